@@ -1,0 +1,10 @@
+# What Grapnel builds on; every name is a package of Debian and Ubuntu.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS C)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(LIBURING REQUIRED IMPORTED_TARGET liburing)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+
+# Boost.Context's context switch is plain assembly behind a C interface; no Boost header is used.
+find_library(BOOST_CONTEXT_LIBRARY boost_context REQUIRED)

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * simt/machine.h - the host's side: open a machine, give it memory, launch kernels.
+ *
+ * Host threads only. A machine may be used by one host thread at a time.
+ */
+#ifndef GRAPNEL_SIMT_MACHINE_H
+#define GRAPNEL_SIMT_MACHINE_H
+
+#include <grapnel/error.h>
+#include <grapnel/simt/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct simt_machine;
+
+/*
+ * How the cpu machine picks the next thread.
+ *   fair    every OS thread goes round its fibers; the default, and the only one that uses several OS threads
+ *   random  one OS thread; at every point of a source compiled with SIMT_PREEMPT, and at every wait, a thread
+ *           chosen by a generator seeded with config.seed; the same seed gives the same run
+ * Bounded exhaustive schedules are run by simt_explore (simt/explore.h).
+ */
+enum simt_schedule { SIMT_FAIR, SIMT_RANDOM };
+
+/* Zero is a good default for every member but name. */
+struct simt_config {
+	const char *name;            /* "cpu", "cuda" or "cuda:1" */
+	unsigned threads;            /* cpu: OS threads; 0 for one a core */
+	unsigned warp_width;         /* cpu: 1 to 32, a power of two; 0 for 1 */
+	enum simt_schedule schedule; /* cpu */
+	uint64_t seed;               /* cpu: of the random schedule */
+};
+
+/* What a machine is. */
+struct simt_info {
+	char name[64];           /* "cpu", or the device's own name */
+	int is_cuda;
+	unsigned processors;     /* multiprocessors, or OS threads */
+	unsigned warp_width;
+	uint64_t memory_bytes;   /* of the device; of the host for cpu */
+	unsigned resident_threads; /* how many threads it runs at once: a good grid for work that waits */
+};
+
+/* Where memory lies. On cpu both are the host's. */
+enum simt_memory {
+	SIMT_DEVICE, /* the device's own; the host reaches it by simt_move only */
+	SIMT_SHARED  /* pinned host memory; both sides use the same address */
+};
+
+struct simt_grid {
+	uint32_t blocks;        /* 1 and more */
+	uint32_t block_threads; /* 1 to 1024 */
+	uint32_t shared_bytes;  /* dynamic shared memory a block, at most 48 KiB */
+};
+
+/* A kernel as SIMT_KERNEL makes it. Plain data; owned by the program. */
+struct simt_kernel {
+	const char *name;
+	size_t argument_bytes;
+	void (*cpu)(const void *arguments);
+	const void *cuda; /* NULL if this source was not compiled by nvcc */
+};
+
+/*
+ * SIMT_KERNEL(function, argument type) defines `const struct simt_kernel <function>_kernel`. The
+ * arguments are copied at launch; what they point to is the caller's. Declare it elsewhere with
+ * SIMT_KERNEL_DECLARE(function).
+ */
+#ifdef __cplusplus
+#define SIMT__EXTERN extern "C"
+#else
+#define SIMT__EXTERN extern
+#endif
+#define SIMT_KERNEL_DECLARE(function) SIMT__EXTERN const struct simt_kernel function##_kernel
+#if defined(__CUDACC__)
+#define SIMT_KERNEL(function, argument_type)                                                      \
+	static __global__ void function##__cuda(const __grid_constant__ argument_type arguments)      \
+	{                                                                                             \
+		function(&arguments);                                                                 \
+	}                                                                                             \
+	static void function##__cpu(const void *arguments)                                            \
+	{                                                                                             \
+		function((const argument_type *)arguments);                                           \
+	}                                                                                             \
+	SIMT_KERNEL_DECLARE(function);                                                                \
+	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, \
+						      (const void *)function##__cuda};
+#else
+#define SIMT_KERNEL(function, argument_type)                                                      \
+	static void function##__cpu(const void *arguments)                                            \
+	{                                                                                             \
+		function((const argument_type *)arguments);                                           \
+	}                                                                                             \
+	SIMT_KERNEL_DECLARE(function);                                                                \
+	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, 0};
+#endif
+
+/*
+ * simt_open - open a machine.
+ * @machine  receives it; owned, close with simt_close
+ * @config   which and how; borrowed until return
+ * Returns 0, -GN_ENODEV (no such machine, or not built in: the message says how to get it),
+ * -GN_EINVAL, -GN_ENOMEM.
+ */
+int simt_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error);
+
+/* simt_close - wait for what runs, then give everything back. Memory from simt_alloc must be freed before. */
+void simt_close(struct simt_machine *machine);
+
+/* simt_info - describe an open machine. */
+void simt_info(const struct simt_machine *machine, struct simt_info *info);
+
+/*
+ * simt_alloc - memory for a machine, zeroed, aligned to 4 KiB at least.
+ * Returns NULL when there is not enough. Free with simt_free.
+ */
+void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where);
+
+/* simt_free - give back what simt_alloc gave; NULL is nothing. */
+void simt_free(struct simt_machine *machine, void *memory);
+
+/*
+ * simt_move - copy bytes between host and device memory in any direction; waits for launches before it and
+ * returns when the bytes are there. Returns 0 or -GN_EIO (a launch before it failed, or the copy did).
+ */
+int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes);
+
+/*
+ * simt_register - let the device reach host memory that the caller owns.
+ * @memory, @bytes  page-aligned; stays the caller's; registered in pieces of at most 64 GiB, because one
+ *                  very large registration fails on some systems and poisons the context
+ * @device    receives the address by which the device reaches it (the same address on cpu)
+ * Returns 0, -GN_ENOMEM (cannot be pinned: says how much was asked), -GN_EINVAL. On failure nothing stays
+ * registered.
+ */
+int simt_register(struct simt_machine *machine, void *memory, size_t bytes, void **device,
+		  struct gn_error *error);
+
+/* simt_unregister - end simt_register; same memory and bytes. */
+void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
+
+/*
+ * simt_launch - run a kernel over a grid.
+ * @arguments  the kernel's argument struct, copied
+ * Launches of one machine run in order. May return before the kernel ends; simt_wait waits.
+ * Returns 0, -GN_EINVAL (a grid out of bounds), -GN_ENODEV (the kernel was not compiled for this machine).
+ */
+int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
+		const void *arguments);
+
+/*
+ * simt_wait - wait for every launch.
+ * Returns 0; -GN_EDEADLK if threads of a cpu launch waited for lanes that had ended (the launch was
+ * abandoned); -GN_EIO if the device failed. The message of the failure: simt_message.
+ */
+int simt_wait(struct simt_machine *machine);
+
+/* simt_message - the last failure of this machine in words, "" if there was none. Borrowed. */
+const char *simt_message(const struct simt_machine *machine);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
