@@ -110,8 +110,8 @@ int simt_open(struct simt_machine **machine, const struct simt_config *config, s
 /* simt_close - wait for what runs, then give everything back. Memory from simt_alloc must be freed before. */
 void simt_close(struct simt_machine *machine);
 
-/* simt_info - describe an open machine. */
-void simt_info(const struct simt_machine *machine, struct simt_info *info);
+/* simt_describe - what an open machine is. */
+void simt_describe(const struct simt_machine *machine, struct simt_info *info);
 
 /*
  * simt_alloc - memory for a machine, zeroed, aligned to 4 KiB at least.

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvmeq.h - an NVMe queue pair that thousands of threads use at once.
+ *
+ * The life of a command, each step one function:
+ *
+ *   begin   take a command slot from the free ring; it owns a buffer for the data         (may wait)
+ *   post    ticket -> submission entry; copy the command; mark the entry
+ *   ring    one winner moves the tail over all consecutive marks and rings the doorbell once for them
+ *   reap    anyone who polls takes the next completion by compare-and-swap of the head and delivers it
+ *           to the slot that its command id names, so nobody waits behind a slow neighbour
+ *   wait    ring and reap until the own slot is delivered or the deadline passes
+ *   end     give the slot back
+ *
+ * There are depth - 1 slots, so never more than depth - 1 commands are outstanding. From this follows, without
+ * any per-entry turn: the entry of a new ticket is free (entries are fetched in order; were the command of
+ * ticket - depth still unfetched, all depth commands from there on would be outstanding), and the completion
+ * queue cannot overflow.
+ *
+ * A command id is the slot's index below a generation that changes with every use, so a completion that comes
+ * twice, or for a command that was given up, is recognised and never completes another command. A command whose
+ * deadline passes is abandoned: its slot and buffer stay out of use until the completion does come (the
+ * controller may still move data), and as long as an abandoned write is outstanding nobody may write the same
+ * blocks (gn_nvmeq_write_hazard), because the old data could still land on top of the new.
+ *
+ * Sources: BaM section 3.3; NVM Express Base Specification 2.0, section 3.3. Edges (docs/memory-model.md):
+ *   R1 mark        -> A1 winner        the command lies in the queue before the tail passes it
+ *   R2 doorbell    -> the controller's read of it (system scope)
+ *   the controller's phase bit -> A2 reap (system scope): data and status have arrived
+ *   R3 delivery    -> A3 wait
+ */
+#ifndef GRAPNEL_NVMEQ_H
+#define GRAPNEL_NVMEQ_H
+
+#include <grapnel/error.h>
+#include <grapnel/nvme.h>
+#include <grapnel/ring.h>
+#include <grapnel/simt.h>
+
+/* A command slot. */
+struct gn_nvmeq_slot {
+	uint64_t word;   /* command id, state and status: GN__NVMEQ_* */
+	uint64_t lba;    /* of the command in flight */
+	uint32_t blocks;
+	uint32_t opcode;
+	uint32_t ticket;
+	uint32_t reserved;
+};
+
+/* What the threads share; words of different winners on different lines. */
+struct gn_nvmeq_state {
+	uint32_t ticket;
+	uint32_t pad_ticket[31];
+	uint32_t tail; /* published to the controller; only the holder of tail_lock writes it */
+	uint32_t tail_lock;
+	uint32_t pad_tail[30];
+	uint32_t head; /* next completion */
+	uint32_t pad_head[31];
+	uint32_t rung; /* head as the controller knows it; only the holder of head_lock writes it */
+	uint32_t head_lock;
+	uint32_t abandoned;        /* commands given up and still outstanding */
+	uint32_t abandoned_writes; /* writes among them */
+	uint32_t strays;           /* completions that fitted no outstanding command, ever */
+	uint32_t pad_rung[27];
+	struct gn_ring free_ring;
+};
+
+/*
+ * A queue pair. Plain data; the same bytes on host and device. Submission and completion entries, doorbells and
+ * buffers lie where the controller and the threads reach them; state, marks, slots and free ids may lie in
+ * device memory.
+ */
+struct gn_nvmeq {
+	struct gn_nvme_command *sq;
+	struct gn_nvme_completion *cq;
+	uint32_t *sq_doorbell;
+	uint32_t *cq_doorbell;
+	struct gn_nvmeq_state *state;
+	uint32_t *mark;            /* [depth]: ticket + 1 once the entry is ready */
+	struct gn_nvmeq_slot *slot; /* [depth] */
+	uint32_t *free_id;         /* [depth]: records of state->free_ring */
+	char *buffer;              /* [depth][buffer_bytes]: data of the commands */
+	const uint64_t *prp_list;  /* [depth][buffer_bytes / 4096]: bus addresses, first page included */
+	uint64_t prp_list_bus;     /* bus address of prp_list */
+	uint32_t buffer_bytes;     /* a multiple of 4096: the largest transfer */
+	uint32_t depth;            /* a power of two, 2 to 32768 */
+	uint32_t depth_log2;
+	uint32_t block_bytes;      /* of the namespace */
+	uint32_t nsid;
+	uint32_t reserved;
+};
+
+enum { GN__NVMEQ_IDLE = 0, GN__NVMEQ_PENDING = 1, GN__NVMEQ_DONE = 2, GN__NVMEQ_ABANDONED = 3 };
+
+SIMT_FN uint64_t gn__nvmeq_word(uint32_t cid, uint32_t state, uint32_t status)
+{
+	return cid | (uint64_t)state << 16 | (uint64_t)status << 32;
+}
+
+SIMT_FN uint32_t gn__nvmeq_cid(uint64_t word)
+{
+	return (uint32_t)word & 0xffff;
+}
+
+SIMT_FN uint32_t gn__nvmeq_slot_state(uint64_t word)
+{
+	return (uint32_t)(word >> 16) & 3;
+}
+
+/* Would-block form of begin: the next free slot under a fresh command id. */
+SIMT_FN int gn__nvmeq_try_begin(const struct gn_nvmeq *q, uint32_t *cid)
+{
+	struct gn_ring *free_ring = &q->state->free_ring;
+	uint32_t ticket, index, next;
+
+	if (gn_ring_take(free_ring, &ticket))
+		return -GN_EAGAIN;
+	index = q->free_id[gn_ring_slot(free_ring, ticket)];
+	gn_ring_release(free_ring, ticket);
+	next = gn__nvmeq_cid(simt_load_relaxed_dev_u64(&q->slot[index].word)) + q->depth;
+	*cid = next & 0xffff;
+	simt_store_relaxed_dev_u64(&q->slot[index].word, gn__nvmeq_word(*cid, GN__NVMEQ_IDLE, 0));
+	return 0;
+}
+
+SIMT_FN void gn__nvmeq_put_back(const struct gn_nvmeq *q, uint32_t index)
+{
+	struct gn_ring *free_ring = &q->state->free_ring;
+	uint32_t ticket;
+
+	/* There is a place for every slot; a refusal can only be a consumer that has not released yet. */
+	while (gn_ring_reserve(free_ring, &ticket))
+		simt_relax();
+	q->free_id[gn_ring_slot(free_ring, ticket)] = index;
+	gn_ring_commit(free_ring, ticket);
+}
+
+/* Hand a completion to its slot; a completion that fits no outstanding command is counted and dropped. */
+SIMT_FN void gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t cid, uint32_t status)
+{
+	uint32_t index = cid & (q->depth - 1);
+	struct gn_nvmeq_slot *slot = &q->slot[index];
+	uint64_t word = simt_load_acquire_dev_u64(&slot->word);
+	uint64_t pending = gn__nvmeq_word(cid, GN__NVMEQ_PENDING, 0);
+	uint64_t abandoned = gn__nvmeq_word(cid, GN__NVMEQ_ABANDONED, 0);
+
+	if (word == pending) { /* R3: pairs with A3 */
+		word = simt_cas_acq_rel_dev_u64(&slot->word, pending, gn__nvmeq_word(cid, GN__NVMEQ_DONE, status));
+		if (word == pending)
+			return;
+	}
+	if (word == abandoned) {
+		uint32_t opcode = slot->opcode;
+
+		if (simt_cas_acq_rel_dev_u64(&slot->word, abandoned, gn__nvmeq_word(cid, GN__NVMEQ_IDLE, 0)) == abandoned) {
+			simt_add_acq_rel_dev_u32(&q->state->abandoned, (uint32_t)-1);
+			if (opcode == GN_NVME_WRITE)
+				simt_add_acq_rel_dev_u32(&q->state->abandoned_writes, (uint32_t)-1);
+			gn__nvmeq_put_back(q, index);
+			return;
+		}
+	}
+	simt_add_relaxed_dev_u32(&q->state->strays, 1);
+}
+
+/* Tell the controller how far completions were taken, once for many. */
+SIMT_FN void gn__nvmeq_ring_head(const struct gn_nvmeq *q)
+{
+	struct gn_nvmeq_state *s = q->state;
+	uint32_t head;
+
+	if (simt_cas_acq_rel_dev_u32(&s->head_lock, 0, 1))
+		return;
+	head = simt_load_acquire_dev_u32(&s->head);
+	if (head != simt_load_relaxed_dev_u32(&s->rung)) {
+		simt_store_relaxed_dev_u32(&s->rung, head);
+		simt_store_release_sys_u32(q->cq_doorbell, head & (q->depth - 1));
+	}
+	simt_store_release_dev_u32(&s->head_lock, 0);
+}
+
+/*
+ * gn_nvmeq_reap - take one completion, if there is one, and deliver it to its command.
+ * Returns 1 if the queue moved, 0 if there was nothing. Any thread, any number; never waits.
+ */
+SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
+{
+	struct gn_nvmeq_state *s = q->state;
+	uint32_t head = simt_load_relaxed_dev_u32(&s->head);
+	const struct gn_nvme_completion *entry = &q->cq[head & (q->depth - 1)];
+	/* The phase starts at 1 and turns over with every round of the queue (Base Specification 4.2.4). */
+	uint32_t phase = ~(head >> q->depth_log2) & 1;
+	/* A2: the last two members lie in one naturally aligned word: id and status come together. */
+	uint32_t tail = simt_load_acquire_sys_u32((const uint32_t *)(const void *)&entry->cid);
+	uint32_t unrung = head - simt_load_relaxed_dev_u32(&s->rung);
+
+	if ((tail >> 16 & 1) != phase) {
+		if (unrung)
+			gn__nvmeq_ring_head(q);
+		return 0;
+	}
+	/*
+	 * Whoever moves the head owns the entry as read: the controller cannot write it again before the head's
+	 * doorbell passes it, and a thread that was late sees the other phase or fails here.
+	 */
+	if (simt_cas_acq_rel_dev_u32(&s->head, head, head + 1) != head)
+		return 1;
+	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & GN_NVME_STATUS_MASK);
+	if (unrung >= q->depth / 4)
+		gn__nvmeq_ring_head(q);
+	return 1;
+}
+
+/* gn_nvmeq_buffer - the data buffer of a command between begin and end; buffer_bytes long, page-aligned. */
+SIMT_FN char *gn_nvmeq_buffer(const struct gn_nvmeq *q, uint32_t cid)
+{
+	return q->buffer + (size_t)(cid & (q->depth - 1)) * q->buffer_bytes;
+}
+
+/*
+ * gn_nvmeq_begin - take a command slot.
+ * @deadline  on simt_clock_ns
+ * @cid       receives the command id
+ * Any thread; waits while all slots are in use, reaping for others meanwhile.
+ * Returns 0 or -GN_ETIMEDOUT.
+ */
+SIMT_FN int gn_nvmeq_begin(const struct gn_nvmeq *q, uint64_t deadline, uint32_t *cid)
+{
+	while (gn__nvmeq_try_begin(q, cid)) {
+		if (!gn_nvmeq_reap(q))
+			simt_relax();
+		if (simt_clock_ns() > deadline)
+			return -GN_ETIMEDOUT;
+	}
+	return 0;
+}
+
+/*
+ * gn_nvmeq_end - give a slot back after wait returned anything but -GN_ETIMEDOUT, or without a post.
+ * The owner only.
+ */
+SIMT_FN void gn_nvmeq_end(const struct gn_nvmeq *q, uint32_t cid)
+{
+	gn__nvmeq_put_back(q, cid & (q->depth - 1));
+}
+
+/*
+ * gn_nvmeq_ring - move the tail over all entries that are ready and ring the doorbell once for them.
+ * Any thread; never waits: if another thread is at it, returns at once (gn_nvmeq_wait tries again).
+ */
+SIMT_FN void gn_nvmeq_ring(const struct gn_nvmeq *q)
+{
+	struct gn_nvmeq_state *s = q->state;
+	uint32_t tail, first;
+
+	if (simt_cas_acq_rel_dev_u32(&s->tail_lock, 0, 1))
+		return;
+	first = tail = simt_load_relaxed_dev_u32(&s->tail);
+	/* A1: pairs with R1. A mark of the round before is tail + 1 - depth, never tail + 1. */
+	while (simt_load_acquire_dev_u32(&q->mark[tail & (q->depth - 1)]) == tail + 1)
+		tail++;
+	if (tail != first) {
+		simt_store_relaxed_dev_u32(&s->tail, tail);
+		simt_store_release_sys_u32(q->sq_doorbell, tail & (q->depth - 1)); /* R2 */
+	}
+	simt_store_release_dev_u32(&s->tail_lock, 0);
+}
+
+/*
+ * gn_nvmeq_write_hazard - may an abandoned write of this queue still land on these blocks?
+ * Ask every queue of the store before a write; looks at the slots only while there are abandoned writes.
+ * Any thread; does not wait. Returns 1 or 0.
+ */
+SIMT_FN int gn_nvmeq_write_hazard(const struct gn_nvmeq *q, uint64_t lba, uint32_t blocks)
+{
+	if (simt_likely(!simt_load_acquire_dev_u32(&q->state->abandoned_writes)))
+		return 0;
+	for (uint32_t k = 0; k < q->depth; k++) {
+		const struct gn_nvmeq_slot *slot = &q->slot[k];
+
+		if (gn__nvmeq_slot_state(simt_load_acquire_dev_u64(&slot->word)) == GN__NVMEQ_ABANDONED &&
+		    slot->opcode == GN_NVME_WRITE && slot->lba < lba + blocks && lba < slot->lba + slot->blocks)
+			return 1;
+	}
+	return 0;
+}
+
+/* Lay the command down in the queue's memory: eight stores of 8 bytes. */
+SIMT_FN void gn__nvmeq_fill(const struct gn_nvmeq *q, struct gn_nvme_command *to, uint32_t cid, uint32_t opcode,
+			    uint64_t lba, uint32_t blocks)
+{
+	uint32_t pages = q->buffer_bytes / GN_NVME_PAGE;
+	size_t first = (size_t)(cid & (q->depth - 1)) * pages;
+	uint32_t used = (blocks * q->block_bytes + GN_NVME_PAGE - 1) / GN_NVME_PAGE;
+	uint64_t *word = (uint64_t *)(void *)to;
+
+	word[0] = opcode | (uint64_t)cid << 16 | (uint64_t)q->nsid << 32;
+	word[1] = 0;
+	word[2] = 0;
+	word[3] = blocks ? q->prp_list[first] : 0;
+	/* NVM Express Base Specification 2.0, 4.1.1: a second page directly, more than two by a list. */
+	word[4] = used <= 1 ? 0 : used == 2 ? q->prp_list[first + 1] : q->prp_list_bus + (first + 1) * 8;
+	word[5] = lba;
+	word[6] = blocks ? blocks - 1 : 0;
+	word[7] = 0;
+}
+
+/*
+ * gn_nvmeq_post - submit the command of a slot.
+ * @opcode  GN_NVME_READ (fills the buffer), GN_NVME_WRITE (from the buffer) or GN_NVME_FLUSH (blocks 0)
+ * @lba, @blocks  logical blocks; blocks * block_bytes <= buffer_bytes
+ * The owner only; does not wait. Does NOT promise that the doorbell was rung: gn_nvmeq_wait sees to it.
+ * Order: what the caller (or lanes it has synchronised with) wrote into the buffer is seen by the controller.
+ * Returns 0 or -GN_EINVAL (too many blocks); on failure the slot is as after begin.
+ */
+SIMT_FN int gn_nvmeq_post(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode, uint64_t lba, uint32_t blocks)
+{
+	struct gn_nvmeq_slot *slot = &q->slot[cid & (q->depth - 1)];
+	uint32_t ticket, entry;
+
+	if ((uint64_t)blocks * q->block_bytes > q->buffer_bytes)
+		return -GN_EINVAL;
+	slot->lba = lba;
+	slot->blocks = blocks;
+	slot->opcode = opcode;
+	simt_store_release_dev_u64(&slot->word, gn__nvmeq_word(cid, GN__NVMEQ_PENDING, 0));
+	ticket = simt_add_relaxed_dev_u32(&q->state->ticket, 1);
+	slot->ticket = ticket;
+	entry = ticket & (q->depth - 1);
+	gn__nvmeq_fill(q, &q->sq[entry], cid, opcode, lba, blocks);
+	simt_store_release_dev_u32(&q->mark[entry], ticket + 1); /* R1 */
+	gn_nvmeq_ring(q);
+	return 0;
+}
+
+/* The deadline passed: give the command up, unless it is delivered at the last moment. */
+SIMT_FN uint64_t gn__nvmeq_abandon(const struct gn_nvmeq *q, struct gn_nvmeq_slot *slot, uint32_t cid)
+{
+	uint64_t pending = gn__nvmeq_word(cid, GN__NVMEQ_PENDING, 0);
+	uint64_t word;
+
+	/* Counted first: a writer that sees no abandoned write must be right. */
+	if (slot->opcode == GN_NVME_WRITE)
+		simt_add_acq_rel_dev_u32(&q->state->abandoned_writes, 1);
+	simt_add_acq_rel_dev_u32(&q->state->abandoned, 1);
+	word = simt_cas_acq_rel_dev_u64(&slot->word, pending, gn__nvmeq_word(cid, GN__NVMEQ_ABANDONED, 0));
+	if (word != pending) {
+		simt_add_acq_rel_dev_u32(&q->state->abandoned, (uint32_t)-1);
+		if (slot->opcode == GN_NVME_WRITE)
+			simt_add_acq_rel_dev_u32(&q->state->abandoned_writes, (uint32_t)-1);
+	}
+	return word;
+}
+
+/*
+ * gn_nvmeq_wait - wait for a posted command, ringing and reaping for everybody meanwhile.
+ * @deadline  on simt_clock_ns
+ * @status    receives the status field (GN_NVME_*); 0 if it timed out
+ * The owner only. Order: behind a return of 0 the data of a read is in the buffer for this thread.
+ * Returns 0 (completed well), -GN_EIO (completed with a status other than 0), -GN_ETIMEDOUT (abandoned:
+ * do NOT call gn_nvmeq_end, the slot comes back by itself when the completion does).
+ */
+SIMT_FN int gn_nvmeq_wait(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadline, uint32_t *status)
+{
+	struct gn_nvmeq_slot *slot = &q->slot[cid & (q->depth - 1)];
+	uint32_t next = slot->ticket + 1;
+	uint64_t word;
+
+	for (;;) {
+		word = simt_load_acquire_dev_u64(&slot->word); /* A3 */
+		if (gn__nvmeq_slot_state(word) == GN__NVMEQ_DONE)
+			break;
+		if ((int32_t)(simt_load_relaxed_dev_u32(&q->state->tail) - next) < 0)
+			gn_nvmeq_ring(q);
+		if (!gn_nvmeq_reap(q))
+			simt_relax();
+		if (simt_clock_ns() > deadline) {
+			word = gn__nvmeq_abandon(q, slot, cid);
+			if (gn__nvmeq_slot_state(word) == GN__NVMEQ_DONE)
+				break;
+			*status = 0;
+			return -GN_ETIMEDOUT;
+		}
+	}
+	*status = (uint32_t)(word >> 32);
+	return *status ? -GN_EIO : 0;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a queue pair is made of. */
+struct gn_nvmeq_config {
+	uint32_t depth;        /* a power of two, 2 to 32768 */
+	uint32_t buffer_bytes; /* largest transfer, a multiple of 4096 up to 2 MiB */
+	uint32_t block_bytes;  /* logical block of the namespace, a power of two from 512 */
+	uint32_t nsid;         /* 1 */
+	uint32_t start;        /* first ticket: a multiple of 2 * depth; not 0 in tests of the wrap-around */
+};
+
+/*
+ * gn_nvmeq_create - allocate and reset a queue pair on a machine.
+ * @q         receives it; give back with gn_nvmeq_destroy
+ * Entries, doorbells, buffers and PRP lists are allocated as SIMT_SHARED, the rest as SIMT_DEVICE. Bus
+ * addresses are the host's own, as a controller in software uses them.
+ * Host. Returns 0, -GN_EINVAL (which member, in the message), -GN_ENOMEM.
+ */
+int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_config *config,
+		    struct gn_error *error);
+
+/* gn_nvmeq_destroy - free a queue pair; its controller must have stopped. */
+void gn_nvmeq_destroy(struct gn_nvmeq *q, struct simt_machine *machine);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - where bytes rest: opened by URI on the host, read and written by the threads of a kernel.
+ *
+ *   host:SIZE   `host:8G`        zeroed host memory (huge pages where the system has them)
+ *   host:PATH   `host:/d/x.bin`  a file mapped into host memory
+ *   file:PATH   `file:/d/x.bin`  a file behind NVMe queue pairs that a software controller serves
+ *
+ * Options follow a `?`, separated by `&`: `ro` (read-only), `create=SIZE` (file: and host:PATH, make the file if it
+ * is not there, at that size), and for file: `queues=N`, `depth=N`, `direct=0|1` (O_DIRECT; without the
+ * option it is used where the file system allows it), `timeout=MS`. A path that holds a `?` is written with `%3F`, a
+ * percent sign with `%25`.
+ *
+ * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
+ * through queue pairs. Both sit behind the device functions below; adding a store: docs/adding-a-store.md.
+ */
+#ifndef GRAPNEL_STORE_H
+#define GRAPNEL_STORE_H
+
+#include <grapnel/error.h>
+#include <grapnel/nvmeq.h>
+#include <grapnel/simt.h>
+
+/* How the device reaches a store. Device code switches over it. */
+enum gn_store_kind {
+	GN_STORE_MEMORY = 1, /* byte-addressable: loads and stores */
+	GN_STORE_QUEUES = 2  /* blocks: NVMe queue pairs */
+};
+
+/* What a kernel needs of a store. Plain data, passed to kernels by value inside a cache or an array. */
+struct gn_store_view {
+	uint32_t kind;           /* enum gn_store_kind */
+	uint32_t block_bytes;    /* of a transfer: 16 for memory */
+	uint64_t capacity_bytes; /* need not be a multiple of block_bytes */
+	uint32_t read_only;
+	uint32_t queue_count;
+	uint64_t timeout_ns;     /* of one transfer */
+	char *memory;            /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
+	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count], in device memory */
+};
+
+/* A failed transfer: the library's code and what the device said. */
+struct gn_store_status {
+	int32_t code;    /* 0 or a negative code */
+	uint32_t device; /* NVMe status field (nvme.h), 0 if the device said nothing */
+};
+
+/* The largest transfer: a page of the cache is at most this. */
+enum { GN_STORE_MAX_TRANSFER = 2 << 20 };
+
+SIMT_FN const struct gn_nvmeq *gn__store_queue(const struct gn_store_view *s)
+{
+	return &s->queue[simt_processor() % s->queue_count];
+}
+
+SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, uint64_t lba, uint32_t blocks)
+{
+	for (uint32_t k = 0; k < s->queue_count; k++)
+		if (gn_nvmeq_write_hazard(&s->queue[k], lba, blocks))
+			return 1;
+	return 0;
+}
+
+/* Post one transfer of a slot and wait for it; on -GN_ETIMEDOUT the slot is no longer the caller's. */
+SIMT_FN struct gn_store_status gn__store_transfer(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode,
+						  uint64_t offset, uint32_t bytes, uint64_t deadline)
+{
+	struct gn_store_status status = {0, 0};
+	uint32_t blocks = (bytes + q->block_bytes - 1) / q->block_bytes;
+
+	status.code = gn_nvmeq_post(q, cid, opcode, offset / q->block_bytes, blocks);
+	if (!status.code)
+		status.code = gn_nvmeq_wait(q, cid, deadline, &status.device);
+	return status;
+}
+
+/* What the leader learned, to every lane of mask. */
+SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, struct gn_store_status status)
+{
+	status.code = (int32_t)simt_shfl_u32(mask, (uint32_t)status.code, leader);
+	status.device = simt_shfl_u32(mask, status.device, leader);
+	return status;
+}
+
+SIMT_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+						      void *to, uint32_t bytes)
+{
+	const struct gn_nvmeq *q = gn__store_queue(s);
+	uint32_t leader = simt_first_lane(mask), cid = 0;
+	struct gn_store_status status = {0, 0};
+
+	if (simt_lane() == leader) {
+		uint64_t deadline = simt_clock_ns() + s->timeout_ns;
+
+		status.code = gn_nvmeq_begin(q, deadline, &cid);
+		if (!status.code) {
+			status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
+			if (status.code && status.code != -GN_ETIMEDOUT)
+				gn_nvmeq_end(q, cid);
+		}
+	}
+	status = gn__store_share(mask, leader, status);
+	if (status.code)
+		return status;
+	cid = simt_shfl_u32(mask, cid, leader);
+	/* Lanes other than the leader are on the same processor, hence on the same queue. */
+	simt_copy(mask, to, gn_nvmeq_buffer(q, cid), (bytes + 15) & ~15u);
+	if (simt_lane() == leader)
+		gn_nvmeq_end(q, cid);
+	return status;
+}
+
+SIMT_FN struct gn_store_status gn__store_put_blocks(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+						    const void *from, uint32_t bytes)
+{
+	const struct gn_nvmeq *q = gn__store_queue(s);
+	uint32_t leader = simt_first_lane(mask), cid = 0;
+	struct gn_store_status status = {0, 0};
+	uint64_t deadline = 0;
+
+	if (simt_lane() == leader) {
+		deadline = simt_clock_ns() + s->timeout_ns;
+		status.code = gn__store_write_hazard(s, offset / q->block_bytes, bytes / q->block_bytes + 1)
+				      ? -GN_EBUSY
+				      : gn_nvmeq_begin(q, deadline, &cid);
+	}
+	status = gn__store_share(mask, leader, status);
+	if (status.code)
+		return status;
+	cid = simt_shfl_u32(mask, cid, leader);
+	simt_copy(mask, gn_nvmeq_buffer(q, cid), from, (bytes + 15) & ~15u);
+	if (simt_lane() == leader) {
+		status = gn__store_transfer(q, cid, GN_NVME_WRITE, offset, bytes, deadline);
+		if (status.code != -GN_ETIMEDOUT)
+			gn_nvmeq_end(q, cid);
+	}
+	return gn__store_share(mask, leader, status);
+}
+
+/*
+ * gn_store_fetch - collective: read bytes of a store.
+ * @mask    the calling lanes (simt/warp.h); all pass the same arguments
+ * @offset  in the store, a multiple of block_bytes
+ * @to      16-byte aligned, room for bytes rounded up to 16
+ * @bytes   up to GN_STORE_MAX_TRANSFER; offset + bytes <= capacity_bytes
+ * Waits, at most timeout_ns for the device. Behind it the lanes of mask see the bytes; nobody else does before a
+ * release of theirs. Returns the same status to all: 0, -GN_EIO (see device), -GN_ETIMEDOUT.
+ */
+SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset, void *to,
+					      uint32_t bytes)
+{
+	struct gn_store_status ok = {0, 0};
+
+	if (s->kind == GN_STORE_QUEUES)
+		return gn__store_fetch_blocks(s, mask, offset, to, bytes);
+	simt_copy(mask, to, s->memory + offset, (bytes + 15) & ~15u);
+	return ok;
+}
+
+/*
+ * gn_store_put - collective: write bytes to a store; arguments as for gn_store_fetch.
+ * The last block of a store may reach past capacity_bytes: what lies there is dropped. Behind a return of 0 the
+ * bytes are in the store (not necessarily on the medium: gn_store_flush).
+ * Returns 0, -GN_EIO, -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still
+ * land), -GN_EROFS.
+ */
+SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+					    const void *from, uint32_t bytes)
+{
+	struct gn_store_status status = {0, 0};
+
+	if (s->read_only)
+		status.code = -GN_EROFS;
+	else if (s->kind == GN_STORE_QUEUES)
+		return gn__store_put_blocks(s, mask, offset, from, bytes);
+	else
+		simt_copy(mask, s->memory + offset, from, (bytes + 15) & ~15u);
+	return status;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gn_store;
+
+/*
+ * A plan of faults for a software controller: each command draws a number and may suffer one of these, with
+ * the given chances in parts per million. For tests; all zero is a controller that works.
+ */
+struct gn_fault_plan {
+	uint64_t seed;
+	uint32_t delay_ppm;     /* the completion comes delay_us later */
+	uint32_t delay_us;
+	uint32_t reorder_ppm;   /* the completion is held back until a few later ones have been posted */
+	uint32_t drop_ppm;      /* executed, but its completion never comes */
+	uint32_t duplicate_ppm; /* its completion comes twice */
+	uint32_t fail_ppm;      /* not executed; completes with fail_status */
+	uint32_t fail_status;   /* status field, such as GN_NVME_UNRECOVERED_READ; 0 for a fitting one */
+	uint32_t torn_ppm;      /* half of the data moves, then GN_NVME_DATA_TRANSFER_ERROR */
+	uint32_t writes_only;   /* 1: reads do not suffer */
+};
+
+/* Zero is a good default for every member. What the URI says wins. */
+struct gn_store_options {
+	int read_only;
+	uint32_t queue_count;    /* file: 0 for one a processor of the machine, 16 at most */
+	uint32_t queue_depth;    /* file: 0 for 256, less where transfer_bytes is large */
+	uint32_t transfer_bytes; /* file: largest transfer, at least the page size of the cache; 0 for 64 KiB */
+	uint64_t timeout_ns;     /* 0 for 10 s */
+	uint32_t queue_start;    /* first ticket of the queue pairs, for tests */
+	const struct gn_fault_plan *faults; /* borrowed until return */
+};
+
+/*
+ * gn_store_open - open a store on a machine.
+ * @store    receives it; owned, close with gn_store_close before the machine
+ * @uri      as at the top of this file
+ * @options  NULL for the defaults
+ * A path must be a regular file. host: memory is registered with the machine in pieces of at most 64 GiB.
+ * Host. Returns 0, -GN_EINVAL (not a URI, an option that is not one), -GN_ENOENT, -GN_EACCES, -GN_ENOMEM,
+ * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in), -GN_EIO; says which and what to do.
+ */
+int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
+		  const struct gn_store_options *options, struct gn_error *error);
+
+/* gn_store_close - stop controllers, unregister, unmap, close. Bytes that were put are in the store. */
+void gn_store_close(struct gn_store *store);
+
+/* gn_store_view_of - what kernels get; borrowed, valid until close. */
+const struct gn_store_view *gn_store_view_of(const struct gn_store *store);
+
+/* gn_store_path - in words which way the bytes go, such as "file, io_uring, O_DIRECT, 2 queues of 256". Borrowed. */
+const char *gn_store_path(const struct gn_store *store);
+
+/*
+ * gn_store_read, gn_store_write - the host's own access, for setting up and checking; any offset and length
+ * inside the capacity. Not coherent with a cache that holds the bytes: flush it before.
+ * Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO.
+ */
+int gn_store_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error);
+int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes, struct gn_error *error);
+
+/*
+ * gn_store_flush - make everything that was put durable, as far as the store is (host memory is not).
+ * Host. Returns 0, -GN_EIO, -GN_ENOSPC.
+ */
+int gn_store_flush(struct gn_store *store, struct gn_error *error);
+
+/* What a store has moved since it was opened, as its own end counted it. */
+struct gn_store_counters {
+	uint64_t reads, writes;             /* commands completed well */
+	uint64_t read_bytes, written_bytes;
+	uint64_t failed;                    /* commands completed with an error */
+};
+
+/* gn_store_count - the counters of a file: store; zero for host: stores, whose bytes nobody else sees. */
+void gn_store_count(const struct gn_store *store, struct gn_store_counters *counters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

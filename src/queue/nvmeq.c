@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include <grapnel/nvmeq.h>
+
+static int check_config(const struct gn_nvmeq_config *c, struct gn_error *error)
+{
+	if (c->depth < 2 || c->depth > 32768 || c->depth & (c->depth - 1))
+		return gn_error_set(error, -GN_EINVAL, "queue pair: depth %u is not a power of two from 2 to 32768",
+				    c->depth);
+	if (!c->buffer_bytes || c->buffer_bytes % GN_NVME_PAGE || c->buffer_bytes > 2u << 20)
+		return gn_error_set(error, -GN_EINVAL,
+				    "queue pair: a transfer of %u bytes is not a multiple of 4096 up to 2 MiB",
+				    c->buffer_bytes);
+	if (c->block_bytes < 512 || c->block_bytes & (c->block_bytes - 1) || c->block_bytes > c->buffer_bytes)
+		return gn_error_set(error, -GN_EINVAL, "queue pair: logical blocks of %u bytes are not possible",
+				    c->block_bytes);
+	if (c->start % (2 * c->depth))
+		return gn_error_set(error, -GN_EINVAL, "queue pair: first ticket %u is not a multiple of %u", c->start,
+				    2 * c->depth);
+	return 0;
+}
+
+static int allocate(struct gn_nvmeq *q, struct simt_machine *m)
+{
+	size_t depth = q->depth;
+	uint32_t *doorbells;
+
+	q->sq = (struct gn_nvme_command *)simt_alloc(m, depth * sizeof *q->sq, SIMT_SHARED);
+	q->cq = (struct gn_nvme_completion *)simt_alloc(m, depth * sizeof *q->cq, SIMT_SHARED);
+	doorbells = (uint32_t *)simt_alloc(m, GN_NVME_PAGE, SIMT_SHARED);
+	q->sq_doorbell = doorbells;
+	q->cq_doorbell = doorbells ? doorbells + 64 : NULL;
+	q->buffer = (char *)simt_alloc(m, depth * q->buffer_bytes, SIMT_SHARED);
+	q->prp_list = (const uint64_t *)simt_alloc(m, depth * (q->buffer_bytes / GN_NVME_PAGE) * 8, SIMT_SHARED);
+	q->state = (struct gn_nvmeq_state *)simt_alloc(m, sizeof *q->state + depth * 4, SIMT_DEVICE);
+	q->mark = (uint32_t *)simt_alloc(m, depth * sizeof *q->mark, SIMT_DEVICE);
+	q->slot = (struct gn_nvmeq_slot *)simt_alloc(m, depth * sizeof *q->slot, SIMT_DEVICE);
+	q->free_id = (uint32_t *)simt_alloc(m, depth * sizeof *q->free_id, SIMT_DEVICE);
+	return q->sq && q->cq && doorbells && q->buffer && q->prp_list && q->state && q->mark && q->slot && q->free_id
+		       ? 0
+		       : -GN_ENOMEM;
+}
+
+/*
+ * The ring of free slots holds one slot less than there are entries: NVMe's queues count as full with one entry
+ * unused, and the argument at the top of nvmeq.h rests on it.
+ */
+static int fill_free_ring(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start)
+{
+	uint32_t depth = q->depth;
+	uint32_t *turns = (uint32_t *)malloc(2 * (size_t)depth * 4);
+	uint32_t *ids = turns + depth;
+	struct gn_nvmeq_state image;
+	int rc;
+
+	if (!turns)
+		return -GN_ENOMEM;
+	memset(&image, 0, sizeof image);
+	image.ticket = image.tail = image.head = image.rung = start;
+	gn_ring_init(&image.free_ring, turns, (uint32_t *)(q->state + 1), depth, start);
+	for (uint32_t k = 0; k + 1 < depth; k++) {
+		uint32_t ticket = start + k;
+
+		turns[gn_ring_slot(&image.free_ring, ticket)] = ticket + 1;
+		ids[gn_ring_slot(&image.free_ring, ticket)] = k;
+	}
+	image.free_ring.tail = start + depth - 1;
+	rc = simt_move(m, q->state, &image, sizeof image);
+	if (!rc)
+		rc = simt_move(m, q->state + 1, turns, depth * 4);
+	if (!rc)
+		rc = simt_move(m, q->free_id, ids, depth * 4);
+	free(turns);
+	return rc;
+}
+
+/* A mark says ready when it equals ticket + 1: start from what the round before would have left. */
+static int fill_marks(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start)
+{
+	uint32_t *marks = (uint32_t *)malloc(q->depth * sizeof *marks);
+	int rc;
+
+	if (!marks)
+		return -GN_ENOMEM;
+	for (uint32_t k = 0; k < q->depth; k++)
+		marks[k] = start + k + 1 - q->depth;
+	rc = simt_move(m, q->mark, marks, q->depth * sizeof *marks);
+	free(marks);
+	return rc;
+}
+
+/* Command ids name their slot in the low bits; the generation above them starts anywhere. */
+static int fill_slots(struct gn_nvmeq *q, struct simt_machine *m)
+{
+	struct gn_nvmeq_slot *slots = (struct gn_nvmeq_slot *)calloc(q->depth, sizeof *slots);
+	int rc;
+
+	if (!slots)
+		return -GN_ENOMEM;
+	for (uint32_t k = 0; k < q->depth; k++)
+		slots[k].word = gn__nvmeq_word(k, GN__NVMEQ_IDLE, 0);
+	rc = simt_move(m, q->slot, slots, q->depth * sizeof *slots);
+	free(slots);
+	return rc;
+}
+
+static void fill_prp_lists(struct gn_nvmeq *q)
+{
+	size_t pages = (size_t)q->depth * (q->buffer_bytes / GN_NVME_PAGE);
+	uint64_t *list = (uint64_t *)(uintptr_t)q->prp_list;
+
+	for (size_t k = 0; k < pages; k++)
+		list[k] = (uint64_t)(uintptr_t)q->buffer + k * GN_NVME_PAGE;
+	q->prp_list_bus = (uint64_t)(uintptr_t)list;
+}
+
+int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_config *config,
+		    struct gn_error *error)
+{
+	int rc = check_config(config, error);
+
+	memset(q, 0, sizeof *q);
+	if (rc)
+		return rc;
+	q->depth = config->depth;
+	q->depth_log2 = (uint32_t)__builtin_ctz(config->depth);
+	q->buffer_bytes = config->buffer_bytes;
+	q->block_bytes = config->block_bytes;
+	q->nsid = config->nsid ? config->nsid : 1;
+	rc = allocate(q, machine);
+	if (!rc)
+		rc = fill_free_ring(q, machine, config->start);
+	if (!rc)
+		rc = fill_marks(q, machine, config->start);
+	if (!rc)
+		rc = fill_slots(q, machine);
+	if (rc) {
+		gn_nvmeq_destroy(q, machine);
+		return gn_error_set(error, rc,
+				    "queue pair: no memory for %u commands of %u bytes; ask for a smaller depth or page",
+				    config->depth, config->buffer_bytes);
+	}
+	fill_prp_lists(q);
+	return 0;
+}
+
+void gn_nvmeq_destroy(struct gn_nvmeq *q, struct simt_machine *machine)
+{
+	simt_free(machine, q->sq);
+	simt_free(machine, q->cq);
+	simt_free(machine, q->sq_doorbell);
+	simt_free(machine, q->buffer);
+	simt_free(machine, (void *)(uintptr_t)q->prp_list);
+	simt_free(machine, q->state);
+	simt_free(machine, q->mark);
+	simt_free(machine, q->slot);
+	simt_free(machine, q->free_id);
+	memset(q, 0, sizeof *q);
+}
