@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "grapnel/error.h"
+#include <grapnel/error.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,7 +53,7 @@ struct gn_graph {
  * when there is no memory. On failure g holds nothing.
  */
 int gn_graph_init(struct gn_graph *g, uint64_t vertices, uint64_t edges, uint32_t weight,
-		  uint64_t memory_limit, struct gn_error *e);
+                  uint64_t memory_limit, struct gn_error *e);
 
 /*
  * gn_graph_fini - free the arrays and make g empty; a zeroed graph is fine.

@@ -19,7 +19,7 @@ struct gn_progress {
 };
 
 static inline void gn_progress_step(const struct gn_progress *p, const char *stage, uint64_t done,
-				    uint64_t total)
+                                    uint64_t total)
 {
 	if (p && p->step)
 		p->step(p->user, stage, done, total);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "graph.h"
-#include "grapnel/error.h"
+#include <grapnel/error.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,8 +23,7 @@ extern "C" {
  * @depth   receives g->vertices depths, GN_DEPTH_NONE where unreachable
  * Returns 0, -GN_ERANGE for a source that is not a vertex, -GN_ENOMEM.
  */
-int gn_bfs_reference(const struct gn_graph *g, uint64_t source, uint32_t *depth,
-		     struct gn_error *e);
+int gn_bfs_reference(const struct gn_graph *g, uint64_t source, uint32_t *depth, struct gn_error *e);
 
 /*
  * gn_depths_verify - compare depths with those of the reference.
@@ -32,8 +31,7 @@ int gn_bfs_reference(const struct gn_graph *g, uint64_t source, uint32_t *depth,
  * Returns 0 when all are equal, else -GN_EBADMSG; the message names the first vertex that differs,
  * both depths, and how many differ.
  */
-int gn_depths_verify(const uint32_t *got, const uint32_t *want, uint64_t vertices,
-		     struct gn_error *e);
+int gn_depths_verify(const uint32_t *got, const uint32_t *want, uint64_t vertices, struct gn_error *e);
 
 #ifdef __cplusplus
 }
