@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "graph.h"
-#include "grapnel/error.h"
+#include <grapnel/error.h>
 #include "progress.h"
 
 #ifdef __cplusplus
@@ -26,8 +26,8 @@ enum { GN_GENERATOR_MAX_SCALE = 31 };
 
 struct gn_generate_options {
 	enum gn_generator kind;
-	unsigned scale;        /* 2^scale vertices */
-	uint64_t degree;       /* degree * 2^scale edges are drawn */
+	unsigned scale;  /* 2^scale vertices */
+	uint64_t degree; /* degree * 2^scale edges are drawn */
 	uint64_t seed;
 	bool undirected;       /* store both directions of each drawn edge */
 	bool keep;             /* keep self loops and duplicates; GAP, and we by default, drop them */
@@ -43,8 +43,7 @@ struct gn_generate_options {
  * Returns 0, -GN_EINVAL for a scale past GN_GENERATOR_MAX_SCALE, -GN_EFBIG, -GN_ENOMEM; on failure
  * g holds nothing. Runs on OpenMP's threads.
  */
-int gn_graph_generate(struct gn_graph *g, const struct gn_generate_options *options,
-		      struct gn_error *e);
+int gn_graph_generate(struct gn_graph *g, const struct gn_generate_options *options, struct gn_error *e);
 
 #ifdef __cplusplus
 }
