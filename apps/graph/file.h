@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "graph.h"
-#include "grapnel/error.h"
+#include <grapnel/error.h>
 #include "progress.h"
 
 #ifdef __cplusplus
@@ -30,13 +30,13 @@ struct gn_graph_section {
 };
 
 struct gn_graph_file {
-	int fd;           /* open for reading; owned */
-	char *name;       /* as it was opened, for messages; owned */
-	uint64_t bytes;   /* size of the file */
+	int fd;         /* open for reading; owned */
+	char *name;     /* as it was opened, for messages; owned */
+	uint64_t bytes; /* size of the file */
 	uint64_t vertices;
 	uint64_t edges;
-	uint32_t flags;   /* GN_GRAPH_* */
-	uint32_t weight;  /* GN_WEIGHT_* */
+	uint32_t flags;                     /* GN_GRAPH_* */
+	uint32_t weight;                    /* GN_WEIGHT_* */
 	struct gn_graph_section offsets;    /* u64, vertices + 1 */
 	struct gn_graph_section neighbours; /* u32, edges */
 	struct gn_graph_section weights;    /* u32, edges or none */
@@ -71,7 +71,7 @@ void gn_graph_file_close(struct gn_graph_file *f);
  * Returns 0, -GN_EBADMSG with the byte offset of the damage, -GN_EIO or another code of pread(2).
  */
 int gn_graph_file_check(const struct gn_graph_file *f, const struct gn_progress *progress,
-			struct gn_error *e);
+                        struct gn_error *e);
 
 /*
  * gn_graph_file_load - read the whole graph into memory, checked as by gn_graph_file_check.
@@ -79,7 +79,7 @@ int gn_graph_file_check(const struct gn_graph_file *f, const struct gn_progress 
  * Returns 0 or a code of gn_graph_init or gn_graph_file_check; on failure g holds nothing.
  */
 int gn_graph_file_load(const struct gn_graph_file *f, struct gn_graph *g, uint64_t memory_limit,
-		       const struct gn_progress *progress, struct gn_error *e);
+                       const struct gn_progress *progress, struct gn_error *e);
 
 /*
  * gn_graph_file_write - write a graph as a .gng file.
@@ -89,8 +89,8 @@ int gn_graph_file_load(const struct gn_graph_file *f, struct gn_graph *g, uint64
  * Returns 0, -GN_EINVAL for a path that is a directory or a FIFO, -GN_ENOSPC, or another code of
  * open(2), write(2), fsync(2), rename(2).
  */
-int gn_graph_file_write(const struct gn_graph *g, const char *path,
-			const struct gn_progress *progress, struct gn_error *e);
+int gn_graph_file_write(const struct gn_graph *g, const char *path, const struct gn_progress *progress,
+                        struct gn_error *e);
 
 #ifdef __cplusplus
 }

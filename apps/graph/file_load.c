@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "file.h"
+#include "io.h"
+#include "section.h"
+
+struct loading {
+	const struct gn_graph_file *f;
+	const struct gn_progress *progress;
+	uint64_t done; /* bytes, of all sections */
+};
+
+/* Several parts at a time, since one reader does not fill a fast disk. */
+static int load_section(struct loading *l, const struct gn_graph_section *s, void *into, struct gn_error *e)
+{
+	const uint64_t part = UINT64_C(1) << 22;
+	const uint64_t parts_per_step = 64;
+	const uint64_t parts = (s->bytes + part - 1) / part;
+	int err = 0;
+
+	for (uint64_t step = 0; step < parts && !err; step += parts_per_step) {
+		uint64_t end = parts - step < parts_per_step ? parts : step + parts_per_step;
+
+		gn_progress_step(l->progress, "reading", l->done + step * part, l->f->bytes);
+#pragma omp parallel for schedule(dynamic, 1)
+		for (uint64_t k = step; k < end; k++) {
+			uint64_t n = s->bytes - k * part < part ? s->bytes - k * part : part;
+			struct gn_error mine = {0};
+
+			if (gn__input_read(l->f->fd, l->f->name, s->at + k * part, (char *)into + k * part, n,
+			                   &mine)) {
+#pragma omp critical(gn_load)
+				err = gn_error_set(e, mine.code, "%s", mine.text);
+			}
+		}
+	}
+	l->done += s->bytes;
+	return err;
+}
+
+static int check_sorted(const struct gn_graph_file *f, const struct gn_graph *g, struct gn_error *e)
+{
+	uint64_t worst = UINT64_MAX;
+
+#pragma omp parallel for schedule(dynamic, 4096) reduction(min : worst)
+	for (uint64_t v = 0; v < g->vertices; v++) {
+		for (uint64_t i = g->offsets[v] + 1; i < g->offsets[v + 1]; i++) {
+			if (g->neighbours[i] < g->neighbours[i - 1] && i < worst)
+				worst = i;
+		}
+	}
+	return worst == UINT64_MAX ? 0 : gn__unsorted(f, worst, e);
+}
+
+static int check_content(const struct gn_graph_file *f, const struct gn_graph *g, struct gn_error *e)
+{
+	int err;
+
+	err = gn__crc_check(f, &f->offsets, "offsets", gn__crc_of(g->offsets, f->offsets.bytes), e);
+	if (!err)
+		err = gn__crc_check(f, &f->neighbours, "neighbours",
+		                    gn__crc_of(g->neighbours, f->neighbours.bytes), e);
+	if (!err)
+		err = gn__crc_check(f, &f->weights, "weights", gn__crc_of(g->weights, f->weights.bytes), e);
+	if (!err)
+		err = gn__offsets_check(g->offsets, 0, g->vertices + 1, 0, f, e);
+	if (!err)
+		err = gn__neighbours_check(g->neighbours, 0, g->edges, f, e);
+	if (!err && (f->flags & GN_GRAPH_SORTED))
+		err = check_sorted(f, g, e);
+	return err;
+}
+
+int gn_graph_file_load(const struct gn_graph_file *f, struct gn_graph *g, uint64_t memory_limit,
+                       const struct gn_progress *progress, struct gn_error *e)
+{
+	struct loading l = {f, progress, 0};
+	int err = gn_graph_init(g, f->vertices, f->edges, f->weight, memory_limit, e);
+
+	if (err)
+		return err;
+	g->flags = f->flags;
+	err = load_section(&l, &f->offsets, g->offsets, e);
+	if (!err)
+		err = load_section(&l, &f->neighbours, g->neighbours, e);
+	if (!err)
+		err = load_section(&l, &f->weights, g->weights, e);
+	if (!err)
+		err = check_content(f, g, e);
+	if (err)
+		gn_graph_fini(g);
+	return err;
+}
