@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "graph.h"
-#include "grapnel/error.h"
+#include <grapnel/error.h>
 #include "progress.h"
 
 #ifdef __cplusplus
@@ -52,14 +52,14 @@ int gn_graph_format_of(const char *path, enum gn_graph_format *format, struct gn
  * -GN_EFBIG; -GN_ENOMEM. On failure g holds nothing. Not to be called twice on one g without fini.
  */
 int gn_graph_read(struct gn_graph *g, const char *path, const struct gn_graph_read_options *options,
-		  struct gn_error *e);
+                  struct gn_error *e);
 
 /*
  * gn_graph_read_fd - the same on an open descriptor, which stays the caller's.
  * @name  for messages
  */
 int gn_graph_read_fd(struct gn_graph *g, int fd, const char *name, enum gn_graph_format format,
-		     const struct gn_graph_read_options *options, struct gn_error *e);
+                     const struct gn_graph_read_options *options, struct gn_error *e);
 
 #ifdef __cplusplus
 }
