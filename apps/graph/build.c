@@ -75,13 +75,13 @@ static void pass(const struct gn_build *b, struct gn_graph *g, bool placing)
 	const uint64_t blocks = (edges + BLOCK - 1) / BLOCK;
 
 	for (uint64_t step = 0; step < blocks; step += BLOCKS_PER_STEP) {
-		uint64_t end = blocks - step < BLOCKS_PER_STEP ? blocks : step + BLOCKS_PER_STEP;
+		uint64_t end = gn__min_u64(blocks, step + BLOCKS_PER_STEP);
 
 		gn_progress_step(b->progress, placing ? "placing edges" : "counting edges", step, blocks);
 #pragma omp parallel for schedule(dynamic, 16)
 		for (uint64_t block = step; block < end; block++) {
 			uint64_t first = block * BLOCK;
-			uint64_t n = edges - first < BLOCK ? edges - first : BLOCK;
+			uint64_t n = gn__min_u64(edges - first, BLOCK);
 
 			if (placing)
 				place_block(b, g, first, n);
@@ -110,7 +110,7 @@ static void sort_rows(const struct gn_build *b, struct gn_graph *g)
 	enum { ROWS = 1 << 20 };
 
 	for (uint64_t step = 0; step < g->vertices; step += ROWS) {
-		uint64_t end = g->vertices - step < ROWS ? g->vertices : step + ROWS;
+		uint64_t end = gn__min_u64(g->vertices, step + ROWS);
 
 		gn_progress_step(b->progress, "sorting neighbours", step, g->vertices);
 #pragma omp parallel for schedule(dynamic, 256)

@@ -23,7 +23,7 @@ void gn__layout_fill(struct gn_graph_file *f)
 
 uint32_t gn__header_crc(const unsigned char *page)
 {
-	static const unsigned char zero[4];
+	static const unsigned char zero[4] = {0};
 	uLong crc = crc32(0, page, GN_HEADER_CRC);
 
 	crc = crc32(crc, zero, sizeof zero);

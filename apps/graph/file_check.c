@@ -48,7 +48,7 @@ static int check_section(struct checking *c, const struct gn_graph_section *s, c
 	int err = 0;
 
 	for (uint64_t done = 0; done < s->bytes && !err; done += PART) {
-		uint64_t n = s->bytes - done < PART ? s->bytes - done : PART;
+		uint64_t n = gn__min_u64(s->bytes - done, PART);
 
 		gn_progress_step(c->progress, "checking", s->at + done, c->f->bytes);
 		err = gn__input_read(c->f->fd, c->f->name, s->at + done, c->part, n, c->e);
@@ -87,7 +87,7 @@ static int starts_row(struct checking *c, uint64_t i, int *yes)
 		}
 		c->first += c->loaded;
 		left -= c->loaded;
-		c->loaded = left < PART / 8 ? left : PART / 8;
+		c->loaded = gn__min_u64(left, PART / 8);
 		c->next = 0;
 		err = gn__input_read(c->f->fd, c->f->name, c->f->offsets.at + c->first * 8, c->offsets,
 		                     c->loaded * 8, c->e);

@@ -18,12 +18,12 @@ static int load_section(struct loading *l, const struct gn_graph_section *s, voi
 	int err = 0;
 
 	for (uint64_t step = 0; step < parts && !err; step += parts_per_step) {
-		uint64_t end = parts - step < parts_per_step ? parts : step + parts_per_step;
+		uint64_t end = gn__min_u64(parts, step + parts_per_step);
 
 		gn_progress_step(l->progress, "reading", l->done + step * part, l->f->bytes);
 #pragma omp parallel for schedule(dynamic, 1)
 		for (uint64_t k = step; k < end; k++) {
-			uint64_t n = s->bytes - k * part < part ? s->bytes - k * part : part;
+			uint64_t n = gn__min_u64(s->bytes - k * part, part);
 			struct gn_error mine = {0};
 
 			if (gn__input_read(l->f->fd, l->f->name, s->at + k * part, (char *)into + k * part, n,

@@ -34,14 +34,14 @@ static void put_header(unsigned char *page, const struct gn_graph_file *f)
 static int put_array(struct gn_output *o, const void *data, uint64_t bytes, const struct gn_graph_file *f,
                      const struct gn_progress *progress, struct gn_error *e)
 {
-	static const unsigned char zeros[GN_GRAPH_FILE_PAGE];
+	static const unsigned char zeros[GN_GRAPH_FILE_PAGE] = {0};
 	const uint64_t chunk = UINT64_C(1) << 26;
 	const char *from = (const char *)data;
 	int err = 0;
 
 	for (uint64_t done = 0; done < bytes && !err; done += chunk) {
 		gn_progress_step(progress, "writing", o->written, f->bytes);
-		err = gn__output_write(o, from + done, bytes - done < chunk ? bytes - done : chunk, e);
+		err = gn__output_write(o, from + done, gn__min_u64(bytes - done, chunk), e);
 	}
 	return err ? err : gn__output_write(o, zeros, gn__page_up(bytes) - bytes, e);
 }

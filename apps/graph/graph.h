@@ -70,6 +70,12 @@ void gn_graph_fini(struct gn_graph *g);
  */
 int gn_graph_memory_fits(uint64_t bytes, uint64_t limit, const char *what, struct gn_error *e);
 
+/* private: */
+static inline uint64_t gn__min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 #ifdef __cplusplus
 }
 #endif

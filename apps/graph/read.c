@@ -85,7 +85,7 @@ static int read_gng(struct gn_graph *g, int fd, const char *name, const struct g
 int gn_graph_read_fd(struct gn_graph *g, int fd, const char *name, enum gn_graph_format format,
                      const struct gn_graph_read_options *options, struct gn_error *e)
 {
-	static const struct gn_graph_read_options defaults;
+	static const struct gn_graph_read_options defaults = {false, false, 0, {NULL, NULL}};
 	const struct gn_graph_read_options *o = options ? options : &defaults;
 
 	memset(g, 0, sizeof *g);

@@ -121,7 +121,7 @@ static int read_neighbours(const struct serialized *s, struct gn_graph *g, struc
 	if (!part)
 		return gn_error_set(e, -GN_ENOMEM, "%s: no memory to read it", s->name);
 	for (uint64_t first = 0; first < s->edges && !err; first += PART / 2) {
-		uint64_t n = s->edges - first < PART / 2 ? s->edges - first : PART / 2;
+		uint64_t n = gn__min_u64(s->edges - first, PART / 2);
 
 		gn_progress_step(&s->options->progress, "reading", first, s->edges);
 		err = gn__input_read(s->fd, s->name, start + first * width * 4, part, n * width * 4, e);

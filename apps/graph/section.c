@@ -11,17 +11,17 @@ uint32_t gn__crc_of(const void *data, uint64_t bytes)
 
 	while (bytes) {
 		uLong part[CHUNKS];
-		uint64_t step = bytes < (uint64_t)CHUNK * CHUNKS ? bytes : (uint64_t)CHUNK * CHUNKS;
+		uint64_t step = gn__min_u64(bytes, (uint64_t)CHUNK * CHUNKS);
 		uint64_t chunks = (step + CHUNK - 1) / CHUNK;
 
 #pragma omp parallel for
 		for (uint64_t k = 0; k < chunks; k++) {
-			uint64_t n = step - k * CHUNK < CHUNK ? step - k * CHUNK : CHUNK;
+			uint64_t n = gn__min_u64(step - k * CHUNK, CHUNK);
 
 			part[k] = crc32(0, from + k * CHUNK, (uInt)n);
 		}
 		for (uint64_t k = 0; k < chunks; k++) {
-			uint64_t n = step - k * CHUNK < CHUNK ? step - k * CHUNK : CHUNK;
+			uint64_t n = gn__min_u64(step - k * CHUNK, CHUNK);
 
 			crc = crc32_combine(crc, part[k], (z_off_t)n);
 		}
