@@ -203,7 +203,9 @@ int gn__graph_build(struct gn_graph *g, const struct gn_build *b, struct gn_erro
 		if (g->weights)
 			g->weights = (uint32_t *)shrunk(g->weights, g->edges * sizeof *g->weights);
 	}
-	g->flags = GN_GRAPH_SORTED | (b->mirror == GN_MIRROR_NONE ? 0u : GN_GRAPH_UNDIRECTED);
+	g->flags = GN_GRAPH_SORTED;
+	if (b->mirror != GN_MIRROR_NONE)
+		g->flags |= GN_GRAPH_UNDIRECTED;
 	return 0;
 fail:
 	gn_graph_fini(g);

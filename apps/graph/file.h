@@ -92,6 +92,12 @@ int gn_graph_file_load(const struct gn_graph_file *f, struct gn_graph *g, uint64
 int gn_graph_file_write(const struct gn_graph *g, const char *path, const struct gn_progress *progress,
                         struct gn_error *e);
 
+/*
+ * gn_graph_file_writable - whether gn_graph_file_write could start at path, for whoever has long
+ * work to do before. Creates nothing that stays. Does NOT know how large the file will be.
+ */
+int gn_graph_file_writable(const char *path, struct gn_error *e);
+
 #ifdef __cplusplus
 }
 #endif

@@ -87,3 +87,13 @@ int gn_graph_file_write(const struct gn_graph *g, const char *path, const struct
 	gn_progress_step(progress, "writing", f.bytes, f.bytes);
 	return gn__output_end(&o, e);
 }
+
+int gn_graph_file_writable(const char *path, struct gn_error *e)
+{
+	struct gn_output o;
+	int err = gn__output_begin(&o, path, 0, e);
+
+	if (!err)
+		gn__output_drop(&o);
+	return err;
+}

@@ -79,7 +79,7 @@ static int open_temp(struct gn_output *o, struct gn_error *e)
 
 static int reserve(struct gn_output *o, uint64_t bytes, struct gn_error *e)
 {
-	int failed = fallocate(o->fd, 0, 0, (off_t)bytes);
+	int failed = bytes ? fallocate(o->fd, 0, 0, (off_t)bytes) : 0;
 
 	/* not every file system can; those tell when they are written */
 	if (failed && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
