@@ -12,7 +12,7 @@
  *     turn == ticket + depth   free again, for the producer of the next round     (set by R2)
  *
  * Tickets and turns are 32-bit and wrap; they are compared by difference, which is exact because no ticket is
- * ever more than depth ahead of another and depth <= 2^30.
+ * ever more than depth ahead of another and 2 <= depth <= 2^30.
  *
  * Edges:  R1 (commit) pairs with A1 (take): the record is seen by its consumer.
  *         R2 (release) pairs with A2 (reserve): the consumer has read before the slot is written again.
@@ -42,7 +42,7 @@ struct gn_ring {
  * gn_ring_init - make an empty ring.
  * @ring   host-readable image; copy it to the device if that is where it lives
  * @turn   depth turns, likewise; @turn_address is where the users will find them
- * @depth  slots, a power of two up to 2^30
+ * @depth  slots, a power of two from 2 to 2^30
  * @start  first ticket: 0, or anything in tests of the wrap-around
  * Host. Returns 0 or -GN_EINVAL (depth).
  */
