@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.h - the parts of the cpu machine.
+ *
+ *   launch   one kernel over one grid; shared by the workers, which take its blocks by a counter
+ *   worker   one OS thread with its fibers; a block never leaves its worker, so nothing below is shared
+ *   block    threads with a barrier and shared memory
+ *   warp     up to 32 lanes of a block that meet in collectives (only where warps are wider than 1)
+ *   fiber    runs one thread after another; a thread that waits keeps its fiber, and the next thread starts
+ *            on another one. So threads that never wait cost a function call.
+ *
+ * A fiber is in one of these places: running; ready (a collective or barrier let it go on); in the ring of those
+ * that called simt_relax; held by a warp or block until others come; idle.
+ */
+#ifndef SIMT_ENGINE_H
+#define SIMT_ENGINE_H
+
+#include <grapnel/simt.h>
+#include <simt/fiber.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct simt__check;
+
+struct simt__launch {
+	const struct simt_kernel *kernel;
+	const void *arguments;
+	struct simt_grid grid;
+	uint32_t next_block; /* atomic: the first one not taken */
+	int failed;          /* atomic: set once, last, by the thread that writes error */
+	int failing;         /* atomic: who writes error */
+	struct gn_error error;
+	char begun, ended; /* addresses for SIMT__ACQUIRE and SIMT__RELEASE */
+};
+
+struct simt__fiber {
+	struct simt__lane lane; /* first: simt__self points here */
+	struct simt__context context;
+	struct simt__worker *worker;
+	struct simt__block *block;
+	struct simt__warp *warp;               /* NULL where warps have one lane */
+	struct simt__fiber *next, *previous;   /* in the ring, or ready, or idle (next only) */
+	struct simt__fiber *next_waiting;      /* at the block's barrier */
+	struct simt__fiber *older;             /* the worker's one made before */
+	uint64_t result;                       /* of the collective it waited in */
+	uint8_t in_ring;
+	uint8_t at_point, pass; /* checking schedules: see check.h */
+	uint32_t slot;          /* its index among the candidates; SIMT__NO_SLOT if it cannot go on */
+};
+
+/* Which collective a lane waits in. */
+enum simt__collective { SIMT__BALLOT, SIMT__SHFL, SIMT__MATCH, SIMT__SYNC };
+
+/* Lanes that arrived at one collective with one mask; arrived is never empty nor complete. */
+struct simt__meeting {
+	uint32_t mask, arrived;
+	uint32_t collective;
+};
+
+struct simt__warp {
+	uint32_t live;    /* lanes that have not ended; those not begun are live */
+	uint32_t stopped; /* live lanes that wait: for a meeting, in simt_active, at the barrier, or relaxing */
+	uint32_t meeting, gathering, at_barrier; /* subsets of stopped */
+	uint32_t meetings;
+	struct simt__fiber *lanes[32];
+	struct simt__meeting open[32];
+	uint64_t value[32];  /* what a lane brought to its meeting */
+	uint8_t source[32];  /* which lane's value it wants (shfl) */
+	void *site[32];      /* where it called */
+	size_t depth[32];    /* how deep its stack was (simt_active) */
+};
+
+struct simt__block {
+	struct simt__block *next_free, *older;
+	uint32_t index;
+	uint32_t threads, begun, ended;
+	uint32_t arrived; /* at the barrier */
+	struct simt__fiber *waiting, *waiting_last;
+	void *shared;
+	struct simt__warp *warps;
+};
+
+struct simt__worker {
+	struct simt__launch *launch;
+	struct simt__check *check; /* NULL on the fair schedule */
+	struct simt__context main;
+	uint32_t processor, warp_width;
+	uint32_t most_live; /* no new block while so many threads are live */
+
+	struct simt__block *feed; /* the block whose threads are being begun; NULL if all have */
+	uint32_t exhausted;       /* the launch has no more blocks */
+	uint32_t live;            /* threads of begun blocks that have not ended */
+
+	struct simt__fiber *ready, *ready_last;
+	struct simt__fiber *cursor; /* of the ring: who relaxed last; NULL if empty */
+	uint32_t ring;              /* how many are in it */
+	uint32_t relaxes;           /* since somebody last got on */
+	uint32_t since_turn;        /* threads ended since the ring last had a turn */
+	uint64_t quiet_since_ns, round_began_ns; /* see quiet_round; 0: not quiet */
+
+	struct simt__fiber *idle, *fibers;
+	struct simt__stacks *stacks;
+	struct simt__block *free_blocks, *blocks;
+	struct simt_grid blocks_for; /* the shape that blocks were made for */
+};
+
+enum { SIMT__NO_SLOT = 0xffffffff };
+
+/* stack.c: stacks of one OS thread, made a slab at a time and kept until the end. */
+enum { SIMT__STACKS_A_SLAB = 32 };
+/* A new fiber with its stack, not yet initialised; NULL if there is no memory. */
+struct simt__fiber *simt__stack_fiber(struct simt__stacks **stacks, void **low, size_t *bytes);
+void simt__stacks_free(struct simt__stacks *stacks);
+
+/* block.c */
+/* Take the launch's next block into worker->feed. Returns 0 if there is none (or no memory: then it failed). */
+int simt__block_begin(struct simt__worker *worker);
+/* Bind fiber to the next thread of worker->feed. */
+void simt__thread_begin(struct simt__worker *worker, struct simt__fiber *fiber);
+void simt__thread_end(struct simt__worker *worker, struct simt__fiber *fiber);
+/* Give up every block that is begun. */
+void simt__blocks_abandon(struct simt__worker *worker);
+void simt__blocks_free(struct simt__worker *worker);
+
+/* warp.c: a lane stopped or ended; let go on whom it was the last to wait for, or fail if nobody can. */
+void simt__warp_settle(struct simt__warp *warp, struct simt__block *block);
+/* fiber's lane relaxes. The caller clears its bit of stopped when it runs again. */
+void simt__warp_stop(struct simt__fiber *fiber);
+void simt__warp_begin(struct simt__warp *warp, uint32_t lanes);
+void simt__warp_end_lane(struct simt__warp *warp, struct simt__fiber *fiber);
+
+/* worker.c */
+/* Prepare for the calling OS thread; give back what it took. */
+void simt__worker_init(struct simt__worker *worker, uint32_t processor, uint32_t warp_width, uint32_t most_live);
+void simt__worker_fini(struct simt__worker *worker);
+/* Run blocks of launch until none is left or it failed; on return no fiber holds a thread. */
+void simt__worker_run(struct simt__worker *worker, struct simt__launch *launch);
+/* The calling fiber cannot go on until simt__wake: run others. */
+void simt__hold(struct simt__worker *worker, struct simt__fiber *self);
+void simt__wake(struct simt__worker *worker, struct simt__fiber *fiber);
+/* self, on the fair schedule, lets others run. */
+void simt__fair_relax(struct simt__worker *worker, struct simt__fiber *self);
+/* An idle fiber, or a new one; NULL if there is no memory for its stack. */
+struct simt__fiber *simt__fiber_take(struct simt__worker *worker);
+/* Leave self (NULL: the OS thread) for to (NULL likewise). */
+void simt__go(struct simt__worker *worker, struct simt__fiber *self, struct simt__fiber *to);
+/* 1 if a thread of the grid can be begun now; it is then in worker->feed. */
+int simt__feed(struct simt__worker *worker);
+
+/* launch.c */
+void simt__launch_init(struct simt__launch *launch, const struct simt_kernel *kernel, struct simt_grid grid,
+		       const void *arguments);
+/* Record the launch's failure; the first one stays. */
+void simt__launch_fail(struct simt__launch *launch, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static inline int simt__launch_failed(const struct simt__launch *launch)
+{
+	return __atomic_load_n(&launch->failed, __ATOMIC_ACQUIRE);
+}
+
+/* The time of the system, whatever the schedule. */
+uint64_t simt__system_ns(void);
+
+static inline struct simt__fiber *simt__fiber_self(void)
+{
+	return (struct simt__fiber *)simt__self;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <simt/fiber.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Boost.Context's C interface: boost/context/detail/fcontext.hpp. */
+struct transfer {
+	void *context; /* of whoever jumped here */
+	void *data;
+};
+struct transfer jump_fcontext(void *to, void *data);
+void *make_fcontext(void *top, size_t bytes, void (*body)(struct transfer));
+
+#if SIMT_ASAN
+void __sanitizer_start_switch_fiber(void **save, const void *low, size_t bytes);
+void __sanitizer_finish_switch_fiber(void *save, const void **low, size_t *bytes);
+void __asan_unpoison_memory_region(void const volatile *low, size_t bytes);
+#endif
+#if SIMT_TSAN
+void *__tsan_get_current_fiber(void);
+void *__tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void *fiber);
+void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+enum { TSAN_NO_SYNC = 1 };
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+static void leave(struct simt__context *from, struct simt__context *to)
+{
+#if SIMT_ASAN
+	__sanitizer_start_switch_fiber(&from->asan, to->low, to->bytes);
+#endif
+#if SIMT_TSAN
+	__tsan_switch_to_fiber(to->tsan, TSAN_NO_SYNC);
+#endif
+	from->to = to;
+}
+
+/* The other side of leave: self runs again (or first), came from `from`. */
+static void arrive(struct simt__context *self, struct transfer came)
+{
+	struct simt__context *from = (struct simt__context *)came.data;
+
+	from->resume = came.context;
+#if SIMT_ASAN
+	/* This is also how the stack of an OS thread becomes known. */
+	__sanitizer_finish_switch_fiber(self->asan, &from->low, &from->bytes);
+#else
+	(void)self;
+#endif
+}
+
+static void begin(struct transfer came)
+{
+	struct simt__context *self = ((struct simt__context *)came.data)->to;
+
+	arrive(self, came);
+	self->body(self);
+}
+
+void simt__context_adopt(struct simt__context *self)
+{
+	self->asan = NULL;
+#if SIMT_TSAN
+	self->tsan = __tsan_get_current_fiber();
+#endif
+}
+
+void simt__context_init(struct simt__context *self, void *low, size_t bytes,
+			void (*body)(struct simt__context *self))
+{
+	self->low = low;
+	self->bytes = bytes;
+	self->body = body;
+	self->asan = NULL;
+#if SIMT_ASAN
+	/* A flow that was given up in the middle leaves its red zones behind. */
+	__asan_unpoison_memory_region(low, bytes);
+#endif
+#if SIMT_TSAN
+	self->tsan = __tsan_create_fiber(0);
+#endif
+	self->resume = make_fcontext((char *)low + bytes, bytes, begin);
+}
+
+void simt__context_fini(struct simt__context *self)
+{
+#if SIMT_TSAN
+	__tsan_destroy_fiber(self->tsan);
+#else
+	(void)self;
+#endif
+}
+
+void simt__context_switch(struct simt__context *from, struct simt__context *to)
+{
+	leave(from, to);
+	arrive(from, jump_fcontext(to->resume, from));
+}

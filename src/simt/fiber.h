@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fiber.h - one flow of control with a stack of its own. The switch itself is Boost.Context's assembly; what the
+ * sanitizers must be told stands beside it in fiber.c and nowhere else.
+ */
+#ifndef SIMT_FIBER_H
+#define SIMT_FIBER_H
+
+#include <stddef.h>
+
+#if defined(__has_feature)
+#define SIMT__HAS_FEATURE(x) __has_feature(x)
+#else
+#define SIMT__HAS_FEATURE(x) 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || SIMT__HAS_FEATURE(address_sanitizer)
+#define SIMT_ASAN 1
+#else
+#define SIMT_ASAN 0
+#endif
+
+/* The build compiles the scheduler without thread instrumentation (see CMakeLists.txt) and says so here. */
+#ifndef SIMT_TSAN
+#define SIMT_TSAN 0
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct simt__context {
+	void *resume;                            /* where it goes on */
+	void (*body)(struct simt__context *self); /* where it begins; never returns */
+	const void *low;                         /* its stack */
+	size_t bytes;
+	struct simt__context *to; /* the last one it switched to */
+	void *tsan, *asan;        /* the sanitizers' own handles */
+};
+
+/* simt__context_adopt - self is the calling OS thread. */
+void simt__context_adopt(struct simt__context *self);
+
+/* simt__context_init - self will begin in body, on the stack [low, low + bytes). */
+void simt__context_init(struct simt__context *self, void *low, size_t bytes,
+			void (*body)(struct simt__context *self));
+
+/* simt__context_fini - give back what the sanitizers hold. */
+void simt__context_fini(struct simt__context *self);
+
+/* simt__context_switch - leave from, which is running, for to; returns when somebody switches back. */
+void simt__context_switch(struct simt__context *from, struct simt__context *to);
+
+/*
+ * Order between fibers, for the thread sanitizer. A switch orders nothing (fibers of one OS thread are
+ * concurrent threads of a kernel), so the contract's edges are drawn by hand.
+ */
+#if SIMT_TSAN
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define SIMT__ACQUIRE(p) __tsan_acquire(p)
+#define SIMT__RELEASE(p) __tsan_release(p)
+#else
+#define SIMT__ACQUIRE(p) ((void)0)
+#define SIMT__RELEASE(p) ((void)0)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <simt/machine.h>
+
+#include <string.h>
+
+static int open_cuda(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
+{
+#ifdef GN_CUDA
+	return simt__cuda_open(machine, config, error);
+#else
+	(void)machine;
+	return gn_error_set(error, -GN_ENODEV,
+			    "machine \"%s\": this build has no cuda machine; build it with the cuda preset "
+			    "(cmake --preset cuda, needs nvcc) or use \"cpu\"",
+			    config->name);
+#endif
+}
+
+int simt_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
+{
+	*machine = NULL;
+	if (!config->name)
+		return gn_error_set(error, -GN_EINVAL, "a machine needs a name: \"cpu\", \"cuda\" or \"cuda:1\"");
+	if (!strcmp(config->name, "cpu"))
+		return simt__cpu_open(machine, config, error);
+	if (!strcmp(config->name, "cuda") || !strncmp(config->name, "cuda:", 5))
+		return open_cuda(machine, config, error);
+	return gn_error_set(error, -GN_ENODEV, "no machine is called \"%s\": use \"cpu\", \"cuda\" or \"cuda:1\"",
+			    config->name);
+}
+
+void simt_close(struct simt_machine *machine)
+{
+	if (machine)
+		machine->ops->close(machine);
+}
+
+void simt_describe(const struct simt_machine *machine, struct simt_info *info)
+{
+	memset(info, 0, sizeof *info);
+	machine->ops->info(machine, info);
+}
+
+void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where)
+{
+	return machine->ops->alloc(machine, bytes ? bytes : 1, where);
+}
+
+void simt_free(struct simt_machine *machine, void *memory)
+{
+	if (memory)
+		machine->ops->free(machine, memory);
+}
+
+int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes)
+{
+	return machine->ops->move(machine, to, from, bytes);
+}
+
+int simt_register(struct simt_machine *machine, void *memory, size_t bytes, void **device,
+		  struct gn_error *error)
+{
+	*device = NULL;
+	if ((uintptr_t)memory % 4096 || bytes % 4096 || !bytes)
+		return gn_error_set(error, -GN_EINVAL, "cannot register %zu bytes at %p: both must be multiples of 4096",
+				    bytes, memory);
+	return machine->ops->pin(machine, memory, bytes, device, error);
+}
+
+void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes)
+{
+	machine->ops->unpin(machine, memory, bytes);
+}
+
+int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
+		const void *arguments)
+{
+	if (!grid.blocks || grid.blocks > 0x7fffffff || !grid.block_threads || grid.block_threads > 1024 || grid.shared_bytes > 48 * 1024)
+		return gn_error_set(&machine->failure, -GN_EINVAL,
+				    "kernel %s: a grid of %u blocks of %u threads with %u bytes shared is out of bounds "
+				    "(1 to 2147483647 blocks, 1 to 1024 threads, at most 49152 bytes)",
+				    kernel->name, grid.blocks, grid.block_threads, grid.shared_bytes);
+	return machine->ops->launch(machine, kernel, grid, arguments);
+}
+
+int simt_wait(struct simt_machine *machine)
+{
+	return machine->ops->wait(machine);
+}
+
+const char *simt_message(const struct simt_machine *machine)
+{
+	return machine->failure.text;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine_cpu.c - the cpu machine: OS threads that stay, one launch at a time.
+ */
+#include <simt/engine.h>
+#include <simt/machine.h>
+#include <simt/machine_cpu.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum {
+	/* Threads that wait at once on one OS thread, unless there are so many OS threads that their stacks would
+	 * need more mappings (two a stack) than Linux gives a process by default (65530). */
+	LIVE_A_WORKER = 1024,
+	LIVE_IN_ALL = 24576,
+	WORKERS_MOST = 1024,
+};
+
+struct cpu_worker {
+	struct cpu_machine *machine;
+	pthread_t thread;
+	struct simt__worker worker;
+};
+
+struct cpu_machine {
+	struct simt_machine base; /* first */
+	unsigned workers, warp_width, live;
+	struct cpu_worker *worker;
+
+	pthread_mutex_t mutex; /* guards what follows */
+	pthread_cond_t work, done;
+	uint64_t launches; /* begun; a worker that has seen fewer has work */
+	unsigned running;  /* workers that have not finished the last one */
+	int closing;
+	int failure; /* of launches since the last simt_wait */
+	struct simt__launch launch;
+	void *arguments;
+	size_t argument_bytes;
+};
+
+static struct cpu_machine *cpu_of(struct simt_machine *machine)
+{
+	return (struct cpu_machine *)machine;
+}
+
+/* Wait for the next launch. Returns 0 when the machine closes. */
+static int next_launch(struct cpu_machine *m, uint64_t seen)
+{
+	int closing;
+
+	pthread_mutex_lock(&m->mutex);
+	while (m->launches == seen && !m->closing)
+		pthread_cond_wait(&m->work, &m->mutex);
+	closing = m->launches == seen;
+	pthread_mutex_unlock(&m->mutex);
+	return !closing;
+}
+
+static void *worker_body(void *user)
+{
+	struct cpu_worker *self = (struct cpu_worker *)user;
+	struct cpu_machine *m = self->machine;
+
+	/* Naps of a few microseconds are to take a few microseconds. */
+	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+	simt__worker_init(&self->worker, (uint32_t)(self - m->worker), m->warp_width, m->live);
+	for (uint64_t seen = 0; next_launch(m, seen); seen++) {
+		simt__worker_run(&self->worker, &m->launch);
+		pthread_mutex_lock(&m->mutex);
+		if (--m->running == 0)
+			pthread_cond_broadcast(&m->done);
+		pthread_mutex_unlock(&m->mutex);
+	}
+	simt__worker_fini(&self->worker);
+	return NULL;
+}
+
+/* Wait for the last launch and keep its failure. With the mutex held. */
+static void settle(struct cpu_machine *m)
+{
+	while (m->running)
+		pthread_cond_wait(&m->done, &m->mutex);
+	SIMT__ACQUIRE(&m->launch.ended);
+	if (m->launch.error.code && !m->failure) {
+		m->failure = m->launch.error.code;
+		m->base.failure = m->launch.error;
+	}
+	m->launch.error.code = 0;
+}
+
+static int keep_arguments(struct cpu_machine *m, const void *arguments, size_t bytes)
+{
+	if (bytes > m->argument_bytes) {
+		void *more = aligned_alloc(64, (bytes + 63) / 64 * 64);
+
+		if (!more)
+			return -GN_ENOMEM;
+		free(m->arguments);
+		m->arguments = more;
+		m->argument_bytes = bytes;
+	}
+	if (bytes)
+		memcpy(m->arguments, arguments, bytes);
+	return 0;
+}
+
+static int cpu_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
+		      const void *arguments)
+{
+	struct cpu_machine *m = cpu_of(machine);
+	int err;
+
+	pthread_mutex_lock(&m->mutex);
+	settle(m);
+	err = keep_arguments(m, arguments, kernel->argument_bytes);
+	if (!err) {
+		simt__launch_init(&m->launch, kernel, grid, m->arguments);
+		m->running = m->workers;
+		m->launches++;
+		pthread_cond_broadcast(&m->work);
+	} else {
+		gn_error_set(&machine->failure, err, "kernel %s: no memory for its arguments", kernel->name);
+	}
+	pthread_mutex_unlock(&m->mutex);
+	return err;
+}
+
+static int cpu_wait(struct simt_machine *machine)
+{
+	struct cpu_machine *m = cpu_of(machine);
+	int err;
+
+	pthread_mutex_lock(&m->mutex);
+	settle(m);
+	err = m->failure;
+	m->failure = 0;
+	pthread_mutex_unlock(&m->mutex);
+	return err;
+}
+
+static int cpu_move(struct simt_machine *machine, void *to, const void *from, size_t bytes)
+{
+	struct cpu_machine *m = cpu_of(machine);
+	int err;
+
+	pthread_mutex_lock(&m->mutex);
+	settle(m);
+	err = m->failure ? -GN_EIO : 0;
+	pthread_mutex_unlock(&m->mutex);
+	if (!err && bytes)
+		memmove(to, from, bytes);
+	return err;
+}
+
+static int cpu_pin(struct simt_machine *machine, void *memory, size_t bytes, void **device, struct gn_error *error)
+{
+	(void)machine;
+	(void)bytes;
+	(void)error;
+	*device = memory;
+	return 0;
+}
+
+static void cpu_unpin(struct simt_machine *machine, void *memory, size_t bytes)
+{
+	(void)machine;
+	(void)memory;
+	(void)bytes;
+}
+
+static void cpu_info(const struct simt_machine *machine, struct simt_info *info)
+{
+	const struct cpu_machine *m = (const struct cpu_machine *)machine;
+
+	strcpy(info->name, "cpu");
+	info->processors = m->workers;
+	info->warp_width = m->warp_width;
+	info->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
+	info->resident_threads = m->workers * m->live;
+}
+
+static void stop_workers(struct cpu_machine *m, unsigned begun)
+{
+	pthread_mutex_lock(&m->mutex);
+	m->closing = 1;
+	pthread_cond_broadcast(&m->work);
+	pthread_mutex_unlock(&m->mutex);
+	for (unsigned k = 0; k < begun; k++)
+		pthread_join(m->worker[k].thread, NULL);
+}
+
+static void cpu_close(struct simt_machine *machine)
+{
+	struct cpu_machine *m = cpu_of(machine);
+
+	cpu_wait(machine);
+	stop_workers(m, m->workers);
+	pthread_cond_destroy(&m->work);
+	pthread_cond_destroy(&m->done);
+	pthread_mutex_destroy(&m->mutex);
+	free(m->arguments);
+	free(m->worker);
+	free(m);
+}
+
+static unsigned cores(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof set, &set))
+		return (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	return (unsigned)CPU_COUNT(&set);
+}
+
+static int check_config(const struct simt_config *config, struct gn_error *error)
+{
+	unsigned width = config->warp_width;
+
+	if (width > 32 || width & (width - 1))
+		return gn_error_set(error, -GN_EINVAL, "warp width %u: must be 1, 2, 4, 8, 16 or 32", width);
+	if (config->threads > WORKERS_MOST)
+		return gn_error_set(error, -GN_EINVAL, "%u OS threads: at most %d", config->threads, WORKERS_MOST);
+	if (config->schedule != SIMT_FAIR && config->schedule != SIMT_RANDOM)
+		return gn_error_set(error, -GN_EINVAL, "schedule %d: must be SIMT_FAIR or SIMT_RANDOM",
+				    (int)config->schedule);
+	return 0;
+}
+
+static void set_up(struct cpu_machine *m, const struct simt_config *config)
+{
+	m->workers = config->threads ? config->threads : cores();
+	if (m->workers > WORKERS_MOST)
+		m->workers = WORKERS_MOST;
+	if (config->schedule == SIMT_RANDOM)
+		m->workers = 1;
+	m->warp_width = config->warp_width ? config->warp_width : 1;
+	m->live = LIVE_IN_ALL / m->workers < LIVE_A_WORKER ? LIVE_IN_ALL / m->workers : LIVE_A_WORKER;
+	pthread_mutex_init(&m->mutex, NULL);
+	pthread_cond_init(&m->work, NULL);
+	pthread_cond_init(&m->done, NULL);
+}
+
+static int start_workers(struct cpu_machine *m, struct gn_error *error)
+{
+	for (unsigned k = 0; k < m->workers; k++) {
+		m->worker[k].machine = m;
+		if (pthread_create(&m->worker[k].thread, NULL, worker_body, &m->worker[k])) {
+			stop_workers(m, k);
+			return gn_error_set(error, -GN_ENOMEM,
+					    "the system gave %u of %u OS threads: ask for fewer with config.threads", k,
+					    m->workers);
+		}
+	}
+	return 0;
+}
+
+static const struct simt_machine_ops cpu_ops = {simt__cpu_alloc, simt__cpu_free, cpu_move, cpu_pin, cpu_unpin,
+						cpu_launch,      cpu_wait,       cpu_info, cpu_close};
+
+int simt__cpu_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
+{
+	struct cpu_machine *m;
+	int err = check_config(config, error);
+
+	if (err)
+		return err;
+	m = (struct cpu_machine *)calloc(1, sizeof *m);
+	if (!m)
+		return gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
+	m->base.ops = &cpu_ops;
+	set_up(m, config);
+	m->worker = (struct cpu_worker *)calloc(m->workers, sizeof *m->worker);
+	err = m->worker ? start_workers(m, error) : gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
+	if (err) {
+		free(m->worker);
+		free(m);
+		return err;
+	}
+	*machine = &m->base;
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait.c - simt_relax, the clock and the copy, for kernel threads and for host threads. */
+#include <simt/check.h>
+#include <simt/engine.h>
+
+#include <sched.h>
+#include <time.h>
+
+uint64_t simt__system_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void simt__relax(void)
+{
+	struct simt__fiber *f = simt__fiber_self();
+
+	if (!f) {
+		sched_yield();
+		return;
+	}
+	if (f->warp)
+		simt__warp_stop(f);
+	if (simt_unlikely(f->worker->check != NULL))
+		simt__check_relax(f->worker, f);
+	else
+		simt__fair_relax(f->worker, f);
+	if (f->warp)
+		f->warp->stopped &= ~(1u << f->lane.lane);
+}
+
+uint64_t simt__clock_ns(void)
+{
+	struct simt__fiber *f = simt__fiber_self();
+
+	if (f && f->worker->check)
+		return simt__check_clock_ns(f->worker);
+	return simt__system_ns();
+}
+
+/*
+ * Readers that validate afterwards may race with this copy by design. The thread sanitizer must not see it:
+ * this file is not instrumented, and memcpy, which would be, is not called.
+ */
+static void copy_words(void *to, const void *from, size_t bytes)
+{
+	uint64_t *target = (uint64_t *)to;
+	const uint64_t *source = (const uint64_t *)from;
+
+	for (size_t k = 0; k < bytes / sizeof *target; k++)
+		__atomic_store_n(&target[k], __atomic_load_n(&source[k], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
+void simt__copy(void *to, const void *from, size_t bytes)
+{
+	struct simt__fiber *f = simt__fiber_self();
+
+	if (f)
+		f->worker->quiet_since_ns = 0;
+	if (SIMT_TSAN)
+		copy_words(to, from, bytes);
+	else
+		memcpy(to, from, bytes);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <simt/check.h>
+#include <simt/engine.h>
+
+#include <sched.h>
+#include <time.h>
+
+__thread struct simt__lane *simt__self;
+
+/* A fiber that runs thread after thread lets those that wait have a turn after so many. */
+enum { THREADS_A_TURN = 32 };
+
+void simt__go(struct simt__worker *w, struct simt__fiber *self, struct simt__fiber *to)
+{
+	simt__self = to ? &to->lane : NULL;
+	simt__context_switch(self ? &self->context : &w->main, to ? &to->context : &w->main);
+}
+
+/* The ring: circular; the cursor relaxed last, so the one behind it waits longest. */
+static void ring_join(struct simt__worker *w, struct simt__fiber *f)
+{
+	if (w->cursor) {
+		f->next = w->cursor->next;
+		f->previous = w->cursor;
+		f->next->previous = f;
+		f->previous->next = f;
+	} else {
+		f->next = f->previous = f;
+	}
+	w->cursor = f;
+	w->ring++;
+	f->in_ring = 1;
+}
+
+static void ring_leave(struct simt__worker *w, struct simt__fiber *f)
+{
+	if (w->cursor == f)
+		w->cursor = f->previous == f ? NULL : f->previous;
+	f->next->previous = f->previous;
+	f->previous->next = f->next;
+	w->ring--;
+	f->in_ring = 0;
+}
+
+static struct simt__fiber *ring_turn(struct simt__worker *w)
+{
+	struct simt__fiber *next = w->cursor->next;
+
+	w->cursor = next;
+	/* By the time the one behind is resumed, its fiber and the top of its stack are near. */
+	__builtin_prefetch(next->next->next);
+	__builtin_prefetch(next->next->context.resume);
+	return next;
+}
+
+static struct simt__fiber *ready_take(struct simt__worker *w)
+{
+	struct simt__fiber *f = w->ready;
+
+	w->ready = f->next;
+	if (!w->ready)
+		w->ready_last = NULL;
+	return f;
+}
+
+static void ready_put(struct simt__worker *w, struct simt__fiber *f)
+{
+	f->next = NULL;
+	if (w->ready_last)
+		w->ready_last->next = f;
+	else
+		w->ready = f;
+	w->ready_last = f;
+}
+
+void simt__wake(struct simt__worker *w, struct simt__fiber *f)
+{
+	if (simt_unlikely(w->check != NULL)) {
+		simt__check_wake(w, f);
+		return;
+	}
+	w->relaxes = 0;
+	w->quiet_since_ns = 0;
+	ready_put(w, f);
+}
+
+int simt__feed(struct simt__worker *w)
+{
+	if (w->feed)
+		return 1;
+	return !w->exhausted && w->live < w->most_live && simt__block_begin(w);
+}
+
+/* Who runs next when the running fiber cannot; NULL is the OS thread: nothing is left, or the launch failed. */
+static struct simt__fiber *pick(struct simt__worker *w)
+{
+	struct simt__fiber *f;
+
+	if (simt_unlikely(w->check != NULL))
+		return simt__check_pick(w);
+	if (simt__launch_failed(w->launch))
+		return NULL;
+	if (w->ready)
+		return ready_take(w);
+	if (simt__feed(w)) {
+		f = simt__fiber_take(w);
+		if (f)
+			return f;
+	}
+	return w->cursor ? ring_turn(w) : NULL;
+}
+
+void simt__hold(struct simt__worker *w, struct simt__fiber *self)
+{
+	struct simt__fiber *next;
+
+	if (self->in_ring)
+		ring_leave(w, self);
+	next = pick(w);
+	if (next != self)
+		simt__go(w, self, next);
+}
+
+/*
+ * A whole round in which every fiber only relaxed: whoever they wait for may need this core. Yield; when that has
+ * gone on for a while, sleep for a small part of the time waited. The machine cannot see whether a thread that
+ * relaxes again still waits for the same thing, so rounds that took longer than polling takes count as work.
+ */
+static void quiet_round(struct simt__worker *w)
+{
+	enum { POLL_NS = 150, SLEEP_AFTER_NS = 200000, SLEEP_MOST_NS = 50000 };
+	uint64_t now = simt__system_ns();
+	uint64_t waited;
+
+	w->relaxes = 0;
+	if (!w->quiet_since_ns || now - w->round_began_ns > (uint64_t)POLL_NS * (w->ring + 1))
+		w->quiet_since_ns = now;
+	waited = now - w->quiet_since_ns;
+	if (waited < SLEEP_AFTER_NS) {
+		sched_yield();
+	} else {
+		struct timespec nap = {0, (long)(waited / 16 < SLEEP_MOST_NS ? waited / 16 : SLEEP_MOST_NS)};
+
+		nanosleep(&nap, NULL);
+	}
+	w->round_began_ns = simt__system_ns();
+}
+
+void simt__fair_relax(struct simt__worker *w, struct simt__fiber *f)
+{
+	struct simt__fiber *next;
+
+	if (!f->in_ring)
+		ring_join(w, f);
+	if (++w->relaxes >= w->ring && !w->ready)
+		quiet_round(w);
+	next = pick(w);
+	if (next != f)
+		simt__go(w, f, next);
+}
+
+/* A fiber between two threads lets those that wait have a turn. */
+static void take_turns(struct simt__worker *w, struct simt__fiber *f)
+{
+	struct simt__fiber *next;
+
+	w->since_turn = 0;
+	if (!f->in_ring)
+		ring_join(w, f);
+	next = w->ready ? ready_take(w) : ring_turn(w);
+	if (next != f)
+		simt__go(w, f, next);
+}
+
+/* Threads, one after another, as long as there are any; then idle until taken again. */
+static void run_threads(struct simt__worker *w, struct simt__fiber *f)
+{
+	while (!simt__launch_failed(w->launch) && simt__feed(w)) {
+		simt__thread_begin(w, f);
+		w->launch->kernel->cpu(w->launch->arguments);
+		simt__thread_end(w, f);
+		if (simt_unlikely(w->check != NULL))
+			return;
+		if (simt_unlikely(w->cursor || w->ready) && ++w->since_turn >= THREADS_A_TURN)
+			take_turns(w, f);
+	}
+}
+
+static void fiber_body(struct simt__context *context)
+{
+	struct simt__fiber *f = simt__fiber_self();
+	struct simt__worker *w = f->worker;
+
+	(void)context;
+	for (;;) {
+		run_threads(w, f);
+		if (f->in_ring)
+			ring_leave(w, f);
+		f->next = w->idle;
+		w->idle = f;
+		simt__hold(w, f);
+	}
+}
+
+static struct simt__fiber *fiber_new(struct simt__worker *w)
+{
+	void *low;
+	size_t bytes;
+	struct simt__fiber *f = simt__stack_fiber(&w->stacks, &low, &bytes);
+
+	if (!f)
+		return NULL;
+	f->worker = w;
+	f->warp = NULL;
+	f->in_ring = 0;
+	f->slot = SIMT__NO_SLOT;
+	f->lane.warp_width = w->warp_width;
+	f->lane.processor = w->processor;
+	f->lane.lane = 0;
+	f->older = w->fibers;
+	w->fibers = f;
+	simt__context_init(&f->context, low, bytes, fiber_body);
+	return f;
+}
+
+struct simt__fiber *simt__fiber_take(struct simt__worker *w)
+{
+	struct simt__fiber *f = w->idle;
+
+	if (!f)
+		return fiber_new(w);
+	w->idle = f->next;
+	return f;
+}
+
+void simt__worker_init(struct simt__worker *w, uint32_t processor, uint32_t warp_width, uint32_t most_live)
+{
+	w->processor = processor;
+	w->warp_width = warp_width;
+	w->most_live = most_live;
+	simt__context_adopt(&w->main);
+}
+
+void simt__worker_fini(struct simt__worker *w)
+{
+	for (struct simt__fiber *f = w->fibers; f; f = f->older)
+		simt__context_fini(&f->context);
+	simt__stacks_free(w->stacks);
+	simt__blocks_free(w);
+}
+
+/* Threads are left in the middle: their fibers begin anew. */
+static void abandon(struct simt__worker *w)
+{
+	w->ready = w->ready_last = w->cursor = w->idle = NULL;
+	w->ring = w->live = 0;
+	w->feed = NULL;
+	for (struct simt__fiber *f = w->fibers; f; f = f->older) {
+		simt__context_fini(&f->context);
+		simt__context_init(&f->context, (void *)(uintptr_t)f->context.low, f->context.bytes, fiber_body);
+		f->in_ring = 0;
+		f->next = w->idle;
+		w->idle = f;
+	}
+	simt__blocks_abandon(w);
+}
+
+static void fit_blocks(struct simt__worker *w)
+{
+	const struct simt_grid *grid = &w->launch->grid;
+
+	if (w->blocks_for.block_threads != grid->block_threads || w->blocks_for.shared_bytes != grid->shared_bytes)
+		simt__blocks_free(w);
+}
+
+void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
+{
+	struct simt__lane *outer = simt__self;
+	struct simt__fiber *first;
+
+	w->launch = launch;
+	w->exhausted = 0;
+	w->relaxes = 0;
+	w->quiet_since_ns = 0;
+	fit_blocks(w);
+	first = pick(w);
+	if (first)
+		simt__go(w, NULL, first);
+	if (w->live && !simt__launch_failed(launch))
+		simt__launch_fail(launch, "kernel %s: %u threads wait and none can go on (or no memory for their stacks)",
+				  launch->kernel->name, w->live);
+	if (simt__launch_failed(launch))
+		abandon(w);
+	simt__self = outer;
+}
