@@ -28,6 +28,7 @@
  *   R2 doorbell    -> the controller's read of it (system scope)
  *   the controller's phase bit -> A2 reap (system scope): data and status have arrived
  *   R3 delivery    -> A3 wait
+ *   R4 head        -> A4 reap          what stood in an entry a round ago is never read again
  */
 #ifndef GRAPNEL_NVMEQ_H
 #define GRAPNEL_NVMEQ_H
@@ -186,7 +187,8 @@ SIMT_FN void gn__nvmeq_ring_head(const struct gn_nvmeq *q)
 SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 {
 	struct gn_nvmeq_state *s = q->state;
-	uint32_t head = simt_load_relaxed_dev_u32(&s->head);
+	/* A4: pairs with R4, so that the entry read next is not older than what those before saw in its place. */
+	uint32_t head = simt_load_acquire_dev_u32(&s->head);
 	const struct gn_nvme_completion *entry = &q->cq[head & (q->depth - 1)];
 	/* The phase starts at 1 and turns over with every round of the queue (Base Specification 4.2.4). */
 	uint32_t phase = ~(head >> q->depth_log2) & 1;
@@ -203,7 +205,7 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 	 * Whoever moves the head owns the entry as read: the controller cannot write it again before the head's
 	 * doorbell passes it, and a thread that was late sees the other phase or fails here.
 	 */
-	if (simt_cas_acq_rel_dev_u32(&s->head, head, head + 1) != head)
+	if (simt_cas_acq_rel_dev_u32(&s->head, head, head + 1) != head) /* R4 */
 		return 1;
 	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & GN_NVME_STATUS_MASK);
 	if (unrung >= q->depth / 4)
