@@ -29,6 +29,7 @@
  *   the controller's phase bit -> A2 reap (system scope): data and status have arrived
  *   R3 delivery    -> A3 wait
  *   R4 head        -> A4 reap          what stood in an entry a round ago is never read again
+ *   R5 ticket      -> A5 later ticket  the entry's command of the round before has been fetched
  */
 #ifndef GRAPNEL_NVMEQ_H
 #define GRAPNEL_NVMEQ_H
@@ -326,7 +327,8 @@ SIMT_FN int gn_nvmeq_post(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcod
 	slot->blocks = blocks;
 	slot->opcode = opcode;
 	simt_store_release_dev_u64(&slot->word, gn__nvmeq_word(cid, GN__NVMEQ_PENDING, 0));
-	ticket = simt_add_relaxed_dev_u32(&q->state->ticket, 1);
+	/* R5, A5: who shares slots with earlier tickets knows that the entry was fetched; hand that on. */
+	ticket = simt_add_acq_rel_dev_u32(&q->state->ticket, 1);
 	slot->ticket = ticket;
 	entry = ticket & (q->depth - 1);
 	gn__nvmeq_fill(q, &q->sq[entry], cid, opcode, lba, blocks);
