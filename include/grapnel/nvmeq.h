@@ -314,14 +314,14 @@ SIMT_FN void gn__nvmeq_fill(const struct gn_nvmeq *q, struct gn_nvme_command *to
  * @lba, @blocks  logical blocks; blocks * block_bytes <= buffer_bytes
  * The owner only; does not wait. Does NOT promise that the doorbell was rung: gn_nvmeq_wait sees to it.
  * Order: what the caller (or lanes it has synchronised with) wrote into the buffer is seen by the controller.
- * Returns 0 or -GN_EINVAL (too many blocks); on failure the slot is as after begin.
+ * Returns 0 or -GN_EINVAL (too many blocks, or none); on failure the slot is as after begin.
  */
 SIMT_FN int gn_nvmeq_post(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode, uint64_t lba, uint32_t blocks)
 {
 	struct gn_nvmeq_slot *slot = &q->slot[cid & (q->depth - 1)];
 	uint32_t ticket, entry;
 
-	if ((uint64_t)blocks * q->block_bytes > q->buffer_bytes)
+	if (!blocks != (opcode == GN_NVME_FLUSH) || (uint64_t)blocks * q->block_bytes > q->buffer_bytes)
 		return -GN_EINVAL;
 	slot->lba = lba;
 	slot->blocks = blocks;
