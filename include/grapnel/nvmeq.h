@@ -42,7 +42,7 @@
 /* A command slot. */
 struct gn_nvmeq_slot {
 	uint64_t word;   /* command id, state and status: GN__NVMEQ_* */
-	uint64_t lba;    /* of the command in flight */
+	uint64_t lba;    /* of the command in flight; others look at these three when it is abandoned */
 	uint32_t blocks;
 	uint32_t opcode;
 	uint32_t ticket;
@@ -152,7 +152,7 @@ SIMT_FN void gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t cid, uint32_t 
 			return;
 	}
 	if (word == abandoned) {
-		uint32_t opcode = slot->opcode;
+		uint32_t opcode = simt_load_relaxed_dev_u32(&slot->opcode);
 
 		if (simt_cas_acq_rel_dev_u64(&slot->word, abandoned, gn__nvmeq_word(cid, GN__NVMEQ_IDLE, 0)) == abandoned) {
 			simt_add_acq_rel_dev_u32(&q->state->abandoned, (uint32_t)-1);
@@ -270,6 +270,21 @@ SIMT_FN void gn_nvmeq_ring(const struct gn_nvmeq *q)
 }
 
 /*
+ * Does an abandoned write of this slot overlap these blocks? Should its completion come at this moment, the members
+ * may be those of the slot's next command; then either answer is right, the write no longer lands.
+ */
+SIMT_FN int gn__nvmeq_may_land(const struct gn_nvmeq_slot *slot, uint64_t lba, uint32_t blocks)
+{
+	uint64_t at;
+
+	if (gn__nvmeq_slot_state(simt_load_acquire_dev_u64(&slot->word)) != GN__NVMEQ_ABANDONED ||
+	    simt_load_relaxed_dev_u32(&slot->opcode) != GN_NVME_WRITE)
+		return 0;
+	at = simt_load_relaxed_dev_u64(&slot->lba);
+	return at < lba + blocks && lba < at + simt_load_relaxed_dev_u32(&slot->blocks);
+}
+
+/*
  * gn_nvmeq_write_hazard - may an abandoned write of this queue still land on these blocks?
  * Ask every queue of the store before a write; looks at the slots only while there are abandoned writes.
  * Any thread; does not wait. Returns 1 or 0.
@@ -278,13 +293,9 @@ SIMT_FN int gn_nvmeq_write_hazard(const struct gn_nvmeq *q, uint64_t lba, uint32
 {
 	if (simt_likely(!simt_load_acquire_dev_u32(&q->state->abandoned_writes)))
 		return 0;
-	for (uint32_t k = 0; k < q->depth; k++) {
-		const struct gn_nvmeq_slot *slot = &q->slot[k];
-
-		if (gn__nvmeq_slot_state(simt_load_acquire_dev_u64(&slot->word)) == GN__NVMEQ_ABANDONED &&
-		    slot->opcode == GN_NVME_WRITE && slot->lba < lba + blocks && lba < slot->lba + slot->blocks)
+	for (uint32_t k = 0; k < q->depth; k++)
+		if (gn__nvmeq_may_land(&q->slot[k], lba, blocks))
 			return 1;
-	}
 	return 0;
 }
 
@@ -323,9 +334,9 @@ SIMT_FN int gn_nvmeq_post(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcod
 
 	if (!blocks != (opcode == GN_NVME_FLUSH) || (uint64_t)blocks * q->block_bytes > q->buffer_bytes)
 		return -GN_EINVAL;
-	slot->lba = lba;
-	slot->blocks = blocks;
-	slot->opcode = opcode;
+	simt_store_relaxed_dev_u64(&slot->lba, lba);
+	simt_store_relaxed_dev_u32(&slot->blocks, blocks);
+	simt_store_relaxed_dev_u32(&slot->opcode, opcode);
 	simt_store_release_dev_u64(&slot->word, gn__nvmeq_word(cid, GN__NVMEQ_PENDING, 0));
 	/* R5, A5: who shares slots with earlier tickets knows that the entry was fetched; hand that on. */
 	ticket = simt_add_acq_rel_dev_u32(&q->state->ticket, 1);
