@@ -109,19 +109,28 @@ SIMT_FN uint32_t gn__nvmeq_slot_state(uint64_t word)
 	return (uint32_t)(word >> 16) & 3;
 }
 
+/*
+ * gn_nvmeq_renew - a fresh command id for a slot whose command has completed, to post another from its buffer.
+ * The owner only, instead of gn_nvmeq_end and gn_nvmeq_begin. Returns the new command id.
+ */
+SIMT_FN uint32_t gn_nvmeq_renew(const struct gn_nvmeq *q, uint32_t cid)
+{
+	cid = (cid + q->depth) & 0xffff;
+	simt_store_relaxed_dev_u64(&q->slot[cid & (q->depth - 1)].word, gn__nvmeq_word(cid, GN__NVMEQ_IDLE, 0));
+	return cid;
+}
+
 /* Would-block form of begin: the next free slot under a fresh command id. */
 SIMT_FN int gn__nvmeq_try_begin(const struct gn_nvmeq *q, uint32_t *cid)
 {
 	struct gn_ring *free_ring = &q->state->free_ring;
-	uint32_t ticket, index, next;
+	uint32_t ticket, index;
 
 	if (gn_ring_take(free_ring, &ticket))
 		return -GN_EAGAIN;
 	index = q->free_id[gn_ring_slot(free_ring, ticket)];
 	gn_ring_release(free_ring, ticket);
-	next = gn__nvmeq_cid(simt_load_relaxed_dev_u64(&q->slot[index].word)) + q->depth;
-	*cid = next & 0xffff;
-	simt_store_relaxed_dev_u64(&q->slot[index].word, gn__nvmeq_word(*cid, GN__NVMEQ_IDLE, 0));
+	*cid = gn_nvmeq_renew(q, gn__nvmeq_cid(simt_load_relaxed_dev_u64(&q->slot[index].word)));
 	return 0;
 }
 

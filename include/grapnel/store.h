@@ -178,6 +178,68 @@ SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint3
 	return status;
 }
 
+/*
+ * gn_store_load - read a few bytes, by one thread, wherever they lie.
+ * @bytes  up to 16, inside one block and inside the capacity
+ * Returns 0, -GN_EIO, -GN_ETIMEDOUT.
+ */
+SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to, uint32_t bytes)
+{
+	struct gn_store_status status = {0, 0};
+	uint64_t deadline;
+	const struct gn_nvmeq *q;
+	uint32_t cid;
+
+	if (s->kind == GN_STORE_MEMORY) {
+		memcpy(to, s->memory + offset, bytes);
+		return status;
+	}
+	q = gn__store_queue(s);
+	deadline = simt_clock_ns() + s->timeout_ns;
+	status.code = gn_nvmeq_begin(q, deadline, &cid);
+	if (status.code)
+		return status;
+	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
+	if (!status.code)
+		memcpy(to, gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, bytes);
+	if (status.code != -GN_ETIMEDOUT)
+		gn_nvmeq_end(q, cid);
+	return status;
+}
+
+/*
+ * gn_store_save - write a few bytes, by one thread, wherever they lie; as gn_store_load.
+ * A block store reads the block, changes it and writes it back: the caller keeps others away from the block.
+ * Returns as gn_store_put.
+ */
+SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint64_t offset, const void *from,
+					     uint32_t bytes)
+{
+	struct gn_store_status status = {0, 0};
+	uint64_t deadline;
+	const struct gn_nvmeq *q;
+	uint32_t cid;
+
+	if (s->kind == GN_STORE_MEMORY) {
+		memcpy(s->memory + offset, from, bytes);
+		return status;
+	}
+	q = gn__store_queue(s);
+	deadline = simt_clock_ns() + s->timeout_ns;
+	status.code = gn__store_write_hazard(s, offset / q->block_bytes, 1) ? -GN_EBUSY : gn_nvmeq_begin(q, deadline, &cid);
+	if (status.code)
+		return status;
+	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
+	if (!status.code) {
+		memcpy(gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, from, bytes);
+		cid = gn_nvmeq_renew(q, cid);
+		status = gn__store_transfer(q, cid, GN_NVME_WRITE, offset, bytes, deadline);
+	}
+	if (status.code != -GN_ETIMEDOUT)
+		gn_nvmeq_end(q, cid);
+	return status;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif

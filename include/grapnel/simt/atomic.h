@@ -71,6 +71,32 @@ SIMT_FN uint64_t simt_load_relaxed_dev_u64(const uint64_t *p)
 #endif
 }
 
+SIMT_FN uint8_t simt_load_acquire_dev_u8(const uint8_t *p)
+{
+#if SIMT_ON_CUDA
+	uint32_t value;
+
+	asm volatile("ld.acquire.gpu.u8 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+	return (uint8_t)value;
+#else
+	SIMT__POINT();
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+#endif
+}
+
+SIMT_FN uint16_t simt_load_acquire_dev_u16(const uint16_t *p)
+{
+#if SIMT_ON_CUDA
+	uint16_t value;
+
+	asm volatile("ld.acquire.gpu.u16 %0, [%1];" : "=h"(value) : "l"(p) : "memory");
+	return value;
+#else
+	SIMT__POINT();
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+#endif
+}
+
 SIMT_FN uint32_t simt_load_acquire_dev_u32(const uint32_t *p)
 {
 #if SIMT_ON_CUDA

@@ -84,7 +84,7 @@ SIMT_FN void *simt_shared(void)
  * @mask   the calling lanes, as for a collective; all pass the same to, from and bytes
  * @to, @from  16-byte aligned, not overlapping; device memory or host memory that the device reaches
  * @bytes  a multiple of 16
- * Behind it every lane of mask sees the copy; publish it to others with a release. The source is read past
+ * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the copy; publish it to others with a release. The source is read past
  * caches that could be stale (a controller may have written it), so an acquire before the call suffices.
  */
 SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
@@ -95,6 +95,7 @@ SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
 	char *target = (char *)to;
 	size_t at = 16 * (size_t)simt_rank(mask);
 
+	__syncwarp(mask);
 	/* Eight loads in flight a lane: a 4 KiB page is one round trip for a full warp. */
 	for (; at + 7 * step < bytes; at += 8 * step) {
 		uint4 v[8];

@@ -4,8 +4,8 @@
  *
  * A mask is a set of lanes, lane k as bit k. A collective takes the mask of the lanes that call it:
  *   pre:   every lane in mask calls the same collective with the same mask; the caller is in mask
- *   post:  all of them return together; memory accesses before it by lanes in mask are visible to lanes
- *          in mask behind it
+ *   post:  all of them return together; simt_warp_sync and simt_copy also order memory: what lanes of mask
+ *          wrote before it, lanes of mask see behind it. The others promise nothing about memory.
  * The usual way into divergent code is `mask = simt_active()` followed by collectives over that mask.
  * On cpu a mask that names a lane which has ended, or lanes that wait in different collectives, ends the
  * launch with -GN_EDEADLK instead of hanging. On cuda that is undefined, as in CUDA.

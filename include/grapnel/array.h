@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array.h - what users touch: typed elements of a store, read and written by any thread.
+ *
+ *     uint32_t x = gn_read_u32(&array, i);            the value; a failure is kept in the array
+ *     int rc = gn_array_read(&array, i, &x);          the code
+ *     struct gn_cursor c = gn_cursor_init(&array);         repeated touches of one page cost a look, not a look-up
+ *     uint32_t y = gn_cursor_read_u32(&c, i);
+ *     gn_array_acquire(&array, mask, i, 0, &page);    a page by reference: plain loads, 16 bytes at a time
+ *
+ * Reads and writes may be called from divergent code by any lanes; lanes that are together and touch one page act
+ * once. Memory order is that of ordinary device memory: races between user threads are the user's. An array is in
+ * one mode at a time:
+ *
+ *   GN_PAGED   through a cache
+ *   GN_DIRECT  fine-grained loads and stores on the store's own memory (byte-addressable stores only)
+ *
+ * Value forms return 0 for what cannot be read; nothing ever returns wrong data silently: the array keeps the first
+ * failure (index, code, device status) where host and device can read it (gn_array_failure).
+ */
+#ifndef GRAPNEL_ARRAY_H
+#define GRAPNEL_ARRAY_H
+
+#include <grapnel/cache.h>
+#include <grapnel/error.h>
+#include <grapnel/simt.h>
+#include <grapnel/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gn_mode { GN_PAGED, GN_DIRECT };
+
+/* The first failure of an array. */
+struct gn_failure {
+	uint32_t state; /* 0 none, 1 being written, 2 there */
+	int32_t code;   /* negative */
+	uint64_t index; /* of the element */
+	uint32_t device; /* what the device said: an NVMe status field, or 0 */
+	uint32_t reserved;
+};
+
+/*
+ * An array as kernels see it. Plain data: pass it by value inside the kernel's arguments. Hot members of the cache
+ * are repeated here so that a hit loads nothing but the page's word and the data.
+ */
+struct gn_array {
+	uint64_t count;        /* elements */
+	uint64_t base;         /* paged: address of element 0 in the cache's pages; direct: 0 */
+	uint64_t *word;        /* direct table, or NULL */
+	char *frame;
+	char *memory;          /* direct mode: element 0, else NULL */
+	const struct gn_cache_view *cache;
+	struct gn_failure *failure; /* shared with the host */
+	uint32_t element_log2; /* 0 to 4 */
+	uint32_t page_log2;
+	uint32_t counting;     /* the cache counts */
+	uint32_t read_only;
+};
+
+/* What an array is made of. */
+struct gn_array_config {
+	enum gn_mode mode;
+	struct gn_cache *cache; /* paged; NULL in direct mode */
+	struct gn_store *store; /* one of the cache's; direct: any byte-addressable one */
+	uint64_t offset;        /* of element 0 in the store, in bytes; a multiple of element_bytes */
+	uint64_t count;         /* elements */
+	uint32_t element_bytes; /* 1, 2, 4, 8 or 16 */
+};
+
+/*
+ * gn_array_create - describe elements of a store.
+ * @array   receives the handle; end with gn_array_destroy. Cache, store and machine outlive it.
+ * Host. Returns 0, -GN_EINVAL (element size, offset; a store that is not the cache's), -GN_ERANGE (reaches past the
+ * store), -GN_ENOTSUP (direct mode on a store that is not byte-addressable), -GN_ENOMEM.
+ */
+int gn_array_create(struct gn_array *array, struct simt_machine *machine, const struct gn_array_config *config,
+		    struct gn_error *error);
+
+/* gn_array_destroy - give the handle's memory back. Does NOT flush. Host. */
+void gn_array_destroy(struct gn_array *array, struct simt_machine *machine);
+
+/*
+ * gn_array_failure - the first failure since the last call, if any, and forget it.
+ * Host, after simt_wait. Returns 0 (none) or its code with index, code and device status in the message.
+ */
+int gn_array_failure(struct gn_array *array, struct gn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* gn_count - number of elements. */
+SIMT_FN uint64_t gn_count(const struct gn_array *a)
+{
+	return a->count;
+}
+
+/* Keep the first failure of an array; later ones are dropped. Any thread. */
+SIMT_FN int gn__fail(const struct gn_array *a, uint64_t index, struct gn_store_status status)
+{
+	struct gn_failure *f = a->failure;
+
+	if (!simt_load_relaxed_dev_u32(&f->state) && !simt_cas_acq_rel_dev_u32(&f->state, 0, 1)) {
+		f->code = status.code;
+		f->index = index;
+		f->device = status.device;
+		simt_store_release_sys_u32(&f->state, 2);
+	}
+	return status.code;
+}
+
+/* ---- moving one element; size is a constant at every call, so the switch disappears ---- */
+
+/* With acquire, so that the second look at the page's word stays behind (A5 of docs/memory-model.md). */
+SIMT_FN void gn__load_element(void *to, const char *from, uint32_t size)
+{
+	switch (size) {
+	case 1: *(uint8_t *)to = simt_load_acquire_dev_u8((const uint8_t *)from); break;
+	case 2: *(uint16_t *)to = simt_load_acquire_dev_u16((const uint16_t *)(const void *)from); break;
+	case 4: *(uint32_t *)to = simt_load_acquire_dev_u32((const uint32_t *)(const void *)from); break;
+	case 8: *(uint64_t *)to = simt_load_acquire_dev_u64((const uint64_t *)(const void *)from); break;
+	default:
+		((uint64_t *)to)[0] = simt_load_acquire_dev_u64((const uint64_t *)(const void *)from);
+		((uint64_t *)to)[1] = simt_load_acquire_dev_u64((const uint64_t *)(const void *)(from + 8));
+	}
+}
+
+SIMT_FN void gn__store_element(char *to, const void *from, uint32_t size)
+{
+	switch (size) {
+	case 1: simt_store_relaxed_dev_u8((uint8_t *)to, *(const uint8_t *)from); break;
+	case 2: simt_store_relaxed_dev_u16((uint16_t *)(void *)to, *(const uint16_t *)from); break;
+	case 4: simt_store_relaxed_dev_u32((uint32_t *)(void *)to, *(const uint32_t *)from); break;
+	case 8: simt_store_relaxed_dev_u64((uint64_t *)(void *)to, *(const uint64_t *)from); break;
+	default:
+		simt_store_relaxed_dev_u64((uint64_t *)(void *)to, ((const uint64_t *)from)[0]);
+		simt_store_relaxed_dev_u64((uint64_t *)(void *)(to + 8), ((const uint64_t *)from)[1]);
+	}
+}
+
+SIMT_FN void gn__copy_element(void *to, const void *from, uint32_t size)
+{
+	memcpy(to, from, size);
+}
+
+/* ---- reading ---- */
+
+/* A frame's bytes with the word that vouches for them. */
+struct gn__glimpse {
+	const uint64_t *word;
+	uint64_t seen;
+	const char *data; /* of the page */
+};
+
+SIMT_FN struct gn__glimpse gn__look(const struct gn_array *a, uint64_t page)
+{
+	struct gn__glimpse g;
+
+	if (a->word) {
+		g.word = &a->word[page];
+		g.seen = simt_load_acquire_dev_u64(g.word);
+		g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
+	} else {
+		struct gn_place place = gn__find_in_set(a->cache, page);
+
+		g.word = place.word;
+		g.seen = place.word ? place.seen : 0;
+		g.data = a->frame + ((size_t)place.frame << a->page_log2);
+	}
+	return g;
+}
+
+/* The clock's hand cleared REF: set it again. */
+SIMT_FN void gn__touch(const struct gn__glimpse *g)
+{
+	if (simt_unlikely(!(g->seen & GN_WORD_REF)))
+		simt_or_relaxed_dev_u64((uint64_t *)(uintptr_t)g->word, GN_WORD_REF);
+}
+
+/* Did the page stay in its frame since the glimpse? */
+SIMT_FN int gn__still(const struct gn__glimpse *g)
+{
+	return !((g->seen ^ simt_load_relaxed_dev_u64(g->word)) & GN_WORD_SAME);
+}
+
+SIMT_FN void gn__count_hits(const struct gn_array *a, uint64_t hits)
+{
+	if (simt_unlikely(a->counting) && hits)
+		gn__count_u64(&gn__stripe(a->cache)->hits, hits);
+}
+
+/*
+ * The page is not at hand: lanes that want the same one bring it in together, each reads its element while it is
+ * pinned. Where no frame can be had, every lane reads from the store.
+ */
+SIMT_NOINLINE_FN int gn__read_slowly(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+{
+	const uint64_t address = a->base + (index << a->element_log2);
+	const uint64_t page = address >> a->page_log2;
+	const uint32_t at = (uint32_t)address & ((1u << a->page_log2) - 1);
+	const uint32_t lanes = simt_match_any_u64(simt_active(), page);
+	struct gn_hold hold;
+	struct gn_store_status status = gn_cache_pin(a->cache, lanes, page, 0, &hold);
+
+	if (!status.code) {
+		gn__copy_element(to, hold.data + at, size);
+		gn_cache_unpin(lanes, &hold);
+	} else if (status.code == -GN_ENOBUFS) {
+		status = gn_cache_bypass_read(a->cache, page, at, to, size);
+	}
+	return status.code ? gn__fail(a, index, status) : 0;
+}
+
+SIMT_FN int gn__out_of_range(const struct gn_array *a, uint64_t index)
+{
+	struct gn_store_status status = {-GN_ERANGE, 0};
+
+	return gn__fail(a, index, status);
+}
+
+/* Read one element; on failure *to is zeroed by the caller before. */
+SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+{
+	uint64_t address;
+	struct gn__glimpse g;
+
+	if (simt_unlikely(index >= a->count))
+		return gn__out_of_range(a, index);
+	if (a->memory) {
+		gn__copy_element(to, a->memory + index * size, size);
+		return 0;
+	}
+	address = a->base + index * size;
+	g = gn__look(a, address >> a->page_log2);
+	if (simt_likely(g.seen & GN_WORD_VALID)) {
+		gn__touch(&g);
+		gn__load_element(to, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size);
+		if (simt_likely(gn__still(&g))) {
+			gn__count_hits(a, 1);
+			return 0;
+		}
+	}
+	return gn__read_slowly(a, index, to, size);
+}
+
+/* ---- writing ---- */
+
+/* Lanes that write the same page pin it once; each writes its element. */
+SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const void *from, uint32_t size)
+{
+	const uint64_t address = a->base + index * size;
+	const uint64_t page = address >> a->page_log2;
+	const uint32_t at = (uint32_t)address & ((1u << a->page_log2) - 1);
+	struct gn_store_status status = {0, 0};
+	struct gn_hold hold;
+	uint32_t lanes;
+
+	if (index >= a->count)
+		return gn__out_of_range(a, index);
+	if (a->read_only) {
+		status.code = -GN_EROFS;
+		return gn__fail(a, index, status);
+	}
+	if (a->memory) {
+		gn__copy_element(a->memory + index * size, from, size);
+		return 0;
+	}
+	lanes = simt_match_any_u64(simt_active(), page);
+	status = gn_cache_pin(a->cache, lanes, page, 1, &hold);
+	if (!status.code) {
+		gn__store_element(hold.data + at, from, size);
+		gn_cache_unpin(lanes, &hold);
+	} else if (status.code == -GN_ENOBUFS) {
+		status = gn_cache_write_through(a->cache, page, at, from, size);
+	}
+	return status.code ? gn__fail(a, index, status) : 0;
+}
+
+/*
+ * gn_array_read, gn_array_write - one element, status form.
+ * @index    element
+ * @to, @from  element_bytes of the array, aligned to it
+ * Any thread, from divergent code; waits while the page is fetched. Returns 0; -GN_ERANGE (index past the end);
+ * -GN_EIO, -GN_ETIMEDOUT (the transfer failed); -GN_EROFS. The first failure is also kept in the array. After a
+ * failed read *to is unchanged; after a failed write the element is unchanged.
+ */
+SIMT_FN int gn_array_read(const struct gn_array *a, uint64_t index, void *to)
+{
+	switch (a->element_log2) {
+	case 0: return gn__read(a, index, to, 1);
+	case 1: return gn__read(a, index, to, 2);
+	case 2: return gn__read(a, index, to, 4);
+	case 3: return gn__read(a, index, to, 8);
+	default: return gn__read(a, index, to, 16);
+	}
+}
+
+SIMT_FN int gn_array_write(const struct gn_array *a, uint64_t index, const void *from)
+{
+	return gn__write(a, index, from, 1u << a->element_log2);
+}
+
+/*
+ * gn_read_T, gn_write_T - one element, value form. T is the array's element type: its size must be that of the
+ * array. Reads return 0 on failure. Otherwise as gn_array_read and gn_array_write.
+ */
+SIMT_FN uint8_t gn_read_u8(const struct gn_array *a, uint64_t index)
+{
+	uint8_t value = 0;
+
+	gn__read(a, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN uint16_t gn_read_u16(const struct gn_array *a, uint64_t index)
+{
+	uint16_t value = 0;
+
+	gn__read(a, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN uint32_t gn_read_u32(const struct gn_array *a, uint64_t index)
+{
+	uint32_t value = 0;
+
+	gn__read(a, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN uint64_t gn_read_u64(const struct gn_array *a, uint64_t index)
+{
+	uint64_t value = 0;
+
+	gn__read(a, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN int8_t gn_read_i8(const struct gn_array *a, uint64_t index)
+{
+	return (int8_t)gn_read_u8(a, index);
+}
+
+SIMT_FN int16_t gn_read_i16(const struct gn_array *a, uint64_t index)
+{
+	return (int16_t)gn_read_u16(a, index);
+}
+
+SIMT_FN int32_t gn_read_i32(const struct gn_array *a, uint64_t index)
+{
+	return (int32_t)gn_read_u32(a, index);
+}
+
+SIMT_FN int64_t gn_read_i64(const struct gn_array *a, uint64_t index)
+{
+	return (int64_t)gn_read_u64(a, index);
+}
+
+SIMT_FN float gn_read_f32(const struct gn_array *a, uint64_t index)
+{
+	float value = 0;
+
+	gn__read(a, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN double gn_read_f64(const struct gn_array *a, uint64_t index)
+{
+	double value = 0;
+
+	gn__read(a, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN int gn_write_u8(const struct gn_array *a, uint64_t index, uint8_t value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+SIMT_FN int gn_write_u16(const struct gn_array *a, uint64_t index, uint16_t value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+SIMT_FN int gn_write_u32(const struct gn_array *a, uint64_t index, uint32_t value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+SIMT_FN int gn_write_u64(const struct gn_array *a, uint64_t index, uint64_t value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+SIMT_FN int gn_write_i8(const struct gn_array *a, uint64_t index, int8_t value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+SIMT_FN int gn_write_i16(const struct gn_array *a, uint64_t index, int16_t value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+SIMT_FN int gn_write_i32(const struct gn_array *a, uint64_t index, int32_t value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+SIMT_FN int gn_write_i64(const struct gn_array *a, uint64_t index, int64_t value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+SIMT_FN int gn_write_f32(const struct gn_array *a, uint64_t index, float value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+SIMT_FN int gn_write_f64(const struct gn_array *a, uint64_t index, double value)
+{
+	return gn__write(a, index, &value, sizeof value);
+}
+
+#include <grapnel/array/cursor.h>
+#include <grapnel/array/page.h>
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array/cursor.h - a read position that remembers its page.
+ *
+ * A thread (or each lane of a warp) carries a cursor along an array; as long as it stays in the page it saw last,
+ * a read is the data and one look at the page's word. The hold is soft: it is a glimpse, not a pin, so it never
+ * keeps a miss from finding a frame, and a cursor needs no release. It lives in registers; do not share it.
+ */
+#ifndef GRAPNEL_ARRAY_CURSOR_H
+#define GRAPNEL_ARRAY_CURSOR_H
+
+#include <grapnel/array.h>
+
+struct gn_cursor {
+	const struct gn_array *array;
+	struct gn__glimpse glimpse;
+	uint64_t first; /* elements first to first + count - 1 lie in the glimpsed page */
+	uint64_t count; /* 0: none yet */
+	const char *data; /* element first */
+	uint64_t hits;  /* not yet counted */
+};
+
+/* gn_cursor_init - a cursor at no page yet. @array  borrowed as long as the cursor is used. */
+SIMT_FN struct gn_cursor gn_cursor_init(const struct gn_array *array)
+{
+	struct gn_cursor c;
+
+	memset(&c, 0, sizeof c);
+	c.array = array;
+	return c;
+}
+
+/* gn_cursor_end - count what the cursor has not yet counted. Needed only where counters are read. */
+SIMT_FN void gn_cursor_end(struct gn_cursor *c)
+{
+	gn__count_hits(c->array, c->hits);
+	c->hits = 0;
+}
+
+/* The elements of the page that the cursor has moved to. */
+SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
+{
+	const struct gn_array *a = c->array;
+	const uint64_t page_mask = (1ull << a->page_log2) - 1;
+	const uint64_t address = a->base + (index << a->element_log2);
+	const uint64_t start = address & ~page_mask;
+	const uint64_t begin = start > a->base ? start : a->base;
+	const uint64_t array_end = a->base + (a->count << a->element_log2);
+
+	c->glimpse = gn__look(a, address >> a->page_log2);
+	c->first = (begin - a->base) >> a->element_log2;
+	c->count = 0;
+	if (c->glimpse.seen & GN_WORD_VALID) {
+		uint64_t end = start + page_mask + 1 < array_end ? start + page_mask + 1 : array_end;
+
+		gn__touch(&c->glimpse);
+		c->count = (end - begin) >> a->element_log2;
+		c->data = c->glimpse.data + (begin & page_mask);
+	}
+}
+
+/* The element is not in the page at hand, or the page has gone: move there, or fetch. */
+SIMT_NOINLINE_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
+{
+	const struct gn_array *a = c->array;
+	int rc = 0;
+
+	if (index >= a->count)
+		return gn__out_of_range(a, index);
+	if (a->memory) {
+		gn__copy_element(to, a->memory + index * size, size);
+		return 0;
+	}
+	gn_cursor_end(c);
+	gn__cursor_take(c, index);
+	if (c->count) {
+		gn__load_element(to, c->data + (index - c->first) * size, size);
+		if (gn__still(&c->glimpse)) {
+			c->hits++;
+			return 0;
+		}
+	}
+	rc = gn__read_slowly(a, index, to, size);
+	if (!rc)
+		gn__cursor_take(c, index);
+	return rc;
+}
+
+SIMT_FN int gn__cursor_read(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
+{
+	const uint64_t at = index - c->first;
+
+	if (simt_likely(at < c->count)) {
+		gn__load_element(to, c->data + at * size, size);
+		if (simt_likely(gn__still(&c->glimpse))) {
+			c->hits++;
+			return 0;
+		}
+	}
+	return gn__cursor_move(c, index, to, size);
+}
+
+/*
+ * gn_cursor_read_T - one element through a cursor. T has the size of the array's elements.
+ * Returns the value, 0 on failure; what failed is kept in the array, as for gn_read_T.
+ */
+SIMT_FN uint8_t gn_cursor_read_u8(struct gn_cursor *c, uint64_t index)
+{
+	uint8_t value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN uint16_t gn_cursor_read_u16(struct gn_cursor *c, uint64_t index)
+{
+	uint16_t value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN uint32_t gn_cursor_read_u32(struct gn_cursor *c, uint64_t index)
+{
+	uint32_t value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN uint64_t gn_cursor_read_u64(struct gn_cursor *c, uint64_t index)
+{
+	uint64_t value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN float gn_cursor_read_f32(struct gn_cursor *c, uint64_t index)
+{
+	float value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index)
+{
+	double value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache/claim.h - one thread finds a page, or gets it a frame.
+ *
+ * The functions here are the decisions; they move no data. gn_claim_seek goes on until bytes must be moved or the
+ * matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
+ *
+ *     seek -> HIT                     the page is pinned
+ *          -> FETCH                   read the page into claim.frame, then gn_claim_publish
+ *          -> WRITE_BACK              write claim.victim from claim.frame, then gn_claim_written
+ *          -> NO_FRAME                every frame is pinned; gn_claim_drop when done
+ *          -> ERROR                   claim.status says what
+ *
+ * Nobody waits while others could need what he holds: a loader holds its page's BUSY and searches frames by
+ * trying; the lock of a set is held for a look at its words only, or by an access that goes around the cache.
+ */
+#ifndef GRAPNEL_CACHE_CLAIM_H
+#define GRAPNEL_CACHE_CLAIM_H
+
+#include <grapnel/cache.h>
+#include <grapnel/cache/table.h>
+
+enum gn_step { GN_STEP_HIT, GN_STEP_FETCH, GN_STEP_WRITE_BACK, GN_STEP_NO_FRAME, GN_STEP_ERROR, GN__STEP_AGAIN };
+
+struct gn_claim {
+	uint64_t page;     /* wanted */
+	uint64_t grant;    /* what a hit or a publish adds to the word: a pin, REF, and DIRTY for a writer */
+	uint64_t deadline; /* 0 until the first wait */
+	uint64_t *word;    /* of the page */
+	uint64_t made;     /* version and payload of the word to publish; for a held absent page its version */
+	uint64_t victim;   /* page to write back */
+	uint64_t *victim_word;
+	uint32_t frame;
+	uint32_t tried;      /* frames looked at in this search */
+	uint32_t clean_only; /* a write-back failed: look for clean frames only */
+	uint32_t waited;     /* this thread has seen the page BUSY */
+	struct gn_store_status status;
+};
+
+SIMT_FN struct gn_claim gn_claim_init(uint64_t page, int write)
+{
+	struct gn_claim k;
+
+	memset(&k, 0, sizeof k);
+	k.page = page;
+	k.grant = GN_WORD_PIN | GN_WORD_REF | (write ? GN_WORD_DIRTY : 0);
+	return k;
+}
+
+/* Let others run. Returns 0, or -GN_ETIMEDOUT when the wait has lasted wait_ns. */
+SIMT_FN int gn__claim_wait(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	uint64_t now = simt_clock_ns();
+
+	if (!k->deadline)
+		k->deadline = now + c->wait_ns;
+	if (now > k->deadline)
+		return -GN_ETIMEDOUT;
+	simt_relax();
+	return 0;
+}
+
+SIMT_FN enum gn_step gn__claim_error(struct gn_claim *k, int code, uint32_t device)
+{
+	k->status.code = code;
+	k->status.device = device;
+	return GN_STEP_ERROR;
+}
+
+/*
+ * Readers that looked before the page went must notice, so the change of the word is ordered before the new bytes
+ * of the frame (edge R5, pairs with A5: the reader's acquire of the data).
+ */
+SIMT_FN enum gn_step gn__claim_fetch(void)
+{
+	simt_fence_acq_rel_dev();
+	return GN_STEP_FETCH;
+}
+
+enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED };
+
+/* ---- direct table: any frame will do ---- */
+
+/* The page of a frame leaves it; the frame is ours. */
+SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word, uint64_t seen, uint32_t frame)
+{
+	simt_store_relaxed_dev_u64(word, seen & GN_WORD_VERSION);
+	simt_store_relaxed_dev_u32(&c->owner[frame], GN__OWNER_CLAIMED);
+}
+
+/* Take a frame from the page that is in it, if that page may go. */
+SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_claim *k, uint32_t frame, uint32_t page)
+{
+	uint64_t *word = &c->word[page];
+	uint64_t seen = simt_load_acquire_dev_u64(word);
+
+	if (!(seen & GN_WORD_VALID) || seen & GN_WORD_BUSY || gn_word_payload(seen) != frame)
+		return GN__UNSETTLED;
+	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && k->clean_only))
+		return GN__PINNED;
+	if (seen & GN_WORD_REF && c->policy == GN_CLOCK) {
+		simt_cas_relaxed_dev_u64(word, seen, seen & ~GN_WORD_REF);
+		return GN__UNSETTLED;
+	}
+	if (simt_cas_acq_rel_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
+		return GN__UNSETTLED;
+	k->frame = frame;
+	if (seen & GN_WORD_DIRTY) {
+		k->victim = page;
+		k->victim_word = word;
+		return GN__TAKEN_DIRTY;
+	}
+	gn__detach(c, word, seen, frame);
+	return GN__TAKEN;
+}
+
+SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, struct gn_claim *k, uint32_t frame)
+{
+	uint32_t owner = simt_load_acquire_dev_u32(&c->owner[frame]);
+
+	if (owner == GN__OWNER_CLAIMED)
+		return GN__UNSETTLED;
+	if (owner != GN__OWNER_FREE)
+		return gn__take_from(c, k, frame, owner);
+	if (simt_cas_acq_rel_dev_u32(&c->owner[frame], GN__OWNER_FREE, GN__OWNER_CLAIMED) != GN__OWNER_FREE)
+		return GN__UNSETTLED;
+	k->frame = frame;
+	return GN__TAKEN;
+}
+
+/* The frame to look at next: where the hand is, or for the random policy anywhere and on from there. */
+SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_claim *k)
+{
+	if (c->policy == GN_RANDOM && k->tried)
+		return k->frame + 1 == c->frames ? 0 : k->frame + 1;
+	if (c->policy == GN_RANDOM)
+		return gn__stir(simt_add_relaxed_dev_u32(&c->shared->hand, 1) + (uint32_t)k->page * 31) % c->frames;
+	return simt_add_relaxed_dev_u32(&c->shared->hand, 1) % c->frames;
+}
+
+/* Find a frame for a page that is held BUSY. */
+SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	for (;;) {
+		int unsettled = 0;
+
+		/* Twice round: the first may only have cleared REF. */
+		for (; k->tried < 2 * c->frames; k->tried++) {
+			uint32_t frame = gn__next_frame(c, k);
+			enum gn__taking taking = gn__take_frame(c, k, frame);
+
+			k->frame = frame;
+			if (taking == GN__TAKEN)
+				return gn__claim_fetch();
+			if (taking == GN__TAKEN_DIRTY)
+				return GN_STEP_WRITE_BACK;
+			unsettled |= taking == GN__UNSETTLED;
+		}
+		k->tried = 0;
+		/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
+		if (!unsettled || gn__claim_wait(c, k))
+			return GN_STEP_NO_FRAME;
+	}
+}
+
+SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+{
+	k->made = place->seen & GN_WORD_VERSION;
+	if (simt_cas_acq_rel_dev_u64(place->word, place->seen, GN_WORD_BUSY | k->made) != place->seen)
+		return GN__STEP_AGAIN;
+	k->word = place->word;
+	k->tried = 0;
+	return gn__search_frames(c, k);
+}
+
+/* ---- set table: a frame of the page's set ---- */
+
+SIMT_FN uint32_t gn__lock_set(const struct gn_cache_view *c, uint32_t set)
+{
+	for (;;) {
+		uint32_t hand = simt_load_relaxed_dev_u32(&c->lock[set]) & ~1u;
+
+		if (simt_cas_acq_rel_dev_u32(&c->lock[set], hand, hand | 1) == hand)
+			return hand >> 1;
+		simt_relax();
+	}
+}
+
+SIMT_FN void gn__unlock_set(const struct gn_cache_view *c, uint32_t set, uint32_t hand)
+{
+	simt_store_release_dev_u32(&c->lock[set], hand << 1);
+}
+
+/* The word of a way that now stands for the wanted page, held BUSY. */
+SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k, uint64_t *word, uint64_t seen)
+{
+	k->word = word;
+	k->made = gn_word_next_version(seen) | gn__tag_of(c, k->page);
+	return GN_WORD_BUSY | k->made;
+}
+
+/* Take a way from the page that is in it, if there is none or it may go. The set is locked. */
+SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t frame)
+{
+	uint64_t *word = &c->word[frame];
+	uint64_t seen = simt_load_acquire_dev_u64(word);
+	int is_free = !(seen & GN_WORD_USED) || (seen & GN_WORD_FAILED);
+
+	if (!is_free) {
+		if (!(seen & GN_WORD_VALID) || seen & GN_WORD_BUSY)
+			return GN__UNSETTLED;
+		if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && k->clean_only))
+			return GN__PINNED;
+		if (seen & GN_WORD_REF && c->policy == GN_CLOCK) {
+			simt_cas_relaxed_dev_u64(word, seen, seen & ~GN_WORD_REF);
+			return GN__UNSETTLED;
+		}
+	}
+	k->frame = frame;
+	if (is_free || !(seen & GN_WORD_DIRTY))
+		return simt_cas_acq_rel_dev_u64(word, seen, gn__retagged(c, k, word, seen)) == seen ? GN__TAKEN
+												       : GN__UNSETTLED;
+	if (simt_cas_acq_rel_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
+		return GN__UNSETTLED;
+	k->victim = gn__page_of(c, set, gn_word_payload(seen));
+	k->victim_word = word;
+	return GN__TAKEN_DIRTY;
+}
+
+/* Go round the ways of a locked set, twice, from the hand. */
+SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t *hand)
+{
+	enum gn__taking best = GN__PINNED;
+
+	if (c->policy == GN_RANDOM)
+		*hand = gn__stir(*hand + 1);
+	for (uint32_t tried = 0; tried < 2 * c->ways; tried++) {
+		uint32_t way = (*hand & 0x7fffffff) % c->ways;
+		enum gn__taking taking = gn__take_way(c, k, set, set * c->ways + way);
+
+		*hand = way + 1;
+		if (taking == GN__TAKEN || taking == GN__TAKEN_DIRTY)
+			return taking;
+		if (taking == GN__UNSETTLED)
+			best = GN__UNSETTLED;
+	}
+	return best;
+}
+
+SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	uint32_t set = gn__set_of(c, k->page);
+	uint32_t hand = gn__lock_set(c, set);
+	enum gn__taking taking;
+
+	if (gn__find_in_set(c, k->page).word) { /* somebody was faster */
+		gn__unlock_set(c, set, hand);
+		return GN__STEP_AGAIN;
+	}
+	taking = gn__search_ways(c, k, set, &hand);
+	if (taking == GN__PINNED)
+		return GN_STEP_NO_FRAME; /* with the lock, so that the page stays absent; gn_claim_drop opens it */
+	gn__unlock_set(c, set, hand);
+	if (taking == GN__TAKEN)
+		return gn__claim_fetch();
+	if (taking == GN__TAKEN_DIRTY)
+		return GN_STEP_WRITE_BACK;
+	return gn__claim_wait(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN__STEP_AGAIN;
+}
+
+/* The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile. */
+SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	uint32_t set = gn__set_of(c, k->page);
+	uint64_t seen = simt_load_relaxed_dev_u64(k->victim_word);
+	uint32_t hand = gn__lock_set(c, set);
+	int found = gn__find_in_set(c, k->page).word != 0;
+
+	simt_store_release_dev_u64(k->victim_word, found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
+	gn__unlock_set(c, set, hand);
+	return found ? GN__STEP_AGAIN : gn__claim_fetch();
+}
+
+/* A page whose last fetch failed still has its way: try again in it. */
+SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+{
+	uint64_t busy = gn__retagged(c, k, place->word, place->seen);
+
+	k->frame = place->frame;
+	return simt_cas_acq_rel_dev_u64(place->word, place->seen, busy) == place->seen ? gn__claim_fetch() : GN__STEP_AGAIN;
+}
+
+/* ---- both ---- */
+
+SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+{
+	if (c->owner)
+		return gn__claim_direct(c, k, place);
+	if (place->word && place->seen & GN_WORD_FAILED)
+		return gn__claim_failed_way(c, k, place);
+	return gn__claim_in_set(c, k);
+}
+
+SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+{
+	uint64_t seen = place->seen, pinned;
+
+	/* a pin may not run over into the version */
+	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS) {
+		k->waited |= (seen & GN_WORD_BUSY) != 0;
+		return gn__claim_wait(c, k) ? gn__claim_error(k, seen & GN_WORD_BUSY ? -GN_ETIMEDOUT : -GN_ENOBUFS, 0)
+					    : GN__STEP_AGAIN;
+	}
+	pinned = (seen | (k->grant & ~GN_WORD_PINS)) + GN_WORD_PIN;
+	if (simt_cas_acq_rel_dev_u64(place->word, seen, pinned) != seen)
+		return GN__STEP_AGAIN;
+	k->word = place->word;
+	k->frame = place->frame;
+	return GN_STEP_HIT;
+}
+
+/*
+ * gn_claim_seek - look for the page until it is pinned or something must be done (see the top of this file).
+ * One thread. Waits while another thread works on the page, at most wait_ns.
+ */
+SIMT_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	enum gn_step step;
+
+	do {
+		struct gn_place place = gn_table_find(c, k->page);
+
+		if (place.word && place.seen & (GN_WORD_VALID | GN_WORD_BUSY))
+			step = gn__claim_present(c, k, &place);
+		else if (place.word && place.seen & GN_WORD_FAILED && k->waited)
+			/* the fetch this thread waited for has failed; a thread that comes now tries again */
+			step = gn__claim_error(k, gn_word_failed_code(place.seen), gn_word_failed_device(place.seen));
+		else
+			step = gn__claim_missing(c, k, &place);
+	} while (step == GN__STEP_AGAIN);
+	return step;
+}
+
+/*
+ * gn_claim_written - the victim of WRITE_BACK was written, or not.
+ * Returns the next step. A victim that could not be written keeps its frame and stays dirty.
+ */
+SIMT_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+{
+	enum gn_step step;
+
+	if (status.code) {
+		simt_and_acq_rel_dev_u64(k->victim_word, ~GN_WORD_BUSY);
+		k->clean_only = 1;
+		return c->owner ? gn__search_frames(c, k) : gn_claim_seek(c, k);
+	}
+	if (c->owner) {
+		gn__detach(c, k->victim_word, simt_load_relaxed_dev_u64(k->victim_word), k->frame);
+		return gn__claim_fetch();
+	}
+	step = gn__claim_way_written(c, k);
+	return step == GN__STEP_AGAIN ? gn_claim_seek(c, k) : step;
+}
+
+/*
+ * gn_claim_publish - the bytes of FETCH are in the frame, or could not be had.
+ * With a status of 0 the page is pinned for the caller and everybody may use it (edge R4, pairs with A4 of
+ * gn_table_find); else the frame is free again and the page says what failed.
+ */
+SIMT_FN void gn_claim_publish(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+{
+	uint64_t made = k->made;
+
+	if (c->owner) {
+		made = gn_word_next_version(made) | (status.code ? 0 : k->frame);
+		simt_store_release_dev_u32(&c->owner[k->frame], status.code ? (uint32_t)GN__OWNER_FREE : (uint32_t)k->page);
+	}
+	simt_store_release_dev_u64(k->word, status.code ? gn_word_failed(made, gn_word_payload(made), status.code, status.device)
+							: GN_WORD_VALID | k->grant | made); /* R4 */
+}
+
+/* gn_claim_drop - give up after NO_FRAME; the page is absent and free to be claimed again. */
+SIMT_FN void gn_claim_drop(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	if (c->owner)
+		simt_store_release_dev_u64(k->word, k->made);
+	else
+		gn__unlock_set(c, gn__set_of(c, k->page), 0);
+}
+
+#endif
