@@ -109,12 +109,13 @@ int gn_graph_read(struct gn_graph *g, const char *path, const struct gn_graph_re
 	int err;
 
 	memset(g, 0, sizeof *g);
-	err = gn_graph_format_of(path, &format, e);
-	if (!err)
-		err = gn__input_open(path, &fd, &bytes, e);
+	/* a directory is better called that than a name without a format */
+	err = gn__input_open(path, &fd, &bytes, e);
 	if (err)
 		return err;
-	err = gn_graph_read_fd(g, fd, path, format, options, e);
+	err = gn_graph_format_of(path, &format, e);
+	if (!err)
+		err = gn_graph_read_fd(g, fd, path, format, options, e);
 	close(fd);
 	return err;
 }
