@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "graph/file.h"
+#include "graph/read.h"
+#include "tool.h"
+
+struct request {
+	struct gn_graph_read_options options;
+	const char *in;
+	const char *out;
+};
+
+static const struct argp_option options[] = {
+    {"undirected", 'u', NULL, 0,
+     "add the other direction of every edge, unless the file says that it has both; without it edges are "
+     "directed",
+     0},
+    {"simple", 's', NULL, 0, "drop self loops and duplicate edges, which are kept otherwise", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *c = (struct request *)state->input;
+
+	switch (key) {
+	case 'u': c->options.undirected = true; return 0;
+	case 's': c->options.simple = true; return 0;
+	case ARGP_KEY_ARG:
+		if (state->arg_num == 0)
+			c->in = arg;
+		else if (state->arg_num == 1)
+			c->out = arg;
+		else
+			argp_error(state, "%s: one argument too many; one file is read and one written", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (state->arg_num != 2)
+			argp_error(state, "a file to read and a file to write are needed; see --help");
+		tool_graph_output(state, c->out);
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "IN OUT.gng",
+    "Read a graph and write it as a Grapnel graph file. The end of IN's name tells its format: .mtx (Matrix "
+    "Market), .el and .wel (text edge lists), these also as .gz, .sg and .wsg (GAP serialized), .gng "
+    "(Grapnel's own).\vVertices count from 0 (in .mtx from 1). OUT appears when it is complete; after a "
+    "failure "
+    "what was there before is still there.",
+};
+
+static int convert(const struct request *c, struct gn_graph *graph, struct gn_error *e)
+{
+	struct gn_graph_read_options o = c->options;
+	struct tool_bar bar;
+	int err = gn_graph_file_writable(c->out, e);
+
+	if (err)
+		return err;
+	o.progress = tool_bar_begin(&bar);
+	err = gn_graph_read(graph, c->in, &o, e);
+	if (!err)
+		err = gn_graph_file_write(graph, c->out, &o.progress, e);
+	tool_bar_end(&bar);
+	return err;
+}
+
+int tool_convert(int argc, char **argv)
+{
+	struct request c = {{false, false, 0, {NULL, NULL}}, NULL, NULL};
+	struct gn_graph graph = {0};
+	struct gn_error e = {0};
+	double start = tool_seconds();
+
+	argp_parse(&argp, argc, argv, 0, NULL, &c);
+	if (convert(&c, &graph, &e)) {
+		gn_graph_fini(&graph);
+		return tool_fail("convert", &e);
+	}
+	tool_graph_report(c.out, &graph, tool_seconds() - start);
+	gn_graph_fini(&graph);
+	return TOOL_OK;
+}

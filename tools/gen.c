@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/file.h"
+#include "graph/generate.h"
+#include "tool.h"
+
+struct request {
+	struct gn_generate_options options;
+	const char *kind;
+	const char *out;
+	bool scaled;
+};
+
+static const struct argp_option options[] = {
+    {"scale", 'n', "N", 0, "2^N vertices, N from 0 to 31 (must be given)", 0},
+    {"degree", 'd', "D", 0, "draw D * 2^N edges (default 16)", 0},
+    {"seed", 's', "S", 0, "another seed, another graph (default 1)", 0},
+    {"undirected", 'u', NULL, 0,
+     "store every edge in both directions, as the GAP benchmark does for its kron and urand graphs; without "
+     "it each drawn edge is stored once, at its source",
+     0},
+    {"keep", 'k', NULL, 0, "keep self loops and duplicate edges, which are dropped otherwise as GAP does", 0},
+    {0},
+};
+
+static error_t finish(struct argp_state *state, struct request *g)
+{
+	if (state->arg_num != 2)
+		argp_error(state, "a generator (kron or urand) and a file to write are needed; see --help");
+	if (strcmp(g->kind, "kron") && strcmp(g->kind, "urand"))
+		argp_error(state, "%s: no such generator; take kron or urand", g->kind);
+	if (!g->scaled)
+		argp_error(state, "the size of the graph is not given; add --scale N");
+	g->options.kind = GN_GENERATOR_KRON;
+	if (!strcmp(g->kind, "urand"))
+		g->options.kind = GN_GENERATOR_URAND;
+	tool_graph_output(state, g->out);
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *g = (struct request *)state->input;
+
+	switch (key) {
+	case 'n':
+		g->options.scale = (unsigned)tool_number(state, "--scale", arg, 0, GN_GENERATOR_MAX_SCALE);
+		g->scaled = true;
+		return 0;
+	case 'd': g->options.degree = tool_number(state, "--degree", arg, 0, UINT64_C(1) << 32); return 0;
+	case 's': g->options.seed = tool_number(state, "--seed", arg, 0, UINT64_MAX); return 0;
+	case 'u': g->options.undirected = true; return 0;
+	case 'k': g->options.keep = true; return 0;
+	case ARGP_KEY_ARG:
+		if (state->arg_num == 0)
+			g->kind = arg;
+		else if (state->arg_num == 1)
+			g->out = arg;
+		else
+			argp_error(state, "%s: one argument too many; one file is written", arg);
+		return 0;
+	case ARGP_KEY_END: return finish(state, g);
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "kron|urand --scale N OUT.gng",
+    "Generate a graph by the parameters of the GAP benchmark suite and write it as a Grapnel graph file: "
+    "kron "
+    "is a Kronecker (R-MAT) graph with A 0.57, B 0.19, C 0.19 and permuted vertices, urand joins uniformly "
+    "random "
+    "pairs.\vThe same options give the same file on every machine, whatever the number of threads "
+    "(OMP_NUM_THREADS).",
+};
+
+static int generate(const struct request *g, struct gn_graph *graph, struct gn_error *e)
+{
+	struct gn_generate_options o = g->options;
+	struct tool_bar bar;
+	int err = gn_graph_file_writable(g->out, e);
+
+	if (err)
+		return err;
+	o.progress = tool_bar_begin(&bar);
+	err = gn_graph_generate(graph, &o, e);
+	if (!err)
+		err = gn_graph_file_write(graph, g->out, &o.progress, e);
+	tool_bar_end(&bar);
+	return err;
+}
+
+int tool_gen(int argc, char **argv)
+{
+	struct request g;
+	struct gn_graph graph = {0};
+	struct gn_error e = {0};
+	double start = tool_seconds();
+
+	memset(&g, 0, sizeof g);
+	g.options.degree = 16;
+	g.options.seed = 1;
+	argp_parse(&argp, argc, argv, 0, NULL, &g);
+	if (generate(&g, &graph, &e)) {
+		gn_graph_fini(&graph);
+		return tool_fail("gen", &e);
+	}
+	tool_graph_report(g.out, &graph, tool_seconds() - start);
+	gn_graph_fini(&graph);
+	return TOOL_OK;
+}

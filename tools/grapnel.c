@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The grapnel command: finds the subcommand and hands it the rest of the line.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+#ifndef GRAPNEL_VERSION
+#define GRAPNEL_VERSION "unknown"
+#endif
+
+static const struct tool tools[] = {
+    {"doctor", "say what this machine has and what that means", tool_doctor},
+    {"gen", "generate a synthetic graph", tool_gen},
+    {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
+};
+
+enum { TOOLS = sizeof tools / sizeof tools[0] };
+
+static void help(FILE *to)
+{
+	fputs("Usage: grapnel SUBCOMMAND [OPTION...]\n"
+	      "GPU threads reach data outside GPU memory by themselves.\n\n",
+	      to);
+	for (unsigned k = 0; k < TOOLS; k++)
+		fprintf(to, "  %-12s %s\n", tools[k].name, tools[k].summary);
+	fputs("\n  grapnel SUBCOMMAND --help says more about one\n"
+	      "  grapnel --version       prints the version\n\n"
+	      "Exit status: 0 it went well, 1 the run failed, 2 it was called wrongly.\n",
+	      to);
+}
+
+static const struct tool *find(const char *name)
+{
+	for (unsigned k = 0; k < TOOLS; k++) {
+		if (!strcmp(tools[k].name, name))
+			return &tools[k];
+	}
+	return NULL;
+}
+
+/* A full disk behind stdout shows only when the buffer is written out. */
+static int flushed(const char *name, int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "grapnel %s: writing to standard output failed; see where it goes\n", name);
+	return status ? status : TOOL_FAILED;
+}
+
+static int run(const struct tool *t, int argc, char **argv)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "grapnel %s", t->name);
+	argv[0] = name;
+	argp_err_exit_status = TOOL_USAGE;
+	argp_program_version = "grapnel " GRAPNEL_VERSION;
+	return flushed(t->name, t->run(argc, argv));
+}
+
+int main(int argc, char **argv)
+{
+	const struct tool *t;
+
+	if (argc < 2) {
+		fputs("grapnel: no subcommand; 'grapnel --help' lists them\n", stderr);
+		return TOOL_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
+		help(stdout);
+		return flushed("help", TOOL_OK);
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("grapnel " GRAPNEL_VERSION);
+		return flushed("version", TOOL_OK);
+	}
+	t = find(argv[1]);
+	if (t)
+		return run(t, argc - 1, argv + 1);
+	fprintf(stderr, "grapnel: %s: no such subcommand; 'grapnel --help' lists them\n", argv[1]);
+	return TOOL_USAGE;
+}
