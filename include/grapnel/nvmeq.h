@@ -223,39 +223,6 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 	return 1;
 }
 
-/* gn_nvmeq_buffer - the data buffer of a command between begin and end; buffer_bytes long, page-aligned. */
-SIMT_FN char *gn_nvmeq_buffer(const struct gn_nvmeq *q, uint32_t cid)
-{
-	return q->buffer + (size_t)(cid & (q->depth - 1)) * q->buffer_bytes;
-}
-
-/*
- * gn_nvmeq_begin - take a command slot.
- * @deadline  on simt_clock_ns
- * @cid       receives the command id
- * Any thread; waits while all slots are in use, reaping for others meanwhile.
- * Returns 0 or -GN_ETIMEDOUT.
- */
-SIMT_FN int gn_nvmeq_begin(const struct gn_nvmeq *q, uint64_t deadline, uint32_t *cid)
-{
-	while (gn__nvmeq_try_begin(q, cid)) {
-		if (!gn_nvmeq_reap(q))
-			simt_relax();
-		if (simt_clock_ns() > deadline)
-			return -GN_ETIMEDOUT;
-	}
-	return 0;
-}
-
-/*
- * gn_nvmeq_end - give a slot back after wait returned anything but -GN_ETIMEDOUT, or without a post.
- * The owner only.
- */
-SIMT_FN void gn_nvmeq_end(const struct gn_nvmeq *q, uint32_t cid)
-{
-	gn__nvmeq_put_back(q, cid & (q->depth - 1));
-}
-
 /*
  * gn_nvmeq_ring - move the tail over all entries that are ready and ring the doorbell once for them.
  * Any thread; never waits: if another thread is at it, returns at once (gn_nvmeq_wait tries again).
@@ -276,6 +243,50 @@ SIMT_FN void gn_nvmeq_ring(const struct gn_nvmeq *q)
 		simt_store_release_sys_u32(q->sq_doorbell, tail & (q->depth - 1)); /* R2 */
 	}
 	simt_store_release_dev_u32(&s->tail_lock, 0);
+}
+
+/*
+ * What a thread does for the queue while it waits for others: ring for entries that nobody has rung for, then reap.
+ * Their owners may be gone: one that gives up while another thread holds the tail leaves its entry behind.
+ */
+SIMT_FN int gn__nvmeq_serve(const struct gn_nvmeq *q)
+{
+	if (simt_load_relaxed_dev_u32(&q->state->tail) != simt_load_relaxed_dev_u32(&q->state->ticket))
+		gn_nvmeq_ring(q);
+	return gn_nvmeq_reap(q);
+}
+
+/* gn_nvmeq_buffer - the data buffer of a command between begin and end; buffer_bytes long, page-aligned. */
+SIMT_FN char *gn_nvmeq_buffer(const struct gn_nvmeq *q, uint32_t cid)
+{
+	return q->buffer + (size_t)(cid & (q->depth - 1)) * q->buffer_bytes;
+}
+
+/*
+ * gn_nvmeq_begin - take a command slot.
+ * @deadline  on simt_clock_ns
+ * @cid       receives the command id
+ * Any thread; waits while all slots are in use, ringing and reaping for others meanwhile.
+ * Returns 0 or -GN_ETIMEDOUT.
+ */
+SIMT_FN int gn_nvmeq_begin(const struct gn_nvmeq *q, uint64_t deadline, uint32_t *cid)
+{
+	while (gn__nvmeq_try_begin(q, cid)) {
+		if (!gn__nvmeq_serve(q))
+			simt_relax();
+		if (simt_clock_ns() > deadline)
+			return -GN_ETIMEDOUT;
+	}
+	return 0;
+}
+
+/*
+ * gn_nvmeq_end - give a slot back after wait returned anything but -GN_ETIMEDOUT, or without a post.
+ * The owner only.
+ */
+SIMT_FN void gn_nvmeq_end(const struct gn_nvmeq *q, uint32_t cid)
+{
+	gn__nvmeq_put_back(q, cid & (q->depth - 1));
 }
 
 /*
