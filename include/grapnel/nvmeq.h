@@ -306,13 +306,17 @@ SIMT_FN int gn__nvmeq_may_land(const struct gn_nvmeq_slot *slot, uint64_t lba, u
 
 /*
  * gn_nvmeq_write_hazard - may an abandoned write of this queue still land on these blocks?
- * Ask every queue of the store before a write; looks at the slots only while there are abandoned writes.
+ * Ask every queue of the store before a write; looks at the slots only while there are abandoned writes, and then
+ * reaps first.
  * Any thread; does not wait. Returns 1 or 0.
  */
 SIMT_FN int gn_nvmeq_write_hazard(const struct gn_nvmeq *q, uint64_t lba, uint32_t blocks)
 {
 	if (simt_likely(!simt_load_acquire_dev_u32(&q->state->abandoned_writes)))
 		return 0;
+	/* Those who gave up poll no longer; if nobody else does, the completion that ends the hazard waits here. */
+	for (uint32_t k = 0; k < q->depth && gn__nvmeq_serve(q); k++)
+		;
 	for (uint32_t k = 0; k < q->depth; k++)
 		if (gn__nvmeq_may_land(&q->slot[k], lba, blocks))
 			return 1;
