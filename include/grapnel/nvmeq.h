@@ -84,7 +84,7 @@ struct gn_nvmeq {
 	char *buffer;              /* [depth][buffer_bytes]: data of the commands */
 	const uint64_t *prp_list;  /* [depth][buffer_bytes / 4096]: bus addresses, first page included */
 	uint64_t prp_list_bus;     /* bus address of prp_list */
-	uint32_t buffer_bytes;     /* a multiple of 4096: the largest transfer */
+	uint32_t buffer_bytes;     /* the largest transfer, a power of two from 4096 to 2 MiB */
 	uint32_t depth;            /* a power of two, 2 to 32768 */
 	uint32_t depth_log2;
 	uint32_t block_bytes;      /* of the namespace */
@@ -432,7 +432,7 @@ extern "C" {
 /* What a queue pair is made of. */
 struct gn_nvmeq_config {
 	uint32_t depth;        /* a power of two, 2 to 32768 */
-	uint32_t buffer_bytes; /* largest transfer, a multiple of 4096 up to 2 MiB */
+	uint32_t buffer_bytes; /* largest transfer, a power of two from 4096 to 2 MiB */
 	uint32_t block_bytes;  /* logical block of the namespace, a power of two from 512 */
 	uint32_t nsid;         /* 1 */
 	uint32_t start;        /* first ticket: a multiple of 2 * depth; not 0 in tests of the wrap-around */

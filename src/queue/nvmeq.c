@@ -8,9 +8,10 @@ static int check_config(const struct gn_nvmeq_config *c, struct gn_error *error)
 	if (c->depth < 2 || c->depth > 32768 || c->depth & (c->depth - 1))
 		return gn_error_set(error, -GN_EINVAL, "queue pair: depth %u is not a power of two from 2 to 32768",
 				    c->depth);
-	if (!c->buffer_bytes || c->buffer_bytes % GN_NVME_PAGE || c->buffer_bytes > 2u << 20)
+	/* A power of two also keeps every slot's PRP list inside one memory page, as NVMe wants it. */
+	if (c->buffer_bytes < GN_NVME_PAGE || c->buffer_bytes & (c->buffer_bytes - 1) || c->buffer_bytes > 2u << 20)
 		return gn_error_set(error, -GN_EINVAL,
-				    "queue pair: a transfer of %u bytes is not a multiple of 4096 up to 2 MiB",
+				    "queue pair: a largest transfer of %u bytes is not a power of two from 4096 to 2 MiB",
 				    c->buffer_bytes);
 	if (c->block_bytes < 512 || c->block_bytes & (c->block_bytes - 1) || c->block_bytes > c->buffer_bytes)
 		return gn_error_set(error, -GN_EINVAL, "queue pair: logical blocks of %u bytes are not possible",
