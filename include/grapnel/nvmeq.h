@@ -443,7 +443,7 @@ struct gn_nvmeq_config {
  * @q         receives it; give back with gn_nvmeq_destroy
  * Entries, doorbells, buffers and PRP lists are allocated as SIMT_SHARED, the rest as SIMT_DEVICE. Bus
  * addresses are the host's own, as a controller in software uses them.
- * Host. Returns 0, -GN_EINVAL (which member, in the message), -GN_ENOMEM.
+ * Host. Returns 0, -GN_EINVAL (which member, in the message), -GN_ENOMEM, -GN_EIO (the machine failed before).
  */
 int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_config *config,
 		    struct gn_error *error);

@@ -50,7 +50,7 @@ static int allocate(struct gn_nvmeq *q, struct simt_machine *m)
 static int fill_free_ring(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start)
 {
 	uint32_t depth = q->depth;
-	uint32_t *turns = (uint32_t *)malloc(2 * (size_t)depth * 4);
+	uint32_t *turns = (uint32_t *)calloc(2 * (size_t)depth, sizeof *turns);
 	uint32_t *ids = turns + depth;
 	struct gn_nvmeq_state image;
 	int rc;
@@ -116,6 +116,15 @@ static void fill_prp_lists(struct gn_nvmeq *q)
 	q->prp_list_bus = (uint64_t)(uintptr_t)list;
 }
 
+static int refuse(const struct gn_nvmeq_config *config, int rc, struct gn_error *error)
+{
+	if (rc == -GN_ENOMEM)
+		return gn_error_set(error, rc,
+				    "queue pair: no memory for %u commands of %u bytes; ask for a smaller depth or page",
+				    config->depth, config->buffer_bytes);
+	return gn_error_set(error, rc, "queue pair: its first state could not be copied to the machine, which has failed");
+}
+
 int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_config *config,
 		    struct gn_error *error)
 {
@@ -138,9 +147,7 @@ int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const stru
 		rc = fill_slots(q, machine);
 	if (rc) {
 		gn_nvmeq_destroy(q, machine);
-		return gn_error_set(error, rc,
-				    "queue pair: no memory for %u commands of %u bytes; ask for a smaller depth or page",
-				    config->depth, config->buffer_bytes);
+		return refuse(config, rc, error);
 	}
 	fill_prp_lists(q);
 	return 0;
