@@ -1,0 +1,808 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The queue pair against a controller that does what each test tells it to (src/queue/port.h). Offsets and
+ * layouts are those of the NVM Express Base Specification 2.0, figures 86 to 92, not of the code.
+ */
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grapnel/nvmeq.h>
+#include <queue/port.h>
+
+struct fixture {
+	struct simt_machine *machine;
+	struct gn_nvmeq q;
+	struct gn_nvme_port port;
+};
+
+static const struct gn_nvmeq_config usual = {8, 16384, 512, 1, 0};
+
+static void start(struct fixture *f, const struct gn_nvmeq_config *config)
+{
+	struct simt_config cpu;
+	struct gn_error error;
+
+	memset(&cpu, 0, sizeof cpu);
+	cpu.name = "cpu";
+	cpu.threads = 1;
+	assert_int_equal(simt_open(&f->machine, &cpu, &error), 0);
+	assert_int_equal(gn_nvmeq_create(&f->q, f->machine, config, &error), 0);
+	gn_nvme_port_init(&f->port, &f->q);
+}
+
+static void start_depth(struct fixture *f, uint32_t depth, uint32_t first)
+{
+	struct gn_nvmeq_config config = usual;
+
+	config.depth = depth;
+	config.start = first;
+	start(f, &config);
+}
+
+static void stop(struct fixture *f)
+{
+	gn_nvmeq_destroy(&f->q, f->machine);
+	simt_close(f->machine);
+}
+
+static uint64_t soon(void)
+{
+	return simt_clock_ns() + 1000000;
+}
+
+static uint64_t later(void)
+{
+	return simt_clock_ns() + 20000000000u;
+}
+
+static uint32_t begin(struct fixture *f)
+{
+	uint32_t cid = 0xdead;
+
+	assert_int_equal(gn_nvmeq_begin(&f->q, later(), &cid), 0);
+	return cid;
+}
+
+static uint32_t post(struct fixture *f, uint32_t opcode, uint64_t lba, uint32_t blocks)
+{
+	uint32_t cid = begin(f);
+
+	assert_int_equal(gn_nvmeq_post(&f->q, cid, opcode, lba, blocks), 0);
+	return cid;
+}
+
+static struct gn_nvme_command fetch(struct fixture *f)
+{
+	struct gn_nvme_command command;
+
+	assert_int_equal(gn_nvme_port_fetch(&f->port, &command), 0);
+	return command;
+}
+
+static void complete(struct fixture *f, uint32_t cid, uint32_t status)
+{
+	assert_int_equal(gn_nvme_port_complete(&f->port, (uint16_t)cid, status), 0);
+}
+
+static void finish(struct fixture *f, uint32_t cid)
+{
+	uint32_t status = 0xdead;
+
+	assert_int_equal(gn_nvmeq_wait(&f->q, cid, later(), &status), 0);
+	assert_int_equal(status, 0);
+	gn_nvmeq_end(&f->q, cid);
+}
+
+/* A command through all its steps. */
+static void round_trip(struct fixture *f, uint64_t lba)
+{
+	uint32_t cid = post(f, GN_NVME_READ, lba, 1);
+	struct gn_nvme_command command = fetch(f);
+
+	assert_int_equal(command.cid, cid);
+	assert_int_equal(command.lba, lba);
+	complete(f, cid, 0);
+	finish(f, cid);
+}
+
+static uint32_t give_up(struct fixture *f, uint32_t opcode, uint64_t lba, uint32_t blocks)
+{
+	uint32_t status = 0xdead;
+	uint32_t cid = post(f, opcode, lba, blocks);
+
+	assert_int_equal(gn_nvmeq_wait(&f->q, cid, soon(), &status), -GN_ETIMEDOUT);
+	assert_int_equal(status, 0);
+	return cid;
+}
+
+/* ---- formats ---- */
+
+static void test_formats(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(struct gn_nvme_command), 64);
+	assert_int_equal(offsetof(struct gn_nvme_command, opcode), 0);
+	assert_int_equal(offsetof(struct gn_nvme_command, flags), 1);
+	assert_int_equal(offsetof(struct gn_nvme_command, cid), 2);
+	assert_int_equal(offsetof(struct gn_nvme_command, nsid), 4);
+	assert_int_equal(offsetof(struct gn_nvme_command, metadata), 16);
+	assert_int_equal(offsetof(struct gn_nvme_command, prp1), 24);
+	assert_int_equal(offsetof(struct gn_nvme_command, prp2), 32);
+	assert_int_equal(offsetof(struct gn_nvme_command, lba), 40);
+	assert_int_equal(offsetof(struct gn_nvme_command, cdw12), 48);
+	assert_int_equal(offsetof(struct gn_nvme_command, cdw15), 60);
+	assert_int_equal(sizeof(struct gn_nvme_completion), 16);
+	assert_int_equal(offsetof(struct gn_nvme_completion, sq_head), 8);
+	assert_int_equal(offsetof(struct gn_nvme_completion, sq_id), 10);
+	assert_int_equal(offsetof(struct gn_nvme_completion, cid), 12);
+	assert_int_equal(offsetof(struct gn_nvme_completion, status), 14);
+}
+
+/* The 64 bytes of a write of 2 blocks at 0x123456789a, as a controller's manual has them. */
+static void test_entry_bytes(void **state)
+{
+	struct gn_nvmeq_config config = usual;
+	struct fixture f;
+	unsigned char expected[64];
+	uint32_t cid;
+	uint64_t prp1;
+
+	(void)state;
+	config.nsid = 0x05060708;
+	start(&f, &config);
+	cid = post(&f, GN_NVME_WRITE, 0x123456789a, 2);
+	prp1 = (uint64_t)(uintptr_t)gn_nvmeq_buffer(&f.q, cid);
+	memset(expected, 0, sizeof expected);
+	expected[0] = 0x01;
+	expected[2] = (unsigned char)cid;
+	expected[3] = (unsigned char)(cid >> 8);
+	memcpy(expected + 4, "\x08\x07\x06\x05", 4);
+	memcpy(expected + 24, &prp1, 8);
+	memcpy(expected + 40, "\x9a\x78\x56\x34\x12\x00\x00\x00", 8);
+	expected[48] = 1;
+	assert_memory_equal(f.q.sq, expected, 64);
+	stop(&f);
+}
+
+static void test_flush_entry(void **state)
+{
+	struct fixture f;
+	struct gn_nvme_command command;
+	uint32_t cid;
+
+	(void)state;
+	start(&f, &usual);
+	cid = post(&f, GN_NVME_FLUSH, 0, 0);
+	command = fetch(&f);
+	assert_int_equal(command.opcode, 0);
+	assert_int_equal(command.nsid, 1);
+	assert_int_equal(command.prp1 | command.prp2 | command.lba | command.cdw12, 0);
+	complete(&f, cid, 0);
+	finish(&f, cid);
+	stop(&f);
+}
+
+/* What a controller reads: PRP1, then PRP2 as the second page or as a list that stays within one page. */
+static void check_prps(struct fixture *f, const struct gn_nvme_command *command, uint32_t bytes)
+{
+	uint64_t buffer = (uint64_t)(uintptr_t)gn_nvmeq_buffer(&f->q, command->cid);
+	uint32_t pages = (bytes + 4095) / 4096;
+	const uint64_t *list = (const uint64_t *)(uintptr_t)command->prp2;
+
+	assert_int_equal(command->prp1, buffer);
+	assert_int_equal(command->prp1 % 4096, 0);
+	if (pages == 1)
+		assert_int_equal(command->prp2, 0);
+	if (pages == 2)
+		assert_int_equal(command->prp2, buffer + 4096);
+	if (pages <= 2)
+		return;
+	for (uint32_t k = 1; k < pages; k++)
+		assert_int_equal(list[k - 1], buffer + 4096 * (uint64_t)k);
+	assert_int_equal(command->prp2 / 4096, (command->prp2 + 8 * (uint64_t)(pages - 2)) / 4096);
+}
+
+static void prps_of(uint32_t depth, uint32_t buffer_bytes)
+{
+	struct gn_nvmeq_config config = usual;
+	struct fixture f;
+
+	config.depth = depth;
+	config.buffer_bytes = buffer_bytes;
+	start(&f, &config);
+	for (uint32_t k = 0; k + 1 < depth; k++) {
+		uint32_t blocks = 1 + k * 7 % (buffer_bytes / 512);
+		uint32_t cid = post(&f, GN_NVME_READ, k, blocks);
+		struct gn_nvme_command command = fetch(&f);
+
+		assert_int_equal(command.cdw12, blocks - 1);
+		check_prps(&f, &command, blocks * 512);
+		complete(&f, cid, 0);
+		finish(&f, cid);
+	}
+	stop(&f);
+}
+
+static void test_prps(void **state)
+{
+	(void)state;
+	prps_of(64, 4096);
+	prps_of(64, 8192);
+	prps_of(1024, 16384);
+	prps_of(512, 65536);
+	prps_of(8, 2 << 20);
+}
+
+static void test_transfer_sizes(void **state)
+{
+	struct fixture f;
+	uint32_t cid;
+
+	(void)state;
+	start(&f, &usual);
+	cid = begin(&f);
+	assert_int_equal(gn_nvmeq_post(&f.q, cid, GN_NVME_READ, 0, 33), -GN_EINVAL);
+	assert_int_equal(gn_nvmeq_post(&f.q, cid, GN_NVME_READ, 0, 0), -GN_EINVAL);
+	assert_int_equal(gn_nvmeq_post(&f.q, cid, GN_NVME_WRITE, 0, 0x80000000u), -GN_EINVAL);
+	assert_int_equal(*f.q.sq_doorbell, 0);
+	assert_int_equal(gn_nvmeq_post(&f.q, cid, GN_NVME_READ, 0, 32), 0);
+	complete(&f, fetch(&f).cid, 0);
+	finish(&f, cid);
+	stop(&f);
+}
+
+/* ---- identifiers, phase, wrap ---- */
+
+static void test_cids_differ(void **state)
+{
+	static unsigned char seen[65536];
+	struct fixture f;
+
+	(void)state;
+	start_depth(&f, 4, 0);
+	memset(seen, 0, sizeof seen);
+	/* 3 slots of 16384 generations each: none may come back before all were used. */
+	for (int k = 0; k < 3 * 16384; k++) {
+		uint32_t cid = begin(&f);
+
+		assert_in_range(cid, 0, 0xfffe); /* the specification wants 0xffff left alone */
+		assert_int_equal(seen[cid]++, 0);
+		gn_nvmeq_end(&f.q, cid);
+	}
+	stop(&f);
+}
+
+static void rounds(uint32_t depth, uint32_t first)
+{
+	struct fixture f;
+
+	start_depth(&f, depth, first);
+	for (uint32_t k = 0; k < 6 * depth; k++)
+		round_trip(&f, k);
+	assert_int_equal(f.q.state->ticket, first + 6 * depth);
+	assert_int_equal(f.q.state->head, first + 6 * depth);
+	assert_int_equal(f.q.state->strays, 0);
+	stop(&f);
+}
+
+static void test_phase_and_wrap(void **state)
+{
+	(void)state;
+	for (uint32_t depth = 2; depth <= 64; depth *= 2) {
+		rounds(depth, 0);
+		rounds(depth, 0u - 2 * depth);
+		rounds(depth, 0u - 4 * depth);
+		rounds(depth, 0x80000000u - 2 * depth);
+	}
+}
+
+/* What lies in the completion queue from before is never taken for new. */
+static void test_nothing_to_reap(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	start_depth(&f, 4, 0u - 8);
+	for (uint32_t k = 0; k < 40; k++) {
+		assert_int_equal(gn_nvmeq_reap(&f.q), 0);
+		round_trip(&f, k);
+		assert_int_equal(gn_nvmeq_reap(&f.q), 0);
+	}
+	assert_int_equal(f.q.state->strays, 0);
+	stop(&f);
+}
+
+/* ---- doorbells ---- */
+
+/* While one rings, others only leave marks; the next ring carries all of them. */
+static void test_one_doorbell_for_many(void **state)
+{
+	struct fixture f;
+	uint32_t cid[4];
+
+	(void)state;
+	start(&f, &usual);
+	f.q.state->tail_lock = 1;
+	for (int k = 0; k < 4; k++) {
+		cid[k] = post(&f, GN_NVME_READ, (uint64_t)k, 1);
+		assert_int_equal(*f.q.sq_doorbell, 0);
+	}
+	f.q.state->tail_lock = 0;
+	gn_nvmeq_ring(&f.q);
+	assert_int_equal(*f.q.sq_doorbell, 4);
+	for (int k = 0; k < 4; k++) {
+		assert_int_equal(fetch(&f).cid, cid[k]);
+		complete(&f, cid[k], 0);
+	}
+	for (int k = 0; k < 4; k++)
+		finish(&f, cid[k]);
+	stop(&f);
+}
+
+/* A doorbell is not rung past an entry that its thread has not filled. */
+static void test_no_doorbell_over_a_gap(void **state)
+{
+	struct fixture f;
+	uint32_t ticket;
+
+	(void)state;
+	start(&f, &usual);
+	ticket = simt_add_relaxed_dev_u32(&f.q.state->ticket, 1);
+	post(&f, GN_NVME_READ, 1, 1);
+	post(&f, GN_NVME_READ, 2, 1);
+	assert_int_equal(*f.q.sq_doorbell, 0);
+	f.q.mark[ticket] = ticket + 1;
+	gn_nvmeq_ring(&f.q);
+	assert_int_equal(*f.q.sq_doorbell, 3);
+	stop(&f);
+}
+
+static void test_wait_rings(void **state)
+{
+	struct fixture f;
+	uint32_t cid, status;
+
+	(void)state;
+	start(&f, &usual);
+	f.q.state->tail_lock = 1;
+	cid = post(&f, GN_NVME_READ, 0, 1);
+	f.q.state->tail_lock = 0;
+	assert_int_equal(gn_nvmeq_wait(&f.q, cid, soon(), &status), -GN_ETIMEDOUT);
+	assert_int_equal(fetch(&f).cid, cid);
+	stop(&f);
+}
+
+/* The completion doorbell moves once for a quarter of the queue, and for the rest when there is nothing to do. */
+static void test_completion_doorbell(void **state)
+{
+	struct fixture f;
+	uint32_t changes = 0, last = 0;
+
+	(void)state;
+	start_depth(&f, 64, 0);
+	for (uint32_t k = 0; k < 48; k++)
+		complete(&f, 0x4000, 0); /* strays move the queue too */
+	for (uint32_t k = 0; k < 48; k++) {
+		assert_int_equal(gn_nvmeq_reap(&f.q), 1);
+		changes += *f.q.cq_doorbell != last;
+		last = *f.q.cq_doorbell;
+	}
+	assert_in_range(changes, 1, 4);
+	assert_int_equal(gn_nvmeq_reap(&f.q), 0);
+	assert_int_equal(*f.q.cq_doorbell, 48);
+	stop(&f);
+}
+
+static void test_completion_queue_full(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	start_depth(&f, 4, 0);
+	for (int round = 0; round < 5; round++) {
+		for (uint32_t k = 0; k < 3; k++)
+			complete(&f, 0x4000, 0);
+		assert_int_equal(gn_nvme_port_complete(&f.port, 0x4000, 0), -GN_EAGAIN);
+		while (gn_nvmeq_reap(&f.q))
+			;
+	}
+	assert_int_equal(f.q.state->strays, 15);
+	stop(&f);
+}
+
+/* ---- what can go wrong ---- */
+
+static void test_status(void **state)
+{
+	/* SCT and SC; "more" and "do not retry" (bits 13 and 14 of the field) are not part of the status. */
+	static const uint32_t sent[] = {0x281, 0x080 | 1 << 14, 0x7ff | 1 << 13, 0x001};
+	struct fixture f;
+	uint32_t cid, status;
+
+	(void)state;
+	start(&f, &usual);
+	for (size_t k = 0; k < sizeof sent / sizeof *sent; k++) {
+		cid = post(&f, GN_NVME_READ, 0, 1);
+		complete(&f, fetch(&f).cid, sent[k]);
+		assert_int_equal(gn_nvmeq_wait(&f.q, cid, later(), &status), -GN_EIO);
+		assert_int_equal(status, sent[k] & 0x7ff);
+		gn_nvmeq_end(&f.q, cid);
+	}
+	stop(&f);
+}
+
+static void test_completions_in_any_order(void **state)
+{
+	static const int order[] = {4, 0, 6, 3, 1, 5, 2};
+	struct fixture f;
+	uint32_t cid[7], status;
+
+	(void)state;
+	start(&f, &usual);
+	for (int round = 0; round < 5; round++) {
+		for (int k = 0; k < 7; k++)
+			cid[k] = post(&f, GN_NVME_READ, (uint64_t)k, 1);
+		for (int k = 0; k < 7; k++)
+			fetch(&f);
+		assert_int_equal(gn_nvmeq_reap(&f.q), 0); /* rings for the round before */
+		for (int k = 0; k < 7; k++)
+			complete(&f, cid[order[k]], 0x100 + (uint32_t)order[k]);
+		for (int k = 0; k < 7; k++) {
+			assert_int_equal(gn_nvmeq_wait(&f.q, cid[k], later(), &status), -GN_EIO);
+			assert_int_equal(status, 0x100 + k);
+			gn_nvmeq_end(&f.q, cid[k]);
+		}
+	}
+	stop(&f);
+}
+
+static void test_timeout_and_late_completion(void **state)
+{
+	struct fixture f;
+	uint32_t cid, again;
+
+	(void)state;
+	start_depth(&f, 2, 0u - 4);
+	for (int round = 0; round < 5; round++) {
+		cid = give_up(&f, GN_NVME_READ, 0, 1);
+		assert_int_equal(f.q.state->abandoned, 1);
+		assert_int_equal(f.q.state->abandoned_writes, 0);
+		/* The controller may still write into the buffer: nobody gets it. */
+		assert_int_equal(gn_nvmeq_begin(&f.q, soon(), &again), -GN_ETIMEDOUT);
+		complete(&f, fetch(&f).cid, 0);
+		again = begin(&f);
+		assert_int_not_equal(again, cid);
+		assert_int_equal(f.q.state->abandoned, 0);
+		gn_nvmeq_end(&f.q, again);
+	}
+	assert_int_equal(f.q.state->strays, 0);
+	stop(&f);
+}
+
+/* The deadline is over, but the completion has come: no time-out. */
+static void test_completion_beats_deadline(void **state)
+{
+	struct fixture f;
+	uint32_t cid, status;
+
+	(void)state;
+	start(&f, &usual);
+	cid = post(&f, GN_NVME_READ, 0, 1);
+	complete(&f, fetch(&f).cid, 0);
+	assert_int_equal(gn_nvmeq_wait(&f.q, cid, 0, &status), 0);
+	gn_nvmeq_end(&f.q, cid);
+	assert_int_equal(f.q.state->abandoned, 0);
+	stop(&f);
+}
+
+static void test_duplicates(void **state)
+{
+	struct fixture f;
+	uint32_t first, second, status;
+
+	(void)state;
+	start_depth(&f, 2, 0);
+	first = post(&f, GN_NVME_READ, 0, 1);
+	complete(&f, fetch(&f).cid, 0);
+	finish(&f, first);
+	second = post(&f, GN_NVME_READ, 1, 1); /* the same slot */
+	complete(&f, first, 0x281);
+	assert_int_equal(gn_nvmeq_reap(&f.q), 1);
+	assert_int_equal(f.q.state->strays, 1);
+	complete(&f, fetch(&f).cid, 0);
+	assert_int_equal(gn_nvmeq_wait(&f.q, second, later(), &status), 0);
+	complete(&f, second, 0x281); /* before the owner has ended */
+	assert_int_equal(gn_nvmeq_reap(&f.q), 1);
+	assert_int_equal(f.q.state->strays, 2);
+	gn_nvmeq_end(&f.q, second);
+	round_trip(&f, 2);
+	stop(&f);
+}
+
+/* A completion that comes twice for a command that was given up gives the slot back once. */
+static void test_duplicate_of_abandoned(void **state)
+{
+	struct fixture f;
+	uint32_t cid;
+
+	(void)state;
+	start_depth(&f, 4, 0);
+	give_up(&f, GN_NVME_WRITE, 0, 1);
+	cid = fetch(&f).cid;
+	complete(&f, cid, 0);
+	complete(&f, cid, 0);
+	for (int k = 0; k < 3; k++)
+		begin(&f);
+	assert_int_equal(gn_nvmeq_begin(&f.q, soon(), &cid), -GN_ETIMEDOUT);
+	assert_int_equal(f.q.state->strays, 1);
+	assert_int_equal(f.q.state->abandoned, 0);
+	assert_int_equal(f.q.state->abandoned_writes, 0);
+	stop(&f);
+}
+
+/* No command id that was not handed out does anything. */
+static void test_bogus(void **state)
+{
+	struct fixture f;
+	uint32_t cid, status, bogus = 0;
+
+	(void)state;
+	start(&f, &usual);
+	cid = post(&f, GN_NVME_READ, 0, 1);
+	fetch(&f);
+	for (uint32_t id = 0; id < 65536; id++)
+		if (id != cid) {
+			complete(&f, id, 0);
+			assert_int_equal(gn_nvmeq_reap(&f.q), 1);
+			bogus++;
+		}
+	assert_int_equal(f.q.state->strays, bogus);
+	assert_int_equal(gn_nvmeq_wait(&f.q, cid, soon(), &status), -GN_ETIMEDOUT);
+	complete(&f, cid, 0);
+	for (int k = 0; k < 7; k++)
+		begin(&f);
+	stop(&f);
+}
+
+static void test_all_slots_in_use(void **state)
+{
+	struct fixture f;
+	uint32_t cid[7], other;
+
+	(void)state;
+	start(&f, &usual);
+	for (int k = 0; k < 7; k++)
+		cid[k] = begin(&f);
+	assert_int_equal(gn_nvmeq_begin(&f.q, soon(), &other), -GN_ETIMEDOUT);
+	gn_nvmeq_end(&f.q, cid[3]);
+	assert_int_equal(gn_nvmeq_begin(&f.q, soon(), &other), 0);
+	assert_int_equal(other & 7, cid[3] & 7);
+	stop(&f);
+}
+
+/*
+ * Three threads posted while another was ringing and gave up before it was done: nobody who waits is left, and
+ * their entries are behind the doorbell. Whoever wants a slot must get the queue going again.
+ */
+static void test_begin_rings_for_the_abandoned(void **state)
+{
+	struct fixture f;
+	uint32_t cid;
+
+	(void)state;
+	start_depth(&f, 4, 0);
+	f.q.state->tail_lock = 1;
+	for (int k = 0; k < 3; k++)
+		give_up(&f, GN_NVME_READ, (uint64_t)k, 1);
+	f.q.state->tail_lock = 0;
+	assert_int_equal(gn_nvmeq_begin(&f.q, soon(), &cid), -GN_ETIMEDOUT);
+	for (int k = 0; k < 3; k++)
+		complete(&f, fetch(&f).cid, 0);
+	for (int k = 0; k < 3; k++)
+		begin(&f);
+	assert_int_equal(f.q.state->abandoned, 0);
+	stop(&f);
+}
+
+/* ---- hazards ---- */
+
+static void test_write_hazard(void **state)
+{
+	struct fixture f;
+	uint32_t cid;
+
+	(void)state;
+	start(&f, &usual);
+	give_up(&f, GN_NVME_READ, 12, 1);
+	assert_int_equal(gn_nvmeq_write_hazard(&f.q, 12, 1), 0);
+	cid = give_up(&f, GN_NVME_WRITE, 10, 4);
+	assert_int_equal(f.q.state->abandoned, 2);
+	assert_int_equal(gn_nvmeq_write_hazard(&f.q, 9, 1), 0);
+	assert_int_equal(gn_nvmeq_write_hazard(&f.q, 9, 2), 1);
+	assert_int_equal(gn_nvmeq_write_hazard(&f.q, 11, 1), 1);
+	assert_int_equal(gn_nvmeq_write_hazard(&f.q, 13, 100), 1);
+	assert_int_equal(gn_nvmeq_write_hazard(&f.q, 14, 1), 0);
+	assert_int_equal(gn_nvmeq_write_hazard(&f.q, 0, 1000), 1);
+	/* Nobody else uses the queue: asking again must find the completion, or the blocks stay refused. */
+	complete(&f, cid, 0);
+	assert_int_equal(gn_nvmeq_write_hazard(&f.q, 11, 1), 0);
+	assert_int_equal(f.q.state->abandoned_writes, 0);
+	stop(&f);
+}
+
+/* ---- many at once ---- */
+
+/* More commands in flight than the queue holds, before the first is waited for: refused in time, then goes on. */
+static void test_more_posts_than_depth(void **state)
+{
+	struct fixture f;
+	uint32_t cid[7], other;
+
+	(void)state;
+	start(&f, &usual);
+	for (int round = 0; round < 20; round++) {
+		for (int k = 0; k < 7; k++)
+			cid[k] = post(&f, GN_NVME_READ, (uint64_t)k, 1);
+		assert_int_equal(gn_nvmeq_begin(&f.q, soon(), &other), -GN_ETIMEDOUT);
+		assert_int_equal(gn_nvmeq_reap(&f.q), 0);
+		for (int k = 0; k < 7; k++)
+			complete(&f, fetch(&f).cid, 0);
+		/* Delivered by whoever polls, but a slot is its owner's until it ends. */
+		assert_int_equal(gn_nvmeq_begin(&f.q, soon(), &other), -GN_ETIMEDOUT);
+		for (int k = 0; k < 7; k++)
+			finish(&f, cid[k]);
+	}
+	stop(&f);
+}
+
+enum { USERS = 4, EACH = 3000 };
+
+struct crowd {
+	struct fixture f;
+	uint32_t next_user, wrong, done;
+};
+
+static void *serve(void *user)
+{
+	struct crowd *c = (struct crowd *)user;
+	struct gn_nvme_command command;
+
+	while (simt_load_acquire_dev_u32(&c->done) < USERS) {
+		if (gn_nvme_port_fetch(&c->f.port, &command)) {
+			simt_relax();
+			continue;
+		}
+		*(uint64_t *)(uintptr_t)command.prp1 = ~command.lba;
+		while (gn_nvme_port_complete(&c->f.port, command.cid, (uint32_t)command.lba & 1))
+			simt_relax();
+	}
+	return NULL;
+}
+
+static int read_one(struct crowd *c, uint64_t lba)
+{
+	uint32_t cid, status;
+	int rc, good;
+
+	if (gn_nvmeq_begin(&c->f.q, later(), &cid) || gn_nvmeq_post(&c->f.q, cid, GN_NVME_READ, lba, 1))
+		return 0;
+	rc = gn_nvmeq_wait(&c->f.q, cid, later(), &status);
+	good = rc == (lba & 1 ? -GN_EIO : 0) && status == (lba & 1) &&
+	       *(uint64_t *)(void *)gn_nvmeq_buffer(&c->f.q, cid) == ~lba;
+	gn_nvmeq_end(&c->f.q, cid);
+	return good;
+}
+
+static void *use(void *user)
+{
+	struct crowd *c = (struct crowd *)user;
+	uint64_t first = (uint64_t)simt_add_relaxed_dev_u32(&c->next_user, 1) * EACH;
+
+	for (uint64_t k = 0; k < EACH; k++)
+		if (!read_one(c, first + k))
+			simt_add_relaxed_dev_u32(&c->wrong, 1);
+	simt_add_acq_rel_dev_u32(&c->done, 1);
+	return NULL;
+}
+
+static void host_threads(uint32_t depth)
+{
+	static struct crowd c;
+	pthread_t thread[USERS + 1];
+
+	memset(&c, 0, sizeof c);
+	start_depth(&c.f, depth, 0u - 4 * depth);
+	for (int k = 0; k <= USERS; k++)
+		assert_int_equal(pthread_create(&thread[k], NULL, k ? use : serve, &c), 0);
+	for (int k = 0; k <= USERS; k++)
+		pthread_join(thread[k], NULL);
+	assert_int_equal(c.wrong, 0);
+	assert_int_equal(c.f.q.state->strays, 0);
+	stop(&c.f);
+}
+
+static void test_host_threads(void **state)
+{
+	(void)state;
+	host_threads(2);
+	host_threads(4);
+	host_threads(64);
+}
+
+/* ---- configuration ---- */
+
+static void refused(struct gn_nvmeq_config config, const char *word)
+{
+	struct gn_nvmeq q;
+	struct gn_error error;
+
+	memset(&error, 0, sizeof error);
+	assert_int_equal(gn_nvmeq_create(&q, NULL, &config, &error), -GN_EINVAL);
+	assert_int_equal(error.code, -GN_EINVAL);
+	assert_non_null(strstr(error.text, word));
+	assert_int_equal(gn_nvmeq_create(&q, NULL, &config, NULL), -GN_EINVAL);
+}
+
+static void test_config(void **state)
+{
+	static const uint32_t depths[] = {0, 1, 3, 12, 65536, 0xffffffffu};
+	static const uint32_t buffers[] = {0, 512, 4095, 6144, 12288, 4u << 20};
+	static const uint32_t blocks[] = {0, 256, 520, 1000, 32768};
+	struct gn_nvmeq_config config = usual;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof depths / sizeof *depths; k++) {
+		config.depth = depths[k];
+		refused(config, "depth");
+	}
+	config = usual;
+	for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
+		config.buffer_bytes = buffers[k];
+		refused(config, "transfer");
+	}
+	config = usual;
+	for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
+		config.block_bytes = blocks[k];
+		refused(config, "block");
+	}
+	config = usual;
+	config.start = 8; /* a multiple of the depth, but the phase would be wrong */
+	refused(config, "ticket");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_entry_bytes),
+		cmocka_unit_test(test_flush_entry),
+		cmocka_unit_test(test_prps),
+		cmocka_unit_test(test_transfer_sizes),
+		cmocka_unit_test(test_cids_differ),
+		cmocka_unit_test(test_phase_and_wrap),
+		cmocka_unit_test(test_nothing_to_reap),
+		cmocka_unit_test(test_one_doorbell_for_many),
+		cmocka_unit_test(test_no_doorbell_over_a_gap),
+		cmocka_unit_test(test_wait_rings),
+		cmocka_unit_test(test_completion_doorbell),
+		cmocka_unit_test(test_completion_queue_full),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_completions_in_any_order),
+		cmocka_unit_test(test_timeout_and_late_completion),
+		cmocka_unit_test(test_completion_beats_deadline),
+		cmocka_unit_test(test_duplicates),
+		cmocka_unit_test(test_duplicate_of_abandoned),
+		cmocka_unit_test(test_bogus),
+		cmocka_unit_test(test_all_slots_in_use),
+		cmocka_unit_test(test_begin_rings_for_the_abandoned),
+		cmocka_unit_test(test_write_hazard),
+		cmocka_unit_test(test_more_posts_than_depth),
+		cmocka_unit_test(test_host_threads),
+		cmocka_unit_test(test_config),
+	};
+
+	return cmocka_run_group_tests_name("nvmeq", tests, NULL, NULL);
+}
