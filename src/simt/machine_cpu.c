@@ -2,6 +2,7 @@
 /*
  * machine_cpu.c - the cpu machine: OS threads that stay, one launch at a time.
  */
+#include <simt/check.h>
 #include <simt/engine.h>
 #include <simt/machine.h>
 #include <simt/machine_cpu.h>
@@ -31,6 +32,7 @@ struct cpu_machine {
 	struct simt_machine base; /* first */
 	unsigned workers, warp_width, live;
 	struct cpu_worker *worker;
+	struct simt__check *random; /* NULL on the fair schedule */
 
 	pthread_mutex_t mutex; /* guards what follows */
 	pthread_cond_t work, done;
@@ -69,8 +71,11 @@ static void *worker_body(void *user)
 	/* Naps of a few microseconds are to take a few microseconds. */
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 	simt__worker_init(&self->worker, (uint32_t)(self - m->worker), m->warp_width, m->live);
+	self->worker.check = m->random;
 	for (uint64_t seen = 0; next_launch(m, seen); seen++) {
 		simt__worker_run(&self->worker, &m->launch);
+		if (m->random)
+			simt__random_reset(m->random);
 		pthread_mutex_lock(&m->mutex);
 		if (--m->running == 0)
 			pthread_cond_broadcast(&m->done);
@@ -194,6 +199,13 @@ static void stop_workers(struct cpu_machine *m, unsigned begun)
 		pthread_join(m->worker[k].thread, NULL);
 }
 
+static void free_machine(struct cpu_machine *m)
+{
+	simt__random_free(m->random);
+	free(m->worker);
+	free(m);
+}
+
 static void cpu_close(struct simt_machine *machine)
 {
 	struct cpu_machine *m = cpu_of(machine);
@@ -204,8 +216,7 @@ static void cpu_close(struct simt_machine *machine)
 	pthread_cond_destroy(&m->done);
 	pthread_mutex_destroy(&m->mutex);
 	free(m->arguments);
-	free(m->worker);
-	free(m);
+	free_machine(m);
 }
 
 static unsigned cores(void)
@@ -263,6 +274,16 @@ static int start_workers(struct cpu_machine *m, struct gn_error *error)
 static const struct simt_machine_ops cpu_ops = {simt__cpu_alloc, simt__cpu_free, cpu_move, cpu_pin, cpu_unpin,
 						cpu_launch,      cpu_wait,       cpu_info, cpu_close};
 
+static int start(struct cpu_machine *m, const struct simt_config *config, struct gn_error *error)
+{
+	m->worker = (struct cpu_worker *)calloc(m->workers, sizeof *m->worker);
+	if (config->schedule == SIMT_RANDOM)
+		m->random = simt__random_new(config->seed);
+	if (!m->worker || (config->schedule == SIMT_RANDOM && !m->random))
+		return gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
+	return start_workers(m, error);
+}
+
 int simt__cpu_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
 {
 	struct cpu_machine *m;
@@ -275,11 +296,9 @@ int simt__cpu_open(struct simt_machine **machine, const struct simt_config *conf
 		return gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
 	m->base.ops = &cpu_ops;
 	set_up(m, config);
-	m->worker = (struct cpu_worker *)calloc(m->workers, sizeof *m->worker);
-	err = m->worker ? start_workers(m, error) : gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
+	err = start(m, config, error);
 	if (err) {
-		free(m->worker);
-		free(m);
+		free_machine(m);
 		return err;
 	}
 	*machine = &m->base;

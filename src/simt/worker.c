@@ -172,15 +172,26 @@ static void take_turns(struct simt__worker *w, struct simt__fiber *f)
 		simt__go(w, f, next);
 }
 
+/* On a checking schedule who runs next is a choice behind every thread. */
+static void run_checked(struct simt__worker *w, struct simt__fiber *f)
+{
+	simt__check_begin(w, f);
+	w->launch->kernel->cpu(w->launch->arguments);
+	simt__check_end(w, f);
+	simt__thread_end(w, f);
+}
+
 /* Threads, one after another, as long as there are any; then idle until taken again. */
 static void run_threads(struct simt__worker *w, struct simt__fiber *f)
 {
 	while (!simt__launch_failed(w->launch) && simt__feed(w)) {
 		simt__thread_begin(w, f);
+		if (simt_unlikely(w->check != NULL)) {
+			run_checked(w, f);
+			return;
+		}
 		w->launch->kernel->cpu(w->launch->arguments);
 		simt__thread_end(w, f);
-		if (simt_unlikely(w->check != NULL))
-			return;
 		if (simt_unlikely(w->cursor || w->ready) && ++w->since_turn >= THREADS_A_TURN)
 			take_turns(w, f);
 	}
@@ -259,6 +270,7 @@ static void abandon(struct simt__worker *w)
 		simt__context_fini(&f->context);
 		simt__context_init(&f->context, (void *)(uintptr_t)f->context.low, f->context.bytes, fiber_body);
 		f->in_ring = 0;
+		f->slot = SIMT__NO_SLOT;
 		f->next = w->idle;
 		w->idle = f;
 	}
@@ -283,9 +295,12 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 	w->relaxes = 0;
 	w->quiet_since_ns = 0;
 	fit_blocks(w);
+	simt__self = NULL;
+	simt__check_switch_on(w->check != NULL);
 	first = pick(w);
 	if (first)
 		simt__go(w, NULL, first);
+	simt__check_switch_on(0);
 	if (w->live && !simt__launch_failed(launch))
 		simt__launch_fail(launch, "kernel %s: %u threads wait and none can go on (or no memory for their stacks)",
 				  launch->kernel->name, w->live);

@@ -13,3 +13,4 @@ function(simt_test file)
 endfunction()
 
 simt_test(unit/test_simt_launch.c)
+simt_test(model/test_simt_explore.c)
