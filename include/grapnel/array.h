@@ -220,29 +220,42 @@ SIMT_FN int gn__out_of_range(const struct gn_array *a, uint64_t index)
 	return gn__fail(a, index, status);
 }
 
-/* Read one element; on failure *to is zeroed by the caller before. */
+/* The element, if its page is at hand and stays there. Returns 1 or 0. */
+SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+{
+	const uint64_t address = a->base + index * size;
+	const struct gn__glimpse g = gn__look(a, address >> a->page_log2);
+
+	if (!(g.seen & GN_WORD_VALID))
+		return 0;
+	gn__touch(&g);
+	gn__load_element(to, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size);
+	if (!gn__still(&g))
+		return 0;
+	gn__count_hits(a, 1);
+	return 1;
+}
+
+/* The slow way, with a place of its own for the value: the caller's stays in a register. */
+SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+{
+	uint64_t value[2];
+	int rc = gn__read_slowly(a, index, value, size);
+
+	if (!rc)
+		gn__copy_element(to, value, size);
+	return rc;
+}
+
 SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
-	uint64_t address;
-	struct gn__glimpse g;
-
 	if (simt_unlikely(index >= a->count))
 		return gn__out_of_range(a, index);
 	if (a->memory) {
 		gn__copy_element(to, a->memory + index * size, size);
 		return 0;
 	}
-	address = a->base + index * size;
-	g = gn__look(a, address >> a->page_log2);
-	if (simt_likely(g.seen & GN_WORD_VALID)) {
-		gn__touch(&g);
-		gn__load_element(to, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size);
-		if (simt_likely(gn__still(&g))) {
-			gn__count_hits(a, 1);
-			return 0;
-		}
-	}
-	return gn__read_slowly(a, index, to, size);
+	return simt_likely(gn__read_hit(a, index, to, size)) ? 0 : gn__read_missing(a, index, to, size);
 }
 
 /* ---- writing ---- */

@@ -35,6 +35,8 @@ struct gn_store_view {
 	uint32_t read_only;
 	uint32_t queue_count;
 	uint64_t timeout_ns;     /* of one transfer */
+	uint32_t transfer_bytes; /* GN_STORE_QUEUES: the largest transfer */
+	uint32_t reserved;
 	char *memory;            /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
 	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count], in device memory */
 };

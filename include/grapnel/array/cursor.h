@@ -60,10 +60,10 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 }
 
 /* The element is not in the page at hand, or the page has gone: move there, or fetch. */
-SIMT_NOINLINE_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
+SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
 {
 	const struct gn_array *a = c->array;
-	int rc = 0;
+	int rc;
 
 	if (index >= a->count)
 		return gn__out_of_range(a, index);
@@ -80,9 +80,8 @@ SIMT_NOINLINE_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *
 			return 0;
 		}
 	}
-	rc = gn__read_slowly(a, index, to, size);
-	if (!rc)
-		gn__cursor_take(c, index);
+	rc = gn__read_missing(a, index, to, size);
+	gn__cursor_take(c, index);
 	return rc;
 }
 

@@ -10,18 +10,6 @@
 #include <grapnel/cache.h>
 #include <grapnel/cache/claim.h>
 
-/* ---- counters ---- */
-
-SIMT_FN struct gn_cache_stripe *gn__stripe(const struct gn_cache_view *c)
-{
-	return &c->stripe[simt_processor() % GN_CACHE_STRIPES];
-}
-
-SIMT_FN void gn__count_u64(uint64_t *counter, uint64_t by)
-{
-	simt_add_relaxed_dev_u64(counter, by);
-}
-
 /* ---- pages and stores ---- */
 
 /* Where a page lies in its store, and how much of it there is. */

@@ -77,6 +77,12 @@ SIMT_FN enum gn_step gn__claim_fetch(void)
 	return GN_STEP_FETCH;
 }
 
+SIMT_FN void gn__count_eviction(const struct gn_cache_view *c)
+{
+	if (c->stripe)
+		gn__count_u64(&gn__stripe(c)->evicted, 1);
+}
+
 enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED };
 
 /* ---- direct table: any frame will do ---- */
@@ -86,6 +92,7 @@ SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word, uint64_t 
 {
 	simt_store_relaxed_dev_u64(word, seen & GN_WORD_VERSION);
 	simt_store_relaxed_dev_u32(&c->owner[frame], GN__OWNER_CLAIMED);
+	gn__count_eviction(c);
 }
 
 /* Take a frame from the page that is in it, if that page may go. */
@@ -217,9 +224,13 @@ SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_cl
 		}
 	}
 	k->frame = frame;
-	if (is_free || !(seen & GN_WORD_DIRTY))
-		return simt_cas_acq_rel_dev_u64(word, seen, gn__retagged(c, k, word, seen)) == seen ? GN__TAKEN
-												       : GN__UNSETTLED;
+	if (is_free || !(seen & GN_WORD_DIRTY)) {
+		if (simt_cas_acq_rel_dev_u64(word, seen, gn__retagged(c, k, word, seen)) != seen)
+			return GN__UNSETTLED;
+		if (!is_free)
+			gn__count_eviction(c);
+		return GN__TAKEN;
+	}
 	if (simt_cas_acq_rel_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
 		return GN__UNSETTLED;
 	k->victim = gn__page_of(c, set, gn_word_payload(seen));
@@ -276,6 +287,7 @@ SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct
 	uint32_t hand = gn__lock_set(c, set);
 	int found = gn__find_in_set(c, k->page).word != 0;
 
+	gn__count_eviction(c);
 	simt_store_release_dev_u64(k->victim_word, found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
 	gn__unlock_set(c, set, hand);
 	return found ? GN__STEP_AGAIN : gn__claim_fetch();

@@ -18,6 +18,20 @@ struct gn_place {
 	uint32_t frame;
 };
 
+/* ---- counters: one stripe a processor, so that they do not meet ---- */
+
+SIMT_FN struct gn_cache_stripe *gn__stripe(const struct gn_cache_view *c)
+{
+	return &c->stripe[simt_processor() % GN_CACHE_STRIPES];
+}
+
+SIMT_FN void gn__count_u64(uint64_t *counter, uint64_t by)
+{
+	simt_add_relaxed_dev_u64(counter, by);
+}
+
+/* ---- pages and words ---- */
+
 SIMT_FN uint32_t gn__stir(uint32_t tag)
 {
 	tag = (tag ^ tag >> 15) * 0x2c1b3c6du;

@@ -77,7 +77,8 @@ struct simt_kernel {
 #define SIMT_KERNEL_DECLARE(function) SIMT__EXTERN const struct simt_kernel function##_kernel
 #if defined(__CUDACC__)
 #define SIMT_KERNEL(function, argument_type)                                                      \
-	static __global__ void function##__cuda(const __grid_constant__ argument_type arguments)      \
+	static __global__ void __launch_bounds__(1024, 1)                                              \
+		function##__cuda(const __grid_constant__ argument_type arguments)                     \
 	{                                                                                             \
 		function(&arguments);                                                                 \
 	}                                                                                             \
@@ -114,7 +115,7 @@ void simt_close(struct simt_machine *machine);
 void simt_describe(const struct simt_machine *machine, struct simt_info *info);
 
 /*
- * simt_alloc - memory for a machine, zeroed, aligned to 4 KiB at least.
+ * simt_alloc - memory for a machine, zeroed; aligned to 4096 bytes if shared, to 256 if the device's.
  * Returns NULL when there is not enough. Free with simt_free.
  */
 void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where);

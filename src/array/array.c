@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cache/cache.h>
+#include <grapnel/array.h>
+
+static int check_config(const struct gn_array_config *c, struct gn_error *error)
+{
+	const struct gn_store_view *s = gn_store_view_of(c->store);
+	const uint32_t size = c->element_bytes;
+
+	if (!size || size > 16 || size & (size - 1))
+		return gn_error_set(error, -GN_EINVAL, "array: elements of %u bytes; 1, 2, 4, 8 and 16 are possible", size);
+	if (c->offset % size)
+		return gn_error_set(error, -GN_EINVAL, "array: offset %llu is no multiple of its elements' %u bytes",
+				    (unsigned long long)c->offset, size);
+	if (c->offset > s->capacity_bytes || c->count > (s->capacity_bytes - c->offset) / size)
+		return gn_error_set(error, -GN_ERANGE,
+				    "array: %llu elements of %u bytes from byte %llu reach past the store's %llu bytes",
+				    (unsigned long long)c->count, size, (unsigned long long)c->offset,
+				    (unsigned long long)s->capacity_bytes);
+	if (c->mode == GN_DIRECT && s->kind != GN_STORE_MEMORY)
+		return gn_error_set(error, -GN_ENOTSUP,
+				    "array: direct mode needs a store the device can load from; %s is not: use paged mode",
+				    gn_store_path(c->store));
+	if (c->mode == GN_PAGED && (!c->cache || gn__cache_segment(c->cache, c->store) < 0))
+		return gn_error_set(error, -GN_EINVAL, "array: paged mode needs a cache that was made for the array's store");
+	return 0;
+}
+
+static void fill_paged(struct gn_array *a, const struct gn_array_config *c)
+{
+	const struct gn_cache_view *v = &c->cache->image;
+	const struct gn_cache_segment *segment = &v->segment[gn__cache_segment(c->cache, c->store)];
+
+	a->base = (segment->first_page << v->page_log2) + c->offset;
+	a->word = v->owner ? v->word : NULL;
+	a->frame = v->frame;
+	a->cache = c->cache->device;
+	a->page_log2 = v->page_log2;
+	a->counting = v->stripe != NULL;
+}
+
+int gn_array_create(struct gn_array *array, struct simt_machine *machine, const struct gn_array_config *config,
+		    struct gn_error *error)
+{
+	const struct gn_store_view *s = gn_store_view_of(config->store);
+	int rc = check_config(config, error);
+
+	memset(array, 0, sizeof *array);
+	if (rc)
+		return rc;
+	array->failure = (struct gn_failure *)simt_alloc(machine, sizeof *array->failure, SIMT_SHARED);
+	if (!array->failure)
+		return gn_error_set(error, -GN_ENOMEM, "array: no pinned memory for its failure record");
+	array->count = config->count;
+	array->element_log2 = (uint32_t)__builtin_ctz(config->element_bytes);
+	array->read_only = s->read_only;
+	if (config->mode == GN_DIRECT)
+		array->memory = s->memory + config->offset;
+	else
+		fill_paged(array, config);
+	return 0;
+}
+
+void gn_array_destroy(struct gn_array *array, struct simt_machine *machine)
+{
+	simt_free(machine, array->failure);
+	memset(array, 0, sizeof *array);
+}
+
+int gn_array_failure(struct gn_array *array, struct gn_error *error)
+{
+	struct gn_failure f = *array->failure;
+
+	if (f.state != 2)
+		return 0;
+	memset(array->failure, 0, sizeof f);
+	return gn_error_set(error, f.code, "array: element %llu of %llu: %s (device status 0x%x)",
+			    (unsigned long long)f.index, (unsigned long long)array->count, gn_error_name(f.code), f.device);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include <cache/cache.h>
+
+enum { GN__SMALLEST_SET = 4 };
+
+/* ---- what the cache will be ---- */
+
+static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, struct gn_error *error)
+{
+	uint64_t least = (uint64_t)page_bytes * (o->ways ? o->ways : (uint32_t)GN__SMALLEST_SET);
+
+	if (page_bytes < 512 || page_bytes > 2u << 20 || page_bytes & (page_bytes - 1))
+		return gn_error_set(error, -GN_EINVAL,
+				    "cache: a page of %u bytes is not possible; take a power of two from 512 to 2097152",
+				    page_bytes);
+	if (o->ways > GN_CACHE_MOST_WAYS)
+		return gn_error_set(error, -GN_EINVAL, "cache: %u frames a set; at most %u", o->ways, GN_CACHE_MOST_WAYS);
+	if (o->bytes < least)
+		return gn_error_set(error, -GN_EINVAL,
+				    "cache: %llu bytes are less than one set of %llu pages of %u bytes; give it at least %llu bytes",
+				    (unsigned long long)o->bytes, (unsigned long long)(least / page_bytes), page_bytes,
+				    (unsigned long long)least);
+	if (o->bytes / page_bytes >= 1ull << GN_WORD_PAYLOAD_BITS)
+		return gn_error_set(error, -GN_EFBIG, "cache: more than 2^28 pages; take larger pages");
+	return 0;
+}
+
+static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, unsigned count, struct gn_error *error)
+{
+	struct gn_cache_view *v = &cache->image;
+	const uint64_t page_bytes = 1ull << v->page_log2;
+
+	if (!count || count > GN_CACHE_STORES)
+		return gn_error_set(error, -GN_EINVAL, "cache: %u stores; from 1 to %u are possible", count, GN_CACHE_STORES);
+	for (unsigned k = 0; k < count; k++) {
+		const struct gn_store_view *s = gn_store_view_of(stores[k]);
+
+		if (page_bytes % s->block_bytes)
+			return gn_error_set(error, -GN_EINVAL,
+					    "cache: pages of %llu bytes are no multiple of the store's blocks of %u (%s)",
+					    (unsigned long long)page_bytes, s->block_bytes, gn_store_path(stores[k]));
+		if (s->kind == GN_STORE_QUEUES && s->transfer_bytes < page_bytes)
+			return gn_error_set(error, -GN_EINVAL,
+					    "cache: pages of %llu bytes are larger than a transfer of the store (%u bytes); open it "
+					    "with transfer_bytes of a page",
+					    (unsigned long long)page_bytes, s->transfer_bytes);
+		cache->store[k] = stores[k];
+		v->segment[k].first_page = v->pages;
+		v->segment[k].pages = (s->capacity_bytes + page_bytes - 1) / page_bytes;
+		v->segment[k].store = *s;
+		v->pages += v->segment[k].pages;
+		/* Fetch and write-back of another's page may come before the own. */
+		if (v->wait_ns < 4 * s->timeout_ns)
+			v->wait_ns = 4 * s->timeout_ns;
+	}
+	v->segments = count;
+	return 0;
+}
+
+/* Frames a set: given, or so that a power of two of sets wastes the fewest frames. */
+static void shape_sets(struct gn_cache_view *v, uint32_t ways)
+{
+	const uint32_t least = ways ? ways : v->frames < 16 ? v->frames : 8;
+
+	while ((uint64_t)least << (v->sets_log2 + 1) <= v->frames)
+		v->sets_log2++;
+	v->ways = ways ? ways : v->frames >> v->sets_log2;
+	v->frames = v->ways << v->sets_log2;
+}
+
+static uint64_t direct_bytes(const struct gn_cache_view *v)
+{
+	return v->pages * sizeof *v->word + (uint64_t)v->frames * sizeof *v->owner;
+}
+
+static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o, struct gn_error *error)
+{
+	struct gn_cache_view *v = &cache->image;
+	const uint64_t bound = cache->budget_bytes + o->bytes / 50;
+	int direct = o->table == GN_TABLE_DIRECT;
+
+	if (o->table == GN_TABLE_AUTO)
+		direct = !o->ways && v->pages < GN__OWNER_CLAIMED && direct_bytes(v) <= bound;
+	if (direct && v->pages >= GN__OWNER_CLAIMED)
+		return gn_error_set(error, -GN_EFBIG,
+				    "cache: %llu pages are too many for a direct table; take larger pages or the set table",
+				    (unsigned long long)v->pages);
+	if (!direct) {
+		shape_sets(v, o->ways);
+		if (v->pages >> v->sets_log2 >= 1ull << GN_WORD_PAYLOAD_BITS)
+			return gn_error_set(error, -GN_EFBIG,
+					    "cache: %llu pages are too many for %u sets; take larger pages or a larger cache",
+					    (unsigned long long)v->pages, 1u << v->sets_log2);
+	}
+	cache->is_direct = direct;
+	return 0;
+}
+
+/* ---- making it ---- */
+
+static void *metadata(struct gn_cache *cache, uint64_t bytes)
+{
+	cache->metadata_bytes += bytes;
+	return simt_alloc(cache->machine, bytes, SIMT_DEVICE);
+}
+
+static int allocate(struct gn_cache *cache, int counters)
+{
+	struct gn_cache_view *v = &cache->image;
+	const uint64_t sets = 1ull << v->sets_log2;
+	const int direct = cache->is_direct;
+
+	v->word = (uint64_t *)metadata(cache, (direct ? v->pages : v->frames) * sizeof *v->word);
+	v->owner = direct ? (uint32_t *)metadata(cache, v->frames * sizeof *v->owner) : NULL;
+	v->lock = direct ? NULL : (uint32_t *)metadata(cache, sets * sizeof *v->lock);
+	v->shared = (struct gn_cache_shared *)metadata(cache, sizeof *v->shared);
+	v->stripe = counters ? (struct gn_cache_stripe *)metadata(cache, GN_CACHE_STRIPES * sizeof *v->stripe) : NULL;
+	cache->device = (struct gn_cache_view *)metadata(cache, sizeof *cache->device);
+	cache->result = (struct gn_cache_pass_result *)metadata(cache, sizeof *cache->result);
+	v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
+	return v->word && (direct ? v->owner : v->lock) && v->shared && (!counters || v->stripe) && cache->device &&
+			       cache->result && v->frame
+		       ? 0
+		       : -GN_ENOMEM;
+}
+
+/* All frames are free; every other table starts as zero. */
+static int fill_owners(struct gn_cache *cache)
+{
+	const size_t bytes = cache->image.frames * sizeof(uint32_t);
+	void *free_owners;
+	int rc;
+
+	if (!cache->image.owner)
+		return 0;
+	free_owners = malloc(bytes);
+	if (!free_owners)
+		return -GN_ENOMEM;
+	memset(free_owners, 0xff, bytes);
+	rc = simt_move(cache->machine, cache->image.owner, free_owners, bytes);
+	free(free_owners);
+	return rc;
+}
+
+static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
+		 const struct gn_cache_options *o, struct gn_error *error)
+{
+	const uint32_t page_bytes = o->page_bytes ? o->page_bytes : 4096;
+	struct simt_info info;
+	int rc = check_options(o, page_bytes, error);
+
+	if (rc)
+		return rc;
+	simt_describe(cache->machine, &info);
+	cache->budget_bytes = o->budget_bytes ? o->budget_bytes : info.memory_bytes / 64;
+	cache->image.page_log2 = (uint32_t)__builtin_ctz(page_bytes);
+	cache->image.frames = (uint32_t)(o->bytes / page_bytes);
+	cache->image.policy = o->policy;
+	rc = add_segments(cache, stores, count, error);
+	if (!rc)
+		rc = choose_table(cache, o, error);
+	if (rc)
+		return rc;
+	rc = allocate(cache, o->counters);
+	if (!rc)
+		rc = fill_owners(cache);
+	if (!rc)
+		rc = simt_move(cache->machine, cache->device, &cache->image, sizeof cache->image);
+	return rc ? gn_error_set(error, rc, "cache: no memory for %llu bytes of frames and %llu of tables; take a smaller cache",
+				 (unsigned long long)cache->image.frames << cache->image.page_log2,
+				 (unsigned long long)cache->metadata_bytes)
+		  : 0;
+}
+
+int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,
+		    unsigned count, const struct gn_cache_options *options, struct gn_error *error)
+{
+	struct gn_cache *made = (struct gn_cache *)calloc(1, sizeof *made);
+	int rc;
+
+	*cache = NULL;
+	if (!made)
+		return gn_error_set(error, -GN_ENOMEM, "cache: out of memory");
+	made->machine = machine;
+	rc = build(made, stores, count, options, error);
+	if (rc)
+		gn_cache_destroy(made);
+	else
+		*cache = made;
+	return rc;
+}
+
+void gn_cache_destroy(struct gn_cache *cache)
+{
+	struct gn_cache_view *v = &cache->image;
+
+	simt_free(cache->machine, v->word);
+	simt_free(cache->machine, v->owner);
+	simt_free(cache->machine, v->lock);
+	simt_free(cache->machine, v->shared);
+	simt_free(cache->machine, v->stripe);
+	simt_free(cache->machine, v->frame);
+	simt_free(cache->machine, cache->device);
+	simt_free(cache->machine, cache->result);
+	free(cache);
+}
+
+/* ---- passes over all frames ---- */
+
+static int run_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result)
+{
+	struct gn_cache_pass_args args = {cache->device, cache->result, (uint32_t)pass};
+	struct simt_grid grid = {1, 128, 0};
+	struct simt_info info;
+	uint64_t blocks;
+	int rc;
+
+	simt_describe(cache->machine, &info);
+	blocks = (uint64_t)cache->image.frames * info.warp_width / grid.block_threads + 1;
+	grid.blocks = (uint32_t)(blocks < 8 * info.processors ? blocks : 8 * info.processors);
+	memset(result, 0, sizeof *result);
+	rc = simt_move(cache->machine, cache->result, result, sizeof *result);
+	if (!rc)
+		rc = simt_launch(cache->machine, &gn_cache_pass_all_kernel, grid, &args);
+	if (!rc)
+		rc = simt_wait(cache->machine);
+	if (!rc)
+		rc = simt_move(cache->machine, result, cache->result, sizeof *result);
+	return rc;
+}
+
+/* The first write-back that failed, in words. */
+static int write_failure(struct gn_cache *cache, const struct gn_cache_pass_result *result, struct gn_error *error)
+{
+	struct gn_cache_shared shared;
+
+	if (simt_move(cache->machine, &shared, cache->image.shared, sizeof shared))
+		return gn_error_set(error, -GN_EIO, "cache: %s", simt_message(cache->machine));
+	if (!shared.write_failure_code)
+		shared.write_failure_code = -GN_ETIMEDOUT;
+	return gn_error_set(error, shared.write_failure_code,
+			    "cache: %u pages could not be written and are kept; the first failure was %s at page %llu (device status "
+			    "0x%x); mend the store, then flush again",
+			    result->failures, gn_error_name(shared.write_failure_code),
+			    (unsigned long long)shared.write_failure_page, shared.write_failure_device);
+}
+
+int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
+{
+	struct gn_cache_pass_result result;
+	int rc = run_pass(cache, GN_PASS_FLUSH, &result);
+
+	if (rc)
+		return gn_error_set(error, rc, "cache: flush: %s", simt_message(cache->machine));
+	if (result.failures)
+		return write_failure(cache, &result, error);
+	for (unsigned k = 0; k < cache->image.segments && !rc; k++)
+		if (!cache->image.segment[k].store.read_only)
+			rc = gn_store_flush(cache->store[k], error);
+	return rc;
+}
+
+int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
+{
+	struct gn_cache_pass_result result;
+	int rc = run_pass(cache, GN_PASS_INVALIDATE, &result);
+
+	if (rc)
+		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));
+	if (result.dirty || result.pinned)
+		return gn_error_set(error, -GN_EBUSY, "cache: %llu pages are dirty and %llu pinned; flush and release before",
+				    (unsigned long long)result.dirty, (unsigned long long)result.pinned);
+	return 0;
+}
+
+/* ---- looking at it ---- */
+
+static void add_stripe(struct gn_cache_stripe *sum, const struct gn_cache_stripe *s)
+{
+	sum->hits += s->hits;
+	sum->misses += s->misses;
+	sum->fetched += s->fetched;
+	sum->written += s->written;
+	sum->evicted += s->evicted;
+	sum->bypassed += s->bypassed;
+	sum->fetched_bytes += s->fetched_bytes;
+	sum->written_bytes += s->written_bytes;
+}
+
+static int sum_stripes(struct gn_cache *cache, struct gn_cache_stripe *sum)
+{
+	struct gn_cache_stripe stripes[GN_CACHE_STRIPES];
+
+	if (!cache->image.stripe)
+		return 0;
+	if (simt_move(cache->machine, stripes, cache->image.stripe, sizeof stripes))
+		return -GN_EIO;
+	for (unsigned k = 0; k < GN_CACHE_STRIPES; k++)
+		add_stripe(sum, &stripes[k]);
+	return 0;
+}
+
+int gn_cache_describe(struct gn_cache *cache, struct gn_cache_facts *facts)
+{
+	const struct gn_cache_view *v = &cache->image;
+	struct gn_cache_pass_result result;
+	struct gn_cache_shared shared;
+
+	memset(facts, 0, sizeof *facts);
+	facts->frames = v->frames;
+	facts->pages = v->pages;
+	facts->page_bytes = 1u << v->page_log2;
+	facts->frame_bytes = (uint64_t)v->frames << v->page_log2;
+	facts->metadata_bytes = cache->metadata_bytes;
+	facts->budget_bytes = cache->budget_bytes + facts->frame_bytes / 50;
+	facts->ways = v->owner ? 0 : v->ways;
+	facts->table = v->owner ? GN_TABLE_DIRECT : GN_TABLE_SETS;
+	if (run_pass(cache, GN_PASS_COUNT, &result) || simt_move(cache->machine, &shared, v->shared, sizeof shared))
+		return -GN_EIO;
+	facts->dirty_pages = result.dirty;
+	facts->write_failures = shared.write_failures;
+	return sum_stripes(cache, &facts->count);
+}
+
+const struct gn_cache_view *gn_cache_view_of(const struct gn_cache *cache)
+{
+	return cache->device;
+}
+
+struct simt_machine *gn_cache_machine(const struct gn_cache *cache)
+{
+	return cache->machine;
+}
+
+int gn__cache_segment(const struct gn_cache *cache, const struct gn_store *store)
+{
+	for (unsigned k = 0; k < cache->image.segments; k++)
+		if (cache->store[k] == store)
+			return (int)k;
+	return -1;
+}

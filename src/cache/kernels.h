@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernels.h - what a cache runs on its machine for the host: a pass over all frames.
+ */
+#ifndef GN_CACHE_KERNELS_H
+#define GN_CACHE_KERNELS_H
+
+#include <grapnel/cache.h>
+
+enum gn_cache_pass {
+	GN_PASS_COUNT,      /* count dirty and pinned pages */
+	GN_PASS_FLUSH,      /* write dirty pages */
+	GN_PASS_INVALIDATE, /* forget clean, unpinned pages */
+};
+
+/* What a pass found; zeroed by the host before. */
+struct gn_cache_pass_result {
+	uint64_t dirty, pinned;
+	uint32_t failures; /* pages of a flush that could not be written */
+	uint32_t reserved;
+};
+
+struct gn_cache_pass_args {
+	const struct gn_cache_view *cache;
+	struct gn_cache_pass_result *result;
+	uint32_t pass; /* enum gn_cache_pass */
+};
+
+SIMT_KERNEL_DECLARE(gn_cache_pass_all);
+
+#endif
