@@ -71,6 +71,7 @@ static int next_line(struct matrix_reader *r, const char *want, char **line, str
 
 static int read_banner(struct matrix_reader *r, struct gn_error *e)
 {
+	char object[32];
 	char format[32];
 	char field[32];
 	char symmetry[32];
@@ -81,7 +82,8 @@ static int read_banner(struct matrix_reader *r, struct gn_error *e)
 	if (err)
 		return err;
 	if (strncasecmp(line, "%%MatrixMarket ", 15) ||
-	    sscanf(line + 15, " matrix %31s %31s %31s %1s", format, field, symmetry, more) != 3)
+	    sscanf(line + 15, "%31s %31s %31s %31s %1s", object, format, field, symmetry, more) != 4 ||
+	    strcasecmp(object, "matrix"))
 		return gn__text_fail(&r->text, line, "'%%MatrixMarket matrix FORMAT FIELD SYMMETRY'", e);
 	return set_kind(r, format, field, symmetry, e);
 }
