@@ -25,6 +25,7 @@ static struct simt__block *block_new(struct simt__worker *w)
 		return NULL;
 	b->warps = warps_of(w) ? (struct simt__warp *)(void *)(memory + warps_at) : NULL;
 	b->shared = memory + shared_at;
+	SIMT__RELEASE(b);
 	b->older = w->blocks;
 	w->blocks = b;
 	w->blocks_for = w->launch->grid;

@@ -100,7 +100,7 @@ static unsigned next_round(uint64_t options, unsigned thread)
 	return (unsigned)__builtin_ctzll(behind ? behind : options);
 }
 
-static struct node *node_new(struct explorer *e, uint64_t options, unsigned usual)
+static struct node *node_new(struct explorer *e, uint64_t untried, unsigned usual)
 {
 	struct node *n;
 
@@ -117,7 +117,7 @@ static struct node *node_new(struct explorer *e, uint64_t options, unsigned usua
 	}
 	n = &e->node[e->at];
 	n->chosen = n->usual = (uint8_t)usual;
-	n->untried = options & ~((uint64_t)1 << usual);
+	n->untried = untried;
 	return n;
 }
 
@@ -137,7 +137,7 @@ static unsigned branch(struct explorer *e, uint64_t options, unsigned usual)
 			return usual;
 		}
 	} else {
-		n = node_new(e, options, usual);
+		n = node_new(e, options & ~((uint64_t)1 << usual), usual);
 		if (!n)
 			return usual;
 	}

@@ -78,23 +78,27 @@ void simt__context_init(struct simt__context *self, void *low, size_t bytes,
 	self->bytes = bytes;
 	self->body = body;
 	self->asan = NULL;
-#if SIMT_ASAN
-	/* A flow that was given up in the middle leaves its red zones behind. */
-	__asan_unpoison_memory_region(low, bytes);
-#endif
 #if SIMT_TSAN
 	self->tsan = __tsan_create_fiber(0);
 #endif
 	self->resume = make_fcontext((char *)low + bytes, bytes, begin);
 }
 
-void simt__context_fini(struct simt__context *self)
+void simt__context_fini(struct simt__context *self, struct simt__context *caller, void *end)
 {
-#if SIMT_TSAN
-	__tsan_destroy_fiber(self->tsan);
-#else
-	(void)self;
+#if SIMT_ASAN
+	/* It was left in the middle, with red zones on its stack. */
+	__asan_unpoison_memory_region(self->low, self->bytes);
 #endif
+#if SIMT_TSAN
+	__tsan_switch_to_fiber(self->tsan, TSAN_NO_SYNC);
+	__tsan_release(end);
+	__tsan_switch_to_fiber(caller->tsan, TSAN_NO_SYNC);
+	__tsan_destroy_fiber(self->tsan);
+#endif
+	(void)self;
+	(void)caller;
+	(void)end;
 }
 
 void simt__context_switch(struct simt__context *from, struct simt__context *to)

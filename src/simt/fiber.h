@@ -45,8 +45,11 @@ void simt__context_adopt(struct simt__context *self);
 void simt__context_init(struct simt__context *self, void *low, size_t bytes,
 			void (*body)(struct simt__context *self));
 
-/* simt__context_fini - give back what the sanitizers hold. */
-void simt__context_fini(struct simt__context *self);
+/*
+ * simt__context_fini - self does not run again: give back what the sanitizers hold. What it did is ordered before a
+ * SIMT__ACQUIRE of end. The caller runs on `caller`.
+ */
+void simt__context_fini(struct simt__context *self, struct simt__context *caller, void *end);
 
 /* simt__context_switch - leave from, which is running, for to; returns when somebody switches back. */
 void simt__context_switch(struct simt__context *from, struct simt__context *to);

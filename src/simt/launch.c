@@ -28,5 +28,6 @@ void simt__launch_fail(struct simt__launch *launch, const char *format, ...)
 	vsnprintf(launch->error.text, sizeof launch->error.text, format, arguments);
 	va_end(arguments);
 	launch->error.code = -GN_EDEADLK;
+	SIMT__RELEASE(&launch->ended);
 	__atomic_store_n(&launch->failed, 1, __ATOMIC_RELEASE);
 }

@@ -243,13 +243,26 @@ __attribute__((noinline)) uint32_t simt__ballot(uint32_t mask, int predicate)
 	return (uint32_t)f->result;
 }
 
+static void fail_source(struct simt__fiber *f, uint32_t mask, uint32_t source, void *site)
+{
+	char text[256];
+
+	simt__launch_fail(f->worker->launch,
+			  "kernel %s, block %u, thread %u: simt_shfl (at %s) wants lane %u, which is not in mask 0x%x: no such source",
+			  f->worker->launch->kernel->name, f->block->index, f->lane.thread,
+			  describe_site(site, text, sizeof text), source, mask);
+	simt__hold(f->worker, f);
+}
+
 __attribute__((noinline)) uint64_t simt__shfl(uint32_t mask, uint64_t value, uint32_t source)
 {
 	struct simt__fiber *f = simt__fiber_self();
 	struct simt__warp *warp = f->warp;
 
+	if (simt_unlikely(source > 31 || !(mask >> source & 1)))
+		fail_source(f, mask, source, __builtin_return_address(0));
 	warp->value[f->lane.lane] = value;
-	warp->source[f->lane.lane] = (uint8_t)(source & 31);
+	warp->source[f->lane.lane] = (uint8_t)source;
 	if (meet(f, mask, SIMT__SHFL, __builtin_return_address(0))) {
 		for (uint32_t left = mask; left; left &= left - 1) {
 			uint32_t lane = (uint32_t)__builtin_ctz(left);

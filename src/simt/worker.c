@@ -254,8 +254,11 @@ void simt__worker_init(struct simt__worker *w, uint32_t processor, uint32_t warp
 
 void simt__worker_fini(struct simt__worker *w)
 {
+	char end;
+
 	for (struct simt__fiber *f = w->fibers; f; f = f->older)
-		simt__context_fini(&f->context);
+		simt__context_fini(&f->context, &w->main, &end);
+	SIMT__ACQUIRE(&end);
 	simt__stacks_free(w->stacks);
 	simt__blocks_free(w);
 }
@@ -267,7 +270,7 @@ static void abandon(struct simt__worker *w)
 	w->ring = w->live = 0;
 	w->feed = NULL;
 	for (struct simt__fiber *f = w->fibers; f; f = f->older) {
-		simt__context_fini(&f->context);
+		simt__context_fini(&f->context, &w->main, &w->launch->ended);
 		simt__context_init(&f->context, (void *)(uintptr_t)f->context.low, f->context.bytes, fiber_body);
 		f->in_ring = 0;
 		f->slot = SIMT__NO_SLOT;
@@ -306,5 +309,6 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 				  launch->kernel->name, w->live);
 	if (simt__launch_failed(launch))
 		abandon(w);
+	SIMT__ACQUIRE(&launch->ended);
 	simt__self = outer;
 }

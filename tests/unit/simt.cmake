@@ -14,3 +14,5 @@ endfunction()
 
 simt_test(unit/test_simt_launch.c)
 simt_test(model/test_simt_explore.c)
+simt_test(unit/test_simt_warp.c)
+simt_test(unit/test_simt_block.c)

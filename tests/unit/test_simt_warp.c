@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collectives against a straightforward oracle: any width, partial masks, divergence, nested divergence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <grapnel/simt.h>
+
+static const unsigned widths[] = {1, 2, 4, 8, 16, 32};
+
+static struct simt_machine *open_cpu(unsigned threads, unsigned width, enum simt_schedule schedule, uint64_t seed)
+{
+	struct simt_config config = {"cpu", threads, width, schedule, seed};
+	struct simt_machine *machine;
+	struct gn_error error;
+
+	if (simt_open(&machine, &config, &error))
+		fail_msg("%s", error.text);
+	return machine;
+}
+
+/* A number that looks random but that everybody can work out. */
+SIMT_FN uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t z = (a * 0x9e3779b97f4a7c15u) ^ (b + 0x632be59bd9b4e019u) * 0xd6e8feb86659fd93u;
+
+	z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93u;
+	return z ^ (z >> 29);
+}
+
+struct rounds {
+	uint32_t *wrong;
+	uint32_t rounds;
+};
+
+/* The lanes of this warp that exist. */
+SIMT_FN uint32_t whole_warp(void)
+{
+	uint32_t first = simt_thread() - simt_lane();
+	uint32_t lanes = simt_block_threads() - first;
+
+	return lanes >= 32 || lanes >= simt_warp_width()
+		       ? (simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1)
+		       : (1u << lanes) - 1;
+}
+
+/* What lane k of this warp brings in a round. */
+SIMT_FN uint64_t brought(uint32_t lane, uint32_t round)
+{
+	return mix(simt_global_thread() - simt_lane() + lane, round) % 5;
+}
+
+SIMT_FN int in_group(uint32_t lane, uint32_t round)
+{
+	return (int)(mix(lane, round + 77) & 1);
+}
+
+SIMT_FN void check_collectives(uint32_t mask, uint32_t round, uint32_t *wrong)
+{
+	uint32_t votes = 0, equal = 0, me = simt_lane(), source = simt_first_lane(mask), errors = 0;
+	uint64_t mine = brought(me, round);
+
+	for (uint32_t lane = 0; lane < 32; lane++) {
+		if (!(mask >> lane & 1))
+			continue;
+		if (brought(lane, round) > 2)
+			votes |= 1u << lane;
+		if (brought(lane, round) == mine)
+			equal |= 1u << lane;
+		if (mix(lane, me + round) & 1)
+			source = lane;
+	}
+	errors += simt_ballot(mask, mine > 2) != votes;
+	errors += simt_match_any_u64(mask, mine) != equal;
+	errors += simt_shfl_u64(mask, mine << 40 | me, source) != (brought(source, round) << 40 | source);
+	errors += simt_shfl_u32(mask, me, source) != source;
+	simt_warp_sync(mask);
+	if (errors)
+		simt_add_relaxed_dev_u32(wrong, errors);
+}
+
+/* Whole warps, then the two halves of a partition, each in its own branch, by turns in different order. */
+SIMT_FN void collect(const struct rounds *a)
+{
+	for (uint32_t round = 0; round < a->rounds; round++) {
+		uint32_t all = whole_warp(), group = 0;
+		int mine = in_group(simt_lane(), round);
+
+		check_collectives(all, round, a->wrong);
+		for (uint32_t lane = 0; lane < 32; lane++)
+			if ((all >> lane & 1) && in_group(lane, round) == mine)
+				group |= 1u << lane;
+		if (mine) {
+			check_collectives(group, round + 1000, a->wrong);
+			check_collectives(group, round + 2000, a->wrong);
+		} else {
+			for (uint32_t k = 0; k < round % 3; k++)
+				simt_relax();
+			check_collectives(group, round + 3000, a->wrong);
+		}
+	}
+}
+SIMT_KERNEL(collect, struct rounds)
+
+static void run_collect(struct simt_machine *machine, uint32_t blocks, uint32_t block_threads, uint32_t rounds)
+{
+	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_SHARED);
+	struct rounds a = {wrong, rounds};
+	struct simt_grid grid = {blocks, block_threads, 0};
+
+	assert_int_equal(simt_launch(machine, &collect_kernel, grid, &a), 0);
+	if (simt_wait(machine))
+		fail_msg("%s", simt_message(machine));
+	assert_int_equal(*wrong, 0);
+	simt_free(machine, wrong);
+}
+
+static void collectives_agree_with_the_oracle(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
+		struct simt_machine *machine = open_cpu(2, widths[k], SIMT_FAIR, 0);
+
+		run_collect(machine, 3, 32, 40);
+		run_collect(machine, 2, 77, 20);
+		run_collect(machine, 1, 1024, 3);
+		simt_close(machine);
+	}
+}
+
+static void collectives_agree_under_random_schedules(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		struct simt_machine *machine = open_cpu(1, widths[seed % 6], SIMT_RANDOM, seed);
+
+		run_collect(machine, 2, 40, 5);
+		simt_close(machine);
+	}
+}
+
+/*
+ * simt_active: the groups partition the lanes that call (everybody in a mask got that mask), hold their caller, and the
+ * collectives over them work; nested, from loops of different length, with lanes that end early.
+ */
+SIMT_FN void check_group(uint32_t *wrong)
+{
+	uint32_t mask = simt_active();
+	uint32_t errors = 0;
+
+	errors += !(mask >> simt_lane() & 1);
+	errors += (mask & ~whole_warp()) != 0;
+	errors += simt_ballot(mask, 1) != mask;
+	errors += simt_match_any_u64(mask, mask) != mask;
+	errors += simt_shfl_u32(mask, simt_first_lane(mask), simt_first_lane(mask)) != simt_first_lane(mask);
+	if (errors)
+		simt_add_relaxed_dev_u32(wrong, errors);
+}
+
+SIMT_FN void diverge(const struct rounds *a)
+{
+	for (uint32_t round = 0; round < a->rounds; round++) {
+		uint64_t dice = mix(simt_global_thread(), round);
+
+		if (dice & 1) {
+			check_group(a->wrong);
+			if (dice & 2) {
+				check_group(a->wrong);
+				if (dice % 5 == 0)
+					simt_relax();
+			} else {
+				check_group(a->wrong);
+			}
+		}
+		for (uint64_t k = 0; k < dice % 4; k++)
+			check_group(a->wrong);
+		if (dice % 61 == 0)
+			return;
+	}
+}
+SIMT_KERNEL(diverge, struct rounds)
+
+static void run_diverge(struct simt_machine *machine, uint32_t blocks, uint32_t block_threads)
+{
+	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_SHARED);
+	struct rounds a = {wrong, 50};
+	struct simt_grid grid = {blocks, block_threads, 0};
+
+	assert_int_equal(simt_launch(machine, &diverge_kernel, grid, &a), 0);
+	if (simt_wait(machine))
+		fail_msg("%s", simt_message(machine));
+	assert_int_equal(*wrong, 0);
+	simt_free(machine, wrong);
+}
+
+static void groups_diverge_and_meet(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
+		struct simt_machine *machine = open_cpu(2, widths[k], SIMT_FAIR, 0);
+
+		run_diverge(machine, 3, 32);
+		run_diverge(machine, 5, 100);
+		simt_close(machine);
+		machine = open_cpu(1, widths[k], SIMT_RANDOM, k);
+		run_diverge(machine, 2, 64);
+		simt_close(machine);
+	}
+}
+
+/* Converged lanes are found together, also behind a branch that only some took and a wait of one of them. */
+struct convergence {
+	uint32_t *before, *inside, *behind;
+};
+
+SIMT_FN void converge(const struct convergence *a)
+{
+	uint32_t me = simt_thread();
+
+	a->before[me] = simt_active();
+	if (me % 2) {
+		if (me == 3)
+			simt_relax();
+		a->inside[me] = simt_active();
+	}
+	a->behind[me] = simt_active();
+}
+SIMT_KERNEL(converge, struct convergence)
+
+static void lanes_converge_behind_a_branch(void **state)
+{
+	struct simt_machine *machine = open_cpu(1, 8, SIMT_FAIR, 0);
+	uint32_t masks[3][8] = {{0}};
+	struct convergence a = {masks[0], masks[1], masks[2]};
+	struct simt_grid grid = {1, 8, 0};
+
+	(void)state;
+	assert_int_equal(simt_launch(machine, &converge_kernel, grid, &a), 0);
+	assert_int_equal(simt_wait(machine), 0);
+	for (uint32_t k = 0; k < 8; k++) {
+		assert_int_equal(masks[0][k], 0xff);
+		assert_true(masks[2][k] >> k & 1);
+		if (k % 2)
+			assert_int_equal(masks[1][k] & ~0xaau, 0);
+	}
+	/* Nobody in the branch but lane 3 waits: the others need not wait for it, but find each other. */
+	assert_int_equal(masks[1][1], masks[1][5]);
+	assert_int_equal(masks[1][1], masks[1][7]);
+	simt_close(machine);
+}
+
+/* What breaks the contract ends the launch with words, and the machine works behind it. */
+struct violation {
+	uint32_t kind;
+};
+
+SIMT_FN void violate(const struct violation *a)
+{
+	uint32_t lane = simt_lane();
+
+	switch (a->kind) {
+	case 0: /* names a lane that ended */
+		if (lane != 5)
+			simt_ballot(0xff, 1);
+		return;
+	case 1: /* different collectives */
+		if (lane < 4)
+			simt_ballot(0xff, 1);
+		else
+			simt_warp_sync(0xff);
+		return;
+	case 2: /* different masks */
+		simt_shfl_u32(lane < 4 ? 0xff : 0xfe, 1, 4);
+		return;
+	case 3: /* a lane that does not exist */
+		simt_match_any_u64(0x1ff, 1);
+		return;
+	case 4: /* not in its own mask */
+		if (lane == 2)
+			simt_ballot(0x8, 1);
+		return;
+	case 5: /* some at the barrier, others wait for them in a collective */
+		if (lane % 2)
+			simt_block_sync();
+		else
+			simt_ballot(0xff, 1);
+		return;
+	case 6: /* in the second of many blocks; the others wait for nobody */
+		if (simt_block() == 1 && lane == 7)
+			simt_warp_sync(0xff);
+		return;
+	case 7: /* a source that is not in the mask */
+		simt_shfl_u32(0xff, 1, 9);
+		return;
+	default: return;
+	}
+}
+SIMT_KERNEL(violate, struct violation)
+
+static void broken_contracts_are_told(void **state)
+{
+	static const char *const words[] = {"ended",  "another collective", "another mask", "do not exist", "in the mask",
+					    "barrier", "block 1",            "source"};
+
+	(void)state;
+	for (unsigned schedule = 0; schedule < 2; schedule++) {
+		struct simt_machine *machine = open_cpu(2, 8, schedule ? SIMT_RANDOM : SIMT_FAIR, 1);
+
+		for (uint32_t kind = 0; kind < sizeof words / sizeof *words; kind++) {
+			struct violation a = {kind}, harmless = {99};
+			struct simt_grid grid = {kind == 6 ? 100 : 1, 8, 0};
+
+			assert_int_equal(simt_launch(machine, &violate_kernel, grid, &a), 0);
+			assert_int_equal(simt_wait(machine), -GN_EDEADLK);
+			assert_non_null(strstr(simt_message(machine), "violate"));
+			if (!strstr(simt_message(machine), words[kind]))
+				fail_msg("%u: %s", kind, simt_message(machine));
+			assert_int_equal(simt_launch(machine, &violate_kernel, grid, &harmless), 0);
+			assert_int_equal(simt_wait(machine), 0);
+			run_collect(machine, 2, 32, 3);
+		}
+		simt_close(machine);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(collectives_agree_with_the_oracle),
+		cmocka_unit_test(collectives_agree_under_random_schedules),
+		cmocka_unit_test(groups_diverge_and_meet),
+		cmocka_unit_test(lanes_converge_behind_a_branch),
+		cmocka_unit_test(broken_contracts_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
