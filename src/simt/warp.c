@@ -60,7 +60,8 @@ static void release_group(struct simt__warp *warp)
 
 static const char *collective_name(uint32_t collective)
 {
-	static const char *const names[] = {"simt_ballot", "simt_shfl", "simt_match_any", "simt_warp_sync"};
+	static const char *const names[] = {"simt_ballot", "simt_shfl", "simt_match_any", "simt_warp_sync",
+					    "simt_copy"};
 
 	return names[collective];
 }
@@ -182,12 +183,10 @@ static int meet(struct simt__fiber *f, uint32_t mask, uint32_t collective, void 
 	struct simt__warp *warp = f->warp;
 	struct simt__meeting *m = meeting_of(warp, mask, collective);
 
-	SIMT__RELEASE(warp);
 	warp->site[f->lane.lane] = site;
 	m->arrived |= bit_of(f);
 	if (m->arrived == mask) {
 		*m = warp->open[--warp->meetings];
-		SIMT__ACQUIRE(warp);
 		return 1;
 	}
 	warp->stopped |= bit_of(f);
@@ -197,7 +196,6 @@ static int meet(struct simt__fiber *f, uint32_t mask, uint32_t collective, void 
 	else
 		simt__warp_settle(warp, f->block);
 	simt__hold(f->worker, f);
-	SIMT__ACQUIRE(warp);
 	return 0;
 }
 
@@ -221,8 +219,23 @@ __attribute__((noinline)) void simt__warp_sync(uint32_t mask)
 {
 	struct simt__fiber *f = simt__fiber_self();
 
+	SIMT__RELEASE(f->warp);
 	if (meet(f, mask, SIMT__SYNC, __builtin_return_address(0)))
 		part(f, mask);
+	SIMT__ACQUIRE(f->warp);
+}
+
+/* Whoever arrives last copies for all. */
+__attribute__((noinline)) void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes)
+{
+	struct simt__fiber *f = simt__fiber_self();
+
+	SIMT__RELEASE(f->warp);
+	if (meet(f, mask, SIMT__COPY, __builtin_return_address(0))) {
+		simt__copy(to, from, bytes);
+		part(f, mask);
+	}
+	SIMT__ACQUIRE(f->warp);
 }
 
 __attribute__((noinline)) uint32_t simt__ballot(uint32_t mask, int predicate)

@@ -210,10 +210,9 @@ static void host_threads_answer(void **state)
 	}
 }
 
-/* Copies by part of a warp; bytes beside them stay. */
+/* What any lane wrote before is copied, all lanes see it; bytes beside it stay. */
 struct copying {
-	unsigned char *to;
-	const unsigned char *from;
+	unsigned char *to, *from;
 };
 
 SIMT_FN void copy_parts(const struct copying *a)
@@ -222,7 +221,10 @@ SIMT_FN void copy_parts(const struct copying *a)
 	size_t at = (size_t)simt_block() * 8192;
 
 	mask = simt_ballot(mask, 1);
+	a->from[at + simt_lane()] = (unsigned char)(simt_lane() + 100);
 	simt_copy(mask, a->to + at, a->from + at, 4096 + 16);
+	if (a->to[at + simt_first_lane(mask)] != simt_first_lane(mask) + 100)
+		a->to[at + 8191] = 1;
 }
 SIMT_KERNEL(copy_parts, struct copying)
 

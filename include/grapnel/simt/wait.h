@@ -18,6 +18,7 @@ void simt__relax(void);
 uint64_t simt__clock_ns(void);
 void simt__block_sync(void);
 void simt__copy(void *to, const void *from, size_t bytes);
+void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 
 #ifdef __cplusplus
 }
@@ -84,8 +85,9 @@ SIMT_FN void *simt_shared(void)
  * @mask   the calling lanes, as for a collective; all pass the same to, from and bytes
  * @to, @from  16-byte aligned, not overlapping; device memory or host memory that the device reaches
  * @bytes  a multiple of 16
- * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the copy; publish it to others with a release. The source is read past
- * caches that could be stale (a controller may have written it), so an acquire before the call suffices.
+ * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the
+ * copy; publish it to others with a release. The source is read past caches that could be stale (a
+ * controller may have written it), so an acquire before the call suffices.
  */
 SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
 {
@@ -118,10 +120,10 @@ SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
 	}
 	__syncwarp(mask);
 #else
-	if (mask == 1 || simt_rank(mask) == 0)
-		simt__copy(to, from, bytes);
 	if (mask & (mask - 1))
-		simt_warp_sync(mask);
+		simt__warp_copy(mask, to, from, bytes);
+	else
+		simt__copy(to, from, bytes);
 #endif
 }
 
