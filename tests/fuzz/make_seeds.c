@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Write a few small right inputs for every target, as DIRECTORY/TARGET/NUMBER: a fuzzer that starts
+ * from them gets past the first line at once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "graph/file.h"
+
+struct seed {
+	const char *target;
+	const char *text;
+};
+
+static const struct seed seeds[] = {
+    {"el", "# c\n0 1\n1 2\n2 0\n"},
+    {"el", "# 4,2,d,graph\n0 1\n3 3\n"},
+    {"el", "% c\n\n 5\t6 \r\n4000000 1\n"},
+    {"wel", "0 1 5\n1 0 -3\n1 1 2147483647\n"},
+    {"wel", "# 2,1,u\n0 1 +7\n"},
+    {"mtx", "%%MatrixMarket matrix coordinate pattern general\n% c\n3 3 2\n1 2\n3 1\n"},
+    {"mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 0.5\n2 1 -1e3\n"},
+    {"mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -7\n"},
+    {"size", "4096"},
+    {"size", "1.5TiB"},
+    {"size", "64KB"},
+    {"size", "18446744073709551615"},
+};
+
+/* 0 -> 1, with the reverse rows that a directed .sg has */
+static const unsigned char sg[17 + 2 * 28] = {
+    1, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, [25] = 1, [33] = 1, [41] = 1, [61] = 1,
+};
+
+/* 0 - 1 of weight 5 */
+static const unsigned char wsg[17 + 24 + 16] = {
+    0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, [25] = 1, [33] = 2, [41] = 1, [45] = 5, [53] = 5,
+};
+
+static char *name(const char *directory, const char *target, unsigned number)
+{
+	static char path[4096];
+
+	snprintf(path, sizeof path, "%s/%s", directory, target);
+	mkdir(path, 0777);
+	snprintf(path, sizeof path, "%s/%s/%u", directory, target, number);
+	return path;
+}
+
+static void put(const char *path, const void *bytes, size_t n)
+{
+	FILE *f = fopen(path, "wb");
+
+	if (!f || fwrite(bytes, 1, n, f) != n || fclose(f)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+static void put_gng(const char *path, uint32_t weight)
+{
+	uint64_t offsets[4] = {0, 2, 3, 4};
+	uint32_t neighbours[4] = {1, 2, 2, 0};
+	struct gn_graph g = {3, 4, offsets, neighbours, weight ? neighbours : NULL, GN_GRAPH_SORTED, weight};
+	struct gn_error e = {0};
+
+	if (gn_graph_file_write(&g, path, NULL, &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *directory = argc == 2 ? argv[1] : ".";
+
+	mkdir(directory, 0777);
+	for (unsigned k = 0; k < sizeof seeds / sizeof seeds[0]; k++)
+		put(name(directory, seeds[k].target, k), seeds[k].text, strlen(seeds[k].text));
+	put(name(directory, "sg", 0), sg, sizeof sg);
+	put(name(directory, "wsg", 0), wsg, sizeof wsg);
+	put_gng(name(directory, "gng", 0), GN_WEIGHT_NONE);
+	put_gng(name(directory, "gng", 1), GN_WEIGHT_I32);
+	return 0;
+}
