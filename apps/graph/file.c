@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -98,6 +99,20 @@ static int get_section(struct gn_graph_section *s, const unsigned char *page, un
 	return 0;
 }
 
+/* A later version may give these bytes a meaning, which this one would miss. */
+static int check_reserved(const unsigned char *page, const char *name, struct gn_error *e)
+{
+	for (unsigned at = GN_HEADER_RESERVED; at < GN_GRAPH_FILE_PAGE; at++) {
+		bool reserved = at < GN_HEADER_VERTICES || at >= GN_HEADER_END;
+
+		if (at >= GN_HEADER_OFFSETS && at < GN_HEADER_FILE_BYTES)
+			reserved = (at - GN_HEADER_OFFSETS) % GN_SECTION_WIDTH >= GN_SECTION_RESERVED;
+		if (reserved && page[at])
+			return bad_field(name, at, "a reserved byte", page[at], e);
+	}
+	return 0;
+}
+
 static int get_sections(struct gn_graph_file *f, const unsigned char *page, const char *name,
                         struct gn_error *e)
 {
@@ -128,6 +143,8 @@ static int read_header(struct gn_graph_file *f, int fd, const char *name, uint64
 	err = gn__input_read(fd, name, 0, page, sizeof page, e);
 	if (!err)
 		err = check_frame(page, name, e);
+	if (!err)
+		err = check_reserved(page, name, e);
 	if (!err)
 		err = get_counts(f, page, name, e);
 	if (!err)
