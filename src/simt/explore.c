@@ -70,7 +70,7 @@ static void disable(struct simt__check *check, struct simt__fiber *f)
  */
 static void tick(struct explorer *e, unsigned thread, enum simt__stop why)
 {
-	enum { PATIENCE = 64, ROUNDS_A_DOUBLING = 8, DOUBLINGS_MOST = 20 };
+	const unsigned patience = 64, rounds_a_doubling = 8, doublings_most = 20;
 	unsigned doublings;
 
 	if (why != SIMT__RELAXED) {
@@ -85,10 +85,10 @@ static void tick(struct explorer *e, unsigned thread, enum simt__stop why)
 	if ((e->waited & e->fair.enabled) != e->fair.enabled)
 		return;
 	e->waited = 0;
-	if (++e->idle_rounds > PATIENCE) {
-		doublings = (e->idle_rounds - PATIENCE) / ROUNDS_A_DOUBLING;
+	if (++e->idle_rounds > patience) {
+		doublings = (e->idle_rounds - patience) / rounds_a_doubling;
 		e->base.clock_ns += (uint64_t)SIMT__STEP_NS
-				    << (doublings < DOUBLINGS_MOST ? doublings : DOUBLINGS_MOST);
+				    << (doublings < doublings_most ? doublings : doublings_most);
 	}
 }
 

@@ -251,7 +251,9 @@ static void set_up(struct cpu_machine *m, const struct simt_config *config)
 	if (config->schedule == SIMT_RANDOM)
 		m->workers = 1;
 	m->warp_width = config->warp_width ? config->warp_width : 1;
-	m->live = LIVE_IN_ALL / m->workers < LIVE_A_WORKER ? LIVE_IN_ALL / m->workers : LIVE_A_WORKER;
+	m->live = LIVE_IN_ALL / m->workers;
+	if (m->live > LIVE_A_WORKER)
+		m->live = LIVE_A_WORKER;
 	pthread_mutex_init(&m->mutex, NULL);
 	pthread_cond_init(&m->work, NULL);
 	pthread_cond_init(&m->done, NULL);

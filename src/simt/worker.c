@@ -128,18 +128,18 @@ void simt__hold(struct simt__worker *w, struct simt__fiber *self)
  */
 static void quiet_round(struct simt__worker *w)
 {
-	enum { POLL_NS = 150, SLEEP_AFTER_NS = 200000, SLEEP_MOST_NS = 50000 };
+	const uint64_t poll_ns = 150, sleep_after_ns = 200000, sleep_most_ns = 50000;
 	uint64_t now = simt__system_ns();
 	uint64_t waited;
 
 	w->relaxes = 0;
-	if (!w->quiet_since_ns || now - w->round_began_ns > (uint64_t)POLL_NS * (w->ring + 1))
+	if (!w->quiet_since_ns || now - w->round_began_ns > poll_ns * (w->ring + 1))
 		w->quiet_since_ns = now;
 	waited = now - w->quiet_since_ns;
-	if (waited < SLEEP_AFTER_NS) {
+	if (waited < sleep_after_ns) {
 		sched_yield();
 	} else {
-		struct timespec nap = {0, (long)(waited / 16 < SLEEP_MOST_NS ? waited / 16 : SLEEP_MOST_NS)};
+		struct timespec nap = {0, (long)(waited / 16 < sleep_most_ns ? waited / 16 : sleep_most_ns)};
 
 		nanosleep(&nap, NULL);
 	}

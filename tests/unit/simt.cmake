@@ -1,4 +1,4 @@
-# Unit and model tests of src/simt.
+# Unit and model tests of src/simt. They run the cpu machine; C only, as cmocka's header is.
 find_library(CMOCKA_LIBRARY cmocka REQUIRED)
 get_filename_component(simt_tests ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 
@@ -6,7 +6,6 @@ get_filename_component(simt_tests ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 function(simt_test file)
   get_filename_component(name ${file} NAME_WE)
   add_executable(${name} ${simt_tests}/${file} ${ARGN})
-  gn_kernels(${simt_tests}/${file})
   target_link_libraries(${name} PRIVATE grapnel::grapnel ${CMOCKA_LIBRARY})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)

@@ -310,7 +310,7 @@ static void broken_contracts_are_told(void **state)
 
 		for (uint32_t kind = 0; kind < sizeof words / sizeof *words; kind++) {
 			struct violation a = {kind}, harmless = {99};
-			struct simt_grid grid = {kind == 6 ? 100 : 1, 8, 0};
+			struct simt_grid grid = {kind == 6 ? 100u : 1u, 8, 0};
 
 			assert_int_equal(simt_launch(machine, &violate_kernel, grid, &a), 0);
 			assert_int_equal(simt_wait(machine), -GN_EDEADLK);

@@ -435,6 +435,7 @@ SIMT_FN void simt_fence_acq_rel_dev(void)
 #else
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
 #pragma GCC diagnostic ignored "-Wtsan"
 	__atomic_thread_fence(__ATOMIC_ACQ_REL);
 #pragma GCC diagnostic pop
