@@ -14,6 +14,7 @@
 static const struct tool tools[] = {
     {"doctor", "say what this machine has and what that means", tool_doctor},
     {"gen", "generate a synthetic graph", tool_gen},
+    {"bfs", "breadth-first search of a graph that need not fit the cache", tool_bfs},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 

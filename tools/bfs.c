@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grapnel bfs: breadth-first search over a graph that need not fit the cache. */
+#include "bfs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/reference.h"
+
+enum { OPT_MACHINE = 256, OPT_STORE, OPT_CACHE, OPT_PAGE, OPT_MODE, OPT_POLICY, OPT_WARP, OPT_THREADS, OPT_DEADLINE,
+       OPT_OUT, OPT_JSON, OPT_VERIFY, OPT_TRUST };
+
+static const struct argp_option options[] = {
+    {"source", 's', "N", 0, "vertex to start from (needed)", 0},
+    {"undirected", 'u', NULL, 0, "add the other direction of every edge", 0},
+    {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
+    {"store", OPT_STORE, "KIND", 0, "where the graph rests: host or file (default file for .gng, else host)", 0},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, such as 64M (default one eighth of the graph)", 0},
+    {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default 4K)", 0},
+    {"mode", OPT_MODE, "MODE", 0, "paged, or direct: loads on the store's memory (default paged)", 0},
+    {"policy", OPT_POLICY, "NAME", 0, "which page leaves: clock, fifo or random (default clock)", 0},
+    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
+    {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
+    {"deadline", OPT_DEADLINE, "MS", 0, "give a transfer up after so many milliseconds (default 10000)", 0},
+    {"out", OPT_OUT, "FILE", 0, "write the depths: a little-endian u32 a vertex, 0xffffffff where unreachable", 0},
+    {"json", OPT_JSON, "FILE", 0, "write the report as JSON; - for standard output, without the table", 0},
+    {"verify", OPT_VERIFY, NULL, 0, "check every depth against a search in memory", 0},
+    {"trust", OPT_TRUST, NULL, 0, "do not read a .gng file through to check it before the search", 0},
+    {0},
+};
+
+static uint64_t size_option(const struct argp_state *state, const char *option, const char *text)
+{
+	uint64_t bytes = 0;
+
+	if (gn_size_parse(text, &bytes) || !bytes)
+		argp_error(state, "%s %s: not a size; give bytes such as 4096, 64K or 8G", option, text);
+	return bytes;
+}
+
+/* The index of text among words, which end with NULL. */
+static unsigned word_option(const struct argp_state *state, const char *option, const char *text,
+			    const char *const *words, const char *list)
+{
+	for (unsigned k = 0; words[k]; k++)
+		if (!strcmp(words[k], text))
+			return k;
+	argp_error(state, "%s %s: use %s", option, text, list);
+	return 0;
+}
+
+static uint32_t page_option(const struct argp_state *state, const char *text)
+{
+	uint64_t bytes = size_option(state, "--page", text);
+
+	if (bytes < 512 || bytes > 2u << 20 || bytes & (bytes - 1))
+		argp_error(state, "--page %s: not a power of two from 512 to 2M", text);
+	return (uint32_t)bytes;
+}
+
+static void machine_option(struct bfs_options *o, const struct argp_state *state, int key, char *arg)
+{
+	static const char *const policies[] = {"clock", "fifo", "random", NULL};
+	static const char *const modes[] = {"paged", "direct", NULL};
+	static const char *const stores[] = {"host", "file", NULL};
+
+	switch (key) {
+	case OPT_MACHINE: o->machine = arg; break;
+	case OPT_STORE: o->store = stores[word_option(state, "--store", arg, stores, "host or file")]; break;
+	case OPT_CACHE: o->cache_bytes = size_option(state, "--cache", arg); break;
+	case OPT_PAGE: o->page_bytes = page_option(state, arg); break;
+	case OPT_MODE: o->mode = (enum gn_mode)word_option(state, "--mode", arg, modes, "paged or direct"); break;
+	case OPT_POLICY:
+		o->policy = (enum gn_cache_policy)word_option(state, "--policy", arg, policies, "clock, fifo or random");
+		break;
+	case OPT_WARP:
+		o->warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32);
+		if (o->warp_width & (o->warp_width - 1))
+			argp_error(state, "--warp-width %s: use 1, 2, 4, 8, 16 or 32", arg);
+		break;
+	case OPT_THREADS: o->threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); break;
+	default: o->deadline_ms = tool_number(state, "--deadline", arg, 1, 3600000); break;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct bfs_options *o = (struct bfs_options *)state->input;
+
+	switch (key) {
+	case 's': o->source = tool_number(state, "--source", arg, 0, UINT32_MAX); return 0;
+	case 'u': o->undirected = true; return 0;
+	case OPT_OUT: o->out = arg; return 0;
+	case OPT_JSON: o->json = arg; return 0;
+	case OPT_VERIFY: o->verify = true; return 0;
+	case OPT_TRUST: o->trust = true; return 0;
+	case ARGP_KEY_ARG:
+		if (o->graph)
+			argp_error(state, "%s: one argument too many; one graph is searched", arg);
+		o->graph = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->graph)
+			argp_error(state, "a graph is needed; see --help");
+		if (o->source == UINT64_MAX)
+			argp_error(state, "--source N is needed: the vertex to start from");
+		if (o->mode == GN_DIRECT && o->store && !strcmp(o->store, "file"))
+			argp_error(state, "--mode direct needs --store host: a file cannot be loaded from byte by byte");
+		return 0;
+	default:
+		if (key < OPT_MACHINE || key > OPT_DEADLINE)
+			return ARGP_ERR_UNKNOWN;
+		machine_option(o, state, key, arg);
+		return 0;
+	}
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "GRAPH",
+    "Breadth-first search of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) from one vertex. The graph rests "
+    "in a store; the threads of the machine bring in its pages by themselves.\vExit status: 0 it went well, 1 the run "
+    "failed, 2 it was called wrongly.",
+};
+
+/* A run in progress; what is not NULL must be given back. */
+struct run {
+	const struct bfs_options *o;
+	struct simt_machine *machine;
+	struct bfs_input input;
+	struct gn_cache *cache;
+	struct gn_bfs_graph graph;
+	uint32_t *depth, *want;
+	struct gn_progress progress;
+	char path[512];
+};
+
+static int open_cache(struct run *r, struct gn_error *e)
+{
+	struct gn_cache_options c = {0};
+
+	if (r->o->mode == GN_DIRECT)
+		return 0;
+	c.page_bytes = r->o->page_bytes;
+	c.bytes = r->o->cache_bytes ? r->o->cache_bytes : r->input.bytes / 8;
+	if (!r->o->cache_bytes && c.bytes < 16ull * c.page_bytes)
+		c.bytes = 16ull * c.page_bytes;
+	c.policy = r->o->policy;
+	c.counters = 1;
+	return gn_cache_create(&r->cache, r->machine, &r->input.store, 1, &c, e);
+}
+
+static int open_arrays(struct run *r, struct gn_error *e)
+{
+	struct gn_array_config a = {r->o->mode, r->cache, r->input.store, r->input.offsets_at, r->input.vertices + 1, 8};
+	int rc = gn_array_create(&r->graph.offsets, r->machine, &a, e);
+
+	a.offset = r->input.neighbours_at;
+	a.count = r->input.edges;
+	a.element_bytes = 4;
+	/* Without edges there is no section to lay an array over. */
+	if (!r->input.edges)
+		a.offset = 0;
+	if (!rc)
+		rc = gn_array_create(&r->graph.neighbours, r->machine, &a, e);
+	r->graph.vertices = r->input.vertices;
+	r->graph.edges = r->input.edges;
+	return rc;
+}
+
+static int search(struct run *r, struct bfs_report *report, struct gn_error *e)
+{
+	const uint64_t bytes = (r->input.vertices ? r->input.vertices : 1) * sizeof *r->depth;
+
+	r->depth = (uint32_t *)malloc(bytes);
+	if (!r->depth)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu depths", (unsigned long long)r->input.vertices);
+	return gn_bfs(r->machine, &r->graph, r->o->source, r->depth, &report->result, &r->progress, e);
+}
+
+static int verify(struct run *r, struct bfs_report *report, struct gn_error *e)
+{
+	int rc = bfs_input_graph(&r->input, &r->progress, e);
+
+	report->verified = 0;
+	if (rc)
+		return rc;
+	r->want = (uint32_t *)malloc(r->input.vertices * sizeof *r->want);
+	if (!r->want)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu depths", (unsigned long long)r->input.vertices);
+	rc = gn_bfs_reference(&r->input.graph, r->o->source, r->want, e);
+	if (!rc)
+		rc = gn_depths_verify(r->depth, r->want, r->input.vertices, e);
+	report->verified = !rc;
+	return rc;
+}
+
+static void describe(struct run *r, struct bfs_report *report)
+{
+	report->options = r->o;
+	report->input = &r->input;
+	simt_describe(r->machine, &report->machine);
+	if (r->cache)
+		gn_cache_describe(r->cache, &report->cache);
+	gn_store_count(r->input.store, &report->store);
+	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", report->machine.name,
+		 report->machine.processors, report->machine.warp_width, r->cache ? "paged" : "direct",
+		 gn_store_path(r->input.store));
+	report->path = r->path;
+}
+
+static int run(struct run *r, struct bfs_report *report, struct gn_error *e)
+{
+	struct simt_config config = {0};
+	int rc;
+
+	config.name = r->o->machine;
+	config.threads = r->o->threads;
+	config.warp_width = r->o->warp_width;
+	rc = simt_open(&r->machine, &config, e);
+	if (!rc)
+		rc = bfs_input_open(&r->input, r->machine, r->o, &r->progress, e);
+	if (!rc && r->o->source >= r->input.vertices)
+		rc = gn_error_set(e, -GN_ERANGE, "--source %llu: %s has %llu vertices, counted from 0",
+				  (unsigned long long)r->o->source, r->o->graph, (unsigned long long)r->input.vertices);
+	if (!rc)
+		rc = open_cache(r, e);
+	if (!rc)
+		rc = open_arrays(r, e);
+	if (!rc)
+		rc = search(r, report, e);
+	if (!rc)
+		describe(r, report);
+	if (!rc && r->o->verify)
+		rc = verify(r, report, e);
+	return rc;
+}
+
+/* Results are written only for a search that went well. */
+static int finish(struct run *r, const struct bfs_report *report, struct gn_error *e)
+{
+	int rc = 0;
+
+	if (r->o->out)
+		rc = bfs_write_depths(r->o->out, r->depth, r->input.vertices, e);
+	if (!rc && r->o->json)
+		rc = bfs_write_json(report, r->o->json, e);
+	if (!rc && !(r->o->json && !strcmp(r->o->json, "-")))
+		bfs_print_table(report, stdout);
+	return rc;
+}
+
+static void close_run(struct run *r)
+{
+	if (r->machine) {
+		gn_array_destroy(&r->graph.offsets, r->machine);
+		gn_array_destroy(&r->graph.neighbours, r->machine);
+	}
+	if (r->cache)
+		gn_cache_destroy(r->cache);
+	bfs_input_close(&r->input);
+	simt_close(r->machine);
+	free(r->depth);
+	free(r->want);
+}
+
+int tool_bfs(int argc, char **argv)
+{
+	struct bfs_options o = {0};
+	struct bfs_report report;
+	struct tool_bar bar;
+	struct gn_error e = {0};
+	struct run r;
+	int rc;
+
+	o.source = UINT64_MAX;
+	o.machine = "cpu";
+	o.page_bytes = 4096;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	memset(&r, 0, sizeof r);
+	memset(&report, 0, sizeof report);
+	report.verified = -1;
+	r.o = &o;
+	r.progress = tool_bar_begin(&bar);
+	rc = run(&r, &report, &e);
+	tool_bar_end(&bar);
+	if (!rc)
+		rc = finish(&r, &report, &e);
+	close_run(&r);
+	return rc ? tool_fail("bfs", &e) : TOOL_OK;
+}

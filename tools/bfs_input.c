@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A graph of any format, behind a store. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bfs.h"
+#include "graph/read.h"
+
+/* A path inside a URI: what would end it is escaped. */
+static char *uri_of(const char *scheme, const char *path, const char *options)
+{
+	char *uri = (char *)malloc(strlen(scheme) + 3 * strlen(path) + strlen(options) + 3), *to = uri;
+
+	if (!uri)
+		return NULL;
+	to += sprintf(to, "%s:", scheme);
+	for (; *path; path++) {
+		if (*path == '%' || *path == '?')
+			to += sprintf(to, "%%%02X", (unsigned)*path);
+		else
+			*to++ = *path;
+	}
+	sprintf(to, "?%s", options);
+	return uri;
+}
+
+static int open_store(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+		      const char *scheme, const char *path, const char *options, struct gn_error *e)
+{
+	char *uri = uri_of(scheme, path, options);
+	struct gn_store_options store = {0};
+	int rc;
+
+	store.timeout_ns = o->deadline_ms * 1000000;
+	store.transfer_bytes = o->page_bytes;
+	rc = uri ? gn_store_open(&in->store, machine, uri, &store, e)
+		 : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
+	free(uri);
+	return rc;
+}
+
+/* ---- a .gng file ---- */
+
+static void use_sections(struct bfs_input *in, const struct gn_graph_file *f)
+{
+	in->vertices = f->vertices;
+	in->edges = f->edges;
+	in->offsets_at = f->offsets.at;
+	in->neighbours_at = f->neighbours.at;
+	in->bytes = f->offsets.bytes + f->neighbours.bytes;
+}
+
+/* Copy the file into host memory, a piece at a time. */
+static int load_file(struct bfs_input *in, const struct gn_progress *progress, struct gn_error *e)
+{
+	const uint64_t piece = 4u << 20;
+	char *buffer = (char *)malloc(piece);
+	int rc = buffer ? 0 : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", in->file.name);
+
+	for (uint64_t at = 0; !rc && at < in->file.bytes;) {
+		uint64_t want = in->file.bytes - at < piece ? in->file.bytes - at : piece;
+		ssize_t got = pread(in->file.fd, buffer, want, (off_t)at);
+
+		if (got <= 0) {
+			rc = gn_error_set(e, -GN_EIO, "%s: %s at byte %llu; make the file again", in->file.name,
+					  got ? strerror(errno) : "ends early: it shrank while it was read",
+					  (unsigned long long)at);
+			break;
+		}
+		rc = gn_store_write(in->store, at, buffer, (size_t)got, e);
+		at += (uint64_t)got;
+		gn_progress_step(progress, "loading", at, in->file.bytes);
+	}
+	free(buffer);
+	return rc;
+}
+
+static int open_gng(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+		    const struct gn_progress *progress, struct gn_error *e)
+{
+	char size[32];
+	int rc = gn_graph_file_open(&in->file, o->graph, e);
+
+	if (rc)
+		return rc;
+	in->has_file = true;
+	use_sections(in, &in->file);
+	if (o->undirected && !(in->file.flags & GN_GRAPH_UNDIRECTED))
+		return gn_error_set(e, -GN_EINVAL,
+				    "%s: the file holds directed edges; make an undirected one with grapnel convert --undirected",
+				    o->graph);
+	if (!o->trust)
+		rc = gn_graph_file_check(&in->file, progress, e);
+	if (rc)
+		return rc;
+	if (!o->store || !strcmp(o->store, "file"))
+		return open_store(in, machine, o, "file", o->graph, "ro", e);
+	snprintf(size, sizeof size, "%llu", (unsigned long long)in->file.bytes);
+	rc = open_store(in, machine, o, "host", size, "", e);
+	return rc ? rc : load_file(in, progress, e);
+}
+
+/* ---- every other format: read into memory, then into a store ---- */
+
+static int store_graph(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o, struct gn_error *e)
+{
+	const uint64_t offsets = (in->vertices + 1) * sizeof(uint64_t), neighbours = in->edges * sizeof(uint32_t);
+	char size[32];
+	int rc;
+
+	in->offsets_at = 0;
+	in->neighbours_at = (offsets + GN_GRAPH_FILE_PAGE - 1) / GN_GRAPH_FILE_PAGE * GN_GRAPH_FILE_PAGE;
+	in->bytes = offsets + neighbours;
+	snprintf(size, sizeof size, "%llu", (unsigned long long)(in->neighbours_at + neighbours + GN_GRAPH_FILE_PAGE));
+	rc = open_store(in, machine, o, "host", size, "", e);
+	if (!rc)
+		rc = gn_store_write(in->store, in->offsets_at, in->graph.offsets, offsets, e);
+	if (!rc && neighbours)
+		rc = gn_store_write(in->store, in->neighbours_at, in->graph.neighbours, neighbours, e);
+	return rc;
+}
+
+/* A block store needs a file: one that has no name any more as soon as it is open. */
+static int file_graph(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+		      const struct gn_progress *progress, struct gn_error *e)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	struct gn_graph_file made;
+	int fd, rc;
+
+	snprintf(path, sizeof path, "%s/grapnel-XXXXXX.gng", folder && *folder ? folder : "/tmp");
+	fd = mkstemps(path, 4);
+	if (fd < 0)
+		return gn_error_set(e, -GN_EACCES, "%s: %s; set TMPDIR to a folder with room for the graph", path,
+				    strerror(errno));
+	close(fd);
+	rc = gn_graph_file_write(&in->graph, path, progress, e);
+	if (!rc)
+		rc = gn_graph_file_open(&made, path, e);
+	if (!rc) {
+		use_sections(in, &made);
+		gn_graph_file_close(&made);
+		rc = open_store(in, machine, o, "file", path, "ro", e);
+	}
+	unlink(path);
+	return rc;
+}
+
+static int open_other(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+		      const struct gn_progress *progress, struct gn_error *e)
+{
+	struct gn_graph_read_options read = {0};
+	int rc;
+
+	read.undirected = o->undirected;
+	read.progress = *progress;
+	rc = gn_graph_read(&in->graph, o->graph, &read, e);
+	if (rc)
+		return rc;
+	in->has_graph = true;
+	in->vertices = in->graph.vertices;
+	in->edges = in->graph.edges;
+	if (o->store && !strcmp(o->store, "file"))
+		return file_graph(in, machine, o, progress, e);
+	return store_graph(in, machine, o, e);
+}
+
+int bfs_input_open(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+		   const struct gn_progress *progress, struct gn_error *e)
+{
+	enum gn_graph_format format;
+	int rc;
+
+	memset(in, 0, sizeof *in);
+	rc = gn_graph_format_of(o->graph, &format, e);
+	if (!rc)
+		rc = format == GN_FORMAT_GNG ? open_gng(in, machine, o, progress, e)
+					     : open_other(in, machine, o, progress, e);
+	if (rc)
+		bfs_input_close(in);
+	return rc;
+}
+
+void bfs_input_close(struct bfs_input *in)
+{
+	if (in->store)
+		gn_store_close(in->store);
+	if (in->has_graph)
+		gn_graph_fini(&in->graph);
+	if (in->has_file)
+		gn_graph_file_close(&in->file);
+	memset(in, 0, sizeof *in);
+}
+
+int bfs_input_graph(struct bfs_input *in, const struct gn_progress *progress, struct gn_error *e)
+{
+	int rc;
+
+	if (in->has_graph)
+		return 0;
+	rc = gn_graph_file_load(&in->file, &in->graph, 0, progress, e);
+	in->has_graph = !rc;
+	return rc;
+}

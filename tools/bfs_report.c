@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `grapnel bfs` says about a run: a table, a JSON object, a file of depths. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bfs.h"
+#include "graph/io.h"
+
+uint64_t bfs_needed_bytes(const struct bfs_report *r)
+{
+	return r->result.edges * sizeof(uint32_t) + (r->result.reached + 1) * sizeof(uint64_t);
+}
+
+static double hit_rate(const struct gn_cache_stripe *c)
+{
+	return c->hits + c->misses ? (double)c->hits / (double)(c->hits + c->misses) : 0;
+}
+
+static double teps(const struct bfs_report *r)
+{
+	return r->result.seconds > 0 ? (double)r->result.edges / r->result.seconds : 0;
+}
+
+static const char *policy_name(enum gn_cache_policy policy)
+{
+	return policy == GN_CLOCK ? "clock" : policy == GN_FIFO ? "fifo" : "random";
+}
+
+static const char *table_name(enum gn_cache_table table)
+{
+	return table == GN_TABLE_DIRECT ? "direct" : "sets";
+}
+
+static void print_cache(const struct bfs_report *r, FILE *to)
+{
+	const struct gn_cache_facts *f = &r->cache;
+	const double mib = 1 << 20;
+
+	fprintf(to, "  cache                %.1f MiB in %llu pages of %u bytes, %s, %s table (%.2f MiB of tables)\n",
+		(double)f->frame_bytes / mib, (unsigned long long)f->frames, f->page_bytes,
+		policy_name(r->options->policy), table_name(f->table), (double)f->metadata_bytes / mib);
+	fprintf(to, "  pages fetched        %llu (%.1f MiB)\n", (unsigned long long)f->count.fetched,
+		(double)f->count.fetched_bytes / mib);
+	fprintf(to, "  hit rate             %.2f %%\n", 100 * hit_rate(&f->count));
+	fprintf(to, "  bytes moved/needed   %.2f\n", (double)f->count.fetched_bytes / (double)bfs_needed_bytes(r));
+}
+
+void bfs_print_table(const struct bfs_report *r, FILE *to)
+{
+	fprintf(to, "  graph                %s: %llu vertices, %llu edges, %.1f MiB\n", r->options->graph,
+		(unsigned long long)r->input->vertices, (unsigned long long)r->input->edges,
+		(double)r->input->bytes / (1 << 20));
+	fprintf(to, "  time                 %.3f s\n", r->result.seconds);
+	fprintf(to, "  traversed            %llu edges, %.2f million a second\n", (unsigned long long)r->result.edges,
+		teps(r) / 1e6);
+	fprintf(to, "  reached              %llu vertices in %u levels from %llu\n", (unsigned long long)r->result.reached,
+		r->result.levels, (unsigned long long)r->options->source);
+	if (r->options->mode == GN_PAGED)
+		print_cache(r, to);
+	fprintf(to, "  path                 %s\n", r->path);
+	if (r->verified >= 0)
+		fprintf(to, "  verified             %s\n", r->verified ? "every depth equals the reference search" : "NO");
+}
+
+static json_t *counters_json(const struct bfs_report *r)
+{
+	const struct gn_cache_stripe *c = &r->cache.count;
+
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "hits", (json_int_t)c->hits, "misses",
+			 (json_int_t)c->misses, "fetched_pages", (json_int_t)c->fetched, "fetched_bytes",
+			 (json_int_t)c->fetched_bytes, "written_pages", (json_int_t)c->written, "written_bytes",
+			 (json_int_t)c->written_bytes, "evicted_pages", (json_int_t)c->evicted, "evicted_bytes",
+			 (json_int_t)(c->evicted * r->cache.page_bytes), "bypassed", (json_int_t)c->bypassed);
+}
+
+static json_t *cache_json(const struct bfs_report *r)
+{
+	const struct gn_cache_facts *f = &r->cache;
+
+	return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I}", "bytes", (json_int_t)f->frame_bytes, "page_bytes",
+			 (json_int_t)f->page_bytes, "frames", (json_int_t)f->frames, "table", table_name(f->table),
+			 "policy", policy_name(r->options->policy), "metadata_bytes", (json_int_t)f->metadata_bytes);
+}
+
+static json_t *report_json(const struct bfs_report *r)
+{
+	const int paged = r->options->mode == GN_PAGED;
+	json_t *verified = r->verified < 0 ? json_null() : json_boolean(r->verified);
+
+	return json_pack("{s:s, s:{s:s, s:i, s:i}, s:{s:s, s:I, s:I, s:I}, s:I, s:I, s:i, s:f, s:I, s:f, s:s, s:o, s:o, "
+			 "s:{s:I, s:I}, s:I, s:s, s:o}",
+			 "schema", "grapnel-bfs-1", "machine", "name", r->machine.name, "processors",
+			 (int)r->machine.processors, "warp_width", (int)r->machine.warp_width, "graph", "path",
+			 r->options->graph, "vertices", (json_int_t)r->input->vertices, "edges",
+			 (json_int_t)r->input->edges, "bytes", (json_int_t)r->input->bytes, "source",
+			 (json_int_t)r->options->source, "reached", (json_int_t)r->result.reached, "levels",
+			 (int)r->result.levels, "seconds", r->result.seconds, "edges_traversed",
+			 (json_int_t)r->result.edges, "teps", teps(r), "mode", paged ? "paged" : "direct", "cache",
+			 paged ? cache_json(r) : json_null(), "counters", paged ? counters_json(r) : json_null(), "store",
+			 "reads", (json_int_t)r->store.reads, "read_bytes", (json_int_t)r->store.read_bytes,
+			 "needed_bytes", (json_int_t)bfs_needed_bytes(r), "path", r->path, "verified", verified);
+}
+
+/* Write a whole file, or leave what was there. */
+static int write_file(const char *path, const void *data, uint64_t bytes, struct gn_error *e)
+{
+	struct gn_output out;
+	int rc = gn__output_begin(&out, path, bytes, e);
+
+	if (rc)
+		return rc;
+	rc = gn__output_write(&out, data, bytes, e);
+	if (!rc)
+		return gn__output_end(&out, e);
+	gn__output_drop(&out);
+	return rc;
+}
+
+int bfs_write_json(const struct bfs_report *r, const char *path, struct gn_error *e)
+{
+	json_t *root = report_json(r);
+	char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+	int rc = 0;
+
+	json_decref(root);
+	if (!text)
+		return gn_error_set(e, -GN_ENOMEM, "the report cannot be made as JSON: out of memory, or a name in it is not UTF-8");
+	if (!strcmp(path, "-"))
+		puts(text);
+	else
+		rc = write_file(path, text, strlen(text), e);
+	free(text);
+	return rc;
+}
+
+int bfs_write_depths(const char *path, const uint32_t *depth, uint64_t vertices, struct gn_error *e)
+{
+	return write_file(path, depth, vertices * sizeof *depth, e);
+}
