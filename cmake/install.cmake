@@ -1,0 +1,25 @@
+# What `cmake --install` puts down: headers, the static library, the command, and the descriptions by which
+# CMake (find_package(grapnel)) and pkg-config (grapnel.pc) find them.
+include(CMakePackageConfigHelpers)
+
+set(grapnel_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/grapnel)
+
+install(TARGETS grapnel EXPORT grapnel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS grapnel_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/grapnel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(EXPORT grapnel NAMESPACE grapnel:: DESTINATION ${grapnel_package_dir} FILE grapnel-targets.cmake)
+
+configure_package_config_file(cmake/grapnel-config.cmake.in grapnel-config.cmake
+  INSTALL_DESTINATION ${grapnel_package_dir})
+write_basic_package_version_file(grapnel-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/grapnel-config.cmake ${PROJECT_BINARY_DIR}/grapnel-config-version.cmake
+        DESTINATION ${grapnel_package_dir})
+
+# A static library: whoever links it links what it needs too, so these are not private to pkg-config.
+set(grapnel_pc_libs "-lboost_context -lpthread -lm")
+if(GN_CUDA)
+  string(APPEND grapnel_pc_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lstdc++ -ldl -lrt")
+endif()
+configure_file(cmake/grapnel.pc.in grapnel.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/grapnel.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
