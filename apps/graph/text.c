@@ -48,6 +48,7 @@ static int stream_failed(struct gn_text *t, struct gn_error *e)
 {
 	int code;
 	const char *words = gzerror(t->gz, &code);
+	const char *reason = strstr(words, ": "); /* behind zlib's own name for the file */
 
 	if (code == Z_ERRNO)
 		return gn_error_set(e, gn__code_of_errno(errno),
@@ -57,7 +58,7 @@ static int stream_failed(struct gn_text *t, struct gn_error *e)
 	    e, -GN_EBADMSG,
 	    "%s: the gzip stream ends or breaks after line %llu (%s); the file is cut or damaged, copy "
 	    "it again",
-	    t->name, (unsigned long long)t->line, words);
+	    t->name, (unsigned long long)t->line, reason ? reason + 2 : words);
 }
 
 /* zlib tells of a cut stream only through its error state, and of a shrunken plain file never. */
