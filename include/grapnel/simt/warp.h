@@ -60,8 +60,9 @@ SIMT_FN uint32_t simt_rank(uint32_t mask)
  * simt_active - the lanes that are at this call together with this one; holds at least the caller.
  * Which others it holds is a matter of performance, never of correctness: code must be right if it
  * returns the caller alone. On cpu it gathers the lanes that reach this call before they wait elsewhere.
+ * Always inlined: there it tells calls apart by their return address.
  */
-SIMT_FN uint32_t simt_active(void)
+SIMT_INLINE_FN uint32_t simt_active(void)
 {
 #if SIMT_ON_CUDA
 	return __activemask();
