@@ -80,9 +80,10 @@ static void judge_host(struct verdict *v, const struct doctor *d)
 static void judge_file(struct verdict *v, const struct doctor *d)
 {
 	v->about = "store file:";
-	v->usable = d->uring.works;
-	if (!v->usable)
-		snprintf(v->why, sizeof v->why, "io_uring: %s", d->uring.why);
+	v->usable = true;
+	if (!d->uring.works)
+		snprintf(v->why, sizeof v->why, "slower, by threads that wait, since io_uring is %s",
+		         d->uring.why);
 	else if (d->direct.works)
 		snprintf(v->why, sizeof v->why, "io_uring with O_DIRECT");
 	else

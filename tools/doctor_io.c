@@ -51,9 +51,9 @@ static void why_no_uring(struct doctor_try *t, int error)
 		    "not in this kernel or hidden by a container; needs Linux 5.1, built with "
 		    "CONFIG_IO_URING");
 	else if (error == ENOMEM)
-		say(t, false, "no lockable memory for a ring; raise ulimit -l");
+		say(t, false, "without lockable memory for a ring; raise ulimit -l");
 	else
-		say(t, false, "a ring cannot be set up (%s); check the kernel log", strerror(error));
+		say(t, false, "not setting up a ring (%s); check the kernel log", strerror(error));
 }
 
 static int one_nop(struct io_uring *ring)
