@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grapnel.h - all of Grapnel. Each header also compiles alone; see the top of each.
+ *
+ *   array.h   elements: what kernels read and write        (start here)
+ *   cache.h   pages of stores in frames of fast memory
+ *   store.h   where bytes rest, opened by URI
+ *   nvmeq.h   NVMe queue pairs that thousands of threads share; ring.h, nvme.h below it
+ *   simt.h    kernels, machines, lanes, atomics
+ *   error.h   codes and messages
+ */
+#ifndef GRAPNEL_GRAPNEL_H
+#define GRAPNEL_GRAPNEL_H
+
+#include <grapnel/array.h>
+#include <grapnel/cache.h>
+#include <grapnel/error.h>
+#include <grapnel/nvme.h>
+#include <grapnel/nvmeq.h>
+#include <grapnel/ring.h>
+#include <grapnel/simt.h>
+#include <grapnel/simt/explore.h>
+#include <grapnel/store.h>
+
+#endif
