@@ -211,7 +211,7 @@ static void describe(struct run *r, struct bfs_report *report)
 	report->path = r->path;
 }
 
-static int run(struct run *r, struct bfs_report *report, struct gn_error *e)
+static int run_all(struct run *r, struct bfs_report *report, struct gn_error *e)
 {
 	struct simt_config config = {0};
 	int rc;
@@ -284,7 +284,7 @@ int tool_bfs(int argc, char **argv)
 	report.verified = -1;
 	r.o = &o;
 	r.progress = tool_bar_begin(&bar);
-	rc = run(&r, &report, &e);
+	rc = run_all(&r, &report, &e);
 	tool_bar_end(&bar);
 	if (!rc)
 		rc = finish(&r, &report, &e);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels.h"
+
+/* Sixteen bytes that a lane loads at once. */
+struct wide {
+	uint32_t word[4];
+} __attribute__((aligned(16)));
+
+/* What word i of the data is. */
+SIMT_FN uint32_t word_at(uint64_t i)
+{
+	return (uint32_t)i * 2654435761u ^ (uint32_t)(i >> 32);
+}
+
+SIMT_FN uint32_t wrong_wide(const struct wide *w, uint64_t first)
+{
+	uint32_t wrong = 0;
+
+	for (uint32_t k = 0; k < 4; k++)
+		wrong += w->word[k] != word_at(first + k);
+	return wrong;
+}
+
+SIMT_FN void report(const struct gn_cb_args *a, uint64_t wrong)
+{
+	if (wrong)
+		simt_add_relaxed_dev_u64(a->wrong, wrong);
+}
+
+/* A number below bound that depends on k and the seed alone. */
+SIMT_FN uint64_t draw(const struct gn_cb_args *a, uint64_t k, uint64_t bound)
+{
+	uint64_t x = (k + 1) * 0x9e3779b97f4a7c15ull + a->seed;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return (x ^ x >> 31) % bound;
+}
+
+SIMT_FN uint32_t whole_warp(void)
+{
+	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
+}
+
+SIMT_FN uint64_t warp_index(void)
+{
+	return simt_global_thread() / simt_warp_width();
+}
+
+SIMT_FN uint64_t warp_count(void)
+{
+	return simt_global_threads() / simt_warp_width();
+}
+
+SIMT_FN void gn_cb_fill(const struct gn_cb_args *a)
+{
+	for (uint64_t i = simt_global_thread(); i < a->words; i += simt_global_threads()) {
+		if (a->store)
+			a->store[i] = word_at(i);
+		if (i < a->plain_words)
+			a->plain[i] = word_at(i);
+	}
+}
+SIMT_KERNEL(gn_cb_fill, struct gn_cb_args)
+
+SIMT_FN void gn_cb_plain(const struct gn_cb_args *a)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = simt_global_thread(); i < a->words; i += simt_global_threads())
+		wrong += a->plain[i] != word_at(i);
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_plain, struct gn_cb_args)
+
+SIMT_FN void scan_wide(const struct gn_cb_args *a, const uint32_t *words)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = 4 * simt_global_thread(); i < a->words; i += 4 * simt_global_threads()) {
+		struct wide w = *(const struct wide *)(const void *)(words + i);
+
+		wrong += wrong_wide(&w, i);
+	}
+	report(a, wrong);
+}
+
+SIMT_FN void gn_cb_plain_wide(const struct gn_cb_args *a)
+{
+	scan_wide(a, a->plain);
+}
+SIMT_KERNEL(gn_cb_plain_wide, struct gn_cb_args)
+
+SIMT_FN void gn_cb_stream(const struct gn_cb_args *a)
+{
+	scan_wide(a, a->store);
+}
+SIMT_KERNEL(gn_cb_stream, struct gn_cb_args)
+
+SIMT_FN void gn_cb_plain_random(const struct gn_cb_args *a)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t k = simt_global_thread(); k < a->touches; k += simt_global_threads()) {
+		uint64_t i = draw(a, k, a->words);
+
+		wrong += a->plain[i] != word_at(i);
+	}
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_plain_random, struct gn_cb_args)
+
+SIMT_FN void gn_cb_copy(const struct gn_cb_args *a)
+{
+	const uint32_t page_words = a->page_bytes / 4;
+	char *to = a->scratch + warp_index() * a->page_bytes;
+	uint64_t wrong = 0;
+
+	for (uint64_t k = warp_index(); k < a->touches; k += warp_count()) {
+		uint64_t page = draw(a, k, a->pages);
+
+		simt_copy(whole_warp(), to, a->store + page * page_words, a->page_bytes);
+		wrong += ((const uint32_t *)(const void *)to)[simt_lane()] != word_at(page * page_words + simt_lane());
+		simt_warp_sync(whole_warp());
+	}
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_copy, struct gn_cb_args)
+
+SIMT_FN void gn_cb_warm(const struct gn_cb_args *a)
+{
+	const uint32_t page_words = a->page_bytes / 4;
+	struct gn_page page;
+
+	for (uint64_t k = warp_index(); k * page_words < a->words; k += warp_count())
+		if (!gn_array_acquire(&a->paged, whole_warp(), k * page_words, 0, &page))
+			gn_array_release(&a->paged, whole_warp(), &page);
+}
+SIMT_KERNEL(gn_cb_warm, struct gn_cb_args)
+
+SIMT_FN void gn_cb_scalar(const struct gn_cb_args *a)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = simt_global_thread(); i < a->words; i += simt_global_threads())
+		wrong += gn_read_u32(&a->paged, i) != word_at(i);
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_scalar, struct gn_cb_args)
+
+SIMT_FN void gn_cb_pinned(const struct gn_cb_args *a)
+{
+	const uint32_t width = simt_warp_width();
+	uint64_t wrong = 0;
+	struct gn_page page;
+
+	for (uint64_t i = warp_index() * width; i < a->words; i += warp_count() * width) {
+		const uint64_t mine = i + simt_lane();
+
+		if (gn_array_acquire(&a->paged, whole_warp(), i, 0, &page))
+			continue;
+		wrong += ((const uint32_t *)page.data)[mine - page.first] != word_at(mine);
+		gn_array_release(&a->paged, whole_warp(), &page);
+	}
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_pinned, struct gn_cb_args)
+
+SIMT_FN void gn_cb_cursor(const struct gn_cb_args *a)
+{
+	struct gn_cursor c = gn_cursor_init(&a->paged);
+	const uint32_t width = simt_warp_width();
+	const uint64_t share = (a->words / width / warp_count() + 1) * width;
+	const uint64_t begin = warp_index() * share;
+	const uint64_t end = begin + share < a->words ? begin + share : a->words;
+	uint64_t wrong = 0;
+
+	/* A warp walks a run of its own, so that its cursors stay on a page. */
+	for (uint64_t i = begin + simt_lane(); i < end; i += width)
+		wrong += gn_cursor_read_u32(&c, i) != word_at(i);
+	gn_cursor_end(&c);
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_cursor, struct gn_cb_args)
+
+SIMT_FN void gn_cb_page(const struct gn_cb_args *a)
+{
+	const uint32_t page_words = a->page_bytes / 4;
+	uint64_t wrong = 0;
+	struct gn_page page;
+
+	for (uint64_t k = warp_index(); k * page_words < a->words; k += warp_count()) {
+		if (gn_array_acquire(&a->paged, whole_warp(), k * page_words, 0, &page)) {
+			wrong++;
+			continue;
+		}
+		for (uint64_t i = 4 * simt_lane(); i < page.count; i += 4 * simt_warp_width()) {
+			struct wide w = *(const struct wide *)(const void *)((const uint32_t *)page.data + i);
+
+			wrong += wrong_wide(&w, page.first + i);
+		}
+		gn_array_release(&a->paged, whole_warp(), &page);
+	}
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_page, struct gn_cb_args)
+
+SIMT_FN void gn_cb_random(const struct gn_cb_args *a)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t k = simt_global_thread(); k < a->touches; k += simt_global_threads()) {
+		uint64_t i = draw(a, k, a->words);
+
+		wrong += gn_read_u32(&a->paged, i) != word_at(i);
+	}
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_random, struct gn_cb_args)
+
+SIMT_FN void gn_cb_touch(const struct gn_cb_args *a)
+{
+	const uint32_t page_words = a->page_bytes / 4;
+	uint64_t wrong = 0;
+	struct gn_page page;
+
+	for (uint64_t k = warp_index(); k < a->touches; k += warp_count()) {
+		uint64_t first = draw(a, k, a->pages) * page_words;
+
+		if (gn_array_acquire(&a->paged, whole_warp(), first, 0, &page)) {
+			wrong++;
+			continue;
+		}
+		wrong += ((const uint32_t *)page.data)[simt_lane()] != word_at(first + simt_lane());
+		gn_array_release(&a->paged, whole_warp(), &page);
+	}
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_touch, struct gn_cb_args)
