@@ -13,6 +13,7 @@
  *   6. A failed fetch gives the waiting threads an error; the next access tries again.
  *
  *   cache/word.h    the state of a page in one word
+ *   cache/view.h    what kernels see of a cache
  *   cache/table.h   from a page to its word: the direct table and the set table
  *   cache/claim.h   how a missing page gets a frame
  *   cache/access.h  the collective operations arrays are built on
@@ -23,7 +24,7 @@
 #ifndef GRAPNEL_CACHE_H
 #define GRAPNEL_CACHE_H
 
-#include <grapnel/cache/word.h>
+#include <grapnel/cache/view.h>
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
@@ -31,68 +32,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum gn_cache_policy { GN_CLOCK, GN_FIFO, GN_RANDOM };
-
-enum gn_cache_table {
-	GN_TABLE_AUTO,   /* direct while it fits the budget, else sets */
-	GN_TABLE_DIRECT, /* one word a page of the stores; any frame may hold any page */
-	GN_TABLE_SETS    /* one word a frame; a page may lie in the frames of one set */
-};
-
-enum { GN_CACHE_STORES = 8, GN_CACHE_MOST_WAYS = 16, GN_CACHE_STRIPES = 64 };
-
-/* Pages of one store in the cache's page numbering. */
-struct gn_cache_segment {
-	uint64_t first_page;
-	uint64_t pages;
-	struct gn_store_view store;
-};
-
-/* What was done; only counted when options.counters is set. One stripe a group of processors. */
-struct gn_cache_stripe {
-	uint64_t hits;     /* accesses that found their page */
-	uint64_t misses;   /* accesses that did not */
-	uint64_t fetched;  /* pages read from a store */
-	uint64_t written;  /* pages written to a store */
-	uint64_t evicted;  /* pages whose frame was given to another */
-	uint64_t bypassed; /* accesses that went around the cache */
-	uint64_t fetched_bytes, written_bytes;
-	uint64_t pad[8];
-};
-
-/* Words that the threads of a cache share, each on a line of its own. */
-struct gn_cache_shared {
-	uint32_t hand;
-	uint32_t pad_hand[31];
-	uint32_t write_failures;      /* write-backs that failed, ever */
-	int32_t write_failure_code;   /* of the first */
-	uint32_t write_failure_device;
-	uint32_t flush_failures;      /* of the running flush */
-	uint64_t write_failure_page;
-	uint32_t pad[26];
-};
-
-/* A cache as kernels see it. Plain data in device memory; the same on every machine. */
-struct gn_cache_view {
-	uint64_t *word;    /* direct: [pages]; sets: [frames], a set's words side by side */
-	uint32_t *owner;   /* direct: [frames], the page in each frame, or GN__OWNER_*; else NULL */
-	uint32_t *lock;    /* sets: [sets], lock in bit 0, hand above; else NULL */
-	char *frame;       /* [frames][page size] */
-	uint64_t pages;    /* of all segments */
-	uint32_t frames;
-	uint32_t page_log2;
-	uint32_t sets_log2;
-	uint32_t ways;
-	uint32_t policy;   /* enum gn_cache_policy */
-	uint32_t segments;
-	uint64_t wait_ns;  /* how long a thread waits for another's work on a page */
-	struct gn_cache_shared *shared;
-	struct gn_cache_stripe *stripe; /* [GN_CACHE_STRIPES], or NULL: not counted */
-	struct gn_cache_segment segment[GN_CACHE_STORES];
-};
-
-enum { GN__OWNER_FREE = 0xffffffffu, GN__OWNER_CLAIMED = 0xfffffffeu };
 
 /* Zero is a good default for every member but bytes. */
 struct gn_cache_options {

@@ -7,8 +7,8 @@
 #ifndef GRAPNEL_CACHE_ACCESS_H
 #define GRAPNEL_CACHE_ACCESS_H
 
-#include <grapnel/cache.h>
 #include <grapnel/cache/claim.h>
+#include <grapnel/cache/view.h>
 
 /* ---- pages and stores ---- */
 

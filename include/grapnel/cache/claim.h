@@ -17,8 +17,8 @@
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H
 
-#include <grapnel/cache.h>
 #include <grapnel/cache/table.h>
+#include <grapnel/cache/view.h>
 
 enum gn_step { GN_STEP_HIT, GN_STEP_FETCH, GN_STEP_WRITE_BACK, GN_STEP_NO_FRAME, GN_STEP_ERROR, GN__STEP_AGAIN };
 

@@ -9,7 +9,7 @@
 #ifndef GRAPNEL_CACHE_TABLE_H
 #define GRAPNEL_CACHE_TABLE_H
 
-#include <grapnel/cache.h>
+#include <grapnel/cache/view.h>
 
 /* Where a page's word is and what it said. */
 struct gn_place {
