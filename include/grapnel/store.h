@@ -5,11 +5,18 @@
  *   host:SIZE   `host:8G`        zeroed host memory (huge pages where the system has them)
  *   host:PATH   `host:/d/x.bin`  a file mapped into host memory
  *   file:PATH   `file:/d/x.bin`  a file behind NVMe queue pairs that a software controller serves
+ *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: for tests, and to measure the queues
  *
- * Options follow a `?`, separated by `&`: `ro` (read-only), `create=SIZE` (file: and host:PATH, make the file if it
- * is not there, at that size), and for file: `queues=N`, `depth=N`, `direct=0|1` (O_DIRECT; without the
- * option it is used where the file system allows it), `timeout=MS`. A path that holds a `?` is written with `%3F`, a
- * percent sign with `%25`.
+ * Options follow a `?`, separated by `&`: `ro` (read-only); `create=SIZE` (file: and host:PATH, make the file if it
+ * is not there, sparse, at that size; a file that is there stays as it is); for file: and memq: `queues=N`,
+ * `depth=N`, `timeout=MS`, `threads=N` (of the controller); for file: `direct=0|1` (O_DIRECT; without the option it
+ * is used where the file system allows it) and `io=uring|threads` (without it io_uring where it is permitted). A
+ * path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a size is not a path: a file
+ * named 8G is `host:./8G`.
+ *
+ * A file that another program makes shorter while it is open: behind file: the reads that miss bytes fail with
+ * GN_NVME_UNRECOVERED_READ; behind host: the kernel ends the process (SIGBUS), as with any mapped file. No write
+ * makes a file longer.
  *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
  * through queue pairs. Both sit behind the device functions below; adding a store: docs/adding-a-store.md.
@@ -84,7 +91,7 @@ SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, s
 	return status;
 }
 
-SIMT_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+SIMT_NOINLINE_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
 						      void *to, uint32_t bytes)
 {
 	const struct gn_nvmeq *q = gn__store_queue(s);
@@ -112,7 +119,7 @@ SIMT_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_store_view
 	return status;
 }
 
-SIMT_FN struct gn_store_status gn__store_put_blocks(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
 						    const void *from, uint32_t bytes)
 {
 	const struct gn_nvmeq *q = gn__store_queue(s);
@@ -269,10 +276,10 @@ struct gn_fault_plan {
 struct gn_store_options {
 	int read_only;
 	uint32_t queue_count;    /* file: 0 for one a processor of the machine, 16 at most */
-	uint32_t queue_depth;    /* file: 0 for 256, less where transfer_bytes is large */
+	uint32_t queue_depth;    /* file: a power of two; 0 for 256, less where transfer_bytes is large */
 	uint32_t transfer_bytes; /* file: largest transfer, at least the page size of the cache; 0 for 64 KiB */
 	uint64_t timeout_ns;     /* 0 for 10 s */
-	uint32_t queue_start;    /* first ticket of the queue pairs, for tests */
+	uint32_t queue_start;    /* first ticket of the queue pairs, for tests; rounded down as nvmeq.h wants it */
 	const struct gn_fault_plan *faults; /* borrowed until return */
 };
 
@@ -288,7 +295,11 @@ struct gn_store_options {
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
 		  const struct gn_store_options *options, struct gn_error *error);
 
-/* gn_store_close - stop controllers, unregister, unmap, close. Bytes that were put are in the store. */
+/*
+ * gn_store_close - stop controllers, unregister, unmap, close; NULL is nothing. Kernels that use the store must have
+ * ended. Waits for transfers that are being executed, also those whose thread gave up on them; bytes that were put
+ * are in the store.
+ */
 void gn_store_close(struct gn_store *store);
 
 /* gn_store_view_of - what kernels get; borrowed, valid until close. */
@@ -300,7 +311,7 @@ const char *gn_store_path(const struct gn_store *store);
 /*
  * gn_store_read, gn_store_write - the host's own access, for setting up and checking; any offset and length
  * inside the capacity. Not coherent with a cache that holds the bytes: flush it before.
- * Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO.
+ * Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC.
  */
 int gn_store_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error);
 int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes, struct gn_error *error);
@@ -313,12 +324,12 @@ int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
 /* What a store has moved since it was opened, as its own end counted it. */
 struct gn_store_counters {
-	uint64_t reads, writes;             /* commands completed well */
+	uint64_t reads, writes;             /* commands executed well */
 	uint64_t read_bytes, written_bytes;
-	uint64_t failed;                    /* commands completed with an error */
+	uint64_t failed;                    /* commands that ended in an error */
 };
 
-/* gn_store_count - the counters of a file: store; zero for host: stores, whose bytes nobody else sees. */
+/* gn_store_count - the counters of a store behind queue pairs; zero for host: stores, whose bytes nobody else sees. */
 void gn_store_count(const struct gn_store *store, struct gn_store_counters *counters);
 
 #ifdef __cplusplus

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/controller/controller.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <store/controller/port.h>
+
+enum {
+	SPINS = 200,           /* rounds without work before the thread yields, and as many before it naps */
+	CORES_A_THREAD = 4,    /* the threads that ask need cores too */
+	THREADS_MOST = 16,
+};
+#define NAP_NS 50000u         /* with nothing to do */
+#define WAIT_NS 100000u       /* for the engine, while it has something to do */
+
+struct server {
+	pthread_t thread;
+	struct gn_controller *controller;
+	struct gn_engine *engine;
+	struct gn_port *port; /* [ports] */
+	uint32_t ports;
+	uint32_t in_flight;   /* requests that the engine has */
+	uint32_t quiet;       /* rounds without work */
+};
+
+struct gn_controller {
+	uint32_t stop;
+	struct gn_namespace ns;
+	struct gn_fault_plan faults;
+	uint32_t ports;
+	struct gn_port *port;
+	unsigned servers, running;
+	struct server *server;
+};
+
+static void nap(void)
+{
+	const struct timespec pause = {0, NAP_NS};
+
+	nanosleep(&pause, NULL);
+}
+
+/* Returns how many requests came back. */
+static uint32_t take_finished(struct server *s)
+{
+	struct gn_request *r;
+	uint32_t taken = 0;
+
+	for (; (r = gn_request_pop(&s->engine->finished)); taken++)
+		gn_port_finish(&s->controller->port[r->port], r);
+	s->in_flight -= taken;
+	return taken;
+}
+
+static void back_off(struct server *s)
+{
+	if (++s->quiet <= SPINS)
+		return;
+	if (s->quiet <= 2 * SPINS)
+		simt_relax();
+	else
+		nap();
+}
+
+/* Once round: everything new to the engine, everything finished to the queues. */
+static void serve_once(struct server *s)
+{
+	uint32_t fetched = 0, finished = 0;
+
+	for (uint32_t k = 0; k < s->ports; k++) {
+		gn_port_settle(&s->port[k]);
+		fetched += gn_port_fetch(&s->port[k], s->engine, &s->in_flight);
+	}
+	if (s->in_flight) {
+		s->engine->ops->turn(s->engine, fetched ? 0 : WAIT_NS);
+		finished = take_finished(s);
+	}
+	if (fetched || finished || s->in_flight)
+		s->quiet = 0;
+	else
+		back_off(s);
+}
+
+static void *serve(void *user)
+{
+	struct server *s = (struct server *)user;
+
+	/* Waits of some ten microseconds are to last no longer. */
+	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+	while (!simt_load_acquire_sys_u32(&s->controller->stop))
+		serve_once(s);
+	while (s->in_flight) {
+		s->engine->ops->turn(s->engine, WAIT_NS);
+		take_finished(s);
+	}
+	return NULL;
+}
+
+static unsigned choose_threads(unsigned threads, uint32_t queues)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!threads)
+		threads = cores > CORES_A_THREAD ? (unsigned)cores / CORES_A_THREAD : 1;
+	if (threads > THREADS_MOST)
+		threads = THREADS_MOST;
+	return threads > queues ? queues : threads;
+}
+
+/* Ports in even shares, neighbours together. */
+static void share_out(struct gn_controller *c)
+{
+	for (unsigned k = 0; k < c->servers; k++) {
+		uint32_t first = (uint32_t)((uint64_t)c->ports * k / c->servers);
+		uint32_t end = (uint32_t)((uint64_t)c->ports * (k + 1) / c->servers);
+
+		c->server[k].controller = c;
+		c->server[k].port = &c->port[first];
+		c->server[k].ports = end - first;
+	}
+}
+
+static int make_ports(struct gn_controller *c, const struct gn_nvmeq *queue, const struct gn_fault_plan *faults,
+		      struct gn_error *error)
+{
+	if (faults)
+		c->faults = *faults;
+	for (uint32_t k = 0; k < c->ports; k++)
+		if (gn_port_init(&c->port[k], k, &queue[k], &c->ns, faults ? &c->faults : NULL))
+			return gn_error_set(error, -GN_ENOMEM, "controller: no memory for the commands of %u queues",
+					    c->ports);
+	return 0;
+}
+
+/* Every engine is there before the first thread runs: what fails, fails here. */
+static int open_engines(struct gn_controller *c, const struct gn_nvmeq *queue, struct gn_medium *medium,
+			struct gn_error *error)
+{
+	for (unsigned k = 0; k < c->servers; k++) {
+		struct server *s = &c->server[k];
+		int rc = medium->open(medium, &s->engine, &queue[s->port[0].index], s->ports, error);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int start_threads(struct gn_controller *c, struct gn_error *error)
+{
+	for (; c->running < c->servers; c->running++) {
+		struct server *s = &c->server[c->running];
+
+		if (pthread_create(&s->thread, NULL, serve, s))
+			return gn_error_set(error, -GN_ENOMEM, "controller: the system gave %u of %u threads",
+					    c->running, c->servers);
+	}
+	return 0;
+}
+
+int gn_controller_start(struct gn_controller **controller, const struct gn_nvmeq *queue, uint32_t count,
+			struct gn_medium *medium, const struct gn_fault_plan *faults, unsigned threads,
+			struct gn_error *error)
+{
+	struct gn_controller *c = (struct gn_controller *)calloc(1, sizeof *c);
+	int rc = -GN_ENOMEM;
+
+	if (!c)
+		return gn_error_set(error, rc, "controller: out of memory");
+	c->ns.bytes = medium->bytes;
+	c->ns.read_only = medium->read_only;
+	c->ports = count;
+	c->servers = choose_threads(threads, count);
+	c->port = (struct gn_port *)calloc(count, sizeof *c->port);
+	c->server = (struct server *)calloc(c->servers, sizeof *c->server);
+	if (c->port && c->server) {
+		share_out(c);
+		rc = make_ports(c, queue, faults, error);
+	} else {
+		c->ports = c->servers = 0;
+		gn_error_set(error, rc, "controller: out of memory");
+	}
+	if (!rc)
+		rc = open_engines(c, queue, medium, error);
+	if (!rc)
+		rc = start_threads(c, error);
+	if (rc)
+		gn_controller_stop(c);
+	else
+		*controller = c;
+	return rc;
+}
+
+void gn_controller_stop(struct gn_controller *controller)
+{
+	struct gn_controller *c = controller;
+
+	simt_store_release_sys_u32(&c->stop, 1);
+	for (unsigned k = 0; k < c->running; k++)
+		pthread_join(c->server[k].thread, NULL);
+	for (unsigned k = 0; k < c->servers; k++)
+		if (c->server[k].engine)
+			c->server[k].engine->ops->close(c->server[k].engine);
+	for (uint32_t k = 0; k < c->ports; k++)
+		gn_port_fini(&c->port[k]);
+	free(c->port);
+	free(c->server);
+	free(c);
+}
+
+unsigned gn_controller_threads(const struct gn_controller *controller)
+{
+	return controller->servers;
+}
+
+void gn_controller_count(const struct gn_controller *controller, struct gn_store_counters *counters)
+{
+	for (uint32_t k = 0; k < controller->ports; k++) {
+		const struct gn_store_counters *c = &controller->port[k].count;
+
+		counters->reads += simt_load_relaxed_dev_u64(&c->reads);
+		counters->writes += simt_load_relaxed_dev_u64(&c->writes);
+		counters->read_bytes += simt_load_relaxed_dev_u64(&c->read_bytes);
+		counters->written_bytes += simt_load_relaxed_dev_u64(&c->written_bytes);
+		counters->failed += simt_load_relaxed_dev_u64(&c->failed);
+	}
+}

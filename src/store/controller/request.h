@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.h - a command that a controller has fetched and not yet completed.
+ */
+#ifndef GN_CONTROLLER_REQUEST_H
+#define GN_CONTROLLER_REQUEST_H
+
+#include <stdint.h>
+#include <sys/uio.h>
+
+/*
+ * Owned by one controller thread; lent to its engine from start until it comes back on the engine's finished
+ * list. segment[first .. segments) is the memory still to move, in the order of the bytes.
+ */
+struct gn_request {
+	struct gn_request *next; /* of whichever list it is on */
+	uint64_t offset;         /* in the medium, of what is still to move */
+	uint32_t bytes;          /* still to move; nothing past the end of the medium */
+	uint32_t moved_bytes;    /* what the command moves in all, for the counters */
+	uint32_t status;         /* GN_NVME_*, valid once finished */
+	uint32_t port;           /* index in the controller */
+	uint16_t cid;
+	uint8_t opcode;          /* GN_NVME_READ, GN_NVME_WRITE or GN_NVME_FLUSH */
+	uint8_t fault;           /* enum gn_fault */
+	uint8_t tries;           /* times the engine started it again */
+	uint32_t segments, first;
+	struct iovec *segment;
+	uint64_t due_ns;         /* faults: not posted before */
+	uint64_t due_posts;      /* faults: nor before the port has posted so many */
+};
+
+/* A list of requests, first in, first out. */
+struct gn_request_list {
+	struct gn_request *first, *last;
+};
+
+static inline void gn_request_push(struct gn_request_list *list, struct gn_request *r)
+{
+	r->next = NULL;
+	if (list->first)
+		list->last->next = r;
+	else
+		list->first = r;
+	list->last = r;
+}
+
+static inline struct gn_request *gn_request_pop(struct gn_request_list *list)
+{
+	struct gn_request *r = list->first;
+
+	if (r)
+		list->first = r->next;
+	return r;
+}
+
+/* Hand over the first bytes of the segments: what was moved is no longer to move. */
+static inline void gn_request_advance(struct gn_request *r, uint32_t bytes)
+{
+	r->offset += bytes;
+	r->bytes -= bytes;
+	while (bytes) {
+		struct iovec *s = &r->segment[r->first];
+		uint32_t n = bytes < s->iov_len ? bytes : (uint32_t)s->iov_len;
+
+		s->iov_base = (char *)s->iov_base + n;
+		s->iov_len -= n;
+		bytes -= n;
+		if (!s->iov_len)
+			r->first++;
+	}
+}
+
+/* Shorten what is to move; the segments behind it are dropped. */
+static inline void gn_request_trim(struct gn_request *r, uint32_t bytes)
+{
+	uint32_t left = bytes, k = r->first;
+
+	for (; left; k++) {
+		struct iovec *s = &r->segment[k];
+
+		if (s->iov_len > left)
+			s->iov_len = left;
+		left -= (uint32_t)s->iov_len;
+	}
+	r->segments = k;
+	r->bytes = bytes;
+}
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host.c - host: stores: memory that kernels load from and store to. */
+#include <store/host/region.h>
+#include <store/regular.h>
+#include <store/store.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PIECE_BYTES ((uint64_t)64 << 30) /* simt_register */
+
+struct host_store {
+	struct gn_store base; /* first */
+	struct gn_region region;
+	int mapped; /* the region is the file's: flush has something to do */
+};
+
+static struct host_store *host_of(struct gn_store *store)
+{
+	return (struct host_store *)store;
+}
+
+static void describe(struct host_store *h, const char *what)
+{
+	double bytes = (double)h->base.view.capacity_bytes;
+	unsigned unit = 0;
+	unsigned long long pieces = (h->region.bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+
+	for (; bytes >= 1024 && unit < 4; unit++)
+		bytes /= 1024;
+	snprintf(h->base.path, sizeof h->base.path, "%s, %.4g %s, %s, registered in %llu piece%s", what, bytes,
+		 units[unit], h->region.pages, pieces, pieces == 1 ? "" : "s");
+}
+
+static int attach(struct host_store *h, uint64_t bytes, int read_only, struct gn_error *error)
+{
+	struct gn_store_view *view = &h->base.view;
+	void *device;
+	int rc = simt_register(h->base.machine, h->region.memory, h->region.bytes, &device, error);
+
+	if (rc)
+		return rc;
+	view->kind = GN_STORE_MEMORY;
+	view->block_bytes = 16;
+	view->capacity_bytes = bytes;
+	view->read_only = (uint32_t)read_only;
+	view->memory = (char *)device;
+	return 0;
+}
+
+static int open_memory(struct host_store *h, uint64_t bytes, const struct gn_store_settings *settings,
+		       struct gn_error *error)
+{
+	int rc = gn_region_allocate(&h->region, bytes, error);
+
+	if (rc)
+		return rc;
+	rc = attach(h, bytes, settings->options.read_only, error);
+	if (rc) {
+		gn_region_free(&h->region);
+		return rc;
+	}
+	describe(h, "host memory");
+	return 0;
+}
+
+/* Not every system can pin a file's pages for a device; a copy of a file that is only read does as well. */
+static int open_copy(struct host_store *h, int fd, uint64_t bytes, const struct gn_uri *uri, struct gn_error *error)
+{
+	int rc = gn_region_allocate(&h->region, bytes, error);
+
+	if (rc)
+		return rc;
+	rc = gn_regular_read(fd, uri->path, 0, h->region.memory, (size_t)bytes, error);
+	if (!rc)
+		rc = attach(h, bytes, 1, error);
+	if (rc) {
+		gn_region_free(&h->region);
+		return rc;
+	}
+	describe(h, "host memory, copy of a file");
+	return 0;
+}
+
+static int open_mapped(struct host_store *h, int fd, uint64_t bytes, int read_only, struct gn_error *error)
+{
+	int rc = gn_region_map(&h->region, fd, bytes, !read_only, error);
+
+	if (rc)
+		return rc;
+	rc = attach(h, bytes, read_only, error);
+	if (rc) {
+		gn_region_free(&h->region);
+		return rc;
+	}
+	h->mapped = 1;
+	describe(h, read_only ? "host memory, file mapped read-only" : "host memory, file mapped shared");
+	return 0;
+}
+
+static int open_path(struct host_store *h, const struct gn_uri *uri, const struct gn_store_settings *settings,
+		     struct gn_error *error)
+{
+	int read_only = settings->options.read_only;
+	struct gn_error why = {0, ""};
+	uint64_t bytes;
+	int fd, rc = gn_regular_open(uri, settings, &fd, &bytes, error);
+
+	if (rc)
+		return rc;
+	rc = open_mapped(h, fd, bytes, read_only, &why);
+	if (rc && read_only)
+		rc = open_copy(h, fd, bytes, uri, error);
+	else if (rc)
+		gn_error_set(error, rc, "host:%s: %.300s; add ?ro to work on a copy, or open it as file:", uri->path,
+			     why.text);
+	close(fd);
+	return rc;
+}
+
+static int host_open(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
+		     const struct gn_store_settings *settings, struct gn_error *error)
+{
+	struct host_store *h = (struct host_store *)calloc(1, sizeof *h);
+	uint64_t bytes;
+	int rc;
+
+	if (!h)
+		return gn_error_set(error, -GN_ENOMEM, "host:%s: out of memory", uri->path);
+	h->base.ops = &gn_store_host;
+	h->base.machine = machine;
+	rc = gn_size_parse(uri->path, &bytes) ? open_path(h, uri, settings, error)
+					      : open_memory(h, bytes, settings, error);
+	if (rc) {
+		free(h);
+		return rc;
+	}
+	*store = &h->base;
+	return 0;
+}
+
+static void host_close(struct gn_store *store)
+{
+	struct host_store *h = host_of(store);
+
+	simt_unregister(store->machine, h->region.memory, h->region.bytes);
+	gn_region_free(&h->region);
+	free(h);
+}
+
+static int host_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error)
+{
+	(void)error;
+	memcpy(to, host_of(store)->region.memory + offset, bytes);
+	return 0;
+}
+
+static int host_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes, struct gn_error *error)
+{
+	(void)error;
+	memcpy(host_of(store)->region.memory + offset, from, bytes);
+	return 0;
+}
+
+static int host_flush(struct gn_store *store, struct gn_error *error)
+{
+	struct host_store *h = host_of(store);
+
+	if (!h->mapped || store->view.read_only || !store->view.capacity_bytes ||
+	    !msync(h->region.memory, h->region.bytes, MS_SYNC))
+		return 0;
+	return gn_error_set(error, gn_store_code(errno), "%s: making it durable: %s", store->name, strerror(errno));
+}
+
+const struct gn_store_ops gn_store_host = {"host",    GN_OPTION_RO | GN_OPTION_CREATE, host_open, host_close, host_read,
+					   host_write, host_flush, NULL};

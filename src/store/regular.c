@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/regular.h>
+#include <store/store.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *remedy(int error_number, const struct gn_store_settings *settings)
+{
+	switch (error_number) {
+	case ENOENT: return "check the path, or add create=SIZE to make the file";
+	case ENOTDIR: return "a part of the path is not a directory";
+	case EACCES:
+	case EPERM:
+		return settings->options.read_only ? "make the file readable for this user"
+						   : "make the file writable for this user, or add ?ro to only read";
+	case EROFS: return "the file system is read-only; add ?ro to only read";
+	case ENXIO: return "only regular files can be a store";
+	case EISDIR: return "it is a directory; name a file in it";
+	case EMFILE:
+	case ENFILE: return "too many files are open; raise ulimit -n";
+	default: return "check the path";
+	}
+}
+
+static int refuse_kind(const struct gn_uri *uri, const struct stat *st, struct gn_error *error)
+{
+	const char *kind = S_ISDIR(st->st_mode)	   ? "a directory; name a file in it"
+			   : S_ISFIFO(st->st_mode) ? "a FIFO; only regular files can be a store, copy it into one"
+			   : S_ISBLK(st->st_mode)  ? "a block device; only regular files can be a store"
+						   : "not a regular file; only regular files can be a store";
+
+	return gn_error_set(error, -GN_ENOTSUP, "%s:%s: is %s", uri->scheme, uri->path, kind);
+}
+
+static int failed(const struct gn_uri *uri, const struct gn_store_settings *settings, int error_number,
+		  struct gn_error *error)
+{
+	int code = error_number == EISDIR || error_number == ENXIO ? -GN_ENOTSUP : gn_store_code(error_number);
+
+	return gn_error_set(error, code, "%s:%s: cannot be opened: %s; %s", uri->scheme, uri->path,
+			    strerror(error_number), remedy(error_number, settings));
+}
+
+/* A new sparse file. Returns a descriptor or a negative errno value. */
+static int create_sparse(const char *path, uint64_t bytes)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int saved;
+
+	if (fd < 0)
+		return -errno;
+	if ((bytes <= INT64_MAX && !ftruncate(fd, (off_t)bytes)))
+		return fd;
+	saved = bytes <= INT64_MAX ? errno : EFBIG;
+	close(fd);
+	unlink(path);
+	return -saved;
+}
+
+/* Returns a descriptor or a negative errno value. */
+static int open_any(const char *path, const struct gn_store_settings *settings)
+{
+	int flags = settings->options.read_only ? O_RDONLY : O_RDWR;
+	/* O_NONBLOCK: opening a FIFO must not wait for its other end. */
+	int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd >= 0)
+		return fd;
+	if (errno != ENOENT || !settings->create)
+		return -errno;
+	fd = create_sparse(path, settings->create_bytes);
+	if (fd != -EEXIST)
+		return fd;
+	fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int *fd, uint64_t *bytes,
+		    struct gn_error *error)
+{
+	struct stat st;
+
+	*fd = open_any(uri->path, settings);
+	if (*fd < 0)
+		return failed(uri, settings, -*fd, error);
+	if (fstat(*fd, &st) || !S_ISREG(st.st_mode)) {
+		close(*fd);
+		return refuse_kind(uri, &st, error);
+	}
+	/* io_uring would answer EAGAIN instead of waiting for the disk. */
+	fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
+	*bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+int gn_regular_read(int fd, const char *name, uint64_t offset, void *to, size_t bytes, struct gn_error *error)
+{
+	char *at = (char *)to;
+
+	while (bytes) {
+		ssize_t n = pread(fd, at, bytes, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return gn_error_set(error, -GN_EIO, "%s: reading %zu bytes at %llu: %s", name, bytes,
+					    (unsigned long long)offset, strerror(errno));
+		if (!n)
+			return gn_error_set(error, -GN_EIO, "%s: ends at %llu; the file was shortened while it was open",
+					    name, (unsigned long long)offset);
+		at += n;
+		offset += (uint64_t)n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+int gn_regular_write(int fd, const char *name, uint64_t offset, const void *from, size_t bytes,
+		     struct gn_error *error)
+{
+	const char *at = (const char *)from;
+
+	while (bytes) {
+		ssize_t n = pwrite(fd, at, bytes, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return gn_error_set(error, gn_store_code(n ? errno : ENOSPC), "%s: writing %zu bytes at %llu: %s",
+					    name, bytes, (unsigned long long)offset, strerror(n ? errno : ENOSPC));
+		at += n;
+		offset += (uint64_t)n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+int gn_regular_sync(int fd, const char *name, struct gn_error *error)
+{
+	if (!fdatasync(fd))
+		return 0;
+	return gn_error_set(error, gn_store_code(errno), "%s: making it durable: %s", name, strerror(errno));
+}

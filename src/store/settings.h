@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * settings.h - how a store is to be opened: the caller's options with the URI's on top, all values checked.
+ */
+#ifndef GN_STORE_SETTINGS_H
+#define GN_STORE_SETTINGS_H
+
+#include <grapnel/store.h>
+#include <store/uri.h>
+
+/* Options of a URI; a scheme names the ones it knows by a mask of these. */
+enum gn_store_option {
+	GN_OPTION_RO = 1 << 0,
+	GN_OPTION_CREATE = 1 << 1,
+	GN_OPTION_QUEUES = 1 << 2,
+	GN_OPTION_DEPTH = 1 << 3,
+	GN_OPTION_DIRECT = 1 << 4,
+	GN_OPTION_TIMEOUT = 1 << 5,
+	GN_OPTION_THREADS = 1 << 6,
+	GN_OPTION_IO = 1 << 7,
+	/* What every store behind queue pairs knows. */
+	GN_OPTIONS_QUEUES = GN_OPTION_QUEUES | GN_OPTION_DEPTH | GN_OPTION_TIMEOUT | GN_OPTION_THREADS
+};
+
+/* How a file is read and written. */
+enum gn_store_io { GN_IO_AUTO, GN_IO_URING, GN_IO_THREADS };
+
+struct gn_store_settings {
+	struct gn_store_options options; /* zeros replaced by the defaults, except queue_count and queue_depth */
+	uint64_t create_bytes;           /* valid if create */
+	int create;
+	int direct;                      /* 0, 1, or -1: where it is possible */
+	unsigned threads;                /* of the controller; 0: it decides */
+	enum gn_store_io io;
+};
+
+/*
+ * gn_store_settings_make - join options and a URI's options.
+ * @options  NULL for the defaults; faults stays borrowed
+ * @known    mask of enum gn_store_option that the scheme knows
+ * Returns 0, -GN_EINVAL (an option that the scheme does not know, or a value that is none: the message lists
+ * what there is).
+ */
+int gn_store_settings_make(struct gn_store_settings *settings, const struct gn_store_options *options,
+			   const struct gn_uri *uri, unsigned known, struct gn_error *error);
+
+#endif

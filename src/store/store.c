@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/store.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct gn_store_ops *const schemes[] = {&gn_store_host, &gn_store_file, &gn_store_memq};
+enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
+
+static const struct gn_store_ops *find_scheme(const char *name)
+{
+	for (unsigned k = 0; k < SCHEMES; k++)
+		if (!strcmp(schemes[k]->scheme, name))
+			return schemes[k];
+	return NULL;
+}
+
+static int unknown_scheme(const char *name, struct gn_error *error)
+{
+	char list[80];
+	size_t used = 0;
+
+	list[0] = '\0';
+	for (unsigned k = 0; k < SCHEMES && used < sizeof list; k++)
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s:", k ? ", " : "", schemes[k]->scheme);
+	return gn_error_set(error, -GN_ENOTSUP, "store %s: is not one that was built in; there are %s", name, list);
+}
+
+static char *quote_name(const struct gn_uri *uri)
+{
+	size_t length = strlen(uri->scheme) + strlen(uri->path) + 2;
+	char *name = (char *)malloc(length);
+
+	if (name)
+		snprintf(name, length, "%s:%s", uri->scheme, uri->path);
+	return name;
+}
+
+static int open_parsed(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
+		       const struct gn_store_options *options, struct gn_error *error)
+{
+	const struct gn_store_ops *ops = find_scheme(uri->scheme);
+	struct gn_store_settings settings;
+	char *name;
+	int rc;
+
+	if (!ops)
+		return unknown_scheme(uri->scheme, error);
+	rc = gn_store_settings_make(&settings, options, uri, ops->options, error);
+	if (rc)
+		return rc;
+	name = quote_name(uri);
+	if (!name)
+		return gn_error_set(error, -GN_ENOMEM, "store %s: out of memory", uri->scheme);
+	rc = ops->open(store, machine, uri, &settings, error);
+	if (rc) {
+		free(name);
+		return rc;
+	}
+	(*store)->name = name;
+	return 0;
+}
+
+int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
+		  const struct gn_store_options *options, struct gn_error *error)
+{
+	struct gn_uri *parsed = (struct gn_uri *)malloc(sizeof *parsed);
+	int rc;
+
+	if (!parsed)
+		return gn_error_set(error, -GN_ENOMEM, "store: out of memory");
+	rc = gn_uri_parse(parsed, uri, error);
+	if (!rc)
+		rc = open_parsed(store, machine, parsed, options, error);
+	free(parsed);
+	return rc;
+}
+
+void gn_store_close(struct gn_store *store)
+{
+	char *name;
+
+	if (!store)
+		return;
+	name = store->name;
+	store->ops->close(store);
+	free(name);
+}
+
+const struct gn_store_view *gn_store_view_of(const struct gn_store *store)
+{
+	return &store->view;
+}
+
+const char *gn_store_path(const struct gn_store *store)
+{
+	return store->path;
+}
+
+static int check_range(const struct gn_store *store, uint64_t offset, size_t bytes, struct gn_error *error)
+{
+	uint64_t capacity = store->view.capacity_bytes;
+
+	if (offset <= capacity && bytes <= capacity - offset)
+		return 0;
+	return gn_error_set(error, -GN_ERANGE, "%s: %zu bytes at %llu reach past its end at %llu", store->name, bytes,
+			    (unsigned long long)offset, (unsigned long long)capacity);
+}
+
+int gn_store_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error)
+{
+	int rc = check_range(store, offset, bytes, error);
+
+	return rc ? rc : store->ops->read(store, offset, to, bytes, error);
+}
+
+int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes, struct gn_error *error)
+{
+	int rc = check_range(store, offset, bytes, error);
+
+	if (rc)
+		return rc;
+	if (store->view.read_only)
+		return gn_error_set(error, -GN_EROFS, "%s: opened read-only; open it without ro to write", store->name);
+	return store->ops->write(store, offset, from, bytes, error);
+}
+
+int gn_store_flush(struct gn_store *store, struct gn_error *error)
+{
+	return store->ops->flush(store, error);
+}
+
+void gn_store_count(const struct gn_store *store, struct gn_store_counters *counters)
+{
+	memset(counters, 0, sizeof *counters);
+	if (store->ops->count)
+		store->ops->count(store, counters);
+}
+
+int gn_store_code(int error_number)
+{
+	switch (error_number) {
+	case EDQUOT: return -GN_ENOSPC;
+	case ENOTDIR: return -GN_ENOENT;
+	case ENAMETOOLONG:
+	case ELOOP: return -GN_EINVAL;
+	case EPERM:
+	case ENOENT:
+	case EACCES:
+	case EBUSY:
+	case EINVAL:
+	case ENOMEM:
+	case ENOSPC:
+	case EROFS:
+	case EFBIG: return -error_number;
+	default: return -GN_EIO;
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h (private) - what every store has, and the table of functions that makes one. A new store is one
+ * struct gn_store_ops and a line in store.c.
+ */
+#ifndef GN_STORE_STORE_H
+#define GN_STORE_STORE_H
+
+#include <grapnel/store.h>
+#include <store/settings.h>
+
+struct gn_store_ops;
+
+/* First member of every store's own struct; open fills all of it. */
+struct gn_store {
+	const struct gn_store_ops *ops;
+	struct simt_machine *machine;
+	struct gn_store_view view;
+	char path[192]; /* gn_store_path */
+	char *name;     /* the URI as messages quote it; store.c's */
+};
+
+/*
+ * A scheme. Functions are called on the host, one at a time; ranges were checked and read-only refused before.
+ * On failure they return a negative code and set the message.
+ */
+struct gn_store_ops {
+	const char *scheme;
+	unsigned options; /* mask of enum gn_store_option */
+	/* Returns a store with ops, view and path set in *store, or a code and nothing. */
+	int (*open)(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
+		    const struct gn_store_settings *settings, struct gn_error *error);
+	void (*close)(struct gn_store *store);
+	int (*read)(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error);
+	int (*write)(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
+		     struct gn_error *error);
+	int (*flush)(struct gn_store *store, struct gn_error *error);
+	void (*count)(const struct gn_store *store, struct gn_store_counters *counters);
+};
+
+extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq;
+
+/* gn_store_code - the library's code for a positive errno value; -GN_EIO for one without a code of its own. */
+int gn_store_code(int error_number);
+
+#endif
