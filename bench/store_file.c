@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_file.c - how many random pages a second the threads of a kernel read from a store.
+ *
+ * Usage: bench_store_file URI [page=4096] [threads=32] [seconds=2] [workers=0]
+ * `threads` is the queue depth: every thread reads one page after another and waits for each. Prints one JSON
+ * object. store_file.py runs it beside fio.
+ */
+#include <grapnel/store.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct read_pages {
+	struct gn_store_view store;
+	char *buffer;    /* a page a thread */
+	uint64_t *done;  /* pages read, a word a thread */
+	uint32_t *failed;
+	uint64_t pages;
+	uint64_t until_ns;
+	uint32_t page_bytes;
+};
+
+SIMT_FN uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+SIMT_FN void read_pages(const struct read_pages *a)
+{
+	uint64_t me = simt_global_thread(), state = (me + 1) * 0x9e3779b97f4a7c15u, count = 0;
+	char *buffer = a->buffer + me * a->page_bytes;
+
+	while (simt_clock_ns() < a->until_ns) {
+		uint64_t page = next_random(&state) % a->pages;
+		struct gn_store_status s = gn_store_fetch(&a->store, 1u << simt_lane(), page * a->page_bytes, buffer,
+							  a->page_bytes);
+
+		if (s.code) {
+			simt_add_relaxed_dev_u32(a->failed, 1);
+			break;
+		}
+		count++;
+	}
+	a->done[me] = count;
+}
+SIMT_KERNEL(read_pages, struct read_pages)
+
+static uint64_t number(int argc, char **argv, const char *name, uint64_t otherwise)
+{
+	size_t length = strlen(name);
+
+	for (int k = 2; k < argc; k++)
+		if (!strncmp(argv[k], name, length) && argv[k][length] == '=')
+			return strtoull(argv[k] + length + 1, NULL, 10);
+	return otherwise;
+}
+
+static int run(struct simt_machine *machine, struct gn_store *store, uint32_t threads, uint32_t page_bytes,
+	       uint64_t seconds)
+{
+	struct read_pages a = {*gn_store_view_of(store), 0, 0, 0, 0, 0, 0};
+	struct gn_store_counters counters;
+	uint32_t block = threads < 32 ? threads : 32, failed = 0;
+	struct simt_grid grid = {threads / block, block, 0};
+	uint64_t *done = (uint64_t *)calloc(threads, sizeof *done), all = 0, begin;
+	double took;
+	int rc;
+
+	a.page_bytes = page_bytes;
+	a.pages = a.store.capacity_bytes / page_bytes;
+	a.buffer = (char *)simt_alloc(machine, (size_t)threads * page_bytes, SIMT_DEVICE);
+	a.done = (uint64_t *)simt_alloc(machine, threads * sizeof *a.done, SIMT_DEVICE);
+	a.failed = (uint32_t *)simt_alloc(machine, 4, SIMT_DEVICE);
+	begin = simt_clock_ns();
+	a.until_ns = begin + seconds * 1000000000u;
+	rc = simt_launch(machine, &read_pages_kernel, grid, &a);
+	if (!rc)
+		rc = simt_wait(machine);
+	took = (double)(simt_clock_ns() - begin) / 1e9;
+	simt_move(machine, done, a.done, threads * sizeof *done);
+	simt_move(machine, &failed, a.failed, sizeof failed);
+	for (uint32_t k = 0; k < threads; k++)
+		all += done[k];
+	gn_store_count(store, &counters);
+	printf("{\"path\": \"%s\", \"page_bytes\": %u, \"threads\": %u, \"seconds\": %.3f, \"pages\": %llu, "
+	       "\"failed\": %u, \"pages_per_second\": %.0f, \"controller_reads\": %llu}\n",
+	       gn_store_path(store), page_bytes, threads, took, (unsigned long long)all, failed, (double)all / took,
+	       (unsigned long long)counters.reads);
+	simt_free(machine, a.buffer);
+	simt_free(machine, a.done);
+	simt_free(machine, a.failed);
+	free(done);
+	return rc || failed;
+}
+
+int main(int argc, char **argv)
+{
+	struct simt_config config = {"cpu", 0, 0, SIMT_FAIR, 0};
+	struct gn_store_options options;
+	struct gn_error error = {0, ""};
+	struct simt_machine *machine;
+	struct gn_store *store;
+	uint32_t page_bytes = (uint32_t)number(argc, argv, "page", 4096);
+	uint32_t threads = (uint32_t)number(argc, argv, "threads", 32);
+	int rc;
+
+	if (argc < 2 || !threads || (threads > 32 && threads % 32)) {
+		fprintf(stderr, "usage: bench_store_file URI [page=4096] [threads=32] [seconds=2] [workers=0]\n");
+		return 2;
+	}
+	memset(&options, 0, sizeof options);
+	options.transfer_bytes = page_bytes;
+	config.threads = (unsigned)number(argc, argv, "workers", 0);
+	if (simt_open(&machine, &config, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		return 1;
+	}
+	if (gn_store_open(&store, machine, argv[1], &options, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		simt_close(machine);
+		return 1;
+	}
+	rc = run(machine, store, threads, page_bytes, number(argc, argv, "seconds", 2));
+	gn_store_close(store);
+	simt_close(machine);
+	return rc ? 1 : 0;
+}
