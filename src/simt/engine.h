@@ -98,7 +98,8 @@ struct simt__worker {
 	uint32_t ring;              /* how many are in it */
 	uint32_t relaxes;           /* since somebody last got on */
 	uint32_t since_turn;        /* threads ended since the ring last had a turn */
-	uint64_t quiet_since_ns, round_began_ns; /* see quiet_round; 0: not quiet */
+	uint64_t quiet_since_ns; /* 0: not quiet; with the next two, see quiet_round in worker.c */
+	uint64_t yielded_ns, slept_ns;
 
 	struct simt__fiber *idle, *fibers;
 	struct simt__stacks *stacks;

@@ -122,28 +122,28 @@ void simt__hold(struct simt__worker *w, struct simt__fiber *self)
 }
 
 /*
- * A whole round in which every fiber only relaxed: whoever they wait for may need this core. Yield; when that has
- * gone on for a while, sleep for a small part of the time waited. The machine cannot see whether a thread that
- * relaxes again still waits for the same thing, so rounds that took longer than polling takes count as work.
+ * A whole round in which every fiber only relaxed: whoever they wait for may need this core. Yield now and then; where
+ * yielding does not help, because the system sees nobody it would rather run, sleep. A thread that relaxes may have
+ * got on since it last did, which cannot be seen from here: so sleep an eighth of the time at most.
  */
 static void quiet_round(struct simt__worker *w)
 {
-	const uint64_t poll_ns = 150, sleep_after_ns = 200000, sleep_most_ns = 50000;
+	const uint64_t yield_every_ns = 2000, sleep_after_ns = 1000000, sleep_every_ns = 400000;
+	const struct timespec nap = {0, 50000};
 	uint64_t now = simt__system_ns();
-	uint64_t waited;
 
 	w->relaxes = 0;
-	if (!w->quiet_since_ns || now - w->round_began_ns > poll_ns * (w->ring + 1))
+	if (!w->quiet_since_ns)
 		w->quiet_since_ns = now;
-	waited = now - w->quiet_since_ns;
-	if (waited < sleep_after_ns) {
-		sched_yield();
-	} else {
-		struct timespec nap = {0, (long)(waited / 16 < sleep_most_ns ? waited / 16 : sleep_most_ns)};
-
+	if (now - w->yielded_ns < yield_every_ns)
+		return;
+	if (now - w->quiet_since_ns > sleep_after_ns && now - w->slept_ns > sleep_every_ns) {
 		nanosleep(&nap, NULL);
+		w->slept_ns = now;
+	} else {
+		sched_yield();
 	}
-	w->round_began_ns = simt__system_ns();
+	w->yielded_ns = simt__system_ns();
 }
 
 void simt__fair_relax(struct simt__worker *w, struct simt__fiber *f)
