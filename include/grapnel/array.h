@@ -25,6 +25,7 @@
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
+#include <grapnel/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -206,6 +207,7 @@ SIMT_NOINLINE_FN int gn__read_slowly(const struct gn_array *a, uint64_t index, v
 
 	if (!status.code) {
 		gn__copy_element(to, hold.data + at, size);
+		GN_TRACE(element);
 		gn_cache_unpin(lanes, &hold);
 	} else if (status.code == -GN_ENOBUFS) {
 		status = gn_cache_bypass_read(a->cache, page, at, to, size);
@@ -226,12 +228,14 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uin
 	const uint64_t address = a->base + index * size;
 	const struct gn__glimpse g = gn__look(a, address >> a->page_log2);
 
+	GN_TRACE(look);
 	if (!(g.seen & GN_WORD_VALID))
 		return 0;
 	gn__touch(&g);
 	gn__load_element(to, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size);
 	if (!gn__still(&g))
 		return 0;
+	GN_TRACE(hit);
 	gn__count_hits(a, 1);
 	return 1;
 }

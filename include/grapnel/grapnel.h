@@ -7,6 +7,7 @@
  *   store.h   where bytes rest, opened by URI
  *   nvmeq.h   NVMe queue pairs that thousands of threads share; ring.h, nvme.h below it
  *   simt.h    kernels, machines, lanes, atomics
+ *   trace.h   the steps of a request, named where they happen
  *   error.h   codes and messages
  */
 #ifndef GRAPNEL_GRAPNEL_H
@@ -21,5 +22,6 @@
 #include <grapnel/simt.h>
 #include <grapnel/simt/explore.h>
 #include <grapnel/store.h>
+#include <grapnel/trace.h>
 
 #endif

@@ -38,6 +38,7 @@
 #include <grapnel/nvme.h>
 #include <grapnel/ring.h>
 #include <grapnel/simt.h>
+#include <grapnel/trace.h>
 
 /* A command slot. */
 struct gn_nvmeq_slot {
@@ -130,6 +131,7 @@ SIMT_FN int gn__nvmeq_try_begin(const struct gn_nvmeq *q, uint32_t *cid)
 		return -GN_EAGAIN;
 	index = q->free_id[gn_ring_slot(free_ring, ticket)];
 	gn_ring_release(free_ring, ticket);
+	GN_TRACE(slot);
 	*cid = gn_nvmeq_renew(q, gn__nvmeq_cid(simt_load_relaxed_dev_u64(&q->slot[index].word)));
 	return 0;
 }
@@ -157,8 +159,10 @@ SIMT_FN void gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t cid, uint32_t 
 
 	if (word == pending) { /* R3: pairs with A3 */
 		word = simt_cas_acq_rel_dev_u64(&slot->word, pending, gn__nvmeq_word(cid, GN__NVMEQ_DONE, status));
-		if (word == pending)
+		if (word == pending) {
+			GN_TRACE(deliver);
 			return;
+		}
 	}
 	if (word == abandoned) {
 		uint32_t opcode = simt_load_relaxed_dev_u32(&slot->opcode);
@@ -217,6 +221,7 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 	 */
 	if (simt_cas_acq_rel_dev_u32(&s->head, head, head + 1) != head) /* R4 */
 		return 1;
+	GN_TRACE(reap);
 	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & GN_NVME_STATUS_MASK);
 	if (unrung >= q->depth / 4)
 		gn__nvmeq_ring_head(q);
@@ -239,6 +244,7 @@ SIMT_FN void gn_nvmeq_ring(const struct gn_nvmeq *q)
 	while (simt_load_acquire_dev_u32(&q->mark[tail & (q->depth - 1)]) == tail + 1)
 		tail++;
 	if (tail != first) {
+		GN_TRACE(doorbell);
 		simt_store_relaxed_dev_u32(&s->tail, tail);
 		simt_store_release_sys_u32(q->sq_doorbell, tail & (q->depth - 1)); /* R2 */
 	}
@@ -286,6 +292,7 @@ SIMT_FN int gn_nvmeq_begin(const struct gn_nvmeq *q, uint64_t deadline, uint32_t
  */
 SIMT_FN void gn_nvmeq_end(const struct gn_nvmeq *q, uint32_t cid)
 {
+	GN_TRACE(end);
 	gn__nvmeq_put_back(q, cid & (q->depth - 1));
 }
 
@@ -367,6 +374,7 @@ SIMT_FN int gn_nvmeq_post(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcod
 	slot->ticket = ticket;
 	entry = ticket & (q->depth - 1);
 	gn__nvmeq_fill(q, &q->sq[entry], cid, opcode, lba, blocks);
+	GN_TRACE(post);
 	simt_store_release_dev_u32(&q->mark[entry], ticket + 1); /* R1 */
 	gn_nvmeq_ring(q);
 	return 0;
@@ -421,6 +429,7 @@ SIMT_FN int gn_nvmeq_wait(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadl
 			return -GN_ETIMEDOUT;
 		}
 	}
+	GN_TRACE(wake);
 	*status = (uint32_t)(word >> 32);
 	return *status ? -GN_EIO : 0;
 }

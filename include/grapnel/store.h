@@ -27,6 +27,7 @@
 #include <grapnel/error.h>
 #include <grapnel/nvmeq.h>
 #include <grapnel/simt.h>
+#include <grapnel/trace.h>
 
 /* How the device reaches a store. Device code switches over it. */
 enum gn_store_kind {
@@ -112,6 +113,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_s
 	if (status.code)
 		return status;
 	cid = simt_shfl_u32(mask, cid, leader);
+	GN_TRACE(copy);
 	/* Lanes other than the leader are on the same processor, hence on the same queue. */
 	simt_copy(mask, to, gn_nvmeq_buffer(q, cid), (bytes + 15) & ~15u);
 	if (simt_lane() == leader)

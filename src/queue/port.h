@@ -31,6 +31,7 @@ SIMT_FN int gn_nvme_port_fetch(struct gn_nvme_port *port, struct gn_nvme_command
 	/* pairs with R2 of nvmeq.h */
 	if (port->sq_head == simt_load_acquire_sys_u32(q->sq_doorbell))
 		return -GN_EAGAIN;
+	GN_TRACE(fetch);
 	*command = q->sq[port->sq_head];
 	port->sq_head = (port->sq_head + 1) & (q->depth - 1);
 	return 0;
@@ -48,6 +49,7 @@ SIMT_FN int gn_nvme_port_complete(struct gn_nvme_port *port, uint16_t cid, uint3
 	entry->result = 0;
 	entry->sq_head = (uint16_t)port->sq_head;
 	entry->sq_id = 1;
+	GN_TRACE(complete);
 	/* pairs with A2 of nvmeq.h: the phase bit is last, in one store with id and status */
 	simt_store_release_sys_u32((uint32_t *)(void *)&entry->cid, cid | port->phase << 16 | status << 17);
 	port->cq_tail = next;

@@ -9,6 +9,7 @@
 
 #include <grapnel/cache/claim.h>
 #include <grapnel/cache/view.h>
+#include <grapnel/trace.h>
 
 /* ---- pages and stores ---- */
 
@@ -106,6 +107,7 @@ SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask,
 			struct gn_store_status status = gn__write_page(c, mask, victim, k->frame);
 
 			missed = 1;
+			GN_TRACE(write_back);
 			if (leads)
 				step = gn_claim_written(c, k, status);
 			continue;
@@ -137,7 +139,7 @@ SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask,
  * Returns to all lanes 0, -GN_ENOBUFS (every frame the page could take is pinned), -GN_EIO (status.device says
  * what the device said), -GN_ETIMEDOUT, -GN_EROFS (write to a read-only store).
  */
-SIMT_FN struct gn_store_status gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page, int write,
+SIMT_NOINLINE_FN struct gn_store_status gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page, int write,
 					    struct gn_hold *hold)
 {
 	struct gn_claim k = gn_claim_init(page, write);
@@ -166,6 +168,7 @@ SIMT_FN struct gn_store_status gn_cache_pin(const struct gn_cache_view *c, uint3
 SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 {
 	simt_warp_sync(mask);
+	GN_TRACE(unpin);
 	if (simt_lane() == simt_first_lane(mask))
 		simt_add_acq_rel_dev_u64(hold->word, 0 - GN_WORD_PIN);
 }
@@ -177,7 +180,7 @@ SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
  * @at  in the page; at + bytes <= page size
  * One thread. The page was absent after this access began, so the store has every write before it.
  */
-SIMT_FN struct gn_store_status gn_cache_bypass_read(const struct gn_cache_view *c, uint64_t page, uint32_t at, void *to,
+SIMT_NOINLINE_FN struct gn_store_status gn_cache_bypass_read(const struct gn_cache_view *c, uint64_t page, uint32_t at, void *to,
 						    uint32_t bytes)
 {
 	struct gn__extent e = gn__extent_of(c, page);
@@ -191,7 +194,7 @@ SIMT_FN struct gn_store_status gn_cache_bypass_read(const struct gn_cache_view *
  * gn_cache_write_through - write bytes of one page: into its frame, or into the store when no frame can be had.
  * One thread. While the store is written the page is held, so that nobody fetches it half-way.
  */
-SIMT_FN struct gn_store_status gn_cache_write_through(const struct gn_cache_view *c, uint64_t page, uint32_t at,
+SIMT_NOINLINE_FN struct gn_store_status gn_cache_write_through(const struct gn_cache_view *c, uint64_t page, uint32_t at,
 						      const void *from, uint32_t bytes)
 {
 	const uint32_t self = 1u << simt_lane();

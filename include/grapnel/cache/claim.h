@@ -19,6 +19,7 @@
 
 #include <grapnel/cache/table.h>
 #include <grapnel/cache/view.h>
+#include <grapnel/trace.h>
 
 enum gn_step { GN_STEP_HIT, GN_STEP_FETCH, GN_STEP_WRITE_BACK, GN_STEP_NO_FRAME, GN_STEP_ERROR, GN__STEP_AGAIN };
 
@@ -74,6 +75,7 @@ SIMT_FN enum gn_step gn__claim_error(struct gn_claim *k, int code, uint32_t devi
 SIMT_FN enum gn_step gn__claim_fetch(void)
 {
 	simt_fence_acq_rel_dev();
+	GN_TRACE(frame);
 	return GN_STEP_FETCH;
 }
 
@@ -175,6 +177,7 @@ SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_c
 	k->made = place->seen & GN_WORD_VERSION;
 	if (simt_cas_acq_rel_dev_u64(place->word, place->seen, GN_WORD_BUSY | k->made) != place->seen)
 		return GN__STEP_AGAIN;
+	GN_TRACE(claim);
 	k->word = place->word;
 	k->tried = 0;
 	return gn__search_frames(c, k);
@@ -335,7 +338,7 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
  * gn_claim_seek - look for the page until it is pinned or something must be done (see the top of this file).
  * One thread. Waits while another thread works on the page, at most wait_ns.
  */
-SIMT_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struct gn_claim *k)
 {
 	enum gn_step step;
 
@@ -357,7 +360,7 @@ SIMT_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struct gn_clai
  * gn_claim_written - the victim of WRITE_BACK was written, or not.
  * Returns the next step. A victim that could not be written keeps its frame and stays dirty.
  */
-SIMT_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
 {
 	enum gn_step step;
 
@@ -383,6 +386,7 @@ SIMT_FN void gn_claim_publish(const struct gn_cache_view *c, struct gn_claim *k,
 {
 	uint64_t made = k->made;
 
+	GN_TRACE(publish);
 	if (c->owner) {
 		made = gn_word_next_version(made) | (status.code ? 0 : k->frame);
 		simt_store_release_dev_u32(&c->owner[k->frame], status.code ? (uint32_t)GN__OWNER_FREE : (uint32_t)k->page);

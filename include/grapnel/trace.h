@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.h - the steps of a request, named where they happen.
+ *
+ * GN_TRACE(step) is nothing, unless a program is compiled with GN_TRACE_ENABLED for the cpu machine; then it calls
+ * gn_trace_note, which that program defines, with the step's name. A test does so, with the library's sources
+ * compiled the same way, to hold docs/life-of-a-request.md to what really happens. A step is noted before the store
+ * that lets another thread go on, and after the load that lets this one.
+ */
+#ifndef GRAPNEL_TRACE_H
+#define GRAPNEL_TRACE_H
+
+#ifdef GN_TRACE_ENABLED
+#ifdef __cplusplus
+extern "C"
+#endif
+void gn_trace_note(const char *step);
+#define GN_TRACE(step) gn_trace_note(#step)
+#else
+#define GN_TRACE(step) ((void)0)
+#endif
+
+#endif
