@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Do the model tests notice when the code is wrong? Each mutant is a copy of the queue's headers with one thing
+# broken by sed; the tests must fail on every one. Orders of memory are no mutants: x86 would not show the difference.
+#
+#   mutants.sh SOURCE_DIR WORK_DIR CC LINK...   (LINK: library files and flags that a model program needs)
+set -eu
+
+source_dir=$1
+work=$2
+cc=$3
+shift 3
+runs=${GN_MUTANT_RUNS:-20000}
+
+# What kills it (ring and queue: random schedules of that model; unit: tests/unit/test_nvmeq.c)
+# | file | sed expression | what is broken
+mutants() {
+	cat <<'END'
+ring|ring.h|s/if (ahead < 0)/if (0)/|a full or empty ring is not noticed
+ring|ring.h|s/ticket + ring->depth)/ticket + 1)/|a slot is not free for the next round
+ring|ring.h|s/if (seen == t) {/if (1) {/|a lost race for a ticket counts as won
+queue|nvmeq.h|s/uint32_t phase = .*/uint32_t phase = 1;/|the phase does not turn over
+queue|nvmeq.h|s/if ((tail >> 16 & 1) != phase)/if (0)/|the phase is not looked at
+queue|nvmeq.h|s/cid = (cid + q->depth) & 0xffff;/;/|no generations
+queue|nvmeq.h|s/head, head + 1) != head)/head, head + 1) == ~head)/|two reapers take one completion
+queue|nvmeq.h|s/gn_nvmeq_ring(q);$/;/|nobody rings for entries left behind
+unit|nvmeq.h|s/if (!gn__nvmeq_serve(q))/if (!gn_nvmeq_reap(q))/|who waits for a slot does not ring
+queue|nvmeq.h|s/if (unrung)/if (0)/|the completion doorbell is not rung when idle
+unit|nvmeq.h|s/while (simt_load_acquire_dev_u32(&q->mark/if (simt_load_acquire_dev_u32(\&q->mark/|a winner rings for one only, and stops
+queue|nvmeq.h|s/\]) == tail + 1)/]) != tail - q->depth)/|the doorbell passes entries that are not filled
+queue|nvmeq.h|s/if (simt_cas_acq_rel_dev_u32(&s->tail_lock, 0, 1))/if (0)/|two winners at once
+queue|nvmeq.h|s/gn__nvmeq_put_back(q, index);/;/|a late completion does not give its slot back
+queue|nvmeq.h|/gn__nvmeq_deliver(const/,/^}/s/uint64_t pending = .*/uint64_t pending = gn__nvmeq_word(gn__nvmeq_cid(word), GN__NVMEQ_PENDING, 0);/|completions are matched by slot, not by id
+queue|nvmeq.h|s/word = gn__nvmeq_abandon(q, slot, cid);/word = 0; gn_nvmeq_end(q, cid);/|a command that timed out frees its slot at once
+queue|nvmeq.h|s/if (simt_likely(!simt_load_acquire_dev_u32(&q->state->abandoned_writes)))/if (1)/|no write is ever a hazard
+queue|nvmeq.h|s/tail >> 17 & GN_NVME_STATUS_MASK/0/|the status is dropped
+queue|nvmeq.c|s/k + 1 < depth; k++/k < depth; k++/;s/start + depth - 1;/start + depth;/|as many slots as entries
+END
+}
+
+# copy: fresh copies of what is mutated.
+copy() {
+	rm -rf "$work"
+	mkdir -p "$work/grapnel"
+	cp "$source_dir/include/grapnel/ring.h" "$source_dir/include/grapnel/nvmeq.h" "$work/grapnel"
+	cp "$source_dir/src/queue/nvmeq.c" "$work"
+}
+
+# build KILLER LINK...: its program from the copies.
+build() {
+	killer=$1
+	shift
+	case $killer in
+	unit) set -- "$source_dir/tests/unit/test_nvmeq.c" "$@" -lcmocka ;;
+	*) set -- -DSIMT_PREEMPT "$source_dir/tests/model/$killer.c" "$source_dir/tests/model/harness.c" "$@" ;;
+	esac
+	"$cc" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$work" -I"$source_dir/include" -I"$source_dir/src" \
+		"$work/nvmeq.c" "$source_dir/src/queue/ring.c" "$@" -o "$work/program"
+}
+
+# break_it FILE EXPRESSION: fails if there was nothing to break.
+break_it() {
+	case $1 in
+	*.h) file=$work/grapnel/$1 ;;
+	*) file=$work/$1 ;;
+	esac
+	sed "$2" "$file" >"$file.broken"
+	if cmp -s "$file" "$file.broken"; then
+		echo "mutants: $1 has changed, this does nothing: $2" >&2
+		exit 1
+	fi
+	mv "$file.broken" "$file"
+}
+
+# passes SECONDS: one that hangs does not pass.
+passes() {
+	timeout "$1" "$work/program" random "$runs" >"$work/log" 2>&1
+}
+
+for killer in ring queue unit; do
+	copy
+	build $killer "$@"
+	passes 60 || { echo "mutants: $killer fails unchanged" >&2; cat "$work/log" >&2; exit 1; }
+done
+
+survivors=0
+mutants >"${work%/}.list"
+while IFS='|' read -r killer file expression what; do
+	copy
+	break_it "$file" "$expression"
+	build "$killer" "$@"
+	if passes 8; then
+		echo "SURVIVED: $what ($file: $expression)"
+		survivors=$((survivors + 1))
+	else
+		echo "killed: $what"
+	fi
+done <"${work%/}.list"
+exit $((survivors != 0))
