@@ -114,6 +114,7 @@ void gn_pairs_view(const struct gn_pairs *pairs, const struct gn_store_settings 
 {
 	view->kind = GN_STORE_QUEUES;
 	view->block_bytes = pairs->queue[0].block_bytes;
+	view->transfer_bytes = pairs->queue[0].buffer_bytes;
 	view->capacity_bytes = medium->bytes;
 	view->read_only = (uint32_t)medium->read_only;
 	view->queue_count = pairs->count;
