@@ -12,6 +12,7 @@ struct search {
 	struct gn_bfs_args args;
 	struct gn_bfs_shared shared; /* the host's copy between kernels */
 	uint32_t *lists[2];          /* the frontier and the next one */
+	uint64_t frontier_count;
 	struct simt_info info;
 };
 
@@ -57,7 +58,7 @@ static int start(struct search *s, uint64_t source, uint32_t *depth)
 	rc = simt_move(s->machine, s->args.depth, depth, s->graph->vertices * sizeof *depth);
 	if (!rc)
 		rc = simt_move(s->machine, s->lists[0], &vertex, sizeof vertex);
-	s->args.frontier_count = 1;
+	s->frontier_count = 1;
 	return rc;
 }
 
@@ -72,7 +73,8 @@ static int run(struct search *s, const struct simt_kernel *kernel, uint64_t item
 
 	if (items * s->info.warp_width < s->info.resident_threads)
 		grid.blocks = (uint32_t)(items * s->info.warp_width / threads) + 1;
-	s->args.batch = batch < 1 ? 1 : batch > 64 ? 64 : (uint32_t)batch;
+	s->args.item_count = items;
+	s->args.batch = batch < 1 ? 1 : batch > 256 ? 256 : (uint32_t)batch;
 	s->shared.taken = 0;
 	rc = simt_move(s->machine, s->args.shared, &s->shared, sizeof s->shared);
 	if (!rc)
@@ -85,17 +87,19 @@ static int run(struct search *s, const struct simt_kernel *kernel, uint64_t item
 static int run_level(struct search *s, uint32_t level)
 {
 	const int plain = s->args.plain_offsets != NULL;
+	const uint64_t vertices = s->args.vertices;
 	int rc;
 
 	s->args.level = level;
 	s->args.frontier = s->lists[level & 1];
 	s->args.next = s->lists[~level & 1];
+	s->args.dense = s->frontier_count > vertices / GN_BFS_DENSE;
 	s->shared.next_count = s->shared.range_count = 0;
-	rc = run(s, plain ? &gn_bfs_expand_plain_kernel : &gn_bfs_expand_kernel, s->args.frontier_count);
-	s->args.range_count = s->shared.range_count;
+	rc = run(s, plain ? &gn_bfs_expand_plain_kernel : &gn_bfs_expand_kernel,
+		 s->args.dense ? vertices : s->frontier_count);
 	if (!rc && !s->shared.fault && s->shared.range_count)
-		rc = run(s, plain ? &gn_bfs_ranges_plain_kernel : &gn_bfs_ranges_kernel, s->args.range_count);
-	s->args.frontier_count = s->shared.next_count;
+		rc = run(s, plain ? &gn_bfs_ranges_plain_kernel : &gn_bfs_ranges_kernel, s->shared.range_count);
+	s->frontier_count = s->shared.next_count;
 	return rc;
 }
 
@@ -129,10 +133,10 @@ static int search_levels(struct search *s, struct gn_bfs_graph *graph, struct gn
 	int rc = 0;
 
 	result->reached = 1;
-	for (uint32_t level = 0; s->args.frontier_count && !rc; level++) {
+	for (uint32_t level = 0; s->frontier_count && !rc; level++) {
 		gn_progress_step(progress, "searching", result->reached, graph->vertices);
 		rc = trouble(s, run_level(s, level), graph, error);
-		result->reached += s->args.frontier_count;
+		result->reached += s->frontier_count;
 		result->levels = level + 1;
 	}
 	result->edges = s->shared.edges;

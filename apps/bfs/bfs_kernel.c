@@ -4,7 +4,9 @@
  *
  * depth[v] is GN_BFS_NONE until v is reached. A warp takes vertices of the frontier, its lanes scan the
  * neighbours side by side, and whoever changes a depth from none to level + 1 puts the vertex into the next
- * frontier. A vertex of high degree is scanned for one chunk; the rest becomes ranges that all warps share in a
+ * frontier. A frontier that holds many of all vertices is not taken from its list but found by going over the
+ * depths: in the order of the vertices their adjacency lists lie side by side, and each page is fetched once for all
+ * of them. A vertex of high degree is scanned for one chunk; the rest becomes ranges that all warps share in a
  * second kernel, so that one hub does not hold up a level (BaM section 4.4 runs the same search on its arrays).
  */
 #include "bfs_kernel.h"
@@ -12,7 +14,7 @@
 /* Where a warp's lanes read the graph: through arrays, or on plain pointers. */
 struct reader {
 	const struct gn_bfs_args *a;
-	struct gn_cursor offsets, neighbours;
+	struct gn_cursor neighbours; /* a warp walks along adjacency lists; offsets are read at random */
 	int plain;
 };
 
@@ -22,22 +24,19 @@ SIMT_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain)
 
 	r.a = a;
 	r.plain = plain;
-	r.offsets = gn_cursor_init(&a->offsets);
 	r.neighbours = gn_cursor_init(&a->neighbours);
 	return r;
 }
 
 SIMT_FN void reader_end(struct reader *r)
 {
-	if (r->plain)
-		return;
-	gn_cursor_end(&r->offsets);
-	gn_cursor_end(&r->neighbours);
+	if (!r->plain)
+		gn_cursor_end(&r->neighbours);
 }
 
 SIMT_FN uint64_t read_offset(struct reader *r, uint64_t vertex)
 {
-	return r->plain ? r->a->plain_offsets[vertex] : gn_cursor_read_u64(&r->offsets, vertex);
+	return r->plain ? r->a->plain_offsets[vertex] : gn_read_u64(&r->a->offsets, vertex);
 }
 
 SIMT_FN uint32_t read_neighbour(struct reader *r, uint64_t edge)
@@ -141,14 +140,33 @@ SIMT_FN uint32_t whole_warp(void)
 	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
 }
 
+/* The vertex of item k, if there is work for it: an entry of the frontier's list, or any vertex of this level. */
+SIMT_FN int vertex_of(const struct gn_bfs_args *a, uint64_t k, uint32_t *vertex)
+{
+	*vertex = a->dense ? (uint32_t)k : a->frontier[k];
+	return !a->dense || simt_load_relaxed_dev_u32(&a->depth[k]) == a->level;
+}
+
+/* Items begin to end - 1: the lanes look at one each, the warp works on those that have work. */
+SIMT_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
+{
+	for (uint64_t k = begin; k < end; k += simt_warp_width()) {
+		const uint64_t mine = k + simt_lane();
+		uint32_t vertex = 0;
+		uint32_t ready = simt_ballot(warp, mine < end && vertex_of(r->a, mine, &vertex));
+
+		for (; ready; ready &= ready - 1)
+			expand_vertex(r, warp, simt_shfl_u32(warp, vertex, simt_first_lane(ready)));
+	}
+}
+
 SIMT_FN void expand(const struct gn_bfs_args *a, const int plain)
 {
 	const uint32_t warp = whole_warp();
 	struct reader r = reader_init(a, plain);
 
-	for (uint64_t at = take(a, warp); at < a->frontier_count; at = take(a, warp))
-		for (uint64_t k = at; k < at + a->batch && k < a->frontier_count; k++)
-			expand_vertex(&r, warp, a->frontier[k]);
+	for (uint64_t at = take(a, warp); at < a->item_count; at = take(a, warp))
+		expand_items(&r, warp, at, at + a->batch < a->item_count ? at + a->batch : a->item_count);
 	reader_end(&r);
 }
 
@@ -157,8 +175,8 @@ SIMT_FN void scan_ranges(const struct gn_bfs_args *a, const int plain)
 	const uint32_t warp = whole_warp();
 	struct reader r = reader_init(a, plain);
 
-	for (uint64_t at = take(a, warp); at < a->range_count; at = take(a, warp))
-		for (uint64_t k = at; k < at + a->batch && k < a->range_count; k++)
+	for (uint64_t at = take(a, warp); at < a->item_count; at = take(a, warp))
+		for (uint64_t k = at; k < at + a->batch && k < a->item_count; k++)
 			scan(&r, warp, a->ranges[k].begin, a->ranges[k].end);
 	reader_end(&r);
 }

@@ -10,6 +10,7 @@
 
 enum {
 	GN_BFS_CHUNK = 1024,    /* edges that one warp scans in one go */
+	GN_BFS_DENSE = 32,      /* a frontier of more than one in so many vertices is dense */
 	GN_BFS_NONE = -1,       /* depth of a vertex not yet reached, as a u32 */
 	GN_BFS_SOUND = 0,
 	GN_BFS_BAD_OFFSETS = 1, /* offsets of a vertex decrease or reach past the edges */
@@ -41,14 +42,15 @@ struct gn_bfs_args {
 	const uint32_t *plain_neighbours;
 	uint64_t vertices, edges;
 	uint32_t *depth;          /* [vertices] */
-	const uint32_t *frontier; /* [frontier_count] */
-	uint64_t frontier_count;
-	uint32_t *next;              /* [vertices] */
+	const uint32_t *frontier; /* a list of vertices, unless dense */
+	uint32_t *next;           /* [vertices] */
 	struct gn_bfs_range *ranges; /* [range_capacity] */
-	uint64_t range_capacity, range_count;
+	uint64_t range_capacity;
+	uint64_t item_count; /* of the kernel at hand: frontier entries, all vertices (dense), or ranges */
 	struct gn_bfs_shared *shared;
 	uint32_t level;
 	uint32_t batch; /* items that a warp takes at once */
+	uint32_t dense; /* 1: the frontier is every vertex whose depth is level */
 };
 
 /* Scan the frontier; leave the rest of long adjacency lists as ranges. */
