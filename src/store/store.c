@@ -60,6 +60,8 @@ static int open_parsed(struct gn_store **store, struct simt_machine *machine, co
 		return rc;
 	}
 	(*store)->name = name;
+	/* Of a memory store too: a cache derives from it how long its threads wait for each other. */
+	(*store)->view.timeout_ns = settings.options.timeout_ns;
 	return 0;
 }
 
