@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <simt/fiber.h>
 
+#if defined(__has_include)
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+#endif
+#ifndef VALGRIND_STACK_REGISTER
+#define VALGRIND_STACK_REGISTER(low, high) ((void)(low), (void)(high), 0)
+#define VALGRIND_STACK_DEREGISTER(id) ((void)(id))
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -107,6 +117,7 @@ void simt__context_init(struct simt__context *self, void *low, size_t bytes,
 #if SIMT_TSAN
 	self->tsan = __tsan_create_fiber(0);
 #endif
+	self->valgrind = VALGRIND_STACK_REGISTER(low, (char *)low + bytes);
 	self->resume = make_fcontext((char *)low + bytes, bytes, begin);
 }
 
@@ -122,7 +133,7 @@ void simt__context_fini(struct simt__context *self, struct simt__context *caller
 	__tsan_switch_to_fiber(caller->tsan, TSAN_NO_SYNC);
 	__tsan_destroy_fiber(self->tsan);
 #endif
-	(void)self;
+	VALGRIND_STACK_DEREGISTER(self->valgrind);
 	(void)caller;
 	(void)end;
 }

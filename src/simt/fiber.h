@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fiber.h - one flow of control with a stack of its own. The switch itself is Boost.Context's assembly; what the
- * sanitizers must be told stands beside it in fiber.c and nowhere else.
+ * sanitizers and valgrind must be told stands beside it in fiber.c and nowhere else.
  */
 #ifndef SIMT_FIBER_H
 #define SIMT_FIBER_H
@@ -36,6 +36,7 @@ struct simt__context {
 	size_t bytes;
 	struct simt__context *to; /* the last one it switched to */
 	void *tsan, *asan;        /* the sanitizers' own handles */
+	unsigned valgrind;        /* and valgrind's */
 };
 
 /* simt__context_adopt - self is the calling OS thread. */
