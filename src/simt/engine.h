@@ -97,7 +97,7 @@ struct simt__worker {
 	struct simt__fiber *cursor; /* of the ring: who relaxed last; NULL if empty */
 	uint32_t ring;              /* how many are in it */
 	uint32_t relaxes;           /* since somebody last got on */
-	uint32_t since_turn;        /* threads ended since the ring last had a turn */
+	uint32_t since_turn;        /* threads ended, or lanes resumed, since the ring last had a turn */
 	uint64_t quiet_since_ns; /* 0: not quiet; with the next two, see quiet_round in worker.c */
 	uint64_t yielded_ns, slept_ns;
 

@@ -9,6 +9,8 @@ __thread struct simt__lane *simt__self;
 
 /* A fiber that runs thread after thread lets those that wait have a turn after so many. */
 enum { THREADS_A_TURN = 32 };
+/* Warps that go from meeting to meeting likewise, after so many lanes. */
+enum { LANES_A_TURN = 32 };
 
 void simt__go(struct simt__worker *w, struct simt__fiber *self, struct simt__fiber *to)
 {
@@ -100,14 +102,16 @@ static struct simt__fiber *pick(struct simt__worker *w)
 		return simt__check_pick(w);
 	if (simt__launch_failed(w->launch))
 		return NULL;
-	if (w->ready)
+	if (w->ready && ++w->since_turn % LANES_A_TURN)
 		return ready_take(w);
 	if (simt__feed(w)) {
 		f = simt__fiber_take(w);
 		if (f)
 			return f;
 	}
-	return w->cursor ? ring_turn(w) : NULL;
+	if (w->cursor)
+		return ring_turn(w);
+	return w->ready ? ready_take(w) : NULL;
 }
 
 void simt__hold(struct simt__worker *w, struct simt__fiber *self)

@@ -2,16 +2,15 @@
 find_library(CMOCKA_LIBRARY cmocka REQUIRED)
 get_filename_component(simt_tests ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 
-# simt_test(FILE...) - one cmocka program named after its first file.
-function(simt_test file)
-  get_filename_component(name ${file} NAME_WE)
-  add_executable(${name} ${simt_tests}/${file} ${ARGN})
-  target_link_libraries(${name} PRIVATE grapnel::grapnel ${CMOCKA_LIBRARY})
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+# simt_test(FOLDER WHAT) - the cmocka program FOLDER/test_WHAT.c as test FOLDER_WHAT.
+function(simt_test folder what)
+  add_executable(test_${what} ${simt_tests}/${folder}/test_${what}.c)
+  target_link_libraries(test_${what} PRIVATE grapnel::grapnel ${CMOCKA_LIBRARY})
+  add_test(NAME ${folder}_${what} COMMAND test_${what})
+  set_tests_properties(${folder}_${what} PROPERTIES TIMEOUT 300 LABELS ${folder})
 endfunction()
 
-simt_test(unit/test_simt_launch.c)
-simt_test(model/test_simt_explore.c)
-simt_test(unit/test_simt_warp.c)
-simt_test(unit/test_simt_block.c)
+simt_test(unit simt_launch)
+simt_test(unit simt_block)
+simt_test(unit simt_warp)
+simt_test(model simt_explore)

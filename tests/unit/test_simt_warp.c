@@ -251,6 +251,37 @@ static void lanes_converge_behind_a_branch(void **state)
 	simt_close(machine);
 }
 
+/* A warp that meets without end does not keep another thread from the step that ends it. */
+struct endless {
+	uint32_t *flag;
+};
+
+SIMT_FN void meet_until_told(const struct endless *a)
+{
+	if (simt_block() == 0) {
+		for (int k = 0; k < 10; k++)
+			simt_relax();
+		simt_store_release_dev_u32(a->flag, 1);
+		return;
+	}
+	while (!simt_ballot(0xff, simt_load_acquire_dev_u32(a->flag) != 0))
+		;
+}
+SIMT_KERNEL(meet_until_told, struct endless)
+
+static void meetings_leave_others_their_turn(void **state)
+{
+	struct simt_machine *machine = open_cpu(1, 8, SIMT_FAIR, 0);
+	uint32_t flag = 0;
+	struct endless a = {&flag};
+	struct simt_grid grid = {2, 8, 0};
+
+	(void)state;
+	assert_int_equal(simt_launch(machine, &meet_until_told_kernel, grid, &a), 0);
+	assert_int_equal(simt_wait(machine), 0);
+	simt_close(machine);
+}
+
 /* What breaks the contract ends the launch with words, and the machine works behind it. */
 struct violation {
 	uint32_t kind;
@@ -332,6 +363,7 @@ int main(void)
 		cmocka_unit_test(collectives_agree_under_random_schedules),
 		cmocka_unit_test(groups_diverge_and_meet),
 		cmocka_unit_test(lanes_converge_behind_a_branch),
+		cmocka_unit_test(meetings_leave_others_their_turn),
 		cmocka_unit_test(broken_contracts_are_told),
 	};
 
