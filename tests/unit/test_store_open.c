@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening stores: what cannot be one is refused by name, and says what to do. */
+#include <sys/wait.h>
+
+#include "test_store_support.h"
+
+static const char *const with_path[] = {"file", "host"};
+
+static void says_what_is_missing(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	for (unsigned k = 0; k < 2; k++) {
+		assert_int_equal(try_file(t, with_path[k], "", NULL), -GN_ENOENT);
+		assert_says(t, t->file, "create=SIZE");
+	}
+}
+
+static void refuses_a_directory(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	assert_int_equal(mkdir(t->file, 0777), 0);
+	for (unsigned k = 0; k < 2; k++) {
+		assert_int_equal(try_file(t, with_path[k], "", NULL), -GN_ENOTSUP);
+		assert_says(t, t->file, "a directory");
+		assert_int_equal(try_file(t, with_path[k], "?ro", NULL), -GN_ENOTSUP);
+		assert_says(t, t->file, "a directory");
+	}
+	rmdir(t->file);
+}
+
+static void refuses_a_fifo_at_once(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	assert_int_equal(mkfifo(t->file, 0666), 0);
+	alarm(20); /* an open that waits for the other end would hang */
+	for (unsigned k = 0; k < 2; k++) {
+		assert_int_equal(try_file(t, with_path[k], "", NULL), -GN_ENOTSUP);
+		assert_says(t, t->file, "FIFO");
+		assert_int_equal(try_file(t, with_path[k], "?ro", NULL), -GN_ENOTSUP);
+		assert_says(t, t->file, "FIFO");
+	}
+	alarm(0);
+}
+
+static void refuses_a_device(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	assert_int_equal(gn_store_open(&t->store, t->machine, "file:/dev/null", NULL, &t->error), -GN_ENOTSUP);
+	assert_says(t, "/dev/null", "regular file");
+}
+
+/* In a process of nobody's: root may read everything. Returns what gn_store_open did, its message in t->error. */
+static int open_as_nobody(struct store_test *t, const char *more, const char *says)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		if (geteuid() == 0 && setuid(65534))
+			_exit(255);
+		t->machine = open_cpu(1, 1);
+		status = -try_file(t, "file", more, NULL);
+		_exit(status && !strstr(t->error.text, says) ? 254 : status);
+	}
+	waitpid(child, &status, 0);
+	return -WEXITSTATUS(status);
+}
+
+static void says_who_may_not_read(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	make_file(t, 4096, 0);
+	chmod(t->folder, 0755);
+	chmod(t->file, 0000);
+	assert_int_equal(open_as_nobody(t, "?ro", "readable"), -GN_EACCES);
+	chmod(t->file, 0444);
+	assert_int_equal(open_as_nobody(t, "", "?ro"), -GN_EACCES);
+	assert_int_equal(open_as_nobody(t, "?ro", ""), 0);
+}
+
+static void refuses_an_unknown_scheme(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	assert_int_equal(gn_store_open(&t->store, t->machine, "tape:/dev/st0", NULL, &t->error), -GN_ENOTSUP);
+	assert_says(t, "tape", "host:, file:");
+	assert_int_equal(gn_store_open(&t->store, t->machine, "/data/x", NULL, &t->error), -GN_EINVAL);
+	assert_says(t, "/data/x", "file:PATH");
+}
+
+static void refuses_options_of_others(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	assert_int_equal(gn_store_open(&t->store, t->machine, "host:4M?queues=2", NULL, &t->error), -GN_EINVAL);
+	assert_says(t, "queues", "host: knows ro, create=SIZE");
+	assert_int_equal(gn_store_open(&t->store, t->machine, "memq:4M?direct=1", NULL, &t->error), -GN_EINVAL);
+	assert_says(t, "direct", "memq: knows");
+}
+
+static void refuses_transfers_that_are_too_large(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_options options;
+
+	memset(&options, 0, sizeof options);
+	options.transfer_bytes = (2 << 20) + 1;
+	assert_int_equal(gn_store_open(&t->store, t->machine, "memq:4M", &options, &t->error), -GN_EINVAL);
+	assert_says(t, "2097153", "2097152");
+}
+
+static void refuses_more_memory_than_there_is(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	assert_int_equal(gn_store_open(&t->store, t->machine, "host:4000T", NULL, &t->error), -GN_ENOMEM);
+	assert_says(t, "host:", "ask for less");
+}
+
+static void creates_a_sparse_file_once(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct stat st;
+
+	open_file(t, "file", "?create=10G", NULL);
+	assert_int_equal(gn_store_view_of(t->store)->capacity_bytes, 10ull << 30);
+	assert_int_equal(stat(t->file, &st), 0);
+	assert_int_equal(st.st_size, 10ll << 30);
+	assert_true(st.st_blocks < 1000);
+	close_store(t);
+	open_file(t, "host", "?create=20G", NULL);
+	assert_int_equal(gn_store_view_of(t->store)->capacity_bytes, 10ull << 30);
+}
+
+static void leaves_nothing_when_a_file_cannot_be_created(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	assert_int_not_equal(try_file(t, "file", "?create=16000000T", NULL), 0);
+	assert_says(t, t->file, "");
+	assert_int_equal(access(t->file, F_OK), -1);
+}
+
+static void opens_an_empty_file(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	char byte;
+
+	make_file(t, 0, 0);
+	for (unsigned k = 0; k < 2; k++) {
+		open_file(t, with_path[k], "", NULL);
+		assert_int_equal(gn_store_view_of(t->store)->capacity_bytes, 0);
+		assert_int_equal(gn_store_read(t->store, 0, &byte, 1, &t->error), -GN_ERANGE);
+		assert_int_equal(gn_store_flush(t->store, &t->error), 0);
+		close_store(t);
+	}
+}
+
+static void says_which_way_bytes_go(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	open_uri(t, "host:4M", NULL);
+	assert_non_null(strstr(gn_store_path(t->store), "host memory, 4 MiB"));
+	assert_non_null(strstr(gn_store_path(t->store), "registered in 1 piece"));
+	close_store(t);
+	make_file(t, 8192, 0);
+	open_file(t, "file", "?queues=2&depth=16&direct=0&io=threads", NULL);
+	assert_string_equal(gn_store_path(t->store),
+			    "file, preadv in threads, page cache, 2 queues of 16, 1 controller thread");
+}
+
+static void opens_the_path_that_looks_like_a_size(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	char before[512], *was = getcwd(before, sizeof before);
+
+	assert_non_null(was);
+	assert_int_equal(chdir(t->folder), 0);
+	open_uri(t, "host:./8K?create=100", NULL);
+	assert_int_equal(chdir(was), 0);
+	assert_int_equal(gn_store_view_of(t->store)->capacity_bytes, 100);
+	snprintf(t->file, sizeof t->file, "%.120s/8K", t->folder);
+	assert_int_equal(access(t->file, F_OK), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		store_case(says_what_is_missing),
+		store_case(refuses_a_directory),
+		store_case(refuses_a_fifo_at_once),
+		store_case(refuses_a_device),
+		store_case(says_who_may_not_read),
+		store_case(refuses_an_unknown_scheme),
+		store_case(refuses_options_of_others),
+		store_case(refuses_transfers_that_are_too_large),
+		store_case(refuses_more_memory_than_there_is),
+		store_case(creates_a_sparse_file_once),
+		store_case(leaves_nothing_when_a_file_cannot_be_created),
+		store_case(opens_an_empty_file),
+		store_case(says_which_way_bytes_go),
+		store_case(opens_the_path_that_looks_like_a_size),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
