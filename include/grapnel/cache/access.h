@@ -170,7 +170,7 @@ SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 	simt_warp_sync(mask);
 	GN_TRACE(unpin);
 	if (simt_lane() == simt_first_lane(mask))
-		simt_add_acq_rel_dev_u64(hold->word, 0 - GN_WORD_PIN);
+		simt_add_release_dev_u64(hold->word, 0 - GN_WORD_PIN);
 }
 
 /* ---- around the cache ---- */
@@ -263,7 +263,8 @@ SIMT_FN uint64_t *gn__word_of_frame(const struct gn_cache_view *c, uint32_t fram
 /*
  * gn_cache_flush_frame - collective: if the page in a frame is dirty, write it to its store.
  * @mask  the calling lanes; all pass the same frame
- * No access may be missing in the cache meanwhile (the page of a frame would change); hits are fine.
+ * Other accesses may go on, also such as give the frame to another page: what is written is the page that it has
+ * when the flush gets hold of it.
  * Returns to all lanes 0 (written, or nothing to write) or the failure; then the page is still dirty.
  */
 SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *c, uint32_t mask, uint32_t frame)
@@ -277,6 +278,9 @@ SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *
 	if (simt_lane() == leader) {
 		word = gn__word_of_frame(c, frame, &page);
 		begun = word ? gn__flush_begin(c, word, frame) : 0;
+		/* Only now the frame stays with its page: it may have come since the first look. */
+		if (begun == 1)
+			word = gn__word_of_frame(c, frame, &page);
 	}
 	begun = (int)simt_shfl_u32(mask, (uint32_t)begun, leader);
 	page = simt_shfl_u64(mask, page, leader);
