@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cache under every kind of schedule: one to four threads on one to four frames, both tables, every policy, words
+ * that start near the wrap of their version, a store that fails. What must hold:
+ *   - a read returns its element: a value that was there at some time between the read's begin and end;
+ *   - at most one transfer of a page at a time, and a held frame stays;
+ *   - what was written is in the store after the last flush, whatever failed before;
+ *   - an access fails only if the store did; whoever waited for a failed fetch is told;
+ *   - in the end no page is busy or pinned, every frame has one owner, and nobody waited for ever.
+ */
+#include "harness.h"
+
+#include "cache_trial.h"
+#include "cache_store.h"
+#include "cache_user.h"
+
+SIMT_FN void cache_trial(const struct arguments *a)
+{
+	use(a->t, (uint32_t)simt_global_thread());
+}
+SIMT_KERNEL(cache_trial, struct arguments)
+
+static struct trial the_trial;
+static const struct arguments the_arguments = {&the_trial};
+
+/* ---- what is tried ---- */
+
+/* ways 0: the direct table. */
+static void set_table(uint32_t ways, uint32_t sets_log2, uint32_t frames, uint32_t pages)
+{
+	struct gn_cache_view *c = &the_trial.cache;
+
+	c->ways = ways;
+	c->sets_log2 = sets_log2;
+	c->frames = ways ? ways << sets_log2 : frames;
+	c->pages = pages;
+}
+
+static void draw_table(uint64_t *s)
+{
+	uint32_t pages = 2 + draw_below(s, MOST_PAGES - 1);
+	uint32_t sets_log2 = draw_below(s, 2);
+
+	if (draw_chance(s, 50))
+		set_table(0, 0, 1 + draw_below(s, 3), pages);
+	else
+		set_table(sets_log2 ? 1 + draw_below(s, 2) : 1 + draw_below(s, 3), sets_log2, 0, pages);
+	the_trial.cache.policy = draw_below(s, 3);
+}
+
+static void draw_faults(uint64_t *s, struct trial *t)
+{
+	int healthy = draw_chance(s, 40);
+
+	for (int k = 0; k < CALLS; k++) {
+		t->planned[k].first = healthy ? 0 : draw_below(s, 2) * draw_below(s, 3);
+		t->planned[k].percent = healthy ? 0 : draw_below(s, 2) * draw_below(s, 60);
+	}
+}
+
+static void draw_steps(uint64_t *s, struct trial *t)
+{
+	uint32_t ops = draw_chance(s, 30) ? OP_CURSOR + 1 : OPS; /* without holds and flushes, or with */
+	uint32_t steps = 1 + draw_below(s, MOST_STEPS);
+
+	for (uint32_t k = 0; k < MOST_THREADS; k++) {
+		t->steps[k] = steps;
+		for (uint32_t n = 0; n < steps; n++) {
+			struct step *step = &t->step[k][n];
+
+			step->op = (uint8_t)draw_below(s, ops);
+			step->page = (uint8_t)draw_below(s, (uint32_t)t->cache.pages);
+			step->other = (uint8_t)draw_below(s, (uint32_t)t->cache.pages);
+			step->word = (uint8_t)draw_below(s, PAGE_WORDS);
+		}
+	}
+}
+
+static void draw_trial(uint64_t seed)
+{
+	struct trial *t = &the_trial;
+	uint64_t s = seed;
+
+	draw_table(&s);
+	t->threads = 1 + draw_below(&s, MOST_THREADS);
+	t->version = 0u - draw_below(&s, 4);
+	t->patience_ns = draw_chance(&s, 85) ? FOREVER_NS : 10000 + draw_below(&s, 200000);
+	draw_faults(&s, t);
+	draw_steps(&s, t);
+	t->seed = draw(&s);
+}
+
+/*
+ * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w writes,
+ * c reads by a cursor, h holds, k holds and writes, d holds two, f flushes a frame.
+ */
+static uint32_t parse(struct step *step, const char *script)
+{
+	static const char letters[] = "rwchkdf";
+	const struct step *first = step;
+
+	for (; *script; step++) {
+		step->op = (uint8_t)(strchr(letters, *script) - letters);
+		step->page = (uint8_t)(script[1] - '0');
+		script += 2;
+		if (step->op >= OP_HOLD && step->op <= OP_HOLD_TWO)
+			step->other = (uint8_t)(*script++ - '0');
+	}
+	return (uint32_t)(step - first);
+}
+
+struct small {
+	const char *name;
+	unsigned preemptions;
+	uint32_t ways, frames, pages, policy;
+	uint32_t failing_fetches, failing_puts;
+	const char *script[3];
+	unsigned warp_width;
+};
+
+static const struct small small[] = {
+	{"direct, 1 frame: two readers of two pages", 3, 0, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
+	{"direct, 1 frame: reader and writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},
+	{"direct, 1 frame: two writers of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1},
+	{"direct, 1 frame: a hold and a miss", 3, 0, 1, 2, GN_FIFO, 0, 0, {"h01", "w1w0", 0}, 1},
+	{"direct, 2 frames: holds of two pages each", 2, 0, 2, 2, GN_FIFO, 0, 0, {"d01", "d10", 0}, 1},
+	{"direct, 2 frames, 3 pages: clock", 2, 0, 2, 3, GN_CLOCK, 0, 0, {"w0r2", "r1w2", 0}, 1},
+	{"direct, 1 frame: flush beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1},
+	{"direct, 1 frame: a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"w0r1", "r1w0", 0}, 1},
+	{"direct, 1 frame: a fetch fails for two", 3, 0, 1, 2, GN_FIFO, 1, 0, {"r0", "r0", 0}, 1},
+	{"direct, 1 frame: cursors", 3, 0, 1, 2, GN_FIFO, 0, 0, {"c0c0", "r1r0", 0}, 1},
+	{"direct, 1 frame: three readers of three pages", 2, 0, 1, 3, GN_FIFO, 0, 0, {"r0", "r1", "r2"}, 1},
+	{"direct, 1 frame: reader, writer, evictor", 2, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "r1"}, 1},
+	{"direct, 2 frames: reader, writer, flush", 2, 0, 2, 2, GN_FIFO, 0, 0, {"r0", "w0", "f0"}, 1},
+	{"sets, 1 way: two readers of two pages", 3, 1, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
+	{"sets, 1 way: reader and writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},
+	{"sets, 1 way: two writers of one page", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1},
+	{"sets, 1 way: a hold and a miss", 3, 1, 1, 2, GN_FIFO, 0, 0, {"h01", "w1w0", 0}, 1},
+	{"sets, 2 ways: holds of two pages each", 2, 2, 2, 2, GN_FIFO, 0, 0, {"d01", "d10", 0}, 1},
+	{"sets, 2 ways, 3 pages: clock", 2, 2, 2, 3, GN_CLOCK, 0, 0, {"w0r2", "r1w2", 0}, 1},
+	{"sets, 2 ways: one page misses twice behind dirty pages", 2, 2, 2, 3, GN_FIFO, 0, 0, {"w0r2", "w1r2", 0}, 1},
+	{"sets, 1 way: flush beside a writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1},
+	{"sets, 1 way: flush beside a miss", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w1", 0}, 1},
+	{"sets, 1 way: a write-back fails", 3, 1, 1, 2, GN_FIFO, 0, 1, {"w0r1", "r1w0", 0}, 1},
+	{"sets, 1 way: a fetch fails for two", 3, 1, 1, 2, GN_FIFO, 1, 0, {"r0", "r0", 0}, 1},
+	{"sets, 1 way: a failed page's way is taken", 3, 1, 1, 2, GN_FIFO, 1, 0, {"r0r0", "r1", 0}, 1},
+	{"sets, 1 way: three readers of three pages", 2, 1, 1, 3, GN_FIFO, 0, 0, {"r0", "r1", "r2"}, 1},
+	{"sets, 1 way: reader, writer, evictor", 2, 1, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "r1"}, 1},
+	{"direct, 1 frame: a warp of two, one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2},
+	{"direct, 1 frame: a warp of two, two pages", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
+	{"sets, 1 way: a warp of two, two pages", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
+};
+
+static void set_small(const struct small *s)
+{
+	struct trial *t = &the_trial;
+
+	memset(t->step, 0, sizeof t->step);
+	set_table(s->ways, 0, s->frames, s->pages);
+	t->cache.policy = s->policy;
+	t->patience_ns = FOREVER_NS;
+	t->threads = s->script[2] ? 3 : 2;
+	for (uint32_t k = 0; k < t->threads; k++)
+		t->steps[k] = parse(t->step[k], s->script[k]);
+	t->version = 0u - 1;
+	memset(t->planned, 0, sizeof t->planned);
+	t->planned[FETCH].first = s->failing_fetches;
+	t->planned[PUT].first = s->failing_puts;
+	t->seed = 1;
+}
+
+static const char *pick(unsigned k, struct simt_exploration *bound)
+{
+	if (k >= sizeof small / sizeof *small)
+		return NULL;
+	set_small(&small[k]);
+	bound->preemptions = small[k].preemptions;
+	bound->warp_width = small[k].warp_width;
+	return small[k].name;
+}
+
+static struct simt_grid grid(void)
+{
+	struct simt_grid one_block = {1, the_trial.threads, 0};
+
+	return one_block;
+}
+
+/* ---- before a run ---- */
+
+static void reset_cache(struct trial *t)
+{
+	struct gn_cache_view *c = &t->cache;
+	uint64_t version = ((uint64_t)t->version << GN_WORD_VERSION_SHIFT) & GN_WORD_VERSION;
+
+	c->word = t->word;
+	c->owner = c->ways ? NULL : t->owner;
+	c->lock = c->ways ? t->lock : NULL;
+	c->frame = (char *)t->frame;
+	c->page_log2 = PAGE_LOG2;
+	c->wait_ns = t->patience_ns;
+	c->shared = &t->shared;
+	c->stripe = t->stripe;
+	c->segments = 1;
+	c->segment[0].pages = c->pages;
+	c->segment[0].store.kind = GN_STORE_MEMORY;
+	c->segment[0].store.capacity_bytes = (c->pages << PAGE_LOG2) - (1 << PAGE_LOG2) / 2;
+	c->segment[0].store.memory = (char *)(void *)t;
+	for (uint32_t k = 0; k < MOST_PAGES; k++)
+		t->word[k] = version;
+	memset(t->owner, 0xff, sizeof t->owner);
+	memset(t->lock, 0, sizeof t->lock);
+	memset(t->frame, 0x5a, sizeof t->frame);
+	memset(&t->shared, 0, sizeof t->shared);
+	memset(t->stripe, 0, sizeof t->stripe);
+}
+
+static void reset_array(struct trial *t)
+{
+	struct gn_array *a = &t->array;
+
+	memset(a, 0, sizeof *a);
+	a->count = t->cache.segment[0].store.capacity_bytes / sizeof(uint64_t);
+	a->word = t->cache.owner ? t->word : NULL;
+	a->frame = t->cache.frame;
+	a->cache = &t->cache;
+	a->failure = &t->failure;
+	a->element_log2 = 3;
+	a->page_log2 = PAGE_LOG2;
+	a->counting = 1;
+	memset(&t->failure, 0, sizeof t->failure);
+}
+
+static void reset_elements(struct trial *t)
+{
+	memset(t->number, 0, sizeof t->number);
+	for (uint32_t k = 0; k < ELEMENTS; k++) {
+		t->disk[k / PAGE_WORDS][k % PAGE_WORDS] = trial_value(k, 1);
+		t->number[k][1] = WRITTEN;
+		t->last[k] = t->floor[k] = 1;
+	}
+}
+
+static void reset_store(struct trial *t)
+{
+	t->random = t->seed;
+	memcpy(t->fault, t->planned, sizeof t->fault);
+	memset(t->fetching, 0, sizeof t->fetching);
+	memset(t->putting, 0, sizeof t->putting);
+	memset(t->saving, 0, sizeof t->saving);
+	memset(t->filling, 0, sizeof t->filling);
+	memset(t->held, 0, sizeof t->held);
+	memset(t->calls, 0, sizeof t->calls);
+	memset(t->failed, 0, sizeof t->failed);
+}
+
+static void reset(void *unused)
+{
+	struct trial *t = &the_trial;
+
+	(void)unused;
+	reset_cache(t);
+	reset_array(t);
+	reset_store(t);
+	reset_elements(t);
+	t->errors = t->finished = 0;
+	t->wrong = NULL;
+}
+
+/* ---- after a run ---- */
+
+/* The last write that succeeded is what the store holds. */
+static int check_disk(const struct trial *t)
+{
+	for (uint32_t k = 0; k < t->array.count; k++) {
+		uint32_t number = t->last[k];
+
+		while (t->number[k][number] != WRITTEN)
+			number--;
+		if (t->disk[k / PAGE_WORDS][k % PAGE_WORDS] != trial_value(k, number))
+			return model_wrong("element %u: write %u of %u is lost, the store has %llx", k, number, t->last[k],
+					   (unsigned long long)t->disk[k / PAGE_WORDS][k % PAGE_WORDS]);
+	}
+	return 0;
+}
+
+static int check_words(const struct trial *t)
+{
+	uint32_t words = t->cache.owner ? (uint32_t)t->cache.pages : t->cache.frames;
+
+	for (uint32_t k = 0; k < words; k++) {
+		uint64_t word = t->word[k];
+
+		if (word & (GN_WORD_BUSY | GN_WORD_DIRTY) || (word & GN_WORD_VALID && word & GN_WORD_PINS))
+			return model_wrong("word %u is busy, dirty or pinned in the end: %llx", k, (unsigned long long)word);
+		if (t->cache.owner && word & GN_WORD_VALID && t->owner[gn_word_payload(word)] != k)
+			return model_wrong("page %u is in frame %u, which belongs to page %u", k, gn_word_payload(word),
+					   t->owner[gn_word_payload(word)]);
+	}
+	return 0;
+}
+
+static int check_frames(const struct trial *t)
+{
+	for (uint32_t k = 0; k < t->cache.frames; k++) {
+		if (t->lock[k] & 1)
+			return model_wrong("a set is locked in the end");
+		if (t->cache.owner && t->owner[k] != GN__OWNER_FREE &&
+		    (t->owner[k] >= t->cache.pages || !(t->word[t->owner[k]] & GN_WORD_VALID)))
+			return model_wrong("frame %u is lost: its owner is %x", k, t->owner[k]);
+		for (uint32_t other = 0; !t->cache.owner && other < k; other++)
+			if (k / t->cache.ways == other / t->cache.ways && t->word[k] & t->word[other] & GN_WORD_VALID &&
+			    gn_word_payload(t->word[k]) == gn_word_payload(t->word[other]))
+				return model_wrong("frames %u and %u hold one page", other, k);
+	}
+	return 0;
+}
+
+/* Counters are exact: what the store did is what the cache counted. */
+static int check_counters(const struct trial *t)
+{
+	const struct gn_cache_stripe *s = &t->stripe[0];
+
+	if (s->fetched != t->calls[FETCH] - t->failed[FETCH] || s->written != t->calls[PUT] - t->failed[PUT])
+		return model_wrong("the store was read %u times and written %u times, the cache counted %llu and %llu",
+				   t->calls[FETCH] - t->failed[FETCH], t->calls[PUT] - t->failed[PUT],
+				   (unsigned long long)s->fetched, (unsigned long long)s->written);
+	if (t->shared.write_failures != t->failed[PUT])
+		return model_wrong("%u write-backs failed, %u were counted", t->failed[PUT], t->shared.write_failures);
+	return 0;
+}
+
+/* An error is kept in the array, with its page's status. */
+static int check_failure_record(const struct trial *t)
+{
+	const struct gn_failure *f = &t->failure;
+
+	if (!t->errors != !f->state)
+		return model_wrong("%u accesses failed, but the array's record is %u", t->errors, f->state);
+	if (f->code == -GN_EIO && f->device != 0x100 + f->index / PAGE_WORDS)
+		return model_wrong("element %llu failed with another page's status %x", (unsigned long long)f->index, f->device);
+	return 0;
+}
+
+static int check(void *unused)
+{
+	const struct trial *t = &the_trial;
+
+	(void)unused;
+	if (t->wrong)
+		return model_wrong("%s", t->wrong);
+	return check_disk(t) || check_words(t) || check_frames(t) || check_counters(t) || check_failure_record(t);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct model model = {"cache", &cache_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
+
+	return model_main(&model, argc, argv);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache_store.h - a store that lets others run in the middle of every transfer, fails when the trial says, and blames
+ * the cache for transfers that must not meet. A trial's store view points to the trial in place of memory.
+ */
+#ifndef GN_TESTS_CACHE_STORE_H
+#define GN_TESTS_CACHE_STORE_H
+
+#include "cache_trial.h"
+
+SIMT_FN struct trial *trial_of(const struct gn_store_view *s)
+{
+	return (struct trial *)(void *)s->memory;
+}
+
+/* What the device says of a failed transfer: the page, so that nobody gets another's status. */
+SIMT_FN struct gn_store_status refusal(uint32_t page)
+{
+	struct gn_store_status status = {-GN_EIO, 0x100 + page};
+
+	return status;
+}
+
+SIMT_FN int suffers(struct trial *t, enum call call)
+{
+	struct fault *fault = &t->fault[call];
+	int fails = fault->first ? 1 : draw_chance(&t->random, fault->percent);
+
+	fault->first -= fault->first != 0;
+	t->calls[call]++;
+	t->failed[call] += fails;
+	return fails;
+}
+
+/* Somebody else's turn, in the middle of a copy too. */
+SIMT_FN void copy_words(uint64_t *to, const uint64_t *from, uint32_t bytes)
+{
+	memcpy(to, from, bytes / 2);
+	simt_relax();
+	memcpy((char *)to + bytes / 2, (const char *)from + bytes / 2, bytes - bytes / 2);
+}
+
+SIMT_FN struct gn_store_status fetch_page(struct trial *t, uint32_t page, uint32_t frame, uint32_t bytes)
+{
+	struct gn_store_status status = {0, 0};
+
+	if (t->fetching[page]++)
+		blame(t, "two fetches of one page are in flight");
+	if (t->putting[page] || t->saving[page])
+		blame(t, "a page is fetched while it is written");
+	if (t->filling[frame]++)
+		blame(t, "two pages are fetched into one frame");
+	if (t->held[frame])
+		blame(t, "a held frame is reused");
+	if (suffers(t, FETCH)) {
+		simt_relax();
+		status = refusal(page);
+	} else {
+		copy_words(t->frame[frame], t->disk[page], bytes);
+	}
+	t->fetching[page]--;
+	t->filling[frame]--;
+	return status;
+}
+
+SIMT_FN struct gn_store_status put_page(struct trial *t, uint32_t page, uint32_t frame, uint32_t bytes)
+{
+	struct gn_store_status status = {0, 0};
+
+	if (t->putting[page]++ || t->fetching[page] || t->saving[page])
+		blame(t, "a page is written while it is fetched or written");
+	if (t->filling[frame])
+		blame(t, "a frame is written back while it is filled");
+	if (suffers(t, PUT)) {
+		simt_relax();
+		status = refusal(page);
+	} else {
+		copy_words(t->disk[page], t->frame[frame], bytes);
+	}
+	t->putting[page]--;
+	return status;
+}
+
+SIMT_FN uint32_t frame_at(const struct trial *t, const void *data)
+{
+	return (uint32_t)(((const char *)data - (const char *)t->frame) >> PAGE_LOG2);
+}
+
+SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset, void *to,
+					   uint32_t bytes)
+{
+	struct gn_store_status status = {0, 0};
+	uint32_t leader = simt_first_lane(mask);
+
+	simt_warp_sync(mask);
+	if (simt_lane() == leader)
+		status = fetch_page(trial_of(s), (uint32_t)(offset >> PAGE_LOG2), frame_at(trial_of(s), to), bytes);
+	return gn__store_share(mask, leader, status);
+}
+
+SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+					 const void *from, uint32_t bytes)
+{
+	struct gn_store_status status = {0, 0};
+	uint32_t leader = simt_first_lane(mask);
+
+	simt_warp_sync(mask);
+	if (simt_lane() == leader)
+		status = put_page(trial_of(s), (uint32_t)(offset >> PAGE_LOG2), frame_at(trial_of(s), from), bytes);
+	return gn__store_share(mask, leader, status);
+}
+
+SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to, uint32_t bytes)
+{
+	struct trial *t = trial_of(s);
+	struct gn_store_status status = {0, 0};
+
+	simt_relax();
+	if (suffers(t, LOAD))
+		return refusal((uint32_t)(offset >> PAGE_LOG2));
+	memcpy(to, (const char *)t->disk + offset, bytes);
+	return status;
+}
+
+/* A block is read, changed and written. */
+SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_t offset, const void *from,
+					  uint32_t bytes)
+{
+	struct trial *t = trial_of(s);
+	uint32_t page = (uint32_t)(offset >> PAGE_LOG2);
+	struct gn_store_status status = {0, 0};
+	uint64_t block[PAGE_WORDS];
+
+	if (t->saving[page]++ || t->fetching[page] || t->putting[page])
+		blame(t, "a page is changed in the store while it is fetched or written");
+	memcpy(block, t->disk[page], sizeof block);
+	simt_relax();
+	if (suffers(t, SAVE)) {
+		status = refusal(page);
+	} else {
+		memcpy((char *)block + offset % sizeof block, from, bytes);
+		memcpy(t->disk[page], block, sizeof block);
+	}
+	t->saving[page]--;
+	return status;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache_trial.h - what the threads of a cache trial share: a cache of a few frames, a store that checks what it is
+ * asked for, and what every element may hold.
+ *
+ * Pages have four words, each an element that one thread writes with increasing numbers. A value says its page, its
+ * place and its number; a read must return a number that was not too old when it began, and never another place's.
+ */
+#ifndef GN_TESTS_CACHE_TRIAL_H
+#define GN_TESTS_CACHE_TRIAL_H
+
+#include "draw.h"
+
+#include <grapnel/store.h>
+
+enum {
+	PAGE_LOG2 = 5,
+	PAGE_WORDS = 4,
+	MOST_PAGES = 6,
+	MOST_FRAMES = 4,
+	MOST_THREADS = 4,
+	MOST_STEPS = 8,
+	MOST_NUMBERS = 2 * MOST_STEPS + 2, /* that one element may be written with */
+	ELEMENTS = MOST_PAGES * PAGE_WORDS,
+	FOREVER_NS = 400000000, /* 400 000 steps: nobody healthy waits so long */
+};
+
+/* The cache's calls of a store go to the trial's: the functions of cache_store.h. */
+#define gn_store_fetch trial_fetch
+#define gn_store_put trial_put
+#define gn_store_load trial_load
+#define gn_store_save trial_save
+
+struct gn_store_view;
+SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset, void *to,
+					   uint32_t bytes);
+SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+					 const void *from, uint32_t bytes);
+SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to, uint32_t bytes);
+SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_t offset, const void *from,
+					  uint32_t bytes);
+
+#include <grapnel/array.h>
+
+enum op { OP_READ, OP_WRITE, OP_CURSOR, OP_HOLD, OP_HOLD_WRITE, OP_HOLD_TWO, OP_FLUSH, OPS };
+
+/* What a thread does next; `other` is the page it touches meanwhile, for the OP_HOLDs. */
+struct step {
+	uint8_t op, page, word, other;
+};
+
+/* How often the store fails: the first so many, then so many in a hundred. */
+struct fault {
+	uint32_t first, percent;
+};
+
+enum call { FETCH, PUT, LOAD, SAVE, CALLS };
+
+enum number_state { NEVER, BEGUN, WRITTEN, REFUSED };
+
+struct trial {
+	/* the cache */
+	struct gn_cache_view cache;
+	struct gn_array array;
+	struct gn_failure failure;
+	struct gn_cache_shared shared;
+	struct gn_cache_stripe stripe[GN_CACHE_STRIPES];
+	uint64_t word[MOST_PAGES];
+	uint32_t owner[MOST_FRAMES], lock[MOST_FRAMES];
+	uint64_t frame[MOST_FRAMES][PAGE_WORDS];
+
+	/* what is tried */
+	uint32_t threads;
+	uint32_t steps[MOST_THREADS];
+	struct step step[MOST_THREADS][MOST_STEPS];
+	struct fault planned[CALLS];
+	uint64_t patience_ns;
+	uint32_t version; /* of all words in the beginning */
+	uint64_t seed;
+
+	/* the store, and who uses it */
+	uint64_t disk[MOST_PAGES][PAGE_WORDS];
+	uint64_t random;
+	struct fault fault[CALLS];
+	uint32_t fetching[MOST_PAGES], putting[MOST_PAGES], saving[MOST_PAGES];
+	uint32_t filling[MOST_FRAMES], held[MOST_FRAMES];
+	uint32_t calls[CALLS], failed[CALLS];
+
+	/* what is known of the elements */
+	uint8_t number[ELEMENTS][MOST_NUMBERS]; /* enum number_state */
+	uint32_t last[ELEMENTS];  /* highest number that was begun */
+	uint32_t floor[ELEMENTS]; /* every read that begins now returns at least this number */
+	uint32_t errors, finished;
+	const char *wrong;
+};
+
+struct arguments {
+	struct trial *t;
+};
+
+SIMT_FN void blame(struct trial *t, const char *what)
+{
+	if (!t->wrong)
+		t->wrong = what;
+}
+
+SIMT_FN uint64_t trial_value(uint32_t element, uint32_t number)
+{
+	return (uint64_t)(element + 1) << 32 | number;
+}
+
+/* The words of a page that are inside the store: the last page is half a page. */
+SIMT_FN uint32_t words_of(const struct trial *t, uint64_t page)
+{
+	return page + 1 == t->cache.pages ? PAGE_WORDS / 2 : PAGE_WORDS;
+}
+
+#endif
