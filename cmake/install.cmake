@@ -21,5 +21,7 @@ set(grapnel_pc_libs "-lboost_context -lpthread -lm")
 if(GN_CUDA)
   string(APPEND grapnel_pc_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lstdc++ -ldl -lrt")
 endif()
+# Relative to where the file lies, so that --prefix may be chosen when installing.
+file(RELATIVE_PATH grapnel_pc_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/grapnel.pc.in grapnel.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/grapnel.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * 02_read_file.c - how does a kernel read a file, and how do I see what that moved?
+ *
+ * The file is a store like any other: only its URI differs. Threads that miss post NVMe commands to queue pairs that
+ * a controller in software serves; the kernel does not know. Scattered reads of 8 bytes, one in 512.
+ *
+ *     cc 02_read_file.c $(pkg-config --cflags --libs grapnel) -o 02_read_file && ./02_read_file [cpu|cuda] [FILE]
+ *
+ * Expected output (the second line says how this system reads files):
+ *     32768 records checked, 0 wrong
+ *     path: ...
+ *     fetched 8192 pages, 33554432 bytes
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <grapnel/grapnel.h>
+
+enum { COUNT = 4 << 20, STEP = 128, CHECKED = COUNT / STEP };
+
+struct check_args {
+	struct gn_array records;
+	uint32_t *wrong;
+};
+
+/* Neighbouring threads take neighbouring records: those of one page find it fetched, or wait for it together. */
+SIMT_FN void check(const struct check_args *a)
+{
+	for (uint64_t i = simt_global_thread(); i < CHECKED; i += simt_global_threads()) {
+		uint64_t record = 0;
+		int code = gn_array_read(&a->records, i * STEP, &record);
+
+		if (code || record != i * STEP * 3)
+			simt_add_relaxed_dev_u32(a->wrong, 1);
+	}
+}
+SIMT_KERNEL(check, struct check_args)
+
+static struct gn_error error;
+
+static void must(int code)
+{
+	if (!code)
+		return;
+	fprintf(stderr, "02_read_file: %s: %s\n", gn_error_name(code), error.text);
+	exit(1);
+}
+
+static void fill(struct gn_store *store)
+{
+	uint64_t *records = (uint64_t *)malloc(COUNT * sizeof *records);
+
+	for (uint64_t i = 0; records && i < COUNT; i++)
+		records[i] = i * 3;
+	must(records ? gn_store_write(store, 0, records, COUNT * sizeof *records, &error) : -GN_ENOMEM);
+	free(records);
+}
+
+int main(int argc, char **argv)
+{
+	struct simt_config config = {0};
+	struct gn_cache_options options = {0};
+	struct gn_cache_facts facts;
+	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, COUNT, sizeof(uint64_t)};
+	struct simt_grid grid = {4, 256, 0};
+	struct simt_machine *machine;
+	struct gn_store *store;
+	struct gn_cache *cache;
+	struct check_args args;
+	char uri[4096];
+
+	config.name = argc > 1 ? argv[1] : "cpu";
+	snprintf(uri, sizeof uri, "file:%s?create=32M", argc > 2 ? argv[2] : "records.bin");
+	must(simt_open(&machine, &config, &error));
+	must(gn_store_open(&store, machine, uri, NULL, &error));
+	fill(store);
+	options.bytes = 4 << 20;
+	options.counters = 1;
+	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
+	shape.cache = cache;
+	shape.store = store;
+	must(gn_array_create(&args.records, machine, &shape, &error));
+	args.wrong = (uint32_t *)simt_alloc(machine, sizeof *args.wrong, SIMT_SHARED);
+
+	must(simt_launch(machine, &check_kernel, grid, &args));
+	must(simt_wait(machine));
+	must(gn_cache_describe(cache, &facts));
+	printf("%d records checked, %u wrong\n", CHECKED, *args.wrong);
+	printf("path: %s\n", gn_store_path(store));
+	printf("fetched %llu pages, %llu bytes\n", (unsigned long long)facts.count.fetched,
+	       (unsigned long long)facts.count.fetched_bytes);
+
+	simt_free(machine, args.wrong);
+	gn_array_destroy(&args.records, machine);
+	gn_cache_destroy(cache);
+	gn_store_close(store);
+	simt_close(machine);
+	return 0;
+}

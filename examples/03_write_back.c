@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * 03_write_back.c - how do a kernel's writes reach the file, and how do I know that they did?
+ *
+ * The kernel squares numbers in place; pages it has changed are written when their frame is needed, the rest by
+ * gn_cache_flush. Only its return of 0 says that everything is in the store. Then the file is opened anew.
+ *
+ *     cc 03_write_back.c $(pkg-config --cflags --libs grapnel) -o 03_write_back && ./03_write_back [cpu|cuda] [FILE]
+ *
+ * Expected output:
+ *     flushed, 0 pages dirty
+ *     in the file: 0 1 4 9 ... 1099509530625
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <grapnel/grapnel.h>
+
+enum { COUNT = 1 << 20 };
+
+struct square_args {
+	struct gn_array numbers;
+	int start; /* 1: write i, 0: square what is there */
+};
+
+SIMT_FN void square(const struct square_args *a)
+{
+	for (uint64_t i = simt_global_thread(); i < gn_count(&a->numbers); i += simt_global_threads()) {
+		uint64_t x = a->start ? i : gn_read_u64(&a->numbers, i);
+
+		gn_write_u64(&a->numbers, i, a->start ? x : x * x);
+	}
+}
+SIMT_KERNEL(square, struct square_args)
+
+static struct gn_error error;
+
+static void must(int code)
+{
+	if (!code)
+		return;
+	fprintf(stderr, "03_write_back: %s: %s\n", gn_error_name(code), error.text);
+	exit(1);
+}
+
+static void run(struct simt_machine *machine, struct gn_store *store)
+{
+	struct gn_cache_options options = {0};
+	struct gn_cache_facts facts;
+	struct gn_array_config shape = {GN_PAGED, 0, store, 0, COUNT, sizeof(uint64_t)};
+	struct simt_grid grid = {4, 256, 0};
+	struct gn_cache *cache;
+	struct square_args args;
+
+	options.bytes = 1 << 20; /* an eighth of the numbers */
+	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
+	shape.cache = cache;
+	must(gn_array_create(&args.numbers, machine, &shape, &error));
+	for (args.start = 1; args.start >= 0; args.start--) {
+		must(simt_launch(machine, &square_kernel, grid, &args)); /* launches of a machine run in order */
+		must(simt_wait(machine));
+	}
+	must(gn_array_failure(&args.numbers, &error)); /* did every access succeed? */
+	must(gn_cache_flush(cache, &error));           /* is every write in the store? */
+	must(gn_cache_describe(cache, &facts));
+	printf("flushed, %llu pages dirty\n", (unsigned long long)facts.dirty_pages);
+	gn_array_destroy(&args.numbers, machine);
+	gn_cache_destroy(cache);
+}
+
+static void show(struct gn_store *store)
+{
+	uint64_t first[4], last;
+
+	must(gn_store_read(store, 0, first, sizeof first, &error));
+	must(gn_store_read(store, (COUNT - 1) * sizeof last, &last, sizeof last, &error));
+	printf("in the file: %llu %llu %llu %llu ... %llu\n", (unsigned long long)first[0],
+	       (unsigned long long)first[1], (unsigned long long)first[2], (unsigned long long)first[3],
+	       (unsigned long long)last);
+}
+
+int main(int argc, char **argv)
+{
+	struct simt_config config = {0};
+	struct simt_machine *machine;
+	struct gn_store *store;
+	char uri[4096];
+
+	config.name = argc > 1 ? argv[1] : "cpu";
+	snprintf(uri, sizeof uri, "file:%s?create=8M", argc > 2 ? argv[2] : "squares.bin");
+	must(simt_open(&machine, &config, &error));
+	must(gn_store_open(&store, machine, uri, NULL, &error));
+	run(machine, store);
+	gn_store_close(store);
+	must(gn_store_open(&store, machine, uri, NULL, &error)); /* what a later program would see */
+	show(store);
+	gn_store_close(store);
+	simt_close(machine);
+	return 0;
+}

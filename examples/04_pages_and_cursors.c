@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * 04_pages_and_cursors.c - which of the three ways to read is the right one for my loop?
+ *
+ *   gn_read_u32        anywhere, any time; looks the page up for every element
+ *   gn_cursor_read_u32 a thread that goes along: remembers the page it saw last, holds nothing
+ *   gn_array_acquire   a run of elements by pointer, pinned: the fastest; hold few, and not for long
+ *
+ *     cc 04_pages_and_cursors.c $(pkg-config --cflags --libs grapnel) -o 04 && ./04 [cpu|cuda]
+ *
+ * Expected output (times differ):
+ *     elements: sum 8796090925056, ... ns a number
+ *     cursor: sum 8796090925056, ... ns a number
+ *     pages: sum 8796090925056, ... ns a number
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <grapnel/grapnel.h>
+
+enum { COUNT = 4 << 20, PIECE = 1024 /* numbers a page */ };
+enum how { ELEMENTS, CURSOR, PAGES, WAYS };
+
+struct sum_args {
+	struct gn_array numbers;
+	uint64_t *sum;
+	uint32_t how;
+};
+
+/* A piece by page reference. The mask says who takes part: this thread on its own. */
+SIMT_FN uint64_t sum_page(const struct gn_array *numbers, uint64_t first)
+{
+	const uint32_t self = 1u << simt_lane();
+	struct gn_page page;
+	uint64_t total = 0;
+
+	if (gn_array_acquire(numbers, self, first, 0, &page))
+		return 0; /* -GN_ENOBUFS: every frame is pinned; read element by element instead */
+	for (uint64_t k = 0; k < page.count; k++)
+		total += ((const uint32_t *)page.data)[k];
+	gn_array_release(numbers, self, &page);
+	return total;
+}
+
+/* Each thread takes pieces of a page. */
+SIMT_FN void sum(const struct sum_args *a)
+{
+	struct gn_cursor cursor = gn_cursor_init(&a->numbers);
+	uint64_t total = 0;
+
+	for (uint64_t piece = simt_global_thread(); piece < COUNT / PIECE; piece += simt_global_threads()) {
+		if (a->how == PAGES)
+			total += sum_page(&a->numbers, piece * PIECE);
+		else
+			for (uint64_t i = piece * PIECE; i < (piece + 1) * PIECE; i++)
+				total += a->how == CURSOR ? gn_cursor_read_u32(&cursor, i) : gn_read_u32(&a->numbers, i);
+	}
+	gn_cursor_end(&cursor);
+	simt_add_relaxed_dev_u64(&a->sum[a->how], total);
+}
+SIMT_KERNEL(sum, struct sum_args)
+
+static struct gn_error error;
+
+static void must(int code)
+{
+	if (!code)
+		return;
+	fprintf(stderr, "04_pages_and_cursors: %s: %s\n", gn_error_name(code), error.text);
+	exit(1);
+}
+
+static void run(struct simt_machine *machine, struct sum_args *args)
+{
+	static const char *const name[WAYS] = {"elements", "cursor", "pages"};
+	struct simt_grid grid = {4, 64, 0};
+
+	for (args->how = 0; args->how < WAYS; args->how++) {
+		uint64_t begin = simt_clock_ns();
+
+		must(simt_launch(machine, &sum_kernel, grid, args));
+		must(simt_wait(machine));
+		must(gn_array_failure(&args->numbers, &error));
+		printf("%s: sum %llu, %.2f ns a number\n", name[args->how], (unsigned long long)args->sum[args->how],
+		       (double)(simt_clock_ns() - begin) / COUNT);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct simt_config config = {0};
+	struct gn_cache_options options = {0};
+	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, COUNT, sizeof(uint32_t)};
+	struct simt_machine *machine;
+	struct gn_store *store;
+	struct gn_cache *cache;
+	struct sum_args args;
+
+	config.name = argc > 1 ? argv[1] : "cpu";
+	must(simt_open(&machine, &config, &error));
+	must(gn_store_open(&store, machine, "host:16M", NULL, &error));
+	for (uint32_t i = 0; i < COUNT; i++)
+		must(gn_store_write(store, i * sizeof i, &i, sizeof i, &error));
+	options.bytes = 32 << 20; /* all of it fits: what a hit costs */
+	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
+	shape.cache = cache;
+	shape.store = store;
+	must(gn_array_create(&args.numbers, machine, &shape, &error));
+	args.sum = (uint64_t *)simt_alloc(machine, WAYS * sizeof *args.sum, SIMT_SHARED);
+	run(machine, &args);
+	simt_free(machine, args.sum);
+	gn_array_destroy(&args.numbers, machine);
+	gn_cache_destroy(cache);
+	gn_store_close(store);
+	simt_close(machine);
+	return 0;
+}
