@@ -193,6 +193,44 @@ SIMT_FN void gn__count_hits(const struct gn_array *a, uint64_t hits)
 }
 
 /*
+ * Pin a page that is in its frame: the first lane looks and takes the pin for all. Returns 1 or 0, to all lanes of
+ * mask. This is gn_cache_pin's common case without a call and without the words of the cache behind it.
+ */
+SIMT_FN int gn__pin_hit(const struct gn_array *a, uint32_t mask, uint64_t page, int write, struct gn_hold *hold)
+{
+	const uint32_t leader = simt_first_lane(mask);
+	struct gn__glimpse g = {0, 0, 0};
+	uint64_t data = 0;
+
+	if (simt_lane() == leader) {
+		g = gn__look(a, page);
+		if (g.seen & GN_WORD_VALID && !(g.seen & GN_WORD_BUSY) && (g.seen & GN_WORD_PINS) != GN_WORD_PINS) {
+			const uint64_t mark = GN_WORD_REF | (write ? GN_WORD_DIRTY : 0);
+
+			if (simt_cas_acquire_dev_u64((uint64_t *)(uintptr_t)g.word, g.seen, (g.seen | mark) + GN_WORD_PIN) ==
+			    g.seen)
+				data = (uint64_t)(uintptr_t)g.data;
+		}
+	}
+	data = simt_shfl_u64(mask, data, leader);
+	hold->word = (uint64_t *)(uintptr_t)g.word;
+	hold->data = (char *)(uintptr_t)data;
+	simt_warp_sync(mask);
+	if (data && simt_lane() == leader)
+		gn__count_hits(a, simt_popcount(mask));
+	return data != 0;
+}
+
+/* Pin the page of a paged array, whatever it takes; write only if the array is not read-only. */
+SIMT_FN struct gn_store_status gn__pin(const struct gn_array *a, uint32_t mask, uint64_t page, int write,
+				       struct gn_hold *hold)
+{
+	const struct gn_store_status ok = {0, 0};
+
+	return simt_likely(gn__pin_hit(a, mask, page, write, hold)) ? ok : gn_cache_pin(a->cache, mask, page, write, hold);
+}
+
+/*
  * The page is not at hand: lanes that want the same one bring it in together, each reads its element while it is
  * pinned. Where no frame can be had, every lane reads from the store.
  */
@@ -285,7 +323,7 @@ SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const v
 		return 0;
 	}
 	lanes = simt_match_any_u64(simt_active(), page);
-	status = gn_cache_pin(a->cache, lanes, page, 1, &hold);
+	status = gn__pin(a, lanes, page, 1, &hold);
 	if (!status.code) {
 		gn__store_element(hold.data + at, from, size);
 		gn_cache_unpin(lanes, &hold);
@@ -303,7 +341,8 @@ SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const v
  * -GN_EIO, -GN_ETIMEDOUT (the transfer failed); -GN_EROFS. The first failure is also kept in the array. After a
  * failed read *to is unchanged; after a failed write the element is unchanged.
  */
-SIMT_FN int gn_array_read(const struct gn_array *a, uint64_t index, void *to)
+/* Not inlined: the compiler would see sizes that the array at hand does not have, and warn of them in user code. */
+SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, void *to)
 {
 	switch (a->element_log2) {
 	case 0: return gn__read(a, index, to, 1);
