@@ -4,9 +4,9 @@
  *
  *   empty_thread_ns    a thread that does nothing, launched in blocks of 256, a million a launch
  *   switch_ns          one simt_relax of N threads that relax by turns: time / relaxes
- *   ballot_lane_ns ... a collective of 32 lanes: time / (calls * 32); match_equal and match_distinct are for a warp
- *   launch_ns          simt_launch and simt_wait of one thread
- * Each figure is the median of REPEATS. A point of a checking schedule is off: point_ns is what it leaves.
+ *   ballot_lane_ns ... a collective of 32 lanes: time / (calls * 32); match_equal and match_distinct are for
+ * a warp launch_ns          simt_launch and simt_wait of one thread Each figure is the median of REPEATS. A
+ * point of a checking schedule is off: point_ns is what it leaves.
  */
 #define SIMT_PREEMPT 1
 
@@ -74,7 +74,7 @@ static int by_value(const void *a, const void *b)
 
 /* Median time of a launch in ns; ends the program if it fails. */
 static double launch_ns(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
-			struct work work)
+                        struct work work)
 {
 	double ns[REPEATS];
 
@@ -131,7 +131,8 @@ static void scalar(void)
 
 static void warps(void)
 {
-	static const char *const names[] = {"ballot", "shfl", "match_equal", "match_distinct", "active", "warp_sync"};
+	static const char *const names[] = {"ballot",         "shfl",   "match_equal",
+	                                    "match_distinct", "active", "warp_sync"};
 	struct simt_machine *machine = open_cpu(32);
 	uint64_t sink = 0;
 	struct simt_grid grid = {1, 32, 0};

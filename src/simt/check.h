@@ -2,10 +2,10 @@
 /*
  * check.h - schedules that look for errors: seeded random and bounded exhaustive.
  *
- * One OS thread. All threads that may be begun are begun first, each as far as its first point; from then on whoever
- * stands at a point, relaxes or is woken is a candidate, and a schedule chooses among the candidates. What a thread does
- * between two points nobody else can see, so a step is what it does from one choice to the next point: a thread
- * that was chosen when it was not at a point passes the first point it comes to.
+ * One OS thread. All threads that may be begun are begun first, each as far as its first point; from then on
+ * whoever stands at a point, relaxes or is woken is a candidate, and a schedule chooses among the candidates.
+ * What a thread does between two points nobody else can see, so a step is what it does from one choice to the
+ * next point: a thread that was chosen when it was not at a point passes the first point it comes to.
  */
 #ifndef SIMT_CHECK_H
 #define SIMT_CHECK_H
@@ -24,7 +24,8 @@ struct simt__check_ops {
 	int (*enable)(struct simt__check *check, struct simt__fiber *fiber);
 	void (*disable)(struct simt__check *check, struct simt__fiber *fiber);
 	/* Who goes on. self stopped; NULL if threads have only just begun. Returns NULL if nobody can. */
-	struct simt__fiber *(*choose)(struct simt__check *check, struct simt__fiber *self, enum simt__stop why);
+	struct simt__fiber *(*choose)(struct simt__check *check, struct simt__fiber *self,
+	                              enum simt__stop why);
 };
 
 struct simt__check {

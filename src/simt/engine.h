@@ -9,8 +9,8 @@
  *   fiber    runs one thread after another; a thread that waits keeps its fiber, and the next thread starts
  *            on another one. So threads that never wait cost a function call.
  *
- * A fiber is in one of these places: running; ready (a collective or barrier let it go on); in the ring of those
- * that called simt_relax; held by a warp or block until others come; idle.
+ * A fiber is in one of these places: running; ready (a collective or barrier let it go on); in the ring of
+ * those that called simt_relax; held by a warp or block until others come; idle.
  */
 #ifndef SIMT_ENGINE_H
 #define SIMT_ENGINE_H
@@ -40,11 +40,11 @@ struct simt__fiber {
 	struct simt__context context;
 	struct simt__worker *worker;
 	struct simt__block *block;
-	struct simt__warp *warp;               /* NULL where warps have one lane */
-	struct simt__fiber *next, *previous;   /* in the ring, or ready, or idle (next only) */
-	struct simt__fiber *next_waiting;      /* at the block's barrier */
-	struct simt__fiber *older;             /* the worker's one made before */
-	uint64_t result;                       /* of the collective it waited in */
+	struct simt__warp *warp;             /* NULL where warps have one lane */
+	struct simt__fiber *next, *previous; /* in the ring, or ready, or idle (next only) */
+	struct simt__fiber *next_waiting;    /* at the block's barrier */
+	struct simt__fiber *older;           /* the worker's one made before */
+	uint64_t result;                     /* of the collective it waited in */
 	uint8_t in_ring;
 	uint8_t at_point, pass; /* checking schedules: see check.h */
 	uint32_t slot;          /* its index among the candidates; SIMT__NO_SLOT if it cannot go on */
@@ -61,15 +61,15 @@ struct simt__meeting {
 
 struct simt__warp {
 	uint32_t live;    /* lanes that have not ended; those not begun are live */
-	uint32_t stopped; /* live lanes that wait: for a meeting, in simt_active, at the barrier, or relaxing */
+	uint32_t stopped; /* live lanes that wait: in a meeting or simt_active, at the barrier, relaxing */
 	uint32_t meeting, gathering, at_barrier; /* subsets of stopped */
 	uint32_t meetings;
 	struct simt__fiber *lanes[32];
 	struct simt__meeting open[32];
-	uint64_t value[32];  /* what a lane brought to its meeting */
-	uint8_t source[32];  /* which lane's value it wants (shfl) */
-	void *site[32];      /* where it called */
-	size_t depth[32];    /* how deep its stack was (simt_active) */
+	uint64_t value[32]; /* what a lane brought to its meeting */
+	uint8_t source[32]; /* which lane's value it wants (shfl) */
+	void *site[32];     /* where it called */
+	size_t depth[32];   /* how deep its stack was (simt_active) */
 };
 
 struct simt__block {
@@ -98,7 +98,7 @@ struct simt__worker {
 	uint32_t ring;              /* how many are in it */
 	uint32_t relaxes;           /* since somebody last got on */
 	uint32_t since_turn;        /* threads ended, or lanes resumed, since the ring last had a turn */
-	uint64_t quiet_since_ns; /* 0: not quiet; with the next two, see quiet_round in worker.c */
+	uint64_t quiet_since_ns;    /* 0: not quiet; with the next two, see quiet_round in worker.c */
 	uint64_t yielded_ns, slept_ns;
 
 	struct simt__fiber *idle, *fibers;
@@ -116,7 +116,7 @@ struct simt__fiber *simt__stack_fiber(struct simt__stacks **stacks, void **low, 
 void simt__stacks_free(struct simt__stacks *stacks);
 
 /* block.c */
-/* Take the launch's next block into worker->feed. Returns 0 if there is none (or no memory: then it failed). */
+/* Take the launch's next block into worker->feed. Returns 0 if there is none (or no memory: it failed). */
 int simt__block_begin(struct simt__worker *worker);
 /* Bind fiber to the next thread of worker->feed. */
 void simt__thread_begin(struct simt__worker *worker, struct simt__fiber *fiber);
@@ -134,7 +134,8 @@ void simt__warp_end_lane(struct simt__warp *warp, struct simt__fiber *fiber);
 
 /* worker.c */
 /* Prepare for the calling OS thread; give back what it took. */
-void simt__worker_init(struct simt__worker *worker, uint32_t processor, uint32_t warp_width, uint32_t most_live);
+void simt__worker_init(struct simt__worker *worker, uint32_t processor, uint32_t warp_width,
+                       uint32_t most_live);
 void simt__worker_fini(struct simt__worker *worker);
 /* Run blocks of launch until none is left or it failed; on return no fiber holds a thread. */
 void simt__worker_run(struct simt__worker *worker, struct simt__launch *launch);
@@ -152,10 +153,10 @@ int simt__feed(struct simt__worker *worker);
 
 /* launch.c */
 void simt__launch_init(struct simt__launch *launch, const struct simt_kernel *kernel, struct simt_grid grid,
-		       const void *arguments);
+                       const void *arguments);
 /* Record the launch's failure; the first one stays. */
 void simt__launch_fail(struct simt__launch *launch, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 static inline int simt__launch_failed(const struct simt__launch *launch)
 {
 	return __atomic_load_n(&launch->failed, __ATOMIC_ACQUIRE);

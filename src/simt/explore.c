@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explore.c - every schedule within a bound, by running the kernel again from the start for each: depth first over the
- * choices. A node is a choice among several threads; a run follows the nodes on the path, then the default
- * (go on with the same thread, else the next one round), which leaves new nodes behind.
+ * explore.c - every schedule within a bound, by running the kernel again from the start for each: depth first
+ * over the choices. A node is a choice among several threads; a run follows the nodes on the path, then the
+ * default (go on with the same thread, else the next one round), which leaves new nodes behind.
  */
 #include <grapnel/simt/explore.h>
 
@@ -30,7 +30,8 @@ struct explorer {
 	/* The path: nodes below `fixed` are followed, those above were made in this run. */
 	struct node *node;
 	size_t at, fixed, room;
-	int diverged; /* a fixed choice could not be made: the kernel is not repeatable, or the schedule is not its own */
+	int diverged; /* a fixed choice could not be made: the kernel is not repeatable, or the schedule is
+	                 not its own */
 
 	/* When nothing but time can help, time goes faster: see tick. */
 	uint64_t waited; /* threads that relaxed since the last sign of progress */
@@ -64,9 +65,9 @@ static void disable(struct simt__check *check, struct simt__fiber *f)
 }
 
 /*
- * A thread that passes as many points between two waits as the time before probably polls. When all have done nothing else
- * for many rounds, the clock begins to run, twice as fast every few rounds, so that deadlines expire in a run
- * of reasonable length.
+ * A thread that passes as many points between two waits as the time before probably polls. When all have done
+ * nothing else for many rounds, the clock begins to run, twice as fast every few rounds, so that deadlines
+ * expire in a run of reasonable length.
  */
 static void tick(struct explorer *e, unsigned thread, enum simt__stop why)
 {
@@ -88,7 +89,7 @@ static void tick(struct explorer *e, unsigned thread, enum simt__stop why)
 	if (++e->idle_rounds > patience) {
 		doublings = (e->idle_rounds - patience) / rounds_a_doubling;
 		e->base.clock_ns += (uint64_t)SIMT__STEP_NS
-				    << (doublings < doublings_most ? doublings : doublings_most);
+		                    << (doublings < doublings_most ? doublings : doublings_most);
 	}
 }
 
@@ -109,7 +110,8 @@ static struct node *node_new(struct explorer *e, uint64_t untried, unsigned usua
 		void *more = realloc(e->node, room * sizeof *e->node);
 
 		if (!more) {
-			simt__launch_fail(&e->launch, "kernel %s: no memory for its schedule", e->launch.kernel->name);
+			simt__launch_fail(&e->launch, "kernel %s: no memory for its schedule",
+			                  e->launch.kernel->name);
 			return NULL;
 		}
 		e->node = (struct node *)more;
@@ -133,7 +135,8 @@ static unsigned branch(struct explorer *e, uint64_t options, unsigned usual)
 			n->chosen = n->usual;
 		if (!(options >> n->chosen & 1)) {
 			e->diverged = 1;
-			simt__launch_fail(&e->launch, "kernel %s: does not follow the schedule", e->launch.kernel->name);
+			simt__launch_fail(&e->launch, "kernel %s: does not follow the schedule",
+			                  e->launch.kernel->name);
 			return usual;
 		}
 	} else {
@@ -171,7 +174,8 @@ static struct simt__fiber *choose(struct simt__check *check, struct simt__fiber 
 }
 
 /* Run the kernel once along the fixed nodes. */
-static int run_once(struct explorer *e, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments)
+static int run_once(struct explorer *e, const struct simt_kernel *kernel, struct simt_grid grid,
+                    const void *arguments)
 {
 	if (e->task->reset)
 		e->task->reset(e->task->user);
@@ -249,8 +253,8 @@ static int parse_path(struct explorer *e, const char *text)
 		unsigned long node, thread;
 		int length = 0;
 
-		if (sscanf(text, "%9lu:%2lu%n", &node, &thread, &length) != 2 || node < e->fixed || node > NODES_MOST ||
-		    thread >= SIMT__FAIR_THREADS)
+		if (sscanf(text, "%9lu:%2lu%n", &node, &thread, &length) != 2 || node < e->fixed ||
+		    node > NODES_MOST || thread >= SIMT__FAIR_THREADS)
 			return -GN_EINVAL;
 		if (path_until(e, node))
 			return -GN_ENOMEM;
@@ -267,8 +271,8 @@ static int in_bounds(struct simt_grid grid, const struct simt_exploration *task)
 	uint64_t threads = (uint64_t)grid.blocks * grid.block_threads;
 	unsigned width = task->warp_width;
 
-	return threads >= 1 && threads <= SIMT__FAIR_THREADS && grid.shared_bytes <= 48 * 1024 && width <= 32 &&
-	       !(width & (width - 1));
+	return threads >= 1 && threads <= SIMT__FAIR_THREADS && grid.shared_bytes <= 48 * 1024 &&
+	       width <= 32 && !(width & (width - 1));
 }
 
 static struct explorer *explorer_new(const struct simt_exploration *task)
@@ -294,7 +298,7 @@ static void explorer_free(struct explorer *e)
 }
 
 int simt_explore(const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments,
-		 const struct simt_exploration *exploration, struct simt_explored *explored)
+                 const struct simt_exploration *exploration, struct simt_explored *explored)
 {
 	struct explorer *e;
 	int err = 0;
@@ -323,7 +327,7 @@ int simt_explore(const struct simt_kernel *kernel, struct simt_grid grid, const 
 }
 
 int simt_replay(const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments,
-		const struct simt_exploration *exploration, const char *schedule)
+                const struct simt_exploration *exploration, const char *schedule)
 {
 	struct explorer *e;
 	int err;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fairness.h - which threads an exhaustive schedule may choose, so that a loop that polls does not make endless runs.
+ * fairness.h - which threads an exhaustive schedule may choose, so that a loop that polls does not make
+ * endless runs.
  *
- * Musuvathi and Qadeer, "Fair Stateless Model Checking", PLDI 2008, algorithm 1: a thread that relaxes gives way to those
- * that were kept from running, or were blocked by it, since it last relaxed. Besides, the thread that relaxed
- * last is not chosen before somebody else made a step: it would see what it saw.
+ * Musuvathi and Qadeer, "Fair Stateless Model Checking", PLDI 2008, algorithm 1: a thread that relaxes gives
+ * way to those that were kept from running, or were blocked by it, since it last relaxed. Besides, the thread
+ * that relaxed last is not chosen before somebody else made a step: it would see what it saw.
  */
 #ifndef SIMT_FAIRNESS_H
 #define SIMT_FAIRNESS_H
@@ -17,8 +18,8 @@ enum { SIMT__FAIR_THREADS = 64 };
 /* Sets of threads, thread k as bit k. */
 struct simt__fairness {
 	uint64_t enabled;
-	uint64_t before;  /* enabled before the step that runs */
-	uint64_t relaxed; /* the thread that relaxed in the last step */
+	uint64_t before;                       /* enabled before the step that runs */
+	uint64_t relaxed;                      /* the thread that relaxed in the last step */
 	uint64_t give_way[SIMT__FAIR_THREADS]; /* to whom a thread gives way */
 	/* Since a thread last relaxed: who could run all the time, whom it blocked, who ran. */
 	uint64_t could[SIMT__FAIR_THREADS], blocked[SIMT__FAIR_THREADS], ran[SIMT__FAIR_THREADS];

@@ -41,9 +41,10 @@ enum { TSAN_NO_SYNC = 1 };
 #endif
 
 /*
- * jump_fcontext ends with a jump, not with a return. Were it called, the processor's stack of return addresses would
- * keep one too many at each switch, and every return behind it would be mispredicted (5 ns each). On x86-64 it is
- * therefore entered by a jump too. On aarch64 it ends with a return, to the place that called it.
+ * jump_fcontext ends with a jump, not with a return. Were it called, the processor's stack of return
+ * addresses would keep one too many at each switch, and every return behind it would be mispredicted (5 ns
+ * each). On x86-64 it is therefore entered by a jump too. On aarch64 it ends with a return, to the place that
+ * called it.
  */
 static inline struct transfer jump(void *to, void *data)
 {
@@ -51,15 +52,15 @@ static inline struct transfer jump(void *to, void *data)
 	struct transfer came;
 
 	__asm__ volatile("leaq -128(%%rsp), %%rsp\n\t" /* the red zone of this function */
-			 "leaq 1f(%%rip), %%rax\n\t"
-			 "pushq %%rax\n\t"
-			 "jmp *%[jump]\n"
-			 "1:\tleaq 128(%%rsp), %%rsp"
-			 : "=&a"(came.context), "=&d"(came.data), "+D"(to), "+S"(data)
-			 : [jump] "r"(jump_fcontext)
-			 : "rcx", "r8", "r9", "r10", "r11", "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
-			   "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
-			   "xmm15");
+	                 "leaq 1f(%%rip), %%rax\n\t"
+	                 "pushq %%rax\n\t"
+	                 "jmp *%[jump]\n"
+	                 "1:\tleaq 128(%%rsp), %%rsp"
+	                 : "=&a"(came.context), "=&d"(came.data), "+D"(to), "+S"(data)
+	                 : [jump] "r"(jump_fcontext)
+	                 : "rcx", "r8", "r9", "r10", "r11", "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3",
+	                   "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+	                   "xmm14", "xmm15");
 	return came;
 #else
 	return jump_fcontext(to, data);
@@ -108,7 +109,7 @@ void simt__context_adopt(struct simt__context *self)
 }
 
 void simt__context_init(struct simt__context *self, void *low, size_t bytes,
-			void (*body)(struct simt__context *self))
+                        void (*body)(struct simt__context *self))
 {
 	self->low = low;
 	self->bytes = bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fiber.h - one flow of control with a stack of its own. The switch itself is Boost.Context's assembly; what the
- * sanitizers and valgrind must be told stands beside it in fiber.c and nowhere else.
+ * fiber.h - one flow of control with a stack of its own. The switch itself is Boost.Context's assembly; what
+ * the sanitizers and valgrind must be told stands beside it in fiber.c and nowhere else.
  */
 #ifndef SIMT_FIBER_H
 #define SIMT_FIBER_H
@@ -30,9 +30,9 @@ extern "C" {
 #endif
 
 struct simt__context {
-	void *resume;                            /* where it goes on */
+	void *resume;                             /* where it goes on */
 	void (*body)(struct simt__context *self); /* where it begins; never returns */
-	const void *low;                         /* its stack */
+	const void *low;                          /* its stack */
 	size_t bytes;
 	struct simt__context *to; /* the last one it switched to */
 	void *tsan, *asan;        /* the sanitizers' own handles */
@@ -44,11 +44,11 @@ void simt__context_adopt(struct simt__context *self);
 
 /* simt__context_init - self will begin in body, on the stack [low, low + bytes). */
 void simt__context_init(struct simt__context *self, void *low, size_t bytes,
-			void (*body)(struct simt__context *self));
+                        void (*body)(struct simt__context *self));
 
 /*
- * simt__context_fini - self does not run again: give back what the sanitizers hold. What it did is ordered before a
- * SIMT__ACQUIRE of end. The caller runs on `caller`.
+ * simt__context_fini - self does not run again: give back what the sanitizers hold. What it did is ordered
+ * before a SIMT__ACQUIRE of end. The caller runs on `caller`.
  */
 void simt__context_fini(struct simt__context *self, struct simt__context *caller, void *end);
 

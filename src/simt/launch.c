@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 void simt__launch_init(struct simt__launch *launch, const struct simt_kernel *kernel, struct simt_grid grid,
-		       const void *arguments)
+                       const void *arguments)
 {
 	launch->kernel = kernel;
 	launch->arguments = arguments;

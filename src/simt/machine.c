@@ -10,9 +10,9 @@ static int open_cuda(struct simt_machine **machine, const struct simt_config *co
 #else
 	(void)machine;
 	return gn_error_set(error, -GN_ENODEV,
-			    "machine \"%s\": this build has no cuda machine; build it with the cuda preset "
-			    "(cmake --preset cuda, needs nvcc) or use \"cpu\"",
-			    config->name);
+	                    "machine \"%s\": this build has no cuda machine; build it with the cuda preset "
+	                    "(cmake --preset cuda, needs nvcc) or use \"cpu\"",
+	                    config->name);
 #endif
 }
 
@@ -20,13 +20,14 @@ int simt_open(struct simt_machine **machine, const struct simt_config *config, s
 {
 	*machine = NULL;
 	if (!config->name)
-		return gn_error_set(error, -GN_EINVAL, "a machine needs a name: \"cpu\", \"cuda\" or \"cuda:1\"");
+		return gn_error_set(error, -GN_EINVAL,
+		                    "a machine needs a name: \"cpu\", \"cuda\" or \"cuda:1\"");
 	if (!strcmp(config->name, "cpu"))
 		return simt__cpu_open(machine, config, error);
 	if (!strcmp(config->name, "cuda") || !strncmp(config->name, "cuda:", 5))
 		return open_cuda(machine, config, error);
-	return gn_error_set(error, -GN_ENODEV, "no machine is called \"%s\": use \"cpu\", \"cuda\" or \"cuda:1\"",
-			    config->name);
+	return gn_error_set(error, -GN_ENODEV,
+	                    "no machine is called \"%s\": use \"cpu\", \"cuda\" or \"cuda:1\"", config->name);
 }
 
 void simt_close(struct simt_machine *machine)
@@ -58,12 +59,13 @@ int simt_move(struct simt_machine *machine, void *to, const void *from, size_t b
 }
 
 int simt_register(struct simt_machine *machine, void *memory, size_t bytes, void **device,
-		  struct gn_error *error)
+                  struct gn_error *error)
 {
 	*device = NULL;
 	if ((uintptr_t)memory % 4096 || bytes % 4096 || !bytes)
-		return gn_error_set(error, -GN_EINVAL, "cannot register %zu bytes at %p: both must be multiples of 4096",
-				    bytes, memory);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "cannot register %zu bytes at %p: both must be multiples of 4096", bytes,
+		                    memory);
 	return machine->ops->pin(machine, memory, bytes, device, error);
 }
 
@@ -73,13 +75,15 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes)
 }
 
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
-		const void *arguments)
+                const void *arguments)
 {
-	if (!grid.blocks || grid.blocks > 0x7fffffff || !grid.block_threads || grid.block_threads > 1024 || grid.shared_bytes > 48 * 1024)
-		return gn_error_set(&machine->failure, -GN_EINVAL,
-				    "kernel %s: a grid of %u blocks of %u threads with %u bytes shared is out of bounds "
-				    "(1 to 2147483647 blocks, 1 to 1024 threads, at most 49152 bytes)",
-				    kernel->name, grid.blocks, grid.block_threads, grid.shared_bytes);
+	if (!grid.blocks || grid.blocks > 0x7fffffff || !grid.block_threads || grid.block_threads > 1024 ||
+	    grid.shared_bytes > 48 * 1024)
+		return gn_error_set(
+		    &machine->failure, -GN_EINVAL,
+		    "kernel %s: a grid of %u blocks of %u threads with %u bytes shared is out of bounds "
+		    "(1 to 2147483647 blocks, 1 to 1024 threads, at most 49152 bytes)",
+		    kernel->name, grid.blocks, grid.block_threads, grid.shared_bytes);
 	return machine->ops->launch(machine, kernel, grid, arguments);
 }
 

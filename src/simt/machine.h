@@ -18,10 +18,10 @@ struct simt_machine_ops {
 	void (*free)(struct simt_machine *machine, void *memory);
 	int (*move)(struct simt_machine *machine, void *to, const void *from, size_t bytes);
 	int (*pin)(struct simt_machine *machine, void *memory, size_t bytes, void **device,
-		   struct gn_error *error);
+	           struct gn_error *error);
 	void (*unpin)(struct simt_machine *machine, void *memory, size_t bytes);
 	int (*launch)(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
-		      const void *arguments);
+	              const void *arguments);
 	int (*wait)(struct simt_machine *machine);
 	void (*info)(const struct simt_machine *machine, struct simt_info *info);
 	void (*close)(struct simt_machine *machine);

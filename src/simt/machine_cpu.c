@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 enum {
-	/* Threads that wait at once on one OS thread, unless there are so many OS threads that their stacks would
-	 * need more mappings (two a stack) than Linux gives a process by default (65530). */
+	/* Threads that wait at once on one OS thread, unless there are so many OS threads that their stacks
+	 * would need more mappings (two a stack) than Linux gives a process by default (65530). */
 	LIVE_A_WORKER = 1024,
 	LIVE_IN_ALL = 24576,
 	WORKERS_MOST = 1024,
@@ -115,7 +115,7 @@ static int keep_arguments(struct cpu_machine *m, const void *arguments, size_t b
 }
 
 static int cpu_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
-		      const void *arguments)
+                      const void *arguments)
 {
 	struct cpu_machine *m = cpu_of(machine);
 	int err;
@@ -162,7 +162,8 @@ static int cpu_move(struct simt_machine *machine, void *to, const void *from, si
 	return err;
 }
 
-static int cpu_pin(struct simt_machine *machine, void *memory, size_t bytes, void **device, struct gn_error *error)
+static int cpu_pin(struct simt_machine *machine, void *memory, size_t bytes, void **device,
+                   struct gn_error *error)
 {
 	(void)machine;
 	(void)bytes;
@@ -236,10 +237,11 @@ static int check_config(const struct simt_config *config, struct gn_error *error
 	if (width > 32 || width & (width - 1))
 		return gn_error_set(error, -GN_EINVAL, "warp width %u: must be 1, 2, 4, 8, 16 or 32", width);
 	if (config->threads > WORKERS_MOST)
-		return gn_error_set(error, -GN_EINVAL, "%u OS threads: at most %d", config->threads, WORKERS_MOST);
+		return gn_error_set(error, -GN_EINVAL, "%u OS threads: at most %d", config->threads,
+		                    WORKERS_MOST);
 	if (config->schedule != SIMT_FAIR && config->schedule != SIMT_RANDOM)
 		return gn_error_set(error, -GN_EINVAL, "schedule %d: must be SIMT_FAIR or SIMT_RANDOM",
-				    (int)config->schedule);
+		                    (int)config->schedule);
 	return 0;
 }
 
@@ -265,16 +267,17 @@ static int start_workers(struct cpu_machine *m, struct gn_error *error)
 		m->worker[k].machine = m;
 		if (pthread_create(&m->worker[k].thread, NULL, worker_body, &m->worker[k])) {
 			stop_workers(m, k);
-			return gn_error_set(error, -GN_ENOMEM,
-					    "the system gave %u of %u OS threads: ask for fewer with config.threads", k,
-					    m->workers);
+			return gn_error_set(
+			    error, -GN_ENOMEM,
+			    "the system gave %u of %u OS threads: ask for fewer with config.threads", k,
+			    m->workers);
 		}
 	}
 	return 0;
 }
 
-static const struct simt_machine_ops cpu_ops = {simt__cpu_alloc, simt__cpu_free, cpu_move, cpu_pin, cpu_unpin,
-						cpu_launch,      cpu_wait,       cpu_info, cpu_close};
+static const struct simt_machine_ops cpu_ops = {
+    simt__cpu_alloc, simt__cpu_free, cpu_move, cpu_pin, cpu_unpin, cpu_launch, cpu_wait, cpu_info, cpu_close};
 
 static int start(struct cpu_machine *m, const struct simt_config *config, struct gn_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schedule_random.c - at every choice a candidate drawn by a seeded generator. Threads that relax stand apart and get one
- * turn in four: among a thousand that wait, the one they wait for would else hardly run.
+ * schedule_random.c - at every choice a candidate drawn by a seeded generator. Threads that relax stand apart
+ * and get one turn in four: among a thousand that wait, the one they wait for would else hardly run.
  */
 #include <simt/check.h>
 

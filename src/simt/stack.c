@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 /*
- * A stack is a guard page and STACK_BYTES above it; the fiber itself lies at the top, so that a switch touches
- * one page. The stride is odd in pages and the top is moved by some lines from one stack to the next:
+ * A stack is a guard page and STACK_BYTES above it; the fiber itself lies at the top, so that a switch
+ * touches one page. The stride is odd in pages and the top is moved by some lines from one stack to the next:
  * else the hot lines of a thousand stacks would fall into the same few sets of the caches.
  */
 enum {
@@ -36,7 +36,7 @@ static struct simt__stacks *slab_new(struct simt__stacks *older)
 	slab->older = older;
 	slab->used = 0;
 	slab->memory = (char *)mmap(NULL, (size_t)STRIDE * SIMT__STACKS_A_SLAB, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (slab->memory == (char *)MAP_FAILED) {
 		free(slab);
 		return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warp.c - the lanes of a warp meet. The lane that arrives last works out what everybody gets and goes on; the
- * others are woken. A lane that waits here is held: it is in no queue.
+ * warp.c - the lanes of a warp meet. The lane that arrives last works out what everybody gets and goes on;
+ * the others are woken. A lane that waits here is held: it is in no queue.
  */
 #include <simt/engine.h>
 
@@ -30,8 +30,9 @@ static void wake_lanes(struct simt__warp *warp, uint32_t lanes)
 }
 
 /*
- * Of the calls of simt_active that lanes wait in, let one go on: the deepest in the stack, then the one with the
- * lowest address. So lanes inside a branch go on before those that already wait behind it, and meet them there.
+ * Of the calls of simt_active that lanes wait in, let one go on: the deepest in the stack, then the one with
+ * the lowest address. So lanes inside a branch go on before those that already wait behind it, and meet them
+ * there.
  */
 static void release_group(struct simt__warp *warp)
 {
@@ -61,7 +62,7 @@ static void release_group(struct simt__warp *warp)
 static const char *collective_name(uint32_t collective)
 {
 	static const char *const names[] = {"simt_ballot", "simt_shfl", "simt_match_any", "simt_warp_sync",
-					    "simt_copy"};
+	                                    "simt_copy"};
 
 	return names[collective];
 }
@@ -73,23 +74,24 @@ static const char *describe_site(void *site, char *text, size_t bytes)
 
 	if (dladdr(site, &info) && info.dli_fname)
 		snprintf(text, bytes, "%s+0x%zx", info.dli_fname,
-			 (size_t)((char *)site - (char *)info.dli_fbase));
+		         (size_t)((char *)site - (char *)info.dli_fbase));
 	else
 		snprintf(text, bytes, "%p", site);
 	return text;
 }
 
 static void fail_meeting(const struct simt__warp *warp, const struct simt__block *block,
-			 const struct simt__meeting *m, const char *why, uint32_t lanes)
+                         const struct simt__meeting *m, const char *why, uint32_t lanes)
 {
 	struct simt__fiber *f = warp->lanes[__builtin_ctz(m->arrived)];
 	char site[256];
 
 	simt__launch_fail(f->worker->launch,
-			  "kernel %s, block %u, warp of thread %u: lanes 0x%x wait in %s with mask 0x%x (at %s), but lanes 0x%x %s",
-			  f->worker->launch->kernel->name, block->index, f->lane.thread - f->lane.lane, m->arrived,
-			  collective_name(m->collective), m->mask,
-			  describe_site(warp->site[f->lane.lane], site, sizeof site), lanes, why);
+	                  "kernel %s, block %u, warp of thread %u: lanes 0x%x wait in %s with mask 0x%x (at "
+	                  "%s), but lanes 0x%x %s",
+	                  f->worker->launch->kernel->name, block->index, f->lane.thread - f->lane.lane,
+	                  m->arrived, collective_name(m->collective), m->mask,
+	                  describe_site(warp->site[f->lane.lane], site, sizeof site), lanes, why);
 }
 
 /* Every live lane is held by a meeting or the barrier, which none of them can complete. */
@@ -98,8 +100,10 @@ static void fail_stuck(const struct simt__warp *warp, const struct simt__block *
 	const struct simt__meeting *m = &warp->open[0];
 
 	fail_meeting(warp, block, m,
-		     m->mask & ~m->arrived & warp->at_barrier ? "wait at the barrier" : "wait in another collective or with another mask",
-		     m->mask & ~m->arrived);
+	             m->mask & ~m->arrived & warp->at_barrier
+	                 ? "wait at the barrier"
+	                 : "wait in another collective or with another mask",
+	             m->mask & ~m->arrived);
 }
 
 void simt__warp_settle(struct simt__warp *warp, struct simt__block *block)
@@ -175,8 +179,8 @@ static void check_mask(struct simt__fiber *f, const struct simt__meeting *m)
 }
 
 /*
- * Join the others of mask. Returns 1 for the lane that arrived last: it finishes the meeting by setting everybody's
- * result and calling part(); 0 for the others, behind that.
+ * Join the others of mask. Returns 1 for the lane that arrived last: it finishes the meeting by setting
+ * everybody's result and calling part(); 0 for the others, behind that.
  */
 static int meet(struct simt__fiber *f, uint32_t mask, uint32_t collective, void *site)
 {
@@ -261,9 +265,10 @@ static void fail_source(struct simt__fiber *f, uint32_t mask, uint32_t source, v
 	char text[256];
 
 	simt__launch_fail(f->worker->launch,
-			  "kernel %s, block %u, thread %u: simt_shfl (at %s) wants lane %u, which is not in mask 0x%x: no such source",
-			  f->worker->launch->kernel->name, f->block->index, f->lane.thread,
-			  describe_site(site, text, sizeof text), source, mask);
+	                  "kernel %s, block %u, thread %u: simt_shfl (at %s) wants lane %u, which is not in "
+	                  "mask 0x%x: no such source",
+	                  f->worker->launch->kernel->name, f->block->index, f->lane.thread,
+	                  describe_site(site, text, sizeof text), source, mask);
 	simt__hold(f->worker, f);
 }
 

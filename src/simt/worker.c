@@ -93,7 +93,7 @@ int simt__feed(struct simt__worker *w)
 	return !w->exhausted && w->live < w->most_live && simt__block_begin(w);
 }
 
-/* Who runs next when the running fiber cannot; NULL is the OS thread: nothing is left, or the launch failed. */
+/* Who runs next when the running fiber cannot; NULL is the OS thread: nothing is left, or it failed. */
 static struct simt__fiber *pick(struct simt__worker *w)
 {
 	struct simt__fiber *f;
@@ -126,9 +126,10 @@ void simt__hold(struct simt__worker *w, struct simt__fiber *self)
 }
 
 /*
- * A whole round in which every fiber only relaxed: whoever they wait for may need this core. Yield now and then; where
- * yielding does not help, because the system sees nobody it would rather run, sleep. A thread that relaxes may have
- * got on since it last did, which cannot be seen from here: so sleep an eighth of the time at most.
+ * A whole round in which every fiber only relaxed: whoever they wait for may need this core. Yield now and
+ * then; where yielding does not help, because the system sees nobody it would rather run, sleep. A thread
+ * that relaxes may have got on since it last did, which cannot be seen from here: so sleep an eighth of the
+ * time at most.
  */
 static void quiet_round(struct simt__worker *w)
 {
@@ -275,7 +276,8 @@ static void abandon(struct simt__worker *w)
 	w->feed = NULL;
 	for (struct simt__fiber *f = w->fibers; f; f = f->older) {
 		simt__context_fini(&f->context, &w->main, &w->launch->ended);
-		simt__context_init(&f->context, (void *)(uintptr_t)f->context.low, f->context.bytes, fiber_body);
+		simt__context_init(&f->context, (void *)(uintptr_t)f->context.low, f->context.bytes,
+		                   fiber_body);
 		f->in_ring = 0;
 		f->slot = SIMT__NO_SLOT;
 		f->next = w->idle;
@@ -288,7 +290,8 @@ static void fit_blocks(struct simt__worker *w)
 {
 	const struct simt_grid *grid = &w->launch->grid;
 
-	if (w->blocks_for.block_threads != grid->block_threads || w->blocks_for.shared_bytes != grid->shared_bytes)
+	if (w->blocks_for.block_threads != grid->block_threads ||
+	    w->blocks_for.shared_bytes != grid->shared_bytes)
 		simt__blocks_free(w);
 }
 
@@ -309,8 +312,9 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 		simt__go(w, NULL, first);
 	simt__check_switch_on(0);
 	if (w->live && !simt__launch_failed(launch))
-		simt__launch_fail(launch, "kernel %s: %u threads wait and none can go on (or no memory for their stacks)",
-				  launch->kernel->name, w->live);
+		simt__launch_fail(
+		    launch, "kernel %s: %u threads wait and none can go on (or no memory for their stacks)",
+		    launch->kernel->name, w->live);
 	if (simt__launch_failed(launch))
 		abandon(w);
 	SIMT__ACQUIRE(&launch->ended);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checking schedules find planted errors, count what combinatorics says they should, and can be repeated. */
+/* The checking schedules find planted errors, count what combinatorics says they should, and can be repeated.
+ */
 #define SIMT_PREEMPT 1
 
 #include <setjmp.h>
@@ -57,8 +58,8 @@ static void every_interleaving_runs_once(void **state)
 }
 
 /*
- * Two threads a, b of n points with at most c preemptions. An interleaving is runs of a and b by turns; each change but the
- * one at which the thread before has ended is a preemption.
+ * Two threads a, b of n points with at most c preemptions. An interleaving is runs of a and b by turns; each
+ * change but the one at which the thread before has ended is a preemption.
  */
 static uint64_t bounded_interleavings(unsigned left_a, unsigned left_b, unsigned budget, int running)
 {
@@ -81,7 +82,8 @@ static void the_preemption_bound_holds(void **state)
 	(void)state;
 	for (unsigned bound = 0; bound < 5; bound++) {
 		for (unsigned points = 1; points < 6; points++)
-			assert_int_equal(count_schedules(2, points, bound), bounded_interleavings(points, points, bound, -1));
+			assert_int_equal(count_schedules(2, points, bound),
+			                 bounded_interleavings(points, points, bound, -1));
 	}
 	assert_int_equal(count_schedules(3, 4, 0), 6);
 }
@@ -143,8 +145,12 @@ static void a_lost_update_is_found_and_replayed(void **state)
 
 static void damaged_schedules_are_refused(void **state)
 {
-	static const char *const schedules[] = {"x", "1", "1:", ":1", "1:70", "1:1 1:1", "0:1 0:1", "1000:1", "0:5",
-						"too long to print", "-1:1", "99999999999:1"};
+	static const char *const schedules[] = {"x",       "1",
+	                                        "1:",      ":1",
+	                                        "1:70",    "1:1 1:1",
+	                                        "0:1 0:1", "1000:1",
+	                                        "0:5",     "too long to print",
+	                                        "-1:1",    "99999999999:1"};
 	struct counter counter = {0, 1};
 	struct shared_counter a = {&counter};
 	struct simt_grid grid = {1, 2, 0};
@@ -196,7 +202,8 @@ static void a_deadlock_is_found_and_replayed(void **state)
 	assert_int_equal(simt_replay(&cross_kernel, grid, &a, &task, "-"), 0);
 }
 
-/* A right lock, with threads that poll: the exploration ends, although each poll may fail any number of times. */
+/* A right lock, with threads that poll: the exploration ends, although each poll may fail any number of
+ * times. */
 struct guarded {
 	uint32_t *lock, *value;
 };
@@ -389,17 +396,17 @@ static void random_schedules_wait(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_interleaving_runs_once),
-		cmocka_unit_test(the_preemption_bound_holds),
-		cmocka_unit_test(a_lost_update_is_found_and_replayed),
-		cmocka_unit_test(damaged_schedules_are_refused),
-		cmocka_unit_test(a_deadlock_is_found_and_replayed),
-		cmocka_unit_test(loops_that_poll_end),
-		cmocka_unit_test(deadlines_expire),
-		cmocka_unit_test(runs_and_sizes_are_bounded),
-		cmocka_unit_test(collectives_work_under_every_schedule),
-		cmocka_unit_test(a_seed_repeats_its_run),
-		cmocka_unit_test(random_schedules_wait),
+	    cmocka_unit_test(every_interleaving_runs_once),
+	    cmocka_unit_test(the_preemption_bound_holds),
+	    cmocka_unit_test(a_lost_update_is_found_and_replayed),
+	    cmocka_unit_test(damaged_schedules_are_refused),
+	    cmocka_unit_test(a_deadlock_is_found_and_replayed),
+	    cmocka_unit_test(loops_that_poll_end),
+	    cmocka_unit_test(deadlines_expire),
+	    cmocka_unit_test(runs_and_sizes_are_bounded),
+	    cmocka_unit_test(collectives_work_under_every_schedule),
+	    cmocka_unit_test(a_seed_repeats_its_run),
+	    cmocka_unit_test(random_schedules_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

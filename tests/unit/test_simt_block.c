@@ -23,7 +23,7 @@ static struct simt_machine *open_cpu(unsigned threads, unsigned width, enum simt
 
 /* Sum of the thread numbers of each block by a tree in shared memory. */
 struct reduction {
-	uint64_t *sum;   /* one a block */
+	uint64_t *sum;  /* one a block */
 	uint32_t leave; /* threads from this number on end before the first barrier */
 };
 
@@ -253,9 +253,9 @@ static void copies_arrive(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_reduce),           cmocka_unit_test(ended_threads_do_not_count),
-		cmocka_unit_test(blocks_hand_values_over), cmocka_unit_test(host_threads_answer),
-		cmocka_unit_test(copies_arrive),
+	    cmocka_unit_test(blocks_reduce),           cmocka_unit_test(ended_threads_do_not_count),
+	    cmocka_unit_test(blocks_hand_values_over), cmocka_unit_test(host_threads_answer),
+	    cmocka_unit_test(copies_arrive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,10 +29,10 @@ SIMT_FN void identify(const struct identity *a)
 {
 	uint32_t thread = simt_thread(), block = simt_block();
 	int right = thread < a->block_threads && block < a->blocks && simt_blocks() == a->blocks &&
-		    simt_block_threads() == a->block_threads && simt_warp_width() == a->width &&
-		    simt_lane() == thread % a->width &&
-		    simt_global_thread() == (uint64_t)block * a->block_threads + thread &&
-		    simt_global_threads() == (uint64_t)a->blocks * a->block_threads;
+	            simt_block_threads() == a->block_threads && simt_warp_width() == a->width &&
+	            simt_lane() == thread % a->width &&
+	            simt_global_thread() == (uint64_t)block * a->block_threads + thread &&
+	            simt_global_threads() == (uint64_t)a->blocks * a->block_threads;
 
 	if (right)
 		simt_add_relaxed_dev_u32(&a->visits[simt_global_thread()], 1);
@@ -41,7 +41,8 @@ SIMT_FN void identify(const struct identity *a)
 }
 SIMT_KERNEL(identify, struct identity)
 
-static void check_identity(struct simt_machine *machine, uint32_t width, uint32_t blocks, uint32_t block_threads)
+static void check_identity(struct simt_machine *machine, uint32_t width, uint32_t blocks,
+                           uint32_t block_threads)
 {
 	size_t threads = (size_t)blocks * block_threads;
 	uint32_t *visits = (uint32_t *)simt_alloc(machine, (threads + 1) * sizeof *visits, SIMT_SHARED);
@@ -59,7 +60,8 @@ static void check_identity(struct simt_machine *machine, uint32_t width, uint32_
 
 static void each_thread_runs_once(void **state)
 {
-	static const uint32_t shapes[][2] = {{1, 1}, {1, 31}, {7, 33}, {3, 1024}, {1000, 1}, {129, 100}, {5, 1023}};
+	static const uint32_t shapes[][2] = {{1, 1},    {1, 31},    {7, 33},  {3, 1024},
+	                                     {1000, 1}, {129, 100}, {5, 1023}};
 	static const uint32_t widths[] = {1, 2, 4, 8, 16, 32};
 
 	(void)state;
@@ -100,7 +102,8 @@ static void check_chain(unsigned workers, unsigned width, uint32_t block_threads
 
 	simt_describe(machine, &info);
 	grid.blocks = info.resident_threads / block_threads;
-	a.done = (uint32_t *)simt_alloc(machine, (size_t)grid.blocks * block_threads * sizeof *a.done, SIMT_DEVICE);
+	a.done = (uint32_t *)simt_alloc(machine, (size_t)grid.blocks * block_threads * sizeof *a.done,
+	                                SIMT_DEVICE);
 	for (int again = 0; again < 2; again++) {
 		memset(a.done, 0, (size_t)grid.blocks * block_threads * sizeof *a.done);
 		assert_int_equal(simt_launch(machine, &follow_kernel, grid, &a), 0);
@@ -158,11 +161,11 @@ static void launches_run_in_order(void **state)
 static void bad_requests_are_refused(void **state)
 {
 	static const struct simt_config configs[] = {
-		{NULL, 0, 0, SIMT_FAIR, 0},        {"gpu", 0, 0, SIMT_FAIR, 0},   {"cpu", 0, 3, SIMT_FAIR, 0},
-		{"cpu", 0, 64, SIMT_FAIR, 0},      {"cpu", 100000, 0, SIMT_FAIR, 0},
+	    {NULL, 0, 0, SIMT_FAIR, 0},   {"gpu", 0, 0, SIMT_FAIR, 0},      {"cpu", 0, 3, SIMT_FAIR, 0},
+	    {"cpu", 0, 64, SIMT_FAIR, 0}, {"cpu", 100000, 0, SIMT_FAIR, 0},
 	};
 	static const struct simt_grid grids[] = {
-		{0, 1, 0}, {1, 0, 0}, {1, 1025, 0}, {1, 1, 48 * 1024 + 1}, {0x80000000u, 1, 0},
+	    {0, 1, 0}, {1, 0, 0}, {1, 1025, 0}, {1, 1, 48 * 1024 + 1}, {0x80000000u, 1, 0},
 	};
 	struct simt_machine *machine;
 	struct order a = {NULL, NULL, 0};
@@ -210,9 +213,9 @@ static void memory_is_zeroed_and_aligned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_thread_runs_once),    cmocka_unit_test(threads_wait_across_blocks),
-		cmocka_unit_test(launches_run_in_order),    cmocka_unit_test(bad_requests_are_refused),
-		cmocka_unit_test(memory_is_zeroed_and_aligned),
+	    cmocka_unit_test(each_thread_runs_once),        cmocka_unit_test(threads_wait_across_blocks),
+	    cmocka_unit_test(launches_run_in_order),        cmocka_unit_test(bad_requests_are_refused),
+	    cmocka_unit_test(memory_is_zeroed_and_aligned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

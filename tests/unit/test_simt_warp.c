@@ -10,7 +10,8 @@
 
 static const unsigned widths[] = {1, 2, 4, 8, 16, 32};
 
-static struct simt_machine *open_cpu(unsigned threads, unsigned width, enum simt_schedule schedule, uint64_t seed)
+static struct simt_machine *open_cpu(unsigned threads, unsigned width, enum simt_schedule schedule,
+                                     uint64_t seed)
 {
 	struct simt_config config = {"cpu", threads, width, schedule, seed};
 	struct simt_machine *machine;
@@ -42,8 +43,8 @@ SIMT_FN uint32_t whole_warp(void)
 	uint32_t lanes = simt_block_threads() - first;
 
 	return lanes >= 32 || lanes >= simt_warp_width()
-		       ? (simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1)
-		       : (1u << lanes) - 1;
+	           ? (simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1)
+	           : (1u << lanes) - 1;
 }
 
 /* What lane k of this warp brings in a round. */
@@ -104,7 +105,8 @@ SIMT_FN void collect(const struct rounds *a)
 }
 SIMT_KERNEL(collect, struct rounds)
 
-static void run_collect(struct simt_machine *machine, uint32_t blocks, uint32_t block_threads, uint32_t rounds)
+static void run_collect(struct simt_machine *machine, uint32_t blocks, uint32_t block_threads,
+                        uint32_t rounds)
 {
 	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_SHARED);
 	struct rounds a = {wrong, rounds};
@@ -142,8 +144,9 @@ static void collectives_agree_under_random_schedules(void **state)
 }
 
 /*
- * simt_active: the groups partition the lanes that call (everybody in a mask got that mask), hold their caller, and the
- * collectives over them work; nested, from loops of different length, with lanes that end early.
+ * simt_active: the groups partition the lanes that call (everybody in a mask got that mask), hold their
+ * caller, and the collectives over them work; nested, from loops of different length, with lanes that end
+ * early.
  */
 SIMT_FN void check_group(uint32_t *wrong)
 {
@@ -302,12 +305,8 @@ SIMT_FN void violate(const struct violation *a)
 		else
 			simt_warp_sync(0xff);
 		return;
-	case 2: /* different masks */
-		simt_shfl_u32(lane < 4 ? 0xff : 0xfe, 1, 4);
-		return;
-	case 3: /* a lane that does not exist */
-		simt_match_any_u64(0x1ff, 1);
-		return;
+	case 2: /* different masks */ simt_shfl_u32(lane < 4 ? 0xff : 0xfe, 1, 4); return;
+	case 3: /* a lane that does not exist */ simt_match_any_u64(0x1ff, 1); return;
 	case 4: /* not in its own mask */
 		if (lane == 2)
 			simt_ballot(0x8, 1);
@@ -322,9 +321,7 @@ SIMT_FN void violate(const struct violation *a)
 		if (simt_block() == 1 && lane == 7)
 			simt_warp_sync(0xff);
 		return;
-	case 7: /* a source that is not in the mask */
-		simt_shfl_u32(0xff, 1, 9);
-		return;
+	case 7: /* a source that is not in the mask */ simt_shfl_u32(0xff, 1, 9); return;
 	default: return;
 	}
 }
@@ -332,8 +329,10 @@ SIMT_KERNEL(violate, struct violation)
 
 static void broken_contracts_are_told(void **state)
 {
-	static const char *const words[] = {"ended",  "another collective", "another mask", "do not exist", "in the mask",
-					    "barrier", "block 1",            "source"};
+	static const char *const words[] = {"ended",        "another collective",
+	                                    "another mask", "do not exist",
+	                                    "in the mask",  "barrier",
+	                                    "block 1",      "source"};
 
 	(void)state;
 	for (unsigned schedule = 0; schedule < 2; schedule++) {
@@ -359,12 +358,12 @@ static void broken_contracts_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(collectives_agree_with_the_oracle),
-		cmocka_unit_test(collectives_agree_under_random_schedules),
-		cmocka_unit_test(groups_diverge_and_meet),
-		cmocka_unit_test(lanes_converge_behind_a_branch),
-		cmocka_unit_test(meetings_leave_others_their_turn),
-		cmocka_unit_test(broken_contracts_are_told),
+	    cmocka_unit_test(collectives_agree_with_the_oracle),
+	    cmocka_unit_test(collectives_agree_under_random_schedules),
+	    cmocka_unit_test(groups_diverge_and_meet),
+	    cmocka_unit_test(lanes_converge_behind_a_branch),
+	    cmocka_unit_test(meetings_leave_others_their_turn),
+	    cmocka_unit_test(broken_contracts_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
