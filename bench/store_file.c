@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct read_pages {
+struct reader {
 	struct gn_store_view store;
 	char *buffer;    /* a page a thread */
 	uint64_t *done;  /* pages read, a word a thread */
@@ -30,7 +30,7 @@ SIMT_FN uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-SIMT_FN void read_pages(const struct read_pages *a)
+SIMT_FN void read_pages(const struct reader *a)
 {
 	uint64_t me = simt_global_thread(), state = (me + 1) * 0x9e3779b97f4a7c15u, count = 0;
 	char *buffer = a->buffer + me * a->page_bytes;
@@ -48,7 +48,7 @@ SIMT_FN void read_pages(const struct read_pages *a)
 	}
 	a->done[me] = count;
 }
-SIMT_KERNEL(read_pages, struct read_pages)
+SIMT_KERNEL(read_pages, struct reader)
 
 static uint64_t number(int argc, char **argv, const char *name, uint64_t otherwise)
 {
@@ -63,7 +63,7 @@ static uint64_t number(int argc, char **argv, const char *name, uint64_t otherwi
 static int run(struct simt_machine *machine, struct gn_store *store, uint32_t threads, uint32_t page_bytes,
 	       uint64_t seconds)
 {
-	struct read_pages a = {*gn_store_view_of(store), 0, 0, 0, 0, 0, 0};
+	struct reader a = {*gn_store_view_of(store), 0, 0, 0, 0, 0, 0};
 	struct gn_store_counters counters;
 	uint32_t block = threads < 32 ? threads : 32, failed = 0;
 	struct simt_grid grid = {threads / block, block, 0};
