@@ -40,7 +40,7 @@ struct gn_cache_options {
 	enum gn_cache_policy policy;
 	enum gn_cache_table table;
 	uint32_t ways;              /* set table: frames a set, 1 to 16; 0 for 8 to 15 as fits best */
-	uint64_t budget_bytes;      /* for metadata beyond 2 % of bytes; 0 for 1/64 of the device's memory */
+	uint64_t budget_bytes;      /* for metadata beyond 2 % of bytes, 32 KiB at least; 0 for 1/64 of the device's memory */
 	int counters;               /* 1: count */
 };
 
@@ -51,8 +51,9 @@ struct gn_cache;
  * @cache    receives it; owned, gn_cache_destroy before its stores are closed
  * @stores, @count  1 to GN_CACHE_STORES; borrowed until destroy
  * A page of a block store must be a multiple of its block size, and its transfers must be able to carry a page.
- * Host. Returns 0, -GN_EINVAL (which option, in words; a cache smaller than one set), -GN_ENOMEM, -GN_EFBIG
- * (the stores have more pages than the table can name: take larger pages or a larger cache).
+ * Host. Returns 0, -GN_EINVAL (which option, in words; a cache smaller than one set; a table that was asked for but
+ * is larger than the budget), -GN_ENOMEM, -GN_EFBIG (the stores have more pages than the table can name: take
+ * larger pages or a larger cache).
  */
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,
 		    unsigned count, const struct gn_cache_options *options, struct gn_error *error);

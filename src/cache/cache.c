@@ -3,7 +3,7 @@
 
 #include <cache/cache.h>
 
-enum { GN__SMALLEST_SET = 4 };
+enum { GN__SMALLEST_SET = 4, GN__SMALLEST_BUDGET = 32 << 10 };
 
 /* ---- what the cache will be ---- */
 
@@ -15,6 +15,12 @@ static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, 
 		return gn_error_set(error, -GN_EINVAL,
 				    "cache: a page of %u bytes is not possible; take a power of two from 512 to 2097152",
 				    page_bytes);
+	if ((unsigned)o->policy > (unsigned)GN_RANDOM)
+		return gn_error_set(error, -GN_EINVAL, "cache: policy %d is none; take GN_CLOCK, GN_FIFO or GN_RANDOM",
+				    (int)o->policy);
+	if ((unsigned)o->table > (unsigned)GN_TABLE_SETS)
+		return gn_error_set(error, -GN_EINVAL,
+				    "cache: table %d is none; take GN_TABLE_AUTO, GN_TABLE_DIRECT or GN_TABLE_SETS", (int)o->table);
 	if (o->ways > GN_CACHE_MOST_WAYS)
 		return gn_error_set(error, -GN_EINVAL, "cache: %u frames a set; at most %u", o->ways, GN_CACHE_MOST_WAYS);
 	if (o->bytes < least)
@@ -70,32 +76,73 @@ static void shape_sets(struct gn_cache_view *v, uint32_t ways)
 	v->frames = v->ways << v->sets_log2;
 }
 
+/* What allocate takes beside words, owners, locks and frames. */
+static uint64_t fixed_bytes(const struct gn_cache *cache, int counters)
+{
+	return sizeof *cache->image.shared + sizeof *cache->device + sizeof *cache->result +
+	       (counters ? GN_CACHE_STRIPES * sizeof *cache->image.stripe : 0);
+}
+
 static uint64_t direct_bytes(const struct gn_cache_view *v)
 {
 	return v->pages * sizeof *v->word + (uint64_t)v->frames * sizeof *v->owner;
 }
 
-static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o, struct gn_error *error)
+static uint64_t sets_bytes(const struct gn_cache_view *v)
+{
+	return (uint64_t)v->frames * sizeof *v->word + (sizeof *v->lock << v->sets_log2);
+}
+
+/* Invariant 5 for tables of so many bytes. */
+static int within_budget(const struct gn_cache *cache, const struct gn_cache_options *o, uint64_t table_bytes)
+{
+	uint64_t frame_bytes = (uint64_t)cache->image.frames << cache->image.page_log2;
+
+	return table_bytes + fixed_bytes(cache, o->counters) <= cache->budget_bytes + frame_bytes / 50;
+}
+
+static int choose_sets(struct gn_cache *cache, const struct gn_cache_options *o, struct gn_error *error)
 {
 	struct gn_cache_view *v = &cache->image;
-	const uint64_t bound = cache->budget_bytes + o->bytes / 50;
-	int direct = o->table == GN_TABLE_DIRECT;
 
-	if (o->table == GN_TABLE_AUTO)
-		direct = !o->ways && v->pages < GN__OWNER_CLAIMED && direct_bytes(v) <= bound;
-	if (direct && v->pages >= GN__OWNER_CLAIMED)
+	shape_sets(v, o->ways);
+	if (v->pages >> v->sets_log2 >= 1ull << GN_WORD_PAYLOAD_BITS)
+		return gn_error_set(error, -GN_EFBIG,
+				    "cache: %llu pages are too many for %u sets; take larger pages or a larger cache",
+				    (unsigned long long)v->pages, 1u << v->sets_log2);
+	if (!within_budget(cache, o, sets_bytes(v)))
+		return gn_error_set(error, -GN_EINVAL,
+				    "cache: a set table of %llu bytes is more than 2 %% of the cache and the budget of %llu bytes; "
+				    "raise budget_bytes, take larger pages or more ways",
+				    (unsigned long long)sets_bytes(v), (unsigned long long)cache->budget_bytes);
+	return 0;
+}
+
+static int choose_direct(struct gn_cache *cache, const struct gn_cache_options *o, struct gn_error *error)
+{
+	const struct gn_cache_view *v = &cache->image;
+
+	if (v->pages >= GN__OWNER_CLAIMED)
 		return gn_error_set(error, -GN_EFBIG,
 				    "cache: %llu pages are too many for a direct table; take larger pages or the set table",
 				    (unsigned long long)v->pages);
-	if (!direct) {
-		shape_sets(v, o->ways);
-		if (v->pages >> v->sets_log2 >= 1ull << GN_WORD_PAYLOAD_BITS)
-			return gn_error_set(error, -GN_EFBIG,
-					    "cache: %llu pages are too many for %u sets; take larger pages or a larger cache",
-					    (unsigned long long)v->pages, 1u << v->sets_log2);
-	}
-	cache->is_direct = direct;
+	if (!within_budget(cache, o, direct_bytes(v)))
+		return gn_error_set(error, -GN_EINVAL,
+				    "cache: a direct table of %llu bytes is more than 2 %% of the cache and the budget of %llu bytes; "
+				    "raise budget_bytes, take larger pages or the set table",
+				    (unsigned long long)direct_bytes(v), (unsigned long long)cache->budget_bytes);
+	cache->is_direct = 1;
 	return 0;
+}
+
+static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o, struct gn_error *error)
+{
+	const struct gn_cache_view *v = &cache->image;
+	int fits = !o->ways && v->pages < GN__OWNER_CLAIMED && within_budget(cache, o, direct_bytes(v));
+
+	if (o->table == GN_TABLE_DIRECT || (o->table == GN_TABLE_AUTO && fits))
+		return choose_direct(cache, o, error);
+	return choose_sets(cache, o, error);
 }
 
 /* ---- making it ---- */
@@ -155,6 +202,8 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 		return rc;
 	simt_describe(cache->machine, &info);
 	cache->budget_bytes = o->budget_bytes ? o->budget_bytes : info.memory_bytes / 64;
+	if (cache->budget_bytes < GN__SMALLEST_BUDGET)
+		cache->budget_bytes = GN__SMALLEST_BUDGET;
 	cache->image.page_log2 = (uint32_t)__builtin_ctz(page_bytes);
 	cache->image.frames = (uint32_t)(o->bytes / page_bytes);
 	cache->image.policy = o->policy;
