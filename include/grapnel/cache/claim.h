@@ -241,18 +241,24 @@ SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_cl
 	return GN__TAKEN_DIRTY;
 }
 
-/* Go round the ways of a locked set, twice, from the hand. */
+/* The way to look at first; for the random policy the hand counts draws. */
+SIMT_FN uint32_t gn__first_way(const struct gn_cache_view *c, uint32_t *hand)
+{
+	return (c->policy == GN_RANDOM ? gn__stir(++*hand) : *hand) % c->ways;
+}
+
+/* Go round the ways of a locked set, twice. */
 SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t *hand)
 {
 	enum gn__taking best = GN__PINNED;
+	uint32_t way = gn__first_way(c, hand);
 
-	if (c->policy == GN_RANDOM)
-		*hand = gn__stir(*hand + 1);
 	for (uint32_t tried = 0; tried < 2 * c->ways; tried++) {
-		uint32_t way = (*hand & 0x7fffffff) % c->ways;
 		enum gn__taking taking = gn__take_way(c, k, set, set * c->ways + way);
 
-		*hand = way + 1;
+		way = way + 1 == c->ways ? 0 : way + 1;
+		if (c->policy != GN_RANDOM)
+			*hand = way;
 		if (taking == GN__TAKEN || taking == GN__TAKEN_DIRTY)
 			return taking;
 		if (taking == GN__UNSETTLED)
