@@ -89,10 +89,13 @@ enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED };
 
 /* ---- direct table: any frame will do ---- */
 
-/* The page of a frame leaves it; the frame is ours. */
+/*
+ * The page of a frame leaves it; the frame is ours. Whoever finds the page absent reads it from the store, so what
+ * was written there comes before (edge R6, pairs with A4).
+ */
 SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word, uint64_t seen, uint32_t frame)
 {
-	simt_store_relaxed_dev_u64(word, seen & GN_WORD_VERSION);
+	simt_store_release_dev_u64(word, seen & GN_WORD_VERSION); /* R6 */
 	simt_store_relaxed_dev_u32(&c->owner[frame], GN__OWNER_CLAIMED);
 	gn__count_eviction(c);
 }
