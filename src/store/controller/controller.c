@@ -15,17 +15,25 @@ enum {
 	CORES_A_THREAD = 4,    /* the threads that ask need cores too */
 	THREADS_MOST = 16,
 };
-#define NAP_NS 50000u         /* with nothing to do */
+/*
+ * A nap is a share of the time since there was something to do: what comes next is late by no more than that
+ * share, and a controller that nobody uses costs next to nothing (a wake-up is some ten microseconds of a
+ * virtual machine's processor).
+ */
+#define NAP_SHARE 8
+#define NAP_LEAST_NS 50000u
+#define NAP_MOST_NS 1000000u
 #define WAIT_NS 100000u       /* for the engine, while it has something to do */
 
 struct server {
 	pthread_t thread;
 	struct gn_controller *controller;
 	struct gn_engine *engine;
-	struct gn_port *port; /* [ports] */
+	struct gn_port *port;    /* [ports] */
 	uint32_t ports;
-	uint32_t in_flight;   /* requests that the engine has */
-	uint32_t quiet;       /* rounds without work */
+	uint32_t in_flight;      /* requests that the engine has */
+	uint32_t quiet;          /* rounds without work */
+	uint64_t quiet_since_ns; /* valid once it naps */
 };
 
 struct gn_controller {
@@ -38,10 +46,14 @@ struct gn_controller {
 	struct server *server;
 };
 
-static void nap(void)
+static void nap(uint64_t quiet_ns)
 {
-	const struct timespec pause = {0, NAP_NS};
+	struct timespec pause = {0, NAP_LEAST_NS};
 
+	if (quiet_ns / NAP_SHARE > NAP_MOST_NS)
+		pause.tv_nsec = NAP_MOST_NS;
+	else if (quiet_ns / NAP_SHARE > NAP_LEAST_NS)
+		pause.tv_nsec = (long)(quiet_ns / NAP_SHARE);
 	nanosleep(&pause, NULL);
 }
 
@@ -59,12 +71,13 @@ static uint32_t take_finished(struct server *s)
 
 static void back_off(struct server *s)
 {
-	if (++s->quiet <= SPINS)
+	if (s->quiet > 2 * SPINS) {
+		nap(simt_clock_ns() - s->quiet_since_ns);
 		return;
-	if (s->quiet <= 2 * SPINS)
+	}
+	if (++s->quiet > SPINS)
 		simt_relax();
-	else
-		nap();
+	s->quiet_since_ns = simt_clock_ns();
 }
 
 /* Once round: everything new to the engine, everything finished to the queues. */
