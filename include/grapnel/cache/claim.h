@@ -332,8 +332,8 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 	/* a pin may not run over into the version */
 	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS) {
 		k->waited |= (seen & GN_WORD_BUSY) != 0;
-		return gn__claim_wait(c, k) ? gn__claim_error(k, seen & GN_WORD_BUSY ? -GN_ETIMEDOUT : -GN_ENOBUFS, 0)
-					    : GN__STEP_AGAIN;
+		/* never -GN_ENOBUFS: the page is here, and whoever went around the cache would miss its writes */
+		return gn__claim_wait(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN__STEP_AGAIN;
 	}
 	pinned = (seen | (k->grant & ~GN_WORD_PINS)) + GN_WORD_PIN;
 	if (simt_cas_acq_rel_dev_u64(place->word, seen, pinned) != seen)
