@@ -204,6 +204,12 @@ SIMT_FN void gn__unlock_set(const struct gn_cache_view *c, uint32_t set, uint32_
 	simt_store_release_dev_u32(&c->lock[set], hand << 1);
 }
 
+/* Unlock a set and leave its hand where it was. */
+SIMT_FN void gn__open_set(const struct gn_cache_view *c, uint32_t set)
+{
+	gn__unlock_set(c, set, simt_load_relaxed_dev_u32(&c->lock[set]) >> 1);
+}
+
 /* The word of a way that now stands for the wanted page, held BUSY. */
 SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k, uint64_t *word, uint64_t seen)
 {
@@ -410,7 +416,7 @@ SIMT_FN void gn_claim_drop(const struct gn_cache_view *c, struct gn_claim *k)
 	if (c->owner)
 		simt_store_release_dev_u64(k->word, k->made);
 	else
-		gn__unlock_set(c, gn__set_of(c, k->page), 0);
+		gn__open_set(c, gn__set_of(c, k->page));
 }
 
 #endif
