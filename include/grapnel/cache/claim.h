@@ -140,10 +140,14 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, struct gn_
 	return GN__TAKEN;
 }
 
-/* The frame to look at next: where the hand is, or for the random policy anywhere and on from there. */
+/*
+ * The frame to look at next: where the hand is, for two rounds, since the first may only clear REF. Others move the
+ * hand too, so the third round goes from frame to frame: then none was overlooked. For the random policy every round
+ * does, from a place that is drawn.
+ */
 SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_claim *k)
 {
-	if (c->policy == GN_RANDOM && k->tried)
+	if (k->tried >= 2 * c->frames || (c->policy == GN_RANDOM && k->tried))
 		return k->frame + 1 == c->frames ? 0 : k->frame + 1;
 	if (c->policy == GN_RANDOM)
 		return gn__stir(simt_add_relaxed_dev_u32(&c->shared->hand, 1) + (uint32_t)k->page * 31) % c->frames;
@@ -156,8 +160,7 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 	for (;;) {
 		int unsettled = 0;
 
-		/* Twice round: the first may only have cleared REF. */
-		for (; k->tried < 2 * c->frames; k->tried++) {
+		for (k->tried = 0; k->tried < 3 * c->frames; k->tried++) {
 			uint32_t frame = gn__next_frame(c, k);
 			enum gn__taking taking = gn__take_frame(c, k, frame);
 
@@ -166,9 +169,8 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 				return gn__claim_fetch();
 			if (taking == GN__TAKEN_DIRTY)
 				return GN_STEP_WRITE_BACK;
-			unsettled |= taking == GN__UNSETTLED;
+			unsettled |= taking == GN__UNSETTLED && k->tried >= 2 * c->frames;
 		}
-		k->tried = 0;
 		/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
 		if (!unsettled || gn__claim_wait(c, k))
 			return GN_STEP_NO_FRAME;
@@ -182,7 +184,6 @@ SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_c
 		return GN__STEP_AGAIN;
 	GN_TRACE(claim);
 	k->word = place->word;
-	k->tried = 0;
 	return gn__search_frames(c, k);
 }
 
