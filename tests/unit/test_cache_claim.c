@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Corners of the search for a frame that ordinary use hardly meets: pins that run out, a hand that others move. */
+#define SIMT_PREEMPT 1
+
+#include "test_cache_support.h"
+
+#include <cache/cache.h>
+
+enum { PAGE = 512, WORDS = PAGE / 8 };
+
+/* ---- every pin of a page is taken ---- */
+
+struct slow_args {
+	struct gn_array array;
+	uint64_t value;
+	int32_t rc;
+};
+
+struct slow_launch {
+	struct slow_args *a;
+};
+
+/* A read that found the page busy a moment ago. */
+SIMT_FN void read_slowly(const struct slow_launch *l)
+{
+	l->a->rc = gn__read_slowly(&l->a->array, 0, &l->a->value, 8);
+}
+SIMT_KERNEL(read_slowly, struct slow_launch)
+
+static void open_impatient(struct cache_test *t, uint32_t ways)
+{
+	struct gn_store_options store;
+	struct gn_cache_options cache;
+
+	memset(&store, 0, sizeof store);
+	store.timeout_ns = 1000000;
+	memset(&cache, 0, sizeof cache);
+	cache.bytes = 4 * PAGE;
+	cache.page_bytes = PAGE;
+	cache.table = ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
+	cache.ways = ways;
+	open_store(t, "host:8K", &store);
+	fill_store(t, t->store);
+	open_cache(t, &cache);
+	open_words(t);
+}
+
+/* The store is older than the frame: nobody may go around the cache. */
+static void a_page_with_all_pins_taken_is_not_bypassed(struct cache_test *t, uint32_t ways)
+{
+	struct slow_args args;
+	struct slow_launch launch = {&args};
+	struct simt_grid one = {1, 1, 0};
+	uint64_t *word;
+
+	open_impatient(t, ways);
+	set(t, 0, 42);
+	word = gn_table_find(&t->cache->image, 0).word;
+	*word |= GN_WORD_PINS;
+
+	assert_int_equal(get(t, 0), 42);
+	assert_int_equal(set_code(t, 0, 43), -GN_ETIMEDOUT);
+	assert_int_equal(hold(t, 0, 0, 0), -GN_ETIMEDOUT);
+	memset(&args, 0, sizeof args);
+	args.array = t->array;
+	assert_int_equal(simt_launch(t->machine, &read_slowly_kernel, one, &launch), 0);
+	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(args.rc, -GN_ETIMEDOUT);
+	assert_int_not_equal(stored(t, 0), 43);
+
+	*word &= ~GN_WORD_PINS;
+	set(t, 0, 44);
+	flush(t);
+	assert_int_equal(stored(t, 0), 44);
+}
+
+static void all_pins_taken_direct(void **state)
+{
+	a_page_with_all_pins_taken_is_not_bypassed((struct cache_test *)*state, 0);
+}
+
+static void all_pins_taken_sets(void **state)
+{
+	a_page_with_all_pins_taken_is_not_bypassed((struct cache_test *)*state, 4);
+}
+
+/* ---- others move the hand ---- */
+
+struct hand_args {
+	struct gn_array array;
+	uint32_t *stop, *failures;
+};
+
+/* Thread 0 holds a page and acquires the others in turn, for which there is one frame; thread 1 moves the hand. */
+SIMT_FN void acquire_beside_a_moving_hand(const struct hand_args *a)
+{
+	struct gn_page held, page;
+	uint32_t k;
+
+	if (simt_thread()) {
+		while (!simt_load_acquire_dev_u32(a->stop))
+			simt_add_relaxed_dev_u32(&a->array.cache->shared->hand, 1);
+		return;
+	}
+	*a->failures += gn_array_acquire(&a->array, 1, 0, 0, &held) != 0;
+	for (k = 0; k < 50; k++) {
+		int rc = gn_array_acquire(&a->array, 1, (1 + k % 8) * WORDS, 0, &page);
+
+		*a->failures += rc != 0;
+		if (!rc)
+			gn_array_release(&a->array, 1, &page);
+	}
+	gn_array_release(&a->array, 1, &held);
+	simt_store_release_dev_u32(a->stop, 1);
+}
+SIMT_KERNEL(acquire_beside_a_moving_hand, struct hand_args)
+
+/* A frame that nobody holds is found, though another thread takes the hand past it again and again. */
+static void a_frame_is_found_whoever_moves_the_hand(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	open_words_of(t, 16, 2, PAGE, 0, GN_FIFO);
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct simt_config config = {"cpu", 1, 1, SIMT_RANDOM, seed};
+		struct simt_grid two = {1, 2, 0};
+		uint32_t stop = 0, failures = 0;
+		struct hand_args args = {t->array, &stop, &failures};
+		struct simt_machine *machine;
+
+		assert_int_equal(simt_open(&machine, &config, &t->error), 0);
+		assert_int_equal(simt_launch(machine, &acquire_beside_a_moving_hand_kernel, two, &args), 0);
+		assert_int_equal(simt_wait(machine), 0);
+		simt_close(machine);
+		assert_int_equal(failures, 0);
+	}
+}
+
+/* ---- the hand of a set survives an access that found no frame ---- */
+
+static void fifo_goes_on_after_no_frame(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	open_words_of(t, 16, 4, PAGE, 4, GN_FIFO);
+	for (uint64_t page = 0; page < 6; page++) /* 4 and 5 took the place of 0 and 1: 2 is the oldest */
+		get(t, page * WORDS);
+	for (uint64_t page = 2; page < 6; page++)
+		assert_int_equal(hold(t, (uint32_t)page, page * WORDS, 0), 0);
+	assert_int_equal(hold(t, 0, 7 * WORDS, 0), -GN_ENOBUFS);
+	for (uint64_t page = 2; page < 6; page++)
+		let_go(t, (uint32_t)page);
+	get(t, 8 * WORDS);
+	assert_null(gn_table_find(&t->cache->image, 2).word);
+	assert_non_null(gn_table_find(&t->cache->image, 4).word);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(all_pins_taken_direct),
+		CASE(all_pins_taken_sets),
+		CASE(a_frame_is_found_whoever_moves_the_hand),
+		CASE(fifo_goes_on_after_no_frame),
+	};
+
+	return cmocka_run_group_tests_name("cache: the search for a frame", tests, NULL, NULL);
+}
