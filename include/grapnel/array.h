@@ -99,7 +99,7 @@ SIMT_FN uint64_t gn_count(const struct gn_array *a)
 }
 
 /* Keep the first failure of an array; later ones are dropped. Any thread. */
-SIMT_FN int gn__fail(const struct gn_array *a, uint64_t index, struct gn_store_status status)
+SIMT_NOINLINE_FN int gn__fail(const struct gn_array *a, uint64_t index, struct gn_store_status status)
 {
 	struct gn_failure *f = a->failure;
 
@@ -114,36 +114,68 @@ SIMT_FN int gn__fail(const struct gn_array *a, uint64_t index, struct gn_store_s
 
 /* ---- moving one element; size is a constant at every call, so the switch disappears ---- */
 
+/* An element of any size. Users' types are theirs: what goes in and out of their variables goes by memcpy. */
+union gn__element {
+	uint8_t u8;
+	uint16_t u16;
+	uint32_t u32;
+	uint64_t u64[2];
+};
+
 /* With acquire, so that the second look at the page's word stays behind (A5 of docs/memory-model.md). */
-SIMT_FN void gn__load_element(void *to, const char *from, uint32_t size)
+SIMT_FN void gn__load_element(void *to, const void *from, uint32_t size)
 {
+	union gn__element e;
+
 	switch (size) {
-	case 1: *(uint8_t *)to = simt_load_acquire_dev_u8((const uint8_t *)from); break;
-	case 2: *(uint16_t *)to = simt_load_acquire_dev_u16((const uint16_t *)(const void *)from); break;
-	case 4: *(uint32_t *)to = simt_load_acquire_dev_u32((const uint32_t *)(const void *)from); break;
-	case 8: *(uint64_t *)to = simt_load_acquire_dev_u64((const uint64_t *)(const void *)from); break;
+	case 1: e.u8 = simt_load_acquire_dev_u8((const uint8_t *)from); break;
+	case 2: e.u16 = simt_load_acquire_dev_u16((const uint16_t *)from); break;
+	case 4: e.u32 = simt_load_acquire_dev_u32((const uint32_t *)from); break;
+	case 8: e.u64[0] = simt_load_acquire_dev_u64((const uint64_t *)from); break;
 	default:
-		((uint64_t *)to)[0] = simt_load_acquire_dev_u64((const uint64_t *)(const void *)from);
-		((uint64_t *)to)[1] = simt_load_acquire_dev_u64((const uint64_t *)(const void *)(from + 8));
+		e.u64[0] = simt_load_acquire_dev_u64((const uint64_t *)from);
+		e.u64[1] = simt_load_acquire_dev_u64((const uint64_t *)from + 1);
+	}
+	memcpy(to, &e, size);
+}
+
+SIMT_FN void gn__store_element(void *to, const void *from, uint32_t size)
+{
+	union gn__element e;
+
+	memcpy(&e, from, size);
+	switch (size) {
+	case 1: simt_store_relaxed_dev_u8((uint8_t *)to, e.u8); break;
+	case 2: simt_store_relaxed_dev_u16((uint16_t *)to, e.u16); break;
+	case 4: simt_store_relaxed_dev_u32((uint32_t *)to, e.u32); break;
+	case 8: simt_store_relaxed_dev_u64((uint64_t *)to, e.u64[0]); break;
+	default:
+		simt_store_relaxed_dev_u64((uint64_t *)to, e.u64[0]);
+		simt_store_relaxed_dev_u64((uint64_t *)to + 1, e.u64[1]);
 	}
 }
 
-SIMT_FN void gn__store_element(char *to, const void *from, uint32_t size)
+/* Plain accesses to memory that is aligned to the element: a pinned page, or the store's own memory. */
+SIMT_FN void gn__take_element(void *to, const void *from, uint32_t size)
 {
 	switch (size) {
-	case 1: simt_store_relaxed_dev_u8((uint8_t *)to, *(const uint8_t *)from); break;
-	case 2: simt_store_relaxed_dev_u16((uint16_t *)(void *)to, *(const uint16_t *)from); break;
-	case 4: simt_store_relaxed_dev_u32((uint32_t *)(void *)to, *(const uint32_t *)from); break;
-	case 8: simt_store_relaxed_dev_u64((uint64_t *)(void *)to, *(const uint64_t *)from); break;
-	default:
-		simt_store_relaxed_dev_u64((uint64_t *)(void *)to, ((const uint64_t *)from)[0]);
-		simt_store_relaxed_dev_u64((uint64_t *)(void *)(to + 8), ((const uint64_t *)from)[1]);
+	case 1: memcpy(to, from, 1); break;
+	case 2: memcpy(to, __builtin_assume_aligned(from, 2), 2); break;
+	case 4: memcpy(to, __builtin_assume_aligned(from, 4), 4); break;
+	case 8: memcpy(to, __builtin_assume_aligned(from, 8), 8); break;
+	default: memcpy(to, __builtin_assume_aligned(from, 16), 16);
 	}
 }
 
-SIMT_FN void gn__copy_element(void *to, const void *from, uint32_t size)
+SIMT_FN void gn__put_element(void *to, const void *from, uint32_t size)
 {
-	memcpy(to, from, size);
+	switch (size) {
+	case 1: memcpy(to, from, 1); break;
+	case 2: memcpy(__builtin_assume_aligned(to, 2), from, 2); break;
+	case 4: memcpy(__builtin_assume_aligned(to, 4), from, 4); break;
+	case 8: memcpy(__builtin_assume_aligned(to, 8), from, 8); break;
+	default: memcpy(__builtin_assume_aligned(to, 16), from, 16);
+	}
 }
 
 /* ---- reading ---- */
@@ -227,7 +259,9 @@ SIMT_FN struct gn_store_status gn__pin(const struct gn_array *a, uint32_t mask, 
 {
 	const struct gn_store_status ok = {0, 0};
 
-	return simt_likely(gn__pin_hit(a, mask, page, write, hold)) ? ok : gn_cache_pin(a->cache, mask, page, write, hold);
+	return simt_likely(gn__pin_hit(a, mask, page, write, hold))
+		       ? ok
+		       : SIMT_COLD(gn_cache_pin)(a->cache, mask, page, write, hold);
 }
 
 /*
@@ -244,7 +278,7 @@ SIMT_NOINLINE_FN int gn__read_slowly(const struct gn_array *a, uint64_t index, v
 	struct gn_store_status status = gn_cache_pin(a->cache, lanes, page, 0, &hold);
 
 	if (!status.code) {
-		gn__copy_element(to, hold.data + at, size);
+		gn__take_element(to, hold.data + at, size);
 		GN_TRACE(element);
 		gn_cache_unpin(lanes, &hold);
 	} else if (status.code == -GN_ENOBUFS) {
@@ -255,9 +289,9 @@ SIMT_NOINLINE_FN int gn__read_slowly(const struct gn_array *a, uint64_t index, v
 
 SIMT_FN int gn__out_of_range(const struct gn_array *a, uint64_t index)
 {
-	struct gn_store_status status = {-GN_ERANGE, 0};
+	const struct gn_store_status status = {-GN_ERANGE, 0};
 
-	return gn__fail(a, index, status);
+	return SIMT_COLD(gn__fail)(a, index, status);
 }
 
 /* The element, if its page is at hand and stays there. Returns 1 or 0. */
@@ -282,10 +316,10 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uin
 SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
 	uint64_t value[2];
-	int rc = gn__read_slowly(a, index, value, size);
+	int rc = SIMT_COLD(gn__read_slowly)(a, index, value, size);
 
 	if (!rc)
-		gn__copy_element(to, value, size);
+		memcpy(to, value, size);
 	return rc;
 }
 
@@ -294,7 +328,7 @@ SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_
 	if (simt_unlikely(index >= a->count))
 		return gn__out_of_range(a, index);
 	if (a->memory) {
-		gn__copy_element(to, a->memory + index * size, size);
+		gn__take_element(to, a->memory + index * size, size);
 		return 0;
 	}
 	return simt_likely(gn__read_hit(a, index, to, size)) ? 0 : gn__read_missing(a, index, to, size);
@@ -319,7 +353,7 @@ SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const v
 		return gn__fail(a, index, status);
 	}
 	if (a->memory) {
-		gn__copy_element(a->memory + index * size, from, size);
+		gn__put_element(a->memory + index * size, from, size);
 		return 0;
 	}
 	lanes = simt_match_any_u64(simt_active(), page);
@@ -355,7 +389,7 @@ SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, voi
 
 SIMT_FN int gn_array_write(const struct gn_array *a, uint64_t index, const void *from)
 {
-	return gn__write(a, index, from, 1u << a->element_log2);
+	return SIMT_COLD(gn__write)(a, index, from, 1u << a->element_log2);
 }
 
 /*
@@ -432,52 +466,52 @@ SIMT_FN double gn_read_f64(const struct gn_array *a, uint64_t index)
 
 SIMT_FN int gn_write_u8(const struct gn_array *a, uint64_t index, uint8_t value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 SIMT_FN int gn_write_u16(const struct gn_array *a, uint64_t index, uint16_t value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 SIMT_FN int gn_write_u32(const struct gn_array *a, uint64_t index, uint32_t value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 SIMT_FN int gn_write_u64(const struct gn_array *a, uint64_t index, uint64_t value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 SIMT_FN int gn_write_i8(const struct gn_array *a, uint64_t index, int8_t value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 SIMT_FN int gn_write_i16(const struct gn_array *a, uint64_t index, int16_t value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 SIMT_FN int gn_write_i32(const struct gn_array *a, uint64_t index, int32_t value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 SIMT_FN int gn_write_i64(const struct gn_array *a, uint64_t index, int64_t value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 SIMT_FN int gn_write_f32(const struct gn_array *a, uint64_t index, float value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 SIMT_FN int gn_write_f64(const struct gn_array *a, uint64_t index, double value)
 {
-	return gn__write(a, index, &value, sizeof value);
+	return SIMT_COLD(gn__write)(a, index, &value, sizeof value);
 }
 
 #include <grapnel/array/cursor.h>

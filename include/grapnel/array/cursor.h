@@ -68,7 +68,7 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 	if (index >= a->count)
 		return gn__out_of_range(a, index);
 	if (a->memory) {
-		gn__copy_element(to, a->memory + index * size, size);
+		gn__take_element(to, a->memory + index * size, size);
 		return 0;
 	}
 	gn_cursor_end(c);

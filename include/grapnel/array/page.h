@@ -47,14 +47,19 @@ SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t i
 	if (index >= a->count)
 		return gn__out_of_range(a, index);
 	page->hold.word = 0;
+	if (write && a->read_only) {
+		status.code = -GN_EROFS;
+		status.device = 0;
+		return gn__fail(a, index, status);
+	}
 	if (a->memory) {
 		page->data = a->memory;
 		page->first = 0;
 		page->count = a->count;
-		return write && a->read_only ? -GN_EROFS : 0;
+		return 0;
 	}
 	gn__page_extent(a, index, page);
-	status = gn_cache_pin(a->cache, mask, (a->base + (index << a->element_log2)) >> a->page_log2, write, &page->hold);
+	status = gn__pin(a, mask, (a->base + (index << a->element_log2)) >> a->page_log2, write, &page->hold);
 	if (!status.code)
 		page->data = page->hold.data + ((a->base + (page->first << a->element_log2)) & ((1ull << a->page_log2) - 1));
 	else if (status.code != -GN_ENOBUFS)

@@ -284,6 +284,21 @@ SIMT_FN uint64_t simt_cas_relaxed_dev_u64(uint64_t *p, uint64_t expected, uint64
 #endif
 }
 
+SIMT_FN uint64_t simt_cas_acquire_dev_u64(uint64_t *p, uint64_t expected, uint64_t desired)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.acquire.gpu.cas.b64 %0, [%1], %2, %3;"
+		     : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	__atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+	return expected;
+#endif
+}
+
 SIMT_FN uint32_t simt_cas_acq_rel_dev_u32(uint32_t *p, uint32_t expected, uint32_t desired)
 {
 #if SIMT_ON_CUDA
@@ -338,6 +353,17 @@ SIMT_FN uint64_t simt_add_relaxed_dev_u64(uint64_t *p, uint64_t value)
 #else
 	SIMT__POINT();
 	return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Adds without returning what was there: the caller need not wait for the answer. */
+SIMT_FN void simt_add_release_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	asm volatile("red.release.gpu.add.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+#else
+	SIMT__POINT();
+	__atomic_fetch_add(p, value, __ATOMIC_RELEASE);
 #endif
 }
 

@@ -38,6 +38,23 @@
 #define simt_likely(x) __builtin_expect(!!(x), 1)
 #define simt_unlikely(x) __builtin_expect(!!(x), 0)
 
+/*
+ * SIMT_COLD(function)(arguments) - call a SIMT_NOINLINE_FN that is rarely needed, at no cost for the path that does
+ * not call it. On cuda the compiler otherwise knows which registers the function takes and keeps what the caller has
+ * across the call in local memory, on the common path too; behind a pointer it must keep to the calling convention,
+ * and the callee saves what it uses.
+ */
+#if SIMT_ON_CUDA
+template <typename function> static __device__ __forceinline__ function simt__cold(function f)
+{
+	asm volatile("" : "+l"(f));
+	return f;
+}
+#define SIMT_COLD(function) simt__cold(function)
+#else
+#define SIMT_COLD(function) (function)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
