@@ -8,6 +8,10 @@
 #include <grapnel/store.h>
 #include <store/uri.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Options of a URI; a scheme names the ones it knows by a mask of these. */
 enum gn_store_option {
 	GN_OPTION_RO = 1 << 0,
@@ -43,5 +47,9 @@ struct gn_store_settings {
  */
 int gn_store_settings_make(struct gn_store_settings *settings, const struct gn_store_options *options,
 			   const struct gn_uri *uri, unsigned known, struct gn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 
 #include <grapnel/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { GN_URI_MAX = 4096, GN_URI_MAX_OPTIONS = 16 };
 
 /* One option; both point into the URI's own text. */
@@ -30,5 +34,9 @@ struct gn_uri {
  * percent sign without two hexadecimal digits, too long, too many options); the message quotes the URI.
  */
 int gn_uri_parse(struct gn_uri *uri, const char *text, struct gn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
