@@ -106,6 +106,7 @@ static void open_memq(struct store_test *t, const char *more, uint32_t transfer_
 	memset(&options, 0, sizeof options);
 	options.transfer_bytes = transfer_bytes;
 	snprintf(uri, sizeof uri, "memq:4M?queues=1&depth=8%s", more);
+	needs_cpu(t);
 	open_uri(t, uri, &options);
 	raw_init(raw, t->store);
 }
@@ -367,6 +368,7 @@ static void moves_odd_segments_of_a_file(void **state)
 	static const char *const ways[] = {"?queues=1", "?queues=1&direct=0", "?queues=1&io=threads"};
 	struct store_test *t = (struct store_test *)*state;
 
+	needs_cpu(t);
 	for (unsigned way = 0; way < 3; way++) {
 		struct gn_nvme_command c;
 		struct raw raw;

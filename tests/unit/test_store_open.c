@@ -67,12 +67,12 @@ static int open_as_nobody(struct store_test *t, const char *more, const char *sa
 	if (!child) {
 		if (geteuid() == 0 && setuid(65534))
 			_exit(255);
-		t->machine = open_cpu(1, 1);
+		t->machine = open_machine(1, 1);
 		status = -try_file(t, "file", more, NULL);
 		_exit(status && !strstr(t->error.text, says) ? 254 : status);
 	}
 	waitpid(child, &status, 0);
-	t->machine = open_cpu(2, 1);
+	t->machine = open_machine(2, 1);
 	return -WEXITSTATUS(status);
 }
 

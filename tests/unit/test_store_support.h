@@ -22,19 +22,35 @@ struct store_test {
 	char file[160]; /* in the folder; made by tests */
 };
 
-static inline struct simt_machine *open_cpu(unsigned threads, unsigned warp_width)
+/* The machine that GN_TEST_MACHINE names, the cpu without it. Without such a machine the test is skipped. */
+static inline struct simt_machine *open_machine(unsigned threads, unsigned warp_width)
 {
+	const char *name = getenv("GN_TEST_MACHINE");
 	struct simt_config config;
 	struct simt_machine *machine = NULL;
 	struct gn_error error = {0, ""};
 
 	memset(&config, 0, sizeof config);
-	config.name = "cpu";
+	config.name = name ? name : "cpu";
 	config.threads = threads;
 	config.warp_width = warp_width;
-	if (simt_open(&machine, &config, &error))
+	if (simt_open(&machine, &config, &error) == -GN_ENODEV) {
+		fprintf(stderr, "skipped: %s\n", error.text);
+		exit(77);
+	}
+	if (error.code)
 		fail_msg("%s", error.text);
 	return machine;
+}
+
+/* For tests in which the host itself looks into device memory. */
+static inline void needs_cpu(const struct store_test *t)
+{
+	struct simt_info info;
+
+	simt_describe(t->machine, &info);
+	if (info.is_cuda)
+		skip();
 }
 
 static inline int store_setup(void **state)
@@ -48,7 +64,7 @@ static inline int store_setup(void **state)
 	if (!mkdtemp(t->folder))
 		return -1;
 	snprintf(t->file, sizeof t->file, "%s/file", t->folder);
-	t->machine = open_cpu(2, 1);
+	t->machine = open_machine(2, 1);
 	*state = t;
 	return 0;
 }

@@ -183,7 +183,7 @@ static void full_warps_move_pages_together(void **state)
 	struct store_test *t = (struct store_test *)*state;
 
 	simt_close(t->machine);
-	t->machine = open_cpu(2, 32);
+	t->machine = open_machine(2, 32);
 	open_uri(t, "memq:1M?depth=8", NULL);
 	round_trip(t, 256, 4096);
 	close_store(t);
@@ -235,6 +235,7 @@ static void bytes_behind_the_end_are_zeros(void **state)
 	const struct gn_nvmeq *q;
 	uint32_t cid, status;
 
+	needs_cpu(t);
 	make_file(t, 700, 1);
 	open_file(t, "file", "?queues=1", NULL);
 	q = gn_store_view_of(t->store)->queue;
@@ -254,6 +255,7 @@ static void few_bytes_anywhere(void **state)
 	struct store_test *t = (struct store_test *)*state;
 	unsigned char value[16], got[16];
 
+	needs_cpu(t);
 	for (unsigned k = 0; k < 2; k++) {
 		const struct gn_store_view *view;
 
@@ -361,6 +363,7 @@ static void flush_command_completes(void **state)
 	static const char *const ways[] = {"?create=64K", "?io=threads"};
 	struct store_test *t = (struct store_test *)*state;
 
+	needs_cpu(t);
 	for (unsigned way = 0; way < 2; way++) {
 		const struct gn_nvmeq *q;
 		uint32_t cid, status = 1;
