@@ -7,7 +7,7 @@ pattern=$3
 shift 3
 status=0
 for header in $(cd "$include" && find grapnel -name "$pattern" | sort); do
-  printf '#include <%s>\n#include <%s>\n' "$header" "$header" >"$scratch"
+  printf '#include <%s>\n#include <%s>\nextern int alone;\n' "$header" "$header" >"$scratch"
   "$@" -I "$include" "$scratch" || {
     echo "does not compile alone: $header"
     status=1

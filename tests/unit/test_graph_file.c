@@ -263,6 +263,7 @@ static void wrong_size(void **state)
 	assert_refused(&s, -GN_EBADMSG, "truncated", "copy or convert it again");
 	s.n = 4096;
 	assert_refused(&s, -GN_EBADMSG, "truncated", "copy or convert it again");
+	s.bytes[whole] = 0;
 	s.n = whole + 1;
 	assert_refused(&s, -GN_EBADMSG, "oversized", "copy or convert it again");
 	specimen_remove(&s);
