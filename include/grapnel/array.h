@@ -6,6 +6,7 @@
  *     int rc = gn_array_read(&array, i, &x);          the code
  *     struct gn_cursor c = gn_cursor_init(&array);         repeated touches of one page cost a look, not a look-up
  *     uint32_t y = gn_cursor_read_u32(&c, i);
+ *     gn_read4_u32(&array, i, stride, four);          four elements in the time of one
  *     gn_array_acquire(&array, mask, i, 0, &page);    a page by reference: plain loads, 16 bytes at a time
  *
  * Reads and writes may be called from divergent code by any lanes; lanes that are together and touch one page act
@@ -515,6 +516,7 @@ SIMT_FN int gn_write_f64(const struct gn_array *a, uint64_t index, double value)
 }
 
 #include <grapnel/array/cursor.h>
+#include <grapnel/array/four.h>
 #include <grapnel/array/page.h>
 
 #endif

@@ -68,6 +68,10 @@ struct simt_kernel {
  * SIMT_KERNEL(function, argument type) defines `const struct simt_kernel <function>_kernel`. The
  * arguments are copied at launch; what they point to is the caller's. Declare it elsewhere with
  * SIMT_KERNEL_DECLARE(function).
+ *
+ * SIMT_KERNEL_RESIDENT(function, argument type, threads) chooses how many threads of it a multiprocessor holds at
+ * once: 1024, as SIMT_KERNEL does, leaves 64 registers to each; 2048 leaves 32, for short kernels that mostly wait
+ * for memory. The cpu machine does not care.
  */
 #ifdef __cplusplus
 #define SIMT__EXTERN extern "C"
@@ -76,8 +80,8 @@ struct simt_kernel {
 #endif
 #define SIMT_KERNEL_DECLARE(function) SIMT__EXTERN const struct simt_kernel function##_kernel
 #if defined(__CUDACC__)
-#define SIMT_KERNEL(function, argument_type)                                                      \
-	static __global__ void __launch_bounds__(1024, 1)                                              \
+#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                    \
+	static __global__ void __launch_bounds__(1024, (threads) / 1024)                              \
 		function##__cuda(const __grid_constant__ argument_type arguments)                     \
 	{                                                                                             \
 		function(&arguments);                                                                 \
@@ -90,7 +94,7 @@ struct simt_kernel {
 	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, \
 						      (const void *)function##__cuda};
 #else
-#define SIMT_KERNEL(function, argument_type)                                                      \
+#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                    \
 	static void function##__cpu(const void *arguments)                                            \
 	{                                                                                             \
 		function((const argument_type *)arguments);                                           \
@@ -98,6 +102,7 @@ struct simt_kernel {
 	SIMT_KERNEL_DECLARE(function);                                                                \
 	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, 0};
 #endif
+#define SIMT_KERNEL(function, argument_type) SIMT_KERNEL_RESIDENT(function, argument_type, 1024)
 
 /*
  * simt_open - open a machine.
