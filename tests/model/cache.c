@@ -87,6 +87,7 @@ static void draw_trial(uint64_t seed)
 	t->patience_ns = draw_chance(&s, 85) ? FOREVER_NS : 10000 + draw_below(&s, 200000);
 	draw_faults(&s, t);
 	draw_steps(&s, t);
+	t->lingers = draw_chance(&s, 50);
 	t->seed = draw(&s);
 }
 
@@ -116,6 +117,7 @@ struct small {
 	uint32_t failing_fetches, failing_puts;
 	const char *script[3];
 	unsigned warp_width;
+	int interrupted; /* transfers take a turn only when the schedule says so */
 };
 
 static const struct small small[] = {
@@ -132,6 +134,10 @@ static const struct small small[] = {
 	{"direct, 1 frame: three readers of three pages", 2, 0, 1, 3, GN_FIFO, 0, 0, {"r0", "r1", "r2"}, 1},
 	{"direct, 1 frame: reader, writer, evictor", 2, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "r1"}, 1},
 	{"direct, 2 frames: reader, writer, flush", 2, 0, 2, 2, GN_FIFO, 0, 0, {"r0", "w0", "f0"}, 1},
+	{"direct, 1 frame: a page leaves and comes back", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1},
+	{"direct, 1 frame: a page leaves and comes back under a cursor", 3, 0, 1, 2, GN_FIFO, 0, 0, {"c0c0", "r1r0", 0}, 1, 1},
+	{"direct, 2 frames: a frame that its page has left", 2, 0, 2, 5, GN_FIFO, 0, 0, {"r4", "r0r1r2r3r0", 0}, 1, 1},
+	{"direct, 1 frame: holds and writers, interrupted", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k01", "w1w0", 0}, 1, 1},
 	{"sets, 1 way: two readers of two pages", 3, 1, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
 	{"sets, 1 way: reader and writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},
 	{"sets, 1 way: two writers of one page", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1},
@@ -146,6 +152,9 @@ static const struct small small[] = {
 	{"sets, 1 way: a failed page's way is taken", 3, 1, 1, 2, GN_FIFO, 1, 0, {"r0r0", "r1", 0}, 1},
 	{"sets, 1 way: three readers of three pages", 2, 1, 1, 3, GN_FIFO, 0, 0, {"r0", "r1", "r2"}, 1},
 	{"sets, 1 way: reader, writer, evictor", 2, 1, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "r1"}, 1},
+	{"sets, 1 way: a page leaves and comes back", 3, 1, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1},
+	{"sets, 1 way: holds and writers, interrupted", 3, 1, 1, 2, GN_FIFO, 0, 0, {"k01", "w1w0", 0}, 1, 1},
+	{"sets, 2 ways: holds of two, a miss and a flush", 2, 2, 2, 3, GN_FIFO, 0, 0, {"d01", "w2", "f0"}, 1, 1},
 	{"direct, 1 frame: a warp of two, one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2},
 	{"direct, 1 frame: a warp of two, two pages", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
 	{"sets, 1 way: a warp of two, two pages", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
@@ -166,6 +175,7 @@ static void set_small(const struct small *s)
 	memset(t->planned, 0, sizeof t->planned);
 	t->planned[FETCH].first = s->failing_fetches;
 	t->planned[PUT].first = s->failing_puts;
+	t->lingers = !s->interrupted;
 	t->seed = 1;
 }
 

@@ -32,11 +32,19 @@ SIMT_FN int suffers(struct trial *t, enum call call)
 	return fails;
 }
 
-/* Somebody else's turn, in the middle of a copy too. */
-SIMT_FN void copy_words(uint64_t *to, const uint64_t *from, uint32_t bytes)
+/* Somebody else's turn: always, or where the schedule wants it. */
+SIMT_FN void let_others(struct trial *t)
+{
+	if (t->lingers)
+		simt_relax();
+	else
+		simt_load_relaxed_dev_u32(&t->finished);
+}
+
+SIMT_FN void copy_words(struct trial *t, uint64_t *to, const uint64_t *from, uint32_t bytes)
 {
 	memcpy(to, from, bytes / 2);
-	simt_relax();
+	let_others(t);
 	memcpy((char *)to + bytes / 2, (const char *)from + bytes / 2, bytes - bytes / 2);
 }
 
@@ -53,10 +61,10 @@ SIMT_FN struct gn_store_status fetch_page(struct trial *t, uint32_t page, uint32
 	if (t->held[frame])
 		blame(t, "a held frame is reused");
 	if (suffers(t, FETCH)) {
-		simt_relax();
+		let_others(t);
 		status = refusal(page);
 	} else {
-		copy_words(t->frame[frame], t->disk[page], bytes);
+		copy_words(t, t->frame[frame], t->disk[page], bytes);
 	}
 	t->fetching[page]--;
 	t->filling[frame]--;
@@ -72,10 +80,10 @@ SIMT_FN struct gn_store_status put_page(struct trial *t, uint32_t page, uint32_t
 	if (t->filling[frame])
 		blame(t, "a frame is written back while it is filled");
 	if (suffers(t, PUT)) {
-		simt_relax();
+		let_others(t);
 		status = refusal(page);
 	} else {
-		copy_words(t->disk[page], t->frame[frame], bytes);
+		copy_words(t, t->disk[page], t->frame[frame], bytes);
 	}
 	t->putting[page]--;
 	return status;
@@ -115,7 +123,7 @@ SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_
 	struct trial *t = trial_of(s);
 	struct gn_store_status status = {0, 0};
 
-	simt_relax();
+	let_others(t);
 	if (suffers(t, LOAD))
 		return refusal((uint32_t)(offset >> PAGE_LOG2));
 	memcpy(to, (const char *)t->disk + offset, bytes);
@@ -134,7 +142,7 @@ SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_
 	if (t->saving[page]++ || t->fetching[page] || t->putting[page])
 		blame(t, "a page is changed in the store while it is fetched or written");
 	memcpy(block, t->disk[page], sizeof block);
-	simt_relax();
+	let_others(t);
 	if (suffers(t, SAVE)) {
 		status = refusal(page);
 	} else {

@@ -75,6 +75,7 @@ struct trial {
 	struct step step[MOST_THREADS][MOST_STEPS];
 	struct fault planned[CALLS];
 	uint64_t patience_ns;
+	int lingers; /* transfers wait for others; else these may interrupt them */
 	uint32_t version; /* of all words in the beginning */
 	uint64_t seed;
 
