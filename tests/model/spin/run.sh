@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Check a model with Spin, then that Spin refuses every mutant of it.
+#
+#   run.sh MODEL WORK_DIR   (MODEL: nvmeq or page)
+#
+# Exit status: 0, 1 (an error in the model, or a mutant that nobody noticed), 77 (Spin is not installed).
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+model=$1
+work=$2
+cc=${CC:-cc}
+
+command -v spin >/dev/null || { echo "spin is not installed: apt install spin"; exit 77; }
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+cp "$here/$model.pml" .
+
+# verify safety|liveness DEFINE...: builds and runs the verifier; its report lands in `log`.
+# Safety: assertions, and that everybody ends unless he waits at an `end` label. Liveness: the model's ltl, fairly.
+verify() {
+	mode=$1
+	shift
+	spin "$@" -a "$model.pml" >spin.log 2>&1 || { cat spin.log >&2; return 2; }
+	case $mode in
+	safety) "$cc" -w -O$optimise -DSAFETY -DNOCLAIM -DCOLLAPSE -DMEMLIM=2000 -o pan pan.c && timeout 300 ./pan -m2000000 >log 2>&1 ;;
+	liveness) "$cc" -w -O$optimise -DNFAIR=6 -DCOLLAPSE -DMEMLIM=2000 -o pan pan.c && timeout 300 ./pan -a -f -m2000000 >log 2>&1 ;;
+	esac
+}
+
+# holds MODE DEFINE...
+holds() {
+	optimise=1
+	verify "$@"
+	if ! grep -q 'errors: 0' log || grep -q -e 'Search not completed' -e 'max search depth too small' log; then
+		echo "$model: does not hold: $*" >&2
+		cat log >&2
+		[ ! -f "$model.pml.trail" ] || { shift; spin "$@" -t -p "$model.pml" | tail -n 80 >&2; }
+		exit 1
+	fi
+	echo "$model holds: $* ($(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' log) states)"
+}
+
+# refused MODE DEFINE... Soon found, so time goes into compiling.
+refused() {
+	optimise=0
+	verify "$@"
+	if grep -q 'errors: 0' log || ! grep -q 'errors: 1' log; then
+		echo "$model: a mutant survives: $*" >&2
+		exit 1
+	fi
+	echo "$model refuses: $*"
+}
+
+case $model in
+nvmeq)
+	holds safety -DPATIENCE=2
+	holds safety -DUSERS=3 -DOPS=1 -DPATIENCE=2 -DIDLE=2
+	holds safety -DDEPTH=4 -DOPS=1 -DPATIENCE=2 -DIDLE=2 -DDUPS=2
+	holds safety -DDEPTH=4 -DPATIENCE=0 -DIDLE=0 -DDUPS=0
+	holds safety -DDEPTH=4 -DUSERS=3 -DOPS=1 -DPATIENCE=0 -DIDLE=0 -DDUPS=0
+	holds liveness -DOPS=1
+	for mutant in NO_PHASE NO_GENERATION NO_CLAIM FREE_EARLY ALL_SLOTS NO_LOCK; do
+		refused safety -D$mutant
+	done
+	refused safety -DWAIT_NO_RING -DDEPTH=4 -DOPS=1 -DPATIENCE=0
+	refused safety -DBEGIN_NO_RING -DDEPTH=4 -DOPS=1 -DPATIENCE=2
+	;;
+page)
+	holds safety
+	holds safety -DFRAMES=2
+	holds safety -DTHREADS=3 -DOPS=1
+	holds safety -DTHREADS=3 -DOPS=1 -DFRAMES=2
+	holds liveness -DOPS=1
+	for mutant in EVICT_PINNED NO_SECOND_LOOK SAME_VERSION NO_WRITE_BACK FORGET_FAILURE FLUSH_FORGETS TWO_LOADERS \
+		HIT_WHILE_BUSY; do
+		refused safety -D$mutant
+	done
+	refused liveness -DWAIT_FOR_PINNED -DOPS=1
+	;;
+*)
+	echo "usage: run.sh nvmeq|page WORK_DIR" >&2
+	exit 2
+	;;
+esac
