@@ -14,6 +14,8 @@
  * path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a size is not a path: a file
  * named 8G is `host:./8G`.
  *
+ * A GPU only reads a mapped file: there host:PATH wants `ro`.
+ *
  * A file that another program makes shorter while it is open: behind file: the reads that miss bytes fail with
  * GN_NVME_UNRECOVERED_READ; behind host: the kernel ends the process (SIGBUS), as with any mapped file. No write
  * makes a file longer.
@@ -277,8 +279,8 @@ struct gn_fault_plan {
 /* Zero is a good default for every member. What the URI says wins. */
 struct gn_store_options {
 	int read_only;
-	uint32_t queue_count;    /* file: 0 for one a processor of the machine, 16 at most */
-	uint32_t queue_depth;    /* file: a power of two; 0 for 256, less where transfer_bytes is large */
+	uint32_t queue_count;    /* file: 0 for one a processor of the machine, 128 at most */
+	uint32_t queue_depth;    /* file: a power of two; 0 for 256, less where the buffers would pass 128 MiB */
 	uint32_t transfer_bytes; /* file: largest transfer, at least the page size of the cache; 0 for 64 KiB */
 	uint64_t timeout_ns;     /* 0 for 10 s */
 	uint32_t queue_start;    /* first ticket of the queue pairs, for tests; rounded down as nvmeq.h wants it */
@@ -292,7 +294,7 @@ struct gn_store_options {
  * @options  NULL for the defaults
  * A path must be a regular file. host: memory is registered with the machine in pieces of at most 64 GiB.
  * Host. Returns 0, -GN_EINVAL (not a URI, an option that is not one), -GN_ENOENT, -GN_EACCES, -GN_ENOMEM,
- * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in), -GN_EIO; says which and what to do.
+ * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EIO; says which and what to do.
  */
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
 		  const struct gn_store_options *options, struct gn_error *error);

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUES_MOST_BY_DEFAULT = 16, DEPTH = 256, DEPTH_LEAST = 8 };
-#define BUFFERS_BY_DEFAULT ((uint64_t)16 << 20) /* of one queue */
+enum { QUEUES_MOST_BY_DEFAULT = 128, DEPTH = 256, DEPTH_LEAST = 8 };
+#define BUFFERS_BY_DEFAULT ((uint64_t)128 << 20) /* of all queues */
 
-static uint32_t choose_depth(const struct gn_store_options *o, uint32_t transfer_bytes)
+static uint32_t choose_depth(const struct gn_store_options *o, uint32_t transfer_bytes, uint32_t count)
 {
 	uint32_t depth = DEPTH;
 
 	if (o->queue_depth)
 		return o->queue_depth;
-	while (depth > DEPTH_LEAST && (uint64_t)depth * transfer_bytes > BUFFERS_BY_DEFAULT)
+	while (depth > DEPTH_LEAST && (uint64_t)count * depth * transfer_bytes > BUFFERS_BY_DEFAULT)
 		depth /= 2;
 	return depth;
 }
@@ -42,14 +42,14 @@ static int choose_transfer(const struct gn_store_options *o, uint32_t block_byte
 	return 0;
 }
 
-static int configure(struct gn_nvmeq_config *config, const struct gn_store_options *o, uint32_t block_bytes,
-		     struct gn_error *error)
+static int configure(struct gn_nvmeq_config *config, const struct gn_store_options *o, uint32_t count,
+		     uint32_t block_bytes, struct gn_error *error)
 {
 	int rc = choose_transfer(o, block_bytes, &config->buffer_bytes, error);
 
 	if (rc)
 		return rc;
-	config->depth = choose_depth(o, config->buffer_bytes);
+	config->depth = choose_depth(o, config->buffer_bytes, count);
 	config->block_bytes = block_bytes;
 	config->nsid = 1;
 	config->start = o->queue_start & ~(2 * config->depth - 1);
@@ -85,7 +85,7 @@ int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine, const st
 	pairs->machine = machine;
 	if (count > GN_PAIRS_MOST)
 		return gn_error_set(error, -GN_EINVAL, "store: %u queue pairs; the most are %d", count, GN_PAIRS_MOST);
-	rc = configure(&config, &settings->options, block_bytes, error);
+	rc = configure(&config, &settings->options, count, block_bytes, error);
 	if (rc)
 		return rc;
 	pairs->depth = config.depth;

@@ -103,22 +103,39 @@ static int open_mapped(struct host_store *h, int fd, uint64_t bytes, int read_on
 	return 0;
 }
 
+/*
+ * Linux gives a device no lasting right to write to a file's mapped pages (the file system would not learn what
+ * changed), and a registration that quietly allows reads only would fail in the middle of a kernel.
+ */
+static int refuse_device_writes(const struct host_store *h, const struct gn_uri *uri, struct gn_error *error)
+{
+	struct simt_info info;
+
+	simt_describe(h->base.machine, &info);
+	if (!info.is_cuda)
+		return 0;
+	return gn_error_set(error, -GN_ENOTSUP,
+			    "host:%s: a GPU cannot write to a mapped file; add ?ro to only read, or open it as file:",
+			    uri->path);
+}
+
 static int open_path(struct host_store *h, const struct gn_uri *uri, const struct gn_store_settings *settings,
 		     struct gn_error *error)
 {
 	int read_only = settings->options.read_only;
 	struct gn_error why = {0, ""};
 	uint64_t bytes;
-	int fd, rc = gn_regular_open(uri, settings, &fd, &bytes, error);
+	int fd, rc = read_only ? 0 : refuse_device_writes(h, uri, error);
 
+	if (!rc)
+		rc = gn_regular_open(uri, settings, &fd, &bytes, error);
 	if (rc)
 		return rc;
 	rc = open_mapped(h, fd, bytes, read_only, &why);
 	if (rc && read_only)
 		rc = open_copy(h, fd, bytes, uri, error);
 	else if (rc)
-		gn_error_set(error, rc, "host:%s: %.300s; add ?ro to work on a copy, or open it as file:", uri->path,
-			     why.text);
+		gn_error_set(error, rc, "host:%s: %.300s; open it as file:", uri->path, why.text);
 	close(fd);
 	return rc;
 }
