@@ -2,6 +2,7 @@
 #include <store/controller/controller.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -64,7 +65,7 @@ static uint32_t take_finished(struct server *s)
 	uint32_t taken = 0;
 
 	for (; (r = gn_request_pop(&s->engine->finished)); taken++)
-		gn_port_finish(&s->controller->port[r->port], r);
+		gn_port_finish(&s->port[r->port], r);
 	s->in_flight -= taken;
 	return taken;
 }
@@ -143,10 +144,16 @@ static int make_ports(struct gn_controller *c, const struct gn_nvmeq *queue, con
 {
 	if (faults)
 		c->faults = *faults;
-	for (uint32_t k = 0; k < c->ports; k++)
-		if (gn_port_init(&c->port[k], k, &queue[k], &c->ns, faults ? &c->faults : NULL))
-			return gn_error_set(error, -GN_ENOMEM, "controller: no memory for the commands of %u queues",
-					    c->ports);
+	for (unsigned k = 0; k < c->servers; k++) {
+		struct server *s = &c->server[k];
+		uint32_t first = (uint32_t)(s->port - c->port);
+
+		for (uint32_t place = 0; place < s->ports; place++)
+			if (gn_port_init(&s->port[place], first + place, place, &queue[first + place], &c->ns,
+					 faults ? &c->faults : NULL))
+				return gn_error_set(error, -GN_ENOMEM,
+						    "controller: no memory for the commands of %u queues", c->ports);
+	}
 	return 0;
 }
 
@@ -176,6 +183,22 @@ static int start_threads(struct gn_controller *c, struct gn_error *error)
 	return 0;
 }
 
+/* Signals are for the program's own threads: the controller's are born with all of them blocked. */
+static int start_serving(struct gn_controller *c, const struct gn_nvmeq *queue, struct gn_medium *medium,
+			 struct gn_error *error)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = open_engines(c, queue, medium, error);
+	if (!rc)
+		rc = start_threads(c, error);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
 int gn_controller_start(struct gn_controller **controller, const struct gn_nvmeq *queue, uint32_t count,
 			struct gn_medium *medium, const struct gn_fault_plan *faults, unsigned threads,
 			struct gn_error *error)
@@ -199,9 +222,7 @@ int gn_controller_start(struct gn_controller **controller, const struct gn_nvmeq
 		gn_error_set(error, rc, "controller: out of memory");
 	}
 	if (!rc)
-		rc = open_engines(c, queue, medium, error);
-	if (!rc)
-		rc = start_threads(c, error);
+		rc = start_serving(c, queue, medium, error);
 	if (rc)
 		gn_controller_stop(c);
 	else

@@ -6,8 +6,8 @@
 
 #include <store/controller/faults.h>
 
-int gn_port_init(struct gn_port *port, uint32_t index, const struct gn_nvmeq *queue, const struct gn_namespace *ns,
-		 const struct gn_fault_plan *faults)
+int gn_port_init(struct gn_port *port, uint32_t index, uint32_t place, const struct gn_nvmeq *queue,
+		 const struct gn_namespace *ns, const struct gn_fault_plan *faults)
 {
 	uint32_t segments = gn_command_segments(queue);
 
@@ -21,7 +21,7 @@ int gn_port_init(struct gn_port *port, uint32_t index, const struct gn_nvmeq *qu
 	if (!port->request || !port->segment)
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; k < queue->depth; k++) {
-		port->request[k].port = index;
+		port->request[k].port = place;
 		port->request[k].segment = &port->segment[(size_t)k * segments];
 		gn_request_push(&port->idle, &port->request[k]);
 	}

@@ -13,7 +13,7 @@
 /* Owned by one controller thread; others read the counters. */
 struct gn_port {
 	struct gn_nvme_port queue;
-	uint32_t index;
+	uint32_t index; /* in the controller */
 	const struct gn_namespace *ns;
 	const struct gn_fault_plan *faults; /* NULL: none */
 	struct gn_request_list idle;        /* requests not in use */
@@ -25,9 +25,13 @@ struct gn_port {
 	struct iovec *segment;              /* [depth][gn_command_segments] */
 };
 
-/* gn_port_init - make the requests of a port. Returns 0 or -GN_ENOMEM. */
-int gn_port_init(struct gn_port *port, uint32_t index, const struct gn_nvmeq *queue, const struct gn_namespace *ns,
-		 const struct gn_fault_plan *faults);
+/*
+ * gn_port_init - make the requests of a port.
+ * @index, @place  of the port in the controller, and among those of its thread
+ * Returns 0 or -GN_ENOMEM.
+ */
+int gn_port_init(struct gn_port *port, uint32_t index, uint32_t place, const struct gn_nvmeq *queue,
+		 const struct gn_namespace *ns, const struct gn_fault_plan *faults);
 void gn_port_fini(struct gn_port *port);
 
 /*

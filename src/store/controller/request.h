@@ -18,7 +18,7 @@ struct gn_request {
 	uint32_t bytes;          /* still to move; nothing past the end of the medium */
 	uint32_t moved_bytes;    /* what the command moves in all, for the counters */
 	uint32_t status;         /* GN_NVME_*, valid once finished */
-	uint32_t port;           /* index in the controller */
+	uint32_t port;           /* index among those of its thread */
 	uint16_t cid;
 	uint8_t opcode;          /* GN_NVME_READ, GN_NVME_WRITE or GN_NVME_FLUSH */
 	uint8_t fault;           /* enum gn_fault */

@@ -30,20 +30,17 @@ static struct uring *uring_of(struct gn_engine *engine)
 	return (struct uring *)engine;
 }
 
-/* The registered buffer that holds a request's only segment, or -1. */
+/* The registered buffer that holds a request's only segment, or -1: that of its queue, if any. */
 static int find_buffer(const struct uring *u, const struct gn_request *r)
 {
-	const struct iovec *s = &r->segment[r->first];
+	const struct iovec *s = &r->segment[r->first], *b;
+	size_t at;
 
-	if (r->segments - r->first != 1)
+	if (r->segments - r->first != 1 || r->port >= u->buffers)
 		return -1;
-	for (uint32_t k = 0; k < u->buffers; k++) {
-		size_t at = (size_t)((char *)s->iov_base - (char *)u->buffer[k].iov_base);
-
-		if (at < u->buffer[k].iov_len && s->iov_len <= u->buffer[k].iov_len - at)
-			return (int)k;
-	}
-	return -1;
+	b = &u->buffer[r->port];
+	at = (size_t)((char *)s->iov_base - (char *)b->iov_base);
+	return at < b->iov_len && s->iov_len <= b->iov_len - at ? (int)r->port : -1;
 }
 
 static void prepare_transfer(struct uring *u, struct io_uring_sqe *sqe, struct gn_request *r, int fd)

@@ -76,6 +76,7 @@ static int open_all(struct memq_store *m, uint64_t bytes, const struct gn_store_
 		    struct gn_error *error)
 {
 	int rc = gn_region_allocate(&m->region, bytes, error);
+	unsigned threads;
 
 	if (rc)
 		return rc;
@@ -88,9 +89,9 @@ static int open_all(struct memq_store *m, uint64_t bytes, const struct gn_store_
 		return rc;
 	}
 	gn_pairs_view(&m->pairs, settings, &m->medium, &m->base.view);
-	snprintf(m->base.path, sizeof m->base.path, "memory behind %u queue%s of %u, %u controller thread(s)",
-		 m->pairs.count, m->pairs.count == 1 ? "" : "s", m->pairs.depth,
-		 gn_controller_threads(m->pairs.controller));
+	threads = gn_controller_threads(m->pairs.controller);
+	snprintf(m->base.path, sizeof m->base.path, "memory behind %u queue%s of %u, %u controller thread%s",
+		 m->pairs.count, m->pairs.count == 1 ? "" : "s", m->pairs.depth, threads, threads == 1 ? "" : "s");
 	return 0;
 }
 
