@@ -64,7 +64,7 @@ def machine():
     with open("/proc/cpuinfo") as info:
         names = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
     return {"cpu": names[0] if names else platform.machine(), "cores": len(os.sched_getaffinity(0)),
-            "kernel": platform.release()}
+            "kernel": platform.release(), "load": os.getloadavg()[0]}
 
 
 def measure(args):
