@@ -35,13 +35,11 @@
 #define SIMT_ON_CUDA 0
 #endif
 
-/* In front of a loop with a constant number of rounds: lay them out one behind the other. */
+/* In front of a loop with a constant number of rounds: on the device, lay them out one behind the other. */
 #if SIMT_ON_CUDA
 #define SIMT_UNROLL _Pragma("unroll")
-#elif defined(__clang__)
-#define SIMT_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define SIMT_UNROLL _Pragma("GCC unroll 16")
+#define SIMT_UNROLL
 #endif
 
 #define simt_likely(x) __builtin_expect(!!(x), 1)
