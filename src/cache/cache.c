@@ -280,15 +280,17 @@ static int run_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_c
 	return rc;
 }
 
-/* The first write-back that failed, in words. */
+/* The first write-back of a flush that failed, in words. */
 static int write_failure(struct gn_cache *cache, const struct gn_cache_pass_result *result, struct gn_error *error)
 {
 	struct gn_cache_shared shared;
 
 	if (simt_move(cache->machine, &shared, cache->image.shared, sizeof shared))
 		return gn_error_set(error, -GN_EIO, "cache: %s", simt_message(cache->machine));
-	if (!shared.write_failure_code)
-		shared.write_failure_code = -GN_ETIMEDOUT;
+	if (!shared.recent_failures)
+		return gn_error_set(error, -GN_ETIMEDOUT,
+				    "cache: %u pages were busy for too long and are kept; no kernel may use the cache during a flush",
+				    result->failures);
 	return gn_error_set(error, shared.write_failure_code,
 			    "cache: %u pages could not be written and are kept; the first failure was %s at page %llu (device status "
 			    "0x%x); mend the store, then flush again",
@@ -298,9 +300,12 @@ static int write_failure(struct gn_cache *cache, const struct gn_cache_pass_resu
 
 int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
 {
+	const uint32_t none = 0;
 	struct gn_cache_pass_result result;
-	int rc = run_pass(cache, GN_PASS_FLUSH, &result);
+	int rc = simt_move(cache->machine, &cache->image.shared->recent_failures, &none, sizeof none);
 
+	if (!rc)
+		rc = run_pass(cache, GN_PASS_FLUSH, &result);
 	if (rc)
 		return gn_error_set(error, rc, "cache: flush: %s", simt_message(cache->machine));
 	if (result.failures)

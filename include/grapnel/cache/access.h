@@ -45,12 +45,13 @@ SIMT_FN struct gn_store_status gn__read_page(const struct gn_cache_view *c, uint
 	return status;
 }
 
-/* The first failure is kept with its page; all are counted. */
+/* The first failure since the last flush began is kept with its page; all are counted. */
 SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page, struct gn_store_status status)
 {
 	struct gn_cache_shared *s = c->shared;
 
-	if (simt_add_relaxed_dev_u32(&s->write_failures, 1))
+	simt_add_relaxed_dev_u32(&s->write_failures, 1);
+	if (simt_add_relaxed_dev_u32(&s->recent_failures, 1))
 		return;
 	s->write_failure_page = page;
 	s->write_failure_device = status.device;

@@ -43,9 +43,9 @@ struct gn_cache_shared {
 	uint32_t hand;
 	uint32_t pad_hand[31];
 	uint32_t write_failures;      /* write-backs that failed, ever */
-	int32_t write_failure_code;   /* of the first */
+	int32_t write_failure_code;   /* of the first recent one */
 	uint32_t write_failure_device;
-	uint32_t flush_failures;      /* of the running flush */
+	uint32_t recent_failures;     /* since the last flush began */
 	uint64_t write_failure_page;
 	uint32_t pad[26];
 };
