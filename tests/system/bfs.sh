@@ -1,0 +1,65 @@
+#!/bin/sh
+# grapnel bfs equals GraphBLAS (and its own --verify) on graphs of every kind, whatever the width of a warp, the size of a
+# page and the room in the cache. Usage: bfs.sh GRAPNEL GRAPHBLAS_BFS SCRATCH-FOLDER
+set -eu
+grapnel=$1
+oracle=$2
+rm -rf "$3"
+mkdir -p "$3"
+cd "$3"
+
+awk 'BEGIN { for (v = 0; v < 2000; v++) print v, v + 1 }' >path.el
+awk 'BEGIN { for (v = 1; v <= 5000; v++) print 0, v }' >star.el
+awk 'BEGIN { n = 60
+  for (y = 0; y < n; y++) for (x = 0; x < n; x++) {
+    if (x + 1 < n) print y * n + x, y * n + x + 1
+    if (y + 1 < n) print y * n + x, y * n + n + x } }' >grid.el
+awk 'BEGIN { print "# 3000,1500,d"; for (v = 0; v < 1500; v++) print v, (v * 7 + 1) % 1500 }' >disconnected.el
+awk 'BEGIN { for (v = 0; v < 300; v++) { print v, v; print v, (v + 1) % 300; print v, v } }' >loops.el
+echo '# 1,0,d' >single.el
+echo '# 4000,0,d' >edgeless.el
+for name in path star grid disconnected loops single edgeless; do
+  "$grapnel" convert "$name.el" "$name.gng" >/dev/null
+done
+"$grapnel" convert star.el spokes.gng --undirected >/dev/null
+"$grapnel" gen kron --scale 12 --undirected kron.gng >/dev/null
+"$grapnel" gen urand --scale 12 --degree 8 urand.gng >/dev/null
+
+runs=0
+# search GRAPH SOURCE OPTION... - one run, checked twice.
+search() {
+  graph=$1
+  source=$2
+  shift 2
+  if "$grapnel" bfs "$graph.gng" --source "$source" --out depths.bin --verify "$@" >said 2>&1 &&
+    "$oracle" "$graph.gng" "$source" depths.bin 2>>said; then
+    runs=$((runs + 1))
+  else
+    echo "bfs $graph.gng --source $source $*:"
+    cat said
+    exit 1
+  fi
+}
+
+for graph in path star spokes grid disconnected loops single edgeless kron urand; do
+  for width in 1 8 32; do
+    for page in 512 4K 64K; do
+      case $page in # one set (four frames); sixteen; all of it
+        512) caches='2K 8K 4M' ;;
+        4K) caches='16K 64K 4M' ;;
+        *) caches='256K 1M 16M' ;;
+      esac
+      for cache in $caches; do
+        search "$graph" 0 --store file --warp-width "$width" --page "$page" --cache "$cache"
+      done
+    done
+  done
+  search "$graph" 0 --store host --mode direct
+  search "$graph" 0 --store host --cache 64K --policy fifo --warp-width 32
+  search "$graph" 0 --store host --cache 64K --policy random
+  search "$graph" 0 --store host --cache 64K --threads 4
+done
+search disconnected 2999 --store file --cache 64K
+search kron 4095 --store file --cache 64K
+echo "$runs searches agree"
+[ "$runs" -ge 300 ]

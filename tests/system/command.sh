@@ -1,0 +1,105 @@
+#!/bin/sh
+# The grapnel command refuses what it must: exit status 1 or 2, a message that names the thing, and nothing written over.
+# Usage: command.sh GRAPNEL SCRATCH-FOLDER
+set -eu
+grapnel=$1
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2"
+bad=0
+
+# refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
+refuses() {
+  want=$1
+  words=$2
+  shift 2
+  status=0
+  timeout 60 "$grapnel" "$@" >out 2>err || status=$?
+  if [ "$status" -ne "$want" ] || ! grep -qiE -e "$words" err; then
+    echo "grapnel $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
+    bad=1
+  fi
+}
+
+"$grapnel" gen kron --scale 8 good.gng >/dev/null
+size=$(wc -c <good.gng)
+bytes() { # FILE OFFSET OCTAL...: overwrite
+  file=$1
+  offset=$2
+  shift 2
+  # shellcheck disable=SC2059 # the octal escapes are the format
+  printf "$*" | dd of="$file" bs=1 seek="$offset" conv=notrunc 2>/dev/null
+}
+
+# ---- usage: exit status 2 ----
+refuses 2 'no subcommand'
+refuses 2 'no such subcommand' dance
+refuses 2 'needed' bfs
+refuses 2 'source' bfs good.gng
+refuses 2 'source' bfs good.gng --source x
+refuses 2 'page' bfs good.gng --source 0 --page 1000
+refuses 2 'page' bfs good.gng --source 0 --page 4M
+refuses 2 'page' bfs good.gng --source 0 --page 256
+refuses 2 'cache' bfs good.gng --source 0 --cache 12Q
+refuses 2 'warp' bfs good.gng --source 0 --warp-width 3
+refuses 2 'policy' bfs good.gng --source 0 --policy lru
+refuses 2 'store' bfs good.gng --source 0 --store tape
+refuses 2 'direct' bfs good.gng --source 0 --store file --mode direct
+refuses 2 'scale' gen kron out.gng
+refuses 2 'scale' gen kron --scale 99 out.gng
+refuses 2 'generator' gen ring --scale 4 out.gng
+
+# ---- what cannot be done: exit status 1 ----
+refuses 1 'source|vertex|vertices' bfs good.gng --source 256
+refuses 1 'set|cache' bfs good.gng --source 0 --cache 4K
+refuses 1 'nosuch' bfs good.gng --source 0 --machine nosuch
+refuses 1 'cuda' bfs good.gng --source 0 --machine cuda:63
+refuses 1 'missing.gng' bfs missing.gng --source 0
+mkdir folder.gng
+refuses 1 'folder.gng.*directory' bfs folder.gng --source 0
+mkfifo fifo.gng
+refuses 1 'fifo.gng' bfs fifo.gng --source 0
+for store in file host; do
+  head -c $((size - 1)) good.gng >short.gng
+  refuses 1 'short.gng.*truncated' bfs short.gng --source 0 --store "$store"
+  { cat good.gng; echo; } >long.gng
+  refuses 1 'long.gng.*oversized' bfs long.gng --source 0 --store "$store"
+  cp good.gng sum.gng
+  bytes sum.gng 8192 '\377'
+  refuses 1 'sum.gng' bfs sum.gng --source 0 --store "$store"
+  cp good.gng magic.gng
+  bytes magic.gng 0 'NOTGRAPH'
+  refuses 1 'magic.gng' bfs magic.gng --source 0 --store "$store"
+  cp good.gng huge.gng
+  bytes huge.gng 40 '\377\377\377\377\377\377\377\377'
+  refuses 1 'huge.gng' bfs huge.gng --source 0 --store "$store"
+done
+printf '0 1\nhello\n' >words.el
+refuses 1 'words.el.*line 2' bfs words.el --source 0
+printf '0 99999999999\n' >far.el
+refuses 1 'far.el.*line 1' bfs far.el --source 0
+if [ "$(id -u)" -ne 0 ]; then
+  cp good.gng secret.gng
+  chmod 0 secret.gng
+  refuses 1 'secret.gng' bfs secret.gng --source 0
+fi
+
+# ---- nothing is written over by what fails ----
+cp good.gng kept.gng
+refuses 1 'words.el' convert words.el kept.gng
+cmp good.gng kept.gng || bad=1
+echo keep >depths.bin
+refuses 1 'source|vertex|vertices' bfs good.gng --source 256 --out depths.bin
+[ "$(cat depths.bin)" = keep ] || { echo 'a run that failed wrote over --out'; bad=1; }
+[ ! -e /dev/full ] || refuses 1 'full|space' convert good.gng /dev/full
+refuses 1 'nowhere' gen kron --scale 4 nowhere/out.gng
+
+# ---- and what it does when all is well ----
+"$grapnel" --help | grep -q 'doctor' || { echo 'no help'; bad=1; }
+"$grapnel" doctor >out || { echo 'doctor failed'; bad=1; }
+"$grapnel" bfs good.gng --source 0 --json - >json.out
+for member in schema machine graph seconds edges_traversed counters hits misses fetched_bytes written_pages evicted_bytes \
+  needed_bytes path verified; do
+  grep -q "\"$member\":" json.out || { echo "--json lacks $member"; bad=1; }
+done
+exit "$bad"
