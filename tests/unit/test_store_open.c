@@ -69,6 +69,8 @@ static int open_as_nobody(struct store_test *t, const char *more, const char *sa
 			_exit(255);
 		t->machine = open_machine(1, 1);
 		status = -try_file(t, "file", more, NULL);
+		gn_store_close(t->store);
+		simt_close(t->machine);
 		_exit(status && !strstr(t->error.text, says) ? 254 : status);
 	}
 	waitpid(child, &status, 0);
