@@ -5,9 +5,9 @@
 Claim: at least 80 % of fio's random reads at queue depth 32 (io_uring, O_DIRECT), same file, same page size.
 Runs fio and bench_store_file in turn, takes the median of each and prints both; --json keeps them.
 
-    bench/store_file.py BUILD [--file FILE] [--size 1G] [--page 4096] [--depth 32] [--runs 5] [--json OUT]
+    bench/store_file.py [--build DIR] [--file FILE] [--size 1G] [--page 4096] [--depth 32] [--runs 5] [--json OUT]
 
-FILE is made if it is not there (in BUILD by default; written, not sparse) and kept for the next time.
+FILE is made if it is not there (in the build folder by default; written, not sparse) and kept for the next time.
 Exit status: 0 the claim holds, 1 it does not or a run failed, 77 fio or the program is missing.
 """
 import argparse
@@ -85,7 +85,7 @@ def measure(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("build")
+    parser.add_argument("--build", default=os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "release"))
     parser.add_argument("--file")
     parser.add_argument("--size", type=units, default="1G")
     parser.add_argument("--page", type=units, default="4096")
