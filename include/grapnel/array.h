@@ -300,14 +300,16 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uin
 {
 	const uint64_t address = a->base + index * size;
 	const struct gn__glimpse g = gn__look(a, address >> a->page_log2);
+	uint64_t value[2]; /* may be another page's until the second look */
 
 	GN_TRACE(look);
 	if (!(g.seen & GN_WORD_VALID))
 		return 0;
 	gn__touch(&g);
-	gn__load_element(to, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size);
+	gn__load_element(value, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size);
 	if (!gn__still(&g))
 		return 0;
+	memcpy(to, value, size);
 	GN_TRACE(hit);
 	gn__count_hits(a, 1);
 	return 1;

@@ -59,6 +59,19 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 	}
 }
 
+/* The element of the page at hand, if the page stays there. Returns 1 or 0. */
+SIMT_FN int gn__cursor_hit(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
+{
+	uint64_t value[2]; /* may be another page's until the second look */
+
+	gn__load_element(value, c->data + (index - c->first) * size, size);
+	if (simt_unlikely(!gn__still(&c->glimpse)))
+		return 0;
+	memcpy(to, value, size);
+	c->hits++;
+	return 1;
+}
+
 /* The element is not in the page at hand, or the page has gone: move there, or fetch. */
 SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
 {
@@ -73,13 +86,8 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 	}
 	gn_cursor_end(c);
 	gn__cursor_take(c, index);
-	if (c->count) {
-		gn__load_element(to, c->data + (index - c->first) * size, size);
-		if (gn__still(&c->glimpse)) {
-			c->hits++;
-			return 0;
-		}
-	}
+	if (c->count && gn__cursor_hit(c, index, to, size))
+		return 0;
 	rc = gn__read_missing(a, index, to, size);
 	gn__cursor_take(c, index);
 	return rc;
@@ -87,15 +95,8 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 
 SIMT_FN int gn__cursor_read(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
 {
-	const uint64_t at = index - c->first;
-
-	if (simt_likely(at < c->count)) {
-		gn__load_element(to, c->data + at * size, size);
-		if (simt_likely(gn__still(&c->glimpse))) {
-			c->hits++;
-			return 0;
-		}
-	}
+	if (simt_likely(index - c->first < c->count) && simt_likely(gn__cursor_hit(c, index, to, size)))
+		return 0;
 	return gn__cursor_move(c, index, to, size);
 }
 
