@@ -51,7 +51,7 @@ SIMT_FN void gn_read4_u32(const struct gn_array *a, uint64_t index, uint64_t str
 {
 	const uint64_t last = index + 3 * stride;
 
-	if (simt_likely(a->word && last < a->count && last >= index) && simt_likely(gn__read4_hit(a, index, stride, value))) {
+	if (simt_likely(a->word && last < a->count && last >= index && stride < a->count) && simt_likely(gn__read4_hit(a, index, stride, value))) {
 		gn__count_hits(a, 4);
 		return;
 	}
