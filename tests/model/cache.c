@@ -60,7 +60,7 @@ static void draw_faults(uint64_t *s, struct trial *t)
 
 static void draw_steps(uint64_t *s, struct trial *t)
 {
-	uint32_t ops = draw_chance(s, 30) ? OP_CURSOR + 1 : OPS; /* without holds and flushes, or with */
+	uint32_t ops = draw_chance(s, 30) ? OP_HOLD : OPS; /* without holds and flushes, or with */
 	uint32_t steps = 1 + draw_below(s, MOST_STEPS);
 
 	for (uint32_t k = 0; k < MOST_THREADS; k++) {
@@ -93,11 +93,11 @@ static void draw_trial(uint64_t seed)
 
 /*
  * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w writes,
- * c reads by a cursor, h holds, k holds and writes, d holds two, f flushes a frame.
+ * c reads by a cursor, q reads four at once, h holds, k holds and writes, d holds two, f flushes a frame.
  */
 static uint32_t parse(struct step *step, const char *script)
 {
-	static const char letters[] = "rwchkdf";
+	static const char letters[] = "rwcqhkdf";
 	const struct step *first = step;
 
 	for (; *script; step++) {
@@ -136,6 +136,8 @@ static const struct small small[] = {
 	{"direct, 2 frames: reader, writer, flush", 2, 0, 2, 2, GN_FIFO, 0, 0, {"r0", "w0", "f0"}, 1},
 	{"direct, 1 frame: a page leaves and comes back", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1},
 	{"direct, 1 frame: a page leaves and comes back under a cursor", 3, 0, 1, 2, GN_FIFO, 0, 0, {"c0c0", "r1r0", 0}, 1, 1},
+	{"direct, 1 frame: a page leaves and comes back under four reads", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0q0", "r1r0", 0}, 1, 1},
+	{"direct, 1 frame: a writer beside four reads", 3, 0, 1, 2, GN_CLOCK, 0, 0, {"r0q0", "w0r1w0", 0}, 1},
 	{"direct, 2 frames: a frame that its page has left", 2, 0, 2, 5, GN_FIFO, 0, 0, {"r4", "r0r1r2r3r0", 0}, 1, 1},
 	{"direct, 1 frame: holds and writers, interrupted", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k01", "w1w0", 0}, 1, 1},
 	{"sets, 1 way: two readers of two pages", 3, 1, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
@@ -238,6 +240,9 @@ static void reset_array(struct trial *t)
 	a->element_log2 = 3;
 	a->page_log2 = PAGE_LOG2;
 	a->counting = 1;
+	t->halves = *a;
+	t->halves.count *= 2;
+	t->halves.element_log2 = 2;
 	memset(&t->failure, 0, sizeof t->failure);
 }
 
@@ -347,7 +352,7 @@ static int check_failure_record(const struct trial *t)
 
 	if (!t->errors != !f->state)
 		return model_wrong("%u accesses failed, but the array's record is %u", t->errors, f->state);
-	if (f->code == -GN_EIO && f->device != 0x100 + f->index / PAGE_WORDS)
+	if (f->code == -GN_EIO && f->device != 0x100 + f->index / PAGE_WORDS && f->device != 0x100 + f->index / 2 / PAGE_WORDS)
 		return model_wrong("element %llu failed with another page's status %x", (unsigned long long)f->index, f->device);
 	return 0;
 }
