@@ -14,12 +14,12 @@
 #include "cache_bench/kernels.h"
 #include "tool.h"
 
-enum { OPT_MACHINE = 256, OPT_DATA, OPT_CACHE, OPT_PAGE, OPT_TABLE, OPT_POLICY, OPT_WARP, OPT_THREADS, OPT_REPEAT,
+enum { OPT_MACHINE = 256, OPT_DATA, OPT_CACHE, OPT_COLD, OPT_PAGE, OPT_TABLE, OPT_POLICY, OPT_WARP, OPT_THREADS, OPT_REPEAT,
        OPT_TOUCHES, OPT_STORE, OPT_JSON, OPT_BLOCKS, OPT_BLOCK_THREADS };
 
 struct request {
 	const char *machine, *store, *json;
-	uint64_t data_bytes, cache_bytes, touches;
+	uint64_t data_bytes, cache_bytes, cold_bytes, touches;
 	uint32_t page_bytes;
 	enum gn_cache_table table;
 	enum gn_cache_policy policy;
@@ -30,7 +30,8 @@ static const struct argp_option options[] = {
     {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
     {"store", OPT_STORE, "URI", 0, "where the data rest, such as file:PATH (default host memory of --data bytes)", 0},
     {"data", OPT_DATA, "SIZE", 0, "how much there is (default 256M)", 0},
-    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default one eighth of the data)", 0},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, all of them hot, for the hot rows (default one eighth of the data)", 0},
+    {"cold-cache", OPT_COLD, "SIZE", 0, "bytes of cache for the cold rows (default one sixteenth of the data)", 0},
     {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default 4K)", 0},
     {"table", OPT_TABLE, "NAME", 0, "auto, direct or sets (default auto)", 0},
     {"policy", OPT_POLICY, "NAME", 0, "clock, fifo or random (default clock)", 0},
@@ -74,6 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_STORE: q->store = arg; return 0;
 	case OPT_DATA: q->data_bytes = size_option(state, "--data", arg); return 0;
 	case OPT_CACHE: q->cache_bytes = size_option(state, "--cache", arg); return 0;
+	case OPT_COLD: q->cold_bytes = size_option(state, "--cold-cache", arg); return 0;
 	case OPT_PAGE: q->page_bytes = (uint32_t)size_option(state, "--page", arg); return 0;
 	case OPT_TABLE: q->table = (enum gn_cache_table)word_option(state, "--table", arg, tables); return 0;
 	case OPT_POLICY: q->policy = (enum gn_cache_policy)word_option(state, "--policy", arg, policies); return 0;
@@ -81,7 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_WARP: q->warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32); return 0;
 	case OPT_THREADS: q->threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); return 0;
 	case OPT_BLOCKS: q->blocks = (unsigned)tool_number(state, "--blocks", arg, 1, 1 << 20); return 0;
-	case OPT_BLOCK_THREADS: q->block_threads = (unsigned)tool_number(state, "--block-threads", arg, 32, 1024); return 0;
+	case OPT_BLOCK_THREADS: q->block_threads = (unsigned)tool_number(state, "--block-threads", arg, 1, 1024); return 0;
 	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, 99); return 0;
 	case OPT_JSON: q->json = arg; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
@@ -120,7 +122,6 @@ static struct row rows[] = {
     {"plain-wide", &gn_cb_plain_wide_kernel, BYTES, 0, NULL, 0, 0},
     {"plain-random", &gn_cb_plain_random_kernel, ACCESSES, 0, NULL, 0, 0},
     {"hot-scalar", &gn_cb_scalar_kernel, BYTES, 0, "plain", 0, 0},
-    {"hot-four", &gn_cb_four_kernel, BYTES, 0, "plain", 0, 0},
     {"hot-pinned", &gn_cb_pinned_kernel, BYTES, 0, "plain", 0, 0},
     {"hot-cursor", &gn_cb_cursor_kernel, BYTES, 0, "plain", 0, 0},
     {"hot-page", &gn_cb_page_kernel, BYTES, 0, "plain-wide", 0, 0},
@@ -204,9 +205,9 @@ static double amount_of(const struct bench *b, const struct row *r, uint64_t fet
 
 static int measure(struct bench *b, struct row *r, struct gn_error *e)
 {
-	const uint64_t before = fetched_bytes(b);
 	double seconds[99], first;
 	int rc = launch(b, r->kernel, &first, e); /* not counted: it warms what can be warmed */
+	const uint64_t before = fetched_bytes(b);
 
 	for (unsigned k = 0; k < b->q->repeat && !rc; k++) {
 		b->args.seed++;
@@ -216,18 +217,18 @@ static int measure(struct bench *b, struct row *r, struct gn_error *e)
 		return rc;
 	qsort(seconds, b->q->repeat, sizeof *seconds, ascending);
 	r->seconds = seconds[b->q->repeat / 2];
-	r->amount = amount_of(b, r, fetched_bytes(b) - before, b->q->repeat + 1);
+	r->amount = amount_of(b, r, fetched_bytes(b) - before, b->q->repeat);
 	return 0;
 }
 
-static int make_cache(struct bench *b, int counters, uint64_t words, struct gn_error *e)
+static int make_cache(struct bench *b, uint64_t bytes, int counters, uint64_t words, struct gn_error *e)
 {
 	struct gn_cache_options c;
 	struct gn_array_config a = {GN_PAGED, NULL, b->store, 0, words, 4};
 	int rc;
 
 	memset(&c, 0, sizeof c);
-	c.bytes = b->q->cache_bytes;
+	c.bytes = bytes;
 	c.page_bytes = b->q->page_bytes;
 	c.table = b->q->table;
 	c.policy = b->q->policy;
@@ -260,7 +261,7 @@ static int run_rows(struct bench *b, int cold, struct gn_error *e)
 static int run_hot(struct bench *b, struct gn_error *e)
 {
 	double seconds;
-	int rc = make_cache(b, 0, b->args.plain_words, e);
+	int rc = make_cache(b, b->q->cache_bytes, 0, b->args.plain_words, e);
 
 	b->args.words = b->args.plain_words;
 	b->args.touches = b->args.plain_words;
@@ -276,7 +277,7 @@ static int run_hot(struct bench *b, struct gn_error *e)
 
 static int run_cold(struct bench *b, uint64_t words, struct gn_error *e)
 {
-	int rc = make_cache(b, 1, words, e);
+	int rc = make_cache(b, b->q->cold_bytes, 1, words, e);
 
 	b->args.words = words;
 	b->args.pages = words * 4 / b->q->page_bytes;
@@ -427,10 +428,10 @@ static int write_json(const struct bench *b, struct gn_error *e)
 						rows[k].seconds, "amount", rows[k].amount, "unit",
 						rows[k].unit == ACCESSES ? "accesses" : "bytes", "giga_per_second",
 						rate(&rows[k]), "limit", rows[k].limit, "of_limit", share(&rows[k])));
-	root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:I, s:i, s:s, s:i, s:i, s:b, s:o}", "schema",
+	root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:I, s:I, s:i, s:s, s:i, s:i, s:b, s:o}", "schema",
 			 "grapnel-cache-bench-1", "machine", "name", b->info.name, "processors", (int)b->info.processors,
 			 "warp_width", (int)b->info.warp_width, "path", gn_store_path(b->store), "data_bytes",
-			 (json_int_t)b->q->data_bytes, "cache_bytes", (json_int_t)b->q->cache_bytes, "page_bytes",
+			 (json_int_t)b->q->data_bytes, "cache_bytes", (json_int_t)b->q->cache_bytes, "cold_cache_bytes", (json_int_t)b->q->cold_bytes, "page_bytes",
 			 (int)b->q->page_bytes, "table",
 			 b->q->table == GN_TABLE_AUTO ? "auto" : b->q->table == GN_TABLE_DIRECT ? "direct" : "sets", "blocks",
 			 (int)b->grid.blocks, "block_threads", (int)b->grid.block_threads, "verified", b->wrong == 0, "rows",
@@ -461,6 +462,8 @@ int tool_cache_bench(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
 	if (!q.cache_bytes)
 		q.cache_bytes = q.data_bytes / 8;
+	if (!q.cold_bytes)
+		q.cold_bytes = q.data_bytes / 16;
 	b.q = &q;
 	rc = run(&b, &e);
 	if (!rc && q.json)

@@ -148,27 +148,6 @@ SIMT_FN void gn_cb_scalar(const struct gn_cb_args *a)
 }
 SIMT_KERNEL_RESIDENT(gn_cb_scalar, struct gn_cb_args, 2048)
 
-SIMT_FN void gn_cb_four(const struct gn_cb_args *a)
-{
-	const uint64_t stride = simt_global_threads();
-	uint64_t wrong = 0;
-
-	for (uint64_t i = simt_global_thread(); i < a->words; i += 4 * stride) {
-		uint32_t value[4] = {0, 0, 0, 0};
-
-		/* The last round of a pass may have fewer than four. */
-		if (a->words - i > 3 * stride)
-			gn_read4_u32(&a->paged, i, stride, value);
-		for (uint64_t k = 0; k < 4 && i + k * stride < a->words; k++) {
-			if (a->words - i <= 3 * stride)
-				value[k] = gn_read_u32(&a->paged, i + k * stride);
-			wrong += value[k] != word_at(i + k * stride);
-		}
-	}
-	report(a, wrong);
-}
-SIMT_KERNEL(gn_cb_four, struct gn_cb_args)
-
 SIMT_FN void gn_cb_pinned(const struct gn_cb_args *a)
 {
 	const uint32_t width = simt_warp_width();

@@ -34,7 +34,6 @@ SIMT_KERNEL_DECLARE(gn_cb_copy);         /* random pages of the store, copied by
 /* The cache. */
 SIMT_KERNEL_DECLARE(gn_cb_warm);   /* bring every page in */
 SIMT_KERNEL_DECLARE(gn_cb_scalar); /* every word, gn_read_u32 */
-SIMT_KERNEL_DECLARE(gn_cb_four);   /* every word, gn_read4_u32 */
 SIMT_KERNEL_DECLARE(gn_cb_pinned); /* every word, its page pinned and unpinned around each read */
 SIMT_KERNEL_DECLARE(gn_cb_cursor); /* every word, through a cursor */
 SIMT_KERNEL_DECLARE(gn_cb_page);   /* every word, by page reference, 16 bytes a lane */

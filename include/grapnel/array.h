@@ -6,7 +6,6 @@
  *     int rc = gn_array_read(&array, i, &x);          the code
  *     struct gn_cursor c = gn_cursor_init(&array);         repeated touches of one page cost a look, not a look-up
  *     uint32_t y = gn_cursor_read_u32(&c, i);
- *     gn_read4_u32(&array, i, stride, four);          four elements in the time of one
  *     gn_array_acquire(&array, mask, i, 0, &page);    a page by reference: plain loads, 16 bytes at a time
  *
  * Reads and writes may be called from divergent code by any lanes; lanes that are together and touch one page act
@@ -115,44 +114,69 @@ SIMT_NOINLINE_FN int gn__fail(const struct gn_array *a, uint64_t index, struct g
 
 /* ---- moving one element; size is a constant at every call, so the switch disappears ---- */
 
-/* An element of any size. Users' types are theirs: what goes in and out of their variables goes by memcpy. */
-union gn__element {
-	uint8_t u8;
-	uint16_t u16;
-	uint32_t u32;
-	uint64_t u64[2];
-};
+/*
+ * Users' types are theirs: what goes in and out of their variables goes by memcpy, through a variable of its own in each
+ * case, which stays in a register.
+ */
 
 /* With acquire, so that the second look at the page's word stays behind (A5 of docs/memory-model.md). */
+SIMT_FN uint64_t gn__load_8(const void *from)
+{
+	return simt_load_acquire_dev_u64((const uint64_t *)from);
+}
+
 SIMT_FN void gn__load_element(void *to, const void *from, uint32_t size)
 {
-	union gn__element e;
+	if (size == 1) {
+		uint8_t value = simt_load_acquire_dev_u8((const uint8_t *)from);
 
-	switch (size) {
-	case 1: e.u8 = simt_load_acquire_dev_u8((const uint8_t *)from); break;
-	case 2: e.u16 = simt_load_acquire_dev_u16((const uint16_t *)from); break;
-	case 4: e.u32 = simt_load_acquire_dev_u32((const uint32_t *)from); break;
-	case 8: e.u64[0] = simt_load_acquire_dev_u64((const uint64_t *)from); break;
-	default:
-		e.u64[0] = simt_load_acquire_dev_u64((const uint64_t *)from);
-		e.u64[1] = simt_load_acquire_dev_u64((const uint64_t *)from + 1);
+		memcpy(to, &value, 1);
+	} else if (size == 2) {
+		uint16_t value = simt_load_acquire_dev_u16((const uint16_t *)from);
+
+		memcpy(to, &value, 2);
+	} else if (size == 4) {
+		uint32_t value = simt_load_acquire_dev_u32((const uint32_t *)from);
+
+		memcpy(to, &value, 4);
+	} else if (size == 8) {
+		uint64_t value = gn__load_8(from);
+
+		memcpy(to, &value, 8);
+	} else {
+		uint64_t low = gn__load_8(from), high = gn__load_8((const char *)from + 8);
+
+		memcpy(to, &low, 8);
+		memcpy((char *)to + 8, &high, 8);
 	}
-	memcpy(to, &e, size);
+}
+
+SIMT_FN void gn__store_8(void *to, const void *from)
+{
+	uint64_t value;
+
+	memcpy(&value, from, 8);
+	simt_store_relaxed_dev_u64((uint64_t *)to, value);
 }
 
 SIMT_FN void gn__store_element(void *to, const void *from, uint32_t size)
 {
-	union gn__element e;
+	if (size == 1) {
+		simt_store_relaxed_dev_u8((uint8_t *)to, *(const uint8_t *)from);
+	} else if (size == 2) {
+		uint16_t value;
 
-	memcpy(&e, from, size);
-	switch (size) {
-	case 1: simt_store_relaxed_dev_u8((uint8_t *)to, e.u8); break;
-	case 2: simt_store_relaxed_dev_u16((uint16_t *)to, e.u16); break;
-	case 4: simt_store_relaxed_dev_u32((uint32_t *)to, e.u32); break;
-	case 8: simt_store_relaxed_dev_u64((uint64_t *)to, e.u64[0]); break;
-	default:
-		simt_store_relaxed_dev_u64((uint64_t *)to, e.u64[0]);
-		simt_store_relaxed_dev_u64((uint64_t *)to + 1, e.u64[1]);
+		memcpy(&value, from, 2);
+		simt_store_relaxed_dev_u16((uint16_t *)to, value);
+	} else if (size == 4) {
+		uint32_t value;
+
+		memcpy(&value, from, 4);
+		simt_store_relaxed_dev_u32((uint32_t *)to, value);
+	} else {
+		gn__store_8(to, from);
+		if (size == 16)
+			gn__store_8((char *)to + 8, (const char *)from + 8);
 	}
 }
 
@@ -265,27 +289,35 @@ SIMT_FN struct gn_store_status gn__pin(const struct gn_array *a, uint32_t mask, 
 		       : SIMT_COLD(gn_cache_pin)(a->cache, mask, page, write, hold);
 }
 
+/* What the slow way found. A value, so that the caller's variable has no address and stays in its register. */
+struct gn__slow_read {
+	uint64_t bytes[2];
+	int code;
+};
+
 /*
  * The page is not at hand: lanes that want the same one bring it in together, each reads its element while it is
  * pinned. Where no frame can be had, every lane reads from the store.
  */
-SIMT_NOINLINE_FN int gn__read_slowly(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+SIMT_NOINLINE_FN struct gn__slow_read gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
 	const uint64_t page = address >> a->page_log2;
 	const uint32_t at = (uint32_t)address & ((1u << a->page_log2) - 1);
 	const uint32_t lanes = simt_match_any_u64(simt_active(), page);
+	struct gn__slow_read read = {{0, 0}, 0};
 	struct gn_hold hold;
 	struct gn_store_status status = gn_cache_pin(a->cache, lanes, page, 0, &hold);
 
 	if (!status.code) {
-		gn__take_element(to, hold.data + at, size);
+		gn__take_element(read.bytes, hold.data + at, size);
 		GN_TRACE(element);
 		gn_cache_unpin(lanes, &hold);
 	} else if (status.code == -GN_ENOBUFS) {
-		status = gn_cache_bypass_read(a->cache, page, at, to, size);
+		status = gn_cache_bypass_read(a->cache, page, at, read.bytes, size);
 	}
-	return status.code ? gn__fail(a, index, status) : 0;
+	read.code = status.code ? gn__fail(a, index, status) : 0;
+	return read;
 }
 
 SIMT_FN int gn__out_of_range(const struct gn_array *a, uint64_t index)
@@ -315,15 +347,13 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uin
 	return 1;
 }
 
-/* The slow way, with a place of its own for the value: the caller's stays in a register. */
 SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
-	uint64_t value[2];
-	int rc = SIMT_COLD(gn__read_slowly)(a, index, value, size);
+	const struct gn__slow_read read = SIMT_COLD(gn__read_slowly)(a, index, size);
 
-	if (!rc)
-		memcpy(to, value, size);
-	return rc;
+	if (!read.code)
+		memcpy(to, read.bytes, size);
+	return read.code;
 }
 
 SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
@@ -518,7 +548,6 @@ SIMT_FN int gn_write_f64(const struct gn_array *a, uint64_t index, double value)
 }
 
 #include <grapnel/array/cursor.h>
-#include <grapnel/array/four.h>
 #include <grapnel/array/page.h>
 
 #endif

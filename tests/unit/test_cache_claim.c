@@ -23,7 +23,7 @@ struct slow_launch {
 /* A read that found the page busy a moment ago. */
 SIMT_FN void read_slowly(const struct slow_launch *l)
 {
-	l->a->rc = gn__read_slowly(&l->a->array, 0, &l->a->value, 8);
+	l->a->rc = gn__read_missing(&l->a->array, 0, &l->a->value, 8);
 }
 SIMT_KERNEL(read_slowly, struct slow_launch)
 

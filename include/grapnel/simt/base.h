@@ -35,13 +35,6 @@
 #define SIMT_ON_CUDA 0
 #endif
 
-/* In front of a loop with a constant number of rounds: on the device, lay them out one behind the other. */
-#if SIMT_ON_CUDA
-#define SIMT_UNROLL _Pragma("unroll")
-#else
-#define SIMT_UNROLL
-#endif
-
 #define simt_likely(x) __builtin_expect(!!(x), 1)
 #define simt_unlikely(x) __builtin_expect(!!(x), 0)
 
