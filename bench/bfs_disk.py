@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does a search of a graph that does not fit the cache keep the disk busy?
+
+Claim: it fetches pages from the file at 80 % or more of the rate fio reaches with random reads of the page size at queue
+depth 32 on the same file (io_uring, O_DIRECT), in turn with it in the same run. Every search is verified.
+
+    bench/bfs_disk.py [--scale 22] [--page 4096] [--cache-share 8] [--build DIR] [--json OUT]
+"""
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+from support import report
+
+
+def fio(path, page, seconds):
+    command = ["fio", "--name=limit", f"--filename={path}", "--rw=randread", f"--bs={page}", "--direct=1",
+               "--ioengine=io_uring", "--iodepth=32", "--readonly", "--time_based", f"--runtime={seconds}",
+               "--output-format=json"]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return json.loads(out[out.index("{"):])["jobs"][0]["read"]["bw_bytes"]
+
+
+def main():
+    p = report.parser(__doc__)
+    p.add_argument("--scale", default="22")
+    p.add_argument("--page", type=int, default=4096)
+    p.add_argument("--cache-share", type=int, default=8, help="the cache holds one part in so many of the graph")
+    p.add_argument("--source", default="1")
+    args = p.parse_args()
+    if not shutil.which("fio"):
+        print("bfs_disk: skipped: fio is missing", file=sys.stderr)
+        return report.SKIP
+    tool = report.program(args, "tools", "grapnel")
+    graph = os.path.join(args.build, f"bench-kron{args.scale}.gng")
+    if not os.path.exists(graph):
+        subprocess.run([tool, "gen", "kron", "--scale", args.scale, "--degree", "16", "--undirected", graph], check=True)
+    cache = os.path.getsize(graph) // args.cache_share
+    command = [tool, "bfs", graph, "--source", args.source, "--store", "file", "--page", str(args.page), "--cache", str(cache),
+               "--trust", "--json", "-"]
+    limit, ours, runs = [], [], []
+    for turn in range(args.runs):
+        limit.append(fio(graph, args.page, 2))
+        runs.append(report.run_json(command + (["--verify"] if turn == 0 else [])))
+        ours.append(runs[-1]["store"]["read_bytes"] / runs[-1]["seconds"])
+    result = runs[0]
+    if result["verified"] is not True:
+        sys.exit("bfs_disk: the search is not verified")
+    share = statistics.median(o / l for o, l in zip(ours, limit))
+    print(f"{result['path']}\n  fio {statistics.median(limit) / 1e6:.0f} MB/s, search {statistics.median(ours) / 1e6:.0f} MB/s, "
+          f"{result['seconds']:.2f} s, moved over needed {result['counters']['fetched_bytes'] / result['needed_bytes']:.2f}")
+    return report.save(args, "bfs-disk", {"fio_bytes_per_second": limit, "search_bytes_per_second": ours, "result": result},
+                       [("bytes a second from the file, share of fio's", share, 0.80, True)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

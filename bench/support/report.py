@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every script of bench/ shares: options, the machine, and a JSON file that says where it came from."""
+import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SKIP = 77
+
+
+def parser(doc):
+    p = argparse.ArgumentParser(description=doc.split("\n")[0])
+    p.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="folder of a build")
+    p.add_argument("--json", help="where to keep the result (default out/bench/NAME.json)")
+    p.add_argument("--runs", type=int, default=5, help="the median of so many runs counts")
+    p.add_argument("--commit", help="what was built, where this is not a git checkout")
+    return p
+
+
+def commit(args):
+    if args.commit:
+        return args.commit
+    done = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def machine():
+    with open("/proc/cpuinfo") as info:
+        names = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
+    return {"cpu": names[0] if names else platform.machine(), "cores": len(os.sched_getaffinity(0)),
+            "kernel": platform.release(), "load": round(os.getloadavg()[0], 2)}
+
+
+def program(args, *path):
+    """A program of the build, or an exit that says it is missing."""
+    found = os.path.join(args.build, *path)
+    if not os.path.exists(found):
+        print(f"{found} is missing: build it first (./run build)", file=sys.stderr)
+        sys.exit(SKIP)
+    return found
+
+
+def run_json(command):
+    """The JSON object that a command prints; its failure is ours."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode == SKIP:
+        sys.exit(SKIP)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit status {done.returncode}")
+    return json.loads(done.stdout[done.stdout.index("{"):])
+
+
+def check(claims):
+    """claims: (what, measured, bound, True if at least else at most). Prints each and returns them for the JSON."""
+    kept = []
+    for what, measured, bound, least in claims:
+        holds = measured >= bound if least else measured <= bound
+        kept.append({"claim": what, "measured": measured, "bound": bound, "at": "least" if least else "most",
+                     "holds": holds})
+        print(f"  {'yes' if holds else 'NO ':3} {what}: {measured:.4g} (at {'least' if least else 'most'} {bound:g})")
+    return kept
+
+
+def save(args, name, result, claims):
+    """Keep the result with machine, date and commit. Returns the exit status: 0 if every claim holds."""
+    result = {"schema": f"grapnel-bench-{name}-1", "date": datetime.date.today().isoformat(), "commit": commit(args),
+              "machine": machine(), "claims": check(claims), **result}
+    path = args.json or os.path.join(ROOT, "out", "bench", f"{name}.json")
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    with open(path, "w") as out:
+        json.dump(result, out, indent=1)
+        out.write("\n")
+    print(f"  kept in {os.path.relpath(path)}")
+    return 0 if all(c["holds"] for c in result["claims"]) else 1
