@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stress.h - one harness; each mode is a small file beside it with a main that calls stress_main.
+ *
+ *   PROGRAM [--machine cpu|cuda[:i]] [--seconds S] [--threads N] [--warp-width W] [--seed N]
+ *
+ * A mode's round is run again and again, with new seeds, until the time is over; at least once. Exit status: 0,
+ * 1 (something was wrong; stderr says what and the seed), 2 (usage), 77 (there is no such machine here).
+ */
+#ifndef GN_TESTS_STRESS_H
+#define GN_TESTS_STRESS_H
+
+#include <grapnel/simt.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct stress {
+	struct simt_machine *machine;
+	struct simt_info info;
+	uint64_t seed;       /* of this round */
+	uint64_t operations; /* a round adds what it did */
+};
+
+/* A round: 0, or 1 having said what was wrong by stress_wrong. */
+typedef int stress_round(struct stress *s);
+
+int stress_main(int argc, char **argv, const char *name, stress_round *round);
+
+/* Returns 1. */
+int stress_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A grid of at most this many threads in blocks of 32 or more, all of which the machine can hold at once. */
+struct simt_grid stress_grid(const struct stress *s, uint32_t threads);
+
+/* Launch and wait. Returns 0, or 1 having said what failed. */
+int stress_run(struct stress *s, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
