@@ -42,7 +42,7 @@ SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_
 
 #include <grapnel/array.h>
 
-enum op { OP_READ, OP_WRITE, OP_CURSOR, OP_FOUR, OP_HOLD, OP_HOLD_WRITE, OP_HOLD_TWO, OP_FLUSH, OPS };
+enum op { OP_READ, OP_WRITE, OP_CURSOR, OP_HALVES, OP_HOLD, OP_HOLD_WRITE, OP_HOLD_TWO, OP_FLUSH, OPS };
 
 /* What a thread does next; `other` is the page it touches meanwhile, for the OP_HOLDs. */
 struct step {

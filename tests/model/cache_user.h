@@ -60,19 +60,18 @@ SIMT_FN void read_one(struct user *u, uint32_t element, int by_cursor)
 		blame(t, "a read failed and returned data");
 }
 
-/* Two elements as four halves; 0 is no half of an element, so a failure shows. */
-SIMT_FN void read_four(struct user *u, uint32_t element)
+/* An element by the value form, half by half; 0 is no half of an element, so a failure shows. */
+SIMT_FN void read_halves(struct user *u, uint32_t element)
 {
 	struct trial *t = u->t;
-	uint32_t floor[2] = {t->floor[element], t->floor[element + 1]}, half[4];
+	uint32_t floor = t->floor[element];
+	uint32_t low = gn_read_u32(&t->halves, 2 * (uint64_t)element);
+	uint32_t high = gn_read_u32(&t->halves, 2 * (uint64_t)element + 1);
 
-	gn_read4_u32(&t->halves, 2 * (uint64_t)element, 1, half);
-	for (uint32_t k = 0; k < 2; k++) {
-		if (half[2 * k] && half[2 * k + 1])
-			check_value(t, element + k, floor[k], (uint64_t)half[2 * k + 1] << 32 | half[2 * k]);
-		else
-			check_failure(t, t->failure.code);
-	}
+	if (low && high)
+		check_value(t, element, floor, (uint64_t)high << 32 | low);
+	else
+		check_failure(t, t->failure.code);
 }
 
 SIMT_FN uint64_t begin_write(struct trial *t, uint32_t element)
@@ -212,7 +211,7 @@ SIMT_FN void take_step(struct user *u, const struct step *s)
 	case OP_READ: read_one(u, element_of(u->t, s), 0); break;
 	case OP_WRITE: write_one(u, s->page); break;
 	case OP_CURSOR: read_one(u, element_of(u->t, s), 1); break;
-	case OP_FOUR: read_four(u, element_of(u->t, s) & ~1u); break;
+	case OP_HALVES: read_halves(u, element_of(u->t, s)); break;
 	case OP_HOLD:
 	case OP_HOLD_WRITE: hold_one(u, s); break;
 	case OP_HOLD_TWO: hold_two(u, s); break;
