@@ -8,3 +8,7 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 
 # Boost.Context's context switch is plain assembly behind a C interface; no Boost header is used.
 find_library(BOOST_CONTEXT_LIBRARY boost_context REQUIRED)
+
+if(GN_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+endif()
