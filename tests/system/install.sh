@@ -37,7 +37,7 @@ keeps_promise() {
   ' "$scratch/$1.want" "$scratch/$1.got"
 }
 
-cmake -S "$source/examples" -B "$scratch/by cmake" -DCMAKE_PREFIX_PATH="$scratch" -DCMAKE_BUILD_TYPE=Release \
+cmake -G Ninja -S "$source/examples" -B "$scratch/by cmake" -DCMAKE_PREFIX_PATH="$scratch" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_C_FLAGS='-Wall -Wextra -Werror' >"$scratch/cmake.log" || { cat "$scratch/cmake.log"; exit 1; }
 cmake --build "$scratch/by cmake" >"$scratch/cmake.log" || { cat "$scratch/cmake.log"; exit 1; }
 status=0
