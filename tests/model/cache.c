@@ -84,7 +84,7 @@ static void draw_trial(uint64_t seed)
 	draw_table(&s);
 	t->threads = 1 + draw_below(&s, MOST_THREADS);
 	t->version = 0u - draw_below(&s, 4);
-	t->patience_ns = draw_chance(&s, 85) ? FOREVER_NS : 10000 + draw_below(&s, 200000);
+	t->patience_ns = draw_chance(&s, 85) ? (uint32_t)FOREVER_NS : 10000 + draw_below(&s, 200000);
 	draw_faults(&s, t);
 	draw_steps(&s, t);
 	t->lingers = draw_chance(&s, 50);

@@ -1,5 +1,8 @@
-# The cache and the arrays on it.
-gn_model(cache)
+# The cache and the arrays on it. Not for the thread sanitizer: the trial's own notes are shared by threads that only the
+# schedule keeps apart.
+if(NOT GN_SANITIZE MATCHES thread)
+  gn_model(cache)
+endif()
 
 if(NOT GN_SANITIZE AND NOT GN_CXX AND NOT GN_CUDA)
   add_test(NAME model_mutants_cache COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/mutants_cache.sh ${PROJECT_SOURCE_DIR}

@@ -41,11 +41,14 @@ SIMT_FN void let_others(struct trial *t)
 		simt_load_relaxed_dev_u32(&t->finished);
 }
 
-SIMT_FN void copy_words(struct trial *t, uint64_t *to, const uint64_t *from, uint32_t bytes)
+/* 16 bytes, which is all of the last page, and the rest. */
+SIMT_FN void copy_page(struct trial *t, uint64_t *to, const uint64_t *from, uint32_t bytes)
 {
-	memcpy(to, from, bytes / 2);
+	const uint32_t self = 1u << simt_lane();
+
+	simt_copy(self, to, from, 16);
 	let_others(t);
-	memcpy((char *)to + bytes / 2, (const char *)from + bytes / 2, bytes - bytes / 2);
+	simt_copy(self, to + 2, from + 2, bytes - 16);
 }
 
 SIMT_FN struct gn_store_status fetch_page(struct trial *t, uint32_t page, uint32_t frame, uint32_t bytes)
@@ -64,7 +67,7 @@ SIMT_FN struct gn_store_status fetch_page(struct trial *t, uint32_t page, uint32
 		let_others(t);
 		status = refusal(page);
 	} else {
-		copy_words(t, t->frame[frame], t->disk[page], bytes);
+		copy_page(t, t->frame[frame], t->disk[page], bytes);
 	}
 	t->fetching[page]--;
 	t->filling[frame]--;
@@ -83,7 +86,7 @@ SIMT_FN struct gn_store_status put_page(struct trial *t, uint32_t page, uint32_t
 		let_others(t);
 		status = refusal(page);
 	} else {
-		copy_words(t, t->disk[page], t->frame[frame], bytes);
+		copy_page(t, t->disk[page], t->frame[frame], bytes);
 	}
 	t->putting[page]--;
 	return status;

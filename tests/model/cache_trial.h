@@ -13,6 +13,8 @@
 
 #include <grapnel/store.h>
 
+#include <stdalign.h>
+
 enum {
 	PAGE_LOG2 = 5,
 	PAGE_WORDS = 4,
@@ -68,7 +70,7 @@ struct trial {
 	struct gn_cache_stripe stripe[GN_CACHE_STRIPES];
 	uint64_t word[MOST_PAGES];
 	uint32_t owner[MOST_FRAMES], lock[MOST_FRAMES];
-	uint64_t frame[MOST_FRAMES][PAGE_WORDS];
+	alignas(16) uint64_t frame[MOST_FRAMES][PAGE_WORDS];
 
 	/* what is tried */
 	uint32_t threads;
@@ -81,7 +83,7 @@ struct trial {
 	uint64_t seed;
 
 	/* the store, and who uses it */
-	uint64_t disk[MOST_PAGES][PAGE_WORDS];
+	alignas(16) uint64_t disk[MOST_PAGES][PAGE_WORDS];
 	uint64_t random;
 	struct fault fault[CALLS];
 	uint32_t fetching[MOST_PAGES], putting[MOST_PAGES], saving[MOST_PAGES];
