@@ -3,15 +3,16 @@
  * queue_completion.c - how a thread learns that its command completed; one JSON object on stdout.
  *
  *   deliver   nvmeq.h: whoever polls takes the next completion and delivers it to its command's slot
- *   own       BaM section 3.3: each thread looks for its own completion in the queue, marks it, and goes on when
- *             the head has passed it; one winner moves the head over consecutive marks
+ *   own       BaM section 3.3: each thread looks for its own completion in the queue, marks it, and goes
+ *             on when the head has passed it; one winner moves the head over consecutive marks
  *
- * The claim: with `own` one thread that is slow to look holds up everybody whose completion lies behind its; with
- * `deliver` it holds up nobody. And delivering costs nothing when all are quick.
+ * The claim: with `own` one thread that is slow to look holds up everybody whose completion lies behind its;
+ * with `deliver` it holds up nobody. And delivering costs nothing when all are quick.
  *
- * Both run over the same memory disk (a host thread) on one OS thread of the cpu machine. In the runs called slow,
- * thread 0 looks for its completion only slow_ms after it posted. Waits of the other threads are measured from post to
- * the data being checked; of RUNS runs the medians. `own` stands only here: it has no deadlines and no ids that change.
+ * Both run over the same memory disk (a host thread) on one OS thread of the cpu machine. In the runs called
+ * slow, thread 0 looks for its completion only slow_ms after it posted. Waits of the other threads are
+ * measured from post to the data being checked; of RUNS runs the medians. `own` stands only here: it has no
+ * deadlines and no ids that change.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -27,8 +28,8 @@ enum variant { DELIVER, OWN };
 
 struct arguments {
 	struct gn_nvmeq q;
-	uint32_t *own_mark;  /* [depth]: position + 1 once its owner has read the completion */
-	uint64_t *longest;   /* [USERS] */
+	uint32_t *own_mark; /* [depth]: position + 1 once its owner has read the completion */
+	uint64_t *longest;  /* [USERS] */
 	uint32_t *wrong;
 	uint32_t *quick_left; /* quick threads that have not finished */
 	uint32_t variant, slow, each;
@@ -172,7 +173,8 @@ static void *serve(void *user)
 			continue;
 		}
 		*(uint64_t *)(uintptr_t)command.prp1 = ~command.lba;
-		while (gn_nvme_port_complete(&d->port, command.cid, 0) && !simt_load_acquire_dev_u32(&d->stop))
+		while (gn_nvme_port_complete(&d->port, command.cid, 0) &&
+		       !simt_load_acquire_dev_u32(&d->stop))
 			simt_relax();
 	}
 	return NULL;
@@ -183,7 +185,8 @@ struct outcome {
 };
 
 /* Returns 0, or 1 if something was wrong. */
-static int run(struct simt_machine *machine, uint32_t depth, enum variant variant, int slow, struct outcome *outcome)
+static int run(struct simt_machine *machine, uint32_t depth, enum variant variant, int slow,
+               struct outcome *outcome)
 {
 	struct gn_nvmeq_config config = {depth, GN_NVME_PAGE, BLOCK, 1, 0};
 	struct simt_grid grid = {1, USERS, 0};
@@ -255,8 +258,8 @@ static int compare(struct simt_machine *machine, uint32_t depth, int slow, int l
 		}
 	printf("    {\"depth\": %u, \"slow\": %s", depth, slow ? "true" : "false");
 	for (int v = 0; v < 2; v++)
-		printf(", \"%s\": {\"commands_per_second\": %.0f, \"longest_wait_us\": %.0f}", name[v], median(per_second[v]),
-		       median(longest[v]));
+		printf(", \"%s\": {\"commands_per_second\": %.0f, \"longest_wait_us\": %.0f}", name[v],
+		       median(per_second[v]), median(longest[v]));
 	printf("}%s\n", last ? "" : ",");
 	fflush(stdout);
 	return 0;
@@ -273,7 +276,8 @@ int main(void)
 		fprintf(stderr, "queue_completion: %s\n", error.text);
 		return 1;
 	}
-	printf("{\n  \"schema\": \"grapnel.bench.queue_completion/1\",\n  \"machine\": \"cpu, 1 thread, and the disk's\",\n"
+	printf("{\n  \"schema\": \"grapnel.bench.queue_completion/1\",\n  \"machine\": \"cpu, 1 thread, and "
+	       "the disk's\",\n"
 	       "  \"users\": %d, \"runs\": %d, \"slow_ms\": %.1f,\n  \"results\": [\n",
 	       USERS, RUNS, SLOW_NS * 1e-6);
 	bad = compare(machine, 64, 0, 0) || compare(machine, 256, 0, 0) || compare(machine, 64, 1, 0) ||

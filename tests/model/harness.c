@@ -67,9 +67,10 @@ static int run_seed(const struct model *model, uint64_t seed, uint64_t runs)
 		bad = launch(model, machine, seed * BATCH + k);
 		if (bad)
 			fprintf(stderr,
-				"%s: seed %llu, schedule %llu: %s\n  again: %s seed %llu; keep it in tests/model/seeds.txt\n",
-				model->name, (unsigned long long)seed, (unsigned long long)k, wrong, model->name,
-				(unsigned long long)seed);
+			        "%s: seed %llu, schedule %llu: %s\n  again: %s seed %llu; keep it in "
+			        "tests/model/seeds.txt\n",
+			        model->name, (unsigned long long)seed, (unsigned long long)k, wrong,
+			        model->name, (unsigned long long)seed);
 	}
 	alarm(0);
 	simt_close(machine);
@@ -79,7 +80,8 @@ static int run_seed(const struct model *model, uint64_t seed, uint64_t runs)
 static int run_random(const struct model *model, uint64_t runs, uint64_t first)
 {
 	for (uint64_t done = 0; done < runs; done += BATCH)
-		if (run_seed(model, first + done / BATCH, runs - done < BATCH ? runs - done : (uint64_t)BATCH))
+		if (run_seed(model, first + done / BATCH,
+		             runs - done < BATCH ? runs - done : (uint64_t)BATCH))
 			return 1;
 	printf("%s: %llu random schedules\n", model->name, (unsigned long long)runs);
 	return 0;
@@ -128,7 +130,8 @@ static int explore(const struct model *model, unsigned k, const char *preemption
 	rc = simt_explore(model->kernel, model->grid(), model->arguments, &bound, &explored);
 	if (rc) {
 		fprintf(stderr, "%s: case %u (%s), run %llu: %s\n  schedule: %s\n", model->name, k, name,
-			(unsigned long long)explored.runs, rc < 0 ? gn_error_name(rc) : wrong, explored.schedule);
+		        (unsigned long long)explored.runs, rc < 0 ? gn_error_name(rc) : wrong,
+		        explored.schedule);
 		return 1;
 	}
 	printf("%s: case %u, %s, %u preemptions: %llu schedules\n", model->name, k, name, bound.preemptions,
@@ -149,7 +152,9 @@ static int run_exhaustive(const struct model *model)
 
 static int usage(const char *program)
 {
-	fprintf(stderr, "usage: %s random RUNS [FIRST] | seed SEED | kept FILE | exhaustive [CASE [PREEMPTIONS]]\n", program);
+	fprintf(stderr,
+	        "usage: %s random RUNS [FIRST] | seed SEED | kept FILE | exhaustive [CASE [PREEMPTIONS]]\n",
+	        program);
 	return 2;
 }
 

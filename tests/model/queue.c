@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue pair under every kind of schedule: up to four users and a controller that delays, reorders, repeats,
- * invents, fails and withholds completions; tickets that start near 2^32. What must hold:
+ * The queue pair under every kind of schedule: up to four users and a controller that delays, reorders,
+ * repeats, invents, fails and withholds completions; tickets that start near 2^32. What must hold:
  *   - a user gets the status and the data of its own command, or a time-out if its deadline was short;
  *   - a write that succeeded stays, also against earlier writes that timed out;
- *   - the controller fetches every posted command once and as it was posted; never more than depth - 1 at a time;
- *   - in the end all slots are free, nothing counts as abandoned, both doorbells show everything, and the strays are
- *     the completions that the controller repeated or invented.
+ *   - the controller fetches every posted command once, as it was posted, at most depth - 1 at a time;
+ *   - in the end all slots are free, nothing counts as abandoned, both doorbells show everything, and
+ *     the strays are the completions that the controller repeated or invented.
  */
 #include "harness.h"
 #include "queue_controller.h"
@@ -145,16 +145,16 @@ static const char *pick(unsigned k, struct simt_exploration *bound)
 		uint32_t depth, users, each, hasty, short_ns;
 		struct faults faults; /* reorder, late, duplicate, bogus, fail, drop */
 	} small[] = {
-		{"1 user, depth 2", 3, 2, 1, 2, 0, 0, {0, 0, 0, 0, 0, 0}},
-		{"1 user, depth 2, failures and duplicates", 2, 2, 1, 3, 0, 0, {0, 0, 50, 0, 50, 0}},
-		{"1 user, depth 2, time-outs", 2, 2, 1, 3, 70, 20000, {0, 30, 0, 0, 0, 0}},
-		{"1 user, depth 4, time-outs and duplicates", 2, 4, 1, 3, 70, 20000, {50, 30, 50, 0, 0, 0}},
-		{"2 users, depth 2", 1, 2, 2, 1, 0, 0, {0, 0, 0, 0, 0, 0}},
-		{"2 users, depth 4", 1, 4, 2, 1, 0, 0, {50, 0, 0, 0, 0, 0}},
-		{"2 users, depth 4, duplicates", 1, 4, 2, 1, 0, 0, {50, 0, 60, 0, 30, 0}},
-		{"2 users, depth 2, time-outs", 2, 2, 2, 1, 70, 30000, {0, 30, 0, 0, 0, 0}},
-		{"2 users, depth 4, time-outs", 2, 4, 2, 1, 70, 30000, {0, 30, 0, 0, 0, 0}},
-		{"2 users, depth 4, withheld completions", 2, 4, 2, 1, 100, 30000, {0, 0, 0, 0, 0, 60}},
+	    {"1 user, depth 2", 3, 2, 1, 2, 0, 0, {0, 0, 0, 0, 0, 0}},
+	    {"1 user, depth 2, failures and duplicates", 2, 2, 1, 3, 0, 0, {0, 0, 50, 0, 50, 0}},
+	    {"1 user, depth 2, time-outs", 2, 2, 1, 3, 70, 20000, {0, 30, 0, 0, 0, 0}},
+	    {"1 user, depth 4, time-outs and duplicates", 2, 4, 1, 3, 70, 20000, {50, 30, 50, 0, 0, 0}},
+	    {"2 users, depth 2", 1, 2, 2, 1, 0, 0, {0, 0, 0, 0, 0, 0}},
+	    {"2 users, depth 4", 1, 4, 2, 1, 0, 0, {50, 0, 0, 0, 0, 0}},
+	    {"2 users, depth 4, duplicates", 1, 4, 2, 1, 0, 0, {50, 0, 60, 0, 30, 0}},
+	    {"2 users, depth 2, time-outs", 2, 2, 2, 1, 70, 30000, {0, 30, 0, 0, 0, 0}},
+	    {"2 users, depth 4, time-outs", 2, 4, 2, 1, 70, 30000, {0, 30, 0, 0, 0, 0}},
+	    {"2 users, depth 4, withheld completions", 2, 4, 2, 1, 100, 30000, {0, 0, 0, 0, 0, 60}},
 	};
 	struct trial *t = &the_trial;
 
@@ -202,12 +202,15 @@ static int check_state(const struct trial *t)
 	uint32_t mask = t->q.depth - 1;
 
 	if (s->abandoned || s->abandoned_writes)
-		return model_wrong("%u commands and %u writes still count as abandoned", s->abandoned, s->abandoned_writes);
-	if (s->tail != s->ticket || *t->q.sq_doorbell != (s->ticket & mask) || t->fetched != s->ticket - chosen->start)
+		return model_wrong("%u commands and %u writes still count as abandoned", s->abandoned,
+		                   s->abandoned_writes);
+	if (s->tail != s->ticket || *t->q.sq_doorbell != (s->ticket & mask) ||
+	    t->fetched != s->ticket - chosen->start)
 		return model_wrong("%u commands posted, tail at %u, %u fetched", s->ticket - chosen->start,
-				   s->tail - chosen->start, t->fetched);
+		                   s->tail - chosen->start, t->fetched);
 	if (s->rung != s->head || *t->q.cq_doorbell != (s->head & mask))
-		return model_wrong("head at %u, but rung at %u", s->head - chosen->start, s->rung - chosen->start);
+		return model_wrong("head at %u, but rung at %u", s->head - chosen->start,
+		                   s->rung - chosen->start);
 	if (s->strays != t->strays || s->head != s->ticket + t->strays)
 		return model_wrong("%u strays were sent, %u counted", t->strays, s->strays);
 	return 0;
@@ -240,7 +243,8 @@ static int check(void *unused)
 
 int main(int argc, char **argv)
 {
-	static const struct model model = {"queue", &queue_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
+	static const struct model model = {
+	    "queue", &queue_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
 	struct simt_config config = {"cpu", 1, 1, SIMT_FAIR, 0};
 	struct simt_machine *machine;
 

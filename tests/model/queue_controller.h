@@ -12,7 +12,7 @@ struct held {
 	uint32_t status;
 	uint32_t executed; /* only its completion is missing */
 	uint32_t dropped;
-	uint32_t stray;    /* a second or an invented completion */
+	uint32_t stray; /* a second or an invented completion */
 };
 
 struct controller {
@@ -31,7 +31,8 @@ SIMT_FN void check_command(struct controller *c, const struct gn_nvme_command *c
 	uint64_t word = simt_load_acquire_dev_u64(&slot->word);
 	uint32_t state = gn__nvmeq_slot_state(word);
 
-	if (gn__nvmeq_cid(word) != command->cid || (state != GN__NVMEQ_PENDING && state != GN__NVMEQ_ABANDONED))
+	if (gn__nvmeq_cid(word) != command->cid ||
+	    (state != GN__NVMEQ_PENDING && state != GN__NVMEQ_ABANDONED))
 		blame(c->t, "the controller fetched a command that nobody waits for");
 	if (slot->lba != command->lba || slot->opcode != command->opcode)
 		blame(c->t, "the controller fetched another command than was posted");

@@ -2,8 +2,8 @@
 /*
  * queue_trial.h - what the threads of a queue pair trial share.
  *
- * Thread 0 is the controller, the others are users. Every user has blocks of its own, so it knows what a read may
- * return: what it wrote last, or, while a write of it ended without a known result, what that one wrote.
+ * Thread 0 is the controller, the others are users. Every user has blocks of its own, so it knows what a read
+ * may return: what it wrote last, or, while a write of it ended without a known result, what that one wrote.
  */
 #ifndef GN_TESTS_QUEUE_TRIAL_H
 #define GN_TESTS_QUEUE_TRIAL_H
@@ -15,8 +15,8 @@
 
 enum {
 	MOST_USERS = 4,
-	MOST_WINDOW = 2,   /* commands that a user has in flight */
-	MOST_VALUES = 6,   /* that a block may have */
+	MOST_WINDOW = 2, /* commands that a user has in flight */
+	MOST_VALUES = 6, /* that a block may have */
 	BLOCKS = MOST_USERS * MOST_WINDOW,
 	BLOCK_WORDS = 512 / 8,
 	FOREVER_NS = 400000000, /* 400 000 steps: no healthy command takes so long */

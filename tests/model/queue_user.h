@@ -83,7 +83,10 @@ SIMT_FN int land(struct trial *t, const struct flight *f)
 	return 0;
 }
 
-/* After a write, sometimes read the block back from the same slot under a fresh id. Returns 0 if there is a slot to end. */
+/*
+ * After a write, sometimes read the block back from the same slot under a fresh id.
+ * Returns 0 if there is a slot to end.
+ */
 SIMT_FN int land_and_read_back(struct trial *t, uint64_t *random, struct flight *f)
 {
 	int rc = land(t, f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ring under every kind of schedule: producers and consumers on a ring of 2 or 4 slots whose tickets start near
- * 2^32. What must hold:
+ * The ring under every kind of schedule: producers and consumers on a ring of 2 or 4 slots whose tickets
+ * start near 2^32. What must hold:
  *   - a slot is written only when nobody has a record there, and read only while one is;
  *   - ticket k's consumer reads what ticket k's producer wrote, and every ticket is used once by each side;
  *   - nobody waits for ever.
@@ -144,11 +144,11 @@ static const char *pick(unsigned k, struct simt_exploration *bound)
 		uint32_t depth, start, producers, consumers, each;
 		unsigned preemptions;
 	} small[] = {
-		{"1 producer, 1 consumer, depth 2, 5 records", 2, 0xfffffffeu, 1, 1, 5, 3},
-		{"1 producer, 1 consumer, depth 4, 6 records", 4, 0xfffffffdu, 1, 1, 6, 3},
-		{"2 producers, 1 consumer, depth 2", 2, 0xffffffffu, 2, 1, 2, 2},
-		{"1 producer, 2 consumers, depth 2", 2, 0xffffffffu, 1, 2, 3, 2},
-		{"2 producers, 1 consumer, depth 4", 4, 0xfffffffeu, 2, 1, 2, 2},
+	    {"1 producer, 1 consumer, depth 2, 5 records", 2, 0xfffffffeu, 1, 1, 5, 3},
+	    {"1 producer, 1 consumer, depth 4, 6 records", 4, 0xfffffffdu, 1, 1, 6, 3},
+	    {"2 producers, 1 consumer, depth 2", 2, 0xffffffffu, 2, 1, 2, 2},
+	    {"1 producer, 2 consumers, depth 2", 2, 0xffffffffu, 1, 2, 3, 2},
+	    {"2 producers, 1 consumer, depth 4", 4, 0xfffffffeu, 2, 1, 2, 2},
 	};
 
 	if (k >= sizeof small / sizeof *small)
@@ -189,16 +189,17 @@ static int check(void *unused)
 	for (uint32_t k = 0; k < records; k++)
 		if (!t->written[k] || t->written[k] != t->read[k])
 			return model_wrong("ticket %u of %u: wrote %llx, read %llx", k, records,
-					   (unsigned long long)t->written[k], (unsigned long long)t->read[k]);
+			                   (unsigned long long)t->written[k], (unsigned long long)t->read[k]);
 	if (t->ring.tail != t->start + records || t->ring.head != t->start + records)
-		return model_wrong("%u records, but tail %u and head %u from %u", records, t->ring.tail, t->ring.head,
-				   t->start);
+		return model_wrong("%u records, but tail %u and head %u from %u", records, t->ring.tail,
+		                   t->ring.head, t->start);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct model model = {"ring", &ring_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
+	static const struct model model = {
+	    "ring", &ring_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
 
 	return model_main(&model, argc, argv);
 }

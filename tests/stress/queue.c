@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stress of the queue pair: a crowd on few and shallow queues, completions in any order, some commands fail. */
+/* Stress of the queue pair: a crowd on few and shallow queues, any order, some commands fail. */
 #include "queue_round.h"
 
 static int one_round(struct stress *s)

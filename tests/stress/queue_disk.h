@@ -13,7 +13,7 @@ enum { DISK_BLOCK = 512, DISK_MOST_HELD = 4096, DISK_MOST_QUEUES = 4 };
 
 /* Chances in percent. */
 struct disk_faults {
-	uint32_t reorder;   /* of those it has, the next is any */
+	uint32_t reorder; /* of those it has, the next is any */
 	uint32_t duplicate;
 	uint32_t withhold;  /* completes only much later, when users have given up */
 	uint32_t fail_each; /* commands whose first block is a multiple of this fail; 0: none */
@@ -40,7 +40,7 @@ struct disk {
 	uint64_t blocks;
 	struct disk_faults faults;
 	uint64_t random, served, repeated;
-	uint32_t hurry;       /* 1: withhold nothing any more */
+	uint32_t hurry; /* 1: withhold nothing any more */
 	uint32_t stop;
 	uint32_t bad_address; /* commands past the end */
 	pthread_t thread;
@@ -92,7 +92,7 @@ static inline int disk_fetch(struct disk *d, struct disk_port *p)
 	return 1;
 }
 
-/* Returns 0 while the completion queue is full. A second completion says the same as the first: any may win. */
+/* Returns 0 while the completion queue is full. A second completion says what the first did: either may win. */
 static inline int disk_complete(struct disk *d, struct disk_port *p, uint32_t k)
 {
 	struct disk_held *h = &p->held[k];

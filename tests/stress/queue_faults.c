@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stress of the queue pair with a bad controller and impatient users: completions come late, twice and in any order, and
- * half of the users give up after a millisecond.
+ * Stress of the queue pair with a bad controller and impatient users: completions come late, twice and in any
+ * order, and half of the users give up after a millisecond.
  */
 #include "queue_round.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_round.h - one round of a queue pair mode: queues, a disk thread, a crowd of users, and the accounts. */
+/* queue_round.h - one round of a queue pair mode: queues, a disk thread, a crowd of users, accounts. */
 #ifndef GN_TESTS_QUEUE_ROUND_H
 #define GN_TESTS_QUEUE_ROUND_H
 
@@ -35,7 +35,8 @@ static inline int queue_make(struct stress *s, struct queue_bed *b)
 	b->disk.ports = b->a.queues;
 	b->disk.blocks = b->threads * USE_BLOCKS;
 	b->disk.bytes = (char *)calloc(b->disk.blocks, DISK_BLOCK);
-	b->a.thread = (struct use_thread *)simt_alloc(s->machine, b->threads * sizeof *b->a.thread, SIMT_DEVICE);
+	b->a.thread =
+	    (struct use_thread *)simt_alloc(s->machine, b->threads * sizeof *b->a.thread, SIMT_DEVICE);
 	b->a.report = (struct use_report *)simt_alloc(s->machine, sizeof *b->a.report, SIMT_DEVICE);
 	if (!b->disk.bytes || !b->a.thread || !b->a.report)
 		return stress_wrong("out of memory");
@@ -68,14 +69,15 @@ static inline int queue_serve(struct stress *s, struct queue_bed *b, struct simt
 	return bad || stress_run(s, &reap_rest_kernel, one, &b->a);
 }
 
-static inline int queue_check_state(const struct queue_bed *b, const struct gn_nvmeq_state *state, uint32_t *strays)
+static inline int queue_check_state(const struct queue_bed *b, const struct gn_nvmeq_state *state,
+                                    uint32_t *strays)
 {
 	uint32_t slots = state->free_ring.tail - state->free_ring.head;
 
 	*strays += state->strays;
 	if (state->abandoned || state->abandoned_writes)
 		return stress_wrong("%u commands and %u writes still count as abandoned", state->abandoned,
-				    state->abandoned_writes);
+		                    state->abandoned_writes);
 	if (slots != b->depth - 1)
 		return stress_wrong("%u of %u slots came back", slots, b->depth - 1);
 	if (state->tail != state->ticket)
@@ -86,11 +88,11 @@ static inline int queue_check_state(const struct queue_bed *b, const struct gn_n
 static inline int queue_check(struct stress *s, struct queue_bed *b)
 {
 	static const char *const text[] = {"nothing",
-					   "a completion was lost",
-					   "a thread got a status that is not its command's",
-					   "a read returned something else than the block",
-					   "no slot came back",
-					   "post refused a command"};
+	                                   "a completion was lost",
+	                                   "a thread got a status that is not its command's",
+	                                   "a read returned something else than the block",
+	                                   "no slot came back",
+	                                   "post refused a command"};
 	struct use_report report;
 	struct gn_nvmeq_state state;
 	uint32_t strays = 0;
@@ -103,14 +105,15 @@ static inline int queue_check(struct stress *s, struct queue_bed *b)
 	if (b->disk.bad_address)
 		return stress_wrong("%u commands past the end of the disk", b->disk.bad_address);
 	if (b->disk.served != (uint64_t)report.served + report.timed_out)
-		return stress_wrong("%u commands were sent, the disk saw %llu", report.served + report.timed_out,
-				    (unsigned long long)b->disk.served);
+		return stress_wrong("%u commands were sent, the disk saw %llu",
+		                    report.served + report.timed_out, (unsigned long long)b->disk.served);
 	for (uint32_t k = 0; k < b->a.queues; k++)
 		if (simt_move(s->machine, &state, b->a.queue[k].state, sizeof state) ||
 		    queue_check_state(b, &state, &strays))
 			return 1;
 	if (strays != b->disk.repeated)
-		return stress_wrong("%llu completions came twice, %u were noticed", (unsigned long long)b->disk.repeated, strays);
+		return stress_wrong("%llu completions came twice, %u were noticed",
+		                    (unsigned long long)b->disk.repeated, strays);
 	return 0;
 }
 
@@ -124,7 +127,8 @@ static inline int queue_round(struct stress *s, const struct queue_mode *mode)
 	if (!b)
 		return stress_wrong("out of memory");
 	b->threads = (uint64_t)grid.blocks * grid.block_threads;
-	b->depth = 1u << (mode->depth_log2_from + draw_below(&random, mode->depth_log2_to - mode->depth_log2_from + 1));
+	b->depth = 1u << (mode->depth_log2_from +
+	                  draw_below(&random, mode->depth_log2_to - mode->depth_log2_from + 1));
 	b->first_ticket = 0u - 2 * b->depth;
 	b->a.seed = b->disk.random = s->seed;
 	b->a.queues = 1 + draw_below(&random, USE_QUEUES);

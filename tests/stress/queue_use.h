@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_use.h - the threads that read and write through queue pairs. Each has blocks of its own and knows which values
- * each of them may have: the last one written, and those of writes that ended without a known result.
+ * queue_use.h - the threads that read and write through queue pairs. Each has blocks of its own and knows
+ * which values each of them may have: the last one written, and those of writes that ended without a known
+ * result.
  */
 #ifndef GN_TESTS_QUEUE_USE_H
 #define GN_TESTS_QUEUE_USE_H
@@ -10,7 +11,13 @@
 
 #include <grapnel/nvmeq.h>
 
-enum { USE_QUEUES = 4, USE_BLOCKS = 24, USE_BLOCK_BYTES = 512, USE_BLOCK_WORDS = USE_BLOCK_BYTES / 8, USE_VALUES = 4 };
+enum {
+	USE_QUEUES = 4,
+	USE_BLOCKS = 24,
+	USE_BLOCK_BYTES = 512,
+	USE_BLOCK_WORDS = USE_BLOCK_BYTES / 8,
+	USE_VALUES = 4
+};
 
 struct use_belief {
 	uint32_t value[USE_VALUES];
@@ -27,7 +34,7 @@ struct use_thread {
 enum use_wrong { USE_WELL, USE_LOST, USE_STATUS, USE_DATA, USE_NO_SLOT, USE_REFUSED };
 
 struct use_report {
-	uint32_t wrong;  /* enum use_wrong of whoever was first */
+	uint32_t wrong; /* enum use_wrong of whoever was first */
 	uint32_t served, timed_out, failed, hazards;
 };
 
@@ -65,7 +72,8 @@ SIMT_FN void use_fill(struct use_command *c)
 {
 	for (uint32_t k = 0; k < c->blocks * USE_BLOCK_WORDS; k++)
 		c->mine->scratch[k] = use_word(c->lba + k / USE_BLOCK_WORDS, c->value, k % USE_BLOCK_WORDS);
-	simt_copy(1u << simt_lane(), gn_nvmeq_buffer(c->q, c->cid), c->mine->scratch, (size_t)c->blocks * USE_BLOCK_BYTES);
+	simt_copy(1u << simt_lane(), gn_nvmeq_buffer(c->q, c->cid), c->mine->scratch,
+	          (size_t)c->blocks * USE_BLOCK_BYTES);
 }
 
 SIMT_FN int use_holds(const uint64_t *word, uint64_t lba, const struct use_belief *b)
@@ -83,9 +91,11 @@ SIMT_FN int use_holds(const uint64_t *word, uint64_t lba, const struct use_belie
 
 SIMT_FN int use_check(const struct use_command *c)
 {
-	simt_copy(1u << simt_lane(), c->mine->scratch, gn_nvmeq_buffer(c->q, c->cid), (size_t)c->blocks * USE_BLOCK_BYTES);
+	simt_copy(1u << simt_lane(), c->mine->scratch, gn_nvmeq_buffer(c->q, c->cid),
+	          (size_t)c->blocks * USE_BLOCK_BYTES);
 	for (uint32_t k = 0; k < c->blocks; k++)
-		if (!use_holds(&c->mine->scratch[k * USE_BLOCK_WORDS], c->lba + k, &c->mine->belief[c->first + k]))
+		if (!use_holds(&c->mine->scratch[k * USE_BLOCK_WORDS], c->lba + k,
+		               &c->mine->belief[c->first + k]))
 			return 0;
 	return 1;
 }
@@ -114,7 +124,9 @@ SIMT_FN void use_believe(struct use_command *c, int sure)
 SIMT_FN void use_judge(const struct use_arguments *a, struct use_command *c, int rc, uint32_t status)
 {
 	int fails = a->fail_each && c->lba % a->fail_each == 0;
-	uint32_t expected = !fails ? GN_NVME_OK : c->opcode == GN_NVME_READ ? GN_NVME_UNRECOVERED_READ : GN_NVME_WRITE_FAULT;
+	uint32_t expected = !fails                      ? GN_NVME_OK
+	                    : c->opcode == GN_NVME_READ ? GN_NVME_UNRECOVERED_READ
+	                                                : GN_NVME_WRITE_FAULT;
 
 	if (rc != (fails ? -GN_EIO : 0) || status != expected)
 		use_blame(a, USE_STATUS);
@@ -194,8 +206,8 @@ SIMT_FN void bring_home(const struct use_arguments *a)
 		const struct gn_nvmeq *q = &a->queue[k];
 
 		while (simt_clock_ns() < deadline && (simt_load_acquire_dev_u32(&q->state->abandoned) ||
-						      simt_load_relaxed_dev_u32(&q->state->tail) !=
-							      simt_load_relaxed_dev_u32(&q->state->ticket))) {
+		                                      simt_load_relaxed_dev_u32(&q->state->tail) !=
+		                                          simt_load_relaxed_dev_u32(&q->state->ticket))) {
 			gn_nvmeq_ring(q);
 			if (!gn_nvmeq_reap(q))
 				simt_relax();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stress of the ring: as many threads as the machine holds put and take records of two words through rings from 2 to 1024
- * slots. Every record is taken exactly once, whole.
+ * Stress of the ring: as many threads as the machine holds put and take records of two words through rings
+ * from 2 to 1024 slots. Every record is taken exactly once, whole.
  */
 #include "../model/draw.h"
 #include "stress.h"
@@ -143,7 +143,8 @@ static int ring_round(struct stress *s)
 	b.a.taken_too = draw_chance(&random, 50);
 	bad = make(s, &b, depth, threads * b.a.each);
 	if (!bad)
-		bad = stress_run(s, &put_and_take_kernel, grid, &b.a) || stress_run(s, &take_rest_kernel, one, &b.a) || check(s, &b);
+		bad = stress_run(s, &put_and_take_kernel, grid, &b.a) ||
+		      stress_run(s, &take_rest_kernel, one, &b.a) || check(s, &b);
 	s->operations += b.values;
 	unmake(s, &b);
 	return bad;

@@ -31,13 +31,16 @@ struct simt_grid stress_grid(const struct stress *s, uint32_t threads)
 	return grid;
 }
 
-int stress_run(struct stress *s, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments)
+int stress_run(struct stress *s, const struct simt_kernel *kernel, struct simt_grid grid,
+               const void *arguments)
 {
 	int rc = simt_launch(s->machine, kernel, grid, arguments);
 
 	if (!rc)
 		rc = simt_wait(s->machine);
-	return rc ? stress_wrong("kernel %s: %s: %s", kernel->name, gn_error_name(rc), simt_message(s->machine)) : 0;
+	return rc ? stress_wrong("kernel %s: %s: %s", kernel->name, gn_error_name(rc),
+	                         simt_message(s->machine))
+	          : 0;
 }
 
 struct settings {
@@ -50,9 +53,9 @@ struct settings {
 static int parse(int argc, char **argv, struct settings *s)
 {
 	static const struct option options[] = {
-		{"machine", required_argument, NULL, 'm'}, {"seconds", required_argument, NULL, 's'},
-		{"threads", required_argument, NULL, 't'}, {"warp-width", required_argument, NULL, 'w'},
-		{"seed", required_argument, NULL, 'r'},    {NULL, 0, NULL, 0},
+	    {"machine", required_argument, NULL, 'm'}, {"seconds", required_argument, NULL, 's'},
+	    {"threads", required_argument, NULL, 't'}, {"warp-width", required_argument, NULL, 'w'},
+	    {"seed", required_argument, NULL, 'r'},    {NULL, 0, NULL, 0},
 	};
 	int option;
 
@@ -81,13 +84,14 @@ static int rounds(struct stress *s, const struct settings *settings, const char 
 	do {
 		s->seed = settings->seed + count++;
 		if (round(s)) {
-			fprintf(stderr, "%s: seed %llu on %s: %s\n", name, (unsigned long long)s->seed, s->info.name, wrong);
+			fprintf(stderr, "%s: seed %llu on %s: %s\n", name, (unsigned long long)s->seed,
+			        s->info.name, wrong);
 			return 1;
 		}
 		seconds = (double)(simt_clock_ns() - began) * 1e-9;
 	} while (seconds < settings->seconds);
-	printf("%s on %s: %llu rounds, %llu operations in %.1f s\n", name, s->info.name, (unsigned long long)count,
-	       (unsigned long long)s->operations, seconds);
+	printf("%s on %s: %llu rounds, %llu operations in %.1f s\n", name, s->info.name,
+	       (unsigned long long)count, (unsigned long long)s->operations, seconds);
 	return 0;
 }
 
@@ -104,8 +108,10 @@ int stress_main(int argc, char **argv, const char *name, stress_round *round)
 	settings.seconds = 2;
 	settings.seed = 1;
 	if (parse(argc, argv, &settings)) {
-		fprintf(stderr, "usage: %s [--machine cpu|cuda[:i]] [--seconds S] [--threads N] [--warp-width W] [--seed N]\n",
-			argv[0]);
+		fprintf(stderr,
+		        "usage: %s [--machine cpu|cuda[:i]] [--seconds S] [--threads N] [--warp-width W] "
+		        "[--seed N]\n",
+		        argv[0]);
 		return 2;
 	}
 	rc = simt_open(&s.machine, &settings.machine, &error);

@@ -4,8 +4,8 @@
  *
  *   PROGRAM [--machine cpu|cuda[:i]] [--seconds S] [--threads N] [--warp-width W] [--seed N]
  *
- * A mode's round is run again and again, with new seeds, until the time is over; at least once. Exit status: 0,
- * 1 (something was wrong; stderr says what and the seed), 2 (usage), 77 (there is no such machine here).
+ * A mode's round is run again and again, with new seeds, until the time is over; at least once. Exit status:
+ * 0, 1 (something was wrong; stderr says what and the seed), 2 (usage), 77 (there is no such machine here).
  */
 #ifndef GN_TESTS_STRESS_H
 #define GN_TESTS_STRESS_H
@@ -35,7 +35,8 @@ int stress_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct simt_grid stress_grid(const struct stress *s, uint32_t threads);
 
 /* Launch and wait. Returns 0, or 1 having said what failed. */
-int stress_run(struct stress *s, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments);
+int stress_run(struct stress *s, const struct simt_kernel *kernel, struct simt_grid grid,
+               const void *arguments);
 
 #ifdef __cplusplus
 }

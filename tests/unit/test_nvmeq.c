@@ -375,7 +375,8 @@ static void test_wait_rings(void **state)
 	stop(&f);
 }
 
-/* The completion doorbell moves once for a quarter of the queue, and for the rest when there is nothing to do. */
+/* The completion doorbell moves once for a quarter of the queue, and for the rest when there is nothing to
+ * do. */
 static void test_completion_doorbell(void **state)
 {
 	struct fixture f;
@@ -584,8 +585,8 @@ static void test_all_slots_in_use(void **state)
 }
 
 /*
- * Three threads posted while another was ringing and gave up before it was done: nobody who waits is left, and
- * their entries are behind the doorbell. Whoever wants a slot must get the queue going again.
+ * Three threads posted while another was ringing and gave up before it was done: nobody who waits is left,
+ * and their entries are behind the doorbell. Whoever wants a slot must get the queue going again.
  */
 static void test_begin_rings_for_the_abandoned(void **state)
 {
@@ -635,7 +636,8 @@ static void test_write_hazard(void **state)
 
 /* ---- many at once ---- */
 
-/* More commands in flight than the queue holds, before the first is waited for: refused in time, then goes on. */
+/* More commands in flight than the queue holds, before the first is waited for: refused in time, then goes
+ * on. */
 static void test_more_posts_than_depth(void **state)
 {
 	struct fixture f;
@@ -776,32 +778,32 @@ static void test_config(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_entry_bytes),
-		cmocka_unit_test(test_flush_entry),
-		cmocka_unit_test(test_prps),
-		cmocka_unit_test(test_transfer_sizes),
-		cmocka_unit_test(test_cids_differ),
-		cmocka_unit_test(test_phase_and_wrap),
-		cmocka_unit_test(test_nothing_to_reap),
-		cmocka_unit_test(test_one_doorbell_for_many),
-		cmocka_unit_test(test_no_doorbell_over_a_gap),
-		cmocka_unit_test(test_wait_rings),
-		cmocka_unit_test(test_completion_doorbell),
-		cmocka_unit_test(test_completion_queue_full),
-		cmocka_unit_test(test_status),
-		cmocka_unit_test(test_completions_in_any_order),
-		cmocka_unit_test(test_timeout_and_late_completion),
-		cmocka_unit_test(test_completion_beats_deadline),
-		cmocka_unit_test(test_duplicates),
-		cmocka_unit_test(test_duplicate_of_abandoned),
-		cmocka_unit_test(test_bogus),
-		cmocka_unit_test(test_all_slots_in_use),
-		cmocka_unit_test(test_begin_rings_for_the_abandoned),
-		cmocka_unit_test(test_write_hazard),
-		cmocka_unit_test(test_more_posts_than_depth),
-		cmocka_unit_test(test_host_threads),
-		cmocka_unit_test(test_config),
+	    cmocka_unit_test(test_formats),
+	    cmocka_unit_test(test_entry_bytes),
+	    cmocka_unit_test(test_flush_entry),
+	    cmocka_unit_test(test_prps),
+	    cmocka_unit_test(test_transfer_sizes),
+	    cmocka_unit_test(test_cids_differ),
+	    cmocka_unit_test(test_phase_and_wrap),
+	    cmocka_unit_test(test_nothing_to_reap),
+	    cmocka_unit_test(test_one_doorbell_for_many),
+	    cmocka_unit_test(test_no_doorbell_over_a_gap),
+	    cmocka_unit_test(test_wait_rings),
+	    cmocka_unit_test(test_completion_doorbell),
+	    cmocka_unit_test(test_completion_queue_full),
+	    cmocka_unit_test(test_status),
+	    cmocka_unit_test(test_completions_in_any_order),
+	    cmocka_unit_test(test_timeout_and_late_completion),
+	    cmocka_unit_test(test_completion_beats_deadline),
+	    cmocka_unit_test(test_duplicates),
+	    cmocka_unit_test(test_duplicate_of_abandoned),
+	    cmocka_unit_test(test_bogus),
+	    cmocka_unit_test(test_all_slots_in_use),
+	    cmocka_unit_test(test_begin_rings_for_the_abandoned),
+	    cmocka_unit_test(test_write_hazard),
+	    cmocka_unit_test(test_more_posts_than_depth),
+	    cmocka_unit_test(test_host_threads),
+	    cmocka_unit_test(test_config),
 	};
 
 	return cmocka_run_group_tests_name("nvmeq", tests, NULL, NULL);

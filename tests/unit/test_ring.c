@@ -215,9 +215,9 @@ static void test_host_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_depths),        cmocka_unit_test(test_full_and_empty),
-		cmocka_unit_test(test_wrap),          cmocka_unit_test(test_commit_order),
-		cmocka_unit_test(test_release_order), cmocka_unit_test(test_host_threads),
+	    cmocka_unit_test(test_depths),        cmocka_unit_test(test_full_and_empty),
+	    cmocka_unit_test(test_wrap),          cmocka_unit_test(test_commit_order),
+	    cmocka_unit_test(test_release_order), cmocka_unit_test(test_host_threads),
 	};
 
 	return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
