@@ -38,8 +38,8 @@ static const struct argp_option options[] = {
     {"touches", OPT_TOUCHES, "N", 0, "random pages to touch (default as many as the data have)", 0},
     {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
     {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
-    {"blocks", OPT_BLOCKS, "N", 0, "blocks of the grid (default twice what the machine runs at once)", 0},
-    {"block-threads", OPT_BLOCK_THREADS, "N", 0, "threads of a block (default 512)", 0},
+    {"blocks", OPT_BLOCKS, "N", 0, "blocks of the grid (default eight times what the machine runs at once)", 0},
+    {"block-threads", OPT_BLOCK_THREADS, "N", 0, "threads of a block (default 256)", 0},
     {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 5)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the rows as JSON; - for standard output, without the table", 0},
     {0},
@@ -344,7 +344,7 @@ static int open_bench(struct bench *b, uint64_t *words, struct gn_error *e)
 	b->args.page_bytes = b->q->page_bytes;
 	b->args.plain_words = b->q->cache_bytes / b->q->page_bytes * b->q->page_bytes / 4;
 	b->grid.block_threads = b->q->block_threads;
-	b->grid.blocks = b->q->blocks ? b->q->blocks : 2 * b->info.resident_threads / b->grid.block_threads;
+	b->grid.blocks = b->q->blocks ? b->q->blocks : 8 * b->info.resident_threads / b->grid.block_threads;
 	if (!b->grid.blocks)
 		b->grid.blocks = 1;
 	return 0;
@@ -458,7 +458,7 @@ int tool_cache_bench(int argc, char **argv)
 	q.data_bytes = 256u << 20;
 	q.page_bytes = 4096;
 	q.repeat = 5;
-	q.block_threads = 512;
+	q.block_threads = 256;
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
 	if (!q.cache_bytes)
 		q.cache_bytes = q.data_bytes / 8;
