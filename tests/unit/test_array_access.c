@@ -86,12 +86,17 @@ SIMT_FN int same_by_cursor(const struct type_args *t, struct gn_cursor *c, uint6
 
 SIMT_FN int same_by_status(const struct type_args *t, uint64_t k)
 {
-	uint64_t bits = kernel_bits(k), value = 0;
+	uint64_t bits = kernel_bits(k), value = 0, want = 0;
 	double f64 = kernel_number(k);
 	float f32 = (float)f64;
-	const void *expected = t->type == F32 ? (const void *)&f32 : t->type == F64 ? (const void *)&f64 : (const void *)&bits;
 
-	return !gn_array_read(&t->array, k, &value) && !memcmp(&value, expected, (size_t)1 << t->array.element_log2);
+	if (t->type == F32)
+		memcpy(&want, &f32, sizeof f32);
+	else if (t->type == F64)
+		memcpy(&want, &f64, sizeof f64);
+	else
+		memcpy(&want, &bits, (size_t)1 << t->array.element_log2);
+	return !gn_array_read(&t->array, k, &value) && value == want;
 }
 
 SIMT_FN void try_type(const struct type_args *t)
