@@ -151,35 +151,6 @@ SIMT_FN void gn__load_element(void *to, const void *from, uint32_t size)
 	}
 }
 
-SIMT_FN void gn__store_8(void *to, const void *from)
-{
-	uint64_t value;
-
-	memcpy(&value, from, 8);
-	simt_store_relaxed_dev_u64((uint64_t *)to, value);
-}
-
-SIMT_FN void gn__store_element(void *to, const void *from, uint32_t size)
-{
-	if (size == 1) {
-		simt_store_relaxed_dev_u8((uint8_t *)to, *(const uint8_t *)from);
-	} else if (size == 2) {
-		uint16_t value;
-
-		memcpy(&value, from, 2);
-		simt_store_relaxed_dev_u16((uint16_t *)to, value);
-	} else if (size == 4) {
-		uint32_t value;
-
-		memcpy(&value, from, 4);
-		simt_store_relaxed_dev_u32((uint32_t *)to, value);
-	} else {
-		gn__store_8(to, from);
-		if (size == 16)
-			gn__store_8((char *)to + 8, (const char *)from + 8);
-	}
-}
-
 /* Plain accesses to memory that is aligned to the element: a pinned page, or the store's own memory. */
 SIMT_FN void gn__take_element(void *to, const void *from, uint32_t size)
 {

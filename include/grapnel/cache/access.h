@@ -192,7 +192,40 @@ SIMT_NOINLINE_FN struct gn_store_status gn_cache_bypass_read(const struct gn_cac
 }
 
 /*
- * gn_cache_write_through - write bytes of one page: into its frame, or into the store when no frame can be had.
+ * An element into a frame: indivisibly, since a reader that looked before the page came may still look here (its second
+ * look tells it).
+ */
+SIMT_FN void gn__store_8(void *to, const void *from)
+{
+	uint64_t value;
+
+	memcpy(&value, from, 8);
+	simt_store_relaxed_dev_u64((uint64_t *)to, value);
+}
+
+SIMT_FN void gn__store_element(void *to, const void *from, uint32_t size)
+{
+	if (size == 1) {
+		simt_store_relaxed_dev_u8((uint8_t *)to, *(const uint8_t *)from);
+	} else if (size == 2) {
+		uint16_t value;
+
+		memcpy(&value, from, 2);
+		simt_store_relaxed_dev_u16((uint16_t *)to, value);
+	} else if (size == 4) {
+		uint32_t value;
+
+		memcpy(&value, from, 4);
+		simt_store_relaxed_dev_u32((uint32_t *)to, value);
+	} else {
+		gn__store_8(to, from);
+		if (size == 16)
+			gn__store_8((char *)to + 8, (const char *)from + 8);
+	}
+}
+
+/*
+ * gn_cache_write_through - write an element of one page: into its frame, or into the store when no frame can be had.
  * One thread. While the store is written the page is held, so that nobody fetches it half-way.
  */
 SIMT_NOINLINE_FN struct gn_store_status gn_cache_write_through(const struct gn_cache_view *c, uint64_t page, uint32_t at,
@@ -206,7 +239,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn_cache_write_through(const struct gn_c
 
 	if (step == GN_STEP_HIT) {
 		hold.word = k.word;
-		memcpy(gn__frame(c, k.frame) + at, from, bytes);
+		gn__store_element(gn__frame(c, k.frame) + at, from, bytes);
 		gn_cache_unpin(self, &hold);
 		k.status.code = 0;
 	} else if (step == GN_STEP_NO_FRAME) {
