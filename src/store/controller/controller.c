@@ -2,12 +2,12 @@
 #include <store/controller/controller.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <store/controller/port.h>
 
@@ -115,12 +115,21 @@ static void *serve(void *user)
 	return NULL;
 }
 
+/* Those that this process may run on. */
+static unsigned count_cores(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	return sched_getaffinity(0, sizeof set, &set) ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
 static unsigned choose_threads(unsigned threads, uint32_t queues)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned cores = count_cores();
 
 	if (!threads)
-		threads = cores > CORES_A_THREAD ? (unsigned)cores / CORES_A_THREAD : 1;
+		threads = cores > CORES_A_THREAD ? cores / CORES_A_THREAD : 1;
 	if (threads > THREADS_MOST)
 		threads = THREADS_MOST;
 	return threads > queues ? queues : threads;
