@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache_bed.h - a store, a cache before it and what its words must hold.
+ *
+ * The store's word k, 8 bytes, is a constant of k if k is even. If it is odd it belongs to one thread, which alone reads
+ * and writes it: so threads do not race with each other, and whatever else shows is the cache's fault.
+ */
+#ifndef GN_TESTS_CACHE_BED_H
+#define GN_TESTS_CACHE_BED_H
+
+#include "../model/draw.h"
+#include "stress.h"
+
+#include <grapnel/array.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum fault_kind { FOREIGN_DATA, LOST_WRITE, FAILED_ACCESS, BAD_REFERENCE, FAULT_KINDS };
+
+/* What kernels get. */
+struct bed_view {
+	struct gn_array words;
+	uint32_t *written; /* [words]: how often an owned word was written */
+	uint32_t *fault;   /* [FAULT_KINDS] */
+	uint32_t *refused; /* acquires that found no frame */
+	uint64_t seed;
+	uint32_t steps;
+	uint32_t most_held; /* pages a thread holds at once */
+};
+
+struct bed {
+	struct gn_store *store;
+	struct gn_cache *cache;
+	struct bed_view view;
+};
+
+/* What a round is made of. */
+struct bed_shape {
+	uint32_t page_bytes, pages, frames;
+	uint32_t ways; /* 0: the direct table */
+	enum gn_cache_policy policy;
+	int queues; /* behind queue pairs, else in host memory */
+};
+
+SIMT_FN void bed_fault(const struct bed_view *b, enum fault_kind kind)
+{
+	simt_add_relaxed_dev_u32(&b->fault[kind], 1);
+}
+
+/* Word k after so many writes. */
+SIMT_FN uint64_t bed_word(uint64_t k, uint32_t writes)
+{
+	return draw_mix(k * 2654435761u + writes + 1);
+}
+
+/* The page of an array of words that word k lies in has this many words. */
+SIMT_FN uint64_t bed_page_words(const struct bed_view *b)
+{
+	return (uint64_t)1 << (b->words.page_log2 - 3);
+}
+
+/* ---- host ---- */
+
+static inline int bed_fill(struct bed *b, uint64_t words)
+{
+	uint64_t *word = (uint64_t *)malloc(words * 8);
+	struct gn_error error;
+	int bad = !word;
+
+	for (uint64_t k = 0; word && k < words; k++)
+		word[k] = bed_word(k, 0);
+	if (bad || gn_store_write(b->store, 0, word, words * 8, &error))
+		bad = stress_wrong("cannot fill the store");
+	free(word);
+	return bad;
+}
+
+static inline int bed_open_store(struct stress *s, struct bed *b, const struct bed_shape *shape)
+{
+	struct gn_store_options options;
+	struct gn_error error;
+	char uri[64];
+
+	memset(&options, 0, sizeof options);
+	options.transfer_bytes = shape->page_bytes < 4096 ? 4096 : shape->page_bytes;
+	snprintf(uri, sizeof uri, "%s:%llu", shape->queues ? "memq" : "host",
+	         (unsigned long long)shape->pages * shape->page_bytes);
+	if (gn_store_open(&b->store, s->machine, uri, shape->queues ? &options : NULL, &error))
+		return stress_wrong("%s", error.text);
+	return bed_fill(b, (uint64_t)shape->pages * shape->page_bytes / 8);
+}
+
+static inline int bed_open_cache(struct stress *s, struct bed *b, const struct bed_shape *shape)
+{
+	const uint64_t words = (uint64_t)shape->pages * shape->page_bytes / 8;
+	struct gn_array_config config;
+	struct gn_cache_options options;
+	struct gn_error error;
+
+	memset(&options, 0, sizeof options);
+	options.bytes = (uint64_t)shape->frames * shape->page_bytes;
+	options.page_bytes = shape->page_bytes;
+	options.ways = shape->ways ? shape->ways : 1;
+	options.table = shape->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
+	options.policy = shape->policy;
+	options.counters = 1;
+	if (gn_cache_create(&b->cache, s->machine, &b->store, 1, &options, &error))
+		return stress_wrong("%s", error.text);
+	memset(&config, 0, sizeof config);
+	config.cache = b->cache;
+	config.store = b->store;
+	config.count = words;
+	config.element_bytes = 8;
+	if (gn_array_create(&b->view.words, s->machine, &config, &error))
+		return stress_wrong("%s", error.text);
+	b->view.written = (uint32_t *)simt_alloc(s->machine, (words + FAULT_KINDS + 1) * 4, SIMT_DEVICE);
+	b->view.fault = b->view.written + words;
+	b->view.refused = b->view.fault + FAULT_KINDS;
+	return b->view.written ? 0 : stress_wrong("no memory");
+}
+
+static inline int bed_open(struct stress *s, struct bed *b, const struct bed_shape *shape)
+{
+	memset(b, 0, sizeof *b);
+	b->view.seed = s->seed;
+	return bed_open_store(s, b, shape) || bed_open_cache(s, b, shape);
+}
+
+static inline void bed_close(struct stress *s, struct bed *b)
+{
+	simt_free(s->machine, b->view.written);
+	if (b->view.words.failure)
+		gn_array_destroy(&b->view.words, s->machine);
+	if (b->cache)
+		gn_cache_destroy(b->cache);
+	gn_store_close(b->store);
+}
+
+static inline int bed_check_faults(struct bed *b, const uint32_t *fault)
+{
+	struct gn_error error;
+
+	if (fault[FAILED_ACCESS] && gn_array_failure(&b->view.words, &error))
+		return stress_wrong("%u accesses failed: %s", fault[FAILED_ACCESS], error.text);
+	if (fault[FOREIGN_DATA] || fault[LOST_WRITE] || fault[BAD_REFERENCE] || fault[FAILED_ACCESS])
+		return stress_wrong("%u constants were foreign, %u writes lost, %u references wrong, %u accesses failed",
+		                    fault[FOREIGN_DATA], fault[LOST_WRITE], fault[BAD_REFERENCE], fault[FAILED_ACCESS]);
+	return 0;
+}
+
+static inline int bed_check_words(struct bed *b, const uint32_t *written, uint64_t words)
+{
+	uint64_t *word = (uint64_t *)malloc(words * 8);
+	struct gn_error error;
+	int bad = 0;
+
+	if (!word || gn_store_read(b->store, 0, word, words * 8, &error))
+		bad = stress_wrong("cannot read the store");
+	for (uint64_t k = 0; !bad && k < words; k++)
+		if (word[k] != bed_word(k, written[k]))
+			bad = stress_wrong("word %llu of %llu, written %u times, has another value in the store",
+			                   (unsigned long long)k, (unsigned long long)words, written[k]);
+	free(word);
+	return bad;
+}
+
+/* After a kernel: nothing went wrong, nothing stays pinned, and after a flush the store has every write. */
+static inline int bed_check(struct stress *s, struct bed *b)
+{
+	const uint64_t words = b->view.words.count;
+	uint32_t *written = (uint32_t *)malloc((words + FAULT_KINDS + 1) * 4);
+	struct gn_error error;
+	int bad = 0;
+
+	if (!written || simt_move(s->machine, written, b->view.written, (words + FAULT_KINDS + 1) * 4))
+		bad = stress_wrong("cannot look at the result");
+	bad = bad || bed_check_faults(b, written + words);
+	if (!bad && gn_cache_flush(b->cache, &error))
+		bad = stress_wrong("%s", error.text);
+	bad = bad || bed_check_words(b, written, words);
+	if (!bad && gn_cache_invalidate(b->cache, &error)) /* refused while pages are dirty or pinned */
+		bad = stress_wrong("%s", error.text);
+	free(written);
+	return bad;
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cache_use.h - what a thread of the cache's stress does: every access there is, drawn by chance. */
+#ifndef GN_TESTS_CACHE_USE_H
+#define GN_TESTS_CACHE_USE_H
+
+#include "cache_bed.h"
+
+enum { MOST_HELD = 3 };
+
+SIMT_FN uint64_t draw_constant(const struct bed_view *b, uint64_t *random)
+{
+	return draw(random) % (b->words.count / 2) * 2;
+}
+
+/* A word of this thread's own. */
+SIMT_FN uint64_t draw_own(const struct bed_view *b, uint64_t *random)
+{
+	uint64_t threads = simt_global_threads();
+
+	return (simt_global_thread() + draw(random) % (b->words.count / 2 / threads) * threads) * 2 + 1;
+}
+
+SIMT_FN void check_word(const struct bed_view *b, uint64_t k, uint64_t value)
+{
+	if (value != bed_word(k, k & 1 ? b->written[k] : 0))
+		bed_fault(b, k & 1 ? LOST_WRITE : FOREIGN_DATA);
+}
+
+SIMT_FN void read_word(const struct bed_view *b, uint64_t k)
+{
+	uint64_t value = 0;
+
+	if (gn_array_read(&b->words, k, &value))
+		bed_fault(b, FAILED_ACCESS);
+	else
+		check_word(b, k, value);
+}
+
+SIMT_FN void write_word(const struct bed_view *b, uint64_t k)
+{
+	if (gn_write_u64(&b->words, k, bed_word(k, b->written[k] + 1)))
+		bed_fault(b, FAILED_ACCESS);
+	else
+		b->written[k]++;
+}
+
+/* A run of constants, over a page border now and then. */
+SIMT_FN void read_run(const struct bed_view *b, struct gn_cursor *c, uint64_t *random)
+{
+	uint64_t k = draw_constant(b, random);
+
+	for (uint32_t n = 0; n < 20 && k < b->words.count; n++, k += 2)
+		if (gn_cursor_read_u64(c, k) != bed_word(k, 0))
+			bed_fault(b, FOREIGN_DATA);
+}
+
+/* What a held page shows: the constants, or one in so many. */
+SIMT_FN void check_page(const struct bed_view *b, const struct gn_page *page, uint64_t k)
+{
+	const uint64_t *data = (const uint64_t *)page->data;
+
+	if (k < page->first || k >= page->first + page->count || page->count != bed_page_words(b))
+		bed_fault(b, BAD_REFERENCE);
+	for (uint64_t n = page->first & 1; n < page->count; n += 2 + page->count / 16 * 2)
+		if (data[n] != bed_word(page->first + n, 0))
+			bed_fault(b, FOREIGN_DATA);
+}
+
+/* Readers that looked before the page came may still look here: an indivisible store keeps sanitizers content. */
+SIMT_FN void write_held(const struct bed_view *b, const struct gn_page *page, uint64_t k)
+{
+	uint64_t *data = (uint64_t *)page->data + (k - page->first);
+
+	if (simt_load_relaxed_dev_u64(data) != bed_word(k, b->written[k]))
+		bed_fault(b, LOST_WRITE);
+	simt_store_relaxed_dev_u64(data, bed_word(k, ++b->written[k]));
+}
+
+/* Hold up to so many pages, the last for writing, and miss another meanwhile. No frame is no fault. */
+SIMT_FN void hold_pages(const struct bed_view *b, uint32_t many, uint64_t *random)
+{
+	const uint32_t self = 1u << simt_lane();
+	struct gn_page page[MOST_HELD];
+	uint64_t k[MOST_HELD];
+	uint32_t held = 0;
+
+	while (held < many) {
+		int write = held + 1 == many, rc;
+
+		k[held] = write ? draw_own(b, random) : draw_constant(b, random);
+		rc = gn_array_acquire(&b->words, self, k[held], write, &page[held]);
+		if (rc == -GN_ENOBUFS)
+			simt_add_relaxed_dev_u32(b->refused, 1);
+		else if (rc)
+			bed_fault(b, FAILED_ACCESS);
+		if (rc)
+			break;
+		check_page(b, &page[held], k[held]);
+		if (write)
+			write_held(b, &page[held], k[held]);
+		held++;
+	}
+	read_word(b, draw_constant(b, random));
+	write_word(b, draw_own(b, random));
+	while (held) {
+		held--;
+		check_page(b, &page[held], k[held]);
+		gn_array_release(&b->words, self, &page[held]);
+	}
+}
+
+/* All lanes of a warp look at one page together. */
+SIMT_FN void hold_as_warp(const struct bed_view *b, uint32_t step)
+{
+	const uint32_t width = simt_warp_width(), all = width == 32 ? 0xffffffffu : (1u << width) - 1;
+	uint64_t random = draw_mix(b->seed + simt_global_thread() / width * 4099 + step);
+	uint64_t k = draw_constant(b, &random);
+	struct gn_page page;
+	int rc = gn_array_acquire(&b->words, all, k, 0, &page);
+
+	if (rc == -GN_ENOBUFS)
+		return;
+	if (rc) {
+		bed_fault(b, FAILED_ACCESS);
+		return;
+	}
+	check_page(b, &page, k);
+	gn_array_release(&b->words, all, &page);
+}
+
+SIMT_FN void use_cache(const struct bed_view *b)
+{
+	uint64_t random = draw_mix(b->seed + simt_global_thread() + 1);
+	struct gn_cursor c = gn_cursor_init(&b->words);
+
+	for (uint32_t step = 0; step < b->steps; step++) {
+		uint32_t choice = draw_below(&random, 8);
+
+		if (choice < 2)
+			read_word(b, draw_constant(b, &random));
+		else if (choice < 3)
+			read_word(b, draw_own(b, &random));
+		else if (choice < 5)
+			write_word(b, draw_own(b, &random));
+		else if (choice < 6 || !b->most_held)
+			read_run(b, &c, &random);
+		else
+			hold_pages(b, 1 + draw_below(&random, b->most_held), &random);
+		if (step % 4 == 3)
+			hold_as_warp(b, step);
+	}
+	gn_cursor_end(&c);
+}
+
+#endif
