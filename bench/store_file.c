@@ -3,8 +3,8 @@
  * store_file.c - how many random pages a second the threads of a kernel read from a store.
  *
  * Usage: bench_store_file URI [page=4096] [threads=32] [seconds=2] [workers=0] [machine=cpu]
- * `threads` is the queue depth: every thread (every warp, where warps are wide) reads one page after another and
- * waits for each. Prints one JSON object. store_file.py runs it beside fio.
+ * `threads` is the queue depth: every thread (every warp, where warps are wide) reads one page after another
+ * and waits for each. Prints one JSON object. store_file.py runs it beside fio.
  */
 #include <grapnel/store.h>
 
@@ -33,13 +33,15 @@ SIMT_FN uint64_t next_random(uint64_t *state)
 SIMT_FN void read_pages(const struct reader *a)
 {
 	uint32_t mask = simt_active();
-	uint64_t me = simt_global_thread() / simt_warp_width(), count = 0, state = (me + 1) * 0x9e3779b97f4a7c15u;
+	uint64_t me = simt_global_thread() / simt_warp_width(), count = 0,
+	         state = (me + 1) * 0x9e3779b97f4a7c15u;
 	uint64_t until = simt_clock_ns() + a->run_ns;
 	char *buffer = a->buffer + me * a->page_bytes;
 
 	while (simt_ballot(mask, simt_clock_ns() < until) == mask) {
 		uint64_t page = next_random(&state) % a->pages;
-		struct gn_store_status s = gn_store_fetch(&a->store, mask, page * a->page_bytes, buffer, a->page_bytes);
+		struct gn_store_status s =
+		    gn_store_fetch(&a->store, mask, page * a->page_bytes, buffer, a->page_bytes);
 
 		if (s.code) {
 			simt_add_relaxed_dev_u32(a->failed, 1);
@@ -72,20 +74,21 @@ static const char *text(int argc, char **argv, const char *name, const char *oth
 }
 
 static void print(const struct gn_store *store, const struct simt_info *info, const struct reader *a,
-		  uint32_t readers, uint64_t pages, uint32_t failed)
+                  uint32_t readers, uint64_t pages, uint32_t failed)
 {
 	struct gn_store_counters counters;
 
 	gn_store_count(store, &counters);
-	printf("{\"machine\": \"%s\", \"path\": \"%s\", \"page_bytes\": %u, \"threads\": %u, \"seconds\": %.3f, "
-	       "\"pages\": %llu, \"failed\": %u, \"pages_per_second\": %.0f, \"controller_reads\": %llu}\n",
-	       info->name, gn_store_path(store), a->page_bytes, readers, (double)a->run_ns / 1e9,
-	       (unsigned long long)pages, failed, (double)pages * 1e9 / (double)a->run_ns,
-	       (unsigned long long)counters.reads);
+	printf(
+	    "{\"machine\": \"%s\", \"path\": \"%s\", \"page_bytes\": %u, \"threads\": %u, \"seconds\": %.3f, "
+	    "\"pages\": %llu, \"failed\": %u, \"pages_per_second\": %.0f, \"controller_reads\": %llu}\n",
+	    info->name, gn_store_path(store), a->page_bytes, readers, (double)a->run_ns / 1e9,
+	    (unsigned long long)pages, failed, (double)pages * 1e9 / (double)a->run_ns,
+	    (unsigned long long)counters.reads);
 }
 
 static int launch(struct simt_machine *machine, const struct simt_info *info, const struct reader *a,
-		  uint32_t readers)
+                  uint32_t readers)
 {
 	uint32_t in_a_block = info->warp_width > 1 ? 1 : readers < 32 ? readers : 32;
 	struct simt_grid grid = {readers / in_a_block, in_a_block * info->warp_width, 0};
@@ -95,7 +98,7 @@ static int launch(struct simt_machine *machine, const struct simt_info *info, co
 }
 
 static int run(struct simt_machine *machine, struct gn_store *store, uint32_t readers, uint32_t page_bytes,
-	       uint64_t seconds)
+               uint64_t seconds)
 {
 	struct reader a = {*gn_store_view_of(store), 0, 0, 0, 0, 0, 0};
 	uint64_t *done = (uint64_t *)calloc(readers, sizeof *done), all = 0;
@@ -137,7 +140,8 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (argc < 2 || !threads || (threads > 32 && threads % 32)) {
-		fprintf(stderr, "usage: bench_store_file URI [page=4096] [threads=32] [seconds=2] [workers=0] [machine=cpu]\n");
+		fprintf(stderr, "usage: bench_store_file URI [page=4096] [threads=32] [seconds=2] "
+		                "[workers=0] [machine=cpu]\n");
 		return 2;
 	}
 	memset(&options, 0, sizeof options);

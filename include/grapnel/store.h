@@ -5,20 +5,20 @@
  *   host:SIZE   `host:8G`        zeroed host memory (huge pages where the system has them)
  *   host:PATH   `host:/d/x.bin`  a file mapped into host memory
  *   file:PATH   `file:/d/x.bin`  a file behind NVMe queue pairs that a software controller serves
- *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: for tests, and to measure the queues
+ *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: to test and measure them
  *
- * Options follow a `?`, separated by `&`: `ro` (read-only); `create=SIZE` (file: and host:PATH, make the file if it
- * is not there, sparse, at that size; a file that is there stays as it is); for file: and memq: `queues=N`,
- * `depth=N`, `timeout=MS`, `threads=N` (of the controller); for file: `direct=0|1` (O_DIRECT; without the option it
- * is used where the file system allows it) and `io=uring|threads` (without it io_uring where it is permitted). A
- * path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a size is not a path: a file
- * named 8G is `host:./8G`.
+ * Options follow a `?`, separated by `&`: `ro` (read-only); `create=SIZE` (file: and host:PATH, make the file
+ * if it is not there, sparse, at that size; a file that is there stays as it is); for file: and memq:
+ * `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller); for file: `direct=0|1` (O_DIRECT;
+ * without the option it is used where the file system allows it) and `io=uring|threads` (without it io_uring
+ * where it is permitted). A path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a
+ * size is not a path: a file named 8G is `host:./8G`.
  *
  * A GPU only reads a mapped file: there host:PATH wants `ro`.
  *
- * A file that another program makes shorter while it is open: behind file: the reads that miss bytes fail with
- * GN_NVME_UNRECOVERED_READ; behind host: the kernel ends the process (SIGBUS), as with any mapped file. No write
- * makes a file longer.
+ * A file that another program makes shorter while it is open: behind file: the reads that miss bytes fail
+ * with GN_NVME_UNRECOVERED_READ; behind host: the kernel ends the process (SIGBUS), as with any mapped file.
+ * No write makes a file longer.
  *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
  * through queue pairs. Both sit behind the device functions below; adding a store: docs/adding-a-store.md.
@@ -47,7 +47,7 @@ struct gn_store_view {
 	uint64_t timeout_ns;     /* of one transfer */
 	uint32_t transfer_bytes; /* GN_STORE_QUEUES: the largest transfer */
 	uint32_t reserved;
-	char *memory;            /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
+	char *memory; /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
 	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count], in device memory */
 };
 
@@ -75,7 +75,7 @@ SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, uint64_t lba, 
 
 /* Post one transfer of a slot and wait for it; on -GN_ETIMEDOUT the slot is no longer the caller's. */
 SIMT_FN struct gn_store_status gn__store_transfer(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode,
-						  uint64_t offset, uint32_t bytes, uint64_t deadline)
+                                                  uint64_t offset, uint32_t bytes, uint64_t deadline)
 {
 	struct gn_store_status status = {0, 0};
 	uint32_t blocks = (bytes + q->block_bytes - 1) / q->block_bytes;
@@ -94,8 +94,8 @@ SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, s
 	return status;
 }
 
-SIMT_NOINLINE_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
-						      void *to, uint32_t bytes)
+SIMT_NOINLINE_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_store_view *s, uint32_t mask,
+                                                               uint64_t offset, void *to, uint32_t bytes)
 {
 	const struct gn_nvmeq *q = gn__store_queue(s);
 	uint32_t leader = simt_first_lane(mask), cid = 0;
@@ -123,8 +123,9 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_s
 	return status;
 }
 
-SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
-						    const void *from, uint32_t bytes)
+SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_store_view *s, uint32_t mask,
+                                                             uint64_t offset, const void *from,
+                                                             uint32_t bytes)
 {
 	const struct gn_nvmeq *q = gn__store_queue(s);
 	uint32_t leader = simt_first_lane(mask), cid = 0;
@@ -134,8 +135,8 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_sto
 	if (simt_lane() == leader) {
 		deadline = simt_clock_ns() + s->timeout_ns;
 		status.code = gn__store_write_hazard(s, offset / q->block_bytes, bytes / q->block_bytes + 1)
-				      ? -GN_EBUSY
-				      : gn_nvmeq_begin(q, deadline, &cid);
+		                  ? -GN_EBUSY
+		                  : gn_nvmeq_begin(q, deadline, &cid);
 	}
 	status = gn__store_share(mask, leader, status);
 	if (status.code)
@@ -156,11 +157,11 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_sto
  * @offset  in the store, a multiple of block_bytes
  * @to      16-byte aligned, room for bytes rounded up to 16
  * @bytes   up to GN_STORE_MAX_TRANSFER; offset + bytes <= capacity_bytes
- * Waits, at most timeout_ns for the device. Behind it the lanes of mask see the bytes; nobody else does before a
- * release of theirs. Returns the same status to all: 0, -GN_EIO (see device), -GN_ETIMEDOUT.
+ * Waits, at most timeout_ns for the device. Behind it the lanes of mask see the bytes; nobody else does
+ * before a release of theirs. Returns the same status to all: 0, -GN_EIO (see device), -GN_ETIMEDOUT.
  */
-SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset, void *to,
-					      uint32_t bytes)
+SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+                                              void *to, uint32_t bytes)
 {
 	struct gn_store_status ok = {0, 0};
 
@@ -172,13 +173,12 @@ SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uin
 
 /*
  * gn_store_put - collective: write bytes to a store; arguments as for gn_store_fetch.
- * The last block of a store may reach past capacity_bytes: what lies there is dropped. Behind a return of 0 the
- * bytes are in the store (not necessarily on the medium: gn_store_flush).
- * Returns 0, -GN_EIO, -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still
- * land), -GN_EROFS.
+ * The last block of a store may reach past capacity_bytes: what lies there is dropped. Behind a return of 0
+ * the bytes are in the store (not necessarily on the medium: gn_store_flush). Returns 0, -GN_EIO,
+ * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
  */
 SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
-					    const void *from, uint32_t bytes)
+                                            const void *from, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
 
@@ -196,7 +196,8 @@ SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint3
  * @bytes  up to 16, inside one block and inside the capacity
  * Returns 0, -GN_EIO, -GN_ETIMEDOUT.
  */
-SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to, uint32_t bytes)
+SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to,
+                                             uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
 	uint64_t deadline;
@@ -226,7 +227,7 @@ SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint
  * Returns as gn_store_put.
  */
 SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint64_t offset, const void *from,
-					     uint32_t bytes)
+                                             uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
 	uint64_t deadline;
@@ -239,7 +240,9 @@ SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint
 	}
 	q = gn__store_queue(s);
 	deadline = simt_clock_ns() + s->timeout_ns;
-	status.code = gn__store_write_hazard(s, offset / q->block_bytes, 1) ? -GN_EBUSY : gn_nvmeq_begin(q, deadline, &cid);
+	status.code = gn__store_write_hazard(s, offset / q->block_bytes, 1)
+	                  ? -GN_EBUSY
+	                  : gn_nvmeq_begin(q, deadline, &cid);
 	if (status.code)
 		return status;
 	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
@@ -265,7 +268,7 @@ struct gn_store;
  */
 struct gn_fault_plan {
 	uint64_t seed;
-	uint32_t delay_ppm;     /* the completion comes delay_us later */
+	uint32_t delay_ppm; /* the completion comes delay_us later */
 	uint32_t delay_us;
 	uint32_t reorder_ppm;   /* the completion is held back until a few later ones have been posted */
 	uint32_t drop_ppm;      /* executed, but its completion never comes */
@@ -279,11 +282,13 @@ struct gn_fault_plan {
 /* Zero is a good default for every member. What the URI says wins. */
 struct gn_store_options {
 	int read_only;
-	uint32_t queue_count;    /* file: 0 for one a processor of the machine, 128 at most */
-	uint32_t queue_depth;    /* file: a power of two; 0 for 256, less where the buffers would pass 128 MiB */
-	uint32_t transfer_bytes; /* file: largest transfer, at least the page size of the cache; 0 for 64 KiB */
-	uint64_t timeout_ns;     /* 0 for 10 s */
-	uint32_t queue_start;    /* first ticket of the queue pairs, for tests; rounded down as nvmeq.h wants it */
+	uint32_t queue_count; /* file: 0 for one a processor of the machine, 128 at most */
+	uint32_t queue_depth; /* file: a power of two; 0 for 256, less where the buffers would pass 128 MiB */
+	uint32_t
+	    transfer_bytes;  /* file: largest transfer, at least the page size of the cache; 0 for 64 KiB */
+	uint64_t timeout_ns; /* 0 for 10 s */
+	uint32_t
+	    queue_start; /* first ticket of the queue pairs, for tests; rounded down as nvmeq.h wants it */
 	const struct gn_fault_plan *faults; /* borrowed until return */
 };
 
@@ -294,22 +299,26 @@ struct gn_store_options {
  * @options  NULL for the defaults
  * A path must be a regular file. host: memory is registered with the machine in pieces of at most 64 GiB.
  * Host. Returns 0, -GN_EINVAL (not a URI, an option that is not one), -GN_ENOENT, -GN_EACCES, -GN_ENOMEM,
- * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EIO; says which and what to do.
+ * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EIO;
+ * says which and what to do.
  */
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
-		  const struct gn_store_options *options, struct gn_error *error);
+                  const struct gn_store_options *options, struct gn_error *error);
 
 /*
- * gn_store_close - stop controllers, unregister, unmap, close; NULL is nothing. Kernels that use the store must have
- * ended. Waits for transfers that are being executed, also those whose thread gave up on them; bytes that were put
- * are in the store.
+ * gn_store_close - stop controllers, unregister, unmap, close; NULL is nothing. Kernels that use the store
+ * must have ended. Waits for transfers that are being executed, also those whose thread gave up on them;
+ * bytes that were put are in the store.
  */
 void gn_store_close(struct gn_store *store);
 
 /* gn_store_view_of - what kernels get; borrowed, valid until close. */
 const struct gn_store_view *gn_store_view_of(const struct gn_store *store);
 
-/* gn_store_path - in words which way the bytes go, such as "file, io_uring, O_DIRECT, 2 queues of 256". Borrowed. */
+/*
+ * gn_store_path - in words which way the bytes go, such as "file, io_uring, O_DIRECT, 2 queues of 256".
+ * Borrowed.
+ */
 const char *gn_store_path(const struct gn_store *store);
 
 /*
@@ -318,7 +327,8 @@ const char *gn_store_path(const struct gn_store *store);
  * Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC.
  */
 int gn_store_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error);
-int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes, struct gn_error *error);
+int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
+                   struct gn_error *error);
 
 /*
  * gn_store_flush - make everything that was put durable, as far as the store is (host memory is not).
@@ -328,12 +338,15 @@ int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
 /* What a store has moved since it was opened, as its own end counted it. */
 struct gn_store_counters {
-	uint64_t reads, writes;             /* commands executed well */
+	uint64_t reads, writes; /* commands executed well */
 	uint64_t read_bytes, written_bytes;
-	uint64_t failed;                    /* commands that ended in an error */
+	uint64_t failed; /* commands that ended in an error */
 };
 
-/* gn_store_count - the counters of a store behind queue pairs; zero for host: stores, whose bytes nobody else sees. */
+/*
+ * gn_store_count - the counters of a store behind queue pairs; zero for host: stores, whose bytes nobody else
+ * sees.
+ */
 void gn_store_count(const struct gn_store *store, struct gn_store_counters *counters);
 
 #ifdef __cplusplus

@@ -15,8 +15,9 @@ static const char *remedy(int error_number, const struct gn_store_settings *sett
 	case ENOTDIR: return "a part of the path is not a directory";
 	case EACCES:
 	case EPERM:
-		return settings->options.read_only ? "make the file readable for this user"
-						   : "make the file writable for this user, or add ?ro to only read";
+		return settings->options.read_only
+		           ? "make the file readable for this user"
+		           : "make the file writable for this user, or add ?ro to only read";
 	case EROFS: return "the file system is read-only; add ?ro to only read";
 	case ENXIO: return "only regular files can be a store";
 	case EISDIR: return "it is a directory; name a file in it";
@@ -28,21 +29,23 @@ static const char *remedy(int error_number, const struct gn_store_settings *sett
 
 static int refuse_kind(const struct gn_uri *uri, const struct stat *st, struct gn_error *error)
 {
-	const char *kind = S_ISDIR(st->st_mode)	   ? "a directory; name a file in it"
-			   : S_ISFIFO(st->st_mode) ? "a FIFO; only regular files can be a store, copy it into one"
-			   : S_ISBLK(st->st_mode)  ? "a block device; only regular files can be a store"
-						   : "not a regular file; only regular files can be a store";
+	const char *kind = S_ISDIR(st->st_mode) ? "a directory; name a file in it"
+	                   : S_ISFIFO(st->st_mode)
+	                       ? "a FIFO; only regular files can be a store, copy it into one"
+	                   : S_ISBLK(st->st_mode) ? "a block device; only regular files can be a store"
+	                                          : "not a regular file; only regular files can be a store";
 
 	return gn_error_set(error, -GN_ENOTSUP, "%s:%s: is %s", uri->scheme, uri->path, kind);
 }
 
 static int failed(const struct gn_uri *uri, const struct gn_store_settings *settings, int error_number,
-		  struct gn_error *error)
+                  struct gn_error *error)
 {
-	int code = error_number == EISDIR || error_number == ENXIO ? -GN_ENOTSUP : gn_store_code(error_number);
+	int code =
+	    error_number == EISDIR || error_number == ENXIO ? -GN_ENOTSUP : gn_store_code(error_number);
 
 	return gn_error_set(error, code, "%s:%s: cannot be opened: %s; %s", uri->scheme, uri->path,
-			    strerror(error_number), remedy(error_number, settings));
+	                    strerror(error_number), remedy(error_number, settings));
 }
 
 /* A new sparse file. Returns a descriptor or a negative errno value. */
@@ -79,8 +82,8 @@ static int open_any(const char *path, const struct gn_store_settings *settings)
 	return fd < 0 ? -errno : fd;
 }
 
-int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int *fd, uint64_t *bytes,
-		    struct gn_error *error)
+int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int *fd,
+                    uint64_t *bytes, struct gn_error *error)
 {
 	struct stat st;
 
@@ -108,10 +111,11 @@ int gn_regular_read(int fd, const char *name, uint64_t offset, void *to, size_t 
 			continue;
 		if (n < 0)
 			return gn_error_set(error, -GN_EIO, "%s: reading %zu bytes at %llu: %s", name, bytes,
-					    (unsigned long long)offset, strerror(errno));
+			                    (unsigned long long)offset, strerror(errno));
 		if (!n)
-			return gn_error_set(error, -GN_EIO, "%s: ends at %llu; the file was shortened while it was open",
-					    name, (unsigned long long)offset);
+			return gn_error_set(error, -GN_EIO,
+			                    "%s: ends at %llu; the file was shortened while it was open",
+			                    name, (unsigned long long)offset);
 		at += n;
 		offset += (uint64_t)n;
 		bytes -= (size_t)n;
@@ -120,7 +124,7 @@ int gn_regular_read(int fd, const char *name, uint64_t offset, void *to, size_t 
 }
 
 int gn_regular_write(int fd, const char *name, uint64_t offset, const void *from, size_t bytes,
-		     struct gn_error *error)
+                     struct gn_error *error)
 {
 	const char *at = (const char *)from;
 
@@ -130,8 +134,9 @@ int gn_regular_write(int fd, const char *name, uint64_t offset, const void *from
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return gn_error_set(error, gn_store_code(n ? errno : ENOSPC), "%s: writing %zu bytes at %llu: %s",
-					    name, bytes, (unsigned long long)offset, strerror(n ? errno : ENOSPC));
+			return gn_error_set(error, gn_store_code(n ? errno : ENOSPC),
+			                    "%s: writing %zu bytes at %llu: %s", name, bytes,
+			                    (unsigned long long)offset, strerror(n ? errno : ENOSPC));
 		at += n;
 		offset += (uint64_t)n;
 		bytes -= (size_t)n;

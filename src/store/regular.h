@@ -12,17 +12,18 @@
  * @fd, @bytes  receive the descriptor (owned) and the size now
  * Never blocks, on a FIFO neither. Returns 0 or a negative code; the message names the path and what to do.
  */
-int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int *fd, uint64_t *bytes,
-		    struct gn_error *error);
+int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int *fd,
+                    uint64_t *bytes, struct gn_error *error);
 
 /*
  * gn_regular_read, gn_regular_write - all bytes at an offset, however many system calls that takes.
  * @name  for messages
  * Returns 0, -GN_EIO (the file ends early, or the system failed), -GN_ENOSPC.
  */
-int gn_regular_read(int fd, const char *name, uint64_t offset, void *to, size_t bytes, struct gn_error *error);
+int gn_regular_read(int fd, const char *name, uint64_t offset, void *to, size_t bytes,
+                    struct gn_error *error);
 int gn_regular_write(int fd, const char *name, uint64_t offset, const void *from, size_t bytes,
-		     struct gn_error *error);
+                     struct gn_error *error);
 
 /* gn_regular_sync - the file's data are on the medium. Returns 0, -GN_EIO, -GN_ENOSPC. */
 int gn_regular_sync(int fd, const char *name, struct gn_error *error);

@@ -14,14 +14,14 @@ struct option {
 };
 
 static const struct option table[] = {
-	{GN_OPTION_RO, "ro", "ro"},
-	{GN_OPTION_CREATE, "create", "create=SIZE"},
-	{GN_OPTION_QUEUES, "queues", "queues=N"},
-	{GN_OPTION_DEPTH, "depth", "depth=N"},
-	{GN_OPTION_DIRECT, "direct", "direct=0|1"},
-	{GN_OPTION_TIMEOUT, "timeout", "timeout=MS"},
-	{GN_OPTION_THREADS, "threads", "threads=N"},
-	{GN_OPTION_IO, "io", "io=uring|threads"},
+    {GN_OPTION_RO, "ro", "ro"},
+    {GN_OPTION_CREATE, "create", "create=SIZE"},
+    {GN_OPTION_QUEUES, "queues", "queues=N"},
+    {GN_OPTION_DEPTH, "depth", "depth=N"},
+    {GN_OPTION_DIRECT, "direct", "direct=0|1"},
+    {GN_OPTION_TIMEOUT, "timeout", "timeout=MS"},
+    {GN_OPTION_THREADS, "threads", "threads=N"},
+    {GN_OPTION_IO, "io", "io=uring|threads"},
 };
 enum { TABLE = sizeof table / sizeof table[0] };
 
@@ -81,9 +81,7 @@ static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 	int rc = 0;
 
 	switch (bit) {
-	case GN_OPTION_RO:
-		s->options.read_only = 1;
-		return value ? -GN_EINVAL : 0;
+	case GN_OPTION_RO: s->options.read_only = 1; return value ? -GN_EINVAL : 0;
 	case GN_OPTION_CREATE:
 		s->create = 1;
 		return value ? gn_size_parse(value, &s->create_bytes) : -GN_EINVAL;
@@ -107,28 +105,28 @@ static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 		rc = parse_number(value, 1, 64, &number);
 		s->threads = (unsigned)number;
 		return rc;
-	default:
-		return parse_io(value, &s->io);
+	default: return parse_io(value, &s->io);
 	}
 }
 
 static int refuse(const struct gn_uri *uri, const struct gn_uri_option *given, const struct option *option,
-		  unsigned known, struct gn_error *error)
+                  unsigned known, struct gn_error *error)
 {
 	char forms[160];
 
 	if (option)
-		return gn_error_set(error, -GN_EINVAL, "%s:%s: option %s%s%s is not possible; it is written %s%s",
-				    uri->scheme, uri->path, given->name, given->value ? "=" : "",
-				    given->value ? given->value : "", option->form,
-				    option->bit == GN_OPTION_DEPTH ? ", N a power of two from 2 to 32768" : "");
+		return gn_error_set(
+		    error, -GN_EINVAL, "%s:%s: option %s%s%s is not possible; it is written %s%s",
+		    uri->scheme, uri->path, given->name, given->value ? "=" : "",
+		    given->value ? given->value : "", option->form,
+		    option->bit == GN_OPTION_DEPTH ? ", N a power of two from 2 to 32768" : "");
 	list_forms(forms, sizeof forms, known);
 	return gn_error_set(error, -GN_EINVAL, "%s:%s: there is no option \"%s\"; %s: knows %s", uri->scheme,
-			    uri->path, given->name, uri->scheme, forms);
+	                    uri->path, given->name, uri->scheme, forms);
 }
 
 int gn_store_settings_make(struct gn_store_settings *settings, const struct gn_store_options *options,
-			   const struct gn_uri *uri, unsigned known, struct gn_error *error)
+                           const struct gn_uri *uri, unsigned known, struct gn_error *error)
 {
 	memset(settings, 0, sizeof *settings);
 	settings->direct = -1;

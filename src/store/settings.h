@@ -30,11 +30,12 @@ enum gn_store_option {
 enum gn_store_io { GN_IO_AUTO, GN_IO_URING, GN_IO_THREADS };
 
 struct gn_store_settings {
-	struct gn_store_options options; /* zeros replaced by the defaults, except queue_count and queue_depth */
-	uint64_t create_bytes;           /* valid if create */
+	struct gn_store_options
+	    options;           /* zeros replaced by the defaults, except queue_count and queue_depth */
+	uint64_t create_bytes; /* valid if create */
 	int create;
-	int direct;                      /* 0, 1, or -1: where it is possible */
-	unsigned threads;                /* of the controller; 0: it decides */
+	int direct;       /* 0, 1, or -1: where it is possible */
+	unsigned threads; /* of the controller; 0: it decides */
 	enum gn_store_io io;
 };
 
@@ -46,7 +47,7 @@ struct gn_store_settings {
  * what there is).
  */
 int gn_store_settings_make(struct gn_store_settings *settings, const struct gn_store_options *options,
-			   const struct gn_uri *uri, unsigned known, struct gn_error *error);
+                           const struct gn_uri *uri, unsigned known, struct gn_error *error);
 
 #ifdef __cplusplus
 }

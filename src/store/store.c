@@ -24,8 +24,10 @@ static int unknown_scheme(const char *name, struct gn_error *error)
 
 	list[0] = '\0';
 	for (unsigned k = 0; k < SCHEMES && used < sizeof list; k++)
-		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s:", k ? ", " : "", schemes[k]->scheme);
-	return gn_error_set(error, -GN_ENOTSUP, "store %s: is not one that was built in; there are %s", name, list);
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s:", k ? ", " : "",
+		                         schemes[k]->scheme);
+	return gn_error_set(error, -GN_ENOTSUP, "store %s: is not one that was built in; there are %s", name,
+	                    list);
 }
 
 static char *quote_name(const struct gn_uri *uri)
@@ -39,7 +41,7 @@ static char *quote_name(const struct gn_uri *uri)
 }
 
 static int open_parsed(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
-		       const struct gn_store_options *options, struct gn_error *error)
+                       const struct gn_store_options *options, struct gn_error *error)
 {
 	const struct gn_store_ops *ops = find_scheme(uri->scheme);
 	struct gn_store_settings settings;
@@ -66,7 +68,7 @@ static int open_parsed(struct gn_store **store, struct simt_machine *machine, co
 }
 
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
-		  const struct gn_store_options *options, struct gn_error *error)
+                  const struct gn_store_options *options, struct gn_error *error)
 {
 	struct gn_uri *parsed = (struct gn_uri *)malloc(sizeof *parsed);
 	int rc;
@@ -107,8 +109,8 @@ static int check_range(const struct gn_store *store, uint64_t offset, size_t byt
 
 	if (offset <= capacity && bytes <= capacity - offset)
 		return 0;
-	return gn_error_set(error, -GN_ERANGE, "%s: %zu bytes at %llu reach past its end at %llu", store->name, bytes,
-			    (unsigned long long)offset, (unsigned long long)capacity);
+	return gn_error_set(error, -GN_ERANGE, "%s: %zu bytes at %llu reach past its end at %llu",
+	                    store->name, bytes, (unsigned long long)offset, (unsigned long long)capacity);
 }
 
 int gn_store_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error)
@@ -118,14 +120,16 @@ int gn_store_read(struct gn_store *store, uint64_t offset, void *to, size_t byte
 	return rc ? rc : store->ops->read(store, offset, to, bytes, error);
 }
 
-int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes, struct gn_error *error)
+int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
+                   struct gn_error *error)
 {
 	int rc = check_range(store, offset, bytes, error);
 
 	if (rc)
 		return rc;
 	if (store->view.read_only)
-		return gn_error_set(error, -GN_EROFS, "%s: opened read-only; open it without ro to write", store->name);
+		return gn_error_set(error, -GN_EROFS, "%s: opened read-only; open it without ro to write",
+		                    store->name);
 	return store->ops->write(store, offset, from, bytes, error);
 }
 

@@ -21,26 +21,28 @@ struct gn_store {
 };
 
 /*
- * A scheme. Functions are called on the host, one at a time; ranges were checked and read-only refused before.
- * On failure they return a negative code and set the message.
+ * A scheme. Functions are called on the host, one at a time; ranges were checked and read-only refused
+ * before. On failure they return a negative code and set the message.
  */
 struct gn_store_ops {
 	const char *scheme;
 	unsigned options; /* mask of enum gn_store_option */
 	/* Returns a store with ops, view and path set in *store, or a code and nothing. */
 	int (*open)(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
-		    const struct gn_store_settings *settings, struct gn_error *error);
+	            const struct gn_store_settings *settings, struct gn_error *error);
 	void (*close)(struct gn_store *store);
 	int (*read)(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error);
 	int (*write)(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
-		     struct gn_error *error);
+	             struct gn_error *error);
 	int (*flush)(struct gn_store *store, struct gn_error *error);
 	void (*count)(const struct gn_store *store, struct gn_store_counters *counters);
 };
 
 extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq;
 
-/* gn_store_code - the library's code for a positive errno value; -GN_EIO for one without a code of its own. */
+/*
+ * gn_store_code - the library's code for a positive errno value; -GN_EIO for one without a code of its own.
+ */
 int gn_store_code(int error_number);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The software controller against commands written by hand into its queues: right ones, wrong ones and rubbish.
- * Expected statuses are those of the NVM Express Base Specification 2.0 and the NVM Command Set Specification 1.0.
+ * The software controller against commands written by hand into its queues: right ones, wrong ones and
+ * rubbish. Expected statuses are those of the NVM Express Base Specification 2.0 and the NVM Command Set
+ * Specification 1.0.
  */
 #include <time.h>
 
@@ -30,14 +31,18 @@ static void raw_post(struct raw *raw, const struct gn_nvme_command *c)
 	simt_store_release_sys_u32(raw->q->sq_doorbell, raw->tail);
 }
 
-/* Wait for a completion some places ahead without taking it. Returns its id, phase and status, or 0xffffffff if none comes. */
+/*
+ * Wait for a completion some places ahead without taking it. Returns its id, phase and status, or 0xffffffff
+ * if none comes.
+ */
 static uint32_t raw_peek(const struct raw *raw, uint32_t ahead)
 {
 	const struct gn_nvme_completion *entry = &raw->q->cq[(raw->head + ahead) % raw->q->depth];
 	uint32_t phase = raw->head + ahead < raw->q->depth ? raw->phase : !raw->phase, tail;
 	uint64_t give_up = simt_clock_ns() + 5000000000u;
 
-	while (((tail = simt_load_acquire_sys_u32((const uint32_t *)(const void *)&entry->cid)) >> 16 & 1) != phase) {
+	while (((tail = simt_load_acquire_sys_u32((const uint32_t *)(const void *)&entry->cid)) >> 16 & 1) !=
+	       phase) {
 		simt_relax();
 		if (simt_clock_ns() > give_up)
 			return UINT32_MAX;
@@ -189,13 +194,13 @@ static void refuses_blocks_past_the_end(void **state)
 		uint64_t lba;
 		uint32_t blocks, status;
 	} cases[] = {
-		{BLOCKS - 1, 1, GN_NVME_OK},
-		{BLOCKS, 1, GN_NVME_LBA_OUT_OF_RANGE},
-		{BLOCKS - 1, 2, GN_NVME_LBA_OUT_OF_RANGE},
-		{BLOCKS - 8, 8, GN_NVME_OK},
-		{UINT64_MAX, 1, GN_NVME_LBA_OUT_OF_RANGE},
-		{UINT64_MAX, 2, GN_NVME_LBA_OUT_OF_RANGE},
-		{UINT64_MAX / 512 + 1, 1, GN_NVME_LBA_OUT_OF_RANGE}, /* times 512 it would be 0 */
+	    {BLOCKS - 1, 1, GN_NVME_OK},
+	    {BLOCKS, 1, GN_NVME_LBA_OUT_OF_RANGE},
+	    {BLOCKS - 1, 2, GN_NVME_LBA_OUT_OF_RANGE},
+	    {BLOCKS - 8, 8, GN_NVME_OK},
+	    {UINT64_MAX, 1, GN_NVME_LBA_OUT_OF_RANGE},
+	    {UINT64_MAX, 2, GN_NVME_LBA_OUT_OF_RANGE},
+	    {UINT64_MAX / 512 + 1, 1, GN_NVME_LBA_OUT_OF_RANGE}, /* times 512 it would be 0 */
 	};
 	struct store_test *t = (struct store_test *)*state;
 	struct raw raw;
@@ -439,16 +444,19 @@ static uint64_t draw(uint64_t *state)
 /* Near enough to a right command to get far. */
 static struct gn_nvme_command random_command(const struct raw *raw, uint64_t *state)
 {
-	struct gn_nvme_command c = read_command(raw, draw(state) % (BLOCKS + 16), (uint32_t)(1 + draw(state) % 140));
+	struct gn_nvme_command c =
+	    read_command(raw, draw(state) % (BLOCKS + 16), (uint32_t)(1 + draw(state) % 140));
 	uint64_t change = draw(state);
 
 	c.opcode = (uint8_t)(draw(state) % 4);
 	c.cid = (uint16_t)draw(state);
 	c.prp1 = page_address(raw, (uint32_t)(draw(state) % 130));
-	c.prp2 = draw(state) % 2 ? raw->q->prp_list_bus + draw(state) % 1030 * 8 : page_address(raw, (uint32_t)(draw(state) % 130));
+	c.prp2 = draw(state) % 2 ? raw->q->prp_list_bus + draw(state) % 1030 * 8
+	                         : page_address(raw, (uint32_t)(draw(state) % 130));
 	if (change % 8 == 0)
 		((unsigned char *)&c)[change / 8 % 64] ^= (unsigned char)(change >> 20);
-	write_list(raw, (uint32_t)(draw(state) % 128), draw(state) % 8 ? page_address(raw, (uint32_t)(draw(state) % 128)) : draw(state));
+	write_list(raw, (uint32_t)(draw(state) % 128),
+	           draw(state) % 8 ? page_address(raw, (uint32_t)(draw(state) % 128)) : draw(state));
 	return c;
 }
 
@@ -488,22 +496,22 @@ static void survives_doorbells_that_show_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		store_case(refuses_unknown_opcodes),
-		store_case(refuses_other_namespaces),
-		store_case(refuses_fields_it_does_not_know),
-		store_case(refuses_blocks_past_the_end),
-		store_case(refuses_transfers_that_are_too_large),
-		store_case(protects_what_is_read_only),
-		store_case(touches_no_other_memory),
-		store_case(refuses_addresses_that_are_not_aligned),
-		store_case(scatters_over_a_list),
-		store_case(begins_inside_a_page),
-		store_case(follows_a_list_to_the_next_page),
-		store_case(moves_odd_segments_of_a_file),
-		store_case(completes_equal_ids_each),
-		store_case(waits_while_completions_are_not_taken),
-		store_case(survives_rubbish),
-		store_case(survives_doorbells_that_show_nonsense),
+	    store_case(refuses_unknown_opcodes),
+	    store_case(refuses_other_namespaces),
+	    store_case(refuses_fields_it_does_not_know),
+	    store_case(refuses_blocks_past_the_end),
+	    store_case(refuses_transfers_that_are_too_large),
+	    store_case(protects_what_is_read_only),
+	    store_case(touches_no_other_memory),
+	    store_case(refuses_addresses_that_are_not_aligned),
+	    store_case(scatters_over_a_list),
+	    store_case(begins_inside_a_page),
+	    store_case(follows_a_list_to_the_next_page),
+	    store_case(moves_odd_segments_of_a_file),
+	    store_case(completes_equal_ids_each),
+	    store_case(waits_while_completions_are_not_taken),
+	    store_case(survives_rubbish),
+	    store_case(survives_doorbells_that_show_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A controller that misbehaves by plan: every wait ends, with the right code, and no bytes are passed off as good. */
+/*
+ * A controller that misbehaves by plan: every wait ends, with the right code, and no bytes are passed off as
+ * good.
+ */
 #include <time.h>
 
 #include "test_store_support.h"
@@ -37,8 +40,8 @@ static struct gn_fault_plan plan_of(uint64_t seed)
 }
 
 /* One command from begin to end, in so many milliseconds. Returns what wait did. */
-static int command_within(const struct gn_nvmeq *q, unsigned ms, uint32_t opcode, uint64_t lba, uint32_t blocks,
-			  unsigned char fill, uint32_t *status)
+static int command_within(const struct gn_nvmeq *q, unsigned ms, uint32_t opcode, uint64_t lba,
+                          uint32_t blocks, unsigned char fill, uint32_t *status)
 {
 	uint64_t deadline = simt_clock_ns() + ms * MS;
 	uint32_t cid;
@@ -55,8 +58,8 @@ static int command_within(const struct gn_nvmeq *q, unsigned ms, uint32_t opcode
 }
 
 /* One that is to be answered, however busy the machine is. */
-static int command(const struct gn_nvmeq *q, uint32_t opcode, uint64_t lba, uint32_t blocks, unsigned char fill,
-		   uint32_t *status)
+static int command(const struct gn_nvmeq *q, uint32_t opcode, uint64_t lba, uint32_t blocks,
+                   unsigned char fill, uint32_t *status)
 {
 	return command_within(q, 5000, opcode, lba, blocks, fill, status);
 }
@@ -108,7 +111,8 @@ static void no_plan_no_fault(void **state)
 	uint32_t status;
 
 	for (unsigned k = 0; k < 1000; k++)
-		assert_int_equal(command(q, k % 2 ? GN_NVME_READ : GN_NVME_WRITE, k % 256 * 8, 8, 1, &status), 0);
+		assert_int_equal(command(q, k % 2 ? GN_NVME_READ : GN_NVME_WRITE, k % 256 * 8, 8, 1, &status),
+		                 0);
 	assert_int_equal(q->state->strays, 0);
 }
 
@@ -259,7 +263,10 @@ static void short_delays_only_take_time(void **state)
 	assert_true(simt_clock_ns() - begin >= 20 * MS);
 }
 
-/* Post a queue full of writes at once, then wait for each; remember in which order completions lay in the queue. */
+/*
+ * Post a queue full of writes at once, then wait for each; remember in which order completions lay in the
+ * queue.
+ */
 static unsigned write_at_once(const struct gn_nvmeq *q, unsigned round)
 {
 	uint32_t cid[DEPTH], first = q->state->head, status;
@@ -331,15 +338,24 @@ struct storm {
 	uint32_t rounds;
 };
 
-enum { STORM_GOOD, STORM_FAILED, STORM_LATE, STORM_BUSY, STORM_ODD, STORM_LIES, STORM_KINDS, STORM_PAGE = 1024 };
+enum {
+	STORM_GOOD,
+	STORM_FAILED,
+	STORM_LATE,
+	STORM_BUSY,
+	STORM_ODD,
+	STORM_LIES,
+	STORM_KINDS,
+	STORM_PAGE = 1024
+};
 
 SIMT_FN uint32_t storm_kind(struct gn_store_status s)
 {
-	return !s.code			   ? STORM_GOOD
+	return !s.code                         ? STORM_GOOD
 	       : s.code == -GN_EIO && s.device ? STORM_FAILED
-	       : s.code == -GN_ETIMEDOUT   ? STORM_LATE
-	       : s.code == -GN_EBUSY	   ? STORM_BUSY
-					   : STORM_ODD;
+	       : s.code == -GN_ETIMEDOUT       ? STORM_LATE
+	       : s.code == -GN_EBUSY           ? STORM_BUSY
+	                                       : STORM_ODD;
 }
 
 SIMT_FN void storm_thread(const struct storm *a)
@@ -408,7 +424,7 @@ static void nothing_hangs_or_lies_in_a_storm(void **state)
 	for (uint64_t seed = 1; seed <= 6; seed++)
 		run_storm(t, seed, count);
 	print_message("good %u failed %u late %u busy %u\n", count[STORM_GOOD], count[STORM_FAILED],
-		      count[STORM_LATE], count[STORM_BUSY]);
+	              count[STORM_LATE], count[STORM_BUSY]);
 	assert_int_equal(count[STORM_LIES], 0);
 	assert_int_equal(count[STORM_ODD], 0);
 	assert_true(count[STORM_GOOD] > 10000);
@@ -419,17 +435,17 @@ static void nothing_hangs_or_lies_in_a_storm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		store_case(no_plan_no_fault),
-		store_case(failed_commands_are_not_executed),
-		store_case(reads_may_be_spared),
-		store_case(torn_transfers_are_reported),
-		store_case(duplicates_are_strays),
-		store_case(dropped_completions_time_out),
-		store_case(late_completions_give_slots_back),
-		store_case(short_delays_only_take_time),
-		store_case(reordered_completions_reach_their_commands),
-		store_case(a_seed_repeats_its_faults),
-		store_case(nothing_hangs_or_lies_in_a_storm),
+	    store_case(no_plan_no_fault),
+	    store_case(failed_commands_are_not_executed),
+	    store_case(reads_may_be_spared),
+	    store_case(torn_transfers_are_reported),
+	    store_case(duplicates_are_strays),
+	    store_case(dropped_completions_time_out),
+	    store_case(late_completions_give_slots_back),
+	    store_case(short_delays_only_take_time),
+	    store_case(reordered_completions_reach_their_commands),
+	    store_case(a_seed_repeats_its_faults),
+	    store_case(nothing_hangs_or_lies_in_a_storm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

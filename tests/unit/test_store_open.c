@@ -49,13 +49,14 @@ static void refuses_a_device(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
 
-	assert_int_equal(gn_store_open(&t->store, t->machine, "file:/dev/null", NULL, &t->error), -GN_ENOTSUP);
+	assert_int_equal(gn_store_open(&t->store, t->machine, "file:/dev/null", NULL, &t->error),
+	                 -GN_ENOTSUP);
 	assert_says(t, "/dev/null", "regular file");
 }
 
 /*
- * In a process of nobody's: root may read everything. Returns what gn_store_open did, -254 if its message says
- * something else. Forks without threads, as the thread sanitizer wants it.
+ * In a process of nobody's: root may read everything. Returns what gn_store_open did, -254 if its message
+ * says something else. Forks without threads, as the thread sanitizer wants it.
  */
 static int open_as_nobody(struct store_test *t, const char *more, const char *says)
 {
@@ -105,9 +106,11 @@ static void refuses_options_of_others(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
 
-	assert_int_equal(gn_store_open(&t->store, t->machine, "host:4M?queues=2", NULL, &t->error), -GN_EINVAL);
+	assert_int_equal(gn_store_open(&t->store, t->machine, "host:4M?queues=2", NULL, &t->error),
+	                 -GN_EINVAL);
 	assert_says(t, "queues", "host: knows ro, create=SIZE");
-	assert_int_equal(gn_store_open(&t->store, t->machine, "memq:4M?direct=1", NULL, &t->error), -GN_EINVAL);
+	assert_int_equal(gn_store_open(&t->store, t->machine, "memq:4M?direct=1", NULL, &t->error),
+	                 -GN_EINVAL);
 	assert_says(t, "direct", "memq: knows");
 }
 
@@ -180,7 +183,7 @@ static void says_which_way_bytes_go(void **state)
 	make_file(t, 8192, 0);
 	open_file(t, "file", "?queues=2&depth=16&direct=0&io=threads", NULL);
 	assert_string_equal(gn_store_path(t->store),
-			    "file, preadv in threads, page cache, 2 queues of 16, 1 controller thread");
+	                    "file, preadv in threads, page cache, 2 queues of 16, 1 controller thread");
 }
 
 static void opens_the_path_that_looks_like_a_size(void **state)
@@ -200,20 +203,20 @@ static void opens_the_path_that_looks_like_a_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		store_case(says_what_is_missing),
-		store_case(refuses_a_directory),
-		store_case(refuses_a_fifo_at_once),
-		store_case(refuses_a_device),
-		store_case(says_who_may_not_read),
-		store_case(refuses_an_unknown_scheme),
-		store_case(refuses_options_of_others),
-		store_case(refuses_transfers_that_are_too_large),
-		store_case(refuses_more_memory_than_there_is),
-		store_case(creates_a_sparse_file_once),
-		store_case(leaves_nothing_when_a_file_cannot_be_created),
-		store_case(opens_an_empty_file),
-		store_case(says_which_way_bytes_go),
-		store_case(opens_the_path_that_looks_like_a_size),
+	    store_case(says_what_is_missing),
+	    store_case(refuses_a_directory),
+	    store_case(refuses_a_fifo_at_once),
+	    store_case(refuses_a_device),
+	    store_case(says_who_may_not_read),
+	    store_case(refuses_an_unknown_scheme),
+	    store_case(refuses_options_of_others),
+	    store_case(refuses_transfers_that_are_too_large),
+	    store_case(refuses_more_memory_than_there_is),
+	    store_case(creates_a_sparse_file_once),
+	    store_case(leaves_nothing_when_a_file_cannot_be_created),
+	    store_case(opens_an_empty_file),
+	    store_case(says_which_way_bytes_go),
+	    store_case(opens_the_path_that_looks_like_a_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,8 @@ static inline int store_setup(void **state)
 
 	if (!t)
 		return -1;
-	snprintf(t->folder, sizeof t->folder, "%s/grapnel-store-XXXXXX", parent && strlen(parent) < 90 ? parent : "/tmp");
+	snprintf(t->folder, sizeof t->folder, "%s/grapnel-store-XXXXXX",
+	         parent && strlen(parent) < 90 ? parent : "/tmp");
 	if (!mkdtemp(t->folder))
 		return -1;
 	snprintf(t->file, sizeof t->file, "%s/file", t->folder);
@@ -83,7 +84,7 @@ static inline int store_teardown(void **state)
 
 /* Open `scheme:FILE options` of the test. Returns what gn_store_open did. */
 static inline int try_file(struct store_test *t, const char *scheme, const char *more,
-			   const struct gn_store_options *options)
+                           const struct gn_store_options *options)
 {
 	char uri[256];
 
@@ -92,7 +93,7 @@ static inline int try_file(struct store_test *t, const char *scheme, const char 
 }
 
 static inline void open_file(struct store_test *t, const char *scheme, const char *more,
-			     const struct gn_store_options *options)
+                             const struct gn_store_options *options)
 {
 	if (try_file(t, scheme, more, options))
 		fail_msg("%s", t->error.text);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels put into a store is what kernels and the host get out of it, whatever the store, and nothing else. */
+/*
+ * What kernels put into a store is what kernels and the host get out of it, whatever the store, and nothing
+ * else.
+ */
 #include <sys/mount.h>
 
 #include "test_store_support.h"
@@ -9,8 +12,9 @@ enum { WRITE_PAGES, READ_PAGES };
 /* Each thread (or warp, when collective) moves every threads-th page, and checks what it reads. */
 struct job {
 	struct gn_store_view store;
-	char *buffer; /* a page a thread */
-	uint32_t *wrong; /* [0] bytes that differ, [1] transfers that failed, [2] the last code, [3] device status */
+	char *buffer;    /* a page a thread */
+	uint32_t *wrong; /* [0] bytes that differ, [1] transfers that failed, [2] the last code, [3] device
+	                    status */
 	uint32_t page_bytes, round, what, collective;
 };
 
@@ -64,7 +68,8 @@ struct outcome {
 	uint32_t device;
 };
 
-static struct outcome run(struct store_test *t, uint32_t threads, uint32_t page_bytes, uint32_t what, uint32_t round)
+static struct outcome run(struct store_test *t, uint32_t threads, uint32_t page_bytes, uint32_t what,
+                          uint32_t round)
 {
 	struct simt_grid grid = {threads / 32, 32, 0};
 	struct outcome outcome;
@@ -94,8 +99,8 @@ static void must(struct store_test *t, uint32_t threads, uint32_t page_bytes, ui
 	struct outcome o = run(t, threads, page_bytes, what, round);
 
 	if (o.failed || o.differ)
-		fail_msg("%s: %u transfers failed (last with %d, %#x), %u bytes differ", gn_store_path(t->store), o.failed,
-			 o.code, o.device, o.differ);
+		fail_msg("%s: %u transfers failed (last with %d, %#x), %u bytes differ",
+		         gn_store_path(t->store), o.failed, o.code, o.device, o.differ);
 }
 
 /* Kernels write, kernels read, the host reads; twice, so that what is overwritten shows. */
@@ -288,7 +293,8 @@ static void host_reaches_any_range(void **state)
 			bytes[b] = byte_of(777 + b, 3);
 		assert_int_equal(gn_store_write(t->store, 777, bytes, sizeof bytes, &t->error), 0);
 		assert_content(t, 777, sizeof bytes, 3);
-		assert_int_equal(gn_store_write(t->store, (1 << 20) - 999, bytes, 1000, &t->error), -GN_ERANGE);
+		assert_int_equal(gn_store_write(t->store, (1 << 20) - 999, bytes, 1000, &t->error),
+		                 -GN_ERANGE);
 		assert_says(t, uris[k], "1048576");
 		assert_int_equal(gn_store_read(t->store, UINT64_MAX, bytes, 2, &t->error), -GN_ERANGE);
 		close_store(t);
@@ -413,26 +419,26 @@ static void full_disk_fails_writes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		store_case(host_memory_keeps_bytes),
-		store_case(host_file_keeps_bytes),
-		store_case(file_keeps_bytes),
-		store_case(file_keeps_bytes_through_the_page_cache),
-		store_case(file_keeps_bytes_without_io_uring),
-		store_case(file_keeps_bytes_in_two_pages),
-		store_case(file_keeps_bytes_in_large_pages),
-		store_case(file_keeps_bytes_in_blocks),
-		store_case(few_slots_serve_many_threads),
-		store_case(full_warps_move_pages_together),
-		store_case(tickets_pass_their_end),
-		store_case(file_may_end_anywhere),
-		store_case(bytes_behind_the_end_are_zeros),
-		store_case(few_bytes_anywhere),
-		store_case(host_reaches_any_range),
-		store_case(read_only_refuses_writes),
-		store_case(shortened_file_fails_instead_of_zeros),
-		store_case(counts_what_moved),
-		store_case(flush_command_completes),
-		store_case(full_disk_fails_writes),
+	    store_case(host_memory_keeps_bytes),
+	    store_case(host_file_keeps_bytes),
+	    store_case(file_keeps_bytes),
+	    store_case(file_keeps_bytes_through_the_page_cache),
+	    store_case(file_keeps_bytes_without_io_uring),
+	    store_case(file_keeps_bytes_in_two_pages),
+	    store_case(file_keeps_bytes_in_large_pages),
+	    store_case(file_keeps_bytes_in_blocks),
+	    store_case(few_slots_serve_many_threads),
+	    store_case(full_warps_move_pages_together),
+	    store_case(tickets_pass_their_end),
+	    store_case(file_may_end_anywhere),
+	    store_case(bytes_behind_the_end_are_zeros),
+	    store_case(few_bytes_anywhere),
+	    store_case(host_reaches_any_range),
+	    store_case(read_only_refuses_writes),
+	    store_case(shortened_file_fails_instead_of_zeros),
+	    store_case(counts_what_moved),
+	    store_case(flush_command_completes),
+	    store_case(full_disk_fails_writes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

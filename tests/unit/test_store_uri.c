@@ -48,8 +48,9 @@ static void decodes_escapes(void **state)
 
 static void refuses_what_is_no_uri(void **state)
 {
-	static const char *const bad[] = {"",       "/data/x", ":x",       "4file:x", "file",       "file:",
-					  "file:?ro", "file:%", "file:%2", "file:%zz", "file:a%00b", "fi le:x"};
+	static const char *const bad[] = {"",        "/data/x",  ":x",         "4file:x",
+	                                  "file",    "file:",    "file:?ro",   "file:%",
+	                                  "file:%2", "file:%zz", "file:a%00b", "fi le:x"};
 
 	(void)state;
 	for (unsigned k = 0; k < sizeof bad / sizeof bad[0]; k++) {
@@ -76,7 +77,8 @@ static void refuses_what_is_too_long(void **state)
 
 static int settings_of(struct gn_store_settings *s, const char *text, const struct gn_store_options *options)
 {
-	unsigned known = GN_OPTION_RO | GN_OPTION_CREATE | GN_OPTION_DIRECT | GN_OPTION_IO | GN_OPTIONS_QUEUES;
+	unsigned known =
+	    GN_OPTION_RO | GN_OPTION_CREATE | GN_OPTION_DIRECT | GN_OPTION_IO | GN_OPTIONS_QUEUES;
 
 	assert_int_equal(gn_uri_parse(&uri, text, &error), 0);
 	error.text[0] = '\0';
@@ -105,8 +107,10 @@ static void uri_wins_over_options(void **state)
 	memset(&options, 0, sizeof options);
 	options.queue_count = 7;
 	options.queue_depth = 64;
-	assert_int_equal(settings_of(&s, "file:x?queues=3&timeout=25&create=1.5G&ro&direct=0&io=threads&threads=2",
-				     &options), 0);
+	assert_int_equal(
+	    settings_of(&s, "file:x?queues=3&timeout=25&create=1.5G&ro&direct=0&io=threads&threads=2",
+	                &options),
+	    0);
 	assert_int_equal(s.options.queue_count, 3);
 	assert_int_equal(s.options.queue_depth, 64);
 	assert_int_equal(s.options.timeout_ns, 25000000);
@@ -123,15 +127,18 @@ static void names_the_options_there_are(void **state)
 
 	(void)state;
 	assert_int_equal(settings_of(&s, "file:/d/x?quick=1", NULL), -GN_EINVAL);
-	assert_string_equal(error.text, "file:/d/x: there is no option \"quick\"; file: knows ro, create=SIZE, queues=N, "
-					"depth=N, direct=0|1, timeout=MS, threads=N, io=uring|threads");
+	assert_string_equal(error.text,
+	                    "file:/d/x: there is no option \"quick\"; file: knows ro, create=SIZE, queues=N, "
+	                    "depth=N, direct=0|1, timeout=MS, threads=N, io=uring|threads");
 }
 
 static void refuses_values(void **state)
 {
-	static const char *const bad[] = {"queues=0", "queues",   "queues=-1", "queues=4x",  "depth=3", "depth=65536",
-					  "direct=2", "timeout=", "timeout=0", "create",     "create=many", "io=fast",
-					  "ro=1",     "io",       "threads=0", "queues=99999999999999999999"};
+	static const char *const bad[] = {
+	    "queues=0",  "queues",      "queues=-1",   "queues=4x",
+	    "depth=3",   "depth=65536", "direct=2",    "timeout=",
+	    "timeout=0", "create",      "create=many", "io=fast",
+	    "ro=1",      "io",          "threads=0",   "queues=99999999999999999999"};
 	struct gn_store_settings s;
 	char text[80];
 
@@ -148,16 +155,16 @@ static void refuses_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes_scheme_and_path),
-		cmocka_unit_test(keeps_further_colons_and_spaces),
-		cmocka_unit_test(takes_options),
-		cmocka_unit_test(decodes_escapes),
-		cmocka_unit_test(refuses_what_is_no_uri),
-		cmocka_unit_test(refuses_what_is_too_long),
-		cmocka_unit_test(has_defaults),
-		cmocka_unit_test(uri_wins_over_options),
-		cmocka_unit_test(names_the_options_there_are),
-		cmocka_unit_test(refuses_values),
+	    cmocka_unit_test(takes_scheme_and_path),
+	    cmocka_unit_test(keeps_further_colons_and_spaces),
+	    cmocka_unit_test(takes_options),
+	    cmocka_unit_test(decodes_escapes),
+	    cmocka_unit_test(refuses_what_is_no_uri),
+	    cmocka_unit_test(refuses_what_is_too_long),
+	    cmocka_unit_test(has_defaults),
+	    cmocka_unit_test(uri_wins_over_options),
+	    cmocka_unit_test(names_the_options_there_are),
+	    cmocka_unit_test(refuses_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,8 +63,8 @@ static uint32_t add_page(const struct gn_nvmeq *q, struct gn_request *r, uint64_
 }
 
 /*
- * A PRP list (Base Specification 2.0, 4.1.1): addresses of pages up to the end of the memory page that holds the
- * list; if more are needed the last one of it is the address of the next list.
+ * A PRP list (Base Specification 2.0, 4.1.1): addresses of pages up to the end of the memory page that holds
+ * the list; if more are needed the last one of it is the address of the next list.
  */
 static uint32_t walk_list(const struct gn_nvmeq *q, struct gn_request *r, uint64_t list, uint32_t left)
 {
@@ -97,7 +97,7 @@ static uint32_t walk_list(const struct gn_nvmeq *q, struct gn_request *r, uint64
 
 /* The memory of a command: the first page may begin anywhere in it, the others are whole. */
 static uint32_t walk_pages(const struct gn_nvmeq *q, struct gn_request *r, const struct gn_nvme_command *c,
-			   uint32_t bytes)
+                           uint32_t bytes)
 {
 	uint32_t first = GN_NVME_PAGE - c->prp1 % GN_NVME_PAGE, left, status;
 
@@ -118,7 +118,10 @@ static void zero_segments(const struct gn_request *r)
 		memset(r->segment[k].iov_base, 0, r->segment[k].iov_len);
 }
 
-/* The last block may reach past the end of the medium: there a read finds zeros and a write nothing to change. */
+/*
+ * The last block may reach past the end of the medium: there a read finds zeros and a write nothing to
+ * change.
+ */
 static void clip(const struct gn_namespace *ns, struct gn_request *r)
 {
 	uint64_t inside_bytes = ns->bytes - r->offset;
@@ -131,7 +134,7 @@ static void clip(const struct gn_namespace *ns, struct gn_request *r)
 }
 
 static uint32_t decode_transfer(const struct gn_nvmeq *q, const struct gn_namespace *ns,
-				const struct gn_nvme_command *c, struct gn_request *r)
+                                const struct gn_nvme_command *c, struct gn_request *r)
 {
 	uint64_t blocks = ns->bytes / q->block_bytes + !!(ns->bytes % q->block_bytes);
 	uint32_t count = (c->cdw12 & 0xffff) + 1, status;
@@ -151,8 +154,8 @@ static uint32_t decode_transfer(const struct gn_nvmeq *q, const struct gn_namesp
 	return status;
 }
 
-uint32_t gn_command_decode(const struct gn_nvmeq *q, const struct gn_namespace *ns, const struct gn_nvme_command *c,
-			   struct gn_request *r)
+uint32_t gn_command_decode(const struct gn_nvmeq *q, const struct gn_namespace *ns,
+                           const struct gn_nvme_command *c, struct gn_request *r)
 {
 	r->offset = 0;
 	r->bytes = r->moved_bytes = 0;

@@ -23,12 +23,12 @@ uint32_t gn_command_segments(const struct gn_nvmeq *q);
 /*
  * gn_command_decode - check a command and fill the request that executes it.
  * @r  segment points to gn_command_segments entries; the rest is set here
- * Believes nothing: opcode, namespace, block range, transfer size and every address are checked; memory outside
- * the queue pair's own buffers and PRP lists is not touched (an IOMMU would see to that for hardware). Zeroes the
- * part of a read that lies past the end of the medium.
- * Returns GN_NVME_OK or the status the command completes with.
+ * Believes nothing: opcode, namespace, block range, transfer size and every address are checked; memory
+ * outside the queue pair's own buffers and PRP lists is not touched (an IOMMU would see to that for
+ * hardware). Zeroes the part of a read that lies past the end of the medium. Returns GN_NVME_OK or the status
+ * the command completes with.
  */
-uint32_t gn_command_decode(const struct gn_nvmeq *q, const struct gn_namespace *ns, const struct gn_nvme_command *c,
-			   struct gn_request *r);
+uint32_t gn_command_decode(const struct gn_nvmeq *q, const struct gn_namespace *ns,
+                           const struct gn_nvme_command *c, struct gn_request *r);
 
 #endif

@@ -12,8 +12,8 @@
 #include <store/controller/port.h>
 
 enum {
-	SPINS = 200,           /* rounds without work before the thread yields, and as many before it naps */
-	CORES_A_THREAD = 4,    /* the threads that ask need cores too */
+	SPINS = 200,        /* rounds without work before the thread yields, and as many before it naps */
+	CORES_A_THREAD = 4, /* the threads that ask need cores too */
 	THREADS_MOST = 16,
 };
 /*
@@ -24,13 +24,13 @@ enum {
 #define NAP_SHARE 8
 #define NAP_LEAST_NS 50000u
 #define NAP_MOST_NS 1000000u
-#define WAIT_NS 100000u       /* for the engine, while it has something to do */
+#define WAIT_NS 100000u /* for the engine, while it has something to do */
 
 struct server {
 	pthread_t thread;
 	struct gn_controller *controller;
 	struct gn_engine *engine;
-	struct gn_port *port;    /* [ports] */
+	struct gn_port *port; /* [ports] */
 	uint32_t ports;
 	uint32_t in_flight;      /* requests that the engine has */
 	uint32_t quiet;          /* rounds without work */
@@ -148,8 +148,8 @@ static void share_out(struct gn_controller *c)
 	}
 }
 
-static int make_ports(struct gn_controller *c, const struct gn_nvmeq *queue, const struct gn_fault_plan *faults,
-		      struct gn_error *error)
+static int make_ports(struct gn_controller *c, const struct gn_nvmeq *queue,
+                      const struct gn_fault_plan *faults, struct gn_error *error)
 {
 	if (faults)
 		c->faults = *faults;
@@ -159,16 +159,17 @@ static int make_ports(struct gn_controller *c, const struct gn_nvmeq *queue, con
 
 		for (uint32_t place = 0; place < s->ports; place++)
 			if (gn_port_init(&s->port[place], first + place, place, &queue[first + place], &c->ns,
-					 faults ? &c->faults : NULL))
+			                 faults ? &c->faults : NULL))
 				return gn_error_set(error, -GN_ENOMEM,
-						    "controller: no memory for the commands of %u queues", c->ports);
+				                    "controller: no memory for the commands of %u queues",
+				                    c->ports);
 	}
 	return 0;
 }
 
 /* Every engine is there before the first thread runs: what fails, fails here. */
 static int open_engines(struct gn_controller *c, const struct gn_nvmeq *queue, struct gn_medium *medium,
-			struct gn_error *error)
+                        struct gn_error *error)
 {
 	for (unsigned k = 0; k < c->servers; k++) {
 		struct server *s = &c->server[k];
@@ -187,14 +188,14 @@ static int start_threads(struct gn_controller *c, struct gn_error *error)
 
 		if (pthread_create(&s->thread, NULL, serve, s))
 			return gn_error_set(error, -GN_ENOMEM, "controller: the system gave %u of %u threads",
-					    c->running, c->servers);
+			                    c->running, c->servers);
 	}
 	return 0;
 }
 
 /* Signals are for the program's own threads: the controller's are born with all of them blocked. */
 static int start_serving(struct gn_controller *c, const struct gn_nvmeq *queue, struct gn_medium *medium,
-			 struct gn_error *error)
+                         struct gn_error *error)
 {
 	sigset_t all, before;
 	int rc;
@@ -209,8 +210,8 @@ static int start_serving(struct gn_controller *c, const struct gn_nvmeq *queue, 
 }
 
 int gn_controller_start(struct gn_controller **controller, const struct gn_nvmeq *queue, uint32_t count,
-			struct gn_medium *medium, const struct gn_fault_plan *faults, unsigned threads,
-			struct gn_error *error)
+                        struct gn_medium *medium, const struct gn_fault_plan *faults, unsigned threads,
+                        struct gn_error *error)
 {
 	struct gn_controller *c = (struct gn_controller *)calloc(1, sizeof *c);
 	int rc = -GN_ENOMEM;

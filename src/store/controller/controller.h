@@ -23,12 +23,12 @@ struct gn_controller;
  * Returns 0, -GN_ENOMEM, or what the medium's open returned.
  */
 int gn_controller_start(struct gn_controller **controller, const struct gn_nvmeq *queue, uint32_t count,
-			struct gn_medium *medium, const struct gn_fault_plan *faults, unsigned threads,
-			struct gn_error *error);
+                        struct gn_medium *medium, const struct gn_fault_plan *faults, unsigned threads,
+                        struct gn_error *error);
 
 /*
- * gn_controller_stop - wait for what is being executed, then end the threads. Commands that were not fetched are
- * not executed, completions that were held back do not come.
+ * gn_controller_stop - wait for what is being executed, then end the threads. Commands that were not fetched
+ * are not executed, completions that were held back do not come.
  */
 void gn_controller_stop(struct gn_controller *controller);
 

@@ -11,7 +11,9 @@
 struct gn_engine;
 
 struct gn_engine_ops {
-	/* Take a request. It comes back on engine->finished, with its status, by the end of some later turn. */
+	/*
+	 * Take a request. It comes back on engine->finished, with its status, by the end of some later turn.
+	 */
 	void (*start)(struct gn_engine *engine, struct gn_request *r);
 	/*
 	 * Hand everything that was started to the system, once for all, and put what has finished on
@@ -29,12 +31,12 @@ struct gn_engine {
 
 /*
  * Makes the engines of a controller. The controller calls open once a thread.
- * @queue, @count  the queue pairs that the thread serves; requests in flight are fewer than their depths together
- * Returns 0 or a negative code with the message set.
+ * @queue, @count  the queue pairs that the thread serves; requests in flight are fewer than their depths
+ * together Returns 0 or a negative code with the message set.
  */
 struct gn_medium {
-	int (*open)(struct gn_medium *medium, struct gn_engine **engine, const struct gn_nvmeq *queue, uint32_t count,
-		    struct gn_error *error);
+	int (*open)(struct gn_medium *medium, struct gn_engine **engine, const struct gn_nvmeq *queue,
+	            uint32_t count, struct gn_error *error);
 	uint64_t bytes; /* of the medium: reads past it are zeros, writes past it are dropped */
 	int read_only;
 };

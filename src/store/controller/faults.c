@@ -16,8 +16,13 @@ static uint64_t mix(uint64_t z)
 
 enum gn_fault gn_fault_draw(const struct gn_fault_plan *plan, uint32_t queue, uint64_t number, uint8_t opcode)
 {
-	const uint32_t chance[] = {0,		  plan->delay_ppm, plan->reorder_ppm, plan->drop_ppm,
-				   plan->duplicate_ppm, plan->fail_ppm,  plan->torn_ppm};
+	const uint32_t chance[] = {0,
+	                           plan->delay_ppm,
+	                           plan->reorder_ppm,
+	                           plan->drop_ppm,
+	                           plan->duplicate_ppm,
+	                           plan->fail_ppm,
+	                           plan->torn_ppm};
 	uint64_t draw = mix(mix(plan->seed + queue) + number) % 1000000;
 
 	if (plan->writes_only && opcode == GN_NVME_READ)
@@ -34,13 +39,13 @@ uint32_t gn_fault_status(const struct gn_fault_plan *plan, uint8_t opcode)
 {
 	if (plan->fail_status)
 		return plan->fail_status & GN_NVME_STATUS_MASK;
-	return opcode == GN_NVME_READ	 ? GN_NVME_UNRECOVERED_READ
+	return opcode == GN_NVME_READ    ? GN_NVME_UNRECOVERED_READ
 	       : opcode == GN_NVME_WRITE ? GN_NVME_WRITE_FAULT
-					 : GN_NVME_INTERNAL_ERROR;
+	                                 : GN_NVME_INTERNAL_ERROR;
 }
 
 void gn_fault_hold(struct gn_request_list *shelf, const struct gn_fault_plan *plan, struct gn_request *r,
-		   uint64_t now_ns, uint64_t posted)
+                   uint64_t now_ns, uint64_t posted)
 {
 	if (r->fault == GN_FAULT_DELAY) {
 		r->due_ns = now_ns + (uint64_t)plan->delay_us * 1000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faults.h - a controller that misbehaves on purpose. The n-th command of a queue suffers the same under the same
- * plan, whatever the timing.
+ * faults.h - a controller that misbehaves on purpose. The n-th command of a queue suffers the same under the
+ * same plan, whatever the timing.
  */
 #ifndef GN_CONTROLLER_FAULTS_H
 #define GN_CONTROLLER_FAULTS_H
@@ -20,7 +20,8 @@ enum gn_fault {
 };
 
 /* gn_fault_draw - what the command with this number on this queue suffers. */
-enum gn_fault gn_fault_draw(const struct gn_fault_plan *plan, uint32_t queue, uint64_t number, uint8_t opcode);
+enum gn_fault gn_fault_draw(const struct gn_fault_plan *plan, uint32_t queue, uint64_t number,
+                            uint8_t opcode);
 
 /* gn_fault_status - what a command that fails by plan completes with. */
 uint32_t gn_fault_status(const struct gn_fault_plan *plan, uint8_t opcode);
@@ -36,7 +37,7 @@ static inline int gn_fault_holds(const struct gn_request *r)
  * @posted  completions its port has posted
  */
 void gn_fault_hold(struct gn_request_list *shelf, const struct gn_fault_plan *plan, struct gn_request *r,
-		   uint64_t now_ns, uint64_t posted);
+                   uint64_t now_ns, uint64_t posted);
 
 /* gn_fault_release - take a request that is due off the shelf. Returns NULL if none is. */
 struct gn_request *gn_fault_release(struct gn_request_list *shelf, uint64_t now_ns, uint64_t posted);

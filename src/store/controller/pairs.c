@@ -26,24 +26,24 @@ static uint32_t choose_count(const struct gn_store_options *o, struct simt_machi
 		return o->queue_count;
 	simt_describe(machine, &info);
 	return info.processors > QUEUES_MOST_BY_DEFAULT ? (uint32_t)QUEUES_MOST_BY_DEFAULT
-	       : info.processors		       ? info.processors
-						       : 1;
+	       : info.processors                        ? info.processors
+	                                                : 1;
 }
 
 /* A power of two: then no PRP list crosses a page. */
 static int choose_transfer(const struct gn_store_options *o, uint32_t block_bytes, uint32_t *bytes,
-			   struct gn_error *error)
+                           struct gn_error *error)
 {
 	if (o->transfer_bytes > GN_STORE_MAX_TRANSFER)
 		return gn_error_set(error, -GN_EINVAL, "store: transfers of %u bytes; the most are %d",
-				    o->transfer_bytes, GN_STORE_MAX_TRANSFER);
+		                    o->transfer_bytes, GN_STORE_MAX_TRANSFER);
 	for (*bytes = GN_NVME_PAGE; *bytes < o->transfer_bytes || *bytes < block_bytes;)
 		*bytes *= 2;
 	return 0;
 }
 
 static int configure(struct gn_nvmeq_config *config, const struct gn_store_options *o, uint32_t count,
-		     uint32_t block_bytes, struct gn_error *error)
+                     uint32_t block_bytes, struct gn_error *error)
 {
 	int rc = choose_transfer(o, block_bytes, &config->buffer_bytes, error);
 
@@ -57,7 +57,7 @@ static int configure(struct gn_nvmeq_config *config, const struct gn_store_optio
 }
 
 static int make_queues(struct gn_pairs *p, const struct gn_nvmeq_config *config, uint32_t count,
-		       struct gn_error *error)
+                       struct gn_error *error)
 {
 	p->queue = (struct gn_nvmeq *)calloc(count, sizeof *p->queue);
 	p->device = (struct gn_nvmeq *)simt_alloc(p->machine, count * sizeof *p->queue, SIMT_DEVICE);
@@ -70,12 +70,14 @@ static int make_queues(struct gn_pairs *p, const struct gn_nvmeq_config *config,
 			return rc;
 	}
 	if (simt_move(p->machine, p->device, p->queue, count * sizeof *p->queue))
-		return gn_error_set(error, -GN_EIO, "store: the machine failed: %s", simt_message(p->machine));
+		return gn_error_set(error, -GN_EIO, "store: the machine failed: %s",
+		                    simt_message(p->machine));
 	return 0;
 }
 
-int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine, const struct gn_store_settings *settings,
-		  struct gn_medium *medium, uint32_t block_bytes, struct gn_error *error)
+int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine,
+                  const struct gn_store_settings *settings, struct gn_medium *medium, uint32_t block_bytes,
+                  struct gn_error *error)
 {
 	struct gn_nvmeq_config config = {0, 0, 0, 0, 0};
 	uint32_t count = choose_count(&settings->options, machine);
@@ -84,15 +86,16 @@ int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine, const st
 	memset(pairs, 0, sizeof *pairs);
 	pairs->machine = machine;
 	if (count > GN_PAIRS_MOST)
-		return gn_error_set(error, -GN_EINVAL, "store: %u queue pairs; the most are %d", count, GN_PAIRS_MOST);
+		return gn_error_set(error, -GN_EINVAL, "store: %u queue pairs; the most are %d", count,
+		                    GN_PAIRS_MOST);
 	rc = configure(&config, &settings->options, count, block_bytes, error);
 	if (rc)
 		return rc;
 	pairs->depth = config.depth;
 	rc = make_queues(pairs, &config, count, error);
 	if (!rc)
-		rc = gn_controller_start(&pairs->controller, pairs->queue, count, medium, settings->options.faults,
-					 settings->threads, error);
+		rc = gn_controller_start(&pairs->controller, pairs->queue, count, medium,
+		                         settings->options.faults, settings->threads, error);
 	if (rc)
 		gn_pairs_close(pairs);
 	return rc;
@@ -110,7 +113,7 @@ void gn_pairs_close(struct gn_pairs *pairs)
 }
 
 void gn_pairs_view(const struct gn_pairs *pairs, const struct gn_store_settings *settings,
-		   const struct gn_medium *medium, struct gn_store_view *view)
+                   const struct gn_medium *medium, struct gn_store_view *view)
 {
 	view->kind = GN_STORE_QUEUES;
 	view->block_bytes = pairs->queue[0].block_bytes;

@@ -25,14 +25,15 @@ struct gn_pairs {
  * @block_bytes  of the namespace
  * Returns 0 or a negative code with the message set.
  */
-int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine, const struct gn_store_settings *settings,
-		  struct gn_medium *medium, uint32_t block_bytes, struct gn_error *error);
+int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine,
+                  const struct gn_store_settings *settings, struct gn_medium *medium, uint32_t block_bytes,
+                  struct gn_error *error);
 
 /* gn_pairs_close - stop the controller, free the queues. Also what gn_pairs_open failed on. */
 void gn_pairs_close(struct gn_pairs *pairs);
 
 /* gn_pairs_view - what kernels need of a store behind queue pairs. */
 void gn_pairs_view(const struct gn_pairs *pairs, const struct gn_store_settings *settings,
-		   const struct gn_medium *medium, struct gn_store_view *view);
+                   const struct gn_medium *medium, struct gn_store_view *view);
 
 #endif

@@ -7,7 +7,7 @@
 #include <store/controller/faults.h>
 
 int gn_port_init(struct gn_port *port, uint32_t index, uint32_t place, const struct gn_nvmeq *queue,
-		 const struct gn_namespace *ns, const struct gn_fault_plan *faults)
+                 const struct gn_namespace *ns, const struct gn_fault_plan *faults)
 {
 	uint32_t segments = gn_command_segments(queue);
 
@@ -116,7 +116,7 @@ static int suffer(struct gn_port *port, struct gn_request *r)
 
 /* Returns 1 if the engine has it, 0 if it is finished already. */
 static int start(struct gn_port *port, struct gn_engine *engine, const struct gn_nvme_command *command,
-		 struct gn_request *r)
+                 struct gn_request *r)
 {
 	r->status = gn_command_decode(port->queue.queue, port->ns, command, r);
 	if (r->status || (simt_unlikely(port->faults != NULL) && !suffer(port, r))) {

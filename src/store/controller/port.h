@@ -20,9 +20,9 @@ struct gn_port {
 	struct gn_request_list unposted;    /* finished while the completion queue was full */
 	struct gn_request_list shelf;       /* held back by the fault plan */
 	uint64_t fetched, posted;
-	struct gn_store_counters count;     /* written relaxed by the thread */
-	struct gn_request *request;         /* [depth] */
-	struct iovec *segment;              /* [depth][gn_command_segments] */
+	struct gn_store_counters count; /* written relaxed by the thread */
+	struct gn_request *request;     /* [depth] */
+	struct iovec *segment;          /* [depth][gn_command_segments] */
 };
 
 /*
@@ -31,7 +31,7 @@ struct gn_port {
  * Returns 0 or -GN_ENOMEM.
  */
 int gn_port_init(struct gn_port *port, uint32_t index, uint32_t place, const struct gn_nvmeq *queue,
-		 const struct gn_namespace *ns, const struct gn_fault_plan *faults);
+                 const struct gn_namespace *ns, const struct gn_fault_plan *faults);
 void gn_port_fini(struct gn_port *port);
 
 /*

@@ -20,13 +20,13 @@ struct gn_request {
 	uint32_t status;         /* GN_NVME_*, valid once finished */
 	uint32_t port;           /* index among those of its thread */
 	uint16_t cid;
-	uint8_t opcode;          /* GN_NVME_READ, GN_NVME_WRITE or GN_NVME_FLUSH */
-	uint8_t fault;           /* enum gn_fault */
-	uint8_t tries;           /* times the engine started it again */
+	uint8_t opcode; /* GN_NVME_READ, GN_NVME_WRITE or GN_NVME_FLUSH */
+	uint8_t fault;  /* enum gn_fault */
+	uint8_t tries;  /* times the engine started it again */
 	uint32_t segments, first;
 	struct iovec *segment;
-	uint64_t due_ns;         /* faults: not posted before */
-	uint64_t due_posts;      /* faults: nor before the port has posted so many */
+	uint64_t due_ns;    /* faults: not posted before */
+	uint64_t due_posts; /* faults: nor before the port has posted so many */
 };
 
 /* A list of requests, first in, first out. */

@@ -16,8 +16,8 @@ struct file_store {
 	struct gn_medium medium;
 	struct gn_file_target target;
 	struct gn_pairs pairs;
-	enum gn_store_io io;    /* what was asked for */
-	enum gn_store_io runs;  /* what runs */
+	enum gn_store_io io;   /* what was asked for */
+	enum gn_store_io runs; /* what runs */
 };
 
 static struct file_store *file_of(struct gn_store *store)
@@ -31,7 +31,7 @@ static struct file_store *file_of_medium(struct gn_medium *medium)
 }
 
 static int open_engine(struct gn_medium *medium, struct gn_engine **engine, const struct gn_nvmeq *queue,
-		       uint32_t count, struct gn_error *error)
+                       uint32_t count, struct gn_error *error)
 {
 	struct file_store *f = file_of_medium(medium);
 	int rc = -GN_ENOTSUP;
@@ -43,9 +43,10 @@ static int open_engine(struct gn_medium *medium, struct gn_engine **engine, cons
 		return 0;
 	}
 	if (f->io == GN_IO_URING)
-		return gn_error_set(error, rc,
-				    "file: this system does not permit io_uring (%s); leave io=uring out to do without",
-				    gn_error_name(rc));
+		return gn_error_set(
+		    error, rc,
+		    "file: this system does not permit io_uring (%s); leave io=uring out to do without",
+		    gn_error_name(rc));
 	f->runs = GN_IO_THREADS;
 	rc = gn_threads_open(engine, &f->target, THREADS);
 	return rc ? gn_error_set(error, rc, "file: the system gave no threads to read with") : 0;
@@ -54,13 +55,13 @@ static int open_engine(struct gn_medium *medium, struct gn_engine **engine, cons
 static void describe(struct file_store *f)
 {
 	unsigned threads = gn_controller_threads(f->pairs.controller);
-	const char *how = f->runs == GN_IO_URING      ? "io_uring"
-			  : f->io == GN_IO_THREADS ? "preadv in threads"
-						   : "preadv in threads (io_uring is not permitted)";
+	const char *how = f->runs == GN_IO_URING   ? "io_uring"
+	                  : f->io == GN_IO_THREADS ? "preadv in threads"
+	                                           : "preadv in threads (io_uring is not permitted)";
 
-	snprintf(f->base.path, sizeof f->base.path, "file, %s, %s, %u queue%s of %u, %u controller thread%s", how,
-		 f->target.fd[GN_FILE_DIRECT] >= 0 ? "O_DIRECT" : "page cache", f->pairs.count,
-		 f->pairs.count == 1 ? "" : "s", f->pairs.depth, threads, threads == 1 ? "" : "s");
+	snprintf(f->base.path, sizeof f->base.path, "file, %s, %s, %u queue%s of %u, %u controller thread%s",
+	         how, f->target.fd[GN_FILE_DIRECT] >= 0 ? "O_DIRECT" : "page cache", f->pairs.count,
+	         f->pairs.count == 1 ? "" : "s", f->pairs.depth, threads, threads == 1 ? "" : "s");
 }
 
 static uint32_t block_bytes(const struct file_store *f)
@@ -68,15 +69,15 @@ static uint32_t block_bytes(const struct file_store *f)
 	return f->target.offset_align > BLOCK ? f->target.offset_align : (uint32_t)BLOCK;
 }
 
-static int open_target(struct file_store *f, const struct gn_uri *uri, const struct gn_store_settings *settings,
-		       struct gn_error *error)
+static int open_target(struct file_store *f, const struct gn_uri *uri,
+                       const struct gn_store_settings *settings, struct gn_error *error)
 {
 	int fd, rc = gn_regular_open(uri, settings, &fd, &f->medium.bytes, error);
 
 	if (rc)
 		return rc;
 	rc = gn_file_target_init(&f->target, fd, uri->path, f->medium.bytes, settings->options.read_only,
-				 settings->direct, error);
+	                         settings->direct, error);
 	if (rc)
 		close(fd);
 	return rc;
@@ -89,7 +90,7 @@ static void close_target(struct file_store *f)
 }
 
 static int open_all(struct file_store *f, const struct gn_uri *uri, const struct gn_store_settings *settings,
-		    struct gn_error *error)
+                    struct gn_error *error)
 {
 	int rc = open_target(f, uri, settings, error);
 
@@ -109,7 +110,7 @@ static int open_all(struct file_store *f, const struct gn_uri *uri, const struct
 }
 
 static int file_open(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
-		     const struct gn_store_settings *settings, struct gn_error *error)
+                     const struct gn_store_settings *settings, struct gn_error *error)
 {
 	struct file_store *f = (struct file_store *)calloc(1, sizeof *f);
 	int rc;
@@ -137,12 +138,15 @@ static void file_close(struct gn_store *store)
 
 static int file_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error)
 {
-	return gn_regular_read(file_of(store)->target.fd[GN_FILE_BUFFERED], store->name, offset, to, bytes, error);
+	return gn_regular_read(file_of(store)->target.fd[GN_FILE_BUFFERED], store->name, offset, to, bytes,
+	                       error);
 }
 
-static int file_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes, struct gn_error *error)
+static int file_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
+                      struct gn_error *error)
 {
-	return gn_regular_write(file_of(store)->target.fd[GN_FILE_BUFFERED], store->name, offset, from, bytes, error);
+	return gn_regular_write(file_of(store)->target.fd[GN_FILE_BUFFERED], store->name, offset, from, bytes,
+	                        error);
 }
 
 static int file_flush(struct gn_store *store, struct gn_error *error)
@@ -156,6 +160,7 @@ static void file_count(const struct gn_store *store, struct gn_store_counters *c
 }
 
 const struct gn_store_ops gn_store_file = {
-	"file",
-	GN_OPTION_RO | GN_OPTION_CREATE | GN_OPTION_DIRECT | GN_OPTION_IO | GN_OPTIONS_QUEUES,
-	file_open, file_close, file_read, file_write, file_flush, file_count};
+    "file",     GN_OPTION_RO | GN_OPTION_CREATE | GN_OPTION_DIRECT | GN_OPTION_IO | GN_OPTIONS_QUEUES,
+    file_open,  file_close,
+    file_read,  file_write,
+    file_flush, file_count};

@@ -13,11 +13,12 @@
  * @in_flight  requests it will have at most
  * Returns 0, -GN_EPERM, -GN_ENOTSUP (the system does not let us), -GN_ENOMEM.
  */
-int gn_uring_open(struct gn_engine **engine, const struct gn_file_target *target, const struct gn_nvmeq *queue,
-		  uint32_t count, uint32_t in_flight);
+int gn_uring_open(struct gn_engine **engine, const struct gn_file_target *target,
+                  const struct gn_nvmeq *queue, uint32_t count, uint32_t in_flight);
 
 /*
- * gn_threads_open - an engine of threads that call preadv and pwritev, for systems that do not permit io_uring.
+ * gn_threads_open - an engine of threads that call preadv and pwritev, for systems that do not permit
+ * io_uring.
  * @threads  how many
  * Returns 0 or -GN_ENOMEM.
  */

@@ -19,7 +19,8 @@ static int ask_alignment(struct gn_file_target *t)
 {
 	struct statx st;
 
-	if (statx(t->fd[GN_FILE_DIRECT], "", AT_EMPTY_PATH, STATX_DIOALIGN, &st) || !(st.stx_mask & STATX_DIOALIGN))
+	if (statx(t->fd[GN_FILE_DIRECT], "", AT_EMPTY_PATH, STATX_DIOALIGN, &st) ||
+	    !(st.stx_mask & STATX_DIOALIGN))
 		return -GN_ENOTSUP;
 	t->offset_align = st.stx_dio_offset_align;
 	t->memory_align = st.stx_dio_mem_align;
@@ -73,7 +74,9 @@ static int open_direct(struct gn_file_target *t, int read_only)
 	return -GN_ENOTSUP;
 }
 
-/* What the page cache reads, writes and drops at once: a page, or the file system's block if that is larger. */
+/*
+ * What the page cache reads, writes and drops at once: a page, or the file system's block if that is larger.
+ */
 static uint64_t cache_unit(int fd)
 {
 	struct stat st;
@@ -85,8 +88,8 @@ static uint64_t cache_unit(int fd)
 	return unit;
 }
 
-int gn_file_target_init(struct gn_file_target *t, int fd, const char *path, uint64_t bytes, int read_only, int direct,
-			struct gn_error *error)
+int gn_file_target_init(struct gn_file_target *t, int fd, const char *path, uint64_t bytes, int read_only,
+                        int direct, struct gn_error *error)
 {
 	memset(t, 0, sizeof *t);
 	t->fd[GN_FILE_BUFFERED] = fd;
@@ -97,10 +100,12 @@ int gn_file_target_init(struct gn_file_target *t, int fd, const char *path, uint
 		return 0;
 	if (open_direct(t, read_only)) {
 		t->offset_align = t->memory_align = 1;
-		return direct < 0 ? 0
-				  : gn_error_set(error, -GN_ENOTSUP,
-						 "file:%s: its file system does not offer O_DIRECT; leave direct=1 out",
-						 path);
+		return direct < 0
+		           ? 0
+		           : gn_error_set(
+		                 error, -GN_ENOTSUP,
+		                 "file:%s: its file system does not offer O_DIRECT; leave direct=1 out",
+		                 path);
 	}
 	t->direct_end = bytes - bytes % cache_unit(fd);
 	return 0;
@@ -126,7 +131,7 @@ static int aligned(const struct gn_file_target *t, const struct gn_request *r)
 int gn_file_target_choose(const struct gn_file_target *t, const struct gn_request *r)
 {
 	return r->tries == 0 && r->offset + r->bytes <= t->direct_end && aligned(t, r) ? GN_FILE_DIRECT
-										       : GN_FILE_BUFFERED;
+	                                                                               : GN_FILE_BUFFERED;
 }
 
 static uint32_t status_of(const struct gn_request *r, int error_number)
@@ -135,7 +140,8 @@ static uint32_t status_of(const struct gn_request *r, int error_number)
 		return GN_NVME_DATA_TRANSFER_ERROR;
 	if (r->opcode == GN_NVME_READ)
 		return GN_NVME_UNRECOVERED_READ;
-	return error_number == ENOSPC || error_number == EDQUOT ? GN_NVME_CAPACITY_EXCEEDED : GN_NVME_WRITE_FAULT;
+	return error_number == ENOSPC || error_number == EDQUOT ? GN_NVME_CAPACITY_EXCEEDED
+	                                                        : GN_NVME_WRITE_FAULT;
 }
 
 int gn_file_target_moved(const struct gn_file_target *t, struct gn_request *r, int64_t result)
@@ -151,7 +157,9 @@ int gn_file_target_moved(const struct gn_file_target *t, struct gn_request *r, i
 	if (r->tries++ < TRIES_MOST &&
 	    (result > 0 || result == -EINTR || result == -EAGAIN || (result == -EINVAL && direct)))
 		return 0;
-	/* A read of nothing: the file ends here now. It was longer when it was opened; zeros would be a lie. */
+	/*
+	 * A read of nothing: the file ends here now. It was longer when it was opened; zeros would be a lie.
+	 */
 	r->status = status_of(r, result < 0 ? (int)-result : r->opcode == GN_NVME_READ ? EIO : ENOSPC);
 	return 1;
 }

@@ -12,9 +12,9 @@
 enum { GN_FILE_BUFFERED, GN_FILE_DIRECT, GN_FILE_DESCRIPTORS };
 
 /*
- * One file, opened twice: through the page cache and, where the file system can, around it. The file's end, up
- * to a whole unit of the page cache, is always reached through the page cache: a direct transfer cannot have the
- * length that is left there, and blocks of one such unit must not be reached both ways.
+ * One file, opened twice: through the page cache and, where the file system can, around it. The file's end,
+ * up to a whole unit of the page cache, is always reached through the page cache: a direct transfer cannot
+ * have the length that is left there, and blocks of one such unit must not be reached both ways.
  */
 struct gn_file_target {
 	int fd[GN_FILE_DESCRIPTORS]; /* direct: -1 if there is none */
@@ -30,8 +30,8 @@ struct gn_file_target {
  * @direct  0: do not try; 1: fail without O_DIRECT; -1: where it is possible
  * Returns 0 or -GN_ENOTSUP.
  */
-int gn_file_target_init(struct gn_file_target *t, int fd, const char *path, uint64_t bytes, int read_only, int direct,
-			struct gn_error *error);
+int gn_file_target_init(struct gn_file_target *t, int fd, const char *path, uint64_t bytes, int read_only,
+                        int direct, struct gn_error *error);
 void gn_file_target_fini(struct gn_file_target *t);
 
 /* gn_file_target_choose - GN_FILE_DIRECT or GN_FILE_BUFFERED for what a request has still to move. */

@@ -30,7 +30,7 @@ static int64_t call(const struct gn_file_target *t, const struct gn_request *r)
 	const struct iovec *s = &r->segment[r->first];
 	int count = (int)(r->segments - r->first), fd = t->fd[gn_file_target_choose(t, r)];
 	ssize_t n = r->opcode == GN_NVME_READ ? preadv(fd, s, count, (off_t)r->offset)
-					      : pwritev(fd, s, count, (off_t)r->offset);
+	                                      : pwritev(fd, s, count, (off_t)r->offset);
 
 	return n < 0 ? -errno : n;
 }
@@ -38,7 +38,8 @@ static int64_t call(const struct gn_file_target *t, const struct gn_request *r)
 static void execute(const struct gn_file_target *t, struct gn_request *r)
 {
 	if (r->opcode == GN_NVME_FLUSH)
-		r->status = fdatasync(t->fd[GN_FILE_BUFFERED]) ? (uint32_t)GN_NVME_WRITE_FAULT : (uint32_t)GN_NVME_OK;
+		r->status =
+		    fdatasync(t->fd[GN_FILE_BUFFERED]) ? (uint32_t)GN_NVME_WRITE_FAULT : (uint32_t)GN_NVME_OK;
 	else if (r->bytes)
 		while (!gn_file_target_moved(t, r, call(t, r)))
 			;

@@ -17,11 +17,11 @@ struct uring {
 	struct io_uring ring;
 	const struct gn_file_target *target;
 	struct gn_request_list todo;
-	uint32_t queued;         /* prepared, not submitted */
-	uint32_t in_flight;      /* submitted */
-	int disabled;            /* the ring waits for its owner */
+	uint32_t queued;    /* prepared, not submitted */
+	uint32_t in_flight; /* submitted */
+	int disabled;       /* the ring waits for its owner */
 	int fixed_files;
-	uint32_t buffers;        /* registered, 0 if the system does not let us */
+	uint32_t buffers; /* registered, 0 if the system does not let us */
 	struct iovec buffer[];
 };
 
@@ -163,10 +163,10 @@ static const struct gn_engine_ops uring_ops = {uring_start, uring_turn, uring_cl
 static int open_ring(struct uring *u, uint32_t in_flight)
 {
 	static const unsigned flags[] = {
-		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
-			IORING_SETUP_R_DISABLED,
-		IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
-		0,
+	    IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
+	        IORING_SETUP_R_DISABLED,
+	    IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+	    0,
 	};
 	int rc = -ENOSYS;
 
@@ -203,8 +203,8 @@ static void register_all(struct uring *u, const struct gn_nvmeq *queue, uint32_t
 		u->buffers = count;
 }
 
-int gn_uring_open(struct gn_engine **engine, const struct gn_file_target *target, const struct gn_nvmeq *queue,
-		  uint32_t count, uint32_t in_flight)
+int gn_uring_open(struct gn_engine **engine, const struct gn_file_target *target,
+                  const struct gn_nvmeq *queue, uint32_t count, uint32_t in_flight)
 {
 	struct uring *u = (struct uring *)calloc(1, sizeof *u + count * sizeof u->buffer[0]);
 	int rc;

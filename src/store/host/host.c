@@ -33,8 +33,8 @@ static void describe(struct host_store *h, const char *what)
 
 	for (; bytes >= 1024 && unit < 4; unit++)
 		bytes /= 1024;
-	snprintf(h->base.path, sizeof h->base.path, "%s, %.4g %s, %s, registered in %llu piece%s", what, bytes,
-		 units[unit], h->region.pages, pieces, pieces == 1 ? "" : "s");
+	snprintf(h->base.path, sizeof h->base.path, "%s, %.4g %s, %s, registered in %llu piece%s", what,
+	         bytes, units[unit], h->region.pages, pieces, pieces == 1 ? "" : "s");
 }
 
 static int attach(struct host_store *h, uint64_t bytes, int read_only, struct gn_error *error)
@@ -54,7 +54,7 @@ static int attach(struct host_store *h, uint64_t bytes, int read_only, struct gn
 }
 
 static int open_memory(struct host_store *h, uint64_t bytes, const struct gn_store_settings *settings,
-		       struct gn_error *error)
+                       struct gn_error *error)
 {
 	int rc = gn_region_allocate(&h->region, bytes, error);
 
@@ -70,7 +70,8 @@ static int open_memory(struct host_store *h, uint64_t bytes, const struct gn_sto
 }
 
 /* Not every system can pin a file's pages for a device; a copy of a file that is only read does as well. */
-static int open_copy(struct host_store *h, int fd, uint64_t bytes, const struct gn_uri *uri, struct gn_error *error)
+static int open_copy(struct host_store *h, int fd, uint64_t bytes, const struct gn_uri *uri,
+                     struct gn_error *error)
 {
 	int rc = gn_region_allocate(&h->region, bytes, error);
 
@@ -104,8 +105,8 @@ static int open_mapped(struct host_store *h, int fd, uint64_t bytes, int read_on
 }
 
 /*
- * Linux gives a device no lasting right to write to a file's mapped pages (the file system would not learn what
- * changed), and a registration that quietly allows reads only would fail in the middle of a kernel.
+ * Linux gives a device no lasting right to write to a file's mapped pages (the file system would not learn
+ * what changed), and a registration that quietly allows reads only would fail in the middle of a kernel.
  */
 static int refuse_device_writes(const struct host_store *h, const struct gn_uri *uri, struct gn_error *error)
 {
@@ -114,13 +115,14 @@ static int refuse_device_writes(const struct host_store *h, const struct gn_uri 
 	simt_describe(h->base.machine, &info);
 	if (!info.is_cuda)
 		return 0;
-	return gn_error_set(error, -GN_ENOTSUP,
-			    "host:%s: a GPU cannot write to a mapped file; add ?ro to only read, or open it as file:",
-			    uri->path);
+	return gn_error_set(
+	    error, -GN_ENOTSUP,
+	    "host:%s: a GPU cannot write to a mapped file; add ?ro to only read, or open it as file:",
+	    uri->path);
 }
 
 static int open_path(struct host_store *h, const struct gn_uri *uri, const struct gn_store_settings *settings,
-		     struct gn_error *error)
+                     struct gn_error *error)
 {
 	int read_only = settings->options.read_only;
 	struct gn_error why = {0, ""};
@@ -141,7 +143,7 @@ static int open_path(struct host_store *h, const struct gn_uri *uri, const struc
 }
 
 static int host_open(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
-		     const struct gn_store_settings *settings, struct gn_error *error)
+                     const struct gn_store_settings *settings, struct gn_error *error)
 {
 	struct host_store *h = (struct host_store *)calloc(1, sizeof *h);
 	uint64_t bytes;
@@ -152,7 +154,7 @@ static int host_open(struct gn_store **store, struct simt_machine *machine, cons
 	h->base.ops = &gn_store_host;
 	h->base.machine = machine;
 	rc = gn_size_parse(uri->path, &bytes) ? open_path(h, uri, settings, error)
-					      : open_memory(h, bytes, settings, error);
+	                                      : open_memory(h, bytes, settings, error);
 	if (rc) {
 		free(h);
 		return rc;
@@ -177,7 +179,8 @@ static int host_read(struct gn_store *store, uint64_t offset, void *to, size_t b
 	return 0;
 }
 
-static int host_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes, struct gn_error *error)
+static int host_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
+                      struct gn_error *error)
 {
 	(void)error;
 	memcpy(host_of(store)->region.memory + offset, from, bytes);
@@ -191,8 +194,9 @@ static int host_flush(struct gn_store *store, struct gn_error *error)
 	if (!h->mapped || store->view.read_only || !store->view.capacity_bytes ||
 	    !msync(h->region.memory, h->region.bytes, MS_SYNC))
 		return 0;
-	return gn_error_set(error, gn_store_code(errno), "%s: making it durable: %s", store->name, strerror(errno));
+	return gn_error_set(error, gn_store_code(errno), "%s: making it durable: %s", store->name,
+	                    strerror(errno));
 }
 
-const struct gn_store_ops gn_store_host = {"host",    GN_OPTION_RO | GN_OPTION_CREATE, host_open, host_close, host_read,
-					   host_write, host_flush, NULL};
+const struct gn_store_ops gn_store_host = {
+    "host", GN_OPTION_RO | GN_OPTION_CREATE, host_open, host_close, host_read, host_write, host_flush, NULL};

@@ -47,7 +47,8 @@ static int has_transparent(void)
 static int map_huge(struct gn_region *r, uint64_t bytes)
 {
 	r->base_bytes = r->bytes = round_up(bytes, HUGE);
-	r->base = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	r->base =
+	    mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	if (r->base == MAP_FAILED)
 		return -GN_ENOMEM;
 	r->memory = (char *)r->base;
@@ -153,9 +154,10 @@ int gn_region_allocate(struct gn_region *region, uint64_t bytes, struct gn_error
 		rc = -GN_ENOMEM;
 	}
 	if (rc)
-		gn_error_set(error, rc, "host:%llu: so many bytes of memory are not to be had, %llu are; ask for less, "
-			     "or keep the data in a file and open that", (unsigned long long)bytes,
-			     (unsigned long long)available);
+		gn_error_set(error, rc,
+		             "host:%llu: so many bytes of memory are not to be had, %llu are; ask for less, "
+		             "or keep the data in a file and open that",
+		             (unsigned long long)bytes, (unsigned long long)available);
 	return rc;
 }
 
@@ -166,11 +168,12 @@ int gn_region_map(struct gn_region *region, int fd, uint64_t bytes, int write, s
 	memset(region, 0, sizeof *region);
 	region->base_bytes = region->bytes = (size_t)round_up(bytes ? bytes : 1, PAGE);
 	region->base = mmap(NULL, region->bytes, protection, bytes ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
-			    bytes ? fd : -1, 0);
+	                    bytes ? fd : -1, 0);
 	if (region->base == MAP_FAILED) {
 		region->base = NULL;
-		return gn_error_set(error, -GN_ENOMEM, "host: %llu bytes of a file cannot be mapped: %s; open it as file:",
-				    (unsigned long long)bytes, strerror(errno));
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "host: %llu bytes of a file cannot be mapped: %s; open it as file:",
+		                    (unsigned long long)bytes, strerror(errno));
 	}
 	region->memory = (char *)region->base;
 	region->pages = "4 KiB pages";

@@ -10,9 +10,9 @@
 #include <grapnel/error.h>
 
 struct gn_region {
-	char *memory;      /* page-aligned */
-	size_t bytes;      /* a multiple of 4096 (or of the huge page) */
-	void *base;        /* what munmap gets */
+	char *memory; /* page-aligned */
+	size_t bytes; /* a multiple of 4096 (or of the huge page) */
+	void *base;   /* what munmap gets */
 	size_t base_bytes;
 	const char *pages; /* "huge pages", "transparent huge pages" or "4 KiB pages" */
 };
@@ -20,8 +20,8 @@ struct gn_region {
 /*
  * gn_region_allocate - zeroed memory, all of it backed by pages when it returns.
  * @bytes  rounded up
- * Huge pages where the system has enough of them, else transparent ones where it gives them. Large regions are
- * populated by several threads. Returns 0 or -GN_ENOMEM (says how much there is).
+ * Huge pages where the system has enough of them, else transparent ones where it gives them. Large regions
+ * are populated by several threads. Returns 0 or -GN_ENOMEM (says how much there is).
  */
 int gn_region_allocate(struct gn_region *region, uint64_t bytes, struct gn_error *error);
 

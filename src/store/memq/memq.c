@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memq.c - memq: stores: memory behind queue pairs. What it measures is the queues, what it tests the protocol. */
+/*
+ * memq.c - memq: stores: memory behind queue pairs. What it measures is the queues, what it tests the
+ * protocol.
+ */
 #include <store/controller/pairs.h>
 #include <store/host/region.h>
 #include <store/store.h>
@@ -57,9 +60,10 @@ static void copier_close(struct gn_engine *engine)
 static const struct gn_engine_ops copier_ops = {copier_start, copier_turn, copier_close};
 
 static int open_engine(struct gn_medium *medium, struct gn_engine **engine, const struct gn_nvmeq *queue,
-		       uint32_t count, struct gn_error *error)
+                       uint32_t count, struct gn_error *error)
 {
-	struct memq_store *m = (struct memq_store *)(void *)((char *)medium - offsetof(struct memq_store, medium));
+	struct memq_store *m =
+	    (struct memq_store *)(void *)((char *)medium - offsetof(struct memq_store, medium));
 	struct copier *copier = (struct copier *)calloc(1, sizeof *copier);
 
 	(void)queue;
@@ -73,7 +77,7 @@ static int open_engine(struct gn_medium *medium, struct gn_engine **engine, cons
 }
 
 static int open_all(struct memq_store *m, uint64_t bytes, const struct gn_store_settings *settings,
-		    struct gn_error *error)
+                    struct gn_error *error)
 {
 	int rc = gn_region_allocate(&m->region, bytes, error);
 	unsigned threads;
@@ -91,12 +95,13 @@ static int open_all(struct memq_store *m, uint64_t bytes, const struct gn_store_
 	gn_pairs_view(&m->pairs, settings, &m->medium, &m->base.view);
 	threads = gn_controller_threads(m->pairs.controller);
 	snprintf(m->base.path, sizeof m->base.path, "memory behind %u queue%s of %u, %u controller thread%s",
-		 m->pairs.count, m->pairs.count == 1 ? "" : "s", m->pairs.depth, threads, threads == 1 ? "" : "s");
+	         m->pairs.count, m->pairs.count == 1 ? "" : "s", m->pairs.depth, threads,
+	         threads == 1 ? "" : "s");
 	return 0;
 }
 
 static int memq_open(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
-		     const struct gn_store_settings *settings, struct gn_error *error)
+                     const struct gn_store_settings *settings, struct gn_error *error)
 {
 	struct memq_store *m;
 	uint64_t bytes;
@@ -133,7 +138,8 @@ static int memq_read(struct gn_store *store, uint64_t offset, void *to, size_t b
 	return 0;
 }
 
-static int memq_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes, struct gn_error *error)
+static int memq_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
+                      struct gn_error *error)
 {
 	(void)error;
 	memcpy(memq_of(store)->region.memory + offset, from, bytes);
@@ -152,5 +158,6 @@ static void memq_count(const struct gn_store *store, struct gn_store_counters *c
 	gn_controller_count(((const struct memq_store *)store)->pairs.controller, counters);
 }
 
-const struct gn_store_ops gn_store_memq = {"memq",	GN_OPTION_RO | GN_OPTIONS_QUEUES, memq_open, memq_close, memq_read,
-					   memq_write, memq_flush, memq_count};
+const struct gn_store_ops gn_store_memq = {
+    "memq",    GN_OPTION_RO | GN_OPTIONS_QUEUES, memq_open, memq_close, memq_read, memq_write, memq_flush,
+    memq_count};
