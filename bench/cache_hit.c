@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What does a hit cost one thread at warp width 1, by each way to read an element? It is what the optimistic scalar read
- * (against a pin and an unpin for each read) and the direct table (against sets) were chosen by.
+ * What does a hit cost one thread at warp width 1, by each way to read an element? It is what the optimistic
+ * scalar read (against a pin and an unpin for each read) and the direct table (against sets) were chosen by.
  *
  *     bench_cache_hit [RUNS]
  *
  * 4-byte elements, 16 MiB of them, all in the cache; consecutive, and in a random order.
- * Prints one JSON object: nanoseconds a read, the median of RUNS (default 5), for both tables; a plain pointer is the
- * limit. Every run's sum is checked.
+ * Prints one JSON object: nanoseconds a read, the median of RUNS (default 5), for both tables; a plain
+ * pointer is the limit. Every run's sum is checked.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -178,8 +178,9 @@ static int measure(struct bench *b, const char *table, json_t *rows)
 			ns = median(b);
 			if (ns < 0)
 				return b->error.code;
-			json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:f}", "table", table, "way", way_names[way],
-			                                      "order", random ? "random" : "consecutive", "ns", ns));
+			json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:f}", "table", table, "way",
+			                                      way_names[way], "order",
+			                                      random ? "random" : "consecutive", "ns", ns));
 		}
 	return 0;
 }
@@ -259,8 +260,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench_cache_hit: %s\n", b.error.text);
 		return 1;
 	}
-	rows = json_pack("{s:s, s:i, s:i, s:o}", "schema", "grapnel-bench-cache-hit-1", "element_bytes", 4, "runs", (int)b.runs,
-	                 "rows", rows);
+	rows = json_pack("{s:s, s:i, s:i, s:o}", "schema", "grapnel-bench-cache-hit-1", "element_bytes", 4,
+	                 "runs", (int)b.runs, "rows", rows);
 	json_dumpf(rows, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(4));
 	putchar('\n');
 	json_decref(rows);

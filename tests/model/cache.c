@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cache under every kind of schedule: one to four threads on one to four frames, both tables, every policy, words
- * that start near the wrap of their version, a store that fails. What must hold:
+ * The cache under every kind of schedule: one to four threads on one to four frames, both tables, every
+ * policy, words that start near the wrap of their version, a store that fails. What must hold:
  *   - a read returns its element: a value that was there at some time between the read's begin and end;
  *   - at most one transfer of a page at a time, and a held frame stays;
  *   - what was written is in the store after the last flush, whatever failed before;
@@ -92,8 +92,9 @@ static void draw_trial(uint64_t seed)
 }
 
 /*
- * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w writes,
- * c reads by a cursor, q reads by the value form, h holds, k holds and writes, d holds two, f flushes a frame.
+ * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w
+ * writes, c reads by a cursor, q reads by the value form, h holds, k holds and writes, d holds two, f flushes
+ * a frame.
  */
 static uint32_t parse(struct step *step, const char *script)
 {
@@ -121,44 +122,73 @@ struct small {
 };
 
 static const struct small small[] = {
-	{"direct, 1 frame: two readers of two pages", 3, 0, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
-	{"direct, 1 frame: reader and writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},
-	{"direct, 1 frame: two writers of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1},
-	{"direct, 1 frame: a hold and a miss", 3, 0, 1, 2, GN_FIFO, 0, 0, {"h01", "w1w0", 0}, 1},
-	{"direct, 2 frames: holds of two pages each", 2, 0, 2, 2, GN_FIFO, 0, 0, {"d01", "d10", 0}, 1},
-	{"direct, 2 frames, 3 pages: clock", 2, 0, 2, 3, GN_CLOCK, 0, 0, {"w0r2", "r1w2", 0}, 1},
-	{"direct, 1 frame: flush beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1},
-	{"direct, 1 frame: a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"w0r1", "r1w0", 0}, 1},
-	{"direct, 1 frame: a fetch fails for two", 3, 0, 1, 2, GN_FIFO, 1, 0, {"r0", "r0", 0}, 1},
-	{"direct, 1 frame: cursors", 3, 0, 1, 2, GN_FIFO, 0, 0, {"c0c0", "r1r0", 0}, 1},
-	{"direct, 1 frame: three readers of three pages", 2, 0, 1, 3, GN_FIFO, 0, 0, {"r0", "r1", "r2"}, 1},
-	{"direct, 1 frame: reader, writer, evictor", 2, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "r1"}, 1},
-	{"direct, 2 frames: reader, writer, flush", 2, 0, 2, 2, GN_FIFO, 0, 0, {"r0", "w0", "f0"}, 1},
-	{"direct, 1 frame: a page leaves and comes back", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1},
-	{"direct, 1 frame: a page leaves and comes back under a cursor", 3, 0, 1, 2, GN_FIFO, 0, 0, {"c0c0", "r1r0", 0}, 1, 1},
-	{"direct, 1 frame: the value form beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 1, {"r0q0", "w1r0", 0}, 1},
-	{"direct, 2 frames: a frame that its page has left", 2, 0, 2, 5, GN_FIFO, 0, 0, {"r4", "r0r1r2r3r0", 0}, 1, 1},
-	{"direct, 1 frame: holds and writers, interrupted", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k01", "w1w0", 0}, 1, 1},
-	{"sets, 1 way: two readers of two pages", 3, 1, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
-	{"sets, 1 way: reader and writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},
-	{"sets, 1 way: two writers of one page", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1},
-	{"sets, 1 way: a hold and a miss", 3, 1, 1, 2, GN_FIFO, 0, 0, {"h01", "w1w0", 0}, 1},
-	{"sets, 2 ways: holds of two pages each", 2, 2, 2, 2, GN_FIFO, 0, 0, {"d01", "d10", 0}, 1},
-	{"sets, 2 ways, 3 pages: clock", 2, 2, 2, 3, GN_CLOCK, 0, 0, {"w0r2", "r1w2", 0}, 1},
-	{"sets, 2 ways: one page misses twice behind dirty pages", 2, 2, 2, 3, GN_FIFO, 0, 0, {"w0r2", "w1r2", 0}, 1},
-	{"sets, 1 way: flush beside a writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1},
-	{"sets, 1 way: flush beside a miss", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w1", 0}, 1},
-	{"sets, 1 way: a write-back fails", 3, 1, 1, 2, GN_FIFO, 0, 1, {"w0r1", "r1w0", 0}, 1},
-	{"sets, 1 way: a fetch fails for two", 3, 1, 1, 2, GN_FIFO, 1, 0, {"r0", "r0", 0}, 1},
-	{"sets, 1 way: a failed page's way is taken", 3, 1, 1, 2, GN_FIFO, 1, 0, {"r0r0", "r1", 0}, 1},
-	{"sets, 1 way: three readers of three pages", 2, 1, 1, 3, GN_FIFO, 0, 0, {"r0", "r1", "r2"}, 1},
-	{"sets, 1 way: reader, writer, evictor", 2, 1, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "r1"}, 1},
-	{"sets, 1 way: a page leaves and comes back", 3, 1, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1},
-	{"sets, 1 way: holds and writers, interrupted", 3, 1, 1, 2, GN_FIFO, 0, 0, {"k01", "w1w0", 0}, 1, 1},
-	{"sets, 2 ways: holds of two, a miss and a flush", 2, 2, 2, 3, GN_FIFO, 0, 0, {"d01", "w2", "f0"}, 1, 1},
-	{"direct, 1 frame: a warp of two, one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2},
-	{"direct, 1 frame: a warp of two, two pages", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
-	{"sets, 1 way: a warp of two, two pages", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
+    {"direct, 1 frame: two readers of two pages", 3, 0, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
+    {"direct, 1 frame: reader and writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},
+    {"direct, 1 frame: two writers of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1},
+    {"direct, 1 frame: a hold and a miss", 3, 0, 1, 2, GN_FIFO, 0, 0, {"h01", "w1w0", 0}, 1},
+    {"direct, 2 frames: holds of two pages each", 2, 0, 2, 2, GN_FIFO, 0, 0, {"d01", "d10", 0}, 1},
+    {"direct, 2 frames, 3 pages: clock", 2, 0, 2, 3, GN_CLOCK, 0, 0, {"w0r2", "r1w2", 0}, 1},
+    {"direct, 1 frame: flush beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1},
+    {"direct, 1 frame: a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"w0r1", "r1w0", 0}, 1},
+    {"direct, 1 frame: a fetch fails for two", 3, 0, 1, 2, GN_FIFO, 1, 0, {"r0", "r0", 0}, 1},
+    {"direct, 1 frame: cursors", 3, 0, 1, 2, GN_FIFO, 0, 0, {"c0c0", "r1r0", 0}, 1},
+    {"direct, 1 frame: three readers of three pages", 2, 0, 1, 3, GN_FIFO, 0, 0, {"r0", "r1", "r2"}, 1},
+    {"direct, 1 frame: reader, writer, evictor", 2, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "r1"}, 1},
+    {"direct, 2 frames: reader, writer, flush", 2, 0, 2, 2, GN_FIFO, 0, 0, {"r0", "w0", "f0"}, 1},
+    {"direct, 1 frame: a page leaves and comes back", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1},
+    {"direct, 1 frame: a page leaves and comes back under a cursor",
+     3,
+     0,
+     1,
+     2,
+     GN_FIFO,
+     0,
+     0,
+     {"c0c0", "r1r0", 0},
+     1,
+     1},
+    {"direct, 1 frame: the value form beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 1, {"r0q0", "w1r0", 0}, 1},
+    {"direct, 2 frames: a frame that its page has left",
+     2,
+     0,
+     2,
+     5,
+     GN_FIFO,
+     0,
+     0,
+     {"r4", "r0r1r2r3r0", 0},
+     1,
+     1},
+    {"direct, 1 frame: holds and writers, interrupted", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k01", "w1w0", 0}, 1, 1},
+    {"sets, 1 way: two readers of two pages", 3, 1, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
+    {"sets, 1 way: reader and writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},
+    {"sets, 1 way: two writers of one page", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1},
+    {"sets, 1 way: a hold and a miss", 3, 1, 1, 2, GN_FIFO, 0, 0, {"h01", "w1w0", 0}, 1},
+    {"sets, 2 ways: holds of two pages each", 2, 2, 2, 2, GN_FIFO, 0, 0, {"d01", "d10", 0}, 1},
+    {"sets, 2 ways, 3 pages: clock", 2, 2, 2, 3, GN_CLOCK, 0, 0, {"w0r2", "r1w2", 0}, 1},
+    {"sets, 2 ways: one page misses twice behind dirty pages",
+     2,
+     2,
+     2,
+     3,
+     GN_FIFO,
+     0,
+     0,
+     {"w0r2", "w1r2", 0},
+     1},
+    {"sets, 1 way: flush beside a writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1},
+    {"sets, 1 way: flush beside a miss", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w1", 0}, 1},
+    {"sets, 1 way: a write-back fails", 3, 1, 1, 2, GN_FIFO, 0, 1, {"w0r1", "r1w0", 0}, 1},
+    {"sets, 1 way: a fetch fails for two", 3, 1, 1, 2, GN_FIFO, 1, 0, {"r0", "r0", 0}, 1},
+    {"sets, 1 way: a failed page's way is taken", 3, 1, 1, 2, GN_FIFO, 1, 0, {"r0r0", "r1", 0}, 1},
+    {"sets, 1 way: three readers of three pages", 2, 1, 1, 3, GN_FIFO, 0, 0, {"r0", "r1", "r2"}, 1},
+    {"sets, 1 way: reader, writer, evictor", 2, 1, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "r1"}, 1},
+    {"sets, 1 way: a page leaves and comes back", 3, 1, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1},
+    {"sets, 1 way: holds and writers, interrupted", 3, 1, 1, 2, GN_FIFO, 0, 0, {"k01", "w1w0", 0}, 1, 1},
+    {"sets, 2 ways: holds of two, a miss and a flush", 2, 2, 2, 3, GN_FIFO, 0, 0, {"d01", "w2", "f0"}, 1, 1},
+    {"direct, 1 frame: a warp of two, one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2},
+    {"direct, 1 frame: a warp of two, two pages", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
+    {"sets, 1 way: a warp of two, two pages", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
 };
 
 static void set_small(const struct small *s)
@@ -292,8 +322,9 @@ static int check_disk(const struct trial *t)
 		while (t->number[k][number] != WRITTEN)
 			number--;
 		if (t->disk[k / PAGE_WORDS][k % PAGE_WORDS] != trial_value(k, number))
-			return model_wrong("element %u: write %u of %u is lost, the store has %llx", k, number, t->last[k],
-					   (unsigned long long)t->disk[k / PAGE_WORDS][k % PAGE_WORDS]);
+			return model_wrong("element %u: write %u of %u is lost, the store has %llx", k,
+			                   number, t->last[k],
+			                   (unsigned long long)t->disk[k / PAGE_WORDS][k % PAGE_WORDS]);
 	}
 	return 0;
 }
@@ -306,10 +337,11 @@ static int check_words(const struct trial *t)
 		uint64_t word = t->word[k];
 
 		if (word & (GN_WORD_BUSY | GN_WORD_DIRTY) || (word & GN_WORD_VALID && word & GN_WORD_PINS))
-			return model_wrong("word %u is busy, dirty or pinned in the end: %llx", k, (unsigned long long)word);
+			return model_wrong("word %u is busy, dirty or pinned in the end: %llx", k,
+			                   (unsigned long long)word);
 		if (t->cache.owner && word & GN_WORD_VALID && t->owner[gn_word_payload(word)] != k)
-			return model_wrong("page %u is in frame %u, which belongs to page %u", k, gn_word_payload(word),
-					   t->owner[gn_word_payload(word)]);
+			return model_wrong("page %u is in frame %u, which belongs to page %u", k,
+			                   gn_word_payload(word), t->owner[gn_word_payload(word)]);
 	}
 	return 0;
 }
@@ -323,7 +355,8 @@ static int check_frames(const struct trial *t)
 		    (t->owner[k] >= t->cache.pages || !(t->word[t->owner[k]] & GN_WORD_VALID)))
 			return model_wrong("frame %u is lost: its owner is %x", k, t->owner[k]);
 		for (uint32_t other = 0; !t->cache.owner && other < k; other++)
-			if (k / t->cache.ways == other / t->cache.ways && t->word[k] & t->word[other] & GN_WORD_VALID &&
+			if (k / t->cache.ways == other / t->cache.ways &&
+			    t->word[k] & t->word[other] & GN_WORD_VALID &&
 			    gn_word_payload(t->word[k]) == gn_word_payload(t->word[other]))
 				return model_wrong("frames %u and %u hold one page", other, k);
 	}
@@ -336,11 +369,13 @@ static int check_counters(const struct trial *t)
 	const struct gn_cache_stripe *s = &t->stripe[0];
 
 	if (s->fetched != t->calls[FETCH] - t->failed[FETCH] || s->written != t->calls[PUT] - t->failed[PUT])
-		return model_wrong("the store was read %u times and written %u times, the cache counted %llu and %llu",
-				   t->calls[FETCH] - t->failed[FETCH], t->calls[PUT] - t->failed[PUT],
-				   (unsigned long long)s->fetched, (unsigned long long)s->written);
+		return model_wrong(
+		    "the store was read %u times and written %u times, the cache counted %llu and %llu",
+		    t->calls[FETCH] - t->failed[FETCH], t->calls[PUT] - t->failed[PUT],
+		    (unsigned long long)s->fetched, (unsigned long long)s->written);
 	if (t->shared.write_failures != t->failed[PUT])
-		return model_wrong("%u write-backs failed, %u were counted", t->failed[PUT], t->shared.write_failures);
+		return model_wrong("%u write-backs failed, %u were counted", t->failed[PUT],
+		                   t->shared.write_failures);
 	return 0;
 }
 
@@ -351,8 +386,10 @@ static int check_failure_record(const struct trial *t)
 
 	if (!t->errors != !f->state)
 		return model_wrong("%u accesses failed, but the array's record is %u", t->errors, f->state);
-	if (f->code == -GN_EIO && f->device != 0x100 + f->index / PAGE_WORDS && f->device != 0x100 + f->index / 2 / PAGE_WORDS)
-		return model_wrong("element %llu failed with another page's status %x", (unsigned long long)f->index, f->device);
+	if (f->code == -GN_EIO && f->device != 0x100 + f->index / PAGE_WORDS &&
+	    f->device != 0x100 + f->index / 2 / PAGE_WORDS)
+		return model_wrong("element %llu failed with another page's status %x",
+		                   (unsigned long long)f->index, f->device);
 	return 0;
 }
 
@@ -363,12 +400,14 @@ static int check(void *unused)
 	(void)unused;
 	if (t->wrong)
 		return model_wrong("%s", t->wrong);
-	return check_disk(t) || check_words(t) || check_frames(t) || check_counters(t) || check_failure_record(t);
+	return check_disk(t) || check_words(t) || check_frames(t) || check_counters(t) ||
+	       check_failure_record(t);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct model model = {"cache", &cache_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
+	static const struct model model = {
+	    "cache", &cache_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
 
 	return model_main(&model, argc, argv);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache_store.h - a store that lets others run in the middle of every transfer, fails when the trial says, and blames
- * the cache for transfers that must not meet. A trial's store view points to the trial in place of memory.
+ * cache_store.h - a store that lets others run in the middle of every transfer, fails when the trial says,
+ * and blames the cache for transfers that must not meet. A trial's store view points to the trial in place of
+ * memory.
  */
 #ifndef GN_TESTS_CACHE_STORE_H
 #define GN_TESTS_CACHE_STORE_H
@@ -97,31 +98,34 @@ SIMT_FN uint32_t frame_at(const struct trial *t, const void *data)
 	return (uint32_t)(((const char *)data - (const char *)t->frame) >> PAGE_LOG2);
 }
 
-SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset, void *to,
-					   uint32_t bytes)
+SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+                                           void *to, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
 	uint32_t leader = simt_first_lane(mask);
 
 	simt_warp_sync(mask);
 	if (simt_lane() == leader)
-		status = fetch_page(trial_of(s), (uint32_t)(offset >> PAGE_LOG2), frame_at(trial_of(s), to), bytes);
+		status = fetch_page(trial_of(s), (uint32_t)(offset >> PAGE_LOG2), frame_at(trial_of(s), to),
+		                    bytes);
 	return gn__store_share(mask, leader, status);
 }
 
 SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
-					 const void *from, uint32_t bytes)
+                                         const void *from, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
 	uint32_t leader = simt_first_lane(mask);
 
 	simt_warp_sync(mask);
 	if (simt_lane() == leader)
-		status = put_page(trial_of(s), (uint32_t)(offset >> PAGE_LOG2), frame_at(trial_of(s), from), bytes);
+		status = put_page(trial_of(s), (uint32_t)(offset >> PAGE_LOG2), frame_at(trial_of(s), from),
+		                  bytes);
 	return gn__store_share(mask, leader, status);
 }
 
-SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to, uint32_t bytes)
+SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to,
+                                          uint32_t bytes)
 {
 	struct trial *t = trial_of(s);
 	struct gn_store_status status = {0, 0};
@@ -135,7 +139,7 @@ SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_
 
 /* A block is read, changed and written. */
 SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_t offset, const void *from,
-					  uint32_t bytes)
+                                          uint32_t bytes)
 {
 	struct trial *t = trial_of(s);
 	uint32_t page = (uint32_t)(offset >> PAGE_LOG2);

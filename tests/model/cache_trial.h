@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache_trial.h - what the threads of a cache trial share: a cache of a few frames, a store that checks what it is
- * asked for, and what every element may hold.
+ * cache_trial.h - what the threads of a cache trial share: a cache of a few frames, a store that checks what
+ * it is asked for, and what every element may hold.
  *
- * Pages have four words, each an element that one thread writes with increasing numbers. A value says its page, its
- * place and its number; a read must return a number that was not too old when it began, and never another place's.
+ * Pages have four words, each an element that one thread writes with increasing numbers. A value says its
+ * page, its place and its number; a read must return a number that was not too old when it began, and never
+ * another place's.
  */
 #ifndef GN_TESTS_CACHE_TRIAL_H
 #define GN_TESTS_CACHE_TRIAL_H
@@ -34,13 +35,14 @@ enum {
 #define gn_store_save trial_save
 
 struct gn_store_view;
-SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset, void *to,
-					   uint32_t bytes);
+SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+                                           void *to, uint32_t bytes);
 SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
-					 const void *from, uint32_t bytes);
-SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to, uint32_t bytes);
+                                         const void *from, uint32_t bytes);
+SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to,
+                                          uint32_t bytes);
 SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_t offset, const void *from,
-					  uint32_t bytes);
+                                          uint32_t bytes);
 
 #include <grapnel/array.h>
 
@@ -78,7 +80,7 @@ struct trial {
 	struct step step[MOST_THREADS][MOST_STEPS];
 	struct fault planned[CALLS];
 	uint64_t patience_ns;
-	int lingers; /* transfers wait for others; else these may interrupt them */
+	int lingers;      /* transfers wait for others; else these may interrupt them */
 	uint32_t version; /* of all words in the beginning */
 	uint64_t seed;
 
@@ -92,8 +94,8 @@ struct trial {
 
 	/* what is known of the elements */
 	uint8_t number[ELEMENTS][MOST_NUMBERS]; /* enum number_state */
-	uint32_t last[ELEMENTS];  /* highest number that was begun */
-	uint32_t floor[ELEMENTS]; /* every read that begins now returns at least this number */
+	uint32_t last[ELEMENTS];                /* highest number that was begun */
+	uint32_t floor[ELEMENTS];               /* every read that begins now returns at least this number */
 	uint32_t errors, finished;
 	const char *wrong;
 };

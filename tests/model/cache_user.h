@@ -50,7 +50,7 @@ SIMT_FN void read_one(struct user *u, uint32_t element, int by_cursor)
 	uint32_t floor = t->floor[element];
 	uint64_t value = 0;
 	int rc = by_cursor ? gn__cursor_read(&u->cursor, element, &value, sizeof value)
-			   : gn_array_read(&t->array, element, &value);
+	                   : gn_array_read(&t->array, element, &value);
 
 	if (!rc)
 		check_value(t, element, floor, value);
@@ -201,7 +201,8 @@ SIMT_FN void flush_one(struct trial *t, uint32_t frame)
 {
 	int rc = gn_cache_flush_frame(&t->cache, 1u << simt_lane(), frame % t->cache.frames).code;
 
-	if (rc && !(rc == -GN_ETIMEDOUT && t->cache.wait_ns != FOREVER_NS) && !(rc == -GN_EIO && t->failed[PUT]))
+	if (rc && !(rc == -GN_ETIMEDOUT && t->cache.wait_ns != FOREVER_NS) &&
+	    !(rc == -GN_EIO && t->failed[PUT]))
 		blame(t, "a flush failed for no reason");
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stress of the cache: crowds of threads on a few frames, all page sizes from 512 bytes to 64 KiB, both tables, one frame
- * a set too, all policies; threads read, write, walk cursors, and hold up to three pages while they miss others.
+ * Stress of the cache: crowds of threads on a few frames, all page sizes from 512 bytes to 64 KiB, both
+ * tables, one frame a set too, all policies; threads read, write, walk cursors, and hold up to three pages
+ * while they miss others.
  */
 #include "cache_use.h"
 
@@ -34,7 +35,8 @@ static uint32_t steps_for(const struct stress *s, uint64_t threads, uint32_t pag
 }
 
 /* Every thread has a word of its own. */
-static struct simt_grid draw_grid(struct stress *s, struct bed *b, const struct bed_shape *shape, uint64_t *random)
+static struct simt_grid draw_grid(struct stress *s, struct bed *b, const struct bed_shape *shape,
+                                  uint64_t *random)
 {
 	uint64_t most = b->view.words.count / 2, threads = 64u << draw_below(random, 7);
 	struct simt_grid grid = stress_grid(s, (uint32_t)(threads < most ? threads : most));

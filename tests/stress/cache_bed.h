@@ -2,8 +2,9 @@
 /*
  * cache_bed.h - a store, a cache before it and what its words must hold.
  *
- * The store's word k, 8 bytes, is a constant of k if k is even. If it is odd it belongs to one thread, which alone reads
- * and writes it: so threads do not race with each other, and whatever else shows is the cache's fault.
+ * The store's word k, 8 bytes, is a constant of k if k is even. If it is odd it belongs to one thread, which
+ * alone reads and writes it: so threads do not race with each other, and whatever else shows is the cache's
+ * fault.
  */
 #ifndef GN_TESTS_CACHE_BED_H
 #define GN_TESTS_CACHE_BED_H
@@ -143,8 +144,9 @@ static inline int bed_check_faults(struct bed *b, const uint32_t *fault)
 	if (fault[FAILED_ACCESS] && gn_array_failure(&b->view.words, &error))
 		return stress_wrong("%u accesses failed: %s", fault[FAILED_ACCESS], error.text);
 	if (fault[FOREIGN_DATA] || fault[LOST_WRITE] || fault[BAD_REFERENCE] || fault[FAILED_ACCESS])
-		return stress_wrong("%u constants were foreign, %u writes lost, %u references wrong, %u accesses failed",
-		                    fault[FOREIGN_DATA], fault[LOST_WRITE], fault[BAD_REFERENCE], fault[FAILED_ACCESS]);
+		return stress_wrong(
+		    "%u constants were foreign, %u writes lost, %u references wrong, %u accesses failed",
+		    fault[FOREIGN_DATA], fault[LOST_WRITE], fault[BAD_REFERENCE], fault[FAILED_ACCESS]);
 	return 0;
 }
 
@@ -158,8 +160,9 @@ static inline int bed_check_words(struct bed *b, const uint32_t *written, uint64
 		bad = stress_wrong("cannot read the store");
 	for (uint64_t k = 0; !bad && k < words; k++)
 		if (word[k] != bed_word(k, written[k]))
-			bad = stress_wrong("word %llu of %llu, written %u times, has another value in the store",
-			                   (unsigned long long)k, (unsigned long long)words, written[k]);
+			bad = stress_wrong(
+			    "word %llu of %llu, written %u times, has another value in the store",
+			    (unsigned long long)k, (unsigned long long)words, written[k]);
 	free(word);
 	return bad;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The places where a pager of this kind is known to break, each by name, with more threads than frames: what they have in
- * common is that many threads do different things with one page, or that more pages are wanted than fit.
+ * The places where a pager of this kind is known to break, each by name, with more threads than frames: what
+ * they have in common is that many threads do different things with one page, or that more pages are wanted
+ * than fit.
  */
 #include "cache_use.h"
 
@@ -88,12 +89,12 @@ struct scene {
 };
 
 static const struct scene scenes[] = {
-	{&mixed_readers_and_writers_kernel, 512, 32, 16, 4},
-	{&first_writer_of_a_clean_page_kernel, 64, 1, 512, 8},
-	{&ten_thousand_on_one_page_kernel, 10240, 1, 8, 4},
-	{&more_misses_than_frames_kernel, 2048, 8, 256, 4},
-	{&holders_that_miss_kernel, 1024, 6, 64, 4},
-	{&holders_that_miss_kernel, 1024, 6, 64, 1},
+    {&mixed_readers_and_writers_kernel, 512, 32, 16, 4},
+    {&first_writer_of_a_clean_page_kernel, 64, 1, 512, 8},
+    {&ten_thousand_on_one_page_kernel, 10240, 1, 8, 4},
+    {&more_misses_than_frames_kernel, 2048, 8, 256, 4},
+    {&holders_that_miss_kernel, 1024, 6, 64, 4},
+    {&holders_that_miss_kernel, 1024, 6, 64, 1},
 };
 
 /* Grids may be larger than what the machine holds at once: nobody waits for a thread that has not begun. */

@@ -66,7 +66,8 @@ SIMT_FN void check_page(const struct bed_view *b, const struct gn_page *page, ui
 			bed_fault(b, FOREIGN_DATA);
 }
 
-/* Readers that looked before the page came may still look here: an indivisible store keeps sanitizers content. */
+/* Readers that looked before the page came may still look here: an indivisible store keeps sanitizers
+ * content. */
 SIMT_FN void write_held(const struct bed_view *b, const struct gn_page *page, uint64_t k)
 {
 	uint64_t *data = (uint64_t *)page->data + (k - page->first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements of every type and size, in arrays that begin and end anywhere, by value and by status, through the cache
- * and directly; what fails, fails as the header says.
+ * Elements of every type and size, in arrays that begin and end anywhere, by value and by status, through the
+ * cache and directly; what fails, fails as the header says.
  */
 #include "test_cache_support.h"
 
@@ -135,7 +135,8 @@ static void every_type(struct cache_test *t, enum gn_mode mode, enum gn_cache_ta
 	if (mode == GN_PAGED)
 		open_cache(t, &o);
 	for (uint32_t type = 0; type < TYPES; type++) {
-		struct gn_array array = make_array(t, mode, t->store, 5008, 1200 / type_bytes[type], type_bytes[type]);
+		struct gn_array array =
+		    make_array(t, mode, t->store, 5008, 1200 / type_bytes[type], type_bytes[type]);
 
 		fill_store(t, t->store);
 		run_type(t, &array, type);
@@ -227,7 +228,8 @@ static void direct_and_paged_agree_after_a_flush(void **state)
 		set(t, k, bits_of(k));
 	flush(t);
 	for (uint64_t k = 0; k < t->array.count; k++)
-		assert_int_equal(act_one(t, &direct, ACT_READ, 0, k, 0).value[0], k % 5 ? word_of(k) : bits_of(k));
+		assert_int_equal(act_one(t, &direct, ACT_READ, 0, k, 0).value[0],
+		                 k % 5 ? word_of(k) : bits_of(k));
 	assert_int_equal(gn_cache_invalidate(t->cache, &t->error), 0);
 	assert_int_equal(act_one(t, &direct, ACT_WRITE, 0, 77, 42).rc, 0);
 	assert_int_equal(get(t, 77), 42);
@@ -252,7 +254,8 @@ static void out_of_range(struct cache_test *t, const struct gn_array *array)
 		assert_int_equal(act_one(t, array, ACT_WRITE, 0, index, 1).rc, -GN_ERANGE);
 		assert_int_equal(act_one(t, array, ACT_ACQUIRE, 0, index, 0).rc, -GN_ERANGE);
 		assert_int_equal(gn_array_failure(&copy, &t->error), -GN_ERANGE);
-		snprintf(words, sizeof words, "element %llu of %llu", (unsigned long long)index, (unsigned long long)array->count);
+		snprintf(words, sizeof words, "element %llu of %llu", (unsigned long long)index,
+		         (unsigned long long)array->count);
 		assert_says(&t->error, words);
 		assert_says(&t->error, "GN_ERANGE");
 		assert_int_equal(gn_array_failure(&copy, &t->error), 0);
@@ -316,9 +319,11 @@ static void direct_mode_is_read_only_too(void **state)
 
 /* ---- what an array can be made of ---- */
 
-static int try_array(struct cache_test *t, enum gn_mode mode, uint64_t offset, uint64_t count, uint32_t element_bytes)
+static int try_array(struct cache_test *t, enum gn_mode mode, uint64_t offset, uint64_t count,
+                     uint32_t element_bytes)
 {
-	struct gn_array_config config = {mode, mode == GN_PAGED ? t->cache : NULL, t->store, offset, count, element_bytes};
+	struct gn_array_config config = {
+	    mode, mode == GN_PAGED ? t->cache : NULL, t->store, offset, count, element_bytes};
 	struct gn_array array;
 	int rc = gn_array_create(&array, t->machine, &config, &t->error);
 
@@ -374,7 +379,8 @@ static void refuses_stores_that_do_not_fit_the_mode(void **state)
 
 static void more_elements_than_32_bits_count(void **state)
 {
-	static const uint64_t where[] = {0, 1, 0xfffffffe, 0xffffffff, 0x100000000, 0x100000001, 0x17fffffff, 0x1ffffffff, 0x27fffffff};
+	static const uint64_t where[] = {0,           1,           0xfffffffe,  0xffffffff, 0x100000000,
+	                                 0x100000001, 0x17fffffff, 0x1ffffffff, 0x27fffffff};
 	enum { COUNT = sizeof where / sizeof *where };
 	struct cache_test *t = (struct cache_test *)*state;
 	struct gn_cache_options o = {4 * PAGE, PAGE, GN_FIFO, GN_TABLE_SETS, 2, 0, 1};
@@ -401,18 +407,18 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(every_type_through_the_direct_table),
-		CASE(every_type_through_sets),
-		CASE(every_type_directly),
-		CASE(elements_of_16_bytes),
-		CASE(arrays_of_one_store_agree),
-		CASE(direct_and_paged_agree_after_a_flush),
-		CASE(past_the_end_is_out_of_range),
-		CASE(the_first_failure_is_kept),
-		CASE(direct_mode_is_read_only_too),
-		CASE(refuses_what_is_no_array),
-		CASE(refuses_stores_that_do_not_fit_the_mode),
-		CASE(more_elements_than_32_bits_count),
+	    CASE(every_type_through_the_direct_table),
+	    CASE(every_type_through_sets),
+	    CASE(every_type_directly),
+	    CASE(elements_of_16_bytes),
+	    CASE(arrays_of_one_store_agree),
+	    CASE(direct_and_paged_agree_after_a_flush),
+	    CASE(past_the_end_is_out_of_range),
+	    CASE(the_first_failure_is_kept),
+	    CASE(direct_mode_is_read_only_too),
+	    CASE(refuses_what_is_no_array),
+	    CASE(refuses_stores_that_do_not_fit_the_mode),
+	    CASE(more_elements_than_32_bits_count),
 	};
 
 	return cmocka_run_group_tests_name("array: access", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Page references and cursors: what part of an array they show, by threads and by warps, and that a cursor's hold is
- * soft.
+ * Page references and cursors: what part of an array they show, by threads and by warps, and that a cursor's
+ * hold is soft.
  */
 #include "test_cache_support.h"
 
@@ -12,8 +12,8 @@ enum { PAGE = 512, WORDS = PAGE / 8 };
 /* ---- extents ---- */
 
 /* The run that a reference to an element of an array shows, worked out by hand. */
-static void assert_run(struct cache_test *t, const struct gn_array *array, uint64_t index, uint64_t first, uint64_t count,
-		       uint64_t word)
+static void assert_run(struct cache_test *t, const struct gn_array *array, uint64_t index, uint64_t first,
+                       uint64_t count, uint64_t word)
 {
 	assert_int_equal(act_one(t, array, ACT_ACQUIRE, 0, index, 0).rc, 0);
 	assert_int_equal(t->held[0].first, first);
@@ -136,7 +136,8 @@ SIMT_FN void hold_as_warps(const struct warp_args *w)
 		gn_array_release(&w->array, whole_warp(), &page);
 	}
 	index = simt_lane() < half ? 0 : w->array.count - 1;
-	if (gn_array_acquire(&w->array, mine, index, 0, &page) || ((const uint64_t *)page.data)[1] != kernel_word(page.first + 1))
+	if (gn_array_acquire(&w->array, mine, index, 0, &page) ||
+	    ((const uint64_t *)page.data)[1] != kernel_word(page.first + 1))
 		simt_add_relaxed_dev_u32(w->wrong, 1);
 	else
 		gn_array_release(&w->array, mine, &page);
@@ -149,7 +150,8 @@ SIMT_FN void scatter_as_warps(const struct warp_args *w)
 	const uint64_t threads = simt_global_threads(), count = w->array.count / threads;
 
 	for (uint64_t k = 0; k < count; k++) {
-		uint64_t index = simt_lane() % 3 == 0 ? k * threads + simt_global_thread() : simt_global_thread() * count + k;
+		uint64_t index = simt_lane() % 3 == 0 ? k * threads + simt_global_thread()
+		                                      : simt_global_thread() * count + k;
 
 		if (simt_lane() % 3 == 2)
 			continue;
@@ -197,7 +199,8 @@ static void use_warps(struct cache_test *t, uint32_t width, uint32_t ways)
 	if (width > 1) {
 		launch_warps(t, &hold_as_warps_kernel, width);
 		c = facts_of(t).count;
-		assert_int_equal(c.hits + c.misses, 2 * (16 * width + width)); /* every lane's, though one acted for all */
+		assert_int_equal(c.hits + c.misses,
+		                 2 * (16 * width + width)); /* every lane's, though one acted for all */
 	}
 	launch_warps(t, &scatter_as_warps_kernel, 64);
 	launch_warps(t, &write_as_warps_kernel, 64);
@@ -240,7 +243,8 @@ SIMT_FN void walk(const struct walk_args *w)
 }
 SIMT_KERNEL(walk, struct walk_args)
 
-static void launch_walk(struct cache_test *t, const struct gn_array *array, uint64_t stride, uint32_t rounds, uint32_t end)
+static void launch_walk(struct cache_test *t, const struct gn_array *array, uint64_t stride, uint32_t rounds,
+                        uint32_t end)
 {
 	struct simt_grid one = {1, 1, 0};
 	uint32_t wrong = 0;
@@ -309,8 +313,10 @@ SIMT_FN void lose_the_page(const struct walk_args *w)
 	for (uint32_t k = 0; k < w->rounds; k++) {
 		uint64_t far = (k + 1) % 16 * WORDS;
 
-		if (gn_cursor_read_u64(&c, 3) != kernel_word(3) || gn_cursor_read_u64(&other, far) != kernel_word(far) ||
-		    gn_cursor_read_u64(&c, 4) != kernel_word(4) || gn_read_u64(&w->array, far + 1) != kernel_word(far + 1))
+		if (gn_cursor_read_u64(&c, 3) != kernel_word(3) ||
+		    gn_cursor_read_u64(&other, far) != kernel_word(far) ||
+		    gn_cursor_read_u64(&c, 4) != kernel_word(4) ||
+		    gn_read_u64(&w->array, far + 1) != kernel_word(far + 1))
 			simt_add_relaxed_dev_u32(w->wrong, 1);
 	}
 }
@@ -425,17 +431,17 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_reference_shows_its_part_of_the_page),
-		CASE(a_page_that_starts_in_the_array_is_aligned),
-		CASE(what_is_written_through_a_reference_is_written_back),
-		CASE(a_page_may_be_held_twice),
-		CASE(warps_of_every_width),
-		CASE(cursors_go_anywhere),
-		CASE(a_cursor_counts_what_it_read),
-		CASE(a_cursor_notices_that_its_page_went),
-		CASE(a_cursor_keeps_no_frame),
-		CASE(versions_may_wrap),
-		CASE(a_cursor_ends_with_the_array),
+	    CASE(a_reference_shows_its_part_of_the_page),
+	    CASE(a_page_that_starts_in_the_array_is_aligned),
+	    CASE(what_is_written_through_a_reference_is_written_back),
+	    CASE(a_page_may_be_held_twice),
+	    CASE(warps_of_every_width),
+	    CASE(cursors_go_anywhere),
+	    CASE(a_cursor_counts_what_it_read),
+	    CASE(a_cursor_notices_that_its_page_went),
+	    CASE(a_cursor_keeps_no_frame),
+	    CASE(versions_may_wrap),
+	    CASE(a_cursor_ends_with_the_array),
 	};
 
 	return cmocka_run_group_tests_name("array: page references and cursors", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Corners of the search for a frame that ordinary use hardly meets: pins that run out, a hand that others move. */
+/* Corners of the search for a frame that ordinary use hardly meets: pins that run out, a hand that others
+ * move. */
 #define SIMT_PREEMPT 1
 
 #include "test_cache_support.h"
@@ -91,7 +92,8 @@ struct hand_args {
 	uint32_t *stop, *failures;
 };
 
-/* Thread 0 holds a page and acquires the others in turn, for which there is one frame; thread 1 moves the hand. */
+/* Thread 0 holds a page and acquires the others in turn, for which there is one frame; thread 1 moves the
+ * hand. */
 SIMT_FN void acquire_beside_a_moving_hand(const struct hand_args *a)
 {
 	struct gn_page held, page;
@@ -159,10 +161,10 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(all_pins_taken_direct),
-		CASE(all_pins_taken_sets),
-		CASE(a_frame_is_found_whoever_moves_the_hand),
-		CASE(fifo_goes_on_after_no_frame),
+	    CASE(all_pins_taken_direct),
+	    CASE(all_pins_taken_sets),
+	    CASE(a_frame_is_found_whoever_moves_the_hand),
+	    CASE(fifo_goes_on_after_no_frame),
 	};
 
 	return cmocka_run_group_tests_name("cache: the search for a frame", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stores that fail. A file that somebody cuts short fails every read behind its end; the process's limit on the size
- * of files fails every write behind it; fault plans fail, tear, delay, repeat and reorder by chance.
+ * Stores that fail. A file that somebody cuts short fails every read behind its end; the process's limit on
+ * the size of files fails every write behind it; fault plans fail, tear, delay, repeat and reorder by chance.
  */
 #include "test_cache_support.h"
 
@@ -13,8 +13,9 @@ enum { PAGE = 512, WORDS = PAGE / 8, PAGES = 32 };
 
 static void open_file_words(struct cache_test *t, uint32_t frames, uint32_t ways)
 {
-	struct gn_cache_options o = {(uint64_t)frames * PAGE, PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
-				     ways ? ways : 1, 0, 1};
+	struct gn_cache_options o = {
+	    (uint64_t)frames * PAGE, PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
+	    ways ? ways : 1,         0,    1};
 	char uri[256];
 
 	close_store(t);
@@ -70,7 +71,8 @@ static void what_cannot_be_written_is_kept(struct cache_test *t, uint32_t ways)
 	for (uint64_t page = 0; page < 4; page++)
 		set(t, page * WORDS + page, 100 + page);
 	limit_writes(0);
-	assert_int_equal(get(t, 20 * WORDS), word_of(20 * WORDS)); /* no frame can be freed: around the cache */
+	assert_int_equal(get(t, 20 * WORDS),
+	                 word_of(20 * WORDS)); /* no frame can be freed: around the cache */
 	assert_int_equal(hold(t, 0, 20 * WORDS, 0), -GN_ENOBUFS);
 	assert_int_equal(set_code(t, 20 * WORDS, 42), -GN_EIO);
 	assert_int_equal(get(t, 20 * WORDS), word_of(20 * WORDS));
@@ -157,7 +159,9 @@ static void a_failed_fetch_is_an_error_and_the_next_tries_again(void **state)
 			assert_int_equal(value, 0xdead);
 			assert_int_equal(gn_array_failure(&t->array, &t->error), -GN_EIO);
 			assert_says(&t->error, "element 1283 of 2048");
-			assert_says(&t->error, "0x281"); /* unrecovered read error: NVMe base specification, media errors */
+			assert_says(
+			    &t->error,
+			    "0x281"); /* unrecovered read error: NVMe base specification, media errors */
 		}
 		assert_int_equal(set_code(t, 20 * WORDS + 3, 1), -GN_EIO);
 		assert_int_equal(hold(t, 0, 20 * WORDS, 0), -GN_EIO);
@@ -248,10 +252,11 @@ static void flush_at_last(struct cache_test *t)
 	fail_msg("%s", t->error.text);
 }
 
-static void live_through(struct cache_test *t, const char *uri, const struct gn_fault_plan *plan, uint32_t ways,
-			 struct belief *b)
+static void live_through(struct cache_test *t, const char *uri, const struct gn_fault_plan *plan,
+                         uint32_t ways, struct belief *b)
 {
-	struct gn_cache_options o = {4 * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways ? ways : 1, 0, 1};
+	struct gn_cache_options o = {4 * PAGE,        PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
+	                             ways ? ways : 1, 0,    1};
 	struct gn_store_options options;
 	uint64_t random = plan->seed;
 
@@ -354,16 +359,16 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(failed_write_backs_direct),
-		CASE(failed_write_backs_sets),
-		CASE(clean_frames_serve_beside_a_dirty_one),
-		CASE(a_flush_reports_its_own_failures),
-		CASE(a_failed_fetch_is_an_error_and_the_next_tries_again),
-		CASE(failed_fetches_use_up_no_frames),
-		CASE(those_who_wait_for_a_failed_fetch_are_told),
-		CASE(no_write_is_lost_under_a_fault_plan),
-		CASE(a_file_written_under_a_fault_plan_is_whole_when_reopened),
-		CASE(a_read_only_store_is_read_only),
+	    CASE(failed_write_backs_direct),
+	    CASE(failed_write_backs_sets),
+	    CASE(clean_frames_serve_beside_a_dirty_one),
+	    CASE(a_flush_reports_its_own_failures),
+	    CASE(a_failed_fetch_is_an_error_and_the_next_tries_again),
+	    CASE(failed_fetches_use_up_no_frames),
+	    CASE(those_who_wait_for_a_failed_fetch_are_told),
+	    CASE(no_write_is_lost_under_a_fault_plan),
+	    CASE(a_file_written_under_a_fault_plan_is_whole_when_reopened),
+	    CASE(a_read_only_store_is_read_only),
 	};
 
 	return cmocka_run_group_tests_name("cache: stores that fail", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a cache can be made of, what it says to the rest, which table it chooses and how much that table may cost. */
+/* What a cache can be made of, what it says to the rest, which table it chooses and how much that table may
+ * cost. */
 #include "test_cache_support.h"
 
 #include <store/store.h>
@@ -210,7 +211,8 @@ static void an_empty_store_makes_an_empty_cache(void **state)
 
 /* ---- tables and what they cost ---- */
 
-static struct gn_cache_facts facts_with(struct cache_test *t, uint64_t capacity, const struct gn_cache_options *o)
+static struct gn_cache_facts facts_with(struct cache_test *t, uint64_t capacity,
+                                        const struct gn_cache_options *o)
 {
 	struct gn_cache_facts facts;
 
@@ -226,8 +228,9 @@ static void assert_within_bound(const struct gn_cache_facts *f, uint64_t budget_
 {
 	assert_true(f->budget_bytes <= budget_bytes + f->frame_bytes / 50);
 	if (f->metadata_bytes > budget_bytes + f->frame_bytes / 50)
-		fail_msg("%llu bytes of metadata for %llu of frames and a budget of %llu", (unsigned long long)f->metadata_bytes,
-			 (unsigned long long)f->frame_bytes, (unsigned long long)budget_bytes);
+		fail_msg("%llu bytes of metadata for %llu of frames and a budget of %llu",
+		         (unsigned long long)f->metadata_bytes, (unsigned long long)f->frame_bytes,
+		         (unsigned long long)budget_bytes);
 }
 
 static void the_budget_chooses_the_table(void **state)
@@ -331,24 +334,24 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(refuses_page_sizes),
-		CASE(takes_every_page_size),
-		CASE(page_size_0_is_4096),
-		CASE(refuses_less_than_one_set),
-		CASE(refuses_too_many_ways),
-		CASE(refuses_policies_and_tables_that_are_none),
-		CASE(refuses_pages_of_half_a_block),
-		CASE(refuses_pages_larger_than_a_transfer),
-		CASE(refuses_no_store_and_too_many),
-		CASE(refuses_more_pages_than_a_table_can_name),
-		CASE(refuses_tables_larger_than_the_budget),
-		CASE(refuses_more_than_there_is_memory),
-		CASE(an_empty_store_makes_an_empty_cache),
-		CASE(the_budget_chooses_the_table),
-		CASE(metadata_keeps_its_bound_at_the_turn),
-		CASE(sets_cost_by_the_frame),
-		CASE(the_default_budget_is_a_64th_of_memory),
-		CASE(ten_terabytes_behind_64_mebibytes),
+	    CASE(refuses_page_sizes),
+	    CASE(takes_every_page_size),
+	    CASE(page_size_0_is_4096),
+	    CASE(refuses_less_than_one_set),
+	    CASE(refuses_too_many_ways),
+	    CASE(refuses_policies_and_tables_that_are_none),
+	    CASE(refuses_pages_of_half_a_block),
+	    CASE(refuses_pages_larger_than_a_transfer),
+	    CASE(refuses_no_store_and_too_many),
+	    CASE(refuses_more_pages_than_a_table_can_name),
+	    CASE(refuses_tables_larger_than_the_budget),
+	    CASE(refuses_more_than_there_is_memory),
+	    CASE(an_empty_store_makes_an_empty_cache),
+	    CASE(the_budget_chooses_the_table),
+	    CASE(metadata_keeps_its_bound_at_the_turn),
+	    CASE(sets_cost_by_the_frame),
+	    CASE(the_default_budget_is_a_64th_of_memory),
+	    CASE(ten_terabytes_behind_64_mebibytes),
 	};
 
 	return cmocka_run_group_tests_name("cache: options", tests, NULL, NULL);

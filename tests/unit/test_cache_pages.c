@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What reaches the store and when, what is counted, and what happens when frames run out: with both tables, one frame
- * a set and one set, and stores of memory and behind queues.
+ * What reaches the store and when, what is counted, and what happens when frames run out: with both tables,
+ * one frame a set and one set, and stores of memory and behind queues.
  */
 #include "test_cache_support.h"
 
@@ -12,8 +12,8 @@ static const struct shape {
 	uint32_t ways, frames;
 	enum gn_cache_policy policy;
 } shapes[] = {
-	{0, 1, GN_CLOCK}, {0, 8, GN_CLOCK}, {0, 8, GN_FIFO}, {0, 7, GN_RANDOM},
-	{1, 1, GN_CLOCK}, {1, 8, GN_FIFO},  {8, 8, GN_CLOCK}, {4, 8, GN_RANDOM},
+    {0, 1, GN_CLOCK}, {0, 8, GN_CLOCK}, {0, 8, GN_FIFO},  {0, 7, GN_RANDOM},
+    {1, 1, GN_CLOCK}, {1, 8, GN_FIFO},  {8, 8, GN_CLOCK}, {4, 8, GN_RANDOM},
 };
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -119,7 +119,8 @@ static void a_flush_writes_dirty_pages_only(void **state)
 	}
 }
 
-/* BaM, defect 1: the page that a write makes dirty is the one that was written, though its frame has another number. */
+/* BaM, defect 1: the page that a write makes dirty is the one that was written, though its frame has another
+ * number. */
 static void the_page_that_was_written_is_dirty(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
@@ -246,11 +247,11 @@ static void counters_are_exact(void **state)
 	open_words_of(t, 4, 2, PAGE, 0, GN_FIFO);
 	get(t, 0);
 	get(t, 1);
-	get(t, 2);          /* 1 miss, 2 hits */
-	set(t, WORDS, 1);   /* miss */
-	set(t, WORDS, 2);   /* hit */
-	get(t, 2 * WORDS);  /* miss, page 0 goes */
-	get(t, 3 * WORDS);  /* miss, page 1 is written and goes */
+	get(t, 2);                                     /* 1 miss, 2 hits */
+	set(t, WORDS, 1);                              /* miss */
+	set(t, WORDS, 2);                              /* hit */
+	get(t, 2 * WORDS);                             /* miss, page 0 goes */
+	get(t, 3 * WORDS);                             /* miss, page 1 is written and goes */
 	assert_int_equal(hold(t, 0, 3 * WORDS, 0), 0); /* hit */
 	let_go(t, 0);
 	c = facts_of(t).count;
@@ -289,7 +290,8 @@ static void stores_of_one_cache_keep_apart(struct cache_test *t, uint32_t ways)
 {
 	static const char *const uris[] = {"host:5000", "memq:20000", "host:1000", "memq:4096"};
 	enum { STORES = 4 };
-	struct gn_cache_options o = {8 * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
+	struct gn_cache_options o = {8 * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
+	                             ways,     0,    1};
 	struct gn_store *store[STORES];
 	struct gn_array array[STORES];
 	uint64_t pages = 0;
@@ -302,7 +304,8 @@ static void stores_of_one_cache_keep_apart(struct cache_test *t, uint32_t ways)
 	assert_int_equal(gn_cache_create(&t->cache, t->machine, store, STORES, &o, &t->error), 0);
 	assert_int_equal(facts_of(t).pages, pages);
 	for (int s = 0; s < STORES; s++)
-		array[s] = make_array(t, GN_PAGED, store[s], 0, gn_store_view_of(store[s])->capacity_bytes / 8, 8);
+		array[s] =
+		    make_array(t, GN_PAGED, store[s], 0, gn_store_view_of(store[s])->capacity_bytes / 8, 8);
 	for (uint64_t k = 0; k < 2500; k++)
 		for (int s = 0; s < STORES; s++) {
 			if (k >= array[s].count)
@@ -401,22 +404,22 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(every_word_is_its_own),
-		CASE(the_first_write_to_a_clean_page_reaches_the_store),
-		CASE(writes_survive_eviction),
-		CASE(reading_writes_nothing),
-		CASE(a_flush_writes_dirty_pages_only),
-		CASE(the_page_that_was_written_is_dirty),
-		CASE(a_pinned_page_is_flushed_and_stays_dirty),
-		CASE(when_every_frame_is_held_accesses_go_around),
-		CASE(what_is_invalidated_is_fetched_again),
-		CASE(counters_are_exact),
-		CASE(nothing_is_counted_unless_asked),
-		CASE(several_stores_direct),
-		CASE(several_stores_sets),
-		CASE(the_last_page_may_be_a_part),
-		CASE(a_reopened_file_holds_what_was_written),
-		CASE(without_a_flush_nothing_is_written_late),
+	    CASE(every_word_is_its_own),
+	    CASE(the_first_write_to_a_clean_page_reaches_the_store),
+	    CASE(writes_survive_eviction),
+	    CASE(reading_writes_nothing),
+	    CASE(a_flush_writes_dirty_pages_only),
+	    CASE(the_page_that_was_written_is_dirty),
+	    CASE(a_pinned_page_is_flushed_and_stays_dirty),
+	    CASE(when_every_frame_is_held_accesses_go_around),
+	    CASE(what_is_invalidated_is_fetched_again),
+	    CASE(counters_are_exact),
+	    CASE(nothing_is_counted_unless_asked),
+	    CASE(several_stores_direct),
+	    CASE(several_stores_sets),
+	    CASE(the_last_page_may_be_a_part),
+	    CASE(a_reopened_file_holds_what_was_written),
+	    CASE(without_a_flush_nothing_is_written_late),
 	};
 
 	return cmocka_run_group_tests_name("cache: pages", tests, NULL, NULL);

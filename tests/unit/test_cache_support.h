@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cache_support.h - a machine, a store with known content, a cache and an array for the tests of both; and acts,
- * with which a host test makes kernel threads read, write, hold and let go.
+ * test_cache_support.h - a machine, a store with known content, a cache and an array for the tests of both;
+ * and acts, with which a host test makes kernel threads read, write, hold and let go.
  *
  * The store's 8-byte word k holds word_of(k).
  */
@@ -48,7 +48,8 @@ SIMT_FN void do_act(const struct act_args *a, struct act *act)
 	case ACT_WRITE: act->rc = gn_array_write(&a->array, act->index, act->value); break;
 	case ACT_RELEASE: gn_array_release(&a->array, self, &a->held[act->slot]); break;
 	default:
-		act->rc = gn_array_acquire(&a->array, self, act->index, act->op == ACT_ACQUIRE_WRITE, &a->held[act->slot]);
+		act->rc = gn_array_acquire(&a->array, self, act->index, act->op == ACT_ACQUIRE_WRITE,
+		                           &a->held[act->slot]);
 	}
 }
 
@@ -99,7 +100,8 @@ static inline int cache_setup(void **state)
 
 	if (!t)
 		return -1;
-	snprintf(t->folder, sizeof t->folder, "%s/grapnel-cache-XXXXXX", parent && strlen(parent) < 90 ? parent : "/tmp");
+	snprintf(t->folder, sizeof t->folder, "%s/grapnel-cache-XXXXXX",
+	         parent && strlen(parent) < 90 ? parent : "/tmp");
 	if (!mkdtemp(t->folder))
 		return -1;
 	snprintf(t->file, sizeof t->file, "%s/file", t->folder);
@@ -171,10 +173,11 @@ static inline void open_cache(struct cache_test *t, const struct gn_cache_option
 		fail_msg("%s", t->error.text);
 }
 
-static inline struct gn_array make_array(struct cache_test *t, enum gn_mode mode, struct gn_store *store, uint64_t offset,
-					 uint64_t count, uint32_t element_bytes)
+static inline struct gn_array make_array(struct cache_test *t, enum gn_mode mode, struct gn_store *store,
+                                         uint64_t offset, uint64_t count, uint32_t element_bytes)
 {
-	struct gn_array_config config = {mode, mode == GN_PAGED ? t->cache : NULL, store, offset, count, element_bytes};
+	struct gn_array_config config = {
+	    mode, mode == GN_PAGED ? t->cache : NULL, store, offset, count, element_bytes};
 	struct gn_array array;
 
 	if (gn_array_create(&array, t->machine, &config, &t->error))
@@ -190,8 +193,8 @@ static inline void open_words(struct cache_test *t)
 }
 
 /* A filled host: store of pages, behind a cache of frames (set table if ways is not 0), as 8-byte words. */
-static inline void open_words_of(struct cache_test *t, uint64_t pages, uint64_t frames, uint32_t page_bytes, uint32_t ways,
-				 enum gn_cache_policy policy)
+static inline void open_words_of(struct cache_test *t, uint64_t pages, uint64_t frames, uint32_t page_bytes,
+                                 uint32_t ways, enum gn_cache_policy policy)
 {
 	struct gn_cache_options options;
 	char uri[64];
@@ -212,8 +215,8 @@ static inline void open_words_of(struct cache_test *t, uint64_t pages, uint64_t 
 
 /* ---- acts ---- */
 
-static inline void run_acts(struct cache_test *t, const struct gn_array *array, struct act *act, uint32_t threads,
-			    uint32_t each)
+static inline void run_acts(struct cache_test *t, const struct gn_array *array, struct act *act,
+                            uint32_t threads, uint32_t each)
 {
 	struct simt_grid grid = {1, threads, 0};
 	struct act_args args;
@@ -227,8 +230,8 @@ static inline void run_acts(struct cache_test *t, const struct gn_array *array, 
 	assert_int_equal(simt_wait(t->machine), 0);
 }
 
-static inline struct act act_one(struct cache_test *t, const struct gn_array *array, uint32_t op, uint32_t slot,
-				 uint64_t index, uint64_t value)
+static inline struct act act_one(struct cache_test *t, const struct gn_array *array, uint32_t op,
+                                 uint32_t slot, uint64_t index, uint64_t value)
 {
 	struct act act = {op, slot, index, {value, 0}, 0, 0};
 

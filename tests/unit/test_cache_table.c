@@ -24,7 +24,8 @@ static void a_set_and_a_tag_are_a_page(void **state)
 	memset(&c, 0, sizeof c);
 	for (c.sets_log2 = 0; c.sets_log2 < 28; c.sets_log2++)
 		for (int k = 0; k < 20000; k++) {
-			uint64_t page = draw(&random) & ((1ull << (draw(&random) % (28 + c.sets_log2) + 1)) - 1);
+			uint64_t page =
+			    draw(&random) & ((1ull << (draw(&random) % (28 + c.sets_log2) + 1)) - 1);
 			uint32_t set = gn__set_of(&c, page), tag = gn__tag_of(&c, page);
 
 			assert_true(set < 1u << c.sets_log2);
@@ -33,7 +34,8 @@ static void a_set_and_a_tag_are_a_page(void **state)
 		}
 }
 
-/* Pages next to each other lie in different sets: each run of as many as there are sets uses every set once. */
+/* Pages next to each other lie in different sets: each run of as many as there are sets uses every set once.
+ */
 static void a_run_of_pages_uses_every_set_once(void **state)
 {
 	enum { SETS_LOG2 = 8, SETS = 1 << SETS_LOG2 };
@@ -64,7 +66,9 @@ static void strides_spread_over_sets(void **state)
 		unsigned count[SETS] = {0}, most = 0;
 
 		for (uint64_t k = 0; k < PAGES; k++)
-			most = ++count[gn__set_of(&c, k * strides[s])] > most ? count[gn__set_of(&c, k * strides[s])] : most;
+			most = ++count[gn__set_of(&c, k * strides[s])] > most
+			           ? count[gn__set_of(&c, k * strides[s])]
+			           : most;
 		assert_true(most <= 2 * PAGES / SETS);
 	}
 }
@@ -109,7 +113,8 @@ enum { PAGE = 512, WORDS = PAGE / 8 };
 
 static int at_hand(struct cache_test *t, uint64_t page)
 {
-	return gn_table_find(&t->cache->image, page).word && gn_table_find(&t->cache->image, page).seen & GN_WORD_VALID;
+	return gn_table_find(&t->cache->image, page).word &&
+	       gn_table_find(&t->cache->image, page).seen & GN_WORD_VALID;
 }
 
 /* FIFO: pages go in the order they came, whatever is touched. */
@@ -146,7 +151,8 @@ static void a_page_in_use_stays(struct cache_test *t, uint32_t ways)
 
 	open_words_of(t, PAGES, FRAMES, PAGE, ways, GN_CLOCK);
 	get(t, 0);
-	for (uint64_t page = 1; page < FRAMES + 1; page++) /* the first round clears what the loads have set */
+	for (uint64_t page = 1; page < FRAMES + 1;
+	     page++) /* the first round clears what the loads have set */
 		get(t, page * WORDS);
 	get(t, 0);
 	for (uint64_t page = FRAMES + 1; page < PAGES; page++) {
@@ -213,18 +219,18 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_set_and_a_tag_are_a_page),
-		cmocka_unit_test(a_run_of_pages_uses_every_set_once),
-		cmocka_unit_test(strides_spread_over_sets),
-		cmocka_unit_test(a_failed_word_says_why),
-		cmocka_unit_test(versions_wrap_in_their_place),
-		CASE(fifo_direct),
-		CASE(fifo_sets),
-		CASE(clock_direct),
-		CASE(clock_sets),
-		CASE(random_direct),
-		CASE(random_sets),
-		CASE(random_is_not_fifo),
+	    cmocka_unit_test(a_set_and_a_tag_are_a_page),
+	    cmocka_unit_test(a_run_of_pages_uses_every_set_once),
+	    cmocka_unit_test(strides_spread_over_sets),
+	    cmocka_unit_test(a_failed_word_says_why),
+	    cmocka_unit_test(versions_wrap_in_their_place),
+	    CASE(fifo_direct),
+	    CASE(fifo_sets),
+	    CASE(clock_direct),
+	    CASE(clock_sets),
+	    CASE(random_direct),
+	    CASE(random_sets),
+	    CASE(random_is_not_fifo),
 	};
 
 	return cmocka_run_group_tests_name("cache: tables and policies", tests, NULL, NULL);
