@@ -43,26 +43,40 @@ struct cuda_machine *of(struct simt_machine *m)
 	return (struct cuda_machine *)m;
 }
 
-void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
+/* The runtime's own pinned allocations are not aligned to a memory page; what controllers reach must be. */
+void *alloc_shared(struct simt_machine *m, size_t bytes)
+{
+	const size_t whole = (bytes + 4095) & ~(size_t)4095;
+	void *memory = aligned_alloc(4096, whole);
+
+	if (!memory)
+		return NULL;
+	memset(memory, 0, whole);
+	if (translate(m, cudaHostRegister(memory, whole, cudaHostRegisterPortable | cudaHostRegisterMapped), "pinning")) {
+		free(memory);
+		return NULL;
+	}
+	return memory;
+}
+
+void *alloc_device(struct simt_machine *m, size_t bytes)
 {
 	void *memory = NULL;
-	cudaError_t rc;
 
-	cudaSetDevice(of(m)->device);
-	if (where == SIMT_DEVICE)
-		rc = cudaMalloc(&memory, bytes);
-	else
-		rc = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
-	if (translate(m, rc, "allocation"))
+	if (translate(m, cudaMalloc(&memory, bytes), "allocation"))
 		return NULL;
-	if (where == SIMT_SHARED) {
-		memset(memory, 0, bytes);
-	} else if (cudaMemsetAsync(memory, 0, bytes, of(m)->stream) != cudaSuccess ||
-		   cudaStreamSynchronize(of(m)->stream) != cudaSuccess) {
+	if (cudaMemsetAsync(memory, 0, bytes, of(m)->stream) != cudaSuccess ||
+	    cudaStreamSynchronize(of(m)->stream) != cudaSuccess) {
 		cudaFree(memory);
 		return NULL;
 	}
 	return memory;
+}
+
+void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
+{
+	cudaSetDevice(of(m)->device);
+	return where == SIMT_DEVICE ? alloc_device(m, bytes) : alloc_shared(m, bytes);
 }
 
 void cuda_free(struct simt_machine *m, void *memory)
@@ -70,10 +84,12 @@ void cuda_free(struct simt_machine *m, void *memory)
 	struct cudaPointerAttributes attributes;
 
 	cudaSetDevice(of(m)->device);
-	if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess && attributes.type == cudaMemoryTypeHost)
-		cudaFreeHost(memory);
-	else
+	if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess && attributes.type == cudaMemoryTypeHost) {
+		cudaHostUnregister(memory);
+		free(memory);
+	} else {
 		cudaFree(memory);
+	}
 	cudaGetLastError();
 }
 
