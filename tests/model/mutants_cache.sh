@@ -32,16 +32,17 @@ cache/claim.h|s/GN_WORD_PIN . GN_WORD_REF . (write ? GN_WORD_DIRTY : 0)/GN_WORD_
 cache/claim.h|s/k->made = gn_word_next_version(seen)/k->made = (seen \& GN_WORD_VERSION)/|sets: versions do not count
 cache/claim.h|s/made = gn_word_next_version(made)/made = made/|direct: versions do not count
 cache/claim.h|s/if (gn__find_in_set(c, k->page).word) {/if (0) {/|sets: two loaders of one page
-cache/claim.h|s/int found = .*/int found = 0;/|sets: a page that came during a write-back comes again
-cache/claim.h|s/hand, hand . 1) == hand)/hand, hand) + 1)/|sets: the lock keeps nobody out
+cache/claim.h|s/found = gn__find_in_set.*/found = 0;/|sets: a page that came during a write-back comes again
+cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
 cache/claim.h|s/status.code ? (uint32_t)GN__OWNER_FREE : (uint32_t)k->page/(uint32_t)k->page/|direct: a failed fetch loses its frame
 cache/claim.h|s/if (simt_cas_acq_rel_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
 cache/access.h|s/k->status = gn__read_page/if (leads) gn_claim_publish(c, k, k->status); k->status = gn__read_page/|a page is published before it is fetched
 cache/access.h|s/(seen & GN_WORD_PINS ? seen : seen & ~GN_WORD_DIRTY)/(seen \& ~GN_WORD_DIRTY)/|a flush cleans a page that is being written
 cache/access.h|s/simt_or_acq_rel_dev_u64(word, GN_WORD_DIRTY);/;/|a failed flush cleans the page
 cache/access.h|s/if (begun == 1)$/if (0)/|a flush writes the page that was in the frame before
-cache/access.h|/k.status = gn_store_save/{s/k.status/gn_claim_drop(c, \&k); k.status/;n;s/gn_claim_drop(c, &k);//;}|a write around the cache does not keep the page absent
-cache/access.h|s/gn_claim_drop(c, &k);$/;/|a page that found no frame stays busy
+cache/access.h|s/k->status = gn_store_save/gn_claim_drop(c, k); k->status = gn_store_save/;/^	gn_claim_drop(c, k);$/s/^/	if (!around)/|a write around the cache does not keep the page absent
+cache/access.h|s/^	gn_claim_drop(c, k);$/	;/|a page that found no frame stays busy
+cache/claim.h|s/	k->stage = GN__SEARCHING;/	;/|direct: a search that waited begins with the page, which it holds itself
 END
 }
 

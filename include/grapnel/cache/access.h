@@ -89,11 +89,52 @@ SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t mask, int 
 	gn__count_u64(hit ? &stripe->hits : &stripe->misses, simt_popcount(mask));
 }
 
+/* What an access does around the cache where no frame can be had: write these bytes, or nothing. */
+struct gn__around {
+	const void *from;
+	uint32_t at, bytes;
+};
+
+/* No frame can be had: go around while the page is held absent, then let it go. The first lane only. */
+SIMT_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k, const struct gn__around *around)
+{
+	const struct gn__extent e = gn__extent_of(c, k->page);
+
+	k->status.code = -GN_ENOBUFS;
+	if (around) {
+		k->status = gn_store_save(e.store, e.offset + around->at, around->from, around->bytes);
+		if (c->stripe)
+			gn__count_u64(&gn__stripe(c)->bypassed, 1);
+	}
+	gn_claim_drop(c, k);
+}
+
+/* Move the bytes a step asks for, with all lanes. Returns the next step, valid in the first lane. */
+SIMT_FN enum gn_step gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, enum gn_step step)
+{
+	const uint32_t leader = simt_first_lane(mask);
+	const int leads = simt_lane() == leader;
+
+	if (step == GN_STEP_WRITE_BACK) {
+		uint64_t victim = simt_shfl_u64(mask, k->victim, leader);
+		struct gn_store_status status = gn__write_page(c, mask, victim, k->frame);
+
+		GN_TRACE(write_back);
+		return leads ? gn_claim_written(c, k, status) : step;
+	}
+	k->status = gn__read_page(c, mask, k->page, k->frame);
+	if (leads)
+		gn_claim_publish(c, k, k->status);
+	return k->status.code ? GN_STEP_ERROR : GN_STEP_HIT;
+}
+
 /*
- * The first lane decides and all lanes move data, until the page is pinned or cannot be. Returns the last step, to
- * all lanes; the claim is the first lane's, but for frame and status.
+ * The first lane decides and all lanes move data, until the page is pinned or cannot be. Returns HIT, NO_FRAME (what
+ * there was to do around the cache is done, with its status) or ERROR, to all lanes; the claim is the first lane's, but
+ * for frame and status.
  */
-SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k)
+SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k,
+				   const struct gn__around *around)
 {
 	const uint32_t leader = simt_first_lane(mask);
 	const int leads = simt_lane() == leader;
@@ -103,27 +144,19 @@ SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask,
 	for (;;) {
 		step = (enum gn_step)simt_shfl_u32(mask, step, leader);
 		k->frame = simt_shfl_u32(mask, k->frame, leader);
-		if (step == GN_STEP_WRITE_BACK) {
-			uint64_t victim = simt_shfl_u64(mask, k->victim, leader);
-			struct gn_store_status status = gn__write_page(c, mask, victim, k->frame);
-
+		if (step == GN_STEP_WAIT) {
+			simt_relax();
+			step = leads ? gn_claim_seek(c, k) : step;
+		} else if (step == GN_STEP_FETCH || step == GN_STEP_WRITE_BACK) {
 			missed = 1;
-			GN_TRACE(write_back);
-			if (leads)
-				step = gn_claim_written(c, k, status);
-			continue;
+			step = gn__claim_move(c, mask, k, step);
+		} else {
+			if (step == GN_STEP_NO_FRAME && leads)
+				gn__claim_around(c, k, around);
+			break;
 		}
-		if (step == GN_STEP_FETCH) {
-			missed = 1;
-			k->status = gn__read_page(c, mask, k->page, k->frame);
-			if (leads)
-				gn_claim_publish(c, k, k->status);
-			step = k->status.code ? GN_STEP_ERROR : GN_STEP_HIT;
-		} else if (step == GN_STEP_ERROR) {
-			k->status = gn__store_share(mask, leader, k->status);
-		}
-		break;
 	}
+	k->status = gn__store_share(mask, leader, k->status);
 	if (c->stripe && leads)
 		gn__count_access(c, mask, step == GN_STEP_HIT && !missed);
 	simt_warp_sync(mask);
@@ -152,13 +185,8 @@ SIMT_NOINLINE_FN struct gn_store_status gn_cache_pin(const struct gn_cache_view 
 		k.status.code = -GN_EROFS;
 		return k.status;
 	}
-	step = gn__claim_run(c, mask, &k);
-	if (step == GN_STEP_NO_FRAME) {
-		if (simt_lane() == simt_first_lane(mask))
-			gn_claim_drop(c, &k);
-		k.status.code = -GN_ENOBUFS;
-	} else if (step == GN_STEP_HIT) {
-		k.status.code = 0;
+	step = gn__claim_run(c, mask, &k, 0);
+	if (step == GN_STEP_HIT) {
 		hold->word = k.word;
 		hold->data = gn__frame(c, k.frame);
 	}
@@ -232,21 +260,14 @@ SIMT_NOINLINE_FN struct gn_store_status gn_cache_write_through(const struct gn_c
 						      const void *from, uint32_t bytes)
 {
 	const uint32_t self = 1u << simt_lane();
+	const struct gn__around around = {from, at, bytes};
 	struct gn_claim k = gn_claim_init(page, 1);
-	struct gn__extent e = gn__extent_of(c, page);
-	enum gn_step step = gn__claim_run(c, self, &k);
 	struct gn_hold hold;
 
-	if (step == GN_STEP_HIT) {
+	if (gn__claim_run(c, self, &k, &around) == GN_STEP_HIT) {
 		hold.word = k.word;
 		gn__store_element(gn__frame(c, k.frame) + at, from, bytes);
 		gn_cache_unpin(self, &hold);
-		k.status.code = 0;
-	} else if (step == GN_STEP_NO_FRAME) {
-		k.status = gn_store_save(e.store, e.offset + at, from, bytes);
-		gn_claim_drop(c, &k);
-		if (c->stripe)
-			gn__count_u64(&gn__stripe(c)->bypassed, 1);
 	}
 	return k.status;
 }

@@ -8,11 +8,15 @@
  *     seek -> HIT                     the page is pinned
  *          -> FETCH                   read the page into claim.frame, then gn_claim_publish
  *          -> WRITE_BACK              write claim.victim from claim.frame, then gn_claim_written
+ *          -> WAIT                    let others run, then seek again: it goes on from there
  *          -> NO_FRAME                every frame is pinned; gn_claim_drop when done
  *          -> ERROR                   claim.status says what
  *
  * Nobody waits while others could need what he holds: a loader holds its page's BUSY and searches frames by
- * trying; the lock of a set is held for a look at its words only, or by an access that goes around the cache.
+ * trying; the lock of a set is held for a look at its words only, or by an access that goes around the cache. And
+ * nobody waits in here: lanes of one warp that want different pages can need each other's, and a lane that is done
+ * may have to stand still until the others of its warp leave the same loop. So there is one loop, gn__claim_run, in
+ * which lanes wait and in which they also give up everything that others wait for.
  */
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H
@@ -21,7 +25,18 @@
 #include <grapnel/cache/view.h>
 #include <grapnel/trace.h>
 
-enum gn_step { GN_STEP_HIT, GN_STEP_FETCH, GN_STEP_WRITE_BACK, GN_STEP_NO_FRAME, GN_STEP_ERROR, GN__STEP_AGAIN };
+enum gn_step {
+	GN_STEP_HIT,
+	GN_STEP_FETCH,
+	GN_STEP_WRITE_BACK,
+	GN_STEP_WAIT,
+	GN_STEP_NO_FRAME,
+	GN_STEP_ERROR,
+	GN__STEP_AGAIN /* inside only: lost a race, look again */
+};
+
+/* What a claim holds while it waits, and so what it goes on with. */
+enum gn__stage { GN__LOOKING, GN__SEARCHING, GN__WAY_WRITTEN };
 
 struct gn_claim {
 	uint64_t page;     /* wanted */
@@ -35,6 +50,7 @@ struct gn_claim {
 	uint32_t tried;      /* frames looked at in this search */
 	uint32_t clean_only; /* a write-back failed: look for clean frames only */
 	uint32_t waited;     /* this thread has seen the page BUSY */
+	uint32_t stage;      /* enum gn__stage */
 	struct gn_store_status status;
 };
 
@@ -48,17 +64,14 @@ SIMT_FN struct gn_claim gn_claim_init(uint64_t page, int write)
 	return k;
 }
 
-/* Let others run. Returns 0, or -GN_ETIMEDOUT when the wait has lasted wait_ns. */
-SIMT_FN int gn__claim_wait(const struct gn_cache_view *c, struct gn_claim *k)
+/* Has this claim waited for longer than wait_ns? */
+SIMT_FN int gn__claim_is_late(const struct gn_cache_view *c, struct gn_claim *k)
 {
 	uint64_t now = simt_clock_ns();
 
 	if (!k->deadline)
 		k->deadline = now + c->wait_ns;
-	if (now > k->deadline)
-		return -GN_ETIMEDOUT;
-	simt_relax();
-	return 0;
+	return now > k->deadline;
 }
 
 SIMT_FN enum gn_step gn__claim_error(struct gn_claim *k, int code, uint32_t device)
@@ -154,27 +167,25 @@ SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_c
 	return simt_add_relaxed_dev_u32(&c->shared->hand, 1) % c->frames;
 }
 
-/* Find a frame for a page that is held BUSY. */
+/* Look at every frame for one that can be had for a page that is held BUSY. */
 SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_claim *k)
 {
-	for (;;) {
-		int unsettled = 0;
+	int unsettled = 0;
 
-		for (k->tried = 0; k->tried < 3 * c->frames; k->tried++) {
-			uint32_t frame = gn__next_frame(c, k);
-			enum gn__taking taking = gn__take_frame(c, k, frame);
+	k->stage = GN__SEARCHING;
+	for (k->tried = 0; k->tried < 3 * c->frames; k->tried++) {
+		uint32_t frame = gn__next_frame(c, k);
+		enum gn__taking taking = gn__take_frame(c, k, frame);
 
-			k->frame = frame;
-			if (taking == GN__TAKEN)
-				return gn__claim_fetch();
-			if (taking == GN__TAKEN_DIRTY)
-				return GN_STEP_WRITE_BACK;
-			unsettled |= taking == GN__UNSETTLED && k->tried >= 2 * c->frames;
-		}
-		/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
-		if (!unsettled || gn__claim_wait(c, k))
-			return GN_STEP_NO_FRAME;
+		k->frame = frame;
+		if (taking == GN__TAKEN)
+			return gn__claim_fetch();
+		if (taking == GN__TAKEN_DIRTY)
+			return GN_STEP_WRITE_BACK;
+		unsettled |= taking == GN__UNSETTLED && k->tried >= 2 * c->frames;
 	}
+	/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
+	return unsettled && !gn__claim_is_late(c, k) ? GN_STEP_WAIT : GN_STEP_NO_FRAME;
 }
 
 SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
@@ -189,15 +200,13 @@ SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_c
 
 /* ---- set table: a frame of the page's set ---- */
 
-SIMT_FN uint32_t gn__lock_set(const struct gn_cache_view *c, uint32_t set)
+/* Lock a set, unless it is locked. Returns 1 or 0. */
+SIMT_FN int gn__lock_set(const struct gn_cache_view *c, uint32_t set, uint32_t *hand)
 {
-	for (;;) {
-		uint32_t hand = simt_load_relaxed_dev_u32(&c->lock[set]) & ~1u;
+	uint32_t seen = simt_load_relaxed_dev_u32(&c->lock[set]);
 
-		if (simt_cas_acq_rel_dev_u32(&c->lock[set], hand, hand | 1) == hand)
-			return hand >> 1;
-		simt_relax();
-	}
+	*hand = seen >> 1;
+	return !(seen & 1) && simt_cas_acq_rel_dev_u32(&c->lock[set], seen, seen | 1) == seen;
 }
 
 SIMT_FN void gn__unlock_set(const struct gn_cache_view *c, uint32_t set, uint32_t hand)
@@ -280,9 +289,11 @@ SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn
 SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_claim *k)
 {
 	uint32_t set = gn__set_of(c, k->page);
-	uint32_t hand = gn__lock_set(c, set);
 	enum gn__taking taking;
+	uint32_t hand;
 
+	if (!gn__lock_set(c, set, &hand))
+		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
 	if (gn__find_in_set(c, k->page).word) { /* somebody was faster */
 		gn__unlock_set(c, set, hand);
 		return GN__STEP_AGAIN;
@@ -295,17 +306,25 @@ SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_c
 		return gn__claim_fetch();
 	if (taking == GN__TAKEN_DIRTY)
 		return GN_STEP_WRITE_BACK;
-	return gn__claim_wait(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN__STEP_AGAIN;
+	return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
 }
 
-/* The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile. */
+/*
+ * The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile. Has no
+ * deadline of its own: whoever holds the lock of the set has one.
+ */
 SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct gn_claim *k)
 {
 	uint32_t set = gn__set_of(c, k->page);
 	uint64_t seen = simt_load_relaxed_dev_u64(k->victim_word);
-	uint32_t hand = gn__lock_set(c, set);
-	int found = gn__find_in_set(c, k->page).word != 0;
+	uint32_t hand;
+	int found;
 
+	k->stage = GN__WAY_WRITTEN;
+	if (!gn__lock_set(c, set, &hand))
+		return GN_STEP_WAIT;
+	k->stage = GN__LOOKING;
+	found = gn__find_in_set(c, k->page).word != 0;
 	gn__count_eviction(c);
 	simt_store_release_dev_u64(k->victim_word, found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
 	gn__unlock_set(c, set, hand);
@@ -340,7 +359,7 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS) {
 		k->waited |= (seen & GN_WORD_BUSY) != 0;
 		/* never -GN_ENOBUFS: the page is here, and whoever went around the cache would miss its writes */
-		return gn__claim_wait(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN__STEP_AGAIN;
+		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
 	}
 	pinned = (seen | (k->grant & ~GN_WORD_PINS)) + GN_WORD_PIN;
 	if (simt_cas_acq_rel_dev_u64(place->word, seen, pinned) != seen)
@@ -350,24 +369,33 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 	return GN_STEP_HIT;
 }
 
+SIMT_FN enum gn_step gn__claim_look(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	const struct gn_place place = gn_table_find(c, k->page);
+
+	if (place.word && place.seen & (GN_WORD_VALID | GN_WORD_BUSY))
+		return gn__claim_present(c, k, &place);
+	/* the fetch this thread waited for has failed; a thread that comes now tries again */
+	if (place.word && place.seen & GN_WORD_FAILED && k->waited)
+		return gn__claim_error(k, gn_word_failed_code(place.seen), gn_word_failed_device(place.seen));
+	return gn__claim_missing(c, k, &place);
+}
+
 /*
- * gn_claim_seek - look for the page until it is pinned or something must be done (see the top of this file).
- * One thread. Waits while another thread works on the page, at most wait_ns.
+ * gn_claim_seek - look for the page, or go on where the claim waited (see the top of this file).
+ * One thread. Never waits itself.
  */
 SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struct gn_claim *k)
 {
 	enum gn_step step;
 
 	do {
-		struct gn_place place = gn_table_find(c, k->page);
-
-		if (place.word && place.seen & (GN_WORD_VALID | GN_WORD_BUSY))
-			step = gn__claim_present(c, k, &place);
-		else if (place.word && place.seen & GN_WORD_FAILED && k->waited)
-			/* the fetch this thread waited for has failed; a thread that comes now tries again */
-			step = gn__claim_error(k, gn_word_failed_code(place.seen), gn_word_failed_device(place.seen));
+		if (k->stage == GN__SEARCHING)
+			step = gn__search_frames(c, k);
+		else if (k->stage == GN__WAY_WRITTEN)
+			step = gn__claim_way_written(c, k);
 		else
-			step = gn__claim_missing(c, k, &place);
+			step = gn__claim_look(c, k);
 	} while (step == GN__STEP_AGAIN);
 	return step;
 }
@@ -378,19 +406,16 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struc
  */
 SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
 {
-	enum gn_step step;
-
 	if (status.code) {
 		simt_and_acq_rel_dev_u64(k->victim_word, ~GN_WORD_BUSY);
 		k->clean_only = 1;
-		return c->owner ? gn__search_frames(c, k) : gn_claim_seek(c, k);
-	}
-	if (c->owner) {
+	} else if (c->owner) {
 		gn__detach(c, k->victim_word, simt_load_relaxed_dev_u64(k->victim_word), k->frame);
 		return gn__claim_fetch();
+	} else {
+		k->stage = GN__WAY_WRITTEN;
 	}
-	step = gn__claim_way_written(c, k);
-	return step == GN__STEP_AGAIN ? gn_claim_seek(c, k) : step;
+	return gn_claim_seek(c, k);
 }
 
 /*
