@@ -134,7 +134,8 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_sto
 
 	if (simt_lane() == leader) {
 		deadline = simt_clock_ns() + s->timeout_ns;
-		status.code = gn__store_write_hazard(s, offset / q->block_bytes, bytes / q->block_bytes + 1)
+		status.code = gn__store_write_hazard(s, offset / q->block_bytes,
+		                                     (bytes + q->block_bytes - 1) / q->block_bytes)
 		                  ? -GN_EBUSY
 		                  : gn_nvmeq_begin(q, deadline, &cid);
 	}
