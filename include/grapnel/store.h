@@ -94,17 +94,38 @@ SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, s
 	return status;
 }
 
-SIMT_NOINLINE_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_store_view *s, uint32_t mask,
-                                                               uint64_t offset, void *to, uint32_t bytes)
+/*
+ * No slot was free: look after the queue for everybody, then let others run. Lanes of one warp can need each other's
+ * slots, and a lane that has one may have to stand still until the others leave the loop in which they wait for theirs:
+ * so whoever gets a slot also uses it up and gives it back inside that loop. Returns 0 (try again) or -GN_ETIMEDOUT; over
+ * a mask, to all its lanes.
+ */
+SIMT_FN int gn__store_rest_alone(const struct gn_nvmeq *q, uint64_t deadline)
 {
-	const struct gn_nvmeq *q = gn__store_queue(s);
+	const int late = simt_clock_ns() > deadline;
+
+	if (!gn__nvmeq_serve(q))
+		simt_relax();
+	return late ? -GN_ETIMEDOUT : 0;
+}
+
+SIMT_FN int gn__store_rest(const struct gn_nvmeq *q, uint32_t mask, uint64_t deadline)
+{
+	const uint32_t leader = simt_first_lane(mask);
+	const int code = simt_lane() == leader ? gn__store_rest_alone(q, deadline) : 0;
+
+	return (int)simt_shfl_u32(mask, (uint32_t)code, leader);
+}
+
+/* Fetch if there is a slot for it now, else -GN_EAGAIN. */
+SIMT_FN struct gn_store_status gn__store_try_fetch(const struct gn_nvmeq *q, uint32_t mask, uint64_t offset, void *to,
+                                                   uint32_t bytes, uint64_t deadline)
+{
 	uint32_t leader = simt_first_lane(mask), cid = 0;
 	struct gn_store_status status = {0, 0};
 
 	if (simt_lane() == leader) {
-		uint64_t deadline = simt_clock_ns() + s->timeout_ns;
-
-		status.code = gn_nvmeq_begin(q, deadline, &cid);
+		status.code = gn__nvmeq_try_begin(q, &cid);
 		if (!status.code) {
 			status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
 			if (status.code && status.code != -GN_ETIMEDOUT)
@@ -123,22 +144,32 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_s
 	return status;
 }
 
-SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_store_view *s, uint32_t mask,
-                                                             uint64_t offset, const void *from,
-                                                             uint32_t bytes)
+SIMT_NOINLINE_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_store_view *s, uint32_t mask,
+                                                               uint64_t offset, void *to, uint32_t bytes)
 {
 	const struct gn_nvmeq *q = gn__store_queue(s);
+	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
+	struct gn_store_status status;
+
+	for (;;) {
+		status = gn__store_try_fetch(q, mask, offset, to, bytes, deadline);
+		if (status.code != -GN_EAGAIN)
+			return status;
+		status.code = gn__store_rest(q, mask, deadline);
+		if (status.code)
+			return status;
+	}
+}
+
+/* Put if there is a slot for it now, else -GN_EAGAIN. */
+SIMT_FN struct gn_store_status gn__store_try_put(const struct gn_nvmeq *q, uint32_t mask, uint64_t offset,
+                                                 const void *from, uint32_t bytes, uint64_t deadline)
+{
 	uint32_t leader = simt_first_lane(mask), cid = 0;
 	struct gn_store_status status = {0, 0};
-	uint64_t deadline = 0;
 
-	if (simt_lane() == leader) {
-		deadline = simt_clock_ns() + s->timeout_ns;
-		status.code = gn__store_write_hazard(s, offset / q->block_bytes,
-		                                     (bytes + q->block_bytes - 1) / q->block_bytes)
-		                  ? -GN_EBUSY
-		                  : gn_nvmeq_begin(q, deadline, &cid);
-	}
+	if (simt_lane() == leader)
+		status.code = gn__nvmeq_try_begin(q, &cid);
 	status = gn__store_share(mask, leader, status);
 	if (status.code)
 		return status;
@@ -150,6 +181,27 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_sto
 			gn_nvmeq_end(q, cid);
 	}
 	return gn__store_share(mask, leader, status);
+}
+
+SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_store_view *s, uint32_t mask,
+                                                             uint64_t offset, const void *from,
+                                                             uint32_t bytes)
+{
+	const struct gn_nvmeq *q = gn__store_queue(s);
+	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
+	const uint32_t leader = simt_first_lane(mask), blocks = (bytes + q->block_bytes - 1) / q->block_bytes;
+	struct gn_store_status status = {0, 0};
+
+	if (simt_lane() == leader && gn__store_write_hazard(s, offset / q->block_bytes, blocks))
+		status.code = -GN_EBUSY;
+	status = gn__store_share(mask, leader, status);
+	while (!status.code) {
+		status = gn__store_try_put(q, mask, offset, from, bytes, deadline);
+		if (status.code != -GN_EAGAIN)
+			return status;
+		status.code = gn__store_rest(q, mask, deadline);
+	}
+	return status;
 }
 
 /*
@@ -192,6 +244,24 @@ SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint3
 	return status;
 }
 
+/* Load if there is a slot for it now, else -GN_EAGAIN. */
+SIMT_FN struct gn_store_status gn__store_try_load(const struct gn_nvmeq *q, uint64_t offset, void *to, uint32_t bytes,
+                                                  uint64_t deadline)
+{
+	struct gn_store_status status = {0, 0};
+	uint32_t cid;
+
+	status.code = gn__nvmeq_try_begin(q, &cid);
+	if (status.code)
+		return status;
+	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
+	if (!status.code)
+		memcpy(to, gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, bytes);
+	if (status.code != -GN_ETIMEDOUT)
+		gn_nvmeq_end(q, cid);
+	return status;
+}
+
 /*
  * gn_store_load - read a few bytes, by one thread, wherever they lie.
  * @bytes  up to 16, inside one block and inside the capacity
@@ -200,23 +270,38 @@ SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint3
 SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to,
                                              uint32_t bytes)
 {
+	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
 	struct gn_store_status status = {0, 0};
-	uint64_t deadline;
-	const struct gn_nvmeq *q;
+
+	if (s->kind == GN_STORE_MEMORY)
+		memcpy(to, s->memory + offset, bytes);
+	while (s->kind == GN_STORE_QUEUES && !status.code) {
+		const struct gn_nvmeq *q = gn__store_queue(s);
+
+		status = gn__store_try_load(q, offset, to, bytes, deadline);
+		if (status.code != -GN_EAGAIN)
+			return status;
+		status.code = gn__store_rest_alone(q, deadline);
+	}
+	return status;
+}
+
+/* Save if there is a slot for it now, else -GN_EAGAIN. */
+SIMT_FN struct gn_store_status gn__store_try_save(const struct gn_nvmeq *q, uint64_t offset, const void *from,
+                                                  uint32_t bytes, uint64_t deadline)
+{
+	struct gn_store_status status = {0, 0};
 	uint32_t cid;
 
-	if (s->kind == GN_STORE_MEMORY) {
-		memcpy(to, s->memory + offset, bytes);
-		return status;
-	}
-	q = gn__store_queue(s);
-	deadline = simt_clock_ns() + s->timeout_ns;
-	status.code = gn_nvmeq_begin(q, deadline, &cid);
+	status.code = gn__nvmeq_try_begin(q, &cid);
 	if (status.code)
 		return status;
 	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
-	if (!status.code)
-		memcpy(to, gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, bytes);
+	if (!status.code) {
+		memcpy(gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, from, bytes);
+		cid = gn_nvmeq_renew(q, cid);
+		status = gn__store_transfer(q, cid, GN_NVME_WRITE, offset, bytes, deadline);
+	}
 	if (status.code != -GN_ETIMEDOUT)
 		gn_nvmeq_end(q, cid);
 	return status;
@@ -230,30 +315,21 @@ SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint
 SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint64_t offset, const void *from,
                                              uint32_t bytes)
 {
+	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
 	struct gn_store_status status = {0, 0};
-	uint64_t deadline;
-	const struct gn_nvmeq *q;
-	uint32_t cid;
 
-	if (s->kind == GN_STORE_MEMORY) {
+	if (s->kind == GN_STORE_MEMORY)
 		memcpy(s->memory + offset, from, bytes);
-		return status;
+	else if (gn__store_write_hazard(s, offset / s->block_bytes, 1))
+		status.code = -GN_EBUSY;
+	while (s->kind == GN_STORE_QUEUES && !status.code) {
+		const struct gn_nvmeq *q = gn__store_queue(s);
+
+		status = gn__store_try_save(q, offset, from, bytes, deadline);
+		if (status.code != -GN_EAGAIN)
+			return status;
+		status.code = gn__store_rest_alone(q, deadline);
 	}
-	q = gn__store_queue(s);
-	deadline = simt_clock_ns() + s->timeout_ns;
-	status.code = gn__store_write_hazard(s, offset / q->block_bytes, 1)
-	                  ? -GN_EBUSY
-	                  : gn_nvmeq_begin(q, deadline, &cid);
-	if (status.code)
-		return status;
-	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
-	if (!status.code) {
-		memcpy(gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, from, bytes);
-		cid = gn_nvmeq_renew(q, cid);
-		status = gn__store_transfer(q, cid, GN_NVME_WRITE, offset, bytes, deadline);
-	}
-	if (status.code != -GN_ETIMEDOUT)
-		gn_nvmeq_end(q, cid);
 	return status;
 }
 
