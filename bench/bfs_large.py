@@ -36,8 +36,6 @@ def main():
     quarter = ["--cache", str(os.path.getsize(graph) // 4)]
     verified = report.run_json([tool, "bfs", graph, "--source", args.source, "--machine", args.machine, "--store", "host",
                                 "--verify", "--json", "-"] + quarter)
-    if verified["verified"] is not True or verified["reached"] < verified["graph"]["vertices"] // 4:
-        sys.exit("bfs_large: not verified, or the source is not in the large component")
     results = {"paged": search(tool, graph, args, ["--store", "host"] + quarter, args.runs),
                "direct": search(tool, graph, args, ["--store", "host", "--mode", "direct"], args.runs),
                "file": search(tool, graph, args, ["--store", "file"] + quarter, 1)}
@@ -45,7 +43,9 @@ def main():
         moved = f", {r['counters']['fetched_bytes'] / 1e9:.2f} GB fetched" if r["counters"] else ""
         print(f"  {name:7} {r['seconds']:8.3f} s  {r['teps'] / 1e6:9.1f} M edges/s{moved}  ({r['path']})")
     return report.save(args, f"bfs-large-{args.scale}-{args.degree}", {"verified_run": verified, **results},
-                       [("verified", 1, 1, True)])
+                       [("every depth verified", int(verified["verified"] is True), 1, True),
+                        ("share of the vertices that was reached", verified["reached"] / verified["graph"]["vertices"],
+                         0.25, True)])
 
 
 if __name__ == "__main__":

@@ -23,8 +23,11 @@ SIMT_FN void read_far(const struct far_args *a)
 {
 	uint64_t zero = 0;
 
-	if (gn_array_read(&a->array, gn_count(&a->array) - 1, &zero) || zero)
+	/* a read that fails is kept by the array; a hole that is not zero is kept the same way */
+	if (!gn_array_read(&a->array, gn_count(&a->array) - 1, &zero) && zero) {
+		a->array.failure->code = -GN_EBADMSG;
 		a->array.failure->state = 2;
+	}
 }
 SIMT_KERNEL(read_far, struct far_args)
 
