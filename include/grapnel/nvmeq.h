@@ -272,7 +272,9 @@ SIMT_FN char *gn_nvmeq_buffer(const struct gn_nvmeq *q, uint32_t cid)
  * gn_nvmeq_begin - take a command slot.
  * @deadline  on simt_clock_ns
  * @cid       receives the command id
- * Any thread; waits while all slots are in use, ringing and reaping for others meanwhile.
+ * Any thread; waits while all slots are in use, ringing and reaping for others meanwhile. Lanes of one warp that may
+ * need more slots than there are must not wait here, each holding its own: they try, use the slot up and end it in one
+ * loop, as the stores do (gn__store_rest).
  * Returns 0 or -GN_ETIMEDOUT.
  */
 SIMT_FN int gn_nvmeq_begin(const struct gn_nvmeq *q, uint64_t deadline, uint32_t *cid)
