@@ -16,11 +16,11 @@ runs=${GN_MUTANT_RUNS:-20000}
 # file | sed expression | what is broken
 mutants() {
 	cat <<'END'
-array.h|s/return !((g->seen ^ .*/return 1;/|a read is not validated
-array.h|/gn__read_hit(const/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
+array/look.h|s/return !((g->seen ^ .*/return 1;/|a read is not validated
+array/read.h|/gn__read_hit(const/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
 array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
-array.h|/gn__pin_hit(const/,/^}/s/ && !(g.seen & GN_WORD_BUSY)//|a hit pins a page that is being written back
-array.h|/gn__pin_hit(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty
+array/look.h|/gn__pin_hit(const/,/^}/s/ && !(g.seen & GN_WORD_BUSY)//|a hit pins a page that is being written back
+array/look.h|/gn__pin_hit(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty
 cache/claim.h|/gn__take_from(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|direct: pins do not keep a frame
 cache/claim.h|/gn__take_way(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|sets: pins do not keep a frame
 cache/claim.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_BUSY/0/|direct: two evict one page

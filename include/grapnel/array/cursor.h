@@ -9,7 +9,7 @@
 #ifndef GRAPNEL_ARRAY_CURSOR_H
 #define GRAPNEL_ARRAY_CURSOR_H
 
-#include <grapnel/array.h>
+#include <grapnel/array/read.h>
 
 struct gn_cursor {
 	const struct gn_array *array;

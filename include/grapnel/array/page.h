@@ -5,7 +5,7 @@
 #ifndef GRAPNEL_ARRAY_PAGE_H
 #define GRAPNEL_ARRAY_PAGE_H
 
-#include <grapnel/array.h>
+#include <grapnel/array/look.h>
 
 /* A run of elements that lie together. A value; released by the lanes that acquired it, once. */
 struct gn_page {

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array/element.h - moving one element. The size is a constant at every call, so the switches disappear.
+ */
+#ifndef GRAPNEL_ARRAY_ELEMENT_H
+#define GRAPNEL_ARRAY_ELEMENT_H
+
+#include <string.h>
+#include <grapnel/simt.h>
+
+/*
+ * Users' types are theirs: what goes in and out of their variables goes by memcpy, through a variable of its own in each
+ * case, which stays in a register.
+ */
+
+/* With acquire, so that the second look at the page's word stays behind (A5 of docs/memory-model.md). */
+SIMT_FN uint64_t gn__load_8(const void *from)
+{
+	return simt_load_acquire_dev_u64((const uint64_t *)from);
+}
+
+SIMT_FN void gn__load_element(void *to, const void *from, uint32_t size)
+{
+	if (size == 1) {
+		uint8_t value = simt_load_acquire_dev_u8((const uint8_t *)from);
+
+		memcpy(to, &value, 1);
+	} else if (size == 2) {
+		uint16_t value = simt_load_acquire_dev_u16((const uint16_t *)from);
+
+		memcpy(to, &value, 2);
+	} else if (size == 4) {
+		uint32_t value = simt_load_acquire_dev_u32((const uint32_t *)from);
+
+		memcpy(to, &value, 4);
+	} else if (size == 8) {
+		uint64_t value = gn__load_8(from);
+
+		memcpy(to, &value, 8);
+	} else {
+		uint64_t low = gn__load_8(from), high = gn__load_8((const char *)from + 8);
+
+		memcpy(to, &low, 8);
+		memcpy((char *)to + 8, &high, 8);
+	}
+}
+
+/* Plain accesses to memory that is aligned to the element: a pinned page, or the store's own memory. */
+SIMT_FN void gn__take_element(void *to, const void *from, uint32_t size)
+{
+	switch (size) {
+	case 1: memcpy(to, from, 1); break;
+	case 2: memcpy(to, __builtin_assume_aligned(from, 2), 2); break;
+	case 4: memcpy(to, __builtin_assume_aligned(from, 4), 4); break;
+	case 8: memcpy(to, __builtin_assume_aligned(from, 8), 8); break;
+	default: memcpy(to, __builtin_assume_aligned(from, 16), 16);
+	}
+}
+
+SIMT_FN void gn__put_element(void *to, const void *from, uint32_t size)
+{
+	switch (size) {
+	case 1: memcpy(to, from, 1); break;
+	case 2: memcpy(__builtin_assume_aligned(to, 2), from, 2); break;
+	case 4: memcpy(__builtin_assume_aligned(to, 4), from, 4); break;
+	case 8: memcpy(__builtin_assume_aligned(to, 8), from, 8); break;
+	default: memcpy(__builtin_assume_aligned(to, 16), from, 16);
+	}
+}
+
+#endif

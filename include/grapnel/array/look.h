@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array/look.h - how an access finds its page: a glimpse that is validated behind the read, or a pin.
+ */
+#ifndef GRAPNEL_ARRAY_LOOK_H
+#define GRAPNEL_ARRAY_LOOK_H
+
+#include <grapnel/array/view.h>
+
+/* A frame's bytes with the word that vouches for them. */
+struct gn__glimpse {
+	const uint64_t *word;
+	uint64_t seen;
+	const char *data; /* of the page */
+};
+
+SIMT_FN struct gn__glimpse gn__look(const struct gn_array *a, uint64_t page)
+{
+	struct gn__glimpse g;
+
+	if (a->word) {
+		g.word = &a->word[page];
+		g.seen = simt_load_acquire_dev_u64(g.word);
+		g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
+	} else {
+		struct gn_place place = gn__find_in_set(a->cache, page);
+
+		g.word = place.word;
+		g.seen = place.word ? place.seen : 0;
+		g.data = a->frame + ((size_t)place.frame << a->page_log2);
+	}
+	return g;
+}
+
+/* The clock's hand cleared REF: set it again. */
+SIMT_FN void gn__touch(const struct gn__glimpse *g)
+{
+	if (simt_unlikely(!(g->seen & GN_WORD_REF)))
+		simt_or_relaxed_dev_u64((uint64_t *)(uintptr_t)g->word, GN_WORD_REF);
+}
+
+/* Did the page stay in its frame since the glimpse? */
+SIMT_FN int gn__still(const struct gn__glimpse *g)
+{
+	return !((g->seen ^ simt_load_relaxed_dev_u64(g->word)) & GN_WORD_SAME);
+}
+
+SIMT_FN void gn__count_hits(const struct gn_array *a, uint64_t hits)
+{
+	if (simt_unlikely(a->counting) && hits)
+		gn__count_u64(&gn__stripe(a->cache)->hits, hits);
+}
+
+/*
+ * Pin a page that is in its frame: the first lane looks and takes the pin for all. Returns 1 or 0, to all lanes of
+ * mask. This is gn_cache_pin's common case without a call and without the words of the cache behind it.
+ */
+SIMT_FN int gn__pin_hit(const struct gn_array *a, uint32_t mask, uint64_t page, int write, struct gn_hold *hold)
+{
+	const uint32_t leader = simt_first_lane(mask);
+	struct gn__glimpse g = {0, 0, 0};
+	uint64_t data = 0;
+
+	if (simt_lane() == leader) {
+		g = gn__look(a, page);
+		if (g.seen & GN_WORD_VALID && !(g.seen & GN_WORD_BUSY) && (g.seen & GN_WORD_PINS) != GN_WORD_PINS) {
+			const uint64_t mark = GN_WORD_REF | (write ? GN_WORD_DIRTY : 0);
+
+			if (simt_cas_acquire_dev_u64((uint64_t *)(uintptr_t)g.word, g.seen, (g.seen | mark) + GN_WORD_PIN) ==
+			    g.seen)
+				data = (uint64_t)(uintptr_t)g.data;
+		}
+	}
+	data = simt_shfl_u64(mask, data, leader);
+	hold->word = (uint64_t *)(uintptr_t)g.word;
+	hold->data = (char *)(uintptr_t)data;
+	simt_warp_sync(mask);
+	if (data && simt_lane() == leader)
+		gn__count_hits(a, simt_popcount(mask));
+	return data != 0;
+}
+
+/* Pin the page of a paged array, whatever it takes; write only if the array is not read-only. */
+SIMT_FN struct gn_store_status gn__pin(const struct gn_array *a, uint32_t mask, uint64_t page, int write,
+				       struct gn_hold *hold)
+{
+	const struct gn_store_status ok = {0, 0};
+
+	return simt_likely(gn__pin_hit(a, mask, page, write, hold))
+		       ? ok
+		       : SIMT_COLD(gn_cache_pin)(a->cache, mask, page, write, hold);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array/view.h - an array as kernels see it: plain data, made by gn_array_create.
+ */
+#ifndef GRAPNEL_ARRAY_VIEW_H
+#define GRAPNEL_ARRAY_VIEW_H
+
+#include <grapnel/cache.h>
+#include <grapnel/simt.h>
+#include <grapnel/store.h>
+
+enum gn_mode { GN_PAGED, GN_DIRECT };
+
+/* The first failure of an array. */
+struct gn_failure {
+	uint32_t state; /* 0 none, 1 being written, 2 there */
+	int32_t code;   /* negative */
+	uint64_t index; /* of the element */
+	uint32_t device; /* what the device said: an NVMe status field, or 0 */
+	uint32_t reserved;
+};
+
+/*
+ * An array as kernels see it. Plain data: pass it by value inside the kernel's arguments. Hot members of the cache
+ * are repeated here so that a hit loads nothing but the page's word and the data.
+ */
+struct gn_array {
+	uint64_t count;        /* elements */
+	uint64_t base;         /* paged: address of element 0 in the cache's pages; direct: 0 */
+	uint64_t *word;        /* direct table, or NULL */
+	char *frame;
+	char *memory;          /* direct mode: element 0, else NULL */
+	const struct gn_cache_view *cache;
+	struct gn_failure *failure; /* shared with the host */
+	uint32_t element_log2; /* 0 to 4 */
+	uint32_t page_log2;
+	uint32_t counting;     /* the cache counts */
+	uint32_t read_only;
+};
+
+/* gn_count - number of elements. */
+SIMT_FN uint64_t gn_count(const struct gn_array *a)
+{
+	return a->count;
+}
+
+/* Keep the first failure of an array; later ones are dropped. Any thread. */
+SIMT_NOINLINE_FN int gn__fail(const struct gn_array *a, uint64_t index, struct gn_store_status status)
+{
+	struct gn_failure *f = a->failure;
+
+	if (!simt_load_relaxed_dev_u32(&f->state) && !simt_cas_acq_rel_dev_u32(&f->state, 0, 1)) {
+		f->code = status.code;
+		f->index = index;
+		f->device = status.device;
+		simt_store_release_sys_u32(&f->state, 2);
+	}
+	return status.code;
+}
+
+/* An index past the end. */
+SIMT_FN int gn__out_of_range(const struct gn_array *a, uint64_t index)
+{
+	const struct gn_store_status status = {-GN_ERANGE, 0};
+
+	return SIMT_COLD(gn__fail)(a, index, status);
+}
+
+#endif
