@@ -15,7 +15,12 @@
  *   cache/word.h    the state of a page in one word
  *   cache/view.h    what kernels see of a cache
  *   cache/table.h   from a page to its word: the direct table and the set table
+ *   cache/sector.h  the parts of a page that are there, and those that are dirty
  *   cache/claim.h   how a missing page gets a frame
+ *   cache/move.h    pages between frames and stores
+ *   cache/flush.h   writing back, and the cleaner
+ *   cache/ahead.h   fetching what is wanted next
+ *   cache/change.h  one element, stored or changed as one step
  *   cache/access.h  the collective operations arrays are built on
  *
  * Sources: BaM section 3.4 (page state, waiting for the one loader), DREAM section 3.3 (pins), design of the
@@ -71,6 +76,13 @@ void gn_cache_destroy(struct gn_cache *cache);
  * the first failure with how many pages are still dirty in the message.
  */
 int gn_cache_flush(struct gn_cache *cache, struct gn_error *error);
+
+/*
+ * gn_cache_flush_range - gn_cache_flush for the pages that hold these bytes of a store; other pages stay as they are.
+ * Returns also -GN_EINVAL (not a store of this cache), -GN_ERANGE (past its end).
+ */
+int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
+			 struct gn_error *error);
 
 /*
  * gn_cache_invalidate - forget all clean pages, so that the next access fetches them again.

@@ -274,7 +274,7 @@ SIMT_FN char *gn_nvmeq_buffer(const struct gn_nvmeq *q, uint32_t cid)
  * @cid       receives the command id
  * Any thread; waits while all slots are in use, ringing and reaping for others meanwhile. Lanes of one warp that may
  * need more slots than there are must not wait here, each holding its own: they try, use the slot up and end it in one
- * loop, as the stores do (gn__store_rest).
+ * loop, as the stores do (gn__store_move_blocks).
  * Returns 0 or -GN_ETIMEDOUT.
  */
 SIMT_FN int gn_nvmeq_begin(const struct gn_nvmeq *q, uint64_t deadline, uint32_t *cid)
@@ -402,38 +402,44 @@ SIMT_FN uint64_t gn__nvmeq_abandon(const struct gn_nvmeq *q, struct gn_nvmeq_slo
 }
 
 /*
- * gn_nvmeq_wait - wait for a posted command, ringing and reaping for everybody meanwhile.
+ * gn_nvmeq_poll - has a posted command completed? Rings and reaps for everybody meanwhile, but does not wait.
  * @deadline  on simt_clock_ns
  * @status    receives the status field (GN_NVME_*); 0 if it timed out
  * The owner only. Order: behind a return of 0 the data of a read is in the buffer for this thread.
- * Returns 0 (completed well), -GN_EIO (completed with a status other than 0), -GN_ETIMEDOUT (abandoned:
- * do NOT call gn_nvmeq_end, the slot comes back by itself when the completion does).
+ * Returns -GN_EAGAIN (not yet), 0 (completed well), -GN_EIO (completed with a status other than 0), -GN_ETIMEDOUT
+ * (abandoned: do NOT call gn_nvmeq_end, the slot comes back by itself when the completion does).
  */
-SIMT_FN int gn_nvmeq_wait(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadline, uint32_t *status)
+SIMT_FN int gn_nvmeq_poll(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadline, uint32_t *status)
 {
 	struct gn_nvmeq_slot *slot = &q->slot[cid & (q->depth - 1)];
-	uint32_t next = slot->ticket + 1;
-	uint64_t word;
+	uint64_t word = simt_load_acquire_dev_u64(&slot->word); /* A3 */
 
-	for (;;) {
-		word = simt_load_acquire_dev_u64(&slot->word); /* A3 */
-		if (gn__nvmeq_slot_state(word) == GN__NVMEQ_DONE)
-			break;
-		if ((int32_t)(simt_load_relaxed_dev_u32(&q->state->tail) - next) < 0)
+	*status = 0;
+	if (gn__nvmeq_slot_state(word) != GN__NVMEQ_DONE) {
+		if ((int32_t)(simt_load_relaxed_dev_u32(&q->state->tail) - (slot->ticket + 1)) < 0)
 			gn_nvmeq_ring(q);
 		if (!gn_nvmeq_reap(q))
 			simt_relax();
-		if (simt_clock_ns() > deadline) {
-			word = gn__nvmeq_abandon(q, slot, cid);
-			if (gn__nvmeq_slot_state(word) == GN__NVMEQ_DONE)
-				break;
-			*status = 0;
+		if (simt_clock_ns() <= deadline)
+			return -GN_EAGAIN;
+		word = gn__nvmeq_abandon(q, slot, cid);
+		if (gn__nvmeq_slot_state(word) != GN__NVMEQ_DONE)
 			return -GN_ETIMEDOUT;
-		}
 	}
 	GN_TRACE(wake);
 	*status = (uint32_t)(word >> 32);
 	return *status ? -GN_EIO : 0;
+}
+
+/* gn_nvmeq_wait - gn_nvmeq_poll until it is over. Returns as that, but never -GN_EAGAIN. */
+SIMT_FN int gn_nvmeq_wait(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadline, uint32_t *status)
+{
+	int rc;
+
+	do {
+		rc = gn_nvmeq_poll(q, cid, deadline, status);
+	} while (rc == -GN_EAGAIN);
+	return rc;
 }
 
 #ifdef __cplusplus

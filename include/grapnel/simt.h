@@ -20,7 +20,8 @@
  *   simt/base.h     who am I: thread, block, lane
  *   simt/atomic.h   loads, stores and atomics whose names carry order and scope
  *   simt/warp.h     a warp's lanes together: ballot, shuffle, match
- *   simt/wait.h     waiting, time, barriers, copies
+ *   simt/wait.h     waiting, time, barriers
+ *   simt/copy.h     a warp's lanes move bytes together
  *   simt/machine.h  host side: open a machine, memory, launch
  *   simt/explore.h  host side: run a kernel under every schedule, or many random ones
  *
@@ -33,6 +34,7 @@
 #include <grapnel/simt/atomic.h>
 #include <grapnel/simt/warp.h>
 #include <grapnel/simt/wait.h>
+#include <grapnel/simt/copy.h>
 #include <grapnel/simt/machine.h>
 
 #endif

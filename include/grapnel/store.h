@@ -95,12 +95,10 @@ SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, s
 }
 
 /*
- * No slot was free: look after the queue for everybody, then let others run. Lanes of one warp can need each other's
- * slots, and a lane that has one may have to stand still until the others leave the loop in which they wait for theirs:
- * so whoever gets a slot also uses it up and gives it back inside that loop. Returns 0 (try again) or -GN_ETIMEDOUT; over
- * a mask, to all its lanes.
+ * No slot was free: look after the queue for everybody, then let others run. Whoever gets a slot also uses it up and
+ * gives it back inside the loop in which it waited (see gn__store_move_blocks). Returns 0 (try again) or -GN_ETIMEDOUT.
  */
-SIMT_FN int gn__store_rest_alone(const struct gn_nvmeq *q, uint64_t deadline)
+SIMT_FN int gn__store_rest(const struct gn_nvmeq *q, uint64_t deadline)
 {
 	const int late = simt_clock_ns() > deadline;
 
@@ -109,139 +107,142 @@ SIMT_FN int gn__store_rest_alone(const struct gn_nvmeq *q, uint64_t deadline)
 	return late ? -GN_ETIMEDOUT : 0;
 }
 
-SIMT_FN int gn__store_rest(const struct gn_nvmeq *q, uint32_t mask, uint64_t deadline)
-{
-	const uint32_t leader = simt_first_lane(mask);
-	const int code = simt_lane() == leader ? gn__store_rest_alone(q, deadline) : 0;
+/* What a lane's part of a transfer of many is up to. */
+enum gn__store_part { GN__STORE_NONE, GN__STORE_WANTS, GN__STORE_FILLS, GN__STORE_POSTED, GN__STORE_LANDED };
 
-	return (int)simt_shfl_u32(mask, (uint32_t)code, leader);
-}
-
-/* Fetch if there is a slot for it now, else -GN_EAGAIN. */
-SIMT_FN struct gn_store_status gn__store_try_fetch(const struct gn_nvmeq *q, uint32_t mask, uint64_t offset, void *to,
-                                                   uint32_t bytes, uint64_t deadline)
-{
-	uint32_t leader = simt_first_lane(mask), cid = 0;
-	struct gn_store_status status = {0, 0};
-
-	if (simt_lane() == leader) {
-		status.code = gn__nvmeq_try_begin(q, &cid);
-		if (!status.code) {
-			status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
-			if (status.code && status.code != -GN_ETIMEDOUT)
-				gn_nvmeq_end(q, cid);
-		}
-	}
-	status = gn__store_share(mask, leader, status);
-	if (status.code)
-		return status;
-	cid = simt_shfl_u32(mask, cid, leader);
-	GN_TRACE(copy);
-	/* Lanes other than the leader are on the same processor, hence on the same queue. */
-	simt_copy(mask, to, gn_nvmeq_buffer(q, cid), (bytes + 15) & ~15u);
-	if (simt_lane() == leader)
-		gn_nvmeq_end(q, cid);
-	return status;
-}
-
-SIMT_NOINLINE_FN struct gn_store_status gn__store_fetch_blocks(const struct gn_store_view *s, uint32_t mask,
-                                                               uint64_t offset, void *to, uint32_t bytes)
-{
-	const struct gn_nvmeq *q = gn__store_queue(s);
-	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
+/* One lane's transfer behind queue pairs. */
+struct gn__store_move {
+	uint32_t part; /* enum gn__store_part */
+	uint32_t opcode;
+	uint32_t cid;
+	uint32_t bytes;
+	uint64_t offset;
+	uint64_t deadline;
 	struct gn_store_status status;
+};
 
-	for (;;) {
-		status = gn__store_try_fetch(q, mask, offset, to, bytes, deadline);
-		if (status.code != -GN_EAGAIN)
-			return status;
-		status.code = gn__store_rest(q, mask, deadline);
-		if (status.code)
-			return status;
-	}
+/* The transfer is over, the slot with it; one that timed out keeps the slot until its completion comes. */
+SIMT_FN void gn__store_move_ends(const struct gn_nvmeq *q, struct gn__store_move *m)
+{
+	if (m->status.code != -GN_ETIMEDOUT)
+		gn_nvmeq_end(q, m->cid);
+	m->part = GN__STORE_NONE;
 }
 
-/* Put if there is a slot for it now, else -GN_EAGAIN. */
-SIMT_FN struct gn_store_status gn__store_try_put(const struct gn_nvmeq *q, uint32_t mask, uint64_t offset,
-                                                 const void *from, uint32_t bytes, uint64_t deadline)
+SIMT_FN void gn__store_move_posts(const struct gn_nvmeq *q, struct gn__store_move *m)
 {
-	uint32_t leader = simt_first_lane(mask), cid = 0;
-	struct gn_store_status status = {0, 0};
-
-	if (simt_lane() == leader)
-		status.code = gn__nvmeq_try_begin(q, &cid);
-	status = gn__store_share(mask, leader, status);
-	if (status.code)
-		return status;
-	cid = simt_shfl_u32(mask, cid, leader);
-	simt_copy(mask, gn_nvmeq_buffer(q, cid), from, (bytes + 15) & ~15u);
-	if (simt_lane() == leader) {
-		status = gn__store_transfer(q, cid, GN_NVME_WRITE, offset, bytes, deadline);
-		if (status.code != -GN_ETIMEDOUT)
-			gn_nvmeq_end(q, cid);
-	}
-	return gn__store_share(mask, leader, status);
+	m->status.code = gn_nvmeq_post(q, m->cid, m->opcode, m->offset / q->block_bytes,
+				       (m->bytes + q->block_bytes - 1) / q->block_bytes);
+	m->part = GN__STORE_POSTED;
+	if (m->status.code)
+		gn__store_move_ends(q, m);
 }
 
-SIMT_NOINLINE_FN struct gn_store_status gn__store_put_blocks(const struct gn_store_view *s, uint32_t mask,
-                                                             uint64_t offset, const void *from,
-                                                             uint32_t bytes)
+/* One lane's next step: take a slot, post, look for the completion. */
+SIMT_FN void gn__store_move_on(const struct gn_nvmeq *q, struct gn__store_move *m)
 {
-	const struct gn_nvmeq *q = gn__store_queue(s);
-	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
-	const uint32_t leader = simt_first_lane(mask), blocks = (bytes + q->block_bytes - 1) / q->block_bytes;
-	struct gn_store_status status = {0, 0};
+	int code;
 
-	if (simt_lane() == leader && gn__store_write_hazard(s, offset / q->block_bytes, blocks))
-		status.code = -GN_EBUSY;
-	status = gn__store_share(mask, leader, status);
-	while (!status.code) {
-		status = gn__store_try_put(q, mask, offset, from, bytes, deadline);
-		if (status.code != -GN_EAGAIN)
-			return status;
-		status.code = gn__store_rest(q, mask, deadline);
+	if (m->part == GN__STORE_WANTS) {
+		if (gn__nvmeq_try_begin(q, &m->cid)) {
+			m->status.code = gn__store_rest(q, m->deadline);
+			if (m->status.code)
+				m->part = GN__STORE_NONE;
+		} else if (m->opcode == GN_NVME_WRITE) {
+			m->part = GN__STORE_FILLS;
+		} else {
+			gn__store_move_posts(q, m);
+		}
+	} else if (m->part == GN__STORE_POSTED) {
+		code = gn_nvmeq_poll(q, m->cid, m->deadline, &m->status.device);
+		if (code == -GN_EAGAIN)
+			return;
+		m->status.code = code;
+		m->part = GN__STORE_LANDED;
+		if (code || m->opcode == GN_NVME_WRITE)
+			gn__store_move_ends(q, m);
 	}
-	return status;
 }
 
 /*
- * gn_store_fetch - collective: read bytes of a store.
- * @mask    the calling lanes (simt/warp.h); all pass the same arguments
+ * The transfers of many lanes, behind queue pairs. Lanes of one warp can need each other's slots, and a lane that has one
+ * may have to stand still until the others leave the loop in which they wait for theirs: so slots are taken, used up and
+ * given back in this one loop. The lanes of a warp are on one processor, hence on one queue.
+ */
+SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_store_view *s, uint32_t mask, int wants,
+							      uint32_t opcode, uint64_t offset, void *memory,
+							      uint32_t bytes)
+{
+	const struct gn_nvmeq *q = gn__store_queue(s);
+	struct gn__store_move m = {wants ? GN__STORE_WANTS : GN__STORE_NONE, opcode, 0, bytes, offset, 0, {0, 0}};
+	uint32_t ready;
+
+	m.deadline = simt_clock_ns() + s->timeout_ns;
+	while (simt_ballot(mask, m.part != GN__STORE_NONE)) {
+		gn__store_move_on(q, &m);
+		ready = simt_ballot(mask, m.part == GN__STORE_FILLS);
+		if (ready) {
+			simt_copy_each(mask, ready, gn_nvmeq_buffer(q, m.cid), memory, (bytes + 15) & ~15u);
+			if (m.part == GN__STORE_FILLS)
+				gn__store_move_posts(q, &m);
+		}
+		ready = simt_ballot(mask, m.part == GN__STORE_LANDED);
+		if (ready) {
+			GN_TRACE(copy);
+			simt_copy_each(mask, ready, memory, gn_nvmeq_buffer(q, m.cid), (bytes + 15) & ~15u);
+			if (m.part == GN__STORE_LANDED)
+				gn__store_move_ends(q, &m);
+		}
+	}
+	return m.status;
+}
+
+/*
+ * gn_store_fetch - collective: read bytes of a store, a run for every lane that wants one.
+ * @mask    the calling lanes (simt/warp.h); all of them move the bytes of each
+ * @wants   1: this lane's run is read; 0: it only helps, and the rest of its arguments is not looked at
  * @offset  in the store, a multiple of block_bytes
  * @to      16-byte aligned, room for bytes rounded up to 16
  * @bytes   up to GN_STORE_MAX_TRANSFER; offset + bytes <= capacity_bytes
- * Waits, at most timeout_ns for the device. Behind it the lanes of mask see the bytes; nobody else does
- * before a release of theirs. Returns the same status to all: 0, -GN_EIO (see device), -GN_ETIMEDOUT.
+ * All runs are in flight together. Waits, at most timeout_ns for the device. Behind it the lanes of mask see the bytes
+ * of all; nobody else does before a release of theirs. Returns each lane's own status: 0, -GN_EIO (see device),
+ * -GN_ETIMEDOUT; 0 to a lane that wants nothing.
  */
-SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
-                                              void *to, uint32_t bytes)
+SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
+					      void *to, uint32_t bytes)
 {
 	struct gn_store_status ok = {0, 0};
 
 	if (s->kind == GN_STORE_QUEUES)
-		return gn__store_fetch_blocks(s, mask, offset, to, bytes);
-	simt_copy(mask, to, s->memory + offset, (bytes + 15) & ~15u);
+		return gn__store_move_blocks(s, mask, wants, GN_NVME_READ, offset, to, bytes);
+	simt_copy_each(mask, simt_ballot(mask, wants), to, s->memory + offset, (bytes + 15) & ~15u);
 	return ok;
 }
 
 /*
- * gn_store_put - collective: write bytes to a store; arguments as for gn_store_fetch.
+ * gn_store_put - collective: write bytes to a store, a run for every lane that wants one; arguments as for
+ * gn_store_fetch.
  * The last block of a store may reach past capacity_bytes: what lies there is dropped. Behind a return of 0
- * the bytes are in the store (not necessarily on the medium: gn_store_flush). Returns 0, -GN_EIO,
+ * the bytes are in the store (not necessarily on the medium: gn_store_flush). Returns each lane's own status: 0, -GN_EIO,
  * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
  */
-SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
-                                            const void *from, uint32_t bytes)
+SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
+					    const void *from, uint32_t bytes)
 {
-	struct gn_store_status status = {0, 0};
+	struct gn_store_status refused = {0, 0}, status;
 
-	if (s->read_only)
-		status.code = -GN_EROFS;
-	else if (s->kind == GN_STORE_QUEUES)
-		return gn__store_put_blocks(s, mask, offset, from, bytes);
-	else
-		simt_copy(mask, s->memory + offset, from, (bytes + 15) & ~15u);
-	return status;
+	if (wants && s->read_only)
+		refused.code = -GN_EROFS;
+	else if (wants && s->kind == GN_STORE_QUEUES &&
+		 gn__store_write_hazard(s, offset / s->block_bytes, (bytes + s->block_bytes - 1) / s->block_bytes))
+		refused.code = -GN_EBUSY;
+	wants = wants && !refused.code;
+	if (s->kind == GN_STORE_QUEUES) {
+		status = gn__store_move_blocks(s, mask, wants, GN_NVME_WRITE, offset, (void *)(uintptr_t)from, bytes);
+		return refused.code ? refused : status;
+	}
+	simt_copy_each(mask, simt_ballot(mask, wants), s->memory + offset, from, (bytes + 15) & ~15u);
+	return refused;
 }
 
 /* Load if there is a slot for it now, else -GN_EAGAIN. */
@@ -281,7 +282,7 @@ SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint
 		status = gn__store_try_load(q, offset, to, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
-		status.code = gn__store_rest_alone(q, deadline);
+		status.code = gn__store_rest(q, deadline);
 	}
 	return status;
 }
@@ -328,7 +329,7 @@ SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint
 		status = gn__store_try_save(q, offset, from, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
-		status.code = gn__store_rest_alone(q, deadline);
+		status.code = gn__store_rest(q, deadline);
 	}
 	return status;
 }

@@ -80,12 +80,34 @@ static void shape_sets(struct gn_cache_view *v, uint32_t ways)
 static uint64_t fixed_bytes(const struct gn_cache *cache, int counters)
 {
 	return sizeof *cache->image.shared + sizeof *cache->device + sizeof *cache->result +
+	       GN_CACHE_STREAMS * sizeof *cache->image.stream +
 	       (counters ? GN_CACHE_STRIPES * sizeof *cache->image.stripe : 0);
 }
 
 static uint64_t direct_bytes(const struct gn_cache_view *v)
 {
 	return v->pages * sizeof *v->word + (uint64_t)v->frames * sizeof *v->owner;
+}
+
+/* Sectors of at least 16 bytes and a block of every store, 32 a page at most; none where pages are never written. */
+static void shape_sectors(struct gn_cache_view *v)
+{
+	int writable = 0;
+
+	v->sector_log2 = v->page_log2 - 5 > 4 ? v->page_log2 - 5 : 4;
+	for (uint32_t k = 0; k < v->segments; k++) {
+		const uint32_t block_log2 = (uint32_t)__builtin_ctz(v->segment[k].store.block_bytes);
+
+		writable |= !v->segment[k].store.read_only;
+		v->sector_log2 = block_log2 > v->sector_log2 ? block_log2 : v->sector_log2;
+	}
+	if (!writable)
+		v->sector_log2 = v->page_log2;
+}
+
+static uint64_t sectors_bytes(const struct gn_cache_view *v)
+{
+	return v->sector_log2 < v->page_log2 ? v->frames * sizeof *v->sector : 0;
 }
 
 static uint64_t sets_bytes(const struct gn_cache_view *v)
@@ -135,14 +157,31 @@ static int choose_direct(struct gn_cache *cache, const struct gn_cache_options *
 	return 0;
 }
 
+/* The table, and sector words if the budget has room for them too. */
 static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o, struct gn_error *error)
 {
-	const struct gn_cache_view *v = &cache->image;
+	struct gn_cache_view *v = &cache->image;
 	int fits = !o->ways && v->pages < GN__OWNER_CLAIMED && within_budget(cache, o, direct_bytes(v));
+	int rc;
 
 	if (o->table == GN_TABLE_DIRECT || (o->table == GN_TABLE_AUTO && fits))
-		return choose_direct(cache, o, error);
-	return choose_sets(cache, o, error);
+		rc = choose_direct(cache, o, error);
+	else
+		rc = choose_sets(cache, o, error);
+	shape_sectors(v);
+	if (!within_budget(cache, o, (cache->is_direct ? direct_bytes(v) : sets_bytes(v)) + sectors_bytes(v)))
+		v->sector_log2 = v->page_log2;
+	return rc;
+}
+
+/* How far ahead of the hand the cleaner goes: enough for what a fast link evicts in a millisecond. */
+static void shape_cleaner(struct gn_cache_view *v)
+{
+	int writable = 0;
+
+	for (uint32_t k = 0; k < v->segments; k++)
+		writable |= !v->segment[k].store.read_only;
+	v->low_water = !writable ? 0 : v->frames / 4 < 8192 ? v->frames / 4 : 8192;
 }
 
 /* ---- making it ---- */
@@ -162,12 +201,14 @@ static int allocate(struct gn_cache *cache, int counters)
 	v->word = (uint64_t *)metadata(cache, (direct ? v->pages : v->frames) * sizeof *v->word);
 	v->owner = direct ? (uint32_t *)metadata(cache, v->frames * sizeof *v->owner) : NULL;
 	v->lock = direct ? NULL : (uint32_t *)metadata(cache, sets * sizeof *v->lock);
+	v->sector = sectors_bytes(v) ? (uint64_t *)metadata(cache, sectors_bytes(v)) : NULL;
+	v->stream = (uint64_t *)metadata(cache, GN_CACHE_STREAMS * sizeof *v->stream);
 	v->shared = (struct gn_cache_shared *)metadata(cache, sizeof *v->shared);
 	v->stripe = counters ? (struct gn_cache_stripe *)metadata(cache, GN_CACHE_STRIPES * sizeof *v->stripe) : NULL;
 	cache->device = (struct gn_cache_view *)metadata(cache, sizeof *cache->device);
 	cache->result = (struct gn_cache_pass_result *)metadata(cache, sizeof *cache->result);
 	v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
-	return v->word && (direct ? v->owner : v->lock) && v->shared && (!counters || v->stripe) && cache->device &&
+	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->stream && v->shared && (!counters || v->stripe) && cache->device &&
 			       cache->result && v->frame
 		       ? 0
 		       : -GN_ENOMEM;
@@ -212,6 +253,7 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 		rc = choose_table(cache, o, error);
 	if (rc)
 		return rc;
+	shape_cleaner(&cache->image);
 	rc = allocate(cache, o->counters);
 	if (!rc)
 		rc = fill_owners(cache);
@@ -248,6 +290,8 @@ void gn_cache_destroy(struct gn_cache *cache)
 	simt_free(cache->machine, v->word);
 	simt_free(cache->machine, v->owner);
 	simt_free(cache->machine, v->lock);
+	simt_free(cache->machine, v->sector);
+	simt_free(cache->machine, v->stream);
 	simt_free(cache->machine, v->shared);
 	simt_free(cache->machine, v->stripe);
 	simt_free(cache->machine, v->frame);
@@ -258,16 +302,17 @@ void gn_cache_destroy(struct gn_cache *cache)
 
 /* ---- passes over all frames ---- */
 
-static int run_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result)
+static int run_pass(struct gn_cache *cache, enum gn_cache_pass pass, uint64_t first_page, uint64_t pages,
+		    struct gn_cache_pass_result *result)
 {
-	struct gn_cache_pass_args args = {cache->device, cache->result, (uint32_t)pass};
+	struct gn_cache_pass_args args = {cache->device, cache->result, (uint32_t)pass, first_page, pages};
 	struct simt_grid grid = {1, 128, 0};
 	struct simt_info info;
 	uint64_t blocks;
 	int rc;
 
 	simt_describe(cache->machine, &info);
-	blocks = (uint64_t)cache->image.frames * info.warp_width / grid.block_threads + 1;
+	blocks = cache->image.frames / grid.block_threads + 1;
 	grid.blocks = (uint32_t)(blocks < 8 * info.processors ? blocks : 8 * info.processors);
 	memset(result, 0, sizeof *result);
 	rc = simt_move(cache->machine, cache->result, result, sizeof *result);
@@ -298,28 +343,55 @@ static int write_failure(struct gn_cache *cache, const struct gn_cache_pass_resu
 			    (unsigned long long)shared.write_failure_page, shared.write_failure_device);
 }
 
-int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
+/* Write the dirty ones of these pages. */
+static int flush_pages(struct gn_cache *cache, uint64_t first_page, uint64_t pages, struct gn_error *error)
 {
 	const uint32_t none = 0;
 	struct gn_cache_pass_result result;
 	int rc = simt_move(cache->machine, &cache->image.shared->recent_failures, &none, sizeof none);
 
 	if (!rc)
-		rc = run_pass(cache, GN_PASS_FLUSH, &result);
+		rc = run_pass(cache, GN_PASS_FLUSH, first_page, pages, &result);
 	if (rc)
 		return gn_error_set(error, rc, "cache: flush: %s", simt_message(cache->machine));
-	if (result.failures)
-		return write_failure(cache, &result, error);
+	return result.failures ? write_failure(cache, &result, error) : 0;
+}
+
+int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
+{
+	int rc = flush_pages(cache, 0, UINT64_MAX, error);
+
 	for (unsigned k = 0; k < cache->image.segments && !rc; k++)
 		if (!cache->image.segment[k].store.read_only)
 			rc = gn_store_flush(cache->store[k], error);
 	return rc;
 }
 
+int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
+			 struct gn_error *error)
+{
+	const int k = gn__cache_segment(cache, store);
+	const struct gn_cache_segment *s = &cache->image.segment[k < 0 ? 0 : k];
+	const uint32_t log2 = cache->image.page_log2;
+	int rc;
+
+	if (k < 0)
+		return gn_error_set(error, -GN_EINVAL, "cache: flush of a store that is not this cache's");
+	if (offset > s->store.capacity_bytes || bytes > s->store.capacity_bytes - offset)
+		return gn_error_set(error, -GN_ERANGE, "cache: flush of %llu bytes from byte %llu reaches past the store's %llu",
+				    (unsigned long long)bytes, (unsigned long long)offset,
+				    (unsigned long long)s->store.capacity_bytes);
+	if (!bytes)
+		return 0;
+	rc = flush_pages(cache, s->first_page + (offset >> log2), ((offset + bytes - 1) >> log2) - (offset >> log2) + 1,
+			 error);
+	return rc || s->store.read_only ? rc : gn_store_flush(store, error);
+}
+
 int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
 {
 	struct gn_cache_pass_result result;
-	int rc = run_pass(cache, GN_PASS_INVALIDATE, &result);
+	int rc = run_pass(cache, GN_PASS_INVALIDATE, 0, UINT64_MAX, &result);
 
 	if (rc)
 		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));
@@ -371,7 +443,7 @@ int gn_cache_describe(struct gn_cache *cache, struct gn_cache_facts *facts)
 	facts->budget_bytes = cache->budget_bytes + facts->frame_bytes / 50;
 	facts->ways = v->owner ? 0 : v->ways;
 	facts->table = v->owner ? GN_TABLE_DIRECT : GN_TABLE_SETS;
-	if (run_pass(cache, GN_PASS_COUNT, &result) || simt_move(cache->machine, &shared, v->shared, sizeof shared))
+	if (run_pass(cache, GN_PASS_COUNT, 0, UINT64_MAX, &result) || simt_move(cache->machine, &shared, v->shared, sizeof shared))
 		return -GN_EIO;
 	facts->dirty_pages = result.dirty;
 	facts->write_failures = shared.write_failures;

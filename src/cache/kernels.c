@@ -7,7 +7,7 @@ SIMT_FN void count_frame(const struct gn_cache_view *c, uint32_t frame, struct g
 	const uint64_t *word = gn__word_of_frame(c, frame, &page);
 	uint64_t seen = word ? simt_load_acquire_dev_u64(word) : 0;
 
-	if (!(seen & GN_WORD_VALID))
+	if (!(seen & GN_WORD_HELD))
 		return;
 	if (seen & GN_WORD_DIRTY)
 		simt_add_relaxed_dev_u64(&result->dirty, 1);
@@ -21,27 +21,44 @@ SIMT_FN void forget_frame(const struct gn_cache_view *c, uint32_t frame)
 	uint64_t *word = gn__word_of_frame(c, frame, &page);
 	uint64_t seen = word ? simt_load_acquire_dev_u64(word) : 0;
 
-	if (!(seen & GN_WORD_VALID) || seen & (GN_WORD_BUSY | GN_WORD_DIRTY | GN_WORD_PINS))
+	if (!(seen & GN_WORD_HELD) || seen & (GN_WORD_BUSY | GN_WORD_DIRTY | GN_WORD_PINS))
 		return;
 	if (simt_cas_acq_rel_dev_u64(word, seen, seen & GN_WORD_VERSION) == seen && c->owner)
 		simt_store_release_dev_u32(&c->owner[frame], GN__OWNER_FREE);
 }
 
-/* One warp a frame: a flush moves its page with all lanes, the rest is the first lane's. */
+/* Is the page of this frame one that the pass is about? */
+SIMT_FN int in_range(const struct gn_cache_pass_args *a, uint32_t frame)
+{
+	uint64_t page;
+
+	return a->pages == UINT64_MAX ||
+	       (gn__word_of_frame(a->cache, frame, &page) && page - a->first_page < a->pages);
+}
+
+/* A lane a frame: what a warp finds dirty it writes together. */
+SIMT_FN void flush_frames(const struct gn_cache_pass_args *a, uint32_t all, uint64_t first)
+{
+	const uint64_t frame = first + simt_lane();
+	const struct gn_store_status status =
+		gn_cache_flush_frame(a->cache, all, frame < a->cache->frames && in_range(a, (uint32_t)frame), (uint32_t)frame);
+
+	if (status.code)
+		simt_add_relaxed_dev_u32(&a->result->failures, 1);
+}
+
 SIMT_FN void gn_cache_pass_all(const struct gn_cache_pass_args *a)
 {
 	const struct gn_cache_view *c = a->cache;
 	const uint32_t width = simt_warp_width();
 	const uint32_t all = width == 32 ? 0xffffffffu : (1u << width) - 1;
-	const uint64_t warps = simt_global_threads() / width;
 
-	for (uint64_t frame = simt_global_thread() / width; frame < c->frames; frame += warps) {
+	for (uint64_t first = simt_global_thread() / width * width; first < c->frames; first += simt_global_threads()) {
+		const uint64_t frame = first + simt_lane();
+
 		if (a->pass == GN_PASS_FLUSH) {
-			struct gn_store_status status = gn_cache_flush_frame(c, all, (uint32_t)frame);
-
-			if (status.code && simt_lane() == 0)
-				simt_add_relaxed_dev_u32(&a->result->failures, 1);
-		} else if (simt_lane() == 0) {
+			flush_frames(a, all, first);
+		} else if (frame < c->frames) {
 			if (a->pass == GN_PASS_INVALIDATE)
 				forget_frame(c, (uint32_t)frame);
 			count_frame(c, (uint32_t)frame, a->result);

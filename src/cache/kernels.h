@@ -24,6 +24,7 @@ struct gn_cache_pass_args {
 	const struct gn_cache_view *cache;
 	struct gn_cache_pass_result *result;
 	uint32_t pass; /* enum gn_cache_pass */
+	uint64_t first_page, pages; /* a flush is about; pages UINT64_MAX: all */
 };
 
 SIMT_KERNEL_DECLARE(gn_cache_pass_all);

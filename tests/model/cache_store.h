@@ -42,86 +42,103 @@ SIMT_FN void let_others(struct trial *t)
 		simt_load_relaxed_dev_u32(&t->finished);
 }
 
-/* 16 bytes, which is all of the last page, and the rest. */
-SIMT_FN void copy_page(struct trial *t, uint64_t *to, const uint64_t *from, uint32_t bytes)
+/* Half of it, and the rest. */
+SIMT_FN void copy_run(struct trial *t, char *to, const char *from, uint32_t bytes)
 {
-	const uint32_t self = 1u << simt_lane();
+	const uint32_t half = bytes / 16 * 8;
 
-	simt_copy(self, to, from, 16);
+	memcpy(to, from, half);
 	let_others(t);
-	simt_copy(self, to + 2, from + 2, bytes - 16);
+	memcpy(to + half, from + half, bytes - half);
 }
 
-SIMT_FN struct gn_store_status fetch_page(struct trial *t, uint32_t page, uint32_t frame, uint32_t bytes)
+/* Sectors of a page, moved in the middle of everything else. */
+struct transfer {
+	uint32_t page, frame, bytes;
+	char *disk, *memory;
+};
+
+SIMT_FN struct transfer transfer_of(struct trial *t, uint64_t offset, const void *memory, uint32_t bytes)
 {
+	struct transfer r;
+
+	r.page = (uint32_t)(offset >> PAGE_LOG2);
+	r.frame = (uint32_t)(((const char *)memory - (const char *)t->frame) >> PAGE_LOG2);
+	r.bytes = bytes;
+	r.disk = (char *)t->disk + offset;
+	r.memory = (char *)(uintptr_t)memory;
+	if (((uintptr_t)((const char *)memory - (const char *)t->frame) ^ offset) % (1u << PAGE_LOG2))
+		blame(t, "a sector is moved to another place of the page");
+	return r;
+}
+
+SIMT_FN struct gn_store_status fetch_run(struct trial *t, uint64_t offset, void *to, uint32_t bytes)
+{
+	const struct transfer r = transfer_of(t, offset, to, bytes);
 	struct gn_store_status status = {0, 0};
 
-	if (t->fetching[page]++)
+	if (t->fetching[r.page]++)
 		blame(t, "two fetches of one page are in flight");
-	if (t->putting[page] || t->saving[page])
+	if (t->putting[r.page] || t->saving[r.page])
 		blame(t, "a page is fetched while it is written");
-	if (t->filling[frame]++)
+	if (t->filling[r.frame]++)
 		blame(t, "two pages are fetched into one frame");
-	if (t->held[frame])
+	if (t->held[r.frame])
 		blame(t, "a held frame is reused");
 	if (suffers(t, FETCH)) {
 		let_others(t);
-		status = refusal(page);
+		status = refusal(r.page);
 	} else {
-		copy_page(t, t->frame[frame], t->disk[page], bytes);
+		copy_run(t, r.memory, r.disk, bytes);
+		t->moved[FETCH] += bytes;
 	}
-	t->fetching[page]--;
-	t->filling[frame]--;
+	t->fetching[r.page]--;
+	t->filling[r.frame]--;
 	return status;
 }
 
-SIMT_FN struct gn_store_status put_page(struct trial *t, uint32_t page, uint32_t frame, uint32_t bytes)
+SIMT_FN struct gn_store_status put_run(struct trial *t, uint64_t offset, const void *from, uint32_t bytes)
 {
+	const struct transfer r = transfer_of(t, offset, from, bytes);
 	struct gn_store_status status = {0, 0};
 
-	if (t->putting[page]++ || t->fetching[page] || t->saving[page])
+	if (t->putting[r.page]++ || t->fetching[r.page] || t->saving[r.page])
 		blame(t, "a page is written while it is fetched or written");
-	if (t->filling[frame])
+	if (t->filling[r.frame])
 		blame(t, "a frame is written back while it is filled");
 	if (suffers(t, PUT)) {
 		let_others(t);
-		status = refusal(page);
+		status = refusal(r.page);
 	} else {
-		copy_page(t, t->disk[page], t->frame[frame], bytes);
+		copy_run(t, r.disk, r.memory, bytes);
+		t->moved[PUT] += bytes;
 	}
-	t->putting[page]--;
+	t->putting[r.page]--;
 	return status;
 }
 
-SIMT_FN uint32_t frame_at(const struct trial *t, const void *data)
-{
-	return (uint32_t)(((const char *)data - (const char *)t->frame) >> PAGE_LOG2);
-}
-
-SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
                                            void *to, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
-	uint32_t leader = simt_first_lane(mask);
 
 	simt_warp_sync(mask);
-	if (simt_lane() == leader)
-		status = fetch_page(trial_of(s), (uint32_t)(offset >> PAGE_LOG2), frame_at(trial_of(s), to),
-		                    bytes);
-	return gn__store_share(mask, leader, status);
+	if (wants)
+		status = fetch_run(trial_of(s), offset, to, bytes);
+	simt_warp_sync(mask);
+	return status;
 }
 
-SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
-                                         const void *from, uint32_t bytes)
+SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
+                                           const void *from, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
-	uint32_t leader = simt_first_lane(mask);
 
 	simt_warp_sync(mask);
-	if (simt_lane() == leader)
-		status = put_page(trial_of(s), (uint32_t)(offset >> PAGE_LOG2), frame_at(trial_of(s), from),
-		                  bytes);
-	return gn__store_share(mask, leader, status);
+	if (wants)
+		status = put_run(trial_of(s), offset, from, bytes);
+	simt_warp_sync(mask);
+	return status;
 }
 
 SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to,

@@ -35,9 +35,9 @@ enum {
 #define gn_store_save trial_save
 
 struct gn_store_view;
-SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
                                            void *to, uint32_t bytes);
-SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, uint64_t offset,
+SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
                                          const void *from, uint32_t bytes);
 SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to,
                                           uint32_t bytes);
@@ -72,6 +72,7 @@ struct trial {
 	struct gn_cache_stripe stripe[GN_CACHE_STRIPES];
 	uint64_t word[MOST_PAGES];
 	uint32_t owner[MOST_FRAMES], lock[MOST_FRAMES];
+	uint64_t sector[MOST_FRAMES], stream[GN_CACHE_STREAMS];
 	alignas(16) uint64_t frame[MOST_FRAMES][PAGE_WORDS];
 
 	/* what is tried */
@@ -81,6 +82,8 @@ struct trial {
 	struct fault planned[CALLS];
 	uint64_t patience_ns;
 	int lingers;      /* transfers wait for others; else these may interrupt them */
+	int has_sectors, reads_ahead;
+	uint32_t low_water;
 	uint32_t version; /* of all words in the beginning */
 	uint64_t seed;
 
@@ -91,6 +94,7 @@ struct trial {
 	uint32_t fetching[MOST_PAGES], putting[MOST_PAGES], saving[MOST_PAGES];
 	uint32_t filling[MOST_FRAMES], held[MOST_FRAMES];
 	uint32_t calls[CALLS], failed[CALLS];
+	uint64_t moved[CALLS]; /* bytes, by calls that went well */
 
 	/* what is known of the elements */
 	uint8_t number[ELEMENTS][MOST_NUMBERS]; /* enum number_state */

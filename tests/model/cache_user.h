@@ -199,7 +199,7 @@ SIMT_FN void hold_two(struct user *u, const struct step *s)
 
 SIMT_FN void flush_one(struct trial *t, uint32_t frame)
 {
-	int rc = gn_cache_flush_frame(&t->cache, 1u << simt_lane(), frame % t->cache.frames).code;
+	int rc = gn_cache_flush_frame(&t->cache, 1u << simt_lane(), 1, frame % t->cache.frames).code;
 
 	if (rc && !(rc == -GN_ETIMEDOUT && t->cache.wait_ns != FOREVER_NS) &&
 	    !(rc == -GN_EIO && t->failed[PUT]))
@@ -231,7 +231,7 @@ SIMT_FN void tidy(struct user *u)
 		for (uint32_t word = 0; word < words_of(t, page); word++)
 			read_one(u, page * PAGE_WORDS + word, 0);
 	for (uint32_t frame = 0; frame < t->cache.frames; frame++)
-		if (gn_cache_flush_frame(&t->cache, 1u << simt_lane(), frame).code)
+		if (gn_cache_flush_frame(&t->cache, 1u << simt_lane(), 1, frame).code)
 			blame(t, "the last flush failed");
 }
 

@@ -68,9 +68,9 @@ static void what_cannot_be_written_is_kept(struct cache_test *t, uint32_t ways)
 	struct gn_cache_facts f;
 
 	open_file_words(t, 4, ways);
+	limit_writes(0); /* nor can the cleaner write */
 	for (uint64_t page = 0; page < 4; page++)
 		set(t, page * WORDS + page, 100 + page);
-	limit_writes(0);
 	assert_int_equal(get(t, 20 * WORDS),
 	                 word_of(20 * WORDS)); /* no frame can be freed: around the cache */
 	assert_int_equal(hold(t, 0, 20 * WORDS, 0), -GN_ENOBUFS);

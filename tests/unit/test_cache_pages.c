@@ -5,7 +5,7 @@
  */
 #include "test_cache_support.h"
 
-enum { PAGE = 512, WORDS = PAGE / 8, PAGES = 32 };
+enum { PAGE = 512, SECTOR = 16, WORDS = PAGE / 8, PAGES = 32 };
 
 /* Shapes that every test runs on: ways (0 direct) and frames. */
 static const struct shape {
@@ -110,7 +110,7 @@ static void a_flush_writes_dirty_pages_only(void **state)
 		flush(t);
 		f = facts_of(t);
 		assert_int_equal(f.count.written, 1);
-		assert_int_equal(f.count.written_bytes, PAGE);
+		assert_int_equal(f.count.written_bytes, SECTOR);
 		assert_int_equal(f.dirty_pages, 0);
 		for (uint64_t k = 0; k < t->array.count; k++)
 			assert_int_equal(stored(t, k), k == 9 * WORDS + 3 ? 42 : word_of(k));
@@ -261,7 +261,7 @@ static void counters_are_exact(void **state)
 	assert_int_equal(c.fetched_bytes, 4 * PAGE);
 	assert_int_equal(c.evicted, 2);
 	assert_int_equal(c.written, 1);
-	assert_int_equal(c.written_bytes, PAGE);
+	assert_int_equal(c.written_bytes, SECTOR);
 	assert_int_equal(c.bypassed, 0);
 }
 

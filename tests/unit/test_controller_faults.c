@@ -369,8 +369,8 @@ SIMT_FN void storm_thread(const struct storm *a)
 
 		for (uint32_t k = 0; k < STORM_PAGE; k++)
 			page[k] = (char)byte_of(at + k, round);
-		put = gn_store_put(&a->store, 1u << simt_lane(), at, page, STORM_PAGE);
-		fetch = gn_store_fetch(&a->store, 1u << simt_lane(), at, got, STORM_PAGE);
+		put = gn_store_put(&a->store, 1u << simt_lane(), 1, at, page, STORM_PAGE);
+		fetch = gn_store_fetch(&a->store, 1u << simt_lane(), 1, at, got, STORM_PAGE);
 		simt_add_relaxed_dev_u32(&a->count[storm_kind(put)], 1);
 		simt_add_relaxed_dev_u32(&a->count[storm_kind(fetch)], 1);
 		/* What was put and fetched without an error is what it was, in every byte. */

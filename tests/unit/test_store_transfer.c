@@ -34,9 +34,10 @@ SIMT_FN void move_page(const struct job *j, uint32_t mask, char *buffer, uint64_
 		for (uint32_t k = simt_rank(mask); k < bytes; k += simt_popcount(mask))
 			buffer[k] = (char)byte_of(offset + k, j->round);
 		simt_warp_sync(mask);
-		s = gn_store_put(&j->store, mask, offset, buffer, bytes);
+		s = gn_store_put(&j->store, mask, simt_rank(mask) == 0, offset, buffer, bytes);
 	} else {
-		s = gn_store_fetch(&j->store, mask, offset, buffer, bytes);
+		s = gn_store_fetch(&j->store, mask, simt_rank(mask) == 0, offset, buffer, bytes);
+		s = gn__store_share(mask, simt_first_lane(mask), s);
 		for (uint32_t k = 0; !s.code && k < bytes; k++)
 			differ += (unsigned char)buffer[k] != byte_of(offset + k, j->round);
 		simt_warp_sync(mask);

@@ -80,15 +80,17 @@ SIMT_FN int gn__pin_hit(const struct gn_array *a, uint32_t mask, uint64_t page, 
 	return data != 0;
 }
 
-/* Pin the page of a paged array, whatever it takes; write only if the array is not read-only. */
-SIMT_FN struct gn_store_status gn__pin(const struct gn_array *a, uint32_t mask, uint64_t page, int write,
+/* Pin the page of a paged array, whatever it takes; for writing only if the array is not read-only. */
+SIMT_FN struct gn_store_status gn__pin(const struct gn_array *a, uint32_t mask, uint64_t page, uint32_t intent,
 				       struct gn_hold *hold)
 {
 	const struct gn_store_status ok = {0, 0};
 
-	return simt_likely(gn__pin_hit(a, mask, page, write, hold))
-		       ? ok
-		       : SIMT_COLD(gn_cache_pin)(a->cache, mask, page, write, hold);
+	if (simt_unlikely(!gn__pin_hit(a, mask, page, intent != GN_READ, hold)))
+		return SIMT_COLD(gn_cache_pin)(a->cache, mask, page, intent, hold);
+	if (intent != GN_READ && simt_lane() == simt_first_lane(mask))
+		gn__sector_dirty(a->cache, (uint32_t)((size_t)(hold->data - a->frame) >> a->page_log2), 0xffffffffu);
+	return ok;
 }
 
 #endif

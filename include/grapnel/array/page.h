@@ -32,7 +32,8 @@ SIMT_FN void gn__page_extent(const struct gn_array *a, uint64_t index, struct gn
  * gn_array_acquire - collective: pin the page that holds an element.
  * @mask   the calling lanes; all pass the same index (or one on the same page). One pin for all of them: a warp
  *         passes its mask, a thread on its own 1u << simt_lane()
- * @write  1: the elements will be written
+ * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: every element of the run will be written before
+ *         anybody reads one, so that a page which the array has wholly is not fetched; until then its elements are undefined
  * @page   receives the run of elements; end with gn_array_release over the same mask
  * A held page keeps its frame: hold few, and not across waits for other threads. In direct mode the run is the
  * whole array. Waits while the page is fetched.
@@ -40,14 +41,15 @@ SIMT_FN void gn__page_extent(const struct gn_array *a, uint64_t index, struct gn
  * element by element), -GN_ERANGE, -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. Failures other than -GN_ENOBUFS are also
  * kept in the array.
  */
-SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, int write, struct gn_page *page)
+SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
+			     struct gn_page *page)
 {
 	struct gn_store_status status;
 
 	if (index >= a->count)
 		return gn__out_of_range(a, index);
 	page->hold.word = 0;
-	if (write && a->read_only) {
+	if (intent != GN_READ && a->read_only) {
 		status.code = -GN_EROFS;
 		status.device = 0;
 		return gn__fail(a, index, status);
@@ -59,7 +61,9 @@ SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t i
 		return 0;
 	}
 	gn__page_extent(a, index, page);
-	status = gn__pin(a, mask, (a->base + (index << a->element_log2)) >> a->page_log2, write, &page->hold);
+	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->page_log2)
+		intent = GN_WRITE;
+	status = gn__pin(a, mask, (a->base + (index << a->element_log2)) >> a->page_log2, intent, &page->hold);
 	if (!status.code)
 		page->data = page->hold.data + ((a->base + (page->first << a->element_log2)) & ((1ull << a->page_log2) - 1));
 	else if (status.code != -GN_ENOBUFS)

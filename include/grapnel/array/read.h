@@ -16,23 +16,23 @@ struct gn__slow_read {
 };
 
 /*
- * The page is not at hand: lanes that want the same one bring it in together, each reads its element while it is
- * pinned. Where no frame can be had, every lane reads from the store.
+ * The page is not at hand: the lanes bring in what they want together, those that want the same page by one pin, and
+ * each reads its element while its page is pinned. Where no frame can be had, every lane reads from the store.
  */
 SIMT_NOINLINE_FN struct gn__slow_read gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
 	const uint64_t page = address >> a->page_log2;
 	const uint32_t at = (uint32_t)address & ((1u << a->page_log2) - 1);
-	const uint32_t lanes = simt_match_any_u64(simt_active(), page);
+	const uint32_t mask = simt_active(), lanes = simt_match_any_u64(mask, page);
+	const struct gn_pinned pinned = gn_cache_pin_lanes(a->cache, mask, lanes, page, GN_READ, 0);
+	struct gn_store_status status = pinned.status;
 	struct gn__slow_read read = {{0, 0}, 0};
-	struct gn_hold hold;
-	struct gn_store_status status = gn_cache_pin(a->cache, lanes, page, 0, &hold);
 
 	if (!status.code) {
-		gn__take_element(read.bytes, hold.data + at, size);
+		gn__take_element(read.bytes, pinned.hold.data + at, size);
 		GN_TRACE(element);
-		gn_cache_unpin(lanes, &hold);
+		gn_cache_unpin(lanes, &pinned.hold);
 	} else if (status.code == -GN_ENOBUFS) {
 		status = gn_cache_bypass_read(a->cache, page, at, read.bytes, size);
 	}

@@ -7,36 +7,113 @@
 
 #include <grapnel/array/element.h>
 #include <grapnel/array/look.h>
-#include <grapnel/array/read.h>
 
-/* Lanes that write the same page pin it once; each writes its element. */
+/* Lanes that write elements of one page, and what they reach of it. */
+struct gn__writers {
+	uint32_t lanes;
+	uint64_t page;
+	uint32_t at; /* the caller's element */
+	struct gn__reach reach;
+};
+
+SIMT_FN struct gn__writers gn__writers_of(const struct gn_array *a, uint32_t mask, uint64_t address, uint32_t size)
+{
+	struct gn__writers w;
+
+	w.page = address >> a->page_log2;
+	w.at = (uint32_t)address & ((1u << a->page_log2) - 1);
+	w.lanes = simt_match_any_u64(mask, w.page);
+	w.reach = gn__sector_reach(a->cache, w.lanes, w.at, size);
+	return w;
+}
+
+/* The page is pinned: every lane writes its element, then the page is let go. */
+SIMT_FN void gn__write_pinned(const struct gn_array *a, const struct gn__writers *w, const struct gn_pinned *pinned,
+			      const void *from, uint32_t size)
+{
+	gn__store_element(pinned->hold.data + w->at, from, size);
+	if (pinned->partial) {
+		simt_warp_sync(w->lanes);
+		if (simt_lane() == simt_first_lane(w->lanes))
+			gn__covered(a->cache, pinned, w->page, w->reach.covered);
+	}
+	gn_cache_unpin(w->lanes, &pinned->hold);
+}
+
+/*
+ * Pin a page for writers that is in its frame; one that is there in parts will do if whole sectors are overwritten. The
+ * first lane looks and takes the pin for all. hold.data is NULL if it did not work.
+ */
+SIMT_FN struct gn_pinned gn__write_pin(const struct gn_array *a, const struct gn__writers *w)
+{
+	const uint64_t good = w->reach.covered ? GN_WORD_HELD : GN_WORD_VALID;
+	const uint32_t leader = simt_first_lane(w->lanes);
+	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0, 0};
+	struct gn__glimpse g;
+	uint32_t had = 0;
+
+	if (simt_lane() == leader) {
+		g = gn__look(a, w->page);
+		pinned.hold.word = (uint64_t *)(uintptr_t)g.word;
+		pinned.frame = (uint32_t)((size_t)(g.data - a->frame) >> a->page_log2);
+		pinned.partial = !(g.seen & GN_WORD_VALID);
+		if (g.seen & good && !(g.seen & GN_WORD_BUSY) && (g.seen & GN_WORD_PINS) != GN_WORD_PINS)
+			had = simt_cas_acquire_dev_u64(pinned.hold.word, g.seen,
+						       (g.seen | GN_WORD_REF | GN_WORD_DIRTY) + GN_WORD_PIN) == g.seen;
+		if (had) {
+			gn__sector_dirty(a->cache, pinned.frame, w->reach.touched);
+			gn__count_hits(a, simt_popcount(w->lanes));
+		}
+	}
+	had = simt_shfl_u32(w->lanes, had, leader);
+	pinned.frame = simt_shfl_u32(w->lanes, pinned.frame, leader);
+	pinned.partial = simt_shfl_u32(w->lanes, pinned.partial, leader);
+	simt_warp_sync(w->lanes);
+	if (had)
+		pinned.hold.data = a->frame + ((size_t)pinned.frame << a->page_log2);
+	return pinned;
+}
+
+/* The page is not at hand: the lanes bring in what they want together. Where no frame can be had, each goes around. */
+SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address, const void *from,
+							 uint32_t size)
+{
+	const uint32_t mask = simt_active();
+	const struct gn__writers w = gn__writers_of(a, mask, address, size);
+	const struct gn_pinned pinned = gn_cache_pin_lanes(a->cache, mask, w.lanes, w.page,
+							   w.reach.covered ? GN__COVER : GN_WRITE, w.reach.touched);
+
+	if (pinned.status.code == -GN_ENOBUFS)
+		return gn_cache_write_through(a->cache, w.page, w.at, from, size);
+	if (!pinned.status.code)
+		gn__write_pinned(a, &w, &pinned, from, size);
+	return pinned.status;
+}
+
+SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_t address, const void *from,
+					       uint32_t size)
+{
+	const struct gn__writers w = gn__writers_of(a, simt_active(), address, size);
+	const struct gn_pinned pinned = gn__write_pin(a, &w);
+
+	if (!pinned.hold.data)
+		return gn__write_slowly(a, address, from, size);
+	gn__write_pinned(a, &w, &pinned, from, size);
+	return pinned.status;
+}
+
 SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const void *from, uint32_t size)
 {
-	const uint64_t address = a->base + index * size;
-	const uint64_t page = address >> a->page_log2;
-	const uint32_t at = (uint32_t)address & ((1u << a->page_log2) - 1);
 	struct gn_store_status status = {0, 0};
-	struct gn_hold hold;
-	uint32_t lanes;
 
 	if (index >= a->count)
 		return gn__out_of_range(a, index);
-	if (a->read_only) {
+	if (a->read_only)
 		status.code = -GN_EROFS;
-		return gn__fail(a, index, status);
-	}
-	if (a->memory) {
+	else if (a->memory)
 		gn__put_element(a->memory + index * size, from, size);
-		return 0;
-	}
-	lanes = simt_match_any_u64(simt_active(), page);
-	status = gn__pin(a, lanes, page, 1, &hold);
-	if (!status.code) {
-		gn__store_element(hold.data + at, from, size);
-		gn_cache_unpin(lanes, &hold);
-	} else if (status.code == -GN_ENOBUFS) {
-		status = gn_cache_write_through(a->cache, page, at, from, size);
-	}
+	else
+		status = gn__write_paged(a, a->base + index * size, from, size);
 	return status.code ? gn__fail(a, index, status) : 0;
 }
 

@@ -1,77 +1,147 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache/access.h - the operations arrays are built on: pin a page, unpin it, write it back, go around the cache.
+ * cache/access.h - the operations arrays are built on: pin pages, unpin them, go around the cache.
  *
- * Collective over a mask of lanes that want the same page: the first lane decides (claim.h), all move data.
+ * Collective over a mask of lanes. Each lane may want a page of its own: it decides for itself (claim.h), and all lanes
+ * together move the bytes, so that as many pages are in flight as lanes want.
  */
 #ifndef GRAPNEL_CACHE_ACCESS_H
 #define GRAPNEL_CACHE_ACCESS_H
 
+#include <grapnel/cache/ahead.h>
+#include <grapnel/cache/change.h>
 #include <grapnel/cache/claim.h>
+#include <grapnel/cache/flush.h>
+#include <grapnel/cache/move.h>
 #include <grapnel/cache/view.h>
 #include <grapnel/trace.h>
 
-/* ---- pages and stores ---- */
+/* ---- claims of many lanes ---- */
 
-/* Where a page lies in its store, and how much of it there is. */
-struct gn__extent {
-	const struct gn_store_view *store;
-	uint64_t offset;
-	uint32_t bytes;
+SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, int hit)
+{
+	struct gn_cache_stripe *stripe = gn__stripe(c);
+
+	gn__count_u64(hit ? &stripe->hits : &stripe->misses, lanes);
+}
+
+/*
+ * What an access does around the cache where no frame can be had, while the page is held absent: write these bytes, or
+ * change the element by an operation on its bits.
+ */
+struct gn__around {
+	const void *from;
+	uint32_t at, bytes;
+	enum gn_change change; /* GN__SET: write */
+	uint64_t old;          /* receives the element before a change */
 };
 
-SIMT_FN struct gn__extent gn__extent_of(const struct gn_cache_view *c, uint64_t page)
+SIMT_FN struct gn_store_status gn__around_store(const struct gn__extent *e, struct gn__around *around)
 {
-	const struct gn_cache_segment *segment = gn__segment_of(c, page);
-	struct gn__extent e;
-	uint64_t rest;
+	struct gn_store_status status = {0, 0};
+	uint64_t bits = 0, operand[2] = {0, 0};
 
-	e.store = &segment->store;
-	e.offset = (page - segment->first_page) << c->page_log2;
-	rest = segment->store.capacity_bytes - e.offset;
-	e.bytes = rest < 1u << c->page_log2 ? (uint32_t)rest : 1u << c->page_log2;
-	return e;
-}
-
-SIMT_FN struct gn_store_status gn__read_page(const struct gn_cache_view *c, uint32_t mask, uint64_t page, uint32_t frame)
-{
-	struct gn__extent e = gn__extent_of(c, page);
-	struct gn_store_status status = gn_store_fetch(e.store, mask, e.offset, gn__frame(c, frame), e.bytes);
-
-	if (c->stripe && !status.code && simt_lane() == simt_first_lane(mask)) {
-		gn__count_u64(&gn__stripe(c)->fetched, 1);
-		gn__count_u64(&gn__stripe(c)->fetched_bytes, e.bytes);
-	}
-	return status;
-}
-
-/* The first failure since the last flush began is kept with its page; all are counted. */
-SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page, struct gn_store_status status)
-{
-	struct gn_cache_shared *s = c->shared;
-
-	simt_add_relaxed_dev_u32(&s->write_failures, 1);
-	if (simt_add_relaxed_dev_u32(&s->recent_failures, 1))
-		return;
-	s->write_failure_page = page;
-	s->write_failure_device = status.device;
-	s->write_failure_code = status.code;
-}
-
-SIMT_FN struct gn_store_status gn__write_page(const struct gn_cache_view *c, uint32_t mask, uint64_t page, uint32_t frame)
-{
-	struct gn__extent e = gn__extent_of(c, page);
-	struct gn_store_status status = gn_store_put(e.store, mask, e.offset, gn__frame(c, frame), e.bytes);
-
-	if (simt_lane() != simt_first_lane(mask))
+	if (around->change == GN__SET)
+		return gn_store_save(e->store, e->offset + around->at, around->from, around->bytes);
+	memcpy(operand, around->from, around->change == GN__CAS ? 16 : 8);
+	status = gn_store_load(e->store, e->offset + around->at, &bits, around->bytes);
+	if (status.code)
 		return status;
-	if (status.code) {
-		gn__note_write_failure(c, page, status);
-	} else if (c->stripe) {
-		gn__count_u64(&gn__stripe(c)->written, 1);
-		gn__count_u64(&gn__stripe(c)->written_bytes, e.bytes);
+	around->old = bits;
+	bits = gn__changed(around->change, bits, operand, around->bytes);
+	return gn_store_save(e->store, e->offset + around->at, &bits, around->bytes);
+}
+
+/* No frame can be had: go around while the page is held absent, then let it go. */
+SIMT_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k, struct gn__around *around)
+{
+	const struct gn__extent e = gn__extent_of(c, k->page);
+
+	k->status.code = -GN_ENOBUFS;
+	if (around) {
+		k->status = gn__around_store(&e, around);
+		if (c->stripe)
+			gn__count_u64(&gn__stripe(c)->bypassed, 1);
 	}
-	return status;
+	gn_claim_drop(c, k);
+}
+
+/* Write back the victims of those lanes that need it. Returns each lane's next step. */
+SIMT_FN enum gn_step gn__claim_write(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, enum gn_step step)
+{
+	struct gn__move m = gn__move_none(1);
+
+	if (step == GN_STEP_WRITE_BACK)
+		m = gn__move_of(c, k->victim, k->frame, gn__sector_dirty_of(c, k->frame), 1);
+	gn__write_all(c, mask, k->victim, &m);
+	if (step != GN_STEP_WRITE_BACK)
+		return step;
+	GN_TRACE(write_back);
+	return gn_claim_written(c, k, m.status);
+}
+
+/* Fetch for those lanes that need it, and publish. */
+SIMT_FN enum gn_step gn__claim_read(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, enum gn_step step)
+{
+	struct gn__move m = gn__move_none(0);
+
+	if (step == GN_STEP_FETCH)
+		m = gn__move_of(c, k->page, k->frame, 0xffffffffu, 0);
+	else if (step == GN_STEP_FILL)
+		m = gn__move_of(c, k->page, k->frame, ~gn__sector_valid_of(c, k->frame), 0);
+	gn__fetch_all(c, mask, &m);
+	if (step == GN_STEP_FETCH)
+		gn_claim_publish(c, k, m.status);
+	else if (step == GN_STEP_FILL)
+		gn_claim_filled(c, k, m.status);
+	else
+		return step;
+	k->status = m.status;
+	return m.status.code ? GN_STEP_ERROR : GN_STEP_HIT;
+}
+
+/*
+ * Every lane that wants a page decides, all lanes move data, until each page is pinned or cannot be. This is the one
+ * loop in which lanes wait for pages, and everything that others wait for is given up in it. Returns to each lane HIT,
+ * NO_FRAME (what there was to do around the cache is done, with its status), ERROR, or HIT if it wants nothing.
+ */
+SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k,
+				   struct gn__around *around)
+{
+	enum gn_step step = wants ? gn_claim_seek(c, k) : GN_STEP_HIT;
+	int ended = 0; /* went around the cache */
+	uint32_t moving, missed = 0;
+
+	if (c->stream)
+		step = gn__read_ahead(c, mask, wants, k, step);
+	for (;;) {
+		if (step == GN_STEP_NO_FRAME && !ended) {
+			gn__claim_around(c, k, around);
+			ended = 1;
+		}
+		moving = simt_ballot(mask, step == GN_STEP_WRITE_BACK);
+		if (moving) {
+			missed |= moving;
+			step = gn__claim_write(c, mask, k, step);
+			continue;
+		}
+		moving = simt_ballot(mask, step == GN_STEP_FETCH || step == GN_STEP_FILL);
+		if (moving) {
+			missed |= moving;
+			step = gn__claim_read(c, mask, k, step);
+			continue;
+		}
+		if (!simt_ballot(mask, step == GN_STEP_WAIT))
+			break;
+		simt_relax();
+		if (step == GN_STEP_WAIT)
+			step = gn_claim_seek(c, k);
+	}
+	if (c->low_water && missed)
+		gn__clean_ahead(c, mask, k);
+	simt_warp_sync(mask);
+	k->missed = missed >> simt_lane() & 1;
+	return step;
 }
 
 /* ---- pin and unpin ---- */
@@ -82,124 +152,108 @@ struct gn_hold {
 	char *data;     /* page size bytes; readable, and writable if pinned for writing */
 };
 
-SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t mask, int hit)
-{
-	struct gn_cache_stripe *stripe = gn__stripe(c);
-
-	gn__count_u64(hit ? &stripe->hits : &stripe->misses, simt_popcount(mask));
-}
-
-/* What an access does around the cache where no frame can be had: write these bytes, or nothing. */
-struct gn__around {
-	const void *from;
-	uint32_t at, bytes;
+/* What pinning gave a lane. */
+struct gn_pinned {
+	struct gn_hold hold; /* hold.word is the first lane's of a group only */
+	struct gn_store_status status;
+	uint32_t frame;
+	uint32_t partial; /* the page is PARTIAL: only the intent GN__COVER gets such */
 };
 
-/* No frame can be had: go around while the page is held absent, then let it go. The first lane only. */
-SIMT_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k, const struct gn__around *around)
-{
-	const struct gn__extent e = gn__extent_of(c, k->page);
-
-	k->status.code = -GN_ENOBUFS;
-	if (around) {
-		k->status = gn_store_save(e.store, e.offset + around->at, around->from, around->bytes);
-		if (c->stripe)
-			gn__count_u64(&gn__stripe(c)->bypassed, 1);
-	}
-	gn_claim_drop(c, k);
-}
-
-/* Move the bytes a step asks for, with all lanes. Returns the next step, valid in the first lane. */
-SIMT_FN enum gn_step gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, enum gn_step step)
-{
-	const uint32_t leader = simt_first_lane(mask);
-	const int leads = simt_lane() == leader;
-
-	if (step == GN_STEP_WRITE_BACK) {
-		uint64_t victim = simt_shfl_u64(mask, k->victim, leader);
-		struct gn_store_status status = gn__write_page(c, mask, victim, k->frame);
-
-		GN_TRACE(write_back);
-		return leads ? gn_claim_written(c, k, status) : step;
-	}
-	k->status = gn__read_page(c, mask, k->page, k->frame);
-	if (leads)
-		gn_claim_publish(c, k, k->status);
-	return k->status.code ? GN_STEP_ERROR : GN_STEP_HIT;
-}
-
 /*
- * The first lane decides and all lanes move data, until the page is pinned or cannot be. Returns HIT, NO_FRAME (what
- * there was to do around the cache is done, with its status) or ERROR, to all lanes; the claim is the first lane's, but
- * for frame and status.
- */
-SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k,
-				   const struct gn__around *around)
-{
-	const uint32_t leader = simt_first_lane(mask);
-	const int leads = simt_lane() == leader;
-	enum gn_step step = leads ? gn_claim_seek(c, k) : GN_STEP_HIT;
-	int missed = 0;
-
-	for (;;) {
-		step = (enum gn_step)simt_shfl_u32(mask, step, leader);
-		k->frame = simt_shfl_u32(mask, k->frame, leader);
-		if (step == GN_STEP_WAIT) {
-			simt_relax();
-			step = leads ? gn_claim_seek(c, k) : step;
-		} else if (step == GN_STEP_FETCH || step == GN_STEP_WRITE_BACK) {
-			missed = 1;
-			step = gn__claim_move(c, mask, k, step);
-		} else {
-			if (step == GN_STEP_NO_FRAME && leads)
-				gn__claim_around(c, k, around);
-			break;
-		}
-	}
-	k->status = gn__store_share(mask, leader, k->status);
-	if (c->stripe && leads)
-		gn__count_access(c, mask, step == GN_STEP_HIT && !missed);
-	simt_warp_sync(mask);
-	return step;
-}
-
-/*
- * gn_cache_pin - collective: bring a page into a frame and keep it there.
- * @mask   the calling lanes; all pass the same page. One pin is taken for all of them together.
- * @page   < c->pages
- * @write  1: the page becomes dirty
- * @hold   receives the page's frame; end with gn_cache_unpin over the same mask
+ * gn_cache_pin_lanes - collective: pin a page for every group of lanes; all pages are in flight together.
+ * @mask     the calling lanes; all of them move the bytes of each page
+ * @lanes    those that want the same page as the caller, holding it; 0: the caller wants nothing, only helps. One pin is
+ *           taken for them together; ended by gn_cache_unpin over the same lanes.
+ * @page     < c->pages
+ * @intent   enum gn_intent
+ * @touches  sectors that will be written; 0 for GN_READ
  * Waits for transfers, at most c->wait_ns. Order: behind it the lanes see what was released into the page.
- * Returns to all lanes 0, -GN_ENOBUFS (every frame the page could take is pinned), -GN_EIO (status.device says
- * what the device said), -GN_ETIMEDOUT, -GN_EROFS (write to a read-only store).
+ * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame the page could take is pinned), -GN_EIO
+ * (status.device says what the device said), -GN_ETIMEDOUT, -GN_EROFS (write to a read-only store).
  */
-SIMT_NOINLINE_FN struct gn_store_status gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page, int write,
-					    struct gn_hold *hold)
+SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes,
+						     uint64_t page, uint32_t intent, uint32_t touches)
 {
-	struct gn_claim k = gn_claim_init(page, write);
+	const uint32_t leader = lanes ? simt_first_lane(lanes) : 0;
+	int leads = lanes && simt_lane() == leader;
+	struct gn_claim k = gn_claim_init(page, intent, touches);
+	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0, 0};
 	enum gn_step step;
 
-	hold->word = 0;
-	hold->data = 0;
-	if (write && gn__segment_of(c, page)->store.read_only) {
+	if (leads && intent != GN_READ && gn__segment_of(c, page)->store.read_only) {
 		k.status.code = -GN_EROFS;
-		return k.status;
+		leads = 0;
 	}
-	step = gn__claim_run(c, mask, &k, 0);
-	if (step == GN_STEP_HIT) {
-		hold->word = k.word;
-		hold->data = gn__frame(c, k.frame);
+	step = gn__claim_run(c, mask, leads, &k, 0);
+	if (!lanes)
+		return pinned;
+	if (c->stripe && leads)
+		gn__count_access(c, simt_popcount(lanes), step == GN_STEP_HIT && !k.missed);
+	pinned.status = gn__store_share(lanes, leader, k.status);
+	pinned.frame = simt_shfl_u32(lanes, k.frame, leader);
+	pinned.partial = simt_shfl_u32(lanes, k.partial, leader);
+	if (!pinned.status.code) {
+		pinned.hold.word = k.word;
+		pinned.hold.data = gn__frame(c, pinned.frame);
 	}
-	return k.status;
+	return pinned;
+}
+
+/*
+ * gn_cache_pin - gn_cache_pin_lanes where all lanes of mask want one page.
+ * @intent  GN_READ; GN_WRITE: the page becomes dirty; GN_OVERWRITE: the caller writes every byte of the page before
+ *          anybody reads one, so it is not fetched; until then its bytes are undefined for everybody
+ * @hold    receives the page's frame; end with gn_cache_unpin over the same mask
+ */
+SIMT_NOINLINE_FN struct gn_store_status gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
+						     uint32_t intent, struct gn_hold *hold)
+{
+	const uint32_t touches = intent == GN_READ ? 0 : 0xffffffffu;
+	const struct gn_pinned pinned = gn_cache_pin_lanes(c, mask, mask, page, intent, touches);
+
+	*hold = pinned.hold;
+	return pinned.status;
+}
+
+/*
+ * gn_cache_pin_each - gn_cache_pin_lanes where every lane that wants one has a page of its own. Each ends its hold by
+ * gn__unpin_one.
+ */
+SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *c, uint32_t mask, int wants,
+						    uint64_t page, uint32_t intent)
+{
+	const uint32_t touches = intent == GN_READ ? 0 : 0xffffffffu;
+
+	return gn_cache_pin_lanes(c, mask, wants ? 1u << simt_lane() : 0, page, intent, touches);
+}
+
+/* gn__unpin_one - one lane lets its page go. Order: a release. */
+SIMT_FN void gn__unpin_one(const struct gn_hold *hold)
+{
+	GN_TRACE(unpin);
+	simt_add_release_dev_u64(hold->word, 0 - GN_WORD_PIN);
 }
 
 /* gn_cache_unpin - collective over the mask of gn_cache_pin: let the page go. Order: a release. */
 SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 {
 	simt_warp_sync(mask);
-	GN_TRACE(unpin);
 	if (simt_lane() == simt_first_lane(mask))
-		simt_add_release_dev_u64(hold->word, 0 - GN_WORD_PIN);
+		gn__unpin_one(hold);
+}
+
+/*
+ * Sectors of a PARTIAL page were overwritten, by lanes that have met since: they are valid, and perhaps the last that
+ * were missing. One thread, before the unpin.
+ */
+SIMT_FN void gn__covered(const struct gn_cache_view *c, const struct gn_pinned *pinned, uint64_t page, uint32_t sectors)
+{
+	const struct gn__extent e = gn__extent_of(c, page);
+	const uint32_t before = (uint32_t)simt_or_acq_rel_dev_u64(&c->sector[pinned->frame], sectors);
+
+	if (!(gn__sectors_of(c, &e) & ~(before | sectors)))
+		simt_or_acq_rel_dev_u64(pinned->hold.word, GN_WORD_VALID);
 }
 
 /* ---- around the cache ---- */
@@ -220,136 +274,52 @@ SIMT_NOINLINE_FN struct gn_store_status gn_cache_bypass_read(const struct gn_cac
 }
 
 /*
- * An element into a frame: indivisibly, since a reader that looked before the page came may still look here (its second
- * look tells it).
- */
-SIMT_FN void gn__store_8(void *to, const void *from)
-{
-	uint64_t value;
-
-	memcpy(&value, from, 8);
-	simt_store_relaxed_dev_u64((uint64_t *)to, value);
-}
-
-SIMT_FN void gn__store_element(void *to, const void *from, uint32_t size)
-{
-	if (size == 1) {
-		simt_store_relaxed_dev_u8((uint8_t *)to, *(const uint8_t *)from);
-	} else if (size == 2) {
-		uint16_t value;
-
-		memcpy(&value, from, 2);
-		simt_store_relaxed_dev_u16((uint16_t *)to, value);
-	} else if (size == 4) {
-		uint32_t value;
-
-		memcpy(&value, from, 4);
-		simt_store_relaxed_dev_u32((uint32_t *)to, value);
-	} else {
-		gn__store_8(to, from);
-		if (size == 16)
-			gn__store_8((char *)to + 8, (const char *)from + 8);
-	}
-}
-
-/*
  * gn_cache_write_through - write an element of one page: into its frame, or into the store when no frame can be had.
  * One thread. While the store is written the page is held, so that nobody fetches it half-way.
  */
 SIMT_NOINLINE_FN struct gn_store_status gn_cache_write_through(const struct gn_cache_view *c, uint64_t page, uint32_t at,
-						      const void *from, uint32_t bytes)
+							       const void *from, uint32_t bytes)
 {
-	const uint32_t self = 1u << simt_lane();
-	const struct gn__around around = {from, at, bytes};
-	struct gn_claim k = gn_claim_init(page, 1);
+	struct gn__around around = {from, at, bytes, GN__SET, 0};
+	struct gn_claim k = gn_claim_init(page, GN_WRITE, gn__sectors(c, at, at + bytes));
 	struct gn_hold hold;
 
-	if (gn__claim_run(c, self, &k, &around) == GN_STEP_HIT) {
+	if (gn__claim_run(c, 1u << simt_lane(), 1, &k, &around) == GN_STEP_HIT) {
 		hold.word = k.word;
 		gn__store_element(gn__frame(c, k.frame) + at, from, bytes);
-		gn_cache_unpin(self, &hold);
+		gn__unpin_one(&hold);
 	}
 	return k.status;
 }
 
-/* ---- write back ---- */
+/* What an element was before it was changed, or why it could not be. */
+struct gn_changed {
+	uint64_t old;
+	struct gn_store_status status;
+};
 
 /*
- * Get hold of a dirty page for writing it. Returns 1 with the word BUSY, 0 if there is nothing to write,
- * -GN_ETIMEDOUT if somebody else holds it for longer than wait_ns.
+ * gn_cache_change - change an element of one page as one step: in its frame, or in the store when no frame can be had.
+ * @operand  for GN__CAS the expected and the new bits, else one
+ * @bytes    4 or 8
+ * One thread. Indivisible for all who change the element through this cache.
  */
-SIMT_FN int gn__flush_begin(const struct gn_cache_view *c, uint64_t *word, uint32_t frame)
+SIMT_NOINLINE_FN struct gn_changed gn_cache_change(const struct gn_cache_view *c, uint64_t page, uint32_t at,
+						   enum gn_change change, uint64_t first, uint64_t second, uint32_t bytes)
 {
-	uint64_t deadline = simt_clock_ns() + c->wait_ns;
+	const uint64_t operand[2] = {first, second};
+	struct gn__around around = {operand, at, bytes, change, 0};
+	struct gn_claim k = gn_claim_init(page, GN_WRITE, gn__sectors(c, at, at + bytes));
+	enum gn_step step = gn__claim_run(c, 1u << simt_lane(), 1, &k, &around);
+	struct gn_changed result = {around.old, k.status};
+	struct gn_hold hold;
 
-	for (;;) {
-		uint64_t seen = simt_load_acquire_dev_u64(word), busy;
-
-		if (c->owner && gn_word_payload(seen) != frame)
-			return 0;
-		if (!(seen & GN_WORD_VALID) || !(seen & GN_WORD_DIRTY))
-			return 0;
-		if (seen & GN_WORD_BUSY) {
-			if (simt_clock_ns() > deadline)
-				return -GN_ETIMEDOUT;
-			simt_relax();
-			continue;
-		}
-		/* A pinned page may still be written: it stays dirty for the next flush. */
-		busy = (seen & GN_WORD_PINS ? seen : seen & ~GN_WORD_DIRTY) | GN_WORD_BUSY;
-		if (simt_cas_acq_rel_dev_u64(word, seen, busy) == seen)
-			return 1;
+	if (step == GN_STEP_HIT) {
+		hold.word = k.word;
+		result.old = gn__change_element(gn__frame(c, k.frame) + at, change, operand, bytes);
+		gn__unpin_one(&hold);
 	}
-}
-
-/* The word that decides about a frame, and its page; NULL if no page is in it. */
-SIMT_FN uint64_t *gn__word_of_frame(const struct gn_cache_view *c, uint32_t frame, uint64_t *page)
-{
-	uint64_t *word = &c->word[frame];
-
-	if (c->owner) {
-		*page = simt_load_acquire_dev_u32(&c->owner[frame]);
-		return *page >= GN__OWNER_CLAIMED ? 0 : &c->word[*page];
-	}
-	*page = gn__page_of(c, frame / c->ways, gn_word_payload(simt_load_acquire_dev_u64(word)));
-	return word;
-}
-
-/*
- * gn_cache_flush_frame - collective: if the page in a frame is dirty, write it to its store.
- * @mask  the calling lanes; all pass the same frame
- * Other accesses may go on, also such as give the frame to another page: what is written is the page that it has
- * when the flush gets hold of it.
- * Returns to all lanes 0 (written, or nothing to write) or the failure; then the page is still dirty.
- */
-SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *c, uint32_t mask, uint32_t frame)
-{
-	const uint32_t leader = simt_first_lane(mask);
-	struct gn_store_status status = {0, 0};
-	uint64_t *word = 0;
-	uint64_t page = 0;
-	int begun = 0;
-
-	if (simt_lane() == leader) {
-		word = gn__word_of_frame(c, frame, &page);
-		begun = word ? gn__flush_begin(c, word, frame) : 0;
-		/* Only now the frame stays with its page: it may have come since the first look. */
-		if (begun == 1)
-			word = gn__word_of_frame(c, frame, &page);
-	}
-	begun = (int)simt_shfl_u32(mask, (uint32_t)begun, leader);
-	page = simt_shfl_u64(mask, page, leader);
-	if (begun != 1) {
-		status.code = begun;
-		return status;
-	}
-	status = gn__write_page(c, mask, page, frame);
-	if (simt_lane() == leader) {
-		if (status.code)
-			simt_or_acq_rel_dev_u64(word, GN_WORD_DIRTY);
-		simt_and_acq_rel_dev_u64(word, ~GN_WORD_BUSY);
-	}
-	return status;
+	return result;
 }
 
 #endif

@@ -7,6 +7,7 @@
  *
  *     seek -> HIT                     the page is pinned
  *          -> FETCH                   read the page into claim.frame, then gn_claim_publish
+ *          -> FILL                    read what is missing of a PARTIAL page, then gn_claim_filled
  *          -> WRITE_BACK              write claim.victim from claim.frame, then gn_claim_written
  *          -> WAIT                    let others run, then seek again: it goes on from there
  *          -> NO_FRAME                every frame is pinned; gn_claim_drop when done
@@ -21,6 +22,7 @@
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H
 
+#include <grapnel/cache/sector.h>
 #include <grapnel/cache/table.h>
 #include <grapnel/cache/view.h>
 #include <grapnel/trace.h>
@@ -28,6 +30,7 @@
 enum gn_step {
 	GN_STEP_HIT,
 	GN_STEP_FETCH,
+	GN_STEP_FILL,
 	GN_STEP_WRITE_BACK,
 	GN_STEP_WAIT,
 	GN_STEP_NO_FRAME,
@@ -37,6 +40,14 @@ enum gn_step {
 
 /* What a claim holds while it waits, and so what it goes on with. */
 enum gn__stage { GN__LOOKING, GN__SEARCHING, GN__WAY_WRITTEN };
+
+/* What the claimer is going to do with the page. */
+enum gn_intent {
+	GN_READ,      /* or, for a claim ahead of its reader, nothing yet */
+	GN_WRITE,     /* change parts of it */
+	GN_OVERWRITE, /* write every byte of it before anybody reads one: it need not be fetched */
+	GN__COVER     /* overwrite whole sectors, at once: they need not be fetched */
+};
 
 struct gn_claim {
 	uint64_t page;     /* wanted */
@@ -51,16 +62,35 @@ struct gn_claim {
 	uint32_t clean_only; /* a write-back failed: look for clean frames only */
 	uint32_t waited;     /* this thread has seen the page BUSY */
 	uint32_t stage;      /* enum gn__stage */
+	uint32_t intent;     /* enum gn_intent */
+	uint32_t touches;    /* sectors that will be written */
+	uint32_t partial;    /* the pinned page is PARTIAL */
+	uint32_t missed;     /* bytes had to be moved */
+	uint32_t ahead;      /* nobody waits for this page: never wait, write back or pin for it */
 	struct gn_store_status status;
 };
 
-SIMT_FN struct gn_claim gn_claim_init(uint64_t page, int write)
+SIMT_FN struct gn_claim gn_claim_init(uint64_t page, uint32_t intent, uint32_t touches)
 {
 	struct gn_claim k;
 
 	memset(&k, 0, sizeof k);
 	k.page = page;
-	k.grant = GN_WORD_PIN | GN_WORD_REF | (write ? GN_WORD_DIRTY : 0);
+	k.intent = intent;
+	k.touches = touches;
+	k.grant = GN_WORD_PIN | GN_WORD_REF | (intent == GN_READ ? 0 : GN_WORD_DIRTY);
+	return k;
+}
+
+/* A claim for a page that may be wanted soon. */
+SIMT_FN struct gn_claim gn_claim_ahead(uint64_t page)
+{
+	struct gn_claim k;
+
+	memset(&k, 0, sizeof k);
+	k.page = page;
+	k.ahead = 1;
+	k.clean_only = 1;
 	return k;
 }
 
@@ -81,15 +111,32 @@ SIMT_FN enum gn_step gn__claim_error(struct gn_claim *k, int code, uint32_t devi
 	return GN_STEP_ERROR;
 }
 
+/* The frame is the page's: everybody may see it, in the state of these flags (edge R4). */
+SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn_claim *k, uint64_t flags)
+{
+	uint64_t made = k->made;
+
+	if (c->owner) {
+		made = gn_word_next_version(made) | k->frame;
+		simt_store_release_dev_u32(&c->owner[k->frame], (uint32_t)k->page);
+	}
+	simt_store_release_dev_u64(k->word, flags | k->grant | made); /* R4 */
+}
+
 /*
  * Readers that looked before the page went must notice, so the change of the word is ordered before the new bytes
  * of the frame (edge R5, pairs with A5: the reader's acquire of the data).
  */
-SIMT_FN enum gn_step gn__claim_fetch(void)
+SIMT_FN enum gn_step gn__claim_fetch(const struct gn_cache_view *c, struct gn_claim *k)
 {
 	simt_fence_acq_rel_dev();
 	GN_TRACE(frame);
-	return GN_STEP_FETCH;
+	gn__sector_reset(c, k->frame, k->touches);
+	if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)
+		return GN_STEP_FETCH;
+	k->partial = k->intent == GN__COVER;
+	gn__claim_give(c, k, k->partial ? GN_WORD_PARTIAL : GN_WORD_VALID);
+	return GN_STEP_HIT;
 }
 
 SIMT_FN void gn__count_eviction(const struct gn_cache_view *c)
@@ -119,7 +166,7 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_c
 	uint64_t *word = &c->word[page];
 	uint64_t seen = simt_load_acquire_dev_u64(word);
 
-	if (!(seen & GN_WORD_VALID) || seen & GN_WORD_BUSY || gn_word_payload(seen) != frame)
+	if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY || gn_word_payload(seen) != frame)
 		return GN__UNSETTLED;
 	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && k->clean_only))
 		return GN__PINNED;
@@ -179,7 +226,7 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 
 		k->frame = frame;
 		if (taking == GN__TAKEN)
-			return gn__claim_fetch();
+			return gn__claim_fetch(c, k);
 		if (taking == GN__TAKEN_DIRTY)
 			return GN_STEP_WRITE_BACK;
 		unsettled |= taking == GN__UNSETTLED && k->tried >= 2 * c->frames;
@@ -236,7 +283,7 @@ SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_cl
 	int is_free = !(seen & GN_WORD_USED) || (seen & GN_WORD_FAILED);
 
 	if (!is_free) {
-		if (!(seen & GN_WORD_VALID) || seen & GN_WORD_BUSY)
+		if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY)
 			return GN__UNSETTLED;
 		if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && k->clean_only))
 			return GN__PINNED;
@@ -303,7 +350,7 @@ SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_c
 		return GN_STEP_NO_FRAME; /* with the lock, so that the page stays absent; gn_claim_drop opens it */
 	gn__unlock_set(c, set, hand);
 	if (taking == GN__TAKEN)
-		return gn__claim_fetch();
+		return gn__claim_fetch(c, k);
 	if (taking == GN__TAKEN_DIRTY)
 		return GN_STEP_WRITE_BACK;
 	return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
@@ -328,7 +375,7 @@ SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct
 	gn__count_eviction(c);
 	simt_store_release_dev_u64(k->victim_word, found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
 	gn__unlock_set(c, set, hand);
-	return found ? GN__STEP_AGAIN : gn__claim_fetch();
+	return found ? GN__STEP_AGAIN : gn__claim_fetch(c, k);
 }
 
 /* A page whose last fetch failed still has its way: try again in it. */
@@ -337,7 +384,7 @@ SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct 
 	uint64_t busy = gn__retagged(c, k, place->word, place->seen);
 
 	k->frame = place->frame;
-	return simt_cas_acq_rel_dev_u64(place->word, place->seen, busy) == place->seen ? gn__claim_fetch() : GN__STEP_AGAIN;
+	return simt_cas_acq_rel_dev_u64(place->word, place->seen, busy) == place->seen ? gn__claim_fetch(c, k) : GN__STEP_AGAIN;
 }
 
 /* ---- both ---- */
@@ -351,21 +398,42 @@ SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_
 	return gn__claim_in_set(c, k);
 }
 
+/* The page is in its frame in parts, and they do not do: hold it, to fetch the others. */
+SIMT_FN enum gn_step gn__claim_fill(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+{
+	/* Who has it pinned is overwriting sectors, and will be done in a moment. */
+	if (place->seen & GN_WORD_PINS)
+		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
+	if (simt_cas_acq_rel_dev_u64(place->word, place->seen, place->seen | GN_WORD_BUSY) != place->seen)
+		return GN__STEP_AGAIN;
+	k->word = place->word;
+	k->frame = place->frame;
+	k->made = place->seen;
+	return GN_STEP_FILL;
+}
+
 SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
 	uint64_t seen = place->seen, pinned;
 
+	if (k->ahead)
+		return GN_STEP_HIT;
 	/* a pin may not run over into the version */
 	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS) {
 		k->waited |= (seen & GN_WORD_BUSY) != 0;
 		/* never -GN_ENOBUFS: the page is here, and whoever went around the cache would miss its writes */
 		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
 	}
+	if (!(seen & GN_WORD_VALID) && k->intent != GN__COVER)
+		return gn__claim_fill(c, k, place);
 	pinned = (seen | (k->grant & ~GN_WORD_PINS)) + GN_WORD_PIN;
 	if (simt_cas_acq_rel_dev_u64(place->word, seen, pinned) != seen)
 		return GN__STEP_AGAIN;
 	k->word = place->word;
 	k->frame = place->frame;
+	k->partial = !(seen & GN_WORD_VALID);
+	if (k->intent != GN_READ)
+		gn__sector_dirty(c, k->frame, k->touches);
 	return GN_STEP_HIT;
 }
 
@@ -373,7 +441,7 @@ SIMT_FN enum gn_step gn__claim_look(const struct gn_cache_view *c, struct gn_cla
 {
 	const struct gn_place place = gn_table_find(c, k->page);
 
-	if (place.word && place.seen & (GN_WORD_VALID | GN_WORD_BUSY))
+	if (place.word && place.seen & (GN_WORD_HELD | GN_WORD_BUSY))
 		return gn__claim_present(c, k, &place);
 	/* the fetch this thread waited for has failed; a thread that comes now tries again */
 	if (place.word && place.seen & GN_WORD_FAILED && k->waited)
@@ -397,6 +465,9 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struc
 		else
 			step = gn__claim_look(c, k);
 	} while (step == GN__STEP_AGAIN);
+	/* What nobody waits for does not wait either; a page that is held without a frame must be let go. */
+	if (k->ahead && step == GN_STEP_WAIT)
+		step = k->stage == GN__SEARCHING ? GN_STEP_NO_FRAME : GN_STEP_HIT;
 	return step;
 }
 
@@ -411,11 +482,23 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, st
 		k->clean_only = 1;
 	} else if (c->owner) {
 		gn__detach(c, k->victim_word, simt_load_relaxed_dev_u64(k->victim_word), k->frame);
-		return gn__claim_fetch();
+		return gn__claim_fetch(c, k);
 	} else {
 		k->stage = GN__WAY_WRITTEN;
 	}
 	return gn_claim_seek(c, k);
+}
+
+/* The page could not be fetched: its frame is free again, and the page says why. */
+SIMT_FN void gn__claim_fail(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+{
+	uint64_t made = k->made;
+
+	if (c->owner) {
+		made = gn_word_next_version(made);
+		simt_store_release_dev_u32(&c->owner[k->frame], GN__OWNER_FREE);
+	}
+	simt_store_release_dev_u64(k->word, gn_word_failed(made, gn_word_payload(made), status.code, status.device));
 }
 
 /*
@@ -425,15 +508,26 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, st
  */
 SIMT_FN void gn_claim_publish(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
 {
-	uint64_t made = k->made;
-
 	GN_TRACE(publish);
-	if (c->owner) {
-		made = gn_word_next_version(made) | (status.code ? 0 : k->frame);
-		simt_store_release_dev_u32(&c->owner[k->frame], status.code ? (uint32_t)GN__OWNER_FREE : (uint32_t)k->page);
+	if (status.code)
+		gn__claim_fail(c, k, status);
+	else
+		gn__claim_give(c, k, GN_WORD_VALID);
+}
+
+/*
+ * gn_claim_filled - the bytes of FILL are in the frame, or could not be had; then the page is PARTIAL as before, and the
+ * next access tries again.
+ */
+SIMT_FN void gn_claim_filled(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+{
+	if (status.code) {
+		simt_store_release_dev_u64(k->word, k->made);
+		return;
 	}
-	simt_store_release_dev_u64(k->word, status.code ? gn_word_failed(made, gn_word_payload(made), status.code, status.device)
-							: GN_WORD_VALID | k->grant | made); /* R4 */
+	if (k->intent != GN_READ)
+		gn__sector_dirty(c, k->frame, k->touches);
+	simt_store_release_dev_u64(k->word, GN_WORD_VALID | k->grant | (k->made & ~GN_WORD_PARTIAL)); /* R4 */
 }
 
 /* gn_claim_drop - give up after NO_FRAME; the page is absent and free to be claimed again. */

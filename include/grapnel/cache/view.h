@@ -17,7 +17,7 @@ enum gn_cache_table {
 	GN_TABLE_SETS    /* one word a frame; a page may lie in the frames of one set */
 };
 
-enum { GN_CACHE_STORES = 8, GN_CACHE_MOST_WAYS = 16, GN_CACHE_STRIPES = 64 };
+enum { GN_CACHE_STORES = 8, GN_CACHE_MOST_WAYS = 16, GN_CACHE_STRIPES = 64, GN_CACHE_STREAMS = 256 };
 
 /* Pages of one store in the cache's page numbering. */
 struct gn_cache_segment {
@@ -40,8 +40,13 @@ struct gn_cache_stripe {
 
 /* Words that the threads of a cache share, each on a line of its own. */
 struct gn_cache_shared {
-	uint32_t hand;
+	uint32_t hand;       /* direct table: frames looked at for eviction, counted on */
 	uint32_t pad_hand[31];
+	uint32_t clean_hand; /* frames looked at by the cleaner */
+	uint32_t ahead;      /* pages fetched ahead that nobody asked for, since the last time it was judged */
+	uint32_t used;       /* of those, how many a stream came to */
+	uint32_t resting;    /* misses until fetching ahead is tried again */
+	uint32_t pad_clean[28];
 	uint32_t write_failures;      /* write-backs that failed, ever */
 	int32_t write_failure_code;   /* of the first recent one */
 	uint32_t write_failure_device;
@@ -56,6 +61,8 @@ struct gn_cache_view {
 	uint32_t *owner;   /* direct: [frames], the page in each frame, or GN__OWNER_*; else NULL */
 	uint32_t *lock;    /* sets: [sets], lock in bit 0, hand above; else NULL */
 	char *frame;       /* [frames][page size] */
+	uint64_t *sector;  /* [frames], see cache/sector.h; NULL: pages are written as wholes */
+	uint64_t *stream;  /* [GN_CACHE_STREAMS], see cache/ahead.h; NULL: nothing is fetched ahead unasked */
 	uint64_t pages;    /* of all segments */
 	uint32_t frames;
 	uint32_t page_log2;
@@ -63,6 +70,8 @@ struct gn_cache_view {
 	uint32_t ways;
 	uint32_t policy;   /* enum gn_cache_policy */
 	uint32_t segments;
+	uint32_t sector_log2; /* page_log2 where there are no sectors */
+	uint32_t low_water;   /* how far ahead of the hand frames are kept clean; 0: no cleaner */
 	uint64_t wait_ns;  /* how long a thread waits for another's work on a page */
 	struct gn_cache_shared *shared;
 	struct gn_cache_stripe *stripe; /* [GN_CACHE_STRIPES], or NULL: not counted */

@@ -2,14 +2,16 @@
 /*
  * cache/word.h - the one word that decides everything about a page.
  *
- *   63     62    61     60   59      58 .. 42   41 .. 28   27 .. 0
- *   VALID  BUSY  DIRTY  REF  FAILED  version    pins       payload
+ *   63     62    61     60   59      58       57 .. 42   41 .. 28   27 .. 0
+ *   VALID  BUSY  DIRTY  REF  FAILED  PARTIAL  version    pins       payload
  *
  *   VALID   the frame holds the page
  *   BUSY    one thread works on the page: fetches it, writes it back, or goes around the cache
  *   DIRTY   the frame may differ from the store
  *   REF     used since the clock's hand passed
  *   FAILED  the last fetch failed; pins then hold why
+ *   PARTIAL the frame holds those sectors of the page that were written; which, says the frame's sector word
+ *           (cache/sector.h). Means nothing once the page is VALID.
  *   version counts fetches, so that a reader notices when the frame was reused under it
  *   pins    references that keep the frame
  *   payload direct table: the frame; set table: the tag (which page of the set's)
@@ -18,11 +20,15 @@
  *
  *   absent (no flag)   -> BUSY              anyone, by compare-and-swap: the loader
  *   BUSY               -> VALID, pins 1     the loader, when the fetch is done (edge R4)
+ *                      -> PARTIAL, pins 1   the loader, if it will overwrite whole sectors: nothing is fetched
  *                      -> FAILED | absent   the loader
  *   VALID              -> VALID, pins +- 1  anyone; adding a pin for writing sets DIRTY
  *   VALID, pins 0      -> VALID | BUSY      anyone who needs a frame: the evictor
  *   VALID | DIRTY      -> VALID | BUSY      anyone who flushes; DIRTY stays if there are pins
  *   VALID | BUSY       -> absent | VALID    the evictor or flusher
+ *   PARTIAL            -> PARTIAL, pins +- 1  who overwrites whole sectors, for that moment
+ *                      -> VALID             who wrote the last sector that was missing
+ *   PARTIAL, pins 0    -> PARTIAL | BUSY    anyone: as VALID; or to fetch what is missing, then VALID
  *   FAILED             -> BUSY              anyone: the next try
  *
  * Setting REF by fetch-and-or is allowed in any state.
@@ -36,7 +42,7 @@
 enum {
 	GN_WORD_PAYLOAD_BITS = 28,
 	GN_WORD_PIN_BITS = 14,
-	GN_WORD_VERSION_BITS = 17,
+	GN_WORD_VERSION_BITS = 16,
 	GN_WORD_PIN_SHIFT = GN_WORD_PAYLOAD_BITS,
 	GN_WORD_VERSION_SHIFT = GN_WORD_PIN_SHIFT + GN_WORD_PIN_BITS
 };
@@ -46,12 +52,15 @@ static const uint64_t GN_WORD_BUSY = 1ull << 62;
 static const uint64_t GN_WORD_DIRTY = 1ull << 61;
 static const uint64_t GN_WORD_REF = 1ull << 60;
 static const uint64_t GN_WORD_FAILED = 1ull << 59;
+static const uint64_t GN_WORD_PARTIAL = 1ull << 58;
 static const uint64_t GN_WORD_PIN = 1ull << GN_WORD_PIN_SHIFT;
 static const uint64_t GN_WORD_PINS = ((1ull << GN_WORD_PIN_BITS) - 1) << GN_WORD_PIN_SHIFT;
 static const uint64_t GN_WORD_VERSION = ((1ull << GN_WORD_VERSION_BITS) - 1) << GN_WORD_VERSION_SHIFT;
 static const uint64_t GN_WORD_PAYLOAD = (1ull << GN_WORD_PAYLOAD_BITS) - 1;
 /* A word in use belongs to a page; a reader's two looks must agree in GN_WORD_SAME. */
-static const uint64_t GN_WORD_USED = 3ull << 62 | 1ull << 59;
+static const uint64_t GN_WORD_USED = 3ull << 62 | 3ull << 58;
+/* The page has a frame. */
+static const uint64_t GN_WORD_HELD = 1ull << 63 | 1ull << 58;
 static const uint64_t GN_WORD_SAME = 1ull << 63 | ((1ull << GN_WORD_VERSION_BITS) - 1) << GN_WORD_VERSION_SHIFT |
 				     ((1ull << GN_WORD_PAYLOAD_BITS) - 1);
 

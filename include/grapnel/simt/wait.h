@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simt/wait.h - waiting, time, the block together, and copies.
+ * simt/wait.h - waiting, time, and the block together.
  */
 #ifndef GRAPNEL_SIMT_WAIT_H
 #define GRAPNEL_SIMT_WAIT_H
-
-#include <string.h>
 
 #include <grapnel/simt/base.h>
 #include <grapnel/simt/warp.h>
@@ -17,8 +15,6 @@ extern "C" {
 void simt__relax(void);
 uint64_t simt__clock_ns(void);
 void simt__block_sync(void);
-void simt__copy(void *to, const void *from, size_t bytes);
-void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 
 #ifdef __cplusplus
 }
@@ -77,53 +73,6 @@ SIMT_FN void *simt_shared(void)
 	return simt__shared;
 #else
 	return simt__self->shared;
-#endif
-}
-
-/*
- * simt_copy - collective: the lanes of mask copy one run of bytes together.
- * @mask   the calling lanes, as for a collective; all pass the same to, from and bytes
- * @to, @from  16-byte aligned, not overlapping; device memory or host memory that the device reaches
- * @bytes  a multiple of 16
- * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the
- * copy; publish it to others with a release. The source is read past caches that could be stale (a
- * controller may have written it), so an acquire before the call suffices.
- */
-SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
-{
-#if SIMT_ON_CUDA
-	const size_t step = 16 * (size_t)simt_popcount(mask);
-	const char *source = (const char *)from;
-	char *target = (char *)to;
-	size_t at = 16 * (size_t)simt_rank(mask);
-
-	__syncwarp(mask);
-	/* Eight loads in flight a lane: a 4 KiB page is one round trip for a full warp. */
-	for (; at + 7 * step < bytes; at += 8 * step) {
-		uint4 v[8];
-
-#pragma unroll
-		for (int k = 0; k < 8; k++)
-			asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
-				     : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
-				     : "l"(source + at + k * step));
-#pragma unroll
-		for (int k = 0; k < 8; k++)
-			*(uint4 *)(target + at + k * step) = v[k];
-	}
-	for (; at < bytes; at += step) {
-		uint4 v;
-
-		asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
-			     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(source + at));
-		*(uint4 *)(target + at) = v;
-	}
-	__syncwarp(mask);
-#else
-	if (mask & (mask - 1))
-		simt__warp_copy(mask, to, from, bytes);
-	else
-		simt__copy(to, from, bytes);
 #endif
 }
 

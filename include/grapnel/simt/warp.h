@@ -111,6 +111,22 @@ SIMT_FN uint32_t simt_match_any_u64(uint32_t mask, uint64_t value)
 #endif
 }
 
+/* simt_or_u32 - collective: the values of all lanes of mask, or-ed. */
+SIMT_FN uint32_t simt_or_u32(uint32_t mask, uint32_t value)
+{
+#if SIMT_ON_CUDA
+	return __reduce_or_sync(mask, value);
+#else
+	uint32_t all = 0;
+
+	if (simt__self->warp_width == 1)
+		return value;
+	for (uint32_t left = mask; left; left &= left - 1)
+		all |= (uint32_t)simt__shfl(mask, value, simt_first_lane(left));
+	return all;
+#endif
+}
+
 /* simt_warp_sync - collective: nothing but the meeting. */
 SIMT_FN void simt_warp_sync(uint32_t mask)
 {

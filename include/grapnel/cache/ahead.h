@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache/ahead.h - fetching what is wanted next: when a miss continues a sequence, lanes that have nothing to do claim
+ * the pages behind it.
+ *
+ * A sequence is known by the page it is expected to miss next, kept in a small table by a hash of that page, with the
+ * number of pages to fetch ahead: one after the second miss of a sequence, twice as many after every further one. A
+ * miss that nobody expected fetches nothing ahead, so random accesses cost one look and one store a miss. Sequences
+ * that break off leave pages that nobody came to: where these are more than half, fetching ahead rests for a while.
+ */
+#ifndef GRAPNEL_CACHE_AHEAD_H
+#define GRAPNEL_CACHE_AHEAD_H
+
+#include <grapnel/cache/claim.h>
+#include <grapnel/cache/view.h>
+
+enum {
+	GN__AHEAD_LOG2 = 6,      /* bits of a stream's word that say how many pages */
+	GN__AHEAD_MOST = 32,
+	GN__AHEAD_JUDGED = 256,  /* pages after which it is judged */
+	GN__AHEAD_REST = 4096    /* misses for which it then may rest */
+};
+
+SIMT_FN uint64_t *gn__stream_of(const struct gn_cache_view *c, uint64_t page)
+{
+	return &c->stream[gn__stir((uint32_t)page * 0x9e3779b9u) % GN_CACHE_STREAMS];
+}
+
+/* Judge from time to time whether what was fetched ahead was wanted. */
+SIMT_FN void gn__ahead_judge(struct gn_cache_shared *s, uint32_t fetched)
+{
+	uint32_t all = simt_add_relaxed_dev_u32(&s->ahead, fetched) + fetched;
+
+	if (all < GN__AHEAD_JUDGED || simt_cas_relaxed_dev_u32(&s->ahead, all, 0) != all)
+		return;
+	if (2 * simt_load_relaxed_dev_u32(&s->used) < all)
+		simt_store_relaxed_dev_u32(&s->resting, GN__AHEAD_REST);
+	simt_store_relaxed_dev_u32(&s->used, 0);
+}
+
+SIMT_FN int gn__ahead_rests(struct gn_cache_shared *s)
+{
+	uint32_t left = simt_load_relaxed_dev_u32(&s->resting);
+
+	/* Races lose a count or two, which does not matter. */
+	if (left)
+		simt_store_relaxed_dev_u32(&s->resting, left - 1);
+	return left != 0;
+}
+
+/*
+ * How many pages to fetch behind this missing one. The stream is moved on: it is expected behind what is fetched.
+ * One thread.
+ */
+SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t page, uint32_t most)
+{
+	struct gn_cache_shared *s = c->shared;
+	uint64_t *stream = gn__stream_of(c, page);
+	const uint64_t seen = simt_load_relaxed_dev_u64(stream);
+	const int expected = seen && seen >> GN__AHEAD_LOG2 == page;
+	const uint32_t before = expected ? (uint32_t)seen & ((1u << GN__AHEAD_LOG2) - 1) : 0;
+	uint32_t window = 0;
+
+	if (gn__ahead_rests(s))
+		return 0;
+	if (expected) {
+		window = before ? 2 * before : 1;
+		window = window < most ? window : most;
+		if (before)
+			simt_add_relaxed_dev_u32(&s->used, before);
+		simt_store_relaxed_dev_u64(stream, 0);
+	}
+	if (window)
+		gn__ahead_judge(s, window);
+	stream = gn__stream_of(c, page + window + 1);
+	simt_store_relaxed_dev_u64(stream, (page + window + 1) << GN__AHEAD_LOG2 | window);
+	return window;
+}
+
+/* The lanes that want nothing claim the pages behind the first missing one. Collective. Returns each lane's step. */
+SIMT_FN enum gn_step gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k,
+				    enum gn_step step)
+{
+	const uint32_t missing = simt_ballot(mask, step == GN_STEP_FETCH && k->intent == GN_READ);
+	const uint32_t idle = simt_ballot(mask, !wants);
+	uint32_t window = 0, leader;
+	uint64_t page, end;
+
+	if (!missing || !idle)
+		return step;
+	leader = simt_first_lane(missing);
+	if (simt_lane() == leader) {
+		const uint32_t most = simt_popcount(idle);
+
+		window = gn__ahead_window(c, k->page, most < GN__AHEAD_MOST ? most : (uint32_t)GN__AHEAD_MOST);
+	}
+	window = simt_shfl_u32(mask, window, leader);
+	page = simt_shfl_u64(mask, k->page, leader);
+	end = gn__segment_of(c, page)->first_page + gn__segment_of(c, page)->pages;
+	page += 1 + simt_rank(idle);
+	if (wants || simt_rank(idle) >= window || page >= end)
+		return step;
+	*k = gn_claim_ahead(page);
+	return gn_claim_seek(c, k);
+}
+
+#endif

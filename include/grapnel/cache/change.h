@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache/change.h - one element of a frame: stored or changed as one step.
+ */
+#ifndef GRAPNEL_CACHE_CHANGE_H
+#define GRAPNEL_CACHE_CHANGE_H
+
+#include <string.h>
+
+#include <grapnel/simt.h>
+
+/*
+ * An element into a frame: indivisibly, since a reader that looked before the page came may still look here (its second
+ * look tells it).
+ */
+SIMT_FN void gn__store_8(void *to, const void *from)
+{
+	uint64_t value;
+
+	memcpy(&value, from, 8);
+	simt_store_relaxed_dev_u64((uint64_t *)to, value);
+}
+
+SIMT_FN void gn__store_element(void *to, const void *from, uint32_t size)
+{
+	if (size == 1) {
+		simt_store_relaxed_dev_u8((uint8_t *)to, *(const uint8_t *)from);
+	} else if (size == 2) {
+		uint16_t value;
+
+		memcpy(&value, from, 2);
+		simt_store_relaxed_dev_u16((uint16_t *)to, value);
+	} else if (size == 4) {
+		uint32_t value;
+
+		memcpy(&value, from, 4);
+		simt_store_relaxed_dev_u32((uint32_t *)to, value);
+	} else {
+		gn__store_8(to, from);
+		if (size == 16)
+			gn__store_8((char *)to + 8, (const char *)from + 8);
+	}
+}
+
+/* How an element changes. */
+enum gn_change {
+	GN__SET,       /* to other bits */
+	GN__ADD,       /* an integer */
+	GN__ADD_FLOAT, /* f32 or f64, by size */
+	GN__MIN,       /* unsigned */
+	GN__MAX,       /* unsigned */
+	GN__CAS        /* to operand[1], if it is operand[0] */
+};
+
+SIMT_FN uint64_t gn__added_float(uint64_t bits, uint64_t by, uint32_t bytes)
+{
+	float f, g;
+	double d, e;
+	uint32_t low = (uint32_t)bits, low_by = (uint32_t)by;
+
+	if (bytes == 4) {
+		memcpy(&f, &low, 4);
+		memcpy(&g, &low_by, 4);
+		f += g;
+		memcpy(&low, &f, 4);
+		return low;
+	}
+	memcpy(&d, &bits, 8);
+	memcpy(&e, &by, 8);
+	d += e;
+	memcpy(&bits, &d, 8);
+	return bits;
+}
+
+/* The bits of an element of 4 or 8 bytes after a change. */
+SIMT_FN uint64_t gn__changed(enum gn_change change, uint64_t bits, const uint64_t *operand, uint32_t bytes)
+{
+	switch (change) {
+	case GN__ADD: return bytes == 4 ? (uint32_t)(bits + operand[0]) : bits + operand[0];
+	case GN__ADD_FLOAT: return gn__added_float(bits, operand[0], bytes);
+	case GN__MIN: return operand[0] < bits ? operand[0] : bits;
+	case GN__MAX: return operand[0] > bits ? operand[0] : bits;
+	case GN__CAS: return bits == operand[0] ? operand[1] : bits;
+	default: return operand[0];
+	}
+}
+
+SIMT_FN uint64_t gn__change_4(uint32_t *element, enum gn_change change, const uint64_t *operand)
+{
+	uint32_t seen = simt_load_relaxed_dev_u32(element), was;
+
+	if (change == GN__ADD)
+		return simt_add_relaxed_dev_u32(element, (uint32_t)operand[0]);
+	for (;;) {
+		was = simt_cas_acq_rel_dev_u32(element, seen, (uint32_t)gn__changed(change, seen, operand, 4));
+		if (was == seen)
+			return was;
+		seen = was;
+	}
+}
+
+SIMT_FN uint64_t gn__change_8(uint64_t *element, enum gn_change change, const uint64_t *operand)
+{
+	uint64_t seen = simt_load_relaxed_dev_u64(element), was;
+
+	if (change == GN__ADD)
+		return simt_add_relaxed_dev_u64(element, operand[0]);
+	for (;;) {
+		was = simt_cas_acq_rel_dev_u64(element, seen, gn__changed(change, seen, operand, 8));
+		if (was == seen)
+			return was;
+		seen = was;
+	}
+}
+
+/* Change an element of 4 or 8 bytes that lies in memory of the device, as one step. Returns the bits before. */
+SIMT_FN uint64_t gn__change_element(void *element, enum gn_change change, const uint64_t *operand, uint32_t bytes)
+{
+	return bytes == 4 ? gn__change_4((uint32_t *)element, change, operand)
+			  : gn__change_8((uint64_t *)element, change, operand);
+}
+
+#endif

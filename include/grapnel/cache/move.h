@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache/move.h - pages between frames and stores, sectors of many pages together.
+ */
+#ifndef GRAPNEL_CACHE_MOVE_H
+#define GRAPNEL_CACHE_MOVE_H
+
+#include <grapnel/cache/sector.h>
+#include <grapnel/cache/table.h>
+#include <grapnel/cache/view.h>
+
+/* Where a page lies in its store, and how much of it there is. */
+struct gn__extent {
+	const struct gn_store_view *store;
+	uint64_t offset;
+	uint32_t bytes;
+};
+
+SIMT_FN struct gn__extent gn__extent_of(const struct gn_cache_view *c, uint64_t page)
+{
+	const struct gn_cache_segment *segment = gn__segment_of(c, page);
+	struct gn__extent e;
+	uint64_t rest;
+
+	e.store = &segment->store;
+	e.offset = (page - segment->first_page) << c->page_log2;
+	rest = segment->store.capacity_bytes - e.offset;
+	e.bytes = rest < 1u << c->page_log2 ? (uint32_t)rest : 1u << c->page_log2;
+	return e;
+}
+
+/* All sectors that a page has. */
+SIMT_FN uint32_t gn__sectors_of(const struct gn_cache_view *c, const struct gn__extent *e)
+{
+	return gn__sectors(c, 0, e->bytes);
+}
+
+/* What one lane has to move: the sectors of `left`, of a page in a frame. */
+struct gn__move {
+	struct gn__extent extent;
+	char *frame;
+	uint32_t left;
+	uint32_t to_store;
+	struct gn_store_status status;
+	uint64_t moved; /* bytes */
+};
+
+/* The next run of sectors side by side, as bytes of the page; takes it from left. */
+struct gn__run {
+	uint32_t at, bytes;
+};
+
+SIMT_FN struct gn__run gn__move_next(const struct gn_cache_view *c, struct gn__move *m)
+{
+	const uint32_t first = simt_first_lane(m->left);
+	const uint32_t gaps = ~(m->left >> first); /* where the run ends */
+	const uint32_t many = gaps ? simt_first_lane(gaps) : 32;
+	const uint32_t end = (first + many) << c->sector_log2;
+	struct gn__run run;
+
+	run.at = first << c->sector_log2;
+	run.bytes = (end < m->extent.bytes ? end : m->extent.bytes) - run.at;
+	m->left &= ~((many == 32 ? 0xffffffffu : (1u << many) - 1) << first);
+	return run;
+}
+
+/* One run of each lane that has one, all of one store. Collective; s is the same for all. */
+SIMT_FN void gn__move_runs(const struct gn_store_view *s, uint32_t mask, int wants, struct gn__move *m,
+			   const struct gn__run *run)
+{
+	const uint64_t offset = m->extent.offset + run->at;
+	struct gn_store_status status = m->to_store ? gn_store_put(s, mask, wants, offset, m->frame + run->at, run->bytes)
+						    : gn_store_fetch(s, mask, wants, offset, m->frame + run->at, run->bytes);
+
+	if (!wants)
+		return;
+	m->status = status;
+	m->moved += status.code ? 0 : run->bytes;
+	m->left = status.code ? 0 : m->left;
+}
+
+/*
+ * Move what every lane of mask has left. Collective; to_store is the same for all. Pages may be of different stores;
+ * what can be in flight together is.
+ */
+SIMT_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, struct gn__move *m)
+{
+	uint32_t wanting = simt_ballot(mask, m->left != 0);
+
+	while (wanting) {
+		struct gn__run run = {0, 0};
+		uint32_t todo = wanting;
+
+		if (m->left)
+			run = gn__move_next(c, m);
+		while (todo) {
+			const uint64_t mine = (uint64_t)(uintptr_t)m->extent.store;
+			const uint64_t store = simt_shfl_u64(mask, mine, simt_first_lane(todo));
+			const int wants = run.bytes && mine == store;
+
+			todo &= ~simt_ballot(mask, wants);
+			gn__move_runs((const struct gn_store_view *)(uintptr_t)store, mask, wants, m, &run);
+		}
+		wanting = simt_ballot(mask, m->left != 0);
+	}
+}
+
+/* A lane that has nothing to move, only helps. */
+SIMT_FN struct gn__move gn__move_none(int to_store)
+{
+	struct gn__move m;
+
+	memset(&m, 0, sizeof m);
+	m.to_store = to_store;
+	return m;
+}
+
+/* Sectors of a page in a frame; those past the end of the store are left out. */
+SIMT_FN struct gn__move gn__move_of(const struct gn_cache_view *c, uint64_t page, uint32_t frame, uint32_t sectors,
+				    int to_store)
+{
+	struct gn__move m = gn__move_none(to_store);
+
+	m.extent = gn__extent_of(c, page);
+	m.frame = gn__frame(c, frame);
+	m.left = sectors & gn__sectors_of(c, &m.extent);
+	return m;
+}
+
+/* The first failure since the last flush began is kept with its page; all are counted. */
+SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page, struct gn_store_status status)
+{
+	struct gn_cache_shared *s = c->shared;
+
+	simt_add_relaxed_dev_u32(&s->write_failures, 1);
+	if (simt_add_relaxed_dev_u32(&s->recent_failures, 1))
+		return;
+	s->write_failure_page = page;
+	s->write_failure_device = status.device;
+	s->write_failure_code = status.code;
+}
+
+/* Fetch what the lanes of mask have left. Collective. */
+SIMT_FN void gn__fetch_all(const struct gn_cache_view *c, uint32_t mask, struct gn__move *m)
+{
+	gn__move_all(c, mask, m);
+	if (c->stripe && m->moved && !m->status.code) {
+		gn__count_u64(&gn__stripe(c)->fetched, 1);
+		gn__count_u64(&gn__stripe(c)->fetched_bytes, m->moved);
+	}
+}
+
+/* Write what the lanes of mask have left; page is whose. Collective. */
+SIMT_FN void gn__write_all(const struct gn_cache_view *c, uint32_t mask, uint64_t page, struct gn__move *m)
+{
+	gn__move_all(c, mask, m);
+	if (m->status.code) {
+		gn__note_write_failure(c, page, m->status);
+	} else if (c->stripe && m->moved) {
+		gn__count_u64(&gn__stripe(c)->written, 1);
+		gn__count_u64(&gn__stripe(c)->written_bytes, m->moved);
+	}
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * simt/copy.h - the lanes of a warp move bytes together.
+ */
+#ifndef GRAPNEL_SIMT_COPY_H
+#define GRAPNEL_SIMT_COPY_H
+
+#include <string.h>
+
+#include <grapnel/simt/base.h>
+#include <grapnel/simt/warp.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void simt__copy(void *to, const void *from, size_t bytes);
+void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * simt_copy - collective: the lanes of mask copy one run of bytes together.
+ * @mask   the calling lanes, as for a collective; all pass the same to, from and bytes
+ * @to, @from  16-byte aligned, not overlapping; device memory or host memory that the device reaches
+ * @bytes  a multiple of 16
+ * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the
+ * copy; publish it to others with a release. The source is read past caches that could be stale (a
+ * controller may have written it), so an acquire before the call suffices.
+ */
+SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
+{
+#if SIMT_ON_CUDA
+	const size_t step = 16 * (size_t)simt_popcount(mask);
+	const char *source = (const char *)from;
+	char *target = (char *)to;
+	size_t at = 16 * (size_t)simt_rank(mask);
+
+	__syncwarp(mask);
+	/* Eight loads in flight a lane: a 4 KiB page is one round trip for a full warp. */
+	for (; at + 7 * step < bytes; at += 8 * step) {
+		uint4 v[8];
+
+#pragma unroll
+		for (int k = 0; k < 8; k++)
+			asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
+				     : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
+				     : "l"(source + at + k * step));
+#pragma unroll
+		for (int k = 0; k < 8; k++)
+			*(uint4 *)(target + at + k * step) = v[k];
+	}
+	for (; at < bytes; at += step) {
+		uint4 v;
+
+		asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
+			     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(source + at));
+		*(uint4 *)(target + at) = v;
+	}
+	__syncwarp(mask);
+#else
+	if (mask & (mask - 1))
+		simt__warp_copy(mask, to, from, bytes);
+	else
+		simt__copy(to, from, bytes);
+#endif
+}
+
+#if SIMT_ON_CUDA
+/* A walk over the runs of the lanes of `left`, 16 bytes a lane at a time. The same in all lanes. */
+struct simt__walk {
+	uint32_t left;
+	uint32_t at; /* in the run of the first lane of left */
+};
+
+/* The caller's next 16 bytes of a walk, by the addresses that the lanes pass; 0 if it has none there. */
+static __device__ __forceinline__ char *simt__walk_on(uint32_t mask, struct simt__walk *w, const void *address,
+						       uint32_t bytes)
+{
+	const int lane = __ffs((int)w->left) - 1;
+	const uint32_t mine = w->at + 16 * simt_rank(mask);
+	const uint32_t run = __shfl_sync(mask, bytes, lane & 31);
+	const uint64_t base = __shfl_sync(mask, (uint64_t)(uintptr_t)address, lane & 31);
+	char *piece = w->left && mine < run ? (char *)(uintptr_t)(base + mine) : (char *)0;
+
+	w->at += 16 * simt_popcount(mask);
+	if (w->at >= run) {
+		w->at = 0;
+		w->left &= w->left - 1;
+	}
+	return piece;
+}
+#endif
+
+/*
+ * simt_copy_each - collective: the lanes of mask copy many runs of bytes together, one for each lane of wants.
+ * @mask   the calling lanes
+ * @wants  lanes of mask, the same for all; each passes a run of its own: to, from and bytes as for simt_copy, the
+ *         others' are not looked at. Runs do not overlap.
+ * Order as simt_copy. Eight pieces of 16 bytes are in flight a lane, over the borders of runs: short runs cost no
+ * round trip each.
+ */
+SIMT_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes)
+{
+#if SIMT_ON_CUDA
+	struct simt__walk from_walk = {wants, 0}, to_walk = {wants, 0};
+
+	__syncwarp(mask);
+	while (to_walk.left) {
+		uint4 v[8];
+
+		/* Walked twice: to keep eight addresses as well would not fit into the registers. */
+#pragma unroll
+		for (int k = 0; k < 8; k++) {
+			const char *piece = simt__walk_on(mask, &from_walk, from, bytes);
+
+			if (piece)
+				asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
+					     : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w) : "l"(piece));
+		}
+#pragma unroll
+		for (int k = 0; k < 8; k++) {
+			char *piece = simt__walk_on(mask, &to_walk, to, bytes);
+
+			if (piece)
+				*(uint4 *)piece = v[k];
+		}
+	}
+	__syncwarp(mask);
+#else
+	if (!(mask & (mask - 1))) {
+		if (wants)
+			simt_copy(mask, to, from, bytes);
+		return;
+	}
+	for (uint32_t left = wants; left; left &= left - 1) {
+		const uint32_t lane = simt_first_lane(left);
+
+		simt_copy(mask, (void *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)to, lane),
+			  (const void *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)from, lane),
+			  simt_shfl_u32(mask, bytes, lane));
+	}
+#endif
+}
+
+#endif
