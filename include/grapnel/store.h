@@ -175,24 +175,27 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_st
 {
 	const struct gn_nvmeq *q = gn__store_queue(s);
 	struct gn__store_move m = {wants ? GN__STORE_WANTS : GN__STORE_NONE, opcode, 0, bytes, offset, 0, {0, 0}};
-	uint32_t ready;
+	uint32_t parts, ready;
 
 	m.deadline = simt_clock_ns() + s->timeout_ns;
-	while (simt_ballot(mask, m.part != GN__STORE_NONE)) {
+	for (;;) {
 		gn__store_move_on(q, &m);
-		ready = simt_ballot(mask, m.part == GN__STORE_FILLS);
-		if (ready) {
+		parts = simt_or_u32(mask, 1u << m.part);
+		if (parts & 1u << GN__STORE_FILLS) {
+			ready = simt_ballot(mask, m.part == GN__STORE_FILLS);
 			simt_copy_each(mask, ready, gn_nvmeq_buffer(q, m.cid), memory, (bytes + 15) & ~15u);
 			if (m.part == GN__STORE_FILLS)
 				gn__store_move_posts(q, &m);
 		}
-		ready = simt_ballot(mask, m.part == GN__STORE_LANDED);
-		if (ready) {
+		if (parts & 1u << GN__STORE_LANDED) {
+			ready = simt_ballot(mask, m.part == GN__STORE_LANDED);
 			GN_TRACE(copy);
 			simt_copy_each(mask, ready, memory, gn_nvmeq_buffer(q, m.cid), (bytes + 15) & ~15u);
 			if (m.part == GN__STORE_LANDED)
 				gn__store_move_ends(q, &m);
 		}
+		if (parts == 1u << GN__STORE_NONE)
+			break;
 	}
 	return m.status;
 }

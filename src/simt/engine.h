@@ -51,7 +51,7 @@ struct simt__fiber {
 };
 
 /* Which collective a lane waits in. */
-enum simt__collective { SIMT__BALLOT, SIMT__SHFL, SIMT__MATCH, SIMT__SYNC, SIMT__COPY };
+enum simt__collective { SIMT__BALLOT, SIMT__OR, SIMT__SHFL, SIMT__MATCH, SIMT__SYNC, SIMT__COPY };
 
 /* Lanes that arrived at one collective with one mask; arrived is never empty nor complete. */
 struct simt__meeting {

@@ -260,6 +260,21 @@ __attribute__((noinline)) uint32_t simt__ballot(uint32_t mask, int predicate)
 	return (uint32_t)f->result;
 }
 
+__attribute__((noinline)) uint32_t simt__or(uint32_t mask, uint32_t value)
+{
+	struct simt__fiber *f = simt__fiber_self();
+	uint64_t all = 0;
+
+	f->warp->value[f->lane.lane] = value;
+	if (meet(f, mask, SIMT__OR, __builtin_return_address(0))) {
+		for (uint32_t left = mask; left; left &= left - 1)
+			all |= f->warp->value[(uint32_t)__builtin_ctz(left)];
+		give_all(f->warp, mask, all);
+		part(f, mask);
+	}
+	return (uint32_t)f->result;
+}
+
 static void fail_source(struct simt__fiber *f, uint32_t mask, uint32_t source, void *site)
 {
 	char text[256];

@@ -109,8 +109,9 @@ SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask,
 				   struct gn__around *around)
 {
 	enum gn_step step = wants ? gn_claim_seek(c, k) : GN_STEP_HIT;
+	const uint32_t moves = 1u << GN_STEP_WRITE_BACK | 1u << GN_STEP_FETCH | 1u << GN_STEP_FILL;
+	uint32_t steps, missed = 0;
 	int ended = 0; /* went around the cache */
-	uint32_t moving, missed = 0;
 
 	if (c->stream)
 		step = gn__read_ahead(c, mask, wants, k, step);
@@ -119,28 +120,25 @@ SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask,
 			gn__claim_around(c, k, around);
 			ended = 1;
 		}
-		moving = simt_ballot(mask, step == GN_STEP_WRITE_BACK);
-		if (moving) {
-			missed |= moving;
+		k->missed |= (moves >> step) & 1;
+		steps = simt_or_u32(mask, 1u << step);
+		missed |= steps & moves;
+		if (steps & 1u << GN_STEP_WRITE_BACK) {
 			step = gn__claim_write(c, mask, k, step);
-			continue;
-		}
-		moving = simt_ballot(mask, step == GN_STEP_FETCH || step == GN_STEP_FILL);
-		if (moving) {
-			missed |= moving;
+		} else if (steps & moves) {
 			step = gn__claim_read(c, mask, k, step);
-			continue;
-		}
-		if (!simt_ballot(mask, step == GN_STEP_WAIT))
+		} else if (steps & 1u << GN_STEP_WAIT) {
+			if (step == GN_STEP_WAIT) {
+				simt_relax();
+				step = gn_claim_seek(c, k);
+			}
+		} else {
 			break;
-		simt_relax();
-		if (step == GN_STEP_WAIT)
-			step = gn_claim_seek(c, k);
+		}
 	}
 	if (c->low_water && missed)
 		gn__clean_ahead(c, mask, k);
 	simt_warp_sync(mask);
-	k->missed = missed >> simt_lane() & 1;
 	return step;
 }
 

@@ -22,6 +22,7 @@ extern "C" {
 /* The cpu machine's bodies; only called where the warp is wider than 1. */
 uint32_t simt__active(void);
 uint32_t simt__ballot(uint32_t mask, int predicate);
+uint32_t simt__or(uint32_t mask, uint32_t value);
 uint64_t simt__shfl(uint32_t mask, uint64_t value, uint32_t source);
 uint32_t simt__match_any(uint32_t mask, uint64_t value);
 void simt__warp_sync(uint32_t mask);
@@ -117,13 +118,7 @@ SIMT_FN uint32_t simt_or_u32(uint32_t mask, uint32_t value)
 #if SIMT_ON_CUDA
 	return __reduce_or_sync(mask, value);
 #else
-	uint32_t all = 0;
-
-	if (simt__self->warp_width == 1)
-		return value;
-	for (uint32_t left = mask; left; left &= left - 1)
-		all |= (uint32_t)simt__shfl(mask, value, simt_first_lane(left));
-	return all;
+	return simt__self->warp_width == 1 ? value : simt__or(mask, value);
 #endif
 }
 
