@@ -63,8 +63,10 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error);
 }
 #endif
 
+#include <grapnel/array/atomic.h>
 #include <grapnel/array/cursor.h>
 #include <grapnel/array/page.h>
+#include <grapnel/array/prefetch.h>
 #include <grapnel/array/read.h>
 #include <grapnel/array/write.h>
 

@@ -85,6 +85,13 @@ int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_
 			 struct gn_error *error);
 
 /*
+ * gn_cache_prefetch_range - bring in the pages that hold these bytes of a store, as far as there are frames that are free
+ * or clean. A hint: a page that cannot be had is left out. Host. Waits for the transfers. Returns as gn_cache_flush_range.
+ */
+int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
+			    struct gn_error *error);
+
+/*
  * gn_cache_invalidate - forget all clean pages, so that the next access fetches them again.
  * Host, no kernel running. Returns 0, -GN_EBUSY (pages are dirty or pinned: flush, release; they were kept).
  */

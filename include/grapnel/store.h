@@ -174,7 +174,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_st
 							      uint32_t bytes)
 {
 	const struct gn_nvmeq *q = gn__store_queue(s);
-	struct gn__store_move m = {wants ? GN__STORE_WANTS : GN__STORE_NONE, opcode, 0, bytes, offset, 0, {0, 0}};
+	struct gn__store_move m = {(uint32_t)(wants ? GN__STORE_WANTS : GN__STORE_NONE), opcode, 0, bytes, offset, 0, {0, 0}};
 	uint32_t parts, ready;
 
 	m.deadline = simt_clock_ns() + s->timeout_ns;

@@ -367,25 +367,47 @@ int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
 	return rc;
 }
 
-int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
-			 struct gn_error *error)
+/* The pages that hold bytes of a store. Returns 0, or says what is wrong with them. */
+static int pages_of(const struct gn_cache *cache, const struct gn_store *store, uint64_t offset, uint64_t bytes,
+		    uint64_t *first_page, uint64_t *pages, struct gn_error *error)
 {
 	const int k = gn__cache_segment(cache, store);
 	const struct gn_cache_segment *s = &cache->image.segment[k < 0 ? 0 : k];
 	const uint32_t log2 = cache->image.page_log2;
-	int rc;
 
 	if (k < 0)
-		return gn_error_set(error, -GN_EINVAL, "cache: flush of a store that is not this cache's");
+		return gn_error_set(error, -GN_EINVAL, "cache: a range of a store that is not this cache's");
 	if (offset > s->store.capacity_bytes || bytes > s->store.capacity_bytes - offset)
-		return gn_error_set(error, -GN_ERANGE, "cache: flush of %llu bytes from byte %llu reaches past the store's %llu",
+		return gn_error_set(error, -GN_ERANGE, "cache: %llu bytes from byte %llu reach past the store's %llu",
 				    (unsigned long long)bytes, (unsigned long long)offset,
 				    (unsigned long long)s->store.capacity_bytes);
-	if (!bytes)
-		return 0;
-	rc = flush_pages(cache, s->first_page + (offset >> log2), ((offset + bytes - 1) >> log2) - (offset >> log2) + 1,
-			 error);
-	return rc || s->store.read_only ? rc : gn_store_flush(store, error);
+	*first_page = s->first_page + (offset >> log2);
+	*pages = bytes ? ((offset + bytes - 1) >> log2) - (offset >> log2) + 1 : 0;
+	return 0;
+}
+
+int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
+			 struct gn_error *error)
+{
+	uint64_t first_page, pages;
+	int rc = pages_of(cache, store, offset, bytes, &first_page, &pages, error);
+
+	if (!rc && pages)
+		rc = flush_pages(cache, first_page, pages, error);
+	return rc || gn_store_view_of(store)->read_only ? rc : gn_store_flush(store, error);
+}
+
+int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
+			    struct gn_error *error)
+{
+	struct gn_cache_pass_result result;
+	uint64_t first_page, pages;
+	int rc = pages_of(cache, store, offset, bytes, &first_page, &pages, error);
+
+	if (rc || !pages)
+		return rc;
+	rc = run_pass(cache, GN_PASS_PREFETCH, first_page, pages, &result);
+	return rc ? gn_error_set(error, rc, "cache: prefetch: %s", simt_message(cache->machine)) : 0;
 }
 
 int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)

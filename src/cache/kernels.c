@@ -47,12 +47,24 @@ SIMT_FN void flush_frames(const struct gn_cache_pass_args *a, uint32_t all, uint
 		simt_add_relaxed_dev_u32(&a->result->failures, 1);
 }
 
+SIMT_FN void fetch_pages(const struct gn_cache_pass_args *a, uint32_t all)
+{
+	const uint32_t width = simt_warp_width();
+
+	for (uint64_t k = simt_global_thread() / width * width; k < a->pages; k += simt_global_threads())
+		gn_cache_prefetch(a->cache, all, k + simt_lane() < a->pages, a->first_page + k + simt_lane());
+}
+
 SIMT_FN void gn_cache_pass_all(const struct gn_cache_pass_args *a)
 {
 	const struct gn_cache_view *c = a->cache;
 	const uint32_t width = simt_warp_width();
 	const uint32_t all = width == 32 ? 0xffffffffu : (1u << width) - 1;
 
+	if (a->pass == GN_PASS_PREFETCH) {
+		fetch_pages(a, all);
+		return;
+	}
 	for (uint64_t first = simt_global_thread() / width * width; first < c->frames; first += simt_global_threads()) {
 		const uint64_t frame = first + simt_lane();
 

@@ -11,6 +11,7 @@ enum gn_cache_pass {
 	GN_PASS_COUNT,      /* count dirty and pinned pages */
 	GN_PASS_FLUSH,      /* write dirty pages */
 	GN_PASS_INVALIDATE, /* forget clean, unpinned pages */
+	GN_PASS_PREFETCH,   /* fetch pages, of all that there are */
 };
 
 /* What a pass found; zeroed by the host before. */
@@ -24,7 +25,7 @@ struct gn_cache_pass_args {
 	const struct gn_cache_view *cache;
 	struct gn_cache_pass_result *result;
 	uint32_t pass; /* enum gn_cache_pass */
-	uint64_t first_page, pages; /* a flush is about; pages UINT64_MAX: all */
+	uint64_t first_page, pages; /* a flush or prefetch is about; pages UINT64_MAX: all */
 };
 
 SIMT_KERNEL_DECLARE(gn_cache_pass_all);

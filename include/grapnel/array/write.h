@@ -40,40 +40,6 @@ SIMT_FN void gn__write_pinned(const struct gn_array *a, const struct gn__writers
 	gn_cache_unpin(w->lanes, &pinned->hold);
 }
 
-/*
- * Pin a page for writers that is in its frame; one that is there in parts will do if whole sectors are overwritten. The
- * first lane looks and takes the pin for all. hold.data is NULL if it did not work.
- */
-SIMT_FN struct gn_pinned gn__write_pin(const struct gn_array *a, const struct gn__writers *w)
-{
-	const uint64_t good = w->reach.covered ? GN_WORD_HELD : GN_WORD_VALID;
-	const uint32_t leader = simt_first_lane(w->lanes);
-	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0, 0};
-	struct gn__glimpse g;
-	uint32_t had = 0;
-
-	if (simt_lane() == leader) {
-		g = gn__look(a, w->page);
-		pinned.hold.word = (uint64_t *)(uintptr_t)g.word;
-		pinned.frame = (uint32_t)((size_t)(g.data - a->frame) >> a->page_log2);
-		pinned.partial = !(g.seen & GN_WORD_VALID);
-		if (g.seen & good && !(g.seen & GN_WORD_BUSY) && (g.seen & GN_WORD_PINS) != GN_WORD_PINS)
-			had = simt_cas_acquire_dev_u64(pinned.hold.word, g.seen,
-						       (g.seen | GN_WORD_REF | GN_WORD_DIRTY) + GN_WORD_PIN) == g.seen;
-		if (had) {
-			gn__sector_dirty(a->cache, pinned.frame, w->reach.touched);
-			gn__count_hits(a, simt_popcount(w->lanes));
-		}
-	}
-	had = simt_shfl_u32(w->lanes, had, leader);
-	pinned.frame = simt_shfl_u32(w->lanes, pinned.frame, leader);
-	pinned.partial = simt_shfl_u32(w->lanes, pinned.partial, leader);
-	simt_warp_sync(w->lanes);
-	if (had)
-		pinned.hold.data = a->frame + ((size_t)pinned.frame << a->page_log2);
-	return pinned;
-}
-
 /* The page is not at hand: the lanes bring in what they want together. Where no frame can be had, each goes around. */
 SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address, const void *from,
 							 uint32_t size)
@@ -94,7 +60,7 @@ SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_
 					       uint32_t size)
 {
 	const struct gn__writers w = gn__writers_of(a, simt_active(), address, size);
-	const struct gn_pinned pinned = gn__write_pin(a, &w);
+	const struct gn_pinned pinned = gn__write_pin(a, w.lanes, w.page, w.reach.touched, w.reach.covered);
 
 	if (!pinned.hold.data)
 		return gn__write_slowly(a, address, from, size);

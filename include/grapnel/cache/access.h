@@ -242,6 +242,19 @@ SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 }
 
 /*
+ * gn_cache_prefetch - collective: bring a page into a frame for every lane that wants one; all are in flight together.
+ * Pages that are there, or that others are at, are left alone, and so are pages for which a dirty or pinned frame would
+ * have to go: it never waits for others, only for the transfers that it has begun. A failed one is told to whoever
+ * reads the page.
+ */
+SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t mask, int wants, uint64_t page)
+{
+	struct gn_claim k = gn_claim_ahead(page);
+
+	gn__claim_run(c, mask, wants, &k, 0);
+}
+
+/*
  * Sectors of a PARTIAL page were overwritten, by lanes that have met since: they are valid, and perhaps the last that
  * were missing. One thread, before the unpin.
  */

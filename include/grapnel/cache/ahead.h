@@ -81,7 +81,7 @@ SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t page, 
 SIMT_FN enum gn_step gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k,
 				    enum gn_step step)
 {
-	const uint32_t missing = simt_ballot(mask, step == GN_STEP_FETCH && k->intent == GN_READ);
+	const uint32_t missing = simt_ballot(mask, step == GN_STEP_FETCH && k->intent == GN_READ && !k->ahead);
 	const uint32_t idle = simt_ballot(mask, !wants);
 	uint32_t window = 0, leader;
 	uint64_t page, end;

@@ -120,4 +120,26 @@ SIMT_FN uint64_t gn__change_element(void *element, enum gn_change change, const 
 			  : gn__change_8((uint64_t *)element, change, operand);
 }
 
+/* As gn__change_element, in memory that the host changes too. */
+SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, const uint64_t *operand, uint32_t bytes)
+{
+	uint32_t *narrow = (uint32_t *)element;
+	uint64_t *wide = (uint64_t *)element;
+	uint64_t seen, was;
+
+	if (change == GN__ADD)
+		return bytes == 4 ? simt_add_relaxed_sys_u32(narrow, (uint32_t)operand[0])
+				  : simt_add_relaxed_sys_u64(wide, operand[0]);
+	seen = bytes == 4 ? simt_load_acquire_sys_u32(narrow) : simt_load_acquire_sys_u64(wide);
+	for (;;) {
+		const uint64_t to = gn__changed(change, seen, operand, bytes);
+
+		was = bytes == 4 ? simt_cas_relaxed_sys_u32(narrow, (uint32_t)seen, (uint32_t)to)
+				 : simt_cas_relaxed_sys_u64(wide, seen, to);
+		if (was == seen)
+			return was;
+		seen = was;
+	}
+}
+
 #endif

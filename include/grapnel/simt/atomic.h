@@ -329,6 +329,36 @@ SIMT_FN uint64_t simt_cas_acq_rel_dev_u64(uint64_t *p, uint64_t expected, uint64
 #endif
 }
 
+SIMT_FN uint32_t simt_cas_relaxed_sys_u32(uint32_t *p, uint32_t expected, uint32_t value)
+{
+#if SIMT_ON_CUDA
+	uint32_t old;
+
+	asm volatile("atom.relaxed.sys.cas.b32 %0, [%1], %2, %3;"
+		     : "=r"(old) : "l"(p), "r"(expected), "r"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	__atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return expected;
+#endif
+}
+
+SIMT_FN uint64_t simt_cas_relaxed_sys_u64(uint64_t *p, uint64_t expected, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.relaxed.sys.cas.b64 %0, [%1], %2, %3;"
+		     : "=l"(old) : "l"(p), "l"(expected), "l"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	__atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return expected;
+#endif
+}
+
 /* Fetch-and-operate. */
 SIMT_FN uint32_t simt_add_relaxed_dev_u32(uint32_t *p, uint32_t value)
 {
@@ -349,6 +379,32 @@ SIMT_FN uint64_t simt_add_relaxed_dev_u64(uint64_t *p, uint64_t value)
 	uint64_t old;
 
 	asm volatile("atom.relaxed.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
+#endif
+}
+
+SIMT_FN uint32_t simt_add_relaxed_sys_u32(uint32_t *p, uint32_t value)
+{
+#if SIMT_ON_CUDA
+	uint32_t old;
+
+	asm volatile("atom.relaxed.sys.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
+#endif
+}
+
+SIMT_FN uint64_t simt_add_relaxed_sys_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.relaxed.sys.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
