@@ -181,7 +181,8 @@ static void shape_cleaner(struct gn_cache_view *v)
 
 	for (uint32_t k = 0; k < v->segments; k++)
 		writable |= !v->segment[k].store.read_only;
-	v->low_water = !writable ? 0 : v->frames / 4 < 8192 ? v->frames / 4 : 8192;
+	/* In a set of few ways the next victim may be the page that was just written. */
+	v->low_water = !writable || (v->ways && v->ways < 4) ? 0 : v->frames / 4 < 8192 ? v->frames / 4 : 8192;
 }
 
 /* ---- making it ---- */

@@ -12,56 +12,43 @@
 
 #include <grapnel/array/look.h>
 
-/* The page is pinned for writing: every lane changes its element, then the page is let go. */
-SIMT_FN struct gn_changed gn__change_pinned(uint32_t lanes, const struct gn_pinned *pinned, uint32_t at,
-					    enum gn_change change, const uint64_t *operand, uint32_t size)
-{
-	struct gn_changed result = {0, {0, 0}};
-
-	result.old = gn__change_element(pinned->hold.data + at, change, operand, size);
-	gn_cache_unpin(lanes, &pinned->hold);
-	return result;
-}
-
-SIMT_FN struct gn_changed gn__change_paged(const struct gn_array *a, uint64_t address, enum gn_change change,
-					   const uint64_t *operand, uint32_t size)
+SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address, struct gn__errand errand)
 {
 	const uint64_t page = address >> a->page_log2;
-	const uint32_t at = (uint32_t)address & ((1u << a->page_log2) - 1);
-	const uint32_t mask = simt_active(), lanes = simt_match_any_u64(mask, page);
-	const struct gn__reach reach = gn__sector_reach(a->cache, lanes, at, size);
-	struct gn_pinned pinned = gn__write_pin(a, lanes, page, reach.touched, 0);
-	struct gn_changed failed = {0, {0, 0}};
+	const uint32_t lanes = simt_match_any_u64(simt_active(), page);
+	const struct gn__reach reach = gn__sector_reach(a->cache, lanes, errand.at, errand.size);
+	const struct gn_pinned pinned = gn__write_pin(a, lanes, page, reach.touched, 0);
+	struct gn__access access = {{0, 0}, {0, 0}};
 
-	if (simt_unlikely(!simt_ballot(lanes, pinned.hold.data != 0)))
-		pinned = gn_cache_pin_lanes(a->cache, lanes, lanes, page, GN_WRITE, reach.touched);
-	if (pinned.hold.data)
-		return gn__change_pinned(lanes, &pinned, at, change, operand, size);
-	if (pinned.status.code == -GN_ENOBUFS)
-		return gn_cache_change(a->cache, page, at, change, operand[0], operand[1], size);
-	failed.status = pinned.status;
-	return failed;
+	if (!pinned.hold.data)
+		return gn_cache_access(a->cache, page, errand);
+	gn__errand_inside(&errand, pinned.hold.data);
+	gn_cache_unpin(lanes, &pinned.hold);
+	access.bits[0] = errand.bits[0];
+	return access;
 }
 
-SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, enum gn_change change, uint64_t first,
+SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, uint32_t change, uint64_t first,
 				     uint64_t second, uint32_t size)
 {
-	const uint64_t operand[2] = {first, second};
-	struct gn_changed result = {0, {0, 0}};
+	const uint64_t address = a->base + (index << a->element_log2);
+	const struct gn__errand errand = {GN__CHANGES, change, (uint32_t)address & ((1u << a->page_log2) - 1), size,
+					  {first, second}};
+	struct gn__access access = {{0, 0}, {0, 0}};
 
 	if (index >= a->count)
-		result.status.code = -GN_ERANGE;
+		access.status.code = -GN_ERANGE;
 	else if (1u << a->element_log2 != size)
-		result.status.code = -GN_EINVAL;
+		access.status.code = -GN_EINVAL;
 	else if (a->read_only)
-		result.status.code = -GN_EROFS;
+		access.status.code = -GN_EROFS;
 	else if (a->memory)
-		result.old = gn__change_element_sys(a->memory + index * size, change, operand, size);
+		access.bits[0] = gn__change_element_sys(a->memory + index * size, (enum gn_change)change, errand.bits, size);
 	else
-		result = gn__change_paged(a, a->base + index * size, change, operand, size);
-	if (!result.status.code)
-		return result.old;
-	gn__fail(a, index, result.status);
+		access = gn__change_paged(a, address, errand);
+	if (!access.status.code)
+		return access.bits[0];
+	gn__fail(a, index, access.status);
 	return 0;
 }
 

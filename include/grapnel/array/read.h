@@ -5,39 +5,20 @@
 #ifndef GRAPNEL_ARRAY_READ_H
 #define GRAPNEL_ARRAY_READ_H
 
-#include <grapnel/array/element.h>
+#include <grapnel/cache/element.h>
 #include <grapnel/array/look.h>
 #include <grapnel/trace.h>
 
-/* What the slow way found. A value, so that the caller's variable has no address and stays in its register. */
-struct gn__slow_read {
-	uint64_t bytes[2];
-	int code;
-};
-
-/*
- * The page is not at hand: the lanes bring in what they want together, those that want the same page by one pin, and
- * each reads its element while its page is pinned. Where no frame can be had, every lane reads from the store.
- */
-SIMT_NOINLINE_FN struct gn__slow_read gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size)
+/* The page is not at hand: bring it in, together with what the other lanes want. */
+SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
-	const uint64_t page = address >> a->page_log2;
-	const uint32_t at = (uint32_t)address & ((1u << a->page_log2) - 1);
-	const uint32_t mask = simt_active(), lanes = simt_match_any_u64(mask, page);
-	const struct gn_pinned pinned = gn_cache_pin_lanes(a->cache, mask, lanes, page, GN_READ, 0);
-	struct gn_store_status status = pinned.status;
-	struct gn__slow_read read = {{0, 0}, 0};
+	const struct gn__errand errand = {GN__READS, 0, (uint32_t)address & ((1u << a->page_log2) - 1), size, {0, 0}};
+	const struct gn__access access = gn_cache_access(a->cache, address >> a->page_log2, errand);
 
-	if (!status.code) {
-		gn__take_element(read.bytes, pinned.hold.data + at, size);
-		GN_TRACE(element);
-		gn_cache_unpin(lanes, &pinned.hold);
-	} else if (status.code == -GN_ENOBUFS) {
-		status = gn_cache_bypass_read(a->cache, page, at, read.bytes, size);
-	}
-	read.code = status.code ? gn__fail(a, index, status) : 0;
-	return read;
+	if (access.status.code)
+		gn__fail(a, index, access.status);
+	return access;
 }
 
 /* The element, if its page is at hand and stays there. Returns 1 or 0. */
@@ -62,11 +43,11 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uin
 
 SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
-	const struct gn__slow_read read = SIMT_COLD(gn__read_slowly)(a, index, size);
+	const struct gn__access read = SIMT_COLD(gn__read_slowly)(a, index, size);
 
-	if (!read.code)
-		memcpy(to, read.bytes, size);
-	return read.code;
+	if (!read.status.code)
+		memcpy(to, read.bits, size);
+	return read.status.code;
 }
 
 SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)

@@ -5,7 +5,7 @@
 #ifndef GRAPNEL_ARRAY_WRITE_H
 #define GRAPNEL_ARRAY_WRITE_H
 
-#include <grapnel/array/element.h>
+#include <grapnel/cache/element.h>
 #include <grapnel/array/look.h>
 
 /* Lanes that write elements of one page, and what they reach of it. */
@@ -27,35 +27,17 @@ SIMT_FN struct gn__writers gn__writers_of(const struct gn_array *a, uint32_t mas
 	return w;
 }
 
-/* The page is pinned: every lane writes its element, then the page is let go. */
-SIMT_FN void gn__write_pinned(const struct gn_array *a, const struct gn__writers *w, const struct gn_pinned *pinned,
-			      const void *from, uint32_t size)
+/* The page is not at hand: bring it in, together with what the other lanes write. */
+SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, const struct gn__writers *w,
+							 const void *from, uint32_t size)
 {
-	gn__store_element(pinned->hold.data + w->at, from, size);
-	if (pinned->partial) {
-		simt_warp_sync(w->lanes);
-		if (simt_lane() == simt_first_lane(w->lanes))
-			gn__covered(a->cache, pinned, w->page, w->reach.covered);
-	}
-	gn_cache_unpin(w->lanes, &pinned->hold);
+	struct gn__errand errand = {GN__WRITES, 0, w->at, size, {0, 0}};
+
+	memcpy(errand.bits, from, size);
+	return gn_cache_access(a->cache, w->page, errand).status;
 }
 
-/* The page is not at hand: the lanes bring in what they want together. Where no frame can be had, each goes around. */
-SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address, const void *from,
-							 uint32_t size)
-{
-	const uint32_t mask = simt_active();
-	const struct gn__writers w = gn__writers_of(a, mask, address, size);
-	const struct gn_pinned pinned = gn_cache_pin_lanes(a->cache, mask, w.lanes, w.page,
-							   w.reach.covered ? GN__COVER : GN_WRITE, w.reach.touched);
-
-	if (pinned.status.code == -GN_ENOBUFS)
-		return gn_cache_write_through(a->cache, w.page, w.at, from, size);
-	if (!pinned.status.code)
-		gn__write_pinned(a, &w, &pinned, from, size);
-	return pinned.status;
-}
-
+/* Lanes that write the same page pin it once; each writes its element. */
 SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_t address, const void *from,
 					       uint32_t size)
 {
@@ -63,8 +45,14 @@ SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_
 	const struct gn_pinned pinned = gn__write_pin(a, w.lanes, w.page, w.reach.touched, w.reach.covered);
 
 	if (!pinned.hold.data)
-		return gn__write_slowly(a, address, from, size);
-	gn__write_pinned(a, &w, &pinned, from, size);
+		return gn__write_slowly(a, &w, from, size);
+	gn__store_element(pinned.hold.data + w.at, from, size);
+	if (pinned.partial) {
+		simt_warp_sync(w.lanes);
+		if (simt_lane() == simt_first_lane(w.lanes))
+			gn__covered(a->cache, pinned.hold.word, pinned.frame, w.page, w.reach.covered);
+	}
+	gn_cache_unpin(w.lanes, &pinned.hold);
 	return pinned.status;
 }
 

@@ -11,6 +11,7 @@
 #include <grapnel/cache/ahead.h>
 #include <grapnel/cache/change.h>
 #include <grapnel/cache/claim.h>
+#include <grapnel/cache/element.h>
 #include <grapnel/cache/flush.h>
 #include <grapnel/cache/move.h>
 #include <grapnel/cache/view.h>
@@ -18,128 +19,147 @@
 
 /* ---- claims of many lanes ---- */
 
-SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, int hit)
+/* So many accesses by one claim. */
+SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, const struct gn_claim *k)
 {
-	struct gn_cache_stripe *stripe = gn__stripe(c);
-
-	gn__count_u64(hit ? &stripe->hits : &stripe->misses, lanes);
+	if (c->stripe)
+		gn__count_u64(k->step == GN_STEP_HIT && !k->missed ? &gn__stripe(c)->hits : &gn__stripe(c)->misses, lanes);
 }
 
-/*
- * What an access does around the cache where no frame can be had, while the page is held absent: write these bytes, or
- * change the element by an operation on its bits.
- */
-struct gn__around {
-	const void *from;
-	uint32_t at, bytes;
-	enum gn_change change; /* GN__SET: write */
-	uint64_t old;          /* receives the element before a change */
+/* What a scalar access does to its element. */
+enum gn__doing { GN__READS, GN__WRITES, GN__CHANGES };
+
+struct gn__errand {
+	uint32_t doing;  /* enum gn__doing */
+	uint32_t change; /* enum gn_change */
+	uint32_t at;     /* in the page */
+	uint32_t size;   /* 1 to 16; for changes 4 or 8 */
+	uint64_t bits[2]; /* what is written, the operands of a change; becomes what was read, what was before */
 };
 
-SIMT_FN struct gn_store_status gn__around_store(const struct gn__extent *e, struct gn__around *around)
+/* The page is pinned, its bytes are here. */
+SIMT_FN void gn__errand_inside(struct gn__errand *e, char *page)
 {
-	struct gn_store_status status = {0, 0};
-	uint64_t bits = 0, operand[2] = {0, 0};
-
-	if (around->change == GN__SET)
-		return gn_store_save(e->store, e->offset + around->at, around->from, around->bytes);
-	memcpy(operand, around->from, around->change == GN__CAS ? 16 : 8);
-	status = gn_store_load(e->store, e->offset + around->at, &bits, around->bytes);
-	if (status.code)
-		return status;
-	around->old = bits;
-	bits = gn__changed(around->change, bits, operand, around->bytes);
-	return gn_store_save(e->store, e->offset + around->at, &bits, around->bytes);
+	if (e->doing == GN__READS)
+		gn__take_element(e->bits, page + e->at, e->size);
+	else if (e->doing == GN__WRITES)
+		gn__store_element(page + e->at, e->bits, e->size);
+	else
+		e->bits[0] = gn__change_element(page + e->at, (enum gn_change)e->change, e->bits, e->size);
+	GN_TRACE(element);
 }
 
-/* No frame can be had: go around while the page is held absent, then let it go. */
-SIMT_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k, struct gn__around *around)
+/* The page is held absent: in the store itself. */
+SIMT_FN struct gn_store_status gn__errand_around(struct gn__errand *e, const struct gn__extent *x)
 {
-	const struct gn__extent e = gn__extent_of(c, k->page);
+	struct gn_store_status status = {0, 0};
+	uint64_t before = 0, after;
+
+	if (e->doing == GN__READS)
+		return gn_store_load(x->store, x->offset + e->at, e->bits, e->size);
+	if (e->doing == GN__WRITES)
+		return gn_store_save(x->store, x->offset + e->at, e->bits, e->size);
+	status = gn_store_load(x->store, x->offset + e->at, &before, e->size);
+	if (status.code)
+		return status;
+	after = gn__changed((enum gn_change)e->change, before, e->bits, e->size);
+	e->bits[0] = before;
+	return gn_store_save(x->store, x->offset + e->at, &after, e->size);
+}
+
+/* No frame can be had: go around while the page is held absent, if there is something to do, then let it go. */
+SIMT_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k, struct gn__errand *around)
+{
+	const struct gn__extent x = gn__extent_of(c, k->page);
 
 	k->status.code = -GN_ENOBUFS;
 	if (around) {
-		k->status = gn__around_store(&e, around);
+		k->status = gn__errand_around(around, &x);
 		if (c->stripe)
 			gn__count_u64(&gn__stripe(c)->bypassed, 1);
 	}
 	gn_claim_drop(c, k);
 }
 
-/* Write back the victims of those lanes that need it. Returns each lane's next step. */
-SIMT_FN enum gn_step gn__claim_write(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, enum gn_step step)
+/* Write back the victims of those lanes that need it. */
+SIMT_FN void gn__claim_write(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k)
 {
 	struct gn__move m = gn__move_none(1);
 
-	if (step == GN_STEP_WRITE_BACK)
+	if (k->step == GN_STEP_WRITE_BACK)
 		m = gn__move_of(c, k->victim, k->frame, gn__sector_dirty_of(c, k->frame), 1);
 	gn__write_all(c, mask, k->victim, &m);
-	if (step != GN_STEP_WRITE_BACK)
-		return step;
+	if (k->step != GN_STEP_WRITE_BACK)
+		return;
 	GN_TRACE(write_back);
-	return gn_claim_written(c, k, m.status);
+	k->step = gn_claim_written(c, k, m.status);
 }
 
 /* Fetch for those lanes that need it, and publish. */
-SIMT_FN enum gn_step gn__claim_read(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, enum gn_step step)
+SIMT_FN void gn__claim_read(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k)
 {
 	struct gn__move m = gn__move_none(0);
 
-	if (step == GN_STEP_FETCH)
+	if (k->step == GN_STEP_FETCH)
 		m = gn__move_of(c, k->page, k->frame, 0xffffffffu, 0);
-	else if (step == GN_STEP_FILL)
+	else if (k->step == GN_STEP_FILL)
 		m = gn__move_of(c, k->page, k->frame, ~gn__sector_valid_of(c, k->frame), 0);
 	gn__fetch_all(c, mask, &m);
-	if (step == GN_STEP_FETCH)
+	if (k->step == GN_STEP_FETCH)
 		gn_claim_publish(c, k, m.status);
-	else if (step == GN_STEP_FILL)
+	else if (k->step == GN_STEP_FILL)
 		gn_claim_filled(c, k, m.status);
 	else
-		return step;
+		return;
 	k->status = m.status;
-	return m.status.code ? GN_STEP_ERROR : GN_STEP_HIT;
+	k->step = m.status.code ? GN_STEP_ERROR : GN_STEP_HIT;
 }
 
 /*
- * Every lane that wants a page decides, all lanes move data, until each page is pinned or cannot be. This is the one
- * loop in which lanes wait for pages, and everything that others wait for is given up in it. Returns to each lane HIT,
- * NO_FRAME (what there was to do around the cache is done, with its status), ERROR, or HIT if it wants nothing.
+ * Claims of many lanes: gn__claim_begin, then gn__claim_round until it returns 0, then gn__claim_end. Between rounds a
+ * lane whose step is HIT may use its page and unpin it: who is done need not hold what others could need. Rounds are the
+ * one place in which lanes wait for pages, and everything that others wait for is given up in them.
  */
-SIMT_FN enum gn_step gn__claim_run(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k,
-				   struct gn__around *around)
+SIMT_FN void gn__claim_begin(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
 {
-	enum gn_step step = wants ? gn_claim_seek(c, k) : GN_STEP_HIT;
-	const uint32_t moves = 1u << GN_STEP_WRITE_BACK | 1u << GN_STEP_FETCH | 1u << GN_STEP_FILL;
-	uint32_t steps, missed = 0;
-	int ended = 0; /* went around the cache */
-
+	k->step = wants ? gn_claim_seek(c, k) : GN_STEP_HIT;
 	if (c->stream)
-		step = gn__read_ahead(c, mask, wants, k, step);
-	for (;;) {
-		if (step == GN_STEP_NO_FRAME && !ended) {
-			gn__claim_around(c, k, around);
-			ended = 1;
-		}
-		k->missed |= (moves >> step) & 1;
-		steps = simt_or_u32(mask, 1u << step);
-		missed |= steps & moves;
-		if (steps & 1u << GN_STEP_WRITE_BACK) {
-			step = gn__claim_write(c, mask, k, step);
-		} else if (steps & moves) {
-			step = gn__claim_read(c, mask, k, step);
-		} else if (steps & 1u << GN_STEP_WAIT) {
-			if (step == GN_STEP_WAIT) {
-				simt_relax();
-				step = gn_claim_seek(c, k);
-			}
-		} else {
-			break;
-		}
+		gn__read_ahead(c, mask, wants, k);
+}
+
+/*
+ * All lanes of mask move what some need; those that wait look again. Returns to all lanes 1 as long as some need another
+ * round. In the end a lane's step is HIT (also if it wanted nothing), NO_FRAME (what there was to do around the cache is
+ * done, with its status) or ERROR.
+ */
+SIMT_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, struct gn__errand *around)
+{
+	const uint32_t moves = 1u << GN_STEP_WRITE_BACK | 1u << GN_STEP_FETCH | 1u << GN_STEP_FILL;
+	uint32_t steps;
+
+	if (k->step == GN_STEP_NO_FRAME && !k->around) {
+		k->around = 1;
+		gn__claim_around(c, k, around);
 	}
-	if (c->low_water && missed)
+	steps = simt_or_u32(mask, 1u << k->step);
+	k->missed |= (moves >> k->step) & 1;
+	k->moved |= (steps & moves) != 0;
+	if (steps & 1u << GN_STEP_WRITE_BACK) {
+		gn__claim_write(c, mask, k);
+	} else if (steps & moves) {
+		gn__claim_read(c, mask, k);
+	} else if (k->step == GN_STEP_WAIT) {
+		simt_relax();
+		k->step = gn_claim_seek(c, k);
+	}
+	return (steps & (moves | 1u << GN_STEP_WAIT)) != 0;
+}
+
+SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+{
+	if (c->low_water && k->moved)
 		gn__clean_ahead(c, mask, k);
 	simt_warp_sync(mask);
-	return step;
 }
 
 /* ---- pin and unpin ---- */
@@ -177,17 +197,19 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 	int leads = lanes && simt_lane() == leader;
 	struct gn_claim k = gn_claim_init(page, intent, touches);
 	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0, 0};
-	enum gn_step step;
 
 	if (leads && intent != GN_READ && gn__segment_of(c, page)->store.read_only) {
 		k.status.code = -GN_EROFS;
 		leads = 0;
 	}
-	step = gn__claim_run(c, mask, leads, &k, 0);
+	gn__claim_begin(c, mask, leads, &k);
+	while (gn__claim_round(c, mask, &k, 0))
+		;
+	gn__claim_end(c, mask, &k);
 	if (!lanes)
 		return pinned;
-	if (c->stripe && leads)
-		gn__count_access(c, simt_popcount(lanes), step == GN_STEP_HIT && !k.missed);
+	if (leads)
+		gn__count_access(c, simt_popcount(lanes), &k);
 	pinned.status = gn__store_share(lanes, leader, k.status);
 	pinned.frame = simt_shfl_u32(lanes, k.frame, leader);
 	pinned.partial = simt_shfl_u32(lanes, k.partial, leader);
@@ -216,7 +238,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn_cache_pin(const struct gn_cache_view 
 
 /*
  * gn_cache_pin_each - gn_cache_pin_lanes where every lane that wants one has a page of its own. Each ends its hold by
- * gn__unpin_one.
+ * gn__unpin_word.
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *c, uint32_t mask, int wants,
 						    uint64_t page, uint32_t intent)
@@ -226,11 +248,11 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *
 	return gn_cache_pin_lanes(c, mask, wants ? 1u << simt_lane() : 0, page, intent, touches);
 }
 
-/* gn__unpin_one - one lane lets its page go. Order: a release. */
-SIMT_FN void gn__unpin_one(const struct gn_hold *hold)
+/* One pin less. Order: a release. */
+SIMT_FN void gn__unpin_word(uint64_t *word)
 {
 	GN_TRACE(unpin);
-	simt_add_release_dev_u64(hold->word, 0 - GN_WORD_PIN);
+	simt_add_release_dev_u64(word, 0 - GN_WORD_PIN);
 }
 
 /* gn_cache_unpin - collective over the mask of gn_cache_pin: let the page go. Order: a release. */
@@ -238,7 +260,7 @@ SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 {
 	simt_warp_sync(mask);
 	if (simt_lane() == simt_first_lane(mask))
-		gn__unpin_one(hold);
+		gn__unpin_word(hold->word);
 }
 
 /*
@@ -251,86 +273,129 @@ SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t 
 {
 	struct gn_claim k = gn_claim_ahead(page);
 
-	gn__claim_run(c, mask, wants, &k, 0);
+	gn__claim_begin(c, mask, wants, &k);
+	while (gn__claim_round(c, mask, &k, 0))
+		;
+	gn__claim_end(c, mask, &k);
 }
 
 /*
  * Sectors of a PARTIAL page were overwritten, by lanes that have met since: they are valid, and perhaps the last that
  * were missing. One thread, before the unpin.
  */
-SIMT_FN void gn__covered(const struct gn_cache_view *c, const struct gn_pinned *pinned, uint64_t page, uint32_t sectors)
+SIMT_FN void gn__covered(const struct gn_cache_view *c, uint64_t *word, uint32_t frame, uint64_t page, uint32_t sectors)
 {
 	const struct gn__extent e = gn__extent_of(c, page);
-	const uint32_t before = (uint32_t)simt_or_acq_rel_dev_u64(&c->sector[pinned->frame], sectors);
+	const uint32_t before = (uint32_t)simt_or_acq_rel_dev_u64(&c->sector[frame], sectors);
 
 	if (!(gn__sectors_of(c, &e) & ~(before | sectors)))
-		simt_or_acq_rel_dev_u64(pinned->hold.word, GN_WORD_VALID);
+		simt_or_acq_rel_dev_u64(word, GN_WORD_VALID);
 }
 
-/* ---- around the cache ---- */
+/* ---- one element ---- */
 
-/*
- * gn_cache_bypass_read - read bytes of one page from its store when no frame could be had.
- * @at  in the page; at + bytes <= page size
- * One thread. The page was absent after this access began, so the store has every write before it.
- */
-SIMT_NOINLINE_FN struct gn_store_status gn_cache_bypass_read(const struct gn_cache_view *c, uint64_t page, uint32_t at, void *to,
-						    uint32_t bytes)
+/* What came of a scalar access. A value, so that the caller's variables have no address and stay in registers. */
+struct gn__access {
+	uint64_t bits[2]; /* read, or before a change */
+	struct gn_store_status status;
+};
+
+/* A group's page is pinned: its lanes do what they came for, and let it go. */
+SIMT_FN void gn__access_inside(const struct gn_cache_view *c, uint32_t lanes, const struct gn_claim *k, uint32_t covered,
+			       struct gn__errand *e)
 {
-	struct gn__extent e = gn__extent_of(c, page);
+	const uint32_t leader = simt_first_lane(lanes), frame = simt_shfl_u32(lanes, k->frame, leader);
+	const uint32_t partial = simt_shfl_u32(lanes, k->partial, leader);
 
-	if (c->stripe)
-		gn__count_u64(&gn__stripe(c)->bypassed, 1);
-	return gn_store_load(e.store, e.offset + at, to, bytes);
+	gn__errand_inside(e, gn__frame(c, frame));
+	simt_warp_sync(lanes);
+	if (simt_lane() != leader)
+		return;
+	if (partial)
+		gn__covered(c, k->word, frame, k->page, covered);
+	gn__count_access(c, simt_popcount(lanes), k);
+	gn__unpin_word(k->word);
 }
 
 /*
- * gn_cache_write_through - write an element of one page: into its frame, or into the store when no frame can be had.
- * One thread. While the store is written the page is held, so that nobody fetches it half-way.
+ * Lanes do something to an element each; those of one page by one pin. Each group is done with its page before the next
+ * round, whatever the others wait for. Returns -GN_ENOBUFS to those whose page found no frame.
  */
-SIMT_NOINLINE_FN struct gn_store_status gn_cache_write_through(const struct gn_cache_view *c, uint64_t page, uint32_t at,
-							       const void *from, uint32_t bytes)
+SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
+						   struct gn__errand *e)
 {
-	struct gn__around around = {from, at, bytes, GN__SET, 0};
-	struct gn_claim k = gn_claim_init(page, GN_WRITE, gn__sectors(c, at, at + bytes));
-	struct gn_hold hold;
+	/* Lanes that read may have come together with lanes that write. */
+	const uint32_t lanes = simt_match_any_u64(mask, page << 2 | e->doing), leader = simt_first_lane(lanes);
+	const int leads = simt_lane() == leader;
+	const struct gn__reach none = {0, 0};
+	const struct gn__reach reach = e->doing == GN__READS ? none : gn__sector_reach(c, lanes, e->at, e->size);
+	const int covers = e->doing == GN__WRITES && reach.covered;
+	const uint32_t intent = e->doing == GN__READS ? GN_READ : covers ? GN__COVER : GN_WRITE;
+	struct gn_claim k = gn_claim_init(page, intent, reach.touched);
+	int served = 0, more;
 
-	if (gn__claim_run(c, 1u << simt_lane(), 1, &k, &around) == GN_STEP_HIT) {
-		hold.word = k.word;
-		gn__store_element(gn__frame(c, k.frame) + at, from, bytes);
-		gn__unpin_one(&hold);
+	gn__claim_begin(c, mask, leads, &k);
+	do {
+		/* A lane alone goes around at once; a group would do only its first lane's errand. */
+		more = gn__claim_round(c, mask, &k, lanes & (lanes - 1) ? 0 : e);
+		if (!served && simt_shfl_u32(lanes, k.step == GN_STEP_HIT, leader)) {
+			gn__access_inside(c, lanes, &k, reach.covered, e);
+			served = 1;
+		}
+	} while (more);
+	gn__claim_end(c, mask, &k);
+	if (!served && leads)
+		gn__count_access(c, simt_popcount(lanes), &k);
+	return gn__store_share(lanes, leader, k.status);
+}
+
+/*
+ * One lane of a group for which there was no frame. A read goes to the store: the page was absent after this access
+ * began, so the store has every write before it. Else: in a frame after all, or in the store while the page is held
+ * absent.
+ */
+SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, uint64_t page, struct gn__errand *e)
+{
+	const uint32_t self = 1u << simt_lane();
+	const struct gn__extent x = gn__extent_of(c, page);
+	struct gn_claim k = gn_claim_init(page, GN_WRITE, gn__sectors(c, e->at, e->at + e->size));
+
+	if (e->doing == GN__READS) {
+		if (c->stripe)
+			gn__count_u64(&gn__stripe(c)->bypassed, 1);
+		return gn__errand_around(e, &x);
+	}
+	gn__claim_begin(c, self, 1, &k);
+	while (gn__claim_round(c, self, &k, e))
+		;
+	gn__claim_end(c, self, &k);
+	if (k.step == GN_STEP_HIT) {
+		gn__errand_inside(e, gn__frame(c, k.frame));
+		gn__unpin_word(k.word);
 	}
 	return k.status;
 }
 
-/* What an element was before it was changed, or why it could not be. */
-struct gn_changed {
-	uint64_t old;
-	struct gn_store_status status;
-};
-
 /*
- * gn_cache_change - change an element of one page as one step: in its frame, or in the store when no frame can be had.
- * @operand  for GN__CAS the expected and the new bits, else one
- * @bytes    4 or 8
- * One thread. Indivisible for all who change the element through this cache.
+ * gn_cache_access - read, write or change an element of a page as one step, wherever it is: in its frame, which the page
+ * is brought into, or in the store where no frame can be had.
+ * @page    < c->pages, of a store that may be written if the errand writes
+ * @errand  what to do; for GN__CAS bits are the expected and the new ones
+ * Any thread, from divergent code; lanes that call it together act together. Waits for transfers, at most c->wait_ns.
+ * Changes are indivisible for all who change the element through this cache. Returns a status of 0, -GN_EIO,
+ * -GN_ETIMEDOUT.
  */
-SIMT_NOINLINE_FN struct gn_changed gn_cache_change(const struct gn_cache_view *c, uint64_t page, uint32_t at,
-						   enum gn_change change, uint64_t first, uint64_t second, uint32_t bytes)
+SIMT_NOINLINE_FN struct gn__access gn_cache_access(const struct gn_cache_view *c, uint64_t page, struct gn__errand errand)
 {
-	const uint64_t operand[2] = {first, second};
-	struct gn__around around = {operand, at, bytes, change, 0};
-	struct gn_claim k = gn_claim_init(page, GN_WRITE, gn__sectors(c, at, at + bytes));
-	enum gn_step step = gn__claim_run(c, 1u << simt_lane(), 1, &k, &around);
-	struct gn_changed result = {around.old, k.status};
-	struct gn_hold hold;
+	struct gn__errand e = errand;
+	struct gn__access access = {{0, 0}, {0, 0}};
 
-	if (step == GN_STEP_HIT) {
-		hold.word = k.word;
-		result.old = gn__change_element(gn__frame(c, k.frame) + at, change, operand, bytes);
-		gn__unpin_one(&hold);
-	}
-	return result;
+	access.status = gn__access_together(c, simt_active(), page, &e);
+	if (access.status.code == -GN_ENOBUFS)
+		access.status = gn__access_alone(c, page, &e);
+	access.bits[0] = e.bits[0];
+	access.bits[1] = e.bits[1];
+	return access;
 }
 
 #endif

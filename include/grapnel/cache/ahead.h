@@ -77,17 +77,16 @@ SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t page, 
 	return window;
 }
 
-/* The lanes that want nothing claim the pages behind the first missing one. Collective. Returns each lane's step. */
-SIMT_FN enum gn_step gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k,
-				    enum gn_step step)
+/* The lanes that want nothing claim the pages behind the first missing one. Collective. */
+SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
 {
-	const uint32_t missing = simt_ballot(mask, step == GN_STEP_FETCH && k->intent == GN_READ && !k->ahead);
+	const uint32_t missing = simt_ballot(mask, k->step == GN_STEP_FETCH && k->intent == GN_READ && !k->ahead);
 	const uint32_t idle = simt_ballot(mask, !wants);
 	uint32_t window = 0, leader;
 	uint64_t page, end;
 
 	if (!missing || !idle)
-		return step;
+		return;
 	leader = simt_first_lane(missing);
 	if (simt_lane() == leader) {
 		const uint32_t most = simt_popcount(idle);
@@ -99,9 +98,9 @@ SIMT_FN enum gn_step gn__read_ahead(const struct gn_cache_view *c, uint32_t mask
 	end = gn__segment_of(c, page)->first_page + gn__segment_of(c, page)->pages;
 	page += 1 + simt_rank(idle);
 	if (wants || simt_rank(idle) >= window || page >= end)
-		return step;
+		return;
 	*k = gn_claim_ahead(page);
-	return gn_claim_seek(c, k);
+	k->step = gn_claim_seek(c, k);
 }
 
 #endif

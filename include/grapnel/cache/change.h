@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache/change.h - one element of a frame: stored or changed as one step.
+ * cache/change.h - one element, changed as one step.
  */
 #ifndef GRAPNEL_CACHE_CHANGE_H
 #define GRAPNEL_CACHE_CHANGE_H
@@ -9,42 +9,8 @@
 
 #include <grapnel/simt.h>
 
-/*
- * An element into a frame: indivisibly, since a reader that looked before the page came may still look here (its second
- * look tells it).
- */
-SIMT_FN void gn__store_8(void *to, const void *from)
-{
-	uint64_t value;
-
-	memcpy(&value, from, 8);
-	simt_store_relaxed_dev_u64((uint64_t *)to, value);
-}
-
-SIMT_FN void gn__store_element(void *to, const void *from, uint32_t size)
-{
-	if (size == 1) {
-		simt_store_relaxed_dev_u8((uint8_t *)to, *(const uint8_t *)from);
-	} else if (size == 2) {
-		uint16_t value;
-
-		memcpy(&value, from, 2);
-		simt_store_relaxed_dev_u16((uint16_t *)to, value);
-	} else if (size == 4) {
-		uint32_t value;
-
-		memcpy(&value, from, 4);
-		simt_store_relaxed_dev_u32((uint32_t *)to, value);
-	} else {
-		gn__store_8(to, from);
-		if (size == 16)
-			gn__store_8((char *)to + 8, (const char *)from + 8);
-	}
-}
-
 /* How an element changes. */
 enum gn_change {
-	GN__SET,       /* to other bits */
 	GN__ADD,       /* an integer */
 	GN__ADD_FLOAT, /* f32 or f64, by size */
 	GN__MIN,       /* unsigned */
@@ -81,7 +47,7 @@ SIMT_FN uint64_t gn__changed(enum gn_change change, uint64_t bits, const uint64_
 	case GN__MIN: return operand[0] < bits ? operand[0] : bits;
 	case GN__MAX: return operand[0] > bits ? operand[0] : bits;
 	case GN__CAS: return bits == operand[0] ? operand[1] : bits;
-	default: return operand[0];
+	default: return bits;
 	}
 }
 

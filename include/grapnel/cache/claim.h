@@ -65,7 +65,10 @@ struct gn_claim {
 	uint32_t intent;     /* enum gn_intent */
 	uint32_t touches;    /* sectors that will be written */
 	uint32_t partial;    /* the pinned page is PARTIAL */
-	uint32_t missed;     /* bytes had to be moved */
+	uint32_t step;       /* enum gn_step, between rounds (access.h) */
+	uint32_t around;     /* went around the cache */
+	uint32_t missed;     /* bytes had to be moved for this claim */
+	uint32_t moved;      /* or for one that was made with it */
 	uint32_t ahead;      /* nobody waits for this page: never wait, write back or pin for it */
 	struct gn_store_status status;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array/element.h - moving one element. The size is a constant at every call, so the switches disappear.
+ * cache/element.h - moving one element. The size is a constant at every call, so the switches disappear.
  */
-#ifndef GRAPNEL_ARRAY_ELEMENT_H
-#define GRAPNEL_ARRAY_ELEMENT_H
+#ifndef GRAPNEL_CACHE_ELEMENT_H
+#define GRAPNEL_CACHE_ELEMENT_H
 
 #include <string.h>
 #include <grapnel/simt.h>
@@ -65,6 +65,39 @@ SIMT_FN void gn__put_element(void *to, const void *from, uint32_t size)
 	case 4: memcpy(__builtin_assume_aligned(to, 4), from, 4); break;
 	case 8: memcpy(__builtin_assume_aligned(to, 8), from, 8); break;
 	default: memcpy(__builtin_assume_aligned(to, 16), from, 16);
+	}
+}
+
+/*
+ * An element into a frame: indivisibly, since a reader that looked before the page came may still look here (its second
+ * look tells it).
+ */
+SIMT_FN void gn__store_8(void *to, const void *from)
+{
+	uint64_t value;
+
+	memcpy(&value, from, 8);
+	simt_store_relaxed_dev_u64((uint64_t *)to, value);
+}
+
+SIMT_FN void gn__store_element(void *to, const void *from, uint32_t size)
+{
+	if (size == 1) {
+		simt_store_relaxed_dev_u8((uint8_t *)to, *(const uint8_t *)from);
+	} else if (size == 2) {
+		uint16_t value;
+
+		memcpy(&value, from, 2);
+		simt_store_relaxed_dev_u16((uint16_t *)to, value);
+	} else if (size == 4) {
+		uint32_t value;
+
+		memcpy(&value, from, 4);
+		simt_store_relaxed_dev_u32((uint32_t *)to, value);
+	} else {
+		gn__store_8(to, from);
+		if (size == 16)
+			gn__store_8((char *)to + 8, (const char *)from + 8);
 	}
 }
 
