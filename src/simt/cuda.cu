@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cuda machine: one device, one stream. */
+/*
+ * The cuda machine: one device. Nothing here waits for more than one stream, but for what cuda itself does in cudaFree;
+ * and nothing changes which device the calling thread has chosen.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,21 +11,58 @@
 namespace
 {
 
+struct cuda_stream {
+	struct simt_stream base; /* first */
+	cudaStream_t handle;
+	int adopted;
+};
+
 struct cuda_machine {
-	struct simt_machine base;
+	struct simt_machine base; /* first */
+	struct cuda_stream own;
 	int device;
-	cudaStream_t stream;
 	struct simt_info info;
+};
+
+const struct cuda_machine *of(const struct simt_machine *m)
+{
+	return (const struct cuda_machine *)m;
+}
+
+struct cuda_stream *of(struct simt_stream *s)
+{
+	return (struct cuda_stream *)s;
+}
+
+/* The calling thread works on this device until the end of the scope. */
+class on_device {
+public:
+	explicit on_device(int device)
+	{
+		if (cudaGetDevice(&before_) != cudaSuccess)
+			before_ = -1;
+		if (before_ == device)
+			before_ = -1;
+		else
+			cudaSetDevice(device);
+	}
+	explicit on_device(const struct simt_machine *m) : on_device(of(m)->device) {}
+	~on_device()
+	{
+		if (before_ >= 0)
+			cudaSetDevice(before_);
+	}
+
+private:
+	int before_;
 };
 
 /* One registration of 512 GiB and more has been seen to fail and to leave an error behind. */
 const size_t largest_piece = (size_t)64 << 30;
 
 /* Every error of the runtime becomes one of ours here; the runtime's own is cleared where it can be. */
-int translate(struct simt_machine *m, cudaError_t rc, const char *what)
+int translate(struct gn_error *failure, cudaError_t rc, const char *what)
 {
-	struct gn_error *failure = m ? &m->failure : NULL;
-
 	if (rc == cudaSuccess)
 		return 0;
 	cudaGetLastError();
@@ -38,13 +78,10 @@ int translate(struct simt_machine *m, cudaError_t rc, const char *what)
 	}
 }
 
-struct cuda_machine *of(struct simt_machine *m)
-{
-	return (struct cuda_machine *)m;
-}
+/* ---- memory ---- */
 
 /* The runtime's own pinned allocations are not aligned to a memory page; what controllers reach must be. */
-void *alloc_shared(struct simt_machine *m, size_t bytes)
+void *alloc_shared(size_t bytes)
 {
 	const size_t whole = (bytes + 4095) & ~(size_t)4095;
 	void *memory = aligned_alloc(4096, whole);
@@ -52,21 +89,36 @@ void *alloc_shared(struct simt_machine *m, size_t bytes)
 	if (!memory)
 		return NULL;
 	memset(memory, 0, whole);
-	if (translate(m, cudaHostRegister(memory, whole, cudaHostRegisterPortable | cudaHostRegisterMapped), "pinning")) {
+	if (translate(NULL, cudaHostRegister(memory, whole, cudaHostRegisterPortable | cudaHostRegisterMapped), "pinning")) {
 		free(memory);
 		return NULL;
 	}
 	return memory;
 }
 
-void *alloc_device(struct simt_machine *m, size_t bytes)
+/* On a stream for the purpose: any host thread may allocate, and only the zeros are waited for. */
+cudaError_t zero(void *memory, size_t bytes)
+{
+	cudaStream_t stream;
+	cudaError_t rc = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+
+	if (rc != cudaSuccess)
+		return rc;
+	rc = cudaMemsetAsync(memory, 0, bytes, stream);
+	if (rc == cudaSuccess)
+		rc = cudaStreamSynchronize(stream);
+	cudaStreamDestroy(stream);
+	return rc;
+}
+
+void *alloc_device(size_t bytes)
 {
 	void *memory = NULL;
 
-	if (translate(m, cudaMalloc(&memory, bytes), "allocation"))
+	if (translate(NULL, cudaMalloc(&memory, bytes), "allocation"))
 		return NULL;
-	if (cudaMemsetAsync(memory, 0, bytes, of(m)->stream) != cudaSuccess ||
-	    cudaStreamSynchronize(of(m)->stream) != cudaSuccess) {
+	if (zero(memory, bytes) != cudaSuccess) {
+		cudaGetLastError();
 		cudaFree(memory);
 		return NULL;
 	}
@@ -75,44 +127,30 @@ void *alloc_device(struct simt_machine *m, size_t bytes)
 
 void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 {
-	cudaSetDevice(of(m)->device);
-	return where == SIMT_DEVICE ? alloc_device(m, bytes) : alloc_shared(m, bytes);
+	on_device here(m);
+
+	return where == SIMT_DEVICE ? alloc_device(bytes) : alloc_shared(bytes);
 }
 
 void cuda_free(struct simt_machine *m, void *memory)
 {
 	struct cudaPointerAttributes attributes;
+	on_device here(m);
 
-	cudaSetDevice(of(m)->device);
 	if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess && attributes.type == cudaMemoryTypeHost) {
-		cudaHostUnregister(memory);
+		translate(NULL, cudaHostUnregister(memory), "unpinning");
 		free(memory);
 	} else {
-		cudaFree(memory);
+		translate(NULL, cudaFree(memory), "freeing");
 	}
-	cudaGetLastError();
-}
-
-int cuda_wait(struct simt_machine *m)
-{
-	cudaSetDevice(of(m)->device);
-	return translate(m, cudaStreamSynchronize(of(m)->stream), "kernel");
-}
-
-int cuda_move(struct simt_machine *m, void *to, const void *from, size_t bytes)
-{
-	cudaSetDevice(of(m)->device);
-	if (translate(m, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, of(m)->stream), "copy"))
-		return -GN_EIO;
-	return cuda_wait(m) ? -GN_EIO : 0;
 }
 
 void unpin(struct simt_machine *m, void *memory, size_t bytes)
 {
-	cudaSetDevice(of(m)->device);
+	on_device here(m);
+
 	for (size_t at = 0; at < bytes; at += largest_piece)
-		cudaHostUnregister((char *)memory + at);
-	cudaGetLastError();
+		translate(NULL, cudaHostUnregister((char *)memory + at), "unpinning");
 }
 
 /* Memory that is mapped read-only can only be registered as such. */
@@ -129,54 +167,156 @@ cudaError_t register_piece(void *memory, size_t bytes)
 
 int pin(struct simt_machine *m, void *memory, size_t bytes, void **device, struct gn_error *error)
 {
-	cudaSetDevice(of(m)->device);
+	on_device here(m);
+	int rc;
+
 	for (size_t at = 0; at < bytes; at += largest_piece) {
 		size_t piece = bytes - at < largest_piece ? bytes - at : largest_piece;
-		cudaError_t rc = register_piece((char *)memory + at, piece);
+		cudaError_t refused = register_piece((char *)memory + at, piece);
 
-		if (rc == cudaSuccess)
+		if (refused == cudaSuccess)
 			continue;
 		if (at)
 			unpin(m, memory, at);
 		cudaGetLastError();
 		return gn_error_set(error, -GN_ENOMEM,
 				    "cuda: %zu bytes of host memory cannot be pinned (%s at byte %zu); free memory or raise ulimit -l",
-				    bytes, cudaGetErrorString(rc), at);
+				    bytes, cudaGetErrorString(refused), at);
 	}
-	if (translate(m, cudaHostGetDevicePointer(device, memory, 0), "device address of host memory")) {
+	rc = translate(error, cudaHostGetDevicePointer(device, memory, 0), "device address of host memory");
+	if (rc)
 		unpin(m, memory, bytes);
-		return gn_error_set(error, m->failure.code, "%s", m->failure.text);
-	}
-	return 0;
+	return rc;
 }
 
-int launch(struct simt_machine *m, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments)
+/* ---- streams ---- */
+
+/* Waiting for a stream in capture is an error of the program, and would end the capture: so it is refused before. */
+int refuse_capture(struct simt_stream *s, const char *what)
+{
+	cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+	int rc = translate(&s->failure, cudaStreamIsCapturing(of(s)->handle, &status), what);
+
+	if (!rc && status != cudaStreamCaptureStatusNone)
+		rc = gn_error_set(&s->failure, -GN_EINVAL,
+				  "cuda: %s: the stream is in capture, nothing of it runs yet; wait for the launch of the graph", what);
+	return rc;
+}
+
+int stream_wait(struct simt_stream *s)
+{
+	on_device here(s->machine);
+	int rc = refuse_capture(s, "wait");
+
+	return rc ? rc : translate(&s->failure, cudaStreamSynchronize(of(s)->handle), "kernel");
+}
+
+int stream_move(struct simt_stream *s, void *to, const void *from, size_t bytes)
+{
+	on_device here(s->machine);
+	int rc = refuse_capture(s, "copy");
+
+	if (rc)
+		return rc == -GN_EINVAL ? rc : -GN_EIO;
+	if (translate(&s->failure, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, of(s)->handle), "copy"))
+		return -GN_EIO;
+	return stream_wait(s) ? -GN_EIO : 0;
+}
+
+/* One call of the runtime and nothing else, so that it may be captured. */
+int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments)
 {
 	void *parameters[] = {(void *)arguments};
+	on_device here(s->machine);
 
 	if (!kernel->cuda)
-		return gn_error_set(&m->failure, -GN_ENODEV, "cuda: kernel %s was not compiled by nvcc", kernel->name);
-	cudaSetDevice(of(m)->device);
-	return translate(m,
+		return gn_error_set(&s->failure, -GN_ENODEV, "cuda: kernel %s was not compiled by nvcc", kernel->name);
+	return translate(&s->failure,
 			 cudaLaunchKernel(kernel->cuda, dim3(grid.blocks), dim3(grid.block_threads), parameters,
-					  grid.shared_bytes, of(m)->stream),
+					  grid.shared_bytes, of(s)->handle),
 			 kernel->name);
 }
 
+int prepare(struct simt_machine *m, const struct simt_kernel *kernel)
+{
+	struct cudaFuncAttributes attributes;
+	on_device here(m);
+
+	return kernel->cuda ? translate(NULL, cudaFuncGetAttributes(&attributes, kernel->cuda), kernel->name) : -GN_ENODEV;
+}
+
+int new_stream(struct simt_stream **stream, struct simt_machine *m, cudaStream_t handle, int adopted,
+	       struct gn_error *error)
+{
+	struct cuda_stream *made = (struct cuda_stream *)calloc(1, sizeof *made);
+
+	if (!made)
+		return gn_error_set(error, -GN_ENOMEM, "cuda: no memory for a stream");
+	made->base.machine = m;
+	made->handle = handle;
+	made->adopted = adopted;
+	*stream = &made->base;
+	return 0;
+}
+
+int stream_adopt(struct simt_stream **stream, struct simt_machine *m, void *foreign, struct gn_error *error)
+{
+	return new_stream(stream, m, (cudaStream_t)foreign, 1, error);
+}
+
+int stream_create(struct simt_stream **stream, struct simt_machine *m, struct gn_error *error)
+{
+	cudaStream_t handle;
+	on_device here(m);
+	int rc = translate(error, cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "stream");
+
+	if (rc)
+		return rc;
+	rc = new_stream(stream, m, handle, 0, error);
+	if (rc)
+		cudaStreamDestroy(handle);
+	return rc;
+}
+
+void stream_destroy(struct simt_stream *s)
+{
+	on_device here(s->machine);
+
+	if (!of(s)->adopted) {
+		translate(NULL, cudaStreamSynchronize(of(s)->handle), "stream");
+		translate(NULL, cudaStreamDestroy(of(s)->handle), "stream");
+	}
+	free(of(s));
+}
+
+void *stream_handle(const struct simt_stream *s)
+{
+	return (void *)((const struct cuda_stream *)s)->handle;
+}
+
+/* ---- the machine ---- */
+
 void info(const struct simt_machine *m, struct simt_info *out)
 {
-	*out = ((const struct cuda_machine *)m)->info;
+	*out = of(m)->info;
 }
 
 void close_machine(struct simt_machine *m)
 {
-	cudaSetDevice(of(m)->device);
-	cudaStreamDestroy(of(m)->stream);
-	cudaGetLastError();
-	free(m);
+	struct cuda_machine *c = (struct cuda_machine *)m;
+
+	{
+		on_device here(m);
+
+		translate(NULL, cudaStreamSynchronize(c->own.handle), "stream");
+		translate(NULL, cudaStreamDestroy(c->own.handle), "stream");
+	}
+	free(c);
 }
 
-const struct simt_machine_ops ops = {cuda_alloc, cuda_free, cuda_move, pin, unpin, launch, cuda_wait, info, close_machine};
+const struct simt_machine_ops ops = {
+	cuda_alloc, cuda_free, pin, unpin, prepare, info, close_machine,
+	stream_create, stream_adopt, stream_destroy, stream_handle, launch, stream_wait, stream_move};
 
 int describe(struct cuda_machine *c)
 {
@@ -192,6 +332,13 @@ int describe(struct cuda_machine *c)
 	/* SIMT_KERNEL compiles for 64 registers a thread: 1024 threads a multiprocessor. */
 	c->info.resident_threads = 1024u * c->info.processors;
 	return 0;
+}
+
+int start(struct cuda_machine *c)
+{
+	on_device here(c->device);
+
+	return describe(c) || cudaStreamCreateWithFlags(&c->own.handle, cudaStreamNonBlocking) != cudaSuccess;
 }
 
 /* "cuda" is device 0, "cuda:2" device 2. */
@@ -227,9 +374,10 @@ extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_
 	if (!c)
 		return gn_error_set(error, -GN_ENOMEM, "machine %s: out of memory", config->name);
 	c->base.ops = &ops;
+	c->base.own = &c->own.base;
+	c->own.base.machine = &c->base;
 	c->device = device;
-	cudaSetDevice(device);
-	if (describe(c) || cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking) != cudaSuccess) {
+	if (start(c)) {
 		cudaGetLastError();
 		free(c);
 		return gn_error_set(error, -GN_ENODEV, "machine %s: the GPU cannot be used; see grapnel doctor", config->name);

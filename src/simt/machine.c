@@ -53,11 +53,6 @@ void simt_free(struct simt_machine *machine, void *memory)
 		machine->ops->free(machine, memory);
 }
 
-int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes)
-{
-	return machine->ops->move(machine, to, from, bytes);
-}
-
 int simt_register(struct simt_machine *machine, void *memory, size_t bytes, void **device,
                   struct gn_error *error)
 {
@@ -74,25 +69,89 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes)
 	machine->ops->unpin(machine, memory, bytes);
 }
 
+int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel)
+{
+	return machine->ops->prepare(machine, kernel);
+}
+
+/* ---- the machine's own stream ---- */
+
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
                 const void *arguments)
 {
-	if (!grid.blocks || grid.blocks > 0x7fffffff || !grid.block_threads || grid.block_threads > 1024 ||
-	    grid.shared_bytes > 48 * 1024)
-		return gn_error_set(
-		    &machine->failure, -GN_EINVAL,
-		    "kernel %s: a grid of %u blocks of %u threads with %u bytes shared is out of bounds "
-		    "(1 to 2147483647 blocks, 1 to 1024 threads, at most 49152 bytes)",
-		    kernel->name, grid.blocks, grid.block_threads, grid.shared_bytes);
-	return machine->ops->launch(machine, kernel, grid, arguments);
+	return simt_launch_on(machine->own, kernel, grid, arguments);
 }
 
 int simt_wait(struct simt_machine *machine)
 {
-	return machine->ops->wait(machine);
+	return simt_stream_wait(machine->own);
+}
+
+int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes)
+{
+	return simt_stream_move(machine->own, to, from, bytes);
 }
 
 const char *simt_message(const struct simt_machine *machine)
 {
-	return machine->failure.text;
+	return simt_stream_message(machine->own);
+}
+
+/* ---- any stream ---- */
+
+int simt_stream_create(struct simt_stream **stream, struct simt_machine *machine, struct gn_error *error)
+{
+	*stream = NULL;
+	return machine->ops->stream_create(stream, machine, error);
+}
+
+int simt_stream_adopt(struct simt_stream **stream, struct simt_machine *machine, void *cuda_stream,
+                      struct gn_error *error)
+{
+	*stream = NULL;
+	return machine->ops->stream_adopt(stream, machine, cuda_stream, error);
+}
+
+void simt_stream_destroy(struct simt_stream *stream)
+{
+	if (stream)
+		stream->machine->ops->stream_destroy(stream);
+}
+
+void *simt_stream_handle(const struct simt_stream *stream)
+{
+	return stream->machine->ops->stream_handle(stream);
+}
+
+int simt_launch_on(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
+                   const void *arguments)
+{
+	if (!grid.blocks || grid.blocks > 0x7fffffff || !grid.block_threads || grid.block_threads > 1024 ||
+	    grid.shared_bytes > 48 * 1024)
+		return gn_error_set(
+		    &stream->failure, -GN_EINVAL,
+		    "kernel %s: a grid of %u blocks of %u threads with %u bytes shared is out of bounds "
+		    "(1 to 2147483647 blocks, 1 to 1024 threads, at most 49152 bytes)",
+		    kernel->name, grid.blocks, grid.block_threads, grid.shared_bytes);
+	return stream->machine->ops->launch(stream, kernel, grid, arguments);
+}
+
+int simt_stream_wait(struct simt_stream *stream)
+{
+	return stream->machine->ops->wait(stream);
+}
+
+int simt_stream_move(struct simt_stream *stream, void *to, const void *from, size_t bytes)
+{
+	return stream->machine->ops->move(stream, to, from, bytes);
+}
+
+const char *simt_stream_message(const struct simt_stream *stream)
+{
+	return stream->failure.text;
+}
+
+struct simt_machine *simt_stream_machine(const struct simt_stream *stream)
+{
+	return stream->machine;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * machine.h - what a machine is behind simt/machine.h: a table of functions. The public functions check
- * their arguments and call the table; a machine embeds struct simt_machine as its first member.
+ * their arguments and call the table; a machine embeds struct simt_machine as its first member, its streams
+ * struct simt_stream.
  */
 #ifndef SIMT_MACHINE_H
 #define SIMT_MACHINE_H
@@ -12,24 +13,39 @@
 extern "C" {
 #endif
 
-/* All members are set. The grid that launch gets is within bounds; arguments are copied before it returns. */
+/*
+ * All members are set. The grid that launch gets is within bounds; arguments are copied before it returns. What
+ * fails on a stream is said in stream->failure.
+ */
 struct simt_machine_ops {
 	void *(*alloc)(struct simt_machine *machine, size_t bytes, enum simt_memory where);
 	void (*free)(struct simt_machine *machine, void *memory);
-	int (*move)(struct simt_machine *machine, void *to, const void *from, size_t bytes);
 	int (*pin)(struct simt_machine *machine, void *memory, size_t bytes, void **device,
 	           struct gn_error *error);
 	void (*unpin)(struct simt_machine *machine, void *memory, size_t bytes);
-	int (*launch)(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
-	              const void *arguments);
-	int (*wait)(struct simt_machine *machine);
+	int (*prepare)(struct simt_machine *machine, const struct simt_kernel *kernel);
 	void (*info)(const struct simt_machine *machine, struct simt_info *info);
 	void (*close)(struct simt_machine *machine);
+
+	int (*stream_create)(struct simt_stream **stream, struct simt_machine *machine, struct gn_error *error);
+	int (*stream_adopt)(struct simt_stream **stream, struct simt_machine *machine, void *foreign,
+	                    struct gn_error *error);
+	void (*stream_destroy)(struct simt_stream *stream);
+	void *(*stream_handle)(const struct simt_stream *stream);
+	int (*launch)(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
+	              const void *arguments);
+	int (*wait)(struct simt_stream *stream);
+	int (*move)(struct simt_stream *stream, void *to, const void *from, size_t bytes);
+};
+
+struct simt_stream {
+	struct simt_machine *machine;
+	struct gn_error failure; /* the last one: code and words */
 };
 
 struct simt_machine {
 	const struct simt_machine_ops *ops;
-	struct gn_error failure; /* the last one: code and words */
+	struct simt_stream *own; /* the stream of simt_launch, simt_wait and simt_move */
 };
 
 /* One a kind of machine; config is valid for that kind as far as both kinds share it. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine_cpu.c - the cpu machine: OS threads that stay, one launch at a time.
+ * machine_cpu.c - the cpu machine: OS threads that stay, and streams with one launch each at a time.
+ *
+ * A launch whose stream has nothing before it is open: workers join it and run its blocks until none is left. A worker
+ * that is free joins the open launch that fewest have joined, the oldest of those; so one launch gets every worker, and
+ * several share them.
  */
 #include <simt/check.h>
 #include <simt/engine.h>
@@ -28,21 +32,30 @@ struct cpu_worker {
 	struct simt__worker worker;
 };
 
+struct cpu_stream {
+	struct simt_stream base; /* first */
+	void *arguments;         /* of the host thread that uses the stream */
+	size_t argument_bytes;
+	struct simt__launch launch;
+
+	/* Under the machine's mutex. */
+	struct cpu_stream *next; /* in the machine's open ones */
+	unsigned members;        /* workers that run the launch */
+	int busy;                /* the launch has not ended */
+	int failure;             /* of launches since the last wait */
+};
+
 struct cpu_machine {
 	struct simt_machine base; /* first */
+	struct cpu_stream own;
 	unsigned workers, warp_width, live;
 	struct cpu_worker *worker;
 	struct simt__check *random; /* NULL on the fair schedule */
 
-	pthread_mutex_t mutex; /* guards what follows */
+	pthread_mutex_t mutex; /* guards what follows, and streams */
 	pthread_cond_t work, done;
-	uint64_t launches; /* begun; a worker that has seen fewer has work */
-	unsigned running;  /* workers that have not finished the last one */
+	struct cpu_stream *open; /* whose launches may have blocks left, the oldest first */
 	int closing;
-	int failure; /* of launches since the last simt_wait */
-	struct simt__launch launch;
-	void *arguments;
-	size_t argument_bytes;
 };
 
 static struct cpu_machine *cpu_of(struct simt_machine *machine)
@@ -50,116 +63,213 @@ static struct cpu_machine *cpu_of(struct simt_machine *machine)
 	return (struct cpu_machine *)machine;
 }
 
-/* Wait for the next launch. Returns 0 when the machine closes. */
-static int next_launch(struct cpu_machine *m, uint64_t seen)
+static struct cpu_stream *stream_of(struct simt_stream *stream)
 {
-	int closing;
+	return (struct cpu_stream *)stream;
+}
+
+/* ---- workers; with the mutex held ---- */
+
+static struct cpu_stream *least_joined(struct cpu_machine *m)
+{
+	struct cpu_stream *best = m->open;
+
+	for (struct cpu_stream *s = best; s; s = s->next)
+		if (s->members < best->members)
+			best = s;
+	return best;
+}
+
+static void open_launch(struct cpu_machine *m, struct cpu_stream *s)
+{
+	struct cpu_stream **last = &m->open;
+
+	while (*last)
+		last = &(*last)->next;
+	s->next = NULL;
+	*last = s;
+	s->busy = 1;
+	pthread_cond_broadcast(&m->work);
+}
+
+/* A worker found no block left: nobody else need join. */
+static void close_launch(struct cpu_machine *m, struct cpu_stream *s)
+{
+	struct cpu_stream **at = &m->open;
+
+	while (*at && *at != s)
+		at = &(*at)->next;
+	if (*at)
+		*at = s->next;
+}
+
+/* Wait for a launch to join. Returns NULL when the machine closes. */
+static struct cpu_stream *join_launch(struct cpu_machine *m)
+{
+	struct cpu_stream *s;
 
 	pthread_mutex_lock(&m->mutex);
-	while (m->launches == seen && !m->closing)
+	while (!m->open && !m->closing)
 		pthread_cond_wait(&m->work, &m->mutex);
-	closing = m->launches == seen;
+	s = least_joined(m);
+	if (s)
+		s->members++;
 	pthread_mutex_unlock(&m->mutex);
-	return !closing;
+	return s;
+}
+
+static void leave_launch(struct cpu_machine *m, struct cpu_stream *s)
+{
+	pthread_mutex_lock(&m->mutex);
+	close_launch(m, s);
+	if (--s->members == 0) {
+		s->busy = 0;
+		pthread_cond_broadcast(&m->done);
+	}
+	pthread_mutex_unlock(&m->mutex);
 }
 
 static void *worker_body(void *user)
 {
 	struct cpu_worker *self = (struct cpu_worker *)user;
 	struct cpu_machine *m = self->machine;
+	struct cpu_stream *s;
 
 	/* Naps of a few microseconds are to take a few microseconds. */
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 	simt__worker_init(&self->worker, (uint32_t)(self - m->worker), m->warp_width, m->live);
 	self->worker.check = m->random;
-	for (uint64_t seen = 0; next_launch(m, seen); seen++) {
-		simt__worker_run(&self->worker, &m->launch);
+	while ((s = join_launch(m)) != NULL) {
+		simt__worker_run(&self->worker, &s->launch);
 		if (m->random)
 			simt__random_reset(m->random);
-		pthread_mutex_lock(&m->mutex);
-		if (--m->running == 0)
-			pthread_cond_broadcast(&m->done);
-		pthread_mutex_unlock(&m->mutex);
+		leave_launch(m, s);
 	}
 	simt__worker_fini(&self->worker);
 	return NULL;
 }
 
+/* ---- streams ---- */
+
 /* Wait for the last launch and keep its failure. With the mutex held. */
-static void settle(struct cpu_machine *m)
+static void settle(struct cpu_machine *m, struct cpu_stream *s)
 {
-	while (m->running)
+	while (s->busy)
 		pthread_cond_wait(&m->done, &m->mutex);
-	SIMT__ACQUIRE(&m->launch.ended);
-	if (m->launch.error.code && !m->failure) {
-		m->failure = m->launch.error.code;
-		m->base.failure = m->launch.error;
+	SIMT__ACQUIRE(&s->launch.ended);
+	if (s->launch.error.code && !s->failure) {
+		s->failure = s->launch.error.code;
+		s->base.failure = s->launch.error;
 	}
-	m->launch.error.code = 0;
+	s->launch.error.code = 0;
 }
 
-static int keep_arguments(struct cpu_machine *m, const void *arguments, size_t bytes)
+static int keep_arguments(struct cpu_stream *s, const void *arguments, size_t bytes)
 {
-	if (bytes > m->argument_bytes) {
+	if (bytes > s->argument_bytes) {
 		void *more = aligned_alloc(64, (bytes + 63) / 64 * 64);
 
 		if (!more)
 			return -GN_ENOMEM;
-		free(m->arguments);
-		m->arguments = more;
-		m->argument_bytes = bytes;
+		free(s->arguments);
+		s->arguments = more;
+		s->argument_bytes = bytes;
 	}
 	if (bytes)
-		memcpy(m->arguments, arguments, bytes);
+		memcpy(s->arguments, arguments, bytes);
 	return 0;
 }
 
-static int cpu_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
+static int cpu_launch(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
                       const void *arguments)
 {
-	struct cpu_machine *m = cpu_of(machine);
+	struct cpu_machine *m = cpu_of(stream->machine);
+	struct cpu_stream *s = stream_of(stream);
 	int err;
 
 	pthread_mutex_lock(&m->mutex);
-	settle(m);
-	err = keep_arguments(m, arguments, kernel->argument_bytes);
+	settle(m, s);
+	err = keep_arguments(s, arguments, kernel->argument_bytes);
 	if (!err) {
-		simt__launch_init(&m->launch, kernel, grid, m->arguments);
-		m->running = m->workers;
-		m->launches++;
-		pthread_cond_broadcast(&m->work);
+		simt__launch_init(&s->launch, kernel, grid, s->arguments);
+		open_launch(m, s);
 	} else {
-		gn_error_set(&machine->failure, err, "kernel %s: no memory for its arguments", kernel->name);
+		gn_error_set(&stream->failure, err, "kernel %s: no memory for its arguments", kernel->name);
 	}
 	pthread_mutex_unlock(&m->mutex);
 	return err;
 }
 
-static int cpu_wait(struct simt_machine *machine)
+static int cpu_wait(struct simt_stream *stream)
 {
-	struct cpu_machine *m = cpu_of(machine);
+	struct cpu_machine *m = cpu_of(stream->machine);
+	struct cpu_stream *s = stream_of(stream);
 	int err;
 
 	pthread_mutex_lock(&m->mutex);
-	settle(m);
-	err = m->failure;
-	m->failure = 0;
+	settle(m, s);
+	err = s->failure;
+	s->failure = 0;
 	pthread_mutex_unlock(&m->mutex);
 	return err;
 }
 
-static int cpu_move(struct simt_machine *machine, void *to, const void *from, size_t bytes)
+static int cpu_move(struct simt_stream *stream, void *to, const void *from, size_t bytes)
 {
-	struct cpu_machine *m = cpu_of(machine);
+	struct cpu_machine *m = cpu_of(stream->machine);
+	struct cpu_stream *s = stream_of(stream);
 	int err;
 
 	pthread_mutex_lock(&m->mutex);
-	settle(m);
-	err = m->failure ? -GN_EIO : 0;
+	settle(m, s);
+	err = s->failure ? -GN_EIO : 0;
 	pthread_mutex_unlock(&m->mutex);
 	if (!err && bytes)
 		memmove(to, from, bytes);
 	return err;
+}
+
+static int cpu_stream_create(struct simt_stream **stream, struct simt_machine *machine, struct gn_error *error)
+{
+	struct cpu_stream *s = (struct cpu_stream *)calloc(1, sizeof *s);
+
+	if (!s)
+		return gn_error_set(error, -GN_ENOMEM, "no memory for a stream");
+	s->base.machine = machine;
+	*stream = &s->base;
+	return 0;
+}
+
+static int cpu_stream_adopt(struct simt_stream **stream, struct simt_machine *machine, void *foreign,
+                            struct gn_error *error)
+{
+	(void)stream;
+	(void)machine;
+	(void)foreign;
+	return gn_error_set(error, -GN_ENOTSUP,
+	                    "the cpu machine has no streams but its own; take simt_stream_create");
+}
+
+static void cpu_stream_destroy(struct simt_stream *stream)
+{
+	cpu_wait(stream);
+	free(stream_of(stream)->arguments);
+	free(stream);
+}
+
+static void *cpu_stream_handle(const struct simt_stream *stream)
+{
+	(void)stream;
+	return NULL;
+}
+
+/* ---- the machine ---- */
+
+static int cpu_prepare(struct simt_machine *machine, const struct simt_kernel *kernel)
+{
+	(void)machine;
+	(void)kernel;
+	return 0;
 }
 
 static int cpu_pin(struct simt_machine *machine, void *memory, size_t bytes, void **device,
@@ -211,12 +321,12 @@ static void cpu_close(struct simt_machine *machine)
 {
 	struct cpu_machine *m = cpu_of(machine);
 
-	cpu_wait(machine);
+	cpu_wait(machine->own);
 	stop_workers(m, m->workers);
 	pthread_cond_destroy(&m->work);
 	pthread_cond_destroy(&m->done);
 	pthread_mutex_destroy(&m->mutex);
-	free(m->arguments);
+	free(m->own.arguments);
 	free_machine(m);
 }
 
@@ -277,7 +387,8 @@ static int start_workers(struct cpu_machine *m, struct gn_error *error)
 }
 
 static const struct simt_machine_ops cpu_ops = {
-    simt__cpu_alloc, simt__cpu_free, cpu_move, cpu_pin, cpu_unpin, cpu_launch, cpu_wait, cpu_info, cpu_close};
+    simt__cpu_alloc,   simt__cpu_free,   cpu_pin,            cpu_unpin,         cpu_prepare, cpu_info, cpu_close,
+    cpu_stream_create, cpu_stream_adopt, cpu_stream_destroy, cpu_stream_handle, cpu_launch,  cpu_wait, cpu_move};
 
 static int start(struct cpu_machine *m, const struct simt_config *config, struct gn_error *error)
 {
@@ -300,6 +411,8 @@ int simt__cpu_open(struct simt_machine **machine, const struct simt_config *conf
 	if (!m)
 		return gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
 	m->base.ops = &cpu_ops;
+	m->base.own = &m->own.base;
+	m->own.base.machine = &m->base;
 	set_up(m, config);
 	err = start(m, config, error);
 	if (err) {

@@ -11,6 +11,7 @@ function(simt_test folder what)
 endfunction()
 
 simt_test(unit simt_launch)
+simt_test(unit simt_stream)
 simt_test(unit simt_block)
 simt_test(unit simt_warp)
 simt_test(model simt_explore)

@@ -2,7 +2,10 @@
 /*
  * simt/machine.h - the host's side: open a machine, give it memory, launch kernels.
  *
- * Host threads only. A machine may be used by one host thread at a time.
+ * Host threads only. Memory and streams: any host thread at any time. Launches, moves and waits: one host thread a
+ * stream at a time; simt_launch, simt_wait, simt_move and simt_message are those of the machine's own stream. What a
+ * call waits for stands with it; none waits for the whole device, but that simt_free and simt_close may (cuda's own
+ * freeing does).
  */
 #ifndef GRAPNEL_SIMT_MACHINE_H
 #define GRAPNEL_SIMT_MACHINE_H
@@ -15,6 +18,7 @@ extern "C" {
 #endif
 
 struct simt_machine;
+struct simt_stream;
 
 /*
  * How the cpu machine picks the next thread.
@@ -113,7 +117,10 @@ struct simt_kernel {
  */
 int simt_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error);
 
-/* simt_close - wait for what runs, then give everything back. Memory from simt_alloc must be freed before. */
+/*
+ * simt_close - wait for what runs, then give everything back. Memory from simt_alloc must be freed before, streams
+ * destroyed.
+ */
 void simt_close(struct simt_machine *machine);
 
 /* simt_describe - what an open machine is. */
@@ -121,7 +128,7 @@ void simt_describe(const struct simt_machine *machine, struct simt_info *info);
 
 /*
  * simt_alloc - memory for a machine, zeroed; aligned to 4096 bytes if shared, to 256 if the device's.
- * Returns NULL when there is not enough. Free with simt_free.
+ * Returns NULL when there is not enough. Free with simt_free. Not while any stream is in capture: cuda forbids it.
  */
 void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where);
 
@@ -129,8 +136,9 @@ void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory wh
 void simt_free(struct simt_machine *machine, void *memory);
 
 /*
- * simt_move - copy bytes between host and device memory in any direction; waits for launches before it and
- * returns when the bytes are there. Returns 0 or -GN_EIO (a launch before it failed, or the copy did).
+ * simt_move - copy bytes between host and device memory in any direction; waits for the launches of the machine's own
+ * stream before it and returns when the bytes are there.
+ * Returns 0 or -GN_EIO (a launch before it failed, or the copy did).
  */
 int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes);
 
@@ -149,23 +157,80 @@ int simt_register(struct simt_machine *machine, void *memory, size_t bytes, void
 void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
 
 /*
- * simt_launch - run a kernel over a grid.
+ * simt_launch - run a kernel over a grid on the machine's own stream.
  * @arguments  the kernel's argument struct, copied
- * Launches of one machine run in order. May return before the kernel ends; simt_wait waits.
+ * Launches of one stream run in order. May return before the kernel ends; simt_wait waits. On cpu it first waits for
+ * the stream's launch before.
  * Returns 0, -GN_EINVAL (a grid out of bounds), -GN_ENODEV (the kernel was not compiled for this machine).
  */
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
 		const void *arguments);
 
 /*
- * simt_wait - wait for every launch.
+ * simt_wait - wait for every launch of the machine's own stream.
  * Returns 0; -GN_EDEADLK if threads of a cpu launch waited for lanes that had ended (the launch was
  * abandoned); -GN_EIO if the device failed. The message of the failure: simt_message.
  */
 int simt_wait(struct simt_machine *machine);
 
-/* simt_message - the last failure of this machine in words, "" if there was none. Borrowed. */
+/* simt_message - the last failure of the machine's own stream in words, "" if there was none. Borrowed. */
 const char *simt_message(const struct simt_machine *machine);
+
+/*
+ * simt_prepare - load a kernel now. The first launch of a kernel otherwise loads it, for which cuda may wait until the
+ * device is idle: prepare what is launched first beside running kernels, or into a capture.
+ * Returns 0, -GN_ENODEV (not compiled for this machine), -GN_EIO.
+ */
+int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel);
+
+/*
+ * Streams: launches of one run in order, launches of several at the same time. On cuda a stream is a cudaStream_t; on
+ * cpu the OS threads divide themselves among the streams that have work, and a launch that waits for another stream's
+ * may wait for ever.
+ *
+ * simt_stream_create - a new stream, ordered with no other (on cuda: not with the legacy default stream either).
+ * @stream  receives it; owned, simt_stream_destroy before simt_close
+ * Returns 0, -GN_ENOMEM, -GN_EIO.
+ */
+int simt_stream_create(struct simt_stream **stream, struct simt_machine *machine, struct gn_error *error);
+
+/*
+ * simt_stream_adopt - use a stream of the program's own.
+ * @cuda_stream  a cudaStream_t of the machine's device (0, cudaStreamLegacy and cudaStreamPerThread too); stays the
+ *               caller's and outlives the adoption. It may be in capture, now or later: a launch then becomes a node of
+ *               the graph and does nothing else.
+ * Waits for nothing. Returns 0, -GN_ENOTSUP (the machine is not cuda), -GN_ENOMEM.
+ */
+int simt_stream_adopt(struct simt_stream **stream, struct simt_machine *machine, void *cuda_stream,
+		      struct gn_error *error);
+
+/* simt_stream_destroy - wait for its launches and free it; an adopted one is only forgotten. NULL is nothing. */
+void simt_stream_destroy(struct simt_stream *stream);
+
+/* simt_stream_handle - the cudaStream_t behind it; NULL on cpu. Borrowed. */
+void *simt_stream_handle(const struct simt_stream *stream);
+
+/* simt_launch_on - simt_launch on this stream. Codes as simt_launch; the message: simt_stream_message. */
+int simt_launch_on(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
+		   const void *arguments);
+
+/*
+ * simt_stream_wait - wait for this stream's launches and for nothing else.
+ * Codes as simt_wait; -GN_EINVAL while the stream is in capture, which stays whole.
+ */
+int simt_stream_wait(struct simt_stream *stream);
+
+/*
+ * simt_stream_move - simt_move behind this stream's launches; waits for this stream only.
+ * Codes as simt_move; -GN_EINVAL while the stream is in capture.
+ */
+int simt_stream_move(struct simt_stream *stream, void *to, const void *from, size_t bytes);
+
+/* simt_stream_message - the last failure of this stream in words, "" if there was none. Borrowed. */
+const char *simt_stream_message(const struct simt_stream *stream);
+
+/* simt_stream_machine - the machine it belongs to. Borrowed. */
+struct simt_machine *simt_stream_machine(const struct simt_stream *stream);
 
 #ifdef __cplusplus
 }
