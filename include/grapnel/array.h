@@ -55,7 +55,9 @@ void gn_array_destroy(struct gn_array *array, struct simt_machine *machine);
 
 /*
  * gn_array_failure - the first failure since the last call, if any, and forget it.
- * Host, after simt_wait. Returns 0 (none) or its code with index, code and device status in the message.
+ * Any host thread at any time: after the launch's end it is complete, and while kernels run it can be polled, since the
+ * record is in pinned memory. Waits for nothing.
+ * Returns 0 (none yet) or its code with index, code and device status in the message.
  */
 int gn_array_failure(struct gn_array *array, struct gn_error *error);
 

@@ -72,11 +72,41 @@ void gn_cache_destroy(struct gn_cache *cache);
 
 /*
  * gn_cache_flush - write every dirty page to its store and make the stores durable (gn_store_flush).
- * Launches a kernel and waits for it. Pages that could not be written stay in the cache, dirty.
- * Host, no kernel running that uses the cache. Returns 0 (every write before it is in the store), or the code of
- * the first failure with how many pages are still dirty in the message.
+ * Launches a kernel on the machine's own stream and waits for that stream. Other streams' kernels may use the cache
+ * meanwhile; what they write then may or may not be among what is written. Pages that could not be written stay in the
+ * cache, dirty, and so do pages that are pinned (written, but perhaps not for the last time).
+ * Host. Returns 0 (every write before it is in the store), or the code of the first failure with how many pages
+ * are still dirty in the message.
  */
 int gn_cache_flush(struct gn_cache *cache, struct gn_error *error);
+
+/* How many streams a cache may be flushed on. */
+enum { GN_CACHE_FLUSH_STREAMS = 62 };
+
+/*
+ * gn_cache_flush_on - launch a flush behind what is on a stream, and return; nothing is waited for.
+ * @stream  of the cache's machine; may be in capture: the flush becomes a node of the graph, and runs at every launch
+ * Kernels of any stream may use the cache meanwhile, as in gn_cache_flush. What came of it: gn_cache_flush_result.
+ * Any host thread, one a stream at a time. Returns 0, -GN_ENOBUFS (more than GN_CACHE_FLUSH_STREAMS streams), or the
+ * code of simt_launch_on.
+ */
+int gn_cache_flush_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
+
+/*
+ * gn_cache_flush_result - what came of the flushes launched or captured on this stream since the last call; and if all
+ * of them wrote everything, make the stores durable (gn_store_flush).
+ * Call it when they have ended (simt_stream_wait, an event, a callback). Launches nothing; waits for the stores only.
+ * Any host thread. Returns 0 (every write before those flushes is in the store), or the code of the first failure.
+ */
+int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
+
+/*
+ * gn_cache_write_failure - the first write-back that failed since the last call, whether for a flush or to free a
+ * frame, and forget it. The page was kept.
+ * Any host thread at any time, also while kernels run. Waits for nothing. Returns 0 (none) or its code, in the
+ * message how many failed.
+ */
+int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error);
 
 /*
  * gn_cache_flush_range - gn_cache_flush for the pages that hold these bytes of a store; other pages stay as they are.
@@ -94,7 +124,8 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
 
 /*
  * gn_cache_invalidate - forget all clean pages, so that the next access fetches them again.
- * Host, no kernel running. Returns 0, -GN_EBUSY (pages are dirty or pinned: flush, release; they were kept).
+ * Host, no kernel running that uses the cache; waits for the machine's own stream.
+ * Returns 0, -GN_EBUSY (pages are dirty or pinned: flush, release; they were kept).
  */
 int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error);
 
@@ -112,7 +143,11 @@ struct gn_cache_facts {
 	struct gn_cache_stripe count; /* zero unless options.counters */
 };
 
-/* gn_cache_describe - fill facts. Host, no kernel running. Returns 0 or -GN_EIO. */
+/*
+ * gn_cache_describe - fill facts.
+ * Host; waits for the machine's own stream. While other streams' kernels run, the figures are of some moment each.
+ * Returns 0 or -GN_EIO.
+ */
 int gn_cache_describe(struct gn_cache *cache, struct gn_cache_facts *facts);
 
 /* gn_cache_view_of - the device's view, in device memory. Borrowed. */

@@ -69,11 +69,14 @@ void gn_array_destroy(struct gn_array *array, struct simt_machine *machine)
 
 int gn_array_failure(struct gn_array *array, struct gn_error *error)
 {
-	struct gn_failure f = *array->failure;
+	struct gn_failure *f = array->failure, taken;
 
-	if (f.state != 2)
+	/* 3: taken by one of several host threads; to kernels all but 0 is a failure that is there already. */
+	if (simt_load_acquire_sys_u32(&f->state) != 2 || simt_cas_acq_rel_dev_u32(&f->state, 2, 3) != 2)
 		return 0;
-	memset(array->failure, 0, sizeof f);
-	return gn_error_set(error, f.code, "array: element %llu of %llu: %s (device status 0x%x)",
-			    (unsigned long long)f.index, (unsigned long long)array->count, gn_error_name(f.code), f.device);
+	taken = *f;
+	simt_store_release_sys_u32(&f->state, 0);
+	return gn_error_set(error, taken.code, "array: element %llu of %llu: %s (device status 0x%x)",
+			    (unsigned long long)taken.index, (unsigned long long)array->count,
+			    gn_error_name(taken.code), taken.device);
 }

@@ -208,9 +208,11 @@ static int allocate(struct gn_cache *cache, int counters)
 	v->stripe = counters ? (struct gn_cache_stripe *)metadata(cache, GN_CACHE_STRIPES * sizeof *v->stripe) : NULL;
 	cache->device = (struct gn_cache_view *)metadata(cache, sizeof *cache->device);
 	cache->result = (struct gn_cache_pass_result *)metadata(cache, sizeof *cache->result);
+	cache->record = (struct gn_cache_failure *)simt_alloc(cache->machine, GN__RECORDS * sizeof *cache->record,
+							      SIMT_SHARED);
 	v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
-	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->stream && v->shared && (!counters || v->stripe) && cache->device &&
-			       cache->result && v->frame
+	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->stream && v->shared &&
+			       (!counters || v->stripe) && cache->device && cache->result && cache->record && v->frame
 		       ? 0
 		       : -GN_ENOMEM;
 }
@@ -231,6 +233,14 @@ static int fill_owners(struct gn_cache *cache)
 	rc = simt_move(cache->machine, cache->image.owner, free_owners, bytes);
 	free(free_owners);
 	return rc;
+}
+
+/* Kernels find the record of failed write-backs through the words they share. */
+static int place_failures(struct gn_cache *cache)
+{
+	struct gn_cache_failure *record = &cache->record[GN__RECORD_WRITES];
+
+	return simt_move(cache->machine, &cache->image.shared->write_failure, &record, sizeof record);
 }
 
 static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
@@ -259,11 +269,16 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 	if (!rc)
 		rc = fill_owners(cache);
 	if (!rc)
+		rc = place_failures(cache);
+	if (!rc)
 		rc = simt_move(cache->machine, cache->device, &cache->image, sizeof cache->image);
-	return rc ? gn_error_set(error, rc, "cache: no memory for %llu bytes of frames and %llu of tables; take a smaller cache",
-				 (unsigned long long)cache->image.frames << cache->image.page_log2,
-				 (unsigned long long)cache->metadata_bytes)
-		  : 0;
+	if (rc)
+		return gn_error_set(error, rc,
+				    "cache: no memory for %llu bytes of frames and %llu of tables; take a smaller cache",
+				    (unsigned long long)cache->image.frames << cache->image.page_log2,
+				    (unsigned long long)cache->metadata_bytes);
+	rc = simt_prepare(cache->machine, &gn_cache_pass_all_kernel);
+	return rc ? gn_error_set(error, rc, "cache: its kernels cannot be loaded; build the library for this device") : 0;
 }
 
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,
@@ -276,6 +291,7 @@ int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struc
 	if (!made)
 		return gn_error_set(error, -GN_ENOMEM, "cache: out of memory");
 	made->machine = machine;
+	pthread_mutex_init(&made->mutex, NULL);
 	rc = build(made, stores, count, options, error);
 	if (rc)
 		gn_cache_destroy(made);
@@ -298,130 +314,9 @@ void gn_cache_destroy(struct gn_cache *cache)
 	simt_free(cache->machine, v->frame);
 	simt_free(cache->machine, cache->device);
 	simt_free(cache->machine, cache->result);
+	simt_free(cache->machine, cache->record);
+	pthread_mutex_destroy(&cache->mutex);
 	free(cache);
-}
-
-/* ---- passes over all frames ---- */
-
-static int run_pass(struct gn_cache *cache, enum gn_cache_pass pass, uint64_t first_page, uint64_t pages,
-		    struct gn_cache_pass_result *result)
-{
-	struct gn_cache_pass_args args = {cache->device, cache->result, (uint32_t)pass, first_page, pages};
-	struct simt_grid grid = {1, 128, 0};
-	struct simt_info info;
-	uint64_t blocks;
-	int rc;
-
-	simt_describe(cache->machine, &info);
-	blocks = cache->image.frames / grid.block_threads + 1;
-	grid.blocks = (uint32_t)(blocks < 8 * info.processors ? blocks : 8 * info.processors);
-	memset(result, 0, sizeof *result);
-	rc = simt_move(cache->machine, cache->result, result, sizeof *result);
-	if (!rc)
-		rc = simt_launch(cache->machine, &gn_cache_pass_all_kernel, grid, &args);
-	if (!rc)
-		rc = simt_wait(cache->machine);
-	if (!rc)
-		rc = simt_move(cache->machine, result, cache->result, sizeof *result);
-	return rc;
-}
-
-/* The first write-back of a flush that failed, in words. */
-static int write_failure(struct gn_cache *cache, const struct gn_cache_pass_result *result, struct gn_error *error)
-{
-	struct gn_cache_shared shared;
-
-	if (simt_move(cache->machine, &shared, cache->image.shared, sizeof shared))
-		return gn_error_set(error, -GN_EIO, "cache: %s", simt_message(cache->machine));
-	if (!shared.recent_failures)
-		return gn_error_set(error, -GN_ETIMEDOUT,
-				    "cache: %u pages were busy for too long and are kept; no kernel may use the cache during a flush",
-				    result->failures);
-	return gn_error_set(error, shared.write_failure_code,
-			    "cache: %u pages could not be written and are kept; the first failure was %s at page %llu (device status "
-			    "0x%x); mend the store, then flush again",
-			    result->failures, gn_error_name(shared.write_failure_code),
-			    (unsigned long long)shared.write_failure_page, shared.write_failure_device);
-}
-
-/* Write the dirty ones of these pages. */
-static int flush_pages(struct gn_cache *cache, uint64_t first_page, uint64_t pages, struct gn_error *error)
-{
-	const uint32_t none = 0;
-	struct gn_cache_pass_result result;
-	int rc = simt_move(cache->machine, &cache->image.shared->recent_failures, &none, sizeof none);
-
-	if (!rc)
-		rc = run_pass(cache, GN_PASS_FLUSH, first_page, pages, &result);
-	if (rc)
-		return gn_error_set(error, rc, "cache: flush: %s", simt_message(cache->machine));
-	return result.failures ? write_failure(cache, &result, error) : 0;
-}
-
-int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
-{
-	int rc = flush_pages(cache, 0, UINT64_MAX, error);
-
-	for (unsigned k = 0; k < cache->image.segments && !rc; k++)
-		if (!cache->image.segment[k].store.read_only)
-			rc = gn_store_flush(cache->store[k], error);
-	return rc;
-}
-
-/* The pages that hold bytes of a store. Returns 0, or says what is wrong with them. */
-static int pages_of(const struct gn_cache *cache, const struct gn_store *store, uint64_t offset, uint64_t bytes,
-		    uint64_t *first_page, uint64_t *pages, struct gn_error *error)
-{
-	const int k = gn__cache_segment(cache, store);
-	const struct gn_cache_segment *s = &cache->image.segment[k < 0 ? 0 : k];
-	const uint32_t log2 = cache->image.page_log2;
-
-	if (k < 0)
-		return gn_error_set(error, -GN_EINVAL, "cache: a range of a store that is not this cache's");
-	if (offset > s->store.capacity_bytes || bytes > s->store.capacity_bytes - offset)
-		return gn_error_set(error, -GN_ERANGE, "cache: %llu bytes from byte %llu reach past the store's %llu",
-				    (unsigned long long)bytes, (unsigned long long)offset,
-				    (unsigned long long)s->store.capacity_bytes);
-	*first_page = s->first_page + (offset >> log2);
-	*pages = bytes ? ((offset + bytes - 1) >> log2) - (offset >> log2) + 1 : 0;
-	return 0;
-}
-
-int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
-			 struct gn_error *error)
-{
-	uint64_t first_page, pages;
-	int rc = pages_of(cache, store, offset, bytes, &first_page, &pages, error);
-
-	if (!rc && pages)
-		rc = flush_pages(cache, first_page, pages, error);
-	return rc || gn_store_view_of(store)->read_only ? rc : gn_store_flush(store, error);
-}
-
-int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
-			    struct gn_error *error)
-{
-	struct gn_cache_pass_result result;
-	uint64_t first_page, pages;
-	int rc = pages_of(cache, store, offset, bytes, &first_page, &pages, error);
-
-	if (rc || !pages)
-		return rc;
-	rc = run_pass(cache, GN_PASS_PREFETCH, first_page, pages, &result);
-	return rc ? gn_error_set(error, rc, "cache: prefetch: %s", simt_message(cache->machine)) : 0;
-}
-
-int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
-{
-	struct gn_cache_pass_result result;
-	int rc = run_pass(cache, GN_PASS_INVALIDATE, 0, UINT64_MAX, &result);
-
-	if (rc)
-		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));
-	if (result.dirty || result.pinned)
-		return gn_error_set(error, -GN_EBUSY, "cache: %llu pages are dirty and %llu pinned; flush and release before",
-				    (unsigned long long)result.dirty, (unsigned long long)result.pinned);
-	return 0;
 }
 
 /* ---- looking at it ---- */
@@ -466,7 +361,8 @@ int gn_cache_describe(struct gn_cache *cache, struct gn_cache_facts *facts)
 	facts->budget_bytes = cache->budget_bytes + facts->frame_bytes / 50;
 	facts->ways = v->owner ? 0 : v->ways;
 	facts->table = v->owner ? GN_TABLE_DIRECT : GN_TABLE_SETS;
-	if (run_pass(cache, GN_PASS_COUNT, 0, UINT64_MAX, &result) || simt_move(cache->machine, &shared, v->shared, sizeof shared))
+	if (gn__cache_pass(cache, GN_PASS_COUNT, 0, UINT64_MAX, &result) ||
+	    simt_move(cache->machine, &shared, v->shared, sizeof shared))
 		return -GN_EIO;
 	facts->dirty_pages = result.dirty;
 	facts->write_failures = shared.write_failures;

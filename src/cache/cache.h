@@ -6,16 +6,40 @@
 #include <cache/kernels.h>
 #include <grapnel/cache.h>
 
+#include <pthread.h>
+
+/*
+ * Failures that the host looks at while kernels run, in pinned memory: of write-backs whoever wrote, of gn_cache_flush,
+ * and of gn_cache_flush_on for each stream.
+ */
+enum {
+	GN__RECORD_WRITES,
+	GN__RECORD_FLUSH,
+	GN__RECORD_STREAMS,
+	GN__RECORDS = GN__RECORD_STREAMS + GN_CACHE_FLUSH_STREAMS
+};
+
 struct gn_cache {
 	struct simt_machine *machine;
 	struct gn_cache_view image;   /* the host's copy */
 	struct gn_cache_view *device; /* the device's */
 	struct gn_store *store[GN_CACHE_STORES];
 	struct gn_cache_pass_result *result;
+	struct gn_cache_failure *record; /* [GN__RECORDS] */
+	pthread_mutex_t mutex;           /* guards the next two */
+	struct gn_cache_failure told[GN__RECORDS]; /* the last that the host took */
+	struct simt_stream *flusher[GN_CACHE_FLUSH_STREAMS]; /* whose records the last ones are */
 	int is_direct; /* which table */
 	uint64_t budget_bytes;
 	uint64_t metadata_bytes;
 };
+
+/*
+ * A pass on the machine's own stream, to its end, about these pages (all: UINT64_MAX of them). Returns 0 or the code of
+ * the launch, the wait or a move.
+ */
+int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, uint64_t first_page, uint64_t pages,
+		   struct gn_cache_pass_result *result);
 
 /* The segment of a store in this cache, or -1. */
 int gn__cache_segment(const struct gn_cache *cache, const struct gn_store *store);

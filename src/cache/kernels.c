@@ -42,9 +42,12 @@ SIMT_FN void flush_frames(const struct gn_cache_pass_args *a, uint32_t all, uint
 	const uint64_t frame = first + simt_lane();
 	const struct gn_store_status status =
 		gn_cache_flush_frame(a->cache, all, frame < a->cache->frames && in_range(a, (uint32_t)frame), (uint32_t)frame);
+	uint64_t page = 0;
 
-	if (status.code)
-		simt_add_relaxed_dev_u32(&a->result->failures, 1);
+	if (!status.code)
+		return;
+	gn__word_of_frame(a->cache, (uint32_t)frame, &page); /* what could not be written keeps its frame */
+	gn__cache_fail(a->failure, page, status);
 }
 
 SIMT_FN void fetch_pages(const struct gn_cache_pass_args *a, uint32_t all)

@@ -14,16 +14,15 @@ enum gn_cache_pass {
 	GN_PASS_PREFETCH,   /* fetch pages, of all that there are */
 };
 
-/* What a pass found; zeroed by the host before. */
+/* What a pass that counts found; zeroed by the host before. */
 struct gn_cache_pass_result {
 	uint64_t dirty, pinned;
-	uint32_t failures; /* pages of a flush that could not be written */
-	uint32_t reserved;
 };
 
 struct gn_cache_pass_args {
 	const struct gn_cache_view *cache;
 	struct gn_cache_pass_result *result;
+	struct gn_cache_failure *failure; /* a flush: what could not be written */
 	uint32_t pass; /* enum gn_cache_pass */
 	uint64_t first_page, pages; /* a flush or prefetch is about; pages UINT64_MAX: all */
 };

@@ -42,7 +42,9 @@ SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 	if (!f->word)
 		return 0;
 	seen = simt_load_acquire_dev_u64(f->word);
-	if ((c->owner && gn_word_payload(seen) != f->frame) || !(seen & GN_WORD_HELD) || !(seen & GN_WORD_DIRTY))
+	/* Busy but not dirty: another flush or a cleaner writes it, and this flush answers for its bytes too. */
+	if ((c->owner && gn_word_payload(seen) != f->frame) || !(seen & GN_WORD_HELD) ||
+	    !(seen & (GN_WORD_DIRTY | GN_WORD_BUSY)))
 		return 0;
 	if (seen & GN_WORD_BUSY)
 		return -GN_EAGAIN;

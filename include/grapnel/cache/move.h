@@ -127,17 +127,13 @@ SIMT_FN struct gn__move gn__move_of(const struct gn_cache_view *c, uint64_t page
 	return m;
 }
 
-/* The first failure since the last flush began is kept with its page; all are counted. */
 SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page, struct gn_store_status status)
 {
 	struct gn_cache_shared *s = c->shared;
 
 	simt_add_relaxed_dev_u32(&s->write_failures, 1);
-	if (simt_add_relaxed_dev_u32(&s->recent_failures, 1))
-		return;
-	s->write_failure_page = page;
-	s->write_failure_device = status.device;
-	s->write_failure_code = status.code;
+	if (s->write_failure)
+		gn__cache_fail(s->write_failure, page, status);
 }
 
 /* Fetch what the lanes of mask have left. Collective. */

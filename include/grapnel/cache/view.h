@@ -38,6 +38,15 @@ struct gn_cache_stripe {
 	uint64_t pad[8];
 };
 
+/* The first write that failed since the host last took it; in pinned memory, so that it can while kernels run. */
+struct gn_cache_failure {
+	uint32_t state;  /* 0 none, 1 being written, 2 there */
+	int32_t code;    /* negative */
+	uint64_t page;
+	uint32_t device; /* what the device said: an NVMe status field, or 0 */
+	uint32_t count;  /* writes that failed, ever */
+};
+
 /* Words that the threads of a cache share, each on a line of its own. */
 struct gn_cache_shared {
 	uint32_t hand;       /* direct table: frames looked at for eviction, counted on */
@@ -47,12 +56,10 @@ struct gn_cache_shared {
 	uint32_t used;       /* of those, how many a stream came to */
 	uint32_t resting;    /* misses until fetching ahead is tried again */
 	uint32_t pad_clean[28];
-	uint32_t write_failures;      /* write-backs that failed, ever */
-	int32_t write_failure_code;   /* of the first recent one */
-	uint32_t write_failure_device;
-	uint32_t recent_failures;     /* since the last flush began */
-	uint64_t write_failure_page;
-	uint32_t pad[26];
+	uint32_t write_failures; /* write-backs that failed, ever */
+	uint32_t reserved;
+	struct gn_cache_failure *write_failure; /* the first of them, for gn_cache_write_failure; or NULL */
+	uint32_t pad[28];
 };
 
 /* A cache as kernels see it. Plain data in device memory; the same on every machine. */
@@ -77,6 +84,19 @@ struct gn_cache_view {
 	struct gn_cache_stripe *stripe; /* [GN_CACHE_STRIPES], or NULL: not counted */
 	struct gn_cache_segment segment[GN_CACHE_STORES];
 };
+
+/* Keep the first failure; later ones are only counted. Any thread. Who counts has kept before. */
+SIMT_FN void gn__cache_fail(struct gn_cache_failure *f, uint64_t page, struct gn_store_status status)
+{
+	if (!simt_load_relaxed_dev_u32(&f->state) && !simt_cas_acq_rel_dev_u32(&f->state, 0, 1)) {
+		f->code = status.code;
+		f->page = page;
+		f->device = status.device;
+		simt_store_release_sys_u32(&f->state, 2);
+	}
+	simt_fence_acq_rel_sys();
+	simt_add_relaxed_dev_u32(&f->count, 1);
+}
 
 /* What gn_cache_view.owner says of a frame without a page. */
 static const uint32_t GN__OWNER_FREE = 0xffffffffu;

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass.c - what goes over all frames for the host: flush, prefetch, invalidate, count; and the failures it hears of. */
+#include <cache/cache.h>
+
+/* Launch a pass about these pages (all: UINT64_MAX of them) and return. */
+static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum gn_cache_pass pass, uint64_t first_page,
+		       uint64_t pages, unsigned record)
+{
+	const struct gn_cache_pass_args args = {cache->device, cache->result, &cache->record[record],
+						(uint32_t)pass, first_page,    pages};
+	struct simt_grid grid = {1, 128, 0};
+	struct simt_info info;
+	uint64_t blocks;
+
+	simt_describe(cache->machine, &info);
+	blocks = cache->image.frames / grid.block_threads + 1;
+	grid.blocks = (uint32_t)(blocks < 8 * info.processors ? blocks : 8 * info.processors);
+	return stream ? simt_launch_on(stream, &gn_cache_pass_all_kernel, grid, &args)
+		      : simt_launch(cache->machine, &gn_cache_pass_all_kernel, grid, &args);
+}
+
+int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, uint64_t first_page, uint64_t pages,
+		   struct gn_cache_pass_result *result)
+{
+	int rc;
+
+	memset(result, 0, sizeof *result);
+	rc = simt_move(cache->machine, cache->result, result, sizeof *result);
+	if (!rc)
+		rc = launch_pass(cache, NULL, pass, first_page, pages, GN__RECORD_FLUSH);
+	if (!rc)
+		rc = simt_wait(cache->machine);
+	if (!rc)
+		rc = simt_move(cache->machine, result, cache->result, sizeof *result);
+	return rc;
+}
+
+/* ---- failures, looked at while kernels run ---- */
+
+/*
+ * Take what a record holds beyond what was told. Returns how many failures, 0 if none. One that came while another was
+ * being taken is only counted: then the last one told stands for it.
+ */
+static uint32_t take_failures(struct gn_cache_failure *f, struct gn_cache_failure *told)
+{
+	const uint32_t count = simt_load_acquire_sys_u32(&f->count), more = count - told->count;
+
+	if (!more)
+		return 0;
+	while (simt_load_acquire_sys_u32(&f->state) == 1) /* by a running thread, for a moment */
+		simt_relax();
+	if (simt_load_acquire_sys_u32(&f->state) == 2) {
+		told->code = f->code;
+		told->page = f->page;
+		told->device = f->device;
+		simt_store_release_sys_u32(&f->state, 0);
+	}
+	told->count = count;
+	return more;
+}
+
+/* The failures of a record in words, and forget them. Returns 0 if there were none, else the code of the first. */
+static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_error *error)
+{
+	struct gn_cache_failure f;
+	uint32_t count;
+
+	pthread_mutex_lock(&cache->mutex);
+	count = take_failures(&cache->record[record], &cache->told[record]);
+	f = cache->told[record];
+	pthread_mutex_unlock(&cache->mutex);
+	if (!count)
+		return 0;
+	return gn_error_set(error, f.code,
+			    "cache: %u pages could not be written and are kept; the first failure was %s at page %llu (device "
+			    "status 0x%x); %s, then flush again",
+			    count, gn_error_name(f.code), (unsigned long long)f.page, f.device,
+			    f.code == -GN_ETIMEDOUT ? "see what holds the page or the store" : "mend the store");
+}
+
+int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error)
+{
+	return tell_failures(cache, GN__RECORD_WRITES, error);
+}
+
+/* ---- flush ---- */
+
+static int flush_stores(struct gn_cache *cache, struct gn_error *error)
+{
+	int rc = 0;
+
+	for (unsigned k = 0; k < cache->image.segments && !rc; k++)
+		if (!cache->image.segment[k].store.read_only)
+			rc = gn_store_flush(cache->store[k], error);
+	return rc;
+}
+
+/* The record of a stream's flushes; GN__RECORDS if there are too many streams. */
+static unsigned record_of(struct gn_cache *cache, struct simt_stream *stream)
+{
+	unsigned k = 0;
+
+	pthread_mutex_lock(&cache->mutex);
+	while (k < GN_CACHE_FLUSH_STREAMS && cache->flusher[k] && cache->flusher[k] != stream)
+		k++;
+	if (k < GN_CACHE_FLUSH_STREAMS)
+		cache->flusher[k] = stream;
+	pthread_mutex_unlock(&cache->mutex);
+	return GN__RECORD_STREAMS + k;
+}
+
+int gn_cache_flush_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error)
+{
+	unsigned record = record_of(cache, stream);
+	int rc;
+
+	if (record == GN__RECORDS)
+		return gn_error_set(error, -GN_ENOBUFS, "cache: flushed on more than %d streams; use fewer",
+				    (int)GN_CACHE_FLUSH_STREAMS);
+	rc = launch_pass(cache, stream, GN_PASS_FLUSH, 0, UINT64_MAX, record);
+	return rc ? gn_error_set(error, rc, "cache: flush: %s", simt_stream_message(stream)) : 0;
+}
+
+int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error)
+{
+	unsigned record = record_of(cache, stream);
+	int rc = record == GN__RECORDS ? 0 : tell_failures(cache, record, error);
+
+	return rc ? rc : flush_stores(cache, error);
+}
+
+/* Write the dirty ones of these pages. */
+static int flush_pages(struct gn_cache *cache, uint64_t first_page, uint64_t pages, struct gn_error *error)
+{
+	int rc = launch_pass(cache, NULL, GN_PASS_FLUSH, first_page, pages, GN__RECORD_FLUSH);
+
+	if (!rc)
+		rc = simt_wait(cache->machine);
+	if (rc)
+		return gn_error_set(error, rc, "cache: flush: %s", simt_message(cache->machine));
+	return tell_failures(cache, GN__RECORD_FLUSH, error);
+}
+
+int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
+{
+	int rc = flush_pages(cache, 0, UINT64_MAX, error);
+
+	return rc ? rc : flush_stores(cache, error);
+}
+
+/* The pages that hold bytes of a store. Returns 0, or says what is wrong with them. */
+static int pages_of(const struct gn_cache *cache, const struct gn_store *store, uint64_t offset, uint64_t bytes,
+		    uint64_t *first_page, uint64_t *pages, struct gn_error *error)
+{
+	const int k = gn__cache_segment(cache, store);
+	const struct gn_cache_segment *s = &cache->image.segment[k < 0 ? 0 : k];
+	const uint32_t log2 = cache->image.page_log2;
+
+	if (k < 0)
+		return gn_error_set(error, -GN_EINVAL, "cache: a range of a store that is not this cache's");
+	if (offset > s->store.capacity_bytes || bytes > s->store.capacity_bytes - offset)
+		return gn_error_set(error, -GN_ERANGE, "cache: %llu bytes from byte %llu reach past the store's %llu",
+				    (unsigned long long)bytes, (unsigned long long)offset,
+				    (unsigned long long)s->store.capacity_bytes);
+	*first_page = s->first_page + (offset >> log2);
+	*pages = bytes ? ((offset + bytes - 1) >> log2) - (offset >> log2) + 1 : 0;
+	return 0;
+}
+
+int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
+			 struct gn_error *error)
+{
+	uint64_t first_page, pages;
+	int rc = pages_of(cache, store, offset, bytes, &first_page, &pages, error);
+
+	if (!rc && pages)
+		rc = flush_pages(cache, first_page, pages, error);
+	return rc || gn_store_view_of(store)->read_only ? rc : gn_store_flush(store, error);
+}
+
+int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
+			    struct gn_error *error)
+{
+	struct gn_cache_pass_result result;
+	uint64_t first_page, pages;
+	int rc = pages_of(cache, store, offset, bytes, &first_page, &pages, error);
+
+	if (rc || !pages)
+		return rc;
+	rc = gn__cache_pass(cache, GN_PASS_PREFETCH, first_page, pages, &result);
+	return rc ? gn_error_set(error, rc, "cache: prefetch: %s", simt_message(cache->machine)) : 0;
+}
+
+int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
+{
+	struct gn_cache_pass_result result;
+	int rc = gn__cache_pass(cache, GN_PASS_INVALIDATE, 0, UINT64_MAX, &result);
+
+	if (rc)
+		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));
+	if (result.dirty || result.pinned)
+		return gn_error_set(error, -GN_EBUSY, "cache: %llu pages are dirty and %llu pinned; flush and release before",
+				    (unsigned long long)result.dirty, (unsigned long long)result.pinned);
+	return 0;
+}
