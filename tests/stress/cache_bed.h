@@ -27,6 +27,7 @@ struct bed_view {
 	uint64_t seed;
 	uint32_t steps;
 	uint32_t most_held; /* pages a thread holds at once */
+	uint32_t first_owner, owners; /* of owned words: this launch's first thread, all; 0 if it is the only one */
 };
 
 struct bed {

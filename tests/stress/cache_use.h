@@ -15,9 +15,10 @@ SIMT_FN uint64_t draw_constant(const struct bed_view *b, uint64_t *random)
 /* A word of this thread's own. */
 SIMT_FN uint64_t draw_own(const struct bed_view *b, uint64_t *random)
 {
-	uint64_t threads = simt_global_threads();
+	uint64_t owners = b->owners ? b->owners : simt_global_threads();
+	uint64_t self = b->first_owner + simt_global_thread();
 
-	return (simt_global_thread() + draw(random) % (b->words.count / 2 / threads) * threads) * 2 + 1;
+	return (self + draw(random) % (b->words.count / 2 / owners) * owners) * 2 + 1;
 }
 
 SIMT_FN void check_word(const struct bed_view *b, uint64_t k, uint64_t value)

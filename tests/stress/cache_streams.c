@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stress of one cache under several streams: host threads, each with a stream of its own, launch crowds that read,
+ * write words of their own, walk cursors and hold pages, and flush, all at once. After a stream's flush its host
+ * thread looks into the store: every word that its threads ever wrote must be there, whatever the others do
+ * meanwhile. At the end the whole store is compared with what was written.
+ */
+#include "cache_use.h"
+
+#include <pthread.h>
+
+enum { MOST_STREAMS = 4, LAUNCHES = 6 };
+
+SIMT_FN void crowd(const struct bed_view *b)
+{
+	use_cache(b);
+}
+SIMT_KERNEL(crowd, struct bed_view)
+
+/* One host thread with its stream. */
+struct user {
+	struct stress *stress;
+	struct bed *bed;
+	struct bed_view view; /* with owners of its own */
+	struct simt_stream *stream;
+	struct simt_grid grid;
+	uint64_t random;
+	uint32_t *written; /* a copy of view.written */
+	pthread_t thread;
+	int bad;
+	char why[600];
+};
+
+static int user_wrong(struct user *u, const char *what, const char *why)
+{
+	snprintf(u->why, sizeof u->why, "%s: %s", what, why);
+	return 1;
+}
+
+/* The words of this user's threads, as the store has them. Others write pages beside them. */
+static int look_into_store(struct user *u)
+{
+	const uint64_t words = u->view.words.count, threads = (uint64_t)u->grid.blocks * u->grid.block_threads;
+	struct gn_error error;
+
+	if (simt_stream_move(u->stream, u->written, u->view.written, words * 4))
+		return user_wrong(u, "cannot look", simt_stream_message(u->stream));
+	for (uint64_t k = 1; k < words; k += 2) {
+		const uint64_t owner = k / 2 % u->view.owners;
+		uint64_t word;
+
+		if (owner < u->view.first_owner || owner >= u->view.first_owner + threads || !u->written[k])
+			continue;
+		if (gn_store_read(u->bed->store, k * 8, &word, 8, &error))
+			return user_wrong(u, "cannot read the store", error.text);
+		if (word != bed_word(k, u->written[k]))
+			return user_wrong(u, "flush", "a word written before it is not in the store");
+	}
+	return 0;
+}
+
+static int launch_and_flush(struct user *u)
+{
+	struct gn_error error;
+	int flushes = draw_chance(&u->random, 60);
+
+	u->view.seed = draw(&u->random);
+	if (simt_launch_on(u->stream, &crowd_kernel, u->grid, &u->view))
+		return user_wrong(u, "launch", simt_stream_message(u->stream));
+	if (flushes && gn_cache_flush_on(u->bed->cache, u->stream, &error))
+		return user_wrong(u, "flush", error.text);
+	if (simt_stream_wait(u->stream))
+		return user_wrong(u, "kernel", simt_stream_message(u->stream));
+	if (flushes && gn_cache_flush_result(u->bed->cache, u->stream, &error))
+		return user_wrong(u, "flush", error.text);
+	if (gn_cache_write_failure(u->bed->cache, &error) || gn_array_failure(&u->view.words, &error))
+		return user_wrong(u, "failure", error.text);
+	return flushes ? look_into_store(u) : 0;
+}
+
+static void *use_stream(void *argument)
+{
+	struct user *u = (struct user *)argument;
+
+	for (int k = 0; k < LAUNCHES && !u->bad; k++)
+		u->bad = launch_and_flush(u);
+	return NULL;
+}
+
+static void draw_shape(uint64_t *random, struct bed_shape *shape)
+{
+	static const uint32_t ways[] = {0, 0, 2, 4};
+
+	shape->page_bytes = 512u << draw_below(random, 6);
+	shape->frames = 8 << draw_below(random, 4);
+	shape->pages = shape->frames * (1 + draw_below(random, 4)) + draw_below(random, 5);
+	shape->ways = ways[draw_below(random, 4)];
+	shape->policy = (enum gn_cache_policy)draw_below(random, 3);
+	shape->queues = draw_chance(random, 30);
+}
+
+static int open_user(struct stress *s, struct bed *b, struct user *u, struct simt_grid grid, uint64_t *random)
+{
+	struct gn_error error;
+
+	memset(u, 0, sizeof *u);
+	u->stress = s;
+	u->bed = b;
+	u->view = b->view;
+	u->grid = grid;
+	u->random = draw(random);
+	u->view.steps = s->info.is_cuda ? 16 : 4 + draw_below(random, 8);
+	u->view.most_held = draw_below(random, MOST_HELD + 1);
+	u->written = (uint32_t *)malloc(b->view.words.count * 4);
+	if (!u->written || simt_stream_create(&u->stream, s->machine, &error))
+		return stress_wrong("no stream");
+	return 0;
+}
+
+static void close_user(struct user *u)
+{
+	simt_stream_destroy(u->stream);
+	free(u->written);
+}
+
+/* All users at once; every thread of every stream owns words of its own. */
+static int run_users(struct stress *s, struct bed *b, uint64_t *random)
+{
+	const uint32_t streams = 2 + draw_below(random, MOST_STREAMS - 1);
+	const uint64_t most = b->view.words.count / 2 / streams;
+	uint64_t threads = 32u << draw_below(random, s->info.is_cuda ? 9 : 5);
+	struct simt_grid grid = stress_grid(s, (uint32_t)(threads < most ? threads : most));
+	struct user user[MOST_STREAMS];
+	uint32_t begun = 0, running = 0;
+	int bad = 0;
+
+	threads = (uint64_t)grid.blocks * grid.block_threads;
+	for (; begun < streams && !bad; begun++) {
+		bad = open_user(s, b, &user[begun], grid, random);
+		user[begun].view.first_owner = (uint32_t)(begun * threads);
+		user[begun].view.owners = (uint32_t)(streams * threads);
+	}
+	for (; running < begun && !bad; running++)
+		if (pthread_create(&user[running].thread, NULL, use_stream, &user[running]))
+			bad = stress_wrong("no host thread");
+	for (uint32_t k = 0; k < running; k++) {
+		pthread_join(user[k].thread, NULL);
+		if (user[k].bad)
+			bad = stress_wrong("stream %u of %u: %s", k, streams, user[k].why);
+		s->operations += LAUNCHES * threads * user[k].view.steps;
+	}
+	for (uint32_t k = 0; k < begun; k++)
+		close_user(&user[k]);
+	return bad;
+}
+
+static int streams_round(struct stress *s)
+{
+	uint64_t random = s->seed;
+	struct bed_shape shape;
+	struct bed b;
+	int bad;
+
+	draw_shape(&random, &shape);
+	bad = bed_open(s, &b, &shape) || run_users(s, &b, &random) || bed_check(s, &b);
+	bed_close(s, &b);
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	return stress_main(argc, argv, "cache_streams", streams_round);
+}
