@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA graph of the program's own kernels and a flush, replayed while another stream stands still: whatever waited for
+// the whole device would wait for that stream, and the test for its deadline. Outputs lie in memory of three allocators;
+// a second stream reads through the same cache meanwhile. Then failures, polled while kernels run.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <grapnel/grapnel.hpp>
+
+enum { COUNT = 128 << 10, REPLAYS = 100, OUTPUTS = 3, BLOCKS = 64, THREADS = 256, PAGE = 4096 };
+enum { DEADLINE_S = 30 };
+
+static void must(bool ok, const char *what, const char *why = "")
+{
+	if (ok)
+		return;
+	std::fprintf(stderr, "graph: %s: %s\n", what, why);
+	std::fflush(stderr);
+	_exit(1); // without waiting for what still runs
+}
+
+static void cuda(cudaError_t rc, const char *what)
+{
+	must(rc == cudaSuccess, what, cudaGetErrorString(rc));
+}
+
+// ---- the program's own kernels ----
+
+__global__ void bump(gn::array<uint64_t> x, uint64_t *out)
+{
+	for (uint64_t i = simt_global_thread(); i < x.size(); i += simt_global_threads()) {
+		x[i] += 1;
+		out[i] = x[i];
+	}
+}
+
+__global__ void sum(const gn::array<uint64_t> x, unsigned long long *total)
+{
+	unsigned long long mine = 0;
+
+	for (uint64_t i = simt_global_thread(); i < x.size(); i += simt_global_threads())
+		mine += x[i];
+	atomicAdd(total, mine);
+}
+
+// Runs until the host says so, or for too long.
+struct spin {
+	uint32_t begun, end, ended, late;
+};
+
+__global__ void stand(struct spin *s)
+{
+	const uint64_t deadline = simt_clock_ns() + DEADLINE_S * 1000000000ull;
+
+	simt_store_release_sys_u32(&s->begun, 1);
+	while (!simt_load_acquire_sys_u32(&s->end) && simt_clock_ns() < deadline)
+		simt_relax();
+	s->late = simt_clock_ns() >= deadline;
+	simt_store_release_sys_u32(&s->ended, 1);
+}
+
+__global__ void fail_and_stand(gn::array<uint64_t> x, struct spin *s)
+{
+	x[x.size() + 7] = 1;
+	simt_store_release_sys_u32(&s->begun, 1);
+	while (!simt_load_acquire_sys_u32(&s->end))
+		simt_relax();
+}
+
+__global__ void write_first(gn::array<uint64_t> x, uint64_t value)
+{
+	x[0] = value;
+}
+
+// ---- the bed ----
+
+struct bed {
+	struct simt_machine *machine;
+	struct gn_store *store;
+	struct gn_cache *cache;
+	gn::array<uint64_t> bumped, still; // halves of the store
+	struct spin *spin;
+	cudaStream_t spinning, user;
+	struct simt_stream *stream; // user, adopted
+	cudaMemPool_t pool;
+	uint64_t *out[OUTPUTS];
+	unsigned long long *total;
+	struct gn_error error;
+};
+
+static uint64_t word(uint64_t i)
+{
+	return i * 2654435761u + 17;
+}
+
+static gn::array<uint64_t> half(struct bed *b, uint64_t offset)
+{
+	const struct gn_array_config config = {GN_PAGED, b->cache, b->store, offset, COUNT, 8};
+	struct gn_array raw;
+
+	must(!gn_array_create(&raw, b->machine, &config, &b->error), "array", b->error.text);
+	return gn::array<uint64_t>(raw);
+}
+
+static void open_cache(struct bed *b)
+{
+	struct gn_cache_options options = {};
+	uint64_t *words = (uint64_t *)malloc(2 * COUNT * 8);
+
+	must(!gn_store_open(&b->store, b->machine, "host:2M", nullptr, &b->error), "store", b->error.text);
+	for (uint64_t i = 0; i < 2 * COUNT; i++)
+		words[i] = word(i);
+	must(!gn_store_write(b->store, 0, words, 2 * COUNT * 8, &b->error), "store", b->error.text);
+	free(words);
+	options.bytes = 512 << 10; // a quarter: the kernels evict and write back
+	options.page_bytes = PAGE;
+	must(!gn_cache_create(&b->cache, b->machine, &b->store, 1, &options, &b->error), "cache", b->error.text);
+	b->bumped = half(b, 0);
+	b->still = half(b, COUNT * 8);
+}
+
+// Memory as programs get it: plainly, in stream order, and from a pool of their own as frameworks do.
+static void allocate(struct bed *b)
+{
+	cudaMemPoolProps props = {};
+
+	props.allocType = cudaMemAllocationTypePinned;
+	props.location.type = cudaMemLocationTypeDevice;
+	cuda(cudaMemPoolCreate(&b->pool, &props), "pool");
+	cuda(cudaMalloc(&b->out[0], COUNT * 8), "cudaMalloc");
+	cuda(cudaMallocAsync(&b->out[1], COUNT * 8, b->user), "cudaMallocAsync");
+	cuda(cudaMallocFromPoolAsync(&b->out[2], COUNT * 8, b->pool, b->user), "cudaMallocFromPoolAsync");
+	cuda(cudaMalloc(&b->total, sizeof *b->total), "cudaMalloc");
+	cuda(cudaMemset(b->total, 0, sizeof *b->total), "cudaMemset");
+	b->spin = (struct spin *)simt_alloc(b->machine, sizeof *b->spin, SIMT_SHARED);
+	must(b->spin != nullptr, "pinned memory");
+}
+
+// A kernel that was never launched is loaded by its first launch, which may wait for the device: load it before.
+template <typename kernel> static void load(kernel k)
+{
+	cudaFuncAttributes attributes;
+
+	cuda(cudaFuncGetAttributes(&attributes, k), "loading a kernel");
+}
+
+static void open_bed(struct bed *b)
+{
+	cuda(cudaStreamCreateWithFlags(&b->spinning, cudaStreamNonBlocking), "stream");
+	cuda(cudaStreamCreateWithFlags(&b->user, cudaStreamNonBlocking), "stream");
+	must(!simt_stream_adopt(&b->stream, b->machine, b->user, &b->error), "adopt", b->error.text);
+	open_cache(b);
+	allocate(b);
+	load(bump);
+	load(sum);
+	load(stand);
+	load(fail_and_stand);
+	load(write_first);
+	cuda(cudaDeviceSynchronize(), "start");
+}
+
+// Only once nothing stands: freeing waits for the device.
+static void close_bed(struct bed *b)
+{
+	cuda(cudaFreeAsync(b->out[1], b->user), "free");
+	cuda(cudaFreeAsync(b->out[2], b->user), "free");
+	cuda(cudaStreamSynchronize(b->user), "free");
+	cudaFree(b->out[0]);
+	cudaFree(b->total);
+	cudaMemPoolDestroy(b->pool);
+	simt_free(b->machine, b->spin);
+	gn_array_destroy(b->bumped.raw(), b->machine);
+	gn_array_destroy(b->still.raw(), b->machine);
+	gn_cache_destroy(b->cache);
+	gn_store_close(b->store);
+	simt_stream_destroy(b->stream);
+	cudaStreamDestroy(b->user);
+	cudaStreamDestroy(b->spinning);
+}
+
+// ---- standing still ----
+
+static void wait_for(const uint32_t *flag, const char *what)
+{
+	const uint64_t deadline = simt_clock_ns() + DEADLINE_S * 1000000000ull;
+
+	while (!simt_load_acquire_sys_u32(flag))
+		must(simt_clock_ns() < deadline, what, "never came");
+}
+
+static void begin_standing(struct bed *b)
+{
+	memset(b->spin, 0, sizeof *b->spin);
+	stand<<<1, 1, 0, b->spinning>>>(b->spin);
+	cuda(cudaGetLastError(), "stand");
+	wait_for(&b->spin->begun, "the standing kernel");
+}
+
+static void still_standing(const struct bed *b, const char *behind)
+{
+	must(!simt_load_acquire_sys_u32(&b->spin->ended), behind, "it waited for the whole device");
+}
+
+static void *synchronize(void *synchronized)
+{
+	cudaDeviceSynchronize();
+	simt_store_release_sys_u32((uint32_t *)synchronized, 1);
+	return nullptr;
+}
+
+// That the standing kernel does hold up a synchronisation of the device: else nothing was shown.
+static void end_standing(struct bed *b)
+{
+	uint32_t synchronized = 0;
+	pthread_t thread;
+
+	must(!pthread_create(&thread, nullptr, synchronize, &synchronized), "thread");
+	usleep(200000);
+	must(!simt_load_acquire_sys_u32(&synchronized), "the premise", "a device synchronisation did not wait");
+	still_standing(b, "the premise");
+	simt_store_release_sys_u32(&b->spin->end, 1);
+	pthread_join(thread, nullptr);
+	must(!b->spin->late, "the standing kernel", "it came to its deadline");
+}
+
+// ---- the graph ----
+
+static cudaGraphExec_t capture(struct bed *b)
+{
+	cudaGraphExec_t executable;
+	cudaGraph_t graph;
+	size_t nodes = 0;
+
+	cuda(cudaStreamBeginCapture(b->user, cudaStreamCaptureModeGlobal), "capture");
+	for (int k = 0; k < OUTPUTS; k++)
+		bump<<<BLOCKS, THREADS, 0, b->user>>>(b->bumped, b->out[k]);
+	must(simt_stream_wait(b->stream) == -GN_EINVAL, "wait in capture", "was not refused");
+	must(!gn_cache_flush_on(b->cache, b->stream, &b->error), "flush_on in capture", b->error.text);
+	cuda(cudaStreamEndCapture(b->user, &graph), "capture");
+	cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "graph");
+	must(nodes == OUTPUTS + 1, "graph", "not one node a launch");
+	cuda(cudaGraphInstantiate(&executable, graph, 0), "graph");
+	cudaGraphDestroy(graph);
+	return executable;
+}
+
+static void check_results(struct bed *b)
+{
+	uint64_t *words = (uint64_t *)malloc(COUNT * 8);
+
+	for (int k = 0; k < OUTPUTS; k++) {
+		must(!simt_stream_move(b->stream, words, b->out[k], COUNT * 8), "move", simt_stream_message(b->stream));
+		for (uint64_t i = 0; i < COUNT; i++)
+			must(words[i] == word(i) + OUTPUTS * (REPLAYS - 1) + k + 1, "output", "is not what was computed");
+	}
+	must(!gn_store_read(b->store, 0, words, COUNT * 8, &b->error), "store", b->error.text);
+	for (uint64_t i = 0; i < COUNT; i++)
+		must(words[i] == word(i) + OUTPUTS * REPLAYS, "store", "holds something else after the graph's flush");
+	free(words);
+}
+
+static void read_beside(struct bed *b, struct simt_stream *reading)
+{
+	sum<<<BLOCKS, THREADS, 0, (cudaStream_t)simt_stream_handle(reading)>>>(b->still, b->total);
+	cuda(cudaGetLastError(), "sum");
+}
+
+static void check_reads(struct bed *b, struct simt_stream *reading, uint64_t times)
+{
+	unsigned long long total = 0, want = 0;
+
+	must(!simt_stream_move(reading, &total, b->total, sizeof total), "move", simt_stream_message(reading));
+	for (uint64_t i = COUNT; i < 2 * COUNT; i++)
+		want += word(i);
+	must(total == times * want, "the other stream", "read something else");
+}
+
+static void replay_beside_a_standing_kernel(struct bed *b)
+{
+	struct simt_stream *reading;
+	cudaGraphExec_t graph;
+	uint64_t began;
+
+	must(!simt_stream_create(&reading, b->machine, &b->error), "stream", b->error.text);
+	begin_standing(b);
+	graph = capture(b);
+	still_standing(b, "capture");
+	began = simt_clock_ns();
+	for (int k = 0; k < REPLAYS; k++) {
+		cuda(cudaGraphLaunch(graph, b->user), "replay");
+		if (k % 10 == 0)
+			read_beside(b, reading);
+	}
+	must(!simt_stream_wait(b->stream), "wait", simt_stream_message(b->stream));
+	std::printf("graph: %d replays in %.1f ms\n", REPLAYS, (double)(simt_clock_ns() - began) * 1e-6);
+	still_standing(b, "the graph");
+	must(!gn_cache_flush_result(b->cache, b->stream, &b->error), "flush", b->error.text);
+	check_results(b);
+	check_reads(b, reading, REPLAYS / 10);
+	must(!gn_cache_flush(b->cache, &b->error), "flush", b->error.text);
+	must(!gn_cache_invalidate(b->cache, &b->error), "invalidate", b->error.text);
+	must(!gn_array_failure(b->bumped.raw(), &b->error), "array", b->error.text);
+	must(!gn_array_failure(b->still.raw(), &b->error), "array", b->error.text);
+	still_standing(b, "flush, invalidate and looking");
+	end_standing(b);
+	cudaGraphExecDestroy(graph);
+	simt_stream_destroy(reading);
+}
+
+// ---- failures ----
+
+// Again and again: the host's forgetting must reach the device.
+static void poll_array_failure(struct bed *b)
+{
+	for (int again = 0; again < 3; again++) {
+		const uint64_t deadline = simt_clock_ns() + DEADLINE_S * 1000000000ull;
+		int rc = 0;
+
+		memset(b->spin, 0, sizeof *b->spin);
+		fail_and_stand<<<1, 1, 0, b->user>>>(b->bumped, b->spin);
+		while (!rc && simt_clock_ns() < deadline)
+			rc = gn_array_failure(b->bumped.raw(), &b->error);
+		simt_store_release_sys_u32(&b->spin->end, 1);
+		must(rc == -GN_ERANGE, "polled failure", rc ? b->error.text : "never came");
+		must(!simt_stream_wait(b->stream), "wait", simt_stream_message(b->stream));
+	}
+}
+
+static void limit_writes(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = bytes;
+	must(!setrlimit(RLIMIT_FSIZE, &limit), "setrlimit");
+}
+
+static int flush_once(struct bed *b)
+{
+	must(!gn_cache_flush_on(b->cache, b->stream, &b->error), "flush_on", b->error.text);
+	must(!simt_stream_wait(b->stream), "wait", simt_stream_message(b->stream));
+	return gn_cache_flush_result(b->cache, b->stream, &b->error);
+}
+
+// A file that cannot be written, then can.
+static void hear_of_failed_flushes(struct bed *b)
+{
+	struct gn_cache_options options = {};
+	struct gn_array_config config = {GN_PAGED, nullptr, nullptr, 0, 1 << 10, 8};
+	struct bed f = *b;
+	struct gn_array raw;
+	char uri[128];
+
+	snprintf(uri, sizeof uri, "file:/tmp/grapnel-graph-%d?create=1M&direct=0", (int)getpid());
+	must(!gn_store_open(&f.store, f.machine, uri, nullptr, &f.error), "file", f.error.text);
+	options.bytes = 64 << 10;
+	must(!gn_cache_create(&f.cache, f.machine, &f.store, 1, &options, &f.error), "cache", f.error.text);
+	config.cache = f.cache;
+	config.store = f.store;
+	must(!gn_array_create(&raw, f.machine, &config, &f.error), "array", f.error.text);
+	for (uint64_t again = 1; again <= 3; again++) {
+		uint64_t first = 0;
+
+		write_first<<<1, 1, 0, f.user>>>(gn::array<uint64_t>(raw), again);
+		limit_writes(0);
+		must(flush_once(&f) == -GN_EIO, "a flush that fails", "said nothing");
+		must(std::strstr(f.error.text, "1 pages") != nullptr, "a flush that fails", f.error.text);
+		must(gn_cache_write_failure(f.cache, &f.error) == -GN_EIO, "write failure", "said nothing");
+		must(!gn_cache_write_failure(f.cache, &f.error), "write failure", "said it twice");
+		limit_writes(RLIM_INFINITY);
+		must(!flush_once(&f), "flush", f.error.text);
+		must(!gn_store_read(f.store, 0, &first, 8, &f.error) && first == again, "file", "holds something else");
+	}
+	gn_array_destroy(&raw, f.machine);
+	gn_cache_destroy(f.cache);
+	gn_store_close(f.store);
+	*std::strchr(uri, '?') = '\0';
+	unlink(uri + std::strlen("file:"));
+}
+
+int main()
+{
+	struct simt_config config = {};
+	struct bed b = {};
+	int code;
+
+	config.name = "cuda";
+	code = simt_open(&b.machine, &config, &b.error);
+	if (code == -GN_ENODEV) {
+		std::printf("skipped: %s\n", b.error.text);
+		return 77;
+	}
+	must(!code, "machine", b.error.text);
+	open_bed(&b);
+	replay_beside_a_standing_kernel(&b);
+	poll_array_failure(&b);
+	hear_of_failed_flushes(&b);
+	close_bed(&b);
+	simt_close(b.machine);
+	std::printf("graph: replays, streams and failures are as they should be\n");
+	return 0;
+}
