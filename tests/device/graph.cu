@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA graph of the program's own kernels and a flush, replayed while another stream stands still: whatever waited for
-// the whole device would wait for that stream, and the test for its deadline. Outputs lie in memory of three allocators;
-// a second stream reads through the same cache meanwhile. Then failures, polled while kernels run.
+// A CUDA graph of the program's own kernels and a flush, replayed while another stream stands still: whatever waited
+// for the whole device would wait for that stream, and the test for its deadline. Outputs lie in memory of three
+// allocators; a second stream reads through the same cache meanwhile. Then failures, polled while kernels run.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -13,13 +13,14 @@ cmake --install "$build" --prefix "$scratch" >/dev/null
 # The promise: the lines below "Expected output" in the first comment; "..." stands for anything.
 promise() {
   awk '/Expected output/ { on = 1; next }
-    on && !/^ \*     / { exit }
-    on { sub(/^ \*     /, ""); print }' "$1"
+    on && !/^( \*|\/\/)     / { exit }
+    on { sub(/^( \*|\/\/)     /, ""); print }' "$1"
 }
 
+# keeps_promise NAME [ENDING]
 keeps_promise() {
-  promise "$source/examples/$1.c" >"$scratch/$1.want"
-  [ -s "$scratch/$1.want" ] || { echo "$1.c: promises nothing"; return 1; }
+  promise "$source/examples/$1.${2:-c}" >"$scratch/$1.want"
+  [ -s "$scratch/$1.want" ] || { echo "$1: promises nothing"; return 1; }
   awk -v name="$1" '
     NR == FNR { want[++lines] = $0; next }
     {
@@ -44,6 +45,16 @@ status=0
 for file in "$source"/examples/*.c; do
   name=$(basename "$file" .c)
   (cd "$scratch" && "./by cmake/$name" cpu >"$name.got") && keeps_promise "$name" || status=1
+done
+
+# Those for a GPU alone are built where the library has the cuda machine, and run where there is one.
+for file in "$source"/examples/*.cu; do
+  name=$(basename "$file" .cu)
+  [ -x "$scratch/by cmake/$name" ] || continue
+  code=0
+  (cd "$scratch" && "./by cmake/$name" >"$name.got") || code=$?
+  [ "$code" -eq 77 ] && continue
+  { [ "$code" -eq 0 ] && keeps_promise "$name" cu; } || status=1
 done
 
 # Where the library holds the cuda machine, a C compiler sees the kernels for the cpu machine only; that must link too.
