@@ -159,7 +159,7 @@ enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED };
 SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word, uint64_t seen, uint32_t frame)
 {
 	simt_store_release_dev_u64(word, seen & GN_WORD_VERSION); /* R6 */
-	simt_store_relaxed_dev_u32(&c->owner[frame], GN__OWNER_CLAIMED);
+	simt_store_release_dev_u32(&c->owner[frame], GN__OWNER_CLAIMED); /* a flush that sees it looks no further */
 	gn__count_eviction(c);
 }
 
