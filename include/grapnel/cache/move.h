@@ -83,7 +83,7 @@ SIMT_FN void gn__move_runs(const struct gn_store_view *s, uint32_t mask, int wan
  * Move what every lane of mask has left. Collective; to_store is the same for all. Pages may be of different stores;
  * what can be in flight together is.
  */
-SIMT_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, struct gn__move *m)
+SIMT_NOINLINE_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, struct gn__move *m)
 {
 	uint32_t wanting = simt_ballot(mask, m->left != 0);
 
@@ -137,7 +137,7 @@ SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page
 }
 
 /* Fetch what the lanes of mask have left. Collective. */
-SIMT_FN void gn__fetch_all(const struct gn_cache_view *c, uint32_t mask, struct gn__move *m)
+SIMT_NOINLINE_FN void gn__fetch_all(const struct gn_cache_view *c, uint32_t mask, struct gn__move *m)
 {
 	gn__move_all(c, mask, m);
 	if (c->stripe && m->moved && !m->status.code) {
@@ -147,7 +147,7 @@ SIMT_FN void gn__fetch_all(const struct gn_cache_view *c, uint32_t mask, struct 
 }
 
 /* Write what the lanes of mask have left; page is whose. Collective. */
-SIMT_FN void gn__write_all(const struct gn_cache_view *c, uint32_t mask, uint64_t page, struct gn__move *m)
+SIMT_NOINLINE_FN void gn__write_all(const struct gn_cache_view *c, uint32_t mask, uint64_t page, struct gn__move *m)
 {
 	gn__move_all(c, mask, m);
 	if (m->status.code) {

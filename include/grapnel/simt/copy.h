@@ -99,21 +99,21 @@ static __device__ __forceinline__ char *simt__walk_on(uint32_t mask, struct simt
  * @mask   the calling lanes
  * @wants  lanes of mask, the same for all; each passes a run of its own: to, from and bytes as for simt_copy, the
  *         others' are not looked at. Runs do not overlap.
- * Order as simt_copy. Eight pieces of 16 bytes are in flight a lane, over the borders of runs: short runs cost no
+ * Order as simt_copy. Four pieces of 16 bytes are in flight a lane, over the borders of runs: short runs cost no
  * round trip each.
  */
-SIMT_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes)
+SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes)
 {
 #if SIMT_ON_CUDA
 	struct simt__walk from_walk = {wants, 0}, to_walk = {wants, 0};
 
 	__syncwarp(mask);
 	while (to_walk.left) {
-		uint4 v[8];
+		uint4 v[4];
 
-		/* Walked twice: to keep eight addresses as well would not fit into the registers. */
+		/* Walked twice: to keep the addresses as well would take more registers than short kernels have. */
 #pragma unroll
-		for (int k = 0; k < 8; k++) {
+		for (int k = 0; k < 4; k++) {
 			const char *piece = simt__walk_on(mask, &from_walk, from, bytes);
 
 			if (piece)
@@ -121,7 +121,7 @@ SIMT_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void 
 					     : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w) : "l"(piece));
 		}
 #pragma unroll
-		for (int k = 0; k < 8; k++) {
+		for (int k = 0; k < 4; k++) {
 			char *piece = simt__walk_on(mask, &to_walk, to, bytes);
 
 			if (piece)
