@@ -15,6 +15,7 @@ static const struct tool tools[] = {
     {"doctor", "say what this machine has and what that means", tool_doctor},
     {"gen", "generate a synthetic graph", tool_gen},
     {"bfs", "breadth-first search of a graph that need not fit the cache", tool_bfs},
+    {"bench", "run workloads beside what is done without Grapnel, and the machine's limits", tool_bench},
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grapnel bench: workloads on data in host memory by Grapnel, by what a program does without it, and by the machine's
+ * limits, in one run. Every word read or written is compared with what it should be; one that is not fails the run.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const struct bench_workload workloads[] = {
+    {"sequential", "every word in order", bench_sequential, 1},
+    {"pages", "random pages of 512 bytes, 4 KiB and 16 KiB, each once, cold cache", bench_pages, 1},
+    {"words", "random words of 4 bytes", bench_words, 1},
+    {"add", "C = A + B, three arrays", bench_add, 3},
+    {"reuse", "pages by Zipf's law, as the cache shrinks", bench_reuse, 1},
+};
+
+enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
+
+enum { OPT_MACHINE = 256, OPT_DATA, OPT_CACHE, OPT_WARP, OPT_THREADS, OPT_REPEAT, OPT_QUICK, OPT_JSON, OPT_SVG, OPT_LIST };
+
+struct choice {
+	struct bench_request request;
+	unsigned chosen; /* bit k: workload k */
+	int list;
+};
+
+static const struct argp_option options[] = {
+    {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
+    {"data", OPT_DATA, "SIZE", 0, "of each array, in host memory (default 256M, on a GPU 8G)", 0},
+    {"cache", OPT_CACHE, "SIZE", 0, "of every cache (default a part of the data, as each workload says)", 0},
+    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
+    {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
+    {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 3)", 0},
+    {"quick", OPT_QUICK, NULL, 0, "4 MiB of data, one run: to see that it works", 0},
+    {"json", OPT_JSON, "FILE", 0, "write the rows as JSON; - for standard output, without the tables", 0},
+    {"svg", OPT_SVG, "FILE", 0, "draw the rows", 0},
+    {"list", OPT_LIST, NULL, 0, "name the workloads and end", 0},
+    {0},
+};
+
+static uint64_t size_option(const struct argp_state *state, const char *option, const char *text, uint64_t least)
+{
+	uint64_t bytes = 0;
+
+	if (gn_size_parse(text, &bytes) || bytes < least)
+		argp_error(state, "%s %s: not a size of %llu bytes or more; give one such as 64M or 8G", option, text,
+			   (unsigned long long)least);
+	return bytes;
+}
+
+static void choose(const struct argp_state *state, struct choice *c, const char *name)
+{
+	for (unsigned k = 0; k < WORKLOADS; k++)
+		if (!strcmp(workloads[k].name, name)) {
+			c->chosen |= 1u << k;
+			return;
+		}
+	argp_error(state, "%s: no such workload; --list names them", name);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct choice *c = (struct choice *)state->input;
+	struct bench_request *q = &c->request;
+
+	switch (key) {
+	case OPT_MACHINE: q->machine = arg; return 0;
+	case OPT_DATA: q->data_bytes = size_option(state, "--data", arg, 1 << 20); return 0;
+	case OPT_CACHE: q->cache_bytes = size_option(state, "--cache", arg, 64 << 10); return 0;
+	case OPT_WARP: q->warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32); return 0;
+	case OPT_THREADS: q->threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); return 0;
+	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, BENCH_RUNS); return 0;
+	case OPT_QUICK: q->quick = 1; return 0;
+	case OPT_JSON: q->json = arg; return 0;
+	case OPT_SVG: q->svg = arg; return 0;
+	case OPT_LIST: c->list = 1; return 0;
+	case ARGP_KEY_ARG: choose(state, c, arg); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "[WORKLOAD...]",
+    "Run workloads on data in host memory, beside what is done without Grapnel and the machine's limits.\vWithout a "
+    "workload all are run. Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called wrongly.",
+    NULL,
+    NULL,
+    NULL,
+};
+
+static int run(struct bench *b, unsigned chosen, struct gn_error *e)
+{
+	const int table = !b->q->json || strcmp(b->q->json, "-");
+	unsigned arrays = 1, shown = 0;
+	int rc;
+
+	for (unsigned k = 0; k < WORKLOADS; k++)
+		if (chosen >> k & 1 && workloads[k].arrays > arrays)
+			arrays = workloads[k].arrays;
+	rc = bench_open(b, arrays, e);
+	for (unsigned k = 0; k < WORKLOADS && !rc; k++) {
+		if (!(chosen >> k & 1))
+			continue;
+		rc = workloads[k].run(b, e);
+		for (; shown < b->groups && table; shown++)
+			bench_print(b, &b->group[shown]);
+	}
+	if (!rc && b->q->json)
+		rc = bench_write_json(b, e);
+	return !rc && b->q->svg ? bench_write_svg(b, e) : rc;
+}
+
+static int list(void)
+{
+	for (unsigned k = 0; k < WORKLOADS; k++)
+		printf("%-12s %s\n", workloads[k].name, workloads[k].summary);
+	return TOOL_OK;
+}
+
+int tool_bench(int argc, char **argv)
+{
+	static struct bench b; /* its rows are large for a stack */
+	struct choice c;
+	struct gn_error e;
+	int rc;
+
+	memset(&c, 0, sizeof c);
+	memset(&b, 0, sizeof b);
+	memset(&e, 0, sizeof e);
+	c.request.machine = "cpu";
+	argp_parse(&argp, argc, argv, 0, NULL, &c);
+	if (c.list)
+		return list();
+	if (!c.request.repeat)
+		c.request.repeat = c.request.quick ? 1 : 3;
+	b.q = &c.request;
+	rc = run(&b, c.chosen ? c.chosen : (1u << WORKLOADS) - 1, &e);
+	bench_close(&b);
+	return rc ? tool_fail("bench", &e) : TOOL_OK;
+}

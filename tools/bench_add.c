@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * add: C = A + B, three arrays in host memory, through a cache of half of one of them. What counts ends when the last
+ * word of C is in host memory; every word of it is compared after each run.
+ */
+#include <string.h>
+
+#include "baselines/add.h"
+#include "bench.h"
+#include "bench_add.h"
+
+int bench_add_check(struct bench *b, struct bench_add *a, struct gn_error *e)
+{
+	struct gn_base_add_args args = a->args;
+	double seconds;
+
+	args.out = (uint32_t *)(void *)(b->memory + 2 * b->bytes);
+	args.words = b->bytes / 4;
+	return bench_launch(b, &gn_base_add_check_kernel, b->grid, &args, &seconds, e);
+}
+
+/* One launch, and the flush of what is still in the cache. */
+static int run_launch(struct bench *b, void *user, double *seconds, struct gn_error *e)
+{
+	struct bench_add *a = (struct bench_add *)user;
+	const double begin = tool_seconds();
+	int rc;
+
+	a->args.salt++;
+	rc = bench_launch(b, a->kernel, b->grid, &a->args, seconds, e);
+	if (!rc && a->cache)
+		rc = gn_cache_flush(a->cache, e);
+	*seconds = tool_seconds() - begin;
+	if (!rc)
+		rc = bench_add_check(b, a, e);
+	return !rc && a->cache ? gn_cache_invalidate(a->cache, e) : rc;
+}
+
+int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum bench_role role,
+		  const struct simt_kernel *kernel, struct gn_error *e)
+{
+	const struct bench_way way = {name, role, BENCH_BYTES, 3.0 * (double)b->bytes, run_launch, a, 0};
+
+	a->kernel = kernel;
+	return bench_measure(b, &way, NULL, e);
+}
+
+static int make_arrays(struct bench *b, struct bench_add *a, struct gn_error *e)
+{
+	struct gn_array *arrays[] = {&a->args.a, &a->args.b, &a->args.c};
+	struct gn_array_config config;
+	int rc = 0;
+
+	memset(&config, 0, sizeof config);
+	config.mode = GN_PAGED;
+	config.cache = a->cache;
+	config.store = b->store;
+	config.count = b->bytes / 4;
+	config.element_bytes = 4;
+	for (unsigned k = 0; k < 3 && !rc; k++) {
+		config.offset = k * b->bytes;
+		rc = gn_array_create(arrays[k], b->machine, &config, e);
+	}
+	return rc;
+}
+
+static int drop_arrays(struct bench *b, struct bench_add *a, struct gn_error *e)
+{
+	struct gn_array *arrays[] = {&a->args.a, &a->args.b, &a->args.c};
+	int rc = 0;
+
+	for (unsigned k = 0; k < 3; k++) {
+		if (arrays[k]->failure && !rc)
+			rc = gn_array_failure(arrays[k], e);
+		if (arrays[k]->failure)
+			gn_array_destroy(arrays[k], b->machine);
+	}
+	if (a->cache)
+		gn_cache_destroy(a->cache);
+	return rc;
+}
+
+static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
+{
+	struct gn_cache_options options;
+	int failed, rc;
+
+	memset(&options, 0, sizeof options);
+	options.bytes = b->q->cache_bytes ? b->q->cache_bytes : b->bytes / 2;
+	rc = gn_cache_create(&a->cache, b->machine, &b->store, 1, &options, e);
+	if (!rc)
+		rc = make_arrays(b, a, e);
+	if (!rc)
+		rc = bench_add_row(b, a, "paged-pages", BENCH_OURS, &gn_base_add_page_kernel, e);
+	if (!rc)
+		rc = bench_add_row(b, a, "paged-scalar", BENCH_OURS, &gn_base_add_scalar_kernel, e);
+	failed = drop_arrays(b, a, rc ? NULL : e);
+	return rc ? rc : failed;
+}
+
+int bench_add(struct bench *b, struct gn_error *e)
+{
+	struct bench_add a;
+	double seconds;
+	int rc;
+
+	memset(&a, 0, sizeof a);
+	for (unsigned k = 0; k < 2; k++)
+		a.args.in[k] = (const uint32_t *)(const void *)(b->memory + k * b->bytes);
+	a.args.out = (uint32_t *)(void *)(b->memory + 2 * b->bytes);
+	a.args.words = b->bytes / 4;
+	a.args.wrong = b->wrong;
+	a.args.page_words = 1024;
+	bench_begin(b, "add", b->info.is_cuda ? "tiles" : "plain", "C = A + B, %.3g GB each in host memory", (double)b->bytes / 1e9);
+	rc = bench_launch(b, &gn_base_add_fill_kernel, b->grid, &a.args, &seconds, e);
+	if (!rc)
+		rc = bench_add_row(b, &a, b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE, &gn_base_add_pointer_kernel, e);
+#ifdef GN_CUDA
+	if (!rc)
+		rc = bench_cuda_copies(b, e);
+	if (!rc)
+		rc = bench_cuda_add(b, &a, e);
+#endif
+	return rc ? rc : paged_rows(b, &a, e);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of what a program has without Grapnel: the runtime's copies, tiles by hand, managed memory. Compiled only into a
+ * build with the cuda machine.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "baselines/pages.h"
+#include "baselines/read.h"
+#include "baselines/runtime.h"
+#include "baselines/words.h"
+#include "bench_add.h"
+
+/* ---- copies ---- */
+
+static void copies_row(struct bench *b, const char *name, double rate, double bytes)
+{
+	struct bench_group *g = &b->group[b->groups - 1];
+	struct bench_row *r = &g->row[g->rows++];
+
+	memset(r, 0, sizeof *r);
+	r->name = name;
+	r->role = BENCH_LIMIT;
+	r->unit = BENCH_BYTES;
+	r->amount = bytes;
+	r->seconds = bytes / rate;
+}
+
+int bench_cuda_copies(struct bench *b, struct gn_error *e)
+{
+	const uint64_t bytes = b->bytes < 4ull << 30 ? b->bytes / 2 : 2ull << 30;
+	double rates[3];
+	char *device;
+	int rc;
+
+	if (!b->info.is_cuda)
+		return 0;
+	device = (char *)simt_alloc(b->machine, 2 * bytes, SIMT_DEVICE);
+	if (!device)
+		return gn_error_set(e, -GN_ENOMEM, "no room on the device to measure copies");
+	/* What is copied back is what was copied in. */
+	rc = simt_move(b->machine, device + bytes, b->memory + bytes, bytes);
+	if (!rc)
+		rc = gn_base_copies(b->memory, device, bytes, rates, e);
+	simt_free(b->machine, device);
+	if (rc)
+		return rc;
+	copies_row(b, "memcpy-in", rates[0], (double)bytes);
+	copies_row(b, "memcpy-out", rates[1], (double)bytes);
+	copies_row(b, "memcpy-both", rates[2], 2.0 * (double)bytes);
+	return 0;
+}
+
+/* ---- tiles ---- */
+
+struct tile_run {
+	struct gn_base_tiling tiling;
+	struct gn_base_read_args read;
+	struct bench_add *add; /* NULL: sequential */
+};
+
+static void read_arguments(void *user, void *arguments, uint64_t at, uint64_t bytes, char *const in[2], char *out)
+{
+	struct gn_base_read_args args = ((const struct tile_run *)user)->read;
+
+	(void)out;
+	args.memory = (const uint32_t *)(const void *)in[0];
+	args.first = at / 4;
+	args.words = bytes / 4;
+	memcpy(arguments, &args, sizeof args);
+}
+
+static void add_arguments(void *user, void *arguments, uint64_t at, uint64_t bytes, char *const in[2], char *out)
+{
+	struct gn_base_add_args args = ((const struct tile_run *)user)->add->args;
+
+	(void)at;
+	for (int k = 0; k < 2; k++)
+		args.in[k] = (const uint32_t *)(const void *)in[k];
+	args.out = (uint32_t *)(void *)out;
+	args.words = bytes / 4;
+	memcpy(arguments, &args, sizeof args);
+}
+
+static int run_tiles(struct bench *b, void *user, double *seconds, struct gn_error *e)
+{
+	struct tile_run *t = (struct tile_run *)user;
+	int rc;
+
+	if (t->add)
+		t->add->args.salt++;
+	rc = gn_base_tile(&t->tiling, seconds, e);
+	return !rc && t->add ? bench_add_check(b, t->add, e) : rc;
+}
+
+/* The shape that is fastest in one trial each is the one that is measured. */
+static int best_shape(struct bench *b, struct tile_run *t, struct gn_error *e)
+{
+	static const uint64_t sizes[] = {4ull << 20, 16ull << 20, 64ull << 20};
+	double best = 1e9, seconds;
+	uint64_t bytes = 0;
+	unsigned streams = 0;
+
+	for (unsigned k = 0; k < sizeof sizes / sizeof *sizes; k++)
+		for (unsigned s = 2; s <= 3; s++) {
+			int rc;
+
+			t->tiling.tile_bytes = sizes[k];
+			t->tiling.streams = s;
+			rc = run_tiles(b, t, &seconds, e);
+			if (rc)
+				return rc;
+			if (seconds < best) {
+				best = seconds;
+				bytes = sizes[k];
+				streams = s;
+			}
+		}
+	t->tiling.tile_bytes = bytes;
+	t->tiling.streams = streams;
+	return 0;
+}
+
+static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struct gn_error *e)
+{
+	const struct bench_way way = {"tiles", BENCH_BASELINE, BENCH_BYTES, (double)arrays * (double)b->bytes, run_tiles, t, 0};
+	struct bench_row *row;
+	int rc;
+
+	t->tiling.bytes = b->bytes;
+	t->tiling.grid = b->resident;
+	t->tiling.user = t;
+	t->tiling.buffer = (char *)simt_alloc(b->machine, arrays * 3 * (64ull << 20), SIMT_DEVICE);
+	if (!t->tiling.buffer)
+		return gn_error_set(e, -GN_ENOMEM, "no room on the device for tiles");
+	rc = best_shape(b, t, e);
+	if (!rc)
+		rc = bench_measure(b, &way, &row, e);
+	if (!rc)
+		snprintf(row->note, sizeof row->note, "tiles of %llu MiB, %u streams",
+			 (unsigned long long)(t->tiling.tile_bytes >> 20), t->tiling.streams);
+	simt_free(b->machine, t->tiling.buffer);
+	return rc;
+}
+
+int bench_cuda_add(struct bench *b, struct bench_add *a, struct gn_error *e)
+{
+	struct tile_run t;
+
+	if (!b->info.is_cuda)
+		return 0;
+	memset(&t, 0, sizeof t);
+	t.tiling.in[0] = b->memory;
+	t.tiling.in[1] = b->memory + b->bytes;
+	t.tiling.out = b->memory + 2 * b->bytes;
+	t.tiling.kernel = &gn_base_add_pointer_kernel;
+	t.tiling.arguments = add_arguments;
+	t.add = a;
+	return tiles_row(b, &t, 3, e);
+}
+
+/* ---- managed memory ---- */
+
+struct managed {
+	void *memory;
+	uint64_t bytes;
+	enum gn_base_hint hint;
+	int fetch;
+	const struct simt_kernel *kernel;
+	const void *arguments;
+};
+
+static int run_managed(struct bench *b, void *user, double *seconds, struct gn_error *e)
+{
+	const struct managed *m = (const struct managed *)user;
+	int rc = gn_base_managed_cool(m->memory, m->bytes, m->hint, e);
+	const double begin = tool_seconds();
+	double ignored;
+
+	if (!rc && m->fetch)
+		rc = gn_base_managed_fetch(m->memory, m->bytes, e);
+	if (!rc)
+		rc = bench_launch(b, m->kernel, b->grid, m->arguments, &ignored, e);
+	*seconds = tool_seconds() - begin;
+	return rc;
+}
+
+static int managed_row(struct bench *b, const char *name, struct managed *m, enum bench_unit unit, double amount,
+		       struct gn_error *e)
+{
+	const struct bench_way way = {name, BENCH_BASELINE, unit, amount, run_managed, m, b->q->repeat < 3 ? 1u : 3u};
+
+	return bench_measure(b, &way, NULL, e);
+}
+
+static int open_managed(struct bench *b, struct managed *m, uint64_t bytes, struct gn_error *e)
+{
+	int rc;
+
+	memset(m, 0, sizeof *m);
+	m->bytes = bytes;
+	rc = gn_base_managed_alloc(&m->memory, bytes, e);
+	return rc ? rc : bench_fill(b, m->memory, bytes, e);
+}
+
+static int managed_sequential(struct bench *b, struct managed *m, struct gn_error *e)
+{
+	const double bytes = (double)m->bytes;
+	struct gn_base_read_args args;
+	int rc;
+
+	memset(&args, 0, sizeof args);
+	args.memory = (const uint32_t *)m->memory;
+	args.words = m->bytes / 4;
+	args.wrong = b->wrong;
+	m->kernel = &gn_base_read_wide_kernel;
+	m->arguments = &args;
+	rc = managed_row(b, "managed", m, BENCH_BYTES, bytes, e);
+	m->hint = GN_BASE_READ_MOSTLY;
+	if (!rc)
+		rc = managed_row(b, "managed-read-mostly", m, BENCH_BYTES, bytes, e);
+	m->hint = GN_BASE_PREFER_DEVICE;
+	if (!rc)
+		rc = managed_row(b, "managed-prefer-device", m, BENCH_BYTES, bytes, e);
+	m->fetch = 1;
+	return rc ? rc : managed_row(b, "managed-prefetch", m, BENCH_BYTES, bytes, e);
+}
+
+int bench_cuda_sequential(struct bench *b, struct gn_error *e)
+{
+	struct tile_run t;
+	struct managed m;
+	int rc;
+
+	if (!b->info.is_cuda)
+		return 0;
+	memset(&t, 0, sizeof t);
+	t.tiling.in[0] = b->memory;
+	t.tiling.kernel = &gn_base_read_wide_kernel;
+	t.tiling.arguments = read_arguments;
+	t.read.wrong = b->wrong;
+	rc = tiles_row(b, &t, 1, e);
+	if (rc)
+		return rc;
+	/* Faults are so slow that a part says as much. */
+	rc = open_managed(b, &m, b->bytes < 4ull << 30 ? b->bytes : 4ull << 30, e);
+	if (!rc)
+		rc = managed_sequential(b, &m, e);
+	gn_base_managed_free(m.memory);
+	return rc;
+}
+
+enum { MANAGED_TOUCHES = 1 << 17 };
+
+int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
+{
+	struct gn_base_pages_args args;
+	struct managed m;
+	int rc;
+
+	if (!b->info.is_cuda)
+		return 0;
+	memset(&args, 0, sizeof args);
+	rc = open_managed(b, &m, b->bytes, e);
+	args.memory = (const uint32_t *)m.memory;
+	args.order = gn_base_order_init(b->bytes / page_bytes, 1);
+	args.touches = args.order.count < MANAGED_TOUCHES ? args.order.count : MANAGED_TOUCHES;
+	args.page_bytes = page_bytes;
+	args.wrong = b->wrong;
+	m.kernel = &gn_base_pages_pointer_kernel;
+	m.arguments = &args;
+	if (!rc)
+		rc = managed_row(b, "managed", &m, BENCH_BYTES, (double)args.touches * page_bytes, e);
+	gn_base_managed_free(m.memory);
+	return rc;
+}
+
+int bench_cuda_words(struct bench *b, struct gn_error *e)
+{
+	struct gn_base_words_args args;
+	struct managed m;
+	int rc;
+
+	if (!b->info.is_cuda)
+		return 0;
+	memset(&args, 0, sizeof args);
+	rc = open_managed(b, &m, b->bytes, e);
+	args.memory = (const uint32_t *)m.memory;
+	args.words = m.bytes / 4;
+	args.touches = args.words < MANAGED_TOUCHES ? args.words : MANAGED_TOUCHES;
+	args.wrong = b->wrong;
+	m.kernel = &gn_base_words_pointer_kernel;
+	m.arguments = &args;
+	if (!rc)
+		rc = managed_row(b, "managed", &m, BENCH_ACCESSES, (double)args.touches, e);
+	gn_base_managed_free(m.memory);
+	return rc;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pages: whole pages in a random order, each once, through a cold cache of a sixteenth of the data.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "baselines/pages.h"
+#include "baselines/read.h"
+#include "bench.h"
+
+static int kernel_row(struct bench *b, const char *name, enum bench_role role, const struct simt_kernel *kernel,
+		      struct gn_base_pages_args *args, struct gn_cache *cool, struct gn_error *e)
+{
+	/* The scratch pages are one wave's. */
+	struct bench_kernel k = {kernel, args, cool, &args->order.seed, args->scratch ? b->resident : b->grid};
+	const double bytes = (double)args->touches * args->page_bytes;
+	const struct bench_way way = {name, role, BENCH_BYTES, bytes, bench_run_kernel, &k, 0};
+
+	return bench_measure(b, &way, NULL, e);
+}
+
+static int stream_row(struct bench *b, struct gn_error *e)
+{
+	struct gn_base_read_args args;
+	struct bench_kernel k = {&gn_base_read_wide_kernel, &args, NULL, NULL, {0, 0, 0}};
+	const struct bench_way way = {"stream", BENCH_LIMIT, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
+
+	memset(&args, 0, sizeof args);
+	args.memory = (const uint32_t *)(const void *)b->memory;
+	args.words = b->bytes / 4;
+	args.wrong = b->wrong;
+	return bench_measure(b, &way, NULL, e);
+}
+
+static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
+{
+	const uint64_t warps = (uint64_t)b->resident.blocks * b->resident.block_threads / b->info.warp_width;
+	int rc;
+
+	args->scratch = (char *)simt_alloc(b->machine, warps * args->page_bytes, SIMT_DEVICE);
+	if (!args->scratch)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for a page a warp");
+	rc = kernel_row(b, "copy", BENCH_LIMIT, &gn_base_pages_copy_kernel, args, NULL, e);
+	simt_free(b->machine, args->scratch);
+	args->scratch = NULL;
+	return rc;
+}
+
+static int paged_rows(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
+{
+	struct gn_cache *cache;
+	int failed, rc = bench_cache(b, &cache, &args->array, 16, args->page_bytes, 0, e);
+
+	if (!rc)
+		rc = kernel_row(b, "paged-pages", BENCH_OURS, &gn_base_pages_cached_kernel, args, cache, e);
+	failed = bench_uncache(b, cache, &args->array, rc ? NULL : e);
+	return rc ? rc : failed;
+}
+
+static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
+{
+	struct gn_base_pages_args args;
+	char name[32], size[16];
+	int rc;
+
+	memset(&args, 0, sizeof args);
+	args.memory = (const uint32_t *)(const void *)b->memory;
+	args.touches = b->bytes / page_bytes;
+	args.order = gn_base_order_init(args.touches, 1);
+	args.wrong = b->wrong;
+	args.page_bytes = page_bytes;
+	snprintf(size, sizeof size, page_bytes < 1024 ? "%u" : "%uK", page_bytes < 1024 ? page_bytes : page_bytes / 1024);
+	snprintf(name, sizeof name, "pages-%s", size);
+	bench_begin(b, name, "stream", "random pages of %s%s of %.3g GB in host memory, each once, cold cache", size,
+		    page_bytes < 1024 ? " bytes" : "iB", (double)b->bytes / 1e9);
+	rc = stream_row(b, e);
+	if (!rc)
+		rc = copy_row(b, &args, e);
+	if (!rc)
+		rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE, &gn_base_pages_pointer_kernel, &args,
+				NULL, e);
+#ifdef GN_CUDA
+	if (!rc)
+		rc = bench_cuda_pages(b, page_bytes, e);
+#endif
+	return rc ? rc : paged_rows(b, &args, e);
+}
+
+int bench_pages(struct bench *b, struct gn_error *e)
+{
+	static const uint32_t sizes[] = {512, 4096, 16384};
+	int rc = 0;
+
+	for (unsigned k = 0; k < sizeof sizes / sizeof *sizes && !rc; k++)
+		rc = one_size(b, sizes[k], e);
+	return rc;
+}

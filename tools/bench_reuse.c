@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reuse: pages of 4 KiB, some far more often than others (Zipf, 0.99), as the cache shrinks.
+ *
+ * The amount of a row of ours is what it fetched: with the link busy all the time and no other cost, the row would be
+ * as fast as the stream.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "baselines/read.h"
+#include "baselines/reuse.h"
+#include "bench.h"
+
+enum { PAGE_BYTES = 4096, TOUCHES_OF_A_PAGE = 4 };
+
+static int stream_row(struct bench *b, struct gn_error *e)
+{
+	struct gn_base_read_args args;
+	struct bench_kernel k = {&gn_base_read_wide_kernel, &args, NULL, NULL, {0, 0, 0}};
+	const struct bench_way way = {"stream", BENCH_LIMIT, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
+
+	memset(&args, 0, sizeof args);
+	args.memory = (const uint32_t *)(const void *)b->memory;
+	args.words = b->bytes / 4;
+	args.wrong = b->wrong;
+	return bench_measure(b, &way, NULL, e);
+}
+
+static int pointer_row(struct bench *b, struct gn_base_reuse_args *args, struct gn_error *e)
+{
+	struct bench_kernel k = {&gn_base_reuse_pointer_kernel, args, NULL, NULL, {0, 0, 0}};
+	const double bytes = (double)args->touches * PAGE_BYTES;
+	const struct bench_way way = {b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE, BENCH_BYTES, bytes,
+				      bench_run_kernel, &k, 0};
+
+	return bench_measure(b, &way, NULL, e);
+}
+
+/* The counters are of all runs since the cache was made, each of which began cold. */
+static int note_misses(struct gn_cache *cache, const struct gn_base_reuse_args *args, unsigned runs, struct bench_row *r,
+		       struct gn_error *e)
+{
+	struct gn_cache_facts facts;
+	int rc = gn_cache_describe(cache, &facts);
+
+	if (rc)
+		return gn_error_set(e, rc, "the cache's counters cannot be read");
+	r->amount = (double)facts.count.fetched_bytes / runs;
+	snprintf(r->note, sizeof r->note, "%.1f %% of %.3g GB fetched: %.1f GB/s to the reader",
+		 100 * r->amount / ((double)args->touches * PAGE_BYTES), (double)args->touches * PAGE_BYTES / 1e9,
+		 (double)args->touches * PAGE_BYTES / r->seconds / 1e9);
+	return 0;
+}
+
+static int cached_row(struct bench *b, struct gn_base_reuse_args *args, unsigned part, struct gn_error *e)
+{
+	static const char *const names[] = {"cache-1/1", "cache-1/2", "cache-1/4", "cache-1/8"};
+	const char *name = names[part == 1 ? 0 : part == 2 ? 1 : part == 4 ? 2 : 3];
+	struct bench_kernel k = {&gn_base_reuse_cached_kernel, args, NULL, NULL, {0, 0, 0}};
+	struct bench_way way = {name, BENCH_OURS, BENCH_BYTES, 0, bench_run_kernel, &k, 0};
+	struct bench_row *row;
+	int failed, rc = bench_cache(b, &k.cool, &args->array, part, PAGE_BYTES, 1, e);
+
+	if (!rc)
+		rc = bench_measure(b, &way, &row, e);
+	if (!rc)
+		rc = note_misses(k.cool, args, b->q->repeat + 1, row, e);
+	failed = bench_uncache(b, k.cool, &args->array, rc ? NULL : e);
+	return rc ? rc : failed;
+}
+
+static int with_trace(struct bench *b, struct gn_base_reuse_args *args, struct gn_error *e)
+{
+	double seconds;
+	int rc = bench_launch(b, &gn_base_reuse_draw_kernel, b->grid, args, &seconds, e);
+
+	if (!rc)
+		rc = stream_row(b, e);
+	if (!rc)
+		rc = pointer_row(b, args, e);
+	for (unsigned part = 1; part <= 8 && !rc; part *= 2)
+		rc = cached_row(b, args, part, e);
+	return rc;
+}
+
+int bench_reuse(struct bench *b, struct gn_error *e)
+{
+	struct gn_base_reuse_args args;
+	int rc;
+
+	memset(&args, 0, sizeof args);
+	args.memory = (const uint32_t *)(const void *)b->memory;
+	args.order = gn_base_order_init(b->bytes / PAGE_BYTES, 1);
+	args.touches = TOUCHES_OF_A_PAGE * args.order.count;
+	args.wrong = b->wrong;
+	args.page_bytes = PAGE_BYTES;
+	gn_base_zipf(&args, 0.99);
+	bench_begin(b, "reuse", "stream", "pages of 4 KiB of %.3g GB in host memory by Zipf's law (0.99), as the cache shrinks",
+		    (double)b->bytes / 1e9);
+	args.trace = (uint32_t *)simt_alloc(b->machine, args.touches * sizeof *args.trace, SIMT_DEVICE);
+	if (!args.trace)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for the trace; take a smaller --data");
+	rc = with_trace(b, &args, e);
+	simt_free(b->machine, args.trace);
+	return rc;
+}
