@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "baselines/host.h"
 #include "baselines/pages.h"
 #include "baselines/read.h"
 #include "baselines/runtime.h"
@@ -166,15 +167,32 @@ struct managed {
 	void *memory;
 	uint64_t bytes;
 	enum gn_base_hint hint;
-	int fetch;
+	int fetch; /* a prefetch before the kernel, which counts */
+	int fresh; /* new memory each run, which the host has written */
 	const struct simt_kernel *kernel;
 	const void *arguments;
+	const uint32_t **words; /* in the arguments */
 };
+
+/* In host memory again, as the runtime put it there or as the host wrote it. */
+static int cool(struct managed *m, struct gn_error *e)
+{
+	int rc;
+
+	if (!m->fresh)
+		return gn_base_managed_cool(m->memory, m->bytes, m->hint, e);
+	gn_base_managed_free(m->memory);
+	rc = gn_base_managed_alloc(&m->memory, m->bytes, e);
+	if (!rc)
+		gn_base_host_fill((uint32_t *)m->memory, m->bytes / 4);
+	*m->words = (const uint32_t *)m->memory;
+	return rc;
+}
 
 static int run_managed(struct bench *b, void *user, double *seconds, struct gn_error *e)
 {
-	const struct managed *m = (const struct managed *)user;
-	int rc = gn_base_managed_cool(m->memory, m->bytes, m->hint, e);
+	struct managed *m = (struct managed *)user;
+	int rc = cool(m, e);
 	const double begin = tool_seconds();
 	double ignored;
 
@@ -224,7 +242,12 @@ static int managed_sequential(struct bench *b, struct managed *m, struct gn_erro
 	if (!rc)
 		rc = managed_row(b, "managed-prefer-device", m, BENCH_BYTES, bytes, e);
 	m->fetch = 1;
-	return rc ? rc : managed_row(b, "managed-prefetch", m, BENCH_BYTES, bytes, e);
+	if (!rc)
+		rc = managed_row(b, "managed-prefetch", m, BENCH_BYTES, bytes, e);
+	m->fetch = 0;
+	m->fresh = 1;
+	m->words = &args.memory;
+	return rc ? rc : managed_row(b, "managed-host-written", m, BENCH_BYTES, bytes, e);
 }
 
 int bench_cuda_sequential(struct bench *b, struct gn_error *e)
@@ -272,6 +295,9 @@ int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	m.arguments = &args;
 	if (!rc)
 		rc = managed_row(b, "managed", &m, BENCH_BYTES, (double)args.touches * page_bytes, e);
+	m.hint = GN_BASE_READ_MOSTLY;
+	if (!rc)
+		rc = managed_row(b, "managed-read-mostly", &m, BENCH_BYTES, (double)args.touches * page_bytes, e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }
