@@ -9,6 +9,8 @@
 #include "baselines/read.h"
 #include "bench.h"
 
+enum { BATCH_BYTES = 16384 }; /* of the pages that a warp holds at once */
+
 static int kernel_row(struct bench *b, const char *name, enum bench_role role, const struct simt_kernel *kernel,
 		      struct gn_base_pages_args *args, struct gn_cache *cool, struct gn_error *e)
 {
@@ -54,6 +56,8 @@ static int paged_rows(struct bench *b, struct gn_base_pages_args *args, struct g
 
 	if (!rc)
 		rc = kernel_row(b, "paged-pages", BENCH_OURS, &gn_base_pages_cached_kernel, args, cache, e);
+	if (!rc)
+		rc = kernel_row(b, "paged-batch", BENCH_OURS, &gn_base_pages_batch_kernel, args, cache, e);
 	failed = bench_uncache(b, cache, &args->array, rc ? NULL : e);
 	return rc ? rc : failed;
 }
@@ -70,6 +74,7 @@ static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	args.order = gn_base_order_init(args.touches, 1);
 	args.wrong = b->wrong;
 	args.page_bytes = page_bytes;
+	args.batch = BATCH_BYTES / page_bytes;
 	snprintf(size, sizeof size, page_bytes < 1024 ? "%u" : "%uK", page_bytes < 1024 ? page_bytes : page_bytes / 1024);
 	snprintf(name, sizeof name, "pages-%s", size);
 	bench_begin(b, name, "stream", "random pages of %s%s of %.3g GB in host memory, each once, cold cache", size,

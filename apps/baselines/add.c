@@ -78,7 +78,7 @@ SIMT_FN void add_held(const struct gn_base_add_args *a, uint64_t first, const st
 	}
 }
 
-/* Returns whether the three pages could be held together. */
+/* Returns whether the three pages could be held together. All of the page of c is written, so it need not be fetched. */
 SIMT_FN int add_page(const struct gn_base_add_args *a, uint64_t first)
 {
 	const uint32_t warp = gn_base_whole_warp();
@@ -88,7 +88,7 @@ SIMT_FN int add_page(const struct gn_base_add_args *a, uint64_t first)
 	if (gn_array_acquire(&a->a, warp, first, 0, &p))
 		return 0;
 	if (!gn_array_acquire(&a->b, warp, first, 0, &q)) {
-		if (!gn_array_acquire(&a->c, warp, first, 1, &r)) {
+		if (!gn_array_acquire(&a->c, warp, first, GN_OVERWRITE, &r)) {
 			add_held(a, first, &p, &q, &r);
 			gn_array_release(&a->c, warp, &r);
 			done = 1;

@@ -71,18 +71,24 @@ SIMT_FN uint64_t gn_base_compare(const uint32_t *at, uint64_t first, uint64_t co
 	return wrong;
 }
 
-/* Our way to do the same with words [first, first + count), which lie in one page: by a page reference. */
+/* Our way to do the same with words [first, first + count), one by one; also where no page can be held. */
+SIMT_FN uint64_t gn_base_compare_scalar(const struct gn_array *array, uint64_t first, uint64_t count)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = simt_lane(); i < count; i += simt_warp_width())
+		wrong += gn_read_u32(array, first + i) != gn_base_word(first + i);
+	return wrong;
+}
+
+/* Our way to do the same with words that lie in one page: by a page reference. */
 SIMT_FN uint64_t gn_base_compare_page(const struct gn_array *array, uint64_t first, uint64_t count)
 {
 	struct gn_page page;
-	uint64_t wrong = 0;
+	uint64_t wrong;
 
-	/* Every frame is held by others, or it failed: element by element, which goes around the cache. */
-	if (gn_array_acquire(array, gn_base_whole_warp(), first, 0, &page)) {
-		for (uint64_t i = simt_lane(); i < count; i += simt_warp_width())
-			wrong += gn_read_u32(array, first + i) != gn_base_word(first + i);
-		return wrong;
-	}
+	if (gn_array_acquire(array, gn_base_whole_warp(), first, GN_READ, &page))
+		return gn_base_compare_scalar(array, first, count);
 	wrong = gn_base_compare((const uint32_t *)page.data + (first - page.first), first, count);
 	gn_array_release(array, gn_base_whole_warp(), &page);
 	return wrong;
