@@ -75,10 +75,10 @@ static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	args.wrong = b->wrong;
 	args.page_bytes = page_bytes;
 	args.batch = BATCH_BYTES / page_bytes;
-	snprintf(size, sizeof size, page_bytes < 1024 ? "%u" : "%uK", page_bytes < 1024 ? page_bytes : page_bytes / 1024);
-	snprintf(name, sizeof name, "pages-%s", size);
-	bench_begin(b, name, "stream", "random pages of %s%s of %.3g GB in host memory, each once, cold cache", size,
-		    page_bytes < 1024 ? " bytes" : "iB", (double)b->bytes / 1e9);
+	snprintf(size, sizeof size, page_bytes < 1024 ? "%u bytes" : "%u KiB", page_bytes < 1024 ? page_bytes : page_bytes / 1024);
+	snprintf(name, sizeof name, page_bytes < 1024 ? "pages-%u" : "pages-%uK", page_bytes < 1024 ? page_bytes : page_bytes / 1024);
+	bench_begin(b, name, "stream", "random pages of %s of %.3g GB in host memory, each once, cold cache", size,
+		    (double)b->bytes / 1e9);
 	rc = stream_row(b, e);
 	if (!rc)
 		rc = copy_row(b, &args, e);

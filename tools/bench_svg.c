@@ -88,7 +88,7 @@ static void put_row(FILE *to, const struct bench_group *g, const struct bench_ro
 	const double x = x_of(s, bench_rate(r)), share = bench_share(g, r);
 	char label[96];
 
-	put_text(to, LEFT - 10, y + 4, r->role == BENCH_OURS ? "class=\"name ours\"" : "class=\"name\"", r->name);
+	put_text(to, LEFT - 10, y + 4, r->role == BENCH_OURS ? "class=\"ours\"" : "class=\"name\"", r->name);
 	fprintf(to, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"3\" "
 		    "stroke-opacity=\"0.45\"/>\n<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"%s\"/>\n",
 		LEFT, y, x, y, colour_of(r->role), x, y, colour_of(r->role));
@@ -122,7 +122,7 @@ static void put_head(FILE *to, const struct bench *b, double height)
 	fprintf(to,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n"
 		"<style>text { font: 13px sans-serif; fill: #222222 } .title { font-size: 18px; font-weight: bold } "
-		".group { font-weight: bold } .name { text-anchor: end } .ours { font-weight: bold; fill: #1f6fb2 } "
+		".group { font-weight: bold } .name { text-anchor: end } .ours { text-anchor: end; font-weight: bold; fill: #1f6fb2 } "
 		".tick { text-anchor: middle; font-size: 11px; fill: #666666 } .value { font-size: 12px }</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
 		WIDTH, height, WIDTH, height);
