@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_copy.cu - two ways to move pages between pinned host memory and frames in device memory, on one device; one
- * JSON object on stdout, exit status 77 without a device that has bulk copies (sm_90).
+ * page_copy.cu - two ways to move pages between pinned host memory and frames in device memory, on one
+ * device; one JSON object on stdout, exit status 77 without a device that has bulk copies (sm_90).
  *
  *   warp    a warp a page, 16 bytes a lane: simt_copy, which the cache uses
  *   batch   a warp takes 4 KiB of smaller pages at once: every load before the first store
  *   bulk    cp.async.bulk into shared memory and out of it again, a few pieces in flight for each block
  *
- * Random pages, each once: "in" from host memory to consecutive frames, "out" from frames to random host pages. For
- * each way the best of several grids counts, and the smallest within 2 % of it is named too. A figure is the median of
- * RUNS, and every word moved is compared.
+ * Random pages, each once: "in" from host memory to consecutive frames, "out" from frames to random host
+ * pages. For each way the best of several grids counts, and the smallest within 2 % of it is named too. A
+ * figure is the median of RUNS, and every word moved is compared.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -29,11 +29,11 @@ struct job {
 	char *host, *device;
 	uint64_t *wrong;
 	struct gn_base_order order; /* of the pages of the host memory */
-	uint64_t touches;    /* pages moved, and frames */
+	uint64_t touches;           /* pages moved, and frames */
 	uint32_t page_bytes;
-	uint32_t out;        /* 1: from frames to host memory */
-	uint32_t stages;     /* bulk: pieces in flight for a block */
-	uint32_t piece;      /* bulk: bytes */
+	uint32_t out;    /* 1: from frames to host memory */
+	uint32_t stages; /* bulk: pieces in flight for a block */
+	uint32_t piece;  /* bulk: bytes */
 };
 
 void check(cudaError_t rc, const char *what)
@@ -72,7 +72,8 @@ __device__ uint4 pattern(const job &j, uint64_t page, uint32_t at)
 
 __global__ void fill(job j)
 {
-	const uint64_t units = (j.out ? j.touches : j.order.count) * (j.page_bytes / 16), step = (uint64_t)gridDim.x * blockDim.x;
+	const uint64_t units = (j.out ? j.touches : j.order.count) * (j.page_bytes / 16),
+	               step = (uint64_t)gridDim.x * blockDim.x;
 	uint4 *to = (uint4 *)(j.out ? j.device : j.host);
 
 	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step) {
@@ -93,7 +94,8 @@ __global__ void verify(job j)
 	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step) {
 		const uint64_t k = i * 16 / j.page_bytes;
 		const uint32_t at = (uint32_t)(i * 16 % j.page_bytes);
-		const uint4 want = pattern(j, page_of(j, k), at), got = *(const uint4 *)(target_of(j, k) + at);
+		const uint4 want = pattern(j, page_of(j, k), at),
+		            got = *(const uint4 *)(target_of(j, k) + at);
 
 		wrong += want.x != got.x || want.y != got.y || want.z != got.z || want.w != got.w;
 	}
@@ -125,8 +127,8 @@ __global__ void __launch_bounds__(256) copy_batch(job j)
 			const char *from = source_of(j, at / j.page_bytes) + at % j.page_bytes;
 
 			asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
-				     : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
-				     : "l"(from));
+			             : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
+			             : "l"(from));
 		}
 #pragma unroll
 		for (uint32_t k = 0; k < 8; k++) {
@@ -144,18 +146,22 @@ __device__ void barrier_init(uint32_t barrier)
 
 __device__ void bulk_load(uint32_t to, const char *from, uint32_t bytes, uint32_t barrier)
 {
-	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-		     "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
-		     : "memory");
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+	             : "memory");
+	asm volatile(
+	    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+	        to),
+	    "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+	    : "memory");
 }
 
 __device__ void bulk_store(char *to, uint32_t from, uint32_t bytes)
 {
-	asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\tcp.async.bulk.commit_group;" ::"l"(
-			     __cvta_generic_to_global(to)),
-		     "r"(from), "r"(bytes)
-		     : "memory");
+	asm volatile(
+	    "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\tcp.async.bulk.commit_group;" ::
+	        "l"(__cvta_generic_to_global(to)),
+	    "r"(from), "r"(bytes)
+	    : "memory");
 }
 
 __device__ void barrier_wait(uint32_t barrier, uint32_t phase)
@@ -164,10 +170,10 @@ __device__ void barrier_wait(uint32_t barrier, uint32_t phase)
 
 	while (!done)
 		asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
-			     "selp.u32 %0, 1, 0, p;\n\t}"
-			     : "=r"(done)
-			     : "r"(barrier), "r"(phase)
-			     : "memory");
+		             "selp.u32 %0, 1, 0, p;\n\t}"
+		             : "=r"(done)
+		             : "r"(barrier), "r"(phase)
+		             : "memory");
 }
 
 /* The block's i-th piece into its stage. */
@@ -177,7 +183,7 @@ __device__ void stage_load(const job &j, uint64_t i, uint32_t stages, uint32_t b
 	const uint32_t stage = (uint32_t)(i % stages);
 
 	bulk_load(buffers + stage * j.piece, source_of(j, at / j.page_bytes) + at % j.page_bytes, j.piece,
-		  barriers + 8 * stage);
+	          barriers + 8 * stage);
 }
 
 /* One thread a block; it only gives orders. A stage is filled again when the store behind has read it. */
@@ -201,7 +207,8 @@ __global__ void __launch_bounds__(32) copy_bulk(job j)
 		const uint32_t stage = (uint32_t)(i % j.stages);
 
 		barrier_wait(barriers + 8 * stage, (uint32_t)(i / j.stages & 1));
-		bulk_store(target_of(j, at / j.page_bytes) + at % j.page_bytes, buffers + stage * j.piece, j.piece);
+		bulk_store(target_of(j, at / j.page_bytes) + at % j.page_bytes, buffers + stage * j.piece,
+		           j.piece);
 		asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
 		if (i && i - 1 + j.stages < mine)
 			stage_load(j, i - 1 + j.stages, j.stages, buffers, barriers);
@@ -219,7 +226,8 @@ __global__ void __launch_bounds__(256) stream(job j)
 	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step) {
 		const uint4 got = __ldcs(from + i);
 
-		wrong += got.w != ((uint32_t)(i * 16 / j.page_bytes) * 2654435761u ^ (uint32_t)(i * 16 % j.page_bytes));
+		wrong += got.w != ((uint32_t)(i * 16 / j.page_bytes) * 2654435761u ^
+		                   (uint32_t)(i * 16 % j.page_bytes));
 	}
 	if (wrong)
 		simt_add_relaxed_dev_u64(j.wrong, wrong);
@@ -285,7 +293,7 @@ double memcpy_rate(const job &j, cudaMemcpyKind kind)
 	for (int run = 0; run < 2; run++) {
 		check(cudaEventRecord(begin_event), "event");
 		check(cudaMemcpyAsync(kind == cudaMemcpyHostToDevice ? j.device : j.host,
-				      kind == cudaMemcpyHostToDevice ? j.host : j.device, bytes, kind, 0),
+		                      kind == cudaMemcpyHostToDevice ? j.host : j.device, bytes, kind, 0),
 		      "memcpy");
 		check(cudaEventRecord(end_event), "event");
 		check(cudaEventSynchronize(end_event), "memcpy");
@@ -323,7 +331,10 @@ best try_warps(kernel k, const job &j, uint32_t processors)
 	best b = {};
 
 	for (uint32_t n : warps)
-		keep(&b, measure(k, j, n < 8 ? grid{processors, n * 32, 0} : grid{n / 8 * processors, 256, 0}, true), n, 0);
+		keep(&b,
+		     measure(k, j, n < 8 ? grid{processors, n * 32, 0} : grid{n / 8 * processors, 256, 0},
+		             true),
+		     n, 0);
 	return b;
 }
 
@@ -355,8 +366,8 @@ void say(const char *way, const job &j, const best &b, bool *first)
 		enough++;
 	printf("%s\n  {\"way\": \"%s\", \"direction\": \"%s\", \"page_bytes\": %u, \"gb_per_second\": %.3f, "
 	       "\"per_processor\": %u, \"stages\": %u, \"enough_per_processor\": %u, \"enough_stages\": %u}",
-	       *first ? "" : ",", way, j.out ? "out" : "in", j.page_bytes, b.rate[top], b.per_processor[top], b.stages[top],
-	       b.per_processor[enough], b.stages[enough]);
+	       *first ? "" : ",", way, j.out ? "out" : "in", j.page_bytes, b.rate[top], b.per_processor[top],
+	       b.stages[top], b.per_processor[enough], b.stages[enough]);
 	*first = false;
 }
 
@@ -384,15 +395,17 @@ int main(int argc, char **argv)
 		return 77;
 	if (!data || data & (data - 1) || !moved || moved & (moved - 1) || moved > data)
 		return fprintf(stderr, "page_copy: give powers of two, the data first\n"), 2;
-	check(cudaHostAlloc((void **)&j.host, data, cudaHostAllocMapped | cudaHostAllocPortable), "pinned memory");
+	check(cudaHostAlloc((void **)&j.host, data, cudaHostAllocMapped | cudaHostAllocPortable),
+	      "pinned memory");
 	check(cudaMalloc((void **)&j.device, moved), "device memory");
 	check(cudaHostAlloc((void **)&j.wrong, 8, cudaHostAllocMapped), "pinned memory");
 	check(cudaEventCreate(&begin_event), "event");
 	check(cudaEventCreate(&end_event), "event");
-	check(cudaFuncSetAttribute(copy_bulk, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 * 1024), "shared memory");
+	check(cudaFuncSetAttribute(copy_bulk, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 * 1024),
+	      "shared memory");
 	*j.wrong = 0;
-	printf("{\"device\": \"%s\", \"data_bytes\": %llu, \"moved_bytes\": %llu, \"rows\": [", properties.name,
-	       (unsigned long long)data, (unsigned long long)moved);
+	printf("{\"device\": \"%s\", \"data_bytes\": %llu, \"moved_bytes\": %llu, \"rows\": [",
+	       properties.name, (unsigned long long)data, (unsigned long long)moved);
 	for (uint32_t bytes = LEAST_PAGE; bytes <= MOST_PAGE; bytes *= 2) {
 		for (uint32_t out = 0; out < 2; out++) {
 			const uint32_t processors = (uint32_t)properties.multiProcessorCount;
@@ -401,7 +414,8 @@ int main(int argc, char **argv)
 			if (!out)
 				fill<<<1024, 256>>>(j);
 			if (!out && bytes == 4096)
-				say("stream", j, one(measure(stream, j, grid{processors * 4, 256, 0}, false)), &first);
+				say("stream", j, one(measure(stream, j, grid{processors * 4, 256, 0}, false)),
+				    &first);
 			say("warp", j, try_warps(copy_warp, j, processors), &first);
 			if (bytes < BATCH)
 				say("batch", j, try_warps(copy_batch, j, processors), &first);

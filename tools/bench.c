@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grapnel bench: workloads on data in host memory by Grapnel, by what a program does without it, and by the machine's
- * limits, in one run. Every word read or written is compared with what it should be; one that is not fails the run.
+ * grapnel bench: workloads on data in host memory by Grapnel, by what a program does without it, and by the
+ * machine's limits, in one run. Every word read or written is compared with what it should be; one that is
+ * not fails the run.
  */
 #include "bench.h"
 
@@ -20,7 +21,18 @@ static const struct bench_workload workloads[] = {
 
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
 
-enum { OPT_MACHINE = 256, OPT_DATA, OPT_CACHE, OPT_WARP, OPT_THREADS, OPT_REPEAT, OPT_QUICK, OPT_JSON, OPT_SVG, OPT_LIST };
+enum {
+	OPT_MACHINE = 256,
+	OPT_DATA,
+	OPT_CACHE,
+	OPT_WARP,
+	OPT_THREADS,
+	OPT_REPEAT,
+	OPT_QUICK,
+	OPT_JSON,
+	OPT_SVG,
+	OPT_LIST
+};
 
 struct choice {
 	struct bench_request request;
@@ -42,13 +54,14 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static uint64_t size_option(const struct argp_state *state, const char *option, const char *text, uint64_t least)
+static uint64_t size_option(const struct argp_state *state, const char *option, const char *text,
+                            uint64_t least)
 {
 	uint64_t bytes = 0;
 
 	if (gn_size_parse(text, &bytes) || bytes < least)
-		argp_error(state, "%s %s: not a size of %llu bytes or more; give one such as 64M or 8G", option, text,
-			   (unsigned long long)least);
+		argp_error(state, "%s %s: not a size of %llu bytes or more; give one such as 64M or 8G",
+		           option, text, (unsigned long long)least);
 	return bytes;
 }
 
@@ -87,8 +100,10 @@ static const struct argp argp = {
     options,
     parse,
     "[WORKLOAD...]",
-    "Run workloads on data in host memory, beside what is done without Grapnel and the machine's limits.\vWithout a "
-    "workload all are run. Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called wrongly.",
+    "Run workloads on data in host memory, beside what is done without Grapnel and the machine's "
+    "limits.\vWithout a "
+    "workload all are run. Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called "
+    "wrongly.",
     NULL,
     NULL,
     NULL,

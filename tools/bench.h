@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - what the workloads of `grapnel bench` share: the machine and its data, and rows that are measured.
+ * bench.h - what the workloads of `grapnel bench` share: the machine and its data, and rows that are
+ * measured.
  *
- * A workload is one file with one function of the type in struct bench_workload. It opens groups of rows; the rows of a
- * group do the same work in different ways, and one of them is the group's limit, beside which the others are set.
+ * A workload is one file with one function of the type in struct bench_workload. It opens groups of rows; the
+ * rows of a group do the same work in different ways, and one of them is the group's limit, beside which the
+ * others are set.
  */
 #ifndef GN_TOOLS_BENCH_H
 #define GN_TOOLS_BENCH_H
@@ -46,7 +48,7 @@ struct bench_row {
 };
 
 struct bench_group {
-	char name[32];  /* as in "pages-4K" */
+	char name[32]; /* as in "pages-4K" */
 	char title[120];
 	const char *limit; /* the row of the group that is 100 % */
 	struct bench_row row[BENCH_ROWS];
@@ -81,7 +83,8 @@ int bench_reuse(struct bench *b, struct gn_error *e);
 
 /* ---- the bed (bench_bed.c) ---- */
 
-/* bench_open - machine and store with room for so many arrays; bench_close ends both, whatever bench_open returned. */
+/* bench_open - machine and store with room for so many arrays; bench_close ends both, whatever bench_open
+ * returned. */
 int bench_open(struct bench *b, unsigned arrays, struct gn_error *e);
 void bench_close(struct bench *b);
 
@@ -89,17 +92,23 @@ void bench_close(struct bench *b);
 int bench_fill(struct bench *b, void *to, uint64_t bytes, struct gn_error *e);
 
 /* bench_launch - run a kernel over a grid and wait. @seconds  how long that took */
-int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments,
-		 double *seconds, struct gn_error *e);
+int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_grid grid,
+                 const void *arguments, double *seconds, struct gn_error *e);
 
 /*
  * bench_cache - a cache over the store, and an array of u32 of the first b->bytes of it.
- * @part  the cache's share of the data, as in 16 for a sixteenth, unless the command line says how large it is
- * bench_uncache ends both; it returns what the array failed with, if it did.
+ * @part  the cache's share of the data, as in 16 for a sixteenth, unless the command line says how large it
+ * is bench_uncache ends both; it returns what the array failed with, if it did.
  */
-int bench_cache(struct bench *b, struct gn_cache **cache, struct gn_array *array, unsigned part, uint32_t page_bytes,
-		int counters, struct gn_error *e);
+int bench_cache(struct bench *b, struct gn_cache **cache, struct gn_array *array, unsigned part,
+                uint32_t page_bytes, int counters, struct gn_error *e);
 int bench_uncache(struct bench *b, struct gn_cache *cache, struct gn_array *array, struct gn_error *e);
+
+/*
+ * bench_batch - how many pages of each of so many arrays a warp may hold, so that all warps that run at once
+ * hold at most a quarter of the frames: at most so many, and at least one.
+ */
+uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most, uint32_t arrays);
 
 /* bench_direct - an array of u32 of the first b->bytes of the store, in direct mode. */
 int bench_direct(struct bench *b, struct gn_array *array, struct gn_error *e);
@@ -108,7 +117,7 @@ int bench_direct(struct bench *b, struct gn_array *array, struct gn_error *e);
 
 /* bench_begin - a group. @limit  the name of a row of it; @title  as for printf */
 void bench_begin(struct bench *b, const char *name, const char *limit, const char *title, ...)
-	__attribute__((format(printf, 4, 5)));
+    __attribute__((format(printf, 4, 5)));
 
 /* A way to do the work. */
 struct bench_way {
@@ -124,7 +133,8 @@ struct bench_way {
 
 /*
  * bench_measure - run a way and keep its median as a row of the last group.
- * Returns what a run returned, or -GN_EBADMSG if words were wrong. @row  receives the row, to add a note; may be NULL
+ * Returns what a run returned, or -GN_EBADMSG if words were wrong. @row  receives the row, to add a note; may
+ * be NULL
  */
 int bench_measure(struct bench *b, const struct bench_way *way, struct bench_row **row, struct gn_error *e);
 

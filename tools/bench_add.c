@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * add: C = A + B, three arrays in host memory, through a cache of half of one of them. What counts ends when the last
- * word of C is in host memory; every word of it is compared after each run.
+ * add: C = A + B, three arrays in host memory, through a cache of half of one of them. What counts ends when
+ * the last word of C is in host memory; every word of it is compared after each run.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int run_launch(struct bench *b, void *user, double *seconds, struct gn_er
 }
 
 int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum bench_role role,
-		  const struct simt_kernel *kernel, struct gn_error *e)
+                  const struct simt_kernel *kernel, struct gn_error *e)
 {
 	const struct bench_way way = {name, role, BENCH_BYTES, 3.0 * (double)b->bytes, run_launch, a, 0};
 
@@ -92,6 +92,10 @@ static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 		rc = make_arrays(b, a, e);
 	if (!rc)
 		rc = bench_add_row(b, a, "paged-pages", BENCH_OURS, &gn_base_add_page_kernel, e);
+	if (!rc) {
+		a->args.batch = bench_batch(b, a->cache, 4, 3);
+		rc = bench_add_row(b, a, "paged-batch", BENCH_OURS, &gn_base_add_batch_kernel, e);
+	}
 	if (!rc)
 		rc = bench_add_row(b, a, "paged-scalar", BENCH_OURS, &gn_base_add_scalar_kernel, e);
 	failed = drop_arrays(b, a, rc ? NULL : e);
@@ -111,10 +115,12 @@ int bench_add(struct bench *b, struct gn_error *e)
 	a.args.words = b->bytes / 4;
 	a.args.wrong = b->wrong;
 	a.args.page_words = 1024;
-	bench_begin(b, "add", b->info.is_cuda ? "tiles" : "plain", "C = A + B, %.3g GB each in host memory", (double)b->bytes / 1e9);
+	bench_begin(b, "add", b->info.is_cuda ? "tiles" : "plain", "C = A + B, %.3g GB each in host memory",
+	            (double)b->bytes / 1e9);
 	rc = bench_launch(b, &gn_base_add_fill_kernel, b->grid, &a.args, &seconds, e);
 	if (!rc)
-		rc = bench_add_row(b, &a, b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE, &gn_base_add_pointer_kernel, e);
+		rc = bench_add_row(b, &a, b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE,
+		                   &gn_base_add_pointer_kernel, e);
 #ifdef GN_CUDA
 	if (!rc)
 		rc = bench_cuda_copies(b, e);

@@ -24,7 +24,7 @@ int bench_add_check(struct bench *b, struct bench_add *a, struct gn_error *e);
 
 /* bench_add_row - measure a kernel over the whole arrays. */
 int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum bench_role role,
-		  const struct simt_kernel *kernel, struct gn_error *e);
+                  const struct simt_kernel *kernel, struct gn_error *e);
 
 /* bench_cuda_add - the rows that need the CUDA runtime (bench_cuda.c). */
 int bench_cuda_add(struct bench *b, struct bench_add *a, struct gn_error *e);

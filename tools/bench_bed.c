@@ -15,7 +15,8 @@ static void shape_grids(struct bench *b)
 	b->resident.blocks = b->info.resident_threads / 256 ? b->info.resident_threads / 256 : 1;
 	b->resident.shared_bytes = 0;
 	b->grid = b->resident;
-	/* Many blocks end at different times, so that a new one always finds room; threads of a cpu are not so cheap. */
+	/* Many blocks end at different times, so that a new one always finds room; threads of a cpu are not
+	 * so cheap. */
 	b->grid.blocks *= b->info.is_cuda ? 8 : 1;
 }
 
@@ -50,7 +51,8 @@ int bench_open(struct bench *b, unsigned arrays, struct gn_error *e)
 		return rc;
 	b->memory = gn_store_view_of(b->store)->memory;
 	b->wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->wrong, SIMT_SHARED);
-	return b->wrong ? bench_fill(b, b->memory, b->bytes, e) : gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
+	return b->wrong ? bench_fill(b, b->memory, b->bytes, e)
+	                : gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
 }
 
 void bench_close(struct bench *b)
@@ -71,8 +73,8 @@ int bench_fill(struct bench *b, void *to, uint64_t bytes, struct gn_error *e)
 	return bench_launch(b, &gn_base_fill_kernel, b->grid, &args, &seconds, e);
 }
 
-int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments,
-		 double *seconds, struct gn_error *e)
+int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_grid grid,
+                 const void *arguments, double *seconds, struct gn_error *e)
 {
 	const double begin = tool_seconds();
 	int rc = simt_launch(b->machine, kernel, grid, arguments);
@@ -101,8 +103,8 @@ int bench_direct(struct bench *b, struct gn_array *array, struct gn_error *e)
 	return make_array(b, NULL, array, e);
 }
 
-int bench_cache(struct bench *b, struct gn_cache **cache, struct gn_array *array, unsigned part, uint32_t page_bytes,
-		int counters, struct gn_error *e)
+int bench_cache(struct bench *b, struct gn_cache **cache, struct gn_array *array, unsigned part,
+                uint32_t page_bytes, int counters, struct gn_error *e)
 {
 	struct gn_cache_options options;
 	int rc;
@@ -126,4 +128,17 @@ int bench_uncache(struct bench *b, struct gn_cache *cache, struct gn_array *arra
 	if (cache)
 		gn_cache_destroy(cache);
 	return rc;
+}
+
+uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most, uint32_t arrays)
+{
+	const uint64_t warps = (uint64_t)b->resident.blocks * b->resident.block_threads / b->info.warp_width;
+	struct gn_cache_facts facts;
+	uint64_t batch;
+
+	if (gn_cache_describe(cache, &facts))
+		return 1;
+	batch = facts.frames / (4 * arrays * warps);
+	batch = batch < most ? batch : most;
+	return batch ? (uint32_t)batch : 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of what a program has without Grapnel: the runtime's copies, tiles by hand, managed memory. Compiled only into a
- * build with the cuda machine.
+ * Rows of what a program has without Grapnel: the runtime's copies, tiles by hand, managed memory. Compiled
+ * only into a build with the cuda machine.
  */
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +61,8 @@ struct tile_run {
 	struct bench_add *add; /* NULL: sequential */
 };
 
-static void read_arguments(void *user, void *arguments, uint64_t at, uint64_t bytes, char *const in[2], char *out)
+static void read_arguments(void *user, void *arguments, uint64_t at, uint64_t bytes, char *const in[2],
+                           char *out)
 {
 	struct gn_base_read_args args = ((const struct tile_run *)user)->read;
 
@@ -72,7 +73,8 @@ static void read_arguments(void *user, void *arguments, uint64_t at, uint64_t by
 	memcpy(arguments, &args, sizeof args);
 }
 
-static void add_arguments(void *user, void *arguments, uint64_t at, uint64_t bytes, char *const in[2], char *out)
+static void add_arguments(void *user, void *arguments, uint64_t at, uint64_t bytes, char *const in[2],
+                          char *out)
 {
 	struct gn_base_add_args args = ((const struct tile_run *)user)->add->args;
 
@@ -125,7 +127,8 @@ static int best_shape(struct bench *b, struct tile_run *t, struct gn_error *e)
 
 static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struct gn_error *e)
 {
-	const struct bench_way way = {"tiles", BENCH_BASELINE, BENCH_BYTES, (double)arrays * (double)b->bytes, run_tiles, t, 0};
+	const struct bench_way way = {
+	    "tiles", BENCH_BASELINE, BENCH_BYTES, (double)arrays * (double)b->bytes, run_tiles, t, 0};
 	struct bench_row *row;
 	int rc;
 
@@ -140,7 +143,7 @@ static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struc
 		rc = bench_measure(b, &way, &row, e);
 	if (!rc)
 		snprintf(row->note, sizeof row->note, "tiles of %llu MiB, %u streams",
-			 (unsigned long long)(t->tiling.tile_bytes >> 20), t->tiling.streams);
+		         (unsigned long long)(t->tiling.tile_bytes >> 20), t->tiling.streams);
 	simt_free(b->machine, t->tiling.buffer);
 	return rc;
 }
@@ -204,10 +207,11 @@ static int run_managed(struct bench *b, void *user, double *seconds, struct gn_e
 	return rc;
 }
 
-static int managed_row(struct bench *b, const char *name, struct managed *m, enum bench_unit unit, double amount,
-		       struct gn_error *e)
+static int managed_row(struct bench *b, const char *name, struct managed *m, enum bench_unit unit,
+                       double amount, struct gn_error *e)
 {
-	const struct bench_way way = {name, BENCH_BASELINE, unit, amount, run_managed, m, b->q->repeat < 3 ? 1u : 3u};
+	const struct bench_way way = {
+	    name, BENCH_BASELINE, unit, amount, run_managed, m, b->q->repeat < 3 ? 1u : 3u};
 
 	return bench_measure(b, &way, NULL, e);
 }
@@ -297,7 +301,8 @@ int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 		rc = managed_row(b, "managed", &m, BENCH_BYTES, (double)args.touches * page_bytes, e);
 	m.hint = GN_BASE_READ_MOSTLY;
 	if (!rc)
-		rc = managed_row(b, "managed-read-mostly", &m, BENCH_BYTES, (double)args.touches * page_bytes, e);
+		rc = managed_row(b, "managed-read-mostly", &m, BENCH_BYTES, (double)args.touches * page_bytes,
+		                 e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }

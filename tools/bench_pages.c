@@ -9,13 +9,15 @@
 #include "baselines/read.h"
 #include "bench.h"
 
-enum { BATCH_BYTES = 16384 }; /* of the pages that a warp holds at once */
+enum { BATCH_BYTES = 16384 }; /* of the pages that a warp holds at once, where there is room */
 
-static int kernel_row(struct bench *b, const char *name, enum bench_role role, const struct simt_kernel *kernel,
-		      struct gn_base_pages_args *args, struct gn_cache *cool, struct gn_error *e)
+static int kernel_row(struct bench *b, const char *name, enum bench_role role,
+                      const struct simt_kernel *kernel, struct gn_base_pages_args *args,
+                      struct gn_cache *cool, struct gn_error *e)
 {
 	/* The scratch pages are one wave's. */
-	struct bench_kernel k = {kernel, args, cool, &args->order.seed, args->scratch ? b->resident : b->grid};
+	struct bench_kernel k = {kernel, args, cool, &args->order.seed,
+	                         args->scratch ? b->resident : b->grid};
 	const double bytes = (double)args->touches * args->page_bytes;
 	const struct bench_way way = {name, role, BENCH_BYTES, bytes, bench_run_kernel, &k, 0};
 
@@ -26,7 +28,8 @@ static int stream_row(struct bench *b, struct gn_error *e)
 {
 	struct gn_base_read_args args;
 	struct bench_kernel k = {&gn_base_read_wide_kernel, &args, NULL, NULL, {0, 0, 0}};
-	const struct bench_way way = {"stream", BENCH_LIMIT, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
+	const struct bench_way way = {
+	    "stream", BENCH_LIMIT, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
 
 	memset(&args, 0, sizeof args);
 	args.memory = (const uint32_t *)(const void *)b->memory;
@@ -57,6 +60,8 @@ static int paged_rows(struct bench *b, struct gn_base_pages_args *args, struct g
 	if (!rc)
 		rc = kernel_row(b, "paged-pages", BENCH_OURS, &gn_base_pages_cached_kernel, args, cache, e);
 	if (!rc)
+		args->batch = bench_batch(b, cache, BATCH_BYTES / args->page_bytes, 1);
+	if (!rc)
 		rc = kernel_row(b, "paged-batch", BENCH_OURS, &gn_base_pages_batch_kernel, args, cache, e);
 	failed = bench_uncache(b, cache, &args->array, rc ? NULL : e);
 	return rc ? rc : failed;
@@ -74,17 +79,18 @@ static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	args.order = gn_base_order_init(args.touches, 1);
 	args.wrong = b->wrong;
 	args.page_bytes = page_bytes;
-	args.batch = BATCH_BYTES / page_bytes;
-	snprintf(size, sizeof size, page_bytes < 1024 ? "%u bytes" : "%u KiB", page_bytes < 1024 ? page_bytes : page_bytes / 1024);
-	snprintf(name, sizeof name, page_bytes < 1024 ? "pages-%u" : "pages-%uK", page_bytes < 1024 ? page_bytes : page_bytes / 1024);
-	bench_begin(b, name, "stream", "random pages of %s of %.3g GB in host memory, each once, cold cache", size,
-		    (double)b->bytes / 1e9);
+	snprintf(size, sizeof size, page_bytes < 1024 ? "%u bytes" : "%u KiB",
+	         page_bytes < 1024 ? page_bytes : page_bytes / 1024);
+	snprintf(name, sizeof name, page_bytes < 1024 ? "pages-%u" : "pages-%uK",
+	         page_bytes < 1024 ? page_bytes : page_bytes / 1024);
+	bench_begin(b, name, "stream", "random pages of %s of %.3g GB in host memory, each once, cold cache",
+	            size, (double)b->bytes / 1e9);
 	rc = stream_row(b, e);
 	if (!rc)
 		rc = copy_row(b, &args, e);
 	if (!rc)
-		rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE, &gn_base_pages_pointer_kernel, &args,
-				NULL, e);
+		rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE,
+		                &gn_base_pages_pointer_kernel, &args, NULL, e);
 #ifdef GN_CUDA
 	if (!rc)
 		rc = bench_cuda_pages(b, page_bytes, e);

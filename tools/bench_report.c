@@ -16,14 +16,14 @@ static const char *role_name(enum bench_role role)
 void bench_print(const struct bench *b, const struct bench_group *g)
 {
 	if (g == b->group)
-		printf("%s, %u processors, warps of %u; %s\n", b->info.name, b->info.processors, b->info.warp_width,
-		       gn_store_path(b->store));
+		printf("%s, %u processors, warps of %u; %s\n", b->info.name, b->info.processors,
+		       b->info.warp_width, gn_store_path(b->store));
 	printf("\n%s: %s\n", g->name, g->title);
 	for (unsigned k = 0; k < g->rows; k++) {
 		const struct bench_row *r = &g->row[k];
 
-		printf("  %-8s  %-22s %10.6f s %10.4g %-4s", role_name(r->role), r->name, r->seconds, bench_rate(r),
-		       r->unit == BENCH_BYTES ? "GB/s" : "G/s");
+		printf("  %-8s  %-22s %10.6f s %10.4g %-4s", role_name(r->role), r->name, r->seconds,
+		       bench_rate(r), r->unit == BENCH_BYTES ? "GB/s" : "G/s");
 		if (bench_share(g, r) > 0)
 			printf("  %7.3f of %s", bench_share(g, r), g->limit);
 		printf("%s%s\n", r->note[0] ? "; " : "", r->note);
@@ -33,9 +33,10 @@ void bench_print(const struct bench *b, const struct bench_group *g)
 
 static json_t *row_json(const struct bench_group *g, const struct bench_row *r)
 {
-	return json_pack("{s:s, s:s, s:f, s:f, s:s, s:f, s:f, s:s}", "row", r->name, "role", role_name(r->role), "seconds",
-			 r->seconds, "amount", r->amount, "unit", r->unit == BENCH_BYTES ? "bytes" : "accesses",
-			 "giga_per_second", bench_rate(r), "of_limit", bench_share(g, r), "note", r->note);
+	return json_pack("{s:s, s:s, s:f, s:f, s:s, s:f, s:f, s:s}", "row", r->name, "role",
+	                 role_name(r->role), "seconds", r->seconds, "amount", r->amount, "unit",
+	                 r->unit == BENCH_BYTES ? "bytes" : "accesses", "giga_per_second", bench_rate(r),
+	                 "of_limit", bench_share(g, r), "note", r->note);
 }
 
 static json_t *group_json(const struct bench_group *g)
@@ -44,7 +45,8 @@ static json_t *group_json(const struct bench_group *g)
 
 	for (unsigned k = 0; k < g->rows; k++)
 		json_array_append_new(rows, row_json(g, &g->row[k]));
-	return json_pack("{s:s, s:s, s:s, s:o}", "group", g->name, "title", g->title, "limit", g->limit, "rows", rows);
+	return json_pack("{s:s, s:s, s:s, s:o}", "group", g->name, "title", g->title, "limit", g->limit,
+	                 "rows", rows);
 }
 
 int bench_write_json(const struct bench *b, struct gn_error *e)
@@ -54,14 +56,18 @@ int bench_write_json(const struct bench *b, struct gn_error *e)
 
 	for (unsigned k = 0; k < b->groups; k++)
 		json_array_append_new(groups, group_json(&b->group[k]));
-	root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:i, s:b, s:o}", "schema", "grapnel-bench-1", "machine", "name",
-			 b->info.name, "processors", (int)b->info.processors, "warp_width", (int)b->info.warp_width, "path",
-			 gn_store_path(b->store), "data_bytes", (json_int_t)b->bytes, "repeat", (int)b->q->repeat,
-			 "verified", *b->wrong == 0, "groups", groups);
+	root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:i, s:b, s:o}", "schema", "grapnel-bench-1",
+	                 "machine", "name", b->info.name, "processors", (int)b->info.processors, "warp_width",
+	                 (int)b->info.warp_width, "path", gn_store_path(b->store), "data_bytes",
+	                 (json_int_t)b->bytes, "repeat", (int)b->q->repeat, "verified", *b->wrong == 0,
+	                 "groups", groups);
 	if (!root)
 		return gn_error_set(e, -GN_ENOMEM, "the report cannot be made as JSON");
-	rc = strcmp(b->q->json, "-") ? json_dump_file(root, b->q->json, JSON_INDENT(1) | JSON_REAL_PRECISION(6))
-				     : json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+	rc = strcmp(b->q->json, "-")
+	         ? json_dump_file(root, b->q->json, JSON_INDENT(1) | JSON_REAL_PRECISION(6))
+	         : json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
 	json_decref(root);
-	return rc ? gn_error_set(e, -GN_EIO, "%s: cannot be written; see the folder and its free space", b->q->json) : 0;
+	return rc ? gn_error_set(e, -GN_EIO, "%s: cannot be written; see the folder and its free space",
+	                         b->q->json)
+	          : 0;
 }

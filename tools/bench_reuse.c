@@ -2,8 +2,8 @@
 /*
  * reuse: pages of 4 KiB, some far more often than others (Zipf, 0.99), as the cache shrinks.
  *
- * The amount of a row of ours is what it fetched: with the link busy all the time and no other cost, the row would be
- * as fast as the stream.
+ * The amount of a row of ours is what it fetched: with the link busy all the time and no other cost, the row
+ * would be as fast as the stream.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static int stream_row(struct bench *b, struct gn_error *e)
 {
 	struct gn_base_read_args args;
 	struct bench_kernel k = {&gn_base_read_wide_kernel, &args, NULL, NULL, {0, 0, 0}};
-	const struct bench_way way = {"stream", BENCH_LIMIT, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
+	const struct bench_way way = {
+	    "stream", BENCH_LIMIT, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
 
 	memset(&args, 0, sizeof args);
 	args.memory = (const uint32_t *)(const void *)b->memory;
@@ -31,15 +32,20 @@ static int pointer_row(struct bench *b, struct gn_base_reuse_args *args, struct 
 {
 	struct bench_kernel k = {&gn_base_reuse_pointer_kernel, args, NULL, NULL, {0, 0, 0}};
 	const double bytes = (double)args->touches * PAGE_BYTES;
-	const struct bench_way way = {b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE, BENCH_BYTES, bytes,
-				      bench_run_kernel, &k, 0};
+	const struct bench_way way = {b->info.is_cuda ? "zero-copy" : "plain",
+	                              BENCH_BASELINE,
+	                              BENCH_BYTES,
+	                              bytes,
+	                              bench_run_kernel,
+	                              &k,
+	                              0};
 
 	return bench_measure(b, &way, NULL, e);
 }
 
 /* The counters are of all runs since the cache was made, each of which began cold. */
-static int note_misses(struct gn_cache *cache, const struct gn_base_reuse_args *args, unsigned runs, struct bench_row *r,
-		       struct gn_error *e)
+static int note_misses(struct gn_cache *cache, const struct gn_base_reuse_args *args, unsigned runs,
+                       struct bench_row *r, struct gn_error *e)
 {
 	struct gn_cache_facts facts;
 	int rc = gn_cache_describe(cache, &facts);
@@ -48,8 +54,9 @@ static int note_misses(struct gn_cache *cache, const struct gn_base_reuse_args *
 		return gn_error_set(e, rc, "the cache's counters cannot be read");
 	r->amount = (double)facts.count.fetched_bytes / runs;
 	snprintf(r->note, sizeof r->note, "%.1f %% of %.3g GB fetched: %.1f GB/s to the reader",
-		 100 * r->amount / ((double)args->touches * PAGE_BYTES), (double)args->touches * PAGE_BYTES / 1e9,
-		 (double)args->touches * PAGE_BYTES / r->seconds / 1e9);
+	         100 * r->amount / ((double)args->touches * PAGE_BYTES),
+	         (double)args->touches * PAGE_BYTES / 1e9,
+	         (double)args->touches * PAGE_BYTES / r->seconds / 1e9);
 	return 0;
 }
 
@@ -96,8 +103,9 @@ int bench_reuse(struct bench *b, struct gn_error *e)
 	args.wrong = b->wrong;
 	args.page_bytes = PAGE_BYTES;
 	gn_base_zipf(&args, 0.99);
-	bench_begin(b, "reuse", "stream", "pages of 4 KiB of %.3g GB in host memory by Zipf's law (0.99), as the cache shrinks",
-		    (double)b->bytes / 1e9);
+	bench_begin(b, "reuse", "stream",
+	            "pages of 4 KiB of %.3g GB in host memory by Zipf's law (0.99), as the cache shrinks",
+	            (double)b->bytes / 1e9);
 	args.trace = (uint32_t *)simt_alloc(b->machine, args.touches * sizeof *args.trace, SIMT_DEVICE);
 	if (!args.trace)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for the trace; take a smaller --data");

@@ -53,8 +53,10 @@ int bench_measure(struct bench *b, const struct bench_way *way, struct bench_row
 	if (rc)
 		return rc;
 	if (*b->wrong)
-		return gn_error_set(e, -GN_EBADMSG, "%s, %s: %llu words were not what they should be: this is a bug; please report it",
-				    g->name, way->name, (unsigned long long)*b->wrong);
+		return gn_error_set(
+		    e, -GN_EBADMSG,
+		    "%s, %s: %llu words were not what they should be: this is a bug; please report it",
+		    g->name, way->name, (unsigned long long)*b->wrong);
 	r->name = way->name;
 	r->role = way->role;
 	r->unit = way->unit;
@@ -73,7 +75,8 @@ int bench_run_kernel(struct bench *b, void *user, double *seconds, struct gn_err
 
 	if (k->seed)
 		++*k->seed;
-	return rc ? rc : bench_launch(b, k->kernel, k->grid.blocks ? k->grid : b->grid, k->arguments, seconds, e);
+	return rc ? rc
+	          : bench_launch(b, k->kernel, k->grid.blocks ? k->grid : b->grid, k->arguments, seconds, e);
 }
 
 double bench_rate(const struct bench_row *r)

@@ -4,14 +4,17 @@
  */
 #include <string.h>
 
+#include "baselines/pages.h"
 #include "baselines/read.h"
 #include "bench.h"
 
-static int kernel_row(struct bench *b, const char *name, enum bench_role role, const struct simt_kernel *kernel,
-		      const struct gn_base_read_args *args, struct gn_cache *cool, struct gn_error *e)
+static int kernel_row(struct bench *b, const char *name, enum bench_role role,
+                      const struct simt_kernel *kernel, const struct gn_base_read_args *args,
+                      struct gn_cache *cool, struct gn_error *e)
 {
 	struct bench_kernel k = {kernel, args, cool, NULL, {0, 0, 0}};
-	const struct bench_way way = {name, role, BENCH_BYTES, 4.0 * (double)args->words, bench_run_kernel, &k, 0};
+	const struct bench_way way = {name, role, BENCH_BYTES, 4.0 * (double)args->words, bench_run_kernel,
+	                              &k,   0};
 
 	return bench_measure(b, &way, NULL, e);
 }
@@ -27,7 +30,8 @@ static int plain_rows(struct bench *b, const struct gn_base_read_args *args, str
 		return kernel_row(b, "plain", BENCH_LIMIT, &gn_base_read_wide_kernel, args, NULL, e);
 	copy = (uint32_t *)simt_alloc(b->machine, b->bytes, SIMT_DEVICE);
 	if (!copy)
-		return gn_error_set(e, -GN_ENOMEM, "no room for a copy of the data on the device; take a smaller --data");
+		return gn_error_set(e, -GN_ENOMEM,
+		                    "no room for a copy of the data on the device; take a smaller --data");
 	plain.memory = copy;
 	rc = bench_fill(b, copy, b->bytes, e);
 	if (!rc)
@@ -36,8 +40,28 @@ static int plain_rows(struct bench *b, const struct gn_base_read_args *args, str
 	if (!rc)
 		rc = kernel_row(b, "zero-copy", BENCH_LIMIT, &gn_base_read_wide_kernel, args, NULL, e);
 	if (!rc)
-		rc = kernel_row(b, "zero-copy-4B", BENCH_BASELINE, &gn_base_read_narrow_kernel, args, NULL, e);
+		rc =
+		    kernel_row(b, "zero-copy-4B", BENCH_BASELINE, &gn_base_read_narrow_kernel, args, NULL, e);
 	return rc;
+}
+
+/* Several pages of a warp under way together: the kernel of random pages, in order. */
+static int batch_row(struct bench *b, const struct gn_base_read_args *read, struct gn_cache *cache,
+                     struct gn_error *e)
+{
+	struct gn_base_pages_args args;
+	struct bench_kernel k = {&gn_base_pages_batch_kernel, &args, cache, NULL, {0, 0, 0}};
+	const struct bench_way way = {
+	    "paged-batch", BENCH_OURS, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
+
+	memset(&args, 0, sizeof args);
+	args.array = read->array;
+	args.page_bytes = 4 * read->page_words;
+	args.touches = b->bytes / args.page_bytes;
+	args.order.count = args.touches;
+	args.wrong = b->wrong;
+	args.batch = bench_batch(b, cache, 4, 1);
+	return bench_measure(b, &way, NULL, e);
 }
 
 static int paged_rows(struct bench *b, struct gn_base_read_args *args, struct gn_error *e)
@@ -47,6 +71,8 @@ static int paged_rows(struct bench *b, struct gn_base_read_args *args, struct gn
 
 	if (!rc)
 		rc = kernel_row(b, "paged-pages", BENCH_OURS, &gn_base_read_page_kernel, args, cache, e);
+	if (!rc)
+		rc = batch_row(b, args, cache, e);
 	if (!rc)
 		rc = kernel_row(b, "paged-cursor", BENCH_OURS, &gn_base_read_cursor_kernel, args, cache, e);
 	if (!rc)
@@ -76,8 +102,8 @@ int bench_sequential(struct bench *b, struct gn_error *e)
 	args.words = b->bytes / 4;
 	args.wrong = b->wrong;
 	args.page_words = 1024;
-	bench_begin(b, "sequential", b->info.is_cuda ? "zero-copy" : "plain", "every word of %.3g GB in host memory, in order",
-		    (double)b->bytes / 1e9);
+	bench_begin(b, "sequential", b->info.is_cuda ? "zero-copy" : "plain",
+	            "every word of %.3g GB in host memory, in order", (double)b->bytes / 1e9);
 	rc = plain_rows(b, &args, e);
 #ifdef GN_CUDA
 	if (!rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows as a drawing: a panel a group, a line a row, on a logarithmic scale, since the ways of a group can lie three
- * powers of ten apart. The group's limit is a dashed line through its panel.
+ * The rows as a drawing: a panel a group, a line a row, on a logarithmic scale, since the ways of a group can
+ * lie three powers of ten apart. The group's limit is a dashed line through its panel.
  */
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +64,8 @@ static void put_grid(FILE *to, const struct scale *s, double top, double bottom)
 	for (double decade = s->low; decade <= s->high + 0.5; decade++) {
 		const double x = x_of(s, pow(10, decade));
 
-		fprintf(to, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", x, top, x, bottom);
+		fprintf(to, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", x,
+		        top, x, bottom);
 		snprintf(label, sizeof label, "%g", pow(10, decade));
 		put_text(to, x, bottom + 14, "class=\"tick\"", label);
 	}
@@ -77,26 +78,29 @@ static void put_limit(FILE *to, const struct bench_group *g, const struct scale 
 			const double x = x_of(s, bench_rate(&g->row[k]));
 
 			fprintf(to,
-				"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#444444\" "
-				"stroke-dasharray=\"5 4\"/>\n",
-				x, top, x, bottom);
+			        "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#444444\" "
+			        "stroke-dasharray=\"5 4\"/>\n",
+			        x, top, x, bottom);
 		}
 }
 
-static void put_row(FILE *to, const struct bench_group *g, const struct bench_row *r, const struct scale *s, double y)
+static void put_row(FILE *to, const struct bench_group *g, const struct bench_row *r, const struct scale *s,
+                    double y)
 {
 	const double x = x_of(s, bench_rate(r)), share = bench_share(g, r);
 	char label[96];
 
 	put_text(to, LEFT - 10, y + 4, r->role == BENCH_OURS ? "class=\"ours\"" : "class=\"name\"", r->name);
-	fprintf(to, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"3\" "
-		    "stroke-opacity=\"0.45\"/>\n<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"%s\"/>\n",
-		LEFT, y, x, y, colour_of(r->role), x, y, colour_of(r->role));
+	fprintf(to,
+	        "<line x1=\"%d\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"3\" "
+	        "stroke-opacity=\"0.45\"/>\n<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"%s\"/>\n",
+	        LEFT, y, x, y, colour_of(r->role), x, y, colour_of(r->role));
 	if (share > 0)
-		snprintf(label, sizeof label, "%.4g %s  (%.3g x %s)", bench_rate(r), r->unit == BENCH_BYTES ? "GB/s" : "G/s",
-			 share, g->limit);
+		snprintf(label, sizeof label, "%.4g %s  (%.3g x %s)", bench_rate(r),
+		         r->unit == BENCH_BYTES ? "GB/s" : "G/s", share, g->limit);
 	else
-		snprintf(label, sizeof label, "%.4g %s", bench_rate(r), r->unit == BENCH_BYTES ? "GB/s" : "G/s");
+		snprintf(label, sizeof label, "%.4g %s", bench_rate(r),
+		         r->unit == BENCH_BYTES ? "GB/s" : "G/s");
 	put_text(to, RIGHT + 16, y + 4, "class=\"value\"", label);
 }
 
@@ -120,16 +124,21 @@ static void put_head(FILE *to, const struct bench *b, double height)
 	char title[160];
 
 	fprintf(to,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n"
-		"<style>text { font: 13px sans-serif; fill: #222222 } .title { font-size: 18px; font-weight: bold } "
-		".group { font-weight: bold } .name { text-anchor: end } .ours { text-anchor: end; font-weight: bold; fill: #1f6fb2 } "
-		".tick { text-anchor: middle; font-size: 11px; fill: #666666 } .value { font-size: 12px }</style>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-		WIDTH, height, WIDTH, height);
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d "
+	        "%.0f\">\n"
+	        "<style>text { font: 13px sans-serif; fill: #222222 } .title { font-size: 18px; font-weight: "
+	        "bold } "
+	        ".group { font-weight: bold } .name { text-anchor: end } .ours { text-anchor: end; "
+	        "font-weight: bold; fill: #1f6fb2 } "
+	        ".tick { text-anchor: middle; font-size: 11px; fill: #666666 } .value { font-size: 12px "
+	        "}</style>\n"
+	        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+	        WIDTH, height, WIDTH, height);
 	snprintf(title, sizeof title, "grapnel bench on %s: every word read was compared", b->info.name);
 	put_text(to, 24, 32, "class=\"title\"", title);
 	for (int k = 0; k < 3; k++) {
-		fprintf(to, "<circle cx=\"%d\" cy=\"52\" r=\"5\" fill=\"%s\"/>\n", 32 + 150 * k, colour_of((enum bench_role)k));
+		fprintf(to, "<circle cx=\"%d\" cy=\"52\" r=\"5\" fill=\"%s\"/>\n", 32 + 150 * k,
+		        colour_of((enum bench_role)k));
 		put_text(to, 42 + 150 * k, 56, "", names[k]);
 	}
 	put_text(to, 492, 56, "", "giga bytes or accesses a second, logarithmic; dashed: the group's 1.0");

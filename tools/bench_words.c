@@ -7,11 +7,13 @@
 #include "baselines/words.h"
 #include "bench.h"
 
-static int kernel_row(struct bench *b, const char *name, enum bench_role role, const struct simt_kernel *kernel,
-		      struct gn_base_words_args *args, struct gn_cache *cool, struct gn_error *e)
+static int kernel_row(struct bench *b, const char *name, enum bench_role role,
+                      const struct simt_kernel *kernel, struct gn_base_words_args *args,
+                      struct gn_cache *cool, struct gn_error *e)
 {
 	struct bench_kernel k = {kernel, args, cool, &args->seed, {0, 0, 0}};
-	const struct bench_way way = {name, role, BENCH_ACCESSES, (double)args->touches, bench_run_kernel, &k, 0};
+	const struct bench_way way = {name, role, BENCH_ACCESSES, (double)args->touches, bench_run_kernel,
+	                              &k,   0};
 
 	return bench_measure(b, &way, NULL, e);
 }
@@ -52,9 +54,10 @@ int bench_words(struct bench *b, struct gn_error *e)
 	args.words = b->bytes / 4;
 	args.touches = args.words / 16 < most ? args.words / 16 : most;
 	args.wrong = b->wrong;
-	bench_begin(b, "words", b->info.is_cuda ? "zero-copy" : "plain", "random words of 4 bytes of %.3g GB in host memory",
-		    (double)b->bytes / 1e9);
-	rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", BENCH_LIMIT, &gn_base_words_pointer_kernel, &args, NULL, e);
+	bench_begin(b, "words", b->info.is_cuda ? "zero-copy" : "plain",
+	            "random words of 4 bytes of %.3g GB in host memory", (double)b->bytes / 1e9);
+	rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", BENCH_LIMIT,
+	                &gn_base_words_pointer_kernel, &args, NULL, e);
 #ifdef GN_CUDA
 	if (!rc)
 		rc = bench_cuda_words(b, e);

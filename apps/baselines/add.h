@@ -2,7 +2,8 @@
 /*
  * add.h - c[i] = a[i] + b[i] + salt, three arrays in host memory.
  *
- * The salt is another one each run: what stands in c tells which run wrote it, and nobody has to clear it before.
+ * The salt is another one each run: what stands in c tells which run wrote it, and nobody has to clear it
+ * before.
  */
 #ifndef GN_BASELINES_ADD_H
 #define GN_BASELINES_ADD_H
@@ -10,13 +11,15 @@
 #include "baselines/data.h"
 
 struct gn_base_add_args {
-	struct gn_array a, b, c;  /* u32 */
-	const uint32_t *in[2];    /* or the words themselves: a tile, or all of them; in[k][0] is word 0 of the tile */
+	struct gn_array a, b, c; /* u32 */
+	const uint32_t
+	    *in[2]; /* or the words themselves: a tile, or all of them; in[k][0] is word 0 of the tile */
 	uint32_t *out;
-	uint64_t words;           /* of the tile, or of all: a multiple of a page */
+	uint64_t words; /* of the tile, or of all: a multiple of a page */
 	uint64_t *wrong;
 	uint32_t salt;
 	uint32_t page_words;
+	uint32_t batch; /* pages of each array that a warp holds at once, where it holds several: 1 to 10 */
 };
 
 /* Word i of b; that of a is gn_base_word(i). */
@@ -31,5 +34,6 @@ SIMT_KERNEL_DECLARE(gn_base_add_check); /* every word of out: what it should be?
 SIMT_KERNEL_DECLARE(gn_base_add_pointer); /* 16 bytes a lane */
 SIMT_KERNEL_DECLARE(gn_base_add_scalar);  /* gn_read_u32 and gn_write_u32 */
 SIMT_KERNEL_DECLARE(gn_base_add_page);    /* page references, 16 bytes a lane */
+SIMT_KERNEL_DECLARE(gn_base_add_batch);   /* several pages of each array under way together, a lane each */
 
 #endif

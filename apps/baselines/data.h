@@ -2,8 +2,8 @@
 /*
  * data.h - what the workloads read: words that say where they are, and orders to read them in.
  *
- * The same functions make the words, choose the order and check what was read, whatever the way: a plain pointer,
- * host memory read in place, managed memory, a tile that was copied, or an array of ours.
+ * The same functions make the words, choose the order and check what was read, whatever the way: a plain
+ * pointer, host memory read in place, managed memory, a tile that was copied, or an array of ours.
  */
 #ifndef GN_BASELINES_DATA_H
 #define GN_BASELINES_DATA_H
@@ -58,7 +58,8 @@ SIMT_FN uint64_t gn_base_warps(void)
 
 /* ---- a warp and a run of words that lie together ---- */
 
-/* The lanes of a whole warp compare words [first, first + count) at `at`, 16 bytes a lane; count a multiple of 4. */
+/* The lanes of a whole warp compare words [first, first + count) at `at`, 16 bytes a lane; count a multiple
+ * of 4. */
 SIMT_FN uint64_t gn_base_compare(const uint32_t *at, uint64_t first, uint64_t count)
 {
 	uint64_t wrong = 0;
@@ -112,7 +113,7 @@ SIMT_FN uint64_t gn_base_draw(uint64_t k, uint32_t seed, uint64_t bound)
 /* A permutation of [0, count): a Feistel network over 2 * half bits, walked until it is inside. */
 struct gn_base_order {
 	uint64_t count;
-	uint32_t half; /* 4^half >= count */
+	uint32_t half; /* 4^half >= count; 0: as they come */
 	uint32_t seed;
 };
 
@@ -132,13 +133,16 @@ SIMT_FN uint64_t gn_base_touch(const struct gn_base_order *o, uint64_t k)
 {
 	const uint64_t mask = (1ull << o->half) - 1;
 
+	if (!o->half)
+		return k;
 	do {
 		uint64_t left = k >> o->half, right = k & mask;
 
 		for (uint32_t round = 0; round < 4; round++) {
 			const uint64_t old = right;
 
-			right = left ^ ((gn_base_mix(right + o->seed * 0x9e3779b97f4a7c15ull + round) >> 16) & mask);
+			right = left ^
+			        ((gn_base_mix(right + o->seed * 0x9e3779b97f4a7c15ull + round) >> 16) & mask);
 			left = old;
 		}
 		k = left << o->half | right;

@@ -14,13 +14,14 @@ struct gn_base_pages_args {
 	struct gn_base_order order; /* of the pages */
 	uint64_t touches;           /* <= order.count */
 	uint64_t *wrong;
-	uint32_t page_bytes;        /* a multiple of 16 */
-	uint32_t batch;             /* pages that a warp holds at once, where it holds several: 1 to 32 */
+	uint32_t page_bytes; /* a multiple of 16 */
+	uint32_t batch;      /* pages that a warp holds at once, where it holds several: 1 to 32 */
 };
 
 SIMT_KERNEL_DECLARE(gn_base_pages_pointer); /* read in place, 16 bytes a lane */
-SIMT_KERNEL_DECLARE(gn_base_pages_copy);    /* copied into the warp's scratch page by simt_copy, and read there */
-SIMT_KERNEL_DECLARE(gn_base_pages_cached);  /* by page reference */
-SIMT_KERNEL_DECLARE(gn_base_pages_batch);   /* several pages of a warp under way together, a lane each */
+SIMT_KERNEL_DECLARE(
+    gn_base_pages_copy); /* copied into the warp's scratch page by simt_copy, and read there */
+SIMT_KERNEL_DECLARE(gn_base_pages_cached); /* by page reference */
+SIMT_KERNEL_DECLARE(gn_base_pages_batch);  /* several pages of a warp under way together, a lane each */
 
 #endif

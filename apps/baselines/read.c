@@ -10,11 +10,12 @@ SIMT_FN void gn_base_read_wide(const struct gn_base_read_args *a)
 	/* Four loads in flight a lane. */
 	for (; i + 3 * step < count; i += 4 * step) {
 		const struct gn_base_wide w0 = memory[i], w1 = memory[i + step], w2 = memory[i + 2 * step],
-					  w3 = memory[i + 3 * step];
+		                          w3 = memory[i + 3 * step];
 
-		wrong += gn_base_wrong_wide(&w0, a->first + 4 * i) + gn_base_wrong_wide(&w1, a->first + 4 * (i + step)) +
-			 gn_base_wrong_wide(&w2, a->first + 4 * (i + 2 * step)) +
-			 gn_base_wrong_wide(&w3, a->first + 4 * (i + 3 * step));
+		wrong += gn_base_wrong_wide(&w0, a->first + 4 * i) +
+		         gn_base_wrong_wide(&w1, a->first + 4 * (i + step)) +
+		         gn_base_wrong_wide(&w2, a->first + 4 * (i + 2 * step)) +
+		         gn_base_wrong_wide(&w3, a->first + 4 * (i + 3 * step));
 	}
 	for (; i < count; i += step) {
 		const struct gn_base_wide w = memory[i];
@@ -51,7 +52,8 @@ SIMT_FN void gn_base_read_cursor(const struct gn_base_read_args *a)
 	const uint32_t width = simt_warp_width();
 	uint64_t wrong = 0;
 
-	for (uint64_t run = gn_base_warp() * a->page_words; run < a->words; run += gn_base_warps() * a->page_words)
+	for (uint64_t run = gn_base_warp() * a->page_words; run < a->words;
+	     run += gn_base_warps() * a->page_words)
 		for (uint64_t i = simt_lane(); i < a->page_words; i += width)
 			wrong += gn_cursor_read_u32(&c, run + i) != gn_base_word(run + i);
 	gn_cursor_end(&c);

@@ -13,12 +13,12 @@ struct gn_base_read_args {
 	uint64_t first;         /* a multiple of 4 */
 	uint64_t words;         /* a multiple of a page */
 	uint64_t *wrong;
-	uint32_t page_words;    /* a warp's share at a time, for references to pages */
+	uint32_t page_words; /* a warp's share at a time, for references to pages */
 };
 
 /*
- * By pointer, 16 bytes a lane, so that a warp asks for four whole lines of 128 bytes: aligned and merged, which is
- * what EMOGI (VLDB 2020) found to saturate the link; on local memory as good as a copy.
+ * By pointer, 16 bytes a lane, so that a warp asks for four whole lines of 128 bytes: aligned and merged,
+ * which is what EMOGI (VLDB 2020) found to saturate the link; on local memory as good as a copy.
  */
 SIMT_KERNEL_DECLARE(gn_base_read_wide);
 SIMT_KERNEL_DECLARE(gn_base_read_narrow); /* by pointer, 4 bytes a lane */

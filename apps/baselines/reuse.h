@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reuse.h - whole pages, some far more often than others: Zipf's law with exponent 0.99, as YCSB draws it (Gray et
- * al., "Quickly generating billion-record synthetic databases", SIGMOD 1994). The ranks are scattered over the data.
- * Each kernel compares every word of each page, each time.
+ * reuse.h - whole pages, some far more often than others: Zipf's law with exponent 0.99, as YCSB draws it
+ * (Gray et al., "Quickly generating billion-record synthetic databases", SIGMOD 1994). The ranks are
+ * scattered over the data. Each kernel compares every word of each page, each time.
  */
 #ifndef GN_BASELINES_REUSE_H
 #define GN_BASELINES_REUSE_H
@@ -10,9 +10,9 @@
 #include "baselines/data.h"
 
 struct gn_base_reuse_args {
-	struct gn_array array;      /* u32, in a cache with pages of page_bytes */
-	const uint32_t *memory;     /* the words themselves, for the way by pointer */
-	uint32_t *trace;            /* [touches]: the page of each touch, in the machine's own memory */
+	struct gn_array array;  /* u32, in a cache with pages of page_bytes */
+	const uint32_t *memory; /* the words themselves, for the way by pointer */
+	uint32_t *trace;        /* [touches]: the page of each touch, in the machine's own memory */
 	uint64_t touches;
 	struct gn_base_order order; /* from ranks to pages */
 	double zeta, eta, alpha;    /* gn_base_zipf */

@@ -15,8 +15,8 @@ int failed(struct gn_error *error, cudaError_t rc, const char *what)
 	if (rc == cudaSuccess)
 		return 0;
 	cudaGetLastError();
-	return gn_error_set(error, rc == cudaErrorMemoryAllocation ? -GN_ENOMEM : -GN_EIO, "cuda: %s: %s", what,
-			    cudaGetErrorString(rc));
+	return gn_error_set(error, rc == cudaErrorMemoryAllocation ? -GN_ENOMEM : -GN_EIO, "cuda: %s: %s",
+	                    what, cudaGetErrorString(rc));
 }
 
 double now()
@@ -99,12 +99,13 @@ cudaError_t start_tile(const struct gn_base_tiling *t, const struct slot *slot, 
 
 	for (int k = 0; k < 2 && rc == cudaSuccess; k++)
 		if (t->in[k])
-			rc = cudaMemcpyAsync(slot->in[k], t->in[k] + at, bytes, cudaMemcpyHostToDevice, slot->stream);
+			rc = cudaMemcpyAsync(slot->in[k], t->in[k] + at, bytes, cudaMemcpyHostToDevice,
+			                     slot->stream);
 	if (rc != cudaSuccess)
 		return rc;
 	t->arguments(t->user, arguments, at, bytes, slot->in, slot->out);
-	rc = cudaLaunchKernel(t->kernel->cuda, dim3(t->grid.blocks), dim3(t->grid.block_threads), parameters, 0,
-			      slot->stream);
+	rc = cudaLaunchKernel(t->kernel->cuda, dim3(t->grid.blocks), dim3(t->grid.block_threads), parameters,
+	                      0, slot->stream);
 	if (rc == cudaSuccess && t->out)
 		rc = cudaMemcpyAsync(t->out + at, slot->out, bytes, cudaMemcpyDeviceToHost, slot->stream);
 	return rc;
@@ -139,7 +140,8 @@ double copy_seconds(char *host, char *device, uint64_t bytes, int in, int out, c
 	if (in)
 		cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream[0]);
 	if (out)
-		cudaMemcpyAsync(host + (in ? bytes : 0), device + (in ? bytes : 0), bytes, cudaMemcpyDeviceToHost, stream[1]);
+		cudaMemcpyAsync(host + (in ? bytes : 0), device + (in ? bytes : 0), bytes,
+		                cudaMemcpyDeviceToHost, stream[1]);
 	*rc = cudaDeviceSynchronize();
 	begin = now() - begin;
 	for (int k = 0; k < 2; k++)
@@ -174,8 +176,10 @@ int gn_base_tile(const struct gn_base_tiling *t, double *seconds, struct gn_erro
 	cudaError_t rc = cudaSuccess;
 	unsigned made = 0;
 
-	if (!t->kernel->cuda || t->kernel->argument_bytes > most_argument_bytes || t->streams > GN_BASE_STREAMS)
-		return gn_error_set(error, -GN_EINVAL, "tiles: kernel %s cannot be run in them", t->kernel->name);
+	if (!t->kernel->cuda || t->kernel->argument_bytes > most_argument_bytes ||
+	    t->streams > GN_BASE_STREAMS)
+		return gn_error_set(error, -GN_EINVAL, "tiles: kernel %s cannot be run in them",
+		                    t->kernel->name);
 	give_buffers(t, slots);
 	for (; made < t->streams && rc == cudaSuccess; made++)
 		rc = cudaStreamCreateWithFlags(&slots[made].stream, cudaStreamNonBlocking);
@@ -199,8 +203,10 @@ int gn_base_managed_alloc(void **memory, uint64_t bytes, struct gn_error *error)
 
 	*memory = NULL;
 	if (rc == cudaSuccess && bytes > free_bytes / 2)
-		return gn_error_set(error, -GN_ENOMEM, "managed memory: %llu bytes are more than half of what the device has free",
-				    (unsigned long long)bytes);
+		return gn_error_set(
+		    error, -GN_ENOMEM,
+		    "managed memory: %llu bytes are more than half of what the device has free",
+		    (unsigned long long)bytes);
 	return failed(error, rc != cudaSuccess ? rc : cudaMallocManaged(memory, bytes), "managed memory");
 }
 
