@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads on data in host memory, by Grapnel, by what a program does without it, and by the machine's limits.
 
-    bench/bench.py [--machine cpu|cuda] [--data SIZE] [--add-data SIZE] [--build DIR] [--json OUT] [--svg OUT]
+    bench/bench.py [WORKLOAD...] [--machine cpu|cuda] [--data SIZE] [--add-data SIZE] [--build DIR] [--json OUT] [--svg OUT]
 
 On a GPU: random pages of 4 and 16 KiB through a cold cache reach 95 % of the zero-copy stream and pages of 512 bytes
 95 % of warp copies of the same pages; reading in order 98 % of the stream; C = A + B is as fast as tiles with
 double-buffered copies; reads with reuse take at most 15 % more than their misses need on the link; managed memory is
-7 times slower in order and 50 times slower at random. Each claim names the best of our ways against the best of
-theirs. On cpu the ways are the same code on ordinary memory, and the claim is that a cold cache costs at most half.
+7 times slower in order and 50 times slower at random. On cpu the ways are the same code on ordinary memory, and the claim is that a cold cache costs at most half.
 """
 import os
 import sys
@@ -45,22 +44,41 @@ def of(rates, group, ours, theirs):
     return best(rates, group, ours) / best(rates, group, theirs)
 
 
-def claims_of_gpu(r):
-    claims = [(f"pages of {size}, of the zero-copy stream", of(r, f"pages-{size}", "paged", "stream"), 0.95, True)
-              for size in ("4K", "16K")]
-    claims += [("pages of 512, of warp copies of the same", of(r, "pages-512", "paged", "copy"), 0.95, True),
-               ("in order through the cache, of the zero-copy stream", of(r, "sequential", "paged", "zero-copy"), 0.98, True),
-               ("C = A + B, of tiles with double-buffered copies", of(r, "add", "paged", "tiles"), 1.0, True),
-               ("C = A + B, of the same by zero-copy", of(r, "add", "paged", "zero-copy"), 1.0, True),
-               ("in order, times managed memory without a hint", of(r, "sequential", "paged", "managed-host-written"), 7, True),
-               ("pages of 4K, times managed memory with its best hint", of(r, "pages-4K", "paged", "managed"), 50, True)]
-    claims += [(f"reuse, cache {row[6:]} of the data: time over that of its misses on the link", r["reuse", "stream"] / rate,
-                1.15, False) for (group, row), rate in r.items() if group == "reuse" and row.startswith("cache")]
-    return claims
+def claims_of_pages(r):
+    return [(f"pages of {size}, of the zero-copy stream", of(r, f"pages-{size}", "paged", "stream"), 0.95, True)
+            for size in ("4K", "16K")] + [
+        ("pages of 512, of warp copies of the same", of(r, "pages-512", "paged", "copy"), 0.95, True),
+        ("pages of 4K, times managed memory without a hint", r["pages-4K", "paged-batch"] / r["pages-4K", "managed"], 50, True)]
+
+
+def claims_of_sequential(r):
+    return [("in order through the cache, of the zero-copy stream", of(r, "sequential", "paged", "zero-copy"), 0.98, True),
+            ("in order, times managed memory that the host has written",
+             of(r, "sequential", "paged", "managed-host-written"), 7, True)]
+
+
+def claims_of_add(r):
+    return [("C = A + B, of tiles with double-buffered copies", of(r, "add", "paged", "tiles"), 1.0, True),
+            ("C = A + B, of the same by zero-copy", of(r, "add", "paged", "zero-copy"), 1.0, True)]
+
+
+def claims_of_reuse(r):
+    return [(f"reuse, cache {row[6:]} of the data: time over that of its misses on the link", r["reuse", "stream"] / rate,
+             1.15, False) for (group, row), rate in r.items() if group == "reuse" and row.startswith("cache")]
+
+
+def claims_of_cpu(r):
+    return [(f"pages of {size} through a cold cache, of copies of the same", of(r, f"pages-{size}", "paged", "copy"), 0.5,
+             True) for size in ("4K", "16K")]
+
+
+WORKLOADS = {"sequential": claims_of_sequential, "pages": claims_of_pages, "words": lambda r: [], "reuse": claims_of_reuse,
+             "add": claims_of_add}
 
 
 def main():
     p = report.parser(__doc__)
+    p.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)} (default all)")
     p.add_argument("--machine", default="cuda" if os.path.exists("/dev/nvidia0") else "cpu")
     p.add_argument("--data", help="of each array (default 256M, on a GPU 8G)")
     p.add_argument("--add-data", help="of each array of C = A + B (default as --data, on a GPU 16G)")
@@ -69,16 +87,22 @@ def main():
     args = p.parse_args()
     tool = report.program(args, "tools", "grapnel")
     gpu = args.machine.startswith("cuda")
-    results = [measure(args, tool, ["sequential", "pages", "words", "reuse"], args.data, args.svg),
-               measure(args, tool, ["add"], args.add_data or ("16G" if gpu else args.data))]
+    chosen = args.workloads or list(WORKLOADS)
+    one = [name for name in chosen if name != "add"]
+    results = [measure(args, tool, one, args.data, args.svg)] if one else []
+    if "add" in chosen:
+        results.append(measure(args, tool, ["add"], args.add_data or ("16G" if gpu else args.data)))
     rates = {}
     for result in results:
         show(result)
         rates.update(table(result))
-    claims = claims_of_gpu(rates) if gpu else [
-        (f"pages of {size} through a cold cache, of copies of the same", of(rates, f"pages-{size}", "paged", "copy"), 0.5,
-         True) for size in ("4K", "16K")]
-    return report.save(args, f"bench-{'gpu' if gpu else 'cpu'}", {"results": results}, claims)
+    claims = [("every word was what it should be", int(all(r["verified"] for r in results)), 1, True)]
+    for name in chosen if gpu else []:
+        claims += WORKLOADS[name](rates)
+    if not gpu and "pages" in chosen:
+        claims += claims_of_cpu(rates)
+    name = "-".join(["bench", "gpu" if gpu else "cpu"] + args.workloads)
+    return report.save(args, name, {"results": results}, claims)
 
 
 if __name__ == "__main__":
