@@ -7,7 +7,8 @@
 On a GPU: random pages of 4 and 16 KiB through a cold cache reach 95 % of the zero-copy stream and pages of 512 bytes
 95 % of warp copies of the same pages; reading in order 98 % of the stream; C = A + B is as fast as tiles with
 double-buffered copies; reads with reuse take at most 15 % more than their misses need on the link; managed memory is
-7 times slower in order and 50 times slower at random. On cpu the ways are the same code on ordinary memory, and the claim is that a cold cache costs at most half.
+7 times slower in order and 50 times slower at random. On cpu the ways are the same code on ordinary memory, and the
+claim is that a cold cache costs at most half.
 """
 import os
 import sys
