@@ -334,11 +334,25 @@ int describe(struct cuda_machine *c)
 	return 0;
 }
 
+/*
+ * Slow paths are called through pointers, so the compiler cannot tell the driver how much stack a kernel needs: the
+ * library's own take up to 0.9 KiB, and the caller's frames come on top. The runtime's 1 KiB would be overrun without a
+ * word.
+ */
+int make_room_for_calls(void)
+{
+	const size_t enough = 2048;
+	size_t now = 0;
+
+	return cudaDeviceGetLimit(&now, cudaLimitStackSize) != cudaSuccess ||
+	       (now < enough && cudaDeviceSetLimit(cudaLimitStackSize, enough) != cudaSuccess);
+}
+
 int start(struct cuda_machine *c)
 {
 	on_device here(c->device);
 
-	return describe(c) || cudaStreamCreateWithFlags(&c->own.handle, cudaStreamNonBlocking) != cudaSuccess;
+	return describe(c) || make_room_for_calls() || cudaStreamCreateWithFlags(&c->own.handle, cudaStreamNonBlocking) != cudaSuccess;
 }
 
 /* "cuda" is device 0, "cuda:2" device 2. */

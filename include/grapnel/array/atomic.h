@@ -15,7 +15,7 @@
 SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address, struct gn__errand errand)
 {
 	const uint64_t page = address >> a->page_log2;
-	const uint32_t lanes = simt_match_any_u64(simt_active(), page);
+	const uint32_t lanes = gn__same_page(a, simt_active(), page);
 	const struct gn__reach reach = gn__sector_reach(a->cache, lanes, errand.at, errand.size);
 	const struct gn_pinned pinned = gn__write_pin(a, lanes, page, reach.touched, 0);
 	struct gn__access access = {{0, 0}, {0, 0}};

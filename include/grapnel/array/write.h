@@ -22,7 +22,7 @@ SIMT_FN struct gn__writers gn__writers_of(const struct gn_array *a, uint32_t mas
 
 	w.page = address >> a->page_log2;
 	w.at = (uint32_t)address & ((1u << a->page_log2) - 1);
-	w.lanes = simt_match_any_u64(mask, w.page);
+	w.lanes = gn__same_page(a, mask, w.page);
 	w.reach = gn__sector_reach(a->cache, w.lanes, w.at, size);
 	return w;
 }

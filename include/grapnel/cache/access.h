@@ -81,38 +81,41 @@ SIMT_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k,
 	gn_claim_drop(c, k);
 }
 
-/* Write back the victims of those lanes that need it. */
-SIMT_FN void gn__claim_write(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k)
+/*
+ * Move the bytes that some lanes need: first victims are written back, in later rounds pages are fetched and published.
+ * Collective; writes is the same for all.
+ */
+SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, int writes)
 {
-	struct gn__move m = gn__move_none(1);
+	struct gn__move m = gn__move_none(writes);
 
-	if (k->step == GN_STEP_WRITE_BACK)
+	if (writes && k->step == GN_STEP_WRITE_BACK)
 		m = gn__move_of(c, k->victim, k->frame, gn__sector_dirty_of(c, k->frame), 1);
-	gn__write_all(c, mask, k->victim, &m);
-	if (k->step != GN_STEP_WRITE_BACK)
-		return;
-	GN_TRACE(write_back);
-	k->step = gn_claim_written(c, k, m.status);
+	else if (!writes && k->step == GN_STEP_FETCH)
+		m = gn__move_of(c, k->page, k->frame, 0xffffffffu, 0);
+	else if (!writes && k->step == GN_STEP_FILL)
+		m = gn__move_of(c, k->page, k->frame, ~gn__sector_valid_of(c, k->frame), 0);
+	gn__move_all(c, mask, k->victim, &m);
+	if (m.frame)
+		k->status = m.status;
 }
 
-/* Fetch for those lanes that need it, and publish. */
-SIMT_FN void gn__claim_read(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k)
+/* The bytes of a lane's step were moved, or not: what next? */
+SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, struct gn_claim *k, int writes)
 {
-	struct gn__move m = gn__move_none(0);
+	struct gn_store_status status = k->status;
 
-	if (k->step == GN_STEP_FETCH)
-		m = gn__move_of(c, k->page, k->frame, 0xffffffffu, 0);
-	else if (k->step == GN_STEP_FILL)
-		m = gn__move_of(c, k->page, k->frame, ~gn__sector_valid_of(c, k->frame), 0);
-	gn__fetch_all(c, mask, &m);
-	if (k->step == GN_STEP_FETCH)
-		gn_claim_publish(c, k, m.status);
-	else if (k->step == GN_STEP_FILL)
-		gn_claim_filled(c, k, m.status);
-	else
-		return;
-	k->status = m.status;
-	k->step = m.status.code ? GN_STEP_ERROR : GN_STEP_HIT;
+	if (writes && k->step == GN_STEP_WRITE_BACK) {
+		GN_TRACE(write_back);
+		k->status.code = 0;
+		k->step = gn_claim_written(c, k, status);
+	} else if (!writes && (k->step == GN_STEP_FETCH || k->step == GN_STEP_FILL)) {
+		if (k->step == GN_STEP_FETCH)
+			gn_claim_publish(c, k, status);
+		else
+			gn_claim_filled(c, k, status);
+		k->step = status.code ? GN_STEP_ERROR : GN_STEP_HIT;
+	}
 }
 
 /*
@@ -132,7 +135,7 @@ SIMT_FN void gn__claim_begin(const struct gn_cache_view *c, uint32_t mask, int w
  * round. In the end a lane's step is HIT (also if it wanted nothing), NO_FRAME (what there was to do around the cache is
  * done, with its status) or ERROR.
  */
-SIMT_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, struct gn__errand *around)
+SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, struct gn__errand *around)
 {
 	const uint32_t moves = 1u << GN_STEP_WRITE_BACK | 1u << GN_STEP_FETCH | 1u << GN_STEP_FILL;
 	uint32_t steps;
@@ -144,10 +147,9 @@ SIMT_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct
 	steps = simt_or_u32(mask, 1u << k->step);
 	k->missed |= (moves >> k->step) & 1;
 	k->moved |= (steps & moves) != 0;
-	if (steps & 1u << GN_STEP_WRITE_BACK) {
-		gn__claim_write(c, mask, k);
-	} else if (steps & moves) {
-		gn__claim_read(c, mask, k);
+	if (steps & moves) {
+		gn__claim_move(c, mask, k, (steps & 1u << GN_STEP_WRITE_BACK) != 0);
+		gn__claim_moved(c, k, (steps & 1u << GN_STEP_WRITE_BACK) != 0);
 	} else if (k->step == GN_STEP_WAIT) {
 		simt_relax();
 		k->step = gn_claim_seek(c, k);
@@ -155,7 +157,7 @@ SIMT_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct
 	return (steps & (moves | 1u << GN_STEP_WAIT)) != 0;
 }
 
-SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+SIMT_NOINLINE_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
 {
 	if (c->low_water && k->moved)
 		gn__clean_ahead(c, mask, k);
@@ -324,8 +326,9 @@ SIMT_FN void gn__access_inside(const struct gn_cache_view *c, uint32_t lanes, co
 SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
 						   struct gn__errand *e)
 {
-	/* Lanes that read may have come together with lanes that write. */
-	const uint32_t lanes = simt_match_any_u64(mask, page << 2 | e->doing), leader = simt_first_lane(lanes);
+	/* Lanes that read may have come together with lanes that write, and with elements of other sizes. */
+	const uint32_t lanes = simt_match_any_u64(mask, page << 8 | e->doing << 5 | e->size);
+	const uint32_t leader = simt_first_lane(lanes);
 	const int leads = simt_lane() == leader;
 	const struct gn__reach none = {0, 0};
 	const struct gn__reach reach = e->doing == GN__READS ? none : gn__sector_reach(c, lanes, e->at, e->size);
@@ -390,7 +393,8 @@ SIMT_NOINLINE_FN struct gn__access gn_cache_access(const struct gn_cache_view *c
 	struct gn__errand e = errand;
 	struct gn__access access = {{0, 0}, {0, 0}};
 
-	access.status = gn__access_together(c, simt_active(), page, &e);
+	/* Lanes that are together may have come with arrays of different caches. */
+	access.status = gn__access_together(c, simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)c), page, &e);
 	if (access.status.code == -GN_ENOBUFS)
 		access.status = gn__access_alone(c, page, &e);
 	access.bits[0] = e.bits[0];

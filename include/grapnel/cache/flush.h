@@ -65,7 +65,7 @@ SIMT_FN struct gn_store_status gn__flush_write(const struct gn_cache_view *c, ui
 
 	if (begun)
 		m = gn__move_of(c, f->page, f->frame, gn__sector_dirty_of(c, f->frame), 1);
-	gn__write_all(c, mask, f->page, &m);
+	gn__move_all(c, mask, f->page, &m);
 	if (!begun)
 		return m.status;
 	if (m.status.code)

@@ -79,32 +79,6 @@ SIMT_FN void gn__move_runs(const struct gn_store_view *s, uint32_t mask, int wan
 	m->left = status.code ? 0 : m->left;
 }
 
-/*
- * Move what every lane of mask has left. Collective; to_store is the same for all. Pages may be of different stores;
- * what can be in flight together is.
- */
-SIMT_NOINLINE_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, struct gn__move *m)
-{
-	uint32_t wanting = simt_ballot(mask, m->left != 0);
-
-	while (wanting) {
-		struct gn__run run = {0, 0};
-		uint32_t todo = wanting;
-
-		if (m->left)
-			run = gn__move_next(c, m);
-		while (todo) {
-			const uint64_t mine = (uint64_t)(uintptr_t)m->extent.store;
-			const uint64_t store = simt_shfl_u64(mask, mine, simt_first_lane(todo));
-			const int wants = run.bytes && mine == store;
-
-			todo &= ~simt_ballot(mask, wants);
-			gn__move_runs((const struct gn_store_view *)(uintptr_t)store, mask, wants, m, &run);
-		}
-		wanting = simt_ballot(mask, m->left != 0);
-	}
-}
-
 /* A lane that has nothing to move, only helps. */
 SIMT_FN struct gn__move gn__move_none(int to_store)
 {
@@ -136,26 +110,42 @@ SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page
 		gn__cache_fail(s->write_failure, page, status);
 }
 
-/* Fetch what the lanes of mask have left. Collective. */
-SIMT_NOINLINE_FN void gn__fetch_all(const struct gn_cache_view *c, uint32_t mask, struct gn__move *m)
+SIMT_FN void gn__count_moved(const struct gn_cache_view *c, const struct gn__move *m)
 {
-	gn__move_all(c, mask, m);
-	if (c->stripe && m->moved && !m->status.code) {
-		gn__count_u64(&gn__stripe(c)->fetched, 1);
-		gn__count_u64(&gn__stripe(c)->fetched_bytes, m->moved);
-	}
+	struct gn_cache_stripe *stripe = gn__stripe(c);
+
+	gn__count_u64(m->to_store ? &stripe->written : &stripe->fetched, 1);
+	gn__count_u64(m->to_store ? &stripe->written_bytes : &stripe->fetched_bytes, m->moved);
 }
 
-/* Write what the lanes of mask have left; page is whose. Collective. */
-SIMT_NOINLINE_FN void gn__write_all(const struct gn_cache_view *c, uint32_t mask, uint64_t page, struct gn__move *m)
+/*
+ * Move what every lane of mask has left. Collective; to_store is the same for all. Pages may be of different stores;
+ * what can be in flight together is. A write of `page` that fails is noted.
+ */
+SIMT_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, uint64_t page, struct gn__move *m)
 {
-	gn__move_all(c, mask, m);
-	if (m->status.code) {
-		gn__note_write_failure(c, page, m->status);
-	} else if (c->stripe && m->moved) {
-		gn__count_u64(&gn__stripe(c)->written, 1);
-		gn__count_u64(&gn__stripe(c)->written_bytes, m->moved);
+	uint32_t wanting = simt_ballot(mask, m->left != 0);
+
+	while (wanting) {
+		struct gn__run run = {0, 0};
+		uint32_t todo = wanting;
+
+		if (m->left)
+			run = gn__move_next(c, m);
+		while (todo) {
+			const uint64_t mine = (uint64_t)(uintptr_t)m->extent.store;
+			const uint64_t store = simt_shfl_u64(mask, mine, simt_first_lane(todo));
+			const int wants = run.bytes && mine == store;
+
+			todo &= ~simt_ballot(mask, wants);
+			gn__move_runs((const struct gn_store_view *)(uintptr_t)store, mask, wants, m, &run);
+		}
+		wanting = simt_ballot(mask, m->left != 0);
 	}
+	if (m->status.code && m->to_store)
+		gn__note_write_failure(c, page, m->status);
+	else if (c->stripe && m->moved && !m->status.code)
+		gn__count_moved(c, m);
 }
 
 #endif
