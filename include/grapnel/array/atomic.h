@@ -10,22 +10,21 @@
 #ifndef GRAPNEL_ARRAY_ATOMIC_H
 #define GRAPNEL_ARRAY_ATOMIC_H
 
-#include <grapnel/array/look.h>
+#include <grapnel/array/update.h>
 
 SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address, struct gn__errand errand)
 {
-	const uint64_t page = address >> a->page_log2;
-	const uint32_t lanes = gn__same_page(a, simt_active(), page);
-	const struct gn__reach reach = gn__sector_reach(a->cache, lanes, errand.at, errand.size);
-	const struct gn_pinned pinned = gn__write_pin(a, lanes, page, reach.touched, 0);
+	const struct gn__updaters u = gn__updaters_of(a, address, errand.size);
+	const struct gn__grip grip = gn__update_begin(a, &u, 0);
 	struct gn__access access = {{0, 0}, {0, 0}};
 
-	if (!pinned.hold.data)
-		return gn_cache_access(a->cache, page, errand);
-	gn__errand_inside(&errand, pinned.hold.data);
-	gn_cache_unpin(lanes, &pinned.hold);
-	access.bits[0] = errand.bits[0];
-	return access;
+	if (grip.data) {
+		gn__sector_touch(a->cache, &u.reach, grip.frame, u.at, errand.size);
+		gn__errand_inside(&errand, grip.data);
+		access.bits[0] = errand.bits[0];
+	}
+	gn__update_end(a, &u, &grip, 0);
+	return grip.data ? access : gn_cache_access(a->cache, u.page, errand);
 }
 
 SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, uint32_t change, uint64_t first,

@@ -80,41 +80,6 @@ SIMT_FN int gn__pin_hit(const struct gn_array *a, uint32_t mask, uint64_t page, 
 	return data != 0;
 }
 
-/*
- * Pin a page for writers that is in its frame; one that is there in parts will do if whole sectors are overwritten. The
- * first lane looks and takes the pin for all. hold.data is NULL if it did not work.
- */
-SIMT_FN struct gn_pinned gn__write_pin(const struct gn_array *a, uint32_t lanes, uint64_t page, uint32_t touched,
-				       uint32_t covered)
-{
-	const uint64_t good = covered ? GN_WORD_HELD : GN_WORD_VALID;
-	const uint32_t leader = simt_first_lane(lanes);
-	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0, 0};
-	struct gn__glimpse g;
-	uint32_t had = 0;
-
-	if (simt_lane() == leader) {
-		g = gn__look(a, page);
-		pinned.hold.word = (uint64_t *)(uintptr_t)g.word;
-		pinned.frame = (uint32_t)((size_t)(g.data - a->frame) >> a->page_log2);
-		pinned.partial = !(g.seen & GN_WORD_VALID);
-		if (g.seen & good && !(g.seen & GN_WORD_BUSY) && (g.seen & GN_WORD_PINS) != GN_WORD_PINS)
-			had = simt_cas_acquire_dev_u64(pinned.hold.word, g.seen,
-						       (g.seen | GN_WORD_REF | GN_WORD_DIRTY) + GN_WORD_PIN) == g.seen;
-		if (had) {
-			gn__sector_dirty(a->cache, pinned.frame, touched);
-			gn__count_hits(a, simt_popcount(lanes));
-		}
-	}
-	had = simt_shfl_u32(lanes, had, leader);
-	pinned.frame = simt_shfl_u32(lanes, pinned.frame, leader);
-	pinned.partial = simt_shfl_u32(lanes, pinned.partial, leader);
-	simt_warp_sync(lanes);
-	if (had)
-		pinned.hold.data = a->frame + ((size_t)pinned.frame << a->page_log2);
-	return pinned;
-}
-
 /* Pin the page of a paged array, whatever it takes; for writing only if the array is not read-only. */
 SIMT_FN struct gn_store_status gn__pin(const struct gn_array *a, uint32_t mask, uint64_t page, uint32_t intent,
 				       struct gn_hold *hold)

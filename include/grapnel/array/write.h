@@ -5,55 +5,33 @@
 #ifndef GRAPNEL_ARRAY_WRITE_H
 #define GRAPNEL_ARRAY_WRITE_H
 
+#include <grapnel/array/update.h>
 #include <grapnel/cache/element.h>
-#include <grapnel/array/look.h>
-
-/* Lanes that write elements of one page, and what they reach of it. */
-struct gn__writers {
-	uint32_t lanes;
-	uint64_t page;
-	uint32_t at; /* the caller's element */
-	struct gn__reach reach;
-};
-
-SIMT_FN struct gn__writers gn__writers_of(const struct gn_array *a, uint32_t mask, uint64_t address, uint32_t size)
-{
-	struct gn__writers w;
-
-	w.page = address >> a->page_log2;
-	w.at = (uint32_t)address & ((1u << a->page_log2) - 1);
-	w.lanes = gn__same_page(a, mask, w.page);
-	w.reach = gn__sector_reach(a->cache, w.lanes, w.at, size);
-	return w;
-}
 
 /* The page is not at hand: bring it in, together with what the other lanes write. */
-SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, const struct gn__writers *w,
+SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, const struct gn__updaters *u,
 							 const void *from, uint32_t size)
 {
-	struct gn__errand errand = {GN__WRITES, 0, w->at, size, {0, 0}};
+	struct gn__errand errand = {GN__WRITES, 0, u->at, size, {0, 0}};
 
 	memcpy(errand.bits, from, size);
-	return gn_cache_access(a->cache, w->page, errand).status;
+	return gn_cache_access(a->cache, u->page, errand).status;
 }
 
 /* Lanes that write the same page pin it once; each writes its element. */
 SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_t address, const void *from,
 					       uint32_t size)
 {
-	const struct gn__writers w = gn__writers_of(a, simt_active(), address, size);
-	const struct gn_pinned pinned = gn__write_pin(a, w.lanes, w.page, w.reach.touched, w.reach.covered);
+	const struct gn__updaters u = gn__updaters_of(a, address, size);
+	const struct gn__grip grip = gn__update_begin(a, &u, u.reach.covered);
+	const struct gn_store_status ok = {0, 0};
 
-	if (!pinned.hold.data)
-		return gn__write_slowly(a, &w, from, size);
-	gn__store_element(pinned.hold.data + w.at, from, size);
-	if (pinned.partial) {
-		simt_warp_sync(w.lanes);
-		if (simt_lane() == simt_first_lane(w.lanes))
-			gn__covered(a->cache, pinned.hold.word, pinned.frame, w.page, w.reach.covered);
+	if (grip.data) {
+		gn__sector_touch(a->cache, &u.reach, grip.frame, u.at, size);
+		gn__store_element(grip.data + u.at, from, size);
 	}
-	gn_cache_unpin(w.lanes, &pinned.hold);
-	return pinned.status;
+	gn__update_end(a, &u, &grip, u.reach.covered);
+	return grip.data ? ok : gn__write_slowly(a, &u, from, size);
 }
 
 SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const void *from, uint32_t size)

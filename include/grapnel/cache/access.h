@@ -195,7 +195,7 @@ struct gn_pinned {
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes,
 						     uint64_t page, uint32_t intent, uint32_t touches)
 {
-	const uint32_t leader = lanes ? simt_first_lane(lanes) : 0;
+	const uint32_t leader = lanes ? simt_first_lane(lanes) : simt_lane();
 	int leads = lanes && simt_lane() == leader;
 	struct gn_claim k = gn_claim_init(page, intent, touches);
 	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0, 0};
@@ -208,14 +208,12 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 	while (gn__claim_round(c, mask, &k, 0))
 		;
 	gn__claim_end(c, mask, &k);
-	if (!lanes)
-		return pinned;
+	pinned.status = gn__store_share(mask, leader, k.status);
+	pinned.frame = simt_shfl_u32(mask, k.frame, leader);
+	pinned.partial = simt_shfl_u32(mask, k.partial, leader);
 	if (leads)
 		gn__count_access(c, simt_popcount(lanes), &k);
-	pinned.status = gn__store_share(lanes, leader, k.status);
-	pinned.frame = simt_shfl_u32(lanes, k.frame, leader);
-	pinned.partial = simt_shfl_u32(lanes, k.partial, leader);
-	if (!pinned.status.code) {
+	if (lanes && !pinned.status.code) {
 		pinned.hold.word = k.word;
 		pinned.hold.data = gn__frame(c, pinned.frame);
 	}
@@ -302,54 +300,86 @@ struct gn__access {
 	struct gn_store_status status;
 };
 
-/* A group's page is pinned: its lanes do what they came for, and let it go. */
-SIMT_FN void gn__access_inside(const struct gn_cache_view *c, uint32_t lanes, const struct gn_claim *k, uint32_t covered,
-			       struct gn__errand *e)
-{
-	const uint32_t leader = simt_first_lane(lanes), frame = simt_shfl_u32(lanes, k->frame, leader);
-	const uint32_t partial = simt_shfl_u32(lanes, k->partial, leader);
+/* Lanes that want something of one page, among those that came together. */
+struct gn__group {
+	uint32_t lanes;
+	uint32_t leader;
+	struct gn__reach reach; /* of those that write */
+};
 
-	gn__errand_inside(e, gn__frame(c, frame));
-	simt_warp_sync(lanes);
-	if (simt_lane() != leader)
+/* Lanes that read may have come together with lanes that write, and with elements of other sizes. Collective. */
+SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
+				      const struct gn__errand *e)
+{
+	struct gn__group g;
+
+	g.lanes = simt_match_any_u64(mask, page << 8 | e->doing << 5 | e->size);
+	g.leader = simt_first_lane(g.lanes);
+	g.reach = gn__sector_reach(c, mask, g.lanes, e->at, e->size);
+	if (e->doing != GN__WRITES)
+		g.reach.covered = 0;
+	return g;
+}
+
+SIMT_FN struct gn_claim gn__group_claim(const struct gn__group *g, uint64_t page, const struct gn__errand *e)
+{
+	if (e->doing == GN__READS)
+		return gn_claim_init(page, GN_READ, 0);
+	return gn_claim_init(page, g->reach.covered ? GN__COVER : GN_WRITE, g->reach.touched);
+}
+
+/*
+ * Groups whose page is pinned do what they came for and let it go. Collective; hit says whether the caller's group is one
+ * of them.
+ */
+SIMT_FN void gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const struct gn__group *g,
+			   const struct gn_claim *k, int hit, struct gn__errand *e)
+{
+	const uint32_t frame = simt_shfl_u32(mask, k->frame, g->leader);
+
+	if (hit) {
+		if (e->doing != GN__READS)
+			gn__sector_touch(c, &g->reach, frame, e->at, e->size);
+		gn__errand_inside(e, gn__frame(c, frame));
+	}
+	simt_warp_sync(mask);
+	if (!hit || simt_lane() != g->leader)
 		return;
-	if (partial)
-		gn__covered(c, k->word, frame, k->page, covered);
-	gn__count_access(c, simt_popcount(lanes), k);
+	if (k->partial)
+		gn__covered(c, k->word, frame, k->page, g->reach.covered);
+	gn__count_access(c, simt_popcount(g->lanes), k);
 	gn__unpin_word(k->word);
 }
 
 /*
  * Lanes do something to an element each; those of one page by one pin. Each group is done with its page before the next
  * round, whatever the others wait for. Returns -GN_ENOBUFS to those whose page found no frame.
+ *
+ * All lanes of mask take part in every exchange between lanes, with the one mask: groups that exchanged something among
+ * themselves, each with a mask of its own, would go on one after the other, and the next exchange between all could
+ * find them apart.
  */
 SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
 						   struct gn__errand *e)
 {
-	/* Lanes that read may have come together with lanes that write, and with elements of other sizes. */
-	const uint32_t lanes = simt_match_any_u64(mask, page << 8 | e->doing << 5 | e->size);
-	const uint32_t leader = simt_first_lane(lanes);
-	const int leads = simt_lane() == leader;
-	const struct gn__reach none = {0, 0};
-	const struct gn__reach reach = e->doing == GN__READS ? none : gn__sector_reach(c, lanes, e->at, e->size);
-	const int covers = e->doing == GN__WRITES && reach.covered;
-	const uint32_t intent = e->doing == GN__READS ? GN_READ : covers ? GN__COVER : GN_WRITE;
-	struct gn_claim k = gn_claim_init(page, intent, reach.touched);
-	int served = 0, more;
+	const struct gn__group g = gn__group_of(c, mask, page, e);
+	const int leads = simt_lane() == g.leader;
+	struct gn_claim k = gn__group_claim(&g, page, e);
+	int served = 0, hit, more;
 
 	gn__claim_begin(c, mask, leads, &k);
 	do {
 		/* A lane alone goes around at once; a group would do only its first lane's errand. */
-		more = gn__claim_round(c, mask, &k, lanes & (lanes - 1) ? 0 : e);
-		if (!served && simt_shfl_u32(lanes, k.step == GN_STEP_HIT, leader)) {
-			gn__access_inside(c, lanes, &k, reach.covered, e);
-			served = 1;
-		}
+		more = gn__claim_round(c, mask, &k, g.lanes & (g.lanes - 1) ? 0 : e);
+		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader) && !served;
+		served |= hit;
+		if (simt_ballot(mask, hit))
+			gn__groups_do(c, mask, &g, &k, hit, e);
 	} while (more);
 	gn__claim_end(c, mask, &k);
 	if (!served && leads)
-		gn__count_access(c, simt_popcount(lanes), &k);
-	return gn__store_share(lanes, leader, k.status);
+		gn__count_access(c, simt_popcount(g.lanes), &k);
+	return gn__store_share(mask, g.leader, k.status);
 }
 
 /*
