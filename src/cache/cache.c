@@ -73,6 +73,7 @@ static void shape_sets(struct gn_cache_view *v, uint32_t ways)
 	while ((uint64_t)least << (v->sets_log2 + 1) <= v->frames)
 		v->sets_log2++;
 	v->ways = ways ? ways : v->frames >> v->sets_log2;
+	v->ways_inverse = gn__ways_inverse(v->ways);
 	v->frames = v->ways << v->sets_log2;
 }
 

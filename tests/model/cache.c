@@ -31,6 +31,7 @@ static void set_table(uint32_t ways, uint32_t sets_log2, uint32_t frames, uint32
 	struct gn_cache_view *c = &the_trial.cache;
 
 	c->ways = ways;
+	c->ways_inverse = gn__ways_inverse(ways);
 	c->sets_log2 = sets_log2;
 	c->frames = ways ? ways << sets_log2 : frames;
 	c->pages = pages;

@@ -73,6 +73,24 @@ static void strides_spread_over_sets(void **state)
 	}
 }
 
+/* The way where a page is looked for first is the rest of its tag by the ways, for every tag there can be. */
+static void the_preferred_way_is_a_remainder(void **state)
+{
+	const uint32_t most = (1u << GN_WORD_PAYLOAD_BITS) - 1;
+	struct gn_cache_view c;
+
+	(void)state;
+	memset(&c, 0, sizeof c);
+	for (c.ways = 1; c.ways <= GN_CACHE_MOST_WAYS; c.ways++) {
+		c.ways_inverse = gn__ways_inverse(c.ways);
+		for (uint32_t tag = 0; tag <= 5000; tag++) {
+			assert_int_equal(gn__preferred_way(&c, tag), tag % c.ways);
+			assert_int_equal(gn__preferred_way(&c, most - tag), (most - tag) % c.ways);
+			assert_int_equal(gn__preferred_way(&c, tag * 53687), tag * 53687 % c.ways);
+		}
+	}
+}
+
 /* ---- words ---- */
 
 static void a_failed_word_says_why(void **state)
@@ -215,6 +233,26 @@ static void random_is_not_fifo(void **state)
 	assert_true(in_order < 120); /* 50 are expected of chance */
 }
 
+/* A cache that holds all pages holds each where it is looked for first. */
+static void pages_in_a_row_lie_in_their_preferred_ways(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	for (uint32_t ways = 1; ways <= 16; ways *= 2) {
+		const struct gn_cache_view *c;
+
+		close_store(t);
+		open_words_of(t, 64, 64, 512, ways, GN_CLOCK);
+		c = &t->cache->image;
+		for (uint64_t page = 0; page < 64; page++) {
+			uint32_t set = gn__set_of(c, page), tag = gn__tag_of(c, page);
+
+			assert_int_equal(get(t, page * 64), word_of(page * 64));
+			assert_int_equal(gn_table_find(c, page).frame, set * ways + tag % ways);
+		}
+	}
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
@@ -222,8 +260,10 @@ int main(void)
 	    cmocka_unit_test(a_set_and_a_tag_are_a_page),
 	    cmocka_unit_test(a_run_of_pages_uses_every_set_once),
 	    cmocka_unit_test(strides_spread_over_sets),
+	    cmocka_unit_test(the_preferred_way_is_a_remainder),
 	    cmocka_unit_test(a_failed_word_says_why),
 	    cmocka_unit_test(versions_wrap_in_their_place),
+	    CASE(pages_in_a_row_lie_in_their_preferred_ways),
 	    CASE(fifo_direct),
 	    CASE(fifo_sets),
 	    CASE(clock_direct),

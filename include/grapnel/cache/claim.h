@@ -316,12 +316,29 @@ SIMT_FN uint32_t gn__first_way(const struct gn_cache_view *c, uint32_t *hand)
 	return (c->policy == GN_RANDOM ? gn__stir(++*hand) : *hand) % c->ways;
 }
 
-/* Go round the ways of a locked set, twice. */
+/* Take the way where the page will be looked for first, if no page is in it. */
+SIMT_FN enum gn__taking gn__take_preferred(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set)
+{
+	const uint32_t frame = set * c->ways + gn__preferred_way(c, gn__tag_of(c, k->page));
+
+	return simt_load_relaxed_dev_u64(&c->word[frame]) & (GN_WORD_HELD | GN_WORD_BUSY) ? GN__PINNED
+	                                                                                    : gn__take_way(c, k, set, frame);
+}
+
+/* The preferred way if it is free, then round the ways of a locked set, twice. */
 SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t *hand)
 {
-	enum gn__taking best = GN__PINNED;
-	uint32_t way = gn__first_way(c, hand);
+	enum gn__taking best = gn__take_preferred(c, k, set);
+	uint32_t way;
 
+	if (best == GN__TAKEN || best == GN__TAKEN_DIRTY) {
+		/* the newest page is the last to go, and to be cleaned */
+		*hand = c->policy == GN_RANDOM ? *hand + 1 + ((*hand + 1) % c->ways == k->frame % c->ways)
+					       : (k->frame + 1) % c->ways;
+		return best;
+	}
+	best = GN__PINNED;
+	way = gn__first_way(c, hand);
 	for (uint32_t tried = 0; tried < 2 * c->ways; tried++) {
 		enum gn__taking taking = gn__take_way(c, k, set, set * c->ways + way);
 

@@ -10,6 +10,7 @@
 #define GRAPNEL_CACHE_TABLE_H
 
 #include <grapnel/cache/view.h>
+#include <grapnel/simt/global.h>
 
 /* Where a page's word is and what it said. */
 struct gn_place {
@@ -56,25 +57,56 @@ SIMT_FN uint64_t gn__page_of(const struct gn_cache_view *c, uint32_t set, uint32
 	return (uint64_t)tag << c->sets_log2 | ((set ^ gn__stir(tag)) & ((1u << c->sets_log2) - 1));
 }
 
-SIMT_FN struct gn_place gn__find_in_set(const struct gn_cache_view *c, uint64_t page)
+/* gn_cache_view.ways_inverse for so many ways: 2^32 / ways, rounded up and cut to 32 bits. */
+SIMT_FN uint32_t gn__ways_inverse(uint32_t ways)
 {
-	uint32_t first = gn__set_of(c, page) * c->ways;
-	uint32_t tag = gn__tag_of(c, page);
+	return ways ? (uint32_t)(((1ull << 32) + ways - 1) / ways) : 0;
+}
+
+/*
+ * The way of its set where a page is looked for first, and put if it is free: tag % ways. As many pages in a row as the
+ * cache has frames then lie each in its own. By the fraction of tag / ways, which is exact for tags below 2^28 and up
+ * to 16 ways (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
+ */
+SIMT_FN uint32_t gn__preferred_way(const struct gn_cache_view *c, uint32_t tag)
+{
+	return (uint32_t)((uint64_t)(tag * c->ways_inverse) * c->ways >> 32);
+}
+
+SIMT_FN int gn__word_has_tag(uint64_t word, uint32_t tag)
+{
+	return gn_word_payload(word) == tag && (word & GN_WORD_USED) != 0;
+}
+
+/* The word of one way, if it stands for the page. */
+SIMT_FN struct gn_place gn__find_in_way(const struct gn_cache_view *c, uint32_t frame, uint32_t tag)
+{
+	struct gn_place place = {&c->word[frame], 0, frame};
+
+	place.seen = simt_global_load_acquire_dev_u64(place.word);
+	if (!gn__word_has_tag(place.seen, tag))
+		place.word = 0;
+	return place;
+}
+
+/* Look at the other ways of a set. */
+SIMT_NOINLINE_FN struct gn_place gn__find_elsewhere(const struct gn_cache_view *c, uint32_t set, uint32_t tag)
+{
+	const uint32_t first = set * c->ways;
 	struct gn_place place = {0, 0, 0};
 
-	for (uint32_t way = 0; way < c->ways; way++) {
-		uint64_t word = simt_load_relaxed_dev_u64(&c->word[first + way]);
-
-		if (gn_word_payload(word) != tag || !(word & GN_WORD_USED))
-			continue;
-		place.word = &c->word[first + way];
-		place.seen = simt_load_acquire_dev_u64(place.word);
-		place.frame = first + way;
-		if (gn_word_payload(place.seen) == tag && place.seen & GN_WORD_USED)
-			return place;
-		place.word = 0;
-	}
+	for (uint32_t way = 0; way < c->ways && !place.word; way++)
+		if (gn__word_has_tag(simt_load_relaxed_dev_u64(&c->word[first + way]), tag))
+			place = gn__find_in_way(c, first + way, tag);
 	return place;
+}
+
+SIMT_FN struct gn_place gn__find_in_set(const struct gn_cache_view *c, uint64_t page)
+{
+	const uint32_t set = gn__set_of(c, page), tag = gn__tag_of(c, page);
+	const struct gn_place place = gn__find_in_way(c, set * c->ways + gn__preferred_way(c, tag), tag);
+
+	return simt_likely(place.word != 0) ? place : SIMT_COLD(gn__find_elsewhere)(c, set, tag);
 }
 
 /*

@@ -75,6 +75,7 @@ struct gn_cache_view {
 	uint32_t page_log2;
 	uint32_t sets_log2;
 	uint32_t ways;
+	uint32_t ways_inverse; /* for gn__preferred_way */
 	uint32_t policy;   /* enum gn_cache_policy */
 	uint32_t segments;
 	uint32_t sector_log2; /* page_log2 where there are no sectors */
