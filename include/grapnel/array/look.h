@@ -6,6 +6,7 @@
 #define GRAPNEL_ARRAY_LOOK_H
 
 #include <grapnel/array/view.h>
+#include <grapnel/simt/global.h>
 
 /* A frame's bytes with the word that vouches for them. */
 struct gn__glimpse {
@@ -20,7 +21,7 @@ SIMT_FN struct gn__glimpse gn__look(const struct gn_array *a, uint64_t page)
 
 	if (a->word) {
 		g.word = &a->word[page];
-		g.seen = simt_load_acquire_dev_u64(g.word);
+		g.seen = simt_global_load_acquire_dev_u64(g.word);
 		g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
 	} else {
 		struct gn_place place = gn__find_in_set(a->cache, page);
@@ -30,6 +31,24 @@ SIMT_FN struct gn__glimpse gn__look(const struct gn_array *a, uint64_t page)
 		g.data = a->frame + ((size_t)place.frame << a->page_log2);
 	}
 	return g;
+}
+
+/* Lanes of mask before the first that is not in some. */
+SIMT_FN uint32_t gn__lanes_before_gap(uint32_t mask, uint32_t some)
+{
+	const uint32_t gap = mask & ~some;
+
+	return gap ? simt_popcount(mask & ((gap & (0 - gap)) - 1)) : simt_popcount(mask);
+}
+
+/* Lane number k of mask, from 0. */
+SIMT_FN uint32_t gn__nth_lane(uint32_t mask, uint32_t k)
+{
+	if (!(mask & (mask + 1)))
+		return k;
+	for (; k; k--)
+		mask &= mask - 1;
+	return simt_first_lane(mask);
 }
 
 /* The clock's hand cleared REF: set it again. */
@@ -42,7 +61,7 @@ SIMT_FN void gn__touch(const struct gn__glimpse *g)
 /* Did the page stay in its frame since the glimpse? */
 SIMT_FN int gn__still(const struct gn__glimpse *g)
 {
-	return !((g->seen ^ simt_load_relaxed_dev_u64(g->word)) & GN_WORD_SAME);
+	return !((g->seen ^ simt_global_load_relaxed_dev_u64(g->word)) & GN_WORD_SAME);
 }
 
 SIMT_FN void gn__count_hits(const struct gn_array *a, uint64_t hits)
@@ -66,7 +85,7 @@ SIMT_FN int gn__pin_hit(const struct gn_array *a, uint32_t mask, uint64_t page, 
 		if (g.seen & GN_WORD_VALID && !(g.seen & GN_WORD_BUSY) && (g.seen & GN_WORD_PINS) != GN_WORD_PINS) {
 			const uint64_t mark = GN_WORD_REF | (write ? GN_WORD_DIRTY : 0);
 
-			if (simt_cas_acquire_dev_u64((uint64_t *)(uintptr_t)g.word, g.seen, (g.seen | mark) + GN_WORD_PIN) ==
+			if (simt_global_cas_acquire_dev_u64((uint64_t *)(uintptr_t)g.word, g.seen, (g.seen | mark) + GN_WORD_PIN) ==
 			    g.seen)
 				data = (uint64_t)(uintptr_t)g.data;
 		}
@@ -78,6 +97,21 @@ SIMT_FN int gn__pin_hit(const struct gn_array *a, uint32_t mask, uint64_t page, 
 	if (data && simt_lane() == leader)
 		gn__count_hits(a, simt_popcount(mask));
 	return data != 0;
+}
+
+/* Pin a page that is in its frame for reading, for this lane alone. Returns 1 or 0. */
+SIMT_FN int gn__pin_own(const struct gn_array *a, uint64_t page, struct gn_hold *hold)
+{
+	const struct gn__glimpse g = gn__look(a, page);
+
+	if (!(g.seen & GN_WORD_VALID) || g.seen & GN_WORD_BUSY || (g.seen & GN_WORD_PINS) == GN_WORD_PINS)
+		return 0;
+	hold->word = (uint64_t *)(uintptr_t)g.word;
+	hold->data = (char *)(uintptr_t)g.data;
+	if (simt_global_cas_acquire_dev_u64(hold->word, g.seen, (g.seen | GN_WORD_REF) + GN_WORD_PIN) != g.seen)
+		return 0;
+	gn__count_hits(a, 1);
+	return 1;
 }
 
 /* Pin the page of a paged array, whatever it takes; for writing only if the array is not read-only. */

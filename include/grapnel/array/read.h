@@ -29,9 +29,11 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uin
 	uint64_t value[2]; /* may be another page's until the second look */
 
 	GN_TRACE(look);
-	if (!(g.seen & GN_WORD_VALID))
-		return 0;
-	gn__touch(&g);
+	if (simt_unlikely((g.seen & (GN_WORD_VALID | GN_WORD_REF)) != (GN_WORD_VALID | GN_WORD_REF))) {
+		if (!(g.seen & GN_WORD_VALID))
+			return 0;
+		gn__touch(&g);
+	}
 	gn__load_element(value, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size);
 	if (!gn__still(&g))
 		return 0;

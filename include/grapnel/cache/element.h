@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <grapnel/simt.h>
+#include <grapnel/simt/global.h>
 
 /*
  * Users' types are theirs: what goes in and out of their variables goes by memcpy, through a variable of its own in each
@@ -16,21 +17,21 @@
 /* With acquire, so that the second look at the page's word stays behind (A5 of docs/memory-model.md). */
 SIMT_FN uint64_t gn__load_8(const void *from)
 {
-	return simt_load_acquire_dev_u64((const uint64_t *)from);
+	return simt_global_load_once_dev_u64((const uint64_t *)from);
 }
 
 SIMT_FN void gn__load_element(void *to, const void *from, uint32_t size)
 {
 	if (size == 1) {
-		uint8_t value = simt_load_acquire_dev_u8((const uint8_t *)from);
+		uint8_t value = simt_global_load_once_dev_u8((const uint8_t *)from);
 
 		memcpy(to, &value, 1);
 	} else if (size == 2) {
-		uint16_t value = simt_load_acquire_dev_u16((const uint16_t *)from);
+		uint16_t value = simt_global_load_once_dev_u16((const uint16_t *)from);
 
 		memcpy(to, &value, 2);
 	} else if (size == 4) {
-		uint32_t value = simt_load_acquire_dev_u32((const uint32_t *)from);
+		uint32_t value = simt_global_load_once_dev_u32((const uint32_t *)from);
 
 		memcpy(to, &value, 4);
 	} else if (size == 8) {

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * simt/global.h - accesses to memory that is known to be no thread's own and no block's.
+ *
+ * On cuda a pointer may lead to shared or local memory, and the machine asks at every access. Pages and the words that
+ * say where they are never lie there. The same promises of order as in simt/atomic.h.
+ */
+#ifndef GRAPNEL_SIMT_GLOBAL_H
+#define GRAPNEL_SIMT_GLOBAL_H
+
+#include <grapnel/simt/atomic.h>
+#include <grapnel/simt/base.h>
+
+/* simt_global - the same pointer, with the promise that it leads to global memory. */
+SIMT_FN const void *simt_global(const void *p)
+{
+#if SIMT_ON_CUDA
+	__builtin_assume(__isGlobal(p));
+#endif
+	return p;
+}
+
+/* A word of a table. */
+SIMT_FN uint64_t simt_global_load_acquire_dev_u64(const uint64_t *p)
+{
+#if SIMT_ON_CUDA
+	uint64_t value;
+
+	asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+	return value;
+#else
+	return simt_load_acquire_dev_u64(p);
+#endif
+}
+
+SIMT_FN uint64_t simt_global_load_relaxed_dev_u64(const uint64_t *p)
+{
+#if SIMT_ON_CUDA
+	uint64_t value;
+
+	asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+	return value;
+#else
+	return simt_load_relaxed_dev_u64(p);
+#endif
+}
+
+SIMT_FN uint64_t simt_global_cas_acquire_dev_u64(uint64_t *p, uint64_t expected, uint64_t desired)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.acquire.gpu.global.cas.b64 %0, [%1], %2, %3;"
+		     : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");
+	return old;
+#else
+	return simt_cas_acquire_dev_u64(p, expected, desired);
+#endif
+}
+
+/* Adds without returning what was there: the caller need not wait for the answer. */
+SIMT_FN void simt_global_add_release_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	asm volatile("red.release.gpu.global.add.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+#else
+	simt_add_release_dev_u64(p, value);
+#endif
+}
+
+#if SIMT_ON_CUDA
+/* For the L2 cache: let this line go before others. A constant, not an access. */
+SIMT_FN uint64_t simt__go_first(void)
+{
+	uint64_t policy;
+
+	asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+	return policy;
+}
+#endif
+
+/*
+ * simt_global_load_once_dev_T - an acquire load of data that is likely not soon read again: what it brings into the
+ * device's cache leaves that first. So data read at random do not push out the tables that lead to them.
+ */
+SIMT_FN uint8_t simt_global_load_once_dev_u8(const uint8_t *p)
+{
+#if SIMT_ON_CUDA
+	uint32_t value;
+
+	asm volatile("ld.acquire.gpu.global.L2::cache_hint.u8 %0, [%1], %2;"
+		     : "=r"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	return (uint8_t)value;
+#else
+	return simt_load_acquire_dev_u8(p);
+#endif
+}
+
+SIMT_FN uint16_t simt_global_load_once_dev_u16(const uint16_t *p)
+{
+#if SIMT_ON_CUDA
+	uint16_t value;
+
+	asm volatile("ld.acquire.gpu.global.L2::cache_hint.u16 %0, [%1], %2;"
+		     : "=h"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	return value;
+#else
+	return simt_load_acquire_dev_u16(p);
+#endif
+}
+
+SIMT_FN uint32_t simt_global_load_once_dev_u32(const uint32_t *p)
+{
+#if SIMT_ON_CUDA
+	uint32_t value;
+
+	asm volatile("ld.acquire.gpu.global.L2::cache_hint.u32 %0, [%1], %2;"
+		     : "=r"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	return value;
+#else
+	return simt_load_acquire_dev_u32(p);
+#endif
+}
+
+SIMT_FN uint64_t simt_global_load_once_dev_u64(const uint64_t *p)
+{
+#if SIMT_ON_CUDA
+	uint64_t value;
+
+	asm volatile("ld.acquire.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
+		     : "=l"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	return value;
+#else
+	return simt_load_acquire_dev_u64(p);
+#endif
+}
+
+#endif
