@@ -4,9 +4,10 @@
  *
  *     uint32_t x = gn_read_u32(&array, i);            the value; a failure is kept in the array
  *     int rc = gn_array_read(&array, i, &x);          the code
- *     struct gn_cursor c = gn_cursor_init(&array);         repeated touches of one page cost a look, not a look-up
+ *     struct gn_cursor c = gn_cursor_init(&array);    repeated touches of one page cost a look, not a look-up
  *     uint32_t y = gn_cursor_read_u32(&c, i);
  *     gn_array_acquire(&array, mask, i, 0, &page);    a page by reference: plain loads, 16 bytes at a time
+ *     gn_range_begin(&array, mask, i, j, 0);          all pages of a run, one after the other: the fastest
  *
  * Reads and writes may be called from divergent code by any lanes; lanes that are together and touch one page act
  * once. Memory order is that of ordinary device memory: races between user threads are the user's. An array is in
@@ -69,6 +70,7 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error);
 #include <grapnel/array/cursor.h>
 #include <grapnel/array/page.h>
 #include <grapnel/array/prefetch.h>
+#include <grapnel/array/range.h>
 #include <grapnel/array/read.h>
 #include <grapnel/array/write.h>
 

@@ -244,6 +244,7 @@ SIMT_FN void use(struct trial *t, uint32_t id)
 	u.cursor = gn_cursor_init(&t->array);
 	for (uint32_t k = 0; k < t->steps[id]; k++)
 		take_step(&u, &t->step[id][k]);
+	gn_cursor_end(&u.cursor);
 	if (simt_add_acq_rel_dev_u32(&t->finished, 1) + 1 == t->threads)
 		tidy(&u);
 }

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array/range.h - a loop over the pages of a run of elements.
+ *
+ *     struct gn_range r = gn_range_begin(&a, mask, i, j, 0);
+ *     struct gn_page page;
+ *
+ *     while (gn_range_next(&r, &page))
+ *             for (uint64_t k = simt_lane(); k < page.count; k += simt_warp_width())
+ *                     sum += ((const uint32_t *)page.data)[k];
+ *     gn_range_end(&r);
+ *
+ * The lanes look up and pin one page each, all in one round trip, and bring in together what is missing; then the
+ * pages are handed out one after the other.
+ */
+#ifndef GRAPNEL_ARRAY_RANGE_H
+#define GRAPNEL_ARRAY_RANGE_H
+
+#include <grapnel/array/look.h>
+#include <grapnel/array/page.h>
+
+/* A loop under way. Lives in registers of the lanes that began it. */
+struct gn_range {
+	const struct gn_array *array;
+	uint64_t next, end; /* elements not yet handed out */
+	uint32_t mask;
+	uint32_t batch; /* pages to pin at once */
+	uint32_t held;  /* pages pinned now, one a lane */
+	uint32_t given; /* of those, handed out */
+	uint32_t intent; /* enum gn_intent */
+	struct gn_hold hold; /* of this lane's page; word is NULL if it has none */
+	struct gn_store_status status; /* why the loop ended early; code 0 if it did not */
+};
+
+/* So many pages at once that all warps together take at most a quarter of the frames. */
+SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask)
+{
+	const uint32_t lanes = simt_popcount(mask);
+	uint64_t most;
+
+	if (a->memory)
+		return 1;
+	most = (uint64_t)a->cache->frames * simt_warp_width() / (4 * simt_global_threads());
+	return most >= lanes ? lanes : most ? (uint32_t)most : 1;
+}
+
+/*
+ * gn_range_begin - collective: a loop over the pages of elements begin to end - 1.
+ * @mask   the calling lanes, for every call of this loop; all pass the same
+ * @intent GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: all of them will, so pages inside are not fetched
+ * Does not wait. A run that reaches past the array, or is written where the array is read-only, ends at once, with
+ * status.code -GN_ERANGE or -GN_EROFS.
+ */
+SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, uint64_t begin, uint64_t end,
+				       uint32_t intent)
+{
+	struct gn_range r;
+
+	memset(&r, 0, sizeof r);
+	r.array = a;
+	r.next = begin;
+	r.end = end;
+	r.mask = mask;
+	r.intent = intent;
+	r.batch = gn__range_batch(a, mask);
+	if (begin > end || end > a->count) {
+		r.status.code = gn__out_of_range(a, end ? end - 1 : 0);
+	} else if (intent != GN_READ && a->read_only) {
+		r.status.code = -GN_EROFS;
+		SIMT_COLD(gn__fail)(a, begin, r.status);
+	}
+	return r;
+}
+
+/* The pages of the batch are no longer used. */
+SIMT_FN void gn__range_release(struct gn_range *r)
+{
+	simt_warp_sync(r->mask);
+	if (r->hold.word)
+		gn_cache_unpin(1u << simt_lane(), &r->hold);
+	r->hold.word = 0;
+	r->held = 0;
+	r->given = 0;
+}
+
+/* Does a page lie wholly in what is left of the run? Else it must be fetched though the run is overwritten. */
+SIMT_FN uint32_t gn__range_intent(const struct gn_range *r, uint64_t page)
+{
+	const struct gn_array *a = r->array;
+	const uint64_t begin = a->base + (r->next << a->element_log2), end = a->base + (r->end << a->element_log2);
+	const int inside = page << a->page_log2 >= begin && (page + 1) << a->page_log2 <= end;
+
+	return r->intent == GN_OVERWRITE && !inside ? (uint32_t)GN_WRITE : r->intent;
+}
+
+/* Pin the next pages, a lane each. Returns how many; 0 with the status of the first. */
+SIMT_FN uint32_t gn__range_pin(struct gn_range *r)
+{
+	const struct gn_array *a = r->array;
+	const uint32_t rank = simt_rank(r->mask);
+	const uint64_t page = ((a->base + (r->next << a->element_log2)) >> a->page_log2) + rank;
+	const uint64_t last = (a->base + (r->end << a->element_log2) - 1) >> a->page_log2;
+	const int mine = rank < r->batch && page <= last;
+	const int missing = mine && (r->intent != GN_READ || !gn__pin_own(a, page, &r->hold));
+	struct gn_store_status status = {0, 0};
+
+	if (simt_ballot(r->mask, missing)) {
+		const struct gn_pinned p =
+			SIMT_COLD(gn_cache_pin_each)(a->cache, r->mask, missing, page, gn__range_intent(r, page));
+
+		if (missing) {
+			r->hold = p.hold;
+			status = p.status;
+		}
+	}
+	r->held = gn__lanes_before_gap(r->mask, simt_ballot(r->mask, mine && !status.code));
+	if (status.code)
+		r->hold.word = 0;
+	if (r->hold.word && rank >= r->held) {
+		gn_cache_unpin(1u << simt_lane(), &r->hold);
+		r->hold.word = 0;
+	}
+	r->status = gn__store_share(r->mask, simt_first_lane(r->mask), status);
+	simt_warp_sync(r->mask);
+	return r->held;
+}
+
+/* The next batch. Where frames are short, page by page. By value, so that the loop's own stays in registers. */
+SIMT_NOINLINE_FN struct gn_range gn__range_refill(struct gn_range r)
+{
+	gn__range_release(&r);
+	if (!gn__range_pin(&r) && r.status.code == -GN_ENOBUFS && r.batch > 1) {
+		r.batch = 1;
+		gn__range_pin(&r);
+	}
+	if (r.status.code && r.status.code != -GN_ENOBUFS)
+		gn__fail(r.array, r.next, r.status);
+	return r;
+}
+
+/* Hand out the run's part of the next page of the batch. */
+SIMT_FN void gn__range_give(struct gn_range *r, struct gn_page *page)
+{
+	const struct gn_array *a = r->array;
+	const uint64_t page_bytes = 1ull << a->page_log2, address = a->base + (r->next << a->element_log2);
+	const uint64_t at = address & (page_bytes - 1), left = (page_bytes - at) >> a->element_log2;
+	const uint64_t data = simt_shfl_u64(r->mask, (uint64_t)(uintptr_t)r->hold.data, gn__nth_lane(r->mask, r->given));
+
+	page->data = (void *)(uintptr_t)simt_global((const void *)(uintptr_t)(data + at));
+	page->first = r->next;
+	page->count = r->end - r->next < left ? r->end - r->next : left;
+	page->hold.word = 0;
+	page->hold.data = 0;
+	r->next += page->count;
+	r->given++;
+}
+
+/*
+ * gn_range_next - collective over the mask of the loop: the elements of the next page.
+ * @page  receives them: data, first and count, clipped to the run. The loop holds it until its next call; do not
+ * release it. Waits while pages are fetched. Returns 1, or 0 at the end: r->status.code is then 0; or -GN_ENOBUFS
+ * (not one page could be had, because all are pinned), -GN_EIO, -GN_ETIMEDOUT, and elements from r->next on were not
+ * handed out. Failures other than -GN_ENOBUFS are also kept in the array. In direct mode the run comes at once.
+ */
+SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
+{
+	if (r->next >= r->end || r->status.code)
+		return 0;
+	if (r->array->memory) {
+		page->data = r->array->memory + (r->next << r->array->element_log2);
+		page->first = r->next;
+		page->count = r->end - r->next;
+		r->next = r->end;
+		return 1;
+	}
+	if (r->given == r->held) {
+		*r = SIMT_COLD(gn__range_refill)(*r);
+		if (!r->held)
+			return 0;
+	}
+	gn__range_give(r, page);
+	return 1;
+}
+
+/*
+ * gn_range_end - collective over the mask of the loop, also when it is left early: let its pages go. Returns the
+ * status.
+ */
+SIMT_FN int gn_range_end(struct gn_range *r)
+{
+	gn__range_release(r);
+	return r->status.code;
+}
+
+#endif
