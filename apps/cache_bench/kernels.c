@@ -63,11 +63,32 @@ SIMT_FN void gn_cb_fill(const struct gn_cb_args *a)
 }
 SIMT_KERNEL(gn_cb_fill, struct gn_cb_args)
 
+/* Loads that a lane has under way at once: one at a time leaves the memory idle. */
+enum { AHEAD = 8 };
+
+/* Of words first, first + stride ... how many are not what they should be. */
+SIMT_FN uint32_t wrong_ahead(const uint32_t *v, uint64_t first, uint64_t stride)
+{
+	uint32_t wrong = 0;
+
+	for (uint32_t k = 0; k < AHEAD; k++)
+		wrong += v[k] != word_at(first + k * stride);
+	return wrong;
+}
+
 SIMT_FN void gn_cb_plain(const struct gn_cb_args *a)
 {
-	uint64_t wrong = 0;
+	const uint64_t stride = simt_global_threads();
+	uint64_t wrong = 0, i = simt_global_thread();
 
-	for (uint64_t i = simt_global_thread(); i < a->words; i += simt_global_threads())
+	for (; i + (AHEAD - 1) * stride < a->words; i += AHEAD * stride) {
+		uint32_t v[AHEAD];
+
+		for (uint32_t k = 0; k < AHEAD; k++)
+			v[k] = a->plain[i + k * stride];
+		wrong += wrong_ahead(v, i, stride);
+	}
+	for (; i < a->words; i += stride)
 		wrong += a->plain[i] != word_at(i);
 	report(a, wrong);
 }
@@ -166,22 +187,65 @@ SIMT_FN void gn_cb_pinned(const struct gn_cb_args *a)
 }
 SIMT_KERNEL(gn_cb_pinned, struct gn_cb_args)
 
+/* Where a warp's run of words begins: each has one of its own, so that it stays on a page. */
+SIMT_FN uint64_t run_begin(const struct gn_cb_args *a, uint64_t warp)
+{
+	const uint64_t piece = AHEAD * simt_warp_width(), begin = warp * (a->words / piece / warp_count() + 1) * piece;
+
+	return begin < a->words ? begin : a->words;
+}
+
 SIMT_FN void gn_cb_cursor(const struct gn_cb_args *a)
 {
 	struct gn_cursor c = gn_cursor_init(&a->paged);
 	const uint32_t width = simt_warp_width();
-	const uint64_t share = (a->words / width / warp_count() + 1) * width;
-	const uint64_t begin = warp_index() * share;
-	const uint64_t end = begin + share < a->words ? begin + share : a->words;
+	const uint64_t end = run_begin(a, warp_index() + 1);
+	uint64_t i = run_begin(a, warp_index()) + simt_lane();
 	uint64_t wrong = 0;
 
-	/* A warp walks a run of its own, so that its cursors stay on a page. */
-	for (uint64_t i = begin + simt_lane(); i < end; i += width)
+	for (; i + (AHEAD - 1) * width < end; i += AHEAD * width) {
+		uint32_t v[AHEAD];
+
+		for (uint32_t k = 0; k < AHEAD; k++)
+			v[k] = gn_cursor_read_u32(&c, i + k * width);
+		wrong += wrong_ahead(v, i, width);
+	}
+	for (; i < end; i += width)
 		wrong += gn_cursor_read_u32(&c, i) != word_at(i);
 	gn_cursor_end(&c);
 	report(a, wrong);
 }
 SIMT_KERNEL(gn_cb_cursor, struct gn_cb_args)
+
+SIMT_FN uint64_t wrong_page(const struct gn_page *page)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = 4 * simt_lane(); i < page->count; i += 4 * simt_warp_width()) {
+		struct wide w = *(const struct wide *)(const void *)((const uint32_t *)page->data + i);
+
+		wrong += wrong_wide(&w, page->first + i);
+	}
+	return wrong;
+}
+
+SIMT_FN void gn_cb_range(const struct gn_cb_args *a)
+{
+	const uint64_t page_words = a->page_bytes / 4, pages = a->words / page_words;
+	const uint64_t share = (pages + warp_count() - 1) / warp_count();
+	const uint64_t begin = warp_index() * share, end = begin + share < pages ? begin + share : pages;
+	struct gn_range r;
+	struct gn_page page;
+	uint64_t wrong = 0;
+
+	if (begin >= end)
+		return;
+	r = gn_range_begin(&a->paged, whole_warp(), begin * page_words, end * page_words, 0);
+	while (gn_range_next(&r, &page))
+		wrong += wrong_page(&page);
+	report(a, wrong + (gn_range_end(&r) != 0));
+}
+SIMT_KERNEL(gn_cb_range, struct gn_cb_args)
 
 SIMT_FN void gn_cb_page(const struct gn_cb_args *a)
 {
@@ -194,11 +258,7 @@ SIMT_FN void gn_cb_page(const struct gn_cb_args *a)
 			wrong++;
 			continue;
 		}
-		for (uint64_t i = 4 * simt_lane(); i < page.count; i += 4 * simt_warp_width()) {
-			struct wide w = *(const struct wide *)(const void *)((const uint32_t *)page.data + i);
-
-			wrong += wrong_wide(&w, page.first + i);
-		}
+		wrong += wrong_page(&page);
 		gn_array_release(&a->paged, whole_warp(), &page);
 	}
 	report(a, wrong);
