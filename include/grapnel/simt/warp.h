@@ -122,6 +122,27 @@ SIMT_FN uint32_t simt_or_u32(uint32_t mask, uint32_t value)
 #endif
 }
 
+/*
+ * simt_match_small - collective: as simt_match_any_u64, for values below 2^bits. On cuda that takes a ballot a bit,
+ * where a match takes a step for every value that differs.
+ */
+SIMT_FN uint32_t simt_match_small(uint32_t mask, uint32_t value, uint32_t bits)
+{
+#if SIMT_ON_CUDA
+	uint32_t same = mask;
+
+	for (uint32_t bit = 0; bit < bits; bit++) {
+		const uint32_t set = __ballot_sync(mask, value >> bit & 1);
+
+		same &= value >> bit & 1 ? set : ~set;
+	}
+	return same;
+#else
+	(void)bits;
+	return simt_match_any_u64(mask, value);
+#endif
+}
+
 /* simt_warp_sync - collective: nothing but the meeting. */
 SIMT_FN void simt_warp_sync(uint32_t mask)
 {
