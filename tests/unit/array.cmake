@@ -1,4 +1,4 @@
-# Arrays: scalar accesses of every type, page references, cursors, loops over pages.
-foreach(name array_access array_page array_range)
+# Arrays: scalar accesses of every type, page references, cursors, loops over pages, batches of rows.
+foreach(name array_access array_page array_range array_gather)
   gn_unit(${name})
 endforeach()

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array/gather_rows.h - moving the rows of sorted entries: a group of lanes a row, in the order of addresses.
+ *
+ * A row to be gathered is loaded once for all entries that name it (up to GN__RUN of them; then another group loads it
+ * again). Where its page is in a frame it is loaded from there and the page is looked at again behind the loads; where
+ * it is not, and loads reach the store, it is loaded from the store: the page was not in a frame after the batch
+ * began, so the store has every write before the batch. Everything else takes a pin.
+ */
+#ifndef GRAPNEL_ARRAY_GATHER_ROWS_H
+#define GRAPNEL_ARRAY_GATHER_ROWS_H
+
+#include <grapnel/array/gather_sort.h>
+#include <grapnel/array/look.h>
+
+enum { GN__RUN = 64, GN__AT_ONCE = 4, GN__TURNS = 4 };
+
+/* ---- units ---- */
+
+/* As a scalar read loads it: it may change meanwhile. */
+SIMT_INLINE_FN uint64_t gn__unit_load(const char *from, uint32_t unit)
+{
+	switch (unit) {
+	case 1: return simt_load_relaxed_dev_u8((const uint8_t *)from);
+	case 2: return simt_load_relaxed_dev_u16((const uint16_t *)(const void *)from);
+	case 4: return simt_load_relaxed_dev_u32((const uint32_t *)(const void *)from);
+	default: return simt_load_relaxed_dev_u64((const uint64_t *)(const void *)from);
+	}
+}
+
+SIMT_INLINE_FN void gn__unit_put(char *to, uint64_t value, uint32_t unit)
+{
+	switch (unit) {
+	case 1: *to = (char)value; break;
+	case 2: *(uint16_t *)(void *)to = (uint16_t)value; break;
+	case 4: *(uint32_t *)(void *)to = (uint32_t)value; break;
+	default: *(uint64_t *)(void *)to = value;
+	}
+}
+
+/* ---- pieces: what a row has of one page ---- */
+
+struct gn__piece {
+	uint64_t page;
+	uint64_t from;  /* bytes from element 0 */
+	uint32_t at;    /* in the page */
+	uint32_t bytes; /* in the piece */
+};
+
+/* The piece that begins `done` bytes into a row. */
+SIMT_FN struct gn__piece gn__piece_of(const struct gn__job *j, uint64_t row, uint32_t done)
+{
+	const struct gn_array *a = &j->array;
+	const uint64_t address = a->base + row * j->row_bytes + done;
+	const uint32_t left = j->row_bytes - done;
+	struct gn__piece p;
+
+	p.page = address >> a->page_log2;
+	p.from = row * j->row_bytes + done;
+	p.at = (uint32_t)address & ((1u << a->page_log2) - 1);
+	p.bytes = a->memory || left < (1u << a->page_log2) - p.at ? left : (1u << a->page_log2) - p.at;
+	return p;
+}
+
+/* ---- groups of lanes ---- */
+
+/* The lane's place in its group, in bytes of a piece, and how far all lanes of the group go at once. */
+SIMT_FN uint32_t gn__lane_at(const struct gn__job *j)
+{
+	return (simt_lane() & (j->lanes - 1)) * j->unit;
+}
+
+SIMT_FN uint32_t gn__lane_step(const struct gn__job *j)
+{
+	return j->lanes * j->unit;
+}
+
+/* ---- gather ---- */
+
+/* How many entries from k on want the row of entry k and get it by its group: 0 if k is another group's. */
+SIMT_FN uint32_t gn__run_at(const struct gn__job *j, const uint64_t *entry, uint64_t count, uint64_t k)
+{
+	const uint32_t bits = j->position_bits;
+	const uint64_t here = entry[k];
+	uint32_t run = 1;
+
+	if (here == GN__NO_ENTRY || (k % GN__RUN && entry[k - 1] >> bits == here >> bits))
+		return 0;
+	while ((k + run) % GN__RUN && k + run < count && entry[k + run] >> bits == here >> bits)
+		run++;
+	return run;
+}
+
+/* The lane's units of a piece, to every row of the run. Unit is a constant at every call. */
+SIMT_INLINE_FN void gn__units_out(const struct gn__job *j, const uint64_t *entry, uint32_t run, const char *from,
+				  uint32_t done, uint32_t bytes, uint32_t unit)
+{
+	const uint32_t step = gn__lane_step(j);
+
+	for (uint32_t at = gn__lane_at(j); at < bytes; at += GN__AT_ONCE * step) {
+		uint64_t value[GN__AT_ONCE];
+
+		for (uint32_t k = 0; k < GN__AT_ONCE; k++)
+			value[k] = at + k * step < bytes ? gn__unit_load(from + at + k * step, unit) : 0;
+		for (uint32_t n = 0; n < run; n++) {
+			char *to = j->rows + gn__entry_position(j, entry[n]) * j->row_bytes + done + at;
+
+			for (uint32_t k = 0; k < GN__AT_ONCE; k++)
+				if (at + k * step < bytes)
+					gn__unit_put(to + k * step, value[k], unit);
+		}
+	}
+}
+
+SIMT_FN void gn__piece_out(const struct gn__job *j, const uint64_t *entry, uint32_t run, const char *from,
+			   uint32_t done, uint32_t bytes)
+{
+	switch (j->unit) {
+	case 1: gn__units_out(j, entry, run, from, done, bytes, 1); break;
+	case 2: gn__units_out(j, entry, run, from, done, bytes, 2); break;
+	case 4: gn__units_out(j, entry, run, from, done, bytes, 4); break;
+	default: gn__units_out(j, entry, run, from, done, bytes, 8);
+	}
+}
+
+/*
+ * Lanes whose page is pinned are done with it: one of each group unpins. Collective over mask, all that came together;
+ * see gn__access_together.
+ */
+SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes, int hit, uint32_t covered,
+			     const struct gn_claim *k)
+{
+	simt_warp_sync(mask);
+	if (!hit || simt_lane() != simt_first_lane(lanes))
+		return;
+	if (k->partial)
+		gn__covered(c, k->word, k->frame, k->page, covered);
+	gn__count_access(c, simt_popcount(lanes), k);
+	gn__unpin_word(k->word);
+}
+
+/* No frame could be had, or the page cannot be read: unit by unit wherever they are, or zero. */
+SIMT_NOINLINE_FN void gn__piece_around(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+				       const struct gn__piece *p, uint32_t done, struct gn_store_status status)
+{
+	for (uint32_t at = gn__lane_at(j); at < p->bytes; at += gn__lane_step(j)) {
+		const struct gn__errand errand = {GN__READS, 0, p->at + at, j->unit, {0, 0}};
+		struct gn__access access = {{0, 0}, status};
+
+		if (status.code == -GN_ENOBUFS)
+			access = gn_cache_access(j->array.cache, p->page, errand);
+		if (access.status.code) {
+			access.bits[0] = 0;
+			gn__fail(&j->array, (p->from + at) >> j->array.element_log2, access.status);
+		}
+		for (uint32_t n = 0; n < run; n++)
+			memcpy(j->rows + gn__entry_position(j, entry[n]) * j->row_bytes + done + at, access.bits,
+			       j->unit);
+	}
+}
+
+/*
+ * By pins: one for lanes that want the same page, and all pages are in flight together. Each group is done with its
+ * page before the next round, whatever the others wait for.
+ */
+SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *entry, uint32_t run, uint32_t done)
+{
+	const struct gn_cache_view *c = j->array.cache;
+	const struct gn__piece p = gn__piece_of(j, gn__entry_row(j, *entry), done);
+	const uint32_t mask = simt_active(), lanes = simt_match_any_u64(mask, p.page), leader = simt_first_lane(lanes);
+	struct gn_claim k = gn_claim_init(p.page, GN_READ, 0);
+	struct gn_store_status status;
+	int served = 0, hit, more;
+	uint32_t frame;
+
+	gn__claim_begin(c, mask, simt_lane() == leader, &k);
+	do {
+		more = gn__claim_round(c, mask, &k, 0);
+		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, leader) && !served;
+		served |= hit;
+		frame = simt_shfl_u32(mask, k.frame, leader);
+		if (hit)
+			gn__piece_out(j, entry, run, gn__frame(c, frame) + p.at, done, p.bytes);
+		if (simt_ballot(mask, hit))
+			gn__groups_done(c, mask, lanes, hit, 0, &k);
+	} while (more);
+	gn__claim_end(c, mask, &k);
+	status = gn__store_share(mask, leader, k.status);
+	if (!served)
+		gn__piece_around(j, entry, run, &p, done, status);
+}
+
+SIMT_FN void gn__count_around(const struct gn_array *a)
+{
+	if (simt_unlikely(a->counting))
+		gn__count_u64(&gn__stripe(a->cache)->bypassed, 1);
+}
+
+/* From where its page is now. Returns 0 if that takes a pin, or the page went meanwhile. */
+SIMT_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, uint32_t run, const struct gn__piece *p,
+			      uint32_t done)
+{
+	const struct gn_array *a = &j->array;
+	struct gn__glimpse g;
+
+	if (a->memory) {
+		gn__piece_out(j, entry, run, a->memory + p->from, done, p->bytes);
+		return 1;
+	}
+	g = gn__look(a, p->page);
+	if (g.seen & GN_WORD_VALID) {
+		gn__touch(&g);
+		gn__piece_out(j, entry, run, g.data + p->at, done, p->bytes);
+		simt_fence_acq_rel_dev(); /* the loads stay before the second look (A5) */
+		if (!gn__still(&g))
+			return 0;
+		if (gn__lane_at(j) == 0)
+			gn__count_hits(a, 1);
+		return 1;
+	}
+	if (!j->memory || g.seen & GN_WORD_PARTIAL) /* newer bytes in the frame than in the store */
+		return 0;
+	/* A set without the page was looked through without an acquire (pairs with R6). */
+	if (!a->word)
+		simt_fence_acq_rel_dev();
+	gn__piece_out(j, entry, run, j->memory + p->from, done, p->bytes);
+	if (gn__lane_at(j) == 0)
+		gn__count_around(a);
+	return 1;
+}
+
+SIMT_FN void gn__gather_row(const struct gn__job *j, const uint64_t *entry, uint32_t run)
+{
+	const uint64_t row = gn__entry_row(j, *entry);
+	struct gn__piece p;
+
+	for (uint32_t done = 0; done < j->row_bytes; done += p.bytes) {
+		p = gn__piece_of(j, row, done);
+		if (simt_unlikely(!gn__piece_at_once(j, entry, run, &p, done)))
+			SIMT_COLD(gn__piece_slowly)(j, entry, run, done);
+	}
+}
+
+/* ---- scatter ---- */
+
+/* Is entry k the last of its row? */
+SIMT_FN int gn__is_last(const struct gn__job *j, const uint64_t *entry, uint64_t count, uint64_t k)
+{
+	const uint64_t here = entry[k];
+
+	return here != GN__NO_ENTRY && (k + 1 == count || entry[k + 1] >> j->position_bits != here >> j->position_bits);
+}
+
+/* Into the array's memory, or a frame, where a scalar read may look at any time. */
+SIMT_FN void gn__piece_in(const struct gn__job *j, char *to, const char *from, uint32_t bytes)
+{
+	for (uint32_t at = gn__lane_at(j); at < bytes; at += gn__lane_step(j))
+		gn__store_element(to + at, from + at, j->unit);
+}
+
+/* No frame could be had: unit by unit, wherever they are; or the page cannot be written. */
+SIMT_NOINLINE_FN void gn__piece_in_around(const struct gn__job *j, const struct gn__piece *p, const char *from,
+					  struct gn_store_status status)
+{
+	for (uint32_t at = gn__lane_at(j); at < p->bytes; at += gn__lane_step(j)) {
+		struct gn__errand errand = {GN__WRITES, 0, p->at + at, j->unit, {0, 0}};
+		struct gn_store_status written = status;
+
+		memcpy(errand.bits, from + at, j->unit);
+		if (status.code == -GN_ENOBUFS)
+			written = gn_cache_access(j->array.cache, p->page, errand).status;
+		if (written.code)
+			gn__fail(&j->array, (p->from + at) >> j->array.element_log2, written);
+	}
+}
+
+/* The lanes of the caller's group. */
+SIMT_FN uint32_t gn__group_mask(const struct gn__job *j)
+{
+	const uint32_t all = j->lanes == 32 ? 0xffffffffu : (1u << j->lanes) - 1;
+
+	return all << (simt_lane() & ~(j->lanes - 1));
+}
+
+/* Lanes that write pieces of one page, and what they reach of it. */
+struct gn__row_writers {
+	uint32_t lanes;
+	struct gn__reach reach;
+};
+
+/* Whole sectors are covered only if each group is here with all its lanes. */
+SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, uint32_t mask, const struct gn__piece *p)
+{
+	const struct gn_cache_view *c = j->array.cache;
+	const uint32_t inside = (1u << c->sector_log2) - 1;
+	struct gn__row_writers w;
+	uint32_t missing; /* sectors are written in part, or a group is not whole */
+
+	w.lanes = simt_match_any_u64(mask, p->page);
+	w.reach.touched = w.reach.covered = 0;
+	missing = !c->sector || (p->at | (p->at + p->bytes)) & inside || gn__group_mask(j) & ~w.lanes;
+	for (uint32_t left = mask; left; left &= left - 1) {
+		const uint32_t lane = simt_first_lane(left);
+		const uint32_t theirs = simt_shfl_u32(mask, gn__sectors(c, p->at, p->at + p->bytes), lane);
+		const uint32_t partly = simt_shfl_u32(mask, missing, lane);
+
+		if (w.lanes >> lane & 1) {
+			w.reach.touched |= theirs;
+			missing |= partly;
+		}
+	}
+	w.reach.covered = missing ? 0 : w.reach.touched;
+	return w;
+}
+
+/* As gn__piece_slowly: each group is done with its page before the next round. */
+SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__piece *p, const char *from)
+{
+	const struct gn_cache_view *c = j->array.cache;
+	const uint32_t mask = simt_active();
+	const struct gn__row_writers w = gn__row_writers_of(j, mask, p);
+	const uint32_t leader = simt_first_lane(w.lanes);
+	struct gn_claim k = gn_claim_init(p->page, w.reach.covered ? GN__COVER : GN_WRITE, w.reach.touched);
+	struct gn_store_status status;
+	int served = 0, hit, more;
+	uint32_t frame;
+
+	gn__claim_begin(c, mask, simt_lane() == leader, &k);
+	do {
+		more = gn__claim_round(c, mask, &k, 0);
+		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, leader) && !served;
+		served |= hit;
+		frame = simt_shfl_u32(mask, k.frame, leader);
+		if (hit)
+			gn__piece_in(j, gn__frame(c, frame) + p->at, from, p->bytes);
+		if (simt_ballot(mask, hit))
+			gn__groups_done(c, mask, w.lanes, hit, w.reach.covered, &k);
+	} while (more);
+	gn__claim_end(c, mask, &k);
+	status = gn__store_share(mask, leader, k.status);
+	if (!served)
+		gn__piece_in_around(j, p, from, status);
+}
+
+SIMT_FN void gn__scatter_row(const struct gn__job *j, uint64_t entry)
+{
+	const char *from = j->rows + gn__entry_position(j, entry) * j->row_bytes;
+	const uint64_t row = gn__entry_row(j, entry);
+	struct gn__piece p;
+
+	for (uint32_t done = 0; done < j->row_bytes; done += p.bytes) {
+		p = gn__piece_of(j, row, done);
+		if (j->array.memory)
+			gn__piece_in(j, j->array.memory + p.from, from + done, p.bytes);
+		else
+			gn__piece_write(j, &p, from + done);
+	}
+}
+
+/* ---- both ---- */
+
+/* Move the row of entry k, if it is this group's to move. */
+SIMT_FN void gn__move_row(const struct gn__job *j, const uint64_t *entry, uint64_t k)
+{
+	if (!j->is_scatter) {
+		const uint32_t run = gn__run_at(j, entry, j->count, k);
+
+		if (run)
+			gn__gather_row(j, entry + k, run);
+	} else if (gn__is_last(j, entry, j->count, k)) {
+		gn__scatter_row(j, entry[k]);
+	}
+}
+
+/*
+ * Move the rows of a job's sorted entries. Whole warps; each takes what comes next, a few rows for each of its groups,
+ * so that all of them stay near each other however fast some are: what is read at a time is within the device's reach
+ * of translations. @next  0 when the first warp comes. Waits where pages are fetched.
+ */
+SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint64_t *next)
+{
+	const uint32_t groups = simt_warp_width() / j->lanes;
+
+	for (;;) {
+		uint64_t first = simt_lane() == 0 ? simt_add_relaxed_dev_u64(next, groups * GN__TURNS) : 0;
+
+		first = simt_shfl_u64(gn__whole_warp(), first, 0);
+		if (first >= j->count)
+			break;
+		for (uint32_t turn = 0; turn < GN__TURNS; turn++) {
+			const uint64_t k = first + turn * groups + simt_lane() / j->lanes;
+
+			if (k < j->count)
+				gn__move_row(j, entry, k);
+		}
+	}
+}
+
+#endif

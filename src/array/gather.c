@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <array/gather_kernels.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+struct gn_gather {
+	struct simt_machine *machine;
+	struct gn_gather_view view;
+	struct simt_grid sort; /* each block a part of the entries */
+	struct simt_grid move;
+};
+
+/* Blocks have the warps that can sort a tile. On a GPU as many as run at once; on cpu one for each OS thread. */
+static void choose_grids(struct gn_gather *g)
+{
+	struct simt_info info;
+	uint32_t fit;
+
+	simt_describe(g->machine, &info);
+	g->sort.block_threads = g->move.block_threads = GN__TEAMS * info.warp_width;
+	fit = info.is_cuda ? info.resident_threads / g->move.block_threads : info.processors;
+	g->move.blocks = fit ? fit : 1;
+	g->move.shared_bytes = sizeof(struct gn__job);
+	/* The kernels of the sort take half of the registers. */
+	g->sort.blocks = info.is_cuda ? 2 * g->move.blocks : g->move.blocks;
+	if (g->sort.blocks > GN__PARTS)
+		g->sort.blocks = GN__PARTS;
+	g->sort.shared_bytes = GN_GATHER_SHARED;
+}
+
+static int allocate(struct gn_gather *g, uint64_t most)
+{
+	struct gn_gather_view *v = &g->view;
+
+	v->most = most;
+	for (int k = 0; k < 2; k++)
+		v->entry[k] = (uint64_t *)simt_alloc(g->machine, most * sizeof(uint64_t), SIMT_DEVICE);
+	v->counts = (uint32_t *)simt_alloc(g->machine, GN__PARTS * GN__DIGITS * sizeof(uint32_t), SIMT_DEVICE);
+	v->next = (uint64_t *)simt_alloc(g->machine, sizeof(uint64_t), SIMT_DEVICE);
+	v->barrier = (uint32_t *)simt_alloc(g->machine, 2 * sizeof(uint32_t), SIMT_DEVICE);
+	return v->entry[0] && v->entry[1] && v->counts && v->next && v->barrier ? 0 : -GN_ENOMEM;
+}
+
+int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, uint64_t most, struct gn_error *error)
+{
+	struct gn_gather *g;
+
+	*gather = NULL;
+	if (!most || most > UINT32_MAX)
+		return gn_error_set(error, -GN_EINVAL, "gather: batches of up to %llu rows; give 1 to %u",
+				    (unsigned long long)most, UINT32_MAX);
+	g = (struct gn_gather *)calloc(1, sizeof *g);
+	if (!g)
+		return gn_error_set(error, -GN_ENOMEM, "gather: out of host memory");
+	g->machine = machine;
+	choose_grids(g);
+	if (allocate(g, most)) {
+		gn_gather_destroy(g);
+		return gn_error_set(error, -GN_ENOMEM, "gather: no %llu bytes on the machine for batches of %llu rows",
+				    (unsigned long long)most * 16, (unsigned long long)most);
+	}
+	*gather = g;
+	return 0;
+}
+
+void gn_gather_destroy(struct gn_gather *gather)
+{
+	if (!gather)
+		return;
+	for (int k = 0; k < 2; k++)
+		simt_free(gather->machine, gather->view.entry[k]);
+	simt_free(gather->machine, gather->view.counts);
+	simt_free(gather->machine, gather->view.next);
+	simt_free(gather->machine, gather->view.barrier);
+	free(gather);
+}
+
+struct gn_gather_view gn_gather_view_of(const struct gn_gather *gather)
+{
+	return gather->view;
+}
+
+static int check(const struct gn_gather *g, const struct gn_array *a, const struct gn_batch *batch, int is_scatter,
+		 struct gn_error *e)
+{
+	const int rc = gn__batch_check(a, batch, is_scatter);
+
+	if (rc == -GN_EROFS)
+		return gn_error_set(e, rc, "scatter: the array's store is read-only");
+	if (rc)
+		return gn_error_set(e, rc, "gather: rows of %u elements at %p; give 1 element to 1 GiB, aligned to one",
+				    batch->elements, batch->rows);
+	if (batch->count > g->view.most)
+		return gn_error_set(e, -GN_EFBIG, "gather: a batch of %llu rows, the workspace is for %llu",
+				    (unsigned long long)batch->count, (unsigned long long)g->view.most);
+	if (!gn__batch_fits(a, batch))
+		return gn_error_set(e, -GN_EFBIG, "gather: %llu rows of an array of %llu; take smaller batches",
+				    (unsigned long long)batch->count, (unsigned long long)(a->count / batch->elements));
+	return 0;
+}
+
+static int launch(struct gn_gather *g, const struct simt_kernel *kernel, const struct gn_gather_args *args)
+{
+	return simt_launch(g->machine, kernel, kernel == &gn_gather_move_kernel ? g->move : g->sort, args);
+}
+
+static int launch_all(struct gn_gather *g, struct gn_gather_args *args)
+{
+	const uint32_t passes = gn__passes(&args->array, &args->batch, (int)args->is_scatter);
+	int rc = launch(g, &gn_gather_load_kernel, args);
+
+	for (args->pass = 0; args->pass < passes && !rc; args->pass++) {
+		if (args->pass)
+			rc = launch(g, &gn_gather_count_kernel, args);
+		if (!rc)
+			rc = launch(g, &gn_gather_sort_kernel, args);
+	}
+	return rc ? rc : launch(g, &gn_gather_move_kernel, args);
+}
+
+static int move(struct gn_gather *g, const struct gn_array *array, const struct gn_batch *batch, int is_scatter,
+		struct gn_error *error)
+{
+	struct gn_gather_args args;
+	int rc = check(g, array, batch, is_scatter, error);
+
+	if (rc || !batch->count)
+		return rc;
+	memset(&args, 0, sizeof args);
+	args.array = *array;
+	args.batch = *batch;
+	args.view = g->view;
+	args.is_scatter = (uint32_t)is_scatter;
+	rc = launch_all(g, &args);
+	return rc ? gn_error_set(error, rc, "gather: %s", simt_message(g->machine)) : 0;
+}
+
+int gn_gather_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
+		   struct gn_error *error)
+{
+	return move(gather, array, batch, 0, error);
+}
+
+int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
+		    struct gn_error *error)
+{
+	return move(gather, array, batch, 1, error);
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Batches of rows: every way in, over every kind of array, against a copy of what the store should hold.
+ */
+#include <grapnel/array/gather.h>
+
+#include "test_cache_support.h"
+
+enum way { HOST, BLOCK, GRID, WAYS };
+
+/* What a trial is made of. */
+struct shape {
+	const char *store;      /* URI before its size */
+	uint64_t bytes;         /* of the store */
+	uint32_t page_bytes, frames, ways; /* of the cache; ways 0: direct table; frames 0: a direct array */
+	uint32_t element_bytes;
+	uint32_t elements;      /* of a row */
+	uint64_t offset;        /* of the array, in elements */
+	uint64_t count;         /* rows of the batch */
+	uint64_t most;          /* numbers are drawn below this; 0: the rows that there are */
+};
+
+struct bed {
+	struct cache_test *t;
+	const struct shape *shape;
+	struct gn_array array;
+	uint64_t array_rows;
+	uint32_t row_bytes;
+	char *shadow;           /* what the array should hold */
+	struct gn_batch batch;
+	uint64_t seed;
+};
+
+static uint64_t draw(struct bed *b, uint64_t bound)
+{
+	b->seed = b->seed * 6364136223846793005u + 1442695040888963407u;
+	return (b->seed >> 20) % bound;
+}
+
+/* ---- the device forms ---- */
+
+struct move_args {
+	struct gn_gather_view view;
+	struct gn_array array;
+	struct gn_batch batch;
+	int32_t *rc;
+	uint32_t way, is_scatter;
+};
+
+SIMT_FN int move_rows(const struct move_args *a)
+{
+	if (a->way == GRID)
+		return a->is_scatter ? gn_scatter_grid(&a->view, &a->array, &a->batch, simt_shared())
+				     : gn_gather_grid(&a->view, &a->array, &a->batch, simt_shared());
+	return a->is_scatter ? gn_scatter_block(&a->array, &a->batch, simt_shared())
+			     : gn_gather_block(&a->array, &a->batch, simt_shared());
+}
+
+SIMT_FN void move_all(const struct move_args *a)
+{
+	const int rc = move_rows(a);
+
+	if (rc)
+		*a->rc = rc;
+}
+SIMT_KERNEL(move_all, struct move_args)
+
+static int move_on_device(struct bed *b, struct gn_gather *g, enum way way, int is_scatter)
+{
+	struct simt_grid grid = {way == GRID ? 3u : 1u, 64, GN_GATHER_SHARED};
+	struct move_args args;
+	int rc;
+
+	memset(&args, 0, sizeof args);
+	args.view = gn_gather_view_of(g);
+	args.array = b->array;
+	args.batch = b->batch;
+	args.rc = (int32_t *)simt_alloc(b->t->machine, sizeof *args.rc, SIMT_SHARED);
+	args.way = way;
+	args.is_scatter = (uint32_t)is_scatter;
+	assert_int_equal(simt_launch(b->t->machine, &move_all_kernel, grid, &args), 0);
+	assert_int_equal(simt_wait(b->t->machine), 0);
+	rc = *args.rc;
+	simt_free(b->t->machine, args.rc);
+	return rc;
+}
+
+static int move_batch(struct bed *b, enum way way, int is_scatter)
+{
+	struct gn_gather *g;
+	int rc;
+
+	assert_int_equal(gn_gather_create(&g, b->t->machine, b->batch.count + 1, &b->t->error), 0);
+	if (way == HOST) {
+		rc = (is_scatter ? gn_scatter_rows : gn_gather_rows)(g, &b->array, &b->batch, &b->t->error);
+		assert_int_equal(simt_wait(b->t->machine), 0);
+	} else {
+		rc = move_on_device(b, g, way, is_scatter);
+	}
+	gn_gather_destroy(g);
+	return rc;
+}
+
+/* ---- set up ---- */
+
+static void open_machine_of(struct cache_test *t, unsigned threads, unsigned width)
+{
+	simt_free(t->machine, t->held);
+	simt_close(t->machine);
+	t->machine = open_machine(threads, width);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
+}
+
+/* Write a third of the elements through the array, so that frames are dirty and some have been written back. */
+static void make_dirty(struct bed *b)
+{
+	const uint32_t size = b->shape->element_bytes;
+	const uint64_t writes = b->array.count / 3 < 300 ? b->array.count / 3 : 300;
+	struct act *act = (struct act *)calloc(writes + 1, sizeof *act);
+
+	for (uint64_t k = 0; k < writes; k++) {
+		act[k].op = ACT_WRITE;
+		act[k].index = draw(b, b->array.count);
+		act[k].value[0] = draw(b, UINT64_MAX);
+		act[k].value[1] = draw(b, UINT64_MAX);
+		memcpy(b->shadow + act[k].index * size, act[k].value, size);
+	}
+	run_acts(b->t, &b->array, act, 1, (uint32_t)writes);
+	for (uint64_t k = 0; k < writes; k++)
+		assert_int_equal(act[k].rc, 0);
+	free(act);
+}
+
+static void open_array(struct bed *b)
+{
+	const struct shape *s = b->shape;
+	struct gn_cache_options o;
+	char uri[96];
+
+	memset(&o, 0, sizeof o);
+	o.bytes = (uint64_t)s->frames * s->page_bytes;
+	o.page_bytes = s->page_bytes;
+	o.ways = s->ways ? s->ways : 1;
+	o.table = s->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
+	o.counters = 1;
+	snprintf(uri, sizeof uri, "%s:%llu", s->store, (unsigned long long)s->bytes);
+	open_store(b->t, uri, NULL);
+	fill_store(b->t, b->t->store);
+	if (s->frames)
+		open_cache(b->t, &o);
+	b->array = make_array(b->t, s->frames ? GN_PAGED : GN_DIRECT, b->t->store, s->offset * s->element_bytes,
+			      s->bytes / s->element_bytes - s->offset, s->element_bytes);
+	b->row_bytes = s->elements * s->element_bytes;
+	b->array_rows = b->array.count / s->elements;
+	b->shadow = (char *)calloc(1, s->bytes + 8);
+	assert_int_equal(gn_store_read(b->t->store, s->offset * s->element_bytes, b->shadow,
+				       b->array.count * s->element_bytes, &b->t->error), 0);
+}
+
+static void open_batch(struct bed *b)
+{
+	const uint64_t bytes = b->shape->count * b->row_bytes;
+	uint64_t *index = (uint64_t *)simt_alloc(b->t->machine, (b->shape->count + 1) * sizeof *index, SIMT_SHARED);
+
+	for (uint64_t k = 0; k < b->shape->count; k++)
+		index[k] = draw(b, b->shape->most ? b->shape->most : b->array_rows);
+	b->batch.index = index;
+	b->batch.rows = simt_alloc(b->t->machine, bytes + 16, SIMT_SHARED);
+	b->batch.count = b->shape->count;
+	b->batch.elements = b->shape->elements;
+	memset(b->batch.rows, 0xee, bytes);
+}
+
+static struct bed open_bed(struct cache_test *t, const struct shape *shape, uint64_t seed)
+{
+	struct bed b;
+
+	memset(&b, 0, sizeof b);
+	b.t = t;
+	b.shape = shape;
+	b.seed = seed;
+	open_array(&b);
+	make_dirty(&b);
+	open_batch(&b);
+	return b;
+}
+
+static void close_bed(struct bed *b)
+{
+	simt_free(b->t->machine, (void *)(uintptr_t)b->batch.index);
+	simt_free(b->t->machine, b->batch.rows);
+	gn_array_destroy(&b->array, b->t->machine);
+	free(b->shadow);
+	close_store(b->t);
+}
+
+/* ---- what should have come of it ---- */
+
+static void check_failure(struct bed *b)
+{
+	int beyond = 0;
+
+	for (uint64_t k = 0; k < b->batch.count; k++)
+		beyond |= b->batch.index[k] >= b->array_rows;
+	assert_int_equal(gn_array_failure(&b->array, &b->t->error), beyond ? -GN_ERANGE : 0);
+}
+
+static void check_gathered(struct bed *b)
+{
+	char *zero = (char *)calloc(1, b->row_bytes);
+
+	for (uint64_t k = 0; k < b->batch.count; k++) {
+		const uint64_t row = b->batch.index[k];
+		const char *want = row < b->array_rows ? b->shadow + row * b->row_bytes : zero;
+
+		if (memcmp((char *)b->batch.rows + k * b->row_bytes, want, b->row_bytes))
+			fail_msg("place %llu of %llu, row %llu: not its bytes", (unsigned long long)k,
+				 (unsigned long long)b->batch.count, (unsigned long long)row);
+	}
+	free(zero);
+}
+
+/* Every element as a scalar read sees it. */
+static void check_array(struct bed *b)
+{
+	const uint32_t size = b->shape->element_bytes;
+	struct act *act = (struct act *)calloc(b->array.count, sizeof *act);
+
+	for (uint64_t k = 0; k < b->array.count; k++) {
+		act[k].op = ACT_READ;
+		act[k].index = k;
+	}
+	run_acts(b->t, &b->array, act, 1, (uint32_t)b->array.count);
+	for (uint64_t k = 0; k < b->array.count; k++)
+		if (act[k].rc || memcmp(act[k].value, b->shadow + k * size, size))
+			fail_msg("element %llu: not what was written (%d)", (unsigned long long)k, act[k].rc);
+	free(act);
+}
+
+static void fill_rows(struct bed *b)
+{
+	char *rows = (char *)b->batch.rows;
+
+	for (uint64_t k = 0; k < b->batch.count * b->row_bytes; k++)
+		rows[k] = (char)draw(b, 256);
+	for (uint64_t k = 0; k < b->batch.count; k++)
+		if (b->batch.index[k] < b->array_rows)
+			memcpy(b->shadow + b->batch.index[k] * b->row_bytes, rows + k * b->row_bytes, b->row_bytes);
+}
+
+static void gather_and_scatter(struct cache_test *t, const struct shape *shape, enum way way, uint64_t seed)
+{
+	struct bed b = open_bed(t, shape, seed);
+
+	assert_int_equal(move_batch(&b, way, 0), 0);
+	check_gathered(&b);
+	check_failure(&b);
+	fill_rows(&b);
+	assert_int_equal(move_batch(&b, way, 1), 0);
+	check_failure(&b);
+	check_array(&b);
+	close_bed(&b);
+}
+
+/* ---- trials ---- */
+
+/* Element sizes, row sizes that are no power of two, rows over several pages, bytes that no unit divides. */
+static const struct shape shapes[] = {
+    {"host", 64 << 10, 512, 16, 0, 4, 1, 0, 3000, 0},
+    {"host", 64 << 10, 512, 16, 4, 4, 16, 3, 700, 0},
+    {"host", 64 << 10, 512, 8, 2, 8, 3, 1, 500, 40},
+    {"host", 64 << 10, 512, 8, 0, 1, 700, 5, 60, 0},
+    {"host", 64 << 10, 4096, 4, 0, 16, 64, 1, 100, 70},
+    {"host", 128 << 10, 1024, 32, 0, 4, 1024, 0, 50, 33},
+    {"host", 64 << 10, 4096, 4, 1, 2, 5, 1, 2500, 100000},
+    {"host", 64 << 10, 0, 0, 0, 4, 25, 2, 300, 0},
+    {"host", 64 << 10, 0, 0, 0, 8, 64, 0, 4200, 140},
+    {"memq", 64 << 10, 512, 16, 0, 8, 8, 0, 400, 0},
+    {"memq", 64 << 10, 1024, 8, 2, 4, 31, 7, 200, 600},
+    {"memq", 64 << 10, 4096, 4, 0, 4, 1, 0, 900, 0},
+};
+
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static void all_shapes(struct cache_test *t, enum way way, unsigned threads, unsigned width)
+{
+	open_machine_of(t, threads, width);
+	for (unsigned k = 0; k < SHAPES; k++)
+		gather_and_scatter(t, &shapes[k], way, 1 + k);
+}
+
+static void by_the_host(void **state)
+{
+	all_shapes((struct cache_test *)*state, HOST, 2, 1);
+	all_shapes((struct cache_test *)*state, HOST, 2, 32);
+}
+
+static void by_a_block(void **state)
+{
+	all_shapes((struct cache_test *)*state, BLOCK, 1, 1);
+	all_shapes((struct cache_test *)*state, BLOCK, 1, 32);
+}
+
+static void by_a_grid(void **state)
+{
+	all_shapes((struct cache_test *)*state, GRID, 1, 1);
+	all_shapes((struct cache_test *)*state, GRID, 3, 8);
+}
+
+static void random_shapes(void **state)
+{
+	static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+	struct cache_test *t = (struct cache_test *)*state;
+	struct bed b;
+
+	memset(&b, 0, sizeof b);
+	b.seed = 4711;
+	for (int k = 0; k < 40; k++) {
+		struct shape s = {draw(&b, 4) ? "host" : "memq", 32 << 10, 512u << draw(&b, 4), 0, 0, 0, 0, 0, 0, 0};
+
+		s.frames = 4 + (uint32_t)draw(&b, 8);
+		s.ways = draw(&b, 2) ? 4 : 0;
+		s.element_bytes = sizes[draw(&b, 5)];
+		s.offset = draw(&b, 3);
+		s.count = 1 + draw(&b, 500);
+		s.elements = 1 + (uint32_t)draw(&b, 1u << draw(&b, 9));
+		s.most = 1 + draw(&b, 32768 / (s.elements * s.element_bytes) + 2);
+		gather_and_scatter(t, &s, (enum way)draw(&b, WAYS), (uint64_t)k);
+	}
+}
+
+/* More than two tiles, so that parts have several and digits run over their ends. */
+static void many_rows(void **state)
+{
+	static const struct shape large = {"host", 64 << 10, 4096, 8, 0, 4, 1, 0, 10000, 0};
+	static const struct shape skewed = {"host", 64 << 10, 4096, 8, 0, 8, 2, 0, 9000, 3};
+	struct cache_test *t = (struct cache_test *)*state;
+
+	open_machine_of(t, 2, 1);
+	for (int way = 0; way < WAYS; way++) {
+		gather_and_scatter(t, &large, (enum way)way, 5);
+		gather_and_scatter(t, &skewed, (enum way)way, 6);
+	}
+}
+
+/* ---- single points ---- */
+
+static const struct shape words = {"host", 64 << 10, 4096, 4, 0, 8, 4, 0, 64, 0};
+
+/* A row is loaded once for all its places; of the store it takes its own bytes, not its page. */
+static void rows_that_repeat_are_read_once(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct bed b = open_bed(t, &words, 9);
+	uint64_t *index = (uint64_t *)(uintptr_t)b.batch.index, before;
+
+	flush(t);
+	assert_int_equal(gn_cache_invalidate(t->cache, &t->error), 0);
+	before = facts_of(t).count.fetched;
+	for (int k = 0; k < 64; k++)
+		index[k] = (uint64_t)(k % 2) * 77;
+	b.batch.count = 64;
+	assert_int_equal(move_batch(&b, HOST, 0), 0);
+	check_gathered(&b);
+	assert_int_equal(facts_of(t).count.fetched, before);
+	assert_int_equal(facts_of(t).count.bypassed, 2);
+	close_bed(&b);
+}
+
+/* The last of the batch counts, wherever the others stand. */
+static void the_last_of_equals_is_written(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct bed b = open_bed(t, &words, 10);
+	uint64_t *index = (uint64_t *)(uintptr_t)b.batch.index;
+
+	for (int way = 0; way < WAYS; way++) {
+		for (int k = 0; k < 64; k++)
+			index[k] = k % 5 == 4 ? UINT64_MAX - (uint64_t)k : b.array_rows - 1 - (uint64_t)(k % 3 == 0);
+		fill_rows(&b);
+		assert_int_equal(move_batch(&b, (enum way)way, 1), 0);
+		check_failure(&b);
+		check_array(&b);
+	}
+	close_bed(&b);
+}
+
+/* Rows that cover sectors are written without their page; a gather finds them there, and what was not written. */
+static void rows_of_pages_that_are_there_in_parts(void **state)
+{
+	static const struct shape sectors[] = {{"host", 64 << 10, 4096, 8, 0, 8, 64, 0, 8, 0},
+					       {"memq", 64 << 10, 4096, 8, 4, 8, 64, 0, 8, 0}};
+	struct cache_test *t = (struct cache_test *)*state;
+
+	for (int k = 0; k < 2; k++)
+		for (int way = 0; way < WAYS; way++) {
+			struct bed b = open_bed(t, &sectors[k], 15);
+			uint64_t *index = (uint64_t *)(uintptr_t)b.batch.index, before;
+
+			flush(t);
+			assert_int_equal(gn_cache_invalidate(t->cache, &t->error), 0);
+			for (uint64_t n = 0; n < 8; n++)
+				index[n] = n * 15 + n % 3;
+			before = facts_of(t).count.fetched;
+			fill_rows(&b);
+			assert_int_equal(move_batch(&b, (enum way)way, 1), 0);
+			assert_int_equal(facts_of(t).count.fetched, before);
+			for (uint64_t n = 0; n < 8; n++)
+				index[n] += n % 2;
+			assert_int_equal(move_batch(&b, (enum way)way, 0), 0);
+			check_gathered(&b);
+			check_array(&b);
+			close_bed(&b);
+		}
+}
+
+static void nothing_is_a_batch(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct bed b = open_bed(t, &words, 11);
+
+	b.batch.count = 0;
+	for (int way = 0; way < WAYS; way++) {
+		assert_int_equal(move_batch(&b, (enum way)way, 0), 0);
+		assert_int_equal(move_batch(&b, (enum way)way, 1), 0);
+	}
+	check_array(&b);
+	close_bed(&b);
+}
+
+/* An array with less than a row has none. */
+static void no_row_is_in_range(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct shape s = words;
+	struct bed b = open_bed(t, &s, 12);
+
+	b.array.count = 3;
+	b.array_rows = 0;
+	for (int way = 0; way < WAYS; way++) {
+		memset(b.batch.rows, 0xee, b.batch.count * b.row_bytes);
+		assert_int_equal(move_batch(&b, (enum way)way, 0), 0);
+		check_gathered(&b);
+		check_failure(&b);
+	}
+	close_bed(&b);
+}
+
+static void refuses_what_is_no_batch(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct bed b = open_bed(t, &words, 13);
+	struct gn_gather *g = NULL;
+
+	assert_int_equal(gn_gather_create(&g, t->machine, 0, &t->error), -GN_EINVAL);
+	assert_int_equal(gn_gather_create(&g, t->machine, 1ull << 32, &t->error), -GN_EINVAL);
+	assert_null(g);
+	assert_int_equal(gn_gather_create(&g, t->machine, 63, &t->error), 0);
+	assert_int_equal(gn_gather_rows(g, &b.array, &b.batch, &t->error), -GN_EFBIG);
+	assert_says(&t->error, "a batch of 64 rows");
+	gn_gather_destroy(g);
+	for (int way = 0; way < WAYS; way++) {
+		b.batch.elements = 0;
+		assert_int_equal(move_batch(&b, (enum way)way, 0), -GN_EINVAL);
+		b.batch.elements = (1u << 27) + 1;
+		assert_int_equal(move_batch(&b, (enum way)way, 0), -GN_EINVAL);
+		b.batch.elements = 4;
+		b.batch.rows = (char *)b.batch.rows + 4;
+		assert_int_equal(move_batch(&b, (enum way)way, 1), -GN_EINVAL);
+		b.batch.rows = (char *)b.batch.rows - 4;
+		b.array.read_only = 1;
+		assert_int_equal(move_batch(&b, (enum way)way, 1), -GN_EROFS);
+		b.array.read_only = 0;
+	}
+	gn_array_failure(&b.array, &t->error);
+	check_array(&b);
+	close_bed(&b);
+}
+
+/* Where every frame is pinned rows go around the cache, in both directions. */
+static void around_a_cache_that_is_pinned(void **state)
+{
+	static const struct shape few[] = {{"host", 64 << 10, 4096, 2, 0, 8, 4, 0, 100, 0},
+					   {"memq", 64 << 10, 4096, 2, 2, 8, 4, 0, 100, 0}};
+	struct cache_test *t = (struct cache_test *)*state;
+
+	for (int k = 0; k < 2; k++) {
+		struct bed b = open_bed(t, &few[k], 14);
+
+		assert_int_equal(act_one(t, &b.array, ACT_ACQUIRE, 0, 0, 0).rc, 0);
+		assert_int_equal(act_one(t, &b.array, ACT_ACQUIRE, 1, 4000, 0).rc, 0);
+		assert_int_equal(move_batch(&b, HOST, 0), 0);
+		check_gathered(&b);
+		fill_rows(&b);
+		assert_int_equal(move_batch(&b, HOST, 1), 0);
+		check_failure(&b);
+		check_array(&b);
+		act_one(t, &b.array, ACT_RELEASE, 0, 0, 0);
+		act_one(t, &b.array, ACT_RELEASE, 1, 0, 0);
+		close_bed(&b);
+	}
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
+	const struct CMUnitTest tests[] = {
+	    CASE(by_the_host),
+	    CASE(by_a_block),
+	    CASE(by_a_grid),
+	    CASE(random_shapes),
+	    CASE(many_rows),
+	    CASE(rows_that_repeat_are_read_once),
+	    CASE(the_last_of_equals_is_written),
+	    CASE(rows_of_pages_that_are_there_in_parts),
+	    CASE(nothing_is_a_batch),
+	    CASE(no_row_is_in_range),
+	    CASE(refuses_what_is_no_batch),
+	    CASE(around_a_cache_that_is_pinned),
+	};
+
+	return cmocka_run_group_tests_name("array: gather", tests, NULL, NULL);
+}
