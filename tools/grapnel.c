@@ -17,6 +17,7 @@ static const struct tool tools[] = {
     {"bfs", "breadth-first search of a graph that need not fit the cache", tool_bfs},
     {"bench", "run workloads beside what is done without Grapnel, and the machine's limits", tool_bench},
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
+    {"gather", "measure batches of rows beside reading them as they come", tool_gather},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 

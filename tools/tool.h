@@ -38,6 +38,7 @@ int tool_doctor(int argc, char **argv);
 int tool_bfs(int argc, char **argv);
 int tool_cache_bench(int argc, char **argv);
 int tool_bench(int argc, char **argv);
+int tool_gather(int argc, char **argv);
 
 /* tool_fail - print e as the message of a subcommand; returns TOOL_FAILED. */
 int tool_fail(const char *subcommand, const struct gn_error *e);
