@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * 05_gather.c - how do I read many rows of a table at once, by number?
+ *
+ *     cc 05_gather.c $(pkg-config --cflags --libs grapnel) -o 05 && ./05 [cpu|cuda]
+ *
+ * A table of rows of 64 numbers lies in host memory. A batch names rows, some of them twice; they come packed into
+ * memory of the machine, read in the order of their addresses, each once. Then the batch is written back, changed.
+ *
+ * Expected output:
+ *     gathered 1000 rows, the first number of row 77 is 4928
+ *     scattered: the first number of row 77 is now 4929
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <grapnel/grapnel.h>
+
+enum { ROWS = 16384, ROW = 64 /* numbers a row */, BATCH = 1000 };
+
+struct add_args {
+	uint32_t *number;
+	uint64_t count;
+};
+
+SIMT_FN void add_one(const struct add_args *a)
+{
+	for (uint64_t k = simt_global_thread(); k < a->count; k += simt_global_threads())
+		a->number[k]++;
+}
+SIMT_KERNEL(add_one, struct add_args)
+
+static struct gn_error error;
+
+static void must(int code)
+{
+	if (!code)
+		return;
+	fprintf(stderr, "05_gather: %s: %s\n", gn_error_name(code), error.text);
+	exit(1);
+}
+
+static void fill(struct gn_store *store)
+{
+	for (uint32_t i = 0; i < ROWS * ROW; i++)
+		must(gn_store_write(store, i * sizeof i, &i, sizeof i, &error));
+}
+
+static uint32_t first_of(struct simt_machine *machine, const struct gn_batch *batch)
+{
+	uint32_t number = 0;
+
+	must(simt_move(machine, &number, batch->rows, sizeof number));
+	return number;
+}
+
+/* Gather, change what was gathered, scatter, and gather again. Nothing waits before the end. */
+static void run(struct simt_machine *machine, struct gn_gather *gather, struct gn_array *table,
+		const struct gn_batch *batch)
+{
+	struct add_args add = {(uint32_t *)batch->rows, (uint64_t)BATCH * ROW};
+	struct simt_grid grid = {4, 64, 0};
+
+	must(gn_gather_rows(gather, table, batch, &error));
+	must(simt_wait(machine));
+	printf("gathered %d rows, the first number of row 77 is %u\n", BATCH, first_of(machine, batch));
+	must(simt_launch(machine, &add_one_kernel, grid, &add));
+	must(gn_scatter_rows(gather, table, batch, &error));
+	must(gn_gather_rows(gather, table, batch, &error));
+	must(simt_wait(machine));
+	must(gn_array_failure(table, &error));
+	printf("scattered: the first number of row 77 is now %u\n", first_of(machine, batch));
+}
+
+int main(int argc, char **argv)
+{
+	struct simt_config config = {0};
+	struct gn_cache_options options = {0};
+	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, ROWS * ROW, sizeof(uint32_t)};
+	struct gn_batch batch = {0};
+	struct simt_machine *machine;
+	struct gn_store *store;
+	struct gn_cache *cache;
+	struct gn_array table;
+	struct gn_gather *gather;
+	uint64_t *index;
+
+	config.name = argc > 1 ? argv[1] : "cpu";
+	must(simt_open(&machine, &config, &error));
+	must(gn_store_open(&store, machine, "host:4M", NULL, &error));
+	fill(store);
+	options.bytes = 1 << 20;
+	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
+	shape.cache = cache;
+	shape.store = store;
+	must(gn_array_create(&table, machine, &shape, &error));
+	must(gn_gather_create(&gather, machine, BATCH, &error));
+	batch.index = index = (uint64_t *)simt_alloc(machine, BATCH * sizeof *index, SIMT_SHARED);
+	batch.rows = simt_alloc(machine, (uint64_t)BATCH * ROW * sizeof(uint32_t), SIMT_DEVICE);
+	batch.count = BATCH;
+	batch.elements = ROW;
+	for (uint64_t k = 0; k < BATCH; k++)
+		index[k] = (77 + k * 3331) % (ROWS / 2);
+	run(machine, gather, &table, &batch);
+	gn_gather_destroy(gather);
+	simt_free(machine, index);
+	simt_free(machine, batch.rows);
+	gn_array_destroy(&table, machine);
+	must(gn_cache_flush(cache, &error));
+	gn_cache_destroy(cache);
+	gn_store_close(store);
+	simt_close(machine);
+	return 0;
+}
