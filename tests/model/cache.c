@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cache under every kind of schedule: one to four threads on one to four frames, both tables, every
- * policy, words that start near the wrap of their version, a store that fails. What must hold:
+ * The cache under every kind of schedule: one to six threads in warps of one, two or four, on one to four frames, both
+ * tables, every policy, with sectors and without, words that start near the wrap of their version, a store that fails.
+ * What must hold:
  *   - a read returns its element: a value that was there at some time between the read's begin and end;
+ *   - of those who change an element as one step, each returns a value that no other returns;
  *   - at most one transfer of a page at a time, and a held frame stays;
  *   - what was written is in the store after the last flush, whatever failed before;
  *   - an access fails only if the store did; whoever waited for a failed fetch is told;
@@ -61,7 +63,7 @@ static void draw_faults(uint64_t *s, struct trial *t)
 
 static void draw_steps(uint64_t *s, struct trial *t)
 {
-	uint32_t ops = draw_chance(s, 30) ? OP_HOLD : OPS; /* without holds and flushes, or with */
+	uint32_t ops = draw_chance(s, 30) ? OP_HOLD : OPS; /* without holds, flushes and overwrites, or with */
 	uint32_t steps = 1 + draw_below(s, MOST_STEPS);
 
 	for (uint32_t k = 0; k < MOST_THREADS; k++) {
@@ -77,6 +79,21 @@ static void draw_steps(uint64_t *s, struct trial *t)
 	}
 }
 
+/* Whose pages are whose. */
+static void draw_owners(uint64_t *s, struct trial *t)
+{
+	t->counts = draw_chance(s, 60);
+	for (uint32_t page = 0; page < MOST_PAGES; page++)
+		t->whole[page] = (uint8_t)(draw_chance(s, 25) ? draw_below(s, t->threads) : (uint32_t)SHARED);
+}
+
+static unsigned width_of(uint64_t seed)
+{
+	static const unsigned widths[] = {1, 1, 2, 4};
+
+	return widths[draw_below(&seed, 4)];
+}
+
 static void draw_trial(uint64_t seed)
 {
 	struct trial *t = &the_trial;
@@ -89,7 +106,8 @@ static void draw_trial(uint64_t seed)
 	draw_faults(&s, t);
 	draw_steps(&s, t);
 	t->lingers = draw_chance(&s, 50);
-	t->has_sectors = draw_chance(&s, 70);
+	t->sector_log2 = draw_chance(&s, 70) * (3 + draw_below(&s, 2));
+	draw_owners(&s, t);
 	t->low_water = draw_chance(&s, 50) * (1 + draw_below(&s, 3));
 	t->reads_ahead = draw_chance(&s, 50);
 	t->seed = draw(&s);
@@ -97,12 +115,12 @@ static void draw_trial(uint64_t seed)
 
 /*
  * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w
- * writes, c reads by a cursor, q reads by the value form, h holds, k holds and writes, d holds two, f flushes
- * a frame.
+ * writes, c reads by a cursor, q reads by the value form, l writes half a word, a adds, s compares and swaps, p
+ * prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o overwrites.
  */
 static uint32_t parse(struct step *step, const char *script)
 {
-	static const char letters[] = "rwcqhkdf";
+	static const char letters[] = "rwcqlasphkdfo";
 	const struct step *first = step;
 
 	for (; *script; step++) {
@@ -120,11 +138,12 @@ struct small {
 	unsigned preemptions;
 	uint32_t ways, frames, pages, policy;
 	uint32_t failing_fetches, failing_puts;
-	const char *script[3];
+	const char *script[4];
 	unsigned warp_width;
 	int interrupted; /* transfers take a turn only when the schedule says so */
-	int has_sectors;
+	uint32_t sector_log2;
 	uint32_t low_water;
+	int counts, reads_ahead, whole; /* whole: page k is thread k's */
 };
 
 static const struct small small[] = {
@@ -195,20 +214,53 @@ static const struct small small[] = {
     {"direct, 1 frame: a warp of two, one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2},
     {"direct, 1 frame: a warp of two, two pages", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
     {"sets, 1 way: a warp of two, two pages", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
-    {"direct, 1 frame: sectors, a writer and a reader of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 1},
-    {"direct, 1 frame: sectors, a page in parts goes and comes", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 1},
-    {"direct, 1 frame: sectors, the last page is written whole", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w1r1", "w1r0", 0}, 1, 0, 1},
-    {"direct, 1 frame: sectors, a fill fails", 3, 0, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 1},
-    {"direct, 1 frame: sectors, a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"w0r1", "w1r0", 0}, 1, 0, 1},
-    {"direct, 1 frame: sectors, flush beside writers", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1, 0, 1},
-    {"direct, 2 frames: sectors, three writers", 2, 0, 2, 2, GN_FIFO, 0, 0, {"w0", "w0", "r0"}, 1, 1, 1},
-    {"direct, 2 frames: sectors and the cleaner", 2, 0, 2, 3, GN_FIFO, 0, 0, {"w0r1w2", "w1r0", 0}, 1, 0, 1, 1},
+    {"direct, 1 frame: sectors, a writer and a reader of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, a page in parts goes and comes", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, the last page is written whole", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w1r1", "w1r0", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, a fill fails", 3, 0, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"w0r1", "w1r0", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, flush beside writers", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1, 0, 3},
+    {"direct, 2 frames: sectors, three writers", 2, 0, 2, 2, GN_FIFO, 0, 0, {"w0", "w0", "r0"}, 1, 1, 3},
+    {"direct, 2 frames: sectors and the cleaner", 2, 0, 2, 3, GN_FIFO, 0, 0, {"w0r1w2", "w1r0", 0}, 1, 0, 3, 1},
     {"direct, 1 frame: the cleaner beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1, 0, 0, 1},
-    {"sets, 1 way: sectors, a writer and a reader of one page", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 1},
-    {"sets, 1 way: sectors, a page in parts goes and comes", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 1},
-    {"sets, 2 ways: sectors and the cleaner", 2, 2, 2, 3, GN_FIFO, 0, 0, {"w0r1w2", "w1r0", 0}, 1, 0, 1, 1},
-    {"direct, 1 frame: sectors, a warp of two, one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2, 0, 1},
-    {"direct, 1 frame: sectors, a warp of two, two pages", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w1w0", 0}, 2, 0, 1},
+    {"sets, 1 way: sectors, a writer and a reader of one page", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3},
+    {"sets, 1 way: sectors, a page in parts goes and comes", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3},
+    {"sets, 2 ways: sectors and the cleaner", 2, 2, 2, 3, GN_FIFO, 0, 0, {"w0r1w2", "w1r0", 0}, 1, 0, 3, 1},
+    {"direct, 1 frame: sectors, a warp of two, one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2, 0, 3},
+    {"direct, 1 frame: sectors, a warp of two, two pages", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w1w0", 0}, 2, 0, 3},
+    {"direct, 1 frame: two count one element", 3, 0, 1, 2, GN_FIFO, 0, 0, {"a0r1", "a0a0", 0}, 1, 0, 0, 0, 1},
+    {"direct, 1 frame: compare-and-swap and add", 3, 0, 1, 2, GN_FIFO, 0, 0, {"s0", "a0s0", 0}, 1, 0, 0, 0, 1},
+    {"direct, 1 frame: two count around the cache", 1, 0, 1, 2, GN_FIFO, 0, 0, {"h11", "a0", "a0"}, 1, 0, 0, 0, 1},
+    {"direct, 1 frame: compare-and-swap around the cache", 2, 0, 1, 2, GN_FIFO, 0, 0, {"h11", "s0", "a0"}, 1, 1, 3, 0, 1},
+    {"direct, 1 frame: two count, a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"a0a1", "a0r1", 0}, 1, 0, 3, 0, 1},
+    {"sets, 1 way: two count one element", 3, 1, 1, 2, GN_FIFO, 0, 0, {"a0r1", "a0a0", 0}, 1, 0, 0, 0, 1},
+    {"sets, 1 way: two count around the cache", 1, 1, 1, 2, GN_FIFO, 0, 0, {"h11", "a0", "a0"}, 1, 0, 0, 0, 1},
+    {"direct, 1 frame: a warp of two counts", 3, 0, 1, 2, GN_FIFO, 0, 0, {"a0a1", "a0a1", 0}, 2, 0, 3, 0, 1},
+    {"direct, 1 frame: two warps of two count two pages", 1, 0, 1, 2, GN_FIFO, 0, 0, {"a0", "a1", "a1", "a0"}, 2, 1, 0, 0, 1},
+    {"direct, 1 frame: prefetch beside a reader", 3, 0, 1, 2, GN_FIFO, 0, 0, {"p0r1", "r0p1", 0}, 1},
+    {"direct, 1 frame: prefetch beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"p1r0", "w0w1", 0}, 1, 0, 3},
+    {"direct, 1 frame: a prefetch fails", 3, 0, 1, 2, GN_FIFO, 1, 0, {"p0r0", "r0", 0}, 1},
+    {"sets, 1 way: prefetch beside a writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"p1r0", "w0w1", 0}, 1, 0, 3},
+    {"sets, 1 way: a prefetch fails", 3, 1, 1, 2, GN_FIFO, 1, 0, {"p0r0", "r0", 0}, 1},
+    {"direct, 1 frame: a warp of two prefetches two pages", 2, 0, 1, 2, GN_FIFO, 0, 0, {"p0r0", "p1w0", 0}, 2},
+    {"direct, 1 frame: an overwritten page goes and comes", 3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0r1", 0}, 1, 0, 0, 0, 0, 0, 1},
+    {"direct, 1 frame: overwrite beside a flush", 3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r1", "f0r0", 0}, 1, 0, 3, 0, 0, 0, 1},
+    {"direct, 1 frame: overwrite of a page in parts", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0o0", "r0r1", 0}, 1, 0, 3, 0, 0, 0, 1},
+    {"direct, 1 frame: overwrite, a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"o0r0", "w1r0", 0}, 1, 0, 3, 0, 0, 0, 1},
+    {"sets, 1 way: an overwritten page goes and comes", 3, 1, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0r1", 0}, 1, 0, 3, 0, 0, 0, 1},
+    {"direct, 1 frame: half a word beside whole words", 3, 0, 1, 2, GN_FIFO, 0, 0, {"l0r1", "w0r0", 0}, 1, 0, 3},
+    {"sets, 1 way: half a word beside whole words", 3, 1, 1, 2, GN_FIFO, 0, 0, {"l0r1", "w0r0", 0}, 1, 0, 3},
+    {"direct, 1 frame: a held page beside parts of it", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k00", "w0r1", 0}, 1, 0, 3},
+    {"direct, 1 frame: two words a sector, a warp of two", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r0", 0}, 2, 0, 4},
+    {"direct, 3 frames: three of one page in parts", 1, 0, 3, 2, GN_FIFO, 0, 0, {"w0r0", "w0w0", "l0r0"}, 1, 1, 3},
+    {"direct, 2 frames: flush beside parts, a fill fails", 2, 0, 2, 3, GN_FIFO, 1, 0, {"w0r0", "f0w0f0", 0}, 1, 1, 3},
+    {"direct, 2 frames: the cleaner beside holds", 2, 0, 2, 3, GN_FIFO, 0, 0, {"k01k01", "r1r2r1", 0}, 1, 1, 3, 1},
+    {"sets, 2 ways: the cleaner beside holds", 2, 2, 2, 3, GN_FIFO, 0, 0, {"k01k01", "r1r2r1", 0}, 1, 1, 3, 1},
+    {"direct, 2 frames: the cleaner, a write-back fails", 2, 0, 2, 4, GN_FIFO, 0, 1, {"w0w1w2", "r3r0", 0}, 1, 1, 0, 2},
+    {"direct, 3 frames: a warp of two reads on", 1, 0, 3, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
+    {"direct, 2 frames: reading on where another reads", 1, 0, 2, 4, GN_FIFO, 1, 0,
+     {"r0r1", "r0r1", "r2"}, 2, 1, 0, 0, 0, 1},
+    {"sets, 2 ways: a warp of two reads on", 1, 2, 2, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
 };
 
 static void set_small(const struct small *s)
@@ -219,7 +271,8 @@ static void set_small(const struct small *s)
 	set_table(s->ways, 0, s->frames, s->pages);
 	t->cache.policy = s->policy;
 	t->patience_ns = FOREVER_NS;
-	t->threads = s->script[2] ? 3 : 2;
+	for (t->threads = 2; t->threads < 4 && s->script[t->threads];)
+		t->threads++;
 	for (uint32_t k = 0; k < t->threads; k++)
 		t->steps[k] = parse(t->step[k], s->script[k]);
 	t->version = 0u - 1;
@@ -227,9 +280,12 @@ static void set_small(const struct small *s)
 	t->planned[FETCH].first = s->failing_fetches;
 	t->planned[PUT].first = s->failing_puts;
 	t->lingers = !s->interrupted;
-	t->has_sectors = s->has_sectors;
+	t->sector_log2 = s->sector_log2;
 	t->low_water = s->low_water;
-	t->reads_ahead = 0;
+	t->counts = (uint32_t)s->counts;
+	t->reads_ahead = s->reads_ahead;
+	for (uint32_t page = 0; page < MOST_PAGES; page++)
+		t->whole[page] = (uint8_t)(s->whole && page < t->threads ? page : (uint32_t)SHARED);
 	t->seed = 1;
 }
 
@@ -262,8 +318,8 @@ static void reset_cache(struct trial *t)
 	c->lock = c->ways ? t->lock : NULL;
 	c->frame = (char *)t->frame;
 	c->page_log2 = PAGE_LOG2;
-	c->sector = t->has_sectors ? t->sector : NULL;
-	c->sector_log2 = t->has_sectors ? 3 : PAGE_LOG2; /* an element is a sector */
+	c->sector = t->sector_log2 ? t->sector : NULL;
+	c->sector_log2 = t->sector_log2 ? t->sector_log2 : (uint32_t)PAGE_LOG2;
 	c->stream = t->reads_ahead ? t->stream : NULL;
 	c->low_water = t->low_water;
 	c->wait_ns = t->patience_ns;
@@ -307,6 +363,8 @@ static void reset_array(struct trial *t)
 static void reset_elements(struct trial *t)
 {
 	memset(t->number, 0, sizeof t->number);
+	memset(t->overwriting, 0, sizeof t->overwriting);
+	memset(t->overwrites, 0, sizeof t->overwrites);
 	for (uint32_t k = 0; k < ELEMENTS; k++) {
 		t->disk[k / PAGE_WORDS][k % PAGE_WORDS] = trial_value(k, 1);
 		t->number[k][1] = WRITTEN;
@@ -366,7 +424,7 @@ static int check_words(const struct trial *t)
 	for (uint32_t k = 0; k < words; k++) {
 		uint64_t word = t->word[k];
 
-		if (word & (GN_WORD_BUSY | GN_WORD_DIRTY) || (word & GN_WORD_VALID && word & GN_WORD_PINS))
+		if (word & (GN_WORD_BUSY | GN_WORD_DIRTY) || (word & GN_WORD_HELD && word & GN_WORD_PINS))
 			return model_wrong("word %u is busy, dirty or pinned in the end: %llx", k,
 			                   (unsigned long long)word);
 		if (t->cache.owner && word & GN_WORD_VALID && t->owner[gn_word_payload(word)] != k)
@@ -438,7 +496,7 @@ static int check(void *unused)
 int main(int argc, char **argv)
 {
 	static const struct model model = {
-	    "cache", &cache_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
+	    "cache", &cache_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check, width_of};
 
 	return model_main(&model, argc, argv);
 }

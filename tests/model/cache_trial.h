@@ -3,9 +3,10 @@
  * cache_trial.h - what the threads of a cache trial share: a cache of a few frames, a store that checks what
  * it is asked for, and what every element may hold.
  *
- * Pages have four words, each an element that one thread writes with increasing numbers. A value says its
- * page, its place and its number; a read must return a number that was not too old when it began, and never
- * another place's.
+ * Pages have four words. A word is an element that one thread writes with increasing numbers, or one that all threads
+ * count up as one step. A value says its page, its place and its number; a read must return a number that was not too
+ * old when it began, and never another place's. Some pages are one thread's as a whole: it may overwrite them, and
+ * what others read in them meanwhile is anybody's guess.
  */
 #ifndef GN_TESTS_CACHE_TRIAL_H
 #define GN_TESTS_CACHE_TRIAL_H
@@ -21,9 +22,9 @@ enum {
 	PAGE_WORDS = 4,
 	MOST_PAGES = 6,
 	MOST_FRAMES = 4,
-	MOST_THREADS = 4,
+	MOST_THREADS = 6,
 	MOST_STEPS = 8,
-	MOST_NUMBERS = 2 * MOST_STEPS + 2, /* that one element may be written with */
+	MOST_NUMBERS = MOST_THREADS * MOST_STEPS + 2, /* that one element may be written with */
 	ELEMENTS = MOST_PAGES * PAGE_WORDS,
 	FOREVER_NS = 400000000, /* 400 000 steps: nobody healthy waits so long */
 };
@@ -46,7 +47,14 @@ SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_
 
 #include <grapnel/array.h>
 
-enum op { OP_READ, OP_WRITE, OP_CURSOR, OP_HALVES, OP_HOLD, OP_HOLD_WRITE, OP_HOLD_TWO, OP_FLUSH, OPS };
+enum op {
+	OP_READ, OP_WRITE, OP_CURSOR, OP_HALVES,
+	OP_LOW, /* write half of a word */
+	OP_ADD, OP_CAS, OP_PREFETCH,
+	OP_HOLD, OP_HOLD_WRITE, OP_HOLD_TWO, OP_FLUSH, OP_OVERWRITE, OPS
+};
+
+enum { SHARED = MOST_THREADS }; /* a page that is nobody's as a whole */
 
 /* What a thread does next; `other` is the page it touches meanwhile, for the OP_HOLDs. */
 struct step {
@@ -82,7 +90,10 @@ struct trial {
 	struct fault planned[CALLS];
 	uint64_t patience_ns;
 	int lingers;      /* transfers wait for others; else these may interrupt them */
-	int has_sectors, reads_ahead;
+	uint32_t sector_log2; /* 0: none */
+	int reads_ahead;
+	uint32_t counts;            /* 1: word 0 of the shared pages is counted up by all */
+	uint8_t whole[MOST_PAGES];  /* whose page it is, or SHARED */
 	uint32_t low_water;
 	uint32_t version; /* of all words in the beginning */
 	uint64_t seed;
@@ -100,6 +111,7 @@ struct trial {
 	uint8_t number[ELEMENTS][MOST_NUMBERS]; /* enum number_state */
 	uint32_t last[ELEMENTS];                /* highest number that was begun */
 	uint32_t floor[ELEMENTS];               /* every read that begins now returns at least this number */
+	uint32_t overwriting[MOST_PAGES], overwrites[MOST_PAGES]; /* at this moment; ever begun */
 	uint32_t errors, finished;
 	const char *wrong;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cache_user.h - a thread that reads, writes, holds and flushes pages and checks what it sees. */
+/* cache_user.h - a thread that reads, writes, counts, holds, overwrites and flushes, and checks what it sees. */
 #ifndef GN_TESTS_CACHE_USER_H
 #define GN_TESTS_CACHE_USER_H
 
@@ -26,6 +26,27 @@ SIMT_FN void check_value(struct trial *t, uint32_t element, uint32_t floor, uint
 		t->floor[element] = number;
 }
 
+/* What was known when a read began. */
+struct reading {
+	uint32_t element, floor;
+	uint32_t overwrites; /* of the page, if none was going on; else nobody knows what it shows */
+	int known;
+};
+
+SIMT_FN struct reading begin_read(const struct trial *t, uint32_t element)
+{
+	const uint32_t page = element / PAGE_WORDS;
+	struct reading r = {element, t->floor[element], t->overwrites[page], !t->overwriting[page]};
+
+	return r;
+}
+
+SIMT_FN void end_read(struct trial *t, const struct reading *r, uint64_t value)
+{
+	if (r->known && t->overwrites[r->element / PAGE_WORDS] == r->overwrites)
+		check_value(t, r->element, r->floor, value);
+}
+
 SIMT_FN int may_fail(const struct trial *t)
 {
 	return t->failed[FETCH] || t->failed[LOAD] || t->failed[SAVE];
@@ -47,13 +68,13 @@ SIMT_FN uint32_t element_of(const struct trial *t, const struct step *s)
 SIMT_FN void read_one(struct user *u, uint32_t element, int by_cursor)
 {
 	struct trial *t = u->t;
-	uint32_t floor = t->floor[element];
+	const struct reading reading = begin_read(t, element);
 	uint64_t value = 0;
 	int rc = by_cursor ? gn__cursor_read(&u->cursor, element, &value, sizeof value)
 	                   : gn_array_read(&t->array, element, &value);
 
 	if (!rc)
-		check_value(t, element, floor, value);
+		end_read(t, &reading, value);
 	else
 		check_failure(t, rc);
 	if (rc && value)
@@ -64,12 +85,12 @@ SIMT_FN void read_one(struct user *u, uint32_t element, int by_cursor)
 SIMT_FN void read_halves(struct user *u, uint32_t element)
 {
 	struct trial *t = u->t;
-	uint32_t floor = t->floor[element];
+	const struct reading reading = begin_read(t, element);
 	uint32_t low = gn_read_u32(&t->halves, 2 * (uint64_t)element);
 	uint32_t high = gn_read_u32(&t->halves, 2 * (uint64_t)element + 1);
 
 	if (low && high)
-		check_value(t, element, floor, (uint64_t)high << 32 | low);
+		end_read(t, &reading, (uint64_t)high << 32 | low);
 	else
 		check_failure(t, t->failure.code);
 }
@@ -94,15 +115,23 @@ SIMT_FN void end_write(struct trial *t, uint32_t element, uint64_t value, int rc
 }
 
 /* A thread's own word of a page; there may be none in the last page. */
-SIMT_FN int owns(const struct user *u, uint32_t page)
+SIMT_FN uint32_t own_word(const struct user *u)
 {
-	return u->id < words_of(u->t, page);
+	return u->id + u->t->counts;
 }
 
-SIMT_FN void write_one(struct user *u, uint32_t page)
+SIMT_FN int owns(const struct user *u, uint32_t page)
+{
+	const uint32_t whose = u->t->whole[page];
+
+	return (whose == SHARED || whose == u->id) && own_word(u) < words_of(u->t, page);
+}
+
+/* Write a thread's own word, or half of it: the other half never changes. */
+SIMT_FN void write_one(struct user *u, uint32_t page, int low_only)
 {
 	struct trial *t = u->t;
-	uint32_t element = page * PAGE_WORDS + u->id;
+	uint32_t element = page * PAGE_WORDS + own_word(u);
 	uint64_t value;
 	int rc;
 
@@ -111,11 +140,93 @@ SIMT_FN void write_one(struct user *u, uint32_t page)
 		return;
 	}
 	value = begin_write(t, element);
-	rc = gn_array_write(&t->array, element, &value);
+	rc = low_only ? gn_write_u32(&t->halves, 2 * (uint64_t)element, (uint32_t)value)
+		      : gn_array_write(&t->array, element, &value);
 	if (rc)
 		check_failure(t, rc);
 	end_write(t, element, value, rc);
 }
+
+/* ---- counting ---- */
+
+/* Somebody's step from this number to the next, which nobody else has made. */
+SIMT_FN void counted(struct trial *t, uint32_t element, uint32_t floor, uint64_t old)
+{
+	uint32_t number = (uint32_t)old + 1;
+
+	check_value(t, element, floor, old);
+	if (number >= MOST_NUMBERS || t->number[element][number] == WRITTEN) {
+		blame(t, "two threads counted one number");
+		return;
+	}
+	t->number[element][number] = WRITTEN;
+	if (number > t->floor[element])
+		t->floor[element] = number;
+}
+
+/* Nothing changed: it failed if old is 0, else old is what the element was. */
+SIMT_FN void not_counted(struct trial *t, uint32_t element, uint32_t floor, uint64_t old)
+{
+	t->last[element]--;
+	if (old)
+		check_value(t, element, floor, old);
+	else
+		check_failure(t, t->failure.code);
+}
+
+/* Of four or eight bytes: the numbers are in the low half. */
+SIMT_FN void add_one(struct user *u, uint32_t element, int narrow)
+{
+	struct trial *t = u->t;
+	const uint32_t floor = t->floor[element];
+	uint64_t old;
+
+	t->last[element]++;
+	old = narrow ? gn_add_u32(&t->halves, 2 * (uint64_t)element, 1) : gn_add_u64(&t->array, element, 1);
+	if (narrow && old)
+		old = trial_value(element, (uint32_t)old);
+	if (old)
+		counted(t, element, floor, old);
+	else
+		not_counted(t, element, floor, 0);
+}
+
+/* From the number that a step which changes nothing told. */
+SIMT_FN void cas_one(struct user *u, uint32_t element)
+{
+	struct trial *t = u->t;
+	uint32_t floor = t->floor[element];
+	uint64_t expected = gn_max_u64(&t->array, element, 1), old;
+
+	t->last[element]++;
+	if (!expected) {
+		not_counted(t, element, floor, 0);
+		return;
+	}
+	t->last[element]--;
+	check_value(t, element, floor, expected);
+	t->last[element]++;
+	floor = t->floor[element];
+	old = gn_cas_u64(&t->array, element, expected, expected + 1);
+	if (old == expected)
+		counted(t, element, floor, old);
+	else
+		not_counted(t, element, floor, old);
+}
+
+SIMT_FN void count_one(struct user *u, const struct step *s)
+{
+	const uint32_t element = s->page * PAGE_WORDS;
+
+	if (!u->t->counts || u->t->whole[s->page] != SHARED)
+		read_one(u, element, 0);
+	else if (s->op == OP_CAS)
+		cas_one(u, element);
+	else
+		add_one(u, element, s->word & 1);
+}
+
+/* ---- holding ---- */
 
 /* What a held page shows is what holds at this moment. */
 SIMT_FN void check_page(struct trial *t, const struct gn_page *page)
@@ -123,17 +234,17 @@ SIMT_FN void check_page(struct trial *t, const struct gn_page *page)
 	const uint64_t *data = (const uint64_t *)page->data;
 
 	for (uint32_t k = 0; k < page->count; k++) {
-		uint32_t element = (uint32_t)page->first + k;
+		const struct reading reading = begin_read(t, (uint32_t)page->first + k);
 
-		check_value(t, element, t->floor[element], data[k]);
+		end_read(t, &reading, data[k]);
 	}
 }
 
 /* Returns 0 if the page is held. */
-SIMT_FN int hold(struct user *u, uint32_t page, int write, struct gn_page *held)
+SIMT_FN int hold(struct user *u, uint32_t page, uint32_t intent, struct gn_page *held)
 {
 	struct trial *t = u->t;
-	int rc = gn_array_acquire(&t->array, 1u << simt_lane(), page * PAGE_WORDS, write, held);
+	int rc = gn_array_acquire(&t->array, 1u << simt_lane(), page * PAGE_WORDS, intent, held);
 
 	if (rc && rc != -GN_ENOBUFS)
 		check_failure(t, rc);
@@ -157,13 +268,13 @@ SIMT_FN void let_go(struct user *u, const struct gn_page *held)
 
 SIMT_FN void write_held(struct user *u, uint32_t page, const struct gn_page *held)
 {
-	uint32_t element = page * PAGE_WORDS + u->id;
+	uint32_t element = page * PAGE_WORDS + own_word(u);
 	uint64_t value;
 
 	if (!owns(u, page))
 		return;
 	value = begin_write(u->t, element);
-	((uint64_t *)held->data)[u->id] = value;
+	((uint64_t *)held->data)[own_word(u)] = value;
 	end_write(u->t, element, value, 0);
 }
 
@@ -173,7 +284,7 @@ SIMT_FN void hold_one(struct user *u, const struct step *s)
 	struct gn_page held;
 	int write = s->op == OP_HOLD_WRITE;
 
-	if (hold(u, s->page, write, &held))
+	if (hold(u, s->page, write ? GN_WRITE : GN_READ, &held))
 		return;
 	if (write)
 		write_held(u, s->page, &held);
@@ -188,13 +299,45 @@ SIMT_FN void hold_two(struct user *u, const struct step *s)
 {
 	struct gn_page first, second;
 
-	if (hold(u, s->page, 0, &first))
+	if (hold(u, s->page, GN_READ, &first))
 		return;
-	if (!hold(u, s->other, 1, &second)) {
+	if (!hold(u, s->other, GN_WRITE, &second)) {
 		write_held(u, s->other, &second);
 		let_go(u, &second);
 	}
 	let_go(u, &first);
+}
+
+SIMT_FN void overwrite_words(struct trial *t, uint32_t page, const struct gn_page *held)
+{
+	for (uint32_t k = 0; k < PAGE_WORDS; k++) {
+		uint64_t value = begin_write(t, page * PAGE_WORDS + k);
+
+		((uint64_t *)held->data)[k] = value;
+		end_write(t, page * PAGE_WORDS + k, value, 0);
+		let_others(t);
+	}
+}
+
+/* Overwrite a page of one's own, as a whole. */
+SIMT_FN void overwrite_one(struct user *u, uint32_t page)
+{
+	struct trial *t = u->t;
+	struct gn_page held;
+	int rc;
+
+	if (t->whole[page] != u->id || words_of(t, page) != PAGE_WORDS) {
+		read_one(u, page * PAGE_WORDS, 0);
+		return;
+	}
+	t->overwriting[page]++;
+	t->overwrites[page]++;
+	rc = hold(u, page, GN_OVERWRITE, &held);
+	if (!rc)
+		overwrite_words(t, page, &held);
+	t->overwriting[page]--;
+	if (!rc)
+		let_go(u, &held);
 }
 
 SIMT_FN void flush_one(struct trial *t, uint32_t frame)
@@ -210,12 +353,17 @@ SIMT_FN void take_step(struct user *u, const struct step *s)
 {
 	switch (s->op) {
 	case OP_READ: read_one(u, element_of(u->t, s), 0); break;
-	case OP_WRITE: write_one(u, s->page); break;
+	case OP_WRITE:
+	case OP_LOW: write_one(u, s->page, s->op == OP_LOW); break;
+	case OP_ADD:
+	case OP_CAS: count_one(u, s); break;
+	case OP_PREFETCH: gn_array_prefetch_each(&u->t->array, simt_active(), 1, element_of(u->t, s)); break;
 	case OP_CURSOR: read_one(u, element_of(u->t, s), 1); break;
 	case OP_HALVES: read_halves(u, element_of(u->t, s)); break;
 	case OP_HOLD:
 	case OP_HOLD_WRITE: hold_one(u, s); break;
 	case OP_HOLD_TWO: hold_two(u, s); break;
+	case OP_OVERWRITE: overwrite_one(u, s->page); break;
 	default: flush_one(u->t, s->page);
 	}
 }

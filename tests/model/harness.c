@@ -52,7 +52,7 @@ static int launch(const struct model *model, struct simt_machine *machine, uint6
 /* The first `runs` schedules of a seed. */
 static int run_seed(const struct model *model, uint64_t seed, uint64_t runs)
 {
-	struct simt_config config = {"cpu", 1, 1, SIMT_RANDOM, seed};
+	struct simt_config config = {"cpu", 1, model->width ? model->width(seed) : 1, SIMT_RANDOM, seed};
 	struct simt_machine *machine;
 	struct gn_error error;
 	int bad = 0;

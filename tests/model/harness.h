@@ -31,6 +31,8 @@ struct model {
 	void (*reset)(void *unused);
 	/* After a run: 0, or 1 having said what is wrong. */
 	int (*check)(void *unused);
+	/* Lanes of a warp in the trials of a random seed; NULL: 1. */
+	unsigned (*width)(uint64_t seed);
 };
 
 int model_main(const struct model *model, int argc, char **argv);

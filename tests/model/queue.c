@@ -244,7 +244,7 @@ static int check(void *unused)
 int main(int argc, char **argv)
 {
 	static const struct model model = {
-	    "queue", &queue_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
+	    "queue", &queue_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check, NULL};
 	struct simt_config config = {"cpu", 1, 1, SIMT_FAIR, 0};
 	struct simt_machine *machine;
 

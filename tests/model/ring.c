@@ -199,7 +199,7 @@ static int check(void *unused)
 int main(int argc, char **argv)
 {
 	static const struct model model = {
-	    "ring", &ring_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check};
+	    "ring", &ring_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check, NULL};
 
 	return model_main(&model, argc, argv);
 }
