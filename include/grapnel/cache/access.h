@@ -145,8 +145,6 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 		gn__claim_around(c, k, around);
 	}
 	steps = simt_or_u32(mask, 1u << k->step);
-	k->missed |= (moves >> k->step) & 1;
-	k->moved |= (steps & moves) != 0;
 	if (steps & moves) {
 		gn__claim_move(c, mask, k, (steps & 1u << GN_STEP_WRITE_BACK) != 0);
 		gn__claim_moved(c, k, (steps & 1u << GN_STEP_WRITE_BACK) != 0);
@@ -159,7 +157,7 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 
 SIMT_NOINLINE_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
 {
-	if (c->low_water && k->moved)
+	if (c->low_water && simt_ballot(mask, (int)k->missed))
 		gn__clean_ahead(c, mask, k);
 	simt_warp_sync(mask);
 }

@@ -67,8 +67,7 @@ struct gn_claim {
 	uint32_t partial;    /* the pinned page is PARTIAL */
 	uint32_t step;       /* enum gn_step, between rounds (access.h) */
 	uint32_t around;     /* went around the cache */
-	uint32_t missed;     /* bytes had to be moved for this claim */
-	uint32_t moved;      /* or for one that was made with it */
+	uint32_t missed;     /* the page was not there, or not all of it */
 	uint32_t ahead;      /* nobody waits for this page: never wait, write back or pin for it */
 	struct gn_store_status status;
 };
@@ -135,6 +134,7 @@ SIMT_FN enum gn_step gn__claim_fetch(const struct gn_cache_view *c, struct gn_cl
 	simt_fence_acq_rel_dev();
 	GN_TRACE(frame);
 	gn__sector_reset(c, k->frame, k->touches);
+	k->missed = 1;
 	if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)
 		return GN_STEP_FETCH;
 	k->partial = k->intent == GN__COVER;
@@ -429,6 +429,7 @@ SIMT_FN enum gn_step gn__claim_fill(const struct gn_cache_view *c, struct gn_cla
 	k->word = place->word;
 	k->frame = place->frame;
 	k->made = place->seen;
+	k->missed = 1;
 	return GN_STEP_FILL;
 }
 

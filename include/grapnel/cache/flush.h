@@ -119,12 +119,14 @@ SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *
 /*
  * The next frames that the cleaner looks at, one for each lane of mask, or -GN_EAGAIN: enough are clean. Direct table:
  * ahead of the hand that looks for frames, over all of them. Sets: the way that will be looked at next, in the set that
- * the lane's own claim went to.
+ * the lane's own claim went to. Lanes for which there is nothing get the number of frames: in a cache of few, what lies
+ * further ahead is not soon wanted.
  */
 SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k, uint32_t *frame)
 {
 	struct gn_cache_shared *s = c->shared;
-	const uint32_t leader = simt_first_lane(mask), many = simt_popcount(mask);
+	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
+	const uint32_t many = lanes < c->low_water ? lanes : c->low_water;
 	uint32_t at = 0, hand, set;
 	int due = 1;
 
@@ -144,7 +146,8 @@ SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const s
 	}
 	if (!simt_shfl_u32(mask, (uint32_t)due, leader))
 		return -GN_EAGAIN;
-	*frame = (simt_shfl_u32(mask, at, leader) + simt_rank(mask)) % c->frames;
+	at = simt_shfl_u32(mask, at, leader);
+	*frame = simt_rank(mask) < many ? (at + simt_rank(mask)) % c->frames : c->frames;
 	return 0;
 }
 
@@ -152,7 +155,7 @@ SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const s
 SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
 {
 	uint64_t page;
-	const uint64_t *word = gn__word_of_frame(c, frame, &page);
+	const uint64_t *word = frame < c->frames ? gn__word_of_frame(c, frame, &page) : 0;
 	const uint64_t seen = word ? simt_load_relaxed_dev_u64(word) : 0;
 	const uint64_t keeps = GN_WORD_BUSY | GN_WORD_PINS | (c->policy == GN_CLOCK ? GN_WORD_REF : 0);
 
