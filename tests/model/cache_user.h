@@ -191,22 +191,21 @@ SIMT_FN void add_one(struct user *u, uint32_t element, int narrow)
 		not_counted(t, element, floor, 0);
 }
 
-/* From the number that a step which changes nothing told. */
-SIMT_FN void cas_one(struct user *u, uint32_t element)
+/* From the number that a step which changes nothing told, or from the one after it, which others may count meanwhile. */
+SIMT_FN void cas_one(struct user *u, uint32_t element, uint32_t further)
 {
 	struct trial *t = u->t;
 	uint32_t floor = t->floor[element];
 	uint64_t expected = gn_max_u64(&t->array, element, 1), old;
 
-	t->last[element]++;
 	if (!expected) {
-		not_counted(t, element, floor, 0);
+		check_failure(t, t->failure.code);
 		return;
 	}
-	t->last[element]--;
 	check_value(t, element, floor, expected);
-	t->last[element]++;
+	expected += further;
 	floor = t->floor[element];
+	t->last[element]++;
 	old = gn_cas_u64(&t->array, element, expected, expected + 1);
 	if (old == expected)
 		counted(t, element, floor, old);
@@ -221,7 +220,7 @@ SIMT_FN void count_one(struct user *u, const struct step *s)
 	if (!u->t->counts || u->t->whole[s->page] != SHARED)
 		read_one(u, element, 0);
 	else if (s->op == OP_CAS)
-		cas_one(u, element);
+		cas_one(u, element, s->word & 1);
 	else
 		add_one(u, element, s->word & 1);
 }

@@ -19,30 +19,67 @@ mutants() {
 array/look.h|s/return !((g->seen ^ .*/return 1;/|a read is not validated
 array/read.h|/gn__read_hit(const/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
 array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
+array/read.h|/gn__read_hit(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
 array/look.h|/gn__pin_hit(const/,/^}/s/ && !(g.seen & GN_WORD_BUSY)//|a hit pins a page that is being written back
 array/look.h|/gn__pin_hit(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty
+array/look.h|/gn__write_pin(const/,/^}/s/ && !(g.seen & GN_WORD_BUSY)//|a write pins a page that is being written back
+array/look.h|/gn__write_pin(const/,/^}/s/ . GN_WORD_DIRTY//|a write does not make the page dirty
+array/look.h|/gn__write_pin(const/,/^}/s/gn__sector_dirty(/(void)(/|a write makes no sector dirty
+array/look.h|/gn__write_pin(const/,/^}/s/covered ? GN_WORD_HELD : GN_WORD_VALID/GN_WORD_HELD/|a write of less than a sector pins a page in parts
+array/look.h|/gn_store_status gn__pin(const/,/^}/s/gn__sector_dirty(/(void)(/|a page held for writing has no dirty sectors
+array/view.h|s/where . a->element_log2/where/|lanes with elements of two sizes write as one
+array/write.h|s/^	gn__store_element(pinned->hold.data + w->at, from, size);/	if (pinned->partial) gn__covered(a->cache, pinned, w->page, w->reach.covered); &/|sectors are valid before their bytes are there
+array/atomic.h|s/gn__write_pin(a, lanes, page, reach.touched, 0)/gn__write_pin(a, lanes, page, 0, 0)/|a change makes no sector dirty
+array/atomic.h|s/gn__write_pin(a, lanes, page, reach.touched, 0)/gn__write_pin(a, lanes, page, reach.touched, 1)/|an element is changed in a page in parts
+cache/change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
+cache/change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
 cache/claim.h|/gn__take_from(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|direct: pins do not keep a frame
 cache/claim.h|/gn__take_way(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|sets: pins do not keep a frame
 cache/claim.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_BUSY/0/|direct: two evict one page
-cache/claim.h|/gn__take_way(const/,/^}/s/if (!(seen & GN_WORD_VALID) .*/if (0)/|sets: a page that is fetched or evicted is evicted
+cache/claim.h|/gn__take_way(const/,/^}/s/if (!(seen & GN_WORD_HELD) .*/if (0)/|sets: a page that is fetched or evicted is evicted
 cache/claim.h|/gn__take_from(const/,/^}/s/gn_word_payload(seen) != frame/0/|direct: a page is evicted from a frame that it has left
 cache/claim.h|s/if (seen & GN_WORD_BUSY .. (seen & GN_WORD_PINS) == GN_WORD_PINS)/if (0)/|a busy page is pinned
+cache/claim.h|s/if (!(seen & GN_WORD_VALID) && k->intent != GN__COVER)/if (0)/|a page in parts is pinned for anybody
+cache/claim.h|/gn__claim_present(const/,/^}/s/gn__sector_dirty(/(void)(/|a slow hit for writing makes no sector dirty
+cache/claim.h|/gn__claim_fill(const/,/^}/s/if (place->seen & GN_WORD_PINS)/if (0)/|a page is filled while somebody overwrites sectors of it
+cache/claim.h|/ gn_claim_filled(const/,/^}/s/gn__sector_dirty(/(void)(/|a page that was filled for writing has no dirty sectors
+cache/claim.h|/ gn_claim_filled(const/,/^}/s/if (status.code) {/if (0) {/|a fill that failed counts as done
+cache/claim.h|s/gn__sector_reset(c, k->frame, k->touches);/gn__sector_reset(c, k->frame, 0);/|a miss for writing makes no sector dirty
+cache/claim.h|s/gn__sector_reset(c, k->frame, k->touches);/gn__sector_dirty(c, k->frame, k->touches);/|a frame keeps the valid sectors of the page before
+cache/claim.h|s/if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)/if (k->intent == GN_READ)/|a page is not fetched of which parts are written
 cache/claim.h|/ gn_claim_written(const/,/^}/s/if (status.code)/if (0)/|a page that could not be written back is dropped
-cache/claim.h|s/GN_WORD_PIN . GN_WORD_REF . (write ? GN_WORD_DIRTY : 0)/GN_WORD_PIN + GN_WORD_REF/|a miss for writing does not make the page dirty
+cache/claim.h|s/(intent == GN_READ ? 0 : GN_WORD_DIRTY)/0/|a miss for writing does not make the page dirty
 cache/claim.h|s/k->made = gn_word_next_version(seen)/k->made = (seen \& GN_WORD_VERSION)/|sets: versions do not count
-cache/claim.h|s/made = gn_word_next_version(made)/made = made/|direct: versions do not count
+cache/claim.h|/ gn__claim_give(const/,/^}/s/made = gn_word_next_version(made)/made = made/|direct: versions do not count
 cache/claim.h|s/if (gn__find_in_set(c, k->page).word) {/if (0) {/|sets: two loaders of one page
 cache/claim.h|s/found = gn__find_in_set.*/found = 0;/|sets: a page that came during a write-back comes again
 cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
-cache/claim.h|s/status.code ? (uint32_t)GN__OWNER_FREE : (uint32_t)k->page/(uint32_t)k->page/|direct: a failed fetch loses its frame
+cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame
 cache/claim.h|s/if (simt_cas_acq_rel_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
-cache/access.h|s/k->status = gn__read_page/if (leads) gn_claim_publish(c, k, k->status); k->status = gn__read_page/|a page is published before it is fetched
-cache/access.h|s/(seen & GN_WORD_PINS ? seen : seen & ~GN_WORD_DIRTY)/(seen \& ~GN_WORD_DIRTY)/|a flush cleans a page that is being written
-cache/access.h|s/simt_or_acq_rel_dev_u64(word, GN_WORD_DIRTY);/;/|a failed flush cleans the page
-cache/access.h|s/if (begun == 1)$/if (0)/|a flush writes the page that was in the frame before
-cache/access.h|s/k->status = gn_store_save/gn_claim_drop(c, k); k->status = gn_store_save/;/^	gn_claim_drop(c, k);$/s/^/	if (!around)/|a write around the cache does not keep the page absent
-cache/access.h|s/^	gn_claim_drop(c, k);$/	;/|a page that found no frame stays busy
 cache/claim.h|s/	k->stage = GN__SEARCHING;/	;/|direct: a search that waited begins with the page, which it holds itself
+cache/claim.h|s/step = k->stage == GN__SEARCHING ? GN_STEP_NO_FRAME : GN_STEP_HIT;/step = GN_STEP_HIT;/|a claim ahead that gives up keeps its page busy
+cache/claim.h|s/^	k.clean_only = 1;/	;/|sets: a claim ahead leaves the victim that it has written
+cache/claim.h|/ gn__claim_present(const/,/^}/s/if (k->ahead)/if (0)/|a claim ahead pins a page that is there
+cache/access.h|s/^	gn__fetch_all(c, mask, &m);/	if (step == GN_STEP_FETCH) gn__claim_give(c, k, GN_WORD_VALID);&/|a page is published before it is fetched
+cache/access.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of(c, k->frame) \& (0u - gn__sector_dirty_of(c, k->frame)), 1)/|one dirty sector of a page that goes is written
+cache/access.h|s/~gn__sector_valid_of(c, k->frame), 0)/0xffffffffu, 0)/|a fill fetches over sectors that were written
+cache/access.h|s/if (!(gn__sectors_of(c, &e) & ~(before . sectors)))/if (1)/|one overwritten sector makes the page valid
+cache/access.h|s/(uint32_t)simt_or_acq_rel_dev_u64(&c->sector.pinned->frame., sectors)/(uint32_t)simt_load_relaxed_dev_u64(\&c->sector[pinned->frame])/|overwritten sectors are not noted
+cache/access.h|s/k->intent == GN__COVER ? GN__STEP_LATER : gn_claim_seek(c, k)/gn_claim_seek(c, k)/|who covers waits beside who fills
+cache/access.h|/gn__claim_around(const/,/^}/{s/^	gn_claim_drop(c, k);$//;s/k->status.code = -GN_ENOBUFS;/& gn_claim_drop(c, k);/;}|an access around the cache does not keep the page absent
+cache/access.h|/gn__claim_around(const/,/^}/s/^	gn_claim_drop(c, k);$/	;/|a page that found no frame stays busy
+cache/ahead.h|s/ .. page >= end//|pages behind the last are fetched ahead
+cache/flush.h|s/(f->pinned ? seen : seen & ~GN_WORD_DIRTY)/(seen \& ~GN_WORD_DIRTY)/|a flush cleans a page that is being written
+cache/flush.h|s/f->pinned = .*/f->pinned = 0;/|a flush does not see pins
+cache/flush.h|s/else if (!f->pinned)/else/|a flush cleans the sectors of a page that is being written
+cache/flush.h|s/simt_or_acq_rel_dev_u64(f->word, GN_WORD_DIRTY);/;/|a failed flush cleans the page
+cache/flush.h|/Only now the frame stays/{n;s/.*//;}|a flush writes the page that was in the frame before
+cache/flush.h|s/gn__sector_dirty_of(c, f->frame), 1)/gn__sector_dirty_of(c, f->frame) \& (0u - gn__sector_dirty_of(c, f->frame)), 1)/|a flush writes one dirty sector
+cache/flush.h|/ gn__clean_ahead(const/,/^}/s/ == 1;/;/|the cleaner writes a page that others hold
+cache/move.h|s/m->left = status.code ? 0 : m->left;/m->left = 0;/|of sectors apart only the first are moved
+cache/sector.h|s/!((first . end) & inside)/1/|parts of sectors count as whole ones
+cache/sector.h|s/r.touched = gn__sectors(c, first, end);/r.touched = gn__sectors(c, first, first + size);/|of lanes side by side only the first makes its sector dirty
+cache/sector.h|s/r.touched = simt_or_u32(.*/r.touched = gn__sectors(c, at, at + size);/|of lanes apart only the first makes its sector dirty
 END
 }
 

@@ -20,7 +20,8 @@
 
 enum { MOST_HELD = 16 };
 
-enum act_op { ACT_READ, ACT_WRITE, ACT_ACQUIRE, ACT_ACQUIRE_WRITE, ACT_RELEASE };
+/* The acquires in the order of enum gn_intent. */
+enum act_op { ACT_READ, ACT_WRITE, ACT_ACQUIRE, ACT_ACQUIRE_WRITE, ACT_ACQUIRE_OVERWRITE, ACT_RELEASE };
 
 /* What a thread is to do, and what came of it. */
 struct act {
@@ -48,8 +49,7 @@ SIMT_FN void do_act(const struct act_args *a, struct act *act)
 	case ACT_WRITE: act->rc = gn_array_write(&a->array, act->index, act->value); break;
 	case ACT_RELEASE: gn_array_release(&a->array, self, &a->held[act->slot]); break;
 	default:
-		act->rc = gn_array_acquire(&a->array, self, act->index, act->op == ACT_ACQUIRE_WRITE,
-		                           &a->held[act->slot]);
+		act->rc = gn_array_acquire(&a->array, self, act->index, act->op - ACT_ACQUIRE, &a->held[act->slot]);
 	}
 }
 
@@ -213,6 +213,27 @@ static inline void open_words_of(struct cache_test *t, uint64_t pages, uint64_t 
 	open_words(t);
 }
 
+/* A machine with warps of so many lanes instead, before anything is opened on it. */
+static inline void widen(struct cache_test *t, unsigned warp_width)
+{
+	close_store(t);
+	simt_free(t->machine, t->held);
+	simt_close(t->machine);
+	t->machine = open_machine(1, warp_width);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
+}
+
+/* Run a kernel of one block. */
+static inline void run_block(struct cache_test *t, const struct simt_kernel *kernel, uint32_t threads,
+			     const void *args)
+{
+	struct simt_grid grid = {1, threads, 0};
+
+	assert_int_equal(simt_launch(t->machine, kernel, grid, args), 0);
+	if (simt_wait(t->machine))
+		fail_msg("%s", simt_message(t->machine));
+}
+
 /* ---- acts ---- */
 
 static inline void run_acts(struct cache_test *t, const struct gn_array *array, struct act *act,
@@ -265,9 +286,10 @@ static inline void set(struct cache_test *t, uint64_t index, uint64_t value)
 	assert_int_equal(set_code(t, index, value), 0);
 }
 
-static inline int hold(struct cache_test *t, uint32_t slot, uint64_t index, int write)
+/* @intent  enum gn_intent, up to GN_OVERWRITE */
+static inline int hold(struct cache_test *t, uint32_t slot, uint64_t index, uint32_t intent)
 {
-	return act_one(t, &t->array, write ? ACT_ACQUIRE_WRITE : ACT_ACQUIRE, slot, index, 0).rc;
+	return act_one(t, &t->array, ACT_ACQUIRE + intent, slot, index, 0).rc;
 }
 
 static inline void let_go(struct cache_test *t, uint32_t slot)
