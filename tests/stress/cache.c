@@ -28,7 +28,7 @@ static void draw_shape(uint64_t *random, struct bed_shape *shape)
 static uint32_t steps_for(const struct stress *s, uint64_t threads, uint32_t page_bytes)
 {
 	uint64_t bytes = (s->info.is_cuda ? (uint64_t)1 << 32 : (uint64_t)1 << 26) / page_bytes;
-	uint64_t operations = s->info.is_cuda ? (uint64_t)1 << 24 : (uint64_t)1 << 15;
+	uint64_t operations = (uint64_t)1 << (s->info.is_cuda ? 24 : s->info.warp_width > 1 ? 12 : 15);
 	uint64_t steps = (bytes < operations ? bytes : operations) / threads;
 
 	return steps < 4 ? 4 : steps > 64 ? 64 : (uint32_t)steps;

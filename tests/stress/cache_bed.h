@@ -2,9 +2,10 @@
 /*
  * cache_bed.h - a store, a cache before it and what its words must hold.
  *
- * The store's word k, 8 bytes, is a constant of k if k is even. If it is odd it belongs to one thread, which
- * alone reads and writes it: so threads do not race with each other, and whatever else shows is the cache's
- * fault.
+ * The store's word k, 8 bytes, is a constant of k if k is even; but every 64th is a count, to which all threads add. If k
+ * is odd the word belongs to one thread, which alone reads and writes it. Behind these words there are pages that belong
+ * to one thread each, which overwrites them as wholes. So threads do not race with each other, and whatever else shows
+ * is the cache's fault.
  */
 #ifndef GN_TESTS_CACHE_BED_H
 #define GN_TESTS_CACHE_BED_H
@@ -21,13 +22,16 @@ enum fault_kind { FOREIGN_DATA, LOST_WRITE, FAILED_ACCESS, BAD_REFERENCE, FAULT_
 /* What kernels get. */
 struct bed_view {
 	struct gn_array words;
-	uint32_t *written; /* [words]: how often an owned word was written */
+	struct gn_array own; /* the pages of one thread each, behind words */
+	uint32_t *written; /* [words]: how often an owned word was written, a count added to */
+	uint32_t *overwritten; /* [own_pages]: how often a page of one thread was */
 	uint32_t *fault;   /* [FAULT_KINDS] */
 	uint32_t *refused; /* acquires that found no frame */
 	uint64_t seed;
 	uint32_t steps;
 	uint32_t most_held; /* pages a thread holds at once */
 	uint32_t first_owner, owners; /* of owned words: this launch's first thread, all; 0 if it is the only one */
+	uint32_t own_pages;
 };
 
 struct bed {
@@ -53,6 +57,11 @@ SIMT_FN void bed_fault(const struct bed_view *b, enum fault_kind kind)
 SIMT_FN uint64_t bed_word(uint64_t k, uint32_t writes)
 {
 	return draw_mix(k * 2654435761u + writes + 1);
+}
+
+SIMT_FN int bed_is_count(uint64_t k)
+{
+	return k % 64 == 0;
 }
 
 /* The page of an array of words that word k lies in has this many words. */
@@ -85,17 +94,45 @@ static inline int bed_open_store(struct stress *s, struct bed *b, const struct b
 
 	memset(&options, 0, sizeof options);
 	options.transfer_bytes = shape->page_bytes < 4096 ? 4096 : shape->page_bytes;
+	b->view.own_pages = shape->pages / 4 + 1;
 	snprintf(uri, sizeof uri, "%s:%llu", shape->queues ? "memq" : "host",
-	         (unsigned long long)shape->pages * shape->page_bytes);
+		 (unsigned long long)(shape->pages + b->view.own_pages) * shape->page_bytes);
 	if (gn_store_open(&b->store, s->machine, uri, shape->queues ? &options : NULL, &error))
 		return stress_wrong("%s", error.text);
-	return bed_fill(b, (uint64_t)shape->pages * shape->page_bytes / 8);
+	return bed_fill(b, (uint64_t)(shape->pages + b->view.own_pages) * shape->page_bytes / 8);
+}
+
+static inline int bed_open_array(struct stress *s, struct bed *b, struct gn_array *array, uint64_t offset, uint64_t count)
+{
+	struct gn_array_config config;
+	struct gn_error error;
+
+	memset(&config, 0, sizeof config);
+	config.cache = b->cache;
+	config.store = b->store;
+	config.offset = offset;
+	config.count = count;
+	config.element_bytes = 8;
+	return gn_array_create(array, s->machine, &config, &error) ? stress_wrong("%s", error.text) : 0;
+}
+
+static inline size_t bed_counts(const struct bed *b, uint64_t words)
+{
+	return words + b->view.own_pages + FAULT_KINDS + 1;
+}
+
+static inline int bed_open_counts(struct stress *s, struct bed *b, uint64_t words)
+{
+	b->view.written = (uint32_t *)simt_alloc(s->machine, bed_counts(b, words) * 4, SIMT_DEVICE);
+	b->view.overwritten = b->view.written + words;
+	b->view.fault = b->view.overwritten + b->view.own_pages;
+	b->view.refused = b->view.fault + FAULT_KINDS;
+	return b->view.written ? 0 : stress_wrong("no memory");
 }
 
 static inline int bed_open_cache(struct stress *s, struct bed *b, const struct bed_shape *shape)
 {
 	const uint64_t words = (uint64_t)shape->pages * shape->page_bytes / 8;
-	struct gn_array_config config;
 	struct gn_cache_options options;
 	struct gn_error error;
 
@@ -108,17 +145,9 @@ static inline int bed_open_cache(struct stress *s, struct bed *b, const struct b
 	options.counters = 1;
 	if (gn_cache_create(&b->cache, s->machine, &b->store, 1, &options, &error))
 		return stress_wrong("%s", error.text);
-	memset(&config, 0, sizeof config);
-	config.cache = b->cache;
-	config.store = b->store;
-	config.count = words;
-	config.element_bytes = 8;
-	if (gn_array_create(&b->view.words, s->machine, &config, &error))
-		return stress_wrong("%s", error.text);
-	b->view.written = (uint32_t *)simt_alloc(s->machine, (words + FAULT_KINDS + 1) * 4, SIMT_DEVICE);
-	b->view.fault = b->view.written + words;
-	b->view.refused = b->view.fault + FAULT_KINDS;
-	return b->view.written ? 0 : stress_wrong("no memory");
+	return bed_open_array(s, b, &b->view.words, 0, words) ||
+	       bed_open_array(s, b, &b->view.own, words * 8, (uint64_t)b->view.own_pages * shape->page_bytes / 8) ||
+	       bed_open_counts(s, b, words);
 }
 
 static inline int bed_open(struct stress *s, struct bed *b, const struct bed_shape *shape)
@@ -133,6 +162,8 @@ static inline void bed_close(struct stress *s, struct bed *b)
 	simt_free(s->machine, b->view.written);
 	if (b->view.words.failure)
 		gn_array_destroy(&b->view.words, s->machine);
+	if (b->view.own.failure)
+		gn_array_destroy(&b->view.own, s->machine);
 	if (b->cache)
 		gn_cache_destroy(b->cache);
 	gn_store_close(b->store);
@@ -142,7 +173,8 @@ static inline int bed_check_faults(struct bed *b, const uint32_t *fault)
 {
 	struct gn_error error;
 
-	if (fault[FAILED_ACCESS] && gn_array_failure(&b->view.words, &error))
+	if (fault[FAILED_ACCESS] &&
+	    (gn_array_failure(&b->view.words, &error) || gn_array_failure(&b->view.own, &error)))
 		return stress_wrong("%u accesses failed: %s", fault[FAILED_ACCESS], error.text);
 	if (fault[FOREIGN_DATA] || fault[LOST_WRITE] || fault[BAD_REFERENCE] || fault[FAILED_ACCESS])
 		return stress_wrong(
@@ -151,19 +183,27 @@ static inline int bed_check_faults(struct bed *b, const uint32_t *fault)
 	return 0;
 }
 
+/* What word k of the store must be; of the words, or of the pages behind them. */
+static inline uint64_t bed_expected(const struct bed *b, const uint32_t *written, uint64_t words, uint64_t k)
+{
+	if (k >= words)
+		return bed_word(k, written[words + (k - words) / bed_page_words(&b->view)]);
+	return bed_is_count(k) ? bed_word(k, 0) + written[k] : bed_word(k, written[k]);
+}
+
 static inline int bed_check_words(struct bed *b, const uint32_t *written, uint64_t words)
 {
-	uint64_t *word = (uint64_t *)malloc(words * 8);
+	const uint64_t all = words + b->view.own.count;
+	uint64_t *word = (uint64_t *)malloc(all * 8);
 	struct gn_error error;
 	int bad = 0;
 
-	if (!word || gn_store_read(b->store, 0, word, words * 8, &error))
+	if (!word || gn_store_read(b->store, 0, word, all * 8, &error))
 		bad = stress_wrong("cannot read the store");
-	for (uint64_t k = 0; !bad && k < words; k++)
-		if (word[k] != bed_word(k, written[k]))
-			bad = stress_wrong(
-			    "word %llu of %llu, written %u times, has another value in the store",
-			    (unsigned long long)k, (unsigned long long)words, written[k]);
+	for (uint64_t k = 0; !bad && k < all; k++)
+		if (word[k] != bed_expected(b, written, words, k))
+			bad = stress_wrong("word %llu of %llu has another value in the store than was written",
+					   (unsigned long long)k, (unsigned long long)words);
 	free(word);
 	return bad;
 }
@@ -172,13 +212,13 @@ static inline int bed_check_words(struct bed *b, const uint32_t *written, uint64
 static inline int bed_check(struct stress *s, struct bed *b)
 {
 	const uint64_t words = b->view.words.count;
-	uint32_t *written = (uint32_t *)malloc((words + FAULT_KINDS + 1) * 4);
+	uint32_t *written = (uint32_t *)malloc(bed_counts(b, words) * 4);
 	struct gn_error error;
 	int bad = 0;
 
-	if (!written || simt_move(s->machine, written, b->view.written, (words + FAULT_KINDS + 1) * 4))
+	if (!written || simt_move(s->machine, written, b->view.written, bed_counts(b, words) * 4))
 		bad = stress_wrong("cannot look at the result");
-	bad = bad || bed_check_faults(b, written + words);
+	bad = bad || bed_check_faults(b, written + words + b->view.own_pages);
 	if (!bad && gn_cache_flush(b->cache, &error))
 		bad = stress_wrong("%s", error.text);
 	bad = bad || bed_check_words(b, written, words);

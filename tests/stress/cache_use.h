@@ -9,7 +9,9 @@ enum { MOST_HELD = 3 };
 
 SIMT_FN uint64_t draw_constant(const struct bed_view *b, uint64_t *random)
 {
-	return draw(random) % (b->words.count / 2) * 2;
+	const uint64_t k = draw(random) % (b->words.count / 2) * 2;
+
+	return bed_is_count(k) ? k + 2 : k;
 }
 
 /* A word of this thread's own. */
@@ -23,7 +25,7 @@ SIMT_FN uint64_t draw_own(const struct bed_view *b, uint64_t *random)
 
 SIMT_FN void check_word(const struct bed_view *b, uint64_t k, uint64_t value)
 {
-	if (value != bed_word(k, k & 1 ? b->written[k] : 0))
+	if (bed_is_count(k) ? value - bed_word(k, 0) > 0xffffffffu : value != bed_word(k, k & 1 ? b->written[k] : 0))
 		bed_fault(b, k & 1 ? LOST_WRITE : FOREIGN_DATA);
 }
 
@@ -51,8 +53,7 @@ SIMT_FN void read_run(const struct bed_view *b, struct gn_cursor *c, uint64_t *r
 	uint64_t k = draw_constant(b, random);
 
 	for (uint32_t n = 0; n < 20 && k < b->words.count; n++, k += 2)
-		if (gn_cursor_read_u64(c, k) != bed_word(k, 0))
-			bed_fault(b, FOREIGN_DATA);
+		check_word(b, k, gn_cursor_read_u64(c, k));
 }
 
 /* What a held page shows: the constants, or one in so many. */
@@ -63,7 +64,7 @@ SIMT_FN void check_page(const struct bed_view *b, const struct gn_page *page, ui
 	if (k < page->first || k >= page->first + page->count || page->count != bed_page_words(b))
 		bed_fault(b, BAD_REFERENCE);
 	for (uint64_t n = page->first & 1; n < page->count; n += 2 + page->count / 16 * 2)
-		if (data[n] != bed_word(page->first + n, 0))
+		if (!bed_is_count(page->first + n) && data[n] != bed_word(page->first + n, 0))
 			bed_fault(b, FOREIGN_DATA);
 }
 
@@ -130,13 +131,89 @@ SIMT_FN void hold_as_warp(const struct bed_view *b, uint32_t step)
 	gn_array_release(&b->words, all, &page);
 }
 
+/* ---- changes as one step ---- */
+
+/* Counts go up, and a thread sees its own step. */
+SIMT_FN void add_to_count(const struct bed_view *b, uint64_t *random)
+{
+	const uint64_t k = draw(random) % (b->words.count / 64) * 64, base = bed_word(k, 0);
+	const uint64_t old = gn_add_u64(&b->words, k, 1);
+	uint64_t later;
+
+	simt_add_relaxed_dev_u32(&b->written[k], 1);
+	if (old - base > 0xffffffffu)
+		bed_fault(b, FOREIGN_DATA);
+	if (draw_chance(random, 75))
+		return;
+	later = gn_max_u64(&b->words, k, 0);
+	if (later - base <= old - base)
+		bed_fault(b, LOST_WRITE);
+	/* as if it had been added to: whoever swaps it counts on */
+	if (gn_cas_u64(&b->words, k, later, later + 1) == later)
+		simt_add_relaxed_dev_u32(&b->written[k], 1);
+}
+
+/* ---- pages as wholes ---- */
+
+/* Overwrite the thread's own page, if it has one; no frame is no fault. */
+SIMT_FN void overwrite_own(const struct bed_view *b)
+{
+	const uint32_t self = 1u << simt_lane();
+	const uint64_t id = simt_global_thread(), first = id * bed_page_words(b);
+	struct gn_page page;
+	int rc;
+
+	if (id >= b->own_pages)
+		return;
+	rc = gn_array_acquire(&b->own, self, first, GN_OVERWRITE, &page);
+	if (rc) {
+		if (rc != -GN_ENOBUFS)
+			bed_fault(b, FAILED_ACCESS);
+		return;
+	}
+	b->overwritten[id]++;
+	for (uint64_t k = 0; k < page.count; k++)
+		((uint64_t *)page.data)[k] = bed_word(b->words.count + first + k, b->overwritten[id]);
+	gn_array_release(&b->own, self, &page);
+}
+
+/* One word of it, and the last. */
+SIMT_FN void read_own_page(const struct bed_view *b, uint64_t *random)
+{
+	const uint64_t id = simt_global_thread(), words = bed_page_words(b);
+	const uint64_t k = id * words + draw(random) % words;
+
+	if (id < b->own_pages && gn_read_u64(&b->own, k) != bed_word(b->words.count + k, b->overwritten[id]))
+		bed_fault(b, LOST_WRITE);
+}
+
+/* ---- hints, and flushes beside everything else ---- */
+
+SIMT_FN void prefetch_some(const struct bed_view *b, uint64_t *random)
+{
+	const uint64_t k = draw_constant(b, random);
+
+	if (k & 2)
+		gn_array_prefetch_each(&b->words, simt_active(), (int)(k >> 2 & 1), k);
+	else
+		gn_array_prefetch(&b->words, 1u << simt_lane(), k, 2 * bed_page_words(b));
+}
+
+SIMT_FN void flush_some(const struct bed_view *b, uint64_t *random)
+{
+	const uint32_t frame = draw_below(random, b->words.cache->frames);
+
+	if (gn_cache_flush_frame(b->words.cache, simt_active(), 1, frame).code)
+		bed_fault(b, FAILED_ACCESS);
+}
+
 SIMT_FN void use_cache(const struct bed_view *b)
 {
 	uint64_t random = draw_mix(b->seed + simt_global_thread() + 1);
 	struct gn_cursor c = gn_cursor_init(&b->words);
 
 	for (uint32_t step = 0; step < b->steps; step++) {
-		uint32_t choice = draw_below(&random, 8);
+		uint32_t choice = draw_below(&random, 14);
 
 		if (choice < 2)
 			read_word(b, draw_constant(b, &random));
@@ -144,7 +221,17 @@ SIMT_FN void use_cache(const struct bed_view *b)
 			read_word(b, draw_own(b, &random));
 		else if (choice < 5)
 			write_word(b, draw_own(b, &random));
-		else if (choice < 6 || !b->most_held)
+		else if (choice < 8)
+			add_to_count(b, &random);
+		else if (choice < 9)
+			prefetch_some(b, &random);
+		else if (choice < 10)
+			overwrite_own(b);
+		else if (choice < 11)
+			read_own_page(b, &random);
+		else if (choice < 12 && step % 4 == 0)
+			flush_some(b, &random);
+		else if (choice < 13 || !b->most_held)
 			read_run(b, &c, &random);
 		else
 			hold_pages(b, 1 + draw_below(&random, b->most_held), &random);
