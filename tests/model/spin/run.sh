@@ -3,7 +3,7 @@
 #
 # Check a model with Spin, then that Spin refuses every mutant of it.
 #
-#   run.sh MODEL WORK_DIR   (MODEL: nvmeq or page)
+#   run.sh MODEL WORK_DIR   (MODEL: nvmeq, page or parts)
 #
 # Exit status: 0, 1 (an error in the model, or a mutant that nobody noticed), 77 (Spin is not installed).
 set -eu
@@ -81,8 +81,18 @@ page)
 	done
 	refused liveness -DWAIT_FOR_PINNED -DOPS=1
 	;;
+parts)
+	holds safety
+	holds safety -DOPS=3
+	holds safety -DTHREADS=3 -DOPS=1
+	holds liveness -DOPS=1
+	for mutant in VALID_BEFORE_BYTES PARTIAL_IS_VALID FILL_PINNED FILL_OVER FLUSH_CLEANS_PINNED FLUSH_FORGETS \
+		NO_DIRTY_SECTOR NO_RESET VALID_TOO_EARLY ONE_SECTOR_WRITTEN FAILED_FILL_COUNTS FORGET_FAILURE; do
+		refused safety -D$mutant -DOPS=3
+	done
+	;;
 *)
-	echo "usage: run.sh nvmeq|page WORK_DIR" >&2
+	echo "usage: run.sh nvmeq|page|parts WORK_DIR" >&2
 	exit 2
 	;;
 esac
