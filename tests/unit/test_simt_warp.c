@@ -60,12 +60,13 @@ SIMT_FN int in_group(uint32_t lane, uint32_t round)
 
 SIMT_FN void check_collectives(uint32_t mask, uint32_t round, uint32_t *wrong)
 {
-	uint32_t votes = 0, equal = 0, me = simt_lane(), source = simt_first_lane(mask), errors = 0;
+	uint32_t votes = 0, equal = 0, any = 0, me = simt_lane(), source = simt_first_lane(mask), errors = 0;
 	uint64_t mine = brought(me, round);
 
 	for (uint32_t lane = 0; lane < 32; lane++) {
 		if (!(mask >> lane & 1))
 			continue;
+		any |= 1u << lane << brought(lane, round);
 		if (brought(lane, round) > 2)
 			votes |= 1u << lane;
 		if (brought(lane, round) == mine)
@@ -74,6 +75,7 @@ SIMT_FN void check_collectives(uint32_t mask, uint32_t round, uint32_t *wrong)
 			source = lane;
 	}
 	errors += simt_ballot(mask, mine > 2) != votes;
+	errors += simt_or_u32(mask, 1u << me << mine) != any;
 	errors += simt_match_any_u64(mask, mine) != equal;
 	errors += simt_shfl_u64(mask, mine << 40 | me, source) != (brought(source, round) << 40 | source);
 	errors += simt_shfl_u32(mask, me, source) != source;
@@ -254,6 +256,95 @@ static void lanes_converge_behind_a_branch(void **state)
 	simt_close(machine);
 }
 
+/* ---- many runs of bytes at once ---- */
+
+enum { RUN = 96, GUARD = 32, ROOM = 32 * (RUN + GUARD) };
+
+struct copy_args {
+	char *to;         /* [warps][ROOM] */
+	const char *from; /* [ROOM] */
+	uint32_t rounds;
+	uint32_t *wrong;
+};
+
+/* What lane k of a warp copies in a round: where is anybody's guess, but no two lanes meet. */
+SIMT_FN uint32_t run_bytes(uint32_t lane, uint32_t round)
+{
+	return (uint32_t)(mix(lane + 1, round) % (RUN / 16 + 1)) * 16;
+}
+
+SIMT_FN char *run_to(char *room, uint32_t lane, uint32_t round)
+{
+	return room + (lane * 5 + round) % 32 * (RUN + GUARD);
+}
+
+SIMT_FN int byte_is(const char *room, uint32_t at, uint32_t lanes, uint32_t round, const char *from)
+{
+	for (uint32_t left = lanes; left; left &= left - 1) {
+		const uint32_t lane = simt_first_lane(left);
+		const uint32_t begin = (lane * 5 + round) % 32 * (RUN + GUARD);
+
+		if (at - begin < run_bytes(lane, round))
+			return room[at] == from[lane * (RUN + GUARD) + at - begin];
+	}
+	return room[at] == 0x5a;
+}
+
+/* Some lanes of a group want a run; behind it each lane sees the runs of all, and nothing else has changed. */
+SIMT_FN void copy_runs(const struct copy_args *a, uint32_t mask, uint32_t round)
+{
+	char *room = a->to + simt_global_thread() / simt_warp_width() * ROOM;
+	uint32_t wants = mask & (uint32_t)mix(round, 5), errors = 0;
+
+	if (simt_lane() == simt_first_lane(mask))
+		memset(room, 0x5a, ROOM);
+	simt_copy_each(mask, wants, run_to(room, simt_lane(), round), a->from + simt_lane() * (RUN + GUARD),
+		       run_bytes(simt_lane(), round));
+	for (uint32_t at = simt_lane(); at < ROOM; at += 31)
+		errors += !byte_is(room, at, wants, round, a->from);
+	simt_warp_sync(mask);
+	if (errors)
+		simt_add_relaxed_dev_u32(a->wrong, errors);
+}
+
+/* Whole warps, then one part of each. */
+SIMT_FN void copy_each(const struct copy_args *a)
+{
+	for (uint32_t round = 0; round < a->rounds; round++) {
+		const uint32_t all = whole_warp();
+		const uint32_t group = simt_ballot(all, in_group(simt_lane(), round));
+
+		copy_runs(a, all, round);
+		if (in_group(simt_lane(), round))
+			copy_runs(a, group, round + 100);
+		simt_warp_sync(all);
+	}
+}
+SIMT_KERNEL(copy_each, struct copy_args)
+
+static void runs_of_many_lanes_are_copied(void **state)
+{
+	enum { WARPS = 3 };
+
+	(void)state;
+	for (unsigned w = 0; w < sizeof widths / sizeof *widths; w++) {
+		struct simt_machine *machine = open_cpu(2, widths[w], SIMT_FAIR, 0);
+		char *room = (char *)simt_alloc(machine, (WARPS + 1) * ROOM, SIMT_SHARED);
+		uint32_t wrong = 0;
+		struct copy_args a = {room, room + WARPS * ROOM, 12, &wrong};
+		struct simt_grid grid = {WARPS, widths[w], 0};
+
+		for (uint32_t k = 0; k < ROOM; k++)
+			room[WARPS * ROOM + k] = (char)(k * 31 + k / 251);
+		assert_int_equal(simt_launch(machine, &copy_each_kernel, grid, &a), 0);
+		if (simt_wait(machine))
+			fail_msg("%s", simt_message(machine));
+		assert_int_equal(wrong, 0);
+		simt_free(machine, room);
+		simt_close(machine);
+	}
+}
+
 /* A warp that meets without end does not keep another thread from the step that ends it. */
 struct endless {
 	uint32_t *flag;
@@ -322,6 +413,14 @@ SIMT_FN void violate(const struct violation *a)
 			simt_warp_sync(0xff);
 		return;
 	case 7: /* a source that is not in the mask */ simt_shfl_u32(0xff, 1, 9); return;
+	case 8: /* each collective is called by its name */
+		if (lane != 5)
+			simt_or_u32(0xff, 1);
+		return;
+	case 9:
+		if (lane != 5)
+			simt_copy(0xff, &lane, &lane, 0);
+		return;
 	default: return;
 	}
 }
@@ -332,7 +431,8 @@ static void broken_contracts_are_told(void **state)
 	static const char *const words[] = {"ended",        "another collective",
 	                                    "another mask", "do not exist",
 	                                    "in the mask",  "barrier",
-	                                    "block 1",      "source"};
+	                                    "block 1",      "source",
+					    "in simt_or ",  "in simt_copy "};
 
 	(void)state;
 	for (unsigned schedule = 0; schedule < 2; schedule++) {
@@ -362,6 +462,7 @@ int main(void)
 	    cmocka_unit_test(collectives_agree_under_random_schedules),
 	    cmocka_unit_test(groups_diverge_and_meet),
 	    cmocka_unit_test(lanes_converge_behind_a_branch),
+	    cmocka_unit_test(runs_of_many_lanes_are_copied),
 	    cmocka_unit_test(meetings_leave_others_their_turn),
 	    cmocka_unit_test(broken_contracts_are_told),
 	};

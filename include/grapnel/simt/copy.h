@@ -135,6 +135,8 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 			simt_copy(mask, to, from, bytes);
 		return;
 	}
+	if (!wants)
+		simt_warp_sync(mask);
 	for (uint32_t left = wants; left; left &= left - 1) {
 		const uint32_t lane = simt_first_lane(left);
 
