@@ -28,7 +28,8 @@ array/look.h|/gn__write_pin(const/,/^}/s/gn__sector_dirty(/(void)(/|a write make
 array/look.h|/gn__write_pin(const/,/^}/s/covered ? GN_WORD_HELD : GN_WORD_VALID/GN_WORD_HELD/|a write of less than a sector pins a page in parts
 array/look.h|/gn_store_status gn__pin(const/,/^}/s/gn__sector_dirty(/(void)(/|a page held for writing has no dirty sectors
 array/view.h|s/where . a->element_log2/where/|lanes with elements of two sizes write as one
-array/write.h|s/^	gn__store_element(pinned->hold.data + w->at, from, size);/	if (pinned->partial) gn__covered(a->cache, pinned, w->page, w->reach.covered); &/|sectors are valid before their bytes are there
+array/write.h|/gn__write_paged(const/,/^}/s/^	gn__store_element(.*/	if (pinned.partial) gn__covered(a->cache, pinned.hold.word, pinned.frame, w.page, w.reach.covered);&/|sectors are valid before their bytes are there
+cache/access.h|/gn__access_inside(const/,/^}/s/^	gn__errand_inside(.*/	if (partial \&\& simt_lane() == leader) gn__covered(c, k->word, frame, k->page, covered);&/|sectors of a page that came are valid before their bytes are there
 array/atomic.h|s/gn__write_pin(a, lanes, page, reach.touched, 0)/gn__write_pin(a, lanes, page, 0, 0)/|a change makes no sector dirty
 array/atomic.h|s/gn__write_pin(a, lanes, page, reach.touched, 0)/gn__write_pin(a, lanes, page, reach.touched, 1)/|an element is changed in a page in parts
 cache/change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
@@ -60,12 +61,12 @@ cache/claim.h|s/	k->stage = GN__SEARCHING;/	;/|direct: a search that waited begi
 cache/claim.h|s/step = k->stage == GN__SEARCHING ? GN_STEP_NO_FRAME : GN_STEP_HIT;/step = GN_STEP_HIT;/|a claim ahead that gives up keeps its page busy
 cache/claim.h|s/^	k.clean_only = 1;/	;/|sets: a claim ahead leaves the victim that it has written
 cache/claim.h|/ gn__claim_present(const/,/^}/s/if (k->ahead)/if (0)/|a claim ahead pins a page that is there
-cache/access.h|s/^	gn__fetch_all(c, mask, &m);/	if (step == GN_STEP_FETCH) gn__claim_give(c, k, GN_WORD_VALID);&/|a page is published before it is fetched
+cache/access.h|s/^	gn__move_all(c, mask, k->victim, &m);/	if (k->step == GN_STEP_FETCH) gn__claim_give(c, k, GN_WORD_VALID);&/|a page is published before it is fetched
 cache/access.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of(c, k->frame) \& (0u - gn__sector_dirty_of(c, k->frame)), 1)/|one dirty sector of a page that goes is written
 cache/access.h|s/~gn__sector_valid_of(c, k->frame), 0)/0xffffffffu, 0)/|a fill fetches over sectors that were written
 cache/access.h|s/if (!(gn__sectors_of(c, &e) & ~(before . sectors)))/if (1)/|one overwritten sector makes the page valid
-cache/access.h|s/(uint32_t)simt_or_acq_rel_dev_u64(&c->sector.pinned->frame., sectors)/(uint32_t)simt_load_relaxed_dev_u64(\&c->sector[pinned->frame])/|overwritten sectors are not noted
-cache/access.h|s/k->intent == GN__COVER ? GN__STEP_LATER : gn_claim_seek(c, k)/gn_claim_seek(c, k)/|who covers waits beside who fills
+cache/access.h|s/(uint32_t)simt_or_acq_rel_dev_u64(&c->sector.frame., sectors)/(uint32_t)simt_load_relaxed_dev_u64(\&c->sector[frame])/|overwritten sectors are not noted
+cache/access.h|s/if (!served && simt_shfl/if (!simt_ballot(mask, more) \&\& !served \&\& simt_shfl/|who covers holds the page while others of its warp wait
 cache/access.h|/gn__claim_around(const/,/^}/{s/^	gn_claim_drop(c, k);$//;s/k->status.code = -GN_ENOBUFS;/& gn_claim_drop(c, k);/;}|an access around the cache does not keep the page absent
 cache/access.h|/gn__claim_around(const/,/^}/s/^	gn_claim_drop(c, k);$/	;/|a page that found no frame stays busy
 cache/ahead.h|s/ .. page >= end//|pages behind the last are fetched ahead

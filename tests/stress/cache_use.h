@@ -159,7 +159,7 @@ SIMT_FN void add_to_count(const struct bed_view *b, uint64_t *random)
 SIMT_FN void overwrite_own(const struct bed_view *b)
 {
 	const uint32_t self = 1u << simt_lane();
-	const uint64_t id = simt_global_thread(), first = id * bed_page_words(b);
+	const uint64_t id = b->first_owner + simt_global_thread(), first = id * bed_page_words(b);
 	struct gn_page page;
 	int rc;
 
@@ -180,7 +180,7 @@ SIMT_FN void overwrite_own(const struct bed_view *b)
 /* One word of it, and the last. */
 SIMT_FN void read_own_page(const struct bed_view *b, uint64_t *random)
 {
-	const uint64_t id = simt_global_thread(), words = bed_page_words(b);
+	const uint64_t id = b->first_owner + simt_global_thread(), words = bed_page_words(b);
 	const uint64_t k = id * words + draw(random) % words;
 
 	if (id < b->own_pages && gn_read_u64(&b->own, k) != bed_word(b->words.count + k, b->overwritten[id]))
