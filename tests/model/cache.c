@@ -116,7 +116,7 @@ static void draw_trial(uint64_t seed)
 /*
  * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w
  * writes, c reads by a cursor, q reads by the value form, l writes half a word, a adds, s compares and swaps, p
- * prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o overwrites.
+ * prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o overwrites. e reads the second word.
  */
 static uint32_t parse(struct step *step, const char *script)
 {
@@ -124,7 +124,8 @@ static uint32_t parse(struct step *step, const char *script)
 	const struct step *first = step;
 
 	for (; *script; step++) {
-		step->op = (uint8_t)(strchr(letters, *script) - letters);
+		step->op = (uint8_t)(*script == 'e' ? OP_READ : strchr(letters, *script) - letters);
+		step->word = *script == 'e';
 		step->page = (uint8_t)(script[1] - '0');
 		script += 2;
 		if (step->op >= OP_HOLD && step->op <= OP_HOLD_TWO)
@@ -251,6 +252,7 @@ static const struct small small[] = {
     {"sets, 1 way: half a word beside whole words", 3, 1, 1, 2, GN_FIFO, 0, 0, {"l0r1", "w0r0", 0}, 1, 0, 3},
     {"direct, 1 frame: a held page beside parts of it", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k00", "w0r1", 0}, 1, 0, 3},
     {"direct, 1 frame: two words a sector, a warp of two", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r0", 0}, 2, 0, 4},
+    {"direct, 1 frame: the last sector and its reader", 2, 0, 1, 2, GN_FIFO, 0, 0, {"w1", "w1", "e1"}, 1, 1, 3},
     {"direct, 3 frames: three of one page in parts", 1, 0, 3, 2, GN_FIFO, 0, 0, {"w0r0", "w0w0", "l0r0"}, 1, 1, 3},
     {"direct, 2 frames: flush beside parts, a fill fails", 2, 0, 2, 3, GN_FIFO, 1, 0, {"w0r0", "f0w0f0", 0}, 1, 1, 3},
     {"direct, 2 frames: the cleaner beside holds", 2, 0, 2, 3, GN_FIFO, 0, 0, {"k01k01", "r1r2r1", 0}, 1, 1, 3, 1},
