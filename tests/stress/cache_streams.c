@@ -23,14 +23,14 @@ struct report {
 	uint32_t *written; /* [words] */
 };
 
-SIMT_FN void report(const struct report *a)
+SIMT_FN void tell(const struct report *a)
 {
 	const struct bed_view *b = &a->view;
 
 	for (uint64_t k = b->first_owner + simt_global_thread(); k < b->words.count / 2; k += b->owners)
 		a->written[2 * k + 1] = b->written[2 * k + 1];
 }
-SIMT_KERNEL(report, struct report)
+SIMT_KERNEL(tell, struct report)
 
 /* One host thread with its stream. */
 struct user {
@@ -68,7 +68,7 @@ static int look_into_store(struct user *u)
 	const struct report args = {u->view, u->written};
 	struct gn_error error;
 
-	if (simt_launch_on(u->stream, &report_kernel, u->grid, &args) || simt_stream_wait(u->stream))
+	if (simt_launch_on(u->stream, &tell_kernel, u->grid, &args) || simt_stream_wait(u->stream))
 		return user_wrong(u, "cannot look", simt_stream_message(u->stream));
 	for (uint64_t k = 1; k < u->view.words.count; k += 2) {
 		uint64_t word;
