@@ -1,4 +1,4 @@
-# Arrays: scalar accesses of every type, page references, cursors, loops over pages, batches of rows.
-foreach(name array_access array_page array_range array_gather)
+# Arrays: scalar accesses of every type, page references, cursors, loops over pages, batches of rows, choosing the mode.
+foreach(name array_access array_page array_range array_gather array_auto)
   gn_unit(${name})
 endforeach()

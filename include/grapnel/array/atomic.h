@@ -10,6 +10,7 @@
 #ifndef GRAPNEL_ARRAY_ATOMIC_H
 #define GRAPNEL_ARRAY_ATOMIC_H
 
+#include <grapnel/array/sample.h>
 #include <grapnel/array/update.h>
 
 SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address, struct gn__errand errand)
@@ -35,6 +36,8 @@ SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, u
 					  {first, second}};
 	struct gn__access access = {{0, 0}, {0, 0}};
 
+	if (simt_unlikely(a->sample != 0) && index < a->count)
+		gn__sample(a, index, 1); /* only noted: a change goes where the page is */
 	if (index >= a->count)
 		access.status.code = -GN_ERANGE;
 	else if (1u << a->element_log2 != size)

@@ -80,6 +80,8 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 
 	if (index >= a->count)
 		return gn__out_of_range(a, index);
+	if (simt_unlikely(a->sample != 0)) /* each element is noted, so no page is kept at hand */
+		return gn__read(a, index, to, size);
 	if (a->memory) {
 		gn__take_element(to, a->memory + index * size, size);
 		return 0;

@@ -6,6 +6,7 @@
 #define GRAPNEL_ARRAY_PAGE_H
 
 #include <grapnel/array/look.h>
+#include <grapnel/array/sample.h>
 
 /* A run of elements that lie together. A value; released by the lanes that acquired it, once. */
 struct gn_page {
@@ -79,6 +80,8 @@ SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t i
 	page->hold.word = 0;
 	if (refused)
 		return refused;
+	if (simt_unlikely(a->sample != 0))
+		SIMT_COLD(gn__sample_page)(a, mask, index, intent != GN_READ);
 	if (a->memory) {
 		gn__page_memory(a, page);
 		return 0;

@@ -7,6 +7,7 @@
 
 #include <grapnel/cache/element.h>
 #include <grapnel/array/look.h>
+#include <grapnel/array/sample.h>
 #include <grapnel/trace.h>
 
 /* The page is not at hand: bring it in, together with what the other lanes want. */
@@ -56,6 +57,8 @@ SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_
 {
 	if (simt_unlikely(index >= a->count))
 		return gn__out_of_range(a, index);
+	if (simt_unlikely(a->sample != 0) && gn__sampled_read(a, index, to, size))
+		return 0;
 	if (a->memory) {
 		gn__take_element(to, a->memory + index * size, size);
 		return 0;

@@ -11,6 +11,8 @@
 
 enum gn_mode { GN_PAGED, GN_DIRECT };
 
+struct gn_sample;
+
 /* The first failure of an array. */
 struct gn_failure {
 	uint32_t state; /* 0 none, 1 being written, 2 there */
@@ -36,6 +38,7 @@ struct gn_array {
 	uint32_t page_log2;
 	uint32_t counting;     /* the cache counts */
 	uint32_t read_only;
+	struct gn_sample *sample; /* accesses are noted there (array/sample.h), or NULL */
 };
 
 /* gn_count - number of elements. */

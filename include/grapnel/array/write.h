@@ -5,6 +5,7 @@
 #ifndef GRAPNEL_ARRAY_WRITE_H
 #define GRAPNEL_ARRAY_WRITE_H
 
+#include <grapnel/array/sample.h>
 #include <grapnel/array/update.h>
 #include <grapnel/cache/element.h>
 
@@ -42,6 +43,8 @@ SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const v
 		return gn__out_of_range(a, index);
 	if (a->read_only)
 		status.code = -GN_EROFS;
+	else if (simt_unlikely(a->sample != 0) && gn__sampled_write(a, index, from, size))
+		return 0;
 	else if (a->memory)
 		gn__put_element(a->memory + index * size, from, size);
 	else

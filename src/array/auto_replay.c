@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The touches of a sample through an LRU cache: what it would have fetched and written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <array/auto.h>
+
+enum { NONE = -1 };
+
+/* A page in the modelled cache. */
+struct slot {
+	uint64_t page;
+	int older, newer; /* in order of use */
+	int next;         /* of the same bucket */
+	int dirty;
+};
+
+struct lru {
+	struct slot *slot;
+	int *bucket;
+	uint32_t bucket_mask;
+	int capacity, used;
+	int oldest, newest;
+};
+
+static uint32_t bucket_of(const struct lru *c, uint64_t page)
+{
+	return (uint32_t)(page * 0x9e3779b97f4a7c15ull >> 40) & c->bucket_mask;
+}
+
+static int lru_init(struct lru *c, uint64_t capacity)
+{
+	uint32_t buckets = 16;
+
+	while (buckets < capacity)
+		buckets *= 2;
+	c->slot = (struct slot *)malloc(capacity * sizeof *c->slot);
+	c->bucket = (int *)malloc(buckets * sizeof *c->bucket);
+	if (!c->slot || !c->bucket)
+		return -GN_ENOMEM;
+	memset(c->bucket, 0xff, buckets * sizeof *c->bucket); /* NONE */
+	c->bucket_mask = buckets - 1;
+	c->capacity = (int)capacity;
+	c->used = 0;
+	c->oldest = c->newest = NONE;
+	return 0;
+}
+
+static void unlink_use(struct lru *c, int k)
+{
+	const struct slot *s = &c->slot[k];
+
+	if (s->older == NONE)
+		c->oldest = s->newer;
+	else
+		c->slot[s->older].newer = s->newer;
+	if (s->newer == NONE)
+		c->newest = s->older;
+	else
+		c->slot[s->newer].older = s->older;
+}
+
+static void make_newest(struct lru *c, int k)
+{
+	c->slot[k].older = c->newest;
+	c->slot[k].newer = NONE;
+	if (c->newest == NONE)
+		c->oldest = k;
+	else
+		c->slot[c->newest].newer = k;
+	c->newest = k;
+}
+
+static int find(const struct lru *c, uint64_t page)
+{
+	int k = c->bucket[bucket_of(c, page)];
+
+	while (k != NONE && c->slot[k].page != page)
+		k = c->slot[k].next;
+	return k;
+}
+
+static void leave_bucket(struct lru *c, int k)
+{
+	int *at = &c->bucket[bucket_of(c, c->slot[k].page)];
+
+	while (*at != k)
+		at = &c->slot[*at].next;
+	*at = c->slot[k].next;
+}
+
+/* A slot for a page that is not there. *written: the page that had it was dirty. */
+static int take(struct lru *c, uint64_t page, int *written)
+{
+	uint32_t bucket = bucket_of(c, page);
+	int k;
+
+	*written = 0;
+	if (c->used < c->capacity) {
+		k = c->used++;
+	} else {
+		k = c->oldest;
+		*written = c->slot[k].dirty;
+		unlink_use(c, k);
+		leave_bucket(c, k);
+	}
+	c->slot[k].page = page;
+	c->slot[k].dirty = 0;
+	c->slot[k].next = c->bucket[bucket];
+	c->bucket[bucket] = k;
+	make_newest(c, k);
+	return k;
+}
+
+struct pass {
+	double fetched, alone, written;
+};
+
+static void run_pass(struct lru *c, const uint64_t *touch, uint64_t count, uint32_t unit_log2, struct pass *p)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t page = touch[i] >> GN_TOUCH_LINE_SHIFT >> (unit_log2 - GN_SAMPLE_LINE_LOG2);
+		int k = find(c, page), written = 0;
+
+		if (k == NONE) {
+			k = take(c, page, &written);
+			p->fetched++;
+			p->alone += 1.0 / (double)((touch[i] & 31) + 1);
+			p->written += written;
+		} else if (k != c->newest) {
+			unlink_use(c, k);
+			make_newest(c, k);
+		}
+		c->slot[k].dirty |= (touch[i] & GN_TOUCH_WRITE) != 0;
+	}
+}
+
+int gn__auto_replay(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity,
+		    struct gn_auto_paged *out)
+{
+	struct pass first = {0, 0, 0}, second = {0, 0, 0};
+	struct lru c;
+	int rc;
+
+	memset(&c, 0, sizeof c);
+	rc = lru_init(&c, capacity < 1 ? 1 : capacity < count ? capacity : count + 1);
+	if (!rc) {
+		run_pass(&c, touch, count, unit_log2, &first);
+		run_pass(&c, touch, count, unit_log2, &second);
+		out->first = first.fetched;
+		out->first_alone = first.alone;
+		out->second = second.fetched;
+		out->second_alone = second.alone;
+		out->written = second.written;
+	}
+	free(c.slot);
+	free(c.bucket);
+	return rc;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making sense of the log that array/sample.h leaves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <array/auto.h>
+
+static uint64_t line_of(uint64_t touch)
+{
+	return touch >> GN_TOUCH_LINE_SHIFT;
+}
+
+/* Only the touches of regions that were looked at to the end, in their order. */
+static void sift(const struct gn_auto_study_input *in, struct gn_auto_study *out)
+{
+	for (uint64_t k = 0; k < in->count; k++) {
+		const uint64_t t = in->touch[k];
+
+		if (!(t & GN_TOUCH_VALID) ||
+		    gn_sample_hash(line_of(t) >> (GN_SAMPLE_REGION_LOG2 - GN_SAMPLE_LINE_LOG2)) >= in->keep)
+			continue;
+		in->touch[out->touches++] = t;
+		out->lanes += (double)(t & 31) + 1;
+		out->sectors += __builtin_popcountll(t >> GN_TOUCH_SECTOR_SHIFT & 15);
+		out->writes += (t & GN_TOUCH_WRITE) != 0;
+	}
+}
+
+/* How many regions the array has, and how many of them were looked at. Counted where that is quick. */
+static void count_regions(const struct gn_auto_study_input *in, struct gn_auto_study *out)
+{
+	const uint64_t first = in->first_byte >> GN_SAMPLE_REGION_LOG2;
+	const uint64_t end = ((in->first_byte + in->bytes - 1) >> GN_SAMPLE_REGION_LOG2) + 1;
+
+	out->regions = end - first;
+	if (out->regions > 1u << 20) {
+		out->regions_kept = (uint64_t)((double)out->regions * (double)in->keep / 4294967296.0);
+	} else {
+		for (uint64_t r = first; r < end; r++)
+			out->regions_kept += gn_sample_hash(r) < in->keep;
+	}
+	out->share = (double)out->regions_kept / (double)out->regions;
+}
+
+/* How much of the launch the log saw, if it ran full; what fits in it is not told by it. */
+static void judge_coverage(const struct gn_auto_study_input *in, struct gn_auto_study *out)
+{
+	const double expected = (double)in->accesses * out->share;
+
+	out->covered = 1;
+	if (in->noted > in->count && expected > 0 && out->lanes < expected)
+		out->covered = out->lanes / expected;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Distinct sectors beside distinct lines and pages, from the touches in order of address. */
+static void count_use(const uint64_t *sorted, uint64_t count, struct gn_auto_study *out)
+{
+	double sectors = 0, pages[GN_AUTO_PAGE_SIZES] = {0};
+	uint64_t k = 0, last = UINT64_MAX;
+
+	while (k < count) {
+		const uint64_t line = line_of(sorted[k]);
+		unsigned mask = 0;
+
+		for (; k < count && line_of(sorted[k]) == line; k++)
+			mask |= (unsigned)(sorted[k] >> GN_TOUCH_SECTOR_SHIFT) & 15;
+		sectors += __builtin_popcount(mask);
+		for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++) {
+			const uint64_t lines_of_page = gn_auto_page_bytes[p] >> GN_SAMPLE_LINE_LOG2;
+
+			pages[p] += last == UINT64_MAX || line / lines_of_page != last / lines_of_page;
+		}
+		last = line;
+	}
+	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
+		out->paged[p].used = pages[p] > 0 ? 32 * sectors / (pages[p] * gn_auto_page_bytes[p]) : 0;
+}
+
+static int judge_use(const struct gn_auto_study_input *in, struct gn_auto_study *out)
+{
+	uint64_t *sorted = (uint64_t *)malloc((out->touches + 1) * sizeof *sorted);
+
+	if (!sorted)
+		return -GN_ENOMEM;
+	memcpy(sorted, in->touch, out->touches * sizeof *sorted);
+	qsort(sorted, out->touches, sizeof *sorted, by_line);
+	count_use(sorted, out->touches, out);
+	free(sorted);
+	return 0;
+}
+
+/* A cache that holds the whole array holds the whole sample; one that is smaller holds its share. */
+static uint64_t capacity_for(const struct gn_auto_study *s, const struct gn_auto_study_input *in, uint64_t bytes,
+			     uint32_t unit_log2)
+{
+	const double pages = (double)bytes / (double)(1ull << unit_log2) * s->share;
+
+	if (bytes >= in->bytes + 2 * ((uint64_t)1 << unit_log2))
+		return s->touches + 1;
+	return pages < 1 ? 1 : (uint64_t)(pages + 0.5);
+}
+
+/*
+ * Where the log ran full it holds the beginning of a launch, and what a second launch finds is what the end of the first
+ * left: unless all of a launch's pages fit, nothing of its beginning.
+ */
+static int judge(const struct gn_auto_study_input *in, const struct gn_auto_study *s, uint64_t bytes, uint32_t unit_log2,
+		 struct gn_auto_paged *out)
+{
+	const uint64_t capacity = capacity_for(s, in, bytes, unit_log2);
+	int rc = gn__auto_replay(in->touch, s->touches, unit_log2, capacity, out);
+
+	if (s->covered < 1 && out->first / s->covered > (double)capacity) {
+		out->second = out->first;
+		out->second_alone = out->first_alone;
+	}
+	return rc;
+}
+
+static int judge_pages(const struct gn_auto_study_input *in, struct gn_auto_study *out)
+{
+	struct gn_auto_paged line = {0, 0, 0, 0, 0, 0}, reach = {0, 0, 0, 0, 0, 0};
+	int rc = judge(in, out, in->near_bytes, GN_SAMPLE_LINE_LOG2, &line);
+
+	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES && !rc; p++)
+		rc = judge(in, out, in->cache_bytes, (uint32_t)__builtin_ctz(gn_auto_page_bytes[p]), &out->paged[p]);
+	if (!rc)
+		rc = judge(in, out, in->reach_bytes, GN_SAMPLE_REGION_LOG2, &reach);
+	out->line_first = line.first;
+	out->line_second = line.second;
+	out->lost_first = reach.first;
+	out->lost_second = reach.second;
+	return rc;
+}
+
+int gn__auto_study(const struct gn_auto_study_input *in, struct gn_auto_study *out)
+{
+	int rc;
+
+	memset(out, 0, sizeof *out);
+	out->noted = in->noted;
+	out->accesses = in->accesses;
+	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
+		out->again[p] = -1;
+	sift(in, out);
+	out->line_use = out->touches ? out->lanes * in->element_bytes / (128 * (double)out->touches) : 0;
+	out->line_use = out->line_use > 1 ? 1 : out->line_use;
+	count_regions(in, out);
+	judge_coverage(in, out);
+	rc = judge_use(in, out);
+	return rc ? rc : judge_pages(in, out);
+}
