@@ -18,6 +18,7 @@ static const struct tool tools[] = {
     {"bench", "run workloads beside what is done without Grapnel, and the machine's limits", tool_bench},
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
     {"gather", "measure batches of rows beside reading them as they come", tool_gather},
+    {"auto-bench", "run twelve access patterns in every mode and in the one the library chooses", tool_auto_bench},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 

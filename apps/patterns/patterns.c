@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patterns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels.h"
+
+const struct gn_pattern gn_patterns[GN_PATTERNS] = {
+    {"sequential", "every word, threads side by side", &gn_pattern_sequential_kernel, NULL, 0, 16, 0, 65536},
+    {"strided", "every eighth word", &gn_pattern_strided_kernel, NULL, 0, 16, 0, 65536},
+    {"random", "4-byte words anywhere", &gn_pattern_random_kernel, NULL, 0, 16, 0, 4096},
+    {"pages", "pages of 4 KiB anywhere", &gn_pattern_pages_kernel, NULL, 0, 2048, 0, 16384},
+    {"hot-set", "Zipf pages that fit in the cache", &gn_pattern_hot_kernel, NULL, 0, 1024, 512, 4096},
+    {"zipf", "Zipf words anywhere", &gn_pattern_zipf_kernel, NULL, 0, 16, 0, 4096},
+    {"phases", "sequential, then random words", &gn_pattern_sequential_kernel, &gn_pattern_random_kernel, 0, 16, 0, 4096},
+    {"frontier", "lists of 4 to 256 words anywhere", &gn_pattern_frontier_kernel, NULL, 0, 512, 0, 4096},
+    {"column", "columns of a matrix in rows", &gn_pattern_column_kernel, NULL, 0, 16, 0, 4096},
+    {"tiles", "tiles of a matrix, each twice", &gn_pattern_tiles_kernel, NULL, 0, 2048, 0, 4096},
+    {"chase", "chains of words that name the next", &gn_pattern_chase_kernel, NULL, 0, 16, 0, 4096},
+    {"update", "words anywhere read and written", &gn_pattern_update_kernel, NULL, 1, 8, 0, 4096},
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the bed ---- */
+
+static struct simt_grid grid_of(const struct gn_pattern_bed *bed)
+{
+	struct simt_grid grid = {1, 256, 0};
+
+	if (bed->info.resident_threads > 256)
+		grid.blocks = bed->info.resident_threads / 256;
+	return grid;
+}
+
+static int launch(struct gn_pattern_bed *bed, const struct simt_kernel *kernel, const struct gn_pattern_args *args,
+		  struct gn_error *error)
+{
+	int rc = simt_launch(bed->machine, kernel, grid_of(bed), args);
+
+	if (!rc)
+		rc = simt_wait(bed->machine);
+	return rc ? gn_error_set(error, rc, "%s: %s", kernel->name, simt_message(bed->machine)) : 0;
+}
+
+static struct gn_pattern_args arguments(const struct gn_pattern_bed *bed, const struct gn_pattern *pattern)
+{
+	struct gn_pattern_args a;
+
+	memset(&a, 0, sizeof a);
+	a.words = bed->options.data_bytes / 4;
+	a.touches = (bed->options.touches ? bed->options.touches : a.words / 32) * (pattern ? pattern->share : 16) / 16;
+	a.hot_pages = 1;
+	while (a.hot_pages * 4 <= bed->options.cache_bytes / 4096)
+		a.hot_pages *= 2;
+	a.wrong = bed->wrong;
+	return a;
+}
+
+/* Run a kernel over all words as they lie in the store. */
+static int directly(struct gn_pattern_bed *bed, const struct simt_kernel *kernel, struct gn_pattern_args *args,
+		    struct gn_error *error)
+{
+	const struct gn_array_config c = {GN_DIRECT, NULL, bed->store, 0, args->words, 4};
+	int rc = gn_array_create(&args->array, bed->machine, &c, error);
+
+	if (!rc)
+		rc = launch(bed, kernel, args, error);
+	if (args->array.failure)
+		gn_array_destroy(&args->array, bed->machine);
+	return rc;
+}
+
+static int fill(struct gn_pattern_bed *bed, struct gn_error *error)
+{
+	struct gn_pattern_args args = arguments(bed, NULL);
+
+	return directly(bed, &gn_pattern_fill_kernel, &args, error);
+}
+
+static int check_options(const struct gn_pattern_options *o, struct gn_error *error)
+{
+	if (o->data_bytes < 16u << 20 || o->data_bytes & (o->data_bytes - 1))
+		return gn_error_set(error, -GN_EINVAL, "patterns: data of %llu bytes; take a power of two from 16 MiB",
+				    (unsigned long long)o->data_bytes);
+	if (o->cache_bytes < 1u << 20)
+		return gn_error_set(error, -GN_EINVAL, "patterns: a cache of %llu bytes; take 1 MiB or more",
+				    (unsigned long long)o->cache_bytes);
+	if (o->launches < 2 || o->launches > GN_PATTERN_MOST_LAUNCHES)
+		return gn_error_set(error, -GN_EINVAL, "patterns: %u launches; take 2 to %d", o->launches,
+				    (int)GN_PATTERN_MOST_LAUNCHES);
+	return 0;
+}
+
+int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_options *options, struct gn_error *error)
+{
+	struct simt_config config;
+	char uri[48];
+	int rc;
+
+	memset(bed, 0, sizeof *bed);
+	memset(&config, 0, sizeof config);
+	bed->options = *options;
+	if (!bed->options.launches)
+		bed->options.launches = 12;
+	config.name = options->machine ? options->machine : "cpu";
+	config.warp_width = options->warp_width;
+	config.threads = options->threads;
+	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)options->data_bytes);
+	rc = check_options(&bed->options, error);
+	if (!rc)
+		rc = simt_open(&bed->machine, &config, error);
+	if (!rc)
+		rc = gn_store_open(&bed->store, bed->machine, uri, NULL, error);
+	if (rc)
+		return rc;
+	simt_describe(bed->machine, &bed->info);
+	bed->wrong = (uint64_t *)simt_alloc(bed->machine, sizeof *bed->wrong, SIMT_SHARED);
+	return bed->wrong ? fill(bed, error) : gn_error_set(error, -GN_ENOMEM, "patterns: no pinned memory");
+}
+
+void gn_pattern_bed_close(struct gn_pattern_bed *bed)
+{
+	if (!bed->machine)
+		return;
+	simt_free(bed->machine, bed->wrong);
+	gn_store_close(bed->store);
+	simt_close(bed->machine);
+	memset(bed, 0, sizeof *bed);
+}
+
+/* ---- one run ---- */
+
+/* The array in a fixed mode, or the object that chooses. */
+struct way {
+	struct gn_cache *cache;
+	struct gn_array array;
+	struct gn_auto *choice;
+};
+
+static int open_auto(struct gn_pattern_bed *bed, struct way *way, uint64_t words, struct gn_error *error)
+{
+	struct gn_auto_config c;
+
+	memset(&c, 0, sizeof c);
+	c.cache_bytes = bed->options.cache_bytes;
+	c.count = words;
+	c.element_bytes = 4;
+	c.rates = &bed->rates;
+	return gn_auto_open(&way->choice, bed->machine, bed->store, &c, error);
+}
+
+static int open_fixed(struct gn_pattern_bed *bed, struct way *way, uint32_t page_bytes, uint64_t words,
+		      struct gn_error *error)
+{
+	struct gn_array_config c = {page_bytes ? GN_PAGED : GN_DIRECT, NULL, bed->store, 0, words, 4};
+	struct gn_cache_options o;
+	int rc = 0;
+
+	memset(&o, 0, sizeof o);
+	o.bytes = bed->options.cache_bytes;
+	o.page_bytes = page_bytes;
+	if (page_bytes)
+		rc = gn_cache_create(&way->cache, bed->machine, &bed->store, 1, &o, error);
+	c.cache = way->cache;
+	return rc ? rc : gn_array_create(&way->array, bed->machine, &c, error);
+}
+
+static void close_way(struct gn_pattern_bed *bed, struct way *way)
+{
+	gn_auto_close(way->choice);
+	if (way->array.failure)
+		gn_array_destroy(&way->array, bed->machine);
+	if (way->cache)
+		gn_cache_destroy(way->cache);
+}
+
+static void note_choice(const struct way *way, struct gn_pattern_result *r)
+{
+	struct gn_auto_state s;
+
+	gn_auto_describe(way->choice, &s);
+	if (s.mode == GN_DIRECT)
+		snprintf(r->choice[r->launches], sizeof r->choice[0], "direct");
+	else
+		snprintf(r->choice[r->launches], sizeof r->choice[0], "%u", s.page_bytes);
+	r->switches = s.switches;
+	r->looks = s.looks;
+}
+
+static int run_launch(struct gn_pattern_bed *bed, struct way *way, const struct simt_kernel *kernel,
+		      struct gn_pattern_args *args, struct gn_pattern_result *r, struct gn_error *error)
+{
+	const double begun = now();
+	int rc;
+
+	if (way->choice)
+		note_choice(way, r);
+	args->array = way->choice ? gn_auto_array(way->choice) : way->array;
+	rc = launch(bed, kernel, args, error);
+	if (!rc && way->choice)
+		rc = gn_auto_adapt(way->choice, error);
+	r->seconds[r->launches] = now() - begun;
+	r->total += r->seconds[r->launches++];
+	return rc < 0 ? rc : 0;
+}
+
+static int run_launches(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, struct way *way,
+			struct gn_pattern_args *args, double limit, struct gn_pattern_result *r, struct gn_error *error)
+{
+	const uint32_t all = bed->options.launches;
+	int rc = 0;
+
+	for (uint32_t k = 0; k < all && !rc && (limit <= 0 || r->total < limit); k++) {
+		args->launch = k;
+		rc = run_launch(bed, way, pattern->later && k >= all / 2 ? pattern->later : pattern->kernel, args, r, error);
+	}
+	if (rc)
+		return rc;
+	return way->choice ? gn_auto_failure(way->choice, error) : gn_array_failure(&way->array, error);
+}
+
+/* What was written must be in the store: flush (it counts), verify, and put the words back. */
+static int settle_writes(struct gn_pattern_bed *bed, struct way *way, struct gn_pattern_args *args,
+			 struct gn_pattern_result *r, struct gn_error *error)
+{
+	const double begun = now();
+	int rc = way->choice ? gn_auto_flush(way->choice, error) : way->cache ? gn_cache_flush(way->cache, error) : 0;
+
+	r->total += now() - begun;
+	args->launches = r->launches;
+	if (!rc)
+		rc = directly(bed, &gn_pattern_verify_kernel, args, error);
+	return rc ? rc : fill(bed, error);
+}
+
+int gn_pattern_run(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, uint32_t mode, double limit,
+		   struct gn_pattern_result *result, struct gn_error *error)
+{
+	struct gn_pattern_args args = arguments(bed, pattern);
+	struct way way;
+	int rc;
+
+	memset(&way, 0, sizeof way);
+	memset(result, 0, sizeof *result);
+	*bed->wrong = 0;
+	rc = mode == GN_PATTERN_AUTO ? open_auto(bed, &way, args.words, error)
+				     : open_fixed(bed, &way, mode, args.words, error);
+	if (!rc)
+		rc = run_launches(bed, pattern, &way, &args, limit, result, error);
+	if (!rc && way.choice)
+		gn_auto_explain(way.choice, result->explain, sizeof result->explain);
+	if (!rc && pattern->writes)
+		rc = settle_writes(bed, &way, &args, result, error);
+	close_way(bed, &way);
+	if (!rc && *bed->wrong)
+		rc = gn_error_set(error, -GN_EBADMSG, "pattern %s: %llu words were not what was written: this is a bug; please "
+				  "report it", pattern->name, (unsigned long long)*bed->wrong);
+	return rc;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * patterns.h - twelve access patterns over one store, several launches each, in a fixed mode or as gn_auto chooses.
+ *
+ *   gn_pattern_bed   a machine and a store full of known words; made once
+ *   gn_pattern_run   all launches of one pattern in one mode, each timed, every word verified
+ */
+#ifndef GN_PATTERNS_H
+#define GN_PATTERNS_H
+
+#include <grapnel/array/auto.h>
+#include <grapnel/simt.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GN_PATTERNS = 12, GN_PATTERN_MOST_LAUNCHES = 64 };
+
+struct gn_pattern {
+	const char *name;
+	const char *summary;
+	const struct simt_kernel *kernel;
+	const struct simt_kernel *later; /* of the second half of the launches; NULL: the same */
+	int writes;
+	uint32_t share;                  /* touches of a launch: this many times those asked for, in sixteenths */
+	uint32_t least, most;            /* fixed modes worth running, by page size: with others a launch takes a hundred times
+					    as long */
+};
+
+extern const struct gn_pattern gn_patterns[GN_PATTERNS];
+
+/* Zero is a good default for every member but the two sizes. */
+struct gn_pattern_options {
+	const char *machine;   /* NULL for "cpu" */
+	unsigned warp_width, threads;
+	uint64_t data_bytes;   /* a power of two, 16 MiB at least */
+	uint64_t cache_bytes;
+	uint64_t touches;      /* scattered accesses of a launch; 0: one for each 32 words */
+	uint32_t launches;     /* 2 to GN_PATTERN_MOST_LAUNCHES; 0 for 12 */
+};
+
+struct gn_pattern_bed {
+	struct gn_pattern_options options;
+	struct simt_machine *machine;
+	struct simt_info info;
+	struct gn_store *store;
+	struct gn_auto_rates rates; /* measured by the first run of gn_auto */
+	uint64_t *wrong;
+};
+
+/* gn_pattern_bed_open - a store full of words. Host. Returns 0 or what simt_open and gn_store_open return. */
+int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_options *options, struct gn_error *error);
+
+/* gn_pattern_bed_close - also after an open that failed. */
+void gn_pattern_bed_close(struct gn_pattern_bed *bed);
+
+/* How the array is read: by gn_auto, directly, or through pages of so many bytes. */
+enum { GN_PATTERN_AUTO = 1, GN_PATTERN_DIRECT = 0 };
+
+/* What came of a run. */
+struct gn_pattern_result {
+	double seconds[GN_PATTERN_MOST_LAUNCHES]; /* of each launch; of gn_auto with what it did behind it */
+	double total;
+	uint32_t launches;                        /* done: fewer where the limit was passed */
+	char choice[GN_PATTERN_MOST_LAUNCHES][12]; /* gn_auto: what each launch ran with */
+	uint64_t switches, looks;
+	char explain[4096];                       /* gn_auto: at the end */
+};
+
+/*
+ * gn_pattern_run - the launches of a pattern.
+ * @mode   GN_PATTERN_AUTO, GN_PATTERN_DIRECT or a page size
+ * @limit  seconds after which no further launch is begun; 0: none
+ * Host. Returns 0, -GN_EBADMSG (a word was not what it should be: a bug), or what gn_array and gn_auto return.
+ */
+int gn_pattern_run(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, uint32_t mode, double limit,
+		   struct gn_pattern_result *result, struct gn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

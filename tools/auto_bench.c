@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grapnel auto-bench: twelve access patterns in every fixed mode and as gn_auto chooses, which is to come close to the best
+ * of them on each. The time of gn_auto holds its looking, deciding and switching.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patterns/patterns.h"
+#include "tool.h"
+
+enum { OPT_MACHINE = 256, OPT_DATA, OPT_CACHE, OPT_TOUCHES, OPT_LAUNCHES, OPT_PATTERN, OPT_WARP, OPT_THREADS, OPT_EXPLAIN,
+       OPT_MODES, OPT_JSON };
+
+enum { MODES = 6, AUTO = 5 };
+
+static const struct mode {
+	const char *name;
+	uint32_t mode;
+} modes[MODES] = {{"direct", GN_PATTERN_DIRECT}, {"512", 512},     {"4096", 4096},
+		  {"16384", 16384},              {"65536", 65536}, {"auto", GN_PATTERN_AUTO}};
+
+struct request {
+	struct gn_pattern_options bed;
+	const char *pattern, *json;
+	int explain;
+	unsigned skip; /* fixed modes, as bits */
+};
+
+static const struct argp_option options[] = {
+    {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
+    {"data", OPT_DATA, "SIZE", 0, "how much there is, a power of two (default 64M)", 0},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default one eighth of the data)", 0},
+    {"touches", OPT_TOUCHES, "N", 0, "scattered accesses of a launch (default one for each 32 words)", 0},
+    {"launches", OPT_LAUNCHES, "N", 0, "launches of a run, 2 to 64 (default 12)", 0},
+    {"pattern", OPT_PATTERN, "NAME", 0, "only this pattern; list for their names", 0},
+    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
+    {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
+    {"explain", OPT_EXPLAIN, NULL, 0, "say what was seen, what was chosen and why", 0},
+    {"modes", OPT_MODES, "LIST", 0, "fixed modes to run beside it, such as direct,4096; none for none (default all)", 0},
+    {"json", OPT_JSON, "FILE", 0, "write the runs as JSON; - for standard output, without the table", 0},
+    {0},
+};
+
+static uint64_t size_option(const struct argp_state *state, const char *option, const char *text)
+{
+	uint64_t bytes = 0;
+
+	if (gn_size_parse(text, &bytes) || !bytes)
+		argp_error(state, "%s %s: not a size; give bytes such as 4096, 64M or 8G", option, text);
+	return bytes;
+}
+
+static const char *pattern_option(const struct argp_state *state, const char *name)
+{
+	for (unsigned k = 0; k < GN_PATTERNS; k++)
+		if (!strcmp(gn_patterns[k].name, name))
+			return name;
+	if (strcmp(name, "list"))
+		argp_error(state, "--pattern %s: there is none of that name; --pattern list names them", name);
+	for (unsigned k = 0; k < GN_PATTERNS; k++)
+		printf("%-12s %s\n", gn_patterns[k].name, gn_patterns[k].summary);
+	exit(TOOL_OK);
+}
+
+/* The fixed modes that are not in the list. */
+static unsigned modes_option(const struct argp_state *state, char *list)
+{
+	unsigned skip = (1u << AUTO) - 1;
+	char *rest = NULL;
+
+	for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+		unsigned k = 0;
+
+		while (k < AUTO && strcmp(modes[k].name, word))
+			k++;
+		if (k == AUTO && strcmp(word, "none"))
+			argp_error(state, "--modes %s: use direct, 512, 4096, 16384, 65536 or none", word);
+		skip &= ~(1u << k);
+	}
+	return skip;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *q = (struct request *)state->input;
+
+	switch (key) {
+	case OPT_MACHINE: q->bed.machine = arg; return 0;
+	case OPT_DATA: q->bed.data_bytes = size_option(state, "--data", arg); return 0;
+	case OPT_CACHE: q->bed.cache_bytes = size_option(state, "--cache", arg); return 0;
+	case OPT_TOUCHES: q->bed.touches = tool_number(state, "--touches", arg, 1, UINT64_MAX >> 16); return 0;
+	case OPT_LAUNCHES:
+		q->bed.launches = (uint32_t)tool_number(state, "--launches", arg, 2, GN_PATTERN_MOST_LAUNCHES);
+		return 0;
+	case OPT_PATTERN: q->pattern = pattern_option(state, arg); return 0;
+	case OPT_WARP: q->bed.warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32); return 0;
+	case OPT_THREADS: q->bed.threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); return 0;
+	case OPT_EXPLAIN: q->explain = 1; return 0;
+	case OPT_MODES: q->skip = modes_option(state, arg); return 0;
+	case OPT_JSON: q->json = arg; return 0;
+	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "Run twelve access patterns in every fixed mode and in the one that the library chooses.\vEvery word read is checked. "
+    "Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called wrongly.",
+    NULL,
+    NULL,
+    NULL,
+};
+
+/* ---- running ---- */
+
+struct runs {
+	struct gn_pattern_result of[MODES];
+};
+
+/* A run that is three times as long as the best needs not be finished. */
+static double limit_of(const struct runs *r)
+{
+	double best = 0;
+
+	for (unsigned k = 0; k < MODES; k++)
+		if (r->of[k].launches && (best <= 0 || r->of[k].total < best))
+			best = r->of[k].total;
+	return 3 * best;
+}
+
+static int run_pattern(struct gn_pattern_bed *bed, const struct request *q, const struct gn_pattern *p, struct runs *r,
+		       struct gn_error *e)
+{
+	int rc = gn_pattern_run(bed, p, modes[AUTO].mode, 0, &r->of[AUTO], e);
+
+	for (unsigned k = 0; k < AUTO && !rc; k++)
+		if (!(q->skip >> k & 1) && modes[k].mode >= p->least && modes[k].mode <= p->most)
+			rc = gn_pattern_run(bed, p, modes[k].mode, limit_of(r), &r->of[k], e);
+	return rc;
+}
+
+/* The fixed mode of the shortest finished run; -1 if none ran. */
+static int best_of(const struct runs *r, uint32_t launches)
+{
+	int best = -1;
+
+	for (int k = 0; k < AUTO; k++)
+		if (r->of[k].launches == launches && (best < 0 || r->of[k].total < r->of[best].total))
+			best = k;
+	return best;
+}
+
+/* ---- saying it ---- */
+
+static void print_runs(const struct gn_pattern *p, const struct runs *r, uint32_t launches, int explain)
+{
+	const int best = best_of(r, launches);
+
+	printf("%-11s", p->name);
+	for (int k = 0; k < AUTO; k++)
+		printf(" %c%8.1f ", !r->of[k].launches ? '-' : r->of[k].launches < launches ? '>' : ' ', 1e3 * r->of[k].total);
+	printf(" %9.1f", 1e3 * r->of[AUTO].total);
+	if (best >= 0)
+		printf("  %5.2f of %s", r->of[AUTO].total / r->of[best].total, modes[best].name);
+	printf("  (");
+	for (uint32_t k = 0; k < launches; k++)
+		printf("%s%s", k ? " " : "", r->of[AUTO].choice[k]);
+	printf(")\n");
+	if (explain)
+		printf("%s\n", r->of[AUTO].explain);
+	fflush(stdout);
+}
+
+static json_t *json_run(const struct gn_pattern_result *r, const char *name)
+{
+	json_t *seconds = json_array(), *choices = json_array();
+
+	for (uint32_t k = 0; k < r->launches; k++) {
+		json_array_append_new(seconds, json_real(r->seconds[k]));
+		if (r->choice[k][0])
+			json_array_append_new(choices, json_string(r->choice[k]));
+	}
+	return json_pack("{s:s, s:i, s:f, s:o, s:o, s:I, s:I, s:s}", "mode", name, "launches", (int)r->launches, "total_seconds",
+			 r->total, "seconds", seconds, "choices", choices, "switches", (json_int_t)r->switches, "looks",
+			 (json_int_t)r->looks, "explain", r->explain);
+}
+
+static json_t *json_pattern(const struct gn_pattern *p, const struct runs *r, uint32_t launches)
+{
+	const int best = best_of(r, launches);
+	json_t *list = json_array();
+
+	for (unsigned k = 0; k < MODES; k++)
+		if (r->of[k].launches)
+			json_array_append_new(list, json_run(&r->of[k], modes[k].name));
+	return json_pack("{s:s, s:s?, s:f, s:o}", "pattern", p->name, "best_fixed", best < 0 ? NULL : modes[best].name,
+			 "auto_over_best", best < 0 ? 0.0 : r->of[AUTO].total / r->of[best].total, "runs", list);
+}
+
+static int write_json(const struct gn_pattern_bed *bed, const struct request *q, json_t *patterns, struct gn_error *e)
+{
+	json_t *root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:I, s:i, s:f, s:b, s:O}", "schema", "grapnel-auto-bench-1",
+				 "machine", "name", bed->info.name, "processors", (int)bed->info.processors, "warp_width",
+				 (int)bed->info.warp_width, "path", gn_store_path(bed->store), "data_bytes",
+				 (json_int_t)bed->options.data_bytes, "cache_bytes", (json_int_t)bed->options.cache_bytes,
+				 "launches", (int)bed->options.launches, "measuring_seconds", bed->rates.seconds, "verified", 1,
+				 "patterns", patterns);
+	int rc;
+
+	if (!root)
+		return gn_error_set(e, -GN_ENOMEM, "the report cannot be made as JSON");
+	rc = strcmp(q->json, "-") ? json_dump_file(root, q->json, JSON_INDENT(1)) : json_dumpf(root, stdout, JSON_INDENT(1));
+	json_decref(root);
+	return rc ? gn_error_set(e, -GN_EIO, "%s: cannot be written; see the folder and its free space", q->json) : 0;
+}
+
+static void print_head(const struct gn_pattern_bed *bed)
+{
+	printf("%s, %u processors, warps of %u; %s; %u launches; milliseconds in all\n", bed->info.name, bed->info.processors,
+	       bed->info.warp_width, gn_store_path(bed->store), bed->options.launches);
+	printf("%-11s", "pattern");
+	for (unsigned k = 0; k < MODES; k++)
+		printf(" %9s%s", modes[k].name, k < AUTO ? " " : "");
+	printf("  auto of the best\n");
+}
+
+static int run(struct gn_pattern_bed *bed, const struct request *q, struct runs *r, struct gn_error *e)
+{
+	const int quiet = q->json && !strcmp(q->json, "-");
+	json_t *list = json_array();
+	int rc = 0;
+
+	if (!quiet)
+		print_head(bed);
+	for (unsigned k = 0; k < GN_PATTERNS && !rc; k++) {
+		const struct gn_pattern *p = &gn_patterns[k];
+
+		if (q->pattern && strcmp(q->pattern, p->name))
+			continue;
+		memset(r, 0, sizeof *r);
+		rc = run_pattern(bed, q, p, r, e);
+		if (!rc && !quiet)
+			print_runs(p, r, bed->options.launches, q->explain);
+		if (!rc && q->json)
+			json_array_append_new(list, json_pattern(p, r, bed->options.launches));
+	}
+	if (!rc && q->json)
+		rc = write_json(bed, q, list, e);
+	json_decref(list);
+	return rc;
+}
+
+int tool_auto_bench(int argc, char **argv)
+{
+	struct runs *runs = (struct runs *)malloc(sizeof *runs);
+	struct gn_pattern_bed bed;
+	struct request q;
+	struct gn_error e;
+	int rc;
+
+	memset(&q, 0, sizeof q);
+	memset(&e, 0, sizeof e);
+	q.bed.data_bytes = 64u << 20;
+	argp_parse(&argp, argc, argv, 0, NULL, &q);
+	if (!q.bed.cache_bytes)
+		q.bed.cache_bytes = q.bed.data_bytes / 8;
+	rc = gn_pattern_bed_open(&bed, &q.bed, &e);
+	if (!rc)
+		rc = runs ? run(&bed, &q, runs, &e) : gn_error_set(&e, -GN_ENOMEM, "no memory for the results");
+	gn_pattern_bed_close(&bed);
+	free(runs);
+	return rc ? tool_fail("auto-bench", &e) : TOOL_OK;
+}
