@@ -16,6 +16,14 @@
  *   GN_PAGED   through a cache
  *   GN_DIRECT  fine-grained loads and stores on the store's own memory (byte-addressable stores only)
  *
+ *   array/read.h, write.h   one element
+ *   array/atomic.h          one element, changed as one step
+ *   array/cursor.h          elements one after the other
+ *   array/page.h, range.h   pages by reference: one, one a lane, all of a run
+ *   array/prefetch.h        what will be read soon
+ *   array/gather.h          batches of rows by number, in the order of their addresses
+ *   array/auto.h            an array that chooses its mode
+ *
  * Value forms return 0 for what cannot be read; nothing ever returns wrong data silently: the array keeps the first
  * failure (index, code, device status) where host and device can read it (gn_array_failure).
  */

@@ -14,6 +14,7 @@
 #define GRAPNEL_GRAPNEL_H
 
 #include <grapnel/array.h>
+#include <grapnel/array/auto.h>
 #include <grapnel/array/gather.h>
 #include <grapnel/cache.h>
 #include <grapnel/error.h>
