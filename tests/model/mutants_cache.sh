@@ -22,16 +22,16 @@ array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_e
 array/read.h|/gn__read_hit(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
 array/look.h|/gn__pin_hit(const/,/^}/s/ && !(g.seen & GN_WORD_BUSY)//|a hit pins a page that is being written back
 array/look.h|/gn__pin_hit(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty
-array/look.h|/gn__write_pin(const/,/^}/s/ && !(g.seen & GN_WORD_BUSY)//|a write pins a page that is being written back
-array/look.h|/gn__write_pin(const/,/^}/s/ . GN_WORD_DIRTY//|a write does not make the page dirty
-array/look.h|/gn__write_pin(const/,/^}/s/gn__sector_dirty(/(void)(/|a write makes no sector dirty
-array/look.h|/gn__write_pin(const/,/^}/s/covered ? GN_WORD_HELD : GN_WORD_VALID/GN_WORD_HELD/|a write of less than a sector pins a page in parts
+array/update.h|/gn__update_grip(const/,/^}/s/g.seen & GN_WORD_BUSY/0/|a write pins a page that is being written back
+array/update.h|/gn__update_grip(const/,/^}/s/ . GN_WORD_DIRTY//|a write does not make the page dirty
+array/update.h|/gn__update_grip(const/,/^}/s/gn__sector_dirty(/(void)(/|a write makes no sector dirty
+array/update.h|/gn__update_begin(const/,/^}/s/covered ? GN_WORD_HELD : GN_WORD_VALID/GN_WORD_HELD/|a write of less than a sector pins a page in parts
 array/look.h|/gn_store_status gn__pin(const/,/^}/s/gn__sector_dirty(/(void)(/|a page held for writing has no dirty sectors
 array/view.h|s/where . a->element_log2/where/|lanes with elements of two sizes write as one
-array/write.h|/gn__write_paged(const/,/^}/s/^	gn__store_element(.*/	if (pinned.partial) gn__covered(a->cache, pinned.hold.word, pinned.frame, w.page, w.reach.covered);&/|sectors are valid before their bytes are there
-cache/access.h|/gn__access_inside(const/,/^}/s/^	gn__errand_inside(.*/	if (partial \&\& simt_lane() == leader) gn__covered(c, k->word, frame, k->page, covered);&/|sectors of a page that came are valid before their bytes are there
-array/atomic.h|s/gn__write_pin(a, lanes, page, reach.touched, 0)/gn__write_pin(a, lanes, page, 0, 0)/|a change makes no sector dirty
-array/atomic.h|s/gn__write_pin(a, lanes, page, reach.touched, 0)/gn__write_pin(a, lanes, page, reach.touched, 1)/|an element is changed in a page in parts
+array/write.h|/gn__write_paged(const/,/^}/s/^	if (grip.data) {/	if (grip.partial) gn__covered(a->cache, grip.word, grip.frame, u.page, u.reach.covered);&/|sectors are valid before their bytes are there
+cache/access.h|/gn__groups_do(const/,/^}/s/^		gn__errand_inside(.*/		if (k->partial \&\& simt_lane() == g->leader) gn__covered(c, k->word, frame, k->page, g->reach.covered);&/|sectors of a page that came are valid before their bytes are there
+array/atomic.h|/gn__change_paged(const/,/^}/s/const struct gn__updaters u = .*/struct gn__updaters u = gn__updaters_of(a, address, errand.size); u.reach.touched = 1u << 31;/|a change makes no sector dirty
+array/atomic.h|s/gn__update_begin(a, &u, 0)/gn__update_begin(a, \&u, 1)/|an element is changed in a page in parts
 cache/change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
 cache/change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
 cache/claim.h|/gn__take_from(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|direct: pins do not keep a frame
@@ -66,7 +66,7 @@ cache/access.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of(c, k->
 cache/access.h|s/~gn__sector_valid_of(c, k->frame), 0)/0xffffffffu, 0)/|a fill fetches over sectors that were written
 cache/access.h|s/if (!(gn__sectors_of(c, &e) & ~(before . sectors)))/if (1)/|one overwritten sector makes the page valid
 cache/access.h|s/(uint32_t)simt_or_acq_rel_dev_u64(&c->sector.frame., sectors)/(uint32_t)simt_load_relaxed_dev_u64(\&c->sector[frame])/|overwritten sectors are not noted
-cache/access.h|s/if (!served && simt_shfl/if (!simt_ballot(mask, more) \&\& !served \&\& simt_shfl/|who covers holds the page while others of its warp wait
+cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader)/hit = !more \&\& simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
 cache/access.h|/gn__claim_around(const/,/^}/{s/^	gn_claim_drop(c, k);$//;s/k->status.code = -GN_ENOBUFS;/& gn_claim_drop(c, k);/;}|an access around the cache does not keep the page absent
 cache/access.h|/gn__claim_around(const/,/^}/s/^	gn_claim_drop(c, k);$/	;/|a page that found no frame stays busy
 cache/ahead.h|s/ .. page >= end//|pages behind the last are fetched ahead
@@ -80,7 +80,7 @@ cache/flush.h|/ gn__clean_ahead(const/,/^}/s/ == 1;/;/|the cleaner writes a page
 cache/move.h|s/m->left = status.code ? 0 : m->left;/m->left = 0;/|of sectors apart only the first are moved
 cache/sector.h|s/!((first . end) & inside)/1/|parts of sectors count as whole ones
 cache/sector.h|s/r.touched = gn__sectors(c, first, end);/r.touched = gn__sectors(c, first, first + size);/|of lanes side by side only the first makes its sector dirty
-cache/sector.h|s/r.touched = simt_or_u32(.*/r.touched = gn__sectors(c, at, at + size);/|of lanes apart only the first makes its sector dirty
+cache/sector.h|s/	if (!r->touched)$/	if (!r->touched \&\& simt_lane() == 0)/|of lanes apart only the first makes its sector dirty
 END
 }
 
