@@ -266,6 +266,43 @@ SIMT_FN struct gn_store_status gn__store_try_load(const struct gn_nvmeq *q, uint
 	return status;
 }
 
+/* A few bytes of byte-addressable memory: whole words each as one, so that a reader beside a writer sees no half. */
+SIMT_FN void gn__store_take(void *to, const char *from, uint32_t bytes)
+{
+	uint32_t narrow, at;
+	uint64_t wide;
+
+	if (bytes == 4 && !((uintptr_t)from & 3)) {
+		narrow = simt_load_relaxed_dev_u32((const uint32_t *)(const void *)from);
+		memcpy(to, &narrow, 4);
+	} else if (!(((uintptr_t)from | bytes) & 7)) {
+		for (at = 0; at < bytes; at += 8) {
+			wide = simt_load_relaxed_dev_u64((const uint64_t *)(const void *)(from + at));
+			memcpy((char *)to + at, &wide, 8);
+		}
+	} else {
+		memcpy(to, from, bytes);
+	}
+}
+
+SIMT_FN void gn__store_give(char *to, const void *from, uint32_t bytes)
+{
+	uint32_t narrow, at;
+	uint64_t wide;
+
+	if (bytes == 4 && !((uintptr_t)to & 3)) {
+		memcpy(&narrow, from, 4);
+		simt_store_relaxed_dev_u32((uint32_t *)(void *)to, narrow);
+	} else if (!(((uintptr_t)to | bytes) & 7)) {
+		for (at = 0; at < bytes; at += 8) {
+			memcpy(&wide, (const char *)from + at, 8);
+			simt_store_relaxed_dev_u64((uint64_t *)(void *)(to + at), wide);
+		}
+	} else {
+		memcpy(to, from, bytes);
+	}
+}
+
 /*
  * gn_store_load - read a few bytes, by one thread, wherever they lie.
  * @bytes  up to 16, inside one block and inside the capacity
@@ -278,7 +315,7 @@ SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint
 	struct gn_store_status status = {0, 0};
 
 	if (s->kind == GN_STORE_MEMORY)
-		memcpy(to, s->memory + offset, bytes);
+		gn__store_take(to, s->memory + offset, bytes);
 	while (s->kind == GN_STORE_QUEUES && !status.code) {
 		const struct gn_nvmeq *q = gn__store_queue(s);
 
@@ -323,7 +360,7 @@ SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint
 	struct gn_store_status status = {0, 0};
 
 	if (s->kind == GN_STORE_MEMORY)
-		memcpy(s->memory + offset, from, bytes);
+		gn__store_give(s->memory + offset, from, bytes);
 	else if (gn__store_write_hazard(s, offset / s->block_bytes, 1))
 		status.code = -GN_EBUSY;
 	while (s->kind == GN_STORE_QUEUES && !status.code) {

@@ -172,8 +172,8 @@ SIMT_FN void overwrite_own(const struct bed_view *b)
 		return;
 	}
 	b->overwritten[id]++;
-	for (uint64_t k = 0; k < page.count; k++)
-		((uint64_t *)page.data)[k] = bed_word(b->words.count + first + k, b->overwritten[id]);
+	for (uint64_t k = 0; k < page.count; k++) /* indivisible, as in write_held */
+		simt_store_relaxed_dev_u64((uint64_t *)page.data + k, bed_word(b->words.count + first + k, b->overwritten[id]));
 	gn_array_release(&b->own, self, &page);
 }
 

@@ -60,7 +60,7 @@ SIMT_FN void loop(const struct range_args *w)
 	}
 	code = gn_range_end(&r);
 	if (code)
-		*w->code = code;
+		simt_store_relaxed_dev_u32((uint32_t *)w->code, (uint32_t)code);
 }
 SIMT_KERNEL(loop, struct range_args)
 

@@ -9,11 +9,11 @@
 
 enum { PAGE = 512, WORDS = PAGE / 8, PAGES = 64 };
 
-static uint32_t waited_for; /* write-backs, one thread of the host */
+static uint32_t waited_for; /* write-backs */
 
 void gn_trace_note(const char *step)
 {
-	waited_for += !strcmp(step, "write_back");
+	simt_add_relaxed_dev_u32(&waited_for, !strcmp(step, "write_back"));
 }
 
 static struct gn_cache_stripe counts(struct cache_test *t)

@@ -84,7 +84,7 @@ static uint64_t expected(const struct change *c, uint64_t bits)
 	}
 }
 
-static uint64_t change(struct cache_test *t, const struct gn_array *array, uint32_t op, uint64_t index, uint64_t first,
+static uint64_t change_one(struct cache_test *t, const struct gn_array *array, uint32_t op, uint64_t index, uint64_t first,
 		       uint64_t second)
 {
 	struct change c = {op, index, first, second, 0xdead};
@@ -145,7 +145,7 @@ static void change_all(struct cache_test *t, enum gn_mode mode, uint64_t page)
 		struct gn_array array = make_array(t, mode, t->store, 0, PAGES * PAGE / size_of(op), size_of(op));
 
 		for (uint32_t k = 0; k < KINDS; k++)
-			assert_int_equal(change(t, &array, op, done[op][k].index, done[op][k].first, done[op][k].second),
+			assert_int_equal(change_one(t, &array, op, done[op][k].index, done[op][k].first, done[op][k].second),
 					 done[op][k].old);
 		assert_int_equal(gn_array_failure(&array, &t->error), 0);
 		gn_array_destroy(&array, t->machine);
@@ -268,7 +268,7 @@ static void refused(struct cache_test *t, const struct gn_array *array, uint32_t
 {
 	struct gn_array kept = *array;
 
-	assert_int_equal(change(t, array, op, index, 1, 2), 0);
+	assert_int_equal(change_one(t, array, op, index, 1, 2), 0);
 	assert_int_equal(gn_array_failure(&kept, &t->error), code);
 }
 

@@ -41,7 +41,7 @@ struct gn__errand {
 SIMT_FN void gn__errand_inside(struct gn__errand *e, char *page)
 {
 	if (e->doing == GN__READS)
-		gn__take_element(e->bits, page + e->at, e->size);
+		gn__load_element(e->bits, page + e->at, e->size); /* it may be changed at this moment */
 	else if (e->doing == GN__WRITES)
 		gn__store_element(page + e->at, e->bits, e->size);
 	else
