@@ -124,7 +124,7 @@ static uint32_t parse(struct step *step, const char *script)
 	const struct step *first = step;
 
 	for (; *script; step++) {
-		step->op = (uint8_t)(*script == 'e' ? OP_READ : strchr(letters, *script) - letters);
+		step->op = (uint8_t)(*script == 'e' ? (long)OP_READ : strchr(letters, *script) - letters);
 		step->word = *script == 'e';
 		step->page = (uint8_t)(script[1] - '0');
 		script += 2;
