@@ -216,7 +216,7 @@ inline unpin(p)
 /* Invariant 2 for a page that is pinned. */
 #define HOLDS(p) (valid[p] && frame_page[frame_of[p]] == p && frame_value[frame_of[p]] == latest[p])
 
-/* gn_cache_write_through: around the cache when there is no frame, with the page held. */
+/* gn__access_alone: around the cache when there is no frame, with the page held. */
 inline access_write(p)
 {
 	pin(p, 1);
@@ -243,7 +243,7 @@ inline access_read(p)
 		unpin(p)
 	:: result == 1 ->
 		DROP(p);
-		assert(stored[p] >= since) /* gn_cache_bypass_read */
+		assert(stored[p] >= since) /* gn__errand_around */
 	:: result == 2 -> assert(read_fails < READ_FAILS)
 	fi
 }
