@@ -10,7 +10,7 @@
 #ifndef GRAPNEL_TRACE_H
 #define GRAPNEL_TRACE_H
 
-#ifdef GN_TRACE_ENABLED
+#if defined(GN_TRACE_ENABLED) && !defined(__CUDA_ARCH__)
 #ifdef __cplusplus
 extern "C"
 #endif
