@@ -10,7 +10,9 @@
 #ifndef GRAPNEL_TRACE_H
 #define GRAPNEL_TRACE_H
 
-#if defined(GN_TRACE_ENABLED) && !defined(__CUDA_ARCH__)
+#include <grapnel/simt/base.h>
+
+#if defined(GN_TRACE_ENABLED) && !SIMT_ON_CUDA
 #ifdef __cplusplus
 extern "C"
 #endif

@@ -6,6 +6,10 @@
 #include <grapnel/array/auto.h>
 #include <grapnel/array/sample.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 static const uint32_t gn_auto_page_bytes[GN_AUTO_PAGE_SIZES] = {512, 1024, 2048, 4096, 16384, 65536};
 
 /* What a cache would have done with the touches of the sample; second: when the launch is repeated at once. */
@@ -113,5 +117,9 @@ double gn__auto_seconds(void);
 
 /* gn__auto_name - of a choice, such as "pages of 4 KiB". */
 const char *gn__auto_name(int choice);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

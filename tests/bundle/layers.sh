@@ -8,8 +8,8 @@ find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort 
     function layer(path) {
       sub(/^(include\/grapnel|grapnel|src)\//, "", path)
       if (path ~ /^(grapnel\.hp?p?|grapnel\.h)$/) return 9
-      if (path ~ /^(error|trace)\./) return 1
-      if (path ~ /^simt[.\/]/) return 2
+      if (path ~ /^error\./) return 1
+      if (path ~ /^(simt[.\/]|trace\.)/) return 2
       if (path ~ /^(queue\/|ring\.h|nvmeq?\.h)/) return 3
       if (path ~ /^store[.\/]/) return 4
       if (path ~ /^cache[.\/]/) return 5
