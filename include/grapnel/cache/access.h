@@ -152,6 +152,7 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 		simt_relax();
 		k->step = gn_claim_seek(c, k);
 	}
+	simt_warp_sync(mask); /* what one lane acquired, or fetched, is behind it everybody's who shares its page */
 	return (steps & (moves | 1u << GN_STEP_WAIT)) != 0;
 }
 
