@@ -69,6 +69,7 @@ cache/access.h|s/(uint32_t)simt_or_acq_rel_dev_u64(&c->sector.frame., sectors)/(
 cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader)/hit = !more \&\& simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
 cache/access.h|/gn__claim_around(const/,/^}/{s/^	gn_claim_drop(c, k);$//;s/k->status.code = -GN_ENOBUFS;/& gn_claim_drop(c, k);/;}|an access around the cache does not keep the page absent
 cache/access.h|/gn__claim_around(const/,/^}/s/^	gn_claim_drop(c, k);$/	;/|a page that found no frame stays busy
+cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->around/0/|who finds no frame in a later round keeps the page
 cache/ahead.h|s/ .. page >= end//|pages behind the last are fetched ahead
 cache/flush.h|s/(f->pinned ? seen : seen & ~GN_WORD_DIRTY)/(seen \& ~GN_WORD_DIRTY)/|a flush cleans a page that is being written
 cache/flush.h|s/f->pinned = .*/f->pinned = 0;/|a flush does not see pins

@@ -67,8 +67,11 @@ SIMT_FN struct gn_store_status gn__errand_around(struct gn__errand *e, const str
 	return gn_store_save(x->store, x->offset + e->at, &after, e->size);
 }
 
-/* No frame can be had: go around while the page is held absent, if there is something to do, then let it go. */
-SIMT_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k, struct gn__errand *around)
+/*
+ * No frame can be had: go around while the page is held absent, if there is something to do, then let it go. A
+ * function of its own, so that rounds do not save the registers that it needs.
+ */
+SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k, struct gn__errand *around)
 {
 	const struct gn__extent x = gn__extent_of(c, k->page);
 
@@ -130,6 +133,12 @@ SIMT_FN void gn__claim_begin(const struct gn_cache_view *c, uint32_t mask, int w
 		gn__read_ahead(c, mask, wants, k);
 }
 
+/* Is there something left to do for this claim? */
+SIMT_FN int gn__claim_goes_on(const struct gn_claim *k)
+{
+	return k->step == GN_STEP_NO_FRAME ? !k->around : k->step != GN_STEP_HIT && k->step != GN_STEP_ERROR;
+}
+
 /*
  * All lanes of mask move what some need; those that wait look again. Returns to all lanes 1 as long as some need another
  * round. In the end a lane's step is HIT (also if it wanted nothing), NO_FRAME (what there was to do around the cache is
@@ -153,10 +162,10 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 		k->step = gn_claim_seek(c, k);
 	}
 	simt_warp_sync(mask); /* what one lane acquired, or fetched, is behind it everybody's who shares its page */
-	return (steps & (moves | 1u << GN_STEP_WAIT)) != 0;
+	return steps & (moves | 1u << GN_STEP_WAIT) && simt_ballot(mask, gn__claim_goes_on(k));
 }
 
-SIMT_NOINLINE_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
 {
 	if (c->low_water && simt_ballot(mask, (int)k->missed))
 		gn__clean_ahead(c, mask, k);

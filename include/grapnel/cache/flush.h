@@ -151,14 +151,18 @@ SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const s
 	return 0;
 }
 
-/* Is the page of this frame one that will be evicted soon, and dirty? */
+/* Is the page of this frame one that will be evicted soon, and dirty? A look: gn__flush_try makes sure. */
 SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
 {
-	uint64_t page;
-	const uint64_t *word = frame < c->frames ? gn__word_of_frame(c, frame, &page) : 0;
-	const uint64_t seen = word ? simt_load_relaxed_dev_u64(word) : 0;
 	const uint64_t keeps = GN_WORD_BUSY | GN_WORD_PINS | (c->policy == GN_CLOCK ? GN_WORD_REF : 0);
+	uint32_t at = frame;
+	uint64_t seen;
 
+	if (frame < c->frames && c->owner)
+		at = simt_load_relaxed_dev_u32(&c->owner[frame]);
+	if (frame >= c->frames || at >= GN__OWNER_CLAIMED)
+		return 0;
+	seen = simt_load_relaxed_dev_u64(&c->word[at]);
 	return seen & GN_WORD_HELD && seen & GN_WORD_DIRTY && !(seen & keeps);
 }
 
@@ -166,7 +170,7 @@ SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
  * Keep frames clean ahead of the hand, so that misses need not write before they read: whoever has missed writes back
  * a few, now that nobody waits for him. Collective; waits for the transfers only.
  */
-SIMT_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
 {
 	struct gn__flush f = {0, 0, 0, 0};
 	int begun;
