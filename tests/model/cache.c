@@ -185,6 +185,7 @@ static const struct small small[] = {
      {"r4", "r0r1r2r3r0", 0},
      1,
      1},
+    {"direct, 2 frames: flush of a frame that its page has left", 2, 0, 2, 3, GN_FIFO, 0, 0, {"r0r1r2", "w0f0", 0}, 1, 1},
     {"direct, 1 frame: holds and writers, interrupted", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k01", "w1w0", 0}, 1, 1},
     {"sets, 1 way: two readers of two pages", 3, 1, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
     {"sets, 1 way: reader and writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},

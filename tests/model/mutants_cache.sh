@@ -39,6 +39,9 @@ cache/claim.h|/gn__take_way(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|sets
 cache/claim.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_BUSY/0/|direct: two evict one page
 cache/claim.h|/gn__take_way(const/,/^}/s/if (!(seen & GN_WORD_HELD) .*/if (0)/|sets: a page that is fetched or evicted is evicted
 cache/claim.h|/gn__take_from(const/,/^}/s/gn_word_payload(seen) != frame/0/|direct: a page is evicted from a frame that it has left
+cache/claim.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_DIRTY ? seen . GN_WORD_BUSY : //|direct: a dirty page is gone before it is written
+cache/claim.h|/gn__take_from(const/,/^}/s/: seen & GN_WORD_VERSION/: seen/|direct: a clean page stays in the frame that is taken
+cache/claim.h|/ gn__claim_give(const/,/^}/s/simt_store_[a-z]*_dev_u32(&c->owner.*/;/|direct: a frame does not know its page
 cache/claim.h|s/if (seen & GN_WORD_BUSY .. (seen & GN_WORD_PINS) == GN_WORD_PINS)/if (0)/|a busy page is pinned
 cache/claim.h|s/if (!(seen & GN_WORD_VALID) && k->intent != GN__COVER)/if (0)/|a page in parts is pinned for anybody
 cache/claim.h|/gn__claim_present(const/,/^}/s/gn__sector_dirty(/(void)(/|a slow hit for writing makes no sector dirty
@@ -72,6 +75,7 @@ cache/access.h|/gn__claim_around(const/,/^}/s/^	gn_claim_drop(c, k);$/	;/|a page
 cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->around/0/|who finds no frame in a later round keeps the page
 cache/ahead.h|s/ .. page >= end//|pages behind the last are fetched ahead
 cache/flush.h|s/(f->pinned ? seen : seen & ~GN_WORD_DIRTY)/(seen \& ~GN_WORD_DIRTY)/|a flush cleans a page that is being written
+cache/flush.h|/gn__flush_try(const/,/^}/s/gn_word_payload(seen) != f->frame/0/|direct: a flush writes a page that has left the frame
 cache/flush.h|s/f->pinned = .*/f->pinned = 0;/|a flush does not see pins
 cache/flush.h|s/else if (!f->pinned)/else/|a flush cleans the sectors of a page that is being written
 cache/flush.h|s/simt_or_acq_rel_dev_u64(f->word, GN_WORD_DIRTY);/;/|a failed flush cleans the page

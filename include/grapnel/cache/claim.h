@@ -153,31 +153,34 @@ enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED };
 /* ---- direct table: any frame will do ---- */
 
 /*
- * The page of a frame leaves it; the frame is ours. Whoever finds the page absent reads it from the store, so what
- * was written there comes before (edge R6, pairs with A4).
+ * A page that was written back leaves its frame, which is ours. Whoever finds the page absent reads it from the store,
+ * so what was written there comes before (edge R6, pairs with A4).
  */
-SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word, uint64_t seen, uint32_t frame)
+SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
 {
-	simt_store_release_dev_u64(word, seen & GN_WORD_VERSION); /* R6 */
-	simt_store_release_dev_u32(&c->owner[frame], GN__OWNER_CLAIMED); /* a flush that sees it looks no further */
+	simt_store_release_dev_u64(word, simt_load_relaxed_dev_u64(word) & GN_WORD_VERSION); /* R6 */
 	gn__count_eviction(c);
 }
 
-/* Take a frame from the page that is in it, if that page may go. */
+/*
+ * Take a frame from the page that is in it, if that page may go. One that is clean goes at once: the swap goes on with
+ * the release of whoever made it clean (R6). The frame's owner stays until the next page is there: who meets it sees by
+ * the page's word that it has left.
+ */
 SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_claim *k, uint32_t frame, uint32_t page)
 {
 	uint64_t *word = &c->word[page];
-	uint64_t seen = simt_load_acquire_dev_u64(word);
+	const uint64_t seen = simt_load_acquire_dev_u64(word);
+	const int used = seen & GN_WORD_REF && c->policy == GN_CLOCK;
+	uint64_t then = seen & GN_WORD_DIRTY ? seen | GN_WORD_BUSY : seen & GN_WORD_VERSION;
 
 	if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY || gn_word_payload(seen) != frame)
 		return GN__UNSETTLED;
 	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && k->clean_only))
 		return GN__PINNED;
-	if (seen & GN_WORD_REF && c->policy == GN_CLOCK) {
-		simt_cas_relaxed_dev_u64(word, seen, seen & ~GN_WORD_REF);
-		return GN__UNSETTLED;
-	}
-	if (simt_cas_acq_rel_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
+	if (used)
+		then = seen & ~GN_WORD_REF; /* one swap for both, since lanes side by side do both */
+	if (simt_cas_acq_rel_dev_u64(word, seen, then) != seen || used)
 		return GN__UNSETTLED;
 	k->frame = frame;
 	if (seen & GN_WORD_DIRTY) {
@@ -185,7 +188,7 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_c
 		k->victim_word = word;
 		return GN__TAKEN_DIRTY;
 	}
-	gn__detach(c, word, seen, frame);
+	gn__count_eviction(c);
 	return GN__TAKEN;
 }
 
@@ -502,7 +505,7 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, st
 		simt_and_acq_rel_dev_u64(k->victim_word, ~GN_WORD_BUSY);
 		k->clean_only = 1;
 	} else if (c->owner) {
-		gn__detach(c, k->victim_word, simt_load_relaxed_dev_u64(k->victim_word), k->frame);
+		gn__detach(c, k->victim_word);
 		return gn__claim_fetch(c, k);
 	} else {
 		k->stage = GN__WAY_WRITTEN;

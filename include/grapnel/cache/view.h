@@ -65,7 +65,7 @@ struct gn_cache_shared {
 /* A cache as kernels see it. Plain data in device memory; the same on every machine. */
 struct gn_cache_view {
 	uint64_t *word;    /* direct: [pages]; sets: [frames], a set's words side by side */
-	uint32_t *owner;   /* direct: [frames], the page in each frame, or GN__OWNER_*; else NULL */
+	uint32_t *owner;   /* direct: [frames], the page in each frame, or that left it last, or GN__OWNER_*; else NULL */
 	uint32_t *lock;    /* sets: [sets], lock in bit 0, hand above; else NULL */
 	char *frame;       /* [frames][page size] */
 	uint64_t *sector;  /* [frames], see cache/sector.h; NULL: pages are written as wholes */

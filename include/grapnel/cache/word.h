@@ -23,7 +23,8 @@
  *                      -> PARTIAL, pins 1   the loader, if it will overwrite whole sectors: nothing is fetched
  *                      -> FAILED | absent   the loader
  *   VALID              -> VALID, pins +- 1  anyone; adding a pin for writing sets DIRTY
- *   VALID, pins 0      -> VALID | BUSY      anyone who needs a frame: the evictor
+ *   VALID, pins 0      -> VALID | BUSY      anyone who needs a frame, if DIRTY: the evictor
+ *                      -> absent            the same, if clean; in a set table BUSY, for the page that takes its way
  *   VALID | DIRTY      -> VALID | BUSY      anyone who flushes; DIRTY stays if there are pins
  *   VALID | BUSY       -> absent | VALID    the evictor or flusher
  *   PARTIAL            -> PARTIAL, pins +- 1  who overwrites whole sectors, for that moment

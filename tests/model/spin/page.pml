@@ -16,8 +16,10 @@
  * A load of the word with the compare-and-swap that looks again is one step. REF, which only says whom to evict, is left
  * to chance.
  *
+ * A frame that was taken from a page keeps that page as its owner until the next one is there: owners are hints.
+ *
  * Mutants, each of which Spin must refuse: EVICT_PINNED, NO_SECOND_LOOK, SAME_VERSION, NO_WRITE_BACK, FORGET_FAILURE,
- * FLUSH_FORGETS, TWO_LOADERS, WAIT_FOR_PINNED, HIT_WHILE_BUSY.
+ * FLUSH_FORGETS, TWO_LOADERS, WAIT_FOR_PINNED, HIT_WHILE_BUSY, CLEAN_STAYS.
  */
 #ifndef THREADS
 #define THREADS 2
@@ -81,7 +83,13 @@ inline write_page(p, f)
 	fi
 }
 
-/* gn__take_frame, gn__take_from: afterwards got says if frame f is ours, moving that it may settle. */
+/* The page has no frame. */
+#define LEAVE(o) valid[o] = 0; busy[o] = 0; dirty[o] = 0; pins[o] = 0; frame_of[o] = 0
+
+/*
+ * gn__take_frame, gn__take_from: afterwards got says if frame f is ours, moving that it may settle. A clean page goes in one
+ * step, a dirty one (victim) is held while it is written.
+ */
 inline take(f)
 {
 	o = owner[f];
@@ -104,11 +112,19 @@ inline take(f)
 #else
 			:: !(!valid[o] || busy[o] || frame_of[o] != f || (dirty[o] && clean_only)) ->
 #endif
-				busy[o] = 1; got = 1
+				got = 1;
+				if
+				:: dirty[o] -> busy[o] = 1; victim = 1
+#ifdef CLEAN_STAYS
+				:: !dirty[o] -> o = 0
+#else
+				:: !dirty[o] -> LEAVE(o); o = 0
+#endif
+				fi
 			fi
 		};
 		if
-		:: got && dirty[o] ->
+		:: victim ->
 #ifdef NO_WRITE_BACK
 			ok = 1;
 #else
@@ -118,15 +134,9 @@ inline take(f)
 			ok = 1;
 #endif
 			if
-			:: !ok -> atomic { busy[o] = 0; clean_only = 1; got = 0; o = 0 }
-			:: else -> ok = 0
+			:: !ok -> atomic { busy[o] = 0; clean_only = 1; got = 0; victim = 0; o = 0 }
+			:: else -> atomic { LEAVE(o); ok = 0; victim = 0; o = 0 } /* gn__detach */
 			fi
-		:: else
-		fi;
-		if
-		:: got -> /* gn__detach */
-			atomic { valid[o] = 0; busy[o] = 0; dirty[o] = 0; pins[o] = 0; frame_of[o] = 0 };
-			atomic { owner[f] = CLAIMED; o = 0 }
 		:: else
 		fi
 	fi
@@ -321,7 +331,7 @@ proctype thread()
 {
 	byte k, p, other, result;
 	byte f, o, value, since, seen_version;
-	bit waited, moving, got, ok, clean_only;
+	bit waited, moving, got, ok, clean_only, victim;
 
 	do
 	:: k < OPS ->

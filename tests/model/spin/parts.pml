@@ -226,11 +226,9 @@ inline write_back()
 inline evict()
 {
 	if
-	:: atomic { !busy && HELD && pins == 0 -> busy = 1 };
-		if
-		:: dirty -> write_back()
-		:: else
-		fi;
+	:: atomic { !busy && HELD && !dirty && pins == 0 -> valid = 0; partial = 0; assert(STORE_HAS_ALL) }
+	:: atomic { !busy && HELD && dirty && pins == 0 -> busy = 1 };
+		write_back();
 		if
 		:: failed -> atomic { busy = 0; failed = 0 }
 		:: else -> atomic { valid = 0; partial = 0; dirty = 0; busy = 0; assert(STORE_HAS_ALL) }

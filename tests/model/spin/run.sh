@@ -76,7 +76,7 @@ page)
 	holds safety -DTHREADS=3 -DOPS=1 -DFRAMES=2
 	holds liveness -DOPS=1
 	for mutant in EVICT_PINNED NO_SECOND_LOOK SAME_VERSION NO_WRITE_BACK FORGET_FAILURE FLUSH_FORGETS TWO_LOADERS \
-		HIT_WHILE_BUSY; do
+		HIT_WHILE_BUSY CLEAN_STAYS; do
 		refused safety -D$mutant
 	done
 	refused liveness -DWAIT_FOR_PINNED -DOPS=1
