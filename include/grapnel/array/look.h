@@ -24,7 +24,7 @@ SIMT_FN struct gn__glimpse gn__look(const struct gn_array *a, uint64_t page)
 		g.seen = simt_global_load_acquire_dev_u64(g.word);
 		g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
 	} else {
-		struct gn_place place = gn__find_in_set(a->cache, page);
+		struct gn_place place = gn__find_in_set(a->cache, page, 1);
 
 		g.word = place.word;
 		g.seen = place.word ? place.seen : 0;

@@ -68,13 +68,15 @@ SIMT_FN struct gn_store_status gn__errand_around(struct gn__errand *e, const str
 }
 
 /*
- * No frame can be had: go around while the page is held absent, if there is something to do, then let it go. A
- * function of its own, so that rounds do not save the registers that it needs.
+ * No frame can be had: go around while the page is held absent, if there is something to do, then let it go. The fence
+ * makes the claim an acquire: the store has what was in frames before (R6), also for lanes that read it behind this one.
+ * A function of its own, so that rounds do not save the registers that it needs.
  */
 SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k, struct gn__errand *around)
 {
 	const struct gn__extent x = gn__extent_of(c, k->page);
 
+	simt_fence_acq_rel_dev();
 	k->status.code = -GN_ENOBUFS;
 	if (around) {
 		k->status = gn__errand_around(around, &x);
@@ -87,11 +89,17 @@ SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_
 /*
  * Move the bytes that some lanes need: first victims are written back, in later rounds pages are fetched and published.
  * Collective; writes is the same for all.
+ *
+ * Any lane moves bytes for any other, so they meet before the fence: it is behind the swaps of all. It orders these
+ * before new bytes of the frames (R5), and makes them acquires of what was released into the words: by the unpins of
+ * those who used the frames, and by those who left a page to the store (R6).
  */
 SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, int writes)
 {
 	struct gn__move m = gn__move_none(writes);
 
+	simt_warp_sync(mask);
+	simt_fence_acq_rel_dev(); /* R5 */
 	if (writes && k->step == GN_STEP_WRITE_BACK)
 		m = gn__move_of(c, k->victim, k->frame, gn__sector_dirty_of(c, k->frame), 1);
 	else if (!writes && k->step == GN_STEP_FETCH)

@@ -13,6 +13,10 @@
  *          -> NO_FRAME                every frame is pinned; gn_claim_drop when done
  *          -> ERROR                   claim.status says what
  *
+ * The words that a claim looks at and swaps tell it what to do, relaxed. What they order, for FETCH, FILL, WRITE_BACK
+ * and NO_FRAME, is ordered by a fence that the caller passes before he moves a byte: one for all claims of a warp
+ * (docs/memory-model.md, "One fence for the claims of a warp").
+ *
  * Nobody waits while others could need what he holds: a loader holds its page's BUSY and searches frames by
  * trying; the lock of a set is held for a look at its words only, or by an access that goes around the cache. And
  * nobody waits in here: lanes of one warp that want different pages can need each other's, and a lane that is done
@@ -113,30 +117,34 @@ SIMT_FN enum gn_step gn__claim_error(struct gn_claim *k, int code, uint32_t devi
 	return GN_STEP_ERROR;
 }
 
-/* The frame is the page's: everybody may see it, in the state of these flags (edge R4). */
+/*
+ * The frame is the page's: everybody may see it, in the state of these flags (edge R4). Called behind a fence since the
+ * frame was taken: who had it before is done with its sector word.
+ */
 SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn_claim *k, uint64_t flags)
 {
 	uint64_t made = k->made;
 
+	gn__sector_reset(c, k->frame, k->touches);
 	if (c->owner) {
 		made = gn_word_next_version(made) | k->frame;
-		simt_store_release_dev_u32(&c->owner[k->frame], (uint32_t)k->page);
+		simt_store_relaxed_dev_u32(&c->owner[k->frame], (uint32_t)k->page); /* R4 releases it too */
 	}
 	simt_store_release_dev_u64(k->word, flags | k->grant | made); /* R4 */
 }
 
 /*
- * Readers that looked before the page went must notice, so the change of the word is ordered before the new bytes
- * of the frame (edge R5, pairs with A5: the reader's acquire of the data).
+ * The frame is ours. Readers that looked before its page went must notice, so the change of the word is ordered before
+ * the new bytes by a fence (edge R5, pairs with A5: the reader's acquire of the data): that of gn__claim_move, or the
+ * one here if nothing is fetched.
  */
 SIMT_FN enum gn_step gn__claim_fetch(const struct gn_cache_view *c, struct gn_claim *k)
 {
-	simt_fence_acq_rel_dev();
 	GN_TRACE(frame);
-	gn__sector_reset(c, k->frame, k->touches);
 	k->missed = 1;
 	if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)
 		return GN_STEP_FETCH;
+	simt_fence_acq_rel_dev(); /* R5 */
 	k->partial = k->intent == GN__COVER;
 	gn__claim_give(c, k, k->partial ? GN_WORD_PARTIAL : GN_WORD_VALID);
 	return GN_STEP_HIT;
@@ -170,7 +178,7 @@ SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
 SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_claim *k, uint32_t frame, uint32_t page)
 {
 	uint64_t *word = &c->word[page];
-	const uint64_t seen = simt_load_acquire_dev_u64(word);
+	const uint64_t seen = simt_global_load_relaxed_dev_u64(word);
 	const int used = seen & GN_WORD_REF && c->policy == GN_CLOCK;
 	uint64_t then = seen & GN_WORD_DIRTY ? seen | GN_WORD_BUSY : seen & GN_WORD_VERSION;
 
@@ -180,7 +188,7 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_c
 		return GN__PINNED;
 	if (used)
 		then = seen & ~GN_WORD_REF; /* one swap for both, since lanes side by side do both */
-	if (simt_cas_acq_rel_dev_u64(word, seen, then) != seen || used)
+	if (simt_global_cas_fenced_dev_u64(word, seen, then) != seen || used)
 		return GN__UNSETTLED;
 	k->frame = frame;
 	if (seen & GN_WORD_DIRTY) {
@@ -194,13 +202,13 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_c
 
 SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, struct gn_claim *k, uint32_t frame)
 {
-	uint32_t owner = simt_load_acquire_dev_u32(&c->owner[frame]);
+	const uint32_t owner = simt_load_relaxed_dev_u32(&c->owner[frame]); /* a hint: the words decide */
 
 	if (owner == GN__OWNER_CLAIMED)
 		return GN__UNSETTLED;
 	if (owner != GN__OWNER_FREE)
 		return gn__take_from(c, k, frame, owner);
-	if (simt_cas_acq_rel_dev_u32(&c->owner[frame], GN__OWNER_FREE, GN__OWNER_CLAIMED) != GN__OWNER_FREE)
+	if (simt_global_cas_fenced_dev_u32(&c->owner[frame], GN__OWNER_FREE, GN__OWNER_CLAIMED) != GN__OWNER_FREE)
 		return GN__UNSETTLED;
 	k->frame = frame;
 	return GN__TAKEN;
@@ -244,7 +252,7 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
 	k->made = place->seen & GN_WORD_VERSION;
-	if (simt_cas_acq_rel_dev_u64(place->word, place->seen, GN_WORD_BUSY | k->made) != place->seen)
+	if (simt_global_cas_fenced_dev_u64(place->word, place->seen, GN_WORD_BUSY | k->made) != place->seen)
 		return GN__STEP_AGAIN;
 	GN_TRACE(claim);
 	k->word = place->word;
@@ -259,7 +267,7 @@ SIMT_FN int gn__lock_set(const struct gn_cache_view *c, uint32_t set, uint32_t *
 	uint32_t seen = simt_load_relaxed_dev_u32(&c->lock[set]);
 
 	*hand = seen >> 1;
-	return !(seen & 1) && simt_cas_acq_rel_dev_u32(&c->lock[set], seen, seen | 1) == seen;
+	return !(seen & 1) && simt_global_cas_acquire_dev_u32(&c->lock[set], seen, seen | 1) == seen;
 }
 
 SIMT_FN void gn__unlock_set(const struct gn_cache_view *c, uint32_t set, uint32_t hand)
@@ -285,7 +293,7 @@ SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k,
 SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t frame)
 {
 	uint64_t *word = &c->word[frame];
-	uint64_t seen = simt_load_acquire_dev_u64(word);
+	const uint64_t seen = simt_global_load_relaxed_dev_u64(word);
 	int is_free = !(seen & GN_WORD_USED) || (seen & GN_WORD_FAILED);
 
 	if (!is_free) {
@@ -300,13 +308,13 @@ SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_cl
 	}
 	k->frame = frame;
 	if (is_free || !(seen & GN_WORD_DIRTY)) {
-		if (simt_cas_acq_rel_dev_u64(word, seen, gn__retagged(c, k, word, seen)) != seen)
+		if (simt_global_cas_fenced_dev_u64(word, seen, gn__retagged(c, k, word, seen)) != seen)
 			return GN__UNSETTLED;
 		if (!is_free)
 			gn__count_eviction(c);
 		return GN__TAKEN;
 	}
-	if (simt_cas_acq_rel_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
+	if (simt_global_cas_fenced_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
 		return GN__UNSETTLED;
 	k->victim = gn__page_of(c, set, gn_word_payload(seen));
 	k->victim_word = word;
@@ -364,7 +372,7 @@ SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_c
 
 	if (!gn__lock_set(c, set, &hand))
 		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
-	if (gn__find_in_set(c, k->page).word) { /* somebody was faster */
+	if (gn__find_in_set(c, k->page, 0).word) { /* somebody was faster */
 		gn__unlock_set(c, set, hand);
 		return GN__STEP_AGAIN;
 	}
@@ -394,7 +402,7 @@ SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct
 	if (!gn__lock_set(c, set, &hand))
 		return GN_STEP_WAIT;
 	k->stage = GN__LOOKING;
-	found = gn__find_in_set(c, k->page).word != 0;
+	found = gn__find_in_set(c, k->page, 0).word != 0;
 	gn__count_eviction(c);
 	simt_store_release_dev_u64(k->victim_word, found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
 	gn__unlock_set(c, set, hand);
@@ -404,10 +412,12 @@ SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct
 /* A page whose last fetch failed still has its way: try again in it. */
 SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
-	uint64_t busy = gn__retagged(c, k, place->word, place->seen);
+	const uint64_t busy = gn__retagged(c, k, place->word, place->seen);
 
 	k->frame = place->frame;
-	return simt_cas_acq_rel_dev_u64(place->word, place->seen, busy) == place->seen ? gn__claim_fetch(c, k) : GN__STEP_AGAIN;
+	if (simt_global_cas_fenced_dev_u64(place->word, place->seen, busy) != place->seen)
+		return GN__STEP_AGAIN;
+	return gn__claim_fetch(c, k);
 }
 
 /* ---- both ---- */
@@ -427,7 +437,7 @@ SIMT_FN enum gn_step gn__claim_fill(const struct gn_cache_view *c, struct gn_cla
 	/* Who has it pinned is overwriting sectors, and will be done in a moment. */
 	if (place->seen & GN_WORD_PINS)
 		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
-	if (simt_cas_acq_rel_dev_u64(place->word, place->seen, place->seen | GN_WORD_BUSY) != place->seen)
+	if (simt_global_cas_fenced_dev_u64(place->word, place->seen, place->seen | GN_WORD_BUSY) != place->seen)
 		return GN__STEP_AGAIN;
 	k->word = place->word;
 	k->frame = place->frame;
@@ -451,7 +461,7 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 	if (!(seen & GN_WORD_VALID) && k->intent != GN__COVER)
 		return gn__claim_fill(c, k, place);
 	pinned = (seen | (k->grant & ~GN_WORD_PINS)) + GN_WORD_PIN;
-	if (simt_cas_acq_rel_dev_u64(place->word, seen, pinned) != seen)
+	if (simt_global_cas_acquire_dev_u64(place->word, seen, pinned) != seen)
 		return GN__STEP_AGAIN;
 	k->word = place->word;
 	k->frame = place->frame;

@@ -79,11 +79,11 @@ SIMT_FN int gn__word_has_tag(uint64_t word, uint32_t tag)
 }
 
 /* The word of one way, if it stands for the page. */
-SIMT_FN struct gn_place gn__find_in_way(const struct gn_cache_view *c, uint32_t frame, uint32_t tag)
+SIMT_FN struct gn_place gn__find_in_way(const struct gn_cache_view *c, uint32_t frame, uint32_t tag, int acquire)
 {
 	struct gn_place place = {&c->word[frame], 0, frame};
 
-	place.seen = simt_global_load_acquire_dev_u64(place.word);
+	place.seen = acquire ? simt_global_load_acquire_dev_u64(place.word) : simt_global_load_relaxed_dev_u64(place.word);
 	if (!gn__word_has_tag(place.seen, tag))
 		place.word = 0;
 	return place;
@@ -97,14 +97,15 @@ SIMT_NOINLINE_FN struct gn_place gn__find_elsewhere(const struct gn_cache_view *
 
 	for (uint32_t way = 0; way < c->ways && !place.word; way++)
 		if (gn__word_has_tag(simt_load_relaxed_dev_u64(&c->word[first + way]), tag))
-			place = gn__find_in_way(c, first + way, tag);
+			place = gn__find_in_way(c, first + way, tag, 1);
 	return place;
 }
 
-SIMT_FN struct gn_place gn__find_in_set(const struct gn_cache_view *c, uint64_t page)
+/* With acquire the word is edge A4; a claim that goes on by a compare-and-swap need not. */
+SIMT_FN struct gn_place gn__find_in_set(const struct gn_cache_view *c, uint64_t page, int acquire)
 {
 	const uint32_t set = gn__set_of(c, page), tag = gn__tag_of(c, page);
-	const struct gn_place place = gn__find_in_way(c, set * c->ways + gn__preferred_way(c, tag), tag);
+	const struct gn_place place = gn__find_in_way(c, set * c->ways + gn__preferred_way(c, tag), tag, acquire);
 
 	return simt_likely(place.word != 0) ? place : SIMT_COLD(gn__find_elsewhere)(c, set, tag);
 }
@@ -112,17 +113,17 @@ SIMT_FN struct gn_place gn__find_in_set(const struct gn_cache_view *c, uint64_t 
 /*
  * gn_table_find - look a page up.
  * Returns its place; place.word is NULL when no word stands for the page (set table), and place.seen has no flag
- * of GN_WORD_USED when the page is absent (direct table). The word was loaded with acquire (edge A4): if it says
- * VALID, the frame's bytes are those of the page or newer.
+ * of GN_WORD_USED when the page is absent (direct table). Relaxed: it says what to try next, by a compare-and-swap; who
+ * reads the frame on the strength of a look alone takes gn__look.
  */
 SIMT_FN struct gn_place gn_table_find(const struct gn_cache_view *c, uint64_t page)
 {
 	struct gn_place place;
 
 	if (!c->owner)
-		return gn__find_in_set(c, page);
+		return gn__find_in_set(c, page, 0);
 	place.word = &c->word[page];
-	place.seen = simt_load_acquire_dev_u64(place.word);
+	place.seen = simt_global_load_relaxed_dev_u64(place.word);
 	place.frame = gn_word_payload(place.seen);
 	return place;
 }

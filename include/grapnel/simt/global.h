@@ -3,7 +3,10 @@
  * simt/global.h - accesses to memory that is known to be no thread's own and no block's.
  *
  * On cuda a pointer may lead to shared or local memory, and the machine asks at every access. Pages and the words that
- * say where they are never lie there. The same promises of order as in simt/atomic.h.
+ * say where they are never lie there. The same promises of order as in simt/atomic.h, and one more:
+ *
+ *   fenced   relaxed, by a thread that passes a fence before it relies on what it found: an acquire from there on, and
+ *            one fence for many. The thread sanitizer does not understand fences: for it an acquire at once
  */
 #ifndef GRAPNEL_SIMT_GLOBAL_H
 #define GRAPNEL_SIMT_GLOBAL_H
@@ -45,6 +48,21 @@ SIMT_FN uint64_t simt_global_load_relaxed_dev_u64(const uint64_t *p)
 #endif
 }
 
+SIMT_FN uint32_t simt_global_cas_acquire_dev_u32(uint32_t *p, uint32_t expected, uint32_t desired)
+{
+#if SIMT_ON_CUDA
+	uint32_t old;
+
+	asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], %2, %3;"
+		     : "=r"(old) : "l"(p), "r"(expected), "r"(desired) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	__atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+	return expected;
+#endif
+}
+
 SIMT_FN uint64_t simt_global_cas_acquire_dev_u64(uint64_t *p, uint64_t expected, uint64_t desired)
 {
 #if SIMT_ON_CUDA
@@ -55,6 +73,36 @@ SIMT_FN uint64_t simt_global_cas_acquire_dev_u64(uint64_t *p, uint64_t expected,
 	return old;
 #else
 	return simt_cas_acquire_dev_u64(p, expected, desired);
+#endif
+}
+
+SIMT_FN uint32_t simt_global_cas_fenced_dev_u32(uint32_t *p, uint32_t expected, uint32_t desired)
+{
+#if SIMT_ON_CUDA
+	uint32_t old;
+
+	asm volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
+		     : "=r"(old) : "l"(p), "r"(expected), "r"(desired) : "memory");
+	return old;
+#elif defined(__SANITIZE_THREAD__)
+	return simt_global_cas_acquire_dev_u32(p, expected, desired);
+#else
+	return simt_cas_relaxed_dev_u32(p, expected, desired);
+#endif
+}
+
+SIMT_FN uint64_t simt_global_cas_fenced_dev_u64(uint64_t *p, uint64_t expected, uint64_t desired)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
+		     : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");
+	return old;
+#elif defined(__SANITIZE_THREAD__)
+	return simt_cas_acquire_dev_u64(p, expected, desired);
+#else
+	return simt_cas_relaxed_dev_u64(p, expected, desired);
 #endif
 }
 

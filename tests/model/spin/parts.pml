@@ -58,12 +58,12 @@ inline claim_to_cover(s)
 inline claim_to_fetch(s, writes)
 {
 	assert(STORE_HAS_ALL);
+	in_frame[0] = stored[0];
+	in_frame[1] = stored[1];
 	atomic {
 		is_valid[0] = 0; is_valid[1] = 0;
 		is_dirty[0] = writes && s == 0; is_dirty[1] = writes && s == 1
 	};
-	in_frame[0] = stored[0];
-	in_frame[1] = stored[1];
 	atomic { valid = 1; dirty = writes; pins = 1; busy = 0; was_partial = 0; got = 1 }
 }
 
