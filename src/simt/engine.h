@@ -45,6 +45,7 @@ struct simt__fiber {
 	struct simt__fiber *next_waiting;    /* at the block's barrier */
 	struct simt__fiber *older;           /* the worker's one made before */
 	uint64_t result;                     /* of the collective it waited in */
+	const void *read[4];                 /* words whose acquire is its next fence; for the thread sanitizer */
 	uint8_t in_ring;
 	uint8_t at_point, pass; /* checking schedules: see check.h */
 	uint32_t slot;          /* its index among the candidates; SIMT__NO_SLOT if it cannot go on */

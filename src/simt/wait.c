@@ -41,6 +41,34 @@ uint64_t simt__clock_ns(void)
 	return simt__system_ns();
 }
 
+void simt__read_before_fence(const void *word)
+{
+	struct simt__fiber *f = simt__fiber_self();
+
+	if (!f) {
+		SIMT__ACQUIRE((void *)(uintptr_t)word);
+		return;
+	}
+	/* One that has waited behind three others is taken on trust. */
+	if (f->read[3])
+		SIMT__ACQUIRE((void *)(uintptr_t)f->read[3]);
+	f->read[3] = f->read[2];
+	f->read[2] = f->read[1];
+	f->read[1] = f->read[0];
+	f->read[0] = word;
+}
+
+void simt__fence_passed(void)
+{
+	struct simt__fiber *f = simt__fiber_self();
+
+	for (int k = 0; f && k < 4; k++) {
+		if (f->read[k])
+			SIMT__ACQUIRE((void *)(uintptr_t)f->read[k]);
+		f->read[k] = NULL;
+	}
+}
+
 /*
  * Readers that validate afterwards may race with this copy by design. The thread sanitizer must not see it:
  * this file is not instrumented, and memcpy, which would be, is not called.

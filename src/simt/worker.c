@@ -229,6 +229,7 @@ static struct simt__fiber *fiber_new(struct simt__worker *w)
 	f->worker = w;
 	f->warp = NULL;
 	f->in_ring = 0;
+	f->read[0] = f->read[1] = f->read[2] = f->read[3] = NULL;
 	f->slot = SIMT__NO_SLOT;
 	f->lane.warp_width = w->warp_width;
 	f->lane.processor = w->processor;

@@ -18,6 +18,21 @@
 
 #include <grapnel/simt/base.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The thread sanitizer does not understand fences. Programs compiled for it say which word a relaxed access has read
+ * whose acquire is a fence, and when this thread passes one.
+ */
+void simt__read_before_fence(const void *word);
+void simt__fence_passed(void);
+
+#ifdef __cplusplus
+}
+#endif
+
 /* Loads. */
 SIMT_FN uint8_t simt_load_relaxed_dev_u8(const uint8_t *p)
 {
@@ -521,6 +536,9 @@ SIMT_FN void simt_fence_acq_rel_dev(void)
 #pragma GCC diagnostic ignored "-Wtsan"
 	__atomic_thread_fence(__ATOMIC_ACQ_REL);
 #pragma GCC diagnostic pop
+#ifdef __SANITIZE_THREAD__
+	simt__fence_passed();
+#endif
 #endif
 }
 

@@ -6,7 +6,7 @@
  * say where they are never lie there. The same promises of order as in simt/atomic.h, and one more:
  *
  *   fenced   relaxed, by a thread that passes a fence before it relies on what it found: an acquire from there on, and
- *            one fence for many. The thread sanitizer does not understand fences: for it an acquire at once
+ *            one fence for many
  */
 #ifndef GRAPNEL_SIMT_GLOBAL_H
 #define GRAPNEL_SIMT_GLOBAL_H
@@ -84,10 +84,14 @@ SIMT_FN uint32_t simt_global_cas_fenced_dev_u32(uint32_t *p, uint32_t expected, 
 	asm volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
 		     : "=r"(old) : "l"(p), "r"(expected), "r"(desired) : "memory");
 	return old;
-#elif defined(__SANITIZE_THREAD__)
-	return simt_global_cas_acquire_dev_u32(p, expected, desired);
 #else
-	return simt_cas_relaxed_dev_u32(p, expected, desired);
+	const uint32_t old = simt_cas_relaxed_dev_u32(p, expected, desired);
+
+#ifdef __SANITIZE_THREAD__
+	if (old == expected)
+		simt__read_before_fence(p);
+#endif
+	return old;
 #endif
 }
 
@@ -99,10 +103,14 @@ SIMT_FN uint64_t simt_global_cas_fenced_dev_u64(uint64_t *p, uint64_t expected, 
 	asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
 		     : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");
 	return old;
-#elif defined(__SANITIZE_THREAD__)
-	return simt_cas_acquire_dev_u64(p, expected, desired);
 #else
-	return simt_cas_relaxed_dev_u64(p, expected, desired);
+	const uint64_t old = simt_cas_relaxed_dev_u64(p, expected, desired);
+
+#ifdef __SANITIZE_THREAD__
+	if (old == expected)
+		simt__read_before_fence(p);
+#endif
+	return old;
 #endif
 }
 
