@@ -113,6 +113,28 @@ int gn__auto_measure(struct simt_machine *machine, struct gn_store *store, const
 /* gn__auto_can_page - whether a cache of such pages can be. */
 int gn__auto_can_page(const struct gn_store *store, const struct gn_auto_config *config, unsigned p);
 
+/* gn__auto_take - make a choice's cache and array, in the place of those there are; what is dirty is lost. */
+int gn__auto_take(struct gn_auto *x, int choice, struct gn_error *error);
+
+/* gn__auto_switch - flush, then take another choice. Returns 1, or a code: then the choice before is kept. */
+int gn__auto_switch(struct gn_auto *x, int choice, struct gn_error *error);
+
+/* gn__auto_make_sample - memory for it. Returns 0, -GN_EINVAL (config.touches), -GN_ENOMEM; forget in any case. */
+int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error);
+void gn__auto_forget_sample(struct gn_auto *x);
+
+/* gn__auto_look - the next launch is looked at. Returns 0 or what the machine fails with. */
+int gn__auto_look(struct gn_auto *x, struct gn_error *error);
+
+/* gn__auto_see - what the launch that was looked at left. Returns 0, -GN_ENOMEM or what the machine fails with. */
+int gn__auto_see(struct gn_auto *x, struct gn_auto_study *out);
+
+/* gn__auto_decide - after a launch that was looked at: *choice for the next. Returns as gn__auto_see. */
+int gn__auto_decide(struct gn_auto *x, int *choice);
+
+/* gn__auto_weigh - after a launch that was only timed. Returns the choice for the next. */
+int gn__auto_weigh(struct gn_auto *x, double seconds);
+
 double gn__auto_seconds(void);
 
 /* gn__auto_name - of a choice, such as "pages of 4 KiB". */
