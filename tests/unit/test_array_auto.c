@@ -1,228 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The object that chooses a mode: what a launch leaves in the sample, what is made of it, and that nothing that is read or
+ * The object that chooses a mode: what a launch leaves in the sample, what is chosen, and that nothing that is read or
  * written suffers, whatever is chosen.
  */
-#include "test_cache_support.h"
-
-#include <array/auto.h>
-
-enum { PAGE = 4096, COUNT = 1 << 19 /* words of 8 bytes: 4 MiB, 64 regions */, CACHE = 1 << 20 };
-
-/* ---- the modelled cache against a list that is searched ---- */
-
-struct list {
-	uint64_t page[64];
-	int dirty[64];
-	unsigned used;
-};
-
-/* Returns 1 on a miss; *written: a dirty page went. The newest is last. */
-static int list_use(struct list *l, unsigned capacity, uint64_t page, int write, int *written)
-{
-	unsigned k = 0;
-	int dirty = write, missed;
-
-	while (k < l->used && l->page[k] != page)
-		k++;
-	missed = k == l->used;
-	*written = 0;
-	if (!missed)
-		dirty |= l->dirty[k];
-	else if (l->used < capacity)
-		k = l->used++;
-	else
-		*written = l->dirty[k = 0];
-	for (; k + 1 < l->used; k++) {
-		l->page[k] = l->page[k + 1];
-		l->dirty[k] = l->dirty[k + 1];
-	}
-	l->page[k] = page;
-	l->dirty[k] = dirty;
-	return missed;
-}
-
-static uint64_t touch_of(uint64_t line, unsigned sectors, unsigned lanes, int write)
-{
-	return line << GN_TOUCH_LINE_SHIFT | GN_TOUCH_VALID | (write ? GN_TOUCH_WRITE : 0) |
-	       (uint64_t)sectors << GN_TOUCH_SECTOR_SHIFT | (lanes - 1);
-}
-
-static void the_modelled_cache_is_lru(void **state)
-{
-	enum { TOUCHES = 4000 };
-	uint64_t *touch = (uint64_t *)malloc(TOUCHES * sizeof *touch);
-	uint64_t draw = 7;
-
-	(void)state;
-	assert_non_null(touch);
-	for (unsigned k = 0; k < TOUCHES; k++) {
-		draw = draw * 6364136223846793005u + 1442695040888963407u;
-		touch[k] = touch_of((draw >> 33) % (draw & 1u << 20 ? 200 : 2000), 1, 1 + k % 2, draw >> 60 == 3);
-	}
-	for (unsigned capacity = 1; capacity <= 64; capacity *= 4) {
-		double fetched[2] = {0, 0}, alone[2] = {0, 0}, writes = 0;
-		struct gn_auto_paged out;
-		struct list l;
-
-		memset(&l, 0, sizeof l);
-		for (unsigned k = 0; k < 2 * TOUCHES; k++) {
-			const uint64_t t = touch[k % TOUCHES];
-			int written;
-
-			if (!list_use(&l, capacity, t >> GN_TOUCH_LINE_SHIFT >> 2, (t & GN_TOUCH_WRITE) != 0, &written))
-				continue;
-			fetched[k / TOUCHES]++;
-			alone[k / TOUCHES] += k % 2 ? 0.5 : 1;
-			writes += k >= TOUCHES ? written : 0;
-		}
-		assert_int_equal(gn__auto_replay(touch, TOUCHES, 9, capacity, &out), 0);
-		assert_true(out.first == fetched[0] && out.second == fetched[1]);
-		assert_true(out.first_alone == alone[0] && out.second_alone == alone[1]);
-		assert_true(out.written == writes);
-	}
-	free(touch);
-}
-
-/* ---- what is made of a log ---- */
-
-enum { REGION_LINES = 512 };
-
-static struct gn_auto_study study_of(uint64_t *touch, uint64_t count, uint64_t accesses, uint64_t bytes)
-{
-	struct gn_auto_study_input in;
-	struct gn_auto_study out;
-
-	memset(&in, 0, sizeof in);
-	in.touch = touch;
-	in.count = in.noted = count;
-	in.accesses = accesses;
-	in.keep = UINT32_MAX;
-	in.element_bytes = 4;
-	in.bytes = bytes;
-	in.cache_bytes = bytes / 8;
-	in.near_bytes = 1 << 14;
-	in.reach_bytes = 1ull << 40;
-	assert_int_equal(gn__auto_study(&in, &out), 0);
-	return out;
-}
-
-/* Rates of a GPU behind PCIe: loads 0.7 G/s near and 43 M/s far, 51 GB/s; 12 M pages of 4 KiB a second. */
-static struct gn_auto_rates gpu_rates(void)
-{
-	struct gn_auto_rates r;
-
-	memset(&r, 0, sizeof r);
-	r.measured = 1;
-	r.line = 1.0e-9;
-	r.sector = 0.375e-9;
-	r.again = 0.1e-9;
-	r.lost = 22e-9;
-	r.hit = 0.04e-9;
-	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++) {
-		r.together[p] = gn_auto_page_bytes[p] / 51e9;
-		r.together[p] = r.together[p] > 30e-9 ? r.together[p] : 30e-9;
-		r.alone[p] = 2 * r.together[p];
-	}
-	return r;
-}
-
-static struct gn_auto_forecast forecast_of(const struct gn_auto_study *s)
-{
-	static const double same[GN_AUTO_PAGE_SIZES] = {1, 1, 1, 1, 1, 1};
-	const struct gn_auto_rates rates = gpu_rates();
-	struct gn_auto_forecast f;
-	struct gn_auto_config c;
-
-	memset(&c, 0, sizeof c);
-	gn__auto_forecast(s, &rates, &c, 1, same, &f);
-	return f;
-}
-
-/* Whole lines, one after the other, over eight times the cache. */
-static void a_stream_is_read_directly(void **state)
-{
-	enum { LINES = 64 * REGION_LINES };
-	uint64_t *touch = (uint64_t *)malloc(LINES * sizeof *touch);
-	struct gn_auto_forecast f;
-	struct gn_auto_study s;
-
-	(void)state;
-	assert_non_null(touch);
-	for (uint64_t k = 0; k < LINES; k++)
-		touch[k] = touch_of(k, 15, 32, 0);
-	s = study_of(touch, LINES, LINES * 32, LINES * 128);
-	assert_int_equal(s.touches, LINES);
-	assert_int_equal(s.regions, 64);
-	assert_true(s.share == 1 && s.covered == 1 && s.line_use == 1);
-	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++) {
-		assert_true(s.paged[p].used == 1);
-		assert_true(s.paged[p].first == LINES * 128.0 / gn_auto_page_bytes[p]); /* each page once a launch */
-		assert_true(s.paged[p].second == s.paged[p].first);
-	}
-	f = forecast_of(&s);
-	assert_int_equal(f.best, GN_AUTO_DIRECT);
-	/* 4 MiB at 51 GB/s */
-	assert_true(f.seconds[GN_AUTO_DIRECT] > 0.9 * 82e-6 && f.seconds[GN_AUTO_DIRECT] < 1.1 * 82e-6);
-	free(touch);
-}
-
-static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **state)
-{
-	enum { TOUCHES = 20000 };
-	const uint64_t lines = 1024 * REGION_LINES; /* 64 MiB */
-	uint64_t *touch = (uint64_t *)malloc(TOUCHES * sizeof *touch), draw = 1;
-	struct gn_auto_forecast f;
-	struct gn_auto_study s;
-
-	(void)state;
-	assert_non_null(touch);
-	for (unsigned hot = 0; hot < 2; hot++) {
-		for (uint64_t k = 0; k < TOUCHES; k++) {
-			draw = draw * 6364136223846793005u + 1442695040888963407u;
-			touch[k] = touch_of((draw >> 30) % (hot ? lines / 64 : lines), 1, 1, 0);
-		}
-		s = study_of(touch, TOUCHES, TOUCHES, lines * 128);
-		f = forecast_of(&s);
-		assert_int_equal(f.class_seen, hot ? GN_CLASS_LOCAL : GN_CLASS_INSENSITIVE);
-		if (hot)
-			assert_int_not_equal(f.best, GN_AUTO_DIRECT);
-		else
-			assert_int_equal(f.best, GN_AUTO_DIRECT);
-		if (hot) /* the second launch finds everything */
-			assert_true(s.paged[3].second == 0 && s.paged[3].first > 0);
-	}
-	free(touch);
-}
-
-/* Half of the log is of regions that fell out. */
-static void a_log_is_sifted_by_the_last_bound(void **state)
-{
-	struct gn_auto_study_input in;
-	struct gn_auto_study out;
-	uint64_t touch[256], kept = 0;
-
-	(void)state;
-	memset(&in, 0, sizeof in);
-	for (uint64_t k = 0; k < 256; k++) {
-		touch[k] = touch_of(k * REGION_LINES, 1, 1, k % 2);
-		kept += gn_sample_hash(k) < UINT32_MAX / 2;
-	}
-	in.touch = touch;
-	in.count = 256;
-	in.noted = 512; /* ran full */
-	in.accesses = 512;
-	in.keep = UINT32_MAX / 2;
-	in.element_bytes = 4;
-	in.bytes = 256 << GN_SAMPLE_REGION_LOG2;
-	in.cache_bytes = in.near_bytes = in.reach_bytes = 1 << 20;
-	assert_int_equal(gn__auto_study(&in, &out), 0);
-	assert_true(kept > 90 && kept < 166); /* it is a hash */
-	assert_int_equal(out.touches, kept);
-	assert_int_equal(out.regions_kept, kept);
-	assert_int_equal(out.regions, 256);
-	assert_true(out.covered > 0.49 && out.covered < 0.51);
-}
+#include "test_array_auto_support.h"
 
 /* ---- what a launch leaves ---- */
 
@@ -275,23 +56,6 @@ SIMT_FN void use(const struct use_args *a)
 }
 SIMT_KERNEL(use, struct use_args)
 
-static struct gn_auto *open_choice(struct cache_test *t, uint64_t offset, uint64_t count, const struct gn_auto_rates *rates)
-{
-	struct gn_auto_rates copy = *rates;
-	struct gn_auto *choice = NULL;
-	struct gn_auto_config c;
-
-	memset(&c, 0, sizeof c);
-	c.cache_bytes = CACHE;
-	c.offset = offset;
-	c.count = count;
-	c.element_bytes = 8;
-	c.rates = &copy;
-	if (gn_auto_open(&choice, t->machine, t->store, &c, &t->error))
-		fail_msg("%s", t->error.text);
-	return choice;
-}
-
 static void launch_use(struct cache_test *t, struct use_args *a, uint32_t threads)
 {
 	struct simt_grid grid = {4, threads, 0};
@@ -302,18 +66,6 @@ static void launch_use(struct cache_test *t, struct use_args *a, uint32_t thread
 	if (simt_wait(t->machine))
 		fail_msg("%s", simt_message(t->machine));
 	assert_int_equal(wrong, 0);
-}
-
-static void open_wide(struct cache_test *t, unsigned threads, unsigned width, const char *uri)
-{
-	close_store(t);
-	simt_free(t->machine, t->held);
-	simt_close(t->machine);
-	t->machine = open_machine(threads, width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
-	if (gn_store_open(&t->store, t->machine, uri, NULL, &t->error))
-		fail_msg("%s", t->error.text);
-	fill_store(t, t->store);
 }
 
 /* Sixteen lanes of 8 bytes share a line: one touch of all its sectors. */
@@ -541,10 +293,6 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-	    CASE(the_modelled_cache_is_lru),
-	    CASE(a_stream_is_read_directly),
-	    CASE(scattered_words_are_read_directly_and_a_hot_set_is_cached),
-	    CASE(a_log_is_sifted_by_the_last_bound),
 	    CASE(lanes_that_share_a_line_leave_one_touch),
 	    CASE(every_launch_reads_what_is_there),
 	    CASE(the_first_look_chooses),
