@@ -16,7 +16,9 @@ static const uint32_t gn_auto_page_bytes[GN_AUTO_PAGE_SIZES] = {512, 1024, 2048,
 struct gn_auto_paged {
 	double first, second;             /* pages fetched */
 	double first_alone, second_alone; /* how many of them for one lane: the sum of 1 / lanes */
+	double first_around, second_around; /* lines of rows of batches that are read around the cache */
 	double written;                   /* pages written back, of the second */
+	double pins;                      /* page references: where a run begins, and at each page in it */
 	double used;                      /* bytes touched of those of the touched pages, in sectors */
 };
 
@@ -28,6 +30,9 @@ struct gn_auto_study {
 	uint64_t regions, regions_kept;
 	double share;        /* regions kept of all: what a touch stands for */
 	double lanes;        /* elements of all touches */
+	double one_by_one;   /* of them, those that are looked up one by one */
+	double held;         /* touches by reference */
+	double batch;        /* touches of rows of batches, which are held too */
 	double sectors;
 	double writes;       /* touches */
 	double covered;      /* of the launch; less than 1 where the log ran full */
@@ -45,6 +50,7 @@ struct gn_auto_study_input {
 	uint64_t accesses;
 	uint32_t keep;
 	uint32_t element_bytes;
+	int has_memory;  /* loads reach the store: rows of a batch are read there, and their pages are not fetched */
 	uint64_t first_byte, bytes; /* of the array in the store */
 	uint64_t cache_bytes, near_bytes, reach_bytes;
 };
@@ -54,9 +60,11 @@ int gn__auto_study(const struct gn_auto_study_input *in, struct gn_auto_study *o
 
 /*
  * gn__auto_replay - the touches through an LRU cache, twice.
- * @unit_log2  page size; @capacity pages. Returns 0 or -GN_ENOMEM.
+ * @unit_log2  page size; @capacity pages
+ * @around     kinds of reads (GN_TOUCH_BATCH or 0) that leave the cache as it is where a page is absent
+ * Returns 0 or -GN_ENOMEM.
  */
-int gn__auto_replay(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity,
+int gn__auto_replay(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity, uint64_t around,
 		    struct gn_auto_paged *out);
 
 /* Choices: a page size each, then direct. */
@@ -67,6 +75,7 @@ struct gn_auto_forecast {
 	double best_if_new[GN_AUTO_CHOICES]; /* the same if every launch touches other pages */
 	double best_if_same[GN_AUTO_CHOICES];
 	double stream_seconds, lost_seconds; /* the two parts of direct */
+	double scattered_seconds; /* what translation would lose if no access were in a batch */
 	double hits;     /* share of touches that pages of 4 KiB would serve from the cache */
 	enum gn_auto_class class_seen;
 	int best, unsure;

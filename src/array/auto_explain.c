@@ -56,7 +56,8 @@ static void say_rates(struct text *t, const struct gn_auto_rates *r)
 	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
 		if (r->alone[p] > 0)
 			say(t, " %.3g", 1e-9 * gn_auto_page_bytes[p] / r->alone[p]);
-	say(t, " GB/s; hits %.3g M/s; a change of cache %.3g ms\n", r->hit > 0 ? 1e-6 / r->hit : 0, 1e3 * r->change);
+	say(t, " GB/s; hits %.3g M/s, pages held %.3g M/s and read at %.3g GB/s; a change of cache %.3g ms\n",
+	    r->hit > 0 ? 1e-6 / r->hit : 0, r->pin > 0 ? 1e-6 / r->pin : 0, r->held > 0 ? 128e-9 / r->held : 0, 1e3 * r->change);
 }
 
 static void say_seen(struct text *t, const struct gn_auto *x)
@@ -66,9 +67,12 @@ static void say_seen(struct text *t, const struct gn_auto *x)
 	say(t, "  seen: %llu accesses; looked at %llu touches of lines in %llu of %llu regions of 64 KiB%s\n",
 	    (unsigned long long)s->accesses, (unsigned long long)s->touches, (unsigned long long)s->regions_kept,
 	    (unsigned long long)s->regions, s->covered < 1 ? " (the log ran full: the first part of the launch)" : "");
-	say(t, "  a touch: %.1f lanes in %.1f of 4 sectors, %.0f %% of the line used, %.0f %% writes\n",
+	say(t, "  a touch: %.1f elements in %.1f of 4 sectors, %.0f %% of the line used, %.0f %% writes\n",
 	    s->lanes / (double)s->touches, s->sectors / (double)s->touches, 100 * s->line_use,
 	    100 * s->writes / (double)s->touches);
+	if (s->held > 0)
+		say(t, "  by reference: %.0f %% of the touches; rows of batches: %.0f %%\n", 100 * s->held / (double)s->touches,
+		    100 * s->batch / (double)s->touches);
 	say(t, "  launches have %.0f %% of their pages of 512 B and %.0f %% of those of 64 KiB in common%s\n", 100 * x->again[0],
 	    100 * x->again[GN_AUTO_PAGE_SIZES - 1], s->again[0] < 0 ? " (assumed: one look cannot tell)" : "");
 }

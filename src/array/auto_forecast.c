@@ -10,16 +10,34 @@ static double mix(double if_new, double if_same, double again)
 	return if_new * (1 - again) + if_same * again;
 }
 
-/* Seconds of the pages fetched and written, and of the elements that are then read in the cache. */
+/* Elements looked up in the cache, pages pinned there, lines read in pinned pages. */
+static double found_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r, unsigned p)
+{
+	const double all = (double)s->accesses / s->lanes;
+
+	return all * (r->hit * s->one_by_one + r->pin * s->paged[p].pins + r->held * s->held);
+}
+
+/* Seconds of the pages fetched and written, of lines read around the cache, and of what is then found there. */
 static double paged_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r, unsigned p, const double *again)
 {
 	const struct gn_auto_paged *d = &s->paged[p];
 	const double fetched = mix(d->first, d->second, again[p]);
 	const double alone = mix(d->first_alone, d->second_alone, again[p]);
+	const double around = mix(d->first_around, d->second_around, again[p]);
+	const double line = r->line + r->sector * s->sectors / (double)s->touches;
 	const double scale = 1 / (s->share * s->covered);
 
-	return scale * (r->together[p] * (fetched - alone + d->written) + r->alone[p] * alone) +
-	       r->hit * (double)s->accesses;
+	return scale * (r->together[p] * (fetched - alone + d->written) + r->alone[p] * alone + line * around) +
+	       found_seconds(s, r, p);
+}
+
+/* What translation would lose besides, were the rows of batches read as they come: they lie anywhere in the array. */
+static double scattered_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r)
+{
+	const double bytes = (double)(s->regions << GN_SAMPLE_REGION_LOG2), reach = (double)r->reach_bytes;
+
+	return bytes > reach ? s->batch * (1 - reach / bytes) / (s->share * s->covered) * r->lost : 0;
 }
 
 /* The link is busy with lines and sectors, translation with what it has lost; both go on beside each other. */
@@ -32,6 +50,7 @@ static void direct_seconds(const struct gn_auto_study *s, const struct gn_auto_r
 	out->stream_seconds = touches * (loaded * (r->line + r->sector * s->sectors / (double)s->touches) +
 					 (1 - loaded) * r->again);
 	out->lost_seconds = mix(s->lost_first, s->lost_second, again[GN_AUTO_PAGE_SIZES - 1]) / (s->share * s->covered) * r->lost;
+	out->scattered_seconds = out->lost_seconds + scattered_seconds(s, r);
 }
 
 static void all_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r, int has_direct,
@@ -61,7 +80,8 @@ static enum gn_auto_class classify(const struct gn_auto_study *s, const struct g
 	const struct gn_auto_paged *d = &s->paged[3];
 	const double remote_share = c->remote_share > 0 ? c->remote_share : 0.02;
 	const double line_use = c->line_use > 0 ? c->line_use : 0.2, hit_share = c->hit_share > 0 ? c->hit_share : 0.4;
-	const double remote = mix(d->first, d->second, again[3]) / (double)s->touches;
+	const double remote = (mix(d->first, d->second, again[3]) + mix(d->first_around, d->second_around, again[3])) /
+			      (double)s->touches;
 
 	*hits = 1 - remote;
 	if (remote < remote_share)

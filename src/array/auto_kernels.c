@@ -27,6 +27,32 @@ SIMT_FN void gn_auto_probe(const struct gn_auto_probe_args *a)
 }
 SIMT_KERNEL_RESIDENT(gn_auto_probe, struct gn_auto_probe_args, 2048)
 
+/* The words of a warp's run, through its pages. */
+SIMT_FN uint32_t walk(const struct gn_array *a, uint32_t warp, uint64_t first, uint64_t count)
+{
+	struct gn_range r = gn_range_begin(a, warp, first, first + count, GN_READ);
+	struct gn_page page;
+	uint32_t sum = 0;
+
+	while (gn_range_next(&r, &page))
+		for (uint64_t k = simt_lane(); k < page.count; k += simt_warp_width())
+			sum += ((const uint32_t *)page.data)[k];
+	gn_range_end(&r);
+	return sum;
+}
+
+SIMT_FN void gn_auto_walk(const struct gn_auto_probe_args *a)
+{
+	const uint32_t width = simt_warp_width(), warp = width == 32 ? 0xffffffffu : (1u << width) - 1;
+	uint32_t sum = 0;
+
+	for (uint64_t k = simt_global_thread() / width; k < a->touches; k += simt_global_threads() / width)
+		sum += walk(&a->array, warp, k % a->units * a->unit_words, a->walk);
+	if (sum == 0x9e3779b9u)
+		simt_store_relaxed_dev_u32(a->sink, sum);
+}
+SIMT_KERNEL(gn_auto_walk, struct gn_auto_probe_args)
+
 SIMT_FN void gn_auto_clear(const struct gn_auto_clear_args *a)
 {
 	for (uint64_t k = simt_global_thread(); k < a->count; k += simt_global_threads())

@@ -17,11 +17,14 @@ struct gn_auto_probe_args {
 	uint64_t seed;
 	uint32_t share_log2;
 	uint32_t in_order;
-	uint32_t walk; /* words that a thread reads of its unit, one after the other */
+	uint32_t walk; /* words that a thread reads of its unit, one after the other; gn_auto_walk: a warp */
 	uint32_t *sink;
 };
 
 SIMT_KERNEL_DECLARE(gn_auto_probe);
+
+/* The same units by reference, a warp each: the first `walk` words of a unit, as a loop over pages. */
+SIMT_KERNEL_DECLARE(gn_auto_walk);
 
 struct gn_auto_clear_args {
 	uint32_t *words;

@@ -180,6 +180,7 @@ int gn__auto_see(struct gn_auto *x, struct gn_auto_study *out)
 	in.count = s.next < s.room ? s.next : s.room;
 	in.keep = s.keep;
 	in.element_bytes = x->config.element_bytes;
+	in.has_memory = x->has_direct;
 	in.first_byte = x->config.offset;
 	in.bytes = x->config.count * x->config.element_bytes;
 	in.cache_bytes = x->config.cache_bytes;

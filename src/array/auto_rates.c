@@ -47,14 +47,14 @@ static struct simt_grid grid_for(const struct meter *m, uint64_t reads)
 	return grid;
 }
 
-static int time_probe(struct meter *m, struct gn_auto_probe_args *args, double *each)
+static int time_probe(struct meter *m, const struct simt_kernel *kernel, struct gn_auto_probe_args *args, double *each)
 {
 	const double begun = gn__auto_seconds();
 	int rc;
 
 	args->seed = ++m->seed;
 	args->sink = m->sink;
-	rc = simt_launch(m->machine, &gn_auto_probe_kernel, grid_for(m, args->touches << args->share_log2), args);
+	rc = simt_launch(m->machine, kernel, grid_for(m, args->touches << args->share_log2), args);
 	if (!rc)
 		rc = simt_wait(m->machine);
 	if (!rc)
@@ -66,14 +66,15 @@ static int time_probe(struct meter *m, struct gn_auto_probe_args *args, double *
 }
 
 /* More and more touches, until they take about as long as is aimed at; the first launch of all may load the kernel. */
-static int measure(struct meter *m, struct gn_auto_probe_args *args, uint64_t few, uint64_t most, double *each)
+static int measure_kernel(struct meter *m, const struct simt_kernel *kernel, struct gn_auto_probe_args *args, uint64_t few,
+			  uint64_t most, double *each)
 {
 	double took, more;
 	int rc;
 
 	args->touches = few < most ? few : most;
 	for (;;) {
-		rc = time_probe(m, args, each);
+		rc = time_probe(m, kernel, args, each);
 		took = *each * (double)args->touches;
 		if (rc || took > aim_seconds / 2 || args->touches == most)
 			return rc;
@@ -81,6 +82,11 @@ static int measure(struct meter *m, struct gn_auto_probe_args *args, uint64_t fe
 		more = more < 2 ? 2 : more > 16 ? 16 : more;
 		args->touches = more * (double)args->touches < (double)most ? (uint64_t)(more * (double)args->touches) : most;
 	}
+}
+
+static int measure(struct meter *m, struct gn_auto_probe_args *args, uint64_t few, uint64_t most, double *each)
+{
+	return measure_kernel(m, &gn_auto_probe_kernel, args, few, most, each);
 }
 
 /* ---- the store's own memory ---- */
@@ -149,6 +155,30 @@ static int make_cache(struct meter *m, uint32_t page_bytes, struct gn_cache **ca
 	return rc ? rc : gn_array_create(array, m->machine, &c, m->error);
 }
 
+enum { NEAR_PAGES = 64 }; /* few enough to be there */
+
+/* Pages by reference that are there: a line of each, then all of each. What is more is what a line takes. */
+static int measure_held(struct meter *m, struct gn_auto_probe_args *args, uint64_t page_words, struct gn_auto_rates *r)
+{
+	const uint64_t pages = m->words / page_words, lines = page_words / 32;
+	double line = 0, page = 0;
+	int rc;
+
+	if (!pages)
+		return 0;
+	args->unit_words = page_words;
+	args->units = pages < NEAR_PAGES ? pages : NEAR_PAGES;
+	args->share_log2 = warp_log2(m);
+	args->walk = (uint32_t)page_words;
+	rc = measure_kernel(m, &gn_auto_walk_kernel, args, 1 << 12, 1 << 20, &page);
+	args->walk = 32;
+	if (!rc)
+		rc = measure_kernel(m, &gn_auto_walk_kernel, args, 1 << 12, 4 << 20, &line);
+	r->held = page > line ? (page - line) / (double)(lines - 1) : 0;
+	r->pin = line > r->held ? line - r->held : 0;
+	return rc;
+}
+
 /* Misses of pages of one size, by warps and by lanes, and then hits. Pages that the store cannot move keep 0. */
 static int measure_pages(struct meter *m, unsigned p, int by_lanes, struct gn_auto_rates *r)
 {
@@ -174,8 +204,10 @@ static int measure_pages(struct meter *m, unsigned p, int by_lanes, struct gn_au
 		rc = measure(m, &args, threads / 16 + 1, threads, &r->alone[p]);
 	if (!rc && by_lanes) {
 		args.unit_words = 1;
-		args.units = m->words < 64 ? m->words : 64; /* few enough to be there */
+		args.units = m->words < NEAR_PAGES ? m->words : NEAR_PAGES;
 		rc = measure(m, &args, 1 << 16, 16 << 20, &r->hit);
+		if (!rc)
+			rc = measure_held(m, &args, page_words, r);
 	}
 	begun = gn__auto_seconds();
 	if (args.array.failure)

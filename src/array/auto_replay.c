@@ -113,19 +113,36 @@ static int take(struct lru *c, uint64_t page, int *written)
 }
 
 struct pass {
-	double fetched, alone, written;
+	double fetched, alone, around, written;
 };
 
-static void run_pass(struct lru *c, const uint64_t *touch, uint64_t count, uint32_t unit_log2, struct pass *p)
+/* Reads of these kinds go around the cache where a page is absent. */
+static int goes_around(uint64_t touch, uint64_t around)
+{
+	return touch & around && !(touch & GN_TOUCH_WRITE);
+}
+
+/* What is held is fetched by a whole warp, whatever is read of it. */
+static double alone(uint64_t touch)
+{
+	return touch & GN_TOUCH_HELD ? 0 : 1.0 / (double)((touch & GN_TOUCH_ELEMENTS) + 1);
+}
+
+static void run_pass(struct lru *c, const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t around,
+		     struct pass *p)
 {
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t page = touch[i] >> GN_TOUCH_LINE_SHIFT >> (unit_log2 - GN_SAMPLE_LINE_LOG2);
 		int k = find(c, page), written = 0;
 
+		if (k == NONE && goes_around(touch[i], around)) {
+			p->around++;
+			continue;
+		}
 		if (k == NONE) {
 			k = take(c, page, &written);
 			p->fetched++;
-			p->alone += 1.0 / (double)((touch[i] & 31) + 1);
+			p->alone += alone(touch[i]);
 			p->written += written;
 		} else if (k != c->newest) {
 			unlink_use(c, k);
@@ -135,22 +152,24 @@ static void run_pass(struct lru *c, const uint64_t *touch, uint64_t count, uint3
 	}
 }
 
-int gn__auto_replay(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity,
+int gn__auto_replay(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity, uint64_t around,
 		    struct gn_auto_paged *out)
 {
-	struct pass first = {0, 0, 0}, second = {0, 0, 0};
+	struct pass first = {0, 0, 0, 0}, second = {0, 0, 0, 0};
 	struct lru c;
 	int rc;
 
 	memset(&c, 0, sizeof c);
 	rc = lru_init(&c, capacity < 1 ? 1 : capacity < count ? capacity : count + 1);
 	if (!rc) {
-		run_pass(&c, touch, count, unit_log2, &first);
-		run_pass(&c, touch, count, unit_log2, &second);
+		run_pass(&c, touch, count, unit_log2, around, &first);
+		run_pass(&c, touch, count, unit_log2, around, &second);
 		out->first = first.fetched;
 		out->first_alone = first.alone;
 		out->second = second.fetched;
 		out->second_alone = second.alone;
+		out->first_around = first.around;
+		out->second_around = second.around;
 		out->written = second.written;
 	}
 	free(c.slot);

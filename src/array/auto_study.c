@@ -10,6 +10,11 @@ static uint64_t line_of(uint64_t touch)
 	return touch >> GN_TOUCH_LINE_SHIFT;
 }
 
+static double elements_of(uint64_t touch)
+{
+	return (double)(touch & GN_TOUCH_ELEMENTS) + 1;
+}
+
 /* Only the touches of regions that were looked at to the end, in their order. */
 static void sift(const struct gn_auto_study_input *in, struct gn_auto_study *out)
 {
@@ -20,7 +25,10 @@ static void sift(const struct gn_auto_study_input *in, struct gn_auto_study *out
 		    gn_sample_hash(line_of(t) >> (GN_SAMPLE_REGION_LOG2 - GN_SAMPLE_LINE_LOG2)) >= in->keep)
 			continue;
 		in->touch[out->touches++] = t;
-		out->lanes += (double)(t & 31) + 1;
+		out->lanes += elements_of(t);
+		out->one_by_one += t & GN_TOUCH_HELD ? 0 : elements_of(t);
+		out->held += (t & GN_TOUCH_HELD) != 0;
+		out->batch += (t & GN_TOUCH_BATCH) != 0;
 		out->sectors += __builtin_popcountll(t >> GN_TOUCH_SECTOR_SHIFT & 15);
 		out->writes += (t & GN_TOUCH_WRITE) != 0;
 	}
@@ -96,6 +104,15 @@ static int judge_use(const struct gn_auto_study_input *in, struct gn_auto_study 
 	return 0;
 }
 
+/* A run by reference takes a pin where it begins, and one for each further page. */
+static void count_pins(const uint64_t *touch, struct gn_auto_study *out)
+{
+	for (uint64_t k = 0; k < out->touches; k++)
+		for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES && touch[k] & GN_TOUCH_HELD; p++)
+			out->paged[p].pins += touch[k] & GN_TOUCH_BEGIN ||
+					      line_of(touch[k]) % (gn_auto_page_bytes[p] >> GN_SAMPLE_LINE_LOG2) == 0;
+}
+
 /* A cache that holds the whole array holds the whole sample; one that is smaller holds its share. */
 static uint64_t capacity_for(const struct gn_auto_study *s, const struct gn_auto_study_input *in, uint64_t bytes,
 			     uint32_t unit_log2)
@@ -112,27 +129,32 @@ static uint64_t capacity_for(const struct gn_auto_study *s, const struct gn_auto
  * left: unless all of a launch's pages fit, nothing of its beginning.
  */
 static int judge(const struct gn_auto_study_input *in, const struct gn_auto_study *s, uint64_t bytes, uint32_t unit_log2,
-		 struct gn_auto_paged *out)
+		 uint64_t around, struct gn_auto_paged *out)
 {
 	const uint64_t capacity = capacity_for(s, in, bytes, unit_log2);
-	int rc = gn__auto_replay(in->touch, s->touches, unit_log2, capacity, out);
+	int rc = gn__auto_replay(in->touch, s->touches, unit_log2, capacity, around, out);
 
 	if (s->covered < 1 && out->first / s->covered > (double)capacity) {
 		out->second = out->first;
 		out->second_alone = out->first_alone;
+		out->second_around = out->first_around;
 	}
 	return rc;
 }
 
 static int judge_pages(const struct gn_auto_study_input *in, struct gn_auto_study *out)
 {
-	struct gn_auto_paged line = {0, 0, 0, 0, 0, 0}, reach = {0, 0, 0, 0, 0, 0};
-	int rc = judge(in, out, in->near_bytes, GN_SAMPLE_LINE_LOG2, &line);
+	struct gn_auto_paged line, reach;
+	int rc;
 
+	memset(&line, 0, sizeof line);
+	memset(&reach, 0, sizeof reach);
+	rc = judge(in, out, in->near_bytes, GN_SAMPLE_LINE_LOG2, 0, &line);
 	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES && !rc; p++)
-		rc = judge(in, out, in->cache_bytes, (uint32_t)__builtin_ctz(gn_auto_page_bytes[p]), &out->paged[p]);
+		rc = judge(in, out, in->cache_bytes, (uint32_t)__builtin_ctz(gn_auto_page_bytes[p]),
+			   in->has_memory ? GN_TOUCH_BATCH : 0, &out->paged[p]);
 	if (!rc)
-		rc = judge(in, out, in->reach_bytes, GN_SAMPLE_REGION_LOG2, &reach);
+		rc = judge(in, out, in->reach_bytes, GN_SAMPLE_REGION_LOG2, 0, &reach);
 	out->line_first = line.first;
 	out->line_second = line.second;
 	out->lost_first = reach.first;
@@ -154,6 +176,7 @@ int gn__auto_study(const struct gn_auto_study_input *in, struct gn_auto_study *o
 	out->line_use = out->line_use > 1 ? 1 : out->line_use;
 	count_regions(in, out);
 	judge_coverage(in, out);
+	count_pins(in->touch, out);
 	rc = judge_use(in, out);
 	return rc ? rc : judge_pages(in, out);
 }

@@ -41,38 +41,62 @@ static uint64_t touch_of(uint64_t line, unsigned sectors, unsigned lanes, int wr
 	       (uint64_t)sectors << GN_TOUCH_SECTOR_SHIFT | (lanes - 1);
 }
 
+static int list_has(const struct list *l, uint64_t page)
+{
+	for (unsigned k = 0; k < l->used; k++)
+		if (l->page[k] == page)
+			return 1;
+	return 0;
+}
+
+enum { REPLAYED = 4000 };
+
+static void compare_caches(const uint64_t *touch, unsigned capacity, uint64_t around)
+{
+	double fetched[2] = {0, 0}, alone[2] = {0, 0}, past[2] = {0, 0}, writes = 0;
+	struct gn_auto_paged out;
+	struct list l;
+
+	memset(&l, 0, sizeof l);
+	for (unsigned k = 0; k < 2 * REPLAYED; k++) {
+		const uint64_t t = touch[k % REPLAYED], page = t >> GN_TOUCH_LINE_SHIFT >> 2;
+		const int write = (t & GN_TOUCH_WRITE) != 0;
+		int written;
+
+		if (t & around && !write && !list_has(&l, page)) {
+			past[k / REPLAYED]++;
+			continue;
+		}
+		if (!list_use(&l, capacity, page, write, &written))
+			continue;
+		fetched[k / REPLAYED]++;
+		alone[k / REPLAYED] += t & GN_TOUCH_HELD ? 0 : k % 2 ? 0.5 : 1;
+		writes += k >= REPLAYED ? written : 0;
+	}
+	assert_int_equal(gn__auto_replay(touch, REPLAYED, 9, capacity, around, &out), 0);
+	assert_true(out.first == fetched[0] && out.second == fetched[1]);
+	assert_true(out.first_alone == alone[0] && out.second_alone == alone[1]);
+	assert_true(out.first_around == past[0] && out.second_around == past[1]);
+	assert_true(out.written == writes);
+}
+
+/* Also with rows of batches among the touches, which may leave the cache as it is. */
 static void the_modelled_cache_is_lru(void **state)
 {
-	enum { TOUCHES = 4000 };
-	uint64_t *touch = (uint64_t *)malloc(TOUCHES * sizeof *touch);
+	uint64_t *touch = (uint64_t *)malloc(REPLAYED * sizeof *touch);
 	uint64_t draw = 7;
 
 	(void)state;
 	assert_non_null(touch);
-	for (unsigned k = 0; k < TOUCHES; k++) {
+	for (unsigned k = 0; k < REPLAYED; k++) {
 		draw = draw * 6364136223846793005u + 1442695040888963407u;
 		touch[k] = touch_of((draw >> 33) % (draw & 1u << 20 ? 200 : 2000), 1, 1 + k % 2, draw >> 60 == 3);
 	}
+	for (unsigned k = 0; k < REPLAYED; k += 5)
+		touch[k] |= GN_TOUCH_HELD | GN_TOUCH_BATCH;
 	for (unsigned capacity = 1; capacity <= 64; capacity *= 4) {
-		double fetched[2] = {0, 0}, alone[2] = {0, 0}, writes = 0;
-		struct gn_auto_paged out;
-		struct list l;
-
-		memset(&l, 0, sizeof l);
-		for (unsigned k = 0; k < 2 * TOUCHES; k++) {
-			const uint64_t t = touch[k % TOUCHES];
-			int written;
-
-			if (!list_use(&l, capacity, t >> GN_TOUCH_LINE_SHIFT >> 2, (t & GN_TOUCH_WRITE) != 0, &written))
-				continue;
-			fetched[k / TOUCHES]++;
-			alone[k / TOUCHES] += k % 2 ? 0.5 : 1;
-			writes += k >= TOUCHES ? written : 0;
-		}
-		assert_int_equal(gn__auto_replay(touch, TOUCHES, 9, capacity, &out), 0);
-		assert_true(out.first == fetched[0] && out.second == fetched[1]);
-		assert_true(out.first_alone == alone[0] && out.second_alone == alone[1]);
-		assert_true(out.written == writes);
+		compare_caches(touch, capacity, 0);
+		compare_caches(touch, capacity, GN_TOUCH_BATCH);
 	}
 	free(touch);
 }

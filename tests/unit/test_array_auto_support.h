@@ -21,6 +21,8 @@ static inline struct gn_auto_rates gpu_rates(void)
 	r.again = 0.1e-9;
 	r.lost = 22e-9;
 	r.hit = 0.04e-9;
+	r.pin = 0.5e-9;
+	r.held = 0.04e-9;
 	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++) {
 		r.together[p] = gn_auto_page_bytes[p] / 51e9;
 		r.together[p] = r.together[p] > 30e-9 ? r.together[p] : 30e-9;

@@ -10,7 +10,7 @@
 #ifndef GRAPNEL_ARRAY_ATOMIC_H
 #define GRAPNEL_ARRAY_ATOMIC_H
 
-#include <grapnel/array/sample.h>
+#include <grapnel/array/rent.h>
 #include <grapnel/array/update.h>
 
 SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address, struct gn__errand errand)

@@ -47,6 +47,8 @@ struct gn_auto_rates {
 	double together[GN_AUTO_PAGE_SIZES]; /* a missing page that a whole warp wants */
 	double alone[GN_AUTO_PAGE_SIZES];    /* a missing page that one lane wants */
 	double hit;               /* an element that is in the cache */
+	double pin;               /* a page by reference that is in the cache */
+	double held;              /* a line read through such a reference */
 	double change;            /* making one cache and giving back another */
 	double seconds;           /* that measuring took */
 };

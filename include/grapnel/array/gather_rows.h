@@ -12,6 +12,7 @@
 
 #include <grapnel/array/gather_sort.h>
 #include <grapnel/array/look.h>
+#include <grapnel/array/sample.h>
 
 enum { GN__RUN = 64, GN__AT_ONCE = 4, GN__TURNS = 4 };
 
@@ -73,6 +74,15 @@ SIMT_FN uint32_t gn__lane_at(const struct gn__job *j)
 SIMT_FN uint32_t gn__lane_step(const struct gn__job *j)
 {
 	return j->lanes * j->unit;
+}
+
+/* Note a row that is moved, once for all entries that name it. */
+SIMT_NOINLINE_FN void gn__row_note(const struct gn__job *j, uint64_t row)
+{
+	const uint64_t elements = j->row_bytes >> j->array.element_log2;
+
+	gn__sample_run(&j->array, simt_lane() & (j->lanes - 1), j->lanes, row * elements, elements,
+		       GN_TOUCH_BATCH | (j->is_scatter ? GN_TOUCH_WRITE : 0));
 }
 
 /* ---- gather ---- */
@@ -234,6 +244,8 @@ SIMT_FN void gn__gather_row(const struct gn__job *j, const uint64_t *entry, uint
 	const uint64_t row = gn__entry_row(j, *entry);
 	struct gn__piece p;
 
+	if (simt_unlikely(j->array.sample != 0))
+		SIMT_COLD(gn__row_note)(j, row);
 	for (uint32_t done = 0; done < j->row_bytes; done += p.bytes) {
 		p = gn__piece_of(j, row, done);
 		if (simt_unlikely(!gn__piece_at_once(j, entry, run, &p, done)))
@@ -348,6 +360,8 @@ SIMT_FN void gn__scatter_row(const struct gn__job *j, uint64_t entry)
 	const uint64_t row = gn__entry_row(j, entry);
 	struct gn__piece p;
 
+	if (simt_unlikely(j->array.sample != 0))
+		SIMT_COLD(gn__row_note)(j, row);
 	for (uint32_t done = 0; done < j->row_bytes; done += p.bytes) {
 		p = gn__piece_of(j, row, done);
 		if (j->array.memory)

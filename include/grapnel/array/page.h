@@ -16,17 +16,21 @@ struct gn_page {
 	struct gn_hold hold;
 };
 
+/* The elements that share a block of 2^log2 bytes with index; element 0 is at byte base. */
+SIMT_FN void gn__run_of(const struct gn_array *a, uint64_t base, uint32_t log2, uint64_t index, struct gn_page *page)
+{
+	const uint64_t bytes = 1ull << log2, start = (base + (index << a->element_log2)) & ~(bytes - 1);
+	const uint64_t begin = start > base ? start : base;
+	const uint64_t end = start + bytes, array_end = base + (a->count << a->element_log2);
+
+	page->first = (begin - base) >> a->element_log2;
+	page->count = ((end < array_end ? end : array_end) - begin) >> a->element_log2;
+}
+
 /* The elements of a paged array that share a page with index. */
 SIMT_FN void gn__page_extent(const struct gn_array *a, uint64_t index, struct gn_page *page)
 {
-	const uint64_t size = 1ull << a->element_log2, page_bytes = 1ull << a->page_log2;
-	const uint64_t start = (a->base + (index << a->element_log2)) & ~(page_bytes - 1);
-	const uint64_t begin = start > a->base ? start : a->base;
-	const uint64_t end = start + page_bytes;
-	const uint64_t array_end = a->base + a->count * size;
-
-	page->first = (begin - a->base) >> a->element_log2;
-	page->count = ((end < array_end ? end : array_end) - begin) >> a->element_log2;
+	gn__run_of(a, a->base, a->page_log2, index, page);
 }
 
 /* What an acquire refuses before it looks at pages. Returns 0 or a code, which the array keeps. */
@@ -39,12 +43,22 @@ SIMT_FN int gn__page_refused(const struct gn_array *a, uint64_t index, uint32_t 
 	return intent != GN_READ && a->read_only ? SIMT_COLD(gn__fail)(a, index, read_only) : 0;
 }
 
-/* Direct mode: the run is the whole array. */
-SIMT_FN void gn__page_memory(const struct gn_array *a, struct gn_page *page)
+/* Direct mode: the run is the whole array; a block of it while it is looked at, which shows how far it is used. */
+SIMT_FN void gn__page_memory(const struct gn_array *a, uint64_t index, struct gn_page *page)
 {
-	page->data = a->memory;
 	page->first = 0;
 	page->count = a->count;
+	if (simt_unlikely(a->sample != 0))
+		gn__run_of(a, a->sample->base, GN_SAMPLE_BLOCK_LOG2, index, page);
+	page->data = a->memory + (page->first << a->element_log2);
+}
+
+/* Note the run of a page reference. Each lane that calls it is `rank` of `lanes` that have this one. */
+SIMT_FN void gn__page_note(const struct gn_array *a, uint32_t rank, uint32_t lanes, uint32_t intent,
+			   const struct gn_page *page)
+{
+	if (simt_unlikely(a->sample != 0))
+		SIMT_COLD(gn__sample_run)(a, rank, lanes, page->first, page->count, intent != GN_READ ? GN_TOUCH_WRITE : 0);
 }
 
 /* The page is pinned, or could not be. */
@@ -57,6 +71,18 @@ SIMT_FN int gn__page_done(const struct gn_array *a, uint64_t index, struct gn_st
 	return status.code;
 }
 
+/* The paged half of gn_array_acquire. */
+SIMT_FN int gn__page_pin(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent, struct gn_page *page)
+{
+	struct gn_store_status status;
+
+	gn__page_extent(a, index, page);
+	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->page_log2)
+		intent = GN_WRITE;
+	status = gn__pin(a, mask, (a->base + (index << a->element_log2)) >> a->page_log2, intent, &page->hold);
+	return gn__page_done(a, index, status, page);
+}
+
 /*
  * gn_array_acquire - collective: pin the page that holds an element.
  * @mask   the calling lanes; all pass the same index (or one on the same page). One pin for all of them: a warp
@@ -66,7 +92,7 @@ SIMT_FN int gn__page_done(const struct gn_array *a, uint64_t index, struct gn_st
  *         undefined
  * @page   receives the run of elements; end with gn_array_release over the same mask
  * A held page keeps its frame: hold few, and not across waits for other threads. In direct mode the run is the
- * whole array. Waits while the page is fetched.
+ * whole array (4 KiB of it in a launch that gn_auto looks at). Waits while the page is fetched.
  * Returns to all lanes 0, -GN_ENOBUFS (every frame the page could take is pinned: release something, or read
  * element by element), -GN_ERANGE, -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. Failures other than -GN_ENOBUFS are also
  * kept in the array.
@@ -74,23 +100,18 @@ SIMT_FN int gn__page_done(const struct gn_array *a, uint64_t index, struct gn_st
 SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
 			     struct gn_page *page)
 {
-	const int refused = gn__page_refused(a, index, intent);
-	struct gn_store_status status;
+	int rc = gn__page_refused(a, index, intent);
 
 	page->hold.word = 0;
-	if (refused)
-		return refused;
-	if (simt_unlikely(a->sample != 0))
-		SIMT_COLD(gn__sample_page)(a, mask, index, intent != GN_READ);
-	if (a->memory) {
-		gn__page_memory(a, page);
-		return 0;
-	}
-	gn__page_extent(a, index, page);
-	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->page_log2)
-		intent = GN_WRITE;
-	status = gn__pin(a, mask, (a->base + (index << a->element_log2)) >> a->page_log2, intent, &page->hold);
-	return gn__page_done(a, index, status, page);
+	if (rc)
+		return rc;
+	if (a->memory)
+		gn__page_memory(a, index, page);
+	else
+		rc = gn__page_pin(a, mask, index, intent, page);
+	if (!rc)
+		gn__page_note(a, simt_rank(mask), simt_popcount(mask), intent, page);
+	return rc;
 }
 
 /* gn_array_release - collective over the mask of gn_array_acquire: the run is no longer used. */
@@ -100,25 +121,14 @@ SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const str
 		gn_cache_unpin(mask, &page->hold);
 }
 
-/*
- * gn_array_acquire_each - collective: each lane pins the page of an element of its own.
- * @mask   the calling lanes; @index, @intent and @page are each lane's own
- * The pages that are there are pinned in one round trip, the others brought in together. Else as gn_array_acquire; the
- * code is each lane's own, and so is the release: those whose code is 0 call gn_array_release_each.
- */
-SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
-				  struct gn_page *page)
+/* The paged half of gn_array_acquire_each; lanes that are refused take part. Returns each lane's code. */
+SIMT_FN int gn__page_pin_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent, int refused,
+			     struct gn_page *page)
 {
-	const int refused = gn__page_refused(a, index, intent);
 	const uint64_t number = (a->base + (index << a->element_log2)) >> a->page_log2;
 	struct gn_store_status status = {0, 0};
 	int missing;
 
-	page->hold.word = 0;
-	if (a->memory) {
-		gn__page_memory(a, page);
-		return refused;
-	}
 	gn__page_extent(a, index, page);
 	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->page_log2)
 		intent = GN_WRITE;
@@ -132,6 +142,27 @@ SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint6
 		}
 	}
 	return refused ? refused : gn__page_done(a, index, status, page);
+}
+
+/*
+ * gn_array_acquire_each - collective: each lane pins the page of an element of its own.
+ * @mask   the calling lanes; @index, @intent and @page are each lane's own
+ * The pages that are there are pinned in one round trip, the others brought in together. Else as gn_array_acquire; the
+ * code is each lane's own, and so is the release: those whose code is 0 call gn_array_release_each.
+ */
+SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
+				  struct gn_page *page)
+{
+	int rc = gn__page_refused(a, index, intent);
+
+	page->hold.word = 0;
+	if (!a->memory)
+		rc = gn__page_pin_each(a, mask, index, intent, rc, page);
+	else if (!rc)
+		gn__page_memory(a, index, page);
+	if (!rc)
+		gn__page_note(a, 0, 1, intent, page);
+	return rc;
 }
 
 /* gn_array_release_each - the lane's page of gn_array_acquire_each is no longer used. Any lane by itself. */

@@ -155,30 +155,42 @@ SIMT_FN void gn__range_give(struct gn_range *r, struct gn_page *page)
 	r->given++;
 }
 
+/* Direct mode: the rest of the run at once, or a block of it while the array is looked at. */
+SIMT_FN void gn__range_memory(struct gn_range *r, struct gn_page *page)
+{
+	const uint64_t left = r->end - r->next;
+
+	gn__page_memory(r->array, r->next, page);
+	page->data = r->array->memory + (r->next << r->array->element_log2);
+	page->count -= r->next - page->first;
+	page->count = page->count < left ? page->count : left;
+	page->first = r->next;
+	r->next += page->count;
+}
+
 /*
  * gn_range_next - collective over the mask of the loop: the elements of the next page.
  * @page  receives them: data, first and count, clipped to the run. The loop holds it until its next call; do not
  * release it. Waits while pages are fetched. Returns 1, or 0 at the end: r->status.code is then 0; or -GN_ENOBUFS
  * (not one page could be had, because all are pinned), -GN_EIO, -GN_ETIMEDOUT, and elements from r->next on were not
- * handed out. Failures other than -GN_ENOBUFS are also kept in the array. In direct mode the run comes at once.
+ * handed out. Failures other than -GN_ENOBUFS are also kept in the array. In direct mode the run comes at once
+ * (in blocks of 4 KiB in a launch that gn_auto looks at).
  */
 SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
 {
 	if (r->next >= r->end || r->status.code)
 		return 0;
 	if (r->array->memory) {
-		page->data = r->array->memory + (r->next << r->array->element_log2);
-		page->first = r->next;
-		page->count = r->end - r->next;
-		r->next = r->end;
-		return 1;
+		gn__range_memory(r, page);
+	} else {
+		if (r->given == r->held) {
+			*r = SIMT_COLD(gn__range_refill)(*r);
+			if (!r->held)
+				return 0;
+		}
+		gn__range_give(r, page);
 	}
-	if (r->given == r->held) {
-		*r = SIMT_COLD(gn__range_refill)(*r);
-		if (!r->held)
-			return 0;
-	}
-	gn__range_give(r, page);
+	gn__page_note(r->array, simt_rank(r->mask), simt_popcount(r->mask), r->intent, page);
 	return 1;
 }
 

@@ -7,7 +7,7 @@
 
 #include <grapnel/cache/element.h>
 #include <grapnel/array/look.h>
-#include <grapnel/array/sample.h>
+#include <grapnel/array/rent.h>
 #include <grapnel/trace.h>
 
 /* The page is not at hand: bring it in, together with what the other lanes want. */

@@ -5,34 +5,33 @@
  * An array whose `sample` is not NULL notes its accesses. The sample is one in space, not in time: a few regions of the
  * data, chosen by a hash, of which every access by any warp is kept in the order in which they came. So the bytes used of
  * each page, and what a cache of any size and any page size would have had to fetch, are what they are for all of the data,
- * only smaller (SHARDS, Waldspurger and others, FAST 2015). What is kept is a touch: the lanes of a warp that were together
- * in one line of 128 bytes. As the log fills, the hash's bound is halved and the host drops the touches of regions that fell
+ * only smaller (SHARDS, Waldspurger and others, FAST 2015). What is kept is a touch: what the lanes of a warp that were together
+ * wanted of one line of 128 bytes. As the log fills, the hash's bound is halved and the host drops the touches of regions that fell
  * out, so that a log of fixed size sees a long launch to its end.
  *
- * While a paged array is looked at, a page is fetched only when what was read of it one by one has cost
- * as much; until then elements are read from the store's memory, and written there. Whatever the pattern is, the launch then
- * costs at most about twice what it had cost with the better of the two (the ski-rental argument), before anybody knows
- * which that is.
+ * What is reached by reference or in a batch is noted as the run of elements that was asked for, line by line.
+ * array/rent.h says how elements are read meanwhile.
  */
 #ifndef GRAPNEL_ARRAY_SAMPLE_H
 #define GRAPNEL_ARRAY_SAMPLE_H
 
-#include <grapnel/array/look.h>
 #include <grapnel/array/view.h>
-#include <grapnel/cache/element.h>
 
 enum {
 	GN_SAMPLE_REGION_LOG2 = 16, /* 64 KiB: the largest page that is judged */
 	GN_SAMPLE_LINE_LOG2 = 7,
 	GN_SAMPLE_SECTOR_LOG2 = 5,
 	GN_SAMPLE_STRIPES = 64,
-	GN_SAMPLE_BLOCK_LOG2 = 12 /* a page reference counts as so many bytes */
+	GN_SAMPLE_BLOCK_LOG2 = 12 /* a direct array that is looked at gives runs of so many bytes */
 };
 
-/* One touch, in one word: line of the store | 1 valid | write | sectors of the line, 4 bits | lanes - 1, 5 bits. */
-static const uint64_t GN_TOUCH_VALID = 1ull << 10;
-static const uint64_t GN_TOUCH_WRITE = 1ull << 9;
-enum { GN_TOUCH_LINE_SHIFT = 11, GN_TOUCH_SECTOR_SHIFT = 5 };
+/* One touch, in one word: line of the store | kind | sectors of the line, 4 bits | its elements - 1, 7 bits. */
+enum { GN_TOUCH_LINE_SHIFT = 16, GN_TOUCH_SECTOR_SHIFT = 7, GN_TOUCH_ELEMENTS = 127 };
+static const uint64_t GN_TOUCH_VALID = 1ull << 11;
+static const uint64_t GN_TOUCH_WRITE = 1ull << 12;
+static const uint64_t GN_TOUCH_HELD = 1ull << 13;  /* reached through a page that is held, not looked up one by one */
+static const uint64_t GN_TOUCH_BEGIN = 1ull << 14; /* the first of such a run */
+static const uint64_t GN_TOUCH_BATCH = 1ull << 15; /* of a row of a batch */
 
 /* What a launch leaves for the host. In device memory, made by gn_auto. */
 struct gn_sample {
@@ -90,7 +89,7 @@ SIMT_FN void gn__sample_line(struct gn_sample *s, uint32_t lanes, uint64_t addre
 		sectors |= (simt_ballot(same, mine == k) ? 1u : 0u) << k;
 	if (simt_lane() == simt_first_lane(same))
 		gn__sample_keep(s, line << GN_TOUCH_LINE_SHIFT | GN_TOUCH_VALID | (write ? GN_TOUCH_WRITE : 0) |
-					   sectors << GN_TOUCH_SECTOR_SHIFT | (simt_popcount(same) - 1));
+					   (uint64_t)sectors << GN_TOUCH_SECTOR_SHIFT | (simt_popcount(same) - 1));
 }
 
 SIMT_FN void gn__sample_count(struct gn_sample *s, uint32_t lanes, uint32_t each)
@@ -112,115 +111,43 @@ SIMT_FN void gn__sample_note(struct gn_sample *s, uint32_t lanes, uint64_t addre
 		gn__sample_line(s, those, address, write);
 }
 
-/*
- * Is the page still to be rented rather than bought? Collective over the lanes that miss; those that want the same page
- * pay together: many that read side by side a line, a few the price of going there. *alone: no other lane of these wants it.
- */
-SIMT_FN int gn__sample_rents(struct gn_sample *s, uint32_t lanes, uint64_t page, int *alone)
-{
-	const uint32_t same = simt_match_any_u64(lanes, page);
-	const uint32_t leader = simt_first_lane(same);
-	uint32_t *misses = &s->misses[gn_sample_hash(page) & s->miss_mask];
-	uint32_t seen = 0;
+/* ---- runs: page references, loops over pages, rows of batches ---- */
 
-	if (simt_lane() == leader) {
-		seen = simt_add_relaxed_dev_u32(misses, simt_popcount(same) < 8 ? s->once : 1);
-		if (seen >= s->rent)
-			simt_store_relaxed_dev_u32(misses, 0);
-	}
-	*alone = same == 1u << simt_lane();
-	return simt_shfl_u32(same, seen, leader) < s->rent;
+/* The sectors of a line that bytes begin to end - 1 of it reach. */
+SIMT_FN uint64_t gn__sample_sectors(uint32_t begin, uint32_t end)
+{
+	const uint32_t first = begin >> GN_SAMPLE_SECTOR_LOG2, last = (end - 1) >> GN_SAMPLE_SECTOR_LOG2;
+
+	return (uint64_t)((2u << last) - (1u << first)) << GN_TOUCH_SECTOR_SHIFT;
 }
 
-/* What the slow way decided: where to go around the cache, or NULL to go on through it. */
-struct gn__around_way {
-	char *memory;
-	uint64_t *word; /* of a page that is to be written around: absent when it was looked at */
-	uint64_t seen;
-};
+/* Bytes begin to end - 1 of the store, in one line. */
+SIMT_FN void gn__sample_part(struct gn_sample *s, uint64_t begin, uint64_t end, uint32_t element_log2, uint64_t kind)
+{
+	const uint64_t line = begin >> GN_SAMPLE_LINE_LOG2, start = line << GN_SAMPLE_LINE_LOG2;
 
-/* Is the page absent, and to be gone around? Collective over lanes; fills *way for those that go around. */
-SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_t at, uint32_t write,
-			       struct gn__around_way *way)
+	gn__sample_keep(s, line << GN_TOUCH_LINE_SHIFT | GN_TOUCH_VALID | kind |
+				   gn__sample_sectors((uint32_t)(begin - start), (uint32_t)(end - start)) |
+				   (((end - begin) >> element_log2) - 1));
+}
+
+/*
+ * Note a run of elements that is reached as one: its lines, shared out among the lanes that call this for it.
+ * @rank, @lanes  which of how many they are; @kind  GN_TOUCH_WRITE, GN_TOUCH_BATCH. Divergent code.
+ */
+SIMT_NOINLINE_FN void gn__sample_run(const struct gn_array *a, uint32_t rank, uint32_t lanes, uint64_t first,
+				     uint64_t count, uint64_t kind)
 {
 	struct gn_sample *s = a->sample;
-	const uint64_t page = (a->base + at) >> a->page_log2;
-	const struct gn__glimpse g = gn__look(a, page);
-	const int missing = !(g.seen & (GN_WORD_HELD | GN_WORD_BUSY)); /* what is being fetched is waited for */
-	const uint32_t those = simt_ballot(lanes, missing);
-	int alone = 0, rents = 0;
+	const uint64_t line = 1u << GN_SAMPLE_LINE_LOG2, begin = s->base + (first << a->element_log2);
+	const uint64_t end = begin + (count << a->element_log2), start = begin & ~(line - 1);
 
-	if (missing)
-		rents = gn__sample_rents(s, those, page, &alone);
-	if (!rents || (write && (!alone || !a->word || g.seen & GN_WORD_USED)))
-		return;
-	way->memory = s->memory + at;
-	way->word = (uint64_t *)(uintptr_t)g.word;
-	way->seen = g.seen;
-}
-
-/*
- * Note an access; on a miss of a paged array decide whether it goes around. Collective by whoever is here together, and
- * they leave together: else lanes of one warp would reach the cache one after the other, and wait there for each other.
- */
-SIMT_NOINLINE_FN struct gn__around_way gn__sample(const struct gn_array *a, uint64_t index, uint32_t write)
-{
-	struct gn_sample *s = a->sample;
-	const uint64_t at = index << a->element_log2;
-	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)s); /* those of one array */
-	struct gn__around_way way = {0, 0, 0};
-
-	gn__sample_note(s, lanes, s->base + at, write);
-	simt_warp_sync(lanes);
-	if (!a->memory && s->rent && s->memory)
-		gn__sample_decide(a, lanes, at, write, &way);
-	simt_warp_sync(lanes);
-	return way;
-}
-
-/*
- * Read an element around the cache, if the sample wants that. The page was absent after the access began, so the store
- * has every write before it. Returns 1 (*to is the element) or 0.
- */
-SIMT_FN int gn__sampled_read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
-{
-	const struct gn__around_way way = SIMT_COLD(gn__sample)(a, index, 0);
-
-	if (way.memory)
-		gn__take_element(to, way.memory, size);
-	return way.memory != 0;
-}
-
-/*
- * Write an element around the cache, if the sample wants that and the page can be held absent meanwhile, so that nobody
- * fetches it half-way. Returns 1 or 0.
- */
-SIMT_FN int gn__sampled_write(const struct gn_array *a, uint64_t index, const void *from, uint32_t size)
-{
-	const struct gn__around_way way = gn__sample(a, index, 1);
-
-	if (!way.memory || simt_cas_acq_rel_dev_u64(way.word, way.seen, way.seen | GN_WORD_BUSY) != way.seen)
-		return 0;
-	gn__put_element(way.memory, from, size);
-	simt_store_release_dev_u64(way.word, way.seen);
-	return 1;
-}
-
-/* Note a page reference: the block of the element, as a warp would read it. Collective over mask. */
-SIMT_NOINLINE_FN void gn__sample_page(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t write)
-{
-	struct gn_sample *s = a->sample;
-	const uint64_t block = (s->base + (index << a->element_log2)) >> GN_SAMPLE_BLOCK_LOG2 << GN_SAMPLE_BLOCK_LOG2;
-	const uint64_t all = 15u << GN_TOUCH_SECTOR_SHIFT | 31u | GN_TOUCH_VALID | (write ? GN_TOUCH_WRITE : 0);
-
-	if (simt_lane() != simt_first_lane(mask))
-		return;
-	simt_add_relaxed_dev_u64(&s->accesses[simt_processor() % GN_SAMPLE_STRIPES][0],
-				 1u << GN_SAMPLE_BLOCK_LOG2 >> a->element_log2);
-	if (gn_sample_hash(block >> GN_SAMPLE_REGION_LOG2) >= simt_load_relaxed_dev_u32(&s->keep))
-		return;
-	for (uint64_t at = 0; at < 1u << GN_SAMPLE_BLOCK_LOG2; at += 1u << GN_SAMPLE_LINE_LOG2)
-		gn__sample_keep(s, (block + at) >> GN_SAMPLE_LINE_LOG2 << GN_TOUCH_LINE_SHIFT | all);
+	if (!rank)
+		simt_add_relaxed_dev_u64(&s->accesses[simt_processor() % GN_SAMPLE_STRIPES][0], count);
+	for (uint64_t at = start + rank * line; at < end; at += lanes * line)
+		if (gn_sample_hash(at >> GN_SAMPLE_REGION_LOG2) < simt_load_relaxed_dev_u32(&s->keep))
+			gn__sample_part(s, at < begin ? begin : at, at + line < end ? at + line : end, a->element_log2,
+					kind | GN_TOUCH_HELD | (at == start ? GN_TOUCH_BEGIN : 0));
 }
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef GRAPNEL_ARRAY_WRITE_H
 #define GRAPNEL_ARRAY_WRITE_H
 
-#include <grapnel/array/sample.h>
+#include <grapnel/array/rent.h>
 #include <grapnel/array/update.h>
 #include <grapnel/cache/element.h>
 

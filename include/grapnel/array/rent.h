@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array/rent.h - how elements are read and written, one by one, while a launch is looked at.
+ *
+ * While a paged array is looked at, a page is fetched only when what was read of it one by one has cost as much; until
+ * then elements are read from the store's memory, and written there. Whatever the pattern is, the launch then costs at most
+ * about twice what it had cost with the better of the two (the ski-rental argument), before anybody knows which that is.
+ * What wants whole pages, references and loops over pages, fetches them at once; a gather reads rows around the cache anyway.
+ */
+#ifndef GRAPNEL_ARRAY_RENT_H
+#define GRAPNEL_ARRAY_RENT_H
+
+#include <grapnel/array/look.h>
+#include <grapnel/array/sample.h>
+#include <grapnel/cache/element.h>
+
+/*
+ * Is the page still to be rented rather than bought? Collective over the lanes that miss; those that want the same page
+ * pay together: many that read side by side a line, a few the price of going there. *alone: no other lane of these wants it.
+ */
+SIMT_FN int gn__sample_rents(struct gn_sample *s, uint32_t lanes, uint64_t page, int *alone)
+{
+	const uint32_t same = simt_match_any_u64(lanes, page);
+	const uint32_t leader = simt_first_lane(same);
+	uint32_t *misses = &s->misses[gn_sample_hash(page) & s->miss_mask];
+	uint32_t seen = 0;
+
+	if (simt_lane() == leader) {
+		seen = simt_add_relaxed_dev_u32(misses, simt_popcount(same) < 8 ? s->once : 1);
+		if (seen >= s->rent)
+			simt_store_relaxed_dev_u32(misses, 0);
+	}
+	*alone = same == 1u << simt_lane();
+	return simt_shfl_u32(same, seen, leader) < s->rent;
+}
+
+/* What the slow way decided: where to go around the cache, or NULL to go on through it. */
+struct gn__around_way {
+	char *memory;
+	uint64_t *word; /* of a page that is to be written around: absent when it was looked at */
+	uint64_t seen;
+};
+
+/* Is the page absent, and to be gone around? Collective over lanes; fills *way for those that go around. */
+SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_t at, uint32_t write,
+			       struct gn__around_way *way)
+{
+	struct gn_sample *s = a->sample;
+	const uint64_t page = (a->base + at) >> a->page_log2;
+	const struct gn__glimpse g = gn__look(a, page);
+	const int missing = !(g.seen & (GN_WORD_HELD | GN_WORD_BUSY)); /* what is being fetched is waited for */
+	const uint32_t those = simt_ballot(lanes, missing);
+	int alone = 0, rents = 0;
+
+	if (missing)
+		rents = gn__sample_rents(s, those, page, &alone);
+	if (!rents || (write && (!alone || !a->word || g.seen & GN_WORD_USED)))
+		return;
+	way->memory = s->memory + at;
+	way->word = (uint64_t *)(uintptr_t)g.word;
+	way->seen = g.seen;
+}
+
+/*
+ * Note an access; on a miss of a paged array decide whether it goes around. Collective by whoever is here together, and
+ * they leave together: else lanes of one warp would reach the cache one after the other, and wait there for each other.
+ */
+SIMT_NOINLINE_FN struct gn__around_way gn__sample(const struct gn_array *a, uint64_t index, uint32_t write)
+{
+	struct gn_sample *s = a->sample;
+	const uint64_t at = index << a->element_log2;
+	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)s); /* those of one array */
+	struct gn__around_way way = {0, 0, 0};
+
+	gn__sample_note(s, lanes, s->base + at, write);
+	simt_warp_sync(lanes);
+	if (!a->memory && s->rent && s->memory)
+		gn__sample_decide(a, lanes, at, write, &way);
+	simt_warp_sync(lanes);
+	return way;
+}
+
+/*
+ * Read an element around the cache, if the sample wants that. The page was absent after the access began, so the store
+ * has every write before it. Returns 1 (*to is the element) or 0.
+ */
+SIMT_FN int gn__sampled_read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+{
+	const struct gn__around_way way = SIMT_COLD(gn__sample)(a, index, 0);
+
+	if (way.memory)
+		gn__take_element(to, way.memory, size);
+	return way.memory != 0;
+}
+
+/*
+ * Write an element around the cache, if the sample wants that and the page can be held absent meanwhile, so that nobody
+ * fetches it half-way. Returns 1 or 0.
+ */
+SIMT_FN int gn__sampled_write(const struct gn_array *a, uint64_t index, const void *from, uint32_t size)
+{
+	const struct gn__around_way way = gn__sample(a, index, 1);
+
+	if (!way.memory || simt_cas_acq_rel_dev_u64(way.word, way.seen, way.seen | GN_WORD_BUSY) != way.seen)
+		return 0;
+	gn__put_element(way.memory, from, size);
+	simt_store_release_dev_u64(way.word, way.seen);
+	return 1;
+}
+
+#endif
