@@ -38,7 +38,8 @@ struct gn_auto_study {
 	double covered;      /* of the launch; less than 1 where the log ran full */
 	double line_use;     /* of the bytes of a line, those that the lanes together there want */
 	double line_first, line_second; /* touches of lines that the processors' own caches do not have */
-	double lost_first, lost_second; /* touches out of the reach of address translation */
+	double lost_first, lost_second; /* touches out of the reach of address translation, those of batches not among them */
+	double batch_lost_first, batch_lost_second; /* the same of batches, in order of address */
 	double again[GN_AUTO_PAGE_SIZES]; /* of the pages touched, those that the look before saw too; -1: not known */
 	struct gn_auto_paged paged[GN_AUTO_PAGE_SIZES];
 };

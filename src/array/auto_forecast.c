@@ -18,26 +18,39 @@ static double found_seconds(const struct gn_auto_study *s, const struct gn_auto_
 	return all * (r->hit * s->one_by_one + r->pin * s->paged[p].pins + r->held * s->held);
 }
 
-/* Seconds of the pages fetched and written, of lines read around the cache, and of what is then found there. */
-static double paged_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r, unsigned p, const double *again)
+/* What translation loses for the rows of batches, in order of address. */
+static double batch_lost_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r, const double *again)
 {
-	const struct gn_auto_paged *d = &s->paged[p];
-	const double fetched = mix(d->first, d->second, again[p]);
-	const double alone = mix(d->first_alone, d->second_alone, again[p]);
-	const double around = mix(d->first_around, d->second_around, again[p]);
-	const double line = r->line + r->sector * s->sectors / (double)s->touches;
-	const double scale = 1 / (s->share * s->covered);
-
-	return scale * (r->together[p] * (fetched - alone + d->written) + r->alone[p] * alone + line * around) +
-	       found_seconds(s, r, p);
+	return mix(s->batch_lost_first, s->batch_lost_second, again[GN_AUTO_PAGE_SIZES - 1]) / (s->share * s->covered) * r->lost;
 }
 
-/* What translation would lose besides, were the rows of batches read as they come: they lie anywhere in the array. */
+/* What it would lose for them if they were read as they come: they lie anywhere in the array. */
 static double scattered_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r)
 {
 	const double bytes = (double)(s->regions << GN_SAMPLE_REGION_LOG2), reach = (double)r->reach_bytes;
 
 	return bytes > reach ? s->batch * (1 - reach / bytes) / (s->share * s->covered) * r->lost : 0;
+}
+
+/* Rows of batches that are read around the cache, as they would be without it. */
+static double around_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r, unsigned p, const double *again)
+{
+	const double around = mix(s->paged[p].first_around, s->paged[p].second_around, again[p]);
+	const double line = r->line + r->sector * s->sectors / (double)s->touches;
+
+	return around > 0 ? hypot(line * around / (s->share * s->covered), batch_lost_seconds(s, r, again) * around / s->batch) : 0;
+}
+
+/* Seconds of the pages fetched and written, of rows read around the cache, and of what is then found there. */
+static double paged_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r, unsigned p, const double *again)
+{
+	const struct gn_auto_paged *d = &s->paged[p];
+	const double fetched = mix(d->first, d->second, again[p]);
+	const double alone = mix(d->first_alone, d->second_alone, again[p]);
+	const double scale = 1 / (s->share * s->covered);
+
+	return scale * (r->together[p] * (fetched - alone + d->written) + r->alone[p] * alone) +
+	       around_seconds(s, r, p, again) + found_seconds(s, r, p);
 }
 
 /* The link is busy with lines and sectors, translation with what it has lost; both go on beside each other. */
@@ -46,11 +59,12 @@ static void direct_seconds(const struct gn_auto_study *s, const struct gn_auto_r
 {
 	const double touches = (double)s->accesses * (double)s->touches / s->lanes;
 	const double loaded = mix(s->line_first, s->line_second, again[0]) / (double)s->touches;
+	const double lost = mix(s->lost_first, s->lost_second, again[GN_AUTO_PAGE_SIZES - 1]) / (s->share * s->covered) * r->lost;
 
 	out->stream_seconds = touches * (loaded * (r->line + r->sector * s->sectors / (double)s->touches) +
 					 (1 - loaded) * r->again);
-	out->lost_seconds = mix(s->lost_first, s->lost_second, again[GN_AUTO_PAGE_SIZES - 1]) / (s->share * s->covered) * r->lost;
-	out->scattered_seconds = out->lost_seconds + scattered_seconds(s, r);
+	out->lost_seconds = lost + batch_lost_seconds(s, r, again);
+	out->scattered_seconds = lost + scattered_seconds(s, r);
 }
 
 static void all_seconds(const struct gn_auto_study *s, const struct gn_auto_rates *r, int has_direct,

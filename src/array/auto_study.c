@@ -124,15 +124,21 @@ static uint64_t capacity_for(const struct gn_auto_study *s, const struct gn_auto
 	return pages < 1 ? 1 : (uint64_t)(pages + 0.5);
 }
 
+/* Some touches, and how an LRU cache would take them. */
+struct trace {
+	const uint64_t *touch;
+	uint64_t count;
+};
+
 /*
  * Where the log ran full it holds the beginning of a launch, and what a second launch finds is what the end of the first
  * left: unless all of a launch's pages fit, nothing of its beginning.
  */
-static int judge(const struct gn_auto_study_input *in, const struct gn_auto_study *s, uint64_t bytes, uint32_t unit_log2,
-		 uint64_t around, struct gn_auto_paged *out)
+static int judge(const struct gn_auto_study_input *in, const struct gn_auto_study *s, struct trace trace, uint64_t bytes,
+		 uint32_t unit_log2, uint64_t around, struct gn_auto_paged *out)
 {
 	const uint64_t capacity = capacity_for(s, in, bytes, unit_log2);
-	int rc = gn__auto_replay(in->touch, s->touches, unit_log2, capacity, around, out);
+	int rc = gn__auto_replay(trace.touch, trace.count, unit_log2, capacity, around, out);
 
 	if (s->covered < 1 && out->first / s->covered > (double)capacity) {
 		out->second = out->first;
@@ -144,21 +150,51 @@ static int judge(const struct gn_auto_study_input *in, const struct gn_auto_stud
 
 static int judge_pages(const struct gn_auto_study_input *in, struct gn_auto_study *out)
 {
-	struct gn_auto_paged line, reach;
+	const struct trace all = {in->touch, out->touches};
+	struct gn_auto_paged line;
 	int rc;
 
 	memset(&line, 0, sizeof line);
-	memset(&reach, 0, sizeof reach);
-	rc = judge(in, out, in->near_bytes, GN_SAMPLE_LINE_LOG2, 0, &line);
+	rc = judge(in, out, all, in->near_bytes, GN_SAMPLE_LINE_LOG2, 0, &line);
 	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES && !rc; p++)
-		rc = judge(in, out, in->cache_bytes, (uint32_t)__builtin_ctz(gn_auto_page_bytes[p]),
+		rc = judge(in, out, all, in->cache_bytes, (uint32_t)__builtin_ctz(gn_auto_page_bytes[p]),
 			   in->has_memory ? GN_TOUCH_BATCH : 0, &out->paged[p]);
-	if (!rc)
-		rc = judge(in, out, in->reach_bytes, GN_SAMPLE_REGION_LOG2, 0, &reach);
 	out->line_first = line.first;
 	out->line_second = line.second;
-	out->lost_first = reach.first;
-	out->lost_second = reach.second;
+	return rc;
+}
+
+/* The touches that are rows of batches, or those that are not. Returns how many. */
+static uint64_t pick(const struct gn_auto_study_input *in, uint64_t count, int batch, uint64_t *to)
+{
+	uint64_t n = 0;
+
+	for (uint64_t k = 0; k < count; k++)
+		if (!(in->touch[k] & GN_TOUCH_BATCH) == !batch)
+			to[n++] = in->touch[k];
+	return n;
+}
+
+/* What is out of the reach of translation: as it came, and, of rows of batches, in order of address. */
+static int judge_reach(const struct gn_auto_study_input *in, struct gn_auto_study *out)
+{
+	uint64_t *touch = (uint64_t *)malloc((out->touches + 1) * sizeof *touch);
+	struct gn_auto_paged reach[2];
+	int rc = touch ? 0 : -GN_ENOMEM;
+
+	memset(reach, 0, sizeof reach);
+	for (int batch = 0; batch < 2 && !rc; batch++) {
+		const struct trace some = {touch, pick(in, out->touches, batch, touch)};
+
+		if (batch)
+			qsort(touch, some.count, sizeof *touch, by_line);
+		rc = judge(in, out, some, in->reach_bytes, GN_SAMPLE_REGION_LOG2, 0, &reach[batch]);
+	}
+	free(touch);
+	out->lost_first = reach[0].first;
+	out->lost_second = reach[0].second;
+	out->batch_lost_first = reach[1].first;
+	out->batch_lost_second = reach[1].second;
 	return rc;
 }
 
@@ -178,5 +214,7 @@ int gn__auto_study(const struct gn_auto_study_input *in, struct gn_auto_study *o
 	judge_coverage(in, out);
 	count_pins(in->touch, out);
 	rc = judge_use(in, out);
-	return rc ? rc : judge_pages(in, out);
+	if (!rc)
+		rc = judge_pages(in, out);
+	return rc ? rc : judge_reach(in, out);
 }
