@@ -167,7 +167,7 @@ static int measure_held(struct meter *m, struct gn_auto_probe_args *args, uint64
 	if (!pages)
 		return 0;
 	args->unit_words = page_words;
-	args->units = pages < NEAR_PAGES ? pages : NEAR_PAGES;
+	args->units = pages < NEAR_PAGES ? pages : (uint64_t)NEAR_PAGES;
 	args->share_log2 = warp_log2(m);
 	args->walk = (uint32_t)page_words;
 	rc = measure_kernel(m, &gn_auto_walk_kernel, args, 1 << 12, 1 << 20, &page);
@@ -204,7 +204,7 @@ static int measure_pages(struct meter *m, unsigned p, int by_lanes, struct gn_au
 		rc = measure(m, &args, threads / 16 + 1, threads, &r->alone[p]);
 	if (!rc && by_lanes) {
 		args.unit_words = 1;
-		args.units = m->words < NEAR_PAGES ? m->words : NEAR_PAGES;
+		args.units = m->words < NEAR_PAGES ? m->words : (uint64_t)NEAR_PAGES;
 		rc = measure(m, &args, 1 << 16, 16 << 20, &r->hit);
 		if (!rc)
 			rc = measure_held(m, &args, page_words, r);
