@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does the mode that gn_auto chooses come close to the best fixed one, whatever the accesses are?
 
-Twelve access patterns, several launches each, in direct mode, through pages of 512 B, 4 KiB, 16 KiB and 64 KiB, and as
-gn_auto chooses. Its time holds the looking, the deciding and the changes of mode. On a GPU: within 10 % of the best fixed
-mode on each pattern. On the cpu machine, whose launches take milliseconds and share their cores with whatever else runs,
-the choice itself is what counts: the last launch's mode is the best fixed one, or is as fast as it within a third.
+Twelve access patterns, several launches each, in direct mode, through pages of 512 B, 4 KiB, 16 KiB and 64 KiB, as batches of
+rows (gather) where what is read is known ahead, and as gn_auto chooses; where it advises to gather, its launches are made of
+batches from then on. Its time holds the looking, the deciding and the changes of mode. On a GPU: within 10 % of the best mode
+in which the pattern's own kernel runs, and, once the choice is made (the later half of the launches), within 10 % of the best
+of all, batches among them. On the cpu machine, whose launches take milliseconds and share their cores with whatever else
+runs, the choice itself is what counts: the later launches are as fast as those of the best mode of all within a third.
 
     bench/auto.py [--machine cpu|cuda] [--data SIZE] [--cache SIZE] [--touches N] [--build DIR] [--json OUT]
 
 Fixed modes with which a launch takes a hundred times as long are left out, and one that takes three times as long as gn_auto
-is not run to its end. Every word read is checked by the program.
+is not run to its end. Every word read, gathered or written is checked by the program.
 """
 import sys
 
@@ -32,7 +34,20 @@ def show(pattern, launches):
     for run in pattern["runs"]:
         cut = ">" if run["launches"] < launches else " "
         cells.append(f"{run['mode']} {cut}{1e3 * run['total_seconds']:.1f}")
-    print(f"  {pattern['pattern']:11} {pattern['auto_over_best']:5.2f} of {pattern['best_fixed']}   {'  '.join(cells)} ms")
+    print(f"  {pattern['pattern']:11} {pattern['auto_over_best']:5.2f} of {pattern['best']}   {'  '.join(cells)} ms"
+          f"   advice: {pattern['advice']}")
+
+
+def late_over_best(pattern):
+    return rest(run_of(pattern, "auto")) / rest(run_of(pattern, pattern["best"]))
+
+
+def claims_of(pattern, gpu):
+    late = f"{pattern['pattern']}: late launches over those of the best mode, {pattern['best']}"
+    if not gpu:
+        return [(late, late_over_best(pattern), 1.33, False)]
+    own = f"{pattern['pattern']}: gn_auto over the best mode of the same kernel, {pattern['best_own']}"
+    return [(own, pattern["auto_over_best_own"], 1.1, False), (late, late_over_best(pattern), 1.1, False)]
 
 
 def main():
@@ -53,11 +68,7 @@ def main():
     claims = []
     for pattern in result["patterns"]:
         show(pattern, result["launches"])
-        if gpu:
-            claims.append((f"{pattern['pattern']}: gn_auto over the best fixed mode", pattern["auto_over_best"], 1.1, False))
-        else:
-            over = rest(run_of(pattern, "auto")) / rest(run_of(pattern, pattern["best_fixed"]))
-            claims.append((f"{pattern['pattern']}: late launches over those of the best fixed mode", over, 1.33, False))
+        claims += claims_of(pattern, gpu)
     return report.save(args, f"auto-{'gpu' if gpu else 'cpu'}",
                        {"command": " ".join(["grapnel"] + command[1:]), "result": result}, claims)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grapnel auto-bench: twelve access patterns in every fixed mode and as gn_auto chooses, which is to come close to the best
- * of them on each. The time of gn_auto holds its looking, deciding and switching.
+ * grapnel auto-bench: twelve access patterns in every fixed mode, as batches of rows where they can be, and as gn_auto
+ * chooses and advises, which is to come close to the best of them on each. The time of gn_auto holds its looking, deciding and switching.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -14,13 +14,14 @@
 enum { OPT_MACHINE = 256, OPT_DATA, OPT_CACHE, OPT_TOUCHES, OPT_LAUNCHES, OPT_PATTERN, OPT_WARP, OPT_THREADS, OPT_EXPLAIN,
        OPT_MODES, OPT_JSON };
 
-enum { MODES = 6, AUTO = 5 };
+enum { MODES = 7, GATHER = 5, AUTO = 6 };
 
 static const struct mode {
 	const char *name;
 	uint32_t mode;
 } modes[MODES] = {{"direct", GN_PATTERN_DIRECT}, {"512", 512},     {"4096", 4096},
-		  {"16384", 16384},              {"65536", 65536}, {"auto", GN_PATTERN_AUTO}};
+		  {"16384", 16384},              {"65536", 65536}, {"gather", GN_PATTERN_GATHER},
+		  {"auto", GN_PATTERN_AUTO}};
 
 struct request {
 	struct gn_pattern_options bed;
@@ -39,7 +40,7 @@ static const struct argp_option options[] = {
     {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
     {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
     {"explain", OPT_EXPLAIN, NULL, 0, "say what was seen, what was chosen and why", 0},
-    {"modes", OPT_MODES, "LIST", 0, "fixed modes to run beside it, such as direct,4096; none for none (default all)", 0},
+    {"modes", OPT_MODES, "LIST", 0, "fixed modes to run beside it, such as direct,4096,gather; none for none (default all)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the runs as JSON; - for standard output, without the table", 0},
     {0},
 };
@@ -77,7 +78,7 @@ static unsigned modes_option(const struct argp_state *state, char *list)
 		while (k < AUTO && strcmp(modes[k].name, word))
 			k++;
 		if (k == AUTO && strcmp(word, "none"))
-			argp_error(state, "--modes %s: use direct, 512, 4096, 16384, 65536 or none", word);
+			argp_error(state, "--modes %s: use direct, 512, 4096, 16384, 65536, gather or none", word);
 		skip &= ~(1u << k);
 	}
 	return skip;
@@ -110,7 +111,8 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Run twelve access patterns in every fixed mode and in the one that the library chooses.\vEvery word read is checked. "
+    "Run twelve access patterns in every fixed mode, as batches of rows where they can be, and in the mode that the library "
+    "chooses; where it advises to gather, its launches are made of batches.\vEvery word read is checked. "
     "Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called wrongly.",
     NULL,
     NULL,
@@ -134,23 +136,31 @@ static double limit_of(const struct runs *r)
 	return 3 * best;
 }
 
+/* Is a fixed mode worth running? */
+static int suits(const struct gn_pattern *p, const struct request *q, unsigned k)
+{
+	if (q->skip >> k & 1)
+		return 0;
+	return k == GATHER ? p->list != NULL : modes[k].mode >= p->least && modes[k].mode <= p->most;
+}
+
 static int run_pattern(struct gn_pattern_bed *bed, const struct request *q, const struct gn_pattern *p, struct runs *r,
 		       struct gn_error *e)
 {
 	int rc = gn_pattern_run(bed, p, modes[AUTO].mode, 0, &r->of[AUTO], e);
 
 	for (unsigned k = 0; k < AUTO && !rc; k++)
-		if (!(q->skip >> k & 1) && modes[k].mode >= p->least && modes[k].mode <= p->most)
+		if (suits(p, q, k))
 			rc = gn_pattern_run(bed, p, modes[k].mode, limit_of(r), &r->of[k], e);
 	return rc;
 }
 
-/* The fixed mode of the shortest finished run; -1 if none ran. */
-static int best_of(const struct runs *r, uint32_t launches)
+/* Of the first so many fixed modes that of the shortest finished run; -1 if none ran. Batches are the last of them. */
+static int best_of(const struct runs *r, uint32_t launches, int count)
 {
 	int best = -1;
 
-	for (int k = 0; k < AUTO; k++)
+	for (int k = 0; k < count; k++)
 		if (r->of[k].launches == launches && (best < 0 || r->of[k].total < r->of[best].total))
 			best = k;
 	return best;
@@ -158,20 +168,30 @@ static int best_of(const struct runs *r, uint32_t launches)
 
 /* ---- saying it ---- */
 
+static double over(const struct runs *r, int mode)
+{
+	return mode < 0 ? 0 : r->of[AUTO].total / r->of[mode].total;
+}
+
+static const char *mode_name(int mode)
+{
+	return mode < 0 ? NULL : modes[mode].name;
+}
+
 static void print_runs(const struct gn_pattern *p, const struct runs *r, uint32_t launches, int explain)
 {
-	const int best = best_of(r, launches);
+	const int best = best_of(r, launches, AUTO);
 
 	printf("%-11s", p->name);
 	for (int k = 0; k < AUTO; k++)
 		printf(" %c%8.1f ", !r->of[k].launches ? '-' : r->of[k].launches < launches ? '>' : ' ', 1e3 * r->of[k].total);
 	printf(" %9.1f", 1e3 * r->of[AUTO].total);
 	if (best >= 0)
-		printf("  %5.2f of %s", r->of[AUTO].total / r->of[best].total, modes[best].name);
+		printf("  %5.2f of %s", over(r, best), modes[best].name);
 	printf("  (");
 	for (uint32_t k = 0; k < launches; k++)
 		printf("%s%s", k ? " " : "", r->of[AUTO].choice[k]);
-	printf(")\n");
+	printf(")%s\n", r->of[AUTO].advice == GN_ADVICE_GATHER ? "  advice: gather" : "");
 	if (explain)
 		printf("%s\n", r->of[AUTO].explain);
 	fflush(stdout);
@@ -191,21 +211,24 @@ static json_t *json_run(const struct gn_pattern_result *r, const char *name)
 			 (json_int_t)r->looks, "explain", r->explain);
 }
 
+/* The best of all fixed modes, and the best of those in which the pattern's own kernel runs. */
 static json_t *json_pattern(const struct gn_pattern *p, const struct runs *r, uint32_t launches)
 {
-	const int best = best_of(r, launches);
+	static const char *const advices[] = {"paged", "direct", "gather"};
+	const int best = best_of(r, launches, AUTO), own = best_of(r, launches, GATHER);
 	json_t *list = json_array();
 
 	for (unsigned k = 0; k < MODES; k++)
 		if (r->of[k].launches)
 			json_array_append_new(list, json_run(&r->of[k], modes[k].name));
-	return json_pack("{s:s, s:s?, s:f, s:o}", "pattern", p->name, "best_fixed", best < 0 ? NULL : modes[best].name,
-			 "auto_over_best", best < 0 ? 0.0 : r->of[AUTO].total / r->of[best].total, "runs", list);
+	return json_pack("{s:s, s:s?, s:f, s:s?, s:f, s:s, s:o}", "pattern", p->name, "best", mode_name(best), "auto_over_best",
+			 over(r, best), "best_own", mode_name(own), "auto_over_best_own", over(r, own), "advice",
+			 advices[r->of[AUTO].advice], "runs", list);
 }
 
 static int write_json(const struct gn_pattern_bed *bed, const struct request *q, json_t *patterns, struct gn_error *e)
 {
-	json_t *root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:I, s:i, s:f, s:b, s:O}", "schema", "grapnel-auto-bench-1",
+	json_t *root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:I, s:i, s:f, s:b, s:O}", "schema", "grapnel-auto-bench-2",
 				 "machine", "name", bed->info.name, "processors", (int)bed->info.processors, "warp_width",
 				 (int)bed->info.warp_width, "path", gn_store_path(bed->store), "data_bytes",
 				 (json_int_t)bed->options.data_bytes, "cache_bytes", (json_int_t)bed->options.cache_bytes,

@@ -1,39 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
+#include "draws.h"
 
-#include "kernels.h"
-
-/* An odd number, so that i * scatter mod a power of two names every place once; and its inverse mod 2^64. */
-static const uint64_t scatter = 0x9e3779b97f4a7c15ull;
+/* The inverse of scatter mod 2^64. */
 static const uint64_t gather_back = 0xf1de83e19937733dull;
-
-/* What word i of the data is. */
-SIMT_FN uint32_t word_at(uint64_t i)
-{
-	return (uint32_t)i * 2654435761u ^ (uint32_t)(i >> 32);
-}
-
-SIMT_FN uint64_t stir(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
-/* A number that depends on k and the launch alone. */
-SIMT_FN uint64_t draw(const struct gn_pattern_args *a, uint64_t k)
-{
-	return stir((k + 1) * 0x9e3779b97f4a7c15ull + a->launch * 0xd1342543de82ef95ull);
-}
-
-/* A rank from 0 to bound - 1; rank r comes with a probability of about 1 / (r + 1). */
-SIMT_FN uint64_t rank_of(uint64_t drawn, uint64_t bound)
-{
-	const float part = (float)(drawn >> 40) * (1.0f / 16777216.0f);
-	const uint64_t rank = (uint64_t)exp2f(part * log2f((float)bound));
-
-	return rank - 1 < bound ? rank - 1 : 0;
-}
 
 SIMT_FN uint64_t warp_index(void)
 {
@@ -49,12 +18,6 @@ SIMT_FN uint64_t warp_count(void)
 SIMT_FN uint32_t look_at(const struct gn_pattern_args *a, uint64_t i)
 {
 	return gn_read_u32(&a->array, i) != word_at(i);
-}
-
-SIMT_FN void report(const struct gn_pattern_args *a, uint32_t wrong)
-{
-	if (wrong)
-		simt_add_relaxed_dev_u64(a->wrong, wrong);
 }
 
 SIMT_FN void gn_pattern_fill(const struct gn_pattern_args *a)
@@ -89,18 +52,17 @@ SIMT_FN void gn_pattern_random(const struct gn_pattern_args *a)
 	uint32_t wrong = 0;
 
 	for (uint64_t k = simt_global_thread(); k < a->touches; k += simt_global_threads())
-		wrong += look_at(a, draw(a, k) & (a->words - 1));
+		wrong += look_at(a, random_word(a, k));
 	report(a, wrong);
 }
 SIMT_KERNEL_RESIDENT(gn_pattern_random, struct gn_pattern_args, 2048)
 
 SIMT_FN void gn_pattern_pages(const struct gn_pattern_args *a)
 {
-	const uint64_t pages = a->words / GN_PATTERN_PAGE_WORDS;
 	uint32_t wrong = 0;
 
 	for (uint64_t k = warp_index(); k < a->touches / GN_PATTERN_PAGE_WORDS; k += warp_count()) {
-		const uint64_t first = (draw(a, k) & (pages - 1)) * GN_PATTERN_PAGE_WORDS;
+		const uint64_t first = random_page(a, k) * GN_PATTERN_PAGE_WORDS;
 
 		for (uint32_t j = simt_lane(); j < GN_PATTERN_PAGE_WORDS; j += simt_warp_width())
 			wrong += look_at(a, first + j);
@@ -111,15 +73,10 @@ SIMT_KERNEL_RESIDENT(gn_pattern_pages, struct gn_pattern_args, 2048)
 
 SIMT_FN void gn_pattern_hot(const struct gn_pattern_args *a)
 {
-	const uint64_t pages = a->words / GN_PATTERN_PAGE_WORDS;
 	uint32_t wrong = 0;
 
-	for (uint64_t k = simt_global_thread(); k < a->touches; k += simt_global_threads()) {
-		const uint64_t drawn = draw(a, k);
-		const uint64_t page = rank_of(drawn, a->hot_pages) * scatter & (pages - 1);
-
-		wrong += look_at(a, page * GN_PATTERN_PAGE_WORDS + drawn % GN_PATTERN_PAGE_WORDS);
-	}
+	for (uint64_t k = simt_global_thread(); k < a->touches; k += simt_global_threads())
+		wrong += look_at(a, hot_word(a, k));
 	report(a, wrong);
 }
 SIMT_KERNEL_RESIDENT(gn_pattern_hot, struct gn_pattern_args, 2048)
@@ -129,7 +86,7 @@ SIMT_FN void gn_pattern_zipf(const struct gn_pattern_args *a)
 	uint32_t wrong = 0;
 
 	for (uint64_t k = simt_global_thread(); k < a->touches; k += simt_global_threads())
-		wrong += look_at(a, rank_of(draw(a, k), a->words) * scatter & (a->words - 1));
+		wrong += look_at(a, zipf_word(a, k));
 	report(a, wrong);
 }
 SIMT_KERNEL_RESIDENT(gn_pattern_zipf, struct gn_pattern_args, 2048)
@@ -152,7 +109,7 @@ SIMT_KERNEL_RESIDENT(gn_pattern_frontier, struct gn_pattern_args, 2048)
 SIMT_FN void gn_pattern_column(const struct gn_pattern_args *a)
 {
 	const uint64_t rows = a->words / GN_PATTERN_ROW_WORDS;
-	const uint64_t column = draw(a, 0) % (GN_PATTERN_ROW_WORDS / GN_PATTERN_COLUMNS) * GN_PATTERN_COLUMNS;
+	const uint64_t column = column_of(a);
 	uint32_t wrong = 0;
 
 	for (uint64_t row = simt_global_thread(); row < rows; row += simt_global_threads())
@@ -162,21 +119,13 @@ SIMT_FN void gn_pattern_column(const struct gn_pattern_args *a)
 }
 SIMT_KERNEL_RESIDENT(gn_pattern_column, struct gn_pattern_args, 2048)
 
-/* The first word of a tile, of the matrix's tiles row by row. */
-SIMT_FN uint64_t tile_at(uint64_t tile)
-{
-	const uint64_t across = GN_PATTERN_ROW_WORDS / GN_PATTERN_TILE;
-
-	return tile / across * GN_PATTERN_TILE * GN_PATTERN_ROW_WORDS + tile % across * GN_PATTERN_TILE;
-}
-
 SIMT_FN void gn_pattern_tiles(const struct gn_pattern_args *a)
 {
-	const uint64_t words = GN_PATTERN_TILE * GN_PATTERN_TILE, tiles = a->words / words;
+	const uint64_t words = GN_PATTERN_TILE * GN_PATTERN_TILE;
 	uint32_t wrong = 0;
 
 	for (uint64_t k = warp_index(); k < a->touches / words / 2; k += warp_count()) {
-		const uint64_t first = tile_at(draw(a, k) & (tiles - 1));
+		const uint64_t first = random_tile(a, k);
 
 		for (uint32_t twice = 0; twice < 2; twice++)
 			for (uint32_t j = simt_lane(); j < words; j += simt_warp_width())
@@ -204,18 +153,10 @@ SIMT_FN void gn_pattern_chase(const struct gn_pattern_args *a)
 }
 SIMT_KERNEL_RESIDENT(gn_pattern_chase, struct gn_pattern_args, 2048)
 
-/* Where the updates of a launch begin; they go to begin + k * scatter, each place once. */
-SIMT_FN uint64_t update_begin(uint32_t launch)
-{
-	return stir(launch + 1);
-}
-
 SIMT_FN void gn_pattern_update(const struct gn_pattern_args *a)
 {
-	const uint64_t begin = update_begin(a->launch);
-
 	for (uint64_t k = simt_global_thread(); k < a->touches; k += simt_global_threads()) {
-		const uint64_t i = (begin + k * scatter) & (a->words - 1);
+		const uint64_t i = updated_word(a, k);
 
 		gn_write_u32(&a->array, i, gn_read_u32(&a->array, i) + 1);
 	}

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.h - twelve ways to use an array, each a kernel. Word i of the data holds gn_pattern_word(i), and every word that
+ * kernels.h - twelve ways to use an array, each a kernel; and those of them as lists of rows that can be. Word i of the data holds gn_pattern_word(i), and every word that
  * is read is compared with it, so that no mode can be fast by being wrong.
  */
 #ifndef GN_PATTERNS_KERNELS_H
 #define GN_PATTERNS_KERNELS_H
 
 #include <grapnel/array.h>
+#include <grapnel/array/gather.h>
 #include <grapnel/simt.h>
 
 enum {
@@ -26,6 +27,8 @@ struct gn_pattern_args {
 	uint32_t launch;       /* which one, from 0: draws differ */
 	uint32_t launches;     /* verify: how many there were */
 	uint64_t *wrong;       /* words that were not what they should be */
+	struct gn_batch batch; /* lists: a part of a launch's rows */
+	uint64_t first;        /* of the launch's rows, in the batch */
 };
 
 SIMT_KERNEL_DECLARE(gn_pattern_fill);       /* write every word */
@@ -41,5 +44,16 @@ SIMT_KERNEL_DECLARE(gn_pattern_tiles);      /* tiles of the matrix, each read tw
 SIMT_KERNEL_DECLARE(gn_pattern_chase);      /* a lane follows words that name the next */
 SIMT_KERNEL_DECLARE(gn_pattern_update);     /* words anywhere are read and written */
 SIMT_KERNEL_DECLARE(gn_pattern_verify);     /* what gn_pattern_update must have left after so many launches */
+
+/* The numbers of a launch's rows, as the kernel of the same name reads them. */
+SIMT_KERNEL_DECLARE(gn_pattern_list_random);
+SIMT_KERNEL_DECLARE(gn_pattern_list_pages);
+SIMT_KERNEL_DECLARE(gn_pattern_list_hot);
+SIMT_KERNEL_DECLARE(gn_pattern_list_zipf);
+SIMT_KERNEL_DECLARE(gn_pattern_list_column);
+SIMT_KERNEL_DECLARE(gn_pattern_list_tiles);
+SIMT_KERNEL_DECLARE(gn_pattern_list_update);
+SIMT_KERNEL_DECLARE(gn_pattern_compare); /* every word of the gathered rows */
+SIMT_KERNEL_DECLARE(gn_pattern_bump);    /* every word of the gathered rows, one more */
 
 #endif

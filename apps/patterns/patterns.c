@@ -6,21 +6,30 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernels.h"
+#include "batch.h"
+
+static const struct gn_pattern_list random_list = {&gn_pattern_list_random_kernel, 1, 1};
+static const struct gn_pattern_list pages_list = {&gn_pattern_list_pages_kernel, GN_PATTERN_PAGE_WORDS, GN_PATTERN_PAGE_WORDS};
+static const struct gn_pattern_list hot_list = {&gn_pattern_list_hot_kernel, 1, 1};
+static const struct gn_pattern_list zipf_list = {&gn_pattern_list_zipf_kernel, 1, 1};
+static const struct gn_pattern_list column_list = {&gn_pattern_list_column_kernel, GN_PATTERN_COLUMNS, 0};
+static const struct gn_pattern_list tiles_list = {&gn_pattern_list_tiles_kernel, GN_PATTERN_TILE, GN_PATTERN_TILE};
+static const struct gn_pattern_list update_list = {&gn_pattern_list_update_kernel, 1, 1};
 
 const struct gn_pattern gn_patterns[GN_PATTERNS] = {
-    {"sequential", "every word, threads side by side", &gn_pattern_sequential_kernel, NULL, 0, 16, 0, 65536},
-    {"strided", "every eighth word", &gn_pattern_strided_kernel, NULL, 0, 16, 0, 65536},
-    {"random", "4-byte words anywhere", &gn_pattern_random_kernel, NULL, 0, 16, 0, 4096},
-    {"pages", "pages of 4 KiB anywhere", &gn_pattern_pages_kernel, NULL, 0, 2048, 0, 16384},
-    {"hot-set", "Zipf pages that fit in the cache", &gn_pattern_hot_kernel, NULL, 0, 1024, 512, 4096},
-    {"zipf", "Zipf words anywhere", &gn_pattern_zipf_kernel, NULL, 0, 16, 0, 4096},
-    {"phases", "sequential, then random words", &gn_pattern_sequential_kernel, &gn_pattern_random_kernel, 0, 16, 0, 4096},
-    {"frontier", "lists of 4 to 256 words anywhere", &gn_pattern_frontier_kernel, NULL, 0, 512, 0, 4096},
-    {"column", "columns of a matrix in rows", &gn_pattern_column_kernel, NULL, 0, 16, 0, 4096},
-    {"tiles", "tiles of a matrix, each twice", &gn_pattern_tiles_kernel, NULL, 0, 2048, 0, 4096},
-    {"chase", "chains of words that name the next", &gn_pattern_chase_kernel, NULL, 0, 16, 0, 4096},
-    {"update", "words anywhere read and written", &gn_pattern_update_kernel, NULL, 1, 8, 0, 4096},
+    {"sequential", "every word, threads side by side", &gn_pattern_sequential_kernel, NULL, NULL, 0, 16, 0, 65536},
+    {"strided", "every eighth word", &gn_pattern_strided_kernel, NULL, NULL, 0, 16, 0, 65536},
+    {"random", "4-byte words anywhere", &gn_pattern_random_kernel, NULL, &random_list, 0, 16, 0, 4096},
+    {"pages", "pages of 4 KiB anywhere", &gn_pattern_pages_kernel, NULL, &pages_list, 0, 2048, 0, 16384},
+    {"hot-set", "Zipf pages that fit in the cache", &gn_pattern_hot_kernel, NULL, &hot_list, 0, 1024, 512, 4096},
+    {"zipf", "Zipf words anywhere", &gn_pattern_zipf_kernel, NULL, &zipf_list, 0, 16, 0, 4096},
+    {"phases", "sequential, then random words", &gn_pattern_sequential_kernel, &gn_pattern_random_kernel, NULL, 0, 16, 0,
+     4096},
+    {"frontier", "lists of 4 to 256 words anywhere", &gn_pattern_frontier_kernel, NULL, NULL, 0, 512, 0, 4096},
+    {"column", "columns of a matrix in rows", &gn_pattern_column_kernel, NULL, &column_list, 0, 16, 0, 4096},
+    {"tiles", "tiles of a matrix, each twice", &gn_pattern_tiles_kernel, NULL, &tiles_list, 0, 2048, 0, 4096},
+    {"chase", "chains of words that name the next", &gn_pattern_chase_kernel, NULL, NULL, 0, 16, 0, 4096},
+    {"update", "words anywhere read and written", &gn_pattern_update_kernel, NULL, &update_list, 1, 8, 0, 4096},
 };
 
 static double now(void)
@@ -145,6 +154,8 @@ struct way {
 	struct gn_cache *cache;
 	struct gn_array array;
 	struct gn_auto *choice;
+	struct gn_pattern_batch batch;
+	int gathers; /* whatever gn_auto advises */
 };
 
 static int open_auto(struct gn_pattern_bed *bed, struct way *way, uint64_t words, struct gn_error *error)
@@ -175,8 +186,26 @@ static int open_fixed(struct gn_pattern_bed *bed, struct way *way, uint32_t page
 	return rc ? rc : gn_array_create(&way->array, bed->machine, &c, error);
 }
 
+static int open_way(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, uint32_t mode,
+		    const struct gn_pattern_args *args, struct way *way, struct gn_error *error)
+{
+	int rc;
+
+	way->gathers = mode == GN_PATTERN_GATHER;
+	way->batch.machine = bed->machine;
+	if (way->gathers && !pattern->list)
+		return gn_error_set(error, -GN_EINVAL, "pattern %s: what it reads is not known ahead, so it is no batch",
+				    pattern->name);
+	rc = mode == GN_PATTERN_AUTO ? open_auto(bed, way, args->words, error)
+				     : open_fixed(bed, way, way->gathers ? 0 : mode, args->words, error);
+	if (!rc && pattern->list && (way->gathers || way->choice))
+		rc = gn_pattern_batch_open(&way->batch, bed->machine, pattern->list, args, error);
+	return rc;
+}
+
 static void close_way(struct gn_pattern_bed *bed, struct way *way)
 {
+	gn_pattern_batch_close(&way->batch);
 	gn_auto_close(way->choice);
 	if (way->array.failure)
 		gn_array_destroy(&way->array, bed->machine);
@@ -184,12 +213,20 @@ static void close_way(struct gn_pattern_bed *bed, struct way *way)
 		gn_cache_destroy(way->cache);
 }
 
-static void note_choice(const struct way *way, struct gn_pattern_result *r)
+/* Is the next launch one of batches? */
+static int gathers(const struct way *way, const struct gn_pattern *pattern)
+{
+	return way->gathers || (way->choice && pattern->list && gn_auto_advice(way->choice) == GN_ADVICE_GATHER);
+}
+
+static void note_choice(const struct way *way, int as_batches, struct gn_pattern_result *r)
 {
 	struct gn_auto_state s;
 
 	gn_auto_describe(way->choice, &s);
-	if (s.mode == GN_DIRECT)
+	if (as_batches)
+		snprintf(r->choice[r->launches], sizeof r->choice[0], "gather");
+	else if (s.mode == GN_DIRECT)
 		snprintf(r->choice[r->launches], sizeof r->choice[0], "direct");
 	else
 		snprintf(r->choice[r->launches], sizeof r->choice[0], "%u", s.page_bytes);
@@ -197,16 +234,19 @@ static void note_choice(const struct way *way, struct gn_pattern_result *r)
 	r->looks = s.looks;
 }
 
-static int run_launch(struct gn_pattern_bed *bed, struct way *way, const struct simt_kernel *kernel,
+static int run_launch(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, struct way *way,
 		      struct gn_pattern_args *args, struct gn_pattern_result *r, struct gn_error *error)
 {
+	const int is_later = pattern->later && args->launch >= bed->options.launches / 2;
+	const int as_batches = gathers(way, pattern);
 	const double begun = now();
 	int rc;
 
 	if (way->choice)
-		note_choice(way, r);
+		note_choice(way, as_batches, r);
 	args->array = way->choice ? gn_auto_array(way->choice) : way->array;
-	rc = launch(bed, kernel, args, error);
+	rc = as_batches ? gn_pattern_batch_launch(&way->batch, pattern, grid_of(bed), args, error)
+			: launch(bed, is_later ? pattern->later : pattern->kernel, args, error);
 	if (!rc && way->choice)
 		rc = gn_auto_adapt(way->choice, error);
 	r->seconds[r->launches] = now() - begun;
@@ -217,12 +257,11 @@ static int run_launch(struct gn_pattern_bed *bed, struct way *way, const struct 
 static int run_launches(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, struct way *way,
 			struct gn_pattern_args *args, double limit, struct gn_pattern_result *r, struct gn_error *error)
 {
-	const uint32_t all = bed->options.launches;
 	int rc = 0;
 
-	for (uint32_t k = 0; k < all && !rc && (limit <= 0 || r->total < limit); k++) {
+	for (uint32_t k = 0; k < bed->options.launches && !rc && (limit <= 0 || r->total < limit); k++) {
 		args->launch = k;
-		rc = run_launch(bed, way, pattern->later && k >= all / 2 ? pattern->later : pattern->kernel, args, r, error);
+		rc = run_launch(bed, pattern, way, args, r, error);
 	}
 	if (rc)
 		return rc;
@@ -253,12 +292,13 @@ int gn_pattern_run(struct gn_pattern_bed *bed, const struct gn_pattern *pattern,
 	memset(&way, 0, sizeof way);
 	memset(result, 0, sizeof *result);
 	*bed->wrong = 0;
-	rc = mode == GN_PATTERN_AUTO ? open_auto(bed, &way, args.words, error)
-				     : open_fixed(bed, &way, mode, args.words, error);
+	rc = open_way(bed, pattern, mode, &args, &way, error);
 	if (!rc)
 		rc = run_launches(bed, pattern, &way, &args, limit, result, error);
-	if (!rc && way.choice)
+	if (!rc && way.choice) {
 		gn_auto_explain(way.choice, result->explain, sizeof result->explain);
+		result->advice = gn_auto_advice(way.choice);
+	}
 	if (!rc && pattern->writes)
 		rc = settle_writes(bed, &way, &args, result, error);
 	close_way(bed, &way);

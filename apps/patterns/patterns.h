@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patterns.h - twelve access patterns over one store, several launches each, in a fixed mode or as gn_auto chooses.
+ * patterns.h - twelve access patterns over one store, several launches each, in a fixed mode, as batches of rows where the
+ * list of them is known ahead, or as gn_auto chooses.
  *
  *   gn_pattern_bed   a machine and a store full of known words; made once
  *   gn_pattern_run   all launches of one pattern in one mode, each timed, every word verified
@@ -17,11 +18,14 @@ extern "C" {
 
 enum { GN_PATTERNS = 12, GN_PATTERN_MOST_LAUNCHES = 64 };
 
+struct gn_pattern_list;
+
 struct gn_pattern {
 	const char *name;
 	const char *summary;
 	const struct simt_kernel *kernel;
 	const struct simt_kernel *later; /* of the second half of the launches; NULL: the same */
+	const struct gn_pattern_list *list; /* the same as batches of rows; NULL: what is read next is not known ahead */
 	int writes;
 	uint32_t share;                  /* touches of a launch: this many times those asked for, in sixteenths */
 	uint32_t least, most;            /* fixed modes worth running, by page size: with others a launch takes a hundred times
@@ -55,8 +59,11 @@ int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_opti
 /* gn_pattern_bed_close - also after an open that failed. */
 void gn_pattern_bed_close(struct gn_pattern_bed *bed);
 
-/* How the array is read: by gn_auto, directly, or through pages of so many bytes. */
-enum { GN_PATTERN_AUTO = 1, GN_PATTERN_DIRECT = 0 };
+/*
+ * How the array is read: directly, through pages of so many bytes, in batches of rows over a direct array, or by gn_auto:
+ * where that advises to gather, the launches that follow are made of batches if the pattern has a list.
+ */
+enum { GN_PATTERN_DIRECT, GN_PATTERN_AUTO, GN_PATTERN_GATHER };
 
 /* What came of a run. */
 struct gn_pattern_result {
@@ -65,12 +72,13 @@ struct gn_pattern_result {
 	uint32_t launches;                        /* done: fewer where the limit was passed */
 	char choice[GN_PATTERN_MOST_LAUNCHES][12]; /* gn_auto: what each launch ran with */
 	uint64_t switches, looks;
+	enum gn_auto_advice advice;               /* gn_auto: at the end */
 	char explain[4096];                       /* gn_auto: at the end */
 };
 
 /*
  * gn_pattern_run - the launches of a pattern.
- * @mode   GN_PATTERN_AUTO, GN_PATTERN_DIRECT or a page size
+ * @mode   GN_PATTERN_AUTO, GN_PATTERN_DIRECT, GN_PATTERN_GATHER (of a pattern with a list) or a page size
  * @limit  seconds after which no further launch is begun; 0: none
  * Host. Returns 0, -GN_EBADMSG (a word was not what it should be: a bug), or what gn_array and gn_auto return.
  */

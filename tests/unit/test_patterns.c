@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Patterns as batches of rows: the same words as the kernels read, in parts too; and a run that is advised to gather does. */
+#include "patterns/patterns.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+static struct gn_pattern_bed bed;
+static struct gn_pattern_result result;
+
+static int open_bed(void **state)
+{
+	struct gn_pattern_options o;
+	struct gn_error error;
+
+	(void)state;
+	memset(&o, 0, sizeof o);
+	o.data_bytes = 16 << 20;
+	o.cache_bytes = 2 << 20;
+	o.touches = 2048;
+	o.launches = 3;
+	o.threads = 1;
+	o.warp_width = 8;
+	return gn_pattern_bed_open(&bed, &o, &error);
+}
+
+static int close_bed(void **state)
+{
+	(void)state;
+	gn_pattern_bed_close(&bed);
+	return 0;
+}
+
+static const struct gn_pattern *pattern(const char *name)
+{
+	for (unsigned k = 0; k < GN_PATTERNS; k++)
+		if (!strcmp(gn_patterns[k].name, name))
+			return &gn_patterns[k];
+	fail_msg("no pattern %s", name);
+	return NULL;
+}
+
+static void run(const char *name, uint32_t mode)
+{
+	struct gn_error error;
+
+	if (gn_pattern_run(&bed, pattern(name), mode, 0, &result, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(result.launches, bed.options.launches);
+}
+
+/* Every word that is gathered is compared, and what updates leave in the store. */
+static void patterns_run_as_batches(void **state)
+{
+	unsigned lists = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < GN_PATTERNS; k++)
+		if (gn_patterns[k].list) {
+			run(gn_patterns[k].name, GN_PATTERN_GATHER);
+			lists++;
+		}
+	assert_int_equal(lists, 7);
+}
+
+static void what_is_not_known_ahead_is_no_batch(void **state)
+{
+	struct gn_error error;
+
+	(void)state;
+	assert_int_equal(gn_pattern_run(&bed, pattern("chase"), GN_PATTERN_GATHER, 0, &result, &error), -GN_EINVAL);
+	assert_non_null(strstr(error.text, "not known ahead"));
+}
+
+/*
+ * A machine that takes long, and much longer where translation does not reach, which is an eighth of the data. So much
+ * slower than this one that the clock will not say otherwise.
+ */
+static void set_rates(void)
+{
+	struct gn_auto_rates *r = &bed.rates;
+
+	memset(r, 0, sizeof *r);
+	r->measured = 1;
+	r->line = 1e-5;
+	r->sector = 0.375e-5;
+	r->again = 0.1e-5;
+	r->lost = 22e-5;
+	r->reach_bytes = 2 << 20;
+	r->hit = 0.04e-5;
+	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
+		r->together[p] = r->alone[p] = 80e-5 * (double)(1 << p);
+}
+
+static void advice_to_gather_is_followed(void **state)
+{
+	(void)state;
+	set_rates();
+	run("random", GN_PATTERN_AUTO);
+	assert_string_equal(result.choice[0], "4096");
+	for (uint32_t k = 1; k < result.launches; k++)
+		assert_string_equal(result.choice[k], "gather");
+	assert_int_equal(result.advice, GN_ADVICE_GATHER);
+	set_rates();
+	run("chase", GN_PATTERN_AUTO); /* cannot follow it */
+	assert_int_equal(result.advice, GN_ADVICE_GATHER);
+	assert_string_equal(result.choice[result.launches - 1], "direct");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(patterns_run_as_batches),
+	    cmocka_unit_test(what_is_not_known_ahead_is_no_batch),
+	    cmocka_unit_test(advice_to_gather_is_followed),
+	};
+
+	return cmocka_run_group_tests_name("patterns", tests, open_bed, close_bed);
+}
