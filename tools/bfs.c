@@ -9,7 +9,7 @@
 #include "graph/reference.h"
 
 enum { OPT_MACHINE = 256, OPT_STORE, OPT_CACHE, OPT_PAGE, OPT_MODE, OPT_POLICY, OPT_WARP, OPT_THREADS, OPT_DEADLINE,
-       OPT_OUT, OPT_JSON, OPT_VERIFY, OPT_TRUST };
+       OPT_OUT, OPT_JSON, OPT_VERIFY, OPT_TRUST, OPT_EXPLAIN };
 
 static const struct argp_option options[] = {
     {"source", 's', "N", 0, "vertex to start from (needed)", 0},
@@ -18,13 +18,14 @@ static const struct argp_option options[] = {
     {"store", OPT_STORE, "KIND", 0, "where the graph rests: host or file (default file for .gng, else host)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, such as 64M (default one eighth of the graph)", 0},
     {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default 4K)", 0},
-    {"mode", OPT_MODE, "MODE", 0, "paged, or direct: loads on the store's memory (default paged)", 0},
+    {"mode", OPT_MODE, "MODE", 0, "paged; direct: loads on the store's memory; auto: the edges as they are best read (default paged)", 0},
     {"policy", OPT_POLICY, "NAME", 0, "which page leaves: clock, fifo or random (default clock)", 0},
     {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
     {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
     {"deadline", OPT_DEADLINE, "MS", 0, "give a transfer up after so many milliseconds (default 10000)", 0},
     {"out", OPT_OUT, "FILE", 0, "write the depths: a little-endian u32 a vertex, 0xffffffff where unreachable", 0},
     {"json", OPT_JSON, "FILE", 0, "write the report as JSON; - for standard output, without the table", 0},
+    {"explain", OPT_EXPLAIN, NULL, 0, "with --mode auto: what was seen, what was chosen and why", 0},
     {"verify", OPT_VERIFY, NULL, 0, "check every depth against a search in memory", 0},
     {"trust", OPT_TRUST, NULL, 0, "do not read a .gng file through to check it before the search", 0},
     {0},
@@ -62,7 +63,7 @@ static uint32_t page_option(const struct argp_state *state, const char *text)
 static void machine_option(struct bfs_options *o, const struct argp_state *state, int key, char *arg)
 {
 	static const char *const policies[] = {"clock", "fifo", "random", NULL};
-	static const char *const modes[] = {"paged", "direct", NULL};
+	static const char *const modes[] = {"paged", "direct", "auto", NULL};
 	static const char *const stores[] = {"host", "file", NULL};
 
 	switch (key) {
@@ -70,7 +71,7 @@ static void machine_option(struct bfs_options *o, const struct argp_state *state
 	case OPT_STORE: o->store = stores[word_option(state, "--store", arg, stores, "host or file")]; break;
 	case OPT_CACHE: o->cache_bytes = size_option(state, "--cache", arg); break;
 	case OPT_PAGE: o->page_bytes = page_option(state, arg); break;
-	case OPT_MODE: o->mode = (enum gn_mode)word_option(state, "--mode", arg, modes, "paged or direct"); break;
+	case OPT_MODE: o->mode = (enum bfs_mode)word_option(state, "--mode", arg, modes, "paged, direct or auto"); break;
 	case OPT_POLICY:
 		o->policy = (enum gn_cache_policy)word_option(state, "--policy", arg, policies, "clock, fifo or random");
 		break;
@@ -84,6 +85,23 @@ static void machine_option(struct bfs_options *o, const struct argp_state *state
 	}
 }
 
+/* Options that need each other, or rule each other out. */
+static void check_together(struct bfs_options *o, const struct argp_state *state)
+{
+	if (!o->graph)
+		argp_error(state, "a graph is needed; see --help");
+	if (o->source == UINT64_MAX)
+		argp_error(state, "--source N is needed: the vertex to start from");
+	if (o->mode == BFS_DIRECT && o->store && !strcmp(o->store, "file"))
+		argp_error(state, "--mode direct needs --store host: a file cannot be loaded from byte by byte");
+	if (o->mode == BFS_AUTO && o->page_bytes)
+		argp_error(state, "--page is for --mode paged: auto chooses the size of pages itself");
+	if (o->explain && o->mode != BFS_AUTO)
+		argp_error(state, "--explain is for --mode auto: in the other modes nothing is chosen");
+	if (!o->page_bytes)
+		o->page_bytes = 4096;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct bfs_options *o = (struct bfs_options *)state->input;
@@ -95,18 +113,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_JSON: o->json = arg; return 0;
 	case OPT_VERIFY: o->verify = true; return 0;
 	case OPT_TRUST: o->trust = true; return 0;
+	case OPT_EXPLAIN: o->explain = true; return 0;
 	case ARGP_KEY_ARG:
 		if (o->graph)
 			argp_error(state, "%s: one argument too many; one graph is searched", arg);
 		o->graph = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->graph)
-			argp_error(state, "a graph is needed; see --help");
-		if (o->source == UINT64_MAX)
-			argp_error(state, "--source N is needed: the vertex to start from");
-		if (o->mode == GN_DIRECT && o->store && !strcmp(o->store, "file"))
-			argp_error(state, "--mode direct needs --store host: a file cannot be loaded from byte by byte");
+		check_together(o, state);
 		return 0;
 	default:
 		if (key < OPT_MACHINE || key > OPT_DEADLINE)
@@ -130,45 +144,11 @@ struct run {
 	const struct bfs_options *o;
 	struct simt_machine *machine;
 	struct bfs_input input;
-	struct gn_cache *cache;
-	struct gn_bfs_graph graph;
+	struct bfs_arrays arrays;
 	uint32_t *depth, *want;
 	struct gn_progress progress;
 	char path[512];
 };
-
-static int open_cache(struct run *r, struct gn_error *e)
-{
-	struct gn_cache_options c = {0};
-
-	if (r->o->mode == GN_DIRECT)
-		return 0;
-	c.page_bytes = r->o->page_bytes;
-	c.bytes = r->o->cache_bytes ? r->o->cache_bytes : r->input.bytes / 8;
-	if (!r->o->cache_bytes && c.bytes < 16ull * c.page_bytes)
-		c.bytes = 16ull * c.page_bytes;
-	c.policy = r->o->policy;
-	c.counters = 1;
-	return gn_cache_create(&r->cache, r->machine, &r->input.store, 1, &c, e);
-}
-
-static int open_arrays(struct run *r, struct gn_error *e)
-{
-	struct gn_array_config a = {r->o->mode, r->cache, r->input.store, r->input.offsets_at, r->input.vertices + 1, 8};
-	int rc = gn_array_create(&r->graph.offsets, r->machine, &a, e);
-
-	a.offset = r->input.neighbours_at;
-	a.count = r->input.edges;
-	a.element_bytes = 4;
-	/* Without edges there is no section to lay an array over. */
-	if (!r->input.edges)
-		a.offset = 0;
-	if (!rc)
-		rc = gn_array_create(&r->graph.neighbours, r->machine, &a, e);
-	r->graph.vertices = r->input.vertices;
-	r->graph.edges = r->input.edges;
-	return rc;
-}
 
 static int search(struct run *r, struct bfs_report *report, struct gn_error *e)
 {
@@ -177,7 +157,7 @@ static int search(struct run *r, struct bfs_report *report, struct gn_error *e)
 	r->depth = (uint32_t *)malloc(bytes);
 	if (!r->depth)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu depths", (unsigned long long)r->input.vertices);
-	return gn_bfs(r->machine, &r->graph, r->o->source, r->depth, &report->result, &r->progress, e);
+	return gn_bfs(r->machine, &r->arrays.graph, r->o->source, r->depth, &report->result, &r->progress, e);
 }
 
 static int verify(struct run *r, struct bfs_report *report, struct gn_error *e)
@@ -202,11 +182,10 @@ static void describe(struct run *r, struct bfs_report *report)
 	report->options = r->o;
 	report->input = &r->input;
 	simt_describe(r->machine, &report->machine);
-	if (r->cache)
-		gn_cache_describe(r->cache, &report->cache);
+	bfs_arrays_describe(&r->arrays, report);
 	gn_store_count(r->input.store, &report->store);
 	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", report->machine.name,
-		 report->machine.processors, report->machine.warp_width, r->cache ? "paged" : "direct",
+		 report->machine.processors, report->machine.warp_width, bfs_mode_name(r->o->mode),
 		 gn_store_path(r->input.store));
 	report->path = r->path;
 }
@@ -226,9 +205,7 @@ static int run_all(struct run *r, struct bfs_report *report, struct gn_error *e)
 		rc = gn_error_set(e, -GN_ERANGE, "--source %llu: %s has %llu vertices, counted from 0",
 				  (unsigned long long)r->o->source, r->o->graph, (unsigned long long)r->input.vertices);
 	if (!rc)
-		rc = open_cache(r, e);
-	if (!rc)
-		rc = open_arrays(r, e);
+		rc = bfs_arrays_open(&r->arrays, r->machine, &r->input, r->o, e);
 	if (!rc)
 		rc = search(r, report, e);
 	if (!rc)
@@ -254,12 +231,7 @@ static int finish(struct run *r, const struct bfs_report *report, struct gn_erro
 
 static void close_run(struct run *r)
 {
-	if (r->machine) {
-		gn_array_destroy(&r->graph.offsets, r->machine);
-		gn_array_destroy(&r->graph.neighbours, r->machine);
-	}
-	if (r->cache)
-		gn_cache_destroy(r->cache);
+	bfs_arrays_close(&r->arrays, r->machine);
 	bfs_input_close(&r->input);
 	simt_close(r->machine);
 	free(r->depth);
@@ -277,7 +249,6 @@ int tool_bfs(int argc, char **argv)
 
 	o.source = UINT64_MAX;
 	o.machine = "cpu";
-	o.page_bytes = 4096;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	memset(&r, 0, sizeof r);
 	memset(&report, 0, sizeof report);

@@ -15,6 +15,9 @@
 extern "C" {
 #endif
 
+/* In the order of the words of --mode. */
+enum bfs_mode { BFS_PAGED, BFS_DIRECT, BFS_AUTO };
+
 struct bfs_options {
 	const char *graph;
 	uint64_t source;
@@ -23,7 +26,7 @@ struct bfs_options {
 	const char *store; /* "host", "file" or NULL: what suits the graph's format */
 	uint64_t cache_bytes; /* 0: one eighth of the graph */
 	uint32_t page_bytes;
-	enum gn_mode mode;
+	enum bfs_mode mode;
 	enum gn_cache_policy policy;
 	unsigned warp_width;
 	unsigned threads;
@@ -32,6 +35,7 @@ struct bfs_options {
 	const char *json;
 	bool verify;
 	bool trust;
+	bool explain;
 };
 
 /* A graph behind a store, ready to be searched. */
@@ -56,6 +60,24 @@ void bfs_input_close(struct bfs_input *in);
 /* The graph in memory, read now if it is not there yet. */
 int bfs_input_graph(struct bfs_input *in, const struct gn_progress *progress, struct gn_error *e);
 
+/* The arrays over a graph's store, as the mode has them. */
+struct bfs_arrays {
+	struct gn_cache *cache; /* paged: of both; auto: of the offsets; else NULL */
+	struct gn_bfs_graph graph;
+};
+
+struct bfs_report;
+
+/* bfs_arrays_open - Returns 0 or a code with a message; close in any case. */
+int bfs_arrays_open(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
+		    const struct bfs_options *o, struct gn_error *e);
+void bfs_arrays_close(struct bfs_arrays *a, struct simt_machine *machine);
+
+/* The report's cache, choice and explanation. */
+void bfs_arrays_describe(const struct bfs_arrays *a, struct bfs_report *r);
+
+const char *bfs_mode_name(enum bfs_mode mode);
+
 /* Everything there is to say about a run. */
 struct bfs_report {
 	const struct bfs_options *options;
@@ -63,6 +85,8 @@ struct bfs_report {
 	struct simt_info machine;
 	struct gn_bfs_result result;
 	struct gn_cache_facts cache; /* zero in direct mode */
+	struct gn_auto_state choice; /* mode auto: at the end */
+	char explain[4096];          /* mode auto: in words; empty if nothing was chosen, because there are no edges */
 	struct gn_store_counters store;
 	const char *path; /* which way the bytes went */
 	int verified;     /* 1, 0, or -1: was not asked */

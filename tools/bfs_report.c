@@ -46,6 +46,24 @@ static void print_cache(const struct bfs_report *r, FILE *to)
 	fprintf(to, "  bytes moved/needed   %.2f\n", (double)f->count.fetched_bytes / (double)bfs_needed_bytes(r));
 }
 
+static const char *advice_name(enum gn_auto_advice advice)
+{
+	return advice == GN_ADVICE_PAGED ? "paged" : advice == GN_ADVICE_DIRECT ? "direct" : "gather";
+}
+
+static void print_choice(const struct bfs_report *r, FILE *to)
+{
+	const struct gn_auto_state *s = &r->choice;
+
+	fprintf(to, "  edges                %s", s->mode == GN_DIRECT ? "direct" : "paged");
+	if (s->mode == GN_PAGED)
+		fprintf(to, " in pages of %u bytes", s->page_bytes);
+	fprintf(to, " at the end; %llu of %llu launches looked at, %llu changes, advice: %s\n", (unsigned long long)s->looks,
+		(unsigned long long)s->launches, (unsigned long long)s->switches, advice_name(s->advice));
+	if (r->options->explain)
+		fputs(r->explain, to);
+}
+
 void bfs_print_table(const struct bfs_report *r, FILE *to)
 {
 	fprintf(to, "  graph                %s: %llu vertices, %llu edges, %.1f MiB\n", r->options->graph,
@@ -56,8 +74,10 @@ void bfs_print_table(const struct bfs_report *r, FILE *to)
 		teps(r) / 1e6);
 	fprintf(to, "  reached              %llu vertices in %u levels from %llu\n", (unsigned long long)r->result.reached,
 		r->result.levels, (unsigned long long)r->options->source);
-	if (r->options->mode == GN_PAGED)
+	if (r->options->mode == BFS_PAGED)
 		print_cache(r, to);
+	if (r->explain[0])
+		print_choice(r, to);
 	fprintf(to, "  path                 %s\n", r->path);
 	if (r->verified >= 0)
 		fprintf(to, "  verified             %s\n", r->verified ? "every depth equals the reference search" : "NO");
@@ -83,12 +103,21 @@ static json_t *cache_json(const struct bfs_report *r)
 			 "policy", policy_name(r->options->policy), "metadata_bytes", (json_int_t)f->metadata_bytes);
 }
 
+static json_t *choice_json(const struct bfs_report *r)
+{
+	const struct gn_auto_state *s = &r->choice;
+
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s}", "mode", s->mode == GN_DIRECT ? "direct" : "paged", "page_bytes",
+			 (json_int_t)s->page_bytes, "launches", (json_int_t)s->launches, "looks", (json_int_t)s->looks,
+			 "switches", (json_int_t)s->switches, "advice", advice_name(s->advice), "explain", r->explain);
+}
+
 static json_t *report_json(const struct bfs_report *r)
 {
-	const int paged = r->options->mode == GN_PAGED;
+	const int paged = r->options->mode == BFS_PAGED;
 	json_t *verified = r->verified < 0 ? json_null() : json_boolean(r->verified);
 
-	return json_pack("{s:s, s:{s:s, s:i, s:i}, s:{s:s, s:I, s:I, s:I}, s:I, s:I, s:i, s:f, s:I, s:f, s:s, s:o, s:o, "
+	return json_pack("{s:s, s:{s:s, s:i, s:i}, s:{s:s, s:I, s:I, s:I}, s:I, s:I, s:i, s:f, s:I, s:f, s:s, s:o, s:o, s:o, "
 			 "s:{s:I, s:I}, s:I, s:s, s:o}",
 			 "schema", "grapnel-bfs-1", "machine", "name", r->machine.name, "processors",
 			 (int)r->machine.processors, "warp_width", (int)r->machine.warp_width, "graph", "path",
@@ -96,8 +125,9 @@ static json_t *report_json(const struct bfs_report *r)
 			 (json_int_t)r->input->edges, "bytes", (json_int_t)r->input->bytes, "source",
 			 (json_int_t)r->options->source, "reached", (json_int_t)r->result.reached, "levels",
 			 (int)r->result.levels, "seconds", r->result.seconds, "edges_traversed",
-			 (json_int_t)r->result.edges, "teps", teps(r), "mode", paged ? "paged" : "direct", "cache",
-			 paged ? cache_json(r) : json_null(), "counters", paged ? counters_json(r) : json_null(), "store",
+			 (json_int_t)r->result.edges, "teps", teps(r), "mode", bfs_mode_name(r->options->mode),
+			 "cache", paged ? cache_json(r) : json_null(), "counters", paged ? counters_json(r) : json_null(),
+			 "auto", r->explain[0] ? choice_json(r) : json_null(), "store",
 			 "reads", (json_int_t)r->store.reads, "read_bytes", (json_int_t)r->store.read_bytes,
 			 "needed_bytes", (json_int_t)bfs_needed_bytes(r), "path", r->path, "verified", verified);
 }

@@ -62,8 +62,30 @@ static int start(struct search *s, uint64_t source, uint32_t *depth)
 	return rc;
 }
 
+static int machine_failed(const struct search *s, int rc, struct gn_error *error)
+{
+	return rc ? gn_error_set(error, rc, "bfs: %s", simt_message(s->machine)) : 0;
+}
+
+/* One launch, to its end; before it the mode of the neighbours is asked for, behind it they look back. */
+static int launch(struct search *s, const struct simt_kernel *kernel, struct simt_grid grid, struct gn_error *error)
+{
+	struct gn_auto *choice = s->graph->choice;
+	int rc;
+
+	if (choice)
+		s->args.neighbours = gn_auto_array(choice);
+	rc = simt_launch(s->machine, kernel, grid, &s->args);
+	if (!rc)
+		rc = simt_wait(s->machine);
+	if (rc)
+		return machine_failed(s, rc, error);
+	rc = choice ? gn_auto_adapt(choice, error) : 0;
+	return rc < 0 ? rc : 0;
+}
+
 /* Enough warps to keep the machine busy, and items taken in batches as long as there is enough for all. */
-static int run(struct search *s, const struct simt_kernel *kernel, uint64_t items)
+static int run(struct search *s, const struct simt_kernel *kernel, uint64_t items, struct gn_error *error)
 {
 	const uint32_t threads = 128;
 	const uint64_t warps = s->info.resident_threads / s->info.warp_width;
@@ -76,15 +98,13 @@ static int run(struct search *s, const struct simt_kernel *kernel, uint64_t item
 	s->args.item_count = items;
 	s->args.batch = batch < 1 ? 1 : batch > 256 ? 256 : (uint32_t)batch;
 	s->shared.taken = 0;
-	rc = simt_move(s->machine, s->args.shared, &s->shared, sizeof s->shared);
+	rc = machine_failed(s, simt_move(s->machine, s->args.shared, &s->shared, sizeof s->shared), error);
 	if (!rc)
-		rc = simt_launch(s->machine, kernel, grid, &s->args);
-	if (!rc)
-		rc = simt_wait(s->machine);
-	return rc ? rc : simt_move(s->machine, &s->shared, s->args.shared, sizeof s->shared);
+		rc = launch(s, kernel, grid, error);
+	return rc ? rc : machine_failed(s, simt_move(s->machine, &s->shared, s->args.shared, sizeof s->shared), error);
 }
 
-static int run_level(struct search *s, uint32_t level)
+static int run_level(struct search *s, uint32_t level, struct gn_error *error)
 {
 	const int plain = s->args.plain_offsets != NULL;
 	const uint64_t vertices = s->args.vertices;
@@ -96,25 +116,32 @@ static int run_level(struct search *s, uint32_t level)
 	s->args.dense = s->frontier_count > vertices / GN_BFS_DENSE;
 	s->shared.next_count = s->shared.range_count = 0;
 	rc = run(s, plain ? &gn_bfs_expand_plain_kernel : &gn_bfs_expand_kernel,
-		 s->args.dense ? vertices : s->frontier_count);
+		 s->args.dense ? vertices : s->frontier_count, error);
 	if (!rc && !s->shared.fault && s->shared.range_count)
-		rc = run(s, plain ? &gn_bfs_ranges_plain_kernel : &gn_bfs_ranges_kernel, s->shared.range_count);
+		rc = run(s, plain ? &gn_bfs_ranges_plain_kernel : &gn_bfs_ranges_kernel, s->shared.range_count, error);
 	s->frontier_count = s->shared.next_count;
 	return rc;
 }
 
-/* What went wrong in a level, if anything: the machine, an array, or the graph itself. */
-static int trouble(struct search *s, int rc, struct gn_bfs_graph *graph, struct gn_error *error)
+static int array_failed(struct gn_bfs_graph *graph, struct gn_error *error)
 {
+	int rc;
+
+	if (graph->plain_offsets)
+		return 0;
+	rc = gn_array_failure(&graph->offsets, error);
 	if (rc)
-		return gn_error_set(error, rc, "bfs: %s", simt_message(s->machine));
-	if (!graph->plain_offsets) {
-		rc = gn_array_failure(&graph->offsets, error);
-		if (!rc)
-			rc = gn_array_failure(&graph->neighbours, error);
-		if (rc)
-			return rc;
-	}
+		return rc;
+	return graph->choice ? gn_auto_failure(graph->choice, error) : gn_array_failure(&graph->neighbours, error);
+}
+
+/* What went wrong in a level that ran, if anything: an array, or the graph itself. */
+static int trouble(struct search *s, struct gn_bfs_graph *graph, struct gn_error *error)
+{
+	const int rc = array_failed(graph, error);
+
+	if (rc)
+		return rc;
 	if (s->shared.fault == GN_BFS_BAD_OFFSETS)
 		return gn_error_set(error, -GN_EBADMSG,
 				    "bfs: the offsets of vertex %u decrease or reach past the edges; the graph is damaged, make it again",
@@ -135,7 +162,9 @@ static int search_levels(struct search *s, struct gn_bfs_graph *graph, struct gn
 	result->reached = 1;
 	for (uint32_t level = 0; s->frontier_count && !rc; level++) {
 		gn_progress_step(progress, "searching", result->reached, graph->vertices);
-		rc = trouble(s, run_level(s, level), graph, error);
+		rc = run_level(s, level, error);
+		if (!rc)
+			rc = trouble(s, graph, error);
 		result->reached += s->frontier_count;
 		result->levels = level + 1;
 	}
@@ -169,11 +198,11 @@ int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t so
 		gn_error_set(error, rc, "bfs: no memory on the machine for %llu vertices",
 			     (unsigned long long)graph->vertices);
 	if (!rc)
-		rc = trouble(&s, start(&s, source, depth), graph, error);
+		rc = machine_failed(&s, start(&s, source, depth), error);
 	if (!rc)
 		rc = search_levels(&s, graph, result, progress, error);
 	if (!rc)
-		rc = trouble(&s, simt_move(machine, depth, s.args.depth, graph->vertices * sizeof *depth), graph, error);
+		rc = machine_failed(&s, simt_move(machine, depth, s.args.depth, graph->vertices * sizeof *depth), error);
 	free_search(&s);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #define GN_BFS_BFS_H
 
 #include <grapnel/array.h>
+#include <grapnel/array/auto.h>
 
 #include "graph/progress.h"
 
@@ -18,6 +19,7 @@ struct gn_bfs_graph {
 	uint64_t vertices, edges;
 	struct gn_array offsets;    /* u64, vertices + 1 */
 	struct gn_array neighbours; /* u32, edges */
+	struct gn_auto *choice;     /* not NULL: chooses how neighbours are read, launch by launch, instead of the array before */
 	const uint64_t *plain_offsets; /* not NULL: use these and the next instead of the arrays */
 	const uint32_t *plain_neighbours;
 };
@@ -36,7 +38,7 @@ struct gn_bfs_result {
  * @progress  told the vertices reached of all; may be NULL
  * Memory on the machine: 12 bytes a vertex and 1/64 byte an edge. Host.
  * Returns 0; -GN_ERANGE (source); -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM;
- * what an array could not read; what the machine failed with. Then depth is not to be used.
+ * what an array could not read; what the machine, or gn_auto_adapt, failed with. Then depth is not to be used.
  */
 int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t source, uint32_t *depth,
 	   struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # grapnel bfs equals GraphBLAS (and its own --verify) on graphs of every kind, whatever the width of a warp, the size of a
-# page and the room in the cache. Usage: bfs.sh GRAPNEL GRAPHBLAS_BFS SCRATCH-FOLDER
+# page and the room in the cache, and whoever chooses them. Usage: bfs.sh GRAPNEL GRAPHBLAS_BFS SCRATCH-FOLDER
 set -eu
 grapnel=$1
 oracle=$2
@@ -58,8 +58,23 @@ for graph in path star spokes grid disconnected loops single edgeless kron urand
   search "$graph" 0 --store host --cache 64K --policy fifo --warp-width 32
   search "$graph" 0 --store host --cache 64K --policy random
   search "$graph" 0 --store host --cache 64K --threads 4
+  for width in 1 32; do
+    search "$graph" 0 --store host --mode auto --warp-width "$width"
+    search "$graph" 0 --store file --mode auto --cache 256K --warp-width "$width"
+  done
 done
 search disconnected 2999 --store file --cache 64K
 search kron 4095 --store file --cache 64K
+
+# What was chosen is said, on paper and as JSON; without edges there is nothing to choose.
+"$grapnel" bfs kron.gng --source 0 --store host --mode auto --explain --json auto.json >said
+for words in '^  edges  .*launches looked at' '^auto: [0-9]+ launches' '^  chosen: '; do
+  grep -qE "$words" said || { cat said; exit 1; }
+done
+for words in '"mode": "auto"' '"explain": "auto: '; do
+  grep -q "$words" auto.json || { cat auto.json; exit 1; }
+done
+"$grapnel" bfs edgeless.gng --source 0 --mode auto --json - | grep -q '"auto": null'
+"$grapnel" bfs kron.gng --source 0 --json - | grep -q '"auto": null'
 echo "$runs searches agree"
-[ "$runs" -ge 300 ]
+[ "$runs" -ge 340 ]

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The offsets and neighbours of a graph as arrays: through a cache, directly, or as gn_auto chooses for the neighbours. */
+#include <string.h>
+
+#include "bfs.h"
+
+const char *bfs_mode_name(enum bfs_mode mode)
+{
+	return mode == BFS_PAGED ? "paged" : mode == BFS_DIRECT ? "direct" : "auto";
+}
+
+/* What --cache says, or one eighth of the graph. */
+static uint64_t cache_bytes(const struct bfs_input *in, const struct bfs_options *o)
+{
+	const uint64_t least = 16ull * o->page_bytes;
+
+	if (o->cache_bytes)
+		return o->cache_bytes;
+	return in->bytes / 8 < least ? least : in->bytes / 8;
+}
+
+/* In mode auto the neighbours have a cache of their own: each gets its share, and the offsets a few pages at least. */
+static uint64_t offsets_share(const struct bfs_input *in, const struct bfs_options *o, uint64_t bytes)
+{
+	const uint64_t least = 16ull * o->page_bytes;
+	const uint64_t share = (uint64_t)((double)bytes * 8 * (double)(in->vertices + 1) / (double)in->bytes);
+
+	return share < least ? least : share;
+}
+
+static int open_cache(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
+		      const struct bfs_options *o, struct gn_error *e)
+{
+	struct gn_cache_options c = {0};
+
+	if (o->mode == BFS_DIRECT)
+		return 0;
+	c.page_bytes = o->page_bytes;
+	c.bytes = cache_bytes(in, o);
+	if (o->mode == BFS_AUTO)
+		c.bytes = offsets_share(in, o, c.bytes);
+	c.policy = o->policy;
+	c.counters = 1;
+	return gn_cache_create(&a->cache, machine, &in->store, 1, &c, e);
+}
+
+static int open_choice(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
+		       const struct bfs_options *o, struct gn_error *e)
+{
+	const uint64_t all = cache_bytes(in, o), taken = offsets_share(in, o, all), least = 16ull * o->page_bytes;
+	struct gn_auto_config c = {0};
+
+	c.cache_bytes = all > taken + least ? all - taken : least;
+	c.offset = in->neighbours_at;
+	c.count = in->edges;
+	c.element_bytes = 4;
+	c.policy = o->policy;
+	return gn_auto_open(&a->graph.choice, machine, in->store, &c, e);
+}
+
+static int open_neighbours(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
+			   const struct bfs_options *o, struct gn_array_config config, struct gn_error *e)
+{
+	if (o->mode == BFS_AUTO && in->edges)
+		return open_choice(a, machine, in, o, e);
+	/* Without edges there is no section to lay an array over. */
+	config.offset = in->edges ? in->neighbours_at : 0;
+	config.count = in->edges;
+	config.element_bytes = 4;
+	return gn_array_create(&a->graph.neighbours, machine, &config, e);
+}
+
+int bfs_arrays_open(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
+		    const struct bfs_options *o, struct gn_error *e)
+{
+	struct gn_array_config config = {o->mode == BFS_DIRECT ? GN_DIRECT : GN_PAGED, NULL, in->store, in->offsets_at,
+					 in->vertices + 1, 8};
+	int rc = open_cache(a, machine, in, o, e);
+
+	config.cache = a->cache;
+	if (!rc)
+		rc = gn_array_create(&a->graph.offsets, machine, &config, e);
+	if (!rc)
+		rc = open_neighbours(a, machine, in, o, config, e);
+	a->graph.vertices = in->vertices;
+	a->graph.edges = in->edges;
+	return rc;
+}
+
+void bfs_arrays_close(struct bfs_arrays *a, struct simt_machine *machine)
+{
+	if (machine) {
+		gn_auto_close(a->graph.choice);
+		gn_array_destroy(&a->graph.offsets, machine);
+		gn_array_destroy(&a->graph.neighbours, machine);
+	}
+	if (a->cache)
+		gn_cache_destroy(a->cache);
+}
+
+void bfs_arrays_describe(const struct bfs_arrays *a, struct bfs_report *r)
+{
+	if (a->cache)
+		gn_cache_describe(a->cache, &r->cache);
+	if (!a->graph.choice)
+		return;
+	gn_auto_describe(a->graph.choice, &r->choice);
+	gn_auto_explain(a->graph.choice, r->explain, sizeof r->explain);
+}
