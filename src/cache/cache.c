@@ -362,7 +362,7 @@ int gn_cache_describe(struct gn_cache *cache, struct gn_cache_facts *facts)
 	facts->budget_bytes = cache->budget_bytes + facts->frame_bytes / 50;
 	facts->ways = v->owner ? 0 : v->ways;
 	facts->table = v->owner ? GN_TABLE_DIRECT : GN_TABLE_SETS;
-	if (gn__cache_pass(cache, GN_PASS_COUNT, 0, UINT64_MAX, &result) ||
+	if (gn__cache_pass(cache, GN_PASS_COUNT, &result) ||
 	    simt_move(cache->machine, &shared, v->shared, sizeof shared))
 		return -GN_EIO;
 	facts->dirty_pages = result.dirty;

@@ -34,12 +34,8 @@ struct gn_cache {
 	uint64_t metadata_bytes;
 };
 
-/*
- * A pass on the machine's own stream, to its end, about these pages (all: UINT64_MAX of them). Returns 0 or the code of
- * the launch, the wait or a move.
- */
-int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, uint64_t first_page, uint64_t pages,
-		   struct gn_cache_pass_result *result);
+/* A pass over all pages on the machine's own stream, to its end. Returns 0 or the code of the launch, the wait or a move. */
+int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result);
 
 /* The segment of a store in this cache, or -1. */
 int gn__cache_segment(const struct gn_cache *cache, const struct gn_store *store);

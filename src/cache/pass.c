@@ -2,12 +2,19 @@
 /* pass.c - what goes over all frames for the host: flush, prefetch, invalidate, count; and the failures it hears of. */
 #include <cache/cache.h>
 
-/* Launch a pass about these pages (all: UINT64_MAX of them) and return. */
-static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum gn_cache_pass pass, uint64_t first_page,
-		       uint64_t pages, unsigned record)
+/* Pages that a pass is about. */
+struct pages {
+	uint64_t first, count;
+};
+
+static const struct pages all_pages = {0, UINT64_MAX};
+
+/* Launch a pass on a stream, the machine's own if it is NULL, and return. */
+static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum gn_cache_pass pass, struct pages pages,
+		       unsigned record)
 {
 	const struct gn_cache_pass_args args = {cache->device, cache->result, &cache->record[record],
-						(uint32_t)pass, first_page,    pages};
+						(uint32_t)pass, pages.first,   pages.count};
 	struct simt_grid grid = {1, 128, 0};
 	struct simt_info info;
 	uint64_t blocks;
@@ -19,15 +26,14 @@ static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum 
 		      : simt_launch(cache->machine, &gn_cache_pass_all_kernel, grid, &args);
 }
 
-int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, uint64_t first_page, uint64_t pages,
-		   struct gn_cache_pass_result *result)
+int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result)
 {
 	int rc;
 
 	memset(result, 0, sizeof *result);
 	rc = simt_move(cache->machine, cache->result, result, sizeof *result);
 	if (!rc)
-		rc = launch_pass(cache, NULL, pass, first_page, pages, GN__RECORD_FLUSH);
+		rc = launch_pass(cache, NULL, pass, all_pages, GN__RECORD_FLUSH);
 	if (!rc)
 		rc = simt_wait(cache->machine);
 	if (!rc)
@@ -83,6 +89,42 @@ int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error)
 	return tell_failures(cache, GN__RECORD_WRITES, error);
 }
 
+/* ---- ranges ---- */
+
+/* The pages that hold bytes of a store. Returns 0, or says what is wrong with them. */
+static int pages_of(const struct gn_cache *cache, const struct gn_store *store, uint64_t offset, uint64_t bytes,
+		    struct pages *pages, struct gn_error *error)
+{
+	const int k = gn__cache_segment(cache, store);
+	const struct gn_cache_segment *s = &cache->image.segment[k < 0 ? 0 : k];
+	const uint32_t log2 = cache->image.page_log2;
+
+	if (k < 0)
+		return gn_error_set(error, -GN_EINVAL, "cache: a range of a store that is not this cache's");
+	if (offset > s->store.capacity_bytes || bytes > s->store.capacity_bytes - offset)
+		return gn_error_set(error, -GN_ERANGE, "cache: %llu bytes from byte %llu reach past the store's %llu",
+				    (unsigned long long)bytes, (unsigned long long)offset,
+				    (unsigned long long)s->store.capacity_bytes);
+	pages->first = s->first_page + (offset >> log2);
+	pages->count = bytes ? ((offset + bytes - 1) >> log2) - (offset >> log2) + 1 : 0;
+	return 0;
+}
+
+/* What the launch or the wait of a pass failed with, in words. */
+static int pass_failed(const struct gn_cache *cache, const struct simt_stream *stream, const char *what, int rc,
+		       struct gn_error *error)
+{
+	return rc ? gn_error_set(error, rc, "cache: %s: %s", what,
+				 stream ? simt_stream_message(stream) : simt_message(cache->machine))
+		  : 0;
+}
+
+/* The host's forms are those on the machine's own stream, and this. */
+static int wait_for(struct gn_cache *cache, const char *what, struct gn_error *error)
+{
+	return pass_failed(cache, NULL, what, simt_wait(cache->machine), error);
+}
+
 /* ---- flush ---- */
 
 static int flush_stores(struct gn_cache *cache, struct gn_error *error)
@@ -100,6 +142,8 @@ static unsigned record_of(struct gn_cache *cache, struct simt_stream *stream)
 {
 	unsigned k = 0;
 
+	if (!stream)
+		return GN__RECORD_FLUSH;
 	pthread_mutex_lock(&cache->mutex);
 	while (k < GN_CACHE_FLUSH_STREAMS && cache->flusher[k] && cache->flusher[k] != stream)
 		k++;
@@ -109,16 +153,37 @@ static unsigned record_of(struct gn_cache *cache, struct simt_stream *stream)
 	return GN__RECORD_STREAMS + k;
 }
 
-int gn_cache_flush_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error)
+/* Launch the writing of the dirty ones of these pages. */
+static int launch_flush(struct gn_cache *cache, struct simt_stream *stream, struct pages pages, struct gn_error *error)
 {
-	unsigned record = record_of(cache, stream);
-	int rc;
+	const unsigned record = record_of(cache, stream);
 
 	if (record == GN__RECORDS)
 		return gn_error_set(error, -GN_ENOBUFS, "cache: flushed on more than %d streams; use fewer",
 				    (int)GN_CACHE_FLUSH_STREAMS);
-	rc = launch_pass(cache, stream, GN_PASS_FLUSH, 0, UINT64_MAX, record);
-	return rc ? gn_error_set(error, rc, "cache: flush: %s", simt_stream_message(stream)) : 0;
+	if (!pages.count)
+		return 0;
+	return pass_failed(cache, stream, "flush", launch_pass(cache, stream, GN_PASS_FLUSH, pages, record), error);
+}
+
+static int launch_flush_range(struct gn_cache *cache, struct simt_stream *stream, const struct gn_store *store,
+			      uint64_t offset, uint64_t bytes, struct gn_error *error)
+{
+	struct pages pages;
+	const int rc = pages_of(cache, store, offset, bytes, &pages, error);
+
+	return rc ? rc : launch_flush(cache, stream, pages, error);
+}
+
+int gn_cache_flush_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error)
+{
+	return launch_flush(cache, stream, all_pages, error);
+}
+
+int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store, uint64_t offset,
+			    uint64_t bytes, struct gn_error *error)
+{
+	return launch_flush_range(cache, stream, store, offset, bytes, error);
 }
 
 int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error)
@@ -129,72 +194,67 @@ int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, st
 	return rc ? rc : flush_stores(cache, error);
 }
 
-/* Write the dirty ones of these pages. */
-static int flush_pages(struct gn_cache *cache, uint64_t first_page, uint64_t pages, struct gn_error *error)
+/* Behind a flush on the machine's own stream: its end, and what came of it. */
+static int flushed(struct gn_cache *cache, struct gn_error *error)
 {
-	int rc = launch_pass(cache, NULL, GN_PASS_FLUSH, first_page, pages, GN__RECORD_FLUSH);
+	const int rc = wait_for(cache, "flush", error);
 
-	if (!rc)
-		rc = simt_wait(cache->machine);
-	if (rc)
-		return gn_error_set(error, rc, "cache: flush: %s", simt_message(cache->machine));
-	return tell_failures(cache, GN__RECORD_FLUSH, error);
+	return rc ? rc : tell_failures(cache, GN__RECORD_FLUSH, error);
 }
 
 int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
 {
-	int rc = flush_pages(cache, 0, UINT64_MAX, error);
+	int rc = launch_flush(cache, NULL, all_pages, error);
 
+	if (!rc)
+		rc = flushed(cache, error);
 	return rc ? rc : flush_stores(cache, error);
-}
-
-/* The pages that hold bytes of a store. Returns 0, or says what is wrong with them. */
-static int pages_of(const struct gn_cache *cache, const struct gn_store *store, uint64_t offset, uint64_t bytes,
-		    uint64_t *first_page, uint64_t *pages, struct gn_error *error)
-{
-	const int k = gn__cache_segment(cache, store);
-	const struct gn_cache_segment *s = &cache->image.segment[k < 0 ? 0 : k];
-	const uint32_t log2 = cache->image.page_log2;
-
-	if (k < 0)
-		return gn_error_set(error, -GN_EINVAL, "cache: a range of a store that is not this cache's");
-	if (offset > s->store.capacity_bytes || bytes > s->store.capacity_bytes - offset)
-		return gn_error_set(error, -GN_ERANGE, "cache: %llu bytes from byte %llu reach past the store's %llu",
-				    (unsigned long long)bytes, (unsigned long long)offset,
-				    (unsigned long long)s->store.capacity_bytes);
-	*first_page = s->first_page + (offset >> log2);
-	*pages = bytes ? ((offset + bytes - 1) >> log2) - (offset >> log2) + 1 : 0;
-	return 0;
 }
 
 int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
 			 struct gn_error *error)
 {
-	uint64_t first_page, pages;
-	int rc = pages_of(cache, store, offset, bytes, &first_page, &pages, error);
+	int rc = launch_flush_range(cache, NULL, store, offset, bytes, error);
 
-	if (!rc && pages)
-		rc = flush_pages(cache, first_page, pages, error);
+	if (!rc)
+		rc = flushed(cache, error);
 	return rc || gn_store_view_of(store)->read_only ? rc : gn_store_flush(store, error);
+}
+
+/* ---- prefetch ---- */
+
+static int launch_prefetch(struct gn_cache *cache, struct simt_stream *stream, const struct gn_store *store,
+			   uint64_t offset, uint64_t bytes, struct gn_error *error)
+{
+	struct pages pages;
+	const int rc = pages_of(cache, store, offset, bytes, &pages, error);
+
+	if (rc || !pages.count)
+		return rc;
+	return pass_failed(cache, stream, "prefetch", launch_pass(cache, stream, GN_PASS_PREFETCH, pages, GN__RECORD_FLUSH),
+			   error);
+}
+
+int gn_cache_prefetch_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
+			       uint64_t offset, uint64_t bytes, struct gn_error *error)
+{
+	return launch_prefetch(cache, stream, store, offset, bytes, error);
 }
 
 int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
 			    struct gn_error *error)
 {
-	struct gn_cache_pass_result result;
-	uint64_t first_page, pages;
-	int rc = pages_of(cache, store, offset, bytes, &first_page, &pages, error);
+	const int rc = launch_prefetch(cache, NULL, store, offset, bytes, error);
 
-	if (rc || !pages)
-		return rc;
-	rc = gn__cache_pass(cache, GN_PASS_PREFETCH, first_page, pages, &result);
-	return rc ? gn_error_set(error, rc, "cache: prefetch: %s", simt_message(cache->machine)) : 0;
+	return rc ? rc : wait_for(cache, "prefetch", error);
 }
+
+/* ---- invalidate ---- */
 
 int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
 {
 	struct gn_cache_pass_result result;
-	int rc = gn__cache_pass(cache, GN_PASS_INVALIDATE, 0, UINT64_MAX, &result);
+	int rc = gn__cache_pass(cache, GN_PASS_INVALIDATE, &result);
 
 	if (rc)
 		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));

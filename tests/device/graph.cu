@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA graph of the program's own kernels and a flush, replayed while another stream stands still: whatever waited
-// for the whole device would wait for that stream, and the test for its deadline. Outputs lie in memory of three
-// allocators; a second stream reads through the same cache meanwhile. Then failures, polled while kernels run.
+// A CUDA graph of a prefetch, the program's own kernels and two flushes, of a range and of all, replayed while another
+// stream stands still: whatever waited for the whole device would wait for that stream, and the test for its deadline.
+// Outputs lie in memory of three allocators; a second stream reads through the same cache meanwhile. Then failures, polled
+// while kernels run.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -238,13 +239,17 @@ static cudaGraphExec_t capture(struct bed *b)
 	size_t nodes = 0;
 
 	cuda(cudaStreamBeginCapture(b->user, cudaStreamCaptureModeGlobal), "capture");
+	must(!gn_cache_prefetch_range_on(b->cache, b->stream, b->store, 0, 64 * PAGE, &b->error), "prefetch_range_on in capture",
+	     b->error.text);
 	for (int k = 0; k < OUTPUTS; k++)
 		bump<<<BLOCKS, THREADS, 0, b->user>>>(b->bumped, b->out[k]);
 	must(simt_stream_wait(b->stream) == -GN_EINVAL, "wait in capture", "was not refused");
+	must(!gn_cache_flush_range_on(b->cache, b->stream, b->store, 0, COUNT * 4, &b->error), "flush_range_on in capture",
+	     b->error.text);
 	must(!gn_cache_flush_on(b->cache, b->stream, &b->error), "flush_on in capture", b->error.text);
 	cuda(cudaStreamEndCapture(b->user, &graph), "capture");
 	cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "graph");
-	must(nodes == OUTPUTS + 1, "graph", "not one node a launch");
+	must(nodes == OUTPUTS + 3, "graph", "not one node a launch");
 	cuda(cudaGraphInstantiate(&executable, graph, 0), "graph");
 	cudaGraphDestroy(graph);
 	return executable;

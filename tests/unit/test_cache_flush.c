@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flushes on streams: they return at once, run beside other kernels, and each stream hears of its own. */
+/*
+ * Flushes on streams, of ranges too, and prefetches: they return at once, run beside other kernels, and each stream hears
+ * of its own flushes.
+ */
 #include "test_cache_support.h"
 
 #include <signal.h>
@@ -168,6 +171,118 @@ static void each_stream_hears_of_its_own(void **state)
 	simt_stream_destroy(other);
 }
 
+/* ---- ranges ---- */
+
+static int flush_range_on(struct cache_test *t, struct simt_stream *stream, uint64_t offset, uint64_t bytes)
+{
+	return gn_cache_flush_range_on(t->cache, stream, t->store, offset, bytes, &t->error);
+}
+
+/* Pages 2 and 3 and no other; what fails is the stream's, together with its other flushes. */
+static void a_range_is_flushed_on_a_stream(struct cache_test *t, uint32_t ways)
+{
+	struct simt_stream *stream;
+
+	open_file_words(t, ways);
+	stream = new_stream(t);
+	for (uint64_t page = 0; page < 8; page++)
+		set(t, page * WORDS, page);
+	assert_int_equal(flush_range_on(t, stream, 2 * PAGE + 511, 2), 0);
+	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(gn_cache_flush_result(t->cache, stream, &t->error), 0);
+	assert_int_equal(facts_of(t).dirty_pages, 6);
+	for (uint64_t page = 0; page < 8; page++)
+		assert_int_equal(stored(t, page * WORDS), page == 2 || page == 3 ? page : word_of(page * WORDS));
+	limit_writes(6 * PAGE);
+	assert_int_equal(flush_range_on(t, stream, 6 * PAGE, PAGE), 0);
+	assert_int_equal(flush_range_on(t, stream, 7 * PAGE, PAGE), 0);
+	assert_int_equal(flush_range_on(t, stream, 0, PAGE), 0);
+	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(gn_cache_flush_result(t->cache, stream, &t->error), -GN_EIO);
+	assert_says(&t->error, "2 pages could not be written");
+	assert_int_equal(stored(t, 0), 0);
+	limit_writes(RLIM_INFINITY);
+	assert_int_equal(flush_on(t, stream), 0);
+	assert_int_equal(stored(t, 7 * WORDS), 7);
+	simt_stream_destroy(stream);
+}
+
+static void a_range_on_a_stream_direct(void **state)
+{
+	a_range_is_flushed_on_a_stream((struct cache_test *)*state, 0);
+}
+
+static void a_range_on_a_stream_sets(void **state)
+{
+	a_range_is_flushed_on_a_stream((struct cache_test *)*state, 4);
+}
+
+/* A flush of a range that returns while a kernel holds its page, and a prefetch beside the same kernel. */
+static void ranges_go_on_beside_a_kernel(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	const struct gn_cache_options small = {8 * PAGE, PAGE, GN_FIFO, GN_TABLE_DIRECT, 1, 0, 1};
+	struct simt_stream *holding, *moving;
+	struct simt_grid one = {1, 1, 0};
+	struct holder h;
+	uint32_t *flag;
+
+	open_file_words(t, 0);
+	close_cache(t);
+	open_cache(t, &small);
+	open_words(t);
+	holding = new_stream(t);
+	moving = new_stream(t);
+	flag = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_SHARED);
+	h.words = t->array;
+	h.held = flag;
+	h.go = flag + 1;
+	h.rc = (int32_t *)(flag + 2);
+	assert_int_equal(simt_launch_on(holding, &hold_and_write_kernel, one, &h), 0);
+	while (!simt_load_acquire_sys_u32(h.held))
+		simt_relax();
+	assert_int_equal(flush_range_on(t, moving, 0, PAGE), 0);
+	assert_int_equal(gn_cache_prefetch_range_on(t->cache, moving, t->store, 4 * PAGE, 4 * PAGE, &t->error), 0);
+	assert_int_equal(simt_stream_wait(moving), 0);
+	assert_int_equal(gn_cache_flush_result(t->cache, moving, &t->error), 0);
+	assert_int_equal(stored(t, 0), 1000);
+	simt_store_release_sys_u32(h.go, 1);
+	assert_int_equal(simt_stream_wait(holding), 0);
+	assert_int_equal(facts_of(t).count.fetched, 5);
+	for (uint64_t k = 4 * WORDS; k < 8 * WORDS; k++)
+		assert_int_equal(get(t, k), word_of(k));
+	assert_int_equal(facts_of(t).count.fetched, 5);
+	assert_int_equal(facts_of(t).count.misses, 1);
+	simt_stream_destroy(holding);
+	simt_stream_destroy(moving);
+	simt_free(t->machine, flag);
+}
+
+/* Nothing to do is no launch; what is wrong is said at once and launches nothing. */
+static void ranges_on_streams_are_checked(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct simt_stream *stream;
+	struct gn_store *other;
+
+	open_file_words(t, 0);
+	stream = new_stream(t);
+	assert_int_equal(gn_store_open(&other, t->machine, "host:8K", NULL, &t->error), 0);
+	set(t, 0, 1);
+	assert_int_equal(flush_range_on(t, stream, PAGES * PAGE, 0), 0);
+	assert_int_equal(flush_range_on(t, stream, PAGES * PAGE, 1), -GN_ERANGE);
+	assert_says(&t->error, "past the store's 8192");
+	assert_int_equal(gn_cache_flush_range_on(t->cache, stream, other, 0, 1, &t->error), -GN_EINVAL);
+	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, t->store, 0, 0, &t->error), 0);
+	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, t->store, 1, UINT64_MAX, &t->error), -GN_ERANGE);
+	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, other, 0, 1, &t->error), -GN_EINVAL);
+	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(facts_of(t).dirty_pages, 1);
+	assert_int_equal(facts_of(t).count.fetched, 1);
+	gn_store_close(other);
+	simt_stream_destroy(stream);
+}
+
 /* ---- polling ---- */
 
 struct failing {
@@ -231,6 +346,10 @@ int main(void)
 	    CASE(beside_a_kernel_direct),
 	    CASE(beside_a_kernel_sets),
 	    CASE(each_stream_hears_of_its_own),
+	    CASE(a_range_on_a_stream_direct),
+	    CASE(a_range_on_a_stream_sets),
+	    CASE(ranges_go_on_beside_a_kernel),
+	    CASE(ranges_on_streams_are_checked),
 	    CASE(failures_are_seen_while_kernels_run),
 	    CASE(streams_of_a_cache_are_many_but_bounded),
 	};

@@ -4,7 +4,7 @@
  *
  * A lane that calls these moves bytes itself; it pays off where one warp fetches for others, or fetches many pages at
  * once that it would else miss one after another. Hints: what cannot be had is left out, and nothing is recorded.
- * In direct mode they do nothing. On the host: gn_cache_prefetch_range.
+ * In direct mode they do nothing. From the host: gn_cache_prefetch_range, and gn_cache_prefetch_range_on a stream.
  */
 #ifndef GRAPNEL_ARRAY_PREFETCH_H
 #define GRAPNEL_ARRAY_PREFETCH_H
