@@ -3,7 +3,6 @@
  * grapnel auto-bench: twelve access patterns in every fixed mode, as batches of rows where they can be, and as gn_auto
  * chooses and advises, which is to come close to the best of them on each. The time of gn_auto holds its looking, deciding and switching.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,7 @@
 #include "patterns/patterns.h"
 #include "tool.h"
 
-enum { OPT_MACHINE = 256, OPT_DATA, OPT_CACHE, OPT_TOUCHES, OPT_LAUNCHES, OPT_PATTERN, OPT_WARP, OPT_THREADS, OPT_EXPLAIN,
-       OPT_MODES, OPT_JSON };
+enum { OPT_DATA = 256, OPT_CACHE, OPT_TOUCHES, OPT_LAUNCHES, OPT_PATTERN, OPT_EXPLAIN, OPT_MODES, OPT_JSON };
 
 enum { MODES = 7, GATHER = 5, AUTO = 6 };
 
@@ -31,28 +29,16 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
     {"data", OPT_DATA, "SIZE", 0, "how much there is, a power of two (default 64M)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default one eighth of the data)", 0},
     {"touches", OPT_TOUCHES, "N", 0, "scattered accesses of a launch (default one for each 32 words)", 0},
     {"launches", OPT_LAUNCHES, "N", 0, "launches of a run, 2 to 64 (default 12)", 0},
     {"pattern", OPT_PATTERN, "NAME", 0, "only this pattern; list for their names", 0},
-    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
-    {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
     {"explain", OPT_EXPLAIN, NULL, 0, "say what was seen, what was chosen and why", 0},
     {"modes", OPT_MODES, "LIST", 0, "fixed modes to run beside it, such as direct,4096,gather; none for none (default all)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the runs as JSON; - for standard output, without the table", 0},
     {0},
 };
-
-static uint64_t size_option(const struct argp_state *state, const char *option, const char *text)
-{
-	uint64_t bytes = 0;
-
-	if (gn_size_parse(text, &bytes) || !bytes)
-		argp_error(state, "%s %s: not a size; give bytes such as 4096, 64M or 8G", option, text);
-	return bytes;
-}
 
 static const char *pattern_option(const struct argp_state *state, const char *name)
 {
@@ -89,16 +75,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct request *q = (struct request *)state->input;
 
 	switch (key) {
-	case OPT_MACHINE: q->bed.machine = arg; return 0;
-	case OPT_DATA: q->bed.data_bytes = size_option(state, "--data", arg); return 0;
-	case OPT_CACHE: q->bed.cache_bytes = size_option(state, "--cache", arg); return 0;
+	case ARGP_KEY_INIT: state->child_inputs[0] = &q->bed.machine; return 0;
+	case OPT_DATA: q->bed.data_bytes = tool_size(state, "--data", arg, 1); return 0;
+	case OPT_CACHE: q->bed.cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
 	case OPT_TOUCHES: q->bed.touches = tool_number(state, "--touches", arg, 1, UINT64_MAX >> 16); return 0;
 	case OPT_LAUNCHES:
 		q->bed.launches = (uint32_t)tool_number(state, "--launches", arg, 2, GN_PATTERN_MOST_LAUNCHES);
 		return 0;
 	case OPT_PATTERN: q->pattern = pattern_option(state, arg); return 0;
-	case OPT_WARP: q->bed.warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32); return 0;
-	case OPT_THREADS: q->bed.threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); return 0;
 	case OPT_EXPLAIN: q->explain = 1; return 0;
 	case OPT_MODES: q->skip = modes_option(state, arg); return 0;
 	case OPT_JSON: q->json = arg; return 0;
@@ -114,7 +98,7 @@ static const struct argp argp = {
     "Run twelve access patterns in every fixed mode, as batches of rows where they can be, and in the mode that the library "
     "chooses; where it advises to gather, its launches are made of batches.\vEvery word read is checked. "
     "Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called wrongly.",
-    NULL,
+    tool_machine_child,
     NULL,
     NULL,
 };
@@ -226,27 +210,18 @@ static json_t *json_pattern(const struct gn_pattern *p, const struct runs *r, ui
 			 advices[r->of[AUTO].advice], "runs", list);
 }
 
-static int write_json(const struct gn_pattern_bed *bed, const struct request *q, json_t *patterns, struct gn_error *e)
+static json_t *report_json(const struct gn_pattern_bed *bed, json_t *patterns)
 {
-	json_t *root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:I, s:i, s:f, s:b, s:O}", "schema", "grapnel-auto-bench-2",
-				 "machine", "name", bed->info.name, "processors", (int)bed->info.processors, "warp_width",
-				 (int)bed->info.warp_width, "path", gn_store_path(bed->store), "data_bytes",
-				 (json_int_t)bed->options.data_bytes, "cache_bytes", (json_int_t)bed->options.cache_bytes,
-				 "launches", (int)bed->options.launches, "measuring_seconds", bed->rates.seconds, "verified", 1,
-				 "patterns", patterns);
-	int rc;
-
-	if (!root)
-		return gn_error_set(e, -GN_ENOMEM, "the report cannot be made as JSON");
-	rc = strcmp(q->json, "-") ? json_dump_file(root, q->json, JSON_INDENT(1)) : json_dumpf(root, stdout, JSON_INDENT(1));
-	json_decref(root);
-	return rc ? gn_error_set(e, -GN_EIO, "%s: cannot be written; see the folder and its free space", q->json) : 0;
+	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:i, s:f, s:b, s:O}", "schema", "grapnel-auto-bench-2", "machine",
+			 tool_json_machine(&bed->info), "path", gn_store_path(bed->store), "data_bytes",
+			 (json_int_t)bed->options.data_bytes, "cache_bytes", (json_int_t)bed->options.cache_bytes, "launches",
+			 (int)bed->options.launches, "measuring_seconds", bed->rates.seconds, "verified", 1, "patterns", patterns);
 }
 
 static void print_head(const struct gn_pattern_bed *bed)
 {
-	printf("%s, %u processors, warps of %u; %s; %u launches; milliseconds in all\n", bed->info.name, bed->info.processors,
-	       bed->info.warp_width, gn_store_path(bed->store), bed->options.launches);
+	tool_print_machine(&bed->info, gn_store_path(bed->store));
+	printf("; %u launches; milliseconds in all\n", bed->options.launches);
 	printf("%-11s", "pattern");
 	for (unsigned k = 0; k < MODES; k++)
 		printf(" %9s%s", modes[k].name, k < AUTO ? " " : "");
@@ -255,7 +230,7 @@ static void print_head(const struct gn_pattern_bed *bed)
 
 static int run(struct gn_pattern_bed *bed, const struct request *q, struct runs *r, struct gn_error *e)
 {
-	const int quiet = q->json && !strcmp(q->json, "-");
+	const int quiet = tool_to_stdout(q->json);
 	json_t *list = json_array();
 	int rc = 0;
 
@@ -274,7 +249,7 @@ static int run(struct gn_pattern_bed *bed, const struct request *q, struct runs 
 			json_array_append_new(list, json_pattern(p, r, bed->options.launches));
 	}
 	if (!rc && q->json)
-		rc = write_json(bed, q, list, e);
+		rc = tool_write_json(report_json(bed, list), q->json, e);
 	json_decref(list);
 	return rc;
 }
@@ -289,6 +264,7 @@ int tool_auto_bench(int argc, char **argv)
 
 	memset(&q, 0, sizeof q);
 	memset(&e, 0, sizeof e);
+	q.bed.machine.name = "cpu";
 	q.bed.data_bytes = 64u << 20;
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
 	if (!q.bed.cache_bytes)

@@ -22,11 +22,8 @@ static const struct bench_workload workloads[] = {
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
 
 enum {
-	OPT_MACHINE = 256,
-	OPT_DATA,
+	OPT_DATA = 256,
 	OPT_CACHE,
-	OPT_WARP,
-	OPT_THREADS,
 	OPT_REPEAT,
 	OPT_QUICK,
 	OPT_JSON,
@@ -41,11 +38,8 @@ struct choice {
 };
 
 static const struct argp_option options[] = {
-    {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
     {"data", OPT_DATA, "SIZE", 0, "of each array, in host memory (default 256M, on a GPU 8G)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "of every cache (default a part of the data, as each workload says)", 0},
-    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
-    {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
     {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 3)", 0},
     {"quick", OPT_QUICK, NULL, 0, "4 MiB of data, one run: to see that it works", 0},
     {"json", OPT_JSON, "FILE", 0, "write the rows as JSON; - for standard output, without the tables", 0},
@@ -53,17 +47,6 @@ static const struct argp_option options[] = {
     {"list", OPT_LIST, NULL, 0, "name the workloads and end", 0},
     {0},
 };
-
-static uint64_t size_option(const struct argp_state *state, const char *option, const char *text,
-                            uint64_t least)
-{
-	uint64_t bytes = 0;
-
-	if (gn_size_parse(text, &bytes) || bytes < least)
-		argp_error(state, "%s %s: not a size of %llu bytes or more; give one such as 64M or 8G",
-		           option, text, (unsigned long long)least);
-	return bytes;
-}
 
 static void choose(const struct argp_state *state, struct choice *c, const char *name)
 {
@@ -81,11 +64,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct bench_request *q = &c->request;
 
 	switch (key) {
-	case OPT_MACHINE: q->machine = arg; return 0;
-	case OPT_DATA: q->data_bytes = size_option(state, "--data", arg, 1 << 20); return 0;
-	case OPT_CACHE: q->cache_bytes = size_option(state, "--cache", arg, 64 << 10); return 0;
-	case OPT_WARP: q->warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32); return 0;
-	case OPT_THREADS: q->threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); return 0;
+	case ARGP_KEY_INIT: state->child_inputs[0] = &q->machine; return 0;
+	case OPT_DATA: q->data_bytes = tool_size(state, "--data", arg, 1 << 20); return 0;
+	case OPT_CACHE: q->cache_bytes = tool_size(state, "--cache", arg, 64 << 10); return 0;
 	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, BENCH_RUNS); return 0;
 	case OPT_QUICK: q->quick = 1; return 0;
 	case OPT_JSON: q->json = arg; return 0;
@@ -104,14 +85,14 @@ static const struct argp argp = {
     "limits.\vWithout a "
     "workload all are run. Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called "
     "wrongly.",
-    NULL,
+    tool_machine_child,
     NULL,
     NULL,
 };
 
 static int run(struct bench *b, unsigned chosen, struct gn_error *e)
 {
-	const int table = !b->q->json || strcmp(b->q->json, "-");
+	const int table = !tool_to_stdout(b->q->json);
 	unsigned arrays = 1, shown = 0;
 	int rc;
 
@@ -148,7 +129,7 @@ int tool_bench(int argc, char **argv)
 	memset(&c, 0, sizeof c);
 	memset(&b, 0, sizeof b);
 	memset(&e, 0, sizeof e);
-	c.request.machine = "cpu";
+	c.request.machine.name = "cpu";
 	argp_parse(&argp, argc, argv, 0, NULL, &c);
 	if (c.list)
 		return list();

@@ -23,10 +23,11 @@ enum { BENCH_ROWS = 24, BENCH_GROUPS = 16, BENCH_RUNS = 99 };
 
 /* What the command line asked for. */
 struct bench_request {
-	const char *machine, *json, *svg;
+	struct simt_config machine;
+	const char *json, *svg;
 	uint64_t data_bytes;  /* of each array; 0: what suits the machine */
 	uint64_t cache_bytes; /* 0: a part of the data that the workload names */
-	unsigned warp_width, threads, repeat;
+	unsigned repeat;
 	int quick;
 };
 

@@ -29,24 +29,16 @@ static uint64_t default_bytes(const struct bench *b)
 
 int bench_open(struct bench *b, unsigned arrays, struct gn_error *e)
 {
-	struct simt_config config;
-	struct gn_store_options options;
 	char uri[64];
-	int rc;
+	int rc = simt_open(&b->machine, &b->q->machine, e);
 
-	memset(&config, 0, sizeof config);
-	memset(&options, 0, sizeof options);
-	config.name = b->q->machine;
-	config.threads = b->q->threads;
-	config.warp_width = b->q->warp_width;
-	rc = simt_open(&b->machine, &config, e);
 	if (rc)
 		return rc;
 	simt_describe(b->machine, &b->info);
 	shape_grids(b);
 	b->bytes = (b->q->data_bytes ? b->q->data_bytes : default_bytes(b)) & ~0xffffull;
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)(b->bytes * arrays));
-	rc = gn_store_open(&b->store, b->machine, uri, &options, e);
+	rc = gn_store_open(&b->store, b->machine, uri, NULL, e);
 	if (rc)
 		return rc;
 	b->memory = gn_store_view_of(b->store)->memory;
@@ -76,13 +68,7 @@ int bench_fill(struct bench *b, void *to, uint64_t bytes, struct gn_error *e)
 int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_grid grid,
                  const void *arguments, double *seconds, struct gn_error *e)
 {
-	const double begin = tool_seconds();
-	int rc = simt_launch(b->machine, kernel, grid, arguments);
-
-	if (!rc)
-		rc = simt_wait(b->machine);
-	*seconds = tool_seconds() - begin;
-	return rc ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(b->machine)) : 0;
+	return tool_launch(b->machine, kernel, grid, arguments, seconds, e);
 }
 
 static int make_array(struct bench *b, struct gn_cache *cache, struct gn_array *array, struct gn_error *e)

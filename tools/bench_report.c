@@ -2,11 +2,11 @@
 /*
  * The rows as a table, and as JSON.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bench.h"
+#include "tool.h"
 
 static const char *role_name(enum bench_role role)
 {
@@ -15,9 +15,10 @@ static const char *role_name(enum bench_role role)
 
 void bench_print(const struct bench *b, const struct bench_group *g)
 {
-	if (g == b->group)
-		printf("%s, %u processors, warps of %u; %s\n", b->info.name, b->info.processors,
-		       b->info.warp_width, gn_store_path(b->store));
+	if (g == b->group) {
+		tool_print_machine(&b->info, gn_store_path(b->store));
+		putchar('\n');
+	}
 	printf("\n%s: %s\n", g->name, g->title);
 	for (unsigned k = 0; k < g->rows; k++) {
 		const struct bench_row *r = &g->row[k];
@@ -51,23 +52,13 @@ static json_t *group_json(const struct bench_group *g)
 
 int bench_write_json(const struct bench *b, struct gn_error *e)
 {
-	json_t *groups = json_array(), *root;
-	int rc;
+	json_t *groups = json_array();
 
 	for (unsigned k = 0; k < b->groups; k++)
 		json_array_append_new(groups, group_json(&b->group[k]));
-	root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:i, s:b, s:o}", "schema", "grapnel-bench-1",
-	                 "machine", "name", b->info.name, "processors", (int)b->info.processors, "warp_width",
-	                 (int)b->info.warp_width, "path", gn_store_path(b->store), "data_bytes",
-	                 (json_int_t)b->bytes, "repeat", (int)b->q->repeat, "verified", *b->wrong == 0,
-	                 "groups", groups);
-	if (!root)
-		return gn_error_set(e, -GN_ENOMEM, "the report cannot be made as JSON");
-	rc = strcmp(b->q->json, "-")
-	         ? json_dump_file(root, b->q->json, JSON_INDENT(1) | JSON_REAL_PRECISION(6))
-	         : json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-	json_decref(root);
-	return rc ? gn_error_set(e, -GN_EIO, "%s: cannot be written; see the folder and its free space",
-	                         b->q->json)
-	          : 0;
+	return tool_write_json(json_pack("{s:s, s:o, s:s, s:I, s:i, s:b, s:o}", "schema", "grapnel-bench-1", "machine",
+	                                 tool_json_machine(&b->info), "path", gn_store_path(b->store), "data_bytes",
+	                                 (json_int_t)b->bytes, "repeat", (int)b->q->repeat, "verified", *b->wrong == 0,
+	                                 "groups", groups),
+	                       b->q->json, e);
 }

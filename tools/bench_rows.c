@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "tool.h"
 
 void bench_begin(struct bench *b, const char *name, const char *limit, const char *title, ...)
 {
@@ -22,13 +23,6 @@ void bench_begin(struct bench *b, const char *name, const char *limit, const cha
 	g->rows = 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int run_all(struct bench *b, const struct bench_way *way, double *median, struct gn_error *e)
 {
 	const unsigned runs = way->runs ? way->runs : b->q->repeat;
@@ -39,8 +33,7 @@ static int run_all(struct bench *b, const struct bench_way *way, double *median,
 		rc = way->run(b, way->user, &seconds[k], e);
 	if (rc)
 		return rc;
-	qsort(seconds, runs, sizeof *seconds, ascending);
-	*median = seconds[runs / 2];
+	*median = tool_median(seconds, runs);
 	return 0;
 }
 

@@ -8,20 +8,17 @@
 
 #include "graph/reference.h"
 
-enum { OPT_MACHINE = 256, OPT_STORE, OPT_CACHE, OPT_PAGE, OPT_MODE, OPT_POLICY, OPT_WARP, OPT_THREADS, OPT_DEADLINE,
+enum { OPT_STORE = 256, OPT_CACHE, OPT_PAGE, OPT_MODE, OPT_POLICY, OPT_DEADLINE,
        OPT_OUT, OPT_JSON, OPT_VERIFY, OPT_TRUST, OPT_EXPLAIN };
 
 static const struct argp_option options[] = {
     {"source", 's', "N", 0, "vertex to start from (needed)", 0},
     {"undirected", 'u', NULL, 0, "add the other direction of every edge", 0},
-    {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
     {"store", OPT_STORE, "KIND", 0, "where the graph rests: host or file (default file for .gng, else host)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, such as 64M (default one eighth of the graph)", 0},
     {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default 4K)", 0},
     {"mode", OPT_MODE, "MODE", 0, "paged; direct: loads on the store's memory; auto: the edges as they are best read (default paged)", 0},
     {"policy", OPT_POLICY, "NAME", 0, "which page leaves: clock, fifo or random (default clock)", 0},
-    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
-    {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
     {"deadline", OPT_DEADLINE, "MS", 0, "give a transfer up after so many milliseconds (default 10000)", 0},
     {"out", OPT_OUT, "FILE", 0, "write the depths: a little-endian u32 a vertex, 0xffffffff where unreachable", 0},
     {"json", OPT_JSON, "FILE", 0, "write the report as JSON; - for standard output, without the table", 0},
@@ -31,56 +28,17 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static uint64_t size_option(const struct argp_state *state, const char *option, const char *text)
+static void store_option(struct bfs_options *o, const struct argp_state *state, int key, const char *arg)
 {
-	uint64_t bytes = 0;
-
-	if (gn_size_parse(text, &bytes) || !bytes)
-		argp_error(state, "%s %s: not a size; give bytes such as 4096, 64K or 8G", option, text);
-	return bytes;
-}
-
-/* The index of text among words, which end with NULL. */
-static unsigned word_option(const struct argp_state *state, const char *option, const char *text,
-			    const char *const *words, const char *list)
-{
-	for (unsigned k = 0; words[k]; k++)
-		if (!strcmp(words[k], text))
-			return k;
-	argp_error(state, "%s %s: use %s", option, text, list);
-	return 0;
-}
-
-static uint32_t page_option(const struct argp_state *state, const char *text)
-{
-	uint64_t bytes = size_option(state, "--page", text);
-
-	if (bytes < 512 || bytes > 2u << 20 || bytes & (bytes - 1))
-		argp_error(state, "--page %s: not a power of two from 512 to 2M", text);
-	return (uint32_t)bytes;
-}
-
-static void machine_option(struct bfs_options *o, const struct argp_state *state, int key, char *arg)
-{
-	static const char *const policies[] = {"clock", "fifo", "random", NULL};
 	static const char *const modes[] = {"paged", "direct", "auto", NULL};
 	static const char *const stores[] = {"host", "file", NULL};
 
 	switch (key) {
-	case OPT_MACHINE: o->machine = arg; break;
-	case OPT_STORE: o->store = stores[word_option(state, "--store", arg, stores, "host or file")]; break;
-	case OPT_CACHE: o->cache_bytes = size_option(state, "--cache", arg); break;
-	case OPT_PAGE: o->page_bytes = page_option(state, arg); break;
-	case OPT_MODE: o->mode = (enum bfs_mode)word_option(state, "--mode", arg, modes, "paged, direct or auto"); break;
-	case OPT_POLICY:
-		o->policy = (enum gn_cache_policy)word_option(state, "--policy", arg, policies, "clock, fifo or random");
-		break;
-	case OPT_WARP:
-		o->warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32);
-		if (o->warp_width & (o->warp_width - 1))
-			argp_error(state, "--warp-width %s: use 1, 2, 4, 8, 16 or 32", arg);
-		break;
-	case OPT_THREADS: o->threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); break;
+	case OPT_STORE: o->store = stores[tool_word(state, "--store", arg, stores)]; break;
+	case OPT_CACHE: o->cache_bytes = tool_size(state, "--cache", arg, 1); break;
+	case OPT_PAGE: o->page_bytes = tool_page(state, "--page", arg); break;
+	case OPT_MODE: o->mode = (enum bfs_mode)tool_word(state, "--mode", arg, modes); break;
+	case OPT_POLICY: o->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies); break;
 	default: o->deadline_ms = tool_number(state, "--deadline", arg, 1, 3600000); break;
 	}
 }
@@ -107,6 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct bfs_options *o = (struct bfs_options *)state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
 	case 's': o->source = tool_number(state, "--source", arg, 0, UINT32_MAX); return 0;
 	case 'u': o->undirected = true; return 0;
 	case OPT_OUT: o->out = arg; return 0;
@@ -123,9 +82,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check_together(o, state);
 		return 0;
 	default:
-		if (key < OPT_MACHINE || key > OPT_DEADLINE)
+		if (key < OPT_STORE || key > OPT_DEADLINE)
 			return ARGP_ERR_UNKNOWN;
-		machine_option(o, state, key, arg);
+		store_option(o, state, key, arg);
 		return 0;
 	}
 }
@@ -137,6 +96,9 @@ static const struct argp argp = {
     "Breadth-first search of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) from one vertex. The graph rests "
     "in a store; the threads of the machine bring in its pages by themselves.\vExit status: 0 it went well, 1 the run "
     "failed, 2 it was called wrongly.",
+    tool_machine_child,
+    NULL,
+    NULL,
 };
 
 /* A run in progress; what is not NULL must be given back. */
@@ -192,13 +154,8 @@ static void describe(struct run *r, struct bfs_report *report)
 
 static int run_all(struct run *r, struct bfs_report *report, struct gn_error *e)
 {
-	struct simt_config config = {0};
-	int rc;
+	int rc = simt_open(&r->machine, &r->o->machine, e);
 
-	config.name = r->o->machine;
-	config.threads = r->o->threads;
-	config.warp_width = r->o->warp_width;
-	rc = simt_open(&r->machine, &config, e);
 	if (!rc)
 		rc = bfs_input_open(&r->input, r->machine, r->o, &r->progress, e);
 	if (!rc && r->o->source >= r->input.vertices)
@@ -224,7 +181,7 @@ static int finish(struct run *r, const struct bfs_report *report, struct gn_erro
 		rc = bfs_write_depths(r->o->out, r->depth, r->input.vertices, e);
 	if (!rc && r->o->json)
 		rc = bfs_write_json(report, r->o->json, e);
-	if (!rc && !(r->o->json && !strcmp(r->o->json, "-")))
+	if (!rc && !tool_to_stdout(r->o->json))
 		bfs_print_table(report, stdout);
 	return rc;
 }
@@ -248,7 +205,7 @@ int tool_bfs(int argc, char **argv)
 	int rc;
 
 	o.source = UINT64_MAX;
-	o.machine = "cpu";
+	o.machine.name = "cpu";
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	memset(&r, 0, sizeof r);
 	memset(&report, 0, sizeof report);

@@ -22,14 +22,12 @@ struct bfs_options {
 	const char *graph;
 	uint64_t source;
 	bool undirected;
-	const char *machine;
+	struct simt_config machine;
 	const char *store; /* "host", "file" or NULL: what suits the graph's format */
 	uint64_t cache_bytes; /* 0: one eighth of the graph */
 	uint32_t page_bytes;
 	enum bfs_mode mode;
 	enum gn_cache_policy policy;
-	unsigned warp_width;
-	unsigned threads;
 	uint64_t deadline_ms;
 	const char *out;
 	const char *json;

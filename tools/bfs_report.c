@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "bfs.h"
-#include "graph/io.h"
 
 uint64_t bfs_needed_bytes(const struct bfs_report *r)
 {
@@ -22,16 +21,6 @@ static double teps(const struct bfs_report *r)
 	return r->result.seconds > 0 ? (double)r->result.edges / r->result.seconds : 0;
 }
 
-static const char *policy_name(enum gn_cache_policy policy)
-{
-	return policy == GN_CLOCK ? "clock" : policy == GN_FIFO ? "fifo" : "random";
-}
-
-static const char *table_name(enum gn_cache_table table)
-{
-	return table == GN_TABLE_DIRECT ? "direct" : "sets";
-}
-
 static void print_cache(const struct bfs_report *r, FILE *to)
 {
 	const struct gn_cache_facts *f = &r->cache;
@@ -39,7 +28,7 @@ static void print_cache(const struct bfs_report *r, FILE *to)
 
 	fprintf(to, "  cache                %.1f MiB in %llu pages of %u bytes, %s, %s table (%.2f MiB of tables)\n",
 		(double)f->frame_bytes / mib, (unsigned long long)f->frames, f->page_bytes,
-		policy_name(r->options->policy), table_name(f->table), (double)f->metadata_bytes / mib);
+		tool_policies[r->options->policy], tool_tables[f->table], (double)f->metadata_bytes / mib);
 	fprintf(to, "  pages fetched        %llu (%.1f MiB)\n", (unsigned long long)f->count.fetched,
 		(double)f->count.fetched_bytes / mib);
 	fprintf(to, "  hit rate             %.2f %%\n", 100 * hit_rate(&f->count));
@@ -99,8 +88,8 @@ static json_t *cache_json(const struct bfs_report *r)
 	const struct gn_cache_facts *f = &r->cache;
 
 	return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I}", "bytes", (json_int_t)f->frame_bytes, "page_bytes",
-			 (json_int_t)f->page_bytes, "frames", (json_int_t)f->frames, "table", table_name(f->table),
-			 "policy", policy_name(r->options->policy), "metadata_bytes", (json_int_t)f->metadata_bytes);
+			 (json_int_t)f->page_bytes, "frames", (json_int_t)f->frames, "table", tool_tables[f->table],
+			 "policy", tool_policies[r->options->policy], "metadata_bytes", (json_int_t)f->metadata_bytes);
 }
 
 static json_t *choice_json(const struct bfs_report *r)
@@ -117,10 +106,9 @@ static json_t *report_json(const struct bfs_report *r)
 	const int paged = r->options->mode == BFS_PAGED;
 	json_t *verified = r->verified < 0 ? json_null() : json_boolean(r->verified);
 
-	return json_pack("{s:s, s:{s:s, s:i, s:i}, s:{s:s, s:I, s:I, s:I}, s:I, s:I, s:i, s:f, s:I, s:f, s:s, s:o, s:o, s:o, "
+	return json_pack("{s:s, s:o, s:{s:s, s:I, s:I, s:I}, s:I, s:I, s:i, s:f, s:I, s:f, s:s, s:o, s:o, s:o, "
 			 "s:{s:I, s:I}, s:I, s:s, s:o}",
-			 "schema", "grapnel-bfs-1", "machine", "name", r->machine.name, "processors",
-			 (int)r->machine.processors, "warp_width", (int)r->machine.warp_width, "graph", "path",
+			 "schema", "grapnel-bfs-1", "machine", tool_json_machine(&r->machine), "graph", "path",
 			 r->options->graph, "vertices", (json_int_t)r->input->vertices, "edges",
 			 (json_int_t)r->input->edges, "bytes", (json_int_t)r->input->bytes, "source",
 			 (json_int_t)r->options->source, "reached", (json_int_t)r->result.reached, "levels",
@@ -132,39 +120,12 @@ static json_t *report_json(const struct bfs_report *r)
 			 "needed_bytes", (json_int_t)bfs_needed_bytes(r), "path", r->path, "verified", verified);
 }
 
-/* Write a whole file, or leave what was there. */
-static int write_file(const char *path, const void *data, uint64_t bytes, struct gn_error *e)
-{
-	struct gn_output out;
-	int rc = gn__output_begin(&out, path, bytes, e);
-
-	if (rc)
-		return rc;
-	rc = gn__output_write(&out, data, bytes, e);
-	if (!rc)
-		return gn__output_end(&out, e);
-	gn__output_drop(&out);
-	return rc;
-}
-
 int bfs_write_json(const struct bfs_report *r, const char *path, struct gn_error *e)
 {
-	json_t *root = report_json(r);
-	char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-	int rc = 0;
-
-	json_decref(root);
-	if (!text)
-		return gn_error_set(e, -GN_ENOMEM, "the report cannot be made as JSON: out of memory, or a name in it is not UTF-8");
-	if (!strcmp(path, "-"))
-		puts(text);
-	else
-		rc = write_file(path, text, strlen(text), e);
-	free(text);
-	return rc;
+	return tool_write_json(report_json(r), path, e);
 }
 
 int bfs_write_depths(const char *path, const uint32_t *depth, uint64_t vertices, struct gn_error *e)
 {
-	return write_file(path, depth, vertices * sizeof *depth, e);
+	return tool_write_file(path, depth, vertices * sizeof *depth, e);
 }

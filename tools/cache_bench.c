@@ -6,7 +6,6 @@
  * touch random pages of far more data than the cache holds, and are set against streaming the store. Every word
  * is compared with what it should be; one that is not makes the run fail.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +13,19 @@
 #include "cache_bench/kernels.h"
 #include "tool.h"
 
-enum { OPT_MACHINE = 256, OPT_DATA, OPT_CACHE, OPT_COLD, OPT_PAGE, OPT_TABLE, OPT_POLICY, OPT_WARP, OPT_THREADS, OPT_REPEAT,
-       OPT_TOUCHES, OPT_STORE, OPT_JSON, OPT_BLOCKS, OPT_BLOCK_THREADS };
+enum { OPT_DATA = 256, OPT_CACHE, OPT_COLD, OPT_PAGE, OPT_TABLE, OPT_POLICY, OPT_REPEAT, OPT_TOUCHES, OPT_STORE, OPT_JSON, OPT_BLOCKS, OPT_BLOCK_THREADS };
 
 struct request {
-	const char *machine, *store, *json;
+	struct simt_config machine;
+	const char *store, *json;
 	uint64_t data_bytes, cache_bytes, cold_bytes, touches;
 	uint32_t page_bytes;
 	enum gn_cache_table table;
 	enum gn_cache_policy policy;
-	unsigned warp_width, threads, repeat, blocks, block_threads;
+	unsigned repeat, blocks, block_threads;
 };
 
 static const struct argp_option options[] = {
-    {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
     {"store", OPT_STORE, "URI", 0, "where the data rest, such as file:PATH (default host memory of --data bytes)", 0},
     {"data", OPT_DATA, "SIZE", 0, "how much there is (default 256M)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, all of them hot, for the hot rows (default one eighth of the data)", 0},
@@ -36,8 +34,6 @@ static const struct argp_option options[] = {
     {"table", OPT_TABLE, "NAME", 0, "auto, direct or sets (default auto)", 0},
     {"policy", OPT_POLICY, "NAME", 0, "clock, fifo or random (default clock)", 0},
     {"touches", OPT_TOUCHES, "N", 0, "random pages to touch (default as many as the data have)", 0},
-    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
-    {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
     {"blocks", OPT_BLOCKS, "N", 0, "blocks of the grid (default eight times what the machine runs at once)", 0},
     {"block-threads", OPT_BLOCK_THREADS, "N", 0, "threads of a block (default 256)", 0},
     {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 5)", 0},
@@ -45,43 +41,20 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static uint64_t size_option(const struct argp_state *state, const char *option, const char *text)
-{
-	uint64_t bytes = 0;
-
-	if (gn_size_parse(text, &bytes) || !bytes)
-		argp_error(state, "%s %s: not a size; give bytes such as 4096, 64K or 8G", option, text);
-	return bytes;
-}
-
-static unsigned word_option(const struct argp_state *state, const char *option, const char *text,
-			    const char *const *words)
-{
-	for (unsigned k = 0; k < 3; k++)
-		if (!strcmp(words[k], text))
-			return k;
-	argp_error(state, "%s %s: use %s, %s or %s", option, text, words[0], words[1], words[2]);
-	return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const tables[] = {"auto", "direct", "sets"};
-	static const char *const policies[] = {"clock", "fifo", "random"};
 	struct request *q = (struct request *)state->input;
 
 	switch (key) {
-	case OPT_MACHINE: q->machine = arg; return 0;
+	case ARGP_KEY_INIT: state->child_inputs[0] = &q->machine; return 0;
 	case OPT_STORE: q->store = arg; return 0;
-	case OPT_DATA: q->data_bytes = size_option(state, "--data", arg); return 0;
-	case OPT_CACHE: q->cache_bytes = size_option(state, "--cache", arg); return 0;
-	case OPT_COLD: q->cold_bytes = size_option(state, "--cold-cache", arg); return 0;
-	case OPT_PAGE: q->page_bytes = (uint32_t)size_option(state, "--page", arg); return 0;
-	case OPT_TABLE: q->table = (enum gn_cache_table)word_option(state, "--table", arg, tables); return 0;
-	case OPT_POLICY: q->policy = (enum gn_cache_policy)word_option(state, "--policy", arg, policies); return 0;
+	case OPT_DATA: q->data_bytes = tool_size(state, "--data", arg, 1); return 0;
+	case OPT_CACHE: q->cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
+	case OPT_COLD: q->cold_bytes = tool_size(state, "--cold-cache", arg, 1); return 0;
+	case OPT_PAGE: q->page_bytes = tool_page(state, "--page", arg); return 0;
+	case OPT_TABLE: q->table = (enum gn_cache_table)tool_word(state, "--table", arg, tool_tables); return 0;
+	case OPT_POLICY: q->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies); return 0;
 	case OPT_TOUCHES: q->touches = tool_number(state, "--touches", arg, 1, UINT64_MAX >> 16); return 0;
-	case OPT_WARP: q->warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32); return 0;
-	case OPT_THREADS: q->threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); return 0;
 	case OPT_BLOCKS: q->blocks = (unsigned)tool_number(state, "--blocks", arg, 1, 1 << 20); return 0;
 	case OPT_BLOCK_THREADS: q->block_threads = (unsigned)tool_number(state, "--block-threads", arg, 1, 1024); return 0;
 	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, 99); return 0;
@@ -97,7 +70,7 @@ static const struct argp argp = {
     NULL,
     "Measure hits and misses of the cache beside the machine's limits.\vEvery word read is checked. Exit status: 0 it "
     "went well, 1 the run failed or a word was wrong, 2 it was called wrongly.",
-    NULL,
+    tool_machine_child,
     NULL,
     NULL,
 };
@@ -170,20 +143,7 @@ struct bench {
 
 static int launch(struct bench *b, const struct simt_kernel *kernel, double *seconds, struct gn_error *e)
 {
-	double begin = tool_seconds();
-	int rc = simt_launch(b->machine, kernel, b->grid, &b->args);
-
-	if (!rc)
-		rc = simt_wait(b->machine);
-	*seconds = tool_seconds() - begin;
-	return rc ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(b->machine)) : 0;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return tool_launch(b->machine, kernel, b->grid, &b->args, seconds, e);
 }
 
 static uint64_t fetched_bytes(struct bench *b)
@@ -216,8 +176,7 @@ static int measure(struct bench *b, struct row *r, struct gn_error *e)
 	}
 	if (rc)
 		return rc;
-	qsort(seconds, b->q->repeat, sizeof *seconds, ascending);
-	r->seconds = seconds[b->q->repeat / 2];
+	r->seconds = tool_median(seconds, b->q->repeat);
 	r->amount = amount_of(b, r, fetched_bytes(b) - before, b->q->repeat);
 	return 0;
 }
@@ -319,20 +278,15 @@ static int fill(struct bench *b, uint64_t words, struct gn_error *e)
 
 static int open_bench(struct bench *b, uint64_t *words, struct gn_error *e)
 {
-	struct simt_config config;
 	struct gn_store_options so;
 	const struct gn_store_view *view;
 	char uri[64];
 	int rc;
 
-	memset(&config, 0, sizeof config);
 	memset(&so, 0, sizeof so);
-	config.name = b->q->machine;
-	config.threads = b->q->threads;
-	config.warp_width = b->q->warp_width;
 	so.transfer_bytes = b->q->page_bytes;
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)b->q->data_bytes);
-	rc = simt_open(&b->machine, &config, e);
+	rc = simt_open(&b->machine, &b->q->machine, e);
 	if (!rc)
 		rc = gn_store_open(&b->store, b->machine, b->q->store ? b->q->store : uri, &so, e);
 	if (rc)
@@ -402,9 +356,8 @@ static void close_bench(struct bench *b)
 
 static void print_rows(const struct bench *b)
 {
-	printf("%s, %u processors, warps of %u; %s\n", b->info.name, b->info.processors, b->info.warp_width,
-	       gn_store_path(b->store));
-	printf("  %-14s %10s %14s   %s\n", "row", "seconds", "rate", "of its limit");
+	tool_print_machine(&b->info, gn_store_path(b->store));
+	printf("\n  %-14s %10s %14s   %s\n", "row", "seconds", "rate", "of its limit");
 	for (unsigned k = 0; k < ROWS; k++) {
 		const struct row *r = &rows[k];
 
@@ -417,32 +370,26 @@ static void print_rows(const struct bench *b)
 	}
 }
 
-static int write_json(const struct bench *b, struct gn_error *e)
+static json_t *row_json(const struct row *r)
 {
-	json_t *list = json_array(), *root;
-	int rc;
+	return json_pack("{s:s, s:f, s:f, s:s, s:f, s:s?, s:f}", "row", r->name, "seconds", r->seconds, "amount", r->amount,
+			 "unit", r->unit == ACCESSES ? "accesses" : "bytes", "giga_per_second", rate(r), "limit", r->limit,
+			 "of_limit", share(r));
+}
+
+static json_t *report_json(const struct bench *b)
+{
+	json_t *list = json_array();
 
 	for (unsigned k = 0; k < ROWS; k++)
 		if (rows[k].seconds > 0)
-			json_array_append_new(
-				list, json_pack("{s:s, s:f, s:f, s:s, s:f, s:s?, s:f}", "row", rows[k].name, "seconds",
-						rows[k].seconds, "amount", rows[k].amount, "unit",
-						rows[k].unit == ACCESSES ? "accesses" : "bytes", "giga_per_second",
-						rate(&rows[k]), "limit", rows[k].limit, "of_limit", share(&rows[k])));
-	root = json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:I, s:I, s:I, s:i, s:s, s:i, s:i, s:b, s:o}", "schema",
-			 "grapnel-cache-bench-1", "machine", "name", b->info.name, "processors", (int)b->info.processors,
-			 "warp_width", (int)b->info.warp_width, "path", gn_store_path(b->store), "data_bytes",
-			 (json_int_t)b->q->data_bytes, "cache_bytes", (json_int_t)b->q->cache_bytes, "cold_cache_bytes", (json_int_t)b->q->cold_bytes, "page_bytes",
-			 (int)b->q->page_bytes, "table",
-			 b->q->table == GN_TABLE_AUTO ? "auto" : b->q->table == GN_TABLE_DIRECT ? "direct" : "sets", "blocks",
-			 (int)b->grid.blocks, "block_threads", (int)b->grid.block_threads, "verified", b->wrong == 0, "rows",
-			 list);
-	if (!root)
-		return gn_error_set(e, -GN_ENOMEM, "the report cannot be made as JSON");
-	rc = strcmp(b->q->json, "-") ? json_dump_file(root, b->q->json, JSON_INDENT(2))
-				     : json_dumpf(root, stdout, JSON_INDENT(2));
-	json_decref(root);
-	return rc ? gn_error_set(e, -GN_EIO, "%s: cannot be written; see the folder and its free space", b->q->json) : 0;
+			json_array_append_new(list, row_json(&rows[k]));
+	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:i, s:s, s:i, s:i, s:b, s:o}", "schema", "grapnel-cache-bench-1",
+			 "machine", tool_json_machine(&b->info), "path", gn_store_path(b->store), "data_bytes",
+			 (json_int_t)b->q->data_bytes, "cache_bytes", (json_int_t)b->q->cache_bytes, "cold_cache_bytes",
+			 (json_int_t)b->q->cold_bytes, "page_bytes", (int)b->q->page_bytes, "table", tool_tables[b->q->table],
+			 "blocks", (int)b->grid.blocks, "block_threads", (int)b->grid.block_threads, "verified", b->wrong == 0,
+			 "rows", list);
 }
 
 int tool_cache_bench(int argc, char **argv)
@@ -455,7 +402,7 @@ int tool_cache_bench(int argc, char **argv)
 	memset(&q, 0, sizeof q);
 	memset(&b, 0, sizeof b);
 	memset(&e, 0, sizeof e);
-	q.machine = "cpu";
+	q.machine.name = "cpu";
 	q.data_bytes = 256u << 20;
 	q.page_bytes = 4096;
 	q.repeat = 5;
@@ -468,8 +415,8 @@ int tool_cache_bench(int argc, char **argv)
 	b.q = &q;
 	rc = run(&b, &e);
 	if (!rc && q.json)
-		rc = write_json(&b, &e);
-	if (!rc && !(q.json && !strcmp(q.json, "-")))
+		rc = tool_write_json(report_json(&b), q.json, &e);
+	if (!rc && !tool_to_stdout(q.json))
 		print_rows(&b);
 	close_bench(&b);
 	return rc ? tool_fail("cache-bench", &e) : TOOL_OK;

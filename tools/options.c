@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <grapnel/store.h>
+
 #include "graph/read.h"
 #include "tool.h"
 
@@ -13,14 +15,6 @@ int tool_fail(const char *subcommand, const struct gn_error *e)
 {
 	fprintf(stderr, "grapnel %s: %s\n", subcommand, e->text);
 	return TOOL_FAILED;
-}
-
-double tool_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 uint64_t tool_number(const struct argp_state *state, const char *option, const char *text, uint64_t least,
@@ -37,6 +31,82 @@ uint64_t tool_number(const struct argp_state *state, const char *option, const c
 		           (unsigned long long)least, (unsigned long long)most);
 	return value;
 }
+
+uint64_t tool_size(const struct argp_state *state, const char *option, const char *text, uint64_t least)
+{
+	uint64_t bytes = 0;
+
+	if (gn_size_parse(text, &bytes) || bytes < least)
+		argp_error(state, "%s %s: not a size of %llu bytes or more; give one such as 4096, 64K or 8G", option, text,
+			   (unsigned long long)least);
+	return bytes;
+}
+
+uint32_t tool_page(const struct argp_state *state, const char *option, const char *text)
+{
+	const uint64_t bytes = tool_size(state, option, text, 1);
+
+	if (bytes < 512 || bytes > 2u << 20 || bytes & (bytes - 1))
+		argp_error(state, "%s %s: not a power of two from 512 to 2M", option, text);
+	return (uint32_t)bytes;
+}
+
+/* "a, b or c" */
+static void list_words(const char *const *words, char *to, size_t bytes)
+{
+	size_t length = 0;
+
+	for (unsigned k = 0; words[k] && length < bytes; k++)
+		length += (size_t)snprintf(to + length, bytes - length, "%s%s", !k ? "" : words[k + 1] ? ", " : " or ", words[k]);
+}
+
+unsigned tool_word(const struct argp_state *state, const char *option, const char *text, const char *const *words)
+{
+	char list[128];
+
+	for (unsigned k = 0; words[k]; k++)
+		if (!strcmp(words[k], text))
+			return k;
+	list_words(words, list, sizeof list);
+	argp_error(state, "%s %s: use %s", option, text, list);
+	return 0;
+}
+
+const char *const tool_tables[] = {"auto", "direct", "sets", NULL};
+const char *const tool_policies[] = {"clock", "fifo", "random", NULL};
+
+/* ---- a machine ---- */
+
+enum { OPT_MACHINE = 256, OPT_WARP, OPT_THREADS };
+
+static const struct argp_option machine_options[] = {
+    {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
+    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
+    {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
+    {0},
+};
+
+static error_t parse_machine(int key, char *arg, struct argp_state *state)
+{
+	struct simt_config *c = (struct simt_config *)state->input;
+
+	switch (key) {
+	case OPT_MACHINE: c->name = arg; return 0;
+	case OPT_WARP:
+		c->warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32);
+		if (c->warp_width & (c->warp_width - 1))
+			argp_error(state, "--warp-width %s: use 1, 2, 4, 8, 16 or 32", arg);
+		return 0;
+	case OPT_THREADS: c->threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp machine_argp = {machine_options, parse_machine, NULL, NULL, NULL, NULL, NULL};
+
+const struct argp_child tool_machine_child[] = {{&machine_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+
+/* ---- graphs ---- */
 
 void tool_graph_output(const struct argp_state *state, const char *path)
 {

@@ -14,7 +14,10 @@
 #include <stdint.h>
 #include <time.h>
 
+#include <jansson.h>
+
 #include <grapnel/error.h>
+#include <grapnel/simt.h>
 
 #include "graph/graph.h"
 #include "graph/progress.h"
@@ -55,6 +58,31 @@ uint64_t tool_number(const struct argp_state *state, const char *option, const c
                      uint64_t most);
 
 /*
+ * tool_size - the value of an option that is a size of `least` bytes or more, such as 64K.
+ * Anything else ends the program with a usage error that names the option.
+ */
+uint64_t tool_size(const struct argp_state *state, const char *option, const char *text, uint64_t least);
+
+/* tool_page - the same of a page: a power of two from 512 to 2M. */
+uint32_t tool_page(const struct argp_state *state, const char *option, const char *text);
+
+/*
+ * tool_word - the place of an option's value among words, of which the last is NULL.
+ * Anything else ends the program with a usage error that names the option and the words.
+ */
+unsigned tool_word(const struct argp_state *state, const char *option, const char *text, const char *const *words);
+
+/* The words of options that several subcommands have, in the order of the library's enums. */
+extern const char *const tool_tables[];   /* enum gn_cache_table */
+extern const char *const tool_policies[]; /* enum gn_cache_policy */
+
+/*
+ * The options of a machine, --machine, --warp-width and --threads: a child of a subcommand's argp, with tool_machine_child in
+ * its children. The parser sets state->child_inputs[0] to a struct simt_config at ARGP_KEY_INIT.
+ */
+extern const struct argp_child tool_machine_child[];
+
+/*
  * tool_graph_output - insist that a graph can be written to path: a usage error unless the name
  * ends in .gng or is a device. Whether the directory takes a file is gn_graph_file_writable's.
  */
@@ -62,6 +90,35 @@ void tool_graph_output(const struct argp_state *state, const char *path);
 
 /* tool_graph_report - one line on stdout about a graph that was written. */
 void tool_graph_report(const char *path, const struct gn_graph *g, double seconds);
+
+/* ---- measuring ---- */
+
+/* tool_launch - a kernel to its end, and how long that took. Returns 0 or a code with a message. */
+int tool_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
+		double *seconds, struct gn_error *e);
+
+/* tool_median - of so many; sorts them. */
+double tool_median(double *seconds, unsigned count);
+
+/* ---- reports ---- */
+
+/* tool_to_stdout - is this file of --json standard output? Then no table is printed. NULL is no file. */
+bool tool_to_stdout(const char *json);
+
+/* tool_print_machine - "NAME, N processors, warps of W; PATH" on stdout, without an end of line. */
+void tool_print_machine(const struct simt_info *info, const char *path);
+
+/* tool_json_machine - name, processors and warp_width, as every report has them. */
+json_t *tool_json_machine(const struct simt_info *info);
+
+/*
+ * tool_write_json - a report to a file, which appears when it is complete, or to standard output (-).
+ * @root  taken over; NULL, as json_pack gives it where there is no memory, is a failure like others
+ */
+int tool_write_json(json_t *root, const char *path, struct gn_error *e);
+
+/* tool_write_file - a whole file, or what was there before. */
+int tool_write_file(const char *path, const void *data, uint64_t bytes, struct gn_error *e);
 
 /* A progress bar on stderr, drawn only on a terminal and at most ten times a second. */
 struct tool_bar {

@@ -112,22 +112,17 @@ static int check_options(const struct gn_pattern_options *o, struct gn_error *er
 
 int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_options *options, struct gn_error *error)
 {
-	struct simt_config config;
 	char uri[48];
 	int rc;
 
 	memset(bed, 0, sizeof *bed);
-	memset(&config, 0, sizeof config);
 	bed->options = *options;
 	if (!bed->options.launches)
 		bed->options.launches = 12;
-	config.name = options->machine ? options->machine : "cpu";
-	config.warp_width = options->warp_width;
-	config.threads = options->threads;
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)options->data_bytes);
 	rc = check_options(&bed->options, error);
 	if (!rc)
-		rc = simt_open(&bed->machine, &config, error);
+		rc = simt_open(&bed->machine, &options->machine, error);
 	if (!rc)
 		rc = gn_store_open(&bed->store, bed->machine, uri, NULL, error);
 	if (rc)

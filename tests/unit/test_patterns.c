@@ -20,8 +20,9 @@ static int open_bed(void **state)
 	o.cache_bytes = 2 << 20;
 	o.touches = 2048;
 	o.launches = 3;
-	o.threads = 1;
-	o.warp_width = 8;
+	o.machine.name = "cpu";
+	o.machine.threads = 1;
+	o.machine.warp_width = 8;
 	return gn_pattern_bed_open(&bed, &o, &error);
 }
 
