@@ -106,10 +106,10 @@ int bench_cache(struct bench *b, struct gn_cache **cache, struct gn_array *array
 int bench_uncache(struct bench *b, struct gn_cache *cache, struct gn_array *array, struct gn_error *e);
 
 /*
- * bench_batch - how many pages of each of so many arrays a warp may hold, so that all warps that run at once
- * hold at most a quarter of the frames: at most so many, and at least one.
+ * bench_batch - how many pages a warp may hold, so that all warps that run at once hold at most a quarter of the
+ * frames: at most so many, and at least one.
  */
-uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most, uint32_t arrays);
+uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most);
 
 /* bench_direct - an array of u32 of the first b->bytes of the store, in direct mode. */
 int bench_direct(struct bench *b, struct gn_array *array, struct gn_error *e);

@@ -92,10 +92,8 @@ static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 		rc = make_arrays(b, a, e);
 	if (!rc)
 		rc = bench_add_row(b, a, "paged-pages", BENCH_OURS, &gn_base_add_page_kernel, e);
-	if (!rc) {
-		a->args.batch = bench_batch(b, a->cache, 4, 3);
-		rc = bench_add_row(b, a, "paged-batch", BENCH_OURS, &gn_base_add_batch_kernel, e);
-	}
+	if (!rc)
+		rc = bench_add_row(b, a, "paged-range", BENCH_OURS, &gn_base_add_range_kernel, e);
 	if (!rc)
 		rc = bench_add_row(b, a, "paged-scalar", BENCH_OURS, &gn_base_add_scalar_kernel, e);
 	failed = drop_arrays(b, a, rc ? NULL : e);

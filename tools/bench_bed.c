@@ -116,7 +116,7 @@ int bench_uncache(struct bench *b, struct gn_cache *cache, struct gn_array *arra
 	return rc;
 }
 
-uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most, uint32_t arrays)
+uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most)
 {
 	const uint64_t warps = (uint64_t)b->resident.blocks * b->resident.block_threads / b->info.warp_width;
 	struct gn_cache_facts facts;
@@ -124,7 +124,7 @@ uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t mos
 
 	if (gn_cache_describe(cache, &facts))
 		return 1;
-	batch = facts.frames / (4 * arrays * warps);
+	batch = facts.frames / (4 * warps);
 	batch = batch < most ? batch : most;
 	return batch ? (uint32_t)batch : 1;
 }

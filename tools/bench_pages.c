@@ -60,7 +60,7 @@ static int paged_rows(struct bench *b, struct gn_base_pages_args *args, struct g
 	if (!rc)
 		rc = kernel_row(b, "paged-pages", BENCH_OURS, &gn_base_pages_cached_kernel, args, cache, e);
 	if (!rc)
-		args->batch = bench_batch(b, cache, BATCH_BYTES / args->page_bytes, 1);
+		args->batch = bench_batch(b, cache, BATCH_BYTES / args->page_bytes);
 	if (!rc)
 		rc = kernel_row(b, "paged-batch", BENCH_OURS, &gn_base_pages_batch_kernel, args, cache, e);
 	failed = bench_uncache(b, cache, &args->array, rc ? NULL : e);

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "baselines/pages.h"
 #include "baselines/read.h"
 #include "bench.h"
 
@@ -45,25 +44,6 @@ static int plain_rows(struct bench *b, const struct gn_base_read_args *args, str
 	return rc;
 }
 
-/* Several pages of a warp under way together: the kernel of random pages, in order. */
-static int batch_row(struct bench *b, const struct gn_base_read_args *read, struct gn_cache *cache,
-                     struct gn_error *e)
-{
-	struct gn_base_pages_args args;
-	struct bench_kernel k = {&gn_base_pages_batch_kernel, &args, cache, NULL, {0, 0, 0}};
-	const struct bench_way way = {
-	    "paged-batch", BENCH_OURS, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
-
-	memset(&args, 0, sizeof args);
-	args.array = read->array;
-	args.page_bytes = 4 * read->page_words;
-	args.touches = b->bytes / args.page_bytes;
-	args.order.count = args.touches;
-	args.wrong = b->wrong;
-	args.batch = bench_batch(b, cache, 4, 1);
-	return bench_measure(b, &way, NULL, e);
-}
-
 static int paged_rows(struct bench *b, struct gn_base_read_args *args, struct gn_error *e)
 {
 	struct gn_cache *cache;
@@ -72,7 +52,7 @@ static int paged_rows(struct bench *b, struct gn_base_read_args *args, struct gn
 	if (!rc)
 		rc = kernel_row(b, "paged-pages", BENCH_OURS, &gn_base_read_page_kernel, args, cache, e);
 	if (!rc)
-		rc = batch_row(b, args, cache, e);
+		rc = kernel_row(b, "paged-range", BENCH_OURS, &gn_base_read_range_kernel, args, cache, e);
 	if (!rc)
 		rc = kernel_row(b, "paged-cursor", BENCH_OURS, &gn_base_read_cursor_kernel, args, cache, e);
 	if (!rc)

@@ -64,10 +64,10 @@ SIMT_FN void gn_base_add_scalar(const struct gn_base_add_args *a)
 }
 SIMT_KERNEL(gn_base_add_scalar, struct gn_base_add_args)
 
-/* A page of each array, by the whole warp. */
-SIMT_FN void add_words(const uint32_t *x, const uint32_t *y, uint32_t *z, uint32_t words, uint32_t salt)
+/* Words of one page of each array, by the whole warp. */
+SIMT_FN void add_words(const uint32_t *x, const uint32_t *y, uint32_t *z, uint64_t words, uint32_t salt)
 {
-	for (uint32_t i = 4 * simt_lane(); i < words; i += 4 * simt_warp_width()) {
+	for (uint64_t i = 4 * simt_lane(); i < words; i += 4 * simt_warp_width()) {
 		const struct gn_base_wide u = *(const struct gn_base_wide *)(const void *)(x + i);
 		const struct gn_base_wide v = *(const struct gn_base_wide *)(const void *)(y + i);
 
@@ -75,11 +75,11 @@ SIMT_FN void add_words(const uint32_t *x, const uint32_t *y, uint32_t *z, uint32
 	}
 }
 
-/* Words [first, first + page_words) one by one, which goes around the cache where no frame can be had. */
-SIMT_FN void add_alone(const struct gn_base_add_args *a, uint64_t first)
+/* Words [first, end) one by one, which goes around the cache where no frame can be had. */
+SIMT_FN void add_alone(const struct gn_base_add_args *a, uint64_t first, uint64_t end)
 {
-	for (uint64_t k = simt_lane(); k < a->page_words; k += simt_warp_width())
-		add_word(a, first + k);
+	for (uint64_t i = first + simt_lane(); i < end; i += simt_warp_width())
+		add_word(a, i);
 }
 
 /* Returns whether the three pages could be held together. All of the page of c is written, so it need not be
@@ -110,64 +110,56 @@ SIMT_FN void gn_base_add_page(const struct gn_base_add_args *a)
 {
 	for (uint64_t i = gn_base_warp() * a->page_words; i < a->words; i += gn_base_warps() * a->page_words)
 		if (!add_page(a, i))
-			add_alone(a, i);
+			add_alone(a, i, i + a->page_words);
 }
 SIMT_KERNEL(gn_base_add_page, struct gn_base_add_args)
 
-/* The page that a lane brings in for its warp: those of a first, then those of b, then those of c, `count` of
- * each. */
-SIMT_FN struct gn_pinned pin_mine(const struct gn_base_add_args *a, uint64_t first, uint32_t count)
+/*
+ * Words [first, end) by three loops over pages side by side: each array begins with a page, so the runs that they give are
+ * the same. Returns up to where they could be held.
+ */
+SIMT_FN uint64_t add_pages(const struct gn_base_add_args *a, uint64_t first, uint64_t end)
 {
-	const uint32_t which = simt_lane() / count, k = simt_lane() % count;
-	const struct gn_array *array = which == 0 ? &a->a : which == 1 ? &a->b : &a->c;
-	const uint64_t page = (array->base + 4 * (first + (uint64_t)k * a->page_words)) >> array->page_log2;
+	const uint32_t warp = gn_base_whole_warp();
+	struct gn_range x = gn_range_begin(&a->a, warp, first, end, GN_READ);
+	struct gn_range y = gn_range_begin(&a->b, warp, first, end, GN_READ);
+	struct gn_range z = gn_range_begin(&a->c, warp, first, end, GN_OVERWRITE);
+	struct gn_page p, q, r;
 
-	return SIMT_COLD(gn_cache_pin_each)(array->cache, gn_base_whole_warp(), which < 3, page,
-	                                    which == 2 ? GN_OVERWRITE : GN_READ);
-}
-
-SIMT_FN uint32_t *data_of(const struct gn_pinned *mine, uint32_t lane)
-{
-	return (uint32_t *)(uintptr_t)simt_shfl_u64(gn_base_whole_warp(),
-	                                            (uint64_t)(uintptr_t)mine->hold.data, lane);
-}
-
-/* Returns which of `count` pages could not be held in all three arrays: bit k for page k. */
-SIMT_FN uint32_t add_pinned(const struct gn_base_add_args *a, uint64_t first, uint32_t count)
-{
-	const struct gn_pinned mine = pin_mine(a, first, count);
-	uint32_t missed = 0;
-
-	for (uint32_t k = 0; k < count; k++) {
-		const uint32_t *x = data_of(&mine, k), *y = data_of(&mine, count + k);
-		uint32_t *z = data_of(&mine, 2 * count + k);
-
-		if (x && y && z)
-			add_words(x, y, z, a->page_words, a->salt);
-		else
-			missed |= 1u << k;
+	while (gn_range_next(&x, &p) && gn_range_next(&y, &q) && gn_range_next(&z, &r)) {
+		add_words((const uint32_t *)p.data, (const uint32_t *)q.data, (uint32_t *)r.data, r.count, a->salt);
+		first = r.first + r.count;
 	}
-	simt_warp_sync(gn_base_whole_warp());
-	if (mine.hold.data)
-		gn_cache_unpin(1u << simt_lane(), &mine.hold);
-	return missed;
+	gn_range_end(&x);
+	gn_range_end(&y);
+	gn_range_end(&z);
+	return first;
 }
 
-/* A warp too narrow for three lanes takes page references instead. */
-SIMT_FN void gn_base_add_batch(const struct gn_base_add_args *a)
+/* Where frames are short: one page of each array alone; at last word by word. Returns where it ends. */
+SIMT_NOINLINE_FN uint64_t add_short(const struct gn_base_add_args *a, uint64_t first)
 {
-	const uint32_t most = simt_warp_width() / 3, batch = a->batch < most ? a->batch : most;
-	const uint64_t step = (uint64_t)(batch ? batch : 1) * a->page_words;
+	const uint64_t end = first + a->page_words;
+
+	if (!add_page(a, first))
+		add_alone(a, first, end);
+	return end;
+}
+
+/* As many pages at a time as a warp has lanes. */
+SIMT_FN void gn_base_add_range(const struct gn_base_add_args *a)
+{
+	const uint64_t step = (uint64_t)simt_warp_width() * a->page_words;
 
 	for (uint64_t i = gn_base_warp() * step; i < a->words; i += gn_base_warps() * step) {
-		const uint64_t left = (a->words - i) / a->page_words;
-		const uint32_t count = left < batch ? (uint32_t)left : batch;
-		const uint32_t missed = count ? add_pinned(a, i, count) : 1;
+		const uint64_t end = i + step < a->words ? i + step : a->words;
+		uint64_t at = i;
 
-		/* Where frames are short, one page of each array alone; at last word by word. */
-		for (uint32_t k = 0; missed >> k; k++)
-			if (missed >> k & 1 && !add_page(a, i + (uint64_t)k * a->page_words))
-				add_alone(a, i + (uint64_t)k * a->page_words);
+		while (at < end) {
+			at = add_pages(a, at, end);
+			if (simt_unlikely(at < end))
+				at = SIMT_COLD(add_short)(a, at);
+		}
 	}
 }
-SIMT_KERNEL(gn_base_add_batch, struct gn_base_add_args)
+SIMT_KERNEL(gn_base_add_range, struct gn_base_add_args)

@@ -19,7 +19,6 @@ struct gn_base_add_args {
 	uint64_t *wrong;
 	uint32_t salt;
 	uint32_t page_words;
-	uint32_t batch; /* pages of each array that a warp holds at once, where it holds several: 1 to 10 */
 };
 
 /* Word i of b; that of a is gn_base_word(i). */
@@ -34,6 +33,6 @@ SIMT_KERNEL_DECLARE(gn_base_add_check); /* every word of out: what it should be?
 SIMT_KERNEL_DECLARE(gn_base_add_pointer); /* 16 bytes a lane */
 SIMT_KERNEL_DECLARE(gn_base_add_scalar);  /* gn_read_u32 and gn_write_u32 */
 SIMT_KERNEL_DECLARE(gn_base_add_page);    /* page references, 16 bytes a lane */
-SIMT_KERNEL_DECLARE(gn_base_add_batch);   /* several pages of each array under way together, a lane each */
+SIMT_KERNEL_DECLARE(gn_base_add_range);   /* a loop over the pages of a run of each array, side by side */
 
 #endif

@@ -95,6 +95,19 @@ SIMT_FN uint64_t gn_base_compare_page(const struct gn_array *array, uint64_t fir
 	return wrong;
 }
 
+/* And with words [first, end) of any number of pages: by a loop over them. */
+SIMT_FN uint64_t gn_base_compare_range(const struct gn_array *array, uint64_t first, uint64_t end)
+{
+	struct gn_range r = gn_range_begin(array, gn_base_whole_warp(), first, end, GN_READ);
+	struct gn_page page;
+	uint64_t wrong = 0;
+
+	while (gn_range_next(&r, &page))
+		wrong += gn_base_compare((const uint32_t *)page.data, page.first, page.count);
+	gn_range_end(&r);
+	return r.next < end ? wrong + gn_base_compare_scalar(array, r.next, end - r.next) : wrong;
+}
+
 /* ---- orders ---- */
 
 SIMT_FN uint64_t gn_base_mix(uint64_t x)

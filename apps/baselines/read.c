@@ -70,3 +70,14 @@ SIMT_FN void gn_base_read_page(const struct gn_base_read_args *a)
 	gn_base_report(a->wrong, wrong);
 }
 SIMT_KERNEL(gn_base_read_page, struct gn_base_read_args)
+
+SIMT_FN void gn_base_read_range(const struct gn_base_read_args *a)
+{
+	const uint64_t step = (uint64_t)simt_warp_width() * a->page_words;
+	uint64_t wrong = 0;
+
+	for (uint64_t i = gn_base_warp() * step; i < a->words; i += gn_base_warps() * step)
+		wrong += gn_base_compare_range(&a->array, i, i + step < a->words ? i + step : a->words);
+	gn_base_report(a->wrong, wrong);
+}
+SIMT_KERNEL(gn_base_read_range, struct gn_base_read_args)

@@ -26,5 +26,6 @@ SIMT_KERNEL_DECLARE(gn_base_read_narrow); /* by pointer, 4 bytes a lane */
 SIMT_KERNEL_DECLARE(gn_base_read_scalar); /* gn_read_u32 */
 SIMT_KERNEL_DECLARE(gn_base_read_cursor); /* a cursor a lane, a warp walks a run of its own */
 SIMT_KERNEL_DECLARE(gn_base_read_page);   /* a page reference a warp, 16 bytes a lane */
+SIMT_KERNEL_DECLARE(gn_base_read_range);  /* a loop over the pages of a run, as many as a warp has lanes */
 
 #endif
