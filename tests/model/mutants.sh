@@ -13,7 +13,7 @@ cc=$3
 shift 3
 runs=${GN_MUTANT_RUNS:-20000}
 
-# What kills it (ring and queue: random schedules of that model; unit: tests/unit/test_nvmeq.c)
+# What kills it (ring and queue: random schedules of that model; nvmeq and nvmeq_commands: unit tests)
 # | file | sed expression | what is broken
 mutants() {
 	cat <<'END'
@@ -25,9 +25,9 @@ queue|nvmeq.h|s/if ((tail >> 16 & 1) != phase)/if (0)/|the phase is not looked a
 queue|nvmeq.h|s/cid = (cid + q->depth) & 0xffff;/;/|no generations
 queue|nvmeq.h|s/head, head + 1) != head)/head, head + 1) == ~head)/|two reapers take one completion
 queue|nvmeq.h|s/gn_nvmeq_ring(q);$/;/|nobody rings for entries left behind
-unit|nvmeq.h|s/if (!gn__nvmeq_serve(q))/if (!gn_nvmeq_reap(q))/|who waits for a slot does not ring
+nvmeq_commands|nvmeq.h|s/if (!gn__nvmeq_serve(q))/if (!gn_nvmeq_reap(q))/|who waits for a slot does not ring
 queue|nvmeq.h|s/if (unrung)/if (0)/|the completion doorbell is not rung when idle
-unit|nvmeq.h|s/while (simt_load_acquire_dev_u32(&q->mark/if (simt_load_acquire_dev_u32(\&q->mark/|a winner rings for one only, and stops
+nvmeq|nvmeq.h|s/while (simt_load_acquire_dev_u32(&q->mark/if (simt_load_acquire_dev_u32(\&q->mark/|a winner rings for one only, and stops
 queue|nvmeq.h|s/\]) == tail + 1)/]) != tail - q->depth)/|the doorbell passes entries that are not filled
 queue|nvmeq.h|s/if (simt_cas_acq_rel_dev_u32(&s->tail_lock, 0, 1))/if (0)/|two winners at once
 queue|nvmeq.h|s/gn__nvmeq_put_back(q, index);/;/|a late completion does not give its slot back
@@ -52,7 +52,7 @@ build() {
 	killer=$1
 	shift
 	case $killer in
-	unit) set -- "$source_dir/tests/unit/test_nvmeq.c" "$@" -lcmocka ;;
+	nvmeq*) set -- "$source_dir/tests/unit/test_$killer.c" "$@" -lcmocka ;;
 	*) set -- -DSIMT_PREEMPT "$source_dir/tests/model/$killer.c" "$source_dir/tests/model/harness.c" "$@" ;;
 	esac
 	"$cc" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$work" -I"$source_dir/include" -I"$source_dir/src" \
@@ -78,7 +78,7 @@ passes() {
 	timeout "$1" "$work/program" random "$runs" >"$work/log" 2>&1
 }
 
-for killer in ring queue unit; do
+for killer in ring queue nvmeq nvmeq_commands; do
 	copy
 	build $killer "$@"
 	passes 60 || { echo "mutants: $killer fails unchanged" >&2; cat "$work/log" >&2; exit 1; }
