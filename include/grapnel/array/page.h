@@ -53,12 +53,16 @@ SIMT_FN void gn__page_memory(const struct gn_array *a, uint64_t index, struct gn
 	page->data = a->memory + (page->first << a->element_log2);
 }
 
-/* Note the run of a page reference. Each lane that calls it is `rank` of `lanes` that have this one. */
-SIMT_FN void gn__page_note(const struct gn_array *a, uint32_t rank, uint32_t lanes, uint32_t intent,
-			   const struct gn_page *page)
+/* Note the run that an acquire gives. Each lane that calls it is one of mask, which have this one together. */
+SIMT_NOINLINE_FN void gn__page_note(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent)
 {
-	if (simt_unlikely(a->sample != 0))
-		SIMT_COLD(gn__sample_run)(a, rank, lanes, page->first, page->count, intent != GN_READ ? GN_TOUCH_WRITE : 0);
+	struct gn_page page;
+
+	if (a->memory)
+		gn__page_memory(a, index, &page);
+	else
+		gn__page_extent(a, index, &page);
+	gn__sample_run(a, simt_rank(mask), simt_popcount(mask), page.first, page.count, intent != GN_READ ? GN_TOUCH_WRITE : 0);
 }
 
 /* The page is pinned, or could not be. */
@@ -109,8 +113,8 @@ SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t i
 		gn__page_memory(a, index, page);
 	else
 		rc = gn__page_pin(a, mask, index, intent, page);
-	if (!rc)
-		gn__page_note(a, simt_rank(mask), simt_popcount(mask), intent, page);
+	if (simt_unlikely(a->sample != 0) && !rc)
+		SIMT_COLD(gn__page_note)(a, mask, index, intent);
 	return rc;
 }
 
@@ -160,8 +164,8 @@ SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint6
 		rc = gn__page_pin_each(a, mask, index, intent, rc, page);
 	else if (!rc)
 		gn__page_memory(a, index, page);
-	if (!rc)
-		gn__page_note(a, 0, 1, intent, page);
+	if (simt_unlikely(a->sample != 0) && !rc)
+		SIMT_COLD(gn__page_note)(a, 1u << simt_lane(), index, intent);
 	return rc;
 }
 

@@ -190,7 +190,9 @@ SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
 		}
 		gn__range_give(r, page);
 	}
-	gn__page_note(r->array, simt_rank(r->mask), simt_popcount(r->mask), r->intent, page);
+	if (simt_unlikely(r->array->sample != 0))
+		SIMT_COLD(gn__sample_run)(r->array, simt_rank(r->mask), simt_popcount(r->mask), page->first, page->count,
+					  r->intent != GN_READ ? GN_TOUCH_WRITE : 0);
 	return 1;
 }
 
