@@ -166,9 +166,11 @@ static inline int simt__launch_failed(const struct simt__launch *launch)
 /* The time of the system, whatever the schedule. */
 uint64_t simt__system_ns(void);
 
+/* The caller as a thread of a kernel; NULL on host threads and between fibers. */
+extern struct simt__lane simt__host_lane;
 static inline struct simt__fiber *simt__fiber_self(void)
 {
-	return (struct simt__fiber *)simt__self;
+	return simt__self == &simt__host_lane ? NULL : (struct simt__fiber *)simt__self;
 }
 
 #ifdef __cplusplus

@@ -5,7 +5,8 @@
 #include <sched.h>
 #include <time.h>
 
-__thread struct simt__lane *simt__self;
+struct simt__lane simt__host_lane = {0, 0, 1, 1, 0, 1, 0, NULL};
+__thread struct simt__lane *simt__self = &simt__host_lane;
 
 /* A fiber that runs thread after thread lets those that wait have a turn after so many. */
 enum { THREADS_A_TURN = 32 };
@@ -14,7 +15,7 @@ enum { LANES_A_TURN = 32 };
 
 void simt__go(struct simt__worker *w, struct simt__fiber *self, struct simt__fiber *to)
 {
-	simt__self = to ? &to->lane : NULL;
+	simt__self = to ? &to->lane : &simt__host_lane;
 	simt__context_switch(self ? &self->context : &w->main, to ? &to->context : &w->main);
 }
 
@@ -306,7 +307,7 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 	w->relaxes = 0;
 	w->quiet_since_ns = 0;
 	fit_blocks(w);
-	simt__self = NULL;
+	simt__self = &simt__host_lane;
 	simt__check_switch_on(w->check != NULL);
 	first = pick(w);
 	if (first)

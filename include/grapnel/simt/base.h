@@ -2,7 +2,7 @@
 /*
  * simt/base.h - the marks of device code and a thread's identity.
  *
- * Everything here is callable by kernel threads only, unless it says "host". A grid has blocks, a block
+ * Everything here is callable by kernel threads, and by host threads as the only thread of a grid. A grid has blocks, a block
  * has threads, and consecutive threads of a block form warps of simt_warp_width() lanes (32 on cuda; a
  * run-time setting from 1 to 32 on cpu). Blocks need not run at the same time, threads of a block do.
  */
@@ -60,8 +60,8 @@ extern "C" {
 #endif
 
 /*
- * A thread of the cpu machine, as device code sees it. simt__self is NULL on host threads that are not
- * running a kernel: atomics, simt_relax, simt_clock_ns and simt_copy with mask 1 work there too.
+ * A thread of the cpu machine, as device code sees it. A host thread that runs no kernel is thread 0 of a grid of one,
+ * in a warp one lane wide and without shared memory: it may call device code whose data it reaches.
  */
 struct simt__lane {
 	uint32_t thread, block, block_threads, blocks;
@@ -174,7 +174,7 @@ SIMT_FN uint32_t simt_processor(void)
 	asm("mov.u32 %0, %%smid;" : "=r"(processor));
 	return processor;
 #else
-	return simt__self ? simt__self->processor : 0;
+	return simt__self->processor;
 #endif
 }
 
