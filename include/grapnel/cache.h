@@ -21,7 +21,6 @@
  *   cache/flush.h   writing back, and the cleaner
  *   cache/ahead.h   fetching what is wanted next
  *   cache/element.h one element, moved
- *   cache/change.h  one element, changed as one step
  *   cache/access.h  the collective operations arrays are built on
  *
  * Sources: BaM section 3.4 (page state, waiting for the one loader), DREAM section 3.3 (pins), design of the

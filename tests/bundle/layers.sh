@@ -9,11 +9,11 @@ find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort 
       sub(/^(include\/grapnel|grapnel|src)\//, "", path)
       if (path ~ /^(grapnel\.hp?p?|grapnel\.h)$/) return 9
       if (path ~ /^error\./) return 1
-      if (path ~ /^(simt[.\/]|trace\.)/) return 2
+      if (path ~ /^(simt[.\/]|(trace|change)\.)/) return 2
       if (path ~ /^(queue\/|ring\.h|nvmeq?\.h)/) return 3
       if (path ~ /^store[.\/]/) return 4
       if (path ~ /^cache[.\/]/) return 5
-      if (path ~ /^array[.\/]/) return 6
+      if (path ~ /^(array|net)[.\/]/) return 6
       return 0
     }
     {
@@ -21,7 +21,7 @@ find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort 
       if (!match($0, /[<"][^">]*[">]/)) next
       name = substr($0, RSTART + 1, RLENGTH - 2)
       if ($0 ~ /"/ && file ~ /^src\//) next # a neighbour in the same folder
-      if (name !~ /^grapnel\// && name !~ /^(simt|queue|store|cache|array)\//) next
+      if (name !~ /^grapnel\// && name !~ /^(simt|queue|store|cache|array|net)\//) next
       seen++
       if (!layer(name) || !layer(file)) { print file ": " name ": in no layer"; bad = 1 }
       else if (layer(name) > layer(file)) { print file ": includes " name " of a higher layer"; bad = 1 }

@@ -32,8 +32,8 @@ array/write.h|/gn__write_paged(const/,/^}/s/^	if (grip.data) {/	if (grip.partial
 cache/access.h|/gn__groups_do(const/,/^}/s/^		gn__errand_inside(.*/		if (k->partial \&\& simt_lane() == g->leader) gn__covered(c, k->word, frame, k->page, g->reach.covered);&/|sectors of a page that came are valid before their bytes are there
 array/atomic.h|/gn__change_paged(const/,/^}/s/const struct gn__updaters u = .*/struct gn__updaters u = gn__updaters_of(a, address, errand.size); u.reach.touched = 1u << 31;/|a change makes no sector dirty
 array/atomic.h|s/gn__update_begin(a, &u, 0)/gn__update_begin(a, \&u, 1)/|an element is changed in a page in parts
-cache/change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
-cache/change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
+change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
+change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
 cache/claim.h|/gn__take_from(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|direct: pins do not keep a frame
 cache/claim.h|/gn__take_way(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|sets: pins do not keep a frame
 cache/claim.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_BUSY/0/|direct: two evict one page

@@ -9,7 +9,7 @@
 #define GRAPNEL_CACHE_ACCESS_H
 
 #include <grapnel/cache/ahead.h>
-#include <grapnel/cache/change.h>
+#include <grapnel/change.h>
 #include <grapnel/cache/claim.h>
 #include <grapnel/cache/element.h>
 #include <grapnel/cache/flush.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache/change.h - one element, changed as one step.
+ * change.h - one element of 4 or 8 bytes, changed as one step: what the atomics of arrays and of net do.
  */
-#ifndef GRAPNEL_CACHE_CHANGE_H
-#define GRAPNEL_CACHE_CHANGE_H
+#ifndef GRAPNEL_CHANGE_H
+#define GRAPNEL_CHANGE_H
 
 #include <string.h>
 
@@ -15,7 +15,12 @@ enum gn_change {
 	GN__ADD_FLOAT, /* f32 or f64, by size */
 	GN__MIN,       /* unsigned */
 	GN__MAX,       /* unsigned */
-	GN__CAS        /* to operand[1], if it is operand[0] */
+	GN__CAS,       /* to operand[1], if it is operand[0] */
+	GN__PUT,       /* to operand[0] */
+	GN__AND,
+	GN__OR,
+	GN__XOR,
+	GN__GET        /* not at all */
 };
 
 SIMT_FN uint64_t gn__added_float(uint64_t bits, uint64_t by, uint32_t bytes)
@@ -47,6 +52,10 @@ SIMT_FN uint64_t gn__changed(enum gn_change change, uint64_t bits, const uint64_
 	case GN__MIN: return operand[0] < bits ? operand[0] : bits;
 	case GN__MAX: return operand[0] > bits ? operand[0] : bits;
 	case GN__CAS: return bits == operand[0] ? operand[1] : bits;
+	case GN__PUT: return bytes == 4 ? (uint32_t)operand[0] : operand[0];
+	case GN__AND: return bits & operand[0];
+	case GN__OR: return bits | operand[0];
+	case GN__XOR: return bits ^ operand[0];
 	default: return bits;
 	}
 }
