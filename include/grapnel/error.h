@@ -13,8 +13,15 @@
 #ifndef GRAPNEL_ERROR_H
 #define GRAPNEL_ERROR_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+#define GN__STATIC_ASSERT static_assert
+#else
+#define GN__STATIC_ASSERT _Static_assert
+#endif
 
 #ifdef __cplusplus
 extern "C" {

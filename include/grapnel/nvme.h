@@ -6,9 +6,7 @@
 #ifndef GRAPNEL_NVME_H
 #define GRAPNEL_NVME_H
 
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <grapnel/error.h>
 
 /* A submission queue entry. */
 struct gn_nvme_command {
@@ -35,11 +33,6 @@ struct gn_nvme_completion {
 	uint16_t status; /* bit 0: phase; bits 1 to 15: status field */
 };
 
-#ifdef __cplusplus
-#define GN__STATIC_ASSERT static_assert
-#else
-#define GN__STATIC_ASSERT _Static_assert
-#endif
 GN__STATIC_ASSERT(sizeof(struct gn_nvme_command) == 64, "a submission queue entry has 64 bytes");
 GN__STATIC_ASSERT(offsetof(struct gn_nvme_command, prp1) == 24, "PRP1 is at byte 24");
 GN__STATIC_ASSERT(offsetof(struct gn_nvme_command, lba) == 40, "SLBA is at byte 40");
