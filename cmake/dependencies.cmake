@@ -5,6 +5,7 @@ find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(LIBURING REQUIRED IMPORTED_TARGET liburing)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash) # its header alone
 
 # Boost.Context's context switch is plain assembly behind a C interface; no Boost header is used.
 find_library(BOOST_CONTEXT_LIBRARY boost_context REQUIRED)

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * net.h - small messages from GPU threads to any node.
+ *
+ * A program runs on several nodes, each with a machine and a heap of the same layout. Any thread of any kernel changes
+ * or reads the heap of another node by a function call; the messages of all threads are put together by destination
+ * and travel in packets of 64 KiB.
+ *
+ *   net/message.h  what a message is
+ *   net/log.h      how threads hand messages to their node's network thread
+ *   net/view.h     what threads see of net
+ *   net/send.h     put, change, call
+ *   net/fetch.h    get, fetching changes, quiet
+ *   net/group.h    all nodes together: barrier, broadcast, reductions
+ *
+ *     static int node_main(struct gn_net *net, void *unused)
+ *     {
+ *             uint64_t *table = gn_net_alloc(net, 1 << 20);
+ *             struct update_args a = {gn_net_device(net), table};
+ *
+ *             simt_launch(gn_net_machine(net), &update_kernel, grid, &a);  // gn_net_inc_u64(&a->net, pe, &a->table[i])
+ *             simt_wait(gn_net_machine(net));
+ *             return gn_net_barrier(gn_net_host(net));
+ *     }
+ *     ...
+ *     gn_net_run(&config, node_main, NULL, &error);
+ *
+ * Sources: Gravel (queue, aggregator: sections 3 and 4), conveyors (two-level routing), OpenSHMEM 1.4 (what the
+ * operations mean).
+ */
+#ifndef GRAPNEL_NET_H
+#define GRAPNEL_NET_H
+
+#include <grapnel/error.h>
+#include <grapnel/net/fetch.h>
+#include <grapnel/net/group.h>
+#include <grapnel/net/send.h>
+#include <grapnel/simt.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gn_net;
+
+/* Zero is a good default for every member. */
+struct gn_net_config {
+	struct simt_config machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
+	const char *transport;      /* "local": nodes are threads of this process (the default) */
+	uint32_t nodes;             /* of "local"; 0: 1 */
+	uint32_t columns;           /* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
+	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */
+	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB */
+	uint64_t flush_ns;          /* a packet is sent when it is that old; 0: 125 us */
+	uint64_t timeout_ns;        /* of every wait for another node; 0: 30 s */
+};
+
+/* What a node did and how well packets were filled. */
+struct gn_net_stats {
+	uint64_t sent, applied;               /* messages to and from other nodes */
+	uint64_t calls, called;               /* active messages sent, and run here; the own ones too */
+	uint64_t passed;                      /* messages sorted once more here */
+	uint64_t packets, packet_bytes;       /* sent */
+	uint64_t payload_bytes;               /* of the messages in them, what their operations need: values and addresses */
+	uint64_t full, aged, urgent;          /* why packets were sent: full; old; somebody waits for what is in them */
+	uint64_t size[17];                    /* packets of 2^k to 2^(k+1) - 1 bytes */
+	uint64_t stalls;                      /* times that messages had to wait for a buffer */
+	uint64_t buffer_bytes;                /* of packets, at most */
+};
+
+/*
+ * gn_net_run - run a program on all nodes.
+ * @node  is called once for each node of this process, on a thread of its own; when it returns on all nodes, the run ends
+ * Host; returns when all nodes of this process have ended: what `node` returned (the first that is not 0), or -GN_EINVAL,
+ * -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT (other nodes did
+ * not come to the end).
+ */
+int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument), void *argument,
+	       struct gn_error *error);
+
+/* gn_net_node, gn_net_nodes - which node this is, of how many. */
+uint32_t gn_net_node(const struct gn_net *net);
+uint32_t gn_net_nodes(const struct gn_net *net);
+
+/* gn_net_machine - the node's machine. Borrowed. */
+struct simt_machine *gn_net_machine(const struct gn_net *net);
+
+/* gn_net_device, gn_net_host - net for the kernels of the node's machine, and for its host threads. */
+struct gn_net_view gn_net_device(const struct gn_net *net);
+const struct gn_net_view *gn_net_host(const struct gn_net *net);
+
+/*
+ * gn_net_alloc - symmetric memory, zeroed, aligned to 64 bytes. Every node makes the same calls of alloc and free, in
+ * the same order; then it lies at the same symmetric address everywhere. Who uses another node's memory has met it
+ * since (gn_net_barrier). Host, one thread at a time. NULL: the heap has not so much room.
+ */
+void *gn_net_alloc(struct gn_net *net, uint64_t bytes);
+
+/* gn_net_free - give it back, on every node. NULL is nothing. */
+void gn_net_free(struct gn_net *net, void *memory);
+
+/* An active message that has come. */
+struct gn_net_incoming {
+	const struct gn_net_view *net; /* to send with: put, change and call; nothing that waits, at most 32 KiB */
+	uint32_t from;
+	uint32_t bytes;
+	const void *payload; /* 8-byte aligned, borrowed until return */
+};
+typedef void gn_net_handler_fn(const struct gn_net_incoming *message, void *context);
+
+/*
+ * gn_net_handler - what runs when gn_net_call names the number that this returns.
+ * @name  every node registers the same names in the same order, before it is called
+ * Handlers run on the network thread, one after the other, and do not wait. Host.
+ * Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered).
+ */
+int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context);
+
+/* gn_net_failure - the first failure of this node's operations; its code, 0: none. Any thread. */
+int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault);
+
+/* gn_net_message - the network's own failure in words, "" if there was none. Borrowed. */
+const char *gn_net_message(const struct gn_net *net);
+
+/* gn_net_count - statistics so far; exact when nothing is under way. Any thread. */
+void gn_net_count(const struct gn_net *net, struct gn_net_stats *stats);
+
+/*
+ * gn_net_settle - wait until no message is under way anywhere, those that handlers send because of others among them.
+ * All nodes call it, one host thread each; afterwards they have met. Codes as gn_net_quiet.
+ */
+int gn_net_settle(struct gn_net *net);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * net/view.h - what a thread sees of net: plain data, passed to kernels by value.
+ *
+ * A node has two views, one for the kernels of its machine and one for its host threads; the functions of net/send.h
+ * and net/fetch.h take either.
+ */
+#ifndef GRAPNEL_NET_VIEW_H
+#define GRAPNEL_NET_VIEW_H
+
+#include <grapnel/net/log.h>
+#include <grapnel/ring.h>
+
+enum gn_net_slot_state {
+	GN_NET_SLOT_FREE,
+	GN_NET_SLOT_WAITING,
+	GN_NET_SLOT_DONE,
+	GN_NET_SLOT_LOST /* nobody waits any more: whoever brings the reply frees it */
+};
+
+/*
+ * Where a reply is waited for. A token names a slot and how often it has been used, so a reply that comes too late, or
+ * twice, finds nobody.
+ *
+ * Edges:  R3 (the reply: compare-and-swap WAITING -> DONE, release) pairs with A3 (gn__net_wait: acquire).
+ */
+struct gn_net_slot {
+	uint64_t value;
+	char *to;       /* bytes of a get; NULL: the value */
+	uint32_t bytes; /* expected there */
+	uint32_t state; /* enum gn_net_slot_state, uses of the slot above it */
+	int32_t code;   /* of the operation, when DONE */
+	uint32_t unwaited; /* 1: a get that nobody but a quiet waits for; the reply frees the slot */
+};
+
+/* The first failure of a node's operations. */
+struct gn_net_fault {
+	uint32_t state; /* 0: none, 1: being written, 2: whole */
+	int32_t code;
+	uint32_t peer;
+	uint32_t op; /* gn_message_op of what failed */
+};
+
+struct gn_net_view {
+	struct gn_log *log; /* of each processor */
+	uint32_t logs;
+	uint32_t node, nodes;
+	char *heap;
+	uint64_t heap_bytes;
+	char *data; /* the program's static data; NULL: not symmetric */
+	uint64_t data_bytes;
+	struct gn_net_slot *slot;
+	struct gn_ring *free_slot;
+	uint32_t *free_id;
+	struct gn_net_fault *fault;
+	uint64_t timeout_ns;
+};
+
+/* ---- symmetric addresses ---- */
+
+/* gn_net_address - the symmetric address of so many bytes of the own memory. Returns 0 or -GN_ERANGE: not symmetric. */
+SIMT_FN int gn_net_address(const struct gn_net_view *n, const void *memory, uint64_t bytes, uint64_t *address)
+{
+	const uint64_t at = (uint64_t)((const char *)memory - n->heap);
+	const uint64_t beyond = (uint64_t)((const char *)memory - n->data);
+
+	if (simt_likely(at < n->heap_bytes && bytes <= n->heap_bytes - at)) {
+		*address = at;
+		return 0;
+	}
+	if (!n->data || beyond >= n->data_bytes || bytes > n->data_bytes - beyond)
+		return -GN_ERANGE;
+	*address = n->heap_bytes + beyond;
+	return 0;
+}
+
+/* gn_net_memory - the own memory behind a symmetric address; NULL: there are not so many bytes. */
+SIMT_FN char *gn_net_memory(const struct gn_net_view *n, uint64_t address, uint64_t bytes)
+{
+	const uint64_t beyond = address - n->heap_bytes;
+
+	if (simt_likely(address < n->heap_bytes))
+		return bytes <= n->heap_bytes - address ? n->heap + address : 0;
+	return beyond < n->data_bytes && bytes <= n->data_bytes - beyond ? n->data + beyond : 0;
+}
+
+/* ---- failures ---- */
+
+/* Keep the first failure. Returns its code. */
+SIMT_FN int gn__net_fail(const struct gn_net_view *n, int code, uint32_t peer, uint32_t op)
+{
+	if (simt_cas_relaxed_sys_u32(&n->fault->state, 0, 1) == 0) {
+		n->fault->code = code;
+		n->fault->peer = peer;
+		n->fault->op = op;
+		simt_store_release_sys_u32(&n->fault->state, 2);
+	}
+	return code;
+}
+
+/* ---- to the node's log ---- */
+
+/* Room in a log, waited for. */
+SIMT_FN int gn__net_room(const struct gn_net_view *n, struct gn_log *log, uint32_t words, uint64_t *ticket)
+{
+	uint64_t deadline = 0;
+
+	while (gn_log_reserve(log, words, ticket)) {
+		const uint64_t now = simt_clock_ns();
+
+		if (!deadline)
+			deadline = now + n->timeout_ns;
+		if (now > deadline)
+			return -GN_ETIMEDOUT;
+		simt_relax();
+	}
+	return 0;
+}
+
+/*
+ * Append a message of up to 4 words; lanes that come together with as many words do it together. The own messages of a
+ * thread are appended in order. Returns 0 or -GN_ETIMEDOUT: the log stayed full, and nothing was appended.
+ */
+SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t head, uint64_t a, uint64_t b, uint64_t c)
+{
+	const uint32_t mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)n << 3 | words);
+	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
+	struct gn_log *log = &n->log[simt_processor() % n->logs];
+	uint64_t ticket = 0;
+	int rc = 0;
+
+	if (simt_lane() == leader)
+		rc = gn__net_room(n, log, lanes * words, &ticket);
+	rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader);
+	if (rc)
+		return rc;
+	ticket = simt_shfl_u64(mask, ticket, leader) + simt_rank(mask);
+	if (words > 1)
+		gn_log_put(log, ticket + lanes, a);
+	if (words > 2)
+		gn_log_put(log, ticket + 2 * lanes, b);
+	if (words > 3)
+		gn_log_put(log, ticket + 3 * lanes, c);
+	if (simt_lane() != leader)
+		gn_log_put(log, ticket, head);
+	simt_warp_sync(mask);
+	if (simt_lane() == leader)
+		gn_log_commit(log, ticket, head | (uint64_t)(lanes - 1) << 53);
+	return 0;
+}
+
+/* Append a message with bytes behind its first `fixed` words (head, address). Each lane for itself. */
+SIMT_FN int gn__net_push_bytes(const struct gn_net_view *n, uint64_t head, uint32_t fixed, uint64_t a, const char *from,
+			       uint32_t bytes)
+{
+	struct gn_log *log = &n->log[simt_processor() % n->logs];
+	const uint32_t words = fixed + (bytes + 7) / 8;
+	uint64_t ticket, word;
+	const int rc = gn__net_room(n, log, words, &ticket);
+
+	if (rc)
+		return rc;
+	if (fixed > 1)
+		gn_log_put(log, ticket + 1, a);
+	for (uint32_t at = 0; at < bytes; at += 8) {
+		word = 0;
+		memcpy(&word, from + at, bytes - at < 8 ? bytes - at : 8);
+		gn_log_put(log, ticket + fixed + at / 8, word);
+	}
+	gn_log_commit(log, ticket, head);
+	return 0;
+}
+
+#endif

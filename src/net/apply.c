@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apply.c - from packets to memory, waiting threads and handlers. */
+#include <net/node.h>
+
+#include <string.h>
+
+/* Messages whose memory is fetched into the processor's cache ahead of the one that is applied. */
+enum { AHEAD = 12 };
+
+/* Messages applied before the logs have a turn. */
+enum { A_TURN = 8192 };
+
+/* A reply of so many words to the origin of a message. Room was asked for. */
+static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_t words)
+{
+	gn__post(net, 1, to, net->route.node, word, words);
+}
+
+/* Whoever sees the change sees what this thread has put before it. */
+static uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t b, uint32_t bytes, int fetches)
+{
+	if (simt_likely(how == GN__ADD))
+		return bytes == 4 ? simt_add_acq_rel_dev_u32((uint32_t *)element, (uint32_t)a)
+				  : simt_add_acq_rel_dev_u64((uint64_t *)element, a);
+	if (how != GN__PUT || fetches)
+		return gn__net_change_here(element, how, a, b, bytes, fetches);
+	if (bytes == 4)
+		simt_store_release_dev_u32((uint32_t *)element, (uint32_t)a);
+	else
+		simt_store_release_dev_u64((uint64_t *)element, a);
+	return 0;
+}
+
+static int apply_change(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
+{
+	const uint64_t head = word[0];
+	const uint32_t how = gn_message_kind(head) - GN_MESSAGE_CHANGE;
+	const uint32_t bytes = gn_message_is_wide(head) ? 8 : 4;
+	char *element = gn_net_memory(&net->host, gn_message_place(head) * 4, bytes);
+	uint64_t answer[2];
+
+	if (simt_unlikely(!element || (uintptr_t)element % bytes))
+		return -GN_EBADMSG;
+	if (!gn_message_fetches(head)) {
+		change(element, how, word[1], word[2], bytes, 0);
+		return (int)words;
+	}
+	if (!gn__post_room(net, 1, origin, 2))
+		return 0;
+	answer[0] = gn_message_head(GN_MESSAGE_REPLY, 0, word[words - 1]);
+	answer[1] = change(element, how, word[1], word[2], bytes, 1);
+	reply(net, origin, answer, 2);
+	return (int)words;
+}
+
+static int apply_bytes(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
+{
+	const uint32_t bytes = (uint32_t)gn_message_place(word[0]);
+	const uint32_t answer_words = 2 + (bytes + 7) / 8;
+	char *memory = gn_net_memory(&net->host, word[1], bytes);
+	uint64_t answer[GN_MESSAGE_MOST_WORDS];
+
+	if (!memory)
+		return -GN_EBADMSG;
+	if (!gn_message_fetches(word[0])) {
+		memcpy(memory, word + 2, bytes);
+		return (int)words;
+	}
+	if (!gn__post_room(net, 1, origin, answer_words))
+		return 0;
+	answer[0] = gn_message_head(GN_MESSAGE_REPLY | GN_MESSAGE_WIDE, 0, bytes);
+	answer[1] = word[2];
+	answer[answer_words - 1] = 0;
+	memcpy(answer + 2, memory, bytes);
+	reply(net, origin, answer, answer_words);
+	return (int)words;
+}
+
+/* A handler has room for what it may send, or is not called yet. */
+static int handlers_have_room(const struct gn_net *net)
+{
+	const struct gn_source *s = &net->source[net->sources - 1];
+	const uint64_t used = simt_load_relaxed_dev_u64(&s->log->tail) - s->reader.at;
+
+	return used <= s->log->capacity / 2;
+}
+
+static int apply_call(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
+{
+	const uint64_t place = gn_message_place(word[0]);
+	const uint32_t id = place & 0xffff;
+	struct gn_net_incoming incoming = {&net->handler_view, origin, (uint32_t)(place >> 16), word + 1};
+
+	if (id >= simt_load_acquire_dev_u32(&net->handlers))
+		return -GN_EBADMSG;
+	if (!handlers_have_room(net))
+		return 0;
+	net->handler[id].run(&incoming, net->handler[id].context);
+	gn__count(&net->stats.called, 1);
+	return (int)words;
+}
+
+static int apply_mark(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
+{
+	uint64_t answer[2];
+
+	if (gn_message_fetches(word[0]))
+		return -GN_EBADMSG; /* those never leave their node */
+	if (gn_message_is_wide(word[0])) {
+		gn__quiet_answered(net, origin, gn_message_place(word[0]), word[1]);
+		return (int)words;
+	}
+	if (!gn__post_room(net, 1, origin, 2))
+		return 0;
+	answer[0] = gn_message_head(GN_MESSAGE_MARK | GN_MESSAGE_WIDE, 0, word[1] & gn_message_most_place);
+	answer[1] = net->applied_from[origin];
+	reply(net, origin, answer, 2);
+	return (int)words;
+}
+
+static int apply_reply(struct gn_net *net, const uint64_t *word, uint32_t words)
+{
+	if (gn_message_is_wide(word[0]))
+		gn__slot_reply(net, word[1], 0, 0, word + 2, (uint32_t)gn_message_place(word[0]));
+	else
+		gn__slot_reply(net, gn_message_place(word[0]), 0, word[1], NULL, 0);
+	return (int)words;
+}
+
+int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t left)
+{
+	const uint32_t words = gn_message_words(word[0]);
+	const uint32_t kind = gn_message_kind(word[0]);
+
+	if (simt_unlikely(!words || words > left || origin >= net->route.nodes))
+		return -GN_EBADMSG;
+	if (simt_likely(kind < GN_MESSAGE_BYTES))
+		return apply_change(net, origin, word, words);
+	switch (kind) {
+	case GN_MESSAGE_BYTES: return apply_bytes(net, origin, word, words);
+	case GN_MESSAGE_CALL: return apply_call(net, origin, word, words);
+	case GN_MESSAGE_MARK: return apply_mark(net, origin, word, words);
+	default: return apply_reply(net, word, words);
+	}
+}
+
+/* ---- packets ---- */
+
+/* Counted by who wrote it; replies and marks are not. */
+static void count_applied(struct gn_net *net, uint32_t origin, uint64_t head)
+{
+	const uint32_t kind = gn_message_kind(head);
+
+	if (kind < GN_MESSAGE_REPLY || kind == GN_MESSAGE_CALL) {
+		net->applied_from[origin]++;
+		gn__count(&net->stats.applied, 1);
+	}
+}
+
+/* One message of a packet: its words, 0: not now, or -GN_EBADMSG. */
+static int take_in(struct gn_net *net, const struct gn_packet *packet, uint32_t class_, uint32_t at)
+{
+	const uint64_t *word = packet->word + at;
+	const uint32_t left = packet->words - at, peer = gn_message_peer(word[0]);
+	uint32_t origin = peer;
+	int words;
+
+	if (class_ & 1) { /* to be sorted once more, unless it is for this node */
+		origin = packet->source;
+		if (peer != net->route.node) {
+			words = (int)gn_message_words(word[0]);
+			if (!words || (uint32_t)words > left || peer >= net->route.nodes)
+				return -GN_EBADMSG;
+			gn__count(&net->stats.passed, 1);
+			return gn__post(net, class_ < GN_REQUESTS, peer, origin, word, (uint32_t)words) ? 0 : words;
+		}
+	}
+	words = gn__apply(net, origin, word, left);
+	if (words > 0)
+		count_applied(net, origin, word[0]);
+	return words;
+}
+
+/* The memory of a message that will soon be applied. */
+static void look_ahead(const struct gn_net *net, const struct gn_packet *packet, uint32_t *at)
+{
+	uint64_t head;
+
+	if (*at >= packet->words)
+		return;
+	head = packet->word[*at];
+	if (gn_message_kind(head) < GN_MESSAGE_BYTES)
+		__builtin_prefetch(net->host.heap + gn_message_place(head) * 4, 1);
+	*at += gn_message_words(head);
+}
+
+static void refuse(struct gn_net *net, const struct gn_parcel *p, uint32_t at)
+{
+	struct gn_error error;
+
+	gn_error_set(&error, -GN_EBADMSG, "word %u of a packet from node %u is no message; all nodes must run the same program "
+		     "and register the same handlers", at, p->packet->source);
+	gn__network_fail(net, p->packet->source, &error);
+}
+
+/* The packet at hand of a class, from where it was left. Returns the messages; *stuck: it is not finished. */
+static uint32_t apply_packet(struct gn_net *net, uint32_t class_, int *stuck)
+{
+	struct gn_intake *in = &net->intake[class_];
+	const struct gn_packet *packet = in->parcel->packet;
+	uint32_t ahead = in->at, done = 0;
+	int words = 1;
+
+	for (uint32_t k = 0; k < AHEAD; k++)
+		look_ahead(net, packet, &ahead);
+	while (in->at < packet->words) {
+		look_ahead(net, packet, &ahead);
+		words = take_in(net, packet, class_, in->at);
+		if (simt_unlikely(words <= 0))
+			break;
+		in->at += (uint32_t)words;
+		done++;
+	}
+	if (words < 0)
+		refuse(net, in->parcel, in->at);
+	*stuck = words == 0;
+	if (words) {
+		net->transport->ops->release(net->transport, in->parcel);
+		in->parcel = NULL;
+	}
+	return done;
+}
+
+/* The next packet of a class, if it is as it should be. */
+static int next_packet(struct gn_net *net, uint32_t class_)
+{
+	struct gn_intake *in = &net->intake[class_];
+	struct gn_packet_wanted wanted = {net->transport->session, class_, 0, net->route.node, 0};
+	struct gn_parcel *p = net->transport->ops->receive(net->transport, class_);
+	struct gn_error error;
+
+	if (!p)
+		return 0;
+	wanted.source = p->packet->source; /* what the transport knows of it is checked by its own end */
+	wanted.sequence = p->packet->source < net->route.nodes ? in->sequence[p->packet->source] : 0;
+	if (p->packet->source >= net->route.nodes || gn_packet_check(p->packet, p->bytes, &wanted, &error)) {
+		if (p->packet->source >= net->route.nodes)
+			gn_error_set(&error, -GN_EBADMSG, "a packet says it is from node %u, of %u", p->packet->source, net->route.nodes);
+		gn__network_fail(net, p->packet->source, &error);
+		net->transport->ops->release(net->transport, p);
+		return 1;
+	}
+	in->sequence[p->packet->source]++;
+	in->parcel = p;
+	in->at = 0;
+	return 1;
+}
+
+uint32_t gn__receive(struct gn_net *net)
+{
+	uint32_t applied = 0;
+
+	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++) {
+		uint32_t turn = 0;
+		int stuck = 0;
+
+		while (!stuck && turn < A_TURN && (net->intake[class_].parcel || next_packet(net, class_)))
+			if (net->intake[class_].parcel)
+				turn += apply_packet(net, class_, &stuck);
+		applied += turn;
+	}
+	return applied;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drain.c - from the logs of a node's threads to packets. */
+#include <net/node.h>
+
+/* Messages taken from one log before the others have a turn, and packets are looked at. */
+enum { A_TURN = 2048 };
+
+/* What handlers send may take so many packets more than there are for others: handlers cannot wait. */
+enum { BEYOND = 1024 };
+
+/* A message to the own node: a wait for all others, or a call. Returns 0 or -GN_EAGAIN. */
+static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
+{
+	struct gn_error error;
+	int rc;
+
+	if (gn_message_kind(word[0]) == GN_MESSAGE_MARK) {
+		gn__quiet_ask(net, gn_message_place(word[0]));
+		return 0;
+	}
+	rc = gn__apply(net, net->route.node, word, words);
+	if (!rc)
+		return -GN_EAGAIN;
+	gn__count(&net->stats.calls, 1);
+	if (rc < 0) {
+		gn_error_set(&error, rc, "node %u calls handler %llu, which it has not registered", net->route.node,
+			     (unsigned long long)gn_message_place(word[0]) & 0xffff);
+		gn__network_fail(net, net->route.node, &error);
+	}
+	return 0;
+}
+
+/* One message of a log. Returns 0 or -GN_EAGAIN. */
+static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
+{
+	const uint32_t to = gn_message_peer(word[0]);
+	const uint32_t self = net->route.node;
+	int rc;
+
+	if (simt_unlikely(to == self))
+		return sort_own(net, word, words);
+	rc = gn__post(net, 0, to, self, word, words);
+	if (simt_likely(!rc)) {
+		net->sent_to[to]++;
+		gn__count(&net->stats.sent, 1);
+		gn__count(&net->stats.calls, gn_message_kind(word[0]) == GN_MESSAGE_CALL);
+		gn__count(&net->stats.payload_bytes, 8ull * words - 2);
+	}
+	return rc;
+}
+
+/* The oldest messages that lie together, from s->lane on. Returns how many were sorted; *stuck: one was not. */
+static uint32_t sort_some(struct gn_net *net, struct gn_source *s, uint64_t head, int *stuck)
+{
+	const uint32_t lanes = gn_message_lanes(head), words = gn_message_words(head);
+	uint64_t word[GN_MESSAGE_MOST_WORDS];
+	uint32_t sorted = 0;
+
+	for (; s->lane < lanes; s->lane++, sorted++) {
+		for (uint32_t k = 0; k < words; k++)
+			word[k] = gn_log_word(&s->reader, lanes, s->lane, k);
+		if (sort_one(net, word, words)) {
+			*stuck = 1;
+			return sorted;
+		}
+	}
+	s->lane = 0;
+	gn_log_empty(&s->reader, lanes * words);
+	return sorted;
+}
+
+static uint32_t drain_one(struct gn_net *net, struct gn_source *s)
+{
+	const uint64_t from = s->reader.at;
+	uint32_t sorted = 0;
+	uint64_t head;
+	int stuck = 0;
+
+	while (!stuck && sorted < A_TURN && (head = gn_log_peek(&s->reader)) != 0)
+		sorted += sort_some(net, s, head, &stuck);
+	if (s->reader.at != from)
+		gn_log_release(&s->reader);
+	return sorted;
+}
+
+uint32_t gn__drain(struct gn_net *net)
+{
+	uint32_t sorted = 0;
+
+	for (uint32_t k = 0; k < net->sources; k++) {
+		net->beyond = k + 1 == net->sources ? BEYOND : 0;
+		sorted += drain_one(net, &net->source[k]);
+	}
+	net->beyond = 0;
+	return sorted;
+}

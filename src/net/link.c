@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* link.c - messages put together by destination, and when a packet is sent. */
+#include <net/node.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An idle node sends what somebody waits for; what nobody waits for gets this share of flush_ns to grow. */
+enum { IDLE_SHARE = 4 };
+
+/* ---- packets ---- */
+
+static struct gn_parcel *parcel_make(void)
+{
+	struct gn_parcel *p = (struct gn_parcel *)calloc(1, sizeof *p);
+
+	if (p && posix_memalign((void **)&p->packet, 4096, sizeof *p->packet)) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+static struct gn_parcel *parcel_take(struct gn_net *net, uint32_t class_)
+{
+	struct gn_pool *pool = &net->pool[class_];
+	struct gn_parcel *p = pool->free;
+
+	if (p) {
+		pool->free = p->next;
+		return p;
+	}
+	if (pool->made >= pool->most + net->beyond)
+		return NULL;
+	p = parcel_make();
+	pool->made += p != NULL;
+	return p;
+}
+
+static void parcel_give(struct gn_net *net, struct gn_parcel *p)
+{
+	struct gn_pool *pool = &net->pool[p->class_];
+
+	if (pool->made > pool->most) { /* one of those that handlers needed */
+		free(p->packet);
+		free(p);
+		pool->made--;
+		return;
+	}
+	p->next = pool->free;
+	pool->free = p;
+}
+
+uint32_t gn__collect(struct gn_net *net)
+{
+	struct gn_parcel **at = &net->sent;
+	uint32_t away = 0;
+
+	while (*at) {
+		struct gn_parcel *p = *at;
+
+		if (net->transport->ops->sent(net->transport, p)) {
+			*at = p->next;
+			parcel_give(net, p);
+		} else {
+			at = &p->next;
+			away++;
+		}
+	}
+	return away;
+}
+
+/* ---- links ---- */
+
+static void link_open(struct gn_net *net, struct gn_link *l, struct gn_parcel *p)
+{
+	struct gn_packet *packet = p->packet;
+
+	p->class_ = l->class_;
+	p->peer = l->peer;
+	p->opened_ns = net->now;
+	memset(packet, 0, GN_PACKET_HEAD);
+	packet->magic = gn_packet_magic;
+	packet->version = GN_PACKET_VERSION;
+	packet->class_ = (uint16_t)l->class_;
+	packet->session = net->transport->session;
+	packet->source = (uint16_t)net->route.node;
+	packet->target = (uint16_t)l->peer;
+	l->open = p;
+	l->urgent = l->sealed = 0;
+	l->newer = NULL;
+	if (net->newest)
+		net->newest->newer = l;
+	else
+		net->oldest = l;
+	net->newest = l;
+}
+
+/* A link that is sent is rarely far from the oldest. */
+static void link_unlist(struct gn_net *net, struct gn_link *l)
+{
+	struct gn_link *before = NULL, *at = net->oldest;
+
+	while (at != l) {
+		before = at;
+		at = at->newer;
+	}
+	if (before)
+		before->newer = l->newer;
+	else
+		net->oldest = l->newer;
+	if (net->newest == l)
+		net->newest = before;
+}
+
+static uint32_t log2_of(uint64_t value)
+{
+	uint32_t log2 = 0;
+
+	while (value >>= 1)
+		log2++;
+	return log2;
+}
+
+static void count_packet(struct gn_net *net, const struct gn_packet *packet, uint64_t *reason)
+{
+	const uint64_t bytes = gn_packet_bytes(packet);
+
+	gn__count(&net->stats.packets, 1);
+	gn__count(&net->stats.packet_bytes, bytes);
+	gn__count(&net->stats.size[log2_of(bytes) < 16 ? log2_of(bytes) : 16], 1);
+	gn__count(reason, 1);
+}
+
+/* Send the open packet of a link. Returns 0, or -GN_EAGAIN: the transport has no room now. */
+static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
+{
+	struct gn_parcel *p = l->open;
+	int rc;
+
+	if (!l->sealed) {
+		p->packet->sequence = l->sequence++;
+		gn_packet_seal(p->packet);
+		count_packet(net, p->packet, reason);
+		l->sealed = 1;
+	}
+	rc = net->transport->ops->send(net->transport, p);
+	if (rc == -GN_EAGAIN)
+		return rc;
+	link_unlist(net, l);
+	l->open = NULL;
+	if (rc) {
+		struct gn_error error;
+
+		gn_error_set(&error, rc, "node %u cannot be reached by %s", p->peer, net->transport->name);
+		gn__network_fail(net, p->peer, &error);
+		parcel_give(net, p);
+		return 0;
+	}
+	p->next = net->sent;
+	net->sent = p;
+	return 0;
+}
+
+void gn__flush(struct gn_net *net, int all, int idle)
+{
+	struct gn_link *l = net->oldest, *newer;
+	const uint64_t patience = idle ? net->config.flush_ns / IDLE_SHARE : net->config.flush_ns;
+
+	for (; l; l = newer) {
+		newer = l->newer;
+		if (l->sealed || all || (l->urgent && idle))
+			link_send(net, l, &net->stats.urgent);
+		else if (net->now - l->open->opened_ns >= patience)
+			link_send(net, l, &net->stats.aged);
+	}
+}
+
+/* The way of a message, and the link that it takes. */
+static struct gn_link *link_of(struct gn_net *net, int reply, uint32_t to, struct gn_hop *hop)
+{
+	*hop = gn_route_hop(&net->route, to);
+	return &net->link[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
+}
+
+/* Room for so many words in the open packet of a link. Returns 0 or -GN_EAGAIN. */
+static int link_room(struct gn_net *net, struct gn_link *l, uint32_t words)
+{
+	struct gn_parcel *p;
+
+	if (simt_likely(l->open && !l->sealed && l->open->packet->words + words <= GN_PACKET_WORDS))
+		return 0;
+	if (l->open && link_send(net, l, &net->stats.full))
+		return -GN_EAGAIN;
+	p = parcel_take(net, l->class_);
+	if (!p) {
+		gn__collect(net);
+		p = parcel_take(net, l->class_);
+	}
+	if (!p)
+		return -GN_EAGAIN;
+	link_open(net, l, p);
+	return 0;
+}
+
+int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words)
+{
+	struct gn_hop hop;
+	struct gn_link *l = link_of(net, reply, to, &hop);
+
+	l->peer = hop.peer;
+	return !link_room(net, l, words);
+}
+
+int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word, uint32_t words)
+{
+	struct gn_hop hop;
+	struct gn_link *l = link_of(net, reply, to, &hop);
+	struct gn_packet *packet;
+	uint64_t *at;
+
+	l->peer = hop.peer;
+	if (simt_unlikely(link_room(net, l, words))) {
+		gn__count(&net->stats.stalls, 1);
+		return -GN_EAGAIN;
+	}
+	packet = l->open->packet;
+	at = packet->word + packet->words;
+	at[0] = gn_message_readdress(word[0], hop.passed ? to : origin);
+	for (uint32_t k = 1; k < words; k++)
+		at[k] = word[k];
+	packet->words += words;
+	l->urgent |= reply || gn_message_fetches(word[0]) || gn_message_kind(word[0]) == GN_MESSAGE_MARK;
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+int gn__links_create(struct gn_net *net)
+{
+	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++) {
+		const int passed = class_ & 1;
+		const uint32_t links = gn_route_links(&net->route, passed);
+		const int reply = class_ < GN_REQUESTS;
+
+		net->link[class_] = (struct gn_link *)calloc(links + 1, sizeof *net->link[class_]);
+		if (!net->link[class_])
+			return -GN_ENOMEM;
+		for (uint32_t k = 0; k < links; k++)
+			net->link[class_][k].class_ = class_;
+		/* one being filled and one on its way; of replies, which are few, half as many on their way */
+		net->pool[class_].most = links ? links + (reply ? links / 2 : links) + 2 : 0;
+		net->stats.buffer_bytes += (uint64_t)net->pool[class_].most * GN_PACKET_BYTES;
+	}
+	return 0;
+}
+
+static void parcels_free(struct gn_parcel *p)
+{
+	while (p) {
+		struct gn_parcel *next = p->next;
+
+		free(p->packet);
+		free(p);
+		p = next;
+	}
+}
+
+void gn__links_destroy(struct gn_net *net)
+{
+	for (struct gn_link *l = net->oldest; l; l = l->newer) {
+		l->open->next = net->sent;
+		net->sent = l->open;
+	}
+	parcels_free(net->sent);
+	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++) {
+		parcels_free(net->pool[class_].free);
+		free(net->link[class_]);
+	}
+}

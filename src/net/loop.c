@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loop.c - the network thread of a node. */
+#include <net/node.h>
+
+#include <sched.h>
+#include <time.h>
+
+/* A node with nothing to do looks again so many times at once, then lets others run, then sleeps a little. */
+enum { LOOKS = 32, YIELDS = 256, SLEEP_NS = 50000 };
+
+int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error)
+{
+	if (!net->failed) {
+		net->failure = *error;
+		simt_store_release_dev_u32(&net->failed, 1);
+	}
+	return gn__net_fail(&net->host, error->code, peer, GN_MESSAGE_NONE);
+}
+
+static void rest(uint32_t idle)
+{
+	const struct timespec little = {0, SLEEP_NS};
+
+	if (idle < LOOKS)
+		return;
+	if (idle < YIELDS)
+		sched_yield();
+	else
+		nanosleep(&little, NULL);
+}
+
+/* One look at everything. Returns how many messages moved. */
+static uint32_t turn(struct gn_net *net, uint32_t idle)
+{
+	uint32_t moved;
+
+	net->now = simt_clock_ns();
+	moved = gn__receive(net);
+	moved += gn__drain(net);
+	gn__quiet_go_on(net);
+	gn__flush(net, 0, !moved && idle);
+	return moved;
+}
+
+/* Everything that this node has sent has gone, and all nodes are at this point. */
+static int may_leave(struct gn_net *net, uint64_t *deadline)
+{
+	if (!simt_load_acquire_dev_u32(&net->stop))
+		return 0;
+	if (!*deadline)
+		*deadline = net->now + net->config.timeout_ns;
+	gn__flush(net, 1, 0);
+	return net->now > *deadline || (!gn__collect(net) && !net->oldest && net->transport->ops->leave(net->transport));
+}
+
+int gn__network(struct gn_net *net)
+{
+	uint64_t deadline = 0;
+	uint32_t idle = 0;
+
+	while (!may_leave(net, &deadline)) {
+		idle = turn(net, idle) ? 0 : idle + 1;
+		if (idle)
+			gn__collect(net);
+		rest(idle);
+	}
+	return net->now > deadline ? -GN_ETIMEDOUT : 0;
+}

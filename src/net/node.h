@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node.h - a node of net from inside. All of it is the network thread's, but for what says otherwise.
+ *
+ *     logs --drain.c--> links (link.c) --> transport --> apply.c --> memory, slots, handlers
+ *                         ^                                |
+ *                         +------- replies, passed on -----+
+ */
+#ifndef GN_NET_NODE_H
+#define GN_NET_NODE_H
+
+#include <grapnel/net.h>
+#include <net/route.h>
+#include <net/transport.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096 };
+
+/* A way out. */
+struct gn_link {
+	struct gn_parcel *open; /* being filled, or waiting to be sent */
+	struct gn_link *newer;  /* in the list of open links, oldest first */
+	uint32_t class_, peer;
+	uint32_t sequence; /* of the next packet */
+	uint32_t urgent;   /* somebody waits for what is in it */
+	uint32_t sealed;   /* open is whole: only the transport had no room */
+};
+
+/* Packets of one class; made when first needed, up to most of them. */
+struct gn_pool {
+	struct gn_parcel *free;
+	uint32_t made, most;
+};
+
+/* Packets of a class that come in. */
+struct gn_intake {
+	struct gn_parcel *parcel; /* being applied */
+	uint32_t at;              /* its next word */
+	uint32_t *sequence;       /* [nodes] of the next packet */
+};
+
+/* A log, and how far its oldest messages have been sorted. */
+struct gn_source {
+	struct gn_log *log;
+	struct gn_log_reader reader;
+	uint32_t lane; /* of the messages at reader.at */
+	uint64_t wanted; /* a quiet waits until reader.at is here */
+};
+
+/* Threads that wait until all is done, served together. */
+struct gn_quiet {
+	uint64_t *token; /* [GN_NET_SLOTS] those that wait for the round after this, then those of this round */
+	uint32_t waiting, served;
+	uint32_t stage; /* of the round */
+	uint32_t next;  /* the next node to mark */
+	uint32_t marks; /* not answered */
+	int32_t code;
+	uint64_t deadline;
+};
+
+struct gn_handler {
+	const char *name;
+	gn_net_handler_fn *run;
+	void *context;
+};
+
+struct gn_net {
+	struct simt_machine *machine;
+	struct gn_transport *transport;
+	struct gn_route route;
+	struct gn_net_config config;
+
+	struct gn_net_view view, host, handler_view;
+	struct gn_source *source; /* of kernels, one a processor; then the host's; then the handlers' */
+	uint32_t sources;
+	void *shared; /* what the machine allocated: heap, logs, slots */
+
+	struct gn_link *link[GN_PACKET_CLASSES];
+	struct gn_link *oldest, *newest; /* open links */
+	struct gn_pool pool[GN_PACKET_CLASSES];
+	struct gn_parcel *sent; /* packets that have not left yet */
+	struct gn_intake intake[GN_PACKET_CLASSES];
+	uint64_t *sent_to, *applied_from, *marked; /* [nodes] messages; sent_to when last marked and answered */
+	struct gn_quiet quiet;
+	uint64_t now; /* of this round of the loop */
+	uint32_t beyond; /* packets above the pool, for what handlers send */
+
+	struct gn_handler handler[GN_NET_MOST_HANDLERS];
+	uint32_t handlers; /* any thread: release by who registers */
+	struct gn_net_stats stats;
+	struct gn_net_fault fault; /* any thread */
+	struct gn_error failure;   /* of the network itself */
+	uint32_t failed;           /* any thread: 1: failure is whole */
+	uint32_t stop;             /* any thread: 1: leave when all others do */
+	struct gn_heap *heap;      /* the host's */
+};
+
+/* A count of the network thread, which others may read meanwhile. */
+static inline void gn__count(uint64_t *count, uint64_t more)
+{
+	simt_store_relaxed_dev_u64(count, *count + more);
+}
+
+/* ---- link.c ---- */
+
+int gn__links_create(struct gn_net *net);
+void gn__links_destroy(struct gn_net *net);
+
+/*
+ * gn__post - put a message into the packet that goes to `to`, another node.
+ * @reply   1: it is a reply
+ * @origin  who wrote it
+ * @word    its words, the head first
+ * Returns 0, or -GN_EAGAIN: there is no room now, nothing was changed.
+ */
+int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word, uint32_t words);
+
+/* gn__post_room - will gn__post have room for so many words now? */
+int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words);
+
+/* gn__flush - send open packets: all, or those that are old, or that somebody waits for if the node is idle. */
+void gn__flush(struct gn_net *net, int all, int idle);
+
+/* gn__collect - take back packets that have left. Returns how many are still on their way. */
+uint32_t gn__collect(struct gn_net *net);
+
+/* ---- drain.c ---- */
+
+/* gn__drain - sort what is in the logs. Returns the number of messages. */
+uint32_t gn__drain(struct gn_net *net);
+
+/* ---- apply.c ---- */
+
+/* gn__receive - take in packets. Returns the number of messages. */
+uint32_t gn__receive(struct gn_net *net);
+
+/*
+ * gn__apply - do what a message says.
+ * Returns its words, 0: not now, or -GN_EBADMSG: it is none.
+ */
+int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t left);
+
+/* ---- quiet.c ---- */
+
+void gn__quiet_ask(struct gn_net *net, uint64_t token);
+void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64_t applied);
+void gn__quiet_go_on(struct gn_net *net);
+
+/* gn__slot_reply - the reply for a token has come: the value, or bytes. */
+void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes, uint32_t count);
+
+/* ---- loop.c ---- */
+
+/* gn__network - the network thread of a node, until the node and all others have ended. Returns 0 or -GN_ETIMEDOUT. */
+int gn__network(struct gn_net *net);
+
+/* The network itself failed: say so, once. */
+int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error);
+
+/* ---- heap.c ---- */
+
+struct gn_heap;
+int gn__heap_create(struct gn_heap **heap, char *memory, uint64_t bytes);
+void gn__heap_destroy(struct gn_heap *heap);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

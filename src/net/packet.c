@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <net/packet.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static uint64_t checksum_of(const struct gn_packet *p)
+{
+	const uint64_t head = XXH3_64bits(p, offsetof(struct gn_packet, checksum));
+
+	return XXH3_64bits_withSeed(p->word, 8ull * p->words, head);
+}
+
+void gn_packet_seal(struct gn_packet *p)
+{
+	p->checksum = checksum_of(p);
+}
+
+int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_packet_wanted *wanted,
+		    struct gn_error *error)
+{
+	const unsigned source = wanted->source;
+
+	if (bytes < GN_PACKET_HEAD || p->magic != gn_packet_magic || p->version != GN_PACKET_VERSION)
+		return gn_error_set(error, -GN_EBADMSG, "node %u sent %llu bytes that are no packet of this version; all nodes must "
+				    "run the same program", source, (unsigned long long)bytes);
+	if (p->words > GN_PACKET_WORDS || gn_packet_bytes(p) != bytes)
+		return gn_error_set(error, -GN_EBADMSG, "a packet from node %u says it has %u words, but has %llu bytes", source,
+				    p->words, (unsigned long long)bytes);
+	if (p->checksum != checksum_of(p))
+		return gn_error_set(error, -GN_EBADMSG, "a packet from node %u is damaged: its checksum is wrong", source);
+	if (p->session != wanted->session)
+		return gn_error_set(error, -GN_EBADMSG, "a packet from node %u belongs to another run", source);
+	if (p->class_ != wanted->class_ || p->source != wanted->source || p->target != wanted->target)
+		return gn_error_set(error, -GN_EBADMSG, "a packet of class %u from node %u to node %u came as one of class %u from "
+				    "node %u to node %u", p->class_, p->source, p->target, wanted->class_, source, wanted->target);
+	if (p->sequence != wanted->sequence)
+		return gn_error_set(error, -GN_EBADMSG, "packet %u from node %u came where packet %u should", p->sequence, source,
+				    wanted->sequence);
+	return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quiet.c - waiting until all that was sent is done, and replies to those who wait.
+ *
+ * Messages keep their order from log to packet to memory. So a node that has sorted its logs and then marks its way to
+ * another knows, when the answer comes, that everything before the mark has been applied there, and that the replies
+ * to it have come: they are before the answer. The answer says how many messages that were, which must be as many as
+ * were sent. Threads that ask during a round are served by the next.
+ */
+#include <net/node.h>
+
+#include <string.h>
+
+enum { IDLE, SORTING, MARKING, ANSWERS };
+
+void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes, uint32_t count)
+{
+	const uint32_t id = token & 0xffff;
+	const uint32_t waiting = (uint32_t)(token >> 16) << 2 | GN_NET_SLOT_WAITING;
+	struct gn_net_slot *s = &net->host.slot[id];
+
+	if (id >= GN_NET_SLOTS || simt_load_acquire_dev_u32(&s->state) >> 2 != waiting >> 2)
+		return; /* nobody waits for it any more */
+	if ((simt_load_acquire_dev_u32(&s->state) & 3) == GN_NET_SLOT_WAITING) {
+		s->value = value;
+		s->code = bytes && count != s->bytes ? -GN_EIO : code;
+		if (bytes && !s->code)
+			memcpy(s->to, bytes, count);
+		if (s->unwaited)
+			gn__net_slot_disarm(&net->host, id);
+		else if (simt_cas_acq_rel_dev_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_DONE) != waiting) /* R3 */
+			gn__net_slot_disarm(&net->host, id);
+	} else {
+		gn__net_slot_disarm(&net->host, id); /* LOST */
+	}
+}
+
+void gn__quiet_ask(struct gn_net *net, uint64_t token)
+{
+	struct gn_quiet *q = &net->quiet;
+
+	q->token[q->waiting++] = token;
+}
+
+/* Serve those who wait: first everything that is in the logs now must be sorted. */
+static void begin(struct gn_net *net)
+{
+	struct gn_quiet *q = &net->quiet;
+
+	q->served = q->waiting;
+	q->code = 0;
+	q->deadline = net->now + net->config.timeout_ns;
+	for (uint32_t k = 0; k < net->sources; k++)
+		net->source[k].wanted = simt_load_acquire_dev_u64(&net->source[k].log->tail);
+	q->stage = SORTING;
+}
+
+static int all_sorted(const struct gn_net *net)
+{
+	for (uint32_t k = 0; k < net->sources; k++)
+		if ((int64_t)(net->source[k].reader.at - net->source[k].wanted) < 0)
+			return 0;
+	return 1;
+}
+
+/* Mark the way to every node to which something was sent since it was last marked. */
+static void mark(struct gn_net *net)
+{
+	struct gn_quiet *q = &net->quiet;
+	uint64_t word[2] = {gn_message_head(GN_MESSAGE_MARK, 0, 0), 0};
+
+	for (; q->next < net->route.nodes; q->next++) {
+		if (net->sent_to[q->next] == net->marked[q->next])
+			continue;
+		word[1] = net->sent_to[q->next];
+		if (gn__post(net, 0, q->next, net->route.node, word, 2))
+			return;
+		net->marked[q->next] = net->sent_to[q->next];
+		q->marks++;
+	}
+	q->stage = ANSWERS;
+}
+
+void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64_t applied)
+{
+	struct gn_quiet *q = &net->quiet;
+
+	if (mark != (net->marked[from] & gn_message_most_place) || !q->marks)
+		return; /* of a round that was given up */
+	q->marks--;
+	if (applied != net->marked[from]) {
+		struct gn_error error;
+
+		gn_error_set(&error, -GN_EIO, "node %u has applied %llu messages of the %llu that were sent to it", from,
+			     (unsigned long long)applied, (unsigned long long)net->marked[from]);
+		q->code = gn__network_fail(net, from, &error);
+	}
+}
+
+/* The round is over: tell those it was for; the others move up. */
+static void end(struct gn_net *net)
+{
+	struct gn_quiet *q = &net->quiet;
+
+	for (uint32_t k = 0; k < q->served; k++)
+		gn__slot_reply(net, q->token[k], q->code, 0, NULL, 0);
+	q->waiting -= q->served;
+	memmove(q->token, q->token + q->served, q->waiting * sizeof *q->token);
+	q->served = 0;
+	q->stage = IDLE;
+}
+
+static void expire(struct gn_net *net)
+{
+	struct gn_quiet *q = &net->quiet;
+	struct gn_error error;
+
+	gn_error_set(&error, -GN_ETIMEDOUT, "%u nodes did not answer within %llu ms", q->marks,
+		     (unsigned long long)(net->config.timeout_ns / 1000000));
+	q->code = gn__network_fail(net, net->route.node, &error);
+	q->marks = 0;
+	end(net);
+}
+
+void gn__quiet_go_on(struct gn_net *net)
+{
+	struct gn_quiet *q = &net->quiet;
+
+	if (q->stage == IDLE && q->waiting)
+		begin(net);
+	if (q->stage == SORTING && all_sorted(net)) {
+		q->next = 0;
+		q->stage = MARKING;
+	}
+	if (q->stage == MARKING) {
+		mark(net);
+		gn__flush(net, 1, 0);
+	}
+	if (q->stage == ANSWERS && !q->marks)
+		end(net);
+	if (q->stage != IDLE && net->now > q->deadline)
+		expire(net);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transport.h - what carries packets: a table of functions, used by the network thread of one node only.
+ *
+ * Packets of one class from one node to another arrive in the order in which they were sent, whole, once, or not at all.
+ */
+#ifndef GN_NET_TRANSPORT_H
+#define GN_NET_TRANSPORT_H
+
+#include <net/packet.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A packet, and what the node that holds it knows of it. */
+struct gn_parcel {
+	struct gn_packet *packet;
+	struct gn_parcel *next; /* in the list of whoever holds it */
+	uint64_t opened_ns;     /* when its first message came */
+	uint64_t bytes;         /* arrived; of a received one */
+	uint32_t peer;          /* where it goes, or comes from */
+	uint32_t class_;
+	uint32_t away;          /* the transport's: 1 while it must not be touched */
+	void *carrier;          /* the transport's */
+};
+
+struct gn_transport;
+
+struct gn_transport_ops {
+	/*
+	 * Begin to send a sealed packet to parcel->peer. Returns 0, -GN_EAGAIN (not now: nothing was changed), -GN_EIO
+	 * (the peer cannot be reached).
+	 */
+	int (*send)(struct gn_transport *t, struct gn_parcel *parcel);
+	/* Has a packet that was sent left its memory? Returns 1 or 0. */
+	int (*sent)(struct gn_transport *t, struct gn_parcel *parcel);
+	/* The oldest packet of a class that has arrived; NULL: none. Give it back by release. */
+	struct gn_parcel *(*receive)(struct gn_transport *t, uint32_t class_);
+	void (*release)(struct gn_transport *t, struct gn_parcel *parcel);
+	/* This node has sent all it will ever send. Asked again and again; returns 1 when that is true of all nodes. */
+	int (*leave)(struct gn_transport *t);
+	void (*close)(struct gn_transport *t);
+};
+
+struct gn_transport {
+	const struct gn_transport_ops *ops;
+	const char *name;
+	uint32_t node, nodes;
+	uint32_t session;
+};
+
+/*
+ * In-process: nodes are threads of one program, packets are handed over without a copy.
+ * gn_local_world_create - a world of so many nodes; gn_local_open gives each its end. -GN_ENOMEM.
+ */
+struct gn_local_world;
+int gn_local_world_create(struct gn_local_world **world, uint32_t nodes, struct gn_error *error);
+void gn_local_world_destroy(struct gn_local_world *world);
+int gn_local_open(struct gn_transport **transport, struct gn_local_world *world, uint32_t node, struct gn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,2 @@
+# Messages between nodes.
+gn_unit(net)
