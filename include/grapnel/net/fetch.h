@@ -282,7 +282,7 @@ SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *
 	int rc = pe < n->nodes ? gn_net_address(n, from, bytes, &address) : -GN_EINVAL;
 
 	if (!rc && pe == n->node)
-		memmove(to, from, bytes);
+		memcpy(to, from, bytes);
 	else if (!rc)
 		rc = gn__net_get_parts(n, pe, address, (char *)to, bytes);
 	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_BYTES | GN_MESSAGE_FETCH) : 0;

@@ -153,7 +153,7 @@ SIMT_FN uint32_t gn__net_part(uint64_t left)
 }
 
 /*
- * gn_net_put - store bytes, of any number and alignment. The source may be used again at once.
+ * gn_net_put - store bytes, of any number and alignment, which do not overlap. The source may be used again at once.
  * Bytes that cross multiples of 4096 of this transfer may arrive apart.
  */
 SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const void *from, uint64_t bytes)
@@ -163,7 +163,7 @@ SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const
 	int rc = pe < n->nodes ? gn_net_address(n, to, bytes, &address) : -GN_EINVAL;
 
 	if (!rc && pe == n->node) {
-		memmove(to, from, bytes);
+		memcpy(to, from, bytes);
 		return 0;
 	}
 	for (uint64_t at = 0; !rc && at < bytes; at += GN_MESSAGE_MOST_BYTES) {
