@@ -19,6 +19,7 @@ static const struct tool tools[] = {
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
     {"gather", "measure batches of rows beside reading them as they come", tool_gather},
     {"auto-bench", "run twelve access patterns in every mode and in the one the library chooses", tool_auto_bench},
+    {"gups", "random updates of a table that lies on many nodes", tool_gups},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 

@@ -188,7 +188,7 @@ static int link_room(struct gn_net *net, struct gn_link *l, uint32_t words)
 {
 	struct gn_parcel *p;
 
-	if (simt_likely(l->open && !l->sealed && l->open->packet->words + words <= GN_PACKET_WORDS))
+	if (simt_likely(l->open && !l->sealed && l->open->packet->words + words <= net->most_words))
 		return 0;
 	if (l->open && link_send(net, l, &net->stats.full))
 		return -GN_EAGAIN;
@@ -238,6 +238,9 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 
 int gn__links_create(struct gn_net *net)
 {
+	const uint64_t words = net->config.packet_bytes > GN_PACKET_HEAD ? (net->config.packet_bytes - GN_PACKET_HEAD) / 8 : 0;
+
+	net->most_words = (uint32_t)words;
 	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++) {
 		const int passed = class_ & 1;
 		const uint32_t links = gn_route_links(&net->route, passed);

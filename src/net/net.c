@@ -351,6 +351,7 @@ static int settle_config(struct gn_net_config *c, uint32_t nodes, struct gn_erro
 		c->machine.threads = cores > (long)nodes ? (unsigned)(cores / (long)nodes) : 1;
 	c->heap_bytes = c->heap_bytes ? (c->heap_bytes + 4095) / 4096 * 4096 : default_heap_bytes;
 	c->log_bytes = c->log_bytes ? c->log_bytes : default_log_bytes;
+	c->packet_bytes = c->packet_bytes && c->packet_bytes < GN_PACKET_BYTES ? c->packet_bytes : (uint64_t)GN_PACKET_BYTES;
 	c->flush_ns = c->flush_ns ? c->flush_ns : (uint64_t)DEFAULT_FLUSH_NS;
 	c->timeout_ns = c->timeout_ns ? c->timeout_ns : DEFAULT_TIMEOUT_S * 1000000000ull;
 	if (c->heap_bytes / 4 > gn_message_most_place)

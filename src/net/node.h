@@ -79,6 +79,7 @@ struct gn_net {
 	void *shared; /* what the machine allocated: heap, logs, slots */
 
 	struct gn_link *link[GN_PACKET_CLASSES];
+	uint32_t most_words; /* of a packet with more than one message */
 	struct gn_link *oldest, *newest; /* open links */
 	struct gn_pool pool[GN_PACKET_CLASSES];
 	struct gn_parcel *sent; /* packets that have not left yet */
