@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Do the model tests notice when the code is wrong? Each mutant is a copy of the queue's headers with one thing
+# Do the model tests notice when the code is wrong? Each mutant is a copy of the queue's and the log's headers with one thing
 # broken by sed; the tests must fail on every one. Orders of memory are no mutants: x86 would not show the difference.
 #
 #   mutants.sh SOURCE_DIR WORK_DIR CC LINK...   (LINK: library files and flags that a model program needs)
@@ -13,13 +13,21 @@ cc=$3
 shift 3
 runs=${GN_MUTANT_RUNS:-20000}
 
-# What kills it (ring and queue: random schedules of that model; nvmeq and nvmeq_commands: unit tests)
+# What kills it (ring, queue and log: random schedules of that model; nvmeq and nvmeq_commands: unit tests)
 # | file | sed expression | what is broken
 mutants() {
 	cat <<'END'
 ring|ring.h|s/if (ahead < 0)/if (0)/|a full or empty ring is not noticed
 ring|ring.h|s/ticket + ring->depth)/ticket + 1)/|a slot is not free for the next round
 ring|ring.h|s/if (seen == t) {/if (1) {/|a lost race for a ticket counts as won
+log|net/log.h|s/if ((int64_t)(limit - tail) < (int64_t)words) {/if (0) {/|a full log is not noticed
+log|net/log.h|s/if (seen == tail) {/if (1) {/|a lost race for room counts as won
+log|net/log.h|s/r->word\[(r->at + k) . (r->capacity - 1)\] = 0/;/|what was read is not emptied
+log|net/log.h|s/r->at += words;/r->at += words; simt_store_release_sys_u64(r->released, r->at);/;s/for (uint32_t k = 0; k < words; k++)/simt_store_release_sys_u64(r->released, r->at + words); simt_relax(); &/|room is given before it is empty
+log|net/log.h|s/return r->word\[(r->at + word . lanes + lane)/return r->word[(r->at + word + lane)/|columns are read as rows
+log|net/view.h|s/simt_match_any_u64(simt_active(), .*/simt_active();/|messages of different forms lie together
+log|net/view.h|s/^	simt_warp_sync(mask);/	;/|messages are handed over before all lanes have written
+log|net/view.h|s/lanes . words, &ticket/words, \&ticket/|room for one lane only
 queue|nvmeq.h|s/uint32_t phase = .*/uint32_t phase = 1;/|the phase does not turn over
 queue|nvmeq.h|s/if ((tail >> 16 & 1) != phase)/if (0)/|the phase is not looked at
 queue|nvmeq.h|s/cid = (cid + q->depth) & 0xffff;/;/|no generations
@@ -42,8 +50,9 @@ END
 # copy: fresh copies of what is mutated.
 copy() {
 	rm -rf "$work"
-	mkdir -p "$work/grapnel"
+	mkdir -p "$work/grapnel/net"
 	cp "$source_dir/include/grapnel/ring.h" "$source_dir/include/grapnel/nvmeq.h" "$work/grapnel"
+	cp "$source_dir/include/grapnel/net/"*.h "$work/grapnel/net"
 	cp "$source_dir/src/queue/nvmeq.c" "$work"
 }
 
@@ -78,7 +87,7 @@ passes() {
 	timeout "$1" "$work/program" random "$runs" >"$work/log" 2>&1
 }
 
-for killer in ring queue nvmeq nvmeq_commands; do
+for killer in ring queue log nvmeq nvmeq_commands; do
 	copy
 	build $killer "$@"
 	passes 60 || { echo "mutants: $killer fails unchanged" >&2; cat "$work/log" >&2; exit 1; }
