@@ -13,7 +13,12 @@ enum { A_TURN = 8192 };
 /* A reply of so many words to the origin of a message. Room was asked for. */
 static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_t words)
 {
-	gn__post(net, 1, to, net->route.node, word, words);
+	struct gn_error error;
+
+	if (!gn__post(net, 1, to, net->route.node, word, words))
+		return;
+	gn_error_set(&error, -GN_ENOBUFS, "a reply to node %u was lost: this is a bug; please report it", to);
+	gn__network_fail(net, to, &error);
 }
 
 /* Whoever sees the change sees what this thread has put before it. */

@@ -183,12 +183,18 @@ static struct gn_link *link_of(struct gn_net *net, int reply, uint32_t to, struc
 	return &net->link[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
 }
 
+/* A message larger than a packet should be goes alone. */
+static int has_room(const struct gn_net *net, const struct gn_packet *packet, uint32_t words)
+{
+	return packet->words + words <= net->most_words || !packet->words;
+}
+
 /* Room for so many words in the open packet of a link. Returns 0 or -GN_EAGAIN. */
 static int link_room(struct gn_net *net, struct gn_link *l, uint32_t words)
 {
 	struct gn_parcel *p;
 
-	if (simt_likely(l->open && !l->sealed && l->open->packet->words + words <= net->most_words))
+	if (simt_likely(l->open && !l->sealed && has_room(net, l->open->packet, words)))
 		return 0;
 	if (l->open && link_send(net, l, &net->stats.full))
 		return -GN_EAGAIN;

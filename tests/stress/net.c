@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stress of net: up to 9 nodes of one process in one way or two, with logs and packets of random sizes, some of them
+ * tiny. Threads send changes, bytes, calls that go on, and ask for values, to random nodes, with stalls in between.
+ * Every sum must come out, bytes and fetched values must be those that the order of one thread's messages promises.
+ */
+#include "../model/draw.h"
+#include "stress.h"
+
+#include <grapnel/net.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { CELLS = 512, AREA = 320, MOST_THREADS = 96 };
+
+struct totals {
+	uint64_t wide, narrow, fetched, calls, checksum, wrong; /* what this node's threads sent, and what went wrong */
+};
+
+struct net_args {
+	struct gn_net_view net;
+	uint64_t seed;
+	uint32_t each, stalls;
+	uint64_t *cell;     /* [CELLS] */
+	uint32_t *narrow;   /* [CELLS] */
+	uint64_t *ticket;   /* [nodes] */
+	uint64_t *marker;   /* [nodes * threads] the last that each thread put */
+	char *area;         /* [nodes * threads][AREA] */
+	struct totals *sent;
+};
+
+struct note {
+	uint64_t value, goes_on;
+	unsigned char rest[48];
+};
+
+/* What handlers of a node know. */
+struct heard {
+	uint32_t nodes, stalls;
+	uint64_t state, calls, checksum;
+};
+
+struct thread {
+	uint64_t random, last;
+	uint32_t pe, bytes; /* of the last put of bytes */
+	struct totals sent;
+};
+
+SIMT_FN void send_bytes(const struct net_args *a, struct thread *t, uint64_t slot)
+{
+	char bytes[AREA];
+
+	t->pe = draw_below(&t->random, a->net.nodes);
+	t->bytes = 1 + draw_below(&t->random, AREA);
+	t->last = draw(&t->random) | 1;
+	for (uint32_t k = 0; k < t->bytes; k++)
+		bytes[k] = (char)draw_mix(t->last + k);
+	t->sent.wrong += gn_net_put(&a->net, t->pe, a->area + slot * AREA, bytes, t->bytes) != 0;
+	t->sent.wrong += gn_net_put_u64(&a->net, t->pe, &a->marker[slot], t->last) != 0;
+}
+
+/* What this thread put last is there, and so is what it put before. */
+SIMT_FN void look_back(const struct net_args *a, struct thread *t, uint64_t slot)
+{
+	uint64_t marker = 0, narrow = 0;
+	char bytes[AREA];
+
+	if (!t->last)
+		return;
+	t->sent.wrong += gn_net_get_u64(&a->net, t->pe, &a->marker[slot], &marker) != 0 || marker != t->last;
+	if (draw_chance(&t->random, 90))
+		return;
+	narrow = t->bytes;
+	t->sent.wrong += gn_net_get(&a->net, t->pe, a->area + slot * AREA, bytes, narrow) != 0;
+	for (uint32_t k = 0; k < narrow; k++)
+		t->sent.wrong += bytes[k] != (char)draw_mix(t->last + k);
+}
+
+SIMT_FN void send_call(const struct net_args *a, struct thread *t)
+{
+	struct note note;
+	const uint32_t bytes = 16 + draw_below(&t->random, sizeof note.rest + 1);
+
+	note.value = draw(&t->random);
+	note.goes_on = draw_chance(&t->random, 20) ? draw_below(&t->random, 5) : 0;
+	memset(note.rest, 7, sizeof note.rest);
+	t->sent.calls += 1 + note.goes_on;
+	t->sent.checksum += note.value * (1 + note.goes_on);
+	t->sent.wrong += gn_net_call(&a->net, draw_below(&t->random, a->net.nodes), 0, &note, bytes) != 0;
+}
+
+SIMT_FN void one(const struct net_args *a, struct thread *t, uint64_t slot)
+{
+	const uint32_t what = draw_below(&t->random, 100), pe = draw_below(&t->random, a->net.nodes);
+	const uint32_t cell = draw_below(&t->random, CELLS);
+	const uint64_t value = draw(&t->random) >> 32;
+	uint64_t before;
+
+	if (what < 70) {
+		t->sent.wide += value;
+		t->sent.wrong += gn_net_add_u64(&a->net, pe, &a->cell[cell], value) != 0;
+	} else if (what < 84) {
+		t->sent.narrow += value % 4;
+		t->sent.wrong += gn_net_add_u32(&a->net, pe, &a->narrow[cell], (uint32_t)value % 4) != 0;
+	} else if (what < 88) {
+		t->sent.fetched++;
+		t->sent.wrong += gn_net_fetch_add_u64(&a->net, pe, &a->ticket[a->net.node], 1, &before) != 0;
+	} else if (what < 92) {
+		send_bytes(a, t, slot);
+	} else if (what < 95) {
+		look_back(a, t, slot);
+	} else if (what < 99) {
+		send_call(a, t);
+	} else if (a->stalls) {
+		for (uint32_t k = draw_below(&t->random, 30); k > 0; k--)
+			simt_relax();
+	}
+}
+
+SIMT_FN void send_all(const struct net_args *a)
+{
+	const uint64_t slot = a->net.node * simt_global_threads() + simt_global_thread();
+	struct thread t;
+	uint64_t *total = (uint64_t *)a->sent;
+
+	memset(&t, 0, sizeof t);
+	t.random = a->seed + slot;
+	for (uint32_t k = 0; k < a->each; k++)
+		one(a, &t, slot);
+	look_back(a, &t, slot);
+	for (uint32_t k = 0; k < sizeof t.sent / 8; k++)
+		simt_add_relaxed_dev_u64(&total[k], ((uint64_t *)&t.sent)[k]);
+}
+SIMT_KERNEL(send_all, struct net_args)
+
+static void hear(const struct gn_net_incoming *message, void *context)
+{
+	struct heard *h = (struct heard *)context;
+	const struct timespec little = {0, 200000};
+	struct note note;
+
+	memset(&note, 0, sizeof note);
+	memcpy(&note, message->payload, message->bytes);
+	h->calls++;
+	h->checksum += note.value;
+	if (h->stalls && draw_below(&h->state, 2000) == 0)
+		nanosleep(&little, NULL);
+	if (note.goes_on--)
+		gn_net_call(message->net, draw_below(&h->state, h->nodes), 0, &note, message->bytes);
+}
+
+struct round {
+	struct stress *s;
+	struct gn_net_config config;
+	uint32_t threads, each, stalls;
+	int bad; /* any node's */
+};
+
+static uint64_t sum(const uint64_t *word, uint64_t count)
+{
+	uint64_t total = 0;
+
+	for (uint64_t k = 0; k < count; k++)
+		total += word[k];
+	return total;
+}
+
+static int compare(const char *what, uint64_t sent, uint64_t arrived)
+{
+	if (sent == arrived)
+		return 0;
+	return stress_wrong("%s: %llu were sent, %llu arrived", what, (unsigned long long)sent, (unsigned long long)arrived);
+}
+
+/* Sums over all nodes of what was sent and of what arrived. */
+static int check(struct gn_net *net, const struct net_args *a, const struct heard *h)
+{
+	uint64_t arrived[5] = {0, 0, 0, 0, 0}, sent[6];
+	int bad = 0;
+
+	arrived[0] = sum(a->cell, CELLS);
+	for (uint32_t k = 0; k < CELLS; k++)
+		arrived[1] += a->narrow[k];
+	arrived[2] = sum(a->ticket, a->net.nodes);
+	arrived[3] = h->calls;
+	arrived[4] = h->checksum;
+	memcpy(sent, a->sent, sizeof sent);
+	if (gn_net_reduce_u64(gn_net_host(net), GN__ADD, arrived, 5) || gn_net_reduce_u64(gn_net_host(net), GN__ADD, sent, 6))
+		return stress_wrong("the sums could not be made: %s", gn_net_message(net));
+	bad |= compare("adds of 8 bytes", sent[0], arrived[0]) | compare("adds of 4 bytes", sent[1], arrived[1]);
+	bad |= compare("fetching adds", sent[2], arrived[2]) | compare("calls", sent[3], arrived[3]);
+	bad |= compare("sums of calls", sent[4], arrived[4]);
+	return sent[5] ? stress_wrong("%llu operations failed or saw what they must not", (unsigned long long)sent[5]) : bad;
+}
+
+static int node_main(struct gn_net *net, void *argument)
+{
+	struct round *r = (struct round *)argument;
+	const struct simt_grid grid = {r->threads / 32, 32, 0};
+	const uint32_t nodes = gn_net_nodes(net);
+	struct heard h = {nodes, r->stalls, r->s->seed + gn_net_node(net), 0, 0};
+	struct net_args a;
+	int bad;
+
+	memset(&a, 0, sizeof a);
+	a.net = gn_net_device(net);
+	a.seed = r->s->seed * 7919;
+	a.each = r->each;
+	a.stalls = r->stalls;
+	a.cell = (uint64_t *)gn_net_alloc(net, CELLS * 8);
+	a.narrow = (uint32_t *)gn_net_alloc(net, CELLS * 4);
+	a.ticket = (uint64_t *)gn_net_alloc(net, nodes * 8ull);
+	a.marker = (uint64_t *)gn_net_alloc(net, 8ull * nodes * r->threads);
+	a.area = (char *)gn_net_alloc(net, (uint64_t)AREA * nodes * r->threads);
+	a.sent = (struct totals *)gn_net_alloc(net, sizeof *a.sent);
+	bad = gn_net_handler(net, "hear", hear, &h) != 0 || gn_net_barrier(gn_net_host(net));
+	if (!bad)
+		bad = simt_launch(gn_net_machine(net), &send_all_kernel, grid, &a) || simt_wait(gn_net_machine(net));
+	if (!bad)
+		bad = gn_net_settle(net);
+	if (bad)
+		bad = stress_wrong("node %u: %s %s", gn_net_node(net), simt_message(gn_net_machine(net)), gn_net_message(net));
+	bad |= check(net, &a, &h);
+	return bad ? -GN_EIO : 0;
+}
+
+static int net_round(struct stress *s)
+{
+	static const uint32_t packets[] = {1, 100, 600, 4096, 65536, 65536};
+	uint64_t random = s->seed;
+	struct gn_error error = {0, ""};
+	struct round r;
+	int rc;
+
+	memset(&r, 0, sizeof r);
+	r.s = s;
+	r.config.nodes = 1 + draw_below(&random, 9);
+	r.config.columns = 1 + draw_below(&random, r.config.nodes < 4 ? r.config.nodes : 4);
+	r.config.packet_bytes = packets[draw_below(&random, 6)];
+	r.config.log_bytes = draw_chance(&random, 50) ? 1 : 65536;
+	r.config.flush_ns = 1000u << draw_below(&random, 10);
+	r.config.heap_bytes = 2 << 20;
+	r.config.machine.warp_width = s->info.warp_width;
+	r.config.machine.threads = 1 + draw_below(&random, 2);
+	r.threads = 32 * (1 + draw_below(&random, MOST_THREADS / 32));
+	r.stalls = draw_chance(&random, 50);
+	r.each = (r.config.packet_bytes < 4096 ? 20000 : 200000) / (r.config.nodes * r.threads);
+	s->operations += (uint64_t)r.config.nodes * r.threads * r.each;
+	rc = gn_net_run(&r.config, node_main, &r, &error);
+	if (!rc || rc == -GN_EIO) /* then a node has said what */
+		return rc != 0;
+	return stress_wrong("%u nodes in %u columns, packets of %llu, logs of %llu: %s %s", r.config.nodes, r.config.columns,
+			    (unsigned long long)r.config.packet_bytes, (unsigned long long)r.config.log_bytes, gn_error_name(rc),
+			    error.text);
+}
+
+int main(int argc, char **argv)
+{
+	return stress_main(argc, argv, "net", net_round);
+}
