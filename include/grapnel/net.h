@@ -127,6 +127,13 @@ const char *gn_net_message(const struct gn_net *net);
 void gn_net_count(const struct gn_net *net, struct gn_net_stats *stats);
 
 /*
+ * gn_net_waits - a row of the wait matrix: for how long this node has waited for each other.
+ * @ns  [nodes] receives the time since the node last answered, 0 where nothing is owed
+ * Any thread.
+ */
+void gn_net_waits(const struct gn_net *net, uint64_t *ns);
+
+/*
  * gn_net_settle - wait until no message is under way anywhere, those that handlers send because of others among them.
  * All nodes call it, one host thread each; afterwards they have met. Codes as gn_net_quiet.
  */

@@ -118,13 +118,14 @@ static int apply_mark(struct gn_net *net, uint32_t origin, const uint64_t *word,
 	if (!gn__post_room(net, 1, origin, 2))
 		return 0;
 	answer[0] = gn_message_head(GN_MESSAGE_MARK | GN_MESSAGE_WIDE, 0, word[1] & gn_message_most_place);
-	answer[1] = net->applied_from[origin];
+	answer[1] = net->peer[origin].applied;
 	reply(net, origin, answer, 2);
 	return (int)words;
 }
 
-static int apply_reply(struct gn_net *net, const uint64_t *word, uint32_t words)
+static int apply_reply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
 {
+	gn__answered(net, origin);
 	if (gn_message_is_wide(word[0]))
 		gn__slot_reply(net, word[1], 0, 0, word + 2, (uint32_t)gn_message_place(word[0]));
 	else
@@ -145,7 +146,7 @@ int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_
 	case GN_MESSAGE_BYTES: return apply_bytes(net, origin, word, words);
 	case GN_MESSAGE_CALL: return apply_call(net, origin, word, words);
 	case GN_MESSAGE_MARK: return apply_mark(net, origin, word, words);
-	default: return apply_reply(net, word, words);
+	default: return apply_reply(net, origin, word, words);
 	}
 }
 
@@ -157,7 +158,7 @@ static void count_applied(struct gn_net *net, uint32_t origin, uint64_t head)
 	const uint32_t kind = gn_message_kind(head);
 
 	if (kind < GN_MESSAGE_REPLY || kind == GN_MESSAGE_CALL) {
-		net->applied_from[origin]++;
+		net->peer[origin].applied++;
 		gn__count(&net->stats.applied, 1);
 	}
 }

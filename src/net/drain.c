@@ -41,7 +41,9 @@ static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 		return sort_own(net, word, words);
 	rc = gn__post(net, 0, to, self, word, words);
 	if (simt_likely(!rc)) {
-		net->sent_to[to]++;
+		net->peer[to].sent++;
+		if (gn_message_fetches(word[0]))
+			gn__asked(net, to);
 		gn__count(&net->stats.sent, 1);
 		gn__count(&net->stats.calls, gn_message_kind(word[0]) == GN_MESSAGE_CALL);
 		gn__count(&net->stats.payload_bytes, 8ull * words - 2);

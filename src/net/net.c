@@ -63,6 +63,17 @@ void gn_net_count(const struct gn_net *net, struct gn_net_stats *stats)
 		to[k] = simt_load_relaxed_dev_u64(&from[k]);
 }
 
+void gn_net_waits(const struct gn_net *net, uint64_t *ns)
+{
+	const uint64_t now = simt_clock_ns();
+
+	for (uint32_t k = 0; k < net->route.nodes; k++) {
+		const uint64_t since = simt_load_relaxed_dev_u64(&net->peer[k].since_ns);
+
+		ns[k] = simt_load_relaxed_dev_u32(&net->peer[k].asked) && now > since ? now - since : 0;
+	}
+}
+
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context)
 {
 	const uint32_t id = net->handlers;
@@ -213,11 +224,9 @@ static int node_memory(struct gn_net *net, struct gn_error *error)
 	int rc = 0;
 
 	net->source = (struct gn_source *)calloc(net->sources, sizeof *net->source);
-	net->sent_to = (uint64_t *)calloc(nodes, sizeof *net->sent_to);
-	net->applied_from = (uint64_t *)calloc(nodes, sizeof *net->applied_from);
-	net->marked = (uint64_t *)calloc(nodes, sizeof *net->marked);
+	net->peer = (struct gn_peer *)calloc(nodes, sizeof *net->peer);
 	net->quiet.token = (uint64_t *)calloc(GN_NET_SLOTS, sizeof *net->quiet.token);
-	if (!net->source || !net->sent_to || !net->applied_from || !net->marked || !net->quiet.token)
+	if (!net->source || !net->peer || !net->quiet.token)
 		rc = -GN_ENOMEM;
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
 		net->intake[k].sequence = (uint32_t *)calloc(nodes, sizeof *net->intake[k].sequence);
@@ -235,9 +244,7 @@ static void node_destroy(struct gn_net *net)
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++)
 		free(net->intake[k].sequence);
 	free(net->quiet.token);
-	free(net->marked);
-	free(net->applied_from);
-	free(net->sent_to);
+	free(net->peer);
 	free(net->source);
 	if (net->machine) {
 		simt_free(net->machine, net->shared);

@@ -50,6 +50,15 @@ struct gn_source {
 	uint64_t wanted; /* a quiet waits until reader.at is here */
 };
 
+/* What a node knows of another. Messages are counted, replies and marks not. */
+struct gn_peer {
+	uint64_t sent, applied; /* to it, from it */
+	uint64_t marked;        /* sent when its way was last marked */
+	uint32_t awaited;       /* 1: that mark has no answer yet */
+	uint32_t asked;         /* replies and answers that should come; any thread reads it */
+	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
+};
+
 /* Threads that wait until all is done, served together. */
 struct gn_quiet {
 	uint64_t *token; /* [GN_NET_SLOTS] those that wait for the round after this, then those of this round */
@@ -84,7 +93,7 @@ struct gn_net {
 	struct gn_pool pool[GN_PACKET_CLASSES];
 	struct gn_parcel *sent; /* packets that have not left yet */
 	struct gn_intake intake[GN_PACKET_CLASSES];
-	uint64_t *sent_to, *applied_from, *marked; /* [nodes] messages; sent_to when last marked and answered */
+	struct gn_peer *peer; /* [nodes] */
 	struct gn_quiet quiet;
 	uint64_t now; /* of this round of the loop */
 	uint32_t beyond; /* packets above the pool, for what handlers send */
@@ -149,6 +158,10 @@ int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_
 void gn__quiet_ask(struct gn_net *net, uint64_t token);
 void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64_t applied);
 void gn__quiet_go_on(struct gn_net *net);
+
+/* gn__asked, gn__answered - a peer owes one answer more; has given one. */
+void gn__asked(struct gn_net *net, uint32_t peer);
+void gn__answered(struct gn_net *net, uint32_t peer);
 
 /* gn__slot_reply - the reply for a token has come: the value, or bytes. */
 void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes, uint32_t count);

@@ -35,6 +35,24 @@ void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value
 	}
 }
 
+void gn__asked(struct gn_net *net, uint32_t peer)
+{
+	struct gn_peer *p = &net->peer[peer];
+
+	if (!p->asked)
+		simt_store_relaxed_dev_u64(&p->since_ns, net->now);
+	simt_store_relaxed_dev_u32(&p->asked, p->asked + 1);
+}
+
+void gn__answered(struct gn_net *net, uint32_t peer)
+{
+	struct gn_peer *p = &net->peer[peer];
+
+	simt_store_relaxed_dev_u64(&p->since_ns, net->now);
+	if (p->asked)
+		simt_store_relaxed_dev_u32(&p->asked, p->asked - 1);
+}
+
 void gn__quiet_ask(struct gn_net *net, uint64_t token)
 {
 	struct gn_quiet *q = &net->quiet;
@@ -70,12 +88,16 @@ static void mark(struct gn_net *net)
 	uint64_t word[2] = {gn_message_head(GN_MESSAGE_MARK, 0, 0), 0};
 
 	for (; q->next < net->route.nodes; q->next++) {
-		if (net->sent_to[q->next] == net->marked[q->next])
+		struct gn_peer *p = &net->peer[q->next];
+
+		if (p->sent == p->marked && !p->awaited)
 			continue;
-		word[1] = net->sent_to[q->next];
+		word[1] = p->sent;
 		if (gn__post(net, 0, q->next, net->route.node, word, 2))
 			return;
-		net->marked[q->next] = net->sent_to[q->next];
+		p->marked = p->sent;
+		p->awaited = 1;
+		gn__asked(net, q->next);
 		q->marks++;
 	}
 	q->stage = ANSWERS;
@@ -83,18 +105,20 @@ static void mark(struct gn_net *net)
 
 void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64_t applied)
 {
-	struct gn_quiet *q = &net->quiet;
+	struct gn_peer *p = &net->peer[from];
+	struct gn_error error;
 
-	if (mark != (net->marked[from] & gn_message_most_place) || !q->marks)
+	gn__answered(net, from);
+	if (!p->awaited || mark != (p->marked & gn_message_most_place))
 		return; /* of a round that was given up */
-	q->marks--;
-	if (applied != net->marked[from]) {
-		struct gn_error error;
-
-		gn_error_set(&error, -GN_EIO, "node %u has applied %llu messages of the %llu that were sent to it", from,
-			     (unsigned long long)applied, (unsigned long long)net->marked[from]);
-		q->code = gn__network_fail(net, from, &error);
-	}
+	p->awaited = 0;
+	if (net->quiet.marks)
+		net->quiet.marks--;
+	if (applied == p->marked)
+		return;
+	gn_error_set(&error, -GN_EIO, "node %u has applied %llu messages of the %llu that were sent to it", from,
+		     (unsigned long long)applied, (unsigned long long)p->marked);
+	net->quiet.code = gn__network_fail(net, from, &error);
 }
 
 /* The round is over: tell those it was for; the others move up. */
@@ -110,14 +134,22 @@ static void end(struct gn_net *net)
 	q->stage = IDLE;
 }
 
+/* Too late: name who did not answer. It is marked again by the next round. */
 static void expire(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
+	uint32_t late = net->route.node;
 	struct gn_error error;
 
-	gn_error_set(&error, -GN_ETIMEDOUT, "%u nodes did not answer within %llu ms", q->marks,
-		     (unsigned long long)(net->config.timeout_ns / 1000000));
-	q->code = gn__network_fail(net, net->route.node, &error);
+	for (uint32_t k = net->route.nodes; k-- > 0;)
+		late = net->peer[k].awaited ? k : late;
+	if (q->stage == ANSWERS)
+		gn_error_set(&error, -GN_ETIMEDOUT, "node %u did not answer within %llu ms, nor did %u more", late,
+			     (unsigned long long)(net->config.timeout_ns / 1000000), q->marks - 1);
+	else
+		gn_error_set(&error, -GN_ETIMEDOUT, "messages could not be sent within %llu ms; node %u has not taken in what it was sent",
+			     (unsigned long long)(net->config.timeout_ns / 1000000), late);
+	q->code = gn__network_fail(net, late, &error);
 	q->marks = 0;
 	end(net);
 }

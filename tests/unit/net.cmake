@@ -1,2 +1,4 @@
-# Messages between nodes.
-gn_unit(net)
+# Messages between nodes: what operations do, the ways of packets, networks that fail.
+foreach(name net net_packet net_faults)
+  gn_unit(${name})
+endforeach()

@@ -69,12 +69,12 @@ SIMT_FN void gn__net_slot_disarm(const struct gn_net_view *n, uint32_t id)
 	gn__net_slot_give(n, id);
 }
 
-/* Wait for the reply, and free the slot. */
-SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t *value)
+/* Wait for the reply for so long at most, and free the slot. */
+SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t patience_ns, uint64_t *value)
 {
 	struct gn_net_slot *s = &n->slot[id];
 	const uint32_t waiting = (simt_load_relaxed_dev_u32(&s->state) & ~3u) | GN_NET_SLOT_WAITING;
-	const uint64_t deadline = simt_clock_ns() + n->timeout_ns;
+	const uint64_t deadline = simt_clock_ns() + patience_ns;
 	int rc;
 
 	/* A3: pairs with R3 */
@@ -109,7 +109,7 @@ SIMT_FN int gn__net_fetch_far(const struct gn_net_view *n, uint32_t op, uint32_t
 		gn__net_slot_disarm(n, id);
 		return rc;
 	}
-	return gn__net_slot_wait(n, id, before);
+	return gn__net_slot_wait(n, id, n->timeout_ns, before);
 }
 
 SIMT_FN int gn__net_fetch(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change, uint64_t a, uint64_t b,
@@ -305,7 +305,7 @@ SIMT_FN int gn_net_quiet(const struct gn_net_view *n)
 		if (rc)
 			gn__net_slot_disarm(n, id);
 		else
-			rc = gn__net_slot_wait(n, id, &unused);
+			rc = gn__net_slot_wait(n, id, 3 * n->timeout_ns, &unused); /* the network gives up before, and knows of whom */
 	}
 	return rc ? gn__net_fail(n, rc, n->node, op) : 0;
 }
@@ -329,17 +329,23 @@ SIMT_FN void gn_net_fence(const struct gn_net_view *n)
 	simt_fence_acq_rel_sys();
 }
 
-/* gn_net_wait_until_ge_u64 - wait until an element of the own memory, which others change, is value or more. */
-SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t *element, uint64_t value)
+/* Wait for what node pe is to do. */
+SIMT_FN int gn__net_await(const struct gn_net_view *n, uint32_t pe, const uint64_t *element, uint64_t value)
 {
 	const uint64_t deadline = simt_clock_ns() + n->timeout_ns;
 
 	while (simt_load_acquire_sys_u64(element) < value) {
 		if (simt_clock_ns() > deadline)
-			return gn__net_fail(n, -GN_ETIMEDOUT, n->node, GN_MESSAGE_NONE);
+			return gn__net_fail(n, -GN_ETIMEDOUT, pe, GN_MESSAGE_NONE);
 		simt_relax();
 	}
 	return 0;
+}
+
+/* gn_net_wait_until_ge_u64 - wait until an element of the own memory, which others change, is value or more. */
+SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t *element, uint64_t value)
+{
+	return gn__net_await(n, n->node, element, value);
 }
 
 #endif

@@ -63,7 +63,7 @@ SIMT_FN int gn__tree_up(const struct gn_net_view *n, uint32_t root, uint32_t cha
 		}
 		if (place + (1u << k) >= n->nodes)
 			continue;
-		rc = gn_net_wait_until_ge_u64(n, &g->up[k], ++g->up_seen[k]);
+		rc = gn__net_await(n, gn__tree_node(n, root, place + (1u << k)), &g->up[k], ++g->up_seen[k]);
 		if (rc)
 			return rc;
 		gn__reduce(change, words, g->up_word[k], count);
@@ -82,7 +82,7 @@ SIMT_FN int gn__tree_down(const struct gn_net_view *n, uint32_t root, void *memo
 	while (1u << k < n->nodes && !(place & 1u << k))
 		k++;
 	if (place)
-		rc = gn_net_wait_until_ge_u64(n, &g->down, ++g->down_seen);
+		rc = gn__net_await(n, gn__tree_node(n, root, place - (1u << k)), &g->down, ++g->down_seen);
 	while (!rc && k-- > 0) {
 		const uint32_t child = gn__tree_node(n, root, place + (1u << k));
 

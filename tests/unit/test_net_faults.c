@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Networks that damage, drop, repeat or withhold packets: whoever waits learns of it in time, and of whom; what came is
+ * never wrong. The in-process transport is compiled into this program with one function replaced.
+ */
+#include "unit.h"
+
+#include <net/transport.h>
+
+#define gn_local_open honest_local_open
+int honest_local_open(struct gn_transport **transport, struct gn_local_world *world, uint32_t node,
+		      struct gn_error *error);
+#include <net/local.c>
+#undef gn_local_open
+#include <grapnel/net.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum fault { NONE, DAMAGE, DROP, REPEAT, SILENT };
+
+static struct {
+	enum fault fault;
+	uint32_t from; /* whose packets */
+	uint32_t at;   /* which of its requests; of SILENT: and all behind it */
+	uint32_t sent;
+} plan;
+
+static struct gn_transport_ops faulty_ops;
+
+/* One that is repeated lies in memory of its own, until the process ends. */
+static void repeat(struct gn_transport *t, const struct gn_parcel *parcel)
+{
+	struct gn_parcel *again = (struct gn_parcel *)malloc(sizeof *again);
+
+	*again = *parcel;
+	again->packet = (struct gn_packet *)malloc(sizeof *again->packet);
+	memcpy(again->packet, parcel->packet, sizeof *again->packet);
+	local_send(t, again);
+}
+
+static int faulty_send(struct gn_transport *t, struct gn_parcel *parcel)
+{
+	const int hit = t->node == plan.from && parcel->class_ == GN_REQUESTS && plan.sent++ >= plan.at;
+	const int now = hit && (plan.sent == plan.at + 1 || plan.fault == SILENT);
+
+	if (now && plan.fault == DAMAGE)
+		parcel->packet->word[parcel->packet->words / 2] ^= 1u << 20;
+	if (now && plan.fault == REPEAT)
+		repeat(t, parcel);
+	if (now && (plan.fault == DROP || plan.fault == SILENT))
+		return 0;
+	return local_send(t, parcel);
+}
+
+int gn_local_open(struct gn_transport **transport, struct gn_local_world *world, uint32_t node, struct gn_error *error)
+{
+	const int rc = honest_local_open(transport, world, node, error);
+
+	faulty_ops = local_ops;
+	faulty_ops.send = faulty_send;
+	if (!rc)
+		(*transport)->ops = &faulty_ops;
+	return rc;
+}
+
+/* ---- node 0 adds to node 1 and node 2, and waits ---- */
+
+enum { ADDS = 50000 };
+
+struct outcome {
+	uint32_t has_waited;
+	int quiet_rc, failure[3];
+	uint64_t waited_ns[3]; /* of node 0 for the others, afterwards */
+	uint32_t peer;         /* whom node 0 names */
+	char text[3][512];
+	uint64_t arrived[3];
+};
+
+static uint64_t sum(const uint64_t *cell)
+{
+	uint64_t total = 0;
+
+	for (uint32_t k = 0; k < 8; k++)
+		total += simt_load_relaxed_dev_u64(&cell[k]);
+	return total;
+}
+
+static int node_main(struct gn_net *net, void *argument)
+{
+	struct outcome *o = (struct outcome *)argument;
+	const struct gn_net_view *n = gn_net_host(net);
+	const uint32_t node = gn_net_node(net);
+	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 64);
+	struct gn_net_fault fault;
+	uint64_t until;
+
+	if (!node) {
+		for (uint32_t k = 0; k < ADDS; k++)
+			gn_net_inc_u64(n, 1 + k % 2, &cell[k % 8]);
+		o->quiet_rc = gn_net_quiet(n);
+		gn_net_waits(net, o->waited_ns);
+	}
+	if (!node)
+		simt_store_release_dev_u32(&o->has_waited, 1);
+	while (!simt_load_acquire_dev_u32(&o->has_waited))
+		simt_relax();
+	/* until all has come here, or nothing more does */
+	until = simt_clock_ns() + 2000000000u;
+	while (node && sum(cell) < ADDS / 2 && simt_clock_ns() < until)
+		simt_relax();
+	o->arrived[node] = sum(cell);
+	o->failure[node] = gn_net_failure(net, &fault);
+	if (!node)
+		o->peer = fault.peer;
+	strcpy(o->text[node], gn_net_message(net));
+	return 0;
+}
+
+static struct outcome run(enum fault fault, uint32_t from, uint32_t at)
+{
+	struct gn_net_config config;
+	struct outcome o;
+
+	memset(&config, 0, sizeof config);
+	memset(&o, 0, sizeof o);
+	plan.fault = fault;
+	plan.from = from;
+	plan.at = at;
+	plan.sent = 0;
+	config.nodes = 3;
+	config.heap_bytes = 1 << 20;
+	config.packet_bytes = 4096;
+	config.timeout_ns = fault == NONE ? 60000000000u : 300000000u;
+	gn_net_run(&config, node_main, &o, NULL);
+	return o;
+}
+
+static void without_faults_all_arrives(void **state)
+{
+	const struct outcome o = run(NONE, 0, 0);
+
+	(void)state;
+	assert_int_equal(o.quiet_rc, 0);
+	assert_int_equal(o.arrived[1] + o.arrived[2], ADDS);
+	assert_int_equal(o.waited_ns[1], 0);
+	assert_string_equal(o.text[0], "");
+}
+
+static void a_damaged_packet_is_refused_and_missed(void **state)
+{
+	const struct outcome o = run(DAMAGE, 0, 3);
+	const int to = o.failure[1] ? 1 : 2;
+
+	(void)state;
+	assert_int_equal(o.quiet_rc, -GN_ETIMEDOUT);
+	assert_int_equal(o.failure[to], -GN_EBADMSG);
+	assert_non_null(strstr(o.text[to], "damaged"));
+	assert_non_null(strstr(o.text[to], "node 0"));
+	assert_int_equal(o.peer, to);
+	assert_int_equal(o.arrived[3 - to], ADDS / 2); /* the other gets everything */
+	assert_true(o.arrived[to] < ADDS / 2);
+}
+
+static void a_dropped_packet_is_missed(void **state)
+{
+	const struct outcome o = run(DROP, 0, 3);
+	const int to = o.failure[1] ? 1 : 2;
+
+	(void)state;
+	assert_int_equal(o.quiet_rc, -GN_ETIMEDOUT);
+	assert_non_null(strstr(o.text[to], "should"));
+	assert_true(o.arrived[to] < ADDS / 2);
+}
+
+static void a_repeated_packet_is_applied_once(void **state)
+{
+	const struct outcome o = run(REPEAT, 0, 3);
+
+	(void)state;
+	assert_true(o.arrived[1] <= ADDS / 2 && o.arrived[2] <= ADDS / 2);
+	assert_true(o.failure[1] == -GN_EBADMSG || o.failure[2] == -GN_EBADMSG);
+}
+
+static void a_node_that_is_cut_off_is_named(void **state)
+{
+	const struct outcome o = run(SILENT, 0, 0);
+
+	(void)state;
+	assert_int_equal(o.quiet_rc, -GN_ETIMEDOUT);
+	assert_int_equal(o.peer, 1); /* the first of both */
+	assert_non_null(strstr(o.text[0], "node 1 did not answer"));
+	assert_true(o.waited_ns[1] > 100000000 && o.waited_ns[2] > 100000000);
+	assert_int_equal(o.arrived[1] + o.arrived[2], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(without_faults_all_arrives),
+	    cmocka_unit_test(a_damaged_packet_is_refused_and_missed),
+	    cmocka_unit_test(a_dropped_packet_is_missed),
+	    cmocka_unit_test(a_repeated_packet_is_applied_once),
+	    cmocka_unit_test(a_node_that_is_cut_off_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
