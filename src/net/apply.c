@@ -247,16 +247,14 @@ static int next_packet(struct gn_net *net, uint32_t class_)
 
 	if (!p)
 		return 0;
-	wanted.source = p->packet->source; /* what the transport knows of it is checked by its own end */
-	wanted.sequence = p->packet->source < net->route.nodes ? in->sequence[p->packet->source] : 0;
-	if (p->packet->source >= net->route.nodes || gn_packet_check(p->packet, p->bytes, &wanted, &error)) {
-		if (p->packet->source >= net->route.nodes)
-			gn_error_set(&error, -GN_EBADMSG, "a packet says it is from node %u, of %u", p->packet->source, net->route.nodes);
-		gn__network_fail(net, p->packet->source, &error);
+	wanted.source = p->peer; /* whom the transport has it from, not whom it says it is from */
+	wanted.sequence = in->sequence[p->peer];
+	if (gn_packet_check(p->packet, p->bytes, &wanted, &error)) {
+		gn__network_fail(net, p->peer, &error);
 		net->transport->ops->release(net->transport, p);
 		return 1;
 	}
-	in->sequence[p->packet->source]++;
+	in->sequence[p->peer]++;
 	in->parcel = p;
 	in->at = 0;
 	return 1;

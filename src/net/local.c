@@ -35,6 +35,7 @@ static int local_send(struct gn_transport *t, struct gn_parcel *parcel)
 	if (gn_ring_reserve(&box->ring, &ticket))
 		return -GN_EAGAIN;
 	parcel->bytes = gn_packet_bytes(parcel->packet);
+	parcel->peer = t->node; /* for who receives it */
 	simt_store_relaxed_dev_u32(&parcel->away, 1);
 	box->parcel[gn_ring_slot(&box->ring, ticket)] = parcel;
 	gn_ring_commit(&box->ring, ticket);

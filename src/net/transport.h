@@ -19,7 +19,7 @@ struct gn_parcel {
 	struct gn_parcel *next; /* in the list of whoever holds it */
 	uint64_t opened_ns;     /* when its first message came */
 	uint64_t bytes;         /* arrived; of a received one */
-	uint32_t peer;          /* where it goes, or comes from */
+	uint32_t peer;          /* where it goes; of a received one: the node it comes from, as the transport knows */
 	uint32_t class_;
 	uint32_t away;          /* the transport's: 1 while it must not be touched */
 	void *carrier;          /* the transport's */
