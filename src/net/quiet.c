@@ -144,7 +144,8 @@ static void expire(struct gn_net *net)
 	for (uint32_t k = net->route.nodes; k-- > 0;)
 		late = net->peer[k].awaited ? k : late;
 	if (q->stage == ANSWERS)
-		gn_error_set(&error, -GN_ETIMEDOUT, "node %u did not answer within %llu ms, nor did %u more", late,
+		gn_error_set(&error, -GN_ETIMEDOUT, "node %u did not answer node %u within %llu ms, nor did %u more: it has ended, or "
+			     "its network stands still", late, net->route.node,
 			     (unsigned long long)(net->config.timeout_ns / 1000000), q->marks - 1);
 	else
 		gn_error_set(&error, -GN_ETIMEDOUT, "messages could not be sent within %llu ms; node %u has not taken in what it was sent",

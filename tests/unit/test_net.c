@@ -4,6 +4,7 @@
 
 #include <grapnel/net.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { THREADS = 64 };
 
@@ -447,6 +448,65 @@ static void what_cannot_be_is_refused_and_kept(void **state)
 	assert_int_equal(gn_net_run(&config, refused, NULL, &error), -GN_EINVAL);
 }
 
+/* ---- a node that does not answer ---- */
+
+static void sleep_ms(long ms)
+{
+	const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+static void dawdle(const struct gn_net_incoming *message, void *context)
+{
+	(void)message;
+	(void)context;
+	sleep_ms(3000);
+}
+
+static int waits_in_vain(struct gn_net *net, void *unused)
+{
+	const struct gn_net_view *n = gn_net_host(net);
+	uint64_t *over = (uint64_t *)gn_net_alloc(net, 8);
+	struct gn_net_fault fault;
+	int tries = 0;
+
+	(void)unused;
+	assert_int_equal(gn_net_handler(net, "dawdle", dawdle, NULL), 0);
+	assert_int_equal(gn_net_barrier(n), 0);
+	if (gn_net_node(net)) {
+		while (!simt_load_acquire_sys_u64(over) && ++tries < 1000)
+			sleep_ms(10);
+		assert_true(tries < 1000);
+		return 0;
+	}
+	assert_int_equal(gn_net_call(n, 1, 0, NULL, 0), 0);
+	assert_int_equal(gn_net_quiet(n), -GN_ETIMEDOUT);
+	assert_int_equal(gn_net_failure(net, &fault), -GN_ETIMEDOUT);
+	assert_int_equal(fault.peer, 1);
+	assert_non_null(strstr(gn_net_message(net), "node 1 did not answer node 0"));
+	assert_int_equal(gn_net_quiet(n), -GN_ETIMEDOUT); /* it is not done by having been waited for */
+	sleep_ms(2000);
+	assert_int_equal(gn_net_quiet(n), 0);
+	assert_int_equal(gn_net_put_u64(n, 1, over, 1), 0);
+	return gn_net_quiet(n);
+}
+
+static void a_node_that_does_not_answer_is_named(void **state)
+{
+	struct gn_net_config config;
+	struct gn_error error;
+
+	(void)state;
+	memset(&config, 0, sizeof config);
+	config.nodes = 2;
+	config.machine.threads = 1;
+	config.timeout_ns = 1000000000;
+	assert_int_equal(gn_net_run(&config, waits_in_vain, NULL, &error), 0);
+}
+
+/* ---- memory ---- */
+
 static int memory(struct gn_net *net, void *unused)
 {
 	char *a = (char *)gn_net_alloc(net, 100), *b = (char *)gn_net_alloc(net, 100), *c = (char *)gn_net_alloc(net, 100);
@@ -486,6 +546,7 @@ int main(void)
 	    cmocka_unit_test(calls_run_where_they_go_and_may_call_on),
 	    cmocka_unit_test(nodes_meet_and_tell_each_other),
 	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),
+	    cmocka_unit_test(a_node_that_does_not_answer_is_named),
 	    cmocka_unit_test(freed_memory_is_given_again),
 	};
 

@@ -3,7 +3,8 @@
  * net/group.h - all nodes together: barrier, broadcast, reductions, all-gather.
  *
  * One thread of every node calls the same functions in the same order, a host thread or a thread of a kernel. They
- * wait for the others, each time for at most the time-out. Codes as in net/fetch.h.
+ * wait for the others, each time for at most the time-out. Codes as in net/fetch.h; gn_net_failure names the node that
+ * this one waited for, which may have waited for another itself.
  *
  * Nodes form a binomial tree: what a node knows goes up, what the root knows comes down. Nobody enters the next function
  * before the root has heard of him in this one, so one place a child is enough.
