@@ -114,6 +114,17 @@ static inline void gn__count(uint64_t *count, uint64_t more)
 	simt_store_relaxed_dev_u64(count, *count + more);
 }
 
+/* ---- net.c ---- */
+
+/*
+ * gn__node_create - put a node together, and a machine for it.
+ * @config     without defaults: every member says something
+ * @transport  becomes the node's, also when this fails
+ */
+int gn__node_create(struct gn_net **net, const struct gn_net_config *config, struct gn_transport *transport,
+		    struct gn_error *error);
+void gn__node_destroy(struct gn_net *net);
+
 /* ---- link.c ---- */
 
 int gn__links_create(struct gn_net *net);
