@@ -13,3 +13,10 @@ find_library(BOOST_CONTEXT_LIBRARY boost_context REQUIRED)
 if(GN_CUDA)
   find_package(CUDAToolkit REQUIRED)
 endif()
+
+# MPI_C_COMPILER=mpicc.mpich, say, names another than the system's own.
+if(GN_MPI STREQUAL AUTO)
+  find_package(MPI QUIET COMPONENTS C)
+elseif(GN_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)
+endif()

@@ -10,6 +10,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/grapnel DESTINATION ${CMAKE_INST
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT grapnel NAMESPACE grapnel:: DESTINATION ${grapnel_package_dir} FILE grapnel-targets.cmake)
 
+if(TARGET grapnel_mpi)
+  install(TARGETS grapnel_mpi EXPORT grapnel-mpi ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT grapnel-mpi NAMESPACE grapnel:: DESTINATION ${grapnel_package_dir} FILE grapnel-mpi-targets.cmake)
+endif()
+
 configure_package_config_file(cmake/grapnel-config.cmake.in grapnel-config.cmake
   INSTALL_DESTINATION ${grapnel_package_dir})
 write_basic_package_version_file(grapnel-config-version.cmake COMPATIBILITY SameMinorVersion)
@@ -25,3 +30,8 @@ endif()
 file(RELATIVE_PATH grapnel_pc_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/grapnel.pc.in grapnel.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/grapnel.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TARGET grapnel_mpi)
+  list(JOIN MPI_C_LIBRARIES " " grapnel_pc_mpi_libs)
+  configure_file(cmake/grapnel-mpi.pc.in grapnel-mpi.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/grapnel-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -86,6 +86,7 @@ static void link_open(struct gn_net *net, struct gn_link *l, struct gn_parcel *p
 	packet->session = net->transport->session;
 	packet->source = (uint16_t)net->route.node;
 	packet->target = (uint16_t)l->peer;
+	p->next = NULL;
 	l->open = p;
 	l->urgent = l->sealed = 0;
 	l->newer = NULL;
@@ -152,7 +153,8 @@ static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 	if (rc) {
 		struct gn_error error;
 
-		gn_error_set(&error, rc, "node %u cannot be reached by %s", p->peer, net->transport->name);
+		gn_error_set(&error, rc, "node %u cannot be reached by %s: %s", p->peer, net->transport->name,
+			     net->transport->error.text);
 		gn__network_fail(net, p->peer, &error);
 		parcel_give(net, p);
 		return 0;
@@ -277,11 +279,10 @@ static void parcels_free(struct gn_parcel *p)
 
 void gn__links_destroy(struct gn_net *net)
 {
-	for (struct gn_link *l = net->oldest; l; l = l->newer) {
-		l->open->next = net->sent;
-		net->sent = l->open;
-	}
-	parcels_free(net->sent);
+	for (struct gn_link *l = net->oldest; l; l = l->newer)
+		parcels_free(l->open);
+	if (!net->transport->keeps)
+		parcels_free(net->sent);
 	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++) {
 		parcels_free(net->pool[class_].free);
 		free(net->link[class_]);

@@ -35,6 +35,8 @@ static uint32_t turn(struct gn_net *net, uint32_t idle)
 	uint32_t moved;
 
 	net->now = simt_clock_ns();
+	if (simt_unlikely(net->transport->error.code))
+		gn__network_fail(net, net->route.node, &net->transport->error);
 	moved = gn__receive(net);
 	moved += gn__drain(net);
 	gn__quiet_go_on(net);

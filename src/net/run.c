@@ -14,6 +14,10 @@ enum { TWO_WAYS_FROM = 65 };
 
 static const uint64_t default_heap_bytes = 64ull << 20, default_log_bytes = 1ull << 20;
 
+/* Only there in programs that are linked with grapnel-mpi. */
+extern int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config, struct gn_error *error)
+	__attribute__((weak));
+
 struct run {
 	struct gn_net *net;
 	int (*node)(struct gn_net *net, void *argument);
@@ -40,6 +44,8 @@ static void *run_node(void *argument)
 	return NULL;
 }
 
+/* ---- before and behind a run ---- */
+
 static uint32_t square_root(uint32_t value)
 {
 	uint32_t root = 1;
@@ -49,8 +55,19 @@ static uint32_t square_root(uint32_t value)
 	return root;
 }
 
-/* Defaults, and what cannot be. */
-static int settle_config(struct gn_net_config *c, uint32_t nodes, struct gn_error *error)
+static void set_defaults(struct gn_net_config *c)
+{
+	if (!c->machine.name)
+		c->machine.name = "cpu";
+	c->heap_bytes = c->heap_bytes ? (c->heap_bytes + 4095) / 4096 * 4096 : default_heap_bytes;
+	c->log_bytes = c->log_bytes ? c->log_bytes : default_log_bytes;
+	c->packet_bytes = c->packet_bytes && c->packet_bytes < GN_PACKET_BYTES ? c->packet_bytes : (uint64_t)GN_PACKET_BYTES;
+	c->flush_ns = c->flush_ns ? c->flush_ns : (uint64_t)DEFAULT_FLUSH_NS;
+	c->timeout_ns = c->timeout_ns ? c->timeout_ns : DEFAULT_TIMEOUT_S * 1000000000ull;
+}
+
+/* What depends on how many nodes there are, and how many of them are on this host; and what cannot be. */
+static int settle_config(struct gn_net_config *c, uint32_t nodes, uint32_t beside, struct gn_error *error)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -60,29 +77,46 @@ static int settle_config(struct gn_net_config *c, uint32_t nodes, struct gn_erro
 		return gn_error_set(error, -GN_EINVAL, "%u columns of %u nodes: not more columns than nodes", c->columns, nodes);
 	if (!c->columns)
 		c->columns = nodes < TWO_WAYS_FROM ? 1 : square_root(nodes);
-	if (!c->machine.name)
-		c->machine.name = "cpu";
 	if (!c->machine.threads)
-		c->machine.threads = cores > (long)nodes ? (unsigned)(cores / (long)nodes) : 1;
-	c->heap_bytes = c->heap_bytes ? (c->heap_bytes + 4095) / 4096 * 4096 : default_heap_bytes;
-	c->log_bytes = c->log_bytes ? c->log_bytes : default_log_bytes;
-	c->packet_bytes = c->packet_bytes && c->packet_bytes < GN_PACKET_BYTES ? c->packet_bytes : (uint64_t)GN_PACKET_BYTES;
-	c->flush_ns = c->flush_ns ? c->flush_ns : (uint64_t)DEFAULT_FLUSH_NS;
-	c->timeout_ns = c->timeout_ns ? c->timeout_ns : DEFAULT_TIMEOUT_S * 1000000000ull;
+		c->machine.threads = cores > (long)beside ? (unsigned)(cores / (long)beside) : 1;
 	if (c->heap_bytes / 4 > gn_message_most_place)
 		return gn_error_set(error, -GN_EINVAL, "a heap of %llu bytes: at most 512 GiB can be addressed",
 				    (unsigned long long)c->heap_bytes);
 	return 0;
 }
 
+/* What a node came to, and in which words. */
+static int outcome(const struct run *r, struct gn_error *error)
+{
+	const char *message = gn_net_message(r->net);
+	struct gn_net_fault fault;
+
+	if (!r->rc && !r->network_rc)
+		return 0;
+	if (!r->rc && !*message)
+		return gn_error_set(error, r->network_rc, "other nodes did not end within %llu ms of node %u",
+				    (unsigned long long)(r->net->config.timeout_ns / 1000000), r->net->route.node);
+	if (*message)
+		return gn_error_set(error, r->rc ? r->rc : r->net->failure.code, "%s", message);
+	if (gn_net_failure(r->net, &fault))
+		return gn_error_set(error, r->rc, "node %u failed with node %u: %s", r->net->route.node, fault.peer,
+				    gn_error_name(fault.code));
+	return gn_error_set(error, r->rc, "node %u returned %d", r->net->route.node, r->rc);
+}
+
+static int no_thread(struct run *r, struct gn_error *error)
+{
+	simt_store_release_dev_u32(&r->net->stop, 1);
+	return gn_error_set(error, -GN_ENOMEM, "no thread for node %u", r->net->route.node);
+}
+
+/* ---- nodes that are threads of this process ---- */
+
 static int start(struct run *r, struct gn_error *error)
 {
 	r->network_started = !pthread_create(&r->network, NULL, run_network, r);
 	r->started = r->network_started && !pthread_create(&r->thread, NULL, run_node, r);
-	if (r->started)
-		return 0;
-	simt_store_release_dev_u32(&r->net->stop, 1);
-	return gn_error_set(error, -GN_ENOMEM, "no thread for node %u", r->net->route.node);
+	return r->started ? 0 : no_thread(r, error);
 }
 
 static void finish(struct run *r)
@@ -105,30 +139,31 @@ static int run_all(struct run *run, uint32_t nodes, struct gn_error *error)
 	for (uint32_t k = 0; k < nodes; k++)
 		finish(&run[k]);
 	for (uint32_t k = 0; k < nodes && !rc; k++)
-		rc = run[k].rc;
-	for (uint32_t k = 0; k < nodes && !rc; k++)
-		if (run[k].network_rc)
-			rc = gn_error_set(error, run[k].network_rc, "other nodes did not end within %llu ms of node %u",
-					  (unsigned long long)(run[k].net->config.timeout_ns / 1000000), k);
+		rc = outcome(&run[k], error);
 	return rc;
 }
 
-static int run_local(const struct gn_net_config *config, struct run *run, struct gn_error *error)
+static int run_local(struct gn_net_config *config, const struct run *node, struct gn_error *error)
 {
-	struct gn_local_world *world;
+	struct gn_local_world *world = NULL;
+	struct run *run;
 	uint32_t made = 0;
-	int rc = gn_local_world_create(&world, config->nodes, error);
+	int rc;
 
+	config->nodes = config->nodes ? config->nodes : 1;
+	rc = settle_config(config, config->nodes, config->nodes, error);
 	if (rc)
 		return rc;
-	for (; made < config->nodes; made++) {
+	run = (struct run *)calloc(config->nodes, sizeof *run);
+	rc = run ? gn_local_world_create(&world, config->nodes, error)
+		 : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", config->nodes);
+	for (; !rc && made < config->nodes; made += !rc) {
 		struct gn_transport *transport;
 
+		run[made] = *node;
 		rc = gn_local_open(&transport, world, made, error);
 		if (!rc)
 			rc = gn__node_create(&run[made].net, config, transport, error);
-		if (rc)
-			break;
 	}
 	if (!rc)
 		rc = run_all(run, made, error);
@@ -136,32 +171,69 @@ static int run_local(const struct gn_net_config *config, struct run *run, struct
 	while (made)
 		gn__node_destroy(run[--made].net);
 	gn_local_world_destroy(world);
+	free(run);
 	return rc;
+}
+
+/* ---- a node that is this process ---- */
+
+/* This thread becomes the network's: it is the one that may call MPI. */
+static int run_one(struct run *r, struct gn_error *error)
+{
+	int rc = 0;
+
+	r->started = !pthread_create(&r->thread, NULL, run_node, r);
+	if (!r->started)
+		rc = no_thread(r, error);
+	run_network(r);
+	finish(r);
+	return rc ? rc : outcome(r, error);
+}
+
+static int run_mpi(struct gn_net_config *config, const struct run *node, struct gn_error *error)
+{
+	struct run run = *node;
+	struct gn_transport *transport;
+	int rc = gn_mpi_open(&transport, config, error);
+
+	if (rc)
+		return rc;
+	rc = settle_config(config, transport->nodes, transport->beside, error);
+	if (rc) {
+		transport->ops->close(transport);
+		return rc;
+	}
+	rc = gn__node_create(&run.net, config, transport, error);
+	if (rc)
+		return rc;
+	rc = run_one(&run, error);
+	gn__node_destroy(run.net);
+	return rc;
+}
+
+/* ---- which ---- */
+
+/* Open MPI; MPICH and its kin; Slurm. */
+static int launched_by_mpi(void)
+{
+	return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }
 
 int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument), void *argument,
 	       struct gn_error *error)
 {
+	const struct run run = {NULL, node, argument, 0, 0, 0, 0, 0, 0};
 	struct gn_net_config c = *config;
-	struct run *run;
-	int rc;
 
+	set_defaults(&c);
 	if (!c.transport)
-		c.transport = "local";
-	if (strcmp(c.transport, "local"))
-		return gn_error_set(error, -GN_ENODEV, "there is no transport \"%s\"; use local", c.transport);
-	c.nodes = c.nodes ? c.nodes : 1;
-	rc = settle_config(&c, c.nodes, error);
-	if (rc)
-		return rc;
-	run = (struct run *)calloc(c.nodes, sizeof *run);
-	if (!run)
-		return gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", c.nodes);
-	for (uint32_t k = 0; k < c.nodes; k++) {
-		run[k].node = node;
-		run[k].argument = argument;
-	}
-	rc = run_local(&c, run, error);
-	free(run);
-	return rc;
+		c.transport = gn_mpi_open && launched_by_mpi() ? "mpi" : "local";
+	if (!strcmp(c.transport, "local"))
+		return run_local(&c, &run, error);
+	if (strcmp(c.transport, "mpi"))
+		return gn_error_set(error, -GN_ENODEV, "there is no transport \"%s\"; use local or mpi", c.transport);
+	if (!gn_mpi_open)
+		return gn_error_set(error, -GN_ENODEV, "this program has no transport \"mpi\"; link it with grapnel-mpi "
+				    "(pkg-config: grapnel-mpi, CMake: grapnel::mpi), which is built where MPI is installed");
+	return run_mpi(&c, &run, error);
 }

@@ -7,6 +7,7 @@
 #ifndef GN_NET_TRANSPORT_H
 #define GN_NET_TRANSPORT_H
 
+#include <grapnel/net.h>
 #include <net/packet.h>
 
 #ifdef __cplusplus
@@ -30,7 +31,7 @@ struct gn_transport;
 struct gn_transport_ops {
 	/*
 	 * Begin to send a sealed packet to parcel->peer. Returns 0, -GN_EAGAIN (not now: nothing was changed), -GN_EIO
-	 * (the peer cannot be reached).
+	 * (it cannot be sent; error says why).
 	 */
 	int (*send)(struct gn_transport *t, struct gn_parcel *parcel);
 	/* Has a packet that was sent left its memory? Returns 1 or 0. */
@@ -47,7 +48,10 @@ struct gn_transport {
 	const struct gn_transport_ops *ops;
 	const char *name;
 	uint32_t node, nodes;
+	uint32_t beside; /* nodes on this host, this one among them */
 	uint32_t session;
+	uint32_t keeps; /* 1: if it were closed now, packets that have not left may still be read: their memory must stay */
+	struct gn_error error; /* the first failure of the carrier itself */
 };
 
 /*
@@ -58,6 +62,14 @@ struct gn_local_world;
 int gn_local_world_create(struct gn_local_world **world, uint32_t nodes, struct gn_error *error);
 void gn_local_world_destroy(struct gn_local_world *world);
 int gn_local_open(struct gn_transport **transport, struct gn_local_world *world, uint32_t node, struct gn_error *error);
+
+/*
+ * gn_mpi_open - this process's end of all that the MPI launcher started. All nodes call it; waits for them.
+ * @config  timeout_ns of the wait; heap_bytes and columns, which must be the same on all nodes
+ * Returns 0, -GN_ENOMEM, -GN_EIO, -GN_EINVAL, -GN_ENOTSUP, -GN_ETIMEDOUT as gn_net_run says. Only there in programs that
+ * are linked with grapnel-mpi.
+ */
+int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config, struct gn_error *error);
 
 #ifdef __cplusplus
 }

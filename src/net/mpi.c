@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi.c - nodes are the processes of an MPI program. A library of its own, grapnel-mpi.
+ *
+ * Two-sided only: a packet is one message, its class the tag. A few receives of each class stand open, and are looked
+ * at in the order in which they were posted: that is the order in which each sender sent (MPI 3.1 section 3.5). The
+ * thread that called gn_net_run makes all calls, so MPI_THREAD_FUNNELED is enough.
+ */
+#include <net/transport.h>
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OMPI_SKIP_MPICXX 1 /* the C interface also where this is compiled as C++ */
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+/* Receives that stand open, of each class. */
+enum { OPEN = 8 };
+
+struct receive {
+	struct gn_parcel parcel; /* first */
+	MPI_Request request;
+};
+
+/* The open receives of a class in the order of posting, from `oldest` on; the packets of the others are being applied. */
+struct arrivals {
+	struct receive receive[OPEN];
+	struct receive *open[OPEN];
+	uint32_t oldest, count;
+};
+
+struct mpi {
+	struct gn_transport transport; /* first */
+	MPI_Comm comm;
+	MPI_Request leaving;
+	int leaves, ends_mpi;
+	struct arrivals arrivals[GN_PACKET_CLASSES];
+};
+
+/* What nodes tell each other before anything else. */
+struct introduction {
+	uint64_t session, host, heap_bytes, columns;
+};
+
+/* ---- failures ---- */
+
+/* Returns 0, or -GN_EIO with MPI's words. */
+static int check(struct gn_error *error, int code, const char *what)
+{
+	char words[MPI_MAX_ERROR_STRING] = "";
+	int length;
+
+	if (code == MPI_SUCCESS)
+		return 0;
+	MPI_Error_string(code, words, &length);
+	return gn_error_set(error, -GN_EIO, "%s: %s", what, words);
+}
+
+/* The same of a transport that is open, which keeps the first. */
+static int check_open(struct mpi *m, int code, const char *what)
+{
+	return check(m->transport.error.code ? NULL : &m->transport.error, code, what);
+}
+
+/* ---- packets ---- */
+
+GN__STATIC_ASSERT(sizeof(MPI_Request) <= sizeof(void *), "a request fits where a parcel keeps what carries it");
+
+static int mpi_send(struct gn_transport *t, struct gn_parcel *parcel)
+{
+	struct mpi *m = (struct mpi *)t;
+	MPI_Request request;
+	const int rc = check_open(m, MPI_Isend(parcel->packet, (int)gn_packet_bytes(parcel->packet), MPI_BYTE,
+					       (int)parcel->peer, (int)parcel->class_, m->comm, &request), "MPI_Isend");
+
+	if (!rc)
+		memcpy(&parcel->carrier, &request, sizeof request);
+	return rc;
+}
+
+static int mpi_sent(struct gn_transport *t, struct gn_parcel *parcel)
+{
+	MPI_Request request;
+	int done = 0;
+	int rc;
+
+	memcpy(&request, &parcel->carrier, sizeof request);
+	rc = check_open((struct mpi *)t, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test of a send");
+	memcpy(&parcel->carrier, &request, sizeof request);
+	return rc || done; /* one that failed is over too */
+}
+
+static int receive_post(struct mpi *m, struct arrivals *a, struct receive *r, uint32_t class_)
+{
+	const int rc = check_open(m, MPI_Irecv(r->parcel.packet, GN_PACKET_BYTES, MPI_BYTE, MPI_ANY_SOURCE, (int)class_,
+					       m->comm, &r->request), "MPI_Irecv");
+
+	if (!rc)
+		a->open[(a->oldest + a->count++) % OPEN] = r;
+	return rc;
+}
+
+static struct gn_parcel *mpi_receive(struct gn_transport *t, uint32_t class_)
+{
+	struct mpi *m = (struct mpi *)t;
+	struct arrivals *a = &m->arrivals[class_];
+	struct receive *r = a->open[a->oldest];
+	MPI_Status status;
+	int done = 0, bytes = 0, rc;
+
+	if (!a->count)
+		return NULL;
+	rc = check_open(m, MPI_Test(&r->request, &done, &status), "MPI_Test of a receive");
+	if (!rc && !done)
+		return NULL;
+	a->oldest = (a->oldest + 1) % OPEN;
+	a->count--;
+	if (rc || check_open(m, MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count"))
+		return NULL;
+	r->parcel.class_ = class_;
+	r->parcel.peer = (uint32_t)status.MPI_SOURCE;
+	r->parcel.bytes = (uint64_t)bytes;
+	return &r->parcel;
+}
+
+static void mpi_release(struct gn_transport *t, struct gn_parcel *parcel)
+{
+	struct mpi *m = (struct mpi *)t;
+
+	receive_post(m, &m->arrivals[parcel->class_], (struct receive *)parcel, parcel->class_);
+}
+
+/* ---- the end ---- */
+
+static int mpi_leave(struct gn_transport *t)
+{
+	struct mpi *m = (struct mpi *)t;
+	int done = 0;
+
+	if (!m->leaves) {
+		m->leaves = 1;
+		check_open(m, MPI_Ibarrier(m->comm, &m->leaving), "MPI_Ibarrier");
+	}
+	if (t->error.code || check_open(m, MPI_Test(&m->leaving, &done, MPI_STATUS_IGNORE), "MPI_Test of a barrier"))
+		return 0;
+	t->keeps = !done;
+	return done;
+}
+
+static void arrivals_close(struct arrivals *a)
+{
+	for (; a->count; a->count--, a->oldest = (a->oldest + 1) % OPEN) {
+		MPI_Cancel(&a->open[a->oldest]->request);
+		MPI_Wait(&a->open[a->oldest]->request, MPI_STATUS_IGNORE);
+	}
+	for (uint32_t k = 0; k < OPEN; k++)
+		free(a->receive[k].parcel.packet);
+}
+
+static void mpi_close(struct gn_transport *t)
+{
+	struct mpi *m = (struct mpi *)t;
+
+	/* Somebody is missing: MPI would wait for him, and may yet write where it was to receive. All stays as it is. */
+	if (t->keeps)
+		return;
+	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++)
+		arrivals_close(&m->arrivals[k]);
+	MPI_Comm_free(&m->comm);
+	if (m->ends_mpi)
+		MPI_Finalize();
+	free(m);
+}
+
+static const struct gn_transport_ops mpi_ops = {mpi_send, mpi_sent, mpi_receive, mpi_release, mpi_leave, mpi_close};
+
+/* ---- the begin ---- */
+
+/* Whose MPI it is: *ours if it is initialised here. */
+static int begin(int *ours, struct gn_error *error)
+{
+	static int was_ours;
+	int begun = 0, over = 0, level = MPI_THREAD_SINGLE, is_main = 1, rc;
+
+	MPI_Initialized(&begun);
+	MPI_Finalized(&over);
+	if (over || was_ours)
+		return gn_error_set(error, -GN_ENOTSUP, "a process can initialise MPI once, and it has been used already; to call "
+				    "gn_net_run several times initialise MPI yourself, with MPI_THREAD_FUNNELED");
+	*ours = was_ours = !begun;
+	if (*ours) {
+		rc = check(error, MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
+		if (rc)
+			return rc;
+	} else {
+		MPI_Query_thread(&level);
+		MPI_Is_thread_main(&is_main);
+	}
+	if (level < MPI_THREAD_FUNNELED)
+		return gn_error_set(error, -GN_ENOTSUP, "MPI was initialised for programs of one thread; initialise it by "
+				    "MPI_Init_thread with MPI_THREAD_FUNNELED");
+	if (!is_main)
+		return gn_error_set(error, -GN_EINVAL, "gn_net_run was not called by the thread that initialised MPI");
+	return 0;
+}
+
+/* Wait for a step that all nodes take. */
+static int together(MPI_Request *request, const char *what, uint64_t timeout_ns, struct gn_error *error)
+{
+	const uint64_t deadline = simt_clock_ns() + timeout_ns;
+	int done = 0, rc = 0;
+
+	while (!rc && !done) {
+		rc = check(error, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
+		if (!rc && !done && simt_clock_ns() > deadline)
+			rc = gn_error_set(error, -GN_ETIMEDOUT, "other nodes did not come to gn_net_run within %llu ms",
+					  (unsigned long long)(timeout_ns / 1000000));
+		sched_yield();
+	}
+	return rc;
+}
+
+/* A communicator of our own, which returns errors also where the program's do not. */
+static int duplicate(struct mpi *m, uint64_t timeout_ns, struct gn_error *error)
+{
+	MPI_Errhandler before;
+	MPI_Request request;
+	int rc;
+
+	MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	rc = check(error, MPI_Comm_idup(MPI_COMM_WORLD, &m->comm, &request), "MPI_Comm_idup");
+	if (!rc)
+		rc = together(&request, "MPI_Comm_idup", timeout_ns, error);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+	MPI_Errhandler_free(&before);
+	return rc ? rc : check(error, MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+static uint64_t host_number(void)
+{
+	char name[MPI_MAX_PROCESSOR_NAME] = "";
+	uint64_t number = 14695981039346656037ull;
+	int length = 0;
+
+	MPI_Get_processor_name(name, &length);
+	for (int k = 0; k < length; k++)
+		number = (number ^ (unsigned char)name[k]) * 1099511628211ull; /* FNV-1a */
+	return number;
+}
+
+/* What all have said, seen from node `self`. All nodes come to the same end. */
+static int agree(struct gn_transport *t, const struct introduction *of, struct gn_error *error)
+{
+	t->session = (uint32_t)of[0].session;
+	for (uint32_t k = 0; k < t->nodes; k++) {
+		t->beside += of[k].host == of[t->node].host;
+		if (of[k].heap_bytes != of[0].heap_bytes || of[k].columns != of[0].columns)
+			return gn_error_set(error, -GN_EINVAL, "node %u has a heap of %llu bytes and %llu columns, node 0 one of %llu and "
+					    "%llu; all nodes must be configured alike", k, (unsigned long long)of[k].heap_bytes,
+					    (unsigned long long)of[k].columns, (unsigned long long)of[0].heap_bytes,
+					    (unsigned long long)of[0].columns);
+	}
+	return 0;
+}
+
+static int introduce(struct mpi *m, const struct gn_net_config *config, struct gn_error *error)
+{
+	const uint64_t drawn = simt_clock_ns() | 1;
+	struct introduction own = {drawn, host_number(), config->heap_bytes, config->columns};
+	struct introduction *all;
+	MPI_Request request;
+	int rank, size, rc;
+
+	MPI_Comm_rank(m->comm, &rank);
+	MPI_Comm_size(m->comm, &size);
+	m->transport.node = (uint32_t)rank;
+	m->transport.nodes = (uint32_t)size;
+	all = (struct introduction *)calloc((size_t)size, sizeof *all);
+	if (!all)
+		return gn_error_set(error, -GN_ENOMEM, "no memory for what %d nodes say", size);
+	rc = check(error, MPI_Iallgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, m->comm, &request),
+		   "MPI_Iallgather");
+	if (!rc)
+		rc = together(&request, "MPI_Iallgather", config->timeout_ns, error);
+	if (rc)
+		return rc; /* `all` may yet be written */
+	rc = agree(&m->transport, all, error);
+	free(all);
+	return rc;
+}
+
+static int arrivals_open(struct mpi *m, uint32_t class_, struct gn_error *error)
+{
+	struct arrivals *a = &m->arrivals[class_];
+
+	for (uint32_t k = 0; k < OPEN; k++) {
+		struct receive *r = &a->receive[k];
+
+		if (posix_memalign((void **)&r->parcel.packet, 4096, sizeof *r->parcel.packet))
+			return gn_error_set(error, -GN_ENOMEM, "no memory for packets that arrive");
+		if (receive_post(m, a, r, class_))
+			return gn_error_set(error, m->transport.error.code, "%s", m->transport.error.text);
+	}
+	return 0;
+}
+
+int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config, struct gn_error *error)
+{
+	struct mpi *m = (struct mpi *)calloc(1, sizeof *m);
+	int rc = m ? begin(&m->ends_mpi, error) : gn_error_set(error, -GN_ENOMEM, "no memory for MPI");
+
+	if (rc) {
+		free(m);
+		return rc;
+	}
+	m->transport.ops = &mpi_ops;
+	m->transport.name = "mpi";
+	m->transport.keeps = 1;
+	rc = duplicate(m, config->timeout_ns, error);
+	if (!rc)
+		rc = introduce(m, config, error);
+	for (uint32_t k = 0; !rc && k < GN_PACKET_CLASSES; k++)
+		rc = arrivals_open(m, k, error);
+	*transport = &m->transport;
+	return rc; /* failed: MPI may still use what is here */
+}
