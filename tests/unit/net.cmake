@@ -1,4 +1,4 @@
 # Messages between nodes: what operations do, the ways of packets, networks that fail.
-foreach(name net net_packet net_faults)
-  gn_unit(${name})
-endforeach()
+gn_unit(net ${CMAKE_CURRENT_SOURCE_DIR}/net_cases.c)
+gn_unit(net_packet)
+gn_unit(net_faults)

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each operation does, from kernels and from hosts: programs for all nodes of a run, on whatever carries messages. */
+#include "net_cases.h"
+
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 64 };
+
+static void launch(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments)
+{
+	const struct simt_grid grid = {2, THREADS / 2, 0};
+
+	assert_int_equal(simt_launch(gn_net_machine(net), kernel, grid, arguments), 0);
+	assert_int_equal(simt_wait(gn_net_machine(net)), 0);
+}
+
+/* ---- changes: every thread of every node does one to every node ---- */
+
+struct change_args {
+	struct gn_net_view net;
+	uint64_t *wide;   /* one of each kind */
+	uint32_t *narrow;
+	uint64_t *own; /* [nodes][THREADS], put */
+};
+
+enum { ADD, INC, MIN, MAX, AND, OR, XOR, KINDS };
+
+SIMT_FN void change_all(const struct change_args *a)
+{
+	const uint64_t thread = simt_global_thread();
+	const uint64_t mine = a->net.node * (uint64_t)THREADS + thread; /* from 0 to all - 1 */
+	const uint64_t bit = 1ull << mine % 64;
+
+	for (uint32_t pe = 0; pe < a->net.nodes; pe++) {
+		gn_net_add_u64(&a->net, pe, &a->wide[ADD], mine);
+		gn_net_inc_u64(&a->net, pe, &a->wide[INC]);
+		gn_net_min_u64(&a->net, pe, &a->wide[MIN], mine);
+		gn_net_max_u64(&a->net, pe, &a->wide[MAX], mine);
+		gn_net_and_u64(&a->net, pe, &a->wide[AND], ~bit);
+		gn_net_or_u64(&a->net, pe, &a->wide[OR], bit);
+		gn_net_xor_u64(&a->net, pe, &a->wide[XOR], mine);
+		if (thread % 3 == 1) /* some lanes only */
+			gn_net_add_u32(&a->net, pe, &a->narrow[ADD], 3);
+		gn_net_inc_u32(&a->net, pe, &a->narrow[INC]);
+		gn_net_min_u32(&a->net, pe, &a->narrow[MIN], (uint32_t)mine);
+		gn_net_max_u32(&a->net, pe, &a->narrow[MAX], (uint32_t)mine);
+		gn_net_and_u32(&a->net, pe, &a->narrow[AND], ~(uint32_t)(mine % 2));
+		gn_net_or_u32(&a->net, pe, &a->narrow[OR], (uint32_t)bit);
+		gn_net_xor_u32(&a->net, pe, &a->narrow[XOR], (uint32_t)mine);
+		gn_net_put_u64(&a->net, pe, &a->own[mine], mine * 3 + 1 + pe);
+	}
+}
+SIMT_KERNEL(change_all, struct change_args)
+
+int net_changes(struct gn_net *net, void *unused)
+{
+	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net);
+	const uint64_t all = (uint64_t)nodes * THREADS;
+	struct change_args a = {gn_net_device(net), NULL, NULL, NULL};
+	uint64_t sum = all * (all - 1) / 2, odd = 0;
+	struct gn_net_fault fault;
+
+	(void)unused;
+	a.wide = (uint64_t *)gn_net_alloc(net, KINDS * sizeof *a.wide);
+	a.narrow = (uint32_t *)gn_net_alloc(net, KINDS * sizeof *a.narrow);
+	a.own = (uint64_t *)gn_net_alloc(net, all * sizeof *a.own);
+	a.wide[MIN] = a.wide[AND] = ~0ull;
+	a.narrow[MIN] = a.narrow[AND] = ~0u;
+	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
+	launch(net, &change_all_kernel, &a);
+	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
+	for (uint64_t k = 0; k < all; k++)
+		odd ^= k;
+	assert_int_equal(a.wide[ADD], sum);
+	assert_int_equal(a.wide[INC], all);
+	assert_int_equal(a.wide[MIN], 0);
+	assert_int_equal(a.wide[MAX], all - 1);
+	assert_int_equal(a.wide[AND], 0);
+	assert_int_equal(a.wide[OR], ~0ull);
+	assert_int_equal(a.wide[XOR], odd);
+	assert_int_equal(a.narrow[ADD], 3 * 21 * nodes);
+	assert_int_equal(a.narrow[INC], all);
+	assert_int_equal(a.narrow[MIN], 0);
+	assert_int_equal(a.narrow[MAX], all - 1);
+	assert_int_equal(a.narrow[AND], ~1u);
+	assert_int_equal(a.narrow[OR], ~0u);
+	assert_int_equal(a.narrow[XOR], odd);
+	for (uint64_t k = 0; k < all; k++)
+		assert_int_equal(a.own[k], k * 3 + 1 + node);
+	assert_int_equal(gn_net_failure(net, &fault), 0);
+	return gn_net_barrier(gn_net_host(net));
+}
+
+/* ---- fetching ---- */
+
+struct fetch_args {
+	struct gn_net_view net;
+	uint64_t *counter; /* [0] u64, then a u32 behind it */
+	uint32_t *ticket;
+	uint64_t *seen;    /* [nodes * THREADS] how often a ticket of node 0 was drawn */
+	uint64_t *link;    /* compare-and-swap */
+	uint64_t *wrong;
+};
+
+SIMT_FN void fetch_all(const struct fetch_args *a)
+{
+	const uint32_t last = a->net.nodes - 1;
+	uint64_t drawn, seen, expected, before;
+	uint32_t narrow;
+
+	/* every ticket is drawn once */
+	if (gn_net_fetch_add_u64(&a->net, 0, a->counter, 1, &drawn))
+		simt_add_relaxed_dev_u64(a->wrong, 1);
+	gn_net_inc_u64(&a->net, last, &a->seen[drawn]);
+	gn_net_fetch_add_u32(&a->net, last, a->ticket, 2, &narrow);
+	if (narrow % 2)
+		simt_add_relaxed_dev_u64(a->wrong, 1);
+	/* what was put before is seen */
+	gn_net_get_u64(&a->net, last, &a->seen[drawn], &seen);
+	if (seen != 1)
+		simt_add_relaxed_dev_u64(a->wrong, 1);
+	/* an addition by compare-and-swap */
+	gn_net_get_u64(&a->net, last, a->link, &before);
+	do {
+		expected = before;
+		gn_net_cas_u64(&a->net, last, a->link, expected, expected + drawn, &before);
+	} while (before != expected);
+}
+SIMT_KERNEL(fetch_all, struct fetch_args)
+
+int net_fetches(struct gn_net *net, void *unused)
+{
+	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net);
+	const uint64_t all = (uint64_t)nodes * THREADS;
+	struct fetch_args a;
+
+	(void)unused;
+	memset(&a, 0, sizeof a);
+	a.net = gn_net_device(net);
+	a.counter = (uint64_t *)gn_net_alloc(net, 8);
+	a.ticket = (uint32_t *)gn_net_alloc(net, 4);
+	a.seen = (uint64_t *)gn_net_alloc(net, all * 8);
+	a.link = (uint64_t *)gn_net_alloc(net, 8);
+	a.wrong = (uint64_t *)gn_net_alloc(net, 8);
+	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
+	launch(net, &fetch_all_kernel, &a);
+	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
+	assert_int_equal(*a.wrong, 0);
+	assert_int_equal(*a.counter, node ? 0 : all);
+	if (node == nodes - 1) {
+		assert_int_equal(*a.ticket, 2 * all);
+		assert_int_equal(*a.link, all * (all - 1) / 2);
+		for (uint64_t k = 0; k < all; k++)
+			assert_int_equal(a.seen[k], 1);
+	}
+	return gn_net_barrier(gn_net_host(net));
+}
+
+int net_host_forms(struct gn_net *net, void *unused)
+{
+	const struct gn_net_view *n = gn_net_host(net);
+	const uint32_t next = (gn_net_node(net) + 1) % gn_net_nodes(net);
+	const uint32_t before = (gn_net_node(net) + gn_net_nodes(net) - 1) % gn_net_nodes(net);
+	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 64);
+	uint32_t *narrow = (uint32_t *)(cell + 4);
+	uint64_t value;
+	uint32_t small;
+
+	(void)unused;
+	assert_int_equal(gn_net_barrier(n), 0);
+	assert_int_equal(gn_net_put_u64(n, next, &cell[0], 100 + next), 0);
+	assert_int_equal(gn_net_get_u64(n, next, &cell[0], &value), 0);
+	assert_int_equal(value, 100 + next);
+	gn_net_swap_u64(n, next, &cell[0], 7, &value);
+	assert_int_equal(value, 100 + next);
+	gn_net_fetch_xor_u64(n, next, &cell[0], 2, &value);
+	assert_int_equal(value, 7);
+	gn_net_fetch_or_u64(n, next, &cell[0], 8, &value);
+	assert_int_equal(value, 5);
+	gn_net_fetch_and_u64(n, next, &cell[0], 12, &value);
+	assert_int_equal(value, 13);
+	gn_net_fetch_min_u64(n, next, &cell[0], 3, &value);
+	assert_int_equal(value, 12);
+	gn_net_fetch_max_u64(n, next, &cell[0], 9, &value);
+	assert_int_equal(value, 3);
+	gn_net_put_u32(n, next, narrow, 5);
+	gn_net_swap_u32(n, next, narrow, 6, &small);
+	assert_int_equal(small, 5);
+	gn_net_cas_u32(n, next, narrow, 5, 1, &small);
+	assert_int_equal(small, 6);
+	gn_net_cas_u32(n, next, narrow, 6, 1u << 31, &small);
+	gn_net_fetch_add_u32(n, next, narrow, 1u << 31, &small);
+	assert_int_equal(small, 1u << 31);
+	gn_net_get_u32(n, next, narrow, &small);
+	assert_int_equal(small, 0);
+	assert_int_equal(gn_net_barrier(n), 0);
+	assert_int_equal(cell[0], 9);
+	assert_int_equal(narrow[1], 0);
+	(void)before;
+	return gn_net_barrier(n);
+}
+
+/* ---- bytes ---- */
+
+static unsigned char byte_of(uint32_t node, uint64_t at)
+{
+	return (unsigned char)(node * 31 + at * 7 + at / 251);
+}
+
+int net_bytes(struct gn_net *net, void *unused)
+{
+	enum { BYTES = 70001, LEAD = 3 };
+	const struct gn_net_view *n = gn_net_host(net);
+	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net), next = (node + 1) % nodes;
+	unsigned char *mine = (unsigned char *)malloc(BYTES), *got = (unsigned char *)calloc(1, BYTES);
+	unsigned char *area = (unsigned char *)gn_net_alloc(net, BYTES + 16);
+
+	(void)unused;
+	assert_non_null(mine);
+	assert_non_null(got);
+	assert_int_equal(gn_net_barrier(n), 0);
+	for (uint64_t k = 0; k < BYTES; k++)
+		mine[k] = byte_of(node, k);
+	assert_int_equal(gn_net_put(n, next, area + LEAD, mine, BYTES), 0);
+	memset(mine, 0, BYTES); /* at once */
+	assert_int_equal(gn_net_get(n, next, area + LEAD, got, BYTES), 0);
+	assert_int_equal(gn_net_barrier(n), 0);
+	for (uint64_t k = 0; k < BYTES; k++) {
+		assert_int_equal(got[k], byte_of(node, k));
+		assert_int_equal(area[LEAD + k], byte_of((node + nodes - 1) % nodes, k));
+	}
+	assert_int_equal(area[LEAD - 1], 0);
+	assert_int_equal(area[LEAD + BYTES], 0);
+	assert_int_equal(gn_net_put(n, next, area, mine, 0), 0);
+	free(mine);
+	free(got);
+	return gn_net_barrier(n);
+}
+
+/* ---- active messages ---- */
+
+struct hop_message {
+	uint64_t left; /* how often it goes on */
+	uint64_t sum;
+};
+
+struct hop_state {
+	uint32_t nodes, node;
+	uint64_t arrived, last, payload_wrong;
+};
+
+static void hop_on(const struct gn_net_incoming *message, void *context)
+{
+	struct hop_state *s = (struct hop_state *)context;
+	struct hop_message m;
+
+	memcpy(&m, message->payload, sizeof m);
+	s->arrived++;
+	s->payload_wrong += message->bytes != sizeof m;
+	m.sum += s->node;
+	if (!m.left--)
+		s->last = m.sum;
+	else
+		gn_net_call(message->net, (s->node + 1) % s->nodes, 1, &m, sizeof m);
+}
+
+static void never(const struct gn_net_incoming *message, void *context)
+{
+	(void)message;
+	(void)context;
+	abort();
+}
+
+int net_calls(struct gn_net *net, void *unused)
+{
+	enum { HOPS = 1000 };
+	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net);
+	struct hop_state s = {nodes, node, 0, 0, 0};
+	struct hop_message m = {HOPS, 0};
+	uint64_t sum = 0;
+
+	(void)unused;
+	assert_int_equal(gn_net_handler(net, "never", never, NULL), 0);
+	assert_int_equal(gn_net_handler(net, "never", hop_on, NULL), -GN_EINVAL);
+	assert_int_equal(gn_net_handler(net, "hop on", hop_on, &s), 1);
+	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
+	assert_int_equal(gn_net_call(gn_net_host(net), node, 1, &m, sizeof m), 0);
+	assert_int_equal(gn_net_settle(net), 0);
+	/* the last hop here is that of the message which began HOPS nodes before */
+	for (uint32_t k = 0; k <= HOPS; k++)
+		sum += (node + (uint64_t)nodes * HOPS - k) % nodes;
+	assert_int_equal(s.arrived, HOPS + 1);
+	assert_int_equal(s.last, sum);
+	assert_int_equal(s.payload_wrong, 0);
+	return gn_net_barrier(gn_net_host(net));
+}
+
+/* ---- together ---- */
+
+int net_together(struct gn_net *net, void *unused)
+{
+	enum { WORDS = 200 };
+	const struct gn_net_view *n = gn_net_host(net);
+	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net);
+	uint64_t *shared = (uint64_t *)gn_net_alloc(net, WORDS * 8), word[WORDS];
+	uint64_t *all = (uint64_t *)gn_net_alloc(net, nodes * 16ull), mine[2] = {node, node * node};
+	double part, sum;
+
+	(void)unused;
+	for (uint32_t root = 0; root < nodes; root++) {
+		for (uint32_t k = 0; k < WORDS; k++)
+			shared[k] = node == root ? root * 1000 + k : 0;
+		assert_int_equal(gn_net_broadcast(n, root, shared, WORDS * 8), 0);
+		for (uint32_t k = 0; k < WORDS; k++)
+			assert_int_equal(shared[k], root * 1000 + k);
+		assert_int_equal(gn_net_barrier(n), 0);
+	}
+	for (uint32_t k = 0; k < WORDS; k++)
+		word[k] = node + k;
+	assert_int_equal(gn_net_reduce_u64(n, GN__ADD, word, WORDS), 0);
+	for (uint32_t k = 0; k < WORDS; k++)
+		assert_int_equal(word[k], nodes * (nodes - 1) / 2 + nodes * k);
+	word[0] = node + 5;
+	assert_int_equal(gn_net_reduce_u64(n, GN__MIN, word, 1), 0);
+	assert_int_equal(word[0], 5);
+	word[0] = node + 5;
+	assert_int_equal(gn_net_reduce_u64(n, GN__MAX, word, 1), 0);
+	assert_int_equal(word[0], nodes + 4);
+	part = node + 0.5;
+	memcpy(word, &part, 8);
+	assert_int_equal(gn_net_reduce_u64(n, GN__ADD_FLOAT, word, 1), 0);
+	memcpy(&sum, word, 8);
+	assert_true(sum == nodes * (nodes - 1) / 2 + nodes * 0.5);
+	assert_int_equal(gn_net_all_gather(n, all, mine, sizeof mine), 0);
+	for (uint32_t k = 0; k < nodes; k++) {
+		assert_int_equal(all[2 * k], k);
+		assert_int_equal(all[2 * k + 1], k * k);
+	}
+	return gn_net_barrier(n);
+}
+
+/* ---- what cannot be ---- */
+
+int net_refused(struct gn_net *net, void *unused)
+{
+	const struct gn_net_view *n = gn_net_host(net);
+	const uint32_t nodes = gn_net_nodes(net);
+	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 8), elsewhere, value;
+	struct gn_net_fault fault;
+
+	(void)unused;
+	assert_int_equal(gn_net_failure(net, &fault), 0);
+	assert_int_equal(gn_net_put_u64(n, nodes, cell, 1), -GN_EINVAL);
+	assert_int_equal(gn_net_put_u64(n, 1, &elsewhere, 1), -GN_ERANGE);
+	assert_int_equal(gn_net_put_u64(n, 1, (uint64_t *)((char *)cell + 4), 1), -GN_EINVAL);
+	assert_int_equal(gn_net_put(n, 1, cell, cell, 2 << 20), -GN_ERANGE);
+	assert_int_equal(gn_net_get_u64(n, nodes + 5, cell, &value), -GN_EINVAL);
+	assert_int_equal(gn_net_call(n, 1, 0, cell, 65), -GN_EINVAL);
+	assert_int_equal(gn_net_broadcast(n, nodes + 7, cell, 8), -GN_EINVAL);
+	assert_int_equal(gn_net_failure(net, &fault), -GN_EINVAL);
+	assert_int_equal(fault.peer, nodes);
+	assert_null(gn_net_alloc(net, 2 << 20));
+	return gn_net_barrier(n);
+}
+
+/* ---- memory ---- */
+
+int net_memory(struct gn_net *net, void *unused)
+{
+	char *a = (char *)gn_net_alloc(net, 100), *b = (char *)gn_net_alloc(net, 100), *c = (char *)gn_net_alloc(net, 100);
+	char *again;
+
+	(void)unused;
+	assert_true(a && b && c && a != b && b != c);
+	assert_int_equal((uintptr_t)b % 64, 0);
+	memset(b, 1, 100);
+	gn_net_free(net, b);
+	gn_net_free(net, a);
+	again = (char *)gn_net_alloc(net, 200); /* both together */
+	assert_ptr_equal(again, a);
+	assert_int_equal(again[128], 0);
+	gn_net_free(net, again);
+	gn_net_free(net, c);
+	gn_net_free(net, NULL);
+	assert_ptr_equal(gn_net_alloc(net, 900000), a);
+	return gn_net_barrier(gn_net_host(net));
+}
