@@ -60,6 +60,7 @@ int gn__network(struct gn_net *net)
 	uint64_t deadline = 0;
 	uint32_t idle = 0;
 
+	net->now = simt_clock_ns();
 	while (!may_leave(net, &deadline)) {
 		idle = turn(net, idle) ? 0 : idle + 1;
 		if (idle)

@@ -74,6 +74,20 @@ static void nodes_meet_and_tell_each_other(void **state)
 
 /* ---- what cannot be ---- */
 
+static int nothing(struct gn_net *net, void *unused)
+{
+	(void)net;
+	(void)unused;
+	return 0;
+}
+
+static void nodes_may_end_at_once(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 10; k++)
+		run_all(nothing);
+}
+
 static void what_cannot_be_is_refused_and_kept(void **state)
 {
 	const struct shape two = {2, 1, 1};
@@ -169,6 +183,7 @@ int main(void)
 	    cmocka_unit_test(bytes_of_any_number_and_alignment_arrive),
 	    cmocka_unit_test(calls_run_where_they_go_and_may_call_on),
 	    cmocka_unit_test(nodes_meet_and_tell_each_other),
+	    cmocka_unit_test(nodes_may_end_at_once),
 	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),
 	    cmocka_unit_test(a_node_that_does_not_answer_is_named),
 	    cmocka_unit_test(freed_memory_is_given_again),
