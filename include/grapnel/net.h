@@ -52,7 +52,7 @@ struct gn_net_config {
 	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */
 	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB */
 	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 1: every message by itself; 0: 64 KiB */
-	uint64_t flush_ns;          /* a packet is sent when it is that old; 0: 125 us */
+	uint64_t flush_ns;          /* a packet that grows slowly is sent when it is that old; 0: 125 us */
 	uint64_t timeout_ns;        /* of every wait for another node; 0: 30 s */
 };
 

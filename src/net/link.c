@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An idle node sends what somebody waits for; what nobody waits for gets this share of flush_ns to grow. */
-enum { IDLE_SHARE = 4 };
+/*
+ * An idle node sends what somebody waits for; what nobody waits for gets this share of flush_ns to grow. A packet that
+ * will be full within so many flush_ns, if it goes on as it has begun, is left to grow: on a busy machine time passes
+ * while nobody can do anything, and sending little costs as much as sending much.
+ */
+enum { IDLE_SHARE = 4, WORTH = 16 };
 
 /* ---- packets ---- */
 
@@ -164,6 +168,16 @@ static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 	return 0;
 }
 
+/* Has a packet waited long enough? */
+static int is_old(const struct gn_net *net, const struct gn_parcel *p, uint64_t patience)
+{
+	const uint64_t age = net->now - p->opened_ns, most = WORTH * net->config.flush_ns;
+
+	if (age < patience)
+		return 0;
+	return age >= most || age * GN_PACKET_WORDS > most * p->packet->words;
+}
+
 void gn__flush(struct gn_net *net, int all, int idle)
 {
 	struct gn_link *l = net->oldest, *newer;
@@ -173,15 +187,13 @@ void gn__flush(struct gn_net *net, int all, int idle)
 		newer = l->newer;
 		if (l->sealed || all || (l->urgent && idle))
 			link_send(net, l, &net->stats.urgent);
-		else if (net->now - l->open->opened_ns >= patience)
+		else if (is_old(net, l->open, patience))
 			link_send(net, l, &net->stats.aged);
 	}
 }
 
-/* The way of a message, and the link that it takes. */
-static struct gn_link *link_of(struct gn_net *net, int reply, uint32_t to, struct gn_hop *hop)
+static struct gn_link *link_of(struct gn_net *net, int reply, const struct gn_hop *hop)
 {
-	*hop = gn_route_hop(&net->route, to);
 	return &net->link[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
 }
 
@@ -213,28 +225,23 @@ static int link_room(struct gn_net *net, struct gn_link *l, uint32_t words)
 
 int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words)
 {
-	struct gn_hop hop;
-	struct gn_link *l = link_of(net, reply, to, &hop);
-
-	l->peer = hop.peer;
-	return !link_room(net, l, words);
+	return !link_room(net, link_of(net, reply, &net->peer[to].hop), words);
 }
 
 int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word, uint32_t words)
 {
-	struct gn_hop hop;
-	struct gn_link *l = link_of(net, reply, to, &hop);
+	const struct gn_hop *hop = &net->peer[to].hop;
+	struct gn_link *l = link_of(net, reply, hop);
 	struct gn_packet *packet;
 	uint64_t *at;
 
-	l->peer = hop.peer;
 	if (simt_unlikely(link_room(net, l, words))) {
 		gn__count(&net->stats.stalls, 1);
 		return -GN_EAGAIN;
 	}
 	packet = l->open->packet;
 	at = packet->word + packet->words;
-	at[0] = gn_message_readdress(word[0], hop.passed ? to : origin);
+	at[0] = gn_message_readdress(word[0], hop->passed ? to : origin);
 	for (uint32_t k = 1; k < words; k++)
 		at[k] = word[k];
 	packet->words += words;
@@ -243,6 +250,20 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 }
 
 /* ---- all of them ---- */
+
+/* The way to every other node. */
+static void ways(struct gn_net *net)
+{
+	for (uint32_t to = 0; to < net->route.nodes; to++) {
+		struct gn_hop *hop = &net->peer[to].hop;
+
+		if (to == net->route.node)
+			continue;
+		*hop = gn_route_hop(&net->route, to);
+		for (uint32_t reply = 0; reply < 2; reply++)
+			link_of(net, (int)reply, hop)->peer = hop->peer;
+	}
+}
 
 int gn__links_create(struct gn_net *net)
 {
@@ -263,6 +284,7 @@ int gn__links_create(struct gn_net *net)
 		net->pool[class_].most = links ? links + (reply ? links / 2 : links) + 2 : 0;
 		net->stats.buffer_bytes += (uint64_t)net->pool[class_].most * GN_PACKET_BYTES;
 	}
+	ways(net);
 	return 0;
 }
 

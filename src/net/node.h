@@ -55,6 +55,7 @@ struct gn_peer {
 	uint64_t sent, applied; /* to it, from it */
 	uint64_t marked;        /* sent when its way was last marked */
 	uint32_t awaited;       /* 1: that mark has no answer yet */
+	struct gn_hop hop;      /* the way to it */
 	uint32_t asked;         /* replies and answers that should come; any thread reads it */
 	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
 };

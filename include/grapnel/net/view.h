@@ -100,6 +100,14 @@ SIMT_FN int gn__net_fail(const struct gn_net_view *n, int code, uint32_t peer, u
 
 /* ---- to the node's log ---- */
 
+/* The log of this thread's processor. */
+SIMT_FN struct gn_log *gn__net_log(const struct gn_net_view *n)
+{
+	const uint32_t processor = simt_processor();
+
+	return &n->log[processor < n->logs ? processor : 0];
+}
+
 /* Room in a log, waited for. */
 SIMT_FN int gn__net_room(const struct gn_net_view *n, struct gn_log *log, uint32_t words, uint64_t *ticket)
 {
@@ -125,7 +133,7 @@ SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t h
 {
 	const uint32_t mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)n << 3 | words);
 	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
-	struct gn_log *log = &n->log[simt_processor() % n->logs];
+	struct gn_log *log = gn__net_log(n);
 	uint64_t ticket = 0;
 	int rc = 0;
 
@@ -153,7 +161,7 @@ SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t h
 SIMT_FN int gn__net_push_bytes(const struct gn_net_view *n, uint64_t head, uint32_t fixed, uint64_t a, const char *from,
 			       uint32_t bytes)
 {
-	struct gn_log *log = &n->log[simt_processor() % n->logs];
+	struct gn_log *log = gn__net_log(n);
 	const uint32_t words = fixed + (bytes + 7) / 8;
 	uint64_t ticket, word;
 	const int rc = gn__net_room(n, log, words, &ticket);
