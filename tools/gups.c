@@ -146,7 +146,7 @@ static int write_json(const struct request *q, struct gn_error *e)
 			 (json_int_t)(q->gups.updates * q->nodes), "seconds", q->result.seconds, "gups", gups_of(q), "wrong",
 			 (json_int_t)q->result.wrong, "verified", q->result.wrong == 0, "net", "sent", (json_int_t)s->sent,
 			 "passed", (json_int_t)s->passed, "packets", (json_int_t)s->packets, "packet_bytes",
-			 (json_int_t)s->packet_bytes, "payload_bytes", (json_int_t)s->payload_bytes, "mean_packet", mean_packet(s),
+			 (json_int_t)s->packet_bytes, "message_bytes", (json_int_t)s->message_bytes, "mean_packet", mean_packet(s),
 			 "full", (json_int_t)s->full, "aged", (json_int_t)s->aged, "urgent", (json_int_t)s->urgent, "stalls",
 			 (json_int_t)s->stalls, "buffer_bytes", (json_int_t)s->buffer_bytes, "packet_log2_bytes", sizes);
 	if (!root)

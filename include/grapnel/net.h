@@ -58,11 +58,11 @@ struct gn_net_config {
 
 /* What a node did and how well packets were filled. */
 struct gn_net_stats {
-	uint64_t sent, applied;               /* messages to and from other nodes */
+	uint64_t sent, applied;               /* messages taken from the logs; messages of other nodes that were applied */
 	uint64_t calls, called;               /* active messages sent, and run here; the own ones too */
 	uint64_t passed;                      /* messages sorted once more here */
 	uint64_t packets, packet_bytes;       /* sent */
-	uint64_t payload_bytes;               /* of the messages in them, what their operations need: values and addresses */
+	uint64_t message_bytes;               /* of the messages in them */
 	uint64_t full, aged, urgent;          /* why packets were sent: full; old; somebody waits for what is in them */
 	uint64_t size[17];                    /* packets of 2^k to 2^(k+1) - 1 bytes */
 	uint64_t stalls;                      /* times that messages had to wait for a buffer */

@@ -133,6 +133,7 @@ static void count_packet(struct gn_net *net, const struct gn_packet *packet, uin
 
 	gn__count(&net->stats.packets, 1);
 	gn__count(&net->stats.packet_bytes, bytes);
+	gn__count(&net->stats.message_bytes, 8ull * packet->words);
 	gn__count(&net->stats.size[log2_of(bytes) < 16 ? log2_of(bytes) : 16], 1);
 	gn__count(reason, 1);
 }
@@ -233,17 +234,14 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 	const struct gn_hop *hop = &net->peer[to].hop;
 	struct gn_link *l = link_of(net, reply, hop);
 	struct gn_packet *packet;
-	uint64_t *at;
 
 	if (simt_unlikely(link_room(net, l, words))) {
 		gn__count(&net->stats.stalls, 1);
 		return -GN_EAGAIN;
 	}
 	packet = l->open->packet;
-	at = packet->word + packet->words;
-	at[0] = gn_message_readdress(word[0], hop->passed ? to : origin);
-	for (uint32_t k = 1; k < words; k++)
-		at[k] = word[k];
+	packet->word[packet->words] = gn_message_readdress(word[0], hop->passed ? to : origin);
+	memcpy(packet->word + packet->words + 1, word + 1, 8ull * (words - 1));
 	packet->words += words;
 	l->urgent |= reply || gn_message_fetches(word[0]) || gn_message_kind(word[0]) == GN_MESSAGE_MARK;
 	return 0;

@@ -140,6 +140,26 @@ void gn__links_destroy(struct gn_net *net);
  */
 int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word, uint32_t words);
 
+/* gn__post, where the packet is open and has room; else 0 and nothing was done. */
+static inline int gn__post_quickly(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word,
+				   uint32_t words)
+{
+	const struct gn_hop *hop = &net->peer[to].hop;
+	const struct gn_link *l = &net->link[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
+	struct gn_packet *packet;
+	uint64_t *at;
+
+	if (simt_unlikely(!l->open || l->sealed || l->open->packet->words + words > net->most_words))
+		return 0;
+	packet = l->open->packet;
+	at = packet->word + packet->words;
+	at[0] = gn_message_readdress(word[0], hop->passed ? to : origin);
+	for (uint32_t k = 1; k < words; k++)
+		at[k] = word[k];
+	packet->words += words;
+	return 1;
+}
+
 /* gn__post_room - will gn__post have room for so many words now? */
 int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words);
 

@@ -37,7 +37,7 @@ SIMT_FN uint32_t simt_popcount(uint32_t mask)
 #if SIMT_ON_CUDA
 	return (uint32_t)__popc(mask);
 #else
-	return (uint32_t)__builtin_popcount(mask);
+	return mask & (mask - 1) ? (uint32_t)__builtin_popcount(mask) : mask != 0; /* a call, where the processor is old */
 #endif
 }
 
