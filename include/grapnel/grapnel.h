@@ -18,6 +18,7 @@
 #include <grapnel/array/gather.h>
 #include <grapnel/cache.h>
 #include <grapnel/error.h>
+#include <grapnel/net.h>
 #include <grapnel/nvme.h>
 #include <grapnel/nvmeq.h>
 #include <grapnel/ring.h>
