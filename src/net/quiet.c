@@ -13,26 +13,34 @@
 
 enum { IDLE, SORTING, MARKING, ANSWERS };
 
-void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes, uint32_t count)
+/* Somebody waits for it, or did until a moment ago. */
+static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int code, uint64_t value, const void *bytes,
+		      uint32_t count)
 {
-	const uint32_t id = token & 0xffff;
-	const uint32_t waiting = (uint32_t)(token >> 16) << 2 | GN_NET_SLOT_WAITING;
 	struct gn_net_slot *s = &net->host.slot[id];
 
-	if (id >= GN_NET_SLOTS || simt_load_acquire_dev_u32(&s->state) >> 2 != waiting >> 2)
-		return; /* nobody waits for it any more */
-	if ((simt_load_acquire_dev_u32(&s->state) & 3) == GN_NET_SLOT_WAITING) {
-		s->value = value;
-		s->code = bytes && count != s->bytes ? -GN_EIO : code;
-		if (bytes && !s->code)
-			memcpy(s->to, bytes, count);
-		if (s->unwaited)
-			gn__net_slot_disarm(&net->host, id);
-		else if (simt_cas_acq_rel_dev_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_DONE) != waiting) /* R3 */
-			gn__net_slot_disarm(&net->host, id);
-	} else {
-		gn__net_slot_disarm(&net->host, id); /* LOST */
-	}
+	s->value = value;
+	s->code = (bytes != NULL) == (s->to != NULL) && count == s->bytes ? code : -GN_EBADMSG;
+	if (bytes && !s->code)
+		memcpy(s->to, bytes, count);
+	/* R3 */
+	if (s->unwaited || simt_cas_acq_rel_dev_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_DONE) != waiting)
+		gn__net_slot_disarm(&net->host, id);
+}
+
+void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes, uint32_t count)
+{
+	const uint32_t id = token & 0xffff, waiting = (uint32_t)(token >> 16) << 2 | GN_NET_SLOT_WAITING;
+	uint32_t state;
+
+	if (id >= GN_NET_SLOTS)
+		return;
+	state = simt_load_acquire_dev_u32(&net->host.slot[id].state);
+	if (state == waiting)
+		slot_fill(net, id, waiting, code, value, bytes, count);
+	else if (state == ((waiting & ~3u) | GN_NET_SLOT_LOST))
+		gn__net_slot_disarm(&net->host, id);
+	/* else nobody waits for it: it came too late, or twice */
 }
 
 void gn__asked(struct gn_net *net, uint32_t peer)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <grapnel/net/message.h>
+
 #include "graph/file.h"
 
 struct seed {
@@ -73,6 +75,29 @@ static void put_gng(const char *path, uint32_t weight)
 	}
 }
 
+/* Messages of node 2: an addition, bytes there and back, a mark, and one that goes on to node 0. */
+static void put_packets(const char *directory)
+{
+	const uint32_t wide = GN_MESSAGE_WIDE, fetch = GN_MESSAGE_FETCH, bytes = GN_MESSAGE_BYTES;
+	struct {
+		unsigned char class_;
+		uint64_t word[14];
+	} __attribute__((packed)) packet = {2, {
+		gn_message_head((GN_MESSAGE_CHANGE + GN__ADD) | wide, 2, 16), 5,
+		gn_message_head((GN_MESSAGE_CHANGE + GN__CAS) | fetch, 2, 16), 1, 2, 7,
+		gn_message_head(bytes, 2, 9), 100, 1, 2,
+		gn_message_head(bytes | fetch, 2, 9), 100, 7,
+		gn_message_head(GN_MESSAGE_CALL, 2, 0)}};
+
+	put(name(directory, "packet", 0), &packet, sizeof packet);
+	packet.class_ = 3;
+	packet.word[0] = gn_message_readdress(packet.word[0], 0);
+	put(name(directory, "packet", 1), &packet, sizeof packet);
+	packet.class_ = 0;
+	packet.word[0] = gn_message_head(GN_MESSAGE_REPLY, 2, 1 << 16 | 3);
+	put(name(directory, "packet", 2), &packet, sizeof packet);
+}
+
 int main(int argc, char **argv)
 {
 	const char *directory = argc == 2 ? argv[1] : ".";
@@ -84,5 +109,6 @@ int main(int argc, char **argv)
 	put(name(directory, "wsg", 0), wsg, sizeof wsg);
 	put_gng(name(directory, "gng", 0), GN_WEIGHT_NONE);
 	put_gng(name(directory, "gng", 1), GN_WEIGHT_I32);
+	put_packets(directory);
 	return 0;
 }
