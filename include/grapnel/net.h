@@ -43,6 +43,13 @@ extern "C" {
 
 struct gn_net;
 
+/* Whether packets travel without the bytes that their messages share. */
+enum gn_net_squeeze {
+	GN_NET_SQUEEZE_COPIES, /* where the transport copies them */
+	GN_NET_SQUEEZE_NOT,
+	GN_NET_SQUEEZE
+};
+
 /* Zero is a good default for every member. */
 struct gn_net_config {
 	struct simt_config machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
@@ -53,6 +60,7 @@ struct gn_net_config {
 	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB */
 	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 1: every message by itself; 0: 64 KiB */
 	uint64_t flush_ns;          /* a packet that grows slowly is sent when it is that old; 0: 125 us */
+	enum gn_net_squeeze squeeze;
 	uint64_t timeout_ns;        /* of every wait for another node; 0: 30 s */
 };
 

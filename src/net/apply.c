@@ -2,6 +2,7 @@
 /* apply.c - from packets to memory, waiting threads and handlers. */
 #include <net/node.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 /* So many words ahead of the message that is applied, memory is fetched into the processor's cache. */
@@ -187,13 +188,21 @@ static int take_in(struct gn_net *net, const struct gn_packet *packet, uint32_t 
 	return words;
 }
 
-static void refuse(struct gn_net *net, const struct gn_parcel *p, uint32_t at)
+static void refuse(struct gn_net *net, uint32_t from, uint32_t at)
 {
 	struct gn_error error;
 
 	gn_error_set(&error, -GN_EBADMSG, "word %u of a packet from node %u is no message; all nodes must run the same program "
-		     "and register the same handlers", at, p->packet->source);
-	gn__network_fail(net, p->packet->source, &error);
+		     "and register the same handlers", at, from);
+	gn__network_fail(net, from, &error);
+}
+
+static void close_packet(struct gn_net *net, struct gn_intake *in)
+{
+	if (in->parcel)
+		net->transport->ops->release(net->transport, in->parcel);
+	in->parcel = NULL;
+	in->packet = NULL;
 }
 
 /*
@@ -229,7 +238,7 @@ static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, u
 static uint32_t apply_packet(struct gn_net *net, uint32_t class_, int *stuck)
 {
 	struct gn_intake *in = &net->intake[class_];
-	const struct gn_packet *packet = in->parcel->packet;
+	const struct gn_packet *packet = in->packet;
 	uint32_t done = 0;
 	int words = 1;
 
@@ -246,35 +255,60 @@ static uint32_t apply_packet(struct gn_net *net, uint32_t class_, int *stuck)
 		done++;
 	}
 	if (words < 0)
-		refuse(net, in->parcel, in->at);
+		refuse(net, packet->source, in->at);
 	*stuck = words == 0;
-	if (words) {
-		net->transport->ops->release(net->transport, in->parcel);
-		in->parcel = NULL;
-	}
+	if (words)
+		close_packet(net, in);
 	return done;
 }
 
-/* The next packet of a class, if it is as it should be. */
+/* A packet that is as it should be: where its messages lie. NULL: they are none, or there is no memory for them. */
+static const struct gn_packet *open_packet(struct gn_net *net, struct gn_intake *in, struct gn_parcel *p)
+{
+	const struct gn_packet *packet;
+
+	if (!in->plain && p->packet->body != 8u * p->packet->words)
+		in->plain = (struct gn_packet *)malloc(sizeof *in->plain);
+	packet = gn_packet_open(p->packet, in->plain);
+	if (packet == p->packet)
+		in->parcel = p;
+	else
+		net->transport->ops->release(net->transport, p);
+	return packet;
+}
+
+/* Is it the packet that should come now, from whom the transport has it? */
+static int is_wanted(struct gn_net *net, const struct gn_intake *in, uint32_t class_, const struct gn_parcel *p)
+{
+	const struct gn_packet_wanted wanted = {net->transport->session, class_, p->peer, net->route.node,
+						in->sequence[p->peer]};
+	struct gn_error error;
+
+	if (!gn_packet_check(p->packet, p->bytes, &wanted, &error))
+		return 1;
+	gn__network_fail(net, p->peer, &error);
+	return 0;
+}
+
+/* The next packet of a class, if it is as it should be. Returns 0: there is none. */
 static int next_packet(struct gn_net *net, uint32_t class_)
 {
 	struct gn_intake *in = &net->intake[class_];
-	struct gn_packet_wanted wanted = {net->transport->session, class_, 0, net->route.node, 0};
 	struct gn_parcel *p = net->transport->ops->receive(net->transport, class_);
-	struct gn_error error;
+	uint32_t from;
 
 	if (!p)
 		return 0;
-	wanted.source = p->peer; /* whom the transport has it from, not whom it says it is from */
-	wanted.sequence = in->sequence[p->peer];
-	if (gn_packet_check(p->packet, p->bytes, &wanted, &error)) {
-		gn__network_fail(net, p->peer, &error);
+	from = p->peer;
+	if (!is_wanted(net, in, class_, p)) {
 		net->transport->ops->release(net->transport, p);
 		return 1;
 	}
-	in->sequence[p->peer]++;
-	in->parcel = p;
+	in->sequence[from]++;
 	in->at = 0;
+	in->packet = open_packet(net, in, p);
+	if (!in->packet)
+		refuse(net, from, 0);
 	return 1;
 }
 
@@ -286,8 +320,8 @@ uint32_t gn__receive(struct gn_net *net)
 		uint32_t turn = 0;
 		int stuck = 0;
 
-		while (!stuck && turn < A_TURN && (net->intake[class_].parcel || next_packet(net, class_)))
-			if (net->intake[class_].parcel)
+		while (!stuck && turn < A_TURN && (net->intake[class_].packet || next_packet(net, class_)))
+			if (net->intake[class_].packet)
 				turn += apply_packet(net, class_, &stuck);
 		applied += turn;
 	}

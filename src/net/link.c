@@ -146,7 +146,7 @@ static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 
 	if (!l->sealed) {
 		p->packet->sequence = l->sequence++;
-		gn_packet_seal(p->packet);
+		gn_packet_seal(p->packet, net->scratch);
 		count_packet(net, p->packet, reason);
 		l->sealed = 1;
 	}

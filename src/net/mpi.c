@@ -318,6 +318,7 @@ int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *con
 	}
 	m->transport.ops = &mpi_ops;
 	m->transport.name = "mpi";
+	m->transport.copies = 1;
 	m->transport.keeps = 1;
 	rc = duplicate(m, config->timeout_ns, error);
 	if (!rc)

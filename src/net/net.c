@@ -217,6 +217,8 @@ static int node_memory(struct gn_net *net, struct gn_error *error)
 	net->source = (struct gn_source *)calloc(net->sources, sizeof *net->source);
 	net->peer = (struct gn_peer *)calloc(nodes, sizeof *net->peer);
 	net->quiet.token = (uint64_t *)calloc(GN_NET_SLOTS, sizeof *net->quiet.token);
+	if (net->config.squeeze == GN_NET_SQUEEZE || (net->config.squeeze == GN_NET_SQUEEZE_COPIES && net->transport->copies))
+		net->scratch = (struct gn_packet *)malloc(sizeof *net->scratch);
 	if (!net->source || !net->peer || !net->quiet.token)
 		rc = -GN_ENOMEM;
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
@@ -232,8 +234,11 @@ void gn__node_destroy(struct gn_net *net)
 {
 	gn__links_destroy(net);
 	gn__heap_destroy(net->heap);
-	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++)
+	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
 		free(net->intake[k].sequence);
+		free(net->intake[k].plain);
+	}
+	free(net->scratch);
 	free(net->quiet.token);
 	free(net->peer);
 	free(net->source);

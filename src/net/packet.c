@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <net/packet.h>
+#include <net/squeeze.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -8,12 +9,36 @@ static uint64_t checksum_of(const struct gn_packet *p)
 {
 	const uint64_t head = XXH3_64bits(p, offsetof(struct gn_packet, checksum));
 
-	return XXH3_64bits_withSeed(p->word, 8ull * p->words, head);
+	return XXH3_64bits_withSeed(p->word, p->body, head);
 }
 
-void gn_packet_seal(struct gn_packet *p)
+/* What saves less is not worth the work. */
+static uint32_t worth(uint32_t bytes)
 {
+	return bytes - bytes / 8 - GN_SQUEEZE_SLACK;
+}
+
+void gn_packet_seal(struct gn_packet *p, struct gn_packet *scratch)
+{
+	const uint32_t bytes = 8u * p->words;
+	uint32_t squeezed = 0;
+
+	if (scratch && bytes >= 64)
+		squeezed = gn_squeeze(p->word, p->words, scratch->word, worth(bytes));
+	if (squeezed)
+		memcpy(p->word, scratch->word, squeezed);
+	p->body = (uint16_t)(squeezed ? squeezed : bytes);
 	p->checksum = checksum_of(p);
+}
+
+const struct gn_packet *gn_packet_open(const struct gn_packet *p, struct gn_packet *into)
+{
+	if (p->body == 8u * p->words)
+		return p;
+	if (!into)
+		return NULL;
+	memcpy(into, p, GN_PACKET_HEAD);
+	return gn_unsqueeze(p->word, p->body, into->word, p->words) ? NULL : into;
 }
 
 int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_packet_wanted *wanted,
@@ -24,7 +49,7 @@ int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_p
 	if (bytes < GN_PACKET_HEAD || p->magic != gn_packet_magic || p->version != GN_PACKET_VERSION)
 		return gn_error_set(error, -GN_EBADMSG, "node %u sent %llu bytes that are no packet of this version; all nodes must "
 				    "run the same program", source, (unsigned long long)bytes);
-	if (p->words > GN_PACKET_WORDS || gn_packet_bytes(p) != bytes)
+	if (p->words > GN_PACKET_WORDS || p->body > 8u * p->words || gn_packet_bytes(p) != bytes)
 		return gn_error_set(error, -GN_EBADMSG, "a packet from node %u says it has %u words, but has %llu bytes", source,
 				    p->words, (unsigned long long)bytes);
 	if (p->checksum != checksum_of(p))

@@ -50,6 +50,7 @@ struct gn_transport {
 	uint32_t node, nodes;
 	uint32_t beside; /* nodes on this host, this one among them */
 	uint32_t session;
+	uint32_t copies; /* 1: packets are copied on their way, so that short ones are sooner there */
 	uint32_t keeps; /* 1: if it were closed now, packets that have not left may still be read: their memory must stay */
 	struct gn_error error; /* the first failure of the carrier itself */
 };

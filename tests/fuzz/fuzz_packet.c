@@ -57,7 +57,7 @@ static void fuzz_close(struct gn_transport *t)
 }
 
 static const struct gn_transport_ops ops = {fuzz_send, fuzz_sent, fuzz_receive, fuzz_release, fuzz_leave, fuzz_close};
-static struct gn_transport transport = {&ops, "fuzz", 1, NODES, 1, 77, 0, {0, ""}};
+static struct gn_transport transport = {&ops, "fuzz", 1, NODES, 1, 77, 1, 0, {0, ""}};
 static struct gn_packet packet;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -87,9 +87,10 @@ static void dress(uint32_t class_, uint32_t words)
 	packet.session = transport.session;
 	packet.source = 2;
 	packet.target = (uint16_t)transport.node;
-	packet.words = words;
+	packet.words = (uint16_t)words;
+	packet.body = (uint16_t)(8 * words);
 	packet.sequence = node->intake[class_].sequence[2];
-	gn_packet_seal(&packet);
+	gn_packet_seal(&packet, NULL);
 }
 
 /* Behind the heap lie the logs, and nobody writes there. */
@@ -119,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	arriving.class_ = class_;
 	arriving.peer = 2;
 	arriving.away = 1;
-	while (arriving.away || node->intake[class_].parcel) {
+	while (arriving.away || node->intake[class_].packet) {
 		node->now++;
 		gn__receive(node);
 		gn__flush(node, 1, 0);

@@ -2,3 +2,4 @@
 gn_unit(net ${CMAKE_CURRENT_SOURCE_DIR}/net_cases.c)
 gn_unit(net_packet)
 gn_unit(net_faults)
+gn_unit(net_squeeze)

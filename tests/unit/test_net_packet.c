@@ -77,10 +77,10 @@ static void fill(uint32_t words)
 	packet.source = 3;
 	packet.target = 5;
 	packet.sequence = 9;
-	packet.words = words;
+	packet.words = (uint16_t)words;
 	for (uint32_t k = 0; k < words; k++)
 		packet.word[k] = k * 0x9e3779b97f4a7c15u;
-	gn_packet_seal(&packet);
+	gn_packet_seal(&packet, NULL);
 }
 
 static void refused_with(const char *word, uint64_t bytes)
@@ -133,15 +133,15 @@ static void foreign_packets_are_refused_with_a_reason(void **state)
 	refused_with("words", 64);
 	fill(4);
 	packet.session++;
-	gn_packet_seal(&packet);
+	gn_packet_seal(&packet, NULL);
 	refused_with("another run", 64);
 	fill(4);
 	packet.source = 4;
-	gn_packet_seal(&packet);
+	gn_packet_seal(&packet, NULL);
 	refused_with("from node 4", 64);
 	fill(4);
 	packet.sequence = 8;
-	gn_packet_seal(&packet);
+	gn_packet_seal(&packet, NULL);
 	refused_with("packet 9 should", 64);
 }
 
