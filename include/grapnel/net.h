@@ -43,6 +43,23 @@ extern "C" {
 
 struct gn_net;
 
+/*
+ * What carries the packets:
+ *   local  nodes are threads of this process
+ *   mpi    nodes are the processes that an MPI launcher has started; any MPI 3, in programs that are linked with the
+ *          library grapnel-mpi. Every process calls gn_net_run with the same heap_bytes and columns
+ *   NULL   mpi if it is linked in and a launcher has started this process (one of OMPI_COMM_WORLD_SIZE, PMI_SIZE,
+ *          PMIX_RANK is in the environment), else local
+ *
+ * gn_net_run initialises MPI and ends it, unless the program has initialised it: then it must be MPI_THREAD_FUNNELED or
+ * better, and gn_net_run is called by the thread that did it. MPI can be initialised once a process; so a program that
+ * runs net several times over mpi initialises MPI itself. The thread that called gn_net_run makes all calls of MPI; `node`
+ * makes some of its own only if MPI is MPI_THREAD_MULTIPLE. Net has a communicator of its own.
+ *
+ * When the nodes do not all come to the end, MPI is not ended, because it would wait for those that are missing: the
+ * process should then exit, and the launcher ends the others.
+ */
+
 /* Whether packets travel without the bytes that their messages share. */
 enum gn_net_squeeze {
 	GN_NET_SQUEEZE_COPIES, /* where the transport copies them */
@@ -53,8 +70,8 @@ enum gn_net_squeeze {
 /* Zero is a good default for every member. */
 struct gn_net_config {
 	struct simt_config machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
-	const char *transport;      /* "local": nodes are threads of this process (the default) */
-	uint32_t nodes;             /* of "local"; 0: 1 */
+	const char *transport;      /* "local", "mpi"; NULL: see below */
+	uint32_t nodes;             /* of "local"; 0: 1. "mpi" has as many as its launcher started */
 	uint32_t columns;           /* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
 	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */
 	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB */
@@ -80,9 +97,10 @@ struct gn_net_stats {
 /*
  * gn_net_run - run a program on all nodes.
  * @node  is called once for each node of this process, on a thread of its own; when it returns on all nodes, the run ends
- * Host; returns when all nodes of this process have ended: what `node` returned (the first that is not 0), or -GN_EINVAL,
- * -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT (other nodes did
- * not come to the end).
+ * Host; returns when all nodes of this process have ended: what `node` returned (the first that is not 0; error says what
+ * the network knows of it), or -GN_EINVAL (the configuration; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV
+ * (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT (other nodes did not come to the begin or
+ * to the end), -GN_EIO (what MPI says), -GN_ENOTSUP (MPI was initialised for one thread, or used by an earlier run).
  */
 int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument), void *argument,
 	       struct gn_error *error);

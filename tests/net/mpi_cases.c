@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operations of net between processes, in one way and in two. Started by an MPI launcher.
+ *
+ *   mpi_cases        every case; the program has initialised MPI, and runs net again and again
+ *   mpi_cases once   one of them; MPI is net's, and so cannot be had a second time
+ *   mpi_cases fail   the last node's assertion fails: for the script to see that all ends
+ */
+#include "net_cases.h"
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+static int run(int (*node)(struct gn_net *, void *), uint32_t columns, uint32_t width, struct gn_error *error)
+{
+	struct gn_net_config config;
+
+	memset(&config, 0, sizeof config); /* transport: what the launcher makes it */
+	config.columns = columns;
+	config.machine.warp_width = width;
+	config.machine.threads = 1;
+	config.heap_bytes = 1 << 20;
+	config.timeout_ns = 20000000000;
+	return gn_net_run(&config, node, NULL, error);
+}
+
+static void run_all(int (*node)(struct gn_net *, void *))
+{
+	static const uint32_t width[] = {4, 1};
+	struct gn_error error = {0, ""};
+
+	for (uint32_t columns = 1; columns <= 2; columns++)
+		if (run(node, columns, width[columns - 1], &error))
+			fail_msg("%u columns: %s", columns, error.text);
+}
+
+static void changes_add_up_on_every_node(void **state)
+{
+	(void)state;
+	run_all(net_changes);
+}
+
+static void fetched_values_are_those_before_the_change(void **state)
+{
+	(void)state;
+	run_all(net_fetches);
+}
+
+static void hosts_do_what_kernels_do(void **state)
+{
+	(void)state;
+	run_all(net_host_forms);
+}
+
+static void bytes_of_any_number_and_alignment_arrive(void **state)
+{
+	(void)state;
+	run_all(net_bytes);
+}
+
+static void calls_run_where_they_go_and_may_call_on(void **state)
+{
+	(void)state;
+	run_all(net_calls);
+}
+
+static void nodes_meet_and_tell_each_other(void **state)
+{
+	(void)state;
+	run_all(net_together);
+}
+
+static void what_cannot_be_is_refused_and_kept(void **state)
+{
+	(void)state;
+	run_all(net_refused);
+}
+
+static void freed_memory_is_given_again(void **state)
+{
+	(void)state;
+	run_all(net_memory);
+}
+
+static int own_rank, size_of_world;
+
+static int as_launched(struct gn_net *net, void *unused)
+{
+	(void)unused;
+	assert_int_equal(gn_net_node(net), own_rank);
+	assert_int_equal(gn_net_nodes(net), size_of_world);
+	return 0;
+}
+
+static void nodes_are_the_processes_of_the_launcher(void **state)
+{
+	(void)state;
+	run_all(as_launched);
+}
+
+static void nodes_that_are_not_configured_alike_hear_of_it(void **state)
+{
+	struct gn_error error;
+
+	(void)state;
+	assert_int_equal(run(as_launched, own_rank ? 1 : 2, 0, &error), -GN_EINVAL);
+	assert_non_null(strstr(error.text, "configured alike"));
+}
+
+static void *run_elsewhere(void *error)
+{
+	const int rc = run(as_launched, 0, 0, (struct gn_error *)error);
+
+	return (void *)(intptr_t)rc;
+}
+
+static void only_the_thread_that_initialised_may_run(void **state)
+{
+	struct gn_error error;
+	pthread_t thread;
+	void *rc = NULL;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, run_elsewhere, &error), 0);
+	assert_int_equal(pthread_join(thread, &rc), 0);
+	assert_int_equal((int)(intptr_t)rc, -GN_EINVAL);
+	assert_non_null(strstr(error.text, "thread that initialised MPI"));
+}
+
+static int all(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(nodes_are_the_processes_of_the_launcher),
+	    cmocka_unit_test(nodes_that_are_not_configured_alike_hear_of_it),
+	    cmocka_unit_test(only_the_thread_that_initialised_may_run),
+	    cmocka_unit_test(changes_add_up_on_every_node),
+	    cmocka_unit_test(fetched_values_are_those_before_the_change),
+	    cmocka_unit_test(hosts_do_what_kernels_do),
+	    cmocka_unit_test(bytes_of_any_number_and_alignment_arrive),
+	    cmocka_unit_test(calls_run_where_they_go_and_may_call_on),
+	    cmocka_unit_test(nodes_meet_and_tell_each_other),
+	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),
+	    cmocka_unit_test(freed_memory_is_given_again),
+	};
+	int level, failed;
+
+	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size_of_world);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	if (!failed) /* it would wait for the others; the launcher ends them */
+		MPI_Finalize();
+	return failed;
+}
+
+static int once(void)
+{
+	struct gn_error error = {0, ""};
+	int is_over = 0;
+
+	if (run(net_together, 0, 0, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		return 1;
+	}
+	MPI_Finalized(&is_over);
+	assert_true(is_over);
+	assert_int_equal(run(net_together, 0, 0, &error), -GN_ENOTSUP);
+	assert_non_null(strstr(error.text, "once"));
+	return 0;
+}
+
+static int last_fails(struct gn_net *net, void *unused)
+{
+	(void)unused;
+	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
+	assert_int_not_equal(gn_net_node(net), gn_net_nodes(net) - 1);
+	return gn_net_barrier(gn_net_host(net));
+}
+
+int main(int count, char **argument)
+{
+	struct gn_error error;
+
+	if (count > 1 && !strcmp(argument[1], "once"))
+		return once();
+	if (count > 1 && !strcmp(argument[1], "fail"))
+		return run(last_fails, 0, 0, &error) != 0;
+	return all();
+}
