@@ -1,10 +1,12 @@
 #!/bin/sh
 # The examples against the installed package, as a user builds them: found by CMake and by pkg-config, under a path
-# with a space; each prints what its first comment promises. Usage: install.sh SOURCE-FOLDER BUILD-FOLDER SCRATCH-FOLDER
+# with a space; each prints what its first comment promises. And a program of several processes, where the package has
+# that. Usage: install.sh SOURCE-FOLDER BUILD-FOLDER SCRATCH-FOLDER MPI-LAUNCHER
 set -eu
 source=$1
 build=$2
 scratch="$3/a prefix"
+launcher=$4
 rm -rf "$3"
 mkdir -p "$scratch"
 cmake --install "$build" --prefix "$scratch" >/dev/null
@@ -63,4 +65,38 @@ export PKG_CONFIG_PATH
 eval "set -- $(pkg-config --cflags --libs grapnel)"
 cc -std=gnu11 -Wall -Wextra -Werror "$source/examples/01_read_host.c" "$@" -o "$scratch/by_pkg_config"
 "$scratch/by_pkg_config" >"$scratch/01_read_host.got" && keeps_promise 01_read_host || status=1
+
+# says WORDS COMMAND... - a program prints just that.
+says() {
+  words=$1
+  shift
+  said=$("$@") || said="$said (exit status $?)"
+  [ "$said" = "$words" ] || { echo "$*: said \"$said\" instead of \"$words\""; status=1; }
+}
+
+# Without an MPI: one process, one node.
+cc -std=gnu11 -Wall -Wextra -Werror "$source/tests/system/net_nodes.c" "$@" -o "$scratch/alone"
+says '1 nodes, sum 1' "$scratch/alone"
+
+pkg-config --exists grapnel-mpi || exit "$status"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+eval "set -- $(pkg-config --cflags --libs grapnel-mpi)"
+cc -std=gnu11 -Wall -Wextra -Werror "$source/tests/system/net_nodes.c" "$@" -o "$scratch/net_by_pkg_config"
+mkdir -p "$scratch/net"
+cat >"$scratch/net/CMakeLists.txt" <<TEXT
+cmake_minimum_required(VERSION 3.22)
+project(net C)
+find_package(grapnel REQUIRED COMPONENTS mpi)
+add_executable(net_nodes "$source/tests/system/net_nodes.c")
+target_link_libraries(net_nodes PRIVATE grapnel::mpi)
+TEXT
+cmake -G Ninja -S "$scratch/net" -B "$scratch/net" -DCMAKE_PREFIX_PATH="$scratch" >"$scratch/cmake.log" || {
+  cat "$scratch/cmake.log"
+  exit 1
+}
+cmake --build "$scratch/net" >"$scratch/cmake.log" || { cat "$scratch/cmake.log"; exit 1; }
+for program in "$scratch/net_by_pkg_config" "$scratch/net/net_nodes"; do
+  says '1 nodes, sum 1' "$program"
+  says '3 nodes, sum 6' timeout 60 "$launcher" -n 3 "$program"
+done
 exit "$status"
