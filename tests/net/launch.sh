@@ -21,8 +21,9 @@ esac
   exit 77
 }
 
-# More processes than cores, also for root: they must yield while they wait.
+# More processes than cores, also for root. Net's own loop lets others run while it waits; if Open MPI does so too, at
+# every look, a turn of the loop takes several time slices.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=0
 # shellcheck disable=SC2086 # options are words
-exec timeout -k 5 "${LAUNCH_SECONDS:-120}" "$launcher" ${LAUNCH_OPTIONS-} -n "$processes" "$@"
+exec timeout -k 5 "${LAUNCH_SECONDS:-240}" "$launcher" ${LAUNCH_OPTIONS-} -n "$processes" "$@"

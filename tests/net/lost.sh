@@ -7,7 +7,7 @@ cases=$2
 lost=$3
 scratch=$4
 launch() {
-  LAUNCH_SECONDS=30 sh "$(dirname "$0")/launch.sh" "$implementation" 3 "$@"
+  LAUNCH_SECONDS=60 sh "$(dirname "$0")/launch.sh" "$implementation" 3 "$@"
 }
 
 # ends_in_failure WHAT PROGRAM [ARGUMENT...] - and before the time is up.

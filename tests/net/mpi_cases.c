@@ -26,7 +26,7 @@ static int run(int (*node)(struct gn_net *, void *), uint32_t columns, uint32_t 
 	config.machine.warp_width = width;
 	config.machine.threads = 1;
 	config.heap_bytes = 1 << 20;
-	config.timeout_ns = 20000000000;
+	config.timeout_ns = 60000000000;
 	return gn_net_run(&config, node, NULL, error);
 }
 

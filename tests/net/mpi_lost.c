@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 2000, PATIENCE_MS = 4 * TIMEOUT_MS };
+enum { TIMEOUT_MS = 3000, PATIENCE_MS = 4 * TIMEOUT_MS };
 
 static uint32_t own_node, nodes;
 
