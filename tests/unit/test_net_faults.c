@@ -27,15 +27,16 @@ static struct {
 
 static struct gn_transport_ops faulty_ops;
 
-/* One that is repeated lies in memory of its own, until the process ends. */
+/* The one that is repeated lies in memory of its own. */
 static void repeat(struct gn_transport *t, const struct gn_parcel *parcel)
 {
-	struct gn_parcel *again = (struct gn_parcel *)malloc(sizeof *again);
+	static struct gn_packet packet;
+	static struct gn_parcel again;
 
-	*again = *parcel;
-	again->packet = (struct gn_packet *)malloc(sizeof *again->packet);
-	memcpy(again->packet, parcel->packet, sizeof *again->packet);
-	local_send(t, again);
+	packet = *parcel->packet;
+	again = *parcel;
+	again.packet = &packet;
+	local_send(t, &again);
 }
 
 static int faulty_send(struct gn_transport *t, struct gn_parcel *parcel)
