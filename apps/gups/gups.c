@@ -12,8 +12,8 @@ static struct simt_grid grid_of(struct gn_net *net, const struct gups *g)
 	uint32_t threads = g->threads;
 
 	simt_describe(gn_net_machine(net), &info);
-	if (!threads)
-		threads = info.resident_threads;
+	if (!threads) /* on cpu a thread that waits is a fiber, and more of them make nothing faster */
+		threads = info.is_cuda ? info.resident_threads : 32 * info.processors;
 	grid.block_threads = threads < 256 ? threads : 256;
 	grid.blocks = (threads + grid.block_threads - 1) / grid.block_threads;
 	return grid;

@@ -108,18 +108,20 @@ SIMT_FN struct gn_log *gn__net_log(const struct gn_net_view *n)
 	return &n->log[processor < n->logs ? processor : 0];
 }
 
-/* Room in a log, waited for. */
+/* Room in a log, waited for. The clock is looked at now and then: many threads wait for one log. */
 SIMT_FN int gn__net_room(const struct gn_net_view *n, struct gn_log *log, uint32_t words, uint64_t *ticket)
 {
 	uint64_t deadline = 0;
 
-	while (gn_log_reserve(log, words, ticket)) {
-		const uint64_t now = simt_clock_ns();
+	for (uint32_t tries = 0; gn_log_reserve(log, words, ticket); tries++) {
+		if (tries % 32 == 0) {
+			const uint64_t now = simt_clock_ns();
 
-		if (!deadline)
-			deadline = now + n->timeout_ns;
-		if (now > deadline)
-			return -GN_ETIMEDOUT;
+			if (!deadline)
+				deadline = now + n->timeout_ns;
+			if (now > deadline)
+				return -GN_ETIMEDOUT;
+		}
 		simt_relax();
 	}
 	return 0;

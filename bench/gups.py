@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is putting messages together by destination worth, between the processes of one machine, in one run?
+
+Four processes under mpirun, table of 16 MiB each: random updates (xor and increment) combined into packets come at 5
+times the rate of a packet a message and more. With --conveyors PROGRAM (bench/rivals/convey_gups.c, linked with an
+installed conveyors library) the same updates by conveyors are run in turn with ours, and ours are at least as fast.
+HPCC's legal form, at most 1024 updates of a process under way, is reported beside. Every table is verified.
+
+    bench/gups.py [--processes N] [--launcher mpirun] [--conveyors PROGRAM] [--build DIR] [--json OUT]
+
+The limit beside them: the same updates on one node, where no message is sent.
+"""
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+from support import report
+
+TABLE = 16 << 20
+UPDATES = {"combined": 4 << 20, "message-per-lane": 1 << 17, "legal": 1 << 19}
+
+
+def run(launch, command):
+    done = subprocess.run(launch + command, stdout=subprocess.PIPE, text=True, timeout=600)
+    if done.returncode:
+        sys.exit(f"{' '.join(launch + command)}: exit status {done.returncode}")
+    return report.json.loads(done.stdout[done.stdout.index("{"):])
+
+
+def ours(args, launch, op, form):
+    result = run(launch, [report.program(args, "tools", "grapnel"), "gups", "--nodes", "1", "--op", op, "--form", form,
+                          "--table", str(TABLE), "--updates", str(UPDATES[form]), "--threads", "1", "--json", "-"])
+    if not result["verified"]:
+        sys.exit(f"{op}, {form}: {result['wrong']} words are wrong")
+    return result
+
+
+def theirs(args, launch, op):
+    result = run(launch, [args.conveyors, str(TABLE // 8), str(UPDATES["combined"]), op])
+    if result["wrong"]:
+        sys.exit(f"{op}, conveyors: {result['wrong']} words are wrong")
+    return result
+
+
+def rates(results):
+    return statistics.median(r["gups"] for r in results)
+
+
+def measure(args, launch, op):
+    """The median rates of each form, ours and theirs in turn."""
+    mine, rival = [], []
+    for _ in range(args.runs):
+        mine.append(ours(args, launch, op, "combined"))
+        if args.conveyors:
+            rival.append(theirs(args, launch, op))
+    row = {"op": op, "combined": rates(mine), "legal": rates([ours(args, launch, op, "legal")]),
+           "message_per_lane": rates([ours(args, launch, op, "message-per-lane") for _ in range(args.runs)]),
+           "one_node": rates([ours(args, [], op, "combined") for _ in range(args.runs)]),
+           "mean_packet": mine[0]["net"]["mean_packet"],
+           "bytes_of_a_message": mine[0]["net"]["packet_bytes"] / max(1, mine[0]["net"]["sent"])}
+    if rival:
+        row["conveyors"] = rates(rival)
+    return row
+
+
+def main():
+    p = report.parser(__doc__)
+    p.add_argument("--processes", type=int, default=4)
+    p.add_argument("--launcher", default="mpirun")
+    p.add_argument("--conveyors", help="a program made of bench/rivals/convey_gups.c")
+    args = p.parse_args()
+    if not shutil.which(args.launcher):
+        print(f"{args.launcher} is missing: install an MPI", file=sys.stderr)
+        return report.SKIP
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                      OMPI_MCA_hwloc_base_binding_policy="none")
+    launch = [args.launcher, "-np", str(args.processes)]
+    rows, claims = [], []
+    for op in ("xor", "inc"):
+        row = measure(args, launch, op)
+        rows.append(row)
+        print(f"  {op}: " + ", ".join(f"{k} {v:.5g}" for k, v in row.items() if k != "op"))
+        claims.append((f"{op}: combined over a packet a message", row["combined"] / row["message_per_lane"], 5, True))
+        if args.conveyors:
+            claims.append((f"{op}: combined over conveyors", row["combined"] / row["conveyors"], 1, True))
+    return report.save(args, "gups", {"processes": args.processes, "table_bytes": TABLE, "unit": "giga-updates per second",
+                                      "rows": rows}, claims)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
