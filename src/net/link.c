@@ -10,7 +10,7 @@
  * will be full within so many flush_ns, if it goes on as it has begun, is left to grow: on a busy machine time passes
  * while nobody can do anything, and sending little costs as much as sending much.
  */
-enum { IDLE_SHARE = 4, WORTH = 16 };
+enum { IDLE_SHARE = 4, WORTH = 32 };
 
 /* ---- packets ---- */
 

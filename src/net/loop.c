@@ -6,7 +6,7 @@
 #include <time.h>
 
 /* A node with nothing to do looks again so many times at once, then lets others run, then sleeps a little. */
-enum { LOOKS = 32, YIELDS = 256, SLEEP_NS = 50000 };
+enum { LOOKS = 4, YIELDS = 12, SLEEP_NS = 50000 };
 
 int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error)
 {
