@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPT_NODES = 256, OPT_COLUMNS, OPT_TRANSPORT, OPT_PACKET, OPT_FLUSH, OPT_JSON };
+
+enum { DEFAULT_NODES = 2 };
+
+static const struct argp_option options[] = {
+    {"nodes", OPT_NODES, "N", 0, "nodes of this process (default 2)", 0},
+    {"columns", OPT_COLUMNS, "N", 0, "of the grid in which nodes stand: 1 sends directly, more in two ways (default: "
+     "chosen)", 0},
+    {"transport", OPT_TRANSPORT, "NAME", 0, "what carries packets: local or mpi (default: mpi if a launcher started this, else local)", 0},
+    {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K; 1: one for each message (default 64K)", 0},
+    {"flush", OPT_FLUSH, "US", 0, "microseconds after which a packet that is not full is sent (default 125)", 0},
+    {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
+    {0},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct tool_net *n = (struct tool_net *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		n->config.nodes = DEFAULT_NODES;
+		state->child_inputs[0] = &n->config.machine;
+		break;
+	case OPT_NODES: n->config.nodes = (uint32_t)tool_number(state, "--nodes", text, 1, 4096); break;
+	case OPT_COLUMNS: n->config.columns = (uint32_t)tool_number(state, "--columns", text, 1, 4096); break;
+	case OPT_TRANSPORT: n->config.transport = text; break;
+	case OPT_PACKET: n->config.packet_bytes = tool_size(state, "--packet", text, 1); break;
+	case OPT_FLUSH: n->config.flush_ns = 1000 * tool_number(state, "--flush", text, 1, 1000000); break;
+	case OPT_JSON: n->json = text; break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+const struct argp tool_net_argp = {options, parse, NULL, NULL, tool_machine_child, NULL, NULL};
+
+/* ---- the run ---- */
+
+int tool_net_gather(struct gn_net *net, struct gn_net_stats *stats)
+{
+	return gn_net_reduce_u64(gn_net_host(net), GN__ADD, (uint64_t *)stats, sizeof *stats / 8);
+}
+
+struct run {
+	const char *subcommand;
+	int (*node)(struct gn_net *net, void *argument);
+	void *argument;
+};
+
+static int run_node(struct gn_net *net, void *argument)
+{
+	const struct run *r = (const struct run *)argument;
+	const int rc = r->node(net, r->argument);
+
+	if (rc && gn_net_message(net)[0])
+		fprintf(stderr, "grapnel %s: node %u: %s\n", r->subcommand, gn_net_node(net), gn_net_message(net));
+	return rc;
+}
+
+int tool_net_run(const char *subcommand, const struct tool_net *net, int (*node)(struct gn_net *net, void *argument),
+		 void *argument, struct gn_error *e)
+{
+	struct run r = {subcommand, node, argument};
+	int rc;
+
+	memset(e, 0, sizeof *e);
+	rc = gn_net_run(&net->config, run_node, &r, e);
+	if (rc && !e->code)
+		gn_error_set(e, rc, "a node failed with %s", gn_error_name(rc));
+	return rc;
+}
+
+/* ---- the report ---- */
+
+static double mean_packet(const struct gn_net_stats *s)
+{
+	return s->packets ? (double)s->packet_bytes / (double)s->packets : 0;
+}
+
+void tool_net_print(const struct gn_net_stats *s)
+{
+	printf("  %llu messages in %llu packets of %.0f bytes (%llu full, %llu old, %llu waited for)\n",
+	       (unsigned long long)s->sent, (unsigned long long)s->packets, mean_packet(s), (unsigned long long)s->full,
+	       (unsigned long long)s->aged, (unsigned long long)s->urgent);
+}
+
+json_t *tool_net_json(const struct gn_net_stats *s)
+{
+	json_t *sizes = json_array();
+
+	for (unsigned k = 0; k < sizeof s->size / sizeof *s->size; k++)
+		json_array_append_new(sizes, json_integer((json_int_t)s->size[k]));
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:o}", "sent", (json_int_t)s->sent,
+			 "calls", (json_int_t)s->calls, "passed", (json_int_t)s->passed, "packets", (json_int_t)s->packets,
+			 "packet_bytes", (json_int_t)s->packet_bytes, "message_bytes", (json_int_t)s->message_bytes, "mean_packet",
+			 mean_packet(s), "full", (json_int_t)s->full, "aged", (json_int_t)s->aged, "urgent",
+			 (json_int_t)s->urgent, "stalls", (json_int_t)s->stalls, "buffer_bytes", (json_int_t)s->buffer_bytes,
+			 "packet_log2_bytes", sizes);
+}
