@@ -73,8 +73,6 @@ SIMT_FN void gups_update(const struct gups_update_args *a)
 			held = 0;
 		}
 	}
-	if (rc)
-		simt_cas_relaxed_dev_u32((uint32_t *)a->code, 0, (uint32_t)rc);
 }
 SIMT_KERNEL(gups_update, struct gups_update_args)
 

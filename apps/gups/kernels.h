@@ -14,7 +14,6 @@ struct gups_update_args {
 	uint64_t updates;     /* of this node */
 	uint64_t first;       /* the place of its first random number in the sequence */
 	uint64_t hold;        /* HPCC: at most so many updates of a node under way; 0: any number */
-	int32_t *code;        /* the first failure */
 };
 
 SIMT_KERNEL_DECLARE(gups_update);

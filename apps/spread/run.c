@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spread/run.h"
+
+#include <stddef.h>
+
+static struct simt_grid grid_of(struct gn_net *net, uint32_t threads)
+{
+	struct simt_grid grid = {1, 1, 0};
+	struct simt_info info;
+
+	simt_describe(gn_net_machine(net), &info);
+	if (!threads) /* on cpu a thread that waits is a fiber, and more of them make nothing faster */
+		threads = info.is_cuda ? info.resident_threads : 32 * info.processors;
+	grid.block_threads = threads < 256 ? (threads + info.warp_width - 1) / info.warp_width * info.warp_width : 256;
+	grid.blocks = (threads + grid.block_threads - 1) / grid.block_threads;
+	return grid;
+}
+
+int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments)
+{
+	struct gn_net_fault fault;
+	int rc = simt_launch(gn_net_machine(net), kernel, grid_of(net, threads), arguments);
+
+	if (!rc)
+		rc = simt_wait(gn_net_machine(net));
+	return rc ? rc : gn_net_failure(net, &fault);
+}
+
+/* One node alone, until its kernel finds nothing more. Adds what it changed. */
+static int until_idle(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments, uint64_t *changes,
+		      uint64_t *total)
+{
+	int rc;
+
+	do {
+		*changes = 0;
+		rc = spread_launch(net, kernel, 0, arguments);
+		*total += *changes;
+	} while (!rc && *changes);
+	return rc;
+}
+
+int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments, uint64_t *changes,
+		       uint64_t *rounds)
+{
+	uint64_t total;
+	int rc;
+
+	*rounds = 0;
+	do {
+		total = 0;
+		rc = until_idle(net, kernel, arguments, changes, &total);
+		if (!rc)
+			rc = gn_net_barrier(gn_net_host(net));
+		if (!rc)
+			rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, &total, 1);
+		++*rounds;
+	} while (!rc && total);
+	return rc;
+}
+
+void spread_count_begin(const struct gn_net *net, struct gn_net_stats *stats)
+{
+	gn_net_count(net, stats);
+}
+
+/* All members are counts, but the last. */
+void spread_count_end(const struct gn_net *net, struct gn_net_stats *stats)
+{
+	struct gn_net_stats now;
+	const uint64_t *after = (const uint64_t *)&now;
+	uint64_t *word = (uint64_t *)stats;
+
+	gn_net_count(net, &now);
+	for (size_t k = 0; k < offsetof(struct gn_net_stats, buffer_bytes) / sizeof *word; k++)
+		word[k] = after[k] - word[k];
+	stats->buffer_bytes = now.buffer_bytes;
+}
+
+double spread_clock(void)
+{
+	return 1e-9 * (double)simt_clock_ns();
+}
