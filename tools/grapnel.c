@@ -20,6 +20,7 @@ static const struct tool tools[] = {
     {"gather", "measure batches of rows beside reading them as they come", tool_gather},
     {"auto-bench", "run twelve access patterns in every mode and in the one the library chooses", tool_auto_bench},
     {"gups", "random updates of a table that lies on many nodes", tool_gups},
+    {"pagerank", "ranks of a graph that is spread over many nodes", tool_pagerank},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 
