@@ -21,6 +21,7 @@ static const struct tool tools[] = {
     {"auto-bench", "run twelve access patterns in every mode and in the one the library chooses", tool_auto_bench},
     {"gups", "random updates of a table that lies on many nodes", tool_gups},
     {"pagerank", "ranks of a graph that is spread over many nodes", tool_pagerank},
+    {"sssp", "shortest ways in a graph that is spread over many nodes", tool_sssp},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 

@@ -26,36 +26,37 @@ int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t
 	return rc ? rc : gn_net_failure(net, &fault);
 }
 
-/* One node alone, until its kernel finds nothing more. Adds what it changed. */
+/* One node alone, until its kernel finds nothing more. */
 static int until_idle(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments, uint64_t *changes,
-		      uint64_t *total)
+		      uint64_t *changed)
 {
 	int rc;
 
+	*changed = 0;
 	do {
 		*changes = 0;
 		rc = spread_launch(net, kernel, 0, arguments);
-		*total += *changes;
+		*changed += *changes;
 	} while (!rc && *changes);
 	return rc;
 }
 
 int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments, uint64_t *changes,
-		       uint64_t *rounds)
+		       uint64_t *total, uint64_t *rounds)
 {
-	uint64_t total;
+	uint64_t changed;
 	int rc;
 
-	*rounds = 0;
+	*total = *rounds = 0;
 	do {
-		total = 0;
-		rc = until_idle(net, kernel, arguments, changes, &total);
+		rc = until_idle(net, kernel, arguments, changes, &changed);
+		*total += changed;
 		if (!rc)
 			rc = gn_net_barrier(gn_net_host(net));
 		if (!rc)
-			rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, &total, 1);
+			rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, &changed, 1);
 		++*rounds;
-	} while (!rc && total);
+	} while (!rc && changed);
 	return rc;
 }
 

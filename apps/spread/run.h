@@ -24,11 +24,12 @@ int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t
  * A node launches it again while it changes something there. Then the nodes meet; what they had sent has been done
  * everywhere. When no kernel has changed anything since the last meeting, nothing was sent either: all is still.
  * @changes  in memory that the machine and its host reach: the kernel adds how much it has changed
+ * @total    receives the changes of this node
  * @rounds   receives how often the nodes met
  * Returns 0 or a code of spread_launch, gn_net_barrier, gn_net_reduce_u64.
  */
 int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments, uint64_t *changes,
-		       uint64_t *rounds);
+		       uint64_t *total, uint64_t *rounds);
 
 /* spread_count_begin, spread_count_end - the statistics of what lies between, of this node. */
 void spread_count_begin(const struct gn_net *net, struct gn_net_stats *stats);

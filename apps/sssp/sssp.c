@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sssp/sssp.h"
+
+#include <stdlib.h>
+
+#include "spread/run.h"
+#include "sssp/kernels.h"
+
+/* ---- lengths of edges ---- */
+
+static uint32_t drawn(uint32_t from, uint32_t to, uint32_t most)
+{
+	const uint64_t low = from < to ? from : to, high = from < to ? to : from;
+	uint64_t x = (high << 32 | low) + 0x9e3779b97f4a7c15ull;
+
+	/* the end of Steele, Lea and Flood's SplitMix */
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return (uint32_t)((x ^ x >> 31) % most) + 1;
+}
+
+static int draw_weights(struct gn_graph *g, uint32_t most, struct gn_error *e)
+{
+	g->weights = (uint32_t *)malloc((g->edges + 1) * sizeof *g->weights);
+	if (!g->weights)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for the lengths of %llu edges", (unsigned long long)g->edges);
+	g->weight = GN_WEIGHT_I32;
+	for (uint64_t v = 0; v < g->vertices; v++)
+		for (uint64_t k = g->offsets[v]; k < g->offsets[v + 1]; k++)
+			g->weights[k] = drawn((uint32_t)v, g->neighbours[k], most);
+	return 0;
+}
+
+int sssp_weights(struct gn_graph *graph, uint32_t most, struct gn_error *e)
+{
+	if (graph->weight == GN_WEIGHT_NONE)
+		return draw_weights(graph, most, e);
+	if (graph->weight != GN_WEIGHT_I32)
+		return gn_error_set(e, -GN_ENOTSUP, "the weights are real numbers; give a graph with whole ones, or none");
+	for (uint64_t k = 0; k < graph->edges; k++)
+		if ((int32_t)graph->weights[k] < 0)
+			return gn_error_set(e, -GN_EINVAL, "the weight of edge %llu is %d; ways have no length less than 0",
+					    (unsigned long long)k, (int)graph->weights[k]);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+uint64_t sssp_heap(uint64_t vertices, uint32_t nodes)
+{
+	return 2 * 8 * (vertices / nodes + 1) + (1u << 20);
+}
+
+static void begin(struct sssp_args *a, uint32_t source)
+{
+	for (uint32_t v = 0; v < a->graph.blocks.each; v++)
+		a->length[v] = a->sent[v] = sssp_none;
+	if (spread_owner(&a->graph.blocks, source) == a->net.node)
+		a->length[source - a->graph.first] = 0;
+}
+
+/* What this node has found, then all nodes together. */
+static int collect(struct gn_net *net, const struct sssp_args *a, uint64_t *lengths, struct sssp_result *result)
+{
+	uint64_t sums[2] = {result->sends, 0};
+	int rc;
+
+	for (uint32_t v = 0; v < a->graph.count; v++) {
+		lengths[a->graph.first + v] = a->length[v];
+		sums[1] += a->length[v] != sssp_none;
+	}
+	rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, sums, 2);
+	result->sends = sums[0];
+	result->reached = sums[1];
+	return rc;
+}
+
+static int run(struct gn_net *net, struct sssp_args *a, uint32_t source, uint64_t *lengths, struct sssp_result *result)
+{
+	int rc;
+
+	begin(a, source);
+	rc = gn_net_barrier(gn_net_host(net));
+	spread_count_begin(net, &result->stats);
+	result->seconds = -spread_clock();
+	if (!rc)
+		rc = spread_until_still(net, &sssp_relax_kernel, a, a->changes, &result->sends, &result->rounds);
+	result->seconds += spread_clock();
+	spread_count_end(net, &result->stats);
+	return rc ? rc : collect(net, a, lengths, result);
+}
+
+int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, uint64_t *lengths,
+	     struct sssp_result *result)
+{
+	struct sssp_args a;
+	int rc;
+
+	memset(&a, 0, sizeof a);
+	memset(result, 0, sizeof *result);
+	a.net = gn_net_device(net);
+	rc = spread_graph_load(&a.graph, net, graph);
+	a.length = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
+	a.sent = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
+	a.changes = (uint64_t *)gn_net_alloc(net, 8);
+	if (!rc && !(a.length && a.sent && a.changes))
+		rc = -GN_ENOMEM;
+	if (!rc)
+		rc = run(net, &a, source, lengths, result);
+	gn_net_free(net, a.changes);
+	gn_net_free(net, a.sent);
+	gn_net_free(net, a.length);
+	spread_graph_free(&a.graph, net);
+	return rc;
+}

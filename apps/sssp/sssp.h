@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sssp.h - the length of the shortest way from one vertex to every other, in a graph that is spread over nodes.
+ *
+ * Chaotic relaxation: a vertex that has come nearer sends its length and that of the edge along each edge, and each
+ * target keeps the least that comes (Bellman and Ford's, in no order). Whoever has come nearer meanwhile sends again,
+ * until no vertex anywhere has. Lengths are whole numbers, so the end is exact whatever the order was.
+ */
+#ifndef GN_SSSP_SSSP_H
+#define GN_SSSP_SSSP_H
+
+#include <grapnel/net.h>
+
+#include "graph/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static const uint64_t sssp_none = ~0ull; /* the length of a way that does not exist */
+
+struct sssp_result {
+	double seconds;
+	uint64_t rounds;  /* how often the nodes met */
+	uint64_t sends;   /* of vertices that had come nearer, all nodes; once for each that is reached is the least */
+	uint64_t reached; /* vertices */
+	struct gn_net_stats stats; /* of this node */
+};
+
+/*
+ * sssp_weights - see that every edge has a length.
+ * @most  a graph without weights gets whole numbers from 1 to most, by the edge's ends, the same in both directions
+ * Returns 0, -GN_EINVAL (a weight is less than 0), -GN_ENOTSUP (weights are real numbers), -GN_ENOMEM.
+ */
+int sssp_weights(struct gn_graph *graph, uint32_t most, struct gn_error *e);
+
+/* sssp_heap - bytes of a node's heap that sssp_run wants. */
+uint64_t sssp_heap(uint64_t vertices, uint32_t nodes);
+
+/*
+ * sssp_run - all nodes call it with the same graph, which has weights.
+ * @source   a vertex
+ * @lengths  of all vertices; receives those of this node's, at their places
+ * Returns 0, or what failed: -GN_ENOMEM, the machine's or the network's code.
+ */
+int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, uint64_t *lengths,
+	     struct sssp_result *result);
+
+/* sssp_reference - the same by Dijkstra's algorithm, in one thread. Returns 0 or -GN_ENOMEM. */
+int sssp_reference(const struct gn_graph *graph, uint32_t source, uint64_t *lengths);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
