@@ -22,6 +22,7 @@ static const struct tool tools[] = {
     {"gups", "random updates of a table that lies on many nodes", tool_gups},
     {"pagerank", "ranks of a graph that is spread over many nodes", tool_pagerank},
     {"sssp", "shortest ways in a graph that is spread over many nodes", tool_sssp},
+    {"color", "colours of a graph that is spread over many nodes", tool_color},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 

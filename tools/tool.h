@@ -46,6 +46,7 @@ int tool_auto_bench(int argc, char **argv);
 int tool_gups(int argc, char **argv);
 int tool_pagerank(int argc, char **argv);
 int tool_sssp(int argc, char **argv);
+int tool_color(int argc, char **argv);
 
 /* tool_fail - print e as the message of a subcommand; returns TOOL_FAILED. */
 int tool_fail(const char *subcommand, const struct gn_error *e);
