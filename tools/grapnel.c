@@ -23,6 +23,7 @@ static const struct tool tools[] = {
     {"pagerank", "ranks of a graph that is spread over many nodes", tool_pagerank},
     {"sssp", "shortest ways in a graph that is spread over many nodes", tool_sssp},
     {"color", "colours of a graph that is spread over many nodes", tool_color},
+    {"kmeans", "clusters of points that lie on many nodes", tool_kmeans},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 

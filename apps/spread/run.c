@@ -16,6 +16,13 @@ static struct simt_grid grid_of(struct gn_net *net, uint32_t threads)
 	return grid;
 }
 
+uint32_t spread_threads(struct gn_net *net)
+{
+	const struct simt_grid grid = grid_of(net, 0);
+
+	return grid.blocks * grid.block_threads;
+}
+
 int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments)
 {
 	struct gn_net_fault fault;

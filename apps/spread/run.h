@@ -18,6 +18,9 @@ extern "C" {
  */
 int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments);
 
+/* spread_threads - of the grid that spread_launch makes of 0 threads. */
+uint32_t spread_threads(struct gn_net *net);
+
 /*
  * spread_until_still - run a kernel on all nodes until it changes nothing on any. All nodes call it.
  *

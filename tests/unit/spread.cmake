@@ -1,5 +1,5 @@
 # Applications on many nodes, each against its reference.
-foreach(app pagerank sssp color)
+foreach(app pagerank sssp color kmeans)
   gn_unit(${app})
   target_link_libraries(test_${app} PRIVATE gn_${app} m)
 endforeach()

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kmeans/kmeans.h"
+
+#include <stdlib.h>
+
+#include "kmeans/kernels.h"
+#include "spread/run.h"
+
+uint64_t kmeans_heap(const struct kmeans *k)
+{
+	return 8ull * k->clusters * (2 * k->dimensions + 2) + (1u << 20);
+}
+
+/* A cluster's centre moves to the mean of its points, and all nodes hear of it; that of an empty one stays. */
+static int move_centre(struct gn_net *net, const struct kmeans_args *a, uint32_t cluster)
+{
+	uint64_t *sum = &a->sum[cluster * (a->k.dimensions + 1)];
+	const uint64_t count = sum[a->k.dimensions];
+	const uint32_t *centre = &a->centre[cluster * a->k.dimensions];
+	uint32_t mean[KMEANS_MOST_DIMENSIONS];
+	int rc = 0;
+
+	for (uint32_t d = 0; d < a->k.dimensions; d++)
+		mean[d] = count ? (uint32_t)((sum[d] + count / 2) / count) : centre[d];
+	for (uint32_t pe = 0; pe < a->net.nodes && !rc; pe++)
+		rc = gn_net_put(gn_net_host(net), pe, (void *)(uintptr_t)centre, mean, 4ull * a->k.dimensions);
+	return rc;
+}
+
+/* The sizes of all clusters, on all nodes. */
+static int collect_sizes(struct gn_net *net, const struct kmeans_args *a, uint64_t *sizes)
+{
+	for (uint32_t c = 0; c < a->k.clusters; c++)
+		sizes[c] = a->sum[c * (a->k.dimensions + 1) + a->k.dimensions];
+	return gn_net_reduce_u64(gn_net_host(net), GN__ADD, sizes, a->k.clusters);
+}
+
+/* All points join, all centres move. @totals  of all nodes */
+static int iterate(struct gn_net *net, const struct kmeans_args *a, uint64_t totals[2], uint64_t *sizes)
+{
+	const uint64_t sum_bytes = 8ull * a->k.clusters * (a->k.dimensions + 1);
+	int rc;
+
+	memset(a->totals, 0, 16);
+	rc = spread_launch(net, &kmeans_join_kernel, 0, a);
+	memcpy(totals, a->totals, 16);
+	if (!rc)
+		rc = gn_net_barrier(gn_net_host(net)); /* all sums have come, nobody reads the centres */
+	for (uint32_t c = gn_net_node(net); c < a->k.clusters && !rc; c += gn_net_nodes(net))
+		rc = move_centre(net, a, c);
+	if (!rc)
+		rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, totals, 2);
+	if (!rc)
+		rc = collect_sizes(net, a, sizes);
+	memset(a->sum, 0, sum_bytes);
+	return rc ? rc : gn_net_barrier(gn_net_host(net)); /* all centres have come, all sums are 0 */
+}
+
+static int run(struct gn_net *net, const struct kmeans_args *a, struct kmeans_result *result)
+{
+	uint64_t totals[2] = {1, 0};
+	int rc = spread_launch(net, &kmeans_draw_kernel, 0, a);
+
+	for (uint32_t c = 0; c < a->k.clusters; c++)
+		for (uint32_t d = 0; d < a->k.dimensions; d++)
+			((uint32_t *)(uintptr_t)a->centre)[c * a->k.dimensions + d] = kmeans_coordinate(&a->k, c, d);
+	if (!rc)
+		rc = gn_net_barrier(gn_net_host(net));
+	spread_count_begin(net, &result->stats);
+	result->seconds = -spread_clock();
+	for (; !rc && totals[0] && result->iterations < a->k.iterations; result->iterations++)
+		rc = iterate(net, a, totals, result->sizes);
+	result->seconds += spread_clock();
+	spread_count_end(net, &result->stats);
+	result->distance = totals[1];
+	memcpy(result->centres, a->centre, 4ull * a->k.clusters * a->k.dimensions);
+	return rc;
+}
+
+/* Sums that a launch's threads keep between its points and its messages; zero before and behind. */
+static int clear_parts(struct gn_net *net, struct kmeans_args *a)
+{
+	const uint64_t bytes = 8ull * a->k.clusters * (a->k.dimensions + 1) * spread_threads(net);
+	void *zero = calloc(1, bytes);
+	int rc = -GN_ENOMEM;
+
+	a->part = (uint64_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE);
+	if (zero && a->part)
+		rc = simt_move(gn_net_machine(net), a->part, zero, bytes);
+	free(zero);
+	return rc;
+}
+
+int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result *result)
+{
+	struct simt_machine *m = gn_net_machine(net);
+	const uint32_t node = gn_net_node(net), nodes = gn_net_nodes(net);
+	uint32_t *centre = (uint32_t *)gn_net_alloc(net, 4ull * k->clusters * k->dimensions);
+	struct kmeans_args a;
+	int rc;
+
+	memset(&a, 0, sizeof a);
+	a.net = gn_net_device(net);
+	a.k = *k;
+	a.first = k->points * node / nodes;
+	a.count = k->points * (node + 1) / nodes - a.first;
+	a.centre = centre;
+	a.sum = (uint64_t *)gn_net_alloc(net, 8ull * k->clusters * (k->dimensions + 1));
+	a.totals = (uint64_t *)gn_net_alloc(net, 16);
+	a.point = (uint32_t *)simt_alloc(m, 4 * a.count * k->dimensions + 4, SIMT_DEVICE);
+	a.joined = (uint32_t *)simt_alloc(m, 4 * a.count + 4, SIMT_DEVICE);
+	rc = clear_parts(net, &a);
+	if (!rc && !(centre && a.sum && a.totals && a.point && a.joined))
+		rc = -GN_ENOMEM;
+	if (!rc)
+		rc = run(net, &a, result);
+	simt_free(m, a.part);
+	simt_free(m, a.joined);
+	simt_free(m, a.point);
+	gn_net_free(net, a.totals);
+	gn_net_free(net, a.sum);
+	gn_net_free(net, centre);
+	return rc;
+}
