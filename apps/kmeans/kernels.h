@@ -4,6 +4,7 @@
 #define GN_KMEANS_KERNELS_H
 
 #include "kmeans/kmeans.h"
+#include "spread/mix.h"
 
 struct kmeans_args {
 	struct gn_net_view net;
@@ -20,20 +21,11 @@ struct kmeans_args {
 SIMT_KERNEL_DECLARE(kmeans_draw);
 SIMT_KERNEL_DECLARE(kmeans_join);
 
-/* The end of Steele, Lea and Flood's SplitMix. */
-SIMT_FN uint64_t kmeans_mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15ull;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
 /* A coordinate of a point, below 2^16: a place that as many points share as fall to a cluster, and something added. */
 SIMT_FN uint32_t kmeans_coordinate(const struct kmeans *k, uint64_t point, uint32_t dimension)
 {
-	const uint64_t place = kmeans_mix(k->seed ^ (point % k->clusters * KMEANS_MOST_DIMENSIONS + dimension));
-	const uint64_t added = kmeans_mix(~k->seed ^ (point * KMEANS_MOST_DIMENSIONS + dimension));
+	const uint64_t place = spread_mix(k->seed ^ (point % k->clusters * KMEANS_MOST_DIMENSIONS + dimension));
+	const uint64_t added = spread_mix(~k->seed ^ (point * KMEANS_MOST_DIMENSIONS + dimension));
 
 	/* four draws added up lie most often in the middle */
 	return (uint32_t)(place % 49152 + added % 4096 + (added >> 16) % 4096 + (added >> 32) % 4096 + (added >> 48) % 4096);

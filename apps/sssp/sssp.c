@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "spread/mix.h"
 #include "spread/run.h"
 #include "sssp/kernels.h"
 
@@ -11,12 +12,8 @@
 static uint32_t drawn(uint32_t from, uint32_t to, uint32_t most)
 {
 	const uint64_t low = from < to ? from : to, high = from < to ? to : from;
-	uint64_t x = (high << 32 | low) + 0x9e3779b97f4a7c15ull;
 
-	/* the end of Steele, Lea and Flood's SplitMix */
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return (uint32_t)((x ^ x >> 31) % most) + 1;
+	return (uint32_t)(spread_mix(high << 32 | low) % most) + 1;
 }
 
 static int draw_weights(struct gn_graph *g, uint32_t most, struct gn_error *e)
