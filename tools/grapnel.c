@@ -24,6 +24,7 @@ static const struct tool tools[] = {
     {"sssp", "shortest ways in a graph that is spread over many nodes", tool_sssp},
     {"color", "colours of a graph that is spread over many nodes", tool_color},
     {"kmeans", "clusters of points that lie on many nodes", tool_kmeans},
+    {"mer", "count the k-mers of DNA in a table that lies on many nodes", tool_mer},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 
