@@ -4,7 +4,7 @@
 
 #include "kmeans/kmeans.h"
 
-enum { MOST = 20 * 16 };
+enum { MOST = 20 * 16 /* coordinates of all centres */ };
 
 struct found {
 	struct kmeans_result result;
@@ -59,6 +59,15 @@ static void clusters_are_the_references(void **state)
 	assert_int_equal(points, t.k.points);
 }
 
+/* On a line many points lie in the middle between two centres. */
+static void of_equally_near_centres_the_first_counts(void **state)
+{
+	struct trial t = {{3000, 1, 40, 30, 3}, {{0}}};
+
+	(void)state;
+	run_all(&t);
+}
+
 static void it_ends_after_so_many_iterations(void **state)
 {
 	struct trial t = {{500, 16, 20, 2, 9}, {{0}}};
@@ -84,6 +93,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(clusters_are_the_references),
+	    cmocka_unit_test(of_equally_near_centres_the_first_counts),
 	    cmocka_unit_test(it_ends_after_so_many_iterations),
 	    cmocka_unit_test(as_many_clusters_as_points),
 	};

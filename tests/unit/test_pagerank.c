@@ -66,6 +66,17 @@ static void ranks_are_the_references(void **state)
 	gn_graph_fini(&g);
 }
 
+/* Every vertex has so many edges that the lanes of a warp share them. */
+static void ranks_of_a_clique_are_equal(void **state)
+{
+	struct gn_graph g;
+
+	(void)state;
+	clique(&g, 80);
+	run_all(&g);
+	gn_graph_fini(&g);
+}
+
 static void nodes_without_vertices_do_no_harm(void **state)
 {
 	struct gn_graph g;
@@ -97,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ranks_are_the_references),
+	    cmocka_unit_test(ranks_of_a_clique_are_equal),
 	    cmocka_unit_test(nodes_without_vertices_do_no_harm),
 	    cmocka_unit_test(two_vertices_by_hand),
 	};

@@ -71,4 +71,19 @@ static inline void path(struct gn_graph *g, uint32_t vertices)
 	}
 }
 
+/* All know all: every vertex has a long row. */
+static inline void clique(struct gn_graph *g, uint32_t vertices)
+{
+	uint64_t at = 0;
+
+	assert_int_equal(gn_graph_init(g, vertices, (uint64_t)vertices * (vertices - 1), GN_WEIGHT_NONE, 0, NULL), 0);
+	g->flags = GN_GRAPH_UNDIRECTED | GN_GRAPH_SORTED;
+	for (uint32_t v = 0; v < vertices; v++) {
+		for (uint32_t u = 0; u < vertices; u++)
+			if (u != v)
+				g->neighbours[at++] = u;
+		g->offsets[v + 1] = at;
+	}
+}
+
 #endif
