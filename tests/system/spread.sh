@@ -1,0 +1,119 @@
+#!/bin/sh
+# The applications on many nodes agree with their references on inputs of every kind, whatever the number of nodes, the
+# way of messages, the size of packets and the width of a warp; and refuse what they cannot work on.
+# Usage: spread.sh GRAPNEL SCRATCH-FOLDER
+set -eu
+grapnel=$1
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2"
+
+awk 'BEGIN { for (v = 0; v < 400; v++) print v, v + 1 }' >path.el
+awk 'BEGIN { for (v = 1; v <= 900; v++) print 0, v }' >star.el
+awk 'BEGIN { n = 30
+  for (y = 0; y < n; y++) for (x = 0; x < n; x++) {
+    if (x + 1 < n) print y * n + x, y * n + x + 1, 1 + (x * y) % 7
+    if (y + 1 < n) print y * n + x, y * n + n + x, (x + y) % 5 } }' >grid.wel
+awk 'BEGIN { for (v = 0; v < 100; v++) { print v, v; print v, (v + 1) % 100; print v, v } }' >loops.el
+echo '# 1,0,d' >single.el
+echo '# 50,0,d' >edgeless.el
+"$grapnel" gen kron --scale 10 --undirected kron.gng >/dev/null
+"$grapnel" gen urand --scale 10 --degree 5 urand.gng >/dev/null
+awk 'BEGIN { x = 7
+  for (r = 0; r < 200; r++) {
+    printf ">read %d\n", r
+    for (k = 0; k < 90; k++) {
+      if (k % 30 == 0) x = (r % 40) * 31 + k + 1
+      x = (x * 1103515245 + 12345) % 2147483648
+      printf "%s", k == r % 400 ? "N" : substr("ACGT", 1 + int(x / 65536) % 4, 1)
+    }
+    print "" } }' >reads.fa
+gzip -kf reads.fa
+
+runs=0
+# run SUBCOMMAND OPTION... - it goes well, and what it found is right.
+run() {
+  if "$grapnel" "$@" --json out.json >said 2>&1 && grep -q '"verified": true' out.json; then
+    runs=$((runs + 1))
+  else
+    echo "grapnel $*:"
+    cat said
+    exit 1
+  fi
+}
+
+# everywhere SUBCOMMAND OPTION... - on nodes of several numbers, one way and two, with narrow and wide warps.
+everywhere() {
+  run "$@" --nodes 1
+  run "$@" --nodes 2 --warp-width 32
+  run "$@" --nodes 4 --columns 2 --packet 256
+  run "$@" --nodes 8 --columns 1 --warp-width 8
+  run "$@" --nodes 8 --columns 3 --warp-width 32
+}
+
+for graph in path.el star.el grid.wel loops.el single.el edgeless.el kron.gng urand.gng; do
+  everywhere pagerank "$graph" --verify --iterations 5
+  everywhere sssp "$graph" --verify
+  everywhere color "$graph" --verify
+done
+run sssp star.el -u --source 900 --most 1 --nodes 3 --verify
+everywhere kmeans --points 2000 --verify
+run kmeans --points 40 --clusters 40 --dimensions 16 --nodes 3 --seed 5 --verify
+everywhere mer reads.fa.gz --verify
+run mer reads.fa -k 31 --nodes 3 --verify
+for op in xor inc; do
+  everywhere gups --table 32K --op "$op"
+  run gups --table 4K --op "$op" --form message-per-lane
+  run gups --table 4K --op "$op" --form legal
+done
+echo "$runs runs agree"
+
+# The same without --verify says nothing of it; the figures of table 5 are there.
+"$grapnel" pagerank kron.gng --nodes 2 --json - >out.json
+head -n 1 out.json | grep -q '^{'
+for member in sent packets mean_packet message_bytes packet_log2_bytes edges_per_second sum_is_one; do
+  grep -q "\"$member\":" out.json || { echo "--json lacks $member"; exit 1; }
+done
+if grep -q verified out.json; then
+  echo 'it says verified without --verify'
+  exit 1
+fi
+
+bad=0
+# refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
+refuses() {
+  want=$1
+  words=$2
+  shift 2
+  status=0
+  timeout 60 "$grapnel" "$@" >out 2>err || status=$?
+  if [ "$status" -ne "$want" ] || ! grep -qiE -e "$words" err; then
+    echo "grapnel $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
+    bad=1
+  fi
+}
+for tool in pagerank sssp color; do
+  refuses 2 'graph' "$tool"
+  refuses 2 'one graph' "$tool" path.el star.el
+  refuses 1 'missing.el' "$tool" missing.el
+  refuses 2 'nodes' "$tool" path.el --nodes 0
+  refuses 2 'warp' "$tool" path.el --warp-width 3
+  refuses 1 'pigeon' "$tool" path.el --transport pigeon
+  refuses 1 'columns' "$tool" path.el --nodes 2 --columns 3
+  refuses 1 'nowhere' "$tool" path.el --json nowhere/out.json
+done
+echo '# 0,0,d' >nothing.el
+refuses 1 'vert' pagerank nothing.el
+refuses 1 'vertices' sssp path.el --source 401
+printf '0 1 -3\n' >less.wel
+refuses 1 'less than 0' sssp less.wel
+printf '0 1 0.5\n' >real.wel
+refuses 1 'real|whole' sssp real.wel
+refuses 2 'clusters' kmeans --points 3 --clusters 4
+refuses 2 'dimensions' kmeans --dimensions 17
+refuses 2 'kmer' mer reads.fa -k 20
+refuses 2 'table' mer reads.fa --table 100
+refuses 1 'table.*full' mer reads.fa --table 8
+refuses 1 'line 1' mer path.el
+refuses 2 'power of two' gups --table 3K
+exit "$bad"
