@@ -94,7 +94,7 @@ copy() {
 	rm -rf "$work"
 	mkdir -p "$work/grapnel"
 	cp -r "$source_dir/include/grapnel/array.h" "$source_dir/include/grapnel/array" "$source_dir/include/grapnel/cache" \
-		"$work/grapnel"
+		"$source_dir/include/grapnel/change.h" "$work/grapnel"
 }
 
 # build LINK...: the model program from the copies.
