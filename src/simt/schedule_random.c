@@ -8,6 +8,9 @@
 #include <sched.h>
 #include <stdlib.h>
 
+/* All relax so many times in a row before the processor is given up. */
+enum { PATIENCE = 32 };
+
 struct random_schedule {
 	struct simt__check base; /* first */
 	uint64_t state;
@@ -104,8 +107,8 @@ static struct simt__fiber *choose(struct simt__check *check, struct simt__fiber 
 		return NULL;
 	if (self && why == SIMT__RELAXED) {
 		make_relaxed(r, self);
-		/* Whoever they all wait for may be a host thread. */
-		if (++r->relaxes > r->count) {
+		/* Whoever they all wait for may be a host thread. On a busy machine each yield costs many others' turns. */
+		if (++r->relaxes > PATIENCE * r->count) {
 			sched_yield();
 			r->relaxes = 0;
 		}
