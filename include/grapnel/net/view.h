@@ -141,6 +141,7 @@ SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t h
 
 	if (simt_lane() == leader)
 		rc = gn__net_room(n, log, lanes * words, &ticket);
+	simt_warp_sync(mask); /* what was emptied before the first lane got room is empty for all (A2) */
 	rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader);
 	if (rc)
 		return rc;
