@@ -84,14 +84,14 @@ static void set_rates(void)
 
 	memset(r, 0, sizeof *r);
 	r->measured = 1;
-	r->line = 1e-5;
-	r->sector = 0.375e-5;
-	r->again = 0.1e-5;
-	r->lost = 22e-5;
+	r->line = 1e-2;
+	r->sector = 0.375e-2;
+	r->again = 0.1e-2;
+	r->lost = 22e-2;
 	r->reach_bytes = 2 << 20;
-	r->hit = 0.04e-5;
+	r->hit = 0.04e-2;
 	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
-		r->together[p] = r->alone[p] = 80e-5 * (double)(1 << p);
+		r->together[p] = r->alone[p] = 80e-2 * (double)(1 << p);
 }
 
 static void advice_to_gather_is_followed(void **state)
