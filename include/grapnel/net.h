@@ -70,7 +70,7 @@ enum gn_net_squeeze {
 /* Zero is a good default for every member. */
 struct gn_net_config {
 	struct simt_config machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
-	const char *transport;      /* "local", "mpi"; NULL: see below */
+	const char *transport;      /* "local", "mpi"; NULL: see above */
 	uint32_t nodes;             /* of "local"; 0: 1. "mpi" has as many as its launcher started */
 	uint32_t columns;           /* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
 	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */

@@ -64,7 +64,7 @@ struct gn_peer {
 
 /* Threads that wait until all is done, served together. */
 struct gn_quiet {
-	uint64_t *token; /* [GN_NET_SLOTS] those that wait for the round after this, then those of this round */
+	uint64_t *token; /* [GN_NET_SLOTS] those of this round, then those that wait for the next */
 	uint32_t waiting, served;
 	uint32_t stage; /* of the round */
 	uint32_t next;  /* the next node to mark */

@@ -2,9 +2,9 @@
 /*
  * net/fetch.h - operations on another node's memory that bring something back, and waiting for all.
  *
- * Every thread of a kernel, from divergent code, and host threads. They wait for the reply, for at most the time-out
- * of the node; on cpu other threads run meanwhile. `from` and `to` in symmetric memory as in net/send.h, and the order is
- * the same: a fetch sees what the thread sent to that node before.
+ * Every thread of a kernel, from divergent code, and host threads. They wait for room and for the reply, for at most the
+ * time-out of the node each; on cpu other threads run meanwhile. `from` and `to` are in symmetric memory as in net/send.h,
+ * and the order is the same: a fetch sees what the thread sent to that node before.
  *
  * All return 0, -GN_EINVAL, -GN_ERANGE, -GN_ETIMEDOUT (no reply; the operation may have been done) or what the other
  * node said. A failure is also kept: gn_net_failure.

@@ -121,7 +121,7 @@ SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *m
 /*
  * gn_net_reduce_u64 - the words of all nodes become one, on all nodes.
  * @change  GN__ADD, GN__ADD_FLOAT (the words are f64), GN__MIN, GN__MAX, GN__AND, GN__OR, GN__XOR
- * @words   count of them, anywhere; what this node has, then the result
+ * @words   count of them, anywhere; what this node has, then the result; of no use after a failure
  */
 SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint64_t *words, uint64_t count)
 {
@@ -136,7 +136,8 @@ SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint
 			memcpy(g->down_word, words + at, 8ull * part);
 		if (!rc)
 			rc = gn__tree_down(n, 0, g->down_word, 8ull * part);
-		memcpy(words + at, g->down_word, 8ull * part);
+		if (!rc)
+			memcpy(words + at, g->down_word, 8ull * part);
 	}
 	return rc;
 }

@@ -48,7 +48,6 @@ enum {
 	GN_MESSAGE_MOST_WORDS = 2 + GN_MESSAGE_MOST_BYTES / 8
 };
 
-static const uint32_t gn_message_place_bits = 37;
 static const uint64_t gn_message_most_place = (1ull << 37) - 1;
 
 SIMT_FN uint64_t gn_message_head(uint32_t op, uint32_t peer, uint64_t place)
