@@ -49,14 +49,15 @@ SIMT_FN uint64_t gn_count(const struct gn_array *a)
 
 /*
  * Those of mask whose elements have the caller's size and lie in the caller's page of one cache. Collective. With a direct
- * table the address of the page's word says which page of which cache, and its lowest bits are free for the size.
+ * table the address of the page's word says which page of which cache, and its lowest bits are free for the size. Both
+ * exchanges are between all lanes of mask: see gn__access_together.
  */
 SIMT_FN uint32_t gn__same_page(const struct gn_array *a, uint32_t mask, uint64_t page)
 {
 	const uint64_t where = a->word ? (uint64_t)(uintptr_t)&a->word[page] : (uint64_t)(uintptr_t)a->cache;
 	const uint32_t lanes = simt_match_any_u64(mask, where | a->element_log2);
 
-	return a->word ? lanes : simt_match_any_u64(lanes, page);
+	return a->word ? lanes : lanes & simt_match_any_u64(mask, page);
 }
 
 /* Keep the first failure of an array; later ones are dropped. Any thread. */

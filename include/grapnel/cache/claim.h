@@ -42,9 +42,6 @@ enum gn_step {
 	GN__STEP_AGAIN /* inside only: lost a race, look again */
 };
 
-/* What a claim holds while it waits, and so what it goes on with. */
-enum gn__stage { GN__LOOKING, GN__SEARCHING, GN__WAY_WRITTEN };
-
 /* What the claimer is going to do with the page. */
 enum gn_intent {
 	GN_READ,      /* or, for a claim ahead of its reader, nothing yet */
@@ -65,7 +62,8 @@ struct gn_claim {
 	uint32_t tried;      /* frames looked at in this search */
 	uint32_t clean_only; /* a write-back failed: look for clean frames only */
 	uint32_t waited;     /* this thread has seen the page BUSY */
-	uint32_t stage;      /* enum gn__stage */
+	uint32_t searching;  /* holds its page BUSY while it waits for a frame (direct table) */
+	uint32_t rests;      /* rounds that it has waited */
 	uint32_t intent;     /* enum gn_intent */
 	uint32_t touches;    /* sectors that will be written */
 	uint32_t partial;    /* the pinned page is PARTIAL */
@@ -156,7 +154,8 @@ SIMT_FN void gn__count_eviction(const struct gn_cache_view *c)
 		gn__count_u64(&gn__stripe(c)->evicted, 1);
 }
 
-enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED };
+/* What came of a look at a frame: ours; pinned; not this time, but perhaps the next; others are just at work on it. */
+enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED, GN__MOVING };
 
 /* ---- direct table: any frame will do ---- */
 
@@ -183,7 +182,7 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_c
 	uint64_t then = seen & GN_WORD_DIRTY ? seen | GN_WORD_BUSY : seen & GN_WORD_VERSION;
 
 	if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY || gn_word_payload(seen) != frame)
-		return GN__UNSETTLED;
+		return GN__MOVING;
 	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && k->clean_only))
 		return GN__PINNED;
 	if (used)
@@ -205,7 +204,7 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, struct gn_
 	const uint32_t owner = simt_load_relaxed_dev_u32(&c->owner[frame]); /* a hint: the words decide */
 
 	if (owner == GN__OWNER_CLAIMED)
-		return GN__UNSETTLED;
+		return GN__MOVING;
 	if (owner != GN__OWNER_FREE)
 		return gn__take_from(c, k, frame, owner);
 	if (simt_global_cas_fenced_dev_u32(&c->owner[frame], GN__OWNER_FREE, GN__OWNER_CLAIMED) != GN__OWNER_FREE)
@@ -228,13 +227,17 @@ SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_c
 	return simt_add_relaxed_dev_u32(&c->shared->hand, 1) % c->frames;
 }
 
+/* So many frames that others are at work on, in one search: more threads miss than there are frames, so let those finish. */
+enum { GN__MANY_MOVING = 32 };
+
 /* Look at every frame for one that can be had for a page that is held BUSY. */
 SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_claim *k)
 {
+	uint32_t moving = 0;
 	int unsettled = 0;
 
-	k->stage = GN__SEARCHING;
-	for (k->tried = 0; k->tried < 3 * c->frames; k->tried++) {
+	k->searching = 1;
+	for (k->tried = 0; k->tried < 3 * c->frames && moving < GN__MANY_MOVING; k->tried++) {
 		uint32_t frame = gn__next_frame(c, k);
 		enum gn__taking taking = gn__take_frame(c, k, frame);
 
@@ -243,8 +246,10 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 			return gn__claim_fetch(c, k);
 		if (taking == GN__TAKEN_DIRTY)
 			return GN_STEP_WRITE_BACK;
-		unsettled |= taking == GN__UNSETTLED && k->tried >= 2 * c->frames;
+		moving += taking == GN__MOVING;
+		unsettled |= taking != GN__PINNED && k->tried >= 2 * c->frames;
 	}
+	unsettled |= moving == GN__MANY_MOVING;
 	/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
 	return unsettled && !gn__claim_is_late(c, k) ? GN_STEP_WAIT : GN_STEP_NO_FRAME;
 }
@@ -387,28 +392,6 @@ SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_c
 	return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
 }
 
-/*
- * The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile. Has no
- * deadline of its own: whoever holds the lock of the set has one.
- */
-SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct gn_claim *k)
-{
-	uint32_t set = gn__set_of(c, k->page);
-	uint64_t seen = simt_load_relaxed_dev_u64(k->victim_word);
-	uint32_t hand;
-	int found;
-
-	k->stage = GN__WAY_WRITTEN;
-	if (!gn__lock_set(c, set, &hand))
-		return GN_STEP_WAIT;
-	k->stage = GN__LOOKING;
-	found = gn__find_in_set(c, k->page, 0).word != 0;
-	gn__count_eviction(c);
-	simt_store_release_dev_u64(k->victim_word, found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
-	gn__unlock_set(c, set, hand);
-	return found ? GN__STEP_AGAIN : gn__claim_fetch(c, k);
-}
-
 /* A page whose last fetch failed still has its way: try again in it. */
 SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
@@ -492,22 +475,19 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struc
 	enum gn_step step;
 
 	do {
-		if (k->stage == GN__SEARCHING)
-			step = gn__search_frames(c, k);
-		else if (k->stage == GN__WAY_WRITTEN)
-			step = gn__claim_way_written(c, k);
-		else
-			step = gn__claim_look(c, k);
+		step = k->searching ? gn__search_frames(c, k) : gn__claim_look(c, k);
 	} while (step == GN__STEP_AGAIN);
 	/* What nobody waits for does not wait either; a page that is held without a frame must be let go. */
 	if (k->ahead && step == GN_STEP_WAIT)
-		step = k->stage == GN__SEARCHING ? GN_STEP_NO_FRAME : GN_STEP_HIT;
+		step = k->searching ? GN_STEP_NO_FRAME : GN_STEP_HIT;
 	return step;
 }
 
 /*
  * gn_claim_written - the victim of WRITE_BACK was written, or not.
- * Returns the next step. A victim that could not be written keeps its frame and stays dirty.
+ * Returns the next step. A victim that could not be written keeps its frame and stays dirty. In a set the page stays as
+ * well, clean, and the claim looks again: to keep its way for the wanted page it would have to wait for the lock of the set
+ * while others, who find every way held, take that lock in turns.
  */
 SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
 {
@@ -518,7 +498,8 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, st
 		gn__detach(c, k->victim_word);
 		return gn__claim_fetch(c, k);
 	} else {
-		k->stage = GN__WAY_WRITTEN;
+		gn__sector_cleaned(c, k->frame);
+		simt_and_acq_rel_dev_u64(k->victim_word, ~(GN_WORD_BUSY | GN_WORD_DIRTY));
 	}
 	return gn_claim_seek(c, k);
 }

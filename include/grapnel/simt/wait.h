@@ -35,6 +35,20 @@ SIMT_FN void simt_relax(void)
 }
 
 /*
+ * simt_rest - simt_relax for a thread that has looked so many rounds in vain: the more, the longer it stays away (to about
+ * a microsecond). Many who poll one word keep each other, and the one they wait for, from it. Orders nothing.
+ */
+SIMT_FN void simt_rest(uint32_t rounds)
+{
+#if SIMT_ON_CUDA
+	__nanosleep(20u << (rounds < 6 ? rounds : 6));
+#else
+	(void)rounds;
+	simt__relax();
+#endif
+}
+
+/*
  * simt_clock_ns - a clock in nanoseconds that never goes back; resolution 1 us or better. The same clock on
  * all threads of a machine. Under a checking schedule it counts steps, so that runs can be repeated.
  */
