@@ -11,8 +11,8 @@ runs, the choice itself is what counts: the later launches are as fast as those 
 
     bench/auto.py [--machine cpu|cuda] [--data SIZE] [--cache SIZE] [--touches N] [--build DIR] [--json OUT]
 
-Fixed modes with which a launch takes a hundred times as long are left out, and one that takes three times as long as gn_auto
-is not run to its end. Every word read, gathered or written is checked by the program.
+Fixed modes with which a launch takes a hundred times as long are left out, and one that takes half as long again as the
+best is not run to its end. Every word read, gathered or written is checked by the program.
 """
 import sys
 
@@ -53,18 +53,19 @@ def claims_of(pattern, gpu):
 def main():
     p = report.parser(__doc__)
     p.add_argument("--machine", default="cpu")
-    p.add_argument("--data", help="how much data, a power of two (default 64M, on a GPU 8G)")
+    p.add_argument("--data", help="how much data, a power of two (default 64M, on a GPU 2G)")
     p.add_argument("--cache", help="bytes of cache (default one eighth of the data)")
-    p.add_argument("--touches", help="scattered accesses of a launch (default one for each 32 words, on a GPU 4194304)")
-    p.add_argument("--launches", default="12")
+    p.add_argument("--touches", help="scattered accesses of a launch (default one for each 32 words, on a GPU 1048576)")
+    p.add_argument("--launches", help="launches of a run (default 12, on a GPU 32)")
     args = p.parse_args()
     gpu = args.machine.startswith("cuda")
-    command = [report.program(args, "tools", "grapnel"), "auto-bench", "--machine", args.machine, "--launches", args.launches,
-               "--data", args.data or ("8G" if gpu else "64M"), "--json", "-"]
+    launches = args.launches or ("32" if gpu else "12")
+    command = [report.program(args, "tools", "grapnel"), "auto-bench", "--machine", args.machine, "--launches", launches,
+               "--data", args.data or ("2G" if gpu else "64M"), "--json", "-"]
     command += ["--cache", args.cache] if args.cache else []
-    command += ["--touches", args.touches or "4194304"] if args.touches or gpu else []
+    command += ["--touches", args.touches or "1048576"] if args.touches or gpu else []
     result = report.run_json(command)
-    print(f"{result['machine']['name']}, {result['path']}, cache {result['cache_bytes'] >> 20} MiB, {args.launches} launches")
+    print(f"{result['machine']['name']}, {result['path']}, cache {result['cache_bytes'] >> 20} MiB, {launches} launches")
     claims = []
     for pattern in result["patterns"]:
         show(pattern, result["launches"])

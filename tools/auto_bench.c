@@ -109,7 +109,7 @@ struct runs {
 	struct gn_pattern_result of[MODES];
 };
 
-/* A run that is three times as long as the best needs not be finished. */
+/* A run that is half as long again as the best needs not be finished. */
 static double limit_of(const struct runs *r)
 {
 	double best = 0;
@@ -117,7 +117,7 @@ static double limit_of(const struct runs *r)
 	for (unsigned k = 0; k < MODES; k++)
 		if (r->of[k].launches && (best <= 0 || r->of[k].total < best))
 			best = r->of[k].total;
-	return 3 * best;
+	return 1.5 * best;
 }
 
 /* Is a fixed mode worth running? */

@@ -9,7 +9,10 @@
 #include "baselines/read.h"
 #include "bench.h"
 
-enum { BATCH_BYTES = 16384 }; /* of the pages that a warp holds at once, where there is room */
+enum {
+	BATCH_BYTES = 16384, /* of the pages that a warp holds at once, where there is room */
+	FRAMES_OF = 16       /* the cache has room for one in so many pages */
+};
 
 static int kernel_row(struct bench *b, const char *name, enum bench_role role,
                       const struct simt_kernel *kernel, struct gn_base_pages_args *args,
@@ -43,6 +46,7 @@ static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_
 	const uint64_t warps = (uint64_t)b->resident.blocks * b->resident.block_threads / b->info.warp_width;
 	int rc;
 
+	args->warp_frames = 1;
 	args->scratch = (char *)simt_alloc(b->machine, warps * args->page_bytes, SIMT_DEVICE);
 	if (!args->scratch)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a page a warp");
@@ -52,10 +56,31 @@ static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_
 	return rc;
 }
 
+/* The same in as many frames as the cache of the paged rows has, with a table of where each page is. */
+static int noted_row(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
+{
+	const uint64_t warps = (uint64_t)b->resident.blocks * b->resident.block_threads / b->info.warp_width;
+	const uint64_t pages = b->bytes / args->page_bytes, share = pages / FRAMES_OF / warps;
+	int rc;
+
+	args->batch = BATCH_BYTES / args->page_bytes;
+	args->warp_frames = share > args->batch ? share : args->batch;
+	args->scratch = (char *)simt_alloc(b->machine, warps * args->warp_frames * args->page_bytes, SIMT_DEVICE);
+	args->owner = (uint64_t *)simt_alloc(b->machine, warps * args->warp_frames * 8, SIMT_DEVICE);
+	args->table = (uint64_t *)simt_alloc(b->machine, pages * 8, SIMT_DEVICE);
+	rc = args->scratch && args->owner && args->table ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory for frames and a table");
+	rc = rc ? rc : kernel_row(b, "copy-noted", BENCH_LIMIT, &gn_base_pages_noted_kernel, args, NULL, e);
+	simt_free(b->machine, args->scratch);
+	simt_free(b->machine, args->owner);
+	simt_free(b->machine, args->table);
+	args->scratch = NULL;
+	return rc;
+}
+
 static int paged_rows(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
 {
 	struct gn_cache *cache;
-	int failed, rc = bench_cache(b, &cache, &args->array, 16, args->page_bytes, 0, e);
+	int failed, rc = bench_cache(b, &cache, &args->array, FRAMES_OF, args->page_bytes, 0, e);
 
 	if (!rc)
 		rc = kernel_row(b, "paged-pages", BENCH_OURS, &gn_base_pages_cached_kernel, args, cache, e);
@@ -88,6 +113,8 @@ static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	rc = stream_row(b, e);
 	if (!rc)
 		rc = copy_row(b, &args, e);
+	if (!rc)
+		rc = noted_row(b, &args, e);
 	if (!rc)
 		rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE,
 		                &gn_base_pages_pointer_kernel, &args, NULL, e);

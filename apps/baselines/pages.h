@@ -10,7 +10,10 @@
 struct gn_base_pages_args {
 	struct gn_array array;      /* u32, in a cache with pages of page_bytes */
 	const uint32_t *memory;     /* the words themselves, for the ways by pointer */
-	char *scratch;              /* a page a warp, in the machine's own memory */
+	char *scratch;              /* warp_frames pages a warp, in the machine's own memory */
+	uint64_t *table;            /* a word for each page, for the kernel that notes where pages are */
+	uint64_t *owner;            /* a word for each page of scratch */
+	uint64_t warp_frames;
 	struct gn_base_order order; /* of the pages */
 	uint64_t touches;           /* <= order.count */
 	uint64_t *wrong;
@@ -21,6 +24,7 @@ struct gn_base_pages_args {
 SIMT_KERNEL_DECLARE(gn_base_pages_pointer); /* read in place, 16 bytes a lane */
 SIMT_KERNEL_DECLARE(
     gn_base_pages_copy); /* copied into the warp's scratch page by simt_copy, and read there */
+SIMT_KERNEL_DECLARE(gn_base_pages_noted);  /* the same, several of a warp under way together, and a table says where each is */
 SIMT_KERNEL_DECLARE(gn_base_pages_cached); /* by page reference */
 SIMT_KERNEL_DECLARE(gn_base_pages_batch);  /* several pages of a warp under way together, a lane each */
 

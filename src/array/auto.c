@@ -125,9 +125,7 @@ enum gn_auto_advice gn_auto_advice(const struct gn_auto *x)
 {
 	if (x->choice != GN_AUTO_DIRECT)
 		return GN_ADVICE_PAGED;
-	return x->forecast.class_seen == GN_CLASS_INSENSITIVE && x->forecast.scattered_seconds > x->forecast.stream_seconds
-		       ? GN_ADVICE_GATHER
-		       : GN_ADVICE_DIRECT;
+	return x->forecast.scattered_seconds > x->forecast.stream_seconds ? GN_ADVICE_GATHER : GN_ADVICE_DIRECT;
 }
 
 void gn_auto_describe(const struct gn_auto *x, struct gn_auto_state *state)
