@@ -169,35 +169,41 @@ SIMT_NOINLINE_FN void gn__piece_around(const struct gn__job *j, const uint64_t *
 	}
 }
 
+/* The lanes that want the caller's page; of a lane that wants none, itself. Collective over the warp. */
+SIMT_FN uint32_t gn__wanting(int wants, const struct gn__piece *p)
+{
+	return simt_match_any_u64(gn__whole_warp(), wants ? p->page : UINT64_MAX - simt_lane());
+}
+
 /*
  * By pins: one for lanes that want the same page, and all pages are in flight together. Each group is done with its
- * page before the next round, whatever the others wait for.
+ * page before the next round, whatever the others wait for. Collective over the warp, whoever wants something.
  */
-SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *entry, uint32_t run, uint32_t done)
+SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+				       const struct gn__piece *p, uint32_t done, int wants)
 {
 	const struct gn_cache_view *c = j->array.cache;
-	const struct gn__piece p = gn__piece_of(j, gn__entry_row(j, *entry), done);
-	const uint32_t mask = simt_active(), lanes = simt_match_any_u64(mask, p.page), leader = simt_first_lane(lanes);
-	struct gn_claim k = gn_claim_init(p.page, GN_READ, 0);
+	const uint32_t mask = gn__whole_warp(), lanes = gn__wanting(wants, p), leader = simt_first_lane(lanes);
+	struct gn_claim k = gn_claim_init(p->page, GN_READ, 0);
 	struct gn_store_status status;
 	int served = 0, hit, more;
 	uint32_t frame;
 
-	gn__claim_begin(c, mask, simt_lane() == leader, &k);
+	gn__claim_begin(c, mask, wants && simt_lane() == leader, &k);
 	do {
 		more = gn__claim_round(c, mask, &k, 0);
-		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, leader) && !served;
+		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, leader) && wants && !served;
 		served |= hit;
 		frame = simt_shfl_u32(mask, k.frame, leader);
 		if (hit)
-			gn__piece_out(j, entry, run, gn__frame(c, frame) + p.at, done, p.bytes);
+			gn__piece_out(j, entry, run, gn__frame(c, frame) + p->at, done, p->bytes);
 		if (simt_ballot(mask, hit))
 			gn__groups_done(c, mask, lanes, hit, 0, &k);
 	} while (more);
 	gn__claim_end(c, mask, &k);
 	status = gn__store_share(mask, leader, k.status);
-	if (!served)
-		gn__piece_around(j, entry, run, &p, done, status);
+	if (wants && !served)
+		gn__piece_around(j, entry, run, p, done, status);
 }
 
 SIMT_FN void gn__count_around(const struct gn_array *a)
@@ -239,17 +245,25 @@ SIMT_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, ui
 	return 1;
 }
 
+/* A run of entries that want one row, or none. Collective over the warp, whatever its lanes have. */
 SIMT_FN void gn__gather_row(const struct gn__job *j, const uint64_t *entry, uint32_t run)
 {
-	const uint64_t row = gn__entry_row(j, *entry);
-	struct gn__piece p;
+	const uint64_t row = run ? gn__entry_row(j, *entry) : 0;
+	uint32_t done = run ? 0 : j->row_bytes;
+	struct gn__piece p = gn__piece_of(j, row, 0);
+	int slow;
 
-	if (simt_unlikely(j->array.sample != 0))
+	if (simt_unlikely(j->array.sample != 0) && run)
 		SIMT_COLD(gn__row_note)(j, row);
-	for (uint32_t done = 0; done < j->row_bytes; done += p.bytes) {
-		p = gn__piece_of(j, row, done);
-		if (simt_unlikely(!gn__piece_at_once(j, entry, run, &p, done)))
-			SIMT_COLD(gn__piece_slowly)(j, entry, run, done);
+	while (simt_ballot(gn__whole_warp(), done < j->row_bytes)) {
+		slow = 0;
+		if (done < j->row_bytes) {
+			p = gn__piece_of(j, row, done);
+			slow = !gn__piece_at_once(j, entry, run, &p, done);
+		}
+		if (simt_unlikely(simt_ballot(gn__whole_warp(), slow)))
+			SIMT_COLD(gn__piece_slowly)(j, entry, run, &p, done, slow);
+		done += done < j->row_bytes ? p.bytes : 0;
 	}
 }
 
@@ -300,20 +314,21 @@ struct gn__row_writers {
 	struct gn__reach reach;
 };
 
-/* Whole sectors are covered only if each group is here with all its lanes. */
-SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, uint32_t mask, const struct gn__piece *p)
+/* Whole sectors are covered only if each group is here with all its lanes. Collective over the warp. */
+SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const struct gn__piece *p, int wants)
 {
 	const struct gn_cache_view *c = j->array.cache;
-	const uint32_t inside = (1u << c->sector_log2) - 1;
+	const uint32_t inside = (1u << c->sector_log2) - 1, mask = gn__whole_warp();
+	const uint32_t mine = wants ? gn__sectors(c, p->at, p->at + p->bytes) : 0;
 	struct gn__row_writers w;
 	uint32_t missing; /* sectors are written in part, or a group is not whole */
 
-	w.lanes = simt_match_any_u64(mask, p->page);
+	w.lanes = gn__wanting(wants, p);
 	w.reach.touched = w.reach.covered = 0;
 	missing = !c->sector || (p->at | (p->at + p->bytes)) & inside || gn__group_mask(j) & ~w.lanes;
-	for (uint32_t left = mask; left; left &= left - 1) {
+	for (uint32_t left = simt_ballot(mask, wants); left; left &= left - 1) {
 		const uint32_t lane = simt_first_lane(left);
-		const uint32_t theirs = simt_shfl_u32(mask, gn__sectors(c, p->at, p->at + p->bytes), lane);
+		const uint32_t theirs = simt_shfl_u32(mask, mine, lane);
 		const uint32_t partly = simt_shfl_u32(mask, missing, lane);
 
 		if (w.lanes >> lane & 1) {
@@ -326,21 +341,21 @@ SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, uint3
 }
 
 /* As gn__piece_slowly: each group is done with its page before the next round. */
-SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__piece *p, const char *from)
+SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__piece *p, const char *from, int wants)
 {
 	const struct gn_cache_view *c = j->array.cache;
-	const uint32_t mask = simt_active();
-	const struct gn__row_writers w = gn__row_writers_of(j, mask, p);
+	const uint32_t mask = gn__whole_warp();
+	const struct gn__row_writers w = gn__row_writers_of(j, p, wants);
 	const uint32_t leader = simt_first_lane(w.lanes);
 	struct gn_claim k = gn_claim_init(p->page, w.reach.covered ? GN__COVER : GN_WRITE, w.reach.touched);
 	struct gn_store_status status;
 	int served = 0, hit, more;
 	uint32_t frame;
 
-	gn__claim_begin(c, mask, simt_lane() == leader, &k);
+	gn__claim_begin(c, mask, wants && simt_lane() == leader, &k);
 	do {
 		more = gn__claim_round(c, mask, &k, 0);
-		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, leader) && !served;
+		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, leader) && wants && !served;
 		served |= hit;
 		frame = simt_shfl_u32(mask, k.frame, leader);
 		if (hit)
@@ -350,40 +365,40 @@ SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__
 	} while (more);
 	gn__claim_end(c, mask, &k);
 	status = gn__store_share(mask, leader, k.status);
-	if (!served)
+	if (wants && !served)
 		gn__piece_in_around(j, p, from, status);
 }
 
-SIMT_FN void gn__scatter_row(const struct gn__job *j, uint64_t entry)
+/* The row of an entry, or none. Collective over the warp, whatever its lanes have. */
+SIMT_FN void gn__scatter_row(const struct gn__job *j, const uint64_t *entry, int is_mine)
 {
-	const char *from = j->rows + gn__entry_position(j, entry) * j->row_bytes;
-	const uint64_t row = gn__entry_row(j, entry);
-	struct gn__piece p;
+	const char *from = is_mine ? j->rows + gn__entry_position(j, *entry) * j->row_bytes : j->rows;
+	const uint64_t row = is_mine ? gn__entry_row(j, *entry) : 0;
+	uint32_t done = is_mine ? 0 : j->row_bytes;
 
-	if (simt_unlikely(j->array.sample != 0))
+	if (simt_unlikely(j->array.sample != 0) && is_mine)
 		SIMT_COLD(gn__row_note)(j, row);
-	for (uint32_t done = 0; done < j->row_bytes; done += p.bytes) {
-		p = gn__piece_of(j, row, done);
-		if (j->array.memory)
+	while (simt_ballot(gn__whole_warp(), done < j->row_bytes)) {
+		const int wants = done < j->row_bytes;
+		const struct gn__piece p = gn__piece_of(j, row, wants ? done : 0);
+
+		if (!j->array.memory)
+			gn__piece_write(j, &p, from + done, wants);
+		else if (wants)
 			gn__piece_in(j, j->array.memory + p.from, from + done, p.bytes);
-		else
-			gn__piece_write(j, &p, from + done);
+		done += wants ? p.bytes : 0;
 	}
 }
 
 /* ---- both ---- */
 
-/* Move the row of entry k, if it is this group's to move. */
+/* Move the row of entry k, if there is one and it is this group's to move. Collective over the warp. */
 SIMT_FN void gn__move_row(const struct gn__job *j, const uint64_t *entry, uint64_t k)
 {
-	if (!j->is_scatter) {
-		const uint32_t run = gn__run_at(j, entry, j->count, k);
-
-		if (run)
-			gn__gather_row(j, entry + k, run);
-	} else if (gn__is_last(j, entry, j->count, k)) {
-		gn__scatter_row(j, entry[k]);
-	}
+	if (!j->is_scatter)
+		gn__gather_row(j, entry + k, k < j->count ? gn__run_at(j, entry, j->count, k) : 0);
+	else
+		gn__scatter_row(j, entry + k, k < j->count && gn__is_last(j, entry, j->count, k));
 }
 
 /*
@@ -401,12 +416,8 @@ SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint6
 		first = simt_shfl_u64(gn__whole_warp(), first, 0);
 		if (first >= j->count)
 			break;
-		for (uint32_t turn = 0; turn < GN__TURNS; turn++) {
-			const uint64_t k = first + turn * groups + simt_lane() / j->lanes;
-
-			if (k < j->count)
-				gn__move_row(j, entry, k);
-		}
+		for (uint32_t turn = 0; turn < GN__TURNS; turn++)
+			gn__move_row(j, entry, first + turn * groups + simt_lane() / j->lanes);
 	}
 }
 
