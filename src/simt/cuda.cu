@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <mutex>
 
 #include <simt/machine.h>
 
@@ -132,10 +133,38 @@ void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 	return where == SIMT_DEVICE ? alloc_device(bytes) : alloc_shared(bytes);
 }
 
-void cuda_free(struct simt_machine *m, void *memory)
+/*
+ * Kernels that stay. cudaFree and unpinning wait for everything on the device, these kernels too, so what is given back
+ * meanwhile is kept until the last has ended.
+ */
+struct kept {
+	struct kept *next;
+	int device;
+	void *memory;
+};
+
+std::mutex residents_mutex;
+int residents;
+struct kept *all_kept;
+
+bool keep(int device, void *memory)
+{
+	const std::lock_guard<std::mutex> lock(residents_mutex);
+	struct kept *k = residents ? (struct kept *)malloc(sizeof *k) : NULL;
+
+	if (k) {
+		k->next = all_kept;
+		k->device = device;
+		k->memory = memory;
+		all_kept = k;
+	}
+	return residents;
+}
+
+void give_back(int device, void *memory)
 {
 	struct cudaPointerAttributes attributes;
-	on_device here(m);
+	on_device here(device);
 
 	if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess && attributes.type == cudaMemoryTypeHost) {
 		translate(NULL, cudaHostUnregister(memory), "unpinning");
@@ -143,6 +172,46 @@ void cuda_free(struct simt_machine *m, void *memory)
 	} else {
 		translate(NULL, cudaFree(memory), "freeing");
 	}
+}
+
+void cuda_free(struct simt_machine *m, void *memory)
+{
+	if (!keep(of(m)->device, memory))
+		give_back(of(m)->device, memory);
+}
+
+void reside(struct simt_machine *m, int more)
+{
+	const std::lock_guard<std::mutex> lock(residents_mutex);
+
+	(void)m;
+	residents += more;
+	while (!residents && all_kept) {
+		struct kept *k = all_kept;
+
+		all_kept = k->next;
+		give_back(k->device, k->memory);
+		free(k);
+	}
+}
+
+/* Both directions are asked for apart. */
+int reach(struct simt_machine *m, struct simt_machine *other)
+{
+	const int to = of(other)->device;
+	on_device here(m);
+	int can = 0;
+	cudaError_t rc;
+
+	if (of(m)->device == to)
+		return 0;
+	if (cudaDeviceCanAccessPeer(&can, of(m)->device, to) != cudaSuccess || !can) {
+		cudaGetLastError();
+		return -GN_ENOTSUP;
+	}
+	rc = cudaDeviceEnablePeerAccess(to, 0);
+	cudaGetLastError();
+	return rc == cudaSuccess || rc == cudaErrorPeerAccessAlreadyEnabled ? 0 : -GN_ENOTSUP;
 }
 
 void unpin(struct simt_machine *m, void *memory, size_t bytes)
@@ -316,7 +385,8 @@ void close_machine(struct simt_machine *m)
 
 const struct simt_machine_ops ops = {
 	cuda_alloc, cuda_free, pin, unpin, prepare, info, close_machine,
-	stream_create, stream_adopt, stream_destroy, stream_handle, launch, stream_wait, stream_move};
+	stream_create, stream_adopt, stream_destroy, stream_handle, launch, stream_wait, stream_move,
+	reach, reside};
 
 int describe(struct cuda_machine *c)
 {
@@ -369,12 +439,36 @@ int device_of(const char *name)
 
 } // namespace
 
+/*
+ * Before cuda is first used, for kernels that stay. Kernels are loaded with the program: to load one when it is first
+ * launched cuda may wait until the device is idle. And streams get queues of their own, 32 instead of 8: what is behind such a
+ * kernel in its queue does not begin.
+ */
+static void prepare_for_residents(void)
+{
+	setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+}
+
+extern "C" unsigned simt__cuda_devices(void)
+{
+	int count = 0;
+
+	prepare_for_residents();
+	if (cudaGetDeviceCount(&count) != cudaSuccess) {
+		cudaGetLastError();
+		return 0;
+	}
+	return (unsigned)count;
+}
+
 extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
 {
 	int device = device_of(config->name), count = 0;
 	struct cuda_machine *c;
 	cudaError_t rc;
 
+	prepare_for_residents();
 	if (device < 0)
 		return gn_error_set(error, -GN_EINVAL, "machine %s: not cuda or cuda:INDEX", config->name);
 	rc = cudaGetDeviceCount(&count);

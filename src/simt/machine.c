@@ -42,6 +42,25 @@ void simt_describe(const struct simt_machine *machine, struct simt_info *info)
 	machine->ops->info(machine, info);
 }
 
+unsigned simt_devices(const char *kind)
+{
+#ifdef GN_CUDA
+	if (!strcmp(kind, "cuda"))
+		return simt__cuda_devices();
+#endif
+	return !strcmp(kind, "cpu");
+}
+
+int simt_reach(struct simt_machine *machine, struct simt_machine *other)
+{
+	return machine->ops == other->ops ? machine->ops->reach(machine, other) : -GN_ENOTSUP;
+}
+
+void simt__reside(struct simt_machine *machine, int more)
+{
+	machine->ops->reside(machine, more);
+}
+
 void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where)
 {
 	return machine->ops->alloc(machine, bytes ? bytes : 1, where);

@@ -36,6 +36,9 @@ struct simt_machine_ops {
 	              const void *arguments);
 	int (*wait)(struct simt_stream *stream);
 	int (*move)(struct simt_stream *stream, void *to, const void *from, size_t bytes);
+
+	int (*reach)(struct simt_machine *machine, struct simt_machine *other);
+	void (*reside)(struct simt_machine *machine, int more);
 };
 
 struct simt_stream {
@@ -51,6 +54,15 @@ struct simt_machine {
 /* One a kind of machine; config is valid for that kind as far as both kinds share it. */
 int simt__cpu_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error);
 int simt__cuda_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error);
+
+/* GPUs of this process. */
+unsigned simt__cuda_devices(void);
+
+/*
+ * simt__reside - 1: a kernel is launched that stays until it is told to end; -1: it has ended. Meanwhile simt_free keeps
+ * memory where giving it back would wait for that kernel.
+ */
+void simt__reside(struct simt_machine *machine, int more);
 
 #ifdef __cplusplus
 }

@@ -386,9 +386,24 @@ static int start_workers(struct cpu_machine *m, struct gn_error *error)
 	return 0;
 }
 
+/* All memory is the process's. */
+static int cpu_reach(struct simt_machine *machine, struct simt_machine *other)
+{
+	(void)machine;
+	(void)other;
+	return 0;
+}
+
+static void cpu_reside(struct simt_machine *machine, int more)
+{
+	(void)machine;
+	(void)more;
+}
+
 static const struct simt_machine_ops cpu_ops = {
     simt__cpu_alloc,   simt__cpu_free,   cpu_pin,            cpu_unpin,         cpu_prepare, cpu_info, cpu_close,
-    cpu_stream_create, cpu_stream_adopt, cpu_stream_destroy, cpu_stream_handle, cpu_launch,  cpu_wait, cpu_move};
+    cpu_stream_create, cpu_stream_adopt, cpu_stream_destroy, cpu_stream_handle, cpu_launch,  cpu_wait, cpu_move,
+    cpu_reach,         cpu_reside};
 
 static int start(struct cpu_machine *m, const struct simt_config *config, struct gn_error *error)
 {

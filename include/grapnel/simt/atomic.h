@@ -218,6 +218,26 @@ SIMT_FN void simt_store_relaxed_dev_u64(uint64_t *p, uint64_t value)
 #endif
 }
 
+SIMT_FN void simt_store_relaxed_sys_u32(uint32_t *p, uint32_t value)
+{
+#if SIMT_ON_CUDA
+	asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
+#else
+	SIMT__POINT();
+	__atomic_store_n(p, value, __ATOMIC_RELAXED);
+#endif
+}
+
+SIMT_FN void simt_store_relaxed_sys_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	asm volatile("st.relaxed.sys.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+#else
+	SIMT__POINT();
+	__atomic_store_n(p, value, __ATOMIC_RELAXED);
+#endif
+}
+
 SIMT_FN void simt_store_release_dev_u32(uint32_t *p, uint32_t value)
 {
 #if SIMT_ON_CUDA

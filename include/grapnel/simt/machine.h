@@ -126,6 +126,15 @@ void simt_close(struct simt_machine *machine);
 /* simt_describe - what an open machine is. */
 void simt_describe(const struct simt_machine *machine, struct simt_info *info);
 
+/* simt_devices - how many machines there are of a kind, "cpu" (1) or "cuda" (GPUs; 0 where the library has none). */
+unsigned simt_devices(const char *kind);
+
+/*
+ * simt_reach - let kernels of one machine load and change the device memory of another of this process, by its addresses.
+ * Returns 0, or -GN_ENOTSUP: they cannot.
+ */
+int simt_reach(struct simt_machine *machine, struct simt_machine *other);
+
 /*
  * simt_alloc - memory for a machine, zeroed; aligned to 4096 bytes if shared, to 256 if the device's.
  * Returns NULL when there is not enough. Free with simt_free. Not while any stream is in capture: cuda forbids it.
