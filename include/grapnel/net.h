@@ -67,17 +67,34 @@ enum gn_net_squeeze {
 	GN_NET_SQUEEZE
 };
 
-/* Zero is a good default for every member. */
+/* How kernels change memory of nodes of the same process. */
+enum gn_net_route {
+	GN_NET_PACKETS, /* by messages, in order */
+	GN_NET_DIRECT   /* by themselves, where their machine reaches the heap (GPUs: over NVLink), in the order of
+			   gn_net_fence only. Memory that is not of the heap, calls and waits go by messages */
+};
+
+/*
+ * Zero is a good default for every member.
+ *
+ * On cuda node k runs on GPU k modulo their number, which several nodes may share; "cuda:1" is that GPU for all. The heap is in
+ * the GPU's memory: the host reads and changes it by the functions of net/send.h and net/fetch.h only. A kernel of one block
+ * stays on the GPU for the whole run and changes the heap. Kernels that wait for other nodes of the same GPU should
+ * leave it room; memory that is given back (simt_free) meanwhile is free only behind the run.
+ */
 struct gn_net_config {
 	struct simt_config machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
 	const char *transport;      /* "local", "mpi"; NULL: see above */
 	uint32_t nodes;             /* of "local"; 0: 1. "mpi" has as many as its launcher started */
 	uint32_t columns;           /* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
 	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */
-	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB */
+	uint64_t shared_bytes;      /* cuda: of symmetric memory that the host reaches too; 0: 1 MiB */
+	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB, cuda 256 KiB */
 	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 1: every message by itself; 0: 64 KiB */
 	uint64_t flush_ns;          /* a packet that grows slowly is sent when it is that old; 0: 125 us */
 	enum gn_net_squeeze squeeze;
+	enum gn_net_route route;
+	uint32_t by_kernel;         /* 1: a kernel changes the heap, as on cuda, on any machine: for tests */
 	uint64_t timeout_ns;        /* of every wait for another node; 0: 30 s */
 };
 
@@ -123,6 +140,12 @@ const struct gn_net_view *gn_net_host(const struct gn_net *net);
  */
 void *gn_net_alloc(struct gn_net *net, uint64_t bytes);
 
+/*
+ * gn_net_alloc_shared - as gn_net_alloc, memory that the machine and its host both reach: on cpu the heap, on cuda memory
+ * of the host. What is there messages change, a kernel's own node's too.
+ */
+void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes);
+
 /* gn_net_free - give it back, on every node. NULL is nothing. */
 void gn_net_free(struct gn_net *net, void *memory);
 
@@ -138,7 +161,7 @@ typedef void gn_net_handler_fn(const struct gn_net_incoming *message, void *cont
 /*
  * gn_net_handler - what runs when gn_net_call names the number that this returns.
  * @name  every node registers the same names in the same order, before it is called
- * Handlers run on the network thread, one after the other, and do not wait. Host.
+ * Handlers run on the network thread, one after the other, and do not wait; of a GPU's memory they reach nothing. Host.
  * Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered).
  */
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context);

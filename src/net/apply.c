@@ -182,6 +182,8 @@ static int take_in(struct gn_net *net, const struct gn_packet *packet, uint32_t 
 			return gn__post(net, class_ < GN_REQUESTS, peer, origin, word, (uint32_t)words) ? 0 : words;
 		}
 	}
+	if (net->device && gn_message_kind(word[0]) != GN_MESSAGE_REPLY && !gn__device_is_done(net, packet->source))
+		return 0;
 	words = gn__apply(net, origin, word, left);
 	if (words > 0)
 		count_applied(net, origin, word[0]);
@@ -243,7 +245,20 @@ static uint32_t apply_packet(struct gn_net *net, uint32_t class_, int *stuck)
 	int words = 1;
 
 	while (in->at < packet->words) {
-		if (class_ == GN_REQUESTS) {
+		if (net->device && class_ >= GN_REQUESTS) {
+			uint32_t messages;
+			int other;
+			const uint32_t taken = gn__device_take(net, packet, class_ & 1, in->at, &messages, &other);
+
+			in->at += taken;
+			done += messages;
+			if (taken)
+				continue;
+			if (!other) {
+				words = 0;
+				break;
+			}
+		} else if (class_ == GN_REQUESTS) {
 			done += apply_wide(net, packet, &in->at);
 			if (in->at == packet->words)
 				break;
@@ -314,7 +329,7 @@ static int next_packet(struct gn_net *net, uint32_t class_)
 
 uint32_t gn__receive(struct gn_net *net)
 {
-	uint32_t applied = 0;
+	uint32_t applied = net->device ? gn__device_collect(net) : 0;
 
 	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++) {
 		uint32_t turn = 0;

@@ -37,7 +37,7 @@ static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 	const uint32_t kind = gn_message_kind(word[0]);
 	const int fetches = gn_message_fetches(word[0]);
 
-	if (simt_unlikely(to == self))
+	if (simt_unlikely(to == self) && (!net->device || kind == GN_MESSAGE_MARK))
 		return sort_own(net, word, words);
 	if (fetches || !gn__post_quickly(net, 0, to, self, word, words)) {
 		if (gn__post(net, 0, to, self, word, words))
@@ -58,6 +58,7 @@ static __attribute__((noinline)) uint32_t sort_lanes(struct gn_net *net, struct 
 	uint64_t copy[GN_MESSAGE_MOST_WORDS];
 	uint32_t sorted = 0;
 
+	net->group += !s->lane;
 	for (; s->lane < lanes; s->lane++, sorted++) {
 		for (uint32_t k = 0; k < words; k++)
 			copy[k] = gn_log_word(&s->reader, lanes, s->lane, k);
@@ -88,6 +89,7 @@ static uint32_t sort_neighbours(struct gn_net *net, struct gn_log_reader *r, uin
 		words = gn_message_words(head);
 		if (simt_unlikely(at + words > r->capacity))
 			break;
+		net->group++;
 		if (simt_unlikely(sort_one(net, r->word + at, words))) {
 			*stuck = 1;
 			break;

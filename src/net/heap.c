@@ -17,24 +17,28 @@ struct piece {
 };
 
 struct gn_heap {
+	struct simt_machine *machine; /* NULL: the host reaches it */
 	char *memory;
+	uint64_t bytes;
 	struct piece *first;
 };
 
-int gn__heap_create(struct gn_heap **heap, char *memory, uint64_t bytes)
+int gn__heap_create(struct gn_heap **heap, struct simt_machine *machine, char *memory, uint64_t used, uint64_t bytes)
 {
 	struct gn_heap *h = (struct gn_heap *)calloc(1, sizeof *h);
 	struct piece *p = (struct piece *)calloc(1, sizeof *p);
-	const uint64_t group = (sizeof(struct gn_net_group) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	const uint64_t first = (used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 
-	if (!h || !p || bytes <= group) {
+	if (!h || !p || bytes <= first) {
 		free(h);
 		free(p);
 		return -GN_ENOMEM;
 	}
-	p->at = group;
-	p->bytes = bytes - group;
+	p->at = first;
+	p->bytes = bytes - first;
+	h->machine = machine;
 	h->memory = memory;
+	h->bytes = bytes;
 	h->first = p;
 	*heap = h;
 	return 0;
@@ -71,10 +75,25 @@ static int cut(struct piece *p, uint64_t bytes)
 	return 0;
 }
 
-void *gn_net_alloc(struct gn_net *net, uint64_t bytes)
+/* Zeros, by whoever reaches the memory. Returns 0 or what failed. */
+static int clear(const struct gn_heap *heap, char *memory, uint64_t bytes)
+{
+	const struct gn_device_zero_args a = {(uint64_t *)(void *)memory, bytes / 8};
+	const struct simt_grid grid = {256, 256, 0};
+	int rc;
+
+	if (!heap->machine) {
+		memset(memory, 0, bytes);
+		return 0;
+	}
+	rc = simt_launch(heap->machine, &gn_device_zero_kernel, grid, &a);
+	return rc ? rc : simt_wait(heap->machine);
+}
+
+static void *take(struct gn_heap *heap, uint64_t bytes)
 {
 	const uint64_t wanted = ((bytes ? bytes : 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	struct piece *p = net->heap->first;
+	struct piece *p = heap->first;
 
 	if (wanted < bytes)
 		return NULL;
@@ -83,8 +102,20 @@ void *gn_net_alloc(struct gn_net *net, uint64_t bytes)
 	if (!p || cut(p, wanted))
 		return NULL;
 	p->used = 1;
-	memset(net->heap->memory + p->at, 0, wanted);
-	return net->heap->memory + p->at;
+	if (!clear(heap, heap->memory + p->at, wanted))
+		return heap->memory + p->at;
+	p->used = 0;
+	return NULL;
+}
+
+void *gn_net_alloc(struct gn_net *net, uint64_t bytes)
+{
+	return take(net->heap, bytes);
+}
+
+void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes)
+{
+	return take(net->data ? net->data : net->heap, bytes);
 }
 
 static void join_next(struct piece *p)
@@ -98,11 +129,11 @@ static void join_next(struct piece *p)
 	free(next);
 }
 
-void gn_net_free(struct gn_net *net, void *memory)
+static void give(struct gn_heap *heap, const char *memory)
 {
-	struct piece *before = NULL, *p = net->heap->first;
+	struct piece *before = NULL, *p = heap->first;
 
-	while (p && (!p->used || net->heap->memory + p->at != memory)) {
+	while (p && (!p->used || heap->memory + p->at != memory)) {
 		before = p;
 		p = p->next;
 	}
@@ -112,4 +143,11 @@ void gn_net_free(struct gn_net *net, void *memory)
 	join_next(p);
 	if (before)
 		join_next(before);
+}
+
+void gn_net_free(struct gn_net *net, void *memory)
+{
+	const uintptr_t at = (uintptr_t)memory, data = net->data ? (uintptr_t)net->data->memory : 0;
+
+	give(net->data && at - data < net->data->bytes ? net->data : net->heap, (const char *)memory);
 }

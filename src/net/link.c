@@ -231,7 +231,8 @@ int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words)
 
 int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word, uint32_t words)
 {
-	const struct gn_hop *hop = &net->peer[to].hop;
+	struct gn_peer *peer = &net->peer[to];
+	const struct gn_hop *hop = &peer->hop;
 	struct gn_link *l = link_of(net, reply, hop);
 	struct gn_packet *packet;
 
@@ -240,7 +241,8 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 		return -GN_EAGAIN;
 	}
 	packet = l->open->packet;
-	packet->word[packet->words] = gn_message_readdress(word[0], hop->passed ? to : origin);
+	packet->word[packet->words] = gn_message_readdress(word[0], hop->passed ? to : origin) |
+				       gn__first(net, peer, origin, word[0]);
 	memcpy(packet->word + packet->words + 1, word + 1, 8ull * (words - 1));
 	packet->words += words;
 	l->urgent |= reply || gn_message_fetches(word[0]) || gn_message_kind(word[0]) == GN_MESSAGE_MARK;
@@ -249,13 +251,13 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 
 /* ---- all of them ---- */
 
-/* The way to every other node. */
+/* The way to every other node, and to this one where not all of its memory is at hand. */
 static void ways(struct gn_net *net)
 {
 	for (uint32_t to = 0; to < net->route.nodes; to++) {
 		struct gn_hop *hop = &net->peer[to].hop;
 
-		if (to == net->route.node)
+		if (to == net->route.node && !net->device)
 			continue;
 		*hop = gn_route_hop(&net->route, to);
 		for (uint32_t reply = 0; reply < 2; reply++)

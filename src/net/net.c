@@ -2,6 +2,7 @@
 /* net.c - a node is put together. */
 #include <net/node.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +36,8 @@ const struct gn_net_view *gn_net_host(const struct gn_net *net)
 int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault)
 {
 	memset(fault, 0, sizeof *fault);
-	if (simt_load_acquire_sys_u32(&net->fault.state) == 2)
-		*fault = net->fault;
+	if (simt_load_acquire_sys_u32(&net->fault->state) == 2)
+		*fault = *net->fault;
 	return fault->code;
 }
 
@@ -105,14 +106,18 @@ int gn_net_settle(struct gn_net *net)
 
 /* ---- a node ---- */
 
+/* Where things lie: near, where the host and the machine reach them, or apart, in memory of the machine's own. */
 struct shared {
-	struct gn_log *log;
-	uint64_t *released;
-	uint64_t *word;
-	struct gn_ring *free_slot;
-	uint32_t *turn, *free_id;
+	char *heap, *data, *stage, *mapped;
+	uint64_t *word, *released;
+	struct gn_log *log;      /* of the kernels, apart */
+	struct gn_log *host_log; /* of the host and of handlers */
 	struct gn_net_slot *slot;
+	struct gn_ring *ring[2]; /* free slots; [1] the host's, where there is a device */
+	uint32_t *turn[2], *id[2];
 };
+
+enum { NEAR, APART };
 
 static uint64_t log_capacity(const struct gn_net_config *config)
 {
@@ -126,87 +131,143 @@ static uint64_t log_capacity(const struct gn_net_config *config)
 	return capacity;
 }
 
-static uint64_t place(uint64_t *total, uint64_t bytes)
-{
-	const uint64_t at = *total;
+/* A place in one of two pieces of memory. The first time they are only measured: base is NULL. */
+struct layout {
+	char *base[2];
+	uint64_t total[2];
+	uint32_t apart; /* which piece is apart: NEAR without a device */
+};
 
-	*total += (bytes + 127) / 128 * 128;
+static void *place(struct layout *l, uint32_t piece, uint64_t bytes)
+{
+	const uint32_t k = piece == APART ? l->apart : (uint32_t)NEAR;
+	char *at = l->base[k] ? l->base[k] + l->total[k] : NULL;
+
+	l->total[k] += (bytes + 127) / 128 * 128;
 	return at;
 }
 
-/* One piece of the machine's memory holds the heap, and behind it logs and slots. */
+static void lay_out(struct gn_net *net, struct shared *s, struct layout *l)
+{
+	const uint64_t slots = GN_NET_SLOTS;
+
+	s->heap = (char *)place(l, APART, net->config.heap_bytes);
+	s->log = (struct gn_log *)place(l, APART, (net->sources - 2) * sizeof *s->log);
+	s->mapped = (char *)place(l, APART, net->route.nodes * sizeof(char *));
+	s->word = (uint64_t *)place(l, NEAR, net->sources * log_capacity(&net->config) * 8);
+	s->released = (uint64_t *)place(l, NEAR, net->sources * 128ull);
+	s->host_log = (struct gn_log *)place(l, NEAR, 2 * sizeof *s->log);
+	s->slot = (struct gn_net_slot *)place(l, NEAR, net->slots * sizeof *s->slot);
+	net->fault = (struct gn_net_fault *)place(l, NEAR, sizeof *net->fault);
+	for (uint32_t k = 0; k < 2; k++) {
+		s->ring[k] = (struct gn_ring *)place(l, k ? NEAR : APART, sizeof *s->ring[k]);
+		s->turn[k] = (uint32_t *)place(l, k ? NEAR : APART, slots * sizeof *s->turn[k]);
+		s->id[k] = (uint32_t *)place(l, k ? NEAR : APART, slots * sizeof *s->id[k]);
+	}
+	if (!net->device)
+		return;
+	s->data = (char *)place(l, NEAR, net->config.shared_bytes);
+	s->stage = (char *)place(l, NEAR, slots * GN_MESSAGE_MOST_BYTES);
+}
+
 static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 {
-	const uint64_t capacity = log_capacity(&net->config);
-	uint64_t total = 0;
-	const uint64_t heap = place(&total, net->config.heap_bytes);
-	const uint64_t words = place(&total, net->sources * capacity * 8);
-	const uint64_t logs = place(&total, net->sources * sizeof *s->log);
-	const uint64_t released = place(&total, net->sources * 128ull);
-	const uint64_t slots = place(&total, GN_NET_SLOTS * sizeof *s->slot);
-	const uint64_t ring = place(&total, sizeof *s->free_slot);
-	const uint64_t turns = place(&total, GN_NET_SLOTS * sizeof *s->turn);
-	const uint64_t ids = place(&total, GN_NET_SLOTS * sizeof *s->free_id);
-	char *memory = (char *)simt_alloc(net->machine, total, SIMT_SHARED);
+	struct layout l;
 
-	if (!memory)
-		return gn_error_set(error, -GN_ENOMEM, "no %llu MiB for the heap and the logs of node %u",
-				    (unsigned long long)(total >> 20), net->route.node);
-	net->shared = memory;
-	net->host.heap = memory + heap;
-	s->word = (uint64_t *)(memory + words);
-	s->log = (struct gn_log *)(memory + logs);
-	s->released = (uint64_t *)(memory + released);
-	s->slot = (struct gn_net_slot *)(memory + slots);
-	s->free_slot = (struct gn_ring *)(memory + ring);
-	s->turn = (uint32_t *)(memory + turns);
-	s->free_id = (uint32_t *)(memory + ids);
+	memset(&l, 0, sizeof l);
+	memset(s, 0, sizeof *s);
+	l.apart = net->device ? APART : NEAR;
+	lay_out(net, s, &l);
+	net->shared = simt_alloc(net->machine, l.total[NEAR], SIMT_SHARED);
+	net->apart = net->device ? simt_alloc(net->machine, l.total[APART], SIMT_DEVICE) : NULL;
+	if (!net->shared || (net->device && !net->apart))
+		return gn_error_set(error, -GN_ENOMEM, "no %llu MiB of the host and %llu MiB of the device for node %u",
+				    (unsigned long long)(l.total[NEAR] >> 20), (unsigned long long)(l.total[APART] >> 20),
+				    net->route.node);
+	l.base[NEAR] = (char *)net->shared;
+	l.base[APART] = (char *)net->apart;
+	l.total[NEAR] = l.total[APART] = 0;
+	lay_out(net, s, &l);
 	return 0;
 }
 
-static void slots_init(const struct shared *s)
+/* An image of what may lie apart is made, then moved there. */
+static int slots_init(struct gn_net *net, const struct shared *s, uint32_t k)
 {
-	uint32_t ticket;
+	uint32_t *turn = (uint32_t *)calloc(2 * GN_NET_SLOTS, sizeof *turn), *id = turn + GN_NET_SLOTS, ticket;
+	struct gn_ring ring;
+	int rc;
 
-	gn_ring_init(s->free_slot, s->turn, s->turn, GN_NET_SLOTS, 0);
-	for (uint32_t id = 0; id < GN_NET_SLOTS && !gn_ring_reserve(s->free_slot, &ticket); id++) {
-		s->free_id[gn_ring_slot(s->free_slot, ticket)] = id;
-		gn_ring_commit(s->free_slot, ticket);
+	if (!turn)
+		return -GN_ENOMEM;
+	gn_ring_init(&ring, turn, turn, GN_NET_SLOTS, 0);
+	for (uint32_t n = 0; n < GN_NET_SLOTS && !gn_ring_reserve(&ring, &ticket); n++) {
+		id[gn_ring_slot(&ring, ticket)] = n + k * GN_NET_SLOTS;
+		gn_ring_commit(&ring, ticket);
 	}
+	ring.turn = s->turn[k];
+	rc = simt_move(net->machine, s->ring[k], &ring, sizeof ring);
+	if (!rc)
+		rc = simt_move(net->machine, s->turn[k], turn, GN_NET_SLOTS * sizeof *turn);
+	if (!rc)
+		rc = simt_move(net->machine, s->id[k], id, GN_NET_SLOTS * sizeof *id);
+	free(turn);
+	return rc;
 }
 
-static void logs_init(struct gn_net *net, const struct shared *s)
+static int logs_init(struct gn_net *net, const struct shared *s)
 {
 	const uint64_t capacity = log_capacity(&net->config);
+	const uint32_t kernels = net->sources - 2;
+	struct gn_log *image = (struct gn_log *)calloc(kernels, sizeof *image);
+	int rc;
 
+	if (!image)
+		return -GN_ENOMEM;
 	for (uint32_t k = 0; k < net->sources; k++) {
 		struct gn_source *source = &net->source[k];
 
-		source->log = &s->log[k];
-		gn_log_init(source->log, &source->reader, s->word + k * capacity, s->released + k * 16ull, capacity, 0);
+		source->log = k < kernels ? &s->log[k] : &s->host_log[k - kernels];
+		source->tail = k < kernels && net->device ? NULL : &source->log->tail;
+		gn_log_init(k < kernels ? &image[k] : source->log, &source->reader, s->word + k * capacity, s->released + k * 16ull,
+			    capacity, 0);
 	}
+	rc = simt_move(net->machine, s->log, image, kernels * sizeof *image);
+	free(image);
+	return rc;
 }
 
-/* What the machine's threads, host threads and handlers see differs in the log, and in how long they wait. */
+/* What the machine's threads, host threads and handlers see differs in the log, in what they reach, and in how long they wait. */
 static void views_init(struct gn_net *net, const struct shared *s)
 {
 	struct gn_net_view *v = &net->host;
+	const uint32_t own = net->device ? 1 : 0; /* the host's slots */
 
 	v->node = net->route.node;
 	v->nodes = net->route.nodes;
+	v->heap = s->heap;
 	v->heap_bytes = net->config.heap_bytes;
+	v->data = s->data;
+	v->data_bytes = s->data ? net->config.shared_bytes : 0;
+	v->group = (struct gn_net_group *)(void *)(s->data ? s->data : s->heap);
 	v->slot = s->slot;
-	v->free_slot = s->free_slot;
-	v->free_id = s->free_id;
-	v->fault = &net->fault;
+	v->free_slot = s->ring[own];
+	v->free_id = s->id[own];
+	v->fault = net->fault;
 	v->timeout_ns = net->config.timeout_ns;
 	v->logs = 1;
-	v->log = &s->log[net->sources - 2];
+	v->log = &s->host_log[0];
+	v->far = net->device ? GN__NET_HEAP : 0;
 	net->view = net->handler_view = *v;
 	net->view.log = s->log;
 	net->view.logs = net->sources - 2;
-	net->handler_view.log = &s->log[net->sources - 1];
+	net->view.far = net->device ? GN__NET_DATA : 0;
+	net->view.free_slot = s->ring[0];
+	net->view.free_id = s->id[0];
+	net->view.stage = s->stage;
+	net->handler_view.log = &s->host_log[1];
 	net->handler_view.timeout_ns = 0;
+	net->map = s->mapped;
 }
 
 static int node_memory(struct gn_net *net, struct gn_error *error)
@@ -216,7 +277,7 @@ static int node_memory(struct gn_net *net, struct gn_error *error)
 
 	net->source = (struct gn_source *)calloc(net->sources, sizeof *net->source);
 	net->peer = (struct gn_peer *)calloc(nodes, sizeof *net->peer);
-	net->quiet.token = (uint64_t *)calloc(GN_NET_SLOTS, sizeof *net->quiet.token);
+	net->quiet.token = (uint64_t *)calloc(net->slots, sizeof *net->quiet.token);
 	if (net->config.squeeze == GN_NET_SQUEEZE || (net->config.squeeze == GN_NET_SQUEEZE_COPIES && net->transport->copies))
 		net->scratch = (struct gn_packet *)malloc(sizeof *net->scratch);
 	if (!net->source || !net->peer || !net->quiet.token)
@@ -234,6 +295,8 @@ void gn__node_destroy(struct gn_net *net)
 {
 	gn__links_destroy(net);
 	gn__heap_destroy(net->heap);
+	gn__heap_destroy(net->data);
+	gn__device_destroy(net);
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
 		free(net->intake[k].sequence);
 		free(net->intake[k].plain);
@@ -244,6 +307,7 @@ void gn__node_destroy(struct gn_net *net)
 	free(net->source);
 	if (net->machine) {
 		simt_free(net->machine, net->shared);
+		simt_free(net->machine, net->apart);
 		simt_close(net->machine);
 	}
 	if (net->transport)
@@ -251,29 +315,59 @@ void gn__node_destroy(struct gn_net *net)
 	free(net);
 }
 
+/* Nodes of a host that are to run on "cuda" share its GPUs. */
+static void choose_machine(struct gn_net *net)
+{
+	const uint32_t devices = simt_devices("cuda");
+
+	if (strcmp(net->config.machine.name, "cuda") || !devices)
+		return;
+	snprintf(net->name, sizeof net->name, "cuda:%u", net->route.node % devices);
+	net->config.machine.name = net->name;
+}
+
+static int heaps_create(struct gn_net *net, const struct shared *s, struct gn_error *error)
+{
+	const uint64_t group = sizeof(struct gn_net_group);
+	int rc = gn__heap_create(&net->heap, net->device ? net->machine : NULL, s->heap, net->device ? 0 : group,
+				 net->config.heap_bytes);
+
+	if (!rc && s->data)
+		rc = gn__heap_create(&net->data, NULL, s->data, group, net->config.shared_bytes);
+	return rc ? gn_error_set(error, rc, "a heap of %llu bytes is too small", (unsigned long long)net->config.heap_bytes)
+		  : 0;
+}
+
 static int node_fill(struct gn_net *net, struct gn_error *error)
 {
 	struct simt_info info;
 	struct shared s;
-	int rc = simt_open(&net->machine, &net->config.machine, error);
+	int rc;
 
+	choose_machine(net);
+	rc = simt_open(&net->machine, &net->config.machine, error);
 	if (rc)
 		return rc;
 	simt_describe(net->machine, &info);
-	if (info.is_cuda)
-		return gn_error_set(error, -GN_ENOTSUP, "net runs on the cpu machine only; open it with the machine \"cpu\"");
 	net->sources = info.processors + 2;
-	rc = node_memory(net, error);
+	if (info.is_cuda || net->config.by_kernel)
+		rc = gn__device_create(net, error);
+	net->slots = net->device ? 2 * GN_NET_SLOTS : GN_NET_SLOTS;
+	if (!rc)
+		rc = node_memory(net, error);
 	if (!rc)
 		rc = share(net, &s, error);
 	if (rc)
 		return rc;
-	slots_init(&s);
-	logs_init(net, &s);
+	rc = slots_init(net, &s, 0);
+	if (!rc)
+		rc = slots_init(net, &s, 1);
+	if (!rc)
+		rc = logs_init(net, &s);
+	if (rc)
+		return gn_error_set(error, rc, "node %u cannot fill its memory: %s", net->route.node, simt_message(net->machine));
 	views_init(net, &s);
-	rc = gn__heap_create(&net->heap, net->host.heap, net->config.heap_bytes);
-	return rc ? gn_error_set(error, rc, "a heap of %llu bytes is too small", (unsigned long long)net->config.heap_bytes)
-		  : 0;
+	return heaps_create(net, &s, error);
 }
 
 int gn__node_create(struct gn_net **net, const struct gn_net_config *config, struct gn_transport *transport,
@@ -296,5 +390,36 @@ int gn__node_create(struct gn_net **net, const struct gn_net_config *config, str
 		gn__node_destroy(n);
 	else
 		*net = n;
+	return rc;
+}
+
+/* ---- nodes of one process ---- */
+
+/* The heaps that the kernels of one node reach. */
+static int map_heaps(struct gn_net *net, struct gn_net **other, uint32_t nodes, struct gn_error *error)
+{
+	char **heap = (char **)calloc(nodes, sizeof *heap);
+	int rc = heap ? 0 : -GN_ENOMEM;
+
+	for (uint32_t k = 0; k < nodes && heap; k++)
+		if (!simt_reach(net->machine, other[k]->machine))
+			heap[k] = other[k]->host.heap;
+	if (!rc)
+		rc = simt_move(net->machine, net->map, heap, nodes * sizeof *heap);
+	free(heap);
+	if (rc)
+		return gn_error_set(error, rc, "node %u cannot reach the others: %s", net->route.node, simt_message(net->machine));
+	net->view.mapped = (char *const *)(void *)net->map;
+	if (!net->device)
+		net->host.mapped = net->handler_view.mapped = net->view.mapped;
+	return 0;
+}
+
+int gn__nodes_map(struct gn_net **net, uint32_t nodes, struct gn_error *error)
+{
+	int rc = 0;
+
+	for (uint32_t k = 0; k < nodes && !rc; k++)
+		rc = map_heaps(net[k], net, nodes, error);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #define GN_NET_NODE_H
 
 #include <grapnel/net.h>
+#include <net/device.h>
 #include <net/route.h>
 #include <net/transport.h>
 
@@ -50,6 +51,7 @@ struct gn_source {
 	struct gn_log_reader reader;
 	uint32_t lane; /* of the messages at reader.at */
 	uint64_t wanted; /* a quiet waits until reader.at is here */
+	const uint64_t *tail; /* how far it is written; NULL: in memory that only the kernel of net/device.h reaches */
 };
 
 /* What a node knows of another. Messages are counted, replies and marks not. */
@@ -58,6 +60,7 @@ struct gn_peer {
 	uint64_t marked;        /* sent when its way was last marked */
 	uint32_t awaited;       /* 1: that mark has no answer yet */
 	struct gn_hop hop;      /* the way to it */
+	uint64_t group;         /* the last messages appended together of which it was sent one */
 	uint32_t asked;         /* replies and answers that should come; any thread reads it */
 	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
 };
@@ -88,7 +91,13 @@ struct gn_net {
 	struct gn_net_view view, host, handler_view;
 	struct gn_source *source; /* of kernels, one a processor; then the host's; then the handlers' */
 	uint32_t sources;
-	void *shared; /* what the machine allocated: heap, logs, slots */
+	uint32_t slots; /* of both views */
+	void *shared; /* what the machine allocated, and the host reaches: logs, slots, and the heap unless there is a device */
+	void *apart;  /* and what the host does not reach */
+	char *map;    /* heaps that the kernels reach, for view.mapped */
+	char name[24]; /* of the machine, if it was chosen here */
+	struct gn_device *device; /* changes the heap; NULL: the network thread does */
+	uint64_t group; /* counts messages that were appended together */
 
 	struct gn_link *link[GN_PACKET_CLASSES];
 	uint32_t most_words; /* of a packet with more than one message */
@@ -105,11 +114,12 @@ struct gn_net {
 	struct gn_handler handler[GN_NET_MOST_HANDLERS];
 	uint32_t handlers; /* any thread: release by who registers */
 	struct gn_net_stats stats;
-	struct gn_net_fault fault; /* any thread */
+	struct gn_net_fault *fault; /* in shared; any thread */
 	struct gn_error failure;   /* of the network itself */
 	uint32_t failed;           /* any thread: 1: failure is whole */
 	uint32_t stop;             /* any thread: 1: leave when all others do */
-	struct gn_heap *heap;      /* the host's */
+	struct gn_heap *heap;      /* the host's; of the data of both, where there is a device: data */
+	struct gn_heap *data;
 };
 
 /* A count of the network thread, which others may read meanwhile. */
@@ -129,6 +139,9 @@ int gn__node_create(struct gn_net **net, const struct gn_net_config *config, str
 		    struct gn_error *error);
 void gn__node_destroy(struct gn_net *net);
 
+/* gn__nodes_map - let the kernels of nodes of this process reach each other's heaps, where their machines can. 0, -GN_EIO. */
+int gn__nodes_map(struct gn_net **net, uint32_t nodes, struct gn_error *error);
+
 /* ---- link.c ---- */
 
 int gn__links_create(struct gn_net *net);
@@ -143,11 +156,25 @@ void gn__links_destroy(struct gn_net *net);
  */
 int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word, uint32_t words);
 
+/* For a kernel that applies: is it the first for this peer of those that were appended together? */
+static inline uint64_t gn__first(struct gn_net *net, struct gn_peer *to, uint32_t origin, uint64_t head)
+{
+	if (simt_likely(!net->device))
+		return 0;
+	if (origin != net->route.node)
+		return head & gn_message_first; /* whoever wrote it knew */
+	if (to->group == net->group)
+		return 0;
+	to->group = net->group;
+	return gn_message_first;
+}
+
 /* gn__post, where the packet is open and has room; else 0 and nothing was done. */
 static inline int gn__post_quickly(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word,
 				   uint32_t words)
 {
-	const struct gn_hop *hop = &net->peer[to].hop;
+	struct gn_peer *peer = &net->peer[to];
+	const struct gn_hop *hop = &peer->hop;
 	const struct gn_link *l = &net->link[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
 	struct gn_packet *packet;
 	uint64_t *at;
@@ -156,7 +183,7 @@ static inline int gn__post_quickly(struct gn_net *net, int reply, uint32_t to, u
 		return 0;
 	packet = l->open->packet;
 	at = packet->word + packet->words;
-	at[0] = gn_message_readdress(word[0], hop->passed ? to : origin);
+	at[0] = gn_message_readdress(word[0], hop->passed ? to : origin) | gn__first(net, peer, origin, word[0]);
 	for (uint32_t k = 1; k < words; k++)
 		at[k] = word[k];
 	packet->words += words;
@@ -212,7 +239,9 @@ int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *e
 /* ---- heap.c ---- */
 
 struct gn_heap;
-int gn__heap_create(struct gn_heap **heap, char *memory, uint64_t bytes);
+
+/* @machine  that zeroes the memory; NULL: the host does. @bytes  of the begin, used already */
+int gn__heap_create(struct gn_heap **heap, struct simt_machine *machine, char *memory, uint64_t used, uint64_t bytes);
 void gn__heap_destroy(struct gn_heap *heap);
 
 #ifdef __cplusplus

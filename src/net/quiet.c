@@ -11,7 +11,14 @@
 
 #include <string.h>
 
-enum { IDLE, SORTING, MARKING, ANSWERS };
+enum { IDLE, LOOKING, SORTING, MARKING, ANSWERS };
+
+/* The slots of a GPU's threads only they take and give: one that was given up is lost for the run, which has failed. */
+static void slot_free(struct gn_net *net, uint32_t id)
+{
+	if (!net->device || id >= GN_NET_SLOTS)
+		gn__net_slot_disarm(&net->host, id);
+}
 
 /* Somebody waits for it, or did until a moment ago. */
 static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int code, uint64_t value, const void *bytes,
@@ -25,7 +32,7 @@ static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int cod
 		memcpy(s->to, bytes, count);
 	/* R3 */
 	if (s->unwaited || simt_cas_acq_rel_dev_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_DONE) != waiting)
-		gn__net_slot_disarm(&net->host, id);
+		slot_free(net, id);
 }
 
 void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes, uint32_t count)
@@ -33,13 +40,13 @@ void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value
 	const uint32_t id = token & 0xffff, waiting = (uint32_t)(token >> 16) << 2 | GN_NET_SLOT_WAITING;
 	uint32_t state;
 
-	if (id >= GN_NET_SLOTS)
+	if (id >= net->slots)
 		return;
 	state = simt_load_acquire_dev_u32(&net->host.slot[id].state);
 	if (state == waiting)
 		slot_fill(net, id, waiting, code, value, bytes, count);
 	else if (state == ((waiting & ~3u) | GN_NET_SLOT_LOST))
-		gn__net_slot_disarm(&net->host, id);
+		slot_free(net, id);
 	/* else nobody waits for it: it came too late, or twice */
 }
 
@@ -68,6 +75,17 @@ void gn__quiet_ask(struct gn_net *net, uint64_t token)
 	q->token[q->waiting++] = token;
 }
 
+/* How far the logs are written now. @tail  of those that the host cannot look at itself */
+static void look(struct gn_net *net, const uint64_t *tail)
+{
+	for (uint32_t k = 0; k < net->sources; k++) {
+		struct gn_source *s = &net->source[k];
+
+		s->wanted = s->tail ? simt_load_acquire_dev_u64(s->tail) : tail[k];
+	}
+	net->quiet.stage = SORTING;
+}
+
 /* Serve those who wait: first everything that is in the logs now must be sorted. */
 static void begin(struct gn_net *net)
 {
@@ -76,9 +94,12 @@ static void begin(struct gn_net *net)
 	q->served = q->waiting;
 	q->code = 0;
 	q->deadline = net->now + net->config.timeout_ns;
-	for (uint32_t k = 0; k < net->sources; k++)
-		net->source[k].wanted = simt_load_acquire_dev_u64(&net->source[k].log->tail);
-	q->stage = SORTING;
+	if (!net->device) {
+		look(net, NULL);
+		return;
+	}
+	gn__device_tails(net); /* of a round that was given up */
+	q->stage = gn__device_ask_tails(net) ? IDLE : LOOKING;
 }
 
 static int all_sorted(const struct gn_net *net)
@@ -169,6 +190,12 @@ void gn__quiet_go_on(struct gn_net *net)
 
 	if (q->stage == IDLE && q->waiting)
 		begin(net);
+	if (q->stage == LOOKING) {
+		const uint64_t *tail = gn__device_tails(net);
+
+		if (tail)
+			look(net, tail);
+	}
 	if (q->stage == SORTING && all_sorted(net)) {
 		q->next = 0;
 		q->stage = MARKING;

@@ -12,7 +12,7 @@ enum { DEFAULT_TIMEOUT_S = 30, DEFAULT_FLUSH_NS = 125000 };
 /* From so many nodes on, messages go two ways. */
 enum { TWO_WAYS_FROM = 65 };
 
-static const uint64_t default_heap_bytes = 64ull << 20, default_log_bytes = 1ull << 20;
+static const uint64_t default_heap_bytes = 64ull << 20, default_log_bytes = 1ull << 20, default_shared_bytes = 1ull << 20;
 
 /* Only there in programs that are linked with grapnel-mpi. */
 extern int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config, struct gn_error *error)
@@ -60,7 +60,9 @@ static void set_defaults(struct gn_net_config *c)
 	if (!c->machine.name)
 		c->machine.name = "cpu";
 	c->heap_bytes = c->heap_bytes ? (c->heap_bytes + 4095) / 4096 * 4096 : default_heap_bytes;
-	c->log_bytes = c->log_bytes ? c->log_bytes : default_log_bytes;
+	if (!c->log_bytes)
+		c->log_bytes = strncmp(c->machine.name, "cuda", 4) ? default_log_bytes : default_log_bytes / 4;
+	c->shared_bytes = c->shared_bytes ? (c->shared_bytes + 4095) / 4096 * 4096 : default_shared_bytes;
 	c->packet_bytes = c->packet_bytes && c->packet_bytes < GN_PACKET_BYTES ? c->packet_bytes : (uint64_t)GN_PACKET_BYTES;
 	c->flush_ns = c->flush_ns ? c->flush_ns : (uint64_t)DEFAULT_FLUSH_NS;
 	c->timeout_ns = c->timeout_ns ? c->timeout_ns : DEFAULT_TIMEOUT_S * 1000000000ull;
@@ -79,7 +81,7 @@ static int settle_config(struct gn_net_config *c, uint32_t nodes, uint32_t besid
 		c->columns = nodes < TWO_WAYS_FROM ? 1 : square_root(nodes);
 	if (!c->machine.threads)
 		c->machine.threads = cores > (long)beside ? (unsigned)(cores / (long)beside) : 1;
-	if (c->heap_bytes / 4 > gn_message_most_place)
+	if ((c->heap_bytes + c->shared_bytes) / 4 > gn_message_most_place)
 		return gn_error_set(error, -GN_EINVAL, "a heap of %llu bytes: at most 512 GiB can be addressed",
 				    (unsigned long long)c->heap_bytes);
 	return 0;
@@ -143,6 +145,20 @@ static int run_all(struct run *run, uint32_t nodes, struct gn_error *error)
 	return rc;
 }
 
+/* On the direct route nodes know each other's memory. */
+static int map_all(const struct gn_net_config *config, struct run *run, uint32_t nodes, struct gn_error *error)
+{
+	struct gn_net **net = (struct gn_net **)calloc(nodes, sizeof *net);
+	int rc = net ? 0 : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", nodes);
+
+	for (uint32_t k = 0; k < nodes && net; k++)
+		net[k] = run[k].net;
+	if (!rc && config->route == GN_NET_DIRECT)
+		rc = gn__nodes_map(net, nodes, error);
+	free(net);
+	return rc;
+}
+
 static int run_local(struct gn_net_config *config, const struct run *node, struct gn_error *error)
 {
 	struct gn_local_world *world = NULL;
@@ -165,6 +181,8 @@ static int run_local(struct gn_net_config *config, const struct run *node, struc
 		if (!rc)
 			rc = gn__node_create(&run[made].net, config, transport, error);
 	}
+	if (!rc)
+		rc = map_all(config, run, made, error);
 	if (!rc)
 		rc = run_all(run, made, error);
 	/* a packet lies in the memory of who sent it: all end first */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { CELLS = 512, AREA = 320, MOST_THREADS = 96 };
+enum { MOST_NODES = 9, CELLS = 512, AREA = 320, MOST_THREADS = 96 };
 
 struct totals {
 	uint64_t wide, narrow, fetched, calls, checksum, wrong; /* what this node's threads sent, and what went wrong */
@@ -172,19 +172,28 @@ static int compare(const char *what, uint64_t sent, uint64_t arrived)
 	return stress_wrong("%s: %llu were sent, %llu arrived", what, (unsigned long long)sent, (unsigned long long)arrived);
 }
 
+/* The own symmetric memory, wherever it lies. */
+static int load(struct gn_net *net, void *to, const void *from, uint64_t bytes)
+{
+	return gn_net_get(gn_net_host(net), gn_net_node(net), from, to, bytes);
+}
+
 /* Sums over all nodes of what was sent and of what arrived. */
 static int check(struct gn_net *net, const struct net_args *a, const struct heard *h)
 {
-	uint64_t arrived[5] = {0, 0, 0, 0, 0}, sent[6];
-	int bad = 0;
+	uint64_t arrived[5] = {0, 0, 0, 0, 0}, sent[6], cell[CELLS], ticket[MOST_NODES];
+	uint32_t narrow[CELLS];
+	int bad = load(net, cell, a->cell, sizeof cell) || load(net, narrow, a->narrow, sizeof narrow) ||
+		  load(net, ticket, a->ticket, a->net.nodes * sizeof *ticket) || load(net, sent, a->sent, sizeof sent);
 
-	arrived[0] = sum(a->cell, CELLS);
+	if (bad)
+		return stress_wrong("the own memory cannot be read: %s", gn_net_message(net));
+	arrived[0] = sum(cell, CELLS);
 	for (uint32_t k = 0; k < CELLS; k++)
-		arrived[1] += a->narrow[k];
-	arrived[2] = sum(a->ticket, a->net.nodes);
+		arrived[1] += narrow[k];
+	arrived[2] = sum(ticket, a->net.nodes);
 	arrived[3] = h->calls;
 	arrived[4] = h->checksum;
-	memcpy(sent, a->sent, sizeof sent);
 	if (gn_net_reduce_u64(gn_net_host(net), GN__ADD, arrived, 5) || gn_net_reduce_u64(gn_net_host(net), GN__ADD, sent, 6))
 		return stress_wrong("the sums could not be made: %s", gn_net_message(net));
 	bad |= compare("adds of 8 bytes", sent[0], arrived[0]) | compare("adds of 4 bytes", sent[1], arrived[1]);
@@ -234,7 +243,7 @@ static int net_round(struct stress *s)
 
 	memset(&r, 0, sizeof r);
 	r.s = s;
-	r.config.nodes = 1 + draw_below(&random, 9);
+	r.config.nodes = 1 + draw_below(&random, MOST_NODES);
 	r.config.columns = 1 + draw_below(&random, r.config.nodes < 4 ? r.config.nodes : 4);
 	r.config.packet_bytes = packets[draw_below(&random, 6)];
 	r.config.log_bytes = draw_chance(&random, 50) ? 1 : 65536;
@@ -243,9 +252,14 @@ static int net_round(struct stress *s)
 	r.config.squeeze = draw_chance(&random, 50) ? GN_NET_SQUEEZE : GN_NET_SQUEEZE_COPIES;
 	r.config.machine.warp_width = s->info.warp_width;
 	r.config.machine.threads = 1 + draw_below(&random, 2);
+	r.config.machine.name = s->info.is_cuda ? "cuda" : "cpu";
+	r.config.by_kernel = r.config.nodes < 4 && draw_chance(&random, 30); /* one more kernel a node */
+	r.config.route = draw_chance(&random, 20) ? GN_NET_DIRECT : GN_NET_PACKETS;
 	r.threads = 32 * (1 + draw_below(&random, MOST_THREADS / 32));
 	r.stalls = draw_chance(&random, 50);
 	r.each = (r.config.packet_bytes < 4096 ? 20000 : 200000) / (r.config.nodes * r.threads);
+	if (r.config.by_kernel && !s->info.is_cuda) /* its kernel takes a processor for itself */
+		r.each = (r.each + 15) / 16;
 	s->operations += (uint64_t)r.config.nodes * r.threads * r.each;
 	rc = gn_net_run(&r.config, node_main, &r, &error);
 	if (!rc || rc == -GN_EIO) /* then a node has said what */

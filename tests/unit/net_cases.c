@@ -17,6 +17,26 @@ static void launch(struct gn_net *net, const struct simt_kernel *kernel, const v
 	assert_int_equal(simt_wait(gn_net_machine(net)), 0);
 }
 
+/* The own symmetric memory, wherever it lies. */
+static void load(struct gn_net *net, void *to, const void *from, uint64_t bytes)
+{
+	assert_int_equal(gn_net_get(gn_net_host(net), gn_net_node(net), from, to, bytes), 0);
+}
+
+static uint64_t load_one(struct gn_net *net, const uint64_t *from)
+{
+	uint64_t value;
+
+	assert_int_equal(gn_net_get_u64(gn_net_host(net), gn_net_node(net), from, &value), 0);
+	return value;
+}
+
+static void store(struct gn_net *net, void *to, const void *from, uint64_t bytes)
+{
+	assert_int_equal(gn_net_put(gn_net_host(net), gn_net_node(net), to, from, bytes), 0);
+	assert_int_equal(gn_net_quiet(gn_net_host(net)), 0);
+}
+
 /* ---- changes: every thread of every node does one to every node ---- */
 
 struct change_args {
@@ -60,20 +80,26 @@ int net_changes(struct gn_net *net, void *unused)
 	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net);
 	const uint64_t all = (uint64_t)nodes * THREADS;
 	struct change_args a = {gn_net_device(net), NULL, NULL, NULL};
-	uint64_t sum = all * (all - 1) / 2, odd = 0;
+	uint64_t sum = all * (all - 1) / 2, odd = 0, wide[KINDS] = {0}, own[16 * THREADS];
+	uint32_t narrow[KINDS] = {0};
 	struct gn_net_fault fault;
 
 	(void)unused;
 	a.wide = (uint64_t *)gn_net_alloc(net, KINDS * sizeof *a.wide);
 	a.narrow = (uint32_t *)gn_net_alloc(net, KINDS * sizeof *a.narrow);
 	a.own = (uint64_t *)gn_net_alloc(net, all * sizeof *a.own);
-	a.wide[MIN] = a.wide[AND] = ~0ull;
-	a.narrow[MIN] = a.narrow[AND] = ~0u;
+	wide[MIN] = wide[AND] = ~0ull;
+	narrow[MIN] = narrow[AND] = ~0u;
+	store(net, a.wide, wide, sizeof wide);
+	store(net, a.narrow, narrow, sizeof narrow);
 	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
 	launch(net, &change_all_kernel, &a);
 	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
 	for (uint64_t k = 0; k < all; k++)
 		odd ^= k;
+	load(net, wide, a.wide, sizeof wide);
+	load(net, narrow, a.narrow, sizeof narrow);
+	load(net, own, a.own, all * sizeof *own);
 	assert_int_equal(a.wide[ADD], sum);
 	assert_int_equal(a.wide[INC], all);
 	assert_int_equal(a.wide[MIN], 0);
@@ -89,7 +115,7 @@ int net_changes(struct gn_net *net, void *unused)
 	assert_int_equal(a.narrow[OR], ~0u);
 	assert_int_equal(a.narrow[XOR], odd);
 	for (uint64_t k = 0; k < all; k++)
-		assert_int_equal(a.own[k], k * 3 + 1 + node);
+		assert_int_equal(own[k], k * 3 + 1 + node);
 	assert_int_equal(gn_net_failure(net, &fault), 0);
 	return gn_net_barrier(gn_net_host(net));
 }
@@ -135,7 +161,9 @@ int net_fetches(struct gn_net *net, void *unused)
 {
 	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net);
 	const uint64_t all = (uint64_t)nodes * THREADS;
+	uint64_t seen[16 * THREADS];
 	struct fetch_args a;
+	uint32_t ticket;
 
 	(void)unused;
 	memset(&a, 0, sizeof a);
@@ -148,13 +176,15 @@ int net_fetches(struct gn_net *net, void *unused)
 	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
 	launch(net, &fetch_all_kernel, &a);
 	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
-	assert_int_equal(*a.wrong, 0);
-	assert_int_equal(*a.counter, node ? 0 : all);
+	assert_int_equal(load_one(net, a.wrong), 0);
+	assert_int_equal(load_one(net, a.counter), node ? 0 : all);
 	if (node == nodes - 1) {
-		assert_int_equal(*a.ticket, 2 * all);
-		assert_int_equal(*a.link, all * (all - 1) / 2);
+		load(net, &ticket, a.ticket, sizeof ticket);
+		load(net, seen, a.seen, all * sizeof *seen);
+		assert_int_equal(ticket, 2 * all);
+		assert_int_equal(load_one(net, a.link), all * (all - 1) / 2);
 		for (uint64_t k = 0; k < all; k++)
-			assert_int_equal(a.seen[k], 1);
+			assert_int_equal(seen[k], 1);
 	}
 	return gn_net_barrier(gn_net_host(net));
 }
@@ -197,8 +227,9 @@ int net_host_forms(struct gn_net *net, void *unused)
 	gn_net_get_u32(n, next, narrow, &small);
 	assert_int_equal(small, 0);
 	assert_int_equal(gn_net_barrier(n), 0);
-	assert_int_equal(cell[0], 9);
-	assert_int_equal(narrow[1], 0);
+	assert_int_equal(load_one(net, cell), 9);
+	load(net, &small, narrow + 1, sizeof small);
+	assert_int_equal(small, 0);
 	(void)before;
 	return gn_net_barrier(n);
 }
@@ -216,7 +247,7 @@ int net_bytes(struct gn_net *net, void *unused)
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net), next = (node + 1) % nodes;
 	unsigned char *mine = (unsigned char *)malloc(BYTES), *got = (unsigned char *)calloc(1, BYTES);
-	unsigned char *area = (unsigned char *)gn_net_alloc(net, BYTES + 16);
+	unsigned char *area = (unsigned char *)gn_net_alloc(net, BYTES + 16), *come = (unsigned char *)malloc(BYTES + 16);
 
 	(void)unused;
 	assert_non_null(mine);
@@ -228,15 +259,18 @@ int net_bytes(struct gn_net *net, void *unused)
 	memset(mine, 0, BYTES); /* at once */
 	assert_int_equal(gn_net_get(n, next, area + LEAD, got, BYTES), 0);
 	assert_int_equal(gn_net_barrier(n), 0);
+	assert_non_null(come);
+	load(net, come, area, BYTES + 16);
 	for (uint64_t k = 0; k < BYTES; k++) {
 		assert_int_equal(got[k], byte_of(node, k));
-		assert_int_equal(area[LEAD + k], byte_of((node + nodes - 1) % nodes, k));
+		assert_int_equal(come[LEAD + k], byte_of((node + nodes - 1) % nodes, k));
 	}
-	assert_int_equal(area[LEAD - 1], 0);
-	assert_int_equal(area[LEAD + BYTES], 0);
+	assert_int_equal(come[LEAD - 1], 0);
+	assert_int_equal(come[LEAD + BYTES], 0);
 	assert_int_equal(gn_net_put(n, next, area, mine, 0), 0);
 	free(mine);
 	free(got);
+	free(come);
 	return gn_net_barrier(n);
 }
 
@@ -312,10 +346,12 @@ int net_together(struct gn_net *net, void *unused)
 	(void)unused;
 	for (uint32_t root = 0; root < nodes; root++) {
 		for (uint32_t k = 0; k < WORDS; k++)
-			shared[k] = node == root ? root * 1000 + k : 0;
+			word[k] = node == root ? root * 1000 + k : 0;
+		store(net, shared, word, sizeof word);
 		assert_int_equal(gn_net_broadcast(n, root, shared, WORDS * 8), 0);
+		load(net, word, shared, sizeof word);
 		for (uint32_t k = 0; k < WORDS; k++)
-			assert_int_equal(shared[k], root * 1000 + k);
+			assert_int_equal(word[k], root * 1000 + k);
 		assert_int_equal(gn_net_barrier(n), 0);
 	}
 	for (uint32_t k = 0; k < WORDS; k++)
@@ -335,9 +371,10 @@ int net_together(struct gn_net *net, void *unused)
 	memcpy(&sum, word, 8);
 	assert_true(sum == nodes * (nodes - 1) / 2 + nodes * 0.5);
 	assert_int_equal(gn_net_all_gather(n, all, mine, sizeof mine), 0);
+	load(net, word, all, nodes * 16ull);
 	for (uint32_t k = 0; k < nodes; k++) {
-		assert_int_equal(all[2 * k], k);
-		assert_int_equal(all[2 * k + 1], k * k);
+		assert_int_equal(word[2 * k], k);
+		assert_int_equal(word[2 * k + 1], k * k);
 	}
 	return gn_net_barrier(n);
 }
@@ -371,17 +408,19 @@ int net_refused(struct gn_net *net, void *unused)
 int net_memory(struct gn_net *net, void *unused)
 {
 	char *a = (char *)gn_net_alloc(net, 100), *b = (char *)gn_net_alloc(net, 100), *c = (char *)gn_net_alloc(net, 100);
-	char *again;
+	char *again, ones[100];
 
 	(void)unused;
 	assert_true(a && b && c && a != b && b != c);
 	assert_int_equal((uintptr_t)b % 64, 0);
-	memset(b, 1, 100);
+	memset(ones, 1, sizeof ones);
+	store(net, b, ones, sizeof ones);
 	gn_net_free(net, b);
 	gn_net_free(net, a);
 	again = (char *)gn_net_alloc(net, 200); /* both together */
 	assert_ptr_equal(again, a);
-	assert_int_equal(again[128], 0);
+	load(net, ones, again + 100, sizeof ones);
+	assert_int_equal(ones[28], 0);
 	gn_net_free(net, again);
 	gn_net_free(net, c);
 	gn_net_free(net, NULL);

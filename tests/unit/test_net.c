@@ -3,6 +3,7 @@
 #include "net_cases.h"
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,15 +11,41 @@ struct shape {
 	uint32_t nodes, columns, width;
 };
 
-static const struct shape shapes[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 4}, {5, 2, 1}, {7, 3, 32}, {8, 3, 2}, {9, 3, 1}};
+/* The ways in which operations reach memory. */
+struct way {
+	const char *name;
+	enum gn_net_route route;
+	uint32_t by_kernel;
+};
 
-static void run_on(const struct shape *s, int (*node)(struct gn_net *, void *), void *argument)
+static const struct way ways[] = {{"packets", GN_NET_PACKETS, 0}, {"direct", GN_NET_DIRECT, 0}, {"by kernel", GN_NET_PACKETS, 1},
+				  {"direct, by kernel", GN_NET_DIRECT, 1}};
+
+static const struct shape shapes[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 4}, {5, 2, 32}, {7, 3, 32}, {8, 3, 2}, {9, 3, 1}};
+
+/* The machine of all tests: "cpu", or what NET_MACHINE says. */
+static const char *machine_name(void)
+{
+	const char *name = getenv("NET_MACHINE");
+
+	return name ? name : "cpu";
+}
+
+static void run_by(const struct way *w, const struct shape *s, int (*node)(struct gn_net *, void *), void *argument)
 {
 	struct gn_net_config config;
 	struct gn_error error = {0, ""};
 	int rc;
 
+	if (w->by_kernel && s->nodes > 5) /* one more kernel a node: too many for a small machine */
+		return;
+	if (strcmp(machine_name(), "cpu") && (w->by_kernel || s->nodes > 5)) /* it is always so there; nodes are slow to begin */
+		return;
 	memset(&config, 0, sizeof config);
+	config.machine.name = machine_name();
+	config.timeout_ns = 10000000000;
+	config.route = w->route;
+	config.by_kernel = w->by_kernel;
 	config.nodes = s->nodes;
 	config.columns = s->columns;
 	config.machine.warp_width = s->width;
@@ -26,8 +53,14 @@ static void run_on(const struct shape *s, int (*node)(struct gn_net *, void *), 
 	config.heap_bytes = 1 << 20;
 	rc = gn_net_run(&config, node, argument, &error);
 	if (rc)
-		fail_msg("%u nodes in %u columns, warps of %u: %s %s", s->nodes, s->columns, s->width, gn_error_name(rc),
-			 error.text);
+		fail_msg("%s, %u nodes in %u columns, warps of %u: %s %s", w->name, s->nodes, s->columns, s->width,
+			 gn_error_name(rc), error.text);
+}
+
+static void run_on(const struct shape *s, int (*node)(struct gn_net *, void *), void *argument)
+{
+	for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+		run_by(&ways[k], s, node, argument);
 }
 
 static void run_all(int (*node)(struct gn_net *, void *))

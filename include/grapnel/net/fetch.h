@@ -16,21 +16,14 @@
 
 /* ---- slots ---- */
 
-/* A slot, waited for. Returns 0 or -GN_ETIMEDOUT. */
+/* A free slot. Returns 0, or -GN_EAGAIN: there is none now. */
 SIMT_FN int gn__net_slot_take(const struct gn_net_view *n, uint32_t *id)
 {
-	uint64_t deadline = 0;
 	uint32_t ticket;
+	const int rc = gn_ring_take(n->free_slot, &ticket);
 
-	while (gn_ring_take(n->free_slot, &ticket)) {
-		const uint64_t now = simt_clock_ns();
-
-		if (!deadline)
-			deadline = now + n->timeout_ns;
-		if (now > deadline)
-			return -GN_ETIMEDOUT;
-		simt_relax();
-	}
+	if (rc)
+		return rc;
 	*id = n->free_id[gn_ring_slot(n->free_slot, ticket)];
 	gn_ring_release(n->free_slot, ticket);
 	return 0;
@@ -69,8 +62,8 @@ SIMT_FN void gn__net_slot_disarm(const struct gn_net_view *n, uint32_t id)
 	gn__net_slot_give(n, id);
 }
 
-/* Wait for the reply for so long at most, and free the slot. */
-SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t patience_ns, uint64_t *value)
+/* Wait for the reply for so long at most, and free the slot. @to  where bytes go that came to the stage; NULL: none did */
+SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t patience_ns, char *to, uint64_t *value)
 {
 	struct gn_net_slot *s = &n->slot[id];
 	const uint32_t waiting = (simt_load_relaxed_dev_u32(&s->state) & ~3u) | GN_NET_SLOT_WAITING;
@@ -86,30 +79,75 @@ SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t
 	}
 	*value = s->value;
 	rc = s->code;
+	if (to && !rc)
+		memcpy(to, s->to, s->bytes);
 	gn__net_slot_disarm(n, id);
 	return rc;
 }
 
 /* ---- fetching ---- */
 
-SIMT_FN int gn__net_fetch_far(const struct gn_net_view *n, uint32_t op, uint32_t pe, uint64_t address, uint32_t change,
-			      uint64_t a, uint64_t b, uint64_t *before)
-{
-	const uint32_t operands = gn_change_operands(change);
-	const uint64_t head = gn_message_head(op, pe, address / 4);
-	uint64_t token;
-	uint32_t id = 0;
-	int rc = gn__net_slot_take(n, &id);
+/* A message that is answered. Its token comes behind the operands. */
+struct gn__net_request {
+	uint64_t head; /* of a quiet without its token, which is its place */
+	uint64_t operand[2];
+	uint32_t operands;
+	uint32_t unwaited; /* 1: nobody waits for the answer but a quiet */
+	char *to;          /* where bytes come; NULL: a value */
+	uint32_t bytes;
+	uint64_t patience_ns;
+};
 
-	if (rc)
-		return rc;
-	token = gn__net_slot_arm(&n->slot[id], id, 0, 0, 0);
-	rc = gn__net_push(n, 2 + operands, head, operands ? a : token, operands > 1 ? b : token, token);
+/* With a slot. Returns 0 or what gn__net_push and gn__net_slot_wait return. */
+SIMT_FN int gn__net_request_with(const struct gn_net_view *n, const struct gn__net_request *q, uint32_t id, uint64_t *value)
+{
+	char *stage = n->stage && q->bytes ? n->stage + (uint64_t)id * GN_MESSAGE_MOST_BYTES : 0;
+	const uint64_t token = gn__net_slot_arm(&n->slot[id], id, stage ? stage : q->to, q->bytes, q->unwaited);
+	int rc;
+
+	if (gn_message_kind(q->head) == GN_MESSAGE_MARK)
+		rc = gn__net_push(n, 1, q->head | token, 0, 0, 0);
+	else
+		rc = gn__net_push(n, 2 + q->operands, q->head, q->operands ? q->operand[0] : token,
+				  q->operands > 1 ? q->operand[1] : token, token);
 	if (rc) {
 		gn__net_slot_disarm(n, id);
 		return rc;
 	}
-	return gn__net_slot_wait(n, id, n->timeout_ns, before);
+	return q->unwaited ? 0 : gn__net_slot_wait(n, id, q->patience_ns, stage ? q->to : 0, value);
+}
+
+/*
+ * Ask, and wait for the answer. Slots are few: a lane that has one goes on to the end while others of its warp still
+ * wait for one, so it must not meet them in between.
+ */
+SIMT_FN int gn__net_ask(const struct gn_net_view *n, const struct gn__net_request *q, uint64_t *value)
+{
+	uint64_t deadline = 0;
+	uint32_t id = 0, tries = 0;
+	int rc;
+
+	do {
+		if (!gn__net_slot_take(n, &id))
+			rc = gn__net_request_with(n, q, id, value);
+		else
+			rc = gn__net_patience(n, tries++, &deadline);
+	} while (rc == -GN_EAGAIN);
+	return rc;
+}
+
+SIMT_FN int gn__net_fetch_far(const struct gn_net_view *n, uint32_t op, uint32_t pe, uint64_t address, uint32_t change,
+			      uint64_t a, uint64_t b, uint64_t *before)
+{
+	struct gn__net_request q;
+
+	memset(&q, 0, sizeof q);
+	q.head = gn_message_head(op, pe, address / 4);
+	q.operand[0] = a;
+	q.operand[1] = b;
+	q.operands = gn_change_operands(change);
+	q.patience_ns = n->timeout_ns;
+	return gn__net_ask(n, &q, before);
 }
 
 SIMT_FN int gn__net_fetch(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change, uint64_t a, uint64_t b,
@@ -119,9 +157,7 @@ SIMT_FN int gn__net_fetch(const struct gn_net_view *n, uint32_t pe, void *elemen
 	uint64_t address = 0;
 	int rc = gn__net_element(n, pe, element, bytes, &address);
 
-	if (!rc && pe == n->node)
-		*before = gn__net_change_here(element, change, a, b, bytes, 1);
-	else if (!rc)
+	if (!rc && !gn__net_change_self(n, pe, address, element, change, a, b, bytes, before))
 		rc = gn__net_fetch_far(n, op, pe, address, change, a, b, before);
 	return rc ? gn__net_fail(n, rc, pe, op) : 0;
 }
@@ -242,47 +278,40 @@ SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
 
 /* ---- bytes ---- */
 
-/* Ask for bytes of one message; they are put to `to` by the node's network. @id  the slot that waits, if it is waited for */
-SIMT_FN int gn__net_ask(const struct gn_net_view *n, uint32_t pe, uint64_t address, char *to, uint32_t bytes,
-			uint32_t unwaited, uint32_t *id)
-{
-	const uint32_t op = GN_MESSAGE_BYTES | GN_MESSAGE_FETCH;
-	int rc = gn__net_slot_take(n, id);
-
-	if (rc)
-		return rc;
-	rc = gn__net_push(n, 3, gn_message_head(op, pe, bytes), address,
-			  gn__net_slot_arm(&n->slot[*id], *id, to, bytes, unwaited), 0);
-	if (rc)
-		gn__net_slot_disarm(n, *id);
-	return rc;
-}
-
-/* Bytes in several messages, the reply of each waited for by nobody but a quiet. */
+/* Bytes in several messages, the reply of each waited for by nobody but a quiet, unless they come to the stage. */
 SIMT_FN int gn__net_get_parts(const struct gn_net_view *n, uint32_t pe, uint64_t address, char *to, uint64_t bytes)
 {
-	uint32_t id;
+	struct gn__net_request q;
+	uint64_t unused;
 	int rc = 0;
 
+	memset(&q, 0, sizeof q);
+	q.operands = 1;
+	q.unwaited = !n->stage;
+	q.patience_ns = n->timeout_ns;
 	for (uint64_t at = 0; !rc && at < bytes; at += GN_MESSAGE_MOST_BYTES) {
-		const uint32_t part = gn__net_part(bytes - at);
-
-		rc = gn__net_ask(n, pe, address + at, to + at, part, 1, &id);
+		q.bytes = gn__net_part(bytes - at);
+		q.head = gn_message_head(GN_MESSAGE_BYTES | GN_MESSAGE_FETCH, pe, q.bytes);
+		q.operand[0] = address + at;
+		q.to = to + at;
+		rc = gn__net_ask(n, &q, &unused);
 	}
 	return rc;
 }
 
 /*
  * gn_net_get_nb - load bytes, without waiting for them.
- * @to  anywhere that the node's network reaches; undefined until gn_net_quiet, and borrowed until then
+ * @to  anywhere that the node's network reaches, or of a GPU's thread: that the thread reaches; undefined until
+ *      gn_net_quiet, and borrowed until then
  */
 SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes)
 {
 	uint64_t address = 0;
 	int rc = pe < n->nodes ? gn_net_address(n, from, bytes, &address) : -GN_EINVAL;
+	const char *reached = rc ? 0 : gn__net_reached(n, pe, address, (void *)(uintptr_t)from);
 
-	if (!rc && pe == n->node)
-		memcpy(to, from, bytes);
+	if (reached)
+		memcpy(to, reached, bytes);
 	else if (!rc)
 		rc = gn__net_get_parts(n, pe, address, (char *)to, bytes);
 	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_BYTES | GN_MESSAGE_FETCH) : 0;
@@ -296,32 +325,34 @@ SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *
 SIMT_FN int gn_net_quiet(const struct gn_net_view *n)
 {
 	const uint32_t op = GN_MESSAGE_MARK | GN_MESSAGE_FETCH;
+	struct gn__net_request q;
 	uint64_t unused = 0;
-	uint32_t id = 0;
-	int rc = gn__net_slot_take(n, &id);
+	int rc;
 
-	if (!rc) {
-		rc = gn__net_push(n, 1, gn_message_head(op, n->node, gn__net_slot_arm(&n->slot[id], id, 0, 0, 0)), 0, 0, 0);
-		if (rc)
-			gn__net_slot_disarm(n, id);
-		else
-			rc = gn__net_slot_wait(n, id, 3 * n->timeout_ns, &unused); /* the network gives up before, and knows of whom */
-	}
+	memset(&q, 0, sizeof q);
+	q.head = gn_message_head(op, n->node, 0);
+	q.patience_ns = 3 * n->timeout_ns; /* the network gives up before, and knows of whom */
+	if (n->mapped)
+		simt_fence_acq_rel_sys();
+	rc = gn__net_ask(n, &q, &unused);
 	return rc ? gn__net_fail(n, rc, n->node, op) : 0;
 }
 
 /* gn_net_get - gn_net_get_nb, and wait for it. */
 SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes)
 {
+	uint64_t address = 0;
 	const int rc = gn_net_get_nb(n, pe, from, to, bytes);
 
-	return rc || pe == n->node ? rc : gn_net_quiet(n);
+	if (rc || n->stage || (!gn_net_address(n, from, bytes, &address) && gn__net_reached(n, pe, address, to)))
+		return rc;
+	return gn_net_quiet(n);
 }
 
 /*
  * gn_net_fence - what this thread sends to a node behind it is done there after what it sent to that node before.
  * Messages of one thread to one node keep their order anyway; the fence orders them against the thread's own loads and
- * stores.
+ * stores, and against what it does itself on the route GN_NET_DIRECT.
  */
 SIMT_FN void gn_net_fence(const struct gn_net_view *n)
 {
@@ -342,7 +373,10 @@ SIMT_FN int gn__net_await(const struct gn_net_view *n, uint32_t pe, const uint64
 	return 0;
 }
 
-/* gn_net_wait_until_ge_u64 - wait until an element of the own memory, which others change, is value or more. */
+/*
+ * gn_net_wait_until_ge_u64 - wait until an element of the own memory, which others change, is value or more.
+ * @element  memory that the caller loads: a host thread not the heap of a GPU
+ */
 SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t *element, uint64_t value)
 {
 	return gn__net_await(n, n->node, element, value);

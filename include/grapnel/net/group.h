@@ -16,7 +16,7 @@
 
 enum { GN_NET_REDUCE_WORDS = 64, GN__NET_CHILDREN = 16 };
 
-/* At the begin of every heap. */
+/* In symmetric memory that the threads of both views reach. */
 struct gn_net_group {
 	uint64_t up_seen[GN__NET_CHILDREN]; /* the own count of what has come from each child */
 	uint64_t down_seen;
@@ -28,7 +28,7 @@ struct gn_net_group {
 
 SIMT_FN struct gn_net_group *gn__net_group(const struct gn_net_view *n)
 {
-	return (struct gn_net_group *)n->heap;
+	return n->group;
 }
 
 /* A node's place in the tree below root, and the node at a place. */
@@ -72,6 +72,25 @@ SIMT_FN int gn__tree_up(const struct gn_net_view *n, uint32_t root, uint32_t cha
 	return 0;
 }
 
+/* The own bytes of symmetric memory to the same place of another node; from a GPU's heap a host thread gets them first. */
+SIMT_FN int gn__tree_pass(const struct gn_net_view *n, uint32_t pe, char *memory, uint64_t bytes)
+{
+	char part[GN_NET_REDUCE_WORDS * 8];
+	uint64_t address = 0;
+	int rc = gn_net_address(n, memory, bytes, &address);
+
+	if (rc || gn__net_is_near(n, address))
+		return rc ? rc : gn_net_put(n, pe, memory, memory, bytes);
+	for (uint64_t at = 0; !rc && at < bytes; at += sizeof part) {
+		const uint64_t count = bytes - at < sizeof part ? bytes - at : sizeof part;
+
+		rc = gn_net_get(n, n->node, memory + at, part, count);
+		if (!rc)
+			rc = gn_net_put(n, pe, memory + at, part, count);
+	}
+	return rc;
+}
+
 /* Down: hear from the parent, then tell all children: bytes into the same symmetric place. */
 SIMT_FN int gn__tree_down(const struct gn_net_view *n, uint32_t root, void *memory, uint64_t bytes)
 {
@@ -89,7 +108,7 @@ SIMT_FN int gn__tree_down(const struct gn_net_view *n, uint32_t root, void *memo
 
 		if (place + (1u << k) >= n->nodes)
 			continue;
-		rc = gn_net_put(n, child, memory, memory, bytes);
+		rc = bytes ? gn__tree_pass(n, child, (char *)memory, bytes) : 0;
 		if (!rc)
 			rc = gn_net_inc_u64(n, child, &g->down);
 	}

@@ -6,7 +6,8 @@
  *        [   op    ][ lanes  ][     peer     ][          place            ]
  *
  *   op     what is to be done: a kind, and whether it is 8 bytes WIDE (else 4) and FETCHes
- *   lanes  in a log: messages that lie beside each other, less one; elsewhere 0
+ *   lanes  in a log: messages that lie beside each other, less one; in a packet for a kernel: 1 if the message is the
+ *          first of those, so that it comes behind what is before it; elsewhere 0
  *   peer   the node it goes to; on its last way the node it comes from
  *   place  by kind, see below
  *
@@ -49,6 +50,14 @@ enum {
 };
 
 static const uint64_t gn_message_most_place = (1ull << 37) - 1;
+
+/* In a packet: the first of the messages that were appended together. */
+static const uint64_t gn_message_first = 1ull << 53;
+
+SIMT_FN int gn_message_is_first(uint64_t head)
+{
+	return (head >> 53 & 1) != 0;
+}
 
 SIMT_FN uint64_t gn_message_head(uint32_t op, uint32_t peer, uint64_t place)
 {

@@ -8,7 +8,9 @@
  *
  * Order: operations of one thread to one node are done there in order, as seen by that node's network; operations of
  * different threads, or to different nodes, in any order. What is asked of the own node is done at once, by the thread
- * itself; calls are not. All are done everywhere behind gn_net_quiet. Changes are indivisible, and relaxed.
+ * itself, where it reaches the memory; calls are not. All are done everywhere behind gn_net_quiet. Changes are
+ * indivisible, and relaxed. On the route GN_NET_DIRECT (net.h) a thread does them itself in the heaps that it reaches,
+ * and different elements may change in another order, until gn_net_fence.
  *
  * All return 0, -GN_EINVAL (no such node, not a multiple of the size), -GN_ERANGE (not in symmetric memory),
  * -GN_ETIMEDOUT (the log stayed full for the time-out: the network stands still). A failure is also kept: gn_net_failure.
@@ -18,7 +20,21 @@
 
 #include <grapnel/net/view.h>
 
-/* As one step, in the memory of the thread that does it. Returns the bits before; a put without asking for them has none. */
+/* As one step, in memory that other machines change too. Returns the bits before; a put without asking for them has none. */
+SIMT_FN uint64_t gn__net_change_there(void *element, uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, int fetches)
+{
+	const uint64_t operand[2] = {a, b};
+
+	if (change != GN__PUT || fetches)
+		return gn__change_element_sys(element, (enum gn_change)change, operand, bytes);
+	if (bytes == 4)
+		simt_store_relaxed_sys_u32((uint32_t *)element, (uint32_t)a);
+	else
+		simt_store_relaxed_sys_u64((uint64_t *)element, a);
+	return 0;
+}
+
+/* The same in memory that only the machine of the thread changes. */
 SIMT_FN uint64_t gn__net_change_here(void *element, uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, int fetches)
 {
 	const uint64_t operand[2] = {a, b};
@@ -46,6 +62,28 @@ SIMT_FN uint32_t gn__change_op(uint32_t change, uint32_t bytes)
 	return (GN_MESSAGE_CHANGE + change) | (bytes == 8 ? GN_MESSAGE_WIDE : 0);
 }
 
+/* By this thread, if it reaches the element; before: the bits before, if they are wanted. Returns 1, or 0: it does not. */
+SIMT_FN int gn__net_change_self(const struct gn_net_view *n, uint32_t pe, uint64_t address, void *element,
+				uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, uint64_t *before)
+{
+	uint64_t was;
+
+	if (n->mapped) {
+		char *there = gn__net_mapped(n, pe, address);
+
+		if (!there)
+			return 0;
+		was = gn__net_change_there(there, change, a, b, bytes, before != 0);
+	} else {
+		if (pe != n->node || simt_unlikely(!gn__net_is_near(n, address)))
+			return 0;
+		was = gn__net_change_here(element, change, a, b, bytes, before != 0);
+	}
+	if (before)
+		*before = was;
+	return 1;
+}
+
 SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, uint32_t change, uint64_t a, uint64_t b,
 			   uint32_t bytes)
 {
@@ -53,10 +91,8 @@ SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, u
 	uint64_t address = 0;
 	int rc = gn__net_element(n, pe, to, bytes, &address);
 
-	if (simt_likely(!rc) && pe == n->node) {
-		gn__net_change_here(to, change, a, b, bytes, 0);
+	if (simt_likely(!rc) && gn__net_change_self(n, pe, address, to, change, a, b, bytes, 0))
 		return 0;
-	}
 	if (simt_likely(!rc))
 		rc = gn__net_push(n, 1 + gn_change_operands(change), gn_message_head(op, pe, address / 4), a, b, 0);
 	return simt_likely(!rc) ? 0 : gn__net_fail(n, rc, pe, op);
@@ -152,9 +188,18 @@ SIMT_FN uint32_t gn__net_part(uint64_t left)
 	return left < GN_MESSAGE_MOST_BYTES ? (uint32_t)left : (uint32_t)GN_MESSAGE_MOST_BYTES;
 }
 
+/* Memory of node pe that this thread loads and stores itself; NULL: there is none. */
+SIMT_FN char *gn__net_reached(const struct gn_net_view *n, uint32_t pe, uint64_t address, void *own)
+{
+	if (pe == n->node && gn__net_is_near(n, address))
+		return (char *)own;
+	return gn__net_mapped(n, pe, address);
+}
+
 /*
  * gn_net_put - store bytes, of any number and alignment, which do not overlap. The source may be used again at once.
  * Bytes that cross multiples of 4096 of this transfer may arrive apart.
+ * @from  memory that the caller loads: a host thread not the heap of a GPU
  */
 SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const void *from, uint64_t bytes)
 {
@@ -162,8 +207,8 @@ SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const
 	uint64_t address = 0;
 	int rc = pe < n->nodes ? gn_net_address(n, to, bytes, &address) : -GN_EINVAL;
 
-	if (!rc && pe == n->node) {
-		memcpy(to, from, bytes);
+	if (!rc && gn__net_reached(n, pe, address, to)) {
+		memcpy(gn__net_reached(n, pe, address, to), from, bytes);
 		return 0;
 	}
 	for (uint64_t at = 0; !rc && at < bytes; at += GN_MESSAGE_MOST_BYTES) {

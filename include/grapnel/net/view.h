@@ -3,7 +3,9 @@
  * net/view.h - what a thread sees of net: plain data, passed to kernels by value.
  *
  * A node has two views, one for the kernels of its machine and one for its host threads; the functions of net/send.h
- * and net/fetch.h take either.
+ * and net/fetch.h take either. Symmetric memory has two parts, the heap and the data behind it. Where the machine is a
+ * GPU the heap is in its memory, which the host does not reach, and the data in the host's: what a thread does not
+ * change itself is changed by a message to the own node.
  */
 #ifndef GRAPNEL_NET_VIEW_H
 #define GRAPNEL_NET_VIEW_H
@@ -41,17 +43,26 @@ struct gn_net_fault {
 	uint32_t op; /* gn_message_op of what failed */
 };
 
+/* Parts of symmetric memory. */
+enum gn__net_part_of { GN__NET_HEAP = 1, GN__NET_DATA = 2 };
+
+struct gn_net_group;
+
 struct gn_net_view {
 	struct gn_log *log; /* of each processor */
 	uint32_t logs;
 	uint32_t node, nodes;
 	char *heap;
 	uint64_t heap_bytes;
-	char *data; /* the program's static data; NULL: not symmetric */
+	char *data; /* the program's static data, or what host and machine both reach; NULL: there is none */
 	uint64_t data_bytes;
+	uint32_t far; /* parts of the own symmetric memory that its threads change by messages: enum gn__net_part_of */
+	char *const *mapped; /* [nodes] heaps that they change themselves, NULL the others; NULL: all of them */
+	struct gn_net_group *group;
 	struct gn_net_slot *slot;
 	struct gn_ring *free_slot;
 	uint32_t *free_id;
+	char *stage; /* [slots][GN_MESSAGE_MOST_BYTES] where bytes arrive for threads whose memory the network does not reach; NULL */
 	struct gn_net_fault *fault;
 	uint64_t timeout_ns;
 };
@@ -84,6 +95,20 @@ SIMT_FN char *gn_net_memory(const struct gn_net_view *n, uint64_t address, uint6
 	return beyond < n->data_bytes && bytes <= n->data_bytes - beyond ? n->data + beyond : 0;
 }
 
+/* Do this view's threads load and store the own memory at a symmetric address? */
+SIMT_FN int gn__net_is_near(const struct gn_net_view *n, uint64_t address)
+{
+	return !(n->far & (address < n->heap_bytes ? GN__NET_HEAP : GN__NET_DATA));
+}
+
+/* Another node's memory at a symmetric address, if this view's threads reach it; else NULL. */
+SIMT_FN char *gn__net_mapped(const struct gn_net_view *n, uint32_t pe, uint64_t address)
+{
+	char *heap = n->mapped && address < n->heap_bytes ? n->mapped[pe] : 0;
+
+	return heap ? heap + address : 0;
+}
+
 /* ---- failures ---- */
 
 /* Keep the first failure. Returns its code. */
@@ -108,22 +133,53 @@ SIMT_FN struct gn_log *gn__net_log(const struct gn_net_view *n)
 	return &n->log[processor < n->logs ? processor : 0];
 }
 
-/* Room in a log, waited for. The clock is looked at now and then: many threads wait for one log. */
-SIMT_FN int gn__net_room(const struct gn_net_view *n, struct gn_log *log, uint32_t words, uint64_t *ticket)
+/* A wait goes on: 0, or -GN_ETIMEDOUT. The clock is looked at now and then: many threads wait for one thing. */
+SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
 {
-	uint64_t deadline = 0;
+	if (tries % 32 == 0) {
+		const uint64_t now = simt_clock_ns();
 
-	for (uint32_t tries = 0; gn_log_reserve(log, words, ticket); tries++) {
-		if (tries % 32 == 0) {
-			const uint64_t now = simt_clock_ns();
-
-			if (!deadline)
-				deadline = now + n->timeout_ns;
-			if (now > deadline)
-				return -GN_ETIMEDOUT;
-		}
-		simt_relax();
+		if (!*deadline)
+			*deadline = now + n->timeout_ns;
+		if (now > *deadline)
+			return -GN_ETIMEDOUT;
 	}
+	simt_relax();
+	return -GN_EAGAIN;
+}
+
+struct gn__net_words {
+	uint64_t head, a, b, c;
+};
+
+/*
+ * Append the messages of all lanes of mask, if there is room. A warp's lanes that wait for room must not hold up others
+ * that have got it, so this is done, or not, at once. Returns 0 or -GN_EAGAIN.
+ */
+SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, const struct gn__net_words *w)
+{
+	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
+	uint64_t ticket = 0;
+	int rc = 0;
+
+	if (simt_lane() == leader)
+		rc = gn_log_reserve(log, lanes * words, &ticket);
+	simt_warp_sync(mask); /* what was emptied before the first lane got room is empty for all (A2) */
+	rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader);
+	if (rc)
+		return rc;
+	ticket = simt_shfl_u64(mask, ticket, leader) + simt_rank(mask);
+	if (words > 1)
+		gn_log_put(log, ticket + lanes, w->a);
+	if (words > 2)
+		gn_log_put(log, ticket + 2 * lanes, w->b);
+	if (words > 3)
+		gn_log_put(log, ticket + 3 * lanes, w->c);
+	if (simt_lane() != leader)
+		gn_log_put(log, ticket, w->head);
+	simt_warp_sync(mask);
+	if (simt_lane() == leader)
+		gn_log_commit(log, ticket, w->head | (uint64_t)(lanes - 1) << 53);
 	return 0;
 }
 
@@ -134,52 +190,63 @@ SIMT_FN int gn__net_room(const struct gn_net_view *n, struct gn_log *log, uint32
 SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t head, uint64_t a, uint64_t b, uint64_t c)
 {
 	const uint32_t mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)n << 3 | words);
-	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
+	const struct gn__net_words w = {head, a, b, c};
 	struct gn_log *log = gn__net_log(n);
-	uint64_t ticket = 0;
-	int rc = 0;
+	uint64_t deadline = 0;
+	uint32_t tries = 0;
+	int rc;
 
-	if (simt_lane() == leader)
-		rc = gn__net_room(n, log, lanes * words, &ticket);
-	simt_warp_sync(mask); /* what was emptied before the first lane got room is empty for all (A2) */
-	rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader);
+	while ((rc = gn__net_append(log, mask, words, &w)) == -GN_EAGAIN) {
+		rc = gn__net_patience(n, tries++, &deadline);
+		rc = (int)simt_shfl_u32(mask, (uint32_t)rc, simt_first_lane(mask)); /* they give up together */
+		if (rc != -GN_EAGAIN)
+			break;
+	}
+	return rc;
+}
+
+/* A message with bytes behind its first `fixed` words (head, address). */
+struct gn__net_bytes {
+	uint64_t head, a;
+	uint32_t fixed, bytes;
+	const char *from;
+};
+
+/* Append it, if there is room: at once, as gn__net_append. Returns 0 or -GN_EAGAIN. */
+SIMT_FN int gn__net_append_bytes(struct gn_log *log, const struct gn__net_bytes *m)
+{
+	uint64_t ticket, word;
+	const int rc = gn_log_reserve(log, m->fixed + (m->bytes + 7) / 8, &ticket);
+
 	if (rc)
 		return rc;
-	ticket = simt_shfl_u64(mask, ticket, leader) + simt_rank(mask);
-	if (words > 1)
-		gn_log_put(log, ticket + lanes, a);
-	if (words > 2)
-		gn_log_put(log, ticket + 2 * lanes, b);
-	if (words > 3)
-		gn_log_put(log, ticket + 3 * lanes, c);
-	if (simt_lane() != leader)
-		gn_log_put(log, ticket, head);
-	simt_warp_sync(mask);
-	if (simt_lane() == leader)
-		gn_log_commit(log, ticket, head | (uint64_t)(lanes - 1) << 53);
+	if (m->fixed > 1)
+		gn_log_put(log, ticket + 1, m->a);
+	for (uint32_t at = 0; at < m->bytes; at += 8) {
+		word = 0;
+		memcpy(&word, m->from + at, m->bytes - at < 8 ? m->bytes - at : 8);
+		gn_log_put(log, ticket + m->fixed + at / 8, word);
+	}
+	gn_log_commit(log, ticket, m->head);
 	return 0;
 }
 
-/* Append a message with bytes behind its first `fixed` words (head, address). Each lane for itself. */
+/* Append a message with bytes. Each lane for itself. */
 SIMT_FN int gn__net_push_bytes(const struct gn_net_view *n, uint64_t head, uint32_t fixed, uint64_t a, const char *from,
 			       uint32_t bytes)
 {
+	const struct gn__net_bytes m = {head, a, fixed, bytes, from};
 	struct gn_log *log = gn__net_log(n);
-	const uint32_t words = fixed + (bytes + 7) / 8;
-	uint64_t ticket, word;
-	const int rc = gn__net_room(n, log, words, &ticket);
+	uint64_t deadline = 0;
+	uint32_t tries = 0;
+	int rc;
 
-	if (rc)
-		return rc;
-	if (fixed > 1)
-		gn_log_put(log, ticket + 1, a);
-	for (uint32_t at = 0; at < bytes; at += 8) {
-		word = 0;
-		memcpy(&word, from + at, bytes - at < 8 ? bytes - at : 8);
-		gn_log_put(log, ticket + fixed + at / 8, word);
+	while ((rc = gn__net_append_bytes(log, &m)) == -GN_EAGAIN) {
+		rc = gn__net_patience(n, tries++, &deadline);
+		if (rc != -GN_EAGAIN)
+			break;
 	}
-	gn_log_commit(log, ticket, head);
-	return 0;
+	return rc;
 }
 
 #endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* device_kernels.c - what is done to a heap that the host does not reach. */
+#include <net/device.h>
+
+/* ---- changes: as many at once as have no order among them ---- */
+
+/*
+ * Lanes look at the messages from `at` on as if all had the form of the first. Returns how many have, and may be done
+ * beside it; what a lane takes for a head further on may be none.
+ */
+SIMT_FN uint32_t alike(const struct gn_device_job *job, uint32_t mask, uint32_t at)
+{
+	const uint64_t head = job->word[at];
+	const uint32_t words = gn_message_words(head), mine = at + simt_lane() * words;
+	int fits = mine + words <= job->words;
+	uint32_t others;
+
+	if (fits && simt_lane()) {
+		const uint64_t other = job->word[mine];
+
+		fits = gn_message_words(other) == words && gn_message_kind(other) < GN_MESSAGE_BYTES &&
+		       gn_message_fetches(other) == gn_message_fetches(head) && !gn_message_is_first(other);
+	}
+	others = mask & ~simt_ballot(mask, fits);
+	return others ? simt_first_lane(others) : simt_popcount(mask);
+}
+
+SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
+{
+	const uint32_t how = gn_message_kind(word[0]) - GN_MESSAGE_CHANGE, bytes = gn_message_is_wide(word[0]) ? 8 : 4;
+	const int fetches = gn_message_fetches(word[0]);
+	const uint64_t a = how == GN__GET ? 0 : word[1], b = how == GN__CAS ? word[2] : 0;
+	char *element = n->heap + gn_message_place(word[0]) * 4;
+
+	if (n->mapped) /* others change it themselves */
+		return gn__net_change_there(element, how, a, b, bytes, fetches);
+	return gn__net_change_here(element, how, a, b, bytes, fetches);
+}
+
+/* Returns the words of the messages done. */
+SIMT_FN uint32_t change_some(const struct gn_net_view *n, struct gn_device_job *job, uint32_t mask, uint32_t at,
+			     uint32_t *results)
+{
+	const uint64_t head = job->word[at];
+	const uint32_t words = gn_message_words(head), count = alike(job, mask, at), lane = simt_lane();
+
+	if (lane < count) {
+		const uint64_t before = change(n, job->word + at + lane * words);
+
+		if (gn_message_fetches(head))
+			job->result[*results + lane] = before;
+	}
+	if (gn_message_fetches(head))
+		*results += count;
+	return count * words;
+}
+
+/* ---- bytes ---- */
+
+SIMT_FN void copy_bytes(char *to, const char *from, uint32_t bytes)
+{
+	for (uint32_t k = simt_lane(); k < bytes; k += simt_warp_width())
+		to[k] = from[k];
+}
+
+/* Both ends in whole words, where they lie so. */
+SIMT_FN void copy(char *to, const char *from, uint32_t bytes)
+{
+	uint64_t *target = (uint64_t *)(void *)to;
+	const uint64_t *source = (const uint64_t *)(const void *)from;
+	const uint32_t words = ((uintptr_t)to | (uintptr_t)from) % 8 ? 0 : bytes / 8;
+
+	for (uint32_t k = simt_lane(); k < words; k += simt_warp_width())
+		target[k] = source[k];
+	copy_bytes(to + 8 * words, from + 8 * words, bytes - 8 * words);
+}
+
+SIMT_FN uint32_t move_bytes(const struct gn_net_view *n, struct gn_device_job *job, uint32_t at, uint32_t *results)
+{
+	const uint64_t head = job->word[at];
+	const uint32_t bytes = (uint32_t)gn_message_place(head);
+	char *memory = n->heap + job->word[at + 1];
+
+	if (gn_message_fetches(head)) {
+		copy((char *)(job->result + *results), memory, bytes);
+		*results += gn_device_result_words(head);
+	} else {
+		copy(memory, (const char *)(job->word + at + 2), bytes);
+	}
+	return gn_message_words(head);
+}
+
+/* ---- jobs ---- */
+
+/*
+ * One step behind the other: who sees a change of this step, by whichever lane, sees all before it. The lanes meet
+ * first, so that the fence of each passes on what the others did.
+ */
+SIMT_FN void step_on(const struct gn_net_view *n, uint32_t mask)
+{
+	simt_warp_sync(mask);
+	if (n->mapped)
+		simt_fence_acq_rel_sys();
+	else
+		simt_fence_acq_rel_dev();
+}
+
+SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint32_t mask)
+{
+	uint32_t results = 0;
+
+	for (uint32_t at = 0; at < job->words;) {
+		if (gn_message_kind(job->word[at]) == GN_MESSAGE_BYTES)
+			at += move_bytes(n, job, at, &results);
+		else
+			at += change_some(n, job, mask, at, &results);
+		step_on(n, mask);
+	}
+}
+
+SIMT_FN void look_at_tails(const struct gn_net_view *n, struct gn_device_job *job)
+{
+	for (uint32_t k = simt_lane(); k < n->logs; k += simt_warp_width())
+		job->result[k] = simt_load_acquire_dev_u64(&n->log[k].tail);
+}
+
+/* The next job of this warp, waited for. Returns its kind. */
+SIMT_FN uint32_t next_job(struct gn_device_job *job, uint32_t ticket, uint32_t mask)
+{
+	uint32_t kind = 0;
+
+	if (!simt_lane()) {
+		while (simt_load_acquire_sys_u32(&job->turn) != ticket + 1) /* A4: pairs with R4 */
+			simt_relax();
+		kind = job->kind;
+	}
+	simt_warp_sync(mask);
+	return simt_shfl_u32(mask, kind, 0);
+}
+
+SIMT_FN void gn_device_work(const struct gn_device_args *a)
+{
+	const uint32_t width = simt_warp_width(), mask = width == 32 ? ~0u : (1u << width) - 1;
+	struct gn_device_job *ring = a->job + (uint64_t)(simt_thread() / width) * GN_DEVICE_DEPTH;
+	uint32_t kind = GN_DEVICE_APPLY;
+
+	for (uint32_t ticket = 0; kind != GN_DEVICE_END; ticket++) {
+		struct gn_device_job *job = &ring[ticket % GN_DEVICE_DEPTH];
+
+		kind = next_job(job, ticket, mask);
+		if (kind == GN_DEVICE_APPLY)
+			apply(&a->net, job, mask);
+		else if (kind == GN_DEVICE_TAILS)
+			look_at_tails(&a->net, job);
+		simt_warp_sync(mask);
+		if (!simt_lane())
+			simt_store_release_sys_u32(&job->done, ticket + 1); /* R5 */
+	}
+}
+SIMT_KERNEL(gn_device_work, struct gn_device_args)
+
+SIMT_FN void gn_device_zero(const struct gn_device_zero_args *a)
+{
+	for (uint64_t k = simt_global_thread(); k < a->words; k += simt_global_threads())
+		a->word[k] = 0;
+}
+SIMT_KERNEL(gn_device_zero, struct gn_device_zero_args)
