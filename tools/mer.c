@@ -140,7 +140,7 @@ static int prepare(struct request *q, struct gn_error *e)
 	if (!q->capacity)
 		for (q->capacity = 64; q->capacity < 2 * q->reads.count && q->capacity < default_most_entries;)
 			q->capacity *= 2;
-	q->net.config.heap_bytes = mer_heap(q->capacity);
+	q->net.config.heap_bytes = q->net.config.shared_bytes = mer_heap(q->capacity);
 	if (q->verify && mer_reference_build(&q->want, &q->reads, q->k))
 		return gn_error_set(e, -GN_ENOMEM, "%s: no memory for the reference's count of %llu bases", q->path,
 				    (unsigned long long)q->reads.count);

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_NODES = 256, OPT_COLUMNS, OPT_TRANSPORT, OPT_PACKET, OPT_FLUSH, OPT_JSON };
+enum { OPT_NODES = 256, OPT_COLUMNS, OPT_TRANSPORT, OPT_PACKET, OPT_FLUSH, OPT_ROUTE, OPT_TIMEOUT, OPT_JSON };
+
+static const char *const route_names[] = {"packets", "direct", NULL};
 
 enum { DEFAULT_NODES = 2 };
 
@@ -15,6 +17,9 @@ static const struct argp_option options[] = {
     {"transport", OPT_TRANSPORT, "NAME", 0, "what carries packets: local or mpi (default: mpi if a launcher started this, else local)", 0},
     {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K; 1: one for each message (default 64K)", 0},
     {"flush", OPT_FLUSH, "US", 0, "microseconds after which a packet that is not full is sent (default 125)", 0},
+    {"route", OPT_ROUTE, "NAME", 0, "packets, or direct: threads change the memory of nodes that their machine reaches (default "
+     "packets)", 0},
+    {"timeout", OPT_TIMEOUT, "S", 0, "seconds that a node waits for another (default 30)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
     {0},
 };
@@ -33,6 +38,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_TRANSPORT: n->config.transport = text; break;
 	case OPT_PACKET: n->config.packet_bytes = tool_size(state, "--packet", text, 1); break;
 	case OPT_FLUSH: n->config.flush_ns = 1000 * tool_number(state, "--flush", text, 1, 1000000); break;
+	case OPT_ROUTE: n->config.route = (enum gn_net_route)tool_word(state, "--route", text, route_names); break;
+	case OPT_TIMEOUT: n->config.timeout_ns = 1000000000ull * tool_number(state, "--timeout", text, 1, 3600); break;
 	case OPT_JSON: n->json = text; break;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -72,9 +72,11 @@ static int run(struct gn_net *net, struct color_args *a, uint32_t *colors, struc
 		rc = spread_until_still(net, &color_some_kernel, a, a->changes, &given, &result->rounds);
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
-	for (uint32_t v = 0; v < a->graph.count; v++) {
-		colors[a->graph.first + v] = a->color[v] - 1;
-		most = a->color[v] > most ? a->color[v] : most;
+	if (!rc)
+		rc = simt_move(gn_net_machine(net), colors + a->graph.first, a->color, 4ull * a->graph.count);
+	for (uint32_t v = a->graph.first; v < a->graph.first + a->graph.count; v++) {
+		most = colors[v] > most ? colors[v] : most;
+		colors[v]--;
 	}
 	result->colors = most;
 	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__MAX, &result->colors, 1);
@@ -95,7 +97,7 @@ int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors
 	a.twin = twin;
 	a.color = (uint32_t *)gn_net_alloc(net, 4ull * a.graph.blocks.each);
 	a.seen = (uint32_t *)gn_net_alloc(net, 4 * spread_most_edges(graph, gn_net_nodes(net)));
-	a.changes = (uint64_t *)gn_net_alloc(net, 8);
+	a.changes = (uint64_t *)gn_net_alloc_shared(net, 8);
 	if (!rc && !(a.color && a.seen && a.changes))
 		rc = -GN_ENOMEM;
 	if (!rc)

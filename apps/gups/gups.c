@@ -4,6 +4,12 @@
 #include "gups/kernels.h"
 #include "spread/run.h"
 
+/* Each thread holds one update back at least. */
+static uint32_t threads_of(struct gn_net *net, const struct gups *g)
+{
+	return !g->threads && g->hold && g->hold < spread_threads(net) ? (uint32_t)g->hold : g->threads;
+}
+
 /* Updates of all nodes, from barrier to barrier. */
 static int update_all(struct gn_net *net, const struct gups *g, struct gups_update_args *a, double *seconds)
 {
@@ -12,7 +18,7 @@ static int update_all(struct gn_net *net, const struct gups *g, struct gups_upda
 
 	*seconds = -spread_clock();
 	if (!rc)
-		rc = spread_launch(net, &gups_update_kernel, g->threads, a);
+		rc = spread_launch(net, &gups_update_kernel, threads_of(net, g), a);
 	if (!rc)
 		rc = gn_net_barrier(host);
 	*seconds += spread_clock();
@@ -47,11 +53,19 @@ static int run(struct gn_net *net, const struct gups *g, struct gups_update_args
 	return rc;
 }
 
+/* HPCC's table begins with the numbers of its words. */
+static int fill(struct gn_net *net, const struct gups *g, uint64_t *table)
+{
+	const struct gups_fill_args a = {table, g->part_words, gn_net_node(net) * g->part_words};
+
+	return g->xors ? spread_launch(net, &gups_fill_kernel, g->threads, &a) : 0;
+}
+
 int gups_run(struct gn_net *net, const struct gups *g, struct gups_result *result)
 {
 	struct gups_update_args a;
 	uint64_t *table = (uint64_t *)gn_net_alloc(net, g->part_words * 8);
-	uint64_t *count = (uint64_t *)gn_net_alloc(net, 8);
+	uint64_t *count = (uint64_t *)gn_net_alloc_shared(net, 8);
 	int rc = -GN_ENOMEM;
 
 	memset(&a, 0, sizeof a);
@@ -66,9 +80,9 @@ int gups_run(struct gn_net *net, const struct gups *g, struct gups_result *resul
 		a.updates = g->updates;
 		a.first = gn_net_node(net) * g->updates;
 		a.hold = g->hold;
-		for (uint64_t k = 0; g->xors && k < g->part_words; k++)
-			table[k] = gn_net_node(net) * g->part_words + k;
-		rc = run(net, g, &a, count, result);
+		rc = fill(net, g, table);
+		if (!rc)
+			rc = run(net, g, &a, count, result);
 	}
 	gn_net_free(net, count);
 	gn_net_free(net, table);

@@ -76,6 +76,13 @@ SIMT_FN void gups_update(const struct gups_update_args *a)
 }
 SIMT_KERNEL(gups_update, struct gups_update_args)
 
+SIMT_FN void gups_fill(const struct gups_fill_args *a)
+{
+	for (uint64_t k = simt_global_thread(); k < a->words; k += simt_global_threads())
+		a->table[k] = a->first + k;
+}
+SIMT_KERNEL(gups_fill, struct gups_fill_args)
+
 SIMT_FN void gups_count(const struct gups_count_args *a)
 {
 	uint64_t mine = 0;

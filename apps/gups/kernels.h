@@ -18,6 +18,13 @@ struct gups_update_args {
 
 SIMT_KERNEL_DECLARE(gups_update);
 
+struct gups_fill_args {
+	uint64_t *table;
+	uint64_t words, first;
+};
+
+SIMT_KERNEL_DECLARE(gups_fill);
+
 struct gups_count_args {
 	const uint64_t *table;
 	uint64_t words, first;

@@ -20,9 +20,9 @@ static int move_centre(struct gn_net *net, const struct kmeans_args *a, uint32_t
 	uint32_t mean[KMEANS_MOST_DIMENSIONS];
 	int rc = 0;
 
-	for (uint32_t d = 0; d < a->k.dimensions; d++)
-		mean[d] = count ? (uint32_t)((sum[d] + count / 2) / count) : centre[d];
-	for (uint32_t pe = 0; pe < a->net.nodes && !rc; pe++)
+	for (uint32_t d = 0; d < a->k.dimensions && count; d++)
+		mean[d] = (uint32_t)((sum[d] + count / 2) / count);
+	for (uint32_t pe = 0; pe < a->net.nodes && !rc && count; pe++)
 		rc = gn_net_put(gn_net_host(net), pe, (void *)(uintptr_t)centre, mean, 4ull * a->k.dimensions);
 	return rc;
 }
@@ -59,11 +59,16 @@ static int iterate(struct gn_net *net, const struct kmeans_args *a, uint64_t tot
 static int run(struct gn_net *net, const struct kmeans_args *a, struct kmeans_result *result)
 {
 	uint64_t totals[2] = {1, 0};
+	struct simt_machine *m = gn_net_machine(net);
+	uint32_t *centre = (uint32_t *)(uintptr_t)a->centre;
+	const uint64_t bytes = 4ull * a->k.clusters * a->k.dimensions;
 	int rc = spread_launch(net, &kmeans_draw_kernel, 0, a);
 
 	for (uint32_t c = 0; c < a->k.clusters; c++)
 		for (uint32_t d = 0; d < a->k.dimensions; d++)
-			((uint32_t *)(uintptr_t)a->centre)[c * a->k.dimensions + d] = kmeans_coordinate(&a->k, c, d);
+			result->centres[c * a->k.dimensions + d] = kmeans_coordinate(&a->k, c, d);
+	if (!rc)
+		rc = simt_move(m, centre, result->centres, bytes);
 	if (!rc)
 		rc = gn_net_barrier(gn_net_host(net));
 	spread_count_begin(net, &result->stats);
@@ -73,8 +78,7 @@ static int run(struct gn_net *net, const struct kmeans_args *a, struct kmeans_re
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
 	result->distance = totals[1];
-	memcpy(result->centres, a->centre, 4ull * a->k.clusters * a->k.dimensions);
-	return rc;
+	return rc ? rc : simt_move(m, result->centres, centre, bytes);
 }
 
 /* Sums that a launch's threads keep between its points and its messages; zero before and behind. */
@@ -105,8 +109,8 @@ int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result 
 	a.first = k->points * node / nodes;
 	a.count = k->points * (node + 1) / nodes - a.first;
 	a.centre = centre;
-	a.sum = (uint64_t *)gn_net_alloc(net, 8ull * k->clusters * (k->dimensions + 1));
-	a.totals = (uint64_t *)gn_net_alloc(net, 16);
+	a.sum = (uint64_t *)gn_net_alloc_shared(net, 8ull * k->clusters * (k->dimensions + 1));
+	a.totals = (uint64_t *)gn_net_alloc_shared(net, 16);
 	a.point = (uint32_t *)simt_alloc(m, 4 * a.count * k->dimensions + 4, SIMT_DEVICE);
 	a.joined = (uint32_t *)simt_alloc(m, 4 * a.count + 4, SIMT_DEVICE);
 	rc = clear_parts(net, &a);

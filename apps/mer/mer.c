@@ -111,10 +111,10 @@ static int run(struct gn_net *net, const struct mer_args *a, const struct mer_ta
 int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uint64_t capacity, struct mer_table **table,
 	      struct mer_result *result)
 {
-	/* symmetric memory lives as long as the network thread, which may still call the handler after a failure */
-	struct mer_table *t = (struct mer_table *)gn_net_alloc(net, sizeof *t);
-	uint64_t *sent = (uint64_t *)gn_net_alloc(net, sizeof *sent);
-	struct mer_entry *entry = (struct mer_entry *)gn_net_alloc(net, capacity * sizeof *entry);
+	/* in the host's memory, where handlers run; symmetric memory lives as long as the network thread, which may still call the handler after a failure */
+	struct mer_table *t = (struct mer_table *)gn_net_alloc_shared(net, sizeof *t);
+	uint64_t *sent = (uint64_t *)gn_net_alloc_shared(net, sizeof *sent);
+	struct mer_entry *entry = (struct mer_entry *)gn_net_alloc_shared(net, capacity * sizeof *entry);
 	uint8_t *share = NULL;
 	struct mer_args a;
 	int handler, rc;

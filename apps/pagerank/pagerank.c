@@ -48,10 +48,10 @@ static int run(struct gn_net *net, struct pagerank_args *a, uint32_t iterations,
 		rc = iterate(net, a, totals);
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
-	for (uint32_t v = 0; v < a->graph.count; v++) {
-		ranks[a->graph.first + v] = a->rank[v];
-		result->sum += a->rank[v];
-	}
+	if (!rc)
+		rc = simt_move(gn_net_machine(net), ranks + a->graph.first, a->rank, 8ull * a->graph.count);
+	for (uint32_t v = 0; v < a->graph.count; v++)
+		result->sum += ranks[a->graph.first + v];
 	result->moved = (double)totals[0] / (double)pagerank_one;
 	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__ADD, &result->sum, 1);
 }
@@ -68,7 +68,7 @@ int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iter
 	rc = spread_graph_load(&a.graph, net, graph);
 	a.rank = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
 	a.come = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.totals = (uint64_t *)gn_net_alloc(net, 16);
+	a.totals = (uint64_t *)gn_net_alloc_shared(net, 16);
 	if (!rc && !(a.rank && a.come && a.totals))
 		rc = -GN_ENOMEM;
 	if (!rc)

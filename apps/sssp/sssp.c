@@ -48,12 +48,23 @@ uint64_t sssp_heap(uint64_t vertices, uint32_t nodes)
 	return 2 * 8 * (vertices / nodes + 1) + (1u << 20);
 }
 
-static void begin(struct sssp_args *a, uint32_t source)
+static int begin(struct gn_net *net, struct sssp_args *a, uint32_t source)
 {
-	for (uint32_t v = 0; v < a->graph.blocks.each; v++)
-		a->length[v] = a->sent[v] = sssp_none;
-	if (spread_owner(&a->graph.blocks, source) == a->net.node)
-		a->length[source - a->graph.first] = 0;
+	struct simt_machine *m = gn_net_machine(net);
+	const uint32_t count = a->graph.blocks.each;
+	uint64_t *length = (uint64_t *)malloc(8ull * count);
+	int rc = -GN_ENOMEM;
+
+	for (uint32_t v = 0; v < count && length; v++)
+		length[v] = sssp_none;
+	if (length)
+		rc = simt_move(m, a->sent, length, 8ull * count);
+	if (!rc && spread_owner(&a->graph.blocks, source) == a->net.node)
+		length[source - a->graph.first] = 0;
+	if (!rc)
+		rc = simt_move(m, a->length, length, 8ull * count);
+	free(length);
+	return rc;
 }
 
 /* What this node has found, then all nodes together. */
@@ -62,11 +73,11 @@ static int collect(struct gn_net *net, const struct sssp_args *a, uint64_t *leng
 	uint64_t sums[2] = {result->sends, 0};
 	int rc;
 
-	for (uint32_t v = 0; v < a->graph.count; v++) {
-		lengths[a->graph.first + v] = a->length[v];
-		sums[1] += a->length[v] != sssp_none;
-	}
-	rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, sums, 2);
+	rc = simt_move(gn_net_machine(net), lengths + a->graph.first, a->length, 8ull * a->graph.count);
+	for (uint32_t v = a->graph.first; v < a->graph.first + a->graph.count; v++)
+		sums[1] += lengths[v] != sssp_none;
+	if (!rc)
+		rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, sums, 2);
 	result->sends = sums[0];
 	result->reached = sums[1];
 	return rc;
@@ -76,8 +87,9 @@ static int run(struct gn_net *net, struct sssp_args *a, uint32_t source, uint64_
 {
 	int rc;
 
-	begin(a, source);
-	rc = gn_net_barrier(gn_net_host(net));
+	rc = begin(net, a, source);
+	if (!rc)
+		rc = gn_net_barrier(gn_net_host(net));
 	spread_count_begin(net, &result->stats);
 	result->seconds = -spread_clock();
 	if (!rc)
@@ -99,7 +111,7 @@ int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, 
 	rc = spread_graph_load(&a.graph, net, graph);
 	a.length = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
 	a.sent = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.changes = (uint64_t *)gn_net_alloc(net, 8);
+	a.changes = (uint64_t *)gn_net_alloc_shared(net, 8);
 	if (!rc && !(a.length && a.sent && a.changes))
 		rc = -GN_ENOMEM;
 	if (!rc)
