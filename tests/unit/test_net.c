@@ -37,13 +37,13 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 	struct gn_error error = {0, ""};
 	int rc;
 
-	if (w->by_kernel && s->nodes > 5) /* one more kernel a node: too many for a small machine */
+	if (w->by_kernel && s->nodes > 3) /* one more kernel a node: too many for a small machine */
 		return;
 	if (strcmp(machine_name(), "cpu") && (w->by_kernel || s->nodes > 5)) /* it is always so there; nodes are slow to begin */
 		return;
 	memset(&config, 0, sizeof config);
 	config.machine.name = machine_name();
-	config.timeout_ns = 10000000000;
+	config.timeout_ns = strcmp(machine_name(), "cpu") ? 10000000000 : 0;
 	config.route = w->route;
 	config.by_kernel = w->by_kernel;
 	config.nodes = s->nodes;
