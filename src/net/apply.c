@@ -8,9 +8,6 @@
 /* So many words ahead of the message that is applied, memory is fetched into the processor's cache. */
 enum { AHEAD = 24 };
 
-/* Messages applied before the logs have a turn. */
-enum { A_TURN = 8192 };
-
 /* A reply of so many words to the origin of a message. Room was asked for. */
 static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_t words)
 {
@@ -320,7 +317,7 @@ uint32_t gn__receive(struct gn_net *net)
 		uint32_t turn = 0;
 		int stuck = 0;
 
-		while (!stuck && turn < A_TURN && (net->intake[class_].packet || next_packet(net, class_)))
+		while (!stuck && turn < GN_RULE_APPLIED && (net->intake[class_].packet || next_packet(net, class_)))
 			if (net->intake[class_].packet)
 				turn += apply_packet(net, class_, &stuck);
 		applied += turn;

@@ -2,9 +2,6 @@
 /* drain.c - from the logs of a node's threads to packets. */
 #include <net/node.h>
 
-/* Messages taken from one log before the others have a turn, and packets are looked at. */
-enum { A_TURN = 2048 };
-
 /* What handlers send may take so many packets more than there are for others: handlers cannot wait. */
 enum { BEYOND = 1024 };
 
@@ -104,11 +101,11 @@ static uint32_t drain_one(struct gn_net *net, struct gn_source *s)
 	uint64_t head;
 	int stuck = 0;
 
-	while (!stuck && sorted < A_TURN && (head = gn_log_peek(&s->reader)) != 0) {
+	while (!stuck && sorted < GN_RULE_SORTED && (head = gn_log_peek(&s->reader)) != 0) {
 		if (!s->lane)
-			sorted += sort_neighbours(net, &s->reader, A_TURN - sorted, &stuck);
+			sorted += sort_neighbours(net, &s->reader, GN_RULE_SORTED - sorted, &stuck);
 		head = gn_log_peek(&s->reader);
-		if (head && !stuck && sorted < A_TURN)
+		if (head && !stuck && sorted < GN_RULE_SORTED)
 			sorted += sort_lanes(net, s, head, &stuck);
 	}
 	if (s->reader.at != from)

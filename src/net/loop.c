@@ -5,9 +5,6 @@
 #include <sched.h>
 #include <time.h>
 
-/* A node with nothing to do looks again so many times at once, then lets others run, then sleeps a little. */
-enum { LOOKS = 4, YIELDS = 12, SLEEP_NS = 50000 };
-
 int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error)
 {
 	if (!net->failed) {
@@ -19,11 +16,11 @@ int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *e
 
 static void rest(uint32_t idle)
 {
-	const struct timespec little = {0, SLEEP_NS};
+	const struct timespec little = {0, GN_RULE_SLEEP_NS};
 
-	if (idle < LOOKS)
+	if (idle < GN_RULE_LOOKS)
 		return;
-	if (idle < YIELDS)
+	if (idle < GN_RULE_YIELDS)
 		sched_yield();
 	else
 		nanosleep(&little, NULL);

@@ -11,6 +11,7 @@
 
 #include <grapnel/net.h>
 #include <net/route.h>
+#include <net/rule.h>
 #include <net/transport.h>
 
 #ifdef __cplusplus
