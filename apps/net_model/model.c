@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.c - the threads of modelled nodes have cores in turns, one step at a time, always the one that is furthest behind. */
+/* model.c - the threads of modelled nodes have cores in turns, one step at a time: always the one furthest behind. */
 #include "net_model/model.h"
 
 #include <stdlib.h>
@@ -24,9 +24,9 @@ struct net_model net_model_of(uint32_t nodes, uint32_t columns)
 	m.flush_ns = GN_RULE_FLUSH_NS;
 	m.updates = 4 << 20;
 	m.part_words = 1 << 21;
-	m.update_ns = 18;
-	m.sort_ns = 9;
-	m.apply_ns = 10;
+	m.update_ns = 22;
+	m.sort_ns = 13;
+	m.apply_ns = 12;
 	m.packet_ns = 1000;
 	m.byte_ns = 0.05;
 	m.look_ns = 3;
@@ -63,7 +63,8 @@ static void find_strides(struct model *s)
 
 	s->stride[GN_REPLIES] = s->stride[GN_REPLIES_PASSED] = 8 * WORDS;
 	s->stride[GN_REQUESTS_PASSED] = bytes_that_differ(gn_message_head(0, (uint32_t)column, place)) + operand;
-	s->stride[GN_REQUESTS] = bytes_that_differ(s->m->columns > 1 ? gn_message_head(0, (uint32_t)row, place) : place) + operand;
+	s->own_stride = bytes_that_differ(place) + operand;
+	s->stride[GN_REQUESTS] = bytes_that_differ(gn_message_head(0, (uint32_t)row, place)) + operand;
 }
 
 uint64_t net_model_buffers(const struct net_model *m)
@@ -109,7 +110,7 @@ static void work(struct model *s, struct node *n)
 	t->ready = t->over ? never : s->now + s->spent;
 }
 
-/* A turn of the network; when nothing moves it looks again, then lets others run, then sleeps. Returns 1: it keeps its core. */
+/* A turn of the network; when nothing moves it looks again, lets others run, sleeps. Returns 1: it keeps its core. */
 static int serve(struct model *s, struct node *n)
 {
 	struct thread *t = &n->thread[NETWORK], *worker = &n->thread[WORKER];
@@ -245,8 +246,8 @@ static void conclude(const struct model *s, struct net_model_result *result)
 
 static int is_possible(const struct net_model *m)
 {
-	return m->nodes >= 2 && m->nodes <= GN_NET_MOST_NODES && m->columns && m->columns <= m->nodes && m->simulated <= m->nodes &&
-	       m->log_bytes >= 16 * STEP && m->packet_bytes <= GN_PACKET_BYTES && m->updates && m->update_ns > 0;
+	return m->nodes >= 2 && m->nodes <= GN_NET_MOST_NODES && m->columns && m->columns <= m->nodes &&
+	       m->simulated <= m->nodes && m->log_bytes >= 16 * STEP && m->packet_bytes <= GN_PACKET_BYTES && m->updates && m->update_ns > 0;
 }
 
 int net_model_run(const struct net_model *m, struct net_model_result *result)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node.c - what the network thread of a node does in a turn, in the order of src/net: loop.c, apply.c, drain.c, link.c. */
+/* node.c - what the network thread of a node does in a turn, in the order of src/net/loop.c. */
 #include "net_model/node.h"
 
 #include <stdlib.h>
@@ -54,10 +54,12 @@ static struct parcel *parcel_take(struct model *s)
 }
 
 /* As gn_packet_seal and gn_squeeze have it: one run of messages, which must save an eighth. */
-static uint32_t body_of(const struct model *s, uint32_t class_, const struct load *l)
+static uint32_t body_of(const struct model *s, const struct parcel *p)
 {
-	const uint32_t bytes = 8 * model_words(l);
-	const uint32_t run = 4 + 10 * WORDS + s->stride[class_] * (bytes / (8 * WORDS));
+	const uint32_t bytes = 8 * model_words(&p->load);
+	const int one_origin = p->origins == OWN || (p->origins == OTHERS && s->m->columns == 2);
+	const uint32_t stride = one_origin && p->class_ == GN_REQUESTS ? s->own_stride : s->stride[p->class_];
+	const uint32_t run = 4 + 10 * WORDS + stride * (bytes / (8 * WORDS));
 
 	return s->m->squeezed && bytes >= 64 && run <= bytes - bytes / 8 ? run : bytes;
 }
@@ -107,7 +109,7 @@ static void carry(struct model *s, struct node *n, struct parcel *p, struct node
 static void way_send(struct model *s, struct node *n, struct way *w, uint64_t *reason)
 {
 	struct parcel *p = w->open;
-	const uint32_t body = body_of(s, w->class_, &p->load);
+	const uint32_t body = body_of(s, p);
 
 	count(s, p, GN_PACKET_HEAD + body, reason);
 	s->spent += s->m->packet_ns + s->m->byte_ns * 8 * model_words(&p->load);
@@ -170,7 +172,8 @@ static void flush(struct model *s, struct node *n, int all, int idle)
 /* ---- messages ---- */
 
 /* One update, mark or answer to its way; 0: not now. */
-static int post(struct model *s, struct node *n, int reply, const struct gn_hop *hop, const struct load *one)
+static int post(struct model *s, struct node *n, int reply, const struct gn_hop *hop, const struct load *one,
+		enum origin origin)
 {
 	struct way *w = &n->way[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
 
@@ -179,6 +182,7 @@ static int post(struct model *s, struct node *n, int reply, const struct gn_hop 
 	w->open->load.updates += one->updates;
 	w->open->load.marks += one->marks;
 	w->open->load.answers += one->answers;
+	w->open->origins |= origin;
 	w->urgent |= !one->updates;
 	return 1;
 }
@@ -199,15 +203,16 @@ static struct gn_hop last_hop(const struct node *n, uint32_t row)
 }
 
 /*
- * A message of a packet that is to be sorted once more goes to a node of this column: updates to any, marks and answers,
- * of which there is one for each, to one after the other. Returns 1: it is for this node, 2: it was passed on, 0: not now.
+ * A message of a packet that is to be sorted once more goes to a node of this column: updates to any, marks and
+ * answers, of which there is one for each, to one after the other. Returns 1: it is for this node, 2: it was passed on,
+ * 0: not now.
  */
 static int pass(struct model *s, struct node *n, int reply, const struct load *one)
 {
 	const uint32_t row = one->updates ? model_draw(n, rows_of(n)) : n->next_passed % rows_of(n);
 	const struct gn_hop hop = last_hop(n, row);
 
-	if (hop.peer != n->route.node && !post(s, n, reply, &hop, one))
+	if (hop.peer != n->route.node && !post(s, n, reply, &hop, one, OTHERS))
 		return 0;
 	n->next_passed += !one->updates;
 	if (hop.peer == n->route.node)
@@ -225,7 +230,7 @@ static int apply(struct model *s, struct node *n, const struct load *one)
 	if (one->marks) {
 		const uint32_t to = n->next_answer % n->route.nodes;
 
-		if (to != n->route.node && !post(s, n, 1, &n->hop[to], &answer))
+		if (to != n->route.node && !post(s, n, 1, &n->hop[to], &answer, OWN))
 			return 0;
 		n->next_answer++;
 		if (to == n->route.node)
@@ -265,7 +270,7 @@ static void finish(struct model *s, struct node *n, uint32_t class_)
 	s->spare = p;
 }
 
-/* The oldest packet of a class, from where it was left. Returns the messages; *stuck: it is not finished, or there is none. */
+/* The oldest packet of a class, from where it was left. Returns the messages; *stuck: not finished, or there is none. */
 static uint32_t take_packet(struct model *s, struct node *n, uint32_t class_, int *stuck)
 {
 	static const struct load update = {1, 0, 0}, mark = {0, 1, 0}, answer = {0, 0, 1};
@@ -313,7 +318,7 @@ static uint32_t drain(struct model *s, struct node *n)
 		uint32_t to = model_draw(n, n->route.nodes - 1);
 
 		to += to >= n->route.node;
-		if (!post(s, n, 0, &n->hop[to], &update))
+		if (!post(s, n, 0, &n->hop[to], &update, OWN))
 			break;
 		s->spent += s->m->sort_ns;
 	}
@@ -328,7 +333,7 @@ static void mark(struct model *s, struct node *n)
 	const struct load one = {0, 1, 0};
 
 	for (; n->next_mark < n->route.nodes; n->next_mark++)
-		if (n->next_mark != n->route.node && !post(s, n, 0, &n->hop[n->next_mark], &one))
+		if (n->next_mark != n->route.node && !post(s, n, 0, &n->hop[n->next_mark], &one, OWN))
 			return;
 	n->stage = ANSWERS;
 }
@@ -396,14 +401,6 @@ int net_model_node_init(struct model *s, struct node *n, uint32_t node)
 			n->way[class_][n->hop[to].link].peer = n->hop[to].peer;
 		}
 	}
-	/* ways of this column over which only others' messages go */
-	for (uint32_t row = 0; row < rows_of(n); row++)
-		for (uint32_t k = 0; k < 2; k++) {
-			struct way *w = &n->way[k * GN_REQUESTS][row];
-
-			w->class_ = k * GN_REQUESTS;
-			w->peer = last_hop(n, row).peer;
-		}
 	return 0;
 }
 

@@ -16,10 +16,14 @@ struct load {
 	uint32_t updates, marks, answers;
 };
 
+/* Who wrote a message. */
+enum origin { OWN = 1, OTHERS = 2 };
+
 struct parcel {
 	struct parcel *next;
 	struct load load;
 	uint32_t class_, source; /* simulated node */
+	uint32_t origins;        /* enum origin of its messages, or-ed */
 	double arrives;
 };
 
@@ -84,6 +88,7 @@ struct model {
 	uint32_t most_words;
 	uint64_t log_messages;
 	uint32_t stride[GN_PACKET_CLASSES]; /* bytes of a squeezed update */
+	uint32_t own_stride;                /* on its last way, among those that one node wrote */
 	double now, spent;                  /* of the turn: when it began, and what it has cost so far */
 	double seconds;
 	double had; /* the most that a thread had when it got a core */
