@@ -4,17 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_NODES = 256, OPT_COLUMNS, OPT_TRANSPORT, OPT_PACKET, OPT_FLUSH, OPT_JSON };
+enum { OPT_NODES = 256, OPT_COLUMNS, OPT_TRANSPORT, OPT_PACKET, OPT_FLUSH, OPT_FORM, OPT_LOG, OPT_TIMEOUT, OPT_JSON };
 
 enum { DEFAULT_NODES = 2 };
+
+const char *const tool_net_forms[] = {"combined", "coprocessor", "coalesced", "message-per-lane", NULL};
 
 static const struct argp_option options[] = {
     {"nodes", OPT_NODES, "N", 0, "nodes of this process (default 2)", 0},
     {"columns", OPT_COLUMNS, "N", 0, "of the grid in which nodes stand: 1 sends directly, more in two ways (default: "
      "chosen)", 0},
     {"transport", OPT_TRANSPORT, "NAME", 0, "what carries packets: local or mpi (default: mpi if a launcher started this, else local)", 0},
-    {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K; 1: one for each message (default 64K)", 0},
+    {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K (default 64K)", 0},
     {"flush", OPT_FLUSH, "US", 0, "microseconds after which a packet that is not full is sent (default 125)", 0},
+    {"form", OPT_FORM, "NAME", 0, "how messages leave: combined; or, to compare, coprocessor, coalesced, "
+     "message-per-lane (default combined)", 0},
+    {"log", OPT_LOG, "SIZE", 0, "messages of a processor that wait for the network (default 1M)", 0},
+    {"timeout", OPT_TIMEOUT, "S", 0, "seconds after which a wait for another node is given up (default 30)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
     {0},
 };
@@ -33,6 +39,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_TRANSPORT: n->config.transport = text; break;
 	case OPT_PACKET: n->config.packet_bytes = tool_size(state, "--packet", text, 1); break;
 	case OPT_FLUSH: n->config.flush_ns = 1000 * tool_number(state, "--flush", text, 1, 1000000); break;
+	case OPT_FORM: n->config.form = (enum gn_net_form)tool_word(state, "--form", text, tool_net_forms); break;
+	case OPT_LOG: n->config.log_bytes = tool_size(state, "--log", text, 1); break;
+	case OPT_TIMEOUT: n->config.timeout_ns = 1000000000 * tool_number(state, "--timeout", text, 1, 86400); break;
 	case OPT_JSON: n->json = text; break;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -21,6 +21,8 @@ struct tool_net {
 	const char *json;
 };
 
+extern const char *const tool_net_forms[]; /* enum gn_net_form */
+
 /*
  * tool_net_argp - the options of net, as a child of a subcommand's own. Its parser hands a struct tool_net over when it
  * gets ARGP_KEY_INIT: state->child_inputs[0] = &request->net.

@@ -67,6 +67,17 @@ enum gn_net_squeeze {
 	GN_NET_SQUEEZE
 };
 
+/*
+ * How messages leave their node: as they should, and as in the models that Gravel is compared with (section 3, figure 15).
+ * What programs see is the same.
+ */
+enum gn_net_form {
+	GN_NET_COMBINED,        /* messages of all threads by destination, while threads run */
+	GN_NET_COPROCESSOR,     /* when a log is full or nothing more comes: all of them, and threads go on when they are done */
+	GN_NET_COALESCED,       /* a packet for each destination of as many messages as a block has threads: 256 */
+	GN_NET_MESSAGE_PER_LANE /* a packet for each message */
+};
+
 /* Zero is a good default for every member. */
 struct gn_net_config {
 	struct simt_config machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
@@ -75,9 +86,10 @@ struct gn_net_config {
 	uint32_t columns;           /* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
 	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */
 	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB */
-	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 1: every message by itself; 0: 64 KiB */
+	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 0: 64 KiB */
 	uint64_t flush_ns;          /* a packet that grows slowly is sent when it is that old; 0: 125 us */
 	enum gn_net_squeeze squeeze;
+	enum gn_net_form form;
 	uint64_t timeout_ns;        /* of every wait for another node; 0: 30 s */
 };
 

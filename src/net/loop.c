@@ -49,7 +49,8 @@ static int may_leave(struct gn_net *net, uint64_t *deadline)
 	if (!*deadline)
 		*deadline = net->now + net->config.timeout_ns;
 	gn__flush(net, 1, 0);
-	return net->now > *deadline || (!gn__collect(net) && !net->oldest && net->transport->ops->leave(net->transport));
+	return net->now > *deadline || (gn__is_drained(net) && !gn__collect(net) && !net->oldest &&
+					net->transport->ops->leave(net->transport));
 }
 
 int gn__network(struct gn_net *net)

@@ -102,6 +102,7 @@ struct gn_net {
 	struct gn_quiet quiet;
 	uint64_t now; /* of this round of the loop */
 	uint32_t beyond; /* packets above the pool, for what handlers send */
+	uint64_t written, written_ns; /* of GN_NET_COPROCESSOR: words of all logs, and since when there are no more */
 
 	struct gn_handler handler[GN_NET_MOST_HANDLERS];
 	uint32_t handlers; /* any thread: release by who registers */
@@ -178,6 +179,13 @@ uint32_t gn__collect(struct gn_net *net);
 /* gn__drain - sort what is in the logs. Returns the number of messages. */
 uint32_t gn__drain(struct gn_net *net);
 
+/* gn__is_drained - is nothing in the logs, and no round of quiet under way? */
+int gn__is_drained(const struct gn_net *net);
+
+/* Of GN_NET_COPROCESSOR: should what the logs keep be sent now? It is done; threads may go on. */
+int gn__exchange_is_due(struct gn_net *net);
+void gn__exchange_end(struct gn_net *net);
+
 /* ---- apply.c ---- */
 
 /* gn__receive - take in packets. Returns the number of messages. */
@@ -192,6 +200,8 @@ int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_
 /* ---- quiet.c ---- */
 
 void gn__quiet_ask(struct gn_net *net, uint64_t token);
+int gn__quiet_is_idle(const struct gn_net *net); /* is there no round? */
+int gn__quiet_sorts(const struct gn_net *net);   /* does one wait for the logs to be sorted? */
 void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64_t applied);
 void gn__quiet_go_on(struct gn_net *net);
 

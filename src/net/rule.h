@@ -11,6 +11,7 @@
 enum {
 	GN_RULE_FLUSH_NS = 125000,  /* by default */
 	GN_RULE_SORTED = 2048,      /* messages taken from one log before the others have a turn, and packets are looked at */
+	GN_RULE_COALESCED = 256,    /* the same, in the form of that name */
 	GN_RULE_APPLIED = 8192,     /* messages applied before the logs have a turn */
 	GN_RULE_LOOKS = 4,          /* a node with nothing to do looks again so many times at once, */
 	GN_RULE_YIELDS = 12,        /* then lets others run, */

@@ -49,6 +49,7 @@ static void set_defaults(struct gn_net_config *c)
 		c->machine.name = "cpu";
 	c->heap_bytes = c->heap_bytes ? (c->heap_bytes + 4095) / 4096 * 4096 : default_heap_bytes;
 	c->log_bytes = c->log_bytes ? c->log_bytes : default_log_bytes;
+	c->packet_bytes = c->form == GN_NET_MESSAGE_PER_LANE ? 1 : c->packet_bytes;
 	c->packet_bytes = c->packet_bytes && c->packet_bytes < GN_PACKET_BYTES ? c->packet_bytes : (uint64_t)GN_PACKET_BYTES;
 	c->flush_ns = c->flush_ns ? c->flush_ns : (uint64_t)GN_RULE_FLUSH_NS;
 	c->timeout_ns = c->timeout_ns ? c->timeout_ns : DEFAULT_TIMEOUT_S * 1000000000ull;

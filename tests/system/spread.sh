@@ -63,8 +63,15 @@ everywhere mer reads.fa.gz --verify
 run mer reads.fa -k 31 --nodes 3 --verify
 for op in xor inc; do
   everywhere gups --table 32K --op "$op"
-  run gups --table 4K --op "$op" --form message-per-lane
-  run gups --table 4K --op "$op" --form legal
+  run gups --table 4K --op "$op" --hold 1024
+done
+for form in coprocessor coalesced message-per-lane; do
+  run pagerank urand.gng --verify --iterations 2 --form "$form"
+  run sssp grid.wel --verify --form "$form" --nodes 3
+  run color kron.gng --verify --form "$form" --nodes 4 --columns 2
+  run kmeans --points 2000 --verify --form "$form"
+  run mer reads.fa --verify --form "$form" --nodes 3 --warp-width 32
+  run gups --table 4K --form "$form" --nodes 4 --columns 2
 done
 echo "$runs runs agree"
 

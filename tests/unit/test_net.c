@@ -8,9 +8,15 @@
 
 struct shape {
 	uint32_t nodes, columns, width;
+	enum gn_net_form form;
 };
 
-static const struct shape shapes[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 4}, {5, 2, 1}, {7, 3, 32}, {8, 3, 2}, {9, 3, 1}};
+static const struct shape shapes[] = {{1, 1, 1, GN_NET_COMBINED},    {2, 1, 1, GN_NET_COMBINED},
+				      {3, 1, 4, GN_NET_COMBINED},    {5, 2, 1, GN_NET_COMBINED},
+				      {7, 3, 32, GN_NET_COMBINED},   {8, 3, 2, GN_NET_COMBINED},
+				      {9, 3, 1, GN_NET_COMBINED},    {3, 1, 4, GN_NET_COPROCESSOR},
+				      {7, 3, 32, GN_NET_COPROCESSOR}, {4, 2, 8, GN_NET_COALESCED},
+				      {3, 2, 1, GN_NET_MESSAGE_PER_LANE}};
 
 static void run_on(const struct shape *s, int (*node)(struct gn_net *, void *), void *argument)
 {
@@ -22,12 +28,13 @@ static void run_on(const struct shape *s, int (*node)(struct gn_net *, void *), 
 	config.nodes = s->nodes;
 	config.columns = s->columns;
 	config.machine.warp_width = s->width;
+	config.form = s->form;
 	config.machine.threads = 1;
 	config.heap_bytes = 1 << 20;
 	rc = gn_net_run(&config, node, argument, &error);
 	if (rc)
-		fail_msg("%u nodes in %u columns, warps of %u: %s %s", s->nodes, s->columns, s->width, gn_error_name(rc),
-			 error.text);
+		fail_msg("%u nodes in %u columns, warps of %u, form %d: %s %s", s->nodes, s->columns, s->width, (int)s->form,
+			 gn_error_name(rc), error.text);
 }
 
 static void run_all(int (*node)(struct gn_net *, void *))
@@ -90,7 +97,7 @@ static void nodes_may_end_at_once(void **state)
 
 static void what_cannot_be_is_refused_and_kept(void **state)
 {
-	const struct shape two = {2, 1, 1};
+	const struct shape two = {2, 1, 1, GN_NET_COMBINED};
 	struct gn_net_config config;
 	struct gn_error error;
 
@@ -168,7 +175,7 @@ static void a_node_that_does_not_answer_is_named(void **state)
 
 static void freed_memory_is_given_again(void **state)
 {
-	const struct shape two = {2, 1, 1};
+	const struct shape two = {2, 1, 1, GN_NET_COMBINED};
 
 	(void)state;
 	run_on(&two, net_memory, NULL);
