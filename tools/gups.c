@@ -60,7 +60,7 @@ static int node_main(struct gn_net *net, void *argument)
 	int rc = gups_run(net, &q->gups, &result);
 
 	if (!rc)
-		rc = tool_net_gather(net, &result.stats);
+		rc = tool_net_gather(net, &q->net, &result.stats);
 	if (!rc && !gn_net_node(net)) {
 		q->result = result;
 		q->nodes = gn_net_nodes(net);
@@ -86,7 +86,7 @@ static json_t *report(const struct request *q)
 			 (int)q->nodes, "op", op_names[q->gups.xors], "form", tool_net_forms[q->net.config.form], "hold",
 			 (json_int_t)q->gups.hold, "table_bytes", (json_int_t)(q->gups.part_words * 8 * q->nodes), "updates", (json_int_t)(q->gups.updates * q->nodes),
 			 "seconds", q->result.seconds, "gups", gups_of(q), "wrong", (json_int_t)q->result.wrong, "verified",
-			 q->result.wrong == 0, "net", tool_net_json(&q->result.stats));
+			 q->result.wrong == 0, "net", tool_net_json(&q->net, &q->result.stats));
 }
 
 int tool_gups(int argc, char **argv)

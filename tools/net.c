@@ -52,9 +52,28 @@ const struct argp tool_net_argp = {options, parse, NULL, NULL, tool_machine_chil
 
 /* ---- the run ---- */
 
-int tool_net_gather(struct gn_net *net, struct gn_net_stats *stats)
+static int gather_waits(struct gn_net *net, struct tool_net *t)
 {
-	return gn_net_reduce_u64(gn_net_host(net), GN__ADD, (uint64_t *)stats, sizeof *stats / 8);
+	const uint32_t nodes = gn_net_nodes(net);
+	uint64_t waited[TOOL_NET_MATRIX * TOOL_NET_MATRIX] = {0};
+	int rc;
+
+	if (nodes > TOOL_NET_MATRIX)
+		return 0;
+	gn_net_waited(net, waited + gn_net_node(net) * nodes);
+	rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, waited, nodes * nodes);
+	if (rc || gn_net_node(net))
+		return rc;
+	memcpy(t->waited_ns, waited, sizeof waited);
+	t->waits = nodes;
+	return 0;
+}
+
+int tool_net_gather(struct gn_net *net, struct tool_net *t, struct gn_net_stats *stats)
+{
+	const int rc = gather_waits(net, t);
+
+	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__ADD, (uint64_t *)stats, sizeof *stats / 8);
 }
 
 struct run {
@@ -100,16 +119,49 @@ void tool_net_print(const struct gn_net_stats *s)
 	       (unsigned long long)s->aged, (unsigned long long)s->urgent);
 }
 
-json_t *tool_net_json(const struct gn_net_stats *s)
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static json_t *sizes_json(const struct gn_net_stats *s)
 {
 	json_t *sizes = json_array();
 
 	for (unsigned k = 0; k < sizeof s->size / sizeof *s->size; k++)
 		json_array_append_new(sizes, json_integer((json_int_t)s->size[k]));
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:o}", "sent", (json_int_t)s->sent,
-			 "calls", (json_int_t)s->calls, "passed", (json_int_t)s->passed, "packets", (json_int_t)s->packets,
-			 "packet_bytes", (json_int_t)s->packet_bytes, "message_bytes", (json_int_t)s->message_bytes, "mean_packet",
-			 mean_packet(s), "full", (json_int_t)s->full, "aged", (json_int_t)s->aged, "urgent",
-			 (json_int_t)s->urgent, "stalls", (json_int_t)s->stalls, "buffer_bytes", (json_int_t)s->buffer_bytes,
-			 "packet_log2_bytes", sizes);
+	return sizes;
+}
+
+static json_t *waits_json(const struct tool_net *t)
+{
+	json_t *rows = json_array();
+
+	for (uint32_t from = 0; t && from < t->waits; from++) {
+		json_t *row = json_array();
+
+		for (uint32_t to = 0; to < t->waits; to++)
+			json_array_append_new(row, json_real(1e-6 * (double)t->waited_ns[from * t->waits + to]));
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+/* Members of gn_net_stats by their names, and what they come to. */
+json_t *tool_net_json(const struct tool_net *t, const struct gn_net_stats *s)
+{
+	json_t *counts = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "sent",
+				   (json_int_t)s->sent, "calls", (json_int_t)s->calls, "passed", (json_int_t)s->passed, "packets",
+				   (json_int_t)s->packets, "packet_bytes", (json_int_t)s->packet_bytes, "message_bytes",
+				   (json_int_t)s->message_bytes, "full", (json_int_t)s->full, "aged", (json_int_t)s->aged, "urgent",
+				   (json_int_t)s->urgent, "stalls", (json_int_t)s->stalls, "turns", (json_int_t)s->turns,
+				   "idle_turns", (json_int_t)s->idle_turns, "buffer_bytes", (json_int_t)s->buffer_bytes);
+	json_t *means = json_pack("{s:f, s:f, s:f, s:f, s:o, s:o}", "mean_packet", mean_packet(s), "occupancy",
+				  share(s->message_bytes, 65504 * s->packets), "wire_over_messages",
+				  share(s->packet_bytes, s->message_bytes), "idle_share", share(s->idle_turns, s->turns),
+				  "packet_log2_bytes", sizes_json(s), "waited_ms", waits_json(t));
+
+	json_object_update(counts, means);
+	json_decref(means);
+	return counts;
 }

@@ -140,7 +140,7 @@ static json_t *report(const struct request *q)
 			 op_names[m->xors], "seconds", q->result.seconds, "sorted_seconds", q->result.sorted_seconds,
 			 "gups_of_a_node", rate(q), "link_share", q->result.link_share, "buffer_bytes_of_a_node",
 			 (json_int_t)net_model_buffers(m), "made_bytes_of_a_node", (json_int_t)q->result.made_bytes, "net",
-			 tool_net_json(&q->result.stats));
+			 tool_net_json(NULL, &q->result.stats));
 }
 
 int tool_net_model(int argc, char **argv)

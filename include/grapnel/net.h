@@ -103,6 +103,7 @@ struct gn_net_stats {
 	uint64_t full, aged, urgent;          /* why packets were sent: full; old; somebody waits for what is in them */
 	uint64_t size[17];                    /* packets of 2^k to 2^(k+1) - 1 bytes */
 	uint64_t stalls;                      /* times that messages had to wait for a buffer */
+	uint64_t turns, idle_turns;           /* of the network thread; and those in which nothing moved */
 	uint64_t buffer_bytes;                /* of packets, at most */
 };
 
@@ -170,6 +171,13 @@ void gn_net_count(const struct gn_net *net, struct gn_net_stats *stats);
  * Any thread.
  */
 void gn_net_waits(const struct gn_net *net, uint64_t *ns);
+
+/*
+ * gn_net_waited - the same of the past: for how long each other has owed this node replies or answers.
+ * @ns  [nodes] receives the time in all, but for what is owed now
+ * Any thread.
+ */
+void gn_net_waited(const struct gn_net *net, uint64_t *ns);
 
 /*
  * gn_net_settle - wait until no message is under way anywhere, those that handlers send because of others among them.

@@ -38,6 +38,8 @@ static uint32_t turn(struct gn_net *net, uint32_t idle)
 	moved += gn__drain(net);
 	gn__quiet_go_on(net);
 	gn__flush(net, 0, !moved && idle);
+	gn__count(&net->stats.turns, 1);
+	gn__count(&net->stats.idle_turns, !moved);
 	return moved;
 }
 

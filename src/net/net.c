@@ -65,6 +65,12 @@ void gn_net_waits(const struct gn_net *net, uint64_t *ns)
 	}
 }
 
+void gn_net_waited(const struct gn_net *net, uint64_t *ns)
+{
+	for (uint32_t k = 0; k < net->route.nodes; k++)
+		ns[k] = simt_load_relaxed_dev_u64(&net->peer[k].waited_ns);
+}
+
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context)
 {
 	const uint32_t id = net->handlers;

@@ -61,6 +61,7 @@ struct gn_peer {
 	struct gn_hop hop;      /* the way to it */
 	uint32_t asked;         /* replies and answers that should come; any thread reads it */
 	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
+	uint64_t waited_ns;     /* while it was asked, up to since_ns; any thread reads it */
 };
 
 /* Threads that wait until all is done, served together. */

@@ -56,6 +56,8 @@ void gn__answered(struct gn_net *net, uint32_t peer)
 {
 	struct gn_peer *p = &net->peer[peer];
 
+	if (p->asked)
+		gn__count(&p->waited_ns, net->now - p->since_ns);
 	simt_store_relaxed_dev_u64(&p->since_ns, net->now);
 	if (p->asked)
 		simt_store_relaxed_dev_u32(&p->asked, p->asked - 1);

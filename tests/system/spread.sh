@@ -78,7 +78,8 @@ echo "$runs runs agree"
 # The same without --verify says nothing of it; the figures of table 5 are there.
 "$grapnel" pagerank kron.gng --nodes 2 --json - >out.json
 head -n 1 out.json | grep -q '^{'
-for member in sent packets mean_packet message_bytes packet_log2_bytes edges_per_second sum_is_one; do
+for member in sent packets mean_packet message_bytes packet_log2_bytes occupancy wire_over_messages idle_share waited_ms \
+  edges_per_second sum_is_one; do
   grep -q "\"$member\":" out.json || { echo "--json lacks $member"; exit 1; }
 done
 if grep -q verified out.json; then
