@@ -109,7 +109,8 @@ struct gn_net_stats {
 
 /*
  * gn_net_run - run a program on all nodes.
- * @node  is called once for each node of this process, on a thread of its own; when it returns on all nodes, the run ends
+ * @node  is called once for each node of this process, on a thread of its own; when it returns on all nodes, the run
+ *        ends. If it returns a negative code on one, waits end on all others, with this code: gn_net_failure names the node
  * Host; returns when all nodes of this process have ended: what `node` returned (the first that is not 0; error says what
  * the network knows of it), or -GN_EINVAL (the configuration; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV
  * (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT (other nodes did not come to the begin or
@@ -150,9 +151,11 @@ typedef void gn_net_handler_fn(const struct gn_net_incoming *message, void *cont
 
 /*
  * gn_net_handler - what runs when gn_net_call names the number that this returns.
- * @name  every node registers the same names in the same order, before it is called
+ * @name  every node registers the same names in the same order, before it is called; up to 55 bytes of them are compared,
+ *        and node 0 fails when another node has a different one (-GN_EINVAL; gn_net_message names both)
  * Handlers run on the network thread, one after the other, and do not wait. Host.
- * Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered).
+ * Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered), or why the name could not be
+ * sent: -GN_ETIMEDOUT.
  */
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context);
 

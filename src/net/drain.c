@@ -18,7 +18,7 @@ static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
 	rc = gn__apply(net, net->route.node, word, words);
 	if (!rc)
 		return -GN_EAGAIN;
-	gn__count(&net->stats.calls, 1);
+	gn__count(&net->stats.calls, !gn_message_is_wide(word[0]));
 	if (rc < 0) {
 		gn_error_set(&error, rc, "node %u calls handler %llu, which it has not registered", net->route.node,
 			     (unsigned long long)gn_message_place(word[0]) & 0xffff);
@@ -44,7 +44,7 @@ static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 	if (fetches)
 		gn__asked(net, to);
 	if (kind == GN_MESSAGE_CALL)
-		gn__count(&net->stats.calls, 1);
+		gn__count(&net->stats.calls, !gn_message_is_wide(word[0]));
 	return 0;
 }
 

@@ -50,6 +50,8 @@ static int may_leave(struct gn_net *net, uint64_t *deadline)
 		return 0;
 	if (!*deadline)
 		*deadline = net->now + net->config.timeout_ns;
+	if (!gn__tell_end(net))
+		return net->now > *deadline;
 	gn__flush(net, 1, 0);
 	return net->now > *deadline || (gn__is_drained(net) && !gn__collect(net) && !net->oldest &&
 					net->transport->ops->leave(net->transport));

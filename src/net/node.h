@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096 };
+enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096, GN_NET_NAME_BYTES = 56 };
 
 /* A way out. */
 struct gn_link {
@@ -81,6 +81,12 @@ struct gn_handler {
 	void *context;
 };
 
+/* A handler's name as a node said it first; node 0 keeps them. */
+struct gn_said {
+	char name[GN_NET_NAME_BYTES];
+	uint32_t node;
+};
+
 struct gn_net {
 	struct simt_machine *machine;
 	struct gn_transport *transport;
@@ -107,11 +113,15 @@ struct gn_net {
 
 	struct gn_handler handler[GN_NET_MOST_HANDLERS];
 	uint32_t handlers; /* any thread: release by who registers */
+	struct gn_said said[GN_NET_MOST_HANDLERS];
 	struct gn_net_stats stats;
 	struct gn_net_fault fault; /* any thread */
 	struct gn_error failure;   /* of the network itself */
 	uint32_t failed;           /* any thread: 1: failure is whole */
 	uint32_t stop;             /* any thread: 1: leave when all others do */
+	int32_t outcome;           /* of the program, when stop */
+	uint32_t told;             /* the next node to be told that it failed */
+	uint32_t heard;            /* another node's program has failed */
 	struct gn_heap *heap;      /* the host's */
 };
 
@@ -197,6 +207,15 @@ uint32_t gn__receive(struct gn_net *net);
  * Returns its words, 0: not now, or -GN_EBADMSG: it is none.
  */
 int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t left);
+
+/* ---- end.c ---- */
+
+/* gn__tell_end - tell all others that the program has failed here. Returns 1: all are told, or there is nothing to tell. */
+int gn__tell_end(struct gn_net *net);
+
+/* gn__hear_end, gn__hear_name - the messages of another node that say so, and what a handler is called there. */
+void gn__hear_end(struct gn_net *net, uint32_t origin, uint64_t said);
+void gn__hear_name(struct gn_net *net, uint32_t origin, uint32_t id, const char *name, uint32_t bytes);
 
 /* ---- quiet.c ---- */
 

@@ -37,6 +37,7 @@ static void *run_node(void *argument)
 	struct run *r = (struct run *)argument;
 
 	r->rc = r->node(r->net, r->argument);
+	r->net->outcome = r->rc;
 	simt_store_release_dev_u32(&r->net->stop, 1);
 	return NULL;
 }

@@ -173,6 +173,78 @@ static void a_node_that_does_not_answer_is_named(void **state)
 	assert_int_equal(gn_net_run(&config, waits_in_vain, NULL, &error), 0);
 }
 
+/* ---- a program that fails on one node ---- */
+
+static int fails_on_node_2(struct gn_net *net, void *waited_ns)
+{
+	const struct gn_net_view *n = gn_net_host(net);
+	struct gn_net_fault fault;
+	uint64_t before;
+	int rc = gn_net_barrier(n);
+
+	if (rc || gn_net_node(net) == 2)
+		return rc ? rc : -GN_ENOSPC;
+	before = simt_clock_ns();
+	rc = gn_net_barrier(n);
+	((uint64_t *)waited_ns)[gn_net_node(net)] = simt_clock_ns() - before;
+	assert_int_equal(gn_net_failure(net, &fault), -GN_ENOSPC);
+	assert_int_equal(fault.peer, 2);
+	assert_non_null(strstr(gn_net_message(net), "failed on node 2"));
+	assert_int_equal(gn_net_quiet(n), -GN_ENOSPC); /* nothing is waited for any more */
+	return rc;
+}
+
+static void a_program_that_fails_on_one_node_ends_on_all(void **state)
+{
+	struct gn_net_config config;
+	struct gn_error error;
+	uint64_t waited_ns[4] = {0, 0, 0, 0};
+
+	(void)state;
+	memset(&config, 0, sizeof config);
+	config.nodes = 4;
+	config.machine.threads = 1;
+	for (config.columns = 1; config.columns < 3; config.columns++) {
+		assert_int_equal(gn_net_run(&config, fails_on_node_2, waited_ns, &error), -GN_ENOSPC);
+		for (uint32_t node = 0; node < 4; node++)
+			assert_true(waited_ns[node] < 15000000000ull); /* the time-out is 30 s */
+		assert_non_null(strstr(error.text, "node 2"));
+	}
+}
+
+static void whatever(const struct gn_net_incoming *message, void *context)
+{
+	(void)message;
+	(void)context;
+}
+
+static int differ_in_handlers(struct gn_net *net, void *unused)
+{
+	int rc = gn_net_handler(net, "insert", whatever, NULL);
+
+	(void)unused;
+	if (rc >= 0)
+		rc = gn_net_handler(net, gn_net_node(net) == 1 ? "delete" : "count", whatever, NULL);
+	while (rc >= 0) /* until somebody finds it wrong */
+		rc = gn_net_barrier(gn_net_host(net));
+	return rc;
+}
+
+static void handlers_of_other_names_are_named(void **state)
+{
+	struct gn_net_config config;
+	struct gn_error error;
+
+	(void)state;
+	memset(&config, 0, sizeof config);
+	config.nodes = 3;
+	config.machine.threads = 1;
+	assert_int_equal(gn_net_run(&config, differ_in_handlers, NULL, &error), -GN_EINVAL);
+	assert_non_null(strstr(error.text, "handler 1"));
+	assert_non_null(strstr(error.text, "\"delete\" on node 1"));
+	assert_non_null(strstr(error.text, "\"count\""));
+}
+
 static void freed_memory_is_given_again(void **state)
 {
 	const struct shape two = {2, 1, 1, GN_NET_COMBINED};
@@ -193,6 +265,8 @@ int main(void)
 	    cmocka_unit_test(nodes_may_end_at_once),
 	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),
 	    cmocka_unit_test(a_node_that_does_not_answer_is_named),
+	    cmocka_unit_test(a_program_that_fails_on_one_node_ends_on_all),
+	    cmocka_unit_test(handlers_of_other_names_are_named),
 	    cmocka_unit_test(freed_memory_is_given_again),
 	};
 
