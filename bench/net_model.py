@@ -90,7 +90,7 @@ def predict(args, costs):
 def large(args):
     """A real group, two ways; what its nodes have made of packets."""
     r = report.run_json([report.program(args, "tools", "grapnel"), "gups", "--transport", "local", "--nodes", str(args.real),
-                         "--table", "64K", "--updates", "20000", "--op", "inc", "--threads", "1", "--json", "-"])
+                         "--table", "64K", "--timeout", "600", "--updates", "20000", "--op", "inc", "--threads", "1", "--json", "-"])
     says = model(args, args.real, math.isqrt(args.real))
     return {"nodes": args.real, "verified": r["verified"], "buffer_bytes": r["net"]["buffer_bytes"] / args.real,
             "model_buffer_bytes": says["buffer_bytes_of_a_node"], "mean_packet": r["net"]["mean_packet"]}

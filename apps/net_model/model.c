@@ -93,7 +93,7 @@ static void work(struct model *s, struct node *n)
 {
 	struct thread *t = &n->thread[WORKER];
 	const double step = (double)s->m->flush_ns / 16 / s->m->update_ns;
-	uint64_t batch = step < 1 ? 1 : step < STEP ? (uint64_t)step : STEP;
+	uint64_t batch = step < 1 ? 1 : step < STEP ? (uint64_t)step : (uint64_t)STEP;
 
 	if (n->logged + batch > s->log_messages) {
 		t->ready = never;

@@ -75,6 +75,11 @@ for form in coprocessor coalesced message-per-lane; do
 done
 echo "$runs runs agree"
 
+# The model says the same twice, and of all its messages where they went.
+"$grapnel" net-model --nodes 100 --updates 20000 --link 12.5 --squeeze --json model1.json
+"$grapnel" net-model --nodes 100 --updates 20000 --link 12.5 --squeeze --json model2.json | grep -q '100 nodes in 10 columns'
+cmp model1.json model2.json
+
 # The same without --verify says nothing of it; the figures of table 5 are there.
 "$grapnel" pagerank kron.gng --nodes 2 --json - >out.json
 head -n 1 out.json | grep -q '^{'
@@ -124,4 +129,8 @@ refuses 2 'table' mer reads.fa --table 100
 refuses 1 'table.*full' mer reads.fa --table 8
 refuses 1 'line 1' mer path.el
 refuses 2 'power of two' gups --table 3K
+refuses 2 'combined' gups --form pigeon
+refuses 2 'nodes' net-model --nodes 1
+refuses 2 'update-ns' net-model --update-ns 0
+refuses 1 'columns' net-model --nodes 4 --columns 5
 exit "$bad"
