@@ -98,11 +98,29 @@ struct model {
 	int rc;
 };
 
+/* ---- way.c ---- */
+
+/* net_model_room - room for a message in the open packet of a way; 0: not now. */
+int net_model_room(struct model *s, struct node *n, struct way *w);
+
+/* net_model_flush - send open packets: all, or those that are old, or that somebody waits for if the node is idle. */
+void net_model_flush(struct model *s, struct node *n, int all, int idle);
+
+/* net_model_collect - buffers whose packets have left are free again when they are looked for. */
+void net_model_collect(struct model *s, struct node *n);
+
+/* ---- node.c ---- */
+
 /* net_model_turn - a turn of a node's network thread; its cost is added to spent. Returns how much moved. */
 uint32_t net_model_turn(struct model *s, struct node *n);
 
 int net_model_node_init(struct model *s, struct node *n, uint32_t node);
 void net_model_node_fini(struct node *n);
+
+static inline double model_time(const struct model *s)
+{
+	return s->now + s->spent;
+}
 
 static inline uint32_t model_words(const struct load *l)
 {
