@@ -21,6 +21,7 @@ from support import report
 
 TABLE = 16 << 20
 UPDATES = {"combined": 4 << 20, "message-per-lane": 1 << 17, "legal": 1 << 19}
+FORMS = {"combined": ["--form", "combined"], "message-per-lane": ["--form", "message-per-lane"], "legal": ["--hold", "1024"]}
 
 
 def run(launch, command):
@@ -31,7 +32,7 @@ def run(launch, command):
 
 
 def ours(args, launch, op, form):
-    result = run(launch, [report.program(args, "tools", "grapnel"), "gups", "--nodes", "1", "--op", op, "--form", form,
+    result = run(launch, [report.program(args, "tools", "grapnel"), "gups", "--nodes", "1", "--op", op, *FORMS[form],
                           "--table", str(TABLE), "--updates", str(UPDATES[form]), "--threads", "1", "--json", "-"])
     if not result["verified"]:
         sys.exit(f"{op}, {form}: {result['wrong']} words are wrong")

@@ -73,7 +73,7 @@ static int node_main(struct gn_net *net, void *argument)
 	int rc = color_run(net, &q->input.graph, q->colors, &result);
 
 	if (!rc)
-		rc = tool_net_gather(net, &result.stats);
+		rc = tool_net_gather(net, &q->net, &result.stats);
 	if (!rc)
 		rc = compare(net, q, &wrong);
 	if (!rc && !gn_net_node(net)) {
@@ -99,7 +99,7 @@ static json_t *report(const struct request *q)
 			      q->input.path, "nodes", (int)q->nodes, "vertices", (json_int_t)q->input.graph.vertices, "edges",
 			      (json_int_t)q->input.graph.edges, "seconds", q->result.seconds, "rounds",
 			      (json_int_t)q->result.rounds, "colors", (json_int_t)q->result.colors, "net",
-			      tool_net_json(&q->result.stats));
+			      tool_net_json(&q->net, &q->result.stats));
 
 	if (r && q->want)
 		json_object_update_new(r, json_pack("{s:b, s:I}", "verified", !q->wrong, "greedy_colors", (json_int_t)q->greedy));

@@ -83,7 +83,7 @@ static int node_main(struct gn_net *net, void *argument)
 	if (!rc)
 		rc = kmeans_run(net, &q->k, &result);
 	if (!rc)
-		rc = tool_net_gather(net, &result.stats);
+		rc = tool_net_gather(net, &q->net, &result.stats);
 	if (!rc && !gn_net_node(net)) {
 		q->result = result;
 		q->nodes = gn_net_nodes(net);
@@ -135,7 +135,7 @@ static json_t *report(const struct request *q)
 			      (int)q->nodes, "points", (json_int_t)q->k.points, "dimensions", (int)q->k.dimensions, "iterations",
 			      (int)q->result.iterations, "seconds", q->result.seconds, "points_per_second", points_per_second(q),
 			      "squared_distances", (json_int_t)q->result.distance, "clusters", clusters_of(q), "net",
-			      tool_net_json(&q->result.stats));
+			      tool_net_json(&q->net, &q->result.stats));
 
 	if (r && q->verify)
 		json_object_set_new(r, "verified", json_boolean(is_right(q)));

@@ -80,7 +80,7 @@ static int node_main(struct gn_net *net, void *argument)
 	int rc = mer_build(net, &q->reads, q->k, q->capacity, &table, &result);
 
 	if (!rc)
-		rc = tool_net_gather(net, &result.stats);
+		rc = tool_net_gather(net, &q->net, &result.stats);
 	if (!rc && q->verify)
 		wrong = mer_wrong(table, &q->want);
 	if (!rc)
@@ -122,7 +122,7 @@ static json_t *report(const struct request *q)
 			      (json_int_t)q->reads.sequences, "kmers", (json_int_t)s->kmers, "seconds", s->seconds,
 			      "kmers_per_second", kmers_per_second(q), "distinct", (json_int_t)s->distinct, "once",
 			      (json_int_t)s->once, "unique", (json_int_t)s->unique, "table", (json_int_t)q->capacity, "net",
-			      tool_net_json(&s->stats));
+			      tool_net_json(&q->net, &s->stats));
 
 	if (r && q->verify)
 		json_object_set_new(r, "verified", json_boolean(is_right(q)));

@@ -78,7 +78,7 @@ static int node_main(struct gn_net *net, void *argument)
 	int rc = pagerank_run(net, &q->input.graph, q->iterations, q->ranks, &result);
 
 	if (!rc)
-		rc = tool_net_gather(net, &result.stats);
+		rc = tool_net_gather(net, &q->net, &result.stats);
 	if (!rc)
 		rc = compare(net, q, &distance);
 	if (!rc && !gn_net_node(net)) {
@@ -110,7 +110,7 @@ static json_t *report(const struct request *q)
 			      (json_int_t)q->input.graph.vertices, "edges", (json_int_t)q->input.graph.edges, "iterations",
 			      (int)q->iterations, "seconds", q->result.seconds, "edges_per_second", edges_per_second(q), "moved",
 			      q->result.moved, "sum_is_one", q->result.sum == pagerank_one, "net",
-			      tool_net_json(&q->result.stats));
+			      tool_net_json(&q->net, &q->result.stats));
 
 	if (r && q->want)
 		json_object_update_new(r, json_pack("{s:b, s:f, s:f}", "verified", q->distance <= pagerank_bound(&q->input.graph),

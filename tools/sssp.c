@@ -75,7 +75,7 @@ static int node_main(struct gn_net *net, void *argument)
 	int rc = sssp_run(net, &q->input.graph, (uint32_t)q->source, q->lengths, &result);
 
 	if (!rc)
-		rc = tool_net_gather(net, &result.stats);
+		rc = tool_net_gather(net, &q->net, &result.stats);
 	if (!rc)
 		rc = compare(net, q, &wrong);
 	if (!rc && !gn_net_node(net)) {
@@ -103,7 +103,7 @@ static json_t *report(const struct request *q)
 			      q->input.path, "nodes", (int)q->nodes, "vertices", (json_int_t)q->input.graph.vertices, "edges",
 			      (json_int_t)q->input.graph.edges, "source", (json_int_t)q->source, "seconds", s->seconds, "rounds",
 			      (json_int_t)s->rounds, "sends", (json_int_t)s->sends, "reached", (json_int_t)s->reached, "net",
-			      tool_net_json(&s->stats));
+			      tool_net_json(&q->net, &s->stats));
 
 	if (r && q->want)
 		json_object_set_new(r, "verified", json_boolean(!q->wrong));

@@ -67,6 +67,17 @@ enum gn_net_squeeze {
 	GN_NET_SQUEEZE
 };
 
+/*
+ * How messages leave their node: as they should, and as in the models that Gravel is compared with (section 3, figure 15).
+ * What programs see is the same.
+ */
+enum gn_net_form {
+	GN_NET_COMBINED,        /* messages of all threads by destination, while threads run */
+	GN_NET_COPROCESSOR,     /* when a log is full or nothing more comes: all of them, and threads go on when they are done */
+	GN_NET_COALESCED,       /* a packet for each destination of as many messages as a block has threads: 256 */
+	GN_NET_MESSAGE_PER_LANE /* a packet for each message */
+};
+
 /* How kernels change memory of nodes of the same process. */
 enum gn_net_route {
 	GN_NET_PACKETS, /* by messages, in order */
@@ -90,9 +101,10 @@ struct gn_net_config {
 	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */
 	uint64_t shared_bytes;      /* cuda: of symmetric memory that the host reaches too; 0: 1 MiB */
 	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB, cuda 256 KiB */
-	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 1: every message by itself; 0: 64 KiB */
+	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 0: 64 KiB */
 	uint64_t flush_ns;          /* a packet that grows slowly is sent when it is that old; 0: 125 us */
 	enum gn_net_squeeze squeeze;
+	enum gn_net_form form;
 	enum gn_net_route route;
 	uint32_t by_kernel;         /* 1: a kernel changes the heap, as on cuda, on any machine: for tests */
 	uint64_t timeout_ns;        /* of every wait for another node; 0: 30 s */
@@ -108,12 +120,14 @@ struct gn_net_stats {
 	uint64_t full, aged, urgent;          /* why packets were sent: full; old; somebody waits for what is in them */
 	uint64_t size[17];                    /* packets of 2^k to 2^(k+1) - 1 bytes */
 	uint64_t stalls;                      /* times that messages had to wait for a buffer */
+	uint64_t turns, idle_turns;           /* of the network thread; and those in which nothing moved */
 	uint64_t buffer_bytes;                /* of packets, at most */
 };
 
 /*
  * gn_net_run - run a program on all nodes.
- * @node  is called once for each node of this process, on a thread of its own; when it returns on all nodes, the run ends
+ * @node  is called once for each node of this process, on a thread of its own; when it returns on all nodes, the run
+ *        ends. If it returns a negative code on one, waits end on all others, with this code: gn_net_failure names the node
  * Host; returns when all nodes of this process have ended: what `node` returned (the first that is not 0; error says what
  * the network knows of it), or -GN_EINVAL (the configuration; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV
  * (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT (other nodes did not come to the begin or
@@ -160,9 +174,11 @@ typedef void gn_net_handler_fn(const struct gn_net_incoming *message, void *cont
 
 /*
  * gn_net_handler - what runs when gn_net_call names the number that this returns.
- * @name  every node registers the same names in the same order, before it is called
+ * @name  every node registers the same names in the same order, before it is called; up to 55 bytes of them are compared,
+ *        and node 0 fails when another node has a different one (-GN_EINVAL; gn_net_message names both)
  * Handlers run on the network thread, one after the other, and do not wait; of a GPU's memory they reach nothing. Host.
- * Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered).
+ * Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered), or why the name could not be
+ * sent: -GN_ETIMEDOUT.
  */
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context);
 
@@ -181,6 +197,13 @@ void gn_net_count(const struct gn_net *net, struct gn_net_stats *stats);
  * Any thread.
  */
 void gn_net_waits(const struct gn_net *net, uint64_t *ns);
+
+/*
+ * gn_net_waited - the same of the past: for how long each other has owed this node replies or answers.
+ * @ns  [nodes] receives the time in all, but for what is owed now
+ * Any thread.
+ */
+void gn_net_waited(const struct gn_net *net, uint64_t *ns);
 
 /*
  * gn_net_settle - wait until no message is under way anywhere, those that handlers send because of others among them.

@@ -8,9 +8,6 @@
 /* So many words ahead of the message that is applied, memory is fetched into the processor's cache. */
 enum { AHEAD = 24 };
 
-/* Messages applied before the logs have a turn. */
-enum { A_TURN = 8192 };
-
 /* A reply of so many words to the origin of a message. Room was asked for. */
 static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_t words)
 {
@@ -91,12 +88,26 @@ static int handlers_have_room(const struct gn_net *net)
 	return used <= s->log->capacity / 2;
 }
 
+/* Messages of the network beside calls. */
+static int apply_said(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
+{
+	const uint64_t place = gn_message_place(word[0]);
+
+	if (gn_message_is_wide(word[0]))
+		gn__hear_name(net, origin, place & 0xffff, (const char *)(word + 1), (uint32_t)(place >> 16));
+	else if (words == 2)
+		gn__hear_end(net, origin, word[1]);
+	return (int)words;
+}
+
 static int apply_call(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
 {
 	const uint64_t place = gn_message_place(word[0]);
 	const uint32_t id = place & 0xffff;
 	struct gn_net_incoming incoming = {&net->handler_view, origin, (uint32_t)(place >> 16), word + 1};
 
+	if (gn_message_is_wide(word[0]) || gn_message_fetches(word[0]))
+		return apply_said(net, origin, word, words);
 	if (id >= simt_load_acquire_dev_u32(&net->handlers))
 		return -GN_EBADMSG;
 	if (!handlers_have_room(net))
@@ -335,7 +346,7 @@ uint32_t gn__receive(struct gn_net *net)
 		uint32_t turn = 0;
 		int stuck = 0;
 
-		while (!stuck && turn < A_TURN && (net->intake[class_].packet || next_packet(net, class_)))
+		while (!stuck && turn < GN_RULE_APPLIED && (net->intake[class_].packet || next_packet(net, class_)))
 			if (net->intake[class_].packet)
 				turn += apply_packet(net, class_, &stuck);
 		applied += turn;

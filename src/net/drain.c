@@ -2,9 +2,6 @@
 /* drain.c - from the logs of a node's threads to packets. */
 #include <net/node.h>
 
-/* Messages taken from one log before the others have a turn, and packets are looked at. */
-enum { A_TURN = 2048 };
-
 /* What handlers send may take so many packets more than there are for others: handlers cannot wait. */
 enum { BEYOND = 1024 };
 
@@ -21,7 +18,7 @@ static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
 	rc = gn__apply(net, net->route.node, word, words);
 	if (!rc)
 		return -GN_EAGAIN;
-	gn__count(&net->stats.calls, 1);
+	gn__count(&net->stats.calls, !gn_message_is_wide(word[0]));
 	if (rc < 0) {
 		gn_error_set(&error, rc, "node %u calls handler %llu, which it has not registered", net->route.node,
 			     (unsigned long long)gn_message_place(word[0]) & 0xffff);
@@ -47,7 +44,7 @@ static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 	if (fetches)
 		gn__asked(net, to);
 	if (kind == GN_MESSAGE_CALL)
-		gn__count(&net->stats.calls, 1);
+		gn__count(&net->stats.calls, !gn_message_is_wide(word[0]));
 	return 0;
 }
 
@@ -99,34 +96,86 @@ static uint32_t sort_neighbours(struct gn_net *net, struct gn_log_reader *r, uin
 	return sorted;
 }
 
-static uint32_t drain_one(struct gn_net *net, struct gn_source *s)
+static uint32_t drain_one(struct gn_net *net, struct gn_source *s, uint32_t most, int release)
 {
 	const uint64_t from = s->reader.at;
 	uint32_t sorted = 0;
 	uint64_t head;
 	int stuck = 0;
 
-	while (!stuck && sorted < A_TURN && (head = gn_log_peek(&s->reader)) != 0) {
+	while (!stuck && sorted < most && (head = gn_log_peek(&s->reader)) != 0) {
 		if (!s->lane)
-			sorted += sort_neighbours(net, &s->reader, A_TURN - sorted, &stuck);
+			sorted += sort_neighbours(net, &s->reader, most - sorted, &stuck);
 		head = gn_log_peek(&s->reader);
-		if (head && !stuck && sorted < A_TURN)
+		if (head && !stuck && sorted < most)
 			sorted += sort_lanes(net, s, head, &stuck);
 	}
-	if (s->reader.at != from)
+	if (s->reader.at != from && release)
 		gn_log_release(&s->reader);
 	gn__count(&net->stats.sent, sorted);
 	return sorted;
 }
 
-uint32_t gn__drain(struct gn_net *net)
+int gn__is_drained(const struct gn_net *net)
 {
+	for (uint32_t k = 0; k < net->sources; k++)
+		if (net->source[k].reader.at != simt_load_relaxed_dev_u64(&net->source[k].log->tail))
+			return 0;
+	return gn__quiet_is_idle(net);
+}
+
+int gn__exchange_is_due(struct gn_net *net)
+{
+	uint64_t written = 0, kept = 0;
+	int full = 0;
+
+	if (net->config.form != GN_NET_COPROCESSOR)
+		return 0;
+	for (uint32_t k = 0; k + 1 < net->sources; k++) {
+		const struct gn_source *s = &net->source[k];
+		const uint64_t tail = simt_load_relaxed_dev_u64(&s->log->tail), used = tail - s->reader.at;
+
+		written += tail;
+		kept += used;
+		full |= used > s->log->capacity / 8 * 7;
+	}
+	if (written != net->written) {
+		net->written = written;
+		net->written_ns = net->now;
+	}
+	return kept && (full || net->now - net->written_ns >= net->config.flush_ns);
+}
+
+void gn__exchange_end(struct gn_net *net)
+{
+	for (uint32_t k = 0; net->config.form == GN_NET_COPROCESSOR && k + 1 < net->sources; k++)
+		gn_log_release(&net->source[k].reader);
+}
+
+/* What threads wrote, but not handlers. */
+static uint32_t drain_threads(struct gn_net *net)
+{
+	const int coprocessor = net->config.form == GN_NET_COPROCESSOR, coalesced = net->config.form == GN_NET_COALESCED;
 	uint32_t sorted = 0;
 
-	for (uint32_t k = 0; k < net->sources; k++) {
-		net->beyond = k + 1 == net->sources ? BEYOND : 0;
-		sorted += drain_one(net, &net->source[k]);
+	if (coprocessor && !gn__quiet_sorts(net))
+		return 0;
+	for (uint32_t k = 0; k + 1 < net->sources; k++) {
+		const uint32_t some = drain_one(net, &net->source[k], coalesced ? GN_RULE_COALESCED : GN_RULE_SORTED, !coprocessor);
+
+		sorted += some;
+		if (coalesced && some)
+			gn__flush(net, 1, 0);
 	}
+	return sorted;
+}
+
+uint32_t gn__drain(struct gn_net *net)
+{
+	uint32_t sorted = drain_threads(net);
+
+	net->beyond = BEYOND;
+	sorted += drain_one(net, &net->source[net->sources - 1], GN_RULE_SORTED, 1);
 	net->beyond = 0;
 	return sorted;
 }

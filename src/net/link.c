@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * An idle node sends what somebody waits for; what nobody waits for gets this share of flush_ns to grow. A packet that
- * will be full within so many flush_ns, if it goes on as it has begun, is left to grow: on a busy machine time passes
- * while nobody can do anything, and sending little costs as much as sending much.
- */
-enum { IDLE_SHARE = 4, WORTH = 32 };
-
 /* ---- packets ---- */
 
 static struct gn_parcel *parcel_make(void)
@@ -169,26 +162,15 @@ static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 	return 0;
 }
 
-/* Has a packet waited long enough? */
-static int is_old(const struct gn_net *net, const struct gn_parcel *p, uint64_t patience)
-{
-	const uint64_t age = net->now - p->opened_ns, most = WORTH * net->config.flush_ns;
-
-	if (age < patience)
-		return 0;
-	return age >= most || age * GN_PACKET_WORDS > most * p->packet->words;
-}
-
 void gn__flush(struct gn_net *net, int all, int idle)
 {
 	struct gn_link *l = net->oldest, *newer;
-	const uint64_t patience = idle ? net->config.flush_ns / IDLE_SHARE : net->config.flush_ns;
 
 	for (; l; l = newer) {
 		newer = l->newer;
 		if (l->sealed || all || (l->urgent && idle))
 			link_send(net, l, &net->stats.urgent);
-		else if (is_old(net, l->open, patience))
+		else if (gn_rule_is_old(net->now - l->open->opened_ns, l->open->packet->words, net->config.flush_ns, idle))
 			link_send(net, l, &net->stats.aged);
 	}
 }
@@ -267,21 +249,17 @@ static void ways(struct gn_net *net)
 
 int gn__links_create(struct gn_net *net)
 {
-	const uint64_t words = net->config.packet_bytes > GN_PACKET_HEAD ? (net->config.packet_bytes - GN_PACKET_HEAD) / 8 : 0;
-
-	net->most_words = (uint32_t)words;
+	net->most_words = gn_rule_words(net->config.packet_bytes);
 	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++) {
 		const int passed = class_ & 1;
 		const uint32_t links = gn_route_links(&net->route, passed);
-		const int reply = class_ < GN_REQUESTS;
 
 		net->link[class_] = (struct gn_link *)calloc(links + 1, sizeof *net->link[class_]);
 		if (!net->link[class_])
 			return -GN_ENOMEM;
 		for (uint32_t k = 0; k < links; k++)
 			net->link[class_][k].class_ = class_;
-		/* one being filled and one on its way; of replies, which are few, half as many on their way */
-		net->pool[class_].most = links ? links + (reply ? links / 2 : links) + 2 : 0;
+		net->pool[class_].most = gn_rule_pool(links, class_);
 		net->stats.buffer_bytes += (uint64_t)net->pool[class_].most * GN_PACKET_BYTES;
 	}
 	ways(net);

@@ -5,9 +5,6 @@
 #include <sched.h>
 #include <time.h>
 
-/* A node with nothing to do looks again so many times at once, then lets others run, then sleeps a little. */
-enum { LOOKS = 4, YIELDS = 12, SLEEP_NS = 50000 };
-
 int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error)
 {
 	if (!net->failed) {
@@ -19,11 +16,11 @@ int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *e
 
 static void rest(uint32_t idle)
 {
-	const struct timespec little = {0, SLEEP_NS};
+	const struct timespec little = {0, GN_RULE_SLEEP_NS};
 
-	if (idle < LOOKS)
+	if (idle < GN_RULE_LOOKS)
 		return;
-	if (idle < YIELDS)
+	if (idle < GN_RULE_YIELDS)
 		sched_yield();
 	else
 		nanosleep(&little, NULL);
@@ -41,6 +38,8 @@ static uint32_t turn(struct gn_net *net, uint32_t idle)
 	moved += gn__drain(net);
 	gn__quiet_go_on(net);
 	gn__flush(net, 0, !moved && idle);
+	gn__count(&net->stats.turns, 1);
+	gn__count(&net->stats.idle_turns, !moved);
 	return moved;
 }
 
@@ -51,8 +50,11 @@ static int may_leave(struct gn_net *net, uint64_t *deadline)
 		return 0;
 	if (!*deadline)
 		*deadline = net->now + net->config.timeout_ns;
+	if (!gn__tell_end(net))
+		return net->now > *deadline;
 	gn__flush(net, 1, 0);
-	return net->now > *deadline || (!gn__collect(net) && !net->oldest && net->transport->ops->leave(net->transport));
+	return net->now > *deadline || (gn__is_drained(net) && !gn__collect(net) && !net->oldest &&
+					net->transport->ops->leave(net->transport));
 }
 
 int gn__network(struct gn_net *net)

@@ -66,10 +66,27 @@ void gn_net_waits(const struct gn_net *net, uint64_t *ns)
 	}
 }
 
+void gn_net_waited(const struct gn_net *net, uint64_t *ns)
+{
+	for (uint32_t k = 0; k < net->route.nodes; k++)
+		ns[k] = simt_load_relaxed_dev_u64(&net->peer[k].waited_ns);
+}
+
+/* To node 0, which compares. */
+static int say_name(struct gn_net *net, uint32_t id, const char *name)
+{
+	char said[GN_NET_NAME_BYTES] = "";
+
+	strncpy(said, name, sizeof said - 1);
+	return gn__net_push_bytes(&net->host, gn_message_head(GN_MESSAGE_CALL | GN_MESSAGE_WIDE, 0,
+				  gn_message_call_place(id, sizeof said)), 1, 0, said, sizeof said);
+}
+
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context)
 {
 	const uint32_t id = net->handlers;
 	const struct gn_handler entry = {name, handler, context};
+	int rc;
 
 	for (uint32_t k = 0; k < id; k++)
 		if (!strcmp(net->handler[k].name, name))
@@ -78,7 +95,8 @@ int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *hand
 		return -GN_ENOBUFS;
 	net->handler[id] = entry;
 	simt_store_release_dev_u32(&net->handlers, id + 1);
-	return (int)id;
+	rc = say_name(net, id, name);
+	return rc ? rc : (int)id;
 }
 
 int gn_net_settle(struct gn_net *net)

@@ -12,13 +12,14 @@
 #include <grapnel/net.h>
 #include <net/device.h>
 #include <net/route.h>
+#include <net/rule.h>
 #include <net/transport.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096 };
+enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096, GN_NET_NAME_BYTES = 56 };
 
 /* A way out. */
 struct gn_link {
@@ -63,6 +64,7 @@ struct gn_peer {
 	uint64_t group;         /* the last messages appended together of which it was sent one */
 	uint32_t asked;         /* replies and answers that should come; any thread reads it */
 	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
+	uint64_t waited_ns;     /* while it was asked, up to since_ns; any thread reads it */
 };
 
 /* Threads that wait until all is done, served together. */
@@ -80,6 +82,12 @@ struct gn_handler {
 	const char *name;
 	gn_net_handler_fn *run;
 	void *context;
+};
+
+/* A handler's name as a node said it first; node 0 keeps them. */
+struct gn_said {
+	char name[GN_NET_NAME_BYTES];
+	uint32_t node;
 };
 
 struct gn_net {
@@ -110,14 +118,19 @@ struct gn_net {
 	struct gn_quiet quiet;
 	uint64_t now; /* of this round of the loop */
 	uint32_t beyond; /* packets above the pool, for what handlers send */
+	uint64_t written, written_ns; /* of GN_NET_COPROCESSOR: words of all logs, and since when there are no more */
 
 	struct gn_handler handler[GN_NET_MOST_HANDLERS];
 	uint32_t handlers; /* any thread: release by who registers */
+	struct gn_said said[GN_NET_MOST_HANDLERS];
 	struct gn_net_stats stats;
 	struct gn_net_fault *fault; /* in shared; any thread */
 	struct gn_error failure;   /* of the network itself */
 	uint32_t failed;           /* any thread: 1: failure is whole */
 	uint32_t stop;             /* any thread: 1: leave when all others do */
+	int32_t outcome;           /* of the program, when stop */
+	uint32_t told;             /* the next node to be told that it failed */
+	uint32_t heard;            /* another node's program has failed */
 	struct gn_heap *heap;      /* the host's; of the data of both, where there is a device: data */
 	struct gn_heap *data;
 };
@@ -204,6 +217,13 @@ uint32_t gn__collect(struct gn_net *net);
 /* gn__drain - sort what is in the logs. Returns the number of messages. */
 uint32_t gn__drain(struct gn_net *net);
 
+/* gn__is_drained - is nothing in the logs, and no round of quiet under way? */
+int gn__is_drained(const struct gn_net *net);
+
+/* Of GN_NET_COPROCESSOR: should what the logs keep be sent now? It is done; threads may go on. */
+int gn__exchange_is_due(struct gn_net *net);
+void gn__exchange_end(struct gn_net *net);
+
 /* ---- apply.c ---- */
 
 /* gn__receive - take in packets. Returns the number of messages. */
@@ -215,9 +235,20 @@ uint32_t gn__receive(struct gn_net *net);
  */
 int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t left);
 
+/* ---- end.c ---- */
+
+/* gn__tell_end - tell all others that the program has failed here. Returns 1: all are told, or there is nothing to tell. */
+int gn__tell_end(struct gn_net *net);
+
+/* gn__hear_end, gn__hear_name - the messages of another node that say so, and what a handler is called there. */
+void gn__hear_end(struct gn_net *net, uint32_t origin, uint64_t said);
+void gn__hear_name(struct gn_net *net, uint32_t origin, uint32_t id, const char *name, uint32_t bytes);
+
 /* ---- quiet.c ---- */
 
 void gn__quiet_ask(struct gn_net *net, uint64_t token);
+int gn__quiet_is_idle(const struct gn_net *net); /* is there no round? */
+int gn__quiet_sorts(const struct gn_net *net);   /* does one wait for the logs to be sorted? */
 void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64_t applied);
 void gn__quiet_go_on(struct gn_net *net);
 

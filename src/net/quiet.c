@@ -63,9 +63,21 @@ void gn__answered(struct gn_net *net, uint32_t peer)
 {
 	struct gn_peer *p = &net->peer[peer];
 
+	if (p->asked)
+		gn__count(&p->waited_ns, net->now - p->since_ns);
 	simt_store_relaxed_dev_u64(&p->since_ns, net->now);
 	if (p->asked)
 		simt_store_relaxed_dev_u32(&p->asked, p->asked - 1);
+}
+
+int gn__quiet_is_idle(const struct gn_net *net)
+{
+	return net->quiet.stage == IDLE;
+}
+
+int gn__quiet_sorts(const struct gn_net *net)
+{
+	return net->quiet.stage == SORTING;
 }
 
 void gn__quiet_ask(struct gn_net *net, uint64_t token)
@@ -161,6 +173,7 @@ static void end(struct gn_net *net)
 	memmove(q->token, q->token + q->served, q->waiting * sizeof *q->token);
 	q->served = 0;
 	q->stage = IDLE;
+	gn__exchange_end(net);
 }
 
 /* Too late: name who did not answer. It is marked again by the next round. */
@@ -188,7 +201,7 @@ void gn__quiet_go_on(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
 
-	if (q->stage == IDLE && q->waiting)
+	if (q->stage == IDLE && (q->waiting || gn__exchange_is_due(net)))
 		begin(net);
 	if (q->stage == LOOKING) {
 		const uint64_t *tail = gn__device_tails(net);

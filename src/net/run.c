@@ -7,10 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_TIMEOUT_S = 30, DEFAULT_FLUSH_NS = 125000 };
-
-/* From so many nodes on, messages go two ways. */
-enum { TWO_WAYS_FROM = 65 };
+enum { DEFAULT_TIMEOUT_S = 30 };
 
 static const uint64_t default_heap_bytes = 64ull << 20, default_log_bytes = 1ull << 20, default_shared_bytes = 1ull << 20;
 
@@ -40,20 +37,12 @@ static void *run_node(void *argument)
 	struct run *r = (struct run *)argument;
 
 	r->rc = r->node(r->net, r->argument);
+	r->net->outcome = r->rc;
 	simt_store_release_dev_u32(&r->net->stop, 1);
 	return NULL;
 }
 
 /* ---- before and behind a run ---- */
-
-static uint32_t square_root(uint32_t value)
-{
-	uint32_t root = 1;
-
-	while ((root + 1) * (root + 1) <= value)
-		root++;
-	return root;
-}
 
 static void set_defaults(struct gn_net_config *c)
 {
@@ -63,8 +52,9 @@ static void set_defaults(struct gn_net_config *c)
 	if (!c->log_bytes)
 		c->log_bytes = strncmp(c->machine.name, "cuda", 4) ? default_log_bytes : default_log_bytes / 4;
 	c->shared_bytes = c->shared_bytes ? (c->shared_bytes + 4095) / 4096 * 4096 : default_shared_bytes;
+	c->packet_bytes = c->form == GN_NET_MESSAGE_PER_LANE ? 1 : c->packet_bytes;
 	c->packet_bytes = c->packet_bytes && c->packet_bytes < GN_PACKET_BYTES ? c->packet_bytes : (uint64_t)GN_PACKET_BYTES;
-	c->flush_ns = c->flush_ns ? c->flush_ns : (uint64_t)DEFAULT_FLUSH_NS;
+	c->flush_ns = c->flush_ns ? c->flush_ns : (uint64_t)GN_RULE_FLUSH_NS;
 	c->timeout_ns = c->timeout_ns ? c->timeout_ns : DEFAULT_TIMEOUT_S * 1000000000ull;
 }
 
@@ -78,7 +68,7 @@ static int settle_config(struct gn_net_config *c, uint32_t nodes, uint32_t besid
 	if (c->columns > nodes)
 		return gn_error_set(error, -GN_EINVAL, "%u columns of %u nodes: not more columns than nodes", c->columns, nodes);
 	if (!c->columns)
-		c->columns = nodes < TWO_WAYS_FROM ? 1 : square_root(nodes);
+		c->columns = gn_rule_columns(nodes);
 	if (!c->machine.threads)
 		c->machine.threads = cores > (long)beside ? (unsigned)(cores / (long)beside) : 1;
 	if ((c->heap_bytes + c->shared_bytes) / 4 > gn_message_most_place)

@@ -63,15 +63,28 @@ everywhere mer reads.fa.gz --verify
 run mer reads.fa -k 31 --nodes 3 --verify
 for op in xor inc; do
   everywhere gups --table 32K --op "$op"
-  run gups --table 4K --op "$op" --form message-per-lane
-  run gups --table 4K --op "$op" --form legal
+  run gups --table 4K --op "$op" --hold 1024
+done
+for form in coprocessor coalesced message-per-lane; do
+  run pagerank urand.gng --verify --iterations 2 --form "$form"
+  run sssp grid.wel --verify --form "$form" --nodes 3
+  run color kron.gng --verify --form "$form" --nodes 4 --columns 2
+  run kmeans --points 2000 --verify --form "$form"
+  run mer reads.fa --verify --form "$form" --nodes 3 --warp-width 32
+  run gups --table 4K --form "$form" --nodes 4 --columns 2
 done
 echo "$runs runs agree"
+
+# The model says the same twice, and of all its messages where they went.
+"$grapnel" net-model --nodes 100 --updates 20000 --link 12.5 --squeeze --json model1.json
+"$grapnel" net-model --nodes 100 --updates 20000 --link 12.5 --squeeze --json model2.json | grep -q '100 nodes in 10 columns'
+cmp model1.json model2.json
 
 # The same without --verify says nothing of it; the figures of table 5 are there.
 "$grapnel" pagerank kron.gng --nodes 2 --json - >out.json
 head -n 1 out.json | grep -q '^{'
-for member in sent packets mean_packet message_bytes packet_log2_bytes edges_per_second sum_is_one; do
+for member in sent packets mean_packet message_bytes packet_log2_bytes occupancy wire_over_messages idle_share waited_ms \
+  edges_per_second sum_is_one; do
   grep -q "\"$member\":" out.json || { echo "--json lacks $member"; exit 1; }
 done
 if grep -q verified out.json; then
@@ -116,4 +129,8 @@ refuses 2 'table' mer reads.fa --table 100
 refuses 1 'table.*full' mer reads.fa --table 8
 refuses 1 'line 1' mer path.el
 refuses 2 'power of two' gups --table 3K
+refuses 2 'combined' gups --form pigeon
+refuses 2 'nodes' net-model --nodes 1
+refuses 2 'update-ns' net-model --update-ns 0
+refuses 1 'columns' net-model --nodes 4 --columns 5
 exit "$bad"

@@ -9,6 +9,7 @@
 
 struct shape {
 	uint32_t nodes, columns, width;
+	enum gn_net_form form;
 };
 
 /* The ways in which operations reach memory. */
@@ -21,7 +22,12 @@ struct way {
 static const struct way ways[] = {{"packets", GN_NET_PACKETS, 0}, {"direct", GN_NET_DIRECT, 0}, {"by kernel", GN_NET_PACKETS, 1},
 				  {"direct, by kernel", GN_NET_DIRECT, 1}};
 
-static const struct shape shapes[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 4}, {5, 2, 32}, {7, 3, 32}, {8, 3, 2}, {9, 3, 1}};
+static const struct shape shapes[] = {{1, 1, 1, GN_NET_COMBINED},    {2, 1, 1, GN_NET_COMBINED},
+				      {3, 1, 4, GN_NET_COMBINED},    {5, 2, 32, GN_NET_COMBINED},
+				      {7, 3, 32, GN_NET_COMBINED},   {8, 3, 2, GN_NET_COMBINED},
+				      {9, 3, 1, GN_NET_COMBINED},    {3, 1, 4, GN_NET_COPROCESSOR},
+				      {7, 3, 32, GN_NET_COPROCESSOR}, {4, 2, 8, GN_NET_COALESCED},
+				      {3, 2, 1, GN_NET_MESSAGE_PER_LANE}};
 
 /* The machine of all tests: "cpu", or what NET_MACHINE says. */
 static const char *machine_name(void)
@@ -49,12 +55,13 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 	config.nodes = s->nodes;
 	config.columns = s->columns;
 	config.machine.warp_width = s->width;
+	config.form = s->form;
 	config.machine.threads = 1;
 	config.heap_bytes = 1 << 20;
 	rc = gn_net_run(&config, node, argument, &error);
 	if (rc)
-		fail_msg("%s, %u nodes in %u columns, warps of %u: %s %s", w->name, s->nodes, s->columns, s->width,
-			 gn_error_name(rc), error.text);
+		fail_msg("%s, %u nodes in %u columns, warps of %u, form %d: %s %s", w->name, s->nodes, s->columns, s->width,
+			 (int)s->form, gn_error_name(rc), error.text);
 }
 
 static void run_on(const struct shape *s, int (*node)(struct gn_net *, void *), void *argument)
@@ -123,7 +130,7 @@ static void nodes_may_end_at_once(void **state)
 
 static void what_cannot_be_is_refused_and_kept(void **state)
 {
-	const struct shape two = {2, 1, 1};
+	const struct shape two = {2, 1, 1, GN_NET_COMBINED};
 	struct gn_net_config config;
 	struct gn_error error;
 
@@ -199,9 +206,81 @@ static void a_node_that_does_not_answer_is_named(void **state)
 	assert_int_equal(gn_net_run(&config, waits_in_vain, NULL, &error), 0);
 }
 
+/* ---- a program that fails on one node ---- */
+
+static int fails_on_node_2(struct gn_net *net, void *waited_ns)
+{
+	const struct gn_net_view *n = gn_net_host(net);
+	struct gn_net_fault fault;
+	uint64_t before;
+	int rc = gn_net_barrier(n);
+
+	if (rc || gn_net_node(net) == 2)
+		return rc ? rc : -GN_ENOSPC;
+	before = simt_clock_ns();
+	rc = gn_net_barrier(n);
+	((uint64_t *)waited_ns)[gn_net_node(net)] = simt_clock_ns() - before;
+	assert_int_equal(gn_net_failure(net, &fault), -GN_ENOSPC);
+	assert_int_equal(fault.peer, 2);
+	assert_non_null(strstr(gn_net_message(net), "failed on node 2"));
+	assert_int_equal(gn_net_quiet(n), -GN_ENOSPC); /* nothing is waited for any more */
+	return rc;
+}
+
+static void a_program_that_fails_on_one_node_ends_on_all(void **state)
+{
+	struct gn_net_config config;
+	struct gn_error error;
+	uint64_t waited_ns[4] = {0, 0, 0, 0};
+
+	(void)state;
+	memset(&config, 0, sizeof config);
+	config.nodes = 4;
+	config.machine.threads = 1;
+	for (config.columns = 1; config.columns < 3; config.columns++) {
+		assert_int_equal(gn_net_run(&config, fails_on_node_2, waited_ns, &error), -GN_ENOSPC);
+		for (uint32_t node = 0; node < 4; node++)
+			assert_true(waited_ns[node] < 15000000000ull); /* the time-out is 30 s */
+		assert_non_null(strstr(error.text, "node 2"));
+	}
+}
+
+static void whatever(const struct gn_net_incoming *message, void *context)
+{
+	(void)message;
+	(void)context;
+}
+
+static int differ_in_handlers(struct gn_net *net, void *unused)
+{
+	int rc = gn_net_handler(net, "insert", whatever, NULL);
+
+	(void)unused;
+	if (rc >= 0)
+		rc = gn_net_handler(net, gn_net_node(net) == 1 ? "delete" : "count", whatever, NULL);
+	while (rc >= 0) /* until somebody finds it wrong */
+		rc = gn_net_barrier(gn_net_host(net));
+	return rc;
+}
+
+static void handlers_of_other_names_are_named(void **state)
+{
+	struct gn_net_config config;
+	struct gn_error error;
+
+	(void)state;
+	memset(&config, 0, sizeof config);
+	config.nodes = 3;
+	config.machine.threads = 1;
+	assert_int_equal(gn_net_run(&config, differ_in_handlers, NULL, &error), -GN_EINVAL);
+	assert_non_null(strstr(error.text, "handler 1"));
+	assert_non_null(strstr(error.text, "\"delete\" on node 1"));
+	assert_non_null(strstr(error.text, "\"count\""));
+}
+
 static void freed_memory_is_given_again(void **state)
 {
-	const struct shape two = {2, 1, 1};
+	const struct shape two = {2, 1, 1, GN_NET_COMBINED};
 
 	(void)state;
 	run_on(&two, net_memory, NULL);
@@ -219,6 +298,8 @@ int main(void)
 	    cmocka_unit_test(nodes_may_end_at_once),
 	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),
 	    cmocka_unit_test(a_node_that_does_not_answer_is_named),
+	    cmocka_unit_test(a_program_that_fails_on_one_node_ends_on_all),
+	    cmocka_unit_test(handlers_of_other_names_are_named),
 	    cmocka_unit_test(freed_memory_is_given_again),
 	};
 

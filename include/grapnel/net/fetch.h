@@ -6,8 +6,8 @@
  * time-out of the node each; on cpu other threads run meanwhile. `from` and `to` are in symmetric memory as in net/send.h,
  * and the order is the same: a fetch sees what the thread sent to that node before.
  *
- * All return 0, -GN_EINVAL, -GN_ERANGE, -GN_ETIMEDOUT (no reply; the operation may have been done) or what the other
- * node said. A failure is also kept: gn_net_failure.
+ * All return 0, -GN_EINVAL, -GN_ERANGE, -GN_ETIMEDOUT (no reply; the operation may have been done), what the other node
+ * said, or what the program of any node has failed with: then no wait goes on. A failure is also kept: gn_net_failure.
  */
 #ifndef GRAPNEL_NET_FETCH_H
 #define GRAPNEL_NET_FETCH_H
@@ -72,9 +72,11 @@ SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t
 
 	/* A3: pairs with R3 */
 	while ((simt_load_acquire_sys_u32(&s->state) & 3) != GN_NET_SLOT_DONE) {
-		if (simt_clock_ns() > deadline &&
+		const int ended = gn__net_ended(n);
+
+		if ((ended || simt_clock_ns() > deadline) &&
 		    simt_cas_relaxed_sys_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_LOST) == waiting)
-			return -GN_ETIMEDOUT;
+			return ended ? ended : -GN_ETIMEDOUT;
 		simt_relax();
 	}
 	*value = s->value;
@@ -366,8 +368,10 @@ SIMT_FN int gn__net_await(const struct gn_net_view *n, uint32_t pe, const uint64
 	const uint64_t deadline = simt_clock_ns() + n->timeout_ns;
 
 	while (simt_load_acquire_sys_u64(element) < value) {
-		if (simt_clock_ns() > deadline)
-			return gn__net_fail(n, -GN_ETIMEDOUT, pe, GN_MESSAGE_NONE);
+		const int ended = gn__net_ended(n);
+
+		if (ended || simt_clock_ns() > deadline)
+			return gn__net_fail(n, ended ? ended : -GN_ETIMEDOUT, pe, GN_MESSAGE_NONE);
 		simt_relax();
 	}
 	return 0;

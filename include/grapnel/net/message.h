@@ -17,6 +17,8 @@
  *     REPLY            token             the value
  *     REPLY | WIDE     how many bytes    token, then the bytes
  *     CALL             handler, bytes    the bytes
+ *     CALL | WIDE      handler, bytes    its name on the node it comes from
+ *     CALL | FETCH     0, 8              the program there has failed: its code, and because of which node
  *     MARK             0                 the mark: how many messages were sent before it
  *     MARK | WIDE      of the mark       the answer: how many have been applied
  *     MARK | FETCH     token             (to the own node only: answer when all before it is done)

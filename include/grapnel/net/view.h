@@ -35,12 +35,17 @@ struct gn_net_slot {
 	uint32_t unwaited; /* 1: a get that nobody but a quiet waits for; the reply frees the slot */
 };
 
-/* The first failure of a node's operations. */
+/*
+ * The first failure of a node's operations.
+ *
+ * Edges:  R6 (another node's program has failed: ended, release, behind the rest) pairs with A6 (gn__net_ended: acquire).
+ */
 struct gn_net_fault {
 	uint32_t state; /* 0: none, 1: being written, 2: whole */
 	int32_t code;
 	uint32_t peer;
 	uint32_t op; /* gn_message_op of what failed */
+	uint32_t ended; /* not 0: a node's program has failed with this code: nothing is waited for any more */
 };
 
 /* Parts of symmetric memory. */
@@ -123,6 +128,12 @@ SIMT_FN int gn__net_fail(const struct gn_net_view *n, int code, uint32_t peer, u
 	return code;
 }
 
+/* Has the program failed on another node? Its code, 0: no. A6. */
+SIMT_FN int gn__net_ended(const struct gn_net_view *n)
+{
+	return (int)simt_load_acquire_sys_u32(&n->fault->ended);
+}
+
 /* ---- to the node's log ---- */
 
 /* The log of this thread's processor. */
@@ -143,6 +154,8 @@ SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64
 			*deadline = now + n->timeout_ns;
 		if (now > *deadline)
 			return -GN_ETIMEDOUT;
+		if (gn__net_ended(n))
+			return gn__net_ended(n);
 	}
 	simt_relax();
 	return -GN_EAGAIN;
@@ -185,7 +198,8 @@ SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, co
 
 /*
  * Append a message of up to 4 words; lanes that come together with as many words do it together. The own messages of a
- * thread are appended in order. Returns 0 or -GN_ETIMEDOUT: the log stayed full, and nothing was appended.
+ * thread are appended in order. Returns 0, or -GN_ETIMEDOUT (the log stayed full) or what another node's program has
+ * failed with; then nothing was appended.
  */
 SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t head, uint64_t a, uint64_t b, uint64_t c)
 {

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node.c - what the network thread of a node does in a turn, in the order of src/net/loop.c. */
+#include "net_model/node.h"
+
+#include <stdlib.h>
+
+/* ---- messages ---- */
+
+/* One update, mark or answer to its way; 0: not now. */
+static int post(struct model *s, struct node *n, int reply, const struct gn_hop *hop, const struct load *one,
+		enum origin origin)
+{
+	struct way *w = &n->way[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
+
+	if (!net_model_room(s, n, w))
+		return 0;
+	w->open->load.updates += one->updates;
+	w->open->load.marks += one->marks;
+	w->open->load.answers += one->answers;
+	w->open->origins |= origin;
+	w->urgent |= !one->updates;
+	return 1;
+}
+
+/* Nodes in the column of a node, and the way to one of them; it may be the node itself. */
+static uint32_t rows_of(const struct node *n)
+{
+	const uint32_t column = n->route.node % n->route.columns;
+
+	return (n->route.nodes - column + n->route.columns - 1) / n->route.columns;
+}
+
+static struct gn_hop last_hop(const struct node *n, uint32_t row)
+{
+	const struct gn_hop hop = {0, row, row * n->route.columns + n->route.node % n->route.columns};
+
+	return hop;
+}
+
+/*
+ * A message of a packet that is to be sorted once more goes to a node of this column: updates to any, marks and
+ * answers, of which there is one for each, to one after the other. Returns 1: it is for this node, 2: it was passed on,
+ * 0: not now.
+ */
+static int pass(struct model *s, struct node *n, int reply, const struct load *one)
+{
+	const uint32_t row = one->updates ? model_draw(n, rows_of(n)) : n->next_passed % rows_of(n);
+	const struct gn_hop hop = last_hop(n, row);
+
+	if (hop.peer != n->route.node && !post(s, n, reply, &hop, one, OTHERS))
+		return 0;
+	n->next_passed += !one->updates;
+	if (hop.peer == n->route.node)
+		return 1;
+	s->spent += s->m->sort_ns;
+	s->stats.passed++;
+	return 2;
+}
+
+/* A message that has come to where it goes; 0: not now. */
+static int apply(struct model *s, struct node *n, const struct load *one)
+{
+	const struct load answer = {0, 0, 1};
+
+	if (one->marks) {
+		const uint32_t to = n->next_answer % n->route.nodes;
+
+		if (to != n->route.node && !post(s, n, 1, &n->hop[to], &answer, OWN))
+			return 0;
+		n->next_answer++;
+		if (to == n->route.node)
+			return apply(s, n, one);
+	}
+	s->answers += one->answers;
+	s->stats.applied += one->updates;
+	s->spent += s->m->apply_ns;
+	return 1;
+}
+
+/* Of so many equal messages as many as go. Returns how many. */
+static uint32_t take_in(struct model *s, struct node *n, uint32_t class_, const struct load *one, uint32_t *left)
+{
+	uint32_t done = 0;
+
+	for (; *left; --*left, done++) {
+		const int passed = class_ & 1 ? pass(s, n, class_ < GN_REQUESTS, one) : 1;
+
+		if (!passed || (passed == 1 && !apply(s, n, one)))
+			break;
+	}
+	return done;
+}
+
+static void finish(struct model *s, struct node *n, uint32_t class_)
+{
+	struct fifo *f = &n->come[class_];
+	struct parcel *p = f->first;
+
+	f->first = p->next;
+	if (!f->first)
+		f->last = NULL;
+	if (!(s->m->link_bytes_ns > 0))
+		s->node[p->source].pool[class_].released++;
+	p->next = s->spare;
+	s->spare = p;
+}
+
+/* The oldest packet of a class, from where it was left. Returns the messages; *stuck: not finished, or there is none. */
+static uint32_t take_packet(struct model *s, struct node *n, uint32_t class_, int *stuck)
+{
+	static const struct load update = {1, 0, 0}, mark = {0, 1, 0}, answer = {0, 0, 1};
+	struct load *left = &n->left[class_];
+	struct parcel *p = n->come[class_].first;
+	uint32_t done;
+
+	*stuck = 1;
+	if (!p || p->arrives > s->now)
+		return 0;
+	if (!model_words(left)) {
+		*left = p->load;
+		s->spent += s->m->packet_ns + s->m->byte_ns * 8 * model_words(left);
+	}
+	done = take_in(s, n, class_, &update, &left->updates);
+	if (!left->updates)
+		done += take_in(s, n, class_, &mark, &left->marks) + take_in(s, n, class_, &answer, &left->answers);
+	*stuck = model_words(left) != 0;
+	if (!*stuck)
+		finish(s, n, class_);
+	return done;
+}
+
+static uint32_t receive(struct model *s, struct node *n)
+{
+	uint32_t moved = 0;
+
+	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++) {
+		uint32_t turn = 0;
+		int stuck = 0;
+
+		while (!stuck && turn < GN_RULE_APPLIED)
+			turn += take_packet(s, n, class_, &stuck);
+		moved += turn;
+	}
+	return moved;
+}
+
+static uint32_t drain(struct model *s, struct node *n)
+{
+	const struct load update = {1, 0, 0};
+	uint32_t sorted = 0;
+
+	for (; sorted < GN_RULE_SORTED && n->logged; sorted++, n->logged--) {
+		uint32_t to = model_draw(n, n->route.nodes - 1);
+
+		to += to >= n->route.node;
+		if (!post(s, n, 0, &n->hop[to], &update, OWN))
+			break;
+		s->spent += s->m->sort_ns;
+	}
+	s->stats.sent += sorted;
+	return sorted;
+}
+
+/* ---- the wait for all of it ---- */
+
+static void mark(struct model *s, struct node *n)
+{
+	const struct load one = {0, 1, 0};
+
+	for (; n->next_mark < n->route.nodes; n->next_mark++)
+		if (n->next_mark != n->route.node && !post(s, n, 0, &n->hop[n->next_mark], &one, OWN))
+			return;
+	n->stage = ANSWERS;
+}
+
+static void go_on(struct model *s, struct node *n)
+{
+	if (n->stage == SORTING && n->thread[WORKER].over && !n->logged) {
+		n->stage = MARKING;
+		n->sorted = model_time(s);
+	}
+	if (n->stage == MARKING) {
+		mark(s, n);
+		net_model_flush(s, n, 1, 0);
+	}
+	if (n->stage == ANSWERS && s->answers == (uint64_t)s->simulated * (n->route.nodes - 1)) {
+		n->stage = QUIET;
+		s->seconds = 1e-9 * model_time(s);
+	}
+}
+
+uint32_t net_model_turn(struct model *s, struct node *n)
+{
+	const uint32_t idle = n->thread[NETWORK].idle;
+	uint32_t moved = receive(s, n);
+
+	moved += drain(s, n);
+	go_on(s, n);
+	net_model_flush(s, n, 0, !moved && idle);
+	if (!moved)
+		net_model_collect(s, n);
+	return moved;
+}
+
+/* ---- a node ---- */
+
+int net_model_node_init(struct model *s, struct node *n, uint32_t node)
+{
+	const uint32_t nodes = s->m->nodes;
+
+	n->route.node = node;
+	n->route.nodes = nodes;
+	n->route.columns = s->m->columns;
+	n->random = node + 1;
+	n->hop = (struct gn_hop *)calloc(nodes, sizeof *n->hop);
+	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
+		const uint32_t links = gn_route_links(&n->route, k & 1);
+
+		n->way[k] = (struct way *)calloc(links + 1, sizeof *n->way[k]);
+		n->pool[k].most = gn_rule_pool(links, k);
+		n->departures += n->pool[k].most;
+		if (!n->way[k] || !n->hop)
+			return -GN_ENOMEM;
+	}
+	n->departure = (struct departure *)calloc(n->departures + 1, sizeof *n->departure);
+	if (!n->departure)
+		return -GN_ENOMEM;
+	for (uint32_t to = 0; to < nodes; to++) {
+		if (to == node)
+			continue;
+		n->hop[to] = gn_route_hop(&n->route, to);
+		for (uint32_t reply = 0; reply < 2; reply++) {
+			const uint32_t class_ = (reply ? GN_REPLIES : GN_REQUESTS) + n->hop[to].passed;
+
+			n->way[class_][n->hop[to].link].class_ = class_;
+			n->way[class_][n->hop[to].link].peer = n->hop[to].peer;
+		}
+	}
+	return 0;
+}
+
+static void parcels_free(struct parcel *p)
+{
+	while (p) {
+		struct parcel *next = p->next;
+
+		free(p);
+		p = next;
+	}
+}
+
+void net_model_node_fini(struct node *n)
+{
+	for (struct way *w = n->oldest; w; w = w->newer)
+		free(w->open);
+	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
+		parcels_free(n->come[k].first);
+		free(n->way[k]);
+	}
+	free(n->departure);
+	free(n->hop);
+}

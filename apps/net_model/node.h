@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node.h - a modelled node from inside. Packets are numbers of messages; what is in them is drawn when it matters.
+ */
+#ifndef GN_NET_MODEL_NODE_H
+#define GN_NET_MODEL_NODE_H
+
+#include <net/route.h>
+#include <net/rule.h>
+
+#include "net_model/model.h"
+
+enum { WORDS = 2 }; /* of every message: updates, and the marks and answers by which a node waits for all */
+
+struct load {
+	uint32_t updates, marks, answers;
+};
+
+/* Who wrote a message. */
+enum origin { OWN = 1, OTHERS = 2 };
+
+struct parcel {
+	struct parcel *next;
+	struct load load;
+	uint32_t class_, source; /* simulated node */
+	uint32_t origins;        /* enum origin of its messages, or-ed */
+	double arrives;
+};
+
+struct way {
+	struct parcel *open;
+	struct way *newer, *older;
+	uint32_t class_, peer;
+	uint32_t urgent;
+	double opened;
+};
+
+struct pool {
+	uint32_t most, made, free;
+	uint32_t released; /* not collected yet */
+};
+
+struct fifo {
+	struct parcel *first, *last;
+};
+
+/* A packet that the link has sent at a time: then its buffer is free. */
+struct departure {
+	double at;
+	uint32_t class_;
+};
+
+enum { WORKER, NETWORK, THREADS };
+
+struct thread {
+	double ready; /* when it can run next */
+	double had;   /* of a core, as the system counts it: who had least is next */
+	int running, over;
+	uint32_t idle;
+};
+
+enum stage { SORTING, MARKING, ANSWERS, QUIET };
+
+struct node {
+	struct thread thread[THREADS];
+	struct gn_route route;
+	struct gn_hop *hop;            /* [nodes] */
+	struct way *way[GN_PACKET_CLASSES];
+	struct way *oldest, *newest;
+	struct pool pool[GN_PACKET_CLASSES];
+	struct fifo come[GN_PACKET_CLASSES];
+	struct load left[GN_PACKET_CLASSES]; /* of the packet that is being taken in */
+	struct departure *departure;   /* ring, as many as there are packets */
+	uint32_t departed, departing, departures;
+	uint64_t made, logged;         /* updates; messages in the log */
+	double remote;                 /* share of an update that is not logged yet */
+	enum stage stage;
+	uint32_t next_mark, next_answer, next_passed;
+	double link_free, come_free, link_busy;
+	double sorted;
+	uint64_t random;
+};
+
+struct model {
+	const struct net_model *m;
+	struct node *node;
+	uint32_t simulated;
+	uint32_t most_words;
+	uint64_t log_messages;
+	uint32_t stride[GN_PACKET_CLASSES]; /* bytes of a squeezed update */
+	uint32_t own_stride;                /* on its last way, among those that one node wrote */
+	double now, spent;                  /* of the turn: when it began, and what it has cost so far */
+	double seconds;
+	double had; /* the most that a thread had when it got a core */
+	struct parcel *spare;
+	uint64_t answers;                   /* that all simulated nodes got */
+	struct gn_net_stats stats;
+	int rc;
+};
+
+/* ---- way.c ---- */
+
+/* net_model_room - room for a message in the open packet of a way; 0: not now. */
+int net_model_room(struct model *s, struct node *n, struct way *w);
+
+/* net_model_flush - send open packets: all, or those that are old, or that somebody waits for if the node is idle. */
+void net_model_flush(struct model *s, struct node *n, int all, int idle);
+
+/* net_model_collect - buffers whose packets have left are free again when they are looked for. */
+void net_model_collect(struct model *s, struct node *n);
+
+/* ---- node.c ---- */
+
+/* net_model_turn - a turn of a node's network thread; its cost is added to spent. Returns how much moved. */
+uint32_t net_model_turn(struct model *s, struct node *n);
+
+int net_model_node_init(struct model *s, struct node *n, uint32_t node);
+void net_model_node_fini(struct node *n);
+
+static inline double model_time(const struct model *s)
+{
+	return s->now + s->spent;
+}
+
+static inline uint32_t model_words(const struct load *l)
+{
+	return WORDS * (l->updates + l->marks + l->answers);
+}
+
+/* A number below `end`. */
+static inline uint32_t model_draw(struct node *n, uint32_t end)
+{
+	uint64_t x = n->random += 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return (uint32_t)(((x ^ x >> 31) >> 32) * end >> 32);
+}
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model of the network against nodes that really run, and against itself. */
+#include "unit.h"
+
+#include <net/node.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gups/gups.h"
+#include "net_model/model.h"
+
+/* ---- nodes that run: packets are not sent for their age, which depends on what else the machine does ---- */
+
+struct shape {
+	uint32_t nodes, columns, squeezed;
+	uint64_t packet_bytes;
+};
+
+static const struct shape shapes[] = {{2, 1, 0, 65536}, {4, 1, 0, 65536}, {4, 2, 0, 65536},
+				      {8, 1, 0, 65536}, {8, 3, 0, 65536}, {8, 2, 0, 4096},
+				      {2, 1, 1, 65536}, {4, 2, 1, 65536}, {8, 3, 1, 16384}};
+
+enum { UPDATES = 400000, PART_WORDS = 1 << 17 };
+static const uint64_t patience_ns = 150000000;
+
+struct measured {
+	struct gn_net_stats stats;
+	uint32_t lock;
+	int rc;
+};
+
+static int measure_node(struct gn_net *net, void *argument)
+{
+	struct measured *all = (struct measured *)argument;
+	struct gups g;
+	struct gups_result r;
+	int rc;
+
+	memset(&g, 0, sizeof g);
+	g.part_words = PART_WORDS;
+	g.updates = UPDATES;
+	rc = gups_run(net, &g, &r);
+	if (!rc && r.wrong)
+		rc = -GN_EBADMSG;
+	if (!rc)
+		rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, (uint64_t *)&r.stats, sizeof r.stats / 8);
+	if (!gn_net_node(net))
+		all->stats = r.stats;
+	return rc;
+}
+
+static struct gn_net_stats measure(const struct shape *s)
+{
+	struct gn_net_config config;
+	struct measured all;
+	struct gn_error error;
+
+	memset(&config, 0, sizeof config);
+	memset(&all, 0, sizeof all);
+	config.transport = "local";
+	config.nodes = s->nodes;
+	config.columns = s->columns;
+	config.machine.threads = 1;
+	config.packet_bytes = s->packet_bytes;
+	config.flush_ns = patience_ns;
+	config.heap_bytes = PART_WORDS * 8 + (1 << 20);
+	config.squeeze = s->squeezed ? GN_NET_SQUEEZE : GN_NET_SQUEEZE_NOT;
+	if (gn_net_run(&config, measure_node, &all, &error))
+		fail_msg("%u nodes in %u columns: %s", s->nodes, s->columns, error.text);
+	return all.stats;
+}
+
+/* So many updates that as many go away: the sequence of random places begins with those of one node. */
+static struct net_model model_of(const struct shape *s, uint64_t sent)
+{
+	struct net_model m = net_model_of(s->nodes, s->columns);
+
+	m.packet_bytes = s->packet_bytes;
+	m.flush_ns = patience_ns;
+	m.squeezed = s->squeezed;
+	m.updates = sent / (s->nodes - 1);
+	m.part_words = PART_WORDS;
+	m.cores = 2;
+	return m;
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+	return (double)a / (double)b;
+}
+
+/* What a model says must be within so much of what is. */
+static void assert_close(const struct shape *s, const char *what, double modelled, double is, double within)
+{
+	if (!(modelled >= is * (1 - within) && modelled <= is * (1 + within)))
+		fail_msg("%u nodes in %u columns, packets of %llu%s: %s is %g, the model says %g", s->nodes, s->columns,
+			 (unsigned long long)s->packet_bytes, s->squeezed ? ", squeezed" : "", what, is, modelled);
+}
+
+static void nodes_send_as_the_model_says(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+		const struct shape *s = &shapes[k];
+		const struct gn_net_stats is = measure(s);
+		const struct net_model m = model_of(s, is.sent);
+		struct net_model_result r;
+
+		assert_int_equal(net_model_run(&m, &r), 0);
+		assert_close(s, "messages", (double)r.stats.sent, (double)is.sent, 0.001);
+		assert_close(s, "messages of a packet", ratio(r.stats.sent, r.stats.packets),
+			     ratio(is.sent, is.packets), 0.06);
+		/* squeezed, it depends on whose messages meet in a packet, which is chance */
+		assert_close(s, "bytes of a message", ratio(r.stats.packet_bytes, r.stats.sent),
+			     ratio(is.packet_bytes, is.sent), s->squeezed && s->columns > 1 ? 0.12 : 0.04);
+		assert_close(s, "share of full packets", ratio(r.stats.full, r.stats.packets), ratio(is.full, is.packets), 0.08);
+		assert_close(s, "messages passed on", 1 + ratio(r.stats.passed, r.stats.sent), 1 + ratio(is.passed, is.sent), 0.03);
+	}
+}
+
+/* ---- the model itself ---- */
+
+static void a_few_nodes_stand_for_all(void **state)
+{
+	static const uint32_t columns[] = {1, 8};
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		const struct shape s = {64, columns[k], 1, 4096};
+		struct net_model m = net_model_of(64, columns[k]);
+		struct net_model_result all, one;
+
+		m.packet_bytes = s.packet_bytes;
+		m.flush_ns = 10000000;
+		m.squeezed = 1;
+		m.updates = 100000;
+		m.link_bytes_ns = 12.5;
+		m.latency_ns = 2000;
+		assert_int_equal(net_model_run(&m, &all), 0);
+		m.simulated = 1;
+		assert_int_equal(net_model_run(&m, &one), 0);
+		assert_close(&s, "messages of a packet", ratio(one.stats.sent, one.stats.packets),
+			     ratio(all.stats.sent, all.stats.packets), 0.05);
+		assert_close(&s, "bytes of a message", ratio(one.stats.packet_bytes, one.stats.sent),
+			     ratio(all.stats.packet_bytes, all.stats.sent), 0.05);
+		assert_close(&s, "time", one.seconds, all.seconds, 0.1);
+	}
+}
+
+static void everything_arrives_and_the_same_happens_again(void **state)
+{
+	struct net_model m = net_model_of(100, 0);
+	struct net_model_result a, b;
+
+	(void)state;
+	m.simulated = 3;
+	m.updates = 50000;
+	m.link_bytes_ns = 1;
+	m.cores = 4;
+	assert_int_equal(net_model_run(&m, &a), 0);
+	assert_int_equal(net_model_run(&m, &b), 0);
+	assert_memory_equal(&a, &b, sizeof a);
+	assert_int_equal(a.stats.sent, a.stats.applied);
+	assert_int_equal(a.stats.packets, a.stats.full + a.stats.aged + a.stats.urgent);
+	assert_true(a.made_bytes <= net_model_buffers(&m));
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+	struct net_model m = net_model_of(4, 5);
+	struct net_model_result r;
+
+	(void)state;
+	assert_int_equal(net_model_run(&m, &r), -GN_EINVAL);
+	m = net_model_of(1, 1);
+	assert_int_equal(net_model_run(&m, &r), -GN_EINVAL);
+	m = net_model_of(4, 1);
+	m.simulated = 5;
+	assert_int_equal(net_model_run(&m, &r), -GN_EINVAL);
+}
+
+/* ---- the buffers of one node of many, really made: nothing ever leaves it ---- */
+
+static int sink_send(struct gn_transport *t, struct gn_parcel *parcel)
+{
+	(void)t;
+	(void)parcel;
+	return 0;
+}
+
+static int sink_sent(struct gn_transport *t, struct gn_parcel *parcel)
+{
+	(void)t;
+	(void)parcel;
+	return 0;
+}
+
+static void sink_close(struct gn_transport *t)
+{
+	free(t);
+}
+
+static const struct gn_transport_ops sink_ops = {sink_send, sink_sent, NULL, NULL, NULL, sink_close};
+
+static struct gn_net *sink_node(uint32_t nodes, uint32_t columns)
+{
+	struct gn_transport *t = (struct gn_transport *)calloc(1, sizeof *t);
+	struct gn_net_config config;
+	struct gn_net *net = NULL;
+	struct gn_error error;
+
+	assert_non_null(t);
+	t->ops = &sink_ops;
+	t->name = "sink";
+	t->nodes = nodes;
+	t->node = nodes / 2;
+	memset(&config, 0, sizeof config);
+	config.machine.name = "cpu";
+	config.machine.threads = 1;
+	config.columns = columns;
+	config.heap_bytes = config.log_bytes = 1 << 20;
+	config.packet_bytes = GN_PACKET_BYTES;
+	config.flush_ns = patience_ns;
+	config.timeout_ns = 1000 * patience_ns;
+	if (gn__node_create(&net, &config, t, &error))
+		fail_msg("%s", error.text);
+	return net;
+}
+
+/* Messages and replies to all nodes, until no buffer is left for any; and what others would pass on here. */
+static void fill(struct gn_net *net)
+{
+	static uint64_t word[GN_MESSAGE_MOST_WORDS];
+
+	for (uint32_t reply = 0; reply < 2; reply++)
+		for (uint32_t to = 0; to < net->route.nodes; to++) {
+			word[0] = gn_message_head(reply ? GN_MESSAGE_REPLY | GN_MESSAGE_WIDE : GN_MESSAGE_BYTES, to, GN_MESSAGE_MOST_BYTES);
+			while (to != net->route.node && !gn__post(net, (int)reply, to, net->route.node, word, GN_MESSAGE_MOST_WORDS))
+				;
+		}
+}
+
+static uint64_t resident_bytes(void)
+{
+	unsigned long long pages[2] = {0, 0};
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%llu %llu", &pages[0], &pages[1]), 2);
+	fclose(f);
+	return pages[1] * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t buffers_of(uint32_t nodes, uint32_t columns)
+{
+	struct gn_net *net = sink_node(nodes, columns);
+	const struct net_model m = net_model_of(nodes, columns);
+	const uint64_t before = resident_bytes();
+	uint64_t made = 0, grown;
+
+	fill(net);
+	grown = resident_bytes() - before;
+	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++)
+		made += (uint64_t)net->pool[class_].made * GN_PACKET_BYTES;
+	assert_int_equal(made, net_model_buffers(&m));
+	assert_true(grown < made + made / 16 + (1 << 20));
+	gn__node_destroy(net);
+	return made;
+}
+
+static void buffers_are_what_the_model_says(void **state)
+{
+	(void)state;
+	assert_true(buffers_of(1024, 32) < 16u << 20); /* the target of two ways */
+	buffers_of(100, 7);
+	buffers_of(64, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(buffers_are_what_the_model_says),
+	    cmocka_unit_test(what_cannot_be_is_refused),
+	    cmocka_unit_test(everything_arrives_and_the_same_happens_again),
+	    cmocka_unit_test(a_few_nodes_stand_for_all),
+	    cmocka_unit_test(nodes_send_as_the_model_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

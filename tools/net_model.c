@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grapnel net-model: what small messages between nodes would come to, on more nodes than there are. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net.h"
+#include "net_model/model.h"
+
+enum {
+	OPT_NODES = 256, OPT_COLUMNS, OPT_SIMULATED, OPT_PACKET, OPT_FLUSH, OPT_SQUEEZE, OPT_TABLE, OPT_UPDATES, OPT_OP,
+	OPT_UPDATE_NS, OPT_SORT_NS, OPT_APPLY_NS, OPT_PACKET_NS, OPT_BYTE_NS, OPT_CORES, OPT_SLICE, OPT_LINK, OPT_LATENCY,
+	OPT_JSON
+};
+
+static const char *const op_names[] = {"inc", "xor", NULL};
+
+struct request {
+	struct net_model model;
+	uint32_t columns;
+	const char *json;
+	struct net_model_result result;
+};
+
+static const struct argp_option options[] = {
+    {0, 0, NULL, 0, "The nodes:", 1},
+    {"nodes", OPT_NODES, "N", 0, "from 2 to 65536 (default 1024)", 0},
+    {"columns", OPT_COLUMNS, "N", 0, "of their grid (default: as nodes choose)", 0},
+    {"simulated", OPT_SIMULATED, "N", 0, "so many stand for all (default 1; 0: all)", 0},
+    {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K (default 64K)", 0},
+    {"flush", OPT_FLUSH, "US", 0, "microseconds after which a packet that is not full may be sent (default 125)", 0},
+    {"squeeze", OPT_SQUEEZE, NULL, 0, "packets travel without what their messages share", 0},
+    {0, 0, NULL, 0, "Their work:", 2},
+    {"table", OPT_TABLE, "SIZE", 0, "bytes of the table of a node, a power of two (default 16M)", 0},
+    {"updates", OPT_UPDATES, "N", 0, "of a node (default 4M)", 0},
+    {"op", OPT_OP, "NAME", 0, "inc or xor (default inc)", 0},
+    {0, 0, NULL, 0, "What it costs in nanoseconds:", 3},
+    {"update-ns", OPT_UPDATE_NS, "NS", 0, "between two updates of a node (default 22)", 0},
+    {"sort-ns", OPT_SORT_NS, "NS", 0, "a message into a packet (default 13)", 0},
+    {"apply-ns", OPT_APPLY_NS, "NS", 0, "a message into memory (default 12)", 0},
+    {"packet-ns", OPT_PACKET_NS, "NS", 0, "each end of a packet (default 1000)", 0},
+    {"byte-ns", OPT_BYTE_NS, "NS", 0, "a byte of a packet at each end (default 0.05)", 0},
+    {0, 0, NULL, 0, "The machine:", 4},
+    {"cores", OPT_CORES, "N", 0, "for all simulated nodes together (default: two for each)", 0},
+    {"slice", OPT_SLICE, "US", 0, "microseconds that a thread has a core for if others want it (default 3000)", 0},
+    {"link", OPT_LINK, "GBPS", 0, "gigabytes a second that a node sends, and receives (default: packets are handed over)", 0},
+    {"latency", OPT_LATENCY, "NS", 0, "of the link (default 0)", 0},
+    {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
+    {0},
+};
+
+/* A number of 0 or more, with a fraction. */
+static double real(struct argp_state *state, const char *option, const char *text)
+{
+	char *end;
+	const double value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= 0 && value <= 1e12))
+		argp_error(state, "%s %s: a number from 0 to 1e12 is expected", option, text);
+	return value;
+}
+
+static error_t parse_cost(int key, char *text, struct argp_state *state)
+{
+	struct net_model *m = &((struct request *)state->input)->model;
+
+	switch (key) {
+	case OPT_UPDATE_NS:
+		m->update_ns = real(state, "--update-ns", text);
+		if (!(m->update_ns > 0))
+			argp_error(state, "--update-ns %s: more than 0 is expected", text);
+		break;
+	case OPT_SORT_NS: m->sort_ns = real(state, "--sort-ns", text); break;
+	case OPT_APPLY_NS: m->apply_ns = real(state, "--apply-ns", text); break;
+	case OPT_PACKET_NS: m->packet_ns = real(state, "--packet-ns", text); break;
+	case OPT_BYTE_NS: m->byte_ns = real(state, "--byte-ns", text); break;
+	case OPT_CORES: m->cores = (uint32_t)tool_number(state, "--cores", text, 1, 65536); break;
+	case OPT_SLICE: m->slice_ns = 1000 * real(state, "--slice", text); break;
+	case OPT_LINK: m->link_bytes_ns = real(state, "--link", text); break;
+	case OPT_LATENCY: m->latency_ns = real(state, "--latency", text); break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct request *q = (struct request *)state->input;
+	struct net_model *m = &q->model;
+
+	switch (key) {
+	case OPT_NODES: m->nodes = (uint32_t)tool_number(state, "--nodes", text, 2, GN_NET_MOST_NODES); break;
+	case OPT_COLUMNS: q->columns = (uint32_t)tool_number(state, "--columns", text, 1, GN_NET_MOST_NODES); break;
+	case OPT_SIMULATED: m->simulated = (uint32_t)tool_number(state, "--simulated", text, 0, GN_NET_MOST_NODES); break;
+	case OPT_PACKET: m->packet_bytes = tool_size(state, "--packet", text, 1); break;
+	case OPT_FLUSH: m->flush_ns = 1000 * tool_number(state, "--flush", text, 1, 1000000); break;
+	case OPT_SQUEEZE: m->squeezed = 1; break;
+	case OPT_TABLE:
+		m->part_words = tool_size(state, "--table", text, 8) / 8;
+		if (m->part_words & (m->part_words - 1))
+			argp_error(state, "--table %s: not a power of two", text);
+		break;
+	case OPT_UPDATES: m->updates = tool_number(state, "--updates", text, 1, 1ull << 40); break;
+	case OPT_OP: m->xors = tool_word(state, "--op", text, op_names); break;
+	case OPT_JSON: q->json = text; break;
+	case ARGP_KEY_ARG: argp_error(state, "%s: nothing is expected behind the options", text); break;
+	default: return parse_cost(key, text, state);
+	}
+	return 0;
+}
+
+static const struct argp argp = {options, parse, NULL,
+				 "A discrete-event model of nodes that update random words of each other's memory by small "
+				 "messages: how full packets become, the memory they take, the rate.",
+				 NULL, NULL, NULL};
+
+/* ---- the report ---- */
+
+static double rate(const struct request *q)
+{
+	return 1e-9 * (double)q->model.updates / q->result.seconds;
+}
+
+static void print(const struct request *q)
+{
+	printf("%u nodes in %u columns: %.6f GUPS a node, %.3f s, link %.0f %% busy\n", q->model.nodes, q->model.columns,
+	       rate(q), q->result.seconds, 100 * q->result.link_share);
+	printf("  %.2f MiB of packets a node at most, %.2f MiB made\n", (double)net_model_buffers(&q->model) / (1 << 20),
+	       (double)q->result.made_bytes / (1 << 20));
+	tool_net_print(&q->result.stats);
+}
+
+static json_t *report(const struct request *q)
+{
+	const struct net_model *m = &q->model;
+
+	return json_pack("{s:s, s:i, s:i, s:i, s:I, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:o}", "schema", "grapnel-net-model-1",
+			 "nodes", (int)m->nodes, "columns", (int)m->columns, "simulated",
+			 (int)(m->simulated ? m->simulated : m->nodes), "updates", (json_int_t)m->updates, "op",
+			 op_names[m->xors], "seconds", q->result.seconds, "sorted_seconds", q->result.sorted_seconds,
+			 "gups_of_a_node", rate(q), "link_share", q->result.link_share, "buffer_bytes_of_a_node",
+			 (json_int_t)net_model_buffers(m), "made_bytes_of_a_node", (json_int_t)q->result.made_bytes, "net",
+			 tool_net_json(NULL, &q->result.stats));
+}
+
+int tool_net_model(int argc, char **argv)
+{
+	struct gn_error e = {0, ""};
+	struct request q;
+	int rc;
+
+	memset(&q, 0, sizeof q);
+	q.model = net_model_of(1024, 0);
+	q.model.simulated = 1;
+	argp_parse(&argp, argc, argv, 0, NULL, &q);
+	q.model.columns = q.columns ? q.columns : net_model_of(q.model.nodes, 0).columns;
+	rc = net_model_run(&q.model, &q.result);
+	if (rc)
+		gn_error_set(&e, rc, "%u nodes in %u columns, %u of them simulated: %s", q.model.nodes, q.model.columns,
+			     q.model.simulated, rc == -GN_EINVAL ? "no more columns, and no more simulated, than nodes can be"
+								 : "no memory for them");
+	if (!rc && q.json)
+		rc = tool_write_json(report(&q), q.json, &e);
+	if (!rc && !tool_to_stdout(q.json))
+		print(&q);
+	return rc ? tool_fail("net-model", &e) : TOOL_OK;
+}
