@@ -147,12 +147,14 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 	const uint64_t ring = place(&total, sizeof *s->free_slot);
 	const uint64_t turns = place(&total, GN_NET_SLOTS * sizeof *s->turn);
 	const uint64_t ids = place(&total, GN_NET_SLOTS * sizeof *s->free_id);
-	char *memory = (char *)simt_alloc(net->machine, total, SIMT_SHARED);
+	const uint64_t alignment = gn__heap_alignment(net->config.heap_bytes);
+	char *memory = (char *)simt_alloc(net->machine, total + alignment, SIMT_SHARED);
 
 	if (!memory)
 		return gn_error_set(error, -GN_ENOMEM, "no %llu MiB for the heap and the logs of node %u",
 				    (unsigned long long)(total >> 20), net->route.node);
 	net->shared = memory;
+	memory += (alignment - (uintptr_t)memory % alignment) % alignment;
 	net->host.heap = memory + heap;
 	s->word = (uint64_t *)(memory + words);
 	s->log = (struct gn_log *)(memory + logs);
@@ -195,6 +197,8 @@ static void views_init(struct gn_net *net, const struct shared *s)
 	v->node = net->route.node;
 	v->nodes = net->route.nodes;
 	v->heap_bytes = net->config.heap_bytes;
+	v->data = (char *)net->config.data;
+	v->data_bytes = net->config.data_bytes;
 	v->slot = s->slot;
 	v->free_slot = s->free_slot;
 	v->free_id = s->free_id;
