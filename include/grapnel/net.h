@@ -100,6 +100,8 @@ struct gn_net_config {
 	uint32_t columns;           /* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
 	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */
 	uint64_t shared_bytes;      /* cuda: of symmetric memory that the host reaches too; 0: 1 MiB */
+	void *data;                 /* static data that is symmetric too, where every node is a process; 8-byte aligned; cpu */
+	uint64_t data_bytes;        /* of it, the same on all nodes */
 	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB, cuda 256 KiB */
 	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 0: 64 KiB */
 	uint64_t flush_ns;          /* a packet that grows slowly is sent when it is that old; 0: 125 us */
@@ -155,10 +157,19 @@ const struct gn_net_view *gn_net_host(const struct gn_net *net);
 void *gn_net_alloc(struct gn_net *net, uint64_t bytes);
 
 /*
+ * gn_net_alloc_aligned - the same, at a multiple of alignment: a power of two, up to 16 MiB in heaps of 32 MiB and more,
+ * else up to 4096.
+ */
+void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t bytes);
+
+/*
  * gn_net_alloc_shared - as gn_net_alloc, memory that the machine and its host both reach: on cpu the heap, on cuda memory
  * of the host. What is there messages change, a kernel's own node's too.
  */
 void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes);
+
+/* gn_net_bytes - what is allocated at memory, a multiple of 64 bytes; 0: nothing is. Host, one thread at a time. */
+uint64_t gn_net_bytes(const struct gn_net *net, const void *memory);
 
 /* gn_net_free - give it back, on every node. NULL is nothing. */
 void gn_net_free(struct gn_net *net, void *memory);

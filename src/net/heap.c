@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+/* Large heaps begin at a multiple of MOST_ALIGNMENT, so that places in them can be aligned alike on all nodes. */
+enum { ALIGNMENT = 64, PAGE = 4096, MOST_ALIGNMENT = 16 << 20 };
 
 struct piece {
 	struct piece *next;
@@ -90,15 +91,43 @@ static int clear(const struct gn_heap *heap, char *memory, uint64_t bytes)
 	return rc ? rc : simt_wait(heap->machine);
 }
 
-static void *take(struct gn_heap *heap, uint64_t bytes)
+uint64_t gn__heap_alignment(uint64_t bytes)
+{
+	return bytes >= 2 * MOST_ALIGNMENT ? MOST_ALIGNMENT : PAGE;
+}
+
+/* Bytes of a piece before its first multiple of the alignment. */
+static uint64_t skip(const struct piece *p, uint64_t alignment)
+{
+	return (alignment - p->at % alignment) % alignment;
+}
+
+static int fits(const struct piece *p, uint64_t alignment, uint64_t bytes)
+{
+	return !p->used && p->bytes >= bytes && p->bytes - bytes >= skip(p, alignment);
+}
+
+/* The piece is cut where the alignment wants it; what is before stays free. Returns the piece behind, NULL: no memory. */
+static struct piece *cut_before(struct piece *p, uint64_t alignment)
+{
+	const uint64_t before = skip(p, alignment);
+
+	if (!before)
+		return p;
+	return cut(p, before) ? NULL : p->next;
+}
+
+static void *take(struct gn_heap *heap, uint64_t alignment, uint64_t bytes)
 {
 	const uint64_t wanted = ((bytes ? bytes : 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	const uint64_t aligned = alignment > ALIGNMENT ? alignment : (uint64_t)ALIGNMENT;
 	struct piece *p = heap->first;
 
-	if (wanted < bytes)
+	if (wanted < bytes || alignment & (alignment - 1) || aligned > gn__heap_alignment(heap->bytes))
 		return NULL;
-	while (p && (p->used || p->bytes < wanted))
+	while (p && !fits(p, aligned, wanted))
 		p = p->next;
+	p = p ? cut_before(p, aligned) : NULL;
 	if (!p || cut(p, wanted))
 		return NULL;
 	p->used = 1;
@@ -108,14 +137,41 @@ static void *take(struct gn_heap *heap, uint64_t bytes)
 	return NULL;
 }
 
+void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t bytes)
+{
+	return take(net->heap, alignment, bytes);
+}
+
 void *gn_net_alloc(struct gn_net *net, uint64_t bytes)
 {
-	return take(net->heap, bytes);
+	return take(net->heap, ALIGNMENT, bytes);
 }
 
 void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes)
 {
-	return take(net->data ? net->data : net->heap, bytes);
+	return take(net->data ? net->data : net->heap, ALIGNMENT, bytes);
+}
+
+/* The piece that memory begins; *before: the one in front of it. NULL: none is. */
+static struct piece *find(const struct gn_heap *heap, const void *memory, struct piece **before)
+{
+	struct piece *p = heap->first;
+
+	*before = NULL;
+	while (p && (!p->used || heap->memory + p->at != memory)) {
+		*before = p;
+		p = p->next;
+	}
+	return p;
+}
+
+uint64_t gn_net_bytes(const struct gn_net *net, const void *memory)
+{
+	struct piece *before, *p = find(net->heap, memory, &before);
+
+	if (!p && net->data)
+		p = find(net->data, memory, &before);
+	return p ? p->bytes : 0;
 }
 
 static void join_next(struct piece *p)
@@ -131,12 +187,8 @@ static void join_next(struct piece *p)
 
 static void give(struct gn_heap *heap, const char *memory)
 {
-	struct piece *before = NULL, *p = heap->first;
+	struct piece *before, *p = find(heap, memory, &before);
 
-	while (p && (!p->used || heap->memory + p->at != memory)) {
-		before = p;
-		p = p->next;
-	}
 	if (!p)
 		return;
 	p->used = 0;

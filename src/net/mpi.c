@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OMPI_SKIP_MPICXX 1 /* the C interface also where this is compiled as C++ */
 #define MPICH_SKIP_MPICXX 1
@@ -41,7 +42,7 @@ struct mpi {
 
 /* What nodes tell each other before anything else. */
 struct introduction {
-	uint64_t session, host, heap_bytes, columns;
+	uint64_t session, host, heap_bytes, columns, data_bytes;
 };
 
 /* ---- failures ---- */
@@ -262,6 +263,10 @@ static int agree(struct gn_transport *t, const struct introduction *of, struct g
 					    "%llu; all nodes must be configured alike", k, (unsigned long long)of[k].heap_bytes,
 					    (unsigned long long)of[k].columns, (unsigned long long)of[0].heap_bytes,
 					    (unsigned long long)of[0].columns);
+		if (of[k].data_bytes != of[0].data_bytes)
+			return gn_error_set(error, -GN_EINVAL, "node %u has %llu bytes of symmetric data, node 0 %llu; all nodes must run "
+					    "the same program", k, (unsigned long long)of[k].data_bytes,
+					    (unsigned long long)of[0].data_bytes);
 	}
 	return 0;
 }
@@ -269,7 +274,7 @@ static int agree(struct gn_transport *t, const struct introduction *of, struct g
 static int introduce(struct mpi *m, const struct gn_net_config *config, struct gn_error *error)
 {
 	const uint64_t drawn = simt_clock_ns() | 1;
-	struct introduction own = {drawn, host_number(), config->heap_bytes, config->columns};
+	struct introduction own = {drawn, host_number(), config->heap_bytes, config->columns, config->data_bytes};
 	struct introduction *all;
 	MPI_Request request;
 	int rank, size, rc;
@@ -327,4 +332,15 @@ int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *con
 		rc = arrivals_open(m, k, error);
 	*transport = &m->transport;
 	return rc; /* failed: MPI may still use what is here */
+}
+
+void gn_mpi_abort(int status)
+{
+	int begun = 0, over = 0;
+
+	MPI_Initialized(&begun);
+	MPI_Finalized(&over);
+	if (begun && !over)
+		MPI_Abort(MPI_COMM_WORLD, status);
+	_exit(status);
 }

@@ -190,12 +190,14 @@ static void lay_out(struct gn_net *net, struct shared *s, struct layout *l)
 
 static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 {
+	const uint64_t alignment = gn__heap_alignment(net->config.heap_bytes);
 	struct layout l;
 
 	memset(&l, 0, sizeof l);
 	memset(s, 0, sizeof *s);
 	l.apart = net->device ? APART : NEAR;
 	lay_out(net, s, &l);
+	l.total[l.apart] += alignment;
 	net->shared = simt_alloc(net->machine, l.total[NEAR], SIMT_SHARED);
 	net->apart = net->device ? simt_alloc(net->machine, l.total[APART], SIMT_DEVICE) : NULL;
 	if (!net->shared || (net->device && !net->apart))
@@ -204,6 +206,7 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 				    net->route.node);
 	l.base[NEAR] = (char *)net->shared;
 	l.base[APART] = (char *)net->apart;
+	l.base[l.apart] += (alignment - (uintptr_t)l.base[l.apart] % alignment) % alignment; /* the heap lies there first */
 	l.total[NEAR] = l.total[APART] = 0;
 	lay_out(net, s, &l);
 	return 0;
@@ -265,8 +268,8 @@ static void views_init(struct gn_net *net, const struct shared *s)
 	v->nodes = net->route.nodes;
 	v->heap = s->heap;
 	v->heap_bytes = net->config.heap_bytes;
-	v->data = s->data;
-	v->data_bytes = s->data ? net->config.shared_bytes : 0;
+	v->data = s->data ? s->data : (char *)net->config.data;
+	v->data_bytes = s->data ? net->config.shared_bytes : net->config.data_bytes;
 	v->group = (struct gn_net_group *)(void *)(s->data ? s->data : s->heap);
 	v->slot = s->slot;
 	v->free_slot = s->ring[own];
@@ -369,7 +372,8 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	simt_describe(net->machine, &info);
 	net->sources = info.processors + 2;
 	if (info.is_cuda || net->config.by_kernel)
-		rc = gn__device_create(net, error);
+		rc = net->config.data ? gn_error_set(error, -GN_EINVAL, "static data is symmetric on the machine cpu only")
+				      : gn__device_create(net, error);
 	net->slots = net->device ? 2 * GN_NET_SLOTS : GN_NET_SLOTS;
 	if (!rc)
 		rc = node_memory(net, error);

@@ -275,6 +275,9 @@ struct gn_heap;
 int gn__heap_create(struct gn_heap **heap, struct simt_machine *machine, char *memory, uint64_t used, uint64_t bytes);
 void gn__heap_destroy(struct gn_heap *heap);
 
+/* gn__heap_alignment - where the memory of a heap of so many bytes must begin: at a multiple of this. */
+uint64_t gn__heap_alignment(uint64_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

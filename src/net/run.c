@@ -65,13 +65,15 @@ static int settle_config(struct gn_net_config *c, uint32_t nodes, uint32_t besid
 
 	if (!nodes || nodes > GN_NET_MOST_NODES)
 		return gn_error_set(error, -GN_EINVAL, "%u nodes: from 1 to %d can be", nodes, GN_NET_MOST_NODES);
+	if ((uintptr_t)c->data % 8)
+		return gn_error_set(error, -GN_EINVAL, "symmetric data at %p: it begins at a multiple of 8", c->data);
 	if (c->columns > nodes)
 		return gn_error_set(error, -GN_EINVAL, "%u columns of %u nodes: not more columns than nodes", c->columns, nodes);
 	if (!c->columns)
 		c->columns = gn_rule_columns(nodes);
 	if (!c->machine.threads)
 		c->machine.threads = cores > (long)beside ? (unsigned)(cores / (long)beside) : 1;
-	if ((c->heap_bytes + c->shared_bytes) / 4 > gn_message_most_place)
+	if ((c->heap_bytes + c->shared_bytes + c->data_bytes) / 4 > gn_message_most_place)
 		return gn_error_set(error, -GN_EINVAL, "a heap of %llu bytes: at most 512 GiB can be addressed",
 				    (unsigned long long)c->heap_bytes);
 	return 0;
@@ -157,6 +159,9 @@ static int run_local(struct gn_net_config *config, const struct run *node, struc
 	int rc;
 
 	config->nodes = config->nodes ? config->nodes : 1;
+	if (config->data && config->nodes > 1)
+		return gn_error_set(error, -GN_EINVAL, "symmetric data of %u nodes: the threads of one process have it but once",
+				    config->nodes);
 	rc = settle_config(config, config->nodes, config->nodes, error);
 	if (rc)
 		return rc;

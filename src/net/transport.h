@@ -72,6 +72,9 @@ int gn_local_open(struct gn_transport **transport, struct gn_local_world *world,
  */
 int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config, struct gn_error *error);
 
+/* gn_mpi_abort - end all processes of the program with this status, now. Network thread, a handler. Does not return. */
+void gn_mpi_abort(int status);
+
 #ifdef __cplusplus
 }
 #endif

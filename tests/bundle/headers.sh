@@ -6,7 +6,7 @@ scratch=$2
 pattern=$3
 shift 3
 status=0
-for header in $(cd "$include" && find grapnel -name "$pattern" | sort); do
+for header in $(cd "$include" && find . -name "$pattern" | sed 's|^\./||' | sort); do
   printf '#include <%s>\n#include <%s>\nextern int alone;\n' "$header" "$header" >"$scratch"
   "$@" -I "$include" "$scratch" || {
     echo "does not compile alone: $header"

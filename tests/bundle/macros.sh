@@ -1,8 +1,8 @@
 #!/bin/sh
-# Every macro of a public header stands in docs/contracts.md. Usage: macros.sh SOURCE-FOLDER
+# Every macro of a public header stands in docs/contracts.md, but for OpenSHMEM's. Usage: macros.sh SOURCE-FOLDER
 set -u
 cd -- "$1" || exit 1
-missing=$(grep -rhoE '^#[[:space:]]*define [A-Za-z_0-9]+' include | awk '{ print $NF }' | sort -u | while read -r macro; do
+missing=$(grep -rhoE '^#[[:space:]]*define [A-Za-z_0-9]+' include/grapnel | awk '{ print $NF }' | sort -u | while read -r macro; do
   case $macro in
     GRAPNEL_*_H | GRAPNEL_*_HPP) ;; # include guards
     *) grep -q "\`$macro\`" docs/contracts.md || echo "$macro" ;;

@@ -76,6 +76,12 @@ static void nodes_meet_and_tell_each_other(void **state)
 	run_all(net_together);
 }
 
+static void teams_meet_at_the_same_time(void **state)
+{
+	(void)state;
+	run_all(net_teams);
+}
+
 static void what_cannot_be_is_refused_and_kept(void **state)
 {
 	(void)state;
@@ -145,6 +151,7 @@ static int all(void)
 	    cmocka_unit_test(bytes_of_any_number_and_alignment_arrive),
 	    cmocka_unit_test(calls_run_where_they_go_and_may_call_on),
 	    cmocka_unit_test(nodes_meet_and_tell_each_other),
+	    cmocka_unit_test(teams_meet_at_the_same_time),
 	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),
 	    cmocka_unit_test(freed_memory_is_given_again),
 	};

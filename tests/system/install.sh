@@ -82,13 +82,17 @@ pkg-config --exists grapnel-mpi || exit "$status"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 eval "set -- $(pkg-config --cflags --libs grapnel-mpi)"
 cc -std=gnu11 -Wall -Wextra -Werror "$source/tests/system/net_nodes.c" "$@" -o "$scratch/net_by_pkg_config"
+eval "set -- $(pkg-config --cflags --libs grapnel-shmem)"
+cc -std=gnu11 -Wall -Wextra -Werror "$source/tests/system/shmem_pes.c" "$@" -o "$scratch/shmem_by_pkg_config"
 mkdir -p "$scratch/net"
 cat >"$scratch/net/CMakeLists.txt" <<TEXT
 cmake_minimum_required(VERSION 3.22)
 project(net C)
-find_package(grapnel REQUIRED COMPONENTS mpi)
+find_package(grapnel REQUIRED COMPONENTS mpi shmem)
 add_executable(net_nodes "$source/tests/system/net_nodes.c")
 target_link_libraries(net_nodes PRIVATE grapnel::mpi)
+add_executable(shmem_pes "$source/tests/system/shmem_pes.c")
+target_link_libraries(shmem_pes PRIVATE grapnel::shmem)
 TEXT
 cmake -G Ninja -S "$scratch/net" -B "$scratch/net" -DCMAKE_PREFIX_PATH="$scratch" >"$scratch/cmake.log" || {
   cat "$scratch/cmake.log"
@@ -98,5 +102,9 @@ cmake --build "$scratch/net" >"$scratch/cmake.log" || { cat "$scratch/cmake.log"
 for program in "$scratch/net_by_pkg_config" "$scratch/net/net_nodes"; do
   says '1 nodes, sum 1' "$program"
   says '3 nodes, sum 6' timeout 60 "$launcher" -n 3 "$program"
+done
+for program in "$scratch/shmem_by_pkg_config" "$scratch/net/shmem_pes"; do
+  says '1 PEs, sum 1' "$program"
+  says '3 PEs, sum 6' timeout 60 "$launcher" -n 3 "$program"
 done
 exit "$status"

@@ -4,6 +4,7 @@
 
 #include "unit.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -379,6 +380,94 @@ int net_together(struct gn_net *net, void *unused)
 	return gn_net_barrier(n);
 }
 
+/* Elements that are no words: a product modulo context, and of how many nodes. */
+struct product {
+	uint64_t of;
+	uint32_t nodes;
+};
+
+static void multiply(void *into, const void *with, uint32_t count, uint64_t context)
+{
+	struct product *a = (struct product *)into;
+	const struct product *b = (const struct product *)with;
+
+	for (uint32_t k = 0; k < count; k++) {
+		a[k].of = a[k].of * b[k].of % context;
+		a[k].nodes += b[k].nodes;
+	}
+}
+
+/* Those with an even and those with an odd number, at the same time in the same group. */
+int net_teams(struct gn_net *net, void *unused)
+{
+	enum { WORDS = 150, PRIME = 1000003 };
+	const struct gn_net_view *n = gn_net_host(net);
+	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net), odd = node % 2;
+	uint64_t *all = (uint64_t *)gn_net_alloc(net, nodes * 8ull), *shared = (uint64_t *)gn_net_alloc(net, WORDS * 8);
+	uint64_t sum = 0, mine[WORDS], word[1] = {node};
+	uint64_t expected = 1;
+	struct product factor[WORDS];
+	struct gn_net_team team = {odd, 2, (nodes + 1 - odd) / 2, NULL};
+	uint32_t place = 77;
+
+	(void)unused;
+	team.group = (struct gn_net_group *)gn_net_alloc(net, sizeof *team.group);
+	assert_int_equal(gn_net_barrier(n), 0);
+	assert_int_equal(gn_net_team_place(n, &team, &place), 0);
+	assert_int_equal(place, node / 2);
+	for (uint32_t root = 0; root < team.nodes; root++) {
+		const uint64_t from = gn_net_team_node(&team, root);
+
+		for (uint32_t k = 0; k < WORDS; k++) {
+			mine[k] = node * 1000 + k;
+			shared[k] = 7;
+		}
+		assert_int_equal(gn_net_team_broadcast(n, &team, root, shared, mine, sizeof mine), 0);
+		for (uint32_t k = 0; k < WORDS; k++)
+			assert_int_equal(shared[k], from == node ? 7 : from * 1000 + k);
+		assert_int_equal(gn_net_team_barrier(n, &team), 0);
+	}
+	for (uint32_t k = 0; k < WORDS; k++) {
+		factor[k].of = node + k + 2;
+		factor[k].nodes = 1;
+	}
+	assert_int_equal(gn_net_team_reduce(n, &team, factor, WORDS, sizeof factor[0], multiply, PRIME), 0);
+	for (uint32_t k = odd; k < nodes; k += 2) {
+		sum += k;
+		expected = expected * (k + WORDS + 1) % PRIME;
+	}
+	assert_int_equal(factor[WORDS - 1].of, expected);
+	assert_int_equal(factor[WORDS - 1].nodes, team.nodes);
+	assert_int_equal(gn_net_team_reduce_u64(n, &team, GN__ADD, word, 1), 0);
+	assert_int_equal(word[0], sum);
+	assert_int_equal(gn_net_team_all_gather(n, &team, all, &mine[3], 8), 0);
+	for (uint32_t k = 0; k < team.nodes; k++)
+		assert_int_equal(all[k], (2 * k + odd) * 1000 + 3);
+	for (size_t k = 0; k < offsetof(struct gn_net_group, down_word) / 8; k++)
+		assert_int_equal(((uint64_t *)team.group)[k], 0);
+	return gn_net_barrier(n);
+}
+
+int net_alignment(struct gn_net *net, void *unused)
+{
+	char *odd = (char *)gn_net_alloc(net, 100), *page = (char *)gn_net_alloc_aligned(net, 4096, 5000);
+	char *before = (char *)gn_net_alloc(net, 500);
+
+	(void)unused;
+	assert_non_null(page);
+	assert_int_equal((uintptr_t)page % 4096, 0);
+	assert_int_equal(gn_net_bytes(net, page), 5056);
+	assert_int_equal(gn_net_bytes(net, page + 64), 0);
+	assert_true(before > odd && before < page); /* what was skipped is not lost */
+	assert_null(gn_net_alloc_aligned(net, 3, 100));
+	assert_null(gn_net_alloc_aligned(net, 1 << 16, 100)); /* more than a small heap begins at */
+	gn_net_free(net, page);
+	gn_net_free(net, before);
+	gn_net_free(net, odd);
+	assert_ptr_equal(gn_net_alloc(net, 20000), odd);
+	return gn_net_barrier(gn_net_host(net));
+}
+
 /* ---- what cannot be ---- */
 
 int net_refused(struct gn_net *net, void *unused)
@@ -386,6 +475,7 @@ int net_refused(struct gn_net *net, void *unused)
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t nodes = gn_net_nodes(net);
 	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 8), elsewhere, value;
+	const struct gn_net_team others = {(gn_net_node(net) + 1) % nodes, 1, 1, NULL}, beyond = {0, 1, nodes + 1, NULL};
 	struct gn_net_fault fault;
 
 	(void)unused;
@@ -397,6 +487,8 @@ int net_refused(struct gn_net *net, void *unused)
 	assert_int_equal(gn_net_get_u64(n, nodes + 5, cell, &value), -GN_EINVAL);
 	assert_int_equal(gn_net_call(n, 1, 0, cell, 65), -GN_EINVAL);
 	assert_int_equal(gn_net_broadcast(n, nodes + 7, cell, 8), -GN_EINVAL);
+	assert_int_equal(gn_net_team_meet(n, &others), -GN_EINVAL);
+	assert_int_equal(gn_net_team_meet(n, &beyond), -GN_EINVAL);
 	assert_int_equal(gn_net_failure(net, &fault), -GN_EINVAL);
 	assert_int_equal(fault.peer, nodes);
 	assert_null(gn_net_alloc(net, 2 << 20));

@@ -16,6 +16,8 @@ int net_host_forms(struct gn_net *net, void *unused);
 int net_bytes(struct gn_net *net, void *unused);
 int net_calls(struct gn_net *net, void *unused);
 int net_together(struct gn_net *net, void *unused);
+int net_teams(struct gn_net *net, void *unused);
+int net_alignment(struct gn_net *net, void *unused);
 
 /* From 2 nodes on. */
 int net_refused(struct gn_net *net, void *unused);

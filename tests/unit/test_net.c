@@ -112,6 +112,18 @@ static void nodes_meet_and_tell_each_other(void **state)
 	run_all(net_together);
 }
 
+static void teams_meet_at_the_same_time(void **state)
+{
+	(void)state;
+	run_all(net_teams);
+}
+
+static void memory_is_aligned_as_asked(void **state)
+{
+	(void)state;
+	run_all(net_alignment);
+}
+
 /* ---- what cannot be ---- */
 
 static int nothing(struct gn_net *net, void *unused)
@@ -295,6 +307,8 @@ int main(void)
 	    cmocka_unit_test(bytes_of_any_number_and_alignment_arrive),
 	    cmocka_unit_test(calls_run_where_they_go_and_may_call_on),
 	    cmocka_unit_test(nodes_meet_and_tell_each_other),
+	    cmocka_unit_test(teams_meet_at_the_same_time),
+	    cmocka_unit_test(memory_is_aligned_as_asked),
 	    cmocka_unit_test(nodes_may_end_at_once),
 	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),
 	    cmocka_unit_test(a_node_that_does_not_answer_is_named),

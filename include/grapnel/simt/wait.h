@@ -23,7 +23,8 @@ void simt__block_sync(void);
 /*
  * simt_relax - this thread waits for another: let others run, then return.
  * Belongs into every loop that polls memory. On cpu it switches to another fiber, so that thousands of
- * waiting threads overlap on one OS thread; on a host thread it yields the processor. Orders nothing.
+ * waiting threads overlap on one OS thread; on a host thread it yields the processor, and sleeps a little where it has
+ * waited for some time. Orders nothing.
  */
 SIMT_FN void simt_relax(void)
 {

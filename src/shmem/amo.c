@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* amo.c - elements of 4 and 8 bytes changed as one step, of every type, through two functions. */
+#include <shmem/pe.h>
+
+static uint64_t bits(const void *value, size_t bytes)
+{
+	uint32_t narrow;
+	uint64_t wide;
+
+	if (bytes == 4) {
+		memcpy(&narrow, value, 4);
+		return narrow;
+	}
+	memcpy(&wide, value, 8);
+	return wide;
+}
+
+static void change(void *dest, enum gn_change how, const void *value, size_t bytes, int pe)
+{
+	gn_shmem_check("atomic", gn__net_change(gn_shmem.view, (uint32_t)pe, dest, how, bits(value, bytes), 0,
+						(uint32_t)bytes), pe);
+}
+
+/* @value  also receives what was there before */
+static void fetch(const void *dest, enum gn_change how, void *value, const void *second, size_t bytes, int pe)
+{
+	uint64_t before = 0;
+	uint32_t narrow;
+
+	gn_shmem_check("atomic", gn__net_fetch(gn_shmem.view, (uint32_t)pe, (void *)(uintptr_t)dest, how, bits(value, bytes),
+					       second ? bits(second, bytes) : 0, (uint32_t)bytes, &before), pe);
+	narrow = (uint32_t)before;
+	memcpy(value, bytes == 4 ? (void *)&narrow : (void *)&before, bytes);
+}
+
+/* ---- the names ---- */
+
+#define ARGUMENTS(...) __VA_ARGS__
+
+/* A function, that with a context, and which of its parameters they hand on. */
+#define DEFINE(R, NAME, PARAMETERS, BODY, ...) \
+	R shmem_##NAME(ARGUMENTS PARAMETERS) BODY \
+	R shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
+	{ \
+		(void)ctx; \
+		return shmem_##NAME(__VA_ARGS__); \
+	}
+#define DEFINE_VOID(NAME, PARAMETERS, BODY, ...) \
+	void shmem_##NAME(ARGUMENTS PARAMETERS) BODY \
+	void shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
+	{ \
+		(void)ctx; \
+		shmem_##NAME(__VA_ARGS__); \
+	}
+
+/* Change by `value`, a parameter or what SET makes it; FETCH returns what was there before. */
+#define CHANGE(HOW, SET) \
+	{ \
+		SET; \
+		change(dest, HOW, &value, sizeof value, pe); \
+	}
+#define FETCH(HOW, SET, SECOND) \
+	{ \
+		SET; \
+		fetch(dest, HOW, &value, SECOND, sizeof value, pe); \
+		return value; \
+	}
+
+#define SWAP(T, N) \
+	DEFINE(T, N##_atomic_fetch, (const T *dest, int pe), FETCH(GN__GET, T value = 0, NULL), dest, pe) \
+	DEFINE_VOID(N##_atomic_set, (T * dest, T value, int pe), CHANGE(GN__PUT, ), dest, value, pe) \
+	DEFINE(T, N##_atomic_swap, (T * dest, T value, int pe), FETCH(GN__PUT, , NULL), dest, value, pe)
+
+/* A change by a value, without and with what was before. */
+#define BY(T, N, NAME, HOW) \
+	DEFINE(T, N##_atomic_fetch_##NAME, (T * dest, T value, int pe), FETCH(HOW, , NULL), dest, value, pe) \
+	DEFINE_VOID(N##_atomic_##NAME, (T * dest, T value, int pe), CHANGE(HOW, ), dest, value, pe)
+
+#define ADD(T, N) \
+	DEFINE(T, N##_atomic_compare_swap, (T * dest, T cond, T value, int pe), \
+	       FETCH(GN__CAS, const T to = value; value = cond, &to), dest, cond, value, pe) \
+	DEFINE(T, N##_atomic_fetch_inc, (T * dest, int pe), FETCH(GN__ADD, T value = 1, NULL), dest, pe) \
+	DEFINE_VOID(N##_atomic_inc, (T * dest, int pe), CHANGE(GN__ADD, const T value = 1), dest, pe) \
+	BY(T, N, add, GN__ADD)
+
+#define BITS(T, N) BY(T, N, and, GN__AND) BY(T, N, or, GN__OR) BY(T, N, xor, GN__XOR)
+
+SHMEM__SWAP_OWN(SWAP)
+SHMEM__AMO_ALIAS(SWAP)
+SHMEM__AMO_OWN(ADD)
+SHMEM__AMO_ALIAS(ADD)
+SHMEM__BITS_GENERIC(BITS)
+SHMEM__BITS_ALIAS(BITS)
+
+/* ---- older names ---- */
+
+#define OLD_SWAP(T, N) \
+	T shmem_##N##_fetch(const T *source, int pe) { return shmem_##N##_atomic_fetch(source, pe); } \
+	void shmem_##N##_set(T *dest, T value, int pe) { shmem_##N##_atomic_set(dest, value, pe); } \
+	T shmem_##N##_swap(T *dest, T value, int pe) { return shmem_##N##_atomic_swap(dest, value, pe); }
+#define OLD_ADD(T, N) \
+	T shmem_##N##_cswap(T *dest, T cond, T value, int pe) \
+	{ \
+		return shmem_##N##_atomic_compare_swap(dest, cond, value, pe); \
+	} \
+	T shmem_##N##_finc(T *dest, int pe) { return shmem_##N##_atomic_fetch_inc(dest, pe); } \
+	void shmem_##N##_inc(T *dest, int pe) { shmem_##N##_atomic_inc(dest, pe); } \
+	T shmem_##N##_fadd(T *dest, T value, int pe) { return shmem_##N##_atomic_fetch_add(dest, value, pe); } \
+	void shmem_##N##_add(T *dest, T value, int pe) { shmem_##N##_atomic_add(dest, value, pe); }
+
+SHMEM__SIGNED(OLD_SWAP)
+SHMEM__FLOATS(OLD_SWAP)
+SHMEM__SIGNED(OLD_ADD)
+
+long (shmem_swap)(long *dest, long value, int pe)
+{
+	return shmem_long_atomic_swap(dest, value, pe);
+}

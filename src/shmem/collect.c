@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collect.c - barrier, broadcast, collect, all to all. */
+#include <shmem/team.h>
+
+#include <stdlib.h>
+
+static void check(const char *function, int code)
+{
+	gn_shmem_check(function, code, shmem_my_pe());
+}
+
+void shmem_barrier_all(void)
+{
+	check("shmem_barrier_all", gn_net_barrier(gn_shmem.view));
+}
+
+void shmem_sync_all(void)
+{
+	const struct gn_net_team all = gn_net_all(gn_shmem.view);
+
+	check("shmem_sync_all", gn_net_team_meet(gn_shmem.view, &all));
+}
+
+void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
+{
+	const struct gn_net_team team = gn_shmem_team(PE_start, logPE_stride, PE_size, pSync);
+
+	check("shmem_barrier", gn_net_team_barrier(gn_shmem.view, &team));
+}
+
+void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
+{
+	const struct gn_net_team team = gn_shmem_team(PE_start, logPE_stride, PE_size, pSync);
+
+	check("shmem_sync", gn_net_team_meet(gn_shmem.view, &team));
+}
+
+static void broadcast(struct gn_net_team team, int root, void *dest, const void *source, size_t bytes)
+{
+	check("shmem_broadcast", gn_net_team_broadcast(gn_shmem.view, &team, (uint32_t)root, dest, source, bytes));
+}
+
+static void fcollect(struct gn_net_team team, void *dest, const void *source, size_t bytes)
+{
+	check("shmem_fcollect", gn_net_team_all_gather(gn_shmem.view, &team, dest, source, bytes));
+}
+
+/* Each has its own number of bytes: where a PE's begin is what those before it have. */
+static void collect(struct gn_net_team team, char *dest, const void *source, size_t bytes)
+{
+	const struct gn_net_view *n = gn_shmem.view;
+	uint64_t *sizes = (uint64_t *)calloc(team.nodes ? team.nodes : 1, sizeof *sizes);
+	uint32_t place = 0;
+	uint64_t at = 0;
+	int rc = sizes ? gn_net_team_place(n, &team, &place) : -GN_ENOMEM;
+
+	check("shmem_collect", rc);
+	sizes[place] = bytes;
+	rc = gn_net_team_reduce_u64(n, &team, GN__ADD, sizes, team.nodes); /* all have come, and want the bytes */
+	for (uint32_t k = 0; k < place; k++)
+		at += sizes[k];
+	for (uint32_t k = 0; bytes && !rc && k < team.nodes; k++)
+		rc = gn_net_put(n, gn_net_team_node(&team, (place + k) % team.nodes), dest + at, source, bytes);
+	if (!rc)
+		rc = gn_net_team_barrier(n, &team);
+	free(sizes);
+	check("shmem_collect", rc);
+}
+
+/* To each its block, which begins where the strides have it. */
+static void alltoalls(struct gn_net_team team, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst,
+		      size_t nelems, size_t bytes)
+{
+	const struct gn_net_view *n = gn_shmem.view;
+	uint32_t place = 0;
+	int rc = gn_net_team_place(n, &team, &place);
+
+	if (!rc)
+		rc = gn_net_team_barrier(n, &team); /* all want the bytes */
+	for (uint32_t k = 0; !rc && k < team.nodes; k++) {
+		const uint32_t to = (place + k) % team.nodes;
+
+		for (size_t e = 0; !rc && e < nelems; e++)
+			rc = gn_net_put(n, gn_net_team_node(&team, to), dest + (place * nelems + e) * (size_t)dst * bytes,
+					source + (to * nelems + e) * (size_t)sst * bytes, bytes);
+	}
+	check("shmem_alltoalls", rc ? rc : gn_net_team_barrier(n, &team));
+}
+
+/* Blocks without gaps are one element each. */
+static void alltoall(struct gn_net_team team, char *dest, const char *source, size_t bytes)
+{
+	alltoalls(team, dest, source, 1, 1, bytes ? 1 : 0, bytes);
+}
+
+#define TEAM gn_shmem_team(PE_start, logPE_stride, PE_size, pSync)
+#define SIZE(BYTES, N) \
+	void shmem_broadcast##N(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, \
+				int PE_size, long *pSync) \
+	{ \
+		broadcast(TEAM, PE_root, dest, source, nelems * BYTES); \
+	} \
+	void shmem_collect##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, \
+			      long *pSync) \
+	{ \
+		collect(TEAM, (char *)dest, source, nelems * BYTES); \
+	} \
+	void shmem_fcollect##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, \
+			       long *pSync) \
+	{ \
+		fcollect(TEAM, dest, source, nelems * BYTES); \
+	} \
+	void shmem_alltoall##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, \
+			       long *pSync) \
+	{ \
+		alltoall(TEAM, (char *)dest, (const char *)source, nelems * BYTES); \
+	} \
+	void shmem_alltoalls##N(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, \
+				int logPE_stride, int PE_size, long *pSync) \
+	{ \
+		alltoalls(TEAM, (char *)dest, (const char *)source, dst, sst, nelems, BYTES); \
+	}
+SHMEM__COLLECTIVE_SIZES(SIZE)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory.c - the symmetric heap: every PE makes the same calls, and all meet behind those that give memory. */
+#include <shmem/pe.h>
+
+#include <string.h>
+
+void *shmem_align(size_t alignment, size_t size)
+{
+	void *memory = size ? gn_net_alloc_aligned(gn_shmem.net, alignment, size) : NULL;
+
+	if (size)
+		shmem_barrier_all();
+	return memory;
+}
+
+void *shmem_malloc(size_t size)
+{
+	return shmem_align(1, size);
+}
+
+void *shmem_calloc(size_t count, size_t size)
+{
+	return size && count > SIZE_MAX / size ? NULL : shmem_malloc(count * size); /* it is 0 anyway */
+}
+
+void shmem_free(void *ptr)
+{
+	if (!ptr)
+		return;
+	shmem_barrier_all(); /* nobody uses it any more */
+	gn_net_free(gn_shmem.net, ptr);
+}
+
+void *shmem_realloc(void *ptr, size_t size)
+{
+	const uint64_t before = ptr ? gn_net_bytes(gn_shmem.net, ptr) : 0;
+	void *memory;
+
+	if (!size || !before) {
+		shmem_free(ptr);
+		return shmem_malloc(size);
+	}
+	if (size <= before && size > before / 2) {
+		shmem_barrier_all();
+		return ptr;
+	}
+	shmem_barrier_all(); /* what others send to the old place has come */
+	memory = gn_net_alloc(gn_shmem.net, size);
+	if (memory) {
+		memcpy(memory, ptr, size < before ? size : before);
+		gn_net_free(gn_shmem.net, ptr);
+	}
+	shmem_barrier_all();
+	return memory;
+}
+
+/* ---- older names ---- */
+
+void *shmalloc(size_t size)
+{
+	return shmem_malloc(size);
+}
+
+void *shmemalign(size_t alignment, size_t size)
+{
+	return shmem_align(alignment, size);
+}
+
+void *shrealloc(void *ptr, size_t size)
+{
+	return shmem_realloc(ptr, size);
+}
+
+void shfree(void *ptr)
+{
+	shmem_free(ptr);
+}

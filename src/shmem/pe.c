@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pe.c - begin and end.
+ *
+ * shmem_init starts a thread that calls gn_net_run; so it is the thread that initialises MPI, makes its calls while net
+ * runs, and ends it. The node's own thread only waits for shmem_finalize.
+ */
+#include <shmem/pe.h>
+
+#include <net/transport.h>
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A program may compute for long before it comes where others wait. The network's thread has time to end it. */
+enum { PATIENCE_S = 24 * 3600, ABORT_S = 10 };
+
+static const uint64_t default_heap_bytes = 256ull << 20;
+
+/* Of the linker: the program's static data, with and without initial values. */
+extern char __data_start[], _end[];
+
+struct gn_shmem gn_shmem;
+
+static struct {
+	pthread_t thread;
+	sem_t ready, over;
+	int exit_handler; /* its number */
+	int began, ended;
+	int rc;
+	struct gn_error error;
+} life;
+
+/* ---- failures ---- */
+
+void gn_shmem_fail(const char *function, int code, int pe)
+{
+	const char *words = gn_net_message(gn_shmem.net);
+
+	fprintf(stderr, "PE %d: %s with PE %d: %s%s%s\n", shmem_my_pe(), function, pe, gn_error_name(code),
+		*words ? ": " : "", words);
+	shmem_global_exit(EXIT_FAILURE);
+	abort();
+}
+
+/* ---- the end of all PEs at once: by the network's thread, which may call MPI ---- */
+
+static void end_all(const struct gn_net_incoming *message, void *unused)
+{
+	int status;
+
+	(void)unused;
+	memcpy(&status, message->payload, sizeof status);
+	life.ended = 1; /* nothing is left to do at exit */
+	gn_mpi_abort(status);
+}
+
+void shmem_global_exit(int status)
+{
+	fflush(NULL);
+	if (gn_shmem.net && !gn_net_call(gn_shmem.view, gn_shmem.view->node, (uint32_t)life.exit_handler, &status,
+					 sizeof status))
+		sleep(ABORT_S);
+	_exit(status); /* the launcher ends the others */
+}
+
+/* ---- a life ---- */
+
+static int node_main(struct gn_net *net, void *unused)
+{
+	int rc;
+
+	(void)unused;
+	life.exit_handler = gn_net_handler(net, "shmem_global_exit", end_all, NULL);
+	rc = life.exit_handler < 0 ? life.exit_handler : gn_net_barrier(gn_net_host(net)); /* all have it */
+	if (rc)
+		return rc;
+	gn_shmem.net = net;
+	gn_shmem.view = gn_net_host(net);
+	sem_post(&life.ready);
+	while (sem_wait(&life.over))
+		; /* a signal */
+	return 0;
+}
+
+/* A size as OpenSHMEM has them: a number, perhaps with a point, and k, m, g or t. 0: it is none. */
+static uint64_t parse_size(const char *text)
+{
+	static const char unit[] = "kmgt";
+	char *end;
+	double size = strtod(text, &end);
+	const char *at = *end ? strchr(unit, *end | 32) : NULL;
+
+	if (at)
+		end++;
+	for (; at && at >= unit; at--)
+		size *= 1024;
+	return *end || size < 1 || size > 1e15 ? 0 : (uint64_t)size;
+}
+
+static uint64_t heap_bytes(void)
+{
+	const char *text = getenv("SHMEM_SYMMETRIC_SIZE");
+	uint64_t bytes;
+
+	if (!text)
+		text = getenv("SMA_SYMMETRIC_SIZE");
+	if (!text)
+		return default_heap_bytes;
+	bytes = parse_size(text);
+	if (bytes)
+		return bytes + (1 << 20); /* net's own part is not the program's */
+	fprintf(stderr, "SHMEM_SYMMETRIC_SIZE is \"%s\": write a number of bytes, or one with k, m, g or t\n", text);
+	exit(EXIT_FAILURE);
+}
+
+static void *run(void *unused)
+{
+	struct gn_net_config config;
+
+	(void)unused;
+	memset(&config, 0, sizeof config);
+	config.nodes = 1; /* without a launcher */
+	config.machine.threads = 1;
+	config.heap_bytes = heap_bytes();
+	config.data = (void *)((uintptr_t)__data_start & ~(uintptr_t)15);
+	config.data_bytes = (uint64_t)(_end - (char *)config.data);
+	config.timeout_ns = PATIENCE_S * 1000000000ull;
+	life.rc = gn_net_run(&config, node_main, NULL, &life.error);
+	sem_post(&life.ready); /* who still waits learns that it failed */
+	return NULL;
+}
+
+/* A program that ends well need not say so; one that does not must not wait for the others. */
+static void at_exit(int status, void *unused)
+{
+	(void)unused;
+	if (!status)
+		shmem_finalize();
+	else if (!life.ended)
+		shmem_global_exit(status);
+}
+
+static void begin(void)
+{
+	life.began = 1;
+	sem_init(&life.ready, 0, 0);
+	sem_init(&life.over, 0, 0);
+	if (pthread_create(&life.thread, NULL, run, NULL)) {
+		fprintf(stderr, "shmem_init: no thread for the network\n");
+		exit(EXIT_FAILURE);
+	}
+	while (sem_wait(&life.ready))
+		; /* a signal */
+	if (!gn_shmem.net) {
+		fprintf(stderr, "shmem_init: %s\n", life.error.text);
+		exit(EXIT_FAILURE);
+	}
+	on_exit(at_exit, NULL);
+}
+
+int shmem_init_thread(int requested, int *provided)
+{
+	if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
+		return -GN_EINVAL;
+	if (!life.began) {
+		gn_shmem.threads = requested;
+		begin();
+	}
+	*provided = gn_shmem.threads;
+	return 0;
+}
+
+void shmem_init(void)
+{
+	int provided;
+
+	shmem_init_thread(SHMEM_THREAD_SINGLE, &provided);
+}
+
+void shmem_finalize(void)
+{
+	if (!gn_shmem.net || life.ended)
+		return;
+	shmem_barrier_all();
+	life.ended = 1;
+	sem_post(&life.over);
+	pthread_join(life.thread, NULL);
+	if (life.rc)
+		fprintf(stderr, "shmem_finalize: %s\n", life.error.text);
+	gn_shmem.net = NULL;
+}
+
+/* ---- what a PE may ask ---- */
+
+void shmem_query_thread(int *provided)
+{
+	*provided = gn_shmem.threads;
+}
+
+int shmem_my_pe(void)
+{
+	return gn_shmem.net ? (int)gn_shmem.view->node : -1;
+}
+
+int shmem_n_pes(void)
+{
+	return gn_shmem.net ? (int)gn_shmem.view->nodes : -1;
+}
+
+int shmem_pe_accessible(int pe)
+{
+	return pe >= 0 && pe < shmem_n_pes();
+}
+
+int shmem_addr_accessible(const void *addr, int pe)
+{
+	uint64_t address;
+
+	return shmem_pe_accessible(pe) && !gn_net_address(gn_shmem.view, addr, 1, &address);
+}
+
+void *shmem_ptr(const void *dest, int pe)
+{
+	return pe == shmem_my_pe() && shmem_addr_accessible(dest, pe) ? (void *)(uintptr_t)dest : NULL;
+}
+
+void shmem_info_get_version(int *major, int *minor)
+{
+	*major = SHMEM_MAJOR_VERSION;
+	*minor = SHMEM_MINOR_VERSION;
+}
+
+void shmem_info_get_name(char *name)
+{
+	strcpy(name, SHMEM_VENDOR_STRING);
+}
+
+/* ---- contexts ---- */
+
+struct shmem__ctx {
+	long options;
+};
+
+int shmem_ctx_create(long options, shmem_ctx_t *ctx)
+{
+	*ctx = (shmem_ctx_t)malloc(sizeof **ctx);
+	if (!*ctx)
+		return -GN_ENOMEM;
+	(*ctx)->options = options;
+	return 0;
+}
+
+void shmem_ctx_destroy(shmem_ctx_t ctx)
+{
+	shmem_quiet();
+	free(ctx);
+}
+
+/* ---- older names ---- */
+
+void start_pes(int npes)
+{
+	(void)npes;
+	shmem_init();
+}
+
+int _my_pe(void)
+{
+	return shmem_my_pe();
+}
+
+int _num_pes(void)
+{
+	return shmem_n_pes();
+}

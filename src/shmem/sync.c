@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sync.c - order, waiting for what other PEs put, and locks. */
+#include <shmem/pe.h>
+
+/* ---- order ---- */
+
+void shmem_fence(void)
+{
+	gn_net_fence(gn_shmem.view);
+}
+
+void shmem_ctx_fence(shmem_ctx_t ctx)
+{
+	(void)ctx;
+	shmem_fence();
+}
+
+void shmem_quiet(void)
+{
+	gn_shmem_check("shmem_quiet", gn_net_quiet(gn_shmem.view), shmem_my_pe());
+}
+
+void shmem_ctx_quiet(shmem_ctx_t ctx)
+{
+	(void)ctx;
+	shmem_quiet();
+}
+
+/* ---- waiting ---- */
+
+#define COMPARE(T, N) \
+	static int compare_##N(T is, int cmp, T value) \
+	{ \
+		switch (cmp) { \
+		case SHMEM_CMP_EQ: return is == value; \
+		case SHMEM_CMP_NE: return is != value; \
+		case SHMEM_CMP_GT: return is > value; \
+		case SHMEM_CMP_GE: return is >= value; \
+		case SHMEM_CMP_LT: return is < value; \
+		case SHMEM_CMP_LE: return is <= value; \
+		default: gn_shmem_fail("shmem_test: no such comparison", -GN_EINVAL, shmem_my_pe()); \
+		} \
+	}
+
+/* Who sees the value sees what was put before it. Others run until then: the network's thread is one of them. */
+#define TEST(T, N) \
+	COMPARE(T, N) \
+	int shmem_##N##_test(T *ivar, int cmp, T value) \
+	{ \
+		const int is = compare_##N(*(volatile T *)ivar, cmp, value); \
+\
+		if (is) \
+			simt_fence_acq_rel_sys(); \
+		else \
+			simt_relax(); \
+		return is; \
+	} \
+	void shmem_##N##_wait_until(T *ivar, int cmp, T value) \
+	{ \
+		while (!shmem_##N##_test(ivar, cmp, value)) \
+			; \
+	}
+
+SHMEM__WAIT_OWN(TEST)
+SHMEM__AMO_ALIAS(TEST)
+
+/* ---- locks ---- */
+
+/*
+ * The lock is one word, of one PE, which depends on where it lies: the next ticket below, the one that is served above.
+ * The last to leave makes it 0, so that tickets do not run out.
+ */
+static const uint64_t one_served = 1ull << 32;
+
+static uint32_t next_ticket(uint64_t lock)
+{
+	return (uint32_t)lock;
+}
+
+static uint32_t served(uint64_t lock)
+{
+	return (uint32_t)(lock >> 32);
+}
+
+static uint32_t home(const long *lock)
+{
+	uint64_t address = 0;
+
+	gn_shmem_check("lock", gn_net_address(gn_shmem.view, lock, sizeof *lock, &address), shmem_my_pe());
+	return (uint32_t)(address / sizeof *lock % gn_shmem.view->nodes);
+}
+
+static uint64_t look(long *lock, uint32_t pe)
+{
+	uint64_t word;
+
+	gn_shmem_check("lock", gn_net_get_u64(gn_shmem.view, pe, (uint64_t *)lock, &word), (int)pe);
+	return word;
+}
+
+/* Returns whether the word was as expected, and so is replaced. */
+static int replace(long *lock, uint32_t pe, uint64_t expected, uint64_t by)
+{
+	uint64_t before;
+
+	gn_shmem_check("lock", gn_net_cas_u64(gn_shmem.view, pe, (uint64_t *)lock, expected, by, &before), (int)pe);
+	return before == expected;
+}
+
+void shmem_set_lock(long *lock)
+{
+	const uint32_t pe = home(lock);
+	uint64_t word;
+	uint32_t ticket;
+
+	gn_shmem_check("lock", gn_net_fetch_add_u64(gn_shmem.view, pe, (uint64_t *)lock, 1, &word), (int)pe);
+	ticket = next_ticket(word);
+	while (served(word) != ticket) {
+		simt_relax();
+		word = look(lock, pe);
+	}
+}
+
+int shmem_test_lock(long *lock)
+{
+	const uint32_t pe = home(lock);
+	const uint64_t word = look(lock, pe);
+
+	return next_ticket(word) != served(word) || !replace(lock, pe, word, word + 1);
+}
+
+void shmem_clear_lock(long *lock)
+{
+	const uint32_t pe = home(lock);
+	uint64_t word;
+
+	shmem_quiet(); /* what was done under the lock is done */
+	word = look(lock, pe);
+	if (next_ticket(word) == served(word) + 1 && replace(lock, pe, word, 0))
+		return;
+	gn_shmem_check("lock", gn_net_add_u64(gn_shmem.view, pe, (uint64_t *)lock, one_served), (int)pe);
+	shmem_quiet();
+}
+
+/* ---- older names ---- */
+
+#define OLD_WAIT(T, N) \
+	void shmem_##N##_wait(T *ivar, T value) \
+	{ \
+		shmem_##N##_wait_until(ivar, SHMEM_CMP_NE, value); \
+	}
+SHMEM__WHOLE(OLD_WAIT)
+
+void shmem_wait(long *ivar, long value)
+{
+	shmem_long_wait(ivar, value);
+}
+
+void (shmem_wait_until)(long *ivar, int cmp, long value)
+{
+	shmem_long_wait_until(ivar, cmp, value);
+}
+
+/* Caches are coherent. */
+
+void shmem_clear_cache_inv(void)
+{
+}
+
+void shmem_set_cache_inv(void)
+{
+}
+
+void shmem_clear_cache_line_inv(void *dest)
+{
+	(void)dest;
+}
+
+void shmem_set_cache_line_inv(void *dest)
+{
+	(void)dest;
+}
+
+void shmem_udcflush(void)
+{
+}
+
+void shmem_udcflush_line(void *dest)
+{
+	(void)dest;
+}
