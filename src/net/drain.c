@@ -116,10 +116,16 @@ static uint32_t drain_one(struct gn_net *net, struct gn_source *s, uint32_t most
 	return sorted;
 }
 
+/* Is there something in a log? Where the host does not see the tail of a kernel's, the kernel has ended. */
+static int holds(const struct gn_source *s)
+{
+	return s->tail ? s->reader.at != simt_load_relaxed_dev_u64(s->tail) : gn_log_peek(&s->reader) != 0;
+}
+
 int gn__is_drained(const struct gn_net *net)
 {
 	for (uint32_t k = 0; k < net->sources; k++)
-		if (net->source[k].reader.at != simt_load_relaxed_dev_u64(&net->source[k].log->tail))
+		if (holds(&net->source[k]))
 			return 0;
 	return gn__quiet_is_idle(net);
 }
@@ -133,7 +139,7 @@ int gn__exchange_is_due(struct gn_net *net)
 		return 0;
 	for (uint32_t k = 0; k + 1 < net->sources; k++) {
 		const struct gn_source *s = &net->source[k];
-		const uint64_t tail = simt_load_relaxed_dev_u64(&s->log->tail), used = tail - s->reader.at;
+		const uint64_t tail = simt_load_relaxed_dev_u64(s->tail), used = tail - s->reader.at;
 
 		written += tail;
 		kept += used;

@@ -359,6 +359,16 @@ static int heaps_create(struct gn_net *net, const struct shared *s, struct gn_er
 		  : 0;
 }
 
+/* What needs that the host reaches heap and logs. */
+static int check_device(const struct gn_net_config *c, struct gn_error *error)
+{
+	if (c->data)
+		return gn_error_set(error, -GN_EINVAL, "static data is symmetric on the machine cpu only");
+	if (c->form == GN_NET_COPROCESSOR)
+		return gn_error_set(error, -GN_EINVAL, "the form coprocessor is there on the machine cpu only");
+	return 0;
+}
+
 static int node_fill(struct gn_net *net, struct gn_error *error)
 {
 	struct simt_info info;
@@ -372,8 +382,9 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	simt_describe(net->machine, &info);
 	net->sources = info.processors + 2;
 	if (info.is_cuda || net->config.by_kernel)
-		rc = net->config.data ? gn_error_set(error, -GN_EINVAL, "static data is symmetric on the machine cpu only")
-				      : gn__device_create(net, error);
+		rc = check_device(&net->config, error);
+	if (!rc && (info.is_cuda || net->config.by_kernel))
+		rc = gn__device_create(net, error);
 	net->slots = net->device ? 2 * GN_NET_SLOTS : GN_NET_SLOTS;
 	if (!rc)
 		rc = node_memory(net, error);

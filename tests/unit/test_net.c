@@ -47,6 +47,8 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 		return;
 	if (strcmp(machine_name(), "cpu") && (w->by_kernel || s->nodes > 5)) /* it is always so there; nodes are slow to begin */
 		return;
+	if (s->form == GN_NET_COPROCESSOR && (w->by_kernel || strcmp(machine_name(), "cpu")))
+		return;
 	memset(&config, 0, sizeof config);
 	config.machine.name = machine_name();
 	config.timeout_ns = strcmp(machine_name(), "cpu") ? 10000000000 : 0;
