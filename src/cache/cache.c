@@ -260,6 +260,7 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 	cache->image.page_log2 = (uint32_t)__builtin_ctz(page_bytes);
 	cache->image.frames = (uint32_t)(o->bytes / page_bytes);
 	cache->image.policy = o->policy;
+	cache->image.resident = info.resident_threads;
 	rc = add_segments(cache, stores, count, error);
 	if (!rc)
 		rc = choose_table(cache, o, error);

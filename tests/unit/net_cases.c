@@ -403,7 +403,8 @@ int net_teams(struct gn_net *net, void *unused)
 	enum { WORDS = 150, PRIME = 1000003 };
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net), odd = node % 2;
-	uint64_t *all = (uint64_t *)gn_net_alloc(net, nodes * 8ull), *shared = (uint64_t *)gn_net_alloc(net, WORDS * 8);
+	uint64_t *all = (uint64_t *)gn_net_alloc_shared(net, nodes * 8ull);
+	uint64_t *shared = (uint64_t *)gn_net_alloc_shared(net, WORDS * 8);
 	uint64_t sum = 0, mine[WORDS], word[1] = {node};
 	uint64_t expected = 1;
 	struct product factor[WORDS];
@@ -411,7 +412,7 @@ int net_teams(struct gn_net *net, void *unused)
 	uint32_t place = 77;
 
 	(void)unused;
-	team.group = (struct gn_net_group *)gn_net_alloc(net, sizeof *team.group);
+	team.group = (struct gn_net_group *)gn_net_alloc_shared(net, sizeof *team.group);
 	assert_int_equal(gn_net_barrier(n), 0);
 	assert_int_equal(gn_net_team_place(n, &team, &place), 0);
 	assert_int_equal(place, node / 2);

@@ -32,15 +32,17 @@ struct gn_range {
 	struct gn_store_status status; /* why the loop ended early; code 0 if it did not */
 };
 
-/* So many pages at once that all warps together take at most a quarter of the frames. */
+/* So many pages at once that all warps that run at a time take at most a quarter of the frames. */
 SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask)
 {
 	const uint32_t lanes = simt_popcount(mask);
-	uint64_t most;
+	uint64_t most, threads = simt_global_threads();
 
 	if (a->memory)
 		return 1;
-	most = (uint64_t)a->cache->frames * simt_warp_width() / (4 * simt_global_threads());
+	if (a->cache->resident && a->cache->resident < threads)
+		threads = a->cache->resident;
+	most = (uint64_t)a->cache->frames * simt_warp_width() / (4 * threads);
 	return most >= lanes ? lanes : most ? (uint32_t)most : 1;
 }
 

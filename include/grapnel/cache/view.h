@@ -79,6 +79,7 @@ struct gn_cache_view {
 	uint32_t policy;   /* enum gn_cache_policy */
 	uint32_t segments;
 	uint32_t sector_log2; /* page_log2 where there are no sectors */
+	uint32_t resident;    /* threads that the machine runs at once; 0: not known */
 	uint32_t low_water;   /* how far ahead of the hand frames are kept clean; 0: no cleaner */
 	uint64_t wait_ns;  /* how long a thread waits for another's work on a page */
 	struct gn_cache_shared *shared;

@@ -36,13 +36,13 @@ SIMT_FN void simt_relax(void)
 }
 
 /*
- * simt_rest - simt_relax for a thread that has looked so many rounds in vain: the more, the longer it stays away (to about
- * a microsecond). Many who poll one word keep each other, and the one they wait for, from it. Orders nothing.
+ * simt_rest - simt_relax for a thread that has looked so many rounds in vain: the more, the longer it stays away (to 0.16
+ * microseconds: what it waits for may take one). Many who poll one word keep each other, and the one they wait for, from it. Orders nothing.
  */
 SIMT_FN void simt_rest(uint32_t rounds)
 {
 #if SIMT_ON_CUDA
-	__nanosleep(20u << (rounds < 6 ? rounds : 6));
+	__nanosleep(20u << (rounds < 3 ? rounds : 3));
 #else
 	(void)rounds;
 	simt__relax();
