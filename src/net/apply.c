@@ -39,19 +39,21 @@ static int apply_change(struct gn_net *net, uint32_t origin, const uint64_t *wor
 	const uint64_t head = word[0];
 	const uint32_t how = gn_message_kind(head) - GN_MESSAGE_CHANGE;
 	const uint32_t bytes = gn_message_is_wide(head) ? 8 : 4;
+	const uint32_t operands = words - 1 - (gn_message_fetches(head) != 0);
+	const uint64_t a = operands > 0 ? word[1] : 0, b = operands > 1 ? word[2] : 0;
 	char *element = gn_net_memory(&net->host, gn_message_place(head) * 4, bytes);
 	uint64_t answer[2];
 
 	if (simt_unlikely(!element || (uintptr_t)element % bytes))
 		return -GN_EBADMSG;
 	if (!gn_message_fetches(head)) {
-		change(element, how, word[1], word[2], bytes, 0);
+		change(element, how, a, b, bytes, 0);
 		return (int)words;
 	}
 	if (!gn__post_room(net, 1, origin, 2))
 		return 0;
 	answer[0] = gn_message_head(GN_MESSAGE_REPLY, 0, word[words - 1]);
-	answer[1] = change(element, how, word[1], word[2], bytes, 1);
+	answer[1] = change(element, how, a, b, bytes, 1);
 	reply(net, origin, answer, 2);
 	return (int)words;
 }

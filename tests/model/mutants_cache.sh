@@ -56,7 +56,6 @@ cache/claim.h|s/(intent == GN_READ ? 0 : GN_WORD_DIRTY)/0/|a miss for writing do
 cache/claim.h|s/k->made = gn_word_next_version(seen)/k->made = (seen \& GN_WORD_VERSION)/|sets: versions do not count
 cache/claim.h|/ gn__claim_give(const/,/^}/s/made = gn_word_next_version(made)/made = made/|direct: versions do not count
 cache/claim.h|s/if (gn__find_in_set(c, k->page, 0).word) {/if (0) {/|sets: two loaders of one page
-cache/claim.h|s/found = gn__find_in_set.*/found = 0;/|sets: a page that came during a write-back comes again
 cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
 cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame
 cache/claim.h|s/if (simt_global_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice

@@ -428,6 +428,7 @@ int net_teams(struct gn_net *net, void *unused)
 			assert_int_equal(shared[k], from == node ? 7 : from * 1000 + k);
 		assert_int_equal(gn_net_team_barrier(n, &team), 0);
 	}
+	memset(factor, 0, sizeof factor); /* what lies between members is sent too */
 	for (uint32_t k = 0; k < WORDS; k++) {
 		factor[k].of = node + k + 2;
 		factor[k].nodes = 1;
