@@ -177,7 +177,7 @@ static const char *pick(unsigned k, struct simt_exploration *bound)
 	    {"2 producers, room for 4 words", 1, 2, 3, 4, 0, 1},
 	    {"2 producers, room for 4 words, 2 messages", 1, 2, 2, 4, 1, 2},
 	    {"2 producers, room for 8 words", 1, 2, 4, 8, 1, 1},
-	    {"a warp of 2, room for 8 words", 2, 2, 3, 8, 0, 1},
+	    {"a warp of 2, room for 4 words, 2 messages", 2, 2, 2, 4, 0, 1},
 	    {"a warp of 2 with different messages, room for 8 words", 2, 2, 3, 8, 1, 1},
 	    {"2 warps of 2, room for 8 words", 2, 4, 1, 8, 1, 1},
 	};
