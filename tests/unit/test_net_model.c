@@ -11,6 +11,13 @@
 #include "gups/gups.h"
 #include "net_model/model.h"
 
+/* Instrumented nodes are not those that the model describes: they keep more memory, and one is as slow as many. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { INSTRUMENTED = 1 };
+#else
+enum { INSTRUMENTED = 0 };
+#endif
+
 /* ---- nodes that run: packets are not sent for their age, which depends on what else the machine does ---- */
 
 struct shape {
@@ -94,6 +101,7 @@ static double ratio(uint64_t a, uint64_t b)
 /* What a model says must be within so much of what is. */
 static void assert_close(const struct shape *s, const char *what, double modelled, double is, double within)
 {
+	within *= INSTRUMENTED ? 4 : 1;
 	if (!(modelled >= is * (1 - within) && modelled <= is * (1 + within)))
 		fail_msg("%u nodes in %u columns, packets of %llu%s: %s is %g, the model says %g", s->nodes, s->columns,
 			 (unsigned long long)s->packet_bytes, s->squeezed ? ", squeezed" : "", what, is, modelled);
@@ -265,7 +273,7 @@ static uint64_t buffers_of(uint32_t nodes, uint32_t columns)
 	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++)
 		made += (uint64_t)net->pool[class_].made * GN_PACKET_BYTES;
 	assert_int_equal(made, net_model_buffers(&m));
-	assert_true(grown < 2 * made); /* tools that check memory keep some of their own beside it */
+	assert_true(INSTRUMENTED || grown < made + made / 16 + (1 << 20));
 	gn__node_destroy(net);
 	return made;
 }
