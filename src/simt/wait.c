@@ -14,32 +14,12 @@ uint64_t simt__system_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* A host thread that has yielded so often in one wait sleeps a little instead: whom it waits for may need its core. */
-enum { YIELDS = 16, SLEEP_NS = 1000, ANOTHER_WAIT_NS = 20000 };
-
-static void host_relax(void)
-{
-	static __thread uint64_t last_ns;
-	static __thread uint32_t yields;
-	const struct timespec little = {0, SLEEP_NS};
-
-	if (simt__system_ns() - last_ns > ANOTHER_WAIT_NS)
-		yields = 0;
-	if (yields < YIELDS) {
-		yields++;
-		sched_yield();
-	} else {
-		nanosleep(&little, NULL);
-	}
-	last_ns = simt__system_ns();
-}
-
 void simt__relax(void)
 {
 	struct simt__fiber *f = simt__fiber_self();
 
 	if (!f) {
-		host_relax();
+		sched_yield();
 		return;
 	}
 	if (f->warp)

@@ -61,7 +61,8 @@ cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|dir
 cache/claim.h|s/if (simt_global_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
 cache/claim.h|s/	k->searching = 1;/	;/|direct: a search that waited begins with the page, which it holds itself
 cache/claim.h|s/step = k->searching ? GN_STEP_NO_FRAME : GN_STEP_HIT;/step = GN_STEP_HIT;/|a claim ahead that gives up keeps its page busy
-cache/claim.h|/ gn_claim_written(const/,/^}/s/~(GN_WORD_BUSY . GN_WORD_DIRTY)/~GN_WORD_DIRTY/|sets: a page that was written back stays busy
+cache/claim.h|s/found = gn__find_in_set.*/found = 0;/|sets: a page that came during a write-back comes again
+cache/claim.h|/gn__claim_way_written(const/,/^}/s/~(GN_WORD_BUSY . GN_WORD_DIRTY)/~GN_WORD_DIRTY/|sets: a page that was written back stays busy
 cache/claim.h|/ gn__claim_present(const/,/^}/s/if (k->ahead)/if (0)/|a claim ahead pins a page that is there
 cache/access.h|s/^	gn__move_all(c, mask, k->victim, &m);/	if (k->step == GN_STEP_FETCH) gn__claim_give(c, k, GN_WORD_VALID);&/|a page is published before it is fetched
 cache/access.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of(c, k->frame) \& (0u - gn__sector_dirty_of(c, k->frame)), 1)/|one dirty sector of a page that goes is written

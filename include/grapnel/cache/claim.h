@@ -392,6 +392,30 @@ SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_c
 	return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
 }
 
+/*
+ * The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile. If the set is
+ * locked the victim stays, clean, and the claim looks again: to keep its way it would have to wait for the lock, while
+ * others, who find every way held, take that lock in turns.
+ */
+SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	const uint32_t set = gn__set_of(c, k->page);
+	const uint64_t seen = simt_load_relaxed_dev_u64(k->victim_word);
+	uint32_t hand;
+	int found;
+
+	if (!gn__lock_set(c, set, &hand)) {
+		gn__sector_cleaned(c, k->frame);
+		simt_and_acq_rel_dev_u64(k->victim_word, ~(GN_WORD_BUSY | GN_WORD_DIRTY));
+		return GN__STEP_AGAIN;
+	}
+	found = gn__find_in_set(c, k->page, 0).word != 0;
+	gn__count_eviction(c);
+	simt_store_release_dev_u64(k->victim_word, found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
+	gn__unlock_set(c, set, hand);
+	return found ? GN__STEP_AGAIN : gn__claim_fetch(c, k);
+}
+
 /* A page whose last fetch failed still has its way: try again in it. */
 SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
@@ -485,23 +509,22 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struc
 
 /*
  * gn_claim_written - the victim of WRITE_BACK was written, or not.
- * Returns the next step. A victim that could not be written keeps its frame and stays dirty. In a set the page stays as
- * well, clean, and the claim looks again: to keep its way for the wanted page it would have to wait for the lock of the set
- * while others, who find every way held, take that lock in turns.
+ * Returns the next step. A victim that could not be written keeps its frame and stays dirty.
  */
 SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
 {
+	enum gn_step step = GN__STEP_AGAIN;
+
 	if (status.code) {
 		simt_and_acq_rel_dev_u64(k->victim_word, ~GN_WORD_BUSY);
 		k->clean_only = 1;
 	} else if (c->owner) {
 		gn__detach(c, k->victim_word);
-		return gn__claim_fetch(c, k);
+		step = gn__claim_fetch(c, k);
 	} else {
-		gn__sector_cleaned(c, k->frame);
-		simt_and_acq_rel_dev_u64(k->victim_word, ~(GN_WORD_BUSY | GN_WORD_DIRTY));
+		step = gn__claim_way_written(c, k);
 	}
-	return gn_claim_seek(c, k);
+	return step == GN__STEP_AGAIN ? gn_claim_seek(c, k) : step;
 }
 
 /* The page could not be fetched: its frame is free again, and the page says why. */

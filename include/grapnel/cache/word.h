@@ -26,7 +26,7 @@
  *   VALID, pins 0      -> VALID | BUSY      anyone who needs a frame, if DIRTY: the evictor
  *                      -> absent            the same, if clean; in a set table BUSY, for the page that takes its way
  *   VALID | DIRTY      -> VALID | BUSY      anyone who flushes; DIRTY stays if there are pins
- *   VALID | BUSY       -> absent | VALID    the evictor (in a set, VALID and clean: it looks again) or flusher
+ *   VALID | BUSY       -> absent | VALID    the evictor (in a set that is locked: VALID, clean) or flusher
  *   PARTIAL            -> PARTIAL, pins +- 1  who overwrites whole sectors, for that moment
  *                      -> VALID             who wrote the last sector that was missing
  *   PARTIAL, pins 0    -> PARTIAL | BUSY    anyone: as VALID; or to fetch what is missing, then VALID
