@@ -250,20 +250,17 @@ SIMT_FN void gn__gather_row(const struct gn__job *j, const uint64_t *entry, uint
 {
 	const uint64_t row = run ? gn__entry_row(j, *entry) : 0;
 	uint32_t done = run ? 0 : j->row_bytes;
-	struct gn__piece p = gn__piece_of(j, row, 0);
-	int slow;
 
 	if (simt_unlikely(j->array.sample != 0) && run)
 		SIMT_COLD(gn__row_note)(j, row);
 	while (simt_ballot(gn__whole_warp(), done < j->row_bytes)) {
-		slow = 0;
-		if (done < j->row_bytes) {
-			p = gn__piece_of(j, row, done);
-			slow = !gn__piece_at_once(j, entry, run, &p, done);
-		}
+		const int wants = done < j->row_bytes;
+		const struct gn__piece p = gn__piece_of(j, row, wants ? done : 0);
+		const int slow = wants && !gn__piece_at_once(j, entry, run, &p, done);
+
 		if (simt_unlikely(simt_ballot(gn__whole_warp(), slow)))
 			SIMT_COLD(gn__piece_slowly)(j, entry, run, &p, done, slow);
-		done += done < j->row_bytes ? p.bytes : 0;
+		done += wants ? p.bytes : 0;
 	}
 }
 

@@ -23,8 +23,7 @@ void simt__block_sync(void);
 /*
  * simt_relax - this thread waits for another: let others run, then return.
  * Belongs into every loop that polls memory. On cpu it switches to another fiber, so that thousands of
- * waiting threads overlap on one OS thread; on a host thread it yields the processor, and sleeps a little where it has
- * waited for some time. Orders nothing.
+ * waiting threads overlap on one OS thread; on a host thread it yields the processor. Orders nothing.
  */
 SIMT_FN void simt_relax(void)
 {
@@ -37,7 +36,8 @@ SIMT_FN void simt_relax(void)
 
 /*
  * simt_rest - simt_relax for a thread that has looked so many rounds in vain: the more, the longer it stays away (to 0.16
- * microseconds: what it waits for may take one). Many who poll one word keep each other, and the one they wait for, from it. Orders nothing.
+ * microseconds: what it waits for may take one). Many who poll one word keep each other, and the one they wait for, from
+ * it. Orders nothing.
  */
 SIMT_FN void simt_rest(uint32_t rounds)
 {
