@@ -39,7 +39,7 @@ static int apply_change(struct gn_net *net, uint32_t origin, const uint64_t *wor
 	const uint64_t head = word[0];
 	const uint32_t how = gn_message_kind(head) - GN_MESSAGE_CHANGE;
 	const uint32_t bytes = gn_message_is_wide(head) ? 8 : 4;
-	const uint32_t operands = words - 1 - (gn_message_fetches(head) != 0);
+	const uint32_t operands = gn_change_operands(how);
 	const uint64_t a = operands > 0 ? word[1] : 0, b = operands > 1 ? word[2] : 0;
 	char *element = gn_net_memory(&net->host, gn_message_place(head) * 4, bytes);
 	uint64_t answer[2];

@@ -114,12 +114,18 @@ static int oldest_is_done(const struct gn_device *d, uint32_t ring)
 	return r->oldest != r->next && simt_load_acquire_sys_u32(&job_of(d, ring, r->oldest)->done) == r->oldest + 1;
 }
 
-/* What is still under way belongs to a run that failed: nobody wants its replies. */
-static void end_ring(struct gn_device *d, uint32_t ring)
+/*
+ * What is still under way belongs to a run that failed: nobody wants its replies. A job waits for nothing, so one that is
+ * not done by the deadline is of a kernel that has failed, as the wait for its stream will say.
+ */
+static void end_ring(struct gn_device *d, uint32_t ring, uint64_t deadline)
 {
 	while (is_full(&d->ring[ring])) {
-		while (!oldest_is_done(d, ring))
+		while (!oldest_is_done(d, ring)) {
+			if (simt_clock_ns() > deadline)
+				return;
 			simt_relax();
+		}
 		d->ring[ring].oldest++;
 	}
 	submit(d, ring, GN_DEVICE_END, 0);
@@ -127,6 +133,7 @@ static void end_ring(struct gn_device *d, uint32_t ring)
 
 void gn__device_stop(struct gn_net *net)
 {
+	const uint64_t deadline = simt_clock_ns() + net->config.timeout_ns;
 	struct gn_device *d = net->device;
 	struct gn_error error;
 	int rc;
@@ -134,7 +141,7 @@ void gn__device_stop(struct gn_net *net)
 	if (!d->started)
 		return;
 	for (uint32_t k = 0; k < GN_DEVICE_WARPS; k++)
-		end_ring(d, k);
+		end_ring(d, k, deadline);
 	rc = simt_stream_wait(d->stream);
 	simt__reside(d->machine, -1);
 	d->started = 0;

@@ -29,7 +29,8 @@ SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
 {
 	const uint32_t how = gn_message_kind(word[0]) - GN_MESSAGE_CHANGE, bytes = gn_message_is_wide(word[0]) ? 8 : 4;
 	const int fetches = gn_message_fetches(word[0]);
-	const uint64_t a = how == GN__GET ? 0 : word[1], b = how == GN__CAS ? word[2] : 0;
+	const uint32_t operands = gn_change_operands(how);
+	const uint64_t a = operands > 0 ? word[1] : 0, b = operands > 1 ? word[2] : 0;
 	char *element = n->heap + gn_message_place(word[0]) * 4;
 
 	if (n->mapped) /* others change it themselves */

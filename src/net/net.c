@@ -339,9 +339,12 @@ void gn__node_destroy(struct gn_net *net)
 /* Nodes of a host that are to run on "cuda" share its GPUs. */
 static void choose_machine(struct gn_net *net)
 {
-	const uint32_t devices = simt_devices("cuda");
+	uint32_t devices;
 
-	if (strcmp(net->config.machine.name, "cuda") || !devices)
+	if (strcmp(net->config.machine.name, "cuda"))
+		return;
+	devices = simt_devices("cuda");
+	if (!devices)
 		return;
 	snprintf(net->name, sizeof net->name, "cuda:%u", net->route.node % devices);
 	net->config.machine.name = net->name;

@@ -2,6 +2,8 @@
 /* run.c - a program is run on all nodes of this process. */
 #include <net/node.h>
 
+#include <simt/machine.h>
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +241,8 @@ int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *ne
 	struct gn_net_config c = *config;
 
 	set_defaults(&c);
+	if (!strncmp(c.machine.name, "cuda", 4))
+		simt__expect_residents();
 	if (!c.transport)
 		c.transport = gn_mpi_open && launched_by_mpi() ? "mpi" : "local";
 	if (!strcmp(c.transport, "local"))

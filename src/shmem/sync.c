@@ -28,6 +28,15 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
 
 /* ---- waiting ---- */
 
+/* Let others run. Who waits in vain, or for a PE that has failed, ends with all others. */
+static void wait_on(const char *function, uint32_t tries, uint64_t *deadline)
+{
+	const int rc = gn__net_patience(gn_shmem.view, tries, deadline);
+
+	if (rc != -GN_EAGAIN)
+		gn_shmem_fail(function, rc, shmem_my_pe());
+}
+
 #define COMPARE(T, N) \
 	static int compare_##N(T is, int cmp, T value) \
 	{ \
@@ -57,8 +66,11 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
 	} \
 	void shmem_##N##_wait_until(T *ivar, int cmp, T value) \
 	{ \
-		while (!shmem_##N##_test(ivar, cmp, value)) \
-			; \
+		uint64_t deadline = 0; \
+\
+		for (uint32_t tries = 0; !compare_##N(*(volatile T *)ivar, cmp, value); tries++) \
+			wait_on("shmem_wait_until", tries, &deadline); \
+		simt_fence_acq_rel_sys(); \
 	}
 
 SHMEM__WAIT_OWN(TEST)
@@ -110,13 +122,13 @@ static int replace(long *lock, uint32_t pe, uint64_t expected, uint64_t by)
 void shmem_set_lock(long *lock)
 {
 	const uint32_t pe = home(lock);
-	uint64_t word;
+	uint64_t word, deadline = 0;
 	uint32_t ticket;
 
 	gn_shmem_check("lock", gn_net_fetch_add_u64(gn_shmem.view, pe, (uint64_t *)lock, 1, &word), (int)pe);
 	ticket = next_ticket(word);
-	while (served(word) != ticket) {
-		simt_relax();
+	for (uint32_t tries = 0; served(word) != ticket; tries++) {
+		wait_on("shmem_set_lock", tries, &deadline);
 		word = look(lock, pe);
 	}
 }

@@ -444,7 +444,7 @@ int device_of(const char *name)
  * launched cuda may wait until the device is idle. And streams get queues of their own, 32 instead of 8: what is behind such a
  * kernel in its queue does not begin.
  */
-static void prepare_for_residents(void)
+extern "C" void simt__cuda_expect_residents(void)
 {
 	setenv("CUDA_MODULE_LOADING", "EAGER", 0);
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
@@ -454,7 +454,6 @@ extern "C" unsigned simt__cuda_devices(void)
 {
 	int count = 0;
 
-	prepare_for_residents();
 	if (cudaGetDeviceCount(&count) != cudaSuccess) {
 		cudaGetLastError();
 		return 0;
@@ -468,7 +467,6 @@ extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_
 	struct cuda_machine *c;
 	cudaError_t rc;
 
-	prepare_for_residents();
 	if (device < 0)
 		return gn_error_set(error, -GN_EINVAL, "machine %s: not cuda or cuda:INDEX", config->name);
 	rc = cudaGetDeviceCount(&count);

@@ -56,6 +56,13 @@ int simt_reach(struct simt_machine *machine, struct simt_machine *other)
 	return machine->ops == other->ops ? machine->ops->reach(machine, other) : -GN_ENOTSUP;
 }
 
+void simt__expect_residents(void)
+{
+#ifdef GN_CUDA
+	simt__cuda_expect_residents();
+#endif
+}
+
 void simt__reside(struct simt_machine *machine, int more)
 {
 	machine->ops->reside(machine, more);

@@ -58,6 +58,10 @@ int simt__cuda_open(struct simt_machine **machine, const struct simt_config *con
 /* GPUs of this process. */
 unsigned simt__cuda_devices(void);
 
+/* simt__expect_residents - kernels will stay: before the process uses cuda, and before it has threads (setenv). */
+void simt__expect_residents(void);
+void simt__cuda_expect_residents(void);
+
 /*
  * simt__reside - 1: a kernel is launched that stays until it is told to end; -1: it has ended. Meanwhile simt_free keeps
  * memory where giving it back would wait for that kernel.
