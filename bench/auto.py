@@ -42,12 +42,20 @@ def late_over_best(pattern):
     return rest(run_of(pattern, "auto")) / rest(run_of(pattern, pattern["best"]))
 
 
+def auto_over_own(pattern):
+    """At most this, where no mode of the kernel was run to its end: each takes longer than the part of it that was."""
+    if pattern["best_own"]:
+        return pattern["auto_over_best_own"]
+    parts = [r["total_seconds"] for r in pattern["runs"] if r["mode"] not in ("auto", "gather") and r["launches"]]
+    return run_of(pattern, "auto")["total_seconds"] / min(parts)
+
+
 def claims_of(pattern, gpu):
     late = f"{pattern['pattern']}: late launches over those of the best mode, {pattern['best']}"
     if not gpu:
         return [(late, late_over_best(pattern), 1.33, False)]
     own = f"{pattern['pattern']}: gn_auto over the best mode of the same kernel, {pattern['best_own']}"
-    return [(own, pattern["auto_over_best_own"], 1.1, False), (late, late_over_best(pattern), 1.1, False)]
+    return [(own, auto_over_own(pattern), 1.1, False), (late, late_over_best(pattern), 1.1, False)]
 
 
 def main():

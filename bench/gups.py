@@ -11,8 +11,6 @@ HPCC's legal form, at most 1024 updates of a process under way, is reported besi
 
 The limit beside them: the same updates on one node, where no message is sent.
 """
-import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -73,12 +71,7 @@ def main():
     p.add_argument("--launcher", default="mpirun")
     p.add_argument("--conveyors", help="a program made of bench/rivals/convey_gups.c")
     args = p.parse_args()
-    if not shutil.which(args.launcher):
-        print(f"{args.launcher} is missing: install an MPI", file=sys.stderr)
-        return report.SKIP
-    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                      OMPI_MCA_hwloc_base_binding_policy="none")
-    launch = [args.launcher, "-np", str(args.processes)]
+    launch = report.launcher(args)
     rows, claims = [], []
     for op in ("xor", "inc"):
         row = measure(args, launch, op)

@@ -19,6 +19,8 @@
 
 #include <grapnel/net.h>
 
+static const uint64_t PATIENCE_NS = 20000000000; /* then a run has failed: its sum is wrong */
+
 enum { MESSAGE_WORDS = 4, LANES = 32, GROUP = MESSAGE_WORDS * LANES, READERS = 14, RELEASE_EVERY = 8 };
 
 enum way { BY_WARPS, BY_HOST, STORES };
@@ -43,13 +45,17 @@ SIMT_FN uint32_t producers_of(const struct queue_args *a)
 
 SIMT_FN void append(const struct queue_args *a, uint64_t seed)
 {
+	const uint64_t deadline = simt_clock_ns() + PATIENCE_NS;
 	struct gn_log *log = &a->log[simt_block()];
 
 	for (uint64_t k = 0; k < a->each; k++) {
 		const struct gn__net_words w = {gn_message_head(GN_MESSAGE_CHANGE | GN_MESSAGE_WIDE, 1, k & 0xfffff), seed + k, k, seed};
 
-		while (gn__net_append(log, 0xffffffffu, MESSAGE_WORDS, &w))
+		while (gn__net_append(log, 0xffffffffu, MESSAGE_WORDS, &w)) {
+			if (simt_ballot(0xffffffffu, simt_clock_ns() > deadline))
+				return;
 			simt_relax();
+		}
 	}
 }
 
@@ -71,12 +77,15 @@ SIMT_FN uint64_t read_group(struct gn_log_reader *r)
 SIMT_FN void read_log(const struct queue_args *a)
 {
 	struct gn_log_reader r = a->reader[simt_block()];
-	const uint64_t groups = a->each * producers_of(a);
+	const uint64_t groups = a->each * producers_of(a), deadline = simt_clock_ns() + PATIENCE_NS;
 	uint64_t sum = 0;
 
 	for (uint64_t k = 0; k < groups; k++) {
-		while (!simt_ballot(0xffffffffu, simt_lane() == 0 && gn_log_peek(&r)))
+		while (!simt_ballot(0xffffffffu, simt_lane() == 0 && gn_log_peek(&r))) {
+			if (simt_ballot(0xffffffffu, simt_clock_ns() > deadline))
+				return;
 			simt_relax();
+		}
 		simt_warp_sync(0xffffffffu);
 		sum += read_group(&r);
 		simt_warp_sync(0xffffffffu);
@@ -119,6 +128,7 @@ struct reader {
 	struct gn_log_reader *log;
 	uint32_t first, logs;
 	uint64_t words; /* of each log */
+	uint64_t deadline;
 	uint64_t sum;
 };
 
@@ -147,7 +157,7 @@ static void *read_logs(void *argument)
 
 	for (uint32_t k = t->first; k < t->logs; k += READERS)
 		left += t->words;
-	while (left)
+	while (left && simt_clock_ns() < t->deadline)
 		for (uint32_t k = t->first; k < t->logs; k += READERS)
 			left -= read_some(t, &t->log[k]);
 	return NULL;
@@ -167,6 +177,7 @@ static int run(struct simt_machine *m, const struct shape *s, const struct queue
 		readers[k].log = image;
 		readers[k].first = k;
 		readers[k].logs = s->blocks;
+		readers[k].deadline = simt_clock_ns() + PATIENCE_NS;
 		readers[k].words = a->each * s->warps * GROUP;
 		pthread_create(&readers[k].thread, NULL, read_logs, &readers[k]);
 	}

@@ -25,9 +25,10 @@ def main():
         print(f"  {row['row']:10} {row['blocks']:4} blocks of {row['warps']:2} warps, logs of {row['log_kib']:4} KiB "
               f"{row['giga_per_second']:8.3f} GB/s")
         best[row["row"]] = max(best.get(row["row"], 0), row["giga_per_second"])
-    claims = [("every sum was right", 1, 1, True)]
+    claims = []
     if gpu:
-        claims += [("read by warps, GB/s", best["by-warps"], 100, True), ("read by the host, GB/s", best["by-host"], 40, True)]
+        claims = [("read by warps, GB/s", best["by-warps"], 100, True),
+                  ("read by the host, GB/s", best["by-host"], min(40, 0.95 * best["stores"]), True)]
     return report.save(args, f"net_log-{'gpu' if gpu else 'cpu'}", {"result": result}, claims)
 
 

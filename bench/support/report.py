@@ -5,6 +5,7 @@ import datetime
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -42,6 +43,16 @@ def program(args, *path):
         print(f"{found} is missing: build it first (./run build)", file=sys.stderr)
         sys.exit(SKIP)
     return found
+
+
+def launcher(args):
+    """How a program is begun in args.processes processes of MPI, or an exit that says that there is none."""
+    if not shutil.which(args.launcher):
+        print(f"{args.launcher} is missing: install an MPI", file=sys.stderr)
+        sys.exit(SKIP)
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                      OMPI_MCA_hwloc_base_binding_policy="none")
+    return [args.launcher, "-np", str(args.processes)]
 
 
 def run_json(command):
