@@ -4,6 +4,7 @@
  * stand; one JSON object on stdout. One node of them is made, with all its buffers, and what it sends is thrown away.
  */
 #include <net/node.h>
+#include <net/sink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,39 +16,15 @@ static const struct {
 	uint32_t nodes, columns;
 } grids[] = {{2, 1}, {16, 1}, {64, 1}, {64, 8}, {256, 1}, {256, 16}, {1024, 1}, {1024, 32}, {4096, 1}, {4096, 64}};
 
-static int sink_send(struct gn_transport *t, struct gn_parcel *parcel)
-{
-	(void)t;
-	(void)parcel;
-	return 0;
-}
-
-static int sink_sent(struct gn_transport *t, struct gn_parcel *parcel)
-{
-	(void)t;
-	(void)parcel;
-	return 1;
-}
-
-static void sink_close(struct gn_transport *t)
-{
-	free(t);
-}
-
-static const struct gn_transport_ops sink_ops = {sink_send, sink_sent, NULL, NULL, NULL, sink_close};
-
 static struct gn_net *sink_node(uint32_t nodes, uint32_t columns)
 {
-	struct gn_transport *t = (struct gn_transport *)calloc(1, sizeof *t);
+	struct gn_transport *t = gn__sink_create(0, nodes, 0);
 	struct gn_net_config config;
 	struct gn_net *net = NULL;
 	struct gn_error error;
 
 	if (!t)
 		return NULL;
-	t->ops = &sink_ops;
-	t->name = "sink";
-	t->nodes = nodes;
 	memset(&config, 0, sizeof config);
 	config.machine.name = "cpu";
 	config.machine.threads = 1;

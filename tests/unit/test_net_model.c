@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <net/node.h>
+#include <net/sink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,39 +192,14 @@ static void what_cannot_be_is_refused(void **state)
 
 /* ---- the buffers of one node of many, really made: nothing ever leaves it ---- */
 
-static int sink_send(struct gn_transport *t, struct gn_parcel *parcel)
-{
-	(void)t;
-	(void)parcel;
-	return 0;
-}
-
-static int sink_sent(struct gn_transport *t, struct gn_parcel *parcel)
-{
-	(void)t;
-	(void)parcel;
-	return 0;
-}
-
-static void sink_close(struct gn_transport *t)
-{
-	free(t);
-}
-
-static const struct gn_transport_ops sink_ops = {sink_send, sink_sent, NULL, NULL, NULL, sink_close};
-
 static struct gn_net *sink_node(uint32_t nodes, uint32_t columns)
 {
-	struct gn_transport *t = (struct gn_transport *)calloc(1, sizeof *t);
+	struct gn_transport *t = gn__sink_create(nodes / 2, nodes, 1);
 	struct gn_net_config config;
 	struct gn_net *net = NULL;
 	struct gn_error error;
 
 	assert_non_null(t);
-	t->ops = &sink_ops;
-	t->name = "sink";
-	t->nodes = nodes;
-	t->node = nodes / 2;
 	memset(&config, 0, sizeof config);
 	config.machine.name = "cpu";
 	config.machine.threads = 1;
