@@ -58,6 +58,16 @@ static int apply_change(struct gn_net *net, uint32_t origin, const uint64_t *wor
 	return (int)words;
 }
 
+static int apply_signal(struct gn_net *net, const uint64_t *word)
+{
+	char *count = gn_net_memory(&net->host, gn_message_place(word[0]) * 4, 8);
+
+	if (!count || (uintptr_t)count % 8)
+		return -GN_EBADMSG;
+	change(count, GN__ADD, 1, 0, 8, 0);
+	return 1;
+}
+
 static int apply_bytes(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
 {
 	const uint32_t bytes = (uint32_t)gn_message_place(word[0]);
@@ -160,6 +170,7 @@ int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_
 	case GN_MESSAGE_BYTES: return apply_bytes(net, origin, word, words);
 	case GN_MESSAGE_CALL: return apply_call(net, origin, word, words);
 	case GN_MESSAGE_MARK: return apply_mark(net, origin, word, words);
+	case GN_MESSAGE_SIGNAL: return apply_signal(net, word);
 	default: return apply_reply(net, origin, word, words);
 	}
 }
@@ -171,7 +182,7 @@ static void count_applied(struct gn_net *net, uint32_t origin, uint64_t head)
 {
 	const uint32_t kind = gn_message_kind(head);
 
-	if (kind < GN_MESSAGE_REPLY || kind == GN_MESSAGE_CALL) {
+	if (kind != GN_MESSAGE_REPLY && kind != GN_MESSAGE_MARK) {
 		net->peer[origin].applied++;
 		gn__count(&net->stats.applied, 1);
 	}

@@ -227,7 +227,7 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 				       gn__first(net, peer, origin, word[0]);
 	memcpy(packet->word + packet->words + 1, word + 1, 8ull * (words - 1));
 	packet->words += words;
-	l->urgent |= reply || gn_message_fetches(word[0]) || gn_message_kind(word[0]) == GN_MESSAGE_MARK;
+	l->urgent |= reply || gn_message_fetches(word[0]) || gn_message_kind(word[0]) >= GN_MESSAGE_MARK;
 	return 0;
 }
 

@@ -75,15 +75,16 @@ static void put_gng(const char *path, uint32_t weight)
 	}
 }
 
-/* Messages of node 2: an addition, bytes there and back, a mark, and one that goes on to node 0. */
+/* Messages of node 2: an addition, a signal, bytes there and back, a mark, and one that goes on to node 0. */
 static void put_packets(const char *directory)
 {
 	const uint32_t wide = GN_MESSAGE_WIDE, fetch = GN_MESSAGE_FETCH, bytes = GN_MESSAGE_BYTES;
 	struct {
 		unsigned char class_;
-		uint64_t word[14];
+		uint64_t word[15];
 	} __attribute__((packed)) packet = {2, {
 		gn_message_head((GN_MESSAGE_CHANGE + GN__ADD) | wide, 2, 16), 5,
+		gn_message_head(GN_MESSAGE_SIGNAL, 2, 16),
 		gn_message_head((GN_MESSAGE_CHANGE + GN__CAS) | fetch, 2, 16), 1, 2, 7,
 		gn_message_head(bytes, 2, 9), 100, 1, 2,
 		gn_message_head(bytes | fetch, 2, 9), 100, 7,

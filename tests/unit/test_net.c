@@ -10,6 +10,7 @@
 struct shape {
 	uint32_t nodes, columns, width;
 	enum gn_net_form form;
+	uint64_t flush_ns; /* 0: as it is if nothing is said */
 };
 
 /* The ways in which operations reach memory. */
@@ -22,12 +23,12 @@ struct way {
 static const struct way ways[] = {{"packets", GN_NET_PACKETS, 0}, {"direct", GN_NET_DIRECT, 0}, {"by kernel", GN_NET_PACKETS, 1},
 				  {"direct, by kernel", GN_NET_DIRECT, 1}};
 
-static const struct shape shapes[] = {{1, 1, 1, GN_NET_COMBINED},    {2, 1, 1, GN_NET_COMBINED},
-				      {3, 1, 4, GN_NET_COMBINED},    {5, 2, 32, GN_NET_COMBINED},
-				      {7, 3, 32, GN_NET_COMBINED},   {8, 3, 2, GN_NET_COMBINED},
-				      {9, 3, 1, GN_NET_COMBINED},    {3, 1, 4, GN_NET_COPROCESSOR},
-				      {7, 3, 32, GN_NET_COPROCESSOR}, {4, 2, 8, GN_NET_COALESCED},
-				      {3, 2, 1, GN_NET_MESSAGE_PER_LANE}};
+static const struct shape shapes[] = {{1, 1, 1, GN_NET_COMBINED, 0},    {2, 1, 1, GN_NET_COMBINED, 0},
+				      {3, 1, 4, GN_NET_COMBINED, 0},    {5, 2, 32, GN_NET_COMBINED, 0},
+				      {7, 3, 32, GN_NET_COMBINED, 0},   {8, 3, 2, GN_NET_COMBINED, 0},
+				      {9, 3, 1, GN_NET_COMBINED, 0},    {3, 1, 4, GN_NET_COPROCESSOR, 0},
+				      {7, 3, 32, GN_NET_COPROCESSOR, 0}, {4, 2, 8, GN_NET_COALESCED, 0},
+				      {3, 2, 1, GN_NET_MESSAGE_PER_LANE, 0}};
 
 /* The machine of all tests: "cpu", or what NET_MACHINE says. */
 static const char *machine_name(void)
@@ -67,6 +68,7 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 	config.columns = s->columns;
 	config.machine.warp_width = s->width;
 	config.form = s->form;
+	config.flush_ns = s->flush_ns;
 	config.machine.threads = 1;
 	config.heap_bytes = 1 << 20;
 	rc = gn_net_run(&config, node, argument, &error);
@@ -123,6 +125,15 @@ static void nodes_meet_and_tell_each_other(void **state)
 	run_all(net_together);
 }
 
+static void who_waits_does_not_wait_for_packets_to_grow_old(void **state)
+{
+	static const struct shape never[] = {{2, 1, 1, GN_NET_COMBINED, 1000000000000}, {7, 3, 32, GN_NET_COMBINED, 1000000000000}};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof never / sizeof *never; k++)
+		run_on(&never[k], net_together, NULL);
+}
+
 static void teams_meet_at_the_same_time(void **state)
 {
 	(void)state;
@@ -153,7 +164,7 @@ static void nodes_may_end_at_once(void **state)
 
 static void what_cannot_be_is_refused_and_kept(void **state)
 {
-	const struct shape two = {2, 1, 1, GN_NET_COMBINED};
+	const struct shape two = {2, 1, 1, GN_NET_COMBINED, 0};
 	struct gn_net_config config;
 	struct gn_error error;
 
@@ -303,7 +314,7 @@ static void handlers_of_other_names_are_named(void **state)
 
 static void freed_memory_is_given_again(void **state)
 {
-	const struct shape two = {2, 1, 1, GN_NET_COMBINED};
+	const struct shape two = {2, 1, 1, GN_NET_COMBINED, 0};
 
 	(void)state;
 	run_on(&two, net_memory, NULL);
@@ -318,6 +329,7 @@ int main(void)
 	    cmocka_unit_test(bytes_of_any_number_and_alignment_arrive),
 	    cmocka_unit_test(calls_run_where_they_go_and_may_call_on),
 	    cmocka_unit_test(nodes_meet_and_tell_each_other),
+	    cmocka_unit_test(who_waits_does_not_wait_for_packets_to_grow_old),
 	    cmocka_unit_test(teams_meet_at_the_same_time),
 	    cmocka_unit_test(memory_is_aligned_as_asked),
 	    cmocka_unit_test(nodes_may_end_at_once),

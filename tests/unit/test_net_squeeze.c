@@ -77,8 +77,8 @@ static uint32_t put_random(uint32_t at)
 	static const uint32_t forms[] = {
 	    (GN_MESSAGE_CHANGE + GN__ADD) | GN_MESSAGE_WIDE, GN_MESSAGE_CHANGE + GN__CAS,
 	    (GN_MESSAGE_CHANGE + GN__GET) | GN_MESSAGE_FETCH, (GN_MESSAGE_CHANGE + GN__CAS) | GN_MESSAGE_FETCH,
-	    GN_MESSAGE_MARK, GN_MESSAGE_REPLY, GN_MESSAGE_BYTES, GN_MESSAGE_CALL};
-	const uint32_t form = forms[draw() % 8];
+	    GN_MESSAGE_MARK, GN_MESSAGE_SIGNAL, GN_MESSAGE_REPLY, GN_MESSAGE_BYTES, GN_MESSAGE_CALL};
+	const uint32_t form = forms[draw() % (sizeof forms / sizeof *forms)];
 	const uint64_t place = form == GN_MESSAGE_BYTES  ? draw() % 300
 	                       : form == GN_MESSAGE_CALL ? gn_message_call_place(3, (uint32_t)(draw() % 65))
 	                                                 : draw() % (1ull << 37);

@@ -123,7 +123,7 @@ SIMT_INLINE_FN int gn__tree_up(const struct gn_net_view *n, const struct gn__tre
 
 			if (count)
 				rc = gn_net_put(n, parent, g->up_word[k], elements, (uint64_t)count * bytes);
-			return rc ? rc : gn_net_inc_u64(n, parent, &g->up[k]);
+			return rc ? rc : gn__net_signal(n, parent, &g->up[k]);
 		}
 		if (place + (1u << k) >= tree->team->nodes)
 			continue;
@@ -182,7 +182,7 @@ SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tr
 		if (bytes)
 			rc = gn__tree_pass(n, child, (char *)to, (const char *)(place ? to : from), bytes);
 		if (!rc)
-			rc = gn_net_inc_u64(n, child, &g->down);
+			rc = gn__net_signal(n, child, &g->down);
 	}
 	return rc;
 }

@@ -19,6 +19,7 @@
  *     CALL             handler, bytes    the bytes
  *     CALL | WIDE      handler, bytes    its name on the node it comes from
  *     CALL | FETCH     0, 8              the program there has failed: its code, and because of which node
+ *     SIGNAL           address / 4       (8 bytes there become 1 more)
  *     MARK             0                 the mark: how many messages were sent before it
  *     MARK | WIDE      of the mark       the answer: how many have been applied
  *     MARK | FETCH     token             (to the own node only: answer when all before it is done)
@@ -40,6 +41,7 @@ enum gn_message_kind {
 	GN_MESSAGE_REPLY,
 	GN_MESSAGE_CALL,
 	GN_MESSAGE_MARK,
+	GN_MESSAGE_SIGNAL,
 	GN_MESSAGE_FETCH = 16, /* flags */
 	GN_MESSAGE_WIDE = 32
 };
@@ -138,6 +140,8 @@ SIMT_FN uint32_t gn_message_words(uint64_t head)
 		return place >> 16 > GN_MESSAGE_MOST_CALL ? 0 : 1 + (uint32_t)((place >> 16) + 7) / 8;
 	case GN_MESSAGE_MARK:
 		return fetches ? 1 : 2;
+	case GN_MESSAGE_SIGNAL:
+		return fetches || gn_message_is_wide(head) ? 0 : 1;
 	default:
 		return 0;
 	}

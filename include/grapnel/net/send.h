@@ -98,6 +98,22 @@ SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, u
 	return simt_likely(!rc) ? 0 : gn__net_fail(n, rc, pe, op);
 }
 
+/*
+ * Add 1 to a count that somebody on the other node waits for: packets with it, and so all that this thread sent before it,
+ * are not kept until they are full or old. From a GPU the count is in memory that both views reach (gn_net_alloc_shared).
+ */
+SIMT_FN int gn__net_signal(const struct gn_net_view *n, uint32_t pe, uint64_t *count)
+{
+	uint64_t address = 0;
+	int rc = gn__net_element(n, pe, count, 8, &address);
+
+	if (!rc && gn__net_change_self(n, pe, address, count, GN__ADD, 1, 0, 8, 0))
+		return 0;
+	if (!rc)
+		rc = gn__net_push(n, 1, gn_message_head(GN_MESSAGE_SIGNAL, pe, address / 4), 0, 0, 0);
+	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_SIGNAL) : 0;
+}
+
 /* gn_net_put_T - store a value. */
 SIMT_FN int gn_net_put_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value)
 {
