@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * workload.h - a program for the simulated machine: buffers, launches one behind the other, and what must come out.
+ */
+#ifndef SIM_WORKLOAD_H
+#define SIM_WORKLOAD_H
+
+#include <sim/wave.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the user asks for. */
+struct sim_request {
+	const char *size;  /* as --size says it; NULL: the workload's own */
+	const char *input; /* a graph file, for those that read one; NULL: it is generated */
+	uint64_t seed;
+};
+
+/* One program. All functions are called by one thread. */
+struct sim_workload {
+	const char *name, *summary;
+	const char *sizes; /* what --size means: "N: the matrix has N rows and columns; 512" */
+
+	/* Buffers in memory, filled. Returns 0, or a code: error says what is wrong with the request. */
+	int (*create)(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error);
+
+	/* The next launch, when the one before is over. Returns 1, or 0: there is none. */
+	int (*next)(void *state, struct sim_launch *launch);
+
+	/* Are the results those of a reference on the host? Returns 0, or -GN_EBADMSG: error says which element is wrong. */
+	int (*check)(void *state, struct gn_error *error);
+	void (*destroy)(void *state);
+};
+
+/* sim_workload_find - by name; NULL: there is none. sim_workload_at - all of them; NULL behind the last. */
+const struct sim_workload *sim_workload_find(const char *name);
+const struct sim_workload *sim_workload_at(uint32_t k);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
