@@ -27,8 +27,8 @@ enum sim_op_kind {
 	SIM_OP_VALU,    /* count vector instructions, one behind the other */
 	SIM_OP_SALU,    /* count scalar instructions */
 	SIM_OP_LDS,     /* count instructions on the work-group's own memory */
-	SIM_OP_LOAD,    /* a vector load: lines, coalesced */
-	SIM_OP_STORE,   /* a vector store: lines, coalesced */
+	SIM_OP_LOAD,    /* a vector load: lines, coalesced; none where all lanes are off */
+	SIM_OP_STORE,   /* a vector store: the same */
 	SIM_OP_SCALAR,  /* a scalar load: one line */
 	SIM_OP_WAIT,    /* until at most count vector accesses of this wavefront are under way (s_waitcnt) */
 	SIM_OP_BARRIER, /* of the work-group */
@@ -49,6 +49,12 @@ struct sim_op {
 	uint32_t count; /* of instructions; of LOAD, STORE, SCALAR: of lines; of WAIT: see there */
 	const struct sim_line *line; /* LOAD, STORE, SCALAR: borrowed until the next op of this wavefront is taken */
 };
+
+/* How many wavefront instructions an op is; the end is one (s_endpgm), as in MGPUSim's counts. */
+static inline uint32_t sim_op_instructions(const struct sim_op *op)
+{
+	return op->kind == SIM_OP_VALU || op->kind == SIM_OP_SALU || op->kind == SIM_OP_LDS ? op->count : 1;
+}
 
 /* DualOpt's bitmask (section 4.1): bit k, word k of 4 bytes is touched. */
 static inline uint32_t sim_line_words(const struct sim_line *l)
