@@ -23,7 +23,10 @@ struct sim_workload {
 	const char *name, *summary;
 	const char *sizes; /* what --size means: "N: the matrix has N rows and columns; 512" */
 
-	/* Buffers in memory, filled. Returns 0, or a code: error says what is wrong with the request. */
+	/*
+	 * Buffers in memory, filled. Returns 0, or a code: error says what is wrong with the request. Then too *state is for destroy;
+	 * the caller has set it to NULL before.
+	 */
 	int (*create)(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error);
 
 	/* The next launch, when the one before is over. Returns 1, or 0: there is none. */
@@ -31,7 +34,7 @@ struct sim_workload {
 
 	/* Are the results those of a reference on the host? Returns 0, or -GN_EBADMSG: error says which element is wrong. */
 	int (*check)(void *state, struct gn_error *error);
-	void (*destroy)(void *state);
+	void (*destroy)(void *state); /* also of NULL */
 };
 
 /* sim_workload_find - by name; NULL: there is none. sim_workload_at - all of them; NULL behind the last. */

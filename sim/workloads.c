@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sim/workloads/support.h>
+
+#include <string.h>
+
+/* In the order of the paper's table 2: cache-insensitive, cache-friendly, local. */
+static const struct sim_workload *const all[] = {&sim__atax, &sim__bfs, &sim__bicg, &sim__pr, &sim__spmv, &sim__km, &sim__mm,
+						 &sim__mm_right, &sim__mt, &sim__st, &sim__bs, &sim__sc, &sim__aes, &sim__fir};
+
+enum { COUNT = sizeof all / sizeof *all };
+
+const struct sim_workload *sim_workload_at(uint32_t k)
+{
+	return k < COUNT ? all[k] : NULL;
+}
+
+const struct sim_workload *sim_workload_find(const char *name)
+{
+	for (uint32_t k = 0; k < COUNT; k++)
+		if (!strcmp(all[k]->name, name))
+			return all[k];
+	return NULL;
+}
