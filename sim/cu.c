@@ -205,8 +205,9 @@ static uint32_t most_under_way(const struct sim_slot *s)
 static void instruction_done(struct sim_machine *m, struct sim_slot *s)
 {
 	s->under_way--;
-	if (s->state != SIM_SLOT_MEMORY || s->under_way > most_under_way(s) || s->event.cycle > m->clock.now)
+	if (s->state != SIM_SLOT_MEMORY || s->under_way > most_under_way(s))
 		return;
+	charge(m, s, SIM_SLOT_ISSUE);
 	go_on_at(m, s, m->clock.now + m->config.return_cycles);
 }
 
@@ -279,6 +280,7 @@ static void scalar(struct sim_machine *m, struct sim_slot *s)
 void sim_cu_scalar_done(struct sim_machine *m, struct sim_access *a)
 {
 	m->stats.scalar_done++;
+	charge(m, a->slot, SIM_SLOT_ISSUE);
 	go_on_at(m, a->slot, m->clock.now + m->config.return_cycles);
 	sim_access_free(m, a);
 }
@@ -291,8 +293,10 @@ static void open_barrier(struct sim_machine *m, struct sim_resident *r)
 		return;
 	r->arrived = 0;
 	for (struct sim_slot *s = r->slots; s; s = s->next)
-		if (s->state == SIM_SLOT_BARRIER)
+		if (s->state == SIM_SLOT_BARRIER) {
+			charge(m, s, SIM_SLOT_ISSUE);
 			go_on_at(m, s, m->clock.now + 1);
+		}
 }
 
 static void barrier(struct sim_machine *m, struct sim_slot *s)
@@ -365,7 +369,6 @@ static void step(struct sim_machine *m, struct sim_event *e)
 	const struct sim_config *c = &m->config;
 	struct sim_cu *cu = s->cu;
 
-	charge(m, s, SIM_SLOT_ISSUE);
 	if (!s->left && !fetch(m, s))
 		return;
 	switch (s->op.kind) {

@@ -24,7 +24,7 @@ static void put(struct sim_clock *c, struct sim_event *e)
 
 void sim_clock_at(struct sim_clock *c, struct sim_event *e, uint64_t cycle, sim_event_fn *fire)
 {
-	assert(cycle >= c->now);
+	assert(cycle >= c->now && !e->fire);
 	e->cycle = cycle;
 	e->fire = fire;
 	c->waiting++;
@@ -62,13 +62,16 @@ static uint64_t first_full(const struct sim_clock *c, uint64_t b)
 static void happen(struct sim_clock *c, struct sim_machine *m, uint64_t b, const int *stop)
 {
 	struct sim_events *l = &c->bucket[b];
+	sim_event_fn *fire;
 	struct sim_event *e;
 
 	while (!*stop && (e = l->first)) {
 		l->first = e->next;
 		c->waiting--;
 		c->count++;
-		e->fire(m, e);
+		fire = e->fire;
+		e->fire = NULL;
+		fire(m, e);
 	}
 	if (!l->first)
 		c->full[b / 64] &= ~(1ull << b % 64);

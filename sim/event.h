@@ -26,7 +26,7 @@ typedef void sim_event_fn(struct sim_machine *m, struct sim_event *e);
 struct sim_event {
 	struct sim_event *next;
 	uint64_t cycle;
-	sim_event_fn *fire;
+	sim_event_fn *fire; /* NULL: it does not wait */
 };
 
 struct sim_events {
