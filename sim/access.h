@@ -29,7 +29,7 @@ struct sim_message {
 	struct sim_link *buffer; /* in front of whose end it waits; NULL: at its source */
 	struct sim_link *link;   /* that it is on */
 	sim_event_fn *deliver;
-	uint64_t end; /* parts of a cycle: its last flit leaves the link's source */
+	uint64_t begin; /* parts of a cycle: its first flit enters the link */
 	uint32_t bytes;
 	uint16_t flits;
 	uint8_t from, to; /* endpoints: GPUs, and behind the last GPU the IOMMU */

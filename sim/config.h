@@ -47,7 +47,7 @@ struct sim_config {
 	uint64_t dram_cl, dram_cwl, dram_rcd, dram_rp, dram_ras, dram_rrd, dram_rtp, dram_wr;
 	uint64_t rdma_cycles;
 	uint64_t net_gpus_per_switch, net_ports, net_flit_bytes, net_encoding, net_clock, net_scale_latency;
-	uint64_t net_switch_cycles, net_hop_cycles, net_eject_cycles, net_buffer, net_request_bytes, net_header_bytes;
+	uint64_t net_switch_cycles, net_hop_cycles, net_channels, net_gap_cycles, net_eject_cycles, net_buffer, net_request_bytes, net_header_bytes;
 	uint64_t fine, bypass, mshr_masks, coalesce, remote_cache, decide;
 	uint64_t granularity, bypass_capped;
 	uint64_t codec_packet, codec_id, codec_buffer, codec_timeout, codec_timeout_from;

@@ -29,6 +29,7 @@ void sim_network_init(struct sim_network *n, const struct sim_config *c)
 	n->encoding = (uint32_t)c->net_encoding;
 	for (uint32_t e = 0; e < host; e++) {
 		link_init(&n->up[e], "gpu", e, "sw", e / n->gpus_per_switch, false, e / n->gpus_per_switch, c);
+		n->up[e].gap = (uint32_t)c->net_gap_cycles * SIM_PARTS;
 		link_init(&n->down[e], "sw", e / n->gpus_per_switch, "gpu", e, true, 0, c);
 	}
 	link_init(&n->up[host], "mmu", 0, "root", 0, false, root, c);
@@ -95,7 +96,7 @@ static void start(struct sim_machine *m, struct sim_link *l, struct sim_message 
 
 	if (l->free_at > begin)
 		begin = l->free_at;
-	l->free_at = begin + parts;
+	l->free_at = begin + parts + l->gap;
 	l->busy += parts;
 	l->messages++;
 	l->flits += x->flits;
@@ -104,8 +105,8 @@ static void start(struct sim_machine *m, struct sim_link *l, struct sim_message 
 	if (!l->sink)
 		l->credits[x->channel] -= x->flits;
 	x->link = l;
-	x->end = l->free_at;
-	sim_clock_at(&m->clock, &x->event, x->end / SIM_PARTS, gone);
+	x->begin = begin;
+	sim_clock_at(&m->clock, &x->event, l->free_at / SIM_PARTS, gone);
 }
 
 /* Whatever can go over a link in this cycle goes. */
@@ -158,13 +159,13 @@ static void delivered(struct sim_machine *m, struct sim_event *e)
 	x->deliver(m, e);
 }
 
-/* The last flit has begun its way over the link: what was behind it goes on. */
+/* The last flit has entered the link: what was behind it goes on. */
 static void gone(struct sim_machine *m, struct sim_event *e)
 {
 	struct sim_message *x = (struct sim_message *)(void *)e;
 	struct sim_link *l = x->link, *before = x->buffer;
-	uint64_t parts = (uint64_t)x->flits * m->network.cost, end = (x->end + SIM_PARTS - 1) / SIM_PARTS;
-	uint64_t head = (x->end - parts) / SIM_PARTS + m->network.latency;
+	uint64_t end = (x->begin + (uint64_t)x->flits * m->network.cost + SIM_PARTS - 1) / SIM_PARTS;
+	uint64_t head = x->begin / SIM_PARTS + m->network.latency;
 
 	x->buffer = l;
 	if (l->sink)
@@ -181,6 +182,8 @@ static void gone(struct sim_machine *m, struct sim_event *e)
 void sim_network_send(struct sim_machine *m, struct sim_message *x)
 {
 	x->buffer = NULL;
+	if (m->config.net_channels == 1)
+		x->channel = 0;
 	x->flits = (uint16_t)sim_network_flits(&m->network, x->bytes);
 	m->network.in_network++;
 	m->stats.net_messages++;

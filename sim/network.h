@@ -26,6 +26,7 @@ struct sim_link {
 	struct sim_fifo buffer[SIM_CHANNELS];  /* at its end: behind the first, which waits for its next link */
 	bool occupied[SIM_CHANNELS];           /* there is a first */
 	uint8_t turn;                          /* which channel goes first */
+	uint32_t gap;                          /* parts of a cycle before the next message */
 	bool sink;                             /* ends at a GPU or the IOMMU, which take everything */
 	int16_t end;                           /* the switch at its end: leaf switches from 0, then the root */
 	char name[16];
