@@ -101,10 +101,10 @@ static const struct sim_key keys[] = {
 	YES_NO("net.scale_latency", net_scale_latency, "no", "whether net.clock divides the latency of switches too"),
 	NUMBER("net.switch_cycles", net_switch_cycles, 1, 100000, "140", "cycles of a flit in the pipeline of a switch"),
 	NUMBER("net.hop_cycles", net_hop_cycles, 0, 1000, "2", "cycles of a flit through a crossbar, without waiting"),
-	NUMBER("net.gap_cycles", net_gap_cycles, 0, 1000, "1", "cycles between the messages that a GPU sends: its port takes the next when the last has gone"),
+	NUMBER("net.gap_cycles", net_gap_cycles, 0, 1000, "1", "clocks of a link between the messages that a GPU sends: its port takes the next when the last has gone"),
 	NUMBER("net.eject_cycles", net_eject_cycles, 1, 1000, "1", "cycles from a message's last flit to its receiver"),
 	NUMBER("net.channels", net_channels, 1, 2, "1", "2: requests and replies have buffers of their own in switches; 1: they share them"),
-	NUMBER("net.buffer_flits", net_buffer, 1, 65536, "156", "flits that an input of a switch holds, of each channel: its pipeline and port"),
+	NUMBER("net.buffer_flits", net_buffer, 1, 65536, "156", "flits that an input of a switch holds, of each channel: its pipeline and port; net.clock times as many where latency stays"),
 	NUMBER("net.request_bytes", net_request_bytes, 1, 4096, "12", "bytes of a request, before the data of a write"),
 	NUMBER("net.header_bytes", net_header_bytes, 1, 4096, "4", "bytes of a reply before its data, and of an acknowledgement"),
 

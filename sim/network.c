@@ -11,7 +11,9 @@ static void link_init(struct sim_link *l, const char *from, uint32_t a, const ch
 {
 	l->sink = sink;
 	l->end = (int16_t)end;
-	l->credits[SIM_REQUESTS] = l->credits[SIM_REPLIES] = (uint32_t)c->net_buffer;
+	/* as many flits are on the way through a pipeline whose latency stays while its clock rises */
+	l->credits[SIM_REQUESTS] = (uint32_t)(c->net_buffer * (c->net_scale_latency ? 1 : c->net_clock));
+	l->credits[SIM_REPLIES] = l->credits[SIM_REQUESTS];
 	snprintf(l->name, sizeof l->name, "%s%u-%s%u", from, a & 255, to, b & 255);
 }
 
@@ -29,7 +31,7 @@ void sim_network_init(struct sim_network *n, const struct sim_config *c)
 	n->encoding = (uint32_t)c->net_encoding;
 	for (uint32_t e = 0; e < host; e++) {
 		link_init(&n->up[e], "gpu", e, "sw", e / n->gpus_per_switch, false, e / n->gpus_per_switch, c);
-		n->up[e].gap = (uint32_t)c->net_gap_cycles * SIM_PARTS;
+		n->up[e].gap = (uint32_t)c->net_gap_cycles * n->cost;
 		link_init(&n->down[e], "sw", e / n->gpus_per_switch, "gpu", e, true, 0, c);
 	}
 	link_init(&n->up[host], "mmu", 0, "root", 0, false, root, c);
