@@ -9,6 +9,15 @@ struct atax {
 	struct sim_product by_rows, by_columns;
 };
 
+static void set_products(struct atax *s)
+{
+	const struct sim_product by_rows = {&s->a, &s->x, &s->tmp, s->rows, s->columns};
+	const struct sim_product by_columns = {&s->a, &s->tmp, &s->y, s->rows, s->columns};
+
+	s->by_rows = by_rows;
+	s->by_columns = by_columns;
+}
+
 static int buffers(struct atax *s, struct sim_memory *memory, struct gn_error *error)
 {
 	const struct sim_wanted wanted[] = {{&s->a, 4ull * s->rows * s->columns, SIM_INTERLEAVED},
@@ -35,6 +44,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	s->columns = (uint32_t)(size[1].value ? size[1].value : size[0].value);
 	if (buffers(s, memory, error))
 		return -GN_ENOMEM;
+	set_products(s);
 	sim_random_fill(&random, (float *)s->a.host, (uint64_t)s->rows * s->columns);
 	sim_random_fill(&random, (float *)s->x.host, s->columns);
 	return 0;
@@ -43,11 +53,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 static int next(void *state, struct sim_launch *launch)
 {
 	struct atax *s = (struct atax *)state;
-	const struct sim_product by_rows = {&s->a, &s->x, &s->tmp, s->rows, s->columns};
-	const struct sim_product by_columns = {&s->a, &s->tmp, &s->y, s->rows, s->columns};
 
-	s->by_rows = by_rows;
-	s->by_columns = by_columns;
 	if (!s->launches)
 		sim_launch_row(launch, "atax rows", sim_product_rows, &s->by_rows, s->rows, SIM_POLYBENCH_GROUP);
 	else

@@ -9,6 +9,15 @@ struct bicg {
 	struct sim_product by_rows, by_columns;
 };
 
+static void set_products(struct bicg *b)
+{
+	const struct sim_product by_rows = {&b->a, &b->p, &b->q, b->rows, b->columns};
+	const struct sim_product by_columns = {&b->a, &b->r, &b->s, b->rows, b->columns};
+
+	b->by_rows = by_rows;
+	b->by_columns = by_columns;
+}
+
 static int buffers(struct bicg *b, struct sim_memory *memory, struct gn_error *error)
 {
 	const struct sim_wanted wanted[] = {{&b->a, 4ull * b->rows * b->columns, SIM_INTERLEAVED},
@@ -36,6 +45,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	b->columns = (uint32_t)(size[1].value ? size[1].value : size[0].value);
 	if (buffers(b, memory, error))
 		return -GN_ENOMEM;
+	set_products(b);
 	sim_random_fill(&random, (float *)b->a.host, (uint64_t)b->rows * b->columns);
 	sim_random_fill(&random, (float *)b->r.host, b->rows);
 	sim_random_fill(&random, (float *)b->p.host, b->columns);
@@ -45,11 +55,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 static int next(void *state, struct sim_launch *launch)
 {
 	struct bicg *b = (struct bicg *)state;
-	const struct sim_product by_rows = {&b->a, &b->p, &b->q, b->rows, b->columns};
-	const struct sim_product by_columns = {&b->a, &b->r, &b->s, b->rows, b->columns};
 
-	b->by_rows = by_rows;
-	b->by_columns = by_columns;
 	if (!b->launches)
 		sim_launch_row(launch, "bicg rows", sim_product_rows, &b->by_rows, b->rows, SIM_POLYBENCH_GROUP);
 	else

@@ -1,0 +1,10 @@
+# The simulated machine: what runs on it.
+gn_unit(sim_wave)
+gn_unit(sim_workloads ${CMAKE_CURRENT_LIST_DIR}/sim_functional.c)
+foreach(part wave workloads)
+  target_link_libraries(test_sim_${part} PRIVATE gn_sim_front)
+endforeach()
+# gcc's OpenMP runtime, which reads the graphs, is not instrumented: with more threads every barrier would be reported
+if(GN_SANITIZE MATCHES thread)
+  set_tests_properties(unit_sim_workloads PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)
+endif()
