@@ -66,7 +66,7 @@ static const struct sim_key keys[] = {
 	NUMBER("l1s.bank_cycles", l1s.bank_cycles, 1, 1000, "1", "as l1v"),
 	NUMBER("l1s.mshr", l1s.mshr, 1, 1024, "16", "as l1v"),
 	NUMBER("l1s.transactions", l1s.transactions, 1, 4096, "16", "as l1v"),
-	YES_NO("l1.invalidate", l1_invalidate, "yes", "whether L1 caches forget their lines at each launch"),
+	YES_NO("l1.invalidate", l1_invalidate, "no", "whether L1 caches forget their lines at each launch"),
 
 	BYTES("l2.size", l2.bytes, 64, 1ull << 32, "2M", "L2 cache of a GPU, all banks"),
 	NUMBER("l2.ways", l2.ways, 1, 1024, "16", "its ways"),
