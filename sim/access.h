@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * access.h - a line of one instruction on its way through the memory system and back.
+ *
+ * It is in one place at a time: an event of its own, or one queue. Between GPUs it is a message. All accesses lie in one
+ * pool, made with the machine.
+ */
+#ifndef SIM_ACCESS_H
+#define SIM_ACCESS_H
+
+#include <sim/event.h>
+#include <sim/op.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sim_slot;
+struct sim_l1;
+struct sim_link;
+
+/* Requests never wait for replies: each has buffers of its own, so no cycle of waits can close. */
+enum sim_channel { SIM_REQUESTS, SIM_REPLIES, SIM_CHANNELS };
+
+struct sim_message {
+	struct sim_event event; /* first: what happens to the message next */
+	struct sim_message *next;
+	struct sim_link *buffer; /* in front of whose end it waits; NULL: at its source */
+	struct sim_link *link;   /* that it is on */
+	sim_event_fn *deliver;
+	uint64_t begin; /* parts of a cycle: its first flit enters the link */
+	uint32_t bytes;
+	uint16_t flits;
+	uint8_t from, to; /* endpoints: GPUs, and behind the last GPU the IOMMU */
+	uint8_t channel;
+	bool packet; /* of a CoDec */
+};
+
+/* Messages in a row; memory of zeroes is an empty one. */
+struct sim_fifo {
+	struct sim_message *first, *last;
+	uint32_t count;
+};
+
+static inline void sim_push(struct sim_fifo *f, struct sim_message *x)
+{
+	x->next = NULL;
+	if (f->first)
+		f->last->next = x;
+	else
+		f->first = x;
+	f->last = x;
+	f->count++;
+}
+
+static inline void sim_push_front(struct sim_fifo *f, struct sim_message *x)
+{
+	x->next = f->first;
+	if (!f->first)
+		f->last = x;
+	f->first = x;
+	f->count++;
+}
+
+static inline struct sim_message *sim_pop(struct sim_fifo *f)
+{
+	struct sim_message *x = f->first;
+
+	if (x) {
+		f->first = x->next;
+		f->count--;
+	}
+	return x;
+}
+
+struct sim_access {
+	struct sim_message message; /* first */
+	struct sim_l1 *l1;          /* that it goes through; NULL: a line that a remote cache writes back */
+	struct sim_slot *slot;      /* the wavefront that waits */
+	struct sim_access *rest;    /* of a packet: the next response in it */
+	uint64_t address;           /* of the line, virtual */
+	uint64_t line;              /* physical: the GPU from SIM_HOME_BIT on, then frame and place */
+	uint64_t issued, asked, there, answered, back; /* cycles: in the compute unit, leaving the GPU, at the home, leaving it, back */
+	uint32_t words;             /* of the line, one bit each 4 bytes */
+	uint16_t mshr, bank_mshr;   /* entries that it leads */
+	uint8_t gpu, home;
+	bool write, whole; /* whole: a write of all 64 bytes */
+	bool last;         /* of its instruction */
+	bool counted;      /* among the transactions of its L1 */
+	bool bypass, fine; /* does not enter L1; its reply carries words only */
+	bool cached;       /* leads a fill of the remote cache */
+	bool done;
+};
+
+enum { SIM_HOME_BIT = 40 };
+
+static inline struct sim_access *sim_access_of(struct sim_event *e)
+{
+	return (struct sim_access *)(void *)e;
+}
+
+static inline struct sim_access *sim_first(const struct sim_fifo *f)
+{
+	return (struct sim_access *)(void *)f->first;
+}
+
+static inline struct sim_access *sim_take(struct sim_fifo *f)
+{
+	return (struct sim_access *)(void *)sim_pop(f);
+}
+
+/* sim_granules - how many words of a granularity (4, 8, 16 bytes) hold the words of a mask. */
+static inline uint32_t sim_granules(uint32_t words, uint64_t granularity)
+{
+	if (granularity >= 8)
+		words = (words | words >> 1) & 0x5555;
+	if (granularity >= 16)
+		words = (words | words >> 2) & 0x1111;
+	return (uint32_t)__builtin_popcount(words);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bank.c - hits, misses, fills and lines written back. */
+#include <sim/bank.h>
+
+#include <sim/parts.h>
+
+int sim_bank_init(struct sim_bank *b, struct sim_gpu *gpu, uint32_t number, const struct sim_config_cache *size)
+{
+	int r = sim_tags_init(&b->tags, size->bytes / size->banks, (uint32_t)size->ways);
+
+	b->gpu = gpu;
+	b->number = number;
+	b->size = size;
+	return r ? r : sim_mshr_init(&b->mshr, size->mshr, b);
+}
+
+void sim_bank_fini(struct sim_bank *b)
+{
+	sim_tags_fini(&b->tags);
+	sim_mshr_fini(&b->mshr);
+}
+
+/* Frames of several GPUs have the same numbers: in a cache of remote lines they should not meet in one set. */
+static uint64_t flat(uint64_t line)
+{
+	uint64_t home = line >> SIM_HOME_BIT;
+
+	return (line & ((1ull << SIM_HOME_BIT) - 1)) + home * 37 * SIM_PAGE_BYTES;
+}
+
+uint32_t sim_bank_of(const struct sim_config_cache *size, uint64_t line)
+{
+	return (uint32_t)(flat(line) / size->interleave % size->banks);
+}
+
+uint64_t sim_bank_place(const struct sim_config_cache *size, uint64_t line)
+{
+	uint64_t at = flat(line);
+
+	return (at / (size->interleave * size->banks) * size->interleave + at % size->interleave) / SIM_LINE_BYTES;
+}
+
+static void finish(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, uint64_t cycles)
+{
+	sim_clock_at(&m->clock, &a->message.event, m->clock.now + cycles, b->answer);
+}
+
+static void hit(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, struct sim_way *w)
+{
+	++*b->counts.hits;
+	w->used = m->clock.now;
+	w->dirty |= a->write;
+	if (!a->write)
+		w->reading = m->clock.now + b->size->read_cycles;
+	finish(m, b, a, b->size->read_cycles);
+}
+
+/* A way for a line that is not here; NULL: not now. What was in it is written back. */
+static struct sim_way *make_room(struct sim_machine *m, struct sim_bank *b, uint64_t line, uint64_t *retry)
+{
+	struct sim_way *w = sim_tags_victim(&b->tags, sim_bank_place(b->size, line), m->clock.now, retry);
+
+	if (!w || (w->dirty && !b->has_room(m, b)))
+		return NULL;
+	if (w->dirty) {
+		++*b->counts.write_backs;
+		b->write_back(m, b, w->line);
+	}
+	w->line = line;
+	w->used = m->clock.now;
+	w->dirty = false;
+	return w;
+}
+
+static bool write_fill(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
+{
+	struct sim_way *w = make_room(m, b, a->line, retry);
+
+	if (!w)
+		return false;
+	++*b->counts.write_fills;
+	w->dirty = true;
+	finish(m, b, a, b->size->read_cycles);
+	return true;
+}
+
+static bool miss(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
+{
+	struct sim_way *w;
+
+	if (sim_mshr_full(&b->mshr) || !(w = make_room(m, b, a->line, retry)))
+		return false;
+	++*b->counts.misses;
+	w->locked = SIM_NEVER;
+	b->fetch(m, b, sim_mshr_take(&b->mshr, a->line, SIM_ALL_WORDS, a, w));
+	return true;
+}
+
+/* False: not in this cycle; *retry is lowered to when to try again, if that is known. */
+static bool go_on(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
+{
+	struct sim_mshr_entry *e = sim_mshr_find(&b->mshr, a->line, SIM_ALL_WORDS);
+	struct sim_way *w;
+
+	if (e) {
+		++*b->counts.merges;
+		sim_push(&e->others, &a->message);
+		return true;
+	}
+	w = sim_tags_find(&b->tags, sim_bank_place(b->size, a->line), a->line);
+	if (w && w->locked > m->clock.now) {
+		*retry = w->locked;
+		return false;
+	}
+	if (w) {
+		hit(m, b, a, w);
+		return true;
+	}
+	if (a->write && b->pass_write(m, b, a))
+		return true;
+	return a->write && a->whole ? write_fill(m, b, a, retry) : miss(m, b, a, retry);
+}
+
+static void try_again(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_bank *b = (struct sim_bank *)(void *)e;
+
+	b->retry_at = 0;
+	sim_bank_run(m, b);
+}
+
+void sim_bank_run(struct sim_machine *m, struct sim_bank *b)
+{
+	uint64_t retry = SIM_NEVER;
+	struct sim_access *a;
+
+	while ((a = sim_take(&b->in))) {
+		if (!go_on(m, b, a, &retry)) {
+			++*b->counts.blocked;
+			sim_push_front(&b->in, &a->message);
+			break;
+		}
+		++*b->counts.lookups;
+	}
+	if (a && retry != SIM_NEVER && !b->retry_at) {
+		b->retry_at = retry;
+		sim_clock_at(&m->clock, &b->retry, retry, try_again);
+	}
+}
+
+void sim_bank_accept(struct sim_machine *m, struct sim_bank *b, struct sim_access *a)
+{
+	bool idle = !b->in.first;
+
+	sim_push(&b->in, &a->message);
+	if (idle)
+		sim_bank_run(m, b);
+}
+
+void sim_bank_fill(struct sim_machine *m, struct sim_bank *b, struct sim_mshr_entry *e)
+{
+	struct sim_access *a = e->leader;
+	struct sim_fifo others = e->others;
+
+	e->way->locked = m->clock.now + b->size->fill_cycles;
+	e->others.first = NULL;
+	e->others.count = 0;
+	sim_mshr_release(&b->mshr, e);
+	for (; a; a = sim_take(&others)) {
+		e->way->dirty |= a->write;
+		finish(m, b, a, b->size->fill_cycles);
+	}
+	sim_bank_run(m, b);
+}

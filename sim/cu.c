@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cu.c - issue, the vector memory unit and the reorder buffer. */
+#include <sim/cu.h>
+
+#include <sim/parts.h>
+#include <stdlib.h>
+
+/* ---- room ---- */
+
+int sim_cu_init(struct sim_cu *cu, struct sim_gpu *gpu, const struct sim_config *c)
+{
+	uint64_t slots = c->simds * c->slots;
+
+	cu->gpu = gpu;
+	cu->slot = (struct sim_slot *)calloc(slots, sizeof *cu->slot);
+	cu->resident = (struct sim_resident *)calloc(slots, sizeof *cu->resident);
+	cu->simd_free = (uint64_t *)calloc(c->simds, sizeof *cu->simd_free);
+	cu->simd_waves = (uint32_t *)calloc(c->simds, sizeof *cu->simd_waves);
+	cu->rob = (struct sim_access **)calloc(c->rob, sizeof(struct sim_access *));
+	if (!cu->slot || !cu->resident || !cu->simd_free || !cu->simd_waves || !cu->rob)
+		return -GN_ENOMEM;
+	for (uint64_t k = 0; k < slots; k++) {
+		cu->slot[k].cu = cu;
+		cu->slot[k].simd = (uint32_t)(k / c->slots);
+		cu->resident[k].next_free = k + 1 < slots ? &cu->resident[k + 1] : NULL;
+	}
+	cu->free_resident = cu->resident;
+	return 0;
+}
+
+void sim_cu_fini(struct sim_cu *cu)
+{
+	free(cu->slot);
+	free(cu->resident);
+	free(cu->simd_free);
+	free(cu->simd_waves);
+	free(cu->rob);
+}
+
+static uint32_t waves_of(const struct sim_launch *l)
+{
+	return (l->group[0] * l->group[1] + SIM_LANES - 1) / SIM_LANES;
+}
+
+/* Wavefronts of the launch that a vector unit holds. */
+static uint64_t most_on_simd(const struct sim_config *c, const struct sim_launch *l)
+{
+	uint64_t most = l->vgprs ? c->vgprs / ((uint64_t)l->vgprs * SIM_LANES) : c->slots;
+
+	return most < c->slots ? most : c->slots;
+}
+
+const char *sim_cu_refuses(const struct sim_config *c, const struct sim_launch *l)
+{
+	uint64_t waves = waves_of(l);
+
+	if (waves > c->simds * c->slots)
+		return "cu.wavefronts_per_simd";
+	if (waves > c->simds * most_on_simd(c, l))
+		return "cu.vgprs";
+	if (waves * l->sgprs > c->sgprs)
+		return "cu.sgprs";
+	return l->lds_bytes > c->lds_bytes ? "cu.lds" : NULL;
+}
+
+bool sim_cu_has_room(const struct sim_machine *m, const struct sim_cu *cu)
+{
+	const struct sim_config *c = &m->config;
+	const struct sim_launch *l = m->launch;
+	uint64_t most = most_on_simd(c, l), room = 0, waves = waves_of(l);
+
+	for (uint64_t s = 0; s < c->simds; s++)
+		room += most - cu->simd_waves[s];
+	return room >= waves && (cu->waves + waves) * l->sgprs <= c->sgprs && (cu->groups + 1) * (uint64_t)l->lds_bytes <= c->lds_bytes;
+}
+
+/* ---- time ---- */
+
+static void charge(struct sim_machine *m, struct sim_slot *s, enum sim_slot_state state)
+{
+	uint64_t *const of[] = {&m->stats.wave_issue_cycles, &m->stats.wave_memory_cycles, &m->stats.wave_scalar_cycles,
+				&m->stats.wave_barrier_cycles, &m->stats.wave_room_cycles};
+
+	*of[s->state] += m->clock.now - s->since;
+	s->since = m->clock.now;
+	s->state = state;
+}
+
+static void step(struct sim_machine *m, struct sim_event *e);
+
+static void go_on_at(struct sim_machine *m, struct sim_slot *s, uint64_t cycle)
+{
+	sim_clock_at(&m->clock, &s->event, cycle, step);
+}
+
+/* The cycle in which a unit takes an instruction. */
+static uint64_t take_unit(const struct sim_machine *m, uint64_t *free_at, uint64_t cycles)
+{
+	uint64_t start = m->clock.now > *free_at ? m->clock.now : *free_at;
+
+	*free_at = start + cycles;
+	return start;
+}
+
+/* ---- vector memory ---- */
+
+static void count_in_flight(struct sim_machine *m, int64_t change)
+{
+	m->stats.vector_in_flight_cycles += m->in_flight * (m->clock.now - m->in_flight_since);
+	m->in_flight_since = m->clock.now;
+	m->in_flight += (uint64_t)change;
+}
+
+static void enter_rob(struct sim_machine *m, struct sim_cu *cu, struct sim_access *a)
+{
+	uint32_t at = cu->rob_first + cu->rob_count++;
+
+	cu->rob[at < m->config.rob ? at : at - m->config.rob] = a;
+	sim_translate(m, a);
+}
+
+static void leave_pipe(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_access *a = sim_access_of(e);
+	struct sim_cu *cu = a->l1->cu;
+
+	if (cu->rob_count < m->config.rob)
+		enter_rob(m, cu, a);
+	else
+		sim_push(&cu->pipe, &a->message);
+}
+
+static void issue_line(struct sim_machine *m, struct sim_slot *s, const struct sim_line *line, uint64_t cycle)
+{
+	struct sim_access *a = sim_access_new(m);
+
+	a->l1 = s->cu->l1v;
+	a->slot = s;
+	a->gpu = s->cu->gpu->number;
+	a->address = line->address;
+	a->words = sim_line_words(line);
+	a->issued = m->clock.now;
+	a->write = s->op.kind == SIM_OP_STORE;
+	a->whole = a->write && !~line->bytes;
+	a->last = line == s->op.line + s->op.count - 1;
+	++*(a->write ? &m->stats.vector_writes : &m->stats.vector_reads);
+	sim_clock_at(&m->clock, &a->message.event, cycle + m->config.transaction_pipe, leave_pipe);
+}
+
+static void issue_lines(struct sim_machine *m, struct sim_slot *s)
+{
+	struct sim_cu *cu = s->cu;
+	uint64_t start = take_unit(m, &cu->vmem_free, 1), enter = start + m->config.instruction_pipe;
+
+	if (enter < cu->pipe_free)
+		enter = cu->pipe_free;
+	cu->pipe_free = enter + s->op.count;
+	count_in_flight(m, s->op.count);
+	cu->in_flight += s->op.count;
+	s->under_way += s->op.count != 0;
+	for (uint32_t k = 0; k < s->op.count; k++)
+		issue_line(m, s, &s->op.line[k], enter + k);
+	s->left = 0;
+	go_on_at(m, s, start + m->config.vmem_issue);
+}
+
+static bool lines_fit(const struct sim_machine *m, const struct sim_slot *s)
+{
+	return s->cu->in_flight + s->op.count <= m->config.in_flight;
+}
+
+static void memory(struct sim_machine *m, struct sim_slot *s)
+{
+	struct sim_cu *cu = s->cu;
+
+	if (!cu->stuck && lines_fit(m, s)) {
+		issue_lines(m, s);
+		return;
+	}
+	charge(m, s, SIM_SLOT_ROOM);
+	if (!cu->stuck)
+		cu->stuck_end = &cu->stuck;
+	s->next_stuck = NULL;
+	*cu->stuck_end = s;
+	cu->stuck_end = &s->next_stuck;
+}
+
+static void go_on_stuck(struct sim_machine *m, struct sim_cu *cu)
+{
+	struct sim_slot *s;
+
+	while ((s = cu->stuck) && lines_fit(m, s)) {
+		cu->stuck = s->next_stuck;
+		charge(m, s, SIM_SLOT_ISSUE);
+		issue_lines(m, s);
+	}
+}
+
+static uint32_t most_under_way(const struct sim_slot *s)
+{
+	return s->op.kind == SIM_OP_WAIT ? s->op.count : 0;
+}
+
+/* All lines of an instruction are back, as they come back in order. */
+static void instruction_done(struct sim_machine *m, struct sim_slot *s)
+{
+	s->under_way--;
+	if (s->state != SIM_SLOT_MEMORY || s->under_way > most_under_way(s))
+		return;
+	charge(m, s, SIM_SLOT_ISSUE);
+	go_on_at(m, s, m->clock.now + m->config.return_cycles);
+}
+
+static void count_done(struct sim_machine *m, const struct sim_access *a)
+{
+	uint64_t now = m->clock.now;
+
+	m->stats.vector_done++;
+	m->stats.vector_latency_cycles += now - a->issued;
+	if (a->write)
+		return;
+	m->stats.read_latency_cycles += now - a->issued;
+	if (!a->asked)
+		return;
+	m->stats.remote_read_cycles += now - a->issued;
+	m->stats.remote_to_rdma_cycles += a->asked - a->issued;
+	m->stats.remote_request_cycles += a->there - a->asked;
+	m->stats.remote_home_cycles += a->answered - a->there;
+	m->stats.remote_reply_cycles += a->back - a->answered;
+	m->stats.remote_return_cycles += now - a->back;
+}
+
+static void retire(struct sim_machine *m, struct sim_cu *cu, struct sim_access *a)
+{
+	cu->rob_first = cu->rob_first + 1 < m->config.rob ? cu->rob_first + 1 : 0;
+	cu->rob_count--;
+	cu->in_flight--;
+	count_in_flight(m, -1);
+	count_done(m, a);
+	if (a->last)
+		instruction_done(m, a->slot);
+	sim_access_free(m, a);
+}
+
+void sim_cu_done(struct sim_machine *m, struct sim_access *a)
+{
+	struct sim_cu *cu = a->l1->cu;
+
+	a->done = true;
+	while (cu->rob_count && (a = cu->rob[cu->rob_first])->done)
+		retire(m, cu, a);
+	while (cu->pipe.first && cu->rob_count < m->config.rob)
+		enter_rob(m, cu, sim_take(&cu->pipe));
+	go_on_stuck(m, cu);
+}
+
+/* ---- scalar memory ---- */
+
+static void leave_scalar(struct sim_machine *m, struct sim_event *e)
+{
+	sim_translate(m, sim_access_of(e));
+}
+
+static void scalar(struct sim_machine *m, struct sim_slot *s)
+{
+	struct sim_access *a = sim_access_new(m);
+
+	a->l1 = s->cu->l1s;
+	a->slot = s;
+	a->gpu = s->cu->gpu->number;
+	a->address = s->op.line->address;
+	a->words = sim_line_words(s->op.line);
+	a->issued = m->clock.now;
+	m->stats.scalar_reads++;
+	s->left = 0;
+	charge(m, s, SIM_SLOT_SCALAR);
+	sim_clock_at(&m->clock, &a->message.event, take_unit(m, &s->cu->salu_free, 1) + 1, leave_scalar);
+}
+
+void sim_cu_scalar_done(struct sim_machine *m, struct sim_access *a)
+{
+	m->stats.scalar_done++;
+	charge(m, a->slot, SIM_SLOT_ISSUE);
+	go_on_at(m, a->slot, m->clock.now + m->config.return_cycles);
+	sim_access_free(m, a);
+}
+
+/* ---- wavefronts ---- */
+
+static void open_barrier(struct sim_machine *m, struct sim_resident *r)
+{
+	if (!r->live || r->arrived < r->live)
+		return;
+	r->arrived = 0;
+	for (struct sim_slot *s = r->slots; s; s = s->next)
+		if (s->state == SIM_SLOT_BARRIER) {
+			charge(m, s, SIM_SLOT_ISSUE);
+			go_on_at(m, s, m->clock.now + 1);
+		}
+}
+
+static void barrier(struct sim_machine *m, struct sim_slot *s)
+{
+	s->left = 0;
+	charge(m, s, SIM_SLOT_BARRIER);
+	s->resident->arrived++;
+	open_barrier(m, s->resident);
+}
+
+static void end_group(struct sim_machine *m, struct sim_cu *cu, struct sim_resident *r)
+{
+	for (struct sim_slot *s = r->slots; s; s = s->next) {
+		cu->simd_waves[s->simd]--;
+		s->resident = NULL;
+	}
+	cu->waves -= r->waves;
+	cu->groups--;
+	sim_group_end(r->group);
+	r->group = NULL;
+	r->next_free = cu->free_resident;
+	cu->free_resident = r;
+	sim_dispatch_done(m, cu->gpu);
+}
+
+static void end(struct sim_machine *m, struct sim_slot *s)
+{
+	struct sim_resident *r = s->resident;
+
+	charge(m, s, SIM_SLOT_ISSUE);
+	m->stats.wave_cycles += m->clock.now - s->begun;
+	r->live--;
+	if (r->live)
+		open_barrier(m, r);
+	else
+		end_group(m, s->cu, r);
+}
+
+static void issue(struct sim_machine *m, struct sim_slot *s, uint64_t *unit, uint64_t busy, uint64_t cycles)
+{
+	s->left--;
+	go_on_at(m, s, take_unit(m, unit, busy) + cycles);
+}
+
+static bool fetch(struct sim_machine *m, struct sim_slot *s)
+{
+	int r = sim_wave_next(s->wave, &s->op, &m->why);
+
+	if (r) {
+		m->stop = r;
+		return false;
+	}
+	s->left = s->op.kind == SIM_OP_VALU || s->op.kind == SIM_OP_SALU || s->op.kind == SIM_OP_LDS ? s->op.count : 1;
+	m->stats.wavefront_instructions += sim_op_instructions(&s->op);
+	return true;
+}
+
+/* At a wait or the end: true if nothing stands in the way. */
+static bool may_pass(struct sim_machine *m, struct sim_slot *s)
+{
+	if (s->under_way <= most_under_way(s))
+		return true;
+	charge(m, s, SIM_SLOT_MEMORY);
+	return false;
+}
+
+static void step(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_slot *s = (struct sim_slot *)(void *)e;
+	const struct sim_config *c = &m->config;
+	struct sim_cu *cu = s->cu;
+
+	if (!s->left && !fetch(m, s))
+		return;
+	switch (s->op.kind) {
+	case SIM_OP_VALU: issue(m, s, &cu->simd_free[s->simd], c->valu_issue, c->valu_cycles); break;
+	case SIM_OP_SALU: issue(m, s, &cu->salu_free, 1, c->salu_cycles); break;
+	case SIM_OP_LDS: issue(m, s, &cu->lds_free, 1, c->lds_cycles); break;
+	case SIM_OP_LOAD:
+	case SIM_OP_STORE: memory(m, s); break;
+	case SIM_OP_SCALAR: scalar(m, s); break;
+	case SIM_OP_WAIT:
+		if (may_pass(m, s))
+			issue(m, s, &cu->salu_free, 1, c->salu_cycles);
+		break;
+	case SIM_OP_BARRIER: barrier(m, s); break;
+	case SIM_OP_END:
+		if (may_pass(m, s))
+			end(m, s);
+		break;
+	}
+}
+
+/* A free slot on the vector unit with the fewest wavefronts. */
+static struct sim_slot *choose_slot(const struct sim_machine *m, struct sim_cu *cu)
+{
+	const struct sim_config *c = &m->config;
+	uint64_t simd = 0, k;
+
+	for (uint64_t s = 1; s < c->simds; s++)
+		if (cu->simd_waves[s] < cu->simd_waves[simd])
+			simd = s;
+	for (k = simd * c->slots; cu->slot[k].resident;)
+		k++;
+	return &cu->slot[k];
+}
+
+static void begin_wave(struct sim_machine *m, struct sim_cu *cu, struct sim_resident *r, struct sim_wave *w)
+{
+	struct sim_slot *s = choose_slot(m, cu);
+
+	s->resident = r;
+	s->wave = w;
+	s->left = s->under_way = 0;
+	s->state = SIM_SLOT_ISSUE;
+	s->since = s->begun = m->clock.now;
+	s->next = r->slots;
+	r->slots = s;
+	cu->simd_waves[s->simd]++;
+	m->stats.wavefronts++;
+	go_on_at(m, s, m->clock.now + 1);
+}
+
+void sim_cu_begin(struct sim_machine *m, struct sim_cu *cu, struct sim_group *group)
+{
+	struct sim_resident *r = cu->free_resident;
+
+	cu->free_resident = r->next_free;
+	r->group = group;
+	r->slots = NULL;
+	r->arrived = 0;
+	r->live = r->waves = sim_group_waves(group);
+	cu->waves += r->waves;
+	cu->groups++;
+	m->stats.work_groups++;
+	for (uint32_t k = 0; k < r->live; k++)
+		begin_wave(m, cu, r, sim_group_wave(group, k));
+}

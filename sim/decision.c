@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decision.c - windows and thresholds. */
+#include <sim/decision.h>
+
+#include <sim/parts.h>
+
+enum sim_verdict sim_decide_by(const struct sim_decision *d, uint64_t remote_percent, uint64_t block_percent,
+			       uint64_t hit_percent)
+{
+	if (d->remote * 100 < d->accesses * remote_percent)
+		return SIM_LOCAL;
+	if (d->words * 100 < d->reads * 16 * block_percent && d->hits * 100 < d->reads * hit_percent)
+		return SIM_COALESCE;
+	return SIM_CACHE;
+}
+
+static void use(struct sim_machine *m, struct sim_gpu *g, bool coalesce, bool cache)
+{
+	g->bypass = coalesce && m->config.bypass;
+	g->fine = coalesce && m->config.fine;
+	g->coalesce = coalesce && m->config.coalesce;
+	g->cache = cache && m->config.remote_cache;
+}
+
+void sim_decide_begin(struct sim_machine *m)
+{
+	for (uint32_t k = 0; k < m->config.gpus; k++)
+		use(m, &m->gpu[k], !m->config.decide, !m->config.decide);
+}
+
+static struct sim_decision *engine_of(struct sim_machine *m, const struct sim_access *a)
+{
+	return &m->decision[m->config.decide_scope == SIM_DECIDE_GPU ? a->gpu : 0];
+}
+
+static void declare(struct sim_machine *m, struct sim_decision *d)
+{
+	uint32_t k = (uint32_t)(d - m->decision), end = m->config.decide_scope == SIM_DECIDE_GPU ? k + 1 : (uint32_t)m->config.gpus;
+
+	d->verdict = sim_decide_by(d, m->config.decide_remote, m->config.decide_block, m->config.decide_hit);
+	for (; k < end; k++) {
+		m->stats.decided_local += d->verdict == SIM_LOCAL;
+		m->stats.decided_coalesce += d->verdict == SIM_COALESCE;
+		m->stats.decided_cache += d->verdict == SIM_CACHE;
+		use(m, &m->gpu[k], d->verdict == SIM_COALESCE, d->verdict == SIM_CACHE);
+	}
+}
+
+void sim_decide_see(struct sim_machine *m, const struct sim_access *a)
+{
+	struct sim_decision *d = engine_of(m, a);
+
+	if (d->verdict != SIM_UNDECIDED || d->seen++ < m->config.decide_warmup)
+		return;
+	d->accesses++;
+	m->stats.decide_accesses++;
+	if (a->home == a->gpu)
+		return;
+	d->remote++;
+	m->stats.decide_remote++;
+	if (!a->write) {
+		uint32_t words = (uint32_t)__builtin_popcount(a->words);
+
+		d->reads++;
+		d->words += words;
+		m->stats.decide_reads++;
+		m->stats.decide_words += words;
+	}
+	if (m->config.decide && d->remote >= m->config.decide_window)
+		declare(m, d);
+}
+
+void sim_decide_hit(struct sim_machine *m, const struct sim_access *a)
+{
+	struct sim_decision *d = engine_of(m, a);
+
+	if (d->verdict != SIM_UNDECIDED || d->seen < m->config.decide_warmup)
+		return;
+	d->hits++;
+	m->stats.decide_hits++;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decision.h - DualOpt's decision engine (section 4.3): it watches accesses that arrive at vector L1 caches, then declares
+ * an optimization, once. Accesses are counted whether they hit or not.
+ */
+#ifndef SIM_DECISION_H
+#define SIM_DECISION_H
+
+#include <sim/access.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sim_verdict { SIM_UNDECIDED, SIM_LOCAL, SIM_COALESCE, SIM_CACHE };
+
+/* Of a GPU, or of all. */
+struct sim_decision {
+	uint64_t seen, accesses, remote, reads, words, hits;
+	enum sim_verdict verdict;
+};
+
+/* sim_decide_by - the flow chart (Figure 11) on percentages: remote accesses, words used of lines, hits of remote reads. */
+enum sim_verdict sim_decide_by(const struct sim_decision *d, uint64_t remote_percent, uint64_t block_percent,
+			       uint64_t hit_percent);
+
+/* sim_decide_begin - what is used before any decision: everything that is switched on, or nothing if one is to come. */
+void sim_decide_begin(struct sim_machine *m);
+
+/* sim_decide_see - an access arrives at a vector cache. sim_decide_hit - it is a remote read, and hits. */
+void sim_decide_see(struct sim_machine *m, const struct sim_access *a);
+void sim_decide_hit(struct sim_machine *m, const struct sim_access *a);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

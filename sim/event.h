@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event.h - what happens when: events in the order of their cycle.
+ *
+ * An event is part of the object it is about (a line on its way, a wavefront, a message), so none is allocated. A wheel has
+ * one bucket a cycle; what is further away waits beside it. Order: by cycle, and in one cycle by the order in which events
+ * were put in. Nothing else decides, so the same input gives the same run.
+ */
+#ifndef SIM_EVENT_H
+#define SIM_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SIM_WHEEL = 4096 }; /* buckets */
+
+struct sim_machine;
+struct sim_event;
+
+typedef void sim_event_fn(struct sim_machine *m, struct sim_event *e);
+
+struct sim_event {
+	struct sim_event *next;
+	uint64_t cycle;
+	sim_event_fn *fire; /* NULL: it does not wait */
+};
+
+struct sim_events {
+	struct sim_event *first;
+	struct sim_event **end; /* NULL: as if it were &first, so that memory of zeroes is an empty list */
+};
+
+struct sim_clock {
+	uint64_t now;
+	uint64_t count;   /* events that have happened */
+	uint64_t waiting; /* events that have not */
+	uint64_t full[SIM_WHEEL / 64]; /* a bit a bucket: it holds events */
+	struct sim_events bucket[SIM_WHEEL];
+	struct sim_events later; /* a wheel or more away */
+};
+
+/* sim_clock_at - an event happens in a cycle, at the earliest this one. It may not be waiting already. */
+void sim_clock_at(struct sim_clock *c, struct sim_event *e, uint64_t cycle, sim_event_fn *fire);
+
+/* sim_clock_run - until nothing waits, or *stop is not 0. */
+void sim_clock_run(struct sim_clock *c, struct sim_machine *m, const int *stop);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * l1.h - a private cache: the vector cache of a compute unit, or the scalar cache of a shader engine.
+ *
+ * Accesses go through a directory in their order: what finds no MSHR, or no way of its set that may be given away, holds up
+ * those behind it. Writes go on to the next level and change a line only if it is there. Remote reads may be told not to
+ * enter at all (DualOpt's selective bypass): they need an MSHR, but no way.
+ */
+#ifndef SIM_L1_H
+#define SIM_L1_H
+
+#include <sim/config.h>
+#include <sim/mshr.h>
+#include <sim/tlb.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sim_cu;
+
+struct sim_l1 {
+	struct sim_event retry; /* first: the head of the directory is looked at again */
+	uint64_t retry_at;      /* 0: not waiting */
+	struct sim_gpu *gpu;
+	struct sim_cu *cu; /* NULL: a scalar cache */
+	const struct sim_config_l1 *size;
+	struct sim_tags tags;
+	struct sim_mshr mshr;
+	struct sim_tlb tlb;
+	uint32_t active;         /* transactions */
+	struct sim_fifo entry;     /* before it: too many transactions */
+	struct sim_fifo directory; /* behind one that cannot go on */
+};
+
+/* sim_l1_init - of a compute unit, or NULL. Returns 0 or -GN_ENOMEM. */
+int sim_l1_init(struct sim_l1 *l, struct sim_gpu *gpu, struct sim_cu *cu, const struct sim_config *c);
+void sim_l1_fini(struct sim_l1 *l);
+
+/* sim_l1_accept - an access arrives, translated (an event). */
+void sim_l1_accept(struct sim_machine *m, struct sim_event *e);
+
+/* sim_l1_answer - what it asked the next level for is there, or written (an event). */
+void sim_l1_answer(struct sim_machine *m, struct sim_event *e);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

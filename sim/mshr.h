@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mshr.h - lines that a cache has asked for and not got yet, and who waits for them.
+ *
+ * DualOpt's extension (section 4.1.2): an entry knows the words that it brings. It serves a request of the same line only
+ * if it brings all of its words (case A); else (B: same line, other words; C: another line) the request needs an entry.
+ */
+#ifndef SIM_MSHR_H
+#define SIM_MSHR_H
+
+#include <sim/access.h>
+#include <sim/tags.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SIM_ALL_WORDS = 0xffff };
+
+struct sim_mshr_entry {
+	struct sim_event event; /* first: what was asked for is there */
+	void *owner;
+	struct sim_access *leader; /* who asked first, and goes */
+	struct sim_fifo others;    /* who wait here */
+	struct sim_way *way;       /* to fill; NULL: none */
+	uint32_t words;
+};
+
+struct sim_mshr {
+	struct sim_mshr_entry *entry;
+	uint64_t *line; /* of each entry; SIM_NEVER: it is free */
+	uint16_t *free;
+	uint32_t size, used;
+};
+
+/* sim_mshr_init - Returns 0 or -GN_ENOMEM. */
+int sim_mshr_init(struct sim_mshr *m, uint64_t entries, void *owner);
+void sim_mshr_fini(struct sim_mshr *m);
+
+/* sim_mshr_find - an entry of that line which brings all those words, or NULL. */
+struct sim_mshr_entry *sim_mshr_find(struct sim_mshr *m, uint64_t line, uint32_t words);
+
+/* sim_mshr_take - an entry for what a leads; one must be free. Returns its number. */
+uint16_t sim_mshr_take(struct sim_mshr *m, uint64_t line, uint32_t words, struct sim_access *a, struct sim_way *way);
+void sim_mshr_release(struct sim_mshr *m, struct sim_mshr_entry *e);
+
+static inline bool sim_mshr_full(const struct sim_mshr *m)
+{
+	return m->used == m->size;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* network.c - messages as intervals on links, and credits. */
+#include <sim/network.h>
+
+#include <sim/codec.h>
+#include <sim/parts.h>
+#include <stdio.h>
+
+static void link_init(struct sim_link *l, const char *from, uint32_t a, const char *to, uint32_t b, bool sink, uint32_t end,
+		      const struct sim_config *c)
+{
+	l->sink = sink;
+	l->end = (int16_t)end;
+	/* as many flits are on the way through a pipeline whose latency stays while its clock rises */
+	l->credits[SIM_REQUESTS] = (uint32_t)(c->net_buffer * (c->net_scale_latency ? 1 : c->net_clock));
+	l->credits[SIM_REPLIES] = l->credits[SIM_REQUESTS];
+	snprintf(l->name, sizeof l->name, "%s%u-%s%u", from, a & 255, to, b & 255);
+}
+
+void sim_network_init(struct sim_network *n, const struct sim_config *c)
+{
+	uint32_t host = (uint32_t)c->gpus, root;
+
+	n->endpoints = host + 1;
+	n->gpus_per_switch = (uint32_t)c->net_gpus_per_switch;
+	n->leaves = root = (host + n->gpus_per_switch - 1) / n->gpus_per_switch;
+	n->cost = SIM_PARTS / (uint32_t)c->net_clock;
+	n->latency = 1 + (c->net_switch_cycles + c->net_hop_cycles) / (c->net_scale_latency ? c->net_clock : 1);
+	n->eject = c->net_eject_cycles;
+	n->flit_bytes = (uint32_t)c->net_flit_bytes;
+	n->encoding = (uint32_t)c->net_encoding;
+	for (uint32_t e = 0; e < host; e++) {
+		link_init(&n->up[e], "gpu", e, "sw", e / n->gpus_per_switch, false, e / n->gpus_per_switch, c);
+		n->up[e].gap = (uint32_t)c->net_gap_cycles * n->cost;
+		link_init(&n->down[e], "sw", e / n->gpus_per_switch, "gpu", e, true, 0, c);
+	}
+	link_init(&n->up[host], "mmu", 0, "root", 0, false, root, c);
+	link_init(&n->down[host], "root", 0, "mmu", 0, true, 0, c);
+	for (uint32_t s = 0; s < n->leaves; s++) {
+		link_init(&n->rise[s], "sw", s, "root", 0, false, root, c);
+		link_init(&n->fall[s], "root", 0, "sw", s, false, s, c);
+	}
+}
+
+struct sim_link *sim_network_link(struct sim_network *n, uint32_t k)
+{
+	if (k < n->endpoints)
+		return &n->up[k];
+	k -= n->endpoints;
+	if (k < n->endpoints)
+		return &n->down[k];
+	k -= n->endpoints;
+	if (k < n->leaves)
+		return &n->rise[k];
+	k -= n->leaves;
+	return k < n->leaves ? &n->fall[k] : NULL;
+}
+
+uint32_t sim_network_flits(const struct sim_network *n, uint64_t bytes)
+{
+	uint64_t coded = (bytes * (100 + n->encoding) + 99) / 100;
+	uint32_t flits = (uint32_t)((coded + n->flit_bytes - 1) / n->flit_bytes);
+
+	return flits ? flits : 1;
+}
+
+/* The link by which a message leaves a switch. */
+static struct sim_link *route(struct sim_network *n, int16_t at, uint8_t to)
+{
+	uint32_t leaf = to / n->gpus_per_switch;
+
+	if (to + 1u == n->endpoints)
+		return (uint32_t)at == n->leaves ? &n->down[to] : &n->rise[at];
+	if ((uint32_t)at == n->leaves)
+		return &n->fall[leaf];
+	return (uint32_t)at == leaf ? &n->down[to] : &n->rise[at];
+}
+
+static struct sim_message *choose(struct sim_link *l)
+{
+	for (uint32_t k = 0; k < SIM_CHANNELS; k++) {
+		uint32_t channel = (l->turn + k) % SIM_CHANNELS;
+		struct sim_message *x = l->waiting[channel].first;
+
+		if (x && (l->sink || l->credits[channel] >= x->flits)) {
+			l->turn = (uint8_t)((channel + 1) % SIM_CHANNELS);
+			return sim_pop(&l->waiting[channel]);
+		}
+	}
+	return NULL;
+}
+
+static void gone(struct sim_machine *m, struct sim_event *e);
+
+static void start(struct sim_machine *m, struct sim_link *l, struct sim_message *x)
+{
+	uint64_t begin = m->clock.now * SIM_PARTS, parts = (uint64_t)x->flits * m->network.cost;
+
+	if (l->free_at > begin)
+		begin = l->free_at;
+	l->free_at = begin + parts + l->gap;
+	l->busy += parts;
+	l->messages++;
+	l->flits += x->flits;
+	l->bytes += x->bytes;
+	m->stats.net_hop_flits += x->flits;
+	if (!l->sink)
+		l->credits[x->channel] -= x->flits;
+	x->link = l;
+	x->begin = begin;
+	sim_clock_at(&m->clock, &x->event, l->free_at / SIM_PARTS, gone);
+}
+
+/* Whatever can go over a link in this cycle goes. */
+static void go(struct sim_machine *m, struct sim_link *l)
+{
+	struct sim_message *x;
+
+	while (l->free_at < (m->clock.now + 1) * SIM_PARTS && (x = choose(l)))
+		start(m, l, x);
+}
+
+static void want(struct sim_machine *m, struct sim_link *l, struct sim_message *x)
+{
+	sim_push(&l->waiting[x->channel], x);
+	go(m, l);
+}
+
+/* The first message of a buffer has left it: room for the link that fills it, and the next is the first. */
+static void leave(struct sim_machine *m, struct sim_link *l, const struct sim_message *x)
+{
+	struct sim_message *next = sim_pop(&l->buffer[x->channel]);
+
+	l->credits[x->channel] += x->flits;
+	l->occupied[x->channel] = next != NULL;
+	if (next)
+		want(m, route(&m->network, l->end, next->to), next);
+	go(m, l);
+}
+
+static void arrive(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_message *x = (struct sim_message *)(void *)e;
+	struct sim_link *l = x->buffer;
+
+	if (l->occupied[x->channel]) {
+		sim_push(&l->buffer[x->channel], x);
+		return;
+	}
+	l->occupied[x->channel] = true;
+	want(m, route(&m->network, l->end, x->to), x);
+}
+
+static void delivered(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_message *x = (struct sim_message *)(void *)e;
+
+	m->network.in_network--;
+	m->stats.net_messages_out++;
+	m->stats.net_flits_out += x->flits;
+	x->deliver(m, e);
+}
+
+/* The last flit has entered the link: what was behind it goes on. */
+static void gone(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_message *x = (struct sim_message *)(void *)e;
+	struct sim_link *l = x->link, *before = x->buffer;
+	uint64_t end = (x->begin + (uint64_t)x->flits * m->network.cost + SIM_PARTS - 1) / SIM_PARTS;
+	uint64_t head = x->begin / SIM_PARTS + m->network.latency;
+
+	x->buffer = l;
+	if (l->sink)
+		sim_clock_at(&m->clock, e, end + m->network.eject, delivered);
+	else
+		sim_clock_at(&m->clock, e, head > m->clock.now ? head : m->clock.now, arrive);
+	if (before)
+		leave(m, before, x);
+	else if (x->packet)
+		sim_codec_left(m, x->from);
+	go(m, l);
+}
+
+void sim_network_send(struct sim_machine *m, struct sim_message *x)
+{
+	x->buffer = NULL;
+	if (m->config.net_channels == 1)
+		x->channel = 0;
+	x->flits = (uint16_t)sim_network_flits(&m->network, x->bytes);
+	m->network.in_network++;
+	m->stats.net_messages++;
+	m->stats.net_bytes += x->bytes;
+	m->stats.net_flits_in += x->flits;
+	want(m, &m->network.up[x->from], x);
+}

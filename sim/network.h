@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * network.h - links and switches between GPUs and the IOMMU.
+ *
+ * A tree: GPUs at leaf switches, leaf switches and the IOMMU at a root switch. Each direction of a link is a struct
+ * sim_link, with the input buffer at its end: one for requests and one for replies, each a queue whose first message alone
+ * may go on, through a crossbar that serves its inputs in turn. A message leaves when the buffer before it has room for all
+ * its flits (credits), and takes the link for as long as its flits need: an interval, not a flit at a time.
+ */
+#ifndef SIM_NETWORK_H
+#define SIM_NETWORK_H
+
+#include <sim/access.h>
+#include <sim/config.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SIM_PARTS = 64 }; /* of a cycle, in which links count */
+
+struct sim_link {
+	uint64_t free_at; /* parts of a cycle */
+	uint32_t credits[SIM_CHANNELS];
+	struct sim_fifo waiting[SIM_CHANNELS]; /* to go over it: the first of each input */
+	struct sim_fifo buffer[SIM_CHANNELS];  /* at its end: behind the first, which waits for its next link */
+	bool occupied[SIM_CHANNELS];           /* there is a first */
+	uint8_t turn;                          /* which channel goes first */
+	uint32_t gap;                          /* parts of a cycle before the next message */
+	bool sink;                             /* ends at a GPU or the IOMMU, which take everything */
+	int16_t end;                           /* the switch at its end: leaf switches from 0, then the root */
+	char name[16];
+	uint64_t messages, flits, bytes, busy; /* busy: parts of a cycle */
+};
+
+struct sim_network {
+	uint32_t endpoints, leaves;
+	uint32_t gpus_per_switch, cost; /* cost: parts of a cycle of a flit */
+	uint64_t latency;               /* of a switch */
+	uint64_t eject;
+	uint32_t flit_bytes, encoding;
+	uint64_t in_network; /* messages */
+	/* up: of an endpoint to its switch, down: back; rise: of a leaf to the root, fall: back */
+	struct sim_link up[SIM_MOST_GPUS + 1], down[SIM_MOST_GPUS + 1], rise[SIM_MOST_GPUS], fall[SIM_MOST_GPUS];
+};
+
+void sim_network_init(struct sim_network *n, const struct sim_config *c);
+
+/* sim_network_send - from, to, bytes, channel and deliver of the message are set; deliver is called where it is going. */
+void sim_network_send(struct sim_machine *m, struct sim_message *x);
+
+/* sim_network_link - all links, in a fixed order; NULL behind the last. */
+struct sim_link *sim_network_link(struct sim_network *n, uint32_t k);
+
+/* sim_network_flits - of a message of so many bytes: at least one. */
+uint32_t sim_network_flits(const struct sim_network *n, uint64_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tags.c - sets and ways. */
+#include <sim/tags.h>
+
+#include <grapnel/error.h>
+#include <sim/op.h>
+#include <stdlib.h>
+
+int sim_tags_init(struct sim_tags *t, uint64_t bytes, uint32_t ways)
+{
+	uint64_t lines = bytes / SIM_LINE_BYTES;
+
+	t->ways = ways;
+	t->sets = (uint32_t)(lines / ways);
+	t->way = (struct sim_way *)calloc(lines, sizeof *t->way);
+	if (!t->way)
+		return -GN_ENOMEM;
+	sim_tags_clear(t);
+	return 0;
+}
+
+void sim_tags_fini(struct sim_tags *t)
+{
+	free(t->way);
+	t->way = NULL;
+}
+
+static struct sim_way *first_way(const struct sim_tags *t, uint64_t set)
+{
+	return t->way + set % t->sets * t->ways;
+}
+
+struct sim_way *sim_tags_find(const struct sim_tags *t, uint64_t set, uint64_t line)
+{
+	struct sim_way *w = first_way(t, set);
+
+	for (uint32_t k = 0; k < t->ways; k++)
+		if (w[k].line == line)
+			return &w[k];
+	return NULL;
+}
+
+static void lower(uint64_t *value, uint64_t bound)
+{
+	if (bound < *value)
+		*value = bound;
+}
+
+struct sim_way *sim_tags_victim(const struct sim_tags *t, uint64_t set, uint64_t now, uint64_t *retry)
+{
+	struct sim_way *w = first_way(t, set), *victim = NULL;
+
+	for (uint32_t k = 0; k < t->ways; k++) {
+		if (w[k].line == SIM_NEVER)
+			return &w[k];
+		if (w[k].locked > now)
+			lower(retry, w[k].locked);
+		else if (!victim || w[k].used < victim->used)
+			victim = &w[k];
+	}
+	if (!victim || victim->reading <= now)
+		return victim;
+	lower(retry, victim->reading);
+	return NULL;
+}
+
+void sim_tags_clear(struct sim_tags *t)
+{
+	for (uint64_t k = 0; k < (uint64_t)t->sets * t->ways; k++) {
+		t->way[k].line = SIM_NEVER;
+		t->way[k].locked = t->way[k].reading = 0;
+		t->way[k].dirty = false;
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tags.h - which lines a set-associative cache holds, and what is being done to each. The least recently used line goes.
+ */
+#ifndef SIM_TAGS_H
+#define SIM_TAGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SIM_NEVER UINT64_MAX
+
+struct sim_way {
+	uint64_t line;    /* address; SIM_NEVER: the way is free */
+	uint64_t used;    /* the cycle of the last use */
+	uint64_t locked;  /* until that cycle it is being filled: SIM_NEVER while it is on its way */
+	uint64_t reading; /* until that cycle it is being read */
+	bool dirty;
+};
+
+struct sim_tags {
+	struct sim_way *way; /* ways of set 0, of set 1 ... */
+	uint32_t sets, ways;
+};
+
+/* sim_tags_init - Returns 0 or -GN_ENOMEM. */
+int sim_tags_init(struct sim_tags *t, uint64_t bytes, uint32_t ways);
+void sim_tags_fini(struct sim_tags *t);
+
+/* sim_tags_find - a line of set `set` modulo the sets; NULL: it is not there. */
+struct sim_way *sim_tags_find(const struct sim_tags *t, uint64_t set, uint64_t line);
+
+/*
+ * sim_tags_victim - which way a new line may take: a free one, or the least recently used of those that are not being
+ * filled. NULL: not now; *retry is lowered to the cycle in which to ask again, if that is known.
+ */
+struct sim_way *sim_tags_victim(const struct sim_tags *t, uint64_t set, uint64_t now, uint64_t *retry);
+
+/* sim_tags_clear - every line is forgotten. */
+void sim_tags_clear(struct sim_tags *t);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tlb.c - two levels of TLB and the IOMMU. */
+#include <sim/tlb.h>
+
+#include <sim/parts.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int pages_init(struct sim_pages *p, uint64_t sets, uint64_t ways)
+{
+	p->sets = (uint32_t)sets;
+	p->ways = (uint32_t)ways;
+	p->page = (uint32_t *)calloc(sets * ways, sizeof *p->page);
+	return p->page ? 0 : -GN_ENOMEM;
+}
+
+/* Is it there? It is then the last used. */
+static bool pages_find(struct sim_pages *p, uint64_t page)
+{
+	uint32_t *set = p->page + page % p->sets * p->ways, k = 0;
+
+	if (set[0] == page)
+		return true;
+	while (k < p->ways && set[k] && set[k] != page)
+		k++;
+	if (k == p->ways || !set[k])
+		return false;
+	memmove(set + 1, set, k * sizeof *set);
+	set[0] = (uint32_t)page;
+	return true;
+}
+
+static void pages_add(struct sim_pages *p, uint64_t page)
+{
+	uint32_t *set = p->page + page % p->sets * p->ways, k = 0;
+
+	while (k < p->ways - 1 && set[k])
+		k++;
+	memmove(set + 1, set, k * sizeof *set);
+	set[0] = (uint32_t)page;
+}
+
+int sim_tlb_init(struct sim_tlb *t, struct sim_gpu *gpu, const struct sim_config *c)
+{
+	t->gpu = gpu;
+	t->misses = (uint32_t)c->tlb_mshr;
+	t->miss = (struct sim_tlb_miss *)calloc(t->misses, sizeof *t->miss);
+	if (!t->miss)
+		return -GN_ENOMEM;
+	for (uint32_t k = 0; k < t->misses; k++)
+		t->miss[k].tlb = t;
+	return pages_init(&t->pages, 1, c->tlb_entries);
+}
+
+void sim_tlb_fini(struct sim_tlb *t)
+{
+	free(t->miss);
+	free(t->pages.page);
+}
+
+int sim_tlb2_init(struct sim_tlb2 *t, struct sim_gpu *gpu, const struct sim_config *c)
+{
+	t->walks = (uint32_t)c->tlb2_mshr;
+	t->walk = (struct sim_walk *)calloc(t->walks, sizeof *t->walk);
+	if (!t->walk)
+		return -GN_ENOMEM;
+	for (uint32_t k = 0; k < t->walks; k++)
+		t->walk[k].gpu = gpu;
+	return pages_init(&t->pages, c->tlb2_sets, c->tlb2_ways);
+}
+
+void sim_tlb2_fini(struct sim_tlb2 *t)
+{
+	free(t->walk);
+	free(t->pages.page);
+}
+
+static uint64_t page_of(uint64_t address)
+{
+	return address / SIM_PAGE_BYTES;
+}
+
+static void pass(struct sim_machine *m, struct sim_access *a)
+{
+	uint64_t frame = sim_memory_frame(m->memory, a->address), home = sim_memory_home(m->memory, a->address);
+
+	a->home = (uint8_t)home;
+	a->line = home << SIM_HOME_BIT | frame * SIM_PAGE_BYTES | a->address % SIM_PAGE_BYTES;
+	sim_clock_at(&m->clock, &a->message.event, m->clock.now + m->config.translate_cycles, sim_l1_accept);
+}
+
+static void look_up_second(struct sim_machine *m, struct sim_event *e);
+
+/* Of all misses: the one of that page, else a free one, else NULL. */
+static struct sim_tlb_miss *miss_of(struct sim_tlb *t, uint64_t page)
+{
+	struct sim_tlb_miss *free_one = NULL;
+
+	for (uint32_t k = 0; k < t->misses; k++) {
+		if (t->miss[k].page == page)
+			return &t->miss[k];
+		if (!t->miss[k].page)
+			free_one = &t->miss[k];
+	}
+	return free_one;
+}
+
+/* False: no miss is free, and nothing was counted. */
+static bool ask(struct sim_machine *m, struct sim_tlb *t, struct sim_access *a)
+{
+	uint64_t page = page_of(a->address);
+	struct sim_tlb_miss *miss;
+
+	if (pages_find(&t->pages, page)) {
+		m->stats.tlb_hits++;
+		pass(m, a);
+		return true;
+	}
+	miss = miss_of(t, page);
+	if (!miss)
+		return false;
+	sim_push(&miss->waiting, &a->message);
+	if (miss->page == page) {
+		m->stats.tlb_merges++;
+		return true;
+	}
+	m->stats.tlb_misses++;
+	miss->page = page;
+	sim_clock_at(&m->clock, &miss->event, m->clock.now + m->config.tlb2_cycles, look_up_second);
+	return true;
+}
+
+void sim_translate(struct sim_machine *m, struct sim_access *a)
+{
+	struct sim_tlb *t = &a->l1->tlb;
+
+	m->stats.tlb_lookups++;
+	if (t->stuck.first || !ask(m, t, a))
+		sim_push(&t->stuck, &a->message);
+}
+
+/* The page is known: who waited goes on, and who stood behind a full TLB is looked at again. */
+static void answer(struct sim_machine *m, struct sim_tlb_miss *miss)
+{
+	struct sim_tlb *t = miss->tlb;
+	struct sim_access *a;
+
+	pages_add(&t->pages, miss->page);
+	miss->page = 0;
+	while ((a = sim_take(&miss->waiting)))
+		pass(m, a);
+	while ((a = sim_take(&t->stuck)))
+		if (!ask(m, t, a)) {
+			sim_push_front(&t->stuck, &a->message);
+			return;
+		}
+}
+
+static void mmu_arrive(struct sim_machine *m, struct sim_event *e);
+
+static struct sim_walk *walk_of(struct sim_tlb2 *t, uint64_t page)
+{
+	struct sim_walk *free_one = NULL;
+
+	for (uint32_t k = 0; k < t->walks; k++) {
+		if (t->walk[k].page == page)
+			return &t->walk[k];
+		if (!t->walk[k].page)
+			free_one = &t->walk[k];
+	}
+	return free_one;
+}
+
+static void send_walk(struct sim_machine *m, struct sim_walk *w)
+{
+	w->message.from = w->gpu->number;
+	w->message.to = (uint8_t)(m->network.endpoints - 1);
+	w->message.channel = SIM_REQUESTS;
+	w->message.bytes = 0; /* it travels in a header: one flit */
+	w->message.deliver = mmu_arrive;
+	sim_network_send(m, &w->message);
+}
+
+static bool ask_second(struct sim_machine *m, struct sim_tlb2 *t, struct sim_tlb_miss *miss)
+{
+	struct sim_walk *w;
+
+	if (pages_find(&t->pages, miss->page)) {
+		m->stats.tlb2_hits++;
+		answer(m, miss);
+		return true;
+	}
+	w = walk_of(t, miss->page);
+	if (!w)
+		return false;
+	miss->next = w->first;
+	w->first = miss;
+	if (w->page) {
+		m->stats.tlb2_merges++;
+		return true;
+	}
+	m->stats.tlb2_misses++;
+	w->page = miss->page;
+	send_walk(m, w);
+	return true;
+}
+
+static void look_up_second(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_tlb_miss *miss = (struct sim_tlb_miss *)(void *)e;
+	struct sim_tlb2 *t = &miss->tlb->gpu->tlb2;
+
+	if (!t->stuck && ask_second(m, t, miss))
+		return;
+	if (!t->stuck)
+		t->stuck_end = &t->stuck;
+	miss->next = NULL;
+	*t->stuck_end = miss;
+	t->stuck_end = &miss->next;
+}
+
+static void walk_back(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_walk *w = (struct sim_walk *)(void *)e;
+	struct sim_tlb2 *t = &w->gpu->tlb2;
+	struct sim_tlb_miss *miss = w->first, *next;
+
+	pages_add(&t->pages, w->page);
+	w->page = 0;
+	w->first = NULL;
+	for (; miss; miss = next) {
+		next = miss->next;
+		answer(m, miss);
+	}
+	while ((miss = t->stuck)) {
+		next = miss->next;
+		if (!ask_second(m, t, miss))
+			return;
+		t->stuck = next;
+	}
+}
+
+static void mmu_begin(struct sim_machine *m, struct sim_message *x);
+
+static void mmu_done(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_walk *w = (struct sim_walk *)(void *)e;
+	struct sim_message *next = sim_pop(&m->mmu.waiting);
+
+	m->mmu.busy--;
+	m->stats.page_walks++;
+	w->message.to = w->message.from;
+	w->message.from = (uint8_t)(m->network.endpoints - 1);
+	w->message.channel = SIM_REPLIES;
+	w->message.deliver = walk_back;
+	sim_network_send(m, &w->message);
+	if (next)
+		mmu_begin(m, next);
+}
+
+static void mmu_begin(struct sim_machine *m, struct sim_message *x)
+{
+	uint64_t start = m->clock.now > m->mmu.next ? m->clock.now : m->mmu.next;
+
+	m->mmu.busy++;
+	m->mmu.next = start + 1;
+	sim_clock_at(&m->clock, &x->event, start + m->config.walk_cycles, mmu_done);
+}
+
+static void mmu_arrive(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_message *x = (struct sim_message *)(void *)e;
+
+	if (m->mmu.busy < m->config.walks)
+		mmu_begin(m, x);
+	else
+		sim_push(&m->mmu.waiting, x);
+}

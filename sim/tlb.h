@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tlb.h - from virtual to physical: a TLB before each L1 cache, one in each GPU, and the IOMMU of the system, which is
+ * asked over the network.
+ */
+#ifndef SIM_TLB_H
+#define SIM_TLB_H
+
+#include <sim/access.h>
+#include <sim/config.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sim_gpu;
+struct sim_tlb;
+
+/* Pages in sets, the last used first. */
+struct sim_pages {
+	uint32_t *page; /* ways of set 0, of set 1 ...; 0: none */
+	uint32_t sets, ways;
+};
+
+/* A page that a TLB has asked for. */
+struct sim_tlb_miss {
+	struct sim_event event; /* first */
+	struct sim_tlb_miss *next; /* that waits for the same walk, or for one to be free */
+	struct sim_tlb *tlb;
+	uint64_t page; /* 0: free */
+	struct sim_fifo waiting;
+};
+
+struct sim_tlb {
+	struct sim_gpu *gpu;
+	struct sim_pages pages;
+	struct sim_tlb_miss *miss;
+	uint32_t misses;
+	struct sim_fifo stuck; /* behind an access that found no free miss */
+};
+
+/* A page that a GPU has asked the IOMMU for. */
+struct sim_walk {
+	struct sim_message message; /* first */
+	struct sim_gpu *gpu;
+	struct sim_tlb_miss *first;
+	uint64_t page; /* 0: free */
+};
+
+struct sim_tlb2 {
+	struct sim_pages pages;
+	struct sim_walk *walk;
+	uint32_t walks;
+	struct sim_tlb_miss *stuck, **stuck_end;
+};
+
+struct sim_mmu {
+	uint64_t next; /* cycle in which it takes the next request */
+	uint32_t busy;
+	struct sim_fifo waiting;
+};
+
+/* Returns 0 or -GN_ENOMEM. */
+int sim_tlb_init(struct sim_tlb *t, struct sim_gpu *gpu, const struct sim_config *c);
+void sim_tlb_fini(struct sim_tlb *t);
+int sim_tlb2_init(struct sim_tlb2 *t, struct sim_gpu *gpu, const struct sim_config *c);
+void sim_tlb2_fini(struct sim_tlb2 *t);
+
+/* sim_translate - an access gets its physical line, and goes on to its L1 cache. */
+void sim_translate(struct sim_machine *m, struct sim_access *a);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
