@@ -79,7 +79,9 @@ refuses() {
   shift 2
   status=0
   timeout 60 "$grapnel" sim "$@" >out 2>err || status=$?
-  [ "$status" -eq "$want" ] && grep -qiE -e "$words" err || fail "sim $*: status $status (wanted $want), said \"$(cat err)\""
+  if [ "$status" -ne "$want" ] || ! grep -qiE -e "$words" err; then
+    fail "sim $*: status $status (wanted $want), said \"$(cat err)\""
+  fi
 }
 refuses 2 'no subcommand'
 refuses 2 'no such subcommand' dance
