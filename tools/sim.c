@@ -7,6 +7,7 @@
 
 static const struct tool tools[] = {
     {"run", "simulate a workload, and compare its results with a reference", tool_sim_run},
+    {"sweep", "simulate workloads with every combination of values", tool_sim_sweep},
     {"list", "say what workloads there are, or what can be configured", tool_sim_list},
 };
 

@@ -72,6 +72,19 @@ grep -q '^mm-right ' said
 "$grapnel" sim list --keys | grep -q '^net.clock = 1 '
 "$grapnel" sim list --json - | grep -q '"name": "mt"'
 
+# ---- a sweep: every combination; what is there is not done again ----
+"$grapnel" sim sweep fir sc --size 100 --vary net.clock=1,4 --vary opt=none,dualopt --out swept --jobs 2 >said 2>err || fail "sweep: $(cat err)"
+[ "$(wc -l <swept/sweep.csv)" = 9 ]
+[ "$(find swept -type f | wc -l)" = 9 ]
+one=$(find swept -name 'fir-*.json' | head -n 1)
+other=$(find swept -name 'sc-*.json' | head -n 1)
+touch -d '2001-02-03' swept/*.json
+rm "$one"
+echo broken >"$other"
+"$grapnel" sim sweep fir sc --size 100 --vary net.clock=1,4 --vary opt=none,dualopt --out swept --json swept.json
+[ "$(find swept -name '*.json' -newermt '2001-02-04' | wc -l)" = 2 ] || fail 'a sweep did again what was there, or not what was missing'
+[ "$(grep -c '"verified": true' swept.json)" = 8 ]
+
 # refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
 refuses() {
   want=$1
@@ -97,3 +110,6 @@ refuses 1 'a multiple of 4' run mt --size 10
 refuses 1 'nowhere.el' run bfs --input nowhere.el
 printf 'gpus = 4\nspeed = 9\n' >bad.conf
 refuses 1 'bad.conf:2' run mt --config bad.conf
+refuses 2 'a name and its values' sweep mt --vary opt
+refuses 1 '1 of 2 simulations failed' sweep mt --vary size=10,16 --out part
+refuses 1 'no such key' sweep mt --vary net.clok=1,2 --out part
