@@ -253,7 +253,8 @@ static void test_link_bound(void **state)
 	(void)state;
 	bed_config(&bed, "none", 4);
 	bed.config.net_gap_cycles = 0;
-	bed.config.l1v.transactions = bed.config.l1v.mshr = 64;
+	bed.config.l1v.transactions = bed.config.l1v.mshr = bed.config.rob = 512;
+	bed.config.l1v.bytes = 64 << 10; /* ways for as many */
 	bed_open(&bed);
 	a = walk_of(bed_buffer(&bed, 1 << 20, SIM_ON_ONE, 0), 14, 64, 64);
 	a.part = 4096;
