@@ -68,19 +68,18 @@ static void test_least_recently_used(void **state)
 	for (uint64_t k = 0; k < 4; k++) {
 		struct sim_way *w = sim_tags_victim(&t, 1, 0, &retry);
 
-		w->line = 1000 + k;
-		w->used = 10 + k;
+		sim_tags_put(&t, w, 1000 + k, 10 + k);
 	}
 	assert_null(sim_tags_find(&t, 0, 1000));
 	sim_tags_find(&t, 1, 1000)->used = 20;
-	assert_int_equal(sim_tags_victim(&t, 1, 0, &retry)->line, 1001);
+	assert_int_equal(sim_tags_line(&t, sim_tags_victim(&t, 1, 0, &retry)), 1001);
 	sim_tags_find(&t, 1, 1001)->locked = SIM_NEVER; /* being filled: the next one */
-	assert_int_equal(sim_tags_victim(&t, 1, 0, &retry)->line, 1002);
+	assert_int_equal(sim_tags_line(&t, sim_tags_victim(&t, 1, 0, &retry)), 1002);
 	sim_tags_find(&t, 1, 1002)->reading = 77; /* being read: nobody, until then */
 	retry = SIM_NEVER;
 	assert_null(sim_tags_victim(&t, 1, 0, &retry));
 	assert_int_equal(retry, 77);
-	assert_int_equal(sim_tags_victim(&t, 1, 77, &retry)->line, 1002);
+	assert_int_equal(sim_tags_line(&t, sim_tags_victim(&t, 1, 77, &retry)), 1002);
 	sim_tags_fini(&t);
 }
 
