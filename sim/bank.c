@@ -64,11 +64,9 @@ static struct sim_way *make_room(struct sim_machine *m, struct sim_bank *b, uint
 		return NULL;
 	if (w->dirty) {
 		++*b->counts.write_backs;
-		b->write_back(m, b, w->line);
+		b->write_back(m, b, sim_tags_line(&b->tags, w));
 	}
-	w->line = line;
-	w->used = m->clock.now;
-	w->dirty = false;
+	sim_tags_put(&b->tags, w, line, m->clock.now);
 	return w;
 }
 

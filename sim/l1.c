@@ -139,9 +139,8 @@ static void miss(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, 
 {
 	count_read(m, a, &m->stats.l1v_read_misses, NULL, &m->stats.l1s_misses);
 	if (w) {
-		w->line = a->line;
+		sim_tags_put(&l->tags, w, a->line, m->clock.now);
 		w->locked = SIM_NEVER;
-		w->used = m->clock.now;
 	}
 	a->mshr = sim_mshr_take(&l->mshr, a->line, a->fine ? a->words : (uint32_t)SIM_ALL_WORDS, a, w);
 	descend(m, a);

@@ -116,7 +116,7 @@ bool sim_rc_flush(struct sim_machine *m, struct sim_gpu *g)
 				return true;
 			b->tags.way[w].dirty = false;
 			m->stats.rc_write_backs++;
-			write_back(m, b, b->tags.way[w].line);
+			write_back(m, b, b->tags.line[w]);
 		}
 	}
 	return false;

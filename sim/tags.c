@@ -13,7 +13,8 @@ int sim_tags_init(struct sim_tags *t, uint64_t bytes, uint32_t ways)
 	t->ways = ways;
 	t->sets = (uint32_t)(lines / ways);
 	t->way = (struct sim_way *)calloc(lines, sizeof *t->way);
-	if (!t->way)
+	t->line = (uint64_t *)malloc(lines * sizeof *t->line);
+	if (!t->way || !t->line)
 		return -GN_ENOMEM;
 	sim_tags_clear(t);
 	return 0;
@@ -22,21 +23,23 @@ int sim_tags_init(struct sim_tags *t, uint64_t bytes, uint32_t ways)
 void sim_tags_fini(struct sim_tags *t)
 {
 	free(t->way);
+	free(t->line);
 	t->way = NULL;
+	t->line = NULL;
 }
 
-static struct sim_way *first_way(const struct sim_tags *t, uint64_t set)
+static uint64_t first_way(const struct sim_tags *t, uint64_t set)
 {
-	return t->way + set % t->sets * t->ways;
+	return set % t->sets * t->ways;
 }
 
 struct sim_way *sim_tags_find(const struct sim_tags *t, uint64_t set, uint64_t line)
 {
-	struct sim_way *w = first_way(t, set);
+	uint64_t first = first_way(t, set);
 
-	for (uint32_t k = 0; k < t->ways; k++)
-		if (w[k].line == line)
-			return &w[k];
+	for (uint64_t k = first; k < first + t->ways; k++)
+		if (t->line[k] == line)
+			return &t->way[k];
 	return NULL;
 }
 
@@ -48,11 +51,11 @@ static void lower(uint64_t *value, uint64_t bound)
 
 struct sim_way *sim_tags_victim(const struct sim_tags *t, uint64_t set, uint64_t now, uint64_t *retry)
 {
-	struct sim_way *w = first_way(t, set), *victim = NULL;
+	struct sim_way *victim = sim_tags_find(t, set, SIM_NEVER), *w = t->way + first_way(t, set);
 
+	if (victim)
+		return victim;
 	for (uint32_t k = 0; k < t->ways; k++) {
-		if (w[k].line == SIM_NEVER)
-			return &w[k];
 		if (w[k].locked > now)
 			lower(retry, w[k].locked);
 		else if (!victim || w[k].used < victim->used)
@@ -64,10 +67,22 @@ struct sim_way *sim_tags_victim(const struct sim_tags *t, uint64_t set, uint64_t
 	return NULL;
 }
 
+uint64_t sim_tags_line(const struct sim_tags *t, const struct sim_way *w)
+{
+	return t->line[w - t->way];
+}
+
+void sim_tags_put(struct sim_tags *t, struct sim_way *w, uint64_t line, uint64_t now)
+{
+	t->line[w - t->way] = line;
+	w->used = now;
+	w->dirty = false;
+}
+
 void sim_tags_clear(struct sim_tags *t)
 {
 	for (uint64_t k = 0; k < (uint64_t)t->sets * t->ways; k++) {
-		t->way[k].line = SIM_NEVER;
+		t->line[k] = SIM_NEVER;
 		t->way[k].locked = t->way[k].reading = 0;
 		t->way[k].dirty = false;
 	}

@@ -15,7 +15,6 @@ extern "C" {
 #define SIM_NEVER UINT64_MAX
 
 struct sim_way {
-	uint64_t line;    /* address; SIM_NEVER: the way is free */
 	uint64_t used;    /* the cycle of the last use */
 	uint64_t locked;  /* until that cycle it is being filled: SIM_NEVER while it is on its way */
 	uint64_t reading; /* until that cycle it is being read */
@@ -23,7 +22,8 @@ struct sim_way {
 };
 
 struct sim_tags {
-	struct sim_way *way; /* ways of set 0, of set 1 ... */
+	uint64_t *line;      /* address in each way, of set 0, of set 1 ...; SIM_NEVER: the way is free */
+	struct sim_way *way; /* the rest of it: apart, as a look-up goes over all lines of a set */
 	uint32_t sets, ways;
 };
 
@@ -39,6 +39,10 @@ struct sim_way *sim_tags_find(const struct sim_tags *t, uint64_t set, uint64_t l
  * filled. NULL: not now; *retry is lowered to the cycle in which to ask again, if that is known.
  */
 struct sim_way *sim_tags_victim(const struct sim_tags *t, uint64_t set, uint64_t now, uint64_t *retry);
+
+/* sim_tags_line - the line in a way. sim_tags_put - another takes its place, and is clean. */
+uint64_t sim_tags_line(const struct sim_tags *t, const struct sim_way *w);
+void sim_tags_put(struct sim_tags *t, struct sim_way *w, uint64_t line, uint64_t now);
 
 /* sim_tags_clear - every line is forgotten. */
 void sim_tags_clear(struct sim_tags *t);

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* DualOpt's mechanisms in the simulated machine, one by one, against the paper's numbers. */
+#include "test_sim_support.h"
+
+static struct bed bed;
+
+static void open_preset(const char *preset, const char *assignment)
+{
+	bed_config(&bed, preset, 4);
+	if (assignment)
+		assert_int_equal(sim_config_set(&bed.config, assignment, NULL), 0);
+	bed_open(&bed);
+}
+
+/* ---- the CoDec by itself: replies as GPU 0 has them from its L2, to GPU 1 ---- */
+
+static void add(uint32_t count, uint8_t to, uint32_t words)
+{
+	for (uint32_t k = 0; k < count; k++) {
+		struct sim_access *a = sim_access_new(bed.machine);
+
+		a->home = 0;
+		a->gpu = to;
+		a->words = words;
+		a->fine = true;
+		bed.machine->gpu[to].rc.writing++; /* nobody waits for it: it ends as a line that was written back */
+		sim_codec_add(bed.machine, a);
+	}
+}
+
+/* Returns the cycle in which the last packet was there. */
+static uint64_t run(void)
+{
+	struct sim_machine *m = bed.machine;
+
+	sim_clock_run(&m->clock, m, &m->stop);
+	assert_int_equal(m->accesses, 0);
+	assert_int_equal(m->stats.remote_replies, m->stats.codec_responses);
+	return m->clock.now;
+}
+
+static void test_ten_a_packet(void **state)
+{
+	const struct sim_stats *s;
+
+	(void)state;
+	open_preset("coalesce", "net.encoding_percent = 0");
+	s = &bed.machine->stats;
+	add(10, 1, 1);
+	assert_int_equal(run(), 143 + 4 + 1); /* it does not wait; 4 + 10 x 6 bytes are 4 flits */
+	assert_int_equal(s->codec_packets, 1);
+	assert_int_equal(s->codec_full_packets, 1);
+	assert_int_equal(s->net_flits_in, 4);
+	assert_int_equal(s->net_bytes, 64);
+	bed_close(&bed);
+}
+
+/* Five wait for the time-out of 30 cycles, and go then. */
+static void test_timeout(void **state)
+{
+	const struct sim_stats *s;
+
+	(void)state;
+	open_preset("coalesce", "net.encoding_percent = 0");
+	s = &bed.machine->stats;
+	add(5, 1, 1);
+	assert_int_equal(run(), 30 + 143 + 3 + 1); /* 4 + 5 x 6 bytes: 3 flits */
+	assert_int_equal(s->codec_timeouts, 1);
+	assert_int_equal(s->codec_packets, 1);
+	bed_close(&bed);
+	open_preset("coalesce", "codec.timeout = 50");
+	add(1, 1, 1);
+	assert_int_equal(run(), 50 + 143 + 1 + 1);
+	bed_close(&bed);
+}
+
+static void add_one(struct sim_machine *m, struct sim_event *e)
+{
+	(void)m;
+	(void)e;
+	add(1, 1, 1);
+}
+
+/* The time-out counts from the oldest, or from the last: one response at 0, one at 20. */
+static void test_timeout_from(void **state)
+{
+	struct sim_event later;
+
+	(void)state;
+	for (uint32_t last = 0; last < 2; last++) {
+		memset(&later, 0, sizeof later);
+		open_preset("coalesce", last ? "codec.timeout_from = last" : NULL);
+		add(1, 1, 1);
+		sim_clock_at(&bed.machine->clock, &later, 20, add_one);
+		assert_int_equal(run(), (last ? 50 : 30) + 143 + 2 + 1); /* 16 bytes, with encoding 2 flits */
+		assert_int_equal(bed.machine->stats.codec_packets, 1);
+		bed_close(&bed);
+	}
+}
+
+/* 25 to one GPU: two packets at once, the rest with the time-out. To three GPUs: a buffer each. */
+static void test_packets(void **state)
+{
+	(void)state;
+	open_preset("coalesce", NULL);
+	add(25, 1, 1);
+	run();
+	assert_int_equal(bed.machine->stats.codec_packets, 3);
+	assert_int_equal(bed.machine->stats.codec_full_packets, 2);
+	assert_int_equal(bed.machine->stats.codec_words, 25);
+	bed_close(&bed);
+	open_preset("coalesce", NULL);
+	add(9, 1, 1);
+	add(9, 2, 1);
+	add(9, 3, 1);
+	run();
+	assert_int_equal(bed.machine->stats.codec_packets, 3);
+	assert_int_equal(bed.machine->stats.codec_timeouts, 3);
+	bed_close(&bed);
+}
+
+/* More than a buffer of 64 holds: the others wait behind it, and none is lost. */
+static void test_full_buffer(void **state)
+{
+	(void)state;
+	open_preset("coalesce", NULL);
+	add(1000, 2, 1);
+	assert_int_equal(bed.machine->gpu[0].codec.buffer[2].held.count, 64);
+	run();
+	assert_int_equal(bed.machine->stats.codec_words, 1000);
+	assert_int_equal(bed.machine->stats.codec_packets, 100);
+	bed_close(&bed);
+}
+
+/* 4, 8 and 16 bytes: 10, 6 and 3 words a packet. A response of more words than that is a line. */
+static void test_granularity(void **state)
+{
+	static const uint32_t granularity[] = {4, 8, 16}, words[] = {10, 6, 3};
+
+	(void)state;
+	for (uint32_t k = 0; k < 3; k++) {
+		open_preset("coalesce", NULL);
+		bed.machine->config.granularity = granularity[k];
+		sim_codec_init(&bed.machine->gpu[0].codec, 0, &bed.machine->config);
+		assert_int_equal(bed.machine->gpu[0].codec.capacity, words[k]);
+		add(words[k] * 2, 1, 1);
+		run();
+		assert_int_equal(bed.machine->stats.codec_full_packets, 2);
+		assert_int_equal(bed.machine->stats.codec_timeouts, 0);
+		bed_close(&bed);
+	}
+	open_preset("coalesce", NULL);
+	add(1, 1, 0x7ff); /* 11 words */
+	add(1, 1, 0x3ff);
+	run();
+	assert_int_equal(bed.machine->stats.codec_lines, 1);
+	assert_int_equal(bed.machine->stats.codec_packets, 1);
+	bed_close(&bed);
+}
+
+/* ---- flits of a remote read, request and reply (notes, table of 3.2) ---- */
+
+/* One word of each of 640 lines on the other GPU of the pair. */
+static struct sim_stats gather(const char *preset, const char *assignment)
+{
+	struct sim_stats s;
+	struct walk a;
+
+	open_preset(preset, assignment);
+	a = walk_of(bed_buffer(&bed, 640 * 64, SIM_ON_ONE, 1), 1, 10, 64);
+	s = bed_walk(&bed, &a);
+	bed_close(&bed);
+	s.net_flits_in -= 2 * s.page_walks;
+	return s;
+}
+
+static void test_flits(void **state)
+{
+	struct sim_stats s;
+
+	(void)state;
+	assert_int_equal(gather("none", "net.encoding_percent = 0").net_flits_in, 640 * (1 + 5));
+	assert_int_equal(gather("none", NULL).net_flits_in, 640 * (1 + 6));
+	assert_int_equal(gather("bypass", NULL).net_flits_in, 640 * (1 + 6));
+	assert_int_equal(gather("fine", "net.encoding_percent = 0").net_flits_in, 640 * (1 + 1));
+	assert_int_equal(gather("fine", NULL).net_flits_in, 640 * (1 + 1));
+	s = gather("coalesce", "net.encoding_percent = 0"); /* never better than 10 a packet, never worse than none */
+	assert_in_range(s.net_flits_in, 640 + 64 * 4, 640 * 2);
+	assert_int_equal(s.codec_words, 640);
+	s = gather("coalesce", NULL);
+	assert_in_range(s.net_flits_in, 640 + 64 * 5, 640 * 2);
+	assert_int_equal(gather("none", "net.flit_bytes = 64").net_flits_in, 640 * (1 + 2));
+}
+
+/* Bypassed reads look up nothing and leave nothing behind; local reads go on as before. */
+static void test_bypass(void **state)
+{
+	struct sim_buffer b;
+	struct sim_stats s;
+	struct walk a;
+
+	(void)state;
+	open_preset("bypass", NULL);
+	b = bed_buffer(&bed, 4096, SIM_ON_ONE, 1);
+	a = walk_of(b, 1, 1, 8);
+	for (uint32_t k = 0; k < 2; k++) {
+		s = bed_walk(&bed, &a);
+		assert_int_equal(s.l1v_bypassed, 8);
+		assert_int_equal(s.l1v_read_lookups, 0);
+		assert_int_equal(s.remote_reads, 8);
+	}
+	a = walk_of(b, 2, 1, 8); /* GPU 1: its own */
+	bed_walk(&bed, &a);
+	s = bed_walk(&bed, &a);
+	assert_int_equal(s.l1v_read_hits, 8);
+	assert_int_equal(s.l1v_bypassed, 0);
+	bed_close(&bed);
+}
+
+/* ---- MSHR masks in L1: one line, three loads under way at once ---- */
+
+static void three_loads(struct sim_wave *w, const void *arguments)
+{
+	const struct sim_buffer *b = (const struct sim_buffer *)arguments;
+	uint32_t index[SIM_LANES], value[SIM_LANES];
+
+	for (uint32_t l = 0; l < SIM_LANES; l++)
+		index[l] = l;
+	sim_load_u32(w, 0x3, b, index, value); /* words 0, 1 */
+	sim_load_u32(w, 0x2, b, index, value); /* A: word 1 is on its way */
+	sim_load_u32(w, 0x6, b, index, value); /* B: word 2 is not */
+	sim_wait(w, 0);
+}
+
+static void check_masks(const char *preset, const char *assignment, uint64_t merges, uint64_t requests)
+{
+	struct sim_buffer b;
+
+	open_preset(preset, assignment);
+	b = bed_buffer(&bed, 4096, SIM_ON_ONE, 1);
+	assert_int_equal(bed_try(&bed, three_loads, &b, 1), 0);
+	assert_int_equal(bed.machine->stats.l1v_read_merges, merges);
+	assert_int_equal(bed.machine->stats.remote_reads, requests);
+	bed_close(&bed);
+}
+
+static void test_masks(void **state)
+{
+	(void)state;
+	check_masks("none", NULL, 2, 1);   /* a line serves all */
+	check_masks("bypass", NULL, 2, 1); /* so it does when it is not kept */
+	check_masks("fine", NULL, 1, 2);
+	check_masks("coalesce", NULL, 1, 2);
+	check_masks("fine", "dualopt.mshr_masks = no", 0, 3); /* nobody knows what an entry brings */
+}
+
+/* ---- the cache of remote data ---- */
+
+/* Two compute units read the same remote lines: one request each line; at the end of the kernel all is forgotten. */
+static void test_remote_cache(void **state)
+{
+	struct sim_buffer b;
+	struct sim_stats s;
+	struct walk a;
+
+	(void)state;
+	open_preset("cache", "dispatch.gpus = greedy");
+	b = bed_buffer(&bed, 4096, SIM_ON_ONE, 1);
+	a = walk_of(b, 1, 1, 16);
+	for (uint32_t k = 0; k < 2; k++) {
+		s = bed_walk(&bed, &a);
+		assert_int_equal(s.rc_lookups, s.l1v_remote_reads - s.l1v_remote_hits);
+		assert_int_equal(s.rc_write_backs, 0);
+	}
+	bed_close(&bed);
+
+	open_preset("cache", "gpus = 2");
+	b = bed_buffer(&bed, 4096, SIM_ON_ONE, 1);
+	a = walk_of(b, 1, 1, 16);
+	assert_int_equal(bed_try(&bed, walk_kernel, &a, 8), 0); /* four on GPU 0, on four compute units */
+	assert_int_equal(bed.machine->stats.vector_reads, 64);
+	assert_int_equal(bed.machine->stats.rc_lookups, 64);
+	assert_int_equal(bed.machine->stats.remote_reads, 16);
+	assert_int_equal(bed.machine->stats.rc_misses, 16);
+	assert_int_equal(bed.machine->stats.rc_hits + bed.machine->stats.rc_merges, 48);
+	for (uint32_t k = 0; k < 4; k++)
+		sim_tags_clear(&bed.machine->gpu[0].l1[k].tags);
+	assert_int_equal(bed_try(&bed, walk_kernel, &a, 8), 0);
+	assert_int_equal(bed.machine->stats.remote_reads, 32);
+	bed_close(&bed);
+}
+
+/* Writes of whole lines stay until the kernel ends, and are then at their home; writes of some bytes go there. */
+static void whole_lines(struct sim_wave *w, const void *arguments)
+{
+	const struct sim_buffer *b = (const struct sim_buffer *)arguments;
+	uint32_t index[SIM_LANES], value[SIM_LANES];
+
+	memset(value, 0, sizeof value);
+	for (uint32_t turn = 0; turn < 3; turn++) {
+		for (uint32_t l = 0; l < SIM_LANES; l++)
+			index[l] = l;
+		sim_store_u32(w, ~0ull, b, index, value);
+		sim_wait(w, 0);
+	}
+}
+
+static void test_remote_writes(void **state)
+{
+	const struct sim_stats *s;
+	struct sim_buffer b;
+	struct walk a;
+
+	(void)state;
+	open_preset("cache", NULL);
+	b = bed_buffer(&bed, 4096, SIM_ON_ONE, 1);
+	s = &bed.machine->stats;
+	assert_int_equal(bed_try(&bed, whole_lines, &b, 1), 0);
+	assert_int_equal(s->vector_writes, 12);
+	assert_int_equal(s->rc_write_fills, 4);
+	assert_int_equal(s->rc_hits, 8);
+	assert_int_equal(s->rc_write_backs, 4);
+	assert_int_equal(s->remote_writes, 4);
+	a = walk_of(b, 1, 1, 8);
+	a.write = 1;
+	assert_int_equal(bed_walk(&bed, &a).rc_write_arounds, 8);
+	bed_close(&bed);
+	open_preset("cache", "rdma_cache.write_allocate = no");
+	b = bed_buffer(&bed, 4096, SIM_ON_ONE, 1);
+	assert_int_equal(bed_try(&bed, whole_lines, &b, 1), 0);
+	assert_int_equal(bed.machine->stats.remote_writes, 12);
+	assert_int_equal(bed.machine->stats.rc_write_backs, 0);
+	bed_close(&bed);
+}
+
+/* ---- the decision engine ---- */
+
+static struct sim_stats decided(uint32_t lanes, uint32_t turns, uint32_t home, uint32_t words, bool again)
+{
+	struct sim_stats s;
+	struct walk a;
+
+	bed_config(&bed, "dualopt", 2);
+	bed.config.decide_warmup = 10;
+	bed.config.decide_window = 100;
+	bed_open(&bed);
+	a = walk_of(bed_buffer(&bed, 1 << 20, SIM_ON_ONE, home), 1, turns, lanes);
+	a.words = words;
+	a.wait = 1;
+	s = bed_walk(&bed, &a);
+	if (again)
+		s = bed_walk(&bed, &a);
+	bed_close(&bed);
+	return s;
+}
+
+static void test_decision(void **state)
+{
+	struct sim_stats s;
+
+	(void)state;
+	s = decided(32, 10, 1, 1, false); /* one word of each remote line */
+	assert_int_equal(s.decided_coalesce, 2);
+	assert_int_equal(s.decide_remote, 100);
+	assert_int_equal(s.l1v_read_misses + s.l1v_read_merges, 320);
+	assert_int_equal(s.l1v_bypassed, 320 - 109); /* the 110th is the 100th of the window */
+	s = decided(32, 10, 1, 4, false); /* four: a fourth of a line is more than 20 % */
+	assert_int_equal(s.decided_cache, 2);
+	assert_in_range(s.rc_lookups, 320 - 109, 320 - 64); /* and those that were still in L1 then */
+	assert_int_equal(s.l1v_bypassed, 0);
+	s = decided(32, 10, 0, 1, false); /* local: never asked */
+	assert_int_equal(s.decided_local + s.decided_coalesce + s.decided_cache, 0);
+	s = decided(32, 10, 1, 1, true); /* once decided, in every later kernel */
+	assert_int_equal(s.l1v_bypassed, 320);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ten_a_packet), cmocka_unit_test(test_timeout),      cmocka_unit_test(test_timeout_from),
+		cmocka_unit_test(test_packets),      cmocka_unit_test(test_full_buffer),  cmocka_unit_test(test_granularity),
+		cmocka_unit_test(test_flits),        cmocka_unit_test(test_bypass),       cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_remote_cache), cmocka_unit_test(test_remote_writes), cmocka_unit_test(test_decision),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of the simulated machine by themselves: the clock, sets, MSHRs and their masks, DRAM, the flow chart, the laws. */
+#include <stdlib.h>
+
+#include "test_sim_support.h"
+
+/* ---- events ---- */
+
+struct happening {
+	struct sim_event event;
+	uint64_t cycle;
+	uint32_t order; /* in which it was put in */
+};
+
+static struct happening all[3000];
+static uint32_t happened[3000], happened_count;
+static struct sim_clock clock_of_test;
+
+static void note(struct sim_machine *m, struct sim_event *e)
+{
+	struct happening *h = (struct happening *)(void *)e;
+
+	(void)m;
+	assert_int_equal(h->cycle, clock_of_test.now);
+	happened[happened_count++] = (uint32_t)(h - all);
+}
+
+static int by_cycle(const void *a, const void *b)
+{
+	const struct happening *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
+
+	if (x->cycle != y->cycle)
+		return x->cycle < y->cycle ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+/* Near and far events, many in one cycle: in the order of a sort. */
+static void test_order(void **state)
+{
+	uint32_t sorted[3000], seed = 1;
+	int stop = 0;
+
+	(void)state;
+	memset(&clock_of_test, 0, sizeof clock_of_test);
+	for (uint32_t k = 0; k < 3000; k++) {
+		seed = seed * 1664525u + 1013904223u;
+		all[k].cycle = (seed >> 16) % (k % 3 ? 200 : 30000);
+		all[k].order = sorted[k] = k;
+		sim_clock_at(&clock_of_test, &all[k].event, all[k].cycle, note);
+	}
+	sim_clock_run(&clock_of_test, NULL, &stop);
+	qsort(sorted, 3000, sizeof *sorted, by_cycle);
+	assert_int_equal(happened_count, 3000);
+	assert_int_equal(clock_of_test.count, 3000);
+	assert_int_equal(clock_of_test.waiting, 0);
+	assert_memory_equal(happened, sorted, sizeof sorted);
+}
+
+/* ---- sets ---- */
+
+static void test_least_recently_used(void **state)
+{
+	struct sim_tags t;
+	uint64_t retry = SIM_NEVER;
+
+	(void)state;
+	assert_int_equal(sim_tags_init(&t, 8 * 64, 4), 0);
+	for (uint64_t k = 0; k < 4; k++) {
+		struct sim_way *w = sim_tags_victim(&t, 1, 0, &retry);
+
+		sim_tags_put(&t, w, 1000 + k, 10 + k);
+	}
+	assert_null(sim_tags_find(&t, 0, 1000));
+	sim_tags_find(&t, 1, 1000)->used = 20;
+	assert_int_equal(sim_tags_line(&t, sim_tags_victim(&t, 1, 0, &retry)), 1001);
+	sim_tags_find(&t, 1, 1001)->locked = SIM_NEVER; /* being filled: the next one */
+	assert_int_equal(sim_tags_line(&t, sim_tags_victim(&t, 1, 0, &retry)), 1002);
+	sim_tags_find(&t, 1, 1002)->reading = 77; /* being read: nobody, until then */
+	retry = SIM_NEVER;
+	assert_null(sim_tags_victim(&t, 1, 0, &retry));
+	assert_int_equal(retry, 77);
+	assert_int_equal(sim_tags_line(&t, sim_tags_victim(&t, 1, 77, &retry)), 1002);
+	sim_tags_fini(&t);
+}
+
+/* ---- MSHRs: cases A, B and C of section 4.1.2 ---- */
+
+static void test_masks(void **state)
+{
+	struct sim_mshr m;
+	struct sim_access a;
+	uint16_t first;
+
+	(void)state;
+	memset(&a, 0, sizeof a);
+	assert_int_equal(sim_mshr_init(&m, 2, NULL), 0);
+	first = sim_mshr_take(&m, 0x100, 0x42, &a, NULL);
+	assert_ptr_equal(sim_mshr_find(&m, 0x100, 0x42), &m.entry[first]); /* A: the same words */
+	assert_ptr_equal(sim_mshr_find(&m, 0x100, 0x40), &m.entry[first]); /* A: some of them */
+	assert_null(sim_mshr_find(&m, 0x100, 0x01));                       /* B: others */
+	assert_null(sim_mshr_find(&m, 0x100, 0x43));                       /* B: one more */
+	assert_null(sim_mshr_find(&m, 0x140, 0x42));                       /* C: another line */
+	assert_false(sim_mshr_full(&m));
+	sim_mshr_take(&m, 0x100, 0x01, &a, NULL); /* B has an entry of its own */
+	assert_true(sim_mshr_full(&m));
+	assert_non_null(sim_mshr_find(&m, 0x100, 0x01));
+	sim_mshr_release(&m, &m.entry[first]);
+	assert_null(sim_mshr_find(&m, 0x100, 0x42));
+	assert_false(sim_mshr_full(&m));
+	sim_mshr_fini(&m);
+}
+
+static void test_granules(void **state)
+{
+	(void)state;
+	assert_int_equal(sim_granules(0x0001, 4), 1);
+	assert_int_equal(sim_granules(0x0003, 8), 1);
+	assert_int_equal(sim_granules(0x0006, 8), 2);
+	assert_int_equal(sim_granules(0x8001, 16), 2);
+	assert_int_equal(sim_granules(0xffff, 4), 16);
+	assert_int_equal(sim_granules(0xffff, 8), 8);
+	assert_int_equal(sim_granules(0xffff, 16), 4);
+}
+
+/* ---- DRAM ---- */
+
+static uint64_t dram_cycles(const struct sim_config *c, uint32_t lines, uint32_t step)
+{
+	struct sim_dram d;
+	uint64_t end = 0;
+
+	memset(&d, 0, sizeof d);
+	assert_int_equal(sim_dram_init(&d, c), 0);
+	for (uint64_t k = 0; k < lines; k++)
+		end = sim_dram_access(&d, c, 0, k * step, 0);
+	assert_int_equal(d.busy, lines * c->dram_burst * c->dram_clock);
+	sim_dram_fini(&d);
+	return end;
+}
+
+static void test_dram(void **state)
+{
+	struct sim_config c;
+	uint64_t front, row;
+
+	(void)state;
+	sim_config_init(&c);
+	front = c.dram_front;
+	/* one access: activate, read, data; tRCD + tCL + one clock of 2 cycles */
+	assert_int_equal(dram_cycles(&c, 1, 1), front + (7 + 7 + 1) * 2);
+	/* one bank, closed each time: tRAS + tRP between activates */
+	assert_int_equal(dram_cycles(&c, 11, 16) - dram_cycles(&c, 1, 1), 10 * (17 + 7) * 2);
+	/* the bus: 64 bytes in 2 cycles are 32 GB/s a channel at 1 GHz, 512 GB/s for 16 */
+	c.dram_page = SIM_DRAM_OPEN;
+	assert_in_range(dram_cycles(&c, 100000, 1), 200000, 200000 * 101 / 100);
+	/* an open row of another: precharge, activate, read */
+	row = c.dram_row_bytes / 64 * c.dram_banks;
+	assert_int_equal(dram_cycles(&c, 2, (uint32_t)row), front + (17 + 7 + 7 + 7 + 1) * 2);
+}
+
+/* ---- the decision engine's flow chart (Figure 11) ---- */
+
+static enum sim_verdict decide(uint64_t remote, uint64_t words, uint64_t hits)
+{
+	struct sim_decision d;
+
+	memset(&d, 0, sizeof d);
+	d.accesses = 10000;
+	d.remote = d.reads = remote;
+	d.words = words;
+	d.hits = hits;
+	return sim_decide_by(&d, 2, 20, 40);
+}
+
+static void test_flow_chart(void **state)
+{
+	(void)state;
+	assert_int_equal(decide(199, 199, 0), SIM_LOCAL);
+	assert_int_equal(decide(200, 200, 0), SIM_COALESCE);
+	assert_int_equal(decide(1000, 3199, 399), SIM_COALESCE); /* 3.2 words of a line are 20 % */
+	assert_int_equal(decide(1000, 3200, 399), SIM_CACHE);
+	assert_int_equal(decide(1000, 3199, 400), SIM_CACHE);
+	assert_int_equal(decide(1000, 16000, 900), SIM_CACHE);
+}
+
+/* ---- conservation ---- */
+
+static const char *const watched[] = {
+	"vector_done", "scalar_done", "l1v_read_hits", "l1v_read_misses", "l1v_read_merges", "l1v_writes", "l1s_hits",
+	"tlb_hits", "tlb_lookups", "tlb2_hits", "page_walks", "l2_hits", "l2_misses", "l2_lookups", "dram_reads", "dram_transactions",
+	"rc_hits", "rc_lookups", "remote_transactions", "remote_served", "remote_replies", "net_messages_out", "net_flits_out",
+	"wave_cycles", "wave_issue_cycles", "vector_latency_cycles", "vector_in_flight_cycles", "remote_home_cycles",
+};
+
+/* A counter that is one too high is found, whichever it is. */
+static void test_laws(void **state)
+{
+	struct gn_error error;
+	struct sim_stats s;
+
+	(void)state;
+	memset(&s, 0, sizeof s);
+	assert_int_equal(sim_stats_check(&s, &error), 0);
+	for (size_t k = 0; k < sizeof watched / sizeof *watched; k++) {
+		uint32_t at = 0;
+
+		while (strcmp(sim_stat_name(at), watched[k]))
+			at++;
+		memset(&s, 0, sizeof s);
+		((uint64_t *)(void *)&s)[at] = 1;
+		assert_int_equal(sim_stats_check(&s, &error), -GN_EBADMSG);
+		assert_non_null(strstr(error.text, "does not hold"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order), cmocka_unit_test(test_least_recently_used), cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_granules), cmocka_unit_test(test_dram), cmocka_unit_test(test_flow_chart),
+		cmocka_unit_test(test_laws),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
