@@ -8,6 +8,7 @@
 static const struct tool tools[] = {
     {"run", "simulate a workload, and compare its results with a reference", tool_sim_run},
     {"sweep", "simulate workloads with every combination of values", tool_sim_sweep},
+    {"explain", "say where the cycles of a remote read go", tool_sim_explain},
     {"list", "say what workloads there are, or what can be configured", tool_sim_list},
 };
 

@@ -58,6 +58,7 @@ json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *wor
 int tool_sim_run(int argc, char **argv);
 int tool_sim_list(int argc, char **argv);
 int tool_sim_sweep(int argc, char **argv);
+int tool_sim_explain(int argc, char **argv);
 
 #ifdef __cplusplus
 }

@@ -119,9 +119,10 @@ static void print(const struct sim_workload *workload, const struct tool_sim_res
 	       (unsigned long long)s->l1v_writes);
 	printf("L2          %llu lines, %.1f %% hits; DRAM %llu transactions\n", (unsigned long long)s->l2_lookups,
 	       percent(s->l2_hits, s->l2_lookups), (unsigned long long)s->dram_transactions);
-	printf("remote      %llu transactions: %llu reads of %.0f cycles, %llu writes; %.1f %% of L1's accesses are remote\n",
+	printf("remote      %llu transactions: %llu reads (vectors' take %.0f cycles), %llu writes; %.1f %% of L1's accesses are remote\n",
 	       (unsigned long long)s->remote_transactions, (unsigned long long)s->remote_reads,
-	       s->remote_reads ? (double)s->remote_read_cycles / (double)s->remote_reads : 0, (unsigned long long)s->remote_writes,
+	       s->remote_vector_reads ? (double)s->remote_read_cycles / (double)s->remote_vector_reads : 0,
+	       (unsigned long long)s->remote_writes,
 	       percent(s->l1v_remote_reads + s->l1v_remote_writes, s->vector_reads + s->vector_writes));
 	printf("here        %.2f s, %.3f M wavefront instructions/s\n", r->seconds,
 	       1e-6 * (double)s->wavefront_instructions / r->seconds);

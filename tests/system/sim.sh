@@ -85,6 +85,15 @@ echo broken >"$other"
 [ "$(find swept -name '*.json' -newermt '2001-02-04' | wc -l)" = 2 ] || fail 'a sweep did again what was there, or not what was missing'
 [ "$(grep -c '"verified": true' swept.json)" = 8 ]
 
+# ---- one read alone: 400 cycles within a switch, 1000 across (docs/sim.md); its parts are all of it ----
+"$grapnel" sim explain spmv --json explain.json
+awk -F'[:,]' '/"(to_rdma|request|home|reply|back)"/ { sum += $2 }
+  /"cycles"/ { cycles = $2; sum = 0; reads++ }
+  /"back"/ { if (sum && (sum - cycles) ^ 2 > 1) { print "parts of", cycles, "are", sum; exit 1 } }
+  /"cycles"/ && reads == 3 { if (cycles < 360 || cycles > 460) { print "a read within a switch takes", cycles; exit 1 } }
+  /"cycles"/ && reads == 5 { if (cycles < 900 || cycles > 1100) { print "a read across switches takes", cycles; exit 1 } }
+  END { if (reads != 7) { print reads, "reads explained"; exit 1 } }' explain.json
+
 # refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
 refuses() {
   want=$1
@@ -113,3 +122,4 @@ refuses 1 'bad.conf:2' run mt --config bad.conf
 refuses 2 'a name and its values' sweep mt --vary opt
 refuses 1 '1 of 2 simulations failed' sweep mt --vary size=10,16 --out part
 refuses 1 'no such key' sweep mt --vary net.clok=1,2 --out part
+refuses 1 'no vector read leaves' explain fir --gpus 1
