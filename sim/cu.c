@@ -222,6 +222,7 @@ static void count_done(struct sim_machine *m, const struct sim_access *a)
 	m->stats.read_latency_cycles += now - a->issued;
 	if (!a->asked)
 		return;
+	m->stats.remote_vector_reads++;
 	m->stats.remote_read_cycles += now - a->issued;
 	m->stats.remote_to_rdma_cycles += a->asked - a->issued;
 	m->stats.remote_request_cycles += a->there - a->asked;

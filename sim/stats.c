@@ -18,7 +18,7 @@ static const char *const names[] = {
 	"remote_words_14", "remote_words_15", "remote_words_16", "l1s_lookups", "l1s_hits", "l1s_merges",
 	"l1s_misses", "l2_lookups", "l2_hits", "l2_merges", "l2_misses", "l2_write_fills", "l2_write_backs",
 	"l2_blocked", "dram_transactions", "dram_reads", "dram_writes", "dram_busy_cycles",
-	"remote_transactions", "remote_reads", "remote_writes", "remote_replies", "remote_served",
+	"remote_transactions", "remote_reads", "remote_writes", "remote_replies", "remote_served", "remote_vector_reads",
 	"remote_read_cycles", "remote_to_rdma_cycles", "remote_request_cycles", "remote_home_cycles",
 	"remote_reply_cycles", "remote_return_cycles", "codec_responses", "codec_words", "codec_packets",
 	"codec_full_packets", "codec_timeouts", "codec_lines", "rc_lookups", "rc_hits", "rc_merges",

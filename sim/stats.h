@@ -35,6 +35,7 @@ struct sim_stats {
 	uint64_t dram_transactions, dram_reads, dram_writes, dram_busy_cycles;
 
 	uint64_t remote_transactions, remote_reads, remote_writes, remote_replies, remote_served;
+	uint64_t remote_vector_reads; /* those that the next six are of; remote_reads counts scalar loads too */
 	uint64_t remote_read_cycles, remote_to_rdma_cycles, remote_request_cycles, remote_home_cycles, remote_reply_cycles,
 		remote_return_cycles;
 

@@ -3,7 +3,8 @@
  * aes - AES-256 in ECB mode (Hetero-Mark; FIPS-197). An item encrypts 16 bytes, byte by byte: 16 loads, 14 rounds of 16 look-ups in the
  * S-box and 4 words of the expanded key, 16 stores.
  *
- * From the source: grid, placement, accesses; key words are scalar loads. Not fitted.
+ * From the source: grid, placement, accesses; key words are scalar loads. Each GPU has a key and an S-box of its own: with one for
+ * all, half of the accesses would be remote, and the paper has it local. Not fitted.
  */
 #include <sim/workloads/support.h>
 
@@ -14,7 +15,7 @@ enum { GROUP = 64, BLOCK = 16, ROUNDS = 14, KEY_WORDS = 4 * (ROUNDS + 1) };
 struct aes {
 	uint32_t blocks;
 	uint32_t launches;
-	struct sim_buffer data, key, sbox;
+	struct sim_buffer data, key[SIM_MOST_GPUS], sbox[SIM_MOST_GPUS];
 	uint8_t *plain;
 };
 
@@ -28,7 +29,7 @@ static uint8_t twice(uint8_t x)
 static void add_key(struct sim_wave *w, const struct aes *a, uint32_t round, bytes_of state)
 {
 	for (uint32_t c = 0; c < 4; c++) {
-		const uint32_t key = sim_scalar_u32(w, &a->key, 4 * round + c);
+		const uint32_t key = sim_scalar_u32(w, &a->key[sim_wave_gpu(w)], 4 * round + c);
 
 		for (uint32_t r = 0; r < 4; r++)
 			for (uint32_t l = 0; l < SIM_LANES; l++)
@@ -46,7 +47,7 @@ static void substitute(struct sim_wave *w, const struct aes *a, uint64_t lanes, 
 		for (uint32_t l = 0; l < SIM_LANES; l++)
 			at[l] = state[k][l];
 		sim_valu(w, 2);
-		sim_load_u8(w, lanes, &a->sbox, at, state[k]);
+		sim_load_u8(w, lanes, &a->sbox[sim_wave_gpu(w)], at, state[k]);
 	}
 	sim_wait(w, 0);
 }
@@ -164,8 +165,8 @@ static void expand_key(const uint8_t *sbox, uint32_t *word)
 static void reference(const struct aes *a, const uint8_t *plain, uint8_t *out)
 {
 	static const uint8_t matrix[4][4] = {{2, 3, 1, 1}, {1, 2, 3, 1}, {1, 1, 2, 3}, {3, 1, 1, 2}};
-	const uint8_t *sbox = (const uint8_t *)a->sbox.host;
-	const uint32_t *key = (const uint32_t *)a->key.host;
+	const uint8_t *sbox = (const uint8_t *)a->sbox[0].host;
+	const uint32_t *key = (const uint32_t *)a->key[0].host;
 	uint8_t s[4][4], t[4][4];
 
 	for (uint32_t k = 0; k < BLOCK; k++)
@@ -187,6 +188,27 @@ static void reference(const struct aes *a, const uint8_t *plain, uint8_t *out)
 		out[k] = s[k % 4][k / 4];
 }
 
+static int buffers(struct aes *a, struct sim_memory *memory, struct gn_error *error)
+{
+	const struct sim_wanted wanted = {&a->data, (uint64_t)a->blocks * BLOCK, SIM_DISTRIBUTED};
+	int rc = sim_buffers(memory, "aes", &wanted, 1, error);
+
+	for (uint32_t g = 0; g < sim_memory_gpus(memory) && !rc; g++) {
+		rc = sim_memory_alloc(memory, 4 * KEY_WORDS, SIM_ON_ONE, g, &a->key[g]);
+		rc = rc ? rc : sim_memory_alloc(memory, 256, SIM_ON_ONE, g, &a->sbox[g]);
+	}
+	return rc;
+}
+
+/* The key of FIPS-197's example C.3. */
+static void fill_tables(uint8_t *sbox, uint32_t *key)
+{
+	for (uint32_t k = 0; k < 8; k++)
+		key[k] = 0x00010203u + k * 0x04040404u;
+	make_sbox(sbox);
+	expand_key(sbox, key);
+}
+
 static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
 {
 	struct sim_size size[] = {{"bytes", 65536, BLOCK, 1 << 28, BLOCK}};
@@ -201,21 +223,13 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 		return -GN_ENOMEM;
 	a->blocks = (uint32_t)size[0].value / BLOCK;
 	a->plain = (uint8_t *)sim_state((size_t)a->blocks * BLOCK, "aes", error);
-	{
-		const struct sim_wanted wanted[] = {{&a->data, (uint64_t)a->blocks * BLOCK, SIM_DISTRIBUTED},
-						    {&a->key, 4 * KEY_WORDS, SIM_INTERLEAVED},
-						    {&a->sbox, 256, SIM_INTERLEAVED}};
-
-		if (!a->plain || sim_buffers(memory, "aes", wanted, 3, error))
-			return -GN_ENOMEM;
-	}
-	/* The key of FIPS-197's example C.3; the first block is its plaintext, the rest is drawn. */
-	for (uint32_t k = 0; k < 8; k++)
-		((uint32_t *)a->key.host)[k] = 0x00010203u + k * 0x04040404u;
+	if (!a->plain || buffers(a, memory, error))
+		return -GN_ENOMEM;
+	for (uint32_t g = 0; g < sim_memory_gpus(memory); g++)
+		fill_tables((uint8_t *)a->sbox[g].host, (uint32_t *)a->key[g].host);
+	/* The first block is the plaintext of FIPS-197's example C.3, the rest is drawn. */
 	for (uint32_t k = 0; k < a->blocks * BLOCK; k++)
 		a->plain[k] = k < BLOCK ? (uint8_t)(k * 0x11) : (uint8_t)sim_random(&random);
-	make_sbox((uint8_t *)a->sbox.host);
-	expand_key((const uint8_t *)a->sbox.host, (uint32_t *)a->key.host);
 	memcpy(a->data.host, a->plain, (size_t)a->blocks * BLOCK);
 	return 0;
 }

@@ -48,7 +48,7 @@ static void kernel(struct sim_wave *w, const void *arguments)
 
 static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
 {
-	struct sim_size size[] = {{"values, a power of two,", 16384, 2, 1 << 28, 2}};
+	struct sim_size size[] = {{"values, a power of two,", 4096, 2, 1 << 28, 2}};
 	uint64_t random = request->seed;
 	struct bs *b;
 
@@ -107,5 +107,5 @@ static void destroy(void *state)
 	free(state);
 }
 
-const struct sim_workload sim__bs = {"bs", "bitonic sort (AMD APP SDK): remote where pairs are far apart", "values, a power of two: 16384",
+const struct sim_workload sim__bs = {"bs", "bitonic sort (AMD APP SDK): remote where pairs are far apart", "values, a power of two: 4096",
 				     create, next, check, destroy};

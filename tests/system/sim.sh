@@ -1,0 +1,125 @@
+#!/bin/sh
+# The simulated machine as users have it: every workload under every preset computes the reference's values, twice alike; and what
+# cannot be asked for is refused. Usage: sim.sh GRAPNEL SCRATCH-FOLDER
+set -eu
+grapnel=$1
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2"
+
+fail() {
+  echo "$*"
+  exit 1
+}
+
+# counter NAME FILE - its value.
+counter() {
+  sed -n "s/^ \"$1\": \([^,]*\),*$/\1/p" "$2"
+}
+
+# ---- every workload, every preset ----
+runs=0
+for workload in 'atax 100' 'bfs 3000' 'bicg 70x130' 'pr 128,.05,2' 'spmv 1000,.01' 'km 500,2' 'mm 64' 'mm-right 64x96x64' 'mt 128' \
+  'st 40x100,2' 'bs 1024' 'sc 60x40' 'aes 4096' 'fir 5000' 'add 5000'; do
+  name=${workload% *}
+  size=${workload#* }
+  instructions=
+  for opt in none bypass fine coalesce cache dualopt; do
+    "$grapnel" sim run "$name" --size "$size" --opt "$opt" --gpus 3 --json out.json >said || fail "$workload $opt"
+    grep -q '"verified": true' out.json || fail "$workload $opt: not verified"
+    [ -n "$instructions" ] || instructions=$(counter wavefront_instructions out.json)
+    [ "$(counter wavefront_instructions out.json)" = "$instructions" ] || fail "$workload: $opt changes what is executed"
+    runs=$((runs + 1))
+  done
+done
+echo "$runs runs verified"
+
+# ---- the same request gives the same counts ----
+for k in 1 2; do
+  "$grapnel" sim run spmv --seed 7 --opt dualopt --json - | grep -v host_seconds >again$k
+done
+cmp again1 again2
+"$grapnel" sim run spmv --seed 8 --opt dualopt --json - | grep -v host_seconds >other
+! cmp -s again1 other || fail 'another seed gives the same counts'
+
+# ---- counters that others compare ----
+"$grapnel" sim run mt --json - >mt.json
+[ "$(counter wavefront_instructions mt.json)" = 37376 ]
+[ "$(counter remote_transactions mt.json)" = 24576 ]
+[ "$(counter l1v_read_hits mt.json)" = 0 ]
+[ "$(counter l1v_read_misses mt.json)" = 16384 ]
+[ "$(counter l1v_writes mt.json)" = 16384 ]
+[ "$(counter kernel_cycles mt.json)" -ge 57344 ] # what the trunk between the pairs of GPUs lets through
+[ "$(counter dram_transactions mt.json)" -gt 0 ]
+
+# ---- options lie over each other: files, preset, single keys ----
+printf 'gpus = 2 # a pair\nnet.clock = 4\n' >two.conf
+"$grapnel" sim run mt --config two.conf --set net.clock=8 --json - >set.json
+[ "$(counter gpus set.json)" = 2 ]
+grep -q '"net.clock": "8"' set.json
+"$grapnel" sim run mt --config two.conf --gpus 4 --json - >set.json
+[ "$(counter gpus set.json)" = 4 ]
+[ "$(counter kernel_cycles set.json)" -lt "$(counter kernel_cycles mt.json)" ]
+
+# ---- a graph file ----
+printf '0 1\n1 2\n2 3\n0 4\n' >path.el
+gzip -f path.el
+"$grapnel" sim run bfs --input path.el.gz >said
+grep -q 'the reference' said
+
+"$grapnel" sim list >said
+grep -q '^mm-right ' said
+"$grapnel" sim list --keys | grep -q '^net.clock = 1 '
+"$grapnel" sim list --json - | grep -q '"name": "mt"'
+
+# ---- a sweep: every combination; what is there is not done again ----
+"$grapnel" sim sweep fir sc --size 100 --vary net.clock=1,4 --vary opt=none,dualopt --out swept --jobs 2 >said 2>err || fail "sweep: $(cat err)"
+[ "$(wc -l <swept/sweep.csv)" = 9 ]
+[ "$(find swept -type f | wc -l)" = 9 ]
+one=$(find swept -name 'fir-*.json' | head -n 1)
+other=$(find swept -name 'sc-*.json' | head -n 1)
+touch -d '2001-02-03' swept/*.json
+rm "$one"
+echo broken >"$other"
+"$grapnel" sim sweep fir sc --size 100 --vary net.clock=1,4 --vary opt=none,dualopt --out swept --json swept.json
+[ "$(find swept -name '*.json' -newermt '2001-02-04' | wc -l)" = 2 ] || fail 'a sweep did again what was there, or not what was missing'
+[ "$(grep -c '"verified": true' swept.json)" = 8 ]
+
+# ---- one read alone: 400 cycles within a switch, 1000 across (docs/sim.md); its parts are all of it ----
+"$grapnel" sim explain spmv --json explain.json
+awk -F'[:,]' '/"(to_rdma|request|home|reply|back)"/ { sum += $2 }
+  /"cycles"/ { cycles = $2; sum = 0; reads++ }
+  /"back"/ { if (sum && (sum - cycles) ^ 2 > 1) { print "parts of", cycles, "are", sum; exit 1 } }
+  /"cycles"/ && reads == 3 { if (cycles < 360 || cycles > 460) { print "a read within a switch takes", cycles; exit 1 } }
+  /"cycles"/ && reads == 5 { if (cycles < 900 || cycles > 1100) { print "a read across switches takes", cycles; exit 1 } }
+  END { if (reads != 7) { print reads, "reads explained"; exit 1 } }' explain.json
+
+# refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
+refuses() {
+  want=$1
+  words=$2
+  shift 2
+  status=0
+  timeout 60 "$grapnel" sim "$@" >out 2>err || status=$?
+  if [ "$status" -ne "$want" ] || ! grep -qiE -e "$words" err; then
+    fail "sim $*: status $status (wanted $want), said \"$(cat err)\""
+  fi
+}
+refuses 2 'no subcommand'
+refuses 2 'no such subcommand' dance
+refuses 2 'a workload is needed' run
+refuses 2 'no such workload' run dance
+refuses 2 'one workload' run mt mm
+refuses 2 'opt best: no such preset' run mt --opt best
+refuses 2 'no such key; is net.clock meant' run mt --set net.clok=2
+refuses 2 'net.clock.*must be' run mt --set net.clock=fast
+refuses 2 'gpus' run mt --gpus 17
+refuses 1 'none.conf' run mt --config none.conf
+refuses 1 'a multiple of 4' run mt --size 10
+refuses 1 'nowhere.el' run bfs --input nowhere.el
+printf 'gpus = 4\nspeed = 9\n' >bad.conf
+refuses 1 'bad.conf:2' run mt --config bad.conf
+refuses 2 'a name and its values' sweep mt --vary opt
+refuses 1 '1 of 2 simulations failed' sweep mt --vary size=10,16 --out part
+refuses 1 'no such key' sweep mt --vary net.clok=1,2 --out part
+refuses 1 'no vector read leaves' explain fir --gpus 1

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grapnel sim run: one workload on one machine. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim.h"
+
+/* ---- simulating ---- */
+
+struct bed {
+	struct sim_memory *memory;
+	struct sim_waves *waves;
+	struct sim_machine *machine;
+	void *state;
+};
+
+static json_t *links_of(struct sim_machine *machine)
+{
+	json_t *all = json_array();
+	struct sim_link_stats l;
+
+	for (uint32_t k = 0; !sim_machine_link(machine, k, &l); k++)
+		json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:I, s:I}", "name", l.name, "messages", (json_int_t)l.messages,
+						     "flits", (json_int_t)l.flits, "bytes", (json_int_t)l.bytes, "busy_cycles",
+						     (json_int_t)l.busy_cycles));
+	return all;
+}
+
+static int run_all(struct bed *b, const struct sim_workload *workload, const struct tool_sim *s, struct tool_sim_result *r,
+		   struct gn_error *e)
+{
+	struct sim_launch launch;
+	int rc = workload->create(&b->state, &s->request, b->memory, e);
+
+	if (!rc)
+		rc = sim_machine_create(&b->machine, &r->config, b->memory, b->waves, e);
+	while (!rc && workload->next(b->state, &launch))
+		rc = sim_machine_launch(b->machine, &launch, e);
+	if (rc)
+		return rc;
+	rc = workload->check(b->state, &r->checked);
+	if (rc && rc != -GN_EBADMSG)
+		return gn_error_set(e, rc, "%s", r->checked.text);
+	r->stats = *sim_machine_stats(b->machine);
+	r->links = links_of(b->machine);
+	return 0;
+}
+
+int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workload, struct tool_sim_result *r,
+		      struct gn_error *e)
+{
+	const double begin = tool_seconds();
+	struct bed b;
+	int rc;
+
+	memset(&b, 0, sizeof b);
+	memset(r, 0, sizeof *r);
+	rc = tool_sim_configure(s, &r->config, e);
+	if (rc)
+		return rc;
+	if (sim_memory_create(&b.memory, (uint32_t)r->config.gpus) || sim_waves_create(&b.waves))
+		rc = gn_error_set(e, -GN_ENOMEM, "no memory for the machine");
+	if (!rc)
+		rc = run_all(&b, workload, s, r, e);
+	workload->destroy(b.state);
+	sim_machine_destroy(b.machine);
+	sim_waves_destroy(b.waves);
+	sim_memory_destroy(b.memory);
+	r->seconds = tool_seconds() - begin;
+	return rc;
+}
+
+/* ---- reports ---- */
+
+static json_t *config_json(const struct sim_config *config)
+{
+	json_t *all = json_object();
+	const struct sim_key *key;
+	char text[64];
+
+	for (uint32_t k = 0; (key = sim_key_at(k)); k++)
+		json_object_set_new(all, key->name, json_string(sim_key_text(config, key, text, sizeof text)));
+	return all;
+}
+
+json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload, struct tool_sim_result *r)
+{
+	json_t *root = json_pack("{s:s, s:s, s:s, s:s*, s:I, s:s, s:I, s:b}", "schema", "grapnel-sim-1", "workload", workload->name,
+				 "size", s->request.size ? s->request.size : "", "input", s->request.input, "seed",
+				 (json_int_t)s->request.seed, "opt", s->opt ? s->opt : "", "gpus", (json_int_t)r->config.gpus, "verified",
+				 !r->checked.code);
+	const char *name;
+
+	for (uint32_t k = 0; (name = sim_stat_name(k)); k++)
+		json_object_set_new(root, name, json_integer((json_int_t)sim_stat_value(&r->stats, k)));
+	json_object_set_new(root, "links", r->links);
+	r->links = NULL;
+	json_object_set_new(root, "host_seconds", json_real(r->seconds));
+	json_object_set_new(root, "config", config_json(&r->config));
+	return root;
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static void print(const struct sim_workload *workload, const struct tool_sim_result *r)
+{
+	const struct sim_stats *s = &r->stats;
+
+	printf("%s on %llu GPUs: %llu cycles, %llu wavefront instructions, %llu launches; results %s\n", workload->name,
+	       (unsigned long long)r->config.gpus, (unsigned long long)s->kernel_cycles,
+	       (unsigned long long)s->wavefront_instructions, (unsigned long long)s->launches,
+	       r->checked.code ? "WRONG" : "are the reference's");
+	printf("L1 vector   %llu reads: %.1f %% hits, %.1f %% misses; %llu writes\n",
+	       (unsigned long long)(s->l1v_read_hits + s->l1v_read_misses + s->l1v_read_merges),
+	       percent(s->l1v_read_hits, s->vector_reads), percent(s->l1v_read_misses, s->vector_reads),
+	       (unsigned long long)s->l1v_writes);
+	printf("L2          %llu lines, %.1f %% hits; DRAM %llu transactions\n", (unsigned long long)s->l2_lookups,
+	       percent(s->l2_hits, s->l2_lookups), (unsigned long long)s->dram_transactions);
+	printf("remote      %llu transactions: %llu reads (vectors' take %.0f cycles), %llu writes; %.1f %% of L1's accesses are remote\n",
+	       (unsigned long long)s->remote_transactions, (unsigned long long)s->remote_reads,
+	       s->remote_vector_reads ? (double)s->remote_read_cycles / (double)s->remote_vector_reads : 0,
+	       (unsigned long long)s->remote_writes,
+	       percent(s->l1v_remote_reads + s->l1v_remote_writes, s->vector_reads + s->vector_writes));
+	printf("here        %.2f s, %.3f M wavefront instructions/s\n", r->seconds,
+	       1e-6 * (double)s->wavefront_instructions / r->seconds);
+}
+
+/* ---- the command ---- */
+
+struct request {
+	struct tool_sim sim;
+	const struct sim_workload *workload;
+	const char *json;
+};
+
+static const struct argp_option options[] = {
+    {"json", 'j', "FILE", 0, "write all counters as JSON (- for standard output)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct request *q = (struct request *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &q->sim; break;
+	case 'j': q->json = text; break;
+	case ARGP_KEY_ARG:
+		if (q->workload)
+			argp_error(state, "%s: one workload at a time; 'grapnel sim sweep' runs several", text);
+		q->workload = tool_sim_workload(state, text);
+		break;
+	case ARGP_KEY_NO_ARGS: argp_error(state, "a workload is needed; 'grapnel sim list' lists them"); break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_child children[] = {{&tool_sim_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {options, parse, "WORKLOAD",
+				 "Simulate a workload on several GPUs, count what happens, and compare its results with a reference.",
+				 children, NULL, NULL};
+
+int tool_sim_run(int argc, char **argv)
+{
+	struct tool_sim_result r;
+	struct request q;
+	struct gn_error e;
+	int rc;
+
+	memset(&q, 0, sizeof q);
+	argp_parse(&argp, argc, argv, 0, NULL, &q);
+	rc = tool_sim_simulate(&q.sim, q.workload, &r, &e);
+	if (rc)
+		return tool_fail("sim run", &e);
+	if (q.json)
+		rc = tool_write_json(tool_sim_report(&q.sim, q.workload, &r), q.json, &e);
+	json_decref(r.links);
+	if (!rc && !tool_to_stdout(q.json))
+		print(q.workload, &r);
+	if (rc)
+		return tool_fail("sim run", &e);
+	return r.checked.code ? tool_fail("sim run", &r.checked) : TOOL_OK;
+}
