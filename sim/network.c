@@ -79,12 +79,12 @@ static struct sim_link *route(struct sim_network *n, int16_t at, uint8_t to)
 static struct sim_message *choose(struct sim_link *l)
 {
 	for (uint32_t k = 0; k < SIM_CHANNELS; k++) {
-		uint32_t channel = (l->turn + k) % SIM_CHANNELS;
-		struct sim_message *x = l->waiting[channel].first;
+		uint32_t kind = (l->turn + k) % SIM_CHANNELS;
+		struct sim_message *x = l->waiting[kind].first;
 
-		if (x && (l->sink || l->credits[channel] >= x->flits)) {
-			l->turn = (uint8_t)((channel + 1) % SIM_CHANNELS);
-			return sim_pop(&l->waiting[channel]);
+		if (x && (l->sink || l->credits[x->channel] >= x->flits)) {
+			l->turn = (uint8_t)((kind + 1) % SIM_CHANNELS);
+			return sim_pop(&l->waiting[kind]);
 		}
 	}
 	return NULL;
@@ -183,6 +183,8 @@ static void gone(struct sim_machine *m, struct sim_event *e)
 
 void sim_network_send(struct sim_machine *m, struct sim_message *x)
 {
+	uint8_t kind = x->channel;
+
 	x->buffer = NULL;
 	if (m->config.net_channels == 1)
 		x->channel = 0;
@@ -191,5 +193,7 @@ void sim_network_send(struct sim_machine *m, struct sim_message *x)
 	m->stats.net_messages++;
 	m->stats.net_bytes += x->bytes;
 	m->stats.net_flits_in += x->flits;
-	want(m, &m->network.up[x->from], x);
+	/* at their source requests and replies take turns in any case */
+	sim_push(&m->network.up[x->from].waiting[kind], x);
+	go(m, &m->network.up[x->from]);
 }

@@ -170,26 +170,36 @@ static void test_credits(void **state)
 	bed_close(&bed);
 }
 
-/* With channels of their own replies pass requests that are held up; with one they stand behind them. */
+static void send_reply(struct sim_machine *m, struct sim_event *e)
+{
+	(void)m;
+	(void)e;
+	send(0, 0, 2, 4, SIM_REPLIES);
+}
+
+/* Requests of two GPUs fill the buffers before the trunk: with channels of their own replies pass them, with one they stand behind. */
 static void test_channels(void **state)
 {
 	uint64_t reply[2];
 
 	(void)state;
 	for (uint32_t channels = 1; channels <= 2; channels++) {
+		struct sim_event later;
 		char set[40];
 
 		snprintf(set, sizeof set, "net.channels = %u", channels);
 		open_with(set);
-		for (uint32_t k = 1; k < 500; k++)
-			send(k, 0, 1, 76, SIM_REQUESTS);
-		send(0, 0, 1, 4, SIM_REPLIES);
+		memset(&later, 0, sizeof later);
+		for (uint32_t k = 1; k < 1000; k++)
+			send(k, k % 2, 2, 76, SIM_REQUESTS);
+		sim_clock_at(&bed.machine->clock, &later, 2000, send_reply);
 		run();
-		reply[channels - 1] = arrived[0];
+		reply[channels - 1] = arrived[0] - 2000;
 		bed_close(&bed);
 	}
-	assert_true(reply[0] > 499 * 6);
-	assert_in_range(reply[1], 145, 160);
+	assert_in_range(reply[1], 431, 431 + 40);
+	/* a buffer of 156 flits at half the rate of the trunk takes 312 cycles, of which 143 are the pipeline's */
+	assert_in_range(reply[0], 431 + 312 - 143 - 20, 431 + 312 - 143 + 20);
 }
 
 /* Everybody to everybody, through small buffers: everything arrives. */
