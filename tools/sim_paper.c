@@ -65,16 +65,30 @@ struct request {
 	const char *folder;
 	uint32_t jobs;
 	bool quick;
+	const char *size[PAPER_WORKLOADS]; /* NULL: ours */
 };
 
-enum { OPT_QUICK = 256, OPT_JOBS };
+enum { OPT_QUICK = 256, OPT_JOBS, OPT_SIZES };
 
 static const struct argp_option options[] = {
     {"out", 'o', "FOLDER", 0, "where the report, its drawings and all results go; what is there is not simulated again (default sim-paper)", 0},
     {"quick", OPT_QUICK, NULL, 0, "small sizes, and a decision after 2000 remote accesses: under five minutes on two cores", 0},
+    {"sizes", OPT_SIZES, "WORKLOAD=S", 0, "another size of a workload; again: of several", 0},
     {"jobs", OPT_JOBS, "N", 0, "simulations at a time (default one a core)", 0},
     {0},
 };
+
+static void add_size(const struct argp_state *state, struct request *q, const char *text)
+{
+	const size_t length = strcspn(text, "=");
+
+	for (uint32_t w = 0; w < PAPER_WORKLOADS; w++)
+		if (strlen(paper_workloads[w]) == length && !strncmp(paper_workloads[w], text, length) && text[length]) {
+			q->size[w] = text + length + 1;
+			return;
+		}
+	argp_error(state, "--sizes %s: give one of the paper's workloads and a size: mt=1024", text);
+}
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
@@ -84,11 +98,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &q->sim; break;
 	case 'o': q->folder = text; break;
 	case OPT_QUICK: q->quick = true; break;
+	case OPT_SIZES: add_size(state, q, text); break;
 	case OPT_JOBS: q->jobs = (uint32_t)tool_number(state, "--jobs", text, 1, 1024); break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: nothing is expected behind the options", text); break;
 	case ARGP_KEY_END:
 		if (q->sim.opt || q->sim.request.size || q->sim.request.input || q->sim.gpus)
-			argp_error(state, "--opt, --size, --input and --gpus are the experiments' own; --config, --set and --seed are yours");
+			argp_error(state, "--opt, --size, --input and --gpus are the experiments' own; --config, --set, --seed and --sizes are yours");
 		if (q->sim.sets > TOOL_SIM_SETS - 8)
 			argp_error(state, "too many --set; use a configuration file");
 		break;
@@ -186,7 +201,8 @@ int tool_sim_paper(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
 	p.folder = q.folder;
 	p.quick = q.quick;
-	memcpy(p.size, q.quick ? quick_sizes : full_sizes, sizeof p.size);
+	for (uint32_t w = 0; w < PAPER_WORKLOADS; w++)
+		p.size[w] = q.size[w] ? q.size[w] : q.quick ? quick_sizes[w] : full_sizes[w];
 	rc = add_all(&p, &q, &e);
 	rc = rc ? rc : sim_jobs_run(&p.jobs, q.folder, q.jobs, &e);
 	rc = rc ? rc : write_report(&p, &e);

@@ -40,8 +40,10 @@ static void put_axis(FILE *to, double most, double step, double width)
 static void put_bars(FILE *to, const struct paper_series *s, uint32_t count, uint32_t w, double x, double most)
 {
 	for (uint32_t k = 0; k < count; k++) {
-		const double height = isfinite(s[k].value[w]) ? HEIGHT * s[k].value[w] / most : 0;
+		const double height = HEIGHT * s[k].value[w] / most;
 
+		if (!isfinite(height))
+			continue;
 		fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\"><title>%s %s: %.4g</title></rect>\n",
 			x + k * BAR, TOP + HEIGHT - height, BAR - 1, height, colours[k], paper_workloads[w], s[k].name, s[k].value[w]);
 	}
