@@ -21,6 +21,7 @@ extern "C" {
 enum sim_split { SIM_SPLIT_PARTITION, SIM_SPLIT_ROUND_ROBIN, SIM_SPLIT_GREEDY };
 enum sim_dram_page { SIM_DRAM_CLOSED, SIM_DRAM_OPEN };
 enum sim_timeout_from { SIM_TIMEOUT_OLDEST, SIM_TIMEOUT_LAST };
+enum sim_migrate_policy { SIM_MIGRATE_NONE, SIM_MIGRATE_PAGE, SIM_MIGRATE_FIRST_TOUCH };
 enum sim_decide_scope { SIM_DECIDE_SYSTEM, SIM_DECIDE_GPU };
 
 /* A private cache: vector (of a CU) or scalar (of a shader engine). */
@@ -53,6 +54,7 @@ struct sim_config {
 	uint64_t codec_packet, codec_id, codec_buffer, codec_timeout, codec_timeout_from;
 	struct sim_config_cache rc;
 	uint64_t rc_write_allocate, rc_write_buffer;
+	uint64_t migrate_policy, migrate_moves, migrate_fault_cycles, migrate_flush, migrate_flush_cycles;
 	uint64_t decide_scope, decide_warmup, decide_window, decide_remote, decide_block, decide_hit;
 };
 

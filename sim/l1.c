@@ -3,6 +3,7 @@
 #include <sim/l1.h>
 
 #include <sim/parts.h>
+#include <string.h>
 
 int sim_l1_init(struct sim_l1 *l, struct sim_gpu *gpu, struct sim_cu *cu, const struct sim_config *c)
 {
@@ -249,4 +250,14 @@ void sim_l1_answer(struct sim_machine *m, struct sim_event *event)
 	while ((other = sim_take(&others)))
 		done(m, other);
 	run_directory(m, l);
+}
+
+void sim_l1_flush(struct sim_machine *m, struct sim_l1 *l)
+{
+	struct sim_pages *p = &l->tlb.pages;
+
+	for (uint64_t k = 0; k < (uint64_t)l->tags.sets * l->tags.ways; k++)
+		if (l->tags.way[k].locked <= m->clock.now)
+			l->tags.line[k] = SIM_NEVER;
+	memset(p->page, 0, (size_t)p->sets * p->ways * sizeof *p->page);
 }

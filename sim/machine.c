@@ -87,6 +87,7 @@ static int init(struct sim_machine *m)
 	if (!m->pool || !m->gpu)
 		return -GN_ENOMEM;
 	sim_network_init(&m->network, &m->config);
+	r = sim_migrate_init(m);
 	for (uint32_t k = 0; !r && k < m->config.gpus; k++)
 		r = init_gpu(m, k);
 	if (!r)
@@ -150,6 +151,7 @@ void sim_machine_destroy(struct sim_machine *m)
 		return;
 	for (uint32_t k = 0; m->gpu && k < m->config.gpus; k++)
 		fini_gpu(m, &m->gpu[k]);
+	sim_migrate_fini(m);
 	free(m->gpu);
 	free(m->pool);
 	free(m);
@@ -206,8 +208,8 @@ static struct held held_by(const struct sim_machine *m, const struct sim_gpu *g)
 /* What is where, for a message: the GPUs that hold anything. */
 static void report(const struct sim_machine *m, char *text, size_t bytes)
 {
-	size_t n = (size_t)snprintf(text, bytes, "%u of %u work-groups have ended, %" PRIu64 " messages are in the network",
-				    m->groups_done, m->groups, m->network.in_network);
+	size_t n = (size_t)snprintf(text, bytes, "%u of %u work-groups have ended, %" PRIu64 " messages are in the network, %u pages move",
+				    m->groups_done, m->groups, m->network.in_network, m->migrate.active);
 
 	for (uint32_t k = 0; k < m->config.gpus && n < bytes; k++) {
 		struct held h = held_by(m, &m->gpu[k]);
@@ -228,7 +230,7 @@ static int run(struct sim_machine *m)
 	sim_clock_run(&m->clock, m, &m->stop);
 	if (m->stop)
 		return m->stop;
-	if (m->groups_done == m->groups && !m->accesses && !m->network.in_network)
+	if (m->groups_done == m->groups && !m->accesses && !m->network.in_network && !m->migrate.active)
 		return 0;
 	report(m, text, sizeof text);
 	return gn_error_set(&m->why, -GN_EDEADLK, "nothing moves in cycle %" PRIu64 ": %s", m->clock.now, text);
@@ -295,6 +297,8 @@ int sim_machine_launch(struct sim_machine *m, const struct sim_launch *launch, s
 
 	if (r)
 		return r;
+	if (sim_migrate_begin(m))
+		return gn_error_set(error, -GN_ENOMEM, "%s: no memory to watch its pages", launch->name);
 	m->launch = launch;
 	m->groups = sim_launch_groups(launch);
 	m->groups_done = 0;
