@@ -4,7 +4,7 @@
  *
  * A configuration file has one "key = value" a line; # begins a comment. Values are numbers, sizes ("16K"), yes or no, or
  * one of a few words. What a file does not name stays as it was, so files can be laid one over the other. The table of
- * keys is in config.c; `sim/configs/mgpusim.conf` names them all, with what they mean.
+ * keys is in keys.c; `sim/configs/mgpusim.conf` names them all, with what they mean.
  */
 #ifndef SIM_CONFIG_H
 #define SIM_CONFIG_H
@@ -73,6 +73,9 @@ struct sim_key {
 
 /* sim_key_at - the keys in the order of the table; NULL behind the last. */
 const struct sim_key *sim_key_at(uint32_t k);
+
+/* sim_key_word - word k of several, which must be there; *length: of the word alone. */
+const char *sim_key_word(const char *words, uint64_t k, size_t *length);
 
 /* sim_key_text - the value of a key in a configuration, as a file has it. Returns buffer. */
 char *sim_key_text(const struct sim_config *c, const struct sim_key *key, char *buffer, size_t bytes);

@@ -38,7 +38,7 @@ static bool remote(const struct sim_access *a)
 static void descend(struct sim_machine *m, struct sim_access *a)
 {
 	sim_clock_at(&m->clock, &a->message.event, m->clock.now + m->config.rdma_cycles,
-		     remote(a) ? sim_rdma_enter : sim_l2_accept);
+	             remote(a) ? sim_rdma_enter : sim_l2_accept);
 }
 
 static void run_directory(struct sim_machine *m, struct sim_l1 *l);
@@ -101,7 +101,8 @@ void sim_l1_accept(struct sim_machine *m, struct sim_event *e)
 		sim_push(&l->entry, &a->message);
 }
 
-static void count_read(struct sim_machine *m, const struct sim_access *a, uint64_t *vector, uint64_t *remote_vector, uint64_t *scalar)
+static void count_read(struct sim_machine *m, const struct sim_access *a, uint64_t *vector,
+                       uint64_t *remote_vector, uint64_t *scalar)
 {
 	if (!a->l1->cu) {
 		m->stats.l1s_lookups++;
@@ -189,8 +190,8 @@ static bool go_on(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a,
 		return write(m, l, a);
 	/* without masks nobody can tell whether a fine entry brings his words */
 	e = a->fine && !m->config.mshr_masks
-		    ? NULL
-		    : sim_mshr_find(&l->mshr, a->line, a->fine ? a->words : (uint32_t)SIM_ALL_WORDS);
+	        ? NULL
+	        : sim_mshr_find(&l->mshr, a->line, a->fine ? a->words : (uint32_t)SIM_ALL_WORDS);
 	if (e) {
 		merge(m, a, e);
 		return true;

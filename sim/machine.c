@@ -30,12 +30,14 @@ void sim_access_free(struct sim_machine *m, struct sim_access *a)
 	m->accesses--;
 }
 
-/* Lines under way in each compute unit, a scalar load of each wavefront, and lines that remote caches write back. */
+/* Lines under way in each compute unit, a scalar load of each wavefront, and lines that remote caches write
+ * back. */
 static uint64_t most_accesses(const struct sim_config *c)
 {
 	uint64_t cus = c->gpus * c->shader_engines * c->cus_per_engine;
 
-	return cus * (c->in_flight + c->simds * c->slots) + (c->remote_cache ? c->gpus * c->rc_write_buffer : 0);
+	return cus * (c->in_flight + c->simds * c->slots) +
+	       (c->remote_cache ? c->gpus * c->rc_write_buffer : 0);
 }
 
 /* ---- creation ---- */
@@ -95,8 +97,8 @@ static int init(struct sim_machine *m)
 	return r;
 }
 
-int sim_machine_create(struct sim_machine **machine, const struct sim_config *config, struct sim_memory *memory,
-		       struct sim_waves *waves, struct gn_error *error)
+int sim_machine_create(struct sim_machine **machine, const struct sim_config *config,
+                       struct sim_memory *memory, struct sim_waves *waves, struct gn_error *error)
 {
 	struct sim_machine *m;
 	int r = sim_config_check(config, error);
@@ -104,8 +106,8 @@ int sim_machine_create(struct sim_machine **machine, const struct sim_config *co
 	if (r)
 		return r;
 	if (config->gpus != sim_memory_gpus(memory))
-		return gn_error_set(error, -GN_EINVAL, "gpus = %" PRIu64 ": the memory was made for %u", config->gpus,
-				    sim_memory_gpus(memory));
+		return gn_error_set(error, -GN_EINVAL, "gpus = %" PRIu64 ": the memory was made for %u",
+		                    config->gpus, sim_memory_gpus(memory));
 	m = (struct sim_machine *)calloc(1, sizeof *m);
 	if (!m)
 		return gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
@@ -208,8 +210,10 @@ static struct held held_by(const struct sim_machine *m, const struct sim_gpu *g)
 /* What is where, for a message: the GPUs that hold anything. */
 static void report(const struct sim_machine *m, char *text, size_t bytes)
 {
-	size_t n = (size_t)snprintf(text, bytes, "%u of %u work-groups have ended, %" PRIu64 " messages are in the network, %u pages move",
-				    m->groups_done, m->groups, m->network.in_network, m->migrate.active);
+	size_t n = (size_t)snprintf(text, bytes,
+	                            "%u of %u work-groups have ended, %" PRIu64
+	                            " messages are in the network, %u pages move",
+	                            m->groups_done, m->groups, m->network.in_network, m->migrate.active);
 
 	for (uint32_t k = 0; k < m->config.gpus && n < bytes; k++) {
 		struct held h = held_by(m, &m->gpu[k]);
@@ -217,9 +221,10 @@ static void report(const struct sim_machine *m, char *text, size_t bytes)
 		if (!(h.waves | h.pipe | h.rob | h.tlb | h.l1 | h.l2 | h.rc | h.codec))
 			continue;
 		n += (size_t)snprintf(text + n, bytes - n,
-				      "; GPU %u: wavefronts %" PRIu64 ", pipes %" PRIu64 ", reorder buffers %" PRIu64 ", TLBs %" PRIu64
-				      ", L1 %" PRIu64 ", L2 %" PRIu64 ", remote cache %" PRIu64 ", CoDec %" PRIu64,
-				      k, h.waves, h.pipe, h.rob, h.tlb, h.l1, h.l2, h.rc, h.codec);
+		                      "; GPU %u: wavefronts %" PRIu64 ", pipes %" PRIu64
+		                      ", reorder buffers %" PRIu64 ", TLBs %" PRIu64 ", L1 %" PRIu64
+		                      ", L2 %" PRIu64 ", remote cache %" PRIu64 ", CoDec %" PRIu64,
+		                      k, h.waves, h.pipe, h.rob, h.tlb, h.l1, h.l2, h.rc, h.codec);
 	}
 }
 
@@ -233,7 +238,8 @@ static int run(struct sim_machine *m)
 	if (m->groups_done == m->groups && !m->accesses && !m->network.in_network && !m->migrate.active)
 		return 0;
 	report(m, text, sizeof text);
-	return gn_error_set(&m->why, -GN_EDEADLK, "nothing moves in cycle %" PRIu64 ": %s", m->clock.now, text);
+	return gn_error_set(&m->why, -GN_EDEADLK, "nothing moves in cycle %" PRIu64 ": %s", m->clock.now,
+	                    text);
 }
 
 static void forget(struct sim_gpu *g)
@@ -266,8 +272,9 @@ static int check_launch(const struct sim_machine *m, const struct sim_launch *l,
 
 	if (!key)
 		return 0;
-	return gn_error_set(error, -GN_EINVAL, "%s: a work-group of %u x %u does not fit on a compute unit: %s is too small", l->name,
-			    l->group[0], l->group[1], key);
+	return gn_error_set(error, -GN_EINVAL,
+	                    "%s: a work-group of %u x %u does not fit on a compute unit: %s is too small",
+	                    l->name, l->group[0], l->group[1], key);
 }
 
 static int run_launch(struct sim_machine *m)

@@ -6,8 +6,8 @@
 #include <sim/parts.h>
 #include <stdio.h>
 
-static void link_init(struct sim_link *l, const char *from, uint32_t a, const char *to, uint32_t b, bool sink, uint32_t end,
-		      const struct sim_config *c)
+static void link_init(struct sim_link *l, const char *from, uint32_t a, const char *to, uint32_t b, bool sink,
+                      uint32_t end, const struct sim_config *c)
 {
 	l->sink = sink;
 	l->end = (int16_t)end;
@@ -25,12 +25,14 @@ void sim_network_init(struct sim_network *n, const struct sim_config *c)
 	n->gpus_per_switch = (uint32_t)c->net_gpus_per_switch;
 	n->leaves = root = (host + n->gpus_per_switch - 1) / n->gpus_per_switch;
 	n->cost = SIM_PARTS / (uint32_t)c->net_clock;
-	n->latency = 1 + (c->net_switch_cycles + c->net_hop_cycles) / (c->net_scale_latency ? c->net_clock : 1);
+	n->latency =
+	    1 + (c->net_switch_cycles + c->net_hop_cycles) / (c->net_scale_latency ? c->net_clock : 1);
 	n->eject = c->net_eject_cycles;
 	n->flit_bytes = (uint32_t)c->net_flit_bytes;
 	n->encoding = (uint32_t)c->net_encoding;
 	for (uint32_t e = 0; e < host; e++) {
-		link_init(&n->up[e], "gpu", e, "sw", e / n->gpus_per_switch, false, e / n->gpus_per_switch, c);
+		link_init(&n->up[e], "gpu", e, "sw", e / n->gpus_per_switch, false, e / n->gpus_per_switch,
+		          c);
 		n->up[e].gap = (uint32_t)c->net_gap_cycles * n->cost;
 		link_init(&n->down[e], "sw", e / n->gpus_per_switch, "gpu", e, true, 0, c);
 	}

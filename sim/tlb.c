@@ -94,13 +94,15 @@ static uint64_t page_of(uint64_t address)
 
 static void pass(struct sim_machine *m, struct sim_access *a)
 {
-	uint64_t frame = sim_memory_frame(m->memory, a->address), home = sim_memory_home(m->memory, a->address);
+	uint64_t frame = sim_memory_frame(m->memory, a->address),
+	         home = sim_memory_home(m->memory, a->address);
 	uint64_t stalled = m->gpu[a->gpu].stalled;
 
 	a->home = (uint8_t)home;
 	a->line = home << SIM_HOME_BIT | frame * SIM_PAGE_BYTES | a->address % SIM_PAGE_BYTES;
-	sim_clock_at(&m->clock, &a->message.event, (stalled > m->clock.now ? stalled : m->clock.now) + m->config.translate_cycles,
-		     sim_l1_accept);
+	sim_clock_at(&m->clock, &a->message.event,
+	             (stalled > m->clock.now ? stalled : m->clock.now) + m->config.translate_cycles,
+	             sim_l1_accept);
 }
 
 static void look_up_second(struct sim_machine *m, struct sim_event *e);
