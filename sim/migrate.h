@@ -21,6 +21,13 @@ enum { SIM_PAGE_LINES = SIM_PAGE_BYTES / SIM_LINE_BYTES };
 
 struct sim_walk;
 
+struct sim_move;
+
+struct sim_move_line {
+	struct sim_message message; /* first */
+	struct sim_move *move;
+};
+
 /* A page that is on its way. */
 struct sim_move {
 	struct sim_message message; /* first: what happens to it next; at the end, the word to the IOMMU */
@@ -28,10 +35,7 @@ struct sim_move {
 	uint8_t from, to;
 	uint32_t arrived;        /* lines */
 	struct sim_fifo waiting; /* walks */
-	struct sim_move_line {
-		struct sim_message message; /* first */
-		struct sim_move *move;
-	} line[SIM_PAGE_LINES];
+	struct sim_move_line line[SIM_PAGE_LINES];
 };
 
 struct sim_migrate {
