@@ -26,10 +26,8 @@ enum sim_channel { SIM_REQUESTS, SIM_REPLIES, SIM_CHANNELS };
 struct sim_message {
 	struct sim_event event; /* first: what happens to the message next */
 	struct sim_message *next;
-	struct sim_link *buffer; /* in front of whose end it waits; NULL: at its source */
-	struct sim_link *link;   /* that it is on */
+	struct sim_link *buffer; /* the link that it is on, or at whose end it waits; NULL: at its source */
 	sim_event_fn *deliver;
-	uint64_t begin; /* parts of a cycle: its first flit enters the link */
 	uint32_t bytes;
 	uint16_t flits;
 	uint8_t from, to; /* endpoints: GPUs, and behind the last GPU the IOMMU */
