@@ -108,14 +108,20 @@ static inline struct sim_access *sim_take(struct sim_fifo *f)
 	return (struct sim_access *)(void *)sim_pop(f);
 }
 
+/* sim_widen - the words that come if whole words of a granularity do. */
+static inline uint32_t sim_widen(uint32_t words, uint64_t granularity)
+{
+	if (granularity >= 8)
+		words = ((words | words >> 1) & 0x5555) * 3;
+	if (granularity >= 16)
+		words = ((words | words >> 2) & 0x3333) * 5;
+	return words;
+}
+
 /* sim_granules - how many words of a granularity (4, 8, 16 bytes) hold the words of a mask. */
 static inline uint32_t sim_granules(uint32_t words, uint64_t granularity)
 {
-	if (granularity >= 8)
-		words = (words | words >> 1) & 0x5555;
-	if (granularity >= 16)
-		words = (words | words >> 2) & 0x1111;
-	return (uint32_t)__builtin_popcount(words);
+	return (uint32_t)__builtin_popcount(sim_widen(words, granularity)) * 4 / (uint32_t)granularity;
 }
 
 #ifdef __cplusplus

@@ -144,7 +144,7 @@ static void miss(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, 
 		sim_tags_put(&l->tags, w, a->line, m->clock.now);
 		w->locked = SIM_NEVER;
 	}
-	a->mshr = sim_mshr_take(&l->mshr, a->line, a->fine ? a->words : (uint32_t)SIM_ALL_WORDS, a, w);
+	a->mshr = sim_mshr_take(&l->mshr, a->line, a->fine ? sim_widen(a->words, m->config.granularity) : (uint32_t)SIM_ALL_WORDS, a, w);
 	descend(m, a);
 }
 
@@ -219,7 +219,7 @@ static void run_directory(struct sim_machine *m, struct sim_l1 *l)
 
 	while ((a = sim_take(&l->directory)))
 		if (!go_on(m, l, a, &retry)) {
-			m->stats.l1v_blocked++;
+			m->stats.l1v_blocked += l->cu != NULL;
 			sim_push_front(&l->directory, &a->message);
 			break;
 		}

@@ -309,6 +309,7 @@ int sim_machine_launch(struct sim_machine *m, const struct sim_launch *launch, s
 	m->launch = launch;
 	m->groups = sim_launch_groups(launch);
 	m->groups_done = 0;
+	m->last_end = m->clock.now;
 	for (uint32_t k = 0; m->config.l1_invalidate && k < m->config.gpus; k++)
 		forget(&m->gpu[k]);
 	r = run_launch(m);
