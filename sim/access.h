@@ -26,10 +26,8 @@ enum sim_channel { SIM_REQUESTS, SIM_REPLIES, SIM_CHANNELS };
 struct sim_message {
 	struct sim_event event; /* first: what happens to the message next */
 	struct sim_message *next;
-	struct sim_link *buffer; /* in front of whose end it waits; NULL: at its source */
-	struct sim_link *link;   /* that it is on */
+	struct sim_link *buffer; /* the link that it is on, or at whose end it waits; NULL: at its source */
 	sim_event_fn *deliver;
-	uint64_t begin; /* parts of a cycle: its first flit enters the link */
 	uint32_t bytes;
 	uint16_t flits;
 	uint8_t from, to; /* endpoints: GPUs, and behind the last GPU the IOMMU */
@@ -110,14 +108,20 @@ static inline struct sim_access *sim_take(struct sim_fifo *f)
 	return (struct sim_access *)(void *)sim_pop(f);
 }
 
+/* sim_widen - the words that come if whole words of a granularity do. */
+static inline uint32_t sim_widen(uint32_t words, uint64_t granularity)
+{
+	if (granularity >= 8)
+		words = ((words | words >> 1) & 0x5555) * 3;
+	if (granularity >= 16)
+		words = ((words | words >> 2) & 0x3333) * 5;
+	return words;
+}
+
 /* sim_granules - how many words of a granularity (4, 8, 16 bytes) hold the words of a mask. */
 static inline uint32_t sim_granules(uint32_t words, uint64_t granularity)
 {
-	if (granularity >= 8)
-		words = (words | words >> 1) & 0x5555;
-	if (granularity >= 16)
-		words = (words | words >> 2) & 0x1111;
-	return (uint32_t)__builtin_popcount(words);
+	return (uint32_t)__builtin_popcount(sim_widen(words, granularity)) * 4 / (uint32_t)granularity;
 }
 
 #ifdef __cplusplus

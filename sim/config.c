@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c - the table of keys, and files that set them. */
+/* config.c - files that set keys, and what fits together. */
 #include <sim/config.h>
 
 #include <ctype.h>
@@ -9,170 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(field) offsetof(struct sim_config, field)
-#define NUMBER(name, field, least, most, preset, what) {name, AT(field), SIM_KEY_NUMBER, least, most, NULL, preset, what}
-#define BYTES(name, field, least, most, preset, what) {name, AT(field), SIM_KEY_BYTES, least, most, NULL, preset, what}
-#define YES_NO(name, field, preset, what) {name, AT(field), SIM_KEY_YES_NO, 0, 1, "no yes", preset, what}
-#define WORD(name, field, words, preset, what) {name, AT(field), SIM_KEY_WORD, 0, 0, words, preset, what}
-
-static const struct sim_key keys[] = {
-	NUMBER("gpus", gpus, 1, 16, "4", "GPUs"),
-	NUMBER("gpu.shader_engines", shader_engines, 1, 64, "16", "shader engines of a GPU; each has one scalar cache"),
-	NUMBER("gpu.cus_per_engine", cus_per_engine, 1, 16, "4", "compute units of a shader engine"),
-
-	WORD("dispatch.gpus", dispatch_gpus, "partition round_robin greedy", "partition",
-	     "how work-groups go to GPUs: contiguous parts, one after the other, to whichever has room"),
-	WORD("dispatch.cus", dispatch_cus, "partition round_robin greedy", "partition",
-	     "how the work-groups of a GPU go to its compute units; greedy: to the emptiest"),
-	NUMBER("dispatch.cycles", dispatch_cycles, 1, 10000, "4", "cycles to dispatch a work-group of 1 to 4 wavefronts; one more for each further one"),
-	NUMBER("dispatch.launch_cycles", launch_cycles, 0, 1000000, "0", "cycles of a launch before its first work-group"),
-	NUMBER("dispatch.end_cycles", end_cycles, 0, 1000000, "1600", "cycles of a launch after its last work-group"),
-
-	NUMBER("cu.simds", simds, 1, 16, "4", "vector units of a compute unit"),
-	NUMBER("cu.wavefronts_per_simd", slots, 1, 64, "10", "wavefronts that a vector unit holds"),
-	NUMBER("cu.vgprs", vgprs, 64, 1 << 24, "16384", "vector registers of a vector unit, counted by lane"),
-	NUMBER("cu.sgprs", sgprs, 16, 1 << 24, "3200", "scalar registers of a compute unit"),
-	BYTES("cu.lds", lds_bytes, 0, 1 << 24, "64K", "local memory of a compute unit"),
-	NUMBER("cu.valu_issue", valu_issue, 1, 64, "4", "cycles until a vector unit takes the next instruction"),
-	NUMBER("cu.valu_cycles", valu_cycles, 1, 1000, "7", "cycles until a wavefront goes on after a vector instruction"),
-	NUMBER("cu.salu_cycles", salu_cycles, 1, 1000, "5", "the same, scalar instructions"),
-	NUMBER("cu.lds_cycles", lds_cycles, 1, 1000, "6", "the same, instructions on local memory"),
-	NUMBER("cu.vmem_issue", vmem_issue, 1, 1000, "5", "the same, loads and stores, which are then under way"),
-	NUMBER("cu.instruction_pipe", instruction_pipe, 1, 1000, "6", "cycles of a load or store before its lines are formed"),
-	NUMBER("cu.transaction_pipe", transaction_pipe, 1, 1000, "60", "cycles of a line through the vector memory unit; one line a cycle"),
-	NUMBER("cu.in_flight", in_flight, 128, 4096, "512", "lines of loads and stores under way in a compute unit"),
-	NUMBER("cu.rob", rob, 1, 4096, "128", "lines in the reorder buffer; they come back in order"),
-	NUMBER("cu.translate_cycles", translate_cycles, 1, 1000, "5", "cycles from the vector memory unit through reorder buffer and TLB to L1"),
-	NUMBER("cu.return_cycles", return_cycles, 1, 1000, "3", "cycles from L1 back to the wavefront"),
-
-	NUMBER("tlb.entries", tlb_entries, 1, 1024, "64", "pages in the TLB of an L1 cache, fully associative"),
-	NUMBER("tlb.mshr", tlb_mshr, 1, 64, "4", "pages that it asks for at a time"),
-	NUMBER("tlb2.sets", tlb2_sets, 1, 1 << 20, "16384", "sets of the TLB of a GPU"),
-	NUMBER("tlb2.ways", tlb2_ways, 1, 1024, "64", "its ways"),
-	NUMBER("tlb2.mshr", tlb2_mshr, 1, 1024, "64", "pages that it asks for at a time"),
-	NUMBER("tlb2.cycles", tlb2_cycles, 1, 1000, "3", "cycles of its answer"),
-	NUMBER("mmu.walk_cycles", walk_cycles, 1, 100000, "100", "cycles of a page walk in the one IOMMU of the system"),
-	NUMBER("mmu.walks", walks, 1, 1024, "16", "page walks at a time"),
-
-	BYTES("l1v.size", l1v.bytes, 64, 1 << 26, "16K", "vector cache of a compute unit"),
-	NUMBER("l1v.ways", l1v.ways, 1, 1024, "4", "its ways"),
-	NUMBER("l1v.directory_cycles", l1v.directory_cycles, 1, 1000, "2", "cycles until it knows whether a line is there"),
-	NUMBER("l1v.bank_cycles", l1v.bank_cycles, 1, 1000, "60", "cycles to read or fill a line"),
-	NUMBER("l1v.mshr", l1v.mshr, 1, 1024, "16", "lines that it asks for at a time"),
-	NUMBER("l1v.transactions", l1v.transactions, 1, 4096, "16", "accesses in it at a time, hits too"),
-	BYTES("l1s.size", l1s.bytes, 64, 1 << 26, "16K", "scalar cache of a shader engine"),
-	NUMBER("l1s.ways", l1s.ways, 1, 1024, "4", "its ways"),
-	NUMBER("l1s.directory_cycles", l1s.directory_cycles, 1, 1000, "2", "as l1v"),
-	NUMBER("l1s.bank_cycles", l1s.bank_cycles, 1, 1000, "1", "as l1v"),
-	NUMBER("l1s.mshr", l1s.mshr, 1, 1024, "16", "as l1v"),
-	NUMBER("l1s.transactions", l1s.transactions, 1, 4096, "16", "as l1v"),
-	YES_NO("l1.invalidate", l1_invalidate, "no", "whether L1 caches forget their lines at each launch"),
-
-	BYTES("l2.size", l2.bytes, 64, 1ull << 32, "2M", "L2 cache of a GPU, all banks"),
-	NUMBER("l2.ways", l2.ways, 1, 1024, "16", "its ways"),
-	NUMBER("l2.banks", l2.banks, 1, 256, "16", "its banks"),
-	BYTES("l2.interleave", l2.interleave, 64, 4096, "128", "neighbouring bytes of a bank"),
-	NUMBER("l2.read_cycles", l2.read_cycles, 1, 1000, "12", "cycles from a request to the answer of a hit"),
-	NUMBER("l2.fill_cycles", l2.fill_cycles, 1, 1000, "12", "cycles from a line's arrival to the answer"),
-	NUMBER("l2.mshr", l2.mshr, 1, 1024, "64", "lines that a bank asks for at a time"),
-
-	WORD("dram.page", dram_page, "closed open", "closed", "whether a row is closed after each access"),
-	NUMBER("dram.channels", dram_channels, 1, 256, "16", "channels of a GPU; as many as l2.banks"),
-	NUMBER("dram.banks", dram_banks, 1, 1024, "16", "banks of a channel"),
-	BYTES("dram.row", dram_row_bytes, 64, 1 << 20, "2K", "bytes of a row"),
-	NUMBER("dram.clock", dram_clock, 1, 100, "2", "cycles of one clock of DRAM, which counts the times below"),
-	NUMBER("dram.front", dram_front, 1, 1000, "20", "cycles of the controller's queues, without waiting"),
-	NUMBER("dram.burst", dram_burst, 1, 64, "1", "clocks of a line on the data bus"),
-	NUMBER("dram.cl", dram_cl, 1, 1000, "7", "clocks from read to data"),
-	NUMBER("dram.cwl", dram_cwl, 1, 1000, "2", "clocks from write to data"),
-	NUMBER("dram.rcd", dram_rcd, 1, 1000, "7", "clocks from activate to read or write"),
-	NUMBER("dram.rp", dram_rp, 1, 1000, "7", "clocks of a precharge"),
-	NUMBER("dram.ras", dram_ras, 1, 1000, "17", "clocks from activate to precharge, at least"),
-	NUMBER("dram.rrd", dram_rrd, 1, 1000, "2", "clocks between activates of two banks"),
-	NUMBER("dram.rtp", dram_rtp, 1, 1000, "3", "clocks from read to precharge"),
-	NUMBER("dram.wr", dram_wr, 1, 1000, "8", "clocks from the end of written data to precharge"),
-
-	NUMBER("rdma.cycles", rdma_cycles, 1, 1000, "1", "cycles of a message through an RDMA engine"),
-	NUMBER("net.gpus_per_switch", net_gpus_per_switch, 1, 16, "2", "GPUs of a switch; switches meet in a root switch, which the IOMMU is at too"),
-	NUMBER("net.switch_ports", net_ports, 2, 64, "16", "ports of any switch"),
-	BYTES("net.flit_bytes", net_flit_bytes, 1, 4096, "16", "bytes of a flit; a link carries net.clock flits a cycle in each direction"),
-	NUMBER("net.encoding_percent", net_encoding, 0, 1000, "25", "what encoding adds to the bytes of a message"),
-	NUMBER("net.clock", net_clock, 1, 64, "1", "clock of the links over that of the GPUs"),
-	YES_NO("net.scale_latency", net_scale_latency, "no", "whether net.clock divides the latency of switches too"),
-	NUMBER("net.switch_cycles", net_switch_cycles, 1, 100000, "140", "cycles of a flit in the pipeline of a switch"),
-	NUMBER("net.hop_cycles", net_hop_cycles, 0, 1000, "2", "cycles of a flit through a crossbar, without waiting"),
-	NUMBER("net.gap_cycles", net_gap_cycles, 0, 1000, "1", "clocks of a link between the messages that a GPU sends: its port takes the next when the last has gone"),
-	NUMBER("net.eject_cycles", net_eject_cycles, 1, 1000, "1", "cycles from a message's last flit to its receiver"),
-	NUMBER("net.channels", net_channels, 1, 2, "1", "2: requests and replies have buffers of their own in switches; 1: they share them"),
-	NUMBER("net.buffer_flits", net_buffer, 1, 65536, "156", "flits that an input of a switch holds, of each channel: its pipeline and port; net.clock times as many where latency stays"),
-	NUMBER("net.request_bytes", net_request_bytes, 1, 4096, "12", "bytes of a request, before the data of a write"),
-	NUMBER("net.header_bytes", net_header_bytes, 1, 4096, "4", "bytes of a reply before its data, and of an acknowledgement"),
-
-	YES_NO("dualopt.bypass", bypass, "no", "remote reads do not enter L1 (SCBU)"),
-	YES_NO("dualopt.fine", fine, "no", "bitmasks travel with remote reads, replies carry only the words asked for (BGU)"),
-	YES_NO("dualopt.mshr_masks", mshr_masks, "no", "MSHRs know masks; without, fine reads of one line never share an entry"),
-	YES_NO("dualopt.coalesce", coalesce, "no", "fine replies to one GPU share packets (CoDec)"),
-	YES_NO("dualopt.cache", remote_cache, "no", "remote lines are kept in a cache before the RDMA engine"),
-	YES_NO("dualopt.decide", decide, "no", "the mechanisms above wait until the decision engine declares them"),
-	NUMBER("dualopt.granularity", granularity, 4, 16, "4", "bytes of a word of fine replies: 4, 8 or 16"),
-	YES_NO("dualopt.bypass_capped", bypass_capped, "yes", "whether l1v.transactions bounds remote reads that do not enter L1"),
-	NUMBER("codec.packet_bytes", codec_packet, 8, 4096, "64", "bytes of a packet, with net.header_bytes"),
-	NUMBER("codec.id_bytes", codec_id, 0, 16, "2", "bytes of a word's response ID"),
-	NUMBER("codec.buffer", codec_buffer, 1, 65536, "64", "responses that a buffer (one for each other GPU) holds"),
-	NUMBER("codec.timeout", codec_timeout, 1, 100000, "30", "cycles after which a packet goes though it is not full"),
-	WORD("codec.timeout_from", codec_timeout_from, "oldest last", "oldest", "of which response the time-out counts from"),
-	BYTES("rdma_cache.size", rc.bytes, 64, 1ull << 32, "1536K", "cache of remote data of a GPU, all banks"),
-	NUMBER("rdma_cache.ways", rc.ways, 1, 1024, "16", "its ways"),
-	NUMBER("rdma_cache.banks", rc.banks, 1, 256, "16", "its banks"),
-	BYTES("rdma_cache.interleave", rc.interleave, 64, 4096, "128", "neighbouring bytes of a bank"),
-	NUMBER("rdma_cache.read_cycles", rc.read_cycles, 1, 1000, "12", "cycles from a request to the answer of a hit"),
-	NUMBER("rdma_cache.fill_cycles", rc.fill_cycles, 1, 1000, "12", "cycles from a line's arrival to the answer"),
-	NUMBER("rdma_cache.mshr", rc.mshr, 1, 1024, "64", "lines that a bank asks for at a time"),
-	YES_NO("rdma_cache.write_allocate", rc_write_allocate, "yes", "whether writes of whole lines stay in it; others go on to the home GPU if their line is not in it"),
-	NUMBER("rdma_cache.write_buffer", rc_write_buffer, 1, 65536, "1024", "lines of a GPU that are being written back"),
-	WORD("decide.scope", decide_scope, "system gpu", "system", "whether all GPUs decide together"),
-	NUMBER("decide.warmup", decide_warmup, 0, 1000000000, "1000", "accesses to L1 before any is looked at"),
-	NUMBER("decide.window", decide_window, 1, 1000000000, "20000", "remote accesses that are looked at"),
-	NUMBER("decide.remote_percent", decide_remote, 0, 100, "2", "below: mostly local, nothing is declared"),
-	NUMBER("decide.block_percent", decide_block, 0, 100, "20", "words of a remote line that are read; below, and below the next: coalescing, else caching"),
-	NUMBER("decide.hit_percent", decide_hit, 0, 100, "40", "remote reads that hit in L1"),
-};
-
-enum { KEYS = sizeof keys / sizeof keys[0] };
-
-const struct sim_key *sim_key_at(uint32_t k)
-{
-	return k < KEYS ? &keys[k] : NULL;
-}
-
 static uint64_t *value_of(struct sim_config *c, const struct sim_key *key)
 {
 	return (uint64_t *)(void *)((char *)c + key->offset);
-}
-
-static const char *word_at(const char *words, uint64_t k, size_t *length)
-{
-	while (k--)
-		words = strchr(words, ' ') + 1;
-	*length = strcspn(words, " ");
-	return words;
-}
-
-char *sim_key_text(const struct sim_config *c, const struct sim_key *key, char *buffer, size_t bytes)
-{
-	uint64_t value = *(const uint64_t *)(const void *)((const char *)c + key->offset);
-	size_t length;
-	const char *word;
-
-	if (key->words) {
-		word = word_at(key->words, value, &length);
-		snprintf(buffer, bytes, "%.*s", (int)length, word);
-	} else if (key->kind == SIM_KEY_BYTES && value && !(value & 1023)) {
-		snprintf(buffer, bytes, value & 0xfffff ? "%" PRIu64 "K" : "%" PRIu64 "M", value & 0xfffff ? value >> 10 : value >> 20);
-	} else {
-		snprintf(buffer, bytes, "%" PRIu64, value);
-	}
-	return buffer;
 }
 
 static bool parse_word(const char *words, const char *text, uint64_t *value)
@@ -180,7 +19,7 @@ static bool parse_word(const char *words, const char *text, uint64_t *value)
 	size_t length;
 
 	for (uint64_t k = 0;; k++) {
-		const char *word = word_at(words, k, &length);
+		const char *word = sim_key_word(words, k, &length);
 
 		if (strlen(text) == length && !strncmp(word, text, length)) {
 			*value = k;
@@ -209,9 +48,11 @@ static int set(struct sim_config *c, const struct sim_key *key, const char *text
 
 	if (key->words ? !parse_word(key->words, text, &value) : !parse_number(key, text, &value)) {
 		if (key->words)
-			return gn_error_set(error, -GN_EINVAL, "%s = %s: must be one of: %s", key->name, text, key->words);
-		return gn_error_set(error, -GN_EINVAL, "%s = %s: must be from %" PRIu64 " to %" PRIu64 " (%s)", key->name, text,
-				    key->least, key->most, key->what);
+			return gn_error_set(error, -GN_EINVAL, "%s = %s: must be one of: %s", key->name, text,
+			                    key->words);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "%s = %s: must be from %" PRIu64 " to %" PRIu64 " (%s)", key->name, text,
+		                    key->least, key->most, key->what);
 	}
 	*value_of(c, key) = value;
 	return 0;
@@ -219,24 +60,27 @@ static int set(struct sim_config *c, const struct sim_key *key, const char *text
 
 static const struct sim_key *find(const char *name)
 {
-	for (uint32_t k = 0; k < KEYS; k++)
-		if (!strcmp(keys[k].name, name))
-			return &keys[k];
+	const struct sim_key *key;
+
+	for (uint32_t k = 0; (key = sim_key_at(k)); k++)
+		if (!strcmp(key->name, name))
+			return key;
 	return NULL;
 }
 
 /* The key that agrees in most letters from the front. */
 static const char *nearest(const char *name)
 {
-	const char *best = keys[0].name;
+	const struct sim_key *key;
+	const char *best = NULL;
 	size_t most = 0, n;
 
-	for (uint32_t k = 0; k < KEYS; k++) {
-		for (n = 0; name[n] && name[n] == keys[k].name[n];)
+	for (uint32_t k = 0; (key = sim_key_at(k)); k++) {
+		for (n = 0; name[n] && name[n] == key->name[n];)
 			n++;
-		if (n > most) {
+		if (!best || n > most) {
 			most = n;
-			best = keys[k].name;
+			best = key->name;
 		}
 	}
 	return best;
@@ -244,8 +88,8 @@ static const char *nearest(const char *name)
 
 void sim_config_init(struct sim_config *c)
 {
-	for (uint32_t k = 0; k < KEYS; k++)
-		set(c, &keys[k], keys[k].preset, NULL);
+	for (uint32_t k = 0; sim_key_at(k); k++)
+		set(c, sim_key_at(k), sim_key_at(k)->preset, NULL);
 }
 
 static char *trim(char *s)
@@ -264,8 +108,10 @@ int sim_config_set(struct sim_config *c, const char *assignment, struct gn_error
 	char text[256], *equals, *name;
 	const struct sim_key *key;
 
-	if ((size_t)snprintf(text, sizeof text, "%s", assignment) >= sizeof text || !(equals = strchr(text, '=')))
-		return gn_error_set(error, -GN_EINVAL, "\"%.80s\": is not of the form key = value", assignment);
+	if ((size_t)snprintf(text, sizeof text, "%s", assignment) >= sizeof text ||
+	    !(equals = strchr(text, '=')))
+		return gn_error_set(error, -GN_EINVAL, "\"%.80s\": is not of the form key = value",
+		                    assignment);
 	*equals = 0;
 	name = trim(text);
 	key = find(name);
@@ -307,8 +153,8 @@ struct preset {
 };
 
 static const struct preset presets[] = {
-	{"none", 0, 0, 0, 0, 0, 0},	{"bypass", 1, 0, 0, 0, 0, 0}, {"fine", 1, 1, 1, 0, 0, 0},
-	{"coalesce", 1, 1, 1, 1, 0, 0}, {"cache", 0, 0, 0, 0, 1, 0},  {"dualopt", 1, 1, 1, 1, 1, 1},
+    {"none", 0, 0, 0, 0, 0, 0},     {"bypass", 1, 0, 0, 0, 0, 0}, {"fine", 1, 1, 1, 0, 0, 0},
+    {"coalesce", 1, 1, 1, 1, 0, 0}, {"cache", 0, 0, 0, 0, 1, 0},  {"dualopt", 1, 1, 1, 1, 1, 1},
 };
 
 int sim_config_optimize(struct sim_config *c, const char *preset, struct gn_error *error)
@@ -328,7 +174,9 @@ int sim_config_optimize(struct sim_config *c, const char *preset, struct gn_erro
 			c->l2.bytes = 512 << 10; /* what rdma_cache.size takes is taken from it: Table 1 */
 		return 0;
 	}
-	return gn_error_set(error, -GN_ENOENT, "%s: no such preset; there are none, bypass, fine, coalesce, cache, dualopt", preset);
+	return gn_error_set(error, -GN_ENOENT,
+	                    "%s: no such preset; there are none, bypass, fine, coalesce, cache, dualopt",
+	                    preset);
 }
 
 static int check_sets(const char *name, uint64_t bytes, uint64_t ways, uint64_t banks, struct gn_error *error)
@@ -338,7 +186,9 @@ static int check_sets(const char *name, uint64_t bytes, uint64_t ways, uint64_t 
 	if (bytes >= set && bytes % set == 0)
 		return 0;
 	return gn_error_set(error, -GN_EINVAL,
-			    "%s.size = %" PRIu64 ": must be a multiple of %s.ways x banks x 64 = %" PRIu64 " bytes", name, bytes, name, set);
+	                    "%s.size = %" PRIu64 ": must be a multiple of %s.ways x banks x 64 = %" PRIu64
+	                    " bytes",
+	                    name, bytes, name, set);
 }
 
 static int check_caches(const struct sim_config *c, struct gn_error *error)
@@ -349,18 +199,25 @@ static int check_caches(const struct sim_config *c, struct gn_error *error)
 	r = r ? r : check_sets("l2", c->l2.bytes, c->l2.ways, c->l2.banks, error);
 	r = r ? r : check_sets("rdma_cache", c->rc.bytes, c->rc.ways, c->rc.banks, error);
 	if (!r && (c->l2.interleave % 64 || c->rc.interleave % 64))
-		r = gn_error_set(error, -GN_EINVAL, "l2.interleave, rdma_cache.interleave: must be multiples of 64 from 64 to 4096");
+		r = gn_error_set(
+		    error, -GN_EINVAL,
+		    "l2.interleave, rdma_cache.interleave: must be multiples of 64 from 64 to 4096");
 	if (!r && c->dram_channels != c->l2.banks)
-		r = gn_error_set(error, -GN_EINVAL, "dram.channels = %" PRIu64 ": must be l2.banks = %" PRIu64, c->dram_channels, c->l2.banks);
+		r = gn_error_set(error, -GN_EINVAL,
+		                 "dram.channels = %" PRIu64 ": must be l2.banks = %" PRIu64, c->dram_channels,
+		                 c->l2.banks);
 	if (!r && c->dram_row_bytes % 64)
-		r = gn_error_set(error, -GN_EINVAL, "dram.row = %" PRIu64 ": must be a multiple of 64 from 64 to 1M", c->dram_row_bytes);
+		r = gn_error_set(error, -GN_EINVAL,
+		                 "dram.row = %" PRIu64 ": must be a multiple of 64 from 64 to 1M",
+		                 c->dram_row_bytes);
 	return r;
 }
 
 /* The longest message: it must fit into the buffer of a switch, or it could never go on. */
 static uint64_t most_flits(const struct sim_config *c)
 {
-	uint64_t bytes = c->net_request_bytes > c->net_header_bytes ? c->net_request_bytes : c->net_header_bytes;
+	uint64_t bytes =
+	    c->net_request_bytes > c->net_header_bytes ? c->net_request_bytes : c->net_header_bytes;
 
 	bytes += 64;
 	bytes = c->codec_packet > bytes ? c->codec_packet : bytes;
@@ -373,51 +230,66 @@ static int check_network(const struct sim_config *c, struct gn_error *error)
 	uint64_t leaves = (c->gpus + c->net_gpus_per_switch - 1) / c->net_gpus_per_switch;
 
 	if (c->net_clock & (c->net_clock - 1))
-		return gn_error_set(error, -GN_EINVAL, "net.clock = %" PRIu64 ": must be 1, 2, 4, 8, 16, 32 or 64", c->net_clock);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "net.clock = %" PRIu64 ": must be 1, 2, 4, 8, 16, 32 or 64",
+		                    c->net_clock);
 	if (c->net_gpus_per_switch + 1 > c->net_ports)
 		return gn_error_set(error, -GN_EINVAL,
-				    "net.gpus_per_switch = %" PRIu64 ": a switch has net.switch_ports = %" PRIu64 ", one of them to the root switch: must be from 1 to %" PRIu64,
-				    c->net_gpus_per_switch, c->net_ports, c->net_ports - 1);
+		                    "net.gpus_per_switch = %" PRIu64
+		                    ": a switch has net.switch_ports = %" PRIu64
+		                    ", one of them to the root switch: must be from 1 to %" PRIu64,
+		                    c->net_gpus_per_switch, c->net_ports, c->net_ports - 1);
 	if (leaves + 1 > c->net_ports)
 		return gn_error_set(error, -GN_EINVAL,
-				    "gpus = %" PRIu64 ": the root switch has net.switch_ports = %" PRIu64 ", one of them to the IOMMU, for switches of net.gpus_per_switch: gpus must be from 1 to %" PRIu64,
-				    c->gpus, c->net_ports, (c->net_ports - 1) * c->net_gpus_per_switch);
+		                    "gpus = %" PRIu64 ": the root switch has net.switch_ports = %" PRIu64
+		                    ", one of them to the IOMMU, for switches of net.gpus_per_switch: gpus "
+		                    "must be from 1 to %" PRIu64,
+		                    c->gpus, c->net_ports, (c->net_ports - 1) * c->net_gpus_per_switch);
 	if (c->net_buffer < most_flits(c))
 		return gn_error_set(error, -GN_EINVAL,
-				    "net.buffer_flits = %" PRIu64 ": must hold the longest message, %" PRIu64 " flits: from %" PRIu64 " to 65536",
-				    c->net_buffer, most_flits(c), most_flits(c));
+		                    "net.buffer_flits = %" PRIu64 ": must hold the longest message, %" PRIu64
+		                    " flits: from %" PRIu64 " to 65536",
+		                    c->net_buffer, most_flits(c), most_flits(c));
 	return 0;
 }
 
 static int check_dualopt(const struct sim_config *c, struct gn_error *error)
 {
 	if (c->granularity != 4 && c->granularity != 8 && c->granularity != 16)
-		return gn_error_set(error, -GN_EINVAL, "dualopt.granularity = %" PRIu64 ": must be 4, 8 or 16", c->granularity);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "dualopt.granularity = %" PRIu64 ": must be 4, 8 or 16", c->granularity);
 	if (c->fine && !c->bypass)
-		return gn_error_set(error, -GN_EINVAL, "dualopt.fine = yes: needs dualopt.bypass = yes, as L1 holds whole lines");
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "dualopt.fine = yes: needs dualopt.bypass = yes, as L1 holds whole lines");
 	if (c->coalesce && !c->fine)
 		return gn_error_set(error, -GN_EINVAL, "dualopt.coalesce = yes: needs dualopt.fine = yes");
 	if (c->bypass && c->remote_cache && !c->decide)
 		return gn_error_set(error, -GN_EINVAL,
-				    "dualopt.bypass and dualopt.cache = yes: only one is used at a time; dualopt.decide = yes chooses");
+		                    "dualopt.bypass and dualopt.cache = yes: only one is used at a time; "
+		                    "dualopt.decide = yes chooses");
 	if (c->net_header_bytes + c->granularity + c->codec_id > c->codec_packet)
-		return gn_error_set(error, -GN_EINVAL, "codec.packet_bytes = %" PRIu64 ": must hold a header and a word: from %" PRIu64 " to 4096",
-				    c->codec_packet, c->net_header_bytes + c->granularity + c->codec_id);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "codec.packet_bytes = %" PRIu64
+		                    ": must hold a header and a word: from %" PRIu64 " to 4096",
+		                    c->codec_packet, c->net_header_bytes + c->granularity + c->codec_id);
 	return 0;
 }
 
 int sim_config_check(const struct sim_config *c, struct gn_error *error)
 {
 	struct sim_config mine = *c;
+	const struct sim_key *key;
 	int r;
 
 	/* who wrote the fields himself is told the same as who wrote a file */
-	for (uint32_t k = 0; k < KEYS; k++) {
-		uint64_t value = *value_of(&mine, &keys[k]);
+	for (uint32_t k = 0; (key = sim_key_at(k)); k++) {
+		uint64_t value = *value_of(&mine, key);
 
-		if (!keys[k].words && (value < keys[k].least || value > keys[k].most))
-			return gn_error_set(error, -GN_EINVAL, "%s = %" PRIu64 ": must be from %" PRIu64 " to %" PRIu64, keys[k].name,
-					    value, keys[k].least, keys[k].most);
+		if (!key->words && (value < key->least || value > key->most))
+			return gn_error_set(error, -GN_EINVAL,
+			                    "%s = %" PRIu64 ": must be from %" PRIu64 " to %" PRIu64,
+			                    key->name, value, key->least, key->most);
 	}
 	r = check_caches(c, error);
 	r = r ? r : check_network(c, error);

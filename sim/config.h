@@ -4,7 +4,7 @@
  *
  * A configuration file has one "key = value" a line; # begins a comment. Values are numbers, sizes ("16K"), yes or no, or
  * one of a few words. What a file does not name stays as it was, so files can be laid one over the other. The table of
- * keys is in config.c; `sim/configs/mgpusim.conf` names them all, with what they mean.
+ * keys is in keys.c; `sim/configs/mgpusim.conf` names them all, with what they mean.
  */
 #ifndef SIM_CONFIG_H
 #define SIM_CONFIG_H
@@ -21,6 +21,7 @@ extern "C" {
 enum sim_split { SIM_SPLIT_PARTITION, SIM_SPLIT_ROUND_ROBIN, SIM_SPLIT_GREEDY };
 enum sim_dram_page { SIM_DRAM_CLOSED, SIM_DRAM_OPEN };
 enum sim_timeout_from { SIM_TIMEOUT_OLDEST, SIM_TIMEOUT_LAST };
+enum sim_migrate_policy { SIM_MIGRATE_NONE, SIM_MIGRATE_PAGE, SIM_MIGRATE_FIRST_TOUCH };
 enum sim_decide_scope { SIM_DECIDE_SYSTEM, SIM_DECIDE_GPU };
 
 /* A private cache: vector (of a CU) or scalar (of a shader engine). */
@@ -53,6 +54,7 @@ struct sim_config {
 	uint64_t codec_packet, codec_id, codec_buffer, codec_timeout, codec_timeout_from;
 	struct sim_config_cache rc;
 	uint64_t rc_write_allocate, rc_write_buffer;
+	uint64_t migrate_policy, migrate_moves, migrate_fault_cycles, migrate_flush, migrate_flush_cycles;
 	uint64_t decide_scope, decide_warmup, decide_window, decide_remote, decide_block, decide_hit;
 };
 
@@ -71,6 +73,9 @@ struct sim_key {
 
 /* sim_key_at - the keys in the order of the table; NULL behind the last. */
 const struct sim_key *sim_key_at(uint32_t k);
+
+/* sim_key_word - word k of several, which must be there; *length: of the word alone. */
+const char *sim_key_word(const char *words, uint64_t k, size_t *length);
 
 /* sim_key_text - the value of a key in a configuration, as a file has it. Returns buffer. */
 char *sim_key_text(const struct sim_config *c, const struct sim_key *key, char *buffer, size_t bytes);

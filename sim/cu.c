@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cu.c - issue, the vector memory unit and the reorder buffer. */
+/* cu.c - slots for wavefronts, issue, barriers. */
 #include <sim/cu.h>
 
 #include <sim/parts.h>
@@ -71,15 +71,17 @@ bool sim_cu_has_room(const struct sim_machine *m, const struct sim_cu *cu)
 
 	for (uint64_t s = 0; s < c->simds; s++)
 		room += most - cu->simd_waves[s];
-	return room >= waves && (cu->waves + waves) * l->sgprs <= c->sgprs && (cu->groups + 1) * (uint64_t)l->lds_bytes <= c->lds_bytes;
+	return room >= waves && (cu->waves + waves) * l->sgprs <= c->sgprs &&
+	       (cu->groups + 1) * (uint64_t)l->lds_bytes <= c->lds_bytes;
 }
 
 /* ---- time ---- */
 
-static void charge(struct sim_machine *m, struct sim_slot *s, enum sim_slot_state state)
+void sim_cu_charge(struct sim_machine *m, struct sim_slot *s, enum sim_slot_state state)
 {
-	uint64_t *const of[] = {&m->stats.wave_issue_cycles, &m->stats.wave_memory_cycles, &m->stats.wave_scalar_cycles,
-				&m->stats.wave_barrier_cycles, &m->stats.wave_room_cycles};
+	uint64_t *const of[] = {&m->stats.wave_issue_cycles, &m->stats.wave_memory_cycles,
+	                        &m->stats.wave_scalar_cycles, &m->stats.wave_barrier_cycles,
+	                        &m->stats.wave_room_cycles};
 
 	*of[s->state] += m->clock.now - s->since;
 	s->since = m->clock.now;
@@ -88,112 +90,17 @@ static void charge(struct sim_machine *m, struct sim_slot *s, enum sim_slot_stat
 
 static void step(struct sim_machine *m, struct sim_event *e);
 
-static void go_on_at(struct sim_machine *m, struct sim_slot *s, uint64_t cycle)
+void sim_cu_go_on(struct sim_machine *m, struct sim_slot *s, uint64_t cycle)
 {
 	sim_clock_at(&m->clock, &s->event, cycle, step);
 }
 
-/* The cycle in which a unit takes an instruction. */
-static uint64_t take_unit(const struct sim_machine *m, uint64_t *free_at, uint64_t cycles)
+uint64_t sim_cu_take(const struct sim_machine *m, uint64_t *free_at, uint64_t cycles)
 {
 	uint64_t start = m->clock.now > *free_at ? m->clock.now : *free_at;
 
 	*free_at = start + cycles;
 	return start;
-}
-
-/* ---- vector memory ---- */
-
-static void count_in_flight(struct sim_machine *m, int64_t change)
-{
-	m->stats.vector_in_flight_cycles += m->in_flight * (m->clock.now - m->in_flight_since);
-	m->in_flight_since = m->clock.now;
-	m->in_flight += (uint64_t)change;
-}
-
-static void enter_rob(struct sim_machine *m, struct sim_cu *cu, struct sim_access *a)
-{
-	uint32_t at = cu->rob_first + cu->rob_count++;
-
-	cu->rob[at < m->config.rob ? at : at - m->config.rob] = a;
-	sim_translate(m, a);
-}
-
-static void leave_pipe(struct sim_machine *m, struct sim_event *e)
-{
-	struct sim_access *a = sim_access_of(e);
-	struct sim_cu *cu = a->l1->cu;
-
-	if (cu->rob_count < m->config.rob)
-		enter_rob(m, cu, a);
-	else
-		sim_push(&cu->pipe, &a->message);
-}
-
-static void issue_line(struct sim_machine *m, struct sim_slot *s, const struct sim_line *line, uint64_t cycle)
-{
-	struct sim_access *a = sim_access_new(m);
-
-	a->l1 = s->cu->l1v;
-	a->slot = s;
-	a->gpu = s->cu->gpu->number;
-	a->address = line->address;
-	a->words = sim_line_words(line);
-	a->issued = m->clock.now;
-	a->write = s->op.kind == SIM_OP_STORE;
-	a->whole = a->write && !~line->bytes;
-	a->last = line == s->op.line + s->op.count - 1;
-	++*(a->write ? &m->stats.vector_writes : &m->stats.vector_reads);
-	sim_clock_at(&m->clock, &a->message.event, cycle + m->config.transaction_pipe, leave_pipe);
-}
-
-static void issue_lines(struct sim_machine *m, struct sim_slot *s)
-{
-	struct sim_cu *cu = s->cu;
-	uint64_t start = take_unit(m, &cu->vmem_free, 1), enter = start + m->config.instruction_pipe;
-
-	if (enter < cu->pipe_free)
-		enter = cu->pipe_free;
-	cu->pipe_free = enter + s->op.count;
-	count_in_flight(m, s->op.count);
-	cu->in_flight += s->op.count;
-	s->under_way += s->op.count != 0;
-	for (uint32_t k = 0; k < s->op.count; k++)
-		issue_line(m, s, &s->op.line[k], enter + k);
-	s->left = 0;
-	go_on_at(m, s, start + m->config.vmem_issue);
-}
-
-static bool lines_fit(const struct sim_machine *m, const struct sim_slot *s)
-{
-	return s->cu->in_flight + s->op.count <= m->config.in_flight;
-}
-
-static void memory(struct sim_machine *m, struct sim_slot *s)
-{
-	struct sim_cu *cu = s->cu;
-
-	if (!cu->stuck && lines_fit(m, s)) {
-		issue_lines(m, s);
-		return;
-	}
-	charge(m, s, SIM_SLOT_ROOM);
-	if (!cu->stuck)
-		cu->stuck_end = &cu->stuck;
-	s->next_stuck = NULL;
-	*cu->stuck_end = s;
-	cu->stuck_end = &s->next_stuck;
-}
-
-static void go_on_stuck(struct sim_machine *m, struct sim_cu *cu)
-{
-	struct sim_slot *s;
-
-	while ((s = cu->stuck) && lines_fit(m, s)) {
-		cu->stuck = s->next_stuck;
-		charge(m, s, SIM_SLOT_ISSUE);
-		issue_lines(m, s);
-	}
 }
 
 static uint32_t most_under_way(const struct sim_slot *s)
@@ -202,57 +109,13 @@ static uint32_t most_under_way(const struct sim_slot *s)
 }
 
 /* All lines of an instruction are back, as they come back in order. */
-static void instruction_done(struct sim_machine *m, struct sim_slot *s)
+void sim_cu_instruction_done(struct sim_machine *m, struct sim_slot *s)
 {
 	s->under_way--;
 	if (s->state != SIM_SLOT_MEMORY || s->under_way > most_under_way(s))
 		return;
-	charge(m, s, SIM_SLOT_ISSUE);
-	go_on_at(m, s, m->clock.now + m->config.return_cycles);
-}
-
-static void count_done(struct sim_machine *m, const struct sim_access *a)
-{
-	uint64_t now = m->clock.now;
-
-	m->stats.vector_done++;
-	m->stats.vector_latency_cycles += now - a->issued;
-	if (a->write)
-		return;
-	m->stats.read_latency_cycles += now - a->issued;
-	if (!a->asked)
-		return;
-	m->stats.remote_vector_reads++;
-	m->stats.remote_read_cycles += now - a->issued;
-	m->stats.remote_to_rdma_cycles += a->asked - a->issued;
-	m->stats.remote_request_cycles += a->there - a->asked;
-	m->stats.remote_home_cycles += a->answered - a->there;
-	m->stats.remote_reply_cycles += a->back - a->answered;
-	m->stats.remote_return_cycles += now - a->back;
-}
-
-static void retire(struct sim_machine *m, struct sim_cu *cu, struct sim_access *a)
-{
-	cu->rob_first = cu->rob_first + 1 < m->config.rob ? cu->rob_first + 1 : 0;
-	cu->rob_count--;
-	cu->in_flight--;
-	count_in_flight(m, -1);
-	count_done(m, a);
-	if (a->last)
-		instruction_done(m, a->slot);
-	sim_access_free(m, a);
-}
-
-void sim_cu_done(struct sim_machine *m, struct sim_access *a)
-{
-	struct sim_cu *cu = a->l1->cu;
-
-	a->done = true;
-	while (cu->rob_count && (a = cu->rob[cu->rob_first])->done)
-		retire(m, cu, a);
-	while (cu->pipe.first && cu->rob_count < m->config.rob)
-		enter_rob(m, cu, sim_take(&cu->pipe));
-	go_on_stuck(m, cu);
+	sim_cu_charge(m, s, SIM_SLOT_ISSUE);
+	sim_cu_go_on(m, s, m->clock.now + m->config.return_cycles);
 }
 
 /* ---- scalar memory ---- */
@@ -274,15 +137,15 @@ static void scalar(struct sim_machine *m, struct sim_slot *s)
 	a->issued = m->clock.now;
 	m->stats.scalar_reads++;
 	s->left = 0;
-	charge(m, s, SIM_SLOT_SCALAR);
-	sim_clock_at(&m->clock, &a->message.event, take_unit(m, &s->cu->salu_free, 1) + 1, leave_scalar);
+	sim_cu_charge(m, s, SIM_SLOT_SCALAR);
+	sim_clock_at(&m->clock, &a->message.event, sim_cu_take(m, &s->cu->salu_free, 1) + 1, leave_scalar);
 }
 
 void sim_cu_scalar_done(struct sim_machine *m, struct sim_access *a)
 {
 	m->stats.scalar_done++;
-	charge(m, a->slot, SIM_SLOT_ISSUE);
-	go_on_at(m, a->slot, m->clock.now + m->config.return_cycles);
+	sim_cu_charge(m, a->slot, SIM_SLOT_ISSUE);
+	sim_cu_go_on(m, a->slot, m->clock.now + m->config.return_cycles);
 	sim_access_free(m, a);
 }
 
@@ -295,15 +158,15 @@ static void open_barrier(struct sim_machine *m, struct sim_resident *r)
 	r->arrived = 0;
 	for (struct sim_slot *s = r->slots; s; s = s->next)
 		if (s->state == SIM_SLOT_BARRIER) {
-			charge(m, s, SIM_SLOT_ISSUE);
-			go_on_at(m, s, m->clock.now + 1);
+			sim_cu_charge(m, s, SIM_SLOT_ISSUE);
+			sim_cu_go_on(m, s, m->clock.now + 1);
 		}
 }
 
 static void barrier(struct sim_machine *m, struct sim_slot *s)
 {
 	s->left = 0;
-	charge(m, s, SIM_SLOT_BARRIER);
+	sim_cu_charge(m, s, SIM_SLOT_BARRIER);
 	s->resident->arrived++;
 	open_barrier(m, s->resident);
 }
@@ -327,7 +190,7 @@ static void end(struct sim_machine *m, struct sim_slot *s)
 {
 	struct sim_resident *r = s->resident;
 
-	charge(m, s, SIM_SLOT_ISSUE);
+	sim_cu_charge(m, s, SIM_SLOT_ISSUE);
 	m->stats.wave_cycles += m->clock.now - s->begun;
 	r->live--;
 	if (r->live)
@@ -339,7 +202,7 @@ static void end(struct sim_machine *m, struct sim_slot *s)
 static void issue(struct sim_machine *m, struct sim_slot *s, uint64_t *unit, uint64_t busy, uint64_t cycles)
 {
 	s->left--;
-	go_on_at(m, s, take_unit(m, unit, busy) + cycles);
+	sim_cu_go_on(m, s, sim_cu_take(m, unit, busy) + cycles);
 }
 
 static bool fetch(struct sim_machine *m, struct sim_slot *s)
@@ -350,7 +213,9 @@ static bool fetch(struct sim_machine *m, struct sim_slot *s)
 		m->stop = r;
 		return false;
 	}
-	s->left = s->op.kind == SIM_OP_VALU || s->op.kind == SIM_OP_SALU || s->op.kind == SIM_OP_LDS ? s->op.count : 1;
+	s->left = s->op.kind == SIM_OP_VALU || s->op.kind == SIM_OP_SALU || s->op.kind == SIM_OP_LDS
+	              ? s->op.count
+	              : 1;
 	m->stats.wavefront_instructions += sim_op_instructions(&s->op);
 	return true;
 }
@@ -360,7 +225,7 @@ static bool may_pass(struct sim_machine *m, struct sim_slot *s)
 {
 	if (s->under_way <= most_under_way(s))
 		return true;
-	charge(m, s, SIM_SLOT_MEMORY);
+	sim_cu_charge(m, s, SIM_SLOT_MEMORY);
 	return false;
 }
 
@@ -377,7 +242,7 @@ static void step(struct sim_machine *m, struct sim_event *e)
 	case SIM_OP_SALU: issue(m, s, &cu->salu_free, 1, c->salu_cycles); break;
 	case SIM_OP_LDS: issue(m, s, &cu->lds_free, 1, c->lds_cycles); break;
 	case SIM_OP_LOAD:
-	case SIM_OP_STORE: memory(m, s); break;
+	case SIM_OP_STORE: sim_vmem_issue(m, s); break;
 	case SIM_OP_SCALAR: scalar(m, s); break;
 	case SIM_OP_WAIT:
 		if (may_pass(m, s))
@@ -418,7 +283,7 @@ static void begin_wave(struct sim_machine *m, struct sim_cu *cu, struct sim_resi
 	r->slots = s;
 	cu->simd_waves[s->simd]++;
 	m->stats.wavefronts++;
-	go_on_at(m, s, m->clock.now + 1);
+	sim_cu_go_on(m, s, m->clock.now + 1);
 }
 
 void sim_cu_begin(struct sim_machine *m, struct sim_cu *cu, struct sim_group *group)

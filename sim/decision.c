@@ -5,7 +5,7 @@
 #include <sim/parts.h>
 
 enum sim_verdict sim_decide_by(const struct sim_decision *d, uint64_t remote_percent, uint64_t block_percent,
-			       uint64_t hit_percent)
+                               uint64_t hit_percent)
 {
 	if (d->remote * 100 < d->accesses * remote_percent)
 		return SIM_LOCAL;
@@ -35,7 +35,8 @@ static struct sim_decision *engine_of(struct sim_machine *m, const struct sim_ac
 
 static void declare(struct sim_machine *m, struct sim_decision *d)
 {
-	uint32_t k = (uint32_t)(d - m->decision), end = m->config.decide_scope == SIM_DECIDE_GPU ? k + 1 : (uint32_t)m->config.gpus;
+	uint32_t k = (uint32_t)(d - m->decision),
+	         end = m->config.decide_scope == SIM_DECIDE_GPU ? k + 1 : (uint32_t)m->config.gpus;
 
 	d->verdict = sim_decide_by(d, m->config.decide_remote, m->config.decide_block, m->config.decide_hit);
 	for (; k < end; k++) {

@@ -68,7 +68,8 @@ static struct sim_cu *any_cu(struct sim_machine *m, struct sim_gpu *g)
 	return best;
 }
 
-/* Partition: a compute unit with work-groups of its own goes first; who has none left takes those of others. */
+/* Partition: a compute unit with work-groups of its own goes first; who has none left takes those of others.
+ */
 static struct sim_cu *part_cu(struct sim_machine *m, struct sim_gpu *g, uint32_t *k)
 {
 	struct sim_dispatcher *d = &g->dispatch;
@@ -120,7 +121,8 @@ static void begin(struct sim_machine *m, struct sim_gpu *g, struct sim_cu *cu, s
 
 	sim_cu_begin(m, cu, group);
 	g->dispatch.busy = true;
-	sim_clock_at(&m->clock, &g->dispatch.event, m->clock.now + m->config.dispatch_cycles + (waves > 4 ? waves - 4 : 0), place);
+	sim_clock_at(&m->clock, &g->dispatch.event,
+	             m->clock.now + m->config.dispatch_cycles + (waves > 4 ? waves - 4 : 0), place);
 }
 
 static void place(struct sim_machine *m, struct sim_event *e)
@@ -138,7 +140,8 @@ static void place(struct sim_machine *m, struct sim_event *e)
 	if (group)
 		begin(m, g, cu, group);
 	else
-		m->stop = gn_error_set(&m->why, -GN_ENOMEM, "no memory for work-group %u of %s", number, m->launch->name);
+		m->stop = gn_error_set(&m->why, -GN_ENOMEM, "no memory for work-group %u of %s", number,
+		                       m->launch->name);
 }
 
 void sim_dispatch_begin(struct sim_machine *m)
@@ -157,7 +160,8 @@ void sim_dispatch_begin(struct sim_machine *m)
 			d->part[c].end = at_most((c + 1) * part, d->count);
 		}
 		d->busy = true;
-		sim_clock_at(&m->clock, &d->event, m->clock.now + m->config.launch_cycles + m->config.dispatch_cycles, place);
+		sim_clock_at(&m->clock, &d->event,
+		             m->clock.now + m->config.launch_cycles + m->config.dispatch_cycles, place);
 	}
 }
 

@@ -26,7 +26,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* Returns the cycle in which the row can be read or written. */
-static uint64_t open_row(struct sim_dram *d, struct sim_dram_bank *b, const struct sim_config *c, uint64_t now, uint64_t row)
+static uint64_t open_row(struct sim_dram *d, struct sim_dram_bank *b, const struct sim_config *c,
+                         uint64_t now, uint64_t row)
 {
 	uint64_t at = later(now, b->ready);
 
@@ -47,14 +48,16 @@ static void close_row(struct sim_dram_bank *b, const struct sim_config *c)
 	b->row = UINT64_MAX;
 }
 
-uint64_t sim_dram_access(struct sim_dram *d, const struct sim_config *c, uint64_t now, uint64_t place, int write)
+uint64_t sim_dram_access(struct sim_dram *d, const struct sim_config *c, uint64_t now, uint64_t place,
+                         int write)
 {
 	uint64_t lines = c->dram_row_bytes / 64, clock = c->dram_clock;
 	/* neighbours share an open row; where rows are closed they are in other banks */
 	uint64_t unit = c->dram_page == SIM_DRAM_OPEN ? place / lines : place;
 	struct sim_dram_bank *b = &d->bank[unit % c->dram_banks];
 	uint64_t at = open_row(d, b, c, now + c->dram_front, place / lines / c->dram_banks);
-	uint64_t wait = (write ? c->dram_cwl : c->dram_cl) * clock, data = later(at + wait, d->bus), end = data + c->dram_burst * clock;
+	uint64_t wait = (write ? c->dram_cwl : c->dram_cl) * clock, data = later(at + wait, d->bus),
+	         end = data + c->dram_burst * clock;
 
 	d->bus = end;
 	d->busy += c->dram_burst * clock;

@@ -3,6 +3,7 @@
 #include <sim/l1.h>
 
 #include <sim/parts.h>
+#include <string.h>
 
 int sim_l1_init(struct sim_l1 *l, struct sim_gpu *gpu, struct sim_cu *cu, const struct sim_config *c)
 {
@@ -37,7 +38,7 @@ static bool remote(const struct sim_access *a)
 static void descend(struct sim_machine *m, struct sim_access *a)
 {
 	sim_clock_at(&m->clock, &a->message.event, m->clock.now + m->config.rdma_cycles,
-		     remote(a) ? sim_rdma_enter : sim_l2_accept);
+	             remote(a) ? sim_rdma_enter : sim_l2_accept);
 }
 
 static void run_directory(struct sim_machine *m, struct sim_l1 *l);
@@ -100,7 +101,8 @@ void sim_l1_accept(struct sim_machine *m, struct sim_event *e)
 		sim_push(&l->entry, &a->message);
 }
 
-static void count_read(struct sim_machine *m, const struct sim_access *a, uint64_t *vector, uint64_t *remote_vector, uint64_t *scalar)
+static void count_read(struct sim_machine *m, const struct sim_access *a, uint64_t *vector,
+                       uint64_t *remote_vector, uint64_t *scalar)
 {
 	if (!a->l1->cu) {
 		m->stats.l1s_lookups++;
@@ -142,7 +144,7 @@ static void miss(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, 
 		sim_tags_put(&l->tags, w, a->line, m->clock.now);
 		w->locked = SIM_NEVER;
 	}
-	a->mshr = sim_mshr_take(&l->mshr, a->line, a->fine ? a->words : (uint32_t)SIM_ALL_WORDS, a, w);
+	a->mshr = sim_mshr_take(&l->mshr, a->line, a->fine ? sim_widen(a->words, m->config.granularity) : (uint32_t)SIM_ALL_WORDS, a, w);
 	descend(m, a);
 }
 
@@ -188,8 +190,8 @@ static bool go_on(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a,
 		return write(m, l, a);
 	/* without masks nobody can tell whether a fine entry brings his words */
 	e = a->fine && !m->config.mshr_masks
-		    ? NULL
-		    : sim_mshr_find(&l->mshr, a->line, a->fine ? a->words : (uint32_t)SIM_ALL_WORDS);
+	        ? NULL
+	        : sim_mshr_find(&l->mshr, a->line, a->fine ? a->words : (uint32_t)SIM_ALL_WORDS);
 	if (e) {
 		merge(m, a, e);
 		return true;
@@ -217,7 +219,7 @@ static void run_directory(struct sim_machine *m, struct sim_l1 *l)
 
 	while ((a = sim_take(&l->directory)))
 		if (!go_on(m, l, a, &retry)) {
-			m->stats.l1v_blocked++;
+			m->stats.l1v_blocked += l->cu != NULL;
 			sim_push_front(&l->directory, &a->message);
 			break;
 		}
@@ -249,4 +251,14 @@ void sim_l1_answer(struct sim_machine *m, struct sim_event *event)
 	while ((other = sim_take(&others)))
 		done(m, other);
 	run_directory(m, l);
+}
+
+void sim_l1_flush(struct sim_machine *m, struct sim_l1 *l)
+{
+	struct sim_pages *p = &l->tlb.pages;
+
+	for (uint64_t k = 0; k < (uint64_t)l->tags.sets * l->tags.ways; k++)
+		if (l->tags.way[k].locked <= m->clock.now)
+			l->tags.line[k] = SIM_NEVER;
+	memset(p->page, 0, (size_t)p->sets * p->ways * sizeof *p->page);
 }

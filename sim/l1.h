@@ -43,6 +43,9 @@ void sim_l1_accept(struct sim_machine *m, struct sim_event *e);
 /* sim_l1_answer - what it asked the next level for is there, or written (an event). */
 void sim_l1_answer(struct sim_machine *m, struct sim_event *e);
 
+/* sim_l1_flush - it forgets its lines, but for those that are on their way, and its TLB all pages. */
+void sim_l1_flush(struct sim_machine *m, struct sim_l1 *l);
+
 #ifdef __cplusplus
 }
 #endif

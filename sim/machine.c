@@ -30,12 +30,14 @@ void sim_access_free(struct sim_machine *m, struct sim_access *a)
 	m->accesses--;
 }
 
-/* Lines under way in each compute unit, a scalar load of each wavefront, and lines that remote caches write back. */
+/* Lines under way in each compute unit, a scalar load of each wavefront, and lines that remote caches write
+ * back. */
 static uint64_t most_accesses(const struct sim_config *c)
 {
 	uint64_t cus = c->gpus * c->shader_engines * c->cus_per_engine;
 
-	return cus * (c->in_flight + c->simds * c->slots) + (c->remote_cache ? c->gpus * c->rc_write_buffer : 0);
+	return cus * (c->in_flight + c->simds * c->slots) +
+	       (c->remote_cache ? c->gpus * c->rc_write_buffer : 0);
 }
 
 /* ---- creation ---- */
@@ -87,6 +89,7 @@ static int init(struct sim_machine *m)
 	if (!m->pool || !m->gpu)
 		return -GN_ENOMEM;
 	sim_network_init(&m->network, &m->config);
+	r = sim_migrate_init(m);
 	for (uint32_t k = 0; !r && k < m->config.gpus; k++)
 		r = init_gpu(m, k);
 	if (!r)
@@ -94,8 +97,8 @@ static int init(struct sim_machine *m)
 	return r;
 }
 
-int sim_machine_create(struct sim_machine **machine, const struct sim_config *config, struct sim_memory *memory,
-		       struct sim_waves *waves, struct gn_error *error)
+int sim_machine_create(struct sim_machine **machine, const struct sim_config *config,
+                       struct sim_memory *memory, struct sim_waves *waves, struct gn_error *error)
 {
 	struct sim_machine *m;
 	int r = sim_config_check(config, error);
@@ -103,8 +106,8 @@ int sim_machine_create(struct sim_machine **machine, const struct sim_config *co
 	if (r)
 		return r;
 	if (config->gpus != sim_memory_gpus(memory))
-		return gn_error_set(error, -GN_EINVAL, "gpus = %" PRIu64 ": the memory was made for %u", config->gpus,
-				    sim_memory_gpus(memory));
+		return gn_error_set(error, -GN_EINVAL, "gpus = %" PRIu64 ": the memory was made for %u",
+		                    config->gpus, sim_memory_gpus(memory));
 	m = (struct sim_machine *)calloc(1, sizeof *m);
 	if (!m)
 		return gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
@@ -150,6 +153,7 @@ void sim_machine_destroy(struct sim_machine *m)
 		return;
 	for (uint32_t k = 0; m->gpu && k < m->config.gpus; k++)
 		fini_gpu(m, &m->gpu[k]);
+	sim_migrate_fini(m);
 	free(m->gpu);
 	free(m->pool);
 	free(m);
@@ -206,8 +210,10 @@ static struct held held_by(const struct sim_machine *m, const struct sim_gpu *g)
 /* What is where, for a message: the GPUs that hold anything. */
 static void report(const struct sim_machine *m, char *text, size_t bytes)
 {
-	size_t n = (size_t)snprintf(text, bytes, "%u of %u work-groups have ended, %" PRIu64 " messages are in the network",
-				    m->groups_done, m->groups, m->network.in_network);
+	size_t n = (size_t)snprintf(text, bytes,
+	                            "%u of %u work-groups have ended, %" PRIu64
+	                            " messages are in the network, %u pages move",
+	                            m->groups_done, m->groups, m->network.in_network, m->migrate.active);
 
 	for (uint32_t k = 0; k < m->config.gpus && n < bytes; k++) {
 		struct held h = held_by(m, &m->gpu[k]);
@@ -215,9 +221,10 @@ static void report(const struct sim_machine *m, char *text, size_t bytes)
 		if (!(h.waves | h.pipe | h.rob | h.tlb | h.l1 | h.l2 | h.rc | h.codec))
 			continue;
 		n += (size_t)snprintf(text + n, bytes - n,
-				      "; GPU %u: wavefronts %" PRIu64 ", pipes %" PRIu64 ", reorder buffers %" PRIu64 ", TLBs %" PRIu64
-				      ", L1 %" PRIu64 ", L2 %" PRIu64 ", remote cache %" PRIu64 ", CoDec %" PRIu64,
-				      k, h.waves, h.pipe, h.rob, h.tlb, h.l1, h.l2, h.rc, h.codec);
+		                      "; GPU %u: wavefronts %" PRIu64 ", pipes %" PRIu64
+		                      ", reorder buffers %" PRIu64 ", TLBs %" PRIu64 ", L1 %" PRIu64
+		                      ", L2 %" PRIu64 ", remote cache %" PRIu64 ", CoDec %" PRIu64,
+		                      k, h.waves, h.pipe, h.rob, h.tlb, h.l1, h.l2, h.rc, h.codec);
 	}
 }
 
@@ -228,10 +235,11 @@ static int run(struct sim_machine *m)
 	sim_clock_run(&m->clock, m, &m->stop);
 	if (m->stop)
 		return m->stop;
-	if (m->groups_done == m->groups && !m->accesses && !m->network.in_network)
+	if (m->groups_done == m->groups && !m->accesses && !m->network.in_network && !m->migrate.active)
 		return 0;
 	report(m, text, sizeof text);
-	return gn_error_set(&m->why, -GN_EDEADLK, "nothing moves in cycle %" PRIu64 ": %s", m->clock.now, text);
+	return gn_error_set(&m->why, -GN_EDEADLK, "nothing moves in cycle %" PRIu64 ": %s", m->clock.now,
+	                    text);
 }
 
 static void forget(struct sim_gpu *g)
@@ -264,8 +272,9 @@ static int check_launch(const struct sim_machine *m, const struct sim_launch *l,
 
 	if (!key)
 		return 0;
-	return gn_error_set(error, -GN_EINVAL, "%s: a work-group of %u x %u does not fit on a compute unit: %s is too small", l->name,
-			    l->group[0], l->group[1], key);
+	return gn_error_set(error, -GN_EINVAL,
+	                    "%s: a work-group of %u x %u does not fit on a compute unit: %s is too small",
+	                    l->name, l->group[0], l->group[1], key);
 }
 
 static int run_launch(struct sim_machine *m)
@@ -295,9 +304,12 @@ int sim_machine_launch(struct sim_machine *m, const struct sim_launch *launch, s
 
 	if (r)
 		return r;
+	if (sim_migrate_begin(m))
+		return gn_error_set(error, -GN_ENOMEM, "%s: no memory to watch its pages", launch->name);
 	m->launch = launch;
 	m->groups = sim_launch_groups(launch);
 	m->groups_done = 0;
+	m->last_end = m->clock.now;
 	for (uint32_t k = 0; m->config.l1_invalidate && k < m->config.gpus; k++)
 		forget(&m->gpu[k]);
 	r = run_launch(m);

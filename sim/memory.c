@@ -146,6 +146,11 @@ uint32_t sim_memory_frame(const struct sim_memory *m, uint64_t address)
 	return p ? p->frame : UINT32_MAX;
 }
 
+uint64_t sim_memory_pages(const struct sim_memory *m)
+{
+	return FIRST_PAGE + m->pages;
+}
+
 int sim_memory_move(struct sim_memory *m, uint64_t address, uint32_t gpu)
 {
 	struct page *p = page_of(m, address);

@@ -50,6 +50,9 @@ int sim_memory_alloc(struct sim_memory *memory, uint64_t bytes, enum sim_placeme
 uint32_t sim_memory_home(const struct sim_memory *memory, uint64_t address);
 uint32_t sim_memory_frame(const struct sim_memory *memory, uint64_t address);
 
+/* sim_memory_pages - numbers of pages (address / SIM_PAGE_BYTES) in use so far are below that. */
+uint64_t sim_memory_pages(const struct sim_memory *memory);
+
 /* sim_memory_move - a page goes to another GPU (page migration). Its values stay where they are. */
 int sim_memory_move(struct sim_memory *memory, uint64_t address, uint32_t gpu);
 

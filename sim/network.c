@@ -6,8 +6,8 @@
 #include <sim/parts.h>
 #include <stdio.h>
 
-static void link_init(struct sim_link *l, const char *from, uint32_t a, const char *to, uint32_t b, bool sink, uint32_t end,
-		      const struct sim_config *c)
+static void link_init(struct sim_link *l, const char *from, uint32_t a, const char *to, uint32_t b, bool sink,
+                      uint32_t end, const struct sim_config *c)
 {
 	l->sink = sink;
 	l->end = (int16_t)end;
@@ -25,12 +25,14 @@ void sim_network_init(struct sim_network *n, const struct sim_config *c)
 	n->gpus_per_switch = (uint32_t)c->net_gpus_per_switch;
 	n->leaves = root = (host + n->gpus_per_switch - 1) / n->gpus_per_switch;
 	n->cost = SIM_PARTS / (uint32_t)c->net_clock;
-	n->latency = 1 + (c->net_switch_cycles + c->net_hop_cycles) / (c->net_scale_latency ? c->net_clock : 1);
+	n->latency =
+	    1 + (c->net_switch_cycles + c->net_hop_cycles) / (c->net_scale_latency ? c->net_clock : 1);
 	n->eject = c->net_eject_cycles;
 	n->flit_bytes = (uint32_t)c->net_flit_bytes;
 	n->encoding = (uint32_t)c->net_encoding;
 	for (uint32_t e = 0; e < host; e++) {
-		link_init(&n->up[e], "gpu", e, "sw", e / n->gpus_per_switch, false, e / n->gpus_per_switch, c);
+		link_init(&n->up[e], "gpu", e, "sw", e / n->gpus_per_switch, false, e / n->gpus_per_switch,
+		          c);
 		n->up[e].gap = (uint32_t)c->net_gap_cycles * n->cost;
 		link_init(&n->down[e], "sw", e / n->gpus_per_switch, "gpu", e, true, 0, c);
 	}
@@ -76,13 +78,62 @@ static struct sim_link *route(struct sim_network *n, int16_t at, uint8_t to)
 	return (uint32_t)at == leaf ? &n->down[to] : &n->rise[at];
 }
 
-static struct sim_message *choose(struct sim_link *l)
+static void wake(struct sim_machine *m, struct sim_event *e);
+
+static bool has_gone(const struct sim_machine *m, const struct sim_link *l)
+{
+	return l->free_at < (m->clock.now + 1) * SIM_PARTS;
+}
+
+static void arm(struct sim_machine *m, struct sim_link *l)
+{
+	if (l->armed)
+		return;
+	l->armed = true;
+	sim_clock_at(&m->clock, &l->wake, l->free_at / SIM_PARTS, wake);
+}
+
+/* The last message has left the buffer that it was in. */
+static void settle(struct sim_link *l)
+{
+	struct sim_link *b = l->from;
+
+	if (!b)
+		return;
+	b->credits[l->from_channel] += l->from_flits;
+	b->occupied[l->from_channel] = false;
+	b->crossing[l->from_channel] = NULL;
+	l->from = NULL;
+}
+
+/* Who waits for the first message of a buffer to leave: it has, or the link by which it leaves will say so. */
+static void watch(struct sim_machine *m, struct sim_link *b, uint32_t channel)
+{
+	struct sim_link *l = b->crossing[channel];
+
+	if (!l || l->armed)
+		return;
+	if (has_gone(m, l))
+		settle(l);
+	else
+		arm(m, l);
+}
+
+static bool has_credits(struct sim_machine *m, struct sim_link *l, const struct sim_message *x)
+{
+	if (l->sink || l->credits[x->channel] >= x->flits)
+		return true;
+	watch(m, l, x->channel);
+	return l->credits[x->channel] >= x->flits;
+}
+
+static struct sim_message *choose(struct sim_machine *m, struct sim_link *l)
 {
 	for (uint32_t k = 0; k < SIM_CHANNELS; k++) {
 		uint32_t kind = (l->turn + k) % SIM_CHANNELS;
 		struct sim_message *x = l->waiting[kind].first;
 
-		if (x && (l->sink || l->credits[x->channel] >= x->flits)) {
+		if (x && has_credits(m, l, x)) {
 			l->turn = (uint8_t)((kind + 1) % SIM_CHANNELS);
 			return sim_pop(&l->waiting[kind]);
 		}
@@ -90,7 +141,29 @@ static struct sim_message *choose(struct sim_link *l)
 	return NULL;
 }
 
-static void gone(struct sim_machine *m, struct sim_event *e);
+static bool somebody_waits(const struct sim_link *l)
+{
+	return l->waiting[SIM_REQUESTS].first || l->waiting[SIM_REPLIES].first;
+}
+
+static void arrive(struct sim_machine *m, struct sim_event *e);
+static void delivered(struct sim_machine *m, struct sim_event *e);
+
+/* A message leaves its buffer and is on its way to the next. */
+static void cross(struct sim_machine *m, struct sim_link *l, struct sim_message *x)
+{
+	struct sim_link *b = x->buffer;
+
+	l->from = b;
+	l->from_flits = x->flits;
+	l->from_channel = x->channel;
+	l->packet = x->packet && !b;
+	x->buffer = l;
+	if (b)
+		b->crossing[x->channel] = l;
+	if (l->packet || somebody_waits(l) || (b && (b->buffer[x->channel].first || somebody_waits(b))))
+		arm(m, l);
+}
 
 static void start(struct sim_machine *m, struct sim_link *l, struct sim_message *x)
 {
@@ -106,9 +179,11 @@ static void start(struct sim_machine *m, struct sim_link *l, struct sim_message 
 	m->stats.net_hop_flits += x->flits;
 	if (!l->sink)
 		l->credits[x->channel] -= x->flits;
-	x->link = l;
-	x->begin = begin;
-	sim_clock_at(&m->clock, &x->event, l->free_at / SIM_PARTS, gone);
+	if (l->sink)
+		sim_clock_at(&m->clock, &x->event, (begin + parts + SIM_PARTS - 1) / SIM_PARTS + m->network.eject, delivered);
+	else
+		sim_clock_at(&m->clock, &x->event, begin / SIM_PARTS + m->network.latency, arrive);
+	cross(m, l, x);
 }
 
 /* Whatever can go over a link in this cycle goes. */
@@ -116,8 +191,15 @@ static void go(struct sim_machine *m, struct sim_link *l)
 {
 	struct sim_message *x;
 
-	while (l->free_at < (m->clock.now + 1) * SIM_PARTS && (x = choose(l)))
+	while (!l->armed && has_gone(m, l)) {
+		settle(l);
+		x = choose(m, l);
+		if (!x)
+			return;
 		start(m, l, x);
+	}
+	if (somebody_waits(l))
+		arm(m, l);
 }
 
 static void want(struct sim_machine *m, struct sim_link *l, struct sim_message *x)
@@ -126,15 +208,25 @@ static void want(struct sim_machine *m, struct sim_link *l, struct sim_message *
 	go(m, l);
 }
 
-/* The first message of a buffer has left it: room for the link that fills it, and the next is the first. */
-static void leave(struct sim_machine *m, struct sim_link *l, const struct sim_message *x)
+/* The message has gone: room for the link that fills its buffer, whose next message is the first now. */
+static void wake(struct sim_machine *m, struct sim_event *e)
 {
-	struct sim_message *next = sim_pop(&l->buffer[x->channel]);
+	struct sim_link *l = (struct sim_link *)(void *)e, *b = l->from;
+	uint32_t channel = l->from_channel;
+	struct sim_message *next;
 
-	l->credits[x->channel] += x->flits;
-	l->occupied[x->channel] = next != NULL;
-	if (next)
-		want(m, route(&m->network, l->end, next->to), next);
+	l->armed = false;
+	settle(l);
+	if (b) {
+		next = sim_pop(&b->buffer[channel]);
+		b->occupied[channel] = next != NULL;
+		if (next)
+			want(m, route(&m->network, b->end, next->to), next);
+		go(m, b);
+	} else if (l->packet) {
+		l->packet = false;
+		sim_codec_left(m, (uint8_t)(l - m->network.up));
+	}
 	go(m, l);
 }
 
@@ -143,6 +235,7 @@ static void arrive(struct sim_machine *m, struct sim_event *e)
 	struct sim_message *x = (struct sim_message *)(void *)e;
 	struct sim_link *l = x->buffer;
 
+	watch(m, l, x->channel);
 	if (l->occupied[x->channel]) {
 		sim_push(&l->buffer[x->channel], x);
 		return;
@@ -161,24 +254,12 @@ static void delivered(struct sim_machine *m, struct sim_event *e)
 	x->deliver(m, e);
 }
 
-/* The last flit has entered the link: what was behind it goes on. */
-static void gone(struct sim_machine *m, struct sim_event *e)
+void sim_network_settle(struct sim_network *n)
 {
-	struct sim_message *x = (struct sim_message *)(void *)e;
-	struct sim_link *l = x->link, *before = x->buffer;
-	uint64_t end = (x->begin + (uint64_t)x->flits * m->network.cost + SIM_PARTS - 1) / SIM_PARTS;
-	uint64_t head = x->begin / SIM_PARTS + m->network.latency;
+	struct sim_link *l;
 
-	x->buffer = l;
-	if (l->sink)
-		sim_clock_at(&m->clock, e, end + m->network.eject, delivered);
-	else
-		sim_clock_at(&m->clock, e, head > m->clock.now ? head : m->clock.now, arrive);
-	if (before)
-		leave(m, before, x);
-	else if (x->packet)
-		sim_codec_left(m, x->from);
-	go(m, l);
+	for (uint32_t k = 0; (l = sim_network_link(n, k)); k++)
+		settle(l);
 }
 
 void sim_network_send(struct sim_machine *m, struct sim_message *x)

@@ -5,7 +5,8 @@
  * A tree: GPUs at leaf switches, leaf switches and the IOMMU at a root switch. Each direction of a link is a struct
  * sim_link, with the input buffer at its end: one for requests and one for replies, each a queue whose first message alone
  * may go on, through a crossbar that serves its inputs in turn. A message leaves when the buffer before it has room for all
- * its flits (credits), and takes the link for as long as its flits need: an interval, not a flit at a time.
+ * its flits (credits), and takes the link for as long as its flits need: an interval, not a flit at a time. An event says that
+ * it has gone only where something waits for that; else it is found out by who comes next.
  */
 #ifndef SIM_NETWORK_H
 #define SIM_NETWORK_H
@@ -20,11 +21,18 @@ extern "C" {
 enum { SIM_PARTS = 64 }; /* of a cycle, in which links count */
 
 struct sim_link {
-	uint64_t free_at; /* parts of a cycle */
+	struct sim_event wake; /* first: the last message has gone, and somebody waits for that */
+	uint64_t free_at;      /* parts of a cycle: the last message has gone */
+	struct sim_link *from; /* whose buffer that message leaves; NULL: none, or it has left */
+	uint32_t from_flits;
+	uint8_t from_channel;
+	bool armed;  /* wake is set */
+	bool packet; /* that message is one of a CoDec */
 	uint32_t credits[SIM_CHANNELS];
 	struct sim_fifo waiting[SIM_CHANNELS]; /* to go over it: the first of each input */
 	struct sim_fifo buffer[SIM_CHANNELS];  /* at its end: behind the first, which waits for its next link */
 	bool occupied[SIM_CHANNELS];           /* there is a first */
+	struct sim_link *crossing[SIM_CHANNELS]; /* the link that it is leaving by; NULL: it waits for one */
 	uint8_t turn;                          /* which channel goes first */
 	uint32_t gap;                          /* parts of a cycle before the next message */
 	bool sink;                             /* ends at a GPU or the IOMMU, which take everything */
@@ -54,6 +62,9 @@ struct sim_link *sim_network_link(struct sim_network *n, uint32_t k);
 
 /* sim_network_flits - of a message of so many bytes: at least one. */
 uint32_t sim_network_flits(const struct sim_network *n, uint64_t bytes);
+
+/* sim_network_settle - once nothing is on its way: buffers that nobody has looked at since are seen to be empty. */
+void sim_network_settle(struct sim_network *n);
 
 #ifdef __cplusplus
 }

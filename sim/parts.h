@@ -10,6 +10,7 @@
 #include <sim/l1.h>
 #include <sim/l2.h>
 #include <sim/machine.h>
+#include <sim/migrate.h>
 #include <sim/network.h>
 #include <sim/rdma.h>
 #include <sim/remote_cache.h>
@@ -24,6 +25,7 @@ struct sim_gpu {
 	uint8_t number;
 	bool bypass, fine, coalesce, cache; /* what is used now */
 	uint32_t cus, engines;
+	uint64_t stalled; /* until that cycle no access goes on from its TLBs */
 	struct sim_cu *cu;
 	struct sim_l1 *l1; /* of compute units, then of shader engines */
 	struct sim_tlb2 tlb2;
@@ -38,6 +40,7 @@ struct sim_machine {
 	struct sim_clock clock;
 	struct sim_network network;
 	struct sim_mmu mmu;
+	struct sim_migrate migrate;
 	struct sim_gpu *gpu;
 	struct sim_decision decision[SIM_MOST_GPUS];
 	struct sim_memory *memory;

@@ -40,6 +40,18 @@ static void pages_add(struct sim_pages *p, uint64_t page)
 	set[0] = (uint32_t)page;
 }
 
+static void pages_remove(struct sim_pages *p, uint64_t page)
+{
+	uint32_t *set = p->page + page % p->sets * p->ways, k = 0;
+
+	while (k < p->ways && set[k] != page)
+		k++;
+	if (k == p->ways)
+		return;
+	memmove(set + k, set + k + 1, (p->ways - 1 - k) * sizeof *set);
+	set[p->ways - 1] = 0;
+}
+
 int sim_tlb_init(struct sim_tlb *t, struct sim_gpu *gpu, const struct sim_config *c)
 {
 	t->gpu = gpu;
@@ -82,11 +94,15 @@ static uint64_t page_of(uint64_t address)
 
 static void pass(struct sim_machine *m, struct sim_access *a)
 {
-	uint64_t frame = sim_memory_frame(m->memory, a->address), home = sim_memory_home(m->memory, a->address);
+	uint64_t frame = sim_memory_frame(m->memory, a->address),
+	         home = sim_memory_home(m->memory, a->address);
+	uint64_t stalled = m->gpu[a->gpu].stalled;
 
 	a->home = (uint8_t)home;
 	a->line = home << SIM_HOME_BIT | frame * SIM_PAGE_BYTES | a->address % SIM_PAGE_BYTES;
-	sim_clock_at(&m->clock, &a->message.event, m->clock.now + m->config.translate_cycles, sim_l1_accept);
+	sim_clock_at(&m->clock, &a->message.event,
+	             (stalled > m->clock.now ? stalled : m->clock.now) + m->config.translate_cycles,
+	             sim_l1_accept);
 }
 
 static void look_up_second(struct sim_machine *m, struct sim_event *e);
@@ -249,13 +265,19 @@ static void mmu_done(struct sim_machine *m, struct sim_event *e)
 
 	m->mmu.busy--;
 	m->stats.page_walks++;
-	w->message.to = w->message.from;
+	if (!sim_migrate_takes(m, w))
+		sim_walk_answer(m, w);
+	if (next)
+		mmu_begin(m, next);
+}
+
+void sim_walk_answer(struct sim_machine *m, struct sim_walk *w)
+{
+	w->message.to = w->gpu->number;
 	w->message.from = (uint8_t)(m->network.endpoints - 1);
 	w->message.channel = SIM_REPLIES;
 	w->message.deliver = walk_back;
 	sim_network_send(m, &w->message);
-	if (next)
-		mmu_begin(m, next);
 }
 
 static void mmu_begin(struct sim_machine *m, struct sim_message *x)
@@ -275,4 +297,15 @@ static void mmu_arrive(struct sim_machine *m, struct sim_event *e)
 		mmu_begin(m, x);
 	else
 		sim_push(&m->mmu.waiting, x);
+}
+
+void sim_tlb_forget(struct sim_machine *m, uint64_t page)
+{
+	for (uint32_t n = 0; n < m->config.gpus; n++) {
+		struct sim_gpu *g = &m->gpu[n];
+
+		pages_remove(&g->tlb2.pages, page);
+		for (uint32_t k = 0; k < g->cus + g->engines; k++)
+			pages_remove(&g->l1[k].tlb.pages, page);
+	}
 }

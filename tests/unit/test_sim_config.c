@@ -140,6 +140,11 @@ static void test_dualopt(void **state)
 	assert_int_equal(sim_config_check(&c, &error), 0);
 	assert_int_equal(c.l1v.mshr, 32);
 	assert_int_equal(c.rc.bytes, 1536 << 10);
+	assert_int_equal(sim_config_read(&c, SIM_CONFIGS "/page-migration.conf", &error), 0);
+	assert_int_equal(c.migrate_policy, SIM_MIGRATE_PAGE);
+	assert_int_equal(sim_config_read(&c, SIM_CONFIGS "/griffin.conf", &error), 0);
+	assert_int_equal(c.migrate_policy, SIM_MIGRATE_FIRST_TOUCH);
+	assert_int_equal(sim_config_check(&c, &error), 0);
 }
 
 static void test_files(void **state)

@@ -251,6 +251,8 @@ static void test_masks(void **state)
 	check_masks("bypass", NULL, 2, 1); /* so it does when it is not kept */
 	check_masks("fine", NULL, 1, 2);
 	check_masks("coalesce", NULL, 1, 2);
+	check_masks("fine", "dualopt.granularity = 8", 1, 2);
+	check_masks("fine", "dualopt.granularity = 16", 2, 1); /* word 2 comes along */
 	check_masks("fine", "dualopt.mshr_masks = no", 0, 3); /* nobody knows what an entry brings */
 }
 

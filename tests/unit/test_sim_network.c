@@ -46,6 +46,7 @@ static void run(void)
 	assert_int_equal(m->network.in_network, 0);
 	assert_int_equal(m->stats.net_messages, m->stats.net_messages_out);
 	assert_int_equal(m->stats.net_flits_in, m->stats.net_flits_out);
+	sim_network_settle(&m->network);
 	for (uint32_t k = 0; sim_network_link(&m->network, k); k++) {
 		const struct sim_link *l = sim_network_link(&m->network, k);
 

@@ -120,6 +120,9 @@ static void test_granules(void **state)
 	assert_int_equal(sim_granules(0xffff, 4), 16);
 	assert_int_equal(sim_granules(0xffff, 8), 8);
 	assert_int_equal(sim_granules(0xffff, 16), 4);
+	assert_int_equal(sim_widen(0x0402, 4), 0x0402);
+	assert_int_equal(sim_widen(0x0402, 8), 0x0c03);
+	assert_int_equal(sim_widen(0x0402, 16), 0x0f0f);
 }
 
 /* ---- DRAM ---- */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* migrate.c - from the fault to the last line of a page. */
+#include <sim/migrate.h>
+
+#include <sim/parts.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sim_migrate_init(struct sim_machine *m)
+{
+	struct sim_migrate *g = &m->migrate;
+
+	if (m->config.migrate_policy == SIM_MIGRATE_NONE)
+		return 0;
+	g->moves = (uint32_t)m->config.migrate_moves;
+	g->move = (struct sim_move *)calloc(g->moves, sizeof *g->move);
+	return g->move ? 0 : -GN_ENOMEM;
+}
+
+void sim_migrate_fini(struct sim_machine *m)
+{
+	free(m->migrate.move);
+	free(m->migrate.touched);
+}
+
+int sim_migrate_begin(struct sim_machine *m)
+{
+	struct sim_migrate *g = &m->migrate;
+	uint64_t pages = sim_memory_pages(m->memory);
+	uint8_t *touched;
+
+	if (!g->move || pages <= g->pages)
+		return 0;
+	touched = (uint8_t *)realloc(g->touched, pages);
+	if (!touched)
+		return -GN_ENOMEM;
+	memset(touched + g->pages, 0, pages - g->pages);
+	g->touched = touched;
+	g->pages = pages;
+	return 0;
+}
+
+static uint8_t home_of(const struct sim_machine *m, uint64_t page)
+{
+	return (uint8_t)sim_memory_home(m->memory, page * SIM_PAGE_BYTES);
+}
+
+/* ---- the end ---- */
+
+static void look_again(struct sim_machine *m, struct sim_fifo *walks)
+{
+	struct sim_message *x;
+
+	while ((x = sim_pop(walks)))
+		if (!sim_migrate_takes(m, (struct sim_walk *)(void *)x))
+			sim_walk_answer(m, (struct sim_walk *)(void *)x);
+}
+
+/* The IOMMU knows: the first walk is answered whatever others want, so that each move serves somebody. */
+static void known(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_move *v = (struct sim_move *)(void *)e;
+	struct sim_fifo others = v->waiting, stuck = m->migrate.waiting;
+
+	v->page = 0;
+	v->waiting.first = m->migrate.waiting.first = NULL;
+	v->waiting.count = m->migrate.waiting.count = 0;
+	m->migrate.active--;
+	sim_walk_answer(m, (struct sim_walk *)(void *)sim_pop(&others));
+	look_again(m, &others);
+	look_again(m, &stuck);
+}
+
+static void line_there(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_move *v = ((struct sim_move_line *)(void *)e)->move;
+
+	if (++v->arrived < SIM_PAGE_LINES)
+		return;
+	sim_memory_move(m->memory, v->page * SIM_PAGE_BYTES, v->to);
+	sim_tlb_forget(m, v->page);
+	m->stats.migrate_pages++;
+	v->message.from = v->to;
+	v->message.to = (uint8_t)(m->network.endpoints - 1);
+	v->message.channel = SIM_REQUESTS;
+	v->message.bytes = (uint32_t)m->config.net_header_bytes;
+	v->message.deliver = known;
+	sim_network_send(m, &v->message);
+}
+
+/* ---- the beginning ---- */
+
+static void send_lines(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_move *v = (struct sim_move *)(void *)e;
+
+	for (uint32_t k = 0; k < SIM_PAGE_LINES; k++) {
+		struct sim_message *x = &v->line[k].message;
+
+		v->line[k].move = v;
+		x->from = v->from;
+		x->to = v->to;
+		x->channel = SIM_REPLIES;
+		x->packet = false;
+		x->bytes = (uint32_t)m->config.net_header_bytes + SIM_LINE_BYTES;
+		x->deliver = line_there;
+		sim_network_send(m, x);
+	}
+}
+
+/* The owner stands still while it drops its translations and lines. */
+static void fault(struct sim_machine *m, struct sim_event *e)
+{
+	struct sim_move *v = (struct sim_move *)(void *)e;
+	struct sim_gpu *owner = &m->gpu[v->from];
+	uint64_t end = m->clock.now + m->config.migrate_flush_cycles;
+
+	if (m->config.migrate_flush) {
+		m->stats.migrate_stall_cycles += end - (owner->stalled > m->clock.now ? owner->stalled : m->clock.now);
+		owner->stalled = end;
+		for (uint32_t k = 0; k < owner->cus + owner->engines; k++)
+			sim_l1_flush(m, &owner->l1[k]);
+	}
+	sim_clock_at(&m->clock, e, end, send_lines);
+}
+
+static void start(struct sim_machine *m, struct sim_move *v, struct sim_walk *w)
+{
+	v->page = w->page;
+	v->from = home_of(m, w->page);
+	v->to = w->gpu->number;
+	v->arrived = 0;
+	sim_push(&v->waiting, &w->message);
+	m->migrate.active++;
+	sim_clock_at(&m->clock, &v->message.event, m->clock.now + m->config.migrate_fault_cycles, fault);
+}
+
+/* The move of a page, else a free one, else NULL. */
+static struct sim_move *move_of(struct sim_migrate *g, uint64_t page)
+{
+	struct sim_move *free_one = NULL;
+
+	for (uint32_t k = 0; k < g->moves; k++) {
+		if (g->move[k].page == page)
+			return &g->move[k];
+		if (!g->move[k].page)
+			free_one = &g->move[k];
+	}
+	return free_one;
+}
+
+static bool wants(struct sim_machine *m, const struct sim_walk *w)
+{
+	bool first = !m->migrate.touched[w->page];
+
+	m->migrate.touched[w->page] = 1;
+	return home_of(m, w->page) != w->gpu->number && (first || m->config.migrate_policy == SIM_MIGRATE_PAGE);
+}
+
+bool sim_migrate_takes(struct sim_machine *m, struct sim_walk *w)
+{
+	struct sim_migrate *g = &m->migrate;
+	struct sim_move *v;
+
+	if (!g->move)
+		return false;
+	v = move_of(g, w->page);
+	if (v && v->page == w->page)
+		sim_push(&v->waiting, &w->message);
+	else if (!wants(m, w))
+		return false;
+	else if (v)
+		start(m, v, w);
+	else
+		sim_push(&g->waiting, &w->message);
+	return true;
+}
