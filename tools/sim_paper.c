@@ -17,44 +17,45 @@ static const char *const full_sizes[PAPER_WORKLOADS] = {"2048", "65536,16", "204
 
 struct variant {
 	const char *opt;
-	const char *key, *value; /* NULL: nothing else */
-	bool faster;             /* switches too: a higher clock, where links alone are wider */
+	const char *set[2][2]; /* keys and values, over the preset */
 };
 
 static const struct variant variants[PAPER_VARIANTS] = {
-    {"none", NULL, NULL, false},
-    {"bypass", NULL, NULL, false},
-    {"fine", NULL, NULL, false},
-    {"coalesce", NULL, NULL, false},
-    {"cache", NULL, NULL, false},
-    {"dualopt", NULL, NULL, false},
-    {"cache", "rdma_cache.size", "64M", false},
-    {"none", "net.clock", "2", true},
-    {"none", "net.clock", "4", true},
-    {"none", "net.clock", "8", true},
-    {"none", "net.clock", "16", true},
-    {"none", "net.clock", "2", false},
-    {"dualopt", "net.clock", "2", false},
-    {"none", "net.clock", "4", false},
-    {"dualopt", "net.clock", "4", false},
-    {"none", "net.clock", "8", false},
-    {"none", "net.clock", "16", false},
-    {"none", "gpus", "8", false},
-    {"dualopt", "gpus", "8", false},
-    {"none", "gpus", "16", false},
-    {"dualopt", "gpus", "16", false},
-    {"coalesce", "dualopt.granularity", "8", false},
-    {"coalesce", "dualopt.granularity", "16", false},
-    {"coalesce", "codec.timeout", "10", false},
-    {"coalesce", "codec.timeout", "50", false},
-    {"none", "dispatch.gpus", "round_robin", false},
-    {"dualopt", "dispatch.gpus", "round_robin", false},
-    {"none", "dispatch.gpus", "greedy", false},
-    {"dualopt", "dispatch.gpus", "greedy", false},
-    {"none", "net.flit_bytes", "32", false},
-    {"dualopt", "net.flit_bytes", "32", false},
-    {"none", "net.flit_bytes", "64", false},
-    {"dualopt", "net.flit_bytes", "64", false},
+    {"none", {{NULL, NULL}}},
+    {"bypass", {{NULL, NULL}}},
+    {"fine", {{NULL, NULL}}},
+    {"coalesce", {{NULL, NULL}}},
+    {"cache", {{NULL, NULL}}},
+    {"dualopt", {{NULL, NULL}}},
+    {"cache", {{"rdma_cache.size", "64M"}}},
+    {"none", {{"net.clock", "2"}, {"net.scale_latency", "yes"}}},
+    {"none", {{"net.clock", "4"}, {"net.scale_latency", "yes"}}},
+    {"none", {{"net.clock", "8"}, {"net.scale_latency", "yes"}}},
+    {"none", {{"net.clock", "16"}, {"net.scale_latency", "yes"}}},
+    {"none", {{"net.clock", "2"}}},
+    {"dualopt", {{"net.clock", "2"}}},
+    {"none", {{"net.clock", "4"}}},
+    {"dualopt", {{"net.clock", "4"}}},
+    {"none", {{"net.clock", "8"}}},
+    {"none", {{"net.clock", "16"}}},
+    {"none", {{"gpus", "8"}}},
+    {"dualopt", {{"gpus", "8"}}},
+    {"none", {{"gpus", "16"}}},
+    {"dualopt", {{"gpus", "16"}}},
+    {"coalesce", {{"dualopt.granularity", "8"}}},
+    {"coalesce", {{"dualopt.granularity", "16"}}},
+    {"coalesce", {{"codec.timeout", "10"}}},
+    {"coalesce", {{"codec.timeout", "50"}}},
+    {"none", {{"dispatch.gpus", "round_robin"}}},
+    {"dualopt", {{"dispatch.gpus", "round_robin"}}},
+    {"none", {{"dispatch.gpus", "greedy"}}},
+    {"dualopt", {{"dispatch.gpus", "greedy"}}},
+    {"none", {{"net.flit_bytes", "32"}}},
+    {"dualopt", {{"net.flit_bytes", "32"}}},
+    {"none", {{"net.flit_bytes", "64"}}},
+    {"dualopt", {{"net.flit_bytes", "64"}}},
+    {"none", {{"migrate.policy", "page"}}},
+    {"none", {{"migrate.policy", "first_touch"}, {"migrate.flush", "no"}}},
 };
 
 /* Table 1, where it is not what MGPUSim has; as sim/configs/dualopt.conf. */
@@ -149,10 +150,8 @@ static int add_all(struct paper *p, const struct request *q, struct gn_error *e)
 
 			rc = k < 0 ? k : sim_jobs_vary(&p->jobs, (uint32_t)k, "size", p->size[w]);
 			rc = rc ? rc : sim_jobs_vary(&p->jobs, (uint32_t)k, "opt", variants[v].opt);
-			if (!rc && variants[v].key)
-				rc = sim_jobs_vary(&p->jobs, (uint32_t)k, variants[v].key, variants[v].value);
-			if (!rc && variants[v].faster)
-				rc = sim_jobs_vary(&p->jobs, (uint32_t)k, "net.scale_latency", "yes");
+			for (unsigned n = 0; n < 2 && !rc && variants[v].set[n][0]; n++)
+				rc = sim_jobs_vary(&p->jobs, (uint32_t)k, variants[v].set[n][0], variants[v].set[n][1]);
 		}
 	return rc ? gn_error_set(e, rc, "no memory for the experiments") : 0;
 }
