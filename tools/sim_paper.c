@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grapnel sim paper: every experiment of DualOpt's sections 3 and 6, beside what the paper says came of it. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -51,6 +51,36 @@ struct paper_series {
 int paper_plot(const struct paper *p, const char *file, const char *title, const struct paper_series *series, uint32_t count,
 	       struct gn_error *e);
 
+/* ---- what figures are made of ---- */
+
+/* A counter of a workload in a variant; a part of a whole, NAN where that is nothing. */
+double paper_counter(const struct paper *p, uint32_t w, enum paper_variant v, const char *name);
+double paper_share(double part, double all);
+
+/* How much less of a counter there is with a variant; of cycles: its speedup. */
+struct paper_series paper_gains(const struct paper *p, const char *series, enum paper_variant base, enum paper_variant v,
+				const char *name);
+struct paper_series paper_speedups(const struct paper *p, const char *series, enum paper_variant base, enum paper_variant v);
+
+/* Of workloads first to last - 1 that have a value; of those that are not local. */
+double paper_mean(const struct paper_series *s, uint32_t first, uint32_t last);
+double paper_mean_remote(const struct paper_series *s);
+
+enum paper_verdict { PAPER_REPRODUCED, PAPER_DIRECTION, PAPER_NOT };
+
+/* A row of the table of statements. Of a factor: near, or on the same side of 1; of a share: near. */
+void paper_claim(struct paper *p, const char *figure, const char *statement, const char *format, double paper, double here,
+		 enum paper_verdict verdict);
+void paper_claim_factor(struct paper *p, const char *figure, const char *statement, double paper, double here);
+void paper_claim_share(struct paper *p, const char *figure, const char *statement, double paper, double here);
+
+/* A figure of the report: its drawing and its numbers. */
+int paper_figure(struct paper *p, const char *number, const char *title, const struct paper_series *s, uint32_t count,
+		 struct gn_error *e);
+
+int paper_section_3(struct paper *p, struct gn_error *e);
+int paper_section_6(struct paper *p, struct gn_error *e);
+
 /* paper_write - all figures, into the report. */
 int paper_write(struct paper *p, struct gn_error *e);
 
