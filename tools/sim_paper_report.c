@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The figures: what is computed from the counters, and the statement of the paper beside it. Numbers are those of its text; bars of
- * single workloads cannot be read off it.
+ * The figures: what is computed from the counters, and the statement of the paper beside it. Numbers are
+ * those of its text; bars of single workloads cannot be read off it.
  */
 #include <math.h>
 #include <string.h>
@@ -19,13 +19,14 @@ double paper_share(double part, double all)
 }
 
 /* How much less of a counter there is with a variant. */
-static double gain(const struct paper *p, uint32_t w, enum paper_variant base, enum paper_variant v, const char *name)
+static double gain(const struct paper *p, uint32_t w, enum paper_variant base, enum paper_variant v,
+                   const char *name)
 {
 	return paper_share(paper_counter(p, w, base, name), paper_counter(p, w, v, name));
 }
 
-struct paper_series paper_gains(const struct paper *p, const char *series, enum paper_variant base, enum paper_variant v,
-				 const char *name)
+struct paper_series paper_gains(const struct paper *p, const char *series, enum paper_variant base,
+                                enum paper_variant v, const char *name)
 {
 	struct paper_series s;
 
@@ -35,7 +36,8 @@ struct paper_series paper_gains(const struct paper *p, const char *series, enum 
 	return s;
 }
 
-struct paper_series paper_speedups(const struct paper *p, const char *series, enum paper_variant base, enum paper_variant v)
+struct paper_series paper_speedups(const struct paper *p, const char *series, enum paper_variant base,
+                                   enum paper_variant v)
 {
 	return paper_gains(p, series, base, v, "kernel_cycles");
 }
@@ -60,8 +62,8 @@ double paper_mean_remote(const struct paper_series *s)
 
 /* ---- statements ---- */
 
-void paper_claim(struct paper *p, const char *figure, const char *statement, const char *format, double paper, double here,
-		  enum paper_verdict verdict)
+void paper_claim(struct paper *p, const char *figure, const char *statement, const char *format, double paper,
+                 double here, enum paper_verdict verdict)
 {
 	static const char *const words[] = {"reproduced", "direction only", "not reproduced"};
 
@@ -76,28 +78,34 @@ void paper_claim(struct paper *p, const char *figure, const char *statement, con
 /* A factor: on the same side of 1, and how near. */
 void paper_claim_factor(struct paper *p, const char *figure, const char *statement, double paper, double here)
 {
-	const bool same = fabs(paper - 1) < 0.05 ? fabs(here - 1) < 0.1 : (paper > 1) == (here > 1) && fabs(here - 1) > 0.01;
+	const bool same = fabs(paper - 1) < 0.05 ? fabs(here - 1) < 0.1
+	                                         : (paper > 1) == (here > 1) && fabs(here - 1) > 0.01;
 	const bool near = fabs(here / paper - 1) <= 0.25 && same;
 
-	paper_claim(p, figure, statement, "%.2fx", paper, here, near ? PAPER_REPRODUCED : same ? PAPER_DIRECTION : PAPER_NOT);
+	paper_claim(p, figure, statement, "%.2fx", paper, here,
+	            near   ? PAPER_REPRODUCED
+	            : same ? PAPER_DIRECTION
+	                   : PAPER_NOT);
 }
 
 void paper_claim_share(struct paper *p, const char *figure, const char *statement, double paper, double here)
 {
-	paper_claim(p, figure, statement, "%.0f %%", 100 * paper, 100 * here, fabs(paper - here) <= 0.1 ? PAPER_REPRODUCED : PAPER_NOT);
+	paper_claim(p, figure, statement, "%.0f %%", 100 * paper, 100 * here,
+	            fabs(paper - here) <= 0.1 ? PAPER_REPRODUCED : PAPER_NOT);
 }
 
 /* ---- a figure: its drawing and its numbers ---- */
 
-int paper_figure(struct paper *p, const char *number, const char *title, const struct paper_series *s, uint32_t count,
-		  struct gn_error *e)
+int paper_figure(struct paper *p, const char *number, const char *title, const struct paper_series *s,
+                 uint32_t count, struct gn_error *e)
 {
 	char file[64];
 	int rc;
 
 	snprintf(file, sizeof file, "figure-%s.svg", number);
 	rc = paper_plot(p, file, title, s, count, e);
-	fprintf(p->report, "## Figure %s: %s\n\n![Figure %s](%s)\n\n| workload |", number, title, number, file);
+	fprintf(p->report, "## Figure %s: %s\n\n![Figure %s](%s)\n\n| workload |", number, title, number,
+	        file);
 	for (uint32_t k = 0; k < count; k++)
 		fprintf(p->report, " %s |", s[k].name);
 	fputs("\n|---|", p->report);
@@ -119,14 +127,19 @@ int paper_figure(struct paper *p, const char *number, const char *title, const s
 
 static void sizes(struct paper *p)
 {
-	fputs("## What was simulated\n\n| workload | --size | cycles without DualOpt | with it |\n|---|---|---|---|\n", p->report);
-	for (uint32_t w = 0; w < PAPER_WORKLOADS; w++)
-		fprintf(p->report, "| %s | %s | %.0f | %.0f |\n", paper_workloads[w], p->size[w], paper_counter(p, w, PAPER_BASE, "kernel_cycles"),
-			paper_counter(p, w, PAPER_DUALOPT, "kernel_cycles"));
-	fputs("\nThe machine is Table 1's, and MGPUSim's where that says nothing (`grapnel sim list --keys`). Each result lies beside this report with all "
-	      "counters and keys. What it costs to move a page is a guess (docs/sim.md), so figures 13 and 19 "
-	      "say little where pages move. Not simulated: fine-grained L2.\n\n",
+	fputs("## What was simulated\n\n| workload | --size | cycles without DualOpt | with it "
+	      "|\n|---|---|---|---|\n",
 	      p->report);
+	for (uint32_t w = 0; w < PAPER_WORKLOADS; w++)
+		fprintf(p->report, "| %s | %s | %.0f | %.0f |\n", paper_workloads[w], p->size[w],
+		        paper_counter(p, w, PAPER_BASE, "kernel_cycles"),
+		        paper_counter(p, w, PAPER_DUALOPT, "kernel_cycles"));
+	fputs(
+	    "\nThe machine is Table 1's, and MGPUSim's where that says nothing (`grapnel sim list --keys`). "
+	    "Each result lies beside this report with all "
+	    "counters and keys. What it costs to move a page is a guess (docs/sim.md), so figures 13 and 19 "
+	    "say little where pages move. Not simulated: fine-grained L2.\n\n",
+	    p->report);
 }
 
 int paper_write(struct paper *p, struct gn_error *e)
