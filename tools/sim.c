@@ -8,6 +8,7 @@
 static const struct tool tools[] = {
     {"run", "simulate a workload, and compare its results with a reference", tool_sim_run},
     {"sweep", "simulate workloads with every combination of values", tool_sim_sweep},
+    {"paper", "run the experiments of the DualOpt paper, and write a report", tool_sim_paper},
     {"explain", "say where the cycles of a remote read go", tool_sim_explain},
     {"list", "say what workloads there are, or what can be configured", tool_sim_list},
 };

@@ -59,6 +59,7 @@ int tool_sim_run(int argc, char **argv);
 int tool_sim_list(int argc, char **argv);
 int tool_sim_sweep(int argc, char **argv);
 int tool_sim_explain(int argc, char **argv);
+int tool_sim_paper(int argc, char **argv);
 
 #ifdef __cplusplus
 }

@@ -94,6 +94,18 @@ awk -F'[:,]' '/"(to_rdma|request|home|reply|back)"/ { sum += $2 }
   /"cycles"/ && reads == 5 { if (cycles < 900 || cycles > 1100) { print "a read across switches takes", cycles; exit 1 } }
   END { if (reads != 7) { print reads, "reads explained"; exit 1 } }' explain.json
 
+# ---- the paper's experiments, on sizes that say nothing ----
+"$grapnel" sim paper --quick --out paper --sizes atax=64 --sizes bfs=200 --sizes bicg=64 --sizes pr=64,.05,1 --sizes spmv=128,.01 \
+  --sizes km=128 --sizes mm=32 --sizes mt=64 --sizes st=64x64,1 --sizes bs=64 --sizes sc=40 --sizes aes=1024 --sizes fir=1024 >said ||
+  fail 'paper'
+for figure in 2 3 4 5 6 10-12 13 14 15 16 17 18; do
+  grep -q "^## Figure $figure:" paper/report.md || fail "no figure $figure"
+  [ "$(grep -c '<rect.*<title>' "paper/figure-$figure.svg")" -ge 5 ] || fail "figure $figure lacks bars"
+  grep -q '^</svg>' "paper/figure-$figure.svg"
+done
+[ "$(grep -cE '\| (reproduced|direction only|not reproduced) \|$' paper/report.md)" = 38 ] || fail 'statements are missing'
+! grep -q nan paper/figure-*.svg || fail 'a bar of no height'
+
 # refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
 refuses() {
   want=$1
@@ -123,3 +135,5 @@ refuses 2 'a name and its values' sweep mt --vary opt
 refuses 1 '1 of 2 simulations failed' sweep mt --vary size=10,16 --out part
 refuses 1 'no such key' sweep mt --vary net.clok=1,2 --out part
 refuses 1 'no vector read leaves' explain fir --gpus 1
+refuses 2 'workloads and a size' paper --sizes dance=1
+refuses 2 'own; --config' paper --opt none

@@ -341,24 +341,27 @@ static void begin_all(struct bed *b, const struct sim_launch *l, struct sim_grou
 	}
 }
 
+/* Fibers are larger under sanitizers, and tsan has no room for so many. */
+static int is_watched(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return 1;
+#else
+	return RUNNING_ON_VALGRIND;
+#endif
+}
+
 /* As many as four GPUs hold. */
 static void test_memory(void **state)
 {
-	struct sim_group **groups = (struct sim_group **)calloc(2 * GROUPS, sizeof *groups);
+	static struct sim_group *groups[2 * GROUPS];
 	struct sim_launch l;
 	struct bed b;
 	long before, once;
 
 	(void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	free(groups);
-	skip(); /* their fibers are larger, and tsan has no room for so many */
-#endif
-	if (RUNNING_ON_VALGRIND) {
-		free(groups);
+	if (is_watched())
 		skip();
-	}
-	assert_non_null(groups);
 	bed_init(&b, 4096);
 	for (uint32_t k = 0; k < 1024; k++)
 		((uint32_t *)b.in.host)[k] = k;
@@ -372,7 +375,6 @@ static void test_memory(void **state)
 	begin_all(&b, &l, groups + GROUPS);
 	assert_true(resident() - once < 1024); /* the same ones */
 	bed_fini(&b);
-	free(groups);
 }
 
 /* ---- barriers and local memory ---- */
