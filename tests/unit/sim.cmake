@@ -5,7 +5,7 @@ foreach(part wave workloads)
   target_link_libraries(test_sim_${part} PRIVATE gn_sim_front)
 endforeach()
 # The timing model.
-foreach(part config parts network path dualopt migrate machine)
+foreach(part config parts network flits path dualopt migrate machine)
   gn_unit(sim_${part})
   target_link_libraries(test_sim_${part} PRIVATE gn_sim)
 endforeach()
