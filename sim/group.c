@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 
 /*
- * Behind a guard page lies a stack, at its top the wavefront: so that the pages which a short kernel touches are two. The stride
- * is odd in pages and the top moves by some lines from one to the next; else their hot lines would fall into the same few sets
- * of the host's caches.
+ * Behind a guard page lies a stack, at its top the wavefront: so that the pages which a short kernel touches
+ * are two. The stride is odd in pages and the top moves by some lines from one to the next; else their hot
+ * lines would fall into the same few sets of the host's caches.
  */
 enum {
 	PAGE = 4096,
@@ -73,7 +73,7 @@ static struct sim__slab *slab_new(struct sim_waves *waves)
 	if (!s)
 		return NULL;
 	s->memory = (char *)mmap(NULL, (size_t)STRIDE * A_SLAB, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (s->memory == (char *)MAP_FAILED) {
 		free(s);
 		return NULL;
@@ -113,7 +113,8 @@ static void wave_restart(struct sim_wave *w)
 
 	simt__context_adopt(&w->waves->host);
 	simt__context_fini(c, &w->waves->host, w);
-	simt__context_init(c, (void *)(uintptr_t)c->low, (size_t)((const char *)w - (const char *)c->low), body);
+	simt__context_init(c, (void *)(uintptr_t)c->low, (size_t)((const char *)w - (const char *)c->low),
+	                   body);
 }
 
 /* ---- all of them ---- */
@@ -257,7 +258,8 @@ static int waves_get(struct sim_group *g)
 	return 0;
 }
 
-struct sim_group *sim_group_begin(struct sim_waves *waves, const struct sim_launch *launch, uint32_t number, uint32_t gpu)
+struct sim_group *sim_group_begin(struct sim_waves *waves, const struct sim_launch *launch, uint32_t number,
+                                  uint32_t gpu)
 {
 	struct sim_group *g = group_get(waves);
 
@@ -299,9 +301,10 @@ static int failed(const struct sim_wave *w, struct gn_error *error)
 	const struct sim_group *g = w->group;
 
 	return gn_error_set(error, -GN_EINVAL,
-			    "kernel %s, work-group (%u, %u), wavefront %u, lane %u: element %u of a buffer of %llu; correct the kernel",
-			    g->launch->name, g->at[0], g->at[1], w->number, w->fault.lane, w->fault.index,
-			    (unsigned long long)w->fault.elements);
+	                    "kernel %s, work-group (%u, %u), wavefront %u, lane %u: element %u of a buffer "
+	                    "of %llu; correct the kernel",
+	                    g->launch->name, g->at[0], g->at[1], w->number, w->fault.lane, w->fault.index,
+	                    (unsigned long long)w->fault.elements);
 }
 
 int sim_wave_next(struct sim_wave *w, struct sim_op *op, struct gn_error *error)

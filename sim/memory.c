@@ -87,7 +87,8 @@ static void *more_bytes(struct sim_memory *m, uint64_t bytes)
 	return p;
 }
 
-static uint32_t place(struct sim_memory *m, enum sim_placement placement, uint32_t gpu, uint64_t k, uint64_t pages)
+static uint32_t place(struct sim_memory *m, enum sim_placement placement, uint32_t gpu, uint64_t k,
+                      uint64_t pages)
 {
 	const uint64_t part = pages / m->gpus;
 	uint32_t home = gpu;
@@ -102,7 +103,7 @@ static uint32_t place(struct sim_memory *m, enum sim_placement placement, uint32
 }
 
 int sim_memory_alloc(struct sim_memory *m, uint64_t bytes, enum sim_placement placement, uint32_t gpu,
-		     struct sim_buffer *b)
+                     struct sim_buffer *b)
 {
 	const uint64_t pages = bytes / SIM_PAGE_BYTES + (bytes % SIM_PAGE_BYTES != 0);
 

@@ -249,53 +249,61 @@ static inline void store(struct sim_wave *w, const struct access *a, const void 
 	for (uint64_t left = a->lanes; left; left &= left - 1) {
 		const uint32_t l = (uint32_t)__builtin_ctzll(left);
 
-		memcpy(to + (size_t)a->index[l] * a->size, (const char *)value + (size_t)l * a->width, a->width);
+		memcpy(to + (size_t)a->index[l] * a->size, (const char *)value + (size_t)l * a->width,
+		       a->width);
 	}
 }
 
-void sim_load_u8(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index, uint8_t *value)
+void sim_load_u8(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index,
+                 uint8_t *value)
 {
 	const struct access a = {b, index, lanes, 1, 1};
 
 	load(w, &a, value);
 }
 
-void sim_load_u32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index, uint32_t *value)
+void sim_load_u32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index,
+                  uint32_t *value)
 {
 	const struct access a = {b, index, lanes, 4, 4};
 
 	load(w, &a, value);
 }
 
-void sim_load_f32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index, float *value)
+void sim_load_f32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index,
+                  float *value)
 {
 	const struct access a = {b, index, lanes, 4, 4};
 
 	load(w, &a, value);
 }
 
-void sim_load_f32x4(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index, float (*value)[4])
+void sim_load_f32x4(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index,
+                    float (*value)[4])
 {
 	const struct access a = {b, index, lanes, 4, 16};
 
 	load(w, &a, value);
 }
 
-void sim_store_u8(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index, const uint8_t *value)
+void sim_store_u8(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index,
+                  const uint8_t *value)
 {
 	const struct access a = {b, index, lanes, 1, 1};
 
 	store(w, &a, value);
 }
 
-void sim_store_u32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index, const uint32_t *value)
+void sim_store_u32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index,
+                   const uint32_t *value)
 {
 	const struct access a = {b, index, lanes, 4, 4};
 
 	store(w, &a, value);
 }
 
-void sim_store_f32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index, const float *value)
+void sim_store_f32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index,
+                   const float *value)
 {
 	const struct access a = {b, index, lanes, 4, 4};
 
@@ -303,7 +311,7 @@ void sim_store_f32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *
 }
 
 void sim_store_f32x4(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index,
-		     const float (*value)[4])
+                     const float (*value)[4])
 {
 	const struct access a = {b, index, lanes, 4, 16};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wave_state.h - a wavefront that runs: what group.c (fibers, taking instructions) and wave.c (making them) share.
+ * wave_state.h - a wavefront that runs: what group.c (fibers, taking instructions) and wave.c (making them)
+ * share.
  */
 #ifndef SIM_WAVE_STATE_H
 #define SIM_WAVE_STATE_H
@@ -14,7 +15,8 @@ extern "C" {
 
 enum {
 	SIM__MOST_WAVES = 16, /* of a group */
-	/* Words for instructions: the longest one (its header and its lines), and some more, so that short ones come in bulk. */
+	/* Words for instructions: the longest one (its header and its lines), and some more, so that short
+	   ones come in bulk. */
 	SIM__WORDS = 1 + 2 * SIM_MOST_LINES + 63
 };
 
@@ -32,8 +34,9 @@ struct sim__fault {
 };
 
 /*
- * Instructions are written into word by the fiber until there is no room, and taken by the timing model until none is left; the two
- * never run at once, so it is no ring. One is a header (kind, count in the upper half) and its lines, two words each.
+ * Instructions are written into word by the fiber until there is no room, and taken by the timing model until
+ * none is left; the two never run at once, so it is no ring. One is a header (kind, count in the upper half)
+ * and its lines, two words each.
  */
 struct sim_wave {
 	struct simt__context context; /* first: what a fiber's body is given */

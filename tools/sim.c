@@ -17,7 +17,9 @@ enum { TOOLS = sizeof tools / sizeof *tools };
 
 static void help(FILE *to)
 {
-	fputs("Usage: grapnel sim SUBCOMMAND [OPTION...]\n\nA system of GPUs that is modelled cycle by cycle.\n\n", to);
+	fputs("Usage: grapnel sim SUBCOMMAND [OPTION...]\n\nA system of GPUs that is modelled cycle by "
+	      "cycle.\n\n",
+	      to);
 	for (unsigned k = 0; k < TOOLS; k++)
 		fprintf(to, "  %-8s %s\n", tools[k].name, tools[k].summary);
 	fputs("\n'grapnel sim SUBCOMMAND --help' explains each.\n", to);
@@ -53,7 +55,8 @@ struct list {
 };
 
 static const struct argp_option options[] = {
-    {"keys", 'k', NULL, 0, "what can be configured instead, with the value that a key has when nobody sets it", 0},
+    {"keys", 'k', NULL, 0,
+     "what can be configured instead, with the value that a key has when nobody sets it", 0},
     {"json", 'j', "FILE", 0, "write it as JSON (- for standard output)", 0},
     {0},
 };
@@ -79,7 +82,8 @@ static json_t *workloads_json(void)
 	const struct sim_workload *w;
 
 	for (uint32_t k = 0; (w = sim_workload_at(k)); k++)
-		json_array_append_new(all, json_pack("{s:s, s:s, s:s}", "name", w->name, "summary", w->summary, "sizes", w->sizes));
+		json_array_append_new(all, json_pack("{s:s, s:s, s:s}", "name", w->name, "summary",
+		                                     w->summary, "sizes", w->sizes));
 	return all;
 }
 
@@ -89,7 +93,8 @@ static json_t *keys_json(void)
 	const struct sim_key *key;
 
 	for (uint32_t k = 0; (key = sim_key_at(k)); k++)
-		json_array_append_new(all, json_pack("{s:s, s:s, s:s}", "key", key->name, "value", key->preset, "what", key->what));
+		json_array_append_new(all, json_pack("{s:s, s:s, s:s}", "key", key->name, "value",
+		                                     key->preset, "what", key->what));
 	return all;
 }
 
@@ -106,7 +111,8 @@ static void print_keys(void)
 	const struct sim_key *key;
 
 	for (uint32_t k = 0; (key = sim_key_at(k)); k++) {
-		printf("%s = %-*s # %s", key->name, (int)(strlen(key->name) < 28 ? 33 - strlen(key->name) : 5), key->preset, key->what);
+		printf("%s = %-*s # %s", key->name,
+		       (int)(strlen(key->name) < 28 ? 33 - strlen(key->name) : 5), key->preset, key->what);
 		printf(key->words ? " (%s)\n" : "\n", key->words);
 	}
 }
@@ -118,8 +124,9 @@ int tool_sim_list(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &l);
 	if (l.json) {
-		json_t *root = json_pack("{s:s, s:o}", "schema", "grapnel-sim-list-1", l.keys ? "keys" : "workloads",
-					 l.keys ? keys_json() : workloads_json());
+		json_t *root =
+		    json_pack("{s:s, s:o}", "schema", "grapnel-sim-list-1", l.keys ? "keys" : "workloads",
+		              l.keys ? keys_json() : workloads_json());
 
 		if (tool_write_json(root, l.json, &e))
 			return tool_fail("sim list", &e);

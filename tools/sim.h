@@ -20,8 +20,8 @@ enum { TOOL_SIM_FILES = 8, TOOL_SIM_SETS = 64 };
 struct tool_sim {
 	const char *config[TOOL_SIM_FILES]; /* files, laid one over the other */
 	uint32_t configs;
-	uint32_t gpus;                   /* 0: as the files say */
-	const char *opt;                 /* a preset; NULL: as the files say */
+	uint32_t gpus;                  /* 0: as the files say */
+	const char *opt;                /* a preset; NULL: as the files say */
 	const char *set[TOOL_SIM_SETS]; /* "key=value", over all that */
 	uint32_t sets;
 	struct sim_request request;
@@ -46,14 +46,15 @@ struct tool_sim_result {
 };
 
 /*
- * tool_sim_simulate - a workload to its end, with the comparison of its results. They may be wrong: see checked.
- * Returns 0 or a code with a message; then r holds nothing.
+ * tool_sim_simulate - a workload to its end, with the comparison of its results. They may be wrong: see
+ * checked. Returns 0 or a code with a message; then r holds nothing.
  */
-int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workload, struct tool_sim_result *r,
-		      struct gn_error *e);
+int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workload,
+                      struct tool_sim_result *r, struct gn_error *e);
 
 /* tool_sim_report - a result as JSON, whose links go into it; NULL: no memory. */
-json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload, struct tool_sim_result *r);
+json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload,
+                        struct tool_sim_result *r);
 
 int tool_sim_run(int argc, char **argv);
 int tool_sim_list(int argc, char **argv);

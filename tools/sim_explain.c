@@ -36,9 +36,11 @@ struct reading {
 	uint32_t gpus;
 };
 
-static int launch(struct reading *r, uint32_t word, uint32_t reader, struct sim_stats *taken, struct gn_error *e)
+static int launch(struct reading *r, uint32_t word, uint32_t reader, struct sim_stats *taken,
+                  struct gn_error *e)
 {
-	const struct sim_launch l = {"probe", kernel, &r->probe, {2 * SIM_LANES * r->gpus, 1}, {SIM_LANES, 1}, 0, 0, 0};
+	const struct sim_launch l = {"probe",        kernel, &r->probe, {2 * SIM_LANES * r->gpus, 1},
+	                             {SIM_LANES, 1}, 0,      0,         0};
 	const struct sim_stats before = *sim_machine_stats(r->machine);
 	const struct sim_stats *after = sim_machine_stats(r->machine);
 	int rc;
@@ -56,7 +58,8 @@ static int launch(struct reading *r, uint32_t word, uint32_t reader, struct sim_
 }
 
 /* A line of a page on GPU `home`, from its DRAM; then the same from its L2, for another compute unit. */
-static int read_from(const struct sim_config *config, uint32_t home, struct sim_stats *dram, struct sim_stats *l2, struct gn_error *e)
+static int read_from(const struct sim_config *config, uint32_t home, struct sim_stats *dram,
+                     struct sim_stats *l2, struct gn_error *e)
 {
 	struct reading r;
 	struct sim_stats warm;
@@ -107,7 +110,8 @@ static void print_rows(const json_t *rows)
 	json_t *row;
 	size_t k;
 
-	printf("%-36s %9s | %9s %9s %9s %9s %9s\n", "cycles of a read", "all", "to RDMA", "request", "home", "reply", "back");
+	printf("%-36s %9s | %9s %9s %9s %9s %9s\n", "cycles of a read", "all", "to RDMA", "request", "home",
+	       "reply", "back");
 	json_array_foreach(rows, k, row)
 	{
 		printf("%-36s %9.0f |", json_string_value(json_object_get(row, "read")),
@@ -116,7 +120,8 @@ static void print_rows(const json_t *rows)
 			printf(" %9.0f", json_number_value(json_object_get(row, parts[n])));
 		printf("\n");
 	}
-	puts("to RDMA: compute unit, TLB, L1, and waiting for the link; request, reply: links and switches, and a wait for others in one packet; home: L2, DRAM");
+	puts("to RDMA: compute unit, TLB, L1, and waiting for the link; request, reply: links and switches, "
+	     "and a wait for others in one packet; home: L2, DRAM");
 }
 
 static int explain_one(const struct tool_sim *s, json_t *rows, struct gn_error *e)
@@ -124,7 +129,8 @@ static int explain_one(const struct tool_sim *s, json_t *rows, struct gn_error *
 	struct sim_config config;
 	struct sim_stats dram, l2;
 	uint32_t home[3] = {0, 1, 0};
-	static const char *const where[] = {"its own GPU", "a GPU of the same switch", "a GPU of another switch"};
+	static const char *const where[] = {"its own GPU", "a GPU of the same switch",
+	                                    "a GPU of another switch"};
 	int rc = tool_sim_configure(s, &config, e);
 
 	config.decide = 0; /* one read is not enough for a decision */
@@ -147,7 +153,8 @@ static int explain_one(const struct tool_sim *s, json_t *rows, struct gn_error *
 	return rc;
 }
 
-static int explain_workload(const struct tool_sim *s, const struct sim_workload *workload, json_t *rows, struct gn_error *e)
+static int explain_workload(const struct tool_sim *s, const struct sim_workload *workload, json_t *rows,
+                            struct gn_error *e)
 {
 	struct tool_sim_result r;
 	char name[64];
@@ -157,8 +164,11 @@ static int explain_workload(const struct tool_sim *s, const struct sim_workload 
 		return rc;
 	json_decref(r.links);
 	if (!r.stats.remote_vector_reads)
-		return gn_error_set(e, -GN_ENOTSUP, "%s: no vector read leaves its GPU; try another workload or size", workload->name);
-	snprintf(name, sizeof name, "%s: %llu reads, on average", workload->name, (unsigned long long)r.stats.remote_vector_reads);
+		return gn_error_set(e, -GN_ENOTSUP,
+		                    "%s: no vector read leaves its GPU; try another workload or size",
+		                    workload->name);
+	snprintf(name, sizeof name, "%s: %llu reads, on average", workload->name,
+	         (unsigned long long)r.stats.remote_vector_reads);
 	r.stats.read_latency_cycles = r.stats.remote_read_cycles;
 	json_array_append_new(rows, row_json(name, &r.stats, (double)r.stats.remote_vector_reads));
 	return 0;
@@ -195,9 +205,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {{&tool_sim_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options, parse, "[WORKLOAD]",
-				 "Where the cycles of a remote read go: of one that is alone in the machine, or of those of a workload.", children,
-				 NULL, NULL};
+static const struct argp argp = {
+    options,
+    parse,
+    "[WORKLOAD]",
+    "Where the cycles of a remote read go: of one that is alone in the machine, or of those of a workload.",
+    children,
+    NULL,
+    NULL};
 
 int tool_sim_explain(int argc, char **argv)
 {
@@ -214,7 +229,8 @@ int tool_sim_explain(int argc, char **argv)
 	if (!rc && !tool_to_stdout(q.json))
 		print_rows(rows);
 	if (!rc && q.json)
-		rc = tool_write_json(json_pack("{s:s, s:O}", "schema", "grapnel-sim-explain-1", "reads", rows), q.json, &e);
+		rc = tool_write_json(
+		    json_pack("{s:s, s:O}", "schema", "grapnel-sim-explain-1", "reads", rows), q.json, &e);
 	json_decref(rows);
 	return rc ? tool_fail("sim explain", &e) : TOOL_OK;
 }

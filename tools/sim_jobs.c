@@ -98,7 +98,8 @@ static int make_key(struct sim_job *j, const struct sim_config *config)
 
 	if (!to)
 		return -GN_ENOMEM;
-	fprintf(to, GRAPNEL_VERSION " %s size=%s input=%s seed=%" PRIu64, j->workload->name, q->size ? q->size : "", q->input ? q->input : "", q->seed);
+	fprintf(to, GRAPNEL_VERSION " %s size=%s input=%s seed=%" PRIu64, j->workload->name,
+	        q->size ? q->size : "", q->input ? q->input : "", q->seed);
 	for (uint32_t k = 0; (key = sim_key_at(k)); k++)
 		fprintf(to, " %s=%s", key->name, sim_key_text(config, key, value, sizeof value));
 	return fclose(to) ? -GN_ENOMEM : 0;
@@ -124,9 +125,10 @@ static int prepare(struct sim_jobs *jobs, uint32_t k, const char *folder, struct
 		return rc;
 	if (make_key(j, &config))
 		return gn_error_set(e, -GN_ENOMEM, "no memory for so many runs");
-	if ((size_t)snprintf(j->path, sizeof j->path, "%s/%s-%016" PRIx64 ".json", folder, j->workload->name, hash(j->key)) >=
-	    sizeof j->path)
-		return gn_error_set(e, -GN_EINVAL, "%s: a name that is too long; give another folder", folder);
+	if ((size_t)snprintf(j->path, sizeof j->path, "%s/%s-%016" PRIx64 ".json", folder, j->workload->name,
+	                     hash(j->key)) >= sizeof j->path)
+		return gn_error_set(e, -GN_EINVAL, "%s: a name that is too long; give another folder",
+		                    folder);
 	j->first = true;
 	for (uint32_t n = 0; n < k && j->first; n++)
 		j->first = strcmp(jobs->job[n].path, j->path) != 0;
@@ -228,6 +230,7 @@ int sim_jobs_run(struct sim_jobs *jobs, const char *folder, uint32_t parallel, s
 		failed += !jobs->job[k].result;
 	}
 	if (!rc && failed)
-		rc = gn_error_set(e, -GN_EIO, "%u of %u simulations failed, see above; what is done is in %s", failed, jobs->count, folder);
+		rc = gn_error_set(e, -GN_EIO, "%u of %u simulations failed, see above; what is done is in %s",
+		                  failed, jobs->count, folder);
 	return rc;
 }

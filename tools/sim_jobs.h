@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim_jobs.h - many simulations: in processes side by side, each with a file of its own, so that what is there already is not
- * simulated again.
+ * sim_jobs.h - many simulations: in processes side by side, each with a file of its own, so that what is
+ * there already is not simulated again.
  */
 #ifndef GN_TOOLS_SIM_JOBS_H
 #define GN_TOOLS_SIM_JOBS_H
@@ -33,14 +33,15 @@ struct sim_jobs {
 int sim_jobs_add(struct sim_jobs *jobs, const struct sim_workload *workload, const struct tool_sim *sim);
 
 /*
- * sim_jobs_vary - another value for job k: of "opt", "size", "seed" or a key of the machine. Returns 0, -GN_ENOMEM, or -GN_EINVAL: too
- * many values.
+ * sim_jobs_vary - another value for job k: of "opt", "size", "seed" or a key of the machine. Returns 0,
+ * -GN_ENOMEM, or -GN_EINVAL: too many values.
  */
 int sim_jobs_vary(struct sim_jobs *jobs, uint32_t k, const char *name, const char *value);
 
 /*
- * sim_jobs_run - all of them, `parallel` at a time; results are in the folder, which is made, and in the jobs. A bar shows how far it
- * is. Returns 0; a code with a message if a job cannot be, or one or more failed.
+ * sim_jobs_run - all of them, `parallel` at a time; results are in the folder, which is made, and in the
+ * jobs. A bar shows how far it is. Returns 0; a code with a message if a job cannot be, or one or more
+ * failed.
  */
 int sim_jobs_run(struct sim_jobs *jobs, const char *folder, uint32_t parallel, struct gn_error *e);
 

@@ -17,12 +17,42 @@ extern "C" {
 enum { PAPER_INSENSITIVE = 5, PAPER_REMOTE = 11, PAPER_WORKLOADS = 13, PAPER_MOST_SERIES = 8 };
 
 enum paper_variant {
-	PAPER_BASE, PAPER_BYPASS, PAPER_FINE, PAPER_COALESCE, PAPER_CACHE, PAPER_DUALOPT, PAPER_IDEAL,
-	PAPER_CLOCK2, PAPER_CLOCK4, PAPER_CLOCK8, PAPER_CLOCK16, PAPER_LINKS2, PAPER_LINKS2_DUALOPT, PAPER_LINKS4, PAPER_LINKS4_DUALOPT, PAPER_LINKS8, PAPER_LINKS16,
-	PAPER_GPUS8, PAPER_GPUS8_DUALOPT, PAPER_GPUS16, PAPER_GPUS16_DUALOPT,
-	PAPER_WORDS8, PAPER_WORDS16, PAPER_TIMEOUT10, PAPER_TIMEOUT50,
-	PAPER_ROUND_ROBIN, PAPER_ROUND_ROBIN_DUALOPT, PAPER_GREEDY, PAPER_GREEDY_DUALOPT,
-	PAPER_FLIT32, PAPER_FLIT32_DUALOPT, PAPER_FLIT64, PAPER_FLIT64_DUALOPT, PAPER_VARIANTS
+	PAPER_BASE,
+	PAPER_BYPASS,
+	PAPER_FINE,
+	PAPER_COALESCE,
+	PAPER_CACHE,
+	PAPER_DUALOPT,
+	PAPER_IDEAL,
+	PAPER_CLOCK2,
+	PAPER_CLOCK4,
+	PAPER_CLOCK8,
+	PAPER_CLOCK16,
+	PAPER_LINKS2,
+	PAPER_LINKS2_DUALOPT,
+	PAPER_LINKS4,
+	PAPER_LINKS4_DUALOPT,
+	PAPER_LINKS8,
+	PAPER_LINKS16,
+	PAPER_GPUS8,
+	PAPER_GPUS8_DUALOPT,
+	PAPER_GPUS16,
+	PAPER_GPUS16_DUALOPT,
+	PAPER_WORDS8,
+	PAPER_WORDS16,
+	PAPER_TIMEOUT10,
+	PAPER_TIMEOUT50,
+	PAPER_ROUND_ROBIN,
+	PAPER_ROUND_ROBIN_DUALOPT,
+	PAPER_GREEDY,
+	PAPER_GREEDY_DUALOPT,
+	PAPER_FLIT32,
+	PAPER_FLIT32_DUALOPT,
+	PAPER_FLIT64,
+	PAPER_FLIT64_DUALOPT,
+	PAPER_MIGRATE,
+	PAPER_FIRST_TOUCH,
+	PAPER_VARIANTS
 };
 
 struct paper {
@@ -31,7 +61,7 @@ struct paper {
 	bool quick;
 	const char *size[PAPER_WORKLOADS];
 	FILE *report;
-	FILE *claims;   /* rows of the table of claims, which the report begins with */
+	FILE *claims;         /* rows of the table of claims, which the report begins with */
 	uint32_t verdicts[3]; /* reproduced, direction only, not */
 };
 
@@ -46,9 +76,42 @@ struct paper_series {
 	double value[PAPER_WORKLOADS];
 };
 
-/* paper_plot - a file of the folder: bars of each workload, beside each other. Returns 0 or a code with a message. */
-int paper_plot(const struct paper *p, const char *file, const char *title, const struct paper_series *series, uint32_t count,
-	       struct gn_error *e);
+/* paper_plot - a file of the folder: bars of each workload, beside each other. Returns 0 or a code with a
+ * message. */
+int paper_plot(const struct paper *p, const char *file, const char *title, const struct paper_series *series,
+               uint32_t count, struct gn_error *e);
+
+/* ---- what figures are made of ---- */
+
+/* A counter of a workload in a variant; a part of a whole, NAN where that is nothing. */
+double paper_counter(const struct paper *p, uint32_t w, enum paper_variant v, const char *name);
+double paper_share(double part, double all);
+
+/* How much less of a counter there is with a variant; of cycles: its speedup. */
+struct paper_series paper_gains(const struct paper *p, const char *series, enum paper_variant base,
+                                enum paper_variant v, const char *name);
+struct paper_series paper_speedups(const struct paper *p, const char *series, enum paper_variant base,
+                                   enum paper_variant v);
+
+/* Of workloads first to last - 1 that have a value; of those that are not local. */
+double paper_mean(const struct paper_series *s, uint32_t first, uint32_t last);
+double paper_mean_remote(const struct paper_series *s);
+
+enum paper_verdict { PAPER_REPRODUCED, PAPER_DIRECTION, PAPER_NOT };
+
+/* A row of the table of statements. Of a factor: near, or on the same side of 1; of a share: near. */
+void paper_claim(struct paper *p, const char *figure, const char *statement, const char *format, double paper,
+                 double here, enum paper_verdict verdict);
+void paper_claim_factor(struct paper *p, const char *figure, const char *statement, double paper,
+                        double here);
+void paper_claim_share(struct paper *p, const char *figure, const char *statement, double paper, double here);
+
+/* A figure of the report: its drawing and its numbers. */
+int paper_figure(struct paper *p, const char *number, const char *title, const struct paper_series *s,
+                 uint32_t count, struct gn_error *e);
+
+int paper_section_3(struct paper *p, struct gn_error *e);
+int paper_section_6(struct paper *p, struct gn_error *e);
 
 /* paper_write - all figures, into the report. */
 int paper_write(struct paper *p, struct gn_error *e);

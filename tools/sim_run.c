@@ -20,14 +20,15 @@ static json_t *links_of(struct sim_machine *machine)
 	struct sim_link_stats l;
 
 	for (uint32_t k = 0; !sim_machine_link(machine, k, &l); k++)
-		json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:I, s:I}", "name", l.name, "messages", (json_int_t)l.messages,
-						     "flits", (json_int_t)l.flits, "bytes", (json_int_t)l.bytes, "busy_cycles",
-						     (json_int_t)l.busy_cycles));
+		json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:I, s:I}", "name", l.name, "messages",
+		                                     (json_int_t)l.messages, "flits", (json_int_t)l.flits,
+		                                     "bytes", (json_int_t)l.bytes, "busy_cycles",
+		                                     (json_int_t)l.busy_cycles));
 	return all;
 }
 
-static int run_all(struct bed *b, const struct sim_workload *workload, const struct tool_sim *s, struct tool_sim_result *r,
-		   struct gn_error *e)
+static int run_all(struct bed *b, const struct sim_workload *workload, const struct tool_sim *s,
+                   struct tool_sim_result *r, struct gn_error *e)
 {
 	struct sim_launch launch;
 	int rc = workload->create(&b->state, &s->request, b->memory, e);
@@ -46,8 +47,8 @@ static int run_all(struct bed *b, const struct sim_workload *workload, const str
 	return 0;
 }
 
-int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workload, struct tool_sim_result *r,
-		      struct gn_error *e)
+int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workload,
+                      struct tool_sim_result *r, struct gn_error *e)
 {
 	const double begin = tool_seconds();
 	struct bed b;
@@ -79,16 +80,19 @@ static json_t *config_json(const struct sim_config *config)
 	char text[64];
 
 	for (uint32_t k = 0; (key = sim_key_at(k)); k++)
-		json_object_set_new(all, key->name, json_string(sim_key_text(config, key, text, sizeof text)));
+		json_object_set_new(all, key->name,
+		                    json_string(sim_key_text(config, key, text, sizeof text)));
 	return all;
 }
 
-json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload, struct tool_sim_result *r)
+json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload,
+                        struct tool_sim_result *r)
 {
-	json_t *root = json_pack("{s:s, s:s, s:s, s:s*, s:I, s:s, s:I, s:b}", "schema", "grapnel-sim-1", "workload", workload->name,
-				 "size", s->request.size ? s->request.size : "", "input", s->request.input, "seed",
-				 (json_int_t)s->request.seed, "opt", s->opt ? s->opt : "", "gpus", (json_int_t)r->config.gpus, "verified",
-				 !r->checked.code);
+	json_t *root =
+	    json_pack("{s:s, s:s, s:s, s:s*, s:I, s:s, s:I, s:b}", "schema", "grapnel-sim-1", "workload",
+	              workload->name, "size", s->request.size ? s->request.size : "", "input",
+	              s->request.input, "seed", (json_int_t)s->request.seed, "opt", s->opt ? s->opt : "",
+	              "gpus", (json_int_t)r->config.gpus, "verified", !r->checked.code);
 	const char *name;
 
 	for (uint32_t k = 0; (name = sim_stat_name(k)); k++)
@@ -109,17 +113,19 @@ static void print(const struct sim_workload *workload, const struct tool_sim_res
 {
 	const struct sim_stats *s = &r->stats;
 
-	printf("%s on %llu GPUs: %llu cycles, %llu wavefront instructions, %llu launches; results %s\n", workload->name,
-	       (unsigned long long)r->config.gpus, (unsigned long long)s->kernel_cycles,
+	printf("%s on %llu GPUs: %llu cycles, %llu wavefront instructions, %llu launches; results %s\n",
+	       workload->name, (unsigned long long)r->config.gpus, (unsigned long long)s->kernel_cycles,
 	       (unsigned long long)s->wavefront_instructions, (unsigned long long)s->launches,
 	       r->checked.code ? "WRONG" : "are the reference's");
 	printf("L1 vector   %llu reads: %.1f %% hits, %.1f %% misses; %llu writes\n",
 	       (unsigned long long)(s->l1v_read_hits + s->l1v_read_misses + s->l1v_read_merges),
 	       percent(s->l1v_read_hits, s->vector_reads), percent(s->l1v_read_misses, s->vector_reads),
 	       (unsigned long long)s->l1v_writes);
-	printf("L2          %llu lines, %.1f %% hits; DRAM %llu transactions\n", (unsigned long long)s->l2_lookups,
-	       percent(s->l2_hits, s->l2_lookups), (unsigned long long)s->dram_transactions);
-	printf("remote      %llu transactions: %llu reads (vectors' take %.0f cycles), %llu writes; %.1f %% of L1's accesses are remote\n",
+	printf("L2          %llu lines, %.1f %% hits; DRAM %llu transactions\n",
+	       (unsigned long long)s->l2_lookups, percent(s->l2_hits, s->l2_lookups),
+	       (unsigned long long)s->dram_transactions);
+	printf("remote      %llu transactions: %llu reads (vectors' take %.0f cycles), %llu writes; %.1f %% "
+	       "of L1's accesses are remote\n",
 	       (unsigned long long)s->remote_transactions, (unsigned long long)s->remote_reads,
 	       s->remote_vector_reads ? (double)s->remote_read_cycles / (double)s->remote_vector_reads : 0,
 	       (unsigned long long)s->remote_writes,
@@ -150,19 +156,27 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'j': q->json = text; break;
 	case ARGP_KEY_ARG:
 		if (q->workload)
-			argp_error(state, "%s: one workload at a time; 'grapnel sim sweep' runs several", text);
+			argp_error(state, "%s: one workload at a time; 'grapnel sim sweep' runs several",
+			           text);
 		q->workload = tool_sim_workload(state, text);
 		break;
-	case ARGP_KEY_NO_ARGS: argp_error(state, "a workload is needed; 'grapnel sim list' lists them"); break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "a workload is needed; 'grapnel sim list' lists them");
+		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
 static const struct argp_child children[] = {{&tool_sim_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options, parse, "WORKLOAD",
-				 "Simulate a workload on several GPUs, count what happens, and compare its results with a reference.",
-				 children, NULL, NULL};
+static const struct argp argp = {
+    options,
+    parse,
+    "WORKLOAD",
+    "Simulate a workload on several GPUs, count what happens, and compare its results with a reference.",
+    children,
+    NULL,
+    NULL};
 
 int tool_sim_run(int argc, char **argv)
 {

@@ -28,8 +28,10 @@ struct request {
 enum { OPT_VARY = 256, OPT_JOBS };
 
 static const struct argp_option options[] = {
-    {"vary", OPT_VARY, "NAME=V,V...", 0, "values of a key, or of opt, size or seed; again: every combination", 0},
-    {"out", 'o', "FOLDER", 0, "where results are kept; what is there is not simulated again (default sim-sweep)", 0},
+    {"vary", OPT_VARY, "NAME=V,V...", 0, "values of a key, or of opt, size or seed; again: every combination",
+     0},
+    {"out", 'o', "FOLDER", 0,
+     "where results are kept; what is there is not simulated again (default sim-sweep)", 0},
     {"jobs", OPT_JOBS, "N", 0, "simulations at a time (default one a core)", 0},
     {"json", 'j', "FILE", 0, "write all results as JSON (- for standard output)", 0},
     {0},
@@ -77,16 +79,23 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_JOBS: q->jobs = (uint32_t)tool_number(state, "--jobs", text, 1, 1024); break;
 	case 'j': q->json = text; break;
 	case ARGP_KEY_ARG: add_workload(state, q, text); break;
-	case ARGP_KEY_NO_ARGS: argp_error(state, "workloads are needed, or all; 'grapnel sim list' lists them"); break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "workloads are needed, or all; 'grapnel sim list' lists them");
+		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
 static const struct argp_child children[] = {{&tool_sim_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options, parse, "WORKLOAD...",
-				 "Simulate workloads with every combination of values. Interrupted, it goes on where it was.", children, NULL,
-				 NULL};
+static const struct argp argp = {
+    options,
+    parse,
+    "WORKLOAD...",
+    "Simulate workloads with every combination of values. Interrupted, it goes on where it was.",
+    children,
+    NULL,
+    NULL};
 
 static uint32_t combinations(const struct request *q)
 {
@@ -126,7 +135,8 @@ static void write_rows(const struct request *q, const struct sim_jobs *jobs, FIL
 	fprintf(to, table ? "%-10s" : "%s", "workload");
 	for (uint32_t k = 0; k < q->varieds; k++)
 		fprintf(to, table ? " %16s" : ",%s", q->varied[k].name);
-	fprintf(to, table ? " %12s %8s %12s %14s\n" : ",%s,%s,%s,%s\n", "cycles", "speedup", "remote", "network bytes");
+	fprintf(to, table ? " %12s %8s %12s %14s\n" : ",%s,%s,%s,%s\n", "cycles", "speedup", "remote",
+	        "network bytes");
 	for (uint32_t n = 0; n < jobs->count; n++) {
 		const struct sim_job *j = &jobs->job[n], *first = &jobs->job[n - n % combinations(q)];
 		const double cycles = sim_job_counter(j, "kernel_cycles");
@@ -135,8 +145,8 @@ static void write_rows(const struct request *q, const struct sim_jobs *jobs, FIL
 		for (uint32_t k = 0; k < q->varieds; k++)
 			fprintf(to, table ? " %16s" : ",%s", value_of(q, n % combinations(q), k));
 		fprintf(to, table ? " %12.0f %8.3f %12.0f %14.0f\n" : ",%.0f,%.6f,%.0f,%.0f\n", cycles,
-			cycles ? sim_job_counter(first, "kernel_cycles") / cycles : 0, sim_job_counter(j, "remote_transactions"),
-			sim_job_counter(j, "net_bytes"));
+		        cycles ? sim_job_counter(first, "kernel_cycles") / cycles : 0,
+		        sim_job_counter(j, "remote_transactions"), sim_job_counter(j, "net_bytes"));
 	}
 }
 
@@ -151,7 +161,8 @@ static int write_csv(const struct request *q, const struct sim_jobs *jobs, struc
 	if (!to)
 		return gn_error_set(e, -GN_ENOMEM, "%s: no memory", path);
 	write_rows(q, jobs, to, false);
-	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: no memory", path) : tool_write_file(path, text, bytes, e);
+	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: no memory", path)
+	                : tool_write_file(path, text, bytes, e);
 	free(text);
 	return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * add - c[i] = a[i] + b[i], the smallest workload: begin a new one with a copy of this file (docs/sim-workloads.md).
+ * add - c[i] = a[i] + b[i], the smallest workload: begin a new one with a copy of this file
+ * (docs/sim-workloads.md).
  */
 #include <sim/workloads/support.h>
 
@@ -29,7 +30,8 @@ static void kernel(struct sim_wave *w, const void *arguments)
 	sim_store_f32(w, lanes, &s->c, item, x);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"values", 65536, 1, 1 << 28, 1}};
 	uint64_t random = request->seed;
@@ -44,8 +46,8 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	s->count = (uint32_t)size[0].value;
 	{
 		const struct sim_wanted wanted[] = {{&s->a, 4ull * s->count, SIM_DISTRIBUTED},
-						    {&s->b, 4ull * s->count, SIM_INTERLEAVED},
-						    {&s->c, 4ull * s->count, SIM_DISTRIBUTED}};
+		                                    {&s->b, 4ull * s->count, SIM_INTERLEAVED},
+		                                    {&s->c, 4ull * s->count, SIM_DISTRIBUTED}};
 
 		if (sim_buffers(memory, "add", wanted, 3, error))
 			return -GN_ENOMEM;
@@ -66,7 +68,8 @@ static int next(void *state, struct sim_launch *launch)
 static int check(void *state, struct gn_error *error)
 {
 	const struct add *s = (const struct add *)state;
-	const float *a = (const float *)s->a.host, *b = (const float *)s->b.host, *c = (const float *)s->c.host;
+	const float *a = (const float *)s->a.host, *b = (const float *)s->b.host,
+	            *c = (const float *)s->c.host;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < s->count && !rc; i++) {
@@ -77,4 +80,5 @@ static int check(void *state, struct gn_error *error)
 	return rc;
 }
 
-const struct sim_workload sim__add = {"add", "sum of two vectors: an example, not of the paper", "values: 65536", create, next, check, free};
+const struct sim_workload sim__add = {
+    "add", "sum of two vectors: an example, not of the paper", "values: 65536", create, next, check, free};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aes - AES-256 in ECB mode (Hetero-Mark; FIPS-197). An item encrypts 16 bytes, byte by byte: 16 loads, 14 rounds of 16 look-ups in the
- * S-box and 4 words of the expanded key, 16 stores.
+ * aes - AES-256 in ECB mode (Hetero-Mark; FIPS-197). An item encrypts 16 bytes, byte by byte: 16 loads, 14
+ * rounds of 16 look-ups in the S-box and 4 words of the expanded key, 16 stores.
  *
- * From the source: grid, placement, accesses; key words are scalar loads. Each GPU has a key and an S-box of its own: with one for
- * all, half of the accesses would be remote, and the paper has it local. Not fitted.
+ * From the source: grid, placement, accesses; key words are scalar loads. Each GPU has a key and an S-box of
+ * its own: with one for all, half of the accesses would be remote, and the paper has it local. Not fitted.
  */
 #include <sim/workloads/support.h>
 
@@ -70,7 +70,8 @@ static void mix_columns(struct sim_wave *w, bytes_of state)
 {
 	for (uint32_t c = 0; c < BLOCK; c += 4)
 		for (uint32_t l = 0; l < SIM_LANES; l++) {
-			const uint8_t s0 = state[c][l], s1 = state[c + 1][l], s2 = state[c + 2][l], s3 = state[c + 3][l];
+			const uint8_t s0 = state[c][l], s1 = state[c + 1][l], s2 = state[c + 2][l],
+			              s3 = state[c + 3][l];
 			const uint8_t all = s0 ^ s1 ^ s2 ^ s3;
 
 			state[c][l] = s0 ^ all ^ twice(s0 ^ s1);
@@ -139,7 +140,8 @@ static void make_sbox(uint8_t *sbox)
 
 static uint32_t substitute_word(const uint8_t *sbox, uint32_t x)
 {
-	return (uint32_t)sbox[x >> 24] << 24 | (uint32_t)sbox[x >> 16 & 255] << 16 | (uint32_t)sbox[x >> 8 & 255] << 8 | sbox[x & 255];
+	return (uint32_t)sbox[x >> 24] << 24 | (uint32_t)sbox[x >> 16 & 255] << 16 |
+	       (uint32_t)sbox[x >> 8 & 255] << 8 | sbox[x & 255];
 }
 
 /* word: the key's 8 in front, big-endian. */
@@ -181,7 +183,8 @@ static void reference(const struct aes *a, const uint8_t *plain, uint8_t *out)
 
 				for (uint32_t k = 0; k < 4; k++)
 					sum ^= times(t[k][c], matrix[r][k]);
-				s[r][c] = (round < ROUNDS ? sum : t[r][c]) ^ (uint8_t)(key[4 * round + c] >> (24 - 8 * r));
+				s[r][c] = (round < ROUNDS ? sum : t[r][c]) ^
+				          (uint8_t)(key[4 * round + c] >> (24 - 8 * r));
 			}
 	}
 	for (uint32_t k = 0; k < BLOCK; k++)
@@ -209,7 +212,8 @@ static void fill_tables(uint8_t *sbox, uint32_t *key)
 	expand_key(sbox, key);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"bytes", 65536, BLOCK, 1 << 28, BLOCK}};
 	uint64_t random = request->seed;
@@ -245,7 +249,7 @@ static int next(void *state, struct sim_launch *launch)
 static int check(void *state, struct gn_error *error)
 {
 	static const uint8_t example[BLOCK] = {0x8e, 0xa2, 0xb7, 0xca, 0x51, 0x67, 0x45, 0xbf,
-					       0xea, 0xfc, 0x49, 0x90, 0x4b, 0x49, 0x60, 0x89};
+	                                       0xea, 0xfc, 0x49, 0x90, 0x4b, 0x49, 0x60, 0x89};
 	const struct aes *a = (const struct aes *)state;
 	const uint8_t *out = (const uint8_t *)a->data.host;
 	uint8_t want[BLOCK];
@@ -267,5 +271,10 @@ static void destroy(void *state)
 	free(state);
 }
 
-const struct sim_workload sim__aes = {"aes", "AES-256 (Hetero-Mark): stays on its own GPU", "bytes, a multiple of 16: 65536",
-				      create, next, check, destroy};
+const struct sim_workload sim__aes = {"aes",
+                                      "AES-256 (Hetero-Mark): stays on its own GPU",
+                                      "bytes, a multiple of 16: 65536",
+                                      create,
+                                      next,
+                                      check,
+                                      destroy};

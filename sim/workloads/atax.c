@@ -21,14 +21,15 @@ static void set_products(struct atax *s)
 static int buffers(struct atax *s, struct sim_memory *memory, struct gn_error *error)
 {
 	const struct sim_wanted wanted[] = {{&s->a, 4ull * s->rows * s->columns, SIM_INTERLEAVED},
-					    {&s->x, 4ull * s->columns, SIM_INTERLEAVED},
-					    {&s->y, 4ull * s->columns, SIM_INTERLEAVED},
-					    {&s->tmp, 4ull * s->rows, SIM_INTERLEAVED}};
+	                                    {&s->x, 4ull * s->columns, SIM_INTERLEAVED},
+	                                    {&s->y, 4ull * s->columns, SIM_INTERLEAVED},
+	                                    {&s->tmp, 4ull * s->rows, SIM_INTERLEAVED}};
 
 	return sim_buffers(memory, "atax", wanted, 4, error);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"rows", 1024, 1, 32768, 1}, {"columns", 0, 1, 32768, 1}};
 	uint64_t random = request->seed;
@@ -55,9 +56,11 @@ static int next(void *state, struct sim_launch *launch)
 	struct atax *s = (struct atax *)state;
 
 	if (!s->launches)
-		sim_launch_row(launch, "atax rows", sim_product_rows, &s->by_rows, s->rows, SIM_POLYBENCH_GROUP);
+		sim_launch_row(launch, "atax rows", sim_product_rows, &s->by_rows, s->rows,
+		               SIM_POLYBENCH_GROUP);
 	else
-		sim_launch_row(launch, "atax columns", sim_product_columns, &s->by_columns, s->columns, SIM_POLYBENCH_GROUP);
+		sim_launch_row(launch, "atax columns", sim_product_columns, &s->by_columns, s->columns,
+		               SIM_POLYBENCH_GROUP);
 	return s->launches++ < 2;
 }
 
@@ -80,5 +83,10 @@ static int check(void *state, struct gn_error *error)
 	return rc;
 }
 
-const struct sim_workload sim__atax = {"atax", "matrix transposed times matrix times vector (PolyBench)", "rows, columns: 1024, as many",
-				       create, next, check, free};
+const struct sim_workload sim__atax = {"atax",
+                                       "matrix transposed times matrix times vector (PolyBench)",
+                                       "rows, columns: 1024, as many",
+                                       create,
+                                       next,
+                                       check,
+                                       free};

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bfs - breadth-first search (SHOC, the kernel of 32-wide warps). A launch a level: each warp looks at 32 vertices one after the other,
- * and where one is of this level, its lanes step over the neighbours. The host looks at a flag to see whether there is another level.
+ * bfs - breadth-first search (SHOC, the kernel of 32-wide warps). A launch a level: each warp looks at 32
+ * vertices one after the other, and where one is of this level, its lanes step over the neighbours. The host
+ * looks at a flag to see whether there is another level.
  *
- * From the source: grid, placement, accesses. Not fitted. A wavefront of 64 is two warps. Levels are read as they were when the
- * launch began, so that what a wavefront does depends on no other one; a vertex may be found several times, as there.
+ * From the source: grid, placement, accesses. Not fitted. A wavefront of 64 is two warps. Levels are read as
+ * they were when the launch began, so that what a wavefront does depends on no other one; a vertex may be
+ * found several times, as there.
  */
 #include <sim/workloads/support.h>
 
@@ -66,7 +68,8 @@ static void visit(struct sim_wave *w, const struct bfs *b, const uint32_t *begin
 /* The k-th vertex of each warp. */
 static void look_at(struct sim_wave *w, const struct bfs *b, const uint32_t *first, uint32_t k)
 {
-	uint32_t vertex[SIM_LANES], behind[SIM_LANES], level[SIM_LANES], begin[SIM_LANES] = {0}, end[SIM_LANES] = {0};
+	uint32_t vertex[SIM_LANES], behind[SIM_LANES], level[SIM_LANES], begin[SIM_LANES] = {0},
+	                                                                 end[SIM_LANES] = {0};
 	uint64_t inside = 0, mine = 0;
 
 	for (uint32_t l = 0; l < SIM_LANES; l++) {
@@ -112,11 +115,13 @@ static void kernel(struct sim_wave *w, const void *arguments)
 
 static int too_large(struct gn_error *error, uint64_t vertices, uint64_t edges)
 {
-	return gn_error_set(error, -GN_EFBIG, "bfs: %llu vertices, %llu edges: too many; give a graph of at most 2^26 and 2^30",
-			    (unsigned long long)vertices, (unsigned long long)edges);
+	return gn_error_set(error, -GN_EFBIG,
+	                    "bfs: %llu vertices, %llu edges: too many; give a graph of at most 2^26 and 2^30",
+	                    (unsigned long long)vertices, (unsigned long long)edges);
 }
 
-static int generate(struct gn_graph *g, uint32_t vertices, uint32_t degree, uint64_t seed, struct gn_error *error)
+static int generate(struct gn_graph *g, uint32_t vertices, uint32_t degree, uint64_t seed,
+                    struct gn_error *error)
 {
 	int rc = gn_graph_init(g, vertices, (uint64_t)vertices * degree, GN_WEIGHT_NONE, 0, error);
 
@@ -128,7 +133,8 @@ static int generate(struct gn_graph *g, uint32_t vertices, uint32_t degree, uint
 		count = count < left ? count : left;
 		g->offsets[v + 1] = g->offsets[v] + count;
 		for (uint64_t k = 0; k < count; k++)
-			g->neighbours[g->offsets[v] + k] = (uint32_t)(k ? sim_random_below(&seed, vertices) : (v + 1) % vertices);
+			g->neighbours[g->offsets[v] + k] =
+			    (uint32_t)(k ? sim_random_below(&seed, vertices) : (v + 1) % vertices);
 	}
 	return rc;
 }
@@ -146,9 +152,9 @@ static uint32_t largest(const struct gn_graph *g)
 static int take(struct bfs *b, const struct gn_graph *g, struct sim_memory *memory, struct gn_error *error)
 {
 	const struct sim_wanted wanted[] = {{&b->offset, 4 * g->vertices + 4, SIM_INTERLEAVED},
-					    {&b->neighbour, 4 * (g->edges + 1), SIM_INTERLEAVED},
-					    {&b->levels, 4 * g->vertices, SIM_INTERLEAVED},
-					    {&b->flag, 4, SIM_INTERLEAVED}};
+	                                    {&b->neighbour, 4 * (g->edges + 1), SIM_INTERLEAVED},
+	                                    {&b->levels, 4 * g->vertices, SIM_INTERLEAVED},
+	                                    {&b->flag, 4, SIM_INTERLEAVED}};
 	int rc = sim_buffers(memory, "bfs", wanted, 4, error);
 
 	if (rc)
@@ -166,7 +172,8 @@ static int take(struct bfs *b, const struct gn_graph *g, struct sim_memory *memo
 	return b->before.host ? 0 : -GN_ENOMEM;
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"vertices", 16384, 1, 1 << 26, 1}, {"a mean degree", 8, 1, 256, 1}};
 	struct gn_graph g;
@@ -208,7 +215,8 @@ static int next(void *state, struct sim_launch *launch)
 
 static void reference(const struct bfs *b, uint32_t *level, uint32_t *queue)
 {
-	const uint32_t *offset = (const uint32_t *)b->offset.host, *neighbour = (const uint32_t *)b->neighbour.host;
+	const uint32_t *offset = (const uint32_t *)b->offset.host,
+	               *neighbour = (const uint32_t *)b->neighbour.host;
 	uint32_t read = 0, written = 0;
 
 	memset(level, 0xff, 4ull * b->vertices);
@@ -248,5 +256,10 @@ static void destroy(void *state)
 	free(state);
 }
 
-const struct sim_workload sim__bfs = {"bfs", "breadth-first search (SHOC), a launch a level; --input reads a graph",
-				      "vertices, mean degree: 16384, 8", create, next, check, destroy};
+const struct sim_workload sim__bfs = {"bfs",
+                                      "breadth-first search (SHOC), a launch a level; --input reads a graph",
+                                      "vertices, mean degree: 16384, 8",
+                                      create,
+                                      next,
+                                      check,
+                                      destroy};

@@ -21,15 +21,16 @@ static void set_products(struct bicg *b)
 static int buffers(struct bicg *b, struct sim_memory *memory, struct gn_error *error)
 {
 	const struct sim_wanted wanted[] = {{&b->a, 4ull * b->rows * b->columns, SIM_INTERLEAVED},
-					    {&b->r, 4ull * b->rows, SIM_INTERLEAVED},
-					    {&b->s, 4ull * b->columns, SIM_INTERLEAVED},
-					    {&b->p, 4ull * b->columns, SIM_INTERLEAVED},
-					    {&b->q, 4ull * b->rows, SIM_INTERLEAVED}};
+	                                    {&b->r, 4ull * b->rows, SIM_INTERLEAVED},
+	                                    {&b->s, 4ull * b->columns, SIM_INTERLEAVED},
+	                                    {&b->p, 4ull * b->columns, SIM_INTERLEAVED},
+	                                    {&b->q, 4ull * b->rows, SIM_INTERLEAVED}};
 
 	return sim_buffers(memory, "bicg", wanted, 5, error);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"rows", 1024, 1, 32768, 1}, {"columns", 0, 1, 32768, 1}};
 	uint64_t random = request->seed;
@@ -57,9 +58,11 @@ static int next(void *state, struct sim_launch *launch)
 	struct bicg *b = (struct bicg *)state;
 
 	if (!b->launches)
-		sim_launch_row(launch, "bicg rows", sim_product_rows, &b->by_rows, b->rows, SIM_POLYBENCH_GROUP);
+		sim_launch_row(launch, "bicg rows", sim_product_rows, &b->by_rows, b->rows,
+		               SIM_POLYBENCH_GROUP);
 	else
-		sim_launch_row(launch, "bicg columns", sim_product_columns, &b->by_columns, b->columns, SIM_POLYBENCH_GROUP);
+		sim_launch_row(launch, "bicg columns", sim_product_columns, &b->by_columns, b->columns,
+		               SIM_POLYBENCH_GROUP);
 	return b->launches++ < 2;
 }
 
@@ -82,5 +85,10 @@ static int check(void *state, struct gn_error *error)
 	return rc;
 }
 
-const struct sim_workload sim__bicg = {"bicg", "the two products of a biconjugate gradient (PolyBench)", "rows, columns: 1024, as many",
-				       create, next, check, free};
+const struct sim_workload sim__bicg = {"bicg",
+                                       "the two products of a biconjugate gradient (PolyBench)",
+                                       "rows, columns: 1024, as many",
+                                       create,
+                                       next,
+                                       check,
+                                       free};

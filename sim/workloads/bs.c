@@ -36,7 +36,8 @@ static void kernel(struct sim_wave *w, const void *arguments)
 	sim_valu(w, 4);
 	sim_wait(w, 0);
 	for (uint32_t l = 0; l < SIM_LANES; l++) {
-		const uint32_t falls = item[l] >> b->stage & 1, low = a[l] < c[l] ? a[l] : c[l], high = a[l] < c[l] ? c[l] : a[l];
+		const uint32_t falls = item[l] >> b->stage & 1, low = a[l] < c[l] ? a[l] : c[l],
+		               high = a[l] < c[l] ? c[l] : a[l];
 
 		a[l] = falls ? high : low;
 		c[l] = falls ? low : high;
@@ -46,7 +47,8 @@ static void kernel(struct sim_wave *w, const void *arguments)
 	sim_store_u32(w, lanes, &b->array, right, c);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"values, a power of two,", 4096, 2, 1 << 28, 2}};
 	uint64_t random = request->seed;
@@ -55,7 +57,8 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	if (sim_sizes_read(request->size, "bs", size, 1, error))
 		return -GN_EINVAL;
 	if ((uint32_t)size[0].value & ((uint32_t)size[0].value - 1))
-		return gn_error_set(error, -GN_EINVAL, "--size %s: bs sorts a power of two of values; give one", request->size);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "--size %s: bs sorts a power of two of values; give one", request->size);
 	b = (struct bs *)sim_state(sizeof *b, "bs", error);
 	*state = b;
 	if (!b)
@@ -107,5 +110,10 @@ static void destroy(void *state)
 	free(state);
 }
 
-const struct sim_workload sim__bs = {"bs", "bitonic sort (AMD APP SDK): remote where pairs are far apart", "values, a power of two: 4096",
-				     create, next, check, destroy};
+const struct sim_workload sim__bs = {"bs",
+                                     "bitonic sort (AMD APP SDK): remote where pairs are far apart",
+                                     "values, a power of two: 4096",
+                                     create,
+                                     next,
+                                     check,
+                                     destroy};

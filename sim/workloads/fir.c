@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fir - a finite impulse response filter (Hetero-Mark). Item t: the sum over k of coefficient[k] * input[t - k]; what lies
- * before the input is the history.
+ * fir - a finite impulse response filter (Hetero-Mark). Item t: the sum over k of coefficient[k] * input[t -
+ * k]; what lies before the input is the history.
  *
- * From the source: grid, placement, accesses of an item, that coefficients are scalar loads. Both sides of the branch are issued
- * by every wavefront, with lanes off. Fitted to 392 instructions a wavefront at 16 taps: 24 + 23 a tap.
+ * From the source: grid, placement, accesses of an item, that coefficients are scalar loads. Both sides of
+ * the branch are issued by every wavefront, with lanes off. Fitted to 392 instructions a wavefront at 16
+ * taps: 24 + 23 a tap.
  */
 #include <sim/workloads/support.h>
 
@@ -72,7 +73,8 @@ static int buffers(struct fir *f, struct sim_memory *memory, struct gn_error *er
 	return sim_buffers(memory, "fir", wanted, 4, error);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"values", 65536, 1, 1 << 28, 1}, {"taps", 16, 1, 64, 1}};
 	uint64_t random = request->seed;
@@ -124,9 +126,9 @@ static int check(void *state, struct gn_error *error)
 }
 
 const struct sim_workload sim__fir = {"fir",
-				      "finite impulse response filter (Hetero-Mark): stays on its own GPU",
-				      "values, taps: 65536, 16",
-				      create,
-				      next,
-				      check,
-				      free};
+                                      "finite impulse response filter (Hetero-Mark): stays on its own GPU",
+                                      "values, taps: 65536, 16",
+                                      create,
+                                      next,
+                                      check,
+                                      free};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * km - k-means (Hetero-Mark). One kernel turns the features round (swapped[f][point] = feature[point][f]); then each iteration finds
- * the nearest cluster of every point, and the host moves the clusters to the middle of their points.
+ * km - k-means (Hetero-Mark). One kernel turns the features round (swapped[f][point] = feature[point][f]);
+ * then each iteration finds the nearest cluster of every point, and the host moves the clusters to the middle
+ * of their points.
  *
- * From the source: grid, placement, accesses. Each swapped value is loaded once a cluster, and clusters by scalar loads: so say the
- * measured lines (2688 read a wavefront). Fitted to 3809 instructions a wavefront for both kernels: 22 + 32 * 16 and
- * 30 + 5 * (9 + 32 * 20).
+ * From the source: grid, placement, accesses. Each swapped value is loaded once a cluster, and clusters by
+ * scalar loads: so say the measured lines (2688 read a wavefront). Fitted to 3809 instructions a wavefront
+ * for both kernels: 22 + 32 * 16 and 30 + 5 * (9 + 32 * 20).
  */
 #include <sim/workloads/support.h>
 
@@ -54,7 +55,8 @@ static float scalar_f32(struct sim_wave *w, const struct sim_buffer *b, uint32_t
 	return value;
 }
 
-static void distances(struct sim_wave *w, const struct km *k, uint64_t lanes, const uint32_t *point, uint32_t c, float *distance)
+static void distances(struct sim_wave *w, const struct km *k, uint64_t lanes, const uint32_t *point,
+                      uint32_t c, float *distance)
 {
 	uint32_t at[SIM_LANES];
 	float value[SIM_LANES] = {0};
@@ -120,17 +122,19 @@ static int check_point(const struct km *k, uint32_t p, struct gn_error *error)
 	float least = distance_of(k, p, 0), mine;
 
 	if (got >= k->clusters)
-		return gn_error_set(error, -GN_EBADMSG, "km: point %u belongs to cluster %u of %u", p, got, k->clusters);
+		return gn_error_set(error, -GN_EBADMSG, "km: point %u belongs to cluster %u of %u", p, got,
+		                    k->clusters);
 	for (uint32_t c = 1; c < k->clusters; c++) {
 		const float d = distance_of(k, p, c);
 
 		least = d < least ? d : least;
 	}
 	mine = distance_of(k, p, got);
-	return mine <= least * 1.0001f ? 0
-				       : gn_error_set(error, -GN_EBADMSG,
-						      "km: point %u is %.9g from its cluster %u, and %.9g from another", p,
-						      (double)mine, got, (double)least);
+	return mine <= least * 1.0001f
+	           ? 0
+	           : gn_error_set(error, -GN_EBADMSG,
+	                          "km: point %u is %.9g from its cluster %u, and %.9g from another", p,
+	                          (double)mine, got, (double)least);
 }
 
 static int check_iteration(const struct km *k, struct gn_error *error)
@@ -172,7 +176,8 @@ static int next(void *state, struct sim_launch *launch)
 			return 0; /* membership is of no use */
 		move_clusters(k);
 	}
-	sim_launch_row(launch, number ? "km compute" : "km swap", number ? compute : swap, k, k->points, GROUP);
+	sim_launch_row(launch, number ? "km compute" : "km swap", number ? compute : swap, k, k->points,
+	               GROUP);
 	k->launches++;
 	return 1;
 }
@@ -183,8 +188,9 @@ static int check_swapped(const struct km *k, struct gn_error *error)
 
 	for (uint32_t f = 0; f < k->features && !rc; f++)
 		for (uint32_t p = 0; p < k->points && !rc; p++)
-			rc = sim_same_f32("km: swapped", (const float *)k->swapped.host + (size_t)f * k->points + p,
-					  (const float *)k->feature.host + (size_t)p * k->features + f, 1, 0, error);
+			rc = sim_same_f32(
+			    "km: swapped", (const float *)k->swapped.host + (size_t)f * k->points + p,
+			    (const float *)k->feature.host + (size_t)p * k->features + f, 1, 0, error);
 	return rc;
 }
 
@@ -212,21 +218,22 @@ static int buffers(struct km *k, struct sim_memory *memory, struct gn_error *err
 {
 	const uint64_t bytes = 4ull * k->points * k->features;
 	const struct sim_wanted wanted[] = {{&k->feature, bytes, SIM_DISTRIBUTED},
-					    {&k->swapped, bytes, SIM_DISTRIBUTED},
-					    {&k->membership, 4ull * k->points, SIM_DISTRIBUTED},
-					    {&k->cluster, 4ull * k->clusters * k->features, SIM_INTERLEAVED}};
+	                                    {&k->swapped, bytes, SIM_DISTRIBUTED},
+	                                    {&k->membership, 4ull * k->points, SIM_DISTRIBUTED},
+	                                    {&k->cluster, 4ull * k->clusters * k->features, SIM_INTERLEAVED}};
 
 	k->sum = (float *)sim_state(sizeof(float) * k->clusters * k->features, "km", error);
 	k->size = (uint32_t *)sim_state(sizeof *k->size * k->clusters, "km", error);
 	return k->sum && k->size ? sim_buffers(memory, "km", wanted, 4, error) : -GN_ENOMEM;
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"points", 4096, 1, 1 << 24, 1},
-				  {"iterations", 1, 1, 1000, 1},
-				  {"clusters", 5, 1, MOST_CLUSTERS, 1},
-				  {"features", 32, 1, 128, 1}};
+	                          {"iterations", 1, 1, 1000, 1},
+	                          {"clusters", 5, 1, MOST_CLUSTERS, 1},
+	                          {"features", 32, 1, 128, 1}};
 	uint64_t random = request->seed;
 	struct km *k;
 
@@ -247,5 +254,10 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	return 0;
 }
 
-const struct sim_workload sim__km = {"km", "k-means (Hetero-Mark): its matrix lies across the GPUs",
-				     "points, iterations, clusters, features: 4096, 1, 5, 32", create, next, check, destroy};
+const struct sim_workload sim__km = {"km",
+                                     "k-means (Hetero-Mark): its matrix lies across the GPUs",
+                                     "points, iterations, clusters, features: 4096, 1, 5, 32",
+                                     create,
+                                     next,
+                                     check,
+                                     destroy};

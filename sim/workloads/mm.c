@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mm - matrix multiplication C = A B (AMD APP SDK). An item computes 4x4 values of C, a work-group of 8x8 items 32x32; 32 columns of
- * its rows of A at a time lie in local memory.
+ * mm - matrix multiplication C = A B (AMD APP SDK). An item computes 4x4 values of C, a work-group of 8x8
+ * items 32x32; 32 columns of its rows of A at a time lie in local memory.
  *
- * From the source: grid, placement, float4 accesses, one wavefront a work-group. Upstream takes the rows of A by an item's place in its
- * work-group alone, so that every group multiplies rows 0 to 31 of A: the traffic that was measured there is this kernel's, so it
- * is the default (`mm`); `mm-right` multiplies the right ones. Each is compared with what it should compute.
- * Fitted: 8898 instructions a wavefront at 256: 50 + 8 * (50 + 8 * 132). One vector load a wavefront reads a line of the
- * dispatch packet (the size of a work-group is no scalar's width), which each GPU has of its own.
+ * From the source: grid, placement, float4 accesses, one wavefront a work-group. Upstream takes the rows of A
+ * by an item's place in its work-group alone, so that every group multiplies rows 0 to 31 of A: the traffic
+ * that was measured there is this kernel's, so it is the default (`mm`); `mm-right` multiplies the right
+ * ones. Each is compared with what it should compute. Fitted: 8898 instructions a wavefront at 256: 50 + 8 *
+ * (50 + 8 * 132). One vector load a wavefront reads a line of the dispatch packet (the size of a work-group
+ * is no scalar's width), which each GPU has of its own.
  */
 #include <sim/workloads/support.h>
 
@@ -29,7 +30,9 @@ static uint64_t inside(const struct sim_wave *w, const struct mm *m)
 	uint64_t lanes = 0;
 
 	for (uint32_t l = 0; l < SIM_LANES; l++)
-		lanes |= (uint64_t)(4 * sim_wave_item(w, l) < m->columns && 4 * sim_wave_item_y(w, l) < m->rows) << l;
+		lanes |=
+		    (uint64_t)(4 * sim_wave_item(w, l) < m->columns && 4 * sim_wave_item_y(w, l) < m->rows)
+		    << l;
 	return lanes;
 }
 
@@ -48,7 +51,8 @@ static void load_a(struct sim_wave *w, const struct mm *m, uint32_t from, float 
 		uint64_t lanes = 0;
 
 		for (uint32_t l = 0; l < SIM_LANES; l++) {
-			const uint32_t row = first_row(w, m, l) + k, column = from + 4 * sim_wave_local(w, l, 0);
+			const uint32_t row = first_row(w, m, l) + k,
+			               column = from + 4 * sim_wave_local(w, l, 0);
 
 			index[l] = row * m->inner + column;
 			lanes |= (uint64_t)(row < m->rows && column < m->inner) << l;
@@ -56,7 +60,8 @@ static void load_a(struct sim_wave *w, const struct mm *m, uint32_t from, float 
 		sim_load_f32x4(w, lanes, &m->a, index, value);
 		for (uint32_t l = 0; l < SIM_LANES; l++)
 			for (uint32_t c = 0; c < 4; c++)
-				shared[4 * sim_wave_local(w, l, 1) + k][4 * sim_wave_local(w, l, 0) + c] = value[l][c];
+				shared[4 * sim_wave_local(w, l, 1) + k][4 * sim_wave_local(w, l, 0) + c] =
+				    value[l][c];
 		sim_valu(w, 7);
 	}
 	for (uint32_t k = 0; k < 4; k++) {
@@ -79,7 +84,8 @@ static void multiply(tile_of sum, const float (*shared)[TILE], uint32_t column, 
 }
 
 /* Four columns of A by four rows of B. */
-static void step(struct sim_wave *w, const struct mm *m, uint32_t from, uint32_t column, const float (*shared)[TILE], tile_of sum)
+static void step(struct sim_wave *w, const struct mm *m, uint32_t from, uint32_t column,
+                 const float (*shared)[TILE], tile_of sum)
 {
 	uint32_t index[SIM_LANES];
 	float b[SIM_LANES][4];
@@ -110,7 +116,8 @@ static void store_c(struct sim_wave *w, const struct mm *m, const tile_of sum)
 
 	for (uint32_t k = 0; k < 4; k++) {
 		for (uint32_t l = 0; l < SIM_LANES; l++)
-			index[l] = (4 * (uint32_t)sim_wave_item_y(w, l) + k) * m->columns + 4 * (uint32_t)sim_wave_item(w, l);
+			index[l] = (4 * (uint32_t)sim_wave_item_y(w, l) + k) * m->columns +
+			           4 * (uint32_t)sim_wave_item(w, l);
 		sim_valu(w, 3);
 		sim_store_f32x4(w, inside(w, m), &m->c, index, sum[k]);
 	}
@@ -140,8 +147,8 @@ static void kernel(struct sim_wave *w, const void *arguments)
 static int buffers(struct mm *m, struct sim_memory *memory, struct gn_error *error)
 {
 	const struct sim_wanted wanted[] = {{&m->a, 4ull * m->rows * m->inner, SIM_DISTRIBUTED},
-					    {&m->b, 4ull * m->inner * m->columns, SIM_DISTRIBUTED},
-					    {&m->c, 4ull * m->rows * m->columns, SIM_DISTRIBUTED}};
+	                                    {&m->b, 4ull * m->inner * m->columns, SIM_DISTRIBUTED},
+	                                    {&m->c, 4ull * m->rows * m->columns, SIM_DISTRIBUTED}};
 	int rc = sim_buffers(memory, "mm", wanted, 3, error);
 
 	for (uint32_t g = 0; g < sim_memory_gpus(memory) && !rc; g++)
@@ -149,9 +156,11 @@ static int buffers(struct mm *m, struct sim_memory *memory, struct gn_error *err
 	return rc;
 }
 
-static int create_as(void **state, int right, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create_as(void **state, int right, const struct sim_request *request, struct sim_memory *memory,
+                     struct gn_error *error)
 {
-	struct sim_size size[] = {{"rows of A", 256, 4, MOST, 4}, {"columns of A", 0, 4, MOST, 4}, {"columns of B", 0, 4, MOST, 4}};
+	struct sim_size size[] = {
+	    {"rows of A", 256, 4, MOST, 4}, {"columns of A", 0, 4, MOST, 4}, {"columns of B", 0, 4, MOST, 4}};
 	uint64_t random = request->seed;
 	struct mm *m;
 
@@ -172,12 +181,14 @@ static int create_as(void **state, int right, const struct sim_request *request,
 	return 0;
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	return create_as(state, 0, request, memory, error);
 }
 
-static int create_right(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create_right(void **state, const struct sim_request *request, struct sim_memory *memory,
+                        struct gn_error *error)
 {
 	return create_as(state, 1, request, memory, error);
 }
@@ -186,7 +197,8 @@ static int next(void *state, struct sim_launch *launch)
 {
 	struct mm *m = (struct mm *)state;
 	const uint32_t x = (m->columns + TILE - 1) / TILE * SIDE, y = (m->rows + TILE - 1) / TILE * SIDE;
-	const struct sim_launch l = {m->right ? "mm-right" : "mm", kernel, m, {x, y}, {SIDE, SIDE}, TILE * TILE * sizeof(float), 0, 0};
+	const struct sim_launch l = {m->right ? "mm-right" : "mm", kernel, m, {x, y}, {SIDE, SIDE},
+	                             TILE * TILE * sizeof(float),  0,      0};
 
 	*launch = l;
 	return !m->launches++;
@@ -202,7 +214,8 @@ static int check_row(const struct mm *m, uint32_t row, float *want, struct gn_er
 	for (uint32_t k = 0; k < m->inner; k++)
 		for (uint32_t c = 0; c < m->columns; c++)
 			want[c] += a[k] * b[(uint64_t)k * m->columns + c];
-	return sim_same_f32("mm", (const float *)m->c.host + (uint64_t)row * m->columns, want, m->columns, 1, error);
+	return sim_same_f32("mm", (const float *)m->c.host + (uint64_t)row * m->columns, want, m->columns, 1,
+	                    error);
 }
 
 static int check(void *state, struct gn_error *error)
@@ -219,6 +232,10 @@ static int check(void *state, struct gn_error *error)
 
 static const char sizes[] = "rows of A, columns of A, columns of B, multiples of 4; one: all alike: 256";
 
-const struct sim_workload sim__mm = {"mm", "matrix multiplication (AMD APP SDK), with upstream's wrong rows of A: as it was measured",
-				     sizes, create, next, check, free};
-const struct sim_workload sim__mm_right = {"mm-right", "the same with the right rows of A", sizes, create_right, next, check, free};
+const struct sim_workload sim__mm = {
+    "mm",  "matrix multiplication (AMD APP SDK), with upstream's wrong rows of A: as it was measured",
+    sizes, create,
+    next,  check,
+    free};
+const struct sim_workload sim__mm_right = {
+    "mm-right", "the same with the right rows of A", sizes, create_right, next, check, free};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mt - matrix transpose (AMD APP SDK). An item moves a block of 4x4 values; a work-group of 16x16 items takes the block of the matrix
- * at (x, y) = ((gx + gy) % blocks, gx), and turns it in local memory.
+ * mt - matrix transpose (AMD APP SDK). An item moves a block of 4x4 values; a work-group of 16x16 items takes
+ * the block of the matrix at (x, y) = ((gx + gy) % blocks, gx), and turns it in local memory.
  *
- * From the source: grid, placement, the reshuffled blocks, 4 float4 loads and stores an item. Fitted: 146 instructions a wavefront;
- * there is no loop.
+ * From the source: grid, placement, the reshuffled blocks, 4 float4 loads and stores an item. Fitted: 146
+ * instructions a wavefront; there is no loop.
  */
 #include <sim/workloads/support.h>
 
@@ -22,7 +22,8 @@ static uint64_t place(const struct sim_wave *w, const struct mt *m, uint32_t gx,
 	uint64_t lanes = 0;
 
 	for (uint32_t l = 0; l < SIM_LANES; l++) {
-		const uint32_t x = gx * BLOCK + sim_wave_local(w, l, 0), y = gy * BLOCK + sim_wave_local(w, l, 1);
+		const uint32_t x = gx * BLOCK + sim_wave_local(w, l, 0),
+		               y = gy * BLOCK + sim_wave_local(w, l, 1);
 
 		index[l] = 4 * y * m->width + 4 * x;
 		lanes |= (uint64_t)(4 * x < m->width && 4 * y < m->width) << l;
@@ -73,7 +74,7 @@ static void store(struct sim_wave *w, const struct mt *m, uint32_t gx, uint32_t 
 static void kernel(struct sim_wave *w, const void *arguments)
 {
 	const struct mt *m = (const struct mt *)arguments;
-	float(*tile)[4 * BLOCK] = (float(*)[4 * BLOCK])sim_wave_lds(w);
+	float(*tile)[4 * BLOCK] = (float(*)[4 * BLOCK]) sim_wave_lds(w);
 	const uint32_t y = sim_wave_group(w, 0), x = (y + sim_wave_group(w, 1)) % m->blocks;
 
 	sim_salu(w, 26); /* arguments, and the remainder */
@@ -86,12 +87,13 @@ static void kernel(struct sim_wave *w, const void *arguments)
 	sim_barrier(w);
 	sim_valu(w, 22);
 	sim_lds(w, 4);
-	sim_salu(w, 2); /* waits for local memory */
+	sim_salu(w, 2);  /* waits for local memory */
 	sim_valu(w, 10); /* to turn four rows */
 	store(w, m, y, x, tile);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"a width", 512, 4, MOST, 4}};
 	uint64_t random = request->seed, bytes;
@@ -107,7 +109,8 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	m->blocks = (m->width / 4 + BLOCK - 1) / BLOCK;
 	bytes = 4ull * m->width * m->width;
 	{
-		const struct sim_wanted wanted[] = {{&m->in, bytes, SIM_DISTRIBUTED}, {&m->out, bytes, SIM_DISTRIBUTED}};
+		const struct sim_wanted wanted[] = {{&m->in, bytes, SIM_DISTRIBUTED},
+		                                    {&m->out, bytes, SIM_DISTRIBUTED}};
 
 		if (sim_buffers(memory, "mt", wanted, 2, error))
 			return -GN_ENOMEM;
@@ -120,8 +123,14 @@ static int next(void *state, struct sim_launch *launch)
 {
 	struct mt *m = (struct mt *)state;
 	/* Whole work-groups: which items are inside the matrix follows from the reshuffled block. */
-	const struct sim_launch l = {"mt", kernel, m, {m->blocks * BLOCK, m->blocks * BLOCK}, {BLOCK, BLOCK},
-				     16 * BLOCK * BLOCK * sizeof(float), 0, 0};
+	const struct sim_launch l = {"mt",
+	                             kernel,
+	                             m,
+	                             {m->blocks * BLOCK, m->blocks * BLOCK},
+	                             {BLOCK, BLOCK},
+	                             16 * BLOCK * BLOCK * sizeof(float),
+	                             0,
+	                             0};
 
 	*launch = l;
 	return !m->launches++;
@@ -135,9 +144,15 @@ static int check(void *state, struct gn_error *error)
 
 	for (uint32_t y = 0; y < m->width && !rc; y++)
 		for (uint32_t x = 0; x < m->width && !rc; x++)
-			rc = sim_same_f32("mt", &out[(uint64_t)y * m->width + x], &in[(uint64_t)x * m->width + y], 1, 0, error);
+			rc = sim_same_f32("mt", &out[(uint64_t)y * m->width + x],
+			                  &in[(uint64_t)x * m->width + y], 1, 0, error);
 	return rc;
 }
 
-const struct sim_workload sim__mt = {"mt", "matrix transpose (AMD APP SDK): reads each line once", "a width, a multiple of 4: 512",
-				     create, next, check, free};
+const struct sim_workload sim__mt = {"mt",
+                                     "matrix transpose (AMD APP SDK): reads each line once",
+                                     "a width, a multiple of 4: 512",
+                                     create,
+                                     next,
+                                     check,
+                                     free};

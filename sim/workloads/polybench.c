@@ -2,8 +2,8 @@
 #include <sim/workloads/polybench.h>
 
 /* One more element of the sum of each lane: matrix[at] * vector[element]. */
-static void add(struct sim_wave *w, const struct sim_product *p, uint64_t lanes, const uint32_t *item, const uint32_t *at,
-		uint32_t element)
+static void add(struct sim_wave *w, const struct sim_product *p, uint64_t lanes, const uint32_t *item,
+                const uint32_t *at, uint32_t element)
 {
 	float a[SIM_LANES] = {0}, sum[SIM_LANES] = {0}, x;
 
@@ -19,8 +19,8 @@ static void add(struct sim_wave *w, const struct sim_product *p, uint64_t lanes,
 	sim_salu(w, 4);
 }
 
-static void products(struct sim_wave *w, const struct sim_product *p, uint32_t items, uint32_t elements, uint32_t item_stride,
-		     uint32_t stride)
+static void products(struct sim_wave *w, const struct sim_product *p, uint32_t items, uint32_t elements,
+                     uint32_t item_stride, uint32_t stride)
 {
 	uint32_t item[SIM_LANES], at[SIM_LANES];
 	const float zero[SIM_LANES] = {0};

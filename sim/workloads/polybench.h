@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * polybench.h - the two kernels that atax and bicg (PolyBench) are made of: a matrix times a vector by rows and by columns. Both
- * add up in memory, element by element, as the source does.
+ * polybench.h - the two kernels that atax and bicg (PolyBench) are made of: a matrix times a vector by rows
+ * and by columns. Both add up in memory, element by element, as the source does.
  *
- * From the source: grid, placement, accesses. Not fitted to a count: there is none; the loop bodies are as long as such a loop's are.
+ * From the source: grid, placement, accesses. Not fitted to a count: there is none; the loop bodies are as
+ * long as such a loop's are.
  */
 #ifndef SIM_WORKLOADS_POLYBENCH_H
 #define SIM_WORKLOADS_POLYBENCH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pr - page rank (Hetero-Mark): y = A x again and again, A's columns add up to 1. A wavefront takes a row: its lanes step over the
- * entries, and add up their sums in local memory.
+ * pr - page rank (Hetero-Mark): y = A x again and again, A's columns add up to 1. A wavefront takes a row:
+ * its lanes step over the entries, and add up their sums in local memory.
  *
  * From the source: grid, placement, accesses, the tree in local memory. Not fitted.
  */
@@ -17,14 +17,15 @@ struct pr {
 	float *want[2];
 };
 
-static void add_products(struct sim_wave *w, const struct pr *p, const struct sim_buffer *x, uint32_t begin, uint32_t end,
-			 float *sum)
+static void add_products(struct sim_wave *w, const struct pr *p, const struct sim_buffer *x, uint32_t begin,
+                         uint32_t end, float *sum)
 {
 	uint32_t at[SIM_LANES], column[SIM_LANES] = {0};
 	float value[SIM_LANES] = {0}, rank[SIM_LANES] = {0};
 
 	for (; begin < end; begin += SIM_LANES) {
-		const uint64_t lanes = end - begin < SIM_LANES ? (UINT64_C(1) << (end - begin)) - 1 : UINT64_MAX;
+		const uint64_t lanes =
+		    end - begin < SIM_LANES ? (UINT64_C(1) << (end - begin)) - 1 : UINT64_MAX;
 
 		for (uint32_t l = 0; l < SIM_LANES; l++)
 			at[l] = begin + l;
@@ -93,17 +94,19 @@ static int buffers(struct pr *p, struct sim_memory *memory, struct gn_error *err
 {
 	const uint64_t entries = p->matrix.entries ? p->matrix.entries : 1;
 	const struct sim_wanted wanted[] = {{&p->offset, 4ull * p->rows + 4, SIM_INTERLEAVED},
-					    {&p->column, 4 * entries, SIM_INTERLEAVED},
-					    {&p->value, 4 * entries, SIM_INTERLEAVED},
-					    {&p->rank[0], 4ull * p->rows, SIM_INTERLEAVED},
-					    {&p->rank[1], 4ull * p->rows, SIM_INTERLEAVED}};
+	                                    {&p->column, 4 * entries, SIM_INTERLEAVED},
+	                                    {&p->value, 4 * entries, SIM_INTERLEAVED},
+	                                    {&p->rank[0], 4ull * p->rows, SIM_INTERLEAVED},
+	                                    {&p->rank[1], 4ull * p->rows, SIM_INTERLEAVED}};
 
 	return sim_buffers(memory, "pr", wanted, 5, error);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
-	struct sim_size size[] = {{"pages", 2048, 1, 1 << 20, 1}, {"density", 0.005, 0, 0.5, 0}, {"iterations", 4, 1, 1000, 1}};
+	struct sim_size size[] = {
+	    {"pages", 2048, 1, 1 << 20, 1}, {"density", 0.005, 0, 0.5, 0}, {"iterations", 4, 1, 1000, 1}};
 	uint64_t random = request->seed;
 	struct pr *p;
 
@@ -118,7 +121,8 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	p->want[0] = (float *)sim_state(4ull * p->rows, "pr", error);
 	p->want[1] = (float *)sim_state(4ull * p->rows, "pr", error);
 	if (!p->want[0] || !p->want[1] ||
-	    sim_csr_random(&p->matrix, p->rows, (uint64_t)(size[0].value * size[0].value * size[1].value), 1, &random) ||
+	    sim_csr_random(&p->matrix, p->rows, (uint64_t)(size[0].value * size[0].value * size[1].value), 1,
+	                   &random) ||
 	    buffers(p, memory, error))
 		return gn_error_set(error, -GN_ENOMEM, "pr: no memory; ask for a smaller size");
 	sim_csr_copy(&p->matrix, &p->offset, &p->column, &p->value);
@@ -155,8 +159,8 @@ static int check(void *state, struct gn_error *error)
 
 	for (uint32_t k = 0; k < p->iterations; k++)
 		iterate(&p->matrix, p->want[k % 2], p->want[(k + 1) % 2]);
-	return sim_same_f32("pr", (const float *)p->rank[p->iterations % 2].host, p->want[p->iterations % 2], p->rows,
-			    1 / (float)p->rows, error);
+	return sim_same_f32("pr", (const float *)p->rank[p->iterations % 2].host, p->want[p->iterations % 2],
+	                    p->rows, 1 / (float)p->rows, error);
 }
 
 static void destroy(void *state)
@@ -171,5 +175,10 @@ static void destroy(void *state)
 	free(p);
 }
 
-const struct sim_workload sim__pr = {"pr", "page rank (Hetero-Mark): a wavefront a row, gathers",
-				     "pages, density, iterations: 2048, 0.005, 4", create, next, check, destroy};
+const struct sim_workload sim__pr = {"pr",
+                                     "page rank (Hetero-Mark): a wavefront a row, gathers",
+                                     "pages, density, iterations: 2048, 0.005, 4",
+                                     create,
+                                     next,
+                                     check,
+                                     destroy};

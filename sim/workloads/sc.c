@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sc - a convolution (AMD APP SDK). Item t: the value at x = t % width, y = t / width; items past the last row do nothing. The input
- * has a border of mask - 1 values on the right and below.
+ * sc - a convolution (AMD APP SDK). Item t: the value at x = t % width, y = t / width; items past the last
+ * row do nothing. The input has a border of mask - 1 values on the right and below.
  *
- * From the source: grid, placement, accesses. The mask is read by scalar loads, as fir's coefficients are. Not fitted.
+ * From the source: grid, placement, accesses. The mask is read by scalar loads, as fir's coefficients are.
+ * Not fitted.
  */
 #include <sim/workloads/support.h>
 
@@ -48,9 +49,11 @@ static void kernel(struct sim_wave *w, const void *arguments)
 	sim_store_u32(w, lanes, &s->out, item, sum);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
-	struct sim_size size[] = {{"a width", 254, 1, 16384, 1}, {"a height", 0, 1, 16384, 1}, {"a mask", 3, 1, 64, 1}};
+	struct sim_size size[] = {
+	    {"a width", 254, 1, 16384, 1}, {"a height", 0, 1, 16384, 1}, {"a mask", 3, 1, 64, 1}};
 	uint64_t random = request->seed;
 	struct sc *s;
 
@@ -64,9 +67,10 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	s->height = (uint32_t)(size[1].value ? size[1].value : size[0].value);
 	s->mask = (uint32_t)size[2].value;
 	{
-		const struct sim_wanted wanted[] = {{&s->in, 4ull * pitch(s) * (s->height + s->mask - 1), SIM_DISTRIBUTED},
-						    {&s->out, 4ull * s->width * s->height, SIM_DISTRIBUTED},
-						    {&s->weight, 4ull * s->mask * s->mask, SIM_INTERLEAVED}};
+		const struct sim_wanted wanted[] = {
+		    {&s->in, 4ull * pitch(s) * (s->height + s->mask - 1), SIM_DISTRIBUTED},
+		    {&s->out, 4ull * s->width * s->height, SIM_DISTRIBUTED},
+		    {&s->weight, 4ull * s->mask * s->mask, SIM_INTERLEAVED}};
 
 		if (sim_buffers(memory, "sc", wanted, 3, error))
 			return -GN_ENOMEM;
@@ -112,5 +116,10 @@ static int check(void *state, struct gn_error *error)
 	return rc;
 }
 
-const struct sim_workload sim__sc = {"sc", "convolution (AMD APP SDK): remote at the seams of the GPUs", "a width, a height, a mask: 254, as much, 3",
-				     create, next, check, free};
+const struct sim_workload sim__sc = {"sc",
+                                     "convolution (AMD APP SDK): remote at the seams of the GPUs",
+                                     "a width, a height, a mask: 254, as much, 3",
+                                     create,
+                                     next,
+                                     check,
+                                     free};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spmv - a sparse matrix times a vector (SHOC, CSR scalar). One item a row; a wavefront goes on until its longest row is done.
+ * spmv - a sparse matrix times a vector (SHOC, CSR scalar). One item a row; a wavefront goes on until its
+ * longest row is done.
  *
- * From the source: grid, placement, accesses. Fitted to 15,596 instructions of 64 wavefronts with 4096 rows of 4.1 entries:
- * 26 a wavefront and 23 an iteration.
+ * From the source: grid, placement, accesses. Fitted to 15,596 instructions of 64 wavefronts with 4096 rows
+ * of 4.1 entries: 26 a wavefront and 23 an iteration.
  */
 #include <sim/workloads/support.h>
 
@@ -16,7 +17,8 @@ struct spmv {
 	struct sim_buffer offset, column, value, vector, out;
 };
 
-static void products(struct sim_wave *w, const struct spmv *s, uint64_t lanes, uint32_t *at, const uint32_t *end, float *sum)
+static void products(struct sim_wave *w, const struct spmv *s, uint64_t lanes, uint32_t *at,
+                     const uint32_t *end, float *sum)
 {
 	uint32_t column[SIM_LANES] = {0};
 	float value[SIM_LANES] = {0}, x[SIM_LANES] = {0};
@@ -69,15 +71,16 @@ static int buffers(struct spmv *s, struct sim_memory *memory, struct gn_error *e
 {
 	const uint64_t entries = s->matrix.entries ? s->matrix.entries : 1;
 	const struct sim_wanted wanted[] = {{&s->value, 4 * entries, SIM_INTERLEAVED},
-					    {&s->column, 4 * entries, SIM_INTERLEAVED},
-					    {&s->offset, 4ull * s->rows + 4, SIM_INTERLEAVED},
-					    {&s->vector, 4ull * s->rows, SIM_INTERLEAVED},
-					    {&s->out, 4ull * s->rows, SIM_INTERLEAVED}};
+	                                    {&s->column, 4 * entries, SIM_INTERLEAVED},
+	                                    {&s->offset, 4ull * s->rows + 4, SIM_INTERLEAVED},
+	                                    {&s->vector, 4ull * s->rows, SIM_INTERLEAVED},
+	                                    {&s->out, 4ull * s->rows, SIM_INTERLEAVED}};
 
 	return sim_buffers(memory, "spmv", wanted, 5, error);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"rows", 4096, 1, 1 << 20, 1}, {"density", 0.001, 0, 0.5, 0}};
 	uint64_t random = request->seed;
@@ -90,7 +93,8 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	if (!s)
 		return -GN_ENOMEM;
 	s->rows = (uint32_t)size[0].value;
-	if (sim_csr_random(&s->matrix, s->rows, (uint64_t)(size[0].value * size[0].value * size[1].value), 0, &random) ||
+	if (sim_csr_random(&s->matrix, s->rows, (uint64_t)(size[0].value * size[0].value * size[1].value), 0,
+	                   &random) ||
 	    buffers(s, memory, error))
 		return gn_error_set(error, -GN_ENOMEM, "spmv: no memory; ask for a smaller size");
 	sim_csr_copy(&s->matrix, &s->offset, &s->column, &s->value);
@@ -130,5 +134,6 @@ static void destroy(void *state)
 	free(state);
 }
 
-const struct sim_workload sim__spmv = {"spmv", "sparse matrix times vector (SHOC): gathers", "rows, density: 4096, 0.001",
-				       create, next, check, destroy};
+const struct sim_workload sim__spmv = {
+    "spmv", "sparse matrix times vector (SHOC): gathers", "rows, density: 4096, 0.001", create, next, check,
+    destroy};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * st - a 9-point stencil (SHOC Stencil2D). An item takes 16 rows of one column: a work-group (1, 64) brings 18 rows of 64 columns, and
- * the columns beside them, into local memory. Two arrays change places between iterations; their border stays.
+ * st - a 9-point stencil (SHOC Stencil2D). An item takes 16 rows of one column: a work-group (1, 64) brings
+ * 18 rows of 64 columns, and the columns beside them, into local memory. Two arrays change places between
+ * iterations; their border stays.
  *
  * From the source: grid, placement, accesses, rows that are padded to 16 values. Not fitted.
  */
@@ -33,8 +34,8 @@ static const struct sim_buffer *to(const struct st *s)
 }
 
 /* A row of the tile: each lane its column, the first and the last one also the column beside it. */
-static void load_row(struct sim_wave *w, const struct st *s, uint64_t lanes, uint64_t last, const uint32_t *column, uint32_t row,
-		     float *tile)
+static void load_row(struct sim_wave *w, const struct st *s, uint64_t lanes, uint64_t last,
+                     const uint32_t *column, uint32_t row, float *tile)
 {
 	uint32_t at[SIM_LANES];
 	float value[SIM_LANES] = {0};
@@ -63,7 +64,8 @@ static float update(const float *up, const float *here, const float *down)
 	       diagonal * (up[-1] + up[1] + down[-1] + down[1]);
 }
 
-static void store_rows(struct sim_wave *w, const struct st *s, uint64_t lanes, const uint32_t *column, uint32_t first, tile_of tile)
+static void store_rows(struct sim_wave *w, const struct st *s, uint64_t lanes, const uint32_t *column,
+                       uint32_t first, tile_of tile)
 {
 	uint32_t at[SIM_LANES];
 	float value[SIM_LANES];
@@ -82,7 +84,7 @@ static void store_rows(struct sim_wave *w, const struct st *s, uint64_t lanes, c
 static void kernel(struct sim_wave *w, const void *arguments)
 {
 	const struct st *s = (const struct st *)arguments;
-	float(*tile)[COLUMNS + 2] = (float(*)[COLUMNS + 2])sim_wave_lds(w);
+	float(*tile)[COLUMNS + 2] = (float(*)[COLUMNS + 2]) sim_wave_lds(w);
 	const uint32_t first = ROWS * sim_wave_group(w, 0);
 	const uint64_t lanes = sim_wave_lanes(w), last = lanes & ~(lanes >> 1);
 	uint32_t column[SIM_LANES];
@@ -102,9 +104,11 @@ static void kernel(struct sim_wave *w, const void *arguments)
 	store_rows(w, s, lanes, column, first, tile);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
-	struct sim_size size[] = {{"rows", 512, 1, 16384, 1}, {"columns", 0, 1, 16384, 1}, {"iterations", 5, 1, 1000, 1}};
+	struct sim_size size[] = {
+	    {"rows", 512, 1, 16384, 1}, {"columns", 0, 1, 16384, 1}, {"iterations", 5, 1, 1000, 1}};
 	uint64_t random = request->seed, values;
 	struct st *s;
 
@@ -134,7 +138,8 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 static int next(void *state, struct sim_launch *launch)
 {
 	struct st *s = (struct st *)state;
-	const struct sim_launch l = {"st", kernel, s, {(s->rows + ROWS - 1) / ROWS, s->columns}, {1, COLUMNS}, sizeof(tile_of), 0, 0};
+	const struct sim_launch l = {
+	    "st", kernel, s, {(s->rows + ROWS - 1) / ROWS, s->columns}, {1, COLUMNS}, sizeof(tile_of), 0, 0};
 
 	if (s->launches == s->iterations)
 		return 0;
@@ -147,10 +152,12 @@ static void iterate(const struct st *s, const float *in, float *out)
 {
 	for (uint32_t r = 1; r <= s->rows; r++)
 		for (uint32_t c = 1; c <= s->columns; c++) {
-			const float *here = in + (size_t)r * s->pitch + c, *up = here - s->pitch, *down = here + s->pitch;
+			const float *here = in + (size_t)r * s->pitch + c, *up = here - s->pitch,
+			            *down = here + s->pitch;
 
-			out[(size_t)r * s->pitch + c] = centre * *here + cardinal * (up[0] + down[0] + here[-1] + here[1]) +
-							diagonal * (up[-1] + up[1] + down[-1] + down[1]);
+			out[(size_t)r * s->pitch + c] = centre * *here +
+			                                cardinal * (up[0] + down[0] + here[-1] + here[1]) +
+			                                diagonal * (up[-1] + up[1] + down[-1] + down[1]);
 		}
 }
 
@@ -161,7 +168,7 @@ static int check(void *state, struct gn_error *error)
 	for (uint32_t k = 0; k < s->iterations; k++)
 		iterate(s, s->want[k % 2], s->want[(k + 1) % 2]);
 	return sim_same_f32("st", (const float *)s->array[s->iterations % 2].host, s->want[s->iterations % 2],
-			    (uint64_t)s->pitch * (s->rows + 2), 1, error);
+	                    (uint64_t)s->pitch * (s->rows + 2), 1, error);
 }
 
 static void destroy(void *state)
@@ -175,5 +182,10 @@ static void destroy(void *state)
 	free(s);
 }
 
-const struct sim_workload sim__st = {"st", "9-point stencil (SHOC): rows of pages that lie round about",
-				     "rows, columns, iterations: 512, as many, 5", create, next, check, destroy};
+const struct sim_workload sim__st = {"st",
+                                     "9-point stencil (SHOC): rows of pages that lie round about",
+                                     "rows, columns, iterations: 512, as many, 5",
+                                     create,
+                                     next,
+                                     check,
+                                     destroy};

@@ -11,10 +11,11 @@
 static int refuse(const char *text, const char *workload, const struct sim_size *s, struct gn_error *error)
 {
 	if (s->multiple > 1)
-		return gn_error_set(error, -GN_EINVAL, "--size %s: %s wants %s from %.15g to %.15g, a multiple of %u", text, workload,
-				    s->name, s->least, s->most, s->multiple);
-	return gn_error_set(error, -GN_EINVAL, "--size %s: %s wants %s from %.15g to %.15g%s", text, workload, s->name, s->least,
-			    s->most, s->multiple ? ", a whole number" : "");
+		return gn_error_set(error, -GN_EINVAL,
+		                    "--size %s: %s wants %s from %.15g to %.15g, a multiple of %u", text,
+		                    workload, s->name, s->least, s->most, s->multiple);
+	return gn_error_set(error, -GN_EINVAL, "--size %s: %s wants %s from %.15g to %.15g%s", text, workload,
+	                    s->name, s->least, s->most, s->multiple ? ", a whole number" : "");
 }
 
 /* Behind the number that was read; a word begins behind a space only, so that 64K is not taken for 64. */
@@ -31,10 +32,12 @@ static const char *skip(const char *at)
 
 static int fits(const struct sim_size *s)
 {
-	return s->value >= s->least && s->value <= s->most && (!s->multiple || fmod(s->value, s->multiple) == 0);
+	return s->value >= s->least && s->value <= s->most &&
+	       (!s->multiple || fmod(s->value, s->multiple) == 0);
 }
 
-int sim_sizes_read(const char *text, const char *workload, struct sim_size *sizes, uint32_t count, struct gn_error *error)
+int sim_sizes_read(const char *text, const char *workload, struct sim_size *sizes, uint32_t count,
+                   struct gn_error *error)
 {
 	const char *at = text ? text : "";
 
@@ -48,7 +51,9 @@ int sim_sizes_read(const char *text, const char *workload, struct sim_size *size
 			return refuse(text, workload, &sizes[k], error);
 		at = skip(end);
 	}
-	return *at ? gn_error_set(error, -GN_EINVAL, "--size %s: %s has no size for what begins at '%s'", text, workload, at) : 0;
+	return *at ? gn_error_set(error, -GN_EINVAL, "--size %s: %s has no size for what begins at '%s'",
+	                          text, workload, at)
+	           : 0;
 }
 
 /* ---- values ---- */
@@ -80,24 +85,28 @@ void sim_random_fill(uint64_t *state, float *value, uint64_t count)
 
 /* ---- results ---- */
 
-int sim_same_f32(const char *what, const float *got, const float *want, uint64_t count, float scale, struct gn_error *error)
+int sim_same_f32(const char *what, const float *got, const float *want, uint64_t count, float scale,
+                 struct gn_error *error)
 {
 	for (uint64_t k = 0; k < count; k++) {
 		const float size = fmaxf(fabsf(want[k]), scale);
 
 		if (!(fabsf(got[k] - want[k]) <= 1e-4f * size)) /* also where one is no number */
-			return gn_error_set(error, -GN_EBADMSG, "%s: element %llu is %.9g, the reference has %.9g", what,
-					    (unsigned long long)k, (double)got[k], (double)want[k]);
+			return gn_error_set(error, -GN_EBADMSG,
+			                    "%s: element %llu is %.9g, the reference has %.9g", what,
+			                    (unsigned long long)k, (double)got[k], (double)want[k]);
 	}
 	return 0;
 }
 
-int sim_same_u32(const char *what, const uint32_t *got, const uint32_t *want, uint64_t count, struct gn_error *error)
+int sim_same_u32(const char *what, const uint32_t *got, const uint32_t *want, uint64_t count,
+                 struct gn_error *error)
 {
 	for (uint64_t k = 0; k < count; k++)
 		if (got[k] != want[k])
-			return gn_error_set(error, -GN_EBADMSG, "%s: element %llu is %u, the reference has %u", what,
-					    (unsigned long long)k, got[k], want[k]);
+			return gn_error_set(error, -GN_EBADMSG,
+			                    "%s: element %llu is %u, the reference has %u", what,
+			                    (unsigned long long)k, got[k], want[k]);
 	return 0;
 }
 
@@ -110,15 +119,17 @@ void *sim_state(size_t bytes, const char *workload, struct gn_error *error)
 	return state;
 }
 
-int sim_buffers(struct sim_memory *memory, const char *workload, const struct sim_wanted *wanted, uint32_t count,
-		struct gn_error *error)
+int sim_buffers(struct sim_memory *memory, const char *workload, const struct sim_wanted *wanted,
+                uint32_t count, struct gn_error *error)
 {
 	for (uint32_t k = 0; k < count; k++) {
-		const int rc = sim_memory_alloc(memory, wanted[k].bytes, wanted[k].placement, 0, wanted[k].buffer);
+		const int rc =
+		    sim_memory_alloc(memory, wanted[k].bytes, wanted[k].placement, 0, wanted[k].buffer);
 
 		if (rc)
-			return gn_error_set(error, rc, "%s: no memory for a buffer of %llu bytes; ask for a smaller size", workload,
-					    (unsigned long long)wanted[k].bytes);
+			return gn_error_set(
+			    error, rc, "%s: no memory for a buffer of %llu bytes; ask for a smaller size",
+			    workload, (unsigned long long)wanted[k].bytes);
 	}
 	return 0;
 }
@@ -207,7 +218,7 @@ void sim_csr_fini(struct sim_csr *m)
 }
 
 void sim_csr_copy(const struct sim_csr *m, const struct sim_buffer *offset, const struct sim_buffer *column,
-		  const struct sim_buffer *value)
+                  const struct sim_buffer *value)
 {
 	memcpy(offset->host, m->offset, ((size_t)m->rows + 1) * sizeof *m->offset);
 	memcpy(column->host, m->column, m->entries * sizeof *m->column);

@@ -22,21 +22,25 @@ struct sim_size {
 };
 
 /*
- * sim_sizes_read - the numbers of --size, in their order; those behind the last stay as they are. Words and any of "x , ;" between
- * them mean nothing: "4096 points 1 iteration" is 4096 and 1.
- * Returns 0 or -GN_EINVAL with what may be asked for.
+ * sim_sizes_read - the numbers of --size, in their order; those behind the last stay as they are. Words and
+ * any of "x , ;" between them mean nothing: "4096 points 1 iteration" is 4096 and 1. Returns 0 or -GN_EINVAL
+ * with what may be asked for.
  */
-int sim_sizes_read(const char *text, const char *workload, struct sim_size *sizes, uint32_t count, struct gn_error *error);
+int sim_sizes_read(const char *text, const char *workload, struct sim_size *sizes, uint32_t count,
+                   struct gn_error *error);
 
-/* sim_random - the next of a sequence (splitmix64); sim_random_below: less than bound; sim_random_f32: in [0, 1). */
+/* sim_random - the next of a sequence (splitmix64); sim_random_below: less than bound; sim_random_f32: in [0,
+ * 1). */
 uint64_t sim_random(uint64_t *state);
 uint64_t sim_random_below(uint64_t *state, uint64_t bound);
 float sim_random_f32(uint64_t *state);
 void sim_random_fill(uint64_t *state, float *value, uint64_t count);
 
 /* sim_same_f32 - but for roundings: to 1 part in 10000 of the larger one, or of `scale`. 0 or -GN_EBADMSG. */
-int sim_same_f32(const char *what, const float *got, const float *want, uint64_t count, float scale, struct gn_error *error);
-int sim_same_u32(const char *what, const uint32_t *got, const uint32_t *want, uint64_t count, struct gn_error *error);
+int sim_same_f32(const char *what, const float *got, const float *want, uint64_t count, float scale,
+                 struct gn_error *error);
+int sim_same_u32(const char *what, const uint32_t *got, const uint32_t *want, uint64_t count,
+                 struct gn_error *error);
 
 /*
  * sim_buffers - allocate buffers one behind the other. Returns 0, or a code with a message.
@@ -46,8 +50,8 @@ struct sim_wanted {
 	uint64_t bytes;
 	enum sim_placement placement;
 };
-int sim_buffers(struct sim_memory *memory, const char *workload, const struct sim_wanted *wanted, uint32_t count,
-		struct gn_error *error);
+int sim_buffers(struct sim_memory *memory, const char *workload, const struct sim_wanted *wanted,
+                uint32_t count, struct gn_error *error);
 
 /* sim_state - zeroed memory for a workload; NULL with a message. The caller frees it. */
 void *sim_state(size_t bytes, const char *workload, struct gn_error *error);
@@ -70,7 +74,7 @@ void sim_csr_fini(struct sim_csr *m);
 
 /* sim_csr_copy - into buffers that are large enough. */
 void sim_csr_copy(const struct sim_csr *m, const struct sim_buffer *offset, const struct sim_buffer *column,
-		  const struct sim_buffer *value);
+                  const struct sim_buffer *value);
 
 /* ---- lanes ---- */
 
@@ -89,7 +93,8 @@ static inline uint64_t sim_items(const struct sim_wave *w, uint32_t *item, uint6
 }
 
 /* sim_load_uniform - the same element for all lanes, by a vector load: one line. */
-static inline float sim_load_uniform_f32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, uint32_t element)
+static inline float sim_load_uniform_f32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b,
+                                         uint32_t element)
 {
 	uint32_t index[SIM_LANES];
 	float value[SIM_LANES];
@@ -102,16 +107,16 @@ static inline float sim_load_uniform_f32(struct sim_wave *w, uint64_t lanes, con
 }
 
 /* sim_launch_row - a launch over a row of items. */
-static inline void sim_launch_row(struct sim_launch *l, const char *name, sim_kernel_fn *kernel, const void *arguments,
-				  uint64_t items, uint32_t group)
+static inline void sim_launch_row(struct sim_launch *l, const char *name, sim_kernel_fn *kernel,
+                                  const void *arguments, uint64_t items, uint32_t group)
 {
 	const struct sim_launch row = {name, kernel, arguments, {(uint32_t)items, 1}, {group, 1}, 0, 0, 0};
 
 	*l = row;
 }
 
-extern const struct sim_workload sim__atax, sim__bfs, sim__bicg, sim__pr, sim__spmv, sim__km, sim__mm, sim__mm_right, sim__mt, sim__st,
-    sim__bs, sim__sc, sim__aes, sim__fir, sim__add;
+extern const struct sim_workload sim__atax, sim__bfs, sim__bicg, sim__pr, sim__spmv, sim__km, sim__mm,
+    sim__mm_right, sim__mt, sim__st, sim__bs, sim__sc, sim__aes, sim__fir, sim__add;
 
 #ifdef __cplusplus
 }

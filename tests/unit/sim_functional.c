@@ -120,7 +120,8 @@ static int run_launch(struct run *r, const struct sim_launch *l, struct gn_error
 	return rc;
 }
 
-static int run_all(struct run *r, const struct sim_workload *workload, const struct sim_request *request, struct gn_error *error)
+static int run_all(struct run *r, const struct sim_workload *workload, const struct sim_request *request,
+                   struct gn_error *error)
 {
 	struct sim_launch launch;
 	void *state = NULL;
@@ -134,8 +135,8 @@ static int run_all(struct run *r, const struct sim_workload *workload, const str
 	return rc;
 }
 
-int sim_functional(const char *name, const struct sim_request *request, uint32_t gpus, struct sim_counts *counts,
-		   struct gn_error *error)
+int sim_functional(const char *name, const struct sim_request *request, uint32_t gpus,
+                   struct sim_counts *counts, struct gn_error *error)
 {
 	const struct sim_workload *workload = sim_workload_find(name);
 	struct run r;

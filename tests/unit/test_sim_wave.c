@@ -38,7 +38,8 @@ static void bed_fini(struct bed *b)
 	sim_memory_destroy(b->memory);
 }
 
-static struct sim_launch launch_of(sim_kernel_fn *kernel, const void *arguments, uint32_t items, uint32_t group)
+static struct sim_launch launch_of(sim_kernel_fn *kernel, const void *arguments, uint32_t items,
+                                   uint32_t group)
 {
 	const struct sim_launch l = {"test", kernel, arguments, {items, 1}, {group, 1}, 0, 0, 0};
 
@@ -221,7 +222,8 @@ static void compare(const struct trial *t, const struct sim_op *op)
 			want[k].bytes |= UINT64_C(1) << at % 64;
 		}
 		if (t->lanes >> l & 1)
-			assert_memory_equal(t->got + l * t->width, (char *)t->buffer.host + (first - t->buffer.address), t->width);
+			assert_memory_equal(t->got + l * t->width,
+			                    (char *)t->buffer.host + (first - t->buffer.address), t->width);
 	}
 	assert_int_equal(op->count, count);
 	assert_memory_equal(op->line, want, count * sizeof *want);
@@ -253,7 +255,11 @@ static void test_coalescer(void **state)
 		for (uint32_t n = 0; n < SIM_LANES; n++) {
 			const uint32_t row = first + n * (t.width == 16 ? 4 : 1), any = (uint32_t)rand();
 
-			t.index[n] = shape == 0 ? row : shape == 1 ? first : shape == 2 ? any % 3000 : shape == 3 ? first + n * 40 : any % 90;
+			t.index[n] = shape == 0   ? row
+			             : shape == 1 ? first
+			             : shape == 2 ? any % 3000
+			             : shape == 3 ? first + n * 40
+			                          : any % 90;
 		}
 		assert_int_equal(sim_wave_next(sim_group_wave(g, 0), &op, &e), 0);
 		compare(&t, &op);
@@ -424,7 +430,8 @@ static void test_barrier(void **state)
 	for (uint32_t y = 0; y < 16; y++)
 		for (uint32_t x = 0; x < 64; x++)
 			assert_int_equal(((uint32_t *)b.out.host)[y * 64 + x],
-					 10 + 255 - (y % 8 * 32 + x % 32) + 1000 * (x / 32) + 10000 * (y / 8));
+			                 10 + 255 - (y % 8 * 32 + x % 32) + 1000 * (x / 32) +
+			                     10000 * (y / 8));
 	bed_fini(&b);
 }
 
@@ -484,7 +491,9 @@ static void test_fault(void **state)
 
 		assert_int_equal(next(sim_group_wave(g, 1)).kind, SIM_OP_VALU);
 		assert_int_equal(sim_wave_next(sim_group_wave(g, 1), &op, &e), -GN_EINVAL);
-		assert_non_null(strstr(e.text, "kernel test, work-group (1, 0), wavefront 1, lane 41: element 999 of a buffer of 16"));
+		assert_non_null(strstr(
+		    e.text,
+		    "kernel test, work-group (1, 0), wavefront 1, lane 41: element 999 of a buffer of 16"));
 		sim_group_end(g);
 	}
 	bed_fini(&b);
@@ -493,8 +502,9 @@ static void test_fault(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_placement), cmocka_unit_test(test_stream),  cmocka_unit_test(test_coalescer),
-	    cmocka_unit_test(test_interleaved), cmocka_unit_test(test_memory), cmocka_unit_test(test_barrier),
+	    cmocka_unit_test(test_placement), cmocka_unit_test(test_stream),
+	    cmocka_unit_test(test_coalescer), cmocka_unit_test(test_interleaved),
+	    cmocka_unit_test(test_memory),    cmocka_unit_test(test_barrier),
 	    cmocka_unit_test(test_edges),     cmocka_unit_test(test_fault),
 	};
 

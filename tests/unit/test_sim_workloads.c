@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every workload of the simulated machine computes what it should, and makes the traffic that MGPUSim counted. */
+/* Every workload of the simulated machine computes what it should, and makes the traffic that MGPUSim
+ * counted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +86,19 @@ struct size {
 };
 
 static const struct size small[] = {
-    {"atax", "70x33"},     {"atax", "300"},      {"bicg", "33x300"},   {"bicg", "64"},	  {"bfs", "1"},
-    {"bfs", "1500"},	   {"bfs", "1024,3"},	 {"pr", "97,.05,3"},   {"pr", "64,0,1"},  {"pr", "200,.45"},
-    {"spmv", "1000,.01"},  {"spmv", "129,.2"},	 {"spmv", "1,0"},      {"km", "100,3"},	  {"km", "65,1,3,5"},
-    {"mm", "32"},	   {"mm", "36x68x100"},	 {"mm-right", "36x68x100"}, {"mm-right", "4"}, {"mt", "4"},
-    {"mt", "100"},	   {"mt", "192"},	 {"st", "16x64,1"},    {"st", "20x70,3"}, {"st", "1x1,2"},
-    {"bs", "2"},	   {"bs", "1024"},	 {"sc", "50x30"},      {"sc", "64x64,1"}, {"sc", "17,5,7"},
-    {"aes", "16"},	   {"aes", "4112"},	 {"fir", "1"},	       {"fir", "1000"},	  {"fir", "5000,37"},
-    {"add", "1"},	   {"add", "70000"},
+    {"atax", "70x33"}, {"atax", "300"},      {"bicg", "33x300"},
+    {"bicg", "64"},    {"bfs", "1"},         {"bfs", "1500"},
+    {"bfs", "1024,3"}, {"pr", "97,.05,3"},   {"pr", "64,0,1"},
+    {"pr", "200,.45"}, {"spmv", "1000,.01"}, {"spmv", "129,.2"},
+    {"spmv", "1,0"},   {"km", "100,3"},      {"km", "65,1,3,5"},
+    {"mm", "32"},      {"mm", "36x68x100"},  {"mm-right", "36x68x100"},
+    {"mm-right", "4"}, {"mt", "4"},          {"mt", "100"},
+    {"mt", "192"},     {"st", "16x64,1"},    {"st", "20x70,3"},
+    {"st", "1x1,2"},   {"bs", "2"},          {"bs", "1024"},
+    {"sc", "50x30"},   {"sc", "64x64,1"},    {"sc", "17,5,7"},
+    {"aes", "16"},     {"aes", "4112"},      {"fir", "1"},
+    {"fir", "1000"},   {"fir", "5000,37"},   {"add", "1"},
+    {"add", "70000"},
 };
 
 static void test_sizes(void **state)
@@ -232,10 +238,12 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_reference), cmocka_unit_test(test_right_rows), cmocka_unit_test(test_spmv),
-	    cmocka_unit_test(test_sizes),     cmocka_unit_test(test_defaults),	 cmocka_unit_test(test_again),
-	    cmocka_unit_test(test_growth),    cmocka_unit_test(test_local),	 cmocka_unit_test(test_check),
-	    cmocka_unit_test(test_graph_file), cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_reference), cmocka_unit_test(test_right_rows),
+	    cmocka_unit_test(test_spmv),      cmocka_unit_test(test_sizes),
+	    cmocka_unit_test(test_defaults),  cmocka_unit_test(test_again),
+	    cmocka_unit_test(test_growth),    cmocka_unit_test(test_local),
+	    cmocka_unit_test(test_check),     cmocka_unit_test(test_graph_file),
+	    cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
