@@ -66,7 +66,7 @@ struct sim_cu {
 int sim_cu_init(struct sim_cu *cu, struct sim_gpu *gpu, const struct sim_config *c);
 void sim_cu_fini(struct sim_cu *cu);
 
-/* sim_cu_fits - why no compute unit can ever hold a work-group of a launch; NULL: one can. */
+/* sim_cu_refuses - why no compute unit can ever hold a work-group of a launch; NULL: one can. */
 const char *sim_cu_refuses(const struct sim_config *c, const struct sim_launch *launch);
 
 /* sim_cu_has_room - for a work-group of the launch, now. */
