@@ -35,6 +35,8 @@ struct sim_workload {
 	/* Are the results those of a reference on the host? Returns 0, or -GN_EBADMSG: error says which element is wrong. */
 	int (*check)(void *state, struct gn_error *error);
 	void (*destroy)(void *state); /* also of NULL */
+
+	int reads_input; /* request.input is of use */
 };
 
 /* sim_workload_find - by name; NULL: there is none. sim_workload_at - all of them; NULL behind the last. */

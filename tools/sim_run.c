@@ -56,6 +56,9 @@ int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workl
 
 	memset(&b, 0, sizeof b);
 	memset(r, 0, sizeof *r);
+	if (s->request.input && !workload->reads_input)
+		return gn_error_set(e, -GN_EINVAL, "--input %s: %s reads no file; leave it out",
+		                    s->request.input, workload->name);
 	rc = tool_sim_configure(s, &r->config, e);
 	if (rc)
 		return rc;

@@ -262,4 +262,5 @@ const struct sim_workload sim__bfs = {"bfs",
                                       create,
                                       next,
                                       check,
-                                      destroy};
+                                      destroy,
+                                      1};

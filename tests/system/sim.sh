@@ -133,6 +133,7 @@ refuses 2 'net.clock.*must be' run mt --set net.clock=fast
 refuses 2 'gpus' run mt --gpus 17
 refuses 1 'none.conf' run mt --config none.conf
 refuses 1 'a multiple of 4' run mt --size 10
+refuses 1 'mt reads no file' run mt --input path.el.gz
 refuses 1 'nowhere.el' run bfs --input nowhere.el
 printf 'gpus = 4\nspeed = 9\n' >bad.conf
 refuses 1 'bad.conf:2' run mt --config bad.conf
