@@ -11,6 +11,7 @@
 
 #include <grapnel/net.h>
 #include <net/device.h>
+#include <net/relay.h>
 #include <net/route.h>
 #include <net/rule.h>
 #include <net/transport.h>
@@ -105,6 +106,7 @@ struct gn_net {
 	char *map;    /* heaps that the kernels reach, for view.mapped */
 	char name[24]; /* of the machine, if it was chosen here */
 	struct gn_device *device; /* changes the heap; NULL: the network thread does */
+	struct gn_relays *relays; /* rings between GPUs; NULL: there are none */
 	uint64_t group; /* counts messages that were appended together */
 
 	struct gn_link *link[GN_PACKET_CLASSES];
