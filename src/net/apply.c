@@ -250,7 +250,7 @@ static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, u
 		if (simt_unlikely(how >= GN__GET || how == GN__CAS || place % 2 || place / 2 >= most || origin >= net->route.nodes))
 			break;
 		if (*at + AHEAD < packet->words)
-			__builtin_prefetch(heap + gn_message_place(word[AHEAD]) * 4, 1);
+			simt_prefetch(heap + gn_message_place(word[AHEAD]) * 4);
 		change(heap + place * 4, how, word[1], 0, 8, 0);
 		net->peer[origin].applied++;
 		*at += 2;
