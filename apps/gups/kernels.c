@@ -64,8 +64,9 @@ enum { AHEAD = 12 };
 
 SIMT_FN void expect(const struct gups_update_args *a, uint64_t random)
 {
-	if (node_of(a, random) == a->net.node)
-		simt_prefetch(&a->table[random & a->part_mask]);
+	const uint64_t own = node_of(a, random) == a->net.node; /* no branch: it could not be foretold */
+
+	simt_prefetch(&a->table[random & a->part_mask & (0 - own)]);
 }
 
 /* Each thread takes a run of the sequence, and stops to wait for its updates when it holds its share back. */

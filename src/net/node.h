@@ -24,6 +24,7 @@ enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096, GN_NET_NAME_BYTES = 56 };
 
 /* A way out. */
 struct gn_link {
+	uint64_t *at, *end;     /* of the packet being filled: its next word, and where it is full; NULL: there is none */
 	struct gn_parcel *open; /* being filled, or waiting to be sent */
 	struct gn_link *newer;  /* in the list of open links, oldest first */
 	uint32_t class_, peer;
@@ -62,6 +63,8 @@ struct gn_peer {
 	uint64_t marked;        /* sent when its way was last marked */
 	uint32_t awaited;       /* 1: that mark has no answer yet */
 	struct gn_hop hop;      /* the way to it */
+	struct gn_link *link;   /* of requests to it */
+	uint32_t named;         /* who stands in the head of the own messages to it: itself, if they are passed on, or this node */
 	uint64_t group;         /* the last messages appended together of which it was sent one */
 	uint32_t asked;         /* replies and answers that should come; any thread reads it */
 	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
@@ -184,24 +187,19 @@ static inline uint64_t gn__first(struct gn_net *net, struct gn_peer *to, uint32_
 	return gn_message_first;
 }
 
-/* gn__post, where the packet is open and has room; else 0 and nothing was done. */
-static inline int gn__post_quickly(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word,
-				   uint32_t words)
+/* gn__post of an own request, where the packet is open and has room; else 0 and nothing was done. */
+static inline int gn__post_quickly(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_t words)
 {
 	struct gn_peer *peer = &net->peer[to];
-	const struct gn_hop *hop = &peer->hop;
-	const struct gn_link *l = &net->link[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
-	struct gn_packet *packet;
-	uint64_t *at;
+	struct gn_link *l = peer->link;
+	uint64_t *at = l->at;
 
-	if (simt_unlikely(!l->open || l->sealed || l->open->packet->words + words > net->most_words))
+	if (simt_unlikely(l->end - at < (int64_t)words))
 		return 0;
-	packet = l->open->packet;
-	at = packet->word + packet->words;
-	at[0] = gn_message_readdress(word[0], hop->passed ? to : origin) | gn__first(net, peer, origin, word[0]);
+	at[0] = gn_message_readdress(word[0], peer->named) | gn__first(net, peer, net->route.node, word[0]);
 	for (uint32_t k = 1; k < words; k++)
 		at[k] = word[k];
-	packet->words += words;
+	l->at = at + words;
 	return 1;
 }
 

@@ -523,6 +523,45 @@ SIMT_FN uint64_t simt_and_acq_rel_dev_u64(uint64_t *p, uint64_t value)
 #endif
 }
 
+SIMT_FN uint64_t simt_xor_relaxed_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.relaxed.gpu.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	return __atomic_fetch_xor(p, value, __ATOMIC_RELAXED);
+#endif
+}
+
+SIMT_FN uint64_t simt_xor_relaxed_sys_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.relaxed.sys.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	return __atomic_fetch_xor(p, value, __ATOMIC_RELAXED);
+#endif
+}
+
+SIMT_FN uint64_t simt_xor_acq_rel_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.acq_rel.gpu.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	return __atomic_fetch_xor(p, value, __ATOMIC_ACQ_REL);
+#endif
+}
+
 SIMT_FN uint32_t simt_min_relaxed_dev_u32(uint32_t *p, uint32_t value)
 {
 #if SIMT_ON_CUDA
