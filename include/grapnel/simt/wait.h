@@ -59,7 +59,7 @@ SIMT_FN void simt_prefetch(const void *memory)
 	(void)memory;
 #else
 	__builtin_prefetch(memory, 1);
-	asm volatile("" : : "r"(memory)); /* else GCC takes functions that do no more for pure, and leaves them out */
+	__asm__ volatile("" : : "r"(memory)); /* else GCC takes functions that do no more for pure, and leaves them out */
 #endif
 }
 
