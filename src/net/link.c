@@ -178,7 +178,7 @@ void gn__flush(struct gn_net *net, int all, int idle)
 
 	for (; l; l = newer) {
 		newer = l->newer;
-		if (l->sealed || all || (l->urgent && idle))
+		if (l->sealed || all || l->urgent & GN_LINK_NOW || (l->urgent && idle))
 			link_send(net, l, &net->stats.urgent);
 		else if (gn_rule_is_old(net->now - l->open->opened_ns, link_words(l), net->config.flush_ns, idle))
 			link_send(net, l, &net->stats.aged);
@@ -234,7 +234,10 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 	l->at[0] = gn_message_readdress(word[0], hop->passed ? to : origin) | gn__first(net, peer, origin, word[0]);
 	memcpy(l->at + 1, word + 1, 8ull * (words - 1));
 	l->at += words;
-	l->urgent |= reply || gn_message_fetches(word[0]) || gn_message_kind(word[0]) >= GN_MESSAGE_MARK;
+	if (gn_message_kind(word[0]) >= GN_MESSAGE_MARK)
+		l->urgent |= GN_LINK_NOW;
+	else if (reply || gn_message_fetches(word[0]))
+		l->urgent |= GN_LINK_SOON;
 	return 0;
 }
 

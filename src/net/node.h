@@ -22,6 +22,12 @@ extern "C" {
 
 enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096, GN_NET_NAME_BYTES = 56 };
 
+/*
+ * Why a packet leaves before it is full. Replies and what asks for them are many, and go when the node has nothing else to do;
+ * of marks, answers to them and signals there is one, and a whole program stands still until it has come.
+ */
+enum { GN_LINK_SOON = 1, GN_LINK_NOW = 2 };
+
 /* A way out. */
 struct gn_link {
 	uint64_t *at, *end;     /* of the packet being filled: its next word, and where it is full; NULL: there is none */
@@ -29,7 +35,7 @@ struct gn_link {
 	struct gn_link *newer;  /* in the list of open links, oldest first */
 	uint32_t class_, peer;
 	uint32_t sequence; /* of the next packet */
-	uint32_t urgent;   /* somebody waits for what is in it */
+	uint32_t urgent;   /* somebody waits for what is in it: GN_LINK_SOON and GN_LINK_NOW */
 	uint32_t sealed;   /* open is whole: only the transport had no room */
 };
 
@@ -206,7 +212,7 @@ static inline int gn__post_quickly(struct gn_net *net, uint32_t to, const uint64
 /* gn__post_room - will gn__post have room for so many words now? */
 int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words);
 
-/* gn__flush - send open packets: all, or those that are old, or that somebody waits for if the node is idle. */
+/* gn__flush - send open packets: all, or those that are old, or that somebody waits for: now, or soon and the node is idle. */
 void gn__flush(struct gn_net *net, int all, int idle);
 
 /* gn__collect - take back packets that have left. Returns how many are still on their way. */
