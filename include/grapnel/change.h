@@ -62,10 +62,11 @@ SIMT_FN uint64_t gn__changed(enum gn_change change, uint64_t bits, const uint64_
 
 SIMT_FN uint64_t gn__change_4(uint32_t *element, enum gn_change change, const uint64_t *operand)
 {
-	uint32_t seen = simt_load_relaxed_dev_u32(element), was;
+	uint32_t seen, was;
 
 	if (change == GN__ADD)
 		return simt_add_relaxed_dev_u32(element, (uint32_t)operand[0]);
+	seen = simt_load_relaxed_dev_u32(element);
 	for (;;) {
 		was = simt_cas_acq_rel_dev_u32(element, seen, (uint32_t)gn__changed(change, seen, operand, 4));
 		if (was == seen)
@@ -76,10 +77,13 @@ SIMT_FN uint64_t gn__change_4(uint32_t *element, enum gn_change change, const ui
 
 SIMT_FN uint64_t gn__change_8(uint64_t *element, enum gn_change change, const uint64_t *operand)
 {
-	uint64_t seen = simt_load_relaxed_dev_u64(element), was;
+	uint64_t seen, was;
 
 	if (change == GN__ADD)
 		return simt_add_relaxed_dev_u64(element, operand[0]);
+	if (change == GN__XOR)
+		return simt_xor_relaxed_dev_u64(element, operand[0]);
+	seen = simt_load_relaxed_dev_u64(element);
 	for (;;) {
 		was = simt_cas_acq_rel_dev_u64(element, seen, gn__changed(change, seen, operand, 8));
 		if (was == seen)
@@ -105,6 +109,8 @@ SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, co
 	if (change == GN__ADD)
 		return bytes == 4 ? simt_add_relaxed_sys_u32(narrow, (uint32_t)operand[0])
 				  : simt_add_relaxed_sys_u64(wide, operand[0]);
+	if (change == GN__XOR && bytes == 8)
+		return simt_xor_relaxed_sys_u64(wide, operand[0]);
 	seen = bytes == 4 ? simt_load_acquire_sys_u32(narrow) : simt_load_acquire_sys_u64(wide);
 	for (;;) {
 		const uint64_t to = gn__changed(change, seen, operand, bytes);

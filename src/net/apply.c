@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* So many words ahead of the message that is applied, memory is fetched into the processor's cache. */
-enum { AHEAD = 24 };
+enum { AHEAD = 48 };
 
 /* A reply of so many words to the origin of a message. Room was asked for. */
 static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_t words)
@@ -19,12 +19,14 @@ static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_
 	gn__network_fail(net, to, &error);
 }
 
-/* Whoever sees the change sees what this thread has put before it. */
-static uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t b, uint32_t bytes, int fetches)
+/* Whoever sees the change sees what this thread has put before it. Inlined: who wants no answer pays for none. */
+SIMT_INLINE_FN uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t b, uint32_t bytes, int fetches)
 {
 	if (simt_likely(how == GN__ADD))
 		return bytes == 4 ? simt_add_acq_rel_dev_u32((uint32_t *)element, (uint32_t)a)
 				  : simt_add_acq_rel_dev_u64((uint64_t *)element, a);
+	if (how == GN__XOR && bytes == 8)
+		return simt_xor_acq_rel_dev_u64((uint64_t *)element, a);
 	if (how != GN__PUT || fetches)
 		return gn__net_change_here(element, how, a, b, bytes, fetches);
 	if (bytes == 4)
@@ -250,7 +252,7 @@ static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, u
 		if (simt_unlikely(how >= GN__GET || how == GN__CAS || place % 2 || place / 2 >= most || origin >= net->route.nodes))
 			break;
 		if (*at + AHEAD < packet->words)
-			__builtin_prefetch(heap + gn_message_place(word[AHEAD]) * 4, 1);
+			simt_prefetch(heap + gn_message_place(word[AHEAD]) * 4);
 		change(heap + place * 4, how, word[1], 0, 8, 0);
 		net->peer[origin].applied++;
 		*at += 2;

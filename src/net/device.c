@@ -2,7 +2,6 @@
 #include <net/device.h>
 #include <net/node.h>
 
-#include <simt/machine.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,38 +20,21 @@ static struct gn_device_job *job_of(const struct gn_device *d, uint32_t ring, ui
 
 /* ---- the kernel ---- */
 
-/* On cpu it has an OS thread of its own. */
-static int open_machine(struct gn_net *net, const struct simt_info *info, struct gn_error *error)
-{
-	struct simt_config config = net->config.machine;
-	int rc = 0;
-
-	config.threads = 1;
-	net->device->machine = net->machine;
-	if (!info->is_cuda) {
-		rc = simt_open(&net->device->own, &config, error);
-		net->device->machine = net->device->own;
-	}
-	return rc;
-}
-
 int gn__device_create(struct gn_net *net, struct gn_error *error)
 {
 	const size_t bytes = sizeof(struct gn_device_job) * GN_DEVICE_WARPS * GN_DEVICE_DEPTH;
-	struct simt_info info;
 	int rc;
 
-	simt_describe(net->machine, &info);
 	net->device = (struct gn_device *)calloc(1, sizeof *net->device);
 	if (!net->device)
 		return gn_error_set(error, -GN_ENOMEM, "no memory for node %u", net->route.node);
-	rc = open_machine(net, &info, error);
+	rc = gn__resident_open(&net->device->kernel, net, error);
 	if (rc)
 		return rc;
-	net->device->job = (struct gn_device_job *)simt_alloc(net->device->machine, bytes, SIMT_SHARED);
+	net->device->job = (struct gn_device_job *)simt_alloc(net->device->kernel.machine, bytes, SIMT_SHARED);
 	if (!net->device->job)
 		return gn_error_set(error, -GN_ENOMEM, "no %zu MiB of pinned memory for node %u", bytes >> 20, net->route.node);
-	return simt_stream_create(&net->device->stream, net->device->machine, error);
+	return 0;
 }
 
 void gn__device_destroy(struct gn_net *net)
@@ -61,10 +43,9 @@ void gn__device_destroy(struct gn_net *net)
 
 	if (!d)
 		return;
-	simt_stream_destroy(d->stream);
-	if (d->machine)
-		simt_free(d->machine, d->job);
-	simt_close(d->own);
+	if (d->kernel.machine)
+		simt_free(d->kernel.machine, d->job);
+	gn__resident_close(&d->kernel);
 	free(d);
 }
 
@@ -74,20 +55,10 @@ int gn__device_start(struct gn_net *net)
 	const struct gn_device_args a = {net->view, d->job};
 	struct simt_info info;
 	struct simt_grid grid = {1, 0, 0};
-	struct gn_error error;
-	int rc;
 
-	simt_describe(d->machine, &info);
+	simt_describe(d->kernel.machine, &info);
 	grid.block_threads = GN_DEVICE_WARPS * info.warp_width;
-	simt__reside(d->machine, 1);
-	rc = simt_launch_on(d->stream, &gn_device_work_kernel, grid, &a);
-	d->started = !rc;
-	if (!rc)
-		return 0;
-	simt__reside(d->machine, -1);
-	gn_error_set(&error, rc, "the kernel of node %u's network does not start: %s", net->route.node,
-		     simt_stream_message(d->stream));
-	return gn__network_fail(net, net->route.node, &error);
+	return gn__resident_start(&d->kernel, net, &gn_device_work_kernel, grid, &a);
 }
 
 /* Hand a job to its warp. R4. */
@@ -135,20 +106,12 @@ void gn__device_stop(struct gn_net *net)
 {
 	const uint64_t deadline = simt_clock_ns() + net->config.timeout_ns;
 	struct gn_device *d = net->device;
-	struct gn_error error;
-	int rc;
 
-	if (!d->started)
+	if (!d->kernel.started)
 		return;
 	for (uint32_t k = 0; k < GN_DEVICE_WARPS; k++)
 		end_ring(d, k, deadline);
-	rc = simt_stream_wait(d->stream);
-	simt__reside(d->machine, -1);
-	d->started = 0;
-	if (!rc)
-		return;
-	gn_error_set(&error, rc, "the kernel of node %u's network failed: %s", net->route.node, simt_stream_message(d->stream));
-	gn__network_fail(net, net->route.node, &error);
+	gn__resident_wait(&d->kernel, net);
 }
 
 /* ---- messages ---- */

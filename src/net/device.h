@@ -18,6 +18,7 @@
 
 #include <grapnel/net.h>
 #include <net/packet.h>
+#include <net/resident.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,7 +30,7 @@ enum { GN_DEVICE_WARPS = 16, GN_DEVICE_DEPTH = 4 };
 
 enum gn_device_kind {
 	GN_DEVICE_APPLY, /* messages */
-	GN_DEVICE_TAILS, /* results: how far each log of the kernels' is written */
+	GN_DEVICE_TAILS, /* results: how far each log of the kernels' is written; then each ring of net/relay.h, and is read */
 	GN_DEVICE_END
 };
 
@@ -71,12 +72,9 @@ struct gn_device_ring {
 };
 
 struct gn_device {
-	struct simt_machine *machine; /* that the kernel runs on */
-	struct simt_machine *own;     /* the same, if it was opened for that */
-	struct simt_stream *stream;
+	struct gn_resident kernel;
 	struct gn_device_job *job;
 	struct gn_device_ring ring[GN_DEVICE_WARPS];
-	uint32_t started;
 };
 
 /* gn__device_create - memory and stream. @lanes  of a warp of the node's machine. Codes of simt_stream_create, -GN_ENOMEM. */

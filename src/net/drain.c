@@ -36,7 +36,7 @@ static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 
 	if (simt_unlikely(to == self) && (!net->device || kind == GN_MESSAGE_MARK))
 		return sort_own(net, word, words);
-	if (fetches || kind == GN_MESSAGE_SIGNAL || !gn__post_quickly(net, 0, to, self, word, words)) {
+	if (fetches || kind == GN_MESSAGE_SIGNAL || !gn__post_quickly(net, to, word, words)) {
 		if (gn__post(net, 0, to, self, word, words))
 			return -GN_EAGAIN;
 	}

@@ -85,6 +85,8 @@ static void link_open(struct gn_net *net, struct gn_link *l, struct gn_parcel *p
 	packet->target = (uint16_t)l->peer;
 	p->next = NULL;
 	l->open = p;
+	l->at = packet->word;
+	l->end = packet->word + net->most_words;
 	l->urgent = l->sealed = 0;
 	l->newer = NULL;
 	if (net->newest)
@@ -131,6 +133,12 @@ static void count_packet(struct gn_net *net, const struct gn_packet *packet, uin
 	gn__count(reason, 1);
 }
 
+/* Of the packet being filled. */
+static uint32_t link_words(const struct gn_link *l)
+{
+	return (uint32_t)(l->at - l->open->packet->word);
+}
+
 /* Send the open packet of a link. Returns 0, or -GN_EAGAIN: the transport has no room now. */
 static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 {
@@ -138,6 +146,8 @@ static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 	int rc;
 
 	if (!l->sealed) {
+		p->packet->words = (uint16_t)link_words(l);
+		l->at = l->end = NULL;
 		p->packet->sequence = l->sequence++;
 		gn_packet_seal(p->packet, net->scratch);
 		count_packet(net, p->packet, reason);
@@ -168,9 +178,9 @@ void gn__flush(struct gn_net *net, int all, int idle)
 
 	for (; l; l = newer) {
 		newer = l->newer;
-		if (l->sealed || all || (l->urgent && idle))
+		if (l->sealed || all || l->urgent & GN_LINK_NOW || (l->urgent && idle))
 			link_send(net, l, &net->stats.urgent);
-		else if (gn_rule_is_old(net->now - l->open->opened_ns, l->open->packet->words, net->config.flush_ns, idle))
+		else if (gn_rule_is_old(net->now - l->open->opened_ns, link_words(l), net->config.flush_ns, idle))
 			link_send(net, l, &net->stats.aged);
 	}
 }
@@ -181,9 +191,9 @@ static struct gn_link *link_of(struct gn_net *net, int reply, const struct gn_ho
 }
 
 /* A message larger than a packet should be goes alone. */
-static int has_room(const struct gn_net *net, const struct gn_packet *packet, uint32_t words)
+static int has_room(const struct gn_link *l, uint32_t words)
 {
-	return packet->words + words <= net->most_words || !packet->words;
+	return l->at && (l->end - l->at >= (int64_t)words || !link_words(l));
 }
 
 /* Room for so many words in the open packet of a link. Returns 0 or -GN_EAGAIN. */
@@ -191,7 +201,7 @@ static int link_room(struct gn_net *net, struct gn_link *l, uint32_t words)
 {
 	struct gn_parcel *p;
 
-	if (simt_likely(l->open && !l->sealed && has_room(net, l->open->packet, words)))
+	if (simt_likely(has_room(l, words)))
 		return 0;
 	if (l->open && link_send(net, l, &net->stats.full))
 		return -GN_EAGAIN;
@@ -216,18 +226,18 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 	struct gn_peer *peer = &net->peer[to];
 	const struct gn_hop *hop = &peer->hop;
 	struct gn_link *l = link_of(net, reply, hop);
-	struct gn_packet *packet;
 
 	if (simt_unlikely(link_room(net, l, words))) {
 		gn__count(&net->stats.stalls, 1);
 		return -GN_EAGAIN;
 	}
-	packet = l->open->packet;
-	packet->word[packet->words] = gn_message_readdress(word[0], hop->passed ? to : origin) |
-				       gn__first(net, peer, origin, word[0]);
-	memcpy(packet->word + packet->words + 1, word + 1, 8ull * (words - 1));
-	packet->words += words;
-	l->urgent |= reply || gn_message_fetches(word[0]) || gn_message_kind(word[0]) >= GN_MESSAGE_MARK;
+	l->at[0] = gn_message_readdress(word[0], hop->passed ? to : origin) | gn__first(net, peer, origin, word[0]);
+	memcpy(l->at + 1, word + 1, 8ull * (words - 1));
+	l->at += words;
+	if (gn_message_kind(word[0]) >= GN_MESSAGE_MARK)
+		l->urgent |= GN_LINK_NOW;
+	else if (reply || gn_message_fetches(word[0]))
+		l->urgent |= GN_LINK_SOON;
 	return 0;
 }
 
@@ -244,6 +254,8 @@ static void ways(struct gn_net *net)
 		*hop = gn_route_hop(&net->route, to);
 		for (uint32_t reply = 0; reply < 2; reply++)
 			link_of(net, (int)reply, hop)->peer = hop->peer;
+		net->peer[to].link = link_of(net, 0, hop);
+		net->peer[to].named = hop->passed ? to : net->route.node;
 	}
 }
 

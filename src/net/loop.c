@@ -65,12 +65,16 @@ int gn__network(struct gn_net *net)
 	net->now = simt_clock_ns();
 	if (net->device)
 		gn__device_start(net);
+	if (net->relays)
+		gn__relays_start(net);
 	while (!may_leave(net, &deadline)) {
 		idle = turn(net, idle) ? 0 : idle + 1;
 		if (idle)
 			gn__collect(net);
 		rest(idle);
 	}
+	if (net->relays)
+		gn__relays_stop(net);
 	if (net->device)
 		gn__device_stop(net);
 	return net->now > deadline ? -GN_ETIMEDOUT : 0;

@@ -11,6 +11,7 @@
 
 #include <grapnel/net.h>
 #include <net/device.h>
+#include <net/relay.h>
 #include <net/route.h>
 #include <net/rule.h>
 #include <net/transport.h>
@@ -21,13 +22,20 @@ extern "C" {
 
 enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096, GN_NET_NAME_BYTES = 56 };
 
+/*
+ * Why a packet leaves before it is full. Replies and what asks for them are many, and go when the node has nothing else to do;
+ * of marks, answers to them and signals there is one, and a whole program stands still until it has come.
+ */
+enum { GN_LINK_SOON = 1, GN_LINK_NOW = 2 };
+
 /* A way out. */
 struct gn_link {
+	uint64_t *at, *end;     /* of the packet being filled: its next word, and where it is full; NULL: there is none */
 	struct gn_parcel *open; /* being filled, or waiting to be sent */
 	struct gn_link *newer;  /* in the list of open links, oldest first */
 	uint32_t class_, peer;
 	uint32_t sequence; /* of the next packet */
-	uint32_t urgent;   /* somebody waits for what is in it */
+	uint32_t urgent;   /* somebody waits for what is in it: GN_LINK_SOON and GN_LINK_NOW */
 	uint32_t sealed;   /* open is whole: only the transport had no room */
 };
 
@@ -61,6 +69,8 @@ struct gn_peer {
 	uint64_t marked;        /* sent when its way was last marked */
 	uint32_t awaited;       /* 1: that mark has no answer yet */
 	struct gn_hop hop;      /* the way to it */
+	struct gn_link *link;   /* of requests to it */
+	uint32_t named;         /* who stands in the head of the own messages to it: itself, if they are passed on, or this node */
 	uint64_t group;         /* the last messages appended together of which it was sent one */
 	uint32_t asked;         /* replies and answers that should come; any thread reads it */
 	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
@@ -105,6 +115,7 @@ struct gn_net {
 	char *map;    /* heaps that the kernels reach, for view.mapped */
 	char name[24]; /* of the machine, if it was chosen here */
 	struct gn_device *device; /* changes the heap; NULL: the network thread does */
+	struct gn_relays *relays; /* rings between GPUs; NULL: there are none */
 	uint64_t group; /* counts messages that were appended together */
 
 	struct gn_link *link[GN_PACKET_CLASSES];
@@ -182,31 +193,26 @@ static inline uint64_t gn__first(struct gn_net *net, struct gn_peer *to, uint32_
 	return gn_message_first;
 }
 
-/* gn__post, where the packet is open and has room; else 0 and nothing was done. */
-static inline int gn__post_quickly(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word,
-				   uint32_t words)
+/* gn__post of an own request, where the packet is open and has room; else 0 and nothing was done. */
+static inline int gn__post_quickly(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_t words)
 {
 	struct gn_peer *peer = &net->peer[to];
-	const struct gn_hop *hop = &peer->hop;
-	const struct gn_link *l = &net->link[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
-	struct gn_packet *packet;
-	uint64_t *at;
+	struct gn_link *l = peer->link;
+	uint64_t *at = l->at;
 
-	if (simt_unlikely(!l->open || l->sealed || l->open->packet->words + words > net->most_words))
+	if (simt_unlikely(l->end - at < (int64_t)words))
 		return 0;
-	packet = l->open->packet;
-	at = packet->word + packet->words;
-	at[0] = gn_message_readdress(word[0], hop->passed ? to : origin) | gn__first(net, peer, origin, word[0]);
+	at[0] = gn_message_readdress(word[0], peer->named) | gn__first(net, peer, net->route.node, word[0]);
 	for (uint32_t k = 1; k < words; k++)
 		at[k] = word[k];
-	packet->words += words;
+	l->at = at + words;
 	return 1;
 }
 
 /* gn__post_room - will gn__post have room for so many words now? */
 int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words);
 
-/* gn__flush - send open packets: all, or those that are old, or that somebody waits for if the node is idle. */
+/* gn__flush - send open packets: all, or those that are old, or that somebody waits for: now, or soon and the node is idle. */
 void gn__flush(struct gn_net *net, int all, int idle);
 
 /* gn__collect - take back packets that have left. Returns how many are still on their way. */

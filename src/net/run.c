@@ -147,7 +147,7 @@ static int map_all(const struct gn_net_config *config, struct run *run, uint32_t
 
 	for (uint32_t k = 0; k < nodes && net; k++)
 		net[k] = run[k].net;
-	if (!rc && config->route == GN_NET_DIRECT)
+	if (!rc && config->route != GN_NET_PACKETS)
 		rc = gn__nodes_map(net, nodes, error);
 	free(net);
 	return rc;

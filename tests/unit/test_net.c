@@ -21,7 +21,7 @@ struct way {
 };
 
 static const struct way ways[] = {{"packets", GN_NET_PACKETS, 0}, {"direct", GN_NET_DIRECT, 0}, {"by kernel", GN_NET_PACKETS, 1},
-				  {"direct, by kernel", GN_NET_DIRECT, 1}};
+				  {"direct, by kernel", GN_NET_DIRECT, 1}, {"relay", GN_NET_RELAY, 1}};
 
 static const struct shape shapes[] = {{1, 1, 1, GN_NET_COMBINED, 0},    {2, 1, 1, GN_NET_COMBINED, 0},
 				      {3, 1, 4, GN_NET_COMBINED, 0},    {5, 2, 32, GN_NET_COMBINED, 0},
@@ -55,7 +55,7 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 		return;
 	if (strcmp(machine_name(), "cpu") && (w->by_kernel || s->nodes > 5)) /* it is always so there; nodes are slow to begin */
 		return;
-	if (w->route == GN_NET_DIRECT && !SEES_FENCES)
+	if (w->route != GN_NET_PACKETS && !SEES_FENCES)
 		return;
 	if (s->form == GN_NET_COPROCESSOR && (w->by_kernel || strcmp(machine_name(), "cpu")))
 		return;

@@ -523,6 +523,45 @@ SIMT_FN uint64_t simt_and_acq_rel_dev_u64(uint64_t *p, uint64_t value)
 #endif
 }
 
+SIMT_FN uint64_t simt_xor_relaxed_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.relaxed.gpu.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	return __atomic_fetch_xor(p, value, __ATOMIC_RELAXED);
+#endif
+}
+
+SIMT_FN uint64_t simt_xor_relaxed_sys_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.relaxed.sys.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	return __atomic_fetch_xor(p, value, __ATOMIC_RELAXED);
+#endif
+}
+
+SIMT_FN uint64_t simt_xor_acq_rel_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	uint64_t old;
+
+	asm volatile("atom.acq_rel.gpu.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	return __atomic_fetch_xor(p, value, __ATOMIC_ACQ_REL);
+#endif
+}
+
 SIMT_FN uint32_t simt_min_relaxed_dev_u32(uint32_t *p, uint32_t value)
 {
 #if SIMT_ON_CUDA
@@ -568,6 +607,36 @@ SIMT_FN void simt_fence_acq_rel_sys(void)
 	asm volatile("fence.acq_rel.sys;" : : : "memory");
 #else
 	simt_fence_acq_rel_dev();
+#endif
+}
+
+/*
+ * simt_store_pair_sys, simt_load_pair_sys - two neighbouring words, 16-byte aligned. Who loads the first word of a pair that
+ * was stored so sees the second of it too, if the pair was 0 before. They order nothing else.
+ */
+SIMT_FN void simt_store_pair_sys(uint64_t *p, uint64_t first, uint64_t second)
+{
+#if SIMT_ON_CUDA
+	asm volatile("{\n\t.reg .b128 both;\n\tmov.b128 both, {%1, %2};\n\tst.relaxed.sys.b128 [%0], both;\n\t}"
+		     :: "l"(p), "l"(first), "l"(second) : "memory");
+#else
+	SIMT__POINT();
+	__atomic_store_n(p + 1, second, __ATOMIC_RELAXED);
+	SIMT__POINT();
+	__atomic_store_n(p, first, __ATOMIC_RELEASE);
+#endif
+}
+
+SIMT_FN void simt_load_pair_sys(const uint64_t *p, uint64_t *first, uint64_t *second)
+{
+#if SIMT_ON_CUDA
+	asm volatile("{\n\t.reg .b128 both;\n\tld.relaxed.sys.b128 both, [%2];\n\tmov.b128 {%0, %1}, both;\n\t}"
+		     : "=l"(*first), "=l"(*second) : "l"(p) : "memory");
+#else
+	SIMT__POINT();
+	*first = __atomic_load_n(p, __ATOMIC_ACQUIRE);
+	SIMT__POINT();
+	*second = __atomic_load_n(p + 1, __ATOMIC_RELAXED);
 #endif
 }
 

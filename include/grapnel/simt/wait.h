@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simt/wait.h - waiting, time, and the block together.
+ * simt/wait.h - waiting, and not having to; time, and the block together.
  */
 #ifndef GRAPNEL_SIMT_WAIT_H
 #define GRAPNEL_SIMT_WAIT_H
@@ -46,6 +46,20 @@ SIMT_FN void simt_rest(uint32_t rounds)
 #else
 	(void)rounds;
 	simt__relax();
+#endif
+}
+
+/*
+ * simt_prefetch - this thread will soon change what lies there: a processor brings it near meanwhile; a GPU does nothing,
+ * its other threads fill the time. Any address may be given. Orders nothing.
+ */
+SIMT_FN void simt_prefetch(const void *memory)
+{
+#if SIMT_ON_CUDA
+	(void)memory;
+#else
+	__builtin_prefetch(memory, 1);
+	__asm__ volatile("" : : "r"(memory)); /* else GCC takes functions that do no more for pure, and leaves them out */
 #endif
 }
 
