@@ -55,6 +55,8 @@ int sim_jobs_vary(struct sim_jobs *jobs, uint32_t k, const char *name, const cha
 
 	if (!text)
 		return -GN_ENOMEM;
+	if (!strcmp(name, "seed") && (!*value || value[strspn(value, "0123456789")]))
+		return -GN_EINVAL;
 	if (!strcmp(name, "opt"))
 		s->opt = text;
 	else if (!strcmp(name, "size"))

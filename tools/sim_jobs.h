@@ -34,7 +34,7 @@ int sim_jobs_add(struct sim_jobs *jobs, const struct sim_workload *workload, con
 
 /*
  * sim_jobs_vary - another value for job k: of "opt", "size", "seed" or a key of the machine. Returns 0,
- * -GN_ENOMEM, or -GN_EINVAL: too many values.
+ * -GN_ENOMEM, or -GN_EINVAL: too many values, or a seed that is no number.
  */
 int sim_jobs_vary(struct sim_jobs *jobs, uint32_t k, const char *name, const char *value);
 

@@ -124,7 +124,10 @@ static int add_all(const struct request *q, struct sim_jobs *jobs, struct gn_err
 			for (uint32_t k = 0; k < q->varieds && !rc; k++)
 				rc = sim_jobs_vary(jobs, (uint32_t)job, q->varied[k].name, value_of(q, n, k));
 			if (rc)
-				return gn_error_set(e, rc, "no room for so many runs");
+				return gn_error_set(e, rc,
+				                    rc == -GN_EINVAL
+				                        ? "--vary: a seed that is no number, or too many keys"
+				                        : "no memory for so many runs");
 		}
 	return 0;
 }

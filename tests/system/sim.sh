@@ -143,3 +143,4 @@ refuses 1 'no such key' sweep mt --vary net.clok=1,2 --out part
 refuses 1 'no vector read leaves' explain fir --gpus 1
 refuses 2 'workloads and a size' paper --sizes dance=1
 refuses 2 'own; --config' paper --opt none
+refuses 1 'seed that is no number' sweep mt --vary seed=1,x --out part
