@@ -206,8 +206,7 @@ SIMT_FN void gn_cb_cursor(const struct gn_cb_args *a)
 	for (; i + (AHEAD - 1) * width < end; i += AHEAD * width) {
 		uint32_t v[AHEAD];
 
-		for (uint32_t k = 0; k < AHEAD; k++)
-			v[k] = gn_cursor_read_u32(&c, i + k * width);
+		wrong += gn_cursor_read_every_u32(&c, i, width, AHEAD, v) != 0;
 		wrong += wrong_ahead(v, i, width);
 	}
 	for (; i < end; i += width)

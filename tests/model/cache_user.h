@@ -70,8 +70,9 @@ SIMT_FN void read_one(struct user *u, uint32_t element, int by_cursor)
 	struct trial *t = u->t;
 	const struct reading reading = begin_read(t, element);
 	uint64_t value = 0;
-	int rc = by_cursor ? gn__cursor_read(&u->cursor, element, &value, sizeof value)
-	                   : gn_array_read(&t->array, element, &value);
+	int rc = !by_cursor  ? gn_array_read(&t->array, element, &value)
+	         : element & 1 ? gn__cursor_read_every(&u->cursor, element, 1, 1, &value, sizeof value)
+	                       : gn__cursor_read(&u->cursor, element, &value, sizeof value);
 
 	if (!rc)
 		end_read(t, &reading, value);

@@ -19,6 +19,7 @@ mutants() {
 array/look.h|s/return !((g->seen ^ .*/return 1;/|a read is not validated
 array/read.h|/gn__read_hit(const/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
 array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
+array/cursor.h|s/if (simt_likely(gn__still(&c->glimpse))) {/if (1) {/|of several elements nobody looks whether they are still the page's
 array/read.h|/gn__read_hit(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
 array/look.h|/gn__pin_hit(const/,/^}/s/ && !(g.seen & GN_WORD_BUSY)//|a hit pins a page that is being written back
 array/look.h|/gn__pin_hit(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty
@@ -32,7 +33,7 @@ array/write.h|/gn__write_paged(const/,/^}/s/^	if (grip.data) {/	if (grip.partial
 cache/access.h|/gn__groups_do(const/,/^}/s/^		gn__errand_inside(.*/		if (k->partial \&\& simt_lane() == g->leader) gn__covered(c, k->word, frame, k->page, g->reach.covered);&/|sectors of a page that came are valid before their bytes are there
 array/atomic.h|/gn__change_paged(const/,/^}/s/const struct gn__updaters u = .*/struct gn__updaters u = gn__updaters_of(a, address, errand.size); u.reach.touched = 1u << 31;/|a change makes no sector dirty
 array/atomic.h|s/gn__update_begin(a, &u, 0)/gn__update_begin(a, \&u, 1)/|an element is changed in a page in parts
-change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
+change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ seen = simt_load_relaxed_dev_u64(element); simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
 change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
 cache/claim.h|/gn__take_from(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|direct: pins do not keep a frame
 cache/claim.h|/gn__take_way(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|sets: pins do not keep a frame

@@ -226,6 +226,23 @@ struct walk_args {
 	uint32_t rounds, end;
 };
 
+/* Some at once from here on, in strides that leave the page, as far as the array goes; and no further. */
+SIMT_FN void walk_every(const struct walk_args *w, struct gn_cursor *c, uint64_t index)
+{
+	for (uint64_t stride = 0; stride < 2 * w->array.count / 3; stride = 3 * stride + 1) {
+		uint64_t value[4] = {0, 0, 0, 0};
+		uint32_t in = 0;
+		int rc;
+
+		while (in < 4 && index + in * stride < w->array.count)
+			in++;
+		rc = gn_cursor_read_every_u64(c, index, stride, in, value);
+		for (uint32_t k = 0; k < in; k++)
+			if (rc || value[k] != kernel_word(index + k * stride + 10))
+				simt_add_relaxed_dev_u32(w->wrong, 1);
+	}
+}
+
 /* Forward, backward and in strides, over page borders and beyond the end. */
 SIMT_FN void walk(const struct walk_args *w)
 {
@@ -237,6 +254,8 @@ SIMT_FN void walk(const struct walk_args *w)
 
 			if (gn_cursor_read_u64(&c, index) != kernel_word(index + 10))
 				simt_add_relaxed_dev_u32(w->wrong, 1);
+			if (!w->end) /* there it is counted */
+				walk_every(w, &c, index);
 		}
 	if (w->end)
 		gn_cursor_end(&c);

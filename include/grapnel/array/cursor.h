@@ -154,4 +154,65 @@ SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index)
 	return value;
 }
 
+/*
+ * Several elements, all their loads under way together and one look for all, if they lie in the page at hand. Inlined: where
+ * the caller's count is a constant, the values stay in registers.
+ */
+SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, void *to,
+					 uint32_t size)
+{
+	char *value = (char *)to;
+	int rc = 0;
+
+	/* the last is in the page too; a stride within it cannot pass the end of the numbers */
+	if (simt_likely(count && index - c->first < c->count && stride < c->count) &&
+	    simt_likely(index + (count - 1) * stride - c->first < c->count)) {
+		for (uint32_t k = 0; k < count; k++)
+			gn__load_element_fenced(value + k * size, c->data + (index + k * stride - c->first) * size, size);
+		simt_fence_acq_rel_dev(); /* A5, for all of them */
+		if (simt_likely(gn__still(&c->glimpse))) {
+			c->hits += count;
+			return 0;
+		}
+	}
+	for (uint32_t k = 0; k < count; k++) {
+		int one;
+
+		memset(value + k * size, 0, size); /* it may be another page's */
+		one = gn__cursor_read(c, index + k * stride, value + k * size, size);
+		rc = rc ? rc : one;
+	}
+	return rc;
+}
+
+/*
+ * gn_cursor_read_every_T - count elements: index, index + stride, index + 2 * stride ... A thread that reads one element waits for
+ * memory once an element; with several under way it waits once for all. T is u32, u64, f32 or f64 and has the size of the
+ * array's elements.
+ * @value  receives count of them
+ * Returns 0, or the first failure's code as gn_array_read; values that could not be had are 0.
+ */
+SIMT_INLINE_FN int gn_cursor_read_every_u32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    uint32_t *value)
+{
+	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
+}
+
+SIMT_INLINE_FN int gn_cursor_read_every_u64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    uint64_t *value)
+{
+	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
+}
+
+SIMT_INLINE_FN int gn_cursor_read_every_f32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, float *value)
+{
+	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
+}
+
+SIMT_INLINE_FN int gn_cursor_read_every_f64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    double *value)
+{
+	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
+}
+
 #endif

@@ -191,4 +191,41 @@ SIMT_FN uint64_t simt_global_load_once_dev_u64(const uint64_t *p)
 #endif
 }
 
+/* The same, fenced: many are under way together. */
+SIMT_FN uint32_t simt_global_load_fenced_dev_u32(const uint32_t *p)
+{
+#if SIMT_ON_CUDA
+	uint32_t value;
+
+	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u32 %0, [%1], %2;"
+		     : "=r"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	return value;
+#else
+	const uint32_t value = simt_load_relaxed_dev_u32(p);
+
+#ifdef __SANITIZE_THREAD__
+	simt__read_before_fence(p);
+#endif
+	return value;
+#endif
+}
+
+SIMT_FN uint64_t simt_global_load_fenced_dev_u64(const uint64_t *p)
+{
+#if SIMT_ON_CUDA
+	uint64_t value;
+
+	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
+		     : "=l"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	return value;
+#else
+	const uint64_t value = simt_load_relaxed_dev_u64(p);
+
+#ifdef __SANITIZE_THREAD__
+	simt__read_before_fence(p);
+#endif
+	return value;
+#endif
+}
+
 #endif
