@@ -80,7 +80,7 @@ void paper_claim_factor(struct paper *p, const char *figure, const char *stateme
 {
 	const bool same = fabs(paper - 1) < 0.05 ? fabs(here - 1) < 0.1
 	                                         : (paper > 1) == (here > 1) && fabs(here - 1) > 0.01;
-	const bool near = fabs(here / paper - 1) <= 0.25 && same;
+	const bool near = fabs(here / paper - 1) <= 0.15 && same;
 
 	paper_claim(p, figure, statement, "%.2fx", paper, here,
 	            near   ? PAPER_REPRODUCED
