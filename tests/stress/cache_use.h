@@ -47,11 +47,17 @@ SIMT_FN void write_word(const struct bed_view *b, uint64_t k)
 		b->written[k]++;
 }
 
-/* A run of constants, over a page border now and then. */
+/* A run of constants, over a page border now and then: some of them at once, then one by one. */
 SIMT_FN void read_run(const struct bed_view *b, struct gn_cursor *c, uint64_t *random)
 {
-	uint64_t k = draw_constant(b, random);
+	uint64_t k = draw_constant(b, random), some[4];
 
+	for (; draw_chance(random, 70) && k + 6 < b->words.count; k += 8) {
+		if (gn_cursor_read_every_u64(c, k, 2, 4, some))
+			bed_fault(b, FAILED_ACCESS);
+		for (uint32_t n = 0; n < 4; n++)
+			check_word(b, k + 2 * n, some[n]);
+	}
 	for (uint32_t n = 0; n < 20 && k < b->words.count; n++, k += 2)
 		check_word(b, k, gn_cursor_read_u64(c, k));
 }
