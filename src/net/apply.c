@@ -54,7 +54,7 @@ static int apply_change(struct gn_net *net, uint32_t origin, const uint64_t *wor
 	}
 	if (!gn__post_room(net, 1, origin, 2))
 		return 0;
-	answer[0] = gn_message_head(GN_MESSAGE_REPLY, 0, word[words - 1]);
+	answer[0] = gn_message_head(GN_MESSAGE_REPLY, 0, word[words - 1] & gn_message_most_place); /* a head, whatever came */
 	answer[1] = change(element, how, a, b, bytes, 1);
 	reply(net, origin, answer, 2);
 	return (int)words;

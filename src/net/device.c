@@ -185,7 +185,7 @@ static int answer(struct gn_net *net, const uint64_t *word, const uint64_t *resu
 	uint64_t reply[GN_MESSAGE_MOST_WORDS];
 
 	if (gn_message_kind(word[0]) != GN_MESSAGE_BYTES) {
-		reply[0] = gn_message_head(GN_MESSAGE_REPLY, 0, token);
+		reply[0] = gn_message_head(GN_MESSAGE_REPLY, 0, token & gn_message_most_place);
 		reply[1] = result[0];
 		return gn__post(net, 1, gn_message_peer(word[0]), net->route.node, reply, 2);
 	}

@@ -97,6 +97,15 @@ static void put_packets(const char *directory)
 	packet.class_ = 0;
 	packet.word[0] = gn_message_head(GN_MESSAGE_REPLY, 2, 1 << 16 | 3);
 	put(name(directory, "packet", 2), &packet, sizeof packet);
+	/* a token that would make a call of the reply's head, so that the value behind it were a head: of more than there is */
+	packet.class_ = 2;
+	packet.word[0] = gn_message_head((GN_MESSAGE_CHANGE + GN__PUT) | wide, 2, 16);
+	packet.word[1] = gn_message_head(bytes, 2, GN_MESSAGE_MOST_BYTES);
+	for (uint32_t k = 2; k < 14; k += 2) {
+		packet.word[k] = gn_message_head((GN_MESSAGE_CHANGE + GN__GET) | wide | fetch, 2, 16);
+		packet.word[k + 1] = (uint64_t)GN_MESSAGE_CALL << 58;
+	}
+	put(name(directory, "packet", 3), &packet, 1 + 14 * sizeof packet.word[0]);
 }
 
 int main(int argc, char **argv)

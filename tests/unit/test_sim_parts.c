@@ -12,7 +12,7 @@ struct happening {
 	uint32_t order; /* in which it was put in */
 };
 
-static struct happening all[3000];
+static struct happening happenings[3000];
 static uint32_t happened[3000], happened_count;
 static struct sim_clock clock_of_test;
 
@@ -22,12 +22,12 @@ static void note(struct sim_machine *m, struct sim_event *e)
 
 	(void)m;
 	assert_int_equal(h->cycle, clock_of_test.now);
-	happened[happened_count++] = (uint32_t)(h - all);
+	happened[happened_count++] = (uint32_t)(h - happenings);
 }
 
 static int by_cycle(const void *a, const void *b)
 {
-	const struct happening *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
+	const struct happening *x = &happenings[*(const uint32_t *)a], *y = &happenings[*(const uint32_t *)b];
 
 	if (x->cycle != y->cycle)
 		return x->cycle < y->cycle ? -1 : 1;
@@ -44,9 +44,9 @@ static void test_order(void **state)
 	memset(&clock_of_test, 0, sizeof clock_of_test);
 	for (uint32_t k = 0; k < 3000; k++) {
 		seed = seed * 1664525u + 1013904223u;
-		all[k].cycle = (seed >> 16) % (k % 3 ? 200 : 30000);
-		all[k].order = sorted[k] = k;
-		sim_clock_at(&clock_of_test, &all[k].event, all[k].cycle, note);
+		happenings[k].cycle = (seed >> 16) % (k % 3 ? 200 : 30000);
+		happenings[k].order = sorted[k] = k;
+		sim_clock_at(&clock_of_test, &happenings[k].event, happenings[k].cycle, note);
 	}
 	sim_clock_run(&clock_of_test, NULL, &stop);
 	qsort(sorted, 3000, sizeof *sorted, by_cycle);

@@ -121,7 +121,7 @@ static void test_defaults(void **state)
 	const struct sim_workload *w;
 
 	(void)state;
-	for (uint32_t k = 0; (w = sim_workload_at(k)); k++) {
+	for (uint32_t k = 0; (w = sim_workload_at(k)) != NULL; k++) {
 		assert_ptr_equal(sim_workload_find(w->name), w);
 		assert_true(run(w->name, NULL, NULL, 4).instructions > 0);
 	}
@@ -166,7 +166,7 @@ static void test_check(void **state)
 	const struct sim_workload *w;
 
 	(void)state;
-	for (uint32_t k = 0; (w = sim_workload_at(k)); k++) {
+	for (uint32_t k = 0; (w = sim_workload_at(k)) != NULL; k++) {
 		const struct sim_request request = {NULL, NULL, 1};
 		struct sim_memory *memory;
 		struct gn_error e;
