@@ -1,8 +1,9 @@
 #!/bin/sh
 # The simulated machine as users have it: every workload under every preset computes the reference's values, twice alike; and what
-# cannot be asked for is refused. Usage: sim.sh GRAPNEL SCRATCH-FOLDER
+# cannot be asked for is refused. Usage: sim.sh GRAPNEL SCRATCH-FOLDER FOLDER-OF-CONFIGURATIONS
 set -eu
 grapnel=$1
+configs=$3
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -110,6 +111,20 @@ for figure in 2 3 4 5 6 10-12 13 14 15 16 17 18 19; do
 done
 [ "$(grep -cE '\| (reproduced|direction only|not reproduced) \|$' paper/report.md)" = 40 ] || fail 'statements are missing'
 ! grep -q nan paper/figure-*.svg || fail 'a bar of no height'
+
+# ---- its machine is that of the file of Table 1 ----
+# machine FILE - keys and values of a result's configuration.
+machine() {
+  sed -n '/"config": {/,/}/s/^  *\("[^"]*": "[^"]*"\),*$/\1/p' "$1"
+}
+"$grapnel" sim run mt --size 64 --config "$configs/dualopt.conf" --opt none --set decide.window=2000 --json table1.json >said
+machine table1.json >table1
+[ "$(wc -l <table1)" -gt 100 ]
+same=0
+for result in paper/mt-*.json; do
+  machine "$result" | cmp -s - table1 && same=$((same + 1))
+done
+[ "$same" -ge 1 ] || fail 'no run of the paper is on the machine of dualopt.conf'
 
 # refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
 refuses() {
