@@ -35,39 +35,46 @@ SIMT_FN uint32_t take(const struct gn_net_view *n, const struct gn_relay_reader 
 	return taken;
 }
 
-/* A warp looks at one ring. What it has read it gives back when the ring is empty, or a quarter of it. Returns 1: some came. */
+/*
+ * A warp looks at its ring; all lanes hold the same r. What it has read it gives back when the ring is empty, or a quarter of
+ * it. Returns 1: some came.
+ */
 SIMT_FN uint32_t serve(const struct gn_net_view *n, struct gn_relay_reader *r, uint32_t all)
 {
-	const uint64_t at = r->at, given = r->given;
-	const uint32_t taken = take(n, r, at, all);
-	const int gives = at + taken != given && (!taken || at + taken - given >= r->capacity / 4);
+	const uint32_t taken = take(n, r, r->at, all);
 
-	simt_warp_sync(all); /* all lanes' changes, and the slots that they emptied, are before R7 */
-	if (!simt_lane()) {
-		r->at = at + taken;
-		if (gives) {
-			simt_store_release_sys_u64(r->released, at + taken); /* R7 */
-			r->given = at + taken;
-		}
+	r->at += taken;
+	if (r->at != r->given && (!taken || r->at - r->given >= r->capacity / 4)) {
+		simt_warp_sync(all); /* all lanes' changes, and the slots that they emptied, are before R7 */
+		if (!simt_lane())
+			simt_store_release_sys_u64(r->released, r->at); /* R7 */
+		r->given = r->at;
 	}
-	simt_warp_sync(all);
 	return taken != 0;
 }
 
+/* Rounds in vain between looks at the host's word: it lies behind PCIe, and each is longer than a round. */
+enum { ROUNDS = 16 };
+
+/* A warp a ring. */
 SIMT_FN void gn_relay_work(const struct gn_relay_args *a)
 {
 	const uint32_t width = simt_warp_width(), all = width == 32 ? ~0u : (1u << width) - 1;
-	const uint32_t warp = (uint32_t)(simt_global_thread() / width), warps = (uint32_t)(simt_global_threads() / width);
-	uint32_t moved = 1, stop = 0;
+	const uint32_t warp = (uint32_t)(simt_global_thread() / width);
+	struct gn_relay_reader r;
+	uint32_t moved = 1, vain = 0, stop = 0;
 
+	if (warp >= a->readers)
+		return;
+	r = a->reader[warp];
 	while (moved || !stop) {
-		/* before the last look at the rings */
-		stop = simt_shfl_u32(all, simt_lane() ? 0 : simt_load_acquire_sys_u32(a->stop), 0);
-		moved = 0;
-		for (uint32_t k = warp; k < a->readers; k += warps)
-			moved |= serve(&a->net, &a->reader[k], all);
+		if (!moved && vain++ % ROUNDS == 0) /* before the last look at the ring */
+			stop = simt_shfl_u32(all, simt_lane() ? 0 : simt_load_acquire_sys_u32(a->stop), 0);
+		moved = serve(&a->net, &r, all);
 		if (!moved)
 			simt_relax();
 	}
+	if (!simt_lane())
+		a->reader[warp] = r;
 }
 SIMT_KERNEL(gn_relay_work, struct gn_relay_args)

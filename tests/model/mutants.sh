@@ -28,13 +28,14 @@ log|net/log.h|s/return r->word\[(r->at + word . lanes + lane)/return r->word[(r-
 log|net/view.h|s/simt_match_any_u64(simt_active(), .*/simt_active();/|messages of different forms lie together
 log|net/view.h|s/^	simt_warp_sync(mask);/	;/|messages are handed over before all lanes have written
 log|net/view.h|s/lanes . words, &ticket/words, \&ticket/|room for one lane only
-relay|net/relay.h|s/if (simt_unlikely(.*limit) - ticket) <= 0))/if (0)/|a full ring is not noticed
-relay|net/relay.h|s/simt_popcount(mask)/1/|room for one lane only
+relay|net/relay.h|s/if (simt_likely(.*limit) - ticket) > 0))/if (1)/|a full ring is not noticed
+relay|net/relay.h|s/&r->tail, lanes)/\&r->tail, 1)/|room for one lane only
 relay|net/relay.h|s/ticket, leader) + simt_rank(mask)/ticket, leader)/|lanes write one slot
+relay|net/relay.h|s/gn__relay_room(n, r, ticket + lanes - 1)/gn__relay_room(n, r, ticket)/|room for the first lane counts for all
 relay|net/relay.h|s/while ((int64_t)(tail - .*/while (0) {/|who settles does not wait
 relay|net/relay_kernels.c|s/simt_store_pair_sys(.*0, 0);/;/|what was read is not emptied
 relay|net/relay_kernels.c|s/if (taken == k . width .. lane < full)/if (lane < full)/|what is behind a hole is done too
-relay|net/relay_kernels.c|s/(!taken .. at + taken/(at + taken/|what little was read is not given back
+relay|net/relay_kernels.c|s/(!taken .. r->at/(r->at/|what little was read is not given back
 queue|nvmeq.h|s/uint32_t phase = .*/uint32_t phase = 1;/|the phase does not turn over
 queue|nvmeq.h|s/if ((tail >> 16 & 1) != phase)/if (0)/|the phase is not looked at
 queue|nvmeq.h|s/cid = (cid + q->depth) & 0xffff;/;/|no generations

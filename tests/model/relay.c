@@ -68,15 +68,15 @@ SIMT_FN void produce(struct trial *t, uint32_t producer)
 SIMT_FN void read_all(struct trial *t, uint32_t all)
 {
 	const uint64_t began = simt_clock_ns();
-	const struct gn_relay_reader *r = &t->reader;
 	const uint64_t end = t->start + t->producers * t->each;
+	struct gn_relay_reader r = t->reader;
 
-	while (r->at != end || r->given != end) {
+	while (r.at != end || r.given != end) {
 		if (simt_ballot(all, simt_clock_ns() - began > patience_ns)) {
 			blame(t, "the reader waits for ever");
 			return;
 		}
-		if (!serve(&t->view, &t->reader, all))
+		if (!serve(&t->view, &r, all))
 			simt_relax();
 	}
 }

@@ -62,29 +62,42 @@ SIMT_FN uint64_t gn__relay_look(struct gn_relay *r)
 	return limit;
 }
 
+/* Wait until the slot of this ticket is empty. Returns 0, -GN_ETIMEDOUT or what another node's program has failed with. */
+SIMT_FN int gn__relay_room(const struct gn_net_view *n, struct gn_relay *r, uint64_t ticket)
+{
+	uint64_t deadline = 0;
+	uint32_t tries = 0;
+	int rc = -GN_EAGAIN;
+
+	if (simt_likely((int64_t)(simt_load_acquire_dev_u64(&r->limit) - ticket) > 0)) /* A7, through who looked */
+		return 0;
+	while (rc == -GN_EAGAIN)
+		rc = (int64_t)(gn__relay_look(r) - ticket) > 0 ? 0 : gn__net_patience(n, tries++, &deadline);
+	return rc;
+}
+
 /*
- * Hand over a change. Lanes that come together for the same node take neighbouring slots; a ticket that was drawn is
- * used, or the run has failed. Returns 0, -GN_ETIMEDOUT (the ring stayed full) or what another node's program has failed with.
+ * Hand over a change. Lanes that come together for the same node take neighbouring slots, and the first waits for all: so
+ * one lane of a warp polls. A ticket that was drawn is used, or the run has failed. Returns what gn__relay_room does.
  */
 SIMT_FN int gn__relay_push(const struct gn_net_view *n, uint32_t pe, uint64_t head, uint64_t operand)
 {
 	struct gn_relay *r = gn__relay_to(n, pe);
 	const uint32_t mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)r), leader = simt_first_lane(mask);
-	uint64_t ticket = 0, deadline = 0;
-	uint32_t tries = 0;
+	const uint32_t lanes = simt_popcount(mask);
+	uint64_t ticket = 0;
+	int rc = 0;
 
-	if (simt_lane() == leader)
-		ticket = simt_add_relaxed_dev_u64(&r->tail, simt_popcount(mask));
+	if (simt_lane() == leader) {
+		ticket = simt_add_relaxed_dev_u64(&r->tail, lanes);
+		rc = gn__relay_room(n, r, ticket + lanes - 1);
+	}
+	simt_warp_sync(mask); /* the slots are empty for all (A7) */
 	ticket = simt_shfl_u64(mask, ticket, leader) + simt_rank(mask);
-	if (simt_unlikely((int64_t)(simt_load_acquire_dev_u64(&r->limit) - ticket) <= 0)) /* A7, through who looked */
-		while ((int64_t)(gn__relay_look(r) - ticket) <= 0) {
-			const int rc = gn__net_patience(n, tries++, &deadline);
-
-			if (rc != -GN_EAGAIN)
-				return rc;
-		}
-	simt_store_pair_sys(&r->slot[ticket & (r->capacity - 1)].head, head, operand);
-	return 0;
+	rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader);
+	if (simt_likely(!rc))
+		simt_store_pair_sys(&r->slot[ticket & (r->capacity - 1)].head, head, operand);
+	return rc;
 }
 
 /* Wait until all is done that this thread handed over. */

@@ -146,10 +146,13 @@ SIMT_FN struct gn_log *gn__net_log(const struct gn_net_view *n)
 	return &n->log[processor < n->logs ? processor : 0];
 }
 
-/* A wait goes on: 0, or -GN_ETIMEDOUT. The clock is looked at now and then: many threads wait for one thing. */
+/*
+ * A wait goes on: -GN_EAGAIN, or why it does not. Whether the run has ended stands in the host's memory, which a GPU reaches
+ * over PCIe, and many threads wait for one thing: it is looked at now and then, and not by who waits for a moment.
+ */
 SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
 {
-	if (tries % 32 == 0) {
+	if (tries % 32 == 31) {
 		const uint64_t now = simt_clock_ns();
 
 		if (!*deadline)
@@ -159,7 +162,7 @@ SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64
 		if (gn__net_ended(n))
 			return gn__net_ended(n);
 	}
-	simt_relax();
+	simt_rest(tries);
 	return -GN_EAGAIN;
 }
 
