@@ -77,7 +77,7 @@ static void join(const struct joint *j, struct gn_relay *out, struct gn_relay_re
 		struct gn_relay_reader *i = &in[j->first + log];
 
 		o->slot = i->slot = j->to->relays->slot + (uint64_t)(j->first + log) * GN_RELAY_SLOTS;
-		o->capacity = i->capacity = o->limit = GN_RELAY_SLOTS;
+		o->capacity = i->capacity = GN_RELAY_SLOTS;
 		i->released = &j->from->relays->out[k].released;
 	}
 }

@@ -28,7 +28,7 @@ log|net/log.h|s/return r->word\[(r->at + word . lanes + lane)/return r->word[(r-
 log|net/view.h|s/simt_match_any_u64(simt_active(), .*/simt_active();/|messages of different forms lie together
 log|net/view.h|s/^	simt_warp_sync(mask);/	;/|messages are handed over before all lanes have written
 log|net/view.h|s/lanes . words, &ticket/words, \&ticket/|room for one lane only
-relay|net/relay.h|s/if (simt_likely(.*limit) - ticket) > 0))/if (1)/|a full ring is not noticed
+relay|net/relay.h|s/while ((int64_t)(ticket - .*/while (0) {/|a full ring is not noticed
 relay|net/relay.h|s/&r->tail, lanes)/\&r->tail, 1)/|room for one lane only
 relay|net/relay.h|s/ticket, leader) + simt_rank(mask)/ticket, leader)/|lanes write one slot
 relay|net/relay.h|s/gn__relay_room(n, r, ticket + lanes - 1)/gn__relay_room(n, r, ticket)/|room for the first lane counts for all

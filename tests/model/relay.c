@@ -164,7 +164,6 @@ static void reset(void *unused)
 	t->ring.slot = t->reader.slot = t->slot;
 	t->ring.capacity = t->reader.capacity = t->capacity;
 	t->ring.tail = t->ring.released = t->reader.at = t->reader.given = t->start;
-	t->ring.limit = t->start + t->capacity;
 	t->reader.released = &t->ring.released;
 	t->view.relay = &t->ring;
 	t->view.logs = t->view.nodes = 1;

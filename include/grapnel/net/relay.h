@@ -26,8 +26,6 @@ struct gn_relay_slot {
 struct gn_relay {
 	uint64_t tail; /* slots reserved, ever */
 	uint64_t pad_tail[15];
-	uint64_t limit; /* the tail may go up to here: seen of released, and the capacity */
-	uint64_t pad_limit[15];
 	uint64_t released; /* the reader's: slots that are empty again */
 	uint64_t pad_released[15];
 	struct gn_relay_slot *slot; /* in the peer's memory */
@@ -53,27 +51,19 @@ SIMT_FN struct gn_relay *gn__relay_to(const struct gn_net_view *n, uint32_t pe)
 	return &n->relay[(uint64_t)(processor < n->logs ? processor : 0) * n->nodes + pe];
 }
 
-/* Look how far the reader is. Returns the new limit. A7. */
-SIMT_FN uint64_t gn__relay_look(struct gn_relay *r)
-{
-	const uint64_t limit = simt_load_acquire_sys_u64(&r->released) + r->capacity;
-
-	simt_store_release_dev_u64(&r->limit, limit); /* an older one may come later: it is true as well */
-	return limit;
-}
-
 /* Wait until the slot of this ticket is empty. Returns 0, -GN_ETIMEDOUT or what another node's program has failed with. */
-SIMT_FN int gn__relay_room(const struct gn_net_view *n, struct gn_relay *r, uint64_t ticket)
+SIMT_FN int gn__relay_room(const struct gn_net_view *n, const struct gn_relay *r, uint64_t ticket)
 {
 	uint64_t deadline = 0;
 	uint32_t tries = 0;
-	int rc = -GN_EAGAIN;
+	int rc = 0;
 
-	if (simt_likely((int64_t)(simt_load_acquire_dev_u64(&r->limit) - ticket) > 0)) /* A7, through who looked */
-		return 0;
-	while (rc == -GN_EAGAIN)
-		rc = (int64_t)(gn__relay_look(r) - ticket) > 0 ? 0 : gn__net_patience(n, tries++, &deadline);
-	return rc;
+	while ((int64_t)(ticket - simt_load_acquire_sys_u64(&r->released) - r->capacity) >= 0) { /* A7 */
+		rc = gn__net_patience(n, tries++, &deadline);
+		if (rc != -GN_EAGAIN)
+			return rc;
+	}
+	return 0;
 }
 
 /*

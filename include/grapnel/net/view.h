@@ -152,7 +152,7 @@ SIMT_FN struct gn_log *gn__net_log(const struct gn_net_view *n)
  */
 SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
 {
-	if (tries % 32 == 31) {
+	if (tries % 1024 == 1023) {
 		const uint64_t now = simt_clock_ns();
 
 		if (!*deadline)
