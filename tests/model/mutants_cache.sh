@@ -19,7 +19,7 @@ mutants() {
 array/look.h|s/return !((g->seen ^ .*/return 1;/|a read is not validated
 array/read.h|/gn__read_hit(const/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
 array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
-array/cursor.h|s/if (simt_likely(gn__still(&c->glimpse))) {/if (1) {/|of several elements nobody looks whether they are still the page's
+array/cursor.h|s/if (simt_likely(gn__cursor_stays(c, all, count)))/if (1)/|of several elements nobody looks whether they are still the page's
 array/read.h|/gn__read_hit(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
 array/look.h|/gn__pin_hit(const/,/^}/s/ && !(g.seen & GN_WORD_BUSY)//|a hit pins a page that is being written back
 array/look.h|/gn__pin_hit(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty

@@ -47,16 +47,27 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 	const uint64_t begin = start > a->base ? start : a->base;
 	const uint64_t array_end = a->base + (a->count << a->element_log2);
 
-	c->glimpse = gn__look(a, address >> a->page_log2);
+	c->glimpse = gn__glance(a, address >> a->page_log2);
 	c->first = (begin - a->base) >> a->element_log2;
 	c->count = 0;
 	if (c->glimpse.seen & GN_WORD_VALID) {
 		uint64_t end = start + page_mask + 1 < array_end ? start + page_mask + 1 : array_end;
 
-		gn__touch(&c->glimpse);
 		c->count = (end - begin) >> a->element_log2;
 		c->data = c->glimpse.data + (begin & page_mask);
 	}
+}
+
+/* The page at hand is still there, behind a read of so many elements, of which value is all bits together. Returns 1 or 0. */
+SIMT_FN int gn__cursor_stays(struct gn_cursor *c, uint64_t value, uint32_t elements)
+{
+	const uint64_t now = gn__again(c->array, &c->glimpse, value);
+
+	if (simt_unlikely(!gn__still(&c->glimpse, now)))
+		return 0;
+	gn__touch(&c->glimpse, now);
+	c->hits += elements;
+	return 1;
 }
 
 /* The element of the page at hand, if the page stays there. Returns 1 or 0. */
@@ -64,11 +75,9 @@ SIMT_FN int gn__cursor_hit(struct gn_cursor *c, uint64_t index, void *to, uint32
 {
 	uint64_t value[2]; /* may be another page's until the second look */
 
-	gn__load_element(value, c->data + (index - c->first) * size, size);
-	if (simt_unlikely(!gn__still(&c->glimpse)))
+	if (!gn__cursor_stays(c, gn__load_element(value, c->data + (index - c->first) * size, size), 1))
 		return 0;
 	memcpy(to, value, size);
-	c->hits++;
 	return 1;
 }
 
@@ -154,33 +163,60 @@ SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index)
 	return value;
 }
 
+/* Do they all lie in the page at hand? A stride within it cannot pass the end of the numbers. */
+SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count)
+{
+	return count && index - c->first < c->count && stride < c->count &&
+	       index + (count - 1) * stride - c->first < c->count;
+}
+
+/* What gn_cursor_read_every does where it cannot do all at once. */
+struct gn__cursor_step {
+	struct gn_cursor cursor;
+	uint64_t bits;
+	int rc;
+};
+
+/* By value: a cursor whose address is passed on lies in memory, on the common path too. */
+SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_one(struct gn_cursor c, uint64_t index, uint32_t size)
+{
+	struct gn__cursor_step s;
+
+	s.bits = 0;
+	s.rc = size == 4 ? gn__cursor_read(&c, index, &s.bits, 4) : gn__cursor_read(&c, index, &s.bits, 8);
+	s.cursor = c;
+	return s;
+}
+
 /*
- * Several elements, all their loads under way together and one look for all, if they lie in the page at hand. Inlined: where
- * the caller's count is a constant, the values stay in registers.
+ * Several elements of 4 or 8 bytes, all their loads under way together and one look for all, if they lie in one page.
+ * Inlined: where the caller's count is a constant, the values stay in registers.
  */
 SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, void *to,
 					 uint32_t size)
 {
+	const struct gn_array *a = c->array;
 	char *value = (char *)to;
+	uint64_t all = 0;
 	int rc = 0;
 
-	/* the last is in the page too; a stride within it cannot pass the end of the numbers */
-	if (simt_likely(count && index - c->first < c->count && stride < c->count) &&
-	    simt_likely(index + (count - 1) * stride - c->first < c->count)) {
+	if (!gn__cursor_spans(c, index, stride, count) && index < a->count && !a->sample && !a->memory)
+		gn__cursor_take(c, index);
+	if (simt_likely(gn__cursor_spans(c, index, stride, count))) {
+		SIMT_UNROLL
 		for (uint32_t k = 0; k < count; k++)
-			gn__load_element_fenced(value + k * size, c->data + (index + k * stride - c->first) * size, size);
-		simt_fence_acq_rel_dev(); /* A5, for all of them */
-		if (simt_likely(gn__still(&c->glimpse))) {
-			c->hits += count;
+			all |= gn__load_element(value + k * size, c->data + (index + k * stride - c->first) * size, size);
+		if (simt_likely(gn__cursor_stays(c, all, count)))
 			return 0;
-		}
 	}
+	SIMT_UNROLL
 	for (uint32_t k = 0; k < count; k++) {
-		int one;
+		const struct gn__cursor_step s = SIMT_COLD(gn__cursor_one)(*c, index + k * stride, size);
 
-		memset(value + k * size, 0, size); /* it may be another page's */
-		one = gn__cursor_read(c, index + k * stride, value + k * size, size);
-		rc = rc ? rc : one;
+		*c = s.cursor;
+		c->array = a;
+		memcpy(value + k * size, &s.bits, size);
+		rc = rc ? rc : s.rc;
 	}
 	return rc;
 }

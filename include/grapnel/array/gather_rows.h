@@ -225,10 +225,10 @@ SIMT_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, ui
 	}
 	g = gn__look(a, p->page);
 	if (g.seen & GN_WORD_VALID) {
-		gn__touch(&g);
+		gn__touch(&g, g.seen);
 		gn__piece_out(j, entry, run, g.data + p->at, done, p->bytes);
 		simt_fence_acq_rel_dev(); /* the loads stay before the second look (A5) */
-		if (!gn__still(&g))
+		if (!gn__still(&g, simt_global_load_relaxed_dev_u64(g.word)))
 			return 0;
 		if (gn__lane_at(j) == 0)
 			gn__count_hits(a, 1);

@@ -33,6 +33,22 @@ SIMT_FN struct gn__glimpse gn__look(const struct gn_array *a, uint64_t page)
 	return g;
 }
 
+/*
+ * The same for who looks again before he relies on it: the word of a direct table may be an old one. Many threads read one
+ * page, and look at one word: from the device's cache each of them would take its turn.
+ */
+SIMT_FN struct gn__glimpse gn__glance(const struct gn_array *a, uint64_t page)
+{
+	struct gn__glimpse g;
+
+	if (!a->word)
+		return gn__look(a, page);
+	g.word = &a->word[page];
+	g.seen = simt_global_load_old_u64(g.word);
+	g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
+	return g;
+}
+
 /* Lanes of mask before the first that is not in some. */
 SIMT_FN uint32_t gn__lanes_before_gap(uint32_t mask, uint32_t some)
 {
@@ -51,17 +67,23 @@ SIMT_FN uint32_t gn__nth_lane(uint32_t mask, uint32_t k)
 	return simt_first_lane(mask);
 }
 
-/* The clock's hand cleared REF: set it again. */
-SIMT_FN void gn__touch(const struct gn__glimpse *g)
+/* The clock's hand cleared REF: set it again. @now  the word */
+SIMT_FN void gn__touch(const struct gn__glimpse *g, uint64_t now)
 {
-	if (simt_unlikely(!(g->seen & GN_WORD_REF)))
+	if (simt_unlikely(!(now & GN_WORD_REF)))
 		simt_or_relaxed_dev_u64((uint64_t *)(uintptr_t)g->word, GN_WORD_REF);
 }
 
-/* Did the page stay in its frame since the glimpse? */
-SIMT_FN int gn__still(const struct gn__glimpse *g)
+/* The word, looked at again; behind the loads of what was read, of which value is all bits together (gn__load_element). */
+SIMT_FN uint64_t gn__again(const struct gn_array *a, const struct gn__glimpse *g, uint64_t value)
 {
-	return !((g->seen ^ simt_global_load_relaxed_dev_u64(g->word)) & GN_WORD_SAME);
+	return simt_global_load_behind_dev_u64(g->word, value, a->zero);
+}
+
+/* Did the page stay in its frame since the glimpse? @now  the word */
+SIMT_FN int gn__still(const struct gn__glimpse *g, uint64_t now)
+{
+	return !((g->seen ^ now) & GN_WORD_SAME);
 }
 
 SIMT_FN void gn__count_hits(const struct gn_array *a, uint64_t hits)
@@ -120,8 +142,14 @@ SIMT_FN struct gn_store_status gn__pin(const struct gn_array *a, uint32_t mask, 
 {
 	const struct gn_store_status ok = {0, 0};
 
-	if (simt_unlikely(!gn__pin_hit(a, mask, page, intent != GN_READ, hold)))
-		return SIMT_COLD(gn_cache_pin)(a->cache, mask, page, intent, hold);
+	if (simt_unlikely(!gn__pin_hit(a, mask, page, intent != GN_READ, hold))) {
+		/* by value: a hold whose address is passed on lies in memory, on the common path too */
+		const struct gn_pinned p = SIMT_COLD(gn_cache_pin_lanes)(a->cache, mask, mask, page, intent,
+									 intent == GN_READ ? 0 : 0xffffffffu);
+
+		*hold = p.hold;
+		return p.status;
+	}
 	if (intent != GN_READ && simt_lane() == simt_first_lane(mask))
 		gn__sector_dirty(a->cache, (uint32_t)((size_t)(hold->data - a->frame) >> a->page_log2), 0xffffffffu);
 	return ok;

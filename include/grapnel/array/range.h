@@ -186,7 +186,10 @@ SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
 		gn__range_memory(r, page);
 	} else {
 		if (r->given == r->held) {
+			const struct gn_array *a = r->array;
+
 			*r = SIMT_COLD(gn__range_refill)(*r);
+			r->array = a; /* which the compiler still knows: its members need no loads */
 			if (!r->held)
 				return 0;
 		}

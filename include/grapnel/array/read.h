@@ -26,18 +26,16 @@ SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uin
 SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
 	const uint64_t address = a->base + index * size;
-	const struct gn__glimpse g = gn__look(a, address >> a->page_log2);
-	uint64_t value[2]; /* may be another page's until the second look */
+	const struct gn__glimpse g = gn__glance(a, address >> a->page_log2);
+	uint64_t value[2], now; /* may be another page's until the second look */
 
 	GN_TRACE(look);
-	if (simt_unlikely((g.seen & (GN_WORD_VALID | GN_WORD_REF)) != (GN_WORD_VALID | GN_WORD_REF))) {
-		if (!(g.seen & GN_WORD_VALID))
-			return 0;
-		gn__touch(&g);
-	}
-	gn__load_element(value, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size);
-	if (!gn__still(&g))
+	if (simt_unlikely(!(g.seen & GN_WORD_VALID)))
 		return 0;
+	now = gn__again(a, &g, gn__load_element(value, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size));
+	if (simt_unlikely(!gn__still(&g, now)))
+		return 0;
+	gn__touch(&g, now);
 	memcpy(to, value, size);
 	GN_TRACE(hit);
 	gn__count_hits(a, 1);

@@ -14,51 +14,43 @@
  * case, which stays in a register.
  */
 
-/* With acquire, so that the second look at the page's word stays behind (A5 of docs/memory-model.md). */
 SIMT_FN uint64_t gn__load_8(const void *from)
 {
 	return simt_global_load_once_dev_u64((const uint64_t *)from);
 }
 
-SIMT_FN void gn__load_element(void *to, const void *from, uint32_t size)
+/* Returns all bits that were loaded, put together: the second look at the page's word goes behind them (gn__again). */
+SIMT_FN uint64_t gn__load_element(void *to, const void *from, uint32_t size)
 {
 	if (size == 1) {
 		uint8_t value = simt_global_load_once_dev_u8((const uint8_t *)from);
 
 		memcpy(to, &value, 1);
-	} else if (size == 2) {
+		return value;
+	}
+	if (size == 2) {
 		uint16_t value = simt_global_load_once_dev_u16((const uint16_t *)from);
 
 		memcpy(to, &value, 2);
-	} else if (size == 4) {
+		return value;
+	}
+	if (size == 4) {
 		uint32_t value = simt_global_load_once_dev_u32((const uint32_t *)from);
 
 		memcpy(to, &value, 4);
-	} else if (size == 8) {
+		return value;
+	}
+	if (size == 8) {
 		uint64_t value = gn__load_8(from);
 
 		memcpy(to, &value, 8);
+		return value;
 	} else {
 		uint64_t low = gn__load_8(from), high = gn__load_8((const char *)from + 8);
 
 		memcpy(to, &low, 8);
 		memcpy((char *)to + 8, &high, 8);
-	}
-}
-
-/* For a thread that passes a fence between these and the second look. Sizes that nobody asks for many of go one by one. */
-SIMT_FN void gn__load_element_fenced(void *to, const void *from, uint32_t size)
-{
-	if (size == 4) {
-		uint32_t value = simt_global_load_fenced_dev_u32((const uint32_t *)from);
-
-		memcpy(to, &value, 4);
-	} else if (size == 8) {
-		uint64_t value = simt_global_load_fenced_dev_u64((const uint64_t *)from);
-
-		memcpy(to, &value, 8);
-	} else {
-		gn__load_element(to, from, size);
+		return low | high;
 	}
 }
 

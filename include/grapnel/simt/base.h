@@ -38,6 +38,13 @@
 #define simt_likely(x) __builtin_expect(!!(x), 1)
 #define simt_unlikely(x) __builtin_expect(!!(x), 0)
 
+/* SIMT_UNROLL - in front of a loop whose count is a constant: all its turns one behind the other, so that an array stays in registers. */
+#if SIMT_ON_CUDA
+#define SIMT_UNROLL _Pragma("unroll")
+#else
+#define SIMT_UNROLL
+#endif
+
 /*
  * SIMT_COLD(function)(arguments) - call a SIMT_NOINLINE_FN that is rarely needed, at no cost for the path that does
  * not call it. On cuda the compiler otherwise knows which registers the function takes and keeps what the caller has

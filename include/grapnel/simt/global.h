@@ -136,15 +136,33 @@ SIMT_FN uint64_t simt__go_first(void)
 #endif
 
 /*
- * simt_global_load_once_dev_T - an acquire load of data that is likely not soon read again: what it brings into the
- * device's cache leaves that first. So data read at random do not push out the tables that lead to them.
+ * simt_global_load_old_u64 - a word of a table as it was at some time since the kernel began: it may come from the
+ * processor's own cache, which nobody else's store changes. For who looks again, by simt_global_load_behind_dev_u64: many
+ * threads look at one word, and the device's cache serves one of them at a time.
+ */
+SIMT_FN uint64_t simt_global_load_old_u64(const uint64_t *p)
+{
+#if SIMT_ON_CUDA
+	uint64_t value;
+
+	asm volatile("ld.relaxed.cta.global.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+	return value;
+#else
+	return simt_load_acquire_dev_u64(p);
+#endif
+}
+
+/*
+ * simt_global_load_once_dev_T - data that is likely not soon read again: what it brings into the device's cache leaves that
+ * first, so that data read at random do not push out the tables that lead to them. Behind it in order: what the value is
+ * passed to by simt_global_load_behind_dev_u64. (On cpu an acquire load.)
  */
 SIMT_FN uint8_t simt_global_load_once_dev_u8(const uint8_t *p)
 {
 #if SIMT_ON_CUDA
 	uint32_t value;
 
-	asm volatile("ld.acquire.gpu.global.L2::cache_hint.u8 %0, [%1], %2;"
+	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u8 %0, [%1], %2;"
 		     : "=r"(value) : "l"(p), "l"(simt__go_first()) : "memory");
 	return (uint8_t)value;
 #else
@@ -157,7 +175,7 @@ SIMT_FN uint16_t simt_global_load_once_dev_u16(const uint16_t *p)
 #if SIMT_ON_CUDA
 	uint16_t value;
 
-	asm volatile("ld.acquire.gpu.global.L2::cache_hint.u16 %0, [%1], %2;"
+	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u16 %0, [%1], %2;"
 		     : "=h"(value) : "l"(p), "l"(simt__go_first()) : "memory");
 	return value;
 #else
@@ -170,7 +188,7 @@ SIMT_FN uint32_t simt_global_load_once_dev_u32(const uint32_t *p)
 #if SIMT_ON_CUDA
 	uint32_t value;
 
-	asm volatile("ld.acquire.gpu.global.L2::cache_hint.u32 %0, [%1], %2;"
+	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u32 %0, [%1], %2;"
 		     : "=r"(value) : "l"(p), "l"(simt__go_first()) : "memory");
 	return value;
 #else
@@ -183,7 +201,7 @@ SIMT_FN uint64_t simt_global_load_once_dev_u64(const uint64_t *p)
 #if SIMT_ON_CUDA
 	uint64_t value;
 
-	asm volatile("ld.acquire.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
+	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
 		     : "=l"(value) : "l"(p), "l"(simt__go_first()) : "memory");
 	return value;
 #else
@@ -191,41 +209,17 @@ SIMT_FN uint64_t simt_global_load_once_dev_u64(const uint64_t *p)
 #endif
 }
 
-/* The same, fenced: many are under way together. */
-SIMT_FN uint32_t simt_global_load_fenced_dev_u32(const uint32_t *p)
+/*
+ * simt_global_load_behind_dev_u64 - a word of a table, relaxed, after data that simt_global_load_once_dev_T has loaded.
+ * @value  what was loaded; of several loads all of it, put together by |
+ * @zero   0, from memory: the compiler must not know that it is
+ * On cuda the address depends on the value: a processor begins no load whose address it has not got, and all of these are
+ * served by the one cache that the whole device shares. So this one is served later, at no more cost than one AND; a fence
+ * would wait for whatever else is under way. PTX promises such an order to nobody (docs/memory-model.md).
+ */
+SIMT_FN uint64_t simt_global_load_behind_dev_u64(const uint64_t *p, uint64_t value, uint64_t zero)
 {
-#if SIMT_ON_CUDA
-	uint32_t value;
-
-	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u32 %0, [%1], %2;"
-		     : "=r"(value) : "l"(p), "l"(simt__go_first()) : "memory");
-	return value;
-#else
-	const uint32_t value = simt_load_relaxed_dev_u32(p);
-
-#ifdef __SANITIZE_THREAD__
-	simt__read_before_fence(p);
-#endif
-	return value;
-#endif
-}
-
-SIMT_FN uint64_t simt_global_load_fenced_dev_u64(const uint64_t *p)
-{
-#if SIMT_ON_CUDA
-	uint64_t value;
-
-	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
-		     : "=l"(value) : "l"(p), "l"(simt__go_first()) : "memory");
-	return value;
-#else
-	const uint64_t value = simt_load_relaxed_dev_u64(p);
-
-#ifdef __SANITIZE_THREAD__
-	simt__read_before_fence(p);
-#endif
-	return value;
-#endif
+	return simt_global_load_relaxed_dev_u64((const uint64_t *)(const void *)((const char *)p + (value & zero)));
 }
 
 #endif
