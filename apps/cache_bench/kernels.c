@@ -169,6 +169,24 @@ SIMT_FN void gn_cb_scalar(const struct gn_cb_args *a)
 }
 SIMT_KERNEL_RESIDENT(gn_cb_scalar, struct gn_cb_args, 2048)
 
+/* What no validated read can leave out: a direct table, whose pages are all there and stay. */
+SIMT_FN void gn_cb_looks(const struct gn_cb_args *a)
+{
+	const struct gn_array *p = &a->paged;
+	const uint32_t page_log2 = p->page_log2 - 2, page_mask = a->page_bytes / 4 - 1;
+	uint64_t wrong = 0;
+
+	for (uint64_t i = simt_global_thread(); i < a->words; i += simt_global_threads()) {
+		const uint64_t *word = &p->word[i >> page_log2], seen = simt_global_load_old_u64(word);
+		const char *frame = p->frame + ((size_t)gn_word_payload(seen) << p->page_log2);
+		const uint32_t value = simt_global_load_once_dev_u32((const uint32_t *)(const void *)frame + (i & page_mask));
+
+		wrong += value != word_at(i) || (seen ^ simt_global_load_behind_dev_u64(word, value, p->zero)) & GN_WORD_SAME;
+	}
+	report(a, wrong);
+}
+SIMT_KERNEL_RESIDENT(gn_cb_looks, struct gn_cb_args, 2048)
+
 SIMT_FN void gn_cb_pinned(const struct gn_cb_args *a)
 {
 	const uint32_t width = simt_warp_width();

@@ -29,6 +29,7 @@ SIMT_KERNEL_DECLARE(gn_cb_plain);        /* every word of the copy, 4 bytes a la
 SIMT_KERNEL_DECLARE(gn_cb_plain_wide);   /* the same, 16 bytes a lane */
 SIMT_KERNEL_DECLARE(gn_cb_plain_random); /* random words of the copy */
 SIMT_KERNEL_DECLARE(gn_cb_stream);       /* every word of the store, 16 bytes a lane */
+SIMT_KERNEL_DECLARE(gn_cb_looks);        /* every word: the page's word, the data, the page's word, and nothing else */
 SIMT_KERNEL_DECLARE(gn_cb_copy);         /* random pages of the store, copied by warps */
 
 /* The cache. */
