@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-enum { SCOPE_MOST_ARGS = 6, SCOPE_MOST_GPUS = 16, SCOPE_MOST_NODES = 64, SCOPE_WHY = 240 };
+enum { SCOPE_MOST_ARGS = 6, SCOPE_MOST_GPUS = 16, SCOPE_MOST_NODES = 64, SCOPE_WHY = 240, SCOPE_NAME = 256 };
 
 /* ---- the machine ---- */
 
@@ -94,10 +94,10 @@ struct scope_cell {
 	struct scope_arg arg[SCOPE_MOST_ARGS]; /* in the order they were planned, "bytes" first where there is one */
 };
 
-/* scope_arg - an argument's value, or `otherwise` where the cell has none of that name. */
-uint64_t scope_arg(const struct scope_cell *c, const char *name, uint64_t otherwise);
+/* scope_cell_arg - an argument's value, or `otherwise` where the cell has none of that name. */
+uint64_t scope_cell_arg(const struct scope_cell *c, const char *name, uint64_t otherwise);
 
-/* scope_cell_name - "row/bytes:4096/threads:2", as --filter matches it and reports carry it. */
+/* scope_cell_name - "row/bytes:4096/threads:2", as --filter matches it and reports carry it; SCOPE_NAME is room enough. */
 void scope_cell_name(const struct scope_cell *c, char *text, uint32_t room);
 
 /*
@@ -105,7 +105,7 @@ void scope_cell_name(const struct scope_cell *c, char *text, uint32_t room);
  */
 struct scope_plan;
 
-/* scope_plan_add - a cell of the row being planned; args ends with {NULL, 0}. Returns 0 or GN_ENOMEM. */
+/* scope_plan_add - a cell of the row being planned; args ends with {NULL, 0}. Returns 0 or -GN_ENOMEM. */
 int scope_plan_add(struct scope_plan *p, const struct scope_arg *args);
 
 /*
@@ -173,9 +173,14 @@ struct scope_row {
 	void (*close)(void *state);
 };
 
-/* The rows, each list ended by NULL. Those of GPUs are there in builds for them only. */
+/*
+ * The rows, each list ended by NULL: scope/host, messages between processes, scope/cuda, scope/grapnel. Those of MPI and
+ * of GPUs are there in builds with them only.
+ */
 extern const struct scope_row *const scope_host_rows[];
+extern const struct scope_row *const scope_mpi_rows[];
 extern const struct scope_row *const scope_cuda_rows[];
+extern const struct scope_row *const scope_grapnel_rows[];
 
 /* ---- a run ---- */
 
@@ -200,7 +205,8 @@ struct scope_statistics {
 	double low, high;        /* 95 % confidence interval of the median, from order statistics */
 };
 
-void scope_statistics(const double *value, uint32_t count, struct scope_statistics *s);
+/* scope_statistics_of - all of them 0 without a value; fewer than 6 give the whole range as interval. Returns 0, -GN_ENOMEM. */
+int scope_statistics_of(const double *value, uint32_t count, struct scope_statistics *s);
 
 struct scope_report {
 	json_t *context;         /* the machine, the environment, the options: Google Benchmark's context and more */
