@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.cu - patterns that differ with position, and caches that hold nothing of what is measured. */
 #include "scope/cuda/support.h"
+#include "scope/pattern.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -20,29 +22,22 @@ struct found {
 
 __device__ found device_found;
 
-__device__ uint4 words_at(uint32_t seed, uint64_t word, uint32_t flip)
-{
-	return make_uint4(scope_pattern(seed, word) ^ flip, scope_pattern(seed, word + 1) ^ flip,
-	                  scope_pattern(seed, word + 2) ^ flip, scope_pattern(seed, word + 3) ^ flip);
-}
-
-__global__ void write_pattern(uint4 *to, uint64_t units, uint64_t word, uint32_t seed, uint32_t flip)
+__global__ void write_pattern(ulonglong2 *to, uint64_t units, uint64_t seed, uint64_t flip)
 {
 	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
 
 	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step)
-		to[i] = words_at(seed, word + i * 4, flip);
+		to[i] = make_ulonglong2(scope_pattern(seed, 2 * i) ^ flip, scope_pattern(seed, 2 * i + 1) ^ flip);
 }
 
-/* Volatile: what a copy engine or another GPU wrote meanwhile is what counts, not a line in L1. */
-__global__ void read_pattern(const uint4 *from, uint64_t units, uint64_t word, uint32_t seed)
+/* Not through L1: what a copy engine or another GPU wrote meanwhile is what counts. */
+__global__ void read_pattern(const ulonglong2 *from, uint64_t units, uint64_t seed)
 {
 	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
 
 	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step) {
-		const uint4 want = words_at(seed, word + i * 4, 0), got = __ldcv(from + i);
-		const uint32_t wrong =
-		    (want.x != got.x) + (want.y != got.y) + (want.z != got.z) + (want.w != got.w);
+		const ulonglong2 got = __ldcv(from + i);
+		const uint32_t wrong = (got.x != scope_pattern(seed, 2 * i)) + (got.y != scope_pattern(seed, 2 * i + 1));
 
 		if (wrong) {
 			atomicAdd(&device_found.wrong, (unsigned long long)wrong);
@@ -66,65 +61,42 @@ __global__ void read_all(const uint4 *from, uint64_t units, uint32_t *never)
 		*never = sum;
 }
 
-int write_by_gpu(uint32_t gpu, void *to, uint64_t bytes, uint64_t at, uint32_t seed, uint32_t flip, struct gn_error *e)
+int write_by_gpu(uint32_t gpu, void *to, uint64_t bytes, uint64_t seed, uint64_t flip, struct gn_error *e)
 {
 	int rc;
 
 	if ((rc = scope_cuda_check(cudaSetDevice((int)gpu), "GPU", e)))
 		return rc;
-	write_pattern<<<BLOCKS, THREADS>>>((uint4 *)to, bytes / 16, at / 4, seed, flip);
+	write_pattern<<<BLOCKS, THREADS>>>((ulonglong2 *)to, bytes / 16, seed, flip);
 	if ((rc = scope_cuda_launched("pattern", e)))
 		return rc;
 	return scope_cuda_check(cudaDeviceSynchronize(), "pattern", e);
 }
 
-int say_wrong(const found *f, uint64_t bytes, const char *by, struct gn_error *e)
-{
-	if (!f->wrong)
-		return 0;
-	return gn_error_set(e, -GN_EIO, "wrong data: %llu of %llu words, the first at byte %llu, as the %s sees it",
-	                    f->wrong, (unsigned long long)(bytes / 4), f->first, by);
-}
-
 /* ---- threads of the host, each over an equal part ---- */
 
+enum work { FILL, POISON, CHECK };
+
 struct part {
-	uint32_t *word;
-	uint64_t words, at; /* at: the first word's place in the pattern */
-	uint64_t offset;    /* bytes from the begin of the whole */
-	uint32_t seed, flip;
-	found f;
+	char *memory;
+	uint64_t bytes, seed;
+	enum work work;
 	pthread_t thread;
 	bool started;
+	int rc;
+	struct gn_error e;
 };
 
-void *write_part(void *argument)
+void *do_part(void *argument)
 {
 	part *p = (part *)argument;
 
-	for (uint64_t i = 0; i < p->words; i++)
-		p->word[i] = scope_pattern(p->seed, p->at + i) ^ p->flip;
-	return NULL;
-}
-
-/* By pieces: the count is one that compilers turn into vector instructions. */
-void *read_part(void *argument)
-{
-	part *p = (part *)argument;
-
-	for (uint64_t at = 0; at < p->words; at += 4096) {
-		const uint64_t end = at + 4096 < p->words ? at + 4096 : p->words;
-		uint32_t wrong = 0;
-
-		for (uint64_t i = at; i < end; i++)
-			wrong += p->word[i] != scope_pattern(p->seed, p->at + i);
-		for (uint64_t i = at; wrong && !p->f.wrong && i < end; i++)
-			if (p->word[i] != scope_pattern(p->seed, p->at + i)) {
-				p->f.first = p->offset + i * 4;
-				break;
-			}
-		p->f.wrong += wrong;
-	}
+	if (p->work == FILL)
+		scope_fill(p->memory, p->bytes, p->seed);
+	else if (p->work == POISON)
+		memset(p->memory, 0xa5, p->bytes);
+	else
+		p->rc = scope_check(p->memory, p->bytes, p->seed, "as the host sees it", &p->e);
 	return NULL;
 }
 
@@ -133,7 +105,7 @@ uint32_t threads_for(uint64_t bytes)
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	const uint64_t most = bytes >> 20;
 
-	if (!most || cpus < 2)
+	if (most < 2 || cpus < 2)
 		return 1;
 	const uint32_t n = cpus < MOST_THREADS ? (uint32_t)cpus : (uint32_t)MOST_THREADS;
 
@@ -141,31 +113,30 @@ uint32_t threads_for(uint64_t bytes)
 }
 
 /* A thread that cannot be had is no matter: its part is done here. */
-void in_parts(void *(*work)(void *), part *p, uint32_t n, const part *whole)
+int in_parts(char *memory, uint64_t bytes, uint64_t seed, enum work work, struct gn_error *e)
 {
-	const uint64_t each = whole->words / n / 4 * 4;
+	const uint32_t n = threads_for(bytes);
+	const uint64_t each = bytes / n / LINE * LINE;
+	part p[MOST_THREADS] = {};
+	int rc = 0;
 
 	for (uint32_t k = 0; k < n; k++) {
-		p[k] = *whole;
-		p[k].word += k * each;
-		p[k].at += k * each;
-		p[k].offset = k * each * 4;
-		p[k].words = k + 1 < n ? each : whole->words - k * each;
-		p[k].started = k + 1 < n && !pthread_create(&p[k].thread, NULL, work, &p[k]);
+		p[k].memory = memory + k * each;
+		p[k].bytes = k + 1 < n ? each : bytes - k * each;
+		p[k].seed = seed + k * each / 8;
+		p[k].work = work;
+		p[k].started = k + 1 < n && !pthread_create(&p[k].thread, NULL, do_part, &p[k]);
 		if (!p[k].started)
-			work(&p[k]);
+			do_part(&p[k]);
 	}
-	for (uint32_t k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++) {
 		if (p[k].started)
 			pthread_join(p[k].thread, NULL);
-}
-
-void write_by_host(void *to, uint64_t bytes, uint64_t at, uint32_t seed, uint32_t flip)
-{
-	const part whole = {(uint32_t *)to, bytes / 4, at / 4, 0, seed, flip};
-	part p[MOST_THREADS];
-
-	in_parts(write_part, p, threads_for(bytes), &whole);
+		if (p[k].rc && !rc)
+			rc = gn_error_set(e, p[k].rc, "wrong data, counted from byte %llu: %s",
+			                  (unsigned long long)(k * each), p[k].e.text);
+	}
+	return rc;
 }
 
 double read_seconds(const char *memory, uint64_t bytes)
@@ -181,17 +152,17 @@ double read_seconds(const char *memory, uint64_t bytes)
 
 } // namespace
 
-int scope_fill(uint32_t gpu, void *to, uint64_t bytes, uint64_t at, uint32_t seed, struct gn_error *e)
+int scope_gpu_fill(uint32_t gpu, void *to, uint64_t bytes, uint64_t seed, struct gn_error *e)
 {
-	return write_by_gpu(gpu, to, bytes, at, seed, 0, e);
+	return write_by_gpu(gpu, to, bytes, seed, 0, e);
 }
 
-int scope_poison(uint32_t gpu, void *to, uint64_t bytes, uint64_t at, uint32_t seed, struct gn_error *e)
+int scope_gpu_poison(uint32_t gpu, void *to, uint64_t bytes, uint64_t seed, struct gn_error *e)
 {
-	return write_by_gpu(gpu, to, bytes, at, seed, 0xffffffffu, e);
+	return write_by_gpu(gpu, to, bytes, seed, UINT64_MAX, e);
 }
 
-int scope_compare(uint32_t gpu, const void *from, uint64_t bytes, uint64_t at, uint32_t seed, struct gn_error *e)
+int scope_gpu_check(uint32_t gpu, const void *from, uint64_t bytes, uint64_t seed, struct gn_error *e)
 {
 	found f = {0, ~0ull};
 	int rc;
@@ -199,37 +170,29 @@ int scope_compare(uint32_t gpu, const void *from, uint64_t bytes, uint64_t at, u
 	if ((rc = scope_cuda_check(cudaSetDevice((int)gpu), "GPU", e)) ||
 	    (rc = scope_cuda_check(cudaMemcpyToSymbol(device_found, &f, sizeof f), "comparison", e)))
 		return rc;
-	read_pattern<<<BLOCKS, THREADS>>>((const uint4 *)from, bytes / 16, at / 4, seed);
+	read_pattern<<<BLOCKS, THREADS>>>((const ulonglong2 *)from, bytes / 16, seed);
 	if ((rc = scope_cuda_launched("comparison", e)) ||
 	    (rc = scope_cuda_check(cudaMemcpyFromSymbol(&f, device_found, sizeof f), "comparison", e)))
 		return rc;
-	return say_wrong(&f, bytes, "GPU", e);
+	if (!f.wrong)
+		return 0;
+	return gn_error_set(e, -GN_EIO, "wrong data as GPU %u sees it: %llu of %llu words, the first near byte %llu", gpu,
+	                    f.wrong, (unsigned long long)(bytes / 8), f.first);
 }
 
-void scope_fill_host(void *to, uint64_t bytes, uint64_t at, uint32_t seed)
+void scope_host_fill(void *to, uint64_t bytes, uint64_t seed)
 {
-	write_by_host(to, bytes, at, seed, 0);
+	(void)in_parts((char *)to, bytes, seed, FILL, NULL);
 }
 
-void scope_poison_host(void *to, uint64_t bytes, uint64_t at, uint32_t seed)
+void scope_host_poison(void *to, uint64_t bytes)
 {
-	write_by_host(to, bytes, at, seed, 0xffffffffu);
+	(void)in_parts((char *)to, bytes, 0, POISON, NULL);
 }
 
-int scope_compare_host(const void *from, uint64_t bytes, uint64_t at, uint32_t seed, struct gn_error *e)
+int scope_host_check(const void *from, uint64_t bytes, uint64_t seed, struct gn_error *e)
 {
-	const part whole = {(uint32_t *)from, bytes / 4, at / 4, 0, seed, 0};
-	const uint32_t n = threads_for(bytes);
-	part p[MOST_THREADS];
-	found f = {0, 0};
-
-	in_parts(read_part, p, n, &whole);
-	for (uint32_t k = 0; k < n; k++) {
-		if (!f.wrong)
-			f.first = p[k].f.first;
-		f.wrong += p[k].f.wrong;
-	}
-	return say_wrong(&f, bytes, "host", e);
+	return in_parts((char *)from, bytes, seed, CHECK, e);
 }
 
 int scope_flush_open(struct scope_flush *f, const struct scope_machine *m, uint32_t gpu, struct gn_error *e)

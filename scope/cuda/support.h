@@ -93,29 +93,20 @@ double scope_lanes_seconds(const struct scope_lanes *l);
 /* ---- patterns ---- */
 
 /*
- * The 32-bit word at byte offset `at` of a buffer is a mix of offset and seed: no two words of the first 16 GiB are the same, and
- * nothing compresses. The poison is its complement: no byte of it is right. Addresses, offsets and sizes are multiples of 16.
+ * What scope/pattern.h says, by a kernel of the GPU over whatever it reaches. The pattern from byte `at` on is that of
+ * seed + at / 8; seeds are far apart (1 << 40). The poison is the complement: no byte of it is right. Addresses and sizes are
+ * multiples of 16. Over when they return.
  */
-__host__ __device__ static inline uint32_t scope_pattern(uint32_t seed, uint64_t word)
-{
-	uint32_t x = (uint32_t)word * 0x9e3779b1u + seed;
+int scope_gpu_fill(uint32_t gpu, void *to, uint64_t bytes, uint64_t seed, struct gn_error *e);
+int scope_gpu_poison(uint32_t gpu, void *to, uint64_t bytes, uint64_t seed, struct gn_error *e);
 
-	x ^= x >> 15;
-	x *= 0x85ebca77u;
-	return x ^ x >> 13;
-}
+/* scope_gpu_check - -GN_EIO: how many words are wrong, and which is the first. */
+int scope_gpu_check(uint32_t gpu, const void *from, uint64_t bytes, uint64_t seed, struct gn_error *e);
 
-/* By a kernel of the GPU over whatever it reaches; over when they return. `at`: the offset of *to in the pattern. */
-int scope_fill(uint32_t gpu, void *to, uint64_t bytes, uint64_t at, uint32_t seed, struct gn_error *e);
-int scope_poison(uint32_t gpu, void *to, uint64_t bytes, uint64_t at, uint32_t seed, struct gn_error *e);
-
-/* scope_compare - -GN_EIO: how many words are wrong, and which is the first. */
-int scope_compare(uint32_t gpu, const void *from, uint64_t bytes, uint64_t at, uint32_t seed, struct gn_error *e);
-
-/* The same by threads of the host. */
-void scope_fill_host(void *to, uint64_t bytes, uint64_t at, uint32_t seed);
-void scope_poison_host(void *to, uint64_t bytes, uint64_t at, uint32_t seed);
-int scope_compare_host(const void *from, uint64_t bytes, uint64_t at, uint32_t seed, struct gn_error *e);
+/* The same by as many threads of the host as there are processors, up to 16. */
+void scope_host_fill(void *to, uint64_t bytes, uint64_t seed);
+void scope_host_poison(void *to, uint64_t bytes);
+int scope_host_check(const void *from, uint64_t bytes, uint64_t seed, struct gn_error *e);
 
 /* ---- caches ---- */
 
