@@ -23,8 +23,8 @@
 #include "scope/scope.h"
 
 enum {
-	SCOPE_MOST_LANES = 64,
-	SCOPE_MOST_HELD = 256, /* calls on one lane between hold and run; launches queue up to about 1000 */
+	SCOPE_MOST_LANES = 256,
+	SCOPE_MOST_HELD = 512, /* calls on one lane between hold and run; launches queue up to about 1000 */
 	SCOPE_DEADLINE = 60,   /* seconds that a sample may take */
 };
 
