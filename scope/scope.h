@@ -76,6 +76,7 @@ struct scope_machine {
 	double most_seconds;        /* of one cell */
 	uint32_t most_samples;
 	double spread;              /* stop when the 95 % interval of the median is within this share of it */
+	double deadline;            /* seconds after which a cell is given up, everything included */
 };
 
 /* ---- cells ---- */
@@ -215,8 +216,12 @@ struct scope_report {
 	struct scope_result *result;
 };
 
-/* scope_machine_find - look at this machine; sets limits by effort. Changes nothing on it. */
-int scope_machine_find(struct scope_machine *m, enum scope_effort effort, struct gn_error *e);
+/*
+ * scope_machine_find - look at this machine, and set limits by effort. Changes nothing on it; what cannot be found out
+ * is 0.
+ * @directory  where rows may make files, borrowed
+ */
+void scope_machine_find(struct scope_machine *m, enum scope_effort effort, const char *directory);
 
 /* scope_plan_make - the cells of every row whose cell name the POSIX extended expression matches (NULL: all). */
 int scope_plan_make(const struct scope_machine *m, const char *filter, struct scope_plan **p, struct gn_error *e);
@@ -229,15 +234,55 @@ const struct scope_cell *scope_plan_cell(const struct scope_plan *p, uint32_t k,
 /*
  * scope_measure - one cell: open, warm up until samples are steady, choose how many operations a sample has
  * (a region of 1000 times the clock's resolution), sample until the interval is small or a limit is reached,
- * verify, close. A failure is in the result, not in the return code. Returns 0 or GN_ENOMEM.
+ * verify, close. A failure is in the result.
  */
-int scope_measure(const struct scope_cell *c, const struct scope_machine *m, struct scope_result *r);
+void scope_measure(const struct scope_cell *c, const struct scope_machine *m, struct scope_result *r);
+
+/*
+ * scope_measure_within - the same on a thread of its own; a cell that is not over at the machine's deadline has failed,
+ * and its thread is left alone with what it holds. Returns whether it came to an end.
+ */
+bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, struct scope_result *r);
+
+/* How far a run is. */
+struct scope_progress {
+	uint32_t cell, cells;    /* of the plan, from 0 */
+	double seconds_left;     /* estimated; negative: not known yet */
+	const struct scope_cell *next; /* about to be measured; NULL: none */
+	const struct scope_result *result; /* of the cell before; NULL: none */
+};
+
+/*
+ * scope_run - measure a plan's cells in order. A cell that fails is marked, and so is one that does not end; the rest of
+ * that row is left out then, and the run goes on.
+ * @m       borrowed; its limits hold for each cell
+ * @budget  seconds for all: cells get less time each where it is short, and are left out when it is over; 0: no limit
+ * @step    called before each cell and after the last, by this thread; false leaves out the rest. NULL: nobody listens
+ * @report  receives the results and the context, also when the run was cut short; to be freed by scope_report_free
+ * Returns 0, -GN_ENOMEM.
+ */
+int scope_run(const struct scope_plan *p, const struct scope_machine *m, double budget,
+	      bool (*step)(void *user, const struct scope_progress *progress), void *user, struct scope_report *report);
 
 void scope_result_free(struct scope_result *r);
 void scope_report_free(struct scope_report *r);
 
-/* scope_environment - everything about this machine that a figure could depend on, as JSON. Owned by the caller. */
+/*
+ * scope_environment - everything about this machine that a figure could depend on, as JSON, owned by the caller; NULL: no
+ * memory. It is a report's context: Google Benchmark's date, host_name, num_cpus, mhz_per_cpu, cpu_scaling_enabled, aslr_enabled,
+ * caches, load_avg, and run {effort, host_tick_seconds, event_tick_seconds, most_bytes, most_seconds, most_samples, spread, ranks},
+ * kernel, kernel_options [], cpu {model, governor, frequency_driver, turbo_off, boost, smt, ...}, memory {total_bytes, free_bytes,
+ * transparent_huge_pages_enabled, ...}, nodes [{number, cpus, free_bytes, distances}], virtual_machine {guest, hypervisor, vendor,
+ * product}, iommu {units, groups}, nvidia_driver, uvm_parameters {}, gpu_links [{address, current_link_speed, current_link_width,
+ * max_link_speed, max_link_width, numa_node}], gpus [struct scope_gpu's members], no_gpu, gpu_environment (scope/gpus.h). null: not known here.
+ */
 json_t *scope_environment(const struct scope_machine *m);
+
+/*
+ * scope_environment_links - gpu_links as they are now. Links go down when nothing uses them: scope_run looks again behind every
+ * cell that a device timed, and the report's context has the last as gpu_links_busy.
+ */
+json_t *scope_environment_links(void);
 
 #ifdef __cplusplus
 }
