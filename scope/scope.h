@@ -178,12 +178,13 @@ struct scope_row {
 };
 
 /*
- * The rows, each list ended by NULL: scope/host, messages between processes, scope/cuda, scope/grapnel. Those of MPI and
- * of GPUs are there in builds with them only.
+ * The rows, each list ended by NULL: scope/host, messages between processes, scope/cuda (what the host starts),
+ * scope/device (what a GPU's threads start), scope/grapnel. Those of MPI and of GPUs are there in builds with them only.
  */
 extern const struct scope_row *const scope_host_rows[];
 extern const struct scope_row *const scope_mpi_rows[];
 extern const struct scope_row *const scope_cuda_rows[];
+extern const struct scope_row *const scope_device_rows[];
 extern const struct scope_row *const scope_grapnel_rows[];
 
 /* ---- a run ---- */
