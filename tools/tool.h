@@ -52,6 +52,9 @@ int tool_mer(int argc, char **argv);
 int tool_net_model(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 
+/* The second word of grapnel scope compare; argv[0] is all three. */
+int tool_scope_compare(int argc, char **argv);
+
 /* tool_fail - print e as the message of a subcommand; returns TOOL_FAILED. */
 int tool_fail(const char *subcommand, const struct gn_error *e);
 
