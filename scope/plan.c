@@ -15,6 +15,7 @@ extern "C" {
 extern const struct scope_row *const scope_host_rows[] __attribute__((weak));
 extern const struct scope_row *const scope_mpi_rows[] __attribute__((weak));
 extern const struct scope_row *const scope_cuda_rows[] __attribute__((weak));
+extern const struct scope_row *const scope_device_rows[] __attribute__((weak));
 extern const struct scope_row *const scope_grapnel_rows[] __attribute__((weak));
 #ifdef __cplusplus
 }
@@ -157,7 +158,8 @@ static int plan_rows(struct scope_plan *p, const struct scope_row *const *rows)
 
 static int plan_all(struct scope_plan *p)
 {
-	const struct scope_row *const *const lists[] = {scope_host_rows, scope_mpi_rows, scope_cuda_rows, scope_grapnel_rows};
+	const struct scope_row *const *const lists[] = {scope_host_rows, scope_mpi_rows, scope_cuda_rows, scope_device_rows,
+						       scope_grapnel_rows};
 	int rc = 0;
 
 	for (unsigned k = 0; !rc && k < sizeof lists / sizeof *lists; k++)
