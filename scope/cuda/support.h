@@ -13,7 +13,7 @@
  *   scope_lanes_run      opens the gate and waits; then scope_lanes_seconds, or wall where there is more than one GPU
  *
  * Nothing here is synchronised between begin and end. Functions return 0 or a negative code with a message in e. One
- * host thread. Pointers are borrowed until return. GPUs are numbered as CUDA does, which is as struct scope_machine does.
+ * host thread at a time. Pointers are borrowed until return. GPUs are numbered as CUDA does, which is as struct scope_machine does.
  */
 #ifndef GN_SCOPE_CUDA_SUPPORT_H
 #define GN_SCOPE_CUDA_SUPPORT_H
@@ -45,9 +45,6 @@ int scope_cuda_use(uint32_t gpu, struct gn_error *e);
  * every row does this in open, for every kernel it times.
  */
 int scope_cuda_load(const void *kernel, struct gn_error *e);
-
-/* scope_now - seconds of CLOCK_MONOTONIC_RAW. */
-double scope_now(void);
 
 /* ---- lanes ---- */
 
