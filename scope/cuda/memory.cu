@@ -15,8 +15,8 @@
 namespace
 {
 
-enum { KEPT = 12, PAGE = 4096, HUGE_PAGE = 1 << 21, BIND = 2 /* MPOL_BIND */ };
-const uint64_t MOST_KEPT = 256u << 20;
+enum { KEPT = 8, PAGE = 4096, HUGE_PAGE = 1 << 21, BIND = 2 /* MPOL_BIND */ };
+const uint64_t MOST_KEPT = 320u << 20;
 
 /* Memory that nobody uses at the moment. A cell that was given up may still have a thread. */
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

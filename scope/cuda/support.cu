@@ -229,9 +229,10 @@ int scope_lanes_hold(struct scope_lanes *l, struct gn_error *e)
 
 int scope_lanes_begin(struct scope_lanes *l, struct gn_error *e)
 {
-	/* Work that blocks the host while it is enqueued cannot stand behind a gate: its lanes have none. */
-	if (!l->held)
+	if (!l->held) {
 		l->turn++;
+		l->began = scope_clock();
+	}
 	return each_event(l, false, e);
 }
 
@@ -242,7 +243,7 @@ int scope_lanes_end(struct scope_lanes *l, struct gn_error *e)
 
 int scope_lanes_run(struct scope_lanes *l, double *wall, struct gn_error *e)
 {
-	const double begin = scope_clock();
+	const double begin = l->held ? scope_clock() : l->began;
 	int rc;
 
 	*(volatile uint32_t *)(l->word + WORD_GO) = l->turn;
