@@ -67,11 +67,33 @@ int warm_lanes(const struct scope_transfer *t, struct gn_error *e)
 	return rc;
 }
 
+int copy_batch(const struct scope_transfer *t, uint32_t lane, uint64_t operations, struct gn_error *e)
+{
+	const struct scope_flow *f = &t->flow[lane];
+	void *to[SCOPE_MOST_HELD];
+	const void *from[SCOPE_MOST_HELD];
+	size_t bytes[SCOPE_MOST_HELD], first = 0;
+	struct cudaMemcpyAttributes a = {};
+
+	a.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+	for (uint64_t i = 0; i < operations; i++) {
+		const uint64_t at = (f->first + i) % t->slots * t->bytes;
+
+		to[i] = f->to.at + at;
+		from[i] = f->from.at + at;
+		bytes[i] = t->bytes;
+	}
+	return scope_cuda_check(cudaMemcpyBatchAsync(to, from, bytes, operations, &a, &first, 1, t->lanes.lane[lane].stream),
+	                        "cudaMemcpyBatchAsync", e);
+}
+
 /* Turn by turn, so that calls that wait for the host's part do not all belong to one direction. */
 int operate_all(const struct scope_transfer *t, uint64_t operations, struct gn_error *e)
 {
 	int rc = 0;
 
+	if (t->flow[0].way.method == SCOPE_COPY_BATCH)
+		return copy_batch(t, 0, operations, e);
 	for (uint64_t i = 0; i < operations && !rc; i++)
 		for (uint32_t k = 0; k < t->flows && !rc; k++) {
 			const struct scope_flow *f = &t->flow[k];
