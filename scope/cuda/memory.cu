@@ -2,6 +2,7 @@
 #include "scope/cuda/memory.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,11 @@
 namespace
 {
 
-enum { KEPT = 12, PAGE = 4096, HUGE_PAGE = 1 << 21, BIND = 2 /* MPOL_BIND */ };
-const uint64_t MOST_KEPT = 256u << 20;
+enum { KEPT = 8, PAGE = 4096, HUGE_PAGE = 1 << 21, BIND = 2 /* MPOL_BIND */ };
+const uint64_t MOST_KEPT = 320u << 20;
 
-/* Memory that nobody uses at the moment. */
+/* Memory that nobody uses at the moment. A cell that was given up may still have a thread. */
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct scope_memory kept[KEPT];
 uint32_t kept_count, oldest;
 
@@ -174,19 +176,48 @@ bool fits(const struct scope_memory *k, const struct scope_memory *want)
 
 bool take_kept(struct scope_memory *x)
 {
-	for (uint32_t k = 0; k < kept_count; k++)
-		if (fits(&kept[k], x)) {
-			*x = kept[k];
-			kept[k] = kept[--kept_count];
-			return true;
-		}
-	return false;
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (uint32_t k = 0; k < kept_count && !found; k++) {
+		if (!fits(&kept[k], x))
+			continue;
+		*x = kept[k];
+		kept[k] = kept[--kept_count];
+		found = true;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
 }
 
-void drop_kept(void)
+/* What must go to make room for x: the one that is next in turn. */
+struct scope_memory keep(const struct scope_memory *x)
 {
-	while (kept_count)
-		put(&kept[--kept_count]);
+	struct scope_memory out = {};
+
+	pthread_mutex_lock(&lock);
+	if (kept_count == KEPT) {
+		oldest = (oldest + 1) % KEPT;
+		out = kept[oldest];
+		kept[oldest] = *x;
+	} else {
+		kept[kept_count++] = *x;
+	}
+	pthread_mutex_unlock(&lock);
+	return out;
+}
+
+bool drop_kept(void)
+{
+	struct scope_memory out = {};
+
+	pthread_mutex_lock(&lock);
+	if (kept_count)
+		out = kept[--kept_count];
+	pthread_mutex_unlock(&lock);
+	if (out.at)
+		put(&out);
+	return out.at != NULL;
 }
 
 } // namespace
@@ -225,26 +256,17 @@ int scope_memory_open(struct scope_memory *x, enum scope_kind kind, uint32_t gpu
 	*x = scope_memory{kind, gpu, node, NULL, whole(bytes, large ? HUGE_PAGE : PAGE)};
 	if (take_kept(x))
 		return 0;
-	rc = get(x, e);
-	if (rc == -GN_ENOMEM && kept_count) {
-		drop_kept();
-		rc = get(x, e);
-	}
+	while ((rc = get(x, e)) == -GN_ENOMEM && drop_kept())
+		;
 	return rc;
 }
 
 void scope_memory_close(struct scope_memory *x)
 {
-	if (x->at && x->bytes <= MOST_KEPT) {
-		if (kept_count == KEPT) {
-			oldest = (oldest + 1) % KEPT;
-			put(&kept[oldest]);
-			kept[oldest] = kept[--kept_count];
-		}
-		kept[kept_count++] = *x;
-	} else if (x->at) {
-		put(x);
-	}
+	const struct scope_memory out = x->at && x->bytes <= MOST_KEPT ? keep(x) : *x;
+
+	if (out.at)
+		put(&out);
 	*x = scope_memory{};
 }
 

@@ -261,6 +261,91 @@ uint64_t scope_most_bytes(const struct scope_machine *m, uint32_t host_buffers, 
 	return most;
 }
 
+/* ---- planning ---- */
+
+static bool is_host(enum scope_kind kind)
+{
+	return kind != SCOPE_DEVICE;
+}
+
+/* Two buffers a way, each of which is the host's or a GPU's. */
+static uint64_t most_of(const struct scope_transfer_row *r, const struct scope_machine *m)
+{
+	uint32_t host = 0;
+
+	for (uint32_t k = 0; k < r->ways; k++)
+		host += (uint32_t)is_host(r->way[k].from) + (uint32_t)is_host(r->way[k].to);
+	return scope_most_bytes(m, host, 2 * r->ways - (host < 2 * r->ways ? host : 0), r->most);
+}
+
+static int plan_sizes(const struct scope_transfer_row *r, const struct scope_machine *m, struct scope_plan *p,
+                      struct scope_arg *args, uint32_t count)
+{
+	int rc;
+
+	args[count] = scope_arg{r->flags & SCOPE_WIDTHS ? "width" : NULL, 16};
+	args[count + 1] = scope_arg{NULL, 0};
+	if ((rc = scope_plan_sizes(p, r->least, most_of(r, m), args)) || !(r->flags & SCOPE_WIDTHS) ||
+	    m->effort == SCOPE_QUICK)
+		return rc;
+	args[count].value = 4;
+	return scope_plan_sizes(p, r->least, most_of(r, m), args);
+}
+
+static int plan_nodes(const struct scope_transfer_row *r, const struct scope_machine *m, struct scope_plan *p,
+                      struct scope_arg *args, uint32_t count)
+{
+	int rc = 0;
+
+	if (!(r->flags & SCOPE_NODES))
+		return plan_sizes(r, m, p, args, count);
+	for (uint32_t n = 0; n < m->nodes && !rc; n++) {
+		args[count] = scope_arg{"node", m->node[n].number};
+		rc = plan_sizes(r, m, p, args, count + 1);
+	}
+	return rc;
+}
+
+static int plan_pair(const struct scope_transfer_row *r, const struct scope_machine *m, struct scope_plan *p, uint32_t a,
+                     uint32_t b)
+{
+	struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{"from", a}, {"to", b}, {NULL, 0}};
+
+	if (r->flags & SCOPE_PEERS && !(m->gpu[a].peer[b] && m->gpu[b].peer[a]))
+		return scope_plan_skip(p, args, "GPU %u and GPU %u cannot reach each other's memory", a, b);
+	return plan_nodes(r, m, p, args, 2);
+}
+
+static bool needs_two(const struct scope_transfer_row *r)
+{
+	return r->way[0].from_gpu != r->way[0].to_gpu || r->way[0].by != r->way[0].from_gpu;
+}
+
+/* A quick run looks at the first GPU, and at the first two of them. */
+int scope_transfer_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	const struct scope_transfer_row *r = (const struct scope_transfer_row *)row;
+	const uint32_t most = m->effort != SCOPE_QUICK ? (uint32_t)SCOPE_MOST_GPUS : needs_two(r) ? 2u : 1u;
+	const uint32_t gpus = m->gpus < most ? m->gpus : most;
+	int rc = 0;
+
+	if (!m->gpus)
+		return scope_plan_skip(p, NULL, "%s", m->no_gpu);
+	if (needs_two(r) && m->gpus < 2)
+		return scope_plan_skip(p, NULL, "needs 2 GPUs, this machine has 1");
+	for (uint32_t a = 0; a < gpus && !rc; a++) {
+		struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{"gpu", a}, {NULL, 0}};
+
+		if (!needs_two(r))
+			rc = plan_nodes(r, m, p, args, 1);
+		for (uint32_t b = 0; needs_two(r) && b < gpus && !rc; b++)
+			rc = a == b ? 0 : plan_pair(r, m, p, a, b);
+	}
+	return rc;
+}
+
+/* ---- a row's functions ---- */
+
 int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, uint32_t from_gpu, uint32_t to_gpu,
                        uint32_t by, struct gn_error *e)
 {
@@ -320,10 +405,9 @@ int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample 
 		if (gated && operations * t->flow[k].way.times > SCOPE_MOST_HELD)
 			operations = SCOPE_MOST_HELD / t->flow[k].way.times;
 	rc = prepare(t, operations, e);
-	if (gated) {
-		rc = rc ? rc : scope_lanes_hold(&t->lanes, e);
-		rc = rc ? rc : warm_lanes(t, e);
-	}
+	rc = rc || !gated ? rc : scope_lanes_hold(&t->lanes, e);
+	/* The host's clock begins with the gate. */
+	rc = rc || !gated || t->row->flags & SCOPE_WALL ? rc : warm_lanes(t, e);
 	rc = rc ? rc : scope_lanes_begin(&t->lanes, e);
 	rc = rc ? rc : operate_all(t, operations, e);
 	rc = rc ? rc : scope_lanes_end(&t->lanes, e);

@@ -83,6 +83,23 @@ int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample 
 int scope_transfer_verify(void *state, struct gn_error *e);
 void scope_transfer_close(void *state);
 
+/* scope_transfer_make - a row of one way or two. */
+constexpr struct scope_transfer_row scope_transfer_make(const char *name, const char *summary, const char *paper,
+                                                        const char *direction, const char *limit, uint32_t flags,
+                                                        uint64_t least, struct scope_way a, struct scope_way b = {},
+                                                        const char *second = NULL)
+{
+	return scope_transfer_row{{name, summary, paper, direction, limit, second, SCOPE_BANDWIDTH,
+	                           flags & SCOPE_WALL ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, scope_transfer_plan,
+	                           scope_transfer_open, scope_transfer_sample, scope_transfer_verify, scope_transfer_close},
+	                          {a, b},
+	                          b.times ? 2u : 1u,
+	                          flags,
+	                          least,
+	                          4ull << 30,
+	                          NULL};
+}
+
 /* scope_transfer_add - one more flow; memory comes later. */
 int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, uint32_t from_gpu, uint32_t to_gpu,
                        uint32_t by, struct gn_error *e);
