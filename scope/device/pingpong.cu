@@ -7,6 +7,7 @@
  *   peer    a thread on each of two GPUs; each polls a word of its own memory, which the other writes
  */
 #include "scope/device/device.h"
+#include "scope/sampling.h"
 
 namespace
 {
@@ -111,13 +112,13 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 /* The host's side: hears and says, until all is said or somebody has waited too long. */
 void answer(struct game *t, uint64_t first, uint64_t count)
 {
-	const double late = scope_now() + 1e-9 * (double)patience_ns;
+	const double late = scope_clock() + 1e-9 * (double)patience_ns;
 
 	for (uint64_t k = first; k < first + count; k++) {
 		uint32_t looks = 0;
 
 		while (__atomic_load_n(t->theirs, __ATOMIC_ACQUIRE) != k)
-			if (++looks % 65536 == 0 && scope_now() > late)
+			if (++looks % 65536 == 0 && scope_clock() > late)
 				return;
 		__atomic_store_n(t->ours, k, __ATOMIC_RELEASE);
 	}
