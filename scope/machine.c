@@ -181,7 +181,7 @@ void scope_machine_find(struct scope_machine *m, enum scope_effort effort, const
 	if (scope_machine_find_ranks)
 		scope_machine_find_ranks(m);
 	m->no_gpu = "this grapnel was built without CUDA";
-	if (scope_machine_find_gpus)
+	if (scope_machine_find_gpus && !m->rank)
 		scope_machine_find_gpus(m);
 	set_limits(m);
 }

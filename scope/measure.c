@@ -221,29 +221,32 @@ static int measure_open(struct measuring *x)
 	return rc;
 }
 
-static void fail(struct measuring *x, int rc)
+/* What cannot be opened because it is not to be had here is no failure. */
+static void fail(struct measuring *x, int rc, bool opened)
 {
 	struct scope_result *r = x->result;
 
 	scope_result_free(r);
-	r->status = SCOPE_FAILED;
+	r->status = rc == -GN_ENOTSUP && !opened ? SCOPE_SKIPPED : SCOPE_FAILED;
 	snprintf(r->why, sizeof r->why, "%.*s", SCOPE_WHY - 1, x->error.text[0] ? x->error.text : gn_error_name(rc));
 }
 
 void scope_measure(const struct scope_cell *c, const struct scope_machine *m, struct scope_result *r)
 {
 	struct measuring x = {c->row, m, r};
+	bool opened;
 	int rc;
 
 	memset(r, 0, sizeof *r);
 	r->cell = *c;
 	rc = c->row->open(c, m, &x.state, &x.error);
-	if (!rc) {
+	opened = !rc;
+	if (opened) {
 		rc = measure_open(&x);
 		c->row->close(x.state);
 	}
 	if (rc)
-		fail(&x, rc);
+		fail(&x, rc, opened);
 }
 
 void scope_result_free(struct scope_result *r)

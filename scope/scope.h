@@ -158,7 +158,10 @@ struct scope_row {
 	/* plan - add this row's cells, or skip it with what is missing. Touches no device. */
 	int (*plan)(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
 
-	/* open - memory of the cell, filled with a pattern that differs with position. @state is the row's own. */
+	/*
+	 * open - memory of the cell, filled with a pattern that differs with position. @state is the row's own. After a
+	 * failure nothing is held; -GN_ENOTSUP: not to be had on this machine, the cell counts as skipped.
+	 */
 	int (*open)(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e);
 
 	/*
