@@ -291,14 +291,20 @@ static bool is_host(enum scope_kind kind)
 	return kind != SCOPE_DEVICE;
 }
 
-/* Two buffers a way, each of which is the host's or a GPU's. */
+/* Two buffers a way, each of which is the host's or a GPU's; a power of two, as sizes are. */
 static uint64_t most_of(const struct scope_transfer_row *r, const struct scope_machine *m)
 {
 	uint32_t host = 0;
+	uint64_t power = 1;
 
 	for (uint32_t k = 0; k < r->ways; k++)
 		host += (uint32_t)is_host(r->way[k].from) + (uint32_t)is_host(r->way[k].to);
-	return scope_most_bytes(m, host, 2 * r->ways - (host < 2 * r->ways ? host : 0), r->most);
+	const uint64_t free_bytes = scope_most_bytes(m, host, 2 * r->ways - host, r->most);
+	const uint64_t most = free_bytes < m->most_bytes ? free_bytes : m->most_bytes;
+
+	while (2 * power <= most)
+		power *= 2;
+	return power;
 }
 
 /* A quick run leaves out what takes its time and says little: sizes that only the calls decide, variants of small ones. */
@@ -309,43 +315,66 @@ static uint64_t least_of(const struct scope_transfer_row *r, const struct scope_
 	return m->effort == SCOPE_QUICK && r->least < quick ? quick : r->least;
 }
 
-static int plan_sizes(const struct scope_transfer_row *r, const struct scope_machine *m, struct scope_plan *p,
-                      struct scope_arg *args, uint32_t count)
-{
-	const uint64_t least = least_of(r, m);
-	int rc;
+/* What is being planned: a row, on GPUs and nodes that its arguments say. */
+struct planning {
+	const struct scope_transfer_row *row;
+	const struct scope_machine *machine;
+	struct scope_plan *plan;
+	struct scope_arg args[SCOPE_MOST_ARGS + 1];
+	uint32_t count;
+	bool largest; /* only the largest size: one number of a matrix of all pairs */
+};
 
-	args[count] = scope_arg{r->flags & SCOPE_WIDTHS ? "width" : NULL, 16};
-	args[count + 1] = scope_arg{NULL, 0};
-	if ((rc = scope_plan_sizes(p, least, most_of(r, m), args)) || !(r->flags & SCOPE_WIDTHS) ||
-	    m->effort == SCOPE_QUICK)
-		return rc;
-	args[count].value = 4;
-	return scope_plan_sizes(p, least, most_of(r, m), args);
+static void set(struct planning *x, uint32_t at, const char *name, uint64_t value)
+{
+	x->args[at] = scope_arg{name, value};
+	x->args[at + 1] = scope_arg{NULL, 0};
+	x->count = at + 1;
 }
 
-static int plan_nodes(const struct scope_transfer_row *r, const struct scope_machine *m, struct scope_plan *p,
-                      struct scope_arg *args, uint32_t count)
+static int plan_sizes(struct planning *x)
 {
+	const uint64_t most = most_of(x->row, x->machine), least = x->largest ? most : least_of(x->row, x->machine);
+	const bool widths = x->row->flags & SCOPE_WIDTHS;
+	const uint32_t count = x->count;
+	int rc;
+
+	if (least > most)
+		return scope_plan_skip(x->plan, x->args, "too little memory is free");
+	if (widths)
+		set(x, count, "width", 16);
+	rc = scope_plan_sizes(x->plan, least, most, x->args);
+	if (rc || !widths || x->machine->effort == SCOPE_QUICK)
+		return rc;
+	set(x, count, "width", 4);
+	return scope_plan_sizes(x->plan, least, most, x->args);
+}
+
+static int plan_nodes(struct planning *x)
+{
+	const uint32_t count = x->count;
 	int rc = 0;
 
-	if (!(r->flags & SCOPE_NODES))
-		return plan_sizes(r, m, p, args, count);
-	for (uint32_t n = 0; n < m->nodes && !rc; n++) {
-		args[count] = scope_arg{"node", m->node[n].number};
-		rc = plan_sizes(r, m, p, args, count + 1);
+	if (!(x->row->flags & SCOPE_NODES))
+		return plan_sizes(x);
+	for (uint32_t n = 0; n < x->machine->nodes && !rc; n++) {
+		set(x, count, "node", x->machine->node[n].number);
+		rc = plan_sizes(x);
 	}
 	return rc;
 }
 
-static int plan_pair(const struct scope_transfer_row *r, const struct scope_machine *m, struct scope_plan *p, uint32_t a,
-                     uint32_t b)
+/* Of many GPUs a full run looks at every pair and size, others at every size of the first pair. */
+static int plan_pair(struct planning *x, uint32_t a, uint32_t b)
 {
-	struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{"from", a}, {"to", b}, {NULL, 0}};
+	const struct scope_machine *m = x->machine;
 
-	if (r->flags & SCOPE_PEERS && !(m->gpu[a].peer[b] && m->gpu[b].peer[a]))
-		return scope_plan_skip(p, args, "GPU %u and GPU %u cannot reach each other's memory", a, b);
-	return plan_nodes(r, m, p, args, 2);
+	set(x, 0, "from", a);
+	set(x, 1, "to", b);
+	x->largest = m->effort != SCOPE_FULL && m->gpus > 2 && a + b != 1;
+	if (x->row->flags & SCOPE_PEERS && !(m->gpu[a].peer[b] && m->gpu[b].peer[a]))
+		return scope_plan_skip(x->plan, x->args, "GPU %u and GPU %u cannot reach each other's memory", a, b);
+	return plan_nodes(x);
 }
 
 static bool needs_two(const struct scope_transfer_row *r)
@@ -353,25 +382,35 @@ static bool needs_two(const struct scope_transfer_row *r)
 	return r->way[0].from_gpu != r->way[0].to_gpu || r->way[0].by != r->way[0].from_gpu;
 }
 
+static const char *missing(const struct scope_transfer_row *r, const struct scope_machine *m)
+{
+	const char *why = m->gpus ? NULL : m->no_gpu;
+
+	for (uint32_t k = 0; k < r->ways && !why; k++) {
+		why = scope_kind_missing(m, r->way[k].from);
+		why = why ? why : scope_kind_missing(m, r->way[k].to);
+	}
+	return why || !needs_two(r) || m->gpus > 1 ? why : "needs 2 GPUs, this machine has 1";
+}
+
 /* A quick run looks at the first GPU, and at the first two of them. */
 int scope_transfer_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	const struct scope_transfer_row *r = (const struct scope_transfer_row *)row;
-	const uint32_t most = m->effort != SCOPE_QUICK ? (uint32_t)SCOPE_MOST_GPUS : needs_two(r) ? 2u : 1u;
+	struct planning x = {(const struct scope_transfer_row *)row, m, p, {}, 0, false};
+	const bool two = needs_two(x.row);
+	const uint32_t most = m->effort != SCOPE_QUICK ? (uint32_t)SCOPE_MOST_GPUS : two ? 2u : 1u;
 	const uint32_t gpus = m->gpus < most ? m->gpus : most;
+	const char *const why = missing(x.row, m);
 	int rc = 0;
 
-	if (!m->gpus)
-		return scope_plan_skip(p, NULL, "%s", m->no_gpu);
-	if (needs_two(r) && m->gpus < 2)
-		return scope_plan_skip(p, NULL, "needs 2 GPUs, this machine has 1");
+	if (why)
+		return scope_plan_skip(p, NULL, "%s", why);
 	for (uint32_t a = 0; a < gpus && !rc; a++) {
-		struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{"gpu", a}, {NULL, 0}};
-
-		if (!needs_two(r))
-			rc = plan_nodes(r, m, p, args, 1);
-		for (uint32_t b = 0; needs_two(r) && b < gpus && !rc; b++)
-			rc = a == b ? 0 : plan_pair(r, m, p, a, b);
+		set(&x, 0, "gpu", a);
+		if (!two)
+			rc = plan_nodes(&x);
+		for (uint32_t b = 0; two && b < gpus && !rc; b++)
+			rc = a == b ? 0 : plan_pair(&x, a, b);
 	}
 	return rc;
 }
