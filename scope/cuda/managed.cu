@@ -377,17 +377,18 @@ int plan_threads(const struct scope_managed_row *r, const struct scope_machine *
 	/* A GPU's kernels want one thread of the host for themselves. */
 	const uint32_t spare = r->both && m->cpus > 1 ? m->cpus - 1 : m->cpus;
 	const uint32_t cpus = spare < SCOPE_MOST_CREW ? spare : (uint32_t)SCOPE_MOST_CREW;
+	const uint64_t least = m->effort == SCOPE_QUICK ? 16 * PAGE : PAGE; /* of small ones all is the calls' */
 	const uint64_t most = scope_most_bytes(m, 1u + r->both, 1u + r->both, 4ull << 30);
 	const bool threads = r->how == SCOPE_DEMAND && (r->to == SCOPE_AT_HOST || (r->both && r->from == SCOPE_AT_HOST));
 	int rc = 0;
 
 	args[count] = args[count + 1] = scope_arg{NULL, 0};
 	if (!threads)
-		return scope_plan_sizes(p, PAGE, most, args);
+		return scope_plan_sizes(p, least, most, args);
 	for (uint32_t n = 1; !rc; n = 2 * n < cpus ? 2 * n : cpus) {
 		args[count] = scope_arg{"threads", n};
 		if (n == 1 || n == cpus || m->effort != SCOPE_QUICK)
-			rc = scope_plan_sizes(p, PAGE, most, args);
+			rc = scope_plan_sizes(p, least, most, args);
 		if (n == cpus)
 			break;
 	}
@@ -406,7 +407,7 @@ int managed_plan(const struct scope_row *row, const struct scope_machine *m, str
 {
 	const struct scope_managed_row *r = (const struct scope_managed_row *)row;
 	const bool two = r->from == SCOPE_AT_GPU && r->to == SCOPE_AT_GPU;
-	const uint32_t most = m->effort != SCOPE_QUICK ? (uint32_t)SCOPE_MOST_GPUS : two ? 2u : 1u;
+	const uint32_t most = m->effort == SCOPE_FULL ? (uint32_t)SCOPE_MOST_GPUS : two ? 2u : 1u;
 	const uint32_t gpus = m->gpus < most ? m->gpus : most;
 	int rc = 0;
 

@@ -83,7 +83,7 @@ int plan_nodes(struct planning *x)
 	return rc;
 }
 
-/* Of many GPUs a full run looks at every pair and size, others at every size of the first pair. */
+/* Of many GPUs a full run looks at every pair and size, others at every size of the first pair only. */
 int plan_pair(struct planning *x, uint32_t a, uint32_t b)
 {
 	const struct scope_machine *m = x->machine;
@@ -123,7 +123,10 @@ uint64_t scope_most_bytes(const struct scope_machine *m, uint32_t host_buffers, 
 	return most;
 }
 
-/* A quick run looks at the first GPU, and at the first two of them. */
+/*
+ * A quick run looks at the first GPU, and at the first two of them; a full one at all sizes of all; others at all sizes of the
+ * first, and at the largest of the rest.
+ */
 int scope_transfer_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	struct planning x = {(const struct scope_transfer_row *)row, m, p, {}, 0, false};
@@ -137,6 +140,7 @@ int scope_transfer_plan(const struct scope_row *row, const struct scope_machine 
 		return scope_plan_skip(p, NULL, "%s", why);
 	for (uint32_t a = 0; a < gpus && !rc; a++) {
 		set(&x, 0, "gpu", a);
+		x.largest = a && m->effort != SCOPE_FULL;
 		if (!two)
 			rc = plan_nodes(&x);
 		for (uint32_t b = 0; two && b < gpus && !rc; b++)
