@@ -83,14 +83,16 @@ int plan_nodes(struct planning *x)
 	return rc;
 }
 
-/* Of many GPUs a full run looks at every pair and size, others at every size of the first pair only. */
 int plan_pair(struct planning *x, uint32_t a, uint32_t b)
 {
 	const struct scope_machine *m = x->machine;
 
 	set(x, 0, "from", a);
 	set(x, 1, "to", b);
-	x->largest = m->effort != SCOPE_FULL && m->gpus > 2 && a + b != 1;
+	x->largest = m->effort != SCOPE_FULL && !(a == 0 && b == 1);
+	/* What goes both ways is the same from either end. */
+	if (a > b && x->row->ways == 2 && x->row->way[1].counted)
+		return 0;
 	if (x->row->flags & SCOPE_PEERS && !(m->gpu[a].peer[b] && m->gpu[b].peer[a]))
 		return scope_plan_skip(x->plan, x->args, "GPU %u and GPU %u cannot reach each other's memory", a, b);
 	return plan_nodes(x);
