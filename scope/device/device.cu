@@ -25,22 +25,28 @@ void append(struct scope_arg *to, const struct scope_arg *args, uint32_t gpu, bo
 	to[k] = {NULL, 0};
 }
 
-int add_pairs(const struct scope_machine *m, struct scope_plan *p, const struct scope_arg *args)
+int add_pair(const struct scope_machine *m, struct scope_plan *p, const struct scope_arg *args, uint32_t gpu, uint32_t peer)
 {
 	struct scope_arg all[SCOPE_MOST_ARGS + 1];
+
+	if (gpu == peer)
+		return 0;
+	append(all, args, gpu, true, peer);
+	return m->gpu[gpu].peer[peer] ? scope_plan_add(p, all)
+	                              : scope_plan_skip(p, all, "GPU %u does not reach the memory of GPU %u", gpu, peer);
+}
+
+int add_pairs(const struct scope_machine *m, struct scope_plan *p, const struct scope_arg *args)
+{
 	int rc = 0;
 
 	if (m->gpus < 2)
 		return scope_plan_skip(p, args, "there is one GPU; two are needed");
+	if (m->effort == SCOPE_QUICK)
+		return add_pair(m, p, args, 0, 1);
 	for (uint32_t gpu = 0; gpu < m->gpus && !rc; gpu++)
-		for (uint32_t peer = 0; peer < m->gpus && !rc; peer++) {
-			if (gpu == peer || (m->effort == SCOPE_QUICK && gpu + peer != 1) || (m->effort == SCOPE_QUICK && gpu))
-				continue;
-			append(all, args, gpu, true, peer);
-			rc = m->gpu[gpu].peer[peer]
-			         ? scope_plan_add(p, all)
-			         : scope_plan_skip(p, all, "GPU %u does not reach the memory of GPU %u", gpu, peer);
-		}
+		for (uint32_t peer = 0; peer < m->gpus && !rc; peer++)
+			rc = add_pair(m, p, args, gpu, peer);
 	return rc;
 }
 

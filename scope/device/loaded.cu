@@ -126,7 +126,7 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	struct scope_arg args[] = {{"bytes", bytes}, {"warps", 0}, {NULL, 0}};
 	int rc = scope_device_add(row, m, p, args);
 
-	for (uint64_t warps = quick ? most / 16 : least; warps <= most && !rc && m->gpus; warps *= quick ? 4 : 2) {
+	for (uint64_t warps = quick ? most / 8 : least; warps <= most && !rc && m->gpus; warps *= quick ? 8 : 2) {
 		args[1].value = warps;
 		rc = scope_device_add(row, m, p, args);
 	}
