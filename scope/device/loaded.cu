@@ -124,9 +124,12 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	const uint64_t bytes = m->most_bytes < 512u << 20 ? m->most_bytes : 512u << 20;
 	const uint64_t least = device ? 64 : 4, most = device ? 4096 : scope_place_of(row) == SCOPE_AT_PEER ? 1024 : 128;
 	struct scope_arg args[] = {{"bytes", bytes}, {"warps", 0}, {NULL, 0}};
-	int rc = scope_device_add(row, m, p, args);
+	int rc;
 
-	for (uint64_t warps = quick ? most / 8 : least; warps <= most && !rc && m->gpus; warps *= quick ? 8 : 2) {
+	if (!scope_device_may(row, m, p, &rc))
+		return rc;
+	rc = scope_device_add(row, m, p, args);
+	for (uint64_t warps = quick ? most / 8 : least; warps <= most && !rc; warps *= quick ? 8 : 2) {
 		args[1].value = warps;
 		rc = scope_device_add(row, m, p, args);
 	}

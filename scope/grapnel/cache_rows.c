@@ -57,7 +57,7 @@ int scope_page_in_plan(const struct scope_row *row, const struct scope_machine *
 	if (!bed_may(row, m, p, &rc))
 		return rc;
 	for (uint64_t page = first; page <= last && !rc; page *= quick ? 16 : 2)
-		for (uint64_t warps = quick ? most / 8 : 1; warps <= most && !rc; warps *= 8)
+		for (uint64_t warps = quick ? most / 64 : 1; warps <= most && !rc; warps *= quick ? 64 : 8)
 			if (page * warps <= data_bytes(row, m) / UNDER_WAY_PART)
 				rc = add(p, page, "warps", warps);
 	return rc;
