@@ -105,24 +105,31 @@ static double tick(const struct measuring *x)
 	return x->row->timer == SCOPE_HOST_CLOCK || m->event_tick <= 0 ? m->host_tick : m->event_tick;
 }
 
-/* The first sample of a length may be slow because it is the first: the second decides. */
+static double least_region(const struct measuring *x)
+{
+	return SCOPE_TICKS * tick(x);
+}
+
+/* Was that too short? Then the next has more operations, if the row can. */
+static bool lengthen(struct measuring *x, const struct scope_sample *s)
+{
+	const uint64_t before = x->operations;
+
+	if (s->operations >= x->operations)
+		x->operations = scope_operations(x->operations, s->seconds, least_region(x));
+	return x->operations != before;
+}
+
+/* The first sample of a length may be slow because it is the first: the second decides, for now. */
 static int choose_operations(struct measuring *x)
 {
-	const double least = SCOPE_TICKS * tick(x);
 	struct scope_sample s;
 	uint32_t long_enough = 0;
 	int rc = 0;
 
 	x->operations = 1;
-	while (!(rc = take(x, &s)) && long_enough < 2) {
-		const bool capped = s.operations < x->operations;
-
-		long_enough = s.seconds >= least || capped ? long_enough + 1 : 0;
-		if (capped && long_enough == 2)
-			note(x, "a region of %.3g us is shorter than %d steps of the clock", 1e6 * s.seconds, SCOPE_TICKS);
-		if (!capped)
-			x->operations = scope_operations(x->operations, s.seconds, least);
-	}
+	while (long_enough < 2 && !(rc = take(x, &s)))
+		long_enough = lengthen(x, &s) ? 0 : long_enough + 1;
 	return rc;
 }
 
@@ -154,6 +161,8 @@ static int warm_up(struct measuring *x)
 		rc = take(x, &s);
 		if (rc)
 			return rc;
+		if (lengthen(x, &s)) /* those before were long because something else ran */
+			count = 0;
 		if (count >= SCOPE_WINDOW)
 			memmove(last, last + 1, (SCOPE_WINDOW - 1) * sizeof *last);
 		last[count < SCOPE_WINDOW ? count : SCOPE_WINDOW - 1] = value_of(x->row, &s);
@@ -171,7 +180,7 @@ static int sample(struct measuring *x)
 	const struct scope_result *r = x->result;
 	const double began = scope_clock();
 	uint32_t look = SCOPE_LEAST_SAMPLES;
-	double share = 1;
+	double share, spent;
 
 	while (r->samples < m->most_samples) {
 		struct scope_sample s;
@@ -181,17 +190,26 @@ static int sample(struct measuring *x)
 			rc = keep(x, &s);
 		if (rc)
 			return rc;
-		if (r->samples >= LEAST_IN_TIME && scope_clock() - began > m->most_seconds)
+		spent = scope_clock() - began;
+		if (r->samples >= LEAST_IN_TIME && spent > m->most_seconds)
 			break;
-		if (r->samples < look)
+		if (r->samples < look || spent < m->most_seconds / 10) /* a moment's samples agree too well */
 			continue;
 		if (scope_enough(r->value, r->samples, m->spread, &share))
 			return 0;
 		look = r->samples + r->samples / 4 + 1; /* looking after every sample would stop at a lucky one */
 	}
 	if (!scope_enough(r->value, r->samples, m->spread, &share))
-		note(x, "stopped at a limit, the median is sure within %.1f %%", 100 * share);
+		note(x, "stopped at a limit");
 	return 0;
+}
+
+static void look_for_short(struct measuring *x)
+{
+	struct scope_statistics s;
+
+	if (!scope_statistics_of(x->result->seconds, x->result->samples, &s) && s.median < 0.8 * least_region(x))
+		note(x, "regions of %.3g us are shorter than %d steps of the clock", 1e6 * s.median, SCOPE_TICKS);
 }
 
 static void look_for_drift(struct measuring *x)
@@ -216,8 +234,10 @@ static int measure_open(struct measuring *x)
 		rc = sample(x);
 	if (!rc && (rc = x->row->verify(x->state, &x->error)))
 		return rc;
-	if (!rc)
+	if (!rc) {
+		look_for_short(x);
 		look_for_drift(x);
+	}
 	return rc;
 }
 

@@ -32,9 +32,12 @@ bool scope_steady(const double last[SCOPE_WINDOW])
 double scope_drift(const double *value, uint32_t count)
 {
 	const uint32_t third = count / 3;
-	const double first = count < 12 ? 0 : median(value, third);
+	struct scope_statistics first, last;
 
-	return first > 0 ? median(value + count - third, third) / first - 1 : 0;
+	if (third < SCOPE_LEAST_SAMPLES || scope_statistics_of(value, third, &first) ||
+	    scope_statistics_of(value + count - third, third, &last) || first.median <= 0)
+		return 0;
+	return last.low > first.high || last.high < first.low ? last.median / first.median - 1 : 0;
 }
 
 uint64_t scope_operations(uint64_t operations, double seconds, double least)

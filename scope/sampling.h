@@ -24,7 +24,10 @@ bool scope_enough(const double *value, uint32_t count, double spread, double *sh
 /* scope_steady - do the medians of the two halves of the last SCOPE_WINDOW values agree within 2 %? */
 bool scope_steady(const double last[SCOPE_WINDOW]);
 
-/* scope_drift - the median of the last third over that of the first, less 1; 0 for fewer than 12 values. */
+/*
+ * scope_drift - the median of the last third over that of the first, less 1; 0 where their intervals overlap, and for thirds
+ * of fewer than SCOPE_LEAST_SAMPLES.
+ */
 double scope_drift(const double *value, uint32_t count);
 
 /*

@@ -50,6 +50,7 @@ int tool_color(int argc, char **argv);
 int tool_kmeans(int argc, char **argv);
 int tool_mer(int argc, char **argv);
 int tool_net_model(int argc, char **argv);
+int tool_scope(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 
 /* tool_fail - print e as the message of a subcommand; returns TOOL_FAILED. */

@@ -12,6 +12,11 @@ constexpr struct scope_way copy(enum scope_kind from, enum scope_kind to)
 	return scope_way{SCOPE_COPY, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
 }
 
+constexpr struct scope_way batch(enum scope_kind from, enum scope_kind to)
+{
+	return scope_way{SCOPE_COPY_BATCH, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
+}
+
 constexpr struct scope_way by_kernel(enum scope_kind from, enum scope_kind to)
 {
 	return scope_way{SCOPE_COPY_KERNEL, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
@@ -83,6 +88,10 @@ const struct scope_transfer_row scope_copies[SCOPE_COPY_ROWS] = {
     in("copy/large-pages-to-device", "from registered memory of transparent huge pages", NULL, SCOPE_LARGE, 0, LARGE),
     out("copy/device-to-small-pages", "to registered memory of 4 KiB pages", NULL, SCOPE_SMALL, 0, LARGE),
     out("copy/device-to-large-pages", "to registered memory of transparent huge pages", NULL, SCOPE_LARGE, 0, LARGE),
+    scope_transfer_make("copy/batch-to-device", "one cudaMemcpyBatchAsync of many pieces of pinned memory", NULL, "h2d",
+                        "pcie", 0, LEAST, batch(SCOPE_PINNED, SCOPE_DEVICE)),
+    scope_transfer_make("copy/batch-to-pinned", "one cudaMemcpyBatchAsync of many pieces to pinned memory", NULL, "d2h",
+                        "pcie", 0, LEAST, batch(SCOPE_DEVICE, SCOPE_PINNED)),
     scope_transfer_make("copy/device-local", "cudaMemcpyAsync within a GPU's memory: bytes copied, each read and written",
                         NULL, "d2d", "memory", SCOPE_COLD, LEAST, copy(SCOPE_DEVICE, SCOPE_DEVICE)),
     scope_transfer_make("kernel/pinned-to-device", "a copying kernel from pinned memory", NULL, "h2d", "pcie", SCOPE_COLD,

@@ -18,6 +18,7 @@
 enum scope_method {
 	SCOPE_COPY,        /* cudaMemcpyAsync */
 	SCOPE_COPY_PEER,   /* cudaMemcpyPeerAsync */
+	SCOPE_COPY_BATCH,  /* one cudaMemcpyBatchAsync for all operations of a sample */
 	SCOPE_COPY_KERNEL, /* a kernel that loads and stores 16 bytes a thread, four at once */
 	SCOPE_READ,        /* a kernel that loads and sums up: Comm|Scope's section 3.3 */
 	SCOPE_WRITE,       /* a kernel that stores */

@@ -11,12 +11,15 @@
 #include "scope/host/rows.h"
 #include "scope/host/words.h"
 
-enum { PIECE = 16 << 10, SEED = 3 };
+enum { PIECE = 16 << 10, SEED = 3, PAUSES = 20 };
 
-/* A reader, and a line for nobody else's words. */
+/* About what a piece and a step of the chase take: a sample must see PAUSES pauses or more. */
+static const double read_seconds = 2e-6, step_seconds = 1e-7;
+
+/* A reader, and a line for nobody else's words. It goes on where it stopped: what it has just read may be in a cache. */
 struct reader {
-	uint64_t pieces, sum; /* of the last sample */
-	uint64_t rest[14];
+	uint64_t first, pieces, sum; /* of the last sample */
+	uint64_t rest[13];
 };
 
 struct loaded {
@@ -25,6 +28,7 @@ struct loaded {
 	struct scope_memory memory; /* a part for each reader */
 	uint64_t part_bytes;
 	double pause; /* seconds between two pieces */
+	double seconds; /* of the chase */
 	uint32_t members;
 	struct reader *reader;
 	uint32_t over; /* the chase is at its end */
@@ -60,9 +64,10 @@ static void rest(double seconds)
 
 static void read_until_over(struct loaded *l, struct reader *r, const char *part)
 {
+	r->first += r->pieces;
 	r->pieces = r->sum = 0;
 	while (!simt_load_acquire_sys_u32(&l->over)) {
-		r->sum += scope_words_sum(part + r->pieces++ * PIECE % l->part_bytes, PIECE);
+		r->sum += scope_words_sum(part + (r->first + r->pieces++) * PIECE % l->part_bytes, PIECE);
 		rest(l->pause);
 	}
 }
@@ -70,41 +75,50 @@ static void read_until_over(struct loaded *l, struct reader *r, const char *part
 static void work(void *user, uint32_t member, uint64_t operations)
 {
 	struct loaded *l = (struct loaded *)user;
+	double began;
 
 	if (member) {
 		read_until_over(l, &l->reader[member], (const char *)l->memory.at + (member - 1) * l->part_bytes);
 		return;
 	}
+	began = scope_clock();
 	scope_ring_chase(&l->ring, operations);
+	l->seconds = scope_clock() - began;
 	simt_store_release_sys_u32(&l->over, 1); /* pairs with the readers' acquire */
 }
 
 static int loaded_sample(void *state, uint64_t operations, struct scope_sample *out, struct gn_error *e)
 {
 	struct loaded *l = (struct loaded *)state;
+	const uint64_t least = (uint64_t)(PAUSES * (l->pause + read_seconds) / step_seconds);
 	uint64_t pieces = 0;
+	double all;
 
 	(void)e;
 	simt_store_release_sys_u32(&l->over, 0); /* pairs with the readers' acquire, behind the team's */
-	out->seconds = scope_team_run(l->team, operations);
-	out->operations = operations;
+	out->operations = operations > least ? operations : least;
+	all = scope_team_run(l->team, out->operations);
+	out->seconds = l->seconds; /* the readers' last pauses come after the chase */
 	for (uint32_t k = 1; k < l->members; k++)
 		pieces += l->reader[k].pieces;
-	out->second = (double)(pieces * PIECE) / out->seconds;
+	out->second = (double)(pieces * PIECE) / all;
 	return 0;
 }
 
 static uint64_t expected(const struct loaded *l, uint32_t member)
 {
-	const uint64_t base = (member - 1) * l->part_bytes / 8, words = l->part_bytes / 8;
-	const uint64_t read = l->reader[member].pieces * (PIECE / 8);
-	uint64_t sum = 0, left = 0;
+	const uint64_t base = (member - 1) * l->part_bytes / 8, pieces = l->part_bytes / PIECE;
+	const struct reader *r = &l->reader[member];
+	uint64_t sum = 0;
 
-	for (uint64_t k = 0; k < words; k++) {
-		sum += scope_pattern(SEED, base + k);
-		left += k < read % words ? scope_pattern(SEED, base + k) : 0;
+	for (uint64_t piece = 0; piece < pieces; piece++) {
+		const uint64_t behind = (piece + pieces - r->first % pieces) % pieces; /* of the first */
+		const uint64_t times = r->pieces / pieces + (behind < r->pieces % pieces);
+
+		for (uint64_t k = 0; k < PIECE / 8; k++)
+			sum += times * scope_pattern(SEED, base + piece * (PIECE / 8) + k);
 	}
-	return sum * (read / words) + left;
+	return sum;
 }
 
 static int loaded_verify(void *state, struct gn_error *e)

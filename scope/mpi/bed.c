@@ -34,7 +34,9 @@ static uint64_t window_of(enum scope_rank_part part, uint64_t bytes)
 {
 	const uint64_t fit = WINDOW_BYTES / bytes;
 
-	return part == SCOPE_TURNS ? 1 : fit > SCOPE_MOST_WINDOW ? SCOPE_MOST_WINDOW : fit < 2 ? 2 : fit;
+	const uint64_t most = SCOPE_MOST_WINDOW;
+
+	return part == SCOPE_TURNS ? 1 : fit > most ? most : fit < 2 ? 2 : fit;
 }
 
 int scope_bed_open(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t bytes, struct gn_error *e)
@@ -64,7 +66,9 @@ void scope_bed_close(struct scope_rank_bed *b)
 
 void scope_bed_spoil(struct scope_rank_bed *b)
 {
-	for (uint64_t at = 0; at < b->window * b->bytes; at += b->bytes < PAGE ? b->bytes : PAGE)
+	const uint64_t step = b->bytes < PAGE ? b->bytes : (uint64_t)PAGE;
+
+	for (uint64_t at = 0; at < b->window * b->bytes; at += step)
 		b->in[at] = (char)~b->in[at];
 }
 
