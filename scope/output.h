@@ -21,7 +21,10 @@ extern "C" {
 /* scope_report_json - a report as JSON, owned by the caller; NULL: no memory. */
 json_t *scope_report_json(const struct scope_report *r);
 
-/* All of the following take what scope_report_json made, or what was read from a file of it, and return 0 or a
+/* scope_report_load - JSON of a file, - for standard input; owned by the caller. Returns 0, GN_EINVAL (which line), GN_ENOENT. */
+int scope_report_load(const char *path, json_t **report, struct gn_error *e);
+
+/* All of the following take what scope_report_json made, or what was read from a file of it, and return 0 or a negative
  * code with a message: GN_EINVAL for JSON that is no report (which entry, what is wrong), GN_EIO for writing. */
 
 /* scope_write_csv - tidy: one line a cell, a column a variable; always the same columns, and a header. */
@@ -33,20 +36,22 @@ int scope_write_markdown(const json_t *report, FILE *to, struct gn_error *e);
 /* scope_write_html - one file with its drawings in it and no request to anywhere; says what looks wrong, and why. */
 int scope_write_html(const json_t *report, FILE *to, struct gn_error *e);
 
-/* What looks wrong in a report: a text each, most important first. Owned by the caller; an array of strings. */
+/* scope_findings - what looks wrong: a text each, most important first. An array owned by the caller; NULL: no report, no memory. */
 json_t *scope_findings(const json_t *report);
 
 /*
- * scope_compare - what changed from one report to another beyond the noise: JSON with an array "cells" of {name, before,
+ * scope_compare - what changed from one report to another beyond the noise: JSON with an array "cells" of {name, unit, before,
  * after, ratio, p_value, verdict: "faster" | "slower" | "same" | "only-before" | "only-after"} and an array
- * "environment" of {key, before, after}. A change counts when both intervals of the median exclude the other median,
+ * "environment" of {key, before, after, machine}: what differs beside dates and loads, and whether it makes another machine,
+ * of which figures say nothing about a change. A change counts when both intervals of the median exclude the other median,
  * the Mann-Whitney U test gives p < 0.05, and the ratio is beyond `threshold` (0.03 is 3 %).
  */
 int scope_compare(const json_t *before, const json_t *after, double threshold, json_t **out, struct gn_error *e);
 
 /*
- * scope_tune - what a report says about how Grapnel should be set on this machine: JSON with page_bytes, queues, depth,
- * copy methods by size, the decision engine's thresholds, and for each the figures and the reckoning ("why").
+ * scope_tune - what a report says about how Grapnel should be set on this machine: JSON with page_bytes, warps_in_flight,
+ * queues, depth and decisions.{reach_bytes, line_use, hit_share} as {value, why}: the figures and the reckoning, or which row
+ * is missing where value is null; and copy.DIRECTION, an array of {from_bytes, to_bytes, method, why}. docs/scope-output.md.
  */
 int scope_tune(const json_t *report, json_t **out, struct gn_error *e);
 

@@ -158,6 +158,8 @@ static int file_verify(void *state, struct gn_error *e)
 {
 	const struct file *f = (const struct file *)state;
 
+	if (!f->operations)
+		return gn_error_set(e, -GN_EIO, "nothing was read");
 	for (uint64_t k = 0; k < f->operations; k++) {
 		const uint64_t *word = (const uint64_t *)slot(f, k), first = place(f, f->turn, k) / 8;
 

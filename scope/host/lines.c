@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scope/host/memory.h"
 
-#include "scope/host/words.h"
-#include "scope/sampling.h"
+#include "scope/host/ring.h"
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -27,8 +26,8 @@ int scope_lines_flush(const void *memory, uint64_t bytes, uint32_t line_bytes, s
 }
 #endif
 
-/* Seconds of reading it, the median of some. */
-static int read_again(const struct scope_memory *memory, uint32_t line_bytes, bool flush, double *seconds, struct gn_error *e)
+/* Seconds of one round of the ring, the median of some. */
+static int round_again(struct scope_ring *r, uint32_t line_bytes, bool flush, double *seconds, struct gn_error *e)
 {
 	enum { TRIES = 9 };
 	struct scope_statistics s;
@@ -39,9 +38,9 @@ static int read_again(const struct scope_memory *memory, uint32_t line_bytes, bo
 		double began;
 
 		if (flush)
-			rc = scope_lines_flush(memory->at, memory->bytes, line_bytes, e);
+			rc = scope_lines_flush(r->memory.at, r->memory.bytes, line_bytes, e);
 		began = scope_clock();
-		scope_words_sum(memory->at, memory->bytes);
+		scope_ring_chase(r, r->lines);
 		value[k] = scope_clock() - began;
 	}
 	if (!rc)
@@ -52,18 +51,18 @@ static int read_again(const struct scope_memory *memory, uint32_t line_bytes, bo
 
 int scope_lines_check(uint32_t line_bytes, struct gn_error *e)
 {
-	struct scope_memory memory;
+	struct scope_ring ring;
 	double cached = 0, flushed = 0;
-	int rc = scope_memory_take(&memory, 1 << 20, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
+	int rc = scope_ring_open(&ring, 256 << 10, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
 
 	if (rc)
 		return rc;
-	rc = read_again(&memory, line_bytes, false, &cached, e);
+	rc = round_again(&ring, line_bytes, false, &cached, e);
 	if (!rc)
-		rc = read_again(&memory, line_bytes, true, &flushed, e);
-	scope_memory_release(&memory);
+		rc = round_again(&ring, line_bytes, true, &flushed, e);
 	if (!rc && flushed < 1.5 * cached)
-		rc = gn_error_set(e, -GN_EIO, "flushing lines does not work: 1 MiB is read in %.3g us after it, in %.3g us without",
-				  1e6 * flushed, 1e6 * cached);
+		rc = gn_error_set(e, -GN_EIO, "flushing lines does not work: a load of 256 KiB takes %.3g ns after it, %.3g ns without",
+				  1e9 * flushed / (double)ring.lines, 1e9 * cached / (double)ring.lines);
+	scope_ring_close(&ring);
 	return rc;
 }

@@ -38,7 +38,7 @@ void scope_memory_release(struct scope_memory *memory);
 /* scope_lines_flush - write every line of it back and drop it from all caches of the host. -GN_ENOTSUP: not for programs here. */
 int scope_lines_flush(const void *memory, uint64_t bytes, uint32_t line_bytes, struct gn_error *e);
 
-/* scope_lines_check - did it work? Times reading 1 MiB, flushed and not. 0; -GN_EIO: no difference; -GN_ENOTSUP. */
+/* scope_lines_check - does that work? Times loads that depend on each other, flushed and not. 0; -GN_EIO: no; -GN_ENOTSUP. */
 int scope_lines_check(uint32_t line_bytes, struct gn_error *e);
 
 #ifdef __cplusplus

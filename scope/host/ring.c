@@ -2,6 +2,7 @@
 #include "scope/host/ring.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "scope/host/words.h"
 
@@ -38,9 +39,11 @@ static void tie(struct scope_ring *r, const uint32_t *order)
 
 int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages, uint32_t node, struct gn_error *e)
 {
-	const int rc = scope_memory_take(&r->memory, bytes, pages, node, e);
 	uint32_t *order;
+	int rc;
 
+	memset(r, 0, sizeof *r);
+	rc = scope_memory_take(&r->memory, bytes, pages, node, e);
 	if (rc)
 		return rc;
 	r->lines = bytes / sizeof(struct line);

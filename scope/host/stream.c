@@ -144,6 +144,8 @@ static int stream_verify(void *state, struct gn_error *e)
 {
 	const struct stream *s = (const struct stream *)state;
 
+	if (!s->operations)
+		return gn_error_set(e, -GN_EIO, "no operation was made");
 	switch (s->row->kind) {
 	case SCOPE_COPY: return verify_copy(s, e);
 	case SCOPE_READ: return verify_sum(s, e);
