@@ -53,6 +53,7 @@ __global__ void link(char *at, uint32_t bits)
 
 __device__ __forceinline__ uint64_t follow(uint64_t from, uint64_t loads)
 {
+#pragma unroll 8
 	for (uint64_t k = 0; k < loads; k++)
 		asm volatile("ld.relaxed.sys.global.u64 %0, [%0];" : "+l"(from)::"memory");
 	return from;
@@ -85,7 +86,7 @@ __device__ __forceinline__ bool stream_chunk(const job &j, uint64_t chunk)
 		             : "l"(j.stream + at + k * 512));
 #pragma unroll
 	for (int k = 0; k < 8; k++)
-		all |= v[k].x;
+		all |= v[k].x | v[k].y; /* a half that nobody wants would not be loaded */
 	return all && v[7].x == scope_pattern(scope_device_seed, (at + 7 * 512) / 8);
 }
 
