@@ -156,15 +156,16 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	const struct scope_arg args[] = {{"gpu", 0}, {NULL, 0}};
 	uint64_t most = scope_most_bytes(m, 1, 1, m->effort == SCOPE_QUICK ? (uint64_t)QUICK : 4ull << 30);
 
+	const char *missing;
+
 	if (!m->gpus)
 		return scope_plan_skip(p, NULL, "%s", m->no_gpu);
 	if (r->owner == SCOPE_BY_MANAGED && !m->gpu[0].managed)
 		return scope_plan_skip(p, NULL, "GPU 0 has no concurrent access to managed memory");
-	if (r->owner == SCOPE_BY_REGISTER && r->pages == SCOPE_HUGE) {
-		if (m->huge_page_bytes < (uint64_t)LARGE)
-			return scope_plan_skip(p, NULL, "no explicit huge pages are free (/proc/sys/vm/nr_hugepages)");
-		most = m->huge_page_bytes < most ? m->huge_page_bytes : most;
-	}
+	if ((missing = scope_kind_missing(m, r->pages)))
+		return scope_plan_skip(p, NULL, "%s", missing);
+	if (r->pages == SCOPE_HUGE && m->huge_page_bytes < most)
+		most = m->huge_page_bytes;
 	return scope_plan_sizes(p, large ? (uint64_t)LARGE : (uint64_t)PAGE, most, args);
 }
 

@@ -41,6 +41,7 @@ struct scope_link link_busy(uint32_t gpu)
 	struct scope_link link = {};
 
 	address_of(gpu, address, sizeof address);
+	link = scope_link_of(address); /* the first time takes longer than the copies do */
 	if (cudaMallocHost((void **)&host, BYTES) == cudaSuccess && cudaMalloc((void **)&device, BYTES) == cudaSuccess) {
 		memset(host, 1, BYTES);
 		for (int k = 0; k < COPIES; k++)
@@ -150,7 +151,7 @@ const struct named attributes[] = {
     {"host_register", cudaDevAttrHostRegisterSupported},
     {"memory_pools", cudaDevAttrMemoryPoolsSupported},
     {"gpudirect_rdma", cudaDevAttrGPUDirectRDMASupported},
-    {"numa_id", cudaDevAttrHostNumaId},
+    {"host_numa_id", cudaDevAttrHostNumaId},
 };
 
 json_t *gpu_environment(uint32_t gpu)

@@ -223,6 +223,24 @@ bool drop_kept(void)
 
 } // namespace
 
+const char *scope_kind_missing(const struct scope_machine *m, enum scope_kind kind)
+{
+	char line[80] = "";
+
+	if (kind == SCOPE_HUGE)
+		return m->huge_page_bytes < (uint64_t)HUGE_PAGE ? "no explicit huge page is free (/proc/sys/vm/nr_hugepages)"
+		                                                : NULL;
+	if (kind != SCOPE_LARGE)
+		return NULL;
+	FILE *const f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+
+	if (f && !fgets(line, sizeof line, f))
+		line[0] = '\0';
+	if (f)
+		fclose(f);
+	return !f || strstr(line, "[never]") ? "this system has no transparent huge pages" : NULL;
+}
+
 int scope_map(enum scope_kind kind, int32_t node, uint64_t bytes, char **at, struct gn_error *e)
 {
 	int rc;

@@ -148,7 +148,7 @@ int scope_move_copy(void *to, const void *from, uint64_t bytes, uint32_t process
 {
 	const uint64_t units = bytes / 16;
 
-	copy_16<<<blocks_for(units, COPY_THREADS, processors * 4u), COPY_THREADS, 0, s>>>((uint4 *)to,
+	copy_16<<<blocks_for(units, COPY_THREADS, processors * 2u), COPY_THREADS, 0, s>>>((uint4 *)to,
 	                                                                                (const uint4 *)from, units);
 	return scope_cuda_launched("copy kernel", e);
 }

@@ -25,7 +25,7 @@
 
 enum {
 	SCOPE_MOST_LANES = 256,
-	SCOPE_MOST_HELD = 512, /* calls on one lane between hold and run; launches queue up to about 1000 */
+	SCOPE_MOST_HELD = 400, /* calls on one lane between hold and run; a queue has about 1000 entries, and some take two */
 	SCOPE_DEADLINE = 60,   /* seconds that a sample may take */
 };
 
