@@ -129,9 +129,9 @@ struct limits {
 };
 
 static const struct limits limits_of[] = {
-    {256ull << 20, 0.4, 0.01, 20, 2000},  /* quick */
-    {1ull << 30, 1.0, 0.005, 60, 5000},   /* normal */
-    {4ull << 30, 3.0, 0.0025, 180, 20000}, /* full */
+    {256ull << 20, 0.4, 0.01, 20, 500},    /* quick */
+    {1ull << 30, 1.0, 0.005, 60, 1000},    /* normal */
+    {4ull << 30, 3.0, 0.0025, 180, 2000}, /* full */
 };
 
 static uint64_t power_below(uint64_t bytes)

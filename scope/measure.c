@@ -105,9 +105,10 @@ static double tick(const struct measuring *x)
 	return x->row->timer == SCOPE_HOST_CLOCK || m->event_tick <= 0 ? m->host_tick : m->event_tick;
 }
 
+/* Not so short either that the samples of a cell are more than anybody looks at. */
 static double least_region(const struct measuring *x)
 {
-	return SCOPE_TICKS * tick(x);
+	return fmax(SCOPE_TICKS * tick(x), x->machine->most_seconds / 1000);
 }
 
 /* Was that too short? Then the next has more operations, if the row can. */
@@ -208,7 +209,7 @@ static void look_for_short(struct measuring *x)
 {
 	struct scope_statistics s;
 
-	if (!scope_statistics_of(x->result->seconds, x->result->samples, &s) && s.median < 0.8 * least_region(x))
+	if (!scope_statistics_of(x->result->seconds, x->result->samples, &s) && s.median < 0.8 * SCOPE_TICKS * tick(x))
 		note(x, "regions of %.3g us are shorter than %d steps of the clock", 1e6 * s.median, SCOPE_TICKS);
 }
 

@@ -22,7 +22,7 @@ void scope_ranks_end(void) __attribute__((weak));
 
 /* ---- the command line ---- */
 
-enum { OPT_LIST = 256, OPT_FILTER, OPT_QUICK, OPT_FULL, OPT_DIRECTORY, OPT_TIME, OPT_DEADLINE, OPT_JSON };
+enum { OPT_LIST = 256, OPT_FILTER, OPT_QUICK, OPT_FULL, OPT_DIRECTORY, OPT_TIME, OPT_DEADLINE, OPT_JSON, OPT_CSV, OPT_MARKDOWN, OPT_HTML };
 
 static const struct argp_option options[] = {
     {"list", OPT_LIST, NULL, 0, "say which rows there are, and what those lack that cannot be run here", 0},
@@ -33,13 +33,22 @@ static const struct argp_option options[] = {
     {"time", OPT_TIME, "S", 0, "seconds for all: cells get less each, and what is left at the end is skipped", 0},
     {"deadline", OPT_DEADLINE, "S", 0, "seconds after which a cell is given up (default: 20, 60 or 180)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the report as JSON, in Google Benchmark's schema; - for standard output, without the table", 0},
+    {"csv", OPT_CSV, "FILE", 0, "the same as a table of one line a cell", 0},
+    {"markdown", OPT_MARKDOWN, "FILE", 0, "the same as tables for people", 0},
+    {"html", OPT_HTML, "FILE", 0, "the same as a page with its drawings, which says what looks wrong", 0},
     {0},
 };
 
-static const char doc[] = "Measure every way to move data on this machine. Nothing is changed on it; what was moved is checked.";
+static const char doc[] = "Measure every way to move data on this machine. Nothing is changed on it; what was moved is checked.\v"
+			  "'grapnel scope compare A.json B.json' says what changed from one report to another.";
 
 /* Under --quick; the rest of two minutes is for looking at the machine, and for the cell that is under way. */
 static const double quick_seconds = 100;
+
+static bool to_stdout(const struct scope_request *r)
+{
+	return tool_to_stdout(r->json) || tool_to_stdout(r->csv) || tool_to_stdout(r->markdown) || tool_to_stdout(r->html);
+}
 
 static void check(const struct argp_state *state, const struct scope_request *r)
 {
@@ -65,6 +74,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_TIME: r->budget = (double)tool_number(state, "--time", text, 1, 1000000); break;
 	case OPT_DEADLINE: r->deadline = (double)tool_number(state, "--deadline", text, 1, 86400); break;
 	case OPT_JSON: r->json = text; break;
+	case OPT_CSV: r->csv = text; break;
+	case OPT_MARKDOWN: r->markdown = text; break;
+	case OPT_HTML: r->html = text; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is taken; 'grapnel scope --filter %s' picks rows", text, text); break;
 	case ARGP_KEY_END: check(state, r); break;
 	default: return ARGP_ERR_UNKNOWN;
@@ -98,11 +110,15 @@ bool scope_interrupted(void)
 
 static int measure(const struct scope_request *r, const struct scope_machine *m, const struct scope_plan *p)
 {
-	struct scope_table table = {!tool_to_stdout(r->json), isatty(STDERR_FILENO) == 1, NULL};
+	struct scope_table table = {!to_stdout(r), isatty(STDERR_FILENO) == 1, NULL};
 	const double began = tool_seconds();
 	struct scope_report report;
+	struct gn_error e = {0, ""};
 	uint32_t failed;
+	int status;
 
+	if (scope_write_check(r, &e))
+		return tool_fail("scope", &e);
 	if (table.on)
 		scope_table_machine(m);
 	scope_interrupts_begin();
@@ -111,14 +127,17 @@ static int measure(const struct scope_request *r, const struct scope_machine *m,
 		return TOOL_FAILED;
 	}
 	failed = scope_table_end(&table, &report, tool_seconds() - began);
+	if (table.on)
+		scope_print_findings(&report);
+	status = scope_write_all(r, &report);
 	scope_report_free(&report);
-	return failed || scope_interrupted() ? TOOL_FAILED : TOOL_OK;
+	return failed || scope_interrupted() ? TOOL_FAILED : status;
 }
 
 static int plan_and_measure(const struct scope_request *r, const struct scope_machine *m)
 {
 	struct scope_plan *p;
-	struct gn_error e = {0};
+	struct gn_error e = {0, ""};
 	int status = TOOL_OK;
 
 	if (scope_plan_make(m, r->filter, &p, &e)) {
@@ -140,7 +159,7 @@ static int plan_and_measure(const struct scope_request *r, const struct scope_ma
 /* Another rank than 0 only takes part. */
 static int serve(void)
 {
-	struct gn_error e = {0};
+	struct gn_error e = {0, ""};
 
 	return scope_ranks_serve(&e) ? tool_fail("scope", &e) : TOOL_OK;
 }
@@ -151,6 +170,12 @@ int tool_scope(int argc, char **argv)
 	struct scope_machine m;
 	int status;
 
+	if (argc > 1 && !strcmp(argv[1], "compare")) {
+		char name[] = "grapnel scope compare";
+
+		argv[1] = name;
+		return tool_scope_compare(argc - 1, argv + 1);
+	}
 	argp_parse(&argp, argc, argv, 0, NULL, &r);
 	scope_machine_find(&m, r.effort, r.directory);
 	if (m.rank)
