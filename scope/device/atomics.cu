@@ -79,6 +79,8 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	const struct scope_arg one[] = {{"bytes", 8}, {NULL, 0}};
 	int rc;
 
+	if (!scope_device_may(row, m, p, &rc))
+		return rc;
 	if (strstr(row->name, "latency"))
 		return scope_device_add(row, m, p, one);
 	rc = m->effort == SCOPE_QUICK ? 0 : scope_device_add(row, m, p, one);

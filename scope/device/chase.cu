@@ -78,12 +78,15 @@ __global__ void touch(const char *at, uint64_t nodes, uint64_t *never)
 
 int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	static const uint64_t quick[] = {1 << 20, 256 << 20, 2ull << 30, 0};
+	static const uint64_t quick[] = {1 << 20, 2ull << 30, 0};
 	static const uint64_t quick_cold[] = {256 << 20, 0};
 	const struct scope_arg warm[] = {{"cold", 0}, {NULL, 0}}, cold[] = {{"cold", 1}, {NULL, 0}};
-	int rc = scope_device_spans(row, m, p, 64 << 10, 8ull << 30, quick, warm);
+	int rc;
 
-	return rc ? rc : scope_device_spans(row, m, p, 64 << 10, 8ull << 30, quick_cold, cold);
+	if (!scope_device_may(row, m, p, &rc))
+		return rc;
+	rc = scope_device_spans(row, m, p, 64 << 10, 8ull << 30, quick, warm);
+	return rc ? rc : scope_device_spans(row, m, p, 1 << 20, 8ull << 30, quick_cold, cold);
 }
 
 int fill(struct chase *t, struct gn_error *e)

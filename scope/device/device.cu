@@ -25,22 +25,26 @@ void append(struct scope_arg *to, const struct scope_arg *args, uint32_t gpu, bo
 	to[k] = {NULL, 0};
 }
 
-int add_pairs(const struct scope_machine *m, struct scope_plan *p, const struct scope_arg *args)
+int add_pair(const struct scope_machine *m, struct scope_plan *p, const struct scope_arg *args, uint32_t gpu, uint32_t peer)
 {
 	struct scope_arg all[SCOPE_MOST_ARGS + 1];
+
+	if (gpu == peer)
+		return 0;
+	append(all, args, gpu, true, peer);
+	return m->gpu[gpu].peer[peer] ? scope_plan_add(p, all)
+	                              : scope_plan_skip(p, all, "GPU %u does not reach the memory of GPU %u", gpu, peer);
+}
+
+int add_pairs(const struct scope_machine *m, struct scope_plan *p, const struct scope_arg *args)
+{
 	int rc = 0;
 
-	if (m->gpus < 2)
-		return scope_plan_skip(p, args, "there is one GPU; two are needed");
+	if (m->effort == SCOPE_QUICK)
+		return add_pair(m, p, args, 0, 1);
 	for (uint32_t gpu = 0; gpu < m->gpus && !rc; gpu++)
-		for (uint32_t peer = 0; peer < m->gpus && !rc; peer++) {
-			if (gpu == peer || (m->effort == SCOPE_QUICK && gpu + peer != 1) || (m->effort == SCOPE_QUICK && gpu))
-				continue;
-			append(all, args, gpu, true, peer);
-			rc = m->gpu[gpu].peer[peer]
-			         ? scope_plan_add(p, all)
-			         : scope_plan_skip(p, all, "GPU %u does not reach the memory of GPU %u", gpu, peer);
-		}
+		for (uint32_t peer = 0; peer < m->gpus && !rc; peer++)
+			rc = add_pair(m, p, args, gpu, peer);
 	return rc;
 }
 
@@ -74,14 +78,24 @@ enum scope_place scope_place_of(const struct scope_row *row)
 	return ends_with(row->name, "host") ? SCOPE_AT_HOST : ends_with(row->name, "peer") ? SCOPE_AT_PEER : SCOPE_AT_DEVICE;
 }
 
+bool scope_device_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, int *rc)
+{
+	const uint32_t wanted = scope_place_of(row) == SCOPE_AT_PEER ? 2 : 1;
+
+	*rc = 0;
+	if (m->gpus >= wanted)
+		return true;
+	*rc = m->gpus ? scope_plan_skip(p, NULL, "there is one GPU; two are needed")
+	              : scope_plan_skip(p, NULL, "%s", m->no_gpu ? m->no_gpu : "no GPU");
+	return false;
+}
+
 int scope_device_add(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
                      const struct scope_arg *args)
 {
 	struct scope_arg all[SCOPE_MOST_ARGS + 1];
 	int rc = 0;
 
-	if (!m->gpus)
-		return scope_plan_skip(p, args->name ? args : NULL, "%s", m->no_gpu ? m->no_gpu : "no GPU");
 	if (scope_place_of(row) == SCOPE_AT_PEER)
 		return add_pairs(m, p, args);
 	for (uint32_t gpu = 0; gpu < (m->effort == SCOPE_QUICK ? 1 : m->gpus) && !rc; gpu++) {
@@ -108,7 +122,7 @@ static int add_span(const struct scope_row *row, const struct scope_machine *m, 
 
 	for (uint32_t k = 1; rest && rest->name && k < SCOPE_MOST_ARGS; k++)
 		args[k] = *rest++;
-	if (bytes > most_span(m) && m->gpus)
+	if (bytes > most_span(m))
 		return scope_plan_skip(p, args, "larger than a quarter of the memory that is free");
 	return scope_device_add(row, m, p, args);
 }

@@ -24,17 +24,20 @@ static const uint64_t scope_device_seed = 7ull << 40;
 /* scope_place_of - where the memory of a row lies. */
 enum scope_place scope_place_of(const struct scope_row *row);
 
+/* scope_device_may - are there GPUs enough for the row? Otherwise it is skipped in p, whose code is in *rc. */
+bool scope_device_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, int *rc);
+
 /*
- * scope_device_add - plan a cell on each GPU (SCOPE_QUICK: the first), or on each pair that can reach one another where the
- * row's place is a peer; "gpu" and "peer" come behind args, which end with {NULL, 0}. Says what is missing otherwise.
+ * scope_device_add - plan a cell on each GPU (SCOPE_QUICK: the first), or on each pair of them where the row's place is a peer;
+ * "gpu" and "peer" come behind args, which end with {NULL, 0}. A pair that cannot reach one another is skipped.
  */
 int scope_device_add(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
                      const struct scope_arg *args);
 
 /*
- * scope_device_spans - scope_device_add for every fourth power of two from least to most bytes of the argument "bytes"
- * (SCOPE_QUICK: the list `quick`, ended by 0), as far as a quarter of the memory that is free goes. A span may be larger
- * than m->most_bytes: how far translations reach shows only there.
+ * scope_device_spans - scope_device_add for every other power of two from least to most as "bytes" (SCOPE_FULL: each; SCOPE_QUICK:
+ * the list `quick`, ended by 0), as far as a quarter of the memory that is free goes. A span may be larger than
+ * m->most_bytes: how far translations reach shows only there.
  */
 int scope_device_spans(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, uint64_t least,
                        uint64_t most, const uint64_t *quick, const struct scope_arg *rest);

@@ -53,6 +53,7 @@ __global__ void link(char *at, uint32_t bits)
 
 __device__ __forceinline__ uint64_t follow(uint64_t from, uint64_t loads)
 {
+#pragma unroll 8
 	for (uint64_t k = 0; k < loads; k++)
 		asm volatile("ld.relaxed.sys.global.u64 %0, [%0];" : "+l"(from)::"memory");
 	return from;
@@ -85,7 +86,7 @@ __device__ __forceinline__ bool stream_chunk(const job &j, uint64_t chunk)
 		             : "l"(j.stream + at + k * 512));
 #pragma unroll
 	for (int k = 0; k < 8; k++)
-		all |= v[k].x;
+		all |= v[k].x | v[k].y; /* a half that nobody wants would not be loaded */
 	return all && v[7].x == scope_pattern(scope_device_seed, (at + 7 * 512) / 8);
 }
 
@@ -124,9 +125,12 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	const uint64_t bytes = m->most_bytes < 512u << 20 ? m->most_bytes : 512u << 20;
 	const uint64_t least = device ? 64 : 4, most = device ? 4096 : scope_place_of(row) == SCOPE_AT_PEER ? 1024 : 128;
 	struct scope_arg args[] = {{"bytes", bytes}, {"warps", 0}, {NULL, 0}};
-	int rc = scope_device_add(row, m, p, args);
+	int rc;
 
-	for (uint64_t warps = quick ? most / 16 : least; warps <= most && !rc && m->gpus; warps *= quick ? 4 : 2) {
+	if (!scope_device_may(row, m, p, &rc))
+		return rc;
+	rc = scope_device_add(row, m, p, args);
+	for (uint64_t warps = quick ? most / 8 : least; warps <= most && !rc; warps *= quick ? 8 : 2) {
 		args[1].value = warps;
 		rc = scope_device_add(row, m, p, args);
 	}

@@ -121,7 +121,7 @@ __global__ void compare(const __grid_constant__ job j, unsigned long long *wrong
 
 uint64_t span_of(const struct scope_machine *m, enum scope_place place)
 {
-	const uint64_t want = place == SCOPE_AT_HOST && m->effort != SCOPE_QUICK ? 4ull << 30 : 1ull << 30;
+	const uint64_t want = place == SCOPE_AT_HOST && m->effort != SCOPE_QUICK ? 2ull << 30 : 1ull << 30;
 
 	return want > m->free_bytes / 4 ? m->most_bytes : want;
 }
@@ -130,8 +130,10 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 {
 	const bool quick = m->effort == SCOPE_QUICK;
 	struct scope_arg args[] = {{"bytes", 0}, {"span", span_of(m, scope_place_of(row))}, {NULL, 0}};
-	int rc = 0;
+	int rc;
 
+	if (!scope_device_may(row, m, p, &rc))
+		return rc;
 	for (uint64_t piece = quick ? 512 : LEAST_PIECE; piece <= (quick ? 4096 : MOST_PIECE) && !rc; piece *= quick ? 8 : 2) {
 		args[0].value = piece;
 		rc = scope_device_add(row, m, p, args);
@@ -145,12 +147,14 @@ int shape(struct pieces *t, struct gn_error *e)
 	uint32_t blocks = 2;
 
 	t->job.load = t->job.piece < MOST_LOAD ? t->job.piece : (uint32_t)MOST_LOAD;
-	t->shared = t->bulk ? STAGES * (t->job.load + 8) : 0;
+	t->shared = STAGES * (t->job.load + 8);
 	if (t->bulk)
 		blocks = SHARED / (t->shared + 1024) < 16 ? SHARED / (t->shared + 1024) : 16;
 	t->blocks = blocks * t->bench.processors;
+	if (!t->bulk)
+		return scope_cuda_load((const void *)copy_warp, e);
 	return scope_cuda_check(
-	    cudaFuncSetAttribute(copy_bulk, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED), "shared memory", e);
+	    cudaFuncSetAttribute(copy_bulk, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)t->shared), "shared memory", e);
 }
 
 int open_frames(struct pieces *t, uint64_t span, struct gn_error *e)
@@ -163,7 +167,7 @@ int open_frames(struct pieces *t, uint64_t span, struct gn_error *e)
 	t->job.from = t->bench.memory.at;
 	if ((rc = scope_memory_open(&t->frames, SCOPE_DEVICE, t->bench.gpu, SCOPE_ANYWHERE, room, e)) ||
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->wrong, sizeof *t->wrong), "a count", e)) ||
-	    (rc = scope_cuda_load((const void *)copy_warp, e)) || (rc = shape(t, e)))
+	    (rc = shape(t, e)))
 		return rc;
 	t->job.to = t->frames.at;
 	return scope_gpu_fill(t->bench.gpu, t->bench.memory.at, span, scope_device_seed, e);

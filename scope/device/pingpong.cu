@@ -66,8 +66,9 @@ __global__ void play(uint64_t *theirs, const uint64_t *ours, uint64_t first, uin
 int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const struct scope_arg none[] = {{NULL, 0}};
+	int rc;
 
-	return scope_device_add(row, m, p, none);
+	return scope_device_may(row, m, p, &rc) ? scope_device_add(row, m, p, none) : rc;
 }
 
 /* A word on each side, zeroed. */
@@ -83,7 +84,8 @@ int open_words(struct game *t, struct gn_error *e)
 	}
 	if ((rc = scope_lanes_add(&t->bench.lanes, other, e)) ||
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->theirs, 4096), "words", e)) ||
-	    (rc = scope_cuda_check(cudaMemset(t->theirs, 0, 4096), "words", e)) || (rc = scope_cuda_load((const void *)play, e)))
+	    (rc = scope_cuda_check(cudaMemset(t->theirs, 0, 4096), "words", e)) || (rc = scope_cuda_load((const void *)play, e)) ||
+	    (rc = scope_cuda_check(cudaDeviceSynchronize(), "words", e)))
 		return rc;
 	if (t->place == SCOPE_AT_PEER &&
 	    cudaDeviceEnablePeerAccess((int)t->bench.gpu, 0) == cudaErrorPeerAccessAlreadyEnabled)

@@ -142,7 +142,10 @@ bool is_write(const struct scope_row *row)
 int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	static const uint64_t near_and_far[] = {256 << 20, 2ull << 30, 0}, far[] = {2ull << 30, 0};
+	int rc;
 
+	if (!scope_device_may(row, m, p, &rc))
+		return rc;
 	return scope_device_spans(row, m, p, 1 << 20, 8ull << 30, is_write(row) ? far : near_and_far, NULL);
 }
 

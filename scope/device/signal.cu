@@ -81,8 +81,9 @@ kernel kernel_of(enum way w)
 int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const struct scope_arg none[] = {{NULL, 0}};
+	int rc;
 
-	return scope_device_add(row, m, p, none);
+	return scope_device_may(row, m, p, &rc) ? scope_device_add(row, m, p, none) : rc;
 }
 
 int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
