@@ -10,7 +10,7 @@
 #include "patterns/patterns.h"
 #include "tool.h"
 
-enum { OPT_DATA = 256, OPT_CACHE, OPT_TOUCHES, OPT_LAUNCHES, OPT_PATTERN, OPT_EXPLAIN, OPT_MODES, OPT_JSON };
+enum { OPT_DATA = 256, OPT_CACHE, OPT_TOUCHES, OPT_LAUNCHES, OPT_PATTERN, OPT_EXPLAIN, OPT_MODES, OPT_TUNED, OPT_JSON };
 
 enum { MODES = 7, GATHER = 5, AUTO = 6 };
 
@@ -24,7 +24,8 @@ static const struct mode {
 struct request {
 	struct gn_pattern_options bed;
 	const char *pattern, *json;
-	int explain;
+	int explain, tuned;
+	const char *settings;
 	unsigned skip; /* fixed modes, as bits */
 };
 
@@ -36,6 +37,8 @@ static const struct argp_option options[] = {
     {"pattern", OPT_PATTERN, "NAME", 0, "only this pattern; list for their names", 0},
     {"explain", OPT_EXPLAIN, NULL, 0, "say what was seen, what was chosen and why", 0},
     {"modes", OPT_MODES, "LIST", 0, "fixed modes to run beside it, such as direct,4096,gather; none for none (default all)", 0},
+    {"tuned", OPT_TUNED, "FILE", OPTION_ARG_OPTIONAL, "take the reach of address translation from what grapnel tune kept (default "
+     "this machine's file)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the runs as JSON; - for standard output, without the table", 0},
     {0},
 };
@@ -85,6 +88,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PATTERN: q->pattern = pattern_option(state, arg); return 0;
 	case OPT_EXPLAIN: q->explain = 1; return 0;
 	case OPT_MODES: q->skip = modes_option(state, arg); return 0;
+	case OPT_TUNED:
+		q->tuned = 1;
+		q->settings = arg;
+		return 0;
 	case OPT_JSON: q->json = arg; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
@@ -254,6 +261,18 @@ static int run(struct gn_pattern_bed *bed, const struct request *q, struct runs 
 	return rc;
 }
 
+/* Where the settings leave it open the library's own guess stays. */
+static int take_settings(struct gn_pattern_bed *bed, const struct request *q, struct gn_error *e)
+{
+	json_t *settings = NULL;
+	const int rc = q->tuned ? tool_tuned(q->settings, &settings, e) : 0;
+
+	if (settings)
+		bed->rates.reach_bytes = (uint64_t)tool_tuned_number(settings, "reach_bytes", 0);
+	json_decref(settings);
+	return rc;
+}
+
 int tool_auto_bench(int argc, char **argv)
 {
 	struct runs *runs = (struct runs *)malloc(sizeof *runs);
@@ -270,6 +289,7 @@ int tool_auto_bench(int argc, char **argv)
 	if (!q.bed.cache_bytes)
 		q.bed.cache_bytes = q.bed.data_bytes / 8;
 	rc = gn_pattern_bed_open(&bed, &q.bed, &e);
+	rc = rc ? rc : take_settings(&bed, &q, &e);
 	if (!rc)
 		rc = runs ? run(&bed, &q, runs, &e) : gn_error_set(&e, -GN_ENOMEM, "no memory for the results");
 	gn_pattern_bed_close(&bed);

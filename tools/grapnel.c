@@ -26,7 +26,9 @@ static const struct tool tools[] = {
     {"kmeans", "clusters of points that lie on many nodes", tool_kmeans},
     {"mer", "count the k-mers of DNA in a table that lies on many nodes", tool_mer},
     {"net-model", "what small messages would come to, on more nodes than there are", tool_net_model},
+    {"scope", "measure every way to move data on this machine", tool_scope},
     {"sim", "simulate workloads on several GPUs, with what DualOpt adds to them", tool_sim},
+    {"tune", "settings for this machine from what grapnel scope measured", tool_tune},
     {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
 };
 

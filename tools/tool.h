@@ -50,7 +50,12 @@ int tool_color(int argc, char **argv);
 int tool_kmeans(int argc, char **argv);
 int tool_mer(int argc, char **argv);
 int tool_net_model(int argc, char **argv);
+int tool_scope(int argc, char **argv);
 int tool_sim(int argc, char **argv);
+int tool_tune(int argc, char **argv);
+
+/* The second word of grapnel scope compare; argv[0] is all three. */
+int tool_scope_compare(int argc, char **argv);
 
 /* tool_fail - print e as the message of a subcommand; returns TOOL_FAILED. */
 int tool_fail(const char *subcommand, const struct gn_error *e);
@@ -127,6 +132,20 @@ int tool_write_json(json_t *root, const char *path, struct gn_error *e);
 
 /* tool_write_file - a whole file, or what was there before. */
 int tool_write_file(const char *path, const void *data, uint64_t bytes, struct gn_error *e);
+
+/* ---- settings of this machine, which grapnel tune keeps ---- */
+
+/* tool_tuned_path - the file for a machine's settings; host NULL is this machine. */
+int tool_tuned_path(char *path, size_t room, const char *host, struct gn_error *e);
+
+/* tool_make_folders - the folders that a file's path names, where they are missing. */
+int tool_make_folders(const char *path, struct gn_error *e);
+
+/* tool_tuned - the settings kept in a file, NULL for this machine's; owned by the caller. */
+int tool_tuned(const char *path, json_t **settings, struct gn_error *e);
+
+/* tool_tuned_number - a setting such as "page_bytes" or "reach_bytes"; `otherwise` where it was left open. */
+double tool_tuned_number(const json_t *settings, const char *name, double otherwise);
 
 /* A progress bar on stderr, drawn only on a terminal and at most ten times a second. */
 struct tool_bar {

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bed.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* A launch with its wait takes about ten microseconds on a GPU, and some tens where threads of the host are woken. */
+static const double long_enough = 4e-3;
+
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool bed_is_gpu(const struct scope_row *row)
+{
+	return !strncmp(row->name, "grapnel-gpu/", strlen("grapnel-gpu/"));
+}
+
+bool bed_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, int *rc)
+{
+	*rc = 0;
+	if (!bed_is_gpu(row) || m->gpus)
+		return true;
+	*rc = scope_plan_skip(p, NULL, "%s", m->no_gpu ? m->no_gpu : "no GPU");
+	return false;
+}
+
+int bed_open(struct bed *b, const struct scope_cell *c, struct gn_error *e)
+{
+	struct simt_config config;
+	char name[32];
+	int rc;
+
+	memset(b, 0, sizeof *b);
+	memset(&config, 0, sizeof config);
+	snprintf(name, sizeof name, "cuda:%u", (unsigned)scope_cell_arg(c, "gpu", 0));
+	config.name = bed_is_gpu(c->row) ? name : "cpu";
+	rc = simt_open(&b->machine, &config, e);
+	if (!rc)
+		simt_describe(b->machine, &b->info);
+	return rc;
+}
+
+void bed_close(struct bed *b)
+{
+	if (b->cache)
+		gn_cache_destroy(b->cache);
+	gn_store_close(b->store);
+	if (b->machine)
+		simt_close(b->machine);
+}
+
+int bed_store(struct bed *b, uint32_t transfer_bytes, struct gn_error *e, const char *uri, ...)
+{
+	struct gn_store_options options;
+	char text[96];
+	va_list args;
+
+	va_start(args, uri);
+	vsnprintf(text, sizeof text, uri, args);
+	va_end(args);
+	memset(&options, 0, sizeof options);
+	options.transfer_bytes = transfer_bytes;
+	return gn_store_open(&b->store, b->machine, text, &options, e);
+}
+
+int bed_cache(struct bed *b, uint64_t bytes, uint32_t page_bytes, int counts, struct gn_error *e)
+{
+	struct gn_cache_options options;
+
+	memset(&options, 0, sizeof options);
+	options.bytes = bytes;
+	options.page_bytes = page_bytes;
+	options.counters = counts;
+	return gn_cache_create(&b->cache, b->machine, &b->store, 1, &options, e);
+}
+
+uint64_t bed_fetched(struct bed *b)
+{
+	struct gn_cache_facts facts;
+
+	return gn_cache_describe(b->cache, &facts) ? 0 : facts.count.fetched_bytes;
+}
+
+struct simt_grid bed_full_grid(const struct bed *b)
+{
+	struct simt_grid grid = {b->info.processors, 16 * b->info.warp_width, 0};
+
+	if (b->info.is_cuda)
+		grid.blocks = b->info.resident_threads / grid.block_threads;
+	return grid;
+}
+
+struct simt_grid bed_grid(const struct bed *b, uint64_t warps)
+{
+	struct simt_grid grid = {1, 0, 0};
+
+	while (2 * grid.blocks <= b->info.processors && 2 * grid.blocks <= warps)
+		grid.blocks *= 2;
+	grid.block_threads = (uint32_t)(warps / grid.blocks) * b->info.warp_width;
+	return grid;
+}
+
+int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args, uint64_t times,
+	       double *seconds, struct gn_error *e)
+{
+	const double began = seconds_now();
+	int rc = 0;
+
+	for (uint64_t k = 0; k < times && !rc; k++)
+		rc = simt_launch(b->machine, kernel, grid, args);
+	if (!rc)
+		rc = simt_wait(b->machine);
+	*seconds = seconds_now() - began;
+	return rc ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(b->machine)) : 0;
+}
+
+/* The shortest of a few samples: what else the machine does makes others longer. */
+static int shortest(bed_once once, void *state, uint64_t operations, double *seconds, struct gn_error *e)
+{
+	struct scope_sample s;
+	int rc = 0;
+
+	*seconds = 1e9;
+	for (int k = 0; k < 4 && !rc; k++) {
+		rc = once(state, operations, &s, e);
+		*seconds = !rc && s.seconds < *seconds ? s.seconds : *seconds;
+	}
+	return rc;
+}
+
+int bed_settle(struct bed *b, bed_once once, void *state, struct gn_error *e)
+{
+	double seconds;
+	int rc;
+
+	b->least = 1;
+	rc = shortest(once, state, 1, &seconds, e); /* loads kernels, wakes threads */
+	while (!rc && seconds < long_enough && b->least < 1ull << 40) {
+		b->least *= seconds < long_enough / 16 ? 8 : 2;
+		rc = shortest(once, state, b->least, &seconds, e);
+	}
+	return rc;
+}

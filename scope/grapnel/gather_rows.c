@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of gathers: a batch of random rows by number, sorted on the machine first (gn_gather_rows), and the same rows
+ * as they come, by plain loads, which is its limit. The kernels are those of `grapnel gather`.
+ */
+#include "bed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <grapnel/array.h>
+#include <grapnel/array/gather.h>
+
+#include "gather/kernels.h"
+
+enum { LEAST_ROW = 64, MOST_ROW = 4096 };
+
+struct gather_state {
+	struct bed bed;
+	struct gn_gather *gather;
+	struct gn_gb_args args;
+	struct simt_grid grid;
+	bool plain;
+};
+
+/* ---- the plan ---- */
+
+/* A GPU's translations reach over the first span and not over the others; so spans go beyond m->most_bytes. */
+static int plan_row(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, uint64_t bytes)
+{
+	static const uint64_t spans[] = {256ull << 20, 2ull << 30, 8ull << 30};
+	const bool quick = m->effort == SCOPE_QUICK;
+	int rc = 0;
+
+	for (unsigned k = quick ? 1 : 0; k < (quick ? 2u : 3u) && !rc; k++) {
+		const uint64_t want = bed_is_gpu(row) ? spans[k] : spans[k] / 32;
+		const struct scope_arg args[] = {{"bytes", bytes}, {"span", want}, {NULL, 0}};
+
+		rc = want <= m->free_bytes / 4 ? scope_plan_add(p, args)
+					       : scope_plan_skip(p, args, "larger than a quarter of the memory that is free");
+	}
+	return rc;
+}
+
+int scope_gather_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	const bool quick = m->effort == SCOPE_QUICK;
+	int rc;
+
+	if (!bed_may(row, m, p, &rc))
+		return rc;
+	for (uint64_t bytes = LEAST_ROW; bytes <= (quick ? 512 : MOST_ROW) && !rc; bytes *= quick ? 8 : 2)
+		rc = plan_row(row, m, p, bytes);
+	return rc;
+}
+
+/* ---- a sample ---- */
+
+static int launch(struct gather_state *t, const struct simt_kernel *kernel, uint64_t times, double *seconds,
+		  struct gn_error *e)
+{
+	return bed_launch(&t->bed, kernel, t->grid, &t->args, times, seconds, e);
+}
+
+/* The rows as they should be, with the words changed by mask; or the comparison with that. */
+static int set_or_check(struct gather_state *t, const struct simt_kernel *kernel, uint32_t mask, struct gn_error *e)
+{
+	double seconds;
+
+	t->args.mask = mask;
+	return launch(t, kernel, 1, &seconds, e);
+}
+
+static int gather(struct gather_state *t, uint64_t times, double *seconds, struct gn_error *e)
+{
+	const uint64_t began = simt_clock_ns();
+	int rc = 0;
+
+	for (uint64_t k = 0; k < times && !rc; k++)
+		rc = gn_gather_rows(t->gather, &t->args.array, &t->args.batch, e);
+	if (!rc && (rc = simt_wait(t->bed.machine)))
+		gn_error_set(e, rc, "gather: %s", simt_message(t->bed.machine));
+	*seconds = 1e-9 * (double)(simt_clock_ns() - began);
+	return rc;
+}
+
+/* Other rows in each sample; an operation is a batch. */
+int scope_gather_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+{
+	struct gather_state *t = (struct gather_state *)state;
+	const uint64_t batches = operations > t->bed.least ? operations : t->bed.least;
+	double seconds;
+	int rc;
+
+	memset(s, 0, sizeof *s);
+	t->args.seed++;
+	rc = launch(t, &gn_gb_draw_kernel, 1, &seconds, e);
+	if (!rc)
+		rc = set_or_check(t, &gn_gb_set_kernel, ~0u, e);
+	s->operations = batches;
+	s->bytes = batches * t->args.batch.count * t->args.batch.elements * 4;
+	if (rc)
+		return rc;
+	return t->plain ? launch(t, &gn_gb_plain_kernel, batches, &s->seconds, e) : gather(t, batches, &s->seconds, e);
+}
+
+/* Every word of the last batch; before it each was another. */
+int scope_gather_verify(void *state, struct gn_error *e)
+{
+	struct gather_state *t = (struct gather_state *)state;
+	int rc = set_or_check(t, &gn_gb_check_kernel, 0, e);
+
+	if (!rc && *t->args.wrong)
+		return gn_error_set(e, -GN_EIO, "gather: %llu words were not those of their rows",
+				    (unsigned long long)*t->args.wrong);
+	return rc ? rc : gn_array_failure(&t->args.array, e);
+}
+
+/* ---- opening ---- */
+
+static int make_array(struct gather_state *t, uint64_t span, struct gn_error *e)
+{
+	struct gn_array_config config = {GN_PAGED, NULL, NULL, 0, t->args.words, 4};
+	int rc = bed_cache(&t->bed, span / 16, 4096, 0, e);
+
+	config.cache = t->bed.cache;
+	config.store = t->bed.store;
+	if (!rc)
+		rc = gn_array_create(&t->args.array, t->bed.machine, &config, e);
+	return rc ? rc : gn_gather_create(&t->gather, t->bed.machine, t->args.batch.count, e);
+}
+
+/* What a batch reads is more than the caches on the way hold. */
+static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span, struct gn_error *e)
+{
+	const uint64_t most = t->bed.info.is_cuda ? 128u << 20 : 4u << 20, bytes = most < span / 4 ? most : span / 4;
+
+	t->args.words = span / 4;
+	t->args.rows = span / row_bytes;
+	t->args.draw = GN_GB_UNIFORM;
+	t->args.batch.elements = (uint32_t)(row_bytes / 4);
+	t->args.batch.count = bytes / row_bytes;
+	t->args.batch.index = (const uint64_t *)simt_alloc(t->bed.machine, t->args.batch.count * 8, SIMT_DEVICE);
+	t->args.batch.rows = simt_alloc(t->bed.machine, bytes, SIMT_DEVICE);
+	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_SHARED);
+	t->args.reads = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.reads, SIMT_DEVICE);
+	if (!t->args.batch.index || !t->args.batch.rows || !t->args.wrong || !t->args.reads)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for a batch of %llu bytes", (unsigned long long)bytes);
+	return 0;
+}
+
+static int open_all(struct gather_state *t, const struct scope_cell *c, struct gn_error *e)
+{
+	const uint64_t span = scope_cell_arg(c, "span", 0);
+	double seconds;
+	int rc = bed_open(&t->bed, c, e);
+
+	if (!rc)
+		rc = bed_store(&t->bed, 0, e, "host:%llu", (unsigned long long)span);
+	if (!rc)
+		rc = make_batch(t, scope_cell_arg(c, "bytes", LEAST_ROW), span, e);
+	if (rc)
+		return rc;
+	t->args.store = (uint32_t *)(void *)gn_store_view_of(t->bed.store)->memory;
+	t->grid = bed_full_grid(&t->bed);
+	rc = launch(t, &gn_gb_fill_kernel, 1, &seconds, e);
+	if (!rc)
+		rc = make_array(t, span, e);
+	return rc ? rc : bed_settle(&t->bed, scope_gather_sample, t, e);
+}
+
+int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	struct gather_state *t = (struct gather_state *)calloc(1, sizeof *t);
+
+	(void)m;
+	*state = t;
+	if (!t)
+		return gn_error_set(e, -GN_ENOMEM, "no memory");
+	t->plain = strstr(c->row->name, "plain") != NULL;
+	return open_all(t, c, e);
+}
+
+void scope_gather_close(void *state)
+{
+	struct gather_state *t = (struct gather_state *)state;
+
+	if (!t)
+		return;
+	if (t->bed.machine) {
+		gn_gather_destroy(t->gather);
+		gn_array_destroy(&t->args.array, t->bed.machine);
+		simt_free(t->bed.machine, (void *)(uintptr_t)t->args.batch.index);
+		simt_free(t->bed.machine, t->args.batch.rows);
+		simt_free(t->bed.machine, t->args.wrong);
+		simt_free(t->bed.machine, t->args.reads);
+	}
+	bed_close(&t->bed);
+	free(t);
+}

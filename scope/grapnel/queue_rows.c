@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Row of the queues: commands submitted and completed, behind them a copy in memory by threads of the host. What it
+ * shows is what a command costs, not a disk.
+ */
+#include "bed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue_kernel.h"
+
+/* Data that are read round and round; a slot for each thread must be there at once (gn_nvmeq_begin). */
+enum { DATA = 16 << 20, DEPTH = 1024, QUEUES = 4 };
+
+struct queue_state {
+	struct bed bed;
+	struct scope_queue_args args;
+	struct simt_grid grid;
+	uint64_t threads;
+};
+
+int scope_queue_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	static const uint64_t sizes[] = {4096, 512, 16384};
+	const bool quick = m->effort == SCOPE_QUICK, gpu = bed_is_gpu(row);
+	const uint64_t most = gpu ? 512 : 64;
+	int rc;
+
+	if (!bed_may(row, m, p, &rc))
+		return rc;
+	for (unsigned k = 0; k < (quick ? 1u : 3u) && !rc; k++)
+		for (uint64_t threads = 1; threads <= most && !rc; threads *= quick ? most : 8) {
+			const struct scope_arg args[] = {{"bytes", sizes[k]}, {"threads", threads}, {NULL, 0}};
+
+			rc = scope_plan_add(p, args);
+		}
+	return rc;
+}
+
+/* An operation is a command; the second figure is how long a thread waits for one. */
+int scope_queue_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+{
+	struct queue_state *t = (struct queue_state *)state;
+	const uint64_t commands = operations > t->bed.least ? operations : t->bed.least;
+	int rc;
+
+	memset(s, 0, sizeof *s);
+	t->args.seed += DATA / t->args.bytes / 3;
+	t->args.each = (commands + t->threads - 1) / t->threads;
+	rc = bed_launch(&t->bed, &scope_queue_run_kernel, t->grid, &t->args, 1, &s->seconds, e);
+	s->operations = t->args.each * t->threads;
+	s->second = s->seconds / (double)t->args.each;
+	return rc;
+}
+
+int scope_queue_verify(void *state, struct gn_error *e)
+{
+	struct queue_state *t = (struct queue_state *)state;
+
+	return !*t->args.wrong ? 0 : gn_error_set(e, -GN_EIO, "queue: %llu commands failed or brought wrong data",
+						  (unsigned long long)*t->args.wrong);
+}
+
+static int make_data(struct queue_state *t, struct gn_error *e)
+{
+	uint64_t *words = (uint64_t *)malloc(DATA);
+	int rc;
+
+	if (!words)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for %d bytes", DATA);
+	for (uint64_t k = 0; k < DATA / 8; k++)
+		words[k] = scope_queue_word(k);
+	rc = gn_store_write(t->bed.store, 0, words, DATA, e);
+	free(words);
+	return rc;
+}
+
+/* Threads of a block share a queue, so there are as many blocks as queues, or a multiple. */
+static void shape(struct queue_state *t, const struct scope_cell *c)
+{
+	t->threads = scope_cell_arg(c, "threads", 1);
+	t->grid.blocks = (uint32_t)(t->threads < 4 * QUEUES ? 1 : 4 * QUEUES);
+	t->grid.block_threads = (uint32_t)(t->threads / t->grid.blocks);
+}
+
+static int open_all(struct queue_state *t, const struct scope_cell *c, struct gn_error *e)
+{
+	const uint64_t bytes = scope_cell_arg(c, "bytes", 4096);
+	int rc = bed_open(&t->bed, c, e);
+
+	shape(t, c);
+	if (!rc)
+		rc = bed_store(&t->bed, (uint32_t)bytes, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
+	if (!rc)
+		rc = make_data(t, e);
+	if (rc)
+		return rc;
+	t->args.queue = gn_store_view_of(t->bed.store)->queue;
+	t->args.queues = gn_store_view_of(t->bed.store)->queue_count;
+	t->args.bytes = (uint32_t)bytes;
+	t->args.commands = DATA / bytes;
+	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_SHARED);
+	if (!t->args.wrong)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
+	return bed_settle(&t->bed, scope_queue_sample, t, e);
+}
+
+int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	struct queue_state *t = (struct queue_state *)calloc(1, sizeof *t);
+
+	(void)m;
+	*state = t;
+	return t ? open_all(t, c, e) : gn_error_set(e, -GN_ENOMEM, "no memory");
+}
+
+void scope_queue_close(void *state)
+{
+	struct queue_state *t = (struct queue_state *)state;
+
+	if (!t)
+		return;
+	if (t->bed.machine)
+		simt_free(t->bed.machine, t->args.wrong);
+	bed_close(&t->bed);
+	free(t);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* chase.c - latency of host memory: each load's address is what the load before it brought. */
+#include <stdlib.h>
+
+#include "scope/host/ring.h"
+#include "scope/host/rows.h"
+
+struct chase {
+	struct scope_team *team; /* one thread, which stays on its processor */
+	struct scope_ring ring;
+};
+
+static int chase_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	const struct scope_chase_row *r = (const struct scope_chase_row *)row;
+	char text[128];
+	const char *missing = scope_pages_missing(m, r->pages, text, sizeof text);
+
+	if (missing)
+		return scope_plan_skip(p, NULL, "%s", missing);
+	if (r->nodes)
+		return scope_plan_nodes(p, m, 64 << 20, 1 << 30);
+	return scope_plan_sizes(p, r->pages == SCOPE_PAGES_SMALL ? 4096 : 2 << 20, 1ull << 32, NULL);
+}
+
+static void work(void *user, uint32_t member, uint64_t operations)
+{
+	(void)member;
+	scope_ring_chase((struct scope_ring *)user, operations);
+}
+
+static int chase_sample(void *state, uint64_t operations, struct scope_sample *out, struct gn_error *e)
+{
+	const struct chase *c = (const struct chase *)state;
+
+	(void)e;
+	out->seconds = scope_team_run(c->team, operations);
+	out->operations = operations;
+	return 0;
+}
+
+static int chase_verify(void *state, struct gn_error *e)
+{
+	return scope_ring_check(&((const struct chase *)state)->ring, e);
+}
+
+static void chase_close(void *state)
+{
+	struct chase *c = (struct chase *)state;
+
+	scope_team_close(c->team);
+	scope_ring_close(&c->ring);
+	free(c);
+}
+
+/* Memory of node "from", a processor of node "to". */
+static int chase_open(const struct scope_cell *cell, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	const struct scope_chase_row *row = (const struct scope_chase_row *)cell->row;
+	struct chase *c = (struct chase *)calloc(1, sizeof *c);
+	uint32_t cpu;
+	int rc;
+
+	(void)m;
+	if (!c)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+	if (!scope_cpus((uint32_t)scope_cell_arg(cell, "to", SCOPE_ANY_NODE), &cpu, 1)) {
+		free(c);
+		return gn_error_set(e, -GN_ENOTSUP, "the node has no processor for this process");
+	}
+	rc = scope_team_open(&c->team, 1, &cpu, work, &c->ring, e);
+	if (!rc)
+		rc = scope_ring_open(&c->ring, scope_cell_arg(cell, "bytes", 0), row->pages,
+				     (uint32_t)scope_cell_arg(cell, "from", SCOPE_ANY_NODE), e);
+	if (rc)
+		chase_close(c);
+	else
+		*state = c;
+	return rc;
+}
+
+const struct scope_chase_row scope_chase_rows[SCOPE_CHASE_ROWS] = {
+    {{"memory/latency", "a load that depends on the one before, lines in shuffled order", NULL, "none", NULL, NULL,
+      SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+     SCOPE_PAGES_SMALL, false},
+    {{"memory/latency-transparent-huge", "the same in transparent huge pages", NULL, "none", NULL, NULL,
+      SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+     SCOPE_PAGES_TRANSPARENT, false},
+    {{"memory/latency-huge", "the same in reserved huge pages", NULL, "none", NULL, NULL,
+      SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+     SCOPE_PAGES_HUGE, false},
+    {{"memory/latency-nodes", "the same on a NUMA node, by a thread of another", NULL, "none", NULL, NULL,
+      SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+     SCOPE_PAGES_SMALL, true},
+};

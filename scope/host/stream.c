@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.c - rows that copy, read and write host memory from end to end. */
+#include "scope/host/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "scope/host/words.h"
+
+enum { SEED = 1, POISON = 2, PAGE = 4096 };
+
+/* Memory of flushed rows: each operation of a sample has other lines. */
+enum { FLUSHED_BYTES = 32 << 20 };
+
+struct stream {
+	const struct scope_stream_row *row;
+	struct scope_team *team;
+	struct scope_memory from, to; /* `slots` buffers each */
+	uint64_t bytes, slots;
+	uint32_t members, line_bytes;
+	uint64_t first;     /* of the words that the last sample wrote */
+	uint64_t operations; /* of the last sample */
+	uint64_t *sum;      /* that each member has read, a line each */
+};
+
+/* ---- plans ---- */
+
+static int stream_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	const struct scope_stream_row *r = (const struct scope_stream_row *)row;
+	char text[128];
+	const char *missing = scope_pages_missing(m, r->pages, text, sizeof text);
+
+	if (missing)
+		return scope_plan_skip(p, NULL, "%s", missing);
+	if (r->nodes)
+		return scope_plan_nodes(p, m, PAGE, 1ull << 32);
+	if (r->pages == SCOPE_PAGES_SMALL && !r->flushed)
+		return scope_plan_threads(p, m, PAGE, 1ull << 32);
+	return scope_plan_sizes(p, r->pages == SCOPE_PAGES_SMALL ? PAGE : 2 << 20, r->flushed ? 256 << 20 : 1ull << 32, NULL);
+}
+
+/* ---- the work ---- */
+
+static char *slot(const struct scope_memory *m, const struct stream *s, uint64_t operation)
+{
+	return (char *)m->at + operation % s->slots * s->bytes;
+}
+
+static void work(void *user, uint32_t member, uint64_t operations)
+{
+	struct stream *s = (struct stream *)user;
+	const struct scope_part part = scope_part_of(s->bytes, s->members, member);
+	uint64_t sum = 0;
+
+	for (uint64_t k = 0; k < operations; k++) {
+		switch (s->row->kind) {
+		case SCOPE_COPY: memcpy(slot(&s->to, s, k) + part.at, slot(&s->from, s, k) + part.at, part.bytes); break;
+		case SCOPE_READ: sum += scope_words_sum(slot(&s->from, s, k) + part.at, part.bytes); break;
+		default: scope_words_write(slot(&s->to, s, k) + part.at, part.bytes, s->first + part.at / 8); break;
+		}
+	}
+	s->sum[member * (SCOPE_LINE / 8)] = sum;
+}
+
+/* A copy that is not made must show: a word of each page is spoilt. */
+static void spoil(struct stream *s, uint64_t operations)
+{
+	const uint64_t used = operations < s->slots ? operations : s->slots;
+
+	for (uint64_t at = 0; at < used * s->bytes; at += PAGE)
+		*(uint64_t *)((char *)s->to.at + at) ^= ~0ull;
+}
+
+static int flush(const struct stream *s, uint64_t operations, struct gn_error *e)
+{
+	int rc = 0;
+
+	if (s->row->kind != SCOPE_WRITE)
+		rc = scope_lines_flush(s->from.at, operations * s->bytes, s->line_bytes, e);
+	if (!rc && s->row->kind != SCOPE_READ)
+		rc = scope_lines_flush(s->to.at, operations * s->bytes, s->line_bytes, e);
+	return rc;
+}
+
+static int stream_sample(void *state, uint64_t operations, struct scope_sample *out, struct gn_error *e)
+{
+	struct stream *s = (struct stream *)state;
+	int rc = 0;
+
+	if (s->row->flushed && operations > s->slots)
+		operations = s->slots;
+	if (s->row->kind == SCOPE_COPY)
+		spoil(s, operations);
+	s->first += 0x9e3779b97f4a7c15ull;
+	s->operations = operations;
+	if (s->row->flushed)
+		rc = flush(s, operations, e);
+	out->seconds = scope_team_run(s->team, operations);
+	out->operations = operations;
+	out->bytes = operations * s->bytes;
+	return rc;
+}
+
+/* ---- checking ---- */
+
+static int verify_copy(const struct stream *s, struct gn_error *e)
+{
+	const uint64_t used = s->operations < s->slots ? s->operations : s->slots;
+
+	return scope_check(s->to.at, used * s->bytes, SEED, "the copy", e);
+}
+
+static int verify_sum(const struct stream *s, struct gn_error *e)
+{
+	uint64_t sum = 0, expected = 0;
+
+	for (uint32_t k = 0; k < s->members; k++)
+		sum += s->sum[k * (SCOPE_LINE / 8)];
+	for (uint64_t k = 0; k < s->operations; k++) {
+		if (k == s->slots) { /* the rest are the same again, in a row of one buffer */
+			expected *= s->operations;
+			break;
+		}
+		for (uint64_t w = 0; w < s->bytes / 8; w++)
+			expected += scope_pattern(SEED, k * s->bytes / 8 + w);
+	}
+	if (sum == expected)
+		return 0;
+	return gn_error_set(e, -GN_EIO, "the words read sum up to %llx, not %llx", (unsigned long long)sum, (unsigned long long)expected);
+}
+
+static int verify_written(const struct stream *s, struct gn_error *e)
+{
+	const uint64_t *word = (const uint64_t *)s->to.at;
+
+	for (uint64_t k = 0; k < s->bytes / 8; k++)
+		if (word[k] != s->first + k)
+			return gn_error_set(e, -GN_EIO, "what was written differs at byte %llu", (unsigned long long)(8 * k));
+	return 0;
+}
+
+static int stream_verify(void *state, struct gn_error *e)
+{
+	const struct stream *s = (const struct stream *)state;
+
+	if (!s->operations)
+		return gn_error_set(e, -GN_EIO, "no operation was made");
+	switch (s->row->kind) {
+	case SCOPE_COPY: return verify_copy(s, e);
+	case SCOPE_READ: return verify_sum(s, e);
+	default: return verify_written(s, e);
+	}
+}
+
+/* ---- opening ---- */
+
+static void stream_close(void *state)
+{
+	struct stream *s = (struct stream *)state;
+
+	scope_team_close(s->team);
+	scope_memory_release(&s->from);
+	scope_memory_release(&s->to);
+	free(s->sum);
+	free(s);
+}
+
+static int take(struct stream *s, struct scope_memory *memory, uint64_t seed, uint32_t node, struct gn_error *e)
+{
+	const int rc = scope_memory_take(memory, s->slots * s->bytes, s->row->pages, node, e);
+
+	if (!rc)
+		scope_fill(memory->at, memory->bytes, seed);
+	return rc;
+}
+
+/* Memory of the node "from" is read, that of "to" written, by processors of the node that reads, or of the one that writes. */
+static int stream_fill(struct stream *s, const struct scope_cell *c, struct gn_error *e)
+{
+	const uint32_t from = (uint32_t)scope_cell_arg(c, "from", SCOPE_ANY_NODE), to = (uint32_t)scope_cell_arg(c, "to", SCOPE_ANY_NODE);
+	uint32_t cpu[SCOPE_MOST_CPUS];
+	int rc = 0;
+
+	if (!scope_cpus(s->row->kind == SCOPE_WRITE ? from : to, cpu, SCOPE_MOST_CPUS))
+		return gn_error_set(e, -GN_ENOTSUP, "node %u has no processor for this process", to);
+	rc = scope_team_open(&s->team, s->members, cpu, work, s, e);
+	if (!rc && s->row->kind != SCOPE_WRITE)
+		rc = take(s, &s->from, SEED, from, e);
+	if (!rc && s->row->kind != SCOPE_READ)
+		rc = take(s, &s->to, POISON, to, e);
+	if (!rc && s->row->flushed)
+		rc = scope_lines_check(s->line_bytes, e);
+	return rc;
+}
+
+static int stream_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	struct stream *s = (struct stream *)calloc(1, sizeof *s);
+	int rc;
+
+	if (!s)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+	s->row = (const struct scope_stream_row *)c->row;
+	s->bytes = scope_cell_arg(c, "bytes", 0);
+	s->members = scope_members(c, s->bytes);
+	s->line_bytes = m->line_bytes;
+	s->slots = s->row->flushed && s->bytes < FLUSHED_BYTES ? FLUSHED_BYTES / s->bytes : 1;
+	s->sum = (uint64_t *)calloc(s->members, SCOPE_LINE);
+	rc = s->sum ? stream_fill(s, c, e) : gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+	if (rc)
+		stream_close(s);
+	else
+		*state = s;
+	return rc;
+}
+
+/* ---- the rows ---- */
+
+const struct scope_stream_row scope_stream_rows[SCOPE_STREAM_ROWS] = {
+    {{"memory/copy", "memcpy, the same buffers again; threads share it evenly", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_COPY, SCOPE_PAGES_SMALL, false, false},
+    {{"memory/read", "sums of words, the same buffer again; threads share it evenly", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_READ, SCOPE_PAGES_SMALL, false, false},
+    {{"memory/write", "words that count up, the same buffer again; threads share it evenly", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_WRITE, SCOPE_PAGES_SMALL, false, false},
+    {{"memory/copy-transparent-huge", "memcpy between transparent huge pages", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_COPY, SCOPE_PAGES_TRANSPARENT, false, false},
+    {{"memory/copy-huge", "memcpy between reserved huge pages", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_COPY, SCOPE_PAGES_HUGE, false, false},
+    {{"memory/copy-flushed", "memcpy of lines that no cache holds, flushed one by one before", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_COPY, SCOPE_PAGES_SMALL, false, true},
+    {{"memory/read-flushed", "sums of words in lines that no cache holds, flushed one by one before", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_READ, SCOPE_PAGES_SMALL, false, true},
+    {{"memory/copy-nodes", "memcpy from a NUMA node to another, by a thread of the latter", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_COPY, SCOPE_PAGES_SMALL, true, false},
+    {{"memory/read-nodes", "sums of words on a NUMA node, by a thread of another", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_READ, SCOPE_PAGES_SMALL, true, false},
+    {{"memory/write-nodes", "words that count up on a NUMA node, by a thread of another", NULL, "h2h", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_WRITE, SCOPE_PAGES_SMALL, true, false},
+};

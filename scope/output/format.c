@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <string.h>
+
+#include "scope/output/format.h"
+
+struct scope_word scope_format_bytes(double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	struct scope_word w;
+	unsigned k = 0;
+
+	while (bytes >= 1024 && k < 4) {
+		bytes /= 1024;
+		k++;
+	}
+	snprintf(w.text, sizeof w.text, bytes == (double)(uint64_t)bytes ? "%.0f %s" : "%.1f %s", bytes, units[k]);
+	return w;
+}
+
+const char *scope_format_unit(enum scope_unit unit)
+{
+	return unit == SCOPE_BANDWIDTH ? "GB/s" : unit == SCOPE_LATENCY ? "ns" : "M/s";
+}
+
+double scope_format_scale(enum scope_unit unit)
+{
+	return unit == SCOPE_BANDWIDTH ? 1e-9 : unit == SCOPE_LATENCY ? 1e9 : 1e-6;
+}
+
+struct scope_word scope_format_value(enum scope_unit unit, double value)
+{
+	const double v = value * scope_format_scale(unit);
+	struct scope_word w;
+
+	snprintf(w.text, sizeof w.text, v >= 1e7 || v < 1e-3 ? "%.3g" : v >= 1000 ? "%.0f" : v >= 100 ? "%.1f" : v >= 10 ? "%.2f" : "%.3f", v);
+	return w;
+}
+
+bool scope_arg_is_size(const char *name)
+{
+	static const char *const sizes[] = {"bytes", "span", "stride", "row", "page", "each", "piece", NULL};
+	const size_t n = strlen(name);
+
+	for (unsigned k = 0; sizes[k]; k++)
+		if (!strcmp(sizes[k], name))
+			return true;
+	return n > 6 && !strcmp(name + n - 6, "_bytes");
+}
+
+struct scope_word scope_format_arg(const struct scope_arg *a)
+{
+	struct scope_word w;
+
+	if (scope_arg_is_size(a->name))
+		return scope_format_bytes((double)a->value);
+	snprintf(w.text, sizeof w.text, "%" PRIu64, a->value);
+	return w;
+}
+
+double scope_noise_percent(const struct scope_statistics *s)
+{
+	return s->median > 0 ? 50 * (s->high - s->low) / s->median : 0;
+}
+
+bool scope_more_is_better(enum scope_unit unit)
+{
+	return unit != SCOPE_LATENCY;
+}
+
+void scope_put_escaped(FILE *to, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '<': fputs("&lt;", to); break;
+		case '>': fputs("&gt;", to); break;
+		case '&': fputs("&amp;", to); break;
+		case '"': fputs("&quot;", to); break;
+		case '\'': fputs("&#39;", to); break;
+		default:
+			if ((unsigned char)*text >= ' ' && *text != 127)
+				fputc(*text, to);
+		}
+	}
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report as one page: what looks wrong, the links, every chart with its figures under it, what was not measured, and
+ * the environment. Nothing is fetched and no script runs; the policy in its head makes a browser hold it to that.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "scope/output/draw.h"
+#include "scope/output/flat.h"
+#include "scope/output/format.h"
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
+    "<title>grapnel scope</title>\n<style>\n"
+    ":root { --ink: #1b1f24; --faint: #667; --page: #fff; --line: #dde; --warn: #a33c00;\n"
+    "  --c0: #1f6fb2; --c1: #c8722a; --c2: #2f8f4e; --c3: #a8327d; --c4: #7a5cc0; --c5: #8a7a10 }\n"
+    "@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --faint: #9aa3ad; --page: #15181c; --line: #343a42; --warn: #ffb088;\n"
+    "  --c0: #6db3ee; --c1: #f0a567; --c2: #6fce8d; --c3: #ee86c8; --c4: #b39df2; --c5: #d9c95a } }\n"
+    "body { font: 15px/1.5 sans-serif; color: var(--ink); background: var(--page); max-width: 960px; margin: 24px auto; padding: 0 16px }\n"
+    "svg { display: block; max-width: 100%; height: auto; margin: 20px 0 4px } text { font: 12px sans-serif; fill: var(--ink) }\n"
+    ".head { font-size: 14px; font-weight: bold } .tick { font-size: 11px } .tick, .name { fill: var(--faint) }\n"
+    ".mid { text-anchor: middle } .end { text-anchor: end } .grid { stroke: var(--line) } .axis { stroke: var(--faint) }\n"
+    ".limit { stroke: var(--ink); stroke-dasharray: 6 4; fill: none } .border { stroke: var(--faint); stroke-dasharray: 2 3 }\n"
+    ".line { stroke-width: 2; fill: none } .noise { stroke-width: 4; stroke-opacity: .35 } .cell, .bar { fill: var(--c0) }\n"
+    ".c0 { stroke: var(--c0) } .c1 { stroke: var(--c1) } .c2 { stroke: var(--c2) } .c3 { stroke: var(--c3) } .c4 { stroke: var(--c4) } "
+    ".c5 { stroke: var(--c5) }\n"
+    ".f0 { fill: var(--c0) } .f1 { fill: var(--c1) } .f2 { fill: var(--c2) } .f3 { fill: var(--c3) } .f4 { fill: var(--c4) } "
+    ".f5 { fill: var(--c5) }\n"
+    "table { border-collapse: collapse; font-size: 13px } td, th { border-bottom: 1px solid var(--line); padding: 2px 8px; text-align: left }\n"
+    "td.n { text-align: right; font-variant-numeric: tabular-nums } details { margin: 0 0 16px } .finding { color: var(--warn) }\n"
+    "summary { cursor: pointer; color: var(--faint) } .wide { overflow-x: auto }\n"
+    "</style>\n</head>\n<body>\n";
+
+static void put_head(FILE *to, const struct scope_read *r)
+{
+	fputs(head, to);
+	fputs("<h1>Scope of ", to);
+	scope_put_escaped(to, scope_read_text(r, "host_name", "a machine"));
+	fputs("</h1>\n<p>", to);
+	scope_put_escaped(to, scope_read_text(r, "date", ""));
+	for (size_t k = 0; k < json_array_size(scope_read_context(r, "gpus")); k++) {
+		char path[40];
+
+		snprintf(path, sizeof path, "gpus.%zu.name", k);
+		fprintf(to, "%s GPU %zu: ", k ? "," : "", k);
+		scope_put_escaped(to, scope_read_text(r, path, "?"));
+	}
+	fputs("</p>\n<p>Points are medians, bars behind them the samples from 5 % to 95 %. GB is 1e9 bytes; a bandwidth counts the "
+	      "bytes that were to be moved, every direction once. Dashed: the limit of the link. Every figure has its name and "
+	      "its noise under the pointer.</p>\n", to);
+}
+
+static void put_findings(FILE *to, const json_t *findings)
+{
+	fputs("<h2>What looks wrong</h2>\n", to);
+	if (!json_array_size(findings)) {
+		fputs("<p>Nothing.</p>\n", to);
+		return;
+	}
+	fputs("<ul>\n", to);
+	for (size_t k = 0; k < json_array_size(findings); k++) {
+		fputs("<li class=\"finding\">", to);
+		scope_put_escaped(to, json_string_value(json_array_get(findings, k)));
+		fputs("</li>\n", to);
+	}
+	fputs("</ul>\n", to);
+}
+
+/* ---- figures ---- */
+
+static void put_figure(FILE *to, const struct scope_read_cell *c)
+{
+	fputs("<tr><td>", to);
+	scope_put_escaped(to, c->name);
+	fprintf(to, "</td><td class=\"n\">%s</td><td class=\"n\">%.1f %%</td>", scope_format_value(c->row->unit, c->s.median).text,
+		scope_noise_percent(&c->s));
+	fprintf(to, "<td class=\"n\">%s</td><td class=\"n\">%s</td>", scope_format_value(c->row->unit, c->s.p5).text,
+		scope_format_value(c->row->unit, c->s.p95).text);
+	fprintf(to, "<td class=\"n\">%u</td><td>", c->samples);
+	scope_put_escaped(to, c->why);
+	fputs("</td></tr>\n", to);
+}
+
+static void put_figures(FILE *to, const struct scope_chart *c)
+{
+	fprintf(to, "<details><summary>figures</summary><div class=\"wide\"><table>\n<tr><th>what</th><th>median, %s</th><th>&#177;</th>"
+		"<th>5 %%</th><th>95 %%</th><th>samples</th><th>note</th></tr>\n", scope_format_unit(c->unit));
+	for (uint32_t s = 0; s < c->count; s++)
+		for (uint32_t k = 0; k < c->series[s].points; k++)
+			put_figure(to, c->series[s].point[k]);
+	fputs("</table></div></details>\n", to);
+}
+
+static int put_charts(FILE *to, const struct scope_read *r)
+{
+	struct scope_charts *all;
+	int rc = scope_charts_make(r, &all);
+
+	for (uint32_t k = 0; !rc && k < all->charts; k++) {
+		const struct scope_chart *c = &all->chart[k];
+
+		if (!k || strcmp(c->family, all->chart[k - 1].family)) {
+			fputs("<h2>", to);
+			scope_put_escaped(to, c->family);
+			fputs("</h2>\n", to);
+		}
+		rc = scope_draw_chart(to, r, c);
+		put_figures(to, c);
+	}
+	scope_charts_free(all);
+	return rc;
+}
+
+/* ---- the rest ---- */
+
+static void put_not_measured(FILE *to, const struct scope_read *r)
+{
+	uint32_t count = 0;
+
+	for (uint32_t k = 0; k < r->cells; k++)
+		count += r->cell[k].status != SCOPE_MEASURED;
+	if (!count)
+		return;
+	fprintf(to, "<h2>Not measured</h2>\n<details><summary>%u rows or sizes</summary><table>\n", count);
+	for (uint32_t k = 0; k < r->cells; k++) {
+		const struct scope_read_cell *c = &r->cell[k];
+
+		if (c->status == SCOPE_MEASURED)
+			continue;
+		fputs("<tr><td>", to);
+		scope_put_escaped(to, c->name);
+		fprintf(to, "</td><td>%s</td><td>", scope_status_words[c->status]);
+		scope_put_escaped(to, c->why);
+		fputs("</td></tr>\n", to);
+	}
+	fputs("</table></details>\n", to);
+}
+
+static void put_environment(FILE *to, const json_t *flat)
+{
+	const char *key;
+	json_t *v;
+
+	fputs("<h2>Environment</h2>\n<details><summary>everything a figure could depend on</summary><table>\n", to);
+	json_object_foreach((json_t *)flat, key, v) {
+		fputs("<tr><td>", to);
+		scope_put_escaped(to, key);
+		fputs("</td><td>", to);
+		scope_put_escaped(to, json_string_value(v));
+		fputs("</td></tr>\n", to);
+	}
+	fputs("</table></details>\n</body>\n</html>\n", to);
+}
+
+int scope_write_html(const json_t *report, FILE *to, struct gn_error *e)
+{
+	json_t *findings = NULL, *flat = NULL;
+	struct scope_read *r;
+	int rc = scope_read_make(report, &r, e), bad = 1;
+
+	if (rc)
+		return rc;
+	findings = scope_findings(report);
+	flat = scope_flat(r->context);
+	if (findings && flat) {
+		put_head(to, r);
+		put_findings(to, findings);
+		fputs("<h2>Links</h2>\n", to);
+		bad = scope_draw_links(to, r) || put_charts(to, r);
+		put_not_measured(to, r);
+		put_environment(to, flat);
+	}
+	json_decref(flat);
+	json_decref(findings);
+	scope_read_free(r);
+	if (bad)
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the drawings of a report");
+	return fflush(to) || ferror(to) ? gn_error_set(e, -GN_EIO, "the page cannot be written; see where it goes and its free space") : 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "scope/output/charts.h"
+#include "scope/output/limits.h"
+
+bool scope_is_duplex(const struct scope_read_row *row)
+{
+	return strstr(row->direction, "both") != NULL;
+}
+
+double scope_pcie_rate(unsigned generation, unsigned width)
+{
+	static const double lane[] = {0, 0.25e9, 0.5e9, 8e9 / 8 * 128 / 130, 16e9 / 8 * 128 / 130, 32e9 / 8 * 128 / 130,
+				      64e9 / 8 * 242 / 256};
+
+	return generation < sizeof lane / sizeof *lane && width <= 32 ? lane[generation] * width : 0;
+}
+
+/* The GPU that most is measured with is the first; a row says no other. */
+static bool pcie_limit(const struct scope_read *r, struct scope_limit *limit)
+{
+	const unsigned generation = (unsigned)scope_read_number(r, "gpus.0.pcie_generation", 0);
+	const unsigned width = (unsigned)scope_read_number(r, "gpus.0.pcie_width", 0);
+
+	limit->rate = scope_pcie_rate(generation, width);
+	limit->physical = limit->rate > 0;
+	snprintf(limit->text, sizeof limit->text, "PCIe %u x%u", generation, width);
+	return limit->physical;
+}
+
+const char *scope_link_of(const struct scope_read_row *row)
+{
+	const bool device = row->timer != SCOPE_HOST_CLOCK || strstr(row->name, "gpu") || strstr(row->name, "device");
+
+	return strcmp(row->limit, "memory") ? row->limit : device ? "device memory" : "host memory";
+}
+
+double scope_host_cache(const struct scope_read *r)
+{
+	const json_t *list = scope_read_context(r, "caches"), *v;
+	double most = 0;
+
+	for (size_t k = 0; k < json_array_size(list); k++) {
+		v = json_object_get(json_array_get(list, k), "size");
+		if (json_is_number(v) && json_number_value(v) > most)
+			most = json_number_value(v);
+	}
+	return most;
+}
+
+/* Does its data lie in the memory that is asked about, not in a cache before it? */
+static bool beyond_caches(const struct scope_read *r, const struct scope_read_cell *c)
+{
+	const char *link = scope_link_of(c->row);
+	const double cache = !strcmp(link, "host memory")     ? scope_host_cache(r) :
+			     !strcmp(link, "device memory") ? scope_read_number(r, "gpus.0.l2_bytes", 0) : 0;
+
+	return (double)scope_read_arg(c, "bytes", 0) >= 2 * cache;
+}
+
+/* The best over the same link, one way or both ways. */
+static bool best_measured(const struct scope_read *r, const struct scope_read_row *row, struct scope_limit *limit)
+{
+	const char *link = scope_link_of(row);
+
+	for (uint32_t k = 0; k < r->cells; k++) {
+		const struct scope_read_cell *c = &r->cell[k];
+
+		if (c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), link) &&
+		    scope_is_duplex(c->row) == scope_is_duplex(row) && c->s.median > limit->rate && beyond_caches(r, c))
+			limit->rate = c->s.median;
+	}
+	snprintf(limit->text, sizeof limit->text, "best over %s", link);
+	return limit->rate > 0;
+}
+
+bool scope_limit_of(const struct scope_read *r, const struct scope_read_row *row, struct scope_limit *limit)
+{
+	memset(limit, 0, sizeof *limit);
+	if (!row->limit[0] || row->unit != SCOPE_BANDWIDTH)
+		return false;
+	if (strcmp(row->limit, "pcie") || !pcie_limit(r, limit))
+		return best_measured(r, row, limit);
+	if (scope_is_duplex(row)) {
+		limit->rate *= 2;
+		strncat(limit->text, ", both ways", sizeof limit->text - strlen(limit->text) - 1);
+	}
+	return true;
+}
+
+/* ---- reach ---- */
+
+/* The step of one series: all behind it a third above what was before, where no cache can explain that. */
+static double reach_of(const struct scope_series *s, double least_span)
+{
+	for (uint32_t k = 1; k < s->points; k++) {
+		const double before = s->point[k - 1]->s.median, span = (double)scope_read_arg(s->point[k - 1], "span", 0);
+		bool stays = span >= least_span;
+
+		for (uint32_t more = k; more < s->points; more++)
+			stays = stays && s->point[more]->s.median > before * 4 / 3;
+		if (stays)
+			return span;
+	}
+	return 0;
+}
+
+static double largest_cache(const struct scope_read *r)
+{
+	const double host = scope_host_cache(r), device = scope_read_number(r, "gpus.0.l2_bytes", 0);
+
+	return host > device ? host : device;
+}
+
+double scope_reach(const struct scope_read *r, const char *link)
+{
+	const double cache = 2 * largest_cache(r), least_span = cache > 64 << 20 ? cache : 64 << 20;
+	struct scope_charts *all;
+	double reach = 0;
+
+	if (scope_charts_make(r, &all))
+		return 0;
+	for (uint32_t k = 0; k < all->charts; k++)
+		for (uint32_t s = 0; s < all->chart[k].count; s++) {
+			const struct scope_chart *c = &all->chart[k];
+
+			if (c->unit == SCOPE_LATENCY && c->kind == SCOPE_LINES && !strcmp(c->x, "span") &&
+			    !strcmp(scope_link_of(c->series[s].row), link) && !(reach > 0))
+				reach = reach_of(&c->series[s], least_span);
+		}
+	scope_charts_free(all);
+	return reach;
+}

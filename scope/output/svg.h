@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * svg.h - drawing: axes, lines with their noise, marks; matrices; bars. What is drawn takes its colours from the page
+ * (classes, html.c), so that it can be read in the dark too. Every text is escaped here.
+ */
+#ifndef GN_SCOPE_SVG_H
+#define GN_SCOPE_SVG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct scope_axis {
+	const char *name;  /* with its unit */
+	bool sizes;        /* ticks are bytes */
+	bool log;
+	double low, high;  /* of what is drawn; put right by scope_plot_begin */
+};
+
+struct scope_plot {
+	FILE *to;
+	struct scope_axis x, y;
+	uint32_t lines, marks; /* drawn so far */
+};
+
+struct scope_plot_point {
+	double x, y, low, high; /* low and high: of the noise, 0 for none */
+	const char *note;       /* shown under the pointer */
+};
+
+/* scope_axis_hold - widen an axis so that a value lies on it. */
+void scope_axis_hold(struct scope_axis *a, double value);
+
+/* scope_axis_fit - after all values are held: a logarithmic axis is kept only where it is needed and possible. */
+void scope_axis_fit(struct scope_axis *a);
+
+/* The drawing's beginning with title, frame and ticks; its axes hold all that will be drawn. */
+void scope_plot_begin(struct scope_plot *p, FILE *to, const char *title);
+void scope_plot_line(struct scope_plot *p, const char *label, const struct scope_plot_point *point, uint32_t points);
+void scope_plot_across(struct scope_plot *p, double y, const char *label);  /* dashed: a limit */
+void scope_plot_upright(struct scope_plot *p, double x, const char *label); /* dotted: where something ends */
+void scope_plot_slope(struct scope_plot *p, double seconds, double rate, const char *label); /* bytes/seconds up to rate */
+void scope_plot_end(struct scope_plot *p);
+
+struct scope_field {
+	double value;     /* in the unit that the title names */
+	const char *note; /* shown under the pointer; NULL: there is no value */
+};
+
+/* A matrix of field[from * n + to]. */
+void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field, uint32_t n);
+
+struct scope_bar {
+	const char *label, *text; /* what, and its figure */
+	const char *note;         /* shown under the pointer */
+	double share;             /* of the whole width, 0 to 1 */
+};
+
+void scope_svg_bars(FILE *to, const char *title, const struct scope_bar *bar, uint32_t bars);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

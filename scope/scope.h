@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scope.h - measuring every way to move data: what a row is, how it is measured, what comes out.
+ *
+ *   row      one way to move data, such as a copy from pinned host memory to a device: a name, a plan, and how
+ *            one sample is taken. Rows of the host are in scope/host/, those of GPUs in scope/cuda/.
+ *   cell     a row with its arguments: bytes, and whatever else it is swept over. What is measured.
+ *   sample   one timed region: so many operations, back to back, that the clock's resolution does not matter.
+ *   result   a cell's samples, or why there are none.
+ *   report   the results of one run and the machine they were measured on.
+ *
+ * The road of a run: scope_machine_find, scope_plan_make, scope_measure for each cell, and the report's writers
+ * in scope/output.h. A row that fails, or whose data is wrong, is marked and the run goes on.
+ *
+ * Units: bytes, seconds, operations; 1 GB is 1e9 bytes. Bytes are those a user asked to move, every direction
+ * counted once. Sources: Comm|Scope, section 2 and Table 1; Google Benchmark's JSON.
+ */
+#ifndef GN_SCOPE_H
+#define GN_SCOPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <grapnel/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SCOPE_MOST_ARGS = 6, SCOPE_MOST_GPUS = 16, SCOPE_MOST_NODES = 64, SCOPE_WHY = 240, SCOPE_NAME = 256 };
+
+/* ---- the machine ---- */
+
+struct scope_gpu {
+	char name[64];
+	uint64_t memory_bytes, free_bytes;
+	uint64_t l2_bytes;
+	uint32_t processors;
+	uint32_t compute;   /* compute capability, 90 for 9.0 */
+	uint32_t pcie_generation, pcie_width; /* 0: not known; of the link under load where that could be read */
+	bool managed;       /* concurrent access to managed memory */
+	bool peer[SCOPE_MOST_GPUS]; /* can reach that device's memory */
+};
+
+struct scope_node {
+	uint32_t number;    /* the system's own */
+	uint64_t free_bytes;
+	uint32_t cpus;
+};
+
+enum scope_effort { SCOPE_QUICK, SCOPE_NORMAL, SCOPE_FULL };
+
+/*
+ * What a run is made on, and how much of it may be used. Found once by scope_machine_find; rows read it.
+ */
+struct scope_machine {
+	uint32_t cpus;              /* that this process may use */
+	uint64_t free_bytes;        /* of host memory */
+	uint64_t cache_bytes;       /* of the host's last level; 0: not known */
+	uint32_t line_bytes;
+	uint64_t huge_page_bytes;   /* explicit huge pages that are free; 0: none */
+	uint32_t nodes;
+	struct scope_node node[SCOPE_MOST_NODES];
+	uint32_t gpus;
+	struct scope_gpu gpu[SCOPE_MOST_GPUS];
+	const char *no_gpu;         /* why there is none, for the rows that need one */
+	uint32_t rank, ranks;       /* of MPI, 0 of 1 without it */
+	const char *directory;      /* where rows may make files, borrowed from the options */
+	double host_tick;           /* seconds: the least step of the host's clock */
+	double event_tick;          /* the same of a device's events; 0 without a GPU */
+	/* limits of this run */
+	enum scope_effort effort;
+	uint64_t most_bytes;        /* of one buffer */
+	double most_seconds;        /* of one cell */
+	uint32_t most_samples;
+	double spread;              /* stop when the 95 % interval of the median is within this share of it */
+	double deadline;            /* seconds after which a cell is given up, everything included */
+};
+
+/* ---- cells ---- */
+
+struct scope_row;
+
+/* An independent variable. The name is a constant such as "bytes", "threads", "gpu", "from", "to", "stride". */
+struct scope_arg {
+	const char *name;
+	uint64_t value;
+};
+
+struct scope_cell {
+	const struct scope_row *row;
+	uint32_t args;
+	struct scope_arg arg[SCOPE_MOST_ARGS]; /* in the order they were planned, "bytes" first where there is one */
+};
+
+/* scope_cell_arg - an argument's value, or `otherwise` where the cell has none of that name. */
+uint64_t scope_cell_arg(const struct scope_cell *c, const char *name, uint64_t otherwise);
+
+/* scope_cell_name - "row/bytes:4096/threads:2", as --filter matches it and reports carry it; SCOPE_NAME is room enough. */
+void scope_cell_name(const struct scope_cell *c, char *text, uint32_t room);
+
+/*
+ * What will be measured, in order. A row's plan adds cells, or says why there can be none.
+ */
+struct scope_plan;
+
+/* scope_plan_add - a cell of the row being planned; args ends with {NULL, 0}. Returns 0 or -GN_ENOMEM. */
+int scope_plan_add(struct scope_plan *p, const struct scope_arg *args);
+
+/*
+ * scope_plan_sizes - a cell for every power of two from least to most bytes, at most the machine's most_bytes;
+ * SCOPE_QUICK takes every fourth power, and the ends. `rest` are further arguments, ended by {NULL, 0}, or NULL.
+ */
+int scope_plan_sizes(struct scope_plan *p, uint64_t least, uint64_t most, const struct scope_arg *rest);
+
+/* scope_plan_skip - the row (or these arguments of it, or NULL) cannot be run here: why, what is missing. */
+int scope_plan_skip(struct scope_plan *p, const struct scope_arg *args, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- rows ---- */
+
+enum scope_unit {
+	SCOPE_BANDWIDTH, /* bytes a second */
+	SCOPE_LATENCY,   /* seconds an operation */
+	SCOPE_RATE,      /* operations a second */
+};
+
+enum scope_timer {
+	SCOPE_HOST_CLOCK,   /* CLOCK_MONOTONIC_RAW around operations that are over when they return */
+	SCOPE_EVENTS,       /* events on the device around asynchronous operations, behind a gate */
+	SCOPE_DEVICE_CLOCK, /* read inside the kernel */
+};
+
+/* What one sample came to. */
+struct scope_sample {
+	double seconds;      /* of the timed region */
+	uint64_t operations; /* in it */
+	uint64_t bytes;      /* in it, in all directions together; 0 where the unit is not a bandwidth */
+	double second;       /* a second dependent variable, such as the load of a loaded latency; 0: none */
+};
+
+/*
+ * A way to move data. All functions return 0 or a negative code with a message in e; no row aborts, prints or
+ * changes settings of the system.
+ */
+struct scope_row {
+	const char *name;      /* family/what, such as "copy/pinned-to-device": words with hyphens */
+	const char *summary;   /* one line: what is timed */
+	const char *paper;     /* the rows of Comm|Scope's Table 1 that it is, such as "10"; NULL: none */
+	const char *direction; /* "h2d", "d2h", "both", "d2d", "h2h", "d2d-both", "none" */
+	const char *limit;     /* the link that bounds it, such as "pcie", "nvlink", "memory"; NULL: none is known */
+	const char *second;    /* name and unit of scope_sample.second, such as "load_bytes_per_second"; NULL: none */
+	enum scope_unit unit;
+	enum scope_timer timer;
+
+	/* plan - add this row's cells, or skip it with what is missing. Touches no device. */
+	int (*plan)(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
+
+	/*
+	 * open - memory of the cell, filled with a pattern that differs with position. @state is the row's own. After a
+	 * failure nothing is held; -GN_ENOTSUP: not to be had on this machine, the cell counts as skipped.
+	 */
+	int (*open)(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e);
+
+	/*
+	 * sample - `operations` operations in one timed region. What must not be timed (filling, flushing,
+	 * synchronising before) is done before the clock is read. May do fewer, and says so in s.
+	 */
+	int (*sample)(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
+
+	/* verify - is every byte that the last sample moved where and what it should be? GN_EIO: no, e says which. */
+	int (*verify)(void *state, struct gn_error *e);
+
+	/* close - everything that open took; also after a failed sample. */
+	void (*close)(void *state);
+};
+
+/*
+ * The rows, each list ended by NULL: scope/host, messages between processes, scope/cuda (what the host starts),
+ * scope/device (what a GPU's threads start), scope/grapnel. Those of MPI and of GPUs are there in builds with them only.
+ */
+extern const struct scope_row *const scope_host_rows[];
+extern const struct scope_row *const scope_mpi_rows[];
+extern const struct scope_row *const scope_cuda_rows[];
+extern const struct scope_row *const scope_device_rows[];
+extern const struct scope_row *const scope_grapnel_rows[];
+
+/* ---- a run ---- */
+
+enum scope_status { SCOPE_MEASURED, SCOPE_SKIPPED, SCOPE_FAILED };
+
+struct scope_result {
+	struct scope_cell cell;
+	enum scope_status status;
+	char why[SCOPE_WHY];     /* of one that was skipped or failed; of a measured one, what to know about it, or "" */
+	uint32_t samples;
+	double *value;           /* of each sample, in the row's unit; owned */
+	double *second;          /* of each sample, or NULL; owned */
+	double *seconds;         /* of each sample's timed region; owned */
+	uint64_t operations;     /* in a sample */
+	uint64_t bytes;          /* moved by a sample */
+};
+
+/* Of a result's values. Quantiles by linear interpolation between order statistics. */
+struct scope_statistics {
+	double least, p5, quarter, median, three_quarters, p95, most, mean;
+	double variation;        /* standard deviation / mean */
+	double low, high;        /* 95 % confidence interval of the median, from order statistics */
+};
+
+/* scope_statistics_of - all of them 0 without a value; fewer than 6 give the whole range as interval. Returns 0, -GN_ENOMEM. */
+int scope_statistics_of(const double *value, uint32_t count, struct scope_statistics *s);
+
+struct scope_report {
+	json_t *context;         /* the machine, the environment, the options: Google Benchmark's context and more */
+	uint32_t results;
+	struct scope_result *result;
+};
+
+/*
+ * scope_machine_find - look at this machine, and set limits by effort. Changes nothing on it; what cannot be found out
+ * is 0.
+ * @directory  where rows may make files, borrowed
+ */
+void scope_machine_find(struct scope_machine *m, enum scope_effort effort, const char *directory);
+
+/* scope_plan_make - the cells of every row whose cell name the POSIX extended expression matches (NULL: all). */
+int scope_plan_make(const struct scope_machine *m, const char *filter, struct scope_plan **p, struct gn_error *e);
+void scope_plan_free(struct scope_plan *p);
+
+/* The plan's cells; a skipped one has its reason in why, otherwise why is NULL. */
+uint32_t scope_plan_count(const struct scope_plan *p);
+const struct scope_cell *scope_plan_cell(const struct scope_plan *p, uint32_t k, const char **why);
+
+/*
+ * scope_measure - one cell: open, warm up until samples are steady, choose how many operations a sample has
+ * (a region of 1000 times the clock's resolution), sample until the interval is small or a limit is reached,
+ * verify, close. A failure is in the result.
+ */
+void scope_measure(const struct scope_cell *c, const struct scope_machine *m, struct scope_result *r);
+
+/*
+ * scope_measure_within - the same on a thread of its own; a cell that is not over at the machine's deadline has failed,
+ * and its thread is left alone with what it holds. Returns whether it came to an end.
+ */
+bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, struct scope_result *r);
+
+/* How far a run is. */
+struct scope_progress {
+	uint32_t cell, cells;    /* of the plan, from 0 */
+	double seconds_left;     /* estimated; negative: not known yet */
+	const struct scope_cell *next; /* about to be measured; NULL: none */
+	const struct scope_result *result; /* of the cell before; NULL: none */
+};
+
+/*
+ * scope_run - measure a plan's cells in order. A cell that fails is marked, and so is one that does not end; the rest of
+ * that row is left out then, and the run goes on.
+ * @m       borrowed; its limits hold for each cell
+ * @budget  seconds for all: cells get less time each where it is short, and are left out when it is over; 0: no limit
+ * @step    called before each cell and after the last, by this thread; false leaves out the rest. NULL: nobody listens
+ * @report  receives the results and the context, also when the run was cut short; to be freed by scope_report_free
+ * Returns 0, -GN_ENOMEM.
+ */
+int scope_run(const struct scope_plan *p, const struct scope_machine *m, double budget,
+	      bool (*step)(void *user, const struct scope_progress *progress), void *user, struct scope_report *report);
+
+void scope_result_free(struct scope_result *r);
+void scope_report_free(struct scope_report *r);
+
+/*
+ * scope_environment - everything about this machine that a figure could depend on, as JSON, owned by the caller; NULL: no
+ * memory. It is a report's context: Google Benchmark's date, host_name, num_cpus, mhz_per_cpu, cpu_scaling_enabled, aslr_enabled,
+ * caches, load_avg, and run {effort, host_tick_seconds, event_tick_seconds, most_bytes, most_seconds, most_samples, spread, ranks},
+ * kernel, kernel_options [], cpu {model, governor, frequency_driver, turbo_off, boost, smt, ...}, memory {total_bytes, free_bytes,
+ * transparent_huge_pages_enabled, ...}, nodes [{number, cpus, free_bytes, distances}], virtual_machine {guest, hypervisor, vendor,
+ * product}, iommu {units, groups}, nvidia_driver, uvm_parameters {}, gpu_links [{address, current_link_speed, current_link_width,
+ * max_link_speed, max_link_width, numa_node}], gpus [struct scope_gpu's members], no_gpu, gpu_environment (scope/gpus.h).
+ * null: not known here.
+ */
+json_t *scope_environment(const struct scope_machine *m);
+
+/*
+ * scope_environment_links - gpu_links as they are now. Links go down when nothing uses them: scope_run looks again behind every
+ * cell that a device timed, and the report's context has the last as gpu_links_busy.
+ */
+json_t *scope_environment_links(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

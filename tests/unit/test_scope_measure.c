@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run over rows of which each does something that rows do: work well, fail, lie, hang, take long. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <grapnel/simt.h>
+
+#include "scope/sampling.h"
+#include "unit.h"
+
+enum behaviour { GOOD, NO_OPEN, MISSING, NO_SAMPLE, WRONG, EMPTY, SLOW, FEW, HANG, SLOW_AT_FIRST };
+
+struct test_row {
+	struct scope_row row; /* first */
+	enum behaviour behaviour;
+};
+
+/* Shared with threads that were left alone. */
+static struct {
+	uint32_t open, samples;
+	uint32_t stay; /* those that hang */
+} seen;
+
+static int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	const struct scope_arg first[] = {{"step", 1}, {NULL, 0}}, second[] = {{"step", 2}, {NULL, 0}};
+	const int rc = scope_plan_add(p, first);
+
+	(void)row;
+	(void)m;
+	return rc ? rc : scope_plan_add(p, second);
+}
+
+static int row_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	const struct test_row *r = (const struct test_row *)c->row;
+
+	(void)m;
+	if (r->behaviour == NO_OPEN)
+		return gn_error_set(e, -GN_ENOMEM, "out of memory on purpose");
+	if (r->behaviour == MISSING)
+		return gn_error_set(e, -GN_ENOTSUP, "there is none");
+	simt_add_acq_rel_dev_u32(&seen.open, 1);
+	*state = (void *)(uintptr_t)r;
+	return 0;
+}
+
+static void hang(void)
+{
+	while (simt_load_acquire_sys_u32(&seen.stay))
+		usleep(1000);
+}
+
+/* An operation takes a microsecond, on a clock that is the test's. */
+static int row_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+{
+	const struct test_row *r = (const struct test_row *)state;
+	const uint32_t samples = simt_add_acq_rel_dev_u32(&seen.samples, 1) + 1;
+
+	if (r->behaviour == NO_SAMPLE && samples > 20)
+		return gn_error_set(e, -GN_EIO, "the link went down");
+	if (r->behaviour == HANG)
+		hang();
+	if (r->behaviour == SLOW)
+		usleep(20000);
+	if (r->behaviour == FEW && operations > 5)
+		operations = 5;
+	s->operations = operations;
+	s->seconds = r->behaviour == EMPTY ? 0 : 1e-6 * (double)operations;
+	if (r->behaviour == SLOW_AT_FIRST && samples < 5)
+		s->seconds += 1;
+	s->bytes = 4096 * operations;
+	s->second = 7;
+	return 0;
+}
+
+static int row_verify(void *state, struct gn_error *e)
+{
+	const struct test_row *r = (const struct test_row *)state;
+
+	return r->behaviour == WRONG ? gn_error_set(e, -GN_EIO, "3 words are wrong") : 0;
+}
+
+static void row_close(void *state)
+{
+	(void)state;
+	simt_add_acq_rel_dev_u32(&seen.open, ~0u); /* one less */
+}
+
+static const struct test_row good = {
+    {"test/good", "", NULL, "none", NULL, "load", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan, row_open, row_sample, row_verify, row_close},
+    GOOD};
+
+static struct test_row row_of(enum behaviour behaviour)
+{
+	struct test_row r = good;
+
+	r.behaviour = behaviour;
+	return r;
+}
+
+/* A clock of 50 ns: a region has 50 us at least, and a thousandth of the cell's 0.1 s. */
+static struct scope_machine machine(void)
+{
+	struct scope_machine m;
+
+	memset(&m, 0, sizeof m);
+	m.host_tick = 50e-9;
+	m.most_seconds = 0.1;
+	m.most_samples = 500;
+	m.spread = 0.01;
+	m.deadline = 20;
+	memset(&seen, 0, sizeof seen);
+	return m;
+}
+
+static struct scope_result measured(enum behaviour behaviour, const struct scope_machine *m)
+{
+	const struct test_row row = row_of(behaviour);
+	const struct scope_cell c = {&row.row, 0, {{NULL, 0}}};
+	struct scope_result r;
+
+	scope_measure(&c, m, &r);
+	assert_int_equal(seen.open, 0); /* what was opened was closed */
+	r.cell.row = NULL;
+	return r;
+}
+
+static void test_good(void **state)
+{
+	const struct scope_machine m = machine();
+	struct scope_result r = measured(GOOD, &m);
+
+	(void)state;
+	assert_int_equal(r.status, SCOPE_MEASURED);
+	assert_in_range(r.samples, SCOPE_LEAST_SAMPLES, m.most_samples);
+	assert_true(r.seconds[0] >= SCOPE_TICKS * m.host_tick);
+	assert_in_range(r.operations, 100, 400);
+	assert_int_equal(r.bytes, 4096 * r.operations);
+	assert_true(r.value[0] > 4.095e9 && r.value[0] < 4.097e9);
+	assert_true(r.second[0] == 7);
+	assert_string_equal(r.why, "");
+	scope_result_free(&r);
+}
+
+/* Long regions at the beginning, as when another program ran, do not make those that count too short. */
+static void test_slow_at_first(void **state)
+{
+	const struct scope_machine m = machine();
+	struct scope_result r = measured(SLOW_AT_FIRST, &m);
+
+	(void)state;
+	assert_int_equal(r.status, SCOPE_MEASURED);
+	assert_in_range(r.operations, 100, 400);
+	scope_result_free(&r);
+}
+
+static void test_limits(void **state)
+{
+	struct scope_machine m = machine();
+	struct scope_result r;
+	const double began = scope_clock();
+
+	(void)state;
+	r = measured(SLOW, &m); /* 20 ms each */
+	assert_int_equal(r.status, SCOPE_MEASURED);
+	assert_in_range(r.samples, 3, 8);
+	assert_non_null(strstr(r.why, "stopped at a limit"));
+	assert_true(scope_clock() - began < 2);
+	scope_result_free(&r);
+	m = machine();
+	m.most_samples = 4;
+	r = measured(GOOD, &m);
+	assert_int_equal(r.samples, 4);
+	scope_result_free(&r);
+	m = machine();
+	r = measured(FEW, &m);
+	assert_int_equal(r.operations, 5);
+	assert_non_null(strstr(r.why, "shorter than 1000 steps of the clock"));
+	scope_result_free(&r);
+}
+
+static void test_failures(void **state)
+{
+	static const struct {
+		enum behaviour behaviour;
+		enum scope_status status;
+		const char *why;
+	} cases[] = {{NO_OPEN, SCOPE_FAILED, "out of memory on purpose"},
+		     {MISSING, SCOPE_SKIPPED, "there is none"},
+		     {NO_SAMPLE, SCOPE_FAILED, "the link went down"},
+		     {WRONG, SCOPE_FAILED, "3 words are wrong"},
+		     {EMPTY, SCOPE_FAILED, "a sample says that it did"}};
+
+	(void)state;
+	for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+		const struct scope_machine m = machine();
+		struct scope_result r = measured(cases[k].behaviour, &m);
+
+		assert_int_equal(r.status, cases[k].status);
+		assert_non_null(strstr(r.why, cases[k].why));
+		assert_int_equal(r.samples, 0); /* figures that are not to be used are not there */
+		assert_null(r.value);
+	}
+}
+
+/* ---- a run ---- */
+
+static struct test_row rows[4];
+const struct scope_row *const scope_host_rows[] = {&rows[0].row, &rows[1].row, &rows[2].row, &rows[3].row, NULL};
+
+static void run(const struct scope_machine *m, double budget, bool (*step)(void *, const struct scope_progress *), void *user,
+		struct scope_report *report)
+{
+	struct scope_plan *p;
+
+	assert_int_equal(scope_plan_make(m, NULL, &p, NULL), 0);
+	assert_int_equal(scope_run(p, m, budget, step, user, report), 0);
+	assert_int_equal(report->results, 8);
+	assert_non_null(json_object_get(report->context, "date"));
+	scope_plan_free(p);
+}
+
+static bool count_steps(void *user, const struct scope_progress *now)
+{
+	uint32_t *steps = (uint32_t *)user;
+
+	assert_int_equal(now->cell, *steps);
+	assert_int_equal(now->cells, 8);
+	assert_true((now->next == NULL) == (*steps == 8));
+	assert_true((now->result == NULL) == (*steps == 0));
+	(*steps)++;
+	return true;
+}
+
+static void test_run_goes_on(void **state)
+{
+	static const enum scope_status expected[] = {SCOPE_MEASURED, SCOPE_MEASURED, SCOPE_FAILED, SCOPE_FAILED,
+						     SCOPE_FAILED,   SCOPE_FAILED,   SCOPE_MEASURED, SCOPE_MEASURED};
+	const struct scope_machine m = machine();
+	struct scope_report report;
+	uint32_t steps = 0;
+
+	(void)state;
+	rows[0] = row_of(GOOD);
+	rows[1] = row_of(WRONG);
+	rows[2] = row_of(NO_SAMPLE);
+	rows[3] = row_of(GOOD);
+	run(&m, 0, count_steps, &steps, &report);
+	assert_int_equal(steps, 9);
+	for (uint32_t k = 0; k < 8; k++)
+		assert_int_equal(report.result[k].status, expected[k]);
+	scope_report_free(&report);
+}
+
+/* A cell that does not end costs its row. */
+static void test_hang(void **state)
+{
+	struct scope_machine m = machine();
+	struct scope_report report;
+
+	(void)state;
+	m.deadline = 0.3;
+	seen.stay = 1;
+	rows[0] = row_of(GOOD);
+	rows[1] = row_of(HANG);
+	rows[2] = row_of(GOOD);
+	rows[3] = row_of(MISSING);
+	run(&m, 0, NULL, NULL, &report);
+	assert_int_equal(report.result[2].status, SCOPE_FAILED);
+	assert_non_null(strstr(report.result[2].why, "not over after 0.3 s"));
+	assert_int_equal(report.result[3].status, SCOPE_SKIPPED);
+	assert_non_null(strstr(report.result[3].why, "did not end"));
+	assert_int_equal(report.result[4].status, SCOPE_MEASURED);
+	assert_int_equal(report.result[5].status, SCOPE_MEASURED);
+	assert_int_equal(report.result[6].status, SCOPE_SKIPPED);
+	scope_report_free(&report);
+	simt_store_release_sys_u32(&seen.stay, 0);
+	while (simt_load_acquire_sys_u32(&seen.open)) /* the thread that was left alone frees what it has */
+		usleep(1000);
+}
+
+static void test_budget(void **state)
+{
+	struct scope_machine m = machine();
+	struct scope_report report;
+	const double began = scope_clock();
+
+	(void)state;
+	m.most_seconds = 10;
+	for (uint32_t k = 0; k < 4; k++)
+		rows[k] = row_of(SLOW);
+	run(&m, 1, NULL, NULL, &report);
+	assert_true(scope_clock() - began < 4);
+	assert_int_equal(report.result[0].status, SCOPE_MEASURED);
+	scope_report_free(&report);
+	run(&m, 1e-6, NULL, NULL, &report);
+	assert_int_equal(report.result[7].status, SCOPE_SKIPPED);
+	assert_string_equal(report.result[7].why, "the time for all was over");
+	scope_report_free(&report);
+}
+
+static bool stop_at_three(void *user, const struct scope_progress *now)
+{
+	(void)user;
+	return now->cell < 3;
+}
+
+static void test_interrupt(void **state)
+{
+	const struct scope_machine m = machine();
+	struct scope_report report;
+
+	(void)state;
+	for (uint32_t k = 0; k < 4; k++)
+		rows[k] = row_of(GOOD);
+	run(&m, 0, stop_at_three, NULL, &report);
+	assert_int_equal(report.result[2].status, SCOPE_MEASURED);
+	assert_int_equal(report.result[3].status, SCOPE_SKIPPED);
+	assert_int_equal(report.result[7].status, SCOPE_SKIPPED);
+	scope_report_free(&report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_good),	 cmocka_unit_test(test_slow_at_first), cmocka_unit_test(test_limits),
+	    cmocka_unit_test(test_failures), cmocka_unit_test(test_run_goes_on),	  cmocka_unit_test(test_hang),
+	    cmocka_unit_test(test_budget),	 cmocka_unit_test(test_interrupt),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

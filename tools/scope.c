@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scope.c - `grapnel scope`: measure every way to move data. */
+#include "scope.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scope/ranks.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* In builds with MPI. */
+int scope_ranks_serve(struct gn_error *e) __attribute__((weak));
+void scope_ranks_end(void) __attribute__((weak));
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- the command line ---- */
+
+enum { OPT_LIST = 256, OPT_FILTER, OPT_QUICK, OPT_FULL, OPT_DIRECTORY, OPT_TIME, OPT_DEADLINE, OPT_JSON, OPT_CSV, OPT_MARKDOWN, OPT_HTML };
+
+static const struct argp_option options[] = {
+    {"list", OPT_LIST, NULL, 0, "say which rows there are, and what those lack that cannot be run here", 0},
+    {"filter", OPT_FILTER, "REGEX", 0, "only cells whose name, such as memory/copy/bytes:4096/threads:1, has a match", 0},
+    {"quick", OPT_QUICK, NULL, 0, "every fourth size and less time for each; under two minutes in all", 0},
+    {"full", OPT_FULL, NULL, 0, "up to 4 GiB, more variants, more time for each", 0},
+    {"dir", OPT_DIRECTORY, "FOLDER", 0, "where files are made that are to be read (default: here)", 0},
+    {"time", OPT_TIME, "S", 0, "seconds for all: cells get less each, and what is left at the end is skipped", 0},
+    {"deadline", OPT_DEADLINE, "S", 0, "seconds after which a cell is given up (default: 20, 60 or 180)", 0},
+    {"json", OPT_JSON, "FILE", 0, "write the report as JSON in Google Benchmark's schema; - for standard output, without the "
+     "table", 0},
+    {"csv", OPT_CSV, "FILE", 0, "the same as a table of one line a cell", 0},
+    {"markdown", OPT_MARKDOWN, "FILE", 0, "the same as tables for people", 0},
+    {"html", OPT_HTML, "FILE", 0, "the same as a page with its drawings, which says what looks wrong", 0},
+    {0},
+};
+
+static const char doc[] = "Measure every way to move data on this machine. Nothing is changed on it; what was moved is "
+			  "checked.\v"
+			  "'grapnel scope compare A.json B.json' says what changed from one report to another.";
+
+/* Under --quick; the rest of two minutes is for looking at the machine, and for the cell that is under way. */
+static const double quick_seconds = 100;
+
+static bool to_stdout(const struct scope_request *r)
+{
+	return tool_to_stdout(r->json) || tool_to_stdout(r->csv) || tool_to_stdout(r->markdown) || tool_to_stdout(r->html);
+}
+
+static void check(const struct argp_state *state, const struct scope_request *r)
+{
+	struct stat st;
+
+	if (stat(r->directory, &st) || !S_ISDIR(st.st_mode))
+		argp_error(state, "--dir %s: no such folder; give one in which files can be made", r->directory);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct scope_request *r = (struct scope_request *)state->input;
+
+	switch (key) {
+	case OPT_LIST: r->list = true; break;
+	case OPT_FILTER: r->filter = text; break;
+	case OPT_QUICK:
+		r->effort = SCOPE_QUICK;
+		r->budget = r->budget > 0 ? r->budget : quick_seconds;
+		break;
+	case OPT_FULL: r->effort = SCOPE_FULL; break;
+	case OPT_DIRECTORY: r->directory = text; break;
+	case OPT_TIME: r->budget = (double)tool_number(state, "--time", text, 1, 1000000); break;
+	case OPT_DEADLINE: r->deadline = (double)tool_number(state, "--deadline", text, 1, 86400); break;
+	case OPT_JSON: r->json = text; break;
+	case OPT_CSV: r->csv = text; break;
+	case OPT_MARKDOWN: r->markdown = text; break;
+	case OPT_HTML: r->html = text; break;
+	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is taken; 'grapnel scope --filter %s' picks rows", text, text); break;
+	case ARGP_KEY_END: check(state, r); break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp argp = {options, parse, NULL, doc, NULL, NULL, NULL};
+
+/* ---- interrupts ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+	interrupted = 1;
+	signal(number, SIG_DFL);
+}
+
+void scope_interrupts_begin(void)
+{
+	signal(SIGINT, on_interrupt);
+}
+
+bool scope_interrupted(void)
+{
+	return interrupted;
+}
+
+/* ---- the run ---- */
+
+static int measure(const struct scope_request *r, const struct scope_machine *m, const struct scope_plan *p)
+{
+	struct scope_table table = {!to_stdout(r), isatty(STDERR_FILENO) == 1, NULL};
+	const double began = tool_seconds();
+	struct scope_report report;
+	struct gn_error e = {0, ""};
+	uint32_t failed;
+	int status;
+
+	if (scope_write_check(r, &e))
+		return tool_fail("scope", &e);
+	if (table.on)
+		scope_table_machine(m);
+	scope_interrupts_begin();
+	if (scope_run(p, m, r->budget, scope_table_step, &table, &report)) {
+		fputs("grapnel scope: no memory for the results\n", stderr);
+		return TOOL_FAILED;
+	}
+	failed = scope_table_end(&table, &report, tool_seconds() - began);
+	if (table.on)
+		scope_print_findings(&report);
+	status = scope_write_all(r, &report);
+	scope_report_free(&report);
+	return failed || scope_interrupted() ? TOOL_FAILED : status;
+}
+
+static int plan_and_measure(const struct scope_request *r, const struct scope_machine *m)
+{
+	struct scope_plan *p;
+	struct gn_error e = {0, ""};
+	int status = TOOL_OK;
+
+	if (scope_plan_make(m, r->filter, &p, &e)) {
+		tool_fail("scope", &e);
+		return e.code == -GN_EINVAL ? TOOL_USAGE : TOOL_FAILED;
+	}
+	if (!scope_plan_count(p)) {
+		fprintf(stderr, "grapnel scope: --filter %s: matches no cell; 'grapnel scope --list' says which rows there are\n", r->filter);
+		status = TOOL_USAGE;
+	} else if (r->list) {
+		scope_print_list(p, m);
+	} else {
+		status = measure(r, m, p);
+	}
+	scope_plan_free(p);
+	return status;
+}
+
+/* Another rank than 0 only takes part. */
+static int serve(void)
+{
+	struct gn_error e = {0, ""};
+
+	return scope_ranks_serve(&e) ? tool_fail("scope", &e) : TOOL_OK;
+}
+
+int tool_scope(int argc, char **argv)
+{
+	struct scope_request r = {SCOPE_NORMAL, NULL, ".", NULL, NULL, NULL, NULL, false, 0, 0};
+	struct scope_machine m;
+	int status;
+
+	if (argc > 1 && !strcmp(argv[1], "compare")) {
+		char name[] = "grapnel scope compare";
+
+		argv[1] = name;
+		return tool_scope_compare(argc - 1, argv + 1);
+	}
+	argp_parse(&argp, argc, argv, 0, NULL, &r);
+	scope_machine_find(&m, r.effort, r.directory);
+	if (m.rank)
+		return serve();
+	if (r.deadline > 0)
+		m.deadline = r.deadline;
+	status = plan_and_measure(&r, &m);
+	if (scope_ranks_end)
+		scope_ranks_end();
+	return status;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scope.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- numbers ---- */
+
+static void print_scaled(char *text, size_t room, double value, const char *const *units, const double *scale, unsigned count)
+{
+	unsigned k = 0;
+
+	while (k + 1 < count && value < scale[k])
+		k++;
+	snprintf(text, room, "%.*f %s", value / scale[k] < 10 ? 2 : value / scale[k] < 100 ? 1 : 0, value / scale[k], units[k]);
+}
+
+static void print_value(char *text, size_t room, enum scope_unit unit, double value)
+{
+	static const char *const seconds[] = {"s", "ms", "us", "ns"}, *const rates[] = {"G/s", "M/s", "k/s", "/s"};
+	static const double second_scale[] = {1, 1e-3, 1e-6, 1e-9}, rate_scale[] = {1e9, 1e6, 1e3, 1}, one[] = {1e9};
+	static const char *const bandwidth[] = {"GB/s"};
+
+	switch (unit) {
+	case SCOPE_BANDWIDTH:
+		print_scaled(text, room, value, bandwidth, one, 1);
+		if (value < 1e8)
+			snprintf(text, room, "%.4f GB/s", value / 1e9);
+		break;
+	case SCOPE_LATENCY: print_scaled(text, room, value, seconds, second_scale, 4); break;
+	default: print_scaled(text, room, value, rates, rate_scale, 4); break;
+	}
+}
+
+static void print_size(char *text, size_t room, uint64_t bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+	unsigned k = 0;
+
+	while (k < 3 && bytes >= 1024 && bytes % 1024 == 0) {
+		bytes /= 1024;
+		k++;
+	}
+	snprintf(text, room, "%" PRIu64 " %s", bytes, units[k]);
+}
+
+/* "64 KiB, threads 2" */
+static void print_args(char *text, size_t room, const struct scope_cell *c)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (uint32_t k = 0; k < c->args && length < room; k++) {
+		char size[32];
+
+		print_size(size, sizeof size, c->arg[k].value);
+		if (!strcmp(c->arg[k].name, "bytes"))
+			length += (size_t)snprintf(text + length, room - length, "%s%s", k ? ", " : "", size);
+		else
+			length += (size_t)snprintf(text + length, room - length, "%s%s %" PRIu64, k ? ", " : "", c->arg[k].name,
+						   c->arg[k].value);
+	}
+}
+
+/* ---- the table ---- */
+
+static void print_measured(const struct scope_result *r)
+{
+	const struct scope_row *row = r->cell.row;
+	char median[32], low[32], high[32];
+	struct scope_statistics s, second;
+
+	if (scope_statistics_of(r->value, r->samples, &s))
+		return;
+	print_value(median, sizeof median, row->unit, s.median);
+	print_value(low, sizeof low, row->unit, s.p5);
+	print_value(high, sizeof high, row->unit, s.p95);
+	printf("%13s +-%5.1f %%  p5 %12s  p95 %12s  n %5u", median, 100 * fmax(s.high - s.median, s.median - s.low) / s.median, low, high,
+	       r->samples);
+	if (r->second && !scope_statistics_of(r->second, r->samples, &second))
+		printf("  %s %.4g", row->second, second.median);
+	printf("%s%s\n", r->why[0] ? "  " : "", r->why);
+}
+
+static void print_row(struct scope_table *t, const struct scope_row *row)
+{
+	if (t->row == row)
+		return;
+	t->row = row;
+	printf("%s: %s%s%s%s\n", row->name, row->summary, row->paper ? " (Comm|Scope " : "", row->paper ? row->paper : "",
+	       row->paper ? ")" : "");
+}
+
+static void print_result(struct scope_table *t, const struct scope_result *r)
+{
+	char args[128];
+
+	print_row(t, r->cell.row);
+	print_args(args, sizeof args, &r->cell);
+	printf("  %-34s", args);
+	if (r->status == SCOPE_MEASURED)
+		print_measured(r);
+	else
+		printf("%s: %s\n", r->status == SCOPE_FAILED ? "FAILED" : "skipped", r->why);
+	fflush(stdout);
+}
+
+static void print_progress(const struct scope_progress *p)
+{
+	char name[SCOPE_NAME], left[32] = "";
+
+	scope_cell_name(p->next, name, sizeof name);
+	if (p->seconds_left >= 0)
+		snprintf(left, sizeof left, ", %u:%02u left", (unsigned)p->seconds_left / 60, (unsigned)p->seconds_left % 60);
+	fprintf(stderr, "\r\033[K%u of %u%s: %.80s", p->cell + 1, p->cells, left, name);
+	fflush(stderr);
+}
+
+bool scope_table_step(void *table, const struct scope_progress *p)
+{
+	struct scope_table *t = (struct scope_table *)table;
+
+	if (t->terminal)
+		fputs("\r\033[K", stderr);
+	if (t->on && p->result)
+		print_result(t, p->result);
+	if (t->terminal && p->next)
+		print_progress(p);
+	return !scope_interrupted();
+}
+
+/* ---- before and after ---- */
+
+void scope_table_machine(const struct scope_machine *m)
+{
+	printf("%u processors, %u NUMA node%s, %.1f GiB of memory free, last cache %.1f MiB; %u GPU%s%s%s\n", m->cpus, m->nodes,
+	       m->nodes == 1 ? "" : "s", (double)m->free_bytes / 0x1p30, (double)m->cache_bytes / 0x1p20, m->gpus, m->gpus == 1 ? "" : "s",
+	       m->gpus ? "" : ": ", m->gpus || !m->no_gpu ? "" : m->no_gpu);
+	for (uint32_t k = 0; k < m->gpus; k++)
+		printf("GPU %u: %s, %.1f of %.1f GiB free\n", k, m->gpu[k].name, (double)m->gpu[k].free_bytes / 0x1p30,
+		       (double)m->gpu[k].memory_bytes / 0x1p30);
+	printf("the host's clock resolves %.0f ns", 1e9 * m->host_tick);
+	if (m->event_tick > 0)
+		printf(", a device's %.0f ns", 1e9 * m->event_tick);
+	puts("; medians with the half-width of their 95 % interval");
+}
+
+uint32_t scope_table_end(const struct scope_table *t, const struct scope_report *r, double seconds)
+{
+	uint32_t count[3] = {0, 0, 0};
+
+	for (uint32_t k = 0; k < r->results; k++)
+		count[r->result[k].status]++;
+	if (t->on)
+		printf("%u measured, %u skipped, %u failed, in %.0f s\n", count[SCOPE_MEASURED], count[SCOPE_SKIPPED], count[SCOPE_FAILED],
+		       seconds);
+	if (count[SCOPE_FAILED])
+		fprintf(stderr, "grapnel scope: %u cells failed; they are marked, and are not to be used\n", count[SCOPE_FAILED]);
+	return count[SCOPE_FAILED];
+}
+
+/* ---- the list ---- */
+
+/* From cell k on, those that are of its row: how many will be measured; *end behind the last. */
+static uint32_t cells_of_row(const struct scope_plan *p, uint32_t k, uint32_t *end)
+{
+	const char *why;
+	const struct scope_row *row = scope_plan_cell(p, k, &why)->row;
+	uint32_t measured = 0;
+
+	for (; k < scope_plan_count(p) && scope_plan_cell(p, k, &why)->row == row; k++)
+		measured += !why;
+	*end = k;
+	return measured;
+}
+
+static void print_skipped(const struct scope_plan *p, uint32_t k, uint32_t end)
+{
+	for (; k < end; k++) {
+		const char *why;
+		const struct scope_cell *c = scope_plan_cell(p, k, &why);
+		char args[128];
+
+		print_args(args, sizeof args, c);
+		if (why)
+			printf("%35s%s%s: %s\n", "", args, args[0] ? " skipped" : "skipped", why);
+	}
+}
+
+void scope_print_list(const struct scope_plan *p, const struct scope_machine *m)
+{
+	uint32_t end;
+
+	printf("%-30s %-3s %s\n", "row", "n", "what is timed");
+	for (uint32_t k = 0; k < scope_plan_count(p); k = end) {
+		const char *why;
+		const struct scope_row *row = scope_plan_cell(p, k, &why)->row;
+		const uint32_t measured = cells_of_row(p, k, &end);
+
+		printf("%-30s %-3u %s%s%s%s\n", row->name, measured, row->summary, row->paper ? " (Comm|Scope " : "",
+		       row->paper ? row->paper : "", row->paper ? ")" : "");
+		print_skipped(p, k, end);
+	}
+	if (!m->gpus)
+		printf("rows of GPUs: %s\n", m->no_gpu);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grapnel tune: from a report of grapnel scope to settings of this machine, each with its reckoning.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "scope/output.h"
+#include "tool.h"
+
+enum { OPT_OUTPUT = 'o' };
+
+struct request {
+	const char *report, *output;
+};
+
+static const struct argp_option options[] = {
+    {"output", OPT_OUTPUT, "FILE", 0, "where to keep the settings; - for standard output, without the reckoning (default: a file of the "
+     "machine's name in $XDG_CONFIG_HOME/grapnel or ~/.config/grapnel)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *q = (struct request *)state->input;
+
+	switch (key) {
+	case OPT_OUTPUT: q->output = arg; return 0;
+	case ARGP_KEY_ARG:
+		if (q->report)
+			argp_error(state, "%s: one report is read, not more", arg);
+		q->report = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!q->report)
+			argp_error(state, "a report is wanted: grapnel tune REPORT.json, which grapnel scope --json writes");
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "REPORT.json",
+    "Find page size, requests in flight, queues, ways of copying and the decision engine's thresholds for the machine that a "
+    "report is of, say how they follow from its figures, and keep them.\v"
+    "What a report does not hold stays open and is named. Exit status: 0 it went well, 1 the report cannot be read or the "
+    "settings not be written, 2 it was called wrongly.",
+    NULL,
+    NULL,
+    NULL,
+};
+
+/* ---- what is printed ---- */
+
+static void print_setting(const char *name, const json_t *setting)
+{
+	const json_t *value = json_object_get(setting, "value");
+
+	if (json_is_integer(value))
+		printf("%-16s %lld\n", name, (long long)json_integer_value(value));
+	else if (json_is_real(value))
+		printf("%-16s %.3g\n", name, json_real_value(value));
+	else
+		printf("%-16s open\n", name);
+	printf("                 %s\n", json_string_value(json_object_get(setting, "why")));
+}
+
+static void print_settings(const json_t *settings)
+{
+	const char *name;
+	json_t *v;
+
+	json_object_foreach((json_t *)settings, name, v)
+		if (json_object_get(v, "why"))
+			print_setting(name, v);
+}
+
+static void print_copies(const json_t *copies)
+{
+	const char *direction;
+	json_t *ranges;
+
+	json_object_foreach((json_t *)copies, direction, ranges)
+		for (size_t k = 0; k < json_array_size(ranges); k++) {
+			const json_t *range = json_array_get(ranges, k);
+
+			printf("copy %-11s from %lld to %lld bytes: %s\n                 %s\n", direction,
+			       (long long)json_integer_value(json_object_get(range, "from_bytes")),
+			       (long long)json_integer_value(json_object_get(range, "to_bytes")),
+			       json_string_value(json_object_get(range, "method")), json_string_value(json_object_get(range, "why")));
+		}
+}
+
+/* ---- keeping ---- */
+
+static int keep(const struct request *q, json_t *settings, struct gn_error *e)
+{
+	const char *host = json_string_value(json_object_get(settings, "host_name"));
+	char path[4096];
+	int rc;
+
+	if (q->output)
+		return tool_write_json(json_incref(settings), q->output, e);
+	rc = tool_tuned_path(path, sizeof path, host, e);
+	rc = rc ? rc : tool_make_folders(path, e);
+	rc = rc ? rc : tool_write_json(json_incref(settings), path, e);
+	if (!rc)
+		printf("kept in %s\n", path);
+	return rc;
+}
+
+int tool_tune(int argc, char **argv)
+{
+	struct request q = {NULL, NULL};
+	json_t *report = NULL, *settings = NULL;
+	struct gn_error e = {0, ""};
+	int rc;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &q);
+	rc = scope_report_load(q.report, &report, &e);
+	rc = rc ? rc : scope_tune(report, &settings, &e);
+	if (!rc && !tool_to_stdout(q.output)) {
+		print_settings(settings);
+		print_settings(json_object_get(settings, "decisions"));
+		print_copies(json_object_get(settings, "copy"));
+	}
+	rc = rc ? rc : keep(&q, settings, &e);
+	json_decref(settings);
+	json_decref(report);
+	return rc ? tool_fail("tune", &e) : TOOL_OK;
+}
