@@ -88,9 +88,9 @@ static void row_close(void *state)
 	simt_add_acq_rel_dev_u32(&seen.open, ~0u); /* one less */
 }
 
-static const struct test_row good = {{"test/good", "", NULL, "none", NULL, "load", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan, row_open,
-				      row_sample, row_verify, row_close},
-				     GOOD};
+static const struct test_row good = {
+    {"test/good", "", NULL, "none", NULL, "load", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan, row_open, row_sample, row_verify, row_close},
+    GOOD};
 
 static struct test_row row_of(enum behaviour behaviour)
 {
