@@ -98,14 +98,10 @@ int load_kernels(struct gn_error *e)
 	return rc;
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_all(struct counters *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	struct counters *t = (struct counters *)calloc(1, sizeof *t);
 	int rc;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
 	t->bytes = scope_cell_arg(c, "bytes", 8);
 	t->waits = strstr(c->row->name, "latency") != NULL;
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
@@ -188,6 +184,11 @@ void close(void *state)
 	if (t->sum)
 		(void)cudaFree(t->sum);
 	free(t);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return scope_device_open(c, m, state, open_all, close, e);
 }
 
 } // namespace

@@ -74,6 +74,21 @@ static inline cudaStream_t scope_bench_stream(const struct scope_bench *b)
 	return b->lanes.lane[0].stream;
 }
 
+/* scope_device_open - a row's state of zero bytes, opened by `all`; nothing is left of it if that fails. */
+template <typename state_of>
+static int scope_device_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                             int (*all)(state_of *, const struct scope_cell *, const struct scope_machine *, struct gn_error *),
+                             void (*close)(void *), struct gn_error *e)
+{
+	state_of *t = (state_of *)calloc(1, sizeof *t);
+	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "no memory");
+
+	if (rc)
+		close(t);
+	*state = rc ? NULL : t;
+	return rc;
+}
+
 /* ---- for kernels ---- */
 
 /* A clock that all of a GPU share, in nanoseconds; it goes in steps. */

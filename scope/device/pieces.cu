@@ -173,15 +173,11 @@ int open_frames(struct pieces *t, uint64_t span, struct gn_error *e)
 	return scope_gpu_fill(t->bench.gpu, t->bench.memory.at, span, scope_device_seed, e);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_all(struct pieces *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
 	const uint64_t span = scope_cell_arg(c, "span", 0);
-	struct pieces *t = (struct pieces *)calloc(1, sizeof *t);
 	int rc;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
 	t->bulk = strstr(c->row->name, "bulk") != NULL;
 	t->job.piece = (uint32_t)scope_cell_arg(c, "bytes", 4096);
 	if (m->gpu[scope_cell_arg(c, "gpu", 0)].compute < 90 && t->bulk)
@@ -253,6 +249,11 @@ void close(void *state)
 	if (t->wrong)
 		(void)cudaFree(t->wrong);
 	free(t);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return scope_device_open(c, m, state, open_all, close, e);
 }
 
 } // namespace

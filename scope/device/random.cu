@@ -164,15 +164,11 @@ int load_kernels(struct gn_error *e)
 	return rc;
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_all(struct places *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
 	const uint64_t bytes = scope_cell_arg(c, "bytes", 0);
-	struct places *t = (struct places *)calloc(1, sizeof *t);
 	int rc;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
 	t->writes = is_write(c->row);
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
 	t->bits = scope_bits(bytes / 4);
@@ -252,6 +248,11 @@ void close(void *state)
 	if (t->sum)
 		(void)cudaFree(t->sum);
 	free(t);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return scope_device_open(c, m, state, open_all, close, e);
 }
 
 } // namespace

@@ -149,12 +149,15 @@ static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span,
 	return 0;
 }
 
-static int open_all(struct gather_state *t, const struct scope_cell *c, struct gn_error *e)
+static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
+	struct gather_state *t = (struct gather_state *)state;
 	const uint64_t span = scope_cell_arg(c, "span", 0);
 	double seconds;
 	int rc = bed_open(&t->bed, c, e);
 
+	(void)m;
+	t->plain = strstr(c->row->name, "plain") != NULL;
 	if (!rc)
 		rc = bed_store(&t->bed, 0, e, "host:%llu", (unsigned long long)span);
 	if (!rc)
@@ -169,24 +172,10 @@ static int open_all(struct gather_state *t, const struct scope_cell *c, struct g
 	return rc ? rc : bed_settle(&t->bed, scope_gather_sample, t, e);
 }
 
-int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	struct gather_state *t = (struct gather_state *)calloc(1, sizeof *t);
-
-	(void)m;
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
-	t->plain = strstr(c->row->name, "plain") != NULL;
-	return open_all(t, c, e);
-}
-
 void scope_gather_close(void *state)
 {
 	struct gather_state *t = (struct gather_state *)state;
 
-	if (!t)
-		return;
 	if (t->bed.machine) {
 		gn_gather_destroy(t->gather);
 		gn_array_destroy(&t->args.array, t->bed.machine);
@@ -197,4 +186,9 @@ void scope_gather_close(void *state)
 	}
 	bed_close(&t->bed);
 	free(t);
+}
+
+int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return bed_whole(c, m, state, sizeof(struct gather_state), open_all, scope_gather_close, e);
 }
