@@ -297,7 +297,7 @@ const struct scope_call_row scope_calls[SCOPE_CALL_ROWS] = {
     make("call/synchronise", "cudaStreamSynchronize of a stream that has nothing to do", SCOPE_CALL_SYNCHRONISE),
     make("call/launch-and-wait", "a kernel's launch and the synchronisation behind it", SCOPE_CALL_LAUNCH_WAIT),
     make("call/graph-launch", "the call that launches a graph of kernels", SCOPE_CALL_GRAPH),
-    make("call/graph-instantiate", "cudaGraphInstantiate of a graph of kernels", SCOPE_CALL_INSTANTIATE),
+    make("call/graph-instantiate", "cudaGraphInstantiate of a graph of kernels, and destroying the one before", SCOPE_CALL_INSTANTIATE),
     make("call/kernel-to-kernel", "on the GPU: small kernels behind each other", SCOPE_CALL_KERNELS, SCOPE_EVENTS),
     make("call/graph-node-to-node", "on the GPU: small kernels behind each other in a graph", SCOPE_CALL_GRAPH_NODES,
          SCOPE_EVENTS),

@@ -91,16 +91,31 @@ uint64_t smaps(const char *at, const char *key)
 	return value;
 }
 
+/* What of a mapping stands before and behind a huge page's bound is given back. */
+char *align(char *p, uint64_t bytes)
+{
+	char *const at = (char *)whole((uintptr_t)p, HUGE_PAGE);
+	const uint64_t head = (uint64_t)(at - p);
+
+	if (head)
+		munmap(p, head);
+	if (head < HUGE_PAGE)
+		munmap(at + bytes, HUGE_PAGE - head);
+	return at;
+}
+
 int map(enum scope_kind kind, uint64_t bytes, char **at, struct gn_error *e)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (kind == SCOPE_HUGE ? MAP_HUGETLB | 21 << MAP_HUGE_SHIFT : 0);
-	/* Room to begin on a huge page's bound; what is not used is never touched. */
-	char *p = (char *)mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	char *p = (char *)mmap(NULL, bytes + (kind == SCOPE_LARGE ? (uint64_t)HUGE_PAGE : 0), PROT_READ | PROT_WRITE, flags,
+	                       -1, 0);
 
 	if (p == MAP_FAILED)
 		return gn_error_set(e, errno == ENOMEM ? -GN_ENOMEM : -GN_EIO, "mapping %llu bytes%s: %s",
 		                    (unsigned long long)bytes, kind == SCOPE_HUGE ? " of huge pages" : "",
 		                    strerror(errno));
+	if (kind == SCOPE_LARGE)
+		p = align(p, bytes);
 	if (kind == SCOPE_SMALL)
 		(void)madvise(p, bytes, MADV_NOHUGEPAGE);
 	if (kind == SCOPE_LARGE)

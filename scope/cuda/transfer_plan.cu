@@ -83,14 +83,16 @@ int plan_nodes(struct planning *x)
 	return rc;
 }
 
-/* Of many GPUs a full run looks at every pair and size, others at every size of the first pair. */
 int plan_pair(struct planning *x, uint32_t a, uint32_t b)
 {
 	const struct scope_machine *m = x->machine;
 
 	set(x, 0, "from", a);
 	set(x, 1, "to", b);
-	x->largest = m->effort != SCOPE_FULL && m->gpus > 2 && a + b != 1;
+	x->largest = m->effort != SCOPE_FULL && !(a == 0 && b == 1);
+	/* What goes both ways is the same from either end. */
+	if (a > b && x->row->ways == 2 && x->row->way[1].counted)
+		return 0;
 	if (x->row->flags & SCOPE_PEERS && !(m->gpu[a].peer[b] && m->gpu[b].peer[a]))
 		return scope_plan_skip(x->plan, x->args, "GPU %u and GPU %u cannot reach each other's memory", a, b);
 	return plan_nodes(x);
@@ -123,7 +125,10 @@ uint64_t scope_most_bytes(const struct scope_machine *m, uint32_t host_buffers, 
 	return most;
 }
 
-/* A quick run looks at the first GPU, and at the first two of them. */
+/*
+ * A quick run looks at the first GPU, and at the first two of them; a full one at all sizes of all; others at all sizes of the
+ * first, and at the largest of the rest.
+ */
 int scope_transfer_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	struct planning x = {(const struct scope_transfer_row *)row, m, p, {}, 0, false};
@@ -137,6 +142,7 @@ int scope_transfer_plan(const struct scope_row *row, const struct scope_machine 
 		return scope_plan_skip(p, NULL, "%s", why);
 	for (uint32_t a = 0; a < gpus && !rc; a++) {
 		set(&x, 0, "gpu", a);
+		x.largest = a && m->effort != SCOPE_FULL;
 		if (!two)
 			rc = plan_nodes(&x);
 		for (uint32_t b = 0; two && b < gpus && !rc; b++)

@@ -77,6 +77,14 @@ static bool alike(const struct scope_read_cell *a, const struct scope_read_cell 
 	return a->args == b->args;
 }
 
+/* Is what stands before the slash the same? */
+static bool same_family(const char *a, const char *b)
+{
+	const size_t n = strcspn(a, "/");
+
+	return n == strcspn(b, "/") && !strncmp(a, b, n);
+}
+
 /* ---- charts and series ---- */
 
 static struct scope_chart *add_chart(struct making *m, enum scope_chart_kind kind)
@@ -104,16 +112,19 @@ static struct scope_chart *add_chart(struct making *m, enum scope_chart_kind kin
 	return c;
 }
 
-/* The last chart, if one more series fits there. */
+static bool fits(const struct making *m, const struct scope_chart *c, enum scope_chart_kind kind)
+{
+	return c->kind == kind && c->unit == m->row->unit && c->count < SCOPE_MOST_SERIES && same_family(c->family, m->row->name) &&
+	       !c->x == !m->x && (!m->x || !strcmp(c->x, m->x));
+}
+
+/* A chart of the family where one more series fits. */
 static struct scope_chart *chart_for(struct making *m, enum scope_chart_kind kind)
 {
-	struct scope_chart *c = m->to->charts ? &m->to->chart[m->to->charts - 1] : NULL;
-	const size_t n = c ? strlen(c->family) : 0;
-	const bool fits = c && c->kind == kind && c->unit == m->row->unit && c->count < SCOPE_MOST_SERIES &&
-			  !strncmp(c->family, m->row->name, n) && m->row->name[n] == '/' && !c->x == !m->x &&
-			  (!m->x || !strcmp(c->x, m->x));
-
-	return fits ? c : add_chart(m, kind);
+	for (uint32_t k = m->to->charts; k--;)
+		if (fits(m, &m->to->chart[k], kind))
+			return &m->to->chart[k];
+	return add_chart(m, kind);
 }
 
 static void add_point(struct making *m, struct scope_series *s, const struct scope_read_cell *cell)
@@ -297,9 +308,16 @@ int scope_charts_make(const struct scope_read *r, struct scope_charts **out)
 	*out = m.to;
 	if (!m.to)
 		return -GN_ENOMEM;
-	for (uint32_t k = 0; k < r->rows && !m.rc; k++) {
-		m.row = &r->row[k];
-		make_row(&m);
+	for (uint32_t k = 0; k < r->rows; k++) {
+		uint32_t first = 0;
+
+		while (!same_family(r->row[first].name, r->row[k].name))
+			first++;
+		for (uint32_t of = k; first == k && of < r->rows && !m.rc; of++) {
+			m.row = &r->row[of];
+			if (same_family(m.row->name, r->row[k].name))
+				make_row(&m);
+		}
 	}
 	put_titles(m.to);
 	if (m.rc) {

@@ -35,6 +35,7 @@ static void hold_all(const struct scope_chart *c, struct scope_plot *p)
 {
 	const double scale = scope_format_scale(c->unit);
 
+	p->y.sizes = false;
 	p->x.low = p->y.low = INFINITY;
 	p->x.high = p->y.high = -INFINITY;
 	p->x.log = c->kind == SCOPE_LINES;
@@ -157,7 +158,7 @@ static int draw_lines(FILE *to, const struct scope_read *r, const struct scope_c
 static int draw_pairs(FILE *to, const struct scope_read *r, const struct scope_chart *c)
 {
 	const struct scope_series *s = &c->series[0];
-	double value[SCOPE_MOST_DEVICES * SCOPE_MOST_DEVICES];
+	struct scope_field field[SCOPE_MOST_DEVICES * SCOPE_MOST_DEVICES];
 	char text[SCOPE_MOST_DEVICES][32], title[400];
 	const char *name[SCOPE_MOST_DEVICES];
 	uint32_t n = 0;
@@ -168,17 +169,19 @@ static int draw_pairs(FILE *to, const struct scope_read *r, const struct scope_c
 		n = from >= n ? from + 1 : n;
 		n = to_ >= n ? to_ + 1 : n;
 	}
-	for (uint32_t k = 0; k < n * n; k++)
-		value[k] = NAN;
-	for (uint32_t k = 0; k < s->points; k++)
-		value[scope_read_arg(s->point[k], "from", 0) * n + scope_read_arg(s->point[k], "to", 0)] =
-		    s->point[k]->s.median * scope_format_scale(c->unit);
+	memset(field, 0, n * n * sizeof *field);
+	for (uint32_t k = 0; k < s->points; k++) {
+		struct scope_field *at = &field[scope_read_arg(s->point[k], "from", 0) * n + scope_read_arg(s->point[k], "to", 0)];
+
+		at->value = s->point[k]->s.median * scope_format_scale(c->unit);
+		at->note = s->point[k]->name;
+	}
 	for (uint32_t k = 0; k < n; k++) {
 		snprintf(text[k], sizeof text[k], "%s%u", scope_read_number(r, "gpus.0.l2_bytes", 0) > 0 && on_gpu(c) ? "GPU " : "", k);
 		name[k] = text[k];
 	}
 	snprintf(title, sizeof title, "%s, %s", c->title, scope_format_unit(c->unit));
-	scope_svg_matrix(to, title, name, value, n);
+	scope_svg_matrix(to, title, name, field, n);
 	return 0;
 }
 
@@ -197,6 +200,7 @@ static int draw_bars(FILE *to, const struct scope_chart *c)
 			 scope_format_unit(c->unit), scope_noise_percent(&cell->s));
 		bar[k].label = c->series[k].label;
 		bar[k].text = text[k];
+		bar[k].note = cell->name;
 		bar[k].share = cell->s.median / most;
 	}
 	scope_svg_bars(to, c->title, bar, c->count);

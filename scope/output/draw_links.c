@@ -18,9 +18,11 @@ struct envelope {
 	uint32_t points;
 };
 
+/* A transfer one way over the link; of Grapnel's own rows bytes are those of a page or row, many of which go at once. */
 static bool is_over(const struct scope_read_cell *c, const char *limit)
 {
-	return c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), limit);
+	return c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), limit) &&
+	       !scope_is_duplex(c->row) && strncmp(c->row->name, "grapnel", 7);
 }
 
 static void fill_envelope(const struct scope_read *r, const char *limit, struct envelope *v)
@@ -54,7 +56,7 @@ static double least_seconds(const struct scope_read *r, const char *limit)
 		const struct scope_read_cell *c = &r->cell[k];
 		const double bytes = (double)scope_read_arg(c, "bytes", 0);
 
-		if (is_over(c, limit) && bytes > 0 && !scope_is_duplex(c->row) && (least <= 0 || bytes / c->s.median < least))
+		if (is_over(c, limit) && bytes > 0 && (least <= 0 || bytes / c->s.median < least))
 			least = bytes / c->s.median;
 	}
 	return least;
@@ -96,13 +98,15 @@ static void draw_roof(FILE *to, const struct scope_read *r, const struct scope_r
 	struct scope_plot p = {NULL, {"bytes of a transfer", true, true, INFINITY, -INFINITY},
 			       {"bandwidth (GB/s)", false, true, INFINITY, -INFINITY}, 0, 0};
 	struct envelope v[SCOPE_MOST_SERIES];
-	const uint32_t count = directions_of(r, scope_link_of(row), v);
+	uint32_t count = directions_of(r, scope_link_of(row), v), most = 0;
 	const double seconds = least_seconds(r, scope_link_of(row));
 	struct scope_limit limit;
 	char title[160], label[200];
 
-	if (!count || !scope_limit_of(r, row, &limit))
-		return;
+	for (uint32_t k = 0; k < count; k++)
+		most = v[k].points > most ? v[k].points : most;
+	if (most < 2 || !scope_limit_of(r, row, &limit))
+		return; /* a roof over one size says no more than its bar below */
 	hold(&p, v, count);
 	scope_axis_hold(&p.y, 1e-9 * limit.rate);
 	snprintf(title, sizeof title, "Roofline of the link: %.80s", scope_link_of(row));
@@ -144,6 +148,7 @@ static uint32_t fill_bars(const struct scope_read *r, uint32_t *next, struct sco
 		snprintf(text[count], sizeof text[count], "%s GB/s, %.0f %% of %.100s", scope_format_value(SCOPE_BANDWIDTH, best->s.median).text,
 			 100 * bar[count].share, limit.text);
 		bar[count].text = text[count];
+		bar[count].note = best->name;
 		count++;
 	}
 	return count;

@@ -72,7 +72,7 @@ static bool best_measured(const struct scope_read *r, const struct scope_read_ro
 		    scope_is_duplex(c->row) == scope_is_duplex(row) && c->s.median > limit->rate && beyond_caches(r, c))
 			limit->rate = c->s.median;
 	}
-	snprintf(limit->text, sizeof limit->text, "best measured over %s", link);
+	snprintf(limit->text, sizeof limit->text, "best over %s", link);
 	return limit->rate > 0;
 }
 

@@ -15,7 +15,7 @@ extern "C" {
 struct scope_limit {
 	double rate;     /* bytes a second */
 	bool physical;   /* from the link's own figures; otherwise measured */
-	char text[128];  /* "PCIe 5 x16" or "best measured over host memory" */
+	char text[128];  /* "PCIe 5 x16" or "best over host memory" */
 };
 
 /* scope_limit_of - false: there is none for that row, or nothing is known of it. */

@@ -6,7 +6,7 @@
 
 #include "scope/output/format.h"
 
-enum { WIDTH = 880, HEIGHT = 340, LEFT = 70, RIGHT = 600, TOP = 34, BOTTOM = 290, COLOURS = 6, LEGEND = 40 };
+enum { WIDTH = 920, HEIGHT = 340, LEFT = 70, RIGHT = 600, TOP = 34, BOTTOM = 290, COLOURS = 6, LEGEND = 40 };
 
 static void put_text(FILE *to, double x, double y, const char *style, const char *text)
 {
@@ -193,7 +193,7 @@ void scope_plot_upright(struct scope_plot *p, double x, const char *label)
 	if (x < p->x.low || x > p->x.high)
 		return;
 	put_line(p->to, x_of(p, x), TOP, x_of(p, x), BOTTOM, "border");
-	put_text(p->to, x_of(p, x) + 4, TOP + 10 + 12 * p->marks++, "tick", label);
+	put_text(p->to, x_of(p, x) + 4, BOTTOM - 8 - 12 * p->marks++, "tick", label);
 }
 
 void scope_plot_slope(struct scope_plot *p, double seconds, double rate, const char *label)
@@ -212,19 +212,28 @@ void scope_plot_end(struct scope_plot *p)
 
 /* ---- matrices and bars ---- */
 
-static double most_of(const double *value, uint32_t count)
+static double most_of(const struct scope_field *field, uint32_t count)
 {
 	double most = 0;
 
 	for (uint32_t k = 0; k < count; k++)
-		most = value[k] > most ? value[k] : most;
+		most = field[k].note && field[k].value > most ? field[k].value : most;
 	return most;
 }
 
-void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const double *value, uint32_t n)
+/* A rectangle that says its name. */
+static void put_box(FILE *to, double x, double y, double width, double height, const char *style, double opacity, const char *note)
+{
+	fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\" fill-opacity=\"%.2f\"><title>", x, y, width,
+		height, style, opacity);
+	scope_put_escaped(to, note);
+	fputs("</title></rect>\n", to);
+}
+
+void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field, uint32_t n)
 {
 	enum { CELL_X = 64, CELL_Y = 30, NAMES = 150, HEAD = 60 };
-	const double most = most_of(value, n * n);
+	const double most = most_of(field, n * n);
 	char text[32];
 
 	begin(to, title, NAMES + CELL_X * n + 16 > 420 ? NAMES + CELL_X * n + 16 : 420, HEAD + CELL_Y * n + 16);
@@ -235,12 +244,13 @@ void scope_svg_matrix(FILE *to, const char *title, const char *const *name, cons
 		put_text(to, NAMES - 8, y + 20, "tick end", name[from]);
 		put_text(to, NAMES + CELL_X * (from + 0.5), HEAD - 8, "tick mid", name[from]);
 		for (uint32_t k = 0; k < n; k++) {
-			const double v = value[from * n + k], x = NAMES + CELL_X * k;
+			const struct scope_field *at = &field[from * n + k];
+			const double x = NAMES + CELL_X * k;
 
-			fprintf(to, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" class=\"cell\" fill-opacity=\"%.2f\"/>\n", x, y,
-				CELL_X - 2, CELL_Y - 2, isnan(v) || most <= 0 ? 0 : 0.08 + 0.62 * v / most);
-			snprintf(text, sizeof text, v >= 100 ? "%.0f" : "%.3g", v);
-			put_text(to, x + CELL_X / 2 - 1, y + 19, "tick mid", isnan(v) ? "-" : text);
+			if (at->note)
+				put_box(to, x, y, CELL_X - 2, CELL_Y - 2, "cell", 0.08 + 0.62 * at->value / most, at->note);
+			snprintf(text, sizeof text, at->value >= 100 ? "%.0f" : "%.3g", at->value);
+			put_text(to, x + CELL_X / 2 - 1, y + 19, "tick mid", at->note ? text : "-");
 		}
 	}
 	fputs("</svg>\n", to);
@@ -255,7 +265,7 @@ void scope_svg_bars(FILE *to, const char *title, const struct scope_bar *bar, ui
 		const double y = HEAD + ROW * k, share = bar[k].share > 1 ? 1 : bar[k].share;
 
 		put_text(to, NAMES - 8, y + 14, "tick end", bar[k].label);
-		fprintf(to, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" class=\"bar\"/>\n", NAMES, y + 3, FULL * share, ROW - 6);
+		put_box(to, NAMES, y + 3, FULL * share, ROW - 6, "bar", 1, bar[k].note);
 		put_text(to, NAMES + FULL * share + 6, y + 14, "tick", bar[k].text);
 	}
 	fputs("</svg>\n", to);

@@ -46,11 +46,17 @@ void scope_plot_upright(struct scope_plot *p, double x, const char *label); /* d
 void scope_plot_slope(struct scope_plot *p, double seconds, double rate, const char *label); /* bytes/seconds up to rate */
 void scope_plot_end(struct scope_plot *p);
 
-/* A matrix: value[from * n + to], NaN for none, already in the unit that the title names. */
-void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const double *value, uint32_t n);
+struct scope_field {
+	double value;     /* in the unit that the title names */
+	const char *note; /* shown under the pointer; NULL: there is no value */
+};
+
+/* A matrix of field[from * n + to]. */
+void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field, uint32_t n);
 
 struct scope_bar {
 	const char *label, *text; /* what, and its figure */
+	const char *note;         /* shown under the pointer */
 	double share;             /* of the whole width, 0 to 1 */
 };
 

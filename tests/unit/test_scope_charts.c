@@ -123,8 +123,8 @@ static void draw(const double *x, const double *y, uint32_t n, bool log)
 	assert_null(strstr(text, "inf"));
 	assert_null(strstr(text, "<&"));
 	assert_null(strstr(text, "beyond too"));
-	expect_inside(text, "x1=\"", 880);
-	expect_inside(text, "cx=\"", 880);
+	expect_inside(text, "x1=\"", 920);
+	expect_inside(text, "cx=\"", 920);
 	expect_inside(text, "cy=\"", 340);
 	expect_inside(text, "y2=\"", 340);
 	assert_true(bytes < 20000); /* ticks are few whatever the range */
