@@ -101,7 +101,7 @@ int fill(struct chase *t, struct gn_error *e)
 
 int open_all(struct chase *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	const uint64_t bytes = scope_cell_arg(c, "bytes", 0);
+	const uint64_t bytes = scope_cell_arg(c, "span", 0);
 	int rc;
 
 	if ((rc = scope_bench_open(&t->bench, c, m, bytes, e)))

@@ -35,7 +35,7 @@ int scope_device_add(const struct scope_row *row, const struct scope_machine *m,
                      const struct scope_arg *args);
 
 /*
- * scope_device_spans - scope_device_add for every other power of two from least to most as "bytes" (SCOPE_FULL: each; SCOPE_QUICK:
+ * scope_device_spans - scope_device_add for every other power of two from least to most as "span" (SCOPE_FULL: each; SCOPE_QUICK:
  * the list `quick`, ended by 0), as far as a quarter of the memory that is free goes. A span may be larger than
  * m->most_bytes: how far translations reach shows only there.
  */

@@ -124,7 +124,7 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	const bool quick = m->effort == SCOPE_QUICK, device = scope_place_of(row) == SCOPE_AT_DEVICE;
 	const uint64_t bytes = m->most_bytes < 512u << 20 ? m->most_bytes : 512u << 20;
 	const uint64_t least = device ? 64 : 4, most = device ? 4096 : scope_place_of(row) == SCOPE_AT_PEER ? 1024 : 128;
-	struct scope_arg args[] = {{"bytes", bytes}, {"warps", 0}, {NULL, 0}};
+	struct scope_arg args[] = {{"span", bytes}, {"warps", 0}, {NULL, 0}};
 	int rc;
 
 	if (!scope_device_may(row, m, p, &rc))
@@ -154,7 +154,7 @@ int fill(struct loaded *t, uint64_t bytes, struct gn_error *e)
 
 int open_all(struct loaded *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	const uint64_t bytes = scope_cell_arg(c, "bytes", 0);
+	const uint64_t bytes = scope_cell_arg(c, "span", 0);
 	int rc;
 
 	t->warps = scope_cell_arg(c, "warps", 0);
