@@ -117,7 +117,7 @@ bool on_device(const struct call *x)
 uint64_t most_calls(const struct call *x)
 {
 	if (x->row->call == SCOPE_CALL_GRAPH_NODES || x->row->call == SCOPE_CALL_GRAPH)
-		return SCOPE_MOST_HELD / x->size;
+		return SCOPE_MOST_HELD / 4 > x->size ? SCOPE_MOST_HELD / 4 / x->size : 1;
 	return x->row->call == SCOPE_CALL_INSTANTIATE ? 16 : (uint64_t)SCOPE_MOST_HELD;
 }
 

@@ -225,7 +225,7 @@ int scope_lanes_hold(struct scope_lanes *l, struct gn_error *e)
 	for (uint32_t k = 0; k < l->count; k++) {
 		if ((rc = scope_cuda_check(cudaSetDevice((int)l->lane[k].gpu), "GPU", e)))
 			return rc;
-		gate<<<1, 1, 0, l->lane[k].stream>>>(l->word, l->turn, 10000000000ull);
+		gate<<<1, 1, 0, l->lane[k].stream>>>(l->word, l->turn, 3000000000ull);
 		if ((rc = scope_cuda_launched("gate", e)))
 			return rc;
 	}
@@ -262,7 +262,7 @@ int scope_lanes_run(struct scope_lanes *l, double *wall, struct gn_error *e)
 			return rc;
 	if (l->word[WORD_LATE] == l->turn)
 		return gn_error_set(e, -GN_ETIMEDOUT,
-		                    "the gate gave up after 10 s: more was enqueued than a stream takes");
+		                    "the gate gave up after 3 s: more was enqueued than a stream takes");
 	return 0;
 }
 

@@ -7,7 +7,10 @@
 namespace
 {
 
-enum { WARM = 1 << 16 }; /* bytes behind the slots, for the operation before the timed ones */
+enum {
+	WARM = 1 << 16,            /* bytes behind the slots, for the operation before the timed ones */
+	BY_HOST_CLOCK = 256 << 20, /* bytes of a sample, at least: the words at its end are 5 us of it */
+};
 const uint64_t ROUND = 16u << 20;
 
 bool reads_only(const struct scope_flow *f)
@@ -267,6 +270,13 @@ int open_all(struct scope_transfer *t, const struct scope_cell *c, struct gn_err
 	return rc;
 }
 
+uint64_t least_by_host(const struct scope_transfer *t)
+{
+	const uint64_t operations = BY_HOST_CLOCK / t->bytes;
+
+	return operations < SCOPE_MOST_HELD ? operations : (uint64_t)SCOPE_MOST_HELD;
+}
+
 double seconds_of(const struct scope_transfer *t, double wall)
 {
 	double most = 0;
@@ -344,6 +354,8 @@ int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample 
 	double wall = 0;
 	int rc;
 
+	if (t->row->flags & SCOPE_WALL && operations < least_by_host(t))
+		operations = least_by_host(t);
 	for (uint32_t k = 0; k < t->flows; k++)
 		if (gated && operations * t->flow[k].way.times > SCOPE_MOST_HELD)
 			operations = SCOPE_MOST_HELD / t->flow[k].way.times;
