@@ -13,8 +13,9 @@ struct scope_link {
 };
 
 /*
- * scope_link_of - the PCIe link of the device at a bus address ("0000:1b:00.0"). Asks the driver's management library, which knows
- * the real link in virtual machines too, if there is one on this machine; otherwise sysfs.
+ * scope_link_of - the PCIe link of the device at a bus address ("0000:1b:00.0"). Asks the driver's management
+ * library, which knows the real link in virtual machines too, if there is one on this machine; otherwise
+ * sysfs.
  */
 struct scope_link scope_link_of(const char *address);
 
