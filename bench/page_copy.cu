@@ -18,6 +18,7 @@
 #include <grapnel/simt.h>
 
 #include "baselines/data.h"
+#include "scope/device/bulk.h"
 
 namespace
 {
@@ -139,43 +140,6 @@ __global__ void __launch_bounds__(256) copy_batch(job j)
 	}
 }
 
-__device__ void barrier_init(uint32_t barrier)
-{
-	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
-}
-
-__device__ void bulk_load(uint32_t to, const char *from, uint32_t bytes, uint32_t barrier)
-{
-	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-	             : "memory");
-	asm volatile(
-	    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-	        to),
-	    "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
-	    : "memory");
-}
-
-__device__ void bulk_store(char *to, uint32_t from, uint32_t bytes)
-{
-	asm volatile(
-	    "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\tcp.async.bulk.commit_group;" ::
-	        "l"(__cvta_generic_to_global(to)),
-	    "r"(from), "r"(bytes)
-	    : "memory");
-}
-
-__device__ void barrier_wait(uint32_t barrier, uint32_t phase)
-{
-	uint32_t done = 0;
-
-	while (!done)
-		asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
-		             "selp.u32 %0, 1, 0, p;\n\t}"
-		             : "=r"(done)
-		             : "r"(barrier), "r"(phase)
-		             : "memory");
-}
-
 /* The block's i-th piece into its stage. */
 __device__ void stage_load(const job &j, uint64_t i, uint32_t stages, uint32_t buffers, uint32_t barriers)
 {
@@ -198,7 +162,7 @@ __global__ void __launch_bounds__(32) copy_bulk(job j)
 	if (threadIdx.x)
 		return;
 	for (uint32_t s = 0; s < j.stages; s++)
-		barrier_init(barriers + 8 * s);
+		bulk_barrier_init(barriers + 8 * s);
 	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 	for (uint64_t i = 0; i < j.stages && i < mine; i++)
 		stage_load(j, i, j.stages, buffers, barriers);
@@ -206,7 +170,7 @@ __global__ void __launch_bounds__(32) copy_bulk(job j)
 		const uint64_t at = (blockIdx.x + i * gridDim.x) * j.piece;
 		const uint32_t stage = (uint32_t)(i % j.stages);
 
-		barrier_wait(barriers + 8 * stage, (uint32_t)(i / j.stages & 1));
+		bulk_wait(barriers + 8 * stage, (uint32_t)(i / j.stages & 1));
 		bulk_store(target_of(j, at / j.page_bytes) + at % j.page_bytes, buffers + stage * j.piece,
 		           j.piece);
 		asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");

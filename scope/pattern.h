@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pattern.h - what measured memory is filled with: words that differ with their position, look random (hardware may
- * compress, and be faster on, what is constant), and can be made anywhere: the function is device code too. What host memory holds is filled and checked here.
+ * compress, and be faster on, what is constant), and can be made anywhere: scope_pattern is device code too.
  */
 #ifndef GN_SCOPE_PATTERN_H
 #define GN_SCOPE_PATTERN_H

@@ -277,7 +277,8 @@ void scope_report_free(struct scope_report *r);
  * kernel, kernel_options [], cpu {model, governor, frequency_driver, turbo_off, boost, smt, ...}, memory {total_bytes, free_bytes,
  * transparent_huge_pages_enabled, ...}, nodes [{number, cpus, free_bytes, distances}], virtual_machine {guest, hypervisor, vendor,
  * product}, iommu {units, groups}, nvidia_driver, uvm_parameters {}, gpu_links [{address, current_link_speed, current_link_width,
- * max_link_speed, max_link_width, numa_node}], gpus [struct scope_gpu's members], no_gpu, gpu_environment (scope/gpus.h). null: not known here.
+ * max_link_speed, max_link_width, numa_node}], gpus [struct scope_gpu's members], no_gpu, gpu_environment (scope/gpus.h).
+ * null: not known here.
  */
 json_t *scope_environment(const struct scope_machine *m);
 

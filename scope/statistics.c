@@ -22,6 +22,13 @@ static double quantile(const double *sorted, uint32_t count, double q)
 	return sorted[below] + (at - below) * (sorted[below + 1] - sorted[below]);
 }
 
+static double log_factorial(uint32_t n)
+{
+	int sign; /* lgamma would put it into a variable of the whole process */
+
+	return lgamma_r(n + 1.0, &sign);
+}
+
 /*
  * How many samples at each end lie outside the interval: the largest k with P(Binomial(count, 1/2) < k) <= 2.5 %
  * (Conover, Practical Nonparametric Statistics, 3.2).
@@ -31,7 +38,7 @@ static uint32_t outside(uint32_t count)
 	double below = 0;
 
 	for (uint32_t k = 0; k < count / 2; k++) {
-		below += exp(lgamma(count + 1.0) - lgamma(k + 1.0) - lgamma(count - k + 1.0) - count * log(2.0));
+		below += exp(log_factorial(count) - log_factorial(k) - log_factorial(count - k) - count * log(2.0));
 		if (below > 0.025)
 			return k;
 	}

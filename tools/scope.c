@@ -32,14 +32,16 @@ static const struct argp_option options[] = {
     {"dir", OPT_DIRECTORY, "FOLDER", 0, "where files are made that are to be read (default: here)", 0},
     {"time", OPT_TIME, "S", 0, "seconds for all: cells get less each, and what is left at the end is skipped", 0},
     {"deadline", OPT_DEADLINE, "S", 0, "seconds after which a cell is given up (default: 20, 60 or 180)", 0},
-    {"json", OPT_JSON, "FILE", 0, "write the report as JSON, in Google Benchmark's schema; - for standard output, without the table", 0},
+    {"json", OPT_JSON, "FILE", 0, "write the report as JSON in Google Benchmark's schema; - for standard output, without the "
+     "table", 0},
     {"csv", OPT_CSV, "FILE", 0, "the same as a table of one line a cell", 0},
     {"markdown", OPT_MARKDOWN, "FILE", 0, "the same as tables for people", 0},
     {"html", OPT_HTML, "FILE", 0, "the same as a page with its drawings, which says what looks wrong", 0},
     {0},
 };
 
-static const char doc[] = "Measure every way to move data on this machine. Nothing is changed on it; what was moved is checked.\v"
+static const char doc[] = "Measure every way to move data on this machine. Nothing is changed on it; what was moved is "
+			  "checked.\v"
 			  "'grapnel scope compare A.json B.json' says what changed from one report to another.";
 
 /* Under --quick; the rest of two minutes is for looking at the machine, and for the cell that is under way. */

@@ -2,6 +2,7 @@
 #include "scope/cuda/memory.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,11 @@
 namespace
 {
 
-enum { KEPT = 12, PAGE = 4096, HUGE_PAGE = 1 << 21, BIND = 2 /* MPOL_BIND */ };
-const uint64_t MOST_KEPT = 256u << 20;
+enum { KEPT = 16, PAGE = 4096, HUGE_PAGE = 1 << 21, BIND = 2 /* MPOL_BIND */ };
+const uint64_t MOST_KEPT = 320u << 20;
 
-/* Memory that nobody uses at the moment. */
+/* Memory that nobody uses at the moment. A cell that was given up may still have a thread. */
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct scope_memory kept[KEPT];
 uint32_t kept_count, oldest;
 
@@ -42,10 +44,10 @@ int bind(char *at, uint64_t bytes, int32_t node, struct gn_error *e)
 	if ((size_t)node >= sizeof mask * 8)
 		return gn_error_set(e, -GN_EINVAL, "node %d: numbers go up to %zu", node, sizeof mask * 8 - 1);
 	mask[node / 64] = 1ul << node % 64;
-	if (!syscall(SYS_mbind, at, bytes, BIND, mask, sizeof mask * 8, 0))
+	/* Not allowed in some containers; then the first touch decides, by threads that are there. It is looked at anyway. */
+	if (!syscall(SYS_mbind, at, bytes, BIND, mask, sizeof mask * 8, 0) || errno == EPERM)
 		return 0;
-	return gn_error_set(e, errno == EPERM ? -GN_EPERM : -GN_EIO, "binding memory to node %d: %s", node,
-	                    strerror(errno));
+	return gn_error_set(e, -GN_EIO, "binding memory to node %d: %s", node, strerror(errno));
 }
 
 /* Where do its pages lie? A few of them, over the whole. */
@@ -89,16 +91,31 @@ uint64_t smaps(const char *at, const char *key)
 	return value;
 }
 
+/* What of a mapping stands before and behind a huge page's bound is given back. */
+char *align(char *p, uint64_t bytes)
+{
+	char *const at = (char *)whole((uintptr_t)p, HUGE_PAGE);
+	const uint64_t head = (uint64_t)(at - p);
+
+	if (head)
+		munmap(p, head);
+	if (head < HUGE_PAGE)
+		munmap(at + bytes, HUGE_PAGE - head);
+	return at;
+}
+
 int map(enum scope_kind kind, uint64_t bytes, char **at, struct gn_error *e)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (kind == SCOPE_HUGE ? MAP_HUGETLB | 21 << MAP_HUGE_SHIFT : 0);
-	/* Room to begin on a huge page's bound; what is not used is never touched. */
-	char *p = (char *)mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	char *p = (char *)mmap(NULL, bytes + (kind == SCOPE_LARGE ? (uint64_t)HUGE_PAGE : 0), PROT_READ | PROT_WRITE, flags,
+	                       -1, 0);
 
 	if (p == MAP_FAILED)
 		return gn_error_set(e, errno == ENOMEM ? -GN_ENOMEM : -GN_EIO, "mapping %llu bytes%s: %s",
 		                    (unsigned long long)bytes, kind == SCOPE_HUGE ? " of huge pages" : "",
 		                    strerror(errno));
+	if (kind == SCOPE_LARGE)
+		p = align(p, bytes);
 	if (kind == SCOPE_SMALL)
 		(void)madvise(p, bytes, MADV_NOHUGEPAGE);
 	if (kind == SCOPE_LARGE)
@@ -169,27 +186,75 @@ void put(const struct scope_memory *x)
 
 bool fits(const struct scope_memory *k, const struct scope_memory *want)
 {
-	return k->kind == want->kind && k->gpu == want->gpu && k->node == want->node && k->bytes >= want->bytes;
+	return k->kind == want->kind && k->gpu == want->gpu && k->node == want->node && k->bytes >= want->bytes &&
+	       k->bytes / 4 <= want->bytes;
 }
 
 bool take_kept(struct scope_memory *x)
 {
-	for (uint32_t k = 0; k < kept_count; k++)
-		if (fits(&kept[k], x)) {
-			*x = kept[k];
-			kept[k] = kept[--kept_count];
-			return true;
-		}
-	return false;
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (uint32_t k = 0; k < kept_count && !found; k++) {
+		if (!fits(&kept[k], x))
+			continue;
+		*x = kept[k];
+		kept[k] = kept[--kept_count];
+		found = true;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
 }
 
-void drop_kept(void)
+/* What must go to make room for x: the one that is next in turn. */
+struct scope_memory keep(const struct scope_memory *x)
 {
-	while (kept_count)
-		put(&kept[--kept_count]);
+	struct scope_memory out = {};
+
+	pthread_mutex_lock(&lock);
+	if (kept_count == KEPT) {
+		oldest = (oldest + 1) % KEPT;
+		out = kept[oldest];
+		kept[oldest] = *x;
+	} else {
+		kept[kept_count++] = *x;
+	}
+	pthread_mutex_unlock(&lock);
+	return out;
+}
+
+bool drop_kept(void)
+{
+	struct scope_memory out = {};
+
+	pthread_mutex_lock(&lock);
+	if (kept_count)
+		out = kept[--kept_count];
+	pthread_mutex_unlock(&lock);
+	if (out.at)
+		put(&out);
+	return out.at != NULL;
 }
 
 } // namespace
+
+const char *scope_kind_missing(const struct scope_machine *m, enum scope_kind kind)
+{
+	char line[80] = "";
+
+	if (kind == SCOPE_HUGE)
+		return m->huge_page_bytes < (uint64_t)HUGE_PAGE ? "no explicit huge page is free (/proc/sys/vm/nr_hugepages)"
+		                                                : NULL;
+	if (kind != SCOPE_LARGE)
+		return NULL;
+	FILE *const f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+
+	if (f && !fgets(line, sizeof line, f))
+		line[0] = '\0';
+	if (f)
+		fclose(f);
+	return !f || strstr(line, "[never]") ? "this system has no transparent huge pages" : NULL;
+}
 
 int scope_map(enum scope_kind kind, int32_t node, uint64_t bytes, char **at, struct gn_error *e)
 {
@@ -225,26 +290,17 @@ int scope_memory_open(struct scope_memory *x, enum scope_kind kind, uint32_t gpu
 	*x = scope_memory{kind, gpu, node, NULL, whole(bytes, large ? HUGE_PAGE : PAGE)};
 	if (take_kept(x))
 		return 0;
-	rc = get(x, e);
-	if (rc == -GN_ENOMEM && kept_count) {
-		drop_kept();
-		rc = get(x, e);
-	}
+	while ((rc = get(x, e)) == -GN_ENOMEM && drop_kept())
+		;
 	return rc;
 }
 
 void scope_memory_close(struct scope_memory *x)
 {
-	if (x->at && x->bytes <= MOST_KEPT) {
-		if (kept_count == KEPT) {
-			oldest = (oldest + 1) % KEPT;
-			put(&kept[oldest]);
-			kept[oldest] = kept[--kept_count];
-		}
-		kept[kept_count++] = *x;
-	} else if (x->at) {
-		put(x);
-	}
+	const struct scope_memory out = x->at && x->bytes <= MOST_KEPT ? keep(x) : *x;
+
+	if (out.at)
+		put(&out);
 	*x = scope_memory{};
 }
 

@@ -55,6 +55,9 @@ static inline bool scope_memory_host(const struct scope_memory *x)
 	return x->kind != SCOPE_DEVICE;
 }
 
+/* scope_kind_missing - why memory of this kind cannot be had on this machine; NULL: it can. Asks nothing of a device. */
+const char *scope_kind_missing(const struct scope_machine *m, enum scope_kind kind);
+
 /* scope_map / scope_unmap - host memory of a kind (not SCOPE_PINNED, SCOPE_COMBINED or SCOPE_DEVICE), bound and touched, not yet registered. */
 int scope_map(enum scope_kind kind, int32_t node, uint64_t bytes, char **at, struct gn_error *e);
 void scope_unmap(char *at, uint64_t bytes);

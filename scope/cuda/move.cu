@@ -9,7 +9,7 @@
 namespace
 {
 
-enum { BLOCKS = 256, THREADS = 256, COPY_THREADS = 512, COPY_AT_ONCE = 4 };
+enum { BLOCKS = 256, THREADS = 256, COPY_THREADS = 512, AT_ONCE = 4 };
 
 __device__ uint64_t thread_index()
 {
@@ -35,26 +35,36 @@ __device__ void add_up(unsigned long long mine, unsigned long long *sum)
 		atomicAdd(sum, mine);
 }
 
-__global__ void __launch_bounds__(THREADS) read_4(const uint32_t *from, uint64_t words, unsigned long long *sum)
+__device__ unsigned long long words_of(uint32_t v)
 {
-	unsigned long long mine = 0;
-
-#pragma unroll 4
-	for (uint64_t i = thread_index(); i < words; i += thread_count())
-		mine += __ldcs(from + i);
-	add_up(mine, sum);
+	return v;
 }
 
-__global__ void __launch_bounds__(THREADS) read_16(const uint4 *from, uint64_t units, unsigned long long *sum)
+__device__ unsigned long long words_of(uint4 v)
 {
+	return (unsigned long long)v.x + v.y + v.z + v.w;
+}
+
+/* All loads of a round before the first is used: a load over a link takes a microsecond. */
+template <typename unit>
+__global__ void __launch_bounds__(THREADS) read_all(const unit *from, uint64_t units, unsigned long long *sum)
+{
+	const uint64_t step = thread_count();
 	unsigned long long mine = 0;
+	uint64_t i = thread_index();
 
-#pragma unroll 4
-	for (uint64_t i = thread_index(); i < units; i += thread_count()) {
-		const uint4 v = __ldcs(from + i);
+	for (; i + (AT_ONCE - 1) * step < units; i += AT_ONCE * step) {
+		unit v[AT_ONCE];
 
-		mine += (unsigned long long)v.x + v.y + v.z + v.w;
+#pragma unroll
+		for (int k = 0; k < AT_ONCE; k++)
+			v[k] = __ldcs(from + i + k * step);
+#pragma unroll
+		for (int k = 0; k < AT_ONCE; k++)
+			mine += words_of(v[k]);
 	}
+	for (; i < units; i += step)
+		mine += words_of(__ldcs(from + i));
 	add_up(mine, sum);
 }
 
@@ -79,20 +89,20 @@ __global__ void __launch_bounds__(THREADS) write_16(ulonglong2 *to, uint64_t uni
 		to[i] = make_ulonglong2(scope_pattern(seed, 2 * i), scope_pattern(seed, 2 * i + 1));
 }
 
-/* All loads of a round before its first store: a load over a link takes a microsecond. */
+/* The same, into other memory. */
 __global__ void __launch_bounds__(COPY_THREADS) copy_16(uint4 *to, const uint4 *from, uint64_t units)
 {
 	const uint64_t step = thread_count();
 	uint64_t i = thread_index();
 
-	for (; i + (COPY_AT_ONCE - 1) * step < units; i += COPY_AT_ONCE * step) {
-		uint4 v[COPY_AT_ONCE];
+	for (; i + (AT_ONCE - 1) * step < units; i += AT_ONCE * step) {
+		uint4 v[AT_ONCE];
 
 #pragma unroll
-		for (int k = 0; k < COPY_AT_ONCE; k++)
+		for (int k = 0; k < AT_ONCE; k++)
 			v[k] = __ldcs(from + i + k * step);
 #pragma unroll
-		for (int k = 0; k < COPY_AT_ONCE; k++)
+		for (int k = 0; k < AT_ONCE; k++)
 			__stcs(to + i + k * step, v[k]);
 	}
 	for (; i < units; i += step)
@@ -125,7 +135,7 @@ int access_from(uint32_t from, uint32_t to, bool on, struct gn_error *e)
 
 int scope_move_load(struct gn_error *e)
 {
-	const void *const all[] = {(const void *)read_4,  (const void *)read_16,  (const void *)expect,
+	const void *const all[] = {(const void *)read_all<uint32_t>, (const void *)read_all<uint4>, (const void *)expect,
 	                           (const void *)write_4, (const void *)write_16, (const void *)copy_16};
 	int rc = 0;
 
@@ -138,7 +148,7 @@ int scope_move_copy(void *to, const void *from, uint64_t bytes, uint32_t process
 {
 	const uint64_t units = bytes / 16;
 
-	copy_16<<<blocks_for(units, COPY_THREADS, processors * 4u), COPY_THREADS, 0, s>>>((uint4 *)to,
+	copy_16<<<blocks_for(units, COPY_THREADS, processors * 2u), COPY_THREADS, 0, s>>>((uint4 *)to,
 	                                                                                (const uint4 *)from, units);
 	return scope_cuda_launched("copy kernel", e);
 }
@@ -149,9 +159,9 @@ int scope_move_read(const void *from, uint64_t bytes, uint32_t width, unsigned l
 	const uint32_t blocks = blocks_for(bytes / width, THREADS, BLOCKS);
 
 	if (width == 4)
-		read_4<<<blocks, THREADS, 0, s>>>((const uint32_t *)from, bytes / 4, sum);
+		read_all<uint32_t><<<blocks, THREADS, 0, s>>>((const uint32_t *)from, bytes / 4, sum);
 	else
-		read_16<<<blocks, THREADS, 0, s>>>((const uint4 *)from, bytes / 16, sum);
+		read_all<uint4><<<blocks, THREADS, 0, s>>>((const uint4 *)from, bytes / 16, sum);
 	return scope_cuda_launched("read kernel", e);
 }
 

@@ -2,6 +2,7 @@
 /* pattern.cu - patterns that differ with position, and caches that hold nothing of what is measured. */
 #include "scope/cuda/support.h"
 #include "scope/pattern.h"
+#include "scope/sampling.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -141,13 +142,13 @@ int in_parts(char *memory, uint64_t bytes, uint64_t seed, enum work work, struct
 
 double read_seconds(const char *memory, uint64_t bytes)
 {
-	const double begin = scope_now();
+	const double begin = scope_clock();
 	uint64_t at = 0;
 
 	/* Each load waits for the one before: what the line says (0) is part of the next address. */
 	for (uint64_t k = 0; k < bytes / LINE; k++)
 		at = (at * 5 + 4097) % (bytes / LINE) + (uint64_t)((const volatile char *)memory)[at * LINE];
-	return scope_now() - begin + (at == UINT64_MAX);
+	return scope_clock() - begin + (at == UINT64_MAX);
 }
 
 } // namespace

@@ -3,7 +3,8 @@
 #include "scope/cuda/support.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "scope/sampling.h"
 
 /* Words of struct scope_lanes, each on a line of its own. */
 enum { WORD_GO = 0, WORD_LATE = 32, WORD_OVER = 64, WORD_STRIDE = 32 };
@@ -78,7 +79,7 @@ int warm(uint32_t gpu, struct gn_error *e)
 /* Waits for every lane's word; looks for errors now and then, for a lane that failed never writes it. */
 int wait_all(const struct scope_lanes *l, struct gn_error *e)
 {
-	const double begin = scope_now();
+	const double begin = scope_clock();
 	double look = begin + 0.01;
 	int rc;
 
@@ -86,7 +87,7 @@ int wait_all(const struct scope_lanes *l, struct gn_error *e)
 		const volatile uint32_t *word = l->word + WORD_OVER + k * WORD_STRIDE;
 
 		while (*word != l->turn) {
-			const double now = scope_now();
+			const double now = scope_clock();
 
 			if (now < look)
 				continue;
@@ -124,14 +125,6 @@ int each_event(const struct scope_lanes *l, bool end, struct gn_error *e)
 
 } // namespace
 
-double scope_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 int scope_cuda_check(cudaError_t rc, const char *what, struct gn_error *e)
 {
 	if (rc == cudaSuccess)
@@ -153,9 +146,9 @@ int scope_cuda_use(uint32_t gpu, struct gn_error *e)
 		return gn_error_set(e, -GN_ENODEV, "GPU %u: numbers go up to %d", gpu, SCOPE_MOST_GPUS - 1);
 	if ((rc = scope_cuda_check(cudaSetDevice((int)gpu), "GPU", e)))
 		return rc;
-	if (!(scope_now() - last_busy[gpu] < 1) && (rc = warm(gpu, e)))
+	if (!(scope_clock() - last_busy[gpu] < 1) && (rc = warm(gpu, e)))
 		return rc;
-	last_busy[gpu] = scope_now();
+	last_busy[gpu] = scope_clock();
 	return 0;
 }
 
@@ -210,7 +203,7 @@ void scope_lanes_close(struct scope_lanes *l)
 		if (l->lane[k].end)
 			(void)cudaEventDestroy(l->lane[k].end);
 		(void)cudaStreamDestroy(l->lane[k].stream);
-		last_busy[l->lane[k].gpu] = scope_now();
+		last_busy[l->lane[k].gpu] = scope_clock();
 	}
 	(void)cudaFreeHost(l->word);
 	(void)cudaGetLastError();
@@ -236,9 +229,10 @@ int scope_lanes_hold(struct scope_lanes *l, struct gn_error *e)
 
 int scope_lanes_begin(struct scope_lanes *l, struct gn_error *e)
 {
-	/* Work that blocks the host while it is enqueued cannot stand behind a gate: its lanes have none. */
-	if (!l->held)
+	if (!l->held) {
 		l->turn++;
+		l->began = scope_clock();
+	}
 	return each_event(l, false, e);
 }
 
@@ -249,7 +243,7 @@ int scope_lanes_end(struct scope_lanes *l, struct gn_error *e)
 
 int scope_lanes_run(struct scope_lanes *l, double *wall, struct gn_error *e)
 {
-	const double begin = scope_now();
+	const double begin = l->held ? scope_clock() : l->began;
 	int rc;
 
 	*(volatile uint32_t *)(l->word + WORD_GO) = l->turn;
@@ -257,7 +251,7 @@ int scope_lanes_run(struct scope_lanes *l, double *wall, struct gn_error *e)
 	if ((rc = wait_all(l, e)))
 		return rc;
 	if (wall)
-		*wall = scope_now() - begin;
+		*wall = scope_clock() - begin;
 	for (uint32_t k = 0; k < l->count; k++)
 		if ((rc = scope_cuda_check(cudaStreamSynchronize(l->lane[k].stream), "timed work", e)))
 			return rc;

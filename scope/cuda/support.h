@@ -12,8 +12,9 @@
  *   scope_lanes_end      an event on every lane, and a word that the host sees
  *   scope_lanes_run      opens the gate and waits; then scope_lanes_seconds, or wall where there is more than one GPU
  *
+ * Calls that wait for the host's part (pageable memory, staging) cannot stand behind a gate: without hold, begin begins.
  * Nothing here is synchronised between begin and end. Functions return 0 or a negative code with a message in e. One
- * host thread. Pointers are borrowed until return. GPUs are numbered as CUDA does, which is as struct scope_machine does.
+ * host thread at a time. Pointers are borrowed until return. GPUs are numbered as CUDA does, which is as struct scope_machine does.
  */
 #ifndef GN_SCOPE_CUDA_SUPPORT_H
 #define GN_SCOPE_CUDA_SUPPORT_H
@@ -24,7 +25,7 @@
 
 enum {
 	SCOPE_MOST_LANES = 256,
-	SCOPE_MOST_HELD = 512, /* calls on one lane between hold and run; launches queue up to about 1000 */
+	SCOPE_MOST_HELD = 400, /* calls on one lane between hold and run; a queue has about 1000 entries, and some take two */
 	SCOPE_DEADLINE = 60,   /* seconds that a sample may take */
 };
 
@@ -46,9 +47,6 @@ int scope_cuda_use(uint32_t gpu, struct gn_error *e);
  */
 int scope_cuda_load(const void *kernel, struct gn_error *e);
 
-/* scope_now - seconds of CLOCK_MONOTONIC_RAW. */
-double scope_now(void);
-
 /* ---- lanes ---- */
 
 /* A stream of one GPU and the events around what is timed on it. */
@@ -65,6 +63,7 @@ struct scope_lanes {
 	uint32_t *word; /* pinned: the turn that may go, the last that gave up, and each lane's last that is over */
 	uint32_t turn;
 	bool held;      /* behind a gate that is shut */
+	double began;   /* of lanes without a gate: when they did, on the host's clock */
 };
 
 int scope_lanes_open(struct scope_lanes *l, struct gn_error *e);
@@ -78,8 +77,8 @@ int scope_lanes_begin(struct scope_lanes *l, struct gn_error *e);
 int scope_lanes_end(struct scope_lanes *l, struct gn_error *e);
 
 /*
- * scope_lanes_run - let go and wait. @wall: seconds of the host's clock from letting go until the last lane's word was seen, or
- * NULL; about 5 us of it are the words' way. -GN_ETIMEDOUT: the deadline passed, or a gate gave up because more was
+ * scope_lanes_run - let go and wait. @wall: seconds of the host's clock from letting go (without a gate: from begin) until the last
+ * lane's word was seen, or NULL; about 5 us of it are the words' way. -GN_ETIMEDOUT: the deadline passed, or a gate gave up because more was
  * enqueued behind it than a stream takes.
  */
 int scope_lanes_run(struct scope_lanes *l, double *wall, struct gn_error *e);

@@ -67,17 +67,40 @@ int warm_lanes(const struct scope_transfer *t, struct gn_error *e)
 	return rc;
 }
 
+int copy_batch(const struct scope_transfer *t, uint32_t lane, uint64_t operations, struct gn_error *e)
+{
+	const struct scope_flow *f = &t->flow[lane];
+	void *to[SCOPE_MOST_HELD];
+	const void *from[SCOPE_MOST_HELD];
+	size_t bytes[SCOPE_MOST_HELD], first = 0;
+	struct cudaMemcpyAttributes a = {};
+
+	a.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+	for (uint64_t i = 0; i < operations; i++) {
+		const uint64_t at = (f->first + i) % t->slots * t->bytes;
+
+		to[i] = f->to.at + at;
+		from[i] = f->from.at + at;
+		bytes[i] = t->bytes;
+	}
+	return scope_cuda_check(cudaMemcpyBatchAsync(to, from, bytes, operations, &a, &first, 1, t->lanes.lane[lane].stream),
+	                        "cudaMemcpyBatchAsync", e);
+}
+
 /* Turn by turn, so that calls that wait for the host's part do not all belong to one direction. */
 int operate_all(const struct scope_transfer *t, uint64_t operations, struct gn_error *e)
 {
-	int rc = 0;
+	uint32_t gpu = t->flow[0].by;
+	int rc = scope_cuda_check(cudaSetDevice((int)gpu), "GPU", e);
 
+	if (!rc && t->flow[0].way.method == SCOPE_COPY_BATCH)
+		return copy_batch(t, 0, operations, e); /* which has one flow */
 	for (uint64_t i = 0; i < operations && !rc; i++)
 		for (uint32_t k = 0; k < t->flows && !rc; k++) {
 			const struct scope_flow *f = &t->flow[k];
 
-			if (t->flows > 1)
-				rc = scope_cuda_check(cudaSetDevice((int)f->by), "GPU", e);
+			if (f->by != gpu)
+				rc = scope_cuda_check(cudaSetDevice((int)(gpu = f->by)), "GPU", e);
 			for (uint64_t n = 0; n < f->way.times && !rc; n++)
 				rc = operate(t, k, (f->first + i * f->way.times + n) % t->slots * t->bytes, t->bytes,
 				             false, e);
@@ -227,7 +250,7 @@ int open_all(struct scope_transfer *t, const struct scope_cell *c, struct gn_err
 	if (!rc && t->row->flags & SCOPE_FLUSHED)
 		rc = scope_flush_host_works(e);
 	/* Once without a gate: what CUDA loads or maps at the first use is there. */
-	rc = rc ? rc : warm_lanes(t, e);
+	rc = rc ? rc : operate_all(t, 1, e);
 	for (uint32_t k = 0; k < t->flows && !rc; k++)
 		rc = scope_cuda_check(cudaStreamSynchronize(t->lanes.lane[k].stream), "first operation", e);
 	return rc;
@@ -251,15 +274,6 @@ double seconds_of(const struct scope_transfer *t, double wall)
 }
 
 } // namespace
-
-uint64_t scope_most_bytes(const struct scope_machine *m, uint32_t host_buffers, uint32_t gpu_buffers, uint64_t most)
-{
-	if (host_buffers && m->free_bytes / 8 / host_buffers < most)
-		most = m->free_bytes / 8 / host_buffers;
-	for (uint32_t g = 0; gpu_buffers && g < m->gpus; g++)
-		most = m->gpu[g].free_bytes / 8 / gpu_buffers < most ? m->gpu[g].free_bytes / 8 / gpu_buffers : most;
-	return most;
-}
 
 int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, uint32_t from_gpu, uint32_t to_gpu,
                        uint32_t by, struct gn_error *e)
@@ -298,7 +312,8 @@ int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *
 	t->bytes = scope_cell_arg(c, "bytes", 0);
 	t->width = (uint32_t)scope_cell_arg(c, "width", 16);
 	t->processors = m->gpu[0].processors;
-	t->node = t->row->flags & SCOPE_NODES ? (int32_t)scope_cell_arg(c, "node", 0) : SCOPE_ANYWHERE;
+	/* Where there is one node only, all memory is there, and no permission is needed to have it so. */
+	t->node = t->row->flags & SCOPE_NODES && m->nodes > 1 ? (int32_t)scope_cell_arg(c, "node", 0) : SCOPE_ANYWHERE;
 	t->slots = slots_of(t);
 	const int rc = open_all(t, c, e);
 
@@ -320,10 +335,9 @@ int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample 
 		if (gated && operations * t->flow[k].way.times > SCOPE_MOST_HELD)
 			operations = SCOPE_MOST_HELD / t->flow[k].way.times;
 	rc = prepare(t, operations, e);
-	if (gated) {
-		rc = rc ? rc : scope_lanes_hold(&t->lanes, e);
-		rc = rc ? rc : warm_lanes(t, e);
-	}
+	rc = rc || !gated ? rc : scope_lanes_hold(&t->lanes, e);
+	/* The host's clock begins with the gate. */
+	rc = rc || !gated || t->row->flags & SCOPE_WALL ? rc : warm_lanes(t, e);
 	rc = rc ? rc : scope_lanes_begin(&t->lanes, e);
 	rc = rc ? rc : operate_all(t, operations, e);
 	rc = rc ? rc : scope_lanes_end(&t->lanes, e);

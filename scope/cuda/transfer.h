@@ -18,6 +18,7 @@
 enum scope_method {
 	SCOPE_COPY,        /* cudaMemcpyAsync */
 	SCOPE_COPY_PEER,   /* cudaMemcpyPeerAsync */
+	SCOPE_COPY_BATCH,  /* one cudaMemcpyBatchAsync for all operations of a sample */
 	SCOPE_COPY_KERNEL, /* a kernel that loads and stores 16 bytes a thread, four at once */
 	SCOPE_READ,        /* a kernel that loads and sums up: Comm|Scope's section 3.3 */
 	SCOPE_WRITE,       /* a kernel that stores */
@@ -82,6 +83,23 @@ int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *
 int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 int scope_transfer_verify(void *state, struct gn_error *e);
 void scope_transfer_close(void *state);
+
+/* scope_transfer_make - a row of one way or two. */
+constexpr struct scope_transfer_row scope_transfer_make(const char *name, const char *summary, const char *paper,
+                                                        const char *direction, const char *limit, uint32_t flags,
+                                                        uint64_t least, struct scope_way a, struct scope_way b = {},
+                                                        const char *second = NULL)
+{
+	return scope_transfer_row{{name, summary, paper, direction, limit, second, SCOPE_BANDWIDTH,
+	                           flags & SCOPE_WALL ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, scope_transfer_plan,
+	                           scope_transfer_open, scope_transfer_sample, scope_transfer_verify, scope_transfer_close},
+	                          {a, b},
+	                          b.times ? 2u : 1u,
+	                          flags,
+	                          least,
+	                          4ull << 30,
+	                          NULL};
+}
 
 /* scope_transfer_add - one more flow; memory comes later. */
 int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, uint32_t from_gpu, uint32_t to_gpu,

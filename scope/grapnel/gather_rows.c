@@ -25,7 +25,7 @@ struct gather_state {
 
 /* ---- the plan ---- */
 
-/* The link's translations reach over the first span of a GPU and not over the others. */
+/* A GPU's translations reach over the first span and not over the others; so spans go beyond m->most_bytes. */
 static int plan_row(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, uint64_t bytes)
 {
 	static const uint64_t spans[] = {256ull << 20, 2ull << 30, 8ull << 30};
@@ -36,19 +36,20 @@ static int plan_row(const struct scope_row *row, const struct scope_machine *m, 
 		const uint64_t want = bed_is_gpu(row) ? spans[k] : spans[k] / 32;
 		const struct scope_arg args[] = {{"bytes", bytes}, {"span", want}, {NULL, 0}};
 
-		rc = want <= m->most_bytes ? scope_plan_add(p, args)
-					   : scope_plan_skip(p, args, "the span is larger than buffers may be here");
+		rc = want <= m->free_bytes / 4 ? scope_plan_add(p, args)
+					       : scope_plan_skip(p, args, "larger than a quarter of the memory that is free");
 	}
 	return rc;
 }
 
 int scope_gather_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
+	const bool quick = m->effort == SCOPE_QUICK;
 	int rc;
 
 	if (!bed_may(row, m, p, &rc))
 		return rc;
-	for (uint64_t bytes = LEAST_ROW; bytes <= MOST_ROW && !rc; bytes *= m->effort == SCOPE_QUICK ? 16 : 2)
+	for (uint64_t bytes = LEAST_ROW; bytes <= (quick ? 512 : MOST_ROW) && !rc; bytes *= quick ? 8 : 2)
 		rc = plan_row(row, m, p, bytes);
 	return rc;
 }

@@ -210,6 +210,8 @@ static int file_open(const struct scope_cell *c, const struct scope_machine *m, 
 		rc = scope_memory_take(&f->to, READ_BYTES, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
 	if (!rc)
 		rc = scope_spot_open(&f->spot, m, f->row->direct, f->row->way == SCOPE_MMAP, e);
+	if (!rc && f->row->cold)
+		rc = scope_spot_cool(&f->spot, e); /* where that cannot be, there is no such cell */
 	if (rc)
 		file_close(f);
 	else
@@ -218,22 +220,22 @@ static int file_open(const struct scope_cell *c, const struct scope_machine *m, 
 }
 
 const struct scope_file_row scope_file_rows[SCOPE_FILE_ROWS] = {
-    {{"file/pread", "pread at random places, from the page cache", NULL, "none", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK,
-      file_plan, file_open, file_sample, file_verify, file_close},
+    {{"file/pread", "pread at random places, from the page cache", NULL, "none", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
      SCOPE_PREAD, false, false},
-    {{"file/pread-direct", "pread at random places, O_DIRECT", NULL, "none", "disk", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan,
-      file_open, file_sample, file_verify, file_close},
+    {{"file/pread-direct", "pread at random places, O_DIRECT", NULL, "none", "disk", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
      SCOPE_PREAD, true, false},
-    {{"file/mmap", "memcpy from a mapping at random places, from the page cache", NULL, "none", "memory", NULL, SCOPE_BANDWIDTH,
-      SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
+    {{"file/mmap", "memcpy from a mapping at random places, from the page cache", NULL, "none", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
      SCOPE_MMAP, false, false},
-    {{"file/mmap-cold", "memcpy from a mapping at random places, no page in memory", NULL, "none", "disk", NULL, SCOPE_BANDWIDTH,
-      SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
+    {{"file/mmap-cold", "memcpy from a mapping at random places, no page in memory", NULL, "none", "disk", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
      SCOPE_MMAP, false, true},
-    {{"file/uring", "io_uring at random places, from the page cache, so many at once", NULL, "none", "memory", NULL, SCOPE_BANDWIDTH,
-      SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
+    {{"file/uring", "io_uring at random places, from the page cache, so many at once", NULL, "none", "memory", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
      SCOPE_URING, false, false},
-    {{"file/uring-direct", "io_uring at random places, O_DIRECT, so many at once", NULL, "none", "disk", NULL, SCOPE_BANDWIDTH,
-      SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
+    {{"file/uring-direct", "io_uring at random places, O_DIRECT, so many at once", NULL, "none", "disk", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
      SCOPE_URING, true, false},
 };

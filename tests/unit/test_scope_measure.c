@@ -16,10 +16,9 @@ struct test_row {
 	enum behaviour behaviour;
 };
 
+/* Shared with threads that were left alone. */
 static struct {
 	uint32_t open, samples;
-	uint64_t operations; /* asked for last */
-	double least; /* shortest region that counted, of all but the first samples */
 	uint32_t stay; /* those that hang */
 } seen;
 
@@ -42,7 +41,7 @@ static int row_open(const struct scope_cell *c, const struct scope_machine *m, v
 		return gn_error_set(e, -GN_ENOMEM, "out of memory on purpose");
 	if (r->behaviour == MISSING)
 		return gn_error_set(e, -GN_ENOTSUP, "there is none");
-	seen.open++;
+	simt_add_acq_rel_dev_u32(&seen.open, 1);
 	*state = (void *)(uintptr_t)r;
 	return 0;
 }
@@ -57,9 +56,9 @@ static void hang(void)
 static int row_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	const struct test_row *r = (const struct test_row *)state;
+	const uint32_t samples = simt_add_acq_rel_dev_u32(&seen.samples, 1) + 1;
 
-	seen.samples++;
-	if (r->behaviour == NO_SAMPLE && seen.samples > 20)
+	if (r->behaviour == NO_SAMPLE && samples > 20)
 		return gn_error_set(e, -GN_EIO, "the link went down");
 	if (r->behaviour == HANG)
 		hang();
@@ -67,10 +66,9 @@ static int row_sample(void *state, uint64_t operations, struct scope_sample *s, 
 		usleep(20000);
 	if (r->behaviour == FEW && operations > 5)
 		operations = 5;
-	seen.operations = operations;
 	s->operations = operations;
 	s->seconds = r->behaviour == EMPTY ? 0 : 1e-6 * (double)operations;
-	if (r->behaviour == SLOW_AT_FIRST && seen.samples < 5)
+	if (r->behaviour == SLOW_AT_FIRST && samples < 5)
 		s->seconds += 1;
 	s->bytes = 4096 * operations;
 	s->second = 7;
@@ -87,12 +85,12 @@ static int row_verify(void *state, struct gn_error *e)
 static void row_close(void *state)
 {
 	(void)state;
-	seen.open--;
+	simt_add_acq_rel_dev_u32(&seen.open, ~0u); /* one less */
 }
 
-static const struct test_row good = {{"test/good", "", NULL, "none", NULL, "load", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan, row_open,
-				      row_sample, row_verify, row_close},
-				     GOOD};
+static const struct test_row good = {
+    {"test/good", "", NULL, "none", NULL, "load", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan, row_open, row_sample, row_verify, row_close},
+    GOOD};
 
 static struct test_row row_of(enum behaviour behaviour)
 {
@@ -279,7 +277,8 @@ static void test_hang(void **state)
 	assert_int_equal(report.result[6].status, SCOPE_SKIPPED);
 	scope_report_free(&report);
 	simt_store_release_sys_u32(&seen.stay, 0);
-	usleep(500000); /* the thread that was left alone frees what it has */
+	while (simt_load_acquire_sys_u32(&seen.open)) /* the thread that was left alone frees what it has */
+		usleep(1000);
 }
 
 static void test_budget(void **state)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chase.cu - latency: one thread loads where to load next, through a span in a shuffled order, so that neither a
+ * prefetcher nor the order of addresses helps. The time is read in the kernel.
+ *
+ * warm   the walk goes on where the last sample ended; a span that GPU's caches hold is read once before
+ * cold   lines that were never in L2 since it was flushed: the flush reads other memory, and takes translations as well
+ */
+#include "scope/device/device.h"
+
+namespace
+{
+
+enum { NODE = 128, NODE_LOG2 = 7, LEAST_WARM = 4096, LEAST_COLD = 1024, MOST = 1 << 20 };
+
+struct chase {
+	struct scope_bench bench;
+	struct scope_flush flush;
+	uint32_t bits;   /* log2 of the nodes */
+	uint64_t at;     /* nodes walked so far */
+	bool cold, near; /* near: GPU's L2 holds it */
+	bool local;
+};
+
+struct chase *of(void *state)
+{
+	return (struct chase *)state;
+}
+
+/* Each node says where the next is; nodes are written in the order of addresses. */
+__global__ void link(char *at, uint32_t bits)
+{
+	const uint64_t step = (uint64_t)gridDim.x * blockDim.x, nodes = 1ull << bits;
+
+	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += step) {
+		const uint64_t next = scope_shuffle((scope_unshuffle(i, bits) + 1) & (nodes - 1), bits);
+
+		*(uint64_t *)(at + (i << NODE_LOG2)) = (uint64_t)(at + (next << NODE_LOG2));
+	}
+}
+
+template <bool local> __device__ __forceinline__ uint64_t follow(uint64_t from)
+{
+	uint64_t to;
+
+	if (local)
+		asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(to) : "l"(from) : "memory");
+	else
+		asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(to) : "l"(from) : "memory");
+	return to;
+}
+
+template <bool local> __global__ void walk(uint64_t from, uint64_t loads, uint64_t *out)
+{
+	const uint64_t began = scope_device_ns();
+
+#pragma unroll 8
+	for (uint64_t k = 0; k < loads; k++)
+		from = follow<local>(from);
+	out[0] = from;
+	__threadfence_system(); /* the store waits for the last load, and the clock for the store */
+	out[1] = scope_device_ns() - began;
+}
+
+/* Reads every node once. */
+__global__ void touch(const char *at, uint64_t nodes, uint64_t *never)
+{
+	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+	uint64_t all = 0;
+
+	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += step)
+		all |= follow<false>((uint64_t)at + (i << NODE_LOG2));
+	if (all == 1)
+		*never = all;
+}
+
+/* ---- the row ---- */
+
+int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	static const uint64_t quick[] = {1 << 20, 2ull << 30, 0};
+	static const uint64_t quick_cold[] = {256 << 20, 0};
+	const struct scope_arg warm[] = {{"cold", 0}, {NULL, 0}}, cold[] = {{"cold", 1}, {NULL, 0}};
+	int rc;
+
+	if (!scope_device_may(row, m, p, &rc))
+		return rc;
+	rc = scope_device_spans(row, m, p, 64 << 10, 8ull << 30, quick, warm);
+	return rc ? rc : scope_device_spans(row, m, p, 1 << 20, 8ull << 30, quick_cold, cold);
+}
+
+int fill(struct chase *t, struct gn_error *e)
+{
+	int rc;
+
+	link<<<t->bench.processors * 4, 256, 0, scope_bench_stream(&t->bench)>>>(t->bench.memory.at, t->bits);
+	if ((rc = scope_bench_wait(&t->bench, "links", e)) || (rc = scope_cuda_load((const void *)walk<true>, e)))
+		return rc;
+	return scope_cuda_load((const void *)walk<false>, e);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	const uint64_t bytes = scope_cell_arg(c, "bytes", 0);
+	struct chase *t = (struct chase *)calloc(1, sizeof *t);
+	int rc;
+
+	*state = t;
+	if (!t)
+		return gn_error_set(e, -GN_ENOMEM, "no memory");
+	if ((rc = scope_bench_open(&t->bench, c, m, bytes, e)))
+		return rc;
+	t->bits = scope_bits(bytes / NODE);
+	t->cold = scope_cell_arg(c, "cold", 0) != 0;
+	t->near = bytes <= 2 * m->gpu[t->bench.gpu].l2_bytes;
+	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
+	if (t->cold && (rc = scope_flush_open(&t->flush, m, t->bench.gpu, e)))
+		return rc;
+	return fill(t, e);
+}
+
+uint64_t node(const struct chase *t, uint64_t k)
+{
+	return (uint64_t)t->bench.memory.at + (scope_shuffle(k & ((1ull << t->bits) - 1), t->bits) << NODE_LOG2);
+}
+
+/* Before the walk: what should be near is, or nothing is. */
+int prepare(struct chase *t, struct gn_error *e)
+{
+	if (t->cold)
+		return scope_flush_run(&t->flush, e);
+	if (!t->near)
+		return 0;
+	touch<<<t->bench.processors, 256, 0, scope_bench_stream(&t->bench)>>>(t->bench.memory.at, 1ull << t->bits,
+	                                                                     t->bench.word + 8);
+	return scope_bench_wait(&t->bench, "warming", e);
+}
+
+/* How many loads: so many that the clock's steps do not matter, and cold ones each of another line. */
+uint64_t loads_of(const struct chase *t, uint64_t operations)
+{
+	const uint64_t least = t->cold ? LEAST_COLD : LEAST_WARM, most = t->cold ? 1ull << t->bits : (uint64_t)MOST;
+	const uint64_t loads = operations > least ? operations : least;
+
+	return loads < most ? loads : most;
+}
+
+int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+{
+	struct chase *t = of(state);
+	cudaStream_t stream = scope_bench_stream(&t->bench);
+	uint64_t *out = t->bench.word;
+	int rc = prepare(t, e);
+
+	if (rc)
+		return rc;
+	s->operations = loads_of(t, operations);
+	out[0] = out[1] = 0;
+	if (t->local)
+		walk<true><<<1, 1, 0, stream>>>(node(t, t->at), s->operations, out);
+	else
+		walk<false><<<1, 1, 0, stream>>>(node(t, t->at), s->operations, out);
+	rc = scope_bench_wait(&t->bench, "walk", e);
+	t->at += s->operations;
+	s->seconds = 1e-9 * (double)out[1];
+	return rc;
+}
+
+/* The walk ended where so many steps lead. */
+int verify(void *state, struct gn_error *e)
+{
+	const struct chase *t = of(state);
+
+	return t->bench.word[0] == node(t, t->at) ? 0 : gn_error_set(e, -GN_EIO, "the walk ended at another node than it should");
+}
+
+void close(void *state)
+{
+	struct chase *t = of(state);
+
+	if (!t)
+		return;
+	scope_flush_close(&t->flush);
+	scope_bench_close(&t->bench);
+	free(t);
+}
+
+} // namespace
+
+const struct scope_row scope_chase_rows[3] = {
+    {"latency/device", "dependent loads of one thread, shuffled over a span of the GPU's memory", NULL, "none", "memory", NULL,
+     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"latency/host", "dependent loads of one GPU thread, shuffled over a span of pinned host memory", NULL, "h2d", "pcie", NULL,
+     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"latency/peer", "dependent loads of one GPU thread, shuffled over a span of another GPU's memory", NULL, "d2d", "nvlink",
+     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+};

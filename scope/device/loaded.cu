@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loaded.cu - what a load waits while others use the same memory: one thread follows a shuffled walk through the first half of
+ * the span, and so many warps stream the second half, 4 KiB a warp at a time. Their rate while the walk is timed is the second
+ * figure. Both are one kernel, whose blocks all run at once.
+ */
+#include "scope/device/device.h"
+
+namespace
+{
+
+enum { NODE_LOG2 = 7, CHUNK = 4096, WARPS = 4, APPROACH = 512, LEAST_LOADS = 2048, MOST_LOADS = 1 << 18 };
+
+/* What the blocks tell each other, in the GPU's memory. */
+struct board {
+	uint32_t phase; /* 0 before the walk is timed, 1 meanwhile, 2 behind it */
+	uint32_t pad[31];
+	unsigned long long chunks, wrong; /* of the streams, in phase 1 */
+};
+
+struct job {
+	char *walk, *stream;
+	uint32_t bits;     /* log2 of the walk's nodes */
+	uint64_t chunks;   /* of the stream; a power of two */
+	uint64_t from;     /* node's address */
+	uint64_t loads;
+	struct board *board;
+	uint64_t *out;     /* where it ended, nanoseconds */
+};
+
+struct loaded {
+	struct scope_bench bench;
+	struct job job;
+	uint64_t at, warps;
+	unsigned long long wrong;
+};
+
+struct loaded *of(void *state)
+{
+	return (struct loaded *)state;
+}
+
+__global__ void link(char *at, uint32_t bits)
+{
+	const uint64_t step = (uint64_t)gridDim.x * blockDim.x, nodes = 1ull << bits;
+
+	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += step) {
+		const uint64_t next = scope_shuffle((scope_unshuffle(i, bits) + 1) & (nodes - 1), bits);
+
+		*(uint64_t *)(at + (i << NODE_LOG2)) = (uint64_t)(at + (next << NODE_LOG2));
+	}
+}
+
+__device__ __forceinline__ uint64_t follow(uint64_t from, uint64_t loads)
+{
+#pragma unroll 8
+	for (uint64_t k = 0; k < loads; k++)
+		asm volatile("ld.relaxed.sys.global.u64 %0, [%0];" : "+l"(from)::"memory");
+	return from;
+}
+
+__device__ void walk(const job &j)
+{
+	volatile uint32_t *phase = &j.board->phase;
+	uint64_t at = follow(j.from, APPROACH), began;
+
+	*phase = at ? 1 : 3;
+	began = scope_device_ns();
+	at = follow(at, j.loads);
+	*phase = at ? 2 : 3; /* waits for the last load */
+	j.out[1] = scope_device_ns() - began;
+	j.out[0] = at;
+}
+
+/* A chunk by a warp: eight times 16 bytes a lane. Returns whether the last of them are those of the pattern. */
+__device__ __forceinline__ bool stream_chunk(const job &j, uint64_t chunk)
+{
+	const uint64_t at = chunk * CHUNK + threadIdx.x % 32 * 16;
+	ulonglong2 v[8];
+	uint64_t all = 0;
+
+#pragma unroll
+	for (int k = 0; k < 8; k++)
+		asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];"
+		             : "=l"(v[k].x), "=l"(v[k].y)
+		             : "l"(j.stream + at + k * 512));
+#pragma unroll
+	for (int k = 0; k < 8; k++)
+		all |= v[k].x | v[k].y; /* a half that nobody wants would not be loaded */
+	return all && v[7].x == scope_pattern(scope_device_seed, (at + 7 * 512) / 8);
+}
+
+__device__ void stream(const job &j)
+{
+	const uint64_t warps = (uint64_t)(gridDim.x - 1) * WARPS;
+	volatile uint32_t *phase = &j.board->phase;
+	uint64_t chunk = (uint64_t)(blockIdx.x - 1) * WARPS + threadIdx.x / 32, done = 0, wrong = 0;
+
+	for (uint32_t now = 0; now < 2; chunk += warps) {
+		now = *phase;
+		wrong += !stream_chunk(j, chunk & (j.chunks - 1));
+		done += now == 1;
+	}
+	if (threadIdx.x % 32 == 0)
+		atomicAdd(&j.board->chunks, (unsigned long long)done);
+	if (wrong)
+		atomicAdd(&j.board->wrong, (unsigned long long)wrong);
+}
+
+/* At most 64 registers: as many warps as are asked for run at once. */
+__global__ void __launch_bounds__(WARPS * 32, 8) walk_and_stream(const __grid_constant__ job j)
+{
+	if (blockIdx.x)
+		stream(j);
+	else if (threadIdx.x == 0)
+		walk(j);
+}
+
+/* ---- the row ---- */
+
+/* In steps up to a little less than what runs at once; a link of the host's is full long before. */
+int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	const bool quick = m->effort == SCOPE_QUICK, device = scope_place_of(row) == SCOPE_AT_DEVICE;
+	const uint64_t bytes = m->most_bytes < 512u << 20 ? m->most_bytes : 512u << 20;
+	const uint64_t least = device ? 64 : 4, most = device ? 4096 : scope_place_of(row) == SCOPE_AT_PEER ? 1024 : 128;
+	struct scope_arg args[] = {{"bytes", bytes}, {"warps", 0}, {NULL, 0}};
+	int rc;
+
+	if (!scope_device_may(row, m, p, &rc))
+		return rc;
+	rc = scope_device_add(row, m, p, args);
+	for (uint64_t warps = quick ? most / 8 : least; warps <= most && !rc; warps *= quick ? 8 : 2) {
+		args[1].value = warps;
+		rc = scope_device_add(row, m, p, args);
+	}
+	return rc;
+}
+
+int fill(struct loaded *t, uint64_t bytes, struct gn_error *e)
+{
+	int rc;
+
+	t->job.walk = t->bench.memory.at;
+	t->job.stream = t->bench.memory.at + bytes / 2;
+	t->job.bits = scope_bits(bytes / 2) - NODE_LOG2;
+	t->job.chunks = bytes / 2 / CHUNK;
+	t->job.out = t->bench.word;
+	link<<<t->bench.processors * 4, 256, 0, scope_bench_stream(&t->bench)>>>(t->job.walk, t->job.bits);
+	if ((rc = scope_bench_wait(&t->bench, "links", e)))
+		return rc;
+	return scope_gpu_fill(t->bench.gpu, t->job.stream, bytes / 2, scope_device_seed, e);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	const uint64_t bytes = scope_cell_arg(c, "bytes", 0);
+	struct loaded *t = (struct loaded *)calloc(1, sizeof *t);
+	int rc;
+
+	*state = t;
+	if (!t)
+		return gn_error_set(e, -GN_ENOMEM, "no memory");
+	t->warps = scope_cell_arg(c, "warps", 0);
+	if ((rc = scope_bench_open(&t->bench, c, m, bytes, e)) ||
+	    (rc = scope_cuda_check(cudaMalloc((void **)&t->job.board, sizeof *t->job.board), "words", e)))
+		return rc;
+	if (t->warps > 32ull * t->bench.processors - WARPS)
+		return gn_error_set(e, -GN_EINVAL, "this GPU does not run %llu warps at once", (unsigned long long)t->warps);
+	return fill(t, bytes, e);
+}
+
+uint64_t node(const struct loaded *t, uint64_t k)
+{
+	return (uint64_t)t->job.walk + (scope_shuffle(k & ((1ull << t->job.bits) - 1), t->job.bits) << NODE_LOG2);
+}
+
+/* The rate that the streams had while the walk was timed. */
+int read_board(struct loaded *t, struct scope_sample *s, struct gn_error *e)
+{
+	struct board b;
+	int rc = scope_cuda_check(cudaMemcpy(&b, t->job.board, sizeof b, cudaMemcpyDeviceToHost), "words", e);
+
+	if (rc)
+		return rc;
+	t->wrong += b.wrong;
+	s->seconds = 1e-9 * (double)t->job.out[1];
+	s->second = s->seconds > 0 ? (double)b.chunks * CHUNK / s->seconds : 0;
+	return 0;
+}
+
+int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+{
+	struct loaded *t = of(state);
+	cudaStream_t stream = scope_bench_stream(&t->bench);
+	const uint64_t least = operations > LEAST_LOADS ? operations : (uint64_t)LEAST_LOADS;
+	int rc;
+
+	t->job.loads = least < MOST_LOADS ? least : (uint64_t)MOST_LOADS;
+	t->job.from = node(t, t->at);
+	s->operations = t->job.loads;
+	if ((rc = scope_cuda_check(cudaMemsetAsync(t->job.board, 0, sizeof *t->job.board, stream), "words", e)))
+		return rc;
+	walk_and_stream<<<1 + (uint32_t)(t->warps + WARPS - 1) / WARPS, WARPS * 32, 0, stream>>>(t->job);
+	if ((rc = scope_bench_wait(&t->bench, "walk", e)))
+		return rc;
+	t->at += APPROACH + t->job.loads;
+	return read_board(t, s, e);
+}
+
+int verify(void *state, struct gn_error *e)
+{
+	const struct loaded *t = of(state);
+
+	if (t->bench.word[0] != node(t, t->at))
+		return gn_error_set(e, -GN_EIO, "the walk ended at another node than it should");
+	return !t->wrong ? 0 : gn_error_set(e, -GN_EIO, "the streams read %llu wrong words", t->wrong);
+}
+
+void close(void *state)
+{
+	struct loaded *t = of(state);
+
+	if (!t)
+		return;
+	scope_bench_close(&t->bench);
+	if (t->job.board)
+		(void)cudaFree(t->job.board);
+	free(t);
+}
+
+} // namespace
+
+const struct scope_row scope_loaded_rows[3] = {
+    {"loaded-latency/device", "a dependent load of the GPU's memory while so many warps stream it", NULL, "none", "memory",
+     "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"loaded-latency/host", "a dependent load of pinned host memory while so many warps stream it", NULL, "h2d", "pcie",
+     "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"loaded-latency/peer", "a dependent load of another GPU's memory while so many warps stream it", NULL, "d2d", "nvlink",
+     "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+};
