@@ -163,8 +163,7 @@ int verify(void *state, struct gn_error *e)
 	unsigned long long sum = 0;
 	int rc;
 
-	if ((rc = scope_cuda_use(t->bench.gpu, e)) ||
-	    (rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
+	if ((rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
 		return rc;
 	add_up<<<t->bench.processors * 4, 256, 0, stream>>>((const uint64_t *)(const void *)t->bench.memory.at, t->bytes / 8, t->sum);
 	if ((rc = scope_bench_wait(&t->bench, "checking", e)) ||

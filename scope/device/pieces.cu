@@ -227,8 +227,7 @@ int verify(void *state, struct gn_error *e)
 	unsigned long long wrong = 0;
 	int rc;
 
-	if ((rc = scope_cuda_use(t->bench.gpu, e)) ||
-	    (rc = scope_cuda_check(cudaMemsetAsync(t->wrong, 0, sizeof *t->wrong, stream), "a count", e)))
+	if ((rc = scope_cuda_check(cudaMemsetAsync(t->wrong, 0, sizeof *t->wrong, stream), "a count", e)))
 		return rc;
 	compare<<<t->bench.processors * 4, 256, 0, stream>>>(t->job, t->wrong);
 	if ((rc = scope_bench_wait(&t->bench, "checking", e)) ||

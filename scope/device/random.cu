@@ -223,7 +223,7 @@ int verify(void *state, struct gn_error *e)
 	unsigned long long found = 0, wanted = 0;
 	int rc;
 
-	if ((rc = scope_cuda_use(t->bench.gpu, e)) || (rc = take_sum(t, &found, e)) ||
+	if ((rc = take_sum(t, &found, e)) ||
 	    (rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
 		return rc;
 	if (t->writes)
