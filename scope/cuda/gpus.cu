@@ -33,21 +33,21 @@ void address_of(uint32_t gpu, char *text, int room)
 }
 
 /* A link that has nothing to do is slow to save power: it is looked at while copies run. */
-struct scope_link link_busy(uint32_t gpu)
+struct scope_pcie link_busy(uint32_t gpu)
 {
 	enum { BYTES = 32 << 20, COPIES = 64 };
 	char address[32];
 	char *host = NULL, *device = NULL;
-	struct scope_link link = {};
+	struct scope_pcie link = {};
 
 	address_of(gpu, address, sizeof address);
-	link = scope_link_of(address); /* the first time takes longer than the copies do */
+	link = scope_pcie_of(address); /* the first time takes longer than the copies do */
 	if (cudaMallocHost((void **)&host, BYTES) == cudaSuccess &&
 	    cudaMalloc((void **)&device, BYTES) == cudaSuccess) {
 		memset(host, 1, BYTES);
 		for (int k = 0; k < COPIES; k++)
 			(void)cudaMemcpyAsync(device, host, BYTES, cudaMemcpyHostToDevice, 0);
-		link = scope_link_of(address);
+		link = scope_pcie_of(address);
 		(void)cudaDeviceSynchronize();
 	}
 	(void)cudaFree(device);
@@ -80,7 +80,7 @@ bool find_one(struct scope_gpu *g, uint32_t gpu)
 		snprintf(why, sizeof why, "GPU %u cannot be used: %s", gpu, cudaGetErrorString(rc));
 		return false;
 	}
-	const struct scope_link link = link_busy(gpu);
+	const struct scope_pcie link = link_busy(gpu);
 
 	snprintf(g->name, sizeof g->name, "%.63s", p.name);
 	g->memory_bytes = bytes;
@@ -163,7 +163,7 @@ json_t *gpu_environment(uint32_t gpu)
 	json_t *const all = json_object();
 
 	address_of(gpu, address, sizeof address);
-	const struct scope_link link = scope_link_of(address);
+	const struct scope_pcie link = scope_pcie_of(address);
 
 	json_object_set_new(all, "address", json_string(address));
 	for (const struct named &n : attributes)

@@ -75,7 +75,7 @@ constexpr struct scope_managed_row make(const char *name, const char *summary, c
 	const bool gpus = from == SCOPE_AT_GPU && to == SCOPE_AT_GPU;
 	const bool wall = how == SCOPE_DEMAND ? to == SCOPE_AT_HOST || both : both && gpus;
 
-	return scope_managed_row{{name, summary, paper, direction, gpus ? "peer" : "pcie", NULL,
+	return scope_managed_row{{name, summary, paper, direction, gpus ? "nvlink" : "pcie", NULL,
 	                          SCOPE_BANDWIDTH, wall ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, managed_plan,
 	                          scope_managed_open, scope_managed_sample, scope_managed_verify,
 	                          scope_managed_close},

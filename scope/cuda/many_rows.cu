@@ -110,11 +110,11 @@ constexpr struct scope_transfer_row row(const char *name, const char *summary, c
 } // namespace
 
 const struct scope_transfer_row scope_many[SCOPE_MANY_ROWS] = {
-    row("many/one-to-all", "the first GPU copies to every other at once", "d2d", "peer",
+    row("many/one-to-all", "the first GPU copies to every other at once", "d2d", "nvlink",
         SCOPE_PEERS | SCOPE_COLD, one_to_all),
-    row("many/all-to-one", "every other GPU copies to the first at once", "d2d", "peer",
+    row("many/all-to-one", "every other GPU copies to the first at once", "d2d", "nvlink",
         SCOPE_PEERS | SCOPE_COLD, all_to_one),
-    row("many/all-to-all", "every GPU copies to every other at once", "d2d-both", "peer",
+    row("many/all-to-all", "every GPU copies to every other at once", "d2d-both", "nvlink",
         SCOPE_PEERS | SCOPE_COLD, all_to_all),
     row("many/host-to-all", "from pinned memory to every GPU at once", "h2d", "pcie", 0, host_to_all),
     row("many/all-to-host", "from every GPU to pinned memory at once", "d2h", "pcie", 0, all_to_host),

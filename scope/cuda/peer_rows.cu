@@ -29,14 +29,14 @@ constexpr struct scope_way back(enum scope_method m, uint8_t by, uint8_t times =
 constexpr struct scope_transfer_row one(const char *name, const char *summary, const char *paper,
                                         uint32_t flags, uint64_t least, struct scope_way way)
 {
-	return scope_transfer_make(name, summary, paper, "d2d", "peer", flags | SCOPE_COLD, least, way);
+	return scope_transfer_make(name, summary, paper, "d2d", "nvlink", flags | SCOPE_COLD, least, way);
 }
 
 constexpr struct scope_transfer_row both(const char *name, const char *summary, const char *paper,
                                          uint32_t flags, struct scope_way a, struct scope_way b)
 {
-	return scope_transfer_make(name, summary, paper, "d2d-both", "peer", flags | SCOPE_COLD | SCOPE_WALL,
-	                           PAGES, a, b, "there_bytes_per_second");
+	return scope_transfer_make(name, summary, paper, "d2d-both", "nvlink",
+	                           flags | SCOPE_COLD | SCOPE_WALL, PAGES, a, b, "there_bytes_per_second");
 }
 
 } // namespace
@@ -68,7 +68,7 @@ const struct scope_transfer_row scope_peers[SCOPE_PEER_ROWS] = {
          there(SCOPE_COPY, SCOPE_A), back(SCOPE_COPY, SCOPE_B)),
     scope_transfer_make("peer/copy-both-there",
                         "cudaMemcpyAsync with peer access against twice as much the other way", "18", "d2d",
-                        "peer", SCOPE_PEERS | SCOPE_COLD, PAGES, there(SCOPE_COPY, SCOPE_A),
+                        "nvlink", SCOPE_PEERS | SCOPE_COLD, PAGES, there(SCOPE_COPY, SCOPE_A),
                         back(SCOPE_COPY, SCOPE_B, 2)),
     one("peer/copy-peer-async", "cudaMemcpyPeerAsync with peer access", NULL, SCOPE_PEERS, LEAST,
         there(SCOPE_COPY_PEER, SCOPE_A)),
