@@ -51,7 +51,7 @@ int scope_compare(const json_t *before, const json_t *after, double threshold, j
 /*
  * scope_tune - what a report says about how Grapnel should be set on this machine: JSON with page_bytes, warps_in_flight,
  * queues, depth and decisions.{reach_bytes, line_use, hit_share} as {value, why}: the figures and the reckoning, or which row
- * is missing where value is null; and copy.DIRECTION, an array of {from_bytes, to_bytes, method, why}. docs/scope-output.md.
+ * is missing where value is null; and copy.ROAD (to-device and so on), an array of {from_bytes, to_bytes, method, why}. docs/scope-output.md.
  */
 int scope_tune(const json_t *report, json_t **out, struct gn_error *e);
 

@@ -100,22 +100,35 @@ static void tune_page(struct tuning *t)
 		   scope_format_bytes((double)scope_read_arg(best, "bytes", 0)).text, 100 * enough);
 }
 
+/* How long a page of that size takes when nothing else is on its way; name receives the cell that says so. 0: not known. */
+static double alone(const struct tuning *t, const char **name)
+{
+	const struct scope_read_cell *miss = best_of(t, "miss", "bytes", (uint64_t)t->page), *few = NULL;
+
+	for (uint32_t k = 0; !miss && k < t->r->cells; k++) {
+		const struct scope_read_cell *c = &t->r->cell[k];
+
+		if (is_row(t, c, "page-in") && scope_read_arg(c, "bytes", 0) == (uint64_t)t->page &&
+		    (!few || scope_read_arg(c, "warps", 1) < scope_read_arg(few, "warps", 1)))
+			few = c;
+	}
+	*name = miss ? miss->name : few ? few->name : "";
+	if (miss)
+		return miss->row->unit == SCOPE_LATENCY ? miss->s.median : t->page / miss->s.median;
+	return few ? t->page * (double)scope_read_arg(few, "warps", 1) / few->s.median : 0;
+}
+
 /* Requests in flight = rate x latency (Little): of pages on their way in. */
 static void tune_warps(struct tuning *t)
 {
-	const struct scope_read_cell *one = t->page > 0 ? best_of(t, "miss", "bytes", (uint64_t)t->page) : NULL;
-	double seconds, flight;
+	const char *name;
+	const double seconds = t->page > 0 ? alone(t, &name) : 0, flight = seconds > 0 ? t->page_rate * seconds / t->page : 0;
 
-	if (!one && t->page > 0)
-		one = best_of(t, "miss", NULL, 0);
-	if (!one || t->page_rate <= 0) {
-		set_number(t->to, "warps_in_flight", -1, "not known: needs %s/page-in and %s/miss", t->machine, t->machine);
-		return;
-	}
-	seconds = one->row->unit == SCOPE_LATENCY ? one->s.median : (double)scope_read_arg(one, "bytes", 4096) / one->s.median;
-	flight = t->page_rate * seconds / t->page;
-	set_number(t->to, "warps_in_flight", ceil(flight), "Little's law: %.4g GB/s x %.4g us / %s = %.3g pages on their way at once, each with a "
-		   "warp that waits for it (%s)", 1e-9 * t->page_rate, 1e6 * seconds, scope_format_bytes(t->page).text, flight, one->name);
+	if (flight > 0)
+		set_number(t->to, "warps_in_flight", ceil(flight), "Little's law: %.4g GB/s x %.4g us / %s = %.3g pages on their way at once, each "
+			   "with a warp that waits for it (%s)", 1e-9 * t->page_rate, 1e6 * seconds, scope_format_bytes(t->page).text, flight, name);
+	else
+		set_number(t->to, "warps_in_flight", -1, "not known: needs %s/page-in", t->machine);
 }
 
 /* ---- queues of a store ---- */
@@ -124,26 +137,39 @@ struct disk {
 	const struct scope_read_cell *alone, *best; /* a request at a time, and as many as help */
 };
 
-/* Reads that go to the disk, of the size of a page where there is one, else of the smallest. */
-static struct disk find_disk(const struct tuning *t)
+static bool is_read(const struct scope_read_cell *c, uint64_t bytes)
+{
+	return c->status == SCOPE_MEASURED && !strcmp(c->row->name, "file/uring-direct") && scope_read_arg(c, "depth", 0) &&
+	       scope_read_arg(c, "bytes", 0) == bytes && bytes;
+}
+
+static struct disk of_size(const struct scope_read *r, uint64_t bytes)
 {
 	struct disk d = {NULL, NULL};
-	uint64_t bytes = 0;
 
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (uint32_t k = 0; k < t->r->cells; k++) {
-			const struct scope_read_cell *c = &t->r->cell[k];
-			const uint64_t depth = scope_read_arg(c, "depth", 0), size = scope_read_arg(c, "bytes", 0);
+	for (uint32_t k = 0; k < r->cells; k++) {
+		const struct scope_read_cell *c = &r->cell[k];
 
-			if (c->status != SCOPE_MEASURED || strcmp(c->row->name, "file/uring-direct") || !depth || !size)
-				continue;
-			if (!pass)
-				bytes = size == (uint64_t)t->page ? size : !bytes || (size < bytes && bytes != (uint64_t)t->page) ? size : bytes;
-			else if (size == bytes) {
-				d.alone = !d.alone || depth < scope_read_arg(d.alone, "depth", 0) ? c : d.alone;
-				d.best = !d.best || c->s.median > d.best->s.median ? c : d.best;
-			}
-		}
+		if (!is_read(c, bytes))
+			continue;
+		d.alone = !d.alone || scope_read_arg(c, "depth", 0) < scope_read_arg(d.alone, "depth", 0) ? c : d.alone;
+		d.best = !d.best || c->s.median > d.best->s.median ? c : d.best;
+	}
+	return d;
+}
+
+/* Reads that go to the disk, of the size of a page where it was measured at more than one depth, else of the first size that was. */
+static struct disk find_disk(const struct tuning *t)
+{
+	struct disk d = of_size(t->r, (uint64_t)t->page);
+
+	for (uint32_t k = 0; (!d.alone || d.alone == d.best) && k < t->r->cells; k++) {
+		const uint64_t bytes = scope_read_arg(&t->r->cell[k], "bytes", 0);
+		const struct disk other = is_read(&t->r->cell[k], bytes) ? of_size(t->r, bytes) : d;
+
+		if (other.alone && other.alone != other.best)
+			d = other;
+	}
 	return d;
 }
 
@@ -156,8 +182,9 @@ static void tune_queues(struct tuning *t)
 	const struct disk d = find_disk(t);
 	double bytes, seconds, flight, depth = 64, queues;
 
-	if (!d.alone) {
-		set_number(t->to, "depth", -1, "not known: needs file/uring-direct (a folder on the disk that is meant)");
+	if (!d.alone || d.alone == d.best) {
+		set_number(t->to, "depth", -1, "not known: needs file/uring-direct of one size at several depths, in a folder on the disk that "
+			   "is meant");
 		set_number(t->to, "queues", -1, "not known: needs file/uring-direct");
 		return;
 	}
@@ -175,26 +202,37 @@ static void tune_queues(struct tuning *t)
 
 /* ---- how to copy ---- */
 
-/* Ways of copying that stand for choice: whole transfers between the same two places, not through Grapnel's cache. */
-static bool is_copy(const struct scope_read_cell *c, const char *direction)
-{
-	static const char *const families[] = {"copy", "zero-copy", "kernel", "peer", "bulk", "batch", NULL};
-	bool family = false;
+/* Ways of copying between the same two places, by copy engines and by kernels, among which there is a choice. */
+struct road {
+	const char *name;
+	const char *rows[6];
+};
 
-	for (unsigned k = 0; families[k] && !family; k++)
-		family = scope_read_family(c->row, families[k]);
-	return family && c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH && !strcmp(c->row->direction, direction) &&
-	       scope_read_arg(c, "bytes", 0);
+static const struct road roads[] = {
+    {"to-device", {"copy/pinned-to-device", "copy/batch-to-device", "kernel/pinned-to-device", NULL}},
+    {"from-device", {"copy/device-to-pinned", "copy/batch-to-pinned", "kernel/device-to-pinned", NULL}},
+    {"within-device", {"copy/device-local", "kernel/device-local", NULL}},
+    {"between-devices", {"peer/copy", "peer/copy-pulled", "peer/copy-peer-async", "kernel/peer-read", "kernel/peer-write", NULL}},
+};
+
+static bool is_copy(const struct scope_read_cell *c, const struct road *road)
+{
+	if (c->status != SCOPE_MEASURED || c->row->unit != SCOPE_BANDWIDTH || !scope_read_arg(c, "bytes", 0))
+		return false;
+	for (unsigned k = 0; road->rows[k]; k++)
+		if (!strcmp(c->row->name, road->rows[k]))
+			return true;
+	return false;
 }
 
-static const struct scope_read_cell *best_copy(const struct scope_read *r, const char *direction, uint64_t bytes, const char *not_row)
+static const struct scope_read_cell *best_copy(const struct scope_read *r, const struct road *road, uint64_t bytes, const char *not_row)
 {
 	const struct scope_read_cell *best = NULL;
 
 	for (uint32_t k = 0; k < r->cells; k++) {
 		const struct scope_read_cell *c = &r->cell[k];
 
-		if (is_copy(c, direction) && scope_read_arg(c, "bytes", 0) == bytes && (!not_row || strcmp(c->row->name, not_row)) &&
+		if (is_copy(c, road) && scope_read_arg(c, "bytes", 0) == bytes && (!not_row || strcmp(c->row->name, not_row)) &&
 		    (!best || c->s.median > best->s.median))
 			best = c;
 	}
@@ -202,12 +240,12 @@ static const struct scope_read_cell *best_copy(const struct scope_read *r, const
 }
 
 /* The next size above that anything was copied with; 0: none. */
-static uint64_t next_size(const struct scope_read *r, const char *direction, uint64_t after)
+static uint64_t next_size(const struct scope_read *r, const struct road *road, uint64_t after)
 {
 	uint64_t next = 0;
 
 	for (uint32_t k = 0; k < r->cells; k++) {
-		const uint64_t bytes = is_copy(&r->cell[k], direction) ? scope_read_arg(&r->cell[k], "bytes", 0) : 0;
+		const uint64_t bytes = is_copy(&r->cell[k], road) ? scope_read_arg(&r->cell[k], "bytes", 0) : 0;
 
 		if (bytes > after && (!next || bytes < next))
 			next = bytes;
@@ -215,10 +253,10 @@ static uint64_t next_size(const struct scope_read *r, const char *direction, uin
 	return next;
 }
 
-static json_t *range_json(const struct scope_read *r, const char *direction, const struct scope_read_cell *first, uint64_t last)
+static json_t *range_json(const struct scope_read *r, const struct road *road, const struct scope_read_cell *first, uint64_t last)
 {
 	const uint64_t bytes = scope_read_arg(first, "bytes", 0);
-	const struct scope_read_cell *second = best_copy(r, direction, bytes, first->row->name);
+	const struct scope_read_cell *second = best_copy(r, road, bytes, first->row->name);
 	char why[400];
 
 	if (second)
@@ -231,38 +269,50 @@ static json_t *range_json(const struct scope_read *r, const char *direction, con
 			 "why", json_string(why));
 }
 
+/* The row that was best so far stays where another is no more than 3 % better: that may be noise. */
+static const struct scope_read_cell *choose(const struct scope_read *r, const struct road *road, uint64_t bytes,
+					    const struct scope_read_row *so_far)
+{
+	const struct scope_read_cell *best = best_copy(r, road, bytes, NULL);
+
+	for (uint32_t k = 0; k < r->cells; k++)
+		if (is_copy(&r->cell[k], road) && r->cell[k].row == so_far && scope_read_arg(&r->cell[k], "bytes", 0) == bytes &&
+		    r->cell[k].s.median > best->s.median / 1.03)
+			return &r->cell[k];
+	return best;
+}
+
 /* Ranges of sizes with the same best row; the border between two is the crossover. */
-static json_t *tune_direction(const struct scope_read *r, const char *direction)
+static json_t *tune_road(const struct scope_read *r, const struct road *road)
 {
 	json_t *ranges = json_array();
 	const struct scope_read_cell *first = NULL;
 	uint64_t last = 0;
 
-	for (uint64_t bytes = next_size(r, direction, 0); bytes; bytes = next_size(r, direction, bytes)) {
-		const struct scope_read_cell *best = best_copy(r, direction, bytes, NULL);
+	for (uint64_t bytes = next_size(r, road, 0); bytes; bytes = next_size(r, road, bytes)) {
+		const struct scope_read_cell *best = choose(r, road, bytes, first ? first->row : NULL);
 
 		if (first && best->row != first->row) {
-			json_array_append_new(ranges, range_json(r, direction, first, last));
+			json_array_append_new(ranges, range_json(r, road, first, last));
 			first = NULL;
 		}
 		first = first ? first : best;
 		last = bytes;
 	}
 	if (first)
-		json_array_append_new(ranges, range_json(r, direction, first, last));
+		json_array_append_new(ranges, range_json(r, road, first, last));
 	return ranges;
 }
 
 static void tune_copies(struct tuning *t)
 {
-	static const char *const directions[] = {"h2d", "d2h", "d2d", "h2h", NULL};
 	json_t *copies = json_object();
 
-	for (unsigned k = 0; directions[k]; k++) {
-		json_t *ranges = tune_direction(t->r, directions[k]);
+	for (unsigned k = 0; k < sizeof roads / sizeof *roads; k++) {
+		json_t *ranges = tune_road(t->r, &roads[k]);
 
 		if (json_array_size(ranges))
-			json_object_set(copies, directions[k], ranges);
+			json_object_set(copies, roads[k].name, ranges);
 		json_decref(ranges);
 	}
 	json_object_set_new(t->to, "copy", copies);
@@ -276,10 +326,10 @@ static void tune_reach(const struct tuning *t, json_t *to)
 	const double reach = scope_reach(t->r, link);
 
 	if (reach > 0)
-		set_number(to, "reach_bytes", reach, "the latency of a chase over %s steps up by a third and stays there beyond a span of %s", link,
+		set_number(to, "reach_bytes", reach, "a chase or random accesses over %s are a third slower from beyond a span of %s on", link,
 			   scope_format_bytes(reach).text);
 	else
-		set_number(to, "reach_bytes", -1, "no step was seen in latency over the span of memory behind %s: the library's own guess stays", link);
+		set_number(to, "reach_bytes", -1, "no step was seen in latencies or rates over spans of memory behind %s: the library's own guess stays", link);
 }
 
 /* Rows of so many bytes as they come, over the largest span; NULL: not measured. */

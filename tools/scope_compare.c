@@ -194,5 +194,5 @@ int tool_scope_compare(int argc, char **argv)
 		tool_fail("scope compare", &e);
 		return NO_ANSWER;
 	}
-	return slower ? SLOWER : TOOL_OK;
+	return slower ? (int)SLOWER : (int)TOOL_OK;
 }

@@ -79,14 +79,14 @@ static void print_settings(const json_t *settings)
 
 static void print_copies(const json_t *copies)
 {
-	const char *direction;
+	const char *road;
 	json_t *ranges;
 
-	json_object_foreach((json_t *)copies, direction, ranges)
+	json_object_foreach((json_t *)copies, road, ranges)
 		for (size_t k = 0; k < json_array_size(ranges); k++) {
 			const json_t *range = json_array_get(ranges, k);
 
-			printf("copy %-11s from %lld to %lld bytes: %s\n                 %s\n", direction,
+			printf("copy %-16s from %lld to %lld bytes: %s\n                 %s\n", road,
 			       (long long)json_integer_value(json_object_get(range, "from_bytes")),
 			       (long long)json_integer_value(json_object_get(range, "to_bytes")),
 			       json_string_value(json_object_get(range, "method")), json_string_value(json_object_get(range, "why")));

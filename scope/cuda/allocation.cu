@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* allocation.cu - what getting memory costs, and giving it back (the second variable), by size and by page size. */
+/*
+ * allocation.cu - what getting memory costs, and giving it back (the second variable), by size and by page
+ * size.
+ */
 #include <stdlib.h>
 
 #include "scope/cuda/rows.h"
@@ -28,11 +31,13 @@ cudaError_t get(const struct allocation *a, void **at)
 {
 	switch (a->row->owner) {
 	case SCOPE_BY_MALLOC: return cudaMalloc(at, a->bytes);
-	case SCOPE_BY_HOST_ALLOC: return cudaHostAlloc(at, a->bytes, cudaHostAllocPortable | cudaHostAllocMapped);
+	case SCOPE_BY_HOST_ALLOC:
+		return cudaHostAlloc(at, a->bytes, cudaHostAllocPortable | cudaHostAllocMapped);
 	case SCOPE_BY_MANAGED: return cudaMallocManaged(at, a->bytes);
 	case SCOPE_BY_REGISTER:
 		*at = a->mapped;
-		return cudaHostRegister(a->mapped, a->bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+		return cudaHostRegister(a->mapped, a->bytes,
+		                        cudaHostRegisterPortable | cudaHostRegisterMapped);
 	default: return cudaMallocFromPoolAsync(at, a->bytes, a->pool, a->stream);
 	}
 }
@@ -123,10 +128,13 @@ int open_pool(struct allocation *a, struct gn_error *e)
 	p.location.id = (int)a->gpu;
 	rc = scope_cuda_check(cudaStreamCreateWithFlags(&a->stream, cudaStreamNonBlocking), "stream", e);
 	rc = rc ? rc : scope_cuda_check(cudaMemPoolCreate(&a->pool, &p), "pool", e);
-	return rc ? rc : scope_cuda_check(cudaMemPoolSetAttribute(a->pool, cudaMemPoolAttrReleaseThreshold, &keep), "pool", e);
+	return rc ? rc
+	          : scope_cuda_check(cudaMemPoolSetAttribute(a->pool, cudaMemPoolAttrReleaseThreshold, &keep),
+	                             "pool", e);
 }
 
-int open_allocation(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_allocation(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                    struct gn_error *e)
 {
 	struct allocation *a = (struct allocation *)calloc(1, sizeof *a);
 	int rc;
@@ -172,8 +180,9 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 constexpr struct scope_allocation_row make(const char *name, const char *summary, enum scope_owner owner,
                                            enum scope_kind pages = SCOPE_PAGEABLE)
 {
-	return scope_allocation_row{{name, summary, NULL, "none", NULL, "give_back_seconds", SCOPE_LATENCY, SCOPE_HOST_CLOCK,
-	                             plan, open_allocation, sample, verify, close_allocation},
+	return scope_allocation_row{{name, summary, NULL, "none", NULL, "give_back_seconds", SCOPE_LATENCY,
+	                             SCOPE_HOST_CLOCK, plan, open_allocation, sample, verify,
+	                             close_allocation},
 	                            owner,
 	                            pages};
 }
@@ -182,16 +191,18 @@ constexpr struct scope_allocation_row make(const char *name, const char *summary
 
 const struct scope_allocation_row scope_allocations[SCOPE_ALLOCATION_ROWS] = {
     make("allocate/device", "cudaMalloc; second: cudaFree", SCOPE_BY_MALLOC),
-    make("allocate/stream-ordered", "the call of cudaMallocAsync, from a pool that keeps; second: of cudaFreeAsync",
-         SCOPE_BY_POOL),
-    make("allocate/stream-ordered-returned", "the same from a pool that gives memory back at a synchronisation",
-         SCOPE_BY_RETURNING_POOL),
+    make("allocate/stream-ordered",
+         "the call of cudaMallocAsync, from a pool that keeps; second: of cudaFreeAsync", SCOPE_BY_POOL),
+    make("allocate/stream-ordered-returned",
+         "the same from a pool that gives memory back at a synchronisation", SCOPE_BY_RETURNING_POOL),
     make("allocate/pinned", "cudaHostAlloc; second: cudaFreeHost", SCOPE_BY_HOST_ALLOC),
     make("allocate/managed", "cudaMallocManaged, untouched; second: cudaFree", SCOPE_BY_MANAGED),
-    make("register/small-pages", "cudaHostRegister of touched 4 KiB pages; second: cudaHostUnregister", SCOPE_BY_REGISTER,
-         SCOPE_SMALL),
-    make("register/large-pages", "cudaHostRegister of touched transparent huge pages; second: cudaHostUnregister",
-         SCOPE_BY_REGISTER, SCOPE_LARGE),
-    make("register/huge-pages", "cudaHostRegister of touched explicit 2 MiB pages; second: cudaHostUnregister",
-         SCOPE_BY_REGISTER, SCOPE_HUGE),
+    make("register/small-pages", "cudaHostRegister of touched 4 KiB pages; second: cudaHostUnregister",
+         SCOPE_BY_REGISTER, SCOPE_SMALL),
+    make("register/large-pages",
+         "cudaHostRegister of touched transparent huge pages; second: cudaHostUnregister", SCOPE_BY_REGISTER,
+         SCOPE_LARGE),
+    make("register/huge-pages",
+         "cudaHostRegister of touched explicit 2 MiB pages; second: cudaHostUnregister", SCOPE_BY_REGISTER,
+         SCOPE_HUGE),
 };

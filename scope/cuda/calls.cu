@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calls.cu - what a call costs the thread that makes it, on a stream that has room; and what kernels behind each other cost the GPU. */
+/*
+ * calls.cu - what a call costs the thread that makes it, on a stream that has room; and what kernels behind
+ * each other cost the GPU.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +17,7 @@ enum { MOST_BYTES = 4064, MOST_COPIED = 1 << 16 };
 struct call {
 	const struct scope_call_row *row;
 	struct scope_lanes lanes;
-	uint64_t size;  /* bytes of arguments or of a copy, nodes of a graph */
+	uint64_t size;             /* bytes of arguments or of a copy, nodes of a graph */
 	unsigned long long *count; /* on the device: kernels that ran */
 	unsigned long long expected;
 	struct scope_memory host, device; /* of copies: filled and compared */
@@ -84,7 +87,8 @@ cudaError_t call_once(struct call *x)
 {
 	switch (x->row->call) {
 	case SCOPE_CALL_COPY:
-		return cudaMemcpyAsync(x->device.at, x->host.at, x->size, cudaMemcpyHostToDevice, stream_of(x));
+		return cudaMemcpyAsync(x->device.at, x->host.at, x->size, cudaMemcpyHostToDevice,
+		                       stream_of(x));
 	case SCOPE_CALL_EVENT: return cudaEventRecord(x->lanes.lane[0].begin, stream_of(x));
 	case SCOPE_CALL_SYNCHRONISE: return cudaStreamSynchronize(stream_of(x));
 	case SCOPE_CALL_LAUNCH_WAIT: return launch_and_wait(x);
@@ -113,7 +117,7 @@ bool on_device(const struct call *x)
 uint64_t most_calls(const struct call *x)
 {
 	if (x->row->call == SCOPE_CALL_GRAPH_NODES || x->row->call == SCOPE_CALL_GRAPH)
-		return SCOPE_MOST_HELD / x->size;
+		return SCOPE_MOST_HELD / 4 > x->size ? SCOPE_MOST_HELD / 4 / x->size : 1;
 	return x->row->call == SCOPE_CALL_INSTANTIATE ? 16 : (uint64_t)SCOPE_MOST_HELD;
 }
 
@@ -149,8 +153,9 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 	int rc = scope_cuda_check(cudaSetDevice((int)x->lanes.lane[0].gpu), "GPU", e);
 
 	operations = operations < most_calls(x) ? operations : most_calls(x);
-	rc = rc ? rc : on_device(x) ? sample_device(x, operations, &s->seconds, e)
-	                            : sample_host(x, operations, &s->seconds, e);
+	rc = rc             ? rc
+	     : on_device(x) ? sample_device(x, operations, &s->seconds, e)
+	                    : sample_host(x, operations, &s->seconds, e);
 	s->operations = operations * (nodes ? x->size : 1);
 	return rc;
 }
@@ -163,10 +168,12 @@ int verify(void *state, struct gn_error *e)
 
 	if (x->row->call == SCOPE_CALL_COPY)
 		return scope_memory_check(&x->device, 0, x->size, 0, e);
-	if ((rc = scope_cuda_check(cudaMemcpy(&ran, x->count, sizeof ran, cudaMemcpyDeviceToHost), "counter", e)))
+	if ((rc = scope_cuda_check(cudaMemcpy(&ran, x->count, sizeof ran, cudaMemcpyDeviceToHost), "counter",
+	                           e)))
 		return rc;
 	if (ran != x->expected)
-		return gn_error_set(e, -GN_EIO, "%llu kernels ran of %llu that were launched", ran, x->expected);
+		return gn_error_set(e, -GN_EIO, "%llu kernels ran of %llu that were launched", ran,
+		                    x->expected);
 	return 0;
 }
 
@@ -174,7 +181,8 @@ int verify(void *state, struct gn_error *e)
 
 int capture(struct call *x, struct gn_error *e)
 {
-	int rc = scope_cuda_check(cudaStreamBeginCapture(stream_of(x), cudaStreamCaptureModeThreadLocal), "graph", e);
+	int rc = scope_cuda_check(cudaStreamBeginCapture(stream_of(x), cudaStreamCaptureModeThreadLocal),
+	                          "graph", e);
 
 	for (uint64_t k = 0; k < x->size && !rc; k++) {
 		launch_with<8>(x);
@@ -283,22 +291,27 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 constexpr struct scope_call_row make(const char *name, const char *summary, enum scope_call call,
                                      enum scope_timer timer = SCOPE_HOST_CLOCK)
 {
-	return scope_call_row{{name, summary, NULL, "none", NULL, NULL, SCOPE_LATENCY, timer, plan, open_call, sample,
-	                       verify, close_call},
+	return scope_call_row{{name, summary, NULL, "none", NULL, NULL, SCOPE_LATENCY, timer, plan, open_call,
+	                       sample, verify, close_call},
 	                      call};
 }
 
 } // namespace
 
 const struct scope_call_row scope_calls[SCOPE_CALL_ROWS] = {
-    make("call/launch", "the call that launches a kernel, by bytes of arguments behind a pointer", SCOPE_CALL_LAUNCH),
+    make("call/launch", "the call that launches a kernel, by bytes of arguments behind a pointer",
+         SCOPE_CALL_LAUNCH),
     make("call/copy", "the call of cudaMemcpyAsync from pinned memory", SCOPE_CALL_COPY),
     make("call/event-record", "the call of cudaEventRecord", SCOPE_CALL_EVENT),
-    make("call/synchronise", "cudaStreamSynchronize of a stream that has nothing to do", SCOPE_CALL_SYNCHRONISE),
-    make("call/launch-and-wait", "a kernel's launch and the synchronisation behind it", SCOPE_CALL_LAUNCH_WAIT),
+    make("call/synchronise", "cudaStreamSynchronize of a stream that has nothing to do",
+         SCOPE_CALL_SYNCHRONISE),
+    make("call/launch-and-wait", "a kernel's launch and the synchronisation behind it",
+         SCOPE_CALL_LAUNCH_WAIT),
     make("call/graph-launch", "the call that launches a graph of kernels", SCOPE_CALL_GRAPH),
-    make("call/graph-instantiate", "cudaGraphInstantiate of a graph of kernels, and destroying the one before", SCOPE_CALL_INSTANTIATE),
-    make("call/kernel-to-kernel", "on the GPU: small kernels behind each other", SCOPE_CALL_KERNELS, SCOPE_EVENTS),
-    make("call/graph-node-to-node", "on the GPU: small kernels behind each other in a graph", SCOPE_CALL_GRAPH_NODES,
+    make("call/graph-instantiate",
+         "cudaGraphInstantiate of a graph of kernels, and destroying the one before", SCOPE_CALL_INSTANTIATE),
+    make("call/kernel-to-kernel", "on the GPU: small kernels behind each other", SCOPE_CALL_KERNELS,
          SCOPE_EVENTS),
+    make("call/graph-node-to-node", "on the GPU: small kernels behind each other in a graph",
+         SCOPE_CALL_GRAPH_NODES, SCOPE_EVENTS),
 };

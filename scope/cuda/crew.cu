@@ -31,8 +31,9 @@ void *run(void *argument)
 
 } // namespace
 
-int scope_crew_start(struct scope_crew *c, uint32_t threads, void (*work)(void *argument, uint32_t index, uint32_t threads),
-                     void *argument, struct gn_error *e)
+int scope_crew_start(struct scope_crew *c, uint32_t threads,
+                     void (*work)(void *argument, uint32_t index, uint32_t threads), void *argument,
+                     struct gn_error *e)
 {
 	memset(c, 0, sizeof *c);
 	c->work = work;
@@ -45,7 +46,8 @@ int scope_crew_start(struct scope_crew *c, uint32_t threads, void (*work)(void *
 
 			simt_store_release_sys_u32(&c->go, GO_HOME);
 			scope_crew_join(c, &first, &last);
-			return gn_error_set(e, -GN_ENOMEM, "only %u of %u threads could be started", k, threads);
+			return gn_error_set(e, -GN_ENOMEM, "only %u of %u threads could be started", k,
+			                    threads);
 		}
 		c->threads = k + 1;
 	}

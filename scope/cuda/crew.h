@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crew.h - threads of the host that start one piece of work together: made and brought to their start untimed, each with a clock
- * of its own around its part.
+ * crew.h - threads of the host that start one piece of work together: made and brought to their start
+ * untimed, each with a clock of its own around its part.
  */
 #ifndef GN_SCOPE_CUDA_CREW_H
 #define GN_SCOPE_CUDA_CREW_H
@@ -30,8 +30,9 @@ struct scope_crew {
 };
 
 /* scope_crew_start - threads that wait for go. 0, or -GN_ENOMEM with none left over. */
-int scope_crew_start(struct scope_crew *c, uint32_t threads, void (*work)(void *argument, uint32_t index, uint32_t threads),
-                     void *argument, struct gn_error *e);
+int scope_crew_start(struct scope_crew *c, uint32_t threads,
+                     void (*work)(void *argument, uint32_t index, uint32_t threads), void *argument,
+                     struct gn_error *e);
 
 void scope_crew_go(struct scope_crew *c);
 

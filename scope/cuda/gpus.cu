@@ -33,20 +33,21 @@ void address_of(uint32_t gpu, char *text, int room)
 }
 
 /* A link that has nothing to do is slow to save power: it is looked at while copies run. */
-struct scope_link link_busy(uint32_t gpu)
+struct scope_pcie link_busy(uint32_t gpu)
 {
 	enum { BYTES = 32 << 20, COPIES = 64 };
 	char address[32];
 	char *host = NULL, *device = NULL;
-	struct scope_link link = {};
+	struct scope_pcie link = {};
 
 	address_of(gpu, address, sizeof address);
-	link = scope_link_of(address); /* the first time takes longer than the copies do */
-	if (cudaMallocHost((void **)&host, BYTES) == cudaSuccess && cudaMalloc((void **)&device, BYTES) == cudaSuccess) {
+	link = scope_pcie_of(address); /* the first time takes longer than the copies do */
+	if (cudaMallocHost((void **)&host, BYTES) == cudaSuccess &&
+	    cudaMalloc((void **)&device, BYTES) == cudaSuccess) {
 		memset(host, 1, BYTES);
 		for (int k = 0; k < COPIES; k++)
 			(void)cudaMemcpyAsync(device, host, BYTES, cudaMemcpyHostToDevice, 0);
-		link = scope_link_of(address);
+		link = scope_pcie_of(address);
 		(void)cudaDeviceSynchronize();
 	}
 	(void)cudaFree(device);
@@ -72,13 +73,14 @@ bool find_one(struct scope_gpu *g, uint32_t gpu)
 	size_t free_bytes = 0, bytes = 0;
 	cudaError_t rc;
 
-	if ((rc = cudaSetDevice((int)gpu)) != cudaSuccess || (rc = cudaGetDeviceProperties(&p, (int)gpu)) != cudaSuccess ||
+	if ((rc = cudaSetDevice((int)gpu)) != cudaSuccess ||
+	    (rc = cudaGetDeviceProperties(&p, (int)gpu)) != cudaSuccess ||
 	    (rc = cudaMemGetInfo(&free_bytes, &bytes)) != cudaSuccess) {
 		(void)cudaGetLastError();
 		snprintf(why, sizeof why, "GPU %u cannot be used: %s", gpu, cudaGetErrorString(rc));
 		return false;
 	}
-	const struct scope_link link = link_busy(gpu);
+	const struct scope_pcie link = link_busy(gpu);
 
 	snprintf(g->name, sizeof g->name, "%.63s", p.name);
 	g->memory_bytes = bytes;
@@ -100,8 +102,8 @@ int ascending(const void *a, const void *b)
 }
 
 /*
- * The least step between two times that events told apart; the runtime promises no better than half a microsecond, which is what
- * counts where the step is finer.
+ * The least step between two times that events told apart; the runtime promises no better than half a
+ * microsecond, which is what counts where the step is finer.
  */
 double find_event_tick(void)
 {
@@ -110,7 +112,8 @@ double find_event_tick(void)
 	float ms[TRIES] = {0}, least = 1;
 	cudaEvent_t a, b;
 
-	if (cudaSetDevice(0) != cudaSuccess || cudaEventCreate(&a) != cudaSuccess || cudaEventCreate(&b) != cudaSuccess)
+	if (cudaSetDevice(0) != cudaSuccess || cudaEventCreate(&a) != cudaSuccess ||
+	    cudaEventCreate(&b) != cudaSuccess)
 		return 1e-6;
 	for (int k = 0; k < TRIES; k++) {
 		(void)cudaEventRecord(a, 0);
@@ -160,15 +163,16 @@ json_t *gpu_environment(uint32_t gpu)
 	json_t *const all = json_object();
 
 	address_of(gpu, address, sizeof address);
-	const struct scope_link link = scope_link_of(address);
+	const struct scope_pcie link = scope_pcie_of(address);
 
 	json_object_set_new(all, "address", json_string(address));
 	for (const struct named &n : attributes)
 		json_object_set_new(all, n.name, json_integer(attribute(n.attribute, gpu)));
 	json_object_set_new(all, "link",
-	                    json_pack("{s:i, s:i, s:i, s:i, s:s?}", "generation_idle", (int)link.generation, "width_idle",
-	                              (int)link.width, "most_generation", (int)link.most_generation, "most_width",
-	                              (int)link.most_width, "source", link.source));
+	                    json_pack("{s:i, s:i, s:i, s:i, s:s?}", "generation_idle", (int)link.generation,
+	                              "width_idle", (int)link.width, "most_generation",
+	                              (int)link.most_generation, "most_width", (int)link.most_width, "source",
+	                              link.source));
 	return all;
 }
 
@@ -182,7 +186,8 @@ void scope_machine_find_gpus(struct scope_machine *m)
 	m->gpus = 0;
 	if (rc != cudaSuccess || !count) {
 		(void)cudaGetLastError();
-		snprintf(why, sizeof why, "no GPU: %s", rc == cudaSuccess ? "there is none" : cudaGetErrorString(rc));
+		snprintf(why, sizeof why, "no GPU: %s",
+		         rc == cudaSuccess ? "there is none" : cudaGetErrorString(rc));
 		m->no_gpu = why;
 		return;
 	}

@@ -20,8 +20,9 @@ struct library nvml;
 
 void load(void)
 {
-	static const char *const names[4] = {"nvmlDeviceGetCurrPcieLinkGeneration", "nvmlDeviceGetCurrPcieLinkWidth",
-	                                     "nvmlDeviceGetMaxPcieLinkGeneration", "nvmlDeviceGetMaxPcieLinkWidth"};
+	static const char *const names[4] = {
+	    "nvmlDeviceGetCurrPcieLinkGeneration", "nvmlDeviceGetCurrPcieLinkWidth",
+	    "nvmlDeviceGetMaxPcieLinkGeneration", "nvmlDeviceGetMaxPcieLinkWidth"};
 	void *const file = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 
 	nvml.tried = true;
@@ -87,14 +88,15 @@ unsigned width(const char *address, const char *file)
 
 } // namespace
 
-struct scope_link scope_link_of(const char *address)
+struct scope_pcie scope_pcie_of(const char *address)
 {
 	unsigned v[4];
 
 	if (ask(address, v))
-		return scope_link{v[0], v[1], v[2], v[3], "nvml"};
-	const struct scope_link l = {generation(address, "current_link_speed"), width(address, "current_link_width"),
-	                             generation(address, "max_link_speed"), width(address, "max_link_width"), "sysfs"};
+		return scope_pcie{v[0], v[1], v[2], v[3], "nvml"};
+	const struct scope_pcie l = {
+	    generation(address, "current_link_speed"), width(address, "current_link_width"),
+	    generation(address, "max_link_speed"), width(address, "max_link_width"), "sysfs"};
 
-	return l.generation && l.width ? l : scope_link{};
+	return l.generation && l.width ? l : scope_pcie{};
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * managed.cu - pages of managed memory that move, because somebody touches them or because they are asked to: Comm|Scope, section 3.4.
+ * managed.cu - pages of managed memory that move, because somebody touches them or because they are asked to:
+ * Comm|Scope, section 3.4.
  *
- * A slot is a range of its own 2 MiB blocks, the driver's unit. Before each sample the slots are moved to where they start from; an
- * operation moves one slot. A touch writes the first word of every 4 KiB (the paper: a zero byte): one that differs with position and
- * sample, which says afterwards that this touch took place. Everything else must be as it was.
+ * A slot is a range of its own 2 MiB blocks, the driver's unit. Before each sample the slots are moved to
+ * where they start from; an operation moves one slot. A touch writes the first word of every 4 KiB (the
+ * paper: a zero byte): one that differs with position and sample, which says afterwards that this touch took
+ * place. Everything else must be as it was.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,15 @@
 namespace
 {
 
-enum { PAGE = 4096, PAGE_WORDS = PAGE / 8, BLOCK = 1 << 21, MOST_SLOTS = 32, HOST = -1, BLOCKS = 256, THREADS = 256 };
+enum {
+	PAGE = 4096,
+	PAGE_WORDS = PAGE / 8,
+	BLOCK = 1 << 21,
+	MOST_SLOTS = 32,
+	HOST = -1,
+	BLOCKS = 256,
+	THREADS = 256
+};
 const uint64_t ROUND = 64u << 20, SEED = 7ull << 40;
 
 /* Memory that goes from one place to another: a GPU's number, or HOST. */
@@ -56,7 +66,8 @@ __global__ void __launch_bounds__(THREADS) touch_pages(uint64_t *slot, uint64_t 
 }
 
 /* Were they? Puts back what was there before, so that a slot is a plain pattern again. */
-__global__ void restore_pages(uint64_t *slot, uint64_t pages, uint64_t turn, uint64_t seed, unsigned long long *wrong)
+__global__ void restore_pages(uint64_t *slot, uint64_t pages, uint64_t turn, uint64_t seed,
+                              unsigned long long *wrong)
 {
 	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
 
@@ -86,7 +97,8 @@ const struct part *part_to_host(const struct managed *x)
 void touch_by_host(void *argument, uint32_t index, uint32_t threads)
 {
 	const struct managed *x = (const struct managed *)argument;
-	const uint64_t pages = pages_of(x), begin = pages * index / threads, end = pages * (index + 1) / threads;
+	const uint64_t pages = pages_of(x), begin = pages * index / threads,
+	               end = pages * (index + 1) / threads;
 
 	for (uint64_t k = 0; k < x->count; k++) {
 		volatile uint64_t *const slot = slot_of(x, part_to_host(x), k);
@@ -109,9 +121,9 @@ struct cudaMemLocation place(int where)
 
 int prefetch(const struct managed *x, const struct part *p, uint64_t k, int where, struct gn_error *e)
 {
-	return scope_cuda_check(cudaMemPrefetchAsync(slot_of(x, p, k), x->bytes, place(where), 0,
-	                                             x->lanes.lane[p->lane].stream),
-	                        "cudaMemPrefetchAsync", e);
+	return scope_cuda_check(
+	    cudaMemPrefetchAsync(slot_of(x, p, k), x->bytes, place(where), 0, x->lanes.lane[p->lane].stream),
+	    "cudaMemPrefetchAsync", e);
 }
 
 int prefetch_batch(struct managed *x, const struct part *p, struct gn_error *e)
@@ -126,8 +138,9 @@ int prefetch_batch(struct managed *x, const struct part *p, struct gn_error *e)
 		bytes[k] = x->bytes;
 	}
 	if (x->row->how == SCOPE_DISCARD_BATCH)
-		return scope_cuda_check(cudaMemDiscardAndPrefetchBatchAsync(at, bytes, x->count, &to, &first, 1, 0, s),
-		                        "cudaMemDiscardAndPrefetchBatchAsync", e);
+		return scope_cuda_check(
+		    cudaMemDiscardAndPrefetchBatchAsync(at, bytes, x->count, &to, &first, 1, 0, s),
+		    "cudaMemDiscardAndPrefetchBatchAsync", e);
 	return scope_cuda_check(cudaMemPrefetchBatchAsync(at, bytes, x->count, &to, &first, 1, 0, s),
 	                        "cudaMemPrefetchBatchAsync", e);
 }
@@ -168,7 +181,8 @@ int launch_part(const struct managed *x, const struct part *p, uint64_t k, struc
 	const uint64_t all = (pages_of(x) * 32 + THREADS - 1) / THREADS;
 	const uint32_t blocks = (uint32_t)(all < BLOCKS ? all : (uint64_t)BLOCKS);
 
-	touch_pages<<<blocks, THREADS, 0, x->lanes.lane[p->lane].stream>>>(slot_of(x, p, k), pages_of(x), x->turn);
+	touch_pages<<<blocks, THREADS, 0, x->lanes.lane[p->lane].stream>>>(slot_of(x, p, k), pages_of(x),
+	                                                                   x->turn);
 	return scope_cuda_launched("touching pages", e);
 }
 
@@ -191,7 +205,10 @@ int enqueue(struct managed *x, struct gn_error *e)
 	return rc;
 }
 
-/* Kernels stand behind a gate; prefetches do not: on a stream that has work the driver leaves them to a thread of its own. */
+/*
+ * Kernels stand behind a gate; prefetches do not: on a stream that has work the driver leaves them to a
+ * thread of its own.
+ */
 int run_lanes(struct managed *x, double *wall, struct gn_error *e)
 {
 	int rc = demand(x) ? scope_lanes_hold(&x->lanes, e) : 0;
@@ -278,13 +295,16 @@ int add_part(struct managed *x, int from, int to, struct gn_error *e)
 
 int open_parts(struct managed *x, const struct scope_cell *c, struct gn_error *e)
 {
-	const int a = (int)scope_cell_arg(c, "from", scope_cell_arg(c, "gpu", 0)), b = (int)scope_cell_arg(c, "to", 0);
+	const int a = (int)scope_cell_arg(c, "from", scope_cell_arg(c, "gpu", 0)),
+	          b = (int)scope_cell_arg(c, "to", 0);
 	const int from = x->row->from == SCOPE_AT_HOST ? HOST : a;
 	const int to = x->row->to == SCOPE_AT_HOST ? HOST : x->row->from == SCOPE_AT_HOST ? a : b;
 	int rc = scope_lanes_open(&x->lanes, e);
 
-	rc = rc ? rc : scope_cuda_check(cudaHostAlloc((void **)&x->wrong, 8, cudaHostAllocPortable | cudaHostAllocMapped),
-	                                "pinned memory", e);
+	rc = rc ? rc
+	        : scope_cuda_check(
+	              cudaHostAlloc((void **)&x->wrong, 8, cudaHostAllocPortable | cudaHostAllocMapped),
+	              "pinned memory", e);
 	rc = rc ? rc : add_part(x, from, to, e);
 	rc = rc || !x->row->both ? rc : add_part(x, to, from, e);
 	for (uint32_t k = 0; k < x->lanes.count && !rc; k++) {
@@ -330,8 +350,9 @@ int scope_managed_verify(void *state, struct gn_error *e)
 			/* What was discarded has moved nothing: its bytes are whatever they are. */
 			if (rc || x->row->how == SCOPE_DISCARD_BATCH)
 				continue;
-			rc = p->to == HOST ? scope_host_check(slot_of(x, p, k), x->bytes, seed, e)
-			                   : scope_gpu_check((uint32_t)p->to, slot_of(x, p, k), x->bytes, seed, e);
+			rc = p->to == HOST
+			         ? scope_host_check(slot_of(x, p, k), x->bytes, seed, e)
+			         : scope_gpu_check((uint32_t)p->to, slot_of(x, p, k), x->bytes, seed, e);
 		}
 	}
 	return rc;
@@ -351,7 +372,8 @@ void scope_managed_close(void *state)
 	free(x);
 }
 
-int scope_managed_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int scope_managed_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                       struct gn_error *e)
 {
 	struct managed *x = (struct managed *)calloc(1, sizeof *x);
 

@@ -14,9 +14,11 @@ int plan_threads(const struct scope_managed_row *r, const struct scope_machine *
 	/* A GPU's kernels want one thread of the host for themselves. */
 	const uint32_t spare = r->both && m->cpus > 1 ? m->cpus - 1 : m->cpus;
 	const uint32_t cpus = spare < SCOPE_MOST_CREW ? spare : (uint32_t)SCOPE_MOST_CREW;
-	const uint64_t least = m->effort == SCOPE_QUICK ? 16 * PAGE : PAGE; /* of small ones all is the calls' */
+	const uint64_t least =
+	    m->effort == SCOPE_QUICK ? 16 * PAGE : PAGE; /* of small ones all is the calls' */
 	const uint64_t most = scope_most_bytes(m, 1u + r->both, 1u + r->both, 4ull << 30);
-	const bool threads = r->how == SCOPE_DEMAND && (r->to == SCOPE_AT_HOST || (r->both && r->from == SCOPE_AT_HOST));
+	const bool threads =
+	    r->how == SCOPE_DEMAND && (r->to == SCOPE_AT_HOST || (r->both && r->from == SCOPE_AT_HOST));
 	int rc = 0;
 
 	args[count] = args[count + 1] = scope_arg{NULL, 0};
@@ -66,16 +68,21 @@ int managed_plan(const struct scope_row *row, const struct scope_machine *m, str
 	return rc;
 }
 
-constexpr struct scope_managed_row make(const char *name, const char *summary, const char *paper, const char *direction,
-                                        enum scope_how how, enum scope_where from, enum scope_where to, bool both)
+constexpr struct scope_managed_row make(const char *name, const char *summary, const char *paper,
+                                        const char *direction, enum scope_how how, enum scope_where from,
+                                        enum scope_where to, bool both)
 {
 	const bool gpus = from == SCOPE_AT_GPU && to == SCOPE_AT_GPU;
 	const bool wall = how == SCOPE_DEMAND ? to == SCOPE_AT_HOST || both : both && gpus;
 
-	return scope_managed_row{{name, summary, paper, direction, gpus ? "peer" : "pcie", NULL, SCOPE_BANDWIDTH,
-	                          wall ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, managed_plan, scope_managed_open, scope_managed_sample,
-	                          scope_managed_verify, scope_managed_close},
-	                         how, from, to, both};
+	return scope_managed_row{{name, summary, paper, direction, gpus ? "nvlink" : "pcie", NULL,
+	                          SCOPE_BANDWIDTH, wall ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, managed_plan,
+	                          scope_managed_open, scope_managed_sample, scope_managed_verify,
+	                          scope_managed_close},
+	                         how,
+	                         from,
+	                         to,
+	                         both};
 }
 
 const enum scope_where host = SCOPE_AT_HOST, gpu = SCOPE_AT_GPU;
@@ -83,30 +90,31 @@ const enum scope_where host = SCOPE_AT_HOST, gpu = SCOPE_AT_GPU;
 } // namespace
 
 const struct scope_managed_row scope_manageds[SCOPE_MANAGED_ROWS] = {
-    make("managed/demand-host-to-device", "a kernel touches pages that are at the host", "21", "h2d", SCOPE_DEMAND, host,
-         gpu, false),
-    make("managed/demand-device-to-host", "threads of the host touch pages that are at the GPU", "22", "d2h", SCOPE_DEMAND,
-         gpu, host, false),
-    make("managed/demand-both", "a kernel and threads of the host touch each other's pages at once: the sum", "23", "both",
-         SCOPE_DEMAND, host, gpu, true),
-    make("managed/demand-peer", "a kernel touches pages that are at another GPU", "24", "d2d", SCOPE_DEMAND, gpu, gpu,
-         false),
-    make("managed/demand-peer-both", "two GPUs touch each other's pages at once: the sum", NULL, "d2d-both", SCOPE_DEMAND,
-         gpu, gpu, true),
-    make("prefetch/host-to-device", "cudaMemPrefetchAsync of pages that are at the host", "25", "h2d", SCOPE_PREFETCH, host,
-         gpu, false),
-    make("prefetch/device-to-host", "cudaMemPrefetchAsync of pages that are at the GPU", "26", "d2h", SCOPE_PREFETCH, gpu,
-         host, false),
-    make("prefetch/both", "cudaMemPrefetchAsync both ways from one thread: the sum", "27", "both", SCOPE_PREFETCH, host,
-         gpu, true),
-    make("prefetch/peer", "cudaMemPrefetchAsync of pages that are at another GPU", "28", "d2d", SCOPE_PREFETCH, gpu, gpu,
-         false),
-    make("prefetch/peer-both", "cudaMemPrefetchAsync both ways between GPUs: the sum", "29", "d2d-both", SCOPE_PREFETCH,
-         gpu, gpu, true),
-    make("prefetch/batch-host-to-device", "one cudaMemPrefetchBatchAsync of many ranges", NULL, "h2d", SCOPE_PREFETCH_BATCH,
-         host, gpu, false),
-    make("prefetch/batch-device-to-host", "one cudaMemPrefetchBatchAsync of many ranges", NULL, "d2h", SCOPE_PREFETCH_BATCH,
-         gpu, host, false),
-    make("prefetch/discard-to-device", "one cudaMemDiscardAndPrefetchBatchAsync: memory moves, contents need not", NULL,
-         "h2d", SCOPE_DISCARD_BATCH, host, gpu, false),
+    make("managed/demand-host-to-device", "a kernel touches pages that are at the host", "21", "h2d",
+         SCOPE_DEMAND, host, gpu, false),
+    make("managed/demand-device-to-host", "threads of the host touch pages that are at the GPU", "22", "d2h",
+         SCOPE_DEMAND, gpu, host, false),
+    make("managed/demand-both", "a kernel and threads of the host touch each other's pages at once: the sum",
+         "23", "both", SCOPE_DEMAND, host, gpu, true),
+    make("managed/demand-peer", "a kernel touches pages that are at another GPU", "24", "d2d", SCOPE_DEMAND,
+         gpu, gpu, false),
+    make("managed/demand-peer-both", "two GPUs touch each other's pages at once: the sum", NULL, "d2d-both",
+         SCOPE_DEMAND, gpu, gpu, true),
+    make("prefetch/host-to-device", "cudaMemPrefetchAsync of pages that are at the host", "25", "h2d",
+         SCOPE_PREFETCH, host, gpu, false),
+    make("prefetch/device-to-host", "cudaMemPrefetchAsync of pages that are at the GPU", "26", "d2h",
+         SCOPE_PREFETCH, gpu, host, false),
+    make("prefetch/both", "cudaMemPrefetchAsync both ways from one thread: the sum", "27", "both",
+         SCOPE_PREFETCH, host, gpu, true),
+    make("prefetch/peer", "cudaMemPrefetchAsync of pages that are at another GPU", "28", "d2d",
+         SCOPE_PREFETCH, gpu, gpu, false),
+    make("prefetch/peer-both", "cudaMemPrefetchAsync both ways between GPUs: the sum", "29", "d2d-both",
+         SCOPE_PREFETCH, gpu, gpu, true),
+    make("prefetch/batch-host-to-device", "one cudaMemPrefetchBatchAsync of many ranges", NULL, "h2d",
+         SCOPE_PREFETCH_BATCH, host, gpu, false),
+    make("prefetch/batch-device-to-host", "one cudaMemPrefetchBatchAsync of many ranges", NULL, "d2h",
+         SCOPE_PREFETCH_BATCH, gpu, host, false),
+    make("prefetch/discard-to-device",
+         "one cudaMemDiscardAndPrefetchBatchAsync: memory moves, contents need not", NULL, "h2d",
+         SCOPE_DISCARD_BATCH, host, gpu, false),
 };

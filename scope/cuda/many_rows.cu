@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* many_rows.cu - copies among all GPUs, and between the host and all of them, at once: the sum, by the host's clock. */
+/*
+ * many_rows.cu - copies among all GPUs, and between the host and all of them, at once: the sum, by the host's
+ * clock.
+ */
 #include "scope/cuda/rows.h"
 
 namespace
@@ -38,7 +41,8 @@ int all_to_all(struct scope_transfer *t, const struct scope_cell *c, struct gn_e
 
 	(void)c;
 	for (uint32_t k = 0; k < gpus * gpus && !rc; k++)
-		rc = k / gpus == k % gpus ? 0 : scope_transfer_add(t, &peer_way, k / gpus, k % gpus, k / gpus, e);
+		rc = k / gpus == k % gpus ? 0
+		                          : scope_transfer_add(t, &peer_way, k / gpus, k % gpus, k / gpus, e);
 	return rc;
 }
 
@@ -87,14 +91,14 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	return scope_plan_sizes(p, r->least, scope_most_bytes(m, host, gpu, r->most), args);
 }
 
-constexpr struct scope_transfer_row row(const char *name, const char *summary, const char *direction, const char *limit,
-                                        uint32_t flags,
+constexpr struct scope_transfer_row row(const char *name, const char *summary, const char *direction,
+                                        const char *limit, uint32_t flags,
                                         int (*build)(struct scope_transfer *, const struct scope_cell *,
                                                      struct gn_error *))
 {
-	return scope_transfer_row{{name, summary, NULL, direction, limit, NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan,
-	                           scope_transfer_open, scope_transfer_sample, scope_transfer_verify,
-	                           scope_transfer_close},
+	return scope_transfer_row{{name, summary, NULL, direction, limit, NULL, SCOPE_BANDWIDTH,
+	                           SCOPE_HOST_CLOCK, plan, scope_transfer_open, scope_transfer_sample,
+	                           scope_transfer_verify, scope_transfer_close},
 	                          {},
 	                          0,
 	                          flags | SCOPE_WALL,
@@ -106,12 +110,12 @@ constexpr struct scope_transfer_row row(const char *name, const char *summary, c
 } // namespace
 
 const struct scope_transfer_row scope_many[SCOPE_MANY_ROWS] = {
-    row("many/one-to-all", "the first GPU copies to every other at once", "d2d", "peer", SCOPE_PEERS | SCOPE_COLD,
-        one_to_all),
-    row("many/all-to-one", "every other GPU copies to the first at once", "d2d", "peer", SCOPE_PEERS | SCOPE_COLD,
-        all_to_one),
-    row("many/all-to-all", "every GPU copies to every other at once", "d2d-both", "peer", SCOPE_PEERS | SCOPE_COLD,
-        all_to_all),
+    row("many/one-to-all", "the first GPU copies to every other at once", "d2d", "nvlink",
+        SCOPE_PEERS | SCOPE_COLD, one_to_all),
+    row("many/all-to-one", "every other GPU copies to the first at once", "d2d", "nvlink",
+        SCOPE_PEERS | SCOPE_COLD, all_to_one),
+    row("many/all-to-all", "every GPU copies to every other at once", "d2d-both", "nvlink",
+        SCOPE_PEERS | SCOPE_COLD, all_to_all),
     row("many/host-to-all", "from pinned memory to every GPU at once", "h2d", "pcie", 0, host_to_all),
     row("many/all-to-host", "from every GPU to pinned memory at once", "d2h", "pcie", 0, all_to_host),
 };

@@ -42,9 +42,13 @@ int bind(char *at, uint64_t bytes, int32_t node, struct gn_error *e)
 	if (node == SCOPE_ANYWHERE)
 		return 0;
 	if ((size_t)node >= sizeof mask * 8)
-		return gn_error_set(e, -GN_EINVAL, "node %d: numbers go up to %zu", node, sizeof mask * 8 - 1);
+		return gn_error_set(e, -GN_EINVAL, "node %d: numbers go up to %zu", node,
+		                    sizeof mask * 8 - 1);
 	mask[node / 64] = 1ul << node % 64;
-	/* Not allowed in some containers; then the first touch decides, by threads that are there. It is looked at anyway. */
+	/*
+	 * Not allowed in some containers; then the first touch decides, by threads that are there. It is
+	 * looked at anyway.
+	 */
 	if (!syscall(SYS_mbind, at, bytes, BIND, mask, sizeof mask * 8, 0) || errno == EPERM)
 		return 0;
 	return gn_error_set(e, -GN_EIO, "binding memory to node %d: %s", node, strerror(errno));
@@ -66,7 +70,8 @@ int placed(char *at, uint64_t bytes, int32_t node, struct gn_error *e)
 		return gn_error_set(e, -GN_EIO, "asking where memory lies: %s", strerror(errno));
 	for (uint64_t k = 0; k < count; k++)
 		if (where[k] != node)
-			return gn_error_set(e, -GN_EIO, "memory that was bound to node %d lies on %d", node, where[k]);
+			return gn_error_set(e, -GN_EIO, "memory that was bound to node %d lies on %d", node,
+			                    where[k]);
 	return 0;
 }
 
@@ -106,9 +111,10 @@ char *align(char *p, uint64_t bytes)
 
 int map(enum scope_kind kind, uint64_t bytes, char **at, struct gn_error *e)
 {
-	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (kind == SCOPE_HUGE ? MAP_HUGETLB | 21 << MAP_HUGE_SHIFT : 0);
-	char *p = (char *)mmap(NULL, bytes + (kind == SCOPE_LARGE ? (uint64_t)HUGE_PAGE : 0), PROT_READ | PROT_WRITE, flags,
-	                       -1, 0);
+	const int flags =
+	    MAP_PRIVATE | MAP_ANONYMOUS | (kind == SCOPE_HUGE ? MAP_HUGETLB | 21 << MAP_HUGE_SHIFT : 0);
+	char *p = (char *)mmap(NULL, bytes + (kind == SCOPE_LARGE ? (uint64_t)HUGE_PAGE : 0),
+	                       PROT_READ | PROT_WRITE, flags, -1, 0);
 
 	if (p == MAP_FAILED)
 		return gn_error_set(e, errno == ENOMEM ? -GN_ENOMEM : -GN_EIO, "mapping %llu bytes%s: %s",
@@ -131,9 +137,10 @@ int page_size(enum scope_kind kind, const char *at, uint64_t bytes, struct gn_er
 
 	if (kind != SCOPE_LARGE || kb * 1024 >= bytes / 2)
 		return 0;
-	return gn_error_set(e, -GN_ENOTSUP,
-	                    "only %llu of %llu KiB are in transparent huge pages; see /sys/kernel/mm/transparent_hugepage",
-	                    (unsigned long long)kb, (unsigned long long)(bytes / 1024));
+	return gn_error_set(
+	    e, -GN_ENOTSUP,
+	    "only %llu of %llu KiB are in transparent huge pages; see /sys/kernel/mm/transparent_hugepage",
+	    (unsigned long long)kb, (unsigned long long)(bytes / 1024));
 }
 
 /* ---- getting and giving back ---- */
@@ -150,7 +157,8 @@ int get_host(struct scope_memory *x, struct gn_error *e)
 	if ((rc = scope_map(x->kind, x->node, x->bytes, &x->at, e)) || x->kind == SCOPE_PAGEABLE)
 		return rc;
 	rc = scope_cuda_check(
-	    cudaHostRegister(x->at, x->bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), "cudaHostRegister", e);
+	    cudaHostRegister(x->at, x->bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
+	    "cudaHostRegister", e);
 	if (rc) {
 		scope_unmap(x->at, x->bytes);
 		x->at = NULL;
@@ -186,8 +194,8 @@ void put(const struct scope_memory *x)
 
 bool fits(const struct scope_memory *k, const struct scope_memory *want)
 {
-	return k->kind == want->kind && k->gpu == want->gpu && k->node == want->node && k->bytes >= want->bytes &&
-	       k->bytes / 4 <= want->bytes;
+	return k->kind == want->kind && k->gpu == want->gpu && k->node == want->node &&
+	       k->bytes >= want->bytes && k->bytes / 4 <= want->bytes;
 }
 
 bool take_kept(struct scope_memory *x)
@@ -243,8 +251,9 @@ const char *scope_kind_missing(const struct scope_machine *m, enum scope_kind ki
 	char line[80] = "";
 
 	if (kind == SCOPE_HUGE)
-		return m->huge_page_bytes < (uint64_t)HUGE_PAGE ? "no explicit huge page is free (/proc/sys/vm/nr_hugepages)"
-		                                                : NULL;
+		return m->huge_page_bytes < (uint64_t)HUGE_PAGE
+		           ? "no explicit huge page is free (/proc/sys/vm/nr_hugepages)"
+		           : NULL;
 	if (kind != SCOPE_LARGE)
 		return NULL;
 	FILE *const f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
@@ -281,8 +290,8 @@ void scope_unmap(char *at, uint64_t bytes)
 		munmap(at, bytes);
 }
 
-int scope_memory_open(struct scope_memory *x, enum scope_kind kind, uint32_t gpu, int32_t node, uint64_t bytes,
-                      struct gn_error *e)
+int scope_memory_open(struct scope_memory *x, enum scope_kind kind, uint32_t gpu, int32_t node,
+                      uint64_t bytes, struct gn_error *e)
 {
 	const bool large = kind == SCOPE_LARGE || kind == SCOPE_HUGE;
 	int rc;
@@ -304,7 +313,8 @@ void scope_memory_close(struct scope_memory *x)
 	*x = scope_memory{};
 }
 
-int scope_memory_fill(const struct scope_memory *x, uint64_t at, uint64_t bytes, uint64_t seed, struct gn_error *e)
+int scope_memory_fill(const struct scope_memory *x, uint64_t at, uint64_t bytes, uint64_t seed,
+                      struct gn_error *e)
 {
 	if (x->kind != SCOPE_PAGEABLE)
 		return scope_gpu_fill(x->gpu, x->at + at, bytes, seed + at / 8, e);
@@ -320,7 +330,8 @@ int scope_memory_poison(const struct scope_memory *x, uint64_t at, uint64_t byte
 	return 0;
 }
 
-int scope_memory_check(const struct scope_memory *x, uint64_t at, uint64_t bytes, uint64_t seed, struct gn_error *e)
+int scope_memory_check(const struct scope_memory *x, uint64_t at, uint64_t bytes, uint64_t seed,
+                       struct gn_error *e)
 {
 	int rc = 0;
 
@@ -363,7 +374,8 @@ int scope_node_enter(struct scope_node_visit *v, int32_t node, struct gn_error *
 	if (!CPU_COUNT(&set))
 		return 0;
 	if (sched_getaffinity(0, sizeof v->before, &v->before) || sched_setaffinity(0, sizeof set, &set))
-		return gn_error_set(e, -GN_EIO, "moving to the processors of node %d: %s", node, strerror(errno));
+		return gn_error_set(e, -GN_EIO, "moving to the processors of node %d: %s", node,
+		                    strerror(errno));
 	v->moved = true;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - memory of every kind that is measured: placed, touched, and kept for the next cell, for getting pinned memory takes
- * longer than most samples.
+ * memory.h - memory of every kind that is measured: placed, touched, and kept for the next cell, for getting
+ * pinned memory takes longer than most samples.
  *
  * Functions return 0 or a negative code with a message in e. One host thread.
  */
@@ -33,21 +33,27 @@ struct scope_memory {
 };
 
 /*
- * scope_memory_open - memory that is touched: every page is where it should be. A node's pinned memory is mapped, bound, touched and
- * registered. -GN_EIO: it lies on another node than asked for; -GN_ENOTSUP: the pages are not as large as asked for.
+ * scope_memory_open - memory that is touched: every page is where it should be. A node's pinned memory is
+ * mapped, bound, touched and registered. -GN_EIO: it lies on another node than asked for; -GN_ENOTSUP: the
+ * pages are not as large as asked for.
  */
-int scope_memory_open(struct scope_memory *x, enum scope_kind kind, uint32_t gpu, int32_t node, uint64_t bytes,
-                      struct gn_error *e);
+int scope_memory_open(struct scope_memory *x, enum scope_kind kind, uint32_t gpu, int32_t node,
+                      uint64_t bytes, struct gn_error *e);
 
 /* scope_memory_close - back; small ones are kept for the next open. All zero bytes is accepted. */
 void scope_memory_close(struct scope_memory *x);
 
 /* Through a GPU where it reaches the memory, else by the host. Units as in support.h. */
-int scope_memory_fill(const struct scope_memory *x, uint64_t at, uint64_t bytes, uint64_t seed, struct gn_error *e);
+int scope_memory_fill(const struct scope_memory *x, uint64_t at, uint64_t bytes, uint64_t seed,
+                      struct gn_error *e);
 int scope_memory_poison(const struct scope_memory *x, uint64_t at, uint64_t bytes, struct gn_error *e);
 
-/* scope_memory_check - by whoever it belongs to: the device's by its GPU, the host's by GPU (where it is mapped) and host. */
-int scope_memory_check(const struct scope_memory *x, uint64_t at, uint64_t bytes, uint64_t seed, struct gn_error *e);
+/*
+ * scope_memory_check - by whoever it belongs to: the device's by its GPU, the host's by GPU (where it is
+ * mapped) and host.
+ */
+int scope_memory_check(const struct scope_memory *x, uint64_t at, uint64_t bytes, uint64_t seed,
+                       struct gn_error *e);
 
 /* scope_memory_host - is it the host's? */
 static inline bool scope_memory_host(const struct scope_memory *x)
@@ -55,14 +61,23 @@ static inline bool scope_memory_host(const struct scope_memory *x)
 	return x->kind != SCOPE_DEVICE;
 }
 
-/* scope_kind_missing - why memory of this kind cannot be had on this machine; NULL: it can. Asks nothing of a device. */
+/*
+ * scope_kind_missing - why memory of this kind cannot be had on this machine; NULL: it can. Asks nothing of a
+ * device.
+ */
 const char *scope_kind_missing(const struct scope_machine *m, enum scope_kind kind);
 
-/* scope_map / scope_unmap - host memory of a kind (not SCOPE_PINNED, SCOPE_COMBINED or SCOPE_DEVICE), bound and touched, not yet registered. */
+/*
+ * scope_map / scope_unmap - host memory of a kind (not SCOPE_PINNED, SCOPE_COMBINED or SCOPE_DEVICE), bound
+ * and touched, not yet registered.
+ */
 int scope_map(enum scope_kind kind, int32_t node, uint64_t bytes, char **at, struct gn_error *e);
 void scope_unmap(char *at, uint64_t bytes);
 
-/* scope_node_enter - this thread on the processors of a node of the system; leave restores what was. SCOPE_ANYWHERE: nothing. */
+/*
+ * scope_node_enter - this thread on the processors of a node of the system; leave restores what was.
+ * SCOPE_ANYWHERE: nothing.
+ */
 struct scope_node_visit {
 	bool moved;
 	cpu_set_t before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * move.cu - kernels that move bytes over links. The grid of reads and writes is Comm|Scope's (section 3.3): 256 blocks of 256 threads, consecutive
- * threads at consecutive words.
+ * move.cu - kernels that move bytes over links. The grid of reads and writes is Comm|Scope's (section 3.3):
+ * 256 blocks of 256 threads, consecutive threads at consecutive words.
  */
 #include "scope/cuda/transfer.h"
 #include "scope/pattern.h"
@@ -122,7 +122,8 @@ int access_from(uint32_t from, uint32_t to, bool on, struct gn_error *e)
 
 	if (rc)
 		return rc;
-	const cudaError_t c = on ? cudaDeviceEnablePeerAccess((int)to, 0) : cudaDeviceDisablePeerAccess((int)to);
+	const cudaError_t c =
+	    on ? cudaDeviceEnablePeerAccess((int)to, 0) : cudaDeviceDisablePeerAccess((int)to);
 
 	if (c == cudaErrorPeerAccessAlreadyEnabled || c == cudaErrorPeerAccessNotEnabled) {
 		(void)cudaGetLastError();
@@ -135,8 +136,12 @@ int access_from(uint32_t from, uint32_t to, bool on, struct gn_error *e)
 
 int scope_move_load(struct gn_error *e)
 {
-	const void *const all[] = {(const void *)read_all<uint32_t>, (const void *)read_all<uint4>, (const void *)expect,
-	                           (const void *)write_4, (const void *)write_16, (const void *)copy_16};
+	const void *const all[] = {(const void *)read_all<uint32_t>,
+	                           (const void *)read_all<uint4>,
+	                           (const void *)expect,
+	                           (const void *)write_4,
+	                           (const void *)write_16,
+	                           (const void *)copy_16};
 	int rc = 0;
 
 	for (const void *k : all)
@@ -144,12 +149,13 @@ int scope_move_load(struct gn_error *e)
 	return rc;
 }
 
-int scope_move_copy(void *to, const void *from, uint64_t bytes, uint32_t processors, cudaStream_t s, struct gn_error *e)
+int scope_move_copy(void *to, const void *from, uint64_t bytes, uint32_t processors, cudaStream_t s,
+                    struct gn_error *e)
 {
 	const uint64_t units = bytes / 16;
 
-	copy_16<<<blocks_for(units, COPY_THREADS, processors * 2u), COPY_THREADS, 0, s>>>((uint4 *)to,
-	                                                                                (const uint4 *)from, units);
+	copy_16<<<blocks_for(units, COPY_THREADS, processors * 2u), COPY_THREADS, 0, s>>>(
+	    (uint4 *)to, (const uint4 *)from, units);
 	return scope_cuda_launched("copy kernel", e);
 }
 
@@ -165,7 +171,8 @@ int scope_move_read(const void *from, uint64_t bytes, uint32_t width, unsigned l
 	return scope_cuda_launched("read kernel", e);
 }
 
-int scope_move_write(void *to, uint64_t bytes, uint64_t seed, uint32_t width, cudaStream_t s, struct gn_error *e)
+int scope_move_write(void *to, uint64_t bytes, uint64_t seed, uint32_t width, cudaStream_t s,
+                     struct gn_error *e)
 {
 	const uint32_t blocks = blocks_for(bytes / width, THREADS, BLOCKS);
 
@@ -176,7 +183,8 @@ int scope_move_write(void *to, uint64_t bytes, uint64_t seed, uint32_t width, cu
 	return scope_cuda_launched("write kernel", e);
 }
 
-int scope_move_expected(uint64_t bytes, uint64_t seed, unsigned long long *sum, cudaStream_t s, struct gn_error *e)
+int scope_move_expected(uint64_t bytes, uint64_t seed, unsigned long long *sum, cudaStream_t s,
+                        struct gn_error *e)
 {
 	expect<<<blocks_for(bytes / 8, THREADS, 4 * BLOCKS), THREADS, 0, s>>>(bytes / 8, seed, sum);
 	return scope_cuda_launched("expected sum", e);

@@ -28,7 +28,8 @@ __global__ void write_pattern(ulonglong2 *to, uint64_t units, uint64_t seed, uin
 	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
 
 	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step)
-		to[i] = make_ulonglong2(scope_pattern(seed, 2 * i) ^ flip, scope_pattern(seed, 2 * i + 1) ^ flip);
+		to[i] =
+		    make_ulonglong2(scope_pattern(seed, 2 * i) ^ flip, scope_pattern(seed, 2 * i + 1) ^ flip);
 }
 
 /* Not through L1: what a copy engine or another GPU wrote meanwhile is what counts. */
@@ -38,7 +39,8 @@ __global__ void read_pattern(const ulonglong2 *from, uint64_t units, uint64_t se
 
 	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step) {
 		const ulonglong2 got = __ldcv(from + i);
-		const uint32_t wrong = (got.x != scope_pattern(seed, 2 * i)) + (got.y != scope_pattern(seed, 2 * i + 1));
+		const uint32_t wrong =
+		    (got.x != scope_pattern(seed, 2 * i)) + (got.y != scope_pattern(seed, 2 * i + 1));
 
 		if (wrong) {
 			atomicAdd(&device_found.wrong, (unsigned long long)wrong);
@@ -177,7 +179,8 @@ int scope_gpu_check(uint32_t gpu, const void *from, uint64_t bytes, uint64_t see
 		return rc;
 	if (!f.wrong)
 		return 0;
-	return gn_error_set(e, -GN_EIO, "wrong data as GPU %u sees it: %llu of %llu words, the first near byte %llu", gpu,
+	return gn_error_set(e, -GN_EIO,
+	                    "wrong data as GPU %u sees it: %llu of %llu words, the first near byte %llu", gpu,
 	                    f.wrong, (unsigned long long)(bytes / 8), f.first);
 }
 
@@ -240,7 +243,8 @@ int scope_flush_host(const void *memory, uint64_t bytes, struct gn_error *e)
 #else
 	(void)memory;
 	(void)bytes;
-	return gn_error_set(e, -GN_ENOTSUP, "this processor's caches cannot be flushed by a program; use rows that do not");
+	return gn_error_set(e, -GN_ENOTSUP,
+	                    "this processor's caches cannot be flushed by a program; use rows that do not");
 #endif
 }
 
@@ -251,7 +255,10 @@ int scope_flush_host_works(struct gn_error *e)
 	char *memory = (char *)malloc(bytes + LINE);
 	int rc = memory ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory to try the flush with");
 
-	/* Written by the byte: pages that were never written are all one page, which stays in the nearest cache. */
+	/*
+	 * Written by the byte: pages that were never written are all one page, which stays in the nearest
+	 * cache.
+	 */
 	for (uint64_t k = 0; !rc && k < bytes + LINE; k++)
 		((volatile char *)memory)[k] = 0;
 	for (int run = 0; run < 5 && !rc; run++) {
@@ -266,7 +273,8 @@ int scope_flush_host_works(struct gn_error *e)
 	}
 	free(memory);
 	if (!rc && cold < 1.5 * warm)
-		rc = gn_error_set(e, -GN_EIO, "flushing the host's caches had no effect: %.1f us with it, %.1f us without",
-		                  cold * 1e6, warm * 1e6);
+		rc = gn_error_set(
+		    e, -GN_EIO, "flushing the host's caches had no effect: %.1f us with it, %.1f us without",
+		    cold * 1e6, warm * 1e6);
 	return rc;
 }

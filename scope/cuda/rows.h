@@ -30,7 +30,8 @@ struct scope_managed_row {
 	bool both;
 };
 
-int scope_managed_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e);
+int scope_managed_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                       struct gn_error *e);
 int scope_managed_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 int scope_managed_verify(void *state, struct gn_error *e);
 void scope_managed_close(void *state);

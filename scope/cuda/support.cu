@@ -67,8 +67,9 @@ int warm(uint32_t gpu, struct gn_error *e)
 {
 	int processors = 0, rc;
 
-	if ((rc = scope_cuda_check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, (int)gpu),
-	                           "processors", e)))
+	if ((rc = scope_cuda_check(
+	         cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, (int)gpu), "processors",
+	         e)))
 		return rc;
 	busy<<<processors, 256>>>(200000000u, NULL);
 	if ((rc = scope_cuda_launched("warm up", e)))
@@ -93,7 +94,8 @@ int wait_all(const struct scope_lanes *l, struct gn_error *e)
 				continue;
 			look = now + 0.01;
 			if (now - begin > SCOPE_DEADLINE)
-				return gn_error_set(e, -GN_ETIMEDOUT, "GPU %u has not done in %d s what it was given",
+				return gn_error_set(e, -GN_ETIMEDOUT,
+				                    "GPU %u has not done in %d s what it was given",
 				                    l->lane[k].gpu, SCOPE_DEADLINE);
 			const cudaError_t state = cudaStreamQuery(l->lane[k].stream);
 
@@ -112,7 +114,8 @@ int each_event(const struct scope_lanes *l, bool end, struct gn_error *e)
 		const struct scope_lane *lane = &l->lane[k];
 
 		if ((rc = scope_cuda_check(cudaSetDevice((int)lane->gpu), "GPU", e)) ||
-		    (rc = scope_cuda_check(cudaEventRecord(end ? lane->end : lane->begin, lane->stream), "event", e)))
+		    (rc = scope_cuda_check(cudaEventRecord(end ? lane->end : lane->begin, lane->stream),
+		                           "event", e)))
 			return rc;
 		if (!end)
 			continue;
@@ -165,8 +168,9 @@ int scope_lanes_open(struct scope_lanes *l, struct gn_error *e)
 	int rc;
 
 	memset(l, 0, sizeof *l);
-	if ((rc = scope_cuda_check(cudaHostAlloc((void **)&l->word, bytes, cudaHostAllocPortable | cudaHostAllocMapped),
-	                           "words of the lanes", e)))
+	if ((rc = scope_cuda_check(
+	         cudaHostAlloc((void **)&l->word, bytes, cudaHostAllocPortable | cudaHostAllocMapped),
+	         "words of the lanes", e)))
 		return rc;
 	memset(l->word, 0, bytes);
 	return 0;
@@ -181,7 +185,8 @@ int scope_lanes_add(struct scope_lanes *l, uint32_t gpu, struct gn_error *e)
 		return gn_error_set(e, -GN_EINVAL, "more than %d lanes", SCOPE_MOST_LANES);
 	if ((rc = scope_cuda_use(gpu, e)) || (rc = scope_cuda_load((const void *)gate, e)) ||
 	    (rc = scope_cuda_load((const void *)over, e)) ||
-	    (rc = scope_cuda_check(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking), "stream", e)))
+	    (rc = scope_cuda_check(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking), "stream",
+	                           e)))
 		return rc;
 	lane->gpu = gpu;
 	l->count++;
@@ -220,7 +225,7 @@ int scope_lanes_hold(struct scope_lanes *l, struct gn_error *e)
 	for (uint32_t k = 0; k < l->count; k++) {
 		if ((rc = scope_cuda_check(cudaSetDevice((int)l->lane[k].gpu), "GPU", e)))
 			return rc;
-		gate<<<1, 1, 0, l->lane[k].stream>>>(l->word, l->turn, 10000000000ull);
+		gate<<<1, 1, 0, l->lane[k].stream>>>(l->word, l->turn, 3000000000ull);
 		if ((rc = scope_cuda_launched("gate", e)))
 			return rc;
 	}
@@ -256,7 +261,8 @@ int scope_lanes_run(struct scope_lanes *l, double *wall, struct gn_error *e)
 		if ((rc = scope_cuda_check(cudaStreamSynchronize(l->lane[k].stream), "timed work", e)))
 			return rc;
 	if (l->word[WORD_LATE] == l->turn)
-		return gn_error_set(e, -GN_ETIMEDOUT, "the gate gave up after 10 s: more was enqueued than a stream takes");
+		return gn_error_set(e, -GN_ETIMEDOUT,
+		                    "the gate gave up after 3 s: more was enqueued than a stream takes");
 	return 0;
 }
 

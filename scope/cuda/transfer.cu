@@ -7,7 +7,10 @@
 namespace
 {
 
-enum { WARM = 1 << 16 }; /* bytes behind the slots, for the operation before the timed ones */
+enum {
+	WARM = 1 << 16,            /* bytes behind the slots, for the operation before the timed ones */
+	BY_HOST_CLOCK = 256 << 20, /* bytes of a sample, at least: the words at its end are 5 us of it */
+};
 const uint64_t ROUND = 16u << 20;
 
 bool reads_only(const struct scope_flow *f)
@@ -37,24 +40,30 @@ int copy(const struct scope_flow *f, uint64_t at, uint64_t bytes, cudaStream_t s
 		return scope_cuda_check(cudaMemcpyPeerAsync(f->to.at + at, (int)f->to_gpu, f->from.at + at,
 		                                            (int)f->from_gpu, bytes, s),
 		                        "cudaMemcpyPeerAsync", e);
-	return scope_cuda_check(cudaMemcpyAsync(f->to.at + at, f->from.at + at, bytes, kind, s), "cudaMemcpyAsync", e);
+	return scope_cuda_check(cudaMemcpyAsync(f->to.at + at, f->from.at + at, bytes, kind, s),
+	                        "cudaMemcpyAsync", e);
 }
 
 /* The word behind the sum takes what is read for nothing. */
-int operate(const struct scope_transfer *t, uint32_t k, uint64_t at, uint64_t bytes, bool warm, struct gn_error *e)
+int operate(const struct scope_transfer *t, uint32_t k, uint64_t at, uint64_t bytes, bool warm,
+            struct gn_error *e)
 {
 	const struct scope_flow *f = &t->flow[k];
 	const cudaStream_t s = t->lanes.lane[k].stream;
 
 	switch (f->way.method) {
-	case SCOPE_COPY_KERNEL: return scope_move_copy(f->to.at + at, f->from.at + at, bytes, t->processors, s, e);
+	case SCOPE_COPY_KERNEL:
+		return scope_move_copy(f->to.at + at, f->from.at + at, bytes, t->processors, s, e);
 	case SCOPE_READ: return scope_move_read(f->from.at + at, bytes, t->width, sum_of(f) + warm, s, e);
 	case SCOPE_WRITE: return scope_move_write(f->to.at + at, bytes, f->seed + at / 8, t->width, s, e);
 	default: return copy(f, at, bytes, s, e);
 	}
 }
 
-/* On every lane: what is behind the slots. Brings engines and links up, and pages' translations of nothing that counts. */
+/*
+ * On every lane: what is behind the slots. Brings engines and links up, and pages' translations of nothing
+ * that counts.
+ */
 int warm_lanes(const struct scope_transfer *t, struct gn_error *e)
 {
 	const uint64_t bytes = t->bytes < WARM ? t->bytes : (uint64_t)WARM;
@@ -83,8 +92,9 @@ int copy_batch(const struct scope_transfer *t, uint32_t lane, uint64_t operation
 		from[i] = f->from.at + at;
 		bytes[i] = t->bytes;
 	}
-	return scope_cuda_check(cudaMemcpyBatchAsync(to, from, bytes, operations, &a, &first, 1, t->lanes.lane[lane].stream),
-	                        "cudaMemcpyBatchAsync", e);
+	return scope_cuda_check(
+	    cudaMemcpyBatchAsync(to, from, bytes, operations, &a, &first, 1, t->lanes.lane[lane].stream),
+	    "cudaMemcpyBatchAsync", e);
 }
 
 /* Turn by turn, so that calls that wait for the host's part do not all belong to one direction. */
@@ -102,19 +112,20 @@ int operate_all(const struct scope_transfer *t, uint64_t operations, struct gn_e
 			if (f->by != gpu)
 				rc = scope_cuda_check(cudaSetDevice((int)(gpu = f->by)), "GPU", e);
 			for (uint64_t n = 0; n < f->way.times && !rc; n++)
-				rc = operate(t, k, (f->first + i * f->way.times + n) % t->slots * t->bytes, t->bytes,
-				             false, e);
+				rc = operate(t, k, (f->first + i * f->way.times + n) % t->slots * t->bytes,
+				             t->bytes, false, e);
 		}
 	return rc;
 }
 
 /* ---- the slots of a sample ---- */
 
-typedef int (*range_function)(const struct scope_transfer *t, const struct scope_flow *f, uint64_t at, uint64_t bytes,
-                              struct gn_error *e);
+typedef int (*range_function)(const struct scope_transfer *t, const struct scope_flow *f, uint64_t at,
+                              uint64_t bytes, struct gn_error *e);
 
 /* The slots of the flow's last sample as one range or two. */
-int each_range(const struct scope_transfer *t, const struct scope_flow *f, range_function call, struct gn_error *e)
+int each_range(const struct scope_transfer *t, const struct scope_flow *f, range_function call,
+               struct gn_error *e)
 {
 	const uint64_t count = f->count < t->slots ? f->count : t->slots;
 	const uint64_t here = f->first + count <= t->slots ? count : t->slots - f->first;
@@ -185,9 +196,11 @@ int open_flow(struct scope_transfer *t, struct scope_flow *f, uint32_t k, struct
 	int rc = 0;
 
 	f->seed = (uint64_t)(k + 1) << 40;
-	if (!writes_only(f) && !(rc = scope_memory_open(&f->from, f->way.from, f->from_gpu, t->node, bytes, e)))
+	if (!writes_only(f) &&
+	    !(rc = scope_memory_open(&f->from, f->way.from, f->from_gpu, t->node, bytes, e)))
 		rc = scope_memory_fill(&f->from, 0, bytes, f->seed, e);
-	if (!rc && !reads_only(f) && !(rc = scope_memory_open(&f->to, f->way.to, f->to_gpu, t->node, bytes, e)))
+	if (!rc && !reads_only(f) &&
+	    !(rc = scope_memory_open(&f->to, f->way.to, f->to_gpu, t->node, bytes, e)))
 		rc = scope_memory_poison(&f->to, 0, bytes, e);
 	if (!rc && reads_only(f))
 		rc = scope_memory_open(&f->sum, SCOPE_DEVICE, f->by, SCOPE_ANYWHERE, 4096, e);
@@ -233,7 +246,8 @@ uint64_t slots_of(const struct scope_transfer *t)
 	uint64_t round = ROUND;
 
 	for (uint32_t g = 0; t->row->flags & SCOPE_COLD && g < t->machine->gpus; g++)
-		round = t->machine->gpu[g].l2_bytes * 5 / 2 > round ? t->machine->gpu[g].l2_bytes * 5 / 2 : round;
+		round =
+		    t->machine->gpu[g].l2_bytes * 5 / 2 > round ? t->machine->gpu[g].l2_bytes * 5 / 2 : round;
 	return t->bytes < round ? round / t->bytes : 1;
 }
 
@@ -256,6 +270,13 @@ int open_all(struct scope_transfer *t, const struct scope_cell *c, struct gn_err
 	return rc;
 }
 
+uint64_t least_by_host(const struct scope_transfer *t)
+{
+	const uint64_t operations = BY_HOST_CLOCK / t->bytes;
+
+	return operations < SCOPE_MOST_HELD ? operations : (uint64_t)SCOPE_MOST_HELD;
+}
+
 double seconds_of(const struct scope_transfer *t, double wall)
 {
 	double most = 0;
@@ -275,8 +296,8 @@ double seconds_of(const struct scope_transfer *t, double wall)
 
 } // namespace
 
-int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, uint32_t from_gpu, uint32_t to_gpu,
-                       uint32_t by, struct gn_error *e)
+int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, uint32_t from_gpu,
+                       uint32_t to_gpu, uint32_t by, struct gn_error *e)
 {
 	if (t->flows == t->room) {
 		const uint32_t room = t->room ? 2 * t->room : 2;
@@ -300,7 +321,8 @@ int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, ui
 	return rc;
 }
 
-int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                        struct gn_error *e)
 {
 	struct scope_transfer *t = (struct scope_transfer *)calloc(1, sizeof *t);
 
@@ -313,7 +335,8 @@ int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *
 	t->width = (uint32_t)scope_cell_arg(c, "width", 16);
 	t->processors = m->gpu[0].processors;
 	/* Where there is one node only, all memory is there, and no permission is needed to have it so. */
-	t->node = t->row->flags & SCOPE_NODES && m->nodes > 1 ? (int32_t)scope_cell_arg(c, "node", 0) : SCOPE_ANYWHERE;
+	t->node = t->row->flags & SCOPE_NODES && m->nodes > 1 ? (int32_t)scope_cell_arg(c, "node", 0)
+	                                                      : SCOPE_ANYWHERE;
 	t->slots = slots_of(t);
 	const int rc = open_all(t, c, e);
 
@@ -331,6 +354,8 @@ int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample 
 	double wall = 0;
 	int rc;
 
+	if (t->row->flags & SCOPE_WALL && operations < least_by_host(t))
+		operations = least_by_host(t);
 	for (uint32_t k = 0; k < t->flows; k++)
 		if (gated && operations * t->flow[k].way.times > SCOPE_MOST_HELD)
 			operations = SCOPE_MOST_HELD / t->flow[k].way.times;
@@ -349,12 +374,15 @@ int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample 
 	s->bytes = 0;
 	for (uint32_t k = 0; k < t->flows; k++)
 		s->bytes += t->flow[k].way.counted ? t->flow[k].count * t->bytes : 0;
-	s->second = t->row->row.second ? (double)t->flow[0].count * (double)t->bytes / scope_lane_seconds(&t->lanes, 0) : 0;
+	s->second = t->row->row.second
+	                ? (double)t->flow[0].count * (double)t->bytes / scope_lane_seconds(&t->lanes, 0)
+	                : 0;
 	return 0;
 }
 
 /* What a reading kernel summed up, against the sum of the pattern itself. */
-static int verify_sum(const struct scope_transfer *t, const struct scope_flow *f, uint32_t k, struct gn_error *e)
+static int verify_sum(const struct scope_transfer *t, const struct scope_flow *f, uint32_t k,
+                      struct gn_error *e)
 {
 	unsigned long long sum[2] = {0, 0};
 	int rc = scope_cuda_check(cudaSetDevice((int)f->by), "GPU", e);
@@ -362,12 +390,14 @@ static int verify_sum(const struct scope_transfer *t, const struct scope_flow *f
 	rc = rc ? rc : scope_cuda_check(cudaMemset(sum_of(f) + 1, 0, 8), "expected sum", e);
 	rc = rc ? rc : scope_cuda_check(cudaDeviceSynchronize(), "expected sum", e);
 	for (uint64_t i = 0; i < f->count && !rc; i++)
-		rc = scope_move_expected(t->bytes, f->seed + (f->first + i) % t->slots * t->bytes / 8, sum_of(f) + 1,
-		                         t->lanes.lane[k].stream, e);
+		rc = scope_move_expected(t->bytes, f->seed + (f->first + i) % t->slots * t->bytes / 8,
+		                         sum_of(f) + 1, t->lanes.lane[k].stream, e);
 	rc = rc ? rc : scope_cuda_check(cudaStreamSynchronize(t->lanes.lane[k].stream), "expected sum", e);
-	rc = rc ? rc : scope_cuda_check(cudaMemcpy(sum, f->sum.at, sizeof sum, cudaMemcpyDeviceToHost), "sum", e);
+	rc = rc ? rc
+	        : scope_cuda_check(cudaMemcpy(sum, f->sum.at, sizeof sum, cudaMemcpyDeviceToHost), "sum", e);
 	if (!rc && sum[0] != sum[1])
-		rc = gn_error_set(e, -GN_EIO, "wrong data: what GPU %u read adds up to %llx, the pattern to %llx", f->by,
+		rc = gn_error_set(e, -GN_EIO,
+		                  "wrong data: what GPU %u read adds up to %llx, the pattern to %llx", f->by,
 		                  sum[0], sum[1]);
 	return rc;
 }

@@ -26,7 +26,10 @@ uint64_t most_of(const struct scope_transfer_row *r, const struct scope_machine 
 	return power;
 }
 
-/* A quick run leaves out what takes its time and says little: sizes that only the calls decide, variants of small ones. */
+/*
+ * A quick run leaves out what takes its time and says little: sizes that only the calls decide, variants of
+ * small ones.
+ */
 uint64_t least_of(const struct scope_transfer_row *r, const struct scope_machine *m)
 {
 	const uint64_t quick = r->flags & (SCOPE_NODES | SCOPE_FLUSHED) ? 1u << 20 : 4096;
@@ -53,7 +56,8 @@ void set(struct planning *x, uint32_t at, const char *name, uint64_t value)
 
 int plan_sizes(struct planning *x)
 {
-	const uint64_t most = most_of(x->row, x->machine), least = x->largest ? most : least_of(x->row, x->machine);
+	const uint64_t most = most_of(x->row, x->machine),
+	               least = x->largest ? most : least_of(x->row, x->machine);
 	const bool widths = x->row->flags & SCOPE_WIDTHS;
 	const uint32_t count = x->count;
 	int rc;
@@ -94,7 +98,8 @@ int plan_pair(struct planning *x, uint32_t a, uint32_t b)
 	if (a > b && x->row->ways == 2 && x->row->way[1].counted)
 		return 0;
 	if (x->row->flags & SCOPE_PEERS && !(m->gpu[a].peer[b] && m->gpu[b].peer[a]))
-		return scope_plan_skip(x->plan, x->args, "GPU %u and GPU %u cannot reach each other's memory", a, b);
+		return scope_plan_skip(x->plan, x->args, "GPU %u and GPU %u cannot reach each other's memory",
+		                       a, b);
 	return plan_nodes(x);
 }
 
@@ -116,18 +121,20 @@ const char *missing(const struct scope_transfer_row *r, const struct scope_machi
 
 } // namespace
 
-uint64_t scope_most_bytes(const struct scope_machine *m, uint32_t host_buffers, uint32_t gpu_buffers, uint64_t most)
+uint64_t scope_most_bytes(const struct scope_machine *m, uint32_t host_buffers, uint32_t gpu_buffers,
+                          uint64_t most)
 {
 	if (host_buffers && m->free_bytes / 8 / host_buffers < most)
 		most = m->free_bytes / 8 / host_buffers;
 	for (uint32_t g = 0; gpu_buffers && g < m->gpus; g++)
-		most = m->gpu[g].free_bytes / 8 / gpu_buffers < most ? m->gpu[g].free_bytes / 8 / gpu_buffers : most;
+		most = m->gpu[g].free_bytes / 8 / gpu_buffers < most ? m->gpu[g].free_bytes / 8 / gpu_buffers
+		                                                     : most;
 	return most;
 }
 
 /*
- * A quick run looks at the first GPU, and at the first two of them; a full one at all sizes of all; others at all sizes of the
- * first, and at the largest of the rest.
+ * A quick run looks at the first GPU, and at the first two of them; a full one at all sizes of all; others at
+ * all sizes of the first, and at the largest of the rest.
  */
 int scope_transfer_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {

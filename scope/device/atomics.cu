@@ -76,7 +76,7 @@ __global__ void add_up(const uint64_t *at, uint64_t words, unsigned long long *s
 int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	static const uint64_t quick[] = {8, 4 << 20, 0};
-	const struct scope_arg one[] = {{"bytes", 8}, {NULL, 0}};
+	const struct scope_arg one[] = {{"span", 8}, {NULL, 0}};
 	int rc;
 
 	if (!scope_device_may(row, m, p, &rc))
@@ -98,15 +98,11 @@ int load_kernels(struct gn_error *e)
 	return rc;
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_all(struct counters *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	struct counters *t = (struct counters *)calloc(1, sizeof *t);
 	int rc;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
-	t->bytes = scope_cell_arg(c, "bytes", 8);
+	t->bytes = scope_cell_arg(c, "span", 8);
 	t->waits = strstr(c->row->name, "latency") != NULL;
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
 	if ((rc = scope_bench_open(&t->bench, c, m, t->bytes < 4096 ? 4096 : t->bytes, e)) || (rc = load_kernels(e)) ||
@@ -167,8 +163,7 @@ int verify(void *state, struct gn_error *e)
 	unsigned long long sum = 0;
 	int rc;
 
-	if ((rc = scope_cuda_use(t->bench.gpu, e)) ||
-	    (rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
+	if ((rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
 		return rc;
 	add_up<<<t->bench.processors * 4, 256, 0, stream>>>((const uint64_t *)(const void *)t->bench.memory.at, t->bytes / 8, t->sum);
 	if ((rc = scope_bench_wait(&t->bench, "checking", e)) ||
@@ -188,6 +183,11 @@ void close(void *state)
 	if (t->sum)
 		(void)cudaFree(t->sum);
 	free(t);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return scope_device_open(c, m, state, open_all, close, e);
 }
 
 } // namespace

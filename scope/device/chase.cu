@@ -99,15 +99,11 @@ int fill(struct chase *t, struct gn_error *e)
 	return scope_cuda_load((const void *)walk<false>, e);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_all(struct chase *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	const uint64_t bytes = scope_cell_arg(c, "bytes", 0);
-	struct chase *t = (struct chase *)calloc(1, sizeof *t);
+	const uint64_t bytes = scope_cell_arg(c, "span", 0);
 	int rc;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
 	if ((rc = scope_bench_open(&t->bench, c, m, bytes, e)))
 		return rc;
 	t->bits = scope_bits(bytes / NODE);
@@ -183,6 +179,11 @@ void close(void *state)
 	scope_flush_close(&t->flush);
 	scope_bench_close(&t->bench);
 	free(t);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return scope_device_open(c, m, state, open_all, close, e);
 }
 
 } // namespace

@@ -118,7 +118,7 @@ static uint64_t most_span(const struct scope_machine *m)
 static int add_span(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, uint64_t bytes,
                     const struct scope_arg *rest)
 {
-	struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{"bytes", bytes}};
+	struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{"span", bytes}};
 
 	for (uint32_t k = 1; rest && rest->name && k < SCOPE_MOST_ARGS; k++)
 		args[k] = *rest++;

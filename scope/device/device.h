@@ -35,7 +35,7 @@ int scope_device_add(const struct scope_row *row, const struct scope_machine *m,
                      const struct scope_arg *args);
 
 /*
- * scope_device_spans - scope_device_add for every other power of two from least to most as "bytes" (SCOPE_FULL: each; SCOPE_QUICK:
+ * scope_device_spans - scope_device_add for every other power of two from least to most as "span" (SCOPE_FULL: each; SCOPE_QUICK:
  * the list `quick`, ended by 0), as far as a quarter of the memory that is free goes. A span may be larger than
  * m->most_bytes: how far translations reach shows only there.
  */
@@ -72,6 +72,21 @@ int scope_bench_end(struct scope_bench *b, double *seconds, struct gn_error *e);
 static inline cudaStream_t scope_bench_stream(const struct scope_bench *b)
 {
 	return b->lanes.lane[0].stream;
+}
+
+/* scope_device_open - a row's state of zero bytes, opened by `all`; nothing is left of it if that fails. */
+template <typename state_of>
+static int scope_device_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                             int (*all)(state_of *, const struct scope_cell *, const struct scope_machine *, struct gn_error *),
+                             void (*close)(void *), struct gn_error *e)
+{
+	state_of *t = (state_of *)calloc(1, sizeof *t);
+	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "no memory");
+
+	if (rc)
+		close(t);
+	*state = rc ? NULL : t;
+	return rc;
 }
 
 /* ---- for kernels ---- */

@@ -124,7 +124,7 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	const bool quick = m->effort == SCOPE_QUICK, device = scope_place_of(row) == SCOPE_AT_DEVICE;
 	const uint64_t bytes = m->most_bytes < 512u << 20 ? m->most_bytes : 512u << 20;
 	const uint64_t least = device ? 64 : 4, most = device ? 4096 : scope_place_of(row) == SCOPE_AT_PEER ? 1024 : 128;
-	struct scope_arg args[] = {{"bytes", bytes}, {"warps", 0}, {NULL, 0}};
+	struct scope_arg args[] = {{"span", bytes}, {"warps", 0}, {NULL, 0}};
 	int rc;
 
 	if (!scope_device_may(row, m, p, &rc))
@@ -152,15 +152,11 @@ int fill(struct loaded *t, uint64_t bytes, struct gn_error *e)
 	return scope_gpu_fill(t->bench.gpu, t->job.stream, bytes / 2, scope_device_seed, e);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_all(struct loaded *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	const uint64_t bytes = scope_cell_arg(c, "bytes", 0);
-	struct loaded *t = (struct loaded *)calloc(1, sizeof *t);
+	const uint64_t bytes = scope_cell_arg(c, "span", 0);
 	int rc;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
 	t->warps = scope_cell_arg(c, "warps", 0);
 	if ((rc = scope_bench_open(&t->bench, c, m, bytes, e)) ||
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->job.board, sizeof *t->job.board), "words", e)))
@@ -227,6 +223,11 @@ void close(void *state)
 	if (t->job.board)
 		(void)cudaFree(t->job.board);
 	free(t);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return scope_device_open(c, m, state, open_all, close, e);
 }
 
 } // namespace

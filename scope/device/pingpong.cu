@@ -97,14 +97,10 @@ int open_words(struct game *t, struct gn_error *e)
 	return scope_cuda_check(cudaDeviceSynchronize(), "words", e);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_all(struct game *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	struct game *t = (struct game *)calloc(1, sizeof *t);
 	int rc;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
 	t->place = scope_place_of(c->row);
 	if ((rc = scope_bench_open(&t->bench, c, m, 0, e)) || (rc = scope_cuda_load((const void *)play, e)))
 		return rc;
@@ -193,6 +189,11 @@ void close(void *state)
 	}
 	scope_bench_close(&t->bench);
 	free(t);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return scope_device_open(c, m, state, open_all, close, e);
 }
 
 } // namespace

@@ -141,12 +141,12 @@ bool is_write(const struct scope_row *row)
 
 int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	static const uint64_t near_and_far[] = {256 << 20, 2ull << 30, 0}, far[] = {2ull << 30, 0};
+	static const uint64_t near_and_far[] = {256 << 20, 2ull << 30, 0}, near[] = {256 << 20, 0};
 	int rc;
 
 	if (!scope_device_may(row, m, p, &rc))
 		return rc;
-	return scope_device_spans(row, m, p, 1 << 20, 8ull << 30, is_write(row) ? far : near_and_far, NULL);
+	return scope_device_spans(row, m, p, 1 << 20, 8ull << 30, is_write(row) ? near : near_and_far, NULL);
 }
 
 uint32_t blocks_of(const struct places *t)
@@ -164,15 +164,11 @@ int load_kernels(struct gn_error *e)
 	return rc;
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_all(struct places *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	const uint64_t bytes = scope_cell_arg(c, "bytes", 0);
-	struct places *t = (struct places *)calloc(1, sizeof *t);
+	const uint64_t bytes = scope_cell_arg(c, "span", 0);
 	int rc;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
 	t->writes = is_write(c->row);
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
 	t->bits = scope_bits(bytes / 4);
@@ -227,7 +223,7 @@ int verify(void *state, struct gn_error *e)
 	unsigned long long found = 0, wanted = 0;
 	int rc;
 
-	if ((rc = scope_cuda_use(t->bench.gpu, e)) || (rc = take_sum(t, &found, e)) ||
+	if ((rc = take_sum(t, &found, e)) ||
 	    (rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
 		return rc;
 	if (t->writes)
@@ -252,6 +248,11 @@ void close(void *state)
 	if (t->sum)
 		(void)cudaFree(t->sum);
 	free(t);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return scope_device_open(c, m, state, open_all, close, e);
 }
 
 } // namespace

@@ -86,14 +86,10 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	return scope_device_may(row, m, p, &rc) ? scope_device_add(row, m, p, none) : rc;
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_all(struct teller *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	struct teller *t = (struct teller *)calloc(1, sizeof *t);
 	int rc;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
 	for (unsigned k = 0; k < WAYS; k++)
 		if (!strncmp(c->row->name, way_names[k], strlen(way_names[k])))
 			t->way = (enum way)k;
@@ -139,6 +135,11 @@ void close(void *state)
 		return;
 	scope_bench_close(&t->bench);
 	free(t);
+}
+
+int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return scope_device_open(c, m, state, open_all, close, e);
 }
 
 } // namespace

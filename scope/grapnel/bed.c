@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -119,6 +120,19 @@ int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid
 		rc = simt_wait(b->machine);
 	*seconds = seconds_now() - began;
 	return rc ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(b->machine)) : 0;
+}
+
+int bed_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
+	      int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e),
+	      void (*close)(void *state), struct gn_error *e)
+{
+	void *t = calloc(1, bytes);
+	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "no memory");
+
+	if (rc && t)
+		close(t);
+	*state = rc ? NULL : t;
+	return rc;
 }
 
 /* The shortest of a few samples: what else the machine does makes others longer. */

@@ -56,6 +56,14 @@ struct simt_grid bed_grid(const struct bed *b, uint64_t warps);
 int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args, uint64_t times,
 	       double *seconds, struct gn_error *e);
 
+/*
+ * bed_whole - a row's state, so many bytes of zero, opened by `all`; nothing is left of it if that fails.
+ * Returns what `all` does, or -GN_ENOMEM.
+ */
+int bed_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
+	      int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e),
+	      void (*close)(void *state), struct gn_error *e);
+
 /* One sample of a row whose state this is. */
 typedef int (*bed_once)(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 

@@ -222,15 +222,11 @@ static int open_words(struct cache_state *t, const struct scope_cell *c, struct 
 	return rc ? rc : launch_once(t, &gn_cb_warm_kernel, e);
 }
 
-int scope_cache_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	struct cache_state *t = (struct cache_state *)calloc(1, sizeof *t);
-	int rc;
+	struct cache_state *t = of(state);
+	int rc = bed_open(&t->bed, c, e);
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
-	rc = bed_open(&t->bed, c, e);
 	if (rc)
 		return rc;
 	t->kernel = kernel_of(c->row);
@@ -296,8 +292,6 @@ void scope_cache_close(void *state)
 {
 	struct cache_state *t = of(state);
 
-	if (!t)
-		return;
 	if (t->bed.machine) {
 		gn_array_destroy(&t->args.paged, t->bed.machine);
 		simt_free(t->bed.machine, t->args.plain);
@@ -305,4 +299,9 @@ void scope_cache_close(void *state)
 	}
 	bed_close(&t->bed);
 	free(t);
+}
+
+int scope_cache_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return bed_whole(c, m, state, sizeof(struct cache_state), open_all, scope_cache_close, e);
 }

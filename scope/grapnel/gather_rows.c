@@ -13,7 +13,7 @@
 
 #include "gather/kernels.h"
 
-enum { LEAST_ROW = 64, MOST_ROW = 4096 };
+enum { LEAST_ROW = 4, MOST_ROWS_GPU = 2 << 20, MOST_ROWS_CPU = 64 << 10 };
 
 struct gather_state {
 	struct bed bed;
@@ -44,13 +44,13 @@ static int plan_row(const struct scope_row *row, const struct scope_machine *m, 
 
 int scope_gather_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	const bool quick = m->effort == SCOPE_QUICK;
+	static const uint64_t sizes[] = {4, 128, 16, 64, 256, 512, 1024, 4096};
 	int rc;
 
 	if (!bed_may(row, m, p, &rc))
 		return rc;
-	for (uint64_t bytes = LEAST_ROW; bytes <= (quick ? 512 : MOST_ROW) && !rc; bytes *= quick ? 8 : 2)
-		rc = plan_row(row, m, p, bytes);
+	for (unsigned k = 0; k < (m->effort == SCOPE_QUICK ? 2u : 8u) && !rc; k++)
+		rc = plan_row(row, m, p, sizes[k]);
 	return rc;
 }
 
@@ -130,10 +130,11 @@ static int make_array(struct gather_state *t, uint64_t span, struct gn_error *e)
 	return rc ? rc : gn_gather_create(&t->gather, t->bed.machine, t->args.batch.count, e);
 }
 
-/* What a batch reads is more than the caches on the way hold. */
+/* A batch reads more than the caches on the way hold: of short rows, lines. */
 static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span, struct gn_error *e)
 {
-	const uint64_t most = t->bed.info.is_cuda ? 128u << 20 : 4u << 20, bytes = most < span / 4 ? most : span / 4;
+	const uint64_t rows = t->bed.info.is_cuda ? MOST_ROWS_GPU : MOST_ROWS_CPU, most = t->bed.info.is_cuda ? 128u << 20 : 4u << 20;
+	const uint64_t bytes = rows * row_bytes < most ? rows * row_bytes : most;
 
 	t->args.words = span / 4;
 	t->args.rows = span / row_bytes;
@@ -149,12 +150,15 @@ static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span,
 	return 0;
 }
 
-static int open_all(struct gather_state *t, const struct scope_cell *c, struct gn_error *e)
+static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
+	struct gather_state *t = (struct gather_state *)state;
 	const uint64_t span = scope_cell_arg(c, "span", 0);
 	double seconds;
 	int rc = bed_open(&t->bed, c, e);
 
+	(void)m;
+	t->plain = strstr(c->row->name, "plain") != NULL;
 	if (!rc)
 		rc = bed_store(&t->bed, 0, e, "host:%llu", (unsigned long long)span);
 	if (!rc)
@@ -169,24 +173,10 @@ static int open_all(struct gather_state *t, const struct scope_cell *c, struct g
 	return rc ? rc : bed_settle(&t->bed, scope_gather_sample, t, e);
 }
 
-int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	struct gather_state *t = (struct gather_state *)calloc(1, sizeof *t);
-
-	(void)m;
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
-	t->plain = strstr(c->row->name, "plain") != NULL;
-	return open_all(t, c, e);
-}
-
 void scope_gather_close(void *state)
 {
 	struct gather_state *t = (struct gather_state *)state;
 
-	if (!t)
-		return;
 	if (t->bed.machine) {
 		gn_gather_destroy(t->gather);
 		gn_array_destroy(&t->args.array, t->bed.machine);
@@ -197,4 +187,9 @@ void scope_gather_close(void *state)
 	}
 	bed_close(&t->bed);
 	free(t);
+}
+
+int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return bed_whole(c, m, state, sizeof(struct gather_state), open_all, scope_gather_close, e);
 }

@@ -213,15 +213,11 @@ static void shape(struct log_state *t, const struct scope_machine *m)
 	t->readers = t->readers < blocks ? t->readers : blocks;
 }
 
-int scope_log_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
-	struct log_state *t = (struct log_state *)calloc(1, sizeof *t);
-	int rc;
+	struct log_state *t = (struct log_state *)state;
+	int rc = bed_open(&t->bed, c, e);
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory");
-	rc = bed_open(&t->bed, c, e);
 	if (rc)
 		return rc;
 	t->args.words = (uint32_t)scope_cell_arg(c, "bytes", LEAST_MESSAGE) / 8;
@@ -237,8 +233,6 @@ void scope_log_close(void *state)
 {
 	struct log_state *t = (struct log_state *)state;
 
-	if (!t)
-		return;
 	if (t->bed.machine) {
 		simt_free(t->bed.machine, t->word);
 		simt_free(t->bed.machine, t->released);
@@ -249,4 +243,9 @@ void scope_log_close(void *state)
 	free(t->host);
 	bed_close(&t->bed);
 	free(t);
+}
+
+int scope_log_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return bed_whole(c, m, state, sizeof(struct log_state), open_all, scope_log_close, e);
 }

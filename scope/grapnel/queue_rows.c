@@ -84,11 +84,13 @@ static void shape(struct queue_state *t, const struct scope_cell *c)
 	t->grid.block_threads = (uint32_t)(t->threads / t->grid.blocks);
 }
 
-static int open_all(struct queue_state *t, const struct scope_cell *c, struct gn_error *e)
+static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
 {
+	struct queue_state *t = (struct queue_state *)state;
 	const uint64_t bytes = scope_cell_arg(c, "bytes", 4096);
 	int rc = bed_open(&t->bed, c, e);
 
+	(void)m;
 	shape(t, c);
 	if (!rc)
 		rc = bed_store(&t->bed, (uint32_t)bytes, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
@@ -106,23 +108,17 @@ static int open_all(struct queue_state *t, const struct scope_cell *c, struct gn
 	return bed_settle(&t->bed, scope_queue_sample, t, e);
 }
 
-int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	struct queue_state *t = (struct queue_state *)calloc(1, sizeof *t);
-
-	(void)m;
-	*state = t;
-	return t ? open_all(t, c, e) : gn_error_set(e, -GN_ENOMEM, "no memory");
-}
-
 void scope_queue_close(void *state)
 {
 	struct queue_state *t = (struct queue_state *)state;
 
-	if (!t)
-		return;
 	if (t->bed.machine)
 		simt_free(t->bed.machine, t->args.wrong);
 	bed_close(&t->bed);
 	free(t);
+}
+
+int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+{
+	return bed_whole(c, m, state, sizeof(struct queue_state), open_all, scope_queue_close, e);
 }

@@ -189,9 +189,15 @@ static void sort_points(const struct scope_chart *c, struct scope_series *s)
 		}
 }
 
+/* Its second variable is a load, over which the first is drawn; others, such as the share of a direction, are not. */
+static bool is_loaded(const struct scope_read_row *row)
+{
+	return row->second && !strncmp(row->second, "load", 4);
+}
+
 static void row_lines(struct making *m)
 {
-	const enum scope_chart_kind kind = !m->x ? SCOPE_BARS : m->row->second ? SCOPE_LOADED : SCOPE_LINES;
+	const enum scope_chart_kind kind = !m->x ? SCOPE_BARS : is_loaded(m->row) ? SCOPE_LOADED : SCOPE_LINES;
 	const char *const but[] = {m->x ? m->x : "", NULL};
 
 	for (uint32_t k = 0; k < m->r->cells && !m->rc; k++)

@@ -19,7 +19,7 @@ enum { SCOPE_MOST_SERIES = 6, SCOPE_LABEL = 128, SCOPE_MOST_DEVICES = 64 };
 
 enum scope_chart_kind {
 	SCOPE_LINES,  /* value over an argument */
-	SCOPE_LOADED, /* value over the second variable, such as latency over load */
+	SCOPE_LOADED, /* value over the second variable, a load: latency under load */
 	SCOPE_BARS,   /* a figure each */
 	SCOPE_PAIRS,  /* from, to */
 };

@@ -18,11 +18,17 @@ struct envelope {
 	uint32_t points;
 };
 
-/* A transfer one way over the link; of Grapnel's own rows bytes are those of a page or row, many of which go at once. */
-static bool is_over(const struct scope_read_cell *c, const char *limit)
+/* Bytes of a transfer of its own: of pages, rows and pieces many go at once. */
+static bool is_transfer(const struct scope_read_row *row)
+{
+	return strncmp(row->name, "grapnel", 7) && !scope_read_family(row, "pieces") && !scope_read_family(row, "random");
+}
+
+/* A transfer one way over the link. */
+static bool is_over(const struct scope_read *r, const struct scope_read_cell *c, const char *limit)
 {
 	return c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), limit) &&
-	       !scope_is_duplex(c->row) && strncmp(c->row->name, "grapnel", 7);
+	       !scope_is_duplex(c->row) && is_transfer(c->row) && scope_beyond_caches(r, c);
 }
 
 static void fill_envelope(const struct scope_read *r, const char *limit, struct envelope *v)
@@ -34,7 +40,7 @@ static void fill_envelope(const struct scope_read *r, const char *limit, struct 
 		const uint64_t bytes = scope_read_arg(c, "bytes", 0);
 		const unsigned log2 = bytes ? 63 - (unsigned)__builtin_clzll(bytes) : 0;
 
-		if (bytes && is_over(c, limit) && !strcmp(c->row->direction, v->direction) &&
+		if (bytes && is_over(r, c, limit) && !strcmp(c->row->direction, v->direction) &&
 		    (!best[log2] || c->s.median > best[log2]->s.median))
 			best[log2] = c;
 	}
@@ -56,7 +62,7 @@ static double least_seconds(const struct scope_read *r, const char *limit)
 		const struct scope_read_cell *c = &r->cell[k];
 		const double bytes = (double)scope_read_arg(c, "bytes", 0);
 
-		if (is_over(c, limit) && bytes > 0 && (least <= 0 || bytes / c->s.median < least))
+		if (is_over(r, c, limit) && bytes > 0 && (least <= 0 || bytes / c->s.median < least))
 			least = bytes / c->s.median;
 	}
 	return least;
@@ -70,7 +76,7 @@ static uint32_t directions_of(const struct scope_read *r, const char *limit, str
 	for (uint32_t k = 0; k < r->cells && count < SCOPE_MOST_SERIES; k++) {
 		uint32_t at = 0;
 
-		if (!is_over(&r->cell[k], limit))
+		if (!is_over(r, &r->cell[k], limit))
 			continue;
 		while (at < count && strcmp(v[at].direction, r->cell[k].row->direction))
 			at++;
@@ -128,7 +134,7 @@ static const struct scope_read_cell *best_of(const struct scope_read *r, const s
 	const struct scope_read_cell *best = NULL;
 
 	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].row == row && r->cell[k].status == SCOPE_MEASURED && (!best || r->cell[k].s.median > best->s.median))
+		if (r->cell[k].row == row && r->cell[k].status == SCOPE_MEASURED && scope_beyond_caches(r, &r->cell[k]) && (!best || r->cell[k].s.median > best->s.median))
 			best = &r->cell[k];
 	return best;
 }

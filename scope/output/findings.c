@@ -134,6 +134,12 @@ static const char *reason_of(const char *name)
 	return NULL;
 }
 
+/* Memory is no link: what reaches it by one thread, or from a cache, is measured to differ. */
+static bool is_memory(const struct scope_read_row *row)
+{
+	return !strcmp(row->limit, "memory");
+}
+
 /* Rows far below what others get over the same link in the same direction. */
 static void find_slow_rows(struct scope_finding *f)
 {
@@ -141,7 +147,8 @@ static void find_slow_rows(struct scope_finding *f)
 
 	for (uint32_t k = 0; k < f->r->rows; k++) {
 		const struct scope_read_row *row = &f->r->row[k];
-		const struct scope_read_cell *best = row->unit == SCOPE_BANDWIDTH && row->limit[0] ? best_of(f->r, row) : NULL;
+		const bool is_link = row->unit == SCOPE_BANDWIDTH && row->limit[0] && !is_memory(row);
+		const struct scope_read_cell *best = is_link ? best_of(f->r, row) : NULL;
 		const double most = best ? reached(f->r, row) : 0;
 		const char *reason = reason_of(row->name);
 

@@ -58,6 +58,27 @@ struct scope_word scope_format_arg(const struct scope_arg *a)
 	return w;
 }
 
+/* A name says its unit: "x_bytes_per_second", or "seconds_x" and "x_seconds". */
+struct scope_word scope_format_second(const struct scope_read_cell *c)
+{
+	static const char rate[] = "_bytes_per_second";
+	const size_t n = c->row->second ? strlen(c->row->second) : 0, tail = sizeof rate - 1;
+	struct scope_word w = {""};
+	struct scope_statistics s;
+
+	if (!c->second || !strncmp(c->row->second, "load", 4) || scope_statistics_of(c->second, c->samples, &s))
+		return w;
+	if (n > tail && !strcmp(c->row->second + n - tail, rate))
+		snprintf(w.text, sizeof w.text, "%.4g GB/s %.*s", 1e-9 * s.median, (int)(n - tail > 20 ? 20 : n - tail), c->row->second);
+	else if (strstr(c->row->second, "seconds"))
+		snprintf(w.text, sizeof w.text, "%.4g ns: %.24s", 1e9 * s.median, c->row->second);
+	else
+		snprintf(w.text, sizeof w.text, "%.4g %.24s", s.median, c->row->second);
+	for (char *at = w.text; *at; at++)
+		*at = *at == '_' ? ' ' : *at;
+	return w;
+}
+
 double scope_noise_percent(const struct scope_statistics *s)
 {
 	return s->median > 0 ? 50 * (s->high - s->low) / s->median : 0;

@@ -30,6 +30,9 @@ double scope_format_scale(enum scope_unit unit); /* value times this is in that 
 struct scope_word scope_format_arg(const struct scope_arg *a);
 bool scope_arg_is_size(const char *name);
 
+/* The median of a second variable with its unit and name, "49.5 GB/s to device"; "" for none, and for a load. */
+struct scope_word scope_format_second(const struct scope_read_cell *c);
+
 /* Half the 95 % interval of the median as a share of it, in per cent. */
 double scope_noise_percent(const struct scope_statistics *s);
 

@@ -80,6 +80,8 @@ static void put_figure(FILE *to, const struct scope_read_cell *c)
 	fprintf(to, "<td class=\"n\">%s</td><td class=\"n\">%s</td>", scope_format_value(c->row->unit, c->s.p5).text,
 		scope_format_value(c->row->unit, c->s.p95).text);
 	fprintf(to, "<td class=\"n\">%u</td><td>", c->samples);
+	scope_put_escaped(to, scope_format_second(c).text);
+	fputs("</td><td>", to);
 	scope_put_escaped(to, c->why);
 	fputs("</td></tr>\n", to);
 }
@@ -87,7 +89,7 @@ static void put_figure(FILE *to, const struct scope_read_cell *c)
 static void put_figures(FILE *to, const struct scope_chart *c)
 {
 	fprintf(to, "<details><summary>figures</summary><div class=\"wide\"><table>\n<tr><th>what</th><th>median, %s</th><th>&#177;</th>"
-		"<th>5 %%</th><th>95 %%</th><th>samples</th><th>note</th></tr>\n", scope_format_unit(c->unit));
+		"<th>5 %%</th><th>95 %%</th><th>samples</th><th>also</th><th>note</th></tr>\n", scope_format_unit(c->unit));
 	for (uint32_t s = 0; s < c->count; s++)
 		for (uint32_t k = 0; k < c->series[s].points; k++)
 			put_figure(to, c->series[s].point[k]);

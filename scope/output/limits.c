@@ -34,6 +34,10 @@ const char *scope_link_of(const struct scope_read_row *row)
 {
 	const bool device = row->timer != SCOPE_HOST_CLOCK || strstr(row->name, "gpu") || strstr(row->name, "device");
 
+	if (scope_read_family(row, "many"))
+		return "many links";
+	if (!strcmp(row->limit, "nvlink"))
+		return "peer";
 	return strcmp(row->limit, "memory") ? row->limit : device ? "device memory" : "host memory";
 }
 
@@ -50,8 +54,7 @@ double scope_host_cache(const struct scope_read *r)
 	return most;
 }
 
-/* Does its data lie in the memory that is asked about, not in a cache before it? */
-static bool beyond_caches(const struct scope_read *r, const struct scope_read_cell *c)
+bool scope_beyond_caches(const struct scope_read *r, const struct scope_read_cell *c)
 {
 	const char *link = scope_link_of(c->row);
 	const double cache = !strcmp(link, "host memory")     ? scope_host_cache(r) :
@@ -69,7 +72,7 @@ static bool best_measured(const struct scope_read *r, const struct scope_read_ro
 		const struct scope_read_cell *c = &r->cell[k];
 
 		if (c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), link) &&
-		    scope_is_duplex(c->row) == scope_is_duplex(row) && c->s.median > limit->rate && beyond_caches(r, c))
+		    scope_is_duplex(c->row) == scope_is_duplex(row) && c->s.median > limit->rate && scope_beyond_caches(r, c))
 			limit->rate = c->s.median;
 	}
 	snprintf(limit->text, sizeof limit->text, "best over %s", link);
@@ -81,7 +84,7 @@ bool scope_limit_of(const struct scope_read *r, const struct scope_read_row *row
 	memset(limit, 0, sizeof *limit);
 	if (!row->limit[0] || row->unit != SCOPE_BANDWIDTH)
 		return false;
-	if (strcmp(row->limit, "pcie") || !pcie_limit(r, limit))
+	if (strcmp(scope_link_of(row), "pcie") || !pcie_limit(r, limit))
 		return best_measured(r, row, limit);
 	if (scope_is_duplex(row)) {
 		limit->rate *= 2;
@@ -92,15 +95,21 @@ bool scope_limit_of(const struct scope_read *r, const struct scope_read_row *row
 
 /* ---- reach ---- */
 
-/* The step of one series: all behind it a third above what was before, where no cache can explain that. */
+/* Is b a third worse than a? */
+static bool is_worse(const struct scope_read_cell *a, const struct scope_read_cell *b)
+{
+	return a->row->unit == SCOPE_LATENCY ? b->s.median > a->s.median * 4 / 3 : b->s.median < a->s.median * 3 / 4;
+}
+
+/* The step of one series: all behind it a third worse than what was before, where no cache can explain that. */
 static double reach_of(const struct scope_series *s, double least_span)
 {
 	for (uint32_t k = 1; k < s->points; k++) {
-		const double before = s->point[k - 1]->s.median, span = (double)scope_read_arg(s->point[k - 1], "span", 0);
+		const double span = (double)scope_read_arg(s->point[k - 1], "span", 0);
 		bool stays = span >= least_span;
 
 		for (uint32_t more = k; more < s->points; more++)
-			stays = stays && s->point[more]->s.median > before * 4 / 3;
+			stays = stays && is_worse(s->point[k - 1], s->point[more]);
 		if (stays)
 			return span;
 	}
@@ -114,6 +123,12 @@ static double largest_cache(const struct scope_read *r)
 	return host > device ? host : device;
 }
 
+/* Latencies and rates over the span; bandwidths are bound by other things as well. */
+static bool shows_reach(const struct scope_chart *c, const struct scope_series *s, const char *link)
+{
+	return c->unit != SCOPE_BANDWIDTH && c->kind == SCOPE_LINES && !strcmp(c->x, "span") && !strcmp(scope_link_of(s->row), link);
+}
+
 double scope_reach(const struct scope_read *r, const char *link)
 {
 	const double cache = 2 * largest_cache(r), least_span = cache > 64 << 20 ? cache : 64 << 20;
@@ -124,11 +139,10 @@ double scope_reach(const struct scope_read *r, const char *link)
 		return 0;
 	for (uint32_t k = 0; k < all->charts; k++)
 		for (uint32_t s = 0; s < all->chart[k].count; s++) {
-			const struct scope_chart *c = &all->chart[k];
+			const struct scope_series *one = &all->chart[k].series[s];
 
-			if (c->unit == SCOPE_LATENCY && c->kind == SCOPE_LINES && !strcmp(c->x, "span") &&
-			    !strcmp(scope_link_of(c->series[s].row), link) && !(reach > 0))
-				reach = reach_of(&c->series[s], least_span);
+			if (!(reach > 0) && shows_reach(&all->chart[k], one, link))
+				reach = reach_of(one, least_span);
 		}
 	scope_charts_free(all);
 	return reach;

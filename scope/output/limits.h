@@ -21,11 +21,17 @@ struct scope_limit {
 /* scope_limit_of - false: there is none for that row, or nothing is known of it. */
 bool scope_limit_of(const struct scope_read *r, const struct scope_read_row *row, struct scope_limit *limit);
 
-/* A row's link, told apart where one word means two: the memory of the host and that of a device. "" for none. */
+/*
+ * A row's link, told apart where one word means two, the memory of the host and that of a device, and of many links at
+ * once; "" for none.
+ */
 const char *scope_link_of(const struct scope_read_row *row);
 
 /* The largest of Google Benchmark's list of caches of the host; 0: not known. */
 double scope_host_cache(const struct scope_read *r);
+
+/* Do a cell's data lie beyond the caches before its link's memory? */
+bool scope_beyond_caches(const struct scope_read *r, const struct scope_read_cell *c);
 
 /* Both directions together? Then a link with a lane for each gives twice its rate. */
 bool scope_is_duplex(const struct scope_read_row *row);
@@ -37,8 +43,8 @@ bool scope_is_duplex(const struct scope_read_row *row);
 double scope_pcie_rate(unsigned generation, unsigned width);
 
 /*
- * scope_reach - how much memory behind a link address translation covers, as the latency of a chase over growing spans
- * shows: the span before the step behind which all latencies are a third above those before it. Steps within twice
+ * scope_reach - how much memory behind a link address translation covers, as the latency of a chase or
+ * the rate of random accesses over growing spans shows: the span before the step behind which all are a third worse. Steps within twice
  * the largest cache, or 64 MiB, are the caches'. 0: no such step was seen.
  */
 double scope_reach(const struct scope_read *r, const char *link);

@@ -18,10 +18,12 @@ static void put_text(FILE *to, const char *text)
 
 static void put_value(FILE *to, const struct scope_read_cell *c)
 {
-	if (c)
-		fprintf(to, " %s \302\261 %.1f %% |", scope_format_value(c->row->unit, c->s.median).text, scope_noise_percent(&c->s));
-	else
-		fputs(" |", to);
+	if (c) {
+		fprintf(to, " %s \302\261 %.1f %%%s", scope_format_value(c->row->unit, c->s.median).text, scope_noise_percent(&c->s),
+			*scope_format_second(c).text ? "; " : "");
+		put_text(to, scope_format_second(c).text);
+	}
+	fputs(" |", to);
 }
 
 static void put_rule(FILE *to, uint32_t columns)

@@ -17,6 +17,19 @@ struct seed {
 	const char *text;
 };
 
+/* A report of a cell that was measured, one that was not, and a context with what the writers look for. */
+#define REPORT(unit, row, direction, limit, second, args, value) \
+	"{\"context\": {\"scope_version\": 1, \"host_name\": \"<&>\", \"date\": \"2026\", \"num_cpus\": 2, \"load_avg\": [9, 1, 1],\n" \
+	"\"caches\": [{\"size\": 512}], \"cpu\": {\"governor\": \"powersave\"}, \"virtual_machine\": {\"guest\": true},\n" \
+	"\"gpu_links\": [{\"current_link_speed\": \"8 GT/s\", \"max_link_speed\": \"32 GT/s\", \"current_link_width\": \"8\"," \
+	"\"max_link_width\": \"16\"}], \"gpus\": [{\"l2_bytes\": 4096, \"pcie_generation\": 5, \"pcie_width\": 16, \"peer\":\n" \
+	"[false, false]}]}, \"rows\": [{\"name\": \"" row "\", \"direction\": \"" direction "\", \"limit\": \"" limit "\",\n" \
+	"\"second\": " second ", \"unit\": \"" unit "\", \"timer\": \"events\"}], \"cells\": [{\"name\": \"a\", \"row\": \"" row "\",\n" \
+	"\"arguments\": {" args "}, \"status\": \"measured\", \"why\": \"\", \"samples\": 2, \"operations\": 1, \"bytes\": 4096},\n" \
+	"{\"name\": \"b\", \"row\": \"" row "\", \"arguments\": {}, \"status\": \"failed\", \"why\": \"|\\\"<\"}],\n" \
+	"\"benchmarks\": [{\"name\": \"a\", \"real_time\": 5, \"time_unit\": \"us\", " value "},\n" \
+	"{\"name\": \"a\", \"real_time\": 6, \"time_unit\": \"us\", " value "}]}"
+
 static const struct seed seeds[] = {
     {"el", "# c\n0 1\n1 2\n2 0\n"},
     {"el", "# 4,2,d,graph\n0 1\n3 3\n"},
@@ -26,6 +39,11 @@ static const struct seed seeds[] = {
     {"mtx", "%%MatrixMarket matrix coordinate pattern general\n% c\n3 3 2\n1 2\n3 1\n"},
     {"mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 0.5\n2 1 -1e3\n"},
     {"mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -7\n"},
+    {"report", REPORT("bytes_per_second", "copy/pinned-to-device", "h2d", "pcie", "null", "\"bytes\": 4096", "\"bytes_per_second\": 5e9")},
+    {"report", REPORT("seconds", "latency/host", "none", "pcie", "null", "\"span\": 4096", "\"x\": 0")},
+    {"report", REPORT("seconds", "latency/loaded", "none", "pcie", "\"load\"", "\"blocks\": 4", "\"load\": 5e9")},
+    {"report", REPORT("bytes_per_second", "copy/peer", "d2d-both", "nvlink", "null", "\"from\": 0, \"to\": 1", "\"bytes_per_second\": 1")},
+    {"report", REPORT("operations_per_second", "grapnel-gpu/hit-random", "none", "memory", "null", "", "\"items_per_second\": 1e9")},
     {"size", "4096"},
     {"size", "1.5TiB"},
     {"size", "64KB"},

@@ -32,7 +32,7 @@ static void put(const char *folder, const char *name, writer *write, const json_
 static void slow_down(struct sample *s)
 {
 	for (uint32_t k = 0; k < s->report.results; k++)
-		for (uint32_t n = 0; n < s->result[k].samples && !strcmp(s->result[k].cell.row->name, "zero-copy/read"); n++) {
+		for (uint32_t n = 0; n < s->result[k].samples && !strcmp(s->result[k].cell.row->name, "zero-copy/host-read"); n++) {
 			s->result[k].value[n] *= 0.9;
 			s->result[k].seconds[n] /= 0.9;
 		}

@@ -14,10 +14,11 @@
 
 static const struct scope_row pinned_in = ROW("copy/pinned-to-device", "10", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
 static const struct scope_row pinned_out = ROW("copy/device-to-pinned", "11", "d2h", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row pinned_both = ROW("copy/pinned-both", "12", "both", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row by_kernel = ROW("kernel/pinned-to-device", NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row pinned_both = ROW("copy/pinned-both", "12", "both", "pcie", "to_device_bytes_per_second", SCOPE_BANDWIDTH, SCOPE_EVENTS);
 static const struct scope_row pageable_in = ROW("copy/pageable-to-device", "4", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row zero_in = ROW("zero-copy/read", "13", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row peer = ROW("copy/peer", "17", "d2d", "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row zero_in = ROW("zero-copy/host-read", "13", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row peer = ROW("peer/copy", "17", "d2d", "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
 static const struct scope_row chase = ROW("latency/host-memory", NULL, "none", "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK);
 static const struct scope_row loaded = ROW("latency/loaded", NULL, "none", "pcie", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK);
 static const struct scope_row doorbell = ROW("doorbell/write", NULL, "none", NULL, NULL, SCOPE_RATE, SCOPE_DEVICE_CLOCK);
@@ -110,7 +111,10 @@ static void sizes(struct sample *s, const struct scope_row *row, double start, d
 		const struct scope_arg args[] = {{"bytes", 1ull << k}, {NULL, 0}};
 		const double bytes = (double)(1ull << k);
 
-		sample_add(s, row, args, bytes / (start + bytes / rate), 0.004, 20);
+		struct scope_result *r = sample_add(s, row, args, bytes / (start + bytes / rate), 0.004, 20);
+
+		for (uint32_t n = 0; r->second && n < r->samples; n++)
+			r->second[n] = r->value[n] / 2;
 	}
 }
 
@@ -121,6 +125,7 @@ static void fill_links(struct sample *s)
 	sizes(s, &pinned_both, 3e-6, 99e9);
 	sizes(s, &pageable_in, 4e-6, 11e9);
 	sizes(s, &zero_in, 1.2e-6, 51.2e9);
+	sizes(s, &by_kernel, 1.2e-6, 51.2e9);
 	for (uint64_t pair = 0; pair < 2; pair++) {
 		const struct scope_arg args[] = {{"bytes", 1 << 28}, {"from", pair}, {"to", 1 - pair}, {NULL, 0}};
 

@@ -70,7 +70,7 @@ static void test_sample(void **state)
 	assert_int_equal(c->count, 4);
 	assert_string_equal(c->series[0].label, "pinned-to-device");
 	assert_int_equal(c->series[0].points, 10);
-	assert_int_equal(titled(all, "peer: bandwidth of pairs")->kind, SCOPE_PAIRS);
+	assert_int_equal(titled(all, "copy: bandwidth of pairs")->kind, SCOPE_PAIRS);
 	assert_int_equal(titled(all, "latency: latency over load_bytes_per_second")->kind, SCOPE_LOADED);
 	assert_int_equal(titled(all, "doorbell: rate")->count, 2);
 	c = titled(all, "grapnel-gpu: bandwidth over bytes");

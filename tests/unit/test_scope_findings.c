@@ -103,6 +103,9 @@ static void test_slow_row(void **state)
 	sample_add(&s, &pinned, large, 55e9, 0.01, 30);
 	sample_add(&s, &gather, large, 5e9, 0.01, 30);
 	expect("Less than half", "gather/rows");
+	s.result[0].cell.row = &warm; /* memory is no link */
+	s.result[1].cell.row = &flushed;
+	expect(NULL, NULL);
 }
 
 static void test_flush(void **state)
