@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atomics.cu - additions of 1 to words of 8 bytes: how many a second a whole GPU does at random places of a span, 8 bytes being
- * one word for all, and how long one thread waits for the result of one. Those to memory of others are of system scope.
+ * atomics.cu - additions of 1 to words of 8 bytes: how many a second a whole GPU does at random places of a
+ * span, 8 bytes being one word for all, and how long one thread waits for the result of one. Those to memory
+ * of others are of system scope.
  *
  * Everything starts at 0, and in the end the words' sum is the number of additions.
  */
@@ -25,7 +26,8 @@ struct counters *of(void *state)
 }
 
 template <bool local>
-__global__ void __launch_bounds__(BLOCK) add(unsigned long long *at, uint64_t words, uint64_t seed, uint64_t each)
+__global__ void __launch_bounds__(BLOCK)
+    add(unsigned long long *at, uint64_t words, uint64_t seed, uint64_t each)
 {
 	uint64_t x = scope_pattern(seed << 32, (uint64_t)blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -89,8 +91,8 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 
 int load_kernels(struct gn_error *e)
 {
-	const void *const all[] = {(const void *)add<true>, (const void *)add<false>, (const void *)add_and_wait<true>,
-	                           (const void *)add_and_wait<false>};
+	const void *const all[] = {(const void *)add<true>, (const void *)add<false>,
+	                           (const void *)add_and_wait<true>, (const void *)add_and_wait<false>};
 	int rc = 0;
 
 	for (unsigned k = 0; k < 4 && !rc; k++)
@@ -98,17 +100,20 @@ int load_kernels(struct gn_error *e)
 	return rc;
 }
 
-int open_all(struct counters *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+int open_all(struct counters *t, const struct scope_cell *c, const struct scope_machine *m,
+             struct gn_error *e)
 {
 	int rc;
 
 	t->bytes = scope_cell_arg(c, "span", 8);
 	t->waits = strstr(c->row->name, "latency") != NULL;
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
-	if ((rc = scope_bench_open(&t->bench, c, m, t->bytes < 4096 ? 4096 : t->bytes, e)) || (rc = load_kernels(e)) ||
+	if ((rc = scope_bench_open(&t->bench, c, m, t->bytes < 4096 ? 4096 : t->bytes, e)) ||
+	    (rc = load_kernels(e)) ||
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->sum, sizeof *t->sum), "a sum", e)))
 		return rc;
-	zero<<<t->bench.processors, 256, 0, scope_bench_stream(&t->bench)>>>((uint64_t *)(void *)t->bench.memory.at, t->bytes / 8);
+	zero<<<t->bench.processors, 256, 0, scope_bench_stream(&t->bench)>>>(
+	    (uint64_t *)(void *)t->bench.memory.at, t->bytes / 8);
 	return scope_bench_wait(&t->bench, "zeros", e);
 }
 
@@ -165,12 +170,14 @@ int verify(void *state, struct gn_error *e)
 
 	if ((rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
 		return rc;
-	add_up<<<t->bench.processors * 4, 256, 0, stream>>>((const uint64_t *)(const void *)t->bench.memory.at, t->bytes / 8, t->sum);
+	add_up<<<t->bench.processors * 4, 256, 0, stream>>>(
+	    (const uint64_t *)(const void *)t->bench.memory.at, t->bytes / 8, t->sum);
 	if ((rc = scope_bench_wait(&t->bench, "checking", e)) ||
 	    (rc = scope_cuda_check(cudaMemcpy(&sum, t->sum, sizeof sum, cudaMemcpyDeviceToHost), "a sum", e)))
 		return rc;
-	return sum == t->done ? 0 : gn_error_set(e, -GN_EIO, "the words add up to %llu, and %llu were added", sum,
-	                                         (unsigned long long)t->done);
+	return sum == t->done ? 0
+	                      : gn_error_set(e, -GN_EIO, "the words add up to %llu, and %llu were added", sum,
+	                                     (unsigned long long)t->done);
 }
 
 void close(void *state)
@@ -193,16 +200,18 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 } // namespace
 
 const struct scope_row scope_atomic_rows[6] = {
-    {"atomic/rate-device", "additions to random words of 8 bytes of the GPU's memory, by the whole GPU", NULL, "none", "memory",
-     NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"atomic/rate-host", "additions to random words of 8 bytes of pinned host memory, by a whole GPU", NULL, "d2h", "pcie", NULL,
-     SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"atomic/rate-peer", "additions to random words of 8 bytes of another GPU's memory, by a whole GPU", NULL, "d2d", "nvlink",
-     NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"atomic/latency-device", "one thread adds to a word of the GPU's memory and waits for what was there", NULL, "none",
-     "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"atomic/latency-host", "one GPU thread adds to a word of pinned host memory and waits for what was there", NULL, "both",
-     "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"atomic/latency-peer", "one GPU thread adds to a word of another GPU's memory and waits for what was there", NULL,
-     "d2d-both", "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"atomic/rate-device", "additions to random words of 8 bytes of the GPU's memory, by the whole GPU", NULL,
+     "none", "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
+    {"atomic/rate-host", "additions to random words of 8 bytes of pinned host memory, by a whole GPU", NULL,
+     "d2h", "pcie", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
+    {"atomic/rate-peer", "additions to random words of 8 bytes of another GPU's memory, by a whole GPU", NULL,
+     "d2d", "nvlink", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
+    {"atomic/latency-device", "one thread adds to a word of the GPU's memory and waits for what was there",
+     NULL, "none", "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"atomic/latency-host",
+     "one GPU thread adds to a word of pinned host memory and waits for what was there", NULL, "both", "pcie",
+     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"atomic/latency-peer",
+     "one GPU thread adds to a word of another GPU's memory and waits for what was there", NULL, "d2d-both",
+     "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
 };

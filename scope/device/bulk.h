@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bulk.h - cp.async.bulk: one thread orders a piece into shared memory, is told by a barrier when it is there, and orders it
- * out again. Pieces are multiples of 16 bytes, from 16-byte aligned addresses. Needs compute capability 9.0.
+ * bulk.h - cp.async.bulk: one thread orders a piece into shared memory, is told by a barrier when it is
+ * there, and orders it out again. Pieces are multiples of 16 bytes, from 16-byte aligned addresses. Needs
+ * compute capability 9.0.
  *
  * Sources: PTX ISA, cp.async.bulk and mbarrier.
  */
@@ -17,21 +18,26 @@ static __device__ __forceinline__ void bulk_barrier_init(uint32_t barrier)
 }
 
 /* bulk_load - order a piece; its barrier turns when all bytes are there. */
-static __device__ __forceinline__ void bulk_load(uint32_t to, const char *from, uint32_t bytes, uint32_t barrier)
+static __device__ __forceinline__ void bulk_load(uint32_t to, const char *from, uint32_t bytes,
+                                                 uint32_t barrier)
 {
-	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-	             "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
 	             : "memory");
+	asm volatile(
+	    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+	        to),
+	    "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+	    : "memory");
 }
 
 /* bulk_store - order a piece out, as a group of its own. */
 static __device__ __forceinline__ void bulk_store(char *to, uint32_t from, uint32_t bytes)
 {
-	asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\tcp.async.bulk.commit_group;" ::"l"(
-	                 __cvta_generic_to_global(to)),
-	             "r"(from), "r"(bytes)
-	             : "memory");
+	asm volatile(
+	    "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\tcp.async.bulk.commit_group;" ::
+	        "l"(__cvta_generic_to_global(to)),
+	    "r"(from), "r"(bytes)
+	    : "memory");
 }
 
 /* bulk_wait - until the barrier's phase of this parity is over. */

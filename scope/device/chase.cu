@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chase.cu - latency: one thread loads where to load next, through a span in a shuffled order, so that neither a
- * prefetcher nor the order of addresses helps. The time is read in the kernel.
+ * chase.cu - latency: one thread loads where to load next, through a span in a shuffled order, so that
+ * neither a prefetcher nor the order of addresses helps. The time is read in the kernel.
  *
  * warm   the walk goes on where the last sample ended; a span that GPU's caches hold is read once before
- * cold   lines that were never in L2 since it was flushed: the flush reads other memory, and takes translations as well
+ * cold   lines that were never in L2 since it was flushed: the flush reads other memory, and takes
+ * translations as well
  */
 #include "scope/device/device.h"
 
@@ -94,7 +95,8 @@ int fill(struct chase *t, struct gn_error *e)
 	int rc;
 
 	link<<<t->bench.processors * 4, 256, 0, scope_bench_stream(&t->bench)>>>(t->bench.memory.at, t->bits);
-	if ((rc = scope_bench_wait(&t->bench, "links", e)) || (rc = scope_cuda_load((const void *)walk<true>, e)))
+	if ((rc = scope_bench_wait(&t->bench, "links", e)) ||
+	    (rc = scope_cuda_load((const void *)walk<true>, e)))
 		return rc;
 	return scope_cuda_load((const void *)walk<false>, e);
 }
@@ -117,7 +119,8 @@ int open_all(struct chase *t, const struct scope_cell *c, const struct scope_mac
 
 uint64_t node(const struct chase *t, uint64_t k)
 {
-	return (uint64_t)t->bench.memory.at + (scope_shuffle(k & ((1ull << t->bits) - 1), t->bits) << NODE_LOG2);
+	return (uint64_t)t->bench.memory.at +
+	       (scope_shuffle(k & ((1ull << t->bits) - 1), t->bits) << NODE_LOG2);
 }
 
 /* Before the walk: what should be near is, or nothing is. */
@@ -127,15 +130,16 @@ int prepare(struct chase *t, struct gn_error *e)
 		return scope_flush_run(&t->flush, e);
 	if (!t->near)
 		return 0;
-	touch<<<t->bench.processors, 256, 0, scope_bench_stream(&t->bench)>>>(t->bench.memory.at, 1ull << t->bits,
-	                                                                     t->bench.word + 8);
+	touch<<<t->bench.processors, 256, 0, scope_bench_stream(&t->bench)>>>(
+	    t->bench.memory.at, 1ull << t->bits, t->bench.word + 8);
 	return scope_bench_wait(&t->bench, "warming", e);
 }
 
 /* How many loads: so many that the clock's steps do not matter, and cold ones each of another line. */
 uint64_t loads_of(const struct chase *t, uint64_t operations)
 {
-	const uint64_t least = t->cold ? LEAST_COLD : LEAST_WARM, most = t->cold ? 1ull << t->bits : (uint64_t)MOST;
+	const uint64_t least = t->cold ? LEAST_COLD : LEAST_WARM,
+	               most = t->cold ? 1ull << t->bits : (uint64_t)MOST;
 	const uint64_t loads = operations > least ? operations : least;
 
 	return loads < most ? loads : most;
@@ -167,7 +171,9 @@ int verify(void *state, struct gn_error *e)
 {
 	const struct chase *t = of(state);
 
-	return t->bench.word[0] == node(t, t->at) ? 0 : gn_error_set(e, -GN_EIO, "the walk ended at another node than it should");
+	return t->bench.word[0] == node(t, t->at)
+	           ? 0
+	           : gn_error_set(e, -GN_EIO, "the walk ended at another node than it should");
 }
 
 void close(void *state)
@@ -189,10 +195,10 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 } // namespace
 
 const struct scope_row scope_chase_rows[3] = {
-    {"latency/device", "dependent loads of one thread, shuffled over a span of the GPU's memory", NULL, "none", "memory", NULL,
-     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"latency/host", "dependent loads of one GPU thread, shuffled over a span of pinned host memory", NULL, "h2d", "pcie", NULL,
-     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"latency/peer", "dependent loads of one GPU thread, shuffled over a span of another GPU's memory", NULL, "d2d", "nvlink",
-     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"latency/device", "dependent loads of one thread, shuffled over a span of the GPU's memory", NULL,
+     "none", "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"latency/host", "dependent loads of one GPU thread, shuffled over a span of pinned host memory", NULL,
+     "h2d", "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"latency/peer", "dependent loads of one GPU thread, shuffled over a span of another GPU's memory", NULL,
+     "d2d", "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
 };

@@ -25,15 +25,17 @@ void append(struct scope_arg *to, const struct scope_arg *args, uint32_t gpu, bo
 	to[k] = {NULL, 0};
 }
 
-int add_pair(const struct scope_machine *m, struct scope_plan *p, const struct scope_arg *args, uint32_t gpu, uint32_t peer)
+int add_pair(const struct scope_machine *m, struct scope_plan *p, const struct scope_arg *args, uint32_t gpu,
+             uint32_t peer)
 {
 	struct scope_arg all[SCOPE_MOST_ARGS + 1];
 
 	if (gpu == peer)
 		return 0;
 	append(all, args, gpu, true, peer);
-	return m->gpu[gpu].peer[peer] ? scope_plan_add(p, all)
-	                              : scope_plan_skip(p, all, "GPU %u does not reach the memory of GPU %u", gpu, peer);
+	return m->gpu[gpu].peer[peer]
+	           ? scope_plan_add(p, all)
+	           : scope_plan_skip(p, all, "GPU %u does not reach the memory of GPU %u", gpu, peer);
 }
 
 int add_pairs(const struct scope_machine *m, struct scope_plan *p, const struct scope_arg *args)
@@ -75,10 +77,13 @@ int open_memory(struct scope_bench *b, enum scope_place place, uint64_t bytes, s
 
 enum scope_place scope_place_of(const struct scope_row *row)
 {
-	return ends_with(row->name, "host") ? SCOPE_AT_HOST : ends_with(row->name, "peer") ? SCOPE_AT_PEER : SCOPE_AT_DEVICE;
+	return ends_with(row->name, "host")   ? SCOPE_AT_HOST
+	       : ends_with(row->name, "peer") ? SCOPE_AT_PEER
+	                                      : SCOPE_AT_DEVICE;
 }
 
-bool scope_device_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, int *rc)
+bool scope_device_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
+                      int *rc)
 {
 	const uint32_t wanted = scope_place_of(row) == SCOPE_AT_PEER ? 2 : 1;
 
@@ -115,8 +120,8 @@ static uint64_t most_span(const struct scope_machine *m)
 	return bytes;
 }
 
-static int add_span(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, uint64_t bytes,
-                    const struct scope_arg *rest)
+static int add_span(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
+                    uint64_t bytes, const struct scope_arg *rest)
 {
 	struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{"span", bytes}};
 
@@ -127,20 +132,21 @@ static int add_span(const struct scope_row *row, const struct scope_machine *m, 
 	return scope_device_add(row, m, p, args);
 }
 
-int scope_device_spans(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, uint64_t least,
-                       uint64_t most, const uint64_t *quick, const struct scope_arg *rest)
+int scope_device_spans(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
+                       uint64_t least, uint64_t most, const uint64_t *quick, const struct scope_arg *rest)
 {
 	int rc = 0;
 
 	for (; m->effort == SCOPE_QUICK && *quick && !rc; quick++)
 		rc = add_span(row, m, p, *quick, rest);
-	for (uint64_t bytes = least; m->effort != SCOPE_QUICK && bytes <= most && !rc; bytes *= m->effort == SCOPE_FULL ? 2 : 4)
+	for (uint64_t bytes = least; m->effort != SCOPE_QUICK && bytes <= most && !rc;
+	     bytes *= m->effort == SCOPE_FULL ? 2 : 4)
 		rc = add_span(row, m, p, bytes, rest);
 	return rc;
 }
 
-int scope_bench_open(struct scope_bench *b, const struct scope_cell *c, const struct scope_machine *m, uint64_t bytes,
-                     struct gn_error *e)
+int scope_bench_open(struct scope_bench *b, const struct scope_cell *c, const struct scope_machine *m,
+                     uint64_t bytes, struct gn_error *e)
 {
 	const enum scope_place place = scope_place_of(c->row);
 	int rc;
@@ -150,7 +156,8 @@ int scope_bench_open(struct scope_bench *b, const struct scope_cell *c, const st
 	b->processors = m->gpu[b->gpu].processors;
 	if ((rc = scope_lanes_open(&b->lanes, e)) || (rc = scope_lanes_add(&b->lanes, b->gpu, e)) ||
 	    (rc = scope_cuda_check(cudaHostAlloc((void **)&b->word, SCOPE_BENCH_WORDS * sizeof *b->word,
-	                                         cudaHostAllocPortable | cudaHostAllocMapped), "words", e)))
+	                                         cudaHostAllocPortable | cudaHostAllocMapped),
+	                           "words", e)))
 		return rc;
 	memset(b->word, 0, SCOPE_BENCH_WORDS * sizeof *b->word);
 	if (place == SCOPE_AT_PEER && (rc = allow_peer(b, e)))

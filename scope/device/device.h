@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - what the rows of a GPU's own threads share: memory of the host, of the GPU or of a peer, walked in a shuffled
- * order, and time read where it is spent.
+ * device.h - what the rows of a GPU's own threads share: memory of the host, of the GPU or of a peer, walked
+ * in a shuffled order, and time read where it is spent.
  *
- * A family has a row a place, FAMILY/...host, ...device, ...peer, of the same functions; the place is the end of the row's
- * name. Every cell names its GPU, and its peer if it has one.
+ * A family has a row a place, FAMILY/...host, ...device, ...peer, of the same functions; the place is the end
+ * of the row's name. Every cell names its GPU, and its peer if it has one.
  */
 #ifndef GN_SCOPE_DEVICE_H
 #define GN_SCOPE_DEVICE_H
@@ -24,46 +24,50 @@ static const uint64_t scope_device_seed = 7ull << 40;
 /* scope_place_of - where the memory of a row lies. */
 enum scope_place scope_place_of(const struct scope_row *row);
 
-/* scope_device_may - are there GPUs enough for the row? Otherwise it is skipped in p, whose code is in *rc. */
-bool scope_device_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, int *rc);
+/* scope_device_may - are there GPUs enough for the row? Otherwise it is skipped in p, whose code is in *rc.
+ */
+bool scope_device_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
+                      int *rc);
 
 /*
- * scope_device_add - plan a cell on each GPU (SCOPE_QUICK: the first), or on each pair of them where the row's place is a peer;
- * "gpu" and "peer" come behind args, which end with {NULL, 0}. A pair that cannot reach one another is skipped.
+ * scope_device_add - plan a cell on each GPU (SCOPE_QUICK: the first), or on each pair of them where the
+ * row's place is a peer; "gpu" and "peer" come behind args, which end with {NULL, 0}. A pair that cannot
+ * reach one another is skipped.
  */
 int scope_device_add(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
                      const struct scope_arg *args);
 
 /*
- * scope_device_spans - scope_device_add for every other power of two from least to most as "span" (SCOPE_FULL: each; SCOPE_QUICK:
- * the list `quick`, ended by 0), as far as a quarter of the memory that is free goes. A span may be larger than
- * m->most_bytes: how far translations reach shows only there.
+ * scope_device_spans - scope_device_add for every other power of two from least to most as "span"
+ * (SCOPE_FULL: each; SCOPE_QUICK: the list `quick`, ended by 0), as far as a quarter of the memory that is
+ * free goes. A span may be larger than m->most_bytes: how far translations reach shows only there.
  */
-int scope_device_spans(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, uint64_t least,
-                       uint64_t most, const uint64_t *quick, const struct scope_arg *rest);
+int scope_device_spans(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
+                       uint64_t least, uint64_t most, const uint64_t *quick, const struct scope_arg *rest);
 
 /* What every row's state begins with. */
 struct scope_bench {
 	struct scope_lanes lanes; /* one, of the GPU that runs the kernel */
 	struct scope_memory memory;
-	uint64_t *word;           /* WORDS of them, pinned: what kernels tell the host */
+	uint64_t *word; /* WORDS of them, pinned: what kernels tell the host */
 	uint32_t gpu, peer, processors;
-	bool reached;             /* peer access was not there before */
+	bool reached; /* peer access was not there before */
 };
 
 enum { SCOPE_BENCH_WORDS = 1024 };
 
-/* scope_bench_open - the lane and the words; and memory at the row's place, where bytes is not 0, not filled. */
-int scope_bench_open(struct scope_bench *b, const struct scope_cell *c, const struct scope_machine *m, uint64_t bytes,
-                     struct gn_error *e);
+/* scope_bench_open - the lane and the words; and memory at the row's place, where bytes is not 0, not filled.
+ */
+int scope_bench_open(struct scope_bench *b, const struct scope_cell *c, const struct scope_machine *m,
+                     uint64_t bytes, struct gn_error *e);
 void scope_bench_close(struct scope_bench *b);
 
 /* scope_bench_wait - for the lane's stream. */
 int scope_bench_wait(struct scope_bench *b, const char *what, struct gn_error *e);
 
 /*
- * Timing by events behind a gate: scope_bench_begin, launches, scope_bench_end. Between hold and begin may stand what is
- * not timed: scope_bench_hold shuts the gate, and begin does if nobody has.
+ * Timing by events behind a gate: scope_bench_begin, launches, scope_bench_end. Between hold and begin may
+ * stand what is not timed: scope_bench_hold shuts the gate, and begin does if nobody has.
  */
 int scope_bench_hold(struct scope_bench *b, struct gn_error *e);
 int scope_bench_begin(struct scope_bench *b, struct gn_error *e);
@@ -77,7 +81,8 @@ static inline cudaStream_t scope_bench_stream(const struct scope_bench *b)
 /* scope_device_open - a row's state of zero bytes, opened by `all`; nothing is left of it if that fails. */
 template <typename state_of>
 static int scope_device_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                             int (*all)(state_of *, const struct scope_cell *, const struct scope_machine *, struct gn_error *),
+                             int (*all)(state_of *, const struct scope_cell *, const struct scope_machine *,
+                                        struct gn_error *),
                              void (*close)(void *), struct gn_error *e)
 {
 	state_of *t = (state_of *)calloc(1, sizeof *t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loaded.cu - what a load waits while others use the same memory: one thread follows a shuffled walk through the first half of
- * the span, and so many warps stream the second half, 4 KiB a warp at a time. Their rate while the walk is timed is the second
- * figure. Both are one kernel, whose blocks all run at once.
+ * loaded.cu - what a load waits while others use the same memory: one thread follows a shuffled walk through
+ * the first half of the span, and so many warps stream the second half, 4 KiB a warp at a time. Their rate
+ * while the walk is timed is the second figure. Both are one kernel, whose blocks all run at once.
  */
 #include "scope/device/device.h"
 
@@ -20,12 +20,12 @@ struct board {
 
 struct job {
 	char *walk, *stream;
-	uint32_t bits;     /* log2 of the walk's nodes */
-	uint64_t chunks;   /* of the stream; a power of two */
-	uint64_t from;     /* node's address */
+	uint32_t bits;   /* log2 of the walk's nodes */
+	uint64_t chunks; /* of the stream; a power of two */
+	uint64_t from;   /* node's address */
 	uint64_t loads;
 	struct board *board;
-	uint64_t *out;     /* where it ended, nanoseconds */
+	uint64_t *out; /* where it ended, nanoseconds */
 };
 
 struct loaded {
@@ -72,7 +72,8 @@ __device__ void walk(const job &j)
 	j.out[0] = at;
 }
 
-/* A chunk by a warp: eight times 16 bytes a lane. Returns whether the last of them are those of the pattern. */
+/* A chunk by a warp: eight times 16 bytes a lane. Returns whether the last of them are those of the pattern.
+ */
 __device__ __forceinline__ bool stream_chunk(const job &j, uint64_t chunk)
 {
 	const uint64_t at = chunk * CHUNK + threadIdx.x % 32 * 16;
@@ -123,7 +124,9 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 {
 	const bool quick = m->effort == SCOPE_QUICK, device = scope_place_of(row) == SCOPE_AT_DEVICE;
 	const uint64_t bytes = m->most_bytes < 512u << 20 ? m->most_bytes : 512u << 20;
-	const uint64_t least = device ? 64 : 4, most = device ? 4096 : scope_place_of(row) == SCOPE_AT_PEER ? 1024 : 128;
+	const uint64_t least = device ? 64 : 4, most = device                                 ? 4096
+	                                               : scope_place_of(row) == SCOPE_AT_PEER ? 1024
+	                                                                                      : 128;
 	struct scope_arg args[] = {{"span", bytes}, {"warps", 0}, {NULL, 0}};
 	int rc;
 
@@ -162,13 +165,15 @@ int open_all(struct loaded *t, const struct scope_cell *c, const struct scope_ma
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->job.board, sizeof *t->job.board), "words", e)))
 		return rc;
 	if (t->warps > 32ull * t->bench.processors - WARPS)
-		return gn_error_set(e, -GN_EINVAL, "this GPU does not run %llu warps at once", (unsigned long long)t->warps);
+		return gn_error_set(e, -GN_EINVAL, "this GPU does not run %llu warps at once",
+		                    (unsigned long long)t->warps);
 	return fill(t, bytes, e);
 }
 
 uint64_t node(const struct loaded *t, uint64_t k)
 {
-	return (uint64_t)t->job.walk + (scope_shuffle(k & ((1ull << t->job.bits) - 1), t->job.bits) << NODE_LOG2);
+	return (uint64_t)t->job.walk +
+	       (scope_shuffle(k & ((1ull << t->job.bits) - 1), t->job.bits) << NODE_LOG2);
 }
 
 /* The rate that the streams had while the walk was timed. */
@@ -195,7 +200,8 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 	t->job.loads = least < MOST_LOADS ? least : (uint64_t)MOST_LOADS;
 	t->job.from = node(t, t->at);
 	s->operations = t->job.loads;
-	if ((rc = scope_cuda_check(cudaMemsetAsync(t->job.board, 0, sizeof *t->job.board, stream), "words", e)))
+	if ((rc = scope_cuda_check(cudaMemsetAsync(t->job.board, 0, sizeof *t->job.board, stream), "words",
+	                           e)))
 		return rc;
 	walk_and_stream<<<1 + (uint32_t)(t->warps + WARPS - 1) / WARPS, WARPS * 32, 0, stream>>>(t->job);
 	if ((rc = scope_bench_wait(&t->bench, "walk", e)))
@@ -233,10 +239,13 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 } // namespace
 
 const struct scope_row scope_loaded_rows[3] = {
-    {"loaded-latency/device", "a dependent load of the GPU's memory while so many warps stream it", NULL, "none", "memory",
-     "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"loaded-latency/host", "a dependent load of pinned host memory while so many warps stream it", NULL, "h2d", "pcie",
-     "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"loaded-latency/peer", "a dependent load of another GPU's memory while so many warps stream it", NULL, "d2d", "nvlink",
-     "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"loaded-latency/device", "a dependent load of the GPU's memory while so many warps stream it", NULL,
+     "none", "memory", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify,
+     close},
+    {"loaded-latency/host", "a dependent load of pinned host memory while so many warps stream it", NULL,
+     "h2d", "pcie", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify,
+     close},
+    {"loaded-latency/peer", "a dependent load of another GPU's memory while so many warps stream it", NULL,
+     "d2d", "nvlink", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify,
+     close},
 };

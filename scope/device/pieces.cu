@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pieces.cu - pieces of one size from random places of a span, each once, to consecutive places of the GPU's memory.
+ * pieces.cu - pieces of one size from random places of a span, each once, to consecutive places of the GPU's
+ * memory.
  *
  *   warp   a warp a piece, 16 bytes a lane: simt_copy, as the cache fetches pages
  *   bulk   cp.async.bulk into shared memory and out of it again, a few pieces under way for each block
@@ -15,15 +16,23 @@
 namespace
 {
 
-enum { LEAST_PIECE = 128, MOST_PIECE = 64 << 10, MOST_LOAD = 8192, STAGES = 4, SHARED = 200 << 10, WARPS = 16, MOST_LAUNCHES = 64 };
+enum {
+	LEAST_PIECE = 128,
+	MOST_PIECE = 64 << 10,
+	MOST_LOAD = 8192,
+	STAGES = 4,
+	SHARED = 200 << 10,
+	WARPS = 16,
+	MOST_LAUNCHES = 64
+};
 
 struct job {
 	const char *from;
 	char *to;
-	uint64_t first;  /* of the order of pieces */
-	uint64_t pieces; /* to be moved */
-	uint64_t frames; /* places for them; a power of two */
-	uint32_t bits;   /* log2 of the pieces there are */
+	uint64_t first;       /* of the order of pieces */
+	uint64_t pieces;      /* to be moved */
+	uint64_t frames;      /* places for them; a power of two */
+	uint32_t bits;        /* log2 of the pieces there are */
 	uint32_t piece, load; /* bytes: of a piece, of a load of it */
 };
 
@@ -70,14 +79,16 @@ __device__ __forceinline__ void stage_load(const job &j, uint64_t i, uint32_t bu
 	const uint64_t at = (blockIdx.x + i * gridDim.x) * j.load;
 	const uint32_t stage = (uint32_t)(i % STAGES);
 
-	bulk_load(buffers + stage * j.load, source_of(j, at / j.piece) + at % j.piece, j.load, barriers + 8 * stage);
+	bulk_load(buffers + stage * j.load, source_of(j, at / j.piece) + at % j.piece, j.load,
+	          barriers + 8 * stage);
 }
 
 /* One thread a block; it only gives orders. A stage is filled again when the store behind has read it. */
 __global__ void __launch_bounds__(32) copy_bulk(const __grid_constant__ job j)
 {
 	extern __shared__ __align__(128) char buffer[];
-	const uint32_t buffers = (uint32_t)__cvta_generic_to_shared(buffer), barriers = buffers + STAGES * j.load;
+	const uint32_t buffers = (uint32_t)__cvta_generic_to_shared(buffer),
+	               barriers = buffers + STAGES * j.load;
 	const uint64_t all = j.pieces * (j.piece / j.load);
 	const uint64_t mine = blockIdx.x < all ? (all - blockIdx.x + gridDim.x - 1) / gridDim.x : 0;
 
@@ -119,7 +130,8 @@ __global__ void compare(const __grid_constant__ job j, unsigned long long *wrong
 
 /* ---- the row ---- */
 
-/* Beyond what translations reach, but in a quick run, where getting so much pinned memory would take longer than the rest. */
+/* Beyond what translations reach, but in a quick run, where getting so much pinned memory would take longer
+ * than the rest. */
 uint64_t span_of(const struct scope_machine *m)
 {
 	return m->effort == SCOPE_QUICK || 2ull << 30 > m->free_bytes / 4 ? m->most_bytes : 2ull << 30;
@@ -133,7 +145,8 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 
 	if (!scope_device_may(row, m, p, &rc))
 		return rc;
-	for (uint64_t piece = quick ? 512 : LEAST_PIECE; piece <= (quick ? 4096 : MOST_PIECE) && !rc; piece *= quick ? 8 : 2) {
+	for (uint64_t piece = quick ? 512 : LEAST_PIECE; piece <= (quick ? 4096 : MOST_PIECE) && !rc;
+	     piece *= quick ? 8 : 2) {
 		args[0].value = piece;
 		rc = scope_device_add(row, m, p, args);
 	}
@@ -153,7 +166,8 @@ int shape(struct pieces *t, struct gn_error *e)
 	if (!t->bulk)
 		return scope_cuda_load((const void *)copy_warp, e);
 	return scope_cuda_check(
-	    cudaFuncSetAttribute(copy_bulk, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)t->shared), "shared memory", e);
+	    cudaFuncSetAttribute(copy_bulk, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)t->shared),
+	    "shared memory", e);
 }
 
 int open_frames(struct pieces *t, uint64_t span, struct gn_error *e)
@@ -208,7 +222,8 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 
 	t->job.pieces = times > 1 ? t->job.frames : wanted;
 	if ((rc = scope_bench_hold(&t->bench, e)) ||
-	    (rc = scope_cuda_check(cudaMemsetAsync(t->job.to, 0xa5, t->job.frames * t->job.piece, scope_bench_stream(&t->bench)),
+	    (rc = scope_cuda_check(cudaMemsetAsync(t->job.to, 0xa5, t->job.frames * t->job.piece,
+	                                           scope_bench_stream(&t->bench)),
 	                           "poison", e)) ||
 	    (rc = scope_bench_begin(&t->bench, e)))
 		return rc;
@@ -231,7 +246,8 @@ int verify(void *state, struct gn_error *e)
 		return rc;
 	compare<<<t->bench.processors * 4, 256, 0, stream>>>(t->job, t->wrong);
 	if ((rc = scope_bench_wait(&t->bench, "checking", e)) ||
-	    (rc = scope_cuda_check(cudaMemcpy(&wrong, t->wrong, sizeof wrong, cudaMemcpyDeviceToHost), "a count", e)))
+	    (rc = scope_cuda_check(cudaMemcpy(&wrong, t->wrong, sizeof wrong, cudaMemcpyDeviceToHost),
+	                           "a count", e)))
 		return rc;
 	return !wrong ? 0 : gn_error_set(e, -GN_EIO, "%llu words of the pieces are wrong", wrong);
 }
@@ -257,14 +273,14 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 } // namespace
 
 const struct scope_row scope_pieces_rows[5] = {
-    {"pieces/warp-host", "pieces from random places of pinned host memory, copied by a warp each", NULL, "h2d", "pcie", NULL,
-     SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"pieces/bulk-host", "pieces from random places of pinned host memory, by cp.async.bulk", NULL, "h2d", "pcie", NULL,
-     SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"pieces/warp-peer", "pieces from random places of another GPU's memory, copied by a warp each", NULL, "d2d", "nvlink", NULL,
-     SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"pieces/bulk-peer", "pieces from random places of another GPU's memory, by cp.async.bulk", NULL, "d2d", "nvlink", NULL,
-     SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"pieces/warp-device", "pieces from random places of the GPU's memory, copied by a warp each", NULL, "none", "memory", NULL,
-     SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
+    {"pieces/warp-host", "pieces from random places of pinned host memory, copied by a warp each", NULL,
+     "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
+    {"pieces/bulk-host", "pieces from random places of pinned host memory, by cp.async.bulk", NULL, "h2d",
+     "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
+    {"pieces/warp-peer", "pieces from random places of another GPU's memory, copied by a warp each", NULL,
+     "d2d", "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
+    {"pieces/bulk-peer", "pieces from random places of another GPU's memory, by cp.async.bulk", NULL, "d2d",
+     "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
+    {"pieces/warp-device", "pieces from random places of the GPU's memory, copied by a warp each", NULL,
+     "none", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
 };

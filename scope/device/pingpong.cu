@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pingpong.cu - there and back: one thread says a number, another sees it and says it back, the first sees that.
+ * pingpong.cu - there and back: one thread says a number, another sees it and says it back, the first sees
+ * that.
  *
- *   host    a GPU's thread and one of the host; both words lie in pinned host memory, so the GPU polls over the link
- *   device  two blocks of one GPU
- *   peer    a thread on each of two GPUs; each polls a word of its own memory, which the other writes
+ *   host    a GPU's thread and one of the host; both words lie in pinned host memory, so the GPU polls over
+ * the link device  two blocks of one GPU peer    a thread on each of two GPUs; each polls a word of its own
+ * memory, which the other writes
  */
 #include "scope/device/device.h"
 #include "scope/sampling.h"
@@ -41,7 +42,8 @@ __device__ __forceinline__ void say(uint64_t *to, uint64_t value)
 }
 
 /* Says first, first + 1 ... and hears each; or hears and says. out: the last that it heard, nanoseconds. */
-__global__ void play(uint64_t *theirs, const uint64_t *ours, uint64_t first, uint64_t count, bool serves, uint64_t *out)
+__global__ void play(uint64_t *theirs, const uint64_t *ours, uint64_t first, uint64_t count, bool serves,
+                     uint64_t *out)
 {
 	const uint64_t began = scope_device_ns();
 	uint64_t heard = 0;
@@ -84,7 +86,8 @@ int open_words(struct game *t, struct gn_error *e)
 	}
 	if ((rc = scope_lanes_add(&t->bench.lanes, other, e)) ||
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->theirs, 4096), "words", e)) ||
-	    (rc = scope_cuda_check(cudaMemset(t->theirs, 0, 4096), "words", e)) || (rc = scope_cuda_load((const void *)play, e)) ||
+	    (rc = scope_cuda_check(cudaMemset(t->theirs, 0, 4096), "words", e)) ||
+	    (rc = scope_cuda_load((const void *)play, e)) ||
 	    (rc = scope_cuda_check(cudaDeviceSynchronize(), "words", e)))
 		return rc;
 	if (t->place == SCOPE_AT_PEER &&
@@ -138,7 +141,8 @@ int launch_other(struct game *t, uint64_t first, uint64_t count, struct gn_error
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct game *t = of(state);
-	const uint64_t least = operations > LEAST ? operations : (uint64_t)LEAST, count = least < MOST ? least : (uint64_t)MOST;
+	const uint64_t least = operations > LEAST ? operations : (uint64_t)LEAST,
+	               count = least < MOST ? least : (uint64_t)MOST;
 	const uint64_t first = t->said + 1;
 	int rc = 0;
 
@@ -146,7 +150,8 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 	t->said += count;
 	if (t->place != SCOPE_AT_HOST && (rc = launch_other(t, first, count, e)))
 		return rc;
-	play<<<1, 1, 0, scope_bench_stream(&t->bench)>>>(t->theirs, t->ours, first, count, true, t->bench.word);
+	play<<<1, 1, 0, scope_bench_stream(&t->bench)>>>(t->theirs, t->ours, first, count, true,
+	                                                 t->bench.word);
 	if ((rc = scope_cuda_launched("questions", e)))
 		return rc;
 	if (t->place == SCOPE_AT_HOST)
@@ -199,10 +204,10 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 } // namespace
 
 const struct scope_row scope_pingpong_rows[3] = {
-    {"ping-pong/host", "a GPU's thread and a thread of the host, there and back, through pinned host memory", NULL, "both", NULL,
+    {"ping-pong/host", "a GPU's thread and a thread of the host, there and back, through pinned host memory",
+     NULL, "both", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"ping-pong/device", "two threads of one GPU, there and back, through its memory", NULL, "none", NULL,
      NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"ping-pong/device", "two threads of one GPU, there and back, through its memory", NULL, "none", NULL, NULL, SCOPE_LATENCY,
-     SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"ping-pong/peer", "threads of two GPUs, there and back, each polling its own memory", NULL, "d2d-both", NULL, NULL,
-     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"ping-pong/peer", "threads of two GPUs, there and back, each polling its own memory", NULL, "d2d-both",
+     NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random.cu - how many words of 4 bytes a second a whole GPU reads from, or writes to, random places of a span: beyond what
- * its translations reach the rate drops, whatever the link could carry.
+ * random.cu - how many words of 4 bytes a second a whole GPU reads from, or writes to, random places of a
+ * span: beyond what its translations reach the rate drops, whatever the link could carry.
  *
- * Words are those of the pattern. What was read is summed, and the sum compared; what was written is read again.
+ * Words are those of the pattern. What was read is summed, and the sum compared; what was written is read
+ * again.
  */
 #include "scope/device/device.h"
 
@@ -70,8 +71,8 @@ __device__ void add_up(uint64_t sum, unsigned long long *total)
 }
 
 template <bool local>
-__global__ void __launch_bounds__(BLOCK) read_words(const uint32_t *at, uint32_t bits, uint64_t seed, uint64_t each,
-                                                    unsigned long long *total)
+__global__ void __launch_bounds__(BLOCK)
+    read_words(const uint32_t *at, uint32_t bits, uint64_t seed, uint64_t each, unsigned long long *total)
 {
 	struct sequence s = sequence_of(seed, bits);
 	uint64_t sum = 0;
@@ -90,7 +91,8 @@ __global__ void __launch_bounds__(BLOCK) read_words(const uint32_t *at, uint32_t
 }
 
 /* What read_words should find. */
-__global__ void __launch_bounds__(BLOCK) expect_words(uint32_t bits, uint64_t seed, uint64_t each, unsigned long long *total)
+__global__ void __launch_bounds__(BLOCK)
+    expect_words(uint32_t bits, uint64_t seed, uint64_t each, unsigned long long *total)
 {
 	struct sequence s = sequence_of(seed, bits);
 	uint64_t sum = 0;
@@ -106,7 +108,8 @@ __device__ __forceinline__ uint32_t mark_at(uint64_t i, uint64_t seed)
 	return (uint32_t)i * 2654435761u ^ (uint32_t)seed;
 }
 
-__global__ void __launch_bounds__(BLOCK) write_words(uint32_t *at, uint32_t bits, uint64_t seed, uint64_t each)
+__global__ void __launch_bounds__(BLOCK)
+    write_words(uint32_t *at, uint32_t bits, uint64_t seed, uint64_t each)
 {
 	struct sequence s = sequence_of(seed, bits);
 
@@ -118,8 +121,8 @@ __global__ void __launch_bounds__(BLOCK) write_words(uint32_t *at, uint32_t bits
 }
 
 /* Words that were to be written and are not. */
-__global__ void __launch_bounds__(BLOCK) look_for_words(const uint32_t *at, uint32_t bits, uint64_t seed, uint64_t each,
-                                                        unsigned long long *wrong)
+__global__ void __launch_bounds__(BLOCK)
+    look_for_words(const uint32_t *at, uint32_t bits, uint64_t seed, uint64_t each, unsigned long long *wrong)
 {
 	struct sequence s = sequence_of(seed, bits);
 	uint64_t missing = 0;
@@ -156,7 +159,8 @@ uint32_t blocks_of(const struct places *t)
 
 int load_kernels(struct gn_error *e)
 {
-	const void *const all[] = {(const void *)read_words<true>, (const void *)read_words<false>, (const void *)write_words};
+	const void *const all[] = {(const void *)read_words<true>, (const void *)read_words<false>,
+	                           (const void *)write_words};
 	int rc = 0;
 
 	for (unsigned k = 0; k < 3 && !rc; k++)
@@ -202,7 +206,8 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 	t->each = (each + AHEAD - 1) / AHEAD * AHEAD;
 	s->operations = threads * t->each;
 	if ((rc = scope_bench_hold(&t->bench, e)) ||
-	    (rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, scope_bench_stream(&t->bench)), "a sum", e)) ||
+	    (rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, scope_bench_stream(&t->bench)),
+	                           "a sum", e)) ||
 	    (rc = scope_bench_begin(&t->bench, e)))
 		return rc;
 	launch(t);
@@ -213,7 +218,9 @@ int take_sum(struct places *t, unsigned long long *sum, struct gn_error *e)
 {
 	int rc = scope_bench_wait(&t->bench, "checking", e);
 
-	return rc ? rc : scope_cuda_check(cudaMemcpy(sum, t->sum, sizeof *sum, cudaMemcpyDeviceToHost), "a sum", e);
+	return rc ? rc
+	          : scope_cuda_check(cudaMemcpy(sum, t->sum, sizeof *sum, cudaMemcpyDeviceToHost), "a sum",
+	                             e);
 }
 
 int verify(void *state, struct gn_error *e)
@@ -227,15 +234,17 @@ int verify(void *state, struct gn_error *e)
 	    (rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
 		return rc;
 	if (t->writes)
-		look_for_words<<<blocks_of(t), BLOCK, 0, stream>>>((const uint32_t *)(const void *)t->bench.memory.at, t->bits,
-		                                                   t->seed, t->each, t->sum);
+		look_for_words<<<blocks_of(t), BLOCK, 0, stream>>>(
+		    (const uint32_t *)(const void *)t->bench.memory.at, t->bits, t->seed, t->each, t->sum);
 	else
 		expect_words<<<blocks_of(t), BLOCK, 0, stream>>>(t->bits, t->seed, t->each, t->sum);
 	if ((rc = take_sum(t, &wanted, e)))
 		return rc;
 	if (t->writes)
 		return !wanted ? 0 : gn_error_set(e, -GN_EIO, "%llu words were not written", wanted);
-	return found == wanted ? 0 : gn_error_set(e, -GN_EIO, "the sum of what was read is wrong: %llx, not %llx", found, wanted);
+	return found == wanted ? 0
+	                       : gn_error_set(e, -GN_EIO, "the sum of what was read is wrong: %llx, not %llx",
+	                                      found, wanted);
 }
 
 void close(void *state)
@@ -258,16 +267,21 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 } // namespace
 
 const struct scope_row scope_random_rows[6] = {
-    {"random/read-device", "reads of 4 bytes at random places of a span of the GPU's memory, by the whole GPU", NULL, "none",
+    {"random/read-device",
+     "reads of 4 bytes at random places of a span of the GPU's memory, by the whole GPU", NULL, "none",
      "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/read-host", "reads of 4 bytes at random places of a span of pinned host memory, by a whole GPU", NULL, "h2d", "pcie",
-     NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/read-peer", "reads of 4 bytes at random places of a span of another GPU's memory, by a whole GPU", NULL, "d2d",
+    {"random/read-host", "reads of 4 bytes at random places of a span of pinned host memory, by a whole GPU",
+     NULL, "h2d", "pcie", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
+    {"random/read-peer",
+     "reads of 4 bytes at random places of a span of another GPU's memory, by a whole GPU", NULL, "d2d",
      "nvlink", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/write-device", "writes of 4 bytes to random places of a span of the GPU's memory, by the whole GPU", NULL, "none",
+    {"random/write-device",
+     "writes of 4 bytes to random places of a span of the GPU's memory, by the whole GPU", NULL, "none",
      "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/write-host", "writes of 4 bytes to random places of a span of pinned host memory, by a whole GPU", NULL, "d2h",
+    {"random/write-host",
+     "writes of 4 bytes to random places of a span of pinned host memory, by a whole GPU", NULL, "d2h",
      "pcie", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/write-peer", "writes of 4 bytes to random places of a span of another GPU's memory, by a whole GPU", NULL, "d2d",
+    {"random/write-peer",
+     "writes of 4 bytes to random places of a span of another GPU's memory, by a whole GPU", NULL, "d2d",
      "nvlink", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
 };

@@ -4,16 +4,12 @@
 #include "scope/device/device.h"
 
 extern "C" const struct scope_row *const scope_device_rows[] = {
-    &scope_chase_rows[0], &scope_chase_rows[1], &scope_chase_rows[2],
-    &scope_loaded_rows[0], &scope_loaded_rows[1], &scope_loaded_rows[2],
-    &scope_random_rows[0], &scope_random_rows[1], &scope_random_rows[2], &scope_random_rows[3],
-    &scope_random_rows[4], &scope_random_rows[5],
-    &scope_atomic_rows[0], &scope_atomic_rows[1], &scope_atomic_rows[2], &scope_atomic_rows[3],
-    &scope_atomic_rows[4], &scope_atomic_rows[5],
-    &scope_signal_rows[0], &scope_signal_rows[1], &scope_signal_rows[2], &scope_signal_rows[3],
-    &scope_signal_rows[4], &scope_signal_rows[5], &scope_signal_rows[6], &scope_signal_rows[7],
-    &scope_signal_rows[8],
-    &scope_pingpong_rows[0], &scope_pingpong_rows[1], &scope_pingpong_rows[2],
-    &scope_pieces_rows[0], &scope_pieces_rows[1], &scope_pieces_rows[2], &scope_pieces_rows[3],
-    &scope_pieces_rows[4],
-    NULL};
+    &scope_chase_rows[0],    &scope_chase_rows[1],    &scope_chase_rows[2],  &scope_loaded_rows[0],
+    &scope_loaded_rows[1],   &scope_loaded_rows[2],   &scope_random_rows[0], &scope_random_rows[1],
+    &scope_random_rows[2],   &scope_random_rows[3],   &scope_random_rows[4], &scope_random_rows[5],
+    &scope_atomic_rows[0],   &scope_atomic_rows[1],   &scope_atomic_rows[2], &scope_atomic_rows[3],
+    &scope_atomic_rows[4],   &scope_atomic_rows[5],   &scope_signal_rows[0], &scope_signal_rows[1],
+    &scope_signal_rows[2],   &scope_signal_rows[3],   &scope_signal_rows[4], &scope_signal_rows[5],
+    &scope_signal_rows[6],   &scope_signal_rows[7],   &scope_signal_rows[8], &scope_pingpong_rows[0],
+    &scope_pingpong_rows[1], &scope_pingpong_rows[2], &scope_pieces_rows[0], &scope_pieces_rows[1],
+    &scope_pieces_rows[2],   &scope_pieces_rows[3],   &scope_pieces_rows[4], NULL};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signal.cu - what it costs one thread to say that something is there: a store and a fence, a release, a doorbell.
+ * signal.cu - what it costs one thread to say that something is there: a store and a fence, a release, a
+ * doorbell.
  *
  *   fence/gpu-..., fence/system-...   a store to the place, then the fence
- *   doorbell/post-...                 stores alone, one fence behind all: what the way takes, not how long it is
- *   doorbell/release-...              a release of system scope for each, as queue pairs ring
+ *   doorbell/post-...                 stores alone, one fence behind all: what the way takes, not how long it
+ * is doorbell/release-...              a release of system scope for each, as queue pairs ring
  *   doorbell/entry-...                64 bytes, then a release to another line: a command and its doorbell
  *
  * How long it is until a processor of the host sees a store is in ping-pong/host: there and back.
@@ -17,7 +18,8 @@ namespace
 enum { LEAST = 2048, MOST = 1 << 20, WORDS = 64 };
 enum way { FENCE_GPU, FENCE_SYSTEM, POST, RELEASE, ENTRY, WAYS };
 
-const char *const way_names[WAYS] = {"fence/gpu", "fence/system", "doorbell/post", "doorbell/release", "doorbell/entry"};
+const char *const way_names[WAYS] = {"fence/gpu", "fence/system", "doorbell/post", "doorbell/release",
+                                     "doorbell/entry"};
 
 struct teller {
 	struct scope_bench bench;
@@ -100,11 +102,12 @@ int open_all(struct teller *t, const struct scope_cell *c, const struct scope_ma
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct teller *t = of(state);
-	const uint64_t least = operations > LEAST ? operations : (uint64_t)LEAST, count = least < MOST ? least : (uint64_t)MOST;
+	const uint64_t least = operations > LEAST ? operations : (uint64_t)LEAST,
+	               count = least < MOST ? least : (uint64_t)MOST;
 	int rc;
 
-	kernel_of(t->way)<<<1, 1, 0, scope_bench_stream(&t->bench)>>>((uint64_t *)(void *)t->bench.memory.at, t->told + 1, count,
-	                                                             t->bench.word);
+	kernel_of(t->way)<<<1, 1, 0, scope_bench_stream(&t->bench)>>>((uint64_t *)(void *)t->bench.memory.at,
+	                                                              t->told + 1, count, t->bench.word);
 	rc = scope_bench_wait(&t->bench, "stores", e);
 	t->told += count;
 	s->operations = count;
@@ -117,7 +120,8 @@ int verify(void *state, struct gn_error *e)
 {
 	struct teller *t = of(state);
 	uint64_t word[WORDS];
-	int rc = scope_cuda_check(cudaMemcpy(word, t->bench.memory.at, sizeof word, cudaMemcpyDefault), "words", e);
+	int rc = scope_cuda_check(cudaMemcpy(word, t->bench.memory.at, sizeof word, cudaMemcpyDefault),
+	                          "words", e);
 
 	for (unsigned k = 32; k < 40 && !rc && t->way == ENTRY; k++)
 		if (word[k] != t->told)
@@ -145,22 +149,22 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 } // namespace
 
 const struct scope_row scope_signal_rows[9] = {
-    {"fence/gpu-device", "a store to the GPU's memory and __threadfence, by one thread", NULL, "none", NULL, NULL, SCOPE_LATENCY,
-     SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"fence/system-device", "a store to the GPU's memory and __threadfence_system, by one thread", NULL, "none", NULL, NULL,
-     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"fence/system-host", "a store to pinned host memory and __threadfence_system, by one thread", NULL, "d2h", NULL, NULL,
-     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"fence/system-peer", "a store to another GPU's memory and __threadfence_system, by one thread", NULL, "d2d", NULL, NULL,
-     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/post-host", "stores of one thread to a word of pinned host memory, not waited for", NULL, "d2h", NULL, NULL,
-     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/post-peer", "stores of one thread to a word of another GPU's memory, not waited for", NULL, "d2d", NULL, NULL,
-     SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/release-host", "releases of one thread to a word of pinned host memory", NULL, "d2h", NULL, NULL, SCOPE_LATENCY,
-     SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/release-peer", "releases of one thread to a word of another GPU's memory", NULL, "d2d", NULL, NULL, SCOPE_LATENCY,
-     SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/entry-host", "a command of 64 bytes to pinned host memory and a release for it, by one thread", NULL, "d2h", NULL,
+    {"fence/gpu-device", "a store to the GPU's memory and __threadfence, by one thread", NULL, "none", NULL,
      NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"fence/system-device", "a store to the GPU's memory and __threadfence_system, by one thread", NULL,
+     "none", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"fence/system-host", "a store to pinned host memory and __threadfence_system, by one thread", NULL,
+     "d2h", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"fence/system-peer", "a store to another GPU's memory and __threadfence_system, by one thread", NULL,
+     "d2d", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"doorbell/post-host", "stores of one thread to a word of pinned host memory, not waited for", NULL,
+     "d2h", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"doorbell/post-peer", "stores of one thread to a word of another GPU's memory, not waited for", NULL,
+     "d2d", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"doorbell/release-host", "releases of one thread to a word of pinned host memory", NULL, "d2h", NULL,
+     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"doorbell/release-peer", "releases of one thread to a word of another GPU's memory", NULL, "d2d", NULL,
+     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
+    {"doorbell/entry-host", "a command of 64 bytes to pinned host memory and a release for it, by one thread",
+     NULL, "d2h", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
 };

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-/* A launch with its wait takes about ten microseconds on a GPU, and some tens where threads of the host are woken. */
+/* A launch with its wait takes about ten microseconds on a GPU, and some tens where threads of the host are
+ * woken. */
 static const double long_enough = 4e-3;
 
 static double seconds_now(void)
@@ -108,8 +109,8 @@ struct simt_grid bed_grid(const struct bed *b, uint64_t warps)
 	return grid;
 }
 
-int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args, uint64_t times,
-	       double *seconds, struct gn_error *e)
+int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
+               uint64_t times, double *seconds, struct gn_error *e)
 {
 	const double began = seconds_now();
 	int rc = 0;
@@ -123,8 +124,9 @@ int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid
 }
 
 int bed_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
-	      int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e),
-	      void (*close)(void *state), struct gn_error *e)
+              int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m,
+                         struct gn_error *e),
+              void (*close)(void *state), struct gn_error *e)
 {
 	void *t = calloc(1, bytes);
 	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "no memory");

@@ -2,8 +2,9 @@
 /*
  * bed.h - what the rows of the library itself are measured on: a machine, a store, a cache.
  *
- * Each way has two rows, grapnel-cpu/WAY and grapnel-gpu/WAY, of the same functions: which machine it is the row's name
- * says. Time is that of the host around launch and wait; a sample has so many operations that the launch is a small part.
+ * Each way has two rows, grapnel-cpu/WAY and grapnel-gpu/WAY, of the same functions: which machine it is the
+ * row's name says. Time is that of the host around launch and wait; a sample has so many operations that the
+ * launch is a small part.
  */
 #ifndef GN_SCOPE_BED_H
 #define GN_SCOPE_BED_H
@@ -32,11 +33,13 @@ bool bed_is_gpu(const struct scope_row *row);
 /* bed_may - can the row be measured at all? Otherwise it is skipped in p, whose code is in *rc. */
 bool bed_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, int *rc);
 
-/* bed_open - the machine of the cell's row, and zero in all else of b. Returns 0 or a code; bed_close in any case. */
+/* bed_open - the machine of the cell's row, and zero in all else of b. Returns 0 or a code; bed_close in any
+ * case. */
 int bed_open(struct bed *b, const struct scope_cell *c, struct gn_error *e);
 void bed_close(struct bed *b);
 
-/* bed_store - open a store; @transfer_bytes is the largest transfer, where there are any; @uri is printf's. */
+/* bed_store - open a store; @transfer_bytes is the largest transfer, where there are any; @uri is printf's.
+ */
 int bed_store(struct bed *b, uint32_t transfer_bytes, struct gn_error *e, const char *uri, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -53,21 +56,23 @@ struct simt_grid bed_full_grid(const struct bed *b);
 struct simt_grid bed_grid(const struct bed *b, uint64_t warps);
 
 /* bed_launch - a kernel `times` over, one behind the other, to their end. */
-int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args, uint64_t times,
-	       double *seconds, struct gn_error *e);
+int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
+               uint64_t times, double *seconds, struct gn_error *e);
 
 /*
  * bed_whole - a row's state, so many bytes of zero, opened by `all`; nothing is left of it if that fails.
  * Returns what `all` does, or -GN_ENOMEM.
  */
 int bed_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
-	      int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e),
-	      void (*close)(void *state), struct gn_error *e);
+              int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m,
+                         struct gn_error *e),
+              void (*close)(void *state), struct gn_error *e);
 
 /* One sample of a row whose state this is. */
 typedef int (*bed_once)(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 
-/* bed_settle - from how many operations on a sample takes long enough: b->least, by doubling. Warms what can be warmed. */
+/* bed_settle - from how many operations on a sample takes long enough: b->least, by doubling. Warms what can
+ * be warmed. */
 int bed_settle(struct bed *b, bed_once once, void *state, struct gn_error *e);
 
 /* ---- what rows are made of ---- */
@@ -75,25 +80,29 @@ int bed_settle(struct bed *b, bed_once once, void *state, struct gn_error *e);
 int scope_page_in_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
 int scope_miss_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
 int scope_hit_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_cache_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e);
+int scope_cache_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                     struct gn_error *e);
 int scope_cache_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 int scope_cache_verify(void *state, struct gn_error *e);
 void scope_cache_close(void *state);
 
 int scope_gather_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e);
+int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                      struct gn_error *e);
 int scope_gather_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 int scope_gather_verify(void *state, struct gn_error *e);
 void scope_gather_close(void *state);
 
 int scope_queue_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e);
+int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                     struct gn_error *e);
 int scope_queue_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 int scope_queue_verify(void *state, struct gn_error *e);
 void scope_queue_close(void *state);
 
 int scope_log_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_log_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e);
+int scope_log_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                   struct gn_error *e);
 int scope_log_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 int scope_log_verify(void *state, struct gn_error *e);
 void scope_log_close(void *state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of the cache: a page brought in, by size and by how many warps ask at once, and a hit by each way to read.
- * The kernels are those of `grapnel cache-bench`; they compare every word that they read.
+ * Rows of the cache: a page brought in, by size and by how many warps ask at once, and a hit by each way to
+ * read. The kernels are those of `grapnel cache-bench`; they compare every word that they read.
  */
 #include "bed.h"
 
@@ -12,7 +12,8 @@
 
 #include "cache_bench/kernels.h"
 
-/* Least and most pages that are swept; the part of the data that frames hold, and that may be on its way at once. */
+/* Least and most pages that are swept; the part of the data that frames hold, and that may be on its way at
+ * once. */
 enum { LEAST_PAGE = 512, MOST_PAGE = 2 << 20, FRAMES_PART = 8, UNDER_WAY_PART = 32, HIT_PAGE = 4096 };
 
 struct cache_state {
@@ -51,7 +52,8 @@ static int add(struct scope_plan *p, uint64_t bytes, const char *name, uint64_t 
 int scope_page_in_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const bool quick = m->effort == SCOPE_QUICK, gpu = bed_is_gpu(row);
-	const uint64_t first = quick ? 4096 : LEAST_PAGE, last = quick ? 65536 : MOST_PAGE, most = gpu ? 4096 : 64;
+	const uint64_t first = quick ? 4096 : LEAST_PAGE, last = quick ? 65536 : MOST_PAGE,
+	               most = gpu ? 4096 : 64;
 	int rc;
 
 	if (!bed_may(row, m, p, &rc))
@@ -77,7 +79,8 @@ int scope_miss_plan(const struct scope_row *row, const struct scope_machine *m, 
 
 int scope_hit_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	const uint64_t data = data_bytes(row, m), bytes = bed_is_gpu(row) ? data : data / (m->effort == SCOPE_QUICK ? 16 : 4);
+	const uint64_t data = data_bytes(row, m),
+	               bytes = bed_is_gpu(row) ? data : data / (m->effort == SCOPE_QUICK ? 16 : 4);
 	int rc;
 
 	if (!bed_may(row, m, p, &rc) || (m->effort == SCOPE_QUICK && strstr(row->name, "range")))
@@ -88,8 +91,10 @@ int scope_hit_plan(const struct scope_row *row, const struct scope_machine *m, s
 
 /* ---- samples ---- */
 
-/* Random pages of far more than the cache holds, each sample others. An operation is a page that was fetched. */
-static int sample_touches(struct cache_state *t, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+/* Random pages of far more than the cache holds, each sample others. An operation is a page that was fetched.
+ */
+static int sample_touches(struct cache_state *t, uint64_t operations, struct scope_sample *s,
+                          struct gn_error *e)
 {
 	const uint64_t before = bed_fetched(&t->bed);
 	int rc;
@@ -102,8 +107,10 @@ static int sample_touches(struct cache_state *t, uint64_t operations, struct sco
 	return rc;
 }
 
-/* Passes over all words. An operation is one of them; random words are counted one by one, bytes are those read. */
-static int sample_passes(struct cache_state *t, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+/* Passes over all words. An operation is one of them; random words are counted one by one, bytes are those
+ * read. */
+static int sample_passes(struct cache_state *t, uint64_t operations, struct scope_sample *s,
+                         struct gn_error *e)
 {
 	const uint64_t passes = operations > t->bed.least ? operations : t->bed.least;
 
@@ -127,7 +134,9 @@ int scope_cache_sample(void *state, uint64_t operations, struct scope_sample *s,
 
 		rc = sample_passes(t, (operations + each - 1) / each, s, e);
 	}
-	return rc ? rc : s->operations ? 0 : gn_error_set(e, -GN_EIO, "%s: nothing was moved", t->kernel->name);
+	return rc              ? rc
+	       : s->operations ? 0
+	                       : gn_error_set(e, -GN_EIO, "%s: nothing was moved", t->kernel->name);
 }
 
 /* ---- opening ---- */
@@ -137,11 +146,16 @@ static const struct simt_kernel *kernel_of(const struct scope_row *row)
 	static const struct {
 		const char *way;
 		const struct simt_kernel *kernel;
-	} all[] = {{"page-in", &gn_cb_touch_kernel},       {"miss", &gn_cb_touch_kernel},
-		   {"plain", &gn_cb_plain_kernel},         {"plain-wide", &gn_cb_plain_wide_kernel},
-		   {"plain-random", &gn_cb_plain_random_kernel}, {"hit-scalar", &gn_cb_scalar_kernel},
-		   {"hit-cursor", &gn_cb_cursor_kernel},   {"hit-page", &gn_cb_page_kernel},
-		   {"hit-range", &gn_cb_range_kernel},     {"hit-random", &gn_cb_random_kernel}};
+	} all[] = {{"page-in", &gn_cb_touch_kernel},
+	           {"miss", &gn_cb_touch_kernel},
+	           {"plain", &gn_cb_plain_kernel},
+	           {"plain-wide", &gn_cb_plain_wide_kernel},
+	           {"plain-random", &gn_cb_plain_random_kernel},
+	           {"hit-scalar", &gn_cb_scalar_kernel},
+	           {"hit-cursor", &gn_cb_cursor_kernel},
+	           {"hit-page", &gn_cb_page_kernel},
+	           {"hit-range", &gn_cb_range_kernel},
+	           {"hit-random", &gn_cb_random_kernel}};
 	const char *way = strchr(row->name, '/') + 1;
 
 	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
@@ -190,7 +204,8 @@ static int make_data(struct cache_state *t, uint64_t bytes, struct gn_error *e)
 		t->args.plain = (uint32_t *)simt_alloc(t->bed.machine, bytes, SIMT_DEVICE);
 	}
 	if (!t->args.wrong || (is_plain(t) && !t->args.plain))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu bytes of words", (unsigned long long)bytes);
+		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu bytes of words",
+		                    (unsigned long long)bytes);
 	return launch_once(t, &gn_cb_fill_kernel, e);
 }
 
@@ -211,7 +226,8 @@ static int open_words(struct cache_state *t, const struct scope_cell *c, struct 
 
 	t->args.page_bytes = (uint32_t)scope_cell_arg(c, "page", HIT_PAGE);
 	t->grid = bed_full_grid(&t->bed);
-	if (t->bed.info.is_cuda) { /* more than runs at once: the next block takes over where one has waited */
+	if (t->bed.info
+	        .is_cuda) { /* more than runs at once: the next block takes over where one has waited */
 		t->grid.blocks = t->bed.info.resident_threads / 32;
 		t->grid.block_threads = 256;
 	}
@@ -222,7 +238,8 @@ static int open_words(struct cache_state *t, const struct scope_cell *c, struct 
 	return rc ? rc : launch_once(t, &gn_cb_warm_kernel, e);
 }
 
-static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m,
+                    struct gn_error *e)
 {
 	struct cache_state *t = of(state);
 	int rc = bed_open(&t->bed, c, e);
@@ -271,8 +288,8 @@ static int finds_a_wrong_word(struct cache_state *t, struct gn_error *e)
 	if (!rc)
 		rc = change_word(t, 1, e);
 	if (!rc && found != 1)
-		rc = gn_error_set(e, -GN_EIO, "%s: found %llu wrong words where there was one", t->kernel->name,
-				  (unsigned long long)found);
+		rc = gn_error_set(e, -GN_EIO, "%s: found %llu wrong words where there was one",
+		                  t->kernel->name, (unsigned long long)found);
 	return rc;
 }
 
@@ -283,7 +300,7 @@ int scope_cache_verify(void *state, struct gn_error *e)
 
 	if (!rc && *t->args.wrong)
 		rc = gn_error_set(e, -GN_EIO, "%s: %llu words were not what was written", t->kernel->name,
-				  (unsigned long long)*t->args.wrong);
+		                  (unsigned long long)*t->args.wrong);
 	/* Of pages the cache has counted what came; random words need not include the one. */
 	return rc || t->counts || t->unit == SCOPE_RATE ? rc : finds_a_wrong_word(t, e);
 }
@@ -301,7 +318,8 @@ void scope_cache_close(void *state)
 	free(t);
 }
 
-int scope_cache_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int scope_cache_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                     struct gn_error *e)
 {
 	return bed_whole(c, m, state, sizeof(struct cache_state), open_all, scope_cache_close, e);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of gathers: a batch of random rows by number, sorted on the machine first (gn_gather_rows), and the same rows
- * as they come, by plain loads, which is its limit. The kernels are those of `grapnel gather`.
+ * Rows of gathers: a batch of random rows by number, sorted on the machine first (gn_gather_rows), and the
+ * same rows as they come, by plain loads, which is its limit. The kernels are those of `grapnel gather`.
  */
 #include "bed.h"
 
@@ -25,8 +25,10 @@ struct gather_state {
 
 /* ---- the plan ---- */
 
-/* A GPU's translations reach over the first span and not over the others; so spans go beyond m->most_bytes. */
-static int plan_row(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, uint64_t bytes)
+/* A GPU's translations reach over the first span and not over the others; so spans go beyond m->most_bytes.
+ */
+static int plan_row(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
+                    uint64_t bytes)
 {
 	static const uint64_t spans[] = {256ull << 20, 2ull << 30, 8ull << 30};
 	const bool quick = m->effort == SCOPE_QUICK;
@@ -36,8 +38,9 @@ static int plan_row(const struct scope_row *row, const struct scope_machine *m, 
 		const uint64_t want = bed_is_gpu(row) ? spans[k] : spans[k] / 32;
 		const struct scope_arg args[] = {{"bytes", bytes}, {"span", want}, {NULL, 0}};
 
-		rc = want <= m->free_bytes / 4 ? scope_plan_add(p, args)
-					       : scope_plan_skip(p, args, "larger than a quarter of the memory that is free");
+		rc = want <= m->free_bytes / 4
+		         ? scope_plan_add(p, args)
+		         : scope_plan_skip(p, args, "larger than a quarter of the memory that is free");
 	}
 	return rc;
 }
@@ -57,13 +60,14 @@ int scope_gather_plan(const struct scope_row *row, const struct scope_machine *m
 /* ---- a sample ---- */
 
 static int launch(struct gather_state *t, const struct simt_kernel *kernel, uint64_t times, double *seconds,
-		  struct gn_error *e)
+                  struct gn_error *e)
 {
 	return bed_launch(&t->bed, kernel, t->grid, &t->args, times, seconds, e);
 }
 
 /* The rows as they should be, with the words changed by mask; or the comparison with that. */
-static int set_or_check(struct gather_state *t, const struct simt_kernel *kernel, uint32_t mask, struct gn_error *e)
+static int set_or_check(struct gather_state *t, const struct simt_kernel *kernel, uint32_t mask,
+                        struct gn_error *e)
 {
 	double seconds;
 
@@ -101,7 +105,8 @@ int scope_gather_sample(void *state, uint64_t operations, struct scope_sample *s
 	s->bytes = batches * t->args.batch.count * t->args.batch.elements * 4;
 	if (rc)
 		return rc;
-	return t->plain ? launch(t, &gn_gb_plain_kernel, batches, &s->seconds, e) : gather(t, batches, &s->seconds, e);
+	return t->plain ? launch(t, &gn_gb_plain_kernel, batches, &s->seconds, e)
+	                : gather(t, batches, &s->seconds, e);
 }
 
 /* Every word of the last batch; before it each was another. */
@@ -112,7 +117,7 @@ int scope_gather_verify(void *state, struct gn_error *e)
 
 	if (!rc && *t->args.wrong)
 		return gn_error_set(e, -GN_EIO, "gather: %llu words were not those of their rows",
-				    (unsigned long long)*t->args.wrong);
+		                    (unsigned long long)*t->args.wrong);
 	return rc ? rc : gn_array_failure(&t->args.array, e);
 }
 
@@ -133,7 +138,8 @@ static int make_array(struct gather_state *t, uint64_t span, struct gn_error *e)
 /* A batch reads more than the caches on the way hold: of short rows, lines. */
 static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span, struct gn_error *e)
 {
-	const uint64_t rows = t->bed.info.is_cuda ? MOST_ROWS_GPU : MOST_ROWS_CPU, most = t->bed.info.is_cuda ? 128u << 20 : 4u << 20;
+	const uint64_t rows = t->bed.info.is_cuda ? MOST_ROWS_GPU : MOST_ROWS_CPU,
+	               most = t->bed.info.is_cuda ? 128u << 20 : 4u << 20;
 	const uint64_t bytes = rows * row_bytes < most ? rows * row_bytes : most;
 
 	t->args.words = span / 4;
@@ -141,16 +147,19 @@ static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span,
 	t->args.draw = GN_GB_UNIFORM;
 	t->args.batch.elements = (uint32_t)(row_bytes / 4);
 	t->args.batch.count = bytes / row_bytes;
-	t->args.batch.index = (const uint64_t *)simt_alloc(t->bed.machine, t->args.batch.count * 8, SIMT_DEVICE);
+	t->args.batch.index =
+	    (const uint64_t *)simt_alloc(t->bed.machine, t->args.batch.count * 8, SIMT_DEVICE);
 	t->args.batch.rows = simt_alloc(t->bed.machine, bytes, SIMT_DEVICE);
 	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_SHARED);
 	t->args.reads = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.reads, SIMT_DEVICE);
 	if (!t->args.batch.index || !t->args.batch.rows || !t->args.wrong || !t->args.reads)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a batch of %llu bytes", (unsigned long long)bytes);
+		return gn_error_set(e, -GN_ENOMEM, "no memory for a batch of %llu bytes",
+		                    (unsigned long long)bytes);
 	return 0;
 }
 
-static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m,
+                    struct gn_error *e)
 {
 	struct gather_state *t = (struct gather_state *)state;
 	const uint64_t span = scope_cell_arg(c, "span", 0);
@@ -189,7 +198,8 @@ void scope_gather_close(void *state)
 	free(t);
 }
 
-int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                      struct gn_error *e)
 {
 	return bed_whole(c, m, state, sizeof(struct gather_state), open_all, scope_gather_close, e);
 }

@@ -6,7 +6,8 @@ SIMT_FN uint32_t whole_warp(void)
 	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
 }
 
-/* The messages of all lanes, as gn__net_append does it for up to four words. Returns 0 or -GN_EAGAIN to all lanes. */
+/* The messages of all lanes, as gn__net_append does it for up to four words. Returns 0 or -GN_EAGAIN to all
+ * lanes. */
 SIMT_FN int append_group(const struct scope_log_args *a, struct gn_log *log, uint64_t head, uint64_t value)
 {
 	const uint32_t mask = whole_warp(), lanes = simt_warp_width();
@@ -78,7 +79,8 @@ SIMT_FN void read_log(const struct scope_log_args *a)
 		simt_warp_sync(whole_warp());
 		sum += read_group(a, &r);
 		simt_warp_sync(whole_warp());
-		if (simt_lane() == 0 && (k % SCOPE_LOG_RELEASE == SCOPE_LOG_RELEASE - 1 || k + 1 == groups || !gn_log_peek(&r)))
+		if (simt_lane() == 0 &&
+		    (k % SCOPE_LOG_RELEASE == SCOPE_LOG_RELEASE - 1 || k + 1 == groups || !gn_log_peek(&r)))
 			gn_log_release(&r);
 	}
 	simt_add_relaxed_dev_u64(a->sum, sum);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of the queue of messages (net/log.h), by size: a log for each block, which the first warp of the block reads, or
- * threads of the host. What was read is summed, and the sum compared.
+ * Rows of the queue of messages (net/log.h), by size: a log for each block, which the first warp of the block
+ * reads, or threads of the host. What was read is summed, and the sum compared.
  */
 #include "bed.h"
 
@@ -26,7 +26,8 @@ struct log_state {
 	struct simt_grid grid;
 	uint32_t producers; /* warps of a block */
 	uint64_t *word, *released;
-	struct gn_log_reader *host; /* [blocks]: as the host's threads see it, or the first image of the kernel's */
+	struct gn_log_reader
+	    *host; /* [blocks]: as the host's threads see it, or the first image of the kernel's */
 	uint64_t sum, expected;
 	uint32_t readers;
 	struct reader reader[MOST_READERS];
@@ -39,7 +40,8 @@ int scope_log_plan(const struct scope_row *row, const struct scope_machine *m, s
 
 	if (!bed_may(row, m, p, &rc))
 		return rc;
-	for (uint64_t bytes = quick ? 32 : LEAST_MESSAGE; bytes <= (quick ? 32 : MOST_MESSAGE) && !rc; bytes *= 2) {
+	for (uint64_t bytes = quick ? 32 : LEAST_MESSAGE; bytes <= (quick ? 32 : MOST_MESSAGE) && !rc;
+	     bytes *= 2) {
 		const struct scope_arg args[] = {{"bytes", bytes}, {NULL, 0}};
 
 		rc = scope_plan_add(p, args);
@@ -112,7 +114,8 @@ static uint64_t expected(const struct log_state *t)
 	uint64_t sum = 0;
 
 	for (uint64_t warp = 0; warp < t->grid.blocks * warps; warp++)
-		for (uint64_t lane = 0; lane < t->bed.info.warp_width && !(t->args.by_warps && warp % warps == 0); lane++)
+		for (uint64_t lane = 0;
+		     lane < t->bed.info.warp_width && !(t->args.by_warps && warp % warps == 0); lane++)
 			sum += t->args.each * scope_log_value(t->args.seed, warp, 0, lane) +
 			       32 * (t->args.each * (t->args.each - 1) / 2);
 	return sum;
@@ -158,7 +161,9 @@ int scope_log_verify(void *state, struct gn_error *e)
 
 	if (simt_move(t->bed.machine, &read, t->args.sum, sizeof read))
 		return gn_error_set(e, -GN_EIO, "%s", simt_message(t->bed.machine));
-	return sum + read == t->expected ? 0 : gn_error_set(e, -GN_EIO, "messages were lost or changed: their sum is wrong");
+	return sum + read == t->expected
+	           ? 0
+	           : gn_error_set(e, -GN_EIO, "messages were lost or changed: their sum is wrong");
 }
 
 /* ---- opening ---- */
@@ -176,7 +181,8 @@ static int allocate(struct log_state *t, struct gn_error *e)
 	t->args.reader = (struct gn_log_reader *)simt_alloc(m, blocks * sizeof *t->args.reader, SIMT_DEVICE);
 	t->args.sum = (uint64_t *)simt_alloc(m, sizeof *t->args.sum, SIMT_DEVICE);
 	return t->host && t->word && t->released && t->args.log && t->args.reader && t->args.sum
-		       ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory for %u logs", blocks);
+	           ? 0
+	           : gn_error_set(e, -GN_ENOMEM, "no memory for %u logs", blocks);
 }
 
 static int fill_logs(struct log_state *t, struct gn_error *e)
@@ -202,7 +208,8 @@ static int fill_logs(struct log_state *t, struct gn_error *e)
 /* A GPU: a block of eight warps on each processor. The cpu machine: one of four threads. */
 static void shape(struct log_state *t, const struct scope_machine *m)
 {
-	const uint32_t warps = t->bed.info.is_cuda ? 8 : 4, blocks = t->bed.info.processors, spare = m->cpus > 1 ? m->cpus - 1 : 1;
+	const uint32_t warps = t->bed.info.is_cuda ? 8 : 4, blocks = t->bed.info.processors,
+	               spare = m->cpus > 1 ? m->cpus - 1 : 1;
 
 	t->grid.blocks = blocks;
 	t->grid.block_threads = warps * t->bed.info.warp_width;
@@ -213,7 +220,8 @@ static void shape(struct log_state *t, const struct scope_machine *m)
 	t->readers = t->readers < blocks ? t->readers : blocks;
 }
 
-static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m,
+                    struct gn_error *e)
 {
 	struct log_state *t = (struct log_state *)state;
 	int rc = bed_open(&t->bed, c, e);
@@ -245,7 +253,8 @@ void scope_log_close(void *state)
 	free(t);
 }
 
-int scope_log_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int scope_log_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                   struct gn_error *e)
 {
 	return bed_whole(c, m, state, sizeof(struct log_state), open_all, scope_log_close, e);
 }

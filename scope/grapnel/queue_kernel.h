@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_kernel.h - reads by command through queue pairs: threads take a slot, post, wait, look, and give the slot back. */
+/* queue_kernel.h - reads by command through queue pairs: threads take a slot, post, wait, look, and give the
+ * slot back. */
 #ifndef GN_SCOPE_QUEUE_KERNEL_H
 #define GN_SCOPE_QUEUE_KERNEL_H
 
@@ -13,7 +14,7 @@ struct scope_queue_args {
 	uint64_t commands; /* of data */
 	uint64_t each;     /* commands of a thread */
 	uint64_t seed;
-	uint64_t *wrong;   /* commands that failed, or brought something else */
+	uint64_t *wrong; /* commands that failed, or brought something else */
 };
 
 /* What word k of the data is. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Row of the queues: commands submitted and completed, behind them a copy in memory by threads of the host. What it
- * shows is what a command costs, not a disk.
+ * Row of the queues: commands submitted and completed, behind them a copy in memory by threads of the host.
+ * What it shows is what a command costs, not a disk.
  */
 #include "bed.h"
 
@@ -31,7 +31,8 @@ int scope_queue_plan(const struct scope_row *row, const struct scope_machine *m,
 		return rc;
 	for (unsigned k = 0; k < (quick ? 1u : 3u) && !rc; k++)
 		for (uint64_t threads = 1; threads <= most && !rc; threads *= quick ? most : 8) {
-			const struct scope_arg args[] = {{"bytes", sizes[k]}, {"threads", threads}, {NULL, 0}};
+			const struct scope_arg args[] = {
+			    {"bytes", sizes[k]}, {"threads", threads}, {NULL, 0}};
 
 			rc = scope_plan_add(p, args);
 		}
@@ -58,8 +59,9 @@ int scope_queue_verify(void *state, struct gn_error *e)
 {
 	struct queue_state *t = (struct queue_state *)state;
 
-	return !*t->args.wrong ? 0 : gn_error_set(e, -GN_EIO, "queue: %llu commands failed or brought wrong data",
-						  (unsigned long long)*t->args.wrong);
+	return !*t->args.wrong ? 0
+	                       : gn_error_set(e, -GN_EIO, "queue: %llu commands failed or brought wrong data",
+	                                      (unsigned long long)*t->args.wrong);
 }
 
 static int make_data(struct queue_state *t, struct gn_error *e)
@@ -84,7 +86,8 @@ static void shape(struct queue_state *t, const struct scope_cell *c)
 	t->grid.block_threads = (uint32_t)(t->threads / t->grid.blocks);
 }
 
-static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m,
+                    struct gn_error *e)
 {
 	struct queue_state *t = (struct queue_state *)state;
 	const uint64_t bytes = scope_cell_arg(c, "bytes", 4096);
@@ -93,7 +96,8 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	(void)m;
 	shape(t, c);
 	if (!rc)
-		rc = bed_store(&t->bed, (uint32_t)bytes, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
+		rc =
+		    bed_store(&t->bed, (uint32_t)bytes, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
 	if (!rc)
 		rc = make_data(t, e);
 	if (rc)
@@ -118,7 +122,8 @@ void scope_queue_close(void *state)
 	free(t);
 }
 
-int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                     struct gn_error *e)
 {
 	return bed_whole(c, m, state, sizeof(struct queue_state), open_all, scope_queue_close, e);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of the library itself: each of the cpu machine measures a quick cell, and a row that is wrong says so. */
+/* The rows of the library itself: each of the cpu machine measures a quick cell, and a row that is wrong says
+ * so. */
 #include <stdio.h>
 #include <string.h>
 
@@ -128,8 +129,11 @@ static void test_counts_what_came(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rows), cmocka_unit_test(test_no_gpu), cmocka_unit_test(test_blind_kernel),
-	    cmocka_unit_test(test_wrong_data), cmocka_unit_test(test_counts_what_came),
+	    cmocka_unit_test(test_rows),
+	    cmocka_unit_test(test_no_gpu),
+	    cmocka_unit_test(test_blind_kernel),
+	    cmocka_unit_test(test_wrong_data),
+	    cmocka_unit_test(test_counts_what_came),
 	};
 
 	scope_machine_find(&m, SCOPE_QUICK, ".");
