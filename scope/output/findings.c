@@ -111,7 +111,8 @@ static void find_slow_link(struct scope_finding *f)
 		struct scope_limit limit;
 		uint32_t before = 0;
 
-		while (before < k && (strcmp(f->r->row[before].limit, row->limit) || strcmp(f->r->row[before].direction, row->direction)))
+		while (before < k && (strcmp(scope_link_of(&f->r->row[before]), scope_link_of(row)) ||
+				      strcmp(f->r->row[before].direction, row->direction)))
 			before++;
 		if (before < k || !scope_limit_of(f->r, row, &limit) || !limit.physical || most <= 0 || most > 0.75 * limit.rate)
 			continue;
@@ -243,14 +244,18 @@ static void find_nodes(struct scope_finding *f)
 			   "and its memory to the near node (numactl --cpunodebind --membind).", near->name, most, far->name);
 }
 
-void scope_find_in_results(struct scope_finding *f)
+/* What is wrong first, then what is slow and why, then what makes figures unsure. */
+static void find_all(struct scope_finding *f)
 {
 	find_failed(f);
 	find_beyond(f);
+	scope_find_in_links(f);
 	find_slow_link(f);
 	find_nodes(f);
 	find_no_flush(f);
 	find_slow_rows(f);
+	scope_find_in_samples(f);
+	scope_find_in_environment(f);
 }
 
 json_t *scope_findings(const json_t *report)
@@ -263,9 +268,7 @@ json_t *scope_findings(const json_t *report)
 		return NULL;
 	}
 	f.r = r;
-	scope_find_in_machine(&f);
-	scope_find_in_results(&f);
-	scope_find_in_samples(&f);
+	find_all(&f);
 	scope_read_free(r);
 	return f.texts;
 }

@@ -28,10 +28,10 @@ struct scope_names {
 void scope_names_add(struct scope_names *n, const char *name);
 const char *scope_names_end(struct scope_names *n);
 
-/* What follows from the figures, and from the machine. */
-void scope_find_in_results(struct scope_finding *f);
+/* What the machine says of its links, what the samples show, and who else was there. */
+void scope_find_in_links(struct scope_finding *f);
 void scope_find_in_samples(struct scope_finding *f);
-void scope_find_in_machine(struct scope_finding *f);
+void scope_find_in_environment(struct scope_finding *f);
 
 /* Two clusters of samples with nothing between them? The means of both, and the smaller one's share, are given. */
 bool scope_is_bimodal(const double *value, uint32_t count, double *low, double *high, double *share);

@@ -85,10 +85,14 @@ static void find_guest(struct scope_finding *f)
 			   scope_read_text(f->r, "virtual_machine.product", ""));
 }
 
-void scope_find_in_machine(struct scope_finding *f)
+void scope_find_in_links(struct scope_finding *f)
 {
 	find_trained_down(f);
 	find_no_peer(f);
+}
+
+void scope_find_in_environment(struct scope_finding *f)
+{
 	find_unsteady_clocks(f);
 	find_busy(f);
 	find_guest(f);

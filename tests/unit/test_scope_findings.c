@@ -97,6 +97,26 @@ static void test_pageable(void **state)
 	expect("copy/pageable-to-device gets", "copied twice");
 }
 
+/* What is wrong stands before what explains it, and that before who else was there. */
+static void test_order(void **state)
+{
+	static const char *const words[] = {"failed", "trained down", "No row got more", "not sure", "virtual machine"};
+	json_t *report, *findings;
+
+	(void)state;
+	context("{\"gpus\": [{\"pcie_generation\": 5, \"pcie_width\": 16}], \"virtual_machine\": {\"guest\": true}, \"gpu_links_busy\": [{"
+		"\"current_link_speed\": \"8 GT/s\", \"max_link_speed\": \"32 GT/s\", \"current_link_width\": 16, \"max_link_width\": 16}]}");
+	sample_add(&s, &pinned, large, 12e9, 0.7, 12);
+	sample_fail(&s, &gather, large, SCOPE_FAILED, "wrong");
+	report = scope_report_json(&s.report);
+	findings = scope_findings(report);
+	assert_int_equal(json_array_size(findings), 5);
+	for (unsigned k = 0; k < 5; k++)
+		assert_non_null(strstr(json_string_value(json_array_get(findings, k)), words[k]));
+	json_decref(findings);
+	json_decref(report);
+}
+
 static void test_slow_row(void **state)
 {
 	(void)state;
@@ -220,7 +240,7 @@ int main(void)
 {
 	static void (*const each[])(void **) = {test_nothing, test_failed, test_slow_link, test_beyond, test_pageable, test_slow_row,
 						test_flush, test_nodes, test_trained_down, test_peer, test_machine, test_slowing,
-						test_bimodal, test_not_bimodal, test_noisy, test_links};
+						test_order, test_bimodal, test_not_bimodal, test_noisy, test_links};
 	enum { COUNT = sizeof each / sizeof *each };
 	struct CMUnitTest tests[COUNT];
 
