@@ -12,7 +12,7 @@
 namespace
 {
 
-enum { NODE = 128, NODE_LOG2 = 7, LEAST_WARM = 4096, LEAST_COLD = 1024, MOST = 1 << 20 };
+enum { LEAST_WARM = 4096, LEAST_COLD = 1024, MOST = 1 << 20 };
 
 struct chase {
 	struct scope_bench bench;
@@ -26,18 +26,6 @@ struct chase {
 struct chase *of(void *state)
 {
 	return (struct chase *)state;
-}
-
-/* Each node says where the next is; nodes are written in the order of addresses. */
-__global__ void link(char *at, uint32_t bits)
-{
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x, nodes = 1ull << bits;
-
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += step) {
-		const uint64_t next = scope_shuffle((scope_unshuffle(i, bits) + 1) & (nodes - 1), bits);
-
-		*(uint64_t *)(at + (i << NODE_LOG2)) = (uint64_t)(at + (next << NODE_LOG2));
-	}
 }
 
 template <bool local> __device__ __forceinline__ uint64_t follow(uint64_t from)
@@ -70,7 +58,7 @@ __global__ void touch(const char *at, uint64_t nodes, uint64_t *never)
 	uint64_t all = 0;
 
 	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += step)
-		all |= follow<false>((uint64_t)at + (i << NODE_LOG2));
+		all |= follow<false>((uint64_t)at + (i << SCOPE_NODE_LOG2));
 	if (all == 1)
 		*never = all;
 }
@@ -94,8 +82,7 @@ int fill(struct chase *t, struct gn_error *e)
 {
 	int rc;
 
-	link<<<t->bench.processors * 4, 256, 0, scope_bench_stream(&t->bench)>>>(t->bench.memory.at, t->bits);
-	if ((rc = scope_bench_wait(&t->bench, "links", e)) ||
+	if ((rc = scope_bench_link(&t->bench, t->bench.memory.at, t->bits, e)) ||
 	    (rc = scope_cuda_load((const void *)walk<true>, e)))
 		return rc;
 	return scope_cuda_load((const void *)walk<false>, e);
@@ -108,7 +95,7 @@ int open_all(struct chase *t, const struct scope_cell *c, const struct scope_mac
 
 	if ((rc = scope_bench_open(&t->bench, c, m, bytes, e)))
 		return rc;
-	t->bits = scope_bits(bytes / NODE);
+	t->bits = scope_bits(bytes / SCOPE_NODE);
 	t->cold = scope_cell_arg(c, "cold", 0) != 0;
 	t->near = bytes <= 2 * m->gpu[t->bench.gpu].l2_bytes;
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
@@ -119,8 +106,7 @@ int open_all(struct chase *t, const struct scope_cell *c, const struct scope_mac
 
 uint64_t node(const struct chase *t, uint64_t k)
 {
-	return (uint64_t)t->bench.memory.at +
-	       (scope_shuffle(k & ((1ull << t->bits) - 1), t->bits) << NODE_LOG2);
+	return scope_node(t->bench.memory.at, k, t->bits);
 }
 
 /* Before the walk: what should be near is, or nothing is. */

@@ -73,6 +73,18 @@ int open_memory(struct scope_bench *b, enum scope_place place, uint64_t bytes, s
 	return scope_cuda_use(b->gpu, e);
 }
 
+/* Each node says where the next is; nodes are written in the order of addresses. */
+__global__ void link(char *at, uint32_t bits)
+{
+	const uint64_t step = (uint64_t)gridDim.x * blockDim.x, nodes = 1ull << bits;
+
+	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += step) {
+		const uint64_t next = scope_shuffle((scope_unshuffle(i, bits) + 1) & (nodes - 1), bits);
+
+		*(uint64_t *)(at + (i << SCOPE_NODE_LOG2)) = (uint64_t)(at + (next << SCOPE_NODE_LOG2));
+	}
+}
+
 } // namespace
 
 enum scope_place scope_place_of(const struct scope_row *row)
@@ -204,4 +216,10 @@ int scope_bench_end(struct scope_bench *b, double *seconds, struct gn_error *e)
 		return rc;
 	*seconds = scope_lane_seconds(&b->lanes, 0);
 	return 0;
+}
+
+int scope_bench_link(struct scope_bench *b, char *at, uint32_t bits, struct gn_error *e)
+{
+	link<<<b->processors * 4, 256, 0, scope_bench_stream(b)>>>(at, bits);
+	return scope_bench_wait(b, "links", e);
 }

@@ -78,6 +78,12 @@ static inline cudaStream_t scope_bench_stream(const struct scope_bench *b)
 	return b->lanes.lane[0].stream;
 }
 
+/* Nodes of a shuffled walk, a line each. */
+enum { SCOPE_NODE_LOG2 = 7, SCOPE_NODE = 1 << SCOPE_NODE_LOG2 };
+
+/* scope_bench_link - write 1 << bits nodes from `at` on; each has the address of the next. Waits. */
+int scope_bench_link(struct scope_bench *b, char *at, uint32_t bits, struct gn_error *e);
+
 /* scope_device_open - a row's state of zero bytes, opened by `all`; nothing is left of it if that fails. */
 template <typename state_of>
 static int scope_device_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
@@ -127,6 +133,12 @@ static __host__ __device__ __forceinline__ uint64_t scope_unshuffle(uint64_t pla
 	place = place * 0x572b5ee77a54e3bdull & mask;
 	place ^= place >> fold;
 	return place * 0xf1de83e19937733dull & mask;
+}
+
+/* The address of the k-th node of a walk of 1 << bits, which goes round. */
+static inline uint64_t scope_node(const char *at, uint64_t k, uint32_t bits)
+{
+	return (uint64_t)at + (scope_shuffle(k & ((1ull << bits) - 1), bits) << SCOPE_NODE_LOG2);
 }
 
 /* log2 of a power of two. */

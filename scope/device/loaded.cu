@@ -9,7 +9,7 @@
 namespace
 {
 
-enum { NODE_LOG2 = 7, CHUNK = 4096, WARPS = 4, APPROACH = 512, LEAST_LOADS = 2048, MOST_LOADS = 1 << 18 };
+enum { CHUNK = 4096, WARPS = 4, APPROACH = 512, LEAST_LOADS = 2048, MOST_LOADS = 1 << 18 };
 
 /* What the blocks tell each other, in the GPU's memory. */
 struct board {
@@ -38,17 +38,6 @@ struct loaded {
 struct loaded *of(void *state)
 {
 	return (struct loaded *)state;
-}
-
-__global__ void link(char *at, uint32_t bits)
-{
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x, nodes = 1ull << bits;
-
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += step) {
-		const uint64_t next = scope_shuffle((scope_unshuffle(i, bits) + 1) & (nodes - 1), bits);
-
-		*(uint64_t *)(at + (i << NODE_LOG2)) = (uint64_t)(at + (next << NODE_LOG2));
-	}
 }
 
 __device__ __forceinline__ uint64_t follow(uint64_t from, uint64_t loads)
@@ -146,11 +135,11 @@ int fill(struct loaded *t, uint64_t bytes, struct gn_error *e)
 
 	t->job.walk = t->bench.memory.at;
 	t->job.stream = t->bench.memory.at + bytes / 2;
-	t->job.bits = scope_bits(bytes / 2) - NODE_LOG2;
+	t->job.bits = scope_bits(bytes / 2 / SCOPE_NODE);
 	t->job.chunks = bytes / 2 / CHUNK;
 	t->job.out = t->bench.word;
-	link<<<t->bench.processors * 4, 256, 0, scope_bench_stream(&t->bench)>>>(t->job.walk, t->job.bits);
-	if ((rc = scope_bench_wait(&t->bench, "links", e)))
+	if ((rc = scope_bench_link(&t->bench, t->job.walk, t->job.bits, e)) ||
+	    (rc = scope_cuda_load((const void *)walk_and_stream, e)))
 		return rc;
 	return scope_gpu_fill(t->bench.gpu, t->job.stream, bytes / 2, scope_device_seed, e);
 }
@@ -172,8 +161,7 @@ int open_all(struct loaded *t, const struct scope_cell *c, const struct scope_ma
 
 uint64_t node(const struct loaded *t, uint64_t k)
 {
-	return (uint64_t)t->job.walk +
-	       (scope_shuffle(k & ((1ull << t->job.bits) - 1), t->job.bits) << NODE_LOG2);
+	return scope_node(t->job.walk, k, t->job.bits);
 }
 
 /* The rate that the streams had while the walk was timed. */
