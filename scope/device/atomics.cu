@@ -199,7 +199,7 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 
 } // namespace
 
-const struct scope_row scope_atomic_rows[6] = {
+const struct scope_row scope_gpu_atomic_rows[6] = {
     {"atomic/rate-device", "additions to random words of 8 bytes of the GPU's memory, by the whole GPU", NULL,
      "none", "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
     {"atomic/rate-host", "additions to random words of 8 bytes of pinned host memory, by a whole GPU", NULL,

@@ -180,7 +180,7 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 
 } // namespace
 
-const struct scope_row scope_chase_rows[3] = {
+const struct scope_row scope_gpu_chase_rows[3] = {
     {"latency/device", "dependent loads of one thread, shuffled over a span of the GPU's memory", NULL,
      "none", "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
     {"latency/host", "dependent loads of one GPU thread, shuffled over a span of pinned host memory", NULL,

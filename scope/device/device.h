@@ -148,12 +148,12 @@ static inline uint32_t scope_bits(uint64_t power)
 }
 
 /* The rows of each file, which the list in rows.cu points to. */
-extern const struct scope_row scope_chase_rows[3];
-extern const struct scope_row scope_loaded_rows[3];
-extern const struct scope_row scope_random_rows[6];
-extern const struct scope_row scope_atomic_rows[6];
-extern const struct scope_row scope_signal_rows[9];
-extern const struct scope_row scope_pingpong_rows[3];
-extern const struct scope_row scope_pieces_rows[5];
+extern const struct scope_row scope_gpu_chase_rows[3];
+extern const struct scope_row scope_gpu_loaded_rows[3];
+extern const struct scope_row scope_gpu_random_rows[6];
+extern const struct scope_row scope_gpu_atomic_rows[6];
+extern const struct scope_row scope_gpu_signal_rows[9];
+extern const struct scope_row scope_gpu_pingpong_rows[3];
+extern const struct scope_row scope_gpu_pieces_rows[5];
 
 #endif

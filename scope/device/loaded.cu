@@ -226,7 +226,7 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 
 } // namespace
 
-const struct scope_row scope_loaded_rows[3] = {
+const struct scope_row scope_gpu_loaded_rows[3] = {
     {"loaded-latency/device", "a dependent load of the GPU's memory while so many warps stream it", NULL,
      "none", "memory", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify,
      close},

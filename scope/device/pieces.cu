@@ -272,7 +272,7 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 
 } // namespace
 
-const struct scope_row scope_pieces_rows[5] = {
+const struct scope_row scope_gpu_pieces_rows[5] = {
     {"pieces/warp-host", "pieces from random places of pinned host memory, copied by a warp each", NULL,
      "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
     {"pieces/bulk-host", "pieces from random places of pinned host memory, by cp.async.bulk", NULL, "h2d",

@@ -203,7 +203,7 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 
 } // namespace
 
-const struct scope_row scope_pingpong_rows[3] = {
+const struct scope_row scope_gpu_pingpong_rows[3] = {
     {"ping-pong/host", "a GPU's thread and a thread of the host, there and back, through pinned host memory",
      NULL, "both", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
     {"ping-pong/device", "two threads of one GPU, there and back, through its memory", NULL, "none", NULL,

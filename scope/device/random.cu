@@ -266,7 +266,7 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 
 } // namespace
 
-const struct scope_row scope_random_rows[6] = {
+const struct scope_row scope_gpu_random_rows[6] = {
     {"random/read-device",
      "reads of 4 bytes at random places of a span of the GPU's memory, by the whole GPU", NULL, "none",
      "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},

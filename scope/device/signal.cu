@@ -148,7 +148,7 @@ int open(const struct scope_cell *c, const struct scope_machine *m, void **state
 
 } // namespace
 
-const struct scope_row scope_signal_rows[9] = {
+const struct scope_row scope_gpu_signal_rows[9] = {
     {"fence/gpu-device", "a store to the GPU's memory and __threadfence, by one thread", NULL, "none", NULL,
      NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
     {"fence/system-device", "a store to the GPU's memory and __threadfence_system, by one thread", NULL,
