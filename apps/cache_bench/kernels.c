@@ -213,6 +213,26 @@ SIMT_FN uint64_t run_begin(const struct gn_cb_args *a, uint64_t warp)
 	return begin < a->words ? begin : a->words;
 }
 
+SIMT_FN void gn_cb_plain_run(const struct gn_cb_args *a)
+{
+	const uint32_t width = simt_warp_width();
+	const uint64_t end = run_begin(a, warp_index() + 1);
+	uint64_t i = run_begin(a, warp_index()) + simt_lane();
+	uint64_t wrong = 0;
+
+	for (; i + (AHEAD - 1) * width < end; i += AHEAD * width) {
+		uint32_t v[AHEAD];
+
+		for (uint32_t k = 0; k < AHEAD; k++)
+			v[k] = a->plain[i + k * width];
+		wrong += wrong_ahead(v, i, width);
+	}
+	for (; i < end; i += width)
+		wrong += a->plain[i] != word_at(i);
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_plain_run, struct gn_cb_args)
+
 SIMT_FN void gn_cb_cursor(const struct gn_cb_args *a)
 {
 	struct gn_cursor c = gn_cursor_init(&a->paged);
@@ -246,11 +266,49 @@ SIMT_FN uint64_t wrong_page(const struct gn_page *page)
 	return wrong;
 }
 
+SIMT_FN uint64_t wrong_plain_page(const struct gn_cb_args *a, uint64_t k)
+{
+	const uint64_t page_words = a->page_bytes / 4;
+	struct gn_page page;
+
+	page.data = a->plain + k * page_words;
+	page.first = k * page_words;
+	page.count = page_words;
+	return wrong_page(&page);
+}
+
+SIMT_FN void gn_cb_plain_page(const struct gn_cb_args *a)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t k = warp_index(); k * (a->page_bytes / 4) < a->words; k += warp_count())
+		wrong += wrong_plain_page(a, k);
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_plain_page, struct gn_cb_args)
+
+/* Pages of a warp: a run of its own. */
+SIMT_FN uint64_t pages_begin(const struct gn_cb_args *a, uint64_t warp)
+{
+	const uint64_t pages = a->words / (a->page_bytes / 4), begin = warp * ((pages + warp_count() - 1) / warp_count());
+
+	return begin < pages ? begin : pages;
+}
+
+SIMT_FN void gn_cb_plain_range(const struct gn_cb_args *a)
+{
+	const uint64_t end = pages_begin(a, warp_index() + 1);
+	uint64_t wrong = 0;
+
+	for (uint64_t k = pages_begin(a, warp_index()); k < end; k++)
+		wrong += wrong_plain_page(a, k);
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_plain_range, struct gn_cb_args)
+
 SIMT_FN void gn_cb_range(const struct gn_cb_args *a)
 {
-	const uint64_t page_words = a->page_bytes / 4, pages = a->words / page_words;
-	const uint64_t share = (pages + warp_count() - 1) / warp_count();
-	const uint64_t begin = warp_index() * share, end = begin + share < pages ? begin + share : pages;
+	const uint64_t page_words = a->page_bytes / 4, begin = pages_begin(a, warp_index()), end = pages_begin(a, warp_index() + 1);
 	struct gn_range r;
 	struct gn_page page;
 	uint64_t wrong = 0;

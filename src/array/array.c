@@ -37,7 +37,7 @@ static void fill_paged(struct gn_array *a, const struct gn_array_config *c)
 	a->cache = c->cache->device;
 	a->page_log2 = v->page_log2;
 	a->counting = v->stripe != NULL;
-	a->quick = a->counting ? NULL : a->word;
+	a->quick = a->word && !a->counting ? c->count : 0;
 }
 
 int gn_array_create(struct gn_array *array, struct simt_machine *machine, const struct gn_array_config *config,

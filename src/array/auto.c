@@ -88,7 +88,7 @@ struct gn_array gn_auto_array(struct gn_auto *x)
 	struct gn_array array = x->array;
 
 	array.sample = x->looking ? x->sample : NULL;
-	array.quick = x->looking ? NULL : array.quick;
+	array.quick = x->looking ? 0 : array.quick;
 	x->begun = gn__auto_seconds();
 	return array;
 }

@@ -357,7 +357,7 @@ static void reset_array(struct trial *t)
 	a->page_log2 = PAGE_LOG2;
 	a->counting = 1;
 	t->halves = *a;
-	a->quick = a->word;
+	a->quick = a->word ? a->count : 0;
 	t->halves.count *= 2;
 	t->halves.element_log2 = 2;
 	memset(&t->failure, 0, sizeof t->failure);

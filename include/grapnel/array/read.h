@@ -33,13 +33,13 @@ SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to,
 	uint64_t value[2], now; /* may be another page's until the second look */
 
 	GN_TRACE(look);
-	g.word = &a->quick[address >> a->page_log2];
+	g.word = &a->word[address >> a->page_log2];
 	g.seen = simt_global_load_old_u64(g.word);
 	if (simt_unlikely(!(g.seen & GN_WORD_VALID)))
 		return 0;
 	g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
 	now = gn__again(a, &g, gn__load_element(value, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size));
-	if (simt_unlikely((g.seen ^ now) & GN_WORD_SAME || ~now & GN_WORD_REF))
+	if (simt_unlikely(((g.seen ^ now) & GN_WORD_SAME) | (~now & GN_WORD_REF)))
 		return 0;
 	memcpy(to, value, size);
 	GN_TRACE(hit);
@@ -77,7 +77,7 @@ SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to,
 
 SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
-	if (simt_likely(index < a->count && a->quick) && simt_likely(gn__read_quickly(a, index, to, size)))
+	if (simt_likely(index < a->quick) && simt_likely(gn__read_quickly(a, index, to, size)))
 		return 0;
 	if (simt_unlikely(index >= a->count))
 		return gn__out_of_range(a, index);

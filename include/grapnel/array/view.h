@@ -30,7 +30,7 @@ struct gn_array {
 	uint64_t count;        /* elements */
 	uint64_t base;         /* paged: address of element 0 in the cache's pages; direct: 0 */
 	uint64_t *word;        /* direct table, or NULL */
-	uint64_t *quick;       /* the same where a read has nothing else to do: nothing is counted, nothing noted; or NULL */
+	uint64_t quick;        /* elements whose reads have nothing else to do: with a direct table, if nothing is counted or noted */
 	char *frame;
 	char *memory;          /* direct mode: element 0, else NULL */
 	const struct gn_cache_view *cache;
