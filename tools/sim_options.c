@@ -14,7 +14,7 @@ static const struct argp_option options[] = {
     {"set", OPT_SET, "KEY=VALUE", 0, "over all that; again: several ('grapnel sim list --keys' lists them)",
      0},
     {"size", OPT_SIZE, "S", 0, "of the workload; 'grapnel sim list' says what it means", 0},
-    {"input", OPT_INPUT, "FILE", 0, "a graph for bfs, of any format that Grapnel reads", 0},
+    {"input", OPT_INPUT, "FILE", 0, "a graph for bfs and grapnel-bfs, of any format that Grapnel reads; for stream, what --record has written", 0},
     {"seed", OPT_SEED, "N", 0, "draw other data (default 1)", 0},
     {0},
 };

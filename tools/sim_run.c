@@ -59,6 +59,9 @@ int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workl
 	if (s->request.input && !workload->reads_input)
 		return gn_error_set(e, -GN_EINVAL, "--input %s: %s reads no file; leave it out",
 		                    s->request.input, workload->name);
+	if (s->request.record && !workload->records)
+		return gn_error_set(e, -GN_EINVAL, "--record %s: %s makes its accesses as it runs; leave it out",
+		                    s->request.record, workload->name);
 	rc = tool_sim_configure(s, &r->config, e);
 	if (rc)
 		return rc;
@@ -145,7 +148,10 @@ struct request {
 	const char *json;
 };
 
+enum { OPT_RECORD = 600 };
+
 static const struct argp_option options[] = {
+    {"record", OPT_RECORD, "FILE", 0, "keep what grapnel-bfs accesses; the workload 'stream' runs it again", 0},
     {"json", 'j', "FILE", 0, "write all counters as JSON (- for standard output)", 0},
     {0},
 };
@@ -157,6 +163,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = &q->sim; break;
 	case 'j': q->json = text; break;
+	case OPT_RECORD: q->sim.request.record = text; break;
 	case ARGP_KEY_ARG:
 		if (q->workload)
 			argp_error(state, "%s: one workload at a time; 'grapnel sim sweep' runs several",

@@ -4,6 +4,8 @@ gn_unit(sim_workloads ${CMAKE_CURRENT_LIST_DIR}/sim_functional.c)
 foreach(part wave workloads)
   target_link_libraries(test_sim_${part} PRIVATE gn_sim_front)
 endforeach()
+gn_unit(sim_stream)
+target_link_libraries(test_sim_stream PRIVATE gn_sim_front ZLIB::ZLIB)
 # The timing model.
 foreach(part config parts network flits path dualopt migrate machine)
   gn_unit(sim_${part})

@@ -123,6 +123,8 @@ static void test_defaults(void **state)
 	(void)state;
 	for (uint32_t k = 0; (w = sim_workload_at(k)) != NULL; k++) {
 		assert_ptr_equal(sim_workload_find(w->name), w);
+		if (w->needs_input)
+			continue;
 		assert_true(run(w->name, NULL, NULL, 4).instructions > 0);
 	}
 	assert_null(sim_workload_find("nothing"));
@@ -172,10 +174,12 @@ static void test_check(void **state)
 		struct gn_error e;
 		void *program = NULL;
 
+		if (w->needs_input)
+			continue;
 		assert_int_equal(sim_memory_create(&memory, 4), 0);
 		assert_int_equal(w->create(&program, &request, memory, &e), 0);
 		assert_int_equal(w->check(program, &e), -GN_EBADMSG);
-		assert_memory_equal(e.text, w->name, 2);
+		assert_memory_equal(e.text, w->records ? "stream" : w->name, 2);
 		w->destroy(program);
 		sim_memory_destroy(memory);
 	}
