@@ -35,6 +35,25 @@ for workload in 'atax 100' 'bfs 3000' 'bicg 70x130' 'pr 128,.05,2' 'spmv 1000,.0
 done
 echo "$runs runs verified"
 
+# ---- what was recorded runs again, alike, on other machines too; a build for the thread sanitizer cannot record ----
+if "$grapnel" sim list | grep -q '^grapnel-bfs '; then
+  for opt in none dualopt; do
+    "$grapnel" sim run grapnel-bfs --size 3000 --opt $opt --gpus 3 --record bfs.stream --json first.json >said || fail "grapnel-bfs $opt"
+    grep -q '"verified": true' first.json || fail "grapnel-bfs $opt: not verified"
+    "$grapnel" sim run stream --input bfs.stream --opt $opt --gpus 3 --json second.json >said
+    for name in wavefront_instructions kernel_cycles remote_transactions l1v_read_hits l1v_writes dram_transactions; do
+      [ "$(counter $name first.json)" -gt 0 ]
+      [ "$(counter $name first.json)" = "$(counter $name second.json)" ] || fail "$name of a stream run again"
+    done
+  done
+  cp bfs.stream one.stream
+  "$grapnel" sim run grapnel-bfs --size 3000 --gpus 16 --record bfs.stream >said
+  cmp one.stream bfs.stream || fail 'the stream depends on the machine it is for'
+  "$grapnel" sim run stream --input bfs.stream --gpus 1 --json alone.json >said
+  [ "$(counter remote_transactions alone.json)" = 0 ]
+  head -c 100000 one.stream >cut.stream
+fi
+
 # ---- the same request gives the same counts ----
 for k in 1 2; do
   "$grapnel" sim run spmv --seed 7 --opt dualopt --json - | grep -v host_seconds >again$k
@@ -149,6 +168,11 @@ refuses 2 'gpus' run mt --gpus 17
 refuses 1 'none.conf' run mt --config none.conf
 refuses 1 'a multiple of 4' run mt --size 10
 refuses 1 'mt reads no file' run mt --input path.el.gz
+refuses 1 'mt makes its accesses' run mt --record mt.stream
+refuses 1 'input FILE is needed' run stream
+refuses 1 'nowhere.stream' run stream --input nowhere.stream
+refuses 1 'not a recorded stream' run stream --input path.el.gz
+[ ! -e cut.stream ] || refuses 1 'cut.stream: damaged, or cut off' run stream --input cut.stream
 refuses 1 'nowhere.el' run bfs --input nowhere.el
 printf 'gpus = 4\nspeed = 9\n' >bad.conf
 refuses 1 'bad.conf:2' run mt --config bad.conf
