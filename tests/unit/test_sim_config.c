@@ -108,19 +108,14 @@ static void test_presets(void **state)
 	assert_non_null(strstr(error.text, "none, bypass, fine, coalesce, cache, dualopt"));
 }
 
-/* The file names every key, and says what a fresh configuration is. */
+/* The file that comes with the program names every key, and says what a fresh configuration is. */
 static void test_mgpusim(void **state)
 {
-	static char text[65536];
+	const char *text = sim_shipped_at(0)->text;
 	struct sim_config read;
-	FILE *f = fopen(SIM_CONFIGS "/mgpusim.conf", "r");
-	size_t n;
 
 	(void)state;
-	assert_non_null(f);
-	n = fread(text, 1, sizeof text - 1, f);
-	fclose(f);
-	text[n] = 0;
+	assert_string_equal(sim_shipped_at(0)->name, "mgpusim.conf");
 	for (uint32_t k = 0; sim_key_at(k); k++) {
 		char start[80];
 
@@ -129,20 +124,20 @@ static void test_mgpusim(void **state)
 			fail_msg("mgpusim.conf does not name %s", sim_key_at(k)->name);
 	}
 	memset(&read, 0, sizeof read);
-	assert_int_equal(sim_config_read(&read, SIM_CONFIGS "/mgpusim.conf", &error), 0);
+	assert_int_equal(sim_config_read(&read, "mgpusim.conf", &error), 0);
 	assert_memory_equal(&read, &c, sizeof c);
 }
 
 static void test_dualopt(void **state)
 {
 	(void)state;
-	assert_int_equal(sim_config_read(&c, SIM_CONFIGS "/dualopt.conf", &error), 0);
+	assert_int_equal(sim_config_read(&c, "dualopt.conf", &error), 0);
 	assert_int_equal(sim_config_check(&c, &error), 0);
 	assert_int_equal(c.l1v.mshr, 32);
 	assert_int_equal(c.rc.bytes, 1536 << 10);
-	assert_int_equal(sim_config_read(&c, SIM_CONFIGS "/page-migration.conf", &error), 0);
+	assert_int_equal(sim_config_read(&c, "page-migration.conf", &error), 0);
 	assert_int_equal(c.migrate_policy, SIM_MIGRATE_PAGE);
-	assert_int_equal(sim_config_read(&c, SIM_CONFIGS "/griffin.conf", &error), 0);
+	assert_int_equal(sim_config_read(&c, "griffin.conf", &error), 0);
 	assert_int_equal(c.migrate_policy, SIM_MIGRATE_FIRST_TOUCH);
 	assert_int_equal(sim_config_check(&c, &error), 0);
 }
