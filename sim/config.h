@@ -55,7 +55,7 @@ struct sim_config {
 	struct sim_config_cache rc;
 	uint64_t rc_write_allocate, rc_write_buffer;
 	uint64_t migrate_policy, migrate_moves, migrate_fault_cycles, migrate_flush, migrate_flush_cycles;
-	uint64_t decide_scope, decide_warmup, decide_window, decide_remote, decide_block, decide_hit;
+	uint64_t decide_scope, decide_warmup, decide_window, decide_interval, decide_remote, decide_block, decide_hit;
 };
 
 enum sim_key_kind { SIM_KEY_NUMBER, SIM_KEY_BYTES, SIM_KEY_YES_NO, SIM_KEY_WORD };

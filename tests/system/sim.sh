@@ -20,7 +20,7 @@ counter() {
 # ---- every workload, every preset ----
 runs=0
 for workload in 'atax 100' 'bfs 3000' 'bicg 70x130' 'pr 128,.05,2' 'spmv 1000,.01' 'km 500,2' 'mm 64' 'mm-right 64x96x64' 'mt 128' \
-  'st 40x100,2' 'bs 1024' 'sc 60x40' 'aes 4096' 'fir 5000' 'add 5000'; do
+  'st 40x100,2' 'bs 1024' 'sc 60x40' 'aes 4096' 'fir 5000' 'add 5000' 'phases 3000'; do
   name=${workload% *}
   size=${workload#* }
   instructions=
@@ -84,6 +84,15 @@ grep -q '"net.clock": "8"' set.json
 "$grapnel" sim run mt --config two.conf --gpus 4 --json - >set.json
 [ "$(counter gpus set.json)" = 4 ]
 [ "$(counter kernel_cycles set.json)" -lt "$(counter kernel_cycles mt.json)" ]
+
+# ---- a program that changes: one decision is wrong for half of it ----
+for config in dualopt.conf redecide.conf; do
+  "$grapnel" sim run phases --config dualopt.conf --config $config --opt dualopt --json $config.json >said
+  grep -q '"verified": true' $config.json
+done
+[ "$(counter decided_cache dualopt.conf.json)" = 0 ]
+[ "$(counter decided_cache redecide.conf.json)" -gt 0 ]
+[ "$((2 * $(counter kernel_cycles redecide.conf.json)))" -lt "$(counter kernel_cycles dualopt.conf.json)" ]
 
 # ---- files that come with the program, unless there is one of the name ----
 "$grapnel" sim run mt --size 64 --config dualopt.conf --config griffin.conf --json - >shipped.json

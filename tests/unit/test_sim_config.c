@@ -142,6 +142,22 @@ static void test_dualopt(void **state)
 	assert_int_equal(sim_config_check(&c, &error), 0);
 }
 
+/* What if: each over Table 1, with all mechanisms. */
+static void test_what_if(void **state)
+{
+	static const char *const names[] = {"nvlink.conf", "redecide.conf"};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+		sim_config_init(&c);
+		assert_int_equal(sim_config_read(&c, "dualopt.conf", &error), 0);
+		assert_int_equal(sim_config_read(&c, names[k], &error), 0);
+		assert_int_equal(sim_config_optimize(&c, "dualopt", &error), 0);
+		c.gpus = 16;
+		assert_int_equal(sim_config_check(&c, &error), 0);
+	}
+}
+
 static void test_files(void **state)
 {
 	char path[] = "/tmp/sim_config_XXXXXX";
@@ -182,7 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_values, fresh),   cmocka_unit_test_setup(test_refused, fresh),
 		cmocka_unit_test_setup(test_impossible, fresh), cmocka_unit_test_setup(test_presets, fresh),
-		cmocka_unit_test_setup(test_mgpusim, fresh),  cmocka_unit_test_setup(test_dualopt, fresh),
+		cmocka_unit_test_setup(test_mgpusim, fresh),  cmocka_unit_test_setup(test_dualopt, fresh), cmocka_unit_test_setup(test_what_if, fresh),
 		cmocka_unit_test_setup(test_files, fresh),    cmocka_unit_test_setup(test_text, fresh),
 	};
 
