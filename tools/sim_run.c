@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sim/overhead.h>
+
 #include "sim.h"
 
 /* ---- simulating ---- */
@@ -91,6 +93,14 @@ static json_t *config_json(const struct sim_config *config)
 	return all;
 }
 
+static json_t *overhead_json(const struct tool_sim_result *r)
+{
+	const struct sim_overhead o = sim_overhead_of(&r->config, r->stats.kernel_cycles);
+
+	return json_pack("{s:f, s:f, s:f}", "area_um2_per_gpu", o.area_um2, "power_mw_per_gpu", o.power_mw, "energy_uj",
+	                 o.energy_uj);
+}
+
 json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload,
                         struct tool_sim_result *r)
 {
@@ -105,6 +115,7 @@ json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *wor
 		json_object_set_new(root, name, json_integer((json_int_t)sim_stat_value(&r->stats, k)));
 	json_object_set_new(root, "links", r->links);
 	r->links = NULL;
+	json_object_set_new(root, "overhead", overhead_json(r));
 	json_object_set_new(root, "host_seconds", json_real(r->seconds));
 	json_object_set_new(root, "config", config_json(&r->config));
 	return root;

@@ -91,6 +91,10 @@ for config in dualopt.conf redecide.conf; do
   grep -q '"verified": true' $config.json
 done
 [ "$(counter decided_cache dualopt.conf.json)" = 0 ]
+sed -n '/"overhead"/,/}/p' dualopt.conf.json >overhead # area, power and energy of Table 4's units
+awk -v cycles="$(counter kernel_cycles dualopt.conf.json)" -F'[:,]' '/area_um2/ { area = $2 } /power_mw/ { power = $2 }
+  /energy_uj/ { energy = $2; seen = 1 }
+  END { exit !(seen && area > 156589 && area < 156590 && power > 83 && (energy / (4e-6 * power * cycles) - 1) ^ 2 < 1e-6) }' overhead
 [ "$(counter decided_cache redecide.conf.json)" -gt 0 ]
 [ "$((2 * $(counter kernel_cycles redecide.conf.json)))" -lt "$(counter kernel_cycles dualopt.conf.json)" ]
 

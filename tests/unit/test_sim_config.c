@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Configurations of the simulated machine: files, overrides, presets, and what is told to who writes nonsense. */
 #include <sim/config.h>
+#include <sim/overhead.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,30 @@ static void test_what_if(void **state)
 	}
 }
 
+static int thousandths(double value)
+{
+	return (int)(1000 * value + .5);
+}
+
+/* Table 4 by the paper's own counts: 64 compute units, one CoDec; 0.032 % of a GPU of 489 mm2. */
+static void test_overhead(void **state)
+{
+	struct sim_overhead o = sim_overhead_of(&c, 1000000);
+
+	(void)state;
+	assert_int_equal(thousandths(o.area_um2 + o.power_mw + o.energy_uj), 0);
+	assert_int_equal(sim_config_optimize(&c, "dualopt", &error), 0);
+	o = sim_overhead_of(&c, 1000000);
+	assert_int_equal(thousandths(o.area_um2), 156589520); /* 64 x (964.99 + 202.94 + 697) + 37234 */
+	assert_int_equal(thousandths(o.power_mw), 83100);     /* 64 x 0.8 + 31.9 */
+	assert_int_equal(thousandths(o.energy_uj), 332400);   /* of four for a millisecond */
+	assert_int_equal(thousandths(100 * o.area_um2 / 489e6), 32);
+	assert_int_equal(sim_config_optimize(&c, "bypass", &error), 0);
+	assert_int_equal(thousandths(sim_overhead_of(&c, 0).area_um2), 12988160); /* 64 x 202.94 */
+	assert_int_equal(sim_config_optimize(&c, "cache", &error), 0);
+	assert_int_equal(thousandths(sim_overhead_of(&c, 0).area_um2), 0);
+}
+
 static void test_files(void **state)
 {
 	char path[] = "/tmp/sim_config_XXXXXX";
@@ -199,6 +224,7 @@ int main(void)
 		cmocka_unit_test_setup(test_values, fresh),   cmocka_unit_test_setup(test_refused, fresh),
 		cmocka_unit_test_setup(test_impossible, fresh), cmocka_unit_test_setup(test_presets, fresh),
 		cmocka_unit_test_setup(test_mgpusim, fresh),  cmocka_unit_test_setup(test_dualopt, fresh), cmocka_unit_test_setup(test_what_if, fresh),
+		cmocka_unit_test_setup(test_overhead, fresh),
 		cmocka_unit_test_setup(test_files, fresh),    cmocka_unit_test_setup(test_text, fresh),
 	};
 
