@@ -21,6 +21,7 @@ struct bed {
 	struct sim_waves *waves;
 	struct sim_launch launch;
 	struct sim_group *group;
+	uint32_t loads[2], behind[2]; /* of each wavefront: not waited for; stores since */
 	struct gn_error e;
 };
 
@@ -84,14 +85,35 @@ static void run(struct bed *b, const struct simt_kernel *kernel)
 	assert_int_equal(sim_group_waves(b->group), 1);
 }
 
+/* What was loaded in a block is there when the next one begins; stores behind it may be under way. */
+static void check_wait(struct bed *b, uint32_t wave, const struct sim_op *op)
+{
+	switch (op->kind) {
+	case SIM_OP_LOAD:
+		b->loads[wave] = 1;
+		b->behind[wave] = 0;
+		break;
+	case SIM_OP_STORE: b->behind[wave]++; break;
+	case SIM_OP_WAIT:
+		assert_int_equal(b->loads[wave], 1);
+		assert_int_equal(op->count, b->behind[wave]);
+		b->loads[wave] = 0;
+		break;
+	case SIM_OP_SALU:
+	case SIM_OP_VALU: assert_int_equal(b->loads[wave], 0); break;
+	default: break;
+	}
+}
+
 /* The next access or barrier, without what is between them; its words are counted. */
 static struct sim_op next(struct bed *b, uint32_t wave, uint32_t *words)
 {
 	struct sim_op op;
 
-	do
+	do {
 		assert_int_equal(sim_wave_next(sim_group_wave(b->group, wave), &op, &b->e), 0);
-	while (op.kind == SIM_OP_VALU || op.kind == SIM_OP_SALU || op.kind == SIM_OP_WAIT);
+		check_wait(b, wave, &op);
+	} while (op.kind == SIM_OP_VALU || op.kind == SIM_OP_SALU || op.kind == SIM_OP_WAIT);
 	*words = 0;
 	for (uint32_t k = 0; (op.kind == SIM_OP_LOAD || op.kind == SIM_OP_STORE) && k < op.count; k++)
 		*words += (uint32_t)__builtin_popcountll(op.line[k].bytes) / 4;
