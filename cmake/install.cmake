@@ -8,6 +8,7 @@ install(TARGETS grapnel EXPORT grapnel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDI
 install(TARGETS grapnel_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/grapnel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sim/configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/grapnel/sim)
 install(EXPORT grapnel NAMESPACE grapnel:: DESTINATION ${grapnel_package_dir} FILE grapnel-targets.cmake)
 
 if(TARGET grapnel_mpi)

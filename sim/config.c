@@ -127,6 +127,27 @@ static int read_line(struct sim_config *c, char *line, struct gn_error *error)
 	return *line ? sim_config_set(c, line, error) : 0;
 }
 
+static FILE *open_shipped(const char *name)
+{
+	const struct sim_shipped *s;
+
+	for (uint32_t k = 0; (s = sim_shipped_at(k)); k++)
+		if (!strcmp(s->name, name))
+			return fmemopen((void *)(uintptr_t)s->text, strlen(s->text), "r");
+	return NULL;
+}
+
+static int not_there(const char *path, struct gn_error *error)
+{
+	const struct sim_shipped *s;
+	char names[256];
+	size_t used = 0;
+
+	for (uint32_t k = 0; (s = sim_shipped_at(k)) && used < sizeof names; k++)
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "", s->name);
+	return gn_error_set(error, -GN_ENOENT, "%s: cannot be opened; those that come with the program are %s", path, names);
+}
+
 int sim_config_read(struct sim_config *c, const char *path, struct gn_error *error)
 {
 	FILE *f = fopen(path, "r");
@@ -135,7 +156,9 @@ int sim_config_read(struct sim_config *c, const char *path, struct gn_error *err
 	int r = 0;
 
 	if (!f)
-		return gn_error_set(error, -GN_ENOENT, "%s: cannot be opened", path);
+		f = open_shipped(path);
+	if (!f)
+		return not_there(path, error);
 	for (unsigned number = 1; !r && fgets(line, sizeof line, f); number++) {
 		r = read_line(c, line, &why);
 		if (r)

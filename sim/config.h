@@ -55,7 +55,7 @@ struct sim_config {
 	struct sim_config_cache rc;
 	uint64_t rc_write_allocate, rc_write_buffer;
 	uint64_t migrate_policy, migrate_moves, migrate_fault_cycles, migrate_flush, migrate_flush_cycles;
-	uint64_t decide_scope, decide_warmup, decide_window, decide_remote, decide_block, decide_hit;
+	uint64_t decide_scope, decide_warmup, decide_window, decide_interval, decide_remote, decide_block, decide_hit;
 };
 
 enum sim_key_kind { SIM_KEY_NUMBER, SIM_KEY_BYTES, SIM_KEY_YES_NO, SIM_KEY_WORD };
@@ -89,7 +89,19 @@ void sim_config_init(struct sim_config *c);
  */
 int sim_config_set(struct sim_config *c, const char *assignment, struct gn_error *error);
 
-/* sim_config_read - a file. Returns 0, -GN_ENOENT, -GN_EIO, or as sim_config_set; error names file and line. */
+/* A configuration that comes with the program: a file of sim/configs. */
+struct sim_shipped {
+	const char *name; /* "dualopt.conf" */
+	const char *text;
+};
+
+/* sim_shipped_at - all of them; NULL behind the last. */
+const struct sim_shipped *sim_shipped_at(uint32_t k);
+
+/*
+ * sim_config_read - a file, or where there is none of this name one that comes with the program.
+ * Returns 0, -GN_ENOENT, -GN_EIO, or as sim_config_set; error names file and line.
+ */
 int sim_config_read(struct sim_config *c, const char *path, struct gn_error *error);
 
 /*

@@ -3,6 +3,7 @@
 #include <sim/decision.h>
 
 #include <sim/parts.h>
+#include <string.h>
 
 enum sim_verdict sim_decide_by(const struct sim_decision *d, uint64_t remote_percent, uint64_t block_percent,
                                uint64_t hit_percent)
@@ -33,13 +34,21 @@ static struct sim_decision *engine_of(struct sim_machine *m, const struct sim_ac
 	return &m->decision[m->config.decide_scope == SIM_DECIDE_GPU ? a->gpu : 0];
 }
 
+/* The GPUs that an engine decides for: from it to before end. */
+static uint32_t first_of(const struct sim_machine *m, const struct sim_decision *d, uint32_t *end)
+{
+	const uint32_t k = (uint32_t)(d - m->decision);
+
+	*end = m->config.decide_scope == SIM_DECIDE_GPU ? k + 1 : (uint32_t)m->config.gpus;
+	return k;
+}
+
 static void declare(struct sim_machine *m, struct sim_decision *d)
 {
-	uint32_t k = (uint32_t)(d - m->decision),
-	         end = m->config.decide_scope == SIM_DECIDE_GPU ? k + 1 : (uint32_t)m->config.gpus;
+	uint32_t end;
 
 	d->verdict = sim_decide_by(d, m->config.decide_remote, m->config.decide_block, m->config.decide_hit);
-	for (; k < end; k++) {
+	for (uint32_t k = first_of(m, d, &end); k < end; k++) {
 		m->stats.decided_local += d->verdict == SIM_LOCAL;
 		m->stats.decided_coalesce += d->verdict == SIM_COALESCE;
 		m->stats.decided_cache += d->verdict == SIM_CACHE;
@@ -47,11 +56,32 @@ static void declare(struct sim_machine *m, struct sim_decision *d)
 	}
 }
 
+static void look_again(struct sim_machine *m, struct sim_decision *d)
+{
+	const bool cache = d->verdict == SIM_CACHE;
+	uint32_t end;
+
+	for (uint32_t k = first_of(m, d, &end); k < end; k++)
+		use(m, &m->gpu[k], false, cache);
+	memset(d, 0, sizeof *d);
+}
+
+/* An access arrives: is it looked at? */
+static bool watches(struct sim_machine *m, struct sim_decision *d)
+{
+	if (d->verdict != SIM_UNDECIDED) {
+		if (!m->config.decide_interval || ++d->since < m->config.decide_interval)
+			return false;
+		look_again(m, d);
+	}
+	return d->seen++ >= m->config.decide_warmup;
+}
+
 void sim_decide_see(struct sim_machine *m, const struct sim_access *a)
 {
 	struct sim_decision *d = engine_of(m, a);
 
-	if (d->verdict != SIM_UNDECIDED || d->seen++ < m->config.decide_warmup)
+	if (!watches(m, d))
 		return;
 	d->accesses++;
 	m->stats.decide_accesses++;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decision.h - DualOpt's decision engine (section 4.3): it watches accesses that arrive at vector L1 caches, then declares
- * an optimization, once. Accesses are counted whether they hit or not.
+ * decision.h - DualOpt's decision engine (section 4.3): it watches accesses that arrive at vector L1 caches, then
+ * declares an optimization, once. Accesses are counted whether they hit or not.
+ *
+ * With decide.interval it declares again and again, which the paper leaves to the future: so many accesses after a
+ * decision a window of the same length begins. Coalescing rests meanwhile, as what goes around L1 says nothing about
+ * hits; the cache of remote data, behind L1, stays in use.
  */
 #ifndef SIM_DECISION_H
 #define SIM_DECISION_H
@@ -17,6 +21,7 @@ enum sim_verdict { SIM_UNDECIDED, SIM_LOCAL, SIM_COALESCE, SIM_CACHE };
 /* Of a GPU, or of all. */
 struct sim_decision {
 	uint64_t seen, accesses, remote, reads, words, hits;
+	uint64_t since; /* accesses since the decision */
 	enum sim_verdict verdict;
 };
 

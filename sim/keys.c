@@ -189,6 +189,8 @@ static const struct sim_key keys[] = {
     WORD("decide.scope", decide_scope, "system gpu", "system", "whether all GPUs decide together"),
     NUMBER("decide.warmup", decide_warmup, 0, 1000000000, "1000", "accesses to L1 before any is looked at"),
     NUMBER("decide.window", decide_window, 1, 1000000000, "20000", "remote accesses that are looked at"),
+    NUMBER("decide.interval", decide_interval, 0, 1000000000, "0",
+           "accesses to L1 after a decision until remote accesses are looked at anew, without coalescing; 0: never"),
     NUMBER("decide.remote_percent", decide_remote, 0, 100, "2", "below: mostly local, nothing is declared"),
     NUMBER("decide.block_percent", decide_block, 0, 100, "20",
            "words of a remote line that are read; below, and below the next: coalescing, else caching"),

@@ -30,7 +30,8 @@ void sim_rdma_enter(struct sim_machine *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 
-	if (m->gpu[a->gpu].cache)
+	/* who asked for words while coalescing was declared gets words: the cache holds lines */
+	if (m->gpu[a->gpu].cache && !a->fine)
 		sim_rc_accept(m, a);
 	else
 		sim_rdma_request(m, a);

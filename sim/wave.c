@@ -212,19 +212,36 @@ static uint32_t lines_of(struct sim_wave *w, const struct access *a)
 	return is_row(a) ? row_lines(a, w->waves->line) : scattered_lines(w, a);
 }
 
+static int has_room(const struct sim_wave *w, uint32_t lines)
+{
+	return w->written + 1 + 2 * lines <= SIM__WORDS;
+}
+
+static void put_lines(struct sim_wave *w, enum sim_op_kind kind, const struct sim_line *line, uint32_t count)
+{
+	put(w, kind, count);
+	memcpy(&w->word[w->written], line, count * sizeof *line);
+	w->written += 2 * count;
+}
+
 static void vector(struct sim_wave *w, enum sim_op_kind kind, const struct access *a)
 {
 	uint32_t count;
 
 	check(w, a);
 	count = lines_of(w, a);
-	if (w->written + 1 + 2 * count > SIM__WORDS) {
+	if (!has_room(w, count)) {
 		sim__wave_leave(w);
 		count = lines_of(w, a); /* others have made theirs there meanwhile */
 	}
-	put(w, kind, count);
-	memcpy(&w->word[w->written], w->waves->line, count * sizeof(struct sim_line));
-	w->written += 2 * count;
+	put_lines(w, kind, w->waves->line, count);
+}
+
+void sim_lines(struct sim_wave *w, enum sim_op_kind kind, const struct sim_line *line, uint32_t count)
+{
+	if (!has_room(w, count))
+		sim__wave_leave(w);
+	put_lines(w, kind, line, count);
 }
 
 /* ---- values ---- */

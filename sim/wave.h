@@ -80,6 +80,12 @@ void sim_store_u32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *
 void sim_store_f32(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index, const float *value);
 void sim_store_f32x4(struct sim_wave *w, uint64_t lanes, const struct sim_buffer *b, const uint32_t *index, const float (*value)[4]);
 
+/*
+ * One vector instruction whose lines are known, each of them once: at most SIM_MOST_LINES, in buffers of the memory. Moves no
+ * values.
+ */
+void sim_lines(struct sim_wave *w, enum sim_op_kind kind, const struct sim_line *line, uint32_t count);
+
 /* One element for the whole wavefront, through the scalar cache. */
 uint32_t sim_scalar_u32(struct sim_wave *w, const struct sim_buffer *b, uint32_t index);
 

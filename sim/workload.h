@@ -14,8 +14,9 @@ extern "C" {
 /* What the user asks for. */
 struct sim_request {
 	const char *size;  /* as --size says it; NULL: the workload's own */
-	const char *input; /* a graph file, for those that read one; NULL: it is generated */
+	const char *input; /* a file, for those that read one: a graph, which else is generated; a recorded stream */
 	uint64_t seed;
+	const char *record; /* a file that receives the stream, for those that record one; NULL: it is not kept */
 };
 
 /* One program. All functions are called by one thread. */
@@ -37,6 +38,8 @@ struct sim_workload {
 	void (*destroy)(void *state); /* also of NULL */
 
 	int reads_input; /* request.input is of use */
+	int needs_input; /* and without it there is nothing to do */
+	int records;     /* request.record is of use */
 };
 
 /* sim_workload_find - by name; NULL: there is none. sim_workload_at - all of them; NULL behind the last. */

@@ -60,9 +60,6 @@ static const struct variant variants[PAPER_VARIANTS] = {
     {"none", {{"migrate.policy", "first_touch"}, {"migrate.flush", "no"}}},
 };
 
-/* Table 1, where it is not what MGPUSim has; as sim/configs/dualopt.conf. */
-static const char *const table1[] = {"l1v.mshr=32", "l1v.transactions=32", "l1.invalidate=yes"};
-
 struct request {
 	struct tool_sim sim;
 	const char *folder;
@@ -115,6 +112,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 			                  "--config, --set, --seed and --sizes are yours");
 		if (q->sim.sets > TOOL_SIM_SETS - 8)
 			argp_error(state, "too many --set; use a configuration file");
+		if (q->sim.configs == TOOL_SIM_FILES)
+			argp_error(state, "too many --config; put them together");
 		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -142,9 +141,11 @@ static struct tool_sim base_of(const struct request *q)
 {
 	struct tool_sim s = q->sim;
 
+	s.config[0] = "dualopt.conf";
+	s.configs = 1;
+	for (uint32_t k = 0; k < q->sim.configs; k++)
+		s.config[s.configs++] = q->sim.config[k];
 	s.sets = 0;
-	for (unsigned k = 0; k < sizeof table1 / sizeof *table1; k++)
-		s.set[s.sets++] = table1[k];
 	if (q->quick)
 		s.set[s.sets++] = "decide.window=2000";
 	for (uint32_t k = 0; k < q->sim.sets; k++)

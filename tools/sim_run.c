@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sim/overhead.h>
+
 #include "sim.h"
 
 /* ---- simulating ---- */
@@ -59,6 +61,9 @@ int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workl
 	if (s->request.input && !workload->reads_input)
 		return gn_error_set(e, -GN_EINVAL, "--input %s: %s reads no file; leave it out",
 		                    s->request.input, workload->name);
+	if (s->request.record && !workload->records)
+		return gn_error_set(e, -GN_EINVAL, "--record %s: %s makes its accesses as it runs; leave it out",
+		                    s->request.record, workload->name);
 	rc = tool_sim_configure(s, &r->config, e);
 	if (rc)
 		return rc;
@@ -88,6 +93,14 @@ static json_t *config_json(const struct sim_config *config)
 	return all;
 }
 
+static json_t *overhead_json(const struct tool_sim_result *r)
+{
+	const struct sim_overhead o = sim_overhead_of(&r->config, r->stats.kernel_cycles);
+
+	return json_pack("{s:f, s:f, s:f}", "area_um2_per_gpu", o.area_um2, "power_mw_per_gpu", o.power_mw, "energy_uj",
+	                 o.energy_uj);
+}
+
 json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload,
                         struct tool_sim_result *r)
 {
@@ -102,6 +115,7 @@ json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *wor
 		json_object_set_new(root, name, json_integer((json_int_t)sim_stat_value(&r->stats, k)));
 	json_object_set_new(root, "links", r->links);
 	r->links = NULL;
+	json_object_set_new(root, "overhead", overhead_json(r));
 	json_object_set_new(root, "host_seconds", json_real(r->seconds));
 	json_object_set_new(root, "config", config_json(&r->config));
 	return root;
@@ -145,7 +159,10 @@ struct request {
 	const char *json;
 };
 
+enum { OPT_RECORD = 600 };
+
 static const struct argp_option options[] = {
+    {"record", OPT_RECORD, "FILE", 0, "keep what grapnel-bfs accesses; the workload 'stream' runs it again", 0},
     {"json", 'j', "FILE", 0, "write all counters as JSON (- for standard output)", 0},
     {0},
 };
@@ -157,6 +174,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = &q->sim; break;
 	case 'j': q->json = text; break;
+	case OPT_RECORD: q->sim.request.record = text; break;
 	case ARGP_KEY_ARG:
 		if (q->workload)
 			argp_error(state, "%s: one workload at a time; 'grapnel sim sweep' runs several",

@@ -60,7 +60,8 @@ static void add_workload(const struct argp_state *state, struct request *q, cons
 {
 	if (!strcmp(name, "all")) {
 		for (uint32_t k = 0; sim_workload_at(k); k++)
-			add_workload(state, q, sim_workload_at(k)->name);
+			if (!sim_workload_at(k)->needs_input)
+				add_workload(state, q, sim_workload_at(k)->name);
 		return;
 	}
 	if (q->workloads == MOST_WORKLOADS)

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#include "graph/read.h"
-
 enum { GROUP = 1024, WARP = 32, CHUNK = 32 };
 
 static const uint32_t unseen = UINT32_MAX;
@@ -113,42 +111,6 @@ static void kernel(struct sim_wave *w, const void *arguments)
 
 /* ---- the graph ---- */
 
-static int too_large(struct gn_error *error, uint64_t vertices, uint64_t edges)
-{
-	return gn_error_set(error, -GN_EFBIG,
-	                    "bfs: %llu vertices, %llu edges: too many; give a graph of at most 2^26 and 2^30",
-	                    (unsigned long long)vertices, (unsigned long long)edges);
-}
-
-static int generate(struct gn_graph *g, uint32_t vertices, uint32_t degree, uint64_t seed,
-                    struct gn_error *error)
-{
-	int rc = gn_graph_init(g, vertices, (uint64_t)vertices * degree, GN_WEIGHT_NONE, 0, error);
-
-	/* Degrees from 0 to twice the mean, and a cycle as far as that goes, so that most is reached. */
-	for (uint32_t v = 0; v < vertices && !rc; v++) {
-		const uint64_t left = g->edges - g->offsets[v], most = 2ull * degree;
-		uint64_t count = sim_random_below(&seed, most + 1);
-
-		count = count < left ? count : left;
-		g->offsets[v + 1] = g->offsets[v] + count;
-		for (uint64_t k = 0; k < count; k++)
-			g->neighbours[g->offsets[v] + k] =
-			    (uint32_t)(k ? sim_random_below(&seed, vertices) : (v + 1) % vertices);
-	}
-	return rc;
-}
-
-static uint32_t largest(const struct gn_graph *g)
-{
-	uint32_t best = 0;
-
-	for (uint32_t v = 1; v < g->vertices; v++)
-		if (g->offsets[v + 1] - g->offsets[v] > g->offsets[best + 1] - g->offsets[best])
-			best = v;
-	return best;
-}
-
 static int take(struct bfs *b, const struct gn_graph *g, struct sim_memory *memory, struct gn_error *error)
 {
 	const struct sim_wanted wanted[] = {{&b->offset, 4 * g->vertices + 4, SIM_INTERLEAVED},
@@ -161,7 +123,7 @@ static int take(struct bfs *b, const struct gn_graph *g, struct sim_memory *memo
 		return rc;
 	b->vertices = (uint32_t)g->vertices;
 	b->edges = (uint32_t)g->offsets[g->vertices];
-	b->source = largest(g);
+	b->source = sim_graph_largest(g);
 	for (uint32_t v = 0; v <= b->vertices; v++)
 		((uint32_t *)b->offset.host)[v] = (uint32_t)g->offsets[v];
 	memcpy(b->neighbour.host, g->neighbours, 4ull * b->edges);
@@ -175,24 +137,15 @@ static int take(struct bfs *b, const struct gn_graph *g, struct sim_memory *memo
 static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
                   struct gn_error *error)
 {
-	struct sim_size size[] = {{"vertices", 16384, 1, 1 << 26, 1}, {"a mean degree", 8, 1, 256, 1}};
 	struct gn_graph g;
 	struct bfs *b;
 	int rc;
 
-	memset(&g, 0, sizeof g);
-	if (sim_sizes_read(request->size, "bfs", size, 2, error))
-		return -GN_EINVAL;
 	b = (struct bfs *)sim_state(sizeof *b, "bfs", error);
 	*state = b;
 	if (!b)
 		return -GN_ENOMEM;
-	if (request->input)
-		rc = gn_graph_read(&g, request->input, NULL, error);
-	else
-		rc = generate(&g, (uint32_t)size[0].value, (uint32_t)size[1].value, request->seed, error);
-	if (!rc && (!g.vertices || g.vertices > 1u << 26 || g.edges > 1u << 30))
-		rc = too_large(error, g.vertices, g.edges);
+	rc = sim_graph_get(&g, request, "bfs", error);
 	if (!rc)
 		rc = take(b, &g, memory, error);
 	gn_graph_fini(&g);

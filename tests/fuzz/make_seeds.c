@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <grapnel/net/message.h>
+#include <sim/stream.h>
 
 #include "graph/file.h"
 
@@ -126,6 +127,41 @@ static void put_packets(const char *directory)
 	put(name(directory, "packet", 3), &packet, 1 + 14 * sizeof packet.word[0]);
 }
 
+/* One warp that does something of everything, and two blocks of two that end at once. */
+static void put_stream(const char *path)
+{
+	static const struct sim_line line[] = {{0, UINT64_MAX}, {128, 0x8000000000000001}};
+	struct sim_stream_head head = {1, 1, 1, 1, "one"};
+	struct sim_code code[4] = {{0}};
+	struct sim_stream_writer w;
+	struct gn_error e = {0};
+	FILE *to = fopen(path, "wb");
+	int rc = to ? sim_stream_begin(&w, to, &e) : -1;
+
+	sim_code_blocks(code, 300);
+	sim_code_lines(code, SIM_OP_LOAD, line, 2);
+	sim_code_wait(code, 1);
+	sim_code_barrier(code);
+	sim_code_lines(code, SIM_OP_STORE, line, 1);
+	sim_code_end(code);
+	if (!rc)
+		rc = sim_stream_put_launch(&w, &head, code, &e);
+	code[0].used = 0;
+	for (unsigned k = 0; k < 4; k++)
+		sim_code_end(&code[k]);
+	head.blocks = head.warps = 2;
+	if (!rc)
+		rc = sim_stream_put_launch(&w, &head, code, &e);
+	if (!rc)
+		rc = sim_stream_end(&w, &e);
+	if (rc || fclose(to)) {
+		fprintf(stderr, "%s: %s\n", path, e.text);
+		exit(1);
+	}
+	for (unsigned k = 0; k < 4; k++)
+		free(code[k].bytes);
+}
+
 int main(int argc, char **argv)
 {
 	const char *directory = argc == 2 ? argv[1] : ".";
@@ -138,5 +174,6 @@ int main(int argc, char **argv)
 	put_gng(name(directory, "gng", 0), GN_WEIGHT_NONE);
 	put_gng(name(directory, "gng", 1), GN_WEIGHT_I32);
 	put_packets(directory);
+	put_stream(name(directory, "stream", 0));
 	return 0;
 }

@@ -11,6 +11,7 @@ rm -rf "$3"
 mkdir -p "$scratch"
 cmake --install "$build" --prefix "$scratch" >/dev/null
 "$scratch/bin/grapnel" --version
+"$scratch/bin/grapnel" sim run mt --size 64 --config dualopt.conf --config "$scratch"/share/grapnel/sim/griffin.conf
 
 # The promise: the lines below "Expected output" in the first comment; "..." stands for anything.
 promise() {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Configurations of the simulated machine: files, overrides, presets, and what is told to who writes nonsense. */
 #include <sim/config.h>
+#include <sim/overhead.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,19 +109,14 @@ static void test_presets(void **state)
 	assert_non_null(strstr(error.text, "none, bypass, fine, coalesce, cache, dualopt"));
 }
 
-/* The file names every key, and says what a fresh configuration is. */
+/* The file that comes with the program names every key, and says what a fresh configuration is. */
 static void test_mgpusim(void **state)
 {
-	static char text[65536];
+	const char *text = sim_shipped_at(0)->text;
 	struct sim_config read;
-	FILE *f = fopen(SIM_CONFIGS "/mgpusim.conf", "r");
-	size_t n;
 
 	(void)state;
-	assert_non_null(f);
-	n = fread(text, 1, sizeof text - 1, f);
-	fclose(f);
-	text[n] = 0;
+	assert_string_equal(sim_shipped_at(0)->name, "mgpusim.conf");
 	for (uint32_t k = 0; sim_key_at(k); k++) {
 		char start[80];
 
@@ -129,22 +125,62 @@ static void test_mgpusim(void **state)
 			fail_msg("mgpusim.conf does not name %s", sim_key_at(k)->name);
 	}
 	memset(&read, 0, sizeof read);
-	assert_int_equal(sim_config_read(&read, SIM_CONFIGS "/mgpusim.conf", &error), 0);
+	assert_int_equal(sim_config_read(&read, "mgpusim.conf", &error), 0);
 	assert_memory_equal(&read, &c, sizeof c);
 }
 
 static void test_dualopt(void **state)
 {
 	(void)state;
-	assert_int_equal(sim_config_read(&c, SIM_CONFIGS "/dualopt.conf", &error), 0);
+	assert_int_equal(sim_config_read(&c, "dualopt.conf", &error), 0);
 	assert_int_equal(sim_config_check(&c, &error), 0);
 	assert_int_equal(c.l1v.mshr, 32);
 	assert_int_equal(c.rc.bytes, 1536 << 10);
-	assert_int_equal(sim_config_read(&c, SIM_CONFIGS "/page-migration.conf", &error), 0);
+	assert_int_equal(sim_config_read(&c, "page-migration.conf", &error), 0);
 	assert_int_equal(c.migrate_policy, SIM_MIGRATE_PAGE);
-	assert_int_equal(sim_config_read(&c, SIM_CONFIGS "/griffin.conf", &error), 0);
+	assert_int_equal(sim_config_read(&c, "griffin.conf", &error), 0);
 	assert_int_equal(c.migrate_policy, SIM_MIGRATE_FIRST_TOUCH);
 	assert_int_equal(sim_config_check(&c, &error), 0);
+}
+
+/* What if: each over Table 1, with all mechanisms. */
+static void test_what_if(void **state)
+{
+	static const char *const names[] = {"nvlink.conf", "redecide.conf"};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+		sim_config_init(&c);
+		assert_int_equal(sim_config_read(&c, "dualopt.conf", &error), 0);
+		assert_int_equal(sim_config_read(&c, names[k], &error), 0);
+		assert_int_equal(sim_config_optimize(&c, "dualopt", &error), 0);
+		c.gpus = 16;
+		assert_int_equal(sim_config_check(&c, &error), 0);
+	}
+}
+
+static int thousandths(double value)
+{
+	return (int)(1000 * value + .5);
+}
+
+/* Table 4 by the paper's own counts: 64 compute units, one CoDec; 0.032 % of a GPU of 489 mm2. */
+static void test_overhead(void **state)
+{
+	struct sim_overhead o = sim_overhead_of(&c, 1000000);
+
+	(void)state;
+	assert_int_equal(thousandths(o.area_um2 + o.power_mw + o.energy_uj), 0);
+	assert_int_equal(sim_config_optimize(&c, "dualopt", &error), 0);
+	o = sim_overhead_of(&c, 1000000);
+	assert_int_equal(thousandths(o.area_um2), 156589520); /* 64 x (964.99 + 202.94 + 697) + 37234 */
+	assert_int_equal(thousandths(o.power_mw), 83100);     /* 64 x 0.8 + 31.9 */
+	assert_int_equal(thousandths(o.energy_uj), 332400);   /* of four for a millisecond */
+	assert_int_equal(thousandths(100 * o.area_um2 / 489e6), 32);
+	assert_int_equal(sim_config_optimize(&c, "bypass", &error), 0);
+	assert_int_equal(thousandths(sim_overhead_of(&c, 0).area_um2), 12988160); /* 64 x 202.94 */
+	assert_int_equal(sim_config_optimize(&c, "cache", &error), 0);
+	assert_int_equal(thousandths(sim_overhead_of(&c, 0).area_um2), 0);
 }
 
 static void test_files(void **state)
@@ -187,7 +223,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_values, fresh),   cmocka_unit_test_setup(test_refused, fresh),
 		cmocka_unit_test_setup(test_impossible, fresh), cmocka_unit_test_setup(test_presets, fresh),
-		cmocka_unit_test_setup(test_mgpusim, fresh),  cmocka_unit_test_setup(test_dualopt, fresh),
+		cmocka_unit_test_setup(test_mgpusim, fresh),  cmocka_unit_test_setup(test_dualopt, fresh), cmocka_unit_test_setup(test_what_if, fresh),
+		cmocka_unit_test_setup(test_overhead, fresh),
 		cmocka_unit_test_setup(test_files, fresh),    cmocka_unit_test_setup(test_text, fresh),
 	};
 

@@ -376,6 +376,39 @@ static void test_decision(void **state)
 	assert_int_equal(s.l1v_bypassed, 320);
 }
 
+/* It looks again 50 accesses after each decision: from the 160th on and from the 319th on there is none. */
+static void test_decides_again(void **state)
+{
+	struct sim_stats s;
+	struct walk a;
+
+	(void)state;
+	bed_config(&bed, "dualopt", 2);
+	bed.config.decide_warmup = 10;
+	bed.config.decide_window = 100;
+	bed.config.decide_interval = 50;
+	bed_open(&bed);
+	a = walk_of(bed_buffer(&bed, 1 << 20, SIM_ON_ONE, 1), 1, 10, 32);
+	a.wait = 1;
+	s = bed_walk(&bed, &a);
+	assert_int_equal(s.decided_coalesce, 2 * 2);
+	assert_int_equal(s.decide_remote, 200);
+	assert_int_equal(s.l1v_bypassed, 2 * 50);
+	a.words = 4; /* the program changes */
+	a.first = 1024;
+	s = bed_walk(&bed, &a);
+	assert_int_equal(s.decided_coalesce, 0);
+	assert_int_equal(s.decided_cache, 2 * 2);
+	assert_int_equal(s.l1v_bypassed, 0);
+	assert_true(s.rc_lookups > 100); /* the cache stays in use while it looks */
+	a.words = 1;
+	a.first = 2048;
+	s = bed_walk(&bed, &a);
+	assert_true(s.decided_coalesce > 0);
+	assert_true(s.l1v_bypassed > 0);
+	bed_close(&bed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +416,7 @@ int main(void)
 		cmocka_unit_test(test_packets),      cmocka_unit_test(test_full_buffer),  cmocka_unit_test(test_granularity),
 		cmocka_unit_test(test_flits),        cmocka_unit_test(test_bypass),       cmocka_unit_test(test_masks),
 		cmocka_unit_test(test_remote_cache), cmocka_unit_test(test_remote_writes), cmocka_unit_test(test_decision),
+		cmocka_unit_test(test_decides_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
