@@ -180,11 +180,23 @@ void cuda_free(struct simt_machine *m, void *memory)
 		give_back(of(m)->device, memory);
 }
 
+/* Every kernel is loaded on the machine's device: behind one that stays it would not be. */
+void load_all(struct simt_machine *m)
+{
+	struct cudaFuncAttributes attributes;
+	on_device here(m);
+
+	for (const struct simt__listed *k = simt__all_listed; k; k = k->next)
+		if (cudaFuncGetAttributes(&attributes, k->kernel->cuda) != cudaSuccess)
+			cudaGetLastError(); /* not for this device: its launch will say so */
+}
+
 void reside(struct simt_machine *m, int more)
 {
 	const std::lock_guard<std::mutex> lock(residents_mutex);
 
-	(void)m;
+	if (more > 0)
+		load_all(m);
 	residents += more;
 	while (!residents && all_kept) {
 		struct kept *k = all_kept;
@@ -441,7 +453,8 @@ int device_of(const char *name)
 
 /*
  * Before cuda is first used, for kernels that stay. Kernels are loaded with the program: to load one when it is first
- * launched cuda may wait until the device is idle. And streams get queues of their own, 32 instead of 8: what is behind such a
+ * launched cuda may wait until the device is idle (in a program that has used cuda before, load_all sees to those that are
+ * Grapnel's or declared by SIMT_KERNEL). And streams get queues of their own, 32 instead of 8: what is behind such a
  * kernel in its queue does not begin.
  */
 extern "C" void simt__cuda_expect_residents(void)

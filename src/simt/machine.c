@@ -63,6 +63,16 @@ void simt__expect_residents(void)
 #endif
 }
 
+struct simt__listed *simt__all_listed;
+
+/* While the program's variables are made, so by one thread. */
+int simt__list(struct simt__listed *kernel)
+{
+	kernel->next = simt__all_listed;
+	simt__all_listed = kernel;
+	return 0;
+}
+
 void simt__reside(struct simt_machine *machine, int more)
 {
 	machine->ops->reside(machine, more);

@@ -62,6 +62,9 @@ unsigned simt__cuda_devices(void);
 void simt__expect_residents(void);
 void simt__cuda_expect_residents(void);
 
+/* Kernels of the program that cuda can launch. */
+extern struct simt__listed *simt__all_listed;
+
 /*
  * simt__reside - 1: a kernel is launched that stays until it is told to end; -1: it has ended. Meanwhile simt_free keeps
  * memory where giving it back would wait for that kernel.

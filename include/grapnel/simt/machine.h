@@ -83,6 +83,13 @@ struct simt_kernel {
 #define SIMT__EXTERN extern
 #endif
 #define SIMT_KERNEL_DECLARE(function) SIMT__EXTERN const struct simt_kernel function##_kernel
+
+/* The program's kernels for cuda, listed before main: one is loaded when it is first launched, which waits for kernels that stay. */
+struct simt__listed {
+	const struct simt_kernel *kernel;
+	struct simt__listed *next;
+};
+SIMT__EXTERN int simt__list(struct simt__listed *kernel);
 #if defined(__CUDACC__)
 #define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                    \
 	static __global__ void __launch_bounds__(1024, (threads) / 1024)                              \
@@ -96,7 +103,9 @@ struct simt_kernel {
 	}                                                                                             \
 	SIMT_KERNEL_DECLARE(function);                                                                \
 	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, \
-						      (const void *)function##__cuda};
+						      (const void *)function##__cuda};             \
+	static struct simt__listed function##__entry = {&function##_kernel, 0};                       \
+	static const int function##__listed __attribute__((unused)) = simt__list(&function##__entry);
 #else
 #define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                    \
 	static void function##__cpu(const void *arguments)                                            \
