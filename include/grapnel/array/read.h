@@ -32,11 +32,11 @@ SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to,
 	struct gn__glimpse g;
 	uint64_t value[2], now; /* may be another page's until the second look */
 
-	GN_TRACE(look);
 	g.word = &a->word[address >> a->page_log2];
 	g.seen = simt_global_load_old_u64(g.word);
 	if (simt_unlikely(!(g.seen & GN_WORD_VALID)))
 		return 0;
+	GN_TRACE(look);
 	g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
 	now = gn__again(a, &g, gn__load_element(value, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size));
 	if (simt_unlikely(((g.seen ^ now) & GN_WORD_SAME) | (~now & GN_WORD_REF)))
