@@ -280,7 +280,7 @@ static unsigned count(const char *all, const char *word)
 {
 	unsigned n = 0;
 
-	for (; (all = strstr(all, word)); all++)
+	for (; (all = strstr(all, word)) != NULL; all++)
 		n++;
 	return n;
 }
