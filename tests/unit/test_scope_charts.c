@@ -88,7 +88,7 @@ static void expect_inside(const char *svg, const char *attribute, double most)
 {
 	const size_t n = strlen(attribute);
 
-	for (const char *at = svg; (at = strstr(at, attribute)); at++) {
+	for (const char *at = svg; (at = strstr(at, attribute)) != NULL; at++) {
 		const double v = atof(at + n);
 
 		if (!(v >= 0 && v <= most))
