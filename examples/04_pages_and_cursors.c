@@ -18,7 +18,7 @@
 
 #include <grapnel/grapnel.h>
 
-enum { COUNT = 4 << 20, PIECE = 1024 /* numbers a page */ };
+enum { COUNT = 4 << 20 };
 enum how { ELEMENTS, CURSOR, PAGES, WAYS };
 
 struct sum_args {
@@ -27,41 +27,43 @@ struct sum_args {
 	uint32_t how;
 };
 
-/* A piece by page reference. The mask says who takes part: this thread on its own. */
-SIMT_FN uint64_t sum_page(const struct gn_array *numbers, uint64_t first)
+/* Element by element, with a look-up for each, or along with a cursor. */
+SIMT_FN uint64_t sum_each(const struct gn_array *numbers, int along, uint64_t begin, uint64_t end)
 {
-	const uint32_t self = 1u << simt_lane();
-	struct gn_page page;
+	struct gn_cursor cursor = gn_cursor_init(numbers);
 	uint64_t total = 0;
 
-	if (gn_array_acquire(numbers, self, first, 0, &page))
-		return 0; /* -GN_ENOBUFS: every frame is pinned; read element by element instead */
-	for (uint64_t k = 0; k < page.count; k++)
-		total += ((const uint32_t *)page.data)[k];
-	gn_array_release(numbers, self, &page);
+	for (; begin < end; begin++)
+		total += along ? gn_cursor_read_u32(&cursor, begin) : gn_read_u32(numbers, begin);
+	gn_cursor_end(&cursor);
 	return total;
 }
 
-/* Each thread takes pieces of a page. */
-SIMT_FN void sum(const struct sum_args *a)
+/* By page reference. The mask says who takes part: this thread on its own. */
+SIMT_FN uint64_t sum_pages(const struct gn_array *numbers, uint64_t begin, uint64_t end)
 {
-	struct gn_cursor cursor = gn_cursor_init(&a->numbers);
+	struct gn_page page;
 	uint64_t total = 0;
 
-	for (uint64_t piece = simt_global_thread(); piece < COUNT / PIECE; piece += simt_global_threads()) {
-		if (a->how == PAGES)
-			total += sum_page(&a->numbers, piece * PIECE);
-		else
-			for (uint64_t i = piece * PIECE; i < (piece + 1) * PIECE; i++)
-				total += a->how == CURSOR ? gn_cursor_read_u32(&cursor, i) : gn_read_u32(&a->numbers, i);
+	while (begin < end && !gn_array_acquire(numbers, 1u << simt_lane(), begin, 0, &page)) {
+		for (; begin < page.first + page.count; begin++)
+			total += ((const uint32_t *)page.data)[begin - page.first];
+		gn_array_release(numbers, 1u << simt_lane(), &page);
 	}
-	gn_cursor_end(&cursor);
-	simt_add_relaxed_dev_u64(&a->sum[a->how], total);
+	return total; /* too little after -GN_ENOBUFS: every frame is pinned; read element by element instead */
+}
+
+SIMT_FN void sum(const struct sum_args *a)
+{
+	const uint64_t share = COUNT / simt_global_threads(), begin = simt_global_thread() * share, end = begin + share;
+
+	simt_add_relaxed_dev_u64(&a->sum[a->how], a->how == PAGES    ? sum_pages(&a->numbers, begin, end)
+						  : a->how == CURSOR ? sum_each(&a->numbers, 1, begin, end)
+								     : sum_each(&a->numbers, 0, begin, end));
 }
 SIMT_KERNEL(sum, struct sum_args)
 
 static struct gn_error error;
-
 static void must(int code)
 {
 	if (!code)
