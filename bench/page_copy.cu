@@ -18,7 +18,7 @@
 #include <grapnel/simt.h>
 
 #include "baselines/data.h"
-#include "scope/device/bulk.h"
+#include "simt/bulk.h"
 
 namespace
 {

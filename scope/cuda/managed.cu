@@ -8,6 +8,8 @@
  * paper: a zero byte): one that differs with position and sample, which says afterwards that this touch took
  * place. Everything else must be as it was.
  */
+#include <grapnel/simt.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,10 +60,10 @@ __host__ __device__ uint64_t touch(uint64_t turn, uint64_t word)
 /* One warp a page. */
 __global__ void __launch_bounds__(THREADS) touch_pages(uint64_t *slot, uint64_t pages, uint64_t turn)
 {
-	const uint64_t warps = (uint64_t)gridDim.x * blockDim.x / 32;
+	const uint64_t warps = simt_global_threads() / 32;
 
-	for (uint64_t p = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32; p < pages; p += warps)
-		if (threadIdx.x % 32 == 0)
+	for (uint64_t p = simt_global_thread() / 32; p < pages; p += warps)
+		if (simt_lane() == 0)
 			slot[p * PAGE_WORDS] = touch(turn, p);
 }
 
@@ -69,11 +71,11 @@ __global__ void __launch_bounds__(THREADS) touch_pages(uint64_t *slot, uint64_t 
 __global__ void restore_pages(uint64_t *slot, uint64_t pages, uint64_t turn, uint64_t seed,
                               unsigned long long *wrong)
 {
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+	const uint64_t step = simt_global_threads();
 
-	for (uint64_t p = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; p < pages; p += step) {
+	for (uint64_t p = simt_global_thread(); p < pages; p += step) {
 		if (slot[p * PAGE_WORDS] != touch(turn, p))
-			atomicAdd_system(wrong, 1ull);
+			simt_add_relaxed_sys_u64((uint64_t *)wrong, 1);
 		slot[p * PAGE_WORDS] = scope_pattern(seed, p * PAGE_WORDS);
 	}
 }

@@ -3,6 +3,8 @@
  * move.cu - kernels that move bytes over links. The grid of reads and writes is Comm|Scope's (section 3.3):
  * 256 blocks of 256 threads, consecutive threads at consecutive words.
  */
+#include <grapnel/simt.h>
+
 #include "scope/cuda/transfer.h"
 #include "scope/pattern.h"
 
@@ -13,12 +15,12 @@ enum { BLOCKS = 256, THREADS = 256, COPY_THREADS = 512, AT_ONCE = 4 };
 
 __device__ uint64_t thread_index()
 {
-	return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	return simt_global_thread();
 }
 
 __device__ uint64_t thread_count()
 {
-	return (uint64_t)gridDim.x * blockDim.x;
+	return simt_global_threads();
 }
 
 __device__ unsigned long long halves(uint64_t word)
@@ -30,9 +32,9 @@ __device__ unsigned long long halves(uint64_t word)
 __device__ void add_up(unsigned long long mine, unsigned long long *sum)
 {
 	for (int k = 16; k; k /= 2)
-		mine += __shfl_down_sync(0xffffffffu, mine, k);
-	if (threadIdx.x % 32 == 0)
-		atomicAdd(sum, mine);
+		mine += simt_shfl_u64(0xffffffffu, mine, (simt_lane() + k) % 32);
+	if (simt_lane() == 0)
+		simt_add_relaxed_dev_u64((uint64_t *)sum, mine);
 }
 
 __device__ unsigned long long words_of(uint32_t v)

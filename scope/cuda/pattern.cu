@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.cu - patterns that differ with position, and caches that hold nothing of what is measured. */
+#include <grapnel/simt.h>
+
 #include "scope/cuda/support.h"
 #include "scope/pattern.h"
 #include "scope/sampling.h"
@@ -25,9 +27,9 @@ __device__ found device_found;
 
 __global__ void write_pattern(ulonglong2 *to, uint64_t units, uint64_t seed, uint64_t flip)
 {
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+	const uint64_t step = simt_global_threads();
 
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step)
+	for (uint64_t i = simt_global_thread(); i < units; i += step)
 		to[i] =
 		    make_ulonglong2(scope_pattern(seed, 2 * i) ^ flip, scope_pattern(seed, 2 * i + 1) ^ flip);
 }
@@ -35,15 +37,15 @@ __global__ void write_pattern(ulonglong2 *to, uint64_t units, uint64_t seed, uin
 /* Not through L1: what a copy engine or another GPU wrote meanwhile is what counts. */
 __global__ void read_pattern(const ulonglong2 *from, uint64_t units, uint64_t seed)
 {
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+	const uint64_t step = simt_global_threads();
 
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step) {
+	for (uint64_t i = simt_global_thread(); i < units; i += step) {
 		const ulonglong2 got = __ldcv(from + i);
 		const uint32_t wrong =
 		    (got.x != scope_pattern(seed, 2 * i)) + (got.y != scope_pattern(seed, 2 * i + 1));
 
 		if (wrong) {
-			atomicAdd(&device_found.wrong, (unsigned long long)wrong);
+			simt_add_relaxed_dev_u64((uint64_t *)&device_found.wrong, wrong);
 			atomicMin(&device_found.first, (unsigned long long)i * 16);
 		}
 	}
@@ -51,10 +53,10 @@ __global__ void read_pattern(const ulonglong2 *from, uint64_t units, uint64_t se
 
 __global__ void read_all(const uint4 *from, uint64_t units, uint32_t *never)
 {
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+	const uint64_t step = simt_global_threads();
 	uint32_t sum = 0;
 
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += step) {
+	for (uint64_t i = simt_global_thread(); i < units; i += step) {
 		const uint4 v = __ldcg(from + i);
 
 		sum += v.x ^ v.y ^ v.z ^ v.w;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* support.cu - errors, clocks, and lanes that start together behind a gate. */
+#include <grapnel/simt.h>
+
 #include "scope/cuda/support.h"
 
 #include <string.h>
@@ -12,21 +14,13 @@ enum { WORD_GO = 0, WORD_LATE = 32, WORD_OVER = 64, WORD_STRIDE = 32 };
 namespace
 {
 
-__device__ uint64_t device_ns()
-{
-	uint64_t ns;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-	return ns;
-}
-
 /* Spins until the turn may go. Gives up, so that a mistake ends in a message and not in a GPU that hangs. */
 __global__ void gate(volatile uint32_t *word, uint32_t turn, uint64_t patience_ns)
 {
-	const uint64_t begin = device_ns();
+	const uint64_t begin = simt_clock_ns();
 
 	while ((int32_t)(word[WORD_GO] - turn) < 0)
-		if (device_ns() - begin > patience_ns) {
+		if (simt_clock_ns() - begin > patience_ns) {
 			word[WORD_LATE] = turn;
 			return;
 		}
@@ -40,10 +34,10 @@ __global__ void over(volatile uint32_t *word, uint32_t turn)
 
 __global__ void busy(uint64_t ns, uint32_t *never)
 {
-	const uint64_t begin = device_ns();
-	uint32_t x = threadIdx.x;
+	const uint64_t begin = simt_clock_ns();
+	uint32_t x = simt_thread();
 
-	while (device_ns() - begin < ns)
+	while (simt_clock_ns() - begin < ns)
 		for (int k = 0; k < 256; k++)
 			x = x * 1664525u + 1013904223u;
 	if (x == 1 && never)

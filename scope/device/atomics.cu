@@ -6,6 +6,8 @@
  *
  * Everything starts at 0, and in the end the words' sum is the number of additions.
  */
+#include <grapnel/simt.h>
+
 #include "scope/device/device.h"
 
 namespace
@@ -29,7 +31,7 @@ template <bool local>
 __global__ void __launch_bounds__(BLOCK)
     add(unsigned long long *at, uint64_t words, uint64_t seed, uint64_t each)
 {
-	uint64_t x = scope_pattern(seed << 32, (uint64_t)blockIdx.x * blockDim.x + threadIdx.x);
+	uint64_t x = scope_pattern(seed << 32, simt_global_thread());
 
 	for (uint64_t k = 0; k < each; k++) {
 		x = x * 6364136223846793005ull + 1442695040888963407ull;
@@ -56,21 +58,21 @@ template <bool local> __global__ void add_and_wait(unsigned long long *at, uint6
 
 __global__ void zero(uint64_t *at, uint64_t words)
 {
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+	const uint64_t step = simt_global_threads();
 
-	for (uint64_t k = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; k < words; k += step)
+	for (uint64_t k = simt_global_thread(); k < words; k += step)
 		at[k] = 0;
 }
 
 __global__ void add_up(const uint64_t *at, uint64_t words, unsigned long long *sum)
 {
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+	const uint64_t step = simt_global_threads();
 	uint64_t mine = 0;
 
-	for (uint64_t k = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; k < words; k += step)
+	for (uint64_t k = simt_global_thread(); k < words; k += step)
 		mine += *(const volatile uint64_t *)(at + k);
 	if (mine)
-		atomicAdd(sum, (unsigned long long)mine);
+		simt_add_relaxed_dev_u64((uint64_t *)sum, mine);
 }
 
 /* ---- the row ---- */

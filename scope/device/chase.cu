@@ -7,6 +7,8 @@
  * cold   lines that were never in L2 since it was flushed: the flush reads other memory, and takes
  * translations as well
  */
+#include <grapnel/simt.h>
+
 #include "scope/device/device.h"
 
 namespace
@@ -54,10 +56,10 @@ template <bool local> __global__ void walk(uint64_t from, uint64_t loads, uint64
 /* Reads every node once. */
 __global__ void touch(const char *at, uint64_t nodes, uint64_t *never)
 {
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+	const uint64_t step = simt_global_threads();
 	uint64_t all = 0;
 
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += step)
+	for (uint64_t i = simt_global_thread(); i < nodes; i += step)
 		all |= follow<false>((uint64_t)at + (i << SCOPE_NODE_LOG2));
 	if (all == 1)
 		*never = all;

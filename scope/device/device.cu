@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device.cu - cells by place, and what every row of a GPU's threads is measured with. */
+#include <grapnel/simt.h>
+
 #include "scope/device/device.h"
 
 namespace
@@ -76,9 +78,9 @@ int open_memory(struct scope_bench *b, enum scope_place place, uint64_t bytes, s
 /* Each node says where the next is; nodes are written in the order of addresses. */
 __global__ void link(char *at, uint32_t bits)
 {
-	const uint64_t step = (uint64_t)gridDim.x * blockDim.x, nodes = 1ull << bits;
+	const uint64_t step = simt_global_threads(), nodes = 1ull << bits;
 
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += step) {
+	for (uint64_t i = simt_global_thread(); i < nodes; i += step) {
 		const uint64_t next = scope_shuffle((scope_unshuffle(i, bits) + 1) & (nodes - 1), bits);
 
 		*(uint64_t *)(at + (i << SCOPE_NODE_LOG2)) = (uint64_t)(at + (next << SCOPE_NODE_LOG2));

@@ -4,6 +4,8 @@
  * the first half of the span, and so many warps stream the second half, 4 KiB a warp at a time. Their rate
  * while the walk is timed is the second figure. Both are one kernel, whose blocks all run at once.
  */
+#include <grapnel/simt.h>
+
 #include "scope/device/device.h"
 
 namespace
@@ -91,7 +93,7 @@ __device__ void stream(const job &j)
 		wrong += !stream_chunk(j, chunk & (j.chunks - 1));
 		done += now == 1;
 	}
-	if (threadIdx.x % 32 == 0)
+	if (simt_lane() == 0)
 		atomicAdd(&j.board->chunks, (unsigned long long)done);
 	if (wrong)
 		atomicAdd(&j.board->wrong, (unsigned long long)wrong);

@@ -10,7 +10,7 @@
  */
 #include <grapnel/simt.h>
 
-#include "scope/device/bulk.h"
+#include "simt/bulk.h"
 #include "scope/device/device.h"
 
 namespace
@@ -115,10 +115,10 @@ __global__ void __launch_bounds__(32) copy_bulk(const __grid_constant__ job j)
 /* Words of the pieces that are not in their frames. */
 __global__ void compare(const __grid_constant__ job j, unsigned long long *wrong)
 {
-	const uint64_t words = j.piece / 8, all = j.pieces * words, step = (uint64_t)gridDim.x * blockDim.x;
+	const uint64_t words = j.piece / 8, all = j.pieces * words, step = simt_global_threads();
 	uint64_t bad = 0;
 
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+	for (uint64_t i = simt_global_thread(); i < all; i += step) {
 		const uint64_t k = i / words, w = i % words;
 
 		bad += ((const uint64_t *)(const void *)target_of(j, k))[w] !=

@@ -7,6 +7,8 @@
  * the link device  two blocks of one GPU peer    a thread on each of two GPUs; each polls a word of its own
  * memory, which the other writes
  */
+#include <grapnel/simt.h>
+
 #include "scope/device/device.h"
 #include "scope/sampling.h"
 
@@ -28,19 +30,6 @@ struct game *of(void *state)
 	return (struct game *)state;
 }
 
-__device__ __forceinline__ uint64_t hear(const uint64_t *at)
-{
-	uint64_t v;
-
-	asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
-	return v;
-}
-
-__device__ __forceinline__ void say(uint64_t *to, uint64_t value)
-{
-	asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
-}
-
 /* Says first, first + 1 ... and hears each; or hears and says. out: the last that it heard, nanoseconds. */
 __global__ void play(uint64_t *theirs, const uint64_t *ours, uint64_t first, uint64_t count, bool serves,
                      uint64_t *out)
@@ -50,14 +39,14 @@ __global__ void play(uint64_t *theirs, const uint64_t *ours, uint64_t first, uin
 
 	for (uint64_t k = first; k < first + count; k++) {
 		if (serves)
-			say(theirs, k);
-		while ((heard = hear(ours)) != k)
+			simt_store_release_sys_u64(theirs, k);
+		while ((heard = simt_load_acquire_sys_u64(ours)) != k)
 			if (scope_device_ns() - began > patience_ns) {
 				out[0] = heard;
 				return;
 			}
 		if (!serves)
-			say(theirs, k);
+			simt_store_release_sys_u64(theirs, k);
 	}
 	out[1] = scope_device_ns() - began;
 	out[0] = heard;

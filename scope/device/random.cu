@@ -6,6 +6,8 @@
  * Words are those of the pattern. What was read is summed, and the sum compared; what was written is read
  * again.
  */
+#include <grapnel/simt.h>
+
 #include "scope/device/device.h"
 
 namespace
@@ -34,7 +36,7 @@ struct sequence {
 
 __device__ __forceinline__ struct sequence sequence_of(uint64_t seed, uint32_t bits)
 {
-	const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	const uint64_t thread = simt_global_thread();
 
 	return {scope_pattern(seed << 32, thread), 64 - bits};
 }
@@ -65,9 +67,9 @@ template <bool local> __device__ __forceinline__ uint32_t load(const uint32_t *a
 __device__ void add_up(uint64_t sum, unsigned long long *total)
 {
 	for (int step = 16; step; step /= 2)
-		sum += __shfl_down_sync(0xffffffffu, sum, step);
-	if (threadIdx.x % 32 == 0)
-		atomicAdd(total, (unsigned long long)sum);
+		sum += simt_shfl_u64(0xffffffffu, sum, (simt_lane() + step) % 32);
+	if (simt_lane() == 0)
+		simt_add_relaxed_dev_u64((uint64_t *)total, sum);
 }
 
 template <bool local>

@@ -10,6 +10,8 @@
  *
  * How long it is until a processor of the host sees a store is in ping-pong/host: there and back.
  */
+#include <grapnel/simt.h>
+
 #include "scope/device/device.h"
 
 namespace
@@ -32,22 +34,17 @@ struct teller *of(void *state)
 	return (struct teller *)state;
 }
 
-__device__ __forceinline__ void release(uint64_t *to, uint64_t value)
-{
-	asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
-}
-
 template <enum way w> __device__ __forceinline__ void tell(uint64_t *at, uint64_t value)
 {
 	if (w == RELEASE) {
-		release(at, value);
+		simt_store_release_sys_u64(at, value);
 		return;
 	}
 	if (w == ENTRY) {
 #pragma unroll
 		for (int k = 0; k < 8; k++)
 			*(volatile uint64_t *)(at + 32 + k) = value;
-		release(at, value);
+		simt_store_release_sys_u64(at, value);
 		return;
 	}
 	*(volatile uint64_t *)at = value;

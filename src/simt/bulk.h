@@ -6,8 +6,8 @@
  *
  * Sources: PTX ISA, cp.async.bulk and mbarrier.
  */
-#ifndef GN_SCOPE_BULK_H
-#define GN_SCOPE_BULK_H
+#ifndef GN_SIMT_BULK_H
+#define GN_SIMT_BULK_H
 
 #include <stdint.h>
 
