@@ -3,6 +3,8 @@
  * calls.cu - what a call costs the thread that makes it, on a stream that has room; and what kernels behind
  * each other cost the GPU.
  */
+#include <grapnel/simt.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +35,7 @@ template <unsigned N> struct arguments {
 /* One thread counts, so that a launch that did not take place is noticed. */
 template <unsigned N> __global__ void kernel(const struct arguments<N> a)
 {
-	atomicAdd(a.count, 1ull);
+	simt_add_relaxed_dev_u64((uint64_t *)a.count, 1);
 }
 
 cudaStream_t stream_of(const struct call *x)

@@ -67,7 +67,7 @@ __device__ void walk(const job &j)
  */
 __device__ __forceinline__ bool stream_chunk(const job &j, uint64_t chunk)
 {
-	const uint64_t at = chunk * CHUNK + threadIdx.x % 32 * 16;
+	const uint64_t at = chunk * CHUNK + simt_thread() % 32 * 16;
 	ulonglong2 v[8];
 	uint64_t all = 0;
 
@@ -84,9 +84,9 @@ __device__ __forceinline__ bool stream_chunk(const job &j, uint64_t chunk)
 
 __device__ void stream(const job &j)
 {
-	const uint64_t warps = (uint64_t)(gridDim.x - 1) * WARPS;
+	const uint64_t warps = (uint64_t)(simt_blocks() - 1) * WARPS;
 	volatile uint32_t *phase = &j.board->phase;
-	uint64_t chunk = (uint64_t)(blockIdx.x - 1) * WARPS + threadIdx.x / 32, done = 0, wrong = 0;
+	uint64_t chunk = (uint64_t)(simt_block() - 1) * WARPS + simt_thread() / 32, done = 0, wrong = 0;
 
 	for (uint32_t now = 0; now < 2; chunk += warps) {
 		now = *phase;
@@ -94,17 +94,17 @@ __device__ void stream(const job &j)
 		done += now == 1;
 	}
 	if (simt_lane() == 0)
-		atomicAdd(&j.board->chunks, (unsigned long long)done);
+		simt_add_relaxed_dev_u64((uint64_t *)&j.board->chunks, done);
 	if (wrong)
-		atomicAdd(&j.board->wrong, (unsigned long long)wrong);
+		simt_add_relaxed_dev_u64((uint64_t *)&j.board->wrong, wrong);
 }
 
 /* At most 64 registers: as many warps as are asked for run at once. */
 __global__ void __launch_bounds__(WARPS * 32, 8) walk_and_stream(const __grid_constant__ job j)
 {
-	if (blockIdx.x)
+	if (simt_block())
 		stream(j);
-	else if (threadIdx.x == 0)
+	else if (simt_thread() == 0)
 		walk(j);
 }
 

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(WARPS * 32) copy_warp(const __grid_constant__ 
 /* The block's i-th load: of which piece, and from where in it. */
 __device__ __forceinline__ void stage_load(const job &j, uint64_t i, uint32_t buffers, uint32_t barriers)
 {
-	const uint64_t at = (blockIdx.x + i * gridDim.x) * j.load;
+	const uint64_t at = (simt_block() + i * simt_blocks()) * j.load;
 	const uint32_t stage = (uint32_t)(i % STAGES);
 
 	bulk_load(buffers + stage * j.load, source_of(j, at / j.piece) + at % j.piece, j.load,
@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(32) copy_bulk(const __grid_constant__ job j)
 	const uint32_t buffers = (uint32_t)__cvta_generic_to_shared(buffer),
 	               barriers = buffers + STAGES * j.load;
 	const uint64_t all = j.pieces * (j.piece / j.load);
-	const uint64_t mine = blockIdx.x < all ? (all - blockIdx.x + gridDim.x - 1) / gridDim.x : 0;
+	const uint64_t mine = simt_block() < all ? (all - simt_block() + simt_blocks() - 1) / simt_blocks() : 0;
 
-	if (threadIdx.x)
+	if (simt_thread())
 		return;
 	for (uint32_t s = 0; s < STAGES; s++)
 		bulk_barrier_init(barriers + 8 * s);
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(32) copy_bulk(const __grid_constant__ job j)
 	for (uint64_t i = 0; i < STAGES && i < mine; i++)
 		stage_load(j, i, buffers, barriers);
 	for (uint64_t i = 0; i < mine; i++) {
-		const uint64_t at = (blockIdx.x + i * gridDim.x) * j.load;
+		const uint64_t at = (simt_block() + i * simt_blocks()) * j.load;
 		const uint32_t stage = (uint32_t)(i % STAGES);
 
 		bulk_wait(barriers + 8 * stage, (uint32_t)(i / STAGES & 1));
@@ -125,7 +125,7 @@ __global__ void compare(const __grid_constant__ job j, unsigned long long *wrong
 		       scope_pattern(scope_device_seed, place_of(j, k) * words + w);
 	}
 	if (bad)
-		atomicAdd(wrong, (unsigned long long)bad);
+		simt_add_relaxed_dev_u64((uint64_t *)wrong, bad);
 }
 
 /* ---- the row ---- */
