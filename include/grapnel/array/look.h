@@ -143,9 +143,7 @@ SIMT_FN struct gn_store_status gn__pin(const struct gn_array *a, uint32_t mask, 
 	const struct gn_store_status ok = {0, 0};
 
 	if (simt_unlikely(!gn__pin_hit(a, mask, page, intent != GN_READ, hold))) {
-		/* by value: a hold whose address is passed on lies in memory, on the common path too */
-		const struct gn_pinned p = SIMT_COLD(gn_cache_pin_lanes)(a->cache, mask, mask, page, intent,
-									 intent == GN_READ ? 0 : 0xffffffffu);
+		const struct gn_pinned p = SIMT_COLD(gn_cache_pin)(a->cache, mask, page, intent);
 
 		*hold = p.hold;
 		return p.status;

@@ -240,16 +240,12 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
  * gn_cache_pin - gn_cache_pin_lanes where all lanes of mask want one page.
  * @intent  GN_READ; GN_WRITE: the page becomes dirty; GN_OVERWRITE: the caller writes every byte of the page before
  *          anybody reads one, so it is not fetched; until then its bytes are undefined for everybody
- * @hold    receives the page's frame; end with gn_cache_unpin over the same mask
+ * The hold that it returns ends with gn_cache_unpin over the same mask. By value: a hold whose address is passed on would lie
+ * in memory, on the callers' common path too.
  */
-SIMT_NOINLINE_FN struct gn_store_status gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
-						     uint32_t intent, struct gn_hold *hold)
+SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page, uint32_t intent)
 {
-	const uint32_t touches = intent == GN_READ ? 0 : 0xffffffffu;
-	const struct gn_pinned pinned = gn_cache_pin_lanes(c, mask, mask, page, intent, touches);
-
-	*hold = pinned.hold;
-	return pinned.status;
+	return gn_cache_pin_lanes(c, mask, mask, page, intent, intent == GN_READ ? 0 : 0xffffffffu);
 }
 
 /*
