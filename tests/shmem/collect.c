@@ -148,6 +148,7 @@ int main(void)
 
 		check(member(&half, half.place) == me);
 		run(&all);
+		shmem_barrier_all(); /* what another set writes into the words must not come while they are looked at */
 		run(&half); /* both halves at the same time */
 		shmem_barrier_all();
 		if (pes > 1 && me >= last.start)
