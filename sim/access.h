@@ -24,8 +24,7 @@ struct sim_link;
 enum sim_channel { SIM_REQUESTS, SIM_REPLIES, SIM_CHANNELS };
 
 struct sim_message {
-	struct sim_event event; /* first: what happens to the message next */
-	struct sim_message *next;
+	struct sim_event event; /* first: what happens to the message next; or, while none does, its place in a queue */
 	struct sim_link *buffer; /* the link that it is on, or at whose end it waits; NULL: at its source */
 	sim_event_fn *deliver;
 	uint32_t bytes;
@@ -43,9 +42,9 @@ struct sim_fifo {
 
 static inline void sim_push(struct sim_fifo *f, struct sim_message *x)
 {
-	x->next = NULL;
+	x->event.next = NULL;
 	if (f->first)
-		f->last->next = x;
+		f->last->event.next = &x->event;
 	else
 		f->first = x;
 	f->last = x;
@@ -54,7 +53,7 @@ static inline void sim_push(struct sim_fifo *f, struct sim_message *x)
 
 static inline void sim_push_front(struct sim_fifo *f, struct sim_message *x)
 {
-	x->next = f->first;
+	x->event.next = f->first ? &f->first->event : NULL;
 	if (!f->first)
 		f->last = x;
 	f->first = x;
@@ -66,32 +65,44 @@ static inline struct sim_message *sim_pop(struct sim_fifo *f)
 	struct sim_message *x = f->first;
 
 	if (x) {
-		f->first = x->next;
+		f->first = (struct sim_message *)(void *)x->event.next;
 		f->count--;
 	}
 	return x;
 }
 
+/*
+ * Two of the host's cache lines: what each step looks at lies in the first. Cycles are since it was issued.
+ */
 struct sim_access {
 	struct sim_message message; /* first */
-	struct sim_l1 *l1;          /* that it goes through; NULL: a line that a remote cache writes back */
-	struct sim_slot *slot;      /* the wavefront that waits */
-	struct sim_access *rest;    /* of a packet: the next response in it */
-	uint64_t address;           /* of the line, virtual */
-	uint64_t line;              /* physical: the GPU from SIM_HOME_BIT on, then frame and place */
-	uint64_t issued, asked, there, answered, back; /* cycles: in the compute unit, leaving the GPU, at the home, leaving it, back */
-	uint32_t words;             /* of the line, one bit each 4 bytes */
-	uint16_t mshr, bank_mshr;   /* entries that it leads */
+	uint16_t words;             /* of the line, one bit each 4 bytes */
+	uint16_t mshr;              /* entry that it leads; in a bank: bank_mshr */
 	uint8_t gpu, home;
-	bool write, whole; /* whole: a write of all 64 bytes */
-	bool last;         /* of its instruction */
-	bool counted;      /* among the transactions of its L1 */
-	bool bypass, fine; /* does not enter L1; its reply carries words only */
-	bool cached;       /* leads a fill of the remote cache */
-	bool done;
+	bool write : 1, whole : 1; /* whole: a write of all 64 bytes */
+	bool last : 1;             /* of its instruction */
+	bool counted : 1;          /* among the transactions of its L1 */
+	bool bypass : 1, fine : 1; /* does not enter L1; its reply carries words only */
+	bool cached : 1;           /* leads a fill of the remote cache */
+	bool done : 1;
+	bool left : 1; /* its GPU, for another */
+
+	uint16_t bank_mshr;
+	struct sim_l1 *l1;        /* that it goes through; NULL: a line that a remote cache writes back */
+	struct sim_slot *slot;    /* the wavefront that waits */
+	struct sim_access *rest;  /* of a packet: the next response in it */
+	uint64_t line;            /* virtual; once translated physical: the GPU from SIM_HOME_BIT on, then frame and place */
+	uint64_t issued;          /* cycle, in the compute unit */
+	uint32_t asked, there, answered, back; /* leaving the GPU, at the home, leaving it, back */
 };
 
 enum { SIM_HOME_BIT = 40 };
+
+/* sim_access_age - cycles since it was issued. */
+static inline uint32_t sim_access_age(const struct sim_access *a, uint64_t now)
+{
+	return (uint32_t)(now - a->issued);
+}
 
 static inline struct sim_access *sim_access_of(struct sim_event *e)
 {

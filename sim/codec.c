@@ -41,14 +41,14 @@ static void set_due(struct sim_machine *m, struct sim_codec_buffer *b)
 
 	if (m->config.codec_timeout_from == SIM_TIMEOUT_LAST)
 		a = (const struct sim_access *)(void *)b->held.last;
-	b->due = sim_first(&b->held) ? a->back + m->config.codec_timeout : SIM_NEVER;
+	b->due = sim_first(&b->held) ? a->issued + a->back + m->config.codec_timeout : SIM_NEVER;
 	set_timer(m, b);
 }
 
 /* a->back is not known yet: until then it is the cycle in which the response came to the buffer. */
 static void hold(struct sim_machine *m, struct sim_codec_buffer *b, struct sim_access *a)
 {
-	a->back = m->clock.now;
+	a->back = sim_access_age(a, m->clock.now);
 	b->words += words_of(m, a);
 	sim_push(&b->held, &a->message);
 }

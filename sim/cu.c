@@ -132,7 +132,7 @@ static void scalar(struct sim_machine *m, struct sim_slot *s)
 	a->l1 = s->cu->l1s;
 	a->slot = s;
 	a->gpu = s->cu->gpu->number;
-	a->address = s->op.line->address;
+	a->line = s->op.line->address;
 	a->words = sim_line_words(s->op.line);
 	a->issued = m->clock.now;
 	m->stats.scalar_reads++;

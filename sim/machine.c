@@ -84,7 +84,7 @@ static int init(struct sim_machine *m)
 	int r = 0;
 
 	m->pool_size = most_accesses(&m->config);
-	m->pool = (struct sim_access *)calloc(m->pool_size, sizeof *m->pool);
+	m->pool = (struct sim_access *)aligned_alloc(sizeof *m->pool / 2, m->pool_size * sizeof *m->pool);
 	m->gpu = (struct sim_gpu *)calloc(m->config.gpus, sizeof *m->gpu);
 	if (!m->pool || !m->gpu)
 		return -GN_ENOMEM;

@@ -6,7 +6,9 @@
 
 static void served(struct sim_machine *m, struct sim_event *e)
 {
-	sim_access_of(e)->there = m->clock.now;
+	struct sim_access *a = sim_access_of(e);
+
+	a->there = sim_access_age(a, m->clock.now);
 	m->stats.remote_served++;
 	sim_l2_accept(m, e);
 }
@@ -15,7 +17,8 @@ void sim_rdma_request(struct sim_machine *m, struct sim_access *a)
 {
 	m->stats.remote_transactions++;
 	++*(a->write ? &m->stats.remote_writes : &m->stats.remote_reads);
-	a->asked = m->clock.now;
+	a->left = true;
+	a->asked = sim_access_age(a, m->clock.now);
 	a->rest = NULL;
 	a->message.from = a->gpu;
 	a->message.to = a->home;
@@ -68,7 +71,7 @@ static void out(struct sim_machine *m, struct sim_event *e)
 
 void sim_rdma_answer(struct sim_machine *m, struct sim_access *a)
 {
-	a->answered = m->clock.now;
+	a->answered = sim_access_age(a, m->clock.now);
 	sim_clock_at(&m->clock, &a->message.event, m->clock.now + m->config.rdma_cycles, out);
 }
 
@@ -79,7 +82,7 @@ void sim_rdma_back(struct sim_machine *m, struct sim_event *e)
 	for (; a; a = rest) {
 		rest = a->rest;
 		a->rest = NULL;
-		a->back = m->clock.now;
+		a->back = sim_access_age(a, m->clock.now);
 		m->stats.remote_replies++;
 		if (!a->l1)
 			sim_rc_written(m, a);

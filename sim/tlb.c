@@ -94,12 +94,12 @@ static uint64_t page_of(uint64_t address)
 
 static void pass(struct sim_machine *m, struct sim_access *a)
 {
-	uint64_t frame = sim_memory_frame(m->memory, a->address),
-	         home = sim_memory_home(m->memory, a->address);
+	uint64_t frame = sim_memory_frame(m->memory, a->line),
+	         home = sim_memory_home(m->memory, a->line);
 	uint64_t stalled = m->gpu[a->gpu].stalled;
 
 	a->home = (uint8_t)home;
-	a->line = home << SIM_HOME_BIT | frame * SIM_PAGE_BYTES | a->address % SIM_PAGE_BYTES;
+	a->line = home << SIM_HOME_BIT | frame * SIM_PAGE_BYTES | a->line % SIM_PAGE_BYTES;
 	sim_clock_at(&m->clock, &a->message.event,
 	             (stalled > m->clock.now ? stalled : m->clock.now) + m->config.translate_cycles,
 	             sim_l1_accept);
@@ -124,7 +124,7 @@ static struct sim_tlb_miss *miss_of(struct sim_tlb *t, uint64_t page)
 /* False: no miss is free, and nothing was counted. */
 static bool ask(struct sim_machine *m, struct sim_tlb *t, struct sim_access *a)
 {
-	uint64_t page = page_of(a->address);
+	uint64_t page = page_of(a->line);
 	struct sim_tlb_miss *miss;
 
 	if (pages_find(&t->pages, page)) {

@@ -37,7 +37,7 @@ static void issue_line(struct sim_machine *m, struct sim_slot *s, const struct s
 	a->l1 = s->cu->l1v;
 	a->slot = s;
 	a->gpu = s->cu->gpu->number;
-	a->address = line->address;
+	a->line = line->address;
 	a->words = sim_line_words(line);
 	a->issued = m->clock.now;
 	a->write = s->op.kind == SIM_OP_STORE;
@@ -105,15 +105,15 @@ static void count_done(struct sim_machine *m, const struct sim_access *a)
 	if (a->write)
 		return;
 	m->stats.read_latency_cycles += now - a->issued;
-	if (!a->asked)
+	if (!a->left)
 		return;
 	m->stats.remote_vector_reads++;
 	m->stats.remote_read_cycles += now - a->issued;
-	m->stats.remote_to_rdma_cycles += a->asked - a->issued;
+	m->stats.remote_to_rdma_cycles += a->asked;
 	m->stats.remote_request_cycles += a->there - a->asked;
 	m->stats.remote_home_cycles += a->answered - a->there;
 	m->stats.remote_reply_cycles += a->back - a->answered;
-	m->stats.remote_return_cycles += now - a->back;
+	m->stats.remote_return_cycles += now - a->issued - a->back;
 }
 
 static void retire(struct sim_machine *m, struct sim_cu *cu, struct sim_access *a)
