@@ -66,6 +66,7 @@ static inline struct sim_message *sim_pop(struct sim_fifo *f)
 
 	if (x) {
 		f->first = (struct sim_message *)(void *)x->event.next;
+		__builtin_prefetch(f->first);
 		f->count--;
 	}
 	return x;

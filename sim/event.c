@@ -67,6 +67,8 @@ static void happen(struct sim_clock *c, struct sim_machine *m, uint64_t b, const
 
 	while (!*stop && (e = l->first)) {
 		l->first = e->next;
+		__builtin_prefetch(e->next);
+		__builtin_prefetch((const char *)e->next + 64);
 		c->waiting--;
 		c->count++;
 		fire = e->fire;
