@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How fast is the simulated machine, and in how much memory?
+
+Every workload of the DualOpt paper, in the sizes of `grapnel sim paper`, as it is and with all of DualOpt, each alone on one
+core: lines of vector instructions and wavefront instructions for a second of processor time, with all that a run does (input,
+kernels, timing, and the reference on the host that its results are compared with). The best of --runs counts: the machine
+may be shared. There is no limit of the hardware beside it, but events: each costs the host a few lines of its memory.
+
+    bench/sim_speed.py [--runs N] [--build DIR] [--json OUT]
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+from support import report
+
+SIZES = {"atax": "1024", "bfs": "65536,16", "bicg": "1024", "pr": "8192,.002,4", "spmv": "16384,.001", "km": "16384,1", "mm": "512",
+         "mt": "1024", "st": "1024", "bs": "65536", "sc": "1022", "aes": "1048576", "fir": "1048576"}
+MGPUSIM_LINES, MGPUSIM_INSTRUCTIONS = 3e3, 10e3  # a second, v3.0.3 on one core
+
+
+def once(command):
+    """What a run counted, its seconds of processor time, and MB at their peak."""
+    child = subprocess.Popen(command, stdout=subprocess.PIPE)
+    text = child.stdout.read()
+    _, status, used = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"{' '.join(command)}: status {status}")
+    return json.loads(text), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def measure(args, workload, opt):
+    command = [report.program(args, "tools", "grapnel"), "sim", "run", workload, "--size", SIZES[workload], "--opt", opt, "--config",
+               "dualopt.conf", "--json", "-"]
+    runs = [once(command) for _ in range(args.runs)]
+    counted = runs[0][0]
+    if not counted["verified"] or any(r[0]["kernel_cycles"] != counted["kernel_cycles"] for r in runs):
+        sys.exit(f"{workload}: wrong results, or other cycles in another run")
+    seconds = min(r[1] for r in runs)
+    row = {"workload": workload, "size": SIZES[workload], "opt": opt, "seconds": round(seconds, 3), "peak_mb": round(max(r[2] for r in runs)),
+           "lines_per_second": (counted["vector_reads"] + counted["vector_writes"]) / seconds,
+           "instructions_per_second": counted["wavefront_instructions"] / seconds, "events_per_second": counted["events"] / seconds}
+    print(f"  {workload:5} {opt:8} {seconds:5.2f} s, {row['peak_mb']:4} MB: {row['lines_per_second'] / 1e6:5.2f} M lines/s, "
+          f"{row['instructions_per_second'] / 1e6:5.2f} M instructions/s, {row['events_per_second'] / 1e6:5.1f} M events/s", flush=True)
+    return row
+
+
+def main():
+    args = report.parser(__doc__).parse_args()
+    rows = [measure(args, w, opt) for w in SIZES for opt in ("none", "dualopt")]
+
+    def of(key):
+        return [r[key] for r in rows]
+
+    # a workload is bound by what it does most of: lines, or instructions
+    best = [max(r["lines_per_second"], r["instructions_per_second"]) for r in rows]
+    return report.save(args, "sim-speed", {"rows": rows}, [
+        ("M lines/s, median", statistics.median(of("lines_per_second")) / 1e6, 1, True),
+        ("M instructions/s, median", statistics.median(of("instructions_per_second")) / 1e6, 1, True),
+        ("M lines/s or instructions/s, whichever a workload has more of: least", min(best) / 1e6, 1, True),
+        ("lines/s over MGPUSim's: least", min(of("lines_per_second")) / MGPUSIM_LINES, 100, True),
+        ("instructions/s over MGPUSim's: least", min(of("instructions_per_second")) / MGPUSIM_INSTRUCTIONS, 10, True),
+        ("MB at their peak: most", max(of("peak_mb")), 200, False)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
