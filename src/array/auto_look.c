@@ -6,7 +6,7 @@
 #include <array/auto.h>
 #include <array/auto_kernels.h>
 
-enum { TOUCHES = 20480, STAGES = 16, LEAST_REGIONS = 16, MOST_MISSES = 1 << 22 };
+enum { TOUCHES = 20480, STAGES = 16, LEAST_REGIONS = 16, MOST_MISSES = 1 << 22, TRUSTED_PART = 16 };
 
 /* ---- looking ---- */
 
@@ -84,6 +84,20 @@ static void set_rent(const struct gn_auto *x, struct gn_sample *s)
 	s->once = once > line ? (uint32_t)(once / line + 0.5) : 1;
 }
 
+/* Pages worth a part of the cache may be fetched on trust, shared out among the processors. */
+static void fill_purses(const struct gn_auto *x, struct gn_sample *s)
+{
+	const uint64_t page = x->choice == GN_AUTO_DIRECT ? 1 : gn_auto_page_bytes[x->choice];
+	const uint64_t pages = x->config.cache_bytes / page / TRUSTED_PART;
+	struct simt_info machine;
+	unsigned stripes;
+
+	simt_describe(x->machine, &machine);
+	stripes = machine.processors < GN_SAMPLE_STRIPES ? machine.processors : GN_SAMPLE_STRIPES;
+	for (unsigned k = 0; k < GN_SAMPLE_STRIPES; k++)
+		s->stripe[k].purse = (pages / stripes + 1) * s->rent;
+}
+
 /* The next launch is looked at. */
 int gn__auto_look(struct gn_auto *x, struct gn_error *error)
 {
@@ -93,6 +107,7 @@ int gn__auto_look(struct gn_auto *x, struct gn_error *error)
 	s->next = 0;
 	s->keep = s->least < UINT32_MAX / 16 ? UINT32_MAX / 16 : s->least;
 	set_rent(x, s);
+	fill_purses(x, s);
 	rc = clear(x, s->touch, s->room * sizeof *s->touch);
 	if (!rc)
 		rc = clear(x, s->misses, ((uint64_t)s->miss_mask + 1) * sizeof *s->misses);
@@ -187,7 +202,7 @@ int gn__auto_see(struct gn_auto *x, struct gn_auto_study *out)
 	in.near_bytes = x->rates.near_bytes;
 	in.reach_bytes = x->rates.reach_bytes;
 	for (unsigned k = 0; k < GN_SAMPLE_STRIPES; k++)
-		in.accesses += s.accesses[k][0];
+		in.accesses += s.stripe[k].accesses;
 	if (!rc)
 		rc = simt_move(x->machine, x->log, x->image.touch, in.count * sizeof *x->log);
 	if (!rc)

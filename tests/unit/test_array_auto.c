@@ -130,6 +130,60 @@ static void every_launch_reads_what_is_there(void **state)
 		}
 }
 
+/* ---- what is fetched meanwhile ---- */
+
+/* Pages that the cache of a launch that was looked at holds. */
+static uint64_t held_pages(const struct gn_array *a)
+{
+	uint64_t held = 0;
+
+	for (uint64_t page = 0; page < (COUNT * 8u) >> a->page_log2; page++)
+		held += (a->word[page] & GN_WORD_VALID) != 0;
+	return held;
+}
+
+/* @rounds  times that so many words are read */
+static uint64_t held_after(struct cache_test *t, unsigned rounds, uint64_t count, uint64_t stride)
+{
+	const struct gn_auto_rates rates = gpu_rates();
+	struct gn_auto *choice = open_choice(t, 0, COUNT, &rates);
+	struct use_args a;
+	uint64_t held;
+
+	memset(&a, 0, sizeof a);
+	a.array = gn_auto_array(choice);
+	a.count = count;
+	a.stride = stride;
+	assert_true(a.array.sample && a.array.word);
+	for (unsigned k = 0; k < rounds; k++)
+		launch_use(t, &a, 64);
+	held = held_pages(&a.array);
+	gn_auto_close(choice);
+	return held;
+}
+
+/*
+ * Five words of each page, far apart in time: that many are its price, so without an eye on what it brings every one would be
+ * fetched. Only a sixteenth of the cache is, and what those few have saved.
+ */
+static void pages_that_serve_nobody_are_not_fetched(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	uint64_t held;
+
+	open_wide(t, 1, 1, "host:4M");
+	held = held_after(t, 1, 5 * 1024, 0x9e3779b1);
+	assert_true(held >= 8 && held < CACHE / 4096 / 4);
+}
+
+static void pages_that_are_read_again_are_fetched(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	open_wide(t, 1, 1, "host:4M");
+	assert_int_equal(held_after(t, 8, COUNT / 16, 1), COUNT / 16 * 8 / 4096);
+}
+
 /* ---- choosing ---- */
 
 static int run_once(struct cache_test *t, struct gn_auto *choice, uint64_t count, uint64_t first, uint64_t stride)
@@ -295,6 +349,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    CASE(lanes_that_share_a_line_leave_one_touch),
 	    CASE(every_launch_reads_what_is_there),
+	    CASE(pages_that_serve_nobody_are_not_fetched),
+	    CASE(pages_that_are_read_again_are_fetched),
 	    CASE(the_first_look_chooses),
 	    CASE(a_part_that_fits_is_cached),
 	    CASE(a_store_of_blocks_has_pages_only),

@@ -5,6 +5,10 @@
  * While a paged array is looked at, a page is fetched only when what was read of it one by one has cost as much; until
  * then elements are read from the store's memory, and written there. Whatever the pattern is, the launch then costs at most
  * about twice what it had cost with the better of the two (the ski-rental argument), before anybody knows which that is.
+ * That argument takes a page to stay once it is there. Where it is evicted before it has served anybody, it would be paid for
+ * again and again: so pages are fetched from a purse, which begins with the price of a part of the cache, and into which
+ * each access that finds its page pays what it has saved.
+ *
  * What wants whole pages, references and loops over pages, fetches them at once; a gather reads rows around the cache anyway.
  */
 #ifndef GRAPNEL_ARRAY_RENT_H
@@ -13,6 +17,27 @@
 #include <grapnel/array/look.h>
 #include <grapnel/array/sample.h>
 #include <grapnel/cache/element.h>
+
+/* Accesses of these lanes found their pages: what they have saved, in lines. Collective. */
+SIMT_FN void gn__sample_gain(struct gn_sample *s, uint32_t lanes, uint64_t page)
+{
+	const uint32_t leader = simt_first_lane(lanes), count = simt_popcount(lanes);
+	const int together = count >= 8 && simt_ballot(lanes, page == simt_shfl_u64(lanes, page, leader)) == lanes;
+
+	if (simt_lane() == leader)
+		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->purse, together ? 1 : (uint64_t)count * s->once);
+}
+
+/* A page whose rents have come to its price: is there money for it? Then it is paid. */
+SIMT_FN int gn__sample_buys(struct gn_sample *s)
+{
+	uint64_t *purse = &gn__sample_stripe(s)->purse;
+
+	if ((int64_t)simt_load_relaxed_dev_u64(purse) < (int64_t)s->rent)
+		return 0;
+	simt_add_relaxed_dev_u64(purse, 0 - (uint64_t)s->rent);
+	return 1;
+}
 
 /*
  * Is the page still to be rented rather than bought? Collective over the lanes that miss; those that want the same page
@@ -23,15 +48,17 @@ SIMT_FN int gn__sample_rents(struct gn_sample *s, uint32_t lanes, uint64_t page,
 	const uint32_t same = simt_match_any_u64(lanes, page);
 	const uint32_t leader = simt_first_lane(same);
 	uint32_t *misses = &s->misses[gn_sample_hash(page) & s->miss_mask];
-	uint32_t seen = 0;
+	uint32_t buys = 0;
 
 	if (simt_lane() == leader) {
-		seen = simt_add_relaxed_dev_u32(misses, simt_popcount(same) < 8 ? s->once : 1);
-		if (seen >= s->rent)
+		const uint32_t seen = simt_add_relaxed_dev_u32(misses, simt_popcount(same) < 8 ? s->once : 1);
+
+		buys = seen >= s->rent && gn__sample_buys(s);
+		if (buys)
 			simt_store_relaxed_dev_u32(misses, 0);
 	}
 	*alone = same == 1u << simt_lane();
-	return simt_shfl_u32(same, seen, leader) < s->rent;
+	return !simt_shfl_u32(same, buys, leader);
 }
 
 /* What the slow way decided: where to go around the cache, or NULL to go on through it. */
@@ -54,6 +81,8 @@ SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_
 
 	if (missing)
 		rents = gn__sample_rents(s, those, page, &alone);
+	else
+		gn__sample_gain(s, lanes & ~those, page);
 	if (!rents || (write && (!alone || !a->word || g.seen & GN_WORD_USED)))
 		return;
 	way->memory = s->memory + at;

@@ -33,6 +33,13 @@ static const uint64_t GN_TOUCH_HELD = 1ull << 13;  /* reached through a page tha
 static const uint64_t GN_TOUCH_BEGIN = 1ull << 14; /* the first of such a run */
 static const uint64_t GN_TOUCH_BATCH = 1ull << 15; /* of a row of a batch */
 
+/* What the processors that share it count; a line each. */
+struct gn_sample_stripe {
+	uint64_t accesses; /* elements read and written, all of them */
+	uint64_t purse;    /* signed, in lines: what pages may still be fetched for (array/rent.h) */
+	uint64_t pad[14];
+};
+
 /* What a launch leaves for the host. In device memory, made by gn_auto. */
 struct gn_sample {
 	uint32_t next;     /* touches noted, also such as found no room */
@@ -47,7 +54,7 @@ struct gn_sample {
 	char *memory;      /* element 0, if the device can load it; else NULL */
 	uint64_t *touch;   /* [room] */
 	uint32_t *misses;  /* [miss_mask + 1] by hash of the page */
-	uint64_t accesses[GN_SAMPLE_STRIPES][16]; /* [0]: elements read and written, all of them; a line each */
+	struct gn_sample_stripe stripe[GN_SAMPLE_STRIPES];
 };
 
 /* gn_sample_hash - of a region's number; the host asks too. Any thread. */
@@ -92,11 +99,15 @@ SIMT_FN void gn__sample_line(struct gn_sample *s, uint32_t lanes, uint64_t addre
 					   (uint64_t)sectors << GN_TOUCH_SECTOR_SHIFT | (simt_popcount(same) - 1));
 }
 
+SIMT_FN struct gn_sample_stripe *gn__sample_stripe(struct gn_sample *s)
+{
+	return &s->stripe[simt_processor() % GN_SAMPLE_STRIPES];
+}
+
 SIMT_FN void gn__sample_count(struct gn_sample *s, uint32_t lanes, uint32_t each)
 {
 	if (simt_lane() == simt_first_lane(lanes))
-		simt_add_relaxed_dev_u64(&s->accesses[simt_processor() % GN_SAMPLE_STRIPES][0],
-					 (uint64_t)simt_popcount(lanes) * each);
+		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->accesses, (uint64_t)simt_popcount(lanes) * each);
 }
 
 /* Note one access of each of these lanes. Collective. */
@@ -143,7 +154,7 @@ SIMT_NOINLINE_FN void gn__sample_run(const struct gn_array *a, uint32_t rank, ui
 	const uint64_t end = begin + (count << a->element_log2), start = begin & ~(line - 1);
 
 	if (!rank)
-		simt_add_relaxed_dev_u64(&s->accesses[simt_processor() % GN_SAMPLE_STRIPES][0], count);
+		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->accesses, count);
 	for (uint64_t at = start + rank * line; at < end; at += lanes * line)
 		if (gn_sample_hash(at >> GN_SAMPLE_REGION_LOG2) < simt_load_relaxed_dev_u32(&s->keep))
 			gn__sample_part(s, at < begin ? begin : at, at + line < end ? at + line : end, a->element_log2,
