@@ -111,6 +111,8 @@ struct gn_auto {
 	int fresh;                /* the choice has had no launch yet */
 	int steady;               /* measured[choice] is of a launch that filled nothing */
 	double measured[GN_AUTO_CHOICES]; /* least of each choice, of launches like the last; 0: none */
+	double spent, tried;      /* seconds of such launches, and what trials among them were expected to cost */
+	int trial, before;        /* the choice in force is tried for a launch, in the place of that one */
 	uint64_t launches, looks, switches, next_look;
 	uint64_t quiet_until;     /* launches: until then another time alone is no reason to look */
 	uint64_t patience;

@@ -9,6 +9,8 @@ enum {
 	FEWEST_TOUCHES = 64 /* below nothing is decided */
 };
 
+static const double TRIAL_PART = 0.05; /* of the time that launches take */
+
 /* How wrong the forecasts of this kind of choice are, as far as the clock has shown: what is wrong for one is for all. */
 static double error_of(const struct gn_auto *x, int choice)
 {
@@ -52,6 +54,13 @@ static int are_alike(double before, double now)
 	return now < 1.2 * before && before < 1.2 * now;
 }
 
+/* Launches of another kind: what the clock said of them is forgotten. */
+static void forget_clock(struct gn_auto *x)
+{
+	memset(x->measured, 0, sizeof x->measured);
+	x->spent = x->tried = 0;
+}
+
 /* When to look again, if nothing happens: at once, where one look cannot tell. */
 static void plan_look(struct gn_auto *x, int changes)
 {
@@ -68,7 +77,7 @@ int gn__auto_decide(struct gn_auto *x, int *choice)
 	int rc = gn__auto_see(x, &seen);
 
 	*choice = x->choice;
-	x->looking = 0;
+	x->looking = x->trial = 0;
 	if (rc)
 		return rc;
 	if (seen.touches < FEWEST_TOUCHES) { /* too little to tell: look at the next */
@@ -77,7 +86,7 @@ int gn__auto_decide(struct gn_auto *x, int *choice)
 	}
 	/* What the clock said holds for launches like those before. */
 	if (!x->looks || !are_alike((double)x->study.accesses, (double)seen.accesses))
-		memset(x->measured, 0, sizeof x->measured);
+		forget_clock(x);
 	x->looks++;
 	x->study = seen;
 	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
@@ -99,6 +108,38 @@ static double without_filling(const struct gn_auto *x, double seconds)
 	return seconds - filling > seconds / 2 ? seconds - filling : seconds / 2;
 }
 
+/* The choice that looks best of those that the clock knows nothing of; -1: there is none. */
+static int untried(const struct gn_auto *x)
+{
+	int best = -1;
+
+	for (int c = 0; c < GN_AUTO_CHOICES; c++)
+		if (x->forecast.seconds[c] >= 0 && !(x->measured[c] > 0) && (best < 0 || price(x, c) < price(x, best)))
+			best = c;
+	return best;
+}
+
+/*
+ * Forecasts are wrong by a fifth now and then, and two choices often closer than that: a small part of the time goes into
+ * trying another for a launch, there and back.
+ */
+static int try_another(struct gn_auto *x)
+{
+	const int other = x->steady ? untried(x) : -1;
+	double more, cost;
+
+	if (other < 0)
+		return x->choice;
+	more = price(x, other) - price(x, x->choice);
+	cost = 2 * x->rates.change + (more > 0 ? more : 0);
+	if (x->tried + cost > TRIAL_PART * x->spent)
+		return x->choice;
+	x->tried += cost;
+	x->trial = 1;
+	x->before = x->choice;
+	return other;
+}
+
 /*
  * A launch that was only timed. Where launches of one choice differ by a fifth, what the clock said of others says nothing
  * any more, and perhaps a new phase began: look. Returns the choice for the next launch.
@@ -106,9 +147,11 @@ static double without_filling(const struct gn_auto *x, double seconds)
 int gn__auto_weigh(struct gn_auto *x, double seconds)
 {
 	double *known = &x->measured[x->choice];
+	int choice;
 
+	x->spent += seconds;
 	if (x->steady && !are_alike(*known, seconds) && x->launches >= x->quiet_until) {
-		memset(x->measured, 0, sizeof x->measured);
+		forget_clock(x);
 		*known = seconds;
 		x->next_look = x->launches;
 		return x->choice;
@@ -116,5 +159,12 @@ int gn__auto_weigh(struct gn_auto *x, double seconds)
 	*known = x->fresh ? without_filling(x, seconds) : x->steady && *known < seconds ? *known : seconds;
 	x->steady = !x->fresh;
 	x->fresh = 0;
-	return x->looks ? cheapest(x, 1.1) : x->choice;
+	if (!x->looks)
+		return x->choice;
+	if (x->trial) {
+		x->trial = 0;
+		return price(x, x->choice) < price(x, x->before) / 1.05 ? x->choice : x->before;
+	}
+	choice = cheapest(x, 1.1);
+	return choice == x->choice ? try_another(x) : choice;
 }
