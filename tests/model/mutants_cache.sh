@@ -17,8 +17,8 @@ runs=${GN_MUTANT_RUNS:-20000}
 mutants() {
 	cat <<'END'
 array/look.h|s/return !((g->seen ^ .*/return 1;/|a read is not validated
-array/read.h|s/((g.seen ^ now) & GN_WORD_SAME)/0/|a quick read is not validated
-array/read.h|/gn__read_quickly(const/,/^}/s/GN_WORD_VALID/GN_WORD_USED/|a quick read takes what is not there for a page
+array/look.h|/gn__is_at_hand(uint64_t/,/^}/s/low . high . //|a quick read is not validated
+array/look.h|/gn__is_at_hand(uint64_t/,/^}/s/(~(uint32_t)(now .*;/0);/|a quick read takes what is not there for a page
 array/read.h|/gn__read_hit(const/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
 array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
 array/cursor.h|s/if (simt_likely(gn__cursor_stays(c, all, count)))/if (1)/|of several elements nobody looks whether they are still the page's
