@@ -90,31 +90,74 @@ double sim_job_counter(const struct sim_job *job, const char *name)
 
 /* ---- files ---- */
 
-static int make_key(struct sim_job *j, const struct sim_config *config)
+/* FNV-1a of some bytes more. */
+static uint64_t hash_on(uint64_t h, const char *bytes, size_t count)
+{
+	for (size_t k = 0; k < count; k++)
+		h = (h ^ (unsigned char)bytes[k]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static const uint64_t hash_of_nothing = UINT64_C(0xcbf29ce484222325);
+
+/* What a file holds; its name's ending, which says how it is read, is part of the key by itself. */
+static int hash_file(const char *path, uint64_t *h, struct gn_error *e)
+{
+	FILE *f = fopen(path, "r");
+	char bytes[65536];
+	size_t count;
+	int rc = 0;
+
+	if (!f)
+		return gn_error_set(e, -GN_ENOENT, "%s: %s", path, strerror(errno));
+	for (*h = hash_of_nothing; (count = fread(bytes, 1, sizeof bytes, f));)
+		*h = hash_on(*h, bytes, count);
+	if (ferror(f))
+		rc = gn_error_set(e, -GN_EIO, "%s: cannot be read", path);
+	fclose(f);
+	return rc;
+}
+
+static const char *ending(const char *path)
+{
+	const char *name = strrchr(path, '/'), *dot = strchr(name ? name : path, '.');
+
+	return dot ? dot : "";
+}
+
+static int put_input(const struct sim_job *j, FILE *to, struct gn_error *e)
+{
+	const char *input = j->sim.request.input;
+	uint64_t h = 0;
+	const int rc = input ? hash_file(input, &h, e) : 0;
+
+	if (input)
+		fprintf(to, " input=%016" PRIx64 "%s", h, ending(input));
+	return rc;
+}
+
+static int make_key(struct sim_job *j, const struct sim_config *config, struct gn_error *e)
 {
 	const struct sim_request *q = &j->sim.request;
 	const struct sim_key *key;
 	size_t bytes = 0;
 	char value[64];
 	FILE *to = open_memstream(&j->key, &bytes);
+	int rc;
 
 	if (!to)
-		return -GN_ENOMEM;
-	fprintf(to, GRAPNEL_VERSION " %s size=%s input=%s seed=%" PRIu64, j->workload->name,
-	        q->size ? q->size : "", q->input ? q->input : "", q->seed);
+		return gn_error_set(e, -GN_ENOMEM, "no memory for so many runs");
+	fprintf(to, GRAPNEL_VERSION " %s size=%s seed=%" PRIu64, j->workload->name, q->size ? q->size : "", q->seed);
+	rc = put_input(j, to, e);
 	for (uint32_t k = 0; (key = sim_key_at(k)); k++)
 		fprintf(to, " %s=%s", key->name, sim_key_text(config, key, value, sizeof value));
-	return fclose(to) ? -GN_ENOMEM : 0;
+	return fclose(to) ? gn_error_set(e, -GN_ENOMEM, "no memory for so many runs") : rc;
 }
 
-/* FNV-1a: names only need to differ; the file holds the whole key. */
+/* Names only need to differ; the file holds the whole key. */
 static uint64_t hash(const char *text)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	while (*text)
-		h = (h ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
-	return h;
+	return hash_on(hash_of_nothing, text, strlen(text));
 }
 
 static int prepare(struct sim_jobs *jobs, uint32_t k, const char *folder, struct gn_error *e)
@@ -123,10 +166,9 @@ static int prepare(struct sim_jobs *jobs, uint32_t k, const char *folder, struct
 	struct sim_config config;
 	int rc = tool_sim_configure(&j->sim, &config, e);
 
+	rc = rc ? rc : make_key(j, &config, e);
 	if (rc)
 		return rc;
-	if (make_key(j, &config))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for so many runs");
 	if ((size_t)snprintf(j->path, sizeof j->path, "%s/%s-%016" PRIx64 ".json", folder, j->workload->name,
 	                     hash(j->key)) >= sizeof j->path)
 		return gn_error_set(e, -GN_EINVAL, "%s: a name that is too long; give another folder",

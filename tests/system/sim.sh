@@ -131,6 +131,18 @@ echo broken >"$other"
 [ "$(find swept -name '*.json' -newermt '2001-02-04' | wc -l)" = 2 ] || fail 'a sweep did again what was there, or not what was missing'
 [ "$(grep -c '"verified": true' swept.json)" = 8 ]
 
+# ---- a file is known by what it holds, whatever its name: the same graph elsewhere is there, another of the same name is not ----
+printf '0 1\n1 2\n2 3\n' >one.el
+mkdir moved
+cp one.el moved/two.el
+for graph in one.el moved/two.el; do
+  "$grapnel" sim sweep bfs --input $graph --out graphs >said
+done
+[ "$(find graphs -name '*.json' | wc -l)" = 1 ] || fail 'a graph that was moved is simulated again'
+printf '0 1\n0 2\n0 3\n' >one.el
+"$grapnel" sim sweep bfs --input one.el --out graphs >said
+[ "$(find graphs -name '*.json' | wc -l)" = 2 ] || fail 'a graph of the same name and another content is taken for the first'
+
 # ---- one read alone: 400 cycles within a switch, 1000 across (docs/sim.md); its parts are all of it ----
 "$grapnel" sim explain spmv --json explain.json
 awk -F'[:,]' '/"(to_rdma|request|home|reply|back)"/ { sum += $2 }
@@ -189,4 +201,5 @@ refuses 1 'no such key' sweep mt --vary net.clok=1,2 --out part
 refuses 1 'no vector read leaves' explain fir --gpus 1
 refuses 2 'workloads and a size' paper --sizes dance=1
 refuses 2 'own; --config' paper --opt none
+refuses 1 'nowhere.el: No such file' sweep bfs --input nowhere.el --out part
 refuses 1 'seed that is no number' sweep mt --vary seed=1,x --out part
