@@ -6,7 +6,7 @@
 
 void sim_codec_init(struct sim_codec *k, uint8_t gpu, const struct sim_config *c)
 {
-	k->capacity = (uint32_t)((c->codec_packet - c->net_header_bytes) / (c->granularity + c->codec_id));
+	k->capacity = (uint32_t)(c->codec_packet - c->net_header_bytes);
 	for (uint32_t to = 0; to < SIM_MOST_GPUS; to++) {
 		k->buffer[to].from = gpu;
 		k->buffer[to].to = (uint8_t)to;
@@ -18,9 +18,31 @@ static uint32_t words_of(const struct sim_machine *m, const struct sim_access *a
 	return sim_granules(a->words, m->config.granularity);
 }
 
+/* Of a packet. */
+static uint32_t bytes_of(const struct sim_machine *m, const struct sim_access *a)
+{
+	const struct sim_config *c = &m->config;
+	const uint32_t words = words_of(m, a), ids = c->codec_id_of == SIM_ID_OF_WORD ? words : 1;
+
+	return words * (uint32_t)c->granularity + ids * (uint32_t)c->codec_id;
+}
+
+/* No word more fits into a packet of what is held. */
+static bool full(const struct sim_machine *m, const struct sim_codec *k, const struct sim_codec_buffer *b)
+{
+	return b->bytes + m->config.granularity + m->config.codec_id > k->capacity;
+}
+
+static bool has_room(const struct sim_machine *m, const struct sim_codec_buffer *b, const struct sim_access *a)
+{
+	if (m->config.codec_buffer_of == SIM_BUFFER_OF_WORDS)
+		return !b->held.first || b->words + words_of(m, a) <= m->config.codec_buffer;
+	return b->held.count < m->config.codec_buffer;
+}
+
 static bool ready(const struct sim_machine *m, const struct sim_codec *k, const struct sim_codec_buffer *b)
 {
-	return b->held.first && (b->words >= k->capacity || m->clock.now >= b->due);
+	return b->held.first && (full(m, k, b) || m->clock.now >= b->due);
 }
 
 static void tick(struct sim_machine *m, struct sim_event *e);
@@ -50,43 +72,45 @@ static void hold(struct sim_machine *m, struct sim_codec_buffer *b, struct sim_a
 {
 	a->back = sim_access_age(a, m->clock.now);
 	b->words += words_of(m, a);
+	b->bytes += bytes_of(m, a);
 	sim_push(&b->held, &a->message);
 }
 
-/* The responses of a packet, linked by rest behind the first, which is its message. */
+/* The responses of a packet, linked by rest behind the first, which is its message. Returns their bytes. */
 static uint32_t fill(struct sim_machine *m, struct sim_codec *k, struct sim_codec_buffer *b, struct sim_access **packet)
 {
 	struct sim_access **end = packet, *a;
-	uint32_t words = 0;
+	uint32_t bytes = 0;
 
-	while ((a = sim_first(&b->held)) && words + words_of(m, a) <= k->capacity) {
+	while ((a = sim_first(&b->held)) && bytes + bytes_of(m, a) <= k->capacity) {
 		sim_pop(&b->held);
-		words += words_of(m, a);
+		bytes += bytes_of(m, a);
+		b->words -= words_of(m, a);
+		m->stats.codec_words += words_of(m, a);
 		*end = a;
 		end = &a->rest;
 	}
 	*end = NULL;
-	b->words -= words;
-	return words;
+	b->bytes -= bytes;
+	return bytes;
 }
 
 static void send(struct sim_machine *m, struct sim_codec *k, struct sim_codec_buffer *b)
 {
-	bool full = b->words >= k->capacity;
+	const bool whole = full(m, k, b);
 	struct sim_access *a = NULL;
-	uint32_t words = fill(m, k, b, &a);
+	const uint32_t bytes = fill(m, k, b, &a);
 
 	m->stats.codec_packets++;
-	++*(full ? &m->stats.codec_full_packets : &m->stats.codec_timeouts);
-	m->stats.codec_words += words;
-	a->message.bytes = (uint32_t)(m->config.net_header_bytes + words * (m->config.granularity + m->config.codec_id));
+	++*(whole ? &m->stats.codec_full_packets : &m->stats.codec_timeouts);
+	a->message.bytes = (uint32_t)m->config.net_header_bytes + bytes;
 	a->message.from = b->from;
 	a->message.to = b->to;
 	a->message.channel = SIM_REPLIES;
 	a->message.packet = true;
 	a->message.deliver = sim_rdma_back;
 	k->packet_waits = true;
-	while (b->behind.first && b->held.count < m->config.codec_buffer)
+	while (b->behind.first && has_room(m, b, sim_first(&b->behind)))
 		hold(m, b, sim_take(&b->behind));
 	set_due(m, b);
 	sim_network_send(m, &a->message);
@@ -119,12 +143,12 @@ void sim_codec_add(struct sim_machine *m, struct sim_access *a)
 	struct sim_codec_buffer *b = &k->buffer[a->gpu];
 
 	m->stats.codec_responses++;
-	if (words_of(m, a) > k->capacity) {
+	if (bytes_of(m, a) > k->capacity) {
 		m->stats.codec_lines++;
 		sim_rdma_reply(m, a);
 		return;
 	}
-	if (b->held.count == m->config.codec_buffer) {
+	if (b->behind.first || !has_room(m, b, a)) {
 		sim_push(&b->behind, &a->message);
 		return;
 	}

@@ -23,14 +23,14 @@ struct sim_codec_buffer {
 	uint8_t from, to;
 	struct sim_fifo held;   /* responses, the oldest first */
 	struct sim_fifo behind; /* that found the buffer full */
-	uint32_t words;         /* of those held */
+	uint32_t words, bytes;  /* of those held */
 };
 
 struct sim_codec {
 	struct sim_codec_buffer buffer[SIM_MOST_GPUS]; /* by destination */
 	uint32_t turn;
 	bool packet_waits; /* for the link */
-	uint32_t capacity; /* words of a packet */
+	uint32_t capacity; /* bytes of a packet for words and IDs */
 };
 
 void sim_codec_init(struct sim_codec *k, uint8_t gpu, const struct sim_config *c);

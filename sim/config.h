@@ -20,9 +20,13 @@ extern "C" {
 /* Values of keys that are words, in the order of the table. */
 enum sim_split { SIM_SPLIT_PARTITION, SIM_SPLIT_ROUND_ROBIN, SIM_SPLIT_GREEDY };
 enum sim_dram_page { SIM_DRAM_CLOSED, SIM_DRAM_OPEN };
+enum sim_id_of { SIM_ID_OF_WORD, SIM_ID_OF_REPLY };
+enum sim_buffer_of { SIM_BUFFER_OF_REPLIES, SIM_BUFFER_OF_WORDS };
 enum sim_timeout_from { SIM_TIMEOUT_OLDEST, SIM_TIMEOUT_LAST };
 enum sim_migrate_policy { SIM_MIGRATE_NONE, SIM_MIGRATE_PAGE, SIM_MIGRATE_FIRST_TOUCH };
 enum sim_decide_scope { SIM_DECIDE_SYSTEM, SIM_DECIDE_GPU };
+enum sim_decide_block_of { SIM_BLOCK_OF_READ, SIM_BLOCK_OF_LINE };
+enum sim_memory_placement { SIM_PLACE_BY_WORKLOAD, SIM_PLACE_INTERLEAVED, SIM_PLACE_DISTRIBUTED };
 
 /* A private cache: vector (of a CU) or scalar (of a shader engine). */
 struct sim_config_l1 {
@@ -35,7 +39,7 @@ struct sim_config_cache {
 };
 
 struct sim_config {
-	uint64_t gpus, shader_engines, cus_per_engine;
+	uint64_t gpus, shader_engines, cus_per_engine, memory_placement;
 	uint64_t dispatch_gpus, dispatch_cus, dispatch_cycles, launch_cycles, end_cycles;
 	uint64_t simds, slots, vgprs, sgprs, lds_bytes;
 	uint64_t valu_issue, valu_cycles, salu_cycles, lds_cycles, vmem_issue;
@@ -51,11 +55,11 @@ struct sim_config {
 	uint64_t net_switch_cycles, net_hop_cycles, net_channels, net_gap_cycles, net_eject_cycles, net_buffer, net_request_bytes, net_header_bytes;
 	uint64_t fine, bypass, mshr_masks, coalesce, remote_cache, decide;
 	uint64_t granularity, bypass_capped;
-	uint64_t codec_packet, codec_id, codec_buffer, codec_timeout, codec_timeout_from;
+	uint64_t codec_packet, codec_id, codec_id_of, codec_buffer, codec_buffer_of, codec_timeout, codec_timeout_from;
 	struct sim_config_cache rc;
 	uint64_t rc_write_allocate, rc_write_buffer;
 	uint64_t migrate_policy, migrate_moves, migrate_fault_cycles, migrate_flush, migrate_flush_cycles;
-	uint64_t decide_scope, decide_warmup, decide_window, decide_interval, decide_remote, decide_block, decide_hit;
+	uint64_t decide_scope, decide_warmup, decide_warmup_cycles, decide_window, decide_interval, decide_remote, decide_block, decide_block_of, decide_hit;
 };
 
 enum sim_key_kind { SIM_KEY_NUMBER, SIM_KEY_BYTES, SIM_KEY_YES_NO, SIM_KEY_WORD };

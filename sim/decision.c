@@ -10,7 +10,7 @@ enum sim_verdict sim_decide_by(const struct sim_decision *d, uint64_t remote_per
 {
 	if (d->remote * 100 < d->accesses * remote_percent)
 		return SIM_LOCAL;
-	if (d->words * 100 < d->reads * 16 * block_percent && d->hits * 100 < d->reads * hit_percent)
+	if (d->words * 100 < d->lines * 16 * block_percent && d->hits * 100 < d->reads * hit_percent)
 		return SIM_COALESCE;
 	return SIM_CACHE;
 }
@@ -66,6 +66,14 @@ static void look_again(struct sim_machine *m, struct sim_decision *d)
 	memset(d, 0, sizeof *d);
 }
 
+static void add_words(struct sim_machine *m, struct sim_decision *d, uint32_t words, bool line)
+{
+	d->words += words;
+	d->lines += line;
+	m->stats.decide_words += words;
+	m->stats.decide_lines += line;
+}
+
 /* An access arrives: is it looked at? */
 static bool watches(struct sim_machine *m, struct sim_decision *d)
 {
@@ -74,7 +82,7 @@ static bool watches(struct sim_machine *m, struct sim_decision *d)
 			return false;
 		look_again(m, d);
 	}
-	return d->seen++ >= m->config.decide_warmup;
+	return d->seen++ >= m->config.decide_warmup && m->clock.now >= m->config.decide_warmup_cycles;
 }
 
 void sim_decide_see(struct sim_machine *m, const struct sim_access *a)
@@ -90,23 +98,36 @@ void sim_decide_see(struct sim_machine *m, const struct sim_access *a)
 	d->remote++;
 	m->stats.decide_remote++;
 	if (!a->write) {
-		uint32_t words = (uint32_t)__builtin_popcount(a->words);
-
 		d->reads++;
-		d->words += words;
 		m->stats.decide_reads++;
-		m->stats.decide_words += words;
+		if (m->config.decide_block_of == SIM_BLOCK_OF_READ)
+			add_words(m, d, (uint32_t)__builtin_popcount(a->words), true);
 	}
 	if (m->config.decide && d->remote >= m->config.decide_window)
 		declare(m, d);
+}
+
+/* While a window is open, behind its warm-up. */
+static bool looking(const struct sim_machine *m, const struct sim_decision *d)
+{
+	return d->verdict == SIM_UNDECIDED && d->seen >= m->config.decide_warmup &&
+	       m->clock.now >= m->config.decide_warmup_cycles;
 }
 
 void sim_decide_hit(struct sim_machine *m, const struct sim_access *a)
 {
 	struct sim_decision *d = engine_of(m, a);
 
-	if (d->verdict != SIM_UNDECIDED || d->seen < m->config.decide_warmup)
+	if (!looking(m, d))
 		return;
 	d->hits++;
 	m->stats.decide_hits++;
+}
+
+void sim_decide_touch(struct sim_machine *m, const struct sim_access *a, uint32_t words, bool comes)
+{
+	struct sim_decision *d = engine_of(m, a);
+
+	if (looking(m, d) && m->config.decide_block_of == SIM_BLOCK_OF_LINE)
+		add_words(m, d, words, comes);
 }

@@ -21,6 +21,7 @@ enum sim_verdict { SIM_UNDECIDED, SIM_LOCAL, SIM_COALESCE, SIM_CACHE };
 /* Of a GPU, or of all. */
 struct sim_decision {
 	uint64_t seen, accesses, remote, reads, words, hits;
+	uint64_t lines; /* that words are of: of reads, or with decide.block_of = line those that came into L1 */
 	uint64_t since; /* accesses since the decision */
 	enum sim_verdict verdict;
 };
@@ -32,9 +33,13 @@ enum sim_verdict sim_decide_by(const struct sim_decision *d, uint64_t remote_per
 /* sim_decide_begin - what is used before any decision: everything that is switched on, or nothing if one is to come. */
 void sim_decide_begin(struct sim_machine *m);
 
-/* sim_decide_see - an access arrives at a vector cache. sim_decide_hit - it is a remote read, and hits. */
+/*
+ * sim_decide_see - an access arrives at a vector cache. sim_decide_hit - it is a remote read, and hits.
+ * sim_decide_touch - it is a remote read whose line is in L1, or comes: so many words were not read of it before.
+ */
 void sim_decide_see(struct sim_machine *m, const struct sim_access *a);
 void sim_decide_hit(struct sim_machine *m, const struct sim_access *a);
+void sim_decide_touch(struct sim_machine *m, const struct sim_access *a, uint32_t words, bool comes);
 
 #ifdef __cplusplus
 }

@@ -30,6 +30,9 @@ static const struct sim_key keys[] = {
            "shader engines of a GPU; each has one scalar cache"),
     NUMBER("gpu.cus_per_engine", cus_per_engine, 1, 16, "4", "compute units of a shader engine"),
 
+    WORD("memory.placement", memory_placement, "workload interleaved distributed", "workload",
+         "how buffers lie on GPUs that a workload does not put on one: as it says, or all alike"),
+
     WORD("dispatch.gpus", dispatch_gpus, "partition round_robin greedy", "partition",
          "how work-groups go to GPUs: contiguous parts, one after the other, to whichever has room"),
     WORD("dispatch.cus", dispatch_cus, "partition round_robin greedy", "partition",
@@ -157,8 +160,10 @@ static const struct sim_key keys[] = {
            "whether l1v.transactions bounds remote reads that do not enter L1"),
     NUMBER("codec.packet_bytes", codec_packet, 8, 4096, "64", "bytes of a packet, with net.header_bytes"),
     NUMBER("codec.id_bytes", codec_id, 0, 16, "2", "bytes of a word's response ID"),
+    WORD("codec.id_of", codec_id_of, "word reply", "word", "what has a response ID in a packet"),
     NUMBER("codec.buffer", codec_buffer, 1, 65536, "64",
            "responses that a buffer (one for each other GPU) holds"),
+    WORD("codec.buffer_of", codec_buffer_of, "replies words", "replies", "what codec.buffer counts"),
     NUMBER("codec.timeout", codec_timeout, 1, 100000, "30",
            "cycles after which a packet goes though it is not full"),
     WORD("codec.timeout_from", codec_timeout_from, "oldest last", "oldest",
@@ -188,12 +193,15 @@ static const struct sim_key keys[] = {
            "cycles from then until the page leaves"),
     WORD("decide.scope", decide_scope, "system gpu", "system", "whether all GPUs decide together"),
     NUMBER("decide.warmup", decide_warmup, 0, 1000000000, "1000", "accesses to L1 before any is looked at"),
+    NUMBER("decide.warmup_cycles", decide_warmup_cycles, 0, 1000000000, "0", "cycles before any is looked at"),
     NUMBER("decide.window", decide_window, 1, 1000000000, "20000", "remote accesses that are looked at"),
     NUMBER("decide.interval", decide_interval, 0, 1000000000, "0",
            "accesses to L1 after a decision until remote accesses are looked at anew, without coalescing; 0: never"),
     NUMBER("decide.remote_percent", decide_remote, 0, 100, "2", "below: mostly local, nothing is declared"),
     NUMBER("decide.block_percent", decide_block, 0, 100, "20",
            "words of a remote line that are read; below, and below the next: coalescing, else caching"),
+    WORD("decide.block_of", decide_block_of, "read line", "read",
+         "whose words: of each remote read, or of each line while it is in L1"),
     NUMBER("decide.hit_percent", decide_hit, 0, 100, "40", "remote reads that hit in L1"),
 };
 

@@ -119,6 +119,16 @@ static void count_read(struct sim_machine *m, const struct sim_access *a, uint64
 	}
 }
 
+/* Which words of a remote line are read while it is here; comes: it was not. */
+static void touch(struct sim_machine *m, const struct sim_access *a, struct sim_way *w, bool comes)
+{
+	const uint32_t fresh = comes ? a->words : a->words & ~(uint32_t)w->words;
+
+	w->words = (uint16_t)(comes ? a->words : a->words | w->words);
+	if (a->l1->cu && remote(a))
+		sim_decide_touch(m, a, (uint32_t)__builtin_popcount(fresh), comes);
+}
+
 static void hit(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, struct sim_way *w)
 {
 	uint64_t end = m->clock.now + l->size->bank_cycles;
@@ -126,6 +136,7 @@ static void hit(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, s
 	count_read(m, a, &m->stats.l1v_read_hits, &m->stats.l1v_remote_hits, &m->stats.l1s_hits);
 	if (l->cu && remote(a))
 		sim_decide_hit(m, a);
+	touch(m, a, w, false);
 	w->used = m->clock.now;
 	w->reading = end;
 	sim_clock_at(&m->clock, &a->message.event, end, hit_done);
@@ -134,6 +145,8 @@ static void hit(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, s
 static void merge(struct sim_machine *m, struct sim_access *a, struct sim_mshr_entry *e)
 {
 	count_read(m, a, &m->stats.l1v_read_merges, &m->stats.l1v_remote_merges, &m->stats.l1s_merges);
+	if (e->way)
+		touch(m, a, e->way, false);
 	sim_push(&e->others, &a->message);
 }
 
@@ -143,6 +156,7 @@ static void miss(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, 
 	if (w) {
 		sim_tags_put(&l->tags, w, a->line, m->clock.now);
 		w->locked = SIM_NEVER;
+		touch(m, a, w, true);
 	}
 	a->mshr = sim_mshr_take(&l->mshr, a->line, a->fine ? sim_widen(a->words, m->config.granularity) : (uint32_t)SIM_ALL_WORDS, a, w);
 	descend(m, a);

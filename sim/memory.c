@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <sim/memory.h>
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@ struct page {
 
 struct sim_memory {
 	uint32_t gpus;
+	bool alike; /* all buffers, by placement */
+	enum sim_placement placement;
 	uint32_t next;                  /* GPU of the next interleaved page */
 	uint32_t frames[SIM_MOST_GPUS]; /* given out so far */
 	uint64_t pages, room;           /* pages[k] is page FIRST_PAGE + k */
@@ -50,6 +53,12 @@ void sim_memory_destroy(struct sim_memory *m)
 uint32_t sim_memory_gpus(const struct sim_memory *m)
 {
 	return m->gpus;
+}
+
+void sim_memory_place(struct sim_memory *m, enum sim_placement placement)
+{
+	m->alike = true;
+	m->placement = placement;
 }
 
 static int more_pages(struct sim_memory *m, uint64_t count)
@@ -107,6 +116,8 @@ int sim_memory_alloc(struct sim_memory *m, uint64_t bytes, enum sim_placement pl
 {
 	const uint64_t pages = bytes / SIM_PAGE_BYTES + (bytes % SIM_PAGE_BYTES != 0);
 
+	if (m->alike && placement != SIM_ON_ONE)
+		placement = m->placement;
 	if (!bytes || pages > UINT32_MAX || (placement == SIM_ON_ONE && gpu >= m->gpus))
 		return -GN_EINVAL;
 	if (more_pages(m, pages))

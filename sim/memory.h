@@ -43,6 +43,9 @@ uint32_t sim_memory_gpus(const struct sim_memory *memory);
 int sim_memory_alloc(struct sim_memory *memory, uint64_t bytes, enum sim_placement placement, uint32_t gpu,
 		     struct sim_buffer *buffer);
 
+/* sim_memory_place - buffers to come lie so, whatever they are asked to, but for those of SIM_ON_ONE. */
+void sim_memory_place(struct sim_memory *memory, enum sim_placement placement);
+
 /*
  * sim_memory_home - the GPU that a virtual address lies on, from 0. sim_memory_frame - the number of its page among those
  * of that GPU, from 0: which DRAM channel and bank it is in follows from that. Addresses of no buffer: UINT32_MAX.

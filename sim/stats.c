@@ -24,7 +24,7 @@ static const char *const names[] = {
 	"codec_full_packets", "codec_timeouts", "codec_lines", "rc_lookups", "rc_hits", "rc_merges",
 	"rc_misses", "rc_write_arounds", "rc_write_fills", "rc_write_backs", "rc_blocked", "net_messages",
 	"net_bytes", "net_flits_in", "net_flits_out", "net_messages_out", "net_hop_flits", "decide_accesses",
-	"decide_remote", "decide_reads", "decide_words", "decide_hits", "migrate_pages", "migrate_stall_cycles", "decided_local", "decided_coalesce",
+	"decide_remote", "decide_reads", "decide_words", "decide_lines", "decide_hits", "migrate_pages", "migrate_stall_cycles", "decided_local", "decided_coalesce",
 	"decided_cache",
 };
 

@@ -18,6 +18,7 @@ struct sim_way {
 	uint64_t used;    /* the cycle of the last use */
 	uint64_t locked;  /* until that cycle it is being filled: SIM_NEVER while it is on its way */
 	uint64_t reading; /* until that cycle it is being read */
+	uint16_t words;   /* that were read of it since it came: the decision engine counts them */
 	bool dirty;
 };
 

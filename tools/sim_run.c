@@ -33,7 +33,12 @@ static int run_all(struct bed *b, const struct sim_workload *workload, const str
                    struct tool_sim_result *r, struct gn_error *e)
 {
 	struct sim_launch launch;
-	int rc = workload->create(&b->state, &s->request, b->memory, e);
+	const uint64_t placement = r->config.memory_placement;
+	int rc;
+
+	if (placement != SIM_PLACE_BY_WORKLOAD)
+		sim_memory_place(b->memory, placement == SIM_PLACE_INTERLEAVED ? SIM_INTERLEAVED : SIM_DISTRIBUTED);
+	rc = workload->create(&b->state, &s->request, b->memory, e);
 
 	if (!rc)
 		rc = sim_machine_create(&b->machine, &r->config, b->memory, b->waves, e);

@@ -85,6 +85,11 @@ grep -q '"net.clock": "8"' set.json
 [ "$(counter gpus set.json)" = 4 ]
 [ "$(counter kernel_cycles set.json)" -lt "$(counter kernel_cycles mt.json)" ]
 
+# ---- buffers that all lie alike: what was local is not any more ----
+"$grapnel" sim run fir --set memory.placement=interleaved --json - >set.json
+[ "$(counter remote_transactions fir.json)" = 52 ] # of 8192 and more
+[ "$(counter remote_transactions set.json)" -gt 5000 ]
+
 # ---- a program that changes: one decision is wrong for half of it ----
 for config in dualopt.conf redecide.conf; do
   "$grapnel" sim run phases --config dualopt.conf --config $config --opt dualopt --json $config.json >said

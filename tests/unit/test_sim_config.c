@@ -54,6 +54,11 @@ static void test_refused(void **state)
 	expect_set("l1v.bank_cycles = 0", -GN_EINVAL, "l1v.bank_cycles = 0: must be from 1 to 1000");
 	expect_set("dispatch.cus = random", -GN_EINVAL, "partition round_robin greedy");
 	expect_set("dualopt.fine = maybe", -GN_EINVAL, "no yes");
+	expect_set("codec.id_of = line", -GN_EINVAL, "word reply");
+	expect_set("codec.buffer_of = lines", -GN_EINVAL, "replies words");
+	expect_set("decide.block_of = page", -GN_EINVAL, "read line");
+	expect_set("decide.warmup_cycles = 1000000001", -GN_EINVAL, "from 0 to 1000000000");
+	expect_set("memory.placement = random", -GN_EINVAL, "workload interleaved distributed");
 	expect_set("l2.size = large", -GN_EINVAL, "l2.size");
 	assert_int_equal(c.gpus, 4); /* nothing was changed */
 }

@@ -132,6 +132,26 @@ static void test_full_buffer(void **state)
 	bed_close(&bed);
 }
 
+/* What the paper leaves open of packets: six replies of two words are 60 bytes with an ID each; a buffer may count words. */
+static void test_other_packets(void **state)
+{
+	(void)state;
+	open_preset("coalesce", "codec.id_of = reply");
+	add(6, 1, 3);
+	run();
+	assert_int_equal(bed.machine->stats.codec_full_packets, 1);
+	assert_int_equal(bed.machine->stats.codec_packets, 1);
+	assert_int_equal(bed.machine->stats.codec_words, 12);
+	assert_int_equal(bed.machine->stats.net_bytes, 64);
+	bed_close(&bed);
+	open_preset("coalesce", "codec.buffer_of = words");
+	add(100, 2, 3);
+	assert_int_equal(bed.machine->gpu[0].codec.buffer[2].held.count, 32);
+	run();
+	assert_int_equal(bed.machine->stats.codec_words, 200);
+	bed_close(&bed);
+}
+
 /* 4, 8 and 16 bytes: 10, 6 and 3 words a packet. A response of more words than that is a line. */
 static void test_granularity(void **state)
 {
@@ -142,7 +162,6 @@ static void test_granularity(void **state)
 		open_preset("coalesce", NULL);
 		bed.machine->config.granularity = granularity[k];
 		sim_codec_init(&bed.machine->gpu[0].codec, 0, &bed.machine->config);
-		assert_int_equal(bed.machine->gpu[0].codec.capacity, words[k]);
 		add(words[k] * 2, 1, 1);
 		run();
 		assert_int_equal(bed.machine->stats.codec_full_packets, 2);
@@ -376,6 +395,32 @@ static void test_decision(void **state)
 	assert_int_equal(s.l1v_bypassed, 320);
 }
 
+/* Words count of each read, or once while a line is in L1: 32 reads of one word each, twice. Before a warm-up nothing counts. */
+static void test_what_is_counted(void **state)
+{
+	static const char *const keys[] = {"decide.block_of = read", "decide.block_of = line", "decide.warmup_cycles = 1000000"};
+	static const uint64_t reads[] = {64, 64, 0}, lines[] = {64, 32, 0};
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++) {
+		struct sim_stats first, second;
+		struct walk a;
+
+		bed_config(&bed, "dualopt", 2);
+		bed.config.decide_warmup = 0;
+		assert_int_equal(sim_config_set(&bed.config, keys[k], NULL), 0);
+		bed_open(&bed);
+		a = walk_of(bed_buffer(&bed, 1 << 20, SIM_ON_ONE, 1), 1, 1, 32);
+		first = bed_walk(&bed, &a);
+		second = bed_walk(&bed, &a);
+		assert_int_equal(second.l1v_read_hits, 32);
+		assert_int_equal(first.decide_reads + second.decide_reads, reads[k]);
+		assert_int_equal(first.decide_lines + second.decide_lines, lines[k]);
+		assert_int_equal(first.decide_words + second.decide_words, lines[k]);
+		bed_close(&bed);
+	}
+}
+
 /* It looks again 50 accesses after each decision: from the 160th on and from the 319th on there is none. */
 static void test_decides_again(void **state)
 {
@@ -413,7 +458,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ten_a_packet), cmocka_unit_test(test_timeout),      cmocka_unit_test(test_timeout_from),
-		cmocka_unit_test(test_packets),      cmocka_unit_test(test_full_buffer),  cmocka_unit_test(test_granularity),
+		cmocka_unit_test(test_packets),      cmocka_unit_test(test_other_packets), cmocka_unit_test(test_what_is_counted),
+		      cmocka_unit_test(test_full_buffer),  cmocka_unit_test(test_granularity),
 		cmocka_unit_test(test_flits),        cmocka_unit_test(test_bypass),       cmocka_unit_test(test_masks),
 		cmocka_unit_test(test_remote_cache), cmocka_unit_test(test_remote_writes), cmocka_unit_test(test_decision),
 		cmocka_unit_test(test_decides_again),

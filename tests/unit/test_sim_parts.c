@@ -169,7 +169,7 @@ static enum sim_verdict decide(uint64_t remote, uint64_t words, uint64_t hits)
 
 	memset(&d, 0, sizeof d);
 	d.accesses = 10000;
-	d.remote = d.reads = remote;
+	d.remote = d.reads = d.lines = remote;
 	d.words = words;
 	d.hits = hits;
 	return sim_decide_by(&d, 2, 20, 40);

@@ -57,6 +57,25 @@ static struct sim_op next(struct sim_wave *w)
 
 /* ---- memory ---- */
 
+/* Buffers of a memory whose placement is given lie so, but for those of one GPU. */
+static void test_placed_alike(void **state)
+{
+	struct sim_memory *m;
+	struct sim_buffer b;
+
+	(void)state;
+	assert_int_equal(sim_memory_create(&m, 3), 0);
+	sim_memory_place(m, SIM_INTERLEAVED);
+	assert_int_equal(sim_memory_alloc(m, 6 * SIM_PAGE_BYTES, SIM_DISTRIBUTED, 0, &b), 0);
+	assert_int_equal(sim_memory_home(m, b.address + SIM_PAGE_BYTES), 1);
+	sim_memory_place(m, SIM_DISTRIBUTED);
+	assert_int_equal(sim_memory_alloc(m, 6 * SIM_PAGE_BYTES, SIM_INTERLEAVED, 0, &b), 0);
+	assert_int_equal(sim_memory_home(m, b.address + SIM_PAGE_BYTES), 0);
+	assert_int_equal(sim_memory_alloc(m, 6 * SIM_PAGE_BYTES, SIM_ON_ONE, 2, &b), 0);
+	assert_int_equal(sim_memory_home(m, b.address), 2);
+	sim_memory_destroy(m);
+}
+
 static void test_placement(void **state)
 {
 	struct sim_memory *m;
@@ -502,7 +521,7 @@ static void test_fault(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_placement), cmocka_unit_test(test_stream),
+	    cmocka_unit_test(test_placed_alike), cmocka_unit_test(test_placement), cmocka_unit_test(test_stream),
 	    cmocka_unit_test(test_coalescer), cmocka_unit_test(test_interleaved),
 	    cmocka_unit_test(test_memory),    cmocka_unit_test(test_barrier),
 	    cmocka_unit_test(test_edges),     cmocka_unit_test(test_fault),
