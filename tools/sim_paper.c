@@ -14,12 +14,12 @@ static const char *const quick_sizes[PAPER_WORKLOADS] = {
     "1024", "16384,8", "1024", "2048,.005,4", "4096,.004", "4096,1", "256",
     "512",  "512",     "4096", "254",         "65536",     "65536"};
 static const char *const full_sizes[PAPER_WORKLOADS] = {
-    "2048", "65536,16", "2048",  "8192,.002,4", "16384,.001", "16384,1", "512",
-    "1024", "1024",     "65536", "1022",        "1048576",    "1048576"};
+    "1024", "65536,16", "1024",  "8192,.002,8", "32768,.0005", "16384,5", "512",
+    "2048", "1024",     "65536", "1022",        "1048576",     "1048576"};
 
 struct variant {
 	const char *opt;
-	const char *set[2][2]; /* keys and values, over the preset */
+	const char *set[PAPER_MOST_SETS][2]; /* keys and values, over the preset */
 };
 
 static const struct variant variants[PAPER_VARIANTS] = {
@@ -146,11 +146,22 @@ static struct tool_sim base_of(const struct request *q)
 	for (uint32_t k = 0; k < q->sim.configs; k++)
 		s.config[s.configs++] = q->sim.config[k];
 	s.sets = 0;
-	if (q->quick)
-		s.set[s.sets++] = "decide.window=2000";
+	s.set[s.sets++] = q->quick ? "decide.window=2000" : "decide.warmup_cycles=100000";
 	for (uint32_t k = 0; k < q->sim.sets; k++)
 		s.set[s.sets++] = q->sim.set[k];
 	return s;
+}
+
+int paper_add(struct paper *p, const struct tool_sim *base, uint32_t w, const char *opt,
+              const char *const (*set)[2])
+{
+	const int k = sim_jobs_add(&p->jobs, sim_workload_find(paper_workloads[w]), base);
+	int rc = k < 0 ? k : sim_jobs_vary(&p->jobs, (uint32_t)k, "size", p->size[w]);
+
+	rc = rc ? rc : sim_jobs_vary(&p->jobs, (uint32_t)k, "opt", opt);
+	for (unsigned n = 0; set && n < PAPER_MOST_SETS && !rc && set[n][0]; n++)
+		rc = sim_jobs_vary(&p->jobs, (uint32_t)k, set[n][0], set[n][1]);
+	return rc;
 }
 
 static int add_all(struct paper *p, const struct request *q, struct gn_error *e)
@@ -159,15 +170,10 @@ static int add_all(struct paper *p, const struct request *q, struct gn_error *e)
 	int rc = 0;
 
 	for (uint32_t w = 0; w < PAPER_WORKLOADS && !rc; w++)
-		for (uint32_t v = 0; v < PAPER_VARIANTS && !rc; v++) {
-			const int k = sim_jobs_add(&p->jobs, sim_workload_find(paper_workloads[w]), &base);
-
-			rc = k < 0 ? k : sim_jobs_vary(&p->jobs, (uint32_t)k, "size", p->size[w]);
-			rc = rc ? rc : sim_jobs_vary(&p->jobs, (uint32_t)k, "opt", variants[v].opt);
-			for (unsigned n = 0; n < 2 && !rc && variants[v].set[n][0]; n++)
-				rc = sim_jobs_vary(&p->jobs, (uint32_t)k, variants[v].set[n][0],
-				                   variants[v].set[n][1]);
-		}
+		for (uint32_t v = 0; v < PAPER_VARIANTS && !rc; v++)
+			rc = paper_add(p, &base, w, variants[v].opt, variants[v].set);
+	if (!rc && !p->quick)
+		rc = paper_add_answers(p, &base);
 	return rc ? gn_error_set(e, rc, "no memory for the experiments") : 0;
 }
 

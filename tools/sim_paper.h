@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* In the paper's order: 5 cache-insensitive, 6 cache-friendly, 2 local. */
-enum { PAPER_INSENSITIVE = 5, PAPER_REMOTE = 11, PAPER_WORKLOADS = 13, PAPER_MOST_SERIES = 8 };
+enum { PAPER_INSENSITIVE = 5, PAPER_REMOTE = 11, PAPER_WORKLOADS = 13, PAPER_MOST_SERIES = 8, PAPER_MOST_SETS = 3 };
 
 enum paper_variant {
 	PAPER_BASE,
@@ -60,12 +60,20 @@ struct paper {
 	const char *folder;
 	bool quick;
 	const char *size[PAPER_WORKLOADS];
+	uint32_t answers; /* the first job of other answers; 0: they are not run */
 	FILE *report;
 	FILE *claims;         /* rows of the table of claims, which the report begins with */
 	uint32_t verdicts[3]; /* reproduced, direction only, not */
 };
 
 extern const char *const paper_workloads[PAPER_WORKLOADS];
+
+/*
+ * paper_add - a simulation of workload w with a preset and keys over base; set NULL, or at most PAPER_MOST_SETS keys and
+ * values up to a NULL. Returns 0 or a code.
+ */
+int paper_add(struct paper *p, const struct tool_sim *base, uint32_t w, const char *opt,
+              const char *const (*set)[2]);
 
 /* paper_job - the simulation of workload w in a variant. */
 const struct sim_job *paper_job(const struct paper *p, uint32_t w, enum paper_variant v);
@@ -109,6 +117,13 @@ void paper_claim_share(struct paper *p, const char *figure, const char *statemen
 /* A figure of the report: its drawing and its numbers. */
 int paper_figure(struct paper *p, const char *number, const char *title, const struct paper_series *s,
                  uint32_t count, struct gn_error *e);
+
+/* paper_classed - was workload w declared in a run to be what the paper says? */
+bool paper_classed(const struct sim_job *job, uint32_t w);
+
+/* paper_add_answers - both runs of every other answer. paper_write_answers - the table of them, if they were added. */
+int paper_add_answers(struct paper *p, const struct tool_sim *base);
+void paper_write_answers(const struct paper *p);
 
 int paper_section_3(struct paper *p, struct gn_error *e);
 int paper_section_6(struct paper *p, struct gn_error *e);

@@ -148,5 +148,7 @@ int paper_write(struct paper *p, struct gn_error *e)
 
 	sizes(p);
 	rc = paper_section_3(p, e);
-	return rc ? rc : paper_section_6(p, e);
+	rc = rc ? rc : paper_section_6(p, e);
+	paper_write_answers(p);
+	return rc;
 }

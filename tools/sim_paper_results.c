@@ -2,15 +2,11 @@
 /* Section 6: what DualOpt makes of it. Figures 10 to 19, and what the text says without one. */
 #include "sim_paper.h"
 
-static uint32_t as_the_paper(const struct paper *p, uint32_t w)
+bool paper_classed(const struct sim_job *job, uint32_t w)
 {
-	const char *name = w < PAPER_INSENSITIVE ? "decided_coalesce"
-	                   : w < PAPER_REMOTE    ? "decided_cache"
-	                                         : NULL;
-	const double other = paper_counter(p, w, PAPER_DUALOPT, "decided_coalesce") +
-	                     paper_counter(p, w, PAPER_DUALOPT, "decided_cache");
+	const double coalesce = sim_job_counter(job, "decided_coalesce"), cache = sim_job_counter(job, "decided_cache");
 
-	return name ? paper_counter(p, w, PAPER_DUALOPT, name) > 0 : other == 0;
+	return w < PAPER_INSENSITIVE ? coalesce > cache : w < PAPER_REMOTE ? cache > coalesce : coalesce + cache == 0;
 }
 
 static void put_classes(struct paper *p)
@@ -25,7 +21,7 @@ static void put_classes(struct paper *p)
 		                             : "nothing: its window was never full";
 
 		fprintf(p->report, "%s %s%s%s", paper_workloads[w], class_name,
-		        as_the_paper(p, w) ? "" : " (the paper: another)",
+		        paper_classed(paper_job(p, w, PAPER_DUALOPT), w) ? "" : " (the paper: another)",
 		        w + 1 < PAPER_WORKLOADS ? "; " : ".\n\n");
 	}
 }
@@ -49,13 +45,13 @@ static int figures_10_12(struct paper *p, struct gn_error *e)
 			reads += paper_counter(p, w, PAPER_BASE, name);
 		}
 		s[0].value[w] = paper_share(paper_counter(p, w, PAPER_DUALOPT, "decide_words"),
-		                            16 * paper_counter(p, w, PAPER_DUALOPT, "decide_reads"));
+		                            16 * paper_counter(p, w, PAPER_DUALOPT, "decide_lines"));
 		s[1].value[w] = paper_share(words, 16 * reads);
 		s[2].value[w] = paper_share(paper_counter(p, w, PAPER_DUALOPT, "decide_hits"),
 		                            paper_counter(p, w, PAPER_DUALOPT, "decide_reads"));
 		s[3].value[w] = paper_share(paper_counter(p, w, PAPER_BASE, "l1v_remote_hits"),
 		                            paper_counter(p, w, PAPER_BASE, "l1v_remote_reads"));
-		agree += as_the_paper(p, w);
+		agree += paper_classed(paper_job(p, w, PAPER_DUALOPT), w);
 	}
 	paper_claim_share(p, "10, 12", "workloads of the class that the paper has them in", 1,
 	                  agree / PAPER_WORKLOADS);
