@@ -158,15 +158,22 @@ awk -F'[:,]' '/"(to_rdma|request|home|reply|back)"/ { sum += $2 }
   END { if (reads != 7) { print reads, "reads explained"; exit 1 } }' explain.json
 
 # ---- the paper's experiments, on sizes that say nothing ----
-"$grapnel" sim paper --quick --out paper --sizes atax=64 --sizes bfs=200 --sizes bicg=64 --sizes pr=64,.05,1 --sizes spmv=128,.01 \
-  --sizes km=128 --sizes mm=32 --sizes mt=64 --sizes st=64x64,1 --sizes bs=64 --sizes sc=40 --sizes aes=1024 --sizes fir=1024 >said ||
-  fail 'paper'
+sizes='--sizes atax=64 --sizes bfs=200 --sizes bicg=64 --sizes pr=64,.05,1 --sizes spmv=128,.01 --sizes km=128 --sizes mm=32 --sizes mt=64
+  --sizes st=64x64,1 --sizes bs=64 --sizes sc=40 --sizes aes=1024 --sizes fir=1024'
+# shellcheck disable=SC2086
+"$grapnel" sim paper --out paper $sizes >said || fail 'paper'
+# shellcheck disable=SC2086
+"$grapnel" sim paper --quick --out quick $sizes >said || fail 'paper --quick'
 for figure in 2 3 4 5 6 10-12 13 14 15 16 17 18 19; do
   grep -q "^## Figure $figure:" paper/report.md || fail "no figure $figure"
   [ "$(grep -c '<rect.*<title>' "paper/figure-$figure.svg")" -ge 5 ] || fail "figure $figure lacks bars"
   grep -q '^</svg>' "paper/figure-$figure.svg"
 done
 [ "$(grep -cE '\| (reproduced|direction only|not reproduced) \|$' paper/report.md)" = 40 ] || fail 'statements are missing'
+[ "$(grep -cE '\| (reproduced|direction only|not reproduced) \|$' quick/report.md)" = 40 ] || fail 'statements are missing from --quick'
+sed -n '/^## What the answers matter/,$p' paper/report.md >answers
+[ "$(grep -c '1\.00 | 0 |$' answers)" -ge 30 ] || fail 'answers are missing' # nothing is decided at such sizes
+! grep -q '^## What the answers' quick/report.md || fail '--quick has no time for other answers'
 ! grep -q nan paper/figure-*.svg || fail 'a bar of no height'
 
 # refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
