@@ -128,6 +128,6 @@ void sim_decide_touch(struct sim_machine *m, const struct sim_access *a, uint32_
 {
 	struct sim_decision *d = engine_of(m, a);
 
-	if (looking(m, d) && m->config.decide_block_of == SIM_BLOCK_OF_LINE)
+	if (looking(m, d))
 		add_words(m, d, words, comes);
 }

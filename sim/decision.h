@@ -35,7 +35,8 @@ void sim_decide_begin(struct sim_machine *m);
 
 /*
  * sim_decide_see - an access arrives at a vector cache. sim_decide_hit - it is a remote read, and hits.
- * sim_decide_touch - it is a remote read whose line is in L1, or comes: so many words were not read of it before.
+ * sim_decide_touch - with decide.block_of = line: it is a remote read whose line is in L1, or comes, and so many words were
+ * not read of it before.
  */
 void sim_decide_see(struct sim_machine *m, const struct sim_access *a);
 void sim_decide_hit(struct sim_machine *m, const struct sim_access *a);

@@ -119,14 +119,15 @@ static void count_read(struct sim_machine *m, const struct sim_access *a, uint64
 	}
 }
 
-/* Which words of a remote line are read while it is here; comes: it was not. */
+/* Which words of a line are read while it is here; comes: it was not. */
 static void touch(struct sim_machine *m, const struct sim_access *a, struct sim_way *w, bool comes)
 {
-	const uint32_t fresh = comes ? a->words : a->words & ~(uint32_t)w->words;
+	const uint32_t before = comes ? 0 : w->words, fresh = a->words & ~before;
 
-	w->words = (uint16_t)(comes ? a->words : a->words | w->words);
-	if (a->l1->cu && remote(a))
-		sim_decide_touch(m, a, (uint32_t)__builtin_popcount(fresh), comes);
+	if (m->config.decide_block_of != SIM_BLOCK_OF_LINE || !a->l1->cu || !remote(a))
+		return;
+	w->words = (uint16_t)(before | a->words);
+	sim_decide_touch(m, a, (uint32_t)__builtin_popcount(fresh), comes);
 }
 
 static void hit(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, struct sim_way *w)
