@@ -14,6 +14,8 @@ struct job {
 	bool done, left; /* the thread has ended; nobody waits for it any more */
 	struct scope_cell cell;
 	struct scope_machine machine;
+	struct scope_earlier earlier;
+	bool later; /* there is an earlier round */
 	struct scope_result result;
 };
 
@@ -25,7 +27,7 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-static struct job *job_make(const struct scope_cell *c, const struct scope_machine *m)
+static struct job *job_make(const struct scope_cell *c, const struct scope_machine *m, const struct scope_earlier *earlier)
 {
 	struct job *j = (struct job *)calloc(1, sizeof *j);
 	pthread_condattr_t clock;
@@ -34,6 +36,9 @@ static struct job *job_make(const struct scope_cell *c, const struct scope_machi
 		return NULL;
 	j->cell = *c;
 	j->machine = *m;
+	j->later = earlier != NULL;
+	if (earlier)
+		j->earlier = *earlier;
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -47,7 +52,7 @@ static void *run(void *argument)
 	struct job *j = (struct job *)argument;
 	bool left;
 
-	scope_measure(&j->cell, &j->machine, &j->result);
+	scope_measure(&j->cell, &j->machine, j->later ? &j->earlier : NULL, &j->result);
 	pthread_mutex_lock(&j->lock);
 	j->done = true;
 	left = j->left;
@@ -95,9 +100,10 @@ static void failed(struct scope_result *r, const struct scope_cell *c)
 	r->status = SCOPE_FAILED;
 }
 
-bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, struct scope_result *r)
+bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, const struct scope_earlier *earlier,
+			  struct scope_result *r)
 {
-	struct job *j = job_make(c, m);
+	struct job *j = job_make(c, m, earlier);
 	pthread_t thread;
 
 	failed(r, c);

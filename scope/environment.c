@@ -312,9 +312,10 @@ static const char *const efforts[] = {"quick", "normal", "full"};
 
 static json_t *run(const struct scope_machine *m)
 {
-	return json_pack("{s:s, s:f, s:f, s:o, s:f, s:i, s:f, s:i, s:i}", "effort", efforts[m->effort], "host_tick_seconds", m->host_tick,
-			 "event_tick_seconds", m->event_tick, "most_bytes", bytes(m->most_bytes), "most_seconds", m->most_seconds,
-			 "most_samples", (int)m->most_samples, "spread", m->spread, "rank", (int)m->rank, "ranks", (int)m->ranks);
+	return json_pack("{s:s, s:f, s:f, s:o, s:f, s:i, s:i, s:i, s:f, s:i, s:i}", "effort", efforts[m->effort], "host_tick_seconds",
+			 m->host_tick, "event_tick_seconds", m->event_tick, "most_bytes", bytes(m->most_bytes), "most_seconds",
+			 m->most_seconds, "most_samples", (int)m->most_samples, "least_rounds", (int)m->least_rounds, "most_rounds",
+			 (int)m->most_rounds, "spread", m->spread, "rank", (int)m->rank, "ranks", (int)m->ranks);
 }
 
 json_t *scope_environment(const struct scope_machine *m)

@@ -125,13 +125,13 @@ static double find_tick(void)
 struct limits {
 	uint64_t bytes;
 	double seconds, spread, deadline;
-	uint32_t samples;
+	uint32_t samples, least_rounds, most_rounds;
 };
 
 static const struct limits limits_of[] = {
-    {256ull << 20, 0.4, 0.01, 20, 500},    /* quick */
-    {1ull << 30, 1.0, 0.005, 60, 1000},    /* normal */
-    {4ull << 30, 3.0, 0.0025, 180, 2000}, /* full */
+    {128ull << 20, 0.15, 0.01, 20, 60, 2, 8}, /* quick: its budget says how many rounds there are */
+    {1ull << 30, 0.4, 0.005, 60, 120, 3, 6},   /* normal */
+    {4ull << 30, 1.0, 0.0025, 180, 250, 3, 8}, /* full */
 };
 
 static uint64_t power_below(uint64_t bytes)
@@ -161,6 +161,8 @@ static void set_limits(struct scope_machine *m)
 	m->most_bytes = most_bytes(m, l->bytes);
 	m->most_seconds = l->seconds;
 	m->most_samples = l->samples;
+	m->least_rounds = l->least_rounds;
+	m->most_rounds = l->most_rounds;
 	m->spread = l->spread;
 	m->deadline = l->deadline;
 }

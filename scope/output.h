@@ -3,7 +3,7 @@
  * output.h - a report as files, and what can be said from one or two of them.
  *
  * A report is kept as JSON in Google Benchmark's schema, whose compare.py reads it: a sample is an entry of
- * run_type "iteration" with its repetition_index, and behind the samples of a cell stand the aggregates mean, median,
+ * run_type "iteration", in the order they were taken, and behind the samples of a cell stand the aggregates mean, median,
  * stddev and cv. Everything else is made from that file too, so that none of the writers needs the run itself.
  * The writers print numbers as numbers, and null for what is missing; GB is 1e9 bytes.
  */
@@ -26,6 +26,9 @@ int scope_report_load(const char *path, json_t **report, struct gn_error *e);
 
 /* All of the following take what scope_report_json made, or what was read from a file of it, and return 0 or a negative
  * code with a message: GN_EINVAL for JSON that is no report (which entry, what is wrong), GN_EIO for writing. */
+
+/* scope_write_json - as scope_report_load reads it, a line an entry; samples with six digits. */
+int scope_write_json(const json_t *report, FILE *to, struct gn_error *e);
 
 /* scope_write_csv - tidy: one line a cell, a column a variable; always the same columns, and a header. */
 int scope_write_csv(const json_t *report, FILE *to, struct gn_error *e);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - passes over the cells of a plan. What scatters from one run to the next is where a buffer's pages
+ * landed and what else ran in that second: each pass opens its cells anew, and passes lie as far apart as the
+ * run is long. The first takes all cells; later ones those that are not sure yet, the widest first where
+ * there is no time for all.
+ */
 #include "scope/sampling.h"
 
 #include <math.h>
@@ -6,14 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is known of a cell on the way. */
+struct state {
+	double seconds; /* that a round may take for sampling */
+	double cost;    /* that its last round took, opening and all */
+	double width;   /* how unsure its figure is, as a share of it: what goes first */
+	bool chosen;    /* for this pass */
+	bool over;      /* no further rounds */
+	bool told;      /* step knows its result */
+};
+
 struct running {
 	const struct scope_plan *plan;
-	struct scope_machine machine; /* with the limits of the next cell */
-	double seconds; /* that the user gives a cell */
+	struct scope_machine machine;       /* with the limits of the next round */
+	const struct scope_machine *limits; /* as they were given */
 	double began, budget;
-	uint32_t cells, to_measure, measured;
-	json_t *context;
-	const struct scope_row *hung; /* its last cell did not end */
+	uint32_t cells, round, in_pass, at; /* the pass, its cells, how many of them are done */
+	bool (*step)(void *user, const struct scope_progress *progress);
+	void *user;
+	struct scope_report *report;
+	struct state *state;          /* of each cell */
+	uint32_t last;                /* measured before, `cells`: none */
+	const struct scope_row *hung; /* a cell of it did not end */
 	bool stopped;
 };
 
@@ -22,30 +42,104 @@ static double spent(const struct running *x)
 	return scope_clock() - x->began;
 }
 
-/* Opening, filling and checking take time too: sampling gets two thirds of a cell's share. */
-static void share_out(struct running *x)
-{
-	const double share = (x->budget - spent(x)) / (x->to_measure - x->measured);
+/* ---- time ---- */
 
-	x->machine.most_seconds = x->budget > 0 ? fmin(x->seconds, fmax(share * 2 / 3, 0.01)) : x->seconds;
+/* The first pass may take so much of the budget: half of the rest is for others of the unsure. */
+static const double first_share = 0.4, last_share = 0.95;
+
+/* Opening, filling and checking take time too: sampling gets two thirds of a cell's share. */
+static double first_seconds(const struct running *x)
+{
+	const double left = x->in_pass - x->at, now = spent(x);
+	const double planned = (first_share * x->budget - now) / left,
+	             least = (last_share * x->budget - now) / left / 2;
+
+	return x->budget > 0 ? fmin(x->limits->most_seconds, fmax(fmax(planned, least) * 2 / 3, 0.01))
+	                     : x->limits->most_seconds;
+}
+
+/* That later passes may still take; this one half of it, unless it is little. */
+static double seconds_of_pass(const struct running *x)
+{
+	const double left = last_share * x->budget - spent(x);
+
+	return x->budget <= 0 ? INFINITY : left > 0.1 * x->budget ? left / 2 : left;
 }
 
 static double seconds_left(const struct running *x)
 {
-	const double so_far = spent(x);
-	const double left = x->measured ? so_far / x->measured * (x->to_measure - x->measured) : -1;
+	const double so_far = spent(x), each = x->at ? so_far / x->at : -1;
+	const double rounds = x->budget > 0 ? x->limits->most_rounds : x->limits->least_rounds;
+	double left = each < 0 ? -1 : each * (rounds * x->in_pass - x->at);
 
-	return x->budget > 0 ? fmin(left, fmax(x->budget - so_far, 0)) : left;
+	if (x->round > 1) { /* which others there will be is not known */
+		left = 0;
+		for (uint32_t k = x->last; k < x->cells; k++)
+			left += x->state[k].chosen ? x->state[k].cost : 0;
+	}
+	return x->budget > 0 && x->round == 1 ? fmin(left, fmax(last_share * x->budget - so_far, 0)) : left;
 }
 
-static void skip(struct scope_result *r, const struct scope_cell *c, const char *why)
+double scope_run_seconds(const struct scope_plan *p, const struct scope_machine *m, double budget)
 {
-	memset(r, 0, sizeof *r);
-	r->cell = *c;
+	double all = 0;
+
+	for (uint32_t k = 0; k < scope_plan_count(p); k++) {
+		const char *why;
+		const struct scope_cell *c = scope_plan_cell(p, k, &why);
+		const double open = (double)scope_cell_arg(c, "bytes", 0) / 1e9 +
+		                    0.02; /* as measured: filling and checking, 1 GB/s */
+
+		all += why ? 0
+		           : m->least_rounds *
+		                 (m->most_seconds / 2 + open); /* many are sure before their time is over */
+	}
+	return budget > 0 ? fmin(all, budget) : all;
+}
+
+/* ---- telling ---- */
+
+static struct scope_progress progress_at(const struct running *x)
+{
+	const struct scope_progress now = {
+	    x->round,   x->at,
+	    x->in_pass, seconds_left(x),
+	    NULL,       x->last < x->cells ? &x->report->result[x->last] : NULL,
+	    NULL};
+
+	return now;
+}
+
+static void tell(struct running *x, const struct scope_cell *next, const struct scope_result *result)
+{
+	struct scope_progress now = progress_at(x);
+
+	now.next = next;
+	now.result = result;
+	if (x->step && !x->step(x->user, &now))
+		x->stopped = true;
+}
+
+static void finish(struct running *x, uint32_t k)
+{
+	struct scope_result *r = &x->report->result[k];
+	const size_t length = strlen(r->why);
+
+	if (r->status == SCOPE_MEASURED && x->state[k].width > x->limits->spread)
+		snprintf(r->why + length, sizeof r->why - length, "%sstopped at a limit", length ? "; " : "");
+	x->state[k].told = x->state[k].over = true;
+	tell(x, NULL, r);
+}
+
+/* ---- a round of a cell ---- */
+
+static void skip(struct scope_result *r, const char *why)
+{
 	r->status = SCOPE_SKIPPED;
 	snprintf(r->why, sizeof r->why, "%s", why);
 }
 
+/* Why there is no first round, or NULL. */
 static const char *left_out(const struct running *x, const struct scope_cell *c)
 {
 	if (x->stopped)
@@ -55,70 +149,197 @@ static const char *left_out(const struct running *x, const struct scope_cell *c)
 	return x->budget > 0 && spent(x) > x->budget ? "the time for all was over" : NULL;
 }
 
-static void measure(struct running *x, uint32_t k, struct scope_result *r)
+/* Half the interval, as a share of the median: what says whether a cell is sure. */
+static double width_of(const struct scope_result *r)
+{
+	struct scope_statistics s;
+
+	if (scope_result_statistics(r, &s) || s.median <= 0)
+		return INFINITY;
+	return fmax(s.high - s.median, s.median - s.low) / s.median;
+}
+
+static void judge(struct running *x, uint32_t k)
+{
+	const struct scope_result *r = &x->report->result[k];
+	const struct scope_machine *m = x->limits;
+	struct state *s = &x->state[k];
+
+	s->width = r->status == SCOPE_MEASURED ? width_of(r) : 0;
+	s->over = s->over || r->status != SCOPE_MEASURED || r->rounds >= m->most_rounds ||
+	          r->rounds >= SCOPE_MOST_ROUNDS || (r->rounds >= m->least_rounds && s->width <= m->spread);
+}
+
+static void measure(struct running *x, uint32_t k, const struct scope_cell *c)
+{
+	struct scope_result *r = &x->report->result[k], round;
+	const struct scope_earlier earlier = {r->operations, r->end[0]};
+	const double began = scope_clock();
+
+	x->machine.most_seconds = x->state[k].seconds;
+	if (!scope_measure_within(c, &x->machine, r->rounds ? &earlier : NULL, &round))
+		x->hung = c->row;
+	x->state[k].over = round.status == SCOPE_SKIPPED; /* it would be so again */
+	if (!r->rounds)
+		*r = round;
+	else if (scope_result_pool(r, &round))
+		x->state[k].over = true;
+	if (c->row->timer != SCOPE_HOST_CLOCK)
+		json_object_set_new(x->report->context, "gpu_links_busy", scope_environment_links());
+	x->state[k].cost = scope_clock() - began;
+	x->last = k;
+	x->at++;
+	judge(x, k);
+}
+
+static void first_round(struct running *x, uint32_t k)
 {
 	const char *why;
 	const struct scope_cell *c = scope_plan_cell(x->plan, k, &why);
 
 	if (!why)
-		why = left_out(x, c);
+		tell(x, c, NULL);
+	why = why ? why : left_out(x, c);
+	x->state[k].over = why != NULL;
 	if (why) {
-		skip(r, c, why);
+		skip(&x->report->result[k], why);
 		return;
 	}
-	share_out(x);
-	if (!scope_measure_within(c, &x->machine, r))
-		x->hung = c->row;
-	if (c->row->timer != SCOPE_HOST_CLOCK)
-		json_object_set_new(x->context, "gpu_links_busy", scope_environment_links());
-	x->measured++;
+	x->state[k].seconds = first_seconds(x);
+	measure(x, k, c);
 }
 
-static uint32_t count_to_measure(const struct scope_plan *p)
+static void later_round(struct running *x, uint32_t k)
+{
+	const char *why;
+	const struct scope_cell *c = scope_plan_cell(x->plan, k, &why);
+
+	tell(x, c, NULL);
+	x->state[k].over = left_out(x, c) != NULL;
+	if (!x->state[k].over && (x->budget <= 0 || spent(x) + x->state[k].cost <= x->budget))
+		measure(x, k, c);
+}
+
+/* ---- passes ---- */
+
+/* Those that may still change are not told before the end; the rest in order. */
+static void pass(struct running *x, void (*round)(struct running *x, uint32_t k))
+{
+	x->at = 0;
+	x->round++;
+	for (uint32_t k = 0; k < x->cells; k++) {
+		if (!x->state[k].chosen)
+			continue;
+		round(x, k);
+		if (x->state[k].over && !x->state[k].told)
+			finish(x, k);
+	}
+}
+
+/* Which goes first: one that was opened once only by what its samples say, others by how their rounds differ.
+ */
+static double urgency(const struct running *x, uint32_t k)
+{
+	const struct scope_result *r = &x->report->result[k];
+	struct scope_statistics s;
+
+	if (r->rounds < 2 || scope_result_statistics(r, &s) || s.median <= 0)
+		return x->state[k].width;
+	return (s.most_round - s.least_round) / s.median / r->rounds;
+}
+
+struct order {
+	double urgency;
+	uint32_t cell;
+};
+
+static int most_urgent(const void *a, const void *b)
+{
+	const struct order *x = (const struct order *)a, *y = (const struct order *)b;
+
+	return x->urgency != y->urgency ? (x->urgency < y->urgency) - (x->urgency > y->urgency)
+	                                : (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+static uint32_t candidates(const struct running *x, struct order *order)
 {
 	uint32_t count = 0;
 
-	for (uint32_t k = 0; k < scope_plan_count(p); k++) {
-		const char *why;
-
-		scope_plan_cell(p, k, &why);
-		count += !why;
-	}
+	for (uint32_t k = 0; k < x->cells; k++)
+		if (!x->state[k].over) {
+			order[count].urgency = urgency(x, k);
+			order[count++].cell = k;
+		}
+	qsort(order, count, sizeof *order, most_urgent);
 	return count;
 }
 
-static struct scope_progress progress_at(const struct running *x, const struct scope_report *report)
+/* Returns how many cells the next pass has. */
+static uint32_t choose(struct running *x, struct order *order)
 {
-	const uint32_t k = report->results;
-	struct scope_progress now = {k, x->cells, seconds_left(x), NULL, k ? &report->result[k - 1] : NULL};
-	const char *why;
+	const uint32_t count = x->stopped ? 0 : candidates(x, order);
+	double left = seconds_of_pass(x);
 
-	if (k < x->cells)
-		now.next = scope_plan_cell(x->plan, k, &why);
-	return now;
+	x->in_pass = 0;
+	for (uint32_t k = 0; k < x->cells; k++)
+		x->state[k].chosen = false;
+	for (uint32_t k = 0; k < count; k++) {
+		struct state *s = &x->state[order[k].cell];
+
+		if (s->cost > left)
+			continue;
+		left -= s->cost;
+		s->chosen = true;
+		x->in_pass++;
+	}
+	return x->in_pass;
+}
+
+static void run(struct running *x, struct order *order)
+{
+	for (uint32_t k = 0; k < x->cells; k++) {
+		const char *why;
+
+		x->report->result[k].cell = *scope_plan_cell(x->plan, k, &why);
+		x->state[k].chosen = true;
+		x->in_pass += !why;
+	}
+	pass(x, first_round);
+	while (choose(x, order))
+		pass(x, later_round);
+	for (uint32_t k = 0; k < x->cells; k++)
+		if (!x->state[k].told)
+			finish(x, k);
 }
 
 int scope_run(const struct scope_plan *p, const struct scope_machine *m, double budget,
-	      bool (*step)(void *user, const struct scope_progress *progress), void *user, struct scope_report *report)
+              bool (*step)(void *user, const struct scope_progress *progress), void *user,
+              struct scope_report *report)
 {
-	struct running x = {p, *m, m->most_seconds, scope_clock(), budget, scope_plan_count(p), count_to_measure(p), 0, NULL, NULL, false};
+	struct running x;
+	struct order *order;
 
+	memset(&x, 0, sizeof x);
+	x.plan = p;
+	x.machine = *m;
+	x.limits = m;
+	x.began = scope_clock();
+	x.budget = budget;
+	x.last = x.cells = scope_plan_count(p);
+	x.step = step;
+	x.user = user;
+	x.report = report;
+	order = (struct order *)calloc(x.cells + 1, sizeof *order);
+	x.state = (struct state *)calloc(x.cells + 1, sizeof *x.state);
 	memset(report, 0, sizeof *report);
 	report->context = scope_environment(m);
-	report->result = (struct scope_result *)calloc(x.cells ? x.cells : 1, sizeof *report->result);
-	if (!report->context || !report->result) {
+	report->result = (struct scope_result *)calloc(x.cells + 1, sizeof *report->result);
+	report->results = x.cells;
+	if (x.state && order && report->context && report->result)
+		run(&x, order);
+	else
 		scope_report_free(report);
-		return -GN_ENOMEM;
-	}
-	x.context = report->context;
-	for (;;) {
-		const struct scope_progress now = progress_at(&x, report);
-
-		if (step && !step(user, &now))
-			x.stopped = true;
-		if (report->results == x.cells)
-			return 0;
-		measure(&x, report->results, &report->result[report->results]);
-		report->results++;
-	}
+	free(order);
+	free(x.state);
+	return report->context ? 0 : -GN_ENOMEM;
 }

@@ -6,10 +6,11 @@
  *            one sample is taken. Rows of the host are in scope/host/, those of GPUs in scope/cuda/.
  *   cell     a row with its arguments: bytes, and whatever else it is swept over. What is measured.
  *   sample   one timed region: so many operations, back to back, that the clock's resolution does not matter.
- *   result   a cell's samples, or why there are none.
+ *   round    a cell opened, sampled, verified and closed. Each draws other pages and another moment of the run.
+ *   result   a cell's samples of all its rounds, or why there are none.
  *   report   the results of one run and the machine they were measured on.
  *
- * The road of a run: scope_machine_find, scope_plan_make, scope_measure for each cell, and the report's writers
+ * The road of a run: scope_machine_find, scope_plan_make, scope_run with its rounds of each cell, and the report's writers
  * in scope/output.h. A row that fails, or whose data is wrong, is marked and the run goes on.
  *
  * Units: bytes, seconds, operations; 1 GB is 1e9 bytes. Bytes are those a user asked to move, every direction
@@ -29,7 +30,7 @@
 extern "C" {
 #endif
 
-enum { SCOPE_MOST_ARGS = 6, SCOPE_MOST_GPUS = 16, SCOPE_MOST_NODES = 64, SCOPE_WHY = 240, SCOPE_NAME = 256 };
+enum { SCOPE_MOST_ARGS = 6, SCOPE_MOST_ROUNDS = 8, SCOPE_MOST_GPUS = 16, SCOPE_MOST_NODES = 64, SCOPE_WHY = 240, SCOPE_NAME = 256 };
 
 /* ---- the machine ---- */
 
@@ -73,10 +74,11 @@ struct scope_machine {
 	/* limits of this run */
 	enum scope_effort effort;
 	uint64_t most_bytes;        /* of one buffer */
-	double most_seconds;        /* of one cell */
-	uint32_t most_samples;
+	double most_seconds;        /* of warming up and sampling in one round of a cell */
+	uint32_t most_samples;      /* of a round */
+	uint32_t least_rounds, most_rounds; /* of a cell, up to SCOPE_MOST_ROUNDS */
 	double spread;              /* stop when the 95 % interval of the median is within this share of it */
-	double deadline;            /* seconds after which a cell is given up, everything included */
+	double deadline;            /* seconds after which a round of a cell is given up, everything included */
 };
 
 /* ---- cells ---- */
@@ -198,9 +200,11 @@ struct scope_result {
 	uint32_t samples;
 	double *value;           /* of each sample, in the row's unit; owned */
 	double *second;          /* of each sample, or NULL; owned */
-	double *seconds;         /* of each sample's timed region; owned */
-	uint64_t operations;     /* in a sample */
-	uint64_t bytes;          /* moved by a sample */
+	double *seconds;         /* of each sample's operation, by its clock; owned */
+	uint64_t operations;     /* in a sample of the last round */
+	uint64_t bytes;          /* moved by such a sample */
+	uint32_t rounds;
+	uint32_t end[SCOPE_MOST_ROUNDS]; /* samples up to the end of each round */
 };
 
 /* Of a result's values. Quantiles by linear interpolation between order statistics. */
@@ -208,10 +212,20 @@ struct scope_statistics {
 	double least, p5, quarter, median, three_quarters, p95, most, mean;
 	double variation;        /* standard deviation / mean */
 	double low, high;        /* 95 % confidence interval of the median, from order statistics */
+	uint32_t rounds;
+	double least_round, most_round; /* medians of rounds; of one round its own */
 };
 
 /* scope_statistics_of - all of them 0 without a value; fewer than 6 give the whole range as interval. Returns 0, -GN_ENOMEM. */
 int scope_statistics_of(const double *value, uint32_t count, struct scope_statistics *s);
+
+/*
+ * scope_statistics_of_rounds - the same of samples that were taken in rounds. Samples of a round have their memory and their
+ * moment in common, and are less to go by than as many on their own: the interval holds that of all samples and, of two rounds
+ * or more, the median +- t s / sqrt(rounds), where s is the standard deviation of the rounds' medians and t Student's (97.5 %).
+ * @end  samples up to the end of each round, the last is their number
+ */
+int scope_statistics_of_rounds(const double *value, const uint32_t *end, uint32_t rounds, struct scope_statistics *s);
 
 struct scope_report {
 	json_t *context;         /* the machine, the environment, the options: Google Benchmark's context and more */
@@ -234,33 +248,60 @@ void scope_plan_free(struct scope_plan *p);
 uint32_t scope_plan_count(const struct scope_plan *p);
 const struct scope_cell *scope_plan_cell(const struct scope_plan *p, uint32_t k, const char **why);
 
-/*
- * scope_measure - one cell: open, warm up until samples are steady, choose how many operations a sample has
- * (a region of 1000 times the clock's resolution), sample until the interval is small or a limit is reached,
- * verify, close. A failure is in the result.
- */
-void scope_measure(const struct scope_cell *c, const struct scope_machine *m, struct scope_result *r);
-
-/*
- * scope_measure_within - the same on a thread of its own; a cell that is not over at the machine's deadline has failed,
- * and its thread is left alone with what it holds. Returns whether it came to an end.
- */
-bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, struct scope_result *r);
-
-/* How far a run is. */
-struct scope_progress {
-	uint32_t cell, cells;    /* of the plan, from 0 */
-	double seconds_left;     /* estimated; negative: not known yet */
-	const struct scope_cell *next; /* about to be measured; NULL: none */
-	const struct scope_result *result; /* of the cell before; NULL: none */
+/* What an earlier round of a cell found out: how many operations a sample needs, and how many samples it took. */
+struct scope_earlier {
+	uint64_t operations;
+	uint32_t samples;
 };
 
 /*
- * scope_run - measure a plan's cells in order. A cell that fails is marked, and so is one that does not end; the rest of
- * that row is left out then, and the run goes on.
- * @m       borrowed; its limits hold for each cell
- * @budget  seconds for all: cells get less time each where it is short, and are left out when it is over; 0: no limit
- * @step    called before each cell and after the last, by this thread; false leaves out the rest. NULL: nobody listens
+ * scope_measure - one round of a cell: open, warm up until samples are steady, choose how many operations a sample has
+ * (a region of 1000 times the clock's resolution), sample until the interval is small or a limit is reached,
+ * verify, close. A failure is in the result.
+ * @earlier  of a later round, which takes as many samples as the first unless its time is over before; NULL: the first
+ */
+void scope_measure(const struct scope_cell *c, const struct scope_machine *m, const struct scope_earlier *earlier,
+		   struct scope_result *r);
+
+/*
+ * scope_measure_within - the same on a thread of its own; a round that is not over at the machine's deadline has failed,
+ * and its thread is left alone with what it holds. Returns whether it came to an end.
+ */
+bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, const struct scope_earlier *earlier,
+			  struct scope_result *r);
+
+/*
+ * scope_result_pool - a further round joins a cell's result, and is empty afterwards. A round that failed makes the whole
+ * fail: what is wrong at times is wrong. One that could not be opened any more is only mentioned. Returns 0, or -GN_ENOMEM with
+ * the result as it was.
+ */
+int scope_result_pool(struct scope_result *r, struct scope_result *round);
+
+/* scope_result_statistics - of a result's values, with its rounds. Returns 0, -GN_ENOMEM. */
+int scope_result_statistics(const struct scope_result *r, struct scope_statistics *s);
+
+/* How far a run is. */
+struct scope_progress {
+	uint32_t round;          /* from 1: this pass over the cells */
+	uint32_t cell, cells;    /* of this pass, from 0 */
+	double seconds_left;     /* estimated; negative: not known yet */
+	const struct scope_cell *next; /* about to be measured; NULL: none */
+	const struct scope_result *last; /* what was measured before, as far as it is; NULL: nothing */
+	const struct scope_result *result; /* a cell that has all its rounds; NULL: none has just been finished */
+};
+
+/* scope_run_seconds - how long a plan will take, about: each cell its least rounds, and the budget where that is less. */
+double scope_run_seconds(const struct scope_plan *p, const struct scope_machine *m, double budget);
+
+/*
+ * scope_run - measure a plan's cells, in passes over them: a round of each in order, then further rounds of those that are
+ * not sure yet, the widest first where time is short. A cell that fails is marked, and so is one that does not end; the rest
+ * of that row is left out then, and the run goes on.
+ * @m       borrowed; its limits hold for each round
+ * @budget  seconds for all: where it is short there are fewer rounds, then less time for each, and cells are left out only
+ *          when it is over before their first; 0: no limit
+ * @step    called by this thread before each round of a cell (with next), and for each cell when it is finished (with result);
+ *          false leaves out the rest. NULL: nobody listens
  * @report  receives the results and the context, also when the run was cut short; to be freed by scope_report_free
  * Returns 0, -GN_ENOMEM.
  */
@@ -273,7 +314,8 @@ void scope_report_free(struct scope_report *r);
 /*
  * scope_environment - everything about this machine that a figure could depend on, as JSON, owned by the caller; NULL: no
  * memory. It is a report's context: Google Benchmark's date, host_name, num_cpus, mhz_per_cpu, cpu_scaling_enabled, aslr_enabled,
- * caches, load_avg, and run {effort, host_tick_seconds, event_tick_seconds, most_bytes, most_seconds, most_samples, spread, ranks},
+ * caches, load_avg, and run {effort, host_tick_seconds, event_tick_seconds, most_bytes, most_seconds, most_samples, least_rounds,
+ * most_rounds, spread, ranks},
  * kernel, kernel_options [], cpu {model, governor, frequency_driver, turbo_off, boost, smt, ...}, memory {total_bytes, free_bytes,
  * transparent_huge_pages_enabled, ...}, nodes [{number, cpus, free_bytes, distances}], virtual_machine {guest, hypervisor, vendor,
  * product}, iommu {units, groups}, nvidia_driver, uvm_parameters {}, gpu_links [{address, current_link_speed, current_link_width,

@@ -88,5 +88,55 @@ int scope_statistics_of(const double *value, uint32_t count, struct scope_statis
 	moments(value, count, s);
 	order(sorted, count, s);
 	free(sorted);
+	s->rounds = 1;
+	s->least_round = s->most_round = s->median;
+	return 0;
+}
+
+/* Medians of the rounds; returns how many have samples. */
+static int medians_of(const double *value, const uint32_t *end, uint32_t rounds, double *median, uint32_t *count)
+{
+	*count = 0;
+	for (uint32_t k = 0; k < rounds; k++) {
+		const uint32_t begin = k ? end[k - 1] : 0;
+		struct scope_statistics one;
+
+		if (end[k] == begin)
+			continue;
+		if (scope_statistics_of(value + begin, end[k] - begin, &one))
+			return -GN_ENOMEM;
+		median[(*count)++] = one.median;
+	}
+	return 0;
+}
+
+/* Half the 95 % interval of a mean of so many, from their standard deviation: Student's t at 97.5 %. */
+static double student(const double *value, uint32_t count)
+{
+	static const double t[SCOPE_MOST_ROUNDS] = {0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365};
+	struct scope_statistics of;
+
+	memset(&of, 0, sizeof of);
+	moments(value, count, &of);
+	return t[count - 1] * of.mean * of.variation / sqrt(count);
+}
+
+int scope_statistics_of_rounds(const double *value, const uint32_t *end, uint32_t rounds, struct scope_statistics *s)
+{
+	double median[SCOPE_MOST_ROUNDS], half;
+	uint32_t count = 0;
+	int rc = scope_statistics_of(value, rounds ? end[rounds - 1] : 0, s);
+
+	rc = rc ? rc : medians_of(value, end, rounds, median, &count);
+	if (rc || count < 2)
+		return rc;
+	half = student(median, count);
+	s->rounds = count;
+	s->low = fmax(0, fmin(s->low, s->median - half));
+	s->high = fmax(s->high, s->median + half);
+	for (uint32_t k = 0; k < count; k++) {
+		s->least_round = k ? fmin(s->least_round, median[k]) : median[k];
+		s->most_round = k ? fmax(s->most_round, median[k]) : median[k];
+	}
 	return 0;
 }

@@ -30,7 +30,7 @@ static const struct argp_option options[] = {
     {"quick", OPT_QUICK, NULL, 0, "every fourth size and less time for each; under two minutes in all", 0},
     {"full", OPT_FULL, NULL, 0, "up to 4 GiB, more variants, more time for each", 0},
     {"dir", OPT_DIRECTORY, "FOLDER", 0, "where files are made that are to be read (default: here)", 0},
-    {"time", OPT_TIME, "S", 0, "seconds for all: cells get less each, and what is left at the end is skipped", 0},
+    {"time", OPT_TIME, "S", 0, "seconds for all: fewer rounds and less time for each cell, and what is left at the end is skipped", 0},
     {"deadline", OPT_DEADLINE, "S", 0, "seconds after which a cell is given up (default: 20, 60 or 180)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the report as JSON in Google Benchmark's schema; - for standard output, without the "
      "table", 0},
@@ -44,8 +44,8 @@ static const char doc[] = "Measure every way to move data on this machine. Nothi
 			  "checked.\v"
 			  "'grapnel scope compare A.json B.json' says what changed from one report to another.";
 
-/* Under --quick; the rest of two minutes is for looking at the machine, and for the cell that is under way. */
-static const double quick_seconds = 100;
+/* Under --quick; the rest of two minutes is for looking at the machine, the cell that is under way, and the report. */
+static const double quick_seconds = 105;
 
 static bool to_stdout(const struct scope_request *r)
 {
@@ -121,8 +121,10 @@ static int measure(const struct scope_request *r, const struct scope_machine *m,
 
 	if (scope_write_check(r, &e))
 		return tool_fail("scope", &e);
-	if (table.on)
+	if (table.on) {
 		scope_table_machine(m);
+		scope_table_plan(p, m, r->budget);
+	}
 	scope_interrupts_begin();
 	if (scope_run(p, m, r->budget, scope_table_step, &table, &report)) {
 		fputs("grapnel scope: no memory for the results\n", stderr);

@@ -36,6 +36,9 @@ bool scope_table_step(void *table, const struct scope_progress *progress);
 /* scope_table_machine - a few lines about where the run is made, before it. */
 void scope_table_machine(const struct scope_machine *m);
 
+/* scope_table_plan - how many cells there are and how long that takes, before the run. */
+void scope_table_plan(const struct scope_plan *p, const struct scope_machine *m, double budget);
+
 /* scope_table_end - how many cells were measured, skipped, failed. Returns how many failed. */
 uint32_t scope_table_end(const struct scope_table *t, const struct scope_report *r, double seconds);
 

@@ -73,13 +73,13 @@ static void print_measured(const struct scope_result *r)
 	char median[32], low[32], high[32];
 	struct scope_statistics s, second;
 
-	if (scope_statistics_of(r->value, r->samples, &s))
+	if (scope_result_statistics(r, &s))
 		return;
 	print_value(median, sizeof median, row->unit, s.median);
 	print_value(low, sizeof low, row->unit, s.p5);
 	print_value(high, sizeof high, row->unit, s.p95);
-	printf("%13s +-%5.1f %%  p5 %12s  p95 %12s  n %5u", median, 100 * fmax(s.high - s.median, s.median - s.low) / s.median, low, high,
-	       r->samples);
+	printf("%13s +-%5.1f %%  p5 %12s  p95 %12s  n %4u in %u", median, 100 * fmax(s.high - s.median, s.median - s.low) / s.median, low,
+	       high, r->samples, r->rounds);
 	if (r->second && !scope_statistics_of(r->second, r->samples, &second))
 		printf("  %s %.4g", row->second, second.median);
 	printf("%s%s\n", r->why[0] ? "  " : "", r->why);
@@ -108,14 +108,27 @@ static void print_result(struct scope_table *t, const struct scope_result *r)
 	fflush(stdout);
 }
 
+/* "copy/pinned-to-device/bytes:4096 12.3 GB/s" */
+static void print_last(const struct scope_result *r)
+{
+	struct scope_statistics s;
+	char name[SCOPE_NAME], value[32];
+
+	if (!r || r->status != SCOPE_MEASURED || scope_result_statistics(r, &s))
+		return;
+	scope_cell_name(&r->cell, name, sizeof name);
+	print_value(value, sizeof value, r->cell.row->unit, s.median);
+	fprintf(stderr, ": %.60s %s", name, value);
+}
+
 static void print_progress(const struct scope_progress *p)
 {
-	char name[SCOPE_NAME], left[32] = "";
+	char left[32] = "";
 
-	scope_cell_name(p->next, name, sizeof name);
 	if (p->seconds_left >= 0)
 		snprintf(left, sizeof left, ", %u:%02u left", (unsigned)p->seconds_left / 60, (unsigned)p->seconds_left % 60);
-	fprintf(stderr, "\r\033[K%u of %u%s: %.80s", p->cell + 1, p->cells, left, name);
+	fprintf(stderr, "\r\033[Kround %u, %u of %u%s", p->round, p->cell + 1, p->cells, left);
+	print_last(p->last);
 	fflush(stderr);
 }
 
@@ -133,6 +146,32 @@ bool scope_table_step(void *table, const struct scope_progress *p)
 }
 
 /* ---- before and after ---- */
+
+static uint32_t count_to_measure(const struct scope_plan *p)
+{
+	uint32_t count = 0;
+
+	for (uint32_t k = 0; k < scope_plan_count(p); k++) {
+		const char *why;
+
+		scope_plan_cell(p, k, &why);
+		count += !why;
+	}
+	return count;
+}
+
+void scope_table_plan(const struct scope_plan *p, const struct scope_machine *m, double budget)
+{
+	const double seconds = scope_run_seconds(p, m, budget);
+	const uint32_t cells = count_to_measure(p);
+
+	printf("%u cells to measure in %u to %u rounds", cells, m->least_rounds, m->most_rounds);
+	if (budget > 0)
+		printf(": up to %.0f s, the least of it %.0f s; those that are not sure get what is left", budget, seconds);
+	else
+		printf(": about %.0f s, more where figures scatter", seconds);
+	puts(cells && budget > 0 && budget < 0.1 * cells ? "; that is little, and some may be left out" : "");
+}
 
 void scope_table_machine(const struct scope_machine *m)
 {

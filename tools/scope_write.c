@@ -2,7 +2,6 @@
 /* scope_write.c - a report in the files that were asked for. */
 #include "scope.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +17,10 @@ struct form {
 
 enum { FORMS = 4 };
 
-static int write_json(const json_t *report, FILE *to, struct gn_error *e)
-{
-	if (json_dumpf(report, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) || fputc('\n', to) == EOF)
-		return gn_error_set(e, -GN_EIO, "the report cannot be written as JSON: %s", strerror(errno));
-	return 0;
-}
-
 static void forms_of(const struct scope_request *r, struct form form[FORMS])
 {
 	const struct form all[FORMS] = {
-	    {r->json, write_json}, {r->csv, scope_write_csv}, {r->markdown, scope_write_markdown}, {r->html, scope_write_html}};
+	    {r->json, scope_write_json}, {r->csv, scope_write_csv}, {r->markdown, scope_write_markdown}, {r->html, scope_write_html}};
 
 	memcpy(form, all, sizeof all);
 }

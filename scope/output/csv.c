@@ -64,7 +64,7 @@ static void put_header(FILE *to)
 	for (unsigned k = 0; columns[k]; k++)
 		fprintf(to, ",%s", columns[k]);
 	fputs(",others,unit,samples,operations,bytes_moved,median,low,high,least,p5,quarter,three_quarters,p95,most,mean,variation,"
-	      "second,second_median\n", to);
+	      "second,second_median,rounds,least_round,most_round\n", to);
 }
 
 static void put_statistics(FILE *to, const struct scope_read_cell *c)
@@ -86,6 +86,9 @@ static void put_statistics(FILE *to, const struct scope_read_cell *c)
 	fputc(',', to);
 	put_text(to, c->row->second ? c->row->second : "");
 	put_number(to, two, two ? second.median : 0);
+	put_number(to, measured, s->rounds);
+	put_number(to, measured, s->least_round);
+	put_number(to, measured, s->most_round);
 }
 
 static void put_cell(FILE *to, const struct scope_read_cell *c)

@@ -36,7 +36,7 @@ void scope_find_in_environment(struct scope_finding *f);
 /* Two clusters of samples with nothing between them? The means of both, and the smaller one's share, are given. */
 bool scope_is_bimodal(const double *value, uint32_t count, double *low, double *high, double *share);
 
-/* Later samples slower than the first ones beyond the noise? By how much: 0.1 is a tenth; 0: not. */
+/* In each round, later samples slower than the first ones beyond the noise? By how much at least: 0.1 is a tenth; 0: not. */
 double scope_slowing(const struct scope_read_cell *c);
 
 #ifdef __cplusplus

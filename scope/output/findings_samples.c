@@ -63,17 +63,78 @@ bool scope_is_bimodal(const double *value, uint32_t count, double *low, double *
 	return *high > 1.05 * *low && gap > 3 * below && gap > 3 * above;
 }
 
-double scope_slowing(const struct scope_read_cell *c)
+/* The same of the samples of a round. */
+static double slowing(const double *value, uint32_t samples, enum scope_unit unit)
 {
-	const uint32_t third = c->samples / 3;
+	const uint32_t third = samples / 3;
 	struct scope_statistics first, last;
 	double change;
 
-	if (c->samples < 2 * ENOUGH || scope_statistics_of(c->value, third, &first) ||
-	    scope_statistics_of(c->value + c->samples - third, third, &last))
+	if (samples < 2 * ENOUGH || scope_statistics_of(value, third, &first) ||
+	    scope_statistics_of(value + samples - third, third, &last))
 		return 0;
-	change = scope_more_is_better(c->row->unit) ? 1 - last.median / first.median : last.median / first.median - 1;
-	return change > 0.03 && scope_utest(c->value, third, c->value + c->samples - third, third) < 0.001 ? change : 0;
+	change = scope_more_is_better(unit) ? 1 - last.median / first.median : last.median / first.median - 1;
+	return change > 0.03 && scope_utest(value, third, value + samples - third, third) < 0.001 ? change : 0;
+}
+
+double scope_slowing(const struct scope_read_cell *c)
+{
+	double least = 1;
+
+	for (uint32_t k = 0; k < c->rounds && least > 0; k++) {
+		const uint32_t begin = k ? c->end[k - 1] : 0;
+
+		least = fmin(least, slowing(c->value + begin, c->end[k] - begin, c->row->unit));
+	}
+	return least < 1 ? least : 0;
+}
+
+/* How far apart its rounds are, as a share of their least. */
+static double scatter(const struct scope_read_cell *c)
+{
+	return c->s.least_round > 0 ? c->s.most_round / c->s.least_round - 1 : 0;
+}
+
+static const double far_apart = 0.03;
+
+/* What the best tenth of the samples is better than: on a machine that others use too, nearer to what the way can do. */
+static double best_tenth(const struct scope_read_cell *c)
+{
+	double *sorted = (double *)malloc(c->samples * sizeof *sorted), best = 0;
+
+	if (!sorted)
+		return c->s.median;
+	memcpy(sorted, c->value, c->samples * sizeof *sorted);
+	qsort(sorted, c->samples, sizeof *sorted, ascending);
+	best = sorted[scope_more_is_better(c->row->unit) ? c->samples - 1 - c->samples / 10 : c->samples / 10];
+	free(sorted);
+	return best;
+}
+
+static void find_scattered(struct scope_finding *f)
+{
+	const struct scope_read_cell *worst = NULL;
+	struct scope_names names = {"", 0};
+	uint32_t several = 0;
+	double scale;
+
+	for (uint32_t k = 0; k < f->r->cells; k++) {
+		const struct scope_read_cell *c = &f->r->cell[k];
+
+		several += c->status == SCOPE_MEASURED && c->s.rounds > 1;
+		if (c->status != SCOPE_MEASURED || scatter(c) <= far_apart)
+			continue;
+		worst = !worst || scatter(c) > scatter(worst) ? c : worst;
+		scope_names_add(&names, c->name);
+	}
+	if (!worst)
+		return;
+	scale = scope_format_scale(worst->row->unit);
+	scope_find(f, "%u of %u figures differ by more than 3 %% from one round to the next: %s. Each round has other pages and another moment of "
+		   "the run, so they hang on where memory lay or on what else used it; run again, they may differ as much. Most of all "
+		   "%s: rounds from %.4g to %.4g %s, their median %.4g, the best tenth of the samples from %.4g on.", names.count, several,
+		   scope_names_end(&names), worst->name, scale * worst->s.least_round, scale * worst->s.most_round,
+		   scope_format_unit(worst->row->unit), scale * worst->s.median, scale * best_tenth(worst));
 }
 
 static void find_bimodal(struct scope_finding *f)
@@ -84,8 +145,8 @@ static void find_bimodal(struct scope_finding *f)
 	for (uint32_t k = 0; k < f->r->cells; k++) {
 		const struct scope_read_cell *c = &f->r->cell[k];
 
-		/* a step in time makes two groups as well, and is said already */
-		if (c->status != SCOPE_MEASURED || scope_slowing(c) > 0 || !scope_is_bimodal(c->value, c->samples, &low, &high, &share))
+		/* a step in time, or rounds that differ, make two groups as well, and are said already */
+		if (c->status != SCOPE_MEASURED || scope_slowing(c) > 0 || scatter(c) > far_apart || !scope_is_bimodal(c->value, c->samples, &low, &high, &share))
 			continue;
 		if (!names.count) {
 			const double scale = scope_format_scale(c->row->unit);
@@ -140,6 +201,7 @@ static void find_noisy(struct scope_finding *f)
 void scope_find_in_samples(struct scope_finding *f)
 {
 	find_slowing(f);
+	find_scattered(f);
 	find_bimodal(f);
 	find_noisy(f);
 }

@@ -65,12 +65,23 @@ static json_t *statistics_json(const struct scope_result *r)
 {
 	struct scope_statistics s;
 
-	if (scope_statistics_of(r->value, r->samples, &s))
+	if (scope_result_statistics(r, &s))
 		return NULL;
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "median", number(s.median), "low",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "median", number(s.median), "low",
 			 number(s.low), "high", number(s.high), "least", number(s.least), "p5", number(s.p5), "quarter",
 			 number(s.quarter), "three_quarters", number(s.three_quarters), "p95", number(s.p95), "most",
-			 number(s.most), "mean", number(s.mean), "variation", number(s.variation));
+			 number(s.most), "mean", number(s.mean), "variation", number(s.variation), "least_round",
+			 number(s.least_round), "most_round", number(s.most_round));
+}
+
+/* How many samples each round has, in the order of the samples. */
+static json_t *rounds_json(const struct scope_result *r)
+{
+	json_t *list = json_array();
+
+	for (uint32_t k = 0; k < r->rounds; k++)
+		json_array_append_new(list, json_integer(r->end[k] - (k ? r->end[k - 1] : 0)));
+	return list;
 }
 
 /* A figure of no time, or of nothing, is not measured: a kernel that never ran looks like that. */
@@ -93,6 +104,7 @@ static json_t *cell_json(const struct scope_result *r, const char *name)
 	if (!measured || !sound)
 		return c;
 	json_object_set_new(c, "samples", json_integer(r->samples));
+	json_object_set_new(c, "rounds", rounds_json(r));
 	json_object_set_new(c, "operations", json_integer((json_int_t)r->operations));
 	json_object_set_new(c, "bytes", json_integer((json_int_t)r->bytes));
 	json_object_set_new(c, "statistics", statistics_json(r));
@@ -113,21 +125,34 @@ static double each(const struct scope_result *r, uint32_t k)
 	switch (r->cell.row->unit) {
 	case SCOPE_LATENCY: return r->value[k];
 	case SCOPE_RATE: return 1 / r->value[k];
-	default: return r->seconds[k] / (double)(r->operations ? r->operations : 1);
+	default: return r->seconds[k];
 	}
 }
 
 /*
- * What a sample and an aggregate have in common. The CPU's time is not measured: compare.py wants one, so it is
- * given the clock's, which is right for a thread that spins.
+ * What a sample has: as little as Google Benchmark's readers do with, for there are many. The CPU's time is not measured:
+ * compare.py wants one, so it is given the clock's, which is right for a thread that spins.
  */
-static json_t *entry_json(const struct scope_result *r, const struct family *f, const char *suffix, double seconds)
+static json_t *entry_json(const char *name, const char *suffix, const char *type, double time)
 {
-	return json_pack("{s:s+, s:i, s:i, s:s, s:i, s:I, s:I, s:o, s:o, s:s}", "name", f->name, suffix, "family_index",
-			 (int)f->index, "per_family_instance_index", (int)f->instance, "run_name", f->name, "repetitions",
-			 (int)r->samples, "threads", (json_int_t)scope_cell_arg(&r->cell, "threads", 1), "iterations",
-			 (json_int_t)(r->operations ? r->operations : 1), "real_time", number(seconds), "cpu_time",
-			 number(seconds), "time_unit", "ns");
+	return json_pack("{s:s+, s:s, s:o, s:o, s:s}", "name", name, suffix, "run_type", type, "real_time", number(time), "cpu_time",
+			 number(time), "time_unit", "ns");
+}
+
+/* And an aggregate, beside it, what all samples of its cell have in common. */
+static json_t *aggregate_json(const struct scope_result *r, const struct family *f, const char *name, double time)
+{
+	char suffix[16] = "_";
+	json_t *entry = entry_json(f->name, strncat(suffix, name, sizeof suffix - 2), "aggregate", time);
+	json_t *rest = json_pack("{s:i, s:i, s:s, s:i, s:I, s:I, s:s, s:s}", "family_index", (int)f->index, "per_family_instance_index",
+				 (int)f->instance, "run_name", f->name, "repetitions", (int)r->samples, "threads",
+				 (json_int_t)scope_cell_arg(&r->cell, "threads", 1), "iterations",
+				 (json_int_t)(r->operations ? r->operations : 1), "aggregate_name", name, "aggregate_unit",
+				 strcmp(name, "cv") ? "time" : "percentage");
+
+	json_object_update(entry, rest);
+	json_decref(rest);
+	return entry;
 }
 
 static void set_value(json_t *entry, const struct scope_row *row, double value)
@@ -140,10 +165,8 @@ static void set_value(json_t *entry, const struct scope_row *row, double value)
 
 static json_t *sample_json(const struct scope_result *r, const struct family *f, uint32_t k)
 {
-	json_t *entry = entry_json(r, f, "", 1e9 * each(r, k));
+	json_t *entry = entry_json(f->name, "", "iteration", 1e9 * each(r, k));
 
-	json_object_set_new(entry, "run_type", json_string("iteration"));
-	json_object_set_new(entry, "repetition_index", json_integer(k));
 	set_value(entry, r->cell.row, r->value[k]);
 	if (r->second && r->cell.row->second)
 		json_object_set_new(entry, r->cell.row->second, number(r->second[k]));
@@ -153,13 +176,8 @@ static json_t *sample_json(const struct scope_result *r, const struct family *f,
 static int add_aggregate(json_t *list, const struct scope_result *r, const struct family *f, const char *name, double time,
 			 double value)
 {
-	const bool share = !strcmp(name, "cv");
-	char suffix[16] = "_";
-	json_t *entry = entry_json(r, f, strncat(suffix, name, sizeof suffix - 2), share ? time : 1e9 * time);
+	json_t *entry = aggregate_json(r, f, name, strcmp(name, "cv") ? 1e9 * time : time);
 
-	json_object_set_new(entry, "run_type", json_string("aggregate"));
-	json_object_set_new(entry, "aggregate_name", json_string(name));
-	json_object_set_new(entry, "aggregate_unit", json_string(share ? "percentage" : "time"));
 	set_value(entry, r->cell.row, value);
 	return json_array_append_new(list, entry);
 }
@@ -235,4 +253,29 @@ json_t *scope_report_json(const struct scope_report *r)
 		return root;
 	json_decref(root);
 	return NULL;
+}
+
+/* ---- as text ---- */
+
+/* "name": [ a line each ] */
+static int put_list(const json_t *report, const char *name, size_t flags, FILE *to)
+{
+	const json_t *list = json_object_get(report, name);
+	int bad = fprintf(to, ",\n\"%s\": [", name) < 0;
+
+	for (size_t k = 0; k < json_array_size(list) && !bad; k++)
+		bad = fputs(k ? ",\n" : "\n", to) == EOF || json_dumpf(json_array_get(list, k), to, flags);
+	return bad || fputs("\n]", to) == EOF;
+}
+
+int scope_write_json(const json_t *report, FILE *to, struct gn_error *e)
+{
+	/* six digits: no region is known better than to a thousandth, by its clock */
+	const size_t cells = JSON_REAL_PRECISION(9), samples = JSON_COMPACT | JSON_REAL_PRECISION(6);
+	const int bad = fputs("{\n\"context\": ", to) == EOF ||
+			json_dumpf(json_object_get(report, "context"), to, JSON_INDENT(1) | cells) || put_list(report, "rows", cells, to) ||
+			put_list(report, "cells", cells, to) || put_list(report, "benchmarks", samples, to) || fputs("\n}\n", to) == EOF ||
+			fflush(to);
+
+	return bad ? gn_error_set(e, -GN_EIO, "the report cannot be written as JSON; see where it goes and its free space") : 0;
 }

@@ -118,6 +118,29 @@ static int find_row(const struct place *p, const struct scope_read *r, const cha
 	return wrong(p, "row", "is not among the rows");
 }
 
+/* How many samples each round has; without the member it was one round. */
+static int read_rounds(const struct place *p, uint64_t samples, struct scope_read_cell *c)
+{
+	const json_t *list = json_object_get(p->entry, "rounds");
+	uint64_t sum = 0;
+
+	if (!list) {
+		c->end[c->rounds++] = (uint32_t)samples;
+		return 0;
+	}
+	if (!json_is_array(list) || !json_array_size(list) || json_array_size(list) > SCOPE_MOST_ROUNDS)
+		return wrong(p, "rounds", "must be a list of up to eight whole numbers");
+	for (size_t k = 0; k < json_array_size(list); k++) {
+		const json_t *v = json_array_get(list, k);
+
+		if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > (json_int_t)(samples - sum))
+			return wrong(p, "rounds", "must be whole numbers above zero that come to the samples");
+		sum += (uint64_t)json_integer_value(v);
+		c->end[c->rounds++] = (uint32_t)sum;
+	}
+	return sum == samples ? 0 : wrong(p, "rounds", "must be whole numbers above zero that come to the samples");
+}
+
 static int read_cell(struct place *p, const struct scope_read *r, struct scope_read_cell *c)
 {
 	const char *row = "";
@@ -136,7 +159,9 @@ static int read_cell(struct place *p, const struct scope_read *r, struct scope_r
 	rc = whole_of(p, "samples", &samples);
 	rc = rc ? rc : whole_of(p, "operations", &c->operations);
 	rc = rc ? rc : whole_of(p, "bytes", &c->bytes);
-	return rc || samples ? rc : wrong(p, "samples", "must be one or more of what was measured");
+	if (!rc && (!samples || samples > UINT32_MAX))
+		return wrong(p, "samples", "must be one or more of what was measured");
+	return rc ? rc : read_rounds(p, samples, c);
 }
 
 /* ---- samples ---- */
@@ -241,7 +266,7 @@ static int check_counts(const json_t *cells, struct scope_read *r, struct gn_err
 			continue;
 		if ((json_int_t)c->samples != json_integer_value(json_object_get(p.entry, "samples")))
 			return wrong(&p, "samples", "is not the number of its samples among the benchmarks");
-		if (scope_statistics_of(c->value, c->samples, &c->s))
+		if (scope_statistics_of_rounds(c->value, c->end, c->rounds, &c->s))
 			return gn_error_set(e, -GN_ENOMEM, "out of memory for the samples of a report");
 	}
 	return 0;

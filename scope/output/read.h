@@ -39,6 +39,7 @@ struct scope_read_cell {
 	double *second;          /* of each sample, or NULL */
 	double *seconds;         /* of each sample's operation, by its clock */
 	uint64_t operations, bytes;
+	uint32_t rounds, end[SCOPE_MOST_ROUNDS]; /* samples up to the end of each round */
 	struct scope_statistics s; /* of value; 0 where there is none */
 };
 

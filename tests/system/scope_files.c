@@ -8,12 +8,6 @@
 
 typedef int writer(const json_t *, FILE *, struct gn_error *);
 
-static int json(const json_t *report, FILE *to, struct gn_error *e)
-{
-	(void)e;
-	return json_dumpf(report, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-}
-
 static void put(const char *folder, const char *name, writer *write, const json_t *report)
 {
 	struct gn_error e = {0, ""};
@@ -48,7 +42,7 @@ int main(int argc, char **argv)
 	sample_open(&s);
 	sample_fill(&s);
 	report = scope_report_json(&s.report);
-	put(argv[1], "a.json", json, report);
+	put(argv[1], "a.json", scope_write_json, report);
 	put(argv[1], "a.csv", scope_write_csv, report);
 	put(argv[1], "a.md", scope_write_markdown, report);
 	put(argv[1], "a.html", scope_write_html, report);
@@ -59,7 +53,7 @@ int main(int argc, char **argv)
 	sample_fill(&s);
 	slow_down(&s);
 	report = scope_report_json(&s.report);
-	put(argv[1], "b.json", json, report);
+	put(argv[1], "b.json", scope_write_json, report);
 	json_decref(report);
 	sample_close(&s);
 	return 0;

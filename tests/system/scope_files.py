@@ -11,7 +11,7 @@ report = json.load(open(sys.argv[1]))
 rows = {row["name"]: row for row in report["rows"]}
 cells = {cell["name"]: cell for cell in report["cells"] if cell["status"] == "measured"}
 
-# Every figure of the CSV is that of the samples in the JSON.
+# Every figure of the CSV is that of the samples in the JSON, which has six digits of them.
 samples = {}
 for entry in report["benchmarks"]:
     if entry["run_type"] == "iteration":
@@ -27,8 +27,8 @@ for line, cell in zip(lines, report["cells"]):
     if cell["status"] != "measured":
         assert line["median"] == ""
         continue
-    assert abs(float(line["median"]) / statistics.median(samples[cell["name"]]) - 1) < 1e-7, line
-    assert abs(float(line["mean"]) / statistics.fmean(samples[cell["name"]]) - 1) < 1e-7, line
+    assert abs(float(line["median"]) / statistics.median(samples[cell["name"]]) - 1) < 6e-6, line
+    assert abs(float(line["mean"]) / statistics.fmean(samples[cell["name"]]) - 1) < 6e-6, line
     for name, value in cell["arguments"].items():
         assert line.get(name) == str(value) or f"{name}:{value}" in line["others"].split("/"), (line, name)
 

@@ -79,7 +79,8 @@ struct scope_result *sample_add(struct sample *s, const struct scope_row *row, c
 {
 	struct scope_result *r = next(s, row, args);
 
-	r->samples = samples;
+	r->samples = r->end[0] = samples;
+	r->rounds = 1;
 	r->operations = 16;
 	r->value = (double *)calloc(samples, sizeof *r->value);
 	r->seconds = (double *)calloc(samples, sizeof *r->seconds);
@@ -87,8 +88,8 @@ struct scope_result *sample_add(struct sample *s, const struct scope_row *row, c
 	r->bytes = row->unit == SCOPE_BANDWIDTH ? 16 * scope_cell_arg(&r->cell, "bytes", 4096) : 0;
 	for (uint32_t k = 0; k < samples; k++) {
 		r->value[k] = value * (1 + noise * (2 * sample_random(s) - 1));
-		r->seconds[k] = row->unit == SCOPE_BANDWIDTH ? (double)r->bytes / r->value[k] :
-				row->unit == SCOPE_RATE	     ? 16 / r->value[k] : 16 * r->value[k];
+		r->seconds[k] = row->unit == SCOPE_BANDWIDTH ? (double)r->bytes / 16 / r->value[k] :
+				row->unit == SCOPE_RATE	     ? 1 / r->value[k] : r->value[k];
 	}
 	return r;
 }

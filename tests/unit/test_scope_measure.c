@@ -9,7 +9,7 @@
 #include "scope/sampling.h"
 #include "unit.h"
 
-enum behaviour { GOOD, NO_OPEN, MISSING, NO_SAMPLE, WRONG, EMPTY, SLOW, FEW, HANG, SLOW_AT_FIRST };
+enum behaviour { GOOD, NO_OPEN, MISSING, NO_SAMPLE, WRONG, EMPTY, SLOW, FEW, HANG, SLOW_AT_FIRST, SCATTER, GONE, WRONG_LATER };
 
 struct test_row {
 	struct scope_row row; /* first */
@@ -18,7 +18,7 @@ struct test_row {
 
 /* Shared with threads that were left alone. */
 static struct {
-	uint32_t open, samples;
+	uint32_t open, samples, opened;
 	uint32_t stay; /* those that hang */
 } seen;
 
@@ -41,6 +41,9 @@ static int row_open(const struct scope_cell *c, const struct scope_machine *m, v
 		return gn_error_set(e, -GN_ENOMEM, "out of memory on purpose");
 	if (r->behaviour == MISSING)
 		return gn_error_set(e, -GN_ENOTSUP, "there is none");
+	if (r->behaviour == GONE && seen.opened > 1)
+		return gn_error_set(e, -GN_ENOTSUP, "there is none left");
+	seen.opened++;
 	simt_add_acq_rel_dev_u32(&seen.open, 1);
 	*state = (void *)(uintptr_t)r;
 	return 0;
@@ -70,6 +73,8 @@ static int row_sample(void *state, uint64_t operations, struct scope_sample *s, 
 	s->seconds = r->behaviour == EMPTY ? 0 : 1e-6 * (double)operations;
 	if (r->behaviour == SLOW_AT_FIRST && samples < 5)
 		s->seconds += 1;
+	if (r->behaviour == SCATTER) /* other pages each time */
+		s->seconds *= 1 + 0.1 * (seen.opened % 3);
 	s->bytes = 4096 * operations;
 	s->second = 7;
 	return 0;
@@ -79,7 +84,7 @@ static int row_verify(void *state, struct gn_error *e)
 {
 	const struct test_row *r = (const struct test_row *)state;
 
-	return r->behaviour == WRONG ? gn_error_set(e, -GN_EIO, "3 words are wrong") : 0;
+	return r->behaviour == WRONG || (r->behaviour == WRONG_LATER && seen.opened > 2) ? gn_error_set(e, -GN_EIO, "3 words are wrong") : 0;
 }
 
 static void row_close(void *state)
@@ -100,7 +105,7 @@ static struct test_row row_of(enum behaviour behaviour)
 	return r;
 }
 
-/* A clock of 50 ns: a region has 50 us at least, and a thousandth of the cell's 0.1 s. */
+/* A clock of 50 ns: a region has 50 us at least, and a 200th of the round's 0.1 s. */
 static struct scope_machine machine(void)
 {
 	struct scope_machine m;
@@ -110,6 +115,8 @@ static struct scope_machine machine(void)
 	m.most_seconds = 0.1;
 	m.most_samples = 500;
 	m.spread = 0.01;
+	m.least_rounds = 2;
+	m.most_rounds = 4;
 	m.deadline = 20;
 	memset(&seen, 0, sizeof seen);
 	return m;
@@ -121,7 +128,7 @@ static struct scope_result measured(enum behaviour behaviour, const struct scope
 	const struct scope_cell c = {&row.row, 0, {{NULL, 0}}};
 	struct scope_result r;
 
-	scope_measure(&c, m, &r);
+	scope_measure(&c, m, NULL, &r);
 	assert_int_equal(seen.open, 0); /* what was opened was closed */
 	r.cell.row = NULL;
 	return r;
@@ -135,8 +142,10 @@ static void test_good(void **state)
 	(void)state;
 	assert_int_equal(r.status, SCOPE_MEASURED);
 	assert_in_range(r.samples, SCOPE_LEAST_SAMPLES, m.most_samples);
-	assert_true(r.seconds[0] >= SCOPE_TICKS * m.host_tick);
-	assert_in_range(r.operations, 100, 400);
+	assert_true(r.seconds[0] * (double)r.operations >= SCOPE_TICKS * m.host_tick);
+	assert_int_equal(r.rounds, 1);
+	assert_int_equal(r.end[0], r.samples);
+	assert_in_range(r.operations, 500, 2000);
 	assert_int_equal(r.bytes, 4096 * r.operations);
 	assert_true(r.value[0] > 4.095e9 && r.value[0] < 4.097e9);
 	assert_true(r.second[0] == 7);
@@ -152,7 +161,7 @@ static void test_slow_at_first(void **state)
 
 	(void)state;
 	assert_int_equal(r.status, SCOPE_MEASURED);
-	assert_in_range(r.operations, 100, 400);
+	assert_in_range(r.operations, 500, 2000);
 	scope_result_free(&r);
 }
 
@@ -166,7 +175,6 @@ static void test_limits(void **state)
 	r = measured(SLOW, &m); /* 20 ms each */
 	assert_int_equal(r.status, SCOPE_MEASURED);
 	assert_in_range(r.samples, 3, 8);
-	assert_non_null(strstr(r.why, "stopped at a limit"));
 	assert_true(scope_clock() - began < 2);
 	scope_result_free(&r);
 	m = machine();
@@ -222,15 +230,19 @@ static void run(const struct scope_machine *m, double budget, bool (*step)(void 
 	scope_plan_free(p);
 }
 
+struct steps {
+	uint32_t next, finished, rounds;
+};
+
 static bool count_steps(void *user, const struct scope_progress *now)
 {
-	uint32_t *steps = (uint32_t *)user;
+	struct steps *s = (struct steps *)user;
 
-	assert_int_equal(now->cell, *steps);
-	assert_int_equal(now->cells, 8);
-	assert_true((now->next == NULL) == (*steps == 8));
-	assert_true((now->result == NULL) == (*steps == 0));
-	(*steps)++;
+	assert_true((now->next == NULL) != (now->result == NULL));
+	assert_true(now->cell <= now->cells && now->cells <= 8);
+	s->rounds = now->round;
+	s->next += now->next != NULL;
+	s->finished += now->result != NULL;
 	return true;
 }
 
@@ -240,7 +252,7 @@ static void test_run_goes_on(void **state)
 						     SCOPE_FAILED,   SCOPE_FAILED,   SCOPE_MEASURED, SCOPE_MEASURED};
 	const struct scope_machine m = machine();
 	struct scope_report report;
-	uint32_t steps = 0;
+	struct steps steps = {0, 0, 0};
 
 	(void)state;
 	rows[0] = row_of(GOOD);
@@ -248,9 +260,60 @@ static void test_run_goes_on(void **state)
 	rows[2] = row_of(NO_SAMPLE);
 	rows[3] = row_of(GOOD);
 	run(&m, 0, count_steps, &steps, &report);
-	assert_int_equal(steps, 9);
+	assert_int_equal(steps.next, 8 + 4); /* the good ones twice */
+	assert_int_equal(steps.finished, 8);
+	assert_int_equal(steps.rounds, 2);
 	for (uint32_t k = 0; k < 8; k++)
 		assert_int_equal(report.result[k].status, expected[k]);
+	assert_int_equal(report.result[0].rounds, 2);
+	assert_int_equal(report.result[0].end[1], report.result[0].samples);
+	assert_string_equal(report.result[0].why, "");
+	scope_report_free(&report);
+}
+
+/* What differs each time it is opened has all the rounds there may be, and an interval that says so. */
+static void test_rounds(void **state)
+{
+	const struct scope_machine m = machine();
+	struct scope_statistics s;
+	struct scope_report report;
+
+	(void)state;
+	rows[0] = row_of(SCATTER);
+	rows[1] = row_of(GOOD);
+	rows[2] = row_of(MISSING);
+	rows[3] = row_of(MISSING);
+	run(&m, 0, NULL, NULL, &report);
+	assert_int_equal(report.result[0].rounds, 4);
+	assert_non_null(strstr(report.result[0].why, "stopped at a limit"));
+	assert_int_equal(scope_result_statistics(&report.result[0], &s), 0);
+	assert_true(s.most_round / s.least_round > 1.09 && s.high / s.low > 1.09);
+	assert_int_equal(report.result[2].rounds, 2);
+	assert_int_equal(report.result[4].status, SCOPE_SKIPPED);
+	scope_report_free(&report);
+}
+
+/* A later round that is wrong makes all wrong; one that is not to be had any more does not. */
+static void test_later_rounds(void **state)
+{
+	struct scope_machine m = machine();
+	struct scope_report report;
+
+	(void)state;
+	for (uint32_t k = 0; k < 4; k++)
+		rows[k] = row_of(MISSING);
+	rows[0] = row_of(WRONG_LATER);
+	run(&m, 0, NULL, NULL, &report);
+	assert_int_equal(report.result[0].status, SCOPE_FAILED);
+	assert_string_equal(report.result[0].why, "3 words are wrong (in round 2)");
+	assert_null(report.result[0].value);
+	scope_report_free(&report);
+	m = machine();
+	rows[0] = row_of(GONE);
+	run(&m, 0, NULL, NULL, &report);
+	assert_int_equal(report.result[0].status, SCOPE_MEASURED);
+	assert_int_equal(report.result[0].rounds, 1);
+	assert_string_equal(report.result[0].why, "no round 2: there is none left");
 	scope_report_free(&report);
 }
 
@@ -281,6 +344,7 @@ static void test_hang(void **state)
 		usleep(1000);
 }
 
+/* Too little time for two rounds costs rounds, not cells; too little for one costs cells. */
 static void test_budget(void **state)
 {
 	struct scope_machine m = machine();
@@ -291,9 +355,10 @@ static void test_budget(void **state)
 	m.most_seconds = 10;
 	for (uint32_t k = 0; k < 4; k++)
 		rows[k] = row_of(SLOW);
-	run(&m, 1, NULL, NULL, &report);
+	run(&m, 1.5, NULL, NULL, &report);
 	assert_true(scope_clock() - began < 4);
-	assert_int_equal(report.result[0].status, SCOPE_MEASURED);
+	for (uint32_t k = 0; k < 8; k++)
+		assert_int_equal(report.result[k].status, SCOPE_MEASURED);
 	scope_report_free(&report);
 	run(&m, 1e-6, NULL, NULL, &report);
 	assert_int_equal(report.result[7].status, SCOPE_SKIPPED);
@@ -304,7 +369,7 @@ static void test_budget(void **state)
 static bool stop_at_three(void *user, const struct scope_progress *now)
 {
 	(void)user;
-	return now->cell < 3;
+	return now->cell < 3 && now->round == 1;
 }
 
 static void test_interrupt(void **state)
@@ -327,7 +392,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_good),	 cmocka_unit_test(test_slow_at_first), cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_failures), cmocka_unit_test(test_run_goes_on),	  cmocka_unit_test(test_hang),
-	    cmocka_unit_test(test_budget),	 cmocka_unit_test(test_interrupt),
+	    cmocka_unit_test(test_budget),	 cmocka_unit_test(test_interrupt),	   cmocka_unit_test(test_rounds),
+	    cmocka_unit_test(test_later_rounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,56 @@ static void test_coverage(void **state)
 	assert_in_range(hold, SETS * 0.945, SETS * 0.98);
 }
 
+/* Rounds of ten equal samples each: what is known is what the rounds say. Student's t of two degrees is 4.303. */
+static void test_rounds(void **state)
+{
+	static const double of[] = {98, 100, 103};
+	const uint32_t end[] = {10, 20, 30};
+	const double half = 4.303 * sqrt((2.333333 * 2.333333 + 0.333333 * 0.333333 + 2.666667 * 2.666667) / 2) / sqrt(3);
+	struct scope_statistics s;
+	double value[30];
+
+	(void)state;
+	for (uint32_t k = 0; k < 30; k++)
+		value[k] = of[k / 10];
+	assert_int_equal(scope_statistics_of_rounds(value, end, 3, &s), 0);
+	assert_true(s.median == 100 && s.rounds == 3 && s.least_round == 98 && s.most_round == 103);
+	assert_true(fabs(s.high - (100 + half)) < 1e-3 && fabs(s.low - (100 - half)) < 1e-3);
+	assert_int_equal(scope_statistics_of_rounds(value, end, 1, &s), 0);
+	assert_true(s.median == 98 && s.rounds == 1 && s.high == 98);
+}
+
+/* Rounds that scatter more than the samples in them: intervals of all samples alone would hold the median in a fifth. */
+static void test_coverage_of_rounds(void **state)
+{
+	enum { SETS = 1000, ROUNDS = 4, EACH = 20 };
+	uint32_t hold = 0, alone = 0;
+
+	(void)state;
+	srand(2);
+	for (uint32_t set = 0; set < SETS; set++) {
+		uint32_t end[ROUNDS];
+		double value[ROUNDS * EACH];
+		struct scope_statistics s;
+
+		for (uint32_t k = 0; k < ROUNDS; k++) {
+			double where = 1000;
+
+			for (uint32_t n = 0; n < 12; n++) /* near normal, with a deviation of 10 */
+				where += 10 * (rand() / (RAND_MAX + 1.0) - 0.5);
+			for (uint32_t n = 0; n < EACH; n++)
+				value[k * EACH + n] = where + rand() / (RAND_MAX + 1.0) - 0.5;
+			end[k] = (k + 1) * EACH;
+		}
+		assert_int_equal(scope_statistics_of(value, ROUNDS * EACH, &s), 0);
+		alone += s.low <= 1000 && 1000 <= s.high;
+		assert_int_equal(scope_statistics_of_rounds(value, end, ROUNDS, &s), 0);
+		hold += s.low <= 1000 && 1000 <= s.high;
+	}
+	assert_in_range(hold, SETS * 0.92, SETS);
+	assert_true(alone < SETS * 0.8);
+}
+
 static void test_enough(void **state)
 {
 	double value[100], share;
@@ -161,7 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_known_values), cmocka_unit_test(test_interval), cmocka_unit_test(test_few),
-	    cmocka_unit_test(test_coverage),	 cmocka_unit_test(test_enough),	  cmocka_unit_test(test_steady),
+	    cmocka_unit_test(test_coverage), cmocka_unit_test(test_rounds), cmocka_unit_test(test_coverage_of_rounds),	 cmocka_unit_test(test_enough),	  cmocka_unit_test(test_steady),
 	    cmocka_unit_test(test_drift),	 cmocka_unit_test(test_operations),
 	};
 
