@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
     {"undirected", 'u', NULL, 0, "add the other direction of every edge", 0},
     {"store", OPT_STORE, "KIND", 0, "where the graph rests: host or file (default file for .gng, else host)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, such as 64M (default one eighth of the graph)", 0},
-    {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default 4K)", 0},
+    {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
     {"mode", OPT_MODE, "MODE", 0, "paged; direct: loads on the store's memory; auto: the edges as they are best read (default paged)", 0},
     {"policy", OPT_POLICY, "NAME", 0, "which page leaves: clock, fifo or random (default clock)", 0},
     {"deadline", OPT_DEADLINE, "MS", 0, "give a transfer up after so many milliseconds (default 10000)", 0},
@@ -56,6 +56,8 @@ static void check_together(struct bfs_options *o, const struct argp_state *state
 		argp_error(state, "--page is for --mode paged: auto chooses the size of pages itself");
 	if (o->explain && o->mode != BFS_AUTO)
 		argp_error(state, "--explain is for --mode auto: in the other modes nothing is chosen");
+	if (o->mode == BFS_PAGED)
+		tool_tuned_defaults("bfs", o->machine.name, &o->page_bytes, NULL, NULL);
 	if (!o->page_bytes)
 		o->page_bytes = 4096;
 }

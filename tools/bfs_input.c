@@ -37,6 +37,8 @@ static int open_store(struct bfs_input *in, struct simt_machine *machine, const 
 
 	store.timeout_ns = o->deadline_ms * 1000000;
 	store.transfer_bytes = o->mode == BFS_AUTO ? 65536 : o->page_bytes; /* the largest page that may be chosen */
+	if (!strcmp(scheme, "file"))
+		tool_tuned_defaults("bfs", o->machine.name, NULL, &store.queue_count, &store.queue_depth);
 	rc = uri ? gn_store_open(&in->store, machine, uri, &store, e)
 		 : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
 	free(uri);

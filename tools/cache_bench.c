@@ -30,7 +30,7 @@ static const struct argp_option options[] = {
     {"data", OPT_DATA, "SIZE", 0, "how much there is (default 256M)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, all of them hot, for the hot rows (default one eighth of the data)", 0},
     {"cold-cache", OPT_COLD, "SIZE", 0, "bytes of cache for the cold rows (default one sixteenth of the data)", 0},
-    {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default 4K)", 0},
+    {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
     {"table", OPT_TABLE, "NAME", 0, "auto, direct or sets (default auto)", 0},
     {"policy", OPT_POLICY, "NAME", 0, "clock, fifo or random (default clock)", 0},
     {"touches", OPT_TOUCHES, "N", 0, "random pages to touch (default as many as the data have)", 0},
@@ -311,6 +311,8 @@ static int open_bench(struct bench *b, uint64_t *words, struct gn_error *e)
 
 	memset(&so, 0, sizeof so);
 	so.transfer_bytes = b->q->page_bytes;
+	if (b->q->store && strncmp(b->q->store, "host:", 5)) /* what the URI says counts more */
+		tool_tuned_defaults("cache-bench", b->q->machine.name, NULL, &so.queue_count, &so.queue_depth);
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)b->q->data_bytes);
 	rc = simt_open(&b->machine, &b->q->machine, e);
 	if (!rc)
@@ -430,10 +432,12 @@ int tool_cache_bench(int argc, char **argv)
 	memset(&e, 0, sizeof e);
 	q.machine.name = "cpu";
 	q.data_bytes = 256u << 20;
-	q.page_bytes = 4096;
 	q.repeat = 5;
 	q.block_threads = 256;
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
+	tool_tuned_defaults("cache-bench", q.machine.name, &q.page_bytes, NULL, NULL);
+	if (!q.page_bytes)
+		q.page_bytes = 4096;
 	if (!q.cache_bytes)
 		q.cache_bytes = q.data_bytes / 8;
 	if (!q.cold_bytes)

@@ -17,7 +17,7 @@ enum { OPT_DATA = 256, OPT_CACHE, OPT_PAGE, OPT_TABLE, OPT_ROWS, OPT_COUNT, OPT_
 static const struct argp_option options[] = {
     {"data", OPT_DATA, "SIZE", 0, "how much there is, in host memory (default 256M)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default one tenth of the data)", 0},
-    {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default 4K)", 0},
+    {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
     {"table", OPT_TABLE, "NAME", 0, "auto, direct or sets (default auto)", 0},
     {"rows", OPT_ROWS, "SIZES", 0, "bytes of a row, a multiple of 4; several with commas (default 4,64,512,1024)", 0},
     {"count", OPT_COUNT, "N", 0, "rows of a batch (default one for every 256 bytes of the data)", 0},
@@ -95,7 +95,6 @@ static void standard(struct gather_request *q)
 	memset(q, 0, sizeof *q);
 	q->machine.name = "cpu";
 	q->data_bytes = 256u << 20;
-	q->page_bytes = 4096;
 	q->sizes = sizeof row_bytes / sizeof row_bytes[0];
 	memcpy(q->row_bytes, row_bytes, sizeof row_bytes);
 	q->repeat = 3;
@@ -105,6 +104,9 @@ static void standard(struct gather_request *q)
 /* What was left open depends on the data. */
 static void complete(struct gather_request *q)
 {
+	tool_tuned_defaults("gather", q->machine.name, &q->page_bytes, NULL, NULL);
+	if (!q->page_bytes)
+		q->page_bytes = 4096;
 	if (!q->cache_bytes)
 		q->cache_bytes = q->data_bytes / 10;
 	if (!q->count)

@@ -147,6 +147,14 @@ int tool_tuned(const char *path, json_t **settings, struct gn_error *e);
 /* tool_tuned_number - a setting such as "page_bytes" or "reach_bytes"; `otherwise` where it was left open. */
 double tool_tuned_number(const json_t *settings, const char *name, double otherwise);
 
+/*
+ * tool_tuned_defaults - what the user left open, as grapnel tune kept it for this host: values that are 0 are set where
+ * the file has one that the command could have been given, and one line on stderr says which. NULL: not wanted. Without a file
+ * nothing is said; one that cannot be read or is of another host is named there, and ignored.
+ * @machine  of the command, "cpu" or "cuda": settings are for the one they were measured on
+ */
+void tool_tuned_defaults(const char *subcommand, const char *machine, uint32_t *page_bytes, uint32_t *queues, uint32_t *depth);
+
 /* A progress bar on stderr, drawn only on a terminal and at most ten times a second. */
 struct tool_bar {
 	bool on;

@@ -78,3 +78,58 @@ double tool_tuned_number(const json_t *settings, const char *name, double otherw
 	v = json_object_get(v ? v : json_object_get(settings, name), "value");
 	return json_is_number(v) ? json_number_value(v) : otherwise;
 }
+
+/* ---- as defaults of commands ---- */
+
+/* This machine's settings; NULL: none, or none that a command of that machine can use, which is said unless there is no file. */
+static json_t *own_settings(const char *subcommand, const char *machine, char *path, size_t room)
+{
+	const char *host, *of;
+	char own[65] = "";
+	json_t *settings;
+	struct gn_error e = {0, ""};
+
+	if (tool_tuned_path(path, room, NULL, &e) || access(path, F_OK))
+		return NULL;
+	if (tool_tuned(path, &settings, &e)) {
+		fprintf(stderr, "grapnel %s: ignored: %s\n", subcommand, e.text);
+		return NULL;
+	}
+	host = json_string_value(json_object_get(settings, "host_name"));
+	of = json_string_value(json_object_get(settings, "machine"));
+	if (!gethostname(own, sizeof own - 1) && host && !strcmp(host, own) && of && !strcmp(of, machine))
+		return settings;
+	if (!host || strcmp(host, own))
+		fprintf(stderr, "grapnel %s: ignored: %s: settings of another machine, %.64s\n", subcommand, path, host ? host : "without a name");
+	json_decref(settings);
+	return NULL;
+}
+
+/* Is there such a setting, of a value that the command could have been given? Powers of two only, where it must be one. */
+static bool take(const json_t *settings, const char *name, uint32_t least, uint32_t most, bool power, uint32_t *to)
+{
+	const double v = tool_tuned_number(settings, name, 0);
+	const uint32_t whole = v >= least && v <= most ? (uint32_t)v : 0;
+
+	if (!to || *to || !whole || (power && (whole & (whole - 1))))
+		return false;
+	*to = whole;
+	return true;
+}
+
+void tool_tuned_defaults(const char *subcommand, const char *machine, uint32_t *page_bytes, uint32_t *queues, uint32_t *depth)
+{
+	char path[4096], said[96] = "";
+	size_t length = 0;
+	json_t *settings = own_settings(subcommand, machine, path, sizeof path);
+
+	if (settings && take(settings, "page_bytes", 512, 2u << 20, true, page_bytes))
+		length += (size_t)snprintf(said, sizeof said, ", pages of %u bytes", *page_bytes);
+	if (settings && take(settings, "queues", 1, 1024, false, queues))
+		length += (size_t)snprintf(said + length, sizeof said - length, ", %u queues", *queues);
+	if (settings && take(settings, "depth", 2, 32768, true, depth))
+		snprintf(said + length, sizeof said - length, ", depth %u", *depth);
+	if (said[0])
+		fprintf(stderr, "grapnel %s: %s, as tuned: %s\n", subcommand, said + 2, path);
+	json_decref(settings);
+}

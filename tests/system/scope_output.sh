@@ -71,6 +71,38 @@ grep -q '"page_bytes"' config/grapnel/tune-sample.json || complain 'the settings
 [ "$("$grapnel" tune a.json -o -)" = "$(cat config/grapnel/tune-sample.json)" ] || complain 'the settings on standard output are others'
 says 0 'auto' auto-bench --tuned=config/grapnel/tune-sample.json --data 16M --launches 2 --pattern sequential --modes none
 says 1 'not settings of this version' auto-bench --tuned=a.json --data 16M --launches 2 --pattern sequential --modes none
+
+# Commands take them where the user gives none, and say so; a file that is broken, or of another host, is named and left alone.
+own=config/grapnel/tune-$(uname -n | tr -c 'a-zA-Z0-9_.\n-' _).json
+settings() {
+  echo "{\"tune_version\": 1, \"host_name\": \"$1\", \"machine\": \"$2\", \"page_bytes\": {\"value\": $3}, \"queues\": {\"value\": 3}, \"depth\": {\"value\": 64}}" >"$own"
+}
+little='--data 1M --repeat 1'
+"$grapnel" gen kron --scale 8 few.gng >out 2>&1 || complain "gen: $(cat out)"
+settings "$(uname -n)" cpu 16384
+says 0 "pages of 16384 bytes, as tuned: $PWD/$own" gather $little
+says 0 'pages of 16384 bytes' cache-bench $little --touches 64
+says 0 '^grapnel bfs: 3 queues, depth 64, as tuned' bfs few.gng --source 0
+says 0 '^grapnel bfs: pages of 16384 bytes, as tuned' bfs few.gng --source 0
+says 0 '3 queues of 64' bfs few.gng --source 0
+# silent WHY COMMAND... - not a word of tuned settings
+silent() {
+  why=$1
+  shift
+  "$grapnel" "$@" >out 2>&1 || complain "$*: $(cat out)"
+  ! grep -q 'as tuned' out || complain "$why, and still: $(cat out)"
+}
+silent 'the user gave a page' gather $little --page 4K
+settings "$(uname -n)" cuda 16384
+silent 'the settings are for the other machine' gather $little
+settings "$(uname -n)" cpu 5000
+silent 'that is no size of a page' gather $little
+settings elsewhere cpu 16384
+says 0 'ignored: .*settings of another machine, elsewhere' gather $little
+echo '{' >"$own"
+says 0 'ignored: .*no settings to be read' gather $little
+rm "$own"
+silent 'there is no file' gather $little
 says 1 'version 9' tune new.json
 says 2 'a report is wanted' tune
 exit "$bad"
