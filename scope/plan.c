@@ -21,6 +21,8 @@ extern const struct scope_row *const scope_grapnel_rows[] __attribute__((weak));
 }
 #endif
 
+enum { QUICK_BYTES = 128 << 20 };
+
 struct entry {
 	struct scope_cell cell;
 	char *why; /* owned; NULL: to be measured */
@@ -126,14 +128,27 @@ static int add_size(struct scope_plan *p, uint64_t bytes, const struct scope_arg
 	return scope_plan_add(p, args);
 }
 
+/*
+ * A quick run's time goes into rounds: links are as fast with 128 MiB as with more. What is about the host's memory needs
+ * buffers that its last cache does not hold.
+ */
+static uint64_t most_bytes(const struct scope_plan *p)
+{
+	const struct scope_machine *m = p->machine;
+	const bool memory = p->row->limit && !strcmp(p->row->limit, "memory");
+	const uint64_t enough = memory && 2 * m->cache_bytes > QUICK_BYTES ? m->most_bytes : QUICK_BYTES;
+
+	return m->effort == SCOPE_QUICK && enough < m->most_bytes ? enough : m->most_bytes;
+}
+
 int scope_plan_sizes(struct scope_plan *p, uint64_t least, uint64_t most, const struct scope_arg *rest)
 {
 	const uint32_t step = p->machine->effort == SCOPE_QUICK ? 4 : 1;
 	uint32_t low = 0, high = 63;
 	int rc = 0;
 
-	if (most > p->machine->most_bytes)
-		most = p->machine->most_bytes;
+	if (most > most_bytes(p))
+		most = most_bytes(p);
 	while (1ull << low < least)
 		low++;
 	while (high > low && 1ull << high > most)

@@ -113,7 +113,8 @@ int scope_plan_add(struct scope_plan *p, const struct scope_arg *args);
 
 /*
  * scope_plan_sizes - a cell for every power of two from least to most bytes, at most the machine's most_bytes;
- * SCOPE_QUICK takes every fourth power, and the ends. `rest` are further arguments, ended by {NULL, 0}, or NULL.
+ * SCOPE_QUICK takes every fourth power up to 128 MiB (rows of the host's memory: more, where its last cache is larger than half
+ * of that), and the ends. `rest` are further arguments, ended by {NULL, 0}, or NULL.
  */
 int scope_plan_sizes(struct scope_plan *p, uint64_t least, uint64_t most, const struct scope_arg *rest);
 

@@ -14,6 +14,13 @@ static int plan_sizes(const struct scope_row *row, const struct scope_machine *m
 	return scope_plan_sizes(p, 4096, 1ull << 32, two_threads);
 }
 
+static int plan_large(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	(void)row;
+	(void)m;
+	return scope_plan_sizes(p, 16 << 20, 1ull << 32, NULL);
+}
+
 static int plan_one(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const struct scope_arg args[] = {{"gpu", 3}, {NULL, 0}};
@@ -28,7 +35,9 @@ static const struct scope_row sizes = {"test/sizes", "", NULL, "none", NULL, NUL
 				       NULL, NULL, NULL, NULL};
 static const struct scope_row one = {"test/one", "", NULL, "none", NULL, NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, plan_one,
 				     NULL, NULL, NULL, NULL};
-const struct scope_row *const scope_host_rows[] = {&sizes, &one, NULL};
+static const struct scope_row memory = {"test/memory", "", NULL, "none", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan_large,
+					NULL, NULL, NULL, NULL};
+const struct scope_row *const scope_host_rows[] = {&sizes, &one, &memory, NULL};
 
 static struct scope_plan *plan(enum scope_effort effort, uint64_t most_bytes, const char *filter)
 {
@@ -38,6 +47,7 @@ static struct scope_plan *plan(enum scope_effort effort, uint64_t most_bytes, co
 	memset(&m, 0, sizeof m);
 	m.effort = effort;
 	m.most_bytes = most_bytes;
+	m.cache_bytes = 96 << 20;
 	assert_int_equal(scope_plan_make(&m, filter, &p, NULL), 0);
 	return p;
 }
@@ -51,7 +61,7 @@ static uint64_t bytes_of(const struct scope_plan *p, uint32_t k)
 
 static void test_sizes(void **state)
 {
-	static const uint64_t quick[] = {4096, 65536, 1 << 20, 16 << 20, 256 << 20};
+	static const uint64_t quick[] = {4096, 65536, 1 << 20, 16 << 20, 128 << 20};
 	static const uint64_t uneven[] = {4096, 65536, 1 << 20, 2 << 20};
 	struct scope_plan *p = plan(SCOPE_NORMAL, 1ull << 40, "sizes");
 
@@ -64,6 +74,10 @@ static void test_sizes(void **state)
 	assert_int_equal(scope_plan_count(p), 5);
 	for (uint32_t k = 0; k < 5; k++)
 		assert_int_equal(bytes_of(p, k), quick[k]);
+	scope_plan_free(p);
+	p = plan(SCOPE_QUICK, 256 << 20, "memory"); /* a cache of 96 MiB would hold half of 128 */
+	assert_int_equal(scope_plan_count(p), 2);
+	assert_int_equal(bytes_of(p, 1), 256 << 20);
 	scope_plan_free(p);
 	p = plan(SCOPE_QUICK, (4 << 20) - 1, "sizes"); /* no more than may be used */
 	assert_int_equal(scope_plan_count(p), 4);
@@ -79,7 +93,7 @@ static void test_names(void **state)
 	const char *why;
 
 	(void)state;
-	assert_int_equal(scope_plan_count(p), 23);
+	assert_int_equal(scope_plan_count(p), 32);
 	scope_cell_name(scope_plan_cell(p, 0, &why), name, sizeof name);
 	assert_string_equal(name, "test/sizes/bytes:4096/threads:2");
 	assert_null(why);
