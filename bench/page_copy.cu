@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(32) copy_bulk(job j)
 		return;
 	for (uint32_t s = 0; s < j.stages; s++)
 		bulk_barrier_init(barriers + 8 * s);
-	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+	bulk_barriers_ready();
 	for (uint64_t i = 0; i < j.stages && i < mine; i++)
 		stage_load(j, i, j.stages, buffers, barriers);
 	for (uint64_t i = 0; i < mine; i++) {
@@ -173,11 +173,11 @@ __global__ void __launch_bounds__(32) copy_bulk(job j)
 		bulk_wait(barriers + 8 * stage, (uint32_t)(i / j.stages & 1));
 		bulk_store(target_of(j, at / j.page_bytes) + at % j.page_bytes, buffers + stage * j.piece,
 		           j.piece);
-		asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+		bulk_stores_read();
 		if (i && i - 1 + j.stages < mine)
 			stage_load(j, i - 1 + j.stages, j.stages, buffers, barriers);
 	}
-	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+	bulk_stores_done();
 }
 
 /* The limit: consecutive bytes of host memory, 16 a lane. */

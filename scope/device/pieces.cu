@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(32) copy_bulk(const __grid_constant__ job j)
 		return;
 	for (uint32_t s = 0; s < STAGES; s++)
 		bulk_barrier_init(barriers + 8 * s);
-	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+	bulk_barriers_ready();
 	for (uint64_t i = 0; i < STAGES && i < mine; i++)
 		stage_load(j, i, buffers, barriers);
 	for (uint64_t i = 0; i < mine; i++) {
@@ -105,11 +105,11 @@ __global__ void __launch_bounds__(32) copy_bulk(const __grid_constant__ job j)
 
 		bulk_wait(barriers + 8 * stage, (uint32_t)(i / STAGES & 1));
 		bulk_store(target_of(j, at / j.piece) + at % j.piece, buffers + stage * j.load, j.load);
-		asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+		bulk_stores_read();
 		if (i && i - 1 + STAGES < mine)
 			stage_load(j, i - 1 + STAGES, buffers, barriers);
 	}
-	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+	bulk_stores_done();
 }
 
 /* Words of the pieces that are not in their frames. */

@@ -17,6 +17,12 @@ static __device__ __forceinline__ void bulk_barrier_init(uint32_t barrier)
 	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
 
+/* bulk_barriers_ready - once, behind bulk_barrier_init: orders that follow see the barriers. */
+static __device__ __forceinline__ void bulk_barriers_ready(void)
+{
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /* bulk_load - order a piece; its barrier turns when all bytes are there. */
 static __device__ __forceinline__ void bulk_load(uint32_t to, const char *from, uint32_t bytes,
                                                  uint32_t barrier)
@@ -38,6 +44,18 @@ static __device__ __forceinline__ void bulk_store(char *to, uint32_t from, uint3
 	        "l"(__cvta_generic_to_global(to)),
 	    "r"(from), "r"(bytes)
 	    : "memory");
+}
+
+/* bulk_stores_read - until all stores but the last have read their pieces, whose room may then be filled again. */
+static __device__ __forceinline__ void bulk_stores_read(void)
+{
+	asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+}
+
+/* bulk_stores_done - until all stores are over. */
+static __device__ __forceinline__ void bulk_stores_done(void)
+{
+	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
 /* bulk_wait - until the barrier's phase of this parity is over. */
