@@ -121,13 +121,18 @@ def main():
                 shutil.copy(os.path.join(folder, "run.json"), os.path.join(args.keep, f"run-{k}.json"))
     rows = compare(runs)
     tell(rows)
+    for seconds, size, one in runs:
+        share = one["context"].get("others_share")
+        print(f"  a run of {seconds:.0f} s, {len(one['cells'])} cells, {size / 1e6:.1f} MB; others used "
+              + (f"{100 * share:.0f} % of the processors" if share is not None else "what they did"))
     slack = max(references) / min(references)
     print(f"  a plain memmove meanwhile: {'  '.join(f'{v:.4g}' for v in references)} GB/s, {slack:.3f}")
     claims = [("figures above 1 MiB that differ by more than 3 %", sum(row["ratio"] > NEAR for row in rows), 0, False),
               ("cells that were left out", max(len(cut(one)) for _, _, one in runs), 0, False),
               ("cells that failed", max(len(failed(one)) for _, _, one in runs), 0, False),
               ("seconds of the longest run", max(seconds for seconds, _, _ in runs), SECONDS, False)]
-    result = {"runs": [{"seconds": round(seconds, 1), "report_bytes": size, "left_out": cut(one), "failed": failed(one)}
+    result = {"runs": [{"seconds": round(seconds, 1), "report_bytes": size, "left_out": cut(one), "failed": failed(one),
+                        "others_share": one["context"].get("others_share")}
                        for seconds, size, one in runs],
               "reference": {"GB_per_s": [round(v, 4) for v in references], "ratio": round(slack, 4)}, "rows": rows}
     return report.save(args, "scope_repeat", result, claims)

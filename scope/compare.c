@@ -79,7 +79,7 @@ static int compare_cells(json_t *list, const struct scope_read *before, const st
 /* What differs between any two runs, and says nothing. */
 static bool passes(const char *key)
 {
-	static const char *const names[] = {"date", "free_bytes", "mhz_per_cpu", "load_avg.", "huge_page_bytes_free",
+	static const char *const names[] = {"date", "free_bytes", "mhz_per_cpu", "load_avg.", "others_share", "huge_page_bytes_free",
 					    "scope_version", "json_schema_version", "executable", "_tick_seconds", "gpu_links.", NULL};
 
 	for (unsigned k = 0; names[k]; k++)

@@ -11,6 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "scope/system.h"
 
 /* What is known of a cell on the way. */
 struct state {
@@ -295,8 +299,37 @@ static uint32_t choose(struct running *x, struct order *order)
 	return x->in_pass;
 }
 
+/* Seconds that all processors have worked, and that they have for this process. */
+struct work {
+	double all, own;
+};
+
+static struct work work_now(void)
+{
+	struct work now = {scope_system_busy(), 0};
+	struct rusage use;
+
+	if (!getrusage(RUSAGE_SELF, &use))
+		now.own = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+		          1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+	return now;
+}
+
+/* What others took meanwhile, as a share of all processors: it says whether figures of shared memory can repeat. */
+static json_t *others_share(const struct running *x, const struct work *before)
+{
+	const struct work now = work_now();
+	const double had = spent(x) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return before->all < 0 || had <= 0
+	           ? json_null()
+	           : json_real(fmax(0, (now.all - before->all) - (now.own - before->own)) / had);
+}
+
 static void run(struct running *x, struct order *order)
 {
+	const struct work before = work_now();
+
 	for (uint32_t k = 0; k < x->cells; k++) {
 		const char *why;
 
@@ -307,6 +340,7 @@ static void run(struct running *x, struct order *order)
 	pass(x, first_round);
 	while (choose(x, order))
 		pass(x, later_round);
+	json_object_set_new(x->report->context, "others_share", others_share(x, &before));
 	for (uint32_t k = 0; k < x->cells; k++)
 		if (!x->state[k].told)
 			finish(x, k);

@@ -327,7 +327,8 @@ json_t *scope_environment(const struct scope_machine *m);
 
 /*
  * scope_environment_links - gpu_links as they are now. Links go down when nothing uses them: scope_run looks again behind every
- * cell that a device timed, and the report's context has the last as gpu_links_busy.
+ * cell that a device timed, and the report's context has the last as gpu_links_busy. At its end it adds others_share: what other
+ * programs, and other guests as far as the system knows, used of all processors meanwhile.
  */
 json_t *scope_environment_links(void);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool line_of(char *text, size_t room, const char *path)
 {
@@ -91,4 +92,19 @@ json_t *scope_system_folder(const char *path)
 	if (folder)
 		closedir(folder);
 	return all;
+}
+
+double scope_system_busy(void)
+{
+	enum { IDLE = 3, IOWAIT = 4, STEAL = 7 };
+	unsigned long long ticks[STEAL + 1], sum = 0;
+	char line[256];
+
+	if (!scope_system_line(line, sizeof line, "/proc/stat") ||
+	    sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2], &ticks[IDLE], &ticks[IOWAIT],
+		   &ticks[5], &ticks[6], &ticks[STEAL]) != STEAL + 1)
+		return -1;
+	for (unsigned k = 0; k <= STEAL; k++)
+		sum += k == IDLE || k == IOWAIT ? 0 : ticks[k];
+	return (double)sum / (double)sysconf(_SC_CLK_TCK);
 }

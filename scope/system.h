@@ -28,6 +28,12 @@ void scope_system_selected(char *text, size_t room, const char *path);
 /* scope_system_folder - an object of all files of a folder and their first lines; NULL: there is no such folder. */
 json_t *scope_system_folder(const char *path);
 
+/*
+ * scope_system_busy - seconds that processors of this machine have worked since it was started, for whom ever, also for other guests
+ * instead of this one (/proc/stat); a negative number: not known.
+ */
+double scope_system_busy(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -69,9 +69,12 @@ static void find_unsteady_clocks(struct scope_finding *f)
 static void find_busy(struct scope_finding *f)
 {
 	const json_t *load = json_array_get(scope_read_context(f->r, "load_avg"), 0);
-	const double cpus = scope_read_number(f->r, "num_cpus", 0);
+	const double cpus = scope_read_number(f->r, "num_cpus", 0), share = scope_read_number(f->r, "others_share", -1);
 
-	if (json_is_number(load) && cpus > 0 && json_number_value(load) > 0.5 * cpus)
+	if (share > 0.1)
+		scope_find(f, "Others were at work: they used %.0f %% of all processors during the run. Rows of the host are too low by what they "
+			   "took, and will not repeat; measure on a quiet machine.", 100 * share);
+	else if (share < 0 && json_is_number(load) && cpus > 0 && json_number_value(load) > 0.5 * cpus)
 		scope_find(f, "Others were at work: a load of %.1f on %.0f processors when the run began. Rows of the host are too low by what they "
 			   "took; measure on a quiet machine.", json_number_value(load), cpus);
 }

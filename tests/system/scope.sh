@@ -35,6 +35,8 @@ done
 # ---- a run, in all forms ----
 few='^memory/(copy|latency)/bytes:(4096|65536)(/threads:1)?$|^file/pread/bytes:4096$'
 "$grapnel" scope --quick --filter "$few" --json a.json --csv a.csv --markdown a.md --html a.html >table || fail "a run: $(cat table)"
+grep -q '^5 cells to measure in 2 to 8 rounds: up to 105 s' table || fail "the plan is not said before: $(cat table)"
+grep -q '"rounds": \[[0-9]*, [0-9]*' a.json || fail 'no cell was measured in two rounds'
 grep -q '^5 measured, 0 skipped, 0 failed' table || fail "not five cells: $(cat table)"
 [ "$(wc -l <a.csv)" -eq 6 ] || fail 'a.csv has not a line a cell'
 grep -q '"name": "memory/latency/bytes:4096"' a.json || fail 'a cell is not in a.json'

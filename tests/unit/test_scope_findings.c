@@ -172,6 +172,8 @@ static void test_machine(void **state)
 	expect("governor is powersave", "performance");
 	context("{\"load_avg\": [9, 1, 1], \"num_cpus\": 16}");
 	expect("a load of 9.0 on 16", "quiet");
+	context("{\"load_avg\": [0, 0, 0], \"num_cpus\": 16, \"others_share\": 0.25}");
+	expect("25 % of all processors", "quiet");
 	context("{\"virtual_machine\": {\"guest\": true, \"product\": null}}");
 	expect("virtual machine", "guest");
 }
