@@ -14,17 +14,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "scope/schedule.h"
 #include "scope/system.h"
-
-/* What is known of a cell on the way. */
-struct state {
-	double seconds; /* that a round may take for sampling */
-	double cost;    /* that its last round took, opening and all */
-	double width;   /* how unsure its figure is, as a share of it: what goes first */
-	bool chosen;    /* for this pass */
-	bool over;      /* no further rounds */
-	bool told;      /* step knows its result */
-};
 
 struct running {
 	const struct scope_plan *plan;
@@ -35,7 +26,7 @@ struct running {
 	bool (*step)(void *user, const struct scope_progress *progress);
 	void *user;
 	struct scope_report *report;
-	struct state *state;          /* of each cell */
+	struct scope_turn *turn;      /* of each cell */
 	uint32_t last;                /* measured before, `cells`: none */
 	const struct scope_row *hung; /* a cell of it did not end */
 	bool stopped;
@@ -79,7 +70,7 @@ static double seconds_left(const struct running *x)
 	if (x->round > 1) { /* which others there will be is not known */
 		left = 0;
 		for (uint32_t k = x->last; k < x->cells; k++)
-			left += x->state[k].chosen ? x->state[k].cost : 0;
+			left += x->turn[k].chosen ? x->turn[k].cost : 0;
 	}
 	return x->budget > 0 && x->round == 1 ? fmin(left, fmax(last_share * x->budget - so_far, 0)) : left;
 }
@@ -129,9 +120,9 @@ static void finish(struct running *x, uint32_t k)
 	struct scope_result *r = &x->report->result[k];
 	const size_t length = strlen(r->why);
 
-	if (r->status == SCOPE_MEASURED && x->state[k].width > x->limits->spread)
+	if (r->status == SCOPE_MEASURED && x->turn[k].width > x->limits->spread)
 		snprintf(r->why + length, sizeof r->why - length, "%sstopped at a limit", length ? "; " : "");
-	x->state[k].told = x->state[k].over = true;
+	x->turn[k].told = x->turn[k].over = true;
 	tell(x, NULL, r);
 }
 
@@ -153,47 +144,26 @@ static const char *left_out(const struct running *x, const struct scope_cell *c)
 	return x->budget > 0 && spent(x) > x->budget ? "the time for all was over" : NULL;
 }
 
-/* Half the interval, as a share of the median: what says whether a cell is sure. */
-static double width_of(const struct scope_result *r)
-{
-	struct scope_statistics s;
-
-	if (scope_result_statistics(r, &s) || s.median <= 0)
-		return INFINITY;
-	return fmax(s.high - s.median, s.median - s.low) / s.median;
-}
-
-static void judge(struct running *x, uint32_t k)
-{
-	const struct scope_result *r = &x->report->result[k];
-	const struct scope_machine *m = x->limits;
-	struct state *s = &x->state[k];
-
-	s->width = r->status == SCOPE_MEASURED ? width_of(r) : 0;
-	s->over = s->over || r->status != SCOPE_MEASURED || r->rounds >= m->most_rounds ||
-	          r->rounds >= SCOPE_MOST_ROUNDS || (r->rounds >= m->least_rounds && s->width <= m->spread);
-}
-
 static void measure(struct running *x, uint32_t k, const struct scope_cell *c)
 {
 	struct scope_result *r = &x->report->result[k], round;
 	const struct scope_earlier earlier = {r->operations, r->end[0]};
 	const double began = scope_clock();
 
-	x->machine.most_seconds = x->state[k].seconds;
+	x->machine.most_seconds = x->turn[k].seconds;
 	if (!scope_measure_within(c, &x->machine, r->rounds ? &earlier : NULL, &round))
 		x->hung = c->row;
-	x->state[k].over = round.status == SCOPE_SKIPPED; /* it would be so again */
+	x->turn[k].over = round.status == SCOPE_SKIPPED; /* it would be so again */
 	if (!r->rounds)
 		*r = round;
 	else if (scope_result_pool(r, &round))
-		x->state[k].over = true;
+		x->turn[k].over = true;
 	if (c->row->timer != SCOPE_HOST_CLOCK)
 		json_object_set_new(x->report->context, "gpu_links_busy", scope_environment_links());
-	x->state[k].cost = scope_clock() - began;
+	x->turn[k].cost = scope_clock() - began;
 	x->last = k;
 	x->at++;
-	judge(x, k);
+	scope_turn_judge(&x->turn[k], r, x->limits);
 }
 
 static void first_round(struct running *x, uint32_t k)
@@ -204,12 +174,12 @@ static void first_round(struct running *x, uint32_t k)
 	if (!why)
 		tell(x, c, NULL);
 	why = why ? why : left_out(x, c);
-	x->state[k].over = why != NULL;
+	x->turn[k].over = why != NULL;
 	if (why) {
 		skip(&x->report->result[k], why);
 		return;
 	}
-	x->state[k].seconds = first_seconds(x);
+	x->turn[k].seconds = first_seconds(x);
 	measure(x, k, c);
 }
 
@@ -219,8 +189,8 @@ static void later_round(struct running *x, uint32_t k)
 	const struct scope_cell *c = scope_plan_cell(x->plan, k, &why);
 
 	tell(x, c, NULL);
-	x->state[k].over = left_out(x, c) != NULL;
-	if (!x->state[k].over && (x->budget <= 0 || spent(x) + x->state[k].cost <= x->budget))
+	x->turn[k].over = left_out(x, c) != NULL;
+	if (!x->turn[k].over && (x->budget <= 0 || spent(x) + x->turn[k].cost <= x->budget))
 		measure(x, k, c);
 }
 
@@ -232,70 +202,19 @@ static void pass(struct running *x, void (*round)(struct running *x, uint32_t k)
 	x->at = 0;
 	x->round++;
 	for (uint32_t k = 0; k < x->cells; k++) {
-		if (!x->state[k].chosen)
+		if (!x->turn[k].chosen)
 			continue;
 		round(x, k);
-		if (x->state[k].over && !x->state[k].told)
+		if (x->turn[k].over && !x->turn[k].told)
 			finish(x, k);
 	}
 }
 
-/* Which goes first: one that was opened once only by what its samples say, others by how their rounds differ.
- */
-static double urgency(const struct running *x, uint32_t k)
-{
-	const struct scope_result *r = &x->report->result[k];
-	struct scope_statistics s;
-
-	if (r->rounds < 2 || scope_result_statistics(r, &s) || s.median <= 0)
-		return x->state[k].width;
-	return (s.most_round - s.least_round) / s.median / r->rounds;
-}
-
-struct order {
-	double urgency;
-	uint32_t cell;
-};
-
-static int most_urgent(const void *a, const void *b)
-{
-	const struct order *x = (const struct order *)a, *y = (const struct order *)b;
-
-	return x->urgency != y->urgency ? (x->urgency < y->urgency) - (x->urgency > y->urgency)
-	                                : (x->cell > y->cell) - (x->cell < y->cell);
-}
-
-static uint32_t candidates(const struct running *x, struct order *order)
-{
-	uint32_t count = 0;
-
-	for (uint32_t k = 0; k < x->cells; k++)
-		if (!x->state[k].over) {
-			order[count].urgency = urgency(x, k);
-			order[count++].cell = k;
-		}
-	qsort(order, count, sizeof *order, most_urgent);
-	return count;
-}
-
 /* Returns how many cells the next pass has. */
-static uint32_t choose(struct running *x, struct order *order)
+static uint32_t choose(struct running *x)
 {
-	const uint32_t count = x->stopped ? 0 : candidates(x, order);
-	double left = seconds_of_pass(x);
-
-	x->in_pass = 0;
-	for (uint32_t k = 0; k < x->cells; k++)
-		x->state[k].chosen = false;
-	for (uint32_t k = 0; k < count; k++) {
-		struct state *s = &x->state[order[k].cell];
-
-		if (s->cost > left)
-			continue;
-		left -= s->cost;
-		s->chosen = true;
-		x->in_pass++;
-	}
+	x->in_pass =
+	    x->stopped ? 0 : scope_turns_choose(x->turn, x->report->result, x->cells, seconds_of_pass(x));
 	return x->in_pass;
 }
 
@@ -315,7 +234,8 @@ static struct work work_now(void)
 	return now;
 }
 
-/* What others took meanwhile, as a share of all processors: it says whether figures of shared memory can repeat. */
+/* What others took meanwhile, as a share of all processors: it says whether figures of shared memory can
+ * repeat. */
 static json_t *others_share(const struct running *x, const struct work *before)
 {
 	const struct work now = work_now();
@@ -326,7 +246,7 @@ static json_t *others_share(const struct running *x, const struct work *before)
 	           : json_real(fmax(0, (now.all - before->all) - (now.own - before->own)) / had);
 }
 
-static void run(struct running *x, struct order *order)
+static void run(struct running *x)
 {
 	const struct work before = work_now();
 
@@ -334,15 +254,15 @@ static void run(struct running *x, struct order *order)
 		const char *why;
 
 		x->report->result[k].cell = *scope_plan_cell(x->plan, k, &why);
-		x->state[k].chosen = true;
+		x->turn[k].chosen = true;
 		x->in_pass += !why;
 	}
 	pass(x, first_round);
-	while (choose(x, order))
+	while (choose(x))
 		pass(x, later_round);
 	json_object_set_new(x->report->context, "others_share", others_share(x, &before));
 	for (uint32_t k = 0; k < x->cells; k++)
-		if (!x->state[k].told)
+		if (!x->turn[k].told)
 			finish(x, k);
 }
 
@@ -351,7 +271,6 @@ int scope_run(const struct scope_plan *p, const struct scope_machine *m, double 
               struct scope_report *report)
 {
 	struct running x;
-	struct order *order;
 
 	memset(&x, 0, sizeof x);
 	x.plan = p;
@@ -363,17 +282,15 @@ int scope_run(const struct scope_plan *p, const struct scope_machine *m, double 
 	x.step = step;
 	x.user = user;
 	x.report = report;
-	order = (struct order *)calloc(x.cells + 1, sizeof *order);
-	x.state = (struct state *)calloc(x.cells + 1, sizeof *x.state);
+	x.turn = (struct scope_turn *)calloc(x.cells + 1, sizeof *x.turn);
 	memset(report, 0, sizeof *report);
 	report->context = scope_environment(m);
 	report->result = (struct scope_result *)calloc(x.cells + 1, sizeof *report->result);
 	report->results = x.cells;
-	if (x.state && order && report->context && report->result)
-		run(&x, order);
+	if (x.turn && report->context && report->result)
+		run(&x);
 	else
 		scope_report_free(report);
-	free(order);
-	free(x.state);
+	free(x.turn);
 	return report->context ? 0 : -GN_ENOMEM;
 }

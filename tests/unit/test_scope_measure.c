@@ -7,6 +7,7 @@
 #include <grapnel/simt.h>
 
 #include "scope/sampling.h"
+#include "scope/schedule.h"
 #include "unit.h"
 
 enum behaviour { GOOD, NO_OPEN, MISSING, NO_SAMPLE, WRONG, EMPTY, SLOW, FEW, HANG, SLOW_AT_FIRST, SCATTER, GONE, WRONG_LATER };
@@ -366,6 +367,37 @@ static void test_budget(void **state)
 	scope_report_free(&report);
 }
 
+/* Of three cells the one whose rounds differ most, and then as many as fit; one that is over is not among them. */
+static void test_choice(void **state)
+{
+	static double far[] = {100, 120}, near[] = {100, 101}, one[] = {100, 100, 100};
+	struct scope_result result[4];
+	struct scope_turn turn[4];
+	struct scope_machine m = machine();
+
+	(void)state;
+	memset(result, 0, sizeof result);
+	memset(turn, 0, sizeof turn);
+	for (uint32_t k = 0; k < 4; k++) {
+		result[k].value = k == 0 ? near : k == 1 ? one : far;
+		result[k].samples = k == 1 ? 3 : 2;
+		result[k].rounds = k == 1 ? 1 : 2;
+		result[k].end[0] = k == 1 ? 3 : 1;
+		result[k].end[1] = 2;
+		turn[k].cost = 1;
+		turn[k].over = k == 3;
+		scope_turn_judge(&turn[k], &result[k], &m);
+	}
+	assert_false(turn[0].over || turn[1].over || turn[2].over); /* two rounds 1 % apart are not sure within 1 % */
+	assert_int_equal(scope_turns_choose(turn, result, 4, 1.5), 1);
+	assert_true(turn[2].chosen && !turn[0].chosen && !turn[1].chosen);
+	assert_int_equal(scope_turns_choose(turn, result, 4, 2.5), 2);
+	assert_true(turn[2].chosen && turn[0].chosen && !turn[1].chosen);
+	assert_int_equal(scope_turns_choose(turn, result, 4, 9), 3);
+	assert_false(turn[3].chosen);
+	assert_int_equal(scope_turns_choose(turn, result, 4, 0.5), 0);
+}
+
 static bool stop_at_three(void *user, const struct scope_progress *now)
 {
 	(void)user;
@@ -393,7 +425,7 @@ int main(void)
 	    cmocka_unit_test(test_good),	 cmocka_unit_test(test_slow_at_first), cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_failures), cmocka_unit_test(test_run_goes_on),	  cmocka_unit_test(test_hang),
 	    cmocka_unit_test(test_budget),	 cmocka_unit_test(test_interrupt),	   cmocka_unit_test(test_rounds),
-	    cmocka_unit_test(test_later_rounds),
+	    cmocka_unit_test(test_later_rounds), cmocka_unit_test(test_choice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
