@@ -3,8 +3,8 @@
 """Does `grapnel scope --quick` say the same again?
 
 So many quick runs in a row. Of each bandwidth of more than 1 MiB the largest median is divided by the least; those beyond 3 %
-are printed by what they share: a link of their own repeats, memory that others use too repeats as far as the others do. How far
-that is here says a plain memmove, timed before, between and behind the runs by none of scope's code.
+are printed by what they share: a link of their own repeats, memory that others use too repeats as far as the others do: then the best
+samples (p95) of the runs are nearer to each other than their medians. How far that is here says a plain memmove, timed before, between and behind the runs by none of scope's code.
 
     bench/scope_repeat.py [--runs N] [--filter REGEX] [--keep FOLDER] [--build DIR] [--json OUT]
 """
@@ -71,9 +71,9 @@ def counts(cell, unit):
     return cell["status"] == "measured" and unit == "bytes_per_second" and cell["arguments"].get("bytes", 0) > LEAST_BYTES
 
 
-def figures(one):
+def figures(one, statistic):
     units = {row["name"]: row["unit"] for row in one["rows"]}
-    return {c["name"]: c["statistics"]["median"] / 1e9 for c in one["cells"] if counts(c, units[c["row"]])}
+    return {c["name"]: c["statistics"][statistic] / 1e9 for c in one["cells"] if counts(c, units[c["row"]])}
 
 
 def cut(one):
@@ -85,14 +85,15 @@ def failed(one):
 
 
 def compare(runs):
-    """Each figure that every run has: its GB/s, and the largest by the least."""
-    each = [figures(one) for _, _, one in runs]
+    """Each figure that every run has: its GB/s, and the largest by the least; the same of what its best samples reach."""
+    each = [figures(one, "median") for _, _, one in runs]
+    best = [figures(one, "p95") for _, _, one in runs]
     rows = []
     for name in each[0]:
-        values = [e[name] for e in each if name in e]
+        values, high = [e[name] for e in each if name in e], [e[name] for e in best if name in e]
         if len(values) == len(runs):
             rows.append({"name": name, "kind": kind(name), "GB_per_s": [round(v, 4) for v in values],
-                         "ratio": round(max(values) / min(values), 4)})
+                         "ratio": round(max(values) / min(values), 4), "ratio_of_p95": round(max(high) / min(high), 4)})
     return sorted(rows, key=lambda row: -row["ratio"])
 
 
@@ -101,7 +102,9 @@ def tell(rows):
         these = [row for row in rows if row["kind"] == words]
         beyond = [row for row in these if row["ratio"] > NEAR]
         if these:
-            print(f"  {words}: {len(beyond)} of {len(these)} beyond 3 %, the median row {statistics.median(r['ratio'] for r in these):.3f}")
+            typical = [statistics.median(r[of] for r in these) for of in ("ratio", "ratio_of_p95")]
+            print(f"  {words}: {len(beyond)} of {len(these)} beyond 3 %; half of them within {typical[0]:.3f}, their best samples within "
+                  f"{typical[1]:.3f}")
         for row in beyond:
             print(f"    {row['ratio']:6.3f}  {row['name']:60} " + "  ".join(f"{v:.4g}" for v in row["GB_per_s"]))
 
