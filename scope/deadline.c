@@ -14,8 +14,7 @@ struct job {
 	bool done, left; /* the thread has ended; nobody waits for it any more */
 	struct scope_cell cell;
 	struct scope_machine machine;
-	struct scope_earlier earlier;
-	bool later; /* there is an earlier round */
+	uint32_t samples;
 	struct scope_result result;
 };
 
@@ -27,7 +26,7 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-static struct job *job_make(const struct scope_cell *c, const struct scope_machine *m, const struct scope_earlier *earlier)
+static struct job *job_make(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples)
 {
 	struct job *j = (struct job *)calloc(1, sizeof *j);
 	pthread_condattr_t clock;
@@ -36,9 +35,7 @@ static struct job *job_make(const struct scope_cell *c, const struct scope_machi
 		return NULL;
 	j->cell = *c;
 	j->machine = *m;
-	j->later = earlier != NULL;
-	if (earlier)
-		j->earlier = *earlier;
+	j->samples = samples;
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -52,7 +49,7 @@ static void *run(void *argument)
 	struct job *j = (struct job *)argument;
 	bool left;
 
-	scope_measure(&j->cell, &j->machine, j->later ? &j->earlier : NULL, &j->result);
+	scope_measure(&j->cell, &j->machine, j->samples, &j->result);
 	pthread_mutex_lock(&j->lock);
 	j->done = true;
 	left = j->left;
@@ -100,10 +97,9 @@ static void failed(struct scope_result *r, const struct scope_cell *c)
 	r->status = SCOPE_FAILED;
 }
 
-bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, const struct scope_earlier *earlier,
-			  struct scope_result *r)
+bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples, struct scope_result *r)
 {
-	struct job *j = job_make(c, m, earlier);
+	struct job *j = job_make(c, m, samples);
 	pthread_t thread;
 
 	failed(r, c);

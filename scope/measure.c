@@ -12,7 +12,7 @@
 struct measuring {
 	const struct scope_row *row;
 	const struct scope_machine *machine;
-	const struct scope_earlier *earlier; /* NULL: this is the first round */
+	uint32_t wanted; /* samples; 0: this is the first round */
 	struct scope_result *result;
 	void *state;
 	uint64_t operations;
@@ -151,7 +151,7 @@ static int choose_operations(struct measuring *x)
 	uint32_t long_enough = 0;
 	int rc = 0;
 
-	x->operations = x->earlier ? x->earlier->operations : 1;
+	x->operations = 1; /* also in a later round: what was quick before may be a thousand times slower now */
 	while (long_enough < 2 && s.seconds < SLOW * least_region(x) && !(rc = take(x, &s)))
 		long_enough = lengthen(x, &s) ? 0 : long_enough + 1;
 	return rc;
@@ -166,7 +166,7 @@ static double least_warm(const struct measuring *x)
 	const enum scope_effort effort = x->machine->effort;
 	const double least = x->row->timer == SCOPE_HOST_CLOCK ? host[effort] : device[effort];
 
-	return fmin(x->earlier ? least / 2 : least, x->machine->most_seconds / 3);
+	return fmin(x->wanted ? least / 2 : least, x->machine->most_seconds / 3);
 }
 
 /* Choosing the operations was the beginning of it. */
@@ -205,7 +205,7 @@ static int sample(struct measuring *x)
 {
 	const struct scope_machine *m = x->machine;
 	const struct scope_result *r = x->result;
-	const uint32_t most = x->earlier ? x->earlier->samples : m->most_samples;
+	const uint32_t most = x->wanted ? x->wanted : m->most_samples;
 	const double began = scope_clock();
 	uint32_t look = SCOPE_LEAST_SAMPLES;
 	double share;
@@ -222,7 +222,7 @@ static int sample(struct measuring *x)
 		spent = scope_clock() - began;
 		if (r->samples >= LEAST_IN_TIME && spent > m->most_seconds)
 			break;
-		if (x->earlier || r->samples < look || spent < m->most_seconds / 10) /* a moment's samples agree too well */
+		if (x->wanted || r->samples < look || spent < m->most_seconds / 10) /* a moment's samples agree too well */
 			continue;
 		if (scope_enough(r->value, r->samples, m->spread, &share))
 			break;
@@ -310,14 +310,13 @@ static void fail(struct measuring *x, int rc, bool opened)
 	struct scope_result *r = x->result;
 
 	scope_result_free(r);
-	r->status = !opened && (rc == -GN_ENOTSUP || x->earlier) ? SCOPE_SKIPPED : SCOPE_FAILED;
+	r->status = !opened && (rc == -GN_ENOTSUP || x->wanted) ? SCOPE_SKIPPED : SCOPE_FAILED;
 	snprintf(r->why, sizeof r->why, "%.*s", SCOPE_WHY - 1, x->error.text[0] ? x->error.text : gn_error_name(rc));
 }
 
-void scope_measure(const struct scope_cell *c, const struct scope_machine *m, const struct scope_earlier *earlier,
-		   struct scope_result *r)
+void scope_measure(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples, struct scope_result *r)
 {
-	struct measuring x = {c->row, m, earlier, r};
+	struct measuring x = {c->row, m, samples, r};
 	bool opened;
 	int rc;
 

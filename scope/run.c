@@ -147,11 +147,10 @@ static const char *left_out(const struct running *x, const struct scope_cell *c)
 static void measure(struct running *x, uint32_t k, const struct scope_cell *c)
 {
 	struct scope_result *r = &x->report->result[k], round;
-	const struct scope_earlier earlier = {r->operations, r->end[0]};
 	const double began = scope_clock();
 
 	x->machine.most_seconds = x->turn[k].seconds;
-	if (!scope_measure_within(c, &x->machine, r->rounds ? &earlier : NULL, &round))
+	if (!scope_measure_within(c, &x->machine, r->rounds ? r->end[0] : 0, &round))
 		x->hung = c->row;
 	x->turn[k].over = round.status == SCOPE_SKIPPED; /* it would be so again */
 	if (!r->rounds)

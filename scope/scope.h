@@ -249,27 +249,19 @@ void scope_plan_free(struct scope_plan *p);
 uint32_t scope_plan_count(const struct scope_plan *p);
 const struct scope_cell *scope_plan_cell(const struct scope_plan *p, uint32_t k, const char **why);
 
-/* What an earlier round of a cell found out: how many operations a sample needs, and how many samples it took. */
-struct scope_earlier {
-	uint64_t operations;
-	uint32_t samples;
-};
-
 /*
  * scope_measure - one round of a cell: open, warm up until samples are steady, choose how many operations a sample has
  * (a region of 1000 times the clock's resolution), sample until the interval is small or a limit is reached,
  * verify, close. A failure is in the result.
- * @earlier  of a later round, which takes as many samples as the first unless its time is over before; NULL: the first
+ * @samples  of a later round: as many as the first had, unless its time is over before; 0: this is the first
  */
-void scope_measure(const struct scope_cell *c, const struct scope_machine *m, const struct scope_earlier *earlier,
-		   struct scope_result *r);
+void scope_measure(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples, struct scope_result *r);
 
 /*
  * scope_measure_within - the same on a thread of its own; a round that is not over at the machine's deadline has failed,
  * and its thread is left alone with what it holds. Returns whether it came to an end.
  */
-bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, const struct scope_earlier *earlier,
-			  struct scope_result *r);
+bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples, struct scope_result *r);
 
 /*
  * scope_result_pool - a further round joins a cell's result, and is empty afterwards. A round that failed makes the whole

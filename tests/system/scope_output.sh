@@ -77,11 +77,10 @@ own=config/grapnel/tune-$(uname -n | tr -c 'a-zA-Z0-9_.\n-' _).json
 settings() {
   echo "{\"tune_version\": 1, \"host_name\": \"$1\", \"machine\": \"$2\", \"page_bytes\": {\"value\": $3}, \"queues\": {\"value\": 3}, \"depth\": {\"value\": 64}}" >"$own"
 }
-little='--data 1M --repeat 1'
 "$grapnel" gen kron --scale 8 few.gng >out 2>&1 || complain "gen: $(cat out)"
 settings "$(uname -n)" cpu 16384
-says 0 "pages of 16384 bytes, as tuned: $PWD/$own" gather $little
-says 0 'pages of 16384 bytes' cache-bench $little --touches 64
+says 0 "pages of 16384 bytes, as tuned: $PWD/$own" gather --data 1M --repeat 1
+says 0 'pages of 16384 bytes' cache-bench --data 1M --repeat 1 --touches 64
 says 0 '^grapnel bfs: 3 queues, depth 64, as tuned' bfs few.gng --source 0
 says 0 '^grapnel bfs: pages of 16384 bytes, as tuned' bfs few.gng --source 0
 says 0 '3 queues of 64' bfs few.gng --source 0
@@ -92,17 +91,17 @@ silent() {
   "$grapnel" "$@" >out 2>&1 || complain "$*: $(cat out)"
   ! grep -q 'as tuned' out || complain "$why, and still: $(cat out)"
 }
-silent 'the user gave a page' gather $little --page 4K
+silent 'the user gave a page' gather --data 1M --repeat 1 --page 4K
 settings "$(uname -n)" cuda 16384
-silent 'the settings are for the other machine' gather $little
+silent 'the settings are for the other machine' gather --data 1M --repeat 1
 settings "$(uname -n)" cpu 5000
-silent 'that is no size of a page' gather $little
+silent 'that is no size of a page' gather --data 1M --repeat 1
 settings elsewhere cpu 16384
-says 0 'ignored: .*settings of another machine, elsewhere' gather $little
+says 0 'ignored: .*settings of another machine, elsewhere' gather --data 1M --repeat 1
 echo '{' >"$own"
-says 0 'ignored: .*no settings to be read' gather $little
+says 0 'ignored: .*no settings to be read' gather --data 1M --repeat 1
 rm "$own"
-silent 'there is no file' gather $little
+silent 'there is no file' gather --data 1M --repeat 1
 says 1 'version 9' tune new.json
 says 2 'a report is wanted' tune
 exit "$bad"

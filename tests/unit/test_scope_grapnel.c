@@ -35,7 +35,7 @@ static void test_rows(void **state)
 
 		assert_null(why);
 		scope_cell_name(c, name, sizeof name);
-		scope_measure(c, &m, NULL, &r);
+		scope_measure(c, &m, 0, &r);
 		if (r.status != SCOPE_MEASURED)
 			fail_msg("%s: %s", name, r.why);
 		scope_result_free(&r);

@@ -129,7 +129,7 @@ static struct scope_result measured(enum behaviour behaviour, const struct scope
 	const struct scope_cell c = {&row.row, 0, {{NULL, 0}}};
 	struct scope_result r;
 
-	scope_measure(&c, m, NULL, &r);
+	scope_measure(&c, m, 0, &r);
 	assert_int_equal(seen.open, 0); /* what was opened was closed */
 	r.cell.row = NULL;
 	return r;

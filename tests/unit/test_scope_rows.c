@@ -34,7 +34,7 @@ static void test_rows(void **state)
 		small_cell(*row, &c);
 		if (m.cpus < 2 && (strstr((*row)->name, "loaded") || strstr((*row)->name, "ping")))
 			continue;
-		scope_measure(&c, &m, NULL, &r);
+		scope_measure(&c, &m, 0, &r);
 		if (r.status == SCOPE_FAILED)
 			fail_msg("%s: %s", (*row)->name, r.why);
 		measured += r.status == SCOPE_MEASURED;
