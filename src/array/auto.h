@@ -38,7 +38,7 @@ struct gn_auto_study {
 	double covered;      /* of the launch; less than 1 where the log ran full */
 	double line_use;     /* of the bytes of a line, those that the lanes together there want */
 	double line_first, line_second; /* touches of lines that the processors' own caches do not have */
-	double lost_first, lost_second; /* touches out of the reach of address translation, those of batches not among them */
+	double lost_first, lost_second; /* of these, out of the reach of address translation; those of batches not among them */
 	double batch_lost_first, batch_lost_second; /* the same of batches, in order of address */
 	double again[GN_AUTO_PAGE_SIZES]; /* of the pages touched, those that the look before saw too; -1: not known */
 	struct gn_auto_paged paged[GN_AUTO_PAGE_SIZES];
@@ -67,6 +67,13 @@ int gn__auto_study(const struct gn_auto_study_input *in, struct gn_auto_study *o
  */
 int gn__auto_replay(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity, uint64_t around,
 		    struct gn_auto_paged *out);
+
+/*
+ * gn__auto_missed - the touches that such a cache fetches for, in the first pass and in the second.
+ * @missed  [2][count]; @counts how many each holds afterwards. Returns 0 or -GN_ENOMEM.
+ */
+int gn__auto_missed(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity, uint64_t *const missed[2],
+		    uint64_t counts[2]);
 
 /* Choices: a page size each, then direct. */
 enum { GN_AUTO_DIRECT = GN_AUTO_PAGE_SIZES, GN_AUTO_CHOICES };

@@ -114,6 +114,7 @@ static int take(struct lru *c, uint64_t page, int *written)
 
 struct pass {
 	double fetched, alone, around, written;
+	uint64_t *missed; /* where the touches go that fetch; NULL: nowhere */
 };
 
 /* Reads of these kinds go around the cache where a page is absent. */
@@ -141,6 +142,8 @@ static void run_pass(struct lru *c, const uint64_t *touch, uint64_t count, uint3
 		}
 		if (k == NONE) {
 			k = take(c, page, &written);
+			if (p->missed)
+				p->missed[(uint64_t)p->fetched] = touch[i];
 			p->fetched++;
 			p->alone += alone(touch[i]);
 			p->written += written;
@@ -152,27 +155,48 @@ static void run_pass(struct lru *c, const uint64_t *touch, uint64_t count, uint3
 	}
 }
 
-int gn__auto_replay(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity, uint64_t around,
-		    struct gn_auto_paged *out)
+static int run_twice(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity, uint64_t around,
+		     struct pass *first, struct pass *second)
 {
-	struct pass first = {0, 0, 0, 0}, second = {0, 0, 0, 0};
 	struct lru c;
 	int rc;
 
 	memset(&c, 0, sizeof c);
 	rc = lru_init(&c, capacity < 1 ? 1 : capacity < count ? capacity : count + 1);
 	if (!rc) {
-		run_pass(&c, touch, count, unit_log2, around, &first);
-		run_pass(&c, touch, count, unit_log2, around, &second);
-		out->first = first.fetched;
-		out->first_alone = first.alone;
-		out->second = second.fetched;
-		out->second_alone = second.alone;
-		out->first_around = first.around;
-		out->second_around = second.around;
-		out->written = second.written;
+		run_pass(&c, touch, count, unit_log2, around, first);
+		run_pass(&c, touch, count, unit_log2, around, second);
 	}
 	free(c.slot);
 	free(c.bucket);
+	return rc;
+}
+
+int gn__auto_replay(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity, uint64_t around,
+		    struct gn_auto_paged *out)
+{
+	struct pass first = {0, 0, 0, 0, NULL}, second = {0, 0, 0, 0, NULL};
+	const int rc = run_twice(touch, count, unit_log2, capacity, around, &first, &second);
+
+	if (rc)
+		return rc;
+	out->first = first.fetched;
+	out->first_alone = first.alone;
+	out->second = second.fetched;
+	out->second_alone = second.alone;
+	out->first_around = first.around;
+	out->second_around = second.around;
+	out->written = second.written;
+	return 0;
+}
+
+int gn__auto_missed(const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t capacity, uint64_t *const missed[2],
+		    uint64_t counts[2])
+{
+	struct pass first = {0, 0, 0, 0, missed[0]}, second = {0, 0, 0, 0, missed[1]};
+	const int rc = run_twice(touch, count, unit_log2, capacity, 0, &first, &second);
+
+	counts[0] = (uint64_t)first.fetched;
+	counts[1] = (uint64_t)second.fetched;
 	return rc;
 }

@@ -175,26 +175,53 @@ static uint64_t pick(const struct gn_auto_study_input *in, uint64_t count, int b
 	return n;
 }
 
-/* What is out of the reach of translation: as it came, and, of rows of batches, in order of address. */
-static int judge_reach(const struct gn_auto_study_input *in, struct gn_auto_study *out)
+/*
+ * What is out of the reach of translation, as it came. What the processors' own caches have is not translated. @touch room
+ * for three times the touches
+ */
+static int judge_scattered(const struct gn_auto_study_input *in, struct gn_auto_study *out, uint64_t *touch)
 {
-	uint64_t *touch = (uint64_t *)malloc((out->touches + 1) * sizeof *touch);
+	const uint64_t count = pick(in, out->touches, 0, touch), room = out->touches;
+	uint64_t *const missed[2] = {touch + room, touch + 2 * room};
 	struct gn_auto_paged reach[2];
-	int rc = touch ? 0 : -GN_ENOMEM;
+	uint64_t counts[2];
+	int rc = gn__auto_missed(touch, count, GN_SAMPLE_LINE_LOG2,
+				 capacity_for(out, in, in->near_bytes, GN_SAMPLE_LINE_LOG2), missed, counts);
 
 	memset(reach, 0, sizeof reach);
-	for (int batch = 0; batch < 2 && !rc; batch++) {
-		const struct trace some = {touch, pick(in, out->touches, batch, touch)};
+	for (int pass = 0; pass < 2 && !rc; pass++) {
+		const struct trace some = {missed[pass], counts[pass]};
 
-		if (batch)
-			qsort(touch, some.count, sizeof *touch, by_line);
-		rc = judge(in, out, some, in->reach_bytes, GN_SAMPLE_REGION_LOG2, 0, &reach[batch]);
+		rc = judge(in, out, some, in->reach_bytes, GN_SAMPLE_REGION_LOG2, 0, &reach[pass]);
 	}
-	free(touch);
 	out->lost_first = reach[0].first;
-	out->lost_second = reach[0].second;
-	out->batch_lost_first = reach[1].first;
-	out->batch_lost_second = reach[1].second;
+	out->lost_second = reach[1].second;
+	return rc;
+}
+
+/* The same of rows of batches, in order of address. */
+static int judge_batches(const struct gn_auto_study_input *in, struct gn_auto_study *out, uint64_t *touch)
+{
+	const struct trace some = {touch, pick(in, out->touches, 1, touch)};
+	struct gn_auto_paged reach;
+	int rc;
+
+	memset(&reach, 0, sizeof reach);
+	qsort(touch, some.count, sizeof *touch, by_line);
+	rc = judge(in, out, some, in->reach_bytes, GN_SAMPLE_REGION_LOG2, 0, &reach);
+	out->batch_lost_first = reach.first;
+	out->batch_lost_second = reach.second;
+	return rc;
+}
+
+static int judge_reach(const struct gn_auto_study_input *in, struct gn_auto_study *out)
+{
+	uint64_t *touch = (uint64_t *)malloc((3 * out->touches + 1) * sizeof *touch);
+	int rc = touch ? judge_scattered(in, out, touch) : -GN_ENOMEM;
+
+	if (!rc)
+		rc = judge_batches(in, out, touch);
+	free(touch);
 	return rc;
 }
 

@@ -190,6 +190,39 @@ static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **sta
 	free(touch);
 }
 
+/*
+ * Columns of a wide table, one after the other: every region each time, twice as many as translation
+ * reaches. Where the lines stay in the processors' own caches, only the first time is anything translated.
+ */
+static void what_is_at_hand_is_not_translated(void **state)
+{
+	enum { REGIONS = 1024, SWEEPS = 16, TOUCHES = REGIONS * SWEEPS };
+	uint64_t *touch = (uint64_t *)malloc(TOUCHES * sizeof *touch);
+
+	(void)state;
+	assert_non_null(touch);
+	for (int stays = 0; stays < 2; stays++) {
+		struct gn_auto_study_input in;
+		struct gn_auto_study s;
+
+		for (uint64_t k = 0; k < TOUCHES; k++)
+			touch[k] = touch_of(k % REGIONS * REGION_LINES, 1, 1, 0);
+		memset(&in, 0, sizeof in);
+		in.touch = touch;
+		in.count = in.noted = in.accesses = TOUCHES;
+		in.keep = UINT32_MAX;
+		in.element_bytes = 4;
+		in.bytes = (uint64_t)REGIONS * REGION_LINES * 128;
+		in.cache_bytes = in.bytes / 8;
+		in.near_bytes = (stays ? 2 : 1) * REGIONS / 2 * 128;
+		in.reach_bytes = in.bytes / 2;
+		assert_int_equal(gn__auto_study(&in, &s), 0);
+		assert_true(s.line_first == (stays ? REGIONS : TOUCHES) && s.lost_first == s.line_first);
+		assert_true(s.line_second == (stays ? 0 : TOUCHES) && s.lost_second == s.line_second);
+	}
+	free(touch);
+}
+
 /* Half of the log is of regions that fell out. */
 static void a_log_is_sifted_by_the_last_bound(void **state)
 {
@@ -226,6 +259,7 @@ int main(void)
 	    CASE(the_modelled_cache_is_lru),
 	    CASE(a_stream_is_read_directly),
 	    CASE(scattered_words_are_read_directly_and_a_hot_set_is_cached),
+	    CASE(what_is_at_hand_is_not_translated),
 	    CASE(a_log_is_sifted_by_the_last_bound),
 	};
 
