@@ -18,14 +18,16 @@
 #include <grapnel/array/sample.h>
 #include <grapnel/cache/element.h>
 
-/* Accesses of these lanes found their pages: what they have saved, in lines. Collective. */
-SIMT_FN void gn__sample_gain(struct gn_sample *s, uint32_t lanes, uint64_t page)
+/* Some of these lanes found their pages: what that has saved, in lines. Collective over lanes, all of them. */
+SIMT_FN void gn__sample_gain(struct gn_sample *s, uint32_t lanes, uint32_t found, uint64_t page)
 {
-	const uint32_t leader = simt_first_lane(lanes), count = simt_popcount(lanes);
-	const int together = count >= 8 && simt_ballot(lanes, page == simt_shfl_u64(lanes, page, leader)) == lanes;
+	const uint32_t leader = simt_first_lane(found ? found : lanes), count = simt_popcount(found);
+	const uint64_t theirs = simt_shfl_u64(lanes, page, leader);
+	const uint32_t others = found & ~simt_ballot(lanes, page == theirs);
 
-	if (simt_lane() == leader)
-		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->purse, together ? 1 : (uint64_t)count * s->once);
+	if (count && simt_lane() == leader)
+		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->purse,
+					 count >= 8 && !others ? 1 : (uint64_t)count * s->once);
 }
 
 /* A page whose rents have come to its price: is there money for it? Then it is paid. */
@@ -79,10 +81,9 @@ SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_
 	const uint32_t those = simt_ballot(lanes, missing);
 	int alone = 0, rents = 0;
 
+	gn__sample_gain(s, lanes, lanes & ~those, page);
 	if (missing)
 		rents = gn__sample_rents(s, those, page, &alone);
-	else
-		gn__sample_gain(s, lanes & ~those, page);
 	if (!rents || (write && (!alone || !a->word || g.seen & GN_WORD_USED)))
 		return;
 	way->memory = s->memory + at;
