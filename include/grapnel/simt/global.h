@@ -125,13 +125,21 @@ SIMT_FN void simt_global_add_release_dev_u64(uint64_t *p, uint64_t value)
 }
 
 #if SIMT_ON_CUDA
-/* For the L2 cache: let this line go before others. A constant, not an access. */
+/*
+ * For the L2 cache: let this line go before others. A constant, not an access: on sm_90 the one that the compiler makes of the
+ * instruction below. As the result of an instruction it would be kept in a pair of registers, and moved to another pair for
+ * each load.
+ */
 SIMT_FN uint64_t simt__go_first(void)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+	return 0x12f0000000000000ull;
+#else
 	uint64_t policy;
 
 	asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
 	return policy;
+#endif
 }
 #endif
 
