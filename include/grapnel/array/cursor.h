@@ -63,9 +63,11 @@ SIMT_FN int gn__cursor_stays(struct gn_cursor *c, uint64_t value, uint32_t eleme
 {
 	const uint64_t now = gn__again(c->array, &c->glimpse, value);
 
-	if (simt_unlikely(!gn__still(&c->glimpse, now)))
-		return 0;
-	gn__touch(&c->glimpse, now);
+	if (simt_unlikely(!gn__is_at_hand(c->glimpse.seen, now))) {
+		if (!gn__still(&c->glimpse, now))
+			return 0;
+		gn__touch(&c->glimpse, now);
+	}
 	c->hits += elements;
 	return 1;
 }
@@ -197,12 +199,14 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
 {
 	const struct gn_array *a = c->array;
 	char *value = (char *)to;
+	int at_hand = gn__cursor_spans(c, index, stride, count), rc = 0;
 	uint64_t all = 0;
-	int rc = 0;
 
-	if (!gn__cursor_spans(c, index, stride, count) && index < a->count && !a->sample && !a->memory)
+	if (simt_unlikely(!at_hand) && index < a->count && !a->sample && !a->memory) {
 		gn__cursor_take(c, index);
-	if (simt_likely(gn__cursor_spans(c, index, stride, count))) {
+		at_hand = gn__cursor_spans(c, index, stride, count);
+	}
+	if (simt_likely(at_hand)) {
 		SIMT_UNROLL
 		for (uint32_t k = 0; k < count; k++)
 			all |= gn__load_element(value + k * size, c->data + (index + k * stride - c->first) * size, size);
