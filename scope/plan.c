@@ -136,7 +136,7 @@ static uint64_t most_bytes(const struct scope_plan *p)
 {
 	const struct scope_machine *m = p->machine;
 	const bool memory = p->row->limit && !strcmp(p->row->limit, "memory");
-	const uint64_t enough = memory && 2 * m->cache_bytes > QUICK_BYTES ? m->most_bytes : QUICK_BYTES;
+	const uint64_t enough = memory && 2 * m->cache_bytes > QUICK_BYTES ? m->most_bytes : (uint64_t)QUICK_BYTES;
 
 	return m->effort == SCOPE_QUICK && enough < m->most_bytes ? enough : m->most_bytes;
 }

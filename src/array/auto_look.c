@@ -93,7 +93,7 @@ static void fill_purses(const struct gn_auto *x, struct gn_sample *s)
 	unsigned stripes;
 
 	simt_describe(x->machine, &machine);
-	stripes = machine.processors < GN_SAMPLE_STRIPES ? machine.processors : GN_SAMPLE_STRIPES;
+	stripes = machine.processors < GN_SAMPLE_STRIPES ? machine.processors : (unsigned)GN_SAMPLE_STRIPES;
 	for (unsigned k = 0; k < GN_SAMPLE_STRIPES; k++)
 		s->stripe[k].purse = (pages / stripes + 1) * s->rent;
 }

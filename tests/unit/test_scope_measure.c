@@ -23,6 +23,11 @@ static struct {
 	uint32_t stay; /* those that hang */
 } seen;
 
+static uint32_t opened(void)
+{
+	return simt_load_acquire_sys_u32(&seen.opened);
+}
+
 static int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const struct scope_arg first[] = {{"step", 1}, {NULL, 0}}, second[] = {{"step", 2}, {NULL, 0}};
@@ -42,9 +47,9 @@ static int row_open(const struct scope_cell *c, const struct scope_machine *m, v
 		return gn_error_set(e, -GN_ENOMEM, "out of memory on purpose");
 	if (r->behaviour == MISSING)
 		return gn_error_set(e, -GN_ENOTSUP, "there is none");
-	if (r->behaviour == GONE && seen.opened > 1)
+	if (r->behaviour == GONE && opened() > 1)
 		return gn_error_set(e, -GN_ENOTSUP, "there is none left");
-	seen.opened++;
+	simt_add_acq_rel_dev_u32(&seen.opened, 1);
 	simt_add_acq_rel_dev_u32(&seen.open, 1);
 	*state = (void *)(uintptr_t)r;
 	return 0;
@@ -75,7 +80,7 @@ static int row_sample(void *state, uint64_t operations, struct scope_sample *s, 
 	if (r->behaviour == SLOW_AT_FIRST && samples < 5)
 		s->seconds += 1;
 	if (r->behaviour == SCATTER) /* other pages each time */
-		s->seconds *= 1 + 0.1 * (seen.opened % 3);
+		s->seconds *= 1 + 0.1 * (opened() % 3);
 	s->bytes = 4096 * operations;
 	s->second = 7;
 	return 0;
@@ -85,7 +90,7 @@ static int row_verify(void *state, struct gn_error *e)
 {
 	const struct test_row *r = (const struct test_row *)state;
 
-	return r->behaviour == WRONG || (r->behaviour == WRONG_LATER && seen.opened > 2) ? gn_error_set(e, -GN_EIO, "3 words are wrong") : 0;
+	return r->behaviour == WRONG || (r->behaviour == WRONG_LATER && opened() > 2) ? gn_error_set(e, -GN_EIO, "3 words are wrong") : 0;
 }
 
 static void row_close(void *state)
