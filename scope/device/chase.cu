@@ -8,6 +8,7 @@
  * translations as well
  */
 #include <grapnel/simt.h>
+#include <grapnel/simt/global.h>
 
 #include "scope/device/device.h"
 
@@ -32,13 +33,9 @@ struct chase *of(void *state)
 
 template <bool local> __device__ __forceinline__ uint64_t follow(uint64_t from)
 {
-	uint64_t to;
+	const uint64_t *at = (const uint64_t *)from;
 
-	if (local)
-		asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(to) : "l"(from) : "memory");
-	else
-		asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(to) : "l"(from) : "memory");
-	return to;
+	return local ? simt_global_load_relaxed_dev_u64(at) : simt_global_load_relaxed_sys_u64(at);
 }
 
 template <bool local> __global__ void walk(uint64_t from, uint64_t loads, uint64_t *out)

@@ -5,6 +5,7 @@
  * while the walk is timed is the second figure. Both are one kernel, whose blocks all run at once.
  */
 #include <grapnel/simt.h>
+#include <grapnel/simt/global.h>
 
 #include "scope/device/device.h"
 
@@ -46,7 +47,7 @@ __device__ __forceinline__ uint64_t follow(uint64_t from, uint64_t loads)
 {
 #pragma unroll 8
 	for (uint64_t k = 0; k < loads; k++)
-		asm volatile("ld.relaxed.sys.global.u64 %0, [%0];" : "+l"(from)::"memory");
+		from = simt_global_load_relaxed_sys_u64((const uint64_t *)from);
 	return from;
 }
 

@@ -107,10 +107,10 @@ void answer(struct game *t, uint64_t first, uint64_t count)
 	for (uint64_t k = first; k < first + count; k++) {
 		uint32_t looks = 0;
 
-		while (__atomic_load_n(t->theirs, __ATOMIC_ACQUIRE) != k)
+		while (simt_load_acquire_sys_u64(t->theirs) != k)
 			if (++looks % 65536 == 0 && scope_clock() > late)
 				return;
-		__atomic_store_n(t->ours, k, __ATOMIC_RELEASE);
+		simt_store_release_sys_u64(t->ours, k);
 	}
 }
 

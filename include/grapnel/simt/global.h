@@ -48,6 +48,18 @@ SIMT_FN uint64_t simt_global_load_relaxed_dev_u64(const uint64_t *p)
 #endif
 }
 
+SIMT_FN uint64_t simt_global_load_relaxed_sys_u64(const uint64_t *p)
+{
+#if SIMT_ON_CUDA
+	uint64_t value;
+
+	asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+	return value;
+#else
+	return simt_load_relaxed_dev_u64(p); /* one machine */
+#endif
+}
+
 SIMT_FN uint32_t simt_global_cas_acquire_dev_u32(uint32_t *p, uint32_t expected, uint32_t desired)
 {
 #if SIMT_ON_CUDA
