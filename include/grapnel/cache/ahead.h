@@ -7,6 +7,10 @@
  * number of pages to fetch ahead: one after the second miss of a sequence, twice as many after every further one. A
  * miss that nobody expected fetches nothing ahead, so random accesses cost one look and one store a miss. Sequences
  * that break off leave pages that nobody came to: where these are more than half, fetching ahead rests for a while.
+ *
+ * A controller has as many pages on their way as it is asked for. From memory the warp itself moves them, one after the
+ * other, and meanwhile all wait for the page that is wanted now, those too who want the next ones and could have moved them.
+ * So what is fetched ahead there takes no longer than the miss itself.
  */
 #ifndef GRAPNEL_CACHE_AHEAD_H
 #define GRAPNEL_CACHE_AHEAD_H
@@ -17,6 +21,7 @@
 enum {
 	GN__AHEAD_LOG2 = 6,      /* bits of a stream's word that say how many pages */
 	GN__AHEAD_MOST = 32,
+	GN__AHEAD_MOVED = 16384, /* bytes that a warp moves ahead from memory */
 	GN__AHEAD_JUDGED = 256,  /* pages after which it is judged */
 	GN__AHEAD_REST = 4096    /* misses for which it then may rest */
 };
@@ -77,6 +82,14 @@ SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t page, 
 	return window;
 }
 
+/* How many pages at most are worth fetching behind this one, from where they lie. */
+SIMT_FN uint32_t gn__ahead_most(const struct gn_cache_view *c, uint64_t page)
+{
+	const uint32_t most = GN__AHEAD_MOST, moved = (uint32_t)GN__AHEAD_MOVED >> c->page_log2;
+
+	return gn__segment_of(c, page)->store.kind == GN_STORE_QUEUES || moved > most ? most : moved;
+}
+
 /* The lanes that want nothing claim the pages behind the first missing one. Collective. */
 SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
 {
@@ -89,9 +102,9 @@ SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wa
 		return;
 	leader = simt_first_lane(missing);
 	if (simt_lane() == leader) {
-		const uint32_t most = simt_popcount(idle);
+		const uint32_t lanes = simt_popcount(idle), most = gn__ahead_most(c, k->page);
 
-		window = gn__ahead_window(c, k->page, most < GN__AHEAD_MOST ? most : (uint32_t)GN__AHEAD_MOST);
+		window = most ? gn__ahead_window(c, k->page, most < lanes ? most : lanes) : 0;
 	}
 	window = simt_shfl_u32(mask, window, leader);
 	page = simt_shfl_u64(mask, k->page, leader);
