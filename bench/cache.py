@@ -6,7 +6,7 @@ On a GPU: random pages of 4 KiB through a cold cache over host memory reach 90 %
 scalar reads reach 1 TB/s, reads by page reference 3 TB/s. On the cpu machine (one thread, warp width 1): a scalar read
 of consecutive elements that hits costs at most 25 ns.
 
-    bench/cache.py [--machine cpu|cuda] [--table auto|direct|sets] [--build DIR] [--json OUT]
+    bench/cache.py [--machine cpu|cuda] [--table auto|direct|sets] [--page SIZE] [--build DIR] [--json OUT]
 
 Both look-ups (direct table and sets), optimistic and pinned reads stand in the rows: they are what the choice of the
 optimistic read and of the direct table rests on. Every word read is checked by the program.
@@ -37,6 +37,7 @@ def main():
     p = report.parser(__doc__)
     p.add_argument("--machine", default="cpu")
     p.add_argument("--table", default="auto")
+    p.add_argument("--page", help="page size (default 4K)")
     p.add_argument("--data", help="how much data (default 256M, on a GPU 12G)")
     p.add_argument("--cache", help="bytes of cache (default 32M, on a GPU 8G)")
     args = p.parse_args()
@@ -45,10 +46,10 @@ def main():
     shape = [] if gpu else ["--threads", "1", "--blocks", "1", "--block-threads", "1"]
     command = [report.program(args, "tools", "grapnel"), "cache-bench", "--machine", args.machine, "--table", args.table,
                "--data", args.data or ("12G" if gpu else "256M"), "--cache", args.cache or ("8G" if gpu else "32M"),
-               "--repeat", str(args.runs), "--json", "-"] + shape
+               "--repeat", str(args.runs), "--json", "-"] + (["--page", args.page] if args.page else []) + shape
     result = report.run_json(command)
     rows = rows_of(result)
-    print(f"{result['machine']['name']}, {args.table} table, {result['path']}")
+    print(f"{result['machine']['name']}, {args.table} table, pages of {args.page or '4K'}, {result['path']}")
     for row in result["rows"]:
         of = f"  {100 * row['of_limit']:6.1f} % of {row['limit']}" if row["limit"] else ""
         print(f"  {row['row']:14} {row['giga_per_second']:10.3f} G{'B' if row['unit'] == 'bytes' else ''}/s{of}")
@@ -57,7 +58,8 @@ def main():
         claims = [("scalar read that hits, ns", 1e9 * rows["hot-scalar"]["seconds"] / reads, 25, False)]
     else:
         claims = [c for c in claims_of_gpu(rows) if args.table != "sets" or c[0].startswith("random pages")]
-    return report.save(args, f"cache-{'gpu' if gpu else 'cpu'}{'' if args.table == 'auto' else '-' + args.table}",
+    parts = ["cache", "gpu" if gpu else "cpu"] + ([] if args.table == "auto" else [args.table]) + ([args.page.lower()] if args.page else [])
+    return report.save(args, "-".join(parts),
                        {"command": " ".join(["grapnel"] + command[1:]), "result": result}, claims)
 
 
