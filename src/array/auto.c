@@ -107,7 +107,7 @@ int gn_auto_adapt(struct gn_auto *x, struct gn_error *error)
 		return gn_error_set(error, rc, "auto: what was seen cannot be made sense of: %s", gn_error_name(rc));
 	if (choice != x->choice)
 		rc = gn__auto_switch(x, choice, error);
-	return rc >= 0 && x->launches >= x->next_look && gn__auto_look(x, error) ? error->code : rc;
+	return rc >= 0 && gn__auto_is_due(x) && gn__auto_look(x, error) ? error->code : rc;
 }
 
 int gn_auto_flush(struct gn_auto *x, struct gn_error *error)

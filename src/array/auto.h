@@ -121,6 +121,7 @@ struct gn_auto {
 	double spent, tried;      /* seconds of such launches, and what trials among them were expected to cost */
 	int trial, before;        /* the choice in force is tried for a launch, in the place of that one */
 	uint64_t launches, looks, switches, next_look;
+	int routine;              /* next_look is only a look now and then */
 	uint64_t quiet_until;     /* launches: until then another time alone is no reason to look */
 	uint64_t patience;
 };
@@ -153,6 +154,9 @@ int gn__auto_decide(struct gn_auto *x, int *choice);
 
 /* gn__auto_weigh - after a launch that was only timed. Returns the choice for the next. */
 int gn__auto_weigh(struct gn_auto *x, double seconds);
+
+/* gn__auto_is_due - whether the launch to come is to be looked at. */
+int gn__auto_is_due(struct gn_auto *x);
 
 double gn__auto_seconds(void);
 

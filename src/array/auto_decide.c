@@ -10,6 +10,7 @@ enum {
 };
 
 static const double TRIAL_PART = 0.05; /* of the time that launches take */
+static const double NEAR = 1.2;        /* what looks worse than that beside the choice in force is not tried */
 
 /* How wrong the forecasts of this kind of choice are, as far as the clock has shown: what is wrong for one is for all. */
 static double error_of(const struct gn_auto *x, int choice)
@@ -34,6 +35,11 @@ static double price_changed(const struct gn_auto *x, int choice)
 	const double change = choice == x->choice ? 0 : choice == GN_AUTO_DIRECT ? x->rates.change / 2 : x->rates.change;
 
 	return price(x, choice) + change / LAUNCHES_AHEAD;
+}
+
+static int is_near(const struct gn_auto *x, int choice)
+{
+	return price(x, choice) < NEAR * price(x, x->choice);
 }
 
 /* The choice in force, unless another is better by so much; direct wins where it is as good. */
@@ -68,7 +74,28 @@ static void plan_look(struct gn_auto *x, int changes)
 
 	x->patience = changes ? 1 : 2 * x->patience;
 	x->quiet_until = x->launches + x->patience;
+	x->routine = !unsure;
 	x->next_look = unsure ? x->launches : 16 * x->launches;
+}
+
+static void look_now(struct gn_auto *x)
+{
+	x->routine = 0;
+	x->next_look = x->launches;
+}
+
+/* Is the next launch to be looked at? As a routine only where another choice is near: else the clock will say when something changes. */
+int gn__auto_is_due(struct gn_auto *x)
+{
+	int near = !x->routine;
+
+	if (x->launches < x->next_look)
+		return 0;
+	for (int c = 0; c < GN_AUTO_CHOICES; c++)
+		near |= c != x->choice && x->forecast.seconds[c] >= 0 && is_near(x, c);
+	if (!near)
+		x->next_look = 16 * x->launches;
+	return near;
 }
 
 int gn__auto_decide(struct gn_auto *x, int *choice)
@@ -81,7 +108,7 @@ int gn__auto_decide(struct gn_auto *x, int *choice)
 	if (rc)
 		return rc;
 	if (seen.touches < FEWEST_TOUCHES) { /* too little to tell: look at the next */
-		x->next_look = x->launches;
+		look_now(x);
 		return 0;
 	}
 	/* What the clock said holds for launches like those before. */
@@ -131,6 +158,8 @@ static int try_another(struct gn_auto *x)
 	if (other < 0)
 		return x->choice;
 	more = price(x, other) - price(x, x->choice);
+	if (!is_near(x, other))
+		return x->choice;
 	cost = 2 * x->rates.change + (more > 0 ? more : 0);
 	if (x->tried + cost > TRIAL_PART * x->spent)
 		return x->choice;
@@ -153,7 +182,7 @@ int gn__auto_weigh(struct gn_auto *x, double seconds)
 	if (x->steady && !are_alike(*known, seconds) && x->launches >= x->quiet_until) {
 		forget_clock(x);
 		*known = seconds;
-		x->next_look = x->launches;
+		look_now(x);
 		return x->choice;
 	}
 	*known = x->fresh ? without_filling(x, seconds) : x->steady && *known < seconds ? *known : seconds;

@@ -6,7 +6,7 @@
 #include <array/auto.h>
 #include <array/auto_kernels.h>
 
-enum { TOUCHES = 20480, STAGES = 16, LEAST_REGIONS = 16, MOST_MISSES = 1 << 22, TRUSTED_PART = 16 };
+enum { TOUCHES = 20480, STAGES = 16, LEAST_REGIONS = 16, MOST_MISSES = 1 << 22, TRUSTED_PART = 4 };
 
 /* ---- looking ---- */
 

@@ -83,15 +83,29 @@ static void a_trial_that_is_worse_ends_after_a_launch(void **state)
 	}
 }
 
-static void a_choice_that_is_far_waits_for_its_share(void **state)
+static void a_choice_that_is_far_is_not_tried(void **state)
 {
-	struct gn_auto x = looked(1e-3, 50e-3);
+	struct gn_auto far = looked(10.8e-3, 13e-3), near = looked(10.8e-3, 12.5e-3);
 
 	(void)state;
-	assert_int_equal(launches_until_trial(&x, 1e-3, 1000), 1000);
-	assert_true(launches_until_trial(&x, 1e-3, 1000) < 1000);
-	launch_of(&x, 50e-3);
-	assert_int_equal(x.choice, GN_AUTO_DIRECT);
+	assert_int_equal(launches_until_trial(&far, 10.7e-3, 1000), 1000);
+	assert_true(launches_until_trial(&near, 10.7e-3, 1000) < 1000);
+}
+
+/* From time to time there is a look, but where no other choice is near only the clock asks for one. */
+static void a_look_in_vain_is_put_off(void **state)
+{
+	struct gn_auto far = looked(10.8e-3, 13e-3), near = looked(10.8e-3, 12.5e-3);
+
+	(void)state;
+	far.routine = near.routine = 1;
+	far.launches = near.launches = 16;
+	far.next_look = near.next_look = 16;
+	assert_true(!gn__auto_is_due(&far) && far.next_look == 256);
+	assert_true(gn__auto_is_due(&near));
+	for (unsigned k = 0; k < 3; k++)
+		launch_of(&far, k < 2 ? 10.7e-3 : 30e-3);
+	assert_true(gn__auto_is_due(&far));
 }
 
 static void launches_of_another_kind_begin_anew(void **state)
@@ -110,7 +124,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_choice_that_is_near_is_tried_and_kept),
 	    cmocka_unit_test(a_trial_that_is_worse_ends_after_a_launch),
-	    cmocka_unit_test(a_choice_that_is_far_waits_for_its_share),
+	    cmocka_unit_test(a_choice_that_is_far_is_not_tried),
+	    cmocka_unit_test(a_look_in_vain_is_put_off),
 	    cmocka_unit_test(launches_of_another_kind_begin_anew),
 	};
 

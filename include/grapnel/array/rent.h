@@ -7,7 +7,8 @@
  * about twice what it had cost with the better of the two (the ski-rental argument), before anybody knows which that is.
  * That argument takes a page to stay once it is there. Where it is evicted before it has served anybody, it would be paid for
  * again and again: so pages are fetched from a purse, which begins with the price of a part of the cache, and into which
- * each access that finds its page pays what it has saved.
+ * each access that finds its page pays what it has saved: one line, for what the processors' own caches had had of it
+ * anyway is not known. Of rents it is: a line that was read last costs nothing again.
  *
  * What wants whole pages, references and loops over pages, fetches them at once; a gather reads rows around the cache anyway.
  */
@@ -21,13 +22,12 @@
 /* Some of these lanes found their pages: what that has saved, in lines. Collective over lanes, all of them. */
 SIMT_FN void gn__sample_gain(struct gn_sample *s, uint32_t lanes, uint32_t found, uint64_t page)
 {
-	const uint32_t leader = simt_first_lane(found ? found : lanes), count = simt_popcount(found);
+	const uint32_t leader = simt_first_lane(found ? found : lanes);
 	const uint64_t theirs = simt_shfl_u64(lanes, page, leader);
 	const uint32_t others = found & ~simt_ballot(lanes, page == theirs);
 
-	if (count && simt_lane() == leader)
-		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->purse,
-					 count >= 8 && !others ? 1 : (uint64_t)count * s->once);
+	if (found && simt_lane() == leader)
+		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->purse, others ? simt_popcount(found) : 1);
 }
 
 /* A page whose rents have come to its price: is there money for it? Then it is paid. */
@@ -42,22 +42,35 @@ SIMT_FN int gn__sample_buys(struct gn_sample *s)
 }
 
 /*
+ * What a page has cost around the cache, and which of its lines was read last (from 1), in one word. Returns what it had cost
+ * before. Races lose a rent or two, which does not matter.
+ */
+SIMT_FN uint32_t gn__sample_pays(uint32_t *rents, uint32_t line, uint32_t price)
+{
+	const uint32_t seen = simt_load_relaxed_dev_u32(rents), mask = (1u << GN_SAMPLE_LINE_BITS) - 1;
+
+	if ((seen & mask) != line)
+		simt_store_relaxed_dev_u32(rents, ((seen >> GN_SAMPLE_LINE_BITS) + price) << GN_SAMPLE_LINE_BITS | line);
+	return seen >> GN_SAMPLE_LINE_BITS;
+}
+
+/*
  * Is the page still to be rented rather than bought? Collective over the lanes that miss; those that want the same page
  * pay together: many that read side by side a line, a few the price of going there. *alone: no other lane of these wants it.
  */
-SIMT_FN int gn__sample_rents(struct gn_sample *s, uint32_t lanes, uint64_t page, int *alone)
+SIMT_FN int gn__sample_rents(struct gn_sample *s, uint32_t lanes, uint64_t page, uint32_t line, int *alone)
 {
 	const uint32_t same = simt_match_any_u64(lanes, page);
 	const uint32_t leader = simt_first_lane(same);
-	uint32_t *misses = &s->misses[gn_sample_hash(page) & s->miss_mask];
+	uint32_t *rents = &s->misses[gn_sample_hash(page) & s->miss_mask];
 	uint32_t buys = 0;
 
 	if (simt_lane() == leader) {
-		const uint32_t seen = simt_add_relaxed_dev_u32(misses, simt_popcount(same) < 8 ? s->once : 1);
+		const uint32_t paid = gn__sample_pays(rents, line, simt_popcount(same) < 8 ? s->once : 1);
 
-		buys = seen >= s->rent && gn__sample_buys(s);
+		buys = paid >= s->rent && gn__sample_buys(s);
 		if (buys)
-			simt_store_relaxed_dev_u32(misses, 0);
+			simt_store_relaxed_dev_u32(rents, 0);
 	}
 	*alone = same == 1u << simt_lane();
 	return !simt_shfl_u32(same, buys, leader);
@@ -75,7 +88,8 @@ SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_
 			       struct gn__around_way *way)
 {
 	struct gn_sample *s = a->sample;
-	const uint64_t page = (a->base + at) >> a->page_log2;
+	const uint64_t address = a->base + at, page = address >> a->page_log2;
+	const uint32_t line = (uint32_t)(address & ((1u << a->page_log2) - 1)) >> GN_SAMPLE_LINE_LOG2;
 	const struct gn__glimpse g = gn__look(a, page);
 	const int missing = !(g.seen & (GN_WORD_HELD | GN_WORD_BUSY)); /* what is being fetched is waited for */
 	const uint32_t those = simt_ballot(lanes, missing);
@@ -83,7 +97,7 @@ SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_
 
 	gn__sample_gain(s, lanes, lanes & ~those, page);
 	if (missing)
-		rents = gn__sample_rents(s, those, page, &alone);
+		rents = gn__sample_rents(s, those, page, line + 1, &alone);
 	if (!rents || (write && (!alone || !a->word || g.seen & GN_WORD_USED)))
 		return;
 	way->memory = s->memory + at;

@@ -21,6 +21,7 @@ enum {
 	GN_SAMPLE_REGION_LOG2 = 16, /* 64 KiB: the largest page that is judged */
 	GN_SAMPLE_LINE_LOG2 = 7,
 	GN_SAMPLE_SECTOR_LOG2 = 5,
+	GN_SAMPLE_LINE_BITS = 10, /* lines of the largest page, and one more */
 	GN_SAMPLE_STRIPES = 64,
 	GN_SAMPLE_BLOCK_LOG2 = 12 /* a direct array that is looked at gives runs of so many bytes */
 };
@@ -53,7 +54,7 @@ struct gn_sample {
 	uint64_t base;     /* byte of element 0 in the store */
 	char *memory;      /* element 0, if the device can load it; else NULL */
 	uint64_t *touch;   /* [room] */
-	uint32_t *misses;  /* [miss_mask + 1] by hash of the page */
+	uint32_t *misses;  /* [miss_mask + 1] by hash of the page: what it has cost around the cache (array/rent.h) */
 	struct gn_sample_stripe stripe[GN_SAMPLE_STRIPES];
 };
 
