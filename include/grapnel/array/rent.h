@@ -19,15 +19,14 @@
 #include <grapnel/array/sample.h>
 #include <grapnel/cache/element.h>
 
-/* Some of these lanes found their pages: what that has saved, in lines. Collective over lanes, all of them. */
+/* Some of these lanes found their pages: what that has saved, a line for each page. Collective over lanes, all of them. */
 SIMT_FN void gn__sample_gain(struct gn_sample *s, uint32_t lanes, uint32_t found, uint64_t page)
 {
-	const uint32_t leader = simt_first_lane(found ? found : lanes);
-	const uint64_t theirs = simt_shfl_u64(lanes, page, leader);
-	const uint32_t others = found & ~simt_ballot(lanes, page == theirs);
+	const uint32_t same = simt_match_any_u64(lanes, page);
+	const uint32_t pages = found & simt_ballot(lanes, simt_lane() == simt_first_lane(same));
 
-	if (found && simt_lane() == leader)
-		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->purse, others ? simt_popcount(found) : 1);
+	if (found && simt_lane() == simt_first_lane(found))
+		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->purse, simt_popcount(pages));
 }
 
 /* A page whose rents have come to its price: is there money for it? Then it is paid. */
@@ -83,21 +82,41 @@ struct gn__around_way {
 	uint64_t seen;
 };
 
-/* Is the page absent, and to be gone around? Collective over lanes; fills *way for those that go around. */
-SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_t at, uint32_t write,
+/* A page's word, relaxed: most of what asks relies on it no further, and an acquire makes a processor forget what it has at hand. */
+SIMT_FN struct gn__glimpse gn__peek(const struct gn_array *a, uint64_t page)
+{
+	const struct gn_place place = gn_table_find(a->cache, page);
+	struct gn__glimpse g = {place.word, place.word ? place.seen : 0, 0};
+
+	return g;
+}
+
+SIMT_FN int gn__is_absent(const struct gn__glimpse *g)
+{
+	return !(g->seen & (GN_WORD_HELD | GN_WORD_BUSY)); /* what is being fetched is waited for */
+}
+
+/*
+ * Is the page absent, and to be gone around? Collective over lanes; fills *way for those that go around. The store has what
+ * was written of a page that left the cache: that is acquired (A4), but for a page that never was there.
+ */
+SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_t at, uint32_t write, struct gn__glimpse g,
 			       struct gn__around_way *way)
 {
 	struct gn_sample *s = a->sample;
 	const uint64_t address = a->base + at, page = address >> a->page_log2;
 	const uint32_t line = (uint32_t)(address & ((1u << a->page_log2) - 1)) >> GN_SAMPLE_LINE_LOG2;
-	const struct gn__glimpse g = gn__look(a, page);
-	const int missing = !(g.seen & (GN_WORD_HELD | GN_WORD_BUSY)); /* what is being fetched is waited for */
+	const int missing = gn__is_absent(&g);
 	const uint32_t those = simt_ballot(lanes, missing);
 	int alone = 0, rents = 0;
 
 	gn__sample_gain(s, lanes, lanes & ~those, page);
 	if (missing)
 		rents = gn__sample_rents(s, those, page, line + 1, &alone);
+	if (rents && (g.seen || !a->word)) {
+		g = gn__look(a, page);
+		rents = gn__is_absent(&g);
+	}
 	if (!rents || (write && (!alone || !a->word || g.seen & GN_WORD_USED)))
 		return;
 	way->memory = s->memory + at;
@@ -114,12 +133,16 @@ SIMT_NOINLINE_FN struct gn__around_way gn__sample(const struct gn_array *a, uint
 	struct gn_sample *s = a->sample;
 	const uint64_t at = index << a->element_log2;
 	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)s); /* those of one array */
+	const int may_rent = !a->memory && s->rent && s->memory;
 	struct gn__around_way way = {0, 0, 0};
+	struct gn__glimpse g = {0, 0, 0};
 
+	if (may_rent) /* here, so that it is under way meanwhile */
+		g = gn__peek(a, (a->base + at) >> a->page_log2);
 	gn__sample_note(s, lanes, s->base + at, write);
 	simt_warp_sync(lanes);
-	if (!a->memory && s->rent && s->memory)
-		gn__sample_decide(a, lanes, at, write, &way);
+	if (may_rent)
+		gn__sample_decide(a, lanes, at, write, g, &way);
 	simt_warp_sync(lanes);
 	return way;
 }
