@@ -40,12 +40,12 @@ uint64_t sim_bank_place(const struct sim_config_cache *size, uint64_t line)
 	return (at / (size->interleave * size->banks) * size->interleave + at % size->interleave) / SIM_LINE_BYTES;
 }
 
-static void finish(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, uint64_t cycles)
+static void finish(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, uint64_t cycles)
 {
 	sim_clock_at(&m->clock, &a->message.event, m->clock.now + cycles, b->answer);
 }
 
-static void hit(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, struct sim_way *w)
+static void hit(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, struct sim_way *w)
 {
 	++*b->counts.hits;
 	w->used = m->clock.now;
@@ -56,7 +56,7 @@ static void hit(struct sim_machine *m, struct sim_bank *b, struct sim_access *a,
 }
 
 /* A way for a line that is not here; NULL: not now. What was in it is written back. */
-static struct sim_way *make_room(struct sim_machine *m, struct sim_bank *b, uint64_t line, uint64_t *retry)
+static struct sim_way *make_room(struct sim_domain *m, struct sim_bank *b, uint64_t line, uint64_t *retry)
 {
 	struct sim_way *w = sim_tags_victim(&b->tags, sim_bank_place(b->size, line), m->clock.now, retry);
 
@@ -70,7 +70,7 @@ static struct sim_way *make_room(struct sim_machine *m, struct sim_bank *b, uint
 	return w;
 }
 
-static bool write_fill(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
+static bool write_fill(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
 {
 	struct sim_way *w = make_room(m, b, a->line, retry);
 
@@ -82,7 +82,7 @@ static bool write_fill(struct sim_machine *m, struct sim_bank *b, struct sim_acc
 	return true;
 }
 
-static bool miss(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
+static bool miss(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
 {
 	struct sim_way *w;
 
@@ -95,7 +95,7 @@ static bool miss(struct sim_machine *m, struct sim_bank *b, struct sim_access *a
 }
 
 /* False: not in this cycle; *retry is lowered to when to try again, if that is known. */
-static bool go_on(struct sim_machine *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
+static bool go_on(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
 {
 	struct sim_mshr_entry *e = sim_mshr_find(&b->mshr, a->line, SIM_ALL_WORDS);
 	struct sim_way *w;
@@ -119,7 +119,7 @@ static bool go_on(struct sim_machine *m, struct sim_bank *b, struct sim_access *
 	return a->write && a->whole ? write_fill(m, b, a, retry) : miss(m, b, a, retry);
 }
 
-static void try_again(struct sim_machine *m, struct sim_event *e)
+static void try_again(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_bank *b = (struct sim_bank *)(void *)e;
 
@@ -127,7 +127,7 @@ static void try_again(struct sim_machine *m, struct sim_event *e)
 	sim_bank_run(m, b);
 }
 
-void sim_bank_run(struct sim_machine *m, struct sim_bank *b)
+void sim_bank_run(struct sim_domain *m, struct sim_bank *b)
 {
 	uint64_t retry = SIM_NEVER;
 	struct sim_access *a;
@@ -146,7 +146,7 @@ void sim_bank_run(struct sim_machine *m, struct sim_bank *b)
 	}
 }
 
-void sim_bank_accept(struct sim_machine *m, struct sim_bank *b, struct sim_access *a)
+void sim_bank_accept(struct sim_domain *m, struct sim_bank *b, struct sim_access *a)
 {
 	bool idle = !b->in.first;
 
@@ -155,7 +155,7 @@ void sim_bank_accept(struct sim_machine *m, struct sim_bank *b, struct sim_acces
 		sim_bank_run(m, b);
 }
 
-void sim_bank_fill(struct sim_machine *m, struct sim_bank *b, struct sim_mshr_entry *e)
+void sim_bank_fill(struct sim_domain *m, struct sim_bank *b, struct sim_mshr_entry *e)
 {
 	struct sim_access *a = e->leader;
 	struct sim_fifo others = e->others;

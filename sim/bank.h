@@ -34,10 +34,10 @@ struct sim_bank {
 	sim_event_fn *answer; /* of an access that is done */
 	/* the level below: bring the line of an entry; may a line be written back now; do so; does a write of a line that is
 	   not here go there */
-	void (*fetch)(struct sim_machine *m, struct sim_bank *b, uint16_t entry);
-	bool (*has_room)(const struct sim_machine *m, const struct sim_bank *b);
-	void (*write_back)(struct sim_machine *m, struct sim_bank *b, uint64_t line);
-	bool (*pass_write)(struct sim_machine *m, struct sim_bank *b, struct sim_access *a);
+	void (*fetch)(struct sim_domain *m, struct sim_bank *b, uint16_t entry);
+	bool (*has_room)(const struct sim_domain *m, const struct sim_bank *b);
+	void (*write_back)(struct sim_domain *m, struct sim_bank *b, uint64_t line);
+	bool (*pass_write)(struct sim_domain *m, struct sim_bank *b, struct sim_access *a);
 };
 
 /* sim_bank_init - the functions are the caller's. Returns 0 or -GN_ENOMEM. */
@@ -48,11 +48,11 @@ void sim_bank_fini(struct sim_bank *b);
 uint32_t sim_bank_of(const struct sim_config_cache *size, uint64_t line);
 uint64_t sim_bank_place(const struct sim_config_cache *size, uint64_t line);
 
-void sim_bank_accept(struct sim_machine *m, struct sim_bank *b, struct sim_access *a);
-void sim_bank_run(struct sim_machine *m, struct sim_bank *b);
+void sim_bank_accept(struct sim_domain *m, struct sim_bank *b, struct sim_access *a);
+void sim_bank_run(struct sim_domain *m, struct sim_bank *b);
 
 /* sim_bank_fill - the line of an entry is there. */
-void sim_bank_fill(struct sim_machine *m, struct sim_bank *b, struct sim_mshr_entry *e);
+void sim_bank_fill(struct sim_domain *m, struct sim_bank *b, struct sim_mshr_entry *e);
 
 #ifdef __cplusplus
 }

@@ -36,10 +36,10 @@ struct sim_codec {
 void sim_codec_init(struct sim_codec *k, uint8_t gpu, const struct sim_config *c);
 
 /* sim_codec_add - a fine reply. One with more words than a packet has goes as a line of its own. */
-void sim_codec_add(struct sim_machine *m, struct sim_access *a);
+void sim_codec_add(struct sim_domain *m, struct sim_access *a);
 
 /* sim_codec_left - a packet of that GPU has gone over its link: the next may be made. */
-void sim_codec_left(struct sim_machine *m, uint8_t gpu);
+void sim_codec_left(struct sim_domain *m, uint8_t gpu);
 
 #ifdef __cplusplus
 }

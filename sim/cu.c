@@ -63,10 +63,10 @@ const char *sim_cu_refuses(const struct sim_config *c, const struct sim_launch *
 	return l->lds_bytes > c->lds_bytes ? "cu.lds" : NULL;
 }
 
-bool sim_cu_has_room(const struct sim_machine *m, const struct sim_cu *cu)
+bool sim_cu_has_room(const struct sim_domain *m, const struct sim_cu *cu)
 {
-	const struct sim_config *c = &m->config;
-	const struct sim_launch *l = m->launch;
+	const struct sim_config *c = m->config;
+	const struct sim_launch *l = m->machine->launch;
 	uint64_t most = most_on_simd(c, l), room = 0, waves = waves_of(l);
 
 	for (uint64_t s = 0; s < c->simds; s++)
@@ -77,7 +77,7 @@ bool sim_cu_has_room(const struct sim_machine *m, const struct sim_cu *cu)
 
 /* ---- time ---- */
 
-void sim_cu_charge(struct sim_machine *m, struct sim_slot *s, enum sim_slot_state state)
+void sim_cu_charge(struct sim_domain *m, struct sim_slot *s, enum sim_slot_state state)
 {
 	uint64_t *const of[] = {&m->stats.wave_issue_cycles, &m->stats.wave_memory_cycles,
 	                        &m->stats.wave_scalar_cycles, &m->stats.wave_barrier_cycles,
@@ -88,14 +88,14 @@ void sim_cu_charge(struct sim_machine *m, struct sim_slot *s, enum sim_slot_stat
 	s->state = state;
 }
 
-static void step(struct sim_machine *m, struct sim_event *e);
+static void step(struct sim_domain *m, struct sim_event *e);
 
-void sim_cu_go_on(struct sim_machine *m, struct sim_slot *s, uint64_t cycle)
+void sim_cu_go_on(struct sim_domain *m, struct sim_slot *s, uint64_t cycle)
 {
 	sim_clock_at(&m->clock, &s->event, cycle, step);
 }
 
-uint64_t sim_cu_take(const struct sim_machine *m, uint64_t *free_at, uint64_t cycles)
+uint64_t sim_cu_take(const struct sim_domain *m, uint64_t *free_at, uint64_t cycles)
 {
 	uint64_t start = m->clock.now > *free_at ? m->clock.now : *free_at;
 
@@ -109,23 +109,23 @@ static uint32_t most_under_way(const struct sim_slot *s)
 }
 
 /* All lines of an instruction are back, as they come back in order. */
-void sim_cu_instruction_done(struct sim_machine *m, struct sim_slot *s)
+void sim_cu_instruction_done(struct sim_domain *m, struct sim_slot *s)
 {
 	s->under_way--;
 	if (s->state != SIM_SLOT_MEMORY || s->under_way > most_under_way(s))
 		return;
 	sim_cu_charge(m, s, SIM_SLOT_ISSUE);
-	sim_cu_go_on(m, s, m->clock.now + m->config.return_cycles);
+	sim_cu_go_on(m, s, m->clock.now + m->config->return_cycles);
 }
 
 /* ---- scalar memory ---- */
 
-static void leave_scalar(struct sim_machine *m, struct sim_event *e)
+static void leave_scalar(struct sim_domain *m, struct sim_event *e)
 {
 	sim_translate(m, sim_access_of(e));
 }
 
-static void scalar(struct sim_machine *m, struct sim_slot *s)
+static void scalar(struct sim_domain *m, struct sim_slot *s)
 {
 	struct sim_access *a = sim_access_new(m);
 
@@ -141,17 +141,17 @@ static void scalar(struct sim_machine *m, struct sim_slot *s)
 	sim_clock_at(&m->clock, &a->message.event, sim_cu_take(m, &s->cu->salu_free, 1) + 1, leave_scalar);
 }
 
-void sim_cu_scalar_done(struct sim_machine *m, struct sim_access *a)
+void sim_cu_scalar_done(struct sim_domain *m, struct sim_access *a)
 {
 	m->stats.scalar_done++;
 	sim_cu_charge(m, a->slot, SIM_SLOT_ISSUE);
-	sim_cu_go_on(m, a->slot, m->clock.now + m->config.return_cycles);
+	sim_cu_go_on(m, a->slot, m->clock.now + m->config->return_cycles);
 	sim_access_free(m, a);
 }
 
 /* ---- wavefronts ---- */
 
-static void open_barrier(struct sim_machine *m, struct sim_resident *r)
+static void open_barrier(struct sim_domain *m, struct sim_resident *r)
 {
 	if (!r->live || r->arrived < r->live)
 		return;
@@ -163,7 +163,7 @@ static void open_barrier(struct sim_machine *m, struct sim_resident *r)
 		}
 }
 
-static void barrier(struct sim_machine *m, struct sim_slot *s)
+static void barrier(struct sim_domain *m, struct sim_slot *s)
 {
 	s->left = 0;
 	sim_cu_charge(m, s, SIM_SLOT_BARRIER);
@@ -171,7 +171,7 @@ static void barrier(struct sim_machine *m, struct sim_slot *s)
 	open_barrier(m, s->resident);
 }
 
-static void end_group(struct sim_machine *m, struct sim_cu *cu, struct sim_resident *r)
+static void end_group(struct sim_domain *m, struct sim_cu *cu, struct sim_resident *r)
 {
 	for (struct sim_slot *s = r->slots; s; s = s->next) {
 		cu->simd_waves[s->simd]--;
@@ -186,7 +186,7 @@ static void end_group(struct sim_machine *m, struct sim_cu *cu, struct sim_resid
 	sim_dispatch_done(m, cu->gpu);
 }
 
-static void end(struct sim_machine *m, struct sim_slot *s)
+static void end(struct sim_domain *m, struct sim_slot *s)
 {
 	struct sim_resident *r = s->resident;
 
@@ -199,13 +199,13 @@ static void end(struct sim_machine *m, struct sim_slot *s)
 		end_group(m, s->cu, r);
 }
 
-static void issue(struct sim_machine *m, struct sim_slot *s, uint64_t *unit, uint64_t busy, uint64_t cycles)
+static void issue(struct sim_domain *m, struct sim_slot *s, uint64_t *unit, uint64_t busy, uint64_t cycles)
 {
 	s->left--;
 	sim_cu_go_on(m, s, sim_cu_take(m, unit, busy) + cycles);
 }
 
-static bool fetch(struct sim_machine *m, struct sim_slot *s)
+static bool fetch(struct sim_domain *m, struct sim_slot *s)
 {
 	int r = sim_wave_next(s->wave, &s->op, &m->why);
 
@@ -221,7 +221,7 @@ static bool fetch(struct sim_machine *m, struct sim_slot *s)
 }
 
 /* At a wait or the end: true if nothing stands in the way. */
-static bool may_pass(struct sim_machine *m, struct sim_slot *s)
+static bool may_pass(struct sim_domain *m, struct sim_slot *s)
 {
 	if (s->under_way <= most_under_way(s))
 		return true;
@@ -229,10 +229,10 @@ static bool may_pass(struct sim_machine *m, struct sim_slot *s)
 	return false;
 }
 
-static void step(struct sim_machine *m, struct sim_event *e)
+static void step(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_slot *s = (struct sim_slot *)(void *)e;
-	const struct sim_config *c = &m->config;
+	const struct sim_config *c = m->config;
 	struct sim_cu *cu = s->cu;
 
 	if (!s->left && !fetch(m, s))
@@ -257,9 +257,9 @@ static void step(struct sim_machine *m, struct sim_event *e)
 }
 
 /* A free slot on the vector unit with the fewest wavefronts. */
-static struct sim_slot *choose_slot(const struct sim_machine *m, struct sim_cu *cu)
+static struct sim_slot *choose_slot(const struct sim_domain *m, struct sim_cu *cu)
 {
-	const struct sim_config *c = &m->config;
+	const struct sim_config *c = m->config;
 	uint64_t simd = 0, k;
 
 	for (uint64_t s = 1; s < c->simds; s++)
@@ -270,7 +270,7 @@ static struct sim_slot *choose_slot(const struct sim_machine *m, struct sim_cu *
 	return &cu->slot[k];
 }
 
-static void begin_wave(struct sim_machine *m, struct sim_cu *cu, struct sim_resident *r, struct sim_wave *w)
+static void begin_wave(struct sim_domain *m, struct sim_cu *cu, struct sim_resident *r, struct sim_wave *w)
 {
 	struct sim_slot *s = choose_slot(m, cu);
 
@@ -286,7 +286,7 @@ static void begin_wave(struct sim_machine *m, struct sim_cu *cu, struct sim_resi
 	sim_cu_go_on(m, s, m->clock.now + 1);
 }
 
-void sim_cu_begin(struct sim_machine *m, struct sim_cu *cu, struct sim_group *group)
+void sim_cu_begin(struct sim_domain *m, struct sim_cu *cu, struct sim_group *group)
 {
 	struct sim_resident *r = cu->free_resident;
 

@@ -70,27 +70,27 @@ void sim_cu_fini(struct sim_cu *cu);
 const char *sim_cu_refuses(const struct sim_config *c, const struct sim_launch *launch);
 
 /* sim_cu_has_room - for a work-group of the launch, now. */
-bool sim_cu_has_room(const struct sim_machine *m, const struct sim_cu *cu);
+bool sim_cu_has_room(const struct sim_domain *m, const struct sim_cu *cu);
 
 /* sim_cu_begin - a work-group begins to run. */
-void sim_cu_begin(struct sim_machine *m, struct sim_cu *cu, struct sim_group *group);
+void sim_cu_begin(struct sim_domain *m, struct sim_cu *cu, struct sim_group *group);
 
 /* sim_cu_done - an access of a vector cache is over (vmem.c). sim_cu_scalar_done - of a scalar cache. */
-void sim_cu_done(struct sim_machine *m, struct sim_access *a);
-void sim_cu_scalar_done(struct sim_machine *m, struct sim_access *a);
+void sim_cu_done(struct sim_domain *m, struct sim_access *a);
+void sim_cu_scalar_done(struct sim_domain *m, struct sim_access *a);
 
 /* ---- between cu.c and vmem.c ---- */
 
 /* sim_cu_charge - the wavefront is in another state from now on. sim_cu_go_on - it issues in that cycle. */
-void sim_cu_charge(struct sim_machine *m, struct sim_slot *s, enum sim_slot_state state);
-void sim_cu_go_on(struct sim_machine *m, struct sim_slot *s, uint64_t cycle);
+void sim_cu_charge(struct sim_domain *m, struct sim_slot *s, enum sim_slot_state state);
+void sim_cu_go_on(struct sim_domain *m, struct sim_slot *s, uint64_t cycle);
 
 /* sim_cu_take - the cycle in which a unit takes an instruction, if it is free from *free_at on and then busy for so many. */
-uint64_t sim_cu_take(const struct sim_machine *m, uint64_t *free_at, uint64_t cycles);
+uint64_t sim_cu_take(const struct sim_domain *m, uint64_t *free_at, uint64_t cycles);
 
 /* sim_vmem_issue - a load or store issues, or waits for room. sim_cu_instruction_done - all its lines are back. */
-void sim_vmem_issue(struct sim_machine *m, struct sim_slot *s);
-void sim_cu_instruction_done(struct sim_machine *m, struct sim_slot *s);
+void sim_vmem_issue(struct sim_domain *m, struct sim_slot *s);
+void sim_cu_instruction_done(struct sim_domain *m, struct sim_slot *s);
 
 #ifdef __cplusplus
 }

@@ -16,14 +16,17 @@
 extern "C" {
 #endif
 
+struct sim_machine;
+
 enum sim_verdict { SIM_UNDECIDED, SIM_LOCAL, SIM_COALESCE, SIM_CACHE };
 
-/* Of a GPU, or of all. */
+/* Of a GPU. Where all decide together (decide.scope = system) the last two are the same for all. */
 struct sim_decision {
-	uint64_t seen, accesses, remote, reads, words, hits;
+	uint64_t seen; /* accesses, since the beginning or the last decision */
+	uint64_t accesses, remote, reads, words, hits; /* of the window */
 	uint64_t lines; /* that words are of: of reads, or with decide.block_of = line those that came into L1 */
-	uint64_t since; /* accesses since the decision */
 	enum sim_verdict verdict;
+	bool looking; /* the warm-up is over, and the verdict not there */
 };
 
 /* sim_decide_by - the flow chart (Figure 11) on percentages: remote accesses, words used of lines, hits of remote reads. */
@@ -34,13 +37,19 @@ enum sim_verdict sim_decide_by(const struct sim_decision *d, uint64_t remote_per
 void sim_decide_begin(struct sim_machine *m);
 
 /*
+ * sim_decide_window - at the end of a window of time (window.h): what GPUs have seen is added up; warm-ups and windows end
+ * here, and verdicts hold from here on.
+ */
+void sim_decide_window(struct sim_machine *m);
+
+/*
  * sim_decide_see - an access arrives at a vector cache. sim_decide_hit - it is a remote read, and hits.
  * sim_decide_touch - with decide.block_of = line: it is a remote read whose line is in L1, or comes, and so many words were
  * not read of it before.
  */
-void sim_decide_see(struct sim_machine *m, const struct sim_access *a);
-void sim_decide_hit(struct sim_machine *m, const struct sim_access *a);
-void sim_decide_touch(struct sim_machine *m, const struct sim_access *a, uint32_t words, bool comes);
+void sim_decide_see(struct sim_domain *m, const struct sim_access *a);
+void sim_decide_hit(struct sim_domain *m, const struct sim_access *a);
+void sim_decide_touch(struct sim_domain *m, const struct sim_access *a, uint32_t words, bool comes);
 
 #ifdef __cplusplus
 }

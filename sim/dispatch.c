@@ -5,7 +5,7 @@
 #include <sim/parts.h>
 #include <stdlib.h>
 
-int sim_dispatch_init(struct sim_machine *m, struct sim_gpu *g)
+int sim_dispatch_init(struct sim_domain *m, struct sim_gpu *g)
 {
 	(void)m;
 	g->dispatch.part = (struct sim_part *)calloc(g->cus, sizeof *g->dispatch.part);
@@ -23,35 +23,35 @@ static uint32_t at_most(uint64_t value, uint32_t most)
 }
 
 /* How many work-groups are a GPU's from the start. */
-static uint32_t share(const struct sim_machine *m, uint32_t gpu)
+static uint32_t share(const struct sim_domain *m, uint32_t gpu)
 {
-	uint64_t gpus = m->config.gpus, part = (m->groups + gpus - 1) / gpus;
+	uint64_t gpus = m->config->gpus, part = (m->machine->groups + gpus - 1) / gpus;
 
-	if (m->config.dispatch_gpus == SIM_SPLIT_PARTITION)
-		return at_most((gpu + 1) * part, m->groups) - at_most(gpu * part, m->groups);
-	return (uint32_t)((m->groups + gpus - 1 - gpu) / gpus);
+	if (m->config->dispatch_gpus == SIM_SPLIT_PARTITION)
+		return at_most((gpu + 1) * part, m->machine->groups) - at_most(gpu * part, m->machine->groups);
+	return (uint32_t)((m->machine->groups + gpus - 1 - gpu) / gpus);
 }
 
 /* The number in the launch of a GPU's work-group k. */
-static uint32_t number_of(const struct sim_machine *m, uint32_t gpu, uint32_t k)
+static uint32_t number_of(const struct sim_domain *m, uint32_t gpu, uint32_t k)
 {
-	uint64_t gpus = m->config.gpus, part = (m->groups + gpus - 1) / gpus;
+	uint64_t gpus = m->config->gpus, part = (m->machine->groups + gpus - 1) / gpus;
 
-	return (uint32_t)(m->config.dispatch_gpus == SIM_SPLIT_PARTITION ? gpu * part + k : k * gpus + gpu);
+	return (uint32_t)(m->config->dispatch_gpus == SIM_SPLIT_PARTITION ? gpu * part + k : k * gpus + gpu);
 }
 
-static bool greedy_gpus(const struct sim_machine *m)
+static bool greedy_gpus(const struct sim_domain *m)
 {
-	return m->config.dispatch_gpus == SIM_SPLIT_GREEDY;
+	return m->config->dispatch_gpus == SIM_SPLIT_GREEDY;
 }
 
-static bool parts(const struct sim_machine *m)
+static bool parts(const struct sim_domain *m)
 {
-	return m->config.dispatch_cus == SIM_SPLIT_PARTITION && !greedy_gpus(m);
+	return m->config->dispatch_cus == SIM_SPLIT_PARTITION && !greedy_gpus(m);
 }
 
 /* The first compute unit with room, in turn; greedy: the one with the fewest wavefronts of those. */
-static struct sim_cu *any_cu(struct sim_machine *m, struct sim_gpu *g)
+static struct sim_cu *any_cu(struct sim_domain *m, struct sim_gpu *g)
 {
 	struct sim_cu *best = NULL;
 
@@ -60,7 +60,7 @@ static struct sim_cu *any_cu(struct sim_machine *m, struct sim_gpu *g)
 
 		if (!sim_cu_has_room(m, cu))
 			continue;
-		if (m->config.dispatch_cus != SIM_SPLIT_GREEDY)
+		if (m->config->dispatch_cus != SIM_SPLIT_GREEDY)
 			return cu;
 		if (!best || cu->waves < best->waves)
 			best = cu;
@@ -70,7 +70,7 @@ static struct sim_cu *any_cu(struct sim_machine *m, struct sim_gpu *g)
 
 /* Partition: a compute unit with work-groups of its own goes first; who has none left takes those of others.
  */
-static struct sim_cu *part_cu(struct sim_machine *m, struct sim_gpu *g, uint32_t *k)
+static struct sim_cu *part_cu(struct sim_domain *m, struct sim_gpu *g, uint32_t *k)
 {
 	struct sim_dispatcher *d = &g->dispatch;
 	struct sim_cu *idle = NULL;
@@ -96,36 +96,36 @@ static struct sim_cu *part_cu(struct sim_machine *m, struct sim_gpu *g, uint32_t
 }
 
 /* A compute unit for a work-group of this GPU that has none yet, and which; NULL: not now. */
-static struct sim_cu *choose(struct sim_machine *m, struct sim_gpu *g, uint32_t *number)
+static struct sim_cu *choose(struct sim_domain *m, struct sim_gpu *g, uint32_t *number)
 {
 	struct sim_dispatcher *d = &g->dispatch;
 	struct sim_cu *cu;
 	uint32_t k = d->next;
 
-	if (greedy_gpus(m) ? m->next_group == m->groups : d->next == d->count)
+	if (greedy_gpus(m) ? m->machine->next_group == m->machine->groups : d->next == d->count)
 		return NULL;
 	cu = parts(m) ? part_cu(m, g, &k) : any_cu(m, g);
 	if (!cu)
 		return NULL;
 	d->next++;
-	*number = greedy_gpus(m) ? m->next_group++ : number_of(m, g->number, k);
+	*number = greedy_gpus(m) ? m->machine->next_group++ : number_of(m, g->number, k);
 	d->turn = (uint32_t)(cu - g->cu + 1) % g->cus;
 	return cu;
 }
 
-static void place(struct sim_machine *m, struct sim_event *e);
+static void place(struct sim_domain *m, struct sim_event *e);
 
-static void begin(struct sim_machine *m, struct sim_gpu *g, struct sim_cu *cu, struct sim_group *group)
+static void begin(struct sim_domain *m, struct sim_gpu *g, struct sim_cu *cu, struct sim_group *group)
 {
 	uint64_t waves = sim_group_waves(group);
 
 	sim_cu_begin(m, cu, group);
 	g->dispatch.busy = true;
 	sim_clock_at(&m->clock, &g->dispatch.event,
-	             m->clock.now + m->config.dispatch_cycles + (waves > 4 ? waves - 4 : 0), place);
+	             m->clock.now + m->config->dispatch_cycles + (waves > 4 ? waves - 4 : 0), place);
 }
 
-static void place(struct sim_machine *m, struct sim_event *e)
+static void place(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_gpu *g = (struct sim_gpu *)(void *)e; /* its first member */
 	struct sim_group *group;
@@ -136,36 +136,31 @@ static void place(struct sim_machine *m, struct sim_event *e)
 	cu = choose(m, g, &number);
 	if (!cu)
 		return;
-	group = sim_group_begin(m->waves, m->launch, number, g->number);
+	group = sim_group_begin(m->waves, m->machine->launch, number, g->number);
 	if (group)
 		begin(m, g, cu, group);
 	else
 		m->stop = gn_error_set(&m->why, -GN_ENOMEM, "no memory for work-group %u of %s", number,
-		                       m->launch->name);
+		                       m->machine->launch->name);
 }
 
-void sim_dispatch_begin(struct sim_machine *m)
+void sim_dispatch_begin(struct sim_domain *m, struct sim_gpu *g)
 {
-	m->next_group = 0;
-	for (uint32_t n = 0; n < m->config.gpus; n++) {
-		struct sim_gpu *g = &m->gpu[n];
-		struct sim_dispatcher *d = &g->dispatch;
-		uint64_t part;
+	struct sim_dispatcher *d = &g->dispatch;
+	uint64_t part;
 
-		d->next = d->turn = 0;
-		d->count = share(m, n);
-		part = (d->count + g->cus - 1) / g->cus;
-		for (uint32_t c = 0; c < g->cus; c++) {
-			d->part[c].next = at_most(c * part, d->count);
-			d->part[c].end = at_most((c + 1) * part, d->count);
-		}
-		d->busy = true;
-		sim_clock_at(&m->clock, &d->event,
-		             m->clock.now + m->config.launch_cycles + m->config.dispatch_cycles, place);
+	d->next = d->turn = 0;
+	d->count = share(m, g->number);
+	part = (d->count + g->cus - 1) / g->cus;
+	for (uint32_t c = 0; c < g->cus; c++) {
+		d->part[c].next = at_most(c * part, d->count);
+		d->part[c].end = at_most((c + 1) * part, d->count);
 	}
+	d->busy = true;
+	sim_clock_at(&m->clock, &d->event, m->clock.now + m->config->launch_cycles + m->config->dispatch_cycles, place);
 }
 
-void sim_dispatch_done(struct sim_machine *m, struct sim_gpu *g)
+void sim_dispatch_done(struct sim_domain *m, struct sim_gpu *g)
 {
 	m->groups_done++;
 	m->last_end = m->clock.now;

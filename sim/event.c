@@ -3,22 +3,12 @@
 #include <sim/event.h>
 
 #include <assert.h>
-#include <stddef.h>
-
-static void append(struct sim_events *l, struct sim_event *e)
-{
-	e->next = NULL;
-	if (!l->first)
-		l->end = &l->first;
-	*l->end = e;
-	l->end = &e->next;
-}
 
 static void put(struct sim_clock *c, struct sim_event *e)
 {
 	uint64_t b = e->cycle % SIM_WHEEL;
 
-	append(&c->bucket[b], e);
+	sim_events_add(&c->bucket[b], e);
 	c->full[b / 64] |= 1ull << b % 64;
 }
 
@@ -31,7 +21,7 @@ void sim_clock_at(struct sim_clock *c, struct sim_event *e, uint64_t cycle, sim_
 	if (cycle - c->now < SIM_WHEEL)
 		put(c, e);
 	else
-		append(&c->later, e);
+		sim_events_add(&c->later, e);
 }
 
 /* At each turn of the wheel: what was too far away is looked at again. */
@@ -45,7 +35,7 @@ static void turn(struct sim_clock *c)
 		if (e->cycle - c->now < SIM_WHEEL)
 			put(c, e);
 		else
-			append(&c->later, e);
+			sim_events_add(&c->later, e);
 	}
 }
 
@@ -59,35 +49,59 @@ static uint64_t first_full(const struct sim_clock *c, uint64_t b)
 	return bits ? w * 64 + (uint64_t)__builtin_ctzll(bits) : (uint64_t)SIM_WHEEL;
 }
 
-static void happen(struct sim_clock *c, struct sim_machine *m, uint64_t b, const int *stop)
+/* The next bucket that holds events, if it is near: they will be wanted soon. */
+static void prefetch_next(const struct sim_clock *c, uint64_t b)
 {
-	struct sim_events *l = &c->bucket[b];
-	sim_event_fn *fire;
-	struct sim_event *e;
+	const uint64_t others = c->full[b / 64] & ~1ull << b % 64;
+	const struct sim_event *e;
 
-	while (!*stop && (e = l->first)) {
-		l->first = e->next;
-		__builtin_prefetch(e->next);
-		__builtin_prefetch((const char *)e->next + 64);
-		c->waiting--;
-		c->count++;
-		fire = e->fire;
-		e->fire = NULL;
-		fire(m, e);
-	}
-	if (!l->first)
-		c->full[b / 64] &= ~(1ull << b % 64);
+	if (!others)
+		return;
+	e = c->bucket[b / 64 * 64 + (uint64_t)__builtin_ctzll(others)].first;
+	__builtin_prefetch(e);
+	__builtin_prefetch((const char *)e + 64);
 }
 
-void sim_clock_run(struct sim_clock *c, struct sim_machine *m, const int *stop)
+/* All that a bucket holds; what is put into it meanwhile is found there next. */
+static void happen(struct sim_clock *c, struct sim_domain *m, uint64_t b, const int *stop)
 {
-	while (c->waiting && !*stop) {
-		uint64_t b = first_full(c, c->now % SIM_WHEEL);
+	struct sim_event *e = c->bucket[b].first, *next;
+	uint64_t count = 0;
 
-		c->now = c->now / SIM_WHEEL * SIM_WHEEL + b;
-		if (b == SIM_WHEEL)
+	c->bucket[b].first = NULL;
+	c->full[b / 64] &= ~(1ull << b % 64);
+	if (e)
+		c->last = c->now;
+	prefetch_next(c, b);
+	for (; e && !*stop; e = next) {
+		sim_event_fn *fire = e->fire;
+
+		next = e->next;
+		__builtin_prefetch(next);
+		__builtin_prefetch((const char *)next + 64);
+		e->fire = NULL;
+		count++;
+		fire(m, e);
+	}
+	c->waiting -= count;
+	c->count += count;
+}
+
+uint64_t sim_clock_next(const struct sim_clock *c)
+{
+	return c->waiting ? c->now / SIM_WHEEL * SIM_WHEEL + first_full(c, c->now % SIM_WHEEL) : UINT64_MAX;
+}
+
+void sim_clock_run(struct sim_clock *c, struct sim_domain *m, const int *stop, uint64_t end)
+{
+	while (c->now < end && !*stop) {
+		const uint64_t b = c->now % SIM_WHEEL, bits = c->full[b / 64] >> b % 64;
+		uint64_t next = bits ? c->now + (uint64_t)__builtin_ctzll(bits) : c->waiting ? (c->now | 63) + 1 : end;
+
+		c->now = next < end ? next : end;
+		if (!bits && c->now % SIM_WHEEL == 0)
 			turn(c);
-		else
-			happen(c, m, b, stop);
+		if (bits && next < end)
+			happen(c, m, next % SIM_WHEEL, stop);
 	}
 }

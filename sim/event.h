@@ -10,18 +10,19 @@
 #define SIM_EVENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { SIM_WHEEL = 4096 }; /* buckets */
+enum { SIM_WHEEL = 1024 }; /* buckets */
 
-struct sim_machine;
+struct sim_domain;
 struct sim_event;
 
-typedef void sim_event_fn(struct sim_machine *m, struct sim_event *e);
+typedef void sim_event_fn(struct sim_domain *m, struct sim_event *e);
 
 struct sim_event {
 	struct sim_event *next;
@@ -31,11 +32,22 @@ struct sim_event {
 
 struct sim_events {
 	struct sim_event *first;
-	struct sim_event **end; /* NULL: as if it were &first, so that memory of zeroes is an empty list */
+	struct sim_event **end; /* where the next one goes, if there is a first */
 };
+
+/* sim_events_add - behind the others. */
+static inline void sim_events_add(struct sim_events *l, struct sim_event *e)
+{
+	struct sim_event **end = l->first ? l->end : &l->first;
+
+	e->next = NULL;
+	*end = e;
+	l->end = &e->next;
+}
 
 struct sim_clock {
 	uint64_t now;
+	uint64_t last;    /* cycle of the last event that has happened */
 	uint64_t count;   /* events that have happened */
 	uint64_t waiting; /* events that have not */
 	uint64_t full[SIM_WHEEL / 64]; /* a bit a bucket: it holds events */
@@ -46,8 +58,11 @@ struct sim_clock {
 /* sim_clock_at - an event happens in a cycle, at the earliest this one. It may not be waiting already. */
 void sim_clock_at(struct sim_clock *c, struct sim_event *e, uint64_t cycle, sim_event_fn *fire);
 
-/* sim_clock_run - until nothing waits, or *stop is not 0. */
-void sim_clock_run(struct sim_clock *c, struct sim_machine *m, const int *stop);
+/* sim_clock_next - a cycle before which nothing happens; with what is far away it may be too early. UINT64_MAX: nothing waits. */
+uint64_t sim_clock_next(const struct sim_clock *c);
+
+/* sim_clock_run - what happens before the cycle `end`, which it is afterwards; or until *stop is not 0. */
+void sim_clock_run(struct sim_clock *c, struct sim_domain *m, const int *stop, uint64_t end);
 
 #ifdef __cplusplus
 }

@@ -35,15 +35,15 @@ static bool remote(const struct sim_access *a)
 }
 
 /* To the next level: the local L2, or the way to other GPUs. */
-static void descend(struct sim_machine *m, struct sim_access *a)
+static void descend(struct sim_domain *m, struct sim_access *a)
 {
-	sim_clock_at(&m->clock, &a->message.event, m->clock.now + m->config.rdma_cycles,
+	sim_clock_at(&m->clock, &a->message.event, m->clock.now + m->config->rdma_cycles,
 	             remote(a) ? sim_rdma_enter : sim_l2_accept);
 }
 
-static void run_directory(struct sim_machine *m, struct sim_l1 *l);
+static void run_directory(struct sim_domain *m, struct sim_l1 *l);
 
-static void look(struct sim_machine *m, struct sim_event *e)
+static void look(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 	struct sim_l1 *l = a->l1;
@@ -54,7 +54,7 @@ static void look(struct sim_machine *m, struct sim_event *e)
 		run_directory(m, l);
 }
 
-static void admit(struct sim_machine *m, struct sim_access *a)
+static void admit(struct sim_domain *m, struct sim_access *a)
 {
 	a->counted = true;
 	a->l1->active++;
@@ -62,7 +62,7 @@ static void admit(struct sim_machine *m, struct sim_access *a)
 }
 
 /* An access is done: the next may enter, and the wavefront hears of it. */
-static void done(struct sim_machine *m, struct sim_access *a)
+static void done(struct sim_domain *m, struct sim_access *a)
 {
 	struct sim_l1 *l = a->l1;
 	struct sim_access *next;
@@ -79,12 +79,12 @@ static void done(struct sim_machine *m, struct sim_access *a)
 		sim_cu_scalar_done(m, a);
 }
 
-static void hit_done(struct sim_machine *m, struct sim_event *e)
+static void hit_done(struct sim_domain *m, struct sim_event *e)
 {
 	done(m, sim_access_of(e));
 }
 
-void sim_l1_accept(struct sim_machine *m, struct sim_event *e)
+void sim_l1_accept(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 	struct sim_l1 *l = a->l1;
@@ -93,7 +93,7 @@ void sim_l1_accept(struct sim_machine *m, struct sim_event *e)
 		sim_decide_see(m, a);
 	a->bypass = l->cu && !a->write && remote(a) && l->gpu->bypass;
 	a->fine = a->bypass && l->gpu->fine;
-	if (a->bypass && !m->config.bypass_capped)
+	if (a->bypass && !m->config->bypass_capped)
 		sim_clock_at(&m->clock, e, m->clock.now + l->size->directory_cycles, look);
 	else if (l->active < l->size->transactions)
 		admit(m, a);
@@ -101,7 +101,7 @@ void sim_l1_accept(struct sim_machine *m, struct sim_event *e)
 		sim_push(&l->entry, &a->message);
 }
 
-static void count_read(struct sim_machine *m, const struct sim_access *a, uint64_t *vector,
+static void count_read(struct sim_domain *m, const struct sim_access *a, uint64_t *vector,
                        uint64_t *remote_vector, uint64_t *scalar)
 {
 	if (!a->l1->cu) {
@@ -120,17 +120,17 @@ static void count_read(struct sim_machine *m, const struct sim_access *a, uint64
 }
 
 /* Which words of a line are read while it is here; comes: it was not. */
-static void touch(struct sim_machine *m, const struct sim_access *a, struct sim_way *w, bool comes)
+static void touch(struct sim_domain *m, const struct sim_access *a, struct sim_way *w, bool comes)
 {
 	const uint32_t before = comes ? 0 : w->words, fresh = a->words & ~before;
 
-	if (m->config.decide_block_of != SIM_BLOCK_OF_LINE || !a->l1->cu || !remote(a))
+	if (m->config->decide_block_of != SIM_BLOCK_OF_LINE || !a->l1->cu || !remote(a))
 		return;
 	w->words = (uint16_t)(before | a->words);
 	sim_decide_touch(m, a, (uint32_t)__builtin_popcount(fresh), comes);
 }
 
-static void hit(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, struct sim_way *w)
+static void hit(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, struct sim_way *w)
 {
 	uint64_t end = m->clock.now + l->size->bank_cycles;
 
@@ -143,7 +143,7 @@ static void hit(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, s
 	sim_clock_at(&m->clock, &a->message.event, end, hit_done);
 }
 
-static void merge(struct sim_machine *m, struct sim_access *a, struct sim_mshr_entry *e)
+static void merge(struct sim_domain *m, struct sim_access *a, struct sim_mshr_entry *e)
 {
 	count_read(m, a, &m->stats.l1v_read_merges, &m->stats.l1v_remote_merges, &m->stats.l1s_merges);
 	if (e->way)
@@ -151,7 +151,7 @@ static void merge(struct sim_machine *m, struct sim_access *a, struct sim_mshr_e
 	sim_push(&e->others, &a->message);
 }
 
-static void miss(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, struct sim_way *w)
+static void miss(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, struct sim_way *w)
 {
 	count_read(m, a, &m->stats.l1v_read_misses, NULL, &m->stats.l1s_misses);
 	if (w) {
@@ -159,11 +159,11 @@ static void miss(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, 
 		w->locked = SIM_NEVER;
 		touch(m, a, w, true);
 	}
-	a->mshr = sim_mshr_take(&l->mshr, a->line, a->fine ? sim_widen(a->words, m->config.granularity) : (uint32_t)SIM_ALL_WORDS, a, w);
+	a->mshr = sim_mshr_take(&l->mshr, a->line, a->fine ? sim_widen(a->words, m->config->granularity) : (uint32_t)SIM_ALL_WORDS, a, w);
 	descend(m, a);
 }
 
-static bool write(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a)
+static bool write(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a)
 {
 	struct sim_way *w = sim_tags_find(&l->tags, set_of(a), a->line);
 
@@ -179,7 +179,7 @@ static bool write(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a)
 }
 
 /* False: it cannot go on in this cycle; *retry is lowered to when to try again, if that is known. */
-static bool read_line(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, uint64_t *retry)
+static bool read_line(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, uint64_t *retry)
 {
 	struct sim_way *w = sim_tags_find(&l->tags, set_of(a), a->line);
 
@@ -197,14 +197,14 @@ static bool read_line(struct sim_machine *m, struct sim_l1 *l, struct sim_access
 	return true;
 }
 
-static bool go_on(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a, uint64_t *retry)
+static bool go_on(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, uint64_t *retry)
 {
 	struct sim_mshr_entry *e;
 
 	if (a->write)
 		return write(m, l, a);
 	/* without masks nobody can tell whether a fine entry brings his words */
-	e = a->fine && !m->config.mshr_masks
+	e = a->fine && !m->config->mshr_masks
 	        ? NULL
 	        : sim_mshr_find(&l->mshr, a->line, a->fine ? a->words : (uint32_t)SIM_ALL_WORDS);
 	if (e) {
@@ -219,7 +219,7 @@ static bool go_on(struct sim_machine *m, struct sim_l1 *l, struct sim_access *a,
 	return true;
 }
 
-static void try_again(struct sim_machine *m, struct sim_event *e)
+static void try_again(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_l1 *l = (struct sim_l1 *)(void *)e;
 
@@ -227,7 +227,7 @@ static void try_again(struct sim_machine *m, struct sim_event *e)
 	run_directory(m, l);
 }
 
-static void run_directory(struct sim_machine *m, struct sim_l1 *l)
+static void run_directory(struct sim_domain *m, struct sim_l1 *l)
 {
 	uint64_t retry = SIM_NEVER;
 	struct sim_access *a;
@@ -244,7 +244,7 @@ static void run_directory(struct sim_machine *m, struct sim_l1 *l)
 	}
 }
 
-void sim_l1_answer(struct sim_machine *m, struct sim_event *event)
+void sim_l1_answer(struct sim_domain *m, struct sim_event *event)
 {
 	struct sim_access *a = sim_access_of(event), *other;
 	struct sim_l1 *l = a->l1;
@@ -268,7 +268,7 @@ void sim_l1_answer(struct sim_machine *m, struct sim_event *event)
 	run_directory(m, l);
 }
 
-void sim_l1_flush(struct sim_machine *m, struct sim_l1 *l)
+void sim_l1_flush(struct sim_domain *m, struct sim_l1 *l)
 {
 	struct sim_pages *p = &l->tlb.pages;
 

@@ -38,13 +38,13 @@ int sim_l1_init(struct sim_l1 *l, struct sim_gpu *gpu, struct sim_cu *cu, const 
 void sim_l1_fini(struct sim_l1 *l);
 
 /* sim_l1_accept - an access arrives, translated (an event). */
-void sim_l1_accept(struct sim_machine *m, struct sim_event *e);
+void sim_l1_accept(struct sim_domain *m, struct sim_event *e);
 
 /* sim_l1_answer - what it asked the next level for is there, or written (an event). */
-void sim_l1_answer(struct sim_machine *m, struct sim_event *e);
+void sim_l1_answer(struct sim_domain *m, struct sim_event *e);
 
 /* sim_l1_flush - it forgets its lines, but for those that are on their way, and its TLB all pages. */
-void sim_l1_flush(struct sim_machine *m, struct sim_l1 *l);
+void sim_l1_flush(struct sim_domain *m, struct sim_l1 *l);
 
 #ifdef __cplusplus
 }

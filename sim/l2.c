@@ -5,41 +5,41 @@
 #include <sim/parts.h>
 #include <stdlib.h>
 
-static void filled(struct sim_machine *m, struct sim_event *e)
+static void filled(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_mshr_entry *entry = (struct sim_mshr_entry *)(void *)e;
 
 	sim_bank_fill(m, (struct sim_bank *)entry->owner, entry);
 }
 
-static uint64_t dram(struct sim_machine *m, struct sim_bank *b, uint64_t line, int write)
+static uint64_t dram(struct sim_domain *m, struct sim_bank *b, uint64_t line, int write)
 {
 	m->stats.dram_transactions++;
 	++*(write ? &m->stats.dram_writes : &m->stats.dram_reads);
-	m->stats.dram_busy_cycles += m->config.dram_burst * m->config.dram_clock;
-	return sim_dram_access(&b->gpu->l2.dram[b->number], &m->config, m->clock.now, sim_bank_place(b->size, line), write);
+	m->stats.dram_busy_cycles += m->config->dram_burst * m->config->dram_clock;
+	return sim_dram_access(&b->gpu->l2.dram[b->number], m->config, m->clock.now, sim_bank_place(b->size, line), write);
 }
 
-static void fetch(struct sim_machine *m, struct sim_bank *b, uint16_t entry)
+static void fetch(struct sim_domain *m, struct sim_bank *b, uint16_t entry)
 {
 	struct sim_mshr_entry *e = &b->mshr.entry[entry];
 
 	sim_clock_at(&m->clock, &e->event, dram(m, b, b->mshr.line[entry], 0), filled);
 }
 
-static void write_back(struct sim_machine *m, struct sim_bank *b, uint64_t line)
+static void write_back(struct sim_domain *m, struct sim_bank *b, uint64_t line)
 {
 	dram(m, b, line, 1);
 }
 
-static bool has_room(const struct sim_machine *m, const struct sim_bank *b)
+static bool has_room(const struct sim_domain *m, const struct sim_bank *b)
 {
 	(void)m;
 	(void)b;
 	return true;
 }
 
-static bool pass_write(struct sim_machine *m, struct sim_bank *b, struct sim_access *a)
+static bool pass_write(struct sim_domain *m, struct sim_bank *b, struct sim_access *a)
 {
 	(void)m;
 	(void)b;
@@ -47,7 +47,7 @@ static bool pass_write(struct sim_machine *m, struct sim_bank *b, struct sim_acc
 	return false;
 }
 
-static void answer(struct sim_machine *m, struct sim_event *e)
+static void answer(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 
@@ -57,13 +57,13 @@ static void answer(struct sim_machine *m, struct sim_event *e)
 		sim_rdma_answer(m, a);
 }
 
-static int init_bank(struct sim_machine *m, struct sim_gpu *g, uint32_t k)
+static int init_bank(struct sim_domain *m, struct sim_gpu *g, uint32_t k)
 {
 	struct sim_stats *s = &m->stats;
 	struct sim_bank_counts counts = {&s->l2_lookups,     &s->l2_hits,        &s->l2_merges, &s->l2_misses,
 					 &s->l2_write_fills, &s->l2_write_backs, &s->l2_blocked};
 	struct sim_bank *b = &g->l2.bank[k];
-	int r = sim_bank_init(b, g, k, &m->config.l2);
+	int r = sim_bank_init(b, g, k, &m->config->l2);
 
 	b->counts = counts;
 	b->answer = answer;
@@ -71,14 +71,14 @@ static int init_bank(struct sim_machine *m, struct sim_gpu *g, uint32_t k)
 	b->has_room = has_room;
 	b->write_back = write_back;
 	b->pass_write = pass_write;
-	return r ? r : sim_dram_init(&g->l2.dram[k], &m->config);
+	return r ? r : sim_dram_init(&g->l2.dram[k], m->config);
 }
 
-int sim_l2_init(struct sim_machine *m, struct sim_gpu *g)
+int sim_l2_init(struct sim_domain *m, struct sim_gpu *g)
 {
 	int r = 0;
 
-	g->l2.banks = (uint32_t)m->config.l2.banks;
+	g->l2.banks = (uint32_t)m->config->l2.banks;
 	g->l2.bank = (struct sim_bank *)calloc(g->l2.banks, sizeof *g->l2.bank);
 	g->l2.dram = (struct sim_dram *)calloc(g->l2.banks, sizeof *g->l2.dram);
 	if (!g->l2.bank || !g->l2.dram)
@@ -98,10 +98,10 @@ void sim_l2_fini(struct sim_gpu *g)
 	free(g->l2.dram);
 }
 
-void sim_l2_accept(struct sim_machine *m, struct sim_event *e)
+void sim_l2_accept(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 	struct sim_l2 *l2 = &m->gpu[a->home].l2;
 
-	sim_bank_accept(m, &l2->bank[sim_bank_of(&m->config.l2, a->line)], a);
+	sim_bank_accept(m, &l2->bank[sim_bank_of(&m->config->l2, a->line)], a);
 }

@@ -6,12 +6,13 @@
  *
  *     sim_config_init(&config);
  *     sim_config_optimize(&config, "dualopt", &error);
- *     sim_machine_create(&machine, &config, memory, waves, &error);
+ *     sim_machine_create(&machine, &config, memory, 1, &error);
  *     while (workload->next(state, &launch))
  *             sim_machine_launch(machine, &launch, &error);
  *     cycles = sim_machine_stats(machine)->kernel_cycles;
  *
- * The same configuration, memory and launches give the same counts. All functions are called by one thread.
+ * The same configuration, memory and launches give the same counts, whatever the number of threads. All functions are called
+ * by one thread.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
@@ -36,11 +37,12 @@ struct sim_link_stats {
 /*
  * sim_machine_create - a machine with nothing in its caches.
  * @config  copied; as many GPUs as memory has
- * @memory, waves  borrowed until destroy
- * Returns 0, -GN_EINVAL (sim_config_check's; or another number of GPUs than memory's) or -GN_ENOMEM.
+ * @memory  borrowed until destroy
+ * @threads  from 1, the caller's among them: they run GPUs side by side (window.h). More than there are GPUs are of no use
+ * Returns 0, -GN_EINVAL (sim_config_check's; another number of GPUs than memory's; no threads) or -GN_ENOMEM.
  */
 int sim_machine_create(struct sim_machine **machine, const struct sim_config *config, struct sim_memory *memory,
-		       struct sim_waves *waves, struct gn_error *error);
+		       uint32_t threads, struct gn_error *error);
 void sim_machine_destroy(struct sim_machine *m);
 
 /*

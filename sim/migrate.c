@@ -40,14 +40,14 @@ int sim_migrate_begin(struct sim_machine *m)
 	return 0;
 }
 
-static uint8_t home_of(const struct sim_machine *m, uint64_t page)
+static uint8_t home_of(const struct sim_domain *m, uint64_t page)
 {
 	return (uint8_t)sim_memory_home(m->memory, page * SIM_PAGE_BYTES);
 }
 
 /* ---- the end ---- */
 
-static void look_again(struct sim_machine *m, struct sim_fifo *walks)
+static void look_again(struct sim_domain *m, struct sim_fifo *walks)
 {
 	struct sim_message *x;
 
@@ -57,21 +57,21 @@ static void look_again(struct sim_machine *m, struct sim_fifo *walks)
 }
 
 /* The IOMMU knows: the first walk is answered whatever others want, so that each move serves somebody. */
-static void known(struct sim_machine *m, struct sim_event *e)
+static void known(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_move *v = (struct sim_move *)(void *)e;
-	struct sim_fifo others = v->waiting, stuck = m->migrate.waiting;
+	struct sim_fifo others = v->waiting, stuck = m->machine->migrate.waiting;
 
 	v->page = 0;
-	v->waiting.first = m->migrate.waiting.first = NULL;
-	v->waiting.count = m->migrate.waiting.count = 0;
-	m->migrate.active--;
+	v->waiting.first = m->machine->migrate.waiting.first = NULL;
+	v->waiting.count = m->machine->migrate.waiting.count = 0;
+	m->machine->migrate.active--;
 	sim_walk_answer(m, (struct sim_walk *)(void *)sim_pop(&others));
 	look_again(m, &others);
 	look_again(m, &stuck);
 }
 
-static void line_there(struct sim_machine *m, struct sim_event *e)
+static void line_there(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_move *v = ((struct sim_move_line *)(void *)e)->move;
 
@@ -81,16 +81,16 @@ static void line_there(struct sim_machine *m, struct sim_event *e)
 	sim_tlb_forget(m, v->page);
 	m->stats.migrate_pages++;
 	v->message.from = v->to;
-	v->message.to = (uint8_t)(m->network.endpoints - 1);
+	v->message.to = (uint8_t)(m->network->endpoints - 1);
 	v->message.channel = SIM_REQUESTS;
-	v->message.bytes = (uint32_t)m->config.net_header_bytes;
+	v->message.bytes = (uint32_t)m->config->net_header_bytes;
 	v->message.deliver = known;
 	sim_network_send(m, &v->message);
 }
 
 /* ---- the beginning ---- */
 
-static void send_lines(struct sim_machine *m, struct sim_event *e)
+static void send_lines(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_move *v = (struct sim_move *)(void *)e;
 
@@ -102,20 +102,20 @@ static void send_lines(struct sim_machine *m, struct sim_event *e)
 		x->to = v->to;
 		x->channel = SIM_REPLIES;
 		x->packet = false;
-		x->bytes = (uint32_t)m->config.net_header_bytes + SIM_LINE_BYTES;
+		x->bytes = (uint32_t)m->config->net_header_bytes + SIM_LINE_BYTES;
 		x->deliver = line_there;
 		sim_network_send(m, x);
 	}
 }
 
 /* The owner stands still while it drops its translations and lines. */
-static void fault(struct sim_machine *m, struct sim_event *e)
+static void fault(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_move *v = (struct sim_move *)(void *)e;
 	struct sim_gpu *owner = &m->gpu[v->from];
-	uint64_t end = m->clock.now + m->config.migrate_flush_cycles;
+	uint64_t end = m->clock.now + m->config->migrate_flush_cycles;
 
-	if (m->config.migrate_flush) {
+	if (m->config->migrate_flush) {
 		m->stats.migrate_stall_cycles += end - (owner->stalled > m->clock.now ? owner->stalled : m->clock.now);
 		owner->stalled = end;
 		for (uint32_t k = 0; k < owner->cus + owner->engines; k++)
@@ -124,15 +124,15 @@ static void fault(struct sim_machine *m, struct sim_event *e)
 	sim_clock_at(&m->clock, e, end, send_lines);
 }
 
-static void start(struct sim_machine *m, struct sim_move *v, struct sim_walk *w)
+static void start(struct sim_domain *m, struct sim_move *v, struct sim_walk *w)
 {
 	v->page = w->page;
 	v->from = home_of(m, w->page);
 	v->to = w->gpu->number;
 	v->arrived = 0;
 	sim_push(&v->waiting, &w->message);
-	m->migrate.active++;
-	sim_clock_at(&m->clock, &v->message.event, m->clock.now + m->config.migrate_fault_cycles, fault);
+	m->machine->migrate.active++;
+	sim_clock_at(&m->clock, &v->message.event, m->clock.now + m->config->migrate_fault_cycles, fault);
 }
 
 /* The move of a page, else a free one, else NULL. */
@@ -149,17 +149,17 @@ static struct sim_move *move_of(struct sim_migrate *g, uint64_t page)
 	return free_one;
 }
 
-static bool wants(struct sim_machine *m, const struct sim_walk *w)
+static bool wants(struct sim_domain *m, const struct sim_walk *w)
 {
-	bool first = !m->migrate.touched[w->page];
+	bool first = !m->machine->migrate.touched[w->page];
 
-	m->migrate.touched[w->page] = 1;
-	return home_of(m, w->page) != w->gpu->number && (first || m->config.migrate_policy == SIM_MIGRATE_PAGE);
+	m->machine->migrate.touched[w->page] = 1;
+	return home_of(m, w->page) != w->gpu->number && (first || m->config->migrate_policy == SIM_MIGRATE_PAGE);
 }
 
-bool sim_migrate_takes(struct sim_machine *m, struct sim_walk *w)
+bool sim_migrate_takes(struct sim_domain *m, struct sim_walk *w)
 {
-	struct sim_migrate *g = &m->migrate;
+	struct sim_migrate *g = &m->machine->migrate;
 	struct sim_move *v;
 
 	if (!g->move)

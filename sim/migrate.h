@@ -21,6 +21,7 @@ enum { SIM_PAGE_LINES = SIM_PAGE_BYTES / SIM_LINE_BYTES };
 
 struct sim_walk;
 
+struct sim_machine;
 struct sim_move;
 
 struct sim_move_line {
@@ -54,7 +55,7 @@ void sim_migrate_fini(struct sim_machine *m);
 int sim_migrate_begin(struct sim_machine *m);
 
 /* sim_migrate_takes - whether the page that a walk is for moves first; the walk is then answered by sim_walk_answer later. */
-bool sim_migrate_takes(struct sim_machine *m, struct sim_walk *w);
+bool sim_migrate_takes(struct sim_domain *m, struct sim_walk *w);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include <sim/codec.h>
 #include <sim/parts.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void link_init(struct sim_link *l, const char *from, uint32_t a, const char *to, uint32_t b, bool sink,
                       uint32_t end, const struct sim_config *c)
@@ -17,8 +18,26 @@ static void link_init(struct sim_link *l, const char *from, uint32_t a, const ch
 	snprintf(l->name, sizeof l->name, "%s%u-%s%u", from, a & 255, to, b & 255);
 }
 
-void sim_network_init(struct sim_network *n, const struct sim_config *c)
+/* Each message that is in the buffer, or has left it without being counted, has a flit at least. */
+static int rooms_init(struct sim_link *l)
 {
+	l->far = true;
+	for (uint32_t k = 0; k < SIM_CHANNELS; k++) {
+		struct sim_rooms *r = &l->rooms[k];
+
+		r->link = l;
+		r->size = l->credits[k];
+		r->room = (struct sim_room *)malloc(r->size * sizeof *r->room);
+		if (!r->room)
+			return -GN_ENOMEM;
+	}
+	return 0;
+}
+
+int sim_network_init(struct sim_network *n, const struct sim_config *c)
+{
+	int r = 0;
+
 	uint32_t host = (uint32_t)c->gpus, root;
 
 	n->endpoints = host + 1;
@@ -30,10 +49,11 @@ void sim_network_init(struct sim_network *n, const struct sim_config *c)
 	n->eject = c->net_eject_cycles;
 	n->flit_bytes = (uint32_t)c->net_flit_bytes;
 	n->encoding = (uint32_t)c->net_encoding;
-	for (uint32_t e = 0; e < host; e++) {
+	for (uint32_t e = 0; e < host && !r; e++) {
 		link_init(&n->up[e], "gpu", e, "sw", e / n->gpus_per_switch, false, e / n->gpus_per_switch,
 		          c);
 		n->up[e].gap = (uint32_t)c->net_gap_cycles * n->cost;
+		r = rooms_init(&n->up[e]);
 		link_init(&n->down[e], "sw", e / n->gpus_per_switch, "gpu", e, true, 0, c);
 	}
 	link_init(&n->up[host], "mmu", 0, "root", 0, false, root, c);
@@ -42,6 +62,14 @@ void sim_network_init(struct sim_network *n, const struct sim_config *c)
 		link_init(&n->rise[s], "sw", s, "root", 0, false, root, c);
 		link_init(&n->fall[s], "root", 0, "sw", s, false, s, c);
 	}
+	return r;
+}
+
+void sim_network_fini(struct sim_network *n)
+{
+	for (uint32_t e = 0; e < SIM_MOST_GPUS; e++)
+		for (uint32_t k = 0; k < SIM_CHANNELS; k++)
+			free(n->up[e].rooms[k].room);
 }
 
 struct sim_link *sim_network_link(struct sim_network *n, uint32_t k)
@@ -78,14 +106,20 @@ static struct sim_link *route(struct sim_network *n, int16_t at, uint8_t to)
 	return (uint32_t)at == leaf ? &n->down[to] : &n->rise[at];
 }
 
-static void wake(struct sim_machine *m, struct sim_event *e);
+/* Of an endpoint. */
+static struct sim_domain *domain_of(struct sim_domain *m, uint8_t endpoint)
+{
+	return endpoint < m->config->gpus ? &m->gpu[endpoint].domain : &m->machine->core;
+}
 
-static bool has_gone(const struct sim_machine *m, const struct sim_link *l)
+static void wake(struct sim_domain *m, struct sim_event *e);
+
+static bool has_gone(const struct sim_domain *m, const struct sim_link *l)
 {
 	return l->free_at < (m->clock.now + 1) * SIM_PARTS;
 }
 
-static void arm(struct sim_machine *m, struct sim_link *l)
+static void arm(struct sim_domain *m, struct sim_link *l)
 {
 	if (l->armed)
 		return;
@@ -100,14 +134,15 @@ static void settle(struct sim_link *l)
 
 	if (!b)
 		return;
-	b->credits[l->from_channel] += l->from_flits;
+	if (!b->far)
+		b->credits[l->from_channel] += l->from_flits;
 	b->occupied[l->from_channel] = false;
 	b->crossing[l->from_channel] = NULL;
 	l->from = NULL;
 }
 
 /* Who waits for the first message of a buffer to leave: it has, or the link by which it leaves will say so. */
-static void watch(struct sim_machine *m, struct sim_link *b, uint32_t channel)
+static void watch(struct sim_domain *m, struct sim_link *b, uint32_t channel)
 {
 	struct sim_link *l = b->crossing[channel];
 
@@ -119,15 +154,57 @@ static void watch(struct sim_machine *m, struct sim_link *b, uint32_t channel)
 		arm(m, l);
 }
 
-static bool has_credits(struct sim_machine *m, struct sim_link *l, const struct sim_message *x)
+static void room_again(struct sim_domain *m, struct sim_event *e);
+
+/* The core: a message leaves the far end of a GPU's link, and is gone in that cycle. */
+static void make_room(struct sim_domain *m, struct sim_link *l, const struct sim_message *x, uint64_t cycle)
+{
+	struct sim_rooms *r = &l->rooms[x->channel];
+	struct sim_room *room = &r->room[(r->first + r->count++) % r->size];
+
+	room->cycle = cycle;
+	room->flits = x->flits;
+	if (!r->wanted)
+		return;
+	r->wanted = false;
+	sim_clock_at(&m->gpu[l - m->network->up].domain.clock, &r->event, cycle, room_again);
+}
+
+static void count_until(struct sim_link *l, uint32_t channel, uint64_t cycle)
+{
+	struct sim_rooms *r = &l->rooms[channel];
+
+	for (; r->count && r->room[r->first].cycle <= cycle; r->count--) {
+		l->credits[channel] += r->room[r->first].flits;
+		r->first = (r->first + 1) % r->size;
+	}
+}
+
+/* The GPU: what there is room for by now. If it needs more, it will look again when there is. */
+static void count_room(struct sim_domain *m, struct sim_link *l, uint32_t channel, uint32_t flits)
+{
+	struct sim_rooms *r = &l->rooms[channel];
+
+	count_until(l, channel, m->clock.now);
+	if (l->credits[channel] >= flits || r->event.fire)
+		return;
+	r->wanted = !r->count;
+	if (r->count)
+		sim_clock_at(&m->clock, &r->event, r->room[r->first].cycle, room_again);
+}
+
+static bool has_credits(struct sim_domain *m, struct sim_link *l, const struct sim_message *x)
 {
 	if (l->sink || l->credits[x->channel] >= x->flits)
 		return true;
-	watch(m, l, x->channel);
+	if (l->far)
+		count_room(m, l, x->channel, x->flits);
+	else
+		watch(m, l, x->channel);
 	return l->credits[x->channel] >= x->flits;
 }
 
-static struct sim_message *choose(struct sim_machine *m, struct sim_link *l)
+static struct sim_message *choose(struct sim_domain *m, struct sim_link *l)
 {
 	for (uint32_t k = 0; k < SIM_CHANNELS; k++) {
 		uint32_t kind = (l->turn + k) % SIM_CHANNELS;
@@ -146,11 +223,11 @@ static bool somebody_waits(const struct sim_link *l)
 	return l->waiting[SIM_REQUESTS].first || l->waiting[SIM_REPLIES].first;
 }
 
-static void arrive(struct sim_machine *m, struct sim_event *e);
-static void delivered(struct sim_machine *m, struct sim_event *e);
+static void arrive(struct sim_domain *m, struct sim_event *e);
+static void delivered(struct sim_domain *m, struct sim_event *e);
 
 /* A message leaves its buffer and is on its way to the next. */
-static void cross(struct sim_machine *m, struct sim_link *l, struct sim_message *x)
+static void cross(struct sim_domain *m, struct sim_link *l, struct sim_message *x)
 {
 	struct sim_link *b = x->buffer;
 
@@ -161,13 +238,28 @@ static void cross(struct sim_machine *m, struct sim_link *l, struct sim_message 
 	x->buffer = l;
 	if (b)
 		b->crossing[x->channel] = l;
-	if (l->packet || somebody_waits(l) || (b && (b->buffer[x->channel].first || somebody_waits(b))))
+	if (l->packet || somebody_waits(l) || (b && (b->buffer[x->channel].first || (!b->far && somebody_waits(b)))))
 		arm(m, l);
 }
 
-static void start(struct sim_machine *m, struct sim_link *l, struct sim_message *x)
+/* To the domain that it goes on in; from a GPU at the end of the window. */
+static void send_on(struct sim_domain *m, struct sim_link *l, struct sim_message *x, uint64_t begin, uint64_t parts)
 {
-	uint64_t begin = m->clock.now * SIM_PARTS, parts = (uint64_t)x->flits * m->network.cost;
+	const uint64_t there = (begin + parts + SIM_PARTS - 1) / SIM_PARTS + m->network->eject;
+
+	if (l->sink)
+		sim_clock_at(&domain_of(m, x->to)->clock, &x->event, there, delivered);
+	else if (!l->far)
+		sim_clock_at(&m->clock, &x->event, begin / SIM_PARTS + m->network->latency, arrive);
+	else {
+		x->event.cycle = begin / SIM_PARTS + m->network->latency;
+		sim_events_add(&m->sent, &x->event);
+	}
+}
+
+static void start(struct sim_domain *m, struct sim_link *l, struct sim_message *x)
+{
+	uint64_t begin = m->clock.now * SIM_PARTS, parts = (uint64_t)x->flits * m->network->cost;
 
 	if (l->free_at > begin)
 		begin = l->free_at;
@@ -179,15 +271,14 @@ static void start(struct sim_machine *m, struct sim_link *l, struct sim_message 
 	m->stats.net_hop_flits += x->flits;
 	if (!l->sink)
 		l->credits[x->channel] -= x->flits;
-	if (l->sink)
-		sim_clock_at(&m->clock, &x->event, (begin + parts + SIM_PARTS - 1) / SIM_PARTS + m->network.eject, delivered);
-	else
-		sim_clock_at(&m->clock, &x->event, begin / SIM_PARTS + m->network.latency, arrive);
+	if (x->buffer && x->buffer->far)
+		make_room(m, x->buffer, x, l->free_at / SIM_PARTS);
+	send_on(m, l, x, begin, parts);
 	cross(m, l, x);
 }
 
 /* Whatever can go over a link in this cycle goes. */
-static void go(struct sim_machine *m, struct sim_link *l)
+static void go(struct sim_domain *m, struct sim_link *l)
 {
 	struct sim_message *x;
 
@@ -202,14 +293,19 @@ static void go(struct sim_machine *m, struct sim_link *l)
 		arm(m, l);
 }
 
-static void want(struct sim_machine *m, struct sim_link *l, struct sim_message *x)
+static void want(struct sim_domain *m, struct sim_link *l, struct sim_message *x)
 {
 	sim_push(&l->waiting[x->channel], x);
 	go(m, l);
 }
 
+static void room_again(struct sim_domain *m, struct sim_event *e)
+{
+	go(m, ((struct sim_rooms *)(void *)e)->link);
+}
+
 /* The message has gone: room for the link that fills its buffer, whose next message is the first now. */
-static void wake(struct sim_machine *m, struct sim_event *e)
+static void wake(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_link *l = (struct sim_link *)(void *)e, *b = l->from;
 	uint32_t channel = l->from_channel;
@@ -221,16 +317,17 @@ static void wake(struct sim_machine *m, struct sim_event *e)
 		next = sim_pop(&b->buffer[channel]);
 		b->occupied[channel] = next != NULL;
 		if (next)
-			want(m, route(&m->network, b->end, next->to), next);
-		go(m, b);
+			want(m, route(m->network, b->end, next->to), next);
+		if (!b->far)
+			go(m, b);
 	} else if (l->packet) {
 		l->packet = false;
-		sim_codec_left(m, (uint8_t)(l - m->network.up));
+		sim_codec_left(m, (uint8_t)(l - m->network->up));
 	}
 	go(m, l);
 }
 
-static void arrive(struct sim_machine *m, struct sim_event *e)
+static void arrive(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_message *x = (struct sim_message *)(void *)e;
 	struct sim_link *l = x->buffer;
@@ -241,14 +338,13 @@ static void arrive(struct sim_machine *m, struct sim_event *e)
 		return;
 	}
 	l->occupied[x->channel] = true;
-	want(m, route(&m->network, l->end, x->to), x);
+	want(m, route(m->network, l->end, x->to), x);
 }
 
-static void delivered(struct sim_machine *m, struct sim_event *e)
+static void delivered(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_message *x = (struct sim_message *)(void *)e;
 
-	m->network.in_network--;
 	m->stats.net_messages_out++;
 	m->stats.net_flits_out += x->flits;
 	x->deliver(m, e);
@@ -258,23 +354,39 @@ void sim_network_settle(struct sim_network *n)
 {
 	struct sim_link *l;
 
-	for (uint32_t k = 0; (l = sim_network_link(n, k)); k++)
+	for (uint32_t k = 0; (l = sim_network_link(n, k)); k++) {
 		settle(l);
+		for (uint32_t c = 0; c < SIM_CHANNELS; c++)
+			count_until(l, c, UINT64_MAX);
+	}
 }
 
-void sim_network_send(struct sim_machine *m, struct sim_message *x)
+void sim_network_collect(struct sim_machine *m)
 {
+	struct sim_event *e, *next;
+
+	for (uint32_t k = 0; k < m->config.gpus; k++) {
+		for (e = m->gpu[k].domain.sent.first; e; e = next) {
+			next = e->next;
+			sim_clock_at(&m->core.clock, e, e->cycle, arrive);
+		}
+		m->gpu[k].domain.sent.first = NULL;
+	}
+}
+
+void sim_network_send(struct sim_domain *m, struct sim_message *x)
+{
+	struct sim_link *l = &m->network->up[x->from];
 	uint8_t kind = x->channel;
 
 	x->buffer = NULL;
-	if (m->config.net_channels == 1)
+	if (m->config->net_channels == 1)
 		x->channel = 0;
-	x->flits = (uint16_t)sim_network_flits(&m->network, x->bytes);
-	m->network.in_network++;
+	x->flits = (uint16_t)sim_network_flits(m->network, x->bytes);
 	m->stats.net_messages++;
 	m->stats.net_bytes += x->bytes;
 	m->stats.net_flits_in += x->flits;
 	/* at their source requests and replies take turns in any case */
-	sim_push(&m->network.up[x->from].waiting[kind], x);
-	go(m, &m->network.up[x->from]);
+	sim_push(&l->waiting[kind], x);
+	go(domain_of(m, x->from), l); /* but for pages that move it is m */
 }

@@ -7,6 +7,9 @@
  * may go on, through a crossbar that serves its inputs in turn. A message leaves when the buffer before it has room for all
  * its flits (credits), and takes the link for as long as its flits need: an interval, not a flit at a time. An event says that
  * it has gone only where something waits for that; else it is found out by who comes next.
+ *
+ * Switches, and links between them, are the core's (window.h). Of a GPU's link to its switch the GPU has the near end, which
+ * sends, and the core the buffer at the far end: it says beforehand from when there is room again.
  */
 #ifndef SIM_NETWORK_H
 #define SIM_NETWORK_H
@@ -18,7 +21,24 @@
 extern "C" {
 #endif
 
+struct sim_machine;
+
 enum { SIM_PARTS = 64 }; /* of a cycle, in which links count */
+
+/* Flits that have left, or will leave, a buffer at the far end of a GPU's link: room for others from that cycle on. */
+struct sim_room {
+	uint64_t cycle;
+	uint32_t flits;
+};
+
+/* All that the GPU has not counted yet, the first cycle first: a ring. */
+struct sim_rooms {
+	struct sim_event event; /* first: there is room, and somebody waits for that */
+	struct sim_link *link;
+	struct sim_room *room;  /* NULL: both ends are of the core, which needs none */
+	uint32_t size, first, count;
+	bool wanted; /* somebody waits, and there is nothing in the ring */
+};
 
 struct sim_link {
 	struct sim_event wake; /* first: the last message has gone, and somebody waits for that */
@@ -30,6 +50,8 @@ struct sim_link {
 	bool packet; /* that message is one of a CoDec */
 	uint32_t credits[SIM_CHANNELS];
 	struct sim_fifo waiting[SIM_CHANNELS]; /* to go over it: the first of each input */
+	struct sim_rooms rooms[SIM_CHANNELS];
+	bool far;                              /* its near end is of a GPU, its far end of the core */
 	struct sim_fifo buffer[SIM_CHANNELS];  /* at its end: behind the first, which waits for its next link */
 	bool occupied[SIM_CHANNELS];           /* there is a first */
 	struct sim_link *crossing[SIM_CHANNELS]; /* the link that it is leaving by; NULL: it waits for one */
@@ -47,15 +69,19 @@ struct sim_network {
 	uint64_t latency;               /* of a switch */
 	uint64_t eject;
 	uint32_t flit_bytes, encoding;
-	uint64_t in_network; /* messages */
 	/* up: of an endpoint to its switch, down: back; rise: of a leaf to the root, fall: back */
 	struct sim_link up[SIM_MOST_GPUS + 1], down[SIM_MOST_GPUS + 1], rise[SIM_MOST_GPUS], fall[SIM_MOST_GPUS];
 };
 
-void sim_network_init(struct sim_network *n, const struct sim_config *c);
+/* Returns 0 or -GN_ENOMEM. */
+int sim_network_init(struct sim_network *n, const struct sim_config *c);
+void sim_network_fini(struct sim_network *n);
 
 /* sim_network_send - from, to, bytes, channel and deliver of the message are set; deliver is called where it is going. */
-void sim_network_send(struct sim_machine *m, struct sim_message *x);
+void sim_network_send(struct sim_domain *m, struct sim_message *x);
+
+/* sim_network_collect - at the end of a window: what GPUs have sent is on its way to the core, in the order of GPUs, then of sending. */
+void sim_network_collect(struct sim_machine *m);
 
 /* sim_network_link - all links, in a fixed order; NULL behind the last. */
 struct sim_link *sim_network_link(struct sim_network *n, uint32_t k);

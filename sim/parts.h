@@ -15,13 +15,42 @@
 #include <sim/rdma.h>
 #include <sim/remote_cache.h>
 #include <sim/tlb.h>
+#include <sim/window.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/*
+ * What one thread runs at a time: a GPU, or the core (switches, the IOMMU). Functions of parts get the domain that they are
+ * in, as m. Only the core's turn (window.h) may look into another's.
+ */
+struct sim_domain {
+	struct sim_machine *machine;
+	/* what all share: of the machine */
+	const struct sim_config *config;
+	struct sim_memory *memory;
+	struct sim_network *network;
+	struct sim_gpu *gpu; /* all of them */
+
+	struct sim_events sent; /* messages that reach the core at the end of the window */
+	int stop;               /* the code that ends the run */
+	struct sim_clock clock;
+	struct sim_stats stats;
+	struct sim_waves *waves;
+
+	struct sim_access *pool, *free_access; /* linked by rest */
+	uint64_t pool_used, accesses;
+
+	uint32_t groups_done;
+	uint64_t last_end;                  /* cycle in which the last work-group ended */
+	uint64_t in_flight, in_flight_since; /* lines of all compute units, since that cycle */
+	struct gn_error why; /* of stop */
+};
+
 struct sim_gpu {
 	struct sim_dispatcher dispatch; /* first */
+	struct sim_domain domain;
 	uint8_t number;
 	bool bypass, fine, coalesce, cache; /* what is used now */
 	uint32_t cus, engines;
@@ -32,34 +61,36 @@ struct sim_gpu {
 	struct sim_l2 l2;
 	struct sim_rc rc;
 	struct sim_codec codec;
+	struct sim_decision decision;
 };
 
 struct sim_machine {
 	struct sim_config config;
-	struct sim_stats stats;
-	struct sim_clock clock;
+	struct sim_stats stats; /* of all domains, when a launch was last over */
+	struct sim_domain core;
+	struct sim_windows windows;
 	struct sim_network network;
 	struct sim_mmu mmu;
 	struct sim_migrate migrate;
 	struct sim_gpu *gpu;
-	struct sim_decision decision[SIM_MOST_GPUS];
 	struct sim_memory *memory;
-	struct sim_waves *waves;
-
-	struct sim_access *pool, *free_access; /* linked by rest */
-	uint64_t pool_size, pool_used, accesses;
 
 	const struct sim_launch *launch;
-	uint32_t groups, groups_done, next_group;
-	uint64_t last_end;                  /* cycle in which the last work-group ended */
-	uint64_t in_flight, in_flight_since; /* lines of all compute units, since that cycle */
-	int stop;            /* the code that ends the run */
-	struct gn_error why; /* and its message */
+	uint32_t groups, next_group;
 };
 
-/* sim_access_new - all its members are 0. There is one for each line that compute units may have under way. */
-struct sim_access *sim_access_new(struct sim_machine *m);
-void sim_access_free(struct sim_machine *m, struct sim_access *a);
+/* sim_machine_domain - of the core, 0, and of each GPU, 1 and on; NULL behind the last. */
+struct sim_domain *sim_machine_domain(struct sim_machine *m, uint32_t k);
+
+/* sim_machine_add_up - stats: the sum of what its domains have counted. */
+void sim_machine_add_up(struct sim_machine *m);
+
+/* sim_held_check - nothing waits: has everything ended? Returns 0, or -GN_EDEADLK: why says what is held where. */
+int sim_held_check(const struct sim_machine *m, struct gn_error *why);
+
+/* sim_access_new - all its members are 0. A GPU has one for each line that its compute units may have under way. */
+struct sim_access *sim_access_new(struct sim_domain *m);
+void sim_access_free(struct sim_domain *m, struct sim_access *a);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 
 #include <sim/parts.h>
 
-static void served(struct sim_machine *m, struct sim_event *e)
+static void served(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 
@@ -13,7 +13,7 @@ static void served(struct sim_machine *m, struct sim_event *e)
 	sim_l2_accept(m, e);
 }
 
-void sim_rdma_request(struct sim_machine *m, struct sim_access *a)
+void sim_rdma_request(struct sim_domain *m, struct sim_access *a)
 {
 	m->stats.remote_transactions++;
 	++*(a->write ? &m->stats.remote_writes : &m->stats.remote_reads);
@@ -24,12 +24,12 @@ void sim_rdma_request(struct sim_machine *m, struct sim_access *a)
 	a->message.to = a->home;
 	a->message.channel = SIM_REQUESTS;
 	a->message.packet = false;
-	a->message.bytes = (uint32_t)m->config.net_request_bytes + (a->write ? SIM_LINE_BYTES : 0);
+	a->message.bytes = (uint32_t)m->config->net_request_bytes + (a->write ? SIM_LINE_BYTES : 0);
 	a->message.deliver = served;
 	sim_network_send(m, &a->message);
 }
 
-void sim_rdma_enter(struct sim_machine *m, struct sim_event *e)
+void sim_rdma_enter(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 
@@ -40,16 +40,16 @@ void sim_rdma_enter(struct sim_machine *m, struct sim_event *e)
 		sim_rdma_request(m, a);
 }
 
-static uint32_t reply_bytes(const struct sim_machine *m, const struct sim_access *a)
+static uint32_t reply_bytes(const struct sim_domain *m, const struct sim_access *a)
 {
 	uint32_t data = a->write ? 0 : SIM_LINE_BYTES;
 
 	if (a->fine)
-		data = sim_granules(a->words, m->config.granularity) * (uint32_t)m->config.granularity;
-	return (uint32_t)m->config.net_header_bytes + data;
+		data = sim_granules(a->words, m->config->granularity) * (uint32_t)m->config->granularity;
+	return (uint32_t)m->config->net_header_bytes + data;
 }
 
-void sim_rdma_reply(struct sim_machine *m, struct sim_access *a)
+void sim_rdma_reply(struct sim_domain *m, struct sim_access *a)
 {
 	a->message.bytes = reply_bytes(m, a);
 	a->message.from = a->home;
@@ -59,7 +59,7 @@ void sim_rdma_reply(struct sim_machine *m, struct sim_access *a)
 	sim_network_send(m, &a->message);
 }
 
-static void out(struct sim_machine *m, struct sim_event *e)
+static void out(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 
@@ -69,13 +69,13 @@ static void out(struct sim_machine *m, struct sim_event *e)
 		sim_rdma_reply(m, a);
 }
 
-void sim_rdma_answer(struct sim_machine *m, struct sim_access *a)
+void sim_rdma_answer(struct sim_domain *m, struct sim_access *a)
 {
 	a->answered = sim_access_age(a, m->clock.now);
-	sim_clock_at(&m->clock, &a->message.event, m->clock.now + m->config.rdma_cycles, out);
+	sim_clock_at(&m->clock, &a->message.event, m->clock.now + m->config->rdma_cycles, out);
 }
 
-void sim_rdma_back(struct sim_machine *m, struct sim_event *e)
+void sim_rdma_back(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e), *rest;
 

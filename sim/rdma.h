@@ -10,19 +10,19 @@ extern "C" {
 #endif
 
 /* sim_rdma_enter - an access to a remote line has left L1: through the cache of remote data, or out (an event). */
-void sim_rdma_enter(struct sim_machine *m, struct sim_event *e);
+void sim_rdma_enter(struct sim_domain *m, struct sim_event *e);
 
 /* sim_rdma_request - an access goes to the GPU that holds its line. */
-void sim_rdma_request(struct sim_machine *m, struct sim_access *a);
+void sim_rdma_request(struct sim_domain *m, struct sim_access *a);
 
 /* sim_rdma_answer - the home's L2 is done with it. */
-void sim_rdma_answer(struct sim_machine *m, struct sim_access *a);
+void sim_rdma_answer(struct sim_domain *m, struct sim_access *a);
 
 /* sim_rdma_reply - a reply of its own for an access: of words if fine, else of the line, or an acknowledgement. */
-void sim_rdma_reply(struct sim_machine *m, struct sim_access *a);
+void sim_rdma_reply(struct sim_domain *m, struct sim_access *a);
 
 /* sim_rdma_back - a reply, or a packet of replies, is at the GPU that asked (an event). */
-void sim_rdma_back(struct sim_machine *m, struct sim_event *e);
+void sim_rdma_back(struct sim_domain *m, struct sim_event *e);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,7 @@
 #include <sim/parts.h>
 #include <stdlib.h>
 
-static void fetch(struct sim_machine *m, struct sim_bank *b, uint16_t entry)
+static void fetch(struct sim_domain *m, struct sim_bank *b, uint16_t entry)
 {
 	struct sim_access *a = b->mshr.entry[entry].leader;
 
@@ -14,12 +14,12 @@ static void fetch(struct sim_machine *m, struct sim_bank *b, uint16_t entry)
 	sim_rdma_request(m, a);
 }
 
-static bool has_room(const struct sim_machine *m, const struct sim_bank *b)
+static bool has_room(const struct sim_domain *m, const struct sim_bank *b)
 {
-	return b->gpu->rc.writing < m->config.rc_write_buffer;
+	return b->gpu->rc.writing < m->config->rc_write_buffer;
 }
 
-static void write_back(struct sim_machine *m, struct sim_bank *b, uint64_t line)
+static void write_back(struct sim_domain *m, struct sim_bank *b, uint64_t line)
 {
 	struct sim_access *a = sim_access_new(m);
 
@@ -33,17 +33,17 @@ static void write_back(struct sim_machine *m, struct sim_bank *b, uint64_t line)
 	sim_rdma_request(m, a);
 }
 
-static bool pass_write(struct sim_machine *m, struct sim_bank *b, struct sim_access *a)
+static bool pass_write(struct sim_domain *m, struct sim_bank *b, struct sim_access *a)
 {
 	(void)b;
-	if (a->whole && m->config.rc_write_allocate)
+	if (a->whole && m->config->rc_write_allocate)
 		return false;
 	m->stats.rc_write_arounds++;
 	sim_rdma_request(m, a);
 	return true;
 }
 
-static int init_bank(struct sim_machine *m, struct sim_gpu *g, uint32_t k)
+static int init_bank(struct sim_domain *m, struct sim_gpu *g, uint32_t k)
 {
 	struct sim_stats *s = &m->stats;
 	struct sim_bank_counts counts = {&s->rc_lookups,     &s->rc_hits,        &s->rc_merges, &s->rc_misses,
@@ -56,16 +56,16 @@ static int init_bank(struct sim_machine *m, struct sim_gpu *g, uint32_t k)
 	b->has_room = has_room;
 	b->write_back = write_back;
 	b->pass_write = pass_write;
-	return sim_bank_init(b, g, k, &m->config.rc);
+	return sim_bank_init(b, g, k, &m->config->rc);
 }
 
-int sim_rc_init(struct sim_machine *m, struct sim_gpu *g)
+int sim_rc_init(struct sim_domain *m, struct sim_gpu *g)
 {
 	int r = 0;
 
-	if (!m->config.remote_cache)
+	if (!m->config->remote_cache)
 		return 0;
-	g->rc.banks = (uint32_t)m->config.rc.banks;
+	g->rc.banks = (uint32_t)m->config->rc.banks;
 	g->rc.bank = (struct sim_bank *)calloc(g->rc.banks, sizeof *g->rc.bank);
 	if (!g->rc.bank)
 		return -GN_ENOMEM;
@@ -81,19 +81,19 @@ void sim_rc_fini(struct sim_gpu *g)
 	free(g->rc.bank);
 }
 
-void sim_rc_accept(struct sim_machine *m, struct sim_access *a)
+void sim_rc_accept(struct sim_domain *m, struct sim_access *a)
 {
-	sim_bank_accept(m, &m->gpu[a->gpu].rc.bank[sim_bank_of(&m->config.rc, a->line)], a);
+	sim_bank_accept(m, &m->gpu[a->gpu].rc.bank[sim_bank_of(&m->config->rc, a->line)], a);
 }
 
-void sim_rc_fill(struct sim_machine *m, struct sim_access *a)
+void sim_rc_fill(struct sim_domain *m, struct sim_access *a)
 {
-	struct sim_bank *b = &m->gpu[a->gpu].rc.bank[sim_bank_of(&m->config.rc, a->line)];
+	struct sim_bank *b = &m->gpu[a->gpu].rc.bank[sim_bank_of(&m->config->rc, a->line)];
 
 	sim_bank_fill(m, b, &b->mshr.entry[a->bank_mshr]);
 }
 
-void sim_rc_written(struct sim_machine *m, struct sim_access *a)
+void sim_rc_written(struct sim_domain *m, struct sim_access *a)
 {
 	struct sim_rc *rc = &m->gpu[a->gpu].rc;
 
@@ -104,7 +104,7 @@ void sim_rc_written(struct sim_machine *m, struct sim_access *a)
 			sim_bank_run(m, &rc->bank[k]);
 }
 
-bool sim_rc_flush(struct sim_machine *m, struct sim_gpu *g)
+bool sim_rc_flush(struct sim_domain *m, struct sim_gpu *g)
 {
 	for (uint32_t k = 0; g->rc.bank && k < g->rc.banks; k++) {
 		struct sim_bank *b = &g->rc.bank[k];

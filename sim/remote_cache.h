@@ -21,18 +21,18 @@ struct sim_rc {
 };
 
 /* Returns 0 or -GN_ENOMEM. */
-int sim_rc_init(struct sim_machine *m, struct sim_gpu *g);
+int sim_rc_init(struct sim_domain *m, struct sim_gpu *g);
 void sim_rc_fini(struct sim_gpu *g);
 
-void sim_rc_accept(struct sim_machine *m, struct sim_access *a);
-void sim_rc_fill(struct sim_machine *m, struct sim_access *a);    /* what a leads is there */
-void sim_rc_written(struct sim_machine *m, struct sim_access *a); /* a line is written back */
+void sim_rc_accept(struct sim_domain *m, struct sim_access *a);
+void sim_rc_fill(struct sim_domain *m, struct sim_access *a);    /* what a leads is there */
+void sim_rc_written(struct sim_domain *m, struct sim_access *a); /* a line is written back */
 
 /*
  * sim_rc_flush - dirty lines go to their homes, as many as the write buffer takes; the others become clean.
  * Returns whether there are more.
  */
-bool sim_rc_flush(struct sim_machine *m, struct sim_gpu *g);
+bool sim_rc_flush(struct sim_domain *m, struct sim_gpu *g);
 
 #ifdef __cplusplus
 }

@@ -305,5 +305,6 @@ int sim_stream_next(struct sim_stream *s, uint64_t address, struct sim_launch *l
 	launch->group[0] = h->warps * SIM_LANES;
 	launch->items[0] = h->blocks * launch->group[0];
 	launch->group[1] = launch->items[1] = 1;
+	launch->independent = 1; /* it has no values */
 	return 1;
 }

@@ -92,7 +92,7 @@ static uint64_t page_of(uint64_t address)
 	return address / SIM_PAGE_BYTES;
 }
 
-static void pass(struct sim_machine *m, struct sim_access *a)
+static void pass(struct sim_domain *m, struct sim_access *a)
 {
 	uint64_t frame = sim_memory_frame(m->memory, a->line),
 	         home = sim_memory_home(m->memory, a->line);
@@ -101,11 +101,11 @@ static void pass(struct sim_machine *m, struct sim_access *a)
 	a->home = (uint8_t)home;
 	a->line = home << SIM_HOME_BIT | frame * SIM_PAGE_BYTES | a->line % SIM_PAGE_BYTES;
 	sim_clock_at(&m->clock, &a->message.event,
-	             (stalled > m->clock.now ? stalled : m->clock.now) + m->config.translate_cycles,
+	             (stalled > m->clock.now ? stalled : m->clock.now) + m->config->translate_cycles,
 	             sim_l1_accept);
 }
 
-static void look_up_second(struct sim_machine *m, struct sim_event *e);
+static void look_up_second(struct sim_domain *m, struct sim_event *e);
 
 /* Of all misses: the one of that page, else a free one, else NULL. */
 static struct sim_tlb_miss *miss_of(struct sim_tlb *t, uint64_t page)
@@ -122,7 +122,7 @@ static struct sim_tlb_miss *miss_of(struct sim_tlb *t, uint64_t page)
 }
 
 /* False: no miss is free, and nothing was counted. */
-static bool ask(struct sim_machine *m, struct sim_tlb *t, struct sim_access *a)
+static bool ask(struct sim_domain *m, struct sim_tlb *t, struct sim_access *a)
 {
 	uint64_t page = page_of(a->line);
 	struct sim_tlb_miss *miss;
@@ -142,11 +142,11 @@ static bool ask(struct sim_machine *m, struct sim_tlb *t, struct sim_access *a)
 	}
 	m->stats.tlb_misses++;
 	miss->page = page;
-	sim_clock_at(&m->clock, &miss->event, m->clock.now + m->config.tlb2_cycles, look_up_second);
+	sim_clock_at(&m->clock, &miss->event, m->clock.now + m->config->tlb2_cycles, look_up_second);
 	return true;
 }
 
-void sim_translate(struct sim_machine *m, struct sim_access *a)
+void sim_translate(struct sim_domain *m, struct sim_access *a)
 {
 	struct sim_tlb *t = &a->l1->tlb;
 
@@ -156,7 +156,7 @@ void sim_translate(struct sim_machine *m, struct sim_access *a)
 }
 
 /* The page is known: who waited goes on, and who stood behind a full TLB is looked at again. */
-static void answer(struct sim_machine *m, struct sim_tlb_miss *miss)
+static void answer(struct sim_domain *m, struct sim_tlb_miss *miss)
 {
 	struct sim_tlb *t = miss->tlb;
 	struct sim_access *a;
@@ -172,7 +172,7 @@ static void answer(struct sim_machine *m, struct sim_tlb_miss *miss)
 		}
 }
 
-static void mmu_arrive(struct sim_machine *m, struct sim_event *e);
+static void mmu_arrive(struct sim_domain *m, struct sim_event *e);
 
 static struct sim_walk *walk_of(struct sim_tlb2 *t, uint64_t page)
 {
@@ -187,17 +187,17 @@ static struct sim_walk *walk_of(struct sim_tlb2 *t, uint64_t page)
 	return free_one;
 }
 
-static void send_walk(struct sim_machine *m, struct sim_walk *w)
+static void send_walk(struct sim_domain *m, struct sim_walk *w)
 {
 	w->message.from = w->gpu->number;
-	w->message.to = (uint8_t)(m->network.endpoints - 1);
+	w->message.to = (uint8_t)(m->network->endpoints - 1);
 	w->message.channel = SIM_REQUESTS;
 	w->message.bytes = 0; /* it travels in a header: one flit */
 	w->message.deliver = mmu_arrive;
 	sim_network_send(m, &w->message);
 }
 
-static bool ask_second(struct sim_machine *m, struct sim_tlb2 *t, struct sim_tlb_miss *miss)
+static bool ask_second(struct sim_domain *m, struct sim_tlb2 *t, struct sim_tlb_miss *miss)
 {
 	struct sim_walk *w;
 
@@ -221,7 +221,7 @@ static bool ask_second(struct sim_machine *m, struct sim_tlb2 *t, struct sim_tlb
 	return true;
 }
 
-static void look_up_second(struct sim_machine *m, struct sim_event *e)
+static void look_up_second(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_tlb_miss *miss = (struct sim_tlb_miss *)(void *)e;
 	struct sim_tlb2 *t = &miss->tlb->gpu->tlb2;
@@ -235,7 +235,7 @@ static void look_up_second(struct sim_machine *m, struct sim_event *e)
 	t->stuck_end = &miss->next;
 }
 
-static void walk_back(struct sim_machine *m, struct sim_event *e)
+static void walk_back(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_walk *w = (struct sim_walk *)(void *)e;
 	struct sim_tlb2 *t = &w->gpu->tlb2;
@@ -256,14 +256,14 @@ static void walk_back(struct sim_machine *m, struct sim_event *e)
 	}
 }
 
-static void mmu_begin(struct sim_machine *m, struct sim_message *x);
+static void mmu_begin(struct sim_domain *m, struct sim_message *x);
 
-static void mmu_done(struct sim_machine *m, struct sim_event *e)
+static void mmu_done(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_walk *w = (struct sim_walk *)(void *)e;
-	struct sim_message *next = sim_pop(&m->mmu.waiting);
+	struct sim_message *next = sim_pop(&m->machine->mmu.waiting);
 
-	m->mmu.busy--;
+	m->machine->mmu.busy--;
 	m->stats.page_walks++;
 	if (!sim_migrate_takes(m, w))
 		sim_walk_answer(m, w);
@@ -271,37 +271,37 @@ static void mmu_done(struct sim_machine *m, struct sim_event *e)
 		mmu_begin(m, next);
 }
 
-void sim_walk_answer(struct sim_machine *m, struct sim_walk *w)
+void sim_walk_answer(struct sim_domain *m, struct sim_walk *w)
 {
 	w->message.to = w->gpu->number;
-	w->message.from = (uint8_t)(m->network.endpoints - 1);
+	w->message.from = (uint8_t)(m->network->endpoints - 1);
 	w->message.channel = SIM_REPLIES;
 	w->message.deliver = walk_back;
 	sim_network_send(m, &w->message);
 }
 
-static void mmu_begin(struct sim_machine *m, struct sim_message *x)
+static void mmu_begin(struct sim_domain *m, struct sim_message *x)
 {
-	uint64_t start = m->clock.now > m->mmu.next ? m->clock.now : m->mmu.next;
+	uint64_t start = m->clock.now > m->machine->mmu.next ? m->clock.now : m->machine->mmu.next;
 
-	m->mmu.busy++;
-	m->mmu.next = start + 1;
-	sim_clock_at(&m->clock, &x->event, start + m->config.walk_cycles, mmu_done);
+	m->machine->mmu.busy++;
+	m->machine->mmu.next = start + 1;
+	sim_clock_at(&m->clock, &x->event, start + m->config->walk_cycles, mmu_done);
 }
 
-static void mmu_arrive(struct sim_machine *m, struct sim_event *e)
+static void mmu_arrive(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_message *x = (struct sim_message *)(void *)e;
 
-	if (m->mmu.busy < m->config.walks)
+	if (m->machine->mmu.busy < m->config->walks)
 		mmu_begin(m, x);
 	else
-		sim_push(&m->mmu.waiting, x);
+		sim_push(&m->machine->mmu.waiting, x);
 }
 
-void sim_tlb_forget(struct sim_machine *m, uint64_t page)
+void sim_tlb_forget(struct sim_domain *m, uint64_t page)
 {
-	for (uint32_t n = 0; n < m->config.gpus; n++) {
+	for (uint32_t n = 0; n < m->config->gpus; n++) {
 		struct sim_gpu *g = &m->gpu[n];
 
 		pages_remove(&g->tlb2.pages, page);

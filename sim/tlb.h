@@ -67,11 +67,11 @@ int sim_tlb2_init(struct sim_tlb2 *t, struct sim_gpu *gpu, const struct sim_conf
 void sim_tlb2_fini(struct sim_tlb2 *t);
 
 /* sim_translate - an access gets its physical line, and goes on to its L1 cache. */
-void sim_translate(struct sim_machine *m, struct sim_access *a);
+void sim_translate(struct sim_domain *m, struct sim_access *a);
 
 /* sim_walk_answer - the IOMMU answers a walk. sim_tlb_forget - all TLBs forget a page. */
-void sim_walk_answer(struct sim_machine *m, struct sim_walk *w);
-void sim_tlb_forget(struct sim_machine *m, uint64_t page);
+void sim_walk_answer(struct sim_domain *m, struct sim_walk *w);
+void sim_tlb_forget(struct sim_domain *m, uint64_t page);
 
 #ifdef __cplusplus
 }

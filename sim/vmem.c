@@ -4,33 +4,33 @@
 
 #include <sim/parts.h>
 
-static void count_in_flight(struct sim_machine *m, int64_t change)
+static void count_in_flight(struct sim_domain *m, int64_t change)
 {
 	m->stats.vector_in_flight_cycles += m->in_flight * (m->clock.now - m->in_flight_since);
 	m->in_flight_since = m->clock.now;
 	m->in_flight += (uint64_t)change;
 }
 
-static void enter_rob(struct sim_machine *m, struct sim_cu *cu, struct sim_access *a)
+static void enter_rob(struct sim_domain *m, struct sim_cu *cu, struct sim_access *a)
 {
 	uint32_t at = cu->rob_first + cu->rob_count++;
 
-	cu->rob[at < m->config.rob ? at : at - m->config.rob] = a;
+	cu->rob[at < m->config->rob ? at : at - m->config->rob] = a;
 	sim_translate(m, a);
 }
 
-static void leave_pipe(struct sim_machine *m, struct sim_event *e)
+static void leave_pipe(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 	struct sim_cu *cu = a->l1->cu;
 
-	if (cu->rob_count < m->config.rob)
+	if (cu->rob_count < m->config->rob)
 		enter_rob(m, cu, a);
 	else
 		sim_push(&cu->pipe, &a->message);
 }
 
-static void issue_line(struct sim_machine *m, struct sim_slot *s, const struct sim_line *line, uint64_t cycle)
+static void issue_line(struct sim_domain *m, struct sim_slot *s, const struct sim_line *line, uint64_t cycle)
 {
 	struct sim_access *a = sim_access_new(m);
 
@@ -44,13 +44,13 @@ static void issue_line(struct sim_machine *m, struct sim_slot *s, const struct s
 	a->whole = a->write && !~line->bytes;
 	a->last = line == s->op.line + s->op.count - 1;
 	++*(a->write ? &m->stats.vector_writes : &m->stats.vector_reads);
-	sim_clock_at(&m->clock, &a->message.event, cycle + m->config.transaction_pipe, leave_pipe);
+	sim_clock_at(&m->clock, &a->message.event, cycle + m->config->transaction_pipe, leave_pipe);
 }
 
-static void issue_lines(struct sim_machine *m, struct sim_slot *s)
+static void issue_lines(struct sim_domain *m, struct sim_slot *s)
 {
 	struct sim_cu *cu = s->cu;
-	uint64_t start = sim_cu_take(m, &cu->vmem_free, 1), enter = start + m->config.instruction_pipe;
+	uint64_t start = sim_cu_take(m, &cu->vmem_free, 1), enter = start + m->config->instruction_pipe;
 
 	if (enter < cu->pipe_free)
 		enter = cu->pipe_free;
@@ -61,15 +61,15 @@ static void issue_lines(struct sim_machine *m, struct sim_slot *s)
 	for (uint32_t k = 0; k < s->op.count; k++)
 		issue_line(m, s, &s->op.line[k], enter + k);
 	s->left = 0;
-	sim_cu_go_on(m, s, start + m->config.vmem_issue);
+	sim_cu_go_on(m, s, start + m->config->vmem_issue);
 }
 
-static bool lines_fit(const struct sim_machine *m, const struct sim_slot *s)
+static bool lines_fit(const struct sim_domain *m, const struct sim_slot *s)
 {
-	return s->cu->in_flight + s->op.count <= m->config.in_flight;
+	return s->cu->in_flight + s->op.count <= m->config->in_flight;
 }
 
-void sim_vmem_issue(struct sim_machine *m, struct sim_slot *s)
+void sim_vmem_issue(struct sim_domain *m, struct sim_slot *s)
 {
 	struct sim_cu *cu = s->cu;
 
@@ -85,7 +85,7 @@ void sim_vmem_issue(struct sim_machine *m, struct sim_slot *s)
 	cu->stuck_end = &s->next_stuck;
 }
 
-static void go_on_stuck(struct sim_machine *m, struct sim_cu *cu)
+static void go_on_stuck(struct sim_domain *m, struct sim_cu *cu)
 {
 	struct sim_slot *s;
 
@@ -96,7 +96,7 @@ static void go_on_stuck(struct sim_machine *m, struct sim_cu *cu)
 	}
 }
 
-static void count_done(struct sim_machine *m, const struct sim_access *a)
+static void count_done(struct sim_domain *m, const struct sim_access *a)
 {
 	uint64_t now = m->clock.now;
 
@@ -116,9 +116,9 @@ static void count_done(struct sim_machine *m, const struct sim_access *a)
 	m->stats.remote_return_cycles += now - a->issued - a->back;
 }
 
-static void retire(struct sim_machine *m, struct sim_cu *cu, struct sim_access *a)
+static void retire(struct sim_domain *m, struct sim_cu *cu, struct sim_access *a)
 {
-	cu->rob_first = cu->rob_first + 1 < m->config.rob ? cu->rob_first + 1 : 0;
+	cu->rob_first = cu->rob_first + 1 < m->config->rob ? cu->rob_first + 1 : 0;
 	cu->rob_count--;
 	cu->in_flight--;
 	count_in_flight(m, -1);
@@ -128,14 +128,14 @@ static void retire(struct sim_machine *m, struct sim_cu *cu, struct sim_access *
 	sim_access_free(m, a);
 }
 
-void sim_cu_done(struct sim_machine *m, struct sim_access *a)
+void sim_cu_done(struct sim_domain *m, struct sim_access *a)
 {
 	struct sim_cu *cu = a->l1->cu;
 
 	a->done = true;
 	while (cu->rob_count && (a = cu->rob[cu->rob_first])->done)
 		retire(m, cu, a);
-	while (cu->pipe.first && cu->rob_count < m->config.rob)
+	while (cu->pipe.first && cu->rob_count < m->config->rob)
 		enter_rob(m, cu, sim_take(&cu->pipe));
 	go_on_stuck(m, cu);
 }

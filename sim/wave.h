@@ -48,6 +48,11 @@ struct sim_launch {
 	uint32_t group[2];       /* work-items of a work-group in x and y, at most 1024 together */
 	uint32_t lds_bytes;      /* of a work-group; 0 at first */
 	uint32_t vgprs, sgprs;   /* registers of a wavefront (vgprs: of one lane); 0: they do not limit how many fit */
+	/*
+	 * 1: no work-group reads or writes what another one writes in this launch, so that they may run on different threads.
+	 * 0: they may, and run one after the other; the order is that of the machine, the same with any number of threads.
+	 */
+	int independent;
 };
 
 /* ---- inside a kernel ---- */
@@ -95,8 +100,8 @@ struct sim_group; /* a work-group that runs: its wavefronts, and the memory they
 struct sim_waves; /* where groups come from: fibers and buffers, used again */
 
 /*
- * sim_waves_create - room for the groups of one simulation. Everything that a group needs is kept for the next, so that
- * nothing is allocated once as many groups have run at a time as ever will.
+ * sim_waves_create - room for groups, of which one runs at a time: those of a GPU. Everything that a group needs is kept for
+ * the next, so that nothing is allocated once as many groups have run at a time as ever will. A group may go on in another thread.
  */
 int sim_waves_create(struct sim_waves **waves);
 void sim_waves_destroy(struct sim_waves *waves);

@@ -25,6 +25,7 @@ struct tool_sim {
 	const char *set[TOOL_SIM_SETS]; /* "key=value", over all that */
 	uint32_t sets;
 	struct sim_request request;
+	uint32_t threads; /* that run a machine; 0: one */
 };
 
 /* The options of it: a child of a subcommand's argp, whose parser gets the struct tool_sim as its input. */

@@ -30,7 +30,6 @@ static void kernel(struct sim_wave *w, const void *arguments)
 
 struct reading {
 	struct sim_memory *memory;
-	struct sim_waves *waves;
 	struct sim_machine *machine;
 	struct probe probe;
 	uint32_t gpus;
@@ -40,7 +39,7 @@ static int launch(struct reading *r, uint32_t word, uint32_t reader, struct sim_
                   struct gn_error *e)
 {
 	const struct sim_launch l = {"probe",        kernel, &r->probe, {2 * SIM_LANES * r->gpus, 1},
-	                             {SIM_LANES, 1}, 0,      0,         0};
+	                             {SIM_LANES, 1}, 0,      0,         0,  1};
 	const struct sim_stats before = *sim_machine_stats(r->machine);
 	const struct sim_stats *after = sim_machine_stats(r->machine);
 	int rc;
@@ -67,16 +66,15 @@ static int read_from(const struct sim_config *config, uint32_t home, struct sim_
 
 	memset(&r, 0, sizeof r);
 	r.gpus = (uint32_t)config->gpus;
-	if (sim_memory_create(&r.memory, r.gpus) || sim_waves_create(&r.waves) ||
+	if (sim_memory_create(&r.memory, r.gpus) ||
 	    sim_memory_alloc(r.memory, SIM_PAGE_BYTES, SIM_ON_ONE, home, &r.probe.page))
 		rc = gn_error_set(e, -GN_ENOMEM, "no memory for the machine");
 	else
-		rc = sim_machine_create(&r.machine, config, r.memory, r.waves, e);
+		rc = sim_machine_create(&r.machine, config, r.memory, 1, e);
 	rc = rc ? rc : launch(&r, 0, UINT32_MAX, &warm, e);
 	rc = rc ? rc : launch(&r, 32 * LINE_WORDS, 0, dram, e);
 	rc = rc ? rc : launch(&r, 32 * LINE_WORDS, 1, l2, e);
 	sim_machine_destroy(r.machine);
-	sim_waves_destroy(r.waves);
 	sim_memory_destroy(r.memory);
 	return rc;
 }

@@ -11,7 +11,6 @@
 
 struct bed {
 	struct sim_memory *memory;
-	struct sim_waves *waves;
 	struct sim_machine *machine;
 	void *state;
 };
@@ -41,7 +40,7 @@ static int run_all(struct bed *b, const struct sim_workload *workload, const str
 	rc = workload->create(&b->state, &s->request, b->memory, e);
 
 	if (!rc)
-		rc = sim_machine_create(&b->machine, &r->config, b->memory, b->waves, e);
+		rc = sim_machine_create(&b->machine, &r->config, b->memory, s->threads ? s->threads : 1, e);
 	while (!rc && workload->next(b->state, &launch))
 		rc = sim_machine_launch(b->machine, &launch, e);
 	if (rc)
@@ -72,13 +71,12 @@ int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workl
 	rc = tool_sim_configure(s, &r->config, e);
 	if (rc)
 		return rc;
-	if (sim_memory_create(&b.memory, (uint32_t)r->config.gpus) || sim_waves_create(&b.waves))
+	if (sim_memory_create(&b.memory, (uint32_t)r->config.gpus))
 		rc = gn_error_set(e, -GN_ENOMEM, "no memory for the machine");
 	if (!rc)
 		rc = run_all(&b, workload, s, r, e);
 	workload->destroy(b.state);
 	sim_machine_destroy(b.machine);
-	sim_waves_destroy(b.waves);
 	sim_memory_destroy(b.memory);
 	r->seconds = tool_seconds() - begin;
 	return rc;
@@ -164,10 +162,14 @@ struct request {
 	const char *json;
 };
 
-enum { OPT_RECORD = 600 };
+enum { OPT_RECORD = 600, OPT_THREADS };
 
 static const struct argp_option options[] = {
     {"record", OPT_RECORD, "FILE", 0, "keep what grapnel-bfs accesses; the workload 'stream' runs it again", 0},
+    {"threads", OPT_THREADS, "N", 0,
+     "run the GPUs on so many threads (default 1); counts are the same with any number. Greedy dispatch over GPUs, pages that "
+     "move, and kernels whose work-groups depend on each other use one",
+     0},
     {"json", 'j', "FILE", 0, "write all counters as JSON (- for standard output)", 0},
     {0},
 };
@@ -179,6 +181,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = &q->sim; break;
 	case 'j': q->json = text; break;
+	case OPT_THREADS: q->sim.threads = (uint32_t)tool_number(state, "--threads", text, 1, SIM_MOST_GPUS); break;
 	case OPT_RECORD: q->sim.request.record = text; break;
 	case ARGP_KEY_ARG:
 		if (q->workload)

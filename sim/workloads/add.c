@@ -62,6 +62,7 @@ static int next(void *state, struct sim_launch *launch)
 	struct add *s = (struct add *)state;
 
 	sim_launch_row(launch, "add", kernel, s, s->count, 256);
+	launch->independent = 1;
 	return !s->launches++;
 }
 

@@ -243,6 +243,7 @@ static int next(void *state, struct sim_launch *launch)
 	struct aes *a = (struct aes *)state;
 
 	sim_launch_row(launch, "aes", kernel, a, a->blocks, GROUP);
+	launch->independent = 1;
 	return !a->launches++;
 }
 

@@ -61,6 +61,7 @@ static int next(void *state, struct sim_launch *launch)
 	else
 		sim_launch_row(launch, "atax columns", sim_product_columns, &s->by_columns, s->columns,
 		               SIM_POLYBENCH_GROUP);
+	launch->independent = 1;
 	return s->launches++ < 2;
 }
 

@@ -63,6 +63,7 @@ static int next(void *state, struct sim_launch *launch)
 	else
 		sim_launch_row(launch, "bicg columns", sim_product_columns, &b->by_columns, b->columns,
 		               SIM_POLYBENCH_GROUP);
+	launch->independent = 1;
 	return b->launches++ < 2;
 }
 

@@ -85,6 +85,7 @@ static int next(void *state, struct sim_launch *launch)
 	b->next_pass = b->pass < b->stage ? b->pass + 1 : 0;
 	b->next_stage += !b->next_pass;
 	sim_launch_row(launch, "bs", kernel, b, b->count / 2, GROUP);
+	launch->independent = 1;
 	return 1;
 }
 

@@ -103,6 +103,7 @@ static int next(void *state, struct sim_launch *launch)
 	if (f->launches++)
 		return 0;
 	sim_launch_row(launch, "fir", kernel, f, f->count, GROUP);
+	launch->independent = 1;
 	return 1;
 }
 

@@ -178,6 +178,7 @@ static int next(void *state, struct sim_launch *launch)
 	}
 	sim_launch_row(launch, number ? "km compute" : "km swap", number ? compute : swap, k, k->points,
 	               GROUP);
+	launch->independent = 1;
 	k->launches++;
 	return 1;
 }

@@ -130,7 +130,8 @@ static int next(void *state, struct sim_launch *launch)
 	                             {BLOCK, BLOCK},
 	                             16 * BLOCK * BLOCK * sizeof(float),
 	                             0,
-	                             0};
+	                             0,
+	                             1};
 
 	*launch = l;
 	return !m->launches++;

@@ -100,6 +100,7 @@ static int next(void *state, struct sim_launch *launch)
 		return 0;
 	p->launches++;
 	sim_launch_row(launch, is_near ? "near" : "far", is_near ? near_kernel : far_kernel, p, p->items, GROUP);
+	launch->independent = 1;
 	return 1;
 }
 

@@ -139,6 +139,7 @@ static int next(void *state, struct sim_launch *launch)
 		return 0;
 	p->launches++;
 	sim_launch_row(launch, "pr", kernel, p, (uint64_t)p->rows * SIM_LANES, GROUP);
+	launch->independent = 1;
 	return 1;
 }
 

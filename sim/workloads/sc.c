@@ -87,6 +87,7 @@ static int next(void *state, struct sim_launch *launch)
 	struct sc *s = (struct sc *)state;
 
 	sim_launch_row(launch, "sc", kernel, s, (uint64_t)pitch(s) * (s->height + s->mask - 1), GROUP);
+	launch->independent = 1;
 	return !s->launches++;
 }
 

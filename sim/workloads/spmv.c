@@ -107,6 +107,7 @@ static int next(void *state, struct sim_launch *launch)
 	struct spmv *s = (struct spmv *)state;
 
 	sim_launch_row(launch, "spmv", kernel, s, s->rows, GROUP);
+	launch->independent = 1;
 	return !s->launches++;
 }
 

@@ -134,11 +134,11 @@ static inline float sim_load_uniform_f32(struct sim_wave *w, uint64_t lanes, con
 	return value[lanes ? __builtin_ctzll(lanes) : 0];
 }
 
-/* sim_launch_row - a launch over a row of items. */
+/* sim_launch_row - a launch over a row of items; its work-groups are not said to be independent. */
 static inline void sim_launch_row(struct sim_launch *l, const char *name, sim_kernel_fn *kernel,
                                   const void *arguments, uint64_t items, uint32_t group)
 {
-	const struct sim_launch row = {name, kernel, arguments, {(uint32_t)items, 1}, {group, 1}, 0, 0, 0};
+	const struct sim_launch row = {name, kernel, arguments, {(uint32_t)items, 1}, {group, 1}, 0, 0, 0, 0};
 
 	*l = row;
 }

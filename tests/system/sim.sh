@@ -61,6 +61,16 @@ cmp again1 again2
 "$grapnel" sim run spmv --seed 8 --opt dualopt --json - | grep -v host_seconds >other
 ! cmp -s again1 other || fail 'another seed gives the same counts'
 
+# ---- and so does any number of threads; bfs says nothing of its work-groups, and they run on one ----
+for workload in 'mt 512' 'fir 65536' 'pr 1000,.01,2' 'bfs 3000'; do
+  for threads in 1 2 4; do
+    "$grapnel" sim run "${workload% *}" --size "${workload#* }" --opt dualopt --threads $threads --json - | grep -v host_seconds >threads$threads
+  done
+  for threads in 2 4; do
+    cmp threads1 threads$threads || fail "$workload: $threads threads change the counts"
+  done
+done
+
 # ---- counters that do not depend on time, as MGPUSim has them: instructions, remote, L1 hits, misses, writes ----
 while read -r name size instructions remote hits misses writes; do
   "$grapnel" sim run "$name" --size "$size" --json - >"$name.json"
@@ -196,6 +206,8 @@ refuses 2 'opt best: no such preset' run mt --opt best
 refuses 2 'no such key; is net.clock meant' run mt --set net.clok=2
 refuses 2 'net.clock.*must be' run mt --set net.clock=fast
 refuses 2 'gpus' run mt --gpus 17
+refuses 2 "threads 0: .*from 1 to 16" run mt --threads 0
+refuses 2 'threads' run mt --threads 17
 refuses 1 'none.conf: cannot be opened; .* dualopt.conf' run mt --config none.conf
 refuses 1 'a multiple of 4' run mt --size 10
 refuses 1 'mt reads no file' run mt --input path.el.gz

@@ -7,8 +7,6 @@
 
 #include "test_sim_support.h"
 
-#include <sim/workload.h>
-
 static struct bed bed;
 
 static void open_plain(const char *preset, uint64_t gpus)
@@ -21,28 +19,14 @@ static void open_plain(const char *preset, uint64_t gpus)
 
 static const char *const presets[] = {"none", "bypass", "fine", "coalesce", "cache", "dualopt"};
 
-/* A workload to its end, and its results against the host's reference. */
 static struct sim_stats run_config(const char *name, const char *size, const struct sim_config *config)
 {
-	const struct sim_workload *workload = sim_workload_find(name);
-	const struct sim_request request = {size, NULL, 1};
-	struct sim_launch launch;
 	struct sim_stats s;
-	void *state = NULL;
 
 	memset(&bed, 0, sizeof bed);
-	memset(&launch, 0, sizeof launch);
 	bed.config = *config;
-	bed_open(&bed);
-	if (workload->create(&state, &request, bed.memory, &bed.error))
-		fail_msg("%s: %s", name, bed.error.text);
-	while (workload->next(state, &launch))
-		if (sim_machine_launch(bed.machine, &launch, &bed.error))
-			fail_msg("%s: %s", name, bed.error.text);
-	if (workload->check(state, &bed.error))
-		fail_msg("%s: %s", name, bed.error.text);
+	bed_run(&bed, name, size);
 	s = bed.machine->stats;
-	workload->destroy(state);
 	bed_close(&bed);
 	return s;
 }
@@ -299,7 +283,7 @@ static void test_gpus_differ(void **state)
 	(void)state;
 	open_plain("none", 2);
 	bed.config.gpus = 4;
-	assert_int_equal(sim_machine_create(&machine, &bed.config, bed.memory, bed.waves, &bed.error), -GN_EINVAL);
+	assert_int_equal(sim_machine_create(&machine, &bed.config, bed.memory, 1, &bed.error), -GN_EINVAL);
 	assert_non_null(strstr(bed.error.text, "made for 2"));
 	bed_close(&bed);
 }
@@ -343,7 +327,7 @@ static void test_law_broken(void **state)
 	(void)state;
 	open_plain("none", 2);
 	a = walk_of(bed_buffer(&bed, 4096, SIM_ON_ONE, 1), 1, 1, 8);
-	bed.machine->stats.remote_served = 1;
+	bed.machine->core.stats.remote_served = 1;
 	assert_int_equal(bed_try(&bed, walk_kernel, &a, 2), -GN_EBADMSG);
 	assert_non_null(strstr(bed.error.text, "remote: requests = served"));
 	bed_close(&bed);

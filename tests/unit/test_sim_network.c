@@ -20,7 +20,7 @@ static void open_with(const char *assignment)
 	bed_open(&bed);
 }
 
-static void arrive(struct sim_machine *m, struct sim_event *e)
+static void arrive(struct sim_domain *m, struct sim_event *e)
 {
 	arrived[(struct sim_message *)(void *)e - message] = m->clock.now;
 	arrived_count++;
@@ -35,15 +35,14 @@ static void send(uint32_t k, uint32_t from, uint32_t to, uint32_t bytes, enum si
 	x->bytes = bytes;
 	x->channel = (uint8_t)channel;
 	x->deliver = arrive;
-	sim_network_send(bed.machine, x);
+	sim_network_send(&bed.machine->gpu[from].domain, x);
 }
 
 static void run(void)
 {
 	struct sim_machine *m = bed.machine;
 
-	sim_clock_run(&m->clock, m, &m->stop);
-	assert_int_equal(m->network.in_network, 0);
+	assert_int_equal(sim_windows_run(m, &bed.error), 0);
 	assert_int_equal(m->stats.net_messages, m->stats.net_messages_out);
 	assert_int_equal(m->stats.net_flits_in, m->stats.net_flits_out);
 	sim_network_settle(&m->network);
@@ -171,7 +170,7 @@ static void test_credits(void **state)
 	bed_close(&bed);
 }
 
-static void send_reply(struct sim_machine *m, struct sim_event *e)
+static void send_reply(struct sim_domain *m, struct sim_event *e)
 {
 	(void)m;
 	(void)e;
@@ -193,7 +192,7 @@ static void test_channels(void **state)
 		memset(&later, 0, sizeof later);
 		for (uint32_t k = 1; k < 1000; k++)
 			send(k, k % 2, 2, 76, SIM_REQUESTS);
-		sim_clock_at(&bed.machine->clock, &later, 2000, send_reply);
+		sim_clock_at(&bed.machine->gpu[0].domain.clock, &later, 2000, send_reply);
 		run();
 		reply[channels - 1] = arrived[0] - 2000;
 		bed_close(&bed);

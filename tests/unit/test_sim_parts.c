@@ -16,7 +16,7 @@ static struct happening happenings[3000];
 static uint32_t happened[3000], happened_count;
 static struct sim_clock clock_of_test;
 
-static void note(struct sim_machine *m, struct sim_event *e)
+static void note(struct sim_domain *m, struct sim_event *e)
 {
 	struct happening *h = (struct happening *)(void *)e;
 
@@ -48,7 +48,7 @@ static void test_order(void **state)
 		happenings[k].order = sorted[k] = k;
 		sim_clock_at(&clock_of_test, &happenings[k].event, happenings[k].cycle, note);
 	}
-	sim_clock_run(&clock_of_test, NULL, &stop);
+	sim_clock_run(&clock_of_test, NULL, &stop, UINT64_MAX);
 	qsort(sorted, 3000, sizeof *sorted, by_cycle);
 	assert_int_equal(happened_count, 3000);
 	assert_int_equal(clock_of_test.count, 3000);

@@ -4,6 +4,7 @@
 #define GN_TEST_SIM_SUPPORT_H
 
 #include <sim/parts.h>
+#include <sim/workload.h>
 #include <string.h>
 
 #include "unit.h"
@@ -11,7 +12,8 @@
 struct bed {
 	struct sim_config config;
 	struct sim_memory *memory;
-	struct sim_waves *waves;
+	uint32_t threads; /* 0: one */
+	int independent;  /* what bed_try launches */
 	struct sim_machine *machine;
 	struct gn_error error;
 };
@@ -43,15 +45,14 @@ static inline void bed_config(struct bed *b, const char *preset, uint64_t gpus)
 static inline void bed_open(struct bed *b)
 {
 	assert_int_equal(sim_memory_create(&b->memory, (uint32_t)b->config.gpus), 0);
-	assert_int_equal(sim_waves_create(&b->waves), 0);
-	if (sim_machine_create(&b->machine, &b->config, b->memory, b->waves, &b->error))
+	if (sim_machine_create(&b->machine, &b->config, b->memory, b->threads ? b->threads : 1, &b->error))
 		fail_msg("%s", b->error.text);
+	b->machine->windows.worth = 0; /* every window is run by all threads */
 }
 
 static inline void bed_close(struct bed *b)
 {
 	sim_machine_destroy(b->machine);
-	sim_waves_destroy(b->waves);
 	sim_memory_destroy(b->memory);
 }
 
@@ -125,7 +126,28 @@ static inline int bed_try(struct bed *b, sim_kernel_fn *kernel, const void *argu
 	launch.items[1] = 1;
 	launch.group[0] = SIM_LANES;
 	launch.group[1] = 1;
+	launch.independent = b->independent;
 	return sim_machine_launch(b->machine, &launch, &b->error);
+}
+
+/* A workload to its end on a machine as b->config says, and its results against the host's reference. */
+static inline void bed_run(struct bed *b, const char *name, const char *size)
+{
+	const struct sim_workload *workload = sim_workload_find(name);
+	const struct sim_request request = {size, NULL, 1, NULL};
+	struct sim_launch launch;
+	void *state = NULL;
+
+	memset(&launch, 0, sizeof launch);
+	bed_open(b);
+	if (workload->create(&state, &request, b->memory, &b->error))
+		fail_msg("%s: %s", name, b->error.text);
+	while (workload->next(state, &launch))
+		if (sim_machine_launch(b->machine, &launch, &b->error))
+			fail_msg("%s: %s", name, b->error.text);
+	if (workload->check(state, &b->error))
+		fail_msg("%s: %s", name, b->error.text);
+	workload->destroy(state);
 }
 
 /* What one launch counts, a group on each GPU. */

@@ -41,7 +41,7 @@ static void bed_fini(struct bed *b)
 static struct sim_launch launch_of(sim_kernel_fn *kernel, const void *arguments, uint32_t items,
                                    uint32_t group)
 {
-	const struct sim_launch l = {"test", kernel, arguments, {items, 1}, {group, 1}, 0, 0, 0};
+	const struct sim_launch l = {"test", kernel, arguments, {items, 1}, {group, 1}, 0, 0, 0, 0};
 
 	return l;
 }
@@ -428,7 +428,7 @@ static void turn(struct sim_wave *w, const void *arguments)
 static void test_barrier(void **state)
 {
 	struct bed b;
-	struct sim_launch l = {"turn", turn, NULL, {64, 16}, {32, 8}, 1024, 0, 0};
+	struct sim_launch l = {"turn", turn, NULL, {64, 16}, {32, 8}, 1024, 0, 0, 0};
 
 	(void)state;
 	bed_init(&b, 4096);
@@ -464,7 +464,7 @@ static void nothing(struct sim_wave *w, const void *arguments)
 static void test_edges(void **state)
 {
 	struct bed b;
-	struct sim_launch l = {"edge", nothing, NULL, {20, 17}, {16, 16}, 0, 0, 0};
+	struct sim_launch l = {"edge", nothing, NULL, {20, 17}, {16, 16}, 0, 0, 0, 0};
 	struct sim_group *g;
 
 	(void)state;

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows of the simulated machine: whatever the number of threads, every counter of a run and of each link is the same. */
+#include <stdlib.h>
+
+#include "test_sim_support.h"
+
+static struct bed bed;
+
+enum { MOST_LINKS = 64 };
+
+struct counted {
+	struct sim_stats stats;
+	struct sim_link_stats link[MOST_LINKS];
+	uint64_t end;
+};
+
+static void run(struct counted *c, const char *name, const char *size, uint32_t threads)
+{
+	bed.threads = threads;
+	bed_run(&bed, name, size);
+	memset(c, 0, sizeof *c);
+	c->stats = *sim_machine_stats(bed.machine);
+	for (uint32_t k = 0; k < MOST_LINKS && !sim_machine_link(bed.machine, k, &c->link[k]); k++)
+		c->link[k].name = NULL;
+	c->end = bed.machine->core.clock.now;
+	assert_int_equal(bed.machine->windows.crew != NULL, bed.machine->windows.threads > 1);
+	bed_close(&bed);
+}
+
+/* As bed.config says, on one thread and on others. */
+static void compare(const char *name, const char *size)
+{
+	static struct counted one, other;
+
+	run(&one, name, size, 1);
+	assert_true(one.stats.kernel_cycles > 0);
+	for (uint32_t threads = 2; threads <= 4; threads++) {
+		run(&other, name, size, threads);
+		if (memcmp(&one, &other, sizeof one))
+			fail_msg("%s, %s: other counts with %u threads: %llu cycles, not %llu", name, size, threads,
+				 (unsigned long long)other.stats.kernel_cycles, (unsigned long long)one.stats.kernel_cycles);
+	}
+}
+
+static const struct {
+	const char *name, *size;
+} small[] = {
+	{"atax", "64"}, {"bfs", "500"},  {"bicg", "64"}, {"pr", "128,.05,2"}, {"spmv", "256 .01"}, {"km", "256"},  {"mm", "64"},
+	{"mt", "64"},   {"st", "64,64,2"}, {"bs", "256"}, {"sc", "40"},        {"aes", "4096"},     {"fir", "1024"},
+};
+
+static void compare_preset(const char *preset)
+{
+	for (size_t k = 0; k < sizeof small / sizeof *small; k++) {
+		memset(&bed, 0, sizeof bed);
+		sim_config_init(&bed.config);
+		assert_int_equal(sim_config_optimize(&bed.config, preset, &bed.error), 0);
+		bed.config.decide_warmup = 100;
+		bed.config.decide_window = 200;
+		compare(small[k].name, small[k].size);
+	}
+}
+
+static void test_presets(void **state)
+{
+	(void)state;
+	compare_preset("none");
+	compare_preset("cache");
+	compare_preset("dualopt");
+}
+
+/* Other links, decisions by each GPU, and what goes cycle by cycle: greedy dispatch, pages that move. */
+static void test_configurations(void **state)
+{
+	static const char *const sets[] = {"decide.scope = gpu",      "decide.interval = 500",    "net.clock = 16",
+	                                   "net.buffer_flits = 7",    "net.channels = 1",         "net.switch_cycles = 1",
+	                                   "dispatch.gpus = greedy", "migrate.policy = page", "migrate.policy = first_touch"};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+		bed_config(&bed, "dualopt", 4);
+		bed.config.decide_warmup = 100;
+		bed.config.decide_window = 200;
+		assert_int_equal(sim_config_set(&bed.config, sets[k], &bed.error), 0);
+		compare("spmv", "256 .01");
+		compare("mt", "64");
+	}
+}
+
+/* Not independent, as nothing was said of it: each work-group writes what the others read, and what is read is the same. */
+struct race {
+	struct sim_buffer word, out;
+};
+
+static void race_kernel(struct sim_wave *w, const void *arguments)
+{
+	const struct race *a = (const struct race *)arguments;
+	uint32_t index[SIM_LANES] = {0}, out[SIM_LANES] = {sim_wave_group(w, 0)}, value[SIM_LANES] = {0};
+
+	for (uint32_t turn = 0; turn < 20; turn++) {
+		sim_load_u32(w, 1, &a->word, index, value);
+		sim_wait(w, 0);
+		value[0] = value[0] * 31 + sim_wave_group(w, 0) + 1;
+		sim_store_u32(w, 1, &a->word, index, value);
+		sim_wait(w, 0);
+	}
+	sim_store_u32(w, 1, &a->out, out, value);
+}
+
+static void test_dependent(void **state)
+{
+	uint32_t first[16] = {0};
+
+	(void)state;
+	for (uint32_t threads = 1; threads <= 4; threads++) {
+		struct race a;
+
+		bed_config(&bed, "none", 4);
+		bed.threads = threads;
+		bed_open(&bed);
+		a.word = bed_buffer(&bed, 4, SIM_ON_ONE, 2);
+		a.out = bed_buffer(&bed, sizeof first, SIM_DISTRIBUTED, 0);
+		assert_int_equal(bed_try(&bed, race_kernel, &a, 16), 0);
+		if (threads == 1)
+			memcpy(first, a.out.host, sizeof first);
+		assert_memory_equal(a.out.host, first, sizeof first);
+		bed_close(&bed);
+	}
+}
+
+/* Kernels of two GPUs fail in one window: which one is said does not depend on threads. */
+static void test_failure(void **state)
+{
+	char text[sizeof bed.error.text];
+
+	(void)state;
+	for (uint32_t threads = 1; threads <= 4; threads++) {
+		struct walk a;
+
+		bed_config(&bed, "none", 4);
+		bed.threads = threads;
+		bed.independent = 1;
+		bed_open(&bed);
+		a = walk_of(bed_buffer(&bed, 4096, SIM_ON_ONE, 0), 0xe, 10, 64);
+		assert_int_equal(bed_try(&bed, walk_kernel, &a, 4), -GN_EINVAL);
+		assert_non_null(strstr(bed.error.text, "work-group (1, 0)"));
+		if (threads == 1)
+			strcpy(text, bed.error.text);
+		assert_string_equal(bed.error.text, text);
+		bed_close(&bed);
+	}
+}
+
+static void test_no_threads(void **state)
+{
+	struct sim_machine *machine;
+
+	(void)state;
+	bed_config(&bed, "none", 2);
+	bed_open(&bed);
+	assert_int_equal(sim_machine_create(&machine, &bed.config, bed.memory, 0, &bed.error), -GN_EINVAL);
+	assert_non_null(strstr(bed.error.text, "0 threads"));
+	bed_close(&bed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_presets), cmocka_unit_test(test_configurations), cmocka_unit_test(test_dependent),
+		cmocka_unit_test(test_failure), cmocka_unit_test(test_no_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
