@@ -167,8 +167,8 @@ enum { OPT_RECORD = 600, OPT_THREADS };
 static const struct argp_option options[] = {
     {"record", OPT_RECORD, "FILE", 0, "keep what grapnel-bfs accesses; the workload 'stream' runs it again", 0},
     {"threads", OPT_THREADS, "N", 0,
-     "run the GPUs on so many threads (default 1); counts are the same with any number. Greedy dispatch over GPUs, pages that "
-     "move, and kernels whose work-groups depend on each other use one",
+     "run the GPUs on so many threads (default 1; more than there are cores make it slower); counts are the same with any "
+     "number. Greedy dispatch over GPUs, pages that move, and kernels whose work-groups depend on each other use one",
      0},
     {"json", 'j', "FILE", 0, "write all counters as JSON (- for standard output)", 0},
     {0},
