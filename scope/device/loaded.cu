@@ -69,18 +69,16 @@ __device__ void walk(const job &j)
 __device__ __forceinline__ bool stream_chunk(const job &j, uint64_t chunk)
 {
 	const uint64_t at = chunk * CHUNK + simt_thread() % 32 * 16;
-	ulonglong2 v[8];
+	uint64_t v[8][2];
 	uint64_t all = 0;
 
 #pragma unroll
 	for (int k = 0; k < 8; k++)
-		asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];"
-		             : "=l"(v[k].x), "=l"(v[k].y)
-		             : "l"(j.stream + at + k * 512));
+		simt_global_load_two_relaxed_sys_u64((const uint64_t *)(j.stream + at + k * 512), &v[k][0], &v[k][1]);
 #pragma unroll
 	for (int k = 0; k < 8; k++)
-		all |= v[k].x | v[k].y; /* a half that nobody wants would not be loaded */
-	return all && v[7].x == scope_pattern(scope_device_seed, (at + 7 * 512) / 8);
+		all |= v[k][0] | v[k][1]; /* a half that nobody wants would not be loaded */
+	return all && v[7][0] == scope_pattern(scope_device_seed, (at + 7 * 512) / 8);
 }
 
 __device__ void stream(const job &j)

@@ -7,6 +7,7 @@
  * again.
  */
 #include <grapnel/simt.h>
+#include <grapnel/simt/global.h>
 
 #include "scope/device/device.h"
 
@@ -55,13 +56,7 @@ __device__ __forceinline__ uint32_t word_at(uint64_t i)
 
 template <bool local> __device__ __forceinline__ uint32_t load(const uint32_t *at)
 {
-	uint32_t v;
-
-	if (local)
-		asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(at));
-	else
-		asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(at));
-	return v;
+	return local ? simt_global_load_relaxed_dev_u32(at) : simt_global_load_relaxed_sys_u32(at);
 }
 
 __device__ void add_up(uint64_t sum, unsigned long long *total)

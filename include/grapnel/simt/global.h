@@ -60,6 +60,41 @@ SIMT_FN uint64_t simt_global_load_relaxed_sys_u64(const uint64_t *p)
 #endif
 }
 
+SIMT_FN uint32_t simt_global_load_relaxed_dev_u32(const uint32_t *p)
+{
+#if SIMT_ON_CUDA
+	uint32_t value;
+
+	asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+	return value;
+#else
+	return simt_load_relaxed_dev_u32(p);
+#endif
+}
+
+SIMT_FN uint32_t simt_global_load_relaxed_sys_u32(const uint32_t *p)
+{
+#if SIMT_ON_CUDA
+	uint32_t value;
+
+	asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+	return value;
+#else
+	return simt_load_relaxed_dev_u32(p); /* one machine */
+#endif
+}
+
+/* Two neighbouring words by one instruction of a GPU, 16-byte aligned; each is whole, but not both together. */
+SIMT_FN void simt_global_load_two_relaxed_sys_u64(const uint64_t *p, uint64_t *first, uint64_t *second)
+{
+#if SIMT_ON_CUDA
+	asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];" : "=l"(*first), "=l"(*second) : "l"(p) : "memory");
+#else
+	*first = simt_load_relaxed_dev_u64(p);
+	*second = simt_load_relaxed_dev_u64(p + 1);
+#endif
+}
+
 SIMT_FN uint32_t simt_global_cas_acquire_dev_u32(uint32_t *p, uint32_t expected, uint32_t desired)
 {
 #if SIMT_ON_CUDA
