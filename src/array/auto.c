@@ -27,10 +27,13 @@ static int first_choice(const struct gn_auto *x)
 
 static int build(struct gn_auto *x, struct gn_error *error)
 {
+	struct simt_info machine;
 	int rc = check_config(&x->config, error);
 
 	if (rc)
 		return rc;
+	simt_describe(x->machine, &machine);
+	x->width = machine.warp_width;
 	if (x->config.rates)
 		x->rates = *x->config.rates;
 	x->has_direct = gn_store_view_of(x->store)->kind == GN_STORE_MEMORY;
@@ -126,7 +129,7 @@ enum gn_auto_advice gn_auto_advice(const struct gn_auto *x)
 {
 	if (x->choice != GN_AUTO_DIRECT)
 		return GN_ADVICE_PAGED;
-	return x->forecast.scattered_seconds > x->forecast.stream_seconds ? GN_ADVICE_GATHER : GN_ADVICE_DIRECT;
+	return x->walks || x->forecast.scattered_seconds > x->forecast.stream_seconds ? GN_ADVICE_GATHER : GN_ADVICE_DIRECT;
 }
 
 void gn_auto_describe(const struct gn_auto *x, struct gn_auto_state *state)

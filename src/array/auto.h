@@ -95,6 +95,12 @@ void gn__auto_forecast(const struct gn_auto_study *study, const struct gn_auto_r
 		       const struct gn_auto_config *config, int has_direct, const double *again,
 		       struct gn_auto_forecast *out);
 
+/*
+ * gn__auto_walks - whether lanes walk lines by themselves, element by element: each line is wanted again and again, by one lane
+ * at a time. A launch then waits for one load after the other, where batches of such lines wait for many.
+ */
+int gn__auto_walks(const struct gn_auto_study *study);
+
 struct gn_auto {
 	struct simt_machine *machine;
 	struct gn_store *store;
@@ -121,6 +127,8 @@ struct gn_auto {
 	double spent, tried;      /* seconds of such launches, and what trials among them were expected to cost */
 	int trial, before;        /* the choice in force is tried for a launch, in the place of that one */
 	uint64_t launches, looks, switches, next_look;
+	uint32_t width;           /* lanes of a warp */
+	int walks;                /* lanes walk lines, as of the last look that saw no batches: those were the advice */
 	int routine;              /* next_look is only a look now and then */
 	uint64_t quiet_until;     /* launches: until then another time alone is no reason to look */
 	uint64_t patience;

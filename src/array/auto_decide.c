@@ -6,6 +6,7 @@
 
 enum {
 	LAUNCHES_AHEAD = 8,
+	WARP = 8, /* lanes from which side by side is another thing than one by one */
 	FEWEST_TOUCHES = 64 /* below nothing is decided */
 };
 
@@ -119,6 +120,8 @@ int gn__auto_decide(struct gn_auto *x, int *choice)
 	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
 		x->again[p] = seen.again[p] >= 0 ? seen.again[p] : x->again[p];
 	gn__auto_forecast(&x->study, &x->rates, &x->config, x->has_direct, x->again, &x->forecast);
+	if (!x->study.batch)
+		x->walks = x->width >= WARP && gn__auto_walks(&x->study);
 	*choice = cheapest(x, x->looks == 1 ? 1 : 1.1);
 	plan_look(x, *choice != x->choice);
 	return 0;

@@ -109,7 +109,8 @@ static void say_why(struct text *t, const struct gn_auto *x)
 	    x->choice == f->best ? "the shortest forecast" : "by the clock, or the best of them is not worth the change");
 	say(t, "\n");
 	if (gn_auto_advice(x) == GN_ADVICE_GATHER)
-		say(t, "  advice: the accesses are bound by address translation; gather them in batches, in order of address\n");
+		say(t, "  advice: %s; gather them in batches, in order of address\n",
+		    x->walks ? "lanes walk lines by themselves" : "the accesses are bound by address translation");
 }
 
 int gn_auto_explain(const struct gn_auto *x, char *to, size_t bytes)

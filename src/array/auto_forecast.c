@@ -103,6 +103,13 @@ static enum gn_auto_class classify(const struct gn_auto_study *s, const struct g
 	return s->line_use < line_use && *hits < hit_share ? GN_CLASS_INSENSITIVE : GN_CLASS_FRIENDLY;
 }
 
+int gn__auto_walks(const struct gn_auto_study *s)
+{
+	const double touches = (double)s->touches;
+
+	return s->lanes < 2 * touches && 8 * s->line_first < touches && s->one_by_one > 0.9 * s->lanes;
+}
+
 void gn__auto_forecast(const struct gn_auto_study *s, const struct gn_auto_rates *rates,
 		       const struct gn_auto_config *config, int has_direct, const double *again,
 		       struct gn_auto_forecast *out)

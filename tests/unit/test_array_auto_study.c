@@ -162,6 +162,28 @@ static void a_stream_is_read_directly(void **state)
 	free(touch);
 }
 
+/* Thirty-two lanes, each along a line of its own: of a line one word at a time. Not so: side by side, scattered, by reference. */
+static void lanes_that_walk_lines_are_seen(void **state)
+{
+	enum { TOUCHES = 256 * 32 };
+	static uint64_t touch[4][TOUCHES];
+
+	(void)state;
+	for (uint64_t k = 0; k < TOUCHES; k++) {
+		const uint64_t line = k / 1024 * 32 + k % 32;
+
+		touch[0][k] = touch_of(4 * line, 1u << k / 256 % 4, 1, 0);
+		touch[1][k] = touch_of(k, 15, 32, 0);
+		touch[2][k] = touch_of(k * 7919 % TOUCHES, 1, 1, 0);
+		touch[3][k] = touch[0][k] | GN_TOUCH_HELD;
+	}
+	for (unsigned way = 0; way < 4; way++) {
+		const struct gn_auto_study s = study_of(touch[way], TOUCHES, TOUCHES, TOUCHES * 128);
+
+		assert_int_equal(gn__auto_walks(&s), way == 0);
+	}
+}
+
 static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **state)
 {
 	enum { TOUCHES = 20000 };
@@ -258,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    CASE(the_modelled_cache_is_lru),
 	    CASE(a_stream_is_read_directly),
+	    CASE(lanes_that_walk_lines_are_seen),
 	    CASE(scattered_words_are_read_directly_and_a_hot_set_is_cached),
 	    CASE(what_is_at_hand_is_not_translated),
 	    CASE(a_log_is_sifted_by_the_last_bound),

@@ -71,7 +71,8 @@ struct gn_auto_config {
 enum gn_auto_advice {
 	GN_ADVICE_PAGED,
 	GN_ADVICE_DIRECT,
-	GN_ADVICE_GATHER /* scattered over more than address translation reaches: read in batches, in order of address */
+	GN_ADVICE_GATHER /* scattered over more than address translation reaches, or lanes walk lines each by itself: read in
+			    batches, in order of address */
 };
 
 /* DualOpt's classes. */
