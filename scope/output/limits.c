@@ -10,23 +10,25 @@ bool scope_is_duplex(const struct scope_read_row *row)
 	return strstr(row->direction, "both") != NULL;
 }
 
-double scope_pcie_rate(unsigned generation, unsigned width)
+double scope_pcie_rate(double generation, double width)
 {
 	static const double lane[] = {0, 0.25e9, 0.5e9, 8e9 / 8 * 128 / 130, 16e9 / 8 * 128 / 130, 32e9 / 8 * 128 / 130,
 				      64e9 / 8 * 242 / 256};
 
-	return generation < sizeof lane / sizeof *lane && width <= 32 ? lane[generation] * width : 0;
+	const bool known = generation >= 0 && generation < (double)(sizeof lane / sizeof *lane) && width >= 0 && width <= 32;
+
+	return known ? lane[(unsigned)generation] * width : 0;
 }
 
 /* The GPU that most is measured with is the first; a row says no other. */
 static bool pcie_limit(const struct scope_read *r, struct scope_limit *limit)
 {
-	const unsigned generation = (unsigned)scope_read_number(r, "gpus.0.pcie_generation", 0);
-	const unsigned width = (unsigned)scope_read_number(r, "gpus.0.pcie_width", 0);
+	const double generation = scope_read_number(r, "gpus.0.pcie_generation", 0);
+	const double width = scope_read_number(r, "gpus.0.pcie_width", 0);
 
 	limit->rate = scope_pcie_rate(generation, width);
 	limit->physical = limit->rate > 0;
-	snprintf(limit->text, sizeof limit->text, "PCIe %u x%u", generation, width);
+	snprintf(limit->text, sizeof limit->text, "PCIe %.0f x%.0f", generation, width);
 	return limit->physical;
 }
 

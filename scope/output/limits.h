@@ -40,7 +40,7 @@ bool scope_is_duplex(const struct scope_read_row *row);
  * scope_pcie_rate - bytes a second of a PCI Express link in one direction, after its line code; 0: not known.
  * Source: PCI Express Base Specification, 8b/10b up to generation 2, 128b/130b up to 5, 242 of the 256 bytes of a flit in 6.
  */
-double scope_pcie_rate(unsigned generation, unsigned width);
+double scope_pcie_rate(double generation, double width);
 
 /*
  * scope_reach - how much memory behind a link address translation covers, as the latency of a chase or

@@ -249,6 +249,9 @@ static void test_links(void **state)
 	for (unsigned g = 1; g <= 6; g++)
 		expect_near(1e-9 * scope_pcie_rate(g, 1), lanes[g - 1], 0.001);
 	assert_true(scope_pcie_rate(0, 16) <= 0 && scope_pcie_rate(9, 16) <= 0);
+	/* what a damaged report can say */
+	assert_true(scope_pcie_rate(5, -16) <= 0 && scope_pcie_rate(-1, 16) <= 0 && scope_pcie_rate(1e300, 16) <= 0);
+	assert_true(scope_pcie_rate(5, 1e300) <= 0);
 }
 
 int main(void)
