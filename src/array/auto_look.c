@@ -6,25 +6,25 @@
 #include <array/auto.h>
 #include <array/auto_kernels.h>
 
-enum { TOUCHES = 20480, STAGES = 16, LEAST_REGIONS = 16, MOST_MISSES = 1 << 22, TRUSTED_PART = 4 };
+enum { TOUCHES = 20480, STAGES = 16, LEAST_REGIONS = 16, MOST_RENTS = 1 << 22, TRUSTED_PART = 4 };
 
 /* ---- looking ---- */
 
 void gn__auto_forget_sample(struct gn_auto *x)
 {
 	simt_free(x->machine, x->image.touch);
-	simt_free(x->machine, x->image.misses);
+	simt_free(x->machine, x->image.rents);
 	simt_free(x->machine, x->sample);
 	free(x->log);
 	free(x->seen);
 }
 
-static uint32_t misses_size(const struct gn_auto *x)
+static uint32_t rents_size(const struct gn_auto *x)
 {
 	const uint64_t most = x->config.cache_bytes / 256;
 	uint32_t size = 1024;
 
-	while (size < MOST_MISSES && size < most && (uint64_t)size * 512 < x->config.count * x->config.element_bytes)
+	while (size < MOST_RENTS && size < most && (uint64_t)size * 512 < x->config.count * x->config.element_bytes)
 		size *= 2;
 	return size;
 }
@@ -50,12 +50,12 @@ int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error)
 	s->least = least_keep(x);
 	s->base = x->config.offset;
 	s->memory = view->kind == GN_STORE_MEMORY ? view->memory + x->config.offset : NULL;
-	s->miss_mask = misses_size(x) - 1;
+	s->rents_mask = rents_size(x) - 1;
 	s->touch = (uint64_t *)simt_alloc(x->machine, s->room * sizeof *s->touch, SIMT_DEVICE);
-	s->misses = (uint32_t *)simt_alloc(x->machine, ((size_t)s->miss_mask + 1) * sizeof *s->misses, SIMT_DEVICE);
+	s->rents = (uint32_t *)simt_alloc(x->machine, ((size_t)s->rents_mask + 1) * sizeof *s->rents, SIMT_DEVICE);
 	x->sample = (struct gn_sample *)simt_alloc(x->machine, sizeof *x->sample, SIMT_DEVICE);
 	x->log = (uint64_t *)malloc(s->room * sizeof *x->log);
-	return s->touch && s->misses && x->sample && x->log ? 0 : gn_error_set(error, -GN_ENOMEM, "auto: no memory for its sample");
+	return s->touch && s->rents && x->sample && x->log ? 0 : gn_error_set(error, -GN_ENOMEM, "auto: no memory for its sample");
 }
 
 static int clear(struct gn_auto *x, void *memory, uint64_t bytes)
@@ -110,7 +110,7 @@ int gn__auto_look(struct gn_auto *x, struct gn_error *error)
 	fill_purses(x, s);
 	rc = clear(x, s->touch, s->room * sizeof *s->touch);
 	if (!rc)
-		rc = clear(x, s->misses, ((uint64_t)s->miss_mask + 1) * sizeof *s->misses);
+		rc = clear(x, s->rents, ((uint64_t)s->rents_mask + 1) * sizeof *s->rents);
 	if (!rc)
 		rc = simt_move(x->machine, x->sample, s, sizeof *s);
 	x->looking = !rc;

@@ -61,7 +61,7 @@ SIMT_FN int gn__sample_rents(struct gn_sample *s, uint32_t lanes, uint64_t page,
 {
 	const uint32_t same = simt_match_any_u64(lanes, page);
 	const uint32_t leader = simt_first_lane(same);
-	uint32_t *rents = &s->misses[gn_sample_hash(page) & s->miss_mask];
+	uint32_t *rents = &s->rents[gn_sample_hash(page) & s->rents_mask];
 	uint32_t buys = 0;
 
 	if (simt_lane() == leader) {

@@ -50,11 +50,11 @@ struct gn_sample {
 	uint32_t stage;    /* touches between two halvings */
 	uint32_t rent;     /* what a page may cost around the cache before it is fetched, in lines; 0: fetched at once */
 	uint32_t once;     /* what one lane's element costs there, in lines */
-	uint32_t miss_mask; /* size of misses, less one */
+	uint32_t rents_mask; /* size of rents, less one */
 	uint64_t base;     /* byte of element 0 in the store */
 	char *memory;      /* element 0, if the device can load it; else NULL */
 	uint64_t *touch;   /* [room] */
-	uint32_t *misses;  /* [miss_mask + 1] by hash of the page: what it has cost around the cache (array/rent.h) */
+	uint32_t *rents;   /* [rents_mask + 1] by hash of the page: what it has cost around the cache (array/rent.h) */
 	struct gn_sample_stripe stripe[GN_SAMPLE_STRIPES];
 };
 
