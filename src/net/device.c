@@ -23,6 +23,7 @@ static struct gn_device_job *job_of(const struct gn_device *d, uint32_t ring, ui
 int gn__device_create(struct gn_net *net, struct gn_error *error)
 {
 	const size_t bytes = sizeof(struct gn_device_job) * GN_DEVICE_WARPS * GN_DEVICE_DEPTH;
+	const size_t near = sizeof(uint64_t) * GN_PACKET_WORDS * GN_DEVICE_WARPS;
 	int rc;
 
 	net->device = (struct gn_device *)calloc(1, sizeof *net->device);
@@ -34,6 +35,9 @@ int gn__device_create(struct gn_net *net, struct gn_error *error)
 	net->device->job = (struct gn_device_job *)simt_alloc(net->device->kernel.machine, bytes, SIMT_SHARED);
 	if (!net->device->job)
 		return gn_error_set(error, -GN_ENOMEM, "no %zu MiB of pinned memory for node %u", bytes >> 20, net->route.node);
+	net->device->near = (uint64_t *)simt_alloc(net->device->kernel.machine, near, SIMT_DEVICE);
+	if (!net->device->near)
+		return gn_error_set(error, -GN_ENOMEM, "no %zu KiB of device memory for node %u", near >> 10, net->route.node);
 	return 0;
 }
 
@@ -43,8 +47,10 @@ void gn__device_destroy(struct gn_net *net)
 
 	if (!d)
 		return;
-	if (d->kernel.machine)
+	if (d->kernel.machine) {
 		simt_free(d->kernel.machine, d->job);
+		simt_free(d->kernel.machine, d->near);
+	}
 	gn__resident_close(&d->kernel);
 	free(d);
 }
@@ -52,7 +58,7 @@ void gn__device_destroy(struct gn_net *net)
 int gn__device_start(struct gn_net *net)
 {
 	struct gn_device *d = net->device;
-	const struct gn_device_args a = {net->view, d->job};
+	const struct gn_device_args a = {net->view, d->job, d->near};
 	struct simt_info info;
 	struct simt_grid grid = {1, 0, 0};
 

@@ -5,7 +5,8 @@
  *
  * The network thread copies the messages for the heap out of packets into jobs, in memory that both reach; each warp of the
  * kernel does the jobs of its own ring, one after the other. Packets of one sender go to one ring, so its messages stay in
- * order; a warp does as many of them at once as lanes had appended together (GN_MESSAGE_FIRST). Everything else, marks,
+ * order; a warp fetches a job, does its messages side by side, and passes a fence where one comes behind what is before it
+ * (gn_message_first): among those of different logs, and among those that lanes had appended together, is no order. Everything else, marks,
  * replies and calls, and changes of the data that the host reaches, the network thread does itself, but not before the jobs
  * of that sender. A job never waits for anything, so the order of kinds (packet.h) holds as it is: a packet of requests is
  * taken in when its replies have room, which now is noticed behind the job instead of before it.
@@ -48,6 +49,7 @@ struct gn_device_job {
 struct gn_device_args {
 	struct gn_net_view net; /* of the kernels */
 	struct gn_device_job *job; /* [GN_DEVICE_WARPS][GN_DEVICE_DEPTH] */
+	uint64_t *near;            /* [GN_DEVICE_WARPS][GN_PACKET_WORDS] in memory of the device */
 };
 
 SIMT_KERNEL_DECLARE(gn_device_work);
@@ -74,6 +76,7 @@ struct gn_device_ring {
 struct gn_device {
 	struct gn_resident kernel;
 	struct gn_device_job *job;
+	uint64_t *near;
 	struct gn_device_ring ring[GN_DEVICE_WARPS];
 };
 

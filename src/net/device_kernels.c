@@ -4,25 +4,34 @@
 
 /* ---- changes: as many at once as have no order among them ---- */
 
+/* A warp at its job. */
+struct work {
+	const struct gn_net_view *net;
+	const uint64_t *word; /* of the job, in memory of the device */
+	uint32_t words;
+	uint64_t *result; /* the next */
+	uint32_t mask;    /* the lanes, all */
+};
+
 /*
  * Lanes look at the messages from `at` on as if all had the form of the first. Returns how many have, and may be done
  * beside it; what a lane takes for a head further on may be none.
  */
-SIMT_FN uint32_t alike(const struct gn_device_job *job, uint32_t mask, uint32_t at)
+SIMT_FN uint32_t alike(const struct work *w, uint32_t at)
 {
-	const uint64_t head = job->word[at];
+	const uint64_t head = w->word[at];
 	const uint32_t words = gn_message_words(head), mine = at + simt_lane() * words;
-	int fits = mine + words <= job->words;
+	int fits = mine + words <= w->words;
 	uint32_t others;
 
 	if (fits && simt_lane()) {
-		const uint64_t other = job->word[mine];
+		const uint64_t other = w->word[mine];
 
 		fits = gn_message_words(other) == words && gn_message_kind(other) < GN_MESSAGE_BYTES &&
 		       gn_message_fetches(other) == gn_message_fetches(head) && !gn_message_is_first(other);
 	}
-	others = mask & ~simt_ballot(mask, fits);
-	return others ? simt_first_lane(others) : simt_popcount(mask);
+	others = w->mask & ~simt_ballot(w->mask, fits);
+	return others ? simt_first_lane(others) : simt_popcount(w->mask);
 }
 
 SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
@@ -39,20 +48,19 @@ SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
 }
 
 /* Returns the words of the messages done. */
-SIMT_FN uint32_t change_some(const struct gn_net_view *n, struct gn_device_job *job, uint32_t mask, uint32_t at,
-			     uint32_t *results)
+SIMT_FN uint32_t change_some(struct work *w, uint32_t at)
 {
-	const uint64_t head = job->word[at];
-	const uint32_t words = gn_message_words(head), count = alike(job, mask, at), lane = simt_lane();
+	const uint64_t head = w->word[at];
+	const uint32_t words = gn_message_words(head), count = alike(w, at), lane = simt_lane();
 
 	if (lane < count) {
-		const uint64_t before = change(n, job->word + at + lane * words);
+		const uint64_t before = change(w->net, w->word + at + lane * words);
 
 		if (gn_message_fetches(head))
-			job->result[*results + lane] = before;
+			w->result[lane] = before;
 	}
 	if (gn_message_fetches(head))
-		*results += count;
+		w->result += count;
 	return count * words;
 }
 
@@ -76,17 +84,17 @@ SIMT_FN void copy(char *to, const char *from, uint32_t bytes)
 	copy_bytes(to + 8 * words, from + 8 * words, bytes - 8 * words);
 }
 
-SIMT_FN uint32_t move_bytes(const struct gn_net_view *n, struct gn_device_job *job, uint32_t at, uint32_t *results)
+SIMT_FN uint32_t move_bytes(struct work *w, uint32_t at)
 {
-	const uint64_t head = job->word[at];
+	const uint64_t head = w->word[at];
 	const uint32_t bytes = (uint32_t)gn_message_place(head);
-	char *memory = n->heap + job->word[at + 1];
+	char *memory = w->net->heap + w->word[at + 1];
 
 	if (gn_message_fetches(head)) {
-		copy((char *)(job->result + *results), memory, bytes);
-		*results += gn_device_result_words(head);
+		copy((char *)w->result, memory, bytes);
+		w->result += gn_device_result_words(head);
 	} else {
-		copy(memory, (const char *)(job->word + at + 2), bytes);
+		copy(memory, (const char *)(w->word + at + 2), bytes);
 	}
 	return gn_message_words(head);
 }
@@ -94,29 +102,30 @@ SIMT_FN uint32_t move_bytes(const struct gn_net_view *n, struct gn_device_job *j
 /* ---- jobs ---- */
 
 /*
- * One step behind the other: who sees a change of this step, by whichever lane, sees all before it. The lanes meet
+ * What follows is behind what was done: who sees a change of it, by whichever lane, sees all before. The lanes meet
  * first, so that the fence of each passes on what the others did.
  */
-SIMT_FN void step_on(const struct gn_net_view *n, uint32_t mask)
+SIMT_FN void step_on(const struct work *w)
 {
-	simt_warp_sync(mask);
-	if (n->mapped)
+	simt_warp_sync(w->mask);
+	if (w->net->mapped)
 		simt_fence_acq_rel_sys();
 	else
 		simt_fence_acq_rel_dev();
 }
 
-SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint32_t mask)
+/* @near  where the job's messages are copied to first: word by word from the host, each would be a round trip */
+SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint64_t *near, uint32_t mask)
 {
-	uint32_t results = 0;
+	struct work w = {n, near, job->words, job->result, mask};
 
-	for (uint32_t at = 0; at < job->words;) {
-		if (gn_message_kind(job->word[at]) == GN_MESSAGE_BYTES)
-			at += move_bytes(n, job, at, &results);
-		else
-			at += change_some(n, job, mask, at, &results);
-		step_on(n, mask);
+	simt_copy(mask, near, job->word, (8 * w.words + 15) & ~15u);
+	for (uint32_t at = 0; at < w.words;) {
+		if (gn_message_is_first(w.word[at]))
+			step_on(&w);
+		at += gn_message_kind(w.word[at]) == GN_MESSAGE_BYTES ? move_bytes(&w, at) : change_some(&w, at);
 	}
+	step_on(&w);
 }
 
 SIMT_FN void look_at_tails(const struct gn_net_view *n, struct gn_device_job *job)
@@ -148,7 +157,8 @@ SIMT_FN uint32_t next_job(struct gn_device_job *job, uint32_t ticket, uint32_t m
 SIMT_FN void gn_device_work(const struct gn_device_args *a)
 {
 	const uint32_t width = simt_warp_width(), mask = width == 32 ? ~0u : (1u << width) - 1;
-	struct gn_device_job *ring = a->job + (uint64_t)(simt_thread() / width) * GN_DEVICE_DEPTH;
+	const uint64_t warp = simt_thread() / width;
+	struct gn_device_job *ring = a->job + warp * GN_DEVICE_DEPTH;
 	uint32_t kind = GN_DEVICE_APPLY;
 
 	for (uint32_t ticket = 0; kind != GN_DEVICE_END; ticket++) {
@@ -156,7 +166,7 @@ SIMT_FN void gn_device_work(const struct gn_device_args *a)
 
 		kind = next_job(job, ticket, mask);
 		if (kind == GN_DEVICE_APPLY)
-			apply(&a->net, job, mask);
+			apply(&a->net, job, a->near + warp * GN_PACKET_WORDS, mask);
 		else if (kind == GN_DEVICE_TAILS)
 			look_at_tails(&a->net, job);
 		simt_warp_sync(mask);

@@ -55,7 +55,6 @@ static __attribute__((noinline)) uint32_t sort_lanes(struct gn_net *net, struct 
 	uint64_t copy[GN_MESSAGE_MOST_WORDS];
 	uint32_t sorted = 0;
 
-	net->group += !s->lane;
 	for (; s->lane < lanes; s->lane++, sorted++) {
 		for (uint32_t k = 0; k < words; k++)
 			copy[k] = gn_log_word(&s->reader, lanes, s->lane, k);
@@ -86,7 +85,7 @@ static uint32_t sort_neighbours(struct gn_net *net, struct gn_log_reader *r, uin
 		words = gn_message_words(head);
 		if (simt_unlikely(at + words > r->capacity))
 			break;
-		net->group++;
+		net->group++; /* each is behind the one before */
 		if (simt_unlikely(sort_one(net, r->word + at, words))) {
 			*stuck = 1;
 			break;
@@ -107,8 +106,10 @@ static uint32_t drain_one(struct gn_net *net, struct gn_source *s, uint32_t most
 		if (!s->lane)
 			sorted += sort_neighbours(net, &s->reader, most - sorted, &stuck);
 		head = gn_log_peek(&s->reader);
-		if (head && !stuck && sorted < most)
+		if (head && !stuck && sorted < most) {
+			net->group++;
 			sorted += sort_lanes(net, s, head, &stuck);
+		}
 	}
 	if (s->reader.at != from && release)
 		gn_log_release(&s->reader);
@@ -158,6 +159,39 @@ void gn__exchange_end(struct gn_net *net)
 		gn_log_release(&net->source[k].reader);
 }
 
+/*
+ * Round by round: of each log the oldest messages that lie together. A thread has one log, so those of a round have no order
+ * among them, and a kernel that applies passes a fence for a round, not for each of them. The logs that held something go on.
+ */
+static uint32_t drain_rounds(struct gn_net *net)
+{
+	const uint32_t logs = net->sources - 1;
+	uint32_t holding = logs, sorted = 0;
+	int stuck = 0;
+
+	for (uint32_t k = 0; k < logs; k++)
+		net->turn[k] = (net->first_turn + k) % logs;
+	while (holding && !stuck && sorted < GN_RULE_APPLIED) {
+		uint32_t still = 0;
+
+		net->group++;
+		for (uint32_t k = 0; k < holding && !stuck; k++) {
+			struct gn_source *s = &net->source[net->turn[k]];
+			const uint64_t head = gn_log_peek(&s->reader);
+
+			if (!head)
+				continue;
+			sorted += sort_lanes(net, s, head, &stuck);
+			gn_log_release(&s->reader);
+			net->first_turn = net->turn[k]; /* of who comes first when there is room again */
+			net->turn[still++] = net->turn[k];
+		}
+		holding = still;
+	}
+	gn__count(&net->stats.sent, sorted);
+	return sorted;
+}
+
 /* What threads wrote, but not handlers. */
 static uint32_t drain_threads(struct gn_net *net)
 {
@@ -166,6 +200,8 @@ static uint32_t drain_threads(struct gn_net *net)
 
 	if (coprocessor && !gn__quiet_sorts(net))
 		return 0;
+	if (net->device && !coalesced)
+		return drain_rounds(net);
 	for (uint32_t k = 0; k + 1 < net->sources; k++) {
 		const uint32_t some = drain_one(net, &net->source[k], coalesced ? GN_RULE_COALESCED : GN_RULE_SORTED, !coprocessor);
 

@@ -297,11 +297,12 @@ static int node_memory(struct gn_net *net, struct gn_error *error)
 	int rc = 0;
 
 	net->source = (struct gn_source *)calloc(net->sources, sizeof *net->source);
+	net->turn = (uint32_t *)calloc(net->sources, sizeof *net->turn);
 	net->peer = (struct gn_peer *)calloc(nodes, sizeof *net->peer);
 	net->quiet.token = (uint64_t *)calloc(net->slots, sizeof *net->quiet.token);
 	if (net->config.squeeze == GN_NET_SQUEEZE || (net->config.squeeze == GN_NET_SQUEEZE_COPIES && net->transport->copies))
 		net->scratch = (struct gn_packet *)malloc(sizeof *net->scratch);
-	if (!net->source || !net->peer || !net->quiet.token)
+	if (!net->source || !net->turn || !net->peer || !net->quiet.token)
 		rc = -GN_ENOMEM;
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
 		net->intake[k].sequence = (uint32_t *)calloc(nodes, sizeof *net->intake[k].sequence);
@@ -325,6 +326,7 @@ void gn__node_destroy(struct gn_net *net)
 	}
 	free(net->scratch);
 	free(net->quiet.token);
+	free(net->turn);
 	free(net->peer);
 	free(net->source);
 	if (net->machine) {

@@ -71,7 +71,7 @@ struct gn_peer {
 	struct gn_hop hop;      /* the way to it */
 	struct gn_link *link;   /* of requests to it */
 	uint32_t named;         /* who stands in the head of the own messages to it: itself, if they are passed on, or this node */
-	uint64_t group;         /* the last messages appended together of which it was sent one */
+	uint64_t group;         /* the last messages without an order among them of which it was sent one */
 	uint32_t asked;         /* replies and answers that should come; any thread reads it */
 	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
 	uint64_t waited_ns;     /* while it was asked, up to since_ns; any thread reads it */
@@ -116,7 +116,8 @@ struct gn_net {
 	char name[24]; /* of the machine, if it was chosen here */
 	struct gn_device *device; /* changes the heap; NULL: the network thread does */
 	struct gn_relays *relays; /* rings between GPUs; NULL: there are none */
-	uint64_t group; /* counts messages that were appended together */
+	uint64_t group; /* counts messages that have an order: those of one group have none among them */
+	uint32_t *turn, first_turn; /* [sources] logs in the order in which they are drained; the first of them */
 
 	struct gn_link *link[GN_PACKET_CLASSES];
 	uint32_t most_words; /* of a packet with more than one message */
@@ -180,7 +181,7 @@ void gn__links_destroy(struct gn_net *net);
  */
 int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word, uint32_t words);
 
-/* For a kernel that applies: is it the first for this peer of those that were appended together? */
+/* For a kernel that applies: is it the first for this peer of those that have no order among them? */
 static inline uint64_t gn__first(struct gn_net *net, struct gn_peer *to, uint32_t origin, uint64_t head)
 {
 	if (simt_likely(!net->device))

@@ -1,6 +1,7 @@
-# Messages between nodes: what operations do, the ways of packets, networks that fail.
+# Messages between nodes: what operations do, their order, the ways of packets, networks that fail.
 gn_unit(net ${CMAKE_CURRENT_SOURCE_DIR}/net_cases.c)
 gn_unit(net_packet)
+gn_unit(net_rounds)
 gn_unit(net_faults)
 gn_unit(net_squeeze)
 gn_unit(net_model)

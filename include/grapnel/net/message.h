@@ -6,8 +6,8 @@
  *        [   op    ][ lanes  ][     peer     ][          place            ]
  *
  *   op     what is to be done: a kind, and whether it is 8 bytes WIDE (else 4) and FETCHes
- *   lanes  in a log: messages that lie beside each other, less one; in a packet for a kernel: 1 if the message is the
- *          first of those, so that it comes behind what is before it; elsewhere 0
+ *   lanes  in a log: messages that lie beside each other, less one; in a packet for a kernel: 1 if the message comes
+ *          behind what is before it, 0 if it has no order with the message before; elsewhere 0
  *   peer   the node it goes to; on its last way the node it comes from
  *   place  by kind, see below
  *
@@ -55,7 +55,7 @@ enum {
 
 static const uint64_t gn_message_most_place = (1ull << 37) - 1;
 
-/* In a packet: the first of the messages that were appended together. */
+/* In a packet: the first of messages that have no order among them; they come behind what is before. */
 static const uint64_t gn_message_first = 1ull << 53;
 
 SIMT_FN int gn_message_is_first(uint64_t head)
