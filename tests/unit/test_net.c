@@ -61,7 +61,7 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 		return;
 	memset(&config, 0, sizeof config);
 	config.machine.name = machine_name();
-	config.timeout_ns = strcmp(machine_name(), "cpu") ? 10000000000 : 0;
+	config.timeout_ns = strcmp(machine_name(), "cpu") ? 10000000000 : 60000000000;
 	config.route = w->route;
 	config.by_kernel = w->by_kernel;
 	config.nodes = s->nodes;
