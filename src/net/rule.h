@@ -16,6 +16,7 @@ enum {
 	GN_RULE_LOOKS = 4,          /* a node with nothing to do looks again so many times at once, */
 	GN_RULE_YIELDS = 12,        /* then lets others run, */
 	GN_RULE_SLEEP_NS = 50000,   /* then sleeps a little */
+	GN_RULE_SLICE_NS = 100000,  /* that the network thread asks for: the shortest that there is */
 	GN_RULE_TWO_WAYS_FROM = 65  /* nodes, unless columns are said */
 };
 

@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -74,6 +76,24 @@ static void nodes_meet_and_tell_each_other(void **state)
 {
 	(void)state;
 	run_all(net_together);
+}
+
+/* What the calling thread may compute before others have a turn. */
+static uint64_t slice_ns(void)
+{
+	uint64_t said[6] = {0, 0, 0, 0, 0, 0};
+
+	syscall(SYS_sched_getattr, 0, said, sizeof said, 0);
+	return said[3];
+}
+
+static void the_caller_has_the_slices_that_he_had(void **state)
+{
+	const uint64_t before = slice_ns();
+
+	(void)state;
+	run_all(net_together);
+	assert_int_equal(slice_ns(), before);
 }
 
 static void teams_meet_at_the_same_time(void **state)
@@ -152,6 +172,7 @@ static int all(void)
 	    cmocka_unit_test(calls_run_where_they_go_and_may_call_on),
 	    cmocka_unit_test(nodes_meet_and_tell_each_other),
 	    cmocka_unit_test(teams_meet_at_the_same_time),
+	    cmocka_unit_test(the_caller_has_the_slices_that_he_had),
 	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),
 	    cmocka_unit_test(freed_memory_is_given_again),
 	};
