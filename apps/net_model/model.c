@@ -118,10 +118,11 @@ static int serve(struct model *s, struct node *n)
 
 	s->spent += 100;
 	t->idle = moved ? 0 : t->idle + 1;
+	t->moved = moved ? s->now : t->moved;
 	t->ready = s->now + s->spent;
 	if (!worker->over && worker->ready == never && n->logged + STEP <= s->log_messages)
 		worker->ready = t->ready;
-	if (t->idle >= GN_RULE_YIELDS)
+	if (s->now - t->moved >= GN_RULE_AWAKE_NS)
 		t->ready += GN_RULE_SLEEP_NS + LATE_NS;
 	return t->idle < GN_RULE_LOOKS;
 }

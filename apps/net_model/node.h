@@ -56,7 +56,8 @@ struct thread {
 	double ready; /* when it can run next */
 	double had;   /* of a core, as the system counts it: who had least is next */
 	int running, over;
-	uint32_t idle;
+	uint32_t idle; /* turns without work */
+	double moved;  /* when it had some */
 };
 
 enum stage { SORTING, MARKING, ANSWERS, QUIET };

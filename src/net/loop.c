@@ -17,13 +17,13 @@ int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *e
 	return gn__net_fail(&net->host, error->code, peer, GN_MESSAGE_NONE);
 }
 
-static void rest(uint32_t idle)
+static void rest(const struct gn_net *net, uint32_t idle)
 {
 	const struct timespec little = {0, GN_RULE_SLEEP_NS};
 
 	if (idle < GN_RULE_LOOKS)
 		return;
-	if (idle < GN_RULE_YIELDS)
+	if (net->now - net->moved_ns < GN_RULE_AWAKE_NS)
 		sched_yield();
 	else
 		nanosleep(&little, NULL);
@@ -41,6 +41,7 @@ static uint32_t turn(struct gn_net *net, uint32_t idle)
 	moved += gn__drain(net);
 	gn__quiet_go_on(net);
 	gn__flush(net, 0, !moved && idle);
+	net->moved_ns = moved ? net->now : net->moved_ns;
 	gn__count(&net->stats.turns, 1);
 	gn__count(&net->stats.idle_turns, !moved);
 	return moved;
@@ -101,7 +102,7 @@ int gn__network(struct gn_net *net)
 		idle = turn(net, idle) ? 0 : idle + 1;
 		if (idle)
 			gn__collect(net);
-		rest(idle);
+		rest(net, idle);
 	}
 	if (slice_ns)
 		set_slice(slice_ns);

@@ -128,7 +128,7 @@ struct gn_net {
 	struct gn_intake intake[GN_PACKET_CLASSES];
 	struct gn_peer *peer; /* [nodes] */
 	struct gn_quiet quiet;
-	uint64_t now; /* of this round of the loop */
+	uint64_t now, moved_ns; /* of this round of the loop, and of the last in which a message moved */
 	uint32_t beyond; /* packets above the pool, for what handlers send */
 	uint64_t written, written_ns; /* of GN_NET_COPROCESSOR: words of all logs, and since when there are no more */
 
