@@ -5,11 +5,11 @@
  *
  * The network thread copies the messages for the heap out of packets into jobs, in memory that both reach; each warp of the
  * kernel does the jobs of its own ring, one after the other. Packets of one sender go to one ring, so its messages stay in
- * order; a warp fetches a job, does its messages side by side, and passes a fence where one comes behind what is before it
- * (gn_message_first): among those of different logs, and among those that lanes had appended together, is no order. Everything else, marks,
- * replies and calls, and changes of the data that the host reaches, the network thread does itself, but not before the jobs
- * of that sender. A job never waits for anything, so the order of kinds (packet.h) holds as it is: a packet of requests is
- * taken in when its replies have room, which now is noticed behind the job instead of before it.
+ * order. A warp fetches a job, does its messages side by side, and passes a fence where one comes behind what is before it
+ * (gn_message_first): messages of different logs, and those that lanes had appended together, have no order among them.
+ * Everything else, marks, replies and calls, and changes of the data that the host reaches, the network thread does itself,
+ * but not before the jobs of that sender. A job never waits for anything, so the order of kinds (packet.h) holds as it is: a
+ * packet of requests is taken in when its replies have room, which now is noticed behind the job instead of before it.
  *
  * Edges:  R4 (the host: turn, release) pairs with A4 (the kernel: acquire): the messages are there.
  *         R5 (the kernel: done, release) pairs with A5 (the host: acquire): they are done, their results are there.
