@@ -170,6 +170,30 @@ struct gn__net_words {
 	uint64_t head, a, b, c;
 };
 
+/* The words of one of several messages behind its head. */
+SIMT_FN void gn__net_put(const struct gn_log *log, uint64_t ticket, uint32_t lanes, uint32_t words, const struct gn__net_words *w)
+{
+	if (words > 1)
+		gn_log_put(log, ticket + lanes, w->a);
+	if (words > 2)
+		gn_log_put(log, ticket + 2 * lanes, w->b);
+	if (words > 3)
+		gn_log_put(log, ticket + 3 * lanes, w->c);
+}
+
+/* Append the message of a lane that is here by itself, if there is room. Returns 0 or -GN_EAGAIN. */
+SIMT_FN int gn__net_append_one(struct gn_log *log, uint32_t words, const struct gn__net_words *w)
+{
+	uint64_t ticket;
+	const int rc = gn_log_reserve(log, words, &ticket);
+
+	if (rc)
+		return rc;
+	gn__net_put(log, ticket, 1, words, w);
+	gn_log_commit(log, ticket, w->head);
+	return 0;
+}
+
 /*
  * Append the messages of all lanes of mask, if there is room. A warp's lanes that wait for room must not hold up others
  * that have got it, so this is done, or not, at once. Returns 0 or -GN_EAGAIN.
@@ -180,6 +204,8 @@ SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, co
 	uint64_t ticket = 0;
 	int rc = 0;
 
+	if (lanes == 1)
+		return gn__net_append_one(log, words, w);
 	if (simt_lane() == leader)
 		rc = gn_log_reserve(log, lanes * words, &ticket);
 	simt_warp_sync(mask); /* what was emptied before the first lane got room is empty for all (A2) */
@@ -187,12 +213,7 @@ SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, co
 	if (rc)
 		return rc;
 	ticket = simt_shfl_u64(mask, ticket, leader) + simt_rank(mask);
-	if (words > 1)
-		gn_log_put(log, ticket + lanes, w->a);
-	if (words > 2)
-		gn_log_put(log, ticket + 2 * lanes, w->b);
-	if (words > 3)
-		gn_log_put(log, ticket + 3 * lanes, w->c);
+	gn__net_put(log, ticket, lanes, words, w);
 	if (simt_lane() != leader)
 		gn_log_put(log, ticket, w->head);
 	simt_warp_sync(mask);
