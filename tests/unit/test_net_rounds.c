@@ -103,6 +103,9 @@ static void who_found_no_room_comes_first(void **state)
 	uint32_t k = 0;
 
 	(void)state;
+	for (k = 0; k < 2; k++)
+		send(net, 0, &word[0]); /* so that packets are full in the middle of a round */
+	assert_int_equal(gn__drain(net), 2);
 	do { /* the sink keeps every packet */
 		for (k = 0; k < LOGS; k++)
 			send(net, k, &word[k]);
@@ -111,6 +114,8 @@ static void who_found_no_room_comes_first(void **state)
 		left[k] = net->source[k].reader.at;
 	k = net->first_turn;
 	assert_in_range(k, 0, LOGS - 1);
+	for (uint32_t l = 0; l < LOGS; l++)
+		assert_true(left[k] - (k ? 0 : 4) <= left[l] - (l ? 0 : 4)); /* it was this one that found none */
 	assert_int_equal(gn__drain(net), 0);
 	assert_int_equal(net->first_turn, k);
 	for (uint32_t l = 0; l < LOGS; l++)
