@@ -36,7 +36,7 @@ SIMT_FN uint32_t gn_base_wrong_wide(const struct gn_base_wide *w, uint64_t first
 SIMT_FN void gn_base_report(uint64_t *counter, uint64_t wrong)
 {
 	if (wrong)
-		simt_add_relaxed_dev_u64(counter, wrong);
+		simt_reduce_add_relaxed_dev_u64(counter, wrong);
 }
 
 /* ---- who am I ---- */

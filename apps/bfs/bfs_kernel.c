@@ -118,7 +118,7 @@ SIMT_FN void expand_vertex(struct reader *r, uint32_t warp, uint32_t vertex)
 		return;
 	}
 	if (simt_lane() == 0) {
-		simt_add_relaxed_dev_u64(&a->shared->edges, end - begin);
+		simt_reduce_add_relaxed_dev_u64(&a->shared->edges, end - begin);
 		if (first != end)
 			leave(a, vertex, first, end);
 	}

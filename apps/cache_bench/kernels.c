@@ -24,7 +24,7 @@ SIMT_FN uint32_t wrong_wide(const struct wide *w, uint64_t first)
 SIMT_FN void report(const struct gn_cb_args *a, uint64_t wrong)
 {
 	if (wrong)
-		simt_add_relaxed_dev_u64(a->wrong, wrong);
+		simt_reduce_add_relaxed_dev_u64(a->wrong, wrong);
 }
 
 /* A number below bound that depends on k and the seed alone. */
@@ -177,11 +177,11 @@ SIMT_FN void gn_cb_looks(const struct gn_cb_args *a)
 	uint64_t wrong = 0;
 
 	for (uint64_t i = simt_global_thread(); i < a->words; i += simt_global_threads()) {
-		const uint64_t *word = &p->word[i >> page_log2], seen = simt_global_load_old_u64(word);
+		const uint64_t *word = &p->word[i >> page_log2], seen = simt_load_old_u64(word);
 		const char *frame = p->frame + ((size_t)gn_word_payload(seen) << p->page_log2);
-		const uint32_t value = simt_global_load_once_dev_u32((const uint32_t *)(const void *)frame + (i & page_mask));
+		const uint32_t value = simt_load_once_dev_u32((const uint32_t *)(const void *)frame + (i & page_mask));
 
-		wrong += value != word_at(i) || (seen ^ simt_global_load_behind_dev_u64(word, value, p->zero)) & GN_WORD_SAME;
+		wrong += value != word_at(i) || (seen ^ simt_load_behind_dev_u64(word, value, p->zero)) & GN_WORD_SAME;
 	}
 	report(a, wrong);
 }

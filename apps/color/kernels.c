@@ -62,6 +62,6 @@ SIMT_FN void color_some(const struct color_args *a)
 	const uint64_t found = spread_push(&a->graph, a, can_choose, put_color);
 
 	if (found)
-		simt_add_relaxed_dev_u64(a->changes, found);
+		simt_reduce_add_relaxed_dev_u64(a->changes, found);
 }
 SIMT_KERNEL(color_some, struct color_args)

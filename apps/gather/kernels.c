@@ -17,7 +17,7 @@ SIMT_FN uint32_t word_at(uint64_t i)
 SIMT_FN void report(uint64_t *to, uint64_t number)
 {
 	if (number)
-		simt_add_relaxed_dev_u64(to, number);
+		simt_reduce_add_relaxed_dev_u64(to, number);
 }
 
 /* ---- drawing ---- */

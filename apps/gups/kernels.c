@@ -106,6 +106,6 @@ SIMT_FN void gups_count(const struct gups_count_args *a)
 
 	for (uint64_t k = simt_global_thread(); k < a->words; k += simt_global_threads())
 		mine += a->xors ? a->table[k] != a->first + k : a->table[k];
-	simt_add_relaxed_dev_u64(a->count, mine);
+	simt_reduce_add_relaxed_dev_u64(a->count, mine);
 }
 SIMT_KERNEL(gups_count, struct gups_count_args)

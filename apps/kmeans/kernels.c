@@ -82,7 +82,7 @@ SIMT_FN void kmeans_join(const struct kmeans_args *a)
 	}
 	for (uint32_t c = 0; c < a->k.clusters && !rc; c++)
 		rc = send_part(a, c);
-	simt_add_relaxed_dev_u64(&a->totals[0], moved);
-	simt_add_relaxed_dev_u64(&a->totals[1], distances);
+	simt_reduce_add_relaxed_dev_u64(&a->totals[0], moved);
+	simt_reduce_add_relaxed_dev_u64(&a->totals[1], distances);
 }
 SIMT_KERNEL(kmeans_join, struct kmeans_args)

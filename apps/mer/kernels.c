@@ -56,6 +56,6 @@ SIMT_FN void mer_send(const struct mer_args *a)
 		rc = send_kmer(a, &w, a->base[at + 1 - a->k], base[at + 1]);
 		sent++;
 	}
-	simt_add_relaxed_dev_u64(a->sent, sent);
+	simt_reduce_add_relaxed_dev_u64(a->sent, sent);
 }
 SIMT_KERNEL(mer_send, struct mer_args)

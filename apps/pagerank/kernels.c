@@ -42,7 +42,7 @@ SIMT_FN void pagerank_take(const struct pagerank_args *a)
 		a->come[v] = 0;
 		sends += share_of(a, (uint32_t)v) * spread_degree(&a->graph, (uint32_t)v);
 	}
-	simt_add_relaxed_dev_u64(&a->totals[0], moved);
-	simt_add_relaxed_dev_u64(&a->totals[1], sends);
+	simt_reduce_add_relaxed_dev_u64(&a->totals[0], moved);
+	simt_reduce_add_relaxed_dev_u64(&a->totals[1], sends);
 }
 SIMT_KERNEL(pagerank_take, struct pagerank_args)

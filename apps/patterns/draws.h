@@ -96,7 +96,7 @@ SIMT_FN uint64_t updated_word(const struct gn_pattern_args *a, uint64_t k)
 SIMT_FN void report(const struct gn_pattern_args *a, uint32_t wrong)
 {
 	if (wrong)
-		simt_add_relaxed_dev_u64(a->wrong, wrong);
+		simt_reduce_add_relaxed_dev_u64(a->wrong, wrong);
 }
 
 #endif

@@ -27,6 +27,6 @@ SIMT_FN void sssp_relax(const struct sssp_args *a)
 	const uint64_t found = spread_push(&a->graph, a, has_come_nearer, send_length);
 
 	if (found)
-		simt_add_relaxed_dev_u64(a->changes, found);
+		simt_reduce_add_relaxed_dev_u64(a->changes, found);
 }
 SIMT_KERNEL(sssp_relax, struct sssp_args)

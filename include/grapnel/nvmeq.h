@@ -175,7 +175,7 @@ SIMT_FN void gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t cid, uint32_t 
 			return;
 		}
 	}
-	simt_add_relaxed_dev_u32(&q->state->strays, 1);
+	simt_reduce_add_relaxed_dev_u32(&q->state->strays, 1);
 }
 
 /* Tell the controller how far completions were taken, once for many. */

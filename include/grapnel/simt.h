@@ -19,6 +19,7 @@
  *
  *   simt/base.h     who am I: thread, block, lane
  *   simt/atomic.h   loads, stores and atomics whose names carry order and scope
+ *   simt/reduce.h   atomics that return nothing
  *   simt/warp.h     a warp's lanes together: ballot, shuffle, match
  *   simt/wait.h     waiting, time, barriers
  *   simt/copy.h     a warp's lanes move bytes together
@@ -32,6 +33,7 @@
 
 #include <grapnel/simt/base.h>
 #include <grapnel/simt/atomic.h>
+#include <grapnel/simt/reduce.h>
 #include <grapnel/simt/warp.h>
 #include <grapnel/simt/wait.h>
 #include <grapnel/simt/copy.h>

@@ -8,7 +8,7 @@
  * translations as well
  */
 #include <grapnel/simt.h>
-#include <grapnel/simt/global.h>
+#include <grapnel/simt/lookup.h>
 
 #include "scope/device/device.h"
 
@@ -35,7 +35,7 @@ template <bool local> __device__ __forceinline__ uint64_t follow(uint64_t from)
 {
 	const uint64_t *at = (const uint64_t *)from;
 
-	return local ? simt_global_load_relaxed_dev_u64(at) : simt_global_load_relaxed_sys_u64(at);
+	return local ? simt_load_relaxed_dev_u64(at) : simt_load_relaxed_sys_u64(at);
 }
 
 template <bool local> __global__ void walk(uint64_t from, uint64_t loads, uint64_t *out)

@@ -5,7 +5,7 @@
  * while the walk is timed is the second figure. Both are one kernel, whose blocks all run at once.
  */
 #include <grapnel/simt.h>
-#include <grapnel/simt/global.h>
+#include <grapnel/simt/lookup.h>
 
 #include "scope/device/device.h"
 
@@ -47,7 +47,7 @@ __device__ __forceinline__ uint64_t follow(uint64_t from, uint64_t loads)
 {
 #pragma unroll 8
 	for (uint64_t k = 0; k < loads; k++)
-		from = simt_global_load_relaxed_sys_u64((const uint64_t *)from);
+		from = simt_load_relaxed_sys_u64((const uint64_t *)from);
 	return from;
 }
 
@@ -74,7 +74,7 @@ __device__ __forceinline__ bool stream_chunk(const job &j, uint64_t chunk)
 
 #pragma unroll
 	for (int k = 0; k < 8; k++)
-		simt_global_load_two_relaxed_sys_u64((const uint64_t *)(j.stream + at + k * 512), &v[k][0], &v[k][1]);
+		simt_load_two_relaxed_sys_u64((const uint64_t *)(j.stream + at + k * 512), &v[k][0], &v[k][1]);
 #pragma unroll
 	for (int k = 0; k < 8; k++)
 		all |= v[k][0] | v[k][1]; /* a half that nobody wants would not be loaded */

@@ -7,7 +7,7 @@
  * again.
  */
 #include <grapnel/simt.h>
-#include <grapnel/simt/global.h>
+#include <grapnel/simt/lookup.h>
 
 #include "scope/device/device.h"
 
@@ -56,7 +56,7 @@ __device__ __forceinline__ uint32_t word_at(uint64_t i)
 
 template <bool local> __device__ __forceinline__ uint32_t load(const uint32_t *at)
 {
-	return local ? simt_global_load_relaxed_dev_u32(at) : simt_global_load_relaxed_sys_u32(at);
+	return local ? simt_load_relaxed_dev_u32(at) : simt_load_relaxed_sys_u32(at);
 }
 
 __device__ void add_up(uint64_t sum, unsigned long long *total)

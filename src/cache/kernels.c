@@ -10,9 +10,9 @@ SIMT_FN void count_frame(const struct gn_cache_view *c, uint32_t frame, struct g
 	if (!(seen & GN_WORD_HELD))
 		return;
 	if (seen & GN_WORD_DIRTY)
-		simt_add_relaxed_dev_u64(&result->dirty, 1);
+		simt_reduce_add_relaxed_dev_u64(&result->dirty, 1);
 	if (seen & GN_WORD_PINS)
-		simt_add_relaxed_dev_u64(&result->pinned, 1);
+		simt_reduce_add_relaxed_dev_u64(&result->pinned, 1);
 }
 
 SIMT_FN void forget_frame(const struct gn_cache_view *c, uint32_t frame)

@@ -61,7 +61,7 @@ cache/claim.h|/ gn__claim_give(const/,/^}/s/made = gn_word_next_version(made)/ma
 cache/claim.h|s/if (gn__find_in_set(c, k->page, 0).word) {/if (0) {/|sets: two loaders of one page
 cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
 cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame
-cache/claim.h|s/if (simt_global_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
+cache/claim.h|s/if (simt_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
 cache/claim.h|s/	k->searching = 1;/	;/|direct: a search that waited begins with the page, which it holds itself
 cache/claim.h|s/step = k->searching ? GN_STEP_NO_FRAME : GN_STEP_HIT;/step = GN_STEP_HIT;/|a claim ahead that gives up keeps its page busy
 cache/claim.h|s/found = gn__find_in_set.*/found = 0;/|sets: a page that came during a write-back comes again

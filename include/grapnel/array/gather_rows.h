@@ -228,7 +228,7 @@ SIMT_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, ui
 		gn__touch(&g, g.seen);
 		gn__piece_out(j, entry, run, g.data + p->at, done, p->bytes);
 		simt_fence_acq_rel_dev(); /* the loads stay before the second look (A5) */
-		if (!gn__still(&g, simt_global_load_relaxed_dev_u64(g.word)))
+		if (!gn__still(&g, simt_load_relaxed_dev_u64(g.word)))
 			return 0;
 		if (gn__lane_at(j) == 0)
 			gn__count_hits(a, 1);

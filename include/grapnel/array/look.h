@@ -6,7 +6,7 @@
 #define GRAPNEL_ARRAY_LOOK_H
 
 #include <grapnel/array/view.h>
-#include <grapnel/simt/global.h>
+#include <grapnel/simt/lookup.h>
 
 /* A frame's bytes with the word that vouches for them. */
 struct gn__glimpse {
@@ -21,7 +21,7 @@ SIMT_FN struct gn__glimpse gn__look(const struct gn_array *a, uint64_t page)
 
 	if (a->word) {
 		g.word = &a->word[page];
-		g.seen = simt_global_load_acquire_dev_u64(g.word);
+		g.seen = simt_load_acquire_dev_u64(g.word);
 		g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
 	} else {
 		struct gn_place place = gn__find_in_set(a->cache, page, 1);
@@ -44,7 +44,7 @@ SIMT_FN struct gn__glimpse gn__glance(const struct gn_array *a, uint64_t page)
 	if (!a->word)
 		return gn__look(a, page);
 	g.word = &a->word[page];
-	g.seen = simt_global_load_old_u64(g.word);
+	g.seen = simt_load_old_u64(g.word);
 	g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
 	return g;
 }
@@ -71,13 +71,13 @@ SIMT_FN uint32_t gn__nth_lane(uint32_t mask, uint32_t k)
 SIMT_FN void gn__touch(const struct gn__glimpse *g, uint64_t now)
 {
 	if (simt_unlikely(!(now & GN_WORD_REF)))
-		simt_or_relaxed_dev_u64((uint64_t *)(uintptr_t)g->word, GN_WORD_REF);
+		simt_reduce_or_relaxed_dev_u64((uint64_t *)(uintptr_t)g->word, GN_WORD_REF);
 }
 
 /* The word, looked at again; behind the loads of what was read, of which value is all bits together (gn__load_element). */
 SIMT_FN uint64_t gn__again(const struct gn_array *a, const struct gn__glimpse *g, uint64_t value)
 {
-	return simt_global_load_behind_dev_u64(g->word, value, a->zero);
+	return simt_load_behind_dev_u64(g->word, value, a->zero);
 }
 
 /* Did the page stay in its frame since the glimpse? @now  the word */
@@ -120,7 +120,7 @@ SIMT_FN int gn__pin_hit(const struct gn_array *a, uint32_t mask, uint64_t page, 
 		if (g.seen & GN_WORD_VALID && !(g.seen & GN_WORD_BUSY) && (g.seen & GN_WORD_PINS) != GN_WORD_PINS) {
 			const uint64_t mark = GN_WORD_REF | (write ? GN_WORD_DIRTY : 0);
 
-			if (simt_global_cas_acquire_dev_u64((uint64_t *)(uintptr_t)g.word, g.seen, (g.seen | mark) + GN_WORD_PIN) ==
+			if (simt_cas_acquire_dev_u64((uint64_t *)(uintptr_t)g.word, g.seen, (g.seen | mark) + GN_WORD_PIN) ==
 			    g.seen)
 				data = (uint64_t)(uintptr_t)g.data;
 		}
@@ -143,7 +143,7 @@ SIMT_FN int gn__pin_own(const struct gn_array *a, uint64_t page, struct gn_hold 
 		return 0;
 	hold->word = (uint64_t *)(uintptr_t)g.word;
 	hold->data = (char *)(uintptr_t)g.data;
-	if (simt_global_cas_acquire_dev_u64(hold->word, g.seen, (g.seen | GN_WORD_REF) + GN_WORD_PIN) != g.seen)
+	if (simt_cas_acquire_dev_u64(hold->word, g.seen, (g.seen | GN_WORD_REF) + GN_WORD_PIN) != g.seen)
 		return 0;
 	gn__count_hits(a, 1);
 	return 1;

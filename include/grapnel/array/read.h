@@ -34,7 +34,7 @@ SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to,
 	uint64_t value[2], now; /* may be another page's until the second look */
 
 	g.word = &a->word[address >> a->page_log2];
-	g.seen = simt_global_load_old_u64(g.word);
+	g.seen = simt_load_old_u64(g.word);
 	g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
 	now = gn__again(a, &g, gn__load_element(value, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size));
 	if (simt_unlikely(!gn__is_at_hand(g.seen, now)))

@@ -26,7 +26,7 @@ SIMT_FN void gn__sample_gain(struct gn_sample *s, uint32_t lanes, uint32_t found
 	const uint32_t pages = found & simt_ballot(lanes, simt_lane() == simt_first_lane(same));
 
 	if (found && simt_lane() == simt_first_lane(found))
-		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->purse, simt_popcount(pages));
+		simt_reduce_add_relaxed_dev_u64(&gn__sample_stripe(s)->purse, simt_popcount(pages));
 }
 
 /* A page whose rents have come to its price: is there money for it? Then it is paid. */
@@ -36,7 +36,7 @@ SIMT_FN int gn__sample_buys(struct gn_sample *s)
 
 	if ((int64_t)simt_load_relaxed_dev_u64(purse) < (int64_t)s->rent)
 		return 0;
-	simt_add_relaxed_dev_u64(purse, 0 - (uint64_t)s->rent);
+	simt_reduce_add_relaxed_dev_u64(purse, 0 - (uint64_t)s->rent);
 	return 1;
 }
 

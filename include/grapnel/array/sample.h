@@ -108,7 +108,7 @@ SIMT_FN struct gn_sample_stripe *gn__sample_stripe(struct gn_sample *s)
 SIMT_FN void gn__sample_count(struct gn_sample *s, uint32_t lanes, uint32_t each)
 {
 	if (simt_lane() == simt_first_lane(lanes))
-		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->accesses, (uint64_t)simt_popcount(lanes) * each);
+		simt_reduce_add_relaxed_dev_u64(&gn__sample_stripe(s)->accesses, (uint64_t)simt_popcount(lanes) * each);
 }
 
 /* Note one access of each of these lanes. Collective. */
@@ -155,7 +155,7 @@ SIMT_NOINLINE_FN void gn__sample_run(const struct gn_array *a, uint32_t rank, ui
 	const uint64_t end = begin + (count << a->element_log2), start = begin & ~(line - 1);
 
 	if (!rank)
-		simt_add_relaxed_dev_u64(&gn__sample_stripe(s)->accesses, count);
+		simt_reduce_add_relaxed_dev_u64(&gn__sample_stripe(s)->accesses, count);
 	for (uint64_t at = start + rank * line; at < end; at += lanes * line)
 		if (gn_sample_hash(at >> GN_SAMPLE_REGION_LOG2) < simt_load_relaxed_dev_u32(&s->keep))
 			gn__sample_part(s, at < begin ? begin : at, at + line < end ? at + line : end, a->element_log2,

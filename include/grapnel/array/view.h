@@ -40,7 +40,7 @@ struct gn_array {
 	uint32_t counting;     /* the cache counts */
 	uint32_t read_only;
 	struct gn_sample *sample; /* accesses are noted there (array/sample.h), or NULL */
-	uint64_t zero;         /* is 0, which no compiler knows: see simt_global_load_behind_dev_u64 */
+	uint64_t zero;         /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
 };
 
 /* gn_count - number of elements. */

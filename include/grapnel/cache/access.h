@@ -264,7 +264,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *
 SIMT_FN void gn__unpin_word(uint64_t *word)
 {
 	GN_TRACE(unpin);
-	simt_global_add_release_dev_u64(word, 0 - GN_WORD_PIN);
+	simt_add_release_dev_u64(word, 0 - GN_WORD_PIN);
 }
 
 /* gn_cache_unpin - collective over the mask of gn_cache_pin: let the page go. Order: a release. */

@@ -72,7 +72,7 @@ SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t page, 
 		window = before ? 2 * before : 1;
 		window = window < most ? window : most;
 		if (before)
-			simt_add_relaxed_dev_u32(&s->used, before);
+			simt_reduce_add_relaxed_dev_u32(&s->used, before);
 		simt_store_relaxed_dev_u64(stream, 0);
 	}
 	if (window)

@@ -177,7 +177,7 @@ SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
 SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_claim *k, uint32_t frame, uint32_t page)
 {
 	uint64_t *word = &c->word[page];
-	const uint64_t seen = simt_global_load_relaxed_dev_u64(word);
+	const uint64_t seen = simt_load_relaxed_dev_u64(word);
 	const int used = seen & GN_WORD_REF && c->policy == GN_CLOCK;
 	uint64_t then = seen & GN_WORD_DIRTY ? seen | GN_WORD_BUSY : seen & GN_WORD_VERSION;
 
@@ -187,7 +187,7 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_c
 		return GN__PINNED;
 	if (used)
 		then = seen & ~GN_WORD_REF; /* one swap for both, since lanes side by side do both */
-	if (simt_global_cas_fenced_dev_u64(word, seen, then) != seen || used)
+	if (simt_cas_fenced_dev_u64(word, seen, then) != seen || used)
 		return GN__UNSETTLED;
 	k->frame = frame;
 	if (seen & GN_WORD_DIRTY) {
@@ -207,7 +207,7 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, struct gn_
 		return GN__MOVING;
 	if (owner != GN__OWNER_FREE)
 		return gn__take_from(c, k, frame, owner);
-	if (simt_global_cas_fenced_dev_u32(&c->owner[frame], GN__OWNER_FREE, GN__OWNER_CLAIMED) != GN__OWNER_FREE)
+	if (simt_cas_fenced_dev_u32(&c->owner[frame], GN__OWNER_FREE, GN__OWNER_CLAIMED) != GN__OWNER_FREE)
 		return GN__UNSETTLED;
 	k->frame = frame;
 	return GN__TAKEN;
@@ -257,7 +257,7 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
 	k->made = place->seen & GN_WORD_VERSION;
-	if (simt_global_cas_fenced_dev_u64(place->word, place->seen, GN_WORD_BUSY | k->made) != place->seen)
+	if (simt_cas_fenced_dev_u64(place->word, place->seen, GN_WORD_BUSY | k->made) != place->seen)
 		return GN__STEP_AGAIN;
 	GN_TRACE(claim);
 	k->word = place->word;
@@ -272,7 +272,7 @@ SIMT_FN int gn__lock_set(const struct gn_cache_view *c, uint32_t set, uint32_t *
 	uint32_t seen = simt_load_relaxed_dev_u32(&c->lock[set]);
 
 	*hand = seen >> 1;
-	return !(seen & 1) && simt_global_cas_acquire_dev_u32(&c->lock[set], seen, seen | 1) == seen;
+	return !(seen & 1) && simt_cas_acquire_dev_u32(&c->lock[set], seen, seen | 1) == seen;
 }
 
 SIMT_FN void gn__unlock_set(const struct gn_cache_view *c, uint32_t set, uint32_t hand)
@@ -298,7 +298,7 @@ SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k,
 SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t frame)
 {
 	uint64_t *word = &c->word[frame];
-	const uint64_t seen = simt_global_load_relaxed_dev_u64(word);
+	const uint64_t seen = simt_load_relaxed_dev_u64(word);
 	int is_free = !(seen & GN_WORD_USED) || (seen & GN_WORD_FAILED);
 
 	if (!is_free) {
@@ -313,13 +313,13 @@ SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_cl
 	}
 	k->frame = frame;
 	if (is_free || !(seen & GN_WORD_DIRTY)) {
-		if (simt_global_cas_fenced_dev_u64(word, seen, gn__retagged(c, k, word, seen)) != seen)
+		if (simt_cas_fenced_dev_u64(word, seen, gn__retagged(c, k, word, seen)) != seen)
 			return GN__UNSETTLED;
 		if (!is_free)
 			gn__count_eviction(c);
 		return GN__TAKEN;
 	}
-	if (simt_global_cas_fenced_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
+	if (simt_cas_fenced_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
 		return GN__UNSETTLED;
 	k->victim = gn__page_of(c, set, gn_word_payload(seen));
 	k->victim_word = word;
@@ -422,7 +422,7 @@ SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct 
 	const uint64_t busy = gn__retagged(c, k, place->word, place->seen);
 
 	k->frame = place->frame;
-	if (simt_global_cas_fenced_dev_u64(place->word, place->seen, busy) != place->seen)
+	if (simt_cas_fenced_dev_u64(place->word, place->seen, busy) != place->seen)
 		return GN__STEP_AGAIN;
 	return gn__claim_fetch(c, k);
 }
@@ -444,7 +444,7 @@ SIMT_FN enum gn_step gn__claim_fill(const struct gn_cache_view *c, struct gn_cla
 	/* Who has it pinned is overwriting sectors, and will be done in a moment. */
 	if (place->seen & GN_WORD_PINS)
 		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
-	if (simt_global_cas_fenced_dev_u64(place->word, place->seen, place->seen | GN_WORD_BUSY) != place->seen)
+	if (simt_cas_fenced_dev_u64(place->word, place->seen, place->seen | GN_WORD_BUSY) != place->seen)
 		return GN__STEP_AGAIN;
 	k->word = place->word;
 	k->frame = place->frame;
@@ -468,7 +468,7 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 	if (!(seen & GN_WORD_VALID) && k->intent != GN__COVER)
 		return gn__claim_fill(c, k, place);
 	pinned = (seen | (k->grant & ~GN_WORD_PINS)) + GN_WORD_PIN;
-	if (simt_global_cas_acquire_dev_u64(place->word, seen, pinned) != seen)
+	if (simt_cas_acquire_dev_u64(place->word, seen, pinned) != seen)
 		return GN__STEP_AGAIN;
 	k->word = place->word;
 	k->frame = place->frame;

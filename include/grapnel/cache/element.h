@@ -7,7 +7,7 @@
 
 #include <string.h>
 #include <grapnel/simt.h>
-#include <grapnel/simt/global.h>
+#include <grapnel/simt/lookup.h>
 
 /*
  * Users' types are theirs: what goes in and out of their variables goes by memcpy, through a variable of its own in each
@@ -16,26 +16,26 @@
 
 SIMT_FN uint64_t gn__load_8(const void *from)
 {
-	return simt_global_load_once_dev_u64((const uint64_t *)from);
+	return simt_load_once_dev_u64((const uint64_t *)from);
 }
 
 /* Returns all bits that were loaded, put together: the second look at the page's word goes behind them (gn__again). */
 SIMT_FN uint64_t gn__load_element(void *to, const void *from, uint32_t size)
 {
 	if (size == 1) {
-		uint8_t value = simt_global_load_once_dev_u8((const uint8_t *)from);
+		uint8_t value = simt_load_once_dev_u8((const uint8_t *)from);
 
 		memcpy(to, &value, 1);
 		return value;
 	}
 	if (size == 2) {
-		uint16_t value = simt_global_load_once_dev_u16((const uint16_t *)from);
+		uint16_t value = simt_load_once_dev_u16((const uint16_t *)from);
 
 		memcpy(to, &value, 2);
 		return value;
 	}
 	if (size == 4) {
-		uint32_t value = simt_global_load_once_dev_u32((const uint32_t *)from);
+		uint32_t value = simt_load_once_dev_u32((const uint32_t *)from);
 
 		memcpy(to, &value, 4);
 		return value;

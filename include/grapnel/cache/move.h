@@ -105,7 +105,7 @@ SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page
 {
 	struct gn_cache_shared *s = c->shared;
 
-	simt_add_relaxed_dev_u32(&s->write_failures, 1);
+	simt_reduce_add_relaxed_dev_u32(&s->write_failures, 1);
 	if (s->write_failure)
 		gn__cache_fail(s->write_failure, page, status);
 }

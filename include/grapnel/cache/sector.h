@@ -35,7 +35,7 @@ SIMT_FN void gn__sector_reset(const struct gn_cache_view *c, uint32_t frame, uin
 SIMT_FN void gn__sector_dirty(const struct gn_cache_view *c, uint32_t frame, uint32_t dirty)
 {
 	if (c->sector)
-		simt_or_relaxed_dev_u64(&c->sector[frame], (uint64_t)dirty << 32);
+		simt_reduce_or_relaxed_dev_u64(&c->sector[frame], (uint64_t)dirty << 32);
 }
 
 /* What is dirty of a DIRTY page. */

@@ -10,7 +10,7 @@
 #define GRAPNEL_CACHE_TABLE_H
 
 #include <grapnel/cache/view.h>
-#include <grapnel/simt/global.h>
+#include <grapnel/simt/lookup.h>
 
 /* Where a page's word is and what it said. */
 struct gn_place {
@@ -28,7 +28,7 @@ SIMT_FN struct gn_cache_stripe *gn__stripe(const struct gn_cache_view *c)
 
 SIMT_FN void gn__count_u64(uint64_t *counter, uint64_t by)
 {
-	simt_add_relaxed_dev_u64(counter, by);
+	simt_reduce_add_relaxed_dev_u64(counter, by);
 }
 
 /* ---- pages and words ---- */
@@ -83,7 +83,7 @@ SIMT_FN struct gn_place gn__find_in_way(const struct gn_cache_view *c, uint32_t 
 {
 	struct gn_place place = {&c->word[frame], 0, frame};
 
-	place.seen = acquire ? simt_global_load_acquire_dev_u64(place.word) : simt_global_load_relaxed_dev_u64(place.word);
+	place.seen = acquire ? simt_load_acquire_dev_u64(place.word) : simt_load_relaxed_dev_u64(place.word);
 	if (!gn__word_has_tag(place.seen, tag))
 		place.word = 0;
 	return place;
@@ -123,7 +123,7 @@ SIMT_FN struct gn_place gn_table_find(const struct gn_cache_view *c, uint64_t pa
 	if (!c->owner)
 		return gn__find_in_set(c, page, 0);
 	place.word = &c->word[page];
-	place.seen = simt_global_load_relaxed_dev_u64(place.word);
+	place.seen = simt_load_relaxed_dev_u64(place.word);
 	place.frame = gn_word_payload(place.seen);
 	return place;
 }

@@ -97,7 +97,7 @@ SIMT_FN void gn__cache_fail(struct gn_cache_failure *f, uint64_t page, struct gn
 		simt_store_release_sys_u32(&f->state, 2);
 	}
 	simt_fence_acq_rel_sys();
-	simt_add_relaxed_dev_u32(&f->count, 1);
+	simt_reduce_add_relaxed_dev_u32(&f->count, 1);
 }
 
 /* What gn_cache_view.owner says of a frame without a page. */

@@ -9,9 +9,10 @@
  *   scope  dev       seen by every thread of the same machine
  *          sys       seen by the host, other devices and controllers too
  *
- * The cpu machine has one scope. Read-modify-write functions return the value before. Addresses are
- * naturally aligned. Callable by kernel threads and by host threads. Sources: C11 section 7.17,
- * PTX ISA "Memory Consistency Model".
+ * The cpu machine has one scope. Read-modify-write functions return the value before; simt/reduce.h has those that do not.
+ * Addresses are naturally aligned, and on cuda lead to global memory (of a device or the host), never to a block's shared
+ * memory or a thread's own: an access that may lead anywhere asks each time where, and always waits for an answer. Callable
+ * by kernel threads and by host threads. Sources: C11 section 7.17, PTX ISA "Memory Consistency Model".
  */
 #ifndef GRAPNEL_SIMT_ATOMIC_H
 #define GRAPNEL_SIMT_ATOMIC_H
@@ -39,7 +40,7 @@ SIMT_FN uint8_t simt_load_relaxed_dev_u8(const uint8_t *p)
 #if SIMT_ON_CUDA
 	uint32_t value;
 
-	asm volatile("ld.relaxed.gpu.u8 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+	asm volatile("ld.relaxed.gpu.global.u8 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
 	return (uint8_t)value;
 #else
 	SIMT__POINT();
@@ -52,7 +53,7 @@ SIMT_FN uint16_t simt_load_relaxed_dev_u16(const uint16_t *p)
 #if SIMT_ON_CUDA
 	uint16_t value;
 
-	asm volatile("ld.relaxed.gpu.u16 %0, [%1];" : "=h"(value) : "l"(p) : "memory");
+	asm volatile("ld.relaxed.gpu.global.u16 %0, [%1];" : "=h"(value) : "l"(p) : "memory");
 	return value;
 #else
 	SIMT__POINT();
@@ -65,7 +66,7 @@ SIMT_FN uint32_t simt_load_relaxed_dev_u32(const uint32_t *p)
 #if SIMT_ON_CUDA
 	uint32_t value;
 
-	asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+	asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
 	return value;
 #else
 	SIMT__POINT();
@@ -78,11 +79,35 @@ SIMT_FN uint64_t simt_load_relaxed_dev_u64(const uint64_t *p)
 #if SIMT_ON_CUDA
 	uint64_t value;
 
-	asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+	asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
 	return value;
 #else
 	SIMT__POINT();
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
+#endif
+}
+
+SIMT_FN uint32_t simt_load_relaxed_sys_u32(const uint32_t *p)
+{
+#if SIMT_ON_CUDA
+	uint32_t value;
+
+	asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+	return value;
+#else
+	return simt_load_relaxed_dev_u32(p); /* one machine */
+#endif
+}
+
+SIMT_FN uint64_t simt_load_relaxed_sys_u64(const uint64_t *p)
+{
+#if SIMT_ON_CUDA
+	uint64_t value;
+
+	asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+	return value;
+#else
+	return simt_load_relaxed_dev_u64(p); /* one machine */
 #endif
 }
 
@@ -91,7 +116,7 @@ SIMT_FN uint8_t simt_load_acquire_dev_u8(const uint8_t *p)
 #if SIMT_ON_CUDA
 	uint32_t value;
 
-	asm volatile("ld.acquire.gpu.u8 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+	asm volatile("ld.acquire.gpu.global.u8 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
 	return (uint8_t)value;
 #else
 	SIMT__POINT();
@@ -104,7 +129,7 @@ SIMT_FN uint16_t simt_load_acquire_dev_u16(const uint16_t *p)
 #if SIMT_ON_CUDA
 	uint16_t value;
 
-	asm volatile("ld.acquire.gpu.u16 %0, [%1];" : "=h"(value) : "l"(p) : "memory");
+	asm volatile("ld.acquire.gpu.global.u16 %0, [%1];" : "=h"(value) : "l"(p) : "memory");
 	return value;
 #else
 	SIMT__POINT();
@@ -117,7 +142,7 @@ SIMT_FN uint32_t simt_load_acquire_dev_u32(const uint32_t *p)
 #if SIMT_ON_CUDA
 	uint32_t value;
 
-	asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+	asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
 	return value;
 #else
 	SIMT__POINT();
@@ -130,7 +155,7 @@ SIMT_FN uint64_t simt_load_acquire_dev_u64(const uint64_t *p)
 #if SIMT_ON_CUDA
 	uint64_t value;
 
-	asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+	asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
 	return value;
 #else
 	SIMT__POINT();
@@ -143,7 +168,7 @@ SIMT_FN uint16_t simt_load_acquire_sys_u16(const uint16_t *p)
 #if SIMT_ON_CUDA
 	uint16_t value;
 
-	asm volatile("ld.acquire.sys.u16 %0, [%1];" : "=h"(value) : "l"(p) : "memory");
+	asm volatile("ld.acquire.sys.global.u16 %0, [%1];" : "=h"(value) : "l"(p) : "memory");
 	return value;
 #else
 	SIMT__POINT();
@@ -156,7 +181,7 @@ SIMT_FN uint32_t simt_load_acquire_sys_u32(const uint32_t *p)
 #if SIMT_ON_CUDA
 	uint32_t value;
 
-	asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+	asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
 	return value;
 #else
 	SIMT__POINT();
@@ -169,7 +194,7 @@ SIMT_FN uint64_t simt_load_acquire_sys_u64(const uint64_t *p)
 #if SIMT_ON_CUDA
 	uint64_t value;
 
-	asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+	asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
 	return value;
 #else
 	SIMT__POINT();
@@ -181,7 +206,7 @@ SIMT_FN uint64_t simt_load_acquire_sys_u64(const uint64_t *p)
 SIMT_FN void simt_store_relaxed_dev_u8(uint8_t *p, uint8_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.relaxed.gpu.u8 [%0], %1;" : : "l"(p), "r"((uint32_t)value) : "memory");
+	asm volatile("st.relaxed.gpu.global.u8 [%0], %1;" : : "l"(p), "r"((uint32_t)value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELAXED);
@@ -191,7 +216,7 @@ SIMT_FN void simt_store_relaxed_dev_u8(uint8_t *p, uint8_t value)
 SIMT_FN void simt_store_relaxed_dev_u16(uint16_t *p, uint16_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.relaxed.gpu.u16 [%0], %1;" : : "l"(p), "h"(value) : "memory");
+	asm volatile("st.relaxed.gpu.global.u16 [%0], %1;" : : "l"(p), "h"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELAXED);
@@ -201,7 +226,7 @@ SIMT_FN void simt_store_relaxed_dev_u16(uint16_t *p, uint16_t value)
 SIMT_FN void simt_store_relaxed_dev_u32(uint32_t *p, uint32_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.relaxed.gpu.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
+	asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELAXED);
@@ -211,7 +236,7 @@ SIMT_FN void simt_store_relaxed_dev_u32(uint32_t *p, uint32_t value)
 SIMT_FN void simt_store_relaxed_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.relaxed.gpu.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+	asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELAXED);
@@ -221,7 +246,7 @@ SIMT_FN void simt_store_relaxed_dev_u64(uint64_t *p, uint64_t value)
 SIMT_FN void simt_store_relaxed_sys_u32(uint32_t *p, uint32_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
+	asm volatile("st.relaxed.sys.global.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELAXED);
@@ -231,7 +256,7 @@ SIMT_FN void simt_store_relaxed_sys_u32(uint32_t *p, uint32_t value)
 SIMT_FN void simt_store_relaxed_sys_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.relaxed.sys.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+	asm volatile("st.relaxed.sys.global.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELAXED);
@@ -241,7 +266,7 @@ SIMT_FN void simt_store_relaxed_sys_u64(uint64_t *p, uint64_t value)
 SIMT_FN void simt_store_release_dev_u32(uint32_t *p, uint32_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
+	asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELEASE);
@@ -251,7 +276,7 @@ SIMT_FN void simt_store_release_dev_u32(uint32_t *p, uint32_t value)
 SIMT_FN void simt_store_release_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.release.gpu.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+	asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELEASE);
@@ -261,7 +286,7 @@ SIMT_FN void simt_store_release_dev_u64(uint64_t *p, uint64_t value)
 SIMT_FN void simt_store_release_sys_u16(uint16_t *p, uint16_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.release.sys.u16 [%0], %1;" : : "l"(p), "h"(value) : "memory");
+	asm volatile("st.release.sys.global.u16 [%0], %1;" : : "l"(p), "h"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELEASE);
@@ -271,7 +296,7 @@ SIMT_FN void simt_store_release_sys_u16(uint16_t *p, uint16_t value)
 SIMT_FN void simt_store_release_sys_u32(uint32_t *p, uint32_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
+	asm volatile("st.release.sys.global.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELEASE);
@@ -281,7 +306,7 @@ SIMT_FN void simt_store_release_sys_u32(uint32_t *p, uint32_t value)
 SIMT_FN void simt_store_release_sys_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.release.sys.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+	asm volatile("st.release.sys.global.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_store_n(p, value, __ATOMIC_RELEASE);
@@ -294,7 +319,7 @@ SIMT_FN uint32_t simt_cas_relaxed_dev_u32(uint32_t *p, uint32_t expected, uint32
 #if SIMT_ON_CUDA
 	uint32_t old;
 
-	asm volatile("atom.relaxed.gpu.cas.b32 %0, [%1], %2, %3;"
+	asm volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
 		     : "=r"(old) : "l"(p), "r"(expected), "r"(desired) : "memory");
 	return old;
 #else
@@ -309,7 +334,7 @@ SIMT_FN uint64_t simt_cas_relaxed_dev_u64(uint64_t *p, uint64_t expected, uint64
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.relaxed.gpu.cas.b64 %0, [%1], %2, %3;"
+	asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
 		     : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");
 	return old;
 #else
@@ -319,12 +344,27 @@ SIMT_FN uint64_t simt_cas_relaxed_dev_u64(uint64_t *p, uint64_t expected, uint64
 #endif
 }
 
+SIMT_FN uint32_t simt_cas_acquire_dev_u32(uint32_t *p, uint32_t expected, uint32_t desired)
+{
+#if SIMT_ON_CUDA
+	uint32_t old;
+
+	asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], %2, %3;"
+		     : "=r"(old) : "l"(p), "r"(expected), "r"(desired) : "memory");
+	return old;
+#else
+	SIMT__POINT();
+	__atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+	return expected;
+#endif
+}
+
 SIMT_FN uint64_t simt_cas_acquire_dev_u64(uint64_t *p, uint64_t expected, uint64_t desired)
 {
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.acquire.gpu.cas.b64 %0, [%1], %2, %3;"
+	asm volatile("atom.acquire.gpu.global.cas.b64 %0, [%1], %2, %3;"
 		     : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");
 	return old;
 #else
@@ -339,7 +379,7 @@ SIMT_FN uint32_t simt_cas_acq_rel_dev_u32(uint32_t *p, uint32_t expected, uint32
 #if SIMT_ON_CUDA
 	uint32_t old;
 
-	asm volatile("atom.acq_rel.gpu.cas.b32 %0, [%1], %2, %3;"
+	asm volatile("atom.acq_rel.gpu.global.cas.b32 %0, [%1], %2, %3;"
 		     : "=r"(old) : "l"(p), "r"(expected), "r"(desired) : "memory");
 	return old;
 #else
@@ -354,7 +394,7 @@ SIMT_FN uint64_t simt_cas_acq_rel_dev_u64(uint64_t *p, uint64_t expected, uint64
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.acq_rel.gpu.cas.b64 %0, [%1], %2, %3;"
+	asm volatile("atom.acq_rel.gpu.global.cas.b64 %0, [%1], %2, %3;"
 		     : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");
 	return old;
 #else
@@ -369,7 +409,7 @@ SIMT_FN uint32_t simt_cas_relaxed_sys_u32(uint32_t *p, uint32_t expected, uint32
 #if SIMT_ON_CUDA
 	uint32_t old;
 
-	asm volatile("atom.relaxed.sys.cas.b32 %0, [%1], %2, %3;"
+	asm volatile("atom.relaxed.sys.global.cas.b32 %0, [%1], %2, %3;"
 		     : "=r"(old) : "l"(p), "r"(expected), "r"(value) : "memory");
 	return old;
 #else
@@ -384,7 +424,7 @@ SIMT_FN uint64_t simt_cas_relaxed_sys_u64(uint64_t *p, uint64_t expected, uint64
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.relaxed.sys.cas.b64 %0, [%1], %2, %3;"
+	asm volatile("atom.relaxed.sys.global.cas.b64 %0, [%1], %2, %3;"
 		     : "=l"(old) : "l"(p), "l"(expected), "l"(value) : "memory");
 	return old;
 #else
@@ -400,7 +440,7 @@ SIMT_FN uint32_t simt_add_relaxed_dev_u32(uint32_t *p, uint32_t value)
 #if SIMT_ON_CUDA
 	uint32_t old;
 
-	asm volatile("atom.relaxed.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
+	asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -413,7 +453,7 @@ SIMT_FN uint64_t simt_add_relaxed_dev_u64(uint64_t *p, uint64_t value)
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.relaxed.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -426,7 +466,7 @@ SIMT_FN uint32_t simt_add_relaxed_sys_u32(uint32_t *p, uint32_t value)
 #if SIMT_ON_CUDA
 	uint32_t old;
 
-	asm volatile("atom.relaxed.sys.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
+	asm volatile("atom.relaxed.sys.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -439,7 +479,7 @@ SIMT_FN uint64_t simt_add_relaxed_sys_u64(uint64_t *p, uint64_t value)
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.relaxed.sys.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	asm volatile("atom.relaxed.sys.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -451,7 +491,7 @@ SIMT_FN uint64_t simt_add_relaxed_sys_u64(uint64_t *p, uint64_t value)
 SIMT_FN void simt_add_release_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("red.release.gpu.add.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+	asm volatile("red.release.gpu.global.add.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
 #else
 	SIMT__POINT();
 	__atomic_fetch_add(p, value, __ATOMIC_RELEASE);
@@ -463,7 +503,7 @@ SIMT_FN uint32_t simt_add_acq_rel_dev_u32(uint32_t *p, uint32_t value)
 #if SIMT_ON_CUDA
 	uint32_t old;
 
-	asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
+	asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -476,7 +516,7 @@ SIMT_FN uint64_t simt_add_acq_rel_dev_u64(uint64_t *p, uint64_t value)
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.acq_rel.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -489,7 +529,7 @@ SIMT_FN uint64_t simt_or_relaxed_dev_u64(uint64_t *p, uint64_t value)
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.relaxed.gpu.or.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	asm volatile("atom.relaxed.gpu.global.or.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -502,7 +542,7 @@ SIMT_FN uint64_t simt_or_acq_rel_dev_u64(uint64_t *p, uint64_t value)
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.acq_rel.gpu.or.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	asm volatile("atom.acq_rel.gpu.global.or.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -515,7 +555,7 @@ SIMT_FN uint64_t simt_and_acq_rel_dev_u64(uint64_t *p, uint64_t value)
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.acq_rel.gpu.and.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	asm volatile("atom.acq_rel.gpu.global.and.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -528,7 +568,7 @@ SIMT_FN uint64_t simt_xor_relaxed_dev_u64(uint64_t *p, uint64_t value)
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.relaxed.gpu.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	asm volatile("atom.relaxed.gpu.global.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -541,7 +581,7 @@ SIMT_FN uint64_t simt_xor_relaxed_sys_u64(uint64_t *p, uint64_t value)
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.relaxed.sys.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	asm volatile("atom.relaxed.sys.global.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -554,7 +594,7 @@ SIMT_FN uint64_t simt_xor_acq_rel_dev_u64(uint64_t *p, uint64_t value)
 #if SIMT_ON_CUDA
 	uint64_t old;
 
-	asm volatile("atom.acq_rel.gpu.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
+	asm volatile("atom.acq_rel.gpu.global.xor.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
 	return old;
 #else
 	SIMT__POINT();
@@ -567,7 +607,7 @@ SIMT_FN uint32_t simt_min_relaxed_dev_u32(uint32_t *p, uint32_t value)
 #if SIMT_ON_CUDA
 	uint32_t old;
 
-	asm volatile("atom.relaxed.gpu.min.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
+	asm volatile("atom.relaxed.gpu.global.min.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
 	return old;
 #else
 	uint32_t old = __atomic_load_n(p, __ATOMIC_RELAXED);
@@ -617,7 +657,7 @@ SIMT_FN void simt_fence_acq_rel_sys(void)
 SIMT_FN void simt_store_pair_sys(uint64_t *p, uint64_t first, uint64_t second)
 {
 #if SIMT_ON_CUDA
-	asm volatile("{\n\t.reg .b128 both;\n\tmov.b128 both, {%1, %2};\n\tst.relaxed.sys.b128 [%0], both;\n\t}"
+	asm volatile("{\n\t.reg .b128 both;\n\tmov.b128 both, {%1, %2};\n\tst.relaxed.sys.global.b128 [%0], both;\n\t}"
 		     :: "l"(p), "l"(first), "l"(second) : "memory");
 #else
 	SIMT__POINT();
@@ -630,7 +670,7 @@ SIMT_FN void simt_store_pair_sys(uint64_t *p, uint64_t first, uint64_t second)
 SIMT_FN void simt_load_pair_sys(const uint64_t *p, uint64_t *first, uint64_t *second)
 {
 #if SIMT_ON_CUDA
-	asm volatile("{\n\t.reg .b128 both;\n\tld.relaxed.sys.b128 both, [%2];\n\tmov.b128 {%0, %1}, both;\n\t}"
+	asm volatile("{\n\t.reg .b128 both;\n\tld.relaxed.sys.global.b128 both, [%2];\n\tmov.b128 {%0, %1}, both;\n\t}"
 		     : "=l"(*first), "=l"(*second) : "l"(p) : "memory");
 #else
 	SIMT__POINT();
