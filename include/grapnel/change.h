@@ -123,4 +123,24 @@ SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, co
 	}
 }
 
+/* A change whose bits before nobody asks for. Returns 1, or 0: there is no such instruction, the functions above do it. */
+#define GN__REDUCE(name, T, type)                                                                       \
+	SIMT_FN int name(type *element, enum gn_change change, type operand)                            \
+	{                                                                                               \
+		switch (change) {                                                                       \
+		case GN__ADD: simt_reduce_add_relaxed_##T(element, operand); return 1;                  \
+		case GN__MIN: simt_reduce_min_relaxed_##T(element, operand); return 1;                  \
+		case GN__MAX: simt_reduce_max_relaxed_##T(element, operand); return 1;                  \
+		case GN__AND: simt_reduce_and_relaxed_##T(element, operand); return 1;                  \
+		case GN__OR: simt_reduce_or_relaxed_##T(element, operand); return 1;                    \
+		case GN__XOR: simt_reduce_xor_relaxed_##T(element, operand); return 1;                  \
+		default: return 0;                                                                      \
+		}                                                                                       \
+	}
+
+GN__REDUCE(gn__reduce_4, dev_u32, uint32_t)
+GN__REDUCE(gn__reduce_8, dev_u64, uint64_t)
+GN__REDUCE(gn__reduce_sys_4, sys_u32, uint32_t)
+GN__REDUCE(gn__reduce_sys_8, sys_u64, uint64_t)
+
 #endif

@@ -22,13 +22,15 @@ static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_
 /* Whoever sees the change sees what this thread has put before it. Inlined: who wants no answer pays for none. */
 SIMT_INLINE_FN uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t b, uint32_t bytes, int fetches)
 {
+	const uint64_t operand[2] = {a, b};
+
 	if (simt_likely(how == GN__ADD))
 		return bytes == 4 ? simt_add_acq_rel_dev_u32((uint32_t *)element, (uint32_t)a)
 				  : simt_add_acq_rel_dev_u64((uint64_t *)element, a);
 	if (how == GN__XOR && bytes == 8)
 		return simt_xor_acq_rel_dev_u64((uint64_t *)element, a);
 	if (how != GN__PUT || fetches)
-		return gn__net_change_here(element, how, a, b, bytes, fetches);
+		return gn__change_element(element, (enum gn_change)how, operand, bytes);
 	if (bytes == 4)
 		simt_store_release_dev_u32((uint32_t *)element, (uint32_t)a);
 	else

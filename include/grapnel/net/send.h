@@ -26,6 +26,9 @@ SIMT_FN uint64_t gn__net_change_there(void *element, uint32_t change, uint64_t a
 {
 	const uint64_t operand[2] = {a, b};
 
+	if (!fetches && (bytes == 4 ? gn__reduce_sys_4((uint32_t *)element, (enum gn_change)change, (uint32_t)a)
+				    : gn__reduce_sys_8((uint64_t *)element, (enum gn_change)change, a)))
+		return 0;
 	if (change != GN__PUT || fetches)
 		return gn__change_element_sys(element, (enum gn_change)change, operand, bytes);
 	if (bytes == 4)
@@ -40,6 +43,9 @@ SIMT_FN uint64_t gn__net_change_here(void *element, uint32_t change, uint64_t a,
 {
 	const uint64_t operand[2] = {a, b};
 
+	if (!fetches && (bytes == 4 ? gn__reduce_4((uint32_t *)element, (enum gn_change)change, (uint32_t)a)
+				    : gn__reduce_8((uint64_t *)element, (enum gn_change)change, a)))
+		return 0;
 	if (change != GN__PUT || fetches)
 		return gn__change_element(element, (enum gn_change)change, operand, bytes);
 	if (bytes == 4)
