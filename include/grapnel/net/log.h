@@ -24,8 +24,9 @@
 struct gn_log {
 	uint64_t tail; /* words reserved */
 	uint64_t pad_tail[15];
-	uint64_t limit; /* the tail may go up to here: seen of *released, and the capacity */
-	uint64_t pad_limit[15];
+	uint64_t limit;   /* the tail may go up to here: seen of *released, and the capacity */
+	uint64_t looking; /* 1: somebody looks at *released */
+	uint64_t pad_limit[14];
 	uint64_t *word;     /* capacity of them, where the consumer reaches them too */
 	uint64_t *released; /* the consumer's: words it has read and emptied */
 	uint64_t capacity;  /* a power of two */
@@ -58,20 +59,26 @@ SIMT_FN void gn_log_init(struct gn_log *log, struct gn_log_reader *reader, uint6
 	log->capacity = reader->capacity = capacity;
 }
 
-/* Look how far the consumer is. Returns the new limit. */
+/*
+ * Look how far the consumer is. Returns the new limit. One thread at a time: a GPU reaches the consumer's word over PCIe, and
+ * thousands of warps that wait for room would keep everything else from that link.
+ */
 SIMT_FN uint64_t gn__log_look(struct gn_log *log)
 {
-	/* A2: pairs with R2 */
-	const uint64_t limit = simt_load_acquire_sys_u64(log->released) + log->capacity;
+	uint64_t limit;
 
-	simt_store_release_dev_u64(&log->limit, limit); /* an older one may come later: it is true as well */
+	if (simt_cas_relaxed_dev_u64(&log->looking, 0, 1))
+		return simt_load_acquire_dev_u64(&log->limit); /* A2, through who looked */
+	limit = simt_load_acquire_sys_u64(log->released) + log->capacity; /* A2: pairs with R2 */
+	simt_store_release_dev_u64(&log->limit, limit);                   /* an older one may come later: it is true as well */
+	simt_store_relaxed_dev_u64(&log->looking, 0);
 	return limit;
 }
 
 /*
  * gn_log_reserve - room for so many words.
  * @ticket  receives the first; write them with gn_log_put, that of the first lane's head by gn_log_commit
- * Any thread; lock-free; never waits. Returns 0, or -GN_EAGAIN when the log is full (nothing changed).
+ * Any thread; never waits. Returns 0, or -GN_EAGAIN when the log is full, or was when somebody last looked (nothing changed).
  */
 SIMT_FN int gn_log_reserve(struct gn_log *log, uint32_t words, uint64_t *ticket)
 {
