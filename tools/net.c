@@ -6,7 +6,7 @@
 
 enum { OPT_NODES = 256, OPT_COLUMNS, OPT_TRANSPORT, OPT_PACKET, OPT_FLUSH, OPT_FORM, OPT_LOG, OPT_ROUTE, OPT_TIMEOUT, OPT_JSON };
 
-static const char *const route_names[] = {"packets", "direct", "relay", NULL};
+static const char *const route_names[] = {"packets", "direct", NULL};
 
 enum { DEFAULT_NODES = 2 };
 
@@ -22,8 +22,8 @@ static const struct argp_option options[] = {
     {"form", OPT_FORM, "NAME", 0, "how messages leave: combined; or, to compare, coprocessor, coalesced, "
      "message-per-lane (default combined)", 0},
     {"log", OPT_LOG, "SIZE", 0, "messages of a processor that wait for the network (default 1M)", 0},
-    {"route", OPT_ROUTE, "NAME", 0, "packets; direct: threads change the memory of nodes that their machine reaches; relay: "
-     "they hand changes to the GPU that has it (default packets)", 0},
+    {"route", OPT_ROUTE, "NAME", 0, "packets; direct: threads change the memory of nodes that their machine reaches "
+     "(default packets)", 0},
     {"timeout", OPT_TIMEOUT, "S", 0, "seconds after which a wait for another node is given up (default 30)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
     {0},

@@ -5,9 +5,10 @@
  *
  *     nvcc -O3 -arch=sm_90 -rdc=true -I NVSHMEM/include nvshmem_gups.cu -L NVSHMEM/lib -lnvshmem_host -lnvshmem_device \
  *          -lcuda -o nvshmem_gups
- *     NVSHMEM_DISABLE_NVLS=1 ./nvshmem_gups PES WORDS UPDATES xor|inc
+ *     NVSHMEM_DISABLE_NVLS=1 ./nvshmem_gups PES WORDS UPDATES xor|inc [plain]
  *
- * A process a PE, begun here, each on a GPU of its own. The same table, random sequence and check as apps/gups.
+ * A process a PE, begun here, each on a GPU of its own. The same table, random sequence and check as apps/gups. plain: CUDA's
+ * own atomics (atomicAdd_system, atomicXor_system) by the pointers that NVSHMEM gives to the memory of the others.
  */
 #include <cstdint>
 #include <cstdio>
@@ -66,8 +67,24 @@ __device__ uint64_t random_at(uint64_t place)
 
 struct job {
 	uint64_t *table, words, updates, first;
-	int pes, log2, xors;
+	int pes, log2, xors, plain;
 };
+
+__device__ void change(const struct job *j, uint64_t *word, uint64_t random, int pe)
+{
+	if (j->plain) {
+		unsigned long long *there = (unsigned long long *)nvshmem_ptr(word, pe);
+
+		if (j->xors)
+			atomicXor_system(there, random);
+		else
+			atomicAdd_system(there, 1);
+	} else if (j->xors) {
+		nvshmem_uint64_atomic_xor(word, random, pe);
+	} else {
+		nvshmem_uint64_atomic_inc(word, pe);
+	}
+}
 
 __global__ void update(struct job j)
 {
@@ -80,10 +97,7 @@ __global__ void update(struct job j)
 		uint64_t *word = &j.table[random & (j.words - 1)];
 		const int pe = j.pes & (j.pes - 1) ? (int)((random >> 32) * j.pes >> 32) : (int)(random >> j.log2 & (j.pes - 1));
 
-		if (j.xors)
-			nvshmem_uint64_atomic_xor(word, random, pe);
-		else
-			nvshmem_uint64_atomic_inc(word, pe);
+		change(&j, word, random, pe);
 	}
 	nvshmem_quiet();
 }
@@ -119,7 +133,7 @@ static double update_all(const struct job *j)
 
 static int run(int pe, int pes, const nvshmemx_uniqueid_t *id, char **argv)
 {
-	struct job j = {NULL, strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0), 0, pes, 0, !strcmp(argv[4], "xor")};
+	struct job j = {NULL, strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0), 0, pes, 0, !strcmp(argv[4], "xor"), argv[5] != NULL};
 	nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
 	uint64_t *counted, *sum, all;
 	double seconds;
@@ -163,7 +177,7 @@ int main(int argc, char **argv)
 	int tell[2], bad = 0, status, pe = 0;
 
 	if (pes < 1 || pes > 16 || pipe(tell)) {
-		fprintf(stderr, "nvshmem_gups PES WORDS UPDATES xor|inc\n");
+		fprintf(stderr, "nvshmem_gups PES WORDS UPDATES xor|inc [plain]\n");
 		return 2;
 	}
 	for (int k = 1; k < pes && !pe; k++)

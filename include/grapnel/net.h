@@ -11,7 +11,6 @@
  *   net/view.h     what threads see of net
  *   net/send.h     put, change, call
  *   net/fetch.h    get, fetching changes, quiet
- *   net/relay.h    changes handed to another GPU
  *   net/group.h    all nodes together: barrier, broadcast, reductions
  *
  *     static int node_main(struct gn_net *net, void *unused)
@@ -82,10 +81,8 @@ enum gn_net_form {
 /* How kernels change memory of nodes of the same process. */
 enum gn_net_route {
 	GN_NET_PACKETS, /* by messages, in order */
-	GN_NET_DIRECT,  /* by themselves, where their machine reaches the heap (GPUs: over NVLink), in the order of
+	GN_NET_DIRECT   /* by themselves, where their machine reaches the heap (GPUs: over NVLink), in the order of
 			   gn_net_fence only. Memory that is not of the heap, calls and waits go by messages */
-	GN_NET_RELAY    /* as GN_NET_DIRECT, but what brings nothing back (not bytes, not compare-and-swap) is handed to the
-			   machine of the heap, many changes at once */
 };
 
 /*

@@ -31,7 +31,7 @@ enum { GN_DEVICE_WARPS = 16, GN_DEVICE_DEPTH = 4 };
 
 enum gn_device_kind {
 	GN_DEVICE_APPLY, /* messages */
-	GN_DEVICE_TAILS, /* results: how far each log of the kernels' is written; then each ring of net/relay.h, and is read */
+	GN_DEVICE_TAILS, /* results: how far each log of the kernels' is written */
 	GN_DEVICE_END
 };
 

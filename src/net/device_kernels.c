@@ -130,14 +130,8 @@ SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint6
 
 SIMT_FN void look_at_tails(const struct gn_net_view *n, struct gn_device_job *job)
 {
-	const uint32_t rings = n->logs * n->nodes;
-
 	for (uint32_t k = simt_lane(); k < n->logs; k += simt_warp_width())
 		job->result[k] = simt_load_acquire_dev_u64(&n->log[k].tail);
-	for (uint32_t k = simt_lane(); n->relay && k < rings; k += simt_warp_width()) {
-		job->result[n->logs + k] = simt_load_acquire_dev_u64(&n->relay[k].tail);
-		job->result[n->logs + rings + k] = simt_load_acquire_sys_u64(&n->relay[k].released); /* A7 */
-	}
 }
 
 /* The next job of this warp, waited for. Returns its kind. */

@@ -95,8 +95,6 @@ int gn__network(struct gn_net *net)
 	net->now = simt_clock_ns();
 	if (net->device)
 		gn__device_start(net);
-	if (net->relays)
-		gn__relays_start(net);
 	slice_ns = set_slice(GN_RULE_SLICE_NS); /* threads that wait for messages may be more than there are processors */
 	while (!may_leave(net, &deadline)) {
 		idle = turn(net, idle) ? 0 : idle + 1;
@@ -106,8 +104,6 @@ int gn__network(struct gn_net *net)
 	}
 	if (slice_ns)
 		set_slice(slice_ns);
-	if (net->relays)
-		gn__relays_stop(net);
 	if (net->device)
 		gn__device_stop(net);
 	return net->now > deadline ? -GN_ETIMEDOUT : 0;

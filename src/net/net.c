@@ -319,7 +319,6 @@ void gn__node_destroy(struct gn_net *net)
 	gn__heap_destroy(net->heap);
 	gn__heap_destroy(net->data);
 	gn__device_destroy(net);
-	gn__relays_destroy(net);
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
 		free(net->intake[k].sequence);
 		free(net->intake[k].plain);
@@ -387,7 +386,7 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 		return rc;
 	simt_describe(net->machine, &info);
 	net->sources = info.processors + 2;
-	apart = info.is_cuda || net->config.by_kernel || net->config.route == GN_NET_RELAY;
+	apart = info.is_cuda || net->config.by_kernel;
 	if (apart)
 		rc = check_device(&net->config, error);
 	if (!rc && apart)
@@ -461,7 +460,5 @@ int gn__nodes_map(struct gn_net **net, uint32_t nodes, struct gn_error *error)
 
 	for (uint32_t k = 0; k < nodes && !rc; k++)
 		rc = map_heaps(net[k], net, nodes, error);
-	if (!rc && nodes > 1 && net[0]->config.route == GN_NET_RELAY)
-		rc = gn__relays_create(net, nodes, error);
 	return rc;
 }

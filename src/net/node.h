@@ -11,7 +11,6 @@
 
 #include <grapnel/net.h>
 #include <net/device.h>
-#include <net/relay.h>
 #include <net/route.h>
 #include <net/rule.h>
 #include <net/transport.h>
@@ -115,7 +114,6 @@ struct gn_net {
 	char *map;    /* heaps that the kernels reach, for view.mapped */
 	char name[24]; /* of the machine, if it was chosen here */
 	struct gn_device *device; /* changes the heap; NULL: the network thread does */
-	struct gn_relays *relays; /* rings between GPUs; NULL: there are none */
 	uint64_t group; /* counts messages that have an order: those of one group have none among them */
 	uint32_t *turn, first_turn; /* [sources] logs in the order in which they are drained; the first of them */
 

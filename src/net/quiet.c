@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { IDLE, LOOKING, HANDING, SORTING, MARKING, ANSWERS };
+enum { IDLE, LOOKING, SORTING, MARKING, ANSWERS };
 
 /* The slots of a GPU's threads only they take and give: one that was given up is lost for the run, which has failed. */
 static void slot_free(struct gn_net *net, uint32_t id)
@@ -96,21 +96,6 @@ static void look(struct gn_net *net, const uint64_t *tail)
 		s->wanted = s->tail ? simt_load_acquire_dev_u64(s->tail) : tail[k];
 	}
 	net->quiet.stage = SORTING;
-	if (!net->relays)
-		return;
-	gn__relays_want(net, tail + net->view.logs);
-	net->quiet.stage = gn__device_ask_tails(net) ? IDLE : HANDING;
-}
-
-/* What was handed to other GPUs is done, or looked at again. */
-static void hand(struct gn_net *net)
-{
-	const uint64_t *tail = gn__device_tails(net);
-
-	if (tail && gn__relays_are_done(net, tail + net->view.logs))
-		net->quiet.stage = SORTING;
-	else if (tail)
-		gn__device_ask_tails(net);
 }
 
 /* Serve those who wait: first everything that is in the logs now must be sorted. */
@@ -224,8 +209,6 @@ void gn__quiet_go_on(struct gn_net *net)
 		if (tail)
 			look(net, tail);
 	}
-	if (q->stage == HANDING)
-		hand(net);
 	if (q->stage == SORTING && all_sorted(net)) {
 		q->next = 0;
 		q->stage = MARKING;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Do the model tests notice when the code is wrong? Each mutant is a copy of the queue's, the log's and the relay's sources with one thing
+# Do the model tests notice when the code is wrong? Each mutant is a copy of the queue's and the log's sources with one thing
 # broken by sed; the tests must fail on every one. Orders of memory are no mutants: x86 would not show the difference.
 #
 #   mutants.sh SOURCE_DIR WORK_DIR CC LINK...   (LINK: library files and flags that a model program needs)
@@ -13,7 +13,7 @@ cc=$3
 shift 3
 runs=${GN_MUTANT_RUNS:-20000}
 
-# What kills it (ring, queue, log and relay: random schedules of that model; nvmeq and nvmeq_commands: unit tests)
+# What kills it (ring, queue and log: random schedules of that model; nvmeq and nvmeq_commands: unit tests)
 # | file | sed expression | what is broken
 mutants() {
 	cat <<'END'
@@ -28,14 +28,6 @@ log|net/log.h|s/return r->word\[(r->at + word . lanes + lane)/return r->word[(r-
 log|net/view.h|s/simt_match_any_u64(simt_active(), .*/simt_active();/|messages of different forms lie together
 log|net/view.h|s/^	simt_warp_sync(mask);/	;/|messages are handed over before all lanes have written
 log|net/view.h|s/lanes . words, &ticket/words, \&ticket/|room for one lane only
-relay|net/relay.h|s/while ((int64_t)(ticket - .*/while (0) {/|a full ring is not noticed
-relay|net/relay.h|s/&r->tail, lanes)/\&r->tail, 1)/|room for one lane only
-relay|net/relay.h|s/ticket, leader) + simt_rank(mask)/ticket, leader)/|lanes write one slot
-relay|net/relay.h|s/gn__relay_room(n, r, ticket + lanes - 1)/gn__relay_room(n, r, ticket)/|room for the first lane counts for all
-relay|net/relay.h|s/while ((int64_t)(tail - .*/while (0) {/|who settles does not wait
-relay|net/relay_kernels.c|s/simt_store_pair_sys(.*0, 0);/;/|what was read is not emptied
-relay|net/relay_kernels.c|s/if (taken == k . width .. lane < full)/if (lane < full)/|what is behind a hole is done too
-relay|net/relay_kernels.c|s/(!taken .. r->at/(r->at/|what little was read is not given back
 queue|nvmeq.h|s/uint32_t phase = .*/uint32_t phase = 1;/|the phase does not turn over
 queue|nvmeq.h|s/if ((tail >> 16 & 1) != phase)/if (0)/|the phase is not looked at
 queue|nvmeq.h|s/cid = (cid + q->depth) & 0xffff;/;/|no generations
@@ -63,7 +55,6 @@ copy() {
 	cp "$source_dir/include/grapnel/net/"*.h "$work/grapnel/net"
 	cp "$source_dir/src/queue/nvmeq.c" "$work"
 	mkdir "$work/net"
-	cp "$source_dir/src/net/relay_kernels.c" "$work/net"
 }
 
 # build KILLER LINK...: its program from the copies.
@@ -97,7 +88,7 @@ passes() {
 	timeout "$1" "$work/program" random "$runs" >"$work/log" 2>&1
 }
 
-for killer in ring queue log relay nvmeq nvmeq_commands; do
+for killer in ring queue log nvmeq nvmeq_commands; do
 	copy
 	build $killer "$@"
 	passes 60 || { echo "mutants: $killer fails unchanged" >&2; cat "$work/log" >&2; exit 1; }

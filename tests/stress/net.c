@@ -58,8 +58,6 @@ SIMT_FN void send_bytes(const struct net_args *a, struct thread *t, uint64_t slo
 		bytes[k] = (char)draw_mix(t->last + k);
 	t->sent.wrong += gn_net_put(&a->net, t->pe, a->area + slot * AREA, bytes, t->bytes) != 0;
 	t->sent.wrong += gn_net_put_u64(&a->net, t->pe, &a->marker[slot], t->last) != 0;
-	if (a->net.relay) /* which keeps no order without */
-		gn_net_fence(&a->net);
 }
 
 /* What this thread put last is there, and so is what it put before. */
@@ -258,13 +256,11 @@ static int net_round(struct stress *s)
 	r.config.machine.name = s->info.is_cuda ? "cuda" : "cpu";
 	r.config.by_kernel = r.config.nodes < 4 && draw_chance(&random, 30); /* one more kernel a node */
 	r.config.route = draw_chance(&random, 20) ? GN_NET_DIRECT : GN_NET_PACKETS;
-	if (r.config.nodes < 4 && draw_chance(&random, 20)) /* two more kernels a node */
-		r.config.route = GN_NET_RELAY;
 	r.threads = 32 * (1 + draw_below(&random, MOST_THREADS / 32));
 	r.stalls = draw_chance(&random, 50);
 	r.each = (r.config.packet_bytes < 4096 ? 20000 : 200000) / (r.config.nodes * r.threads);
 	/* on cpu such a kernel takes a processor for itself; on a GPU a warp goes on when its last lane has its answer */
-	if (r.config.by_kernel || r.config.route == GN_NET_RELAY || s->info.is_cuda)
+	if (r.config.by_kernel || s->info.is_cuda)
 		r.each = (r.each + 15) / 16;
 	s->operations += (uint64_t)r.config.nodes * r.threads * r.each;
 	rc = gn_net_run(&r.config, node_main, &r, &error);

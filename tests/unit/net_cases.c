@@ -145,9 +145,7 @@ SIMT_FN void fetch_all(const struct fetch_args *a)
 	gn_net_fetch_add_u32(&a->net, last, a->ticket, 2, &narrow);
 	if (narrow % 2)
 		simt_add_relaxed_dev_u64(a->wrong, 1);
-	/* what was put before is seen; on the relay behind a fence */
-	if (a->net.relay)
-		gn_net_fence(&a->net);
+	/* what was put before is seen */
 	gn_net_get_u64(&a->net, last, &a->seen[drawn], &seen);
 	if (seen != 1)
 		simt_add_relaxed_dev_u64(a->wrong, 1);

@@ -21,7 +21,7 @@ struct way {
 };
 
 static const struct way ways[] = {{"packets", GN_NET_PACKETS, 0}, {"direct", GN_NET_DIRECT, 0}, {"by kernel", GN_NET_PACKETS, 1},
-				  {"direct, by kernel", GN_NET_DIRECT, 1}, {"relay", GN_NET_RELAY, 1}};
+				  {"direct, by kernel", GN_NET_DIRECT, 1}};
 
 static const struct shape shapes[] = {{1, 1, 1, GN_NET_COMBINED, 0},    {2, 1, 1, GN_NET_COMBINED, 0},
 				      {3, 1, 4, GN_NET_COMBINED, 0},    {5, 2, 32, GN_NET_COMBINED, 0},

@@ -354,13 +354,11 @@ SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *fro
 /*
  * gn_net_fence - what this thread sends to a node behind it is done there after what it sent to that node before.
  * Messages of one thread to one node keep their order anyway; the fence orders them against the thread's own loads and
- * stores, and against what it does itself on the route GN_NET_DIRECT. On GN_NET_RELAY it waits until all is done that was
- * handed over; that this takes longer than the time-out is a failure (gn_net_failure).
+ * stores, and against what it does itself on the route GN_NET_DIRECT.
  */
 SIMT_FN void gn_net_fence(const struct gn_net_view *n)
 {
-	if (n->relay)
-		gn__relay_settle(n);
+	(void)n;
 	simt_fence_acq_rel_sys();
 }
 

@@ -10,7 +10,7 @@
  * different threads, or to different nodes, in any order. What is asked of the own node is done at once, by the thread
  * itself, where it reaches the memory; calls are not. All are done everywhere behind gn_net_quiet. Changes are
  * indivisible, and relaxed. On the route GN_NET_DIRECT (net.h) a thread does them itself in the heaps that it reaches,
- * and different elements may change in another order, until gn_net_fence; on GN_NET_RELAY one element too.
+ * and different elements may change in another order, until gn_net_fence.
  *
  * All return 0, -GN_EINVAL (no such node, not a multiple of the size), -GN_ERANGE (not in symmetric memory),
  * -GN_ETIMEDOUT (the log stayed full for the time-out: the network stands still). A failure is also kept: gn_net_failure.
@@ -18,7 +18,6 @@
 #ifndef GRAPNEL_NET_SEND_H
 #define GRAPNEL_NET_SEND_H
 
-#include <grapnel/net/relay.h>
 #include <grapnel/net/view.h>
 
 /* As one step, in memory that other machines change too. Returns the bits before; a put without asking for them has none. */
@@ -91,12 +90,6 @@ SIMT_FN int gn__net_change_self(const struct gn_net_view *n, uint32_t pe, uint64
 	return 1;
 }
 
-/* Is the change one that the route GN_NET_RELAY hands over? */
-SIMT_FN int gn__net_is_relayed(const struct gn_net_view *n, uint32_t pe, uint64_t address, uint32_t change)
-{
-	return n->relay && pe != n->node && change != GN__CAS && gn__net_mapped(n, pe, address);
-}
-
 SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, uint32_t change, uint64_t a, uint64_t b,
 			   uint32_t bytes)
 {
@@ -104,11 +97,9 @@ SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, u
 	uint64_t address = 0;
 	int rc = gn__net_element(n, pe, to, bytes, &address);
 
-	if (simt_likely(!rc) && gn__net_is_relayed(n, pe, address, change))
-		rc = gn__relay_push(n, pe, gn_message_head(op, n->node, address / 4), a);
-	else if (simt_likely(!rc) && gn__net_change_self(n, pe, address, to, change, a, b, bytes, 0))
+	if (simt_likely(!rc) && gn__net_change_self(n, pe, address, to, change, a, b, bytes, 0))
 		return 0;
-	else if (simt_likely(!rc))
+	if (simt_likely(!rc))
 		rc = gn__net_push(n, 1 + gn_change_operands(change), gn_message_head(op, pe, address / 4), a, b, 0);
 	return simt_likely(!rc) ? 0 : gn__net_fail(n, rc, pe, op);
 }

@@ -52,7 +52,6 @@ struct gn_net_fault {
 enum gn__net_part_of { GN__NET_HEAP = 1, GN__NET_DATA = 2 };
 
 struct gn_net_group;
-struct gn_relay;
 
 struct gn_net_view {
 	struct gn_log *log; /* of each processor */
@@ -64,7 +63,6 @@ struct gn_net_view {
 	uint64_t data_bytes;
 	uint32_t far; /* parts of the own symmetric memory that its threads change by messages: enum gn__net_part_of */
 	char *const *mapped; /* [nodes] heaps that they change themselves, NULL the others; NULL: all of them */
-	struct gn_relay *relay; /* [logs][nodes] rings to the other nodes' GPUs; NULL: there are none */
 	struct gn_net_group *group;
 	struct gn_net_slot *slot;
 	struct gn_ring *free_slot;

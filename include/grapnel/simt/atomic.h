@@ -650,34 +650,4 @@ SIMT_FN void simt_fence_acq_rel_sys(void)
 #endif
 }
 
-/*
- * simt_store_pair_sys, simt_load_pair_sys - two neighbouring words, 16-byte aligned. Who loads the first word of a pair that
- * was stored so sees the second of it too, if the pair was 0 before. They order nothing else.
- */
-SIMT_FN void simt_store_pair_sys(uint64_t *p, uint64_t first, uint64_t second)
-{
-#if SIMT_ON_CUDA
-	asm volatile("{\n\t.reg .b128 both;\n\tmov.b128 both, {%1, %2};\n\tst.relaxed.sys.global.b128 [%0], both;\n\t}"
-		     :: "l"(p), "l"(first), "l"(second) : "memory");
-#else
-	SIMT__POINT();
-	__atomic_store_n(p + 1, second, __ATOMIC_RELAXED);
-	SIMT__POINT();
-	__atomic_store_n(p, first, __ATOMIC_RELEASE);
-#endif
-}
-
-SIMT_FN void simt_load_pair_sys(const uint64_t *p, uint64_t *first, uint64_t *second)
-{
-#if SIMT_ON_CUDA
-	asm volatile("{\n\t.reg .b128 both;\n\tld.relaxed.sys.global.b128 both, [%2];\n\tmov.b128 {%0, %1}, both;\n\t}"
-		     : "=l"(*first), "=l"(*second) : "l"(p) : "memory");
-#else
-	SIMT__POINT();
-	*first = __atomic_load_n(p, __ATOMIC_ACQUIRE);
-	SIMT__POINT();
-	*second = __atomic_load_n(p + 1, __ATOMIC_RELAXED);
-#endif
-}
-
 #endif
