@@ -54,6 +54,8 @@ SIMT_FN void append(const struct queue_args *a, uint64_t seed)
 		while (gn__net_append(log, 0xffffffffu, MESSAGE_WORDS, &w)) {
 			if (simt_ballot(0xffffffffu, simt_clock_ns() > deadline))
 				return;
+			if (simt_lane() == 0)
+				gn_log_is_full(log, GROUP); /* looks for room */
 			simt_relax();
 		}
 	}

@@ -42,6 +42,8 @@ SIMT_FN void append(const struct scope_log_args *a, uint64_t warp)
 		while (append_group(a, log, head, scope_log_value(a->seed, warp, k, simt_lane()))) {
 			if (simt_ballot(whole_warp(), simt_clock_ns() > deadline))
 				return;
+			if (simt_lane() == 0)
+				gn_log_is_full(log, simt_warp_width() * a->words); /* looks for room */
 			simt_relax();
 		}
 	}

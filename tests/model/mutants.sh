@@ -20,7 +20,8 @@ mutants() {
 ring|ring.h|s/if (ahead < 0)/if (0)/|a full or empty ring is not noticed
 ring|ring.h|s/ticket + ring->depth)/ticket + 1)/|a slot is not free for the next round
 ring|ring.h|s/if (seen == t) {/if (1) {/|a lost race for a ticket counts as won
-log|net/log.h|s/if ((int64_t)(limit - tail) < (int64_t)words) {/if (0) {/|a full log is not noticed
+log|net/log.h|s/while ((int64_t)(limit - tail) >= (int64_t)words) {/while (1) {/|a full log is not noticed
+log|net/log.h|s/simt_store_relaxed_dev_u64(&log->looking, 0);/;/|who has looked lets nobody else look
 log|net/log.h|s/if (seen == tail) {/if (1) {/|a lost race for room counts as won
 log|net/log.h|s/r->word\[(r->at + k) . (r->capacity - 1)\] = 0/;/|what was read is not emptied
 log|net/log.h|s/r->at += words;/r->at += words; simt_store_release_sys_u64(r->released, r->at);/;s/for (uint32_t k = 0; k < words; k++)/simt_store_release_sys_u64(r->released, r->at + words); simt_relax(); &/|room is given before it is empty

@@ -68,11 +68,12 @@ SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t
 	struct gn_net_slot *s = &n->slot[id];
 	const uint32_t waiting = (simt_load_relaxed_dev_u32(&s->state) & ~3u) | GN_NET_SLOT_WAITING;
 	const uint64_t deadline = simt_clock_ns() + patience_ns;
+	uint32_t tries = 0;
 	int rc;
 
 	/* A3: pairs with R3 */
 	while ((simt_load_acquire_sys_u32(&s->state) & 3) != GN_NET_SLOT_DONE) {
-		const int ended = gn__net_ended(n);
+		const int ended = gn__net_ended_by(n, tries++);
 
 		if ((ended || simt_clock_ns() > deadline) &&
 		    simt_cas_relaxed_sys_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_LOST) == waiting)
@@ -366,9 +367,10 @@ SIMT_FN void gn_net_fence(const struct gn_net_view *n)
 SIMT_FN int gn__net_await(const struct gn_net_view *n, uint32_t pe, const uint64_t *element, uint64_t value)
 {
 	const uint64_t deadline = simt_clock_ns() + n->timeout_ns;
+	uint32_t tries = 0;
 
 	while (simt_load_acquire_sys_u64(element) < value) {
-		const int ended = gn__net_ended(n);
+		const int ended = gn__net_ended_by(n, tries++);
 
 		if (ended || simt_clock_ns() > deadline)
 			return gn__net_fail(n, ended ? ended : -GN_ETIMEDOUT, pe, GN_MESSAGE_NONE);

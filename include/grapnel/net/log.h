@@ -60,46 +60,48 @@ SIMT_FN void gn_log_init(struct gn_log *log, struct gn_log_reader *reader, uint6
 }
 
 /*
- * Look how far the consumer is. Returns the new limit. One thread at a time: a GPU reaches the consumer's word over PCIe, and
- * thousands of warps that wait for room would keep everything else from that link.
- */
-SIMT_FN uint64_t gn__log_look(struct gn_log *log)
-{
-	uint64_t limit;
-
-	if (simt_cas_relaxed_dev_u64(&log->looking, 0, 1))
-		return simt_load_acquire_dev_u64(&log->limit); /* A2, through who looked */
-	limit = simt_load_acquire_sys_u64(log->released) + log->capacity; /* A2: pairs with R2 */
-	simt_store_release_dev_u64(&log->limit, limit);                   /* an older one may come later: it is true as well */
-	simt_store_relaxed_dev_u64(&log->looking, 0);
-	return limit;
-}
-
-/*
  * gn_log_reserve - room for so many words.
  * @ticket  receives the first; write them with gn_log_put, that of the first lane's head by gn_log_commit
- * Any thread; never waits. Returns 0, or -GN_EAGAIN when the log is full, or was when somebody last looked (nothing changed).
+ * Any thread; lock-free; never waits. Returns 0, or -GN_EAGAIN: as far as anybody has looked, the log is full (nothing
+ * changed); look with gn_log_is_full.
  */
 SIMT_FN int gn_log_reserve(struct gn_log *log, uint32_t words, uint64_t *ticket)
 {
-	uint64_t limit = simt_load_acquire_dev_u64(&log->limit); /* A2, through who looked */
+	const uint64_t limit = simt_load_acquire_dev_u64(&log->limit); /* A2, through who looked */
 	uint64_t tail = simt_load_relaxed_dev_u64(&log->tail);
 
-	for (;;) {
-		uint64_t seen;
+	while ((int64_t)(limit - tail) >= (int64_t)words) {
+		const uint64_t seen = simt_cas_relaxed_dev_u64(&log->tail, tail, tail + words);
 
-		if ((int64_t)(limit - tail) < (int64_t)words) {
-			limit = gn__log_look(log);
-			if ((int64_t)(limit - tail) < (int64_t)words)
-				return -GN_EAGAIN;
-		}
-		seen = simt_cas_relaxed_dev_u64(&log->tail, tail, tail + words);
 		if (seen == tail) {
 			*ticket = tail;
 			return 0;
 		}
 		tail = seen;
 	}
+	return -GN_EAGAIN;
+}
+
+/*
+ * gn_log_is_full - is there no room for so many words? Any thread; never waits; may say so while another thread looks.
+ *
+ * For who waits, and asks again and again, beside thousands of others. So one of them at a time looks how far the consumer is,
+ * whose word a GPU reaches over PCIe; and the others do not acquire, which would make their processor forget what all of its
+ * threads have at hand: gn_log_reserve does.
+ */
+SIMT_FN int gn_log_is_full(struct gn_log *log, uint32_t words)
+{
+	const uint64_t tail = simt_load_relaxed_dev_u64(&log->tail);
+	uint64_t limit = simt_load_relaxed_dev_u64(&log->limit);
+
+	if ((int64_t)(limit - tail) >= (int64_t)words)
+		return 0;
+	if (simt_cas_relaxed_dev_u64(&log->looking, 0, 1))
+		return 1;
+	limit = simt_load_acquire_sys_u64(log->released) + log->capacity; /* A2: pairs with R2 */
+	simt_store_release_dev_u64(&log->limit, limit);
+	simt_store_relaxed_dev_u64(&log->looking, 0);
+	return (int64_t)(limit - tail) < (int64_t)words;
 }
 
 /* gn_log_put - write a word of a reservation, but for the first. */

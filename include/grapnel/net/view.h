@@ -134,6 +134,15 @@ SIMT_FN int gn__net_ended(const struct gn_net_view *n)
 	return (int)simt_load_acquire_sys_u32(&n->fault->ended);
 }
 
+/*
+ * The same, looked at first and then now and then, for who waits for something else and has looked so often in vain: the word is
+ * the host's, and a GPU has thousands of threads that wait.
+ */
+SIMT_FN int gn__net_ended_by(const struct gn_net_view *n, uint32_t tries)
+{
+	return tries % 64 ? 0 : gn__net_ended(n);
+}
+
 /* ---- to the node's log ---- */
 
 /* The log of this thread's processor. */
@@ -220,6 +229,18 @@ SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, co
 	return 0;
 }
 
+/* Wait for room in a log. Returns 0 (there may be room now) or what gn__net_patience gives up with. */
+SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn_log *log, uint32_t words)
+{
+	uint64_t deadline = 0;
+	uint32_t tries = 0;
+	int rc = -GN_EAGAIN;
+
+	while (rc == -GN_EAGAIN && gn_log_is_full(log, words))
+		rc = gn__net_patience(n, tries++, &deadline);
+	return rc == -GN_EAGAIN ? 0 : rc;
+}
+
 /*
  * Append a message of up to 4 words; lanes that come together with as many words do it together. The own messages of a
  * thread are appended in order. Returns 0, or -GN_ETIMEDOUT (the log stayed full) or what another node's program has
@@ -229,15 +250,15 @@ SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t h
 {
 	const uint32_t mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)n << 3 | words);
 	const struct gn__net_words w = {head, a, b, c};
+	const uint32_t leader = simt_first_lane(mask);
 	struct gn_log *log = gn__net_log(n);
-	uint64_t deadline = 0;
-	uint32_t tries = 0;
 	int rc;
 
 	while ((rc = gn__net_append(log, mask, words, &w)) == -GN_EAGAIN) {
-		rc = gn__net_patience(n, tries++, &deadline);
-		rc = (int)simt_shfl_u32(mask, (uint32_t)rc, simt_first_lane(mask)); /* they give up together */
-		if (rc != -GN_EAGAIN)
+		if (simt_lane() == leader)
+			rc = gn__net_await_room(n, log, words * simt_popcount(mask));
+		rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader); /* they give up together */
+		if (rc)
 			break;
 	}
 	return rc;
@@ -275,13 +296,11 @@ SIMT_FN int gn__net_push_bytes(const struct gn_net_view *n, uint64_t head, uint3
 {
 	const struct gn__net_bytes m = {head, a, fixed, bytes, from};
 	struct gn_log *log = gn__net_log(n);
-	uint64_t deadline = 0;
-	uint32_t tries = 0;
 	int rc;
 
 	while ((rc = gn__net_append_bytes(log, &m)) == -GN_EAGAIN) {
-		rc = gn__net_patience(n, tries++, &deadline);
-		if (rc != -GN_EAGAIN)
+		rc = gn__net_await_room(n, log, fixed + (bytes + 7) / 8);
+		if (rc)
 			break;
 	}
 	return rc;
