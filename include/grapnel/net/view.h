@@ -169,7 +169,7 @@ SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64
 		if (gn__net_ended(n))
 			return gn__net_ended(n);
 	}
-	simt_rest(tries);
+	simt_rest(tries, 6); /* 1.3 microseconds: what the host does takes as long to be seen */
 	return -GN_EAGAIN;
 }
 

@@ -35,16 +35,17 @@ SIMT_FN void simt_relax(void)
 }
 
 /*
- * simt_rest - simt_relax for a thread that has looked so many rounds in vain: the more, the longer it stays away (to 0.16
- * microseconds: what it waits for may take one). Many who poll one word keep each other, and the one they wait for, from
- * it. Orders nothing.
+ * simt_rest - simt_relax for a thread that has looked so many rounds in vain: the more, the longer it stays away. Many who poll one
+ * word keep each other, and the one they wait for, from it. Orders nothing.
+ * @doublings  of 20 nanoseconds, at most: a fraction of what it waits for
  */
-SIMT_FN void simt_rest(uint32_t rounds)
+SIMT_FN void simt_rest(uint32_t rounds, uint32_t doublings)
 {
 #if SIMT_ON_CUDA
-	__nanosleep(20u << (rounds < 3 ? rounds : 3));
+	__nanosleep(20u << (rounds < doublings ? rounds : doublings));
 #else
 	(void)rounds;
+	(void)doublings;
 	simt__relax();
 #endif
 }
