@@ -76,12 +76,16 @@ SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to,
 
 SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
+	enum gn__sampled sampled = GN__SAMPLED_ON;
+
 	if (simt_likely(index < a->quick) && simt_likely(gn__read_quickly(a, index, to, size)))
 		return 0;
 	if (simt_unlikely(index >= a->count))
 		return gn__out_of_range(a, index);
-	if (simt_unlikely(a->sample != 0) && gn__sampled_read(a, index, to, size))
-		return 0;
+	if (simt_unlikely(a->sample != 0))
+		sampled = gn__sampled_read(a, index, to, size);
+	if (simt_unlikely(sampled != GN__SAMPLED_ON))
+		return sampled == GN__SAMPLED_DONE ? 0 : gn__read_missing(a, index, to, size);
 	if (a->memory) {
 		gn__take_element(to, a->memory + index * size, size);
 		return 0;

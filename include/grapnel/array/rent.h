@@ -80,6 +80,7 @@ struct gn__around_way {
 	char *memory;
 	uint64_t *word; /* of a page that is to be written around: absent when it was looked at */
 	uint64_t seen;
+	uint32_t fetches; /* some of these lanes fetch a page: who does not go around comes along, to copy */
 };
 
 /* A page's word, relaxed: most of what asks relies on it no further, and an acquire makes a processor forget what it has at hand. */
@@ -117,6 +118,7 @@ SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_
 		g = gn__look(a, page);
 		rents = gn__is_absent(&g);
 	}
+	way->fetches = simt_ballot(lanes, missing && !rents) != 0;
 	if (!rents || (write && (!alone || !a->word || g.seen & GN_WORD_USED)))
 		return;
 	way->memory = s->memory + at;
@@ -134,7 +136,7 @@ SIMT_NOINLINE_FN struct gn__around_way gn__sample(const struct gn_array *a, uint
 	const uint64_t at = index << a->element_log2;
 	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)s); /* those of one array */
 	const int may_rent = !a->memory && s->rent && s->memory;
-	struct gn__around_way way = {0, 0, 0};
+	struct gn__around_way way = {0, 0, 0, 0};
 	struct gn__glimpse g = {0, 0, 0};
 
 	if (may_rent) /* here, so that it is under way meanwhile */
@@ -147,17 +149,22 @@ SIMT_NOINLINE_FN struct gn__around_way gn__sample(const struct gn_array *a, uint
 	return way;
 }
 
+/* How a read goes on that was noted. */
+enum gn__sampled { GN__SAMPLED_ON, GN__SAMPLED_DONE, GN__SAMPLED_TOGETHER };
+
 /*
- * Read an element around the cache, if the sample wants that. The page was absent after the access began, so the store
- * has every write before it. Returns 1 (*to is the element) or 0.
+ * Read an element around the cache, if the sample wants that (DONE: *to is the element). The page was absent after the access
+ * began, so the store has every write before it. TOGETHER: another lane fetches a page, which all lanes copy in a fraction of the
+ * time of the few that miss it; whoever finds his page meanwhile loses little.
  */
-SIMT_FN int gn__sampled_read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+SIMT_FN enum gn__sampled gn__sampled_read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
 	const struct gn__around_way way = SIMT_COLD(gn__sample)(a, index, 0);
 
-	if (way.memory)
-		gn__take_element(to, way.memory, size);
-	return way.memory != 0;
+	if (!way.memory)
+		return way.fetches ? GN__SAMPLED_TOGETHER : GN__SAMPLED_ON;
+	gn__take_element(to, way.memory, size);
+	return GN__SAMPLED_DONE;
 }
 
 /*
