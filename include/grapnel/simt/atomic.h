@@ -524,19 +524,6 @@ SIMT_FN uint64_t simt_add_acq_rel_dev_u64(uint64_t *p, uint64_t value)
 #endif
 }
 
-SIMT_FN uint64_t simt_or_relaxed_dev_u64(uint64_t *p, uint64_t value)
-{
-#if SIMT_ON_CUDA
-	uint64_t old;
-
-	asm volatile("atom.relaxed.gpu.global.or.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(value) : "memory");
-	return old;
-#else
-	SIMT__POINT();
-	return __atomic_fetch_or(p, value, __ATOMIC_RELAXED);
-#endif
-}
-
 SIMT_FN uint64_t simt_or_acq_rel_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA

@@ -38,13 +38,6 @@ SIMT_FN void simt_load_two_relaxed_sys_u64(const uint64_t *p, uint64_t *first, u
 
 SIMT_FN uint32_t simt_cas_fenced_dev_u32(uint32_t *p, uint32_t expected, uint32_t desired)
 {
-#if SIMT_ON_CUDA
-	uint32_t old;
-
-	asm volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
-		     : "=r"(old) : "l"(p), "r"(expected), "r"(desired) : "memory");
-	return old;
-#else
 	const uint32_t old = simt_cas_relaxed_dev_u32(p, expected, desired);
 
 #ifdef __SANITIZE_THREAD__
@@ -52,18 +45,10 @@ SIMT_FN uint32_t simt_cas_fenced_dev_u32(uint32_t *p, uint32_t expected, uint32_
 		simt__read_before_fence(p);
 #endif
 	return old;
-#endif
 }
 
 SIMT_FN uint64_t simt_cas_fenced_dev_u64(uint64_t *p, uint64_t expected, uint64_t desired)
 {
-#if SIMT_ON_CUDA
-	uint64_t old;
-
-	asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
-		     : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");
-	return old;
-#else
 	const uint64_t old = simt_cas_relaxed_dev_u64(p, expected, desired);
 
 #ifdef __SANITIZE_THREAD__
@@ -71,7 +56,6 @@ SIMT_FN uint64_t simt_cas_fenced_dev_u64(uint64_t *p, uint64_t expected, uint64_
 		simt__read_before_fence(p);
 #endif
 	return old;
-#endif
 }
 
 #if SIMT_ON_CUDA
