@@ -24,26 +24,26 @@ int gn_error_set(struct gn_error *e, int code, const char *format, ...)
 
 const char *gn_error_name(int code)
 {
-	switch (-code) {
+	switch (code) {
 	case 0: return "ok";
-	case GN_EPERM: return "GN_EPERM";
-	case GN_ENOENT: return "GN_ENOENT";
-	case GN_EIO: return "GN_EIO";
-	case GN_EAGAIN: return "GN_EAGAIN";
-	case GN_ENOMEM: return "GN_ENOMEM";
-	case GN_EACCES: return "GN_EACCES";
-	case GN_EBUSY: return "GN_EBUSY";
-	case GN_ENODEV: return "GN_ENODEV";
-	case GN_EINVAL: return "GN_EINVAL";
-	case GN_EFBIG: return "GN_EFBIG";
-	case GN_ENOSPC: return "GN_ENOSPC";
-	case GN_EROFS: return "GN_EROFS";
-	case GN_ERANGE: return "GN_ERANGE";
-	case GN_EDEADLK: return "GN_EDEADLK";
-	case GN_EBADMSG: return "GN_EBADMSG";
-	case GN_ENOTSUP: return "GN_ENOTSUP";
-	case GN_ENOBUFS: return "GN_ENOBUFS";
-	case GN_ETIMEDOUT: return "GN_ETIMEDOUT";
+	case -GN_EPERM: return "GN_EPERM";
+	case -GN_ENOENT: return "GN_ENOENT";
+	case -GN_EIO: return "GN_EIO";
+	case -GN_EAGAIN: return "GN_EAGAIN";
+	case -GN_ENOMEM: return "GN_ENOMEM";
+	case -GN_EACCES: return "GN_EACCES";
+	case -GN_EBUSY: return "GN_EBUSY";
+	case -GN_ENODEV: return "GN_ENODEV";
+	case -GN_EINVAL: return "GN_EINVAL";
+	case -GN_EFBIG: return "GN_EFBIG";
+	case -GN_ENOSPC: return "GN_ENOSPC";
+	case -GN_EROFS: return "GN_EROFS";
+	case -GN_ERANGE: return "GN_ERANGE";
+	case -GN_EDEADLK: return "GN_EDEADLK";
+	case -GN_EBADMSG: return "GN_EBADMSG";
+	case -GN_ENOTSUP: return "GN_ENOTSUP";
+	case -GN_ENOBUFS: return "GN_ENOBUFS";
+	case -GN_ETIMEDOUT: return "GN_ETIMEDOUT";
 	default: return "GN_E?";
 	}
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Feed words to a node as the messages of a packet that is otherwise right, or bytes as a whole packet: it must refuse
- * or apply them, and touch nothing but symmetric memory.
+ * Feed words to a node as the messages of a packet that is otherwise right, bytes as messages that are squeezed, or as a
+ * whole packet: it must refuse or apply them, and touch nothing but symmetric memory.
  */
 #include <string.h>
 
 #include <net/node.h>
+#include <net/squeeze.h>
 
 #include "fuzz.h"
 
@@ -101,6 +102,36 @@ static void require_untouched(void)
 			FUZZ_REQUIRE(!node->source[k].reader.word[w]);
 }
 
+/* The words that bytes are when they are taken for squeezed ones; 0: they are none. Nothing beyond the slack is read. */
+static uint32_t unsqueeze(const uint8_t *data, size_t bytes)
+{
+	uint8_t *squeezed;
+	uint16_t words;
+	int rc;
+
+	if (bytes < sizeof words)
+		return 0;
+	memcpy(&words, data, sizeof words);
+	bytes -= sizeof words;
+	squeezed = (uint8_t *)calloc(1, bytes + GN_SQUEEZE_SLACK);
+	FUZZ_REQUIRE(squeezed);
+	memcpy(squeezed, data + sizeof words, bytes);
+	words = words > GN_PACKET_WORDS ? GN_PACKET_WORDS : words;
+	rc = gn_unsqueeze(squeezed, (uint32_t)bytes, packet.word, words);
+	free(squeezed);
+	return rc ? 0 : words;
+}
+
+/* A node hears once of a program that failed, and keeps the first name of a handler: each input is the first. */
+static void forget(void)
+{
+	node->heard = node->failed = 0;
+	memset(node->said, 0, sizeof node->said);
+	memset(node->fault, 0, sizeof *node->fault);
+}
+
+enum { SQUEEZED = 64, WHOLE = 128 }; /* of the first byte; its lowest bits are the class */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const size_t bytes = size ? size - 1 : 0;
@@ -108,10 +139,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || bytes > sizeof packet.word)
 		return 0;
+	forget();
 	memset(&packet, 0, sizeof packet);
-	if (data[0] & 128) {
+	if (data[0] & WHOLE) {
 		memcpy(&packet, data + 1, bytes);
 		arriving.bytes = bytes;
+	} else if (data[0] & SQUEEZED) {
+		dress(class_, unsqueeze(data + 1, bytes));
+		arriving.bytes = gn_packet_bytes(&packet);
 	} else {
 		memcpy(packet.word, data + 1, bytes);
 		dress(class_, (uint32_t)(bytes / 8));

@@ -127,6 +127,35 @@ static void put_packets(const char *directory)
 	put(name(directory, "packet", 3), &packet, 1 + 14 * sizeof packet.word[0]);
 }
 
+/* Node 2 says that its program failed, with a code that has no positive. */
+static void put_end(const char *directory)
+{
+	const struct {
+		unsigned char class_;
+		uint64_t head, said;
+	} __attribute__((packed)) packet = {
+	    2, gn_message_head(GN_MESSAGE_CALL | GN_MESSAGE_FETCH, 2, gn_message_call_place(0, 8)), 1ull << 63};
+
+	put(name(directory, "packet", 5), &packet, sizeof packet);
+}
+
+/* Four additions of node 2, squeezed (net/squeeze.h): of each head one byte differs, of the operands none. */
+static void put_squeezed(const char *directory)
+{
+	const struct {
+		unsigned char class_;
+		uint16_t words, messages;
+		unsigned char columns, zero;
+		uint64_t head;
+		unsigned char head_from, head_count;
+		uint64_t operand;
+		unsigned char operand_from, operand_count, place[4];
+	} __attribute__((packed)) packet = {64 + 2, 8, 4, 2, 0, gn_message_head((GN_MESSAGE_CHANGE + GN__ADD) | GN_MESSAGE_WIDE, 2, 0),
+					    0, 1, 5, 0, 0, {16, 18, 20, 24}};
+
+	put(name(directory, "packet", 4), &packet, sizeof packet);
+}
+
 /* One warp that does something of everything, and two blocks of two that end at once. */
 static void put_stream(const char *path)
 {
@@ -174,6 +203,8 @@ int main(int argc, char **argv)
 	put_gng(name(directory, "gng", 0), GN_WEIGHT_NONE);
 	put_gng(name(directory, "gng", 1), GN_WEIGHT_I32);
 	put_packets(directory);
+	put_squeezed(directory);
+	put_end(directory);
 	put_stream(name(directory, "stream", 0));
 	return 0;
 }
