@@ -5,6 +5,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+enum { LEAST_SQUEEZED = 64 }; /* bytes of messages */
+
 static uint64_t checksum_of(const struct gn_packet *p)
 {
 	const uint64_t head = XXH3_64bits(p, offsetof(struct gn_packet, checksum));
@@ -18,12 +20,18 @@ static uint32_t worth(uint32_t bytes)
 	return bytes - bytes / 8 - GN_SQUEEZE_SLACK;
 }
 
+/* Only what is smaller by that may be squeezed: behind it there are the bytes that gn_unsqueeze reads in vain. */
+static int is_body(uint32_t body, uint32_t bytes)
+{
+	return body == bytes || (bytes >= LEAST_SQUEEZED && body <= worth(bytes));
+}
+
 void gn_packet_seal(struct gn_packet *p, struct gn_packet *scratch)
 {
 	const uint32_t bytes = 8u * p->words;
 	uint32_t squeezed = 0;
 
-	if (scratch && bytes >= 64)
+	if (scratch && bytes >= LEAST_SQUEEZED)
 		squeezed = gn_squeeze(p->word, p->words, scratch->word, worth(bytes));
 	if (squeezed)
 		memcpy(p->word, scratch->word, squeezed);
@@ -49,7 +57,7 @@ int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_p
 	if (bytes < GN_PACKET_HEAD || p->magic != gn_packet_magic || p->version != GN_PACKET_VERSION)
 		return gn_error_set(error, -GN_EBADMSG, "node %u sent %llu bytes that are no packet of this version; all nodes must "
 				    "run the same program", source, (unsigned long long)bytes);
-	if (p->words > GN_PACKET_WORDS || p->body > 8u * p->words || gn_packet_bytes(p) != bytes)
+	if (p->words > GN_PACKET_WORDS || !is_body(p->body, 8u * p->words) || gn_packet_bytes(p) != bytes)
 		return gn_error_set(error, -GN_EBADMSG, "a packet from node %u says it has %u words, but has %llu bytes", source,
 				    p->words, (unsigned long long)bytes);
 	if (p->checksum != checksum_of(p))
