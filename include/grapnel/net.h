@@ -73,7 +73,7 @@ enum gn_net_squeeze {
  */
 enum gn_net_form {
 	GN_NET_COMBINED,        /* messages of all threads by destination, while threads run */
-	GN_NET_COPROCESSOR,     /* cpu: when a log is full or nothing more comes: all of them, and threads go on when they are done */
+	GN_NET_COPROCESSOR,     /* when a log is full or nothing more comes: all of them, and threads go on when they are done */
 	GN_NET_COALESCED,       /* a packet for each destination of as many messages as a block has threads: 256 */
 	GN_NET_MESSAGE_PER_LANE /* a packet for each message */
 };

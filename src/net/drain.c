@@ -131,23 +131,38 @@ int gn__is_drained(const struct gn_net *net)
 	return gn__quiet_is_idle(net);
 }
 
+/* How far a log is written; where the host does not see its tail, as far as its messages are whole. */
+static uint64_t written(struct gn_source *s)
+{
+	struct gn_log_reader ahead = s->reader;
+	uint64_t head;
+
+	if (s->tail)
+		return simt_load_relaxed_dev_u64(s->tail);
+	if ((int64_t)(s->whole - s->reader.at) > 0)
+		ahead.at = s->whole;
+	while (ahead.at - s->reader.at < ahead.capacity && (head = gn_log_peek(&ahead)) != 0)
+		ahead.at += gn_message_lanes(head) * gn_message_words(head);
+	return s->whole = ahead.at;
+}
+
 int gn__exchange_is_due(struct gn_net *net)
 {
-	uint64_t written = 0, kept = 0;
+	uint64_t all = 0, kept = 0;
 	int full = 0;
 
 	if (net->config.form != GN_NET_COPROCESSOR)
 		return 0;
 	for (uint32_t k = 0; k + 1 < net->sources; k++) {
-		const struct gn_source *s = &net->source[k];
-		const uint64_t tail = simt_load_relaxed_dev_u64(s->tail), used = tail - s->reader.at;
+		struct gn_source *s = &net->source[k];
+		const uint64_t to = written(s), used = to - s->reader.at;
 
-		written += tail;
+		all += to;
 		kept += used;
-		full |= used > s->log->capacity / 8 * 7;
+		full |= used > s->reader.capacity / 8 * 7;
 	}
-	if (written != net->written) {
-		net->written = written;
+	if (all != net->written) {
+		net->written = all;
 		net->written_ns = net->now;
 	}
 	return kept && (full || net->now - net->written_ns >= net->config.flush_ns);
@@ -163,7 +178,7 @@ void gn__exchange_end(struct gn_net *net)
  * Round by round: of each log the oldest messages that lie together. A thread has one log, so those of a round have no order
  * among them, and a kernel that applies passes a fence for a round, not for each of them. The logs that held something go on.
  */
-static uint32_t drain_rounds(struct gn_net *net)
+static uint32_t drain_rounds(struct gn_net *net, int release)
 {
 	const uint32_t logs = net->sources - 1;
 	uint32_t holding = logs, sorted = 0;
@@ -182,7 +197,8 @@ static uint32_t drain_rounds(struct gn_net *net)
 			if (!head)
 				continue;
 			sorted += sort_lanes(net, s, head, &stuck);
-			gn_log_release(&s->reader);
+			if (release)
+				gn_log_release(&s->reader);
 			net->first_turn = net->turn[k]; /* of who comes first when there is room again */
 			net->turn[still++] = net->turn[k];
 		}
@@ -201,7 +217,7 @@ static uint32_t drain_threads(struct gn_net *net)
 	if (coprocessor && !gn__quiet_sorts(net))
 		return 0;
 	if (net->device && !coalesced)
-		return drain_rounds(net);
+		return drain_rounds(net, !coprocessor);
 	for (uint32_t k = 0; k + 1 < net->sources; k++) {
 		const uint32_t some = drain_one(net, &net->source[k], coalesced ? GN_RULE_COALESCED : GN_RULE_SORTED, !coprocessor);
 

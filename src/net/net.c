@@ -364,16 +364,6 @@ static int heaps_create(struct gn_net *net, const struct shared *s, struct gn_er
 		  : 0;
 }
 
-/* What needs that the host reaches heap and logs. */
-static int check_device(const struct gn_net_config *c, struct gn_error *error)
-{
-	if (c->data)
-		return gn_error_set(error, -GN_EINVAL, "static data is symmetric on the machine cpu only");
-	if (c->form == GN_NET_COPROCESSOR)
-		return gn_error_set(error, -GN_EINVAL, "the form coprocessor is there on the machine cpu only");
-	return 0;
-}
-
 static int node_fill(struct gn_net *net, struct gn_error *error)
 {
 	struct simt_info info;
@@ -387,9 +377,9 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	simt_describe(net->machine, &info);
 	net->sources = info.processors + 2;
 	apart = info.is_cuda || net->config.by_kernel;
+	if (apart && net->config.data)
+		return gn_error_set(error, -GN_EINVAL, "static data is symmetric on the machine cpu only");
 	if (apart)
-		rc = check_device(&net->config, error);
-	if (!rc && apart)
 		rc = gn__device_create(net, error);
 	net->slots = net->device ? 2 * GN_NET_SLOTS : GN_NET_SLOTS;
 	if (!rc)

@@ -59,6 +59,7 @@ struct gn_source {
 	struct gn_log_reader reader;
 	uint32_t lane; /* of the messages at reader.at */
 	uint64_t wanted; /* a quiet waits until reader.at is here */
+	uint64_t whole; /* of GN_NET_COPROCESSOR, where the tail is not seen: up to here messages were whole */
 	const uint64_t *tail; /* how far it is written; NULL: in memory that only the kernel of net/device.h reaches */
 };
 

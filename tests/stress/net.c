@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stress of net: up to 9 nodes of one process in one way or two, with logs and packets of random sizes, some of them
- * tiny. Threads send changes, bytes, calls that go on, and ask for values, to random nodes, with stalls in between.
+ * Stress of net: up to 9 nodes of one process in one way or two, in all forms, with logs and packets of random sizes, some
+ * of them tiny. Threads send changes, bytes, calls that go on, and ask for values, to random nodes, with stalls in between.
  * Every sum must come out, bytes and fetched values must be those that the order of one thread's messages promises.
  */
 #include "../model/draw.h"
@@ -258,6 +258,7 @@ static int net_round(struct stress *s)
 	r.config.route = draw_chance(&random, 20) ? GN_NET_DIRECT : GN_NET_PACKETS;
 	r.threads = 32 * (1 + draw_below(&random, MOST_THREADS / 32));
 	r.stalls = draw_chance(&random, 50);
+	r.config.form = draw_chance(&random, 60) ? GN_NET_COMBINED : (enum gn_net_form)(1 + draw_below(&random, 3));
 	r.each = (r.config.packet_bytes < 4096 ? 20000 : 200000) / (r.config.nodes * r.threads);
 	/* on cpu such a kernel takes a processor for itself; on a GPU a warp goes on when its last lane has its answer */
 	if (r.config.by_kernel || s->info.is_cuda)

@@ -57,8 +57,6 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 		return;
 	if (w->route != GN_NET_PACKETS && !SEES_FENCES)
 		return;
-	if (s->form == GN_NET_COPROCESSOR && (w->by_kernel || strcmp(machine_name(), "cpu")))
-		return;
 	memset(&config, 0, sizeof config);
 	config.machine.name = machine_name();
 	config.timeout_ns = strcmp(machine_name(), "cpu") ? 10000000000 : 60000000000;
