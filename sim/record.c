@@ -291,6 +291,28 @@ static int no_reach(struct simt_machine *machine, struct simt_machine *other)
 	return machine == other ? 0 : -GN_ENOTSUP;
 }
 
+static int no_export(struct simt_machine *machine, void *memory, struct simt_exported *exported)
+{
+	(void)machine;
+	(void)memory;
+	(void)exported;
+	return -GN_ENOTSUP;
+}
+
+static int no_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory)
+{
+	(void)exported;
+	(void)memory;
+	return no_reach(machine, NULL);
+}
+
+static void no_unimport(struct simt_machine *machine, const struct simt_exported *exported, void *memory)
+{
+	(void)machine;
+	(void)exported;
+	(void)memory;
+}
+
 static void rec_reside(struct simt_machine *machine, int more)
 {
 	(void)machine;
@@ -299,7 +321,7 @@ static void rec_reside(struct simt_machine *machine, int more)
 
 static const struct simt_machine_ops ops = {rec_alloc, rec_free,    rec_pin, rec_unpin, rec_prepare, rec_info,
                                             rec_close, no_stream,   no_adoption, no_end, no_handle,  rec_launch,
-                                            rec_wait,  rec_move,    no_reach, rec_reside};
+                                            rec_wait,  rec_move,    no_reach, no_export, no_import, no_unimport, rec_reside};
 
 int sim_record_open(struct simt_machine **machine, FILE *to, uint64_t seed, struct gn_error *error)
 {

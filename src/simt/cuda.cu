@@ -130,7 +130,7 @@ void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 {
 	on_device here(m);
 
-	return where == SIMT_DEVICE ? alloc_device(bytes) : alloc_shared(bytes);
+	return where == SIMT_SHARED ? alloc_shared(bytes) : alloc_device(bytes);
 }
 
 /*
@@ -224,6 +224,36 @@ int reach(struct simt_machine *m, struct simt_machine *other)
 	rc = cudaDeviceEnablePeerAccess(to, 0);
 	cudaGetLastError();
 	return rc == cudaSuccess || rc == cudaErrorPeerAccessAlreadyEnabled ? 0 : -GN_ENOTSUP;
+}
+
+static_assert(sizeof(cudaIpcMemHandle_t) <= sizeof(((struct simt_exported *)0)->handle), "a handle fits its description");
+
+int export_(struct simt_machine *m, void *memory, struct simt_exported *exported)
+{
+	on_device here(m);
+	cudaIpcMemHandle_t handle;
+
+	if (translate(NULL, cudaIpcGetMemHandle(&handle, memory), "exporting"))
+		return -GN_ENOTSUP;
+	memcpy(exported->handle, &handle, sizeof handle);
+	return 0;
+}
+
+int import(struct simt_machine *m, const struct simt_exported *exported, void **memory)
+{
+	on_device here(m);
+	cudaIpcMemHandle_t handle;
+
+	memcpy(&handle, exported->handle, sizeof handle);
+	return translate(NULL, cudaIpcOpenMemHandle(memory, handle, cudaIpcMemLazyEnablePeerAccess), "importing") ? -GN_ENOTSUP : 0;
+}
+
+void unimport(struct simt_machine *m, const struct simt_exported *exported, void *memory)
+{
+	on_device here(m);
+
+	(void)exported;
+	translate(NULL, cudaIpcCloseMemHandle(memory), "giving back");
 }
 
 void unpin(struct simt_machine *m, void *memory, size_t bytes)
@@ -398,7 +428,7 @@ void close_machine(struct simt_machine *m)
 const struct simt_machine_ops ops = {
 	cuda_alloc, cuda_free, pin, unpin, prepare, info, close_machine,
 	stream_create, stream_adopt, stream_destroy, stream_handle, launch, stream_wait, stream_move,
-	reach, reside};
+	reach, export_, import, unimport, reside};
 
 int describe(struct cuda_machine *c)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <simt/machine.h>
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static int open_cuda(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
 {
@@ -54,6 +56,43 @@ unsigned simt_devices(const char *kind)
 int simt_reach(struct simt_machine *machine, struct simt_machine *other)
 {
 	return machine->ops == other->ops ? machine->ops->reach(machine, other) : -GN_ENOTSUP;
+}
+
+/* Returns 0 or -GN_ENOTSUP. */
+static int host_of(struct simt_exported *exported)
+{
+	const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t bytes = -1;
+
+	memset(exported, 0, sizeof *exported);
+	if (fd >= 0) {
+		bytes = read(fd, exported->host, sizeof exported->host - 1);
+		close(fd);
+	}
+	return bytes > 0 ? 0 : -GN_ENOTSUP;
+}
+
+int simt_export(struct simt_machine *machine, void *memory, struct simt_exported *exported)
+{
+	const int rc = host_of(exported);
+
+	return rc ? rc : machine->ops->export_(machine, memory, exported);
+}
+
+int simt_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory)
+{
+	struct simt_exported here;
+
+	*memory = NULL;
+	if (host_of(&here) || memcmp(here.host, exported->host, sizeof here.host) != 0)
+		return -GN_ENOTSUP;
+	return machine->ops->import(machine, exported, memory);
+}
+
+void simt_unimport(struct simt_machine *machine, const struct simt_exported *exported, void *memory)
+{
+	if (memory)
+		machine->ops->unimport(machine, exported, memory);
 }
 
 void simt__expect_residents(void)

@@ -38,6 +38,10 @@ struct simt_machine_ops {
 	int (*move)(struct simt_stream *stream, void *to, const void *from, size_t bytes);
 
 	int (*reach)(struct simt_machine *machine, struct simt_machine *other);
+	/* host is set, and is this one */
+	int (*export_)(struct simt_machine *machine, void *memory, struct simt_exported *exported);
+	int (*import)(struct simt_machine *machine, const struct simt_exported *exported, void **memory);
+	void (*unimport)(struct simt_machine *machine, const struct simt_exported *exported, void *memory);
 	void (*reside)(struct simt_machine *machine, int more);
 };
 

@@ -1,17 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory_cpu.c - memory of the cpu machine: mappings of its own, with huge pages where that pays. */
+/*
+ * memory_cpu.c - memory of the cpu machine: mappings of its own, with huge pages where that pays.
+ *
+ * What other processes may have is a file in memory (memfd), which they open by /proc/PID/fd/FD: the system lets whoever may
+ * look into the process. It cannot be made shorter, so nobody loses what he has mapped. Its description says a number that
+ * stands in the file too: PID and FD may by now be another's.
+ */
 #include <simt/engine.h>
 #include <simt/machine_cpu.h>
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PAGE = 4096, HUGE = 2 << 20 };
+
+static const char file_name[] = "grapnel", link_begins[] = "/memfd:grapnel";
 
 /* Lies in the page before the memory. */
 struct mapping {
 	void *base;
 	size_t bytes;
+	int fd; /* -1: it is the process's own */
+	uint64_t number; /* of the file */
 };
+
+/* What struct simt_exported says of a file. */
+struct file {
+	uint64_t number, bytes, offset; /* of the memory in it */
+	int32_t pid, fd;
+};
+GN__STATIC_ASSERT(sizeof(struct file) <= sizeof(((struct simt_exported *)0)->handle), "a file fits its description");
+
+/* Returns the file, or -1. */
+static int file_make(size_t bytes)
+{
+	const int fd = memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd >= 0 && !ftruncate(fd, (off_t)bytes) && !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static void *map(size_t bytes, int fd)
+{
+	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+
+	return base == MAP_FAILED ? NULL : base;
+}
 
 void *simt__cpu_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where)
 {
@@ -19,27 +60,108 @@ void *simt__cpu_alloc(struct simt_machine *machine, size_t bytes, enum simt_memo
 	size_t total = bytes + align + PAGE;
 	struct mapping *mapping;
 	char *base, *memory;
+	int fd = -1;
 
 	(void)machine;
-	(void)where;
 	if (total < bytes)
 		return NULL;
-	base = (char *)mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (base == (char *)MAP_FAILED)
+	if (where == SIMT_EXPORTED) {
+		fd = file_make(total);
+		if (fd < 0)
+			return NULL;
+	}
+	base = (char *)map(total, fd);
+	if (!base) {
+		if (fd >= 0)
+			close(fd);
 		return NULL;
+	}
 	memory = (char *)(((uintptr_t)base + PAGE + align - 1) / align * align);
 	if (align == HUGE)
 		madvise(memory, bytes, MADV_HUGEPAGE);
 	mapping = (struct mapping *)(void *)(memory - PAGE);
 	mapping->base = base;
 	mapping->bytes = total;
+	mapping->fd = fd;
 	return memory;
 }
 
 void simt__cpu_free(struct simt_machine *machine, void *memory)
 {
-	const struct mapping *mapping = (const struct mapping *)(const void *)((char *)memory - PAGE);
+	const struct mapping mapping = *(const struct mapping *)(const void *)((char *)memory - PAGE);
 
 	(void)machine;
-	munmap(mapping->base, mapping->bytes);
+	munmap(mapping.base, mapping.bytes);
+	if (mapping.fd >= 0)
+		close(mapping.fd);
+}
+
+int simt__cpu_export(struct simt_machine *machine, void *memory, struct simt_exported *exported)
+{
+	struct mapping *mapping = (struct mapping *)(void *)((char *)memory - PAGE);
+	struct file file;
+
+	(void)machine;
+	if (mapping->fd < 0)
+		return -GN_ENOTSUP;
+	if (!mapping->number && getrandom(&mapping->number, sizeof mapping->number, 0) != sizeof mapping->number)
+		return -GN_ENOTSUP;
+	file.number = mapping->number;
+	file.bytes = mapping->bytes;
+	file.offset = (uint64_t)((char *)memory - (char *)mapping->base);
+	file.pid = (int32_t)getpid();
+	file.fd = mapping->fd;
+	memcpy(exported->handle, &file, sizeof file);
+	return 0;
+}
+
+/* The other process's file, or -1. Nothing is opened that has another name: to open may do something. */
+static int file_open(const struct file *file)
+{
+	char path[64], name[sizeof link_begins - 1];
+	struct stat status;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)file->pid, (int)file->fd);
+	if (readlink(path, name, sizeof name) != (ssize_t)sizeof name || memcmp(name, link_begins, sizeof name) != 0)
+		return -1;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &status) && (uint64_t)status.st_size == file->bytes)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int simt__cpu_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory)
+{
+	struct file file;
+	char *base;
+	int fd;
+
+	(void)machine;
+	memcpy(&file, exported->handle, sizeof file);
+	fd = file.offset < PAGE || file.offset >= file.bytes ? -1 : file_open(&file);
+	if (fd < 0)
+		return -GN_ENOTSUP;
+	base = (char *)map(file.bytes, fd);
+	close(fd);
+	if (!base)
+		return -GN_ENOTSUP;
+	if (((const struct mapping *)(const void *)(base + file.offset - PAGE))->number != file.number) {
+		munmap(base, file.bytes);
+		return -GN_ENOTSUP;
+	}
+	*memory = base + file.offset;
+	return 0;
+}
+
+void simt__cpu_unimport(struct simt_machine *machine, const struct simt_exported *exported, void *memory)
+{
+	struct file file;
+
+	(void)machine;
+	memcpy(&file, exported->handle, sizeof file);
+	munmap((char *)memory - file.offset, file.bytes);
 }

@@ -51,7 +51,14 @@ struct simt_info {
 /* Where memory lies. On cpu both are the host's. */
 enum simt_memory {
 	SIMT_DEVICE, /* the device's own; the host reaches it by simt_move only */
-	SIMT_SHARED  /* pinned host memory; both sides use the same address */
+	SIMT_SHARED, /* pinned host memory; both sides use the same address */
+	SIMT_EXPORTED /* as SIMT_DEVICE; simt_export lets other processes have it too. On cpu its pages are those of tmpfs */
+};
+
+/* Memory that its process lets others of the same host have. Plain data, to be sent as it is. */
+struct simt_exported {
+	char host[40];      /* of the host, as long as it is up: Linux's boot_id */
+	uint64_t handle[8]; /* the machine's */
 };
 
 struct simt_grid {
@@ -143,6 +150,17 @@ unsigned simt_devices(const char *kind);
  * Returns 0, or -GN_ENOTSUP: they cannot.
  */
 int simt_reach(struct simt_machine *machine, struct simt_machine *other);
+
+/*
+ * simt_export - let other processes have memory from simt_alloc(SIMT_EXPORTED), as long as it is not freed.
+ * simt_import - an address for memory that another process exported, for a machine of the same kind. Both may load and
+ * change it. Give it back by simt_unimport, with the same machine and description, before the machine is closed: it stays
+ * what it is as long as anybody has it.
+ * Return 0 or -GN_ENOTSUP: it is of another host or user or container, its process has ended, or this system cannot.
+ */
+int simt_export(struct simt_machine *machine, void *memory, struct simt_exported *exported);
+int simt_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory);
+void simt_unimport(struct simt_machine *machine, const struct simt_exported *exported, void *memory);
 
 /*
  * simt_alloc - memory for a machine, zeroed; aligned to 4096 bytes if shared, to 256 if the device's.

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of one process that another has too. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <grapnel/simt.h>
+
+enum { WORDS = 1 << 19 }; /* 4 MiB: with room for a huge page, which moves where the memory begins */
+
+static struct simt_machine *machine;
+
+static struct simt_machine *open_cpu(void)
+{
+	struct simt_config config = {"cpu", 1, 1, SIMT_FAIR, 0};
+	struct simt_machine *m;
+	struct gn_error error;
+
+	if (simt_open(&m, &config, &error))
+		fail_msg("%s", error.text);
+	return m;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	machine = open_cpu();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	simt_close(machine);
+	return 0;
+}
+
+static uint64_t *export_words(struct simt_exported *exported)
+{
+	uint64_t *word = (uint64_t *)simt_alloc(machine, WORDS * sizeof *word, SIMT_EXPORTED);
+
+	assert_non_null(word);
+	assert_int_equal(simt_export(machine, word, exported), 0);
+	return word;
+}
+
+/* In a process of its own, which ends with 0 if it went well. */
+static int add_there(const struct simt_exported *exported)
+{
+	struct simt_machine *m = open_cpu();
+	void *memory;
+	uint64_t *word;
+	int rc = simt_import(m, exported, &memory);
+
+	word = (uint64_t *)memory;
+	for (uint32_t k = 0; !rc && k < WORDS; k++)
+		rc = simt_add_relaxed_dev_u64(&word[k], 1) != k;
+	simt_unimport(m, exported, memory);
+	simt_close(m);
+	return rc != 0;
+}
+
+static void what_one_process_changes_the_other_sees(void **state)
+{
+	struct simt_exported exported;
+	uint64_t *word = export_words(&exported);
+	int status = 0;
+	pid_t pid;
+
+	(void)state;
+	for (uint32_t k = 0; k < WORDS; k++)
+		word[k] = k;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(add_there(&exported));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	for (uint32_t k = 0; k < WORDS; k++)
+		assert_int_equal(word[k], k + 1);
+	simt_free(machine, word);
+}
+
+static void it_stays_until_all_have_given_it_back(void **state)
+{
+	struct simt_exported exported;
+	uint64_t *word = export_words(&exported), *again;
+	void *memory;
+
+	(void)state;
+	word[WORDS - 1] = 7;
+	assert_int_equal(simt_import(machine, &exported, &memory), 0);
+	again = (uint64_t *)memory;
+	assert_ptr_not_equal(again, word);
+	simt_free(machine, word);
+	assert_int_equal(again[WORDS - 1], 7);
+	simt_unimport(machine, &exported, memory);
+}
+
+static void only_what_was_exported_is_imported(void **state)
+{
+	struct simt_exported exported, other;
+	uint64_t *word = export_words(&exported);
+	void *own = simt_alloc(machine, 4096, SIMT_SHARED), *memory = own;
+
+	(void)state;
+	assert_int_equal(simt_export(machine, own, &other), -GN_ENOTSUP);
+	simt_free(machine, own);
+	for (uint32_t k = 0; k < 2; k++) { /* the file's number; its size */
+		other = exported;
+		other.handle[k]++;
+		assert_int_equal(simt_import(machine, &other, &memory), -GN_ENOTSUP);
+		assert_null(memory);
+	}
+	other = exported;
+	other.host[0] ^= 1;
+	assert_int_equal(simt_import(machine, &other, &memory), -GN_ENOTSUP);
+	simt_free(machine, word);
+	assert_int_equal(simt_import(machine, &exported, &memory), -GN_ENOTSUP); /* nobody has it any more */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_one_process_changes_the_other_sees),
+	    cmocka_unit_test(it_stays_until_all_have_given_it_back),
+	    cmocka_unit_test(only_what_was_exported_is_imported),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
