@@ -176,7 +176,7 @@ void gn_net_free(struct gn_net *net, void *memory);
 
 /* An active message that has come. */
 struct gn_net_incoming {
-	const struct gn_net_view *net; /* to send with: put, change and call; nothing that waits, at most 32 KiB */
+	const struct gn_net_view *net; /* to send with: put, change and call; nothing that waits, at most 16 KiB */
 	uint32_t from;
 	uint32_t bytes;
 	const void *payload; /* 8-byte aligned, borrowed until return */

@@ -95,13 +95,17 @@ static int apply_bytes(struct gn_net *net, uint32_t origin, const uint64_t *word
 	return (int)words;
 }
 
-/* A handler has room for what it may send, or is not called yet. */
+/*
+ * A handler has room for what it may send, or is not called yet. What was sorted is room at once. Calls that handlers make to
+ * their own node are what fills that log: they would wait for themselves; each leaves the room that it took.
+ */
 static int handlers_have_room(const struct gn_net *net)
 {
 	const struct gn_source *s = &net->source[net->sources - 1];
 	const uint64_t used = simt_load_relaxed_dev_u64(&s->log->tail) - s->reader.at;
 
-	return used <= s->log->capacity / 2;
+	gn_log_release(&s->reader);
+	return net->beyond || used <= s->log->capacity / 2;
 }
 
 /* Messages of the network beside calls. */

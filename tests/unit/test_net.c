@@ -310,6 +310,59 @@ static void handlers_of_other_names_are_named(void **state)
 	assert_non_null(strstr(error.text, "\"count\""));
 }
 
+/* ---- handlers whose calls come back to their own node ---- */
+
+enum { FIRST = 2, AT_ONCE = 220, GO_ON = 40 }; /* each fills half of the smallest log; and then as many again and again */
+
+struct echo {
+	uint64_t left;
+	uint64_t rest[7];
+};
+
+static void echo(const struct gn_net_incoming *message, void *heard)
+{
+	struct echo e;
+
+	memcpy(&e, message->payload, sizeof e);
+	++*(uint64_t *)heard;
+	for (uint32_t k = e.left == GO_ON ? (uint32_t)AT_ONCE : 1; e.left && k > 0; k--) {
+		struct echo next = {e.left - 1, {0}};
+
+		assert_int_equal(gn_net_call(message->net, message->net->node, 0, &next, sizeof next), 0);
+	}
+}
+
+static int calls_itself(struct gn_net *net, void *unused)
+{
+	const struct echo begin = {GO_ON, {0}};
+	uint64_t heard = 0;
+
+	(void)unused;
+	assert_int_equal(gn_net_handler(net, "echo", echo, &heard), 0);
+	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
+	for (uint32_t k = 0; k < FIRST; k++)
+		assert_int_equal(gn_net_call(gn_net_host(net), gn_net_node(net), 0, &begin, sizeof begin), 0);
+	assert_int_equal(gn_net_settle(net), 0);
+	assert_int_equal(heard, FIRST * (1 + AT_ONCE * GO_ON));
+	return 0;
+}
+
+/* Calls that wait until the handlers' log is half empty may be what fills it. */
+static void handlers_may_call_their_own_node(void **state)
+{
+	struct gn_net_config config;
+	struct gn_error error;
+
+	(void)state;
+	memset(&config, 0, sizeof config);
+	config.nodes = 2;
+	config.machine.threads = 1;
+	config.log_bytes = 1;
+	config.timeout_ns = 5000000000;
+	for (config.by_kernel = 0; config.by_kernel < 2; config.by_kernel++)
+		assert_int_equal(gn_net_run(&config, calls_itself, NULL, &error), 0);
+}
+
 static void freed_memory_is_given_again(void **state)
 {
 	const struct shape two = {2, 1, 1, GN_NET_COMBINED, 0};
@@ -335,6 +388,7 @@ int main(void)
 	    cmocka_unit_test(a_node_that_does_not_answer_is_named),
 	    cmocka_unit_test(a_program_that_fails_on_one_node_ends_on_all),
 	    cmocka_unit_test(handlers_of_other_names_are_named),
+	    cmocka_unit_test(handlers_may_call_their_own_node),
 	    cmocka_unit_test(freed_memory_is_given_again),
 	};
 
