@@ -78,11 +78,12 @@ enum gn_net_form {
 	GN_NET_MESSAGE_PER_LANE /* a packet for each message */
 };
 
-/* How kernels change memory of nodes of the same process. */
+/* How kernels, and on cpu host threads, change memory of nodes of the same host. */
 enum gn_net_route {
 	GN_NET_PACKETS, /* by messages, in order */
-	GN_NET_DIRECT   /* by themselves, where their machine reaches the heap (GPUs: over NVLink), in the order of
-			   gn_net_fence only. Memory that is not of the heap, calls and waits go by messages */
+	GN_NET_DIRECT   /* by themselves, where their machine reaches the heap (GPUs: over NVLink; processes: where the system
+			   lets one have the other's memory), in the order of gn_net_fence only. Memory that is not of the
+			   heap, calls and waits go by messages */
 };
 
 /*

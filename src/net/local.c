@@ -83,7 +83,7 @@ static void local_close(struct gn_transport *t)
 }
 
 static const struct gn_transport_ops local_ops = {local_send, local_sent, local_receive, local_release, local_leave,
-                                                   local_close};
+                                                   local_close, NULL};
 
 int gn_local_world_create(struct gn_local_world **world, uint32_t nodes, struct gn_error *error)
 {

@@ -37,12 +37,13 @@ struct mpi {
 	MPI_Comm comm;
 	MPI_Request leaving;
 	int leaves, ends_mpi;
+	uint64_t timeout_ns;
 	struct arrivals arrivals[GN_PACKET_CLASSES];
 };
 
 /* What nodes tell each other before anything else. */
 struct introduction {
-	uint64_t session, host, heap_bytes, columns, data_bytes;
+	uint64_t session, host, heap_bytes, columns, data_bytes, route;
 };
 
 /* ---- failures ---- */
@@ -175,8 +176,6 @@ static void mpi_close(struct gn_transport *t)
 	free(m);
 }
 
-static const struct gn_transport_ops mpi_ops = {mpi_send, mpi_sent, mpi_receive, mpi_release, mpi_leave, mpi_close};
-
 /* ---- the begin ---- */
 
 /* Whose MPI it is: *ours if it is initialised here. */
@@ -224,7 +223,7 @@ static int together(MPI_Request *request, const char *what, uint64_t timeout_ns,
 }
 
 /* A communicator of our own, which returns errors also where the program's do not. */
-static int duplicate(struct mpi *m, uint64_t timeout_ns, struct gn_error *error)
+static int duplicate(struct mpi *m, struct gn_error *error)
 {
 	MPI_Errhandler before;
 	MPI_Request request;
@@ -234,7 +233,7 @@ static int duplicate(struct mpi *m, uint64_t timeout_ns, struct gn_error *error)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	rc = check(error, MPI_Comm_idup(MPI_COMM_WORLD, &m->comm, &request), "MPI_Comm_idup");
 	if (!rc)
-		rc = together(&request, "MPI_Comm_idup", timeout_ns, error);
+		rc = together(&request, "MPI_Comm_idup", m->timeout_ns, error);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
 	MPI_Errhandler_free(&before);
 	return rc ? rc : check(error, MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -263,6 +262,9 @@ static int agree(struct gn_transport *t, const struct introduction *of, struct g
 					    "%llu; all nodes must be configured alike", k, (unsigned long long)of[k].heap_bytes,
 					    (unsigned long long)of[k].columns, (unsigned long long)of[0].heap_bytes,
 					    (unsigned long long)of[0].columns);
+		if (of[k].route != of[0].route)
+			return gn_error_set(error, -GN_EINVAL, "node %u takes another route than node 0; all nodes must be configured alike",
+					    k);
 		if (of[k].data_bytes != of[0].data_bytes)
 			return gn_error_set(error, -GN_EINVAL, "node %u has %llu bytes of symmetric data, node 0 %llu; all nodes must run "
 					    "the same program", k, (unsigned long long)of[k].data_bytes,
@@ -271,12 +273,34 @@ static int agree(struct gn_transport *t, const struct introduction *of, struct g
 	return 0;
 }
 
+static int mpi_gather(struct gn_transport *t, const void *own, void *all, uint32_t bytes, struct gn_error *error)
+{
+	struct mpi *m = (struct mpi *)t;
+	char *said = (char *)malloc((t->nodes + 1ull) * bytes), *heard = said + bytes;
+	MPI_Request request;
+	int rc;
+
+	if (!said)
+		return gn_error_set(error, -GN_ENOMEM, "no memory for what %u nodes say", t->nodes);
+	memcpy(said, own, bytes);
+	rc = check(error, MPI_Iallgather(said, (int)bytes, MPI_BYTE, heard, (int)bytes, MPI_BYTE, m->comm, &request),
+		   "MPI_Iallgather");
+	if (!rc)
+		rc = together(&request, "MPI_Iallgather", m->timeout_ns, error);
+	if (rc)
+		return rc; /* it may yet be read and written */
+	memcpy(all, heard, (uint64_t)t->nodes * bytes);
+	free(said);
+	return 0;
+}
+
+static const struct gn_transport_ops mpi_ops = {mpi_send, mpi_sent, mpi_receive, mpi_release, mpi_leave, mpi_close, mpi_gather};
+
 static int introduce(struct mpi *m, const struct gn_net_config *config, struct gn_error *error)
 {
 	const uint64_t drawn = simt_clock_ns() | 1;
-	struct introduction own = {drawn, host_number(), config->heap_bytes, config->columns, config->data_bytes};
+	struct introduction own = {drawn, host_number(), config->heap_bytes, config->columns, config->data_bytes, config->route};
 	struct introduction *all;
-	MPI_Request request;
 	int rank, size, rc;
 
 	MPI_Comm_rank(m->comm, &rank);
@@ -284,15 +308,10 @@ static int introduce(struct mpi *m, const struct gn_net_config *config, struct g
 	m->transport.node = (uint32_t)rank;
 	m->transport.nodes = (uint32_t)size;
 	all = (struct introduction *)calloc((size_t)size, sizeof *all);
-	if (!all)
-		return gn_error_set(error, -GN_ENOMEM, "no memory for what %d nodes say", size);
-	rc = check(error, MPI_Iallgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, m->comm, &request),
-		   "MPI_Iallgather");
+	rc = all ? mpi_gather(&m->transport, &own, all, sizeof own, error)
+		 : gn_error_set(error, -GN_ENOMEM, "no memory for what %d nodes say", size);
 	if (!rc)
-		rc = together(&request, "MPI_Iallgather", config->timeout_ns, error);
-	if (rc)
-		return rc; /* `all` may yet be written */
-	rc = agree(&m->transport, all, error);
+		rc = agree(&m->transport, all, error);
 	free(all);
 	return rc;
 }
@@ -325,7 +344,8 @@ int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *con
 	m->transport.name = "mpi";
 	m->transport.copies = 1;
 	m->transport.keeps = 1;
-	rc = duplicate(m, config->timeout_ns, error);
+	m->timeout_ns = config->timeout_ns;
+	rc = duplicate(m, error);
 	if (!rc)
 		rc = introduce(m, config, error);
 	for (uint32_t k = 0; !rc && k < GN_PACKET_CLASSES; k++)

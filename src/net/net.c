@@ -191,6 +191,7 @@ static void lay_out(struct gn_net *net, struct shared *s, struct layout *l)
 static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 {
 	const uint64_t alignment = gn__heap_alignment(net->config.heap_bytes);
+	const int exported = net->config.route == GN_NET_DIRECT && net->transport->ops->gather;
 	struct layout l;
 
 	memset(&l, 0, sizeof l);
@@ -198,8 +199,8 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 	l.apart = net->device ? APART : NEAR;
 	lay_out(net, s, &l);
 	l.total[l.apart] += alignment;
-	net->shared = simt_alloc(net->machine, l.total[NEAR], SIMT_SHARED);
-	net->apart = net->device ? simt_alloc(net->machine, l.total[APART], SIMT_DEVICE) : NULL;
+	net->shared = simt_alloc(net->machine, l.total[NEAR], exported && !net->device ? SIMT_EXPORTED : SIMT_SHARED);
+	net->apart = net->device ? simt_alloc(net->machine, l.total[APART], exported ? SIMT_EXPORTED : SIMT_DEVICE) : NULL;
 	if (!net->shared || (net->device && !net->apart))
 		return gn_error_set(error, -GN_ENOMEM, "no %llu MiB of the host and %llu MiB of the device for node %u",
 				    (unsigned long long)(l.total[NEAR] >> 20), (unsigned long long)(l.total[APART] >> 20),
@@ -328,6 +329,7 @@ void gn__node_destroy(struct gn_net *net)
 	free(net->turn);
 	free(net->peer);
 	free(net->source);
+	gn__beside_unmap(net);
 	if (net->machine) {
 		simt_free(net->machine, net->shared);
 		simt_free(net->machine, net->apart);
@@ -422,33 +424,14 @@ int gn__node_create(struct gn_net **net, const struct gn_net_config *config, str
 	return rc;
 }
 
-/* ---- nodes of one process ---- */
-
-/* The heaps that the kernels of one node reach. */
-static int map_heaps(struct gn_net *net, struct gn_net **other, uint32_t nodes, struct gn_error *error)
+int gn__heaps_map(struct gn_net *net, char *const *heap, struct gn_error *error)
 {
-	char **heap = (char **)calloc(nodes, sizeof *heap);
-	int rc = heap ? 0 : -GN_ENOMEM;
+	const int rc = simt_move(net->machine, net->map, heap, net->route.nodes * sizeof *heap);
 
-	for (uint32_t k = 0; k < nodes && heap; k++)
-		if (!simt_reach(net->machine, other[k]->machine))
-			heap[k] = other[k]->host.heap;
-	if (!rc)
-		rc = simt_move(net->machine, net->map, heap, nodes * sizeof *heap);
-	free(heap);
 	if (rc)
 		return gn_error_set(error, rc, "node %u cannot reach the others: %s", net->route.node, simt_message(net->machine));
 	net->view.mapped = (char *const *)(void *)net->map;
 	if (!net->device)
 		net->host.mapped = net->handler_view.mapped = net->view.mapped;
 	return 0;
-}
-
-int gn__nodes_map(struct gn_net **net, uint32_t nodes, struct gn_error *error)
-{
-	int rc = 0;
-
-	for (uint32_t k = 0; k < nodes && !rc; k++)
-		rc = map_heaps(net[k], net, nodes, error);
-	return rc;
 }

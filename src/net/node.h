@@ -113,6 +113,7 @@ struct gn_net {
 	void *shared; /* what the machine allocated, and the host reaches: logs, slots, and the heap unless there is a device */
 	void *apart;  /* and what the host does not reach */
 	char *map;    /* heaps that the kernels reach, for view.mapped */
+	struct gn_beside *beside; /* [nodes] what other processes gave; NULL: nothing */
 	char name[24]; /* of the machine, if it was chosen here */
 	struct gn_device *device; /* changes the heap; NULL: the network thread does */
 	uint64_t group; /* counts messages that have an order: those of one group have none among them */
@@ -128,7 +129,7 @@ struct gn_net {
 	struct gn_peer *peer; /* [nodes] */
 	struct gn_quiet quiet;
 	uint64_t now, moved_ns; /* of this round of the loop, and of the last in which a message moved */
-	uint32_t beyond; /* packets above the pool, for what handlers send */
+	uint32_t beyond; /* packets above the pool, while what handlers send is sorted; else 0 */
 	uint64_t written, written_ns; /* of GN_NET_COPROCESSOR: words of all logs, and since when there are no more */
 
 	struct gn_handler handler[GN_NET_MOST_HANDLERS];
@@ -163,8 +164,22 @@ int gn__node_create(struct gn_net **net, const struct gn_net_config *config, str
 		    struct gn_error *error);
 void gn__node_destroy(struct gn_net *net);
 
-/* gn__nodes_map - let the kernels of nodes of this process reach each other's heaps, where their machines can. 0, -GN_EIO. */
-int gn__nodes_map(struct gn_net **net, uint32_t nodes, struct gn_error *error);
+/*
+ * gn__heaps_map - on the direct route: what the kernels of a node, and its host where it reaches the own heap, change by
+ * themselves.
+ * @heap  [nodes] NULL: they do not
+ * Returns 0 or -GN_EIO.
+ */
+int gn__heaps_map(struct gn_net *net, char *const *heap, struct gn_error *error);
+
+/* ---- beside.c ---- */
+
+/*
+ * gn__beside_map - gn__heaps_map of nodes that are processes, as far as they are of this host and their machines can. All
+ * nodes call it, and wait for each other. Returns 0, -GN_ENOMEM, -GN_EIO, -GN_ETIMEDOUT.
+ */
+int gn__beside_map(struct gn_net *net, struct gn_error *error);
+void gn__beside_unmap(struct gn_net *net);
 
 /* ---- link.c ---- */
 

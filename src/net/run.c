@@ -139,17 +139,21 @@ static int run_all(struct run *run, uint32_t nodes, struct gn_error *error)
 	return rc;
 }
 
-/* On the direct route nodes know each other's memory. */
-static int map_all(const struct gn_net_config *config, struct run *run, uint32_t nodes, struct gn_error *error)
+/* Nodes of this process whose machines reach each other know each other's heaps. */
+static int map_all(struct run *run, uint32_t nodes, struct gn_error *error)
 {
-	struct gn_net **net = (struct gn_net **)calloc(nodes, sizeof *net);
-	int rc = net ? 0 : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", nodes);
+	char **heap = (char **)calloc(nodes, sizeof *heap);
+	int rc = heap ? 0 : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", nodes);
 
-	for (uint32_t k = 0; k < nodes && net; k++)
-		net[k] = run[k].net;
-	if (!rc && config->route != GN_NET_PACKETS)
-		rc = gn__nodes_map(net, nodes, error);
-	free(net);
+	for (uint32_t k = 0; k < nodes && !rc; k++) {
+		for (uint32_t other = 0; other < nodes; other++) {
+			const int can = !simt_reach(run[k].net->machine, run[other].net->machine);
+
+			heap[other] = can ? run[other].net->host.heap : NULL;
+		}
+		rc = gn__heaps_map(run[k].net, heap, error);
+	}
+	free(heap);
 	return rc;
 }
 
@@ -178,8 +182,8 @@ static int run_local(struct gn_net_config *config, const struct run *node, struc
 		if (!rc)
 			rc = gn__node_create(&run[made].net, config, transport, error);
 	}
-	if (!rc)
-		rc = map_all(config, run, made, error);
+	if (!rc && config->route == GN_NET_DIRECT)
+		rc = map_all(run, made, error);
 	if (!rc)
 		rc = run_all(run, made, error);
 	/* a packet lies in the memory of who sent it: all end first */
@@ -221,7 +225,10 @@ static int run_mpi(struct gn_net_config *config, const struct run *node, struct 
 	rc = gn__node_create(&run.net, config, transport, error);
 	if (rc)
 		return rc;
-	rc = run_one(&run, error);
+	if (config->route == GN_NET_DIRECT)
+		rc = gn__beside_map(run.net, error);
+	if (!rc)
+		rc = run_one(&run, error);
 	gn__node_destroy(run.net);
 	return rc;
 }

@@ -34,8 +34,8 @@ static inline void gn__sink_close(struct gn_transport *t)
 static inline struct gn_transport *gn__sink_create(uint32_t node, uint32_t nodes, int stays)
 {
 	static const struct gn_transport_ops ops[2] = {
-	    {gn__sink_send, gn__sink_gone, NULL, NULL, NULL, gn__sink_close},
-	    {gn__sink_send, gn__sink_stays, NULL, NULL, NULL, gn__sink_close}};
+	    {gn__sink_send, gn__sink_gone, NULL, NULL, NULL, gn__sink_close, NULL},
+	    {gn__sink_send, gn__sink_stays, NULL, NULL, NULL, gn__sink_close, NULL}};
 	struct gn_transport *t = (struct gn_transport *)calloc(1, sizeof *t);
 
 	if (t) {

@@ -42,6 +42,11 @@ struct gn_transport_ops {
 	/* This node has sent all it will ever send. Asked again and again; returns 1 when that is true of all nodes. */
 	int (*leave)(struct gn_transport *t);
 	void (*close)(struct gn_transport *t);
+	/*
+	 * Before any packet, and while nothing else uses the transport: what every node says, so many bytes each, to all, in the
+	 * order of nodes. Waits for all of them. Returns 0, -GN_ENOMEM, -GN_EIO, -GN_ETIMEDOUT. NULL: nodes share a process.
+	 */
+	int (*gather)(struct gn_transport *t, const void *own, void *all, uint32_t bytes, struct gn_error *error);
 };
 
 struct gn_transport {
@@ -66,7 +71,7 @@ int gn_local_open(struct gn_transport **transport, struct gn_local_world *world,
 
 /*
  * gn_mpi_open - this process's end of all that the MPI launcher started. All nodes call it; waits for them.
- * @config  timeout_ns of the wait; heap_bytes and columns, which must be the same on all nodes
+ * @config  timeout_ns of the wait; heap_bytes, columns and route, which must be the same on all nodes
  * Returns 0, -GN_ENOMEM, -GN_EIO, -GN_EINVAL, -GN_ENOTSUP, -GN_ETIMEDOUT as gn_net_run says. Only there in programs that
  * are linked with grapnel-mpi.
  */

@@ -17,6 +17,7 @@ static uint64_t bits(const void *value, size_t bytes)
 
 static void change(void *dest, enum gn_change how, const void *value, size_t bytes, int pe)
 {
+	gn_shmem_sends(dest, pe);
 	gn_shmem_check("atomic", gn__net_change(gn_shmem.view, (uint32_t)pe, dest, how, bits(value, bytes), 0,
 						(uint32_t)bytes), pe);
 }

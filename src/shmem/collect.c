@@ -11,7 +11,8 @@ static void check(const char *function, int code)
 
 void shmem_barrier_all(void)
 {
-	check("shmem_barrier_all", gn_net_barrier(gn_shmem.view));
+	gn_shmem_quiet("shmem_barrier_all");
+	shmem_sync_all();
 }
 
 void shmem_sync_all(void)
@@ -23,9 +24,8 @@ void shmem_sync_all(void)
 
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-	const struct gn_net_team team = gn_shmem_team(PE_start, logPE_stride, PE_size, pSync);
-
-	check("shmem_barrier", gn_net_team_barrier(gn_shmem.view, &team));
+	gn_shmem_quiet("shmem_barrier");
+	shmem_sync(PE_start, logPE_stride, PE_size, pSync);
 }
 
 void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)

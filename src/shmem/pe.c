@@ -118,6 +118,19 @@ static uint64_t heap_bytes(void)
 	exit(EXIT_FAILURE);
 }
 
+/* Between PEs of one host: who wants to see how messages do says packets. */
+static enum gn_net_route route(void)
+{
+	const char *text = getenv("GRAPNEL_SHMEM_ROUTE");
+
+	if (!text || !strcmp(text, "direct"))
+		return GN_NET_DIRECT;
+	if (!strcmp(text, "packets"))
+		return GN_NET_PACKETS;
+	fprintf(stderr, "GRAPNEL_SHMEM_ROUTE is \"%s\": write direct or packets\n", text);
+	exit(EXIT_FAILURE);
+}
+
 static void *run(void *unused)
 {
 	struct gn_net_config config;
@@ -127,6 +140,7 @@ static void *run(void *unused)
 	config.nodes = 1; /* without a launcher */
 	config.machine.threads = 1;
 	config.heap_bytes = heap_bytes();
+	config.route = route();
 	config.data = (void *)((uintptr_t)__data_start & ~(uintptr_t)15);
 	config.data_bytes = (uint64_t)(_end - (char *)config.data);
 	config.timeout_ns = PATIENCE_S * 1000000000ull;
@@ -226,7 +240,11 @@ int shmem_addr_accessible(const void *addr, int pe)
 
 void *shmem_ptr(const void *dest, int pe)
 {
-	return pe == shmem_my_pe() && shmem_addr_accessible(dest, pe) ? (void *)(uintptr_t)dest : NULL;
+	uint64_t address;
+
+	if (!shmem_pe_accessible(pe) || gn_net_address(gn_shmem.view, dest, 1, &address))
+		return NULL;
+	return gn__net_reached(gn_shmem.view, (uint32_t)pe, address, (void *)(uintptr_t)dest);
 }
 
 void shmem_info_get_version(int *major, int *minor)

@@ -11,6 +11,7 @@ static void put(void *dest, const void *source, size_t bytes, int pe)
 	uint64_t wide;
 	int rc = 0;
 
+	gn_shmem_sends(dest, pe);
 	if (bytes == 4 && whole) {
 		memcpy(&narrow, source, 4);
 		rc = gn_net_put_u32(n, (uint32_t)pe, (uint32_t *)dest, narrow);
@@ -32,7 +33,7 @@ static void get_nbi(void *dest, const void *source, size_t bytes, int pe)
 static void get_quiet(int pe)
 {
 	if ((uint32_t)pe != gn_shmem.view->node)
-		gn_shmem_check("get", gn_net_quiet(gn_shmem.view), pe);
+		gn_shmem_quiet("get");
 }
 
 static void get(void *dest, const void *source, size_t bytes, int pe)

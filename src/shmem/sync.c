@@ -4,9 +4,31 @@
 
 /* ---- order ---- */
 
-void shmem_fence(void)
+/* Where several threads send at once a count read behind a quiet may be of messages that it did not wait for. */
+static int may_have_sent(void)
+{
+	return gn_shmem.threads == SHMEM_THREAD_MULTIPLE ||
+	       simt_load_relaxed_dev_u64(&gn_shmem.view->log->tail) != gn_shmem.done;
+}
+
+void gn_shmem_quiet(const char *function)
 {
 	gn_net_fence(gn_shmem.view);
+	if (!may_have_sent())
+		return;
+	gn_shmem_check(function, gn_net_quiet(gn_shmem.view), shmem_my_pe());
+	if (gn_shmem.threads == SHMEM_THREAD_MULTIPLE)
+		return;
+	gn_shmem.done = simt_load_relaxed_dev_u64(&gn_shmem.view->log->tail);
+	gn_shmem.behind = 0;
+}
+
+void shmem_fence(void)
+{
+	if (simt_load_relaxed_dev_u32(&gn_shmem.behind))
+		gn_shmem_quiet("shmem_fence");
+	else
+		gn_net_fence(gn_shmem.view);
 }
 
 void shmem_ctx_fence(shmem_ctx_t ctx)
@@ -17,7 +39,7 @@ void shmem_ctx_fence(shmem_ctx_t ctx)
 
 void shmem_quiet(void)
 {
-	gn_shmem_check("shmem_quiet", gn_net_quiet(gn_shmem.view), shmem_my_pe());
+	gn_shmem_quiet("shmem_quiet");
 }
 
 void shmem_ctx_quiet(shmem_ctx_t ctx)

@@ -57,7 +57,7 @@ static void fuzz_close(struct gn_transport *t)
 	(void)t;
 }
 
-static const struct gn_transport_ops ops = {fuzz_send, fuzz_sent, fuzz_receive, fuzz_release, fuzz_leave, fuzz_close};
+static const struct gn_transport_ops ops = {fuzz_send, fuzz_sent, fuzz_receive, fuzz_release, fuzz_leave, fuzz_close, NULL};
 static struct gn_transport transport = {&ops, "fuzz", 1, NODES, 1, 77, 1, 0, {0, ""}};
 static struct gn_packet packet;
 

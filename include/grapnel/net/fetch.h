@@ -355,7 +355,8 @@ SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *fro
 /*
  * gn_net_fence - what this thread sends to a node behind it is done there after what it sent to that node before.
  * Messages of one thread to one node keep their order anyway; the fence orders them against the thread's own loads and
- * stores, and against what it does itself on the route GN_NET_DIRECT.
+ * stores, and on the route GN_NET_DIRECT what it does itself, also against messages behind it: against those before it
+ * gn_net_quiet does.
  */
 SIMT_FN void gn_net_fence(const struct gn_net_view *n)
 {

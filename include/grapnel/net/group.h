@@ -161,6 +161,15 @@ SIMT_FN int gn__tree_come(const struct gn_net_view *n, const struct gn__tree *tr
 	return gn__tree_up(n, tree, tree->team->group->down_word, 0, 8, (gn_net_combine_fn *)0, 0);
 }
 
+/* On the direct route: is the count changed by this thread itself, but what it is to come behind by messages? */
+SIMT_FN int gn__tree_overtakes(const struct gn_net_view *n, uint32_t pe, const uint64_t *count, const void *to)
+{
+	uint64_t address = 0, behind = 0;
+
+	return n->mapped && !gn_net_address(n, count, 8, &address) && gn__net_mapped(n, pe, address) &&
+	       !gn_net_address(n, to, 1, &behind) && !gn__net_mapped(n, pe, behind);
+}
+
 /* Down: hear from the parent, then tell all children: bytes of `from` at the root, into the same symmetric place. */
 SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tree, void *to, const void *from,
 			  uint64_t bytes)
@@ -181,6 +190,8 @@ SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tr
 			continue;
 		if (bytes)
 			rc = gn__tree_pass(n, child, (char *)to, (const char *)(place ? to : from), bytes);
+		if (bytes && !rc && gn__tree_overtakes(n, child, &g->down, to))
+			rc = gn_net_quiet(n);
 		if (!rc)
 			rc = gn__net_signal(n, child, &g->down);
 	}

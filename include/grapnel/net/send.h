@@ -9,8 +9,9 @@
  * Order: operations of one thread to one node are done there in order, as seen by that node's network; operations of
  * different threads, or to different nodes, in any order. What is asked of the own node is done at once, by the thread
  * itself, where it reaches the memory; calls are not. All are done everywhere behind gn_net_quiet. Changes are
- * indivisible, and relaxed. On the route GN_NET_DIRECT (net.h) a thread does them itself in the heaps that it reaches,
- * and different elements may change in another order, until gn_net_fence.
+ * indivisible, and relaxed. On the route GN_NET_DIRECT (net.h) a thread does them itself in the heaps that it reaches:
+ * different elements may change in another order, until gn_net_fence, and before messages that it has sent (to heaps that it
+ * does not reach, of other memory, calls), until gn_net_quiet.
  *
  * All return 0, -GN_EINVAL (no such node, not a multiple of the size), -GN_ERANGE (not in symmetric memory),
  * -GN_ETIMEDOUT (the log stayed full for the time-out: the network stands still). A failure is also kept: gn_net_failure.
@@ -72,19 +73,15 @@ SIMT_FN uint32_t gn__change_op(uint32_t change, uint32_t bytes)
 SIMT_FN int gn__net_change_self(const struct gn_net_view *n, uint32_t pe, uint64_t address, void *element,
 				uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, uint64_t *before)
 {
+	char *there = gn__net_mapped(n, pe, address);
 	uint64_t was;
 
-	if (n->mapped) {
-		char *there = gn__net_mapped(n, pe, address);
-
-		if (!there)
-			return 0;
+	if (there)
 		was = gn__net_change_there(there, change, a, b, bytes, before != 0);
-	} else {
-		if (pe != n->node || simt_unlikely(!gn__net_is_near(n, address)))
-			return 0;
+	else if (pe == n->node && simt_likely(gn__net_is_near(n, address)))
 		was = gn__net_change_here(element, change, a, b, bytes, before != 0);
-	}
+	else
+		return 0;
 	if (before)
 		*before = was;
 	return 1;
@@ -113,6 +110,8 @@ SIMT_FN int gn__net_signal(const struct gn_net_view *n, uint32_t pe, uint64_t *c
 	uint64_t address = 0;
 	int rc = gn__net_element(n, pe, count, 8, &address);
 
+	if (n->mapped)
+		simt_fence_acq_rel_sys(); /* what this thread did by itself is before it */
 	if (!rc && gn__net_change_self(n, pe, address, count, GN__ADD, 1, 0, 8, 0))
 		return 0;
 	if (!rc)
