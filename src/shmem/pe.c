@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* A program may compute for long before it comes where others wait. The network's thread has time to end it. */
-enum { PATIENCE_S = 24 * 3600, ABORT_S = 10 };
+enum { PATIENCE_S = 24 * 3600, ABORT_S = 10, MOST_MEETINGS = 64 << 20 };
 
 static const uint64_t default_heap_bytes = 256ull << 20;
 
@@ -70,17 +70,27 @@ void shmem_global_exit(int status)
 
 /* ---- a life ---- */
 
+/* Of the heap, for pSync arrays in so much static data. */
+static uint64_t meetings_bytes(uint64_t data_bytes)
+{
+	return data_bytes <= MOST_MEETINGS ? data_bytes : 0;
+}
+
 static int node_main(struct gn_net *net, void *unused)
 {
+	uint64_t bytes;
 	int rc;
 
 	(void)unused;
 	life.exit_handler = gn_net_handler(net, "shmem_global_exit", end_all, NULL);
+	gn_shmem.view = gn_net_host(net);
+	bytes = meetings_bytes(gn_shmem.view->data_bytes);
+	if (bytes)
+		gn_shmem.meetings = (char *)gn_net_alloc(net, bytes);
 	rc = life.exit_handler < 0 ? life.exit_handler : gn_net_barrier(gn_net_host(net)); /* all have it */
 	if (rc)
 		return rc;
 	gn_shmem.net = net;
-	gn_shmem.view = gn_net_host(net);
 	sem_post(&life.ready);
 	while (sem_wait(&life.over))
 		; /* a signal */
@@ -139,10 +149,10 @@ static void *run(void *unused)
 	memset(&config, 0, sizeof config);
 	config.nodes = 1; /* without a launcher */
 	config.machine.threads = 1;
-	config.heap_bytes = heap_bytes();
 	config.route = route();
 	config.data = (void *)((uintptr_t)__data_start & ~(uintptr_t)15);
 	config.data_bytes = (uint64_t)(_end - (char *)config.data);
+	config.heap_bytes = heap_bytes() + meetings_bytes(config.data_bytes);
 	config.timeout_ns = PATIENCE_S * 1000000000ull;
 	life.rc = gn_net_run(&config, node_main, NULL, &life.error);
 	sem_post(&life.ready); /* who still waits learns that it failed */

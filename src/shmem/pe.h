@@ -14,6 +14,7 @@ struct gn_shmem {
 	struct gn_net *net;
 	const struct gn_net_view *view;
 	int threads; /* the level that the program asked for */
+	char *meetings;  /* of the heap: for pSync arrays that are static data, at the same distance; NULL: there is too much of that */
 	uint64_t done;   /* of the log: messages up to here are done */
 	uint32_t behind; /* 1: a message may yet be behind what this PE does itself in the same other's heap */
 };
