@@ -5,7 +5,8 @@
 Four processes under mpirun, table of 16 MiB each: random updates (xor and increment) combined into packets come at 5
 times the rate of a packet a message and more. With --conveyors PROGRAM (bench/rivals/convey_gups.c, linked with an
 installed conveyors library) the same updates by conveyors are run in turn with ours, and ours are at least as fast.
-HPCC's legal form, at most 1024 updates of a process under way, is reported beside. Every table is verified.
+HPCC's legal form, at most 1024 updates of a process under way, is reported beside, and the direct route, where processes of
+a host change each other's tables by themselves. Every table is verified.
 
     bench/gups.py [--processes N] [--launcher mpirun] [--conveyors PROGRAM] [--build DIR] [--json OUT]
 
@@ -18,8 +19,9 @@ import sys
 from support import report
 
 TABLE = 16 << 20
-UPDATES = {"combined": 4 << 20, "message-per-lane": 1 << 17, "legal": 1 << 19}
-FORMS = {"combined": ["--form", "combined"], "message-per-lane": ["--form", "message-per-lane"], "legal": ["--hold", "1024"]}
+UPDATES = {"combined": 4 << 20, "message-per-lane": 1 << 17, "legal": 1 << 19, "direct": 4 << 20}
+FORMS = {"combined": ["--form", "combined"], "message-per-lane": ["--form", "message-per-lane"], "legal": ["--hold", "1024"],
+         "direct": ["--route", "direct"]}
 
 
 def run(launch, command):
@@ -56,6 +58,7 @@ def measure(args, launch, op):
         if args.conveyors:
             rival.append(theirs(args, launch, op))
     row = {"op": op, "combined": rates(mine), "legal": rates([ours(args, launch, op, "legal")]),
+           "direct": rates([ours(args, launch, op, "direct") for _ in range(args.runs)]),
            "message_per_lane": rates([ours(args, launch, op, "message-per-lane") for _ in range(args.runs)]),
            "one_node": rates([ours(args, [], op, "combined") for _ in range(args.runs)]),
            "mean_packet": mine[0]["net"]["mean_packet"],
