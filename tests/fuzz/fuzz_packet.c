@@ -116,7 +116,7 @@ static uint32_t unsqueeze(const uint8_t *data, size_t bytes)
 	squeezed = (uint8_t *)calloc(1, bytes + GN_SQUEEZE_SLACK);
 	FUZZ_REQUIRE(squeezed);
 	memcpy(squeezed, data + sizeof words, bytes);
-	words = words > GN_PACKET_WORDS ? GN_PACKET_WORDS : words;
+	words = words > GN_PACKET_WORDS ? (uint16_t)GN_PACKET_WORDS : words;
 	rc = gn_unsqueeze(squeezed, (uint32_t)bytes, packet.word, words);
 	free(squeezed);
 	return rc ? 0 : words;
