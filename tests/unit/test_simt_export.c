@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,12 +125,33 @@ static void only_what_was_exported_is_imported(void **state)
 	assert_int_equal(simt_import(machine, &exported, &memory), -GN_ENOTSUP); /* nobody has it any more */
 }
 
+/* No file can be made; there is memory all the same. */
+static void memory_that_cannot_be_exported_is_memory(void **state)
+{
+	struct simt_exported exported;
+	struct rlimit limit, none;
+	uint64_t *word;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	word = (uint64_t *)simt_alloc(machine, WORDS * sizeof *word, SIMT_EXPORTED);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_non_null(word);
+	word[WORDS - 1] = 1;
+	assert_int_equal(simt_export(machine, word, &exported), -GN_ENOTSUP);
+	simt_free(machine, word);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_one_process_changes_the_other_sees),
 	    cmocka_unit_test(it_stays_until_all_have_given_it_back),
 	    cmocka_unit_test(only_what_was_exported_is_imported),
+	    cmocka_unit_test(memory_that_cannot_be_exported_is_memory),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
