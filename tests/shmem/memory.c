@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 10000 };
+enum { MOST = 10000, ROUNDS = 200 };
 
 static int in_bss[4];
 static int in_data[4] = {7, 7, 7, 7};
@@ -99,6 +99,47 @@ static void the_heap_is_alike_everywhere(int me, int pes)
 	shmem_free(offset);
 }
 
+/* Who sees the flag sees the words, of whatever memory both are: by messages and not, one must not overtake the other. */
+static void a_fence_orders_memory_of_both_kinds(int me, int pes)
+{
+	static long words[ROUNDS], flag;
+	long *heap = (long *)shmem_malloc(2 * sizeof *heap), *heap_flag = heap + 1;
+	const int to = (me + 1) % pes;
+
+	for (long k = 0; k < ROUNDS; k++) {
+		shmem_long_p(&words[k], k + 1, to);
+		shmem_fence();
+		shmem_long_p(heap_flag, k + 1, to);
+		shmem_long_wait_until(heap_flag, SHMEM_CMP_GE, k + 1);
+		check(*(volatile long *)&words[k] == k + 1);
+		shmem_long_p(heap, k + 1, to);
+		shmem_fence();
+		shmem_long_p(&flag, k + 1, to);
+		shmem_long_wait_until(&flag, SHMEM_CMP_GE, k + 1);
+		check(*(volatile long *)heap >= k + 1);
+	}
+	shmem_barrier_all();
+	shmem_free(heap);
+}
+
+/* Where a PE has an address for another's memory, what it stores there is there. */
+static void pointers_lead_to_other_pes(int me, int pes)
+{
+	long *heap = (long *)shmem_malloc(pes * sizeof *heap);
+	const int to = (me + 1) % pes;
+	long *there = (long *)shmem_ptr(&heap[me], to);
+
+	check(shmem_ptr(&heap[me], me) == &heap[me]);
+	check(!shmem_ptr(&global_word, to) || to == me);
+	if (there)
+		*there = me + 1;
+	else
+		shmem_long_p(&heap[me], me + 1, to);
+	shmem_barrier_all();
+	check(heap[(me + pes - 1) % pes] == (me + pes - 1) % pes + 1);
+	shmem_free(heap);
+}
+
 int main(void)
 {
 	int me, pes;
@@ -110,6 +151,8 @@ int main(void)
 	bytes_arrive_at_any_place(me, pes);
 	strides_count_elements(me, pes);
 	the_heap_is_alike_everywhere(me, pes);
+	a_fence_orders_memory_of_both_kinds(me, pes);
+	pointers_lead_to_other_pes(me, pes);
 	shmem_finalize();
 	return 0;
 }
