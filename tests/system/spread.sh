@@ -65,13 +65,13 @@ for op in xor inc; do
   everywhere gups --table 32K --op "$op"
   run gups --table 4K --op "$op" --hold 1024
 done
-for form in coprocessor coalesced message-per-lane; do
-  run pagerank urand.gng --verify --iterations 2 --form "$form"
-  run sssp grid.wel --verify --form "$form" --nodes 3
-  run color kron.gng --verify --form "$form" --nodes 4 --columns 2
-  run kmeans --points 2000 --verify --form "$form"
-  run mer reads.fa --verify --form "$form" --nodes 3 --warp-width 32
-  run gups --table 4K --form "$form" --nodes 4 --columns 2
+for way in form=coprocessor form=coalesced form=message-per-lane route=direct; do
+  run pagerank urand.gng --verify --iterations 2 "--$way"
+  run sssp grid.wel --verify "--$way" --nodes 3
+  run color kron.gng --verify "--$way" --nodes 4 --columns 2
+  run kmeans --points 2000 --verify "--$way"
+  run mer reads.fa --verify "--$way" --nodes 3 --warp-width 32
+  run gups --table 4K "--$way" --nodes 4 --columns 2
 done
 echo "$runs runs agree"
 

@@ -15,6 +15,7 @@
 enum { WORDS = 1 << 19 }; /* 4 MiB: with room for a huge page, which moves where the memory begins */
 
 static struct simt_machine *machine;
+static const char *program; /* this one */
 
 static struct simt_machine *open_cpu(void)
 {
@@ -50,36 +51,44 @@ static uint64_t *export_words(struct simt_exported *exported)
 	return word;
 }
 
-/* In a process of its own, which ends with 0 if it went well. */
-static int add_there(const struct simt_exported *exported)
+/* The other process: this program, which hears on its standard input of what. Returns 0 if all went well. */
+static int add_there(void)
 {
 	struct simt_machine *m = open_cpu();
-	void *memory;
+	struct simt_exported exported;
+	void *memory = NULL;
 	uint64_t *word;
-	int rc = simt_import(m, exported, &memory);
+	int rc = read(STDIN_FILENO, &exported, sizeof exported) != sizeof exported || simt_import(m, &exported, &memory);
 
 	word = (uint64_t *)memory;
 	for (uint32_t k = 0; !rc && k < WORDS; k++)
 		rc = simt_add_relaxed_dev_u64(&word[k], 1) != k;
-	simt_unimport(m, exported, memory);
+	simt_unimport(m, &exported, memory);
 	simt_close(m);
-	return rc != 0;
+	return rc;
 }
 
 static void what_one_process_changes_the_other_sees(void **state)
 {
 	struct simt_exported exported;
 	uint64_t *word = export_words(&exported);
-	int status = 0;
+	int status = 0, ends[2];
 	pid_t pid;
 
 	(void)state;
 	for (uint32_t k = 0; k < WORDS; k++)
 		word[k] = k;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], &exported, sizeof exported), sizeof exported);
 	pid = fork();
 	assert_true(pid >= 0);
-	if (!pid)
-		_exit(add_there(&exported));
+	if (!pid) {
+		dup2(ends[0], STDIN_FILENO);
+		execl(program, program, "add", NULL);
+		_exit(1);
+	}
+	close(ends[0]);
+	close(ends[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	for (uint32_t k = 0; k < WORDS; k++)
@@ -145,7 +154,7 @@ static void memory_that_cannot_be_exported_is_memory(void **state)
 	simt_free(machine, word);
 }
 
-int main(void)
+int main(int count, char **argument)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_one_process_changes_the_other_sees),
@@ -154,5 +163,6 @@ int main(void)
 	    cmocka_unit_test(memory_that_cannot_be_exported_is_memory),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	program = argument[0];
+	return count > 1 ? add_there() : cmocka_run_group_tests(tests, set_up, tear_down);
 }
