@@ -314,19 +314,19 @@ static void handlers_of_other_names_are_named(void **state)
 
 enum { FIRST = 2, AT_ONCE = 220, GO_ON = 40 }; /* each fills half of the smallest log; and then as many again and again */
 
-struct echo {
+struct echoed {
 	uint64_t left;
 	uint64_t rest[7];
 };
 
 static void echo(const struct gn_net_incoming *message, void *heard)
 {
-	struct echo e;
+	struct echoed e;
 
 	memcpy(&e, message->payload, sizeof e);
 	++*(uint64_t *)heard;
 	for (uint32_t k = e.left == GO_ON ? (uint32_t)AT_ONCE : 1; e.left && k > 0; k--) {
-		struct echo next = {e.left - 1, {0}};
+		struct echoed next = {e.left - 1, {0}};
 
 		assert_int_equal(gn_net_call(message->net, message->net->node, 0, &next, sizeof next), 0);
 	}
@@ -334,7 +334,7 @@ static void echo(const struct gn_net_incoming *message, void *heard)
 
 static int calls_itself(struct gn_net *net, void *unused)
 {
-	const struct echo begin = {GO_ON, {0}};
+	const struct echoed begin = {GO_ON, {0}};
 	uint64_t heard = 0;
 
 	(void)unused;
