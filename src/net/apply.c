@@ -96,10 +96,10 @@ static int apply_bytes(struct gn_net *net, uint32_t origin, const uint64_t *word
 }
 
 /*
- * A handler has room for what it may send, or is not called yet. What was sorted is room at once. Calls that handlers make to
+ * A handler has room for what it may send, or is not called yet (0). What was sorted is room at once. Calls that handlers make to
  * their own node are what fills that log: they would wait for themselves; each leaves the room that it took.
  */
-static int handlers_have_room(const struct gn_net *net)
+static int make_room_for_handler(const struct gn_net *net)
 {
 	const struct gn_source *s = &net->source[net->sources - 1];
 	const uint64_t used = simt_load_relaxed_dev_u64(&s->log->tail) - s->reader.at;
@@ -130,7 +130,7 @@ static int apply_call(struct gn_net *net, uint32_t origin, const uint64_t *word,
 		return apply_said(net, origin, word, words);
 	if (id >= simt_load_acquire_dev_u32(&net->handlers))
 		return -GN_EBADMSG;
-	if (!handlers_have_room(net))
+	if (!make_room_for_handler(net))
 		return 0;
 	net->handler[id].run(&incoming, net->handler[id].context);
 	gn__count(&net->stats.called, 1);
