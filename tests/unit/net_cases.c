@@ -10,6 +10,13 @@
 
 enum { THREADS = 64 };
 
+const char *net_machine_name(void)
+{
+	const char *name = getenv("NET_MACHINE");
+
+	return name ? name : "cpu";
+}
+
 static void launch(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments)
 {
 	const struct simt_grid grid = {2, THREADS / 2, 0};

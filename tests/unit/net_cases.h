@@ -9,6 +9,9 @@
 extern "C" {
 #endif
 
+/* The machine of all tests: "cpu", or what NET_MACHINE says. */
+const char *net_machine_name(void);
+
 /* On any number of nodes; a heap of 1 MiB. */
 int net_changes(struct gn_net *net, void *unused);
 int net_fetches(struct gn_net *net, void *unused);

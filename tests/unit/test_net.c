@@ -3,7 +3,6 @@
 #include "net_cases.h"
 #include "unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -30,14 +29,6 @@ static const struct shape shapes[] = {{1, 1, 1, GN_NET_COMBINED, 0},    {2, 1, 1
 				      {7, 3, 32, GN_NET_COPROCESSOR, 0}, {4, 2, 8, GN_NET_COALESCED, 0},
 				      {3, 2, 1, GN_NET_MESSAGE_PER_LANE, 0}};
 
-/* The machine of all tests: "cpu", or what NET_MACHINE says. */
-static const char *machine_name(void)
-{
-	const char *name = getenv("NET_MACHINE");
-
-	return name ? name : "cpu";
-}
-
 /* The order of the direct route rests on fences, of which the thread sanitizer knows nothing. */
 #ifdef __SANITIZE_THREAD__
 enum { SEES_FENCES = 0 };
@@ -53,13 +44,13 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 
 	if (w->by_kernel && s->nodes > 3) /* one more kernel a node: too many for a small machine */
 		return;
-	if (strcmp(machine_name(), "cpu") && (w->by_kernel || s->nodes > 5)) /* it is always so there; nodes are slow to begin */
+	if (strcmp(net_machine_name(), "cpu") && (w->by_kernel || s->nodes > 5)) /* it is always so there; nodes are slow to begin */
 		return;
 	if (w->route != GN_NET_PACKETS && !SEES_FENCES)
 		return;
 	memset(&config, 0, sizeof config);
-	config.machine.name = machine_name();
-	config.timeout_ns = strcmp(machine_name(), "cpu") ? 10000000000 : 60000000000;
+	config.machine.name = net_machine_name();
+	config.timeout_ns = strcmp(net_machine_name(), "cpu") ? 10000000000 : 60000000000;
 	config.route = w->route;
 	config.by_kernel = w->by_kernel;
 	config.nodes = s->nodes;
