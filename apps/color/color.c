@@ -97,12 +97,12 @@ int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors
 	a.twin = twin;
 	a.color = (uint32_t *)gn_net_alloc(net, 4ull * a.graph.blocks.each);
 	a.seen = (uint32_t *)gn_net_alloc(net, 4 * spread_most_edges(graph, gn_net_nodes(net)));
-	a.changes = (uint64_t *)gn_net_alloc_shared(net, 8);
+	a.changes = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE);
 	if (!rc && !(a.color && a.seen && a.changes))
 		rc = -GN_ENOMEM;
 	if (!rc)
 		rc = run(net, &a, colors, result);
-	gn_net_free(net, a.changes);
+	simt_free(gn_net_machine(net), a.changes);
 	gn_net_free(net, a.seen);
 	gn_net_free(net, a.color);
 	simt_free(gn_net_machine(net), twin);

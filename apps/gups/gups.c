@@ -25,20 +25,21 @@ static int update_all(struct gn_net *net, const struct gups *g, struct gups_upda
 	return rc;
 }
 
-static int count_all(struct gn_net *net, const struct gups *g, const struct gups_update_args *a, uint64_t *count)
+/* @count  device memory */
+static int count_all(struct gn_net *net, const struct gups *g, const struct gups_update_args *a, uint64_t *count,
+		     uint64_t *counted)
 {
 	struct gups_count_args c = {a->table, g->part_words, gn_net_node(net) * g->part_words, g->xors, count};
-	int rc;
+	const int rc = spread_launch_counting(net, &gups_count_kernel, g->threads, &c, count, 1, counted);
 
-	*count = 0;
-	rc = spread_launch(net, &gups_count_kernel, g->threads, &c);
-	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__ADD, count, 1);
+	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__ADD, counted, 1);
 }
 
 static int run(struct gn_net *net, const struct gups *g, struct gups_update_args *a, uint64_t *count,
 	       struct gups_result *result)
 {
 	const uint64_t all = g->updates * gn_net_nodes(net);
+	uint64_t counted = 0;
 	double unused;
 	int rc;
 
@@ -48,8 +49,8 @@ static int run(struct gn_net *net, const struct gups *g, struct gups_update_args
 	if (!rc && g->xors)
 		rc = update_all(net, g, a, &unused); /* takes back what the first did */
 	if (!rc)
-		rc = count_all(net, g, a, count);
-	result->wrong = g->xors ? *count : *count > all ? *count - all : all - *count;
+		rc = count_all(net, g, a, count, &counted);
+	result->wrong = g->xors ? counted : counted > all ? counted - all : all - counted;
 	return rc;
 }
 
@@ -65,7 +66,7 @@ int gups_run(struct gn_net *net, const struct gups *g, struct gups_result *resul
 {
 	struct gups_update_args a;
 	uint64_t *table = (uint64_t *)gn_net_alloc(net, g->part_words * 8);
-	uint64_t *count = (uint64_t *)gn_net_alloc_shared(net, 8);
+	uint64_t *count = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE);
 	int rc = -GN_ENOMEM;
 
 	memset(&a, 0, sizeof a);
@@ -84,7 +85,7 @@ int gups_run(struct gn_net *net, const struct gups *g, struct gups_result *resul
 		if (!rc)
 			rc = run(net, g, &a, count, result);
 	}
-	gn_net_free(net, count);
+	simt_free(gn_net_machine(net), count);
 	gn_net_free(net, table);
 	return rc;
 }

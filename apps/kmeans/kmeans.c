@@ -41,9 +41,7 @@ static int iterate(struct gn_net *net, const struct kmeans_args *a, uint64_t tot
 	const uint64_t sum_bytes = 8ull * a->k.clusters * (a->k.dimensions + 1);
 	int rc;
 
-	memset(a->totals, 0, 16);
-	rc = spread_launch(net, &kmeans_join_kernel, 0, a);
-	memcpy(totals, a->totals, 16);
+	rc = spread_launch_counting(net, &kmeans_join_kernel, 0, a, a->totals, 2, totals);
 	if (!rc)
 		rc = gn_net_barrier(gn_net_host(net)); /* all sums have come, nobody reads the centres */
 	for (uint32_t c = gn_net_node(net); c < a->k.clusters && !rc; c += gn_net_nodes(net))
@@ -110,7 +108,7 @@ int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result 
 	a.count = k->points * (node + 1) / nodes - a.first;
 	a.centre = centre;
 	a.sum = (uint64_t *)gn_net_alloc_shared(net, 8ull * k->clusters * (k->dimensions + 1));
-	a.totals = (uint64_t *)gn_net_alloc_shared(net, 16);
+	a.totals = (uint64_t *)simt_alloc(m, 16, SIMT_DEVICE);
 	a.point = (uint32_t *)simt_alloc(m, 4 * a.count * k->dimensions + 4, SIMT_DEVICE);
 	a.joined = (uint32_t *)simt_alloc(m, 4 * a.count + 4, SIMT_DEVICE);
 	rc = clear_parts(net, &a);
@@ -121,7 +119,7 @@ int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result 
 	simt_free(m, a.part);
 	simt_free(m, a.joined);
 	simt_free(m, a.point);
-	gn_net_free(net, a.totals);
+	simt_free(m, a.totals);
 	gn_net_free(net, a.sum);
 	gn_net_free(net, centre);
 	return rc;

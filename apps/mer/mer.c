@@ -96,16 +96,17 @@ static int collect(struct gn_net *net, const struct mer_table *t, uint64_t sent,
 static int run(struct gn_net *net, const struct mer_args *a, const struct mer_table *t, struct mer_result *result)
 {
 	int rc = gn_net_barrier(gn_net_host(net)); /* all have their table and its handler */
+	uint64_t sent = 0;
 
 	spread_count_begin(net, &result->stats);
 	result->seconds = -spread_clock();
 	if (!rc)
-		rc = spread_launch(net, &mer_send_kernel, 0, a);
+		rc = spread_launch_counting(net, &mer_send_kernel, 0, a, a->sent, 1, &sent);
 	if (!rc)
 		rc = gn_net_settle(net);
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
-	return rc ? rc : collect(net, t, *a->sent, result);
+	return rc ? rc : collect(net, t, sent, result);
 }
 
 int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uint64_t capacity, struct mer_table **table,
@@ -113,7 +114,6 @@ int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uin
 {
 	/* in the host's memory, where handlers run; symmetric memory lives as long as the network thread, which may still call the handler after a failure */
 	struct mer_table *t = (struct mer_table *)gn_net_alloc_shared(net, sizeof *t);
-	uint64_t *sent = (uint64_t *)gn_net_alloc_shared(net, sizeof *sent);
 	struct mer_entry *entry = (struct mer_entry *)gn_net_alloc_shared(net, capacity * sizeof *entry);
 	uint8_t *share = NULL;
 	struct mer_args a;
@@ -121,7 +121,7 @@ int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uin
 
 	memset(&a, 0, sizeof a);
 	memset(result, 0, sizeof *result);
-	if (!t || !sent || !entry)
+	if (!t || !entry)
 		return -GN_ENOMEM;
 	t->entry = entry;
 	t->capacity = capacity;
@@ -132,10 +132,11 @@ int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uin
 	a.net = gn_net_device(net);
 	a.k = k;
 	a.handler = (uint32_t)handler;
-	a.sent = sent;
-	rc = load_share(net, reads, &a, &share);
+	a.sent = (uint64_t *)simt_alloc(gn_net_machine(net), sizeof *a.sent, SIMT_DEVICE);
+	rc = a.sent ? load_share(net, reads, &a, &share) : -GN_ENOMEM;
 	if (!rc)
 		rc = run(net, &a, t, result);
 	simt_free(gn_net_machine(net), share);
+	simt_free(gn_net_machine(net), a.sent);
 	return rc;
 }

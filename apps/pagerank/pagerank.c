@@ -20,9 +20,7 @@ static int take(struct gn_net *net, struct pagerank_args *a, uint64_t totals[2])
 
 	a->base = rest / a->graph.blocks.all;
 	a->extra = (uint32_t)(rest % a->graph.blocks.all);
-	memset(a->totals, 0, 16);
-	rc = spread_launch(net, &pagerank_take_kernel, 0, a);
-	memcpy(totals, a->totals, 16);
+	rc = spread_launch_counting(net, &pagerank_take_kernel, 0, a, a->totals, 2, totals);
 	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__ADD, totals, 2);
 }
 
@@ -68,12 +66,12 @@ int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iter
 	rc = spread_graph_load(&a.graph, net, graph);
 	a.rank = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
 	a.come = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.totals = (uint64_t *)gn_net_alloc_shared(net, 16);
+	a.totals = (uint64_t *)simt_alloc(gn_net_machine(net), 16, SIMT_DEVICE);
 	if (!rc && !(a.rank && a.come && a.totals))
 		rc = -GN_ENOMEM;
 	if (!rc)
 		rc = run(net, &a, iterations, ranks, result);
-	gn_net_free(net, a.totals);
+	simt_free(gn_net_machine(net), a.totals);
 	gn_net_free(net, a.come);
 	gn_net_free(net, a.rank);
 	spread_graph_free(&a.graph, net);

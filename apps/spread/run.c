@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spread/run.h"
 
+#include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 static struct simt_grid grid_of(struct gn_net *net, uint32_t threads)
 {
@@ -33,18 +35,33 @@ int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t
 	return rc ? rc : gn_net_failure(net, &fault);
 }
 
+int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments,
+			   uint64_t *count, uint32_t counts, uint64_t *counted)
+{
+	static const uint64_t zero[SPREAD_MOST_COUNTS];
+	const size_t bytes = counts * sizeof *count;
+	int rc;
+
+	assert(counts <= SPREAD_MOST_COUNTS);
+	memset(counted, 0, bytes);
+	rc = simt_move(gn_net_machine(net), count, zero, bytes);
+	if (!rc)
+		rc = spread_launch(net, kernel, threads, arguments);
+	return rc ? rc : simt_move(gn_net_machine(net), counted, count, bytes);
+}
+
 /* One node alone, until its kernel finds nothing more. */
 static int until_idle(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments, uint64_t *changes,
 		      uint64_t *changed)
 {
+	uint64_t now;
 	int rc;
 
 	*changed = 0;
 	do {
-		*changes = 0;
-		rc = spread_launch(net, kernel, 0, arguments);
-		*changed += *changes;
-	} while (!rc && *changes);
+		rc = spread_launch_counting(net, kernel, 0, arguments, changes, 1, &now);
+		*changed += now;
+	} while (!rc && now);
 	return rc;
 }
 

@@ -18,6 +18,17 @@ extern "C" {
  */
 int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments);
 
+/* In their machine's own memory: additions to a host's memory cross the link, one by one. */
+enum { SPREAD_MOST_COUNTS = 2 };
+
+/*
+ * spread_launch_counting - spread_launch of a kernel that adds something up.
+ * @count    [counts], from simt_alloc(SIMT_DEVICE): set to 0, then added to by the kernel
+ * @counted  [counts], receives them; 0 on failure
+ */
+int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments,
+			   uint64_t *count, uint32_t counts, uint64_t *counted);
+
 /* spread_threads - of the grid that spread_launch makes of 0 threads. */
 uint32_t spread_threads(struct gn_net *net);
 
@@ -26,7 +37,7 @@ uint32_t spread_threads(struct gn_net *net);
  *
  * A node launches it again while it changes something there. Then the nodes meet; what they had sent has been done
  * everywhere. When no kernel has changed anything since the last meeting, nothing was sent either: all is still.
- * @changes  in memory that the machine and its host reach: the kernel adds how much it has changed
+ * @changes  a count as for spread_launch_counting: the kernel adds how much it has changed
  * @total    receives the changes of this node
  * @rounds   receives how often the nodes met
  * Returns 0 or a code of spread_launch, gn_net_barrier, gn_net_reduce_u64.

@@ -111,12 +111,12 @@ int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, 
 	rc = spread_graph_load(&a.graph, net, graph);
 	a.length = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
 	a.sent = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.changes = (uint64_t *)gn_net_alloc_shared(net, 8);
+	a.changes = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE);
 	if (!rc && !(a.length && a.sent && a.changes))
 		rc = -GN_ENOMEM;
 	if (!rc)
 		rc = run(net, &a, source, lengths, result);
-	gn_net_free(net, a.changes);
+	simt_free(gn_net_machine(net), a.changes);
 	gn_net_free(net, a.sent);
 	gn_net_free(net, a.length);
 	spread_graph_free(&a.graph, net);
