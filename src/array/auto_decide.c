@@ -85,12 +85,15 @@ static void look_now(struct gn_auto *x)
 	x->next_look = x->launches;
 }
 
-/* Is the next launch to be looked at? As a routine only where another choice is near: else the clock will say when something changes. */
+/*
+ * Is the next launch to be looked at? As a routine only where another choice is near: else the clock will say when something changes.
+ * Not a trial, which is for the clock: looking takes time.
+ */
 int gn__auto_is_due(struct gn_auto *x)
 {
 	int near = !x->routine;
 
-	if (x->launches < x->next_look)
+	if (x->launches < x->next_look || x->trial)
 		return 0;
 	for (int c = 0; c < GN_AUTO_CHOICES; c++)
 		near |= c != x->choice && x->forecast.seconds[c] >= 0 && is_near(x, c);

@@ -83,6 +83,19 @@ static void a_trial_that_is_worse_ends_after_a_launch(void **state)
 	}
 }
 
+/* Looking takes time, which a trial has not. */
+static void a_trial_is_not_looked_at(void **state)
+{
+	struct gn_auto x = looked(10.8e-3, 11.5e-3);
+
+	(void)state;
+	assert_true(launches_until_trial(&x, 10.7e-3, 100) < 100);
+	x.next_look = x.launches;
+	assert_false(gn__auto_is_due(&x));
+	launch_of(&x, 9.4e-3);
+	assert_true(gn__auto_is_due(&x));
+}
+
 static void a_choice_that_is_far_is_not_tried(void **state)
 {
 	struct gn_auto far = looked(10.8e-3, 13e-3), near = looked(10.8e-3, 12.5e-3);
@@ -124,6 +137,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_choice_that_is_near_is_tried_and_kept),
 	    cmocka_unit_test(a_trial_that_is_worse_ends_after_a_launch),
+	    cmocka_unit_test(a_trial_is_not_looked_at),
 	    cmocka_unit_test(a_choice_that_is_far_is_not_tried),
 	    cmocka_unit_test(a_look_in_vain_is_put_off),
 	    cmocka_unit_test(launches_of_another_kind_begin_anew),
