@@ -175,6 +175,14 @@ static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o
 	return rc;
 }
 
+/* Where all processors have a lot of the hand's places, that is a small part of the frames. */
+static void shape_lots(struct gn_cache_view *v)
+{
+	const uint32_t least = v->frames / (16 * GN_CACHE_LOCALS * 2);
+
+	v->lot = least < 32 ? least : 32;
+}
+
 /* How far ahead of the hand the cleaner goes: enough for what a fast link evicts in a millisecond. */
 static void shape_cleaner(struct gn_cache_view *v)
 {
@@ -266,6 +274,7 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 		rc = choose_table(cache, o, error);
 	if (rc)
 		return rc;
+	shape_lots(&cache->image);
 	shape_cleaner(&cache->image);
 	rc = allocate(cache, o->counters);
 	if (!rc)

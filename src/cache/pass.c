@@ -251,11 +251,24 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
 
 /* ---- invalidate ---- */
 
+/* All frames are free again, and are given out once each before any is taken from a page. */
+static int begin_anew(struct gn_cache *cache)
+{
+	struct gn_cache_shared *shared = cache->image.shared;
+	const struct gn_cache_local none[GN_CACHE_LOCALS] = {{0, 0, 0, 0, 0, {0}}};
+	const uint32_t hand = 0;
+	const int rc = simt_move(cache->machine, &shared->hand, &hand, sizeof hand);
+
+	return rc ? rc : simt_move(cache->machine, shared->local, none, sizeof none);
+}
+
 int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
 {
 	struct gn_cache_pass_result result;
 	int rc = gn__cache_pass(cache, GN_PASS_INVALIDATE, &result);
 
+	if (!rc)
+		rc = begin_anew(cache);
 	if (rc)
 		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));
 	if (result.dirty || result.pinned)

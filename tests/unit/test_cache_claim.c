@@ -138,6 +138,63 @@ static void a_frame_is_found_whoever_moves_the_hand(void **state)
 	}
 }
 
+/* ---- places of the hand, in lots ---- */
+
+enum { LOT = 4, PLACED = 64, PLACERS = 32, PLACES = 16 };
+
+struct place_args {
+	struct gn_cache_view view;
+	uint32_t *place; /* [PLACERS][PLACES] */
+};
+
+SIMT_FN void take_places(const struct place_args *a)
+{
+	for (uint32_t k = 0; k < PLACES; k++)
+		a->place[simt_global_thread() * PLACES + k] = gn__next_place(&a->view);
+}
+SIMT_KERNEL(take_places, struct place_args)
+
+/* How often each place below the hand was given out: never twice, and those of the first round once each. */
+static void check_places(const uint32_t *place, uint32_t hand)
+{
+	uint8_t given[PLACERS * PLACES + GN_CACHE_LOCALS * LOT] = {0};
+
+	assert_true(hand <= sizeof given);
+	for (uint32_t k = 0; k < PLACERS * PLACES; k++) {
+		assert_true(place[k] < hand);
+		assert_int_equal(given[place[k]]++, 0);
+	}
+	for (uint32_t k = 0; k < PLACED; k++)
+		assert_int_equal(given[k], 1);
+}
+
+static void every_place_is_given_out_once(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct simt_config config = {"cpu", seed % 4 ? 3u : 1u, 1, seed % 4 ? SIMT_FAIR : SIMT_RANDOM, seed};
+		struct simt_grid grid = {PLACERS, 1, 0};
+		struct gn_cache_shared shared;
+		uint32_t place[PLACERS * PLACES];
+		struct place_args args;
+		struct simt_machine *machine;
+
+		memset(&args, 0, sizeof args);
+		memset(&shared, 0, sizeof shared);
+		args.view.shared = &shared;
+		args.view.frames = PLACED;
+		args.view.lot = LOT;
+		args.place = place;
+		assert_int_equal(simt_open(&machine, &config, &t->error), 0);
+		assert_int_equal(simt_launch(machine, &take_places_kernel, grid, &args), 0);
+		assert_int_equal(simt_wait(machine), 0);
+		check_places(place, shared.hand);
+		assert_true(shared.hand < PLACERS * PLACES + GN_CACHE_LOCALS * LOT);
+		simt_close(machine);
+	}
+}
+
 /* ---- the hand of a set survives an access that found no frame ---- */
 
 static void fifo_goes_on_after_no_frame(void **state)
@@ -164,6 +221,7 @@ int main(void)
 	    CASE(all_pins_taken_direct),
 	    CASE(all_pins_taken_sets),
 	    CASE(a_frame_is_found_whoever_moves_the_hand),
+	    CASE(every_place_is_given_out_once),
 	    CASE(fifo_goes_on_after_no_frame),
 	};
 

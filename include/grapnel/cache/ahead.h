@@ -32,25 +32,15 @@ SIMT_FN uint64_t *gn__stream_of(const struct gn_cache_view *c, uint64_t page)
 }
 
 /* Judge from time to time whether what was fetched ahead was wanted. */
-SIMT_FN void gn__ahead_judge(struct gn_cache_shared *s, uint32_t fetched)
+SIMT_FN void gn__ahead_judge(struct gn_cache_local *s, uint32_t fetched)
 {
 	uint32_t all = simt_add_relaxed_dev_u32(&s->ahead, fetched) + fetched;
 
 	if (all < GN__AHEAD_JUDGED || simt_cas_relaxed_dev_u32(&s->ahead, all, 0) != all)
 		return;
 	if (2 * simt_load_relaxed_dev_u32(&s->used) < all)
-		simt_store_relaxed_dev_u32(&s->resting, GN__AHEAD_REST);
+		simt_store_relaxed_dev_u32(&s->ahead_resting, GN__AHEAD_REST);
 	simt_store_relaxed_dev_u32(&s->used, 0);
-}
-
-SIMT_FN int gn__ahead_rests(struct gn_cache_shared *s)
-{
-	uint32_t left = simt_load_relaxed_dev_u32(&s->resting);
-
-	/* Races lose a count or two, which does not matter. */
-	if (left)
-		simt_store_relaxed_dev_u32(&s->resting, left - 1);
-	return left != 0;
 }
 
 /*
@@ -59,14 +49,14 @@ SIMT_FN int gn__ahead_rests(struct gn_cache_shared *s)
  */
 SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t page, uint32_t most)
 {
-	struct gn_cache_shared *s = c->shared;
+	struct gn_cache_local *s = gn__local(c);
 	uint64_t *stream = gn__stream_of(c, page);
 	const uint64_t seen = simt_load_relaxed_dev_u64(stream);
 	const int expected = seen && seen >> GN__AHEAD_LOG2 == page;
 	const uint32_t before = expected ? (uint32_t)seen & ((1u << GN__AHEAD_LOG2) - 1) : 0;
 	uint32_t window = 0;
 
-	if (gn__ahead_rests(s))
+	if (gn__rests(&s->ahead_resting))
 		return 0;
 	if (expected) {
 		window = before ? 2 * before : 1;

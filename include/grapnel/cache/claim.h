@@ -214,6 +214,28 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, struct gn_
 }
 
 /*
+ * The next place of the hand, from the lot that the own processors have. Who takes the place behind the last fetches the next lot;
+ * those who come before it is there go to the hand themselves. So does everybody while there are frames that were never given out:
+ * as many pages as there are frames find room, and none is left in another's lot.
+ */
+SIMT_FN uint32_t gn__next_place(const struct gn_cache_view *c)
+{
+	uint64_t *lot = &gn__local(c)->lot;
+	const uint64_t seen = c->lot > 1 ? simt_add_relaxed_dev_u64(lot, 1) : 0;
+	const uint32_t taken = (uint32_t)seen - GN__LOT_BEGUN, many = taken == c->lot ? c->lot : 1;
+	uint32_t place;
+
+	if ((uint32_t)seen >= GN__LOT_BEGUN && taken < c->lot)
+		return (uint32_t)(seen >> 32) + taken;
+	place = simt_add_relaxed_dev_u32(&c->shared->hand, many);
+	if (many > 1)
+		simt_store_relaxed_dev_u64(lot, (uint64_t)place << 32 | (GN__LOT_BEGUN + 1));
+	else if (c->lot > 1 && (uint32_t)seen < GN__LOT_BEGUN && place >= c->frames)
+		simt_store_relaxed_dev_u64(lot, GN__LOT_BEGUN + c->lot); /* used up: the next one fetches */
+	return place;
+}
+
+/*
  * The frame to look at next: where the hand is, for two rounds, since the first may only clear REF. Others move the
  * hand too, so the third round goes from frame to frame: then none was overlooked. For the random policy every round
  * does, from a place that is drawn.
@@ -223,8 +245,8 @@ SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_c
 	if (k->tried >= 2 * c->frames || (c->policy == GN_RANDOM && k->tried))
 		return k->frame + 1 == c->frames ? 0 : k->frame + 1;
 	if (c->policy == GN_RANDOM)
-		return gn__stir(simt_add_relaxed_dev_u32(&c->shared->hand, 1) + (uint32_t)k->page * 31) % c->frames;
-	return simt_add_relaxed_dev_u32(&c->shared->hand, 1) % c->frames;
+		return gn__stir(gn__next_place(c) + (uint32_t)k->page * 31) % c->frames;
+	return gn__next_place(c) % c->frames;
 }
 
 /* So many frames that others are at work on, in one search: more threads miss than there are frames, so let those finish. */
@@ -515,6 +537,7 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, st
 {
 	enum gn_step step = GN__STEP_AGAIN;
 
+	simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, 0); /* the cleaner would have had something to do */
 	if (status.code) {
 		simt_and_acq_rel_dev_u64(k->victim_word, ~GN_WORD_BUSY);
 		k->clean_only = 1;

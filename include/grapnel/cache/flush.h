@@ -166,6 +166,23 @@ SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
 	return seen & GN_WORD_HELD && seen & GN_WORD_DIRTY && !(seen & keeps);
 }
 
+/* Misses for which the cleaner rests when it found nothing to do, unless one meets a dirty victim: few where it is soon overtaken. */
+SIMT_FN uint32_t gn__clean_rest(const struct gn_cache_view *c)
+{
+	return c->low_water / 8 < 64 ? c->low_water / 8 : 64;
+}
+
+/* Collective. */
+SIMT_FN int gn__clean_rests(const struct gn_cache_view *c, uint32_t mask)
+{
+	const uint32_t leader = simt_first_lane(mask);
+	int rests = 0;
+
+	if (simt_lane() == leader)
+		rests = gn__rests(&gn__local(c)->clean_resting);
+	return simt_shfl_u32(mask, (uint32_t)rests, leader) != 0;
+}
+
 /*
  * Keep frames clean ahead of the hand, so that misses need not write before they read: whoever has missed writes back
  * a few, now that nobody waits for him. Collective; waits for the transfers only.
@@ -175,11 +192,13 @@ SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t ma
 	struct gn__flush f = {0, 0, 0, 0};
 	int begun;
 
-	if (gn__clean_next(c, mask, k, &f.frame))
+	if (gn__clean_rests(c, mask) || gn__clean_next(c, mask, k, &f.frame))
 		return;
 	begun = gn__clean_wants(c, f.frame) && gn__flush_try(c, &f) == 1;
 	if (simt_ballot(mask, begun))
 		gn__flush_write(c, mask, begun, &f);
+	else if (simt_lane() == simt_first_lane(mask))
+		simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, gn__clean_rest(c));
 }
 
 #endif

@@ -26,6 +26,21 @@ SIMT_FN struct gn_cache_stripe *gn__stripe(const struct gn_cache_view *c)
 	return &c->stripe[simt_processor() % GN_CACHE_STRIPES];
 }
 
+SIMT_FN struct gn_cache_local *gn__local(const struct gn_cache_view *c)
+{
+	return &c->shared->local[simt_processor() % GN_CACHE_LOCALS];
+}
+
+/* So many misses of these processors do without something. Races lose a count or two, which does not matter. Returns 1 or 0. */
+SIMT_FN int gn__rests(uint32_t *resting)
+{
+	const uint32_t left = simt_load_relaxed_dev_u32(resting);
+
+	if (left)
+		simt_store_relaxed_dev_u32(resting, left - 1);
+	return left != 0;
+}
+
 SIMT_FN void gn__count_u64(uint64_t *counter, uint64_t by)
 {
 	simt_reduce_add_relaxed_dev_u64(counter, by);

@@ -17,7 +17,7 @@ enum gn_cache_table {
 	GN_TABLE_SETS    /* one word a frame; a page may lie in the frames of one set */
 };
 
-enum { GN_CACHE_STORES = 8, GN_CACHE_MOST_WAYS = 16, GN_CACHE_STRIPES = 64, GN_CACHE_STREAMS = 256 };
+enum { GN_CACHE_STORES = 8, GN_CACHE_MOST_WAYS = 16, GN_CACHE_STRIPES = 64, GN_CACHE_STREAMS = 256, GN_CACHE_LOCALS = 64 };
 
 /* Pages of one store in the cache's page numbering. */
 struct gn_cache_segment {
@@ -47,19 +47,33 @@ struct gn_cache_failure {
 	uint32_t count;  /* writes that failed, ever */
 };
 
+/*
+ * What a few processors share, a line each. Were it one word for all, every miss would wait for it, and three times as long where
+ * its place in the device's memory is a busy one.
+ */
+struct gn_cache_local {
+	uint64_t lot;           /* direct table: a lot of the hand's places: first << 32 | GN__LOT_BEGUN + how many are taken */
+	uint32_t ahead;         /* pages fetched ahead that nobody asked for, since the last time it was judged */
+	uint32_t used;          /* of those, how many a stream came to */
+	uint32_t ahead_resting; /* misses until fetching ahead is tried again */
+	uint32_t clean_resting; /* misses until the cleaner looks again */
+	uint32_t pad[26];
+};
+
+/* Added to what is taken of a lot; below, there has been none yet. */
+static const uint32_t GN__LOT_BEGUN = 0x80000000u;
+
 /* Words that the threads of a cache share, each on a line of its own. */
 struct gn_cache_shared {
-	uint32_t hand;       /* direct table: frames looked at for eviction, counted on */
+	uint32_t hand;       /* direct table: frames given out to be looked at for eviction, counted on */
 	uint32_t pad_hand[31];
 	uint32_t clean_hand; /* frames looked at by the cleaner */
-	uint32_t ahead;      /* pages fetched ahead that nobody asked for, since the last time it was judged */
-	uint32_t used;       /* of those, how many a stream came to */
-	uint32_t resting;    /* misses until fetching ahead is tried again */
-	uint32_t pad_clean[28];
+	uint32_t pad_clean[31];
 	uint32_t write_failures; /* write-backs that failed, ever */
 	uint32_t reserved;
 	struct gn_cache_failure *write_failure; /* the first of them, for gn_cache_write_failure; or NULL */
 	uint32_t pad[28];
+	struct gn_cache_local local[GN_CACHE_LOCALS];
 };
 
 /* A cache as kernels see it. Plain data in device memory; the same on every machine. */
@@ -80,6 +94,7 @@ struct gn_cache_view {
 	uint32_t segments;
 	uint32_t sector_log2; /* page_log2 where there are no sectors */
 	uint32_t resident;    /* threads that the machine runs at once; 0: not known */
+	uint32_t lot;         /* places of the hand that processors take at once; 0 or 1: each from the hand itself */
 	uint32_t low_water;   /* how far ahead of the hand frames are kept clean; 0: no cleaner */
 	uint64_t wait_ns;  /* how long a thread waits for another's work on a page */
 	struct gn_cache_shared *shared;
