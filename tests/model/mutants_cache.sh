@@ -32,7 +32,8 @@ array/update.h|/gn__update_begin(const/,/^}/s/covered ? GN_WORD_HELD : GN_WORD_V
 array/look.h|/gn_store_status gn__pin(const/,/^}/s/gn__sector_dirty(/(void)(/|a page held for writing has no dirty sectors
 array/view.h|s/where . a->element_log2/where/|lanes with elements of two sizes write as one
 array/write.h|/gn__write_paged(const/,/^}/s/^	if (grip.data) {/	if (grip.partial) gn__covered(a->cache, grip.word, grip.frame, u.page, u.reach.covered);&/|sectors are valid before their bytes are there
-cache/access.h|/gn__groups_do(const/,/^}/s/^		gn__errand_inside(.*/		if (k->partial \&\& simt_lane() == g->leader) gn__covered(c, k->word, frame, k->page, g->reach.covered);&/|sectors of a page that came are valid before their bytes are there
+cache/access.h|/gn__groups_do(const/,/^}/s/^		read = gn__errand_inside(.*/		if (k->partial \&\& simt_lane() == g->leader) gn__covered(c, k->word, frame, k->page, g->reach.covered);&/|sectors of a page that came are valid before their bytes are there
+cache/access.h|/gn__groups_do(const/,/^}/s/gone = glimpse .*/gone = 0;/|a slow read without a pin is not validated
 array/atomic.h|/gn__change_paged(const/,/^}/s/const struct gn__updaters u = .*/struct gn__updaters u = gn__updaters_of(a, address, errand.size); u.reach.touched = 1u << 31;/|a change makes no sector dirty
 array/atomic.h|s/gn__update_begin(a, &u, 0)/gn__update_begin(a, \&u, 1)/|an element is changed in a page in parts
 change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ seen = simt_load_relaxed_dev_u64(element); simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps

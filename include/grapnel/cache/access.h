@@ -26,8 +26,8 @@ SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, con
 		gn__count_u64(k->step == GN_STEP_HIT && !k->missed ? &gn__stripe(c)->hits : &gn__stripe(c)->misses, lanes);
 }
 
-/* What a scalar access does to its element. */
-enum gn__doing { GN__READS, GN__WRITES, GN__CHANGES };
+/* What a scalar access does to its element. Who helps wants none: he is there to move the bytes that others want. */
+enum gn__doing { GN__READS, GN__WRITES, GN__CHANGES, GN__HELPS };
 
 struct gn__errand {
 	uint32_t doing;  /* enum gn__doing */
@@ -37,16 +37,19 @@ struct gn__errand {
 	uint64_t bits[2]; /* what is written, the operands of a change; becomes what was read, what was before */
 };
 
-/* The page is pinned, its bytes are here. */
-SIMT_FN void gn__errand_inside(struct gn__errand *e, char *page)
+/* The page is pinned, or looked at again afterwards; its bytes are here. Returns what was read, all bits together. */
+SIMT_FN uint64_t gn__errand_inside(struct gn__errand *e, char *page)
 {
+	uint64_t read = 0;
+
 	if (e->doing == GN__READS)
-		gn__load_element(e->bits, page + e->at, e->size); /* it may be changed at this moment */
+		read = gn__load_element(e->bits, page + e->at, e->size); /* it may be changed at this moment */
 	else if (e->doing == GN__WRITES)
 		gn__store_element(page + e->at, e->bits, e->size);
 	else
 		e->bits[0] = gn__change_element(page + e->at, (enum gn_change)e->change, e->bits, e->size);
 	GN_TRACE(element);
+	return read;
 }
 
 /* The page is held absent: in the store itself. */
@@ -335,32 +338,54 @@ SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t ma
 
 SIMT_FN struct gn_claim gn__group_claim(const struct gn__group *g, uint64_t page, const struct gn__errand *e)
 {
-	if (e->doing == GN__READS)
-		return gn_claim_init(page, GN_READ, 0);
+	struct gn_claim k;
+
+	if (e->doing == GN__READS) {
+		k = gn_claim_init(page, GN_READ, 0);
+		k.may_glimpse = 1;
+		return k;
+	}
 	return gn_claim_init(page, g->reach.covered ? GN__COVER : GN_WRITE, g->reach.touched);
 }
 
+/* Did the page leave its frame since the leader's glimpse? Behind what was read. */
+SIMT_FN int gn__is_gone(const struct gn_cache_view *c, const uint64_t *word, uint64_t glimpse, uint64_t read)
+{
+	return ((glimpse ^ simt_load_behind_dev_u64(word, read, c->zero)) & GN_WORD_SAME) != 0;
+}
+
 /*
- * Groups whose page is pinned do what they came for and let it go. Collective; hit says whether the caller's group is one
- * of them.
+ * Groups whose page is there do what they came for and let it go. Collective; hit says whether the caller's group is one
+ * of them. Returns to all lanes of a group whether it is done: it is not if it had no pin, and the page went.
  */
-SIMT_FN void gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const struct gn__group *g,
-			   const struct gn_claim *k, int hit, struct gn__errand *e)
+SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const struct gn__group *g,
+			  const struct gn_claim *k, int hit, struct gn__errand *e)
 {
 	const uint32_t frame = simt_shfl_u32(mask, k->frame, g->leader);
+	const uint64_t word = simt_shfl_u64(mask, (uint64_t)(uintptr_t)k->word, g->leader);
+	const uint64_t glimpse = simt_shfl_u64(mask, k->glimpse, g->leader);
+	uint64_t read;
+	uint32_t lost;
+	int gone = 0;
 
 	if (hit) {
 		if (e->doing != GN__READS)
 			gn__sector_touch(c, &g->reach, frame, e->at, e->size);
-		gn__errand_inside(e, gn__frame(c, frame));
+		read = gn__errand_inside(e, gn__frame(c, frame));
+		gone = glimpse && gn__is_gone(c, (const uint64_t *)(uintptr_t)word, glimpse, read);
 	}
+	lost = simt_ballot(mask, gone);
 	simt_warp_sync(mask);
-	if (!hit || simt_lane() != g->leader)
-		return;
+	if (!hit || lost & g->lanes)
+		return 0;
+	if (simt_lane() != g->leader)
+		return 1;
 	if (k->partial)
 		gn__covered(c, k->word, frame, k->page, g->reach.covered);
 	gn__count_access(c, simt_popcount(g->lanes), k);
-	gn__unpin_word(k->word);
+	if (!glimpse)
+		gn__unpin_word(k->word);
+	return 1;
 }
 
 /*
@@ -375,18 +400,23 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 						   struct gn__errand *e)
 {
 	const struct gn__group g = gn__group_of(c, mask, page, e);
-	const int leads = simt_lane() == g.leader;
+	const int helps = e->doing == GN__HELPS, leads = simt_lane() == g.leader && !helps;
 	struct gn_claim k = gn__group_claim(&g, page, e);
-	int served = 0, hit, more;
+	int served = helps, hit, more;
 
 	gn__claim_begin(c, mask, leads, &k);
 	do {
 		/* A lane alone goes around at once; a group would do only its first lane's errand. */
 		more = gn__claim_round(c, mask, &k, g.lanes & (g.lanes - 1) ? 0 : e);
 		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader) && !served;
-		served |= hit;
-		if (simt_ballot(mask, hit))
-			gn__groups_do(c, mask, &g, &k, hit, e);
+		if (!simt_ballot(mask, hit))
+			continue;
+		served |= gn__groups_do(c, mask, &g, &k, hit, e);
+		if (hit && !served && leads) {
+			k.glimpse = 0;
+			k.step = gn_claim_seek(c, &k);
+		}
+		more |= simt_ballot(mask, hit && !served) != 0;
 	} while (more);
 	gn__claim_end(c, mask, &k);
 	if (!served && leads)
@@ -425,7 +455,7 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
  * gn_cache_access - read, write or change an element of a page as one step, wherever it is: in its frame, which the page
  * is brought into, or in the store where no frame can be had.
  * @page    < c->pages, of a store that may be written if the errand writes
- * @errand  what to do; for GN__CAS bits are the expected and the new ones
+ * @errand  what to do; for GN__CAS bits are the expected and the new ones. For GN__HELPS nothing
  * Any thread, from divergent code; lanes that call it together act together. Waits for transfers, at most c->wait_ns.
  * Changes are indivisible for all who change the element through this cache. Returns a status of 0, -GN_EIO,
  * -GN_ETIMEDOUT.

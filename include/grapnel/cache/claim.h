@@ -5,7 +5,7 @@
  * The functions here are the decisions; they move no data. gn_claim_seek goes on until bytes must be moved or the
  * matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
  *
- *     seek -> HIT                     the page is pinned
+ *     seek -> HIT                     the page is pinned, or (claim.glimpse) to be looked at again after it was read
  *          -> FETCH                   read the page into claim.frame, then gn_claim_publish
  *          -> FILL                    read what is missing of a PARTIAL page, then gn_claim_filled
  *          -> WRITE_BACK              write claim.victim from claim.frame, then gn_claim_written
@@ -58,6 +58,7 @@ struct gn_claim {
 	uint64_t made;     /* version and payload of the word to publish; for a held absent page its version */
 	uint64_t victim;   /* page to write back */
 	uint64_t *victim_word;
+	uint64_t glimpse;    /* of a HIT without a pin: the word; else 0 */
 	uint32_t frame;
 	uint32_t tried;      /* frames looked at in this search */
 	uint32_t clean_only; /* a write-back failed: look for clean frames only */
@@ -70,6 +71,7 @@ struct gn_claim {
 	uint32_t step;       /* enum gn_step, between rounds (access.h) */
 	uint32_t around;     /* went around the cache */
 	uint32_t missed;     /* the page was not there, or not all of it */
+	uint32_t may_glimpse; /* who reads an element does without a pin, once */
 	uint32_t ahead;      /* nobody waits for this page: never wait, write back or pin for it */
 	struct gn_store_status status;
 };
@@ -475,12 +477,29 @@ SIMT_FN enum gn_step gn__claim_fill(const struct gn_cache_view *c, struct gn_cla
 	return GN_STEP_FILL;
 }
 
+/*
+ * The page is there for who reads an element: those who have waited for a page together would pin it one after the other. If it
+ * goes meanwhile it is pinned the next time.
+ */
+SIMT_FN enum gn_step gn__claim_glimpse(struct gn_claim *k, const struct gn_place *place)
+{
+	if (!(place->seen & GN_WORD_REF))
+		simt_reduce_or_relaxed_dev_u64(place->word, GN_WORD_REF);
+	k->may_glimpse = 0;
+	k->glimpse = place->seen;
+	k->word = place->word;
+	k->frame = place->frame;
+	return GN_STEP_HIT;
+}
+
 SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
 	uint64_t seen = place->seen, pinned;
 
 	if (k->ahead)
 		return GN_STEP_HIT;
+	if (k->may_glimpse && seen & GN_WORD_VALID)
+		return gn__claim_glimpse(k, place);
 	/* a pin may not run over into the version */
 	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS) {
 		k->waited |= (seen & GN_WORD_BUSY) != 0;

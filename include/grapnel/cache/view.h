@@ -96,6 +96,7 @@ struct gn_cache_view {
 	uint32_t resident;    /* threads that the machine runs at once; 0: not known */
 	uint32_t lot;         /* places of the hand that processors take at once; 0 or 1: each from the hand itself */
 	uint32_t low_water;   /* how far ahead of the hand frames are kept clean; 0: no cleaner */
+	uint64_t zero;     /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
 	uint64_t wait_ns;  /* how long a thread waits for another's work on a page */
 	struct gn_cache_shared *shared;
 	struct gn_cache_stripe *stripe; /* [GN_CACHE_STRIPES], or NULL: not counted */
