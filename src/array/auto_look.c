@@ -193,7 +193,7 @@ int gn__auto_see(struct gn_auto *x, struct gn_auto_study *out)
 	in.touch = x->log;
 	in.noted = s.next;
 	in.count = s.next < s.room ? s.next : s.room;
-	in.keep = s.keep;
+	in.keep = (uint32_t)s.keep;
 	in.element_bytes = x->config.element_bytes;
 	in.has_memory = x->has_direct;
 	in.first_byte = x->config.offset;
@@ -207,5 +207,5 @@ int gn__auto_see(struct gn_auto *x, struct gn_auto_study *out)
 		rc = simt_move(x->machine, x->log, x->image.touch, in.count * sizeof *x->log);
 	if (!rc)
 		rc = gn__auto_study(&in, out);
-	return rc ? rc : compare_looks(x, s.keep, out);
+	return rc ? rc : compare_looks(x, in.keep, out);
 }

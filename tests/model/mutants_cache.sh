@@ -19,10 +19,10 @@ mutants() {
 array/look.h|s/return !((g->seen ^ .*/return 1;/|a read is not validated
 array/look.h|/gn__is_at_hand(uint64_t/,/^}/s/low . high . //|a quick read is not validated
 array/look.h|/gn__is_at_hand(uint64_t/,/^}/s/(~(uint32_t)(now .*;/0);/|a quick read takes what is not there for a page
-array/read.h|/gn__read_hit(const/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
+array/read.h|/gn__read_hit(const/,/^}/{s/gn__read_value(a, &g, index, value,/gn__read_value(a, \&g, index, (uint64_t *)to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
 array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
 array/cursor.h|s/if (simt_likely(gn__cursor_stays(c, all, count)))/if (1)/|of several elements nobody looks whether they are still the page's
-array/read.h|/gn__read_hit(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
+array/read.h|/gn__read_value(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
 array/look.h|/gn__pin_hit(const/,/^}/s/ && !(g.seen & GN_WORD_BUSY)//|a hit pins a page that is being written back
 array/look.h|/gn__pin_hit(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty
 array/update.h|/gn__update_grip(const/,/^}/s/g.seen & GN_WORD_BUSY/0/|a write pins a page that is being written back

@@ -10,11 +10,14 @@
 #include <grapnel/array/rent.h>
 #include <grapnel/trace.h>
 
-/* The page is not at hand: bring it in, together with what the other lanes want. */
-SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size)
+/*
+ * The page is not at hand: bring it in, together with what the other lanes want.
+ * @doing  GN__READS; GN__HELPS: only what they want
+ */
+SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size, uint32_t doing)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
-	const struct gn__errand errand = {GN__READS, 0, (uint32_t)address & ((1u << a->page_log2) - 1), size, {0, 0}};
+	const struct gn__errand errand = {doing, 0, (uint32_t)address & ((1u << a->page_log2) - 1), size, {0, 0}};
 	const struct gn__access access = gn_cache_access(a->cache, address >> a->page_log2, errand);
 
 	if (access.status.code)
@@ -45,47 +48,80 @@ SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to,
 	return 1;
 }
 
-/* The element, if its page is at hand and stays there. Returns 1 or 0. */
-SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+/* The element of a page that was glimpsed, if that is at hand and stays there. Returns 1, or 0 and the value may be another page's. */
+SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn__glimpse *g, uint64_t index, uint64_t value[2], uint32_t size)
 {
-	const uint64_t address = a->base + index * size;
-	const struct gn__glimpse g = gn__glance(a, address >> a->page_log2);
-	uint64_t value[2], now; /* may be another page's until the second look */
+	const uint32_t at = (uint32_t)(a->base + index * size) & ((1u << a->page_log2) - 1);
+	uint64_t now;
 
 	GN_TRACE(look);
-	if (simt_unlikely(!(g.seen & GN_WORD_VALID)))
+	if (simt_unlikely(!(g->seen & GN_WORD_VALID)))
 		return 0;
-	now = gn__again(a, &g, gn__load_element(value, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size));
-	if (simt_unlikely(!gn__still(&g, now)))
+	now = gn__again(a, g, gn__load_element(value, g->data + at, size));
+	if (simt_unlikely(!gn__still(g, now)))
 		return 0;
-	gn__touch(&g, now);
-	memcpy(to, value, size);
+	gn__touch(g, now);
 	GN_TRACE(hit);
 	gn__count_hits(a, 1);
 	return 1;
 }
 
-SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+/* The element, if its page is at hand and stays there. Returns 1, or 0 and *to is as it was. */
+SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
-	const struct gn__access read = SIMT_COLD(gn__read_slowly)(a, index, size);
+	const struct gn__glimpse g = gn__glance(a, (a->base + index * size) >> a->page_log2);
+	uint64_t value[2];
 
+	if (!gn__read_value(a, &g, index, value, size))
+		return 0;
+	memcpy(to, value, size);
+	return 1;
+}
+
+/* What a function brought that is not in line. */
+SIMT_FN int gn__read_by(struct gn__access read, void *to, uint32_t size)
+{
 	if (!read.status.code)
 		memcpy(to, read.bits, size);
 	return read.status.code;
 }
 
+SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+{
+	return gn__read_by(SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS), to, size);
+}
+
+/*
+ * A read of a launch that is looked at. Around the cache, if the sample wants that: the page was absent after the access began, so
+ * the store has every write before it. Where one lane fetches a page all copy it, in a fraction of the time, and who has found his
+ * own at hand reads it afterwards.
+ */
+SIMT_NOINLINE_FN struct gn__access gn__read_noted(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	const struct gn__around_way way = gn__sample_access(a, index, 0);
+	const int helps = (way.page.seen & GN_WORD_VALID) != 0;
+	struct gn__access read = {{0, 0}, {0, 0}};
+
+	if (way.fetches && !way.memory) {
+		read = gn__read_slowly(a, index, size, helps ? GN__HELPS : GN__READS);
+		if (!helps)
+			return read;
+	}
+	if (a->memory || way.memory)
+		gn__take_element(read.bits, a->memory ? a->memory + index * size : way.memory, size);
+	else if (!gn__read_value(a, &way.page, index, read.bits, size)) /* the size is not known here: copies would be loops over bytes */
+		read = gn__read_slowly(a, index, size, GN__READS);
+	return read;
+}
+
 SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
-	enum gn__sampled sampled = GN__SAMPLED_ON;
-
 	if (simt_likely(index < a->quick) && simt_likely(gn__read_quickly(a, index, to, size)))
 		return 0;
 	if (simt_unlikely(index >= a->count))
 		return gn__out_of_range(a, index);
 	if (simt_unlikely(a->sample != 0))
-		sampled = gn__sampled_read(a, index, to, size);
-	if (simt_unlikely(sampled != GN__SAMPLED_ON))
-		return sampled == GN__SAMPLED_DONE ? 0 : gn__read_missing(a, index, to, size);
+		return gn__read_by(SIMT_COLD(gn__read_noted)(a, index, size), to, size);
 	if (a->memory) {
 		gn__take_element(to, a->memory + index * size, size);
 		return 0;

@@ -78,17 +78,26 @@ SIMT_FN int gn__sample_rents(struct gn_sample *s, uint32_t lanes, uint64_t page,
 /* What the slow way decided: where to go around the cache, or NULL to go on through it. */
 struct gn__around_way {
 	char *memory;
-	uint64_t *word; /* of a page that is to be written around: absent when it was looked at */
-	uint64_t seen;
+	struct gn__glimpse page; /* as it was found; of one that is to be written around: absent */
 	uint32_t fetches; /* some of these lanes fetch a page: who does not go around comes along, to copy */
 };
 
 /* A page's word, relaxed: most of what asks relies on it no further, and an acquire makes a processor forget what it has at hand. */
 SIMT_FN struct gn__glimpse gn__peek(const struct gn_array *a, uint64_t page)
 {
-	const struct gn_place place = gn_table_find(a->cache, page);
-	struct gn__glimpse g = {place.word, place.word ? place.seen : 0, 0};
+	struct gn__glimpse g;
+	struct gn_place place;
 
+	if (a->word) {
+		g.word = &a->word[page];
+		g.seen = simt_load_relaxed_dev_u64(g.word);
+		g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
+	} else {
+		place = gn__find_in_set(a->cache, page, 0);
+		g.word = place.word;
+		g.seen = place.word ? place.seen : 0;
+		g.data = a->frame + ((size_t)place.frame << a->page_log2);
+	}
 	return g;
 }
 
@@ -119,52 +128,39 @@ SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_
 		rents = gn__is_absent(&g);
 	}
 	way->fetches = simt_ballot(lanes, missing && !rents) != 0;
+	way->page = g;
 	if (!rents || (write && (!alone || !a->word || g.seen & GN_WORD_USED)))
 		return;
 	way->memory = s->memory + at;
-	way->word = (uint64_t *)(uintptr_t)g.word;
-	way->seen = g.seen;
 }
 
 /*
  * Note an access; on a miss of a paged array decide whether it goes around. Collective by whoever is here together, and
  * they leave together: else lanes of one warp would reach the cache one after the other, and wait there for each other.
  */
-SIMT_NOINLINE_FN struct gn__around_way gn__sample(const struct gn_array *a, uint64_t index, uint32_t write)
+SIMT_FN struct gn__around_way gn__sample_access(const struct gn_array *a, uint64_t index, uint32_t write)
 {
 	struct gn_sample *s = a->sample;
 	const uint64_t at = index << a->element_log2;
+	const struct gn__glimpse absent = {0, 0, 0};
+	/* first, so that it is under way meanwhile */
+	const struct gn__glimpse page = a->memory ? absent : gn__peek(a, (a->base + at) >> a->page_log2);
 	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)s); /* those of one array */
-	const int may_rent = !a->memory && s->rent && s->memory;
-	struct gn__around_way way = {0, 0, 0, 0};
-	struct gn__glimpse g = {0, 0, 0};
+	const int may_rent = !a->memory & (s->rent != 0) & (s->memory != 0); /* not one behind the other: all are waited for together */
+	struct gn__around_way way = {0, page, 0};
 
-	if (may_rent) /* here, so that it is under way meanwhile */
-		g = gn__peek(a, (a->base + at) >> a->page_log2);
 	gn__sample_note(s, lanes, s->base + at, write);
 	simt_warp_sync(lanes);
 	if (may_rent)
-		gn__sample_decide(a, lanes, at, write, g, &way);
+		gn__sample_decide(a, lanes, at, write, page, &way);
 	simt_warp_sync(lanes);
 	return way;
 }
 
-/* How a read goes on that was noted. */
-enum gn__sampled { GN__SAMPLED_ON, GN__SAMPLED_DONE, GN__SAMPLED_TOGETHER };
-
-/*
- * Read an element around the cache, if the sample wants that (DONE: *to is the element). The page was absent after the access
- * began, so the store has every write before it. TOGETHER: another lane fetches a page, which all lanes copy in a fraction of the
- * time of the few that miss it; whoever finds his page meanwhile loses little.
- */
-SIMT_FN enum gn__sampled gn__sampled_read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+/* The same for those to whom it is one thing of many. */
+SIMT_NOINLINE_FN struct gn__around_way gn__sample(const struct gn_array *a, uint64_t index, uint32_t write)
 {
-	const struct gn__around_way way = SIMT_COLD(gn__sample)(a, index, 0);
-
-	if (!way.memory)
-		return way.fetches ? GN__SAMPLED_TOGETHER : GN__SAMPLED_ON;
-	gn__take_element(to, way.memory, size);
-	return GN__SAMPLED_DONE;
+	return gn__sample_access(a, index, write);
 }
 
 /*
@@ -175,10 +171,12 @@ SIMT_FN int gn__sampled_write(const struct gn_array *a, uint64_t index, const vo
 {
 	const struct gn__around_way way = gn__sample(a, index, 1);
 
-	if (!way.memory || simt_cas_acq_rel_dev_u64(way.word, way.seen, way.seen | GN_WORD_BUSY) != way.seen)
+	uint64_t *word = (uint64_t *)(uintptr_t)way.page.word;
+
+	if (!way.memory || simt_cas_acq_rel_dev_u64(word, way.page.seen, way.page.seen | GN_WORD_BUSY) != way.page.seen)
 		return 0;
 	gn__put_element(way.memory, from, size);
-	simt_store_release_dev_u64(way.word, way.seen);
+	simt_store_release_dev_u64(word, way.page.seen);
 	return 1;
 }
 

@@ -41,20 +41,22 @@ struct gn_sample_stripe {
 	uint64_t pad[14];
 };
 
-/* What a launch leaves for the host. In device memory, made by gn_auto. */
+/* What a launch leaves for the host. In device memory, made by gn_auto. What every access reads is on one line, and hardly changes. */
 struct gn_sample {
-	uint32_t next;     /* touches noted, also such as found no room */
-	uint32_t room;     /* of touch */
-	uint32_t keep;     /* a region whose hash is below is looked at; halved as the log fills */
-	uint32_t least;    /* keep does not go below */
-	uint32_t stage;    /* touches between two halvings */
-	uint32_t rent;     /* what a page may cost around the cache before it is fetched, in lines; 0: fetched at once */
-	uint32_t once;     /* what one lane's element costs there, in lines */
-	uint32_t rents_mask; /* size of rents, less one */
 	uint64_t base;     /* byte of element 0 in the store */
 	char *memory;      /* element 0, if the device can load it; else NULL */
 	uint64_t *touch;   /* [room] */
 	uint32_t *rents;   /* [rents_mask + 1] by hash of the page: what it has cost around the cache (array/rent.h) */
+	uint32_t rents_mask; /* size of rents, less one */
+	uint32_t rent;     /* what a page may cost around the cache before it is fetched, in lines; 0: fetched at once */
+	uint32_t once;     /* what one lane's element costs there, in lines */
+	uint32_t room;     /* of touch */
+	uint64_t keep;     /* a region whose hash is below is looked at; halved as the log fills */
+	uint64_t least;    /* keep does not go below */
+	uint32_t stage;    /* touches between two halvings */
+	uint32_t pad[15];
+	uint32_t next;     /* touches noted, also such as found no room */
+	uint32_t pad_next[31];
 	struct gn_sample_stripe stripe[GN_SAMPLE_STRIPES];
 };
 
@@ -70,9 +72,9 @@ SIMT_FN uint32_t gn_sample_hash(uint64_t region)
 /* The log is a stage fuller: look at half as many regions. */
 SIMT_FN void gn__sample_thin(struct gn_sample *s)
 {
-	const uint32_t keep = simt_load_relaxed_dev_u32(&s->keep) / 2;
+	const uint64_t keep = simt_load_relaxed_dev_u64(&s->keep) / 2;
 
-	simt_store_relaxed_dev_u32(&s->keep, keep > s->least ? keep : s->least);
+	simt_store_relaxed_dev_u64(&s->keep, keep > s->least ? keep : s->least);
 }
 
 SIMT_FN void gn__sample_keep(struct gn_sample *s, uint64_t touch)
@@ -111,11 +113,18 @@ SIMT_FN void gn__sample_count(struct gn_sample *s, uint32_t lanes, uint32_t each
 		simt_reduce_add_relaxed_dev_u64(&gn__sample_stripe(s)->accesses, (uint64_t)simt_popcount(lanes) * each);
 }
 
+/* Is the region of this byte looked at? Few are: most need not ask the device's cache how many it is by now. */
+SIMT_FN int gn__sample_wants(struct gn_sample *s, uint64_t address)
+{
+	const uint32_t hash = gn_sample_hash(address >> GN_SAMPLE_REGION_LOG2);
+
+	return hash < simt_load_old_u64(&s->keep) && hash < simt_load_relaxed_dev_u64(&s->keep);
+}
+
 /* Note one access of each of these lanes. Collective. */
 SIMT_FN void gn__sample_note(struct gn_sample *s, uint32_t lanes, uint64_t address, uint32_t write)
 {
-	const uint32_t keep = simt_load_relaxed_dev_u32(&s->keep);
-	const int wanted = gn_sample_hash(address >> GN_SAMPLE_REGION_LOG2) < keep;
+	const int wanted = gn__sample_wants(s, address);
 	const uint32_t those = simt_ballot(lanes, wanted);
 
 	gn__sample_count(s, lanes, 1);
@@ -157,7 +166,7 @@ SIMT_NOINLINE_FN void gn__sample_run(const struct gn_array *a, uint32_t rank, ui
 	if (!rank)
 		simt_reduce_add_relaxed_dev_u64(&gn__sample_stripe(s)->accesses, count);
 	for (uint64_t at = start + rank * line; at < end; at += lanes * line)
-		if (gn_sample_hash(at >> GN_SAMPLE_REGION_LOG2) < simt_load_relaxed_dev_u32(&s->keep))
+		if (gn__sample_wants(s, at))
 			gn__sample_part(s, at < begin ? begin : at, at + line < end ? at + line : end, a->element_log2,
 					kind | GN_TOUCH_HELD | (at == start ? GN_TOUCH_BEGIN : 0));
 }
