@@ -111,6 +111,7 @@ static void draw_trial(uint64_t seed)
 	t->low_water = draw_chance(&s, 50) * (1 + draw_below(&s, 3));
 	t->reads_ahead = draw_chance(&s, 50);
 	t->seed = draw(&s);
+	t->lot = draw_chance(&s, 50) * (2 + draw_below(&s, 3));
 }
 
 /*
@@ -283,6 +284,7 @@ static void set_small(const struct small *s)
 	t->planned[PUT].first = s->failing_puts;
 	t->lingers = !s->interrupted;
 	t->sector_log2 = s->sector_log2;
+	t->lot = 0;
 	t->low_water = s->low_water;
 	t->counts = (uint32_t)s->counts;
 	t->reads_ahead = s->reads_ahead;
@@ -323,6 +325,7 @@ static void reset_cache(struct trial *t)
 	c->sector = t->sector_log2 ? t->sector : NULL;
 	c->sector_log2 = t->sector_log2 ? t->sector_log2 : (uint32_t)PAGE_LOG2;
 	c->stream = t->reads_ahead ? t->stream : NULL;
+	c->lot = t->lot;
 	c->low_water = t->low_water;
 	c->wait_ns = t->patience_ns;
 	c->shared = &t->shared;

@@ -94,6 +94,7 @@ struct trial {
 	int reads_ahead;
 	uint32_t counts;            /* 1: word 0 of the shared pages is counted up by all */
 	uint8_t whole[MOST_PAGES];  /* whose page it is, or SHARED */
+	uint32_t lot; /* places of the hand that are taken at once */
 	uint32_t low_water;
 	uint32_t version; /* of all words in the beginning */
 	uint64_t seed;

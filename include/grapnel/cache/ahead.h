@@ -22,8 +22,8 @@ enum {
 	GN__AHEAD_LOG2 = 6,      /* bits of a stream's word that say how many pages */
 	GN__AHEAD_MOST = 32,
 	GN__AHEAD_MOVED = 16384, /* bytes that a warp moves ahead from memory */
-	GN__AHEAD_JUDGED = 256,  /* pages after which it is judged */
-	GN__AHEAD_REST = 4096    /* misses for which it then may rest */
+	GN__AHEAD_JUDGED = 64,   /* pages after which it is judged, by a few processors */
+	GN__AHEAD_REST = 1024    /* misses of theirs for which it then may rest */
 };
 
 SIMT_FN uint64_t *gn__stream_of(const struct gn_cache_view *c, uint64_t page)
