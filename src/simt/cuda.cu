@@ -128,8 +128,11 @@ void *alloc_device(size_t bytes)
 
 void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 {
+	const size_t page = 2u << 20; /* who imports memory of another size has it in small pages, of which translation reaches few */
 	on_device here(m);
 
+	if (where == SIMT_EXPORTED)
+		bytes = (bytes + page - 1) & ~(page - 1);
 	return where == SIMT_SHARED ? alloc_shared(bytes) : alloc_device(bytes);
 }
 
