@@ -4,9 +4,11 @@
 
 `grapnel gups --route direct`, a node a GPU, tables far larger than any cache. With --nvshmem PROGRAM (bench/rivals/nvshmem_gups.cu,
 linked with an installed NVSHMEM) the same updates by NVSHMEM's atomics and by CUDA's own (atomicAdd_system) are run in turn with
-ours, which on 2 GPUs are no slower than either, and on 4 GPUs 1.3 times as fast. Every table is verified.
+ours, which on 2 GPUs are no slower than either, and on 4 GPUs 1.3 times as fast. With --launcher mpirun, and a grapnel that is built
+with an MPI, also by a process a GPU, which reach each other's memory as fast as nodes of one process do. Every table is verified.
 
-    bench/net_peers.py [--gpus N] [--table BYTES] [--updates N] [--nvshmem PROGRAM] [--machine NAME] [--build DIR] [--json OUT]
+    bench/net_peers.py [--gpus N] [--table BYTES] [--updates N] [--launcher mpirun] [--nvshmem PROGRAM] [--machine NAME] [--build DIR]
+                       [--json OUT]
 
 The limit beside them: the same updates on one node, where all atomics are local. --machine cpu shows that the counts are right.
 """
@@ -18,12 +20,11 @@ import sys
 from support import report
 
 
-def ours(args, op, nodes):
-    result = report.run_json([report.program(args, "tools", "grapnel"), "gups", "--machine", args.machine, "--nodes", str(nodes),
-                              "--op", op, "--route", "direct", "--table", str(args.table), "--updates", str(args.updates),
-                              "--json", "-"])
+def ours(args, op, *how, launch=()):
+    result = report.run_json([*launch, report.program(args, "tools", "grapnel"), "gups", "--machine", args.machine, "--op", op,
+                              "--route", "direct", "--table", str(args.table), "--updates", str(args.updates), "--json", "-", *how])
     if not result["verified"]:
-        sys.exit(f"{op}, {nodes} nodes: {result['wrong']} words are wrong")
+        sys.exit(f"{op}, {' '.join([*launch, *how])}: {result['wrong']} words are wrong")
     return result["gups"]
 
 
@@ -39,10 +40,12 @@ def theirs(args, op, *how):
 
 
 def measure(args, op):
-    rates = {"direct": [], "local": [], "nvshmem": [], "cuda": []}
+    rates = {"direct": [], "local": [], "processes": [], "nvshmem": [], "cuda": []}
     for _ in range(args.runs):
-        rates["direct"].append(ours(args, op, args.gpus))
-        rates["local"].append(ours(args, op, 1))
+        rates["direct"].append(ours(args, op, "--nodes", str(args.gpus)))
+        rates["local"].append(ours(args, op, "--nodes", "1"))
+        if args.launcher:
+            rates["processes"].append(ours(args, op, launch=report.launcher(args)))
         if args.nvshmem:
             rates["nvshmem"].append(theirs(args, op))
             rates["cuda"].append(theirs(args, op, "plain"))
@@ -54,16 +57,20 @@ def main():
     p.add_argument("--gpus", type=int, default=2)
     p.add_argument("--table", type=int, default=8 << 30, help="bytes of a node, a power of two (default 8 GiB)")
     p.add_argument("--updates", type=int, default=1 << 31, help="of a node (default 2^31)")
+    p.add_argument("--launcher", help="of MPI: run a process a GPU, too")
     p.add_argument("--nvshmem", help="a program made of bench/rivals/nvshmem_gups.cu")
     p.add_argument("--machine", default="cuda")
     p.set_defaults(runs=3)
     args = p.parse_args()
+    args.processes = args.gpus
     rows, claims = [], []
     least = 1.3 if args.gpus >= 4 else 1
     for op in ("inc", "xor"):
         row = measure(args, op)
         rows.append(row)
         print(f"  {op}, giga-updates per second: " + ", ".join(f"{k} {v:.4g}" for k, v in row.items() if k != "op"))
+        if args.launcher:
+            claims.append((f"{op}: a process a GPU over a node a GPU", row["processes"] / row["direct"], 0.9, True))
         if args.nvshmem:
             claims.append((f"{op}: direct over CUDA's own atomics", row["direct"] / row["cuda"], least, True))
             claims.append((f"{op}: direct over NVSHMEM", row["direct"] / row["nvshmem"], least, True))
