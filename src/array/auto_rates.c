@@ -215,7 +215,7 @@ static int measure_pages(struct meter *m, unsigned p, int by_lanes, struct gn_au
 	if (cache)
 		gn_cache_destroy(cache);
 	making += gn__auto_seconds() - begun;
-	r->change = making > r->change ? making : r->change;
+	r->change = r->change <= 0 || making < r->change ? making : r->change; /* what disturbs it only adds */
 	return rc;
 }
 
