@@ -38,7 +38,7 @@ int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t
 int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments,
 			   uint64_t *count, uint32_t counts, uint64_t *counted)
 {
-	static const uint64_t zero[SPREAD_MOST_COUNTS];
+	static const uint64_t zero[SPREAD_MOST_COUNTS] = {0};
 	const size_t bytes = counts * sizeof *count;
 	int rc;
 
