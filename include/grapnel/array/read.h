@@ -101,15 +101,20 @@ SIMT_NOINLINE_FN struct gn__access gn__read_noted(const struct gn_array *a, uint
 	const struct gn__around_way way = gn__sample_access(a, index, 0);
 	const int helps = (way.page.seen & GN_WORD_VALID) != 0;
 	struct gn__access read = {{0, 0}, {0, 0}};
+	struct gn__glimpse g = way.page;
 
 	if (way.fetches && !way.memory) {
 		read = gn__read_slowly(a, index, size, helps ? GN__HELPS : GN__READS);
 		if (!helps)
 			return read;
 	}
-	if (a->memory || way.memory)
+	if (a->memory || way.memory) {
 		gn__take_element(read.bits, a->memory ? a->memory + index * size : way.memory, size);
-	else if (!gn__read_value(a, &way.page, index, read.bits, size)) /* the size is not known here: copies would be loops over bytes */
+		return read;
+	}
+	if (!SIMT_ON_CUDA || !a->word) /* else the element's address comes from the word, and the element after it */
+		g = gn__glance(a, (a->base + index * size) >> a->page_log2);
+	if (!gn__read_value(a, &g, index, read.bits, size)) /* a copy of a size that is not known here would be a loop over bytes */
 		read = gn__read_slowly(a, index, size, GN__READS);
 	return read;
 }

@@ -82,7 +82,7 @@ struct gn__around_way {
 	uint32_t fetches; /* some of these lanes fetch a page: who does not go around comes along, to copy */
 };
 
-/* A page's word, relaxed: most of what asks relies on it no further, and an acquire makes a processor forget what it has at hand. */
+/* A page's word, relaxed: an acquire makes a processor forget what it has at hand. */
 SIMT_FN struct gn__glimpse gn__peek(const struct gn_array *a, uint64_t page)
 {
 	struct gn__glimpse g;

@@ -479,10 +479,13 @@ SIMT_FN enum gn_step gn__claim_fill(const struct gn_cache_view *c, struct gn_cla
 
 /*
  * The page is there for who reads an element: those who have waited for a page together would pin it one after the other. If it
- * goes meanwhile it is pinned the next time.
+ * goes meanwhile it is pinned the next time. What is read comes after the word (A4): of a direct table, on a GPU, since its address
+ * comes from the word.
  */
-SIMT_FN enum gn_step gn__claim_glimpse(struct gn_claim *k, const struct gn_place *place)
+SIMT_FN enum gn_step gn__claim_glimpse(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
+	if ((!SIMT_ON_CUDA || !c->owner) && simt_load_acquire_dev_u64(place->word) != place->seen)
+		return GN__STEP_AGAIN;
 	if (!(place->seen & GN_WORD_REF))
 		simt_reduce_or_relaxed_dev_u64(place->word, GN_WORD_REF);
 	k->may_glimpse = 0;
@@ -499,7 +502,7 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 	if (k->ahead)
 		return GN_STEP_HIT;
 	if (k->may_glimpse && seen & GN_WORD_VALID)
-		return gn__claim_glimpse(k, place);
+		return gn__claim_glimpse(c, k, place);
 	/* a pin may not run over into the version */
 	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS) {
 		k->waited |= (seen & GN_WORD_BUSY) != 0;
