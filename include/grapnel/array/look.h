@@ -15,22 +15,34 @@ struct gn__glimpse {
 	const char *data; /* of the page */
 };
 
-SIMT_FN struct gn__glimpse gn__look(const struct gn_array *a, uint64_t page)
+/* @acquire  a constant: 0 for who relies on the word no further than gn__again shows. An acquire makes a GPU's processor forget
+ *           what it has at hand. */
+SIMT_FN struct gn__glimpse gn__look_so(const struct gn_array *a, uint64_t page, int acquire)
 {
 	struct gn__glimpse g;
 
 	if (a->word) {
 		g.word = &a->word[page];
-		g.seen = simt_load_acquire_dev_u64(g.word);
+		g.seen = acquire ? simt_load_acquire_dev_u64(g.word) : simt_load_relaxed_dev_u64(g.word);
 		g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
 	} else {
-		struct gn_place place = gn__find_in_set(a->cache, page, 1);
+		struct gn_place place = gn__find_in_set(a->cache, page, acquire);
 
 		g.word = place.word;
 		g.seen = place.word ? place.seen : 0;
 		g.data = a->frame + ((size_t)place.frame << a->page_log2);
 	}
 	return g;
+}
+
+SIMT_FN struct gn__glimpse gn__look(const struct gn_array *a, uint64_t page)
+{
+	return gn__look_so(a, page, 1);
+}
+
+SIMT_FN struct gn__glimpse gn__peek(const struct gn_array *a, uint64_t page)
+{
+	return gn__look_so(a, page, 0);
 }
 
 /*

@@ -82,25 +82,6 @@ struct gn__around_way {
 	uint32_t fetches; /* some of these lanes fetch a page: who does not go around comes along, to copy */
 };
 
-/* A page's word, relaxed: an acquire makes a processor forget what it has at hand. */
-SIMT_FN struct gn__glimpse gn__peek(const struct gn_array *a, uint64_t page)
-{
-	struct gn__glimpse g;
-	struct gn_place place;
-
-	if (a->word) {
-		g.word = &a->word[page];
-		g.seen = simt_load_relaxed_dev_u64(g.word);
-		g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
-	} else {
-		place = gn__find_in_set(a->cache, page, 0);
-		g.word = place.word;
-		g.seen = place.word ? place.seen : 0;
-		g.data = a->frame + ((size_t)place.frame << a->page_log2);
-	}
-	return g;
-}
-
 SIMT_FN int gn__is_absent(const struct gn__glimpse *g)
 {
 	return !(g->seen & (GN_WORD_HELD | GN_WORD_BUSY)); /* what is being fetched is waited for */
@@ -170,7 +151,6 @@ SIMT_NOINLINE_FN struct gn__around_way gn__sample(const struct gn_array *a, uint
 SIMT_FN int gn__sampled_write(const struct gn_array *a, uint64_t index, const void *from, uint32_t size)
 {
 	const struct gn__around_way way = gn__sample(a, index, 1);
-
 	uint64_t *word = (uint64_t *)(uintptr_t)way.page.word;
 
 	if (!way.memory || simt_cas_acq_rel_dev_u64(word, way.page.seen, way.page.seen | GN_WORD_BUSY) != way.page.seen)
