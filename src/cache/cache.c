@@ -175,12 +175,12 @@ static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o
 	return rc;
 }
 
-/* Where all processors have a lot of the hand's places, that is a small part of the frames. */
+/* Lots of the hand's places: all together at most a 32nd of the frames. */
 static void shape_lots(struct gn_cache_view *v)
 {
-	const uint32_t least = v->frames / (16 * GN_CACHE_LOCALS * 2);
+	const uint32_t places = v->frames / 32 / GN_CACHE_LOCALS;
 
-	v->lot = least < 32 ? least : 32;
+	v->lot = places < 32 ? places : 32;
 }
 
 /* How far ahead of the hand the cleaner goes: enough for what a fast link evicts in a millisecond. */

@@ -267,7 +267,7 @@ int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
 	struct gn_cache_pass_result result;
 	int rc = gn__cache_pass(cache, GN_PASS_INVALIDATE, &result);
 
-	if (!rc)
+	if (!rc && !result.dirty && !result.pinned)
 		rc = begin_anew(cache);
 	if (rc)
 		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));

@@ -141,43 +141,46 @@ static void a_frame_is_found_whoever_moves_the_hand(void **state)
 
 /* ---- places of the hand, in lots ---- */
 
-enum { LOT = 4, PLACED = 64, PLACERS = 32, PLACES = 16 };
+enum { LOT = 4, PLACERS = 32, FIRST = 2, LATER = 16, PLACED = PLACERS * FIRST };
 
 struct place_args {
 	struct gn_cache_view view;
-	uint32_t *place; /* [PLACERS][PLACES] */
+	uint32_t *place; /* [PLACERS][places] */
+	uint32_t places;
 };
 
 SIMT_FN void take_places(const struct place_args *a)
 {
-	for (uint32_t k = 0; k < PLACES; k++)
-		a->place[simt_global_thread() * PLACES + k] = gn__next_place(&a->view);
+	for (uint32_t k = 0; k < a->places; k++)
+		a->place[simt_global_thread() * a->places + k] = gn__next_place(&a->view);
 }
 SIMT_KERNEL(take_places, struct place_args)
 
-/* How often each place below the hand was given out: never twice, and those of the first round once each. */
-static void check_places(const uint32_t *place, uint32_t hand)
+/* All threads take so many places, of which none was given out before. */
+static void check_places(struct simt_machine *machine, struct place_args *args, uint32_t places, uint8_t *given)
 {
-	uint8_t given[PLACERS * PLACES + GN_CACHE_LOCALS * LOT] = {0};
+	const struct simt_grid grid = {PLACERS, 1, 0};
+	uint32_t place[PLACERS * LATER];
 
-	assert_true(hand <= sizeof given);
-	for (uint32_t k = 0; k < PLACERS * PLACES; k++) {
-		assert_true(place[k] < hand);
+	args->place = place;
+	args->places = places;
+	assert_int_equal(simt_launch(machine, &take_places_kernel, grid, args), 0);
+	assert_int_equal(simt_wait(machine), 0);
+	for (uint32_t k = 0; k < PLACERS * places; k++) {
+		assert_true(place[k] < args->view.shared->hand);
 		assert_int_equal(given[place[k]]++, 0);
 	}
-	for (uint32_t k = 0; k < PLACED; k++)
-		assert_int_equal(given[k], 1);
 }
 
+/* As many as there are frames are those of the frames, each once; later ones are taken in lots, of which some are left. */
 static void every_place_is_given_out_once(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct simt_config config = {"cpu", seed % 4 ? 3u : 1u, 1, seed % 4 ? SIMT_FAIR : SIMT_RANDOM, seed};
-		struct simt_grid grid = {PLACERS, 1, 0};
+		uint8_t given[PLACED + PLACERS * LATER + GN_CACHE_LOCALS * LOT] = {0};
 		struct gn_cache_shared shared;
-		uint32_t place[PLACERS * PLACES];
 		struct place_args args;
 		struct simt_machine *machine;
 
@@ -186,14 +189,30 @@ static void every_place_is_given_out_once(void **state)
 		args.view.shared = &shared;
 		args.view.frames = PLACED;
 		args.view.lot = LOT;
-		args.place = place;
 		assert_int_equal(simt_open(&machine, &config, &t->error), 0);
-		assert_int_equal(simt_launch(machine, &take_places_kernel, grid, &args), 0);
-		assert_int_equal(simt_wait(machine), 0);
-		check_places(place, shared.hand);
-		assert_true(shared.hand < PLACERS * PLACES + GN_CACHE_LOCALS * LOT);
+		check_places(machine, &args, FIRST, given);
+		assert_int_equal(shared.hand, PLACED);
+		check_places(machine, &args, LATER, given);
+		assert_true(shared.hand < sizeof given);
 		simt_close(machine);
 	}
+}
+
+/* As in a new cache, also where lots were begun. */
+static void places_begin_anew_when_all_is_forgotten(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	const struct gn_cache_shared *shared;
+
+	open_words_of(t, 16, 4, PAGE, 0, GN_CLOCK);
+	for (uint64_t page = 0; page < 16; page++)
+		get(t, page * WORDS);
+	shared = t->cache->image.shared;
+	t->cache->image.shared->local[0].lot = GN__LOT_BEGUN + 1;
+	assert_true(shared->hand >= 16);
+	assert_int_equal(gn_cache_invalidate(t->cache, &t->error), 0);
+	assert_int_equal(shared->hand, 0);
+	assert_int_equal(shared->local[0].lot, 0);
 }
 
 /* ---- the hand of a set survives an access that found no frame ---- */
@@ -223,6 +242,7 @@ int main(void)
 	    CASE(all_pins_taken_sets),
 	    CASE(a_frame_is_found_whoever_moves_the_hand),
 	    CASE(every_place_is_given_out_once),
+	    CASE(places_begin_anew_when_all_is_forgotten),
 	    CASE(fifo_goes_on_after_no_frame),
 	};
 

@@ -172,7 +172,7 @@ SIMT_FN uint32_t gn__clean_rest(const struct gn_cache_view *c)
 	return c->low_water / 8 < 64 ? c->low_water / 8 : 64;
 }
 
-/* Collective. */
+/* Does the cleaner rest at this miss? Collective. */
 SIMT_FN int gn__clean_rests(const struct gn_cache_view *c, uint32_t mask)
 {
 	const uint32_t leader = simt_first_lane(mask);
@@ -190,14 +190,15 @@ SIMT_FN int gn__clean_rests(const struct gn_cache_view *c, uint32_t mask)
 SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
 {
 	struct gn__flush f = {0, 0, 0, 0};
-	int begun;
+	int wants, begun;
 
 	if (gn__clean_rests(c, mask) || gn__clean_next(c, mask, k, &f.frame))
 		return;
-	begun = gn__clean_wants(c, f.frame) && gn__flush_try(c, &f) == 1;
+	wants = gn__clean_wants(c, f.frame);
+	begun = wants && gn__flush_try(c, &f) == 1;
 	if (simt_ballot(mask, begun))
 		gn__flush_write(c, mask, begun, &f);
-	else if (simt_lane() == simt_first_lane(mask))
+	else if (!simt_ballot(mask, wants) && simt_lane() == simt_first_lane(mask))
 		simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, gn__clean_rest(c));
 }
 
