@@ -18,11 +18,11 @@ extern "C" {
  */
 int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments);
 
-/* In their machine's own memory: additions to a host's memory cross the link, one by one. */
 enum { SPREAD_MOST_COUNTS = 2 };
 
 /*
- * spread_launch_counting - spread_launch of a kernel that adds something up.
+ * spread_launch_counting - spread_launch of a kernel that adds something up, in the machine's own memory: additions to the
+ * host's would cross the link one by one.
  * @count    [counts], from simt_alloc(SIMT_DEVICE): set to 0, then added to by the kernel
  * @counted  [counts], receives them; 0 on failure
  */
