@@ -62,7 +62,6 @@ SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn__glimpse *g
 		return 0;
 	gn__touch(g, now);
 	GN_TRACE(hit);
-	gn__count_hits(a, 1);
 	return 1;
 }
 
@@ -75,6 +74,7 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uin
 	if (!gn__read_value(a, &g, index, value, size))
 		return 0;
 	memcpy(to, value, size);
+	gn__count_hits(a, 1);
 	return 1;
 }
 
@@ -92,11 +92,11 @@ SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to,
 }
 
 /*
- * A read of a launch that is looked at. Around the cache, if the sample wants that: the page was absent after the access began, so
+ * A read of a launch that is looked at, which is noted. Around the cache, if the sample wants that: the page was absent after the access began, so
  * the store has every write before it. Where one lane fetches a page all copy it, in a fraction of the time, and who has found his
  * own at hand reads it afterwards.
  */
-SIMT_NOINLINE_FN struct gn__access gn__read_noted(const struct gn_array *a, uint64_t index, uint32_t size)
+SIMT_NOINLINE_FN struct gn__access gn__read_noting(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const struct gn__around_way way = gn__sample_access(a, index, 0);
 	const int helps = (way.page.seen & GN_WORD_VALID) != 0;
@@ -115,7 +115,34 @@ SIMT_NOINLINE_FN struct gn__access gn__read_noted(const struct gn_array *a, uint
 	if (!SIMT_ON_CUDA || !a->word) /* else the element's address comes from the word, and the element after it */
 		g = gn__glance(a, (a->base + index * size) >> a->page_log2);
 	if (!gn__read_value(a, &g, index, read.bits, size)) /* a copy of a size that is not known here would be a loop over bytes */
-		read = gn__read_slowly(a, index, size, GN__READS);
+		return gn__read_slowly(a, index, size, GN__READS);
+	gn__count_hits(a, 1);
+	return read;
+}
+
+/*
+ * A read of a launch that is looked at. Most find their page and have nothing to note but a number: these are read first, in a
+ * function that calls nothing else but as its last, so that it saves no registers: all threads' together are more than a
+ * processor's own cache holds.
+ */
+SIMT_NOINLINE_FN struct gn__access gn__read_looked_at(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	const uint64_t address = a->base + index * size;
+	const struct gn__glimpse absent = {0, 0, 0};
+	const struct gn__glimpse g = a->memory ? absent : gn__glance(a, address >> a->page_log2);
+	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)a->sample); /* those of one array */
+	struct gn__access read = {{0, 0}, {0, 0}};
+	int found = a->memory != 0;
+
+	if (found)
+		gn__take_element(read.bits, a->memory + index * size, size);
+	else
+		found = gn__read_value(a, &g, index, read.bits, size);
+	simt_warp_sync(lanes);
+	if (!gn__sample_passes(a, lanes, index * size, found))
+		return SIMT_COLD(gn__read_noting)(a, index, size);
+	if (!a->memory)
+		gn__count_hits(a, 1);
 	return read;
 }
 
@@ -126,7 +153,7 @@ SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_
 	if (simt_unlikely(index >= a->count))
 		return gn__out_of_range(a, index);
 	if (simt_unlikely(a->sample != 0))
-		return gn__read_by(SIMT_COLD(gn__read_noted)(a, index, size), to, size);
+		return gn__read_by(SIMT_COLD(gn__read_looked_at)(a, index, size), to, size);
 	if (a->memory) {
 		gn__take_element(to, a->memory + index * size, size);
 		return 0;

@@ -75,6 +75,29 @@ SIMT_FN int gn__sample_rents(struct gn_sample *s, uint32_t lanes, uint64_t page,
 	return !simt_shfl_u32(same, buys, leader);
 }
 
+/* Are pages of this array rented? */
+SIMT_FN int gn__sample_lets(const struct gn_array *a)
+{
+	return !a->memory & (a->sample->rent != 0) & (a->sample->memory != 0); /* not one behind the other: all are waited for together */
+}
+
+/*
+ * Of lanes that have all found their elements, in regions none of which is looked at, only counts are kept. Collective over
+ * lanes, those of one array. @at  byte of the array. Returns 1, or 0 and nothing was noted.
+ */
+SIMT_FN int gn__sample_passes(const struct gn_array *a, uint32_t lanes, uint64_t at, int found)
+{
+	struct gn_sample *s = a->sample;
+	const int wanted = gn__sample_wants(s, s->base + at);
+
+	if (simt_ballot(lanes, (!found) | wanted))
+		return 0;
+	gn__sample_count(s, lanes, 1);
+	if (gn__sample_lets(a))
+		gn__sample_gain(s, lanes, lanes, (a->base + at) >> a->page_log2);
+	return 1;
+}
+
 /* What the slow way decided: where to go around the cache, or NULL to go on through it. */
 struct gn__around_way {
 	char *memory;
@@ -127,12 +150,11 @@ SIMT_FN struct gn__around_way gn__sample_access(const struct gn_array *a, uint64
 	/* first, so that it is under way meanwhile */
 	const struct gn__glimpse page = a->memory ? absent : gn__peek(a, (a->base + at) >> a->page_log2);
 	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)s); /* those of one array */
-	const int may_rent = !a->memory & (s->rent != 0) & (s->memory != 0); /* not one behind the other: all are waited for together */
 	struct gn__around_way way = {0, page, 0};
 
 	gn__sample_note(s, lanes, s->base + at, write);
 	simt_warp_sync(lanes);
-	if (may_rent)
+	if (gn__sample_lets(a))
 		gn__sample_decide(a, lanes, at, write, page, &way);
 	simt_warp_sync(lanes);
 	return way;
