@@ -45,7 +45,7 @@ struct gn_auto_study {
 };
 
 struct gn_auto_study_input {
-	uint64_t *touch; /* as logged; sifted in place */
+	uint64_t *touch; /* as logged; sifted in place, in order of address in the end */
 	uint64_t count;
 	uint64_t noted;
 	uint64_t accesses;

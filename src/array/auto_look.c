@@ -119,26 +119,19 @@ int gn__auto_look(struct gn_auto *x, struct gn_error *error)
 
 /* ---- what was seen ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 enum { BLOCK_LOG2 = 9 }; /* the smallest page */
 
-/* The distinct blocks of 512 B of the sifted log, in order. Returns their number. */
+/* The distinct blocks of 512 B of the log, which has been put in order. Returns their number. */
 static uint64_t blocks_of(const uint64_t *touch, uint64_t count, uint64_t *to)
 {
 	uint64_t n = 0;
 
-	for (uint64_t k = 0; k < count; k++)
-		to[k] = touch[k] >> GN_TOUCH_LINE_SHIFT >> (BLOCK_LOG2 - GN_SAMPLE_LINE_LOG2);
-	qsort(to, count, sizeof *to, by_number);
-	for (uint64_t k = 0; k < count; k++)
-		if (!n || to[k] != to[n - 1])
-			to[n++] = to[k];
+	for (uint64_t k = 0; k < count; k++) {
+		const uint64_t block = touch[k] >> GN_TOUCH_LINE_SHIFT >> (BLOCK_LOG2 - GN_SAMPLE_LINE_LOG2);
+
+		if (!n || block != to[n - 1])
+			to[n++] = block;
+	}
 	return n;
 }
 

@@ -5,8 +5,8 @@
 /* ---- the modelled cache against a list that is searched ---- */
 
 struct list {
-	uint64_t page[64];
-	int dirty[64];
+	uint64_t page[512];
+	int dirty[512];
 	unsigned used;
 };
 
@@ -94,7 +94,7 @@ static void the_modelled_cache_is_lru(void **state)
 	}
 	for (unsigned k = 0; k < REPLAYED; k += 5)
 		touch[k] |= GN_TOUCH_HELD | GN_TOUCH_BATCH;
-	for (unsigned capacity = 1; capacity <= 64; capacity *= 4) {
+	for (unsigned capacity = 1; capacity <= 1024; capacity *= 4) { /* there are 500 pages */
 		compare_caches(touch, capacity, 0);
 		compare_caches(touch, capacity, GN_TOUCH_BATCH);
 	}
@@ -132,6 +132,30 @@ static struct gn_auto_forecast forecast_of(const struct gn_auto_study *s)
 	memset(&c, 0, sizeof c);
 	gn__auto_forecast(s, &rates, &c, 1, same, &f);
 	return f;
+}
+
+/* Lines from all over: their numbers have up to 48 bits. Nothing gets lost. */
+static void a_log_is_left_in_order_of_address(void **state)
+{
+	enum { TOUCHES = 3000 };
+	static uint64_t touch[TOUCHES];
+
+	(void)state;
+	for (unsigned bits = 1; bits <= 48; bits++) {
+		uint64_t draw = bits, sum = 0, sorted = 0;
+
+		for (unsigned k = 0; k < TOUCHES; k++) {
+			draw = draw * 6364136223846793005u + 1442695040888963407u;
+			touch[k] = touch_of(draw >> (64 - bits), 1 + k % 15, 1 + k % 32, 0);
+			sum += touch[k] * (touch[k] >> 7);
+		}
+		assert_int_equal(study_of(touch, TOUCHES, TOUCHES, 1 << 20).touches, TOUCHES);
+		for (unsigned k = 0; k < TOUCHES; k++) {
+			assert_true(!k || touch[k - 1] >> GN_TOUCH_LINE_SHIFT <= touch[k] >> GN_TOUCH_LINE_SHIFT);
+			sorted += touch[k] * (touch[k] >> 7);
+		}
+		assert_true(sorted == sum);
+	}
 }
 
 /* Whole lines, one after the other, over eight times the cache. */
@@ -279,6 +303,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test(f)
 	const struct CMUnitTest tests[] = {
 	    CASE(the_modelled_cache_is_lru),
+	    CASE(a_log_is_left_in_order_of_address),
 	    CASE(a_stream_is_read_directly),
 	    CASE(lanes_that_walk_lines_are_seen),
 	    CASE(scattered_words_are_read_directly_and_a_hot_set_is_cached),
