@@ -95,30 +95,43 @@ SIMT_FN uint32_t gn__range_intent(const struct gn_range *r, uint64_t page)
 	return r->intent == GN_OVERWRITE && !inside ? (uint32_t)GN_WRITE : r->intent;
 }
 
-/* Pin the next pages, a lane each. Returns how many; 0 with the status of the first. */
-SIMT_FN uint32_t gn__range_pin(struct gn_range *r)
+/* The page of the next batch that is this lane's. Returns 1, or 0: it has none. */
+SIMT_FN int gn__range_mine(const struct gn_range *r, uint64_t *page)
 {
 	const struct gn_array *a = r->array;
 	const uint32_t rank = simt_rank(r->mask);
-	const uint64_t page = ((a->base + (r->next << a->element_log2)) >> a->page_log2) + rank;
 	const uint64_t last = (a->base + (r->end << a->element_log2) - 1) >> a->page_log2;
-	const int mine = rank < r->batch && page <= last;
-	const int missing = mine && (r->intent != GN_READ || !gn__pin_own(a, page, &r->hold));
+
+	*page = ((a->base + (r->next << a->element_log2)) >> a->page_log2) + rank;
+	return rank < r->batch && *page <= last;
+}
+
+/* Pin this lane's page of the next batch, if it has one. Returns 1 if it is not at hand. */
+SIMT_FN int gn__range_misses(struct gn_range *r)
+{
+	uint64_t page;
+
+	return gn__range_mine(r, &page) && (r->intent != GN_READ || !gn__pin_own(r->array, page, &r->hold));
+}
+
+/* Bring what lanes miss. Returns how many pages the batch has; 0 with the status of the first. */
+SIMT_FN uint32_t gn__range_fetch(struct gn_range *r, int missing)
+{
+	const struct gn_array *a = r->array;
 	struct gn_store_status status = {0, 0};
+	struct gn_pinned p;
+	uint64_t page;
+	const int mine = gn__range_mine(r, &page);
 
-	if (simt_ballot(r->mask, missing)) {
-		const struct gn_pinned p =
-			SIMT_COLD(gn_cache_pin_each)(a->cache, r->mask, missing, page, gn__range_intent(r, page));
-
-		if (missing) {
-			r->hold = p.hold;
-			status = p.status;
-		}
+	p = gn_cache_pin_each(a->cache, r->mask, missing, page, gn__range_intent(r, page));
+	if (missing) {
+		r->hold = p.hold;
+		status = p.status;
 	}
 	r->held = gn__lanes_before_gap(r->mask, simt_ballot(r->mask, mine && !status.code));
 	if (status.code)
 		r->hold.word = 0;
-	if (r->hold.word && rank >= r->held) {
+	if (r->hold.word && simt_rank(r->mask) >= r->held) {
 		gn_cache_unpin(1u << simt_lane(), &r->hold);
 		r->hold.word = 0;
 	}
@@ -127,17 +140,33 @@ SIMT_FN uint32_t gn__range_pin(struct gn_range *r)
 	return r->held;
 }
 
-/* The next batch. Where frames are short, page by page. By value, so that the loop's own stays in registers. */
-SIMT_NOINLINE_FN struct gn_range gn__range_refill(struct gn_range r)
+/* Not all of the next batch is at hand. Where frames are short, page by page. By value, so that the loop's own stays in registers. */
+SIMT_NOINLINE_FN struct gn_range gn__range_bring(struct gn_range r, int missing)
 {
-	gn__range_release(&r);
-	if (!gn__range_pin(&r) && r.status.code == -GN_ENOBUFS && r.batch > 1) {
+	if (!gn__range_fetch(&r, missing) && r.status.code == -GN_ENOBUFS && r.batch > 1) {
 		r.batch = 1;
-		gn__range_pin(&r);
+		gn__range_fetch(&r, gn__range_misses(&r));
 	}
 	if (r.status.code && r.status.code != -GN_ENOBUFS)
 		gn__fail(r.array, r.next, r.status);
 	return r;
+}
+
+/* The next batch. In line: what a call saves and loads is a tenth of what a batch of small pages reads. */
+SIMT_FN void gn__range_refill(struct gn_range *r)
+{
+	const struct gn_array *a = r->array;
+	int missing;
+
+	gn__range_release(r);
+	missing = gn__range_misses(r);
+	if (simt_unlikely(simt_ballot(r->mask, missing))) {
+		*r = SIMT_COLD(gn__range_bring)(*r, missing);
+		r->array = a; /* which the compiler still knows: its members need no loads */
+		return;
+	}
+	r->held = simt_popcount(simt_ballot(r->mask, r->hold.word != 0));
+	simt_warp_sync(r->mask);
 }
 
 /* Hand out the run's part of the next page of the batch. */
@@ -185,14 +214,10 @@ SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
 	if (r->array->memory) {
 		gn__range_memory(r, page);
 	} else {
-		if (r->given == r->held) {
-			const struct gn_array *a = r->array;
-
-			*r = SIMT_COLD(gn__range_refill)(*r);
-			r->array = a; /* which the compiler still knows: its members need no loads */
-			if (!r->held)
-				return 0;
-		}
+		if (r->given == r->held)
+			gn__range_refill(r);
+		if (!r->held)
+			return 0;
 		gn__range_give(r, page);
 	}
 	if (simt_unlikely(r->array->sample != 0))
