@@ -103,6 +103,7 @@ static struct row rows[] = {
     {"hot-pinned", &gn_cb_pinned_kernel, BYTES, 0, "plain", 0, 0, 0},
     {"hot-cursor", &gn_cb_cursor_kernel, BYTES, 0, "plain", 0, 0, 0},
     {"hot-page", &gn_cb_page_kernel, BYTES, 0, "plain-wide", 0, 0, 0},
+    {"hot-pages", &gn_cb_pages_kernel, BYTES, 0, "plain-wide", 0, 0, 0},
     {"hot-range", &gn_cb_range_kernel, BYTES, 0, "plain-wide", 0, 0, 0},
     {"hot-random", &gn_cb_random_kernel, ACCESSES, 0, "plain-random", 0, 0, 0},
     {"stream", &gn_cb_stream_kernel, BYTES, 1, NULL, 0, 0, 0},

@@ -63,15 +63,15 @@ SIMT_FN void gn_cb_fill(const struct gn_cb_args *a)
 }
 SIMT_KERNEL(gn_cb_fill, struct gn_cb_args)
 
-/* Loads that a lane has under way at once: one at a time leaves the memory idle. */
-enum { AHEAD = 8 };
+/* Loads that a lane has under way at once: one at a time leaves the memory idle. RUN_AHEAD: along a run of its warp's own */
+enum { AHEAD = 8, RUN_AHEAD = 16 };
 
 /* Of words first, first + stride ... how many are not what they should be. */
-SIMT_FN uint32_t wrong_ahead(const uint32_t *v, uint64_t first, uint64_t stride)
+SIMT_FN uint32_t wrong_ahead(const uint32_t *v, uint64_t first, uint64_t stride, uint32_t count)
 {
 	uint32_t wrong = 0;
 
-	for (uint32_t k = 0; k < AHEAD; k++)
+	for (uint32_t k = 0; k < count; k++)
 		wrong += v[k] != word_at(first + k * stride);
 	return wrong;
 }
@@ -86,7 +86,7 @@ SIMT_FN void gn_cb_plain(const struct gn_cb_args *a)
 
 		for (uint32_t k = 0; k < AHEAD; k++)
 			v[k] = a->plain[i + k * stride];
-		wrong += wrong_ahead(v, i, stride);
+		wrong += wrong_ahead(v, i, stride, AHEAD);
 	}
 	for (; i < a->words; i += stride)
 		wrong += a->plain[i] != word_at(i);
@@ -208,7 +208,7 @@ SIMT_KERNEL(gn_cb_pinned, struct gn_cb_args)
 /* Where a warp's run of words begins: each has one of its own, so that it stays on a page. */
 SIMT_FN uint64_t run_begin(const struct gn_cb_args *a, uint64_t warp)
 {
-	const uint64_t piece = AHEAD * simt_warp_width(), begin = warp * (a->words / piece / warp_count() + 1) * piece;
+	const uint64_t piece = RUN_AHEAD * simt_warp_width(), begin = warp * (a->words / piece / warp_count() + 1) * piece;
 
 	return begin < a->words ? begin : a->words;
 }
@@ -220,12 +220,12 @@ SIMT_FN void gn_cb_plain_run(const struct gn_cb_args *a)
 	uint64_t i = run_begin(a, warp_index()) + simt_lane();
 	uint64_t wrong = 0;
 
-	for (; i + (AHEAD - 1) * width < end; i += AHEAD * width) {
-		uint32_t v[AHEAD];
+	for (; i + (RUN_AHEAD - 1) * width < end; i += RUN_AHEAD * width) {
+		uint32_t v[RUN_AHEAD];
 
-		for (uint32_t k = 0; k < AHEAD; k++)
+		for (uint32_t k = 0; k < RUN_AHEAD; k++)
 			v[k] = a->plain[i + k * width];
-		wrong += wrong_ahead(v, i, width);
+		wrong += wrong_ahead(v, i, width, RUN_AHEAD);
 	}
 	for (; i < end; i += width)
 		wrong += a->plain[i] != word_at(i);
@@ -241,11 +241,11 @@ SIMT_FN void gn_cb_cursor(const struct gn_cb_args *a)
 	uint64_t i = run_begin(a, warp_index()) + simt_lane();
 	uint64_t wrong = 0;
 
-	for (; i + (AHEAD - 1) * width < end; i += AHEAD * width) {
-		uint32_t v[AHEAD];
+	for (; i + (RUN_AHEAD - 1) * width < end; i += RUN_AHEAD * width) {
+		uint32_t v[RUN_AHEAD];
 
-		wrong += gn_cursor_read_every_u32(&c, i, width, AHEAD, v) != 0;
-		wrong += wrong_ahead(v, i, width);
+		wrong += gn_cursor_read_every_u32(&c, i, width, RUN_AHEAD, v) != 0;
+		wrong += wrong_ahead(v, i, width, RUN_AHEAD);
 	}
 	for (; i < end; i += width)
 		wrong += gn_cursor_read_u32(&c, i) != word_at(i);
@@ -256,13 +256,20 @@ SIMT_KERNEL(gn_cb_cursor, struct gn_cb_args)
 
 SIMT_FN uint64_t wrong_page(const struct gn_page *page)
 {
-	uint64_t wrong = 0;
+	const uint32_t *data = (const uint32_t *)page->data;
+	const uint32_t step = 4 * simt_warp_width();
+	uint64_t wrong = 0, i = 4 * simt_lane();
 
-	for (uint64_t i = 4 * simt_lane(); i < page->count; i += 4 * simt_warp_width()) {
-		struct wide w = *(const struct wide *)(const void *)((const uint32_t *)page->data + i);
+	for (; i + (AHEAD - 1) * step < page->count; i += AHEAD * step) {
+		struct wide w[AHEAD];
 
-		wrong += wrong_wide(&w, page->first + i);
+		for (uint32_t k = 0; k < AHEAD; k++)
+			w[k] = *(const struct wide *)(const void *)(data + i + k * step);
+		for (uint32_t k = 0; k < AHEAD; k++)
+			wrong += wrong_wide(&w[k], page->first + i + k * step);
 	}
+	for (; i < page->count; i += step)
+		wrong += wrong_wide((const struct wide *)(const void *)(data + i), page->first + i);
 	return wrong;
 }
 
@@ -339,6 +346,38 @@ SIMT_FN void gn_cb_page(const struct gn_cb_args *a)
 	report(a, wrong);
 }
 SIMT_KERNEL(gn_cb_page, struct gn_cb_args)
+
+/* Page k and those behind it, of the warp's own run, a lane each: pinned together, read one after the other. */
+SIMT_FN uint64_t wrong_pages(const struct gn_cb_args *a, uint64_t k, uint64_t end)
+{
+	const uint64_t page_words = a->page_bytes / 4, mine = k + simt_lane();
+	const uint32_t lanes = end - k < simt_warp_width() ? (uint32_t)(end - k) : simt_warp_width();
+	struct gn_page page;
+	const int rc = gn_array_acquire_each(&a->paged, whole_warp(), (mine < end ? mine : k) * page_words, GN_READ, &page);
+	const uint32_t failed = simt_ballot(whole_warp(), rc != 0);
+	uint64_t wrong = failed != 0;
+
+	for (uint32_t lane = 0; lane < lanes && !failed; lane++) {
+		struct gn_page one = {0, (k + lane) * page_words, page_words, {0, 0}};
+
+		one.data = (void *)(uintptr_t)simt_shfl_u64(whole_warp(), (uint64_t)(uintptr_t)page.data, lane);
+		wrong += wrong_page(&one);
+	}
+	if (!rc)
+		gn_array_release_each(&a->paged, &page);
+	return wrong;
+}
+
+SIMT_FN void gn_cb_pages(const struct gn_cb_args *a)
+{
+	const uint64_t end = pages_begin(a, warp_index() + 1);
+	uint64_t wrong = 0;
+
+	for (uint64_t k = pages_begin(a, warp_index()); k < end; k += simt_warp_width())
+		wrong += wrong_pages(a, k, end);
+	report(a, wrong);
+}
+SIMT_KERNEL(gn_cb_pages, struct gn_cb_args)
 
 SIMT_FN void gn_cb_random(const struct gn_cb_args *a)
 {

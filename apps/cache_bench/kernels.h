@@ -41,6 +41,7 @@ SIMT_KERNEL_DECLARE(gn_cb_scalar); /* every word, gn_read_u32 */
 SIMT_KERNEL_DECLARE(gn_cb_pinned); /* every word, its page pinned and unpinned around each read */
 SIMT_KERNEL_DECLARE(gn_cb_cursor); /* every word, through a cursor */
 SIMT_KERNEL_DECLARE(gn_cb_page);   /* every word, by page reference, 16 bytes a lane */
+SIMT_KERNEL_DECLARE(gn_cb_pages);  /* the same, a page for each lane pinned at once */
 SIMT_KERNEL_DECLARE(gn_cb_range);  /* every word, by a range loop, 16 bytes a lane */
 SIMT_KERNEL_DECLARE(gn_cb_random); /* random words, gn_read_u32 */
 SIMT_KERNEL_DECLARE(gn_cb_touch);  /* random pages, by page reference, a few words of each */
