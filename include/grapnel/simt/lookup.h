@@ -156,12 +156,12 @@ SIMT_FN uint64_t simt_load_once_dev_u64(const uint64_t *p)
  * @value  what was loaded; of several loads all of it, put together by |
  * @zero   0, from memory: the compiler must not know that it is
  * On cuda the address depends on the value: a processor begins no load whose address it has not got, and all of these are
- * served by the one cache that the whole device shares. So this one is served later, at no more cost than one AND; a fence
+ * served by the one cache that the whole device shares. So this one is served later, at the cost of one instruction; a fence
  * would wait for whatever else is under way. PTX promises such an order to nobody (docs/memory-model.md).
  */
 SIMT_FN uint64_t simt_load_behind_dev_u64(const uint64_t *p, uint64_t value, uint64_t zero)
 {
-	return simt_load_relaxed_dev_u64((const uint64_t *)(const void *)((const char *)p + (value & zero)));
+	return simt_load_relaxed_dev_u64((const uint64_t *)((uintptr_t)p | (uintptr_t)(value & zero)));
 }
 
 #endif
