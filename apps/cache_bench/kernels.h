@@ -32,7 +32,7 @@ SIMT_KERNEL_DECLARE(gn_cb_plain_page);   /* 16 bytes a lane, page by page: gn_cb
 SIMT_KERNEL_DECLARE(gn_cb_plain_range);  /* the same, a run of pages for each warp: gn_cb_range's loop */
 SIMT_KERNEL_DECLARE(gn_cb_plain_random); /* random words of the copy */
 SIMT_KERNEL_DECLARE(gn_cb_stream);       /* every word of the store, 16 bytes a lane */
-SIMT_KERNEL_DECLARE(gn_cb_looks);        /* every word: the page's word, the data, the page's word, and nothing else */
+SIMT_KERNEL_DECLARE(gn_cb_looks);        /* every word: the page's word, the data, the page's word, and a call where that fails */
 SIMT_KERNEL_DECLARE(gn_cb_copy);         /* random pages of the store, copied by warps */
 
 /* The cache. */
