@@ -32,7 +32,7 @@ static int lru_init(struct lru *c, uint64_t capacity)
 {
 	uint32_t buckets = 16;
 
-	while (buckets < capacity)
+	while (buckets < 4 * capacity) /* chains are what a replay waits for */
 		buckets *= 2;
 	c->slot = (struct slot *)malloc(capacity * sizeof *c->slot);
 	c->bucket = (int *)malloc(buckets * sizeof *c->bucket);
