@@ -193,6 +193,15 @@ static void pages_that_are_read_again_are_fetched(void **state)
 	assert_int_equal(held_after(t, 8, COUNT / 16, 1), COUNT / 16 * 8 / 4096);
 }
 
+/* One word of each line. A quarter of the cache, 64 pages, is fetched on trust, the rest with what hits have saved, wherever they are. */
+static void pages_are_paid_with_what_others_have_saved(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	open_wide(t, 1, 1, "host:4M");
+	assert_int_equal(held_after(t, 1, 200 * 32, 16), 200);
+}
+
 /* ---- choosing ---- */
 
 static int run_once(struct cache_test *t, struct gn_auto *choice, uint64_t count, uint64_t first, uint64_t stride)
@@ -361,6 +370,7 @@ int main(void)
 	    CASE(pages_that_serve_nobody_are_not_fetched),
 	    CASE(a_line_that_is_read_on_costs_no_more),
 	    CASE(pages_that_are_read_again_are_fetched),
+	    CASE(pages_are_paid_with_what_others_have_saved),
 	    CASE(the_first_look_chooses),
 	    CASE(a_part_that_fits_is_cached),
 	    CASE(a_store_of_blocks_has_pages_only),

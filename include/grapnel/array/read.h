@@ -92,9 +92,9 @@ SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to,
 }
 
 /*
- * A read of a launch that is looked at, which is noted. Around the cache, if the sample wants that: the page was absent after the access began, so
- * the store has every write before it. Where one lane fetches a page all copy it, in a fraction of the time, and who has found his
- * own at hand reads it afterwards.
+ * A read of a launch that is looked at, with all that can be noted of it. Around the cache, if the sample wants that: the page was
+ * absent after the access began, so the store has every write before it. Where one lane fetches a page all copy it, in a fraction of
+ * the time, and who has found his own at hand reads it afterwards.
  */
 SIMT_NOINLINE_FN struct gn__access gn__read_noting(const struct gn_array *a, uint64_t index, uint32_t size)
 {
@@ -121,8 +121,8 @@ SIMT_NOINLINE_FN struct gn__access gn__read_noting(const struct gn_array *a, uin
 }
 
 /*
- * A read of a launch that is looked at. Most find their page and have nothing to note but a number: these are read first, in a
- * function that calls nothing else but as its last, so that it saves no registers: all threads' together are more than a
+ * A read of a launch that is looked at. Most find their page and leave nothing but counts: these are read first, in a function
+ * that calls another only at its end: the registers that a function saves for its calls, of all threads together, are more than a
  * processor's own cache holds.
  */
 SIMT_NOINLINE_FN struct gn__access gn__read_looked_at(const struct gn_array *a, uint64_t index, uint32_t size)
