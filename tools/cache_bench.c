@@ -94,6 +94,7 @@ struct row {
 static struct row rows[] = {
     {"plain", &gn_cb_plain_kernel, BYTES, 0, NULL, 0, 0, 0},
     {"plain-wide", &gn_cb_plain_wide_kernel, BYTES, 0, NULL, 0, 0, 0},
+    {"plain-one", &gn_cb_plain_one_kernel, BYTES, 0, "plain", 0, 0, 0},
     {"plain-run", &gn_cb_plain_run_kernel, BYTES, 0, "plain", 0, 0, 0},
     {"plain-page", &gn_cb_plain_page_kernel, BYTES, 0, "plain-wide", 0, 0, 0},
     {"plain-range", &gn_cb_plain_range_kernel, BYTES, 0, "plain-wide", 0, 0, 0},

@@ -94,6 +94,16 @@ SIMT_FN void gn_cb_plain(const struct gn_cb_args *a)
 }
 SIMT_KERNEL(gn_cb_plain, struct gn_cb_args)
 
+SIMT_FN void gn_cb_plain_one(const struct gn_cb_args *a)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = simt_global_thread(); i < a->words; i += simt_global_threads())
+		wrong += a->plain[i] != word_at(i);
+	report(a, wrong);
+}
+SIMT_KERNEL_RESIDENT(gn_cb_plain_one, struct gn_cb_args, 2048)
+
 SIMT_FN void scan_wide(const struct gn_cb_args *a, const uint32_t *words)
 {
 	uint64_t wrong = 0;

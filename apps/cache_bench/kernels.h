@@ -25,8 +25,9 @@ struct gn_cb_args {
 
 /* Limits: no cache in the way. */
 SIMT_KERNEL_DECLARE(gn_cb_fill);         /* write every word, to the store and the copy */
-SIMT_KERNEL_DECLARE(gn_cb_plain);        /* every word of the copy, 4 bytes a lane */
-SIMT_KERNEL_DECLARE(gn_cb_plain_wide);   /* the same, 16 bytes a lane */
+SIMT_KERNEL_DECLARE(gn_cb_plain);        /* every word of the copy, 4 bytes a lane, several under way */
+SIMT_KERNEL_DECLARE(gn_cb_plain_wide);   /* every word, 16 bytes a lane */
+SIMT_KERNEL_DECLARE(gn_cb_plain_one);    /* 4 bytes a lane, one after the other: gn_cb_scalar's loop */
 SIMT_KERNEL_DECLARE(gn_cb_plain_run);    /* 4 bytes a lane, a run of its own for each warp: gn_cb_cursor's loop */
 SIMT_KERNEL_DECLARE(gn_cb_plain_page);   /* 16 bytes a lane, page by page: gn_cb_page's loop */
 SIMT_KERNEL_DECLARE(gn_cb_plain_range);  /* the same, a run of pages for each warp: gn_cb_range's loop */
