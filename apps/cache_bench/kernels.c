@@ -179,7 +179,7 @@ SIMT_FN void gn_cb_scalar(const struct gn_cb_args *a)
 }
 SIMT_KERNEL_RESIDENT(gn_cb_scalar, struct gn_cb_args, 2048)
 
-/* Here they do not fail. In a loop that can call, a GPU's compiler makes the threads of a warp yield to each other every time round. */
+/* Here they do not fail. A loop that can call is another one to a GPU's compiler: docs/performance.md has both figures. */
 SIMT_NOINLINE_FN uint64_t wrong_slowly(const struct gn_cb_args *a, uint64_t i)
 {
 	return gn_read_u32(&a->paged, i) != word_at(i);
