@@ -13,11 +13,10 @@
 
 struct gn_cursor {
 	const struct gn_array *array;
-	struct gn__glimpse glimpse;
+	struct gn__glimpse glimpse; /* its data: element first */
 	uint64_t first; /* elements first to first + count - 1 lie in the glimpsed page */
-	uint64_t count; /* 0: none yet */
-	const char *data; /* element first */
-	uint64_t hits;  /* not yet counted */
+	uint32_t count; /* 0: none yet */
+	uint32_t hits;  /* not yet counted */
 };
 
 /* gn_cursor_init - a cursor at no page yet. @array  borrowed as long as the cursor is used. */
@@ -53,8 +52,8 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 	if (c->glimpse.seen & GN_WORD_VALID) {
 		uint64_t end = start + page_mask + 1 < array_end ? start + page_mask + 1 : array_end;
 
-		c->count = (end - begin) >> a->element_log2;
-		c->data = c->glimpse.data + (begin & page_mask);
+		c->count = (uint32_t)((end - begin) >> a->element_log2);
+		c->glimpse.data += begin & page_mask;
 	}
 }
 
@@ -77,7 +76,7 @@ SIMT_FN int gn__cursor_hit(struct gn_cursor *c, uint64_t index, void *to, uint32
 {
 	uint64_t value[2]; /* may be another page's until the second look */
 
-	if (!gn__cursor_stays(c, gn__load_element(value, c->data + (index - c->first) * size, size), 1))
+	if (!gn__cursor_stays(c, gn__load_element(value, c->glimpse.data + (index - c->first) * size, size), 1))
 		return 0;
 	memcpy(to, value, size);
 	return 1;
@@ -172,20 +171,30 @@ SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t
 	       index + (count - 1) * stride - c->first < c->count;
 }
 
-/* What gn_cursor_read_every does where it cannot do all at once. */
+/* What gn_cursor_read_every does where it cannot do all at once: so many elements by one call. */
+enum { GN__CURSOR_STEP = 16 };
+
 struct gn__cursor_step {
 	struct gn_cursor cursor;
-	uint64_t bits;
+	uint64_t bits[GN__CURSOR_STEP];
 	int rc;
 };
 
-/* By value: a cursor whose address is passed on lies in memory, on the common path too. */
-SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_one(struct gn_cursor c, uint64_t index, uint32_t size)
+/* By value: a cursor whose address is passed on lies in memory, on the common path too. @count  at most GN__CURSOR_STEP */
+SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_some(struct gn_cursor c, uint64_t index, uint64_t stride, uint32_t count,
+							uint32_t size)
 {
 	struct gn__cursor_step s;
 
-	s.bits = 0;
-	s.rc = size == 4 ? gn__cursor_read(&c, index, &s.bits, 4) : gn__cursor_read(&c, index, &s.bits, 8);
+	s.rc = 0;
+	for (uint32_t k = 0; k < count; k++) {
+		const uint64_t i = index + k * stride;
+		int rc;
+
+		s.bits[k] = 0;
+		rc = size == 4 ? gn__cursor_read(&c, i, &s.bits[k], 4) : gn__cursor_read(&c, i, &s.bits[k], 8);
+		s.rc = s.rc ? s.rc : rc;
+	}
 	s.cursor = c;
 	return s;
 }
@@ -209,17 +218,20 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
 	if (simt_likely(at_hand)) {
 		SIMT_UNROLL
 		for (uint32_t k = 0; k < count; k++)
-			all |= gn__load_element(value + k * size, c->data + (index + k * stride - c->first) * size, size);
+			all |= gn__load_element(value + k * size, c->glimpse.data + (index + k * stride - c->first) * size, size);
 		if (simt_likely(gn__cursor_stays(c, all, count)))
 			return 0;
 	}
 	SIMT_UNROLL
-	for (uint32_t k = 0; k < count; k++) {
-		const struct gn__cursor_step s = SIMT_COLD(gn__cursor_one)(*c, index + k * stride, size);
+	for (uint32_t k = 0; k < count; k += GN__CURSOR_STEP) {
+		const uint32_t most = GN__CURSOR_STEP, some = count - k < most ? count - k : most;
+		const struct gn__cursor_step s = SIMT_COLD(gn__cursor_some)(*c, index + k * stride, stride, some, size);
 
 		*c = s.cursor;
 		c->array = a;
-		memcpy(value + k * size, &s.bits, size);
+		SIMT_UNROLL
+		for (uint32_t n = 0; n < some; n++)
+			memcpy(value + (k + n) * size, &s.bits[n], size);
 		rc = rc ? rc : s.rc;
 	}
 	return rc;
