@@ -6,19 +6,26 @@ struct wide {
 	uint32_t word[4];
 } __attribute__((aligned(16)));
 
+/* What the word is whose number has these halves. */
+SIMT_FN uint32_t word_of(uint32_t high, uint32_t low)
+{
+	return low * 2654435761u ^ high;
+}
+
 /* What word i of the data is. */
 SIMT_FN uint32_t word_at(uint64_t i)
 {
-	return (uint32_t)i * 2654435761u ^ (uint32_t)(i >> 32);
+	return word_of((uint32_t)(i >> 32), (uint32_t)i);
 }
 
-SIMT_FN uint32_t wrong_wide(const struct wide *w, uint64_t first)
+/* Bits in which the words whose numbers have this high half, and low ones from low on, differ from what they should be. */
+SIMT_FN uint32_t differ_wide(const struct wide *w, uint32_t high, uint32_t low)
 {
-	uint32_t wrong = 0;
+	uint32_t differ = 0;
 
 	for (uint32_t k = 0; k < 4; k++)
-		wrong += w->word[k] != word_at(first + k);
-	return wrong;
+		differ |= w->word[k] ^ word_of(high, low + k);
+	return differ;
 }
 
 SIMT_FN void report(const struct gn_cb_args *a, uint64_t wrong)
@@ -66,14 +73,14 @@ SIMT_KERNEL(gn_cb_fill, struct gn_cb_args)
 /* Loads that a lane has under way at once: one at a time leaves the memory idle. RUN_AHEAD: along a run of its warp's own */
 enum { AHEAD = 8, RUN_AHEAD = 16 };
 
-/* Of words first, first + stride ... how many are not what they should be. */
-SIMT_FN uint32_t wrong_ahead(const uint32_t *v, uint64_t first, uint64_t stride, uint32_t count)
+/* Bits in which words first, first + stride ... differ from what they should be. */
+SIMT_FN uint32_t differ_ahead(const uint32_t *v, uint64_t first, uint64_t stride, uint32_t count)
 {
-	uint32_t wrong = 0;
+	uint32_t differ = 0;
 
 	for (uint32_t k = 0; k < count; k++)
-		wrong += v[k] != word_at(first + k * stride);
-	return wrong;
+		differ |= v[k] ^ word_at(first + k * stride);
+	return differ;
 }
 
 SIMT_FN void gn_cb_plain(const struct gn_cb_args *a)
@@ -86,7 +93,7 @@ SIMT_FN void gn_cb_plain(const struct gn_cb_args *a)
 
 		for (uint32_t k = 0; k < AHEAD; k++)
 			v[k] = a->plain[i + k * stride];
-		wrong += wrong_ahead(v, i, stride, AHEAD);
+		wrong += differ_ahead(v, i, stride, AHEAD) != 0;
 	}
 	for (; i < a->words; i += stride)
 		wrong += a->plain[i] != word_at(i);
@@ -111,7 +118,7 @@ SIMT_FN void scan_wide(const struct gn_cb_args *a, const uint32_t *words)
 	for (uint64_t i = 4 * simt_global_thread(); i < a->words; i += 4 * simt_global_threads()) {
 		struct wide w = *(const struct wide *)(const void *)(words + i);
 
-		wrong += wrong_wide(&w, i);
+		wrong += differ_wide(&w, (uint32_t)(i >> 32), (uint32_t)i) != 0;
 	}
 	report(a, wrong);
 }
@@ -179,14 +186,16 @@ SIMT_FN void gn_cb_scalar(const struct gn_cb_args *a)
 }
 SIMT_KERNEL_RESIDENT(gn_cb_scalar, struct gn_cb_args, 2048)
 
-/* Here they do not fail. A loop that can call is another one to a GPU's compiler: docs/performance.md has both figures. */
 SIMT_NOINLINE_FN uint64_t wrong_slowly(const struct gn_cb_args *a, uint64_t i)
 {
 	return gn_read_u32(&a->paged, i) != word_at(i);
 }
 
-/* What no validated read can leave out: three loads of a direct table and its pages, and a call for those that fail. */
-SIMT_FN void gn_cb_looks(const struct gn_cb_args *a)
+/*
+ * What no validated read can leave out: three loads of a direct table and its pages. Here they do not fail.
+ * @calls  a constant: for those that fail there is a call; a loop that can call is another one to a GPU's compiler
+ */
+SIMT_FN void three_loads(const struct gn_cb_args *a, int calls)
 {
 	const struct gn_array *p = &a->paged;
 	const uint32_t page_log2 = p->page_log2 - 2, page_mask = a->page_bytes / 4 - 1;
@@ -196,15 +205,27 @@ SIMT_FN void gn_cb_looks(const struct gn_cb_args *a)
 		const uint64_t *word = &p->word[i >> page_log2], seen = simt_load_old_u64(word);
 		const char *frame = p->frame + ((size_t)gn_word_payload(seen) << p->page_log2);
 		const uint32_t value = simt_load_once_dev_u32((const uint32_t *)(const void *)frame + (i & page_mask));
+		const uint64_t changed = (seen ^ simt_load_behind_dev_u64(word, value, p->zero)) & GN_WORD_SAME;
 
-		if (simt_likely(!((seen ^ simt_load_behind_dev_u64(word, value, p->zero)) & GN_WORD_SAME)))
-			wrong += value != word_at(i);
-		else
+		if (calls && simt_unlikely(changed != 0))
 			wrong += SIMT_COLD(wrong_slowly)(a, i);
+		else
+			wrong += value != word_at(i) || changed;
 	}
 	report(a, wrong);
 }
+
+SIMT_FN void gn_cb_looks(const struct gn_cb_args *a)
+{
+	three_loads(a, 0);
+}
 SIMT_KERNEL_RESIDENT(gn_cb_looks, struct gn_cb_args, 2048)
+
+SIMT_FN void gn_cb_looks_or_call(const struct gn_cb_args *a)
+{
+	three_loads(a, 1);
+}
+SIMT_KERNEL_RESIDENT(gn_cb_looks_or_call, struct gn_cb_args, 2048)
 
 SIMT_FN void gn_cb_pinned(const struct gn_cb_args *a)
 {
@@ -244,7 +265,7 @@ SIMT_FN void gn_cb_plain_run(const struct gn_cb_args *a)
 
 		for (uint32_t k = 0; k < RUN_AHEAD; k++)
 			v[k] = a->plain[i + k * width];
-		wrong += wrong_ahead(v, i, width, RUN_AHEAD);
+		wrong += differ_ahead(v, i, width, RUN_AHEAD) != 0;
 	}
 	for (; i < end; i += width)
 		wrong += a->plain[i] != word_at(i);
@@ -264,7 +285,7 @@ SIMT_FN void gn_cb_cursor(const struct gn_cb_args *a)
 		uint32_t v[RUN_AHEAD];
 
 		wrong += gn_cursor_read_every_u32(&c, i, width, RUN_AHEAD, v) != 0;
-		wrong += wrong_ahead(v, i, width, RUN_AHEAD);
+		wrong += differ_ahead(v, i, width, RUN_AHEAD) != 0;
 	}
 	for (; i < end; i += width)
 		wrong += gn_cursor_read_u32(&c, i) != word_at(i);
@@ -273,26 +294,30 @@ SIMT_FN void gn_cb_cursor(const struct gn_cb_args *a)
 }
 SIMT_KERNEL(gn_cb_cursor, struct gn_cb_args)
 
-SIMT_FN uint64_t wrong_page(const struct gn_page *page)
+/* How many of the lane's parts of a page are not what they should be. The numbers of its words have one high half. */
+SIMT_FN uint32_t wrong_page(const struct gn_page *page)
 {
-	const uint32_t *data = (const uint32_t *)page->data;
+	const uint32_t *data = (const uint32_t *)simt_global(page->data);
+	const uint32_t high = (uint32_t)(page->first >> 32), first = (uint32_t)page->first, count = (uint32_t)page->count;
 	const uint32_t step = 4 * simt_warp_width();
-	uint64_t wrong = 0, i = 4 * simt_lane();
+	uint32_t wrong = 0, i = 4 * simt_lane();
 
-	for (; i + (AHEAD - 1) * step < page->count; i += AHEAD * step) {
+	for (; i + (AHEAD - 1) * step < count; i += AHEAD * step) {
 		struct wide w[AHEAD];
+		uint32_t differ = 0;
 
 		for (uint32_t k = 0; k < AHEAD; k++)
 			w[k] = *(const struct wide *)(const void *)(data + i + k * step);
 		for (uint32_t k = 0; k < AHEAD; k++)
-			wrong += wrong_wide(&w[k], page->first + i + k * step);
+			differ |= differ_wide(&w[k], high, first + i + k * step);
+		wrong += differ != 0;
 	}
-	for (; i < page->count; i += step)
-		wrong += wrong_wide((const struct wide *)(const void *)(data + i), page->first + i);
+	for (; i < count; i += step)
+		wrong += differ_wide((const struct wide *)(const void *)(data + i), high, first + i) != 0;
 	return wrong;
 }
 
-SIMT_FN uint64_t wrong_plain_page(const struct gn_cb_args *a, uint64_t k)
+SIMT_FN uint32_t wrong_plain_page(const struct gn_cb_args *a, uint64_t k)
 {
 	const uint64_t page_words = a->page_bytes / 4;
 	struct gn_page page;
@@ -366,23 +391,31 @@ SIMT_FN void gn_cb_page(const struct gn_cb_args *a)
 }
 SIMT_KERNEL(gn_cb_page, struct gn_cb_args)
 
-/* Page k and those behind it, of the warp's own run, a lane each: pinned together, read one after the other. */
-SIMT_FN uint64_t wrong_pages(const struct gn_cb_args *a, uint64_t k, uint64_t end)
+/*
+ * Page k and those behind it, of the warp's own run, a lane each: pinned together, read one after the other. At the end of the run
+ * some lanes have none.
+ */
+SIMT_FN uint32_t wrong_pages(const struct gn_cb_args *a, uint64_t k, uint64_t end)
 {
-	const uint64_t page_words = a->page_bytes / 4, mine = k + simt_lane();
+	const uint64_t page_words = a->page_bytes / 4;
 	const uint32_t lanes = end - k < simt_warp_width() ? (uint32_t)(end - k) : simt_warp_width();
-	struct gn_page page;
-	const int rc = gn_array_acquire_each(&a->paged, whole_warp(), (mine < end ? mine : k) * page_words, GN_READ, &page);
-	const uint32_t failed = simt_ballot(whole_warp(), rc != 0);
-	uint64_t wrong = failed != 0;
+	const int has_one = simt_lane() < lanes;
+	const uint32_t mask = simt_ballot(whole_warp(), has_one);
+	struct gn_page page = {0, 0, 0, {0, 0}};
+	uint32_t failed, wrong;
+	int rc = 0;
 
+	if (has_one)
+		rc = gn_array_acquire_each(&a->paged, mask, (k + simt_lane()) * page_words, GN_READ, &page);
+	failed = simt_ballot(whole_warp(), rc != 0);
+	wrong = failed != 0;
 	for (uint32_t lane = 0; lane < lanes && !failed; lane++) {
 		struct gn_page one = {0, (k + lane) * page_words, page_words, {0, 0}};
 
 		one.data = (void *)(uintptr_t)simt_shfl_u64(whole_warp(), (uint64_t)(uintptr_t)page.data, lane);
 		wrong += wrong_page(&one);
 	}
-	if (!rc)
+	if (has_one && !rc)
 		gn_array_release_each(&a->paged, &page);
 	return wrong;
 }

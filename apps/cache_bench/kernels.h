@@ -18,7 +18,7 @@ struct gn_cb_args {
 	uint64_t plain_words;    /* room in the copy */
 	uint64_t pages;          /* that random touches choose from */
 	uint64_t touches;        /* random accesses in all */
-	uint64_t *wrong;         /* words that were not what they should be */
+	uint64_t *wrong;         /* reads, of a word or several, that brought another than they should */
 	uint32_t page_bytes;
 	uint32_t seed;
 };
@@ -33,7 +33,8 @@ SIMT_KERNEL_DECLARE(gn_cb_plain_page);   /* 16 bytes a lane, page by page: gn_cb
 SIMT_KERNEL_DECLARE(gn_cb_plain_range);  /* the same, a run of pages for each warp: gn_cb_range's loop */
 SIMT_KERNEL_DECLARE(gn_cb_plain_random); /* random words of the copy */
 SIMT_KERNEL_DECLARE(gn_cb_stream);       /* every word of the store, 16 bytes a lane */
-SIMT_KERNEL_DECLARE(gn_cb_looks);        /* every word: the page's word, the data, the page's word, and a call where that fails */
+SIMT_KERNEL_DECLARE(gn_cb_looks);        /* every word: the page's word, the data, the page's word */
+SIMT_KERNEL_DECLARE(gn_cb_looks_or_call); /* the same, and a call where that fails */
 SIMT_KERNEL_DECLARE(gn_cb_copy);         /* random pages of the store, copied by warps */
 
 /* The cache. */
