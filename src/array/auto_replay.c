@@ -10,17 +10,19 @@ enum { NONE = -1 };
 /* A page in the modelled cache. */
 struct slot {
 	uint64_t page;
-	int older, newer; /* in order of use */
-	int next;         /* of the same bucket */
+	uint32_t used; /* number of the touch that used it last */
+	int next;      /* of the same bucket */
 	int dirty;
 };
 
+/* Touches are numbered through both passes. The page used longest ago is that of the first touch that was its page's last. */
 struct lru {
 	struct slot *slot;
 	int *bucket;
+	int *of_touch; /* the slot that each touch used; NONE */
 	uint32_t bucket_mask;
 	int capacity, used;
-	int oldest, newest;
+	uint32_t now, oldest; /* touches: the one at hand; those before oldest were not their pages' last */
 };
 
 static uint32_t bucket_of(const struct lru *c, uint64_t page)
@@ -28,7 +30,8 @@ static uint32_t bucket_of(const struct lru *c, uint64_t page)
 	return (uint32_t)(page * 0x9e3779b97f4a7c15ull >> 40) & c->bucket_mask;
 }
 
-static int lru_init(struct lru *c, uint64_t capacity)
+/* @touches  in all */
+static int lru_init(struct lru *c, uint64_t capacity, uint64_t touches)
 {
 	uint32_t buckets = 16;
 
@@ -36,39 +39,20 @@ static int lru_init(struct lru *c, uint64_t capacity)
 		buckets *= 2;
 	c->slot = (struct slot *)malloc(capacity * sizeof *c->slot);
 	c->bucket = (int *)malloc(buckets * sizeof *c->bucket);
-	if (!c->slot || !c->bucket)
+	c->of_touch = (int *)malloc((touches + 1) * sizeof *c->of_touch);
+	if (!c->slot || !c->bucket || !c->of_touch)
 		return -GN_ENOMEM;
 	memset(c->bucket, 0xff, buckets * sizeof *c->bucket); /* NONE */
 	c->bucket_mask = buckets - 1;
 	c->capacity = (int)capacity;
-	c->used = 0;
-	c->oldest = c->newest = NONE;
 	return 0;
 }
 
-static void unlink_use(struct lru *c, int k)
+static void lru_free(struct lru *c)
 {
-	const struct slot *s = &c->slot[k];
-
-	if (s->older == NONE)
-		c->oldest = s->newer;
-	else
-		c->slot[s->older].newer = s->newer;
-	if (s->newer == NONE)
-		c->newest = s->older;
-	else
-		c->slot[s->newer].older = s->older;
-}
-
-static void make_newest(struct lru *c, int k)
-{
-	c->slot[k].older = c->newest;
-	c->slot[k].newer = NONE;
-	if (c->newest == NONE)
-		c->oldest = k;
-	else
-		c->slot[c->newest].newer = k;
-	c->newest = k;
+	free(c->slot);
+	free(c->bucket);
+	free(c->of_touch);
 }
 
 static int find(const struct lru *c, uint64_t page)
@@ -89,6 +73,17 @@ static void leave_bucket(struct lru *c, int k)
 	*at = c->slot[k].next;
 }
 
+/* The slot of the page that was used longest ago. */
+static int longest_unused(struct lru *c)
+{
+	int k;
+
+	do {
+		k = c->of_touch[c->oldest++];
+	} while (k == NONE || c->slot[k].used != c->oldest - 1);
+	return k;
+}
+
 /* A slot for a page that is not there. *written: the page that had it was dirty. */
 static int take(struct lru *c, uint64_t page, int *written)
 {
@@ -99,16 +94,14 @@ static int take(struct lru *c, uint64_t page, int *written)
 	if (c->used < c->capacity) {
 		k = c->used++;
 	} else {
-		k = c->oldest;
+		k = longest_unused(c);
 		*written = c->slot[k].dirty;
-		unlink_use(c, k);
 		leave_bucket(c, k);
 	}
 	c->slot[k].page = page;
 	c->slot[k].dirty = 0;
 	c->slot[k].next = c->bucket[bucket];
 	c->bucket[bucket] = k;
-	make_newest(c, k);
 	return k;
 }
 
@@ -132,12 +125,13 @@ static double alone(uint64_t touch)
 static void run_pass(struct lru *c, const uint64_t *touch, uint64_t count, uint32_t unit_log2, uint64_t around,
 		     struct pass *p)
 {
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = 0; i < count; i++, c->now++) {
 		const uint64_t page = touch[i] >> GN_TOUCH_LINE_SHIFT >> (unit_log2 - GN_SAMPLE_LINE_LOG2);
 		int k = find(c, page), written = 0;
 
 		if (k == NONE && goes_around(touch[i], around)) {
 			p->around++;
+			c->of_touch[c->now] = NONE;
 			continue;
 		}
 		if (k == NONE) {
@@ -147,10 +141,9 @@ static void run_pass(struct lru *c, const uint64_t *touch, uint64_t count, uint3
 			p->fetched++;
 			p->alone += alone(touch[i]);
 			p->written += written;
-		} else if (k != c->newest) {
-			unlink_use(c, k);
-			make_newest(c, k);
 		}
+		c->slot[k].used = c->now;
+		c->of_touch[c->now] = k;
 		c->slot[k].dirty |= (touch[i] & GN_TOUCH_WRITE) != 0;
 	}
 }
@@ -162,14 +155,13 @@ static int run_twice(const uint64_t *touch, uint64_t count, uint32_t unit_log2, 
 	int rc;
 
 	memset(&c, 0, sizeof c);
-	rc = lru_init(&c, capacity < 1 ? 1 : capacity < count ? capacity : count + 1);
+	rc = lru_init(&c, capacity < 1 ? 1 : capacity < count ? capacity : count + 1, 2 * count);
 	if (!rc)
 		run_pass(&c, touch, count, unit_log2, around, first);
 	/* else the cache has all that was wanted of it */
 	if (!rc && (first->fetched > c.capacity || first->around > 0))
 		run_pass(&c, touch, count, unit_log2, around, second);
-	free(c.slot);
-	free(c.bucket);
+	lru_free(&c);
 	return rc;
 }
 
