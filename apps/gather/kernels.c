@@ -136,7 +136,8 @@ SIMT_KERNEL(gn_gb_plain, struct gn_gb_args)
 /* A block's rows as one addition. */
 SIMT_FN void count_reads(const struct gn_gb_args *a, struct gn__gather_shared *s, uint64_t reads)
 {
-	report(&s->next, reads);
+	if (reads)
+		simt_add_relaxed_any_u64(&s->next, reads);
 	simt_block_sync();
 	if (simt_thread() == 0)
 		report(a->reads, s->next);

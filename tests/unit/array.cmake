@@ -2,3 +2,9 @@
 foreach(name array_access array_page array_range array_gather array_auto array_auto_forms array_auto_study array_auto_weigh)
   gn_unit(${name})
 endforeach()
+
+# On a GPU too: all that it looks at lies where the host sees it.
+if(GN_CUDA)
+  add_test(NAME device_array_gather COMMAND test_array_gather)
+  set_tests_properties(device_array_gather PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS device ENVIRONMENT CACHE_MACHINE=cuda)
+endif()

@@ -8,10 +8,11 @@
  *          acq_rel   both (read-modify-write)
  *   scope  dev       seen by every thread of the same machine
  *          sys       seen by the host, other devices and controllers too
+ *          any       as dev, of a word that may also lie in a block's shared memory
  *
  * The cpu machine has one scope. Read-modify-write functions return the value before; simt/reduce.h has those that do not.
- * Addresses are naturally aligned, and on cuda lead to global memory (of a device or the host), never to a block's shared
- * memory or a thread's own: an access that may lead anywhere asks each time where, and always waits for an answer. Callable
+ * Addresses are naturally aligned, and on cuda those of dev and sys lead to global memory (of a device or the host), never to
+ * a block's shared memory or a thread's own: an access that may lead anywhere asks each time where, and always waits for an answer. Callable
  * by kernel threads and by host threads. There are those that somebody calls; a line adds another.
  * Sources: C11 section 7.17, PTX ISA "Memory Consistency Model".
  */
@@ -149,6 +150,7 @@ SIMT__CAS(relaxed_sys_u64, uint64_t, "l", "relaxed.sys.global.cas.b64", __ATOMIC
 /* Fetch and operate: T simt_OP_ORDER_SCOPE_T(T *p, T value). */
 SIMT__FETCH(add_relaxed_dev_u32, uint32_t, "r", "relaxed.gpu.global.add.u32", __atomic_fetch_add, __ATOMIC_RELAXED)
 SIMT__FETCH(add_relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.add.u64", __atomic_fetch_add, __ATOMIC_RELAXED)
+SIMT__FETCH(add_relaxed_any_u64, uint64_t, "l", "relaxed.gpu.add.u64", __atomic_fetch_add, __ATOMIC_RELAXED)
 SIMT__FETCH(add_relaxed_sys_u32, uint32_t, "r", "relaxed.sys.global.add.u32", __atomic_fetch_add, __ATOMIC_RELAXED)
 SIMT__FETCH(add_relaxed_sys_u64, uint64_t, "l", "relaxed.sys.global.add.u64", __atomic_fetch_add, __ATOMIC_RELAXED)
 SIMT__FETCH(add_acq_rel_dev_u32, uint32_t, "r", "acq_rel.gpu.global.add.u32", __atomic_fetch_add, __ATOMIC_ACQ_REL)
