@@ -25,12 +25,9 @@ def claims_of_gpu(rows):
         return rows[row]["giga_per_second"] / rows[limit]["giga_per_second"] if limit in rows else 0
 
     return [("hot coalesced scalar reads, share of the same loop over a plain pointer", share("hot-scalar", "plain-one"), 0.35, True),
-            ("the same, share of three loads that follow from each other", share("hot-scalar", "looks"), 0.95, True),
-            ("the same, share of these in a loop that can call", share("hot-scalar", "looks-or-call"), 0.95, True),
             ("hot reads through a cursor, share of the same loop over a plain pointer", share("hot-cursor", "plain-run"), 0.85, True),
             ("hot reads by page reference, a page for each lane pinned together, share of the same loop over a plain pointer",
              share("hot-pages", "plain-range"), 0.93, True),
-            ("the same, pinned one at a time", share("hot-page", "plain-page"), 0.93, True),
             ("hot reads by a loop over a range, share of the same over a plain pointer", share("hot-range", "plain-range"), 0.93, True),
             ("random pages through a cold cache, share of the zero-copy stream", rows["cold-touch"]["of_limit"], 0.90, True),
             ("hot coalesced scalar reads, GB/s", rows["hot-scalar"]["giga_per_second"], 1000, True),
