@@ -16,7 +16,7 @@ struct gn_cursor {
 	struct gn__glimpse glimpse; /* its data: element first */
 	uint64_t first; /* elements first to first + count - 1 lie in the glimpsed page */
 	uint32_t count; /* 0: none yet */
-	uint32_t hits;  /* of the page at hand, not yet counted: registers are dear, and 2^32 of one page count as none */
+	uint32_t hits;  /* not yet counted: one register, so 2^32 of them are counted as none */
 };
 
 /* gn_cursor_init - a cursor at no page yet. @array  borrowed as long as the cursor is used. */
