@@ -226,15 +226,17 @@ struct walk_args {
 	uint32_t rounds, end;
 };
 
-/* Some at once from here on, in strides that leave the page, as far as the array goes; and no further. */
+/* Some at once from here on, or more than one call brings; in strides that leave the page, as far as the array goes. */
 SIMT_FN void walk_every(const struct walk_args *w, struct gn_cursor *c, uint64_t index)
 {
+	const uint32_t most = index % 2 ? 4 : 2 * GN__CURSOR_STEP + 8;
+
 	for (uint64_t stride = 0; stride < 2 * w->array.count / 3; stride = 3 * stride + 1) {
-		uint64_t value[4] = {0, 0, 0, 0};
+		uint64_t value[2 * GN__CURSOR_STEP + 8] = {0};
 		uint32_t in = 0;
 		int rc;
 
-		while (in < 4 && index + in * stride < w->array.count)
+		while (in < most && index + in * stride < w->array.count)
 			in++;
 		rc = gn_cursor_read_every_u64(c, index, stride, in, value);
 		for (uint32_t k = 0; k < in; k++)
