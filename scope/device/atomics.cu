@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(BLOCK)
 /* Where to add next depends on what came back: always the same word, but that only the program knows. */
 template <bool local> __global__ void add_and_wait(unsigned long long *at, uint64_t each, uint64_t *out)
 {
-	const uint64_t began = scope_device_ns();
+	const uint64_t began = simt_clock_ns();
 	uint64_t old = 0;
 
 #pragma unroll 4
@@ -53,7 +53,7 @@ template <bool local> __global__ void add_and_wait(unsigned long long *at, uint6
 		old = local ? atomicAdd(at + (old >> 63), 1ull) : atomicAdd_system(at + (old >> 63), 1ull);
 	out[0] = old;
 	__threadfence_system();
-	out[1] = scope_device_ns() - began;
+	out[1] = simt_clock_ns() - began;
 }
 
 __global__ void zero(uint64_t *at, uint64_t words)

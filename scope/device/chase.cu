@@ -40,14 +40,14 @@ template <bool local> __device__ __forceinline__ uint64_t follow(uint64_t from)
 
 template <bool local> __global__ void walk(uint64_t from, uint64_t loads, uint64_t *out)
 {
-	const uint64_t began = scope_device_ns();
+	const uint64_t began = simt_clock_ns();
 
 #pragma unroll 8
 	for (uint64_t k = 0; k < loads; k++)
 		from = follow<local>(from);
 	out[0] = from;
 	__threadfence_system(); /* the store waits for the last load, and the clock for the store */
-	out[1] = scope_device_ns() - began;
+	out[1] = simt_clock_ns() - began;
 }
 
 /* Reads every node once. */

@@ -102,15 +102,6 @@ static int scope_device_open(const struct scope_cell *c, const struct scope_mach
 
 /* ---- for kernels ---- */
 
-/* A clock that all of a GPU share, in nanoseconds; it goes in steps. */
-static __device__ __forceinline__ uint64_t scope_device_ns()
-{
-	uint64_t ns;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)::"memory");
-	return ns;
-}
-
 /* The k-th of 1 << bits places in a shuffled order: each once. Odd factors and folds are one to one. */
 static __host__ __device__ __forceinline__ uint64_t scope_shuffle(uint64_t k, uint32_t bits)
 {

@@ -57,10 +57,10 @@ __device__ void walk(const job &j)
 	uint64_t at = follow(j.from, APPROACH), began;
 
 	*phase = at ? 1 : 3;
-	began = scope_device_ns();
+	began = simt_clock_ns();
 	at = follow(at, j.loads);
 	*phase = at ? 2 : 3; /* waits for the last load */
-	j.out[1] = scope_device_ns() - began;
+	j.out[1] = simt_clock_ns() - began;
 	j.out[0] = at;
 }
 

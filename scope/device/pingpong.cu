@@ -34,21 +34,21 @@ struct game *of(void *state)
 __global__ void play(uint64_t *theirs, const uint64_t *ours, uint64_t first, uint64_t count, bool serves,
                      uint64_t *out)
 {
-	const uint64_t began = scope_device_ns();
+	const uint64_t began = simt_clock_ns();
 	uint64_t heard = 0;
 
 	for (uint64_t k = first; k < first + count; k++) {
 		if (serves)
 			simt_store_release_sys_u64(theirs, k);
 		while ((heard = simt_load_acquire_sys_u64(ours)) != k)
-			if (scope_device_ns() - began > patience_ns) {
+			if (simt_clock_ns() - began > patience_ns) {
 				out[0] = heard;
 				return;
 			}
 		if (!serves)
 			simt_store_release_sys_u64(theirs, k);
 	}
-	out[1] = scope_device_ns() - began;
+	out[1] = simt_clock_ns() - began;
 	out[0] = heard;
 }
 

@@ -56,12 +56,12 @@ template <enum way w> __device__ __forceinline__ void tell(uint64_t *at, uint64_
 
 template <enum way w> __global__ void tell_all(uint64_t *at, uint64_t first, uint64_t count, uint64_t *out)
 {
-	const uint64_t began = scope_device_ns();
+	const uint64_t began = simt_clock_ns();
 
 	for (uint64_t k = 0; k < count; k++)
 		tell<w>(at, first + k);
 	__threadfence_system();
-	out[1] = scope_device_ns() - began;
+	out[1] = simt_clock_ns() - began;
 }
 
 typedef void (*kernel)(uint64_t *, uint64_t, uint64_t, uint64_t *);
