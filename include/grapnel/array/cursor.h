@@ -241,7 +241,8 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
  * gn_cursor_read_every_T - count elements: index, index + stride, index + 2 * stride ... A thread that reads one element waits for
  * memory once an element; with several under way it waits once for all. T is u32, u64, f32 or f64 and has the size of the
  * array's elements.
- * They should lie in one page, as those of a run do whose length divides a page's: others are read one by one, by calls.
+ * They should lie in one page, as those of a run do whose length divides a page's: others are read one by one, by a call for up to
+ * sixteen.
  * @value  receives count of them
  * Returns 0, or the first failure's code as gn_array_read; values that could not be had are 0.
  */

@@ -401,7 +401,8 @@ SIMT_FN void gn__move_row(const struct gn__job *j, const uint64_t *entry, uint64
 /*
  * Move the rows of a job's sorted entries. Whole warps; each takes what comes next, a few rows for each of its groups,
  * so that all of them stay near each other however fast some are: what is read at a time is within the device's reach
- * of translations. @next  0 when the first warp comes; a block on its own has it in its shared memory. Waits where pages are fetched.
+ * of translations. @next  0 when the first warp comes; a block on its own has it in its shared memory. Waits where pages
+ * are fetched.
  */
 SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint64_t *next)
 {

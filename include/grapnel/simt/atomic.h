@@ -12,8 +12,8 @@
  *
  * The cpu machine has one scope. Read-modify-write functions return the value before; simt/reduce.h has those that do not.
  * Addresses are naturally aligned, and on cuda those of dev and sys lead to global memory (of a device or the host), never to
- * a block's shared memory or a thread's own: an access that may lead anywhere asks each time where, and always waits for an answer. Callable
- * by kernel threads and by host threads. There are those that somebody calls; a line adds another.
+ * a block's shared memory or a thread's own: an access that may lead anywhere asks each time where, and always waits for
+ * an answer. Callable by kernel threads and by host threads. There are those that somebody calls; a line adds another.
  * Sources: C11 section 7.17, PTX ISA "Memory Consistency Model".
  */
 #ifndef GRAPNEL_SIMT_ATOMIC_H
