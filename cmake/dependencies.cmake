@@ -14,7 +14,8 @@ if(GN_CUDA)
   find_package(CUDAToolkit REQUIRED)
 endif()
 
-# MPI_C_COMPILER=mpicc.mpich, say, names another than the system's own.
+# MPI_C_COMPILER=mpicc.mpich, say, names another than the system's own. Whether an MPI was found is said by MPI_C_FOUND
+# alone: CMake's module leaves a target MPI::MPI_C that cannot be linked where there is none.
 if(GN_MPI STREQUAL AUTO)
   find_package(MPI QUIET COMPONENTS C)
 elseif(GN_MPI)
