@@ -174,7 +174,7 @@ struct managed {
 	int fresh; /* new memory each run, which the host has written */
 	const struct simt_kernel *kernel;
 	const void *arguments;
-	const uint32_t **words; /* in the arguments */
+	struct gn_base_read_args read; /* the arguments of a kernel that reads the memory in order */
 };
 
 /* In host memory again, as the runtime put it there or as the host wrote it. */
@@ -188,7 +188,7 @@ static int cool(struct managed *m, struct gn_error *e)
 	rc = gn_base_managed_alloc(&m->memory, m->bytes, e);
 	if (!rc)
 		gn_base_host_fill((uint32_t *)m->memory, m->bytes / 4);
-	*m->words = (const uint32_t *)m->memory;
+	m->read.memory = (const uint32_t *)m->memory;
 	return rc;
 }
 
@@ -229,15 +229,13 @@ static int open_managed(struct bench *b, struct managed *m, uint64_t bytes, stru
 static int managed_sequential(struct bench *b, struct managed *m, struct gn_error *e)
 {
 	const double bytes = (double)m->bytes;
-	struct gn_base_read_args args;
 	int rc;
 
-	memset(&args, 0, sizeof args);
-	args.memory = (const uint32_t *)m->memory;
-	args.words = m->bytes / 4;
-	args.wrong = b->wrong;
+	m->read.memory = (const uint32_t *)m->memory;
+	m->read.words = m->bytes / 4;
+	m->read.wrong = b->wrong;
 	m->kernel = &gn_base_read_wide_kernel;
-	m->arguments = &args;
+	m->arguments = &m->read;
 	rc = managed_row(b, "managed", m, BENCH_BYTES, bytes, e);
 	m->hint = GN_BASE_READ_MOSTLY;
 	if (!rc)
@@ -250,7 +248,6 @@ static int managed_sequential(struct bench *b, struct managed *m, struct gn_erro
 		rc = managed_row(b, "managed-prefetch", m, BENCH_BYTES, bytes, e);
 	m->fetch = 0;
 	m->fresh = 1;
-	m->words = &args.memory;
 	return rc ? rc : managed_row(b, "managed-host-written", m, BENCH_BYTES, bytes, e);
 }
 
@@ -278,7 +275,7 @@ int bench_cuda_sequential(struct bench *b, struct gn_error *e)
 	return rc;
 }
 
-enum { MANAGED_TOUCHES = 1 << 17 };
+static const uint64_t managed_touches = 1 << 17;
 
 int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 {
@@ -292,7 +289,7 @@ int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	rc = open_managed(b, &m, b->bytes, e);
 	args.memory = (const uint32_t *)m.memory;
 	args.order = gn_base_order_init(b->bytes / page_bytes, 1);
-	args.touches = args.order.count < MANAGED_TOUCHES ? args.order.count : MANAGED_TOUCHES;
+	args.touches = args.order.count < managed_touches ? args.order.count : managed_touches;
 	args.page_bytes = page_bytes;
 	args.wrong = b->wrong;
 	m.kernel = &gn_base_pages_pointer_kernel;
@@ -319,7 +316,7 @@ int bench_cuda_words(struct bench *b, struct gn_error *e)
 	rc = open_managed(b, &m, b->bytes, e);
 	args.memory = (const uint32_t *)m.memory;
 	args.words = m.bytes / 4;
-	args.touches = args.words < MANAGED_TOUCHES ? args.words : MANAGED_TOUCHES;
+	args.touches = args.words < managed_touches ? args.words : managed_touches;
 	args.wrong = b->wrong;
 	m.kernel = &gn_base_words_pointer_kernel;
 	m.arguments = &args;
