@@ -1,9 +1,11 @@
 #!/bin/sh
 # grapnel bfs equals GraphBLAS (and its own --verify) on graphs of every kind, whatever the width of a warp, the size of a
-# page and the room in the cache, and whoever chooses them. Usage: bfs.sh GRAPNEL GRAPHBLAS_BFS SCRATCH-FOLDER
+# page and the room in the cache, and whoever chooses them. Usage: bfs.sh GRAPNEL GRAPHBLAS_BFS SCRATCH-FOLDER; GRAPHBLAS_BFS is
+# empty where there is no GraphBLAS.
 set -eu
 grapnel=$1
 oracle=$2
+[ -n "$oracle" ] || { echo 'no GraphBLAS here'; exit 77; }
 rm -rf "$3"
 mkdir -p "$3"
 cd "$3"
