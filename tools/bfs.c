@@ -9,7 +9,7 @@
 #include "graph/reference.h"
 
 enum { OPT_STORE = 256, OPT_CACHE, OPT_PAGE, OPT_MODE, OPT_POLICY, OPT_DEADLINE,
-       OPT_OUT, OPT_JSON, OPT_VERIFY, OPT_TRUST, OPT_EXPLAIN };
+       OPT_OUT, OPT_JSON, OPT_SVG, OPT_VERIFY, OPT_TRUST, OPT_EXPLAIN };
 
 static const struct argp_option options[] = {
     {"source", 's', "N", 0, "vertex to start from (needed)", 0},
@@ -22,6 +22,7 @@ static const struct argp_option options[] = {
     {"deadline", OPT_DEADLINE, "MS", 0, "give a transfer up after so many milliseconds (default 10000)", 0},
     {"out", OPT_OUT, "FILE", 0, "write the depths: a little-endian u32 a vertex, 0xffffffff where unreachable", 0},
     {"json", OPT_JSON, "FILE", 0, "write the report as JSON; - for standard output, without the table", 0},
+    {"svg", OPT_SVG, "FILE", 0, "with --mode paged: draw how many bytes were needed and moved", 0},
     {"explain", OPT_EXPLAIN, NULL, 0, "with --mode auto: what was seen, what was chosen and why", 0},
     {"verify", OPT_VERIFY, NULL, 0, "check every depth against a search in memory", 0},
     {"trust", OPT_TRUST, NULL, 0, "do not read a .gng file through to check it before the search", 0},
@@ -56,6 +57,8 @@ static void check_together(struct bfs_options *o, const struct argp_state *state
 		argp_error(state, "--page is for --mode paged: auto chooses the size of pages itself");
 	if (o->explain && o->mode != BFS_AUTO)
 		argp_error(state, "--explain is for --mode auto: in the other modes nothing is chosen");
+	if (o->svg && o->mode != BFS_PAGED)
+		argp_error(state, "--svg is for --mode paged: it draws what went through the cache");
 	if (o->mode == BFS_PAGED)
 		tool_tuned_defaults("bfs", o->machine.name, &o->page_bytes, NULL, NULL);
 	if (!o->page_bytes)
@@ -72,6 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'u': o->undirected = true; return 0;
 	case OPT_OUT: o->out = arg; return 0;
 	case OPT_JSON: o->json = arg; return 0;
+	case OPT_SVG: o->svg = arg; return 0;
 	case OPT_VERIFY: o->verify = true; return 0;
 	case OPT_TRUST: o->trust = true; return 0;
 	case OPT_EXPLAIN: o->explain = true; return 0;
@@ -183,6 +187,8 @@ static int finish(struct run *r, const struct bfs_report *report, struct gn_erro
 		rc = bfs_write_depths(r->o->out, r->depth, r->input.vertices, e);
 	if (!rc && r->o->json)
 		rc = bfs_write_json(report, r->o->json, e);
+	if (!rc && r->o->svg)
+		rc = bfs_write_svg(report, r->o->svg, e);
 	if (!rc && !tool_to_stdout(r->o->json))
 		bfs_print_table(report, stdout);
 	return rc;

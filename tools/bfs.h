@@ -31,6 +31,7 @@ struct bfs_options {
 	uint64_t deadline_ms;
 	const char *out;
 	const char *json;
+	const char *svg;
 	bool verify;
 	bool trust;
 	bool explain;
@@ -95,6 +96,7 @@ uint64_t bfs_needed_bytes(const struct bfs_report *r);
 
 void bfs_print_table(const struct bfs_report *r, FILE *to);
 int bfs_write_json(const struct bfs_report *r, const char *path, struct gn_error *e);
+int bfs_write_svg(const struct bfs_report *r, const char *path, struct gn_error *e);
 int bfs_write_depths(const char *path, const uint32_t *depth, uint64_t vertices, struct gn_error *e);
 
 #ifdef __cplusplus

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `grapnel bfs` says about a run: a table, a JSON object, a file of depths. */
+/* What `grapnel bfs` says about a run: a table, a JSON object, a drawing, a file of depths. */
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bfs.h"
+#include "scope/output/svg.h"
 
 uint64_t bfs_needed_bytes(const struct bfs_report *r)
 {
@@ -123,6 +125,55 @@ static json_t *report_json(const struct bfs_report *r)
 int bfs_write_json(const struct bfs_report *r, const char *path, struct gn_error *e)
 {
 	return tool_write_json(report_json(r), path, e);
+}
+
+/* ---- drawing ---- */
+
+static void draw(FILE *to, const struct bfs_report *r)
+{
+	const struct gn_cache_facts *f = &r->cache;
+	const struct {
+		const char *label, *note;
+		uint64_t bytes;
+	} part[] = {
+	    {"graph", "both arrays of the graph, in the store", r->input->bytes},
+	    {"cache", "room for pages", f->frame_bytes},
+	    {"needed", "adjacency lists and offsets of the vertices that were reached", bfs_needed_bytes(r)},
+	    {"fetched", "pages from the store", f->count.fetched_bytes},
+	};
+	enum { PARTS = sizeof part / sizeof *part };
+	struct scope_bar bar[PARTS];
+	char text[PARTS][32], title[160];
+	uint64_t most = 1;
+
+	for (int k = 0; k < PARTS; k++)
+		most = part[k].bytes > most ? part[k].bytes : most;
+	for (int k = 0; k < PARTS; k++) {
+		snprintf(text[k], sizeof text[k], "%.1f MiB", (double)part[k].bytes / (1 << 20));
+		bar[k].label = part[k].label;
+		bar[k].text = text[k];
+		bar[k].note = part[k].note;
+		bar[k].share = (double)part[k].bytes / (double)most;
+	}
+	snprintf(title, sizeof title, "Breadth-first search: %llu edges, %.1f million a second, hit rate %.2f %%, %s",
+		 (unsigned long long)r->result.edges, teps(r) / 1e6, 100 * hit_rate(&f->count),
+		 r->verified > 0 ? "every depth verified" : "not verified");
+	scope_svg_bars_alone(to, title, bar, PARTS);
+}
+
+int bfs_write_svg(const struct bfs_report *r, const char *path, struct gn_error *e)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *to = open_memstream(&text, &bytes);
+	int rc;
+
+	if (!to)
+		return gn_error_set(e, -GN_ENOMEM, "%s: no memory", path);
+	draw(to, r);
+	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: no memory", path) : tool_write_file(path, text, bytes, e);
+	free(text);
+	return rc;
 }
 
 int bfs_write_depths(const char *path, const uint32_t *depth, uint64_t vertices, struct gn_error *e)

@@ -9,26 +9,17 @@
 #include "scope/output/draw.h"
 #include "scope/output/flat.h"
 #include "scope/output/format.h"
+#include "scope/output/svg.h"
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
-    "<title>grapnel scope</title>\n<style>\n"
-    ":root { --ink: #1b1f24; --faint: #667; --page: #fff; --line: #dde; --warn: #a33c00;\n"
-    "  --c0: #1f6fb2; --c1: #c8722a; --c2: #2f8f4e; --c3: #a8327d; --c4: #7a5cc0; --c5: #8a7a10 }\n"
-    "@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --faint: #9aa3ad; --page: #15181c; --line: #343a42; --warn: #ffb088;\n"
-    "  --c0: #6db3ee; --c1: #f0a567; --c2: #6fce8d; --c3: #ee86c8; --c4: #b39df2; --c5: #d9c95a } }\n"
+    "<title>grapnel scope</title>\n<style>\n";
+
+static const char style[] =
     "body { font: 15px/1.5 sans-serif; color: var(--ink); background: var(--page); max-width: 960px; margin: 24px auto; padding: 0 16px }\n"
-    "svg { display: block; max-width: 100%; height: auto; margin: 20px 0 4px } text { font: 12px sans-serif; fill: var(--ink) }\n"
-    ".head { font-size: 14px; font-weight: bold } .tick { font-size: 11px } .tick, .name { fill: var(--faint) }\n"
-    ".mid { text-anchor: middle } .end { text-anchor: end } .grid { stroke: var(--line) } .axis { stroke: var(--faint) }\n"
-    ".limit { stroke: var(--ink); stroke-dasharray: 6 4; fill: none } .border { stroke: var(--faint); stroke-dasharray: 2 3 }\n"
-    ".line { stroke-width: 2; fill: none } .noise { stroke-width: 4; stroke-opacity: .35 } .cell, .bar { fill: var(--c0) }\n"
-    ".c0 { stroke: var(--c0) } .c1 { stroke: var(--c1) } .c2 { stroke: var(--c2) } .c3 { stroke: var(--c3) } .c4 { stroke: var(--c4) } "
-    ".c5 { stroke: var(--c5) }\n"
-    ".f0 { fill: var(--c0) } .f1 { fill: var(--c1) } .f2 { fill: var(--c2) } .f3 { fill: var(--c3) } .f4 { fill: var(--c4) } "
-    ".f5 { fill: var(--c5) }\n"
+    "svg { display: block; max-width: 100%; height: auto; margin: 20px 0 4px }\n"
     "table { border-collapse: collapse; font-size: 13px } td, th { border-bottom: 1px solid var(--line); padding: 2px 8px; text-align: left }\n"
     "td.n { text-align: right; font-variant-numeric: tabular-nums } details { margin: 0 0 16px } .finding { color: var(--warn) }\n"
     "summary { cursor: pointer; color: var(--faint) } .wide { overflow-x: auto }\n"
@@ -37,6 +28,8 @@ static const char head[] =
 static void put_head(FILE *to, const struct scope_read *r)
 {
 	fputs(head, to);
+	fputs(scope_svg_style, to);
+	fputs(style, to);
 	fputs("<h1>Scope of ", to);
 	scope_put_escaped(to, scope_read_text(r, "host_name", "a machine"));
 	fputs("</h1>\n<p>", to);

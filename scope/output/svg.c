@@ -8,6 +8,21 @@
 
 enum { WIDTH = 920, HEIGHT = 340, LEFT = 70, RIGHT = 600, TOP = 34, BOTTOM = 290, COLOURS = 6, LEGEND = 40 };
 
+const char scope_svg_style[] =
+    ":root { --ink: #1b1f24; --faint: #667; --page: #fff; --line: #dde; --warn: #a33c00;\n"
+    "  --c0: #1f6fb2; --c1: #c8722a; --c2: #2f8f4e; --c3: #a8327d; --c4: #7a5cc0; --c5: #8a7a10 }\n"
+    "@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --faint: #9aa3ad; --page: #15181c; --line: #343a42; --warn: #ffb088;\n"
+    "  --c0: #6db3ee; --c1: #f0a567; --c2: #6fce8d; --c3: #ee86c8; --c4: #b39df2; --c5: #d9c95a } }\n"
+    "text { font: 12px sans-serif; fill: var(--ink) }\n"
+    ".head { font-size: 14px; font-weight: bold } .tick { font-size: 11px } .tick, .name { fill: var(--faint) }\n"
+    ".mid { text-anchor: middle } .end { text-anchor: end } .grid { stroke: var(--line) } .axis { stroke: var(--faint) }\n"
+    ".limit { stroke: var(--ink); stroke-dasharray: 6 4; fill: none } .border { stroke: var(--faint); stroke-dasharray: 2 3 }\n"
+    ".line { stroke-width: 2; fill: none } .noise { stroke-width: 4; stroke-opacity: .35 } .cell, .bar { fill: var(--c0) }\n"
+    ".c0 { stroke: var(--c0) } .c1 { stroke: var(--c1) } .c2 { stroke: var(--c2) } .c3 { stroke: var(--c3) } .c4 { stroke: var(--c4) } "
+    ".c5 { stroke: var(--c5) }\n"
+    ".f0 { fill: var(--c0) } .f1 { fill: var(--c1) } .f2 { fill: var(--c2) } .f3 { fill: var(--c3) } .f4 { fill: var(--c4) } "
+    ".f5 { fill: var(--c5) } .page { fill: var(--page) }\n";
+
 static void put_text(FILE *to, double x, double y, const char *style, const char *text)
 {
 	fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, style);
@@ -256,17 +271,32 @@ void scope_svg_matrix(FILE *to, const char *title, const char *const *name, cons
 	fputs("</svg>\n", to);
 }
 
+enum { BAR_ROW = 22, BAR_NAMES = 300, BAR_FULL = 360, BAR_HEAD = 34 };
+
+static double bars_height(uint32_t bars)
+{
+	return BAR_HEAD + BAR_ROW * bars + 10;
+}
+
 void scope_svg_bars(FILE *to, const char *title, const struct scope_bar *bar, uint32_t bars)
 {
-	enum { ROW = 22, NAMES = 300, FULL = 360, HEAD = 34 };
-
-	begin(to, title, WIDTH, HEAD + ROW * bars + 10);
+	begin(to, title, WIDTH, bars_height(bars));
 	for (uint32_t k = 0; k < bars; k++) {
-		const double y = HEAD + ROW * k, share = bar[k].share > 1 ? 1 : bar[k].share;
+		const double y = BAR_HEAD + BAR_ROW * k, share = bar[k].share > 1 ? 1 : bar[k].share;
 
-		put_text(to, NAMES - 8, y + 14, "tick end", bar[k].label);
-		put_box(to, NAMES, y + 3, FULL * share, ROW - 6, "bar", 1, bar[k].note);
-		put_text(to, NAMES + FULL * share + 6, y + 14, "tick", bar[k].text);
+		put_text(to, BAR_NAMES - 8, y + 14, "tick end", bar[k].label);
+		put_box(to, BAR_NAMES, y + 3, BAR_FULL * share, BAR_ROW - 6, "bar", 1, bar[k].note);
+		put_text(to, BAR_NAMES + BAR_FULL * share + 6, y + 14, "tick", bar[k].text);
 	}
+	fputs("</svg>\n", to);
+}
+
+void scope_svg_bars_alone(FILE *to, const char *title, const struct scope_bar *bar, uint32_t bars)
+{
+	const double height = bars_height(bars);
+
+	fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n<style>\n%s</style>\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\" class=\"page\"/>\n", WIDTH, height, WIDTH, height, scope_svg_style);
+	scope_svg_bars(to, title, bar, bars);
 	fputs("</svg>\n", to);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * svg.h - drawing: axes, lines with their noise, marks; matrices; bars. What is drawn takes its colours from the page
- * (classes, html.c), so that it can be read in the dark too. Every text is escaped here.
+ * svg.h - drawing: axes, lines with their noise, marks; matrices; bars. What is drawn takes its colours from a style sheet
+ * (scope_svg_style), so that it can be read in the dark too. Every text is escaped here.
  */
 #ifndef GN_SCOPE_SVG_H
 #define GN_SCOPE_SVG_H
@@ -61,6 +61,12 @@ struct scope_bar {
 };
 
 void scope_svg_bars(FILE *to, const char *title, const struct scope_bar *bar, uint32_t bars);
+
+/* The same as a file of its own, which brings its colours. */
+void scope_svg_bars_alone(FILE *to, const char *title, const struct scope_bar *bar, uint32_t bars);
+
+/* The style sheet of all drawings: what a page holds that has some in it. */
+extern const char scope_svg_style[];
 
 #ifdef __cplusplus
 }

@@ -48,6 +48,7 @@ refuses 2 'cache' bfs good.gng --source 0 --cache 12Q
 refuses 2 'warp' bfs good.gng --source 0 --warp-width 3
 refuses 2 'policy' bfs good.gng --source 0 --policy lru
 refuses 2 'store' bfs good.gng --source 0 --store tape
+refuses 2 'svg is for --mode paged' bfs good.gng --source 0 --mode direct --svg out.svg
 refuses 2 'direct' bfs good.gng --source 0 --store file --mode direct
 refuses 2 'scale' gen kron out.gng
 refuses 2 'scale' gen kron --scale 99 out.gng
@@ -106,4 +107,22 @@ for member in schema machine graph seconds edges_traversed counters hits misses 
   needed_bytes path verified; do
   grep -q "\"$member\":" json.out || { echo "--json lacks $member"; bad=1; }
 done
+
+# The drawing is one closed element, and says what the table says.
+"$grapnel" gen kron --scale 14 --undirected drawn.gng >/dev/null
+"$grapnel" bfs drawn.gng --source 0 --cache 128K --verify --svg bfs.svg >table.out
+if command -v xmllint >/dev/null 2>&1; then
+  xmllint --noout bfs.svg || { echo 'the drawing is not well-formed'; bad=1; }
+fi
+head -n 1 bfs.svg | grep -q '^<svg ' || { echo 'the drawing does not begin with <svg'; bad=1; }
+[ "$(tail -n 1 bfs.svg)" = '</svg>' ] || { echo 'the drawing does not end'; bad=1; }
+[ "$(grep -c 'class="bar"' bfs.svg)" -eq 4 ] || { echo 'the drawing has not four bars'; bad=1; }
+for pattern in '.*pages fetched .*(\(.* MiB\)).*' '.*hit rate *\(.*\)' '.*cache  *\(.* MiB\) in .*' '.*verified *\(every depth\).*'; do
+  said=$(sed -n "s/^$pattern$/\1/p" table.out)
+  if [ -z "$said" ] || ! grep -qF "$said" bfs.svg; then
+    echo "the drawing does not say \"$said\" ($pattern)"
+    bad=1
+  fi
+done
+refuses 1 'nowhere' bfs good.gng --source 0 --svg nowhere/bfs.svg
 exit "$bad"
