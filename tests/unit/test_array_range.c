@@ -179,6 +179,43 @@ static void a_loop_may_be_left(void **state)
 	gn_array_destroy(&w.array, t->machine);
 }
 
+/* The pages that an overwriting loop handed out are the only ones that it changed, in the cache and in the store. */
+static void leave_overwriting(struct cache_test *t, uint32_t width, uint32_t ways, uint64_t begin, uint32_t pages)
+{
+	const uint64_t given = ((begin + 10) / WORDS + pages) * WORDS - 10; /* the first element that was not handed out */
+	struct gn_array part;
+	struct range_args w;
+
+	use_width(t, width);
+	open_words_of(t, 64, 128, PAGE, ways, GN_CLOCK);
+	part = make_array(t, GN_PAGED, t->store, 80, 64 * WORDS - 10, 8);
+	for (uint64_t k = 0; k < 64 * WORDS; k += 5 * WORDS) /* some pages are there already */
+		assert_int_equal(get(t, k), word_of(k));
+	w = args_of(&part, begin, part.count, GN_OVERWRITE);
+	w.pages = pages;
+	assert_int_equal(run_loop(t, w, 1), 0);
+	for (uint64_t k = 0; k < part.count; k++)
+		assert_int_equal(get(t, k + 10), k >= begin && k < given ? ~word_of(k + 10) : word_of(k + 10));
+	flush(t);
+	for (uint64_t k = 0; k < part.count; k++)
+		assert_int_equal(stored(t, k + 10), k >= begin && k < given ? ~word_of(k + 10) : word_of(k + 10));
+	assert_int_equal(facts_of(t).count.written, pages);
+	gn_array_destroy(&part, t->machine);
+	close_store(t);
+}
+
+static void a_loop_overwrites_only_what_it_handed_out(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	for (uint32_t width = 1; width <= 32; width *= 4)
+		for (uint32_t ways = 0; ways <= 4; ways += 4)
+			for (uint32_t pages = 1; pages <= 5; pages++) {
+				leave_overwriting(t, width, ways, 0, pages);            /* its first page is there in part */
+				leave_overwriting(t, width, ways, 3 * WORDS - 10, pages); /* its first page is a whole one */
+			}
+}
+
 /* What cannot be: past the end, and writing what may not be written. */
 static void a_loop_says_what_cannot_be(void **state)
 {
@@ -268,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    CASE(every_element_comes_once),     CASE(direct_mode_gives_the_run_at_once), CASE(a_loop_may_be_left),
 	    CASE(a_loop_says_what_cannot_be),   CASE(a_loop_needs_one_frame),            CASE(lanes_hold_pages_of_their_own),
+	    CASE(a_loop_overwrites_only_what_it_handed_out),
 	};
 
 	return cmocka_run_group_tests_name("array: loops over pages", tests, NULL, NULL);

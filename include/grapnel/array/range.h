@@ -11,7 +11,8 @@
  *     gn_range_end(&r);
  *
  * The lanes look up and pin one page each, all in one round trip, and bring in together what is missing; then the
- * pages are handed out one after the other.
+ * pages are handed out one after the other. Pages that are overwritten are not fetched, so each is pinned when it is
+ * handed out.
  */
 #ifndef GRAPNEL_ARRAY_RANGE_H
 #define GRAPNEL_ARRAY_RANGE_H
@@ -32,13 +33,17 @@ struct gn_range {
 	struct gn_store_status status; /* why the loop ended early; code 0 if it did not */
 };
 
-/* So many pages at once that all warps that run at a time take at most a quarter of the frames. */
-SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask)
+/*
+ * So many pages at once that all warps that run at a time take at most a quarter of the frames. Pages that are
+ * overwritten come one by one: such a page is valid and dirty as soon as it is pinned, which only the caller's writes
+ * make true, and a loop that is left early does not write the pages that it was not handed.
+ */
+SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask, uint32_t intent)
 {
 	const uint32_t lanes = simt_popcount(mask);
 	uint64_t most, threads = simt_global_threads();
 
-	if (a->memory)
+	if (a->memory || intent == GN_OVERWRITE)
 		return 1;
 	if (a->cache->resident && a->cache->resident < threads)
 		threads = a->cache->resident;
@@ -49,7 +54,8 @@ SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask)
 /*
  * gn_range_begin - collective: a loop over the pages of elements begin to end - 1.
  * @mask   the calling lanes, for every call of this loop; all pass the same
- * @intent GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: all of them will, so pages inside are not fetched
+ * @intent GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: all elements of every page that is handed out will be,
+ *         so pages that lie wholly in the run are not fetched. What a loop that is left early was not handed stays as it was
  * Does not wait. A run that reaches past the array, or is written where the array is read-only, ends at once, with
  * status.code -GN_ERANGE or -GN_EROFS.
  */
@@ -64,7 +70,7 @@ SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, 
 	r.end = end;
 	r.mask = mask;
 	r.intent = intent;
-	r.batch = gn__range_batch(a, mask);
+	r.batch = gn__range_batch(a, mask, intent);
 	if (begin > end || end > a->count) {
 		r.status.code = gn__out_of_range(a, end ? end - 1 : 0);
 	} else if (intent != GN_READ && a->read_only) {
