@@ -326,6 +326,96 @@ static void it_rests_when_sequences_break_off(void **state)
 	assert_true(extra >= 128 && extra <= RUNS / 2);
 }
 
+/* ---- lanes that only help ---- */
+
+struct help_args {
+	const struct gn_cache_view *cache;
+	uint64_t page;  /* the first lane reads this one */
+	uint64_t other; /* the others come with this one, */
+	uint32_t apart; /* or each with one of its own from here on */
+	uint32_t size;  /* of their elements */
+	int32_t *code;  /* [lanes] */
+};
+
+SIMT_FN void help(const struct help_args *a)
+{
+	const uint32_t lane = simt_lane();
+	const struct gn__errand errand = {lane ? GN__HELPS : GN__READS, 0, PAGE - 16, a->size, {0, 0}};
+	const uint64_t page = lane ? a->other + (a->apart ? lane : 0) : a->page;
+
+	a->code[lane] = gn_cache_access(a->cache, page, errand).status.code;
+}
+SIMT_KERNEL(help, struct help_args)
+
+/* A sequence of two misses, so that a lane that helps at the second fetches ahead; only one frame is to be had. */
+static void help_at_a_sequence(struct cache_test *t, uint32_t width, uint32_t apart, uint32_t size, int code)
+{
+	int32_t codes[32];
+	struct help_args args = {gn_cache_view_of(t->cache), 8, 40, apart, size, codes};
+
+	for (; args.page < 10; args.page++) {
+		memset(codes, 1, sizeof codes);
+		run_block(t, &help_kernel, width, &args);
+		for (uint32_t k = 0; k < width; k++)
+			assert_int_equal(codes[k], k ? 0 : code);
+	}
+	assert_int_equal(facts_of(t).dirty_pages, 0);
+}
+
+/*
+ * The page that a lane fetches ahead for another finds no frame: nobody asked for it, so nothing is done to it, and
+ * nothing to the page that the lane came with. The file is mapped read-only: a write to it is a signal.
+ */
+static void who_helps_changes_nothing(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	const struct gn_cache_options o = {4 * PAGE, PAGE, GN_FIFO, GN_TABLE_DIRECT, 1, 0, 1};
+	char uri[200];
+
+	snprintf(uri, sizeof uri, "host:%s?create=32K", t->file);
+	open_store(t, uri, NULL);
+	fill_store(t, t->store);
+	snprintf(uri, sizeof uri, "host:%s?ro", t->file);
+	for (uint32_t k = 0; k < 20; k++) {
+		const uint32_t width = k & 1 ? 32 : 8, apart = k >> 1 & 1, size = 1u << k / 4;
+
+		widen(t, width);
+		open_store(t, uri, NULL);
+		open_cache(t, &o);
+		open_words(t);
+		for (uint32_t n = 0; n < 3; n++)
+			assert_int_equal(hold(t, n, n * WORDS, GN_READ), 0);
+		help_at_a_sequence(t, width, apart, size, 0);
+		assert_int_equal(counts(t).fetched, 5);
+		assert_int_equal(counts(t).bypassed, 0);
+		for (uint32_t n = 0; n < 3; n++)
+			let_go(t, n);
+		for (uint64_t n = 0; n < PAGES * WORDS; n += WORDS / 2) /* no page was left busy */
+			assert_int_equal(get(t, n), word_of(n));
+	}
+}
+
+/* A page that could not be fetched ahead is no failure of the lane that fetched it, nor of the one for which it did. */
+static void who_helps_fails_in_nothing(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	const struct gn_cache_options o = {16 * PAGE, PAGE, GN_FIFO, GN_TABLE_DIRECT, 1, 0, 1};
+	struct gn_fault_plan plan;
+	struct gn_store_options options;
+
+	memset(&plan, 0, sizeof plan);
+	plan.seed = 1;
+	plan.fail_ppm = 1000000;
+	memset(&options, 0, sizeof options);
+	options.faults = &plan;
+	for (uint32_t apart = 0; apart < 2; apart++) {
+		widen(t, 8);
+		open_store(t, "memq:32K", &options);
+		open_cache(t, &o);
+		help_at_a_sequence(t, 8, apart, 8, -GN_EIO);
+	}
+}
+
 /* ---- the cleaner ---- */
 
 struct write_args {
@@ -404,6 +494,8 @@ int main(void)
 	    CASE(a_sequence_is_fetched_ahead),
 	    CASE(random_reads_fetch_nothing_ahead),
 	    CASE(it_rests_when_sequences_break_off),
+	    CASE(who_helps_changes_nothing),
+	    CASE(who_helps_fails_in_nothing),
 	    CASE(misses_find_clean_frames),
 	};
 

@@ -390,7 +390,7 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 
 /*
  * Lanes do something to an element each; those of one page by one pin. Each group is done with its page before the next
- * round, whatever the others wait for. Returns -GN_ENOBUFS to those whose page found no frame.
+ * round, whatever the others wait for. Returns -GN_ENOBUFS to those whose page found no frame, 0 to those who help.
  *
  * All lanes of mask take part in every exchange between lanes, with the one mask: groups that exchanged something among
  * themselves, each with a mask of its own, would go on one after the other, and the next exchange between all could
@@ -402,12 +402,17 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 	const struct gn__group g = gn__group_of(c, mask, page, e);
 	const int helps = e->doing == GN__HELPS, leads = simt_lane() == g.leader && !helps;
 	struct gn_claim k = gn__group_claim(&g, page, e);
+	/*
+	 * A lane alone goes around at once; a group would do only its first lane's errand. Who helps has none, though its claim
+	 * may be for a page fetched ahead that finds no frame.
+	 */
+	struct gn__errand *around = leads && !(g.lanes & (g.lanes - 1)) ? e : 0;
+	struct gn_store_status status;
 	int served = helps, hit, more;
 
 	gn__claim_begin(c, mask, leads, &k);
 	do {
-		/* A lane alone goes around at once; a group would do only its first lane's errand. */
-		more = gn__claim_round(c, mask, &k, g.lanes & (g.lanes - 1) ? 0 : e);
+		more = gn__claim_round(c, mask, &k, around);
 		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader) && !served;
 		if (!simt_ballot(mask, hit))
 			continue;
@@ -421,7 +426,10 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 	gn__claim_end(c, mask, &k);
 	if (!served && leads)
 		gn__count_access(c, simt_popcount(g.lanes), &k);
-	return gn__store_share(mask, g.leader, k.status);
+	status = gn__store_share(mask, g.leader, k.status);
+	if (helps)
+		status.code = 0; /* what came of the page fetched ahead is its readers' business */
+	return status;
 }
 
 /*
@@ -458,7 +466,7 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
  * @errand  what to do; for GN__CAS bits are the expected and the new ones. For GN__HELPS nothing
  * Any thread, from divergent code; lanes that call it together act together. Waits for transfers, at most c->wait_ns.
  * Changes are indivisible for all who change the element through this cache. Returns a status of 0, -GN_EIO,
- * -GN_ETIMEDOUT.
+ * -GN_ETIMEDOUT; for GN__HELPS 0.
  */
 SIMT_NOINLINE_FN struct gn__access gn_cache_access(const struct gn_cache_view *c, uint64_t page, struct gn__errand errand)
 {
