@@ -416,6 +416,38 @@ static void who_helps_fails_in_nothing(void **state)
 	}
 }
 
+/* The first lane reads one page after the other; the second wants to write where nobody may, and the others nothing. */
+SIMT_FN void pin_some(const struct help_args *a)
+{
+	const uint32_t lane = simt_lane(), all = (1u << simt_warp_width()) - 1;
+	const struct gn_pinned p = gn_cache_pin_lanes(a->cache, all, lane < 2 ? 1u << lane : 0, lane ? a->other : a->page,
+						      lane ? GN_WRITE : GN_READ, lane ? 1 : 0);
+
+	a->code[lane] = p.status.code;
+	if (lane < 2 && !p.status.code)
+		gn__unpin_word(p.hold.word);
+}
+SIMT_KERNEL(pin_some, struct help_args)
+
+static void who_is_refused_does_not_help(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	const struct gn_cache_options o = {16 * PAGE, PAGE, GN_FIFO, GN_TABLE_DIRECT, 1, 0, 1};
+	int32_t codes[8];
+	struct help_args args = {NULL, 8, 40, 0, 0, codes};
+
+	widen(t, 8);
+	open_store(t, "memq:32K?ro", NULL);
+	open_cache(t, &o);
+	args.cache = gn_cache_view_of(t->cache);
+	for (; args.page < 10; args.page++) {
+		run_block(t, &pin_some_kernel, 8, &args);
+		assert_int_equal(codes[0], 0);
+		assert_int_equal(codes[1], -GN_EROFS);
+	}
+	assert_int_equal(counts(t).fetched, 3); /* one ahead, by a lane that wants nothing */
+}
+
 /* ---- the cleaner ---- */
 
 struct write_args {
@@ -496,6 +528,7 @@ int main(void)
 	    CASE(it_rests_when_sequences_break_off),
 	    CASE(who_helps_changes_nothing),
 	    CASE(who_helps_fails_in_nothing),
+	    CASE(who_is_refused_does_not_help),
 	    CASE(misses_find_clean_frames),
 	};
 

@@ -80,11 +80,12 @@ SIMT_FN uint32_t gn__ahead_most(const struct gn_cache_view *c, uint64_t page)
 	return gn__segment_of(c, page)->store.kind == GN_STORE_QUEUES || moved > most ? most : moved;
 }
 
-/* The lanes that want nothing claim the pages behind the first missing one. Collective. */
+/* The lanes that want nothing, and were refused nothing, claim the pages behind the first missing one. Collective. */
 SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
 {
 	const uint32_t missing = simt_ballot(mask, k->step == GN_STEP_FETCH && k->intent == GN_READ && !k->ahead);
-	const uint32_t idle = simt_ballot(mask, !wants);
+	const int idles = !wants && !k->status.code; /* the claim of a lane that was refused keeps its status */
+	const uint32_t idle = simt_ballot(mask, idles);
 	uint32_t window = 0, leader;
 	uint64_t page, end;
 
@@ -100,7 +101,7 @@ SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wa
 	page = simt_shfl_u64(mask, k->page, leader);
 	end = gn__segment_of(c, page)->first_page + gn__segment_of(c, page)->pages;
 	page += 1 + simt_rank(idle);
-	if (wants || simt_rank(idle) >= window || page >= end)
+	if (!idles || simt_rank(idle) >= window || page >= end)
 		return;
 	*k = gn_claim_ahead(page);
 	k->step = gn_claim_seek(c, k);
