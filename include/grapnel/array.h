@@ -24,6 +24,9 @@
  *   array/gather.h          batches of rows by number, in the order of their addresses
  *   array/auto.h            an array that chooses its mode
  *
+ * An access of another size than the elements' is refused and kept as -GN_EINVAL: gn_read_u32 of an array of bytes
+ * reads nothing.
+ *
  * Value forms return 0 for what cannot be read; nothing ever returns wrong data silently: the array keeps the first
  * failure (index, code, device status) where host and device can read it (gn_array_failure).
  */

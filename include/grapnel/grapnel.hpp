@@ -99,7 +99,7 @@ public:
 	array() = default; // as plain data: nothing is set
 	SIMT_MEMBER_FN explicit array(const struct gn_array &raw) : raw_(raw) {}
 
-	// Do the elements have the size of T? Ask once after gn_array_create; nothing else checks it.
+	// Do the elements have the size of T? If not, every access is refused: the array keeps -GN_EINVAL.
 	SIMT_MEMBER_FN bool fits() const { return 1ull << raw_.element_log2 == sizeof(T); }
 	SIMT_MEMBER_FN uint64_t size() const { return gn_count(&raw_); }
 

@@ -37,7 +37,6 @@ static void fill_paged(struct gn_array *a, const struct gn_array_config *c)
 	a->cache = c->cache->device;
 	a->page_log2 = v->page_log2;
 	a->counting = v->stripe != NULL;
-	a->quick = a->word && !a->counting ? c->count : 0;
 }
 
 int gn_array_create(struct gn_array *array, struct simt_machine *machine, const struct gn_array_config *config,
@@ -59,6 +58,7 @@ int gn_array_create(struct gn_array *array, struct simt_machine *machine, const 
 		array->memory = s->memory + config->offset;
 	else
 		fill_paged(array, config);
+	gn__array_bounds(array, array->word && !array->counting);
 	return 0;
 }
 
@@ -77,6 +77,11 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error)
 		return 0;
 	taken = *f;
 	simt_store_release_sys_u32(&f->state, 0);
+	if (taken.code == -GN_EINVAL && taken.device)
+		return gn_error_set(error, taken.code,
+				    "array: element %llu was accessed by %u bytes, but elements have %u: use the functions of "
+				    "their type",
+				    (unsigned long long)taken.index, taken.device, 1u << array->element_log2);
 	return gn_error_set(error, taken.code, "array: element %llu of %llu: %s (device status 0x%x)",
 			    (unsigned long long)taken.index, (unsigned long long)array->count,
 			    gn_error_name(taken.code), taken.device);

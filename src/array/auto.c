@@ -91,7 +91,8 @@ struct gn_array gn_auto_array(struct gn_auto *x)
 	struct gn_array array = x->array;
 
 	array.sample = x->looking ? x->sample : NULL;
-	array.quick = x->looking ? 0 : array.quick;
+	if (x->looking)
+		gn__array_bounds(&array, 0);
 	x->begun = gn__auto_seconds();
 	return array;
 }

@@ -53,6 +53,19 @@ SIMT_FN void check(const struct arguments *a)
 }
 SIMT_KERNEL(check, struct arguments)
 
+// Elements taken for ones of another size: nothing is read or written.
+SIMT_FN void mistake(const struct arguments *a)
+{
+	gn::array<uint16_t> narrow(*a->y.raw());
+	uint16_t value = 7;
+
+	narrow[0] = 1;
+	narrow[1] += 1;
+	if (narrow.read(1, &value) != -GN_EINVAL || value != 7 || narrow[1] || narrow.write(COUNT - 1, 1) != -GN_EINVAL)
+		simt_add_relaxed_dev_u32(a->wrong, 1);
+}
+SIMT_KERNEL(mistake, struct arguments)
+
 static void must(int ok, const char *what, const char *why)
 {
 	if (ok)
@@ -108,6 +121,8 @@ int main(int argc, char **argv)
 	must(!simt_launch(m, &fill_kernel, grid, &a) && !simt_wait(m), "fill", simt_message(m));
 	must(!gn_array_failure(a.x.raw(), &e) && !gn_array_failure(a.y.raw(), &e), "fill", e.text);
 	must(!gn_cache_flush(cache, &e), "flush", e.text);
+	must(!simt_launch(m, &mistake_kernel, grid, &a) && !simt_wait(m), "mistake", simt_message(m));
+	must(gn_array_failure(a.y.raw(), &e) == -GN_EINVAL && !*a.wrong, "mistake", "another size is not refused");
 	must(!simt_launch(m, &check_kernel, grid, &a) && !simt_wait(m), "check", simt_message(m));
 	must(!*a.wrong, "check", "an element is not what was written");
 	must(!dirty_pages(cache), "const", "reading made a page dirty");

@@ -360,9 +360,10 @@ static void reset_array(struct trial *t)
 	a->page_log2 = PAGE_LOG2;
 	a->counting = 1;
 	t->halves = *a;
-	a->quick = a->word ? a->count : 0;
+	gn__array_bounds(a, a->word != NULL);
 	t->halves.count *= 2;
 	t->halves.element_log2 = 2;
+	gn__array_bounds(&t->halves, 0);
 	memset(&t->failure, 0, sizeof t->failure);
 }
 

@@ -36,13 +36,13 @@ SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, u
 					  {first, second}};
 	struct gn__access access = {{0, 0}, {0, 0}};
 
-	if (simt_unlikely(a->sample != 0) && index < a->count)
+	if (simt_unlikely(index >= a->count || 1u << a->element_log2 != size)) {
+		gn__refused(a, index, size);
+		return 0;
+	}
+	if (simt_unlikely(a->sample != 0))
 		gn__sample(a, index, 1); /* only noted: a change goes where the page is */
-	if (index >= a->count)
-		access.status.code = -GN_ERANGE;
-	else if (1u << a->element_log2 != size)
-		access.status.code = -GN_EINVAL;
-	else if (a->read_only)
+	if (a->read_only)
 		access.status.code = -GN_EROFS;
 	else if (a->memory)
 		access.bits[0] = gn__change_element_sys(a->memory + index * size, (enum gn_change)change, errand.bits, size);

@@ -88,8 +88,8 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 	const struct gn_array *a = c->array;
 	int rc;
 
-	if (index >= a->count)
-		return gn__out_of_range(a, index);
+	if (index >= a->bound[gn__size_log2(size)])
+		return gn__refused(a, index, size);
 	if (simt_unlikely(a->sample != 0)) /* each element is noted, so no page is kept at hand */
 		return gn__read(a, index, to, size);
 	if (a->memory) {
@@ -105,16 +105,22 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 	return rc;
 }
 
+/* Does the element lie in the page at hand, and has it this size? The second is the same for every turn of a loop. */
+SIMT_FN int gn__cursor_has(const struct gn_cursor *c, uint64_t index, uint32_t size)
+{
+	return (index - c->first < c->count) & (c->array->element_log2 == gn__size_log2(size));
+}
+
 SIMT_FN int gn__cursor_read(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
 {
-	if (simt_likely(index - c->first < c->count) && simt_likely(gn__cursor_hit(c, index, to, size)))
+	if (simt_likely(gn__cursor_has(c, index, size)) && simt_likely(gn__cursor_hit(c, index, to, size)))
 		return 0;
 	return gn__cursor_move(c, index, to, size);
 }
 
 /*
- * gn_cursor_read_T - one element through a cursor. T has the size of the array's elements.
- * Returns the value, 0 on failure; what failed is kept in the array, as for gn_read_T.
+ * gn_cursor_read_T - one element through a cursor. T has the size of the array's elements; another is refused, as by
+ * gn_read_T. Returns the value, 0 on failure; what failed is kept in the array, as for gn_read_T.
  */
 SIMT_FN uint8_t gn_cursor_read_u8(struct gn_cursor *c, uint64_t index)
 {
@@ -165,9 +171,9 @@ SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index)
 }
 
 /* Do they all lie in the page at hand? A stride within it cannot pass the end of the numbers. */
-SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count)
+SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, uint32_t size)
 {
-	return count && index - c->first < c->count && stride < c->count &&
+	return count && gn__cursor_has(c, index, size) && stride < c->count &&
 	       index + (count - 1) * stride - c->first < c->count;
 }
 
@@ -208,12 +214,12 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
 {
 	const struct gn_array *a = c->array;
 	char *value = (char *)to;
-	int at_hand = gn__cursor_spans(c, index, stride, count), rc = 0;
+	int at_hand = gn__cursor_spans(c, index, stride, count, size), rc = 0;
 	uint64_t all = 0;
 
-	if (simt_unlikely(!at_hand) && index < a->count && !a->sample && !a->memory) {
+	if (simt_unlikely(!at_hand) && index < a->bound[gn__size_log2(size)] && !a->sample && !a->memory) {
 		gn__cursor_take(c, index);
-		at_hand = gn__cursor_spans(c, index, stride, count);
+		at_hand = gn__cursor_spans(c, index, stride, count, size);
 	}
 	if (simt_likely(at_hand)) {
 		SIMT_UNROLL

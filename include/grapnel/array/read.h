@@ -148,10 +148,12 @@ SIMT_NOINLINE_FN struct gn__access gn__read_looked_at(const struct gn_array *a, 
 
 SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
-	if (simt_likely(index < a->quick) && simt_likely(gn__read_quickly(a, index, to, size)))
+	const uint32_t k = gn__size_log2(size);
+
+	if (simt_likely(index < a->quick[k]) && simt_likely(gn__read_quickly(a, index, to, size)))
 		return 0;
-	if (simt_unlikely(index >= a->count))
-		return gn__out_of_range(a, index);
+	if (simt_unlikely(index >= a->bound[k]))
+		return gn__refused(a, index, size);
 	if (simt_unlikely(a->sample != 0))
 		return gn__read_by(SIMT_COLD(gn__read_looked_at)(a, index, size), to, size);
 	if (a->memory) {
@@ -182,8 +184,8 @@ SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, voi
 }
 
 /*
- * gn_read_T - one element, value form. T is the array's element type: its size must be that of the array. Returns 0 on
- * failure. Otherwise as gn_array_read.
+ * gn_read_T - one element, value form. T is the array's element type: where its size is not that of the array's elements,
+ * nothing is read and the array keeps -GN_EINVAL. Returns 0 on failure. Otherwise as gn_array_read.
  */
 SIMT_FN uint8_t gn_read_u8(const struct gn_array *a, uint64_t index)
 {

@@ -18,19 +18,25 @@ struct gn_failure {
 	uint32_t state; /* 0 none, 1 being written, 2 there */
 	int32_t code;   /* negative */
 	uint64_t index; /* of the element */
-	uint32_t device; /* what the device said: an NVMe status field, or 0 */
+	uint32_t device; /* what the device said: an NVMe status field; of an access of another size than the elements' its bytes; or 0 */
 	uint32_t reserved;
 };
+
+enum { GN__SIZES = 5 }; /* of elements: 1, 2, 4, 8, 16 bytes */
 
 /*
  * An array as kernels see it. Plain data: pass it by value inside the kernel's arguments. Hot members of the cache
  * are repeated here so that a hit loads nothing but the page's word and the data.
+ *
+ * Each size of access has bounds of its own, at the logarithm of the size: those of the elements' size are count, all
+ * others 0. So the comparison that keeps an index inside the array also refuses accesses of another size.
  */
 struct gn_array {
 	uint64_t count;        /* elements */
 	uint64_t base;         /* paged: address of element 0 in the cache's pages; direct: 0 */
 	uint64_t *word;        /* direct table, or NULL */
-	uint64_t quick;        /* elements whose reads have nothing else to do: with a direct table, if nothing is counted or noted */
+	uint64_t quick[GN__SIZES]; /* as bound where reads that hit have nothing else to do: with a direct table, if nothing is
+				      counted or noted; else 0 */
 	char *frame;
 	char *memory;          /* direct mode: element 0, else NULL */
 	const struct gn_cache_view *cache;
@@ -41,12 +47,28 @@ struct gn_array {
 	uint32_t read_only;
 	struct gn_sample *sample; /* accesses are noted there (array/sample.h), or NULL */
 	uint64_t zero;         /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
+	uint64_t bound[GN__SIZES]; /* below it an index may be accessed by this size */
 };
 
 /* gn_count - number of elements. */
 SIMT_FN uint64_t gn_count(const struct gn_array *a)
 {
 	return a->count;
+}
+
+/* Where the bounds of a size are; 1, 2, 4, 8 or 16 bytes. */
+SIMT_FN uint32_t gn__size_log2(uint32_t size)
+{
+	return (uint32_t)(size > 1) + (size > 2) + (size > 4) + (size > 8);
+}
+
+/* Fill the bounds of an array whose count and element_log2 are there. @quick  1: there is nothing else to do on a hit */
+SIMT_FN void gn__array_bounds(struct gn_array *a, int quick)
+{
+	for (uint32_t k = 0; k < GN__SIZES; k++) {
+		a->bound[k] = k == a->element_log2 ? a->count : 0;
+		a->quick[k] = quick ? a->bound[k] : 0;
+	}
 }
 
 /*
@@ -80,6 +102,15 @@ SIMT_NOINLINE_FN int gn__fail(const struct gn_array *a, uint64_t index, struct g
 SIMT_FN int gn__out_of_range(const struct gn_array *a, uint64_t index)
 {
 	const struct gn_store_status status = {-GN_ERANGE, 0};
+
+	return SIMT_COLD(gn__fail)(a, index, status);
+}
+
+/* An access by so many bytes that is not below their bound: past the end, or else of another size than the elements'. */
+SIMT_FN int gn__refused(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	const int other = index < a->count;
+	const struct gn_store_status status = {other ? -GN_EINVAL : -GN_ERANGE, other ? size : 0};
 
 	return SIMT_COLD(gn__fail)(a, index, status);
 }

@@ -39,8 +39,8 @@ SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const v
 {
 	struct gn_store_status status = {0, 0};
 
-	if (index >= a->count)
-		return gn__out_of_range(a, index);
+	if (simt_unlikely(index >= a->count || 1u << a->element_log2 != size))
+		return gn__refused(a, index, size);
 	if (a->read_only)
 		status.code = -GN_EROFS;
 	else if (simt_unlikely(a->sample != 0) && gn__sampled_write(a, index, from, size))
@@ -65,8 +65,8 @@ SIMT_FN int gn_array_write(const struct gn_array *a, uint64_t index, const void 
 }
 
 /*
- * gn_write_T - one element, by value. T is the array's element type: its size must be that of the array. Returns as
- * gn_array_write.
+ * gn_write_T - one element, by value. T is the array's element type: where its size is not that of the array's elements,
+ * nothing is written. Returns as gn_array_write, and -GN_EINVAL for another size.
  */
 SIMT_FN int gn_write_u8(const struct gn_array *a, uint64_t index, uint8_t value)
 {
