@@ -223,6 +223,24 @@ SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uin
 }
 
 /*
+ * gn_store_load_asked - collective: read runs of byte-addressable stores, one for each lane of wants, and give every lane that
+ * asks an element of what is read. Memory does not fail.
+ * @from  each lane's own: view.memory + offset, 16-byte aligned
+ * Otherwise as simt_copy_asked.
+ */
+SIMT_INLINE_FN struct simt_ask gn_store_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
+						   struct simt_ask ask)
+{
+	return simt_copy_asked(mask, wants, to, from, bytes, ask);
+}
+
+/* gn_store_load_lines - gn_store_load_asked by a whole warp of 32 lanes, where every run is one line (simt/copy.h). */
+SIMT_INLINE_FN struct simt_ask gn_store_load_lines(uint32_t wants, void *to, const char *from, struct simt_ask ask)
+{
+	return simt_copy_lines_asked(wants, to, from, ask);
+}
+
+/*
  * gn_store_put - collective: write bytes to a store, a run for every lane that wants one; arguments as for
  * gn_store_fetch.
  * The last block of a store may reach past capacity_bytes: what lies there is dropped. Behind a return of 0

@@ -37,6 +37,12 @@ static void fill_paged(struct gn_array *a, const struct gn_array_config *c)
 	a->cache = c->cache->device;
 	a->page_log2 = v->page_log2;
 	a->counting = v->stripe != NULL;
+	/* a sector must not reach past what of a store's memory can be read */
+	if (v->owner && v->sector && v->sector_log2 <= 12 && segment->store.kind == GN_STORE_MEMORY) {
+		a->sector = v->sector;
+		a->sector_log2 = v->sector_log2;
+		a->backing = segment->store.memory - (segment->first_page << v->page_log2);
+	}
 }
 
 int gn_array_create(struct gn_array *array, struct simt_machine *machine, const struct gn_array_config *config,

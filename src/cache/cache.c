@@ -90,19 +90,22 @@ static uint64_t direct_bytes(const struct gn_cache_view *v)
 	return v->pages * sizeof *v->word + (uint64_t)v->frames * sizeof *v->owner;
 }
 
-/* Sectors of at least 16 bytes and a block of every store, 32 a page at most; none where pages are never written. */
+/*
+ * Sectors of at least 128 bytes, what a link and a GPU move at once, and a block of every store; 32 a page at most. None
+ * for pages that come as wholes and are never written.
+ */
 static void shape_sectors(struct gn_cache_view *v)
 {
-	int writable = 0;
+	int wanted = 0;
 
-	v->sector_log2 = v->page_log2 - 5 > 4 ? v->page_log2 - 5 : 4;
+	v->sector_log2 = v->page_log2 - 5 > 7 ? v->page_log2 - 5 : 7;
 	for (uint32_t k = 0; k < v->segments; k++) {
 		const uint32_t block_log2 = (uint32_t)__builtin_ctz(v->segment[k].store.block_bytes);
 
-		writable |= !v->segment[k].store.read_only;
+		wanted |= !v->segment[k].store.read_only || v->segment[k].store.kind == GN_STORE_MEMORY;
 		v->sector_log2 = block_log2 > v->sector_log2 ? block_log2 : v->sector_log2;
 	}
-	if (!writable)
+	if (!wanted)
 		v->sector_log2 = v->page_log2;
 }
 

@@ -255,7 +255,7 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
 static int begin_anew(struct gn_cache *cache)
 {
 	struct gn_cache_shared *shared = cache->image.shared;
-	const struct gn_cache_local none[GN_CACHE_LOCALS] = {{0, 0, 0, 0, 0, {0}}};
+	const struct gn_cache_local none[GN_CACHE_LOCALS] = {{0, 0, 0, 0, 0, 0, {0}}};
 	const uint32_t hand = 0;
 	const int rc = simt_move(cache->machine, &shared->hand, &hand, sizeof hand);
 

@@ -24,7 +24,7 @@ SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t ad
 		gn__errand_inside(&errand, grip.data);
 		access.bits[0] = errand.bits[0];
 	}
-	gn__update_end(a, &u, &grip, 0);
+	gn__update_end(a, &u, &grip);
 	return grip.data ? access : gn_cache_access(a->cache, u.page, errand);
 }
 

@@ -137,16 +137,13 @@ SIMT_FN void gn__piece_out(const struct gn__job *j, const uint64_t *entry, uint3
  * Lanes whose page is pinned are done with it: one of each group unpins. Collective over mask, all that came together;
  * see gn__access_together.
  */
-SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes, int hit, uint32_t covered,
-			     const struct gn_claim *k)
+SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes, int hit, const struct gn_claim *k)
 {
 	simt_warp_sync(mask);
 	if (!hit || simt_lane() != simt_first_lane(lanes))
 		return;
-	if (k->partial)
-		gn__covered(c, k->word, k->frame, k->page, covered);
 	gn__count_access(c, simt_popcount(lanes), k);
-	gn__unpin_word(k->word);
+	gn__written(c, k->word, k->frame, k->owned);
 }
 
 /* No frame could be had, or the page cannot be read: unit by unit wherever they are, or zero. */
@@ -184,7 +181,7 @@ SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *
 {
 	const struct gn_cache_view *c = j->array.cache;
 	const uint32_t mask = gn__whole_warp(), lanes = gn__wanting(wants, p), leader = simt_first_lane(lanes);
-	struct gn_claim k = gn_claim_init(p->page, GN_READ, 0);
+	struct gn_claim k = gn_claim_init(p->page, GN_READ, 0xffffffffu);
 	struct gn_store_status status;
 	int served = 0, hit, more;
 	uint32_t frame;
@@ -198,7 +195,7 @@ SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *
 		if (hit)
 			gn__piece_out(j, entry, run, gn__frame(c, frame) + p->at, done, p->bytes);
 		if (simt_ballot(mask, hit))
-			gn__groups_done(c, mask, lanes, hit, 0, &k);
+			gn__groups_done(c, mask, lanes, hit, &k);
 	} while (more);
 	gn__claim_end(c, mask, &k);
 	status = gn__store_share(mask, leader, k.status);
@@ -210,6 +207,16 @@ SIMT_FN void gn__count_around(const struct gn_array *a)
 {
 	if (simt_unlikely(a->counting))
 		gn__count_u64(&gn__stripe(a->cache)->bypassed, 1);
+}
+
+/* Has a frame nothing of a piece, so that the store has it as it is? Acquires what the frame has. */
+SIMT_FN int gn__piece_is_absent(const struct gn_array *a, const struct gn__glimpse *g, const struct gn__piece *p)
+{
+	const uint32_t frame = (uint32_t)((size_t)(g->data - a->frame) >> a->page_log2);
+	const uint64_t seen = simt_load_acquire_dev_u64(&a->cache->sector[frame]);
+
+	return !(((uint32_t)seen | (uint32_t)(seen >> 32)) & gn__sectors(a->cache, p->at, p->at + p->bytes)) &&
+	       gn_word_stays(g->seen, simt_load_acquire_dev_u64(g->word)); /* else they were another page's sectors */
 }
 
 /* From where its page is now. Returns 0 if that takes a pin, or the page went meanwhile. */
@@ -234,7 +241,7 @@ SIMT_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, ui
 			gn__count_hits(a, 1);
 		return 1;
 	}
-	if (!j->memory || g.seen & GN_WORD_PARTIAL) /* newer bytes in the frame than in the store */
+	if (!j->memory || (g.seen & GN_WORD_PARTIAL && !gn__piece_is_absent(a, &g, p)))
 		return 0;
 	/* A set without the page was looked through without an acquire (pairs with R6). */
 	if (!a->word)
@@ -337,6 +344,16 @@ SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const
 	return w;
 }
 
+/* Where pages come by sectors, what is written in part must be there, and the rest need not. */
+SIMT_FN struct gn_claim gn__writers_claim(const struct gn_cache_view *c, uint64_t page, const struct gn__reach *reach)
+{
+	const uint32_t needed = reach->covered || gn__by_sectors(c, page) ? reach->touched : 0xffffffffu;
+	struct gn_claim k = gn_claim_init(page, reach->covered ? GN__COVER : GN_WRITE, needed);
+
+	k.dirties = reach->touched;
+	return k;
+}
+
 /* As gn__piece_slowly: each group is done with its page before the next round. */
 SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__piece *p, const char *from, int wants)
 {
@@ -344,7 +361,7 @@ SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__
 	const uint32_t mask = gn__whole_warp();
 	const struct gn__row_writers w = gn__row_writers_of(j, p, wants);
 	const uint32_t leader = simt_first_lane(w.lanes);
-	struct gn_claim k = gn_claim_init(p->page, w.reach.covered ? GN__COVER : GN_WRITE, w.reach.touched);
+	struct gn_claim k = gn__writers_claim(c, p->page, &w.reach);
 	struct gn_store_status status;
 	int served = 0, hit, more;
 	uint32_t frame;
@@ -358,7 +375,7 @@ SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__
 		if (hit)
 			gn__piece_in(j, gn__frame(c, frame) + p->at, from, p->bytes);
 		if (simt_ballot(mask, hit))
-			gn__groups_done(c, mask, w.lanes, hit, w.reach.covered, &k);
+			gn__groups_done(c, mask, w.lanes, hit, &k);
 	} while (more);
 	gn__claim_end(c, mask, &k);
 	status = gn__store_share(mask, leader, k.status);

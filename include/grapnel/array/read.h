@@ -6,6 +6,7 @@
 #define GRAPNEL_ARRAY_READ_H
 
 #include <grapnel/cache/element.h>
+#include <grapnel/array/fault.h>
 #include <grapnel/array/look.h>
 #include <grapnel/array/rent.h>
 #include <grapnel/trace.h>
@@ -19,10 +20,29 @@ SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uin
 	const uint64_t address = a->base + (index << a->element_log2);
 	const struct gn__errand errand = {doing, 0, (uint32_t)address & ((1u << a->page_log2) - 1), size, {0, 0}};
 	const struct gn__access access = gn_cache_access(a->cache, address >> a->page_log2, errand);
-
 	if (access.status.code)
 		gn__fail(a, index, access.status);
 	return access;
+}
+
+/*
+ * The page is not at hand, and its sectors come one by one: turns of cache/fault.h, together with whoever is here. What does
+ * not settle by them goes the slow way.
+ */
+SIMT_NOINLINE_FN struct gn__access gn__read_fault(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	const uint64_t address = a->base + index * size;
+
+	for (uint32_t turn = 0; turn < GN__FAULT_TURNS; turn++) {
+		const struct gn__access access = gn__fault_in(a, address, size);
+
+		if (simt_likely(!access.status.code))
+			return access;
+		if (access.status.code != -GN_EAGAIN)
+			break;
+		simt_rest(turn, 3);
+	}
+	return gn__read_slowly(a, index, size, GN__READS);
 }
 
 /*
@@ -86,8 +106,21 @@ SIMT_FN int gn__read_by(struct gn__access read, void *to, uint32_t size)
 	return read.status.code;
 }
 
+/* The element of a sector that is not at hand: by a whole warp in line, else by a call. */
+SIMT_INLINE_FN struct gn__access gn__read_sector(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	struct gn__access access = {{0, 0}, {-GN_EBUSY, 0}};
+
+	if (1u << a->sector_log2 == SIMT_LINE && simt_active() == 0xffffffffu &&
+	    !simt_ballot(0xffffffffu, simt_shfl_u64(0xffffffffu, (uint64_t)(uintptr_t)a->sector, 0) != (uint64_t)(uintptr_t)a->sector))
+		access = gn__fault_warp(a, a->base + index * size, size);
+	return access.status.code ? SIMT_COLD(gn__read_fault)(a, index, size) : access;
+}
+
 SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
+	if (a->backing)
+		return gn__read_by(gn__read_sector(a, index, size), to, size);
 	return gn__read_by(SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS), to, size);
 }
 
@@ -160,7 +193,9 @@ SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_
 		gn__take_element(to, a->memory + index * size, size);
 		return 0;
 	}
-	return simt_likely(gn__read_hit(a, index, to, size)) ? 0 : gn__read_missing(a, index, to, size);
+	if (!a->backing && simt_likely(gn__read_hit(a, index, to, size)))
+		return 0;
+	return gn__read_missing(a, index, to, size);
 }
 
 /*

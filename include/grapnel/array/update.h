@@ -34,31 +34,36 @@ struct gn__grip {
 	uint64_t *word;
 	char *data; /* NULL: it is not at hand */
 	uint32_t frame;
-	uint32_t partial;
+	uint32_t owned; /* sectors that the group brings */
 };
 
-/* One lane, for its group: pin the page if it is in its frame, in one of the states of good. */
-SIMT_FN struct gn__grip gn__update_grip(const struct gn_array *a, const struct gn__updaters *u, uint64_t good)
+/* One lane, for its group: pin the page if it is in its frame, with what the group needs of it. */
+SIMT_FN struct gn__grip gn__update_grip(const struct gn_array *a, const struct gn__updaters *u, uint32_t covered)
 {
 	const struct gn__glimpse g = gn__look(a, u->page);
 	struct gn__grip grip = {0, 0, 0, 0};
 
-	if (!(g.seen & good) || g.seen & GN_WORD_BUSY || (g.seen & GN_WORD_PINS) == GN_WORD_PINS)
+	if (!(g.seen & GN_WORD_HELD) || g.seen & GN_WORD_BUSY || (g.seen & GN_WORD_PINS) == GN_WORD_PINS)
 		return grip;
 	grip.word = (uint64_t *)(uintptr_t)g.word;
 	if (simt_cas_acquire_dev_u64(grip.word, g.seen, (g.seen | GN_WORD_REF | GN_WORD_DIRTY) + GN_WORD_PIN) != g.seen)
 		return grip;
-	grip.data = (char *)(uintptr_t)g.data;
 	grip.frame = (uint32_t)((size_t)(g.data - a->frame) >> a->page_log2);
-	grip.partial = !(g.seen & GN_WORD_VALID);
-	gn__sector_dirty(a->cache, grip.frame, u->reach.touched);
+	if (g.seen & GN_WORD_VALID) {
+		gn__sector_dirty(a->cache, grip.frame, u->reach.touched);
+	} else if (!u->reach.touched ||
+		   !gn__sector_try_write(a->cache, grip.frame, u->reach.touched, covered != 0, &grip.owned)) {
+		gn__unpin_word(grip.word);
+		return grip;
+	}
+	grip.data = (char *)(uintptr_t)g.data;
 	gn__count_hits(a, simt_popcount(u->lanes));
 	return grip;
 }
 
 /*
- * Pin the page of each group if it is at hand; one that is there in parts will do if whole sectors are overwritten. The
- * first lane looks and takes the pin for all. Collective; ended by gn__update_end.
+ * Pin the page of each group if it is at hand. The first lane looks and takes the pin for all. Collective; ended by
+ * gn__update_end. @covered  sectors that the group overwrites whole, at once: they need not be there
  */
 SIMT_FN struct gn__grip gn__update_begin(const struct gn_array *a, const struct gn__updaters *u, uint32_t covered)
 {
@@ -66,7 +71,7 @@ SIMT_FN struct gn__grip gn__update_begin(const struct gn_array *a, const struct 
 	struct gn__grip grip = {0, 0, 0, 0};
 
 	if (simt_lane() == leader)
-		grip = gn__update_grip(a, u, covered ? GN_WORD_HELD : GN_WORD_VALID);
+		grip = gn__update_grip(a, u, covered);
 	grip.data = (char *)(uintptr_t)simt_shfl_u64(u->mask, (uint64_t)(uintptr_t)grip.data, leader);
 	grip.frame = simt_shfl_u32(u->mask, grip.frame, leader);
 	simt_warp_sync(u->mask);
@@ -74,15 +79,11 @@ SIMT_FN struct gn__grip gn__update_begin(const struct gn_array *a, const struct 
 }
 
 /* The bytes are written: let the pages go. Collective; lanes without a grip take part. */
-SIMT_FN void gn__update_end(const struct gn_array *a, const struct gn__updaters *u, const struct gn__grip *grip,
-			    uint32_t covered)
+SIMT_FN void gn__update_end(const struct gn_array *a, const struct gn__updaters *u, const struct gn__grip *grip)
 {
 	simt_warp_sync(u->mask);
-	if (!grip->data || simt_lane() != simt_first_lane(u->lanes))
-		return;
-	if (grip->partial)
-		gn__covered(a->cache, grip->word, grip->frame, u->page, covered);
-	gn__unpin_word(grip->word);
+	if (grip->data && simt_lane() == simt_first_lane(u->lanes))
+		gn__written(a->cache, grip->word, grip->frame, grip->owned);
 }
 
 #endif

@@ -41,9 +41,12 @@ struct gn_array {
 	char *memory;          /* direct mode: element 0, else NULL */
 	const struct gn_cache_view *cache;
 	struct gn_failure *failure; /* shared with the host */
+	uint64_t *sector;      /* [frames], of a cache whose pages come by sectors; where backing is not NULL */
+	char *backing;         /* misses are served by cache/fault.h: byte 0 of the cache's pages would lie here in the store; or NULL */
 	uint32_t element_log2; /* 0 to 4 */
 	uint32_t page_log2;
 	uint32_t counting;     /* the cache counts */
+	uint32_t sector_log2;
 	uint32_t read_only;
 	struct gn_sample *sample; /* accesses are noted there (array/sample.h), or NULL */
 	uint64_t zero;         /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */

@@ -31,7 +31,7 @@ SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_
 		gn__sector_touch(a->cache, &u.reach, grip.frame, u.at, size);
 		gn__store_element(grip.data + u.at, from, size);
 	}
-	gn__update_end(a, &u, &grip, u.reach.covered);
+	gn__update_end(a, &u, &grip);
 	return grip.data ? ok : gn__write_slowly(a, &u, from, size);
 }
 

@@ -90,8 +90,8 @@ SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_
 }
 
 /*
- * Move the bytes that some lanes need: first victims are written back, in later rounds pages are fetched and published.
- * Collective; writes is the same for all.
+ * Move the bytes that some lanes need: first victims are written back, in later rounds pages and sectors are fetched and
+ * published. Collective; writes is the same for all.
  *
  * Any lane moves bytes for any other, so they meet before the fence: it is behind the swaps of all. It orders these
  * before new bytes of the frames (R5), and makes them acquires of what was released into the words: by the unpins of
@@ -103,19 +103,23 @@ SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct
 
 	simt_warp_sync(mask);
 	simt_fence_acq_rel_dev(); /* R5 */
+	if (!writes && k->step == GN_STEP_SHOW) {
+		gn_claim_show(c, k);
+		k->step = GN_STEP_FILL;
+	}
 	if (writes && k->step == GN_STEP_WRITE_BACK)
 		m = gn__move_of(c, k->victim, k->frame, gn__sector_dirty_of(c, k->frame), 1);
 	else if (!writes && k->step == GN_STEP_FETCH)
 		m = gn__move_of(c, k->page, k->frame, 0xffffffffu, 0);
 	else if (!writes && k->step == GN_STEP_FILL)
-		m = gn__move_of(c, k->page, k->frame, ~gn__sector_valid_of(c, k->frame), 0);
+		m = gn__move_of(c, k->page, k->frame, k->owned, 0);
 	gn__move_all(c, mask, k->victim, &m);
 	if (m.frame)
 		k->status = m.status;
 }
 
-/* The bytes of a lane's step were moved, or not: what next? */
-SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, struct gn_claim *k, int writes)
+/* The bytes of a lane's step were moved, or not: what next? Collective. */
+SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, int writes)
 {
 	struct gn_store_status status = k->status;
 
@@ -123,13 +127,16 @@ SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, struct gn_claim *k, 
 		GN_TRACE(write_back);
 		k->status.code = 0;
 		k->step = gn_claim_written(c, k, status);
-	} else if (!writes && (k->step == GN_STEP_FETCH || k->step == GN_STEP_FILL)) {
-		if (k->step == GN_STEP_FETCH)
-			gn_claim_publish(c, k, status);
-		else
-			gn_claim_filled(c, k, status);
+	} else if (!writes && k->step == GN_STEP_FETCH) {
+		gn_claim_publish(c, k, status);
 		k->step = status.code ? GN_STEP_ERROR : GN_STEP_HIT;
 	}
+	if (writes || !simt_ballot(mask, k->step == GN_STEP_FILL))
+		return;
+	simt_warp_sync(mask); /* any lane has moved bytes for any other */
+	simt_fence_acq_rel_dev();
+	if (k->step == GN_STEP_FILL)
+		k->step = gn_claim_filled(c, k, status);
 }
 
 /*
@@ -157,7 +164,7 @@ SIMT_FN int gn__claim_goes_on(const struct gn_claim *k)
  */
 SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, struct gn__errand *around)
 {
-	const uint32_t moves = 1u << GN_STEP_WRITE_BACK | 1u << GN_STEP_FETCH | 1u << GN_STEP_FILL;
+	const uint32_t moves = 1u << GN_STEP_WRITE_BACK | 1u << GN_STEP_FETCH | 1u << GN_STEP_SHOW | 1u << GN_STEP_FILL;
 	uint32_t steps;
 
 	if (k->step == GN_STEP_NO_FRAME && !k->around) {
@@ -167,7 +174,7 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 	steps = simt_or_u32(mask, 1u << k->step);
 	if (steps & moves) {
 		gn__claim_move(c, mask, k, (steps & 1u << GN_STEP_WRITE_BACK) != 0);
-		gn__claim_moved(c, k, (steps & 1u << GN_STEP_WRITE_BACK) != 0);
+		gn__claim_moved(c, mask, k, (steps & 1u << GN_STEP_WRITE_BACK) != 0);
 	} else if (k->step == GN_STEP_WAIT) {
 		simt_rest(k->rests++, 3); /* 0.16 microseconds: a page takes one and more */
 		k->step = gn_claim_seek(c, k);
@@ -196,7 +203,6 @@ struct gn_pinned {
 	struct gn_hold hold; /* hold.word is the first lane's of a group only */
 	struct gn_store_status status;
 	uint32_t frame;
-	uint32_t partial; /* the page is PARTIAL: only the intent GN__COVER gets such */
 };
 
 /*
@@ -205,19 +211,18 @@ struct gn_pinned {
  * @lanes    those that want the same page as the caller, holding it; 0: the caller wants nothing, only helps. One pin is
  *           taken for them together; ended by gn_cache_unpin over the same lanes.
  * @page     < c->pages
- * @intent   enum gn_intent
- * @touches  sectors that will be written; 0 for GN_READ
+ * @intent   GN_READ, GN_WRITE or GN_OVERWRITE
  * Waits for transfers, at most c->wait_ns. Order: behind it the lanes see what was released into the page.
  * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame the page could take is pinned), -GN_EIO
  * (status.device says what the device said), -GN_ETIMEDOUT, -GN_EROFS (write to a read-only store).
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes,
-						     uint64_t page, uint32_t intent, uint32_t touches)
+						     uint64_t page, uint32_t intent)
 {
 	const uint32_t leader = lanes ? simt_first_lane(lanes) : simt_lane();
 	int leads = lanes && simt_lane() == leader;
-	struct gn_claim k = gn_claim_init(page, intent, touches);
-	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0, 0};
+	struct gn_claim k = gn_claim_init(page, intent, 0xffffffffu);
+	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0};
 
 	if (leads && intent != GN_READ && gn__segment_of(c, page)->store.read_only) {
 		k.status.code = -GN_EROFS;
@@ -229,7 +234,6 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 	gn__claim_end(c, mask, &k);
 	pinned.status = gn__store_share(mask, leader, k.status);
 	pinned.frame = simt_shfl_u32(mask, k.frame, leader);
-	pinned.partial = simt_shfl_u32(mask, k.partial, leader);
 	if (leads)
 		gn__count_access(c, simt_popcount(lanes), &k);
 	if (lanes && !pinned.status.code) {
@@ -248,7 +252,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page, uint32_t intent)
 {
-	return gn_cache_pin_lanes(c, mask, mask, page, intent, intent == GN_READ ? 0 : 0xffffffffu);
+	return gn_cache_pin_lanes(c, mask, mask, page, intent);
 }
 
 /*
@@ -258,9 +262,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin(const struct gn_cache_view *c, ui
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *c, uint32_t mask, int wants,
 						    uint64_t page, uint32_t intent)
 {
-	const uint32_t touches = intent == GN_READ ? 0 : 0xffffffffu;
-
-	return gn_cache_pin_lanes(c, mask, wants ? 1u << simt_lane() : 0, page, intent, touches);
+	return gn_cache_pin_lanes(c, mask, wants ? 1u << simt_lane() : 0, page, intent);
 }
 
 /* One pin less. Order: a release. */
@@ -295,16 +297,16 @@ SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t 
 }
 
 /*
- * Sectors of a PARTIAL page were overwritten, by lanes that have met since: they are valid, and perhaps the last that
- * were missing. One thread, before the unpin.
+ * What was written of a pinned page is written: the sectors that were overwritten whole are there, and the page may go.
+ * One thread, for lanes that it has met since the bytes. Order: a release.
  */
-SIMT_FN void gn__covered(const struct gn_cache_view *c, uint64_t *word, uint32_t frame, uint64_t page, uint32_t sectors)
+SIMT_FN void gn__written(const struct gn_cache_view *c, uint64_t *word, uint32_t frame, uint32_t covered)
 {
-	const struct gn__extent e = gn__extent_of(c, page);
-	const uint32_t before = (uint32_t)simt_or_acq_rel_dev_u64(&c->sector[frame], sectors);
-
-	if (!(gn__sectors_of(c, &e) & ~(before | sectors)))
-		simt_or_acq_rel_dev_u64(word, GN_WORD_VALID);
+	if (covered) {
+		simt_fence_acq_rel_dev();
+		gn__sector_arrive(c->sector, word, frame, covered, 1);
+	}
+	gn__unpin_word(word);
 }
 
 /* ---- one element ---- */
@@ -319,20 +321,39 @@ struct gn__access {
 struct gn__group {
 	uint32_t lanes;
 	uint32_t leader;
-	struct gn__reach reach; /* of those that write */
+	uint32_t by_sectors;    /* the page is fetched by sectors, and the lanes want one of them */
+	struct gn__reach reach; /* of those that write; the sector of those that read */
 };
 
-/* Lanes that read may have come together with lanes that write, and with elements of other sizes. Collective. */
+/* Is a page fetched by sectors? Else as a whole. */
+SIMT_FN int gn__by_sectors(const struct gn_cache_view *c, uint64_t page)
+{
+	return c->sector && gn__segment_of(c, page)->store.kind == GN_STORE_MEMORY;
+}
+
+/*
+ * Lanes that read may have come together with lanes that write, and with elements of other sizes. Of a page that is fetched
+ * by sectors those belong together that want one sector. Collective.
+ */
 SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
 				      const struct gn__errand *e)
 {
+	const int by_sectors = e->doing != GN__HELPS && gn__by_sectors(c, page);
+	const uint32_t sector = by_sectors ? e->at >> c->sector_log2 : 0;
 	struct gn__group g;
 
-	g.lanes = simt_match_any_u64(mask, page << 8 | e->doing << 5 | e->size);
+	g.lanes = simt_match_any_u64(mask, (page << 5 | sector) << 8 | e->doing << 5 | e->size);
 	g.leader = simt_first_lane(g.lanes);
-	g.reach = gn__sector_reach(c, mask, g.lanes, e->at, e->size);
-	if (e->doing != GN__WRITES)
-		g.reach.covered = 0;
+	g.by_sectors = (uint32_t)by_sectors;
+	if (!simt_ballot(mask, e->doing != GN__READS)) { /* then what they write is of no interest to anybody */
+		g.reach.touched = g.reach.covered = 0;
+	} else {
+		g.reach = gn__sector_reach(c, mask, g.lanes, e->at, e->size);
+		if (e->doing != GN__WRITES)
+			g.reach.covered = 0;
+	}
+	if (by_sectors)
+		g.reach.touched = 1u << sector;
 	return g;
 }
 
@@ -341,17 +362,21 @@ SIMT_FN struct gn_claim gn__group_claim(const struct gn__group *g, uint64_t page
 	struct gn_claim k;
 
 	if (e->doing == GN__READS) {
-		k = gn_claim_init(page, GN_READ, 0);
+		k = gn_claim_init(page, GN_READ, g->by_sectors ? g->reach.touched : 0xffffffffu);
 		k.may_glimpse = 1;
+		k.may_bypass = g->by_sectors;
 		return k;
 	}
-	return gn_claim_init(page, g->reach.covered ? GN__COVER : GN_WRITE, g->reach.touched);
+	k = gn_claim_init(page, g->reach.covered ? GN__COVER : GN_WRITE,
+			  g->reach.covered || g->by_sectors ? g->reach.touched : 0xffffffffu);
+	k.dirties = g->reach.touched;
+	return k;
 }
 
 /* Did the page leave its frame since the leader's glimpse? Behind what was read. */
 SIMT_FN int gn__is_gone(const struct gn_cache_view *c, const uint64_t *word, uint64_t glimpse, uint64_t read)
 {
-	return ((glimpse ^ simt_load_behind_dev_u64(word, read, c->zero)) & GN_WORD_SAME) != 0;
+	return !gn_word_stays(glimpse, simt_load_behind_dev_u64(word, read, c->zero));
 }
 
 /*
@@ -380,11 +405,9 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 		return 0;
 	if (simt_lane() != g->leader)
 		return 1;
-	if (k->partial)
-		gn__covered(c, k->word, frame, k->page, g->reach.covered);
 	gn__count_access(c, simt_popcount(g->lanes), k);
 	if (!glimpse)
-		gn__unpin_word(k->word);
+		gn__written(c, k->word, frame, k->owned);
 	return 1;
 }
 
@@ -446,6 +469,7 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
 	if (e->doing == GN__READS) {
 		if (c->stripe)
 			gn__count_u64(&gn__stripe(c)->bypassed, 1);
+		simt_fence_acq_rel_dev(); /* makes the look that found the page absent an acquire (R6) */
 		return gn__errand_around(e, &x);
 	}
 	gn__claim_begin(c, self, 1, &k);

@@ -6,8 +6,9 @@
  * matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
  *
  *     seek -> HIT                     the page is pinned, or (claim.glimpse) to be looked at again after it was read
- *          -> FETCH                   read the page into claim.frame, then gn_claim_publish
- *          -> FILL                    read what is missing of a PARTIAL page, then gn_claim_filled
+ *          -> FETCH                   read the whole page into claim.frame, then gn_claim_publish
+ *          -> SHOW                    gn_claim_show the page, which has a frame and no bytes, then as FILL
+ *          -> FILL                    read the sectors claim.owned of the pinned page, then gn_claim_filled
  *          -> WRITE_BACK              write claim.victim from claim.frame, then gn_claim_written
  *          -> WAIT                    let others run, then seek again: it goes on from there
  *          -> NO_FRAME                every frame is pinned; gn_claim_drop when done
@@ -27,6 +28,7 @@
 #define GRAPNEL_CACHE_CLAIM_H
 
 #include <grapnel/cache/hand.h>
+#include <grapnel/cache/move.h>
 #include <grapnel/cache/sector.h>
 #include <grapnel/cache/table.h>
 #include <grapnel/cache/view.h>
@@ -35,6 +37,7 @@
 enum gn_step {
 	GN_STEP_HIT,
 	GN_STEP_FETCH,
+	GN_STEP_SHOW,
 	GN_STEP_FILL,
 	GN_STEP_WRITE_BACK,
 	GN_STEP_WAIT,
@@ -67,24 +70,29 @@ struct gn_claim {
 	uint32_t searching;  /* holds its page BUSY while it waits for a frame (direct table) */
 	uint32_t rests;      /* rounds that it has waited */
 	uint32_t intent;     /* enum gn_intent */
-	uint32_t touches;    /* sectors that will be written */
-	uint32_t partial;    /* the pinned page is PARTIAL */
+	uint32_t sectors;    /* that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page */
+	uint32_t dirties;    /* sectors that will be written */
+	uint32_t owned;      /* sectors in motion that are this claim's: to be fetched, or for GN__COVER to be written */
+	uint32_t pinned;     /* the page is pinned for this claim */
 	uint32_t step;       /* enum gn_step, between rounds (access.h) */
 	uint32_t around;     /* went around the cache */
 	uint32_t missed;     /* the page was not there, or not all of it */
 	uint32_t may_glimpse; /* who reads an element does without a pin, once */
-	uint32_t ahead;      /* nobody waits for this page: never wait, write back or pin for it */
+	uint32_t may_bypass; /* an element is read that the store's memory can be asked for: no long search for a frame */
+	uint32_t ahead;      /* nobody waits for this page: never wait or write back for it, and leave no pin */
 	struct gn_store_status status;
 };
 
-SIMT_FN struct gn_claim gn_claim_init(uint64_t page, uint32_t intent, uint32_t touches)
+/* @sectors  that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page. A writer makes them dirty. */
+SIMT_FN struct gn_claim gn_claim_init(uint64_t page, uint32_t intent, uint32_t sectors)
 {
 	struct gn_claim k;
 
 	memset(&k, 0, sizeof k);
 	k.page = page;
 	k.intent = intent;
-	k.touches = touches;
+	k.sectors = sectors;
+	k.dirties = intent == GN_READ ? 0 : sectors;
 	k.grant = GN_WORD_PIN | GN_WORD_REF | (intent == GN_READ ? 0 : GN_WORD_DIRTY);
 	return k;
 }
@@ -96,6 +104,7 @@ SIMT_FN struct gn_claim gn_claim_ahead(uint64_t page)
 
 	memset(&k, 0, sizeof k);
 	k.page = page;
+	k.sectors = 0xffffffffu;
 	k.ahead = 1;
 	k.clean_only = 1;
 	return k;
@@ -126,12 +135,22 @@ SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn_claim *k, u
 {
 	uint64_t made = k->made;
 
-	gn__sector_reset(c, k->frame, k->touches);
+	if (flags & GN_WORD_VALID)
+		gn__sector_reset(c, k->frame, 0xffffffffu, k->dirties);
+	else
+		gn__sector_reset(c, k->frame, ~gn__page_sectors(c, k->page), k->owned);
 	if (c->owner) {
 		made = gn_word_next_version(made) | k->frame;
 		simt_store_relaxed_dev_u32(&c->owner[k->frame], (uint32_t)k->page); /* R4 releases it too */
 	}
 	simt_store_release_dev_u64(k->word, flags | k->grant | made); /* R4 */
+	k->pinned = k->grant != 0;
+}
+
+/* Does a missing page come as a whole, its word BUSY until it is there? Else it is shown at once, and fetched by sectors. */
+SIMT_FN int gn__claim_is_whole(const struct gn_cache_view *c, const struct gn_claim *k)
+{
+	return !c->sector || k->sectors == 0xffffffffu || gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
 }
 
 /*
@@ -144,11 +163,21 @@ SIMT_FN enum gn_step gn__claim_fetch(const struct gn_cache_view *c, struct gn_cl
 	GN_TRACE(frame);
 	k->missed = 1;
 	if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)
-		return GN_STEP_FETCH;
+		return gn__claim_is_whole(c, k) ? GN_STEP_FETCH : GN_STEP_SHOW;
 	simt_fence_acq_rel_dev(); /* R5 */
-	k->partial = k->intent == GN__COVER;
-	gn__claim_give(c, k, k->partial ? GN_WORD_PARTIAL : GN_WORD_VALID);
+	k->owned = k->intent == GN__COVER ? k->sectors : 0;
+	gn__claim_give(c, k, k->owned ? GN_WORD_PARTIAL : GN_WORD_VALID);
 	return GN_STEP_HIT;
+}
+
+/*
+ * gn_claim_show - after SHOW, behind a fence since then (R5): the page has its frame, and everybody sees it; the sectors
+ * that the caller wants are in motion.
+ */
+SIMT_FN void gn_claim_show(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	k->owned = k->sectors;
+	gn__claim_give(c, k, GN_WORD_PARTIAL);
 }
 
 SIMT_FN void gn__count_eviction(const struct gn_cache_view *c)
@@ -176,8 +205,9 @@ SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
  * Take a frame from the page that is in it, if that page may go. One that is clean goes at once: the swap goes on with
  * the release of whoever made it clean (R6). The frame's owner stays until the next page is there: who meets it sees by
  * the page's word that it has left.
+ * @clean_only  1: a dirty page may not go
  */
-SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_claim *k, uint32_t frame, uint32_t page)
+SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t frame, uint32_t page, uint32_t clean_only)
 {
 	uint64_t *word = &c->word[page];
 	const uint64_t seen = simt_load_relaxed_dev_u64(word);
@@ -186,33 +216,30 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, struct gn_c
 
 	if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY || gn_word_payload(seen) != frame)
 		return GN__MOVING;
-	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && k->clean_only))
+	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && clean_only))
 		return GN__PINNED;
 	if (used)
 		then = seen & ~GN_WORD_REF; /* one swap for both, since lanes side by side do both */
 	if (simt_cas_fenced_dev_u64(word, seen, then) != seen || used)
 		return GN__UNSETTLED;
-	k->frame = frame;
-	if (seen & GN_WORD_DIRTY) {
-		k->victim = page;
-		k->victim_word = word;
+	if (seen & GN_WORD_DIRTY)
 		return GN__TAKEN_DIRTY;
-	}
 	gn__count_eviction(c);
 	return GN__TAKEN;
 }
 
-SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, struct gn_claim *k, uint32_t frame)
+/* @page  of a frame that is taken dirty: the page to write back */
+SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t frame, uint32_t clean_only, uint32_t *page)
 {
 	const uint32_t owner = simt_load_relaxed_dev_u32(&c->owner[frame]); /* a hint: the words decide */
 
+	*page = owner;
 	if (owner == GN__OWNER_CLAIMED)
 		return GN__MOVING;
 	if (owner != GN__OWNER_FREE)
-		return gn__take_from(c, k, frame, owner);
+		return gn__take_from(c, frame, owner, clean_only);
 	if (simt_cas_fenced_dev_u32(&c->owner[frame], GN__OWNER_FREE, GN__OWNER_CLAIMED) != GN__OWNER_FREE)
 		return GN__UNSETTLED;
-	k->frame = frame;
 	return GN__TAKEN;
 }
 
@@ -233,24 +260,51 @@ SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_c
 /* So many frames that others are at work on, in one search: more threads miss than there are frames, so let those finish. */
 enum { GN__MANY_MOVING = 32 };
 
-/* Look at every frame for one that can be had for a page that is held BUSY. */
+/* An element that the store can be asked for does not wait for more frames than this, and then so many misses ask for none. */
+enum { GN__FEW_FRAMES = 16, GN__BYPASS_REST = 32 };
+
+/*
+ * No frame is easily had, and the claimed element can be loaded from the store: the page is let go, absent, and the caller
+ * loads it (gn__access_alone). Where frames are pinned or changing hands, there are fewer than threads that miss: then the
+ * next misses of these processors do not even look for one.
+ */
+SIMT_FN enum gn_step gn__claim_bypass(const struct gn_cache_view *c, struct gn_claim *k, int scarce)
+{
+	if (scarce)
+		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_resting, GN__BYPASS_REST);
+	k->status.code = -GN_ENOBUFS;
+	k->around = 1;
+	return GN_STEP_NO_FRAME;
+}
+
+/* Look for a frame for a page that is held BUSY: at every one, or for a claim that may go around the cache at a few. */
 SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_claim *k)
 {
-	uint32_t moving = 0;
+	const uint32_t most = k->may_bypass ? (uint32_t)GN__FEW_FRAMES : 3 * c->frames;
+	uint32_t moving = 0, pinned = 0;
 	int unsettled = 0;
 
 	k->searching = 1;
-	for (k->tried = 0; k->tried < 3 * c->frames && moving < GN__MANY_MOVING; k->tried++) {
+	for (k->tried = 0; k->tried < most && moving < GN__MANY_MOVING; k->tried++) {
 		uint32_t frame = gn__next_frame(c, k);
-		enum gn__taking taking = gn__take_frame(c, k, frame);
+		uint32_t page;
+		enum gn__taking taking = gn__take_frame(c, frame, k->clean_only, &page);
 
 		k->frame = frame;
 		if (taking == GN__TAKEN)
 			return gn__claim_fetch(c, k);
-		if (taking == GN__TAKEN_DIRTY)
+		if (taking == GN__TAKEN_DIRTY) {
+			k->victim = page;
+			k->victim_word = &c->word[page];
 			return GN_STEP_WRITE_BACK;
+		}
 		moving += taking == GN__MOVING;
+		pinned += taking == GN__PINNED;
 		unsettled |= taking != GN__PINNED && k->tried >= 2 * c->frames;
+	}
+	if (k->may_bypass) {
+		simt_store_release_dev_u64(k->word, k->made);
+		return gn__claim_bypass(c, k, 2 * (moving + pinned) > most);
 	}
 	unsettled |= moving == GN__MANY_MOVING;
 	/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
@@ -385,13 +439,15 @@ SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_c
 		return GN__STEP_AGAIN;
 	}
 	taking = gn__search_ways(c, k, set, &hand);
-	if (taking == GN__PINNED)
+	if (taking == GN__PINNED && !k->may_bypass)
 		return GN_STEP_NO_FRAME; /* with the lock, so that the page stays absent; gn_claim_drop opens it */
 	gn__unlock_set(c, set, hand);
 	if (taking == GN__TAKEN)
 		return gn__claim_fetch(c, k);
 	if (taking == GN__TAKEN_DIRTY)
 		return GN_STEP_WRITE_BACK;
+	if (k->may_bypass)
+		return gn__claim_bypass(c, k, taking == GN__PINNED);
 	return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
 }
 
@@ -434,6 +490,8 @@ SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct 
 
 SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
+	if (k->may_bypass && gn__rests(&gn__local(c)->bypass_resting))
+		return gn__claim_bypass(c, k, 0);
 	if (c->owner)
 		return gn__claim_direct(c, k, place);
 	if (place->word && place->seen & GN_WORD_FAILED)
@@ -441,19 +499,90 @@ SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_
 	return gn__claim_in_set(c, k);
 }
 
-/* The page is in its frame in parts, and they do not do: hold it, to fetch the others. */
-SIMT_FN enum gn_step gn__claim_fill(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+/* ---- a page in parts ---- */
+
+/* Not this time: wait, or give up what is held. Returns GN_STEP_WAIT or GN_STEP_ERROR. */
+SIMT_FN enum gn_step gn__claim_waits(const struct gn_cache_view *c, struct gn_claim *k)
 {
-	/* Who has it pinned is overwriting sectors, and will be done in a moment. */
-	if (place->seen & GN_WORD_PINS)
-		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
-	if (simt_cas_fenced_dev_u64(place->word, place->seen, place->seen | GN_WORD_BUSY) != place->seen)
-		return GN__STEP_AGAIN;
-	k->word = place->word;
-	k->frame = place->frame;
-	k->made = place->seen;
-	k->missed = 1;
-	return GN_STEP_FILL;
+	if (!gn__claim_is_late(c, k))
+		return GN_STEP_WAIT;
+	if (k->pinned) {
+		gn__sector_give_back(c, k->frame, k->owned);
+		simt_add_release_dev_u64(k->word, 0 - GN_WORD_PIN);
+		k->pinned = k->owned = 0;
+	}
+	return gn__claim_error(k, -GN_ETIMEDOUT, 0);
+}
+
+/* Nothing is left to bring for a claim that nobody waits for. */
+SIMT_FN enum gn_step gn__claim_leave(struct gn_claim *k)
+{
+	simt_add_release_dev_u64(k->word, 0 - GN_WORD_PIN);
+	k->pinned = 0;
+	return GN_STEP_HIT;
+}
+
+/*
+ * One sector is wanted. If the page has a run of sectors right before it and no others, it is read in order: then as many
+ * more are fetched as the run has. A page that is read at random has gaps.
+ */
+SIMT_FN uint32_t gn__claim_widened(uint64_t seen, uint32_t wanted)
+{
+	const uint32_t there = (uint32_t)seen | (uint32_t)(seen >> 32);
+	const uint32_t below = there & (wanted - 1), above = there & ~(wanted | (wanted - 1));
+	const uint32_t first = below & (0 - below), end = above & (0 - above);
+
+	/* sectors behind the end of the page are there: a run up to the top is no gap */
+	if (wanted & (wanted - 1) || !below || below + first != wanted || above + end)
+		return wanted;
+	return ((wanted << simt_popcount(below)) - wanted) & (end - 1);
+}
+
+/*
+ * The page is pinned, and PARTIAL when it was: are the wanted sectors there? Those that are absent become the claim's.
+ * Fetched at once, by whoever claims them; so who waits for sectors holds none that others wait for, but for GN__COVER,
+ * whose sectors are claimed from the lowest on.
+ */
+SIMT_FN enum gn_step gn__claim_sectors(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	const int covers = k->intent == GN__COVER;
+	const uint64_t seen = simt_load_acquire_dev_u64(&c->sector[k->frame]);
+	const uint32_t missing = k->sectors & ~(gn__sector_valid(seen) | k->owned);
+	const uint32_t theirs = missing & gn__sector_moving(seen);
+	uint32_t free = missing & ~theirs;
+
+	if (covers && theirs)
+		free &= (theirs & (0 - theirs)) - 1;
+	if (free) {
+		k->missed = 1;
+		if (k->intent == GN_READ)
+			free = gn__claim_widened(seen, free);
+		k->owned |= gn__sector_claim(c, k->frame, free);
+		return covers ? GN__STEP_AGAIN : k->owned ? GN_STEP_FILL : GN__STEP_AGAIN;
+	}
+	if (k->ahead)
+		return gn__claim_leave(k);
+	if (theirs)
+		return gn__claim_waits(c, k);
+	if (k->dirties & ~k->owned)
+		gn__sector_dirty(c, k->frame, k->dirties & ~k->owned);
+	return GN_STEP_HIT;
+}
+
+/* Are all sectors that a reader wants in the frame? Acquires their bytes. */
+SIMT_FN int gn__claim_has(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_place *place)
+{
+	if (place->seen & GN_WORD_VALID)
+		return 1;
+	return place->seen & GN_WORD_PARTIAL &&
+	       !(k->sectors & ~gn__sector_valid(simt_load_acquire_dev_u64(&c->sector[place->frame])));
+}
+
+/* Is another thread bringing what a reader wants? It need not pin the page meanwhile. */
+SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_place *place)
+{
+	return k->may_glimpse && place->seen & GN_WORD_PARTIAL &&
+	       k->sectors & gn__sector_moving(simt_load_relaxed_dev_u64(&c->sector[place->frame]));
 }
 
 /*
@@ -463,7 +592,8 @@ SIMT_FN enum gn_step gn__claim_fill(const struct gn_cache_view *c, struct gn_cla
  */
 SIMT_FN enum gn_step gn__claim_glimpse(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
 {
-	if ((!SIMT_ON_CUDA || !c->owner) && simt_load_acquire_dev_u64(place->word) != place->seen)
+	if ((!SIMT_ON_CUDA || !c->owner || !(place->seen & GN_WORD_VALID)) &&
+	    simt_load_acquire_dev_u64(place->word) != place->seen)
 		return GN__STEP_AGAIN;
 	if (!(place->seen & GN_WORD_REF))
 		simt_reduce_or_relaxed_dev_u64(place->word, GN_WORD_REF);
@@ -478,26 +608,26 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 {
 	uint64_t seen = place->seen, pinned;
 
-	if (k->ahead)
+	if (k->ahead && (seen & (GN_WORD_VALID | GN_WORD_BUSY)))
 		return GN_STEP_HIT;
-	if (k->may_glimpse && seen & GN_WORD_VALID)
+	if (k->may_glimpse && gn__claim_has(c, k, place))
 		return gn__claim_glimpse(c, k, place);
 	/* a pin may not run over into the version */
-	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS) {
+	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS || gn__claim_comes(c, k, place)) {
 		k->waited |= (seen & GN_WORD_BUSY) != 0;
 		/* never -GN_ENOBUFS: the page is here, and whoever went around the cache would miss its writes */
-		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
+		return gn__claim_waits(c, k);
 	}
-	if (!(seen & GN_WORD_VALID) && k->intent != GN__COVER)
-		return gn__claim_fill(c, k, place);
 	pinned = (seen | (k->grant & ~GN_WORD_PINS)) + GN_WORD_PIN;
 	if (simt_cas_acquire_dev_u64(place->word, seen, pinned) != seen)
 		return GN__STEP_AGAIN;
 	k->word = place->word;
 	k->frame = place->frame;
-	k->partial = !(seen & GN_WORD_VALID);
-	if (k->intent != GN_READ)
-		gn__sector_dirty(c, k->frame, k->touches);
+	k->pinned = 1;
+	if (!(seen & GN_WORD_VALID))
+		return gn__claim_sectors(c, k);
+	if (k->dirties)
+		gn__sector_dirty(c, k->frame, k->dirties);
 	return GN_STEP_HIT;
 }
 
@@ -522,7 +652,7 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struc
 	enum gn_step step;
 
 	do {
-		step = k->searching ? gn__search_frames(c, k) : gn__claim_look(c, k);
+		step = k->pinned ? gn__claim_sectors(c, k) : k->searching ? gn__search_frames(c, k) : gn__claim_look(c, k);
 	} while (step == GN__STEP_AGAIN);
 	/* What nobody waits for does not wait either; a page that is held without a frame must be let go. */
 	if (k->ahead && step == GN_STEP_WAIT)
@@ -578,18 +708,23 @@ SIMT_FN void gn_claim_publish(const struct gn_cache_view *c, struct gn_claim *k,
 }
 
 /*
- * gn_claim_filled - the bytes of FILL are in the frame, or could not be had; then the page is PARTIAL as before, and the
- * next access tries again.
+ * gn_claim_filled - the bytes of FILL are in the frame, behind a fence since then; or they could not be had, and their
+ * sectors are absent as before, so that the next access tries again.
+ * Returns the next step: HIT, or WAIT for sectors that others bring.
  */
-SIMT_FN void gn_claim_filled(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+SIMT_FN enum gn_step gn_claim_filled(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
 {
-	if (status.code) {
-		simt_store_release_dev_u64(k->word, k->made);
-		return;
+	if (status.code)
+		gn__sector_give_back(c, k->frame, k->owned);
+	else
+		gn__sector_arrive(c->sector, k->word, k->frame, k->owned, 0);
+	k->owned = 0;
+	if (status.code || k->ahead) {
+		simt_add_after_fence_dev_u64(k->word, 0 - GN_WORD_PIN);
+		k->pinned = 0;
+		return status.code ? GN_STEP_ERROR : GN_STEP_HIT;
 	}
-	if (k->intent != GN_READ)
-		gn__sector_dirty(c, k->frame, k->touches);
-	simt_store_release_dev_u64(k->word, GN_WORD_VALID | k->grant | (k->made & ~GN_WORD_PARTIAL)); /* R4 */
+	return gn_claim_seek(c, k);
 }
 
 /* gn_claim_drop - give up after NO_FRAME; the page is absent and free to be claimed again. */

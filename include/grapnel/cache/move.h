@@ -35,6 +35,13 @@ SIMT_FN uint32_t gn__sectors_of(const struct gn_cache_view *c, const struct gn__
 	return gn__sectors(c, 0, e->bytes);
 }
 
+SIMT_FN uint32_t gn__page_sectors(const struct gn_cache_view *c, uint64_t page)
+{
+	const struct gn__extent e = gn__extent_of(c, page);
+
+	return gn__sectors_of(c, &e);
+}
+
 /* What one lane has to move: the sectors of `left`, of a page in a frame. */
 struct gn__move {
 	struct gn__extent extent;

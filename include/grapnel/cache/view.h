@@ -57,7 +57,8 @@ struct gn_cache_local {
 	uint32_t used;          /* of those, how many a stream came to */
 	uint32_t ahead_resting; /* misses until fetching ahead is tried again */
 	uint32_t clean_resting; /* misses until the cleaner looks again */
-	uint32_t pad[26];
+	uint32_t bypass_resting; /* reads that miss and do not look for a frame */
+	uint32_t pad[25];
 };
 
 /* Added to what is taken of a lot; below, there has been none yet. */

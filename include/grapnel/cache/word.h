@@ -10,7 +10,7 @@
  *   DIRTY   the frame may differ from the store
  *   REF     used since the clock's hand passed
  *   FAILED  the last fetch failed; pins then hold why
- *   PARTIAL the frame holds those sectors of the page that were written; which, says the frame's sector word
+ *   PARTIAL the page has its frame, which holds some sectors of it; which, says the frame's sector word
  *           (cache/sector.h). Means nothing once the page is VALID.
  *   version counts fetches, so that a reader notices when the frame was reused under it
  *   pins    references that keep the frame
@@ -19,17 +19,15 @@
  * States, and who may leave them:
  *
  *   absent (no flag)   -> BUSY              anyone, by compare-and-swap: the loader
- *   BUSY               -> VALID, pins 1     the loader, when the fetch is done (edge R4)
- *                      -> PARTIAL, pins 1   the loader, if it will overwrite whole sectors: nothing is fetched
+ *   BUSY               -> VALID, pins 1     the loader, when the whole page is fetched (edge R4)
+ *                      -> PARTIAL, pins 1   the loader, when it has a frame, if the page comes by sectors (edge R4)
  *                      -> FAILED | absent   the loader
  *   VALID              -> VALID, pins +- 1  anyone; adding a pin for writing sets DIRTY
  *   VALID, pins 0      -> VALID | BUSY      anyone who needs a frame, if DIRTY: the evictor
  *                      -> absent            the same, if clean; in a set table BUSY, for the page that takes its way
  *   VALID | DIRTY      -> VALID | BUSY      anyone who flushes; DIRTY stays if there are pins
  *   VALID | BUSY       -> absent | VALID    the evictor (in a set that is locked: VALID, clean) or flusher
- *   PARTIAL            -> PARTIAL, pins +- 1  who overwrites whole sectors, for that moment
- *                      -> VALID             who wrote the last sector that was missing
- *   PARTIAL, pins 0    -> PARTIAL | BUSY    anyone: as VALID; or to fetch what is missing, then VALID
+ *   PARTIAL            -> as VALID; and VALID when its last sector has come
  *   FAILED             -> BUSY              anyone: the next try
  *
  * Setting REF by fetch-and-or is allowed in any state.
@@ -64,6 +62,14 @@ static const uint64_t GN_WORD_USED = 3ull << 62 | 3ull << 58;
 static const uint64_t GN_WORD_HELD = 1ull << 63 | 1ull << 58;
 static const uint64_t GN_WORD_SAME = 1ull << 63 | ((1ull << GN_WORD_VERSION_BITS) - 1) << GN_WORD_VERSION_SHIFT |
 				     ((1ull << GN_WORD_PAYLOAD_BITS) - 1);
+
+/* Is a page that was in its frame, whole or in parts, still the same and there? @now  the word, looked at again */
+SIMT_FN int gn_word_stays(uint64_t seen, uint64_t now)
+{
+	const uint64_t which = GN_WORD_VERSION | GN_WORD_PAYLOAD;
+
+	return now & GN_WORD_HELD && !((seen ^ now) & which);
+}
 
 SIMT_FN uint32_t gn_word_payload(uint64_t word)
 {

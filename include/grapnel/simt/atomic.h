@@ -156,6 +156,7 @@ SIMT__FETCH(add_relaxed_sys_u64, uint64_t, "l", "relaxed.sys.global.add.u64", __
 SIMT__FETCH(add_acq_rel_dev_u32, uint32_t, "r", "acq_rel.gpu.global.add.u32", __atomic_fetch_add, __ATOMIC_ACQ_REL)
 SIMT__FETCH(add_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.add.u64", __atomic_fetch_add, __ATOMIC_ACQ_REL)
 SIMT__FETCH(or_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.or.b64", __atomic_fetch_or, __ATOMIC_ACQ_REL)
+SIMT__FETCH(or_relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.or.b64", __atomic_fetch_or, __ATOMIC_RELAXED)
 SIMT__FETCH(and_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.and.b64", __atomic_fetch_and, __ATOMIC_ACQ_REL)
 SIMT__FETCH(xor_relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.xor.b64", __atomic_fetch_xor, __ATOMIC_RELAXED)
 SIMT__FETCH(xor_relaxed_sys_u64, uint64_t, "l", "relaxed.sys.global.xor.b64", __atomic_fetch_xor, __ATOMIC_RELAXED)

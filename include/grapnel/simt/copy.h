@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <grapnel/simt/base.h>
+#include <grapnel/simt/lookup.h>
 #include <grapnel/simt/warp.h>
 
 #ifdef __cplusplus
@@ -144,6 +145,123 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 			  (const void *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)from, lane),
 			  simt_shfl_u32(mask, bytes, lane));
 	}
+#endif
+}
+
+/* What a lane asks of bytes that are copied: an element of one of the runs. */
+struct simt_ask {
+	uint32_t lane; /* whose run the element lies in; SIMT_NO_LANE: nothing is asked */
+	uint32_t at;   /* in the run, a multiple of size */
+	uint32_t size; /* 1, 2, 4, 8 or 16 */
+	uint64_t bits[2]; /* receives the element in the low bits */
+};
+
+enum { SIMT_LINE = 128 };
+static const uint32_t SIMT_NO_LANE = 32;
+
+/* An element's bytes, loaded as one. */
+SIMT_FN void simt__take(struct simt_ask *ask, const char *from)
+{
+	ask->bits[1] = 0;
+	switch (ask->size) {
+	case 1: ask->bits[0] = simt_load_relaxed_dev_u8((const uint8_t *)from); break;
+	case 2: ask->bits[0] = simt_load_relaxed_dev_u16((const uint16_t *)(const void *)from); break;
+	case 4: ask->bits[0] = simt_load_relaxed_dev_u32((const uint32_t *)(const void *)from); break;
+	case 8: ask->bits[0] = simt_load_relaxed_dev_u64((const uint64_t *)(const void *)from); break;
+	default:
+		ask->bits[0] = simt_load_relaxed_dev_u64((const uint64_t *)(const void *)from);
+		ask->bits[1] = simt_load_relaxed_dev_u64((const uint64_t *)(const void *)(from + 8));
+	}
+}
+
+#if SIMT_ON_CUDA
+/*
+ * Of the 16 bytes that lane `holder` loaded, the element at byte `at`. Collective over a whole warp; found says whether it is
+ * the caller's.
+ */
+static __device__ __forceinline__ void simt__take_loaded(struct simt_ask *ask, uint4 v, uint32_t holder, uint32_t at, int found)
+{
+	const uint32_t x = __shfl_sync(0xffffffffu, v.x, holder), y = __shfl_sync(0xffffffffu, v.y, holder);
+	const uint32_t z = __shfl_sync(0xffffffffu, v.z, holder), w = __shfl_sync(0xffffffffu, v.w, holder);
+
+	if (!found)
+		return;
+	ask->bits[0] = ((uint64_t)(at & 8 ? w : y) << 32 | (at & 8 ? z : x)) >> (at & 7) * 8;
+	ask->bits[1] = (uint64_t)w << 32 | z; /* means something where size is 16 */
+}
+
+/* The set bit number n of mask, from 0. */
+static __device__ __forceinline__ uint32_t simt__nth_bit(uint32_t mask, uint32_t n)
+{
+	uint32_t at = 0;
+
+#pragma unroll
+	for (uint32_t width = 16; width; width /= 2) {
+		const uint32_t here = __popc(mask >> at & ((1u << width) - 1));
+
+		if (n >= here) {
+			n -= here;
+			at += width;
+		}
+	}
+	return at;
+}
+
+/*
+ * Runs of one line each, by a whole warp: eight lanes a line, four lines by one instruction. What lanes ask is taken from
+ * registers. There are few of these: other warps fill the time.
+ */
+static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t wants, void *to, const void *from, struct simt_ask ask)
+{
+	const uint32_t mine = ask.lane < 32 ? __popc(wants & ((1u << ask.lane) - 1)) : ~0u; /* which line the caller asks of */
+
+	__syncwarp();
+#pragma unroll 1
+	for (uint32_t first = 0; first < __popc(wants); first += 4) {
+		const uint32_t line = first + (simt_lane() >> 3);
+		const uint32_t owner = simt__nth_bit(wants, line) & 31, part = (simt_lane() & 7) * 16;
+		const char *source = (const char *)__shfl_sync(0xffffffffu, (uint64_t)(uintptr_t)from, owner) + part;
+		char *target = (char *)__shfl_sync(0xffffffffu, (uint64_t)(uintptr_t)to, owner) + part;
+		uint4 v = {0, 0, 0, 0};
+
+		if (line < __popc(wants)) {
+			asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+				     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(source));
+			*(uint4 *)target = v;
+		}
+		simt__take_loaded(&ask, v, ((mine - first & 3) * 8 + (ask.at >> 4)) & 31, ask.at, mine - first < 4);
+	}
+	__syncwarp();
+	return ask;
+}
+#endif
+
+/*
+ * simt_copy_asked - collective: simt_copy_each, and every lane that asks is given an element of what is copied.
+ * @mask, @wants, @to, @from, @bytes  as for simt_copy_each
+ * @ask    each lane's own; ask.lane is in wants, or SIMT_NO_LANE
+ * Returns the caller's ask with its bits. Order as simt_copy_each.
+ */
+SIMT_INLINE_FN struct simt_ask simt_copy_asked(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes,
+					struct simt_ask ask)
+{
+	const char *asked;
+
+	simt_copy_each(mask, wants, to, from, bytes);
+	asked = (const char *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)to,
+						       ask.lane < 32 ? ask.lane : simt_first_lane(mask));
+	if (ask.lane < 32)
+		simt__take(&ask, asked + ask.at);
+	return ask;
+}
+
+/* simt_copy_lines_asked - simt_copy_asked by a whole warp of 32 lanes, where every run is one line (SIMT_LINE bytes). */
+SIMT_INLINE_FN struct simt_ask simt_copy_lines_asked(uint32_t wants, void *to, const void *from, struct simt_ask ask)
+{
+#if SIMT_ON_CUDA
+	return simt__copy_lines(wants, to, from, ask);
+#else
+	return simt_copy_asked(0xffffffffu, wants, to, from, SIMT_LINE, ask);
 #endif
 }
 

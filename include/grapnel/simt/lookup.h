@@ -6,12 +6,18 @@
  *
  *   fenced   relaxed, by a thread that passes a fence before it relies on what it found: an acquire from there on, and
  *            one fence for many
+ *   leading  an acquire for accesses whose address or whose execution depends on what was found: relaxed on cuda, where a
+ *            processor begins such an access when it has what it depends on, and all are served by the cache that the whole
+ *            device shares. PTX promises that order to nobody (docs/memory-model.md)
+ *   after_fence  relaxed, by a thread that has passed a fence since the last access that it publishes: a release, and one
+ *            fence for many
  */
 #ifndef GRAPNEL_SIMT_LOOKUP_H
 #define GRAPNEL_SIMT_LOOKUP_H
 
 #include <grapnel/simt/atomic.h>
 #include <grapnel/simt/base.h>
+#include <grapnel/simt/reduce.h>
 
 /*
  * simt_global - the same pointer, with the promise that it leads to global memory: plain accesses by it need not ask whether
@@ -56,6 +62,80 @@ SIMT_FN uint64_t simt_cas_fenced_dev_u64(uint64_t *p, uint64_t expected, uint64_
 		simt__read_before_fence(p);
 #endif
 	return old;
+}
+
+/* On cpu these are the release itself: the thread sanitizer does not understand fences. */
+SIMT_FN uint64_t simt_xor_after_fence_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	return simt_xor_relaxed_dev_u64(p, value);
+#else
+	return simt_xor_acq_rel_dev_u64(p, value);
+#endif
+}
+
+SIMT_FN void simt_add_after_fence_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	simt_reduce_add_relaxed_dev_u64(p, value);
+#else
+	simt_add_release_dev_u64(p, value);
+#endif
+}
+
+SIMT_FN void simt_store_after_fence_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	simt_store_relaxed_dev_u64(p, value);
+#else
+	simt_store_release_dev_u64(p, value);
+#endif
+}
+
+SIMT_FN void simt_reduce_or_after_fence_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	simt_reduce_or_relaxed_dev_u64(p, value);
+#else
+	simt_or_acq_rel_dev_u64(p, value);
+#endif
+}
+
+SIMT_FN uint64_t simt_load_leading_dev_u64(const uint64_t *p)
+{
+#if SIMT_ON_CUDA
+	return simt_load_relaxed_dev_u64(p);
+#else
+	return simt_load_acquire_dev_u64(p);
+#endif
+}
+
+SIMT_FN uint64_t simt_cas_leading_dev_u64(uint64_t *p, uint64_t expected, uint64_t desired)
+{
+#if SIMT_ON_CUDA
+	return simt_cas_relaxed_dev_u64(p, expected, desired);
+#else
+	return simt_cas_acquire_dev_u64(p, expected, desired);
+#endif
+}
+
+SIMT_FN uint64_t simt_or_leading_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	return simt_or_relaxed_dev_u64(p, value);
+#else
+	return simt_or_acq_rel_dev_u64(p, value);
+#endif
+}
+
+/* Every access before the fence is ordered before every store behind it; of the device. */
+SIMT_FN void simt_fence_release_dev(void)
+{
+#if SIMT_ON_CUDA && __CUDA_ARCH__ >= 900
+	asm volatile("fence.release.gpu;" : : : "memory");
+#else
+	simt_fence_acq_rel_dev();
+#endif
 }
 
 #if SIMT_ON_CUDA
