@@ -256,9 +256,12 @@ static int begin_anew(struct gn_cache *cache)
 {
 	struct gn_cache_shared *shared = cache->image.shared;
 	const struct gn_cache_local none[GN_CACHE_LOCALS] = {{0, 0, 0, 0, 0, 0, {0}}};
-	const uint32_t hand = 0;
-	const int rc = simt_move(cache->machine, &shared->hand, &hand, sizeof hand);
+	const uint32_t first = 0;
+	int rc = simt_move(cache->machine, &shared->hand, &first, sizeof first);
 
+	/* The cleaner works ahead of the hand: from where it was it would wait until the hand came there. */
+	if (!rc)
+		rc = simt_move(cache->machine, &shared->clean_hand, &first, sizeof first);
 	return rc ? rc : simt_move(cache->machine, shared->local, none, sizeof none);
 }
 
