@@ -61,7 +61,9 @@ static void a_page_with_all_pins_taken_is_not_bypassed(struct cache_test *t, uin
 
 	assert_int_equal(get(t, 0), 42);
 	assert_int_equal(set_code(t, 0, 43), -GN_ETIMEDOUT);
-	assert_int_equal(hold(t, 0, 0, 0), -GN_ETIMEDOUT);
+	assert_int_equal(hold(t, 0, 0, GN_READ), -GN_ENOBUFS); /* at once */
+	assert_int_equal(hold(t, 0, 0, GN_WRITE), -GN_ENOBUFS);
+	assert_int_equal(gn_array_failure(&t->array, &t->error), -GN_ETIMEDOUT); /* the write's; the others are not kept */
 	memset(&args, 0, sizeof args);
 	args.array = t->array;
 	assert_int_equal(simt_launch(t->machine, &read_slowly_kernel, one, &launch), 0);

@@ -213,8 +213,9 @@ struct gn_pinned {
  * @page     < c->pages
  * @intent   GN_READ, GN_WRITE or GN_OVERWRITE
  * Waits for transfers, at most c->wait_ns. Order: behind it the lanes see what was released into the page.
- * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame the page could take is pinned), -GN_EIO
- * (status.device says what the device said), -GN_ETIMEDOUT, -GN_EROFS (write to a read-only store).
+ * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame the page could take is pinned, or the
+ * page itself is, 16383 times), -GN_EIO (status.device says what the device said), -GN_ETIMEDOUT, -GN_EROFS (write to a
+ * read-only store).
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes,
 						     uint64_t page, uint32_t intent)
@@ -224,6 +225,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 	struct gn_claim k = gn_claim_init(page, intent, 0xffffffffu);
 	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0};
 
+	k.holds = 1;
 	if (leads && intent != GN_READ && gn__segment_of(c, page)->store.read_only) {
 		k.status.code = -GN_EROFS;
 		leads = 0;

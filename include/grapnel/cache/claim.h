@@ -77,6 +77,7 @@ struct gn_claim {
 	uint32_t step;       /* enum gn_step, between rounds (access.h) */
 	uint32_t around;     /* went around the cache */
 	uint32_t missed;     /* the page was not there, or not all of it */
+	uint32_t holds;      /* the pin is the caller's to keep: where the page can count no more of them, it is refused */
 	uint32_t may_glimpse; /* who reads an element does without a pin, once */
 	uint32_t may_bypass; /* an element is read that the store's memory can be asked for: no long search for a frame */
 	uint32_t ahead;      /* nobody waits for this page: never wait or write back for it, and leave no pin */
@@ -615,7 +616,10 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 	/* a pin may not run over into the version */
 	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS || gn__claim_comes(c, k, place)) {
 		k->waited |= (seen & GN_WORD_BUSY) != 0;
-		/* never -GN_ENOBUFS: the page is here, and whoever went around the cache would miss its writes */
+		/* holds may stay for ever, so nobody waits for one of them to add another */
+		if (k->holds && !(seen & GN_WORD_BUSY) && (seen & GN_WORD_PINS) == GN_WORD_PINS)
+			return gn__claim_error(k, -GN_ENOBUFS, 0);
+		/* an access never gets -GN_ENOBUFS: the page is here, and whoever went around the cache would miss its writes */
 		return gn__claim_waits(c, k);
 	}
 	pinned = (seen | (k->grant & ~GN_WORD_PINS)) + GN_WORD_PIN;
