@@ -79,12 +79,13 @@ void gn_cache_destroy(struct gn_cache *cache);
  */
 int gn_cache_flush(struct gn_cache *cache, struct gn_error *error);
 
-/* How many streams a cache may be flushed on. */
+/* How many streams a cache may be flushed on, of those that are not destroyed. */
 enum { GN_CACHE_FLUSH_STREAMS = 62 };
 
 /*
  * gn_cache_flush_on - launch a flush behind what is on a stream, and return; nothing is waited for.
- * @stream  of the cache's machine; may be in capture: the flush becomes a node of the graph, and runs at every launch
+ * @stream  of the cache's machine; may be in capture: the flush becomes a node of the graph, and runs at every launch.
+ *          What came of those can be asked for while the stream is there: keep it as long as the graph is launched
  * Kernels of any stream may use the cache meanwhile, as in gn_cache_flush. What came of it: gn_cache_flush_result.
  * Any host thread, one a stream at a time. Returns 0, -GN_ENOBUFS (more than GN_CACHE_FLUSH_STREAMS streams), or the
  * code of simt_launch_on.

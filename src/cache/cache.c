@@ -318,6 +318,8 @@ void gn_cache_destroy(struct gn_cache *cache)
 {
 	struct gn_cache_view *v = &cache->image;
 
+	for (unsigned k = 0; k < GN_CACHE_FLUSH_STREAMS; k++)
+		simt__life_drop(cache->flusher[k]);
 	simt_free(cache->machine, v->word);
 	simt_free(cache->machine, v->owner);
 	simt_free(cache->machine, v->lock);

@@ -5,6 +5,7 @@
 
 #include <cache/kernels.h>
 #include <grapnel/cache.h>
+#include <simt/machine.h>
 
 #include <pthread.h>
 
@@ -28,7 +29,7 @@ struct gn_cache {
 	struct gn_cache_failure *record; /* [GN__RECORDS] */
 	pthread_mutex_t mutex;           /* guards the next two */
 	struct gn_cache_failure told[GN__RECORDS]; /* the last that the host took */
-	struct simt_stream *flusher[GN_CACHE_FLUSH_STREAMS]; /* whose records the last ones are */
+	struct simt__life *flusher[GN_CACHE_FLUSH_STREAMS]; /* the streams whose records the last ones are; NULL: nobody's yet */
 	int is_direct; /* which table */
 	uint64_t budget_bytes;
 	uint64_t metadata_bytes;

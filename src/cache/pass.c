@@ -137,19 +137,39 @@ static int flush_stores(struct gn_cache *cache, struct gn_error *error)
 	return rc;
 }
 
+/* The place of a stream among those that flush; else one that no stream has, or had; GN_CACHE_FLUSH_STREAMS if there is none. */
+static unsigned place_of(const struct gn_cache *cache, const struct simt__life *life)
+{
+	unsigned ended = GN_CACHE_FLUSH_STREAMS;
+
+	for (unsigned k = 0; k < GN_CACHE_FLUSH_STREAMS; k++) {
+		if (cache->flusher[k] == life || !cache->flusher[k])
+			return k;
+		if (ended == GN_CACHE_FLUSH_STREAMS && simt__life_ended(cache->flusher[k]))
+			ended = k;
+	}
+	return ended;
+}
+
 /* The record of a stream's flushes; GN__RECORDS if there are too many streams. */
 static unsigned record_of(struct gn_cache *cache, struct simt_stream *stream)
 {
-	unsigned k = 0;
+	struct simt__life *life;
+	unsigned k;
 
 	if (!stream)
 		return GN__RECORD_FLUSH;
+	life = simt__life_hold(stream);
 	pthread_mutex_lock(&cache->mutex);
-	while (k < GN_CACHE_FLUSH_STREAMS && cache->flusher[k] && cache->flusher[k] != stream)
-		k++;
-	if (k < GN_CACHE_FLUSH_STREAMS)
-		cache->flusher[k] = stream;
+	k = place_of(cache, life);
+	if (k < GN_CACHE_FLUSH_STREAMS && cache->flusher[k] != life) {
+		simt__life_drop(cache->flusher[k]);
+		cache->flusher[k] = simt__life_hold(stream);
+		/* what came of another stream's flushes, if nobody asked, is not this one's */
+		take_failures(&cache->record[GN__RECORD_STREAMS + k], &cache->told[GN__RECORD_STREAMS + k]);
+	}
 	pthread_mutex_unlock(&cache->mutex);
+	simt__life_drop(life);
 	return GN__RECORD_STREAMS + k;
 }
 
@@ -159,7 +179,7 @@ static int launch_flush(struct gn_cache *cache, struct simt_stream *stream, stru
 	const unsigned record = record_of(cache, stream);
 
 	if (record == GN__RECORDS)
-		return gn_error_set(error, -GN_ENOBUFS, "cache: flushed on more than %d streams; use fewer",
+		return gn_error_set(error, -GN_ENOBUFS, "cache: flushed on more than %d streams that are still there; use fewer, or destroy some",
 				    (int)GN_CACHE_FLUSH_STREAMS);
 	if (!pages.count)
 		return 0;

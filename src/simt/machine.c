@@ -2,6 +2,7 @@
 #include <simt/machine.h>
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -174,23 +175,63 @@ const char *simt_message(const struct simt_machine *machine)
 
 /* ---- any stream ---- */
 
+struct simt__life *simt__life_hold(const struct simt_stream *stream)
+{
+	__atomic_fetch_add(&stream->life->holders, 1, __ATOMIC_RELAXED);
+	return stream->life;
+}
+
+int simt__life_ended(const struct simt__life *life)
+{
+	return (int)__atomic_load_n(&life->ended, __ATOMIC_ACQUIRE);
+}
+
+void simt__life_drop(struct simt__life *life)
+{
+	if (life && __atomic_fetch_sub(&life->holders, 1, __ATOMIC_ACQ_REL) == 1)
+		free(life);
+}
+
+/* What a stream has whatever its machine; rc is what making it returned. */
+static int give_life(struct simt_stream **stream, int rc, struct gn_error *error)
+{
+	struct simt__life *life = rc ? NULL : (struct simt__life *)calloc(1, sizeof *life);
+
+	if (rc)
+		return rc;
+	if (!life) {
+		(*stream)->machine->ops->stream_destroy(*stream);
+		*stream = NULL;
+		return gn_error_set(error, -GN_ENOMEM, "no memory for a stream");
+	}
+	life->holders = 1;
+	(*stream)->life = life;
+	return 0;
+}
+
 int simt_stream_create(struct simt_stream **stream, struct simt_machine *machine, struct gn_error *error)
 {
 	*stream = NULL;
-	return machine->ops->stream_create(stream, machine, error);
+	return give_life(stream, machine->ops->stream_create(stream, machine, error), error);
 }
 
 int simt_stream_adopt(struct simt_stream **stream, struct simt_machine *machine, void *cuda_stream,
                       struct gn_error *error)
 {
 	*stream = NULL;
-	return machine->ops->stream_adopt(stream, machine, cuda_stream, error);
+	return give_life(stream, machine->ops->stream_adopt(stream, machine, cuda_stream, error), error);
 }
 
 void simt_stream_destroy(struct simt_stream *stream)
 {
-	if (stream)
-		stream->machine->ops->stream_destroy(stream);
+	struct simt__life *life;
+
+	if (!stream)
+		return;
+	life = stream->life;
+	stream->machine->ops->stream_destroy(stream);
+	__atomic_store_n(&life->ended, 1, __ATOMIC_RELEASE);
+	simt__life_drop(life);
 }
 
 void *simt_stream_handle(const struct simt_stream *stream)

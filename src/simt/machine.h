@@ -45,8 +45,15 @@ struct simt_machine_ops {
 	void (*reside)(struct simt_machine *machine, int more);
 };
 
+/* Whether a stream is still there, for who keeps something of it: outlives the stream, whose address may be another's then. */
+struct simt__life {
+	uint32_t holders;
+	uint32_t ended;
+};
+
 struct simt_stream {
 	struct simt_machine *machine;
+	struct simt__life *life; /* NULL: the machine's own */
 	struct gn_error failure; /* the last one: code and words */
 };
 
@@ -68,6 +75,15 @@ void simt__cuda_expect_residents(void);
 
 /* Kernels of the program that cuda can launch. */
 extern struct simt__listed *simt__all_listed;
+
+/* simt__life_hold - the life of a stream; given back by simt__life_drop. Any host thread that may use the stream. */
+struct simt__life *simt__life_hold(const struct simt_stream *stream);
+
+/* simt__life_ended - has the stream been destroyed, its launches before it? Any host thread. */
+int simt__life_ended(const struct simt__life *life);
+
+/* simt__life_drop - NULL is nothing. */
+void simt__life_drop(struct simt__life *life);
 
 /*
  * simt__reside - 1: a kernel is launched that stays until it is told to end; -1: it has ended. Meanwhile simt_free keeps

@@ -338,6 +338,32 @@ static void streams_of_a_cache_are_many_but_bounded(void **state)
 		simt_stream_destroy(stream[k]);
 }
 
+/* One after the other they are as many as a program likes, and none hears of the failures of those that are gone. */
+static void streams_that_are_gone_leave_room(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct simt_stream *kept, *stream;
+
+	open_file_words(t, 0);
+	kept = new_stream(t);
+	set(t, 14 * WORDS, 1);
+	limit_writes(14 * PAGE);
+	assert_int_equal(gn_cache_flush_on(t->cache, kept, &t->error), 0);
+	for (int k = 0; k < 3 * GN_CACHE_FLUSH_STREAMS; k++) {
+		stream = new_stream(t);
+		assert_int_equal(gn_cache_flush_result(t->cache, stream, &t->error), 0);
+		if (gn_cache_flush_on(t->cache, stream, &t->error))
+			fail_msg("%s", t->error.text);
+		simt_stream_destroy(stream); /* nobody asks what came of it */
+	}
+	assert_int_equal(simt_stream_wait(kept), 0);
+	assert_int_equal(gn_cache_flush_result(t->cache, kept, &t->error), -GN_EIO);
+	assert_says(&t->error, "1 pages could not be written");
+	simt_stream_destroy(kept);
+	limit_writes(RLIM_INFINITY);
+	flush(t);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, teardown)
 
 int main(void)
@@ -352,6 +378,7 @@ int main(void)
 	    CASE(ranges_on_streams_are_checked),
 	    CASE(failures_are_seen_while_kernels_run),
 	    CASE(streams_of_a_cache_are_many_but_bounded),
+	    CASE(streams_that_are_gone_leave_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
