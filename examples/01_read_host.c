@@ -35,12 +35,13 @@ SIMT_FN void sum(const struct sum_args *a)
 SIMT_KERNEL(sum, struct sum_args)
 
 static struct gn_error error;
+static struct simt_machine *machine;
 
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "01_read_host: %s: %s\n", gn_error_name(code), error.text);
+	fprintf(stderr, "01_read_host: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
 	exit(1);
 }
 
@@ -60,7 +61,6 @@ int main(int argc, char **argv)
 	struct gn_cache_options options = {0};
 	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, COUNT, sizeof(uint32_t)};
 	struct simt_grid grid = {4, 64, 0};
-	struct simt_machine *machine;
 	struct gn_store *store;
 	struct gn_cache *cache;
 	struct sum_args args;

@@ -40,12 +40,13 @@ SIMT_FN void check(const struct check_args *a)
 SIMT_KERNEL(check, struct check_args)
 
 static struct gn_error error;
+static struct simt_machine *machine;
 
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "02_read_file: %s: %s\n", gn_error_name(code), error.text);
+	fprintf(stderr, "02_read_file: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
 	exit(1);
 }
 
@@ -66,7 +67,6 @@ int main(int argc, char **argv)
 	struct gn_cache_facts facts;
 	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, COUNT, sizeof(uint64_t)};
 	struct simt_grid grid = {4, 256, 0};
-	struct simt_machine *machine;
 	struct gn_store *store;
 	struct gn_cache *cache;
 	struct check_args args;

@@ -34,16 +34,17 @@ SIMT_FN void square(const struct square_args *a)
 SIMT_KERNEL(square, struct square_args)
 
 static struct gn_error error;
+static struct simt_machine *machine;
 
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "03_write_back: %s: %s\n", gn_error_name(code), error.text);
+	fprintf(stderr, "03_write_back: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
 	exit(1);
 }
 
-static void run(struct simt_machine *machine, struct gn_store *store)
+static void run(struct gn_store *store)
 {
 	struct gn_cache_options options = {0};
 	struct gn_cache_facts facts;
@@ -82,7 +83,6 @@ static void show(struct gn_store *store)
 int main(int argc, char **argv)
 {
 	struct simt_config config = {0};
-	struct simt_machine *machine;
 	struct gn_store *store;
 	char uri[4096];
 
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	snprintf(uri, sizeof uri, "file:%s?create=8M", argc > 2 ? argv[2] : "squares.bin");
 	must(simt_open(&machine, &config, &error));
 	must(gn_store_open(&store, machine, uri, NULL, &error));
-	run(machine, store);
+	run(store);
 	gn_store_close(store);
 	must(gn_store_open(&store, machine, uri, NULL, &error)); /* what a later program would see */
 	show(store);

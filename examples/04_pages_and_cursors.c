@@ -64,15 +64,16 @@ SIMT_FN void sum(const struct sum_args *a)
 SIMT_KERNEL(sum, struct sum_args)
 
 static struct gn_error error;
+static struct simt_machine *machine;
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "04_pages_and_cursors: %s: %s\n", gn_error_name(code), error.text);
+	fprintf(stderr, "04_pages_and_cursors: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
 	exit(1);
 }
 
-static void run(struct simt_machine *machine, struct sum_args *args)
+static void run(struct sum_args *args)
 {
 	static const char *const name[WAYS] = {"elements", "cursor", "pages"};
 	struct simt_grid grid = {4, 64, 0};
@@ -93,7 +94,6 @@ int main(int argc, char **argv)
 	struct simt_config config = {0};
 	struct gn_cache_options options = {0};
 	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, COUNT, sizeof(uint32_t)};
-	struct simt_machine *machine;
 	struct gn_store *store;
 	struct gn_cache *cache;
 	struct sum_args args;
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	shape.store = store;
 	must(gn_array_create(&args.numbers, machine, &shape, &error));
 	args.sum = (uint64_t *)simt_alloc(machine, WAYS * sizeof *args.sum, SIMT_SHARED);
-	run(machine, &args);
+	run(&args);
 	simt_free(machine, args.sum);
 	gn_array_destroy(&args.numbers, machine);
 	gn_cache_destroy(cache);

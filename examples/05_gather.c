@@ -31,12 +31,13 @@ SIMT_FN void add_one(const struct add_args *a)
 SIMT_KERNEL(add_one, struct add_args)
 
 static struct gn_error error;
+static struct simt_machine *machine;
 
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "05_gather: %s: %s\n", gn_error_name(code), error.text);
+	fprintf(stderr, "05_gather: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
 	exit(1);
 }
 
@@ -46,7 +47,7 @@ static void fill(struct gn_store *store)
 		must(gn_store_write(store, i * sizeof i, &i, sizeof i, &error));
 }
 
-static uint32_t first_of(struct simt_machine *machine, const struct gn_batch *batch)
+static uint32_t first_of(const struct gn_batch *batch)
 {
 	uint32_t number = 0;
 
@@ -55,21 +56,20 @@ static uint32_t first_of(struct simt_machine *machine, const struct gn_batch *ba
 }
 
 /* Gather, change what was gathered, scatter, and gather again. Nothing waits before the end. */
-static void run(struct simt_machine *machine, struct gn_gather *gather, struct gn_array *table,
-		const struct gn_batch *batch)
+static void run(struct gn_gather *gather, struct gn_array *table, const struct gn_batch *batch)
 {
 	struct add_args add = {(uint32_t *)batch->rows, (uint64_t)BATCH * ROW};
 	struct simt_grid grid = {4, 64, 0};
 
 	must(gn_gather_rows(gather, table, batch, &error));
 	must(simt_wait(machine));
-	printf("gathered %d rows, the first number of row 77 is %u\n", BATCH, first_of(machine, batch));
+	printf("gathered %d rows, the first number of row 77 is %u\n", BATCH, first_of(batch));
 	must(simt_launch(machine, &add_one_kernel, grid, &add));
 	must(gn_scatter_rows(gather, table, batch, &error));
 	must(gn_gather_rows(gather, table, batch, &error));
 	must(simt_wait(machine));
 	must(gn_array_failure(table, &error));
-	printf("scattered: the first number of row 77 is now %u\n", first_of(machine, batch));
+	printf("scattered: the first number of row 77 is now %u\n", first_of(batch));
 }
 
 int main(int argc, char **argv)
@@ -78,7 +78,6 @@ int main(int argc, char **argv)
 	struct gn_cache_options options = {0};
 	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, ROWS * ROW, sizeof(uint32_t)};
 	struct gn_batch batch = {0};
-	struct simt_machine *machine;
 	struct gn_store *store;
 	struct gn_cache *cache;
 	struct gn_array table;
@@ -101,7 +100,7 @@ int main(int argc, char **argv)
 	batch.elements = ROW;
 	for (uint64_t k = 0; k < BATCH; k++)
 		index[k] = (77 + k * 3331) % (ROWS / 2);
-	run(machine, gather, &table, &batch);
+	run(gather, &table, &batch);
 	gn_gather_destroy(gather);
 	simt_free(machine, index);
 	simt_free(machine, batch.rows);

@@ -65,7 +65,10 @@ static int node_main(struct gn_net *net, void *unused)
 		sum += a.counter[k];
 	if (!rc)
 		rc = gn_net_reduce_u64(host, GN__ADD, &sum, 1);
-	if (!rc && !gn_net_node(net))
+	if (rc)
+		fprintf(stderr, "07_messages: node %u: %s %s\n", gn_net_node(net), gn_error_name(rc),
+			simt_message(gn_net_machine(net)));
+	else if (!gn_net_node(net))
 		printf("%u nodes counted %u draws: %llu\n", gn_net_nodes(net), DRAWS * gn_net_nodes(net),
 		       (unsigned long long)sum);
 	return rc;
