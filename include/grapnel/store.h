@@ -8,13 +8,20 @@
  *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: to test and measure them
  *
  * Options follow a `?`, separated by `&`: `ro` (read-only); `create=SIZE` (file: and host:PATH, make the file
- * if it is not there, sparse, at that size; a file that is there stays as it is); for file: and memq:
+ * if it is not there, at that size; a file that is there stays as it is); for file: and memq:
  * `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller); for file: `direct=0|1` (O_DIRECT;
  * without the option it is used where the file system allows it) and `io=uring|threads` (without it io_uring
  * where it is permitted). A path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a
  * size is not a path: a file named 8G is `host:./8G`.
  *
  * A GPU only reads a mapped file: there host:PATH wants `ro`.
+ *
+ * A file has one writer. A store that opens it without `ro` locks it (flock(2), which other programs may ask for too); another,
+ * of this process or another one, is refused: -GN_EBUSY. Stores with `ro` are not kept out and keep nobody out: of what is
+ * written meanwhile they read the old bytes or the new ones, and a cache in front of them keeps the pages that it has.
+ *
+ * file: takes room on the medium for what is written (its files are sparse); host:PATH to write takes it for the whole file when
+ * it is opened, as a write to a mapped page that finds no room would end the process: -GN_ENOSPC.
  *
  * A file that another program makes shorter while it is open: behind file: the reads that miss bytes fail
  * with GN_NVME_UNRECOVERED_READ; behind host: the kernel ends the process (SIGBUS), as with any mapped file.
@@ -435,7 +442,8 @@ struct gn_store_options {
  * @options  NULL for the defaults
  * A path must be a regular file. host: memory is registered with the machine in pieces of at most 64 GiB.
  * Host. Returns 0, -GN_EINVAL (not a URI, an option that is not one), -GN_ENOENT, -GN_EACCES, -GN_ENOMEM,
- * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EIO;
+ * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EBUSY (another
+ * store writes this file), -GN_ENOSPC (host:PATH: no room for the file), -GN_EIO;
  * says which and what to do.
  */
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,8 +65,8 @@ static int create_sparse(const char *path, uint64_t bytes)
 	return -saved;
 }
 
-/* Returns a descriptor or a negative errno value. */
-static int open_any(const char *path, const struct gn_store_settings *settings)
+/* Returns a descriptor or a negative errno value. @created  becomes 1 if the file was not there */
+static int open_any(const char *path, const struct gn_store_settings *settings, int *created)
 {
 	int flags = settings->options.read_only ? O_RDONLY : O_RDWR;
 	/* O_NONBLOCK: opening a FIFO must not wait for its other end. */
@@ -76,28 +77,85 @@ static int open_any(const char *path, const struct gn_store_settings *settings)
 	if (errno != ENOENT || !settings->create)
 		return -errno;
 	fd = create_sparse(path, settings->create_bytes);
+	*created = fd >= 0;
 	if (fd != -EEXIST)
 		return fd;
 	fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int *fd,
-                    uint64_t *bytes, struct gn_error *error)
+/*
+ * Two writers would each write back pages of their own, and the last one undo what the other has changed. The lock is of
+ * this opening of the file, so that it also keeps out other stores of this process.
+ */
+static int lock(int fd, const struct gn_uri *uri, struct gn_error *error)
+{
+	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0; /* a file system without locks guards nobody */
+	return gn_error_set(error, -GN_EBUSY,
+	                    "%s:%s: is open for writing by another store, of this program or another; close that one, or "
+	                    "add ?ro to only read",
+	                    uri->scheme, uri->path);
+}
+
+/* Give all bytes their place: a page of a mapped file that finds none when it is written ends the process (SIGBUS). */
+static int reserve_bytes(int fd, const struct gn_uri *uri, uint64_t bytes, struct gn_error *error)
+{
+	int rc;
+
+	if (!bytes)
+		return 0;
+	do {
+		rc = fallocate(fd, 0, 0, (off_t)bytes);
+	} while (rc && errno == EINTR);
+	if (!rc || errno == EOPNOTSUPP || errno == ENOSYS)
+		return 0;
+	return gn_error_set(error, gn_store_code(errno),
+	                    "%s:%s: there is no place for its %llu bytes: %s; make room, or open it as file:, which takes "
+	                    "only what is written",
+	                    uri->scheme, uri->path, (unsigned long long)bytes, strerror(errno));
+}
+
+/* Returns 0 or a negative code; the descriptor stays the caller's. */
+static int take(int fd, const struct gn_uri *uri, const struct gn_store_settings *settings, int reserve,
+                uint64_t *bytes, struct gn_error *error)
 {
 	struct stat st;
+	int rc = 0;
 
-	*fd = open_any(uri->path, settings);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return refuse_kind(uri, &st, error);
+	/* io_uring would answer EAGAIN instead of waiting for the disk. */
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	*bytes = (uint64_t)st.st_size;
+	if (!settings->options.read_only)
+		rc = lock(fd, uri, error);
+	if (!rc && reserve)
+		rc = reserve_bytes(fd, uri, *bytes, error);
+	return rc;
+}
+
+int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int reserve, int *fd,
+                    uint64_t *bytes, struct gn_error *error)
+{
+	int created = 0, rc;
+
+	*fd = open_any(uri->path, settings, &created);
 	if (*fd < 0)
 		return failed(uri, settings, -*fd, error);
-	if (fstat(*fd, &st) || !S_ISREG(st.st_mode)) {
-		close(*fd);
-		return refuse_kind(uri, &st, error);
-	}
-	/* io_uring would answer EAGAIN instead of waiting for the disk. */
-	fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
-	*bytes = (uint64_t)st.st_size;
-	return 0;
+	rc = take(*fd, uri, settings, reserve, bytes, error);
+	if (!rc)
+		return 0;
+	if (created && rc != -GN_EBUSY) /* else it is in use already */
+		unlink(uri->path);
+	gn_regular_close(*fd);
+	return rc;
+}
+
+void gn_regular_close(int fd)
+{
+	flock(fd, LOCK_UN);
+	close(fd);
 }
 
 int gn_regular_read(int fd, const char *name, uint64_t offset, void *to, size_t bytes, struct gn_error *error)

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { BLOCK = 512, THREADS = 8 };
 
@@ -72,21 +71,21 @@ static uint32_t block_bytes(const struct file_store *f)
 static int open_target(struct file_store *f, const struct gn_uri *uri,
                        const struct gn_store_settings *settings, struct gn_error *error)
 {
-	int fd, rc = gn_regular_open(uri, settings, &fd, &f->medium.bytes, error);
+	int fd, rc = gn_regular_open(uri, settings, 0, &fd, &f->medium.bytes, error);
 
 	if (rc)
 		return rc;
 	rc = gn_file_target_init(&f->target, fd, uri->path, f->medium.bytes, settings->options.read_only,
 	                         settings->direct, error);
 	if (rc)
-		close(fd);
+		gn_regular_close(fd);
 	return rc;
 }
 
 static void close_target(struct file_store *f)
 {
 	gn_file_target_fini(&f->target);
-	close(f->target.fd[GN_FILE_BUFFERED]);
+	gn_regular_close(f->target.fd[GN_FILE_BUFFERED]);
 }
 
 static int open_all(struct file_store *f, const struct gn_uri *uri, const struct gn_store_settings *settings,

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define PIECE_BYTES ((uint64_t)64 << 30) /* simt_register */
 
@@ -17,6 +16,7 @@ struct host_store {
 	struct gn_store base; /* first */
 	struct gn_region region;
 	int mapped; /* the region is the file's: flush has something to do */
+	int locked; /* the descriptor that keeps other writers out, or -1 */
 };
 
 static struct host_store *host_of(struct gn_store *store)
@@ -130,7 +130,7 @@ static int open_path(struct host_store *h, const struct gn_uri *uri, const struc
 	int fd, rc = read_only ? 0 : refuse_device_writes(h, uri, error);
 
 	if (!rc)
-		rc = gn_regular_open(uri, settings, &fd, &bytes, error);
+		rc = gn_regular_open(uri, settings, !read_only, &fd, &bytes, error);
 	if (rc)
 		return rc;
 	rc = open_mapped(h, fd, bytes, read_only, &why);
@@ -138,7 +138,10 @@ static int open_path(struct host_store *h, const struct gn_uri *uri, const struc
 		rc = open_copy(h, fd, bytes, uri, error);
 	else if (rc)
 		gn_error_set(error, rc, "host:%s: %.300s; open it as file:", uri->path, why.text);
-	close(fd);
+	if (rc || read_only)
+		gn_regular_close(fd);
+	else
+		h->locked = fd;
 	return rc;
 }
 
@@ -153,6 +156,7 @@ static int host_open(struct gn_store **store, struct simt_machine *machine, cons
 		return gn_error_set(error, -GN_ENOMEM, "host:%s: out of memory", uri->path);
 	h->base.ops = &gn_store_host;
 	h->base.machine = machine;
+	h->locked = -1;
 	rc = gn_size_parse(uri->path, &bytes) ? open_path(h, uri, settings, error)
 	                                      : open_memory(h, bytes, settings, error);
 	if (rc) {
@@ -169,6 +173,8 @@ static void host_close(struct gn_store *store)
 
 	simt_unregister(store->machine, h->region.memory, h->region.bytes);
 	gn_region_free(&h->region);
+	if (h->locked >= 0)
+		gn_regular_close(h->locked);
 	free(h);
 }
 
