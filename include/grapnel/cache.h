@@ -74,6 +74,8 @@ void gn_cache_destroy(struct gn_cache *cache);
  * Launches a kernel on the machine's own stream and waits for that stream. Other streams' kernels may use the cache
  * meanwhile; what they write then may or may not be among what is written. Pages that could not be written stay in the
  * cache, dirty, and so do pages that are pinned (written, but perhaps not for the last time).
+ * A store that is found full (-GN_ENOSPC) is not written again before the next flush: until then writes to pages of it that are
+ * not in the cache fail with -GN_ENOSPC at once. Make room, and flush: what could not be written was kept.
  * Host. Returns 0 (every write before it is in the store), or the code of the first failure with how many pages
  * are still dirty in the message.
  */

@@ -406,7 +406,8 @@ SIMT_FN uint64_t gn__nvmeq_abandon(const struct gn_nvmeq *q, struct gn_nvmeq_slo
  * @deadline  on simt_clock_ns
  * @status    receives the status field (GN_NVME_*); 0 if it timed out
  * The owner only. Order: behind a return of 0 the data of a read is in the buffer for this thread.
- * Returns -GN_EAGAIN (not yet), 0 (completed well), -GN_EIO (completed with a status other than 0), -GN_ETIMEDOUT
+ * Returns -GN_EAGAIN (not yet), 0 (completed well), -GN_ENOSPC (completed with GN_NVME_CAPACITY_EXCEEDED), -GN_EIO (with
+ * another status than 0), -GN_ETIMEDOUT
  * (abandoned: do NOT call gn_nvmeq_end, the slot comes back by itself when the completion does).
  */
 SIMT_FN int gn_nvmeq_poll(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadline, uint32_t *status)
@@ -428,7 +429,7 @@ SIMT_FN int gn_nvmeq_poll(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadl
 	}
 	GN_TRACE(wake);
 	*status = (uint32_t)(word >> 32);
-	return *status ? -GN_EIO : 0;
+	return *status == GN_NVME_CAPACITY_EXCEEDED ? -GN_ENOSPC : *status ? -GN_EIO : 0;
 }
 
 /* gn_nvmeq_wait - gn_nvmeq_poll until it is over. Returns as that, but never -GN_EAGAIN. */

@@ -252,7 +252,7 @@ SIMT_INLINE_FN struct simt_ask gn_store_load_lines(uint32_t wants, void *to, con
  * gn_store_fetch.
  * The last block of a store may reach past capacity_bytes: what lies there is dropped. Behind a return of 0
  * the bytes are in the store (not necessarily on the medium: gn_store_flush). Returns each lane's own status: 0, -GN_EIO,
- * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
+ * -GN_ENOSPC (the medium is full), -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
  */
 SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
 					    const void *from, uint32_t bytes)

@@ -80,7 +80,7 @@ static void shape_sets(struct gn_cache_view *v, uint32_t ways)
 /* What allocate takes beside words, owners, locks and frames. */
 static uint64_t fixed_bytes(const struct gn_cache *cache, int counters)
 {
-	return sizeof *cache->image.shared + sizeof *cache->device + sizeof *cache->result +
+	return sizeof *cache->image.shared + (cache->image.frames + 63) / 64 * sizeof *cache->image.kept + sizeof *cache->device + sizeof *cache->result +
 	       GN_CACHE_STREAMS * sizeof *cache->image.stream +
 	       (counters ? GN_CACHE_STRIPES * sizeof *cache->image.stripe : 0);
 }
@@ -215,6 +215,7 @@ static int allocate(struct gn_cache *cache, int counters)
 	v->owner = direct ? (uint32_t *)metadata(cache, v->frames * sizeof *v->owner) : NULL;
 	v->lock = direct ? NULL : (uint32_t *)metadata(cache, sets * sizeof *v->lock);
 	v->sector = sectors_bytes(v) ? (uint64_t *)metadata(cache, sectors_bytes(v)) : NULL;
+	v->kept = (uint64_t *)metadata(cache, (v->frames + 63) / 64 * sizeof *v->kept);
 	v->stream = (uint64_t *)metadata(cache, GN_CACHE_STREAMS * sizeof *v->stream);
 	v->shared = (struct gn_cache_shared *)metadata(cache, sizeof *v->shared);
 	v->stripe = counters ? (struct gn_cache_stripe *)metadata(cache, GN_CACHE_STRIPES * sizeof *v->stripe) : NULL;
@@ -223,7 +224,7 @@ static int allocate(struct gn_cache *cache, int counters)
 	cache->record = (struct gn_cache_failure *)simt_alloc(cache->machine, GN__RECORDS * sizeof *cache->record,
 							      SIMT_SHARED);
 	v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
-	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->stream && v->shared &&
+	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->kept && v->stream && v->shared &&
 			       (!counters || v->stripe) && cache->device && cache->result && cache->record && v->frame
 		       ? 0
 		       : -GN_ENOMEM;
@@ -324,6 +325,7 @@ void gn_cache_destroy(struct gn_cache *cache)
 	simt_free(cache->machine, v->owner);
 	simt_free(cache->machine, v->lock);
 	simt_free(cache->machine, v->sector);
+	simt_free(cache->machine, v->kept);
 	simt_free(cache->machine, v->stream);
 	simt_free(cache->machine, v->shared);
 	simt_free(cache->machine, v->stripe);

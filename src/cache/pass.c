@@ -69,10 +69,13 @@ static uint32_t take_failures(struct gn_cache_failure *f, struct gn_cache_failur
 static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_error *error)
 {
 	struct gn_cache_failure f;
-	uint32_t count;
+	uint32_t count, kept;
 
 	pthread_mutex_lock(&cache->mutex);
 	count = take_failures(&cache->record[record], &cache->told[record]);
+	kept = simt_load_relaxed_sys_u32(&cache->record[GN__RECORD_WRITES].kept);
+	if (kept && kept < count) /* of some it was tried again and again */
+		count = kept;
 	f = cache->told[record];
 	pthread_mutex_unlock(&cache->mutex);
 	if (!count)
@@ -81,7 +84,9 @@ static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_erro
 			    "cache: %u pages could not be written and are kept; the first failure was %s at page %llu (device "
 			    "status 0x%x); %s, then flush again",
 			    count, gn_error_name(f.code), (unsigned long long)f.page, f.device,
-			    f.code == -GN_ETIMEDOUT ? "see what holds the page or the store" : "mend the store");
+			    f.code == -GN_ETIMEDOUT ? "see what holds the page or the store"
+			    : f.code == -GN_ENOSPC  ? "make room where the store is"
+						    : "mend the store");
 }
 
 int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error)

@@ -74,7 +74,7 @@ cache/access.h|s/~gn__sector_valid_of(c, k->frame), 0)/0xffffffffu, 0)/|a fill f
 cache/access.h|s/if (!(gn__sectors_of(c, &e) & ~(before . sectors)))/if (1)/|one overwritten sector makes the page valid
 cache/access.h|s/(uint32_t)simt_or_acq_rel_dev_u64(&c->sector.frame., sectors)/(uint32_t)simt_load_relaxed_dev_u64(\&c->sector[frame])/|overwritten sectors are not noted
 cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader)/hit = !more \&\& simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
-cache/access.h|/gn__claim_around(const/,/^}/{s/^	gn_claim_drop(c, k);$//;s/k->status.code = -GN_ENOBUFS;/& gn_claim_drop(c, k);/;}|an access around the cache does not keep the page absent
+cache/access.h|/gn__claim_around(const/,/^}/{s/^	gn_claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn_claim_drop(c, k);/;}|an access around the cache does not keep the page absent
 cache/access.h|/gn__claim_around(const/,/^}/s/^	gn_claim_drop(c, k);$/	;/|a page that found no frame stays busy
 cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->around/0/|who finds no frame in a later round keeps the page
 cache/ahead.h|s/ .. page >= end//|pages behind the last are fetched ahead

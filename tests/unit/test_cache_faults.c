@@ -73,7 +73,7 @@ static void what_cannot_be_written_is_kept(struct cache_test *t, uint32_t ways)
 		set(t, page * WORDS + page, 100 + page);
 	assert_int_equal(get(t, 20 * WORDS),
 	                 word_of(20 * WORDS)); /* no frame can be freed: around the cache */
-	assert_int_equal(hold(t, 0, 20 * WORDS, 0), -GN_ENOBUFS);
+	assert_int_equal(hold(t, 0, 20 * WORDS, 0), -GN_EIO);
 	assert_int_equal(set_code(t, 20 * WORDS, 42), -GN_EIO);
 	assert_int_equal(get(t, 20 * WORDS), word_of(20 * WORDS));
 	for (uint64_t page = 0; page < 4; page++)

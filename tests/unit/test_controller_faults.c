@@ -137,7 +137,7 @@ static void failed_commands_are_not_executed(void **state)
 	close_store(t);
 	plan.fail_status = GN_NVME_CAPACITY_EXCEEDED;
 	q = open_with(t, &plan);
-	assert_int_equal(command(q, GN_NVME_WRITE, 0, 8, 0xaa, &status), -GN_EIO);
+	assert_int_equal(command(q, GN_NVME_WRITE, 0, 8, 0xaa, &status), -GN_ENOSPC);
 	assert_int_equal(status, GN_NVME_CAPACITY_EXCEEDED);
 	assert_slots_are_back(q);
 }

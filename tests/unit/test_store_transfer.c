@@ -411,7 +411,7 @@ static void full_disk_fails_writes(void **state)
 	/* the system closes the files of a ring a little later */
 	umount2(t->folder, MNT_DETACH);
 	assert_true(o.failed >= 7 * 256);
-	assert_int_equal(o.code, -GN_EIO);
+	assert_int_equal(o.code, -GN_ENOSPC);
 	assert_int_equal(o.device, GN_NVME_CAPACITY_EXCEEDED);
 	assert_int_equal(t->error.code, -GN_ENOSPC);
 	assert_says(t, t->file, "space");

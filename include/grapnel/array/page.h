@@ -98,7 +98,7 @@ SIMT_FN int gn__page_pin(const struct gn_array *a, uint32_t mask, uint64_t index
  * A held page keeps its frame: hold few, and not across waits for other threads. In direct mode the run is the
  * whole array (4 KiB of it in a launch that gn_auto looks at). Waits while the page is fetched.
  * Returns to all lanes 0, -GN_ENOBUFS (every frame the page could take is pinned, or the page itself is, 16383 times:
- * release something, or read element by element), -GN_ERANGE, -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. Failures other than -GN_ENOBUFS are also
+ * release something, or read element by element), -GN_ENOSPC (see gn_cache_flush), -GN_ERANGE, -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. Failures other than -GN_ENOBUFS are also
  * kept in the array.
  */
 SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,

@@ -146,10 +146,10 @@ SIMT_FN uint32_t gn__range_fetch(struct gn_range *r, int missing)
 	return r->held;
 }
 
-/* Not all of the next batch is at hand. Where frames are short, page by page. By value, so that the loop's own stays in registers. */
+/* Not all of the next batch is at hand. Where none could be had, page by page: frames may be short. By value, so that the loop's own stays in registers. */
 SIMT_NOINLINE_FN struct gn_range gn__range_bring(struct gn_range r, int missing)
 {
-	if (!gn__range_fetch(&r, missing) && r.status.code == -GN_ENOBUFS && r.batch > 1) {
+	if (!gn__range_fetch(&r, missing) && r.status.code != -GN_ETIMEDOUT && r.batch > 1) {
 		r.batch = 1;
 		gn__range_fetch(&r, gn__range_misses(&r));
 	}
@@ -209,7 +209,8 @@ SIMT_FN void gn__range_memory(struct gn_range *r, struct gn_page *page)
  * gn_range_next - collective over the mask of the loop: the elements of the next page.
  * @page  receives them: data, first and count, clipped to the run. The loop holds it until its next call; do not
  * release it. Waits while pages are fetched. Returns 1, or 0 at the end: r->status.code is then 0; or -GN_ENOBUFS
- * (not one page could be had, because all are pinned), -GN_EIO, -GN_ETIMEDOUT, and elements from r->next on were not
+ * (not one page could be had, because all are pinned), -GN_ENOSPC (or because they cannot be written), -GN_EIO,
+ * -GN_ETIMEDOUT, and elements from r->next on were not
  * handed out. Failures other than -GN_ENOBUFS are also kept in the array. In direct mode the run comes at once
  * (in blocks of 4 KiB in a launch that gn_auto looks at).
  */

@@ -70,6 +70,20 @@ SIMT_FN struct gn_store_status gn__errand_around(struct gn__errand *e, const str
 	return gn_store_save(x->store, x->offset + e->at, &after, e->size);
 }
 
+/* Why a page that is to be held got no frame: those of pages that cannot be written are kept, or all are pinned. */
+SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, const struct gn_claim *k)
+{
+	struct gn_store_status status = {-GN_ENOBUFS, 0};
+
+	if (k->holds && k->unwritten.code)
+		return k->unwritten;
+	if (k->holds && simt_load_relaxed_dev_u64(&c->shared->full)) {
+		status.code = -GN_ENOSPC;
+		status.device = GN_NVME_CAPACITY_EXCEEDED;
+	}
+	return status;
+}
+
 /*
  * No frame can be had: go around while the page is held absent, if there is something to do, then let it go. The fence
  * makes the claim an acquire: the store has what was in frames before (R6), also for lanes that read it behind this one.
@@ -80,7 +94,7 @@ SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_
 	const struct gn__extent x = gn__extent_of(c, k->page);
 
 	simt_fence_acq_rel_dev();
-	k->status.code = -GN_ENOBUFS;
+	k->status = gn__claim_refusal(c, k);
 	if (around) {
 		k->status = gn__errand_around(around, &x);
 		if (c->stripe)
@@ -214,8 +228,8 @@ struct gn_pinned {
  * @intent   GN_READ, GN_WRITE or GN_OVERWRITE
  * Waits for transfers, at most c->wait_ns. Order: behind it the lanes see what was released into the page.
  * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame the page could take is pinned, or the
- * page itself is, 16383 times), -GN_EIO (status.device says what the device said), -GN_ETIMEDOUT, -GN_EROFS (write to a
- * read-only store).
+ * page itself is, 16383 times), -GN_ENOSPC (the store of the pages in them is full, or the page is to be written and its
+ * store is full), -GN_EIO (status.device says what the device said), -GN_ETIMEDOUT, -GN_EROFS (write to a read-only store).
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes,
 						     uint64_t page, uint32_t intent)

@@ -82,6 +82,7 @@ struct gn_claim {
 	uint32_t may_bypass; /* an element is read that the store's memory can be asked for: no long search for a frame */
 	uint32_t ahead;      /* nobody waits for this page: never wait or write back for it, and leave no pin */
 	struct gn_store_status status;
+	struct gn_store_status unwritten; /* why the victim could not be written back */
 };
 
 /* @sectors  that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page. A writer makes them dirty. */
@@ -217,7 +218,7 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t fr
 
 	if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY || gn_word_payload(seen) != frame)
 		return GN__MOVING;
-	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && clean_only))
+	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && (clean_only || gn__is_full(c, page))))
 		return GN__PINNED;
 	if (used)
 		then = seen & ~GN_WORD_REF; /* one swap for both, since lanes side by side do both */
@@ -356,13 +357,13 @@ SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k,
 SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t frame)
 {
 	uint64_t *word = &c->word[frame];
-	const uint64_t seen = simt_load_relaxed_dev_u64(word);
+	const uint64_t seen = simt_load_relaxed_dev_u64(word), page = gn__page_of(c, set, gn_word_payload(seen));
 	int is_free = !(seen & GN_WORD_USED) || (seen & GN_WORD_FAILED);
 
 	if (!is_free) {
 		if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY)
 			return GN__UNSETTLED;
-		if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && k->clean_only))
+		if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && (k->clean_only || gn__is_full(c, page))))
 			return GN__PINNED;
 		if (seen & GN_WORD_REF && c->policy == GN_CLOCK) {
 			simt_cas_relaxed_dev_u64(word, seen, seen & ~GN_WORD_REF);
@@ -379,7 +380,7 @@ SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_cl
 	}
 	if (simt_cas_fenced_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
 		return GN__UNSETTLED;
-	k->victim = gn__page_of(c, set, gn_word_payload(seen));
+	k->victim = page;
 	k->victim_word = word;
 	return GN__TAKEN_DIRTY;
 }
@@ -493,6 +494,8 @@ SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_
 {
 	if (k->may_bypass && gn__rests(&gn__local(c)->bypass_resting))
 		return gn__claim_bypass(c, k, 0);
+	if (k->intent != GN_READ && gn__is_full(c, k->page))
+		return gn__claim_error(k, -GN_ENOSPC, GN_NVME_CAPACITY_EXCEEDED);
 	if (c->owner)
 		return gn__claim_direct(c, k, place);
 	if (place->word && place->seen & GN_WORD_FAILED)
@@ -676,6 +679,7 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, st
 	if (status.code) {
 		simt_and_acq_rel_dev_u64(k->victim_word, ~GN_WORD_BUSY);
 		k->clean_only = 1;
+		k->unwritten = status;
 	} else if (c->owner) {
 		gn__detach(c, k->victim_word);
 		step = gn__claim_fetch(c, k);

@@ -172,14 +172,14 @@ SIMT_FN uint32_t gn__clean_rest(const struct gn_cache_view *c)
 	return c->low_water / 8 < 64 ? c->low_water / 8 : 64;
 }
 
-/* Does the cleaner rest at this miss? Collective. */
+/* Does the cleaner rest at this miss? It does while a store has no room. Collective. */
 SIMT_FN int gn__clean_rests(const struct gn_cache_view *c, uint32_t mask)
 {
 	const uint32_t leader = simt_first_lane(mask);
 	int rests = 0;
 
 	if (simt_lane() == leader)
-		rests = gn__rests(&gn__local(c)->clean_resting);
+		rests = simt_load_relaxed_dev_u64(&c->shared->full) || gn__rests(&gn__local(c)->clean_resting);
 	return simt_shfl_u32(mask, (uint32_t)rests, leader) != 0;
 }
 

@@ -108,13 +108,46 @@ SIMT_FN struct gn__move gn__move_of(const struct gn_cache_view *c, uint64_t page
 	return m;
 }
 
-SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page, struct gn_store_status status)
+SIMT_FN uint32_t gn__frame_of(const struct gn_cache_view *c, const struct gn__move *m)
 {
+	return (uint32_t)((size_t)(m->frame - c->frame) >> c->page_log2);
+}
+
+/* The bit of its segment in gn_cache_shared.full. */
+SIMT_FN uint64_t gn__full_bit(const struct gn_cache_view *c, uint64_t page)
+{
+	return 1ull << (gn__segment_of(c, page) - c->segment);
+}
+
+/* A page could not be written. It is counted once, however often that is tried. */
+SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page, const struct gn__move *m)
+{
+	const uint32_t frame = gn__frame_of(c, m);
+	const uint64_t bit = 1ull << frame % 64;
 	struct gn_cache_shared *s = c->shared;
 
 	simt_reduce_add_relaxed_dev_u32(&s->write_failures, 1);
-	if (s->write_failure)
-		gn__cache_fail(s->write_failure, page, status);
+	if (m->status.code == -GN_ENOSPC)
+		simt_or_acq_rel_dev_u64(&s->full, gn__full_bit(c, page));
+	if (!s->write_failure)
+		return;
+	if (c->kept && !(simt_or_acq_rel_dev_u64(&c->kept[frame / 64], bit) & bit))
+		simt_reduce_add_relaxed_dev_u32(&s->write_failure->kept, 1);
+	gn__cache_fail(s->write_failure, page, m->status);
+}
+
+/* A page was written, in a cache where some could not be: perhaps it was one of them. */
+SIMT_NOINLINE_FN void gn__note_written(const struct gn_cache_view *c, uint64_t page, uint32_t frame)
+{
+	const uint64_t bit = 1ull << frame % 64;
+	struct gn_cache_shared *s = c->shared;
+
+	if (gn__is_full(c, page))
+		simt_and_acq_rel_dev_u64(&s->full, ~gn__full_bit(c, page));
+	if (c->kept && simt_load_relaxed_dev_u64(&c->kept[frame / 64]) & bit) {
+		simt_and_acq_rel_dev_u64(&c->kept[frame / 64], ~bit);
+		simt_reduce_add_relaxed_dev_u32(&s->write_failure->kept, (uint32_t)-1);
+	}
 }
 
 SIMT_FN void gn__count_moved(const struct gn_cache_view *c, const struct gn__move *m)
@@ -149,9 +182,11 @@ SIMT_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, uint64_t
 		}
 		wanting = simt_ballot(mask, m->left != 0);
 	}
-	if (m->status.code && m->to_store)
-		gn__note_write_failure(c, page, m->status);
-	else if (c->stripe && m->moved && !m->status.code)
+	if (m->to_store && m->status.code)
+		gn__note_write_failure(c, page, m);
+	else if (m->to_store && m->moved && simt_unlikely(simt_load_relaxed_dev_u32(&c->shared->write_failures) != 0))
+		SIMT_COLD(gn__note_written)(c, page, gn__frame_of(c, m));
+	if (c->stripe && m->moved && !m->status.code)
 		gn__count_moved(c, m);
 }
 

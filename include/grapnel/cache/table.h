@@ -158,4 +158,15 @@ SIMT_FN const struct gn_cache_segment *gn__segment_of(const struct gn_cache_view
 	return &c->segment[k];
 }
 
+/*
+ * Has the store of a page no room? Its dirty pages stay in their frames then, and nobody tries to write them but a flush, which
+ * finds out whether room was made; pages that are not there are not written to, as they would only become more.
+ */
+SIMT_FN int gn__is_full(const struct gn_cache_view *c, uint64_t page)
+{
+	const uint64_t full = simt_load_relaxed_dev_u64(&c->shared->full);
+
+	return simt_unlikely(full != 0) && (full >> (gn__segment_of(c, page) - c->segment) & 1);
+}
+
 #endif

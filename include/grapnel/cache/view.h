@@ -45,6 +45,8 @@ struct gn_cache_failure {
 	uint64_t page;
 	uint32_t device; /* what the device said: an NVMe status field, or 0 */
 	uint32_t count;  /* writes that failed, ever */
+	uint32_t kept;   /* of write-backs: pages that could not be written and are in their frames now */
+	uint32_t reserved;
 };
 
 /*
@@ -73,7 +75,8 @@ struct gn_cache_shared {
 	uint32_t write_failures; /* write-backs that failed, ever */
 	uint32_t reserved;
 	struct gn_cache_failure *write_failure; /* the first of them, for gn_cache_write_failure; or NULL */
-	uint32_t pad[28];
+	uint64_t full; /* bit k: a write to the store of segment k found no room, and none was made since */
+	uint32_t pad[26];
 	struct gn_cache_local local[GN_CACHE_LOCALS];
 };
 
@@ -84,6 +87,7 @@ struct gn_cache_view {
 	uint32_t *lock;    /* sets: [sets], lock in bit 0, hand above; else NULL */
 	char *frame;       /* [frames][page size] */
 	uint64_t *sector;  /* [frames], see cache/sector.h; NULL: pages are written as wholes */
+	uint64_t *kept;    /* [frames / 64], bits: the page could not be written, by the last who tried; NULL: that is not counted */
 	uint64_t *stream;  /* [GN_CACHE_STREAMS], see cache/ahead.h; NULL: nothing is fetched ahead unasked */
 	uint64_t pages;    /* of all segments */
 	uint32_t frames;
