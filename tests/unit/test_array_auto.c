@@ -138,7 +138,7 @@ static uint64_t held_pages(const struct gn_array *a)
 	uint64_t held = 0;
 
 	for (uint64_t page = 0; page < (COUNT * 8u) >> a->page_log2; page++)
-		held += (a->word[page] & GN_WORD_VALID) != 0;
+		held += (a->word[page] & GN_WORD_HELD) != 0;
 	return held;
 }
 

@@ -138,6 +138,8 @@ static void prefetch_takes_no_frame_that_is_needed(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (uint32_t ways = 0; ways <= 4; ways += 4) {
+		uint64_t fetched;
+
 		close_store(t);
 		open_words_of(t, PAGES, 4, PAGE, ways, GN_FIFO);
 		for (uint64_t page = 0; page < 4; page++)
@@ -145,8 +147,9 @@ static void prefetch_takes_no_frame_that_is_needed(void **state)
 		for (uint64_t page = 0; page < 3; page++)
 			set(t, page * WORDS, 42);
 		assert_int_equal(hold(t, 0, 3 * WORDS, GN_READ), 0);
+		fetched = counts(t).fetched;
 		assert_int_equal(gn_cache_prefetch_range(t->cache, t->store, 4 * PAGE, 8 * PAGE, &t->error), 0);
-		assert_int_equal(counts(t).fetched, 4);
+		assert_int_equal(counts(t).fetched, fetched);
 		assert_int_equal(counts(t).written, 0);
 		assert_int_equal(facts_of(t).dirty_pages, 3);
 		let_go(t, 0);
@@ -283,7 +286,7 @@ static void a_sequence_is_fetched_ahead(void **state)
 		struct gn_cache_stripe c;
 
 		widen(t, 32);
-		open_words_of(t, PAGES, 2 * PAGES, PAGE, ways, GN_CLOCK);
+		open_words_at(t, "memq", PAGES, 2 * PAGES, PAGE, ways, GN_CLOCK);
 		walk_pages(t, page, PAGES);
 		c = counts(t);
 		assert_true(c.misses / 32 >= 3 && c.misses / 32 <= PAGES / 4);
@@ -302,7 +305,7 @@ static void random_reads_fetch_nothing_ahead(void **state)
 		page[k] = k * 11 % (PAGES / 2) * 2;
 	for (uint32_t ways = 0; ways <= 8; ways += 8) {
 		widen(t, 32);
-		open_words_of(t, PAGES, 2 * PAGES, PAGE, ways, GN_CLOCK);
+		open_words_at(t, "memq", PAGES, 2 * PAGES, PAGE, ways, GN_CLOCK);
 		walk_pages(t, page, PAGES / 2);
 		assert_int_equal(counts(t).fetched, PAGES / 2);
 		assert_int_equal(counts(t).misses / 32, PAGES / 2);
@@ -320,7 +323,7 @@ static void it_rests_when_sequences_break_off(void **state)
 	for (uint32_t k = 0; k < 2 * RUNS; k++)
 		page[k] = k / 2 * 4 + k % 2;
 	widen(t, 32);
-	open_words_of(t, 4 * RUNS, 4 * RUNS, PAGE, 0, GN_CLOCK);
+	open_words_at(t, "memq", 4 * RUNS, 4 * RUNS, PAGE, 0, GN_CLOCK);
 	walk_pages(t, page, 2 * RUNS);
 	extra = counts(t).fetched - 2 * RUNS;
 	assert_true(extra >= 128 && extra <= RUNS / 2);
@@ -421,7 +424,7 @@ SIMT_FN void pin_some(const struct help_args *a)
 {
 	const uint32_t lane = simt_lane(), all = (1u << simt_warp_width()) - 1;
 	const struct gn_pinned p = gn_cache_pin_lanes(a->cache, all, lane < 2 ? 1u << lane : 0, lane ? a->other : a->page,
-						      lane ? GN_WRITE : GN_READ, lane ? 1 : 0);
+						      lane ? GN_WRITE : GN_READ);
 
 	a->code[lane] = p.status.code;
 	if (lane < 2 && !p.status.code)

@@ -203,8 +203,8 @@ static inline void open_words(struct cache_test *t)
 }
 
 /* A filled host: store of pages, behind a cache of frames (set table if ways is not 0), as 8-byte words. */
-static inline void open_words_of(struct cache_test *t, uint64_t pages, uint64_t frames, uint32_t page_bytes,
-                                 uint32_t ways, enum gn_cache_policy policy)
+static inline void open_words_at(struct cache_test *t, const char *scheme, uint64_t pages, uint64_t frames,
+				 uint32_t page_bytes, uint32_t ways, enum gn_cache_policy policy)
 {
 	struct gn_cache_options options;
 	char uri[64];
@@ -216,11 +216,17 @@ static inline void open_words_of(struct cache_test *t, uint64_t pages, uint64_t 
 	options.table = ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
 	options.policy = policy;
 	options.counters = 1;
-	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)(pages * page_bytes));
+	snprintf(uri, sizeof uri, "%s:%llu", scheme, (unsigned long long)(pages * page_bytes));
 	open_store(t, uri, NULL);
 	fill_store(t, t->store);
 	open_cache(t, &options);
 	open_words(t);
+}
+
+static inline void open_words_of(struct cache_test *t, uint64_t pages, uint64_t frames, uint32_t page_bytes,
+                                 uint32_t ways, enum gn_cache_policy policy)
+{
+	open_words_at(t, "host", pages, frames, page_bytes, ways, policy);
 }
 
 /* A machine with warps of so many lanes instead, before anything is opened on it. */

@@ -132,7 +132,7 @@ enum { PAGE = 512, WORDS = PAGE / 8 };
 static int at_hand(struct cache_test *t, uint64_t page)
 {
 	return gn_table_find(&t->cache->image, page).word &&
-	       gn_table_find(&t->cache->image, page).seen & GN_WORD_VALID;
+	       gn_table_find(&t->cache->image, page).seen & GN_WORD_HELD;
 }
 
 /* FIFO: pages go in the order they came, whatever is touched. */

@@ -30,8 +30,8 @@ struct gn_cache_segment {
 struct gn_cache_stripe {
 	uint64_t hits;     /* accesses that found their page */
 	uint64_t misses;   /* accesses that did not */
-	uint64_t fetched;  /* pages read from a store */
-	uint64_t written;  /* pages written to a store */
+	uint64_t fetched;  /* reads of pages, or of sectors side by side, from a store */
+	uint64_t written;  /* pages written to a store, or their dirty sectors */
 	uint64_t evicted;  /* pages whose frame was given to another */
 	uint64_t bypassed; /* accesses that went around the cache */
 	uint64_t fetched_bytes, written_bytes;
