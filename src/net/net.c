@@ -36,8 +36,14 @@ const struct gn_net_view *gn_net_host(const struct gn_net *net)
 int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault)
 {
 	memset(fault, 0, sizeof *fault);
-	if (simt_load_acquire_sys_u32(&net->fault->state) == 2)
-		*fault = *net->fault;
+	if (simt_load_acquire_sys_u32(&net->fault->state) != 2)
+		return 0;
+	/* code, peer and op stay as they are; the rest is still changed, so the whole is not copied */
+	fault->state = 2;
+	fault->code = net->fault->code;
+	fault->peer = net->fault->peer;
+	fault->op = net->fault->op;
+	fault->ended = simt_load_acquire_sys_u32(&net->fault->ended);
 	return fault->code;
 }
 
