@@ -1,5 +1,5 @@
 #!/bin/sh
-# Processes that are lost: all others end in time and say whom they miss, and an assertion that fails ends the whole
+# Processes that are lost: all others end in time and say whom they miss, and one that exits ends the whole
 # program. Usage: lost.sh openmpi|mpich CASES-PROGRAM LOST-PROGRAM SCRATCH-FOLDER
 set -u
 implementation=$1
@@ -34,7 +34,7 @@ survivors() {
   fi
 }
 
-ends_in_failure "a failed assertion" "$cases" fail
+ends_in_failure "a process that exits" "$cases" fail
 survivors stop
 ends_in_failure "a killed process" "$lost" kill "$scratch"
 # The launchers end all when one is killed. Open MPI's can be asked not to.

@@ -2,7 +2,7 @@
 /* What each operation does, from kernels and from hosts: programs for all nodes of a run, on whatever carries messages. */
 #include "net_cases.h"
 
-#include "unit.h"
+#include "node_check.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,32 +17,35 @@ const char *net_machine_name(void)
 	return name ? name : "cpu";
 }
 
-static void launch(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments)
+static int launch(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments)
 {
 	const struct simt_grid grid = {2, THREADS / 2, 0};
+	const int rc = simt_launch(gn_net_machine(net), kernel, grid, arguments);
 
-	assert_int_equal(simt_launch(gn_net_machine(net), kernel, grid, arguments), 0);
-	assert_int_equal(simt_wait(gn_net_machine(net)), 0);
+	return rc ? rc : simt_wait(gn_net_machine(net));
 }
 
 /* The own symmetric memory, wherever it lies. */
-static void load(struct gn_net *net, void *to, const void *from, uint64_t bytes)
+static int load(struct gn_net *net, void *to, const void *from, uint64_t bytes)
 {
-	assert_int_equal(gn_net_get(gn_net_host(net), gn_net_node(net), from, to, bytes), 0);
+	return gn_net_get(gn_net_host(net), gn_net_node(net), from, to, bytes);
 }
 
-static uint64_t load_one(struct gn_net *net, const uint64_t *from)
+static int store(struct gn_net *net, void *to, const void *from, uint64_t bytes)
+{
+	const int rc = gn_net_put(gn_net_host(net), gn_net_node(net), to, from, bytes);
+
+	return rc ? rc : gn_net_quiet(gn_net_host(net));
+}
+
+/* Is this in a word of it? */
+static int check_word(struct gn_net *net, const uint64_t *from, uint64_t expected)
 {
 	uint64_t value;
 
-	assert_int_equal(gn_net_get_u64(gn_net_host(net), gn_net_node(net), from, &value), 0);
-	return value;
-}
-
-static void store(struct gn_net *net, void *to, const void *from, uint64_t bytes)
-{
-	assert_int_equal(gn_net_put(gn_net_host(net), gn_net_node(net), to, from, bytes), 0);
-	assert_int_equal(gn_net_quiet(gn_net_host(net)), 0);
+	CHECK_EQUAL(gn_net_get_u64(gn_net_host(net), gn_net_node(net), from, &value), 0);
+	CHECK_EQUAL(value, expected);
+	return 0;
 }
 
 /* ---- changes: every thread of every node does one to every node ---- */
@@ -98,33 +101,33 @@ int net_changes(struct gn_net *net, void *unused)
 	a.own = (uint64_t *)gn_net_alloc(net, all * sizeof *a.own);
 	wide[MIN] = wide[AND] = ~0ull;
 	narrow[MIN] = narrow[AND] = ~0u;
-	store(net, a.wide, wide, sizeof wide);
-	store(net, a.narrow, narrow, sizeof narrow);
-	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
-	launch(net, &change_all_kernel, &a);
-	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
+	CHECK_EQUAL(store(net, a.wide, wide, sizeof wide), 0);
+	CHECK_EQUAL(store(net, a.narrow, narrow, sizeof narrow), 0);
+	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
+	CHECK_EQUAL(launch(net, &change_all_kernel, &a), 0);
+	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
 	for (uint64_t k = 0; k < all; k++)
 		odd ^= k;
-	load(net, wide, a.wide, sizeof wide);
-	load(net, narrow, a.narrow, sizeof narrow);
-	load(net, own, a.own, all * sizeof *own);
-	assert_int_equal(wide[ADD], sum);
-	assert_int_equal(wide[INC], all);
-	assert_int_equal(wide[MIN], 0);
-	assert_int_equal(wide[MAX], all - 1);
-	assert_int_equal(wide[AND], 0);
-	assert_int_equal(wide[OR], ~0ull);
-	assert_int_equal(wide[XOR], odd);
-	assert_int_equal(narrow[ADD], 3 * 21 * nodes);
-	assert_int_equal(narrow[INC], all);
-	assert_int_equal(narrow[MIN], 0);
-	assert_int_equal(narrow[MAX], all - 1);
-	assert_int_equal(narrow[AND], ~1u);
-	assert_int_equal(narrow[OR], ~0u);
-	assert_int_equal(narrow[XOR], odd);
+	CHECK_EQUAL(load(net, wide, a.wide, sizeof wide), 0);
+	CHECK_EQUAL(load(net, narrow, a.narrow, sizeof narrow), 0);
+	CHECK_EQUAL(load(net, own, a.own, all * sizeof *own), 0);
+	CHECK_EQUAL(wide[ADD], sum);
+	CHECK_EQUAL(wide[INC], all);
+	CHECK_EQUAL(wide[MIN], 0);
+	CHECK_EQUAL(wide[MAX], all - 1);
+	CHECK_EQUAL(wide[AND], 0);
+	CHECK_EQUAL(wide[OR], ~0ull);
+	CHECK_EQUAL(wide[XOR], odd);
+	CHECK_EQUAL(narrow[ADD], 3 * 21 * nodes);
+	CHECK_EQUAL(narrow[INC], all);
+	CHECK_EQUAL(narrow[MIN], 0);
+	CHECK_EQUAL(narrow[MAX], all - 1);
+	CHECK_EQUAL(narrow[AND], ~1u);
+	CHECK_EQUAL(narrow[OR], ~0u);
+	CHECK_EQUAL(narrow[XOR], odd);
 	for (uint64_t k = 0; k < all; k++)
-		assert_int_equal(own[k], k * 3 + 1 + node);
-	assert_int_equal(gn_net_failure(net, &fault), 0);
+		CHECK_EQUAL(own[k], k * 3 + 1 + node);
+	CHECK_EQUAL(gn_net_failure(net, &fault), 0);
 	return gn_net_barrier(gn_net_host(net));
 }
 
@@ -181,18 +184,18 @@ int net_fetches(struct gn_net *net, void *unused)
 	a.seen = (uint64_t *)gn_net_alloc(net, all * 8);
 	a.link = (uint64_t *)gn_net_alloc(net, 8);
 	a.wrong = (uint64_t *)gn_net_alloc(net, 8);
-	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
-	launch(net, &fetch_all_kernel, &a);
-	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
-	assert_int_equal(load_one(net, a.wrong), 0);
-	assert_int_equal(load_one(net, a.counter), node ? 0 : all);
+	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
+	CHECK_EQUAL(launch(net, &fetch_all_kernel, &a), 0);
+	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
+	CHECK(!check_word(net, a.wrong, 0));
+	CHECK(!check_word(net, a.counter, node ? 0 : all));
 	if (node == nodes - 1) {
-		load(net, &ticket, a.ticket, sizeof ticket);
-		load(net, seen, a.seen, all * sizeof *seen);
-		assert_int_equal(ticket, 2 * all);
-		assert_int_equal(load_one(net, a.link), all * (all - 1) / 2);
+		CHECK_EQUAL(load(net, &ticket, a.ticket, sizeof ticket), 0);
+		CHECK_EQUAL(load(net, seen, a.seen, all * sizeof *seen), 0);
+		CHECK_EQUAL(ticket, 2 * all);
+		CHECK(!check_word(net, a.link, all * (all - 1) / 2));
 		for (uint64_t k = 0; k < all; k++)
-			assert_int_equal(seen[k], 1);
+			CHECK_EQUAL(seen[k], 1);
 	}
 	return gn_net_barrier(gn_net_host(net));
 }
@@ -208,36 +211,36 @@ int net_host_forms(struct gn_net *net, void *unused)
 	uint32_t small;
 
 	(void)unused;
-	assert_int_equal(gn_net_barrier(n), 0);
-	assert_int_equal(gn_net_put_u64(n, next, &cell[0], 100 + next), 0);
-	assert_int_equal(gn_net_get_u64(n, next, &cell[0], &value), 0);
-	assert_int_equal(value, 100 + next);
+	CHECK_EQUAL(gn_net_barrier(n), 0);
+	CHECK_EQUAL(gn_net_put_u64(n, next, &cell[0], 100 + next), 0);
+	CHECK_EQUAL(gn_net_get_u64(n, next, &cell[0], &value), 0);
+	CHECK_EQUAL(value, 100 + next);
 	gn_net_swap_u64(n, next, &cell[0], 7, &value);
-	assert_int_equal(value, 100 + next);
+	CHECK_EQUAL(value, 100 + next);
 	gn_net_fetch_xor_u64(n, next, &cell[0], 2, &value);
-	assert_int_equal(value, 7);
+	CHECK_EQUAL(value, 7);
 	gn_net_fetch_or_u64(n, next, &cell[0], 8, &value);
-	assert_int_equal(value, 5);
+	CHECK_EQUAL(value, 5);
 	gn_net_fetch_and_u64(n, next, &cell[0], 12, &value);
-	assert_int_equal(value, 13);
+	CHECK_EQUAL(value, 13);
 	gn_net_fetch_min_u64(n, next, &cell[0], 3, &value);
-	assert_int_equal(value, 12);
+	CHECK_EQUAL(value, 12);
 	gn_net_fetch_max_u64(n, next, &cell[0], 9, &value);
-	assert_int_equal(value, 3);
+	CHECK_EQUAL(value, 3);
 	gn_net_put_u32(n, next, narrow, 5);
 	gn_net_swap_u32(n, next, narrow, 6, &small);
-	assert_int_equal(small, 5);
+	CHECK_EQUAL(small, 5);
 	gn_net_cas_u32(n, next, narrow, 5, 1, &small);
-	assert_int_equal(small, 6);
+	CHECK_EQUAL(small, 6);
 	gn_net_cas_u32(n, next, narrow, 6, 1u << 31, &small);
 	gn_net_fetch_add_u32(n, next, narrow, 1u << 31, &small);
-	assert_int_equal(small, 1u << 31);
+	CHECK_EQUAL(small, 1u << 31);
 	gn_net_get_u32(n, next, narrow, &small);
-	assert_int_equal(small, 0);
-	assert_int_equal(gn_net_barrier(n), 0);
-	assert_int_equal(load_one(net, cell), 9);
-	load(net, &small, narrow + 1, sizeof small);
-	assert_int_equal(small, 0);
+	CHECK_EQUAL(small, 0);
+	CHECK_EQUAL(gn_net_barrier(n), 0);
+	CHECK(!check_word(net, cell, 9));
+	CHECK_EQUAL(load(net, &small, narrow + 1, sizeof small), 0);
+	CHECK_EQUAL(small, 0);
 	(void)before;
 	return gn_net_barrier(n);
 }
@@ -258,24 +261,24 @@ int net_bytes(struct gn_net *net, void *unused)
 	unsigned char *area = (unsigned char *)gn_net_alloc(net, BYTES + 16), *come = (unsigned char *)malloc(BYTES + 16);
 
 	(void)unused;
-	assert_non_null(mine);
-	assert_non_null(got);
-	assert_int_equal(gn_net_barrier(n), 0);
+	CHECK(mine);
+	CHECK(got);
+	CHECK_EQUAL(gn_net_barrier(n), 0);
 	for (uint64_t k = 0; k < BYTES; k++)
 		mine[k] = byte_of(node, k);
-	assert_int_equal(gn_net_put(n, next, area + LEAD, mine, BYTES), 0);
+	CHECK_EQUAL(gn_net_put(n, next, area + LEAD, mine, BYTES), 0);
 	memset(mine, 0, BYTES); /* at once */
-	assert_int_equal(gn_net_get(n, next, area + LEAD, got, BYTES), 0);
-	assert_int_equal(gn_net_barrier(n), 0);
-	assert_non_null(come);
-	load(net, come, area, BYTES + 16);
+	CHECK_EQUAL(gn_net_get(n, next, area + LEAD, got, BYTES), 0);
+	CHECK_EQUAL(gn_net_barrier(n), 0);
+	CHECK(come);
+	CHECK_EQUAL(load(net, come, area, BYTES + 16), 0);
 	for (uint64_t k = 0; k < BYTES; k++) {
-		assert_int_equal(got[k], byte_of(node, k));
-		assert_int_equal(come[LEAD + k], byte_of((node + nodes - 1) % nodes, k));
+		CHECK_EQUAL(got[k], byte_of(node, k));
+		CHECK_EQUAL(come[LEAD + k], byte_of((node + nodes - 1) % nodes, k));
 	}
-	assert_int_equal(come[LEAD - 1], 0);
-	assert_int_equal(come[LEAD + BYTES], 0);
-	assert_int_equal(gn_net_put(n, next, area, mine, 0), 0);
+	CHECK_EQUAL(come[LEAD - 1], 0);
+	CHECK_EQUAL(come[LEAD + BYTES], 0);
+	CHECK_EQUAL(gn_net_put(n, next, area, mine, 0), 0);
 	free(mine);
 	free(got);
 	free(come);
@@ -325,18 +328,18 @@ int net_calls(struct gn_net *net, void *unused)
 	uint64_t sum = 0;
 
 	(void)unused;
-	assert_int_equal(gn_net_handler(net, "never", never, NULL), 0);
-	assert_int_equal(gn_net_handler(net, "never", hop_on, NULL), -GN_EINVAL);
-	assert_int_equal(gn_net_handler(net, "hop on", hop_on, &s), 1);
-	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
-	assert_int_equal(gn_net_call(gn_net_host(net), node, 1, &m, sizeof m), 0);
-	assert_int_equal(gn_net_settle(net), 0);
+	CHECK_EQUAL(gn_net_handler(net, "never", never, NULL), 0);
+	CHECK_EQUAL(gn_net_handler(net, "never", hop_on, NULL), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_handler(net, "hop on", hop_on, &s), 1);
+	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
+	CHECK_EQUAL(gn_net_call(gn_net_host(net), node, 1, &m, sizeof m), 0);
+	CHECK_EQUAL(gn_net_settle(net), 0);
 	/* the last hop here is that of the message which began HOPS nodes before */
 	for (uint32_t k = 0; k <= HOPS; k++)
 		sum += (node + (uint64_t)nodes * HOPS - k) % nodes;
-	assert_int_equal(s.arrived, HOPS + 1);
-	assert_int_equal(s.last, sum);
-	assert_int_equal(s.payload_wrong, 0);
+	CHECK_EQUAL(s.arrived, HOPS + 1);
+	CHECK_EQUAL(s.last, sum);
+	CHECK_EQUAL(s.payload_wrong, 0);
 	return gn_net_barrier(gn_net_host(net));
 }
 
@@ -355,34 +358,34 @@ int net_together(struct gn_net *net, void *unused)
 	for (uint32_t root = 0; root < nodes; root++) {
 		for (uint32_t k = 0; k < WORDS; k++)
 			word[k] = node == root ? root * 1000 + k : 0;
-		store(net, shared, word, sizeof word);
-		assert_int_equal(gn_net_broadcast(n, root, shared, WORDS * 8), 0);
-		load(net, word, shared, sizeof word);
+		CHECK_EQUAL(store(net, shared, word, sizeof word), 0);
+		CHECK_EQUAL(gn_net_broadcast(n, root, shared, WORDS * 8), 0);
+		CHECK_EQUAL(load(net, word, shared, sizeof word), 0);
 		for (uint32_t k = 0; k < WORDS; k++)
-			assert_int_equal(word[k], root * 1000 + k);
-		assert_int_equal(gn_net_barrier(n), 0);
+			CHECK_EQUAL(word[k], root * 1000 + k);
+		CHECK_EQUAL(gn_net_barrier(n), 0);
 	}
 	for (uint32_t k = 0; k < WORDS; k++)
 		word[k] = node + k;
-	assert_int_equal(gn_net_reduce_u64(n, GN__ADD, word, WORDS), 0);
+	CHECK_EQUAL(gn_net_reduce_u64(n, GN__ADD, word, WORDS), 0);
 	for (uint32_t k = 0; k < WORDS; k++)
-		assert_int_equal(word[k], nodes * (nodes - 1) / 2 + nodes * k);
+		CHECK_EQUAL(word[k], nodes * (nodes - 1) / 2 + nodes * k);
 	word[0] = node + 5;
-	assert_int_equal(gn_net_reduce_u64(n, GN__MIN, word, 1), 0);
-	assert_int_equal(word[0], 5);
+	CHECK_EQUAL(gn_net_reduce_u64(n, GN__MIN, word, 1), 0);
+	CHECK_EQUAL(word[0], 5);
 	word[0] = node + 5;
-	assert_int_equal(gn_net_reduce_u64(n, GN__MAX, word, 1), 0);
-	assert_int_equal(word[0], nodes + 4);
+	CHECK_EQUAL(gn_net_reduce_u64(n, GN__MAX, word, 1), 0);
+	CHECK_EQUAL(word[0], nodes + 4);
 	part = node + 0.5;
 	memcpy(word, &part, 8);
-	assert_int_equal(gn_net_reduce_u64(n, GN__ADD_FLOAT, word, 1), 0);
+	CHECK_EQUAL(gn_net_reduce_u64(n, GN__ADD_FLOAT, word, 1), 0);
 	memcpy(&sum, word, 8);
-	assert_true(sum == nodes * (nodes - 1) / 2 + nodes * 0.5);
-	assert_int_equal(gn_net_all_gather(n, all, mine, sizeof mine), 0);
-	load(net, word, all, nodes * 16ull);
+	CHECK(sum == nodes * (nodes - 1) / 2 + nodes * 0.5);
+	CHECK_EQUAL(gn_net_all_gather(n, all, mine, sizeof mine), 0);
+	CHECK_EQUAL(load(net, word, all, nodes * 16ull), 0);
 	for (uint32_t k = 0; k < nodes; k++) {
-		assert_int_equal(word[2 * k], k);
-		assert_int_equal(word[2 * k + 1], k * k);
+		CHECK_EQUAL(word[2 * k], k);
+		CHECK_EQUAL(word[2 * k + 1], k * k);
 	}
 	return gn_net_barrier(n);
 }
@@ -420,9 +423,9 @@ int net_teams(struct gn_net *net, void *unused)
 
 	(void)unused;
 	team.group = (struct gn_net_group *)gn_net_alloc_shared(net, sizeof *team.group);
-	assert_int_equal(gn_net_barrier(n), 0);
-	assert_int_equal(gn_net_team_place(n, &team, &place), 0);
-	assert_int_equal(place, node / 2);
+	CHECK_EQUAL(gn_net_barrier(n), 0);
+	CHECK_EQUAL(gn_net_team_place(n, &team, &place), 0);
+	CHECK_EQUAL(place, node / 2);
 	for (uint32_t root = 0; root < team.nodes; root++) {
 		const uint64_t from = gn_net_team_node(&team, root);
 
@@ -430,30 +433,30 @@ int net_teams(struct gn_net *net, void *unused)
 			mine[k] = node * 1000 + k;
 			shared[k] = 7;
 		}
-		assert_int_equal(gn_net_team_broadcast(n, &team, root, shared, mine, sizeof mine), 0);
+		CHECK_EQUAL(gn_net_team_broadcast(n, &team, root, shared, mine, sizeof mine), 0);
 		for (uint32_t k = 0; k < WORDS; k++)
-			assert_int_equal(shared[k], from == node ? 7 : from * 1000 + k);
-		assert_int_equal(gn_net_team_barrier(n, &team), 0);
+			CHECK_EQUAL(shared[k], from == node ? 7 : from * 1000 + k);
+		CHECK_EQUAL(gn_net_team_barrier(n, &team), 0);
 	}
 	memset(factor, 0, sizeof factor); /* what lies between members is sent too */
 	for (uint32_t k = 0; k < WORDS; k++) {
 		factor[k].of = node + k + 2;
 		factor[k].nodes = 1;
 	}
-	assert_int_equal(gn_net_team_reduce(n, &team, factor, WORDS, sizeof factor[0], multiply, PRIME), 0);
+	CHECK_EQUAL(gn_net_team_reduce(n, &team, factor, WORDS, sizeof factor[0], multiply, PRIME), 0);
 	for (uint32_t k = odd; k < nodes; k += 2) {
 		sum += k;
 		expected = expected * (k + WORDS + 1) % PRIME;
 	}
-	assert_int_equal(factor[WORDS - 1].of, expected);
-	assert_int_equal(factor[WORDS - 1].nodes, team.nodes);
-	assert_int_equal(gn_net_team_reduce_u64(n, &team, GN__ADD, word, 1), 0);
-	assert_int_equal(word[0], sum);
-	assert_int_equal(gn_net_team_all_gather(n, &team, all, &mine[3], 8), 0);
+	CHECK_EQUAL(factor[WORDS - 1].of, expected);
+	CHECK_EQUAL(factor[WORDS - 1].nodes, team.nodes);
+	CHECK_EQUAL(gn_net_team_reduce_u64(n, &team, GN__ADD, word, 1), 0);
+	CHECK_EQUAL(word[0], sum);
+	CHECK_EQUAL(gn_net_team_all_gather(n, &team, all, &mine[3], 8), 0);
 	for (uint32_t k = 0; k < team.nodes; k++)
-		assert_int_equal(all[k], (2 * k + odd) * 1000 + 3);
+		CHECK_EQUAL(all[k], (2 * k + odd) * 1000 + 3);
 	for (size_t k = 0; k < offsetof(struct gn_net_group, down_word) / 8; k++)
-		assert_int_equal(((uint64_t *)team.group)[k], 0);
+		CHECK_EQUAL(((uint64_t *)team.group)[k], 0);
 	return gn_net_barrier(n);
 }
 
@@ -463,17 +466,17 @@ int net_alignment(struct gn_net *net, void *unused)
 	char *before = (char *)gn_net_alloc(net, 500);
 
 	(void)unused;
-	assert_non_null(page);
-	assert_int_equal((uintptr_t)page % 4096, 0);
-	assert_int_equal(gn_net_bytes(net, page), 5056);
-	assert_int_equal(gn_net_bytes(net, page + 64), 0);
-	assert_true(before > odd && before < page); /* what was skipped is not lost */
-	assert_null(gn_net_alloc_aligned(net, 3, 100));
-	assert_null(gn_net_alloc_aligned(net, 1 << 16, 100)); /* more than a small heap begins at */
+	CHECK(page);
+	CHECK_EQUAL((uintptr_t)page % 4096, 0);
+	CHECK_EQUAL(gn_net_bytes(net, page), 5056);
+	CHECK_EQUAL(gn_net_bytes(net, page + 64), 0);
+	CHECK(before > odd && before < page); /* what was skipped is not lost */
+	CHECK(!gn_net_alloc_aligned(net, 3, 100));
+	CHECK(!gn_net_alloc_aligned(net, 1 << 16, 100)); /* more than a small heap begins at */
 	gn_net_free(net, page);
 	gn_net_free(net, before);
 	gn_net_free(net, odd);
-	assert_ptr_equal(gn_net_alloc(net, 20000), odd);
+	CHECK_EQUAL(gn_net_alloc(net, 20000), odd);
 	return gn_net_barrier(gn_net_host(net));
 }
 
@@ -488,19 +491,19 @@ int net_refused(struct gn_net *net, void *unused)
 	struct gn_net_fault fault;
 
 	(void)unused;
-	assert_int_equal(gn_net_failure(net, &fault), 0);
-	assert_int_equal(gn_net_put_u64(n, nodes, cell, 1), -GN_EINVAL);
-	assert_int_equal(gn_net_put_u64(n, 1, &elsewhere, 1), -GN_ERANGE);
-	assert_int_equal(gn_net_put_u64(n, 1, (uint64_t *)((char *)cell + 4), 1), -GN_EINVAL);
-	assert_int_equal(gn_net_put(n, 1, cell, cell, 2 << 20), -GN_ERANGE);
-	assert_int_equal(gn_net_get_u64(n, nodes + 5, cell, &value), -GN_EINVAL);
-	assert_int_equal(gn_net_call(n, 1, 0, cell, 65), -GN_EINVAL);
-	assert_int_equal(gn_net_broadcast(n, nodes + 7, cell, 8), -GN_EINVAL);
-	assert_int_equal(gn_net_team_meet(n, &others), -GN_EINVAL);
-	assert_int_equal(gn_net_team_meet(n, &beyond), -GN_EINVAL);
-	assert_int_equal(gn_net_failure(net, &fault), -GN_EINVAL);
-	assert_int_equal(fault.peer, nodes);
-	assert_null(gn_net_alloc(net, 2 << 20));
+	CHECK_EQUAL(gn_net_failure(net, &fault), 0);
+	CHECK_EQUAL(gn_net_put_u64(n, nodes, cell, 1), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_put_u64(n, 1, &elsewhere, 1), -GN_ERANGE);
+	CHECK_EQUAL(gn_net_put_u64(n, 1, (uint64_t *)((char *)cell + 4), 1), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_put(n, 1, cell, cell, 2 << 20), -GN_ERANGE);
+	CHECK_EQUAL(gn_net_get_u64(n, nodes + 5, cell, &value), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_call(n, 1, 0, cell, 65), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_broadcast(n, nodes + 7, cell, 8), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_team_meet(n, &others), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_team_meet(n, &beyond), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_failure(net, &fault), -GN_EINVAL);
+	CHECK_EQUAL(fault.peer, nodes);
+	CHECK(!gn_net_alloc(net, 2 << 20));
 	return gn_net_barrier(n);
 }
 
@@ -512,19 +515,19 @@ int net_memory(struct gn_net *net, void *unused)
 	char *again, ones[100];
 
 	(void)unused;
-	assert_true(a && b && c && a != b && b != c);
-	assert_int_equal((uintptr_t)b % 64, 0);
+	CHECK(a && b && c && a != b && b != c);
+	CHECK_EQUAL((uintptr_t)b % 64, 0);
 	memset(ones, 1, sizeof ones);
-	store(net, b, ones, sizeof ones);
+	CHECK_EQUAL(store(net, b, ones, sizeof ones), 0);
 	gn_net_free(net, b);
 	gn_net_free(net, a);
 	again = (char *)gn_net_alloc(net, 200); /* both together */
-	assert_ptr_equal(again, a);
-	load(net, ones, again + 100, sizeof ones);
-	assert_int_equal(ones[28], 0);
+	CHECK_EQUAL(again, a);
+	CHECK_EQUAL(load(net, ones, again + 100, sizeof ones), 0);
+	CHECK_EQUAL(ones[28], 0);
 	gn_net_free(net, again);
 	gn_net_free(net, c);
 	gn_net_free(net, NULL);
-	assert_ptr_equal(gn_net_alloc(net, 900000), a);
+	CHECK_EQUAL(gn_net_alloc(net, 900000), a);
 	return gn_net_barrier(gn_net_host(net));
 }

@@ -15,8 +15,8 @@ static int node_main(struct gn_net *net, void *argument)
 	const struct trial *t = (const struct trial *)argument;
 	struct color_result result;
 
-	assert_int_equal(color_run(net, t->graph, t->colors, &result), 0);
-	assert_int_equal(result.colors, t->expected);
+	CHECK_EQUAL(color_run(net, t->graph, t->colors, &result), 0);
+	CHECK_EQUAL(result.colors, t->expected);
 	return 0;
 }
 
@@ -81,7 +81,7 @@ static int refused(struct gn_net *net, void *argument)
 	const struct trial *t = (const struct trial *)argument;
 	struct color_result result;
 
-	assert_int_equal(color_run(net, t->graph, t->colors, &result), -GN_EINVAL);
+	CHECK_EQUAL(color_run(net, t->graph, t->colors, &result), -GN_EINVAL);
 	return 0;
 }
 

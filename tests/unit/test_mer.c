@@ -118,12 +118,12 @@ static int node_main(struct gn_net *net, void *argument)
 	struct mer_table *table;
 	struct mer_result result;
 
-	assert_int_equal(mer_build(net, &t->reads, t->k, t->capacity, &table, &result), t->expected);
+	CHECK_EQUAL(mer_build(net, &t->reads, t->k, t->capacity, &table, &result), t->expected);
 	if (t->expected)
 		return 0;
-	assert_int_equal(result.kmers, t->want.kmers);
-	assert_int_equal(result.distinct, t->want.distinct);
-	assert_int_equal(mer_wrong(table, &t->want), 0);
+	CHECK_EQUAL(result.kmers, t->want.kmers);
+	CHECK_EQUAL(result.distinct, t->want.distinct);
+	CHECK_EQUAL(mer_wrong(table, &t->want), 0);
 	return 0;
 }
 

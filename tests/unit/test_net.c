@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages between nodes of one process: what each operation does, from kernels and from hosts, in one way and in two. */
 #include "net_cases.h"
+#include "node_check.h"
 #include "unit.h"
 
 #include <string.h>
@@ -36,6 +37,9 @@ enum { SEES_FENCES = 0 };
 enum { SEES_FENCES = 1 };
 #endif
 
+/* The time-out where nothing is to run into it: longer than the test may take. */
+static const uint64_t forever_ns = 1000000000000;
+
 static void run_by(const struct way *w, const struct shape *s, int (*node)(struct gn_net *, void *), void *argument)
 {
 	struct gn_net_config config;
@@ -50,7 +54,7 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 		return;
 	memset(&config, 0, sizeof config);
 	config.machine.name = net_machine_name();
-	config.timeout_ns = strcmp(net_machine_name(), "cpu") ? 10000000000 : 60000000000;
+	config.timeout_ns = strcmp(net_machine_name(), "cpu") ? 10000000000 : forever_ns;
 	config.route = w->route;
 	config.by_kernel = w->by_kernel;
 	config.nodes = s->nodes;
@@ -181,91 +185,141 @@ static void sleep_ms(long ms)
 	nanosleep(&t, NULL);
 }
 
+/* What the nodes, which are threads of one process, tell each other beside the network. */
+struct in_vain {
+	uint32_t listens;  /* 1: node 1 has its handler */
+	uint32_t released; /* 1: the handler may return */
+	uint32_t over;     /* 1: node 1 may end */
+	uint32_t seen;     /* 1: node 0 has seen all that it should */
+};
+
+static void sleep_until(const uint32_t *flag)
+{
+	while (!simt_load_acquire_dev_u32(flag))
+		sleep_ms(1);
+}
+
 static void dawdle(const struct gn_net_incoming *message, void *context)
 {
 	(void)message;
-	(void)context;
-	sleep_ms(3000);
+	sleep_until(&((struct in_vain *)context)->released);
 }
 
-static int waits_in_vain(struct gn_net *net, void *unused)
+static int waits_in_vain(struct gn_net *net, struct in_vain *v)
 {
-	const struct gn_net_view *n = gn_net_host(net);
-	uint64_t *over = (uint64_t *)gn_net_alloc(net, 8);
+	struct gn_net_view n = *gn_net_host(net);
 	struct gn_net_fault fault;
-	int tries = 0;
+	int rc;
 
-	(void)unused;
-	assert_int_equal(gn_net_handler(net, "dawdle", dawdle, NULL), 0);
-	assert_int_equal(gn_net_barrier(n), 0);
+	n.timeout_ns = forever_ns; /* the network gives up, however late it comes to it */
+	CHECK_EQUAL(gn_net_call(&n, 1, 0, NULL, 0), 0);
+	CHECK_EQUAL(gn_net_quiet(&n), -GN_ETIMEDOUT);
+	CHECK_EQUAL(gn_net_failure(net, &fault), -GN_ETIMEDOUT);
+	CHECK_EQUAL(fault.peer, 1);
+	CHECK(strstr(gn_net_message(net), "node 1 did not answer node 0"));
+	CHECK_EQUAL(gn_net_quiet(&n), -GN_ETIMEDOUT); /* it is not done by having been waited for */
+	simt_store_release_dev_u32(&v->released, 1);
+	do
+		rc = gn_net_quiet(&n);
+	while (rc == -GN_ETIMEDOUT); /* until node 1 comes to it */
+	CHECK_EQUAL(rc, 0);
+	simt_store_release_dev_u32(&v->seen, 1);
+	return 0;
+}
+
+static int node_0_waits_in_vain(struct gn_net *net, void *argument)
+{
+	struct in_vain *v = (struct in_vain *)argument;
+	int rc;
+
+	CHECK_EQUAL(gn_net_handler(net, "dawdle", dawdle, v), 0);
 	if (gn_net_node(net)) {
-		while (!simt_load_acquire_sys_u64(over) && ++tries < 1000)
-			sleep_ms(10);
-		assert_true(tries < 1000);
+		simt_store_release_dev_u32(&v->listens, 1);
+		sleep_until(&v->over);
 		return 0;
 	}
-	assert_int_equal(gn_net_call(n, 1, 0, NULL, 0), 0);
-	assert_int_equal(gn_net_quiet(n), -GN_ETIMEDOUT);
-	assert_int_equal(gn_net_failure(net, &fault), -GN_ETIMEDOUT);
-	assert_int_equal(fault.peer, 1);
-	assert_non_null(strstr(gn_net_message(net), "node 1 did not answer node 0"));
-	assert_int_equal(gn_net_quiet(n), -GN_ETIMEDOUT); /* it is not done by having been waited for */
-	sleep_ms(2000);
-	assert_int_equal(gn_net_quiet(n), 0);
-	assert_int_equal(gn_net_put_u64(n, 1, over, 1), 0);
-	return gn_net_quiet(n);
+	sleep_until(&v->listens);
+	rc = waits_in_vain(net, v);
+	simt_store_release_dev_u32(&v->released, 1);
+	simt_store_release_dev_u32(&v->over, 1);
+	return rc;
 }
 
 static void a_node_that_does_not_answer_is_named(void **state)
 {
 	struct gn_net_config config;
+	struct in_vain v = {0, 0, 0, 0};
 	struct gn_error error;
+	int rc;
 
 	(void)state;
 	memset(&config, 0, sizeof config);
 	config.nodes = 2;
 	config.machine.threads = 1;
 	config.timeout_ns = 1000000000;
-	assert_int_equal(gn_net_run(&config, waits_in_vain, NULL, &error), 0);
+	rc = gn_net_run(&config, node_0_waits_in_vain, &v, &error);
+	assert_true(!rc || rc == -GN_ETIMEDOUT); /* the nodes may end at times further apart than that */
+	assert_int_equal(v.seen, 1);
 }
 
 /* ---- a program that fails on one node ---- */
 
-static int fails_on_node_2(struct gn_net *net, void *waited_ns)
+static int fails_on_node_2(struct gn_net *net, void *unused)
 {
 	const struct gn_net_view *n = gn_net_host(net);
 	struct gn_net_fault fault;
-	uint64_t before;
 	int rc = gn_net_barrier(n);
 
+	(void)unused;
 	if (rc || gn_net_node(net) == 2)
 		return rc ? rc : -GN_ENOSPC;
-	before = simt_clock_ns();
 	rc = gn_net_barrier(n);
-	((uint64_t *)waited_ns)[gn_net_node(net)] = simt_clock_ns() - before;
-	assert_int_equal(gn_net_failure(net, &fault), -GN_ENOSPC);
-	assert_int_equal(fault.peer, 2);
-	assert_non_null(strstr(gn_net_message(net), "failed on node 2"));
-	assert_int_equal(gn_net_quiet(n), -GN_ENOSPC); /* nothing is waited for any more */
-	return rc;
+	CHECK_EQUAL(rc, -GN_ENOSPC);
+	CHECK_EQUAL(gn_net_failure(net, &fault), -GN_ENOSPC);
+	CHECK_EQUAL(fault.peer, 2);
+	CHECK(strstr(gn_net_message(net), "failed on node 2"));
+	rc = gn_net_quiet(n);
+	CHECK(!rc || rc == -GN_ENOSPC); /* networks go on: it may be done before this thread sees the end */
+	CHECK_EQUAL(gn_net_barrier(n), -GN_ENOSPC); /* nothing that does not come is waited for any more */
+	return -GN_ENOSPC;
 }
 
 static void a_program_that_fails_on_one_node_ends_on_all(void **state)
 {
 	struct gn_net_config config;
 	struct gn_error error;
-	uint64_t waited_ns[4] = {0, 0, 0, 0};
 
 	(void)state;
 	memset(&config, 0, sizeof config);
 	config.nodes = 4;
 	config.machine.threads = 1;
+	config.timeout_ns = forever_ns;
 	for (config.columns = 1; config.columns < 3; config.columns++) {
-		assert_int_equal(gn_net_run(&config, fails_on_node_2, waited_ns, &error), -GN_ENOSPC);
-		for (uint32_t node = 0; node < 4; node++)
-			assert_true(waited_ns[node] < 15000000000ull); /* the time-out is 30 s */
+		assert_int_equal(gn_net_run(&config, fails_on_node_2, NULL, &error), -GN_ENOSPC);
 		assert_non_null(strstr(error.text, "node 2"));
 	}
+}
+
+static int is_wrong_on_node_1(struct gn_net *net, void *unused)
+{
+	(void)unused;
+	CHECK(gn_net_node(net) != 1);
+	return gn_net_barrier(gn_net_host(net));
+}
+
+/* What these tests rest on. */
+static void a_check_that_fails_on_a_node_ends_on_all(void **state)
+{
+	struct gn_net_config config;
+	struct gn_error error;
+
+	(void)state;
+	memset(&config, 0, sizeof config);
+	config.nodes = 3;
+	config.machine.threads = 1;
+	config.timeout_ns = forever_ns;
+	assert_int_equal(gn_net_run(&config, is_wrong_on_node_1, NULL, &error), NODE_WRONG);
+	assert_non_null(strstr(error.text, "node 1"));
 }
 
 static void whatever(const struct gn_net_incoming *message, void *context)
@@ -295,6 +349,7 @@ static void handlers_of_other_names_are_named(void **state)
 	memset(&config, 0, sizeof config);
 	config.nodes = 3;
 	config.machine.threads = 1;
+	config.timeout_ns = forever_ns;
 	assert_int_equal(gn_net_run(&config, differ_in_handlers, NULL, &error), -GN_EINVAL);
 	assert_non_null(strstr(error.text, "handler 1"));
 	assert_non_null(strstr(error.text, "\"delete\" on node 1"));
@@ -310,31 +365,37 @@ struct echoed {
 	uint64_t rest[7];
 };
 
-static void echo(const struct gn_net_incoming *message, void *heard)
+struct echoes {
+	uint64_t heard, refused; /* calls to it; by it, that failed */
+};
+
+static void echo(const struct gn_net_incoming *message, void *context)
 {
+	struct echoes *all = (struct echoes *)context;
 	struct echoed e;
 
 	memcpy(&e, message->payload, sizeof e);
-	++*(uint64_t *)heard;
+	all->heard++;
 	for (uint32_t k = e.left == GO_ON ? (uint32_t)AT_ONCE : 1; e.left && k > 0; k--) {
 		struct echoed next = {e.left - 1, {0}};
 
-		assert_int_equal(gn_net_call(message->net, message->net->node, 0, &next, sizeof next), 0);
+		all->refused += gn_net_call(message->net, message->net->node, 0, &next, sizeof next) != 0;
 	}
 }
 
 static int calls_itself(struct gn_net *net, void *unused)
 {
 	const struct echoed begin = {GO_ON, {0}};
-	uint64_t heard = 0;
+	struct echoes all = {0, 0};
 
 	(void)unused;
-	assert_int_equal(gn_net_handler(net, "echo", echo, &heard), 0);
-	assert_int_equal(gn_net_barrier(gn_net_host(net)), 0);
+	CHECK_EQUAL(gn_net_handler(net, "echo", echo, &all), 0);
+	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
 	for (uint32_t k = 0; k < FIRST; k++)
-		assert_int_equal(gn_net_call(gn_net_host(net), gn_net_node(net), 0, &begin, sizeof begin), 0);
-	assert_int_equal(gn_net_settle(net), 0);
-	assert_int_equal(heard, FIRST * (1 + AT_ONCE * GO_ON));
+		CHECK_EQUAL(gn_net_call(gn_net_host(net), gn_net_node(net), 0, &begin, sizeof begin), 0);
+	CHECK_EQUAL(gn_net_settle(net), 0);
+	CHECK_EQUAL(all.refused, 0);
+	CHECK_EQUAL(all.heard, FIRST * (1 + AT_ONCE * GO_ON));
 	return 0;
 }
 
@@ -349,7 +410,7 @@ static void handlers_may_call_their_own_node(void **state)
 	config.nodes = 2;
 	config.machine.threads = 1;
 	config.log_bytes = 1;
-	config.timeout_ns = 5000000000;
+	config.timeout_ns = forever_ns;
 	for (config.by_kernel = 0; config.by_kernel < 2; config.by_kernel++)
 		assert_int_equal(gn_net_run(&config, calls_itself, NULL, &error), 0);
 }
@@ -378,6 +439,7 @@ int main(void)
 	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),
 	    cmocka_unit_test(a_node_that_does_not_answer_is_named),
 	    cmocka_unit_test(a_program_that_fails_on_one_node_ends_on_all),
+	    cmocka_unit_test(a_check_that_fails_on_a_node_ends_on_all),
 	    cmocka_unit_test(handlers_of_other_names_are_named),
 	    cmocka_unit_test(handlers_may_call_their_own_node),
 	    cmocka_unit_test(freed_memory_is_given_again),

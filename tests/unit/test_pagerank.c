@@ -18,8 +18,8 @@ static int node_main(struct gn_net *net, void *argument)
 	const struct trial *t = (const struct trial *)argument;
 	struct pagerank_result result;
 
-	assert_int_equal(pagerank_run(net, t->graph, ITERATIONS, t->ranks, &result), 0);
-	assert_int_equal(result.sum, pagerank_one);
+	CHECK_EQUAL(pagerank_run(net, t->graph, ITERATIONS, t->ranks, &result), 0);
+	CHECK_EQUAL(result.sum, pagerank_one);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef GN_TEST_SPREAD_SUPPORT_H
 #define GN_TEST_SPREAD_SUPPORT_H
 
+#include "node_check.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -33,6 +34,7 @@ static inline void run_on(const struct shape *s, uint64_t heap, int (*node)(stru
 	config.machine.warp_width = s->width;
 	config.machine.threads = 1;
 	config.heap_bytes = heap;
+	config.timeout_ns = 1000000000000; /* longer than the test may take: a slow machine fails none */
 	rc = gn_net_run(&config, node, argument, &error);
 	if (rc)
 		fail_msg("%u nodes in %u columns, warps of %u: %s %s", s->nodes, s->columns, s->width, gn_error_name(rc),

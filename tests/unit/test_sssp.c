@@ -25,9 +25,9 @@ static int node_main(struct gn_net *net, void *argument)
 	const struct trial *t = (const struct trial *)argument;
 	struct sssp_result result;
 
-	assert_int_equal(sssp_run(net, t->graph, t->source, t->lengths, &result), 0);
-	assert_int_equal(result.reached, reached_of(t));
-	assert_true(result.sends >= result.reached);
+	CHECK_EQUAL(sssp_run(net, t->graph, t->source, t->lengths, &result), 0);
+	CHECK_EQUAL(result.reached, reached_of(t));
+	CHECK(result.sends >= result.reached);
 	return 0;
 }
 
