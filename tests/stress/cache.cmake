@@ -2,5 +2,5 @@
 foreach(name cache cache_dream cache_streams)
   gn_stress(${name})
   add_test(NAME stress_${name}_warps8 COMMAND stress_${name} --warp-width 8)
-  set_tests_properties(stress_${name}_warps8 PROPERTIES TIMEOUT 300)
+  set_tests_properties(stress_${name}_warps8 PROPERTIES TIMEOUT ${limit})
 endforeach()

@@ -93,11 +93,13 @@ static inline int bed_open_store(struct stress *s, struct bed *b, const struct b
 	char uri[64];
 
 	memset(&options, 0, sizeof options);
-	options.transfer_bytes = shape->page_bytes < 4096 ? 4096 : shape->page_bytes;
+	if (shape->queues)
+		options.transfer_bytes = shape->page_bytes < 4096 ? 4096 : shape->page_bytes;
+	options.timeout_ns = stress_patience_ns; /* the cache waits for pages and frames four times as long */
 	b->view.own_pages = shape->pages / 4 + 1;
 	snprintf(uri, sizeof uri, "%s:%llu", shape->queues ? "memq" : "host",
 		 (unsigned long long)(shape->pages + b->view.own_pages) * shape->page_bytes);
-	if (gn_store_open(&b->store, s->machine, uri, shape->queues ? &options : NULL, &error))
+	if (gn_store_open(&b->store, s->machine, uri, &options, &error))
 		return stress_wrong("%s", error.text);
 	return bed_fill(b, (uint64_t)(shape->pages + b->view.own_pages) * shape->page_bytes / 8);
 }

@@ -23,6 +23,13 @@ struct stress {
 	uint64_t operations; /* a round adds what it did */
 };
 
+/*
+ * The deadline of a wait that is not to run into one. Beside other programs, and under a sanitizer, what takes milliseconds takes
+ * minutes: nobody may fail because the machine is slow. It is short enough that a wait for what never comes says so before
+ * ctest ends the test.
+ */
+static const uint64_t stress_patience_ns = 300000000000;
+
 /* A round: 0, or 1 having said what was wrong by stress_wrong. */
 typedef int stress_round(struct stress *s);
 
