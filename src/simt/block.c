@@ -94,6 +94,7 @@ int simt__block_begin(struct simt__worker *w)
 	b->waiting = b->waiting_last = NULL;
 	begin_warps(w, b);
 	w->live += b->threads;
+	w->taken++;
 	w->feed = b;
 	return 1;
 }

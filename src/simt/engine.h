@@ -29,6 +29,7 @@ struct simt__launch {
 	const void *arguments;
 	struct simt_grid grid;
 	uint32_t next_block; /* atomic: the first one not taken */
+	uint32_t share;      /* blocks that a worker begins while its threads wait, before others had time to join */
 	int failed;          /* atomic: set once, last, by the thread that writes error */
 	int failing;         /* atomic: who writes error */
 	struct gn_error error;
@@ -93,6 +94,8 @@ struct simt__worker {
 	struct simt__block *feed; /* the block whose threads are being begun; NULL if all have */
 	uint32_t exhausted;       /* the launch has no more blocks */
 	uint32_t live;            /* threads of begun blocks that have not ended */
+	uint32_t taken;           /* blocks of the launch that this worker began */
+	uint64_t joined_ns;       /* when it joined the launch; 0: others have had time to */
 
 	struct simt__fiber *ready, *ready_last;
 	struct simt__fiber *cursor; /* of the ring: who relaxed last; NULL if empty */

@@ -11,6 +11,7 @@ void simt__launch_init(struct simt__launch *launch, const struct simt_kernel *ke
 	launch->arguments = arguments;
 	launch->grid = grid;
 	launch->next_block = 0;
+	launch->share = grid.blocks;
 	launch->failing = 0;
 	launch->failed = 0;
 	launch->error.code = 0;

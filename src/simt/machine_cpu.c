@@ -192,6 +192,7 @@ static int cpu_launch(struct simt_stream *stream, const struct simt_kernel *kern
 	err = keep_arguments(s, arguments, kernel->argument_bytes);
 	if (!err) {
 		simt__launch_init(&s->launch, kernel, grid, s->arguments);
+		s->launch.share = (grid.blocks + m->workers - 1) / m->workers;
 		open_launch(m, s);
 	} else {
 		gn_error_set(&stream->failure, err, "kernel %s: no memory for its arguments", kernel->name);

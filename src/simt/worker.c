@@ -87,11 +87,28 @@ void simt__wake(struct simt__worker *w, struct simt__fiber *f)
 	ready_put(w, f);
 }
 
+/*
+ * Threads that wait at once let a worker begin the next block at once: it would have all blocks of a small grid before
+ * another worker is awake, and the others would have nothing to do. So it leaves them theirs for a while. Not for long:
+ * they may be busy with another launch.
+ */
+static int leaves_to_others(struct simt__worker *w)
+{
+	const int64_t others_wake_ns = 2000000;
+
+	if (!w->joined_ns || !w->live || w->taken < w->launch->share)
+		return 0;
+	if ((int64_t)(simt__system_ns() - w->joined_ns) < others_wake_ns)
+		return 1;
+	w->joined_ns = 0;
+	return 0;
+}
+
 int simt__feed(struct simt__worker *w)
 {
 	if (w->feed)
 		return 1;
-	return !w->exhausted && w->live < w->most_live && simt__block_begin(w);
+	return !w->exhausted && w->live < w->most_live && !leaves_to_others(w) && simt__block_begin(w);
 }
 
 /* Who runs next when the running fiber cannot; NULL is the OS thread: nothing is left, or it failed. */
@@ -304,6 +321,8 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 
 	w->launch = launch;
 	w->exhausted = 0;
+	w->taken = 0;
+	w->joined_ns = w->check ? 0 : simt__system_ns();
 	w->relaxes = 0;
 	w->quiet_since_ns = 0;
 	fit_blocks(w);
