@@ -237,11 +237,18 @@ SIMT_FN uint64_t simt_load_once_dev_u64(const uint64_t *p)
  * @zero   0, from memory: the compiler must not know that it is
  * On cuda the address depends on the value: a processor begins no load whose address it has not got, and all of these are
  * served by the one cache that the whole device shares. So this one is served later, at the cost of one instruction; a fence
- * would wait for whatever else is under way. PTX promises such an order to nobody (docs/memory-model.md).
+ * would wait for whatever else is under way. PTX promises such an order to nobody (docs/memory-model.md). On cpu the loads
+ * of the data are acquires.
  */
 SIMT_FN uint64_t simt_load_behind_dev_u64(const uint64_t *p, uint64_t value, uint64_t zero)
 {
+#if SIMT_ON_CUDA
 	return simt_load_relaxed_dev_u64((const uint64_t *)((uintptr_t)p | (uintptr_t)(value & zero)));
+#else
+	(void)value;
+	(void)zero;
+	return simt_load_relaxed_dev_u64(p);
+#endif
 }
 
 #endif
