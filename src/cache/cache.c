@@ -5,7 +5,30 @@
 
 enum { GN__SMALLEST_SET = 4, GN__SMALLEST_BUDGET = 32 << 10 };
 
+/* Of a cache of block stores: frames that it has at least before its pages are larger than the least, and their size then. */
+enum { GN__LEAST_PAGE = 4096, GN__BLOCK_PAGE = 64 << 10, GN__FRAMES_FOR_BLOCKS = 64 };
+
 /* ---- what the cache will be ---- */
+
+/*
+ * The page if none is asked for. A command costs a block store more than the bytes of some 4096-byte pages: there pages are
+ * larger, where that leaves enough frames and a transfer carries one.
+ */
+static uint32_t default_page(const struct gn_cache_options *o, struct gn_store *const *stores, unsigned count)
+{
+	uint64_t most = GN__BLOCK_PAGE;
+
+	for (unsigned k = 0; k < count; k++) {
+		const struct gn_store_view *s = gn_store_view_of(stores[k]);
+
+		if (s->kind != GN_STORE_QUEUES)
+			return GN__LEAST_PAGE;
+		most = s->transfer_bytes < most ? s->transfer_bytes : most;
+	}
+	while (most > GN__LEAST_PAGE && o->bytes / most < GN__FRAMES_FOR_BLOCKS)
+		most /= 2;
+	return most > GN__LEAST_PAGE ? (uint32_t)most : (uint32_t)GN__LEAST_PAGE;
+}
 
 static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, struct gn_error *error)
 {
@@ -259,7 +282,7 @@ static int place_failures(struct gn_cache *cache)
 static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
 		 const struct gn_cache_options *o, struct gn_error *error)
 {
-	const uint32_t page_bytes = o->page_bytes ? o->page_bytes : 4096;
+	const uint32_t page_bytes = o->page_bytes ? o->page_bytes : default_page(o, stores, count);
 	struct simt_info info;
 	int rc = check_options(o, page_bytes, error);
 

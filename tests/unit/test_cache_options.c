@@ -42,6 +42,32 @@ static struct gn_cache_options options_of(uint64_t bytes, uint32_t page_bytes)
 	return o;
 }
 
+static uint32_t page_without_a_wish(struct cache_test *t, struct gn_store *store, uint64_t bytes)
+{
+	struct gn_cache_options o = options_of(bytes, 0);
+	struct gn_cache_facts facts;
+	struct gn_cache *cache;
+
+	assert_int_equal(gn_cache_create(&cache, t->machine, &store, 1, &o, &t->error), 0);
+	assert_int_equal(gn_cache_describe(cache, &facts), 0);
+	gn_cache_destroy(cache);
+	return facts.page_bytes;
+}
+
+/* Large pages where a page is a command, as long as there are many of them. */
+static void pages_follow_the_store(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 16, 0), 8 << 20), 4096);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), 8 << 20), 65536);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), 4 << 20), 65536);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), (4 << 20) - 1), 32768);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), 64 << 10), 4096);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 2 << 20), 1 << 30), 65536);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 8192), 8 << 20), 8192);
+}
+
 static void refuses_page_sizes(void **state)
 {
 	static const uint32_t bad[] = {1, 256, 511, 513, 768, 4095, 5000, 3u << 20, 4u << 20, 0x80000000u};
@@ -334,6 +360,7 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
+	    CASE(pages_follow_the_store),
 	    CASE(refuses_page_sizes),
 	    CASE(takes_every_page_size),
 	    CASE(page_size_0_is_4096),
