@@ -179,12 +179,11 @@ SIMT_NOINLINE_FN struct gn__access gn__read_looked_at(const struct gn_array *a, 
 	return read;
 }
 
-SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+/* A read that is not quick. */
+SIMT_FN int gn__read_otherwise(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
 	const uint32_t k = gn__size_log2(size);
 
-	if (simt_likely(index < a->quick[k]) && simt_likely(gn__read_quickly(a, index, to, size)))
-		return 0;
 	if (simt_unlikely(index >= a->bound[k]))
 		return gn__refused(a, index, size);
 	if (simt_unlikely(a->sample != 0))
@@ -196,6 +195,26 @@ SIMT_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_
 	if (!a->backing && simt_likely(gn__read_hit(a, index, to, size)))
 		return 0;
 	return gn__read_missing(a, index, to, size);
+}
+
+/* The same behind one call. */
+SIMT_NOINLINE_FN struct gn__access gn__read_called(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	struct gn__access read = {{0, 0}, {0, 0}};
+
+	read.status.code = gn__read_otherwise(a, index, read.bits, size);
+	return read;
+}
+
+/*
+ * On cpu only the quick way is in line: a compiler that sees the rest there too puts both behind a call, which costs more than
+ * the read.
+ */
+SIMT_INLINE_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+{
+	if (simt_likely(index < a->quick[gn__size_log2(size)]) && simt_likely(gn__read_quickly(a, index, to, size)))
+		return 0;
+	return SIMT_ON_CUDA ? gn__read_otherwise(a, index, to, size) : gn__read_by(gn__read_called(a, index, size), to, size);
 }
 
 /*
