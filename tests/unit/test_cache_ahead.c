@@ -329,6 +329,58 @@ static void it_rests_when_sequences_break_off(void **state)
 	assert_true(extra >= 128 && extra <= RUNS / 2);
 }
 
+/* All threads of a grid go through the array side by side. */
+SIMT_FN void stride(const struct walk_args *a)
+{
+	uint32_t foreign = 0;
+
+	for (uint64_t k = simt_global_thread(); k < (uint64_t)a->pages * WORDS; k += simt_global_threads())
+		foreign += gn_read_u64(&a->array, k) != (k + 1) * 0x9e3779b97f4a7c15u;
+	if (foreign)
+		simt_add_relaxed_dev_u32(a->foreign, foreign);
+}
+SIMT_KERNEL(stride, struct walk_args)
+
+/*
+ * A loop over a grid, in warps of one lane: the threads that wait for a page fetch the pages behind it. Every transfer takes
+ * long, so that all others come to wait.
+ */
+static void threads_that_wait_fetch_ahead(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct gn_fault_plan plan;
+	struct gn_store_options options;
+
+	memset(&plan, 0, sizeof plan);
+	plan.seed = 1;
+	plan.delay_ppm = 1000000;
+	plan.delay_us = 20000;
+	memset(&options, 0, sizeof options);
+	options.faults = &plan;
+	for (uint32_t ways = 0; ways <= 8; ways += 8) {
+		const struct gn_cache_options o = {2 * PAGES * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
+		uint32_t foreign = 0;
+		struct walk_args args;
+		struct gn_cache_stripe c;
+
+		widen(t, 1);
+		open_store(t, "memq:32K", &options);
+		fill_store(t, t->store);
+		open_cache(t, &o);
+		open_words(t);
+		args.array = t->array;
+		args.page = NULL;
+		args.pages = PAGES;
+		args.foreign = &foreign;
+		run_block(t, &stride_kernel, 64, &args);
+		c = counts(t);
+		assert_int_equal(foreign, 0);
+		assert_int_equal(c.fetched, PAGES); /* each once, none past the end */
+		assert_true(c.misses <= PAGES / 2);
+		assert_int_equal(c.hits + c.misses, PAGES * WORDS);
+	}
+}
+
 /* ---- lanes that only help ---- */
 
 struct help_args {
@@ -538,6 +590,7 @@ int main(void)
 	    CASE(kernels_prefetch),
 	    CASE(a_sequence_is_fetched_ahead),
 	    CASE(random_reads_fetch_nothing_ahead),
+	    CASE(threads_that_wait_fetch_ahead),
 	    CASE(it_rests_when_sequences_break_off),
 	    CASE(who_helps_changes_nothing),
 	    CASE(who_helps_fails_in_nothing),

@@ -204,6 +204,24 @@ SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const s
 	simt_warp_sync(mask);
 }
 
+/*
+ * While a thread without a warp waits for a page that another thread fetches, it fetches one of those that are offered behind it
+ * (cache/ahead.h): then it looks again. Between rounds.
+ */
+SIMT_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+{
+	struct gn_claim ahead;
+	uint64_t page;
+
+	if (simt_warp_width() > 1 || k->step != GN_STEP_WAIT || !k->waited || !gn__offer_take(c, k->page, &page))
+		return;
+	ahead = gn_claim_ahead(page);
+	gn__claim_begin(c, mask, 1, &ahead);
+	while (gn__claim_round(c, mask, &ahead, 0))
+		;
+	gn__claim_end(c, mask, &ahead);
+}
+
 /* ---- pin and unpin ---- */
 
 /* A pinned page. */
@@ -245,8 +263,9 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 		leads = 0;
 	}
 	gn__claim_begin(c, mask, leads, &k);
-	while (gn__claim_round(c, mask, &k, 0))
-		;
+	do
+		gn__claim_helps(c, mask, &k);
+	while (gn__claim_round(c, mask, &k, 0));
 	gn__claim_end(c, mask, &k);
 	pinned.status = gn__store_share(mask, leader, k.status);
 	pinned.frame = simt_shfl_u32(mask, k.frame, leader);
@@ -451,6 +470,7 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 
 	gn__claim_begin(c, mask, leads, &k);
 	do {
+		gn__claim_helps(c, mask, &k);
 		more = gn__claim_round(c, mask, &k, around);
 		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader) && !served;
 		if (!simt_ballot(mask, hit))

@@ -11,6 +11,10 @@
  * A controller has as many pages on their way as it is asked for. From memory the warp itself moves them, one after the
  * other, and meanwhile all wait for the page that is wanted now, those too who want the next ones and could have moved them.
  * So what is fetched ahead there takes no longer than the miss itself.
+ *
+ * A warp of one lane has no others. There the threads that come to wait for a page fetch those behind it: the one that misses
+ * offers them. In a loop over a grid all threads come to the same page, one after the other; so they keep many commands on
+ * their way, and then each goes through many pages before it waits again.
  */
 #ifndef GRAPNEL_CACHE_AHEAD_H
 #define GRAPNEL_CACHE_AHEAD_H
@@ -22,6 +26,7 @@ enum {
 	GN__AHEAD_LOG2 = 6,      /* bits of a stream's word that say how many pages */
 	GN__AHEAD_MOST = 32,
 	GN__AHEAD_MOVED = 16384, /* bytes that a warp moves ahead from memory */
+	GN__AHEAD_OFFERED = 1 << 20, /* bytes that a thread without a warp offers: a processor's own cache holds them */
 	GN__AHEAD_JUDGED = 64,   /* pages after which it is judged, by a few processors */
 	GN__AHEAD_REST = 1024    /* misses of theirs for which it then may rest */
 };
@@ -80,6 +85,47 @@ SIMT_FN uint32_t gn__ahead_most(const struct gn_cache_view *c, uint64_t page)
 	return gn__segment_of(c, page)->store.kind == GN_STORE_QUEUES || moved > most ? most : moved;
 }
 
+/* How many pages at most are offered: few of a small cache, where the threads that are behind still want what is there. */
+SIMT_FN uint32_t gn__offer_most(const struct gn_cache_view *c)
+{
+	const uint32_t pages = (uint32_t)GN__AHEAD_OFFERED >> c->page_log2, few = c->frames / 8;
+	const uint32_t most = pages < GN__AHEAD_MOST ? pages : (uint32_t)GN__AHEAD_MOST;
+
+	return few < most ? few : most;
+}
+
+/*
+ * The only lane of a warp offers the pages behind the one that it misses. A cache has one offer at a time: the next page, and
+ * how many there are.
+ */
+SIMT_FN void gn__offer(const struct gn_cache_view *c, const struct gn_claim *k)
+{
+	const struct gn_cache_segment *segment = gn__segment_of(c, k->page);
+	const uint64_t left = segment->first_page + segment->pages - k->page - 1;
+	const uint32_t most = gn__offer_most(c);
+	uint32_t window;
+
+	if (segment->store.kind != GN_STORE_QUEUES || !most)
+		return;
+	window = gn__ahead_window(c, k->page, most);
+	window = window < left ? window : (uint32_t)left;
+	if (window)
+		simt_store_relaxed_dev_u64(&c->shared->offer, (k->page + 1) << GN__AHEAD_LOG2 | window);
+}
+
+/* Take a page of the offer, if it is one behind the page that the caller waits for. Returns 1 or 0. */
+SIMT_FN int gn__offer_take(const struct gn_cache_view *c, uint64_t waits_for, uint64_t *page)
+{
+	uint64_t *offer = &c->shared->offer;
+	const uint64_t seen = simt_load_relaxed_dev_u64(offer), next = seen >> GN__AHEAD_LOG2;
+	const uint64_t left = seen & ((1u << GN__AHEAD_LOG2) - 1);
+
+	*page = next;
+	if (!left || next <= waits_for || next - waits_for > 2 * GN__AHEAD_MOST)
+		return 0;
+	return simt_cas_relaxed_dev_u64(offer, seen, (next + 1) << GN__AHEAD_LOG2 | (left - 1)) == seen;
+}
+
 /* The lanes that want nothing, and were refused nothing, claim the pages behind the first missing one. Collective. */
 SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
 {
@@ -89,6 +135,8 @@ SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wa
 	uint32_t window = 0, leader;
 	uint64_t page, end;
 
+	if (missing && simt_warp_width() == 1)
+		gn__offer(c, k);
 	if (!missing || !idle)
 		return;
 	leader = simt_first_lane(missing);

@@ -77,6 +77,8 @@ struct gn_cache_shared {
 	struct gn_cache_failure *write_failure; /* the first of them, for gn_cache_write_failure; or NULL */
 	uint64_t full; /* bit k: a write to the store of segment k found no room, and none was made since */
 	uint32_t pad[26];
+	uint64_t offer; /* pages for threads that wait to fetch: next << GN__AHEAD_LOG2 | how many; see cache/ahead.h */
+	uint32_t pad_offer[30];
 	struct gn_cache_local local[GN_CACHE_LOCALS];
 };
 
