@@ -41,7 +41,11 @@ extern "C" {
 /* Zero is a good default for every member but bytes. */
 struct gn_cache_options {
 	uint64_t bytes;             /* of all frames together */
-	uint32_t page_bytes;        /* a power of two, 512 to 2 MiB; 0 for 4096, of block stores up to 65536: at most a 64th of bytes */
+	/*
+	 * A power of two, 512 to 2 MiB; 0 for 4096; of block stores up to 65536, at most a 64th of bytes; of memory that a GPU
+	 * loads from 512, or more where the budget has no room for the table of such small pages.
+	 */
+	uint32_t page_bytes;
 	enum gn_cache_policy policy;
 	enum gn_cache_table table;
 	uint32_t ways;              /* set table: frames a set, 1 to 16; 0 for 8 to 15 as fits best */

@@ -8,13 +8,16 @@ enum { GN__SMALLEST_SET = 4, GN__SMALLEST_BUDGET = 32 << 10 };
 /* Of a cache of block stores: frames that it has at least before its pages are larger than the least, and their size then. */
 enum { GN__LEAST_PAGE = 4096, GN__BLOCK_PAGE = 64 << 10, GN__FRAMES_FOR_BLOCKS = 64 };
 
+/* Of a cache of memory that a GPU loads from: its pages come by sectors, and small ones hold more of what is scattered. */
+enum { GN__SECTOR_PAGE = 512 };
+
 /* ---- what the cache will be ---- */
 
 /*
- * The page if none is asked for. A command costs a block store more than the bytes of some 4096-byte pages: there pages are
+ * The page of block stores if none is asked for. A command costs a block store more than the bytes of some 4096-byte pages: there pages are
  * larger, where that leaves enough frames and a transfer carries one.
  */
-static uint32_t default_page(const struct gn_cache_options *o, struct gn_store *const *stores, unsigned count)
+static uint32_t block_page(const struct gn_cache_options *o, struct gn_store *const *stores, unsigned count)
 {
 	uint64_t most = GN__BLOCK_PAGE;
 
@@ -28,6 +31,33 @@ static uint32_t default_page(const struct gn_cache_options *o, struct gn_store *
 	while (most > GN__LEAST_PAGE && o->bytes / most < GN__FRAMES_FOR_BLOCKS)
 		most /= 2;
 	return most > GN__LEAST_PAGE ? (uint32_t)most : (uint32_t)GN__LEAST_PAGE;
+}
+
+/* The smallest page whose direct table the budget has room for, beside the tables of frames. */
+static uint32_t sector_page(const struct gn_cache_options *o, uint64_t store_bytes, uint64_t budget_bytes)
+{
+	uint32_t page = GN__SECTOR_PAGE;
+
+	while (page < GN__LEAST_PAGE && store_bytes / page * sizeof(uint64_t) +
+						o->bytes / page * (sizeof(uint64_t) + sizeof(uint32_t)) + (64 << 10) >
+					budget_bytes + o->bytes / 50)
+		page *= 2;
+	return page;
+}
+
+static uint32_t default_page(const struct gn_cache *cache, const struct gn_cache_options *o, struct gn_store *const *stores,
+			     unsigned count, int is_cuda)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned k = 0; k < count; k++) {
+		const struct gn_store_view *s = gn_store_view_of(stores[k]);
+
+		if (!is_cuda || s->kind != GN_STORE_MEMORY)
+			return block_page(o, stores, count);
+		bytes += s->capacity_bytes;
+	}
+	return sector_page(o, bytes, cache->budget_bytes);
 }
 
 static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, struct gn_error *error)
@@ -282,16 +312,18 @@ static int place_failures(struct gn_cache *cache)
 static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
 		 const struct gn_cache_options *o, struct gn_error *error)
 {
-	const uint32_t page_bytes = o->page_bytes ? o->page_bytes : default_page(o, stores, count);
 	struct simt_info info;
-	int rc = check_options(o, page_bytes, error);
+	uint32_t page_bytes;
+	int rc;
 
-	if (rc)
-		return rc;
 	simt_describe(cache->machine, &info);
 	cache->budget_bytes = o->budget_bytes ? o->budget_bytes : info.memory_bytes / 64;
 	if (cache->budget_bytes < GN__SMALLEST_BUDGET)
 		cache->budget_bytes = GN__SMALLEST_BUDGET;
+	page_bytes = o->page_bytes ? o->page_bytes : default_page(cache, o, stores, count, info.is_cuda);
+	rc = check_options(o, page_bytes, error);
+	if (rc)
+		return rc;
 	cache->image.page_log2 = (uint32_t)__builtin_ctz(page_bytes);
 	cache->image.frames = (uint32_t)(o->bytes / page_bytes);
 	cache->image.policy = o->policy;
