@@ -42,7 +42,7 @@ extern "C" {
 struct gn_cache_options {
 	uint64_t bytes;             /* of all frames together */
 	/*
-	 * A power of two, 512 to 2 MiB; 0 for 4096; of block stores up to 65536, at most a 64th of bytes; of memory that a GPU
+	 * A power of two, 512 to 2 MiB; 0 for 4096; of block stores up to 65536, at most a 256th of bytes; of memory that a GPU
 	 * loads from 512, or more where the budget has no room for the table of such small pages.
 	 */
 	uint32_t page_bytes;

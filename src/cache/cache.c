@@ -6,7 +6,7 @@
 enum { GN__SMALLEST_SET = 4, GN__SMALLEST_BUDGET = 32 << 10 };
 
 /* Of a cache of block stores: frames that it has at least before its pages are larger than the least, and their size then. */
-enum { GN__LEAST_PAGE = 4096, GN__BLOCK_PAGE = 64 << 10, GN__FRAMES_FOR_BLOCKS = 64 };
+enum { GN__LEAST_PAGE = 4096, GN__BLOCK_PAGE = 64 << 10, GN__FRAMES_FOR_BLOCKS = 256 };
 
 /* Of a cache of memory that a GPU loads from: its pages come by sectors, and small ones hold more of what is scattered. */
 enum { GN__SECTOR_PAGE = 512 };

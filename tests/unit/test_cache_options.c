@@ -59,11 +59,11 @@ static void pages_follow_the_store(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
-	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 16, 0), 8 << 20), 4096);
-	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), 8 << 20), 65536);
-	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), 4 << 20), 65536);
-	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), (4 << 20) - 1), 32768);
-	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), 64 << 10), 4096);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 16, 0), 32 << 20), 4096);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), 32 << 20), 65536);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), 16 << 20), 65536);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), (16 << 20) - 1), 32768);
+	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 65536), 256 << 10), 4096);
 	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 2 << 20), 1 << 30), 65536);
 	assert_int_equal(page_without_a_wish(t, fake_store(1 << 20, 512, 8192), 8 << 20), 8192);
 }
