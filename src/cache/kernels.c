@@ -23,6 +23,8 @@ SIMT_FN void forget_frame(const struct gn_cache_view *c, uint32_t frame)
 
 	if (!(seen & GN_WORD_HELD) || seen & (GN_WORD_BUSY | GN_WORD_DIRTY | GN_WORD_PINS))
 		return;
+	if (c->owner && gn_word_payload(seen) != frame) /* the page has left this frame */
+		return;
 	if (simt_cas_acq_rel_dev_u64(word, seen, seen & GN_WORD_VERSION) == seen && c->owner)
 		simt_store_release_dev_u32(&c->owner[frame], GN__OWNER_FREE);
 }

@@ -294,6 +294,28 @@ static void a_sequence_is_fetched_ahead(void **state)
 	}
 }
 
+/* Every read is a hit or a miss, however its sector came. */
+static void reads_by_a_warp_are_counted_once(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	uint32_t page[PAGES];
+
+	for (uint32_t k = 0; k < PAGES; k++)
+		page[k] = k * 7 % PAGES;
+	for (uint32_t ways = 0; ways <= 8; ways += 8) {
+		struct gn_cache_stripe c;
+
+		widen(t, 32);
+		open_words_of(t, PAGES, 2 * PAGES, PAGE, ways, GN_CLOCK);
+		walk_pages(t, page, PAGES);
+		walk_pages(t, page, PAGES);
+		c = counts(t);
+		assert_int_equal(c.hits + c.misses, 2 * PAGES * WORDS);
+		assert_true(c.hits >= PAGES * WORDS);
+		assert_int_equal(c.fetched_bytes, PAGES * PAGE);
+	}
+}
+
 /* No page that is the next of one before. */
 static void random_reads_fetch_nothing_ahead(void **state)
 {
@@ -588,6 +610,7 @@ int main(void)
 	    CASE(a_prefetch_may_fail),
 	    CASE(kernels_prefetch),
 	    CASE(a_sequence_is_fetched_ahead),
+	    CASE(reads_by_a_warp_are_counted_once),
 	    CASE(random_reads_fetch_nothing_ahead),
 	    CASE(threads_that_wait_fetch_ahead),
 	    CASE(it_rests_when_sequences_break_off),

@@ -303,14 +303,15 @@ static void lanes_may_write_elements_of_different_sizes(void **state)
 	}
 }
 
-/* Of two caches, whose pages have the same numbers. */
+/* Of two caches, whose pages have the same numbers; with tables of one kind, and of both. */
 static void lanes_may_use_different_caches(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
-	for (int b = 0; b < BEDS; b++) {
-		const struct gn_cache_options o = {4 * PAGE, PAGE, GN_FIFO, beds[b].ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
-						   beds[b].ways, 0, 1};
+	for (int bed = 0; bed < 2 * BEDS; bed++) {
+		const int b = bed / 2;
+		const uint32_t ways = bed % 2 ? 4 - beds[b].ways : beds[b].ways;
+		const struct gn_cache_options o = {4 * PAGE, PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
 		uint64_t seen[32], word;
 		uint32_t failures = 0;
 		struct gn_store *other_store;

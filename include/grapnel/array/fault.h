@@ -184,8 +184,10 @@ SIMT_FN void gn__fault_around(const struct gn_array *a, uint64_t address, uint32
 {
 	simt_fence_acq_rel_dev(); /* makes the look that found the page absent an acquire (R6) */
 	gn__load_sized(value, a->backing + address, size);
-	if (simt_unlikely(a->counting))
+	if (simt_unlikely(a->counting)) {
+		gn__count_u64(&gn__stripe(a->cache)->misses, 1);
 		gn__count_u64(&gn__stripe(a->cache)->bypassed, 1);
+	}
 }
 
 /*
@@ -266,13 +268,14 @@ SIMT_FN int gn__fault_widens(const struct gn_array *a, uint64_t address, const s
  * gn__fault_warp - gn__fault_in by a whole warp of 32, whose sectors are lines: turns until every lane has its element.
  * In line and without a call: the registers that a function saves for its caller are written through to the device's
  * memory, which costs more than the miss. Lanes that are done stay, so that the warp remains whole.
- * Returns the caller's element with a status of 0, or -GN_EBUSY: take the slow way, all that are left together.
+ * Returns the caller's element with a status of 0; or, to all that are left together, -GN_EAGAIN (go on by gn__fault_in) or
+ * -GN_EBUSY (take the slow way).
  */
 SIMT_INLINE_FN struct gn__access gn__fault_warp(const struct gn_array *a, uint64_t address, uint32_t size)
 {
 	const uint32_t all = 0xffffffffu;
 	struct simt_ask ask = {SIMT_NO_LANE, 0, size, {0, 0}};
-	struct gn__access access = {{0, 0}, {-GN_EBUSY, 0}};
+	struct gn__access access = {{0, 0}, {-GN_EAGAIN, 0}};
 	struct gn__faulting f = {0, 0, 0, 0, GN__FAULT_AGAIN};
 	uint32_t todo, same, leader, what;
 	int done = 0;
@@ -281,6 +284,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_warp(const struct gn_array *a, uint64
 		if (!done) {
 			f = gn__fault_look(a, address, size, ask.bits);
 			done = f.what == GN__FAULT_THERE;
+			gn__count_hits(a, (uint64_t)done);
 		}
 		todo = simt_ballot(all, !done);
 		if (!todo || simt_ballot(all, !done && gn__fault_widens(a, address, &f)))
@@ -300,8 +304,10 @@ SIMT_INLINE_FN struct gn__access gn__fault_warp(const struct gn_array *a, uint64
 		}
 		f.owned = 0;
 		f.what = done ? (uint32_t)GN__FAULT_THERE : (uint32_t)GN__FAULT_AGAIN;
-		if (simt_ballot(all, !done && what == GN__FAULT_SLOW))
+		if (simt_ballot(all, !done && what == GN__FAULT_SLOW)) {
+			access.status.code = -GN_EBUSY;
 			break;
+		}
 	}
 	if (done)
 		access.status.code = 0;

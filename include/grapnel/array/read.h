@@ -109,12 +109,18 @@ SIMT_FN int gn__read_by(struct gn__access read, void *to, uint32_t size)
 /* The element of a sector that is not at hand: by a whole warp in line, else by a call. */
 SIMT_INLINE_FN struct gn__access gn__read_sector(const struct gn_array *a, uint64_t index, uint32_t size)
 {
-	struct gn__access access = {{0, 0}, {-GN_EBUSY, 0}};
+	const uint32_t all = 0xffffffffu;
+	const uint64_t mine = (uint64_t)(uintptr_t)a->sector;
+	struct gn__access access = {{0, 0}, {-GN_EAGAIN, 0}};
 
-	if (1u << a->sector_log2 == SIMT_LINE && simt_active() == 0xffffffffu &&
-	    !simt_ballot(0xffffffffu, simt_shfl_u64(0xffffffffu, (uint64_t)(uintptr_t)a->sector, 0) != (uint64_t)(uintptr_t)a->sector))
+	if (1u << a->sector_log2 == SIMT_LINE && simt_active() == all &&
+	    !simt_ballot(all, simt_shfl_u64(all, mine, 0) != mine))
 		access = gn__fault_warp(a, a->base + index * size, size);
-	return access.status.code ? SIMT_COLD(gn__read_fault)(a, index, size) : access;
+	if (!access.status.code)
+		return access;
+	if (access.status.code == -GN_EBUSY)
+		return SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS);
+	return SIMT_COLD(gn__read_fault)(a, index, size);
 }
 
 SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
@@ -192,7 +198,7 @@ SIMT_FN int gn__read_otherwise(const struct gn_array *a, uint64_t index, void *t
 		gn__take_element(to, a->memory + index * size, size);
 		return 0;
 	}
-	if (!a->backing && simt_likely(gn__read_hit(a, index, to, size)))
+	if ((!a->backing || a->counting) && simt_likely(gn__read_hit(a, index, to, size)))
 		return 0;
 	return gn__read_missing(a, index, to, size);
 }

@@ -77,14 +77,18 @@ SIMT_FN void gn__array_bounds(struct gn_array *a, int quick)
 /*
  * Those of mask whose elements have the caller's size and lie in the caller's page of one cache. Collective. With a direct
  * table the address of the page's word says which page of which cache, and its lowest bits are free for the size. Both
- * exchanges are between all lanes of mask: see gn__access_together.
+ * exchanges are between all lanes of mask, whatever tables their caches have: see gn__access_together.
  */
 SIMT_FN uint32_t gn__same_page(const struct gn_array *a, uint32_t mask, uint64_t page)
 {
 	const uint64_t where = a->word ? (uint64_t)(uintptr_t)&a->word[page] : (uint64_t)(uintptr_t)a->cache;
-	const uint32_t lanes = simt_match_any_u64(mask, where | a->element_log2);
+	uint32_t lanes = simt_match_any_u64(mask, where | a->element_log2), same;
 
-	return a->word ? lanes : lanes & simt_match_any_u64(mask, page);
+	if (simt_ballot(mask, !a->word)) {
+		same = simt_match_any_u64(mask, page);
+		lanes &= a->word ? lanes : same;
+	}
+	return lanes;
 }
 
 /* Keep the first failure of an array; later ones are dropped. Any thread. */
