@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cache under every kind of schedule: one to six threads in warps of one, two or four, on one to four frames, both
+ * The cache under every kind of schedule: one to six threads in warps of one, two or four, or beside a whole warp of 32 that
+ * reads, on one to four frames, both
  * tables, every policy, with sectors and without, words that start near the wrap of their version, a store that fails.
  * What must hold:
  *   - a read returns its element: a value that was there at some time between the read's begin and end;
@@ -22,7 +23,6 @@ SIMT_FN void cache_trial(const struct arguments *a)
 }
 SIMT_KERNEL(cache_trial, struct arguments)
 
-static struct trial the_trial;
 static const struct arguments the_arguments = {&the_trial};
 
 /* ---- what is tried ---- */
@@ -66,7 +66,7 @@ static void draw_steps(uint64_t *s, struct trial *t)
 	uint32_t ops = draw_chance(s, 30) ? OP_HOLD : OPS; /* without holds, flushes and overwrites, or with */
 	uint32_t steps = 1 + draw_below(s, MOST_STEPS);
 
-	for (uint32_t k = 0; k < MOST_THREADS; k++) {
+	for (uint32_t k = 0; k < MOST_WRITERS; k++) {
 		t->steps[k] = steps;
 		for (uint32_t n = 0; n < steps; n++) {
 			struct step *step = &t->step[k][n];
@@ -87,11 +87,45 @@ static void draw_owners(uint64_t *s, struct trial *t)
 		t->whole[page] = (uint8_t)(draw_chance(s, 25) ? draw_below(s, t->threads) : (uint32_t)SHARED);
 }
 
+static unsigned width; /* lanes of a warp in the trials of this seed */
+
 static unsigned width_of(uint64_t seed)
 {
 	static const unsigned widths[] = {1, 1, 2, 4};
 
-	return widths[draw_below(&seed, 4)];
+	width = widths[draw_below(&seed, 4)];
+	if (draw_chance(&seed, 5))
+		width = WIDE;
+	return width;
+}
+
+/* A whole warp reads elements of a page or two at each step, the way that only whole warps take; the others do as before. */
+static void draw_wide(uint64_t *s, struct trial *t)
+{
+	const uint32_t others = t->threads - 1, steps = 1 + draw_below(s, 3);
+
+	for (uint32_t k = others; k--;) {
+		memcpy(t->step[WIDE + k], t->step[k], sizeof *t->step);
+		t->steps[WIDE + k] = t->steps[k];
+	}
+	t->readers = WIDE;
+	t->threads = WIDE + others;
+	for (uint32_t n = 0; n < steps; n++) {
+		const uint8_t op = draw_chance(s, 70) ? OP_READ : OP_HALVES;
+		const uint8_t page = (uint8_t)draw_below(s, (uint32_t)t->cache.pages);
+		const uint32_t apart = draw_below(s, 3);
+
+		for (uint32_t k = 0; k < WIDE; k++) {
+			struct step step = {op, (uint8_t)((page + draw_below(s, 1 + apart)) % t->cache.pages),
+					    (uint8_t)draw_below(s, PAGE_WORDS), 0};
+
+			t->steps[k] = steps;
+			t->step[k][n] = step;
+		}
+	}
+	set_table(0, 0, 1 + draw_below(s, 3), (uint32_t)t->cache.pages);
+	t->sector_log2 = 3;
+	t->way = BY_FAULTS;
 }
 
 static void draw_trial(uint64_t seed)
@@ -100,7 +134,8 @@ static void draw_trial(uint64_t seed)
 	uint64_t s = seed;
 
 	draw_table(&s);
-	t->threads = 1 + draw_below(&s, MOST_THREADS);
+	t->threads = 1 + draw_below(&s, MOST_WRITERS);
+	t->readers = 0;
 	t->version = 0u - draw_below(&s, 4);
 	t->patience_ns = draw_chance(&s, 85) ? (uint32_t)FOREVER_NS : 10000 + draw_below(&s, 200000);
 	draw_faults(&s, t);
@@ -112,6 +147,9 @@ static void draw_trial(uint64_t seed)
 	t->reads_ahead = draw_chance(&s, 50);
 	t->seed = draw(&s);
 	t->lot = draw_chance(&s, 50) * (2 + draw_below(&s, 3));
+	t->way = (enum way)draw_below(&s, 3);
+	if (width == WIDE)
+		draw_wide(&s, t);
 }
 
 /*
@@ -146,6 +184,7 @@ struct small {
 	uint32_t sector_log2;
 	uint32_t low_water;
 	int counts, reads_ahead, whole; /* whole: page k is thread k's */
+	enum way way;
 };
 
 static const struct small small[] = {
@@ -262,8 +301,25 @@ static const struct small small[] = {
     {"direct, 2 frames: the cleaner, a write-back fails", 2, 0, 2, 4, GN_FIFO, 0, 1, {"w0w1w2", "r3r0", 0}, 1, 1, 0, 2},
     {"direct, 3 frames: a warp of two reads on", 1, 0, 3, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
     {"direct, 2 frames: reading on where another reads", 1, 0, 2, 4, GN_FIFO, 1, 0,
-     {"r0r1", "r0r1", "r2"}, 2, 1, 0, 0, 0, 1},
+     {"r0r1", "r0r1", "r2"}, 2, 0, 0, 0, 0, 1},
     {"sets, 2 ways: a warp of two reads on", 1, 2, 2, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
+    {"direct, 1 frame: by faults, two readers of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "e0r1", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a page leaves and comes back", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a reader and a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "w0w0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, half a word is written", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r1", "l0r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a reader, a writer, an evictor", 2, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "e1"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, beside a hold", 3, 0, 1, 2, GN_FIFO, 0, 0, {"e0r1", "k00", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a flush", 3, 0, 1, 2, GN_FIFO, 0, 1, {"r0e0", "w0f0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a page is overwritten", 3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0e0", 0}, 1, 0, 3, 0, 0, 0, 1, BY_FAULTS},
+    {"direct, 1 frame: by faults, two words a sector", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "w0r1", 0}, 1, 1, 4, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a warp of two and a writer", 1, 0, 1, 2, GN_FIFO, 0, 0, {"r0e1", "e0r0", "w0w1"}, 2, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 2 frames: by faults, three readers", 1, 0, 2, 3, GN_CLOCK, 0, 0, {"r0e0", "r0r1", "r2"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: blocks, a writer and a reader of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 1 frame: blocks, the last page is written whole", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w1r1", "w1r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 1 frame: blocks, a fill fails", 3, 0, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 2 frames: blocks, three writers", 2, 0, 2, 2, GN_FIFO, 0, 0, {"w0", "w0", "r0"}, 1, 1, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"sets, 1 way: blocks, a page in parts goes and comes", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"sets, 1 way: blocks, a fill fails", 3, 1, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
 };
 
 static void set_small(const struct small *s)
@@ -271,6 +327,7 @@ static void set_small(const struct small *s)
 	struct trial *t = &the_trial;
 
 	memset(t->step, 0, sizeof t->step);
+	t->readers = 0;
 	set_table(s->ways, 0, s->frames, s->pages);
 	t->cache.policy = s->policy;
 	t->patience_ns = FOREVER_NS;
@@ -291,6 +348,7 @@ static void set_small(const struct small *s)
 	for (uint32_t page = 0; page < MOST_PAGES; page++)
 		t->whole[page] = (uint8_t)(s->whole && page < t->threads ? page : (uint32_t)SHARED);
 	t->seed = 1;
+	t->way = s->way;
 }
 
 static const char *pick(unsigned k, struct simt_exploration *bound)
@@ -332,7 +390,7 @@ static void reset_cache(struct trial *t)
 	c->stripe = t->stripe;
 	c->segments = 1;
 	c->segment[0].pages = c->pages;
-	c->segment[0].store.kind = GN_STORE_MEMORY;
+	c->segment[0].store.kind = t->way == BY_BLOCKS ? GN_STORE_QUEUES : GN_STORE_MEMORY;
 	c->segment[0].store.capacity_bytes = (c->pages << PAGE_LOG2) - (1 << PAGE_LOG2) / 2;
 	c->segment[0].store.memory = (char *)(void *)t;
 	for (uint32_t k = 0; k < MOST_PAGES; k++)
@@ -359,6 +417,11 @@ static void reset_array(struct trial *t)
 	a->element_log2 = 3;
 	a->page_log2 = PAGE_LOG2;
 	a->counting = 1;
+	a->sector_log2 = t->cache.sector_log2;
+	if (t->way == BY_FAULTS && a->word && t->cache.sector) {
+		a->sector = t->sector;
+		a->backing = (char *)t->disk;
+	}
 	t->halves = *a;
 	gn__array_bounds(a, a->word != NULL);
 	t->halves.count *= 2;
@@ -387,6 +450,7 @@ static void reset_store(struct trial *t)
 	memset(t->putting, 0, sizeof t->putting);
 	memset(t->saving, 0, sizeof t->saving);
 	memset(t->filling, 0, sizeof t->filling);
+	memset(t->filler, 0, sizeof t->filler);
 	memset(t->held, 0, sizeof t->held);
 	memset(t->calls, 0, sizeof t->calls);
 	memset(t->failed, 0, sizeof t->failed);
@@ -402,7 +466,7 @@ static void reset(void *unused)
 	reset_array(t);
 	reset_store(t);
 	reset_elements(t);
-	t->errors = t->finished = 0;
+	t->errors = t->finished = t->kept_out = 0;
 	t->wrong = NULL;
 }
 
@@ -434,10 +498,45 @@ static int check_words(const struct trial *t)
 		if (word & (GN_WORD_BUSY | GN_WORD_DIRTY) || (word & GN_WORD_HELD && word & GN_WORD_PINS))
 			return model_wrong("word %u is busy, dirty or pinned in the end: %llx", k,
 			                   (unsigned long long)word);
-		if (t->cache.owner && word & GN_WORD_VALID && t->owner[gn_word_payload(word)] != k)
+		if (t->cache.owner && word & GN_WORD_HELD && t->owner[gn_word_payload(word)] != k)
 			return model_wrong("page %u is in frame %u, which belongs to page %u", k,
 			                   gn_word_payload(word), t->owner[gn_word_payload(word)]);
 	}
+	return 0;
+}
+
+/* Where the page of a frame is to be found in the end; UINT32_MAX if the frame has none. */
+static uint32_t page_in(const struct trial *t, uint32_t frame, uint64_t *word)
+{
+	const uint32_t page = t->cache.owner ? t->owner[frame]
+					     : (uint32_t)gn__page_of(&t->cache, frame / t->cache.ways,
+								     gn_word_payload(t->word[frame]));
+
+	if (page >= t->cache.pages)
+		return UINT32_MAX;
+	*word = t->word[t->cache.owner ? page : frame];
+	return *word & GN_WORD_HELD ? page : UINT32_MAX;
+}
+
+/* Nothing is dirty in the end: a frame has of its page what the store has, or says that it has not. */
+static int check_sectors(const struct trial *t, uint32_t frame)
+{
+	const uint64_t sectors = t->cache.sector ? t->sector[frame] : UINT32_MAX;
+	const uint32_t valid = gn__sector_valid(sectors);
+	uint64_t word;
+	const uint32_t page = page_in(t, frame, &word);
+
+	if (page == UINT32_MAX)
+		return 0;
+	if (gn__sector_moving(sectors))
+		return model_wrong("frame %u has a sector in motion in the end: %llx", frame, (unsigned long long)sectors);
+	if (!(word & GN_WORD_VALID) != (valid != UINT32_MAX))
+		return model_wrong("the page in frame %u is %llx, its sectors are %llx", frame, (unsigned long long)word,
+				   (unsigned long long)sectors);
+	for (uint32_t k = 0; k < words_of(t, page); k++)
+		if (valid >> (k * 8 >> t->cache.sector_log2) & 1 && t->frame[frame][k] != t->disk[page][k])
+			return model_wrong("word %u of the page in frame %u is %llx, the store has %llx", k, frame,
+					   (unsigned long long)t->frame[frame][k], (unsigned long long)t->disk[page][k]);
 	return 0;
 }
 
@@ -447,13 +546,15 @@ static int check_frames(const struct trial *t)
 		if (t->lock[k] & 1)
 			return model_wrong("a set is locked in the end");
 		if (t->cache.owner && t->owner[k] != GN__OWNER_FREE &&
-		    (t->owner[k] >= t->cache.pages || !(t->word[t->owner[k]] & GN_WORD_VALID)))
+		    (t->owner[k] >= t->cache.pages || !(t->word[t->owner[k]] & GN_WORD_HELD)))
 			return model_wrong("frame %u is lost: its owner is %x", k, t->owner[k]);
 		for (uint32_t other = 0; !t->cache.owner && other < k; other++)
 			if (k / t->cache.ways == other / t->cache.ways &&
-			    t->word[k] & t->word[other] & GN_WORD_VALID &&
+			    t->word[k] & GN_WORD_HELD && t->word[other] & GN_WORD_HELD &&
 			    gn_word_payload(t->word[k]) == gn_word_payload(t->word[other]))
 				return model_wrong("frames %u and %u hold one page", other, k);
+		if (check_sectors(t, k))
+			return 1;
 	}
 	return 0;
 }
@@ -482,7 +583,7 @@ static int check_failure_record(const struct trial *t)
 
 	if (!t->errors != !f->state)
 		return model_wrong("%u accesses failed, but the array's record is %u", t->errors, f->state);
-	if (f->code == -GN_EIO && f->device != 0x100 + f->index / PAGE_WORDS &&
+	if (f->code == -GN_EIO && !t->kept_out && f->device != 0x100 + f->index / PAGE_WORDS &&
 	    f->device != 0x100 + f->index / 2 / PAGE_WORDS)
 		return model_wrong("element %llu failed with another page's status %x",
 		                   (unsigned long long)f->index, f->device);

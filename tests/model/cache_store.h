@@ -55,45 +55,63 @@ SIMT_FN void copy_run(struct trial *t, char *to, const char *from, uint32_t byte
 /* Sectors of a page, moved in the middle of everything else. */
 struct transfer {
 	uint32_t page, frame, bytes;
+	uint32_t words; /* a bit each, of the page */
 	char *disk, *memory;
 };
 
 SIMT_FN struct transfer transfer_of(struct trial *t, uint64_t offset, const void *memory, uint32_t bytes)
 {
+	const uint32_t at = (uint32_t)offset % (1u << PAGE_LOG2);
 	struct transfer r;
 
 	r.page = (uint32_t)(offset >> PAGE_LOG2);
 	r.frame = (uint32_t)(((const char *)memory - (const char *)t->frame) >> PAGE_LOG2);
 	r.bytes = bytes;
+	r.words = ((1u << bytes / 8) - 1) << at / 8;
 	r.disk = (char *)t->disk + offset;
 	r.memory = (char *)(uintptr_t)memory;
 	if (((uintptr_t)((const char *)memory - (const char *)t->frame) ^ offset) % (1u << PAGE_LOG2))
 		blame(t, "a sector is moved to another place of the page");
+	if (!bytes || at + bytes > words_of(t, r.page) * 8)
+		blame(t, "nothing is moved, or what lies behind the end of the page");
 	return r;
 }
 
-SIMT_FN struct gn_store_status fetch_run(struct trial *t, uint64_t offset, void *to, uint32_t bytes)
+SIMT_FN void fetch_begins(struct trial *t, const struct transfer *r)
+{
+	if (t->fetching[r->page] & r->words)
+		blame(t, "two fetches of one sector are in flight");
+	if (t->putting[r->page] & r->words || t->saving[r->page])
+		blame(t, "a sector is fetched while it is written");
+	if (t->filling[r->frame] && t->filler[r->frame] != r->page)
+		blame(t, "two pages are fetched into one frame");
+	if (t->held[r->frame])
+		blame(t, "a held frame is reused");
+	t->fetching[r->page] |= r->words;
+	t->filling[r->frame] |= r->words;
+	t->filler[r->frame] = r->page;
+}
+
+SIMT_FN void fetch_ends(struct trial *t, const struct transfer *r)
+{
+	t->fetching[r->page] &= ~r->words;
+	t->filling[r->frame] &= ~r->words;
+}
+
+SIMT_FN struct gn_store_status fetch_run(struct trial *t, uint64_t offset, void *to, uint32_t bytes, int can_fail)
 {
 	const struct transfer r = transfer_of(t, offset, to, bytes);
 	struct gn_store_status status = {0, 0};
 
-	if (t->fetching[r.page]++)
-		blame(t, "two fetches of one page are in flight");
-	if (t->putting[r.page] || t->saving[r.page])
-		blame(t, "a page is fetched while it is written");
-	if (t->filling[r.frame]++)
-		blame(t, "two pages are fetched into one frame");
-	if (t->held[r.frame])
-		blame(t, "a held frame is reused");
-	if (suffers(t, FETCH)) {
+	fetch_begins(t, &r);
+	if (can_fail && suffers(t, FETCH)) {
 		let_others(t);
 		status = refusal(r.page);
 	} else {
 		copy_run(t, r.memory, r.disk, bytes);
 		t->moved[FETCH] += bytes;
 	}
-	t->fetching[r.page]--;
-	t->filling[r.frame]--;
+	fetch_ends(t, &r);
 	return status;
 }
 
@@ -102,10 +120,11 @@ SIMT_FN struct gn_store_status put_run(struct trial *t, uint64_t offset, const v
 	const struct transfer r = transfer_of(t, offset, from, bytes);
 	struct gn_store_status status = {0, 0};
 
-	if (t->putting[r.page]++ || t->fetching[r.page] || t->saving[r.page])
-		blame(t, "a page is written while it is fetched or written");
-	if (t->filling[r.frame])
-		blame(t, "a frame is written back while it is filled");
+	if (t->putting[r.page] || t->fetching[r.page] & r.words || t->saving[r.page])
+		blame(t, "a sector is written while it is fetched or written");
+	if (t->filling[r.frame] && (t->filling[r.frame] & r.words || t->filler[r.frame] != r.page))
+		blame(t, "a sector is written back while its frame is filled");
+	t->putting[r.page] = r.words;
 	if (suffers(t, PUT)) {
 		let_others(t);
 		status = refusal(r.page);
@@ -113,7 +132,7 @@ SIMT_FN struct gn_store_status put_run(struct trial *t, uint64_t offset, const v
 		copy_run(t, r.disk, r.memory, bytes);
 		t->moved[PUT] += bytes;
 	}
-	t->putting[r.page]--;
+	t->putting[r.page] = 0;
 	return status;
 }
 
@@ -124,9 +143,32 @@ SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32
 
 	simt_warp_sync(mask);
 	if (wants)
-		status = fetch_run(trial_of(s), offset, to, bytes);
+		status = fetch_run(trial_of(s), offset, to, bytes, 1);
 	simt_warp_sync(mask);
 	return status;
+}
+
+/* Memory does not fail. The runs lead into the trial's disk. */
+SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
+					 struct simt_ask ask)
+{
+	struct trial *t = &the_trial;
+	const char *asked;
+
+	simt_warp_sync(mask);
+	if (wants >> simt_lane() & 1)
+		fetch_run(t, (uint64_t)(from - (const char *)t->disk), to, bytes, 0);
+	simt_warp_sync(mask);
+	asked = (const char *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)to,
+						       ask.lane < 32 ? ask.lane : simt_first_lane(mask));
+	if (ask.lane < 32)
+		simt__take(&ask, asked + ask.at);
+	return ask;
+}
+
+SIMT_FN struct simt_ask trial_load_lines(uint32_t wants, void *to, const char *from, struct simt_ask ask)
+{
+	return trial_load_asked(0xffffffffu, wants, to, from, TRIAL_LINE, ask);
 }
 
 SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,

@@ -22,9 +22,11 @@ enum {
 	PAGE_WORDS = 4,
 	MOST_PAGES = 6,
 	MOST_FRAMES = 4,
-	MOST_THREADS = 6,
+	MOST_WRITERS = 6,
+	WIDE = 32, /* lanes of a whole warp */
+	MOST_THREADS = WIDE + MOST_WRITERS,
 	MOST_STEPS = 8,
-	MOST_NUMBERS = MOST_THREADS * MOST_STEPS + 2, /* that one element may be written with */
+	MOST_NUMBERS = MOST_WRITERS * MOST_STEPS + 2, /* that one element may be written with */
 	ELEMENTS = MOST_PAGES * PAGE_WORDS,
 	FOREVER_NS = 400000000, /* 400 000 steps: nobody healthy waits so long */
 };
@@ -34,6 +36,12 @@ enum {
 #define gn_store_put trial_put
 #define gn_store_load trial_load
 #define gn_store_save trial_save
+#define gn_store_load_asked trial_load_asked
+#define gn_store_load_lines trial_load_lines
+
+/* What a warp moves by one line here: so that its fast way is taken where warps are whole. */
+enum { TRIAL_LINE = 8 };
+#define SIMT_LINE TRIAL_LINE
 
 struct gn_store_view;
 SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
@@ -44,6 +52,9 @@ SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_
                                           uint32_t bytes);
 SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_t offset, const void *from,
                                           uint32_t bytes);
+SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
+					 struct simt_ask ask);
+SIMT_FN struct simt_ask trial_load_lines(uint32_t wants, void *to, const char *from, struct simt_ask ask);
 
 #include <grapnel/array.h>
 
@@ -68,6 +79,12 @@ struct fault {
 
 enum call { FETCH, PUT, LOAD, SAVE, CALLS };
 
+/*
+ * How pages come: those of a store of bytes by sectors, those of a store of blocks as wholes; and reads of the first may go by
+ * array/fault.h.
+ */
+enum way { BY_SECTORS, BY_BLOCKS, BY_FAULTS };
+
 enum number_state { NEVER, BEGUN, WRITTEN, REFUSED };
 
 struct trial {
@@ -85,12 +102,14 @@ struct trial {
 
 	/* what is tried */
 	uint32_t threads;
+	uint32_t readers; /* threads that only read: the first so many */
 	uint32_t steps[MOST_THREADS];
 	struct step step[MOST_THREADS][MOST_STEPS];
 	struct fault planned[CALLS];
 	uint64_t patience_ns;
 	int lingers;      /* transfers wait for others; else these may interrupt them */
 	uint32_t sector_log2; /* 0: none */
+	enum way way;
 	int reads_ahead;
 	uint32_t counts;            /* 1: word 0 of the shared pages is counted up by all */
 	uint8_t whole[MOST_PAGES];  /* whose page it is, or SHARED */
@@ -103,8 +122,11 @@ struct trial {
 	alignas(16) uint64_t disk[MOST_PAGES][PAGE_WORDS];
 	uint64_t random;
 	struct fault fault[CALLS];
-	uint32_t fetching[MOST_PAGES], putting[MOST_PAGES], saving[MOST_PAGES];
-	uint32_t filling[MOST_FRAMES], held[MOST_FRAMES];
+	uint32_t fetching[MOST_PAGES], putting[MOST_PAGES]; /* a bit for each word that is moved at this moment */
+	uint32_t saving[MOST_PAGES];
+	uint32_t filling[MOST_FRAMES]; /* words, too; and the page that they are of */
+	uint32_t filler[MOST_FRAMES];
+	uint32_t held[MOST_FRAMES];
 	uint32_t calls[CALLS], failed[CALLS];
 	uint64_t moved[CALLS]; /* bytes, by calls that went well */
 
@@ -114,12 +136,15 @@ struct trial {
 	uint32_t floor[ELEMENTS];               /* every read that begins now returns at least this number */
 	uint32_t overwriting[MOST_PAGES], overwrites[MOST_PAGES]; /* at this moment; ever begun */
 	uint32_t errors, finished;
+	uint32_t kept_out; /* a hold was refused with the status of other pages' write-backs */
 	const char *wrong;
 };
 
 struct arguments {
 	struct trial *t;
 };
+
+static struct trial the_trial; /* one at a time */
 
 SIMT_FN void blame(struct trial *t, const char *what)
 {

@@ -60,6 +60,12 @@ SIMT_FN void check_failure(struct trial *t, int rc)
 		blame(t, rc == -GN_ETIMEDOUT ? "a thread waits for ever" : "an access failed for no reason");
 }
 
+/* Why an access by value failed: the array keeps the first failure only, which may be that of a hold. */
+SIMT_FN int code_kept(const struct trial *t)
+{
+	return t->kept_out && t->cache.wait_ns != FOREVER_NS ? -GN_ETIMEDOUT : t->failure.code;
+}
+
 SIMT_FN uint32_t element_of(const struct trial *t, const struct step *s)
 {
 	return s->page * PAGE_WORDS + s->word % words_of(t, s->page);
@@ -93,7 +99,7 @@ SIMT_FN void read_halves(struct user *u, uint32_t element)
 	if (low && high)
 		end_read(t, &reading, (uint64_t)high << 32 | low);
 	else
-		check_failure(t, t->failure.code);
+		check_failure(t, code_kept(t));
 }
 
 SIMT_FN uint64_t begin_write(struct trial *t, uint32_t element)
@@ -118,14 +124,14 @@ SIMT_FN void end_write(struct trial *t, uint32_t element, uint64_t value, int rc
 /* A thread's own word of a page; there may be none in the last page. */
 SIMT_FN uint32_t own_word(const struct user *u)
 {
-	return u->id + u->t->counts;
+	return u->id - u->t->readers + u->t->counts;
 }
 
 SIMT_FN int owns(const struct user *u, uint32_t page)
 {
 	const uint32_t whose = u->t->whole[page];
 
-	return (whose == SHARED || whose == u->id) && own_word(u) < words_of(u->t, page);
+	return u->id >= u->t->readers && (whose == SHARED || whose == u->id) && own_word(u) < words_of(u->t, page);
 }
 
 /* Write a thread's own word, or half of it: the other half never changes. */
@@ -172,7 +178,7 @@ SIMT_FN void not_counted(struct trial *t, uint32_t element, uint32_t floor, uint
 	if (old)
 		check_value(t, element, floor, old);
 	else
-		check_failure(t, t->failure.code);
+		check_failure(t, code_kept(t));
 }
 
 /* Of four or eight bytes: the numbers are in the low half. */
@@ -200,7 +206,7 @@ SIMT_FN void cas_one(struct user *u, uint32_t element, uint32_t further)
 	uint64_t expected = gn_max_u64(&t->array, element, 1), old;
 
 	if (!expected) {
-		check_failure(t, t->failure.code);
+		check_failure(t, code_kept(t));
 		return;
 	}
 	check_value(t, element, floor, expected);
@@ -246,8 +252,12 @@ SIMT_FN int hold(struct user *u, uint32_t page, uint32_t intent, struct gn_page 
 	struct trial *t = u->t;
 	int rc = gn_array_acquire(&t->array, 1u << simt_lane(), page * PAGE_WORDS, intent, held);
 
-	if (rc && rc != -GN_ENOBUFS)
+	if (rc == -GN_EIO && t->failed[PUT]) { /* pages that could not be written keep their frames */
+		t->errors++;
+		t->kept_out = 1;
+	} else if (rc && rc != -GN_ENOBUFS) {
 		check_failure(t, rc);
+	}
 	if (rc)
 		return rc;
 	if (held->first != page * PAGE_WORDS || held->count != words_of(t, page))
