@@ -155,7 +155,7 @@ static void draw_trial(uint64_t seed)
 /*
  * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w
  * writes, c reads by a cursor, q reads by the value form, l writes half a word, a adds, s compares and swaps, p
- * prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o overwrites. e reads the second word.
+ * prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o overwrites. e reads the second word, x the third.
  */
 static uint32_t parse(struct step *step, const char *script)
 {
@@ -163,8 +163,8 @@ static uint32_t parse(struct step *step, const char *script)
 	const struct step *first = step;
 
 	for (; *script; step++) {
-		step->op = (uint8_t)(*script == 'e' ? (long)OP_READ : strchr(letters, *script) - letters);
-		step->word = *script == 'e';
+		step->word = (uint8_t)(*script == 'x' ? 2 : *script == 'e');
+		step->op = (uint8_t)(step->word ? (long)OP_READ : strchr(letters, *script) - letters);
 		step->page = (uint8_t)(script[1] - '0');
 		script += 2;
 		if (step->op >= OP_HOLD && step->op <= OP_HOLD_TWO)
@@ -300,7 +300,7 @@ static const struct small small[] = {
     {"sets, 2 ways: the cleaner beside holds", 2, 2, 2, 3, GN_FIFO, 0, 0, {"k01k01", "r1r2r1", 0}, 1, 1, 3, 1},
     {"direct, 2 frames: the cleaner, a write-back fails", 2, 0, 2, 4, GN_FIFO, 0, 1, {"w0w1w2", "r3r0", 0}, 1, 1, 0, 2},
     {"direct, 3 frames: a warp of two reads on", 1, 0, 3, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
-    {"direct, 2 frames: reading on where another reads", 1, 0, 2, 4, GN_FIFO, 1, 0,
+    {"direct, 2 frames: reading on where another reads", 0, 0, 2, 4, GN_FIFO, 1, 0,
      {"r0r1", "r0r1", "r2"}, 2, 0, 0, 0, 0, 1},
     {"sets, 2 ways: a warp of two reads on", 1, 2, 2, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
     {"direct, 1 frame: by faults, two readers of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "e0r1", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
@@ -312,8 +312,9 @@ static const struct small small[] = {
     {"direct, 1 frame: by faults, a flush", 3, 0, 1, 2, GN_FIFO, 0, 1, {"r0e0", "w0f0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
     {"direct, 1 frame: by faults, a page is overwritten", 3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0e0", 0}, 1, 0, 3, 0, 0, 0, 1, BY_FAULTS},
     {"direct, 1 frame: by faults, two words a sector", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "w0r1", 0}, 1, 1, 4, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a warp of two and a writer", 1, 0, 1, 2, GN_FIFO, 0, 0, {"r0e1", "e0r0", "w0w1"}, 2, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a warp of two and a writer", 1, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "e0", "w0w1"}, 2, 1, 3, 0, 0, 0, 0, BY_FAULTS},
     {"direct, 2 frames: by faults, three readers", 1, 0, 2, 3, GN_CLOCK, 0, 0, {"r0e0", "r0r1", "r2"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a page is read in order", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0x0", "x0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
     {"direct, 1 frame: blocks, a writer and a reader of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
     {"direct, 1 frame: blocks, the last page is written whole", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w1r1", "w1r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
     {"direct, 1 frame: blocks, a fill fails", 3, 0, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
