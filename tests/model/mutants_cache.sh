@@ -19,7 +19,7 @@ mutants() {
 array/look.h|s/return !((g->seen ^ .*/return 1;/|a read is not validated
 array/look.h|/gn__is_at_hand(uint64_t/,/^}/s/low . high . //|a quick read is not validated
 array/look.h|/gn__is_at_hand(uint64_t/,/^}/s/(~(uint32_t)(now .*;/0);/|a quick read takes what is not there for a page
-array/read.h|/gn__read_hit(const/,/^}/{s/gn__read_value(a, &g, index, value,/gn__read_value(a, \&g, index, (uint64_t *)to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
+array/read.h|/gn__read_quickly(const/,/^}/{s/gn__load_element(value,/gn__load_element((uint64_t *)to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
 array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
 array/cursor.h|s/if (simt_likely(gn__cursor_stays(c, all, count)))/if (1)/|of several elements nobody looks whether they are still the page's
 array/read.h|/gn__read_value(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
