@@ -17,6 +17,14 @@ static const struct bench_workload workloads[] = {
     {"words", "random words of 4 bytes", bench_words, 1},
     {"add", "C = A + B, three arrays", bench_add, 3},
     {"reuse", "pages by Zipf's law, as the cache shrinks", bench_reuse, 1},
+    {"sum", "natural loop: floats added up in order, cold cache", bench_sum, 1},
+    {"rows", "natural loop: rows of 128 bytes anywhere", bench_scattered_rows, 1},
+    {"random", "natural loop: words anywhere", bench_random, 1},
+    {"hot-rows", "natural loop: rows of 128 bytes, three of four among a scattered 64th", bench_hot_rows, 1},
+    {"few-frames", "natural loop: words anywhere through 512 pages", bench_few_frames, 1},
+    {"search", "natural loop: binary search of sorted keys", bench_search, 1},
+    {"stores", "natural loop: floats written in order, direct mode", bench_stores, 1},
+    {"patterns", "natural loops: twenty patterns of reads", bench_patterns, 1},
 };
 
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
@@ -24,6 +32,7 @@ enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
 enum {
 	OPT_DATA = 256,
 	OPT_CACHE,
+	OPT_PAGE,
 	OPT_REPEAT,
 	OPT_QUICK,
 	OPT_JSON,
@@ -40,6 +49,7 @@ struct choice {
 static const struct argp_option options[] = {
     {"data", OPT_DATA, "SIZE", 0, "of each array, in host memory (default 256M, on a GPU 8G)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "of every cache (default a part of the data, as each workload says)", 0},
+    {"page", OPT_PAGE, "SIZE", 0, "of the pages of natural loops, 512 to 2M (default the library's)", 0},
     {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 3)", 0},
     {"quick", OPT_QUICK, NULL, 0, "4 MiB of data, one run: to see that it works", 0},
     {"json", OPT_JSON, "FILE", 0, "write the rows as JSON; - for standard output, without the tables", 0},
@@ -67,6 +77,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &q->machine; return 0;
 	case OPT_DATA: q->data_bytes = tool_size(state, "--data", arg, 1 << 20); return 0;
 	case OPT_CACHE: q->cache_bytes = tool_size(state, "--cache", arg, 64 << 10); return 0;
+	case OPT_PAGE: q->page_bytes = tool_page(state, "--page", arg); return 0;
 	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, BENCH_RUNS); return 0;
 	case OPT_QUICK: q->quick = 1; return 0;
 	case OPT_JSON: q->json = arg; return 0;

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { BENCH_ROWS = 24, BENCH_GROUPS = 16, BENCH_RUNS = 99 };
+enum { BENCH_ROWS = 24, BENCH_GROUPS = 40, BENCH_RUNS = 99 };
 
 /* What the command line asked for. */
 struct bench_request {
@@ -27,6 +27,7 @@ struct bench_request {
 	const char *json, *svg;
 	uint64_t data_bytes;  /* of each array; 0: what suits the machine */
 	uint64_t cache_bytes; /* 0: a part of the data that the workload names */
+	uint32_t page_bytes;  /* of the caches of natural loops; 0: the library's default */
 	unsigned repeat;
 	int quick;
 };
@@ -81,6 +82,14 @@ int bench_pages(struct bench *b, struct gn_error *e);
 int bench_words(struct bench *b, struct gn_error *e);
 int bench_add(struct bench *b, struct gn_error *e);
 int bench_reuse(struct bench *b, struct gn_error *e);
+int bench_sum(struct bench *b, struct gn_error *e);
+int bench_scattered_rows(struct bench *b, struct gn_error *e);
+int bench_random(struct bench *b, struct gn_error *e);
+int bench_hot_rows(struct bench *b, struct gn_error *e);
+int bench_few_frames(struct bench *b, struct gn_error *e);
+int bench_search(struct bench *b, struct gn_error *e);
+int bench_stores(struct bench *b, struct gn_error *e);
+int bench_patterns(struct bench *b, struct gn_error *e);
 
 /* ---- the bed (bench_bed.c) ---- */
 

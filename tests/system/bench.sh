@@ -16,7 +16,7 @@ complain() {
 
 "$grapnel" bench --quick --json all.json --svg all.svg >all.txt
 grep -q '"verified": true' all.json || complain 'the report does not say that it was verified'
-for group in sequential pages-512 pages-4K pages-16K words add reuse; do
+for group in sequential pages-512 pages-4K pages-16K words add reuse sum rows random hot-rows few-frames search stores; do
   grep -q "\"group\": \"$group\"" all.json || complain "no group $group in the report"
   grep -q "^$group: " all.txt || complain "no group $group in the tables"
 done
@@ -28,9 +28,13 @@ awk '
   /"role": "(limit|baseline)"/ { others++ }
   /"(seconds|amount|giga_per_second)":/ { rows++; value = $2 + 0; if (value <= 0) { print "not positive: " $0; bad = 1 } }
   END {
-    if (groups < 7 || ours < groups || others < groups || rows < 60) { print groups, ours, others, rows " rows"; bad = 1 }
+    if (groups < 34 || ours < groups || others < groups || rows < 110) { print groups, ours, others, rows " rows"; bad = 1 }
     exit bad
   }' all.json || complain 'the rows are not as they should be'
+
+# Twenty patterns of natural loops, each a group of plain loads, cold and again.
+[ "$(grep -c '"group": "pattern-' all.json)" -eq 20 ] || complain 'there are not twenty patterns'
+[ "$(grep -c '"row": "paged-again"' all.json)" -eq 23 ] || complain 'not every pattern was read again'
 
 # A drawing: one element, closed, a line for each row, and nothing that would end a text early.
 if command -v xmllint >/dev/null 2>&1; then
@@ -49,6 +53,12 @@ for workload in sequential pages reuse; do
   grep -q '"verified": true' one.json || complain "$workload: not verified"
 done
 
+# Pages of natural loops are as large as was asked, or as the library chooses; few frames are 512 of them.
+"$grapnel" bench rows search --quick --page 512 >natural.txt
+[ "$(grep -c 'pages of 512 bytes' natural.txt)" -eq 4 ] || complain '--page does not reach the natural loops'
+"$grapnel" bench few-frames --quick >few.txt
+grep -q 'paged-cold .* 512 pages' few.txt || complain 'few frames are not 512'
+
 # What is wrong is refused by name.
 refuses() {
   want=$1
@@ -63,8 +73,9 @@ refuses() {
 refuses 2 'no such workload' dance
 refuses 2 'data' --data 12Q
 refuses 2 'repeat' --repeat 0
+refuses 2 'page' --page 300
 refuses 1 'nowhere' --quick words --json nowhere/out.json
 refuses 1 'nowhere' --quick words --svg nowhere/out.svg
 refuses 1 'nosuch' --quick words --machine nosuch
-[ "$("$grapnel" bench --list | wc -l)" -eq 5 ] || complain '--list does not name five workloads'
+[ "$("$grapnel" bench --list | wc -l)" -eq 13 ] || complain '--list does not name thirteen workloads'
 exit "$bad"
