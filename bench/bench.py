@@ -6,9 +6,9 @@
 
 On a GPU: random pages of 4 and 16 KiB through a cold cache reach 95 % of the zero-copy stream and pages of 512 bytes
 95 % of warp copies of the same pages; reading in order 98 % of the stream; C = A + B is as fast as tiles with
-double-buffered copies; reads with reuse take at most 15 % more than their misses need on the link; managed memory is
-7 times slower in order and 50 times slower at random. On cpu the ways are the same code on ordinary memory, and the
-claim is that a cold cache costs at most half.
+double-buffered copies; reads with reuse take at most 15 % more than their misses need on the link; managed memory, with its
+best hint and the same work, is 7 times slower in order and 50 times slower at random. On cpu the ways are the same code on
+ordinary memory, and the claim is that a cold cache costs at most half.
 """
 import os
 import sys
@@ -41,6 +41,12 @@ def best(rates, group, names):
     return max(rate for (g, row), rate in rates.items() if g == group and row.startswith(names))
 
 
+def best_managed(rates, group):
+    """Managed memory with the hint that is best for this; the row that is newly written each run is other work."""
+    return max(rate for (g, row), rate in rates.items()
+               if g == group and row.startswith("managed") and row != "managed-host-written")
+
+
 def of(rates, group, ours, theirs):
     return best(rates, group, ours) / best(rates, group, theirs)
 
@@ -50,13 +56,14 @@ def claims_of_pages(r):
             for size in ("4K", "16K")] + [
         ("pages of 512, of warp copies of the same", r["pages-512", "paged-batch"] / r["pages-512", "copy"], 0.95, True),
         ("pages of 512, of such copies that keep a table", r["pages-512", "paged-batch"] / r["pages-512", "copy-noted"], 0.95, True),
-        ("pages of 4K, times managed memory without a hint", r["pages-4K", "paged-batch"] / r["pages-4K", "managed"], 50, True)]
+        ("pages of 4K, times managed memory with its best hint", r["pages-4K", "paged-batch"] / best_managed(r, "pages-4K"), 50,
+         True)]
 
 
 def claims_of_sequential(r):
     return [("in order through the cache, of the zero-copy stream", of(r, "sequential", "paged", "zero-copy"), 0.98, True),
-            ("in order, times managed memory that the host has written",
-             of(r, "sequential", "paged", "managed-host-written"), 7, True)]
+            ("in order, times managed memory with its best hint",
+             best(r, "sequential", "paged") / best_managed(r, "sequential"), 7, True)]
 
 
 def claims_of_add(r):

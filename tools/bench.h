@@ -169,7 +169,7 @@ double bench_share(const struct bench_group *g, const struct bench_row *r);
 int bench_cuda_copies(struct bench *b, struct gn_error *e);
 int bench_cuda_sequential(struct bench *b, struct gn_error *e);
 int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e);
-int bench_cuda_words(struct bench *b, struct gn_error *e);
+int bench_cuda_words(struct bench *b, uint64_t touches, struct gn_error *e);
 
 /* ---- saying it ---- */
 

@@ -226,6 +226,28 @@ static int open_managed(struct bench *b, struct managed *m, uint64_t bytes, stru
 	return rc ? rc : bench_fill(b, m->memory, bytes, e);
 }
 
+/* With each hint the same work as the other rows of the group. */
+static int managed_rows(struct bench *b, struct managed *m, enum bench_unit unit, double amount, struct gn_error *e)
+{
+	static const struct {
+		const char *name;
+		enum gn_base_hint hint;
+		int fetch;
+	} way[] = {{"managed", GN_BASE_NO_HINT, 0},
+	           {"managed-read-mostly", GN_BASE_READ_MOSTLY, 0},
+	           {"managed-prefer-device", GN_BASE_PREFER_DEVICE, 0},
+	           {"managed-mapped", GN_BASE_MAP_HOST, 0},
+	           {"managed-prefetch", GN_BASE_PREFER_DEVICE, 1}};
+	int rc = 0;
+
+	for (unsigned k = 0; k < sizeof way / sizeof *way && !rc; k++) {
+		m->hint = way[k].hint;
+		m->fetch = way[k].fetch;
+		rc = managed_row(b, way[k].name, m, unit, amount, e);
+	}
+	return rc;
+}
+
 static int managed_sequential(struct bench *b, struct managed *m, struct gn_error *e)
 {
 	const double bytes = (double)m->bytes;
@@ -236,16 +258,8 @@ static int managed_sequential(struct bench *b, struct managed *m, struct gn_erro
 	m->read.wrong = b->wrong;
 	m->kernel = &gn_base_read_wide_kernel;
 	m->arguments = &m->read;
-	rc = managed_row(b, "managed", m, BENCH_BYTES, bytes, e);
-	m->hint = GN_BASE_READ_MOSTLY;
-	if (!rc)
-		rc = managed_row(b, "managed-read-mostly", m, BENCH_BYTES, bytes, e);
-	m->hint = GN_BASE_PREFER_DEVICE;
-	if (!rc)
-		rc = managed_row(b, "managed-prefer-device", m, BENCH_BYTES, bytes, e);
-	m->fetch = 1;
-	if (!rc)
-		rc = managed_row(b, "managed-prefetch", m, BENCH_BYTES, bytes, e);
+	rc = managed_rows(b, m, BENCH_BYTES, bytes, e);
+	m->hint = GN_BASE_NO_HINT;
 	m->fetch = 0;
 	m->fresh = 1;
 	return rc ? rc : managed_row(b, "managed-host-written", m, BENCH_BYTES, bytes, e);
@@ -267,15 +281,12 @@ int bench_cuda_sequential(struct bench *b, struct gn_error *e)
 	rc = tiles_row(b, &t, 1, e);
 	if (rc)
 		return rc;
-	/* Faults are so slow that a part says as much. */
-	rc = open_managed(b, &m, b->bytes < 4ull << 30 ? b->bytes : 4ull << 30, e);
+	rc = open_managed(b, &m, b->bytes, e);
 	if (!rc)
 		rc = managed_sequential(b, &m, e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }
-
-static const uint64_t managed_touches = 1 << 17;
 
 int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 {
@@ -289,22 +300,18 @@ int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	rc = open_managed(b, &m, b->bytes, e);
 	args.memory = (const uint32_t *)m.memory;
 	args.order = gn_base_order_init(b->bytes / page_bytes, 1);
-	args.touches = args.order.count < managed_touches ? args.order.count : managed_touches;
+	args.touches = args.order.count;
 	args.page_bytes = page_bytes;
 	args.wrong = b->wrong;
 	m.kernel = &gn_base_pages_pointer_kernel;
 	m.arguments = &args;
 	if (!rc)
-		rc = managed_row(b, "managed", &m, BENCH_BYTES, (double)args.touches * page_bytes, e);
-	m.hint = GN_BASE_READ_MOSTLY;
-	if (!rc)
-		rc = managed_row(b, "managed-read-mostly", &m, BENCH_BYTES, (double)args.touches * page_bytes,
-		                 e);
+		rc = managed_rows(b, &m, BENCH_BYTES, (double)args.touches * page_bytes, e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }
 
-int bench_cuda_words(struct bench *b, struct gn_error *e)
+int bench_cuda_words(struct bench *b, uint64_t touches, struct gn_error *e)
 {
 	struct gn_base_words_args args;
 	struct managed m;
@@ -316,12 +323,12 @@ int bench_cuda_words(struct bench *b, struct gn_error *e)
 	rc = open_managed(b, &m, b->bytes, e);
 	args.memory = (const uint32_t *)m.memory;
 	args.words = m.bytes / 4;
-	args.touches = args.words < managed_touches ? args.words : managed_touches;
+	args.touches = touches;
 	args.wrong = b->wrong;
 	m.kernel = &gn_base_words_pointer_kernel;
 	m.arguments = &args;
 	if (!rc)
-		rc = managed_row(b, "managed", &m, BENCH_ACCESSES, (double)args.touches, e);
+		rc = managed_rows(b, &m, BENCH_ACCESSES, (double)args.touches, e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }

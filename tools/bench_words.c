@@ -60,7 +60,7 @@ int bench_words(struct bench *b, struct gn_error *e)
 	                &gn_base_words_pointer_kernel, &args, NULL, e);
 #ifdef GN_CUDA
 	if (!rc)
-		rc = bench_cuda_words(b, e);
+		rc = bench_cuda_words(b, args.touches, e);
 #endif
 	if (!rc)
 		rc = direct_row(b, &args, e);

@@ -52,9 +52,9 @@ cudaError_t prefetch(void *memory, size_t bytes, int device)
 	return cudaMemPrefetchAsync(memory, bytes, place(device), 0, 0);
 }
 
-cudaError_t advise(void *memory, size_t bytes, cudaMemoryAdvise advice)
+cudaError_t advise(void *memory, size_t bytes, cudaMemoryAdvise advice, int device)
 {
-	return cudaMemAdvise(memory, bytes, advice, place(current_device()));
+	return cudaMemAdvise(memory, bytes, advice, place(device));
 }
 #else
 cudaError_t prefetch(void *memory, size_t bytes, int device)
@@ -62,11 +62,37 @@ cudaError_t prefetch(void *memory, size_t bytes, int device)
 	return cudaMemPrefetchAsync(memory, bytes, device, 0);
 }
 
-cudaError_t advise(void *memory, size_t bytes, cudaMemoryAdvise advice)
+cudaError_t advise(void *memory, size_t bytes, cudaMemoryAdvise advice, int device)
 {
-	return cudaMemAdvise(memory, bytes, advice, current_device());
+	return cudaMemAdvise(memory, bytes, advice, device);
 }
 #endif
+
+/* No hint of an earlier run. */
+cudaError_t forget_hints(void *memory, size_t bytes)
+{
+	const int device = current_device();
+	cudaError_t rc = advise(memory, bytes, cudaMemAdviseUnsetReadMostly, device);
+
+	if (rc == cudaSuccess)
+		rc = advise(memory, bytes, cudaMemAdviseUnsetPreferredLocation, device);
+	return rc == cudaSuccess ? advise(memory, bytes, cudaMemAdviseUnsetAccessedBy, device) : rc;
+}
+
+cudaError_t give_hint(void *memory, size_t bytes, enum gn_base_hint hint)
+{
+	const int device = current_device();
+	cudaError_t rc;
+
+	switch (hint) {
+	case GN_BASE_READ_MOSTLY: return advise(memory, bytes, cudaMemAdviseSetReadMostly, device);
+	case GN_BASE_PREFER_DEVICE: return advise(memory, bytes, cudaMemAdviseSetPreferredLocation, device);
+	case GN_BASE_MAP_HOST:
+		rc = advise(memory, bytes, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId);
+		return rc == cudaSuccess ? advise(memory, bytes, cudaMemAdviseSetAccessedBy, device) : rc;
+	default: return cudaSuccess;
+	}
+}
 
 /* ---- tiles ---- */
 
@@ -218,18 +244,14 @@ void gn_base_managed_free(void *memory)
 
 int gn_base_managed_cool(void *memory, uint64_t bytes, enum gn_base_hint hint, struct gn_error *error)
 {
-	cudaError_t rc = advise(memory, bytes, cudaMemAdviseUnsetReadMostly);
+	cudaError_t rc = forget_hints(memory, bytes);
 
-	if (rc == cudaSuccess)
-		rc = advise(memory, bytes, cudaMemAdviseUnsetPreferredLocation);
 	if (rc == cudaSuccess)
 		rc = prefetch(memory, bytes, cudaCpuDeviceId);
 	if (rc == cudaSuccess)
 		rc = cudaDeviceSynchronize();
-	if (rc == cudaSuccess && hint == GN_BASE_READ_MOSTLY)
-		rc = advise(memory, bytes, cudaMemAdviseSetReadMostly);
-	if (rc == cudaSuccess && hint == GN_BASE_PREFER_DEVICE)
-		rc = advise(memory, bytes, cudaMemAdviseSetPreferredLocation);
+	if (rc == cudaSuccess)
+		rc = give_hint(memory, bytes, hint);
 	return failed(error, rc, "managed memory");
 }
 

@@ -66,6 +66,7 @@ enum gn_base_hint {
 	GN_BASE_NO_HINT,
 	GN_BASE_READ_MOSTLY,   /* copies of pages are made on both sides */
 	GN_BASE_PREFER_DEVICE, /* pages stay on the device once they are there */
+	GN_BASE_MAP_HOST,      /* pages stay in host memory, and the device has them mapped: no faults */
 };
 
 /* gn_base_managed_cool - all of it back to host memory, with this hint and no other for what follows. */
