@@ -240,7 +240,7 @@ static void drop_cache(struct bench *b)
 static int can_run(const struct bench *b, const struct row *r)
 {
 	if (r->kernel == &gn_cb_looks_kernel || r->kernel == &gn_cb_looks_or_call_kernel)
-		return b->args.paged.word != NULL;
+		return b->args.paged.pages.word != NULL;
 	return !r->cold || b->args.store || r->kernel == &gn_cb_touch_kernel;
 }
 

@@ -114,7 +114,7 @@ SIMT_FN void gn_base_pages_batch(const struct gn_base_pages_args *a)
 		const int wants = simt_lane() < count;
 		const uint64_t page = wants ? gn_base_touch(&a->order, k + simt_lane()) : 0;
 		const struct gn_pinned pinned =
-		    SIMT_COLD(gn_cache_pin_each)(a->array.cache, gn_base_whole_warp(), wants, page, GN_READ);
+		    SIMT_COLD(gn_cache_pin_each)(a->array.pages.cache, gn_base_whole_warp(), wants, page, GN_READ);
 
 		wrong += compare_pages(a, count, page, pinned.hold.data);
 		simt_warp_sync(gn_base_whole_warp());

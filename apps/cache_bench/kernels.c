@@ -197,7 +197,7 @@ SIMT_NOINLINE_FN uint64_t wrong_slowly(const struct gn_cb_args *a, uint64_t i)
  */
 SIMT_FN void three_loads(const struct gn_cb_args *a, int calls)
 {
-	const struct gn_array *p = &a->paged;
+	const struct gn_pages *p = &a->paged.pages;
 	const uint32_t page_log2 = p->page_log2 - 2, page_mask = a->page_bytes / 4 - 1;
 	uint64_t wrong = 0;
 

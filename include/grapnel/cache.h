@@ -3,7 +3,8 @@
  * cache.h - pages of one or several stores in frames of fast memory, managed by the threads that use them.
  *
  * What a cache promises:
- *   1. At most one fetch of a page is in flight; everybody else who wants it waits for that one.
+ *   1. At most one fetch of a page is in flight, or of a sector of it, where pages come by sectors; everybody else who
+ *      wants it waits for that one, or loads the element from the store.
  *   2. A frame is never reused while a thread can still read it: it is pinned, or the read is validated behind.
  *   3. A dirty frame's bytes reach the store before the frame is reused; a failed write-back keeps them and is
  *      reported. After gn_cache_flush returned 0, every write before it is in the store.
@@ -16,6 +17,9 @@
  *   cache/view.h    what kernels see of a cache
  *   cache/table.h   from a page to its word: the direct table and the set table
  *   cache/sector.h  the parts of a page that are there, and those that are dirty
+ *   cache/page.h    the page protocol: look up, read without a pin, pin and unpin
+ *   cache/group.h   lanes that want one page, and act on it once
+ *   cache/fault.h   a missing sector, in registers
  *   cache/claim.h   how a missing page gets a frame
  *   cache/move.h    pages between frames and stores
  *   cache/flush.h   writing back, and the cleaner

@@ -32,16 +32,16 @@ static void fill_paged(struct gn_array *a, const struct gn_array_config *c)
 	const struct gn_cache_segment *segment = &v->segment[gn__cache_segment(c->cache, c->store)];
 
 	a->base = (segment->first_page << v->page_log2) + c->offset;
-	a->word = v->owner ? v->word : NULL;
-	a->frame = v->frame;
-	a->cache = c->cache->device;
-	a->page_log2 = v->page_log2;
-	a->counting = v->stripe != NULL;
+	a->pages.word = v->owner ? v->word : NULL;
+	a->pages.frame = v->frame;
+	a->pages.cache = c->cache->device;
+	a->pages.page_log2 = v->page_log2;
+	a->pages.counting = v->stripe != NULL;
 	/* a sector must not reach past what of a store's memory can be read */
 	if (v->owner && v->sector && v->sector_log2 <= 12 && segment->store.kind == GN_STORE_MEMORY) {
-		a->sector = v->sector;
-		a->sector_log2 = v->sector_log2;
-		a->backing = segment->store.memory - (segment->first_page << v->page_log2);
+		a->pages.sector = v->sector;
+		a->pages.sector_log2 = v->sector_log2;
+		a->pages.backing = segment->store.memory - (segment->first_page << v->page_log2);
 	}
 }
 
@@ -64,7 +64,7 @@ int gn_array_create(struct gn_array *array, struct simt_machine *machine, const 
 		array->memory = s->memory + config->offset;
 	else
 		fill_paged(array, config);
-	gn__array_bounds(array, array->word && !array->counting);
+	gn__array_bounds(array, array->pages.word && !array->pages.counting);
 	return 0;
 }
 

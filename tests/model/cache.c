@@ -411,20 +411,20 @@ static void reset_array(struct trial *t)
 
 	memset(a, 0, sizeof *a);
 	a->count = t->cache.segment[0].store.capacity_bytes / sizeof(uint64_t);
-	a->word = t->cache.owner ? t->word : NULL;
-	a->frame = t->cache.frame;
-	a->cache = &t->cache;
+	a->pages.word = t->cache.owner ? t->word : NULL;
+	a->pages.frame = t->cache.frame;
+	a->pages.cache = &t->cache;
 	a->failure = &t->failure;
 	a->element_log2 = 3;
-	a->page_log2 = PAGE_LOG2;
-	a->counting = 1;
-	a->sector_log2 = t->cache.sector_log2;
-	if (t->way == BY_FAULTS && a->word && t->cache.sector) {
-		a->sector = t->sector;
-		a->backing = (char *)t->disk;
+	a->pages.page_log2 = PAGE_LOG2;
+	a->pages.counting = 1;
+	a->pages.sector_log2 = t->cache.sector_log2;
+	if (t->way == BY_FAULTS && a->pages.word && t->cache.sector) {
+		a->pages.sector = t->sector;
+		a->pages.backing = (char *)t->disk;
 	}
 	t->halves = *a;
-	gn__array_bounds(a, a->word != NULL);
+	gn__array_bounds(a, a->pages.word != NULL);
 	t->halves.count *= 2;
 	t->halves.element_log2 = 2;
 	gn__array_bounds(&t->halves, 0);

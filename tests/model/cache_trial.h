@@ -81,7 +81,7 @@ enum call { FETCH, PUT, LOAD, SAVE, CALLS };
 
 /*
  * How pages come: those of a store of bytes by sectors, those of a store of blocks as wholes; and reads of the first may go by
- * array/fault.h.
+ * cache/fault.h.
  */
 enum way { BY_SECTORS, BY_BLOCKS, BY_FAULTS };
 

@@ -67,7 +67,7 @@ SIMT_FN int bed_is_count(uint64_t k)
 /* The page of an array of words that word k lies in has this many words. */
 SIMT_FN uint64_t bed_page_words(const struct bed_view *b)
 {
-	return (uint64_t)1 << (b->words.page_log2 - 3);
+	return (uint64_t)1 << (b->words.pages.page_log2 - 3);
 }
 
 /* ---- host ---- */

@@ -207,9 +207,9 @@ SIMT_FN void prefetch_some(const struct bed_view *b, uint64_t *random)
 
 SIMT_FN void flush_some(const struct bed_view *b, uint64_t *random)
 {
-	const uint32_t frame = draw_below(random, b->words.cache->frames);
+	const uint32_t frame = draw_below(random, b->words.pages.cache->frames);
 
-	if (gn_cache_flush_frame(b->words.cache, simt_active(), 1, frame).code)
+	if (gn_cache_flush_frame(b->words.pages.cache, simt_active(), 1, frame).code)
 		bed_fault(b, FAILED_ACCESS);
 }
 

@@ -137,8 +137,8 @@ static uint64_t held_pages(const struct gn_array *a)
 {
 	uint64_t held = 0;
 
-	for (uint64_t page = 0; page < (COUNT * 8u) >> a->page_log2; page++)
-		held += (a->word[page] & GN_WORD_HELD) != 0;
+	for (uint64_t page = 0; page < (COUNT * 8u) >> a->pages.page_log2; page++)
+		held += (a->pages.word[page] & GN_WORD_HELD) != 0;
 	return held;
 }
 
@@ -154,7 +154,7 @@ static uint64_t held_after(struct cache_test *t, unsigned rounds, uint64_t count
 	a.array = gn_auto_array(choice);
 	a.count = count;
 	a.stride = stride;
-	assert_true(a.array.sample && a.array.word);
+	assert_true(a.array.sample && a.array.pages.word);
 	for (unsigned k = 0; k < rounds; k++)
 		launch_use(t, &a, 64);
 	held = held_pages(&a.array);

@@ -501,7 +501,7 @@ SIMT_FN void pin_some(const struct help_args *a)
 
 	a->code[lane] = p.status.code;
 	if (lane < 2 && !p.status.code)
-		gn__unpin_word(p.hold.word);
+		gn__page_unpin(p.hold.word);
 }
 SIMT_KERNEL(pin_some, struct help_args)
 

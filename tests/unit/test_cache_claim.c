@@ -24,7 +24,7 @@ struct slow_launch {
 /* A read that found the page busy a moment ago. */
 SIMT_FN void read_slowly(const struct slow_launch *l)
 {
-	l->a->rc = gn__read_missing(&l->a->array, 0, &l->a->value, 8);
+	l->a->rc = gn__read_give(gn__read_missing(&l->a->array, 0, 8), &l->a->value, 8);
 }
 SIMT_KERNEL(read_slowly, struct slow_launch)
 
@@ -104,7 +104,7 @@ SIMT_FN void acquire_beside_a_moving_hand(const struct hand_args *a)
 
 	if (simt_thread()) {
 		while (!simt_load_acquire_dev_u32(a->stop))
-			simt_add_relaxed_dev_u32(&a->array.cache->shared->hand, 1);
+			simt_add_relaxed_dev_u32(&a->array.pages.cache->shared->hand, 1);
 		return;
 	}
 	*a->failures += gn_array_acquire(&a->array, 1, 0, 0, &held) != 0;

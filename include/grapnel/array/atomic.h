@@ -11,28 +11,28 @@
 #define GRAPNEL_ARRAY_ATOMIC_H
 
 #include <grapnel/array/rent.h>
-#include <grapnel/array/update.h>
 
 SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address, struct gn__errand errand)
 {
-	const struct gn__updaters u = gn__updaters_of(a, address, errand.size);
-	const struct gn__grip grip = gn__update_begin(a, &u, 0);
+	const uint64_t page = gn__page_number(&a->pages, address);
+	const struct gn__group g = gn__group_writers(&a->pages, page, errand.at, errand.size);
+	const struct gn__written_page w = gn__group_pin(&a->pages, &g, page, 0);
 	struct gn__access access = {{0, 0}, {0, 0}};
 
-	if (grip.data) {
-		gn__sector_touch(a->cache, &u.reach, grip.frame, u.at, errand.size);
-		gn__errand_inside(&errand, grip.data);
+	if (w.hold.data) {
+		gn__group_touch(a->pages.cache, &g.reach, w.frame, errand.at, errand.size);
+		gn__errand_inside(&errand, w.hold.data);
 		access.bits[0] = errand.bits[0];
 	}
-	gn__update_end(a, &u, &grip);
-	return grip.data ? access : gn_cache_access(a->cache, u.page, errand);
+	gn__group_unpin(&a->pages, &g, &w);
+	return w.hold.data ? access : gn_cache_access(a->pages.cache, page, errand);
 }
 
 SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, uint32_t change, uint64_t first,
 				     uint64_t second, uint32_t size)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
-	const struct gn__errand errand = {GN__CHANGES, change, (uint32_t)address & ((1u << a->page_log2) - 1), size,
+	const struct gn__errand errand = {GN__CHANGES, change, gn__page_offset(&a->pages, address), size,
 					  {first, second}};
 	struct gn__access access = {{0, 0}, {0, 0}};
 

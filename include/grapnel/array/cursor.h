@@ -13,7 +13,7 @@
 
 struct gn_cursor {
 	const struct gn_array *array;
-	struct gn__glimpse glimpse; /* its data: element first */
+	struct gn_hold glimpse; /* its data: element first */
 	uint64_t first; /* elements first to first + count - 1 lie in the glimpsed page */
 	uint32_t count; /* 0: none yet */
 	uint32_t hits;  /* not yet counted: one register, so 2^32 of them are counted as none */
@@ -32,7 +32,7 @@ SIMT_FN struct gn_cursor gn_cursor_init(const struct gn_array *array)
 /* gn_cursor_end - count what the cursor has not yet counted. Needed only where counters are read. */
 SIMT_FN void gn_cursor_end(struct gn_cursor *c)
 {
-	gn__count_hits(c->array, c->hits);
+	gn__count_hits(&c->array->pages, c->hits);
 	c->hits = 0;
 }
 
@@ -40,13 +40,13 @@ SIMT_FN void gn_cursor_end(struct gn_cursor *c)
 SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 {
 	const struct gn_array *a = c->array;
-	const uint64_t page_mask = (1ull << a->page_log2) - 1;
+	const uint64_t page_mask = (1ull << a->pages.page_log2) - 1;
 	const uint64_t address = a->base + (index << a->element_log2);
 	const uint64_t start = address & ~page_mask;
 	const uint64_t begin = start > a->base ? start : a->base;
 	const uint64_t array_end = a->base + (a->count << a->element_log2);
 
-	c->glimpse = gn__glance(a, address >> a->page_log2);
+	c->glimpse = gn__page_look(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
 	c->first = (begin - a->base) >> a->element_log2;
 	c->count = 0;
 	if (c->glimpse.seen & GN_WORD_VALID) {
@@ -60,12 +60,12 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 /* The page at hand is still there, behind a read of so many elements, of which value is all bits together. Returns 1 or 0. */
 SIMT_FN int gn__cursor_stays(struct gn_cursor *c, uint64_t value, uint32_t elements)
 {
-	const uint64_t now = gn__again(c->array, &c->glimpse, value);
+	const uint64_t now = gn__page_again(c->glimpse.word, value, c->array->pages.zero);
 
-	if (simt_unlikely(!gn__is_at_hand(c->glimpse.seen, now))) {
-		if (!gn__still(&c->glimpse, now))
+	if (simt_unlikely(!gn_word_at_hand(c->glimpse.seen, now))) {
+		if (!gn_word_stays(c->glimpse.seen, now))
 			return 0;
-		gn__touch(&c->glimpse, now);
+		gn__page_touch(&c->glimpse, now);
 	}
 	c->hits += elements;
 	return 1;
@@ -100,7 +100,7 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 	gn__cursor_take(c, index);
 	if (c->count && gn__cursor_hit(c, index, to, size))
 		return 0;
-	rc = gn__read_missing(a, index, to, size);
+	rc = gn__read_give(gn__read_missing(a, index, size), to, size);
 	gn__cursor_take(c, index);
 	return rc;
 }

@@ -11,7 +11,6 @@
 #define GRAPNEL_ARRAY_GATHER_ROWS_H
 
 #include <grapnel/array/gather_sort.h>
-#include <grapnel/array/look.h>
 #include <grapnel/array/sample.h>
 
 enum { GN__RUN = 64, GN__AT_ONCE = 4, GN__TURNS = 4 };
@@ -56,10 +55,10 @@ SIMT_FN struct gn__piece gn__piece_of(const struct gn__job *j, uint64_t row, uin
 	const uint32_t left = j->row_bytes - done;
 	struct gn__piece p;
 
-	p.page = address >> a->page_log2;
+	p.page = gn__page_number(&a->pages, address);
 	p.from = row * j->row_bytes + done;
-	p.at = (uint32_t)address & ((1u << a->page_log2) - 1);
-	p.bytes = a->memory || left < (1u << a->page_log2) - p.at ? left : (1u << a->page_log2) - p.at;
+	p.at = gn__page_offset(&a->pages, address);
+	p.bytes = a->memory || left < (1u << a->pages.page_log2) - p.at ? left : (1u << a->pages.page_log2) - p.at;
 	return p;
 }
 
@@ -143,7 +142,7 @@ SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint3
 	if (!hit || simt_lane() != simt_first_lane(lanes))
 		return;
 	gn__count_access(c, simt_popcount(lanes), k);
-	gn__written(c, k->word, k->frame, k->owned);
+	gn__page_written(c, k->word, k->frame, k->owned);
 }
 
 /* No frame could be had, or the page cannot be read: unit by unit wherever they are, or zero. */
@@ -155,7 +154,7 @@ SIMT_NOINLINE_FN void gn__piece_around(const struct gn__job *j, const uint64_t *
 		struct gn__access access = {{0, 0}, status};
 
 		if (status.code == -GN_ENOBUFS)
-			access = gn_cache_access(j->array.cache, p->page, errand);
+			access = gn_cache_access(j->array.pages.cache, p->page, errand);
 		if (access.status.code) {
 			access.bits[0] = 0;
 			gn__fail(&j->array, (p->from + at) >> j->array.element_log2, access.status);
@@ -179,7 +178,7 @@ SIMT_FN uint32_t gn__wanting(int wants, const struct gn__piece *p)
 SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *entry, uint32_t run,
 				       const struct gn__piece *p, uint32_t done, int wants)
 {
-	const struct gn_cache_view *c = j->array.cache;
+	const struct gn_cache_view *c = j->array.pages.cache;
 	const uint32_t mask = gn__whole_warp(), lanes = gn__wanting(wants, p), leader = simt_first_lane(lanes);
 	struct gn_claim k = gn_claim_init(p->page, GN_READ, 0xffffffffu);
 	struct gn_store_status status;
@@ -205,17 +204,16 @@ SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *
 
 SIMT_FN void gn__count_around(const struct gn_array *a)
 {
-	if (simt_unlikely(a->counting))
-		gn__count_u64(&gn__stripe(a->cache)->bypassed, 1);
+	if (simt_unlikely(a->pages.counting))
+		gn__count_u64(&gn__stripe(a->pages.cache)->bypassed, 1);
 }
 
 /* Has a frame nothing of a piece, so that the store has it as it is? Acquires what the frame has. */
-SIMT_FN int gn__piece_is_absent(const struct gn_array *a, const struct gn__glimpse *g, const struct gn__piece *p)
+SIMT_FN int gn__piece_is_absent(const struct gn_array *a, const struct gn_hold *g, const struct gn__piece *p)
 {
-	const uint32_t frame = (uint32_t)((size_t)(g->data - a->frame) >> a->page_log2);
-	const uint64_t seen = simt_load_acquire_dev_u64(&a->cache->sector[frame]);
+	const uint64_t seen = simt_load_acquire_dev_u64(&a->pages.cache->sector[gn__page_frame(&a->pages, g)]);
 
-	return !(((uint32_t)seen | (uint32_t)(seen >> 32)) & gn__sectors(a->cache, p->at, p->at + p->bytes)) &&
+	return !(((uint32_t)seen | (uint32_t)(seen >> 32)) & gn__sectors(a->pages.cache, p->at, p->at + p->bytes)) &&
 	       gn_word_stays(g->seen, simt_load_acquire_dev_u64(g->word)); /* else they were another page's sectors */
 }
 
@@ -224,27 +222,27 @@ SIMT_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, ui
 			      uint32_t done)
 {
 	const struct gn_array *a = &j->array;
-	struct gn__glimpse g;
+	struct gn_hold g;
 
 	if (a->memory) {
 		gn__piece_out(j, entry, run, a->memory + p->from, done, p->bytes);
 		return 1;
 	}
-	g = gn__look(a, p->page);
+	g = gn__page_look(&a->pages, p->page, GN__ACQUIRE);
 	if (g.seen & GN_WORD_VALID) {
-		gn__touch(&g, g.seen);
+		gn__page_touch(&g, g.seen);
 		gn__piece_out(j, entry, run, g.data + p->at, done, p->bytes);
 		simt_fence_acq_rel_dev(); /* the loads stay before the second look (A5) */
-		if (!gn__still(&g, simt_load_relaxed_dev_u64(g.word)))
+		if (!gn_word_stays(g.seen, simt_load_relaxed_dev_u64(g.word)))
 			return 0;
 		if (gn__lane_at(j) == 0)
-			gn__count_hits(a, 1);
+			gn__count_hits(&a->pages, 1);
 		return 1;
 	}
 	if (!j->memory || (g.seen & GN_WORD_PARTIAL && !gn__piece_is_absent(a, &g, p)))
 		return 0;
 	/* A set without the page was looked through without an acquire (pairs with R6). */
-	if (!a->word)
+	if (!a->pages.word)
 		simt_fence_acq_rel_dev();
 	gn__piece_out(j, entry, run, j->memory + p->from, done, p->bytes);
 	if (gn__lane_at(j) == 0)
@@ -298,7 +296,7 @@ SIMT_NOINLINE_FN void gn__piece_in_around(const struct gn__job *j, const struct 
 
 		memcpy(errand.bits, from + at, j->unit);
 		if (status.code == -GN_ENOBUFS)
-			written = gn_cache_access(j->array.cache, p->page, errand).status;
+			written = gn_cache_access(j->array.pages.cache, p->page, errand).status;
 		if (written.code)
 			gn__fail(&j->array, (p->from + at) >> j->array.element_log2, written);
 	}
@@ -321,7 +319,7 @@ struct gn__row_writers {
 /* Whole sectors are covered only if each group is here with all its lanes. Collective over the warp. */
 SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const struct gn__piece *p, int wants)
 {
-	const struct gn_cache_view *c = j->array.cache;
+	const struct gn_cache_view *c = j->array.pages.cache;
 	const uint32_t inside = (1u << c->sector_log2) - 1, mask = gn__whole_warp();
 	const uint32_t mine = wants ? gn__sectors(c, p->at, p->at + p->bytes) : 0;
 	struct gn__row_writers w;
@@ -357,7 +355,7 @@ SIMT_FN struct gn_claim gn__writers_claim(const struct gn_cache_view *c, uint64_
 /* As gn__piece_slowly: each group is done with its page before the next round. */
 SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__piece *p, const char *from, int wants)
 {
-	const struct gn_cache_view *c = j->array.cache;
+	const struct gn_cache_view *c = j->array.pages.cache;
 	const uint32_t mask = gn__whole_warp();
 	const struct gn__row_writers w = gn__row_writers_of(j, p, wants);
 	const uint32_t leader = simt_first_lane(w.lanes);

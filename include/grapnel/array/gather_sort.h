@@ -95,9 +95,9 @@ SIMT_FN const char *gn__memory_of(const struct gn_array *a)
 
 	if (a->memory)
 		return a->memory;
-	segment = gn__segment_of(a->cache, a->base >> a->page_log2);
+	segment = gn__segment_of(a->pages.cache, a->base >> a->pages.page_log2);
 	return segment->store.kind == GN_STORE_MEMORY
-		       ? segment->store.memory + (a->base - (segment->first_page << a->page_log2))
+		       ? segment->store.memory + (a->base - (segment->first_page << a->pages.page_log2))
 		       : 0;
 }
 

@@ -5,7 +5,6 @@
 #ifndef GRAPNEL_ARRAY_PAGE_H
 #define GRAPNEL_ARRAY_PAGE_H
 
-#include <grapnel/array/look.h>
 #include <grapnel/array/sample.h>
 
 /* A run of elements that lie together. A value; released by the lanes that acquired it, once. */
@@ -30,7 +29,7 @@ SIMT_FN void gn__run_of(const struct gn_array *a, uint64_t base, uint32_t log2, 
 /* The elements of a paged array that share a page with index. */
 SIMT_FN void gn__page_extent(const struct gn_array *a, uint64_t index, struct gn_page *page)
 {
-	gn__run_of(a, a->base, a->page_log2, index, page);
+	gn__run_of(a, a->base, a->pages.page_log2, index, page);
 }
 
 /* What an acquire refuses before it looks at pages. Returns 0 or a code, which the array keeps. */
@@ -69,7 +68,7 @@ SIMT_NOINLINE_FN void gn__page_note(const struct gn_array *a, uint32_t mask, uin
 SIMT_FN int gn__page_done(const struct gn_array *a, uint64_t index, struct gn_store_status status, struct gn_page *page)
 {
 	if (!status.code)
-		page->data = page->hold.data + ((a->base + (page->first << a->element_log2)) & ((1ull << a->page_log2) - 1));
+		page->data = page->hold.data + ((a->base + (page->first << a->element_log2)) & ((1ull << a->pages.page_log2) - 1));
 	else if (status.code != -GN_ENOBUFS)
 		SIMT_COLD(gn__fail)(a, index, status);
 	return status.code;
@@ -81,9 +80,9 @@ SIMT_FN int gn__page_pin(const struct gn_array *a, uint32_t mask, uint64_t index
 	struct gn_store_status status;
 
 	gn__page_extent(a, index, page);
-	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->page_log2)
+	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->pages.page_log2)
 		intent = GN_WRITE;
-	status = gn__pin(a, mask, (a->base + (index << a->element_log2)) >> a->page_log2, intent, &page->hold);
+	status = gn__page_hold(&a->pages, mask, gn__page_number(&a->pages, a->base + (index << a->element_log2)), intent, &page->hold);
 	return gn__page_done(a, index, status, page);
 }
 
@@ -129,16 +128,16 @@ SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const str
 SIMT_FN int gn__page_pin_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent, int refused,
 			     struct gn_page *page)
 {
-	const uint64_t number = (a->base + (index << a->element_log2)) >> a->page_log2;
+	const uint64_t number = gn__page_number(&a->pages, a->base + (index << a->element_log2));
 	struct gn_store_status status = {0, 0};
 	int missing;
 
 	gn__page_extent(a, index, page);
-	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->page_log2)
+	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->pages.page_log2)
 		intent = GN_WRITE;
-	missing = !refused && (intent != GN_READ || !gn__pin_own(a, number, &page->hold));
+	missing = !refused && (intent != GN_READ || !gn__page_pin_own(&a->pages, number, &page->hold.word, &page->hold.data));
 	if (simt_ballot(mask, missing)) {
-		const struct gn_pinned p = SIMT_COLD(gn_cache_pin_each)(a->cache, mask, missing, number, intent);
+		const struct gn_pinned p = SIMT_COLD(gn_cache_pin_each)(a->pages.cache, mask, missing, number, intent);
 
 		if (missing) {
 			page->hold = p.hold;

@@ -17,7 +17,6 @@
 #ifndef GRAPNEL_ARRAY_RANGE_H
 #define GRAPNEL_ARRAY_RANGE_H
 
-#include <grapnel/array/look.h>
 #include <grapnel/array/page.h>
 
 /* A loop under way. Lives in registers of the lanes that began it. */
@@ -29,7 +28,7 @@ struct gn_range {
 	uint32_t held;  /* pages pinned now, one a lane */
 	uint32_t given; /* of those, handed out */
 	uint32_t intent; /* enum gn_intent */
-	struct gn_hold hold; /* of this lane's page; word is NULL if it has none */
+	struct gn_hold hold; /* of this lane's page, which is pinned; word is NULL if it has none */
 	struct gn_store_status status; /* why the loop ended early; code 0 if it did not */
 };
 
@@ -45,9 +44,9 @@ SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask, uint32
 
 	if (a->memory || intent == GN_OVERWRITE)
 		return 1;
-	if (a->cache->resident && a->cache->resident < threads)
-		threads = a->cache->resident;
-	most = (uint64_t)a->cache->frames * simt_warp_width() / (4 * threads);
+	if (a->pages.cache->resident && a->pages.cache->resident < threads)
+		threads = a->pages.cache->resident;
+	most = (uint64_t)a->pages.cache->frames * simt_warp_width() / (4 * threads);
 	return most >= lanes ? lanes : most ? (uint32_t)most : 1;
 }
 
@@ -80,12 +79,30 @@ SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, 
 	return r;
 }
 
+/* Lanes of mask before the first that is not in some. */
+SIMT_FN uint32_t gn__lanes_before_gap(uint32_t mask, uint32_t some)
+{
+	const uint32_t gap = mask & ~some;
+
+	return gap ? simt_popcount(mask & ((gap & (0 - gap)) - 1)) : simt_popcount(mask);
+}
+
+/* Lane number k of mask, from 0. */
+SIMT_FN uint32_t gn__nth_lane(uint32_t mask, uint32_t k)
+{
+	if (!(mask & (mask + 1)))
+		return k;
+	for (; k; k--)
+		mask &= mask - 1;
+	return simt_first_lane(mask);
+}
+
 /* The pages of the batch are no longer used. */
 SIMT_FN void gn__range_release(struct gn_range *r)
 {
 	simt_warp_sync(r->mask);
 	if (r->hold.word)
-		gn_cache_unpin(1u << simt_lane(), &r->hold);
+		gn__page_unpin(r->hold.word);
 	r->hold.word = 0;
 	r->held = 0;
 	r->given = 0;
@@ -96,7 +113,7 @@ SIMT_FN uint32_t gn__range_intent(const struct gn_range *r, uint64_t page)
 {
 	const struct gn_array *a = r->array;
 	const uint64_t begin = a->base + (r->next << a->element_log2), end = a->base + (r->end << a->element_log2);
-	const int inside = page << a->page_log2 >= begin && (page + 1) << a->page_log2 <= end;
+	const int inside = page << a->pages.page_log2 >= begin && (page + 1) << a->pages.page_log2 <= end;
 
 	return r->intent == GN_OVERWRITE && !inside ? (uint32_t)GN_WRITE : r->intent;
 }
@@ -106,9 +123,9 @@ SIMT_FN int gn__range_mine(const struct gn_range *r, uint64_t *page)
 {
 	const struct gn_array *a = r->array;
 	const uint32_t rank = simt_rank(r->mask);
-	const uint64_t last = (a->base + (r->end << a->element_log2) - 1) >> a->page_log2;
+	const uint64_t last = (a->base + (r->end << a->element_log2) - 1) >> a->pages.page_log2;
 
-	*page = ((a->base + (r->next << a->element_log2)) >> a->page_log2) + rank;
+	*page = gn__page_number(&a->pages, a->base + (r->next << a->element_log2)) + rank;
 	return rank < r->batch && *page <= last;
 }
 
@@ -117,7 +134,8 @@ SIMT_FN int gn__range_misses(struct gn_range *r)
 {
 	uint64_t page;
 
-	return gn__range_mine(r, &page) && (r->intent != GN_READ || !gn__pin_own(r->array, page, &r->hold));
+	return gn__range_mine(r, &page) &&
+	       (r->intent != GN_READ || !gn__page_pin_own(&r->array->pages, page, &r->hold.word, &r->hold.data));
 }
 
 /* Bring what lanes miss. Returns how many pages the batch has; 0 with the status of the first. */
@@ -129,16 +147,17 @@ SIMT_FN uint32_t gn__range_fetch(struct gn_range *r, int missing)
 	uint64_t page;
 	const int mine = gn__range_mine(r, &page);
 
-	p = gn_cache_pin_each(a->cache, r->mask, missing, page, gn__range_intent(r, page));
+	p = gn_cache_pin_each(a->pages.cache, r->mask, missing, page, gn__range_intent(r, page));
 	if (missing) {
-		r->hold = p.hold;
+		r->hold.word = p.hold.word;
+		r->hold.data = p.hold.data;
 		status = p.status;
 	}
 	r->held = gn__lanes_before_gap(r->mask, simt_ballot(r->mask, mine && !status.code));
 	if (status.code)
 		r->hold.word = 0;
 	if (r->hold.word && simt_rank(r->mask) >= r->held) {
-		gn_cache_unpin(1u << simt_lane(), &r->hold);
+		gn__page_unpin(r->hold.word);
 		r->hold.word = 0;
 	}
 	r->status = gn__store_share(r->mask, simt_first_lane(r->mask), status);
@@ -179,7 +198,7 @@ SIMT_FN void gn__range_refill(struct gn_range *r)
 SIMT_FN void gn__range_give(struct gn_range *r, struct gn_page *page)
 {
 	const struct gn_array *a = r->array;
-	const uint64_t page_bytes = 1ull << a->page_log2, address = a->base + (r->next << a->element_log2);
+	const uint64_t page_bytes = 1ull << a->pages.page_log2, address = a->base + (r->next << a->element_log2);
 	const uint64_t at = address & (page_bytes - 1), left = (page_bytes - at) >> a->element_log2;
 	const uint64_t data = simt_shfl_u64(r->mask, (uint64_t)(uintptr_t)r->hold.data, gn__nth_lane(r->mask, r->given));
 

@@ -5,10 +5,10 @@
 #ifndef GRAPNEL_ARRAY_READ_H
 #define GRAPNEL_ARRAY_READ_H
 
-#include <grapnel/cache/element.h>
-#include <grapnel/array/fault.h>
-#include <grapnel/array/look.h>
 #include <grapnel/array/rent.h>
+#include <grapnel/cache/element.h>
+#include <grapnel/cache/fault.h>
+#include <grapnel/cache/page.h>
 #include <grapnel/trace.h>
 
 /*
@@ -18,8 +18,8 @@
 SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size, uint32_t doing)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
-	const struct gn__errand errand = {doing, 0, (uint32_t)address & ((1u << a->page_log2) - 1), size, {0, 0}};
-	const struct gn__access access = gn_cache_access(a->cache, address >> a->page_log2, errand);
+	const struct gn__errand errand = {doing, 0, gn__page_offset(&a->pages, address), size, {0, 0}};
+	const struct gn__access access = gn_cache_access(a->pages.cache, gn__page_number(&a->pages, address), errand);
 	if (access.status.code)
 		gn__fail(a, index, access.status);
 	return access;
@@ -34,7 +34,7 @@ SIMT_NOINLINE_FN struct gn__access gn__read_fault(const struct gn_array *a, uint
 	const uint64_t address = a->base + index * size;
 
 	for (uint32_t turn = 0; turn < GN__FAULT_TURNS; turn++) {
-		const struct gn__access access = gn__fault_in(a, address, size);
+		const struct gn__access access = gn__fault_in(&a->pages, address, size);
 
 		if (simt_likely(!access.status.code))
 			return access;
@@ -53,14 +53,11 @@ SIMT_NOINLINE_FN struct gn__access gn__read_fault(const struct gn_array *a, uint
 SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
 	const uint64_t address = a->base + index * size;
-	struct gn__glimpse g;
+	const struct gn_hold g = gn__page_look_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
 	uint64_t value[2], now; /* may be another page's until the second look */
 
-	g.word = &a->word[address >> a->page_log2];
-	g.seen = simt_load_old_u64(g.word);
-	g.data = a->frame + ((size_t)gn_word_payload(g.seen) << a->page_log2);
-	now = gn__again(a, &g, gn__load_element(value, g.data + ((uint32_t)address & ((1u << a->page_log2) - 1)), size));
-	if (simt_unlikely(!gn__is_at_hand(g.seen, now)))
+	now = gn__page_again(g.word, gn__load_element(value, g.data + gn__page_offset(&a->pages, address), size), a->pages.zero);
+	if (simt_unlikely(!gn_word_at_hand(g.seen, now)))
 		return 0;
 	memcpy(to, value, size);
 	GN_TRACE(look);
@@ -69,18 +66,18 @@ SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to,
 }
 
 /* The element of a page that was glimpsed, if that is at hand and stays there. Returns 1, or 0 and the value may be another page's. */
-SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn__glimpse *g, uint64_t index, uint64_t value[2], uint32_t size)
+SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, uint64_t index, uint64_t value[2], uint32_t size)
 {
-	const uint32_t at = (uint32_t)(a->base + index * size) & ((1u << a->page_log2) - 1);
+	const uint32_t at = gn__page_offset(&a->pages, a->base + index * size);
 	uint64_t now;
 
 	GN_TRACE(look);
 	if (simt_unlikely(!(g->seen & GN_WORD_VALID)))
 		return 0;
-	now = gn__again(a, g, gn__load_element(value, g->data + at, size));
-	if (simt_unlikely(!gn__still(g, now)))
+	now = gn__page_again(g->word, gn__load_element(value, g->data + at, size), a->pages.zero);
+	if (simt_unlikely(!gn_word_stays(g->seen, now)))
 		return 0;
-	gn__touch(g, now);
+	gn__page_touch(g, now);
 	GN_TRACE(hit);
 	return 1;
 }
@@ -88,46 +85,41 @@ SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn__glimpse *g
 /* The element, if its page is at hand and stays there. Returns 1, or 0 and *to is as it was. */
 SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
-	const struct gn__glimpse g = gn__glance(a, (a->base + index * size) >> a->page_log2);
+	const struct gn_hold g = gn__page_look(&a->pages, gn__page_number(&a->pages, a->base + index * size), GN__OLD);
 	uint64_t value[2];
 
 	if (!gn__read_value(a, &g, index, value, size))
 		return 0;
 	memcpy(to, value, size);
-	gn__count_hits(a, 1);
+	gn__count_hits(&a->pages, 1);
 	return 1;
 }
 
-/* What a function brought that is not in line. */
-SIMT_FN int gn__read_by(struct gn__access read, void *to, uint32_t size)
+/* Give the caller what was read. Returns the code. */
+SIMT_FN int gn__read_give(struct gn__access read, void *to, uint32_t size)
 {
 	if (!read.status.code)
 		memcpy(to, read.bits, size);
 	return read.status.code;
 }
 
-/* The element of a sector that is not at hand: by a whole warp in line, else by a call. */
-SIMT_INLINE_FN struct gn__access gn__read_sector(const struct gn_array *a, uint64_t index, uint32_t size)
+/* The element of a page that is not at hand; of a missing sector by a whole warp in line, else by a call. */
+SIMT_INLINE_FN struct gn__access gn__read_missing(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const uint32_t all = 0xffffffffu;
-	const uint64_t mine = (uint64_t)(uintptr_t)a->sector;
+	const uint64_t mine = (uint64_t)(uintptr_t)a->pages.sector;
 	struct gn__access access = {{0, 0}, {-GN_EAGAIN, 0}};
 
-	if (1u << a->sector_log2 == SIMT_LINE && simt_active() == all &&
+	if (!a->pages.backing)
+		return SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS);
+	if (1u << a->pages.sector_log2 == SIMT_LINE && simt_active() == all &&
 	    !simt_ballot(all, simt_shfl_u64(all, mine, 0) != mine))
-		access = gn__fault_warp(a, a->base + index * size, size);
+		access = gn__fault_warp(&a->pages, a->base + index * size, size);
 	if (!access.status.code)
 		return access;
 	if (access.status.code == -GN_EBUSY)
 		return SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS);
 	return SIMT_COLD(gn__read_fault)(a, index, size);
-}
-
-SIMT_FN int gn__read_missing(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
-{
-	if (a->backing)
-		return gn__read_by(gn__read_sector(a, index, size), to, size);
-	return gn__read_by(SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS), to, size);
 }
 
 /*
@@ -140,7 +132,7 @@ SIMT_NOINLINE_FN struct gn__access gn__read_noting(const struct gn_array *a, uin
 	const struct gn__around_way way = gn__sample_access(a, index, 0);
 	const int helps = (way.page.seen & GN_WORD_VALID) != 0;
 	struct gn__access read = {{0, 0}, {0, 0}};
-	struct gn__glimpse g = way.page;
+	struct gn_hold g = way.page;
 
 	if (way.fetches && !way.memory) {
 		read = gn__read_slowly(a, index, size, helps ? GN__HELPS : GN__READS);
@@ -151,11 +143,11 @@ SIMT_NOINLINE_FN struct gn__access gn__read_noting(const struct gn_array *a, uin
 		gn__take_element(read.bits, a->memory ? a->memory + index * size : way.memory, size);
 		return read;
 	}
-	if (!SIMT_ON_CUDA || !a->word) /* else the element's address comes from the word, and the element after it */
-		g = gn__glance(a, (a->base + index * size) >> a->page_log2);
+	if (!a->pages.word) /* else the element's address comes from the word, and the element after it */
+		g = gn__page_look(&a->pages, gn__page_number(&a->pages, a->base + index * size), GN__OLD);
 	if (!gn__read_value(a, &g, index, read.bits, size)) /* a copy of a size that is not known here would be a loop over bytes */
 		return gn__read_slowly(a, index, size, GN__READS);
-	gn__count_hits(a, 1);
+	gn__count_hits(&a->pages, 1);
 	return read;
 }
 
@@ -167,8 +159,8 @@ SIMT_NOINLINE_FN struct gn__access gn__read_noting(const struct gn_array *a, uin
 SIMT_NOINLINE_FN struct gn__access gn__read_looked_at(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const uint64_t address = a->base + index * size;
-	const struct gn__glimpse absent = {0, 0, 0};
-	const struct gn__glimpse g = a->memory ? absent : gn__glance(a, address >> a->page_log2);
+	const struct gn_hold absent = {0, 0, 0};
+	const struct gn_hold g = a->memory ? absent : gn__page_look(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
 	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)a->sample); /* those of one array */
 	struct gn__access read = {{0, 0}, {0, 0}};
 	int found = a->memory != 0;
@@ -181,46 +173,38 @@ SIMT_NOINLINE_FN struct gn__access gn__read_looked_at(const struct gn_array *a, 
 	if (!gn__sample_passes(a, lanes, index * size, found))
 		return SIMT_COLD(gn__read_noting)(a, index, size);
 	if (!a->memory)
-		gn__count_hits(a, 1);
-	return read;
-}
-
-/* A read that is not quick. */
-SIMT_FN int gn__read_otherwise(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
-{
-	const uint32_t k = gn__size_log2(size);
-
-	if (simt_unlikely(index >= a->bound[k]))
-		return gn__refused(a, index, size);
-	if (simt_unlikely(a->sample != 0))
-		return gn__read_by(SIMT_COLD(gn__read_looked_at)(a, index, size), to, size);
-	if (a->memory) {
-		gn__take_element(to, a->memory + index * size, size);
-		return 0;
-	}
-	if ((!a->backing || a->counting) && simt_likely(gn__read_hit(a, index, to, size)))
-		return 0;
-	return gn__read_missing(a, index, to, size);
-}
-
-/* The same behind one call. */
-SIMT_NOINLINE_FN struct gn__access gn__read_called(const struct gn_array *a, uint64_t index, uint32_t size)
-{
-	struct gn__access read = {{0, 0}, {0, 0}};
-
-	read.status.code = gn__read_otherwise(a, index, read.bits, size);
+		gn__count_hits(&a->pages, 1);
 	return read;
 }
 
 /*
- * On cpu only the quick way is in line: a compiler that sees the rest there too puts both behind a call, which costs more than
- * the read.
+ * A read that is not quick. On cpu a function of its own: a compiler that sees it in line there puts the quick read behind a
+ * call, too, which costs more than the read.
  */
+SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__read_otherwise(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	struct gn__access read = {{0, 0}, {0, 0}};
+
+	if (simt_unlikely(index >= a->bound[gn__size_log2(size)])) {
+		read.status.code = gn__refused(a, index, size);
+		return read;
+	}
+	if (simt_unlikely(a->sample != 0))
+		return SIMT_COLD(gn__read_looked_at)(a, index, size);
+	if (a->memory) {
+		gn__take_element(read.bits, a->memory + index * size, size);
+		return read;
+	}
+	if ((!a->pages.backing || a->pages.counting) && simt_likely(gn__read_hit(a, index, read.bits, size)))
+		return read;
+	return gn__read_missing(a, index, size);
+}
+
 SIMT_INLINE_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
 	if (simt_likely(index < a->quick[gn__size_log2(size)]) && simt_likely(gn__read_quickly(a, index, to, size)))
 		return 0;
-	return SIMT_ON_CUDA ? gn__read_otherwise(a, index, to, size) : gn__read_by(gn__read_called(a, index, size), to, size);
+	return gn__read_give(gn__read_otherwise(a, index, size), to, size);
 }
 
 /*

@@ -15,7 +15,6 @@
 #ifndef GRAPNEL_ARRAY_RENT_H
 #define GRAPNEL_ARRAY_RENT_H
 
-#include <grapnel/array/look.h>
 #include <grapnel/array/sample.h>
 #include <grapnel/cache/element.h>
 
@@ -94,18 +93,18 @@ SIMT_FN int gn__sample_passes(const struct gn_array *a, uint32_t lanes, uint64_t
 		return 0;
 	gn__sample_count(s, lanes, 1);
 	if (gn__sample_lets(a))
-		gn__sample_gain(s, lanes, lanes, (a->base + at) >> a->page_log2);
+		gn__sample_gain(s, lanes, lanes, gn__page_number(&a->pages, a->base + at));
 	return 1;
 }
 
 /* What the slow way decided: where to go around the cache, or NULL to go on through it. */
 struct gn__around_way {
 	char *memory;
-	struct gn__glimpse page; /* as it was found; of one that is to be written around: absent */
+	struct gn_hold page; /* as it was found; of one that is to be written around: absent */
 	uint32_t fetches; /* some of these lanes fetch a page: who does not go around comes along, to copy */
 };
 
-SIMT_FN int gn__is_absent(const struct gn__glimpse *g)
+SIMT_FN int gn__is_absent(const struct gn_hold *g)
 {
 	return !(g->seen & (GN_WORD_HELD | GN_WORD_BUSY)); /* what is being fetched is waited for */
 }
@@ -114,12 +113,12 @@ SIMT_FN int gn__is_absent(const struct gn__glimpse *g)
  * Is the page absent, and to be gone around? Collective over lanes; fills *way for those that go around. The store has what
  * was written of a page that left the cache: that is acquired (A4), but for a page that never was there.
  */
-SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_t at, uint32_t write, struct gn__glimpse g,
+SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_t at, uint32_t write, struct gn_hold g,
 			       struct gn__around_way *way)
 {
 	struct gn_sample *s = a->sample;
-	const uint64_t address = a->base + at, page = address >> a->page_log2;
-	const uint32_t line = (uint32_t)(address & ((1u << a->page_log2) - 1)) >> GN_SAMPLE_LINE_LOG2;
+	const uint64_t address = a->base + at, page = gn__page_number(&a->pages, address);
+	const uint32_t line = (uint32_t)(address & ((1u << a->pages.page_log2) - 1)) >> GN_SAMPLE_LINE_LOG2;
 	const int missing = gn__is_absent(&g);
 	const uint32_t those = simt_ballot(lanes, missing);
 	int alone = 0, rents = 0;
@@ -127,13 +126,13 @@ SIMT_FN void gn__sample_decide(const struct gn_array *a, uint32_t lanes, uint64_
 	gn__sample_gain(s, lanes, lanes & ~those, page);
 	if (missing)
 		rents = gn__sample_rents(s, those, page, line + 1, &alone);
-	if (rents && (g.seen || !a->word)) {
-		g = gn__look(a, page);
+	if (rents && (g.seen || !a->pages.word)) {
+		g = gn__page_look(&a->pages, page, GN__ACQUIRE);
 		rents = gn__is_absent(&g);
 	}
 	way->fetches = simt_ballot(lanes, missing && !rents) != 0;
 	way->page = g;
-	if (!rents || (write && (!alone || !a->word || g.seen & GN_WORD_USED)))
+	if (!rents || (write && (!alone || !a->pages.word || g.seen & GN_WORD_USED)))
 		return;
 	way->memory = s->memory + at;
 }
@@ -146,9 +145,9 @@ SIMT_FN struct gn__around_way gn__sample_access(const struct gn_array *a, uint64
 {
 	struct gn_sample *s = a->sample;
 	const uint64_t at = index << a->element_log2;
-	const struct gn__glimpse absent = {0, 0, 0};
+	const struct gn_hold absent = {0, 0, 0};
 	/* first, so that it is under way meanwhile */
-	const struct gn__glimpse page = a->memory ? absent : gn__peek(a, (a->base + at) >> a->page_log2);
+	const struct gn_hold page = a->memory ? absent : gn__page_look(&a->pages, gn__page_number(&a->pages, a->base + at), GN__LEADING);
 	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)s); /* those of one array */
 	struct gn__around_way way = {0, page, 0};
 

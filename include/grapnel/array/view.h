@@ -6,6 +6,7 @@
 #define GRAPNEL_ARRAY_VIEW_H
 
 #include <grapnel/cache.h>
+#include <grapnel/cache/page.h>
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
 
@@ -34,22 +35,14 @@ enum { GN__SIZES = 5 }; /* of elements: 1, 2, 4, 8, 16 bytes */
 struct gn_array {
 	uint64_t count;        /* elements */
 	uint64_t base;         /* paged: address of element 0 in the cache's pages; direct: 0 */
-	uint64_t *word;        /* direct table, or NULL */
+	struct gn_pages pages; /* of the cache; all 0 in direct mode */
 	uint64_t quick[GN__SIZES]; /* as bound where reads that hit have nothing else to do: with a direct table, if nothing is
 				      counted or noted; else 0 */
-	char *frame;
 	char *memory;          /* direct mode: element 0, else NULL */
-	const struct gn_cache_view *cache;
 	struct gn_failure *failure; /* shared with the host */
-	uint64_t *sector;      /* [frames], of a cache whose pages come by sectors; where backing is not NULL */
-	char *backing;         /* misses are served by cache/fault.h: byte 0 of the cache's pages would lie here in the store; or NULL */
 	uint32_t element_log2; /* 0 to 4 */
-	uint32_t page_log2;
-	uint32_t counting;     /* the cache counts */
-	uint32_t sector_log2;
 	uint32_t read_only;
 	struct gn_sample *sample; /* accesses are noted there (array/sample.h), or NULL */
-	uint64_t zero;         /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
 	uint64_t bound[GN__SIZES]; /* below it an index may be accessed by this size */
 };
 
@@ -59,12 +52,6 @@ SIMT_FN uint64_t gn_count(const struct gn_array *a)
 	return a->count;
 }
 
-/* Where the bounds of a size are; 1, 2, 4, 8 or 16 bytes. */
-SIMT_FN uint32_t gn__size_log2(uint32_t size)
-{
-	return (uint32_t)(size > 1) + (size > 2) + (size > 4) + (size > 8);
-}
-
 /* Fill the bounds of an array whose count and element_log2 are there. @quick  1: there is nothing else to do on a hit */
 SIMT_FN void gn__array_bounds(struct gn_array *a, int quick)
 {
@@ -72,23 +59,6 @@ SIMT_FN void gn__array_bounds(struct gn_array *a, int quick)
 		a->bound[k] = k == a->element_log2 ? a->count : 0;
 		a->quick[k] = quick ? a->bound[k] : 0;
 	}
-}
-
-/*
- * Those of mask whose elements have the caller's size and lie in the caller's page of one cache. Collective. With a direct
- * table the address of the page's word says which page of which cache, and its lowest bits are free for the size. Both
- * exchanges are between all lanes of mask, whatever tables their caches have: see gn__access_together.
- */
-SIMT_FN uint32_t gn__same_page(const struct gn_array *a, uint32_t mask, uint64_t page)
-{
-	const uint64_t where = a->word ? (uint64_t)(uintptr_t)&a->word[page] : (uint64_t)(uintptr_t)a->cache;
-	uint32_t lanes = simt_match_any_u64(mask, where | a->element_log2), same;
-
-	if (simt_ballot(mask, !a->word)) {
-		same = simt_match_any_u64(mask, page);
-		lanes &= a->word ? lanes : same;
-	}
-	return lanes;
 }
 
 /* Keep the first failure of an array; later ones are dropped. Any thread. */

@@ -6,33 +6,34 @@
 #define GRAPNEL_ARRAY_WRITE_H
 
 #include <grapnel/array/rent.h>
-#include <grapnel/array/update.h>
 #include <grapnel/cache/element.h>
 
 /* The page is not at hand: bring it in, together with what the other lanes write. */
-SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, const struct gn__updaters *u,
-							 const void *from, uint32_t size)
+SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address, const void *from,
+							 uint32_t size)
 {
-	struct gn__errand errand = {GN__WRITES, 0, u->at, size, {0, 0}};
+	struct gn__errand errand = {GN__WRITES, 0, gn__page_offset(&a->pages, address), size, {0, 0}};
 
 	memcpy(errand.bits, from, size);
-	return gn_cache_access(a->cache, u->page, errand).status;
+	return gn_cache_access(a->pages.cache, gn__page_number(&a->pages, address), errand).status;
 }
 
 /* Lanes that write the same page pin it once; each writes its element. */
 SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_t address, const void *from,
 					       uint32_t size)
 {
-	const struct gn__updaters u = gn__updaters_of(a, address, size);
-	const struct gn__grip grip = gn__update_begin(a, &u, u.reach.covered);
+	const uint64_t page = gn__page_number(&a->pages, address);
+	const uint32_t at = gn__page_offset(&a->pages, address);
+	const struct gn__group g = gn__group_writers(&a->pages, page, at, size);
+	const struct gn__written_page w = gn__group_pin(&a->pages, &g, page, g.reach.covered != 0);
 	const struct gn_store_status ok = {0, 0};
 
-	if (grip.data) {
-		gn__sector_touch(a->cache, &u.reach, grip.frame, u.at, size);
-		gn__store_element(grip.data + u.at, from, size);
+	if (w.hold.data) {
+		gn__group_touch(a->pages.cache, &g.reach, w.frame, at, size);
+		gn__store_element(w.hold.data + at, from, size);
 	}
-	gn__update_end(a, &u, &grip);
-	return grip.data ? ok : gn__write_slowly(a, &u, from, size);
+	gn__group_unpin(&a->pages, &g, &w);
+	return w.hold.data ? ok : gn__write_slowly(a, address, from, size);
 }
 
 SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const void *from, uint32_t size)

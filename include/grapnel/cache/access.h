@@ -13,7 +13,9 @@
 #include <grapnel/cache/claim.h>
 #include <grapnel/cache/element.h>
 #include <grapnel/cache/flush.h>
+#include <grapnel/cache/group.h>
 #include <grapnel/cache/move.h>
+#include <grapnel/cache/page.h>
 #include <grapnel/cache/view.h>
 #include <grapnel/trace.h>
 
@@ -224,17 +226,10 @@ SIMT_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t mask, const
 
 /* ---- pin and unpin ---- */
 
-/* A pinned page. */
-struct gn_hold {
-	uint64_t *word; /* valid in the first lane of the mask */
-	char *data;     /* page size bytes; readable, and writable if pinned for writing */
-};
-
 /* What pinning gave a lane. */
 struct gn_pinned {
 	struct gn_hold hold; /* hold.word is the first lane's of a group only */
 	struct gn_store_status status;
-	uint32_t frame;
 };
 
 /*
@@ -255,7 +250,8 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 	const uint32_t leader = lanes ? simt_first_lane(lanes) : simt_lane();
 	int leads = lanes && simt_lane() == leader;
 	struct gn_claim k = gn_claim_init(page, intent, 0xffffffffu);
-	struct gn_pinned pinned = {{0, 0}, {0, 0}, 0};
+	struct gn_pinned pinned = {{0, 0, 0}, {0, 0}};
+	uint32_t frame;
 
 	k.holds = 1;
 	if (leads && intent != GN_READ && gn__segment_of(c, page)->store.read_only) {
@@ -268,12 +264,12 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 	while (gn__claim_round(c, mask, &k, 0));
 	gn__claim_end(c, mask, &k);
 	pinned.status = gn__store_share(mask, leader, k.status);
-	pinned.frame = simt_shfl_u32(mask, k.frame, leader);
+	frame = simt_shfl_u32(mask, k.frame, leader);
 	if (leads)
 		gn__count_access(c, simt_popcount(lanes), &k);
 	if (lanes && !pinned.status.code) {
 		pinned.hold.word = k.word;
-		pinned.hold.data = gn__frame(c, pinned.frame);
+		pinned.hold.data = gn__frame(c, frame);
 	}
 	return pinned;
 }
@@ -292,7 +288,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin(const struct gn_cache_view *c, ui
 
 /*
  * gn_cache_pin_each - gn_cache_pin_lanes where every lane that wants one has a page of its own. Each ends its hold by
- * gn__unpin_word.
+ * gn__page_unpin.
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *c, uint32_t mask, int wants,
 						    uint64_t page, uint32_t intent)
@@ -300,11 +296,20 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *
 	return gn_cache_pin_lanes(c, mask, wants ? 1u << simt_lane() : 0, page, intent);
 }
 
-/* One pin less. Order: a release. */
-SIMT_FN void gn__unpin_word(uint64_t *word)
+/*
+ * gn__page_hold - gn_cache_pin by an array's handle: without a call where the page is at hand.
+ */
+SIMT_FN struct gn_store_status gn__page_hold(const struct gn_pages *p, uint32_t mask, uint64_t page, uint32_t intent,
+					     struct gn_hold *hold)
 {
-	GN_TRACE(unpin);
-	simt_add_release_dev_u64(word, 0 - GN_WORD_PIN);
+	const struct gn_store_status ok = {0, 0};
+	struct gn_pinned pinned;
+
+	if (simt_likely(gn__page_pin_together(p, mask, page, intent != GN_READ, hold)))
+		return ok;
+	pinned = SIMT_COLD(gn_cache_pin)(p->cache, mask, page, intent);
+	*hold = pinned.hold;
+	return pinned.status;
 }
 
 /* gn_cache_unpin - collective over the mask of gn_cache_pin: let the page go. Order: a release. */
@@ -312,7 +317,7 @@ SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 {
 	simt_warp_sync(mask);
 	if (simt_lane() == simt_first_lane(mask))
-		gn__unpin_word(hold->word);
+		gn__page_unpin(hold->word);
 }
 
 /*
@@ -331,33 +336,12 @@ SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t 
 	gn__claim_end(c, mask, &k);
 }
 
-/*
- * What was written of a pinned page is written: the sectors that were overwritten whole are there, and the page may go.
- * One thread, for lanes that it has met since the bytes. Order: a release.
- */
-SIMT_FN void gn__written(const struct gn_cache_view *c, uint64_t *word, uint32_t frame, uint32_t covered)
-{
-	if (covered) {
-		simt_fence_acq_rel_dev();
-		gn__sector_arrive(c->sector, word, frame, covered, 1);
-	}
-	gn__unpin_word(word);
-}
-
 /* ---- one element ---- */
 
 /* What came of a scalar access. A value, so that the caller's variables have no address and stay in registers. */
 struct gn__access {
 	uint64_t bits[2]; /* read, or before a change */
 	struct gn_store_status status;
-};
-
-/* Lanes that want something of one page, among those that came together. */
-struct gn__group {
-	uint32_t lanes;
-	uint32_t leader;
-	uint32_t by_sectors;    /* the page is fetched by sectors, and the lanes want one of them */
-	struct gn__reach reach; /* of those that write; the sector of those that read */
 };
 
 /* Is a page fetched by sectors? Else as a whole. */
@@ -375,15 +359,11 @@ SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t ma
 {
 	const int by_sectors = e->doing != GN__HELPS && gn__by_sectors(c, page);
 	const uint32_t sector = by_sectors ? e->at >> c->sector_log2 : 0;
-	struct gn__group g;
+	const uint32_t lanes = simt_match_any_u64(mask, (page << 5 | sector) << 8 | e->doing << 5 | e->size);
+	struct gn__group g = {mask, lanes, simt_first_lane(lanes), (uint32_t)by_sectors, {0, 0}};
 
-	g.lanes = simt_match_any_u64(mask, (page << 5 | sector) << 8 | e->doing << 5 | e->size);
-	g.leader = simt_first_lane(g.lanes);
-	g.by_sectors = (uint32_t)by_sectors;
-	if (!simt_ballot(mask, e->doing != GN__READS)) { /* then what they write is of no interest to anybody */
-		g.reach.touched = g.reach.covered = 0;
-	} else {
-		g.reach = gn__sector_reach(c, mask, g.lanes, e->at, e->size);
+	if (simt_ballot(mask, e->doing != GN__READS)) { /* else what they write is of no interest to anybody */
+		g.reach = gn__group_reach(c, mask, lanes, e->at, e->size);
 		if (e->doing != GN__WRITES)
 			g.reach.covered = 0;
 	}
@@ -408,12 +388,6 @@ SIMT_FN struct gn_claim gn__group_claim(const struct gn__group *g, uint64_t page
 	return k;
 }
 
-/* Did the page leave its frame since the leader's glimpse? Behind what was read. */
-SIMT_FN int gn__is_gone(const struct gn_cache_view *c, const uint64_t *word, uint64_t glimpse, uint64_t read)
-{
-	return !gn_word_stays(glimpse, simt_load_behind_dev_u64(word, read, c->zero));
-}
-
 /*
  * Groups whose page is there do what they came for and let it go. Collective; hit says whether the caller's group is one
  * of them. Returns to all lanes of a group whether it is done: it is not if it had no pin, and the page went.
@@ -424,15 +398,18 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 	const uint32_t frame = simt_shfl_u32(mask, k->frame, g->leader);
 	const uint64_t word = simt_shfl_u64(mask, (uint64_t)(uintptr_t)k->word, g->leader);
 	const uint64_t glimpse = simt_shfl_u64(mask, k->glimpse, g->leader);
-	uint64_t read;
+	uint64_t read, now;
 	uint32_t lost;
 	int gone = 0;
 
 	if (hit) {
 		if (e->doing != GN__READS)
-			gn__sector_touch(c, &g->reach, frame, e->at, e->size);
+			gn__group_touch(c, &g->reach, frame, e->at, e->size);
 		read = gn__errand_inside(e, gn__frame(c, frame));
-		gone = glimpse && gn__is_gone(c, (const uint64_t *)(uintptr_t)word, glimpse, read);
+		if (glimpse) { /* there is no pin */
+			now = gn__page_again((const uint64_t *)(uintptr_t)word, read, c->zero);
+			gone = !gn_word_stays(glimpse, now);
+		}
 	}
 	lost = simt_ballot(mask, gone);
 	simt_warp_sync(mask);
@@ -442,7 +419,7 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 		return 1;
 	gn__count_access(c, simt_popcount(g->lanes), k);
 	if (!glimpse)
-		gn__written(c, k->word, frame, k->owned);
+		gn__page_written(c, k->word, frame, k->owned);
 	return 1;
 }
 
@@ -514,7 +491,7 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
 	gn__claim_end(c, self, &k);
 	if (k.step == GN_STEP_HIT) {
 		gn__errand_inside(e, gn__frame(c, k.frame));
-		gn__unpin_word(k.word);
+		gn__page_unpin(k.word);
 	}
 	return k.status;
 }

@@ -29,6 +29,7 @@
 
 #include <grapnel/cache/hand.h>
 #include <grapnel/cache/move.h>
+#include <grapnel/cache/page.h>
 #include <grapnel/cache/sector.h>
 #include <grapnel/cache/table.h>
 #include <grapnel/cache/view.h>
@@ -313,13 +314,13 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 	return unsettled && !gn__claim_is_late(c, k) ? GN_STEP_WAIT : GN_STEP_NO_FRAME;
 }
 
-SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
 {
-	k->made = place->seen & GN_WORD_VERSION;
-	if (simt_cas_fenced_dev_u64(place->word, place->seen, GN_WORD_BUSY | k->made) != place->seen)
+	k->made = found->seen & GN_WORD_VERSION;
+	if (simt_cas_fenced_dev_u64(found->word, found->seen, GN_WORD_BUSY | k->made) != found->seen)
 		return GN__STEP_AGAIN;
 	GN_TRACE(claim);
-	k->word = place->word;
+	k->word = found->word;
 	return gn__search_frames(c, k);
 }
 
@@ -478,28 +479,28 @@ SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct
 }
 
 /* A page whose last fetch failed still has its way: try again in it. */
-SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
 {
-	const uint64_t busy = gn__retagged(c, k, place->word, place->seen);
+	const uint64_t busy = gn__retagged(c, k, found->word, found->seen);
 
-	k->frame = place->frame;
-	if (simt_cas_fenced_dev_u64(place->word, place->seen, busy) != place->seen)
+	k->frame = gn__frame_of(c, found);
+	if (simt_cas_fenced_dev_u64(found->word, found->seen, busy) != found->seen)
 		return GN__STEP_AGAIN;
 	return gn__claim_fetch(c, k);
 }
 
 /* ---- both ---- */
 
-SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
 {
 	if (k->may_bypass && gn__rests(&gn__local(c)->bypass_resting))
 		return gn__claim_bypass(c, k, 0);
 	if (k->intent != GN_READ && gn__is_full(c, k->page))
 		return gn__claim_error(k, -GN_ENOSPC, GN_NVME_CAPACITY_EXCEEDED);
 	if (c->owner)
-		return gn__claim_direct(c, k, place);
-	if (place->word && place->seen & GN_WORD_FAILED)
-		return gn__claim_failed_way(c, k, place);
+		return gn__claim_direct(c, k, found);
+	if (found->word && found->seen & GN_WORD_FAILED)
+		return gn__claim_failed_way(c, k, found);
 	return gn__claim_in_set(c, k);
 }
 
@@ -512,7 +513,7 @@ SIMT_FN enum gn_step gn__claim_waits(const struct gn_cache_view *c, struct gn_cl
 		return GN_STEP_WAIT;
 	if (k->pinned) {
 		gn__sector_give_back(c, k->frame, k->owned);
-		simt_add_release_dev_u64(k->word, 0 - GN_WORD_PIN);
+		gn__page_unpin(k->word);
 		k->pinned = k->owned = 0;
 	}
 	return gn__claim_error(k, -GN_ETIMEDOUT, 0);
@@ -521,7 +522,7 @@ SIMT_FN enum gn_step gn__claim_waits(const struct gn_cache_view *c, struct gn_cl
 /* Nothing is left to bring for a claim that nobody waits for. */
 SIMT_FN enum gn_step gn__claim_leave(struct gn_claim *k)
 {
-	simt_add_release_dev_u64(k->word, 0 - GN_WORD_PIN);
+	gn__page_unpin(k->word);
 	k->pinned = 0;
 	return GN_STEP_HIT;
 }
@@ -574,50 +575,47 @@ SIMT_FN enum gn_step gn__claim_sectors(const struct gn_cache_view *c, struct gn_
 }
 
 /* Are all sectors that a reader wants in the frame? Acquires their bytes. */
-SIMT_FN int gn__claim_has(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_place *place)
+SIMT_FN int gn__claim_has(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_hold *found)
 {
-	if (place->seen & GN_WORD_VALID)
+	if (found->seen & GN_WORD_VALID)
 		return 1;
-	return place->seen & GN_WORD_PARTIAL &&
-	       !(k->sectors & ~gn__sector_valid(simt_load_acquire_dev_u64(&c->sector[place->frame])));
+	return found->seen & GN_WORD_PARTIAL &&
+	       !(k->sectors & ~gn__sector_valid(simt_load_acquire_dev_u64(&c->sector[gn__frame_of(c, found)])));
 }
 
 /* Is another thread bringing what a reader wants? It need not pin the page meanwhile. */
-SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_place *place)
+SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_hold *found)
 {
-	return k->may_glimpse && place->seen & GN_WORD_PARTIAL &&
-	       k->sectors & gn__sector_moving(simt_load_relaxed_dev_u64(&c->sector[place->frame]));
+	return k->may_glimpse && found->seen & GN_WORD_PARTIAL &&
+	       k->sectors & gn__sector_moving(simt_load_relaxed_dev_u64(&c->sector[gn__frame_of(c, found)]));
 }
 
 /*
  * The page is there for who reads an element: those who have waited for a page together would pin it one after the other. If it
- * goes meanwhile it is pinned the next time. What is read comes after the word (A4): of a direct table, on a GPU, since its address
- * comes from the word.
+ * goes meanwhile it is pinned the next time. What is read comes after the word (A4): in a direct table that look was a leading one,
+ * and the address of what is read depends on it.
  */
-SIMT_FN enum gn_step gn__claim_glimpse(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+SIMT_FN enum gn_step gn__claim_glimpse(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
 {
-	if ((!SIMT_ON_CUDA || !c->owner || !(place->seen & GN_WORD_VALID)) &&
-	    simt_load_acquire_dev_u64(place->word) != place->seen)
+	if ((!c->owner || !(found->seen & GN_WORD_VALID)) && simt_load_acquire_dev_u64(found->word) != found->seen)
 		return GN__STEP_AGAIN;
-	if (!(place->seen & GN_WORD_REF))
-		simt_reduce_or_relaxed_dev_u64(place->word, GN_WORD_REF);
+	gn__page_touch(found, found->seen);
 	k->may_glimpse = 0;
-	k->glimpse = place->seen;
-	k->word = place->word;
-	k->frame = place->frame;
+	k->glimpse = found->seen;
+	k->word = found->word;
+	k->frame = gn__frame_of(c, found);
 	return GN_STEP_HIT;
 }
 
-SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_place *place)
+SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
 {
-	uint64_t seen = place->seen, pinned;
+	const uint64_t seen = found->seen;
 
 	if (k->ahead && (seen & (GN_WORD_VALID | GN_WORD_BUSY)))
 		return GN_STEP_HIT;
-	if (k->may_glimpse && gn__claim_has(c, k, place))
-		return gn__claim_glimpse(c, k, place);
-	/* a pin may not run over into the version */
-	if (seen & GN_WORD_BUSY || (seen & GN_WORD_PINS) == GN_WORD_PINS || gn__claim_comes(c, k, place)) {
+	if (k->may_glimpse && gn__claim_has(c, k, found))
+		return gn__claim_glimpse(c, k, found);
+	if (!gn__page_can_pin(seen) || gn__claim_comes(c, k, found)) {
 		k->waited |= (seen & GN_WORD_BUSY) != 0;
 		/* holds may stay for ever, so nobody waits for one of them to add another */
 		if (k->holds && !(seen & GN_WORD_BUSY) && (seen & GN_WORD_PINS) == GN_WORD_PINS)
@@ -625,11 +623,10 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 		/* an access never gets -GN_ENOBUFS: the page is here, and whoever went around the cache would miss its writes */
 		return gn__claim_waits(c, k);
 	}
-	pinned = (seen | (k->grant & ~GN_WORD_PINS)) + GN_WORD_PIN;
-	if (simt_cas_acquire_dev_u64(place->word, seen, pinned) != seen)
+	if (!gn__page_try_pin(found->word, seen, k->grant & ~GN_WORD_PINS, GN__ACQUIRE))
 		return GN__STEP_AGAIN;
-	k->word = place->word;
-	k->frame = place->frame;
+	k->word = found->word;
+	k->frame = gn__frame_of(c, found);
 	k->pinned = 1;
 	if (!(seen & GN_WORD_VALID))
 		return gn__claim_sectors(c, k);
@@ -640,14 +637,14 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 
 SIMT_FN enum gn_step gn__claim_look(const struct gn_cache_view *c, struct gn_claim *k)
 {
-	const struct gn_place place = gn_table_find(c, k->page);
+	const struct gn_hold found = gn_table_find(c, k->page);
 
-	if (place.word && place.seen & (GN_WORD_HELD | GN_WORD_BUSY))
-		return gn__claim_present(c, k, &place);
+	if (found.word && found.seen & (GN_WORD_HELD | GN_WORD_BUSY))
+		return gn__claim_present(c, k, &found);
 	/* the fetch this thread waited for has failed; a thread that comes now tries again */
-	if (place.word && place.seen & GN_WORD_FAILED && k->waited)
-		return gn__claim_error(k, gn_word_failed_code(place.seen), gn_word_failed_device(place.seen));
-	return gn__claim_missing(c, k, &place);
+	if (found.word && found.seen & GN_WORD_FAILED && k->waited)
+		return gn__claim_error(k, gn_word_failed_code(found.seen), gn_word_failed_device(found.seen));
+	return gn__claim_missing(c, k, &found);
 }
 
 /*
@@ -728,7 +725,7 @@ SIMT_FN enum gn_step gn_claim_filled(const struct gn_cache_view *c, struct gn_cl
 		gn__sector_arrive(c->sector, k->word, k->frame, k->owned, 0);
 	k->owned = 0;
 	if (status.code || k->ahead) {
-		simt_add_after_fence_dev_u64(k->word, 0 - GN_WORD_PIN);
+		gn__page_unpin_after_fence(k->word);
 		k->pinned = 0;
 		return status.code ? GN_STEP_ERROR : GN_STEP_HIT;
 	}

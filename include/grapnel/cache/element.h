@@ -9,6 +9,12 @@
 #include <grapnel/simt.h>
 #include <grapnel/simt/lookup.h>
 
+/* The logarithm of an element's size: 1, 2, 4, 8 or 16 bytes. */
+SIMT_FN uint32_t gn__size_log2(uint32_t size)
+{
+	return (uint32_t)(size > 1) + (size > 2) + (size > 4) + (size > 8);
+}
+
 /*
  * Users' types are theirs: what goes in and out of their variables goes by memcpy, through a variable of its own in each
  * case, which stays in a register.

@@ -108,7 +108,7 @@ SIMT_FN struct gn__move gn__move_of(const struct gn_cache_view *c, uint64_t page
 	return m;
 }
 
-SIMT_FN uint32_t gn__frame_of(const struct gn_cache_view *c, const struct gn__move *m)
+SIMT_FN uint32_t gn__move_frame(const struct gn_cache_view *c, const struct gn__move *m)
 {
 	return (uint32_t)((size_t)(m->frame - c->frame) >> c->page_log2);
 }
@@ -122,7 +122,7 @@ SIMT_FN uint64_t gn__full_bit(const struct gn_cache_view *c, uint64_t page)
 /* A page could not be written. It is counted once, however often that is tried. */
 SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page, const struct gn__move *m)
 {
-	const uint32_t frame = gn__frame_of(c, m);
+	const uint32_t frame = gn__move_frame(c, m);
 	const uint64_t bit = 1ull << frame % 64;
 	struct gn_cache_shared *s = c->shared;
 
@@ -185,7 +185,7 @@ SIMT_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, uint64_t
 	if (m->to_store && m->status.code)
 		gn__note_write_failure(c, page, m);
 	else if (m->to_store && m->moved && simt_unlikely(simt_load_relaxed_dev_u32(&c->shared->write_failures) != 0))
-		SIMT_COLD(gn__note_written)(c, page, gn__frame_of(c, m));
+		SIMT_COLD(gn__note_written)(c, page, gn__move_frame(c, m));
 	if (c->stripe && m->moved && !m->status.code)
 		gn__count_moved(c, m);
 }

@@ -139,40 +139,4 @@ SIMT_FN int gn__sector_try_write(const struct gn_cache_view *c, uint32_t frame, 
 	return 1;
 }
 
-/*
- * Lanes write elements of one page. Side by side, as a warp that walks an array writes, they are known to touch a run of
- * sectors, and perhaps to overwrite it whole: then it need not be fetched. Else each lane says for itself what it touches.
- */
-struct gn__reach {
-	uint32_t touched; /* 0: each lane for itself */
-	uint32_t covered; /* touched, or 0 */
-};
-
-/*
- * Collective over mask; lanes are those of the caller's page, `at` is where in it the caller writes size bytes. All lanes
- * of mask take part in every exchange, also such as is of interest to one group only: see gn__access_together.
- */
-SIMT_FN struct gn__reach gn__sector_reach(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes, uint32_t at,
-					  uint32_t size)
-{
-	const uint32_t first = simt_shfl_u32(mask, at, simt_first_lane(lanes));
-	const uint32_t end = first + simt_popcount(lanes) * size, inside = (1u << c->sector_log2) - 1;
-	const uint32_t in_line = simt_ballot(mask, at == first + simt_rank(lanes) * size);
-	struct gn__reach r = {0, 0};
-
-	if ((in_line & lanes) == lanes) {
-		r.touched = gn__sectors(c, first, end);
-		r.covered = c->sector && !((first | end) & inside) ? r.touched : 0;
-	}
-	return r;
-}
-
-/* A lane of a group that writes here and there: its page is pinned, its bytes are about to change. */
-SIMT_FN void gn__sector_touch(const struct gn_cache_view *c, const struct gn__reach *r, uint32_t frame, uint32_t at,
-			      uint32_t size)
-{
-	if (!r->touched)
-		gn__sector_dirty(c, frame, gn__sectors(c, at, at + size));
-}
-
 #endif

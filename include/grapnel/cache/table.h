@@ -12,11 +12,14 @@
 #include <grapnel/cache/view.h>
 #include <grapnel/simt/lookup.h>
 
-/* Where a page's word is and what it said. */
-struct gn_place {
-	uint64_t *word; /* NULL: no frame of the set holds the page */
+/*
+ * A page that was looked up: its word, what that said, and the bytes of its frame. With a pin (cache/page.h) the page keeps
+ * that frame; where lanes pinned it together, word is the first lane's only.
+ */
+struct gn_hold {
+	uint64_t *word; /* NULL: none stands for the page (set table), or nothing is held */
+	char *data;     /* page size bytes; of a page that is pinned readable, and writable if it was pinned for writing */
 	uint64_t seen;
-	uint32_t frame;
 };
 
 /* ---- counters: one stripe a processor, so that they do not meet ---- */
@@ -93,59 +96,67 @@ SIMT_FN int gn__word_has_tag(uint64_t word, uint32_t tag)
 	return gn_word_payload(word) == tag && (word & GN_WORD_USED) != 0;
 }
 
-/* The word of one way, if it stands for the page. */
-SIMT_FN struct gn_place gn__find_in_way(const struct gn_cache_view *c, uint32_t frame, uint32_t tag, int acquire)
-{
-	struct gn_place place = {&c->word[frame], 0, frame};
-
-	place.seen = acquire ? simt_load_acquire_dev_u64(place.word) : simt_load_relaxed_dev_u64(place.word);
-	if (!gn__word_has_tag(place.seen, tag))
-		place.word = 0;
-	return place;
-}
-
-/* Look at the other ways of a set. */
-SIMT_NOINLINE_FN struct gn_place gn__find_elsewhere(const struct gn_cache_view *c, uint32_t set, uint32_t tag)
-{
-	const uint32_t first = set * c->ways;
-	struct gn_place place = {0, 0, 0};
-
-	for (uint32_t way = 0; way < c->ways && !place.word; way++)
-		if (gn__word_has_tag(simt_load_relaxed_dev_u64(&c->word[first + way]), tag))
-			place = gn__find_in_way(c, first + way, tag, 1);
-	return place;
-}
-
-/* With acquire the word is edge A4; a claim that goes on by a compare-and-swap need not. */
-SIMT_FN struct gn_place gn__find_in_set(const struct gn_cache_view *c, uint64_t page, int acquire)
-{
-	const uint32_t set = gn__set_of(c, page), tag = gn__tag_of(c, page);
-	const struct gn_place place = gn__find_in_way(c, set * c->ways + gn__preferred_way(c, tag), tag, acquire);
-
-	return simt_likely(place.word != 0) ? place : SIMT_COLD(gn__find_elsewhere)(c, set, tag);
-}
-
-/*
- * gn_table_find - look a page up.
- * Returns its place; place.word is NULL when no word stands for the page (set table), and place.seen has no flag
- * of GN_WORD_USED when the page is absent (direct table). Relaxed: it says what to try next, by a compare-and-swap; who
- * reads the frame on the strength of a look alone takes gn__look.
- */
-SIMT_FN struct gn_place gn_table_find(const struct gn_cache_view *c, uint64_t page)
-{
-	struct gn_place place;
-
-	if (!c->owner)
-		return gn__find_in_set(c, page, 0);
-	place.word = &c->word[page];
-	place.seen = simt_load_relaxed_dev_u64(place.word);
-	place.frame = gn_word_payload(place.seen);
-	return place;
-}
-
+/* The bytes of a frame. */
 SIMT_FN char *gn__frame(const struct gn_cache_view *c, uint32_t frame)
 {
 	return c->frame + ((size_t)frame << c->page_log2);
+}
+
+/* The word of one way, if it stands for the page. */
+SIMT_FN struct gn_hold gn__find_in_way(const struct gn_cache_view *c, uint32_t frame, uint32_t tag, int acquire)
+{
+	struct gn_hold h = {&c->word[frame], gn__frame(c, frame), 0};
+	const uint64_t seen = acquire ? simt_load_acquire_dev_u64(h.word) : simt_load_relaxed_dev_u64(h.word);
+
+	if (gn__word_has_tag(seen, tag))
+		h.seen = seen;
+	else
+		h.word = 0;
+	return h;
+}
+
+/* Look at the other ways of a set. */
+SIMT_NOINLINE_FN struct gn_hold gn__find_elsewhere(const struct gn_cache_view *c, uint32_t set, uint32_t tag)
+{
+	const uint32_t first = set * c->ways;
+	struct gn_hold h = {0, 0, 0};
+
+	for (uint32_t way = 0; way < c->ways && !h.word; way++)
+		if (gn__word_has_tag(simt_load_relaxed_dev_u64(&c->word[first + way]), tag))
+			h = gn__find_in_way(c, first + way, tag, 1);
+	return h;
+}
+
+/* With acquire the word is edge A4; a claim that goes on by a compare-and-swap need not. */
+SIMT_FN struct gn_hold gn__find_in_set(const struct gn_cache_view *c, uint64_t page, int acquire)
+{
+	const uint32_t set = gn__set_of(c, page), tag = gn__tag_of(c, page);
+	const struct gn_hold h = gn__find_in_way(c, set * c->ways + gn__preferred_way(c, tag), tag, acquire);
+
+	return simt_likely(h.word != 0) ? h : SIMT_COLD(gn__find_elsewhere)(c, set, tag);
+}
+
+/*
+ * gn_table_find - look a page up for a claim, which goes on by a compare-and-swap. Relaxed in a set table, leading in a direct one:
+ * a thread that reads the frame of a whole page of a direct table on the strength of this look needs no other.
+ * Returns word NULL when none stands for the page (set table); seen has no flag of GN_WORD_USED when the page is absent.
+ */
+SIMT_FN struct gn_hold gn_table_find(const struct gn_cache_view *c, uint64_t page)
+{
+	struct gn_hold h;
+
+	if (!c->owner)
+		return gn__find_in_set(c, page, 0);
+	h.word = &c->word[page];
+	h.seen = simt_load_leading_dev_u64(h.word);
+	h.data = gn__frame(c, gn_word_payload(h.seen));
+	return h;
+}
+
+/* The frame of a page that was found in one. */
+SIMT_FN uint32_t gn__frame_of(const struct gn_cache_view *c, const struct gn_hold *h)
+{
+	return c->owner ? gn_word_payload(h->seen) : (uint32_t)(h->word - c->word);
 }
 
 /* The segment that a page belongs to. There are few, and only a miss asks. */

@@ -71,6 +71,19 @@ SIMT_FN int gn_word_stays(uint64_t seen, uint64_t now)
 	return now & GN_WORD_HELD && !((seen ^ now) & which);
 }
 
+/*
+ * Was a page there as a whole, marked as used, and in the same frame all the time? What gn_word_stays asks and two flags
+ * more, in one test of a processor that tests 32 bits at a time. @now  the word, looked at again
+ */
+SIMT_FN int gn_word_at_hand(uint64_t seen, uint64_t now)
+{
+	const uint64_t wanted = GN_WORD_VALID | GN_WORD_REF;
+	const uint32_t low = (uint32_t)(seen ^ now) & (uint32_t)GN_WORD_SAME;
+	const uint32_t high = (uint32_t)(seen >> 32 ^ now >> 32) & (uint32_t)(GN_WORD_SAME >> 32);
+
+	return !(low | high | (~(uint32_t)(now >> 32) & (uint32_t)(wanted >> 32)));
+}
+
 SIMT_FN uint32_t gn_word_payload(uint64_t word)
 {
 	return (uint32_t)(word & GN_WORD_PAYLOAD);

@@ -2,7 +2,7 @@
 /*
  * parts.pml - a page in parts (PARTIAL in include/grapnel/cache/word.h, sectors in cache/sector.h): what page.pml leaves out.
  * One page of two sectors in one frame, with every interleaving of the atomic steps of claim.h, access.h, flush.h and of
- * array/fault.h.
+ * cache/fault.h.
  *
  * THREADS threads take OPS steps each: overwrite a sector, write in a part of one, read one with a pin only where it has to be
  * fetched, hold the page, evict it, flush it as a flush does or as the cleaner does. READ_FAILS fetches and WRITE_FAILS
@@ -196,7 +196,7 @@ inline store_sector(s)
 	atomic { latest[s]++; in_frame[s] = latest[s] }
 }
 
-/* The quick way (array/update.h) does not wait, the slow one (claim.h) does. */
+/* The quick way (cache/group.h) does not wait, the slow one (claim.h) does. */
 inline cover(s, waits)
 {
 	pin(s, 1, 1, waits);
@@ -244,7 +244,7 @@ inline write_part(s)
 	fi
 }
 
-/* array/fault.h, and the glimpse of claim.h: word, sector word, bytes, word again; else a pin and a fetch. */
+/* cache/fault.h, and the glimpse of claim.h: word, sector word, bytes, word again; else a pin and a fetch. */
 inline read(s)
 {
 	if

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache/fault.h - a warp reads elements whose sectors are not at hand: the common case of a miss, in
+ * registers.
+ *
+ * Of a byte-addressable store, in a cache with a direct table. Each sector that lanes want has a leader. In
+ * one turn all leaders look, pin their page or give it a frame, and claim the sector; then the warp moves all
+ * claimed sectors together, and every lane takes its element from what is moved. Nobody waits while he holds
+ * a pin, a page or a sector. What is not common goes the way of cache/access.h: a dirty page in the way, a
+ * wait that becomes long.
+ */
+#ifndef GRAPNEL_CACHE_FAULT_H
+#define GRAPNEL_CACHE_FAULT_H
+
+#include <grapnel/cache/access.h>
+#include <grapnel/cache/element.h>
+#include <grapnel/cache/page.h>
+
+/* What a turn came to. */
+enum gn__fault {
+	GN__FAULT_AGAIN,  /* others are at it, or were faster: look again */
+	GN__FAULT_THERE,  /* the sector was in the frame after all, and was read */
+	GN__FAULT_OWNS,   /* the page is pinned and the sector claimed */
+	GN__FAULT_NEW,    /* the same, and the page has a new frame that nobody sees yet */
+	GN__FAULT_BYPASS, /* no frame is easily had: load the element from the store */
+	GN__FAULT_SLOW    /* by cache/access.h */
+};
+
+/* A lane's look at its sector, and for a leader what came of it. */
+struct gn__faulting {
+	uint64_t seen;    /* the page's word */
+	uint64_t sectors; /* the frame's sector word, where the page is PARTIAL */
+	uint32_t frame;
+	uint32_t owned;   /* sectors, from the wanted one on */
+	uint32_t what;    /* enum gn__fault */
+};
+
+/* So many turns are taken before a miss goes the slow way, which has a deadline. */
+enum { GN__FAULT_TURNS = 200 };
+
+/* An element of a frame or a store; the size is not a constant here. Returns all its bits together. */
+SIMT_FN uint64_t gn__load_sized(uint64_t value[2], const char *from, uint32_t size)
+{
+	value[1] = 0;
+	switch (size) {
+	case 1: return value[0] = simt_load_once_dev_u8((const uint8_t *)from);
+	case 2: return value[0] = simt_load_once_dev_u16((const uint16_t *)(const void *)from);
+	case 4: return value[0] = simt_load_once_dev_u32((const uint32_t *)(const void *)from);
+	case 8: return value[0] = gn__load_8(from);
+	default:
+		value[0] = gn__load_8(from);
+		value[1] = gn__load_8(from + 8);
+		return value[0] | value[1];
+	}
+}
+
+/*
+ * Look at a sector, and read the element if it is in the frame and stays there, whether or not the page is
+ * whole: an optimistic read (docs/memory-model.md), with the sector word between the word and the element.
+ */
+SIMT_FN struct gn__faulting gn__fault_look(const struct gn_pages *p, uint64_t address, uint32_t size, uint64_t value[2])
+{
+	const struct gn_hold h = gn__page_look_direct(p, gn__page_number(p, address), GN__LEADING);
+	const uint32_t at = gn__page_offset(p, address);
+	struct gn__faulting f = {h.seen, ~0ull, gn_word_payload(h.seen), 0, GN__FAULT_AGAIN};
+	const char *element;
+	uint64_t now;
+
+	if (!(f.seen & GN_WORD_HELD))
+		return f;
+	if (!(f.seen & GN_WORD_VALID))
+		f.sectors = simt_load_leading_dev_u64(&p->sector[f.frame]);
+	if (!(gn__sector_valid(f.sectors) >> (at >> p->sector_log2) & 1))
+		return f;
+	element = h.data + at + (f.sectors & p->zero); /* behind the sector word */
+	now = gn__page_again(h.word, gn__load_sized(value, element, size), p->zero);
+	gn__page_touch(&h, now);
+	if (gn_word_stays(f.seen, now))
+		f.what = GN__FAULT_THERE;
+	return f;
+}
+
+/* The page is absent: hold it, and look for a clean frame. */
+SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint64_t *word, struct gn__faulting f,
+						      uint32_t sector)
+{
+	const uint64_t made = f.seen & GN_WORD_VERSION;
+	uint32_t scarce = 0, page;
+
+	f.what = GN__FAULT_BYPASS;
+	if (gn__rests(&gn__local(c)->bypass_resting))
+		return f;
+	f.what = GN__FAULT_AGAIN;
+	if (simt_cas_fenced_dev_u64(word, f.seen, GN_WORD_BUSY | made) != f.seen)
+		return f;
+	GN_TRACE(claim);
+	for (uint32_t tried = 0; tried < GN__FEW_FRAMES; tried++) {
+		const uint32_t place = gn__next_place(c);
+		enum gn__taking taking;
+
+		f.frame = (c->policy == GN_RANDOM ? gn__stir(place) : place) % c->frames;
+		taking = gn__take_frame(c, f.frame, 1, &page);
+		if (taking == GN__TAKEN) {
+			GN_TRACE(frame);
+			f.owned = sector;
+			f.what = GN__FAULT_NEW;
+			return f;
+		}
+		scarce += taking == GN__PINNED || taking == GN__MOVING;
+	}
+	simt_store_release_dev_u64(word, made);
+	f.what = GN__FAULT_BYPASS;
+	if (2 * scarce <= GN__FEW_FRAMES)
+		return f;
+	if (c->low_water) /* they may be dirty */
+		f.what = GN__FAULT_SLOW;
+	else
+		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_resting, GN__BYPASS_REST);
+	return f;
+}
+
+/*
+ * Claim sectors of a pinned page. Returns the run of them from `sector` on that is the caller's: 0 if others
+ * were faster.
+ */
+SIMT_FN uint32_t gn__fault_claim(uint64_t *sectors, uint32_t wanted, uint32_t sector)
+{
+	const uint64_t before = simt_or_leading_dev_u64(sectors, (uint64_t)wanted << 32);
+	const uint32_t owned = wanted & ~((uint32_t)before | (uint32_t)(before >> 32));
+	const uint32_t run = owned & sector ? owned & ~(owned + sector) : 0;
+
+	if (wanted != sector && owned & ~run)
+		simt_xor_acq_rel_dev_u64(sectors, (uint64_t)(owned & ~run) << 32);
+	return run;
+}
+
+/*
+ * @widens  a constant: 1 if more than one sector may be claimed. One thread, a leader: get hold of the sector
+ * that it looked at, if that can be done at once.
+ */
+SIMT_FN struct gn__faulting gn__fault_begin(const struct gn_pages *p, uint64_t address, struct gn__faulting f, int widens)
+{
+	const uint64_t page = gn__page_number(p, address);
+	const uint32_t sector = 1u << (gn__page_offset(p, address) >> p->sector_log2);
+
+	if (!(f.seen & GN_WORD_USED))
+		return gn__fault_absent(p->cache, &p->word[page], f, sector);
+	f.what = f.seen & GN_WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
+	if (f.seen & GN_WORD_VALID || !gn__page_can_pin(f.seen))
+		return f;
+	if (((uint32_t)f.sectors | (uint32_t)(f.sectors >> 32)) & sector) /* it is there, or comes: look again */
+		return f;
+	if (!gn__page_try_pin(&p->word[page], f.seen, GN_WORD_REF, GN__LEADING))
+		return f;
+	f.owned = gn__fault_claim(&p->sector[f.frame], widens ? gn__claim_widened(f.sectors, sector) : sector, sector);
+	f.what = GN__FAULT_OWNS;
+	return f;
+}
+
+/*
+ * Show the page of a new frame to everybody (R4); behind a fence since the frame was taken (R5). One thread.
+ */
+SIMT_FN void gn__fault_show(const struct gn_pages *p, uint64_t page, const struct gn__faulting *f)
+{
+	const struct gn_cache_view *c = p->cache;
+
+	gn__sector_reset(c, f->frame, ~gn__page_sectors(c, page), f->owned);
+	simt_store_relaxed_dev_u32(&c->owner[f->frame], (uint32_t)page);
+	simt_store_release_dev_u64(&p->word[page],
+				   GN_WORD_PARTIAL | GN_WORD_REF | GN_WORD_PIN | gn_word_next_version(f->seen) | f->frame);
+}
+
+/*
+ * The owned sectors are in the frame, or (owned is 0) others were faster: let the page go. Behind a fence
+ * since the bytes.
+ */
+SIMT_FN void gn__fault_end(const struct gn_pages *p, uint64_t page, const struct gn__faulting *f, uint32_t same)
+{
+	if (f->owned)
+		gn__sector_arrive(p->sector, &p->word[page], f->frame, f->owned, 0);
+	gn__page_unpin_after_fence(&p->word[page]);
+	if (simt_unlikely(p->counting) && f->owned) {
+		gn__count_u64(&gn__stripe(p->cache)->misses, simt_popcount(same));
+		gn__count_u64(&gn__stripe(p->cache)->fetched, 1);
+		gn__count_u64(&gn__stripe(p->cache)->fetched_bytes, (uint64_t)simt_popcount(f->owned) << p->sector_log2);
+	}
+}
+
+/*
+ * The element of a page that was just seen absent and got no frame, from the store's memory: it has every
+ * write from before this access began.
+ */
+SIMT_FN void gn__fault_around(const struct gn_pages *p, uint64_t address, uint32_t size, uint64_t value[2])
+{
+	simt_fence_acq_rel_dev(); /* makes the look that found the page absent an acquire (R6) */
+	gn__load_sized(value, p->backing + address, size);
+	if (simt_unlikely(p->counting)) {
+		gn__count_u64(&gn__stripe(p->cache)->misses, 1);
+		gn__count_u64(&gn__stripe(p->cache)->bypassed, 1);
+	}
+}
+
+/*
+ * The sectors that leaders hold are moved, and lanes are given their elements. Collective; lead says whether
+ * the caller holds one, leader is whom the caller's element comes from, if that lane does; lines is a
+ * constant: 1 for a whole warp, all of whose sectors are lines. Returns 1 with the value, or 0.
+ */
+SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint64_t address, uint32_t leader,
+				  struct gn__faulting *f, uint32_t same, struct simt_ask *ask, int lines)
+{
+	const uint64_t page = gn__page_number(p, address), inside = (1u << p->sector_log2) - 1;
+	const uint64_t start = address & ~inside;
+	const int leads = f->what == GN__FAULT_OWNS || f->what == GN__FAULT_NEW;
+	const uint32_t owners = simt_ballot(mask, f->owned != 0);
+	char *to;
+
+	simt_warp_sync(mask);
+	if (simt_ballot(mask, f->what == GN__FAULT_NEW))
+		simt_fence_release_dev(); /* R5; on cpu also the acquire of what these leaders have swapped */
+	if (f->what == GN__FAULT_NEW)
+		gn__fault_show(p, page, f);
+	ask->lane = owners >> leader & 1 ? leader : SIMT_NO_LANE;
+	ask->at = (uint32_t)(address & inside);
+	to = p->frame + ((size_t)f->frame << p->page_log2) + (start & ((1ull << p->page_log2) - 1));
+	*ask = lines ? gn_store_load_lines(owners, to, p->backing + start, *ask)
+		     : gn_store_load_asked(mask, owners, to, p->backing + start, simt_popcount(f->owned) << p->sector_log2, *ask);
+	simt_warp_sync(mask); /* any lane has moved bytes for any other */
+	simt_fence_release_dev();
+	if (leads)
+		gn__fault_end(p, page, f, same);
+	return ask->lane != SIMT_NO_LANE;
+}
+
+/*
+ * gn__fault_in - one turn for an element whose sector was not at hand a moment ago.
+ * @address  of the element, in bytes of the cache's pages Any thread; lanes that are together act together.
+ * Waits for its own transfers only. Returns the element with a status of 0, or -GN_EAGAIN (it is not settled:
+ * take another turn), -GN_EBUSY (take the slow way).
+ */
+SIMT_FN struct gn__access gn__fault_in(const struct gn_pages *p, uint64_t address, uint32_t size)
+{
+	struct simt_ask ask = {SIMT_NO_LANE, 0, size, {0, 0}};
+	struct gn__faulting f = gn__fault_look(p, address, size, ask.bits);
+	struct gn__access access = {{0, 0}, {0, 0}};
+	uint32_t mask, same, leader, what;
+
+	if (f.what == GN__FAULT_THERE) {
+		gn__count_hits(p, 1);
+	} else {
+		mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)p->sector); /* those of one cache */
+		same = simt_match_any_u64(mask, address >> p->sector_log2);
+		leader = simt_first_lane(same);
+		if (simt_lane() == leader)
+			f = gn__fault_begin(p, address, f, 1);
+		what = simt_shfl_u32(mask, f.what, leader);
+		if (simt_ballot(mask, what == GN__FAULT_OWNS || what == GN__FAULT_NEW) &&
+		    gn__fault_move(p, mask, address, leader, &f, same, &ask, 0))
+			;
+		else if (what == GN__FAULT_BYPASS)
+			gn__fault_around(p, address, size, ask.bits);
+		else
+			access.status.code = what == GN__FAULT_SLOW ? -GN_EBUSY : -GN_EAGAIN;
+	}
+	access.bits[0] = ask.bits[0];
+	access.bits[1] = ask.bits[1];
+	return access;
+}
+
+/* Would this leader fetch more sectors than the one that it wants? */
+SIMT_FN int gn__fault_widens(const struct gn_pages *p, uint64_t address, const struct gn__faulting *f)
+{
+	const uint32_t sector = 1u << (gn__page_offset(p, address) >> p->sector_log2);
+
+	return f->seen & GN_WORD_PARTIAL && gn__claim_widened(f->sectors, sector) != sector;
+}
+
+/*
+ * gn__fault_warp - gn__fault_in by a whole warp of 32, whose sectors are lines: turns until every lane has
+ * its element. In line and without a call: the registers that a function saves for its caller are written
+ * through to the device's memory, which costs more than the miss. Lanes that are done stay, so that the warp
+ * remains whole.
+ * Returns the caller's element with a status of 0; or, to all that are left together, -GN_EAGAIN (go on by
+ * gn__fault_in) or -GN_EBUSY (take the slow way).
+ */
+SIMT_INLINE_FN struct gn__access gn__fault_warp(const struct gn_pages *p, uint64_t address, uint32_t size)
+{
+	const uint32_t all = 0xffffffffu;
+	struct simt_ask ask = {SIMT_NO_LANE, 0, size, {0, 0}};
+	struct gn__access access = {{0, 0}, {-GN_EAGAIN, 0}};
+	struct gn__faulting f = {0, 0, 0, 0, GN__FAULT_AGAIN};
+	uint32_t todo, same, leader, what;
+	int done = 0;
+
+	for (uint32_t turn = 0; turn < GN__FAULT_TURNS; turn++) {
+		if (!done) {
+			f = gn__fault_look(p, address, size, ask.bits);
+			done = f.what == GN__FAULT_THERE;
+			gn__count_hits(p, (uint64_t)done);
+		}
+		todo = simt_ballot(all, !done);
+		if (!todo || simt_ballot(all, !done && gn__fault_widens(p, address, &f)))
+			break;
+		same = simt_match_any_u64(all, done ? ~(uint64_t)simt_lane() : address >> p->sector_log2);
+		leader = simt_first_lane(same);
+		if (!done && simt_lane() == leader)
+			f = gn__fault_begin(p, address, f, 0);
+		what = simt_shfl_u32(all, f.what, leader);
+		if (simt_ballot(all, !done && (what == GN__FAULT_OWNS || what == GN__FAULT_NEW)))
+			done |= gn__fault_move(p, all, address, leader, &f, same, &ask, 1);
+		else if (turn)
+			simt_rest(turn, 3);
+		if (!done && what == GN__FAULT_BYPASS) {
+			gn__fault_around(p, address, size, ask.bits);
+			done = 1;
+		}
+		f.owned = 0;
+		f.what = done ? (uint32_t)GN__FAULT_THERE : (uint32_t)GN__FAULT_AGAIN;
+		if (simt_ballot(all, !done && what == GN__FAULT_SLOW)) {
+			access.status.code = -GN_EBUSY;
+			break;
+		}
+	}
+	if (done)
+		access.status.code = 0;
+	access.bits[0] = ask.bits[0];
+	access.bits[1] = ask.bits[1];
+	return access;
+}
+
+#endif
