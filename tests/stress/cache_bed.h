@@ -144,7 +144,7 @@ static inline int bed_open_cache(struct stress *s, struct bed *b, const struct b
 	options.ways = shape->ways ? shape->ways : 1;
 	options.table = shape->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
 	options.policy = shape->policy;
-	options.counters = 1;
+	options.counters = draw_mix(s->seed ^ shape->pages) % 2; /* without, which is the default, hits take a shorter path */
 	if (gn_cache_create(&b->cache, s->machine, &b->store, 1, &options, &error))
 		return stress_wrong("%s", error.text);
 	return bed_open_array(s, b, &b->view.words, 0, words) ||
