@@ -22,6 +22,7 @@ enum fault_kind { FOREIGN_DATA, LOST_WRITE, FAILED_ACCESS, BAD_REFERENCE, FAULT_
 /* What kernels get. */
 struct bed_view {
 	struct gn_array words;
+	struct gn_array part[3]; /* the same words as elements of 1, 2 and 4 bytes */
 	struct gn_array own; /* the pages of one thread each, behind words */
 	uint32_t *written; /* [words]: how often an owned word was written, a count added to */
 	uint32_t *overwritten; /* [own_pages]: how often a page of one thread was */
@@ -104,7 +105,8 @@ static inline int bed_open_store(struct stress *s, struct bed *b, const struct b
 	return bed_fill(b, (uint64_t)(shape->pages + b->view.own_pages) * shape->page_bytes / 8);
 }
 
-static inline int bed_open_array(struct stress *s, struct bed *b, struct gn_array *array, uint64_t offset, uint64_t count)
+static inline int bed_open_array(struct stress *s, struct bed *b, struct gn_array *array,
+				 uint64_t offset, uint64_t bytes, uint32_t element_bytes)
 {
 	struct gn_array_config config;
 	struct gn_error error;
@@ -113,8 +115,8 @@ static inline int bed_open_array(struct stress *s, struct bed *b, struct gn_arra
 	config.cache = b->cache;
 	config.store = b->store;
 	config.offset = offset;
-	config.count = count;
-	config.element_bytes = 8;
+	config.count = bytes / element_bytes;
+	config.element_bytes = element_bytes;
 	return gn_array_create(array, s->machine, &config, &error) ? stress_wrong("%s", error.text) : 0;
 }
 
@@ -134,7 +136,7 @@ static inline int bed_open_counts(struct stress *s, struct bed *b, uint64_t word
 
 static inline int bed_open_cache(struct stress *s, struct bed *b, const struct bed_shape *shape)
 {
-	const uint64_t words = (uint64_t)shape->pages * shape->page_bytes / 8;
+	const uint64_t bytes = (uint64_t)shape->pages * shape->page_bytes;
 	struct gn_cache_options options;
 	struct gn_error error;
 
@@ -147,9 +149,12 @@ static inline int bed_open_cache(struct stress *s, struct bed *b, const struct b
 	options.counters = draw_mix(s->seed ^ shape->pages) % 2; /* without, which is the default, hits take a shorter path */
 	if (gn_cache_create(&b->cache, s->machine, &b->store, 1, &options, &error))
 		return stress_wrong("%s", error.text);
-	return bed_open_array(s, b, &b->view.words, 0, words) ||
-	       bed_open_array(s, b, &b->view.own, words * 8, (uint64_t)b->view.own_pages * shape->page_bytes / 8) ||
-	       bed_open_counts(s, b, words);
+	for (uint32_t log2 = 0; log2 < 3; log2++)
+		if (bed_open_array(s, b, &b->view.part[log2], 0, bytes, 1u << log2))
+			return 1;
+	return bed_open_array(s, b, &b->view.words, 0, bytes, 8) ||
+	       bed_open_array(s, b, &b->view.own, bytes, (uint64_t)b->view.own_pages * shape->page_bytes, 8) ||
+	       bed_open_counts(s, b, bytes / 8);
 }
 
 static inline int bed_open(struct stress *s, struct bed *b, const struct bed_shape *shape)
@@ -164,6 +169,9 @@ static inline void bed_close(struct stress *s, struct bed *b)
 	simt_free(s->machine, b->view.written);
 	if (b->view.words.failure)
 		gn_array_destroy(&b->view.words, s->machine);
+	for (uint32_t log2 = 0; log2 < 3; log2++)
+		if (b->view.part[log2].failure)
+			gn_array_destroy(&b->view.part[log2], s->machine);
 	if (b->view.own.failure)
 		gn_array_destroy(&b->view.own, s->machine);
 	if (b->cache)

@@ -47,6 +47,41 @@ SIMT_FN void write_word(const struct bed_view *b, uint64_t k)
 		b->written[k]++;
 }
 
+/* A word read as elements of 1, 2 or 4 bytes. */
+SIMT_FN void read_parts(const struct bed_view *b, uint64_t k, uint32_t log2)
+{
+	const struct gn_array *part = &b->part[log2];
+	const uint32_t parts = 8u >> log2;
+	uint64_t value = 0;
+
+	for (uint32_t n = 0; n < parts; n++) {
+		uint64_t i = k * parts + n;
+		uint64_t one = log2 == 0 ? gn_read_u8(part, i) : log2 == 1 ? gn_read_u16(part, i) : gn_read_u32(part, i);
+
+		value |= one << (n * (8u << log2));
+	}
+	check_word(b, k, value);
+}
+
+/* A word of this thread's own, written in such parts. */
+SIMT_FN void write_parts(const struct bed_view *b, uint64_t k, uint32_t log2)
+{
+	const struct gn_array *part = &b->part[log2];
+	const uint64_t value = bed_word(k, b->written[k] + 1);
+	const uint32_t parts = 8u >> log2;
+
+	for (uint32_t n = 0; n < parts; n++) {
+		uint64_t i = k * parts + n, one = value >> (n * (8u << log2));
+		int rc = log2 == 0 ? gn_write_u8(part, i, (uint8_t)one)
+		       : log2 == 1 ? gn_write_u16(part, i, (uint16_t)one)
+		                   : gn_write_u32(part, i, (uint32_t)one);
+
+		if (rc)
+			bed_fault(b, FAILED_ACCESS);
+	}
+	b->written[k]++;
+}
+
 /* A run of constants, over a page border now and then: some of them at once, then one by one. */
 SIMT_FN void read_run(const struct bed_view *b, struct gn_cursor *c, uint64_t *random)
 {
@@ -219,9 +254,13 @@ SIMT_FN void use_cache(const struct bed_view *b)
 	struct gn_cursor c = gn_cursor_init(&b->words);
 
 	for (uint32_t step = 0; step < b->steps; step++) {
-		uint32_t choice = draw_below(&random, 14);
+		uint32_t choice = draw_below(&random, 16);
 
-		if (choice < 2)
+		if (choice == 14)
+			read_parts(b, draw_constant(b, &random), draw_below(&random, 3));
+		else if (choice == 15)
+			write_parts(b, draw_own(b, &random), draw_below(&random, 3));
+		else if (choice < 2)
 			read_word(b, draw_constant(b, &random));
 		else if (choice < 3)
 			read_word(b, draw_own(b, &random));
