@@ -78,9 +78,12 @@ SIMT_FN int same_by_cursor(const struct type_args *t, struct gn_cursor *c, uint6
 	case U16: return gn_cursor_read_u16(c, k) == (uint16_t)kernel_bits(k);
 	case U32: return gn_cursor_read_u32(c, k) == (uint32_t)kernel_bits(k);
 	case U64: return gn_cursor_read_u64(c, k) == kernel_bits(k);
+	case I8: return gn_cursor_read_i8(c, k) == (int8_t)kernel_bits(k);
+	case I16: return gn_cursor_read_i16(c, k) == (int16_t)kernel_bits(k);
+	case I32: return gn_cursor_read_i32(c, k) == (int32_t)kernel_bits(k);
+	case I64: return gn_cursor_read_i64(c, k) == (int64_t)kernel_bits(k);
 	case F32: return gn_cursor_read_f32(c, k) == (float)kernel_number(k);
-	case F64: return gn_cursor_read_f64(c, k) == kernel_number(k);
-	default: return 1; /* cursors have no signed forms */
+	default: return gn_cursor_read_f64(c, k) == kernel_number(k);
 	}
 }
 

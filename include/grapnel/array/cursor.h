@@ -154,6 +154,26 @@ SIMT_FN uint64_t gn_cursor_read_u64(struct gn_cursor *c, uint64_t index)
 	return value;
 }
 
+SIMT_FN int8_t gn_cursor_read_i8(struct gn_cursor *c, uint64_t index)
+{
+	return (int8_t)gn_cursor_read_u8(c, index);
+}
+
+SIMT_FN int16_t gn_cursor_read_i16(struct gn_cursor *c, uint64_t index)
+{
+	return (int16_t)gn_cursor_read_u16(c, index);
+}
+
+SIMT_FN int32_t gn_cursor_read_i32(struct gn_cursor *c, uint64_t index)
+{
+	return (int32_t)gn_cursor_read_u32(c, index);
+}
+
+SIMT_FN int64_t gn_cursor_read_i64(struct gn_cursor *c, uint64_t index)
+{
+	return (int64_t)gn_cursor_read_u64(c, index);
+}
+
 SIMT_FN float gn_cursor_read_f32(struct gn_cursor *c, uint64_t index)
 {
 	float value = 0;
