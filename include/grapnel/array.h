@@ -19,6 +19,7 @@
  *   array/read.h, write.h   one element
  *   array/atomic.h          one element, changed as one step
  *   array/cursor.h          elements one after the other
+ *   array/recent.h          the cursor of gn::array, which is in grapnel.hpp
  *   array/page.h, range.h   pages by reference: one, one a lane, all of a run
  *   array/prefetch.h        what will be read soon
  *   array/gather.h          batches of rows by number, in the order of their addresses

@@ -12,10 +12,19 @@
 //                     x[i] *= a->by;
 //     }
 //
-// It adds no state: the view is trivially copyable, has the layout of struct gn_array and belongs into a kernel's
-// arguments. Const is honest: a const array gives values, so reading can never make a page dirty; a non-const
-// one gives a gn::element, which reads when it is used as a T and writes when it is assigned to. (`auto e = x[i]`
-// is therefore the element, not its value.) Failures are kept in the array, as for gn_read_u32 in array.h.
+// A view is a struct gn_array and, 32 bytes more, a cursor: the page that was read last by [] (array/recent.h). It is
+// trivially copyable and belongs into a kernel's arguments; each thread then reads through a copy of its own, as above.
+//
+//   const   is honest: a const array gives values, each by a look-up of its own, so reading changes nothing and can never
+//           make a page dirty. A non-const one gives a gn::element, which reads through the cursor when it is used as a T
+//           and writes when it is assigned to. (`auto e = x[i]` is therefore the element, not its value.)
+//   copies  of a view may go anywhere with what it remembers: each read checks whether that is still so. Threads that read
+//           through one view at once race for its cursor; a const one may be shared.
+//   writes  go to the page itself: the next read of the same thread sees them, through whatever view.
+//   ends    take nothing: the cursor holds no page, and where the cache counts, every hit is counted when it happens.
+//
+// In a kernel that only reads through a view, its registers are those of a loop with gn_cursor_read_T; one that writes through
+// it keeps it in the thread's memory. Failures are kept in the array, as for gn_read_u32 in array.h.
 //
 #ifndef GRAPNEL_GRAPNEL_HPP
 #define GRAPNEL_GRAPNEL_HPP
@@ -24,6 +33,7 @@
 
 #include <type_traits>
 
+#include <grapnel/array/recent.h>
 #include <grapnel/grapnel.h>
 
 namespace gn {
@@ -49,6 +59,17 @@ template <typename T> SIMT_MEMBER_FN int read(const struct gn_array &a, uint64_t
 	return rc;
 }
 
+// The same through the page that was read last.
+template <typename T> SIMT_INLINE_MEMBER_FN int read(const struct gn_array &a, struct gn__recent *recent, uint64_t index, T *value)
+{
+	struct storage<sizeof(T)> raw = {};
+	int rc = gn__recent_read(&a, recent, index, &raw.bits, sizeof(T));
+
+	if (!rc)
+		memcpy(value, &raw, sizeof(T));
+	return rc;
+}
+
 template <typename T> SIMT_MEMBER_FN int write(const struct gn_array &a, uint64_t index, const T &value)
 {
 	struct storage<sizeof(T)> raw = {};
@@ -62,13 +83,16 @@ template <typename T> SIMT_MEMBER_FN int write(const struct gn_array &a, uint64_
 // One element of an array that may be written. Lives as long as the array it came from.
 template <typename T> class element {
 public:
-	SIMT_MEMBER_FN element(const struct gn_array &array, uint64_t index) : array_(&array), index_(index) {}
+	SIMT_MEMBER_FN element(const struct gn_array &array, struct gn__recent &recent, uint64_t index)
+		: array_(&array), recent_(&recent), index_(index)
+	{
+	}
 
-	SIMT_MEMBER_FN operator T() const
+	SIMT_INLINE_MEMBER_FN operator T() const
 	{
 		T value = T();
 
-		(void)detail::read(*array_, index_, &value);
+		(void)detail::read(*array_, recent_, index_, &value);
 		return value;
 	}
 	SIMT_MEMBER_FN element &operator=(const T &value)
@@ -87,6 +111,7 @@ public:
 
 private:
 	const struct gn_array *array_;
+	struct gn__recent *recent_;
 	uint64_t index_;
 };
 
@@ -97,25 +122,38 @@ template <typename T> class array {
 
 public:
 	array() = default; // as plain data: nothing is set
-	SIMT_MEMBER_FN explicit array(const struct gn_array &raw) : raw_(raw) {}
+	SIMT_MEMBER_FN explicit array(const struct gn_array &raw) : raw_(raw) { gn__recent_forget(&recent_); }
 
 	// Do the elements have the size of T? If not, every access is refused: the array keeps -GN_EINVAL.
 	SIMT_MEMBER_FN bool fits() const { return 1ull << raw_.element_log2 == sizeof(T); }
 	SIMT_MEMBER_FN uint64_t size() const { return gn_count(&raw_); }
 
-	SIMT_MEMBER_FN T operator[](uint64_t index) const { return element<T>(raw_, index); }
-	SIMT_MEMBER_FN element<T> operator[](uint64_t index) { return element<T>(raw_, index); }
+	SIMT_MEMBER_FN T operator[](uint64_t index) const
+	{
+		T value = T();
+
+		(void)detail::read(raw_, index, &value);
+		return value;
+	}
+	SIMT_MEMBER_FN element<T> operator[](uint64_t index) { return element<T>(raw_, recent_, index); }
 
 	// Status forms: 0 or a negative code, as gn_array_read and gn_array_write.
 	SIMT_MEMBER_FN int read(uint64_t index, T *value) const { return detail::read(raw_, index, value); }
+	SIMT_MEMBER_FN int read(uint64_t index, T *value) { return detail::read(raw_, &recent_, index, value); }
 	SIMT_MEMBER_FN int write(uint64_t index, const T &value) { return detail::write(raw_, index, value); }
 
-	// For the C functions: cursors, page references, gn_array_failure.
+	// For the C functions: cursors, page references, gn_array_failure. The second form lets the array be changed, so the
+	// page that was read last is forgotten: call it anew for each change.
 	SIMT_MEMBER_FN const struct gn_array *raw() const { return &raw_; }
-	SIMT_MEMBER_FN struct gn_array *raw() { return &raw_; }
+	SIMT_MEMBER_FN struct gn_array *raw()
+	{
+		gn__recent_forget(&recent_);
+		return &raw_;
+	}
 
 private:
 	struct gn_array raw_;
+	struct gn__recent recent_;
 };
 
 } // namespace gn

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gn::array: its promises at compile time, and elements read and written by a kernel. cpu, or argv[1].
+// gn::array: its promises at compile time, and elements read and written by a kernel, with each table, with counters, and in
+// direct mode. cpu, or argv[1].
 #include <cstdio>
 #include <cstdlib>
 #include <type_traits>
@@ -14,7 +15,7 @@ struct pair {
 
 static_assert(std::is_trivial<gn::array<float>>::value, "plain data, fit for kernel arguments");
 static_assert(std::is_standard_layout<gn::array<pair>>::value, "plain data, fit for kernel arguments");
-static_assert(sizeof(gn::array<double>) == sizeof(struct gn_array), "no state of its own");
+static_assert(sizeof(gn::array<double>) <= sizeof(struct gn_array) + 32, "little more than a handle in kernel arguments");
 static_assert(std::is_same<decltype(std::declval<const gn::array<int> &>()[0]), int>::value,
 	      "a const array gives values: nothing to write through");
 static_assert(std::is_same<decltype(std::declval<gn::array<int> &>()[0]), gn::element<int>>::value,
@@ -66,6 +67,128 @@ SIMT_FN void mistake(const struct arguments *a)
 }
 SIMT_KERNEL(mistake, struct arguments)
 
+// ---- the page that a view remembers ----
+
+enum { PAGE = 4096, FAR = COUNT - PAGE / 8 };
+
+struct memory_arguments {
+	gn::array<uint64_t> y, other; // other: of another cache, whose pages have the same numbers
+	gn::array<uint64_t> *kept;    // a view with all that it remembers
+	uint32_t *wrong;
+};
+
+SIMT_FN void expect(const struct memory_arguments *a, uint64_t is, uint64_t wanted)
+{
+	if (is != wanted)
+		simt_add_relaxed_dev_u32(a->wrong, 1);
+}
+
+// Not in line: a kernel with many reads in line takes minutes to compile for a GPU.
+SIMT_NOINLINE_FN uint64_t at(gn::array<uint64_t> &x, uint64_t i)
+{
+	return x[i];
+}
+
+// All of the first page: it is in its frame as a whole, and remembered.
+SIMT_FN void read_near(gn::array<uint64_t> &x)
+{
+	for (uint64_t i = PAGE / 8; i-- > 0;)
+		(void)at(x, i);
+}
+
+// So many other pages are read that none of those before is in a frame any more.
+SIMT_FN void read_far(gn::array<uint64_t> &x)
+{
+	for (uint64_t i = PAGE / 8; i < COUNT; i += PAGE / 8)
+		(void)at(x, i);
+}
+
+// One thread sees its own writes at once, whatever it remembers of their page.
+SIMT_FN void see_own_writes(const struct memory_arguments *a)
+{
+	gn::array<uint64_t> x = a->y;
+
+	for (uint64_t i = 0; i < 8; i++) {
+		read_near(x);
+		expect(a, at(x, i), 0);
+		x[i] = i + 1;
+		expect(a, at(x, i), i + 1);
+		x[i] *= 3;
+		x[i] += 1;
+		expect(a, at(x, i), 3 * i + 4);
+		x[i] = x[(i + 7) % 8];
+		expect(a, at(x, i), i ? 3 * 7 : 0);
+		x[i] = 3 * 7;
+		read_far(x);
+		expect(a, at(x, i), 3 * 7);
+		read_near(x);
+		gn_write_u64(a->y.raw(), i, 0);
+		expect(a, at(x, i), 0);
+		x[i] = 3 * 7;
+	}
+}
+SIMT_KERNEL(see_own_writes, struct memory_arguments)
+
+// What a copy remembers is checked when it reads, not believed.
+SIMT_FN void read_by_an_old_copy(const struct memory_arguments *a)
+{
+	gn::array<uint64_t> x = a->y, before;
+
+	x[0] = 1;
+	read_near(x);
+	expect(a, at(x, 0), 1);
+	before = x;
+	read_far(x);
+	expect(a, at(before, 0), 1);
+	read_near(x);
+	before = x;
+	x[0] = 2;
+	read_far(x);
+	x[0] = 3;
+	expect(a, at(before, 0), 3);
+	read_near(x);
+	*a->kept = x;
+}
+SIMT_KERNEL(read_by_an_old_copy, struct memory_arguments)
+
+// A view that came with what another launch remembered: y is *kept.
+SIMT_FN void read_by_a_kept_view(const struct memory_arguments *a)
+{
+	gn::array<uint64_t> x = a->y;
+	const gn::array<uint64_t> constant = a->y;
+
+	expect(a, at(x, 0), 5);
+	expect(a, constant[0], 5);
+	expect(a, a->y[0], 5);
+}
+SIMT_KERNEL(read_by_a_kept_view, struct memory_arguments)
+
+// Who changes the array below a view has it forget the page.
+SIMT_FN void change_the_array(const struct memory_arguments *a)
+{
+	gn::array<uint64_t> x = a->y;
+
+	read_near(x);
+	expect(a, at(x, 0), 5);
+	*x.raw() = *a->other.raw();
+	expect(a, at(x, 0), 7);
+}
+SIMT_KERNEL(change_the_array, struct memory_arguments)
+
+SIMT_FN void read_all(const struct memory_arguments *a)
+{
+	gn::array<uint64_t> x = a->y;
+	uint64_t value = 0;
+
+	for (uint64_t i = 0; i < PAGE / 8; i++)
+		expect(a, x.read(i, &value), 0);
+	for (uint64_t i = 0; i < PAGE / 8; i++)
+		(void)at(x, i);
+}
+SIMT_KERNEL(read_all, struct memory_arguments)
+
+// ---- the bed ----
+
 static void must(int ok, const char *what, const char *why)
 {
 	if (ok)
@@ -74,33 +197,156 @@ static void must(int ok, const char *what, const char *why)
 	std::exit(1);
 }
 
-static gn::array<uint64_t> words(struct simt_machine *m, struct gn_cache *cache, struct gn_store *store, uint64_t offset)
-{
-	struct gn_array_config config = {GN_PAGED, cache, store, offset, COUNT, 8};
-	struct gn_array raw;
+struct bed {
+	struct simt_machine *machine;
+	struct gn_store *store;
+	struct gn_cache *cache; // NULL: direct mode
+	uint32_t *wrong;
 	struct gn_error e;
+};
 
-	must(!gn_array_create(&raw, m, &config, &e), "array", e.text);
+static struct bed open_bed(struct simt_machine *machine, enum gn_mode mode, enum gn_cache_table table, int counters)
+{
+	struct gn_cache_options options = {};
+	struct bed b = {};
+
+	b.machine = machine;
+	must(!gn_store_open(&b.store, machine, "host:512K", nullptr, &b.e), "store", b.e.text);
+	options.bytes = 64 << 10; // far less than the elements: the kernels evict
+	options.page_bytes = PAGE;
+	options.table = table;
+	options.counters = counters;
+	if (mode == GN_PAGED)
+		must(!gn_cache_create(&b.cache, machine, &b.store, 1, &options, &b.e), "cache", b.e.text);
+	b.wrong = (uint32_t *)simt_alloc(machine, sizeof *b.wrong, SIMT_SHARED);
+	must(b.wrong != nullptr, "memory", "none");
+	return b;
+}
+
+static void close_bed(struct bed *b)
+{
+	simt_free(b->machine, b->wrong);
+	if (b->cache)
+		gn_cache_destroy(b->cache);
+	gn_store_close(b->store);
+}
+
+static gn::array<uint64_t> words(struct bed *b, uint64_t offset)
+{
+	struct gn_array_config config = {b->cache ? GN_PAGED : GN_DIRECT, b->cache, b->store, offset, COUNT, 8};
+	struct gn_array raw;
+
+	must(!gn_array_create(&raw, b->machine, &config, &b->e), "array", b->e.text);
 	return gn::array<uint64_t>(raw);
 }
 
-static uint64_t dirty_pages(struct gn_cache *cache)
+template <typename arguments> static void run(struct bed *b, const struct simt_kernel *kernel, uint32_t blocks, const arguments &a)
 {
-	struct gn_cache_facts facts;
+	const struct simt_grid grid = {blocks, blocks == 1 ? 1u : 64u, 0};
 
-	must(!gn_cache_describe(cache, &facts), "describe", "failed");
-	return facts.dirty_pages;
+	must(!simt_launch(b->machine, kernel, grid, &a) && !simt_wait(b->machine), kernel->name, simt_message(b->machine));
+	must(!*b->wrong, kernel->name, "an element is not what was written");
+}
+
+static struct gn_cache_facts describe(struct bed *b)
+{
+	struct gn_cache_facts facts = {};
+
+	if (b->cache)
+		must(!gn_cache_describe(b->cache, &facts), "describe", "failed");
+	return facts;
+}
+
+static void flush(struct bed *b)
+{
+	if (b->cache)
+		must(!gn_cache_flush(b->cache, &b->e), "flush", b->e.text);
+}
+
+// The store has another value now, and the cache nothing.
+static void change_store(struct bed *b, uint64_t value)
+{
+	flush(b);
+	if (b->cache)
+		must(!gn_cache_invalidate(b->cache, &b->e), "invalidate", b->e.text);
+	must(!gn_store_write(b->store, 0, &value, sizeof value, &b->e), "store", b->e.text);
+}
+
+// ---- what is tried ----
+
+static void elements_are_written_and_read(struct bed *b)
+{
+	struct arguments a;
+
+	a.y = words(b, 0);
+	a.x = gn::array<pair>(*words(b, 256 << 10).raw());
+	a.wrong = b->wrong;
+	must(a.x.fits() && a.y.fits() && !gn::array<float>(*a.x.raw()).fits(), "fits", "wrong size told");
+	run(b, &fill_kernel, 4, a);
+	must(!gn_array_failure(a.x.raw(), &b->e) && !gn_array_failure(a.y.raw(), &b->e), "fill", b->e.text);
+	flush(b);
+	run(b, &mistake_kernel, 4, a);
+	must(gn_array_failure(a.y.raw(), &b->e) == -GN_EINVAL, "mistake", "another size is not refused");
+	run(b, &check_kernel, 4, a);
+	must(!describe(b).dirty_pages, "const", "reading made a page dirty");
+	gn_array_destroy(a.x.raw(), b->machine);
+	gn_array_destroy(a.y.raw(), b->machine);
+}
+
+static void a_page_is_remembered(struct bed *b, struct bed *second)
+{
+	struct memory_arguments a;
+
+	a.y = words(b, 0);
+	a.other = words(second, 0);
+	a.kept = (gn::array<uint64_t> *)simt_alloc(b->machine, sizeof *a.kept, SIMT_SHARED);
+	a.wrong = b->wrong;
+	run(b, &see_own_writes_kernel, 1, a);
+	run(b, &read_by_an_old_copy_kernel, 1, a);
+	change_store(b, 5);
+	change_store(second, 7);
+	run(b, &change_the_array_kernel, 1, a);
+	a.y = *a.kept;
+	run(b, &read_by_a_kept_view_kernel, 1, a);
+	must(!gn_array_failure(a.y.raw(), &b->e), "array", b->e.text);
+	simt_free(b->machine, a.kept);
+	gn_array_destroy(a.y.raw(), b->machine);
+	gn_array_destroy(a.other.raw(), b->machine);
+}
+
+// Each read counts, though nobody says that a view has come to its end.
+static void every_hit_is_counted(struct bed *b)
+{
+	struct memory_arguments a;
+	uint64_t before;
+
+	a.y = words(b, 0);
+	a.wrong = b->wrong;
+	run(b, &read_all_kernel, 1, a);
+	before = describe(b).count.hits;
+	run(b, &read_all_kernel, 1, a);
+	must(describe(b).count.hits == before + 2 * PAGE / 8, "counters", "not every hit was counted");
+	gn_array_destroy(a.y.raw(), b->machine);
+}
+
+static void try_all(struct simt_machine *m, enum gn_mode mode, enum gn_cache_table table, int counters)
+{
+	struct bed b = open_bed(m, mode, table, counters), second = open_bed(m, mode, table, counters);
+	static const char zeros[PAGE] = {};
+
+	a_page_is_remembered(&b, &second);
+	if (counters)
+		every_hit_is_counted(&b);
+	must(!gn_store_write(b.store, 0, zeros, PAGE, &b.e), "store", b.e.text);
+	elements_are_written_and_read(&b);
+	close_bed(&second);
+	close_bed(&b);
 }
 
 int main(int argc, char **argv)
 {
 	struct simt_config config = {};
-	struct gn_cache_options options = {};
 	struct simt_machine *m;
-	struct gn_store *store;
-	struct gn_cache *cache;
-	struct arguments a;
-	struct simt_grid grid = {4, 64, 0};
 	struct gn_error e;
 	int code;
 
@@ -111,26 +357,11 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	must(!code, "machine", e.text);
-	must(!gn_store_open(&store, m, "host:512K", nullptr, &e), "store", e.text);
-	options.bytes = 64 << 10; // far less than the elements: the kernels evict
-	must(!gn_cache_create(&cache, m, &store, 1, &options, &e), "cache", e.text);
-	a.y = words(m, cache, store, 0);
-	a.x = gn::array<pair>(*words(m, cache, store, 256 << 10).raw());
-	must(a.x.fits() && a.y.fits() && !gn::array<float>(*a.x.raw()).fits(), "fits", "wrong size told");
-	a.wrong = (uint32_t *)simt_alloc(m, sizeof *a.wrong, SIMT_SHARED);
-	must(!simt_launch(m, &fill_kernel, grid, &a) && !simt_wait(m), "fill", simt_message(m));
-	must(!gn_array_failure(a.x.raw(), &e) && !gn_array_failure(a.y.raw(), &e), "fill", e.text);
-	must(!gn_cache_flush(cache, &e), "flush", e.text);
-	must(!simt_launch(m, &mistake_kernel, grid, &a) && !simt_wait(m), "mistake", simt_message(m));
-	must(gn_array_failure(a.y.raw(), &e) == -GN_EINVAL && !*a.wrong, "mistake", "another size is not refused");
-	must(!simt_launch(m, &check_kernel, grid, &a) && !simt_wait(m), "check", simt_message(m));
-	must(!*a.wrong, "check", "an element is not what was written");
-	must(!dirty_pages(cache), "const", "reading made a page dirty");
-	simt_free(m, a.wrong);
-	gn_array_destroy(a.x.raw(), m);
-	gn_array_destroy(a.y.raw(), m);
-	gn_cache_destroy(cache);
-	gn_store_close(store);
+	for (int counters = 0; counters < 2; counters++) {
+		try_all(m, GN_PAGED, GN_TABLE_DIRECT, counters);
+		try_all(m, GN_PAGED, GN_TABLE_SETS, counters);
+	}
+	try_all(m, GN_DIRECT, GN_TABLE_AUTO, 0);
 	simt_close(m);
 	return 0;
 }

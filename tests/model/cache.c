@@ -154,12 +154,12 @@ static void draw_trial(uint64_t seed)
 
 /*
  * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w
- * writes, c reads by a cursor, q reads by the value form, l writes half a word, a adds, s compares and swaps, p
+ * writes, c reads by a cursor, v as [] of a view, q by the value form, l writes half a word, a adds, s compares and swaps, p
  * prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o overwrites. e reads the second word, x the third.
  */
 static uint32_t parse(struct step *step, const char *script)
 {
-	static const char letters[] = "rwcqlasphkdfo";
+	static const char letters[] = "rwcqlasphkdfov";
 	const struct step *first = step;
 
 	for (; *script; step++) {
@@ -198,6 +198,8 @@ static const struct small small[] = {
     {"direct, 1 frame: a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"w0r1", "r1w0", 0}, 1},
     {"direct, 1 frame: a fetch fails for two", 3, 0, 1, 2, GN_FIFO, 1, 0, {"r0", "r0", 0}, 1},
     {"direct, 1 frame: cursors", 3, 0, 1, 2, GN_FIFO, 0, 0, {"c0c0", "r1r0", 0}, 1},
+    {"direct, 1 frame: what a view remembers", 3, 0, 1, 2, GN_FIFO, 0, 0, {"v0v0v0", "r1r0", 0}, 1},
+    {"sets, 1 way: what a view remembers", 3, 1, 1, 2, GN_FIFO, 0, 0, {"v0v0v0", "r1", 0}, 1},
     {"direct, 1 frame: three readers of three pages", 2, 0, 1, 3, GN_FIFO, 0, 0, {"r0", "r1", "r2"}, 1},
     {"direct, 1 frame: reader, writer, evictor", 2, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "r1"}, 1},
     {"direct, 2 frames: reader, writer, flush", 2, 0, 2, 2, GN_FIFO, 0, 0, {"r0", "w0", "f0"}, 1},

@@ -57,12 +57,14 @@ SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to
 SIMT_FN struct simt_ask trial_load_lines(uint32_t wants, void *to, const char *from, struct simt_ask ask);
 
 #include <grapnel/array.h>
+#include <grapnel/array/recent.h>
 
 enum op {
 	OP_READ, OP_WRITE, OP_CURSOR, OP_HALVES,
 	OP_LOW, /* write half of a word */
 	OP_ADD, OP_CAS, OP_PREFETCH,
-	OP_HOLD, OP_HOLD_WRITE, OP_HOLD_TWO, OP_FLUSH, OP_OVERWRITE, OPS
+	OP_HOLD, OP_HOLD_WRITE, OP_HOLD_TWO, OP_FLUSH, OP_OVERWRITE, OPS,
+	OP_RECENT = OPS /* in scripts only */
 };
 
 enum { SHARED = MOST_THREADS }; /* a page that is nobody's as a whole */

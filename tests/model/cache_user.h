@@ -9,6 +9,7 @@ struct user {
 	struct trial *t;
 	uint32_t id;
 	struct gn_cursor cursor;
+	struct gn__recent recent;
 };
 
 /* A read that began at this floor returned value. */
@@ -71,14 +72,25 @@ SIMT_FN uint32_t element_of(const struct trial *t, const struct step *s)
 	return s->page * PAGE_WORDS + s->word % words_of(t, s->page);
 }
 
-SIMT_FN void read_one(struct user *u, uint32_t element, int by_cursor)
+/* Every second thread has what a view remembers for a cursor. */
+SIMT_FN int read_by(struct user *u, uint32_t element, uint8_t op, uint64_t *value)
+{
+	const struct gn_array *a = &u->t->array;
+
+	if (op == OP_RECENT || (op == OP_CURSOR && u->id & 1))
+		return gn__recent_read(a, &u->recent, element, value, sizeof *value);
+	if (op != OP_CURSOR)
+		return gn_array_read(a, element, value);
+	return element & 1 ? gn__cursor_read_every(&u->cursor, element, 1, 1, value, sizeof *value)
+			   : gn__cursor_read(&u->cursor, element, value, sizeof *value);
+}
+
+SIMT_FN void read_one(struct user *u, uint32_t element, uint8_t op)
 {
 	struct trial *t = u->t;
 	const struct reading reading = begin_read(t, element);
 	uint64_t value = 0;
-	int rc = !by_cursor  ? gn_array_read(&t->array, element, &value)
-	         : element & 1 ? gn__cursor_read_every(&u->cursor, element, 1, 1, &value, sizeof value)
-	                       : gn__cursor_read(&u->cursor, element, &value, sizeof value);
+	const int rc = read_by(u, element, op, &value);
 
 	if (!rc)
 		end_read(t, &reading, value);
@@ -362,13 +374,14 @@ SIMT_FN void flush_one(struct trial *t, uint32_t frame)
 SIMT_FN void take_step(struct user *u, const struct step *s)
 {
 	switch (s->op) {
-	case OP_READ: read_one(u, element_of(u->t, s), 0); break;
+	case OP_READ:
+	case OP_CURSOR:
+	case OP_RECENT: read_one(u, element_of(u->t, s), s->op); break;
 	case OP_WRITE:
 	case OP_LOW: write_one(u, s->page, s->op == OP_LOW); break;
 	case OP_ADD:
 	case OP_CAS: count_one(u, s); break;
 	case OP_PREFETCH: gn_array_prefetch_each(&u->t->array, simt_active(), 1, element_of(u->t, s)); break;
-	case OP_CURSOR: read_one(u, element_of(u->t, s), 1); break;
 	case OP_HALVES: read_halves(u, element_of(u->t, s)); break;
 	case OP_HOLD:
 	case OP_HOLD_WRITE: hold_one(u, s); break;
@@ -400,6 +413,7 @@ SIMT_FN void use(struct trial *t, uint32_t id)
 	u.t = t;
 	u.id = id;
 	u.cursor = gn_cursor_init(&t->array);
+	gn__recent_forget(&u.recent);
 	for (uint32_t k = 0; k < t->steps[id]; k++)
 		take_step(&u, &t->step[id][k]);
 	gn_cursor_end(&u.cursor);

@@ -22,6 +22,8 @@ cache/word.h|/gn_word_at_hand(uint64_t/,/^}/s/(~(uint32_t)(now .*;/0);/|a quick 
 array/read.h|/gn__read_quickly(const/,/^}/{s/gn__load_element(value,/gn__load_element((uint64_t *)to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
 array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
 array/cursor.h|s/if (simt_likely(gn__cursor_stays(c, all, count)))/if (1)/|of several elements nobody looks whether they are still the page's
+array/recent.h|/gn__recent_take(const/,/^}/{s/gn__load_element(value,/gn__load_element((uint64_t *)to,/;s/memcpy(to, value, size);//;}|a view's read that fails returns another page's data
+array/recent.h|/gn__recent_take(const/,/^}/s/!gn_word_at_hand(g.seen, now)/!(now \& GN_WORD_VALID)/|a view takes any page for the one that it remembers
 array/read.h|/gn__read_value(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
 cache/page.h|/gn__page_can_pin(uint64_t/,/^}/s/!(seen & GN_WORD_BUSY) && //|a page is pinned that is being written back
 cache/page.h|/gn__page_pin_together(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty

@@ -103,21 +103,27 @@ SIMT_FN int gn__read_give(struct gn__access read, void *to, uint32_t size)
 	return read.status.code;
 }
 
-/* The element of a page that is not at hand; of a missing sector by a whole warp in line, else by a call. */
-SIMT_INLINE_FN struct gn__access gn__read_missing(const struct gn_array *a, uint64_t index, uint32_t size)
+/* The element of a missing sector, by a whole warp in line. Returns -GN_EAGAIN or -GN_EBUSY where it takes a call. */
+SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const uint32_t all = 0xffffffffu;
 	const uint64_t mine = (uint64_t)(uintptr_t)a->pages.sector;
-	struct gn__access access = {{0, 0}, {-GN_EAGAIN, 0}};
+	const struct gn__access none = {{0, 0}, {-GN_EAGAIN, 0}};
 
-	if (!a->pages.backing)
-		return SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS);
-	if (1u << a->pages.sector_log2 == SIMT_LINE && simt_active() == all &&
+	if (a->pages.backing && 1u << a->pages.sector_log2 == SIMT_LINE && simt_active() == all &&
 	    !simt_ballot(all, simt_shfl_u64(all, mine, 0) != mine))
-		access = gn__fault_warp(&a->pages, a->base + index * size, size);
+		return gn__fault_warp(&a->pages, a->base + index * size, size);
+	return none;
+}
+
+/* The element of a page that is not at hand. */
+SIMT_INLINE_FN struct gn__access gn__read_missing(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	const struct gn__access access = gn__read_in_line(a, index, size);
+
 	if (!access.status.code)
 		return access;
-	if (access.status.code == -GN_EBUSY)
+	if (!a->pages.backing || access.status.code == -GN_EBUSY)
 		return SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS);
 	return SIMT_COLD(gn__read_fault)(a, index, size);
 }

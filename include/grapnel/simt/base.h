@@ -14,7 +14,8 @@
 
 /*
  * SIMT_FN marks a function that kernels may call; SIMT_NOINLINE_FN and SIMT_INLINE_FN also fix whether it is inlined,
- * optimised or not; SIMT_NOINLINE_ON_CPU_FN leaves it to the compiler on cuda; SIMT_MEMBER_FN marks a C++ member or template. SIMT_ON_CUDA is 1 while nvcc compiles for the device.
+ * optimised or not; SIMT_NOINLINE_ON_CPU_FN leaves it to the compiler on cuda; SIMT_MEMBER_FN and
+ * SIMT_INLINE_MEMBER_FN mark a C++ member or template. SIMT_ON_CUDA is 1 while nvcc compiles for the device.
  * Inside a SIMT_FN no static tables, no recursion, no goto over an initialised declaration.
  */
 #if defined(__CUDACC__)
@@ -23,12 +24,14 @@
 #define SIMT_INLINE_FN static __host__ __device__ __forceinline__ __attribute__((unused))
 #define SIMT_NOINLINE_ON_CPU_FN SIMT_FN
 #define SIMT_MEMBER_FN __host__ __device__ inline
+#define SIMT_INLINE_MEMBER_FN __host__ __device__ __forceinline__
 #else
 #define SIMT_FN static inline __attribute__((unused))
 #define SIMT_NOINLINE_FN static __attribute__((noinline, unused))
 #define SIMT_INLINE_FN static inline __attribute__((always_inline, unused))
 #define SIMT_NOINLINE_ON_CPU_FN SIMT_NOINLINE_FN
 #define SIMT_MEMBER_FN inline
+#define SIMT_INLINE_MEMBER_FN inline __attribute__((always_inline))
 #endif
 
 #if defined(__CUDA_ARCH__)
