@@ -42,9 +42,22 @@ static int allocate(struct gn_gather *g, uint64_t most)
 	return v->entry[0] && v->entry[1] && v->counts && v->next && v->barrier ? 0 : -GN_ENOMEM;
 }
 
+/* Else the first batch would load them, for which cuda may wait for the device, or refuse in a capture. */
+static int load_kernels(struct gn_gather *g)
+{
+	const struct simt_kernel *const kernels[] = {&gn_gather_load_kernel, &gn_gather_count_kernel, &gn_gather_sort_kernel,
+						     &gn_gather_move_kernel};
+	int rc = 0;
+
+	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0] && !rc; k++)
+		rc = simt_prepare(g->machine, kernels[k]);
+	return rc;
+}
+
 int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, uint64_t most, struct gn_error *error)
 {
 	struct gn_gather *g;
+	int rc;
 
 	*gather = NULL;
 	if (!most || most > UINT32_MAX)
@@ -59,6 +72,11 @@ int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, ui
 		gn_gather_destroy(g);
 		return gn_error_set(error, -GN_ENOMEM, "gather: no %llu bytes on the machine for batches of %llu rows",
 				    (unsigned long long)most * 16, (unsigned long long)most);
+	}
+	rc = load_kernels(g);
+	if (rc) {
+		gn_gather_destroy(g);
+		return gn_error_set(error, rc, "gather: its kernels cannot be loaded; build the library for this device");
 	}
 	*gather = g;
 	return 0;
@@ -100,50 +118,83 @@ static int check(const struct gn_gather *g, const struct gn_array *a, const stru
 	return 0;
 }
 
-static int launch(struct gn_gather *g, const struct simt_kernel *kernel, const struct gn_gather_args *args)
+/* A batch on its way to a stream; NULL: the machine's own. */
+struct course {
+	struct gn_gather *gather;
+	struct simt_stream *stream;
+	struct gn_gather_args args;
+};
+
+static int launch(const struct course *c, const struct simt_kernel *kernel)
 {
-	return simt_launch(g->machine, kernel, kernel == &gn_gather_move_kernel ? g->move : g->sort, args);
+	const struct simt_grid grid = kernel == &gn_gather_move_kernel ? c->gather->move : c->gather->sort;
+
+	return c->stream ? simt_launch_on(c->stream, kernel, grid, &c->args)
+			 : simt_launch(c->gather->machine, kernel, grid, &c->args);
 }
 
-static int launch_all(struct gn_gather *g, struct gn_gather_args *args)
+static int launch_all(struct course *c)
 {
+	struct gn_gather_args *args = &c->args;
 	const uint32_t passes = gn__passes(&args->array, &args->batch, (int)args->is_scatter);
-	int rc = launch(g, &gn_gather_load_kernel, args);
+	int rc = launch(c, &gn_gather_load_kernel);
 
 	for (args->pass = 0; args->pass < passes && !rc; args->pass++) {
 		if (args->pass)
-			rc = launch(g, &gn_gather_count_kernel, args);
+			rc = launch(c, &gn_gather_count_kernel);
 		if (!rc)
-			rc = launch(g, &gn_gather_sort_kernel, args);
+			rc = launch(c, &gn_gather_sort_kernel);
 	}
-	return rc ? rc : launch(g, &gn_gather_move_kernel, args);
+	return rc ? rc : launch(c, &gn_gather_move_kernel);
 }
 
-static int move(struct gn_gather *g, const struct gn_array *array, const struct gn_batch *batch, int is_scatter,
-		struct gn_error *error)
+static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array, const struct gn_batch *batch,
+		int is_scatter, struct gn_error *error)
 {
-	struct gn_gather_args args;
+	struct course c;
 	int rc = check(g, array, batch, is_scatter, error);
 
 	if (rc || !batch->count)
 		return rc;
-	memset(&args, 0, sizeof args);
-	args.array = *array;
-	args.batch = *batch;
-	args.view = g->view;
-	args.is_scatter = (uint32_t)is_scatter;
-	rc = launch_all(g, &args);
-	return rc ? gn_error_set(error, rc, "gather: %s", simt_message(g->machine)) : 0;
+	memset(&c, 0, sizeof c);
+	c.gather = g;
+	c.stream = stream;
+	c.args.array = *array;
+	c.args.batch = *batch;
+	c.args.view = g->view;
+	c.args.is_scatter = (uint32_t)is_scatter;
+	rc = launch_all(&c);
+	return rc ? gn_error_set(error, rc, "gather: %s", stream ? simt_stream_message(stream) : simt_message(g->machine)) : 0;
+}
+
+static int move_on(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array, const struct gn_batch *batch,
+		   int is_scatter, struct gn_error *error)
+{
+	if (simt_stream_machine(stream) != g->machine)
+		return gn_error_set(error, -GN_EINVAL, "gather: the stream is of another machine than the workspace");
+	return move(g, stream, array, batch, is_scatter, error);
 }
 
 int gn_gather_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
 		   struct gn_error *error)
 {
-	return move(gather, array, batch, 0, error);
+	return move(gather, NULL, array, batch, 0, error);
 }
 
 int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
 		    struct gn_error *error)
 {
-	return move(gather, array, batch, 1, error);
+	return move(gather, NULL, array, batch, 1, error);
+}
+
+int gn_gather_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
+		      const struct gn_batch *batch, struct gn_error *error)
+{
+	return move_on(gather, stream, array, batch, 0, error);
+}
+
+int gn_scatter_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
+		       const struct gn_batch *batch, struct gn_error *error)
+{
+	return move_on(gather, stream, array, batch, 1, error);
 }

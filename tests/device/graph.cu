@@ -2,7 +2,7 @@
 // A CUDA graph of a prefetch, the program's own kernels and two flushes, of a range and of all, replayed while another
 // stream stands still: whatever waited for the whole device would wait for that stream, and the test for its deadline.
 // Outputs lie in memory of three allocators; a second stream reads through the same cache meanwhile. Then failures, polled
-// while kernels run.
+// while kernels run. And a graph of a gather and a scatter, replayed with other indices in the buffer that was captured.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,9 +12,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <grapnel/array/gather.h>
 #include <grapnel/grapnel.hpp>
 
 enum { COUNT = 128 << 10, REPLAYS = 100, OUTPUTS = 3, BLOCKS = 64, THREADS = 256, PAGE = 4096 };
+enum { ROWS = 5000, ROW_WORDS = 4, GATHERS = 20 };
 enum { DEADLINE_S = 30 };
 
 static void must(bool ok, const char *what, const char *why = "")
@@ -318,6 +320,103 @@ static void replay_beside_a_standing_kernel(struct bed *b)
 	simt_stream_destroy(reading);
 }
 
+// ---- batches of rows ----
+
+struct rows {
+	struct gn_gather *gather;
+	struct gn_batch batch; // index and rows in the device's memory
+	uint64_t *index, *words; // the host's
+};
+
+// Rows are four words of `still`; numbers repeat, and some name no row. Other ones each time.
+static uint64_t row_number(int replay, uint64_t k)
+{
+	const uint64_t x = (k + 1) * 0x9e3779b97f4a7c15u + (uint64_t)replay * 0xbf58476d1ce4e5b9u;
+
+	return k % 100 == 7 ? (uint64_t)COUNT : (x >> 30) % (COUNT / ROW_WORDS);
+}
+
+static uint64_t gathered_word(int replay, uint64_t k, uint64_t at)
+{
+	const uint64_t row = row_number(replay, k);
+
+	return row < COUNT / ROW_WORDS ? word(COUNT + row * ROW_WORDS + at) : 0;
+}
+
+static void open_rows(struct bed *b, struct rows *r)
+{
+	void *index, *rows;
+
+	must(!gn_gather_create(&r->gather, b->machine, ROWS, &b->error), "gather", b->error.text);
+	cuda(cudaMalloc(&index, ROWS * 8), "cudaMalloc");
+	cuda(cudaMalloc(&rows, ROWS * ROW_WORDS * 8), "cudaMalloc");
+	r->batch.index = (const uint64_t *)index;
+	r->batch.rows = rows;
+	r->batch.count = ROWS;
+	r->batch.elements = ROW_WORDS;
+	r->index = (uint64_t *)malloc(ROWS * 8);
+	r->words = (uint64_t *)malloc(ROWS * ROW_WORDS * 8);
+	must(r->index && r->words, "memory");
+}
+
+static void close_rows(struct rows *r)
+{
+	gn_gather_destroy(r->gather);
+	cudaFree((void *)r->batch.index);
+	cudaFree(r->batch.rows);
+	free(r->index);
+	free(r->words);
+}
+
+// Nothing was launched on the machine before that could have loaded the kernels: gn_gather_create has.
+static cudaGraphExec_t capture_rows(struct bed *b, const struct rows *r)
+{
+	cudaGraphExec_t executable;
+	cudaGraph_t graph;
+	size_t nodes = 0;
+
+	cuda(cudaStreamBeginCapture(b->user, cudaStreamCaptureModeGlobal), "capture");
+	must(!gn_gather_rows_on(r->gather, b->stream, b->still.raw(), &r->batch, &b->error), "gather_rows_on in capture",
+	     b->error.text);
+	must(!gn_scatter_rows_on(r->gather, b->stream, b->still.raw(), &r->batch, &b->error), "scatter_rows_on in capture",
+	     b->error.text);
+	cuda(cudaStreamEndCapture(b->user, &graph), "capture");
+	cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "graph");
+	must(nodes >= 6, "graph", "not a node for each kernel of two batches");
+	cuda(cudaGraphInstantiate(&executable, graph, 0), "graph");
+	cudaGraphDestroy(graph);
+	return executable;
+}
+
+static void check_rows(struct bed *b, struct rows *r, int replay)
+{
+	must(!simt_stream_move(b->stream, r->words, r->batch.rows, ROWS * ROW_WORDS * 8), "move", simt_stream_message(b->stream));
+	for (uint64_t k = 0; k < ROWS; k++)
+		for (uint64_t at = 0; at < ROW_WORDS; at++)
+			must(r->words[k * ROW_WORDS + at] == gathered_word(replay, k, at), "a gathered row", "is another");
+}
+
+// The scatter writes what was just gathered: the array stays as it is, or a row was put elsewhere.
+static void replay_a_gather(struct bed *b)
+{
+	struct rows r = {};
+	cudaGraphExec_t graph;
+
+	open_rows(b, &r);
+	graph = capture_rows(b, &r);
+	for (int replay = 0; replay < GATHERS; replay++) {
+		for (uint64_t k = 0; k < ROWS; k++)
+			r.index[k] = row_number(replay, k);
+		must(!simt_stream_move(b->stream, (void *)r.batch.index, r.index, ROWS * 8), "move",
+		     simt_stream_message(b->stream));
+		cuda(cudaGraphLaunch(graph, b->user), "replay");
+		check_rows(b, &r, replay);
+		must(gn_array_failure(b->still.raw(), &b->error) == -GN_ERANGE, "a row that is not there", "was not told");
+	}
+	cudaGraphExecDestroy(graph);
+	close_rows(&r);
+}
+
 // ---- failures ----
 
 // Again and again: the host's forgetting must reach the device.
@@ -405,6 +504,7 @@ int main()
 	must(!code, "machine", b.error.text);
 	open_bed(&b);
 	replay_beside_a_standing_kernel(&b);
+	replay_a_gather(&b);
 	poll_array_failure(&b);
 	hear_of_failed_flushes(&b);
 	close_bed(&b);

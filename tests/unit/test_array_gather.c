@@ -477,6 +477,113 @@ static void refuses_what_is_no_batch(void **state)
 	close_bed(&b);
 }
 
+/* ---- on a stream ---- */
+
+struct gate {
+	uint32_t entered, open;
+};
+
+struct gate_args {
+	struct gate *gate;
+};
+
+SIMT_FN void stand_at_gate(const struct gate_args *a)
+{
+	simt_store_release_sys_u32(&a->gate->entered, 1);
+	while (!simt_load_acquire_sys_u32(&a->gate->open))
+		simt_relax();
+}
+SIMT_KERNEL(stand_at_gate, struct gate_args)
+
+struct next_args {
+	uint64_t *index;
+	uint64_t count, rows;
+};
+
+/* Every number becomes that of the row behind. */
+SIMT_FN void take_next_rows(const struct next_args *a)
+{
+	for (uint64_t k = simt_global_thread(); k < a->count; k += simt_global_threads())
+		a->index[k] = (a->index[k] + 1) % a->rows;
+}
+SIMT_KERNEL(take_next_rows, struct next_args)
+
+/* Gather, take other indices, and gather again, without a wait and with one workspace. */
+static void gather_twice_on(struct bed *b, struct simt_stream *stream, struct gn_gather *g, void *first, void *second)
+{
+	const struct next_args next = {(uint64_t *)(uintptr_t)b->batch.index, b->batch.count, b->array_rows};
+	const struct simt_grid grid = {2, 8, 0};
+
+	b->batch.rows = first;
+	assert_int_equal(gn_gather_rows_on(g, stream, &b->array, &b->batch, &b->t->error), 0);
+	assert_int_equal(simt_launch_on(stream, &take_next_rows_kernel, grid, &next), 0);
+	b->batch.rows = second;
+	assert_int_equal(gn_gather_rows_on(g, stream, &b->array, &b->batch, &b->t->error), 0);
+	assert_int_equal(simt_stream_wait(stream), 0);
+}
+
+/* What is on a stream runs in order, and does not wait for what the machine's own stream has to do. */
+static void batches_on_a_stream(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	const struct simt_grid one = {1, 1, 0};
+	struct simt_stream *stream;
+	struct gate_args standing;
+	struct gn_gather *g;
+	struct bed b;
+	void *rows;
+
+	open_machine_of(t, 2, 4);
+	b = open_bed(t, &words, 14);
+	rows = simt_alloc(t->machine, b.batch.count * b.row_bytes, SIMT_SHARED);
+	standing.gate = (struct gate *)simt_alloc(t->machine, sizeof *standing.gate, SIMT_SHARED);
+	assert_int_equal(gn_gather_create(&g, t->machine, b.batch.count, &t->error), 0);
+	assert_int_equal(simt_stream_create(&stream, t->machine, &t->error), 0);
+	assert_int_equal(simt_launch(t->machine, &stand_at_gate_kernel, one, &standing), 0);
+	while (!simt_load_acquire_sys_u32(&standing.gate->entered))
+		simt_relax();
+	gather_twice_on(&b, stream, g, rows, b.batch.rows);
+	check_gathered(&b); /* the second: by the indices as they are now */
+	for (uint64_t k = 0; k < b.batch.count; k++) {
+		const uint64_t before = (b.batch.index[k] + b.array_rows - 1) % b.array_rows;
+
+		assert_memory_equal((char *)rows + k * b.row_bytes, b.shadow + before * b.row_bytes, b.row_bytes);
+	}
+	fill_rows(&b);
+	assert_int_equal(gn_scatter_rows_on(g, stream, &b.array, &b.batch, &t->error), 0);
+	assert_int_equal(simt_stream_wait(stream), 0);
+	simt_store_release_sys_u32(&standing.gate->open, 1);
+	assert_int_equal(simt_wait(t->machine), 0);
+	check_array(&b);
+	simt_stream_destroy(stream);
+	gn_gather_destroy(g);
+	simt_free(t->machine, standing.gate);
+	simt_free(t->machine, rows);
+	close_bed(&b);
+}
+
+static void refuses_the_stream_of_another_machine(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct simt_config config = {"cpu", 1, 1, SIMT_FAIR, 0};
+	struct bed b = open_bed(t, &words, 15);
+	struct simt_machine *other;
+	struct simt_stream *stream;
+	struct gn_gather *g;
+
+	assert_int_equal(simt_open(&other, &config, &t->error), 0);
+	assert_int_equal(simt_stream_create(&stream, other, &t->error), 0);
+	assert_int_equal(gn_gather_create(&g, t->machine, b.batch.count, &t->error), 0);
+	assert_int_equal(gn_gather_rows_on(g, stream, &b.array, &b.batch, &t->error), -GN_EINVAL);
+	assert_says(&t->error, "another machine");
+	assert_int_equal(gn_scatter_rows_on(g, stream, &b.array, &b.batch, &t->error), -GN_EINVAL);
+	gn_gather_destroy(g);
+	simt_stream_destroy(stream);
+	simt_close(other);
+	check_array(&b);
+	close_bed(&b);
+}
+
 /* Where every frame is pinned rows go around the cache, in both directions. */
 static void around_a_cache_that_is_pinned(void **state)
 {
@@ -517,6 +624,8 @@ int main(void)
 	    CASE(no_row_is_in_range),
 	    CASE(refuses_what_is_no_batch),
 	    CASE(around_a_cache_that_is_pinned),
+	    CASE(batches_on_a_stream),
+	    CASE(refuses_the_stream_of_another_machine),
 	};
 
 	return cmocka_run_group_tests_name("array: gather", tests, NULL, NULL);

@@ -7,6 +7,7 @@
  * and what is not in the cache is read row by row where loads reach the store, not by pages. Three ways in:
  *
  *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels on the machine, does not wait
+ *   gn_gather_rows_on(g, stream, &array, &batch, &error)    the same on a stream, which may be in capture
  *   gn_gather_grid(&g_view, &array, &batch, shared)         a kernel whose blocks all run at once, together
  *   gn_gather_block(&array, &batch, shared)                 one block on its own; for thousands of rows
  *
@@ -244,7 +245,8 @@ struct gn_gather;
  * gn_gather_create - memory for batches of one size on one machine.
  * @gather  receives it; owned, gn_gather_destroy before the machine is closed
  * @most    rows of a batch, 1 to 2^32 - 1; takes 16 bytes of the machine's memory for each, and 1 MiB
- * Host. Returns 0, -GN_EINVAL, -GN_ENOMEM.
+ * Loads the kernels, too, so that batches can be captured. Host. Returns 0, -GN_EINVAL, -GN_ENOMEM, -GN_ENODEV (the
+ * library was not built for this device).
  */
 int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, uint64_t most, struct gn_error *error);
 
@@ -258,8 +260,8 @@ struct gn_gather_view gn_gather_view_of(const struct gn_gather *gather);
  * gn_gather_rows - read the rows of a batch.
  * @array  of this machine; the handle is copied
  * @batch  copied; indices and rows are borrowed until the machine has done what was launched (simt_wait)
- * Launches kernels behind what the machine has to do and does NOT wait; no memory is allocated. Batches of one
- * workspace follow one another, so the next may be launched at once.
+ * Launches kernels behind what the machine's own stream has to do and does NOT wait; no memory is allocated. Batches of one
+ * workspace on one stream follow one another, so the next may be launched at once.
  * Host. Returns 0 (launched), -GN_EINVAL (elements, alignment of rows), -GN_EFBIG (more rows than the workspace has
  * memory for, or bits for rows and batch together: take smaller batches), or the code of simt_launch.
  */
@@ -269,6 +271,27 @@ int gn_gather_rows(struct gn_gather *gather, const struct gn_array *array, const
 /* gn_scatter_rows - write the rows of a batch; as gn_gather_rows. Returns also -GN_EROFS. */
 int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
 		    struct gn_error *error);
+
+/*
+ * gn_gather_rows_on - gn_gather_rows on a stream, behind what that has to do.
+ * @stream  of the workspace's machine; a program's own cudaStream_t by simt_stream_adopt
+ * @batch   copied; what indices and rows hold is read and written when the kernels run, so both are borrowed until the
+ *          stream has done what was launched (simt_stream_wait)
+ * A workspace serves one stream at a time, and this is not checked: two batches under way at once would sort in the same
+ * memory. Give each stream a workspace, or order the streams by events.
+ * The stream may be in capture: the batch becomes three kernel nodes or more, and nothing else. Each replay moves the rows that
+ * the indices then name. How many rows, where indices and rows lie and the handle of the array are those of the capture;
+ * workspace, array, cache and store live as long as the graph, and two replays at once want two workspaces.
+ * Host, one thread a stream at a time; waits for nothing on cuda, on cpu for the stream's launches before. Returns as
+ * gn_gather_rows, and -GN_EINVAL if the stream is another machine's; or the code of simt_launch_on. Rows that cannot be read
+ * are kept in the array: gn_array_failure.
+ */
+int gn_gather_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
+		      const struct gn_batch *batch, struct gn_error *error);
+
+/* gn_scatter_rows_on - gn_scatter_rows on a stream; as gn_gather_rows_on. Returns also -GN_EROFS. */
+int gn_scatter_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
+		       const struct gn_batch *batch, struct gn_error *error);
 
 #ifdef __cplusplus
 }
