@@ -96,7 +96,7 @@ static inline int bed_open_store(struct stress *s, struct bed *b, const struct b
 	memset(&options, 0, sizeof options);
 	if (shape->queues)
 		options.transfer_bytes = shape->page_bytes < 4096 ? 4096 : shape->page_bytes;
-	options.timeout_ns = stress_patience_ns; /* the cache waits for pages and frames four times as long */
+	options.timeout_ns = stress_patience_ns(s); /* the cache waits for pages and frames four times as long */
 	b->view.own_pages = shape->pages / 4 + 1;
 	snprintf(uri, sizeof uri, "%s:%llu", shape->queues ? "memq" : "host",
 		 (unsigned long long)(shape->pages + b->view.own_pages) * shape->page_bytes);

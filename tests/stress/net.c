@@ -250,7 +250,7 @@ static int net_round(struct stress *s)
 	r.config.log_bytes = draw_chance(&random, 50) ? 1 : 65536;
 	r.config.flush_ns = 1000u << draw_below(&random, 10);
 	r.config.heap_bytes = 2 << 20;
-	r.config.timeout_ns = stress_patience_ns;
+	r.config.timeout_ns = stress_patience_ns(s);
 	r.config.squeeze = draw_chance(&random, 50) ? GN_NET_SQUEEZE : GN_NET_SQUEEZE_COPIES;
 	r.config.machine.warp_width = s->info.warp_width;
 	r.config.machine.threads = 1 + draw_below(&random, 2);

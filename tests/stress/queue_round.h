@@ -135,7 +135,7 @@ static inline int queue_round(struct stress *s, const struct queue_mode *mode)
 	b->a.each = 1 + (uint32_t)(mode->commands / b->threads);
 	b->a.hasty = mode->hasty;
 	b->a.short_ns = mode->short_ns;
-	b->a.patience_ns = stress_patience_ns;
+	b->a.patience_ns = stress_patience_ns(s);
 	b->a.fail_each = mode->faults.fail_each;
 	b->disk.faults = mode->faults;
 	bad = queue_make(s, b);
