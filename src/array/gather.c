@@ -9,6 +9,7 @@ struct gn_gather {
 	struct gn_gather_view view;
 	struct simt_grid sort; /* each block a part of the entries */
 	struct simt_grid move;
+	int sorts; /* every batch; else only where that saves fetches, or the last of equal rows counts */
 };
 
 /* Blocks have the warps that can sort a tile. On a GPU as many as run at once; on cpu one for each OS thread. */
@@ -22,6 +23,7 @@ static void choose_grids(struct gn_gather *g)
 	fit = info.is_cuda ? info.resident_threads / g->move.block_threads : info.processors;
 	g->move.blocks = fit ? fit : 1;
 	g->move.shared_bytes = sizeof(struct gn__job);
+	g->sorts = info.is_cuda;
 	/* The kernels of the sort take half of the registers. */
 	g->sort.blocks = info.is_cuda ? 2 * g->move.blocks : g->move.blocks;
 	if (g->sort.blocks > GN__PARTS)
@@ -127,7 +129,8 @@ struct course {
 
 static int launch(const struct course *c, const struct simt_kernel *kernel)
 {
-	const struct simt_grid grid = kernel == &gn_gather_move_kernel ? c->gather->move : c->gather->sort;
+	const int moves = kernel == &gn_gather_move_kernel || kernel == &gn_gather_as_they_come_kernel;
+	const struct simt_grid grid = moves ? c->gather->move : c->gather->sort;
 
 	return c->stream ? simt_launch_on(c->stream, kernel, grid, &c->args)
 			 : simt_launch(c->gather->machine, kernel, grid, &c->args);
@@ -148,6 +151,12 @@ static int launch_all(struct course *c)
 	return rc ? rc : launch(c, &gn_gather_move_kernel);
 }
 
+/* Of a store that loads reach. Of others pages are fetched, and those of the sorted rows once each. */
+static int takes_as_they_come(const struct gn_gather *g, const struct gn_array *array, int is_scatter)
+{
+	return !g->sorts && !is_scatter && gn__memory_of(array);
+}
+
 static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array, const struct gn_batch *batch,
 		int is_scatter, struct gn_error *error)
 {
@@ -163,7 +172,7 @@ static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn
 	c.args.batch = *batch;
 	c.args.view = g->view;
 	c.args.is_scatter = (uint32_t)is_scatter;
-	rc = launch_all(&c);
+	rc = takes_as_they_come(g, array, is_scatter) ? launch(&c, &gn_gather_as_they_come_kernel) : launch_all(&c);
 	return rc ? gn_error_set(error, rc, "gather: %s", stream ? simt_stream_message(stream) : simt_message(g->machine)) : 0;
 }
 

@@ -51,3 +51,11 @@ SIMT_FN void gn_gather_move(const struct gn_gather_args *a)
 	gn__move_rows(&s->job, a->view.entry[a->pass % 2], a->view.next);
 }
 SIMT_KERNEL(gn_gather_move, struct gn_gather_args)
+
+/* On cpu: all of a gather. A GPU never runs it, and has nothing of it. */
+SIMT_FN void gn_gather_as_they_come(const struct gn_gather_args *a)
+{
+	if (!SIMT_ON_CUDA)
+		gn__move_as_they_come(&begin(a)->job);
+}
+SIMT_KERNEL(gn_gather_as_they_come, struct gn_gather_args)

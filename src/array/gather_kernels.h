@@ -19,5 +19,6 @@ SIMT_KERNEL_DECLARE(gn_gather_load);  /* make entries of the indices and count t
 SIMT_KERNEL_DECLARE(gn_gather_count); /* count a digit */
 SIMT_KERNEL_DECLARE(gn_gather_sort);  /* put the entries in the order of a digit */
 SIMT_KERNEL_DECLARE(gn_gather_move);  /* move the rows */
+SIMT_KERNEL_DECLARE(gn_gather_as_they_come); /* cpu: gather without a sort */
 
 #endif

@@ -2,9 +2,11 @@
 /*
  * array/gather.h - many rows at once: a batch of row numbers in, packed rows out (gather), or in (scatter).
  *
- * Rows as they come are read at the rate at which a device translates addresses; rows in the order of their addresses
- * at the rate of the link. So a batch is sorted on the device first, a row that is wanted several times is read once,
- * and what is not in the cache is read row by row where loads reach the store, not by pages. Three ways in:
+ * On a GPU rows as they come are read at the rate at which it translates addresses; rows in the order of their addresses
+ * at the rate of the link. So a batch is sorted there first, and a row that is wanted several times is read once. What is not
+ * in the cache is read row by row where loads reach the store, not by pages. On the cpu machine gn_gather_rows takes the rows
+ * of such a store as they come, as a sort costs more than it saves there, and asks for each some time before it comes. The other
+ * forms, and all scatters, sort on every machine. Three ways in:
  *
  *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels on the machine, does not wait
  *   gn_gather_rows_on(g, stream, &array, &batch, &error)    the same on a stream, which may be in capture

@@ -14,6 +14,7 @@
 #include <grapnel/array/sample.h>
 
 enum { GN__RUN = 64, GN__AT_ONCE = 4, GN__TURNS = 4 };
+enum { GN__SOON = 16, GN__SOON_BYTES = 512 }; /* on cpu: how many rows ahead one is asked for, and so much of it */
 
 /* ---- units ---- */
 
@@ -106,6 +107,13 @@ SIMT_INLINE_FN void gn__units_out(const struct gn__job *j, const uint64_t *entry
 {
 	const uint32_t step = gn__lane_step(j);
 
+	if (!SIMT_ON_CUDA && run == 1) { /* a cpu has the next loads under way by itself */
+		char *to = j->rows + gn__entry_position(j, *entry) * j->row_bytes + done;
+
+		for (uint32_t at = gn__lane_at(j); at < bytes; at += step)
+			gn__unit_put(to + at, gn__unit_load(from + at, unit), unit);
+		return;
+	}
 	for (uint32_t at = gn__lane_at(j); at < bytes; at += GN__AT_ONCE * step) {
 		uint64_t value[GN__AT_ONCE];
 
@@ -121,7 +129,7 @@ SIMT_INLINE_FN void gn__units_out(const struct gn__job *j, const uint64_t *entry
 	}
 }
 
-SIMT_FN void gn__piece_out(const struct gn__job *j, const uint64_t *entry, uint32_t run, const char *from,
+SIMT_INLINE_FN void gn__piece_out(const struct gn__job *j, const uint64_t *entry, uint32_t run, const char *from,
 			   uint32_t done, uint32_t bytes)
 {
 	switch (j->unit) {
@@ -218,7 +226,7 @@ SIMT_FN int gn__piece_is_absent(const struct gn_array *a, const struct gn_hold *
 }
 
 /* From where its page is now. Returns 0 if that takes a pin, or the page went meanwhile. */
-SIMT_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, uint32_t run, const struct gn__piece *p,
+SIMT_INLINE_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, uint32_t run, const struct gn__piece *p,
 			      uint32_t done)
 {
 	const struct gn_array *a = &j->array;
@@ -431,6 +439,66 @@ SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint6
 			break;
 		for (uint32_t turn = 0; turn < GN__TURNS; turn++)
 			gn__move_row(j, entry, first + turn * groups + simt_lane() / j->lanes);
+	}
+}
+
+/* A row that lies in one page, if that takes no pin. Returns 1 or 0. */
+SIMT_INLINE_FN int gn__gather_at_once(const struct gn__job *j, uint64_t entry)
+{
+	struct gn__piece p;
+
+	if (simt_unlikely(j->array.sample != 0))
+		return 0;
+	p = gn__piece_of(j, gn__entry_row(j, entry), 0);
+	return p.bytes == j->row_bytes && gn__piece_at_once(j, &entry, 1, &p, 0);
+}
+
+SIMT_NOINLINE_FN void gn__gather_left(const struct gn__job *j, uint64_t entry, int left)
+{
+	gn__gather_row(j, &entry, (uint32_t)left);
+}
+
+/* Bring a row near, from where it probably is. Of a long one the beginning: a cpu then sees by itself where it goes on. */
+SIMT_FN void gn__gather_soon(const struct gn__job *j, uint64_t row)
+{
+	const struct gn_array *a = &j->array;
+	const uint64_t from = row * j->row_bytes, address = a->base + from;
+	const uint32_t most = GN__SOON_BYTES, some = j->row_bytes < most ? j->row_bytes : most;
+	const uint32_t soon = j->row_bytes > 2 * most ? 1 : some;
+	const char *there = j->memory + from;
+	struct gn_hold h;
+
+	if (simt_unlikely(row >= j->most))
+		return;
+	if (a->pages.word && !a->memory) {
+		h = gn__page_look_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
+		there = h.seen & GN_WORD_HELD ? h.data + gn__page_offset(&a->pages, address) : there;
+	}
+	for (uint32_t at = 0; at < soon; at += 64)
+		simt_prefetch_read(there + at);
+}
+
+/*
+ * Read the rows of a job in the order of the batch, without a sort: what a cpu does best, which has its own caches in front of
+ * memory and looks an address up at no great cost. Whole warps; each has a part of the batch. Waits where pages are fetched.
+ */
+SIMT_FN void gn__move_as_they_come(const struct gn__job *shared)
+{
+	const struct gn__job job = *shared, *j = &job; /* by its own copy a compiler knows that no row changes it */
+	const uint32_t width = simt_warp_width(), groups = width / j->lanes, group = simt_lane() / j->lanes;
+	const uint64_t warps = simt_global_threads() / width, warp = simt_global_thread() / width;
+	const uint64_t part = (j->count + warps - 1) / warps, begin = warp * part;
+	const uint64_t end = begin + part < j->count ? begin + part : j->count;
+
+	for (uint64_t first = begin; first < end; first += groups) {
+		const uint64_t k = first + group;
+		const uint64_t entry = k < end ? gn__entry_of(j, k) : GN__NO_ENTRY;
+		const int left = entry != GN__NO_ENTRY && !gn__gather_at_once(j, entry);
+
+		if (k + GN__SOON < end)
+			gn__gather_soon(j, j->index[k + GN__SOON]);
+		if (simt_unlikely(simt_ballot(gn__whole_warp(), left)))
+			SIMT_COLD(gn__gather_left)(shared, entry, left);
 	}
 }
 
