@@ -191,19 +191,15 @@ SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__read_otherwise(const struct gn_arr
 {
 	struct gn__access read = {{0, 0}, {0, 0}};
 
-	if (simt_unlikely(index >= a->bound[gn__size_log2(size)])) {
+	if (simt_unlikely(index >= a->bound[gn__size_log2(size)]))
 		read.status.code = gn__refused(a, index, size);
-		return read;
-	}
-	if (simt_unlikely(a->sample != 0))
-		return SIMT_COLD(gn__read_looked_at)(a, index, size);
-	if (a->memory) {
+	else if (simt_unlikely(a->sample != 0))
+		read = SIMT_COLD(gn__read_looked_at)(a, index, size);
+	else if (a->memory)
 		gn__take_element(read.bits, a->memory + index * size, size);
-		return read;
-	}
-	if ((!a->pages.backing || a->pages.counting) && simt_likely(gn__read_hit(a, index, read.bits, size)))
-		return read;
-	return gn__read_missing(a, index, size);
+	else if ((a->pages.backing && !a->pages.counting) || simt_unlikely(!gn__read_hit(a, index, read.bits, size)))
+		read = gn__read_missing(a, index, size);
+	return read;
 }
 
 SIMT_INLINE_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
