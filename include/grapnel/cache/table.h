@@ -131,9 +131,11 @@ SIMT_NOINLINE_FN struct gn_hold gn__find_elsewhere(const struct gn_cache_view *c
 SIMT_FN struct gn_hold gn__find_in_set(const struct gn_cache_view *c, uint64_t page, int acquire)
 {
 	const uint32_t set = gn__set_of(c, page), tag = gn__tag_of(c, page);
-	const struct gn_hold h = gn__find_in_way(c, set * c->ways + gn__preferred_way(c, tag), tag, acquire);
+	struct gn_hold h = gn__find_in_way(c, set * c->ways + gn__preferred_way(c, tag), tag, acquire);
 
-	return simt_likely(h.word != 0) ? h : SIMT_COLD(gn__find_elsewhere)(c, set, tag);
+	if (simt_unlikely(!h.word))
+		h = SIMT_COLD(gn__find_elsewhere)(c, set, tag);
+	return h;
 }
 
 /*
