@@ -96,13 +96,24 @@ SIMT_FN int gn__recent_hit(const struct gn_array *a, struct gn__recent *r, uint6
 	return 1;
 }
 
-/*
- * What takes calls gets a copy of the array: were its own address passed on, the array of a thread and what it remembers would
- * lie in memory instead of registers, for every read.
- */
-SIMT_NOINLINE_FN struct gn__access gn__recent_called(struct gn_array copy, uint64_t index, uint32_t size)
+/* A function of its own: on cuda gn__read_otherwise is in line. */
+SIMT_NOINLINE_FN struct gn__access gn__recent_by_call(const struct gn_array *a, uint64_t index, uint32_t size)
 {
-	return gn__read_otherwise(&copy, index, size);
+	return gn__read_otherwise(a, index, size);
+}
+
+/*
+ * What takes calls. On cuda they get a copy of the array: were its own address passed on, the array of a thread and what it
+ * remembers would lie in memory instead of registers, for every read. By its address, as a copy by value spills 64 bytes.
+ */
+SIMT_FN struct gn__access gn__recent_called(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	struct gn_array copy;
+
+	if (!SIMT_ON_CUDA)
+		return gn__read_otherwise(a, index, size);
+	copy = *a;
+	return SIMT_COLD(gn__recent_by_call)(&copy, index, size);
 }
 
 /* A read that is not quick. What a whole warp misses together is fetched in line, as by gn__read. */
@@ -112,7 +123,7 @@ SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__recent_otherwise(const struct gn_a
 	struct gn__access read = {{0, 0}, {0, 0}};
 
 	if (simt_unlikely(index >= a->bound[gn__size_log2(size)] || a->sample != 0))
-		return SIMT_COLD(gn__recent_called)(*a, index, size);
+		return gn__recent_called(a, index, size);
 	if (a->memory) {
 		gn__take_element(read.bits, a->memory + index * size, size);
 		return read;
@@ -120,7 +131,7 @@ SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__recent_otherwise(const struct gn_a
 	if ((!a->pages.backing || a->pages.counting) && simt_likely(gn__recent_hit(a, r, index, read.bits, size)))
 		return read;
 	read = gn__read_in_line(a, index, size);
-	return read.status.code ? SIMT_COLD(gn__recent_called)(*a, index, size) : read;
+	return read.status.code ? gn__recent_called(a, index, size) : read;
 }
 
 /* gn__recent_read - gn__read by a thread that remembers its page. @r  the caller's, changed */
