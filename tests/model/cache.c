@@ -294,6 +294,7 @@ static const struct small small[] = {
     {"direct, 1 frame: half a word beside whole words", 3, 0, 1, 2, GN_FIFO, 0, 0, {"l0r1", "w0r0", 0}, 1, 0, 3},
     {"sets, 1 way: half a word beside whole words", 3, 1, 1, 2, GN_FIFO, 0, 0, {"l0r1", "w0r0", 0}, 1, 0, 3},
     {"direct, 1 frame: a held page beside parts of it", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k00", "w0r1", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, one that is to be overwritten comes meanwhile", 0, 0, 1, 2, GN_FIFO, 0, 0, {"w0", "w0", "e0"}, 2, 0, 3},
     {"direct, 1 frame: two words a sector, a warp of two", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r0", 0}, 2, 0, 4},
     {"direct, 1 frame: the last sector and its reader", 2, 0, 1, 2, GN_FIFO, 0, 0, {"w1", "w1", "e1"}, 1, 1, 3},
     {"direct, 3 frames: three of one page in parts", 1, 0, 3, 2, GN_FIFO, 0, 0, {"w0r0", "w0w0", "l0r0"}, 1, 1, 3},
