@@ -151,10 +151,13 @@ static int launch_all(struct course *c)
 	return rc ? rc : launch(c, &gn_gather_move_kernel);
 }
 
-/* Of a store that loads reach. Of others pages are fetched, and those of the sorted rows once each. */
+/*
+ * Of a store that loads reach. Of others pages are fetched, and those of the sorted rows once each. A launch whose accesses are
+ * noted is sorted, too: a row that is wanted twice is noted once.
+ */
 static int takes_as_they_come(const struct gn_gather *g, const struct gn_array *array, int is_scatter)
 {
-	return !g->sorts && !is_scatter && gn__memory_of(array);
+	return !g->sorts && !is_scatter && !array->sample && gn__memory_of(array);
 }
 
 static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array, const struct gn_batch *batch,

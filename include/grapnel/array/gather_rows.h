@@ -445,11 +445,8 @@ SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint6
 /* A row that lies in one page, if that takes no pin. Returns 1 or 0. */
 SIMT_INLINE_FN int gn__gather_at_once(const struct gn__job *j, uint64_t entry)
 {
-	struct gn__piece p;
+	const struct gn__piece p = gn__piece_of(j, gn__entry_row(j, entry), 0);
 
-	if (simt_unlikely(j->array.sample != 0))
-		return 0;
-	p = gn__piece_of(j, gn__entry_row(j, entry), 0);
 	return p.bytes == j->row_bytes && gn__piece_at_once(j, &entry, 1, &p, 0);
 }
 
@@ -479,8 +476,9 @@ SIMT_FN void gn__gather_soon(const struct gn__job *j, uint64_t row)
 }
 
 /*
- * Read the rows of a job in the order of the batch, without a sort: what a cpu does best, which has its own caches in front of
- * memory and looks an address up at no great cost. Whole warps; each has a part of the batch. Waits where pages are fetched.
+ * Read the rows of a job in the order of the batch, without a sort and without a note of what is read: what a cpu does best,
+ * which has its own caches in front of memory and looks an address up at no great cost. Whole warps; each has a part of the
+ * batch. Waits where pages are fetched.
  */
 SIMT_FN void gn__move_as_they_come(const struct gn__job *shared)
 {
