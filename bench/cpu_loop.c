@@ -152,7 +152,7 @@ static void paged(const char *path, int adds, int scalar, uint64_t bytes, const 
 {
 	const struct simt_kernel *kernel = adds ? (scalar ? &add_scalar_kernel : &add_range_kernel)
 						: (scalar ? &count_scalar_kernel : &count_range_kernel);
-	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, bytes / (adds ? 4 : 1), adds ? 4 : 1};
+	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, bytes / (adds ? 4 : 1), adds ? 4u : 1u};
 	const struct simt_grid grid = {number[0], number[1], 0};
 	struct simt_config config = {0};
 	struct gn_cache_options options = {0};
