@@ -94,7 +94,7 @@ SIMT_FN const uint64_t *gn__round_sort(struct gn__gather_shared *s)
 	if (simt_thread() == 0)
 		s->next = 0;
 	for (uint32_t k = simt_thread(); k < j->count; k += simt_block_threads())
-		from[k] = gn__entry_of(j, k);
+		from[k] = gn__entry_of(j, k, 1);
 	for (uint32_t pass = 0; pass < j->passes; pass++) {
 		uint64_t *sorted = to;
 

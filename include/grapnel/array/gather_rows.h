@@ -490,7 +490,7 @@ SIMT_FN void gn__move_as_they_come(const struct gn__job *shared)
 
 	for (uint64_t first = begin; first < end; first += groups) {
 		const uint64_t k = first + group;
-		const uint64_t entry = k < end ? gn__entry_of(j, k) : GN__NO_ENTRY;
+		const uint64_t entry = k < end ? gn__entry_of(j, k, gn__lane_at(j) == 0) : GN__NO_ENTRY;
 		const int left = entry != GN__NO_ENTRY && !gn__gather_at_once(j, entry);
 
 		if (k + GN__SOON < end)

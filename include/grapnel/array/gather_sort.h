@@ -171,22 +171,25 @@ SIMT_FN uint64_t gn__entry_position(const struct gn__job *j, uint64_t entry)
 }
 
 /* No such row: the array keeps the failure, a gathered row is zero. */
-SIMT_NOINLINE_FN uint64_t gn__entry_refused(const struct gn__job *j, uint64_t index, uint64_t position)
+SIMT_NOINLINE_FN void gn__entry_refused(const struct gn__job *j, uint64_t index, uint64_t position)
 {
 	const uint64_t elements = j->row_bytes >> j->array.element_log2;
 
 	for (uint32_t at = 0; at < j->row_bytes && !j->is_scatter; at++)
 		j->rows[position * j->row_bytes + at] = 0;
 	gn__out_of_range(&j->array, index > ~0ull / elements ? ~0ull : index * elements);
-	return GN__NO_ENTRY;
 }
 
-SIMT_FN uint64_t gn__entry_of(const struct gn__job *j, uint64_t position)
+/* @refuses  1: by the one thread that answers for this place */
+SIMT_FN uint64_t gn__entry_of(const struct gn__job *j, uint64_t position, int refuses)
 {
 	const uint64_t index = j->index[position];
 
-	return simt_likely(index < j->most) ? index << j->position_bits | position
-					    : SIMT_COLD(gn__entry_refused)(j, index, position);
+	if (simt_likely(index < j->most))
+		return index << j->position_bits | position;
+	if (refuses)
+		SIMT_COLD(gn__entry_refused)(j, index, position);
+	return GN__NO_ENTRY;
 }
 
 /* ---- a tile: its entries by one digit ---- */
@@ -359,7 +362,7 @@ SIMT_FN void gn__part_load(const struct gn__gather_shared *s, const struct gn__p
 	if (simt_global_thread() == 0)
 		*next = 0;
 	for (uint64_t k = p->begin + simt_thread(); k < p->end; k += simt_block_threads())
-		entry[k] = gn__entry_of(&s->job, k);
+		entry[k] = gn__entry_of(&s->job, k, 1);
 	simt_block_sync();
 }
 
