@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stress of the collectives: the lanes of a warp are in up to eight groups, and each group exchanges values with a mask
- * of its own: all groups at one place, in branches, in loops of different lengths, and while groups of one warp wait for
- * a lock that another holds. What they get is compared with what each lane works out by itself.
+ * Stress of the collectives: the lanes of a warp are in up to eight groups, and each group exchanges values
+ * with a mask of its own: all groups at one place, in branches, in loops of different lengths, and while
+ * groups of one warp wait for a lock that another holds. What they get is compared with what each lane works
+ * out by itself.
  */
 #include "../model/draw.h"
 #include "stress.h"
@@ -16,10 +17,10 @@ struct view {
 	uint64_t seed;
 	uint64_t patience_ns;
 	uint32_t steps;
-	uint32_t *wrong;  /* [KINDS] */
-	uint32_t *lock;   /* [warps] */
-	uint64_t *from;   /* [threads][ROOM / 8] */
-	uint64_t *to;     /* the same */
+	uint32_t *wrong; /* [KINDS] */
+	uint32_t *lock;  /* [warps] */
+	uint64_t *from;  /* [threads][ROOM / 8] */
+	uint64_t *to;    /* the same */
 };
 
 SIMT_FN void wrong(const struct view *v, enum kind kind, int is)
@@ -75,9 +76,11 @@ SIMT_FN void exchange(const struct view *v, uint32_t mask, uint32_t turn)
 	wrong(v, OR, simt_or_u32(mask, 1u << (me + mine) % 32) != any);
 	wrong(v, MATCH, simt_match_any_u64(mask, (uint64_t)mine << 40) != equal);
 	wrong(v, MATCH, simt_match_small(mask, mine, 3) != equal);
-	wrong(v, SHUFFLE, simt_shfl_u32(mask, mine << 8 | me, source) != (brought(v, source, turn) << 8 | source));
-	wrong(v, SHUFFLE, simt_shfl_u64(mask, (uint64_t)mine << 40 | me, source) !=
-				  ((uint64_t)brought(v, source, turn) << 40 | source));
+	wrong(v, SHUFFLE,
+	      simt_shfl_u32(mask, mine << 8 | me, source) != (brought(v, source, turn) << 8 | source));
+	wrong(v, SHUFFLE,
+	      simt_shfl_u64(mask, (uint64_t)mine << 40 | me, source) !=
+	          ((uint64_t)brought(v, source, turn) << 40 | source));
 	simt_warp_sync(mask);
 }
 
@@ -150,7 +153,8 @@ SIMT_FN void whoever_is_here(const struct view *v, uint32_t step)
 	for (uint32_t k = 0; k < brought(v, lane, step); k++)
 		simt_relax();
 	mask = simt_active();
-	wrong(v, ACTIVE, !(mask >> lane & 1) || simt_ballot(mask, 1) != mask || simt_match_any_u64(mask, mask) != mask);
+	wrong(v, ACTIVE,
+	      !(mask >> lane & 1) || simt_ballot(mask, 1) != mask || simt_match_any_u64(mask, mask) != mask);
 	exchange(v, mask, simt_shfl_u32(mask, step, simt_first_lane(mask)));
 }
 
@@ -199,8 +203,9 @@ SIMT_FN void copy_runs(const struct view *v, uint32_t mask, uint32_t step, int a
 	else
 		simt_copy_each(mask, wants, to, v->from + first, bytes);
 	simt_warp_sync(mask);
-	wrong(v, ASKED, asks && ask.lane != SIMT_NO_LANE &&
-				ask.bits[0] != word_of(v, first + ((uint64_t)ask.lane - me) * (ROOM / 8) + ask.at / 8));
+	wrong(v, ASKED,
+	      asks && ask.lane != SIMT_NO_LANE &&
+	          ask.bits[0] != word_of(v, first + ((uint64_t)ask.lane - me) * (ROOM / 8) + ask.at / 8));
 	check_run(v, to, first, bytes, turn);
 	simt_warp_sync(mask);
 }
@@ -254,8 +259,14 @@ static void end(struct stress *s, struct view *v)
 
 static int check(struct stress *s, const struct view *v)
 {
-	static const char *const name[KINDS] = {"ballots", "ors", "matches", "shuffles", "simt_active", "copies",
-						"elements that were asked for", "waits for a lock without an end"};
+	static const char *const name[KINDS] = {"ballots",
+	                                        "ors",
+	                                        "matches",
+	                                        "shuffles",
+	                                        "simt_active",
+	                                        "copies",
+	                                        "elements that were asked for",
+	                                        "waits for a lock without an end"};
 
 	uint32_t many[KINDS];
 

@@ -240,6 +240,43 @@ static void kernels_prefetch(void **state)
 	}
 }
 
+/* A lane alone comes late to a prefetch of its warp: it first reads an element of that page. */
+SIMT_FN void prefetch_late(const struct prefetch_args *a)
+{
+	if (simt_lane() == simt_warp_width() - 1)
+		gn_read_u64(&a->array, a->first);
+	prefetch_elements(a);
+}
+SIMT_KERNEL(prefetch_late, struct prefetch_args)
+
+/* Else it would wait for the page, and whoever claimed the page for it, until its deadline. */
+static void a_prefetch_claims_nothing_before_all_lanes_are_there(void **state)
+{
+	static const char *const uri[] = {"host:64K", "memq:64K"};
+	const struct gn_cache_options o = {8 * PAGE, PAGE, GN_CLOCK, GN_TABLE_DIRECT, 0, 0, 1};
+	struct cache_test *t = (struct cache_test *)*state;
+	struct gn_store_options options;
+
+	memset(&options, 0, sizeof options);
+	options.timeout_ns = 1000000000;
+	for (unsigned k = 0; k < 4; k++) {
+		struct prefetch_args args;
+
+		widen(t, 8);
+		open_store(t, uri[k % 2], &options);
+		fill_store(t, t->store);
+		open_cache(t, &o);
+		open_words(t);
+		args.array = t->array;
+		args.first = 3 * WORDS;
+		args.count = k < 2 ? WORDS : 0; /* by each: all name the one page */
+		args.each = k / 2;
+		run_block(t, &prefetch_late_kernel, 8, &args);
+		assert_int_equal(gn_array_failure(&t->array, &t->error), 0);
+		assert_int_equal(get(t, 3 * WORDS), word_of(3 * WORDS));
+	}
+}
+
 /* ---- fetching ahead of a sequence ---- */
 
 struct walk_args {
@@ -609,6 +646,7 @@ int main(void)
 	    CASE(prefetch_takes_no_frame_that_is_needed),
 	    CASE(a_prefetch_may_fail),
 	    CASE(kernels_prefetch),
+	    CASE(a_prefetch_claims_nothing_before_all_lanes_are_there),
 	    CASE(a_sequence_is_fetched_ahead),
 	    CASE(reads_by_a_warp_are_counted_once),
 	    CASE(random_reads_fetch_nothing_ahead),

@@ -162,6 +162,7 @@ SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, uint32_t mask, struc
  */
 SIMT_FN void gn__claim_begin(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
 {
+	simt_warp_sync(mask); /* a lane that is still to come may wait for what a claim holds */
 	k->step = wants ? gn_claim_seek(c, k) : GN_STEP_HIT;
 	if (c->stream)
 		gn__read_ahead(c, mask, wants, k);

@@ -19,10 +19,11 @@
  * (docs/memory-model.md, "One fence for the claims of a warp").
  *
  * Nobody waits while others could need what he holds: a loader holds its page's BUSY and searches frames by
- * trying; the lock of a set is held for a look at its words only, or by an access that goes around the cache. And
- * nobody waits in here: lanes of one warp that want different pages can need each other's, and a lane that is done
- * may have to stand still until the others of its warp leave the same loop. So there is one
- * place, gn__claim_round (access.h), in which lanes wait and in which they also give up everything that others wait for.
+ * trying; the lock of a set is held for a look at its words, or, by a claim that got no frame, until gn_claim_drop in the
+ * next round. And nobody waits in here: lanes of one warp that want different pages can need each other's, and a lane
+ * that is done may have to stand still until the others of its warp leave the same loop. So there is one place,
+ * gn__claim_round (access.h), in which lanes wait and in which they also give up everything that others wait for. The
+ * lanes of a mask meet before any of them claims something, so that none waits for a lane that is still to come.
  */
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H
