@@ -7,13 +7,13 @@
  *
  *     cc 02_read_file.c $(pkg-config --cflags --libs grapnel) -o 02_read_file && ./02_read_file [cpu|cuda] [FILE]
  *
- * A page is a 256th of the cache here, 16 KiB. One that is evicted before all that want it have read it is fetched again, so
- * there may be a few more than 2048.
+ * A page is a 256th of the cache here, 16 KiB. One that is evicted before all that want it have read it is fetched
+ * again, so there may be more than 2048 pages, which are 33554432 bytes.
  *
  * Expected output (the second line says how this system reads files):
  *     32768 records checked, 0 wrong
  *     path: ...
- *     fetched 2... pages, 33... bytes
+ *     fetched ... pages, ... bytes
  */
 #include <stdio.h>
 #include <stdlib.h>
