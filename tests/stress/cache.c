@@ -51,6 +51,7 @@ static int cache_round(struct stress *s)
 	uint64_t random = s->seed;
 	struct bed_shape shape;
 	struct simt_grid grid;
+	uint64_t threads;
 	struct bed b;
 	int bad;
 
@@ -58,8 +59,13 @@ static int cache_round(struct stress *s)
 	bad = bed_open(s, &b, &shape);
 	if (!bad) {
 		grid = draw_grid(s, &b, &shape, &random);
+		threads = (uint64_t)grid.blocks * grid.block_threads;
+		b.view.doing = (uint32_t *)simt_alloc(s->machine, threads * 4, SIMT_SHARED);
+		stress_watch(s, b.view.doing, threads);
 		bad = stress_run(s, &crowd_kernel, grid, &b.view) || bed_check(s, &b);
-		s->operations += (uint64_t)grid.blocks * grid.block_threads * b.view.steps;
+		stress_watch(s, NULL, 0);
+		s->operations += threads * b.view.steps;
+		simt_free(s->machine, b.view.doing);
 	}
 	bed_close(s, &b);
 	return bad;

@@ -33,6 +33,7 @@ struct bed_view {
 	uint32_t most_held; /* pages a thread holds at once */
 	uint32_t first_owner, owners; /* of owned words: this launch's first thread, all; 0 if it is the only one */
 	uint32_t own_pages;
+	uint32_t *doing; /* [threads], stress_doing; NULL: nobody asks */
 };
 
 struct bed {

@@ -256,6 +256,7 @@ SIMT_FN void use_cache(const struct bed_view *b)
 	for (uint32_t step = 0; step < b->steps; step++) {
 		uint32_t choice = draw_below(&random, 16);
 
+		stress_doing(b->doing, step, choice);
 		if (choice == 14)
 			read_parts(b, draw_constant(b, &random), draw_below(&random, 3));
 		else if (choice == 15)
@@ -280,10 +281,13 @@ SIMT_FN void use_cache(const struct bed_view *b)
 			read_run(b, &c, &random);
 		else
 			hold_pages(b, 1 + draw_below(&random, b->most_held), &random);
+		stress_doing(b->doing, step, 16);
 		if (step % 4 == 3)
 			hold_as_warp(b, step);
 	}
 	gn_cursor_end(&c);
+	if (b->doing)
+		simt_store_relaxed_sys_u32(&b->doing[simt_global_thread()], (uint32_t)STRESS_DONE);
 }
 
 #endif

@@ -2,9 +2,11 @@
 #include "stress.h"
 
 #include <getopt.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static char wrong[256];
 
@@ -41,6 +43,68 @@ int stress_run(struct stress *s, const struct simt_kernel *kernel, struct simt_g
 	return rc ? stress_wrong("kernel %s: %s: %s", kernel->name, gn_error_name(rc),
 	                         simt_message(s->machine))
 	          : 0;
+}
+
+/* ---- a run that does not end ---- */
+
+enum { MOST_TOLD = 20 };
+
+static struct {
+	const uint32_t *doing;
+	uint64_t threads, seed;
+} watched;
+
+static uint32_t done_by(uint64_t thread)
+{
+	return simt_load_relaxed_sys_u32(&watched.doing[thread]);
+}
+
+/* How many threads are where this one is; 0 if one before it is there, too. */
+static uint64_t count_alike(uint64_t thread)
+{
+	uint64_t count = 0;
+
+	for (uint64_t k = 0; k < watched.threads; k++) {
+		if (done_by(k) != done_by(thread))
+			continue;
+		if (k < thread)
+			return 0;
+		count++;
+	}
+	return count;
+}
+
+static void tell(int signal)
+{
+	uint32_t told = 0;
+
+	(void)signal;
+	dprintf(2, "seed %llu: the run does not end\n", (unsigned long long)watched.seed);
+	for (uint64_t k = 0; k < watched.threads && told < MOST_TOLD; k++) {
+		const uint64_t alike = count_alike(k);
+
+		if (!alike)
+			continue;
+		if (done_by(k) == (uint32_t)STRESS_DONE)
+			dprintf(2, "  %llu threads have ended\n", (unsigned long long)alike);
+		else
+			dprintf(2, "  %llu threads, the first of them %llu, are at step %u, doing %u\n",
+				(unsigned long long)alike, (unsigned long long)k, done_by(k) >> 8, done_by(k) & 0xff);
+		told++;
+	}
+	_exit(1);
+}
+
+void stress_watch(const struct stress *s, const uint32_t *doing, uint64_t threads)
+{
+	/* longer than any wait of the run, four times its patience, and shorter than ctest waits */
+	const uint64_t seconds = stress_patience_ns(s) / 1000000000 * 4 + 60;
+
+	watched.doing = doing;
+	watched.threads = threads;
+	watched.seed = s->seed;
+	signal(SIGALRM, tell);
+	alarm(doing ? (unsigned)seconds : 0);
 }
 
 struct settings {

@@ -38,6 +38,20 @@ typedef int stress_round(struct stress *s);
 
 int stress_main(int argc, char **argv, const char *name, stress_round *round);
 
+/*
+ * stress_watch - a run that does not end is ended, and says where its threads are.
+ * @doing    [threads] of memory that the host sees; each thread writes there what it is doing (stress_doing), and
+ *           STRESS_DONE; NULL: nothing is watched any more
+ */
+enum { STRESS_DONE = -1 };
+void stress_watch(const struct stress *s, const uint32_t *doing, uint64_t threads);
+
+SIMT_FN void stress_doing(uint32_t *doing, uint32_t step, uint32_t what)
+{
+	if (doing)
+		simt_store_relaxed_sys_u32(&doing[simt_global_thread()], step << 8 | what);
+}
+
 /* Returns 1. */
 int stress_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
