@@ -219,10 +219,10 @@ static json_t *json_pattern(const struct gn_pattern *p, const struct runs *r, ui
 
 static json_t *report_json(const struct gn_pattern_bed *bed, json_t *patterns)
 {
-	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:i, s:f, s:b, s:O}", "schema", "grapnel-auto-bench-2", "machine",
+	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:i, s:b, s:O}", "schema", "grapnel-auto-bench-3", "machine",
 			 tool_json_machine(&bed->info), "path", gn_store_path(bed->store), "data_bytes",
 			 (json_int_t)bed->options.data_bytes, "cache_bytes", (json_int_t)bed->options.cache_bytes, "launches",
-			 (int)bed->options.launches, "measuring_seconds", bed->rates.seconds, "verified", 1, "patterns", patterns);
+			 (int)bed->options.launches, "verified", 1, "patterns", patterns);
 }
 
 static void print_head(const struct gn_pattern_bed *bed)
@@ -268,7 +268,7 @@ static int take_settings(struct gn_pattern_bed *bed, const struct request *q, st
 	const int rc = q->tuned ? tool_tuned(q->settings, &settings, e) : 0;
 
 	if (settings)
-		bed->rates.reach_bytes = (uint64_t)tool_tuned_number(settings, "reach_bytes", 0);
+		bed->reach_bytes = (uint64_t)tool_tuned_number(settings, "reach_bytes", 0);
 	json_decref(settings);
 	return rc;
 }

@@ -161,7 +161,7 @@ static int open_auto(struct gn_pattern_bed *bed, struct way *way, uint64_t words
 	c.cache_bytes = bed->options.cache_bytes;
 	c.count = words;
 	c.element_bytes = 4;
-	c.rates = &bed->rates;
+	c.reach_bytes = bed->reach_bytes;
 	return gn_auto_open(&way->choice, bed->machine, bed->store, &c, error);
 }
 

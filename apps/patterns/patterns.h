@@ -48,7 +48,7 @@ struct gn_pattern_bed {
 	struct simt_machine *machine;
 	struct simt_info info;
 	struct gn_store *store;
-	struct gn_auto_rates rates; /* measured by the first run of gn_auto */
+	uint64_t reach_bytes; /* of address translation; 0: what gn_auto takes it for */
 	uint64_t *wrong;
 };
 

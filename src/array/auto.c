@@ -1,60 +1,164 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The object: opened, asked for its array, looked back at, closed. */
+/* The object: opened, asked for its array, looked back at, switched, closed. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <array/auto.h>
 
-enum { FIRST_CHOICE = 3 /* 4 KiB */ };
+enum {
+	PAGES_4K = 3,
+	LEAST_FRAMES = 16,
+	FEWEST_TOUCHES = 64, /* below nothing is decided */
+	LONGEST_STEP = 64    /* launches between two looks */
+};
 
-static int check_config(const struct gn_auto_config *c, struct gn_error *error)
+static const double WORTH_A_CHANGE =
+    0.9; /* of what the choice in force moves: later changes throw a filled cache away */
+
+/* ---- a choice in force ---- */
+
+static int create_array(struct gn_auto *x, struct gn_error *error)
 {
-	if (!c->count || !c->cache_bytes)
-		return gn_error_set(error, -GN_EINVAL, "auto: count and cache_bytes must be given");
-	return 0;
+	const struct gn_array_config c = {
+	    x->cache ? GN_PAGED : GN_DIRECT, x->cache, x->store, x->config.offset, x->config.count,
+	    x->config.element_bytes};
+
+	return gn_array_create(&x->array, x->machine, &c, error);
 }
 
-static int first_choice(const struct gn_auto *x)
+static int create_cache(struct gn_auto *x, int choice, struct gn_error *error)
 {
-	int choice = FIRST_CHOICE;
+	struct gn_cache_options o;
 
-	while (choice > 0 && !gn__auto_can_page(x->store, &x->config, (unsigned)choice))
+	if (choice == GN_AUTO_DIRECT)
+		return 0;
+	memset(&o, 0, sizeof o);
+	o.bytes = x->config.cache_bytes;
+	o.page_bytes = gn_auto_page_bytes[choice];
+	o.policy = x->config.policy;
+	return gn_cache_create(&x->cache, x->machine, &x->store, 1, &o, error);
+}
+
+static void give_back(struct gn_auto *x)
+{
+	if (x->array.failure)
+		gn_array_destroy(&x->array, x->machine);
+	if (x->cache)
+		gn_cache_destroy(x->cache);
+	x->cache = NULL;
+}
+
+/* Make a choice's cache and array, in the place of those there are: two caches may not fit. The array keeps
+ * its failure. */
+static int take(struct gn_auto *x, int choice, struct gn_error *error)
+{
+	struct gn_failure failure = {0, 0, 0, 0, 0};
+	int rc;
+
+	if (x->array.failure)
+		failure = *x->array.failure;
+	give_back(x);
+	x->choice = choice;
+	rc = create_cache(x, choice, error);
+	if (!rc)
+		rc = create_array(x, error);
+	if (!rc)
+		*x->array.failure = failure;
+	return rc;
+}
+
+int gn__auto_switch(struct gn_auto *x, int choice, struct gn_error *error)
+{
+	const int before = x->choice;
+	int rc = gn_auto_flush(x, error);
+
+	if (rc)
+		return rc;
+	rc = take(x, choice, error);
+	if (rc && take(x, before, error))
+		return rc;
+	x->switches++;
+	return rc ? rc : 1;
+}
+
+/* ---- opening ---- */
+
+/*
+ * Can there be a cache of such pages? Where loads reach the store, small pages cost nothing more when they
+ * miss, and none larger than 4 KiB is wanted; but the table of all pages must lie within the cache's default
+ * budget.
+ */
+static int can_page(const struct gn_auto *x, const struct simt_info *machine, unsigned p)
+{
+	const struct gn_store_view *s = gn_store_view_of(x->store);
+	const uint64_t bytes = gn_auto_page_bytes[p], cache = x->config.cache_bytes;
+	const uint64_t table = s->capacity_bytes / bytes * 8 + cache / bytes * 20 + (64 << 10);
+
+	if (bytes % s->block_bytes || cache / bytes < LEAST_FRAMES)
+		return 0;
+	if (s->kind == GN_STORE_QUEUES)
+		return s->transfer_bytes >= bytes;
+	return p == PAGES_4K || (p < PAGES_4K && table <= machine->memory_bytes / 64 + cache / 50);
+}
+
+static int fill_bed(struct gn_auto *x, struct gn_error *error)
+{
+	const struct gn_auto_config *c = &x->config;
+	const struct gn_store_view *s = gn_store_view_of(x->store);
+	struct gn_auto_bed *b = &x->bed;
+	struct simt_info machine;
+
+	if (!c->count || !c->cache_bytes || !c->element_bytes)
+		return gn_error_set(error, -GN_EINVAL,
+		                    "auto: count, element_bytes and cache_bytes must be given");
+	simt_describe(x->machine, &machine);
+	b->first_byte = c->offset;
+	b->bytes = c->count * c->element_bytes;
+	b->cache_bytes = c->cache_bytes;
+	b->near_bytes = c->near_bytes ? c->near_bytes
+	                              : machine.processors * (machine.is_cuda ? 192ull << 10 : 1ull << 20);
+	b->reach_bytes = c->reach_bytes ? c->reach_bytes : 1ull << 30;
+	b->element_bytes = c->element_bytes;
+	b->block_log2 = (uint32_t)__builtin_ctz(s->block_bytes);
+	b->has_memory = s->kind == GN_STORE_MEMORY;
+	b->is_near = b->has_memory && !machine.is_cuda;
+	b->warp_width = machine.warp_width;
+	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
+		b->can |= (uint32_t)can_page(x, &machine, p) << p;
+	return b->can ? 0
+	              : gn_error_set(error, -GN_EINVAL,
+	                             "auto: a cache of %llu bytes is less than sixteen pages that %s can "
+	                             "move; make it larger",
+	                             (unsigned long long)c->cache_bytes, gn_store_path(x->store));
+}
+
+/* Nothing is known yet: the smallest pages where loads reach the store, else those nearest to 4 KiB. */
+static int first_choice(const struct gn_auto_bed *b)
+{
+	int choice = b->has_memory ? 0 : PAGES_4K;
+
+	if (b->is_near)
+		return GN_AUTO_DIRECT;
+	while (choice > 0 && !(b->can >> choice & 1))
 		choice--;
-	while (choice < GN_AUTO_PAGE_SIZES - 1 && !gn__auto_can_page(x->store, &x->config, (unsigned)choice))
+	while (!(b->can >> choice & 1))
 		choice++;
 	return choice;
 }
 
 static int build(struct gn_auto *x, struct gn_error *error)
 {
-	struct simt_info machine;
-	int rc = check_config(&x->config, error);
+	int rc = fill_bed(x, error);
 
-	if (rc)
-		return rc;
-	simt_describe(x->machine, &machine);
-	x->width = machine.warp_width;
-	if (x->config.rates)
-		x->rates = *x->config.rates;
-	x->has_direct = gn_store_view_of(x->store)->kind == GN_STORE_MEMORY;
-	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
-		x->again[p] = 0.5;
-	x->patience = 1;
-	rc = gn__auto_make_sample(x, error);
-	if (!rc && !x->rates.measured)
-		rc = gn__auto_measure(x->machine, x->store, &x->config, &x->rates, error);
-	if (rc)
-		return rc;
-	if (x->config.rates)
-		*x->config.rates = x->rates;
-	rc = gn__auto_take(x, first_choice(x), error);
 	if (!rc)
-		rc = gn__auto_look(x, error);
-	return rc;
+		rc = gn__auto_make_sample(x, error);
+	if (!rc)
+		rc = take(x, first_choice(&x->bed), error);
+	return rc ? rc : gn__auto_look(x, error);
 }
 
 int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct gn_store *store,
-		 const struct gn_auto_config *config, struct gn_error *error)
+                 const struct gn_auto_config *config, struct gn_error *error)
 {
 	struct gn_auto *x = (struct gn_auto *)calloc(1, sizeof *x);
 	int rc;
@@ -66,7 +170,6 @@ int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct g
 	x->store = store;
 	x->config = *config;
 	rc = build(x, error);
-	x->config.rates = NULL; /* was borrowed */
 	if (rc)
 		gn_auto_close(x);
 	else
@@ -78,40 +181,71 @@ void gn_auto_close(struct gn_auto *x)
 {
 	if (!x)
 		return;
-	if (x->array.failure)
-		gn_array_destroy(&x->array, x->machine);
-	if (x->cache)
-		gn_cache_destroy(x->cache);
+	give_back(x);
 	gn__auto_forget_sample(x);
 	free(x);
 }
 
-struct gn_array gn_auto_array(struct gn_auto *x)
+/* ---- launch by launch ---- */
+
+struct gn_array gn_auto_array(const struct gn_auto *x)
 {
 	struct gn_array array = x->array;
 
 	array.sample = x->looking ? x->sample : NULL;
 	if (x->looking)
 		gn__array_bounds(&array, 0);
-	x->begun = gn__auto_seconds();
 	return array;
+}
+
+/*
+ * After a launch that was looked at. *choice: for the next. Looks are ever fewer as long as nothing changes.
+ * Returns 0, -GN_ENOMEM or what the machine fails with.
+ */
+static int decide(struct gn_auto *x, int *choice)
+{
+	const struct gn_auto_log last = x->before;
+	struct gn_auto_study seen;
+	int rc = gn__auto_see(x);
+
+	x->looking = 0;
+	if (!rc)
+		rc = gn__auto_study(&x->bed, &x->log, &last, &seen);
+	if (rc)
+		return rc;
+	x->next_look = x->launches + 1;
+	if (seen.touches < FEWEST_TOUCHES) /* too little to tell */
+		return 0;
+	x->study = seen;
+	x->log.covered = seen.covered;
+	x->before = x->log;
+	x->log = last;
+	/* one look cannot tell; nor can batches tell how their rows would come by themselves */
+	if (seen.before && 2 * seen.batch < seen.touches)
+		x->batches = gn__auto_batches(&x->bed, &seen);
+	if (!x->looks++ || seen.lines[seen.best] < WORTH_A_CHANGE * seen.lines[x->choice])
+		*choice = seen.best;
+	if (x->looks == 1 || *choice != x->choice)
+		x->step = 1;
+	else if (x->step < LONGEST_STEP)
+		x->step *= 2;
+	x->next_look = x->launches + x->step;
+	return 0;
 }
 
 int gn_auto_adapt(struct gn_auto *x, struct gn_error *error)
 {
-	const double seconds = gn__auto_seconds() - x->begun;
 	int choice = x->choice, rc = 0;
 
 	x->launches++;
 	if (x->looking)
-		rc = gn__auto_decide(x, &choice);
-	else
-		choice = gn__auto_weigh(x, seconds);
+		rc = decide(x, &choice);
 	if (rc)
-		return gn_error_set(error, rc, "auto: what was seen cannot be made sense of: %s", gn_error_name(rc));
+		return gn_error_set(error, rc, "auto: what was seen cannot be made sense of: %s",
+		                    gn_error_name(rc));
 	if (choice != x->choice)
 		rc = gn__auto_switch(x, choice, error);
-	return rc >= 0 && gn__auto_is_due(x) && gn__auto_look(x, error) ? error->code : rc;
+	return rc >= 0 && x->launches + 1 >= x->next_look && gn__auto_look(x, error) ? error->code : rc;
 }
 
 int gn_auto_flush(struct gn_auto *x, struct gn_error *error)
@@ -128,9 +262,9 @@ int gn_auto_failure(struct gn_auto *x, struct gn_error *error)
 
 enum gn_auto_advice gn_auto_advice(const struct gn_auto *x)
 {
-	if (x->choice != GN_AUTO_DIRECT)
-		return GN_ADVICE_PAGED;
-	return x->walks || x->forecast.scattered_seconds > x->forecast.stream_seconds ? GN_ADVICE_GATHER : GN_ADVICE_DIRECT;
+	return x->batches                    ? GN_ADVICE_GATHER
+	       : x->choice == GN_AUTO_DIRECT ? GN_ADVICE_DIRECT
+	                                     : GN_ADVICE_PAGED;
 }
 
 void gn_auto_describe(const struct gn_auto *x, struct gn_auto_state *state)
@@ -139,9 +273,7 @@ void gn_auto_describe(const struct gn_auto *x, struct gn_auto_state *state)
 	state->mode = x->choice == GN_AUTO_DIRECT ? GN_DIRECT : GN_PAGED;
 	state->page_bytes = x->choice == GN_AUTO_DIRECT ? 0 : gn_auto_page_bytes[x->choice];
 	state->advice = gn_auto_advice(x);
-	state->class_seen = x->forecast.class_seen;
 	state->launches = x->launches;
 	state->looks = x->looks;
 	state->switches = x->switches;
-	state->forecast_seconds = x->looks ? x->forecast.seconds[x->choice] : 0;
 }

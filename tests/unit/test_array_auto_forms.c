@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every form of access leaves in the sample: page references, one a lane, loops over pages, batches of rows; and
- * that a kernel which uses no other is judged by them.
+ * What every form of access leaves in the sample: elements of every size, changes, page references, one a
+ * lane, loops over pages, batches of rows; that all of them read and write what they should; and that a
+ * kernel which uses no other is judged by them.
  */
 #include "test_array_auto_support.h"
 
 #include <grapnel/array/gather.h>
+#include <grapnel/array/recent.h>
 
-enum { PIECES = 64, REGION_WORDS = 8192, BLOCK_WORDS = 512, THREADS = 64 };
+enum { PIECES = 64, BLOCK_WORDS = 512, THREADS = 64 };
 
 enum form { FORM_PAGE, FORM_EACH, FORM_RANGE, FORMS };
 
@@ -25,8 +27,8 @@ SIMT_FN uint64_t kernel_word(uint64_t k)
 }
 
 /* Some lanes compare the words of a run up to end. */
-SIMT_FN void check_run(const struct form_args *a, const struct gn_page *page, uint64_t from, uint64_t end, uint32_t lane,
-		       uint32_t lanes)
+SIMT_FN void check_run(const struct form_args *a, const struct gn_page *page, uint64_t from, uint64_t end,
+                       uint32_t lane, uint32_t lanes)
 {
 	const uint64_t stop = page->first + page->count < end ? page->first + page->count : end;
 	uint64_t wrong = 0, seen = 0;
@@ -62,7 +64,8 @@ SIMT_FN void use_each(const struct form_args *a, uint32_t warp, uint64_t begin, 
 			page.first = i;
 			simt_add_relaxed_dev_u64(a->seen, BLOCK_WORDS);
 			for (uint64_t k = i; k < i + BLOCK_WORDS; k++)
-				simt_add_relaxed_dev_u64(a->wrong, gn_read_u64(&a->array, k) != kernel_word(k));
+				simt_add_relaxed_dev_u64(a->wrong,
+				                         gn_read_u64(&a->array, k) != kernel_word(k));
 			continue;
 		}
 		check_run(a, &page, i, end, 0, 1);
@@ -99,8 +102,8 @@ SIMT_FN void use_form(const struct form_args *a)
 SIMT_KERNEL(use_form, struct form_args)
 
 /* One launch, all of whose words are compared. */
-static void launch_form(struct cache_test *t, const struct gn_array *array, enum form form, uint64_t pieces, uint64_t skip,
-			uint64_t words)
+static void launch_form(struct cache_test *t, const struct gn_array *array, enum form form, uint64_t pieces,
+                        uint64_t skip, uint64_t words)
 {
 	uint64_t wrong = 0, seen = 0;
 	const struct form_args a = {*array, pieces, skip, words, (uint32_t)form, &wrong, &seen};
@@ -110,7 +113,8 @@ static void launch_form(struct cache_test *t, const struct gn_array *array, enum
 	assert_int_equal(seen, pieces * words);
 }
 
-static void look_at_form(struct cache_test *t, struct gn_auto *choice, enum form form, uint64_t skip, uint64_t words)
+static void look_at_form(struct cache_test *t, struct gn_auto *choice, enum form form, uint64_t skip,
+                         uint64_t words)
 {
 	const struct gn_array array = gn_auto_array(choice);
 
@@ -120,73 +124,217 @@ static void look_at_form(struct cache_test *t, struct gn_auto *choice, enum form
 	assert_int_equal(gn_auto_failure(choice, &t->error), 0);
 }
 
-/* ---- what is seen ---- */
-
-static void assert_saw_everything(const struct gn_auto_study *s)
+static void change_to_direct(struct cache_test *t, struct gn_auto *choice)
 {
-	const double lines = (double)s->regions_kept * REGION_LINES;
-
-	assert_int_equal(s->accesses, COUNT);
-	assert_true(s->regions_kept > 0 && s->covered == 1);
-	assert_true(s->touches == lines && s->held == lines);
-	assert_true(s->lanes == 16 * lines && s->sectors == 4 * lines);
-	assert_true(s->one_by_one == 0 && s->batch == 0 && s->writes == 0 && s->line_use == 1);
-	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++)
-		assert_true(s->paged[p].used == 1 && s->paged[p].pins >= lines * 128 / gn_auto_page_bytes[p]);
+	if (choice->choice != GN_AUTO_DIRECT)
+		assert_int_equal(gn__auto_switch(choice, GN_AUTO_DIRECT, &t->error), 1);
+	assert_int_equal(gn__auto_look(choice, &t->error), 0);
 }
 
-/* All of an array by reference: each line once, whatever the form, the width of a warp and the mode in force. */
-static void what_is_read_by_reference_is_seen_once(void **state)
+/* ---- elements ---- */
+
+enum { ELEMENTS = 2048, CHANGES = 64 };
+
+enum one { ONE_READ, ONE_CURSOR, ONE_VIEW, ONE_WRITE, ONES };
+
+struct one_args {
+	struct gn_array array;
+	uint32_t one, size;
+	uint64_t *wrong;
+};
+
+/* The bytes of an element: those that fill_store put there, or as they are written. */
+SIMT_FN void bytes_of(uint64_t index, uint32_t size, int written, unsigned char *to)
+{
+	for (uint32_t k = 0; k < size; k++) {
+		const uint64_t at = index * size + k;
+
+		to[k] = (unsigned char)(written ? at * 7 + 3 : kernel_word(at / 8) >> at % 8 * 8);
+	}
+}
+
+SIMT_FN void use_one(const struct one_args *a)
+{
+	struct gn_cursor cursor = gn_cursor_init(&a->array);
+	struct gn__recent recent;
+
+	gn__recent_forget(&recent);
+	for (uint64_t i = simt_global_thread(); i < ELEMENTS; i += simt_global_threads()) {
+		uint64_t value[2] = {0, 0}, expected[2] = {0, 0};
+		int rc;
+
+		bytes_of(i, a->size, a->one == ONE_WRITE, (unsigned char *)expected);
+		if (a->one == ONE_WRITE)
+			rc = gn_array_write(&a->array, i, expected);
+		else if (a->one == ONE_VIEW)
+			rc = gn__recent_read(&a->array, &recent, i, value, a->size);
+		else
+			rc = a->one == ONE_READ ? gn_array_read(&a->array, i, value)
+			                        : gn__cursor_read(&cursor, i, value, a->size);
+		if (rc || (a->one != ONE_WRITE && memcmp(value, expected, a->size)))
+			simt_add_relaxed_dev_u64(a->wrong, 1);
+	}
+	gn_cursor_end(&cursor);
+}
+SIMT_KERNEL(use_one, struct one_args)
+
+static void check_bytes(struct cache_test *t, uint32_t size, int written)
+{
+	unsigned char bytes[16], expected[16];
+
+	for (uint64_t i = 0; i < ELEMENTS; i++) {
+		assert_int_equal(gn_store_read(t->store, i * size, bytes, size, &t->error), 0);
+		bytes_of(i, size, written, expected);
+		assert_memory_equal(bytes, expected, size);
+	}
+}
+
+/* Each element once; lanes that are together in a line of a direct array leave one touch. */
+static void look_at_elements(struct cache_test *t, struct gn_auto *choice, uint32_t one, uint32_t size,
+                             unsigned width)
+{
+	uint64_t wrong = 0;
+	struct one_args a = {gn_auto_array(choice), one, size, &wrong};
+	const uint64_t in_line = 128 / size, together = in_line < width ? in_line : width;
+
+	assert_non_null(a.array.sample);
+	run_block(t, &use_one_kernel, THREADS, &a);
+	assert_int_equal(wrong, 0);
+	assert_true(gn_auto_adapt(choice, &t->error) >= 0);
+	assert_int_equal(gn_auto_failure(choice, &t->error), 0);
+	assert_int_equal(choice->study.elements, ELEMENTS);
+	if (a.array.memory)
+		assert_int_equal(choice->study.touches, ELEMENTS / together);
+	assert_int_equal(choice->study.writes, one == ONE_WRITE ? choice->study.touches : 0);
+	assert_int_equal(gn_auto_flush(choice, &t->error), 0);
+	check_bytes(t, size, one == ONE_WRITE);
+}
+
+/* Elements of every size, in both modes, by lone threads and by warps. */
+static void elements_of_every_size_are_seen_once(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	const struct gn_auto_rates rates = gpu_rates();
 
 	for (unsigned width = 1; width <= 32; width *= 32)
-		for (unsigned form = 0; form < FORMS; form++) {
+		for (uint32_t size = 1; size <= 16; size *= 2)
+			for (unsigned one = 0; one < ONES; one++)
+				for (int direct = 0; direct < 2; direct++) {
+					struct gn_auto *choice;
+
+					open_wide(t, 1, width, "host:1M");
+					choice = open_choice_of(t, 0, ELEMENTS, size);
+					if (direct)
+						change_to_direct(t, choice);
+					look_at_elements(t, choice, one, size, width);
+					gn_auto_close(choice);
+				}
+}
+
+struct change_args {
+	struct gn_array array;
+	uint64_t *wrong;
+};
+
+/* Every thread changes the same words: each change is seen by one of them. */
+SIMT_FN void use_change(const struct change_args *a)
+{
+	for (uint64_t i = 0; i < CHANGES; i++) {
+		gn_add_u64(&a->array, i, 1);
+		gn_max_u64(&a->array, CHANGES + i, ~0ull - 5);
+		gn_cas_u64(&a->array, 2 * CHANGES + i, kernel_word(2 * CHANGES + i), 5);
+	}
+}
+SIMT_KERNEL(use_change, struct change_args)
+
+static void changes_are_seen_and_made(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	for (unsigned width = 1; width <= 8; width *= 8)
+		for (int direct = 0; direct < 2; direct++) {
+			uint64_t wrong = 0;
+			struct change_args a;
 			struct gn_auto *choice;
 
-			open_wide(t, 2, width, "host:4M");
-			choice = open_choice(t, 0, COUNT, &rates);
-			look_at_form(t, choice, (enum form)form, 0, REGION_WORDS);
-			assert_saw_everything(&choice->study);
-			if (choice->choice != GN_AUTO_DIRECT) /* a stream: it is, but for how long is the clock's to say */
-				assert_int_equal(gn__auto_switch(choice, GN_AUTO_DIRECT, &t->error), 1);
-			assert_int_equal(gn__auto_look(choice, &t->error), 0);
-			look_at_form(t, choice, (enum form)form, 0, REGION_WORDS);
-			assert_saw_everything(&choice->study);
+			open_wide(t, 2, width, "host:1M");
+			choice = open_choice(t, REGION_WORDS);
+			if (direct)
+				change_to_direct(t, choice);
+			a.array = gn_auto_array(choice);
+			a.wrong = &wrong;
+			run_block(t, &use_change_kernel, THREADS, &a);
+			assert_true(gn_auto_adapt(choice, &t->error) >= 0);
+			assert_int_equal(choice->study.elements, 3 * CHANGES * THREADS);
+			assert_int_equal(choice->study.writes, choice->study.touches);
+			assert_int_equal(gn_auto_flush(choice, &t->error), 0);
+			for (uint64_t i = 0; i < CHANGES; i++) {
+				assert_int_equal(stored(t, i), word_of(i) + THREADS);
+				assert_true(
+				    stored(t, CHANGES + i) ==
+				    (word_of(CHANGES + i) > ~0ull - 5 ? word_of(CHANGES + i) : ~0ull - 5));
+				assert_int_equal(stored(t, 2 * CHANGES + i), 5);
+			}
 			gn_auto_close(choice);
 		}
 }
 
-/* 100 words from the third of each region: 7 lines, 26 sectors, 2 pages of 512 B. */
+/* ---- what is seen by reference ---- */
+
+/* All of an array by reference: each line once, whatever the form, the width of a warp and the mode in force.
+ */
+static void what_is_read_by_reference_is_seen_once(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	for (unsigned width = 1; width <= 32; width *= 32)
+		for (unsigned form = 0; form < FORMS; form++)
+			for (int direct = 0; direct < 2; direct++) {
+				struct gn_auto *choice;
+
+				open_wide(t, 2, width, "host:4M");
+				choice = open_choice(t, COUNT);
+				if (direct)
+					change_to_direct(t, choice);
+				see_all(t, choice);
+				look_at_form(t, choice, (enum form)form, 0, REGION_WORDS);
+				assert_int_equal(choice->study.touches, COUNT / LINE_WORDS);
+				assert_int_equal(choice->study.elements, COUNT);
+				assert_true(choice->study.writes == 0 && choice->study.batch == 0 &&
+				            choice->study.covered == 1);
+				gn_auto_close(choice);
+			}
+}
+
+/* 100 words from the third of each region: 7 lines. */
 static void a_loop_over_pages_is_seen_as_far_as_it_goes(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	const struct gn_auto_rates rates = gpu_rates();
-	const struct gn_auto_study *s;
 	struct gn_auto *choice;
-	double kept;
 
 	open_wide(t, 1, 8, "host:4M");
-	choice = open_choice(t, 0, COUNT, &rates);
+	choice = open_choice(t, COUNT);
+	see_all(t, choice);
 	look_at_form(t, choice, FORM_RANGE, 3, 100);
-	s = &choice->study;
-	kept = (double)s->regions_kept;
-	assert_int_equal(s->accesses, PIECES * 100);
-	assert_true(s->touches == 7 * kept && s->lanes == 100 * kept && s->sectors == 26 * kept);
-	assert_true(s->paged[0].used == 26 * 32 / 1024.0 && s->paged[3].used == 26 * 32 / 4096.0);
-	assert_true(s->paged[0].pins == 2 * kept && s->paged[1].pins == kept && s->paged[3].pins == kept);
+	assert_int_equal(choice->study.touches, 7 * PIECES);
+	assert_int_equal(choice->study.elements, 100 * PIECES);
+	assert_int_equal(choice->study.way[PAGES_512].frames, 2 * PIECES);
+	assert_int_equal(choice->study.way[PAGES_4K].frames, PIECES);
 	gn_auto_close(choice);
 }
 
 /* ---- batches ---- */
 
-enum { MOST_ROW = 4, ROWS = 4096 /* each wanted twice */ };
+enum { MOST_ROW = 4, ROWS = 2048 /* each wanted twice */ };
 
-/* Rows of so many words; a power of two, so that no two of ROWS are the same. */
+/* Rows of so many words, in eight regions. Each step can be undone, so no two of ROWS are the same. */
 static uint64_t row_at(uint64_t k, uint32_t words)
 {
-	return k / 2 * 0x9e3779b1u % (COUNT / words);
+	const uint64_t mask = REGION_WORDS * 8 / words - 1;
+	uint64_t row = k / 2 * 0x9e37 & mask;
+
+	row ^= row >> 7;
+	row = row * 0x79b1 & mask;
+	return row ^ row >> 8;
 }
 
 struct batch_bed {
@@ -225,51 +373,45 @@ static void move_batch(struct cache_test *t, struct gn_auto *choice, struct batc
 	const uint32_t words = b->batch.elements;
 
 	assert_non_null(array.sample);
-	assert_int_equal((is_scatter ? gn_scatter_rows : gn_gather_rows)(b->gather, &array, &b->batch, &t->error), 0);
+	assert_int_equal(
+	    (is_scatter ? gn_scatter_rows : gn_gather_rows)(b->gather, &array, &b->batch, &t->error), 0);
 	assert_int_equal(simt_wait(t->machine), 0);
 	for (uint64_t k = 0; k < 2 * ROWS * words; k++)
-		assert_int_equal(((const uint64_t *)b->batch.rows)[k], word_of(b->index[k / words] * words + k % words));
+		assert_int_equal(((const uint64_t *)b->batch.rows)[k],
+		                 word_of(b->index[k / words] * words + k % words));
 	assert_true(gn_auto_adapt(choice, &t->error) >= 0);
 	assert_int_equal(gn_auto_failure(choice, &t->error), 0);
 }
 
-static uint64_t rows_kept(const struct batch_bed *b, uint32_t keep)
-{
-	uint64_t kept = 0;
-
-	for (uint64_t k = 0; k < 2 * ROWS; k += 2)
-		kept += gn_sample_hash(b->index[k] * b->batch.elements * 8 >> GN_SAMPLE_REGION_LOG2) < keep;
-	return kept;
-}
-
-/* A row that is wanted twice counts once; a gather fetches no pages of a store that loads reach, a scatter does. */
+/*
+ * A row that is wanted twice counts once; a gather fetches no pages of a store that loads reach, a scatter
+ * does.
+ */
 static void rows_of_batches_are_seen_once(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	const struct gn_auto_rates rates = gpu_rates();
 
 	for (unsigned width = 1; width <= 32; width *= 32)
 		for (int is_scatter = 0; is_scatter < 2; is_scatter++) {
 			const struct gn_auto_study *s;
 			struct gn_auto *choice;
 			struct batch_bed b;
-			double kept;
 
 			open_wide(t, 1, width, "host:4M");
 			b = open_batch(t, MOST_ROW);
-			choice = open_choice(t, 0, COUNT, &rates);
+			choice = open_choice(t, FEW);
 			for (uint64_t k = 0; k < 2 * ROWS * MOST_ROW; k++)
-				((uint64_t *)b.batch.rows)[k] = word_of(b.index[k / MOST_ROW] * MOST_ROW + k % MOST_ROW);
+				((uint64_t *)b.batch.rows)[k] =
+				    word_of(b.index[k / MOST_ROW] * MOST_ROW + k % MOST_ROW);
 			move_batch(t, choice, &b, is_scatter);
 			s = &choice->study;
-			kept = (double)rows_kept(&b, choice->image.keep);
-			assert_int_equal(s->accesses, ROWS * MOST_ROW);
-			assert_true(kept > 0 && s->touches == kept && s->batch == kept && s->held == kept);
-			assert_true(s->sectors == kept && s->lanes == MOST_ROW * kept && s->writes == is_scatter * kept);
-			for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++) {
-				assert_true(s->paged[p].first_around == (is_scatter ? 0 : kept));
-				assert_true((s->paged[p].first > 0) == is_scatter);
-				assert_true(s->paged[p].pins == kept);
+			assert_int_equal(s->touches, ROWS);
+			assert_int_equal(s->batch, ROWS);
+			assert_int_equal(s->elements, MOST_ROW * ROWS);
+			assert_int_equal(s->writes, is_scatter * ROWS);
+			for (unsigned p = PAGES_512; p <= PAGES_4K; p++) {
+				assert_int_equal(s->way[p].around, is_scatter ? 0 : ROWS);
+				assert_int_equal(s->way[p].frames > 0, is_scatter);
 			}
 			gn_auto_close(choice);
 			close_batch(t, &b);
@@ -280,15 +422,15 @@ static void rows_of_batches_are_seen_once(void **state)
 static void a_gather_from_blocks_fetches_pages(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	const struct gn_auto_rates rates = gpu_rates();
 	struct gn_auto *choice;
 	struct batch_bed b;
 
 	open_wide(t, 1, 1, "memq:4M");
 	b = open_batch(t, MOST_ROW);
-	choice = open_choice(t, 0, COUNT, &rates);
+	choice = open_choice(t, FEW);
 	move_batch(t, choice, &b, 0);
-	assert_true(choice->study.batch > 0 && choice->study.paged[3].first_around == 0 && choice->study.paged[3].first > 0);
+	assert_int_equal(choice->study.batch, ROWS);
+	assert_true(choice->study.way[PAGES_4K].around == 0 && choice->study.way[PAGES_4K].frames > 0);
 	gn_auto_close(choice);
 	close_batch(t, &b);
 }
@@ -298,7 +440,6 @@ static void a_gather_from_blocks_fetches_pages(void **state)
 static void a_hot_part_read_by_reference_is_cached(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	const struct gn_auto_rates rates = gpu_rates();
 
 	for (unsigned form = 0; form < FORMS; form++)
 		for (unsigned hot = 0; hot < 2; hot++) {
@@ -306,10 +447,11 @@ static void a_hot_part_read_by_reference_is_cached(void **state)
 			struct gn_array array;
 
 			open_wide(t, 1, 1, "host:4M");
-			choice = open_choice(t, 0, COUNT, &rates);
+			choice = open_choice(t, COUNT);
+			see_all(t, choice);
 			array = gn_auto_array(choice);
-			for (unsigned round = 0; round < (hot ? 8 : 1); round++) /* half of what the cache holds */
-				launch_form(t, &array, (enum form)form, hot ? 8 : PIECES, 0, REGION_WORDS);
+			for (unsigned round = 0; round < (hot ? 3 : 1); round++)
+				launch_form(t, &array, (enum form)form, hot ? 4 : PIECES, 0, REGION_WORDS);
 			assert_true(gn_auto_adapt(choice, &t->error) >= 0);
 			assert_int_equal(choice->looks, 1);
 			assert_int_equal(gn_auto_advice(choice), hot ? GN_ADVICE_PAGED : GN_ADVICE_DIRECT);
@@ -317,23 +459,52 @@ static void a_hot_part_read_by_reference_is_cached(void **state)
 		}
 }
 
-/* A program that follows the advice to gather is not told to stop, until it reads something else. */
+/* Words anywhere, each by itself. */
+static void read_scattered(struct cache_test *t, struct gn_auto *choice)
+{
+	const struct gn_array array = gn_auto_array(choice);
+	struct act *act = (struct act *)calloc(ROWS, sizeof *act);
+
+	assert_non_null(act);
+	for (uint64_t k = 0; k < ROWS; k++) {
+		act[k].op = ACT_READ;
+		act[k].index = row_at(2 * k, 1);
+	}
+	run_acts(t, &array, act, 1, ROWS);
+	for (uint64_t k = 0; k < ROWS; k++)
+		assert_true(act[k].rc == 0 && act[k].value[0] == word_of(act[k].index));
+	free(act);
+	assert_true(gn_auto_adapt(choice, &t->error) >= 0);
+}
+
+/*
+ * Scattered over eight times what translation reaches: advised by the second look. A program that follows is
+ * not told to stop, until it reads something else.
+ */
 static void the_advice_to_gather_stays(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	struct gn_auto_rates rates = gpu_rates();
 	struct gn_auto *choice;
 	struct batch_bed b;
+	char text[4096];
 
-	rates.reach_bytes = 1 << 20; /* a quarter of the data */
 	open_wide(t, 1, 1, "host:4M");
 	b = open_batch(t, 1);
-	choice = open_choice(t, 0, COUNT, &rates);
+	choice = open_choice(t, COUNT);
+	choice->bed.cache_bytes = choice->bed.reach_bytes = 64 << 10;
+	see_all(t, choice);
+	read_scattered(t, choice);
+	assert_int_equal(gn_auto_advice(choice), GN_ADVICE_DIRECT);
 	for (unsigned k = 0; k < 3; k++) {
 		assert_int_equal(gn__auto_look(choice, &t->error), 0);
-		move_batch(t, choice, &b, 0);
+		if (k)
+			move_batch(t, choice, &b, 0);
+		else
+			read_scattered(t, choice);
 		assert_int_equal(gn_auto_advice(choice), GN_ADVICE_GATHER);
 	}
+	gn_auto_explain(choice, text, sizeof text);
+	assert_non_null(strstr(text, "advice: gather in batches: "));
 	assert_int_equal(gn__auto_look(choice, &t->error), 0);
 	look_at_form(t, choice, FORM_RANGE, 0, REGION_WORDS);
 	assert_int_equal(gn_auto_advice(choice), GN_ADVICE_DIRECT);
@@ -345,12 +516,10 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-	    CASE(what_is_read_by_reference_is_seen_once),
-	    CASE(a_loop_over_pages_is_seen_as_far_as_it_goes),
-	    CASE(rows_of_batches_are_seen_once),
-	    CASE(a_gather_from_blocks_fetches_pages),
-	    CASE(a_hot_part_read_by_reference_is_cached),
-	    CASE(the_advice_to_gather_stays),
+	    CASE(elements_of_every_size_are_seen_once),   CASE(changes_are_seen_and_made),
+	    CASE(what_is_read_by_reference_is_seen_once), CASE(a_loop_over_pages_is_seen_as_far_as_it_goes),
+	    CASE(rows_of_batches_are_seen_once),          CASE(a_gather_from_blocks_fetches_pages),
+	    CASE(a_hot_part_read_by_reference_is_cached), CASE(the_advice_to_gather_stays),
 	};
 
 	return cmocka_run_group_tests_name("array: what every form of access leaves", tests, NULL, NULL);

@@ -1,301 +1,378 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is made of the log of a launch: the modelled cache, the figures, the forecast. */
+/* What is made of the log of a launch: the modelled cache, what each choice moves, the advice. */
 #include "test_array_auto_support.h"
+
+static uint64_t touch_of(uint64_t line, unsigned elements, uint64_t kind)
+{
+	return line << GN_TOUCH_LINE_SHIFT | kind | (elements - 1);
+}
+
+static uint64_t drawn(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
 
 /* ---- the modelled cache against a list that is searched ---- */
 
+enum { MOST_PAGES = 512, LINES_OF_PAGE = 4, REPLAYED = 4000 };
+
 struct list {
-	uint64_t page[512];
-	int dirty[512];
+	uint64_t page[MOST_PAGES];
+	int valid[MOST_PAGES][LINES_OF_PAGE], dirty[MOST_PAGES][LINES_OF_PAGE];
 	unsigned used;
 };
 
-/* Returns 1 on a miss; *written: a dirty page went. The newest is last. */
-static int list_use(struct list *l, unsigned capacity, uint64_t page, int write, int *written)
+/* Make the page the newest, which is last; of no lines if it was not there. Returns where it is. */
+static unsigned list_find(struct list *l, unsigned capacity, uint64_t page, struct gn_auto_moved *m)
 {
+	struct list was;
 	unsigned k = 0;
-	int dirty = write, missed;
 
 	while (k < l->used && l->page[k] != page)
 		k++;
-	missed = k == l->used;
-	*written = 0;
-	if (!missed)
-		dirty |= l->dirty[k];
-	else if (l->used < capacity)
-		k = l->used++;
-	else
-		*written = l->dirty[k = 0];
-	for (; k + 1 < l->used; k++) {
-		l->page[k] = l->page[k + 1];
-		l->dirty[k] = l->dirty[k + 1];
+	was = *l;
+	if (k == l->used) {
+		m->frames++;
+		if (l->used < capacity)
+			l->used++;
+		else
+			k = 0;
+		memset(was.valid[k], 0, sizeof was.valid[0]);
+		memset(was.dirty[k], 0, sizeof was.dirty[0]);
 	}
-	l->page[k] = page;
-	l->dirty[k] = dirty;
-	return missed;
+	for (unsigned n = k; n + 1 < l->used; n++) {
+		l->page[n] = was.page[n + 1];
+		memcpy(l->valid[n], was.valid[n + 1], sizeof was.valid[0]);
+		memcpy(l->dirty[n], was.dirty[n + 1], sizeof was.dirty[0]);
+	}
+	l->page[l->used - 1] = page;
+	memcpy(l->valid[l->used - 1], was.valid[k], sizeof was.valid[0]);
+	memcpy(l->dirty[l->used - 1], was.dirty[k], sizeof was.dirty[0]);
+	return l->used - 1;
 }
 
-static uint64_t touch_of(uint64_t line, unsigned sectors, unsigned lanes, int write)
+/*
+ * If a run of lines right before it is there, and nothing else but the page's last lines, as many more as the
+ * run has are fetched.
+ */
+static unsigned lines_brought(const int *valid, unsigned line)
 {
-	return line << GN_TOUCH_LINE_SHIFT | GN_TOUCH_VALID | (write ? GN_TOUCH_WRITE : 0) |
-	       (uint64_t)sectors << GN_TOUCH_SECTOR_SHIFT | (lanes - 1);
+	unsigned run = 0, below = 0, above = 0, gap = 1, last = 0;
+
+	while (run < line && valid[line - 1 - run])
+		run++;
+	for (unsigned k = 0; k < line; k++)
+		below += (unsigned)valid[k];
+	for (unsigned k = line + 1; k < LINES_OF_PAGE; k++)
+		above += (unsigned)valid[k];
+	while (last < LINES_OF_PAGE && valid[LINES_OF_PAGE - 1 - last])
+		last++;
+	if (!run || below != run || above != last)
+		return 1;
+	while (line + gap < LINES_OF_PAGE - last)
+		gap++;
+	return run < gap ? run : gap;
 }
 
-static int list_has(const struct list *l, uint64_t page)
+static void list_use(struct list *l, unsigned capacity, uint64_t touch, int around, struct gn_auto_moved *m)
 {
-	for (unsigned k = 0; k < l->used; k++)
-		if (l->page[k] == page)
-			return 1;
-	return 0;
+	const uint64_t line = touch >> GN_TOUCH_LINE_SHIFT, page = line / LINES_OF_PAGE;
+	const unsigned at = line % LINES_OF_PAGE;
+	const int write = (touch & GN_TOUCH_WRITE) != 0;
+	unsigned k = 0;
+
+	while (k < l->used && l->page[k] != page)
+		k++;
+	if (around && k == l->used && touch & GN_TOUCH_BATCH && !write) {
+		m->around++;
+		return;
+	}
+	k = list_find(l, capacity, page, m);
+	m->hits += (uint64_t)l->valid[k][at];
+	if (!l->valid[k][at] && !(write && (touch & GN_TOUCH_ELEMENTS) + 1 == 16)) {
+		const unsigned brought = write ? 1 : lines_brought(l->valid[k], at);
+
+		m->fetches++;
+		m->sectors += brought;
+		for (unsigned n = 0; n < brought; n++)
+			l->valid[k][at + n] = 1;
+	}
+	l->valid[k][at] = 1;
+	if (write && !l->dirty[k][at]) {
+		int dirty = 0;
+
+		for (unsigned n = 0; n < LINES_OF_PAGE; n++)
+			dirty |= l->dirty[k][n];
+		m->dirtied++;
+		m->page_dirtied += !dirty;
+		l->dirty[k][at] = 1;
+	}
 }
 
-enum { REPLAYED = 4000 };
-
-static void compare_caches(const uint64_t *touch, unsigned capacity, uint64_t around)
+static void compare_caches(const uint64_t *touch, unsigned capacity, int around, uint64_t from)
 {
-	double fetched[2] = {0, 0}, alone[2] = {0, 0}, past[2] = {0, 0}, writes = 0;
-	struct gn_auto_paged out;
+	const struct gn_auto_model model = {9, 7, capacity, 16, around};
+	const struct gn_auto_trace trace = {touch, from, REPLAYED};
+	struct gn_auto_moved out, expected;
 	struct list l;
 
 	memset(&l, 0, sizeof l);
-	for (unsigned k = 0; k < 2 * REPLAYED; k++) {
-		const uint64_t t = touch[k % REPLAYED], page = t >> GN_TOUCH_LINE_SHIFT >> 2;
-		const int write = (t & GN_TOUCH_WRITE) != 0;
-		int written;
-
-		if (t & around && !write && !list_has(&l, page)) {
-			past[k / REPLAYED]++;
-			continue;
-		}
-		if (!list_use(&l, capacity, page, write, &written))
-			continue;
-		fetched[k / REPLAYED]++;
-		alone[k / REPLAYED] += t & GN_TOUCH_HELD ? 0 : k % 2 ? 0.5 : 1;
-		writes += k >= REPLAYED ? written : 0;
+	memset(&expected, 0, sizeof expected);
+	for (uint64_t k = 0; k < REPLAYED; k++) {
+		if (k == from)
+			memset(&expected, 0, sizeof expected);
+		list_use(&l, capacity, touch[k], around, &expected);
 	}
-	assert_int_equal(gn__auto_replay(touch, REPLAYED, 9, capacity, around, &out), 0);
-	assert_true(out.first == fetched[0] && out.second == fetched[1]);
-	assert_true(out.first_alone == alone[0] && out.second_alone == alone[1]);
-	assert_true(out.first_around == past[0] && out.second_around == past[1]);
-	assert_true(out.written == writes);
+	assert_int_equal(gn__auto_replay(&trace, &model, &out), 0);
+	assert_memory_equal(&out, &expected, sizeof out);
+	assert_true(out.hits && out.fetches && out.frames && out.dirtied);
 }
 
-/* Also with rows of batches among the touches, which may leave the cache as it is. */
+/*
+ * Reads and writes, of whole lines too, in order now and then, and rows of batches, which may leave the cache
+ * as it is.
+ */
 static void the_modelled_cache_is_lru(void **state)
 {
 	uint64_t *touch = (uint64_t *)malloc(REPLAYED * sizeof *touch);
-	uint64_t draw = 7;
+	uint64_t draw = 7, line = 0;
 
 	(void)state;
 	assert_non_null(touch);
 	for (unsigned k = 0; k < REPLAYED; k++) {
-		draw = draw * 6364136223846793005u + 1442695040888963407u;
-		touch[k] = touch_of((draw >> 33) % (draw & 1u << 20 ? 200 : 2000), 1, 1 + k % 2, draw >> 60 == 3);
+		const uint64_t kind = drawn(&draw) % 5 ? 0 : GN_TOUCH_WRITE;
+
+		line = drawn(&draw) % 3 ? drawn(&draw) % (k % 2 ? 200 : 2000) : line + 1;
+		touch[k] = touch_of(line, drawn(&draw) % 2 ? 16 : 3, kind | (k % 7 ? 0 : GN_TOUCH_BATCH));
 	}
-	for (unsigned k = 0; k < REPLAYED; k += 5)
-		touch[k] |= GN_TOUCH_HELD | GN_TOUCH_BATCH;
-	for (unsigned capacity = 1; capacity <= 1024; capacity *= 4) { /* there are 500 pages */
-		compare_caches(touch, capacity, 0);
-		compare_caches(touch, capacity, GN_TOUCH_BATCH);
-	}
+	for (unsigned capacity = 1; capacity < MOST_PAGES; capacity *= 4)
+		for (int around = 0; around < 2; around++) {
+			compare_caches(touch, capacity, around, 0);
+			compare_caches(touch, capacity, around, REPLAYED / 3);
+		}
 	free(touch);
 }
 
 /* ---- what is made of a log ---- */
 
-static struct gn_auto_study study_of(uint64_t *touch, uint64_t count, uint64_t accesses, uint64_t bytes)
+enum { TOUCHES = 20000 };
+
+/* Of 4-byte words, on a machine of warps of 32 far from the memory; a cache of an eighth. */
+static struct gn_auto_bed bed_of(uint64_t lines)
 {
-	struct gn_auto_study_input in;
+	struct gn_auto_bed b;
+
+	memset(&b, 0, sizeof b);
+	b.bytes = lines * 128;
+	b.cache_bytes = b.bytes / 8;
+	b.near_bytes = 1 << 14;
+	b.reach_bytes = 1ull << 40;
+	b.element_bytes = 4;
+	b.has_memory = 1;
+	b.can = 15;
+	b.warp_width = 32;
+	return b;
+}
+
+static struct gn_auto_log log_of(uint64_t *touch, uint64_t count)
+{
+	const struct gn_auto_log log = {touch, count, count, 1ull << 32, 1};
+
+	return log;
+}
+
+static struct gn_auto_study study_of(const struct gn_auto_bed *bed, uint64_t *touch, uint64_t count,
+                                     uint64_t *before)
+{
+	const struct gn_auto_log log = log_of(touch, count), last = log_of(before, before ? count : 0);
 	struct gn_auto_study out;
 
-	memset(&in, 0, sizeof in);
-	in.touch = touch;
-	in.count = in.noted = count;
-	in.accesses = accesses;
-	in.keep = UINT32_MAX;
-	in.element_bytes = 4;
-	in.bytes = bytes;
-	in.cache_bytes = bytes / 8;
-	in.near_bytes = 1 << 14;
-	in.reach_bytes = 1ull << 40;
-	assert_int_equal(gn__auto_study(&in, &out), 0);
+	assert_int_equal(gn__auto_study(bed, &log, &last, &out), 0);
+	assert_true(out.touches == count && out.before == last.count);
 	return out;
 }
 
-static struct gn_auto_forecast forecast_of(const struct gn_auto_study *s)
-{
-	static const double same[GN_AUTO_PAGE_SIZES] = {1, 1, 1, 1, 1, 1};
-	const struct gn_auto_rates rates = gpu_rates();
-	struct gn_auto_forecast f;
-	struct gn_auto_config c;
-
-	memset(&c, 0, sizeof c);
-	gn__auto_forecast(s, &rates, &c, 1, same, &f);
-	return f;
-}
-
-/* Lines from all over: their numbers have up to 48 bits. Nothing gets lost. */
-static void a_log_is_left_in_order_of_address(void **state)
-{
-	enum { TOUCHES = 3000 };
-	static uint64_t touch[TOUCHES];
-
-	(void)state;
-	for (unsigned bits = 1; bits <= 48; bits++) {
-		uint64_t draw = bits, sum = 0, sorted = 0;
-
-		for (unsigned k = 0; k < TOUCHES; k++) {
-			draw = draw * 6364136223846793005u + 1442695040888963407u;
-			touch[k] = touch_of(draw >> (64 - bits), 1 + k % 15, 1 + k % 32, 0);
-			sum += touch[k] * (touch[k] >> 7);
-		}
-		assert_int_equal(study_of(touch, TOUCHES, TOUCHES, 1 << 20).touches, TOUCHES);
-		for (unsigned k = 0; k < TOUCHES; k++) {
-			assert_true(!k || touch[k - 1] >> GN_TOUCH_LINE_SHIFT <= touch[k] >> GN_TOUCH_LINE_SHIFT);
-			sorted += touch[k] * (touch[k] >> 7);
-		}
-		assert_true(sorted == sum);
-	}
-}
-
-/* Whole lines, one after the other, over eight times the cache. */
-static void a_stream_is_read_directly(void **state)
-{
-	enum { LINES = 64 * REGION_LINES };
-	uint64_t *touch = (uint64_t *)malloc(LINES * sizeof *touch);
-	struct gn_auto_forecast f;
-	struct gn_auto_study s;
-
-	(void)state;
-	assert_non_null(touch);
-	for (uint64_t k = 0; k < LINES; k++)
-		touch[k] = touch_of(k, 15, 32, 0);
-	s = study_of(touch, LINES, LINES * 32, LINES * 128);
-	assert_int_equal(s.touches, LINES);
-	assert_int_equal(s.regions, 64);
-	assert_true(s.share == 1 && s.covered == 1 && s.line_use == 1);
-	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++) {
-		assert_true(s.paged[p].used == 1);
-		assert_true(s.paged[p].first == LINES * 128.0 / gn_auto_page_bytes[p]); /* each page once a launch */
-		assert_true(s.paged[p].second == s.paged[p].first);
-	}
-	f = forecast_of(&s);
-	assert_int_equal(f.best, GN_AUTO_DIRECT);
-	/* 4 MiB at 51 GB/s */
-	assert_true(f.seconds[GN_AUTO_DIRECT] > 0.9 * 82e-6 && f.seconds[GN_AUTO_DIRECT] < 1.1 * 82e-6);
-	free(touch);
-}
-
-/* Thirty-two lanes, each along a line of its own: of a line one word at a time. Not so: side by side, scattered, by reference. */
-static void lanes_that_walk_lines_are_seen(void **state)
-{
-	enum { TOUCHES = 256 * 32 };
-	static uint64_t touch[4][TOUCHES];
-
-	(void)state;
-	for (uint64_t k = 0; k < TOUCHES; k++) {
-		const uint64_t line = k / 1024 * 32 + k % 32;
-
-		touch[0][k] = touch_of(4 * line, 1u << k / 256 % 4, 1, 0);
-		touch[1][k] = touch_of(k, 15, 32, 0);
-		touch[2][k] = touch_of(k * 7919 % TOUCHES, 1, 1, 0);
-		touch[3][k] = touch[0][k] | GN_TOUCH_HELD;
-	}
-	for (unsigned way = 0; way < 4; way++) {
-		const struct gn_auto_study s = study_of(touch[way], TOUCHES, TOUCHES, TOUCHES * 128);
-
-		assert_int_equal(gn__auto_walks(&s), way == 0);
-	}
-}
-
-static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **state)
-{
-	enum { TOUCHES = 20000 };
-	const uint64_t lines = 1024 * REGION_LINES; /* 64 MiB */
-	uint64_t *touch = (uint64_t *)malloc(TOUCHES * sizeof *touch), draw = 1;
-	struct gn_auto_forecast f;
-	struct gn_auto_study s;
-
-	(void)state;
-	assert_non_null(touch);
-	for (unsigned hot = 0; hot < 2; hot++) {
-		for (uint64_t k = 0; k < TOUCHES; k++) {
-			draw = draw * 6364136223846793005u + 1442695040888963407u;
-			touch[k] = touch_of((draw >> 30) % (hot ? lines / 64 : lines), 1, 1, 0);
-		}
-		s = study_of(touch, TOUCHES, TOUCHES, lines * 128);
-		f = forecast_of(&s);
-		assert_int_equal(f.class_seen, hot ? GN_CLASS_LOCAL : GN_CLASS_INSENSITIVE);
-		if (hot)
-			assert_int_not_equal(f.best, GN_AUTO_DIRECT);
-		else
-			assert_int_equal(f.best, GN_AUTO_DIRECT);
-		if (hot) /* the second launch finds everything */
-			assert_true(s.paged[3].second == 0 && s.paged[3].first > 0);
-	}
-	free(touch);
-}
-
-/*
- * Columns of a wide table, one after the other: every region each time, twice as many as translation
- * reaches. Where the lines stay in the processors' own caches, only the first time is anything translated.
- */
-static void what_is_at_hand_is_not_translated(void **state)
-{
-	enum { REGIONS = 1024, SWEEPS = 16, TOUCHES = REGIONS * SWEEPS };
-	uint64_t *touch = (uint64_t *)malloc(TOUCHES * sizeof *touch);
-
-	(void)state;
-	assert_non_null(touch);
-	for (int stays = 0; stays < 2; stays++) {
-		struct gn_auto_study_input in;
-		struct gn_auto_study s;
-
-		for (uint64_t k = 0; k < TOUCHES; k++)
-			touch[k] = touch_of(k % REGIONS * REGION_LINES, 1, 1, 0);
-		memset(&in, 0, sizeof in);
-		in.touch = touch;
-		in.count = in.noted = in.accesses = TOUCHES;
-		in.keep = UINT32_MAX;
-		in.element_bytes = 4;
-		in.bytes = (uint64_t)REGIONS * REGION_LINES * 128;
-		in.cache_bytes = in.bytes / 8;
-		in.near_bytes = (stays ? 2 : 1) * REGIONS / 2 * 128;
-		in.reach_bytes = in.bytes / 2;
-		assert_int_equal(gn__auto_study(&in, &s), 0);
-		assert_true(s.line_first == (stays ? REGIONS : TOUCHES) && s.lost_first == s.line_first);
-		assert_true(s.line_second == (stays ? 0 : TOUCHES) && s.lost_second == s.line_second);
-	}
-	free(touch);
-}
-
-/* Half of the log is of regions that fell out. */
+/* Half of the log is of regions that fell out; and half of what was noted found no room. */
 static void a_log_is_sifted_by_the_last_bound(void **state)
 {
-	struct gn_auto_study_input in;
+	const struct gn_auto_bed bed = bed_of(256 * 512);
+	struct gn_auto_log log, before = log_of(NULL, 0);
 	struct gn_auto_study out;
 	uint64_t touch[256], kept = 0;
 
 	(void)state;
-	memset(&in, 0, sizeof in);
 	for (uint64_t k = 0; k < 256; k++) {
-		touch[k] = touch_of(k * REGION_LINES, 1, 1, k % 2);
-		kept += gn_sample_hash(k) < UINT32_MAX / 2;
+		touch[k] = touch_of(k * 512, 3, k % 2 ? GN_TOUCH_WRITE : 0);
+		kept += gn_sample_hash(k) < 1u << 31;
 	}
-	in.touch = touch;
-	in.count = 256;
-	in.noted = 512; /* ran full */
-	in.accesses = 512;
-	in.keep = UINT32_MAX / 2;
-	in.element_bytes = 4;
-	in.bytes = 256 << GN_SAMPLE_REGION_LOG2;
-	in.cache_bytes = in.near_bytes = in.reach_bytes = 1 << 20;
-	assert_int_equal(gn__auto_study(&in, &out), 0);
+	log = log_of(touch, 256);
+	log.keep = 1u << 31;
+	assert_int_equal(gn__auto_study(&bed, &log, &before, &out), 0);
 	assert_true(kept > 90 && kept < 166); /* it is a hash */
-	assert_int_equal(out.touches, kept);
-	assert_int_equal(out.regions_kept, kept);
-	assert_int_equal(out.regions, 256);
-	assert_true(out.covered > 0.49 && out.covered < 0.51);
+	assert_true(out.touches == kept && out.regions_kept == kept && out.regions == 256 &&
+	            out.elements == 3 * kept);
+	assert_true(out.covered == 1);
+	log.noted = 256 + kept;
+	assert_int_equal(gn__auto_study(&bed, &log, &before, &out), 0);
+	assert_true(out.covered == 0.5);
+}
+
+/* The launch before counts where both looked. */
+static void two_looks_are_compared_where_both_looked(void **state)
+{
+	const struct gn_auto_bed bed = bed_of(256 * 512);
+	struct gn_auto_log log, before;
+	struct gn_auto_study out;
+	uint64_t touch[256];
+
+	(void)state;
+	for (uint64_t k = 0; k < 256; k++)
+		touch[k] = touch_of(k * 512, 1, 0);
+	log = before = log_of(touch, 256);
+	before.keep = 1u << 31;
+	assert_int_equal(gn__auto_study(&bed, &log, &before, &out), 0);
+	assert_true(out.touches < 166 && out.before == out.touches && out.regions_kept == out.touches);
+	assert_int_equal(out.way[PAGES_4K].hits, out.touches);
+}
+
+/*
+ * Whole lines in order over all of the data, as often as the cache may hold them or not, at once or launch by
+ * launch.
+ */
+static void a_stream_is_cached_if_it_fits(void **state)
+{
+	static uint64_t touch[TOUCHES];
+
+	(void)state;
+	for (unsigned part = 2; part <= 16; part *= 8) {
+		struct gn_auto_bed bed = bed_of(TOUCHES * (part == 16 ? 16 : 1));
+		struct gn_auto_study s;
+
+		for (uint64_t k = 0; k < TOUCHES; k++)
+			touch[k] = touch_of(k, 32, 0);
+		s = study_of(&bed, touch, TOUCHES, NULL);
+		assert_int_equal(s.best, GN_AUTO_DIRECT);
+		assert_int_equal(s.way[GN_AUTO_DIRECT].fetches, TOUCHES);
+		for (unsigned p = 0; p <= PAGES_4K; p++)
+			assert_int_equal(s.way[p].frames, TOUCHES * 128 / gn_auto_page_bytes[p] +
+			                                      (TOUCHES * 128 % gn_auto_page_bytes[p] != 0));
+		s = study_of(&bed, touch, TOUCHES, touch);
+		assert_int_equal(s.best == GN_AUTO_DIRECT, part == 2);
+		assert_null(gn__auto_batches(&bed, &s));
+	}
+}
+
+/* What the log did not see may have evicted what it saw; but not where the launch's pages fit altogether. */
+static void a_log_that_ran_full_finds_nothing_of_the_launch_before(void **state)
+{
+	static uint64_t touch[TOUCHES];
+	const struct gn_auto_bed bed = bed_of(TOUCHES * 16);
+
+	(void)state;
+	for (uint64_t k = 0; k < TOUCHES; k++)
+		touch[k] = touch_of(k, 32, 0);
+	for (unsigned more = 0; more < 8; more += 4) {
+		struct gn_auto_log log = log_of(touch, TOUCHES / 2), before = log;
+		struct gn_auto_study s;
+
+		log.noted += more * TOUCHES; /* the cache has 2 * TOUCHES lines */
+		assert_int_equal(gn__auto_study(&bed, &log, &before, &s), 0);
+		assert_int_equal(s.way[PAGES_4K].hits == TOUCHES / 2, !more);
+		assert_int_equal(s.way[PAGES_4K].frames > 0, more > 0);
+		assert_int_equal(s.best == GN_AUTO_DIRECT, more > 0);
+	}
+}
+
+/*
+ * Scattered words: directly if they are anywhere, by a cache of small pages if they are some that it can
+ * hold.
+ */
+static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **state)
+{
+	static uint64_t touch[TOUCHES];
+	const uint64_t lines = 1024 * 512;
+	const struct gn_auto_bed bed = bed_of(lines);
+	uint64_t draw = 1;
+
+	(void)state;
+	for (unsigned hot = 0; hot < 2; hot++) {
+		struct gn_auto_study s;
+
+		for (uint64_t k = 0; k < TOUCHES; k++)
+			touch[k] = touch_of(hot ? drawn(&draw) % 8000 * 61 : drawn(&draw) % lines, 1, 0);
+		s = study_of(&bed, touch, TOUCHES, NULL);
+		assert_int_equal(s.best, hot ? PAGES_512 : GN_AUTO_DIRECT);
+		assert_int_equal(s.lines[PAGES_512] < s.lines[PAGES_4K],
+		                 hot); /* else large ones take fewer frames */
+		assert_int_equal(s.way[PAGES_512].fetches + s.way[PAGES_512].hits, TOUCHES);
+	}
+}
+
+/* ---- the advice ---- */
+
+/*
+ * Thirty-two lanes, each along a line of its own: of a line one word at a time. Not so: side by side,
+ * scattered, by reference.
+ */
+static void lanes_that_walk_lines_are_seen(void **state)
+{
+	enum { WALKED = 256 * 32 };
+	static uint64_t touch[4][WALKED];
+	struct gn_auto_bed bed = bed_of(WALKED * 4);
+
+	(void)state;
+	for (uint64_t k = 0; k < WALKED; k++) {
+		const uint64_t line = k / 1024 * 32 + k % 32;
+
+		touch[0][k] = touch_of(4 * line, 1, 0);
+		touch[1][k] = touch_of(k, 32, 0);
+		touch[2][k] = touch_of(k * 7919 % WALKED, 1, 0);
+		touch[3][k] = touch_of(4 * line, 1, GN_TOUCH_WRITE);
+	}
+	for (unsigned way = 0; way < 4; way++) {
+		const struct gn_auto_study s = study_of(&bed, touch[way], WALKED, NULL);
+		const char *why = gn__auto_batches(&bed, &s);
+
+		assert_int_equal(s.best, GN_AUTO_DIRECT);
+		assert_int_equal(why != NULL, way == 0);
+		if (why)
+			assert_non_null(strstr(why, "walk lines"));
+	}
+	bed.warp_width = 1; /* lone threads always do */
+	{
+		const struct gn_auto_study s = study_of(&bed, touch[0], WALKED, NULL);
+
+		assert_null(gn__auto_batches(&bed, &s));
+	}
+}
+
+/*
+ * The same lines again and again, more than a cache can hold: a batch moves each once. Scattered lines: fewer
+ * translations.
+ */
+static void batches_are_advised_where_they_would_move_less(void **state)
+{
+	static uint64_t touch[TOUCHES];
+	struct gn_auto_bed bed = bed_of(1024 * 512);
+	struct gn_auto_study s;
+	uint64_t draw = 1;
+
+	(void)state;
+	bed.cache_bytes = 1 << 16;
+	for (uint64_t k = 0; k < TOUCHES; k++)
+		touch[k] = touch_of(k % 5000 * 100, 1, 0);
+	s = study_of(&bed, touch, TOUCHES, NULL);
+	assert_true(s.lines[s.best] == TOUCHES && s.batches == 5000);
+	assert_non_null(strstr(gn__auto_batches(&bed, &s), "would move less"));
+	for (uint64_t k = 0; k < TOUCHES; k++)
+		touch[k] = touch_of(drawn(&draw) % (1024 * 512), 1, 0);
+	s = study_of(&bed, touch, TOUCHES, NULL);
+	assert_null(gn__auto_batches(&bed, &s));
+	bed.reach_bytes = bed.bytes / 8;
+	s = study_of(&bed, touch, TOUCHES, NULL);
+	assert_int_equal(s.translated_sorted, 1024);
+	assert_non_null(strstr(gn__auto_batches(&bed, &s), "translation"));
 }
 
 int main(void)
@@ -303,12 +380,13 @@ int main(void)
 #define CASE(f) cmocka_unit_test(f)
 	const struct CMUnitTest tests[] = {
 	    CASE(the_modelled_cache_is_lru),
-	    CASE(a_log_is_left_in_order_of_address),
-	    CASE(a_stream_is_read_directly),
-	    CASE(lanes_that_walk_lines_are_seen),
-	    CASE(scattered_words_are_read_directly_and_a_hot_set_is_cached),
-	    CASE(what_is_at_hand_is_not_translated),
 	    CASE(a_log_is_sifted_by_the_last_bound),
+	    CASE(two_looks_are_compared_where_both_looked),
+	    CASE(a_stream_is_cached_if_it_fits),
+	    CASE(a_log_that_ran_full_finds_nothing_of_the_launch_before),
+	    CASE(scattered_words_are_read_directly_and_a_hot_set_is_cached),
+	    CASE(lanes_that_walk_lines_are_seen),
+	    CASE(batches_are_advised_where_they_would_move_less),
 	};
 
 	return cmocka_run_group_tests_name("array: what is made of a sample", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_array_auto_support.h - rates of a machine that is not here, and an object that chooses by them. */
+/* test_array_auto_support.h - an object that chooses, as if its store's memory were far from the machine. */
 #ifndef GN_TESTS_ARRAY_AUTO_SUPPORT_H
 #define GN_TESTS_ARRAY_AUTO_SUPPORT_H
 
@@ -7,33 +7,40 @@
 
 #include <array/auto.h>
 
-enum { COUNT = 1 << 19 /* words of 8 bytes: 4 MiB, 64 regions */, CACHE = 1 << 20, REGION_LINES = 512 };
+enum {
+	COUNT = 1 << 19 /* words of 8 bytes: 4 MiB, 64 regions */,
+	CACHE = 1 << 20,
+	NEAR = 16 << 10,
+	REGION_WORDS = 8192,
+	LINE_WORDS = 16,
+	PAGES_512 = 0,
+	PAGES_4K = 3,
+	FEW = 15 * REGION_WORDS /* words: all of their regions are looked at to the end */
+};
 
-/* Rates of a GPU behind PCIe: loads 0.7 G/s near and 43 M/s far, 51 GB/s; 12 M pages of 4 KiB a second. */
-static inline struct gn_auto_rates gpu_rates(void)
+/*
+ * On cpu every store's memory is near, and is read directly. Here it is to look like that of a GPU: paged at
+ * first.
+ */
+static inline void move_away(struct cache_test *t, struct gn_auto *choice)
 {
-	struct gn_auto_rates r;
-
-	memset(&r, 0, sizeof r);
-	r.measured = 1;
-	r.line = 1.0e-9;
-	r.sector = 0.375e-9;
-	r.again = 0.1e-9;
-	r.lost = 22e-9;
-	r.hit = 0.04e-9;
-	r.pin = 0.5e-9;
-	r.held = 0.04e-9;
-	for (unsigned p = 0; p < GN_AUTO_PAGE_SIZES; p++) {
-		r.together[p] = gn_auto_page_bytes[p] / 51e9;
-		r.together[p] = r.together[p] > 30e-9 ? r.together[p] : 30e-9;
-		r.alone[p] = 2 * r.together[p];
-	}
-	return r;
+	choice->bed.is_near = 0;
+	if (choice->choice != GN_AUTO_DIRECT)
+		return;
+	assert_int_equal(gn__auto_switch(choice, PAGES_512, &t->error), 1);
+	choice->switches = 0;
 }
 
-static inline struct gn_auto *open_choice(struct cache_test *t, uint64_t offset, uint64_t count, const struct gn_auto_rates *rates)
+/* The next launch is looked at, in all regions to the end. */
+static inline void see_all(struct cache_test *t, struct gn_auto *choice)
 {
-	struct gn_auto_rates copy = *rates;
+	choice->image.least = 1ull << 32;
+	assert_int_equal(gn__auto_look(choice, &t->error), 0);
+}
+
+static inline struct gn_auto *open_choice_of(struct cache_test *t, uint64_t offset, uint64_t count,
+                                             uint32_t element_bytes)
+{
 	struct gn_auto *choice = NULL;
 	struct gn_auto_config c;
 
@@ -41,11 +48,18 @@ static inline struct gn_auto *open_choice(struct cache_test *t, uint64_t offset,
 	c.cache_bytes = CACHE;
 	c.offset = offset;
 	c.count = count;
-	c.element_bytes = 8;
-	c.rates = &copy;
+	c.element_bytes = element_bytes;
+	c.near_bytes = NEAR;
+	c.touches = 1 << 16;
 	if (gn_auto_open(&choice, t->machine, t->store, &c, &t->error))
 		fail_msg("%s", t->error.text);
+	move_away(t, choice);
 	return choice;
+}
+
+static inline struct gn_auto *open_choice(struct cache_test *t, uint64_t count)
+{
+	return open_choice_of(t, 0, count, 8);
 }
 
 static inline void open_wide(struct cache_test *t, unsigned threads, unsigned width, const char *uri)
@@ -55,8 +69,7 @@ static inline void open_wide(struct cache_test *t, unsigned threads, unsigned wi
 	simt_close(t->machine);
 	t->machine = open_machine(threads, width);
 	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
-	if (gn_store_open(&t->store, t->machine, uri, NULL, &t->error))
-		fail_msg("%s", t->error.text);
+	open_store(t, uri, NULL);
 	fill_store(t, t->store);
 }
 

@@ -10,7 +10,7 @@
 #ifndef GRAPNEL_ARRAY_ATOMIC_H
 #define GRAPNEL_ARRAY_ATOMIC_H
 
-#include <grapnel/array/rent.h>
+#include <grapnel/array/sample.h>
 
 SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address, struct gn__errand errand)
 {
@@ -41,7 +41,7 @@ SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, u
 		return 0;
 	}
 	if (simt_unlikely(a->sample != 0))
-		gn__sample(a, index, 1); /* only noted: a change goes where the page is */
+		SIMT_COLD(gn__sample)(a, index, 1);
 	if (a->read_only)
 		access.status.code = -GN_EROFS;
 	else if (a->memory)

@@ -5,7 +5,7 @@
 #ifndef GRAPNEL_ARRAY_READ_H
 #define GRAPNEL_ARRAY_READ_H
 
-#include <grapnel/array/rent.h>
+#include <grapnel/array/sample.h>
 #include <grapnel/cache/element.h>
 #include <grapnel/cache/fault.h>
 #include <grapnel/cache/page.h>
@@ -128,58 +128,16 @@ SIMT_INLINE_FN struct gn__access gn__read_missing(const struct gn_array *a, uint
 	return SIMT_COLD(gn__read_fault)(a, index, size);
 }
 
-/*
- * A read of a launch that is looked at, with all that can be noted of it. Around the cache, if the sample wants that: the page was
- * absent after the access began, so the store has every write before it. Where one lane fetches a page all copy it, in a fraction of
- * the time, and who has found his own at hand reads it afterwards.
- */
-SIMT_NOINLINE_FN struct gn__access gn__read_noting(const struct gn_array *a, uint64_t index, uint32_t size)
-{
-	const struct gn__around_way way = gn__sample_access(a, index, 0);
-	const int helps = (way.page.seen & GN_WORD_VALID) != 0;
-	struct gn__access read = {{0, 0}, {0, 0}};
-	struct gn_hold g = way.page;
-
-	if (way.fetches && !way.memory) {
-		read = gn__read_slowly(a, index, size, helps ? GN__HELPS : GN__READS);
-		if (!helps)
-			return read;
-	}
-	if (a->memory || way.memory) {
-		gn__take_element(read.bits, a->memory ? a->memory + index * size : way.memory, size);
-		return read;
-	}
-	if (!a->pages.word) /* else the element's address comes from the word, and the element after it */
-		g = gn__page_look(&a->pages, gn__page_number(&a->pages, a->base + index * size), GN__OLD);
-	if (!gn__read_value(a, &g, index, read.bits, size)) /* a copy of a size that is not known here would be a loop over bytes */
-		return gn__read_slowly(a, index, size, GN__READS);
-	gn__count_hits(&a->pages, 1);
-	return read;
-}
-
-/*
- * A read of a launch that is looked at. Most find their page and leave nothing but counts: these are read first, in a function
- * that calls another only at its end: the registers that a function saves for its calls, of all threads together, are more than a
- * processor's own cache holds.
- */
+/* A read of a launch that is looked at: it is noted, and done as any other. */
 SIMT_NOINLINE_FN struct gn__access gn__read_looked_at(const struct gn_array *a, uint64_t index, uint32_t size)
 {
-	const uint64_t address = a->base + index * size;
-	const struct gn_hold absent = {0, 0, 0};
-	const struct gn_hold g = a->memory ? absent : gn__page_look(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
-	const uint32_t lanes = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)a->sample); /* those of one array */
 	struct gn__access read = {{0, 0}, {0, 0}};
-	int found = a->memory != 0;
 
-	if (found)
+	gn__sample(a, index, 0);
+	if (a->memory)
 		gn__take_element(read.bits, a->memory + index * size, size);
-	else
-		found = gn__read_value(a, &g, index, read.bits, size);
-	simt_warp_sync(lanes);
-	if (!gn__sample_passes(a, lanes, index * size, found))
-		return SIMT_COLD(gn__read_noting)(a, index, size);
-	if (!a->memory)
-		gn__count_hits(&a->pages, 1);
+	else if (!gn__read_hit(a, index, read.bits, size))
+		read = gn__read_missing(a, index, size);
 	return read;
 }
 

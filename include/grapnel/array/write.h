@@ -5,7 +5,7 @@
 #ifndef GRAPNEL_ARRAY_WRITE_H
 #define GRAPNEL_ARRAY_WRITE_H
 
-#include <grapnel/array/rent.h>
+#include <grapnel/array/sample.h>
 #include <grapnel/cache/element.h>
 
 /* The page is not at hand: bring it in, together with what the other lanes write. */
@@ -42,10 +42,10 @@ SIMT_NOINLINE_FN int gn__write(const struct gn_array *a, uint64_t index, const v
 
 	if (simt_unlikely(index >= a->count || 1u << a->element_log2 != size))
 		return gn__refused(a, index, size);
+	if (simt_unlikely(a->sample != 0))
+		SIMT_COLD(gn__sample)(a, index, 1);
 	if (a->read_only)
 		status.code = -GN_EROFS;
-	else if (simt_unlikely(a->sample != 0) && gn__sampled_write(a, index, from, size))
-		return 0;
 	else if (a->memory)
 		gn__put_element(a->memory + index * size, from, size);
 	else
