@@ -227,7 +227,7 @@ static void less_than_a_sector_is_fetched_before(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int b = 0; b < BEDS; b++) {
-		const uint64_t fetched = strncmp(beds[b].uri, "host", 4) ? PAGE : 2 * beds[b].sector;
+		const uint64_t fetched = strncmp(beds[b].uri, "host", 4) ? (uint64_t)PAGE : 2 * beds[b].sector;
 
 		open_bed(t, &beds[b], 32, PAGES);
 		fill(t, 32, 8, PAGE + beds[b].sector - 8, 16);
