@@ -302,7 +302,7 @@ static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **sta
 		for (uint64_t k = 0; k < TOUCHES; k++)
 			touch[k] = touch_of(hot ? drawn(&draw) % 8000 * 61 : drawn(&draw) % lines, 1, 0);
 		s = study_of(&bed, touch, TOUCHES, NULL);
-		assert_int_equal(s.best, hot ? PAGES_512 : GN_AUTO_DIRECT);
+		assert_int_equal(s.best, hot ? (int)PAGES_512 : (int)GN_AUTO_DIRECT);
 		assert_int_equal(s.lines[PAGES_512] < s.lines[PAGES_4K],
 		                 hot); /* else large ones take fewer frames */
 		assert_int_equal(s.way[PAGES_512].fetches + s.way[PAGES_512].hits, TOUCHES);
