@@ -146,7 +146,7 @@ struct one_args {
 /* The bytes of an element: those that fill_store put there, or as they are written. */
 SIMT_FN void bytes_of(uint64_t index, uint32_t size, int written, unsigned char *to)
 {
-	for (uint32_t k = 0; k < size; k++) {
+	for (uint32_t k = 0; k < size && k < 16; k++) {
 		const uint64_t at = index * size + k;
 
 		to[k] = (unsigned char)(written ? at * 7 + 3 : kernel_word(at / 8) >> at % 8 * 8);
