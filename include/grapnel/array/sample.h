@@ -86,7 +86,7 @@ SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint3
 
 	if (those) {
 		const uint32_t together = simt_match_any_u64(here, (uint64_t)(uintptr_t)s); /* those of one array */
-		const uint32_t same = simt_match_any_u64(here, line) & together & those;
+		const uint32_t same = simt_match_any_u64(here, line << 1 | (write != 0)) & together & those;
 
 		if (wanted && simt_lane() == simt_first_lane(same))
 			gn__sample_keep(s, line << GN_TOUCH_LINE_SHIFT | (write ? GN_TOUCH_WRITE : 0) |
