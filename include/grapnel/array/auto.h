@@ -12,10 +12,10 @@
  *     gn_auto_flush(choice, &error);                   if it was written
  *     gn_auto_close(choice);
  *
- * The first launch is looked at (array/sample.h) while it runs, through a cache as usual. From what was seen
- * follows how many lines of 128 bytes would be moved by loads from the store's own memory, and by caches of each
- * page size; the least is taken. Nothing is timed. The second launch is looked at, too, and then ever fewer as
- * long as they confirm the choice. docs/auto.md says more.
+ * The first launch reads through a cache and notes a sample of its accesses (array/sample.h). gn_auto_adapt works
+ * out from the sample how many lines of 128 bytes each choice would move: loads from the store's own memory, and a
+ * cache of each page size. It takes the choice that moves the fewest. Nothing is timed. The second launch is sampled,
+ * too, and then fewer and fewer launches, as long as the choice stays. docs/auto.md says more.
  *
  * The idea of sampling a launch to choose how the next is read is DualOpt's (section 4.3).
  */

@@ -277,8 +277,8 @@ int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, cons
 /*
  * gn_gather_rows_on - gn_gather_rows on a stream, behind what that has to do.
  * @stream  of the workspace's machine; a program's own cudaStream_t by simt_stream_adopt
- * @batch   copied; what indices and rows hold is read and written when the kernels run, so both are borrowed until the
- *          stream has done what was launched (simt_stream_wait)
+ * @batch   copied; the kernels read its indices and read or write its rows later, so the memory of both must stay until
+ *          these kernels have ended (simt_stream_wait)
  * A workspace serves one stream at a time, and this is not checked: two batches under way at once would sort in the same
  * memory. Give each stream a workspace, or order the streams by events.
  * The stream may be in capture: the batch becomes three kernel nodes or more, and nothing else. Each replay moves the rows that

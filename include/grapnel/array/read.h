@@ -95,7 +95,7 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uin
 	return 1;
 }
 
-/* Give the caller what was read. Returns the code. */
+/* Copy the element that was read to the caller's variable, unless the read failed. Returns the status code. */
 SIMT_FN int gn__read_give(struct gn__access read, void *to, uint32_t size)
 {
 	if (!read.status.code)
