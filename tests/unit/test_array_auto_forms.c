@@ -230,6 +230,41 @@ static void elements_of_every_size_are_seen_once(void **state)
 				}
 }
 
+/* Even lanes read and odd ones write, all at once. */
+SIMT_FN void read_and_write(const struct one_args *a)
+{
+	for (uint64_t i = simt_global_thread(); i < ELEMENTS; i += simt_global_threads()) {
+		if (i & 1)
+			gn_write_u64(&a->array, i, i);
+		else if (gn_read_u64(&a->array, i) != kernel_word(i))
+			simt_add_relaxed_dev_u64(a->wrong, 1);
+	}
+}
+SIMT_KERNEL(read_and_write, struct one_args)
+
+static void reads_and_writes_of_a_line_are_told_apart(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct gn_auto *choice;
+	struct one_args a;
+	uint64_t wrong = 0;
+
+	open_wide(t, 1, 32, "host:1M");
+	choice = open_choice_of(t, 0, ELEMENTS, 8);
+	change_to_direct(t, choice);
+	a.array = gn_auto_array(choice);
+	a.one = 0;
+	a.size = 8;
+	a.wrong = &wrong;
+	run_block(t, &read_and_write_kernel, THREADS, &a);
+	assert_int_equal(wrong, 0);
+	assert_true(gn_auto_adapt(choice, &t->error) >= 0);
+	assert_int_equal(choice->study.elements, ELEMENTS);
+	assert_true(choice->study.writes > 0);
+	assert_int_equal(choice->study.touches, 2 * choice->study.writes);
+	gn_auto_close(choice);
+}
+
 struct change_args {
 	struct gn_array array;
 	uint64_t *wrong;
@@ -517,6 +552,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
 	    CASE(elements_of_every_size_are_seen_once),   CASE(changes_are_seen_and_made),
+	    CASE(reads_and_writes_of_a_line_are_told_apart),
 	    CASE(what_is_read_by_reference_is_seen_once), CASE(a_loop_over_pages_is_seen_as_far_as_it_goes),
 	    CASE(rows_of_batches_are_seen_once),          CASE(a_gather_from_blocks_fetches_pages),
 	    CASE(a_hot_part_read_by_reference_is_cached), CASE(the_advice_to_gather_stays),
