@@ -158,6 +158,43 @@ SIMT_FN void whoever_is_here(const struct view *v, uint32_t step)
 	exchange(v, mask, simt_shfl_u32(mask, step, simt_first_lane(mask)));
 }
 
+/* A function with a loop, as the search of a table is: it reads `many` words, and returns `value`. */
+SIMT_NOINLINE_FN uint32_t look_through(const uint64_t *words, uint32_t many, uint32_t value)
+{
+	uint32_t zeros = 0;
+
+	for (uint32_t k = 0; k < many; k++)
+		zeros += simt_load_relaxed_dev_u64(&words[k]) == 0;
+	return value + zeros;
+}
+
+/*
+ * Those that are together wait for what the first of each group brings, some of them from a loop. Other lanes of the
+ * warp do the same a little later, with a mask of their own: who waits at the end of the branch must not go on with
+ * them.
+ */
+SIMT_FN void first_ones_bring(const struct view *v, uint32_t step)
+{
+	const uint32_t me = simt_lane();
+
+	for (uint32_t turn = step; turn < step + MOST_TURNS; turn++) {
+		uint32_t mask, leader, got = 0;
+
+		if (number_of(v, me, turn) >> 20 & 3)
+			look_through(v->from, (uint32_t)(number_of(v, me, turn) >> 24) % 3, 0);
+		mask = simt_active();
+		leader = simt_first_lane(simt_match_any_u64(mask, brought(v, me, turn)));
+		if (me == leader) {
+			got = brought(v, me, turn);
+			if (number_of(v, me, turn) >> 16 & 1)
+				got = SIMT_COLD(look_through)(v->from, (uint32_t)(number_of(v, me, turn) >> 28) % 8, got);
+		}
+		got = simt_shfl_u32(mask, got, leader);
+		wrong(v, SHUFFLE, got != brought(v, me, turn));
+		wrong(v, BALLOT, simt_ballot(mask, me == leader) >> leader != 1);
+	}
+}
+
 /* ---- copies ---- */
 
 SIMT_FN uint64_t word_of(const struct view *v, uint64_t k)
@@ -219,13 +256,14 @@ SIMT_FN void crowd(const struct view *v)
 		const uint32_t groups = 1 + (uint32_t)(plan >> 8) % MOST_GROUPS;
 		const uint32_t mask = plan >> 40 & 7 ? group_mask(v, groups, step) : 1u << simt_lane();
 
-		switch (plan % 7) {
+		switch (plan % 8) {
 		case 0: exchange(v, mask, step); break;
 		case 1: in_branches(v, mask, step); break;
 		case 2: in_rounds(v, mask, step); break;
 		case 3: in_turns(v, mask, step); break;
 		case 4: whoever_is_here(v, step); break;
 		case 5: copy_runs(v, mask, step, 0); break;
+		case 6: first_ones_bring(v, step); break;
 		default: copy_runs(v, mask, step, 1);
 		}
 	}

@@ -62,11 +62,17 @@ SIMT_FN uint32_t simt_rank(uint32_t mask)
  * Which others it holds is a matter of performance, never of correctness: code must be right if it
  * returns the caller alone. On cpu it gathers the lanes that reach this call before they wait elsewhere.
  * Always inlined: there it tells calls apart by their return address.
+ *
+ * On cuda the caller's own bit is added, which is set already. ptxas (13.0) takes a vote's result for the same in all
+ * lanes. Then it checks the mask of one lane before a collective, for all lanes that are at it. But lanes that came here
+ * apart, with masks of their own, can be together later: a convergence barrier may let some lanes go on while others of
+ * their mask still run a loop. Such a lane would pass the collective without the others of its mask, which wait for it
+ * for ever. A value that depends on the lane is checked for each.
  */
 SIMT_INLINE_FN uint32_t simt_active(void)
 {
 #if SIMT_ON_CUDA
-	return __activemask();
+	return __activemask() | 1u << simt_lane();
 #else
 	return simt__self->warp_width == 1 ? 1u : simt__active();
 #endif
