@@ -191,7 +191,7 @@ SIMT_FN void first_ones_bring(const struct view *v, uint32_t step)
 		}
 		got = simt_shfl_u32(mask, got, leader);
 		wrong(v, SHUFFLE, got != brought(v, me, turn));
-		wrong(v, BALLOT, simt_ballot(mask, me == leader) >> leader != 1);
+		wrong(v, BALLOT, !(simt_ballot(mask, me == leader) >> leader & 1));
 	}
 }
 
