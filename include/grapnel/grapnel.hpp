@@ -72,10 +72,10 @@ template <typename T> SIMT_INLINE_MEMBER_FN int read(const struct gn_array &a, s
 
 template <typename T> SIMT_MEMBER_FN int write(const struct gn_array &a, uint64_t index, const T &value)
 {
-	struct storage<sizeof(T)> raw = {};
+	uint64_t bits[2] = {0, 0};
 
-	memcpy(&raw, &value, sizeof(T));
-	return gn__write(&a, index, &raw.bits, sizeof(T));
+	memcpy(bits, &value, sizeof(T));
+	return gn__write(&a, index, bits[0], bits[1], sizeof(T));
 }
 
 } // namespace detail

@@ -46,14 +46,12 @@ SIMT_FN uint64_t read_by_cursor(struct gn_cursor *c, uint64_t index, uint32_t si
 
 SIMT_FN int write_sized(const struct gn_array *a, uint64_t index, uint32_t size)
 {
-	const uint64_t wide[2] = {~0ull, ~0ull};
-
 	switch (size) {
 	case 1: return gn_write_u8(a, index, 0xff);
 	case 2: return gn_write_u16(a, index, 0xffff);
 	case 4: return gn_write_f32(a, index, 1);
 	case 8: return gn_write_i64(a, index, -1);
-	default: return gn__write(a, index, wide, 16);
+	default: return gn__write(a, index, ~0ull, ~0ull, 16);
 	}
 }
 

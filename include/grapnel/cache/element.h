@@ -72,14 +72,19 @@ SIMT_FN void gn__take_element(void *to, const void *from, uint32_t size)
 	}
 }
 
-SIMT_FN void gn__put_element(void *to, const void *from, uint32_t size)
+/* @bits  of the element, the first in the lowest: a store of the element's size, from registers */
+SIMT_FN void gn__put_element(void *to, const uint64_t bits[2], uint32_t size)
 {
+	const uint8_t one = (uint8_t)bits[0];
+	const uint16_t two = (uint16_t)bits[0];
+	const uint32_t four = (uint32_t)bits[0];
+
 	switch (size) {
-	case 1: memcpy(to, from, 1); break;
-	case 2: memcpy(__builtin_assume_aligned(to, 2), from, 2); break;
-	case 4: memcpy(__builtin_assume_aligned(to, 4), from, 4); break;
-	case 8: memcpy(__builtin_assume_aligned(to, 8), from, 8); break;
-	default: memcpy(__builtin_assume_aligned(to, 16), from, 16);
+	case 1: memcpy(to, &one, 1); break;
+	case 2: memcpy(__builtin_assume_aligned(to, 2), &two, 2); break;
+	case 4: memcpy(__builtin_assume_aligned(to, 4), &four, 4); break;
+	case 8: memcpy(__builtin_assume_aligned(to, 8), bits, 8); break;
+	default: memcpy(__builtin_assume_aligned(to, 16), bits, 16);
 	}
 }
 
