@@ -166,8 +166,8 @@ SIMT_FN void gn__fault_show(const struct gn_pages *p, uint64_t page, const struc
 
 	gn__sector_reset(c, f->frame, ~gn__page_sectors(c, page), f->owned);
 	simt_store_relaxed_dev_u32(&c->owner[f->frame], (uint32_t)page);
-	simt_store_release_dev_u64(&p->word[page],
-				   GN_WORD_PARTIAL | GN_WORD_REF | GN_WORD_PIN | gn_word_next_version(f->seen) | f->frame);
+	simt_store_release_once_dev_u64(&p->word[page],
+					GN_WORD_PARTIAL | GN_WORD_REF | GN_WORD_PIN | gn_word_next_version(f->seen) | f->frame);
 }
 
 /*

@@ -22,6 +22,27 @@ void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 }
 #endif
 
+#if SIMT_ON_CUDA
+/*
+ * 16 bytes from where others write and to where they are kept, past caches that could be stale. Both lines leave the
+ * device's cache first: what it keeps instead is the table by which the device translates addresses of host memory.
+ */
+static __device__ __forceinline__ uint4 simt__load_16(const char *from)
+{
+	uint4 v;
+
+	asm volatile("ld.relaxed.sys.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
+		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from), "l"(simt__go_first()));
+	return v;
+}
+
+static __device__ __forceinline__ void simt__store_16(char *to, uint4 v)
+{
+	asm volatile("st.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, %5;"
+		     : : "l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(simt__go_first()) : "memory");
+}
+#endif
+
 /*
  * simt_copy - collective: the lanes of mask copy one run of bytes together.
  * @mask   the calling lanes, as for a collective; all pass the same to, from and bytes
@@ -46,20 +67,13 @@ SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
 
 #pragma unroll
 		for (int k = 0; k < 8; k++)
-			asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
-				     : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
-				     : "l"(source + at + k * step));
+			v[k] = simt__load_16(source + at + k * step);
 #pragma unroll
 		for (int k = 0; k < 8; k++)
-			*(uint4 *)(target + at + k * step) = v[k];
+			simt__store_16(target + at + k * step, v[k]);
 	}
-	for (; at < bytes; at += step) {
-		uint4 v;
-
-		asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
-			     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(source + at));
-		*(uint4 *)(target + at) = v;
-	}
+	for (; at < bytes; at += step)
+		simt__store_16(target + at, simt__load_16(source + at));
 	__syncwarp(mask);
 #else
 	if (mask & (mask - 1))
@@ -118,15 +132,14 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 			const char *piece = simt__walk_on(mask, &from_walk, from, bytes);
 
 			if (piece)
-				asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
-					     : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w) : "l"(piece));
+				v[k] = simt__load_16(piece);
 		}
 #pragma unroll
 		for (int k = 0; k < 4; k++) {
 			char *piece = simt__walk_on(mask, &to_walk, to, bytes);
 
 			if (piece)
-				*(uint4 *)piece = v[k];
+				simt__store_16(piece, v[k]);
 		}
 	}
 	__syncwarp(mask);
@@ -225,9 +238,8 @@ static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t want
 		uint4 v = {0, 0, 0, 0};
 
 		if (line < __popc(wants)) {
-			asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];"
-				     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(source));
-			*(uint4 *)target = v;
+			v = simt__load_16(source);
+			simt__store_16(target, v);
 		}
 		simt__take_loaded(&ask, v, ((mine - first & 3) * 8 + (ask.at >> 4)) & 31, ask.at, mine - first < 4);
 	}

@@ -19,6 +19,25 @@
 #include <grapnel/simt/base.h>
 #include <grapnel/simt/reduce.h>
 
+#if SIMT_ON_CUDA
+/*
+ * For the L2 cache: let this line go before others. A constant, not an access: on sm_90 the one that the compiler makes of the
+ * instruction below. As the result of an instruction it would be kept in a pair of registers, and moved to another pair for
+ * each load.
+ */
+SIMT_FN uint64_t simt__go_first(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+	return 0x12f0000000000000ull;
+#else
+	uint64_t policy;
+
+	asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+	return policy;
+#endif
+}
+#endif
+
 /*
  * simt_global - the same pointer, with the promise that it leads to global memory: plain accesses by it need not ask whether
  * to shared or local.
@@ -110,6 +129,44 @@ SIMT_FN uint64_t simt_load_leading_dev_u64(const uint64_t *p)
 #endif
 }
 
+/*
+ * simt_load_leading_once_dev_u64, simt_store_release_once_dev_u64, simt_add_after_fence_once_dev_u64 - of a word that is likely
+ * not soon needed again, as those of a large table are that is looked up at random: its line leaves the device's cache first.
+ * What it would push out there is the table by which the device translates addresses of host memory.
+ */
+SIMT_FN uint64_t simt_load_leading_once_dev_u64(const uint64_t *p)
+{
+#if SIMT_ON_CUDA
+	uint64_t value;
+
+	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
+		     : "=l"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	return value;
+#else
+	return simt_load_acquire_dev_u64(p);
+#endif
+}
+
+SIMT_FN void simt_store_release_once_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	asm volatile("st.release.gpu.global.L2::cache_hint.u64 [%0], %1, %2;"
+		     : : "l"(p), "l"(value), "l"(simt__go_first()) : "memory");
+#else
+	simt_store_release_dev_u64(p, value);
+#endif
+}
+
+SIMT_FN void simt_add_after_fence_once_dev_u64(uint64_t *p, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	asm volatile("red.relaxed.gpu.global.add.L2::cache_hint.u64 [%0], %1, %2;"
+		     : : "l"(p), "l"(value), "l"(simt__go_first()) : "memory");
+#else
+	simt_add_release_dev_u64(p, value);
+#endif
+}
+
 SIMT_FN uint64_t simt_cas_leading_dev_u64(uint64_t *p, uint64_t expected, uint64_t desired)
 {
 #if SIMT_ON_CUDA
@@ -137,25 +194,6 @@ SIMT_FN void simt_fence_release_dev(void)
 	simt_fence_acq_rel_dev();
 #endif
 }
-
-#if SIMT_ON_CUDA
-/*
- * For the L2 cache: let this line go before others. A constant, not an access: on sm_90 the one that the compiler makes of the
- * instruction below. As the result of an instruction it would be kept in a pair of registers, and moved to another pair for
- * each load.
- */
-SIMT_FN uint64_t simt__go_first(void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
-	return 0x12f0000000000000ull;
-#else
-	uint64_t policy;
-
-	asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-	return policy;
-#endif
-}
-#endif
 
 /*
  * simt_load_old_u64 - a word of a table as it was at some time since the kernel began: it may come from the
