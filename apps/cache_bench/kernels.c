@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define GN_READ_MISSES_CALL /* these loops hit, in few registers */
+
 #include "kernels.h"
 
 /* Sixteen bytes that a lane loads at once. */

@@ -103,7 +103,14 @@ SIMT_FN int gn__read_give(struct gn__access read, void *to, uint32_t size)
 	return read.status.code;
 }
 
-/* The element of a missing sector, by a whole warp in line. Returns -GN_EAGAIN or -GN_EBUSY where it takes a call. */
+/*
+ * The element of a missing sector, by a whole warp. Returns -GN_EAGAIN or -GN_EBUSY where it takes another way.
+ *
+ * In line, where the kernel has registers for it. A source that defines GN_READ_MISSES_CALL before its first #include of
+ * Grapnel gets a call instead: for kernels that SIMT_KERNEL_RESIDENT holds to 32 registers and whose reads mostly hit. In
+ * line a miss takes such a loop's registers, a hit's too: 0.86 instead of 1.26 TB/s on an H200. By a call a miss costs 2 to
+ * 3 % more, and a hit in a page that is there in parts half as much again (docs/performance.md).
+ */
 SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const uint32_t all = 0xffffffffu;
@@ -112,7 +119,11 @@ SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint
 
 	if (a->pages.backing && 1u << a->pages.sector_log2 == SIMT_LINE && simt_active() == all &&
 	    !simt_ballot(all, simt_shfl_u64(all, mine, 0) != mine))
+#ifdef GN_READ_MISSES_CALL
+		return SIMT_COLD(gn__fault_warp_called)(&a->pages, a->base + index * size, size);
+#else
 		return gn__fault_warp(&a->pages, a->base + index * size, size);
+#endif
 	return none;
 }
 

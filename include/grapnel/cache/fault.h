@@ -327,4 +327,10 @@ SIMT_INLINE_FN struct gn__access gn__fault_warp(const struct gn_pages *p, uint64
 	return access;
 }
 
+/* gn__fault_warp by a call, for kernels that are held to few registers (array/read.h). */
+SIMT_NOINLINE_FN struct gn__access gn__fault_warp_called(const struct gn_pages *p, uint64_t address, uint32_t size)
+{
+	return gn__fault_warp(p, address, size);
+}
+
 #endif
