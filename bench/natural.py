@@ -100,6 +100,7 @@ def searches(args, tool):
     for run in range(args.runs):
         for way, options in ways.items():
             found[way].append(report.run_json(command + options + (["--verify"] if not run else [])))
+            found[way][-1]["graph"]["path"] = os.path.basename(graph)
     for way, runs in found.items():
         print(f"bfs {way:7} {statistics.median(r['seconds'] for r in runs):8.4f} s  ({runs[0]['path']})")
     return found
