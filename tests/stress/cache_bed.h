@@ -219,7 +219,7 @@ static inline int bed_check_words(struct bed *b, const uint32_t *written, uint64
 	return bad;
 }
 
-/* After a kernel: nothing went wrong, nothing stays pinned, and after a flush the store has every write. */
+/* After a kernel: nothing went wrong, no page failed to be written, nothing stays pinned, and after a flush the store has every write. */
 static inline int bed_check(struct stress *s, struct bed *b)
 {
 	const uint64_t words = b->view.words.count;
@@ -231,6 +231,8 @@ static inline int bed_check(struct stress *s, struct bed *b)
 		bad = stress_wrong("cannot look at the result");
 	bad = bad || bed_check_faults(b, written + words + b->view.own_pages);
 	if (!bad && gn_cache_flush(b->cache, &error))
+		bad = stress_wrong("%s", error.text);
+	if (!bad && gn_cache_write_failure(b->cache, &error))
 		bad = stress_wrong("%s", error.text);
 	bad = bad || bed_check_words(b, written, words);
 	if (!bad && gn_cache_invalidate(b->cache, &error)) /* refused while pages are dirty or pinned */
