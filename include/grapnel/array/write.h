@@ -71,7 +71,7 @@ SIMT_INLINE_FN int gn__write(const struct gn_array *a, uint64_t index, uint64_t 
 /*
  * gn_array_write - one element, status form.
  * @index  element
- * @from   element_bytes of the array, aligned to it
+ * @from   element_bytes of the array
  * Any thread, from divergent code; waits while the page is fetched. Returns as gn_array_read, and -GN_EROFS. The first
  * failure is also kept in the array. After a failure the element is unchanged.
  */
@@ -79,13 +79,12 @@ SIMT_NOINLINE_FN int gn_array_write(const struct gn_array *a, uint64_t index, co
 {
 	uint64_t bits[2] = {0, 0};
 
-	gn__take_element(bits, from, 1u << a->element_log2);
-	switch (a->element_log2) {
-	case 0: return gn__write(a, index, bits[0], 0, 1);
-	case 1: return gn__write(a, index, bits[0], 0, 2);
-	case 2: return gn__write(a, index, bits[0], 0, 4);
-	case 3: return gn__write(a, index, bits[0], 0, 8);
-	default: return gn__write(a, index, bits[0], bits[1], 16);
+	switch (a->element_log2) { /* by memcpy: the caller's variable need not be aligned as the elements are */
+	case 0: memcpy(bits, from, 1); return gn__write(a, index, bits[0], 0, 1);
+	case 1: memcpy(bits, from, 2); return gn__write(a, index, bits[0], 0, 2);
+	case 2: memcpy(bits, from, 4); return gn__write(a, index, bits[0], 0, 4);
+	case 3: memcpy(bits, from, 8); return gn__write(a, index, bits[0], 0, 8);
+	default: memcpy(bits, from, 16); return gn__write(a, index, bits[0], bits[1], 16);
 	}
 }
 
