@@ -169,9 +169,8 @@ SIMT_NOINLINE_FN uint32_t look_through(const uint64_t *words, uint32_t many, uin
 }
 
 /*
- * Those that are together wait for what the first of each group brings, some of them from a loop. Other lanes of the
- * warp do the same a little later, with a mask of their own: who waits at the end of the branch must not go on with
- * them.
+ * The first lane of each group brings a value, sometimes from a loop; the others wait for it. Other lanes of the warp
+ * do the same a little later, by a mask of their own. The waiting lanes must not pass with these by the wrong mask.
  */
 SIMT_FN void first_ones_bring(const struct view *v, uint32_t step)
 {

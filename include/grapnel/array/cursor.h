@@ -4,8 +4,8 @@
  *
  * A thread (or each lane of a warp) carries a cursor along an array; as long as it stays in the page it saw last,
  * a read is the data and one look at the page's word. The hold is soft: it is a glimpse, not a pin, so it never
- * keeps a miss from finding a frame, and a cursor needs no release. It lives in registers; do not share it. A cursor
- * does not remember a page of which only some sectors are in the frame: each read of such a page looks it up again.
+ * keeps a miss from finding a frame, and a cursor needs no release. It lives in registers; do not share it. It
+ * remembers whole pages only: a page that has some of its sectors is looked up at each read.
  */
 #ifndef GRAPNEL_ARRAY_CURSOR_H
 #define GRAPNEL_ARRAY_CURSOR_H

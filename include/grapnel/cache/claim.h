@@ -214,7 +214,7 @@ SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
 SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t frame, uint32_t page, uint32_t clean_only)
 {
 	uint64_t *word = &c->word[page];
-	const uint64_t seen = simt_load_leading_once_dev_u64(word);
+	const uint64_t seen = simt_load_once_dev_u64(word);
 	const int used = seen & GN_WORD_REF && c->policy == GN_CLOCK;
 	uint64_t then = seen & GN_WORD_DIRTY ? seen | GN_WORD_BUSY : seen & GN_WORD_VERSION;
 

@@ -74,7 +74,7 @@ SIMT_FN struct gn_hold gn__page_look_direct(const struct gn_pages *p, uint64_t p
 	if (order == GN__OLD)
 		h.seen = simt_load_old_u64(h.word);
 	else
-		h.seen = order == GN__LEADING ? simt_load_leading_once_dev_u64(h.word) : simt_load_acquire_dev_u64(h.word);
+		h.seen = order == GN__LEADING ? simt_load_once_dev_u64(h.word) : simt_load_acquire_dev_u64(h.word);
 	h.data = p->frame + ((size_t)gn_word_payload(h.seen) << p->page_log2);
 	return h;
 }

@@ -93,24 +93,6 @@ SIMT_FN uint64_t simt_xor_after_fence_dev_u64(uint64_t *p, uint64_t value)
 #endif
 }
 
-SIMT_FN void simt_add_after_fence_dev_u64(uint64_t *p, uint64_t value)
-{
-#if SIMT_ON_CUDA
-	simt_reduce_add_relaxed_dev_u64(p, value);
-#else
-	simt_add_release_dev_u64(p, value);
-#endif
-}
-
-SIMT_FN void simt_store_after_fence_dev_u64(uint64_t *p, uint64_t value)
-{
-#if SIMT_ON_CUDA
-	simt_store_relaxed_dev_u64(p, value);
-#else
-	simt_store_release_dev_u64(p, value);
-#endif
-}
-
 SIMT_FN void simt_reduce_or_after_fence_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
@@ -130,23 +112,10 @@ SIMT_FN uint64_t simt_load_leading_dev_u64(const uint64_t *p)
 }
 
 /*
- * simt_load_leading_once_dev_u64, simt_store_release_once_dev_u64, simt_add_after_fence_once_dev_u64 - of a word that is likely
- * not soon needed again, as those of a large table are that is looked up at random: its line leaves the device's cache first.
- * What it would push out there is the table by which the device translates addresses of host memory.
+ * simt_store_release_once_dev_u64, simt_add_after_fence_once_dev_u64 - of a word that is likely not soon needed again, as those of a
+ * large table are that is looked up at random: its line leaves the device's cache first. What it would push out there is the
+ * table by which the device translates addresses of host memory.
  */
-SIMT_FN uint64_t simt_load_leading_once_dev_u64(const uint64_t *p)
-{
-#if SIMT_ON_CUDA
-	uint64_t value;
-
-	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
-		     : "=l"(value) : "l"(p), "l"(simt__go_first()) : "memory");
-	return value;
-#else
-	return simt_load_acquire_dev_u64(p);
-#endif
-}
-
 SIMT_FN void simt_store_release_once_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
@@ -215,7 +184,7 @@ SIMT_FN uint64_t simt_load_old_u64(const uint64_t *p)
 /*
  * simt_load_once_dev_T - data that is likely not soon read again: what it brings into the device's cache leaves that
  * first, so that data read at random do not push out the tables that lead to them. Behind it in order: what the value is
- * passed to by simt_load_behind_dev_u64. (On cpu an acquire load.)
+ * passed to by simt_load_behind_dev_u64. Leading, too. (On cpu an acquire load.)
  */
 SIMT_FN uint8_t simt_load_once_dev_u8(const uint8_t *p)
 {
