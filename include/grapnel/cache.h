@@ -20,7 +20,8 @@
  *   cache/page.h    the page protocol: look up, read without a pin, pin and unpin
  *   cache/group.h   lanes that want one page, and act on it once
  *   cache/fault.h   a missing sector, in registers
- *   cache/claim.h   how a missing page gets a frame
+ *   cache/frame.h   the search for a frame
+ *   cache/claim.h   the request for a page: how a missing one gets a frame and its bytes
  *   cache/move.h    pages between frames and stores
  *   cache/flush.h   writing back, and the cleaner
  *   cache/ahead.h   fetching what is wanted next

@@ -39,31 +39,31 @@ array/atomic.h|/gn__change_paged(const/,/^}/s/^	const struct gn__group g = \(.*\
 array/atomic.h|s/gn__group_pin(&a->pages, &g, page, 0)/gn__group_pin(\&a->pages, \&g, page, 1)/|an element is changed in a page in parts
 change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ seen = simt_load_relaxed_dev_u64(element); simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
 change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
-cache/claim.h|/gn__take_from(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|direct: pins do not keep a frame
-cache/claim.h|/gn__take_way(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|sets: pins do not keep a frame
-cache/claim.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_BUSY/0/|direct: two evict one page
-cache/claim.h|/gn__take_way(const/,/^}/s/if (!(seen & GN_WORD_HELD) .*/if (0)/|sets: a page that is fetched or evicted is evicted
-cache/claim.h|/gn__take_from(const/,/^}/s/gn_word_payload(seen) != frame/0/|direct: a page is evicted from a frame that it has left
-cache/claim.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_DIRTY ? seen . GN_WORD_BUSY : //|direct: a dirty page is gone before it is written
-cache/claim.h|/gn__take_from(const/,/^}/s/: seen & GN_WORD_VERSION/: seen/|direct: a clean page stays in the frame that is taken
-cache/claim.h|/ gn__claim_give(const/,/^}/s/simt_store_[a-z]*_dev_u32(&c->owner.*/;/|direct: a frame does not know its page
+cache/frame.h|/gn__take_from(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|direct: pins do not keep a frame
+cache/frame.h|/gn__take_way(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|sets: pins do not keep a frame
+cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_BUSY/0/|direct: two evict one page
+cache/frame.h|/gn__take_way(const/,/^}/s/if (!(seen & GN_WORD_HELD) .*/if (0)/|sets: a page that is fetched or evicted is evicted
+cache/frame.h|/gn__take_from(const/,/^}/s/gn_word_payload(seen) != frame/0/|direct: a page is evicted from a frame that it has left
+cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_DIRTY ? seen . GN_WORD_BUSY : //|direct: a dirty page is gone before it is written
+cache/frame.h|/gn__take_from(const/,/^}/s/: seen & GN_WORD_VERSION/: seen/|direct: a clean page stays in the frame that is taken
+cache/frame.h|/ gn__claim_give(const/,/^}/s/simt_store_[a-z]*_dev_u32(&c->owner.*/;/|direct: a frame does not know its page
 cache/claim.h|/gn__claim_present(const/,/^}/s/if (!(seen & GN_WORD_VALID))/if (0)/|a page in parts is pinned for anybody
 cache/claim.h|/gn__claim_present(const/,/^}/s/gn__sector_dirty(/(void)(/|a slow hit for writing makes no sector dirty
 cache/sector.h|/gn__sector_claim(const/,/^}/s/return wanted & .*/return wanted;/|a slow claim takes sectors that another brings
 cache/claim.h|/gn__claim_sectors(const/,/^}/s/gn__sector_dirty(/(void)(/|a slow write of a page in parts makes no sector dirty
 cache/claim.h|/ gn_claim_filled(const/,/^}/s/if (status.code)$/if (0)/|a fill that failed counts as done
-cache/claim.h|s/0xffffffffu, k->dirties);/0xffffffffu, 0);/|a miss for writing makes no sector dirty
-cache/claim.h|/ gn__claim_give(const/,/^}/s/gn__sector_reset(.*/;/|a frame keeps the sector word of the page before
-cache/claim.h|s/if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)/if (k->intent == GN_READ)/|a page is not fetched of which parts are written
+cache/frame.h|s/0xffffffffu, k->dirties);/0xffffffffu, 0);/|a miss for writing makes no sector dirty
+cache/frame.h|/ gn__claim_give(const/,/^}/s/gn__sector_reset(.*/;/|a frame keeps the sector word of the page before
+cache/frame.h|s/if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)/if (k->intent == GN_READ)/|a page is not fetched of which parts are written
 cache/claim.h|/ gn_claim_written(const/,/^}/s/if (status.code)/if (0)/|a page that could not be written back is dropped
 cache/claim.h|s/(intent == GN_READ ? 0 : GN_WORD_DIRTY)/0/|a miss for writing does not make the page dirty
-cache/claim.h|s/k->made = gn_word_next_version(seen)/k->made = (seen \& GN_WORD_VERSION)/|sets: versions do not count
-cache/claim.h|/ gn__claim_give(const/,/^}/s/made = gn_word_next_version(made)/made = made/|direct: versions do not count
+cache/frame.h|s/k->made = gn_word_next_version(seen)/k->made = (seen \& GN_WORD_VERSION)/|sets: versions do not count
+cache/frame.h|/ gn__claim_give(const/,/^}/s/made = gn_word_next_version(made)/made = made/|direct: versions do not count
 cache/claim.h|s/if (gn__find_in_set(c, k->page, 0).word) {/if (0) {/|sets: two loaders of one page
 cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
 cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame
-cache/claim.h|s/if (simt_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
-cache/claim.h|s/	k->searching = 1;/	;/|direct: a search that waited begins with the page, which it holds itself
+cache/frame.h|s/if (simt_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
+cache/frame.h|s/	k->searching = 1;/	;/|direct: a search that waited begins with the page, which it holds itself
 cache/claim.h|s/step = k->searching ? GN_STEP_NO_FRAME : GN_STEP_HIT;/step = GN_STEP_HIT;/|a claim ahead that gives up keeps its page busy
 cache/claim.h|s/found = gn__find_in_set.*/found = 0;/|sets: a page that came during a write-back comes again
 cache/claim.h|/gn__claim_way_written(const/,/^}/s/~(GN_WORD_BUSY . GN_WORD_DIRTY)/~GN_WORD_DIRTY/|sets: a page that was written back stays busy

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.pml - the states of a page (include/grapnel/cache/word.h) in the direct table: claim.h and access.h with every
- * interleaving of their atomic steps.
+ * page.pml - the states of a page (include/grapnel/cache/word.h) in the direct table: frame.h, claim.h and access.h with
+ * every interleaving of their atomic steps.
  *
  * THREADS threads make OPS accesses each to PAGES pages in FRAMES frames: writes, reads with a pin, with two pins, without
  * one, and flushes. Of the transfers, READ_FAILS fetches and WRITE_FAILS write-backs fail; when is up to Spin. The

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * parts.pml - a page in parts (PARTIAL in include/grapnel/cache/word.h, sectors in cache/sector.h): what page.pml leaves out.
- * One page of two sectors in one frame, with every interleaving of the atomic steps of claim.h, access.h, flush.h and of
- * cache/fault.h.
+ * One page of two sectors in one frame, with every interleaving of the atomic steps of frame.h, claim.h, access.h, flush.h
+ * and of cache/fault.h.
  *
  * THREADS threads take OPS steps each: overwrite a sector, write in a part of one, read one with a pin only where it has to be
  * fetched, hold the page, evict it, flush it as a flush does or as the cleaner does. READ_FAILS fetches and WRITE_FAILS
