@@ -241,10 +241,11 @@ SIMT_INLINE_FN struct simt_ask gn_store_load_asked(uint32_t mask, uint32_t wants
 	return simt_copy_asked(mask, wants, to, from, bytes, ask);
 }
 
-/* gn_store_load_lines - gn_store_load_asked by a whole warp of 32 lanes, where every run is one line (simt/copy.h). */
-SIMT_INLINE_FN struct simt_ask gn_store_load_lines(uint32_t wants, void *to, const char *from, struct simt_ask ask)
+/* gn_store_load_lines - gn_store_load_asked where every run is one line (simt/copy.h). */
+SIMT_INLINE_FN struct simt_ask gn_store_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
+						   struct simt_ask ask)
 {
-	return simt_copy_lines_asked(wants, to, from, ask);
+	return simt_copy_lines_asked(mask, wants, to, from, ask);
 }
 
 /*

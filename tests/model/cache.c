@@ -315,6 +315,8 @@ static const struct small small[] = {
     {"direct, 1 frame: by faults, a flush", 3, 0, 1, 2, GN_FIFO, 0, 1, {"r0e0", "w0f0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
     {"direct, 1 frame: by faults, a page is overwritten", 3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0e0", 0}, 1, 0, 3, 0, 0, 0, 1, BY_FAULTS},
     {"direct, 1 frame: by faults, two words a sector", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "w0r1", 0}, 1, 1, 4, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a warp of two, an evictor and a writer", 1, 0, 1, 2, GN_FIFO, 0, 0, {"r0r1", "e0", "w0"}, 2, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a warp of two reads in order", 0, 0, 1, 2, GN_FIFO, 0, 0, {"r0x0", "e0", "e0"}, 2, 0, 3, 0, 0, 0, 0, BY_FAULTS},
     {"direct, 1 frame: by faults, a warp of two and a writer", 1, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "e0", "w0w1"}, 2, 1, 3, 0, 0, 0, 0, BY_FAULTS},
     {"direct, 2 frames: by faults, three readers", 1, 0, 2, 3, GN_CLOCK, 0, 0, {"r0e0", "r0r1", "r2"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
     {"direct, 1 frame: by faults, a page is read in order", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0x0", "x0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},

@@ -166,9 +166,9 @@ SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to
 	return ask;
 }
 
-SIMT_FN struct simt_ask trial_load_lines(uint32_t wants, void *to, const char *from, struct simt_ask ask)
+SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from, struct simt_ask ask)
 {
-	return trial_load_asked(0xffffffffu, wants, to, from, TRIAL_LINE, ask);
+	return trial_load_asked(mask, wants, to, from, TRIAL_LINE, ask);
 }
 
 SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,

@@ -39,9 +39,10 @@ enum {
 #define gn_store_load_asked trial_load_asked
 #define gn_store_load_lines trial_load_lines
 
-/* What a warp moves by one line here: so that its fast way is taken where warps are whole. */
+/* What a warp moves by one line here, and how many lanes do: so that their fast way is taken, too. */
 enum { TRIAL_LINE = 8 };
 #define SIMT_LINE TRIAL_LINE
+#define GN__FAULT_LANES 2
 
 struct gn_store_view;
 SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
@@ -54,7 +55,7 @@ SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_
                                           uint32_t bytes);
 SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
 					 struct simt_ask ask);
-SIMT_FN struct simt_ask trial_load_lines(uint32_t wants, void *to, const char *from, struct simt_ask ask);
+SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from, struct simt_ask ask);
 
 #include <grapnel/array.h>
 #include <grapnel/array/recent.h>

@@ -103,6 +103,12 @@ cache/fault.h|/ gn__fault_show(const/,/^}/s/simt_store_relaxed_dev_u32(.*/;/|fau
 cache/fault.h|/ gn__fault_show(const/,/^}/s/gn_word_next_version(f->seen)/(f->seen \& GN_WORD_VERSION)/|faults: versions do not count
 cache/fault.h|/ gn__fault_end(const/,/^}/s/^		gn__sector_arrive(.*/;/;/gn__fault_move(const/,/^}/s/^	ask->lane = owners/	if (f->owned) gn__sector_arrive(p->sector, \&p->word[page], f->frame, f->owned, 0);&/|faults: a sector is valid before its bytes are there
 cache/fault.h|/ gn__fault_end(const/,/^}/{s/^	if (f->owned)$/	gn__page_unpin_after_fence(\&p->word[page]);&/;s/^	gn__page_unpin_after_fence(.*$/	;/;}|faults: the page is let go before its sector is valid
+cache/fault.h|/ gn__fault_lead(const/,/^}/s/f.owned = claimed & .*/f.owned = claimed;/|faults: a leader takes sectors that another brings
+cache/fault.h|/ gn__fault_widened(const/,/^}/s/gn__lowest(\(.*\), simt_popcount(c->idle))/(\1)/|faults: more is claimed than there are lanes to move
+cache/fault.h|/ gn__fault_share(const/,/^}/s/return gn__lowest(more, rank + 1).*/return 0;/|faults: what nobody wants yet stays in motion
+cache/fault.h|/ gn__fault_move_lines(const/,/^}/s/!done && owned >> mine & 1/!done/|faults: a lane takes an element that was not moved
+cache/fault.h|/ gn__fault_move_lines(const/,/^}/s/f->what == GN__FAULT_OWNS .. //|faults: a page that was there stays pinned
+cache/fault.h|/ gn__fault_move_lines(const/,/^}/s/^	ask->lane = /	if (f->owned) gn__sector_arrive(p->sector, \&p->word[page], f->frame, f->owned, 0);&/;/gn__fault_end(const/,/^}/s/^		gn__sector_arrive(.*/;/|faults: lines are valid before their bytes are there
 cache/ahead.h|s/ .. page >= end//|pages behind the last are fetched ahead
 cache/flush.h|s/(f->pinned ? seen : seen & ~GN_WORD_DIRTY)/(seen \& ~GN_WORD_DIRTY)/|a flush cleans a page that is being written
 cache/flush.h|/gn__flush_try(const/,/^}/s/gn_word_payload(seen) != f->frame/0/|direct: a flush writes a page that has left the frame

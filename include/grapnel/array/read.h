@@ -104,27 +104,28 @@ SIMT_FN int gn__read_give(struct gn__access read, void *to, uint32_t size)
 }
 
 /*
- * The element of a missing sector, by a whole warp. Returns -GN_EAGAIN or -GN_EBUSY where it takes another way.
+ * The element of a missing sector, by GN__FAULT_LANES or more together. Returns -GN_EAGAIN or -GN_EBUSY where it takes another way.
  *
  * In line, where the kernel has registers for it. A source that defines GN_READ_MISSES_CALL before its first #include of
  * Grapnel gets a call instead: for kernels that SIMT_KERNEL_RESIDENT holds to 32 registers and whose reads mostly hit. In
  * line a miss takes such a loop's registers, a hit's too: 0.86 instead of 1.26 TB/s on an H200. By a call a miss costs 2 to
- * 3 % more, and a hit in a page that is there in parts half as much again (docs/performance.md).
+ * 4 % more, and a hit in a page that is there in parts half as much again (docs/performance.md).
  */
 SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint64_t index, uint32_t size)
 {
-	const uint32_t all = 0xffffffffu;
-	const uint64_t mine = (uint64_t)(uintptr_t)a->pages.sector;
 	const struct gn__access none = {{0, 0}, {-GN_EAGAIN, 0}};
+	uint32_t mask;
 
-	if (a->pages.backing && 1u << a->pages.sector_log2 == SIMT_LINE && simt_active() == all &&
-	    !simt_ballot(all, simt_shfl_u64(all, mine, 0) != mine))
+	if (!a->pages.backing || 1u << a->pages.sector_log2 != SIMT_LINE)
+		return none;
+	mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)a->pages.sector); /* those of one cache */
+	if (simt_popcount(mask) < GN__FAULT_LANES)
+		return none;
 #ifdef GN_READ_MISSES_CALL
-		return SIMT_COLD(gn__fault_warp_called)(&a->pages, a->base + index * size, size);
+	return SIMT_COLD(gn__fault_lines_called)(&a->pages, mask, a->base + index * size, size);
 #else
-		return gn__fault_warp(&a->pages, a->base + index * size, size);
+	return gn__fault_lines(&a->pages, mask, a->base + index * size, size);
 #endif
-	return none;
 }
 
 /* The element of a page that is not at hand. */

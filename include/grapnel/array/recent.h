@@ -96,34 +96,34 @@ SIMT_FN int gn__recent_hit(const struct gn_array *a, struct gn__recent *r, uint6
 	return 1;
 }
 
-/* A function of its own: on cuda gn__read_otherwise is in line. */
-SIMT_NOINLINE_FN struct gn__access gn__recent_by_call(const struct gn_array *a, uint64_t index, uint32_t size)
+/* A function of its own: on cuda gn__read_otherwise is in line. @code  what gn__read_in_line came to, or 0 */
+SIMT_NOINLINE_FN struct gn__access gn__recent_by_call(const struct gn_array *a, uint64_t index, uint32_t size, int code)
 {
-	return gn__read_otherwise(a, index, size);
+	return code == -GN_EBUSY ? gn__read_slowly(a, index, size, GN__READS) : gn__read_otherwise(a, index, size);
 }
 
 /*
  * What takes calls. On cuda they get a copy of the array: were its own address passed on, the array of a thread and what it
  * remembers would lie in memory instead of registers, for every read. By its address, as a copy by value spills 64 bytes.
  */
-SIMT_FN struct gn__access gn__recent_called(const struct gn_array *a, uint64_t index, uint32_t size)
+SIMT_FN struct gn__access gn__recent_called(const struct gn_array *a, uint64_t index, uint32_t size, int code)
 {
 	struct gn_array copy;
 
 	if (!SIMT_ON_CUDA)
-		return gn__read_otherwise(a, index, size);
+		return gn__recent_by_call(a, index, size, code);
 	copy = *a;
-	return SIMT_COLD(gn__recent_by_call)(&copy, index, size);
+	return SIMT_COLD(gn__recent_by_call)(&copy, index, size, code);
 }
 
-/* A read that is not quick. What a whole warp misses together is fetched in line, as by gn__read. */
+/* A read that is not quick. What lanes miss together is fetched in line, as by gn__read. */
 SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__recent_otherwise(const struct gn_array *a, struct gn__recent *r, uint64_t index,
 							       uint32_t size)
 {
 	struct gn__access read = {{0, 0}, {0, 0}};
 
 	if (simt_unlikely(index >= a->bound[gn__size_log2(size)] || a->sample != 0))
-		return gn__recent_called(a, index, size);
+		return gn__recent_called(a, index, size, 0);
 	if (a->memory) {
 		gn__take_element(read.bits, a->memory + index * size, size);
 		return read;
@@ -131,7 +131,7 @@ SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__recent_otherwise(const struct gn_a
 	if ((!a->pages.backing || a->pages.counting) && simt_likely(gn__recent_hit(a, r, index, read.bits, size)))
 		return read;
 	read = gn__read_in_line(a, index, size);
-	return read.status.code ? gn__recent_called(a, index, size) : read;
+	return read.status.code ? gn__recent_called(a, index, size, read.status.code) : read;
 }
 
 /* gn__recent_read - gn__read by a thread that remembers its page. @r  the caller's, changed */

@@ -212,19 +212,20 @@ SIMT_FN enum gn_step gn__claim_leave(struct gn_claim *k)
 }
 
 /*
- * One sector is wanted. If the page has a run of sectors right before it and no others, it is read in order: then as many
- * more are fetched as the run has. A page that is read at random has gaps.
+ * Sectors are wanted. If they end a run of the page's sectors, and there are no others, the page is read in order: then as
+ * many are fetched as the run had before them. A page that is read at random has gaps.
  */
 SIMT_FN uint32_t gn__claim_widened(uint64_t seen, uint32_t wanted)
 {
-	const uint32_t there = (uint32_t)seen | (uint32_t)(seen >> 32);
-	const uint32_t below = there & (wanted - 1), above = there & ~(wanted | (wanted - 1));
-	const uint32_t first = below & (0 - below), end = above & (0 - above);
+	const uint32_t all = (uint32_t)seen | (uint32_t)(seen >> 32) | wanted, sum = all + (all & (0 - all));
+	const uint32_t run = all & ~sum, next = sum & ~all; /* the lowest run, and the sector behind it */
+	const uint32_t rest = all & sum, end = rest & (0 - rest);
+	const uint32_t before = simt_popcount(run & ~wanted), many = simt_popcount(wanted);
 
 	/* sectors behind the end of the page are there: a run up to the top is no gap */
-	if (wanted & (wanted - 1) || !below || below + first != wanted || above + end)
+	if (wanted & ~run || !(next >> 1 & wanted) || rest + end || before <= many)
 		return wanted;
-	return ((wanted << simt_popcount(below)) - wanted) & (end - 1);
+	return wanted | (((next << (before - many)) - next) & (end - 1));
 }
 
 /*

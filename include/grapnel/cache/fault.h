@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache/fault.h - a warp reads elements whose sectors are not at hand: the common case of a miss, in
- * registers.
+ * cache/fault.h - lanes read elements whose sectors are not at hand: the common case of a miss, in registers.
  *
- * Of a byte-addressable store, in a cache with a direct table. Each sector that lanes want has a leader. In
- * one turn all leaders look, pin their page or give it a frame, and claim the sector; then the warp moves all
- * claimed sectors together, and every lane takes its element from what is moved. Nobody waits while he holds
- * a pin, a page or a sector. What is not common goes the way of cache/access.h: a dirty page in the way, a
- * wait that becomes long.
+ * Of a byte-addressable store, in a cache with a direct table. In one turn all lanes look; each page, or sector, that they
+ * want has a leader, which pins the page or gives it a frame, and claims the sectors; then the lanes move all claimed
+ * sectors together, and every lane takes its element from what is moved. Nobody waits while he holds a pin, a page or a
+ * sector. Where sectors are lines and there are lanes enough to move them, a page has a leader (gn__fault_lines); otherwise
+ * a sector has (gn__fault_in). What is not common goes the way of cache/access.h: a dirty page in the way, a wait that
+ * becomes long.
  */
 #ifndef GRAPNEL_CACHE_FAULT_H
 #define GRAPNEL_CACHE_FAULT_H
@@ -20,7 +20,7 @@
 enum gn__fault {
 	GN__FAULT_AGAIN,  /* others are at it, or were faster: look again */
 	GN__FAULT_THERE,  /* the sector was in the frame after all, and was read */
-	GN__FAULT_OWNS,   /* the page is pinned and the sector claimed */
+	GN__FAULT_OWNS,   /* the page is pinned, and those sectors claimed that nobody else brings */
 	GN__FAULT_NEW,    /* the same, and the page has a new frame that nobody sees yet */
 	GN__FAULT_BYPASS, /* no frame is easily had: load the element from the store */
 	GN__FAULT_SLOW    /* by cache/access.h */
@@ -31,12 +31,17 @@ struct gn__faulting {
 	uint64_t seen;    /* the page's word */
 	uint64_t sectors; /* the frame's sector word, where the page is PARTIAL */
 	uint32_t frame;
-	uint32_t owned;   /* sectors, from the wanted one on */
+	uint32_t owned;   /* sectors that the leader is to bring */
 	uint32_t what;    /* enum gn__fault */
 };
 
 /* So many turns are taken before a miss goes the slow way, which has a deadline. */
 enum { GN__FAULT_TURNS = 200 };
+
+/* So many lanes at least move lines together; fewer wait less with more loads in flight a lane. A model may need fewer. */
+#ifndef GN__FAULT_LANES
+#define GN__FAULT_LANES 4
+#endif
 
 /* An element of a frame or a store; the size is not a constant here. Returns all its bits together. */
 SIMT_FN uint64_t gn__load_sized(uint64_t value[2], const char *from, uint32_t size)
@@ -80,9 +85,9 @@ SIMT_FN struct gn__faulting gn__fault_look(const struct gn_pages *p, uint64_t ad
 	return f;
 }
 
-/* The page is absent: hold it, and look for a clean frame. */
+/* The page is absent: hold it, and look for a clean frame, into which the sectors shall come. */
 SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint64_t *word, struct gn__faulting f,
-						      uint32_t sector)
+						      uint32_t sectors)
 {
 	const uint64_t made = f.seen & GN_WORD_VERSION;
 	uint32_t scarce = 0, page;
@@ -102,7 +107,7 @@ SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint
 		taking = gn__take_frame(c, f.frame, 1, &page);
 		if (taking == GN__TAKEN) {
 			GN_TRACE(frame);
-			f.owned = sector;
+			f.owned = sectors;
 			f.what = GN__FAULT_NEW;
 			return f;
 		}
@@ -134,11 +139,8 @@ SIMT_FN uint32_t gn__fault_claim(uint64_t *sectors, uint32_t wanted, uint32_t se
 	return run;
 }
 
-/*
- * @widens  a constant: 1 if more than one sector may be claimed. One thread, a leader: get hold of the sector
- * that it looked at, if that can be done at once.
- */
-SIMT_FN struct gn__faulting gn__fault_begin(const struct gn_pages *p, uint64_t address, struct gn__faulting f, int widens)
+/* One thread, a leader: get hold of the sector that it looked at, if that can be done at once. */
+SIMT_FN struct gn__faulting gn__fault_begin(const struct gn_pages *p, uint64_t address, struct gn__faulting f)
 {
 	const uint64_t page = gn__page_number(p, address);
 	const uint32_t sector = 1u << (gn__page_offset(p, address) >> p->sector_log2);
@@ -152,7 +154,7 @@ SIMT_FN struct gn__faulting gn__fault_begin(const struct gn_pages *p, uint64_t a
 		return f;
 	if (!gn__page_try_pin(&p->word[page], f.seen, GN_WORD_REF, GN__LEADING))
 		return f;
-	f.owned = gn__fault_claim(&p->sector[f.frame], widens ? gn__claim_widened(f.sectors, sector) : sector, sector);
+	f.owned = gn__fault_claim(&p->sector[f.frame], gn__claim_widened(f.sectors, sector), sector);
 	f.what = GN__FAULT_OWNS;
 	return f;
 }
@@ -173,14 +175,15 @@ SIMT_FN void gn__fault_show(const struct gn_pages *p, uint64_t page, const struc
 /*
  * The owned sectors are in the frame, or (owned is 0) others were faster: let the page go. Behind a fence
  * since the bytes.
+ * @given  lanes that got their element by it
  */
-SIMT_FN void gn__fault_end(const struct gn_pages *p, uint64_t page, const struct gn__faulting *f, uint32_t same)
+SIMT_FN void gn__fault_end(const struct gn_pages *p, uint64_t page, const struct gn__faulting *f, uint32_t given)
 {
 	if (f->owned)
 		gn__sector_arrive(p->sector, &p->word[page], f->frame, f->owned, 0);
 	gn__page_unpin_after_fence(&p->word[page]);
 	if (simt_unlikely(p->counting) && f->owned) {
-		gn__count_u64(&gn__stripe(p->cache)->misses, simt_popcount(same));
+		gn__count_u64(&gn__stripe(p->cache)->misses, simt_popcount(given));
 		gn__count_u64(&gn__stripe(p->cache)->fetched, 1);
 		gn__count_u64(&gn__stripe(p->cache)->fetched_bytes, (uint64_t)simt_popcount(f->owned) << p->sector_log2);
 	}
@@ -201,12 +204,13 @@ SIMT_FN void gn__fault_around(const struct gn_pages *p, uint64_t address, uint32
 }
 
 /*
- * The sectors that leaders hold are moved, and lanes are given their elements. Collective; lead says whether
- * the caller holds one, leader is whom the caller's element comes from, if that lane does; lines is a
- * constant: 1 for a whole warp, all of whose sectors are lines. Returns 1 with the value, or 0.
+ * The sectors that leaders hold are moved, and lanes are given their elements. Collective.
+ * @leader  the lane that acts for the caller's sector
+ * @same    the lanes that want that sector
+ * Returns 1 with the value, or 0.
  */
 SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint64_t address, uint32_t leader,
-				  struct gn__faulting *f, uint32_t same, struct simt_ask *ask, int lines)
+				  struct gn__faulting *f, uint32_t same, struct simt_ask *ask)
 {
 	const uint64_t page = gn__page_number(p, address), inside = (1u << p->sector_log2) - 1;
 	const uint64_t start = address & ~inside;
@@ -222,8 +226,7 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint6
 	ask->lane = owners >> leader & 1 ? leader : SIMT_NO_LANE;
 	ask->at = (uint32_t)(address & inside);
 	to = p->frame + ((size_t)f->frame << p->page_log2) + (start & ((1ull << p->page_log2) - 1));
-	*ask = lines ? gn_store_load_lines(owners, to, p->backing + start, *ask)
-		     : gn_store_load_asked(mask, owners, to, p->backing + start, simt_popcount(f->owned) << p->sector_log2, *ask);
+	*ask = gn_store_load_asked(mask, owners, to, p->backing + start, simt_popcount(f->owned) << p->sector_log2, *ask);
 	simt_warp_sync(mask); /* any lane has moved bytes for any other */
 	simt_fence_release_dev();
 	if (leads)
@@ -233,7 +236,8 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint6
 
 /*
  * gn__fault_in - one turn for an element whose sector was not at hand a moment ago.
- * @address  of the element, in bytes of the cache's pages Any thread; lanes that are together act together.
+ * @address  of the element, in bytes of the cache's pages
+ * Any thread; lanes that are together act together.
  * Waits for its own transfers only. Returns the element with a status of 0, or -GN_EAGAIN (it is not settled:
  * take another turn), -GN_EBUSY (take the slow way).
  */
@@ -251,10 +255,10 @@ SIMT_FN struct gn__access gn__fault_in(const struct gn_pages *p, uint64_t addres
 		same = simt_match_any_u64(mask, address >> p->sector_log2);
 		leader = simt_first_lane(same);
 		if (simt_lane() == leader)
-			f = gn__fault_begin(p, address, f, 1);
+			f = gn__fault_begin(p, address, f);
 		what = simt_shfl_u32(mask, f.what, leader);
 		if (simt_ballot(mask, what == GN__FAULT_OWNS || what == GN__FAULT_NEW) &&
-		    gn__fault_move(p, mask, address, leader, &f, same, &ask, 0))
+		    gn__fault_move(p, mask, address, leader, &f, same, &ask))
 			;
 		else if (what == GN__FAULT_BYPASS)
 			gn__fault_around(p, address, size, ask.bits);
@@ -266,47 +270,154 @@ SIMT_FN struct gn__access gn__fault_in(const struct gn_pages *p, uint64_t addres
 	return access;
 }
 
-/* Would this leader fetch more sectors than the one that it wants? */
-SIMT_FN int gn__fault_widens(const struct gn_pages *p, uint64_t address, const struct gn__faulting *f)
-{
-	const uint32_t sector = 1u << (gn__page_offset(p, address) >> p->sector_log2);
+/* ---- a warp, or much of it, whose sectors are lines ---- */
 
-	return f->seen & GN_WORD_PARTIAL && gn__claim_widened(f->sectors, sector) != sector;
+/* Lanes that want something of one page. */
+struct gn__crowd {
+	uint32_t lanes;  /* the first of them acts for the page; those that are done are alone */
+	uint32_t wanted; /* sectors */
+	uint32_t same;   /* lanes that want the caller's sector; the first of them moves it */
+	uint32_t idle;   /* of lanes, those that move none: room for sectors that nobody wants yet */
+};
+
+/* Collective. By a ballot a sector: a match takes a step for every value that differs. */
+SIMT_FN struct gn__crowd gn__fault_crowd(const struct gn_pages *p, uint32_t mask, uint64_t address, int done)
+{
+	const uint32_t self = 1u << simt_lane();
+	const uint32_t mine = gn__page_offset(p, address) >> p->sector_log2, sectors = 1u << (p->page_log2 - p->sector_log2);
+	const uint64_t page = gn__page_number(p, address);
+	struct gn__crowd c = {simt_match_any_u64(mask, done ? ~(uint64_t)simt_lane() : page), 0, self, 0};
+
+	for (uint32_t sector = 0; sector < sectors; sector++) {
+		const uint32_t want = simt_ballot(mask, !done && mine == sector) & c.lanes;
+
+		c.wanted |= (uint32_t)(want != 0) << sector;
+		c.same = mine == sector && !done ? want : c.same;
+	}
+	c.idle = c.lanes & ~simt_ballot(mask, !done && simt_first_lane(c.same) == simt_lane());
+	return c;
+}
+
+/* The lowest `many` bits of a set. */
+SIMT_FN uint32_t gn__lowest(uint32_t set, uint32_t many)
+{
+	uint32_t left = set;
+
+	for (; left && many; many--)
+		left &= left - 1;
+	return set & ~left;
+}
+
+/* Wanted sectors and those that are fetched with them: as many as there are lanes to move them. */
+SIMT_FN uint32_t gn__fault_widened(const struct gn__crowd *c, uint64_t seen, uint32_t wanted)
+{
+	return wanted | gn__lowest(gn__claim_widened(seen, wanted) & ~wanted, simt_popcount(c->idle));
 }
 
 /*
- * gn__fault_warp - gn__fault_in by a whole warp of 32, whose sectors are lines: turns until every lane has
- * its element. In line and without a call: the registers that a function saves for its caller are written
- * through to the device's memory, which costs more than the miss. Lanes that are done stay, so that the warp
- * remains whole.
+ * One thread, the first of a crowd: get hold of the page, and of the sectors that are wanted and absent, if
+ * that can be done at once.
+ */
+SIMT_FN struct gn__faulting gn__fault_lead(const struct gn_pages *p, uint64_t address, struct gn__faulting f,
+					   const struct gn__crowd *c)
+{
+	const uint64_t page = gn__page_number(p, address);
+	const uint32_t absent = c->wanted & ~((uint32_t)f.sectors | (uint32_t)(f.sectors >> 32));
+	uint32_t claimed;
+	uint64_t before;
+
+	if (!(f.seen & GN_WORD_USED)) {
+		claimed = gn__fault_widened(c, ~gn__page_sectors(p->cache, page), c->wanted);
+		return gn__fault_absent(p->cache, &p->word[page], f, claimed);
+	}
+	f.what = f.seen & GN_WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
+	if (f.seen & GN_WORD_VALID || !gn__page_can_pin(f.seen) || !absent)
+		return f;
+	if (!gn__page_try_pin(&p->word[page], f.seen, GN_WORD_REF, GN__LEADING))
+		return f;
+	claimed = gn__fault_widened(c, f.sectors, absent);
+	before = simt_or_leading_dev_u64(&p->sector[f.frame], (uint64_t)claimed << 32);
+	f.owned = claimed & ~((uint32_t)before | (uint32_t)(before >> 32));
+	f.what = GN__FAULT_OWNS;
+	return f;
+}
+
+/* The sector that a lane moves, as a bit: its own, or one of those that nobody wants yet; 0: none. */
+SIMT_FN uint32_t gn__fault_share(const struct gn__crowd *c, uint32_t mine, uint32_t owned, int done)
+{
+	const uint32_t rank = simt_popcount(c->idle & ((1u << simt_lane()) - 1)), more = owned & ~c->wanted;
+
+	if (done)
+		return 0;
+	if (c->idle >> simt_lane() & 1)
+		return gn__lowest(more, rank + 1) & ~gn__lowest(more, rank);
+	return owned & 1u << mine;
+}
+
+/*
+ * The sectors that leaders hold are moved, a line a lane, and lanes are given their elements. Collective.
+ * Returns 1 with the value, or 0.
+ */
+SIMT_INLINE_FN int gn__fault_move_lines(const struct gn_pages *p, uint32_t mask, uint64_t address, const struct gn__crowd *c,
+					struct gn__faulting *f, int done, struct simt_ask *ask)
+{
+	const uint32_t leader = simt_first_lane(c->lanes);
+	const uint64_t page = gn__page_number(p, address), inside = (1u << p->sector_log2) - 1;
+	const uint32_t mine = gn__page_offset(p, address) >> p->sector_log2;
+	const uint32_t owned = simt_shfl_u32(mask, f->owned, leader), frame = simt_shfl_u32(mask, f->frame, leader);
+	const uint32_t share = gn__fault_share(c, mine, owned, done), owners = simt_ballot(mask, share != 0);
+	const size_t at = (size_t)(share ? simt_first_lane(share) : 0) << p->sector_log2;
+	uint32_t given;
+
+	simt_warp_sync(mask);
+	if (simt_ballot(mask, f->what == GN__FAULT_NEW))
+		simt_fence_release_dev(); /* R5; on cpu also the acquire of what these leaders have swapped */
+	if (f->what == GN__FAULT_NEW)
+		gn__fault_show(p, page, f);
+	ask->lane = !done && owned >> mine & 1 ? simt_first_lane(c->same) : SIMT_NO_LANE;
+	ask->at = (uint32_t)(address & inside);
+	*ask = gn_store_load_lines(mask, owners, p->frame + ((size_t)frame << p->page_log2) + at,
+				   p->backing + ((size_t)page << p->page_log2) + at, *ask);
+	given = simt_ballot(mask, ask->lane != SIMT_NO_LANE);
+	simt_warp_sync(mask); /* any lane has moved bytes for any other */
+	simt_fence_release_dev();
+	if (f->what == GN__FAULT_OWNS || f->what == GN__FAULT_NEW)
+		gn__fault_end(p, page, f, given & c->lanes);
+	return ask->lane != SIMT_NO_LANE;
+}
+
+/*
+ * gn__fault_lines - gn__fault_in by lanes that stay together, GN__FAULT_LANES or more, whose sectors are lines: turns until every
+ * lane has its element. In line and without a call: the registers that a function saves for its caller are written
+ * through to the device's memory, which costs more than the miss. Lanes that are done stay and help.
+ * @mask  the calling lanes, all of one cache
  * Returns the caller's element with a status of 0; or, to all that are left together, -GN_EAGAIN (go on by
  * gn__fault_in) or -GN_EBUSY (take the slow way).
  */
-SIMT_INLINE_FN struct gn__access gn__fault_warp(const struct gn_pages *p, uint64_t address, uint32_t size)
+SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn_pages *p, uint32_t mask, uint64_t address, uint32_t size)
 {
-	const uint32_t all = 0xffffffffu;
 	struct simt_ask ask = {SIMT_NO_LANE, 0, size, {0, 0}};
 	struct gn__access access = {{0, 0}, {-GN_EAGAIN, 0}};
 	struct gn__faulting f = {0, 0, 0, 0, GN__FAULT_AGAIN};
-	uint32_t todo, same, leader, what;
+	uint32_t what;
 	int done = 0;
 
 	for (uint32_t turn = 0; turn < GN__FAULT_TURNS; turn++) {
+		struct gn__crowd c;
+
 		if (!done) {
 			f = gn__fault_look(p, address, size, ask.bits);
 			done = f.what == GN__FAULT_THERE;
 			gn__count_hits(p, (uint64_t)done);
 		}
-		todo = simt_ballot(all, !done);
-		if (!todo || simt_ballot(all, !done && gn__fault_widens(p, address, &f)))
+		if (!simt_ballot(mask, !done))
 			break;
-		same = simt_match_any_u64(all, done ? ~(uint64_t)simt_lane() : address >> p->sector_log2);
-		leader = simt_first_lane(same);
-		if (!done && simt_lane() == leader)
-			f = gn__fault_begin(p, address, f, 0);
-		what = simt_shfl_u32(all, f.what, leader);
-		if (simt_ballot(all, !done && (what == GN__FAULT_OWNS || what == GN__FAULT_NEW)))
-			done |= gn__fault_move(p, all, address, leader, &f, same, &ask, 1);
+		c = gn__fault_crowd(p, mask, address, done);
+		if (!done && simt_lane() == simt_first_lane(c.lanes))
+			f = gn__fault_lead(p, address, f, &c);
+		what = simt_shfl_u32(mask, f.what, simt_first_lane(c.lanes));
+		if (simt_ballot(mask, !done && (what == GN__FAULT_OWNS || what == GN__FAULT_NEW)))
+			done |= gn__fault_move_lines(p, mask, address, &c, &f, done, &ask);
 		else if (turn)
 			simt_rest(turn, 3);
 		if (!done && what == GN__FAULT_BYPASS) {
@@ -315,7 +426,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_warp(const struct gn_pages *p, uint64
 		}
 		f.owned = 0;
 		f.what = done ? (uint32_t)GN__FAULT_THERE : (uint32_t)GN__FAULT_AGAIN;
-		if (simt_ballot(all, !done && what == GN__FAULT_SLOW)) {
+		if (simt_ballot(mask, !done && what == GN__FAULT_SLOW)) {
 			access.status.code = -GN_EBUSY;
 			break;
 		}
@@ -327,10 +438,10 @@ SIMT_INLINE_FN struct gn__access gn__fault_warp(const struct gn_pages *p, uint64
 	return access;
 }
 
-/* gn__fault_warp by a call, for kernels that are held to few registers (array/read.h). */
-SIMT_NOINLINE_FN struct gn__access gn__fault_warp_called(const struct gn_pages *p, uint64_t address, uint32_t size)
+/* gn__fault_lines by a call, for kernels that are held to few registers (array/read.h). */
+SIMT_NOINLINE_FN struct gn__access gn__fault_lines_called(const struct gn_pages *p, uint32_t mask, uint64_t address, uint32_t size)
 {
-	return gn__fault_warp(p, address, size);
+	return gn__fault_lines(p, mask, address, size);
 }
 
 #endif

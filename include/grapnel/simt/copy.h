@@ -189,13 +189,13 @@ SIMT_FN void simt__take(struct simt_ask *ask, const char *from)
 
 #if SIMT_ON_CUDA
 /*
- * Of the 16 bytes that lane `holder` loaded, the element at byte `at`. Collective over a whole warp; found says whether it is
- * the caller's.
+ * Of the 16 bytes that lane `holder` loaded, the element at byte `at`. Collective; found says whether it is the caller's.
  */
-static __device__ __forceinline__ void simt__take_loaded(struct simt_ask *ask, uint4 v, uint32_t holder, uint32_t at, int found)
+static __device__ __forceinline__ void simt__take_loaded(uint32_t mask, struct simt_ask *ask, uint4 v, uint32_t holder,
+							  uint32_t at, int found)
 {
-	const uint32_t x = __shfl_sync(0xffffffffu, v.x, holder), y = __shfl_sync(0xffffffffu, v.y, holder);
-	const uint32_t z = __shfl_sync(0xffffffffu, v.z, holder), w = __shfl_sync(0xffffffffu, v.w, holder);
+	const uint32_t x = __shfl_sync(mask, v.x, holder), y = __shfl_sync(mask, v.y, holder);
+	const uint32_t z = __shfl_sync(mask, v.z, holder), w = __shfl_sync(mask, v.w, holder);
 
 	if (!found)
 		return;
@@ -221,29 +221,33 @@ static __device__ __forceinline__ uint32_t simt__nth_bit(uint32_t mask, uint32_t
 }
 
 /*
- * Runs of one line each, by a whole warp: eight lanes a line, four lines by one instruction. What lanes ask is taken from
- * registers. There are few of these: other warps fill the time.
+ * Runs of one line each: eight lanes a line, where there are as many. What lanes ask is taken from registers. There are few
+ * lines: other warps fill the time.
  */
-static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t wants, void *to, const void *from, struct simt_ask ask)
+static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t mask, uint32_t wants, void *to, const void *from,
+								   struct simt_ask ask)
 {
-	const uint32_t mine = ask.lane < 32 ? __popc(wants & ((1u << ask.lane) - 1)) : ~0u; /* which line the caller asks of */
+	const uint32_t lanes = __popc(mask), pieces = 8 * __popc(wants), rank = simt_rank(mask);
+	/* the piece that the caller asks of */
+	const uint32_t asked = ask.lane < 32 ? 8 * __popc(wants & ((1u << ask.lane) - 1)) + (ask.at >> 4) : ~0u;
 
-	__syncwarp();
+	__syncwarp(mask);
 #pragma unroll 1
-	for (uint32_t first = 0; first < __popc(wants); first += 4) {
-		const uint32_t line = first + (simt_lane() >> 3);
-		const uint32_t owner = simt__nth_bit(wants, line) & 31, part = (simt_lane() & 7) * 16;
-		const char *source = (const char *)__shfl_sync(0xffffffffu, (uint64_t)(uintptr_t)from, owner) + part;
-		char *target = (char *)__shfl_sync(0xffffffffu, (uint64_t)(uintptr_t)to, owner) + part;
+	for (uint32_t first = 0; first < pieces; first += lanes) {
+		const uint32_t piece = first + rank, part = (piece & 7) * 16;
+		const uint32_t owner = simt__nth_bit(piece < pieces ? wants : mask, piece < pieces ? piece >> 3 : 0);
+		const char *source = (const char *)__shfl_sync(mask, (uint64_t)(uintptr_t)from, owner) + part;
+		char *target = (char *)__shfl_sync(mask, (uint64_t)(uintptr_t)to, owner) + part;
+		const int found = asked - first < lanes;
 		uint4 v = {0, 0, 0, 0};
 
-		if (line < __popc(wants)) {
+		if (piece < pieces) {
 			v = simt__load_16(source);
 			simt__store_16(target, v);
 		}
-		simt__take_loaded(&ask, v, ((mine - first & 3) * 8 + (ask.at >> 4)) & 31, ask.at, mine - first < 4);
+		simt__take_loaded(mask, &ask, v, simt__nth_bit(mask, found ? asked - first : 0), ask.at, found);
 	}
-	__syncwarp();
+	__syncwarp(mask);
 	return ask;
 }
 #endif
@@ -267,13 +271,14 @@ SIMT_INLINE_FN struct simt_ask simt_copy_asked(uint32_t mask, uint32_t wants, vo
 	return ask;
 }
 
-/* simt_copy_lines_asked - simt_copy_asked by a whole warp of 32 lanes, where every run is one line (SIMT_LINE bytes). */
-SIMT_INLINE_FN struct simt_ask simt_copy_lines_asked(uint32_t wants, void *to, const void *from, struct simt_ask ask)
+/* simt_copy_lines_asked - simt_copy_asked where every run is one line (SIMT_LINE bytes). */
+SIMT_INLINE_FN struct simt_ask simt_copy_lines_asked(uint32_t mask, uint32_t wants, void *to, const void *from,
+						     struct simt_ask ask)
 {
 #if SIMT_ON_CUDA
-	return simt__copy_lines(wants, to, from, ask);
+	return simt__copy_lines(mask, wants, to, from, ask);
 #else
-	return simt_copy_asked(0xffffffffu, wants, to, from, SIMT_LINE, ask);
+	return simt_copy_asked(mask, wants, to, from, SIMT_LINE, ask);
 #endif
 }
 
