@@ -65,6 +65,18 @@ SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to,
 	return 1;
 }
 
+/* The same, of a size that is not a constant. */
+SIMT_FN int gn__read_quickly_any(const struct gn_array *a, uint64_t index, void *to)
+{
+	switch (a->element_log2) {
+	case 0: return gn__read_quickly(a, index, to, 1);
+	case 1: return gn__read_quickly(a, index, to, 2);
+	case 2: return gn__read_quickly(a, index, to, 4);
+	case 3: return gn__read_quickly(a, index, to, 8);
+	default: return gn__read_quickly(a, index, to, 16);
+	}
+}
+
 /* The element of a page that was glimpsed, if that is at hand and stays there. Returns 1, or 0 and the value may be another page's. */
 SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, uint64_t index, uint64_t value[2], uint32_t size)
 {
@@ -82,15 +94,13 @@ SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, ui
 	return 1;
 }
 
-/* The element, if its page is at hand and stays there. Returns 1, or 0 and *to is as it was. */
-SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
+/* The element, if its page is at hand and stays there. Returns 1, or 0 and the bits may be another page's. */
+SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, uint64_t bits[2], uint32_t size)
 {
 	const struct gn_hold g = gn__page_look(&a->pages, gn__page_number(&a->pages, a->base + index * size), GN__OLD);
-	uint64_t value[2];
 
-	if (!gn__read_value(a, &g, index, value, size))
+	if (!gn__read_value(a, &g, index, bits, size))
 		return 0;
-	memcpy(to, value, size);
 	gn__count_hits(&a->pages, 1);
 	return 1;
 }
@@ -98,9 +108,16 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, void *to, uin
 /* Copy the element that was read to the caller's variable, unless the read failed. Returns the status code. */
 SIMT_FN int gn__read_give(struct gn__access read, void *to, uint32_t size)
 {
-	if (!read.status.code)
-		memcpy(to, read.bits, size);
-	return read.status.code;
+	if (read.status.code)
+		return read.status.code;
+	switch (size) {
+	case 1: memcpy(to, read.bits, 1); break;
+	case 2: memcpy(to, read.bits, 2); break;
+	case 4: memcpy(to, read.bits, 4); break;
+	case 8: memcpy(to, read.bits, 8); break;
+	default: memcpy(to, read.bits, 16);
+	}
+	return 0;
 }
 
 /*
@@ -179,6 +196,12 @@ SIMT_INLINE_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, 
 	return gn__read_give(gn__read_otherwise(a, index, size), to, size);
 }
 
+/* A read that is not quick, of a size that is not a constant. */
+SIMT_NOINLINE_FN struct gn__access gn__read_any(const struct gn_array *a, uint64_t index)
+{
+	return gn__read_otherwise(a, index, 1u << a->element_log2);
+}
+
 /*
  * gn_array_read - one element, status form.
  * @index  element
@@ -186,17 +209,15 @@ SIMT_INLINE_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, 
  * Any thread, from divergent code; waits while the page is fetched. Returns 0; -GN_ERANGE (index past the end);
  * -GN_EIO, -GN_ETIMEDOUT (the transfer failed). The first failure is also kept in the array. After a failure *to is
  * unchanged.
+ *
+ * Not inlined: the compiler would see sizes that the array at hand does not have, and warn of them in user code. What is not
+ * quick is a call: it takes all registers that a kernel may have, and the kernel would keep its variables in memory for each read.
  */
-/* Not inlined: the compiler would see sizes that the array at hand does not have, and warn of them in user code. */
 SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, void *to)
 {
-	switch (a->element_log2) {
-	case 0: return gn__read(a, index, to, 1);
-	case 1: return gn__read(a, index, to, 2);
-	case 2: return gn__read(a, index, to, 4);
-	case 3: return gn__read(a, index, to, 8);
-	default: return gn__read(a, index, to, 16);
-	}
+	if (simt_likely(index < a->quick[a->element_log2]) && simt_likely(gn__read_quickly_any(a, index, to)))
+		return 0;
+	return gn__read_give(SIMT_COLD(gn__read_any)(a, index), to, 1u << a->element_log2);
 }
 
 /*

@@ -25,7 +25,7 @@ SIMT_FN uint64_t gn__load_8(const void *from)
 	return simt_load_once_dev_u64((const uint64_t *)from);
 }
 
-/* Returns all bits that were loaded, put together: the second look at the page's word goes behind them (gn__again). */
+/* Returns all bits that were loaded, put together: the second look at the page's word goes behind them (gn__page_again). */
 SIMT_FN uint64_t gn__load_element(void *to, const void *from, uint32_t size)
 {
 	if (size == 1) {
