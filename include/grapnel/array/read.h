@@ -157,8 +157,8 @@ SIMT_INLINE_FN struct gn__access gn__read_missing(const struct gn_array *a, uint
 	return SIMT_COLD(gn__read_fault)(a, index, size);
 }
 
-/* A read of a launch that is looked at: it is noted, and done as any other. */
-SIMT_NOINLINE_FN struct gn__access gn__read_looked_at(const struct gn_array *a, uint64_t index, uint32_t size)
+/* A read of a launch that is looked at: it is noted if its region is, and done as any other. */
+SIMT_NOINLINE_FN struct gn__access gn__read_noted(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	struct gn__access read = {{0, 0}, {0, 0}};
 
@@ -171,6 +171,24 @@ SIMT_NOINLINE_FN struct gn__access gn__read_looked_at(const struct gn_array *a, 
 }
 
 /*
+ * The same where nothing is noted and the element is at hand, as for most; else -GN_EAGAIN. It calls nothing, and so saves hardly a
+ * register to memory, where a function for all would save those of a miss for each read. Lanes of one page are of one region,
+ * and stay together.
+ */
+SIMT_NOINLINE_FN struct gn__access gn__read_unnoted(const struct gn_array *a, uint64_t index, uint32_t size)
+{
+	struct gn__access read = {{0, 0}, {0, 0}};
+
+	if (gn__sample_notes(a, index))
+		read.status.code = -GN_EAGAIN;
+	else if (a->memory)
+		gn__take_element(read.bits, a->memory + index * size, size);
+	else if (!a->pages.word || a->pages.counting || !gn__read_quickly_any(a, index, read.bits))
+		read.status.code = -GN_EAGAIN;
+	return read;
+}
+
+/*
  * A read that is not quick. On cpu a function of its own: a compiler that sees it in line there puts the quick read behind a
  * call, too, which costs more than the read.
  */
@@ -178,14 +196,17 @@ SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__read_otherwise(const struct gn_arr
 {
 	struct gn__access read = {{0, 0}, {0, 0}};
 
-	if (simt_unlikely(index >= a->bound[gn__size_log2(size)]))
+	if (simt_unlikely(index >= a->bound[gn__size_log2(size)])) {
 		read.status.code = gn__refused(a, index, size);
-	else if (simt_unlikely(a->sample != 0))
-		read = SIMT_COLD(gn__read_looked_at)(a, index, size);
-	else if (a->memory)
+	} else if (simt_unlikely(a->sample != 0)) {
+		read = SIMT_COLD(gn__read_unnoted)(a, index, size);
+		if (read.status.code)
+			read = SIMT_COLD(gn__read_noted)(a, index, size);
+	} else if (a->memory) {
 		gn__take_element(read.bits, a->memory + index * size, size);
-	else if ((a->pages.backing && !a->pages.counting) || simt_unlikely(!gn__read_hit(a, index, read.bits, size)))
+	} else if ((a->pages.backing && !a->pages.counting) || simt_unlikely(!gn__read_hit(a, index, read.bits, size))) {
 		read = gn__read_missing(a, index, size);
+	}
 	return read;
 }
 

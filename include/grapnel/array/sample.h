@@ -72,6 +72,12 @@ SIMT_FN int gn__sample_wants(struct gn_sample *s, uint64_t address)
 	return hash < simt_load_old_u64(&s->keep) && hash < simt_load_relaxed_dev_u64(&s->keep);
 }
 
+/* Does a launch that is looked at note accesses of this element? */
+SIMT_FN int gn__sample_notes(const struct gn_array *a, uint64_t index)
+{
+	return gn__sample_wants(a->sample, a->sample->base + (index << a->element_log2));
+}
+
 /*
  * Note an access: the lanes that are together in a line leave one touch. Together with whoever is here, and they
  * leave together: what follows is done by whole warps. All exchanges are between all of these lanes.
