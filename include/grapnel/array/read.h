@@ -145,16 +145,20 @@ SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint
 #endif
 }
 
+/* The element of a page that is not at hand, where that did not settle in line. @code  what gn__read_in_line came to */
+SIMT_FN struct gn__access gn__read_by_call(const struct gn_array *a, uint64_t index, uint32_t size, int code)
+{
+	if (!a->pages.backing || code == -GN_EBUSY)
+		return SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS);
+	return SIMT_COLD(gn__read_fault)(a, index, size);
+}
+
 /* The element of a page that is not at hand. */
 SIMT_INLINE_FN struct gn__access gn__read_missing(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const struct gn__access access = gn__read_in_line(a, index, size);
 
-	if (!access.status.code)
-		return access;
-	if (!a->pages.backing || access.status.code == -GN_EBUSY)
-		return SIMT_COLD(gn__read_slowly)(a, index, size, GN__READS);
-	return SIMT_COLD(gn__read_fault)(a, index, size);
+	return access.status.code ? gn__read_by_call(a, index, size, access.status.code) : access;
 }
 
 /* A read of a launch that is looked at: it is noted if its region is, and done as any other. */

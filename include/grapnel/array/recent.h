@@ -96,10 +96,12 @@ SIMT_FN int gn__recent_hit(const struct gn_array *a, struct gn__recent *r, uint6
 	return 1;
 }
 
-/* A function of its own: on cuda gn__read_otherwise is in line. @code  what gn__read_in_line came to, or 0 */
+/* @code  what gn__read_in_line came to, which is not tried again; 0: it was not tried, since something else is to be done */
 SIMT_NOINLINE_FN struct gn__access gn__recent_by_call(const struct gn_array *a, uint64_t index, uint32_t size, int code)
 {
-	return code == -GN_EBUSY ? gn__read_slowly(a, index, size, GN__READS) : gn__read_otherwise(a, index, size);
+	if (!code)
+		return gn__read_otherwise(a, index, size);
+	return gn__read_by_call(a, index, size, code);
 }
 
 /*

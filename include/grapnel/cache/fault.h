@@ -35,7 +35,7 @@ struct gn__faulting {
 	uint32_t what;    /* enum gn__fault */
 };
 
-/* So many turns are taken before a miss goes the slow way, which has a deadline. */
+/* So many turns are taken by gn__fault_lines, and so many by gn__fault_in, before a miss goes the slow way, which has a deadline. */
 enum { GN__FAULT_TURNS = 200 };
 
 /* So many lanes at least move lines together; fewer wait less with more loads in flight a lane. A model may need fewer. */
