@@ -101,8 +101,11 @@ SIMT_FN void gn__sector_arrive(uint64_t *sector, uint64_t *word, uint32_t frame,
 
 	if ((before | owned) != 0xffffffffu)
 		return;
-	/* The last sector: whoever sees VALID sees the bytes of all who brought one. */
-	simt_fence_acq_rel_dev();
+	/*
+	 * The last sector: whoever sees VALID sees the bytes of all who brought one. They are in the device's cache: theirs passed a
+	 * fence before the bits that were just read.
+	 */
+	simt_fence_release_dev();
 	simt_reduce_or_after_fence_dev_u64(word, GN_WORD_VALID);
 }
 
