@@ -89,7 +89,8 @@ static int run(struct search *s, const struct simt_kernel *kernel, uint64_t item
 {
 	const uint32_t threads = 128;
 	const uint64_t warps = s->info.resident_threads / s->info.warp_width;
-	const uint64_t batch = items / (warps * 8);
+	const uint64_t share = items / (warps * 8), width = s->info.warp_width;
+	const uint64_t batch = share > width ? share - share % width : share; /* a warp takes as many at once as it has lanes */
 	struct simt_grid grid = {s->info.resident_threads / threads, threads, 0};
 	int rc;
 

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Breadth-first search, level by level, a warp a vertex.
+ * Breadth-first search, level by level, a warp for up to as many vertices as it has lanes.
  *
- * depth[v] is GN_BFS_NONE until v is reached. A warp takes vertices of the frontier, its lanes scan the
- * neighbours side by side, and whoever changes a depth from none to level + 1 puts the vertex into the next
- * frontier. A frontier that holds many of all vertices is not taken from its list but found by going over the
- * depths: in the order of the vertices their adjacency lists lie side by side, and each page is fetched once for all
- * of them. A vertex of high degree is scanned for one chunk; the rest becomes ranges that all warps share in a
- * second kernel, so that one hub does not hold up a level (BaM section 4.4 runs the same search on its arrays).
+ * depth[v] is GN_BFS_NONE until v is reached. A warp takes vertices of the frontier. Its lanes read the offsets of one vertex
+ * each, and then scan the edges of all these vertices side by side: most adjacency lists are shorter than a warp (Merrill,
+ * Garland and Grimshaw, "Scalable GPU graph traversal", 2012, section 5.1, gather by prefix sums). Whoever changes a depth from
+ * none to level + 1 puts the vertex into the next frontier. A frontier that holds many of all vertices is not taken from its
+ * list but found by going over the depths: in the order of the vertices their adjacency lists lie side by side, and each page is
+ * fetched once for all of them. A vertex of high degree is scanned for one chunk; the rest becomes ranges that all warps
+ * share in a second kernel, so that one hub does not hold up a level (BaM section 4.4 runs the same search on its arrays).
  */
 #include "bfs_kernel.h"
 
-/* Where a warp's lanes read the graph: through arrays, or on plain pointers. */
+/* Where a lane reads the graph, through arrays or on plain pointers, and what it has seen. */
 struct reader {
 	const struct gn_bfs_args *a;
-	struct gn_cursor neighbours; /* a warp walks along adjacency lists; offsets are read at random */
+	struct gn_cursor neighbours; /* adjacency lists lie side by side; offsets are read at random */
+	uint64_t edges;              /* of the vertices whose offsets this lane has read */
 	int plain;
 };
 
@@ -23,8 +25,9 @@ SIMT_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain)
 	struct reader r;
 
 	r.a = a;
-	r.plain = plain;
 	r.neighbours = gn_cursor_init(&a->neighbours);
+	r.edges = 0;
+	r.plain = plain;
 	return r;
 }
 
@@ -32,9 +35,11 @@ SIMT_FN void reader_end(struct reader *r)
 {
 	if (!r->plain)
 		gn_cursor_end(&r->neighbours);
+	if (r->edges)
+		simt_reduce_add_relaxed_dev_u64(&r->a->shared->edges, r->edges);
 }
 
-SIMT_FN uint64_t read_offset(struct reader *r, uint64_t vertex)
+SIMT_FN uint64_t read_offset(const struct reader *r, uint64_t vertex)
 {
 	return r->plain ? r->a->plain_offsets[vertex] : gn_read_u64(&r->a->offsets, vertex);
 }
@@ -78,15 +83,62 @@ SIMT_FN void append(const struct gn_bfs_args *a, uint32_t warp, int found, uint3
 		a->next[first + simt_rank(finders)] = vertex;
 }
 
+/* All lanes of the warp, those without an edge too. */
+SIMT_FN void visit(struct reader *r, uint32_t warp, int has_edge, uint64_t edge)
+{
+	const uint32_t vertex = has_edge ? read_neighbour(r, edge) : 0;
+
+	append(r->a, warp, has_edge && discover(r->a, vertex), vertex);
+}
+
 /* All lanes of the warp scan edges begin to end - 1. */
 SIMT_FN void scan(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
 {
-	for (uint64_t edge = begin; edge < end; edge += simt_warp_width()) {
-		uint64_t mine = edge + simt_lane();
-		uint32_t vertex = mine < end ? read_neighbour(r, mine) : 0;
+	for (uint64_t edge = begin; edge < end; edge += simt_warp_width())
+		visit(r, warp, edge + simt_lane() < end, edge + simt_lane());
+}
 
-		append(r->a, warp, mine < end && discover(r->a, vertex), vertex);
+/* The sum of the values of the caller's lane and of those before it. */
+SIMT_FN uint32_t sum_up_to_lane(uint32_t warp, uint32_t value)
+{
+	const uint32_t lane = simt_lane();
+
+	for (uint32_t step = 1; step < simt_warp_width(); step *= 2) {
+		const uint32_t before = simt_shfl_u32(warp, value, lane >= step ? lane - step : lane);
+
+		value += lane >= step ? before : 0;
 	}
+	return value;
+}
+
+/* The lane that has item k: lane l has those from up_to of the lane before it to its own up_to - 1. */
+SIMT_FN uint32_t owner_of(uint32_t warp, uint32_t up_to, uint32_t k)
+{
+	uint32_t lane = 0;
+
+	for (uint32_t step = simt_warp_width() / 2; step; step /= 2)
+		lane += simt_shfl_u32(warp, up_to, lane + step - 1) <= k ? step : 0;
+	return lane;
+}
+
+/* Each lane has edges, or none; all lanes of the warp scan all of them. */
+SIMT_FN void scan_together(struct reader *r, uint32_t warp, struct gn_bfs_range edges)
+{
+	const uint32_t width = simt_warp_width(), up_to = sum_up_to_lane(warp, (uint32_t)(edges.end - edges.begin));
+	const uint32_t all = simt_shfl_u32(warp, up_to, width - 1);
+
+	for (uint32_t first = 0; first < all; first += width) {
+		const uint32_t k = first + simt_lane(), owner = owner_of(warp, up_to, k);
+		const uint64_t behind = simt_shfl_u64(warp, edges.end, owner);
+
+		visit(r, warp, k < all, behind - (simt_shfl_u32(warp, up_to, owner) - k));
+	}
+}
+
+/* The same where at most one lane has any: there is nothing to divide. */
+SIMT_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_bfs_range edges, uint32_t owner)
+{
+	scan(r, warp, simt_shfl_u64(warp, edges.begin, owner), simt_shfl_u64(warp, edges.end, owner));
 }
 
 /* Leave edges begin to end - 1 to the second kernel, in chunks. Sound offsets never need more than there is. */
@@ -105,24 +157,24 @@ SIMT_FN void leave(const struct gn_bfs_args *a, uint32_t vertex, uint64_t begin,
 	}
 }
 
-SIMT_FN void expand_vertex(struct reader *r, uint32_t warp, uint32_t vertex)
+/* One lane: the edges of a vertex that the warp is to scan; what a vertex of high degree has beyond is left as ranges. */
+SIMT_FN struct gn_bfs_range edges_of(struct reader *r, uint32_t vertex)
 {
 	const struct gn_bfs_args *a = r->a;
-	const uint64_t begin = read_offset(r, vertex);
-	const uint64_t end = read_offset(r, (uint64_t)vertex + 1);
-	const uint64_t first = end - begin > GN_BFS_CHUNK ? begin + GN_BFS_CHUNK : end;
+	struct gn_bfs_range edges = {read_offset(r, vertex), read_offset(r, (uint64_t)vertex + 1)};
 
 	/* Both are 0 when they could not be read; the array has the failure. */
-	if (begin > end || end > a->edges) {
+	if (edges.begin > edges.end || edges.end > a->edges) {
 		report(a, GN_BFS_BAD_OFFSETS, vertex);
-		return;
+		edges.end = edges.begin;
+		return edges;
 	}
-	if (simt_lane() == 0) {
-		simt_reduce_add_relaxed_dev_u64(&a->shared->edges, end - begin);
-		if (first != end)
-			leave(a, vertex, first, end);
+	r->edges += edges.end - edges.begin;
+	if (edges.end - edges.begin > GN_BFS_CHUNK) {
+		leave(a, vertex, edges.begin + GN_BFS_CHUNK, edges.end);
+		edges.end = edges.begin + GN_BFS_CHUNK;
 	}
-	scan(r, warp, begin, first);
+	return edges;
 }
 
 /* The warp's next items: first to first + batch - 1. */
@@ -147,16 +199,21 @@ SIMT_FN int vertex_of(const struct gn_bfs_args *a, uint64_t k, uint32_t *vertex)
 	return !a->dense || simt_load_relaxed_dev_u32(&a->depth[k]) == a->level;
 }
 
-/* Items begin to end - 1: the lanes look at one each, the warp works on those that have work. */
+/* Items begin to end - 1: each lane looks at one. */
 SIMT_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
 {
 	for (uint64_t k = begin; k < end; k += simt_warp_width()) {
 		const uint64_t mine = k + simt_lane();
-		uint32_t vertex = 0;
-		uint32_t ready = simt_ballot(warp, mine < end && vertex_of(r->a, mine, &vertex));
+		struct gn_bfs_range edges = {0, 0};
+		uint32_t vertex, owners;
 
-		for (; ready; ready &= ready - 1)
-			expand_vertex(r, warp, simt_shfl_u32(warp, vertex, simt_first_lane(ready)));
+		if (mine < end && vertex_of(r->a, mine, &vertex))
+			edges = edges_of(r, vertex);
+		owners = simt_ballot(warp, edges.begin < edges.end);
+		if (owners & (owners - 1))
+			scan_together(r, warp, edges);
+		else
+			scan_alone(r, warp, edges, owners ? simt_first_lane(owners) : 0);
 	}
 }
 

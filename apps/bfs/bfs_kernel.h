@@ -9,7 +9,7 @@
 #include <grapnel/simt.h>
 
 enum {
-	GN_BFS_CHUNK = 1024,    /* edges that one warp scans in one go */
+	GN_BFS_CHUNK = 1024,    /* edges of a vertex that a warp scans in one go */
 	GN_BFS_DENSE = 32,      /* a frontier of more than one in so many vertices is dense */
 	GN_BFS_NONE = -1,       /* depth of a vertex not yet reached, as a u32 */
 	GN_BFS_SOUND = 0,
@@ -17,7 +17,7 @@ enum {
 	GN_BFS_BAD_NEIGHBOUR = 2
 };
 
-/* Edges begin to end - 1 of a vertex of high degree. */
+/* Edges begin to end - 1 of a vertex. */
 struct gn_bfs_range {
 	uint64_t begin, end;
 };
