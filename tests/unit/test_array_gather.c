@@ -348,15 +348,17 @@ static void many_rows(void **state)
 static const struct shape words = {"host", 64 << 10, 4096, 4, 0, 8, 4, 0, 64, 0};
 
 /*
- * Of the store a row takes its own bytes, not its page. By a block it is loaded once for all its places; by the host on cpu as often
- * as it is wanted, since a sort costs more there.
+ * Of the store a row takes its own bytes, not its page. It is loaded once for all its places; by the host on cpu as often as it is
+ * wanted, since a sort costs more there.
  */
 static void rows_are_read_alone(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct bed b = open_bed(t, &words, 9);
 	uint64_t *index = (uint64_t *)(uintptr_t)b.batch.index, before, around;
+	struct simt_info info;
 
+	simt_describe(t->machine, &info);
 	flush(t);
 	assert_int_equal(gn_cache_invalidate(t->cache, &t->error), 0);
 	before = facts_of(t).count.fetched;
@@ -369,7 +371,7 @@ static void rows_are_read_alone(void **state)
 		assert_int_equal(move_batch(&b, (enum way)way, 0), 0);
 		check_gathered(&b);
 		assert_int_equal(facts_of(t).count.fetched, before);
-		assert_int_equal(facts_of(t).count.bypassed - around, way == HOST ? 64 : 2);
+		assert_int_equal(facts_of(t).count.bypassed - around, way == HOST && !info.is_cuda ? 64 : 2);
 	}
 	close_bed(&b);
 }
@@ -494,10 +496,13 @@ struct gate_args {
 	struct gate *gate;
 };
 
+/* Until the gate is open, or for half a minute: a test that fails before it opens the gate ends, too. */
 SIMT_FN void stand_at_gate(const struct gate_args *a)
 {
+	const uint64_t until = simt_clock_ns() + 30000000000ull;
+
 	simt_store_release_sys_u32(&a->gate->entered, 1);
-	while (!simt_load_acquire_sys_u32(&a->gate->open))
+	while (!simt_load_acquire_sys_u32(&a->gate->open) && simt_clock_ns() < until)
 		simt_relax();
 }
 SIMT_KERNEL(stand_at_gate, struct gate_args)
@@ -546,6 +551,8 @@ static void batches_on_a_stream(void **state)
 	standing.gate = (struct gate *)simt_alloc(t->machine, sizeof *standing.gate, SIMT_SHARED);
 	assert_int_equal(gn_gather_create(&g, t->machine, b.batch.count, &t->error), 0);
 	assert_int_equal(simt_stream_create(&stream, t->machine, &t->error), 0);
+	/* Its first launch is beside a kernel that runs. */
+	assert_int_equal(simt_prepare(t->machine, &take_next_rows_kernel), 0);
 	assert_int_equal(simt_launch(t->machine, &stand_at_gate_kernel, one, &standing), 0);
 	while (!simt_load_acquire_sys_u32(&standing.gate->entered))
 		simt_relax();
