@@ -1,6 +1,6 @@
-# Arrays, every function; the cache: a crowd by chance, the known breaking points of pagers by name, several streams. Warps
-# of 8 besides 1 and 32.
-foreach(name array cache cache_dream cache_streams)
+# Arrays, every function; the cache: a crowd by chance, the known breaking points of pagers by name, several streams, lanes that
+# want different things. Warps of 8 besides 1 and 32.
+foreach(name array cache cache_dream cache_streams mixed)
   gn_stress(${name})
   add_test(NAME stress_${name}_warps8 COMMAND stress_${name} --warp-width 8)
   set_tests_properties(stress_${name}_warps8 PROPERTIES TIMEOUT ${limit})
