@@ -30,7 +30,7 @@ struct gn_cache_segment {
 struct gn_cache_stripe {
 	uint64_t hits;     /* accesses that found their page */
 	uint64_t misses;   /* accesses that did not */
-	uint64_t fetched;  /* reads of pages, or of sectors side by side, from a store */
+	uint64_t fetched;  /* reads from a store: of a page, or of the sectors that one thread claimed of it at once */
 	uint64_t written;  /* pages written to a store, or their dirty sectors */
 	uint64_t evicted;  /* pages whose frame was given to another */
 	uint64_t bypassed; /* accesses that went around the cache */
