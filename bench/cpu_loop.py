@@ -2,25 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is the natural loop over a file: store, on the cpu machine with default options, as fast as the same loop over mmap?
 
-Claim: counting the bytes of a file by gn_read_u8 in a grid stride is never slower than a loop over mmap, the page cache cold.
-Beside it, without a claim: read(), a range for each thread, and the same with 1 added to each 4-byte word of the file.
-All of them in turn, the median of each; sums are compared. Other work on the machine falsifies the figures: the load is kept.
+The bytes of a file are counted by gn_read_u8 in a grid stride, and 1 is added to each 4-byte word of another, the page cache
+cold: neither may be slower than a plain loop over mmap. Beside it, without a claim: read(), and a range for each thread. All of
+them in turn, the median of each; sums and words are compared. Other work on the machine falsifies the figures: the load is kept.
 
     bench/cpu_loop.py [--build DIR] [--file FILE] [--size 1G] [--add-size 256M] [--blocks 4] [--threads 256] [--runs 5] [--json OUT]
 
 FILE is made if it is not there (in the build folder by default; written, not sparse); FILE.add is changed by the runs.
-Exit status: 0 the claim holds, 1 it does not or a run failed, 77 the program is missing.
 """
-import argparse
-import datetime
-import json
 import os
-import platform
 import statistics
-import subprocess
 import sys
 
+from support import report
+
 WAYS = ("mmap", "read", "scalar", "range")
+WORKS = {"count": "bytes counted by gn_read_u8", "add": "1 added to each word by gn_read_u32 and gn_write_u32"}
 
 
 def units(text):
@@ -39,20 +36,19 @@ def make_file(path, size):
         os.fsync(out.fileno())
 
 
-def run(args, work, way):
+def run(args, program, work, way):
     path, cache = (args.file, args.cache) if work == "count" else (args.file + ".add", args.add_cache)
     threads = args.range_threads if way == "range" else args.threads  # a range holds a page of the cache for each thread
-    command = [args.program, path, work, way, str(args.blocks), str(threads), str(cache)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return report.run_json([program, path, work, way, str(args.blocks), str(threads), str(cache)])
 
 
-def measure(args, work):
+def measure(args, program, work):
     runs = {way: [] for way in WAYS}
     for _ in range(args.runs):
         for way in WAYS:
-            runs[way].append(run(args, work, way))
-    if len({r["sum"] for way in WAYS for r in runs[way]} if work == "count" else {0}) != 1:
-        sys.exit(f"cpu_loop: the sums of {work} differ")
+            runs[way].append(run(args, program, work, way))
+    if work == "count" and len({r["sum"] for way in WAYS for r in runs[way]}) != 1:
+        sys.exit("cpu_loop: the sums differ")
     return {way: {"seconds": statistics.median(r["seconds"] for r in done), "all": [r["seconds"] for r in done],
                   **{k: done[0][k] for k in ("page_bytes", "path") if k in done[0]}} for way, done in runs.items()}
 
@@ -62,49 +58,32 @@ def first_words(path):
         return [int.from_bytes(data.read(4), "little") for _ in range(1024)]
 
 
-def commit():
-    here = os.path.dirname(os.path.abspath(__file__))
-    return subprocess.run(["git", "-C", here, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build/release")
-    parser.add_argument("--file")
-    parser.add_argument("--size", default="1G")
-    parser.add_argument("--add-size", default="256M")
-    parser.add_argument("--cache", type=int, default=64, help="MiB")
-    parser.add_argument("--add-cache", type=int, default=16, help="MiB")
-    parser.add_argument("--blocks", type=int, default=4)
-    parser.add_argument("--threads", type=int, default=256)
-    parser.add_argument("--range-threads", type=int, default=16)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--json")
-    args = parser.parse_args()
-    args.program = os.path.join(args.build, "bench", "bench_cpu_loop")
+    p = report.parser(__doc__)
+    p.add_argument("--file", help="what is counted (default in the build folder)")
+    p.add_argument("--size", default="1G", help="of it")
+    p.add_argument("--add-size", default="256M", help="of the file whose words are changed")
+    p.add_argument("--cache", type=int, default=64, help="MiB, for counting")
+    p.add_argument("--add-cache", type=int, default=16, help="MiB, for adding")
+    p.add_argument("--blocks", type=int, default=4, help="of the grid")
+    p.add_argument("--threads", type=int, default=256, help="of a block")
+    p.add_argument("--range-threads", type=int, default=16, help="of a block, by ranges")
+    args = p.parse_args()
+    program = report.program(args, "bench", "bench_cpu_loop")
     args.file = args.file or os.path.join(args.build, "cpu_loop.bin")
-    if not os.path.exists(args.program):
-        print(f"cpu_loop: no {args.program}; build it first")
-        return 77
     make_file(args.file, units(args.size))
     make_file(args.file + ".add", units(args.add_size))
     before = first_words(args.file + ".add")
     load = os.getloadavg()[0]
-    result = {"claim": "gn_read_u8 in a grid stride is not slower than a loop over mmap, cold",
-              "machine": platform.processor() or platform.machine(), "cores": os.cpu_count(), "load_before": load,
-              "date": datetime.date.today().isoformat(), "commit": commit(), "size": args.size, "add_size": args.add_size,
-              "grid": [args.blocks, args.threads], "count": measure(args, "count"), "add": measure(args, "add")}
+    found = {work: measure(args, program, work) for work in WORKS}
     if first_words(args.file + ".add") != [(w + len(WAYS) * args.runs) & 0xffffffff for w in before]:
         sys.exit("cpu_loop: not every run added 1 to each word")
-    for work in ("count", "add"):
-        print(work, " ".join(f"{way} {result[work][way]['seconds']:.2f} s" for way in WAYS))
-    result["holds"] = result["count"]["scalar"]["seconds"] <= result["count"]["mmap"]["seconds"]
-    print(f"load {load:.1f}; the claim", "holds" if result["holds"] else "does NOT hold")
-    if args.json:
-        with open(args.json, "w") as out:
-            json.dump(result, out, indent=1)
-            out.write("\n")
-    return 0 if result["holds"] else 1
+    for work in WORKS:
+        print(work, " ".join(f"{way} {found[work][way]['seconds']:.2f} s" for way in WAYS))
+    claims = [(f"{what}: time over that of a loop over mmap, cold", found[work]["scalar"]["seconds"] / found[work]["mmap"]["seconds"],
+               1, False) for work, what in WORKS.items()]
+    shape = {"size": args.size, "add_size": args.add_size, "grid": [args.blocks, args.threads], "load_before": load}
+    return report.save(args, "cpu-loop", {**shape, **found}, claims)
 
 
 if __name__ == "__main__":
