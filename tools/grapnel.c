@@ -2,6 +2,7 @@
 /*
  * The grapnel command: finds the subcommand and hands it the rest of the line.
  */
+#include <grapnel/version.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ int main(int argc, char **argv)
 		return flushed("help", TOOL_OK);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts("grapnel " GRAPNEL_VERSION);
+		printf("grapnel %s\n", gn_version_text());
 		return flushed("version", TOOL_OK);
 	}
 	t = find(argv[1]);

@@ -9,6 +9,7 @@
  *   simt.h    kernels, machines, lanes, atomics
  *   trace.h   the steps of a request, named where they happen
  *   error.h   codes and messages
+ *   version.h which Grapnel this is
  */
 #ifndef GRAPNEL_GRAPNEL_H
 #define GRAPNEL_GRAPNEL_H
@@ -26,5 +27,6 @@
 #include <grapnel/simt/explore.h>
 #include <grapnel/store.h>
 #include <grapnel/trace.h>
+#include <grapnel/version.h>
 
 #endif

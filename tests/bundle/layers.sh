@@ -8,7 +8,7 @@ find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort 
     function layer(path) {
       sub(/^(include\/grapnel|grapnel|src)\//, "", path)
       if (path ~ /^(grapnel\.hp?p?|grapnel\.h)$/) return 9
-      if (path ~ /^error\./) return 1
+      if (path ~ /^(error|version)\./) return 1
       if (path ~ /^(simt[.\/]|(trace|change)\.)/) return 2
       if (path ~ /^(queue\/|ring\.h|nvmeq?\.h)/) return 3
       if (path ~ /^store[.\/]/) return 4

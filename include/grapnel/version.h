@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * version.h - which Grapnel this is.
+ *
+ * The macros say which headers a program was compiled with, the functions which library it runs with. Before version 1.0 a
+ * new minor version may change the interface; a new patch version does not.
+ */
+#ifndef GRAPNEL_VERSION_H
+#define GRAPNEL_VERSION_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The build takes the version from here. */
+#define GN_VERSION_MAJOR 0
+#define GN_VERSION_MINOR 1
+#define GN_VERSION_PATCH 0
+
+/* The three as one number that grows from version to version, for #if: 1.2.3 is 10203. */
+#define GN_VERSION (GN_VERSION_MAJOR * 10000 + GN_VERSION_MINOR * 100 + GN_VERSION_PATCH)
+
+/* gn_version - the library's GN_VERSION. Any host thread; cannot fail. */
+int gn_version(void);
+
+/* gn_version_text - the library's version in words, such as "1.2.3". Borrowed for as long as the library is loaded. */
+const char *gn_version_text(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
