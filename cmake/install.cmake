@@ -1,15 +1,18 @@
-# What `cmake --install` puts down: headers, the static library, the command, and the descriptions by which
+# What `cmake --install` puts down: headers, the static library, the command where it is built, and the descriptions by which
 # CMake (find_package(grapnel)) and pkg-config (grapnel.pc) find them.
 include(CMakePackageConfigHelpers)
 
 set(grapnel_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/grapnel)
 
 install(TARGETS grapnel EXPORT grapnel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS grapnel_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/grapnel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/sim/configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/grapnel/sim)
 install(EXPORT grapnel NAMESPACE grapnel:: DESTINATION ${grapnel_package_dir} FILE grapnel-targets.cmake)
+
+if(TARGET grapnel_tool)
+  install(TARGETS grapnel_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/sim/configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/grapnel/sim)
+endif()
 
 if(TARGET grapnel_mpi)
   install(TARGETS grapnel_mpi grapnel_shmem EXPORT grapnel-mpi ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
