@@ -1,10 +1,13 @@
-# What `cmake --install` puts down: headers, the static library, the command where it is built, and the descriptions by which
+# What `cmake --install` puts down: headers, the libraries, the command where it is built, and the descriptions by which
 # CMake (find_package(grapnel)) and pkg-config (grapnel.pc) find them.
 include(CMakePackageConfigHelpers)
 
 set(grapnel_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/grapnel)
 
 install(TARGETS grapnel EXPORT grapnel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET grapnel_shared)
+  install(TARGETS grapnel_shared EXPORT grapnel LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/grapnel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT grapnel NAMESPACE grapnel:: DESTINATION ${grapnel_package_dir} FILE grapnel-targets.cmake)
@@ -26,11 +29,17 @@ write_basic_package_version_file(grapnel-config-version.cmake COMPATIBILITY Same
 install(FILES ${PROJECT_BINARY_DIR}/grapnel-config.cmake ${PROJECT_BINARY_DIR}/grapnel-config-version.cmake
         DESTINATION ${grapnel_package_dir})
 
-# A static library: whoever links it links what it needs too, so these are not private to pkg-config.
-set(grapnel_pc_libs "-lboost_context -lpthread -lm")
+# Whoever links the static library links what it needs, too; pkg-config keeps that apart where there is a shared one.
+set(grapnel_pc_static_libs "-lboost_context -lpthread -lm")
 if(GN_CUDA)
-  string(APPEND grapnel_pc_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lstdc++ -ldl -lrt")
+  string(APPEND grapnel_pc_static_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lstdc++ -ldl -lrt")
 endif()
+set(kind "")
+if(TARGET grapnel_shared)
+  set(kind _private)
+endif()
+set(grapnel_pc_requires${kind} liburing)
+set(grapnel_pc_libs${kind} ${grapnel_pc_static_libs})
 # Relative to where the file lies, so that --prefix may be chosen when installing.
 file(RELATIVE_PATH grapnel_pc_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/grapnel.pc.in grapnel.pc @ONLY)

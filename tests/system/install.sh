@@ -65,7 +65,34 @@ PKG_CONFIG_PATH=$(dirname "$(find "$scratch" -name grapnel.pc)")
 export PKG_CONFIG_PATH
 eval "set -- $(pkg-config --cflags --libs grapnel)"
 cc -std=gnu11 -Wall -Wextra -Werror "$source/examples/01_read_host.c" "$@" -o "$scratch/by_pkg_config"
+LD_LIBRARY_PATH=$(dirname "$(find "$scratch" -name libgrapnel.a)")
+export LD_LIBRARY_PATH
 "$scratch/by_pkg_config" >"$scratch/01_read_host.got" && keeps_promise 01_read_host || status=1
+
+# The shared library, where there is one: pkg-config names it, CMake has it as a target, and it needs no flag of the static one.
+shared=$(find "$LD_LIBRARY_PATH" -name 'libgrapnel.so.*.*')
+if [ -n "$shared" ]; then
+  ldd "$scratch/by_pkg_config" | grep -q 'libgrapnel.so.[0-9]* => ' || { echo 'pkg-config does not link libgrapnel.so'; status=1; }
+  mkdir -p "$scratch/shared"
+  cat >"$scratch/shared/CMakeLists.txt" <<TEXT
+cmake_minimum_required(VERSION 3.22)
+project(shared C)
+find_package(grapnel REQUIRED)
+add_executable(read_host "$source/examples/01_read_host.c")
+target_link_libraries(read_host PRIVATE grapnel::shared)
+TEXT
+  cmake -G Ninja -S "$scratch/shared" -B "$scratch/shared" -DCMAKE_PREFIX_PATH="$scratch" >"$scratch/cmake.log" || {
+    cat "$scratch/cmake.log"
+    exit 1
+  }
+  cmake --build "$scratch/shared" >"$scratch/cmake.log" || { cat "$scratch/cmake.log"; exit 1; }
+  (unset LD_LIBRARY_PATH && "$scratch/shared/read_host" >"$scratch/01_read_host.got") && keeps_promise 01_read_host || status=1
+  # The static one is there, too.
+  eval "set -- $(pkg-config --cflags --libs --static grapnel | sed 's/-lgrapnel/-l:libgrapnel.a/')"
+  cc -std=gnu11 "$source/examples/01_read_host.c" "$@" -o "$scratch/static"
+  (unset LD_LIBRARY_PATH && "$scratch/static" >"$scratch/01_read_host.got") && keeps_promise 01_read_host || status=1
+  eval "set -- $(pkg-config --cflags --libs grapnel)"
+fi
 
 # says WORDS COMMAND... - a program prints just that.
 says() {
