@@ -2,11 +2,16 @@
 #include <cache/cache.h>
 #include <grapnel/array.h>
 
+#include <stdio.h>
+
 static int check_config(const struct gn_array_config *c, struct gn_error *error)
 {
-	const struct gn_store_view *s = gn_store_view_of(c->store);
+	const struct gn_store_view *s;
 	const uint32_t size = c->element_bytes;
 
+	if (!c->store)
+		return gn_error_set(error, -GN_EINVAL, "array: no store is given; paged mode needs one too, beside its cache");
+	s = gn_store_view_of(c->store);
 	if (!size || size > 16 || size & (size - 1))
 		return gn_error_set(error, -GN_EINVAL, "array: elements of %u bytes; 1, 2, 4, 8 and 16 are possible", size);
 	if (c->offset % size)
@@ -21,8 +26,12 @@ static int check_config(const struct gn_array_config *c, struct gn_error *error)
 		return gn_error_set(error, -GN_ENOTSUP,
 				    "array: direct mode needs a store the device can load from; %s is not: use paged mode",
 				    gn_store_path(c->store));
-	if (c->mode == GN_PAGED && (!c->cache || gn__cache_segment(c->cache, c->store) < 0))
-		return gn_error_set(error, -GN_EINVAL, "array: paged mode needs a cache that was made for the array's store");
+	if (c->mode == GN_PAGED && !c->cache)
+		return gn_error_set(error, -GN_EINVAL,
+				    "array: no cache is given; paged mode needs a cache that was made for the array's store");
+	if (c->mode == GN_PAGED && gn__cache_segment(c->cache, c->store) < 0)
+		return gn_error_set(error, -GN_EINVAL,
+				    "array: the cache was made for other stores; paged mode needs a cache that was made for the array's store");
 	return 0;
 }
 
@@ -48,12 +57,13 @@ static void fill_paged(struct gn_array *a, const struct gn_array_config *c)
 int gn_array_create(struct gn_array *array, struct simt_machine *machine, const struct gn_array_config *config,
 		    struct gn_error *error)
 {
-	const struct gn_store_view *s = gn_store_view_of(config->store);
 	int rc = check_config(config, error);
+	const struct gn_store_view *s;
 
 	memset(array, 0, sizeof *array);
 	if (rc)
 		return rc;
+	s = gn_store_view_of(config->store);
 	array->failure = (struct gn_failure *)simt_alloc(machine, sizeof *array->failure, SIMT_SHARED);
 	if (!array->failure)
 		return gn_error_set(error, -GN_ENOMEM, "array: no pinned memory for its failure record");
@@ -74,9 +84,23 @@ void gn_array_destroy(struct gn_array *array, struct simt_machine *machine)
 	memset(array, 0, sizeof *array);
 }
 
+/* What a failure of an access means, and what to do. */
+static const char *meaning(int code)
+{
+	switch (code) {
+	case -GN_ERANGE: return "is past the end; they are counted from 0";
+	case -GN_EROFS: return "was written, but the store was opened to be read only; open it without ?ro";
+	case -GN_ENOSPC: return "could not be written: the store is full; make room";
+	case -GN_ETIMEDOUT: return "did not come before the deadline; if the device is slow, open the store with a longer timeout=";
+	case -GN_EIO: return "could not be moved: the device failed, or the file has become shorter than it was";
+	default: return "could not be accessed";
+	}
+}
+
 int gn_array_failure(struct gn_array *array, struct gn_error *error)
 {
 	struct gn_failure *f = array->failure, taken;
+	char device[32] = "";
 
 	/* 3: taken by one of several host threads; to kernels all but 0 is a failure that is there already. */
 	if (simt_load_acquire_sys_u32(&f->state) != 2 || simt_cas_acq_rel_dev_u32(&f->state, 2, 3) != 2)
@@ -88,7 +112,8 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error)
 				    "array: element %llu was accessed by %u bytes, but elements have %u: use the functions of "
 				    "their type",
 				    (unsigned long long)taken.index, taken.device, 1u << array->element_log2);
-	return gn_error_set(error, taken.code, "array: element %llu of %llu: %s (device status 0x%x)",
-			    (unsigned long long)taken.index, (unsigned long long)array->count,
-			    gn_error_name(taken.code), taken.device);
+	if (taken.device)
+		snprintf(device, sizeof device, ", device status 0x%x", taken.device);
+	return gn_error_set(error, taken.code, "array: element %llu of %llu %s (%s%s)", (unsigned long long)taken.index,
+			    (unsigned long long)array->count, meaning(taken.code), gn_error_name(taken.code), device);
 }

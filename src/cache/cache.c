@@ -60,6 +60,16 @@ static uint32_t default_page(const struct gn_cache *cache, const struct gn_cache
 	return sector_page(o, bytes, cache->budget_bytes);
 }
 
+static int check_stores(struct gn_store *const *stores, unsigned count, struct gn_error *error)
+{
+	if (!count || count > GN_CACHE_STORES)
+		return gn_error_set(error, -GN_EINVAL, "cache: %u stores; from 1 to %u are possible", count, GN_CACHE_STORES);
+	for (unsigned k = 0; k < count; k++)
+		if (!stores[k])
+			return gn_error_set(error, -GN_EINVAL, "cache: store %u of %u is NULL; open it first", k, count);
+	return 0;
+}
+
 static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, struct gn_error *error)
 {
 	uint64_t least = (uint64_t)page_bytes * (o->ways ? o->ways : (uint32_t)GN__SMALLEST_SET);
@@ -91,8 +101,6 @@ static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, 
 	struct gn_cache_view *v = &cache->image;
 	const uint64_t page_bytes = 1ull << v->page_log2;
 
-	if (!count || count > GN_CACHE_STORES)
-		return gn_error_set(error, -GN_EINVAL, "cache: %u stores; from 1 to %u are possible", count, GN_CACHE_STORES);
 	for (unsigned k = 0; k < count; k++) {
 		const struct gn_store_view *s = gn_store_view_of(stores[k]);
 
@@ -312,10 +320,12 @@ static int place_failures(struct gn_cache *cache)
 static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
 		 const struct gn_cache_options *o, struct gn_error *error)
 {
+	int rc = check_stores(stores, count, error);
 	struct simt_info info;
 	uint32_t page_bytes;
-	int rc;
 
+	if (rc)
+		return rc;
 	simt_describe(cache->machine, &info);
 	cache->budget_bytes = o->budget_bytes ? o->budget_bytes : info.memory_bytes / 64;
 	if (cache->budget_bytes < GN__SMALLEST_BUDGET)

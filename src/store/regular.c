@@ -12,16 +12,20 @@
 static const char *remedy(int error_number, const struct gn_store_settings *settings)
 {
 	switch (error_number) {
-	case ENOENT: return "check the path, or add create=SIZE to make the file";
+	case ENOENT:
+		return settings->create              ? "its folder is not there; make that first"
+		       : settings->options.read_only ? "check the path"
+						     : "check the path, or add create=SIZE to make the file";
 	case ENOTDIR: return "a part of the path is not a directory";
 	case EACCES:
 	case EPERM:
-		return settings->options.read_only
-		           ? "make the file readable for this user"
+		return settings->options.read_only ? "make the file readable for this user"
+		       : settings->create
+		           ? "make the file, or its folder if there is none yet, writable for this user"
 		           : "make the file writable for this user, or add ?ro to only read";
 	case EROFS: return "the file system is read-only; add ?ro to only read";
 	case ENXIO: return "only regular files can be a store";
-	case EISDIR: return "it is a directory; name a file in it";
+	case EISDIR: return "name a file in it";
 	case EMFILE:
 	case ENFILE: return "too many files are open; raise ulimit -n";
 	default: return "check the path";

@@ -295,7 +295,7 @@ static void the_first_failure_is_kept(void **state)
 	get_code(t, 5000, &value);
 	get_code(t, 6000, &value);
 	assert_int_equal(gn_array_failure(&t->array, &t->error), -GN_ERANGE);
-	assert_says(&t->error, "element 5000 ");
+	assert_says(&t->error, "is past the end");
 	get_code(t, 7000, &value);
 	assert_int_equal(gn_array_failure(&t->array, &t->error), -GN_ERANGE);
 	assert_says(&t->error, "element 7000 ");
@@ -310,6 +310,8 @@ static void direct_mode_is_read_only_too(void **state)
 	direct = make_array(t, GN_DIRECT, t->store, 0, 2048, 8);
 	assert_int_equal(act_one(t, &direct, ACT_WRITE, 0, 3, 1).rc, -GN_EROFS);
 	assert_int_equal(gn_array_failure(&direct, &t->error), -GN_EROFS);
+	assert_says(&t->error, "open it without ?ro");
+	assert_null(strstr(t->error.text, "0x0"));
 	assert_int_equal(act_one(t, &direct, ACT_ACQUIRE_WRITE, 0, 3, 1).rc, -GN_EROFS);
 	assert_int_equal(gn_array_failure(&direct, &t->error), -GN_EROFS);
 	assert_int_equal(act_one(t, &direct, ACT_ACQUIRE, 0, 3, 1).rc, 0);
@@ -355,6 +357,28 @@ static void refuses_what_is_no_array(void **state)
 	assert_int_equal(try_array(t, GN_PAGED, bytes + 8, 0, 8), -GN_ERANGE);
 	assert_int_equal(try_array(t, GN_PAGED, 0, UINT64_MAX, 16), -GN_ERANGE);
 	assert_int_equal(try_array(t, GN_DIRECT, 0, bytes / 8 + 1, 8), -GN_ERANGE);
+}
+
+static void refuses_a_store_or_cache_that_is_not_given(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct gn_array_config config = {GN_PAGED, NULL, NULL, 0, 1, 8};
+	struct gn_array array;
+
+	open_words_of(t, 16, 4, PAGE, 0, GN_CLOCK);
+	assert_int_equal(gn_array_create(&array, t->machine, &config, &t->error), -GN_EINVAL);
+	assert_says(&t->error, "no store is given");
+	config.cache = t->cache;
+	assert_int_equal(gn_array_create(&array, t->machine, &config, &t->error), -GN_EINVAL);
+	assert_says(&t->error, "no store is given");
+	config.mode = GN_DIRECT;
+	assert_int_equal(gn_array_create(&array, t->machine, &config, &t->error), -GN_EINVAL);
+	assert_says(&t->error, "no store is given");
+	config.mode = GN_PAGED;
+	config.store = t->store;
+	config.cache = NULL;
+	assert_int_equal(gn_array_create(&array, t->machine, &config, &t->error), -GN_EINVAL);
+	assert_says(&t->error, "no cache is given");
 }
 
 static void refuses_stores_that_do_not_fit_the_mode(void **state)
@@ -420,6 +444,7 @@ int main(void)
 	    CASE(the_first_failure_is_kept),
 	    CASE(direct_mode_is_read_only_too),
 	    CASE(refuses_what_is_no_array),
+	    CASE(refuses_a_store_or_cache_that_is_not_given),
 	    CASE(refuses_stores_that_do_not_fit_the_mode),
 	    CASE(more_elements_than_32_bits_count),
 	};

@@ -183,6 +183,9 @@ static void refuses_no_store_and_too_many(void **state)
 	assert_int_equal(gn_cache_create(&cache, t->machine, stores, 0, &o, &t->error), -GN_EINVAL);
 	assert_int_equal(gn_cache_create(&cache, t->machine, stores, 9, &o, &t->error), -GN_EINVAL);
 	assert_says(&t->error, "from 1 to 8");
+	o = options_of(64 << 10, 4096);
+	assert_int_equal(try_cache(t, NULL, &o), -GN_EINVAL);
+	assert_says(&t->error, "store 0 of 1 is NULL");
 }
 
 static void refuses_more_pages_than_a_table_can_name(void **state)

@@ -17,6 +17,10 @@ static void says_what_is_missing(void **state)
 	for (unsigned k = 0; k < 2; k++) {
 		assert_int_equal(try_file(t, with_path[k], "", NULL), -GN_ENOENT);
 		assert_says(t, t->file, "create=SIZE");
+		assert_int_equal(try_file(t, with_path[k], "/x?create=8K", NULL), -GN_ENOENT);
+		assert_says(t, t->file, "make that first");
+		assert_int_equal(try_file(t, with_path[k], "?ro", NULL), -GN_ENOENT);
+		assert_null(strstr(t->error.text, "create=SIZE"));
 	}
 }
 
