@@ -72,7 +72,7 @@ export LD_LIBRARY_PATH
 # The shared library, where there is one: pkg-config names it, CMake has it as a target, and it needs no flag of the static one.
 shared=$(find "$LD_LIBRARY_PATH" -name 'libgrapnel.so.*.*')
 if [ -n "$shared" ]; then
-  ldd "$scratch/by_pkg_config" | grep -q 'libgrapnel.so.[0-9]* => ' || { echo 'pkg-config does not link libgrapnel.so'; status=1; }
+  ldd "$scratch/by_pkg_config" | grep -q 'libgrapnel[.]so[.][0-9.]* => ' || { echo 'pkg-config does not link libgrapnel.so'; status=1; }
   mkdir -p "$scratch/shared"
   cat >"$scratch/shared/CMakeLists.txt" <<TEXT
 cmake_minimum_required(VERSION 3.22)
