@@ -4,7 +4,7 @@
  *
  * 16 MiB of numbers lie in host memory; the kernel sees them through a cache of 1 MiB and adds them up.
  *
- *     cc 01_read_host.c $(pkg-config --cflags --libs grapnel) -o 01_read_host && ./01_read_host [cpu|cuda]
+ *     cc -O2 01_read_host.c $(pkg-config --cflags --libs grapnel) -o 01_read_host && ./01_read_host [cpu|cuda]
  *
  * (for a GPU: nvcc -x cu, with a library that was built with it)
  *

@@ -5,7 +5,7 @@
  * The file is a store like any other: only its URI differs. Threads that miss post NVMe commands to queue pairs that
  * a controller in software serves; the kernel does not know. Scattered reads of 8 bytes, one in 512.
  *
- *     cc 02_read_file.c $(pkg-config --cflags --libs grapnel) -o 02_read_file && ./02_read_file [cpu|cuda] [FILE]
+ *     cc -O2 02_read_file.c $(pkg-config --cflags --libs grapnel) -o 02_read_file && ./02_read_file [cpu|cuda] [FILE]
  *
  * A page is a 256th of the cache here, 16 KiB. One that is evicted before all that want it have read it is fetched
  * again, so there may be more than 2048 pages, which are 33554432 bytes.

@@ -6,7 +6,7 @@
  *   gn_cursor_read_u32 a thread that goes along: remembers the page it saw last, holds nothing
  *   gn_array_acquire   a run of elements by pointer, pinned: the fastest; hold few, and not for long
  *
- *     cc 04_pages_and_cursors.c $(pkg-config --cflags --libs grapnel) -o 04 && ./04 [cpu|cuda]
+ *     cc -O2 04_pages_and_cursors.c $(pkg-config --cflags --libs grapnel) -o 04 && ./04 [cpu|cuda]
  *
  * Expected output (times differ):
  *     elements: sum 8796090925056, ... ns a number

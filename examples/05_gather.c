@@ -2,7 +2,7 @@
 /*
  * 05_gather.c - how do I read many rows of a table at once, by number?
  *
- *     cc 05_gather.c $(pkg-config --cflags --libs grapnel) -o 05 && ./05 [cpu|cuda]
+ *     cc -O2 05_gather.c $(pkg-config --cflags --libs grapnel) -o 05 && ./05 [cpu|cuda]
  *
  * A table of rows of 64 numbers lies in host memory. A batch names rows, some of them twice; they come packed into
  * memory of the machine, read in the order of their addresses, each once. Then the batch is written back, changed.

@@ -4,7 +4,7 @@
 // The program's own __global__ kernels, streams, allocator and graph; Grapnel gives gn::array<T> and a flush that is
 // a launch like any other. Two streams use one cache at once: on one a graph steps x and flushes, the other sums y.
 //
-//     nvcc -std=c++17 -arch=native 06_cuda_streams.cu $(pkg-config --cflags --libs grapnel) -o 06 && ./06
+//     nvcc -O3 -std=c++17 -arch=native 06_cuda_streams.cu $(pkg-config --cflags --libs grapnel) -o 06 && ./06
 //
 // Exits 77 where there is no GPU. Expected output:
 //     x after 10 steps: 1.998047, in the store: 1.998047

@@ -6,7 +6,7 @@
  * and adds 1 to the counter of each, wherever it lies: one function call from the kernel, a message if the counter is
  * another node's. Then every node tells every other how much it counted.
  *
- *     cc 07_messages.c $(pkg-config --cflags --libs grapnel) -o 07_messages && ./07_messages
+ *     cc -O2 07_messages.c $(pkg-config --cflags --libs grapnel) -o 07_messages && ./07_messages
  *
  * Linked with grapnel-mpi and started by mpirun, the nodes are processes.
  *

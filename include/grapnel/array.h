@@ -6,8 +6,11 @@
  *     int rc = gn_array_read(&array, i, &x);          the code
  *     struct gn_cursor c = gn_cursor_init(&array);    repeated touches of one page cost a look, not a look-up
  *     uint32_t y = gn_cursor_read_u32(&c, i);
- *     gn_array_acquire(&array, mask, i, 0, &page);    a page by reference: plain loads, 16 bytes at a time
- *     gn_range_begin(&array, mask, i, j, 0);          all pages of a run, one after the other: the fastest
+ *     gn_array_acquire(&array, mask, i, GN_READ, &page);   a page by reference: plain loads, 16 bytes at a time
+ *     gn_range_begin(&array, mask, i, j, GN_READ);         all pages of a run, one after the other: the fastest
+ *
+ * The intent of the last two is GN_READ, GN_WRITE (change parts of a page) or GN_OVERWRITE (write every byte of it before anybody
+ * reads one, so that it is not fetched).
  *
  * Reads and writes may be called from divergent code by any lanes; lanes that are together and touch one page act
  * once. Memory order is that of ordinary device memory: races between user threads are the user's. An array is in

@@ -7,7 +7,8 @@
  *      wants it waits for that one, or loads the element from the store.
  *   2. A frame is never reused while a thread can still read it: it is pinned, or the read is validated behind.
  *   3. A dirty frame's bytes reach the store before the frame is reused; a failed write-back keeps them and is
- *      reported. After gn_cache_flush returned 0, every write before it is in the store.
+ *      reported. After gn_cache_flush returned 0, every write before it that did not fail is in the store. Writes that
+ *      failed, say on a store that is read only, are told by gn_array_failure.
  *   4. Any number of threads holding any number of pins make progress: where no frame can be had, a scalar access
  *      goes around the cache, and an acquire returns -GN_ENOBUFS.
  *   5. Metadata is at most 2 % of the cache plus options.budget_bytes, whatever the size of the data.
@@ -85,8 +86,8 @@ void gn_cache_destroy(struct gn_cache *cache);
  * cache, dirty, and so do pages that are pinned (written, but perhaps not for the last time).
  * A store that is found full (-GN_ENOSPC) is not written again before the next flush: until then writes to pages of it that are
  * not in the cache fail with -GN_ENOSPC at once. Make room, and flush: what could not be written was kept.
- * Host. Returns 0 (every write before it is in the store), or the code of the first failure with how many pages
- * are still dirty in the message.
+ * Host. Returns 0 (every write before it that did not fail is in the store; gn_array_failure tells of those), or the code of
+ * the first failure with how many pages are still dirty in the message.
  */
 int gn_cache_flush(struct gn_cache *cache, struct gn_error *error);
 

@@ -48,7 +48,7 @@ enum {
 	GN_ETIMEDOUT = 110 /* the deadline passed */
 };
 
-/* One failure, in words. text is always terminated; empty while code is 0. */
+/* One failure, in words: the last one. A call that succeeds leaves it as it is. text is always terminated. */
 struct gn_error {
 	int code; /* 0 or a negative code */
 	char text[508];

@@ -2,13 +2,20 @@
 /*
  * array/range.h - a loop over the pages of a run of elements.
  *
- *     struct gn_range r = gn_range_begin(&a, mask, i, j, 0);
+ * Each thread with a run of its own, elements i to j - 1:
+ *
+ *     struct gn_range r = gn_range_begin(&a, 1u << simt_lane(), i, j, GN_READ);
  *     struct gn_page page;
+ *     int rc;
  *
  *     while (gn_range_next(&r, &page))
- *             for (uint64_t k = simt_lane(); k < page.count; k += simt_warp_width())
+ *             for (uint64_t k = 0; k < page.count; k++)
  *                     sum += ((const uint32_t *)page.data)[k];
- *     gn_range_end(&r);
+ *     rc = gn_range_end(&r);
+ *
+ * rc is not 0 where the loop ended early: elements from r.next on were not handed out. -GN_ENOBUFS, no frame was to be had, is
+ * told here only; other failures are also kept in the array. A whole warp with one run passes simt_active() as the mask, and
+ * its lanes share each page: k from simt_lane() in steps of simt_warp_width(). The mask holds calling lanes only, at least one.
  *
  * The lanes look up and pin one page each, all in one round trip, and bring in together what is missing; then the
  * pages are handed out one after the other. Pages that are overwritten are not fetched, so each is pinned when it is
