@@ -7,7 +7,7 @@
  * anew.
  *
  * Neighbouring threads write neighbouring elements here, as suits a GPU. On the cpu machine they contend for one page; there a loop
- * over a range for each thread (grapnel/array/range.h) takes a tenth of the time and less.
+ * over a range for each thread takes a tenth of the time and less (example 08).
  *
  *     cc -O2 03_write_back.c $(pkg-config --cflags --libs grapnel) -o 03_write_back && ./03_write_back [cpu|cuda] [FILE]
  *

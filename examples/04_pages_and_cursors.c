@@ -4,7 +4,9 @@
  *
  *   gn_read_u32        anywhere, any time; looks the page up for every element
  *   gn_cursor_read_u32 a thread that goes along: remembers the page it saw last, holds nothing
- *   gn_array_acquire   a run of elements by pointer, pinned: the fastest; hold few, and not for long
+ *   gn_array_acquire   a page by pointer, pinned: plain loads; hold few, and not for long
+ *
+ * A loop over the pages of a run, which pins several at once, is example 08.
  *
  *     cc -O2 04_pages_and_cursors.c $(pkg-config --cflags --libs grapnel) -o 04 && ./04 [cpu|cuda]
  *
@@ -45,7 +47,7 @@ SIMT_FN uint64_t sum_pages(const struct gn_array *numbers, uint64_t begin, uint6
 	struct gn_page page;
 	uint64_t total = 0;
 
-	while (begin < end && !gn_array_acquire(numbers, 1u << simt_lane(), begin, 0, &page)) {
+	while (begin < end && !gn_array_acquire(numbers, 1u << simt_lane(), begin, GN_READ, &page)) {
 		for (; begin < page.first + page.count; begin++)
 			total += ((const uint32_t *)page.data)[begin - page.first];
 		gn_array_release(numbers, 1u << simt_lane(), &page);
