@@ -134,12 +134,15 @@ static int open_store(struct stress *s, struct bed *b, uint32_t k)
 {
 	const uint64_t bytes = k == OWN ? b->words * 8 : least_bytes[k];
 	uint8_t *content = (uint8_t *)calloc(1, bytes);
+	struct gn_store_options options;
 	struct gn_error e;
 	char uri[32];
 	int rc;
 
+	memset(&options, 0, sizeof options);
+	options.timeout_ns = stress_patience_ns(s);
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)bytes);
-	rc = content ? gn_store_open(&b->store[k], s->machine, uri, NULL, &e) : gn_error_set(&e, -GN_ENOMEM, "no memory");
+	rc = content ? gn_store_open(&b->store[k], s->machine, uri, &options, &e) : gn_error_set(&e, -GN_ENOMEM, "no memory");
 	for (uint64_t at = 0; !rc && k != OWN && at < bytes; at++)
 		content[at] = byte_of(k, at);
 	if (!rc)
