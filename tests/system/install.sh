@@ -41,9 +41,18 @@ keeps_promise() {
   ' "$scratch/$1.want" "$scratch/$1.got"
 }
 
-cmake -G Ninja -S "$source/examples" -B "$scratch/by cmake" -DCMAKE_PREFIX_PATH="$scratch" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_C_FLAGS='-Wall -Wextra -Werror' >"$scratch/cmake.log" || { cat "$scratch/cmake.log"; exit 1; }
-cmake --build "$scratch/by cmake" >"$scratch/cmake.log" || { cat "$scratch/cmake.log"; exit 1; }
+# compiled SOURCES BUILD [OPTION...] - a project against the installed package, by CMake.
+compiled() {
+  from=$1
+  to=$2
+  shift 2
+  { cmake -G Ninja -S "$from" -B "$to" -DCMAKE_PREFIX_PATH="$scratch" "$@" && cmake --build "$to"; } >"$scratch/cmake.log" || {
+    cat "$scratch/cmake.log"
+    exit 1
+  }
+}
+
+compiled "$source/examples" "$scratch/by cmake" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS='-Wall -Wextra -Werror'
 status=0
 for file in "$source"/examples/*.c; do
   name=$(basename "$file" .c)
@@ -81,11 +90,7 @@ find_package(grapnel REQUIRED)
 add_executable(read_host "$source/examples/01_read_host.c")
 target_link_libraries(read_host PRIVATE grapnel::shared)
 TEXT
-  cmake -G Ninja -S "$scratch/shared" -B "$scratch/shared" -DCMAKE_PREFIX_PATH="$scratch" >"$scratch/cmake.log" || {
-    cat "$scratch/cmake.log"
-    exit 1
-  }
-  cmake --build "$scratch/shared" >"$scratch/cmake.log" || { cat "$scratch/cmake.log"; exit 1; }
+  compiled "$scratch/shared" "$scratch/shared"
   (unset LD_LIBRARY_PATH && "$scratch/shared/read_host" >"$scratch/01_read_host.got") && keeps_promise 01_read_host || status=1
   # The static one is there, too.
   eval "set -- $(pkg-config --cflags --libs --static grapnel | sed 's/-lgrapnel/-l:libgrapnel.a/')"
@@ -122,11 +127,7 @@ target_link_libraries(net_nodes PRIVATE grapnel::mpi)
 add_executable(shmem_pes "$source/tests/system/shmem_pes.c")
 target_link_libraries(shmem_pes PRIVATE grapnel::shmem)
 TEXT
-cmake -G Ninja -S "$scratch/net" -B "$scratch/net" -DCMAKE_PREFIX_PATH="$scratch" >"$scratch/cmake.log" || {
-  cat "$scratch/cmake.log"
-  exit 1
-}
-cmake --build "$scratch/net" >"$scratch/cmake.log" || { cat "$scratch/cmake.log"; exit 1; }
+compiled "$scratch/net" "$scratch/net"
 for program in "$scratch/net_by_pkg_config" "$scratch/net/net_nodes"; do
   says '1 nodes, sum 1' "$program"
   says '3 nodes, sum 6' timeout 60 "$launcher" -n 3 "$program"
