@@ -89,9 +89,9 @@ static const char *meaning(int code)
 {
 	switch (code) {
 	case -GN_ERANGE: return "is past the end; they are counted from 0";
-	case -GN_EROFS: return "was written, but the store was opened to be read only; open it without ?ro";
+	case -GN_EROFS: return "was to be written, but its store is open for reading only; open it without ?ro";
 	case -GN_ENOSPC: return "could not be written: the store is full; make room";
-	case -GN_ETIMEDOUT: return "did not come before the deadline; if the device is slow, open the store with a longer timeout=";
+	case -GN_ETIMEDOUT: return "was not moved before the deadline; if the device is slow, open the store with a longer timeout=";
 	case -GN_EIO: return "could not be moved: the device failed, or the file has become shorter than it was";
 	default: return "could not be accessed";
 	}
