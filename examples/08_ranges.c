@@ -2,8 +2,8 @@
 /*
  * 08_ranges.c - how does a loop change a file as fast as the file can be read and written?
  *
- * Each thread has a run of elements of its own, and goes over the pages of that run. The library pins the pages, fetches those that
- * are not there, several at once, and writes back what was changed; the loop between is plain C.
+ * Each thread has a run of elements of its own, and loops over the pages of that run. The library pins several pages at a time, and
+ * fetches those that are missing. It writes changed pages back. The loop over the elements of a page is plain C.
  *
  *     cc -O2 08_ranges.c $(pkg-config --cflags --libs grapnel) -o 08 && ./08 [cpu|cuda] [FILE]
  *

@@ -4,8 +4,8 @@
  *
  * depth[v] is GN_BFS_NONE until v is reached. A warp takes vertices of the frontier. Its lanes read the offsets of one vertex
  * each, and then scan the edges of all these vertices side by side: most adjacency lists are shorter than a warp (Merrill,
- * Garland and Grimshaw, "Scalable GPU graph traversal", 2012, section 5.1, gather by prefix sums). Whoever changes a depth from
- * none to level + 1 puts the vertex into the next frontier. A frontier that holds many of all vertices is not taken from its
+ * Garland and Grimshaw, "Scalable GPU graph traversal", 2012, section 5.1, gather by prefix sums). The thread that changes
+ * a depth from none to level + 1 puts the vertex into the next frontier. A frontier that holds many of all vertices is not taken from its
  * list but found by going over the depths: in the order of the vertices their adjacency lists lie side by side, and each page is
  * fetched once for all of them. A vertex of high degree is scanned for one chunk; the rest becomes ranges that all warps
  * share in a second kernel, so that one hub does not hold up a level (BaM section 4.4 runs the same search on its arrays).

@@ -94,7 +94,7 @@ SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, ui
 	return 1;
 }
 
-/* The element, if its page is at hand and stays there. Returns 1, or 0 and the bits may be another page's. */
+/* Read an element whose page is in a frame, without a pin. Returns 1; or 0, and then the bits mean nothing. */
 SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, uint64_t bits[2], uint32_t size)
 {
 	const struct gn_hold g = gn__page_look(&a->pages, gn__page_number(&a->pages, a->base + index * size), GN__OLD);
@@ -145,7 +145,7 @@ SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint
 #endif
 }
 
-/* The element of a page that is not at hand, where that did not settle in line. @code  what gn__read_in_line came to */
+/* Read by a call what gn__read_in_line could not read. @code  what that returned */
 SIMT_FN struct gn__access gn__read_by_call(const struct gn_array *a, uint64_t index, uint32_t size, int code)
 {
 	if (!a->pages.backing || code == -GN_EBUSY)
