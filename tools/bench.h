@@ -27,7 +27,7 @@ struct bench_request {
 	const char *json, *svg;
 	uint64_t data_bytes;  /* of each array; 0: what suits the machine */
 	uint64_t cache_bytes; /* 0: a part of the data that the workload names */
-	uint32_t page_bytes;  /* of the caches of natural loops; 0: the library's default */
+	uint32_t page_bytes;  /* of the caches of natural loops and of C = A + B; 0: the library's default */
 	unsigned repeat;
 	int quick;
 };

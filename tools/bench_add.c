@@ -83,13 +83,19 @@ static int drop_arrays(struct bench *b, struct bench_add *a, struct gn_error *e)
 static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 {
 	struct gn_cache_options options;
+	struct gn_cache_facts facts;
 	int failed, rc;
 
 	memset(&options, 0, sizeof options);
 	options.bytes = b->q->cache_bytes ? b->q->cache_bytes : b->bytes / 2;
+	options.page_bytes = b->q->page_bytes;
 	rc = gn_cache_create(&a->cache, b->machine, &b->store, 1, &options, e);
 	if (!rc)
+		rc = gn_cache_describe(a->cache, &facts);
+	if (!rc) {
+		a->args.page_words = facts.page_bytes / 4; /* kernels that hold a page write all of it, and nothing behind it */
 		rc = make_arrays(b, a, e);
+	}
 	if (!rc)
 		rc = bench_add_row(b, a, "paged-pages", BENCH_OURS, &gn_base_add_page_kernel, e);
 	if (!rc)
@@ -112,7 +118,6 @@ int bench_add(struct bench *b, struct gn_error *e)
 	a.args.out = (uint32_t *)(void *)(b->memory + 2 * b->bytes);
 	a.args.words = b->bytes / 4;
 	a.args.wrong = b->wrong;
-	a.args.page_words = 1024;
 	bench_begin(b, "add", b->info.is_cuda ? "tiles" : "plain", "C = A + B, %.3g GB each in host memory",
 	            (double)b->bytes / 1e9);
 	rc = bench_launch(b, &gn_base_add_fill_kernel, b->grid, &a.args, &seconds, e);

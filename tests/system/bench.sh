@@ -56,6 +56,9 @@ done
 # Pages of natural loops are as large as was asked, or as the library chooses; few frames are 512 of them.
 "$grapnel" bench rows search --quick --page 512 >natural.txt
 [ "$(grep -c 'pages of 512 bytes' natural.txt)" -eq 4 ] || complain '--page does not reach the natural loops'
+# C = A + B by pages of any size: a kernel that takes a page for larger than it is would write into the next frame.
+"$grapnel" bench add --quick --page 512 --json add.json >add.txt || complain 'C = A + B in pages of 512 bytes fails'
+grep -q '"verified": true' add.json || complain 'C = A + B in pages of 512 bytes was not verified'
 "$grapnel" bench few-frames --quick >few.txt
 grep -q 'paged-cold .* 512 pages' few.txt || complain 'few frames are not 512'
 
