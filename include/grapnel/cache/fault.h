@@ -280,19 +280,23 @@ struct gn__crowd {
 	uint32_t idle;   /* of lanes, those that move none: room for sectors that nobody wants yet */
 };
 
-/* Collective. By a ballot a sector: a match takes a step for every value that differs. */
+/*
+ * Collective. The loop takes a turn for each sector of pages that several lanes want: one or two where lanes are side by
+ * side, none where each is alone on its page.
+ */
 SIMT_FN struct gn__crowd gn__fault_crowd(const struct gn_pages *p, uint32_t mask, uint64_t address, int done)
 {
-	const uint32_t self = 1u << simt_lane();
-	const uint32_t mine = gn__page_offset(p, address) >> p->sector_log2, sectors = 1u << (p->page_log2 - p->sector_log2);
+	const uint32_t self = 1u << simt_lane(), mine = done ? 0 : 1u << (gn__page_offset(p, address) >> p->sector_log2);
 	const uint64_t page = gn__page_number(p, address);
-	struct gn__crowd c = {simt_match_any_u64(mask, done ? ~(uint64_t)simt_lane() : page), 0, self, 0};
+	struct gn__crowd c = {simt_match_any_u64(mask, done ? ~(uint64_t)simt_lane() : page), mine, self, 0};
+	const uint32_t shared = c.lanes == self ? 0 : mine;
 
-	for (uint32_t sector = 0; sector < sectors; sector++) {
-		const uint32_t want = simt_ballot(mask, !done && mine == sector) & c.lanes;
+	for (uint32_t rest = simt_ballot(mask, shared != 0), with; rest; rest &= ~with) {
+		const uint32_t sector = simt_shfl_u32(mask, shared, simt_first_lane(rest));
 
-		c.wanted |= (uint32_t)(want != 0) << sector;
-		c.same = mine == sector && !done ? want : c.same;
+		with = simt_ballot(mask, shared == sector);
+		c.wanted |= with & c.lanes ? sector : 0;
+		c.same = shared == sector ? with & c.lanes : c.same;
 	}
 	c.idle = c.lanes & ~simt_ballot(mask, !done && simt_first_lane(c.same) == simt_lane());
 	return c;
