@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu_loop.c - one run of a loop over a file, by the cpu machine or without it. bench/cpu_loop.py runs it and says what for.
+ * file_loop.c - one run of a loop over a file, by a machine or without one. bench/file_loop.py runs it and says what for.
  *
- *     bench_cpu_loop FILE count|add mmap|read|scalar|range [BLOCKS THREADS CACHE_MIB PAGE_BYTES]
+ *     bench_file_loop MACHINE FILE count|sum|add mmap|read|scalar|range [BLOCKS THREADS CACHE_MIB PAGE_BYTES]
  *
- * count: the sum of all bytes. add: 1 is added to each 4-byte word. The file's page cache is dropped before. Prints JSON.
+ * count: the sum of all bytes. sum: of all 4-byte words. add: 1 is added to each 4-byte word. BLOCKS 0: as many as the machine
+ * runs at once. The file's page cache is dropped before. Prints JSON.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,6 +33,16 @@ SIMT_FN void count_scalar(const struct loop_args *a)
 	simt_add_relaxed_dev_u64(a->sum, sum);
 }
 SIMT_KERNEL(count_scalar, struct loop_args)
+
+SIMT_FN void sum_scalar(const struct loop_args *a)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = simt_global_thread(); i < gn_count(&a->array); i += simt_global_threads())
+		sum += gn_read_u32(&a->array, i);
+	simt_add_relaxed_dev_u64(a->sum, sum);
+}
+SIMT_KERNEL(sum_scalar, struct loop_args)
 
 SIMT_FN void add_scalar(const struct loop_args *a)
 {
@@ -63,6 +74,20 @@ SIMT_FN void count_range(const struct loop_args *a)
 }
 SIMT_KERNEL(count_range, struct loop_args)
 
+SIMT_FN void sum_range(const struct loop_args *a)
+{
+	struct gn_range range = own_run(a, GN_READ);
+	struct gn_page page;
+	uint64_t sum = 0;
+
+	while (gn_range_next(&range, &page))
+		for (uint64_t k = 0; k < page.count; k++)
+			sum += ((const uint32_t *)page.data)[k];
+	gn_range_end(&range);
+	simt_add_relaxed_dev_u64(a->sum, sum);
+}
+SIMT_KERNEL(sum_range, struct loop_args)
+
 SIMT_FN void add_range(const struct loop_args *a)
 {
 	struct gn_range range = own_run(a, GN_WRITE);
@@ -75,13 +100,19 @@ SIMT_FN void add_range(const struct loop_args *a)
 }
 SIMT_KERNEL(add_range, struct loop_args)
 
+enum work { COUNT, SUM, ADD };
+
+static const struct simt_kernel *const kernels[][2] = {{&count_range_kernel, &count_scalar_kernel},
+							{&sum_range_kernel, &sum_scalar_kernel},
+							{&add_range_kernel, &add_scalar_kernel}};
+
 static struct gn_error error;
 
 static void must(int code, const char *what)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "bench_cpu_loop: %s: %s\n", what, error.text[0] ? error.text : strerror(code < 0 ? -code : code));
+	fprintf(stderr, "bench_file_loop: %s: %s\n", what, error.text[0] ? error.text : strerror(code < 0 ? -code : code));
 	exit(1);
 }
 
@@ -103,57 +134,66 @@ static uint64_t drop(const char *path)
 	return (uint64_t)bytes;
 }
 
-static uint64_t plain_mmap(int fd, uint64_t bytes, int adds)
+static uint64_t do_plainly(void *memory, uint64_t bytes, enum work work)
 {
-	uint8_t *map = (uint8_t *)mmap(NULL, bytes, adds ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	uint32_t *word = (uint32_t *)memory;
 	uint64_t sum = 0;
 
+	for (uint64_t k = 0; work == COUNT && k < bytes; k++)
+		sum += ((const uint8_t *)memory)[k];
+	for (uint64_t k = 0; work == SUM && k < bytes / 4; k++)
+		sum += word[k];
+	for (uint64_t k = 0; work == ADD && k < bytes / 4; k++)
+		word[k]++;
+	return sum;
+}
+
+static uint64_t plain_mmap(int fd, uint64_t bytes, enum work work)
+{
+	void *map = mmap(NULL, bytes, work == ADD ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	uint64_t sum;
+
 	must(map == MAP_FAILED, "mmap");
-	for (uint64_t k = 0; !adds && k < bytes; k++)
-		sum += map[k];
-	for (uint64_t k = 0; adds && k < bytes / 4; k++)
-		((uint32_t *)(void *)map)[k]++;
-	must(adds && msync(map, bytes, MS_SYNC), "msync");
+	sum = do_plainly(map, bytes, work);
+	must(work == ADD && msync(map, bytes, MS_SYNC), "msync");
 	munmap(map, bytes);
 	return sum;
 }
 
-static uint64_t plain_read(int fd, int adds)
+static uint64_t plain_read(int fd, enum work work)
 {
 	static uint32_t words[CHUNK / 4];
 	uint64_t sum = 0;
 	ssize_t n;
 
 	for (off_t at = 0; (n = pread(fd, words, CHUNK, at)) > 0; at += n) {
-		for (ssize_t k = 0; !adds && k < n; k++)
-			sum += ((const uint8_t *)words)[k];
-		for (ssize_t k = 0; adds && k < n / 4; k++)
-			words[k]++;
-		must(adds && pwrite(fd, words, (size_t)n, at) != n, "pwrite");
+		sum += do_plainly(words, (uint64_t)n, work);
+		must(work == ADD && pwrite(fd, words, (size_t)n, at) != n, "pwrite");
 	}
-	must(n < 0 || (adds && fdatasync(fd)), "pread");
+	must(n < 0 || (work == ADD && fdatasync(fd)), "pread");
 	return sum;
 }
 
-static void plain(const char *path, int adds, int maps, uint64_t bytes)
+static void plain(const char *path, enum work work, int maps, uint64_t bytes)
 {
-	const int fd = open(path, adds ? O_RDWR : O_RDONLY);
+	const int fd = open(path, work == ADD ? O_RDWR : O_RDONLY);
 	const double begin = now();
 	uint64_t sum;
 
 	must(fd < 0, path);
-	sum = maps ? plain_mmap(fd, bytes, adds) : plain_read(fd, adds);
+	sum = maps ? plain_mmap(fd, bytes, work) : plain_read(fd, work);
 	printf("{\"seconds\": %.4f, \"sum\": %llu}\n", now() - begin, (unsigned long long)sum);
 	close(fd);
 }
 
 /* BLOCKS THREADS CACHE_MIB PAGE_BYTES */
-static void paged(const char *path, int adds, int scalar, uint64_t bytes, const uint32_t number[4])
+static void paged(const char *name, const char *path, enum work work, int scalar, uint64_t bytes, const uint32_t number[4])
 {
-	const struct simt_kernel *kernel = adds ? (scalar ? &add_scalar_kernel : &add_range_kernel)
-						: (scalar ? &count_scalar_kernel : &count_range_kernel);
-	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, bytes / (adds ? 4 : 1), adds ? 4u : 1u};
-	const struct simt_grid grid = {number[0], number[1], 0};
+	const uint32_t element_bytes = work == COUNT ? 1 : 4;
+	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, bytes / element_bytes, element_bytes};
+	struct simt_grid grid = {number[0], number[1], 0};
+	struct simt_info info;
+	uint64_t sum = 0;
 	struct simt_config config = {0};
 	struct gn_cache_options options = {0};
 	struct gn_cache_facts facts;
@@ -164,8 +204,8 @@ static void paged(const char *path, int adds, int scalar, uint64_t bytes, const 
 	char uri[4200];
 	double begin;
 
-	config.name = "cpu";
-	snprintf(uri, sizeof uri, "file:%s%s", path, adds ? "" : "?ro");
+	config.name = name;
+	snprintf(uri, sizeof uri, "file:%s%s", path, work == ADD ? "" : "?ro");
 	options.bytes = (uint64_t)number[2] << 20;
 	options.page_bytes = number[3];
 	must(simt_open(&machine, &config, &error), "machine");
@@ -174,18 +214,23 @@ static void paged(const char *path, int adds, int scalar, uint64_t bytes, const 
 	shape.cache = cache;
 	shape.store = store;
 	must(gn_array_create(&args.array, machine, &shape, &error), "array");
-	args.sum = (uint64_t *)simt_alloc(machine, sizeof *args.sum, SIMT_SHARED);
+	args.sum = (uint64_t *)simt_alloc(machine, sizeof *args.sum, SIMT_DEVICE);
 	must(!args.sum, "memory");
+	must(simt_move(machine, args.sum, &sum, sizeof sum), "sum");
+	simt_describe(machine, &info);
+	if (!grid.blocks)
+		grid.blocks = info.resident_threads / grid.block_threads;
 	begin = now();
-	must(simt_launch(machine, kernel, grid, &args), "launch");
+	must(simt_launch(machine, kernels[work][scalar], grid, &args), "launch");
 	must(simt_wait(machine), "kernel");
 	must(gn_array_failure(&args.array, &error), "array");
-	if (adds)
+	if (work == ADD)
 		must(gn_cache_flush(cache, &error), "flush");
 	begin = now() - begin;
+	must(simt_move(machine, &sum, args.sum, sizeof sum), "sum");
 	must(gn_cache_describe(cache, &facts), "cache");
 	printf("{\"seconds\": %.4f, \"sum\": %llu, \"page_bytes\": %u, \"path\": \"%s\"}\n", begin,
-	       (unsigned long long)*args.sum, facts.page_bytes, gn_store_path(store));
+	       (unsigned long long)sum, facts.page_bytes, gn_store_path(store));
 	simt_free(machine, args.sum);
 	gn_array_destroy(&args.array, machine);
 	gn_cache_destroy(cache);
@@ -195,21 +240,23 @@ static void paged(const char *path, int adds, int scalar, uint64_t bytes, const 
 
 int main(int argc, char **argv)
 {
-	uint32_t number[4] = {4, 256, 64, 0};
+	static const char *const works[] = {"count", "sum", "add"};
+	uint32_t number[4] = {4, 256, 64, 0}, work = 0;
 	uint64_t bytes;
-	int adds;
 
-	if (argc < 4 || argc > 8) {
-		fprintf(stderr, "usage: bench_cpu_loop FILE count|add mmap|read|scalar|range [BLOCKS THREADS CACHE_MIB PAGE_BYTES]\n");
+	while (argc > 4 && work < 3 && strcmp(argv[3], works[work]))
+		work++;
+	if (argc < 5 || argc > 9 || work == 3) {
+		fprintf(stderr, "usage: bench_file_loop MACHINE FILE count|sum|add mmap|read|scalar|range "
+				"[BLOCKS THREADS CACHE_MIB PAGE_BYTES]\n");
 		return 2;
 	}
-	for (int k = 4; k < argc; k++)
-		number[k - 4] = (uint32_t)strtoul(argv[k], NULL, 10);
-	adds = !strcmp(argv[2], "add");
-	bytes = drop(argv[1]);
-	if (!strcmp(argv[3], "mmap") || !strcmp(argv[3], "read"))
-		plain(argv[1], adds, !strcmp(argv[3], "mmap"), bytes);
+	for (int k = 5; k < argc; k++)
+		number[k - 5] = (uint32_t)strtoul(argv[k], NULL, 10);
+	bytes = drop(argv[2]);
+	if (!strcmp(argv[4], "mmap") || !strcmp(argv[4], "read"))
+		plain(argv[2], (enum work)work, !strcmp(argv[4], "mmap"), bytes);
 	else
-		paged(argv[1], adds, !strcmp(argv[3], "scalar"), bytes, number);
+		paged(argv[1], argv[2], (enum work)work, !strcmp(argv[4], "scalar"), bytes, number);
 	return 0;
 }

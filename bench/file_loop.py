@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does the natural loop over a file: store, with default options, read as fast as fio, and on cpu as fast as over mmap?
+
+The bytes of a file are counted by gn_read_u8 in a grid stride, its 4-byte words are summed by gn_read_u32, and 1 is added to
+each 4-byte word of another file, the page cache cold. The loops that read get 90 % of the best that fio reads in order with
+the loop's page size as block size, O_DIRECT, over several queue depths and processes. On cpu no loop is slower than a plain loop
+over mmap. Beside it, without a claim: read(), and a range for each thread. All of them in turn, the median of each; sums and
+words are compared. Other work on the machine falsifies the figures: the load is kept. Without fio that claim is left out.
+
+    bench/file_loop.py [WORK...] [--machine cpu|cuda] [--build DIR] [--file FILE] [--size 1G] [--add-size 256M] [--blocks N]
+                       [--threads 256] [--runs 5] [--json OUT]
+
+FILE is made if it is not there (in the build folder by default; written, not sparse); FILE.add is changed by the runs.
+"""
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+from support import report
+
+PLAIN = ("mmap", "read")
+WAYS = PLAIN + ("scalar", "range")
+WORKS = {"count": "bytes counted by gn_read_u8", "sum": "words summed by gn_read_u32",
+         "add": "1 added to each word by gn_read_u32 and gn_write_u32"}
+
+
+def units(text):
+    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1].upper())
+    return int(text[:-1]) * factor if factor else int(text)
+
+
+def make_file(path, size):
+    """Blocks that were never written are not read from the disk: write all of them."""
+    if os.path.exists(path) and os.path.getsize(path) == size:
+        return
+    with open(path, "wb") as out:
+        for at in range(0, size, 1 << 20):
+            out.write(os.urandom(min(1 << 20, size - at)))
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def run(args, program, work, way):
+    path, cache = (args.file + ".add", args.add_cache) if work == "add" else (args.file, args.cache)
+    grid = (args.range_blocks, args.range_threads) if way == "range" else (args.blocks, args.threads)
+    return report.run_json([program, args.machine, path, work, way, str(grid[0]), str(grid[1]), str(cache)])
+
+
+def measure(args, program, work):
+    runs = {way: [] for way in WAYS}
+    for _ in range(args.runs):
+        for way in WAYS:
+            runs[way].append(run(args, program, work, way))
+    if work != "add" and len({r["sum"] for way in WAYS for r in runs[way]}) != 1:
+        sys.exit(f"file_loop: {work}: the sums differ")
+    return {way: {"seconds": statistics.median(r["seconds"] for r in done), "all": [r["seconds"] for r in done],
+                  **{k: done[0][k] for k in ("page_bytes", "path") if k in done[0]}} for way, done in runs.items()}
+
+
+def fio(args, block, depth, jobs):
+    """Bytes a second, in order, each process a part of the file of its own."""
+    part = os.path.getsize(args.file) // jobs // block * block
+    done = subprocess.run(["fio", "--name=limit", f"--filename={args.file}", "--rw=read", f"--bs={block}", "--direct=1",
+                           "--ioengine=io_uring", f"--iodepth={depth}", f"--numjobs={jobs}", f"--size={part}",
+                           f"--offset_increment={part}", "--readonly", "--group_reporting", "--output-format=json"],
+                          check=True, capture_output=True, text=True).stdout
+    return json.loads(done[done.index("{"):])["jobs"][0]["read"]["bw_bytes"]
+
+
+def fio_best(args, block):
+    found = {f"depth {depth}, {jobs} processes": statistics.median(fio(args, block, depth, jobs) for _ in range(3))
+             for depth in (8, 32, 128) for jobs in (1, 2, 4)}
+    return {"block_bytes": block, "bytes_per_second": max(found.values()), "all": found}
+
+
+def first_words(path):
+    with open(path, "rb") as data:
+        return [int.from_bytes(data.read(4), "little") for _ in range(1024)]
+
+
+def main():
+    p = report.parser(__doc__)
+    p.add_argument("works", nargs="*", metavar="WORK", help=f"of {', '.join(WORKS)} (default all)")
+    p.add_argument("--machine", default="cuda" if os.path.exists("/dev/nvidia0") else "cpu")
+    p.add_argument("--file", help="what is read (default in the build folder)")
+    p.add_argument("--size", default="1G", help="of it")
+    p.add_argument("--add-size", default="256M", help="of the file whose words are changed")
+    p.add_argument("--cache", type=int, default=64, help="MiB, for reading")
+    p.add_argument("--add-cache", type=int, default=16, help="MiB, for adding")
+    p.add_argument("--blocks", type=int, help="of the grid (default 4, on a GPU as many as it runs at once)")
+    p.add_argument("--threads", type=int, default=256, help="of a block")
+    p.add_argument("--range-blocks", type=int, default=4, help="of the grid, by ranges")
+    p.add_argument("--range-threads", type=int, help="of a block, by ranges, each of which holds a page (default 16, on a GPU 32)")
+    args = p.parse_args()
+    gpu = args.machine.startswith("cuda")
+    args.blocks = args.blocks if args.blocks is not None else 0 if gpu else 4
+    args.range_threads = args.range_threads or (32 if gpu else 16)
+    works = [work for work in WORKS if not args.works or work in args.works]
+    program = report.program(args, "bench", "bench_file_loop")
+    args.file = args.file or os.path.join(args.build, "file_loop.bin")
+    make_file(args.file, units(args.size))
+    make_file(args.file + ".add", units(args.add_size))
+    before = first_words(args.file + ".add")
+    load = os.getloadavg()[0]
+    found = {work: measure(args, program, work) for work in works}
+    if "add" in works and first_words(args.file + ".add") != [(w + len(WAYS) * args.runs) & 0xffffffff for w in before]:
+        sys.exit("file_loop: not every run added 1 to each word")
+    for work in works:
+        print(work, " ".join(f"{way} {found[work][way]['seconds']:.2f} s" for way in WAYS))
+    claims = [(f"{WORKS[work]}: time over that of a loop over mmap, cold", found[work]["scalar"]["seconds"] / found[work]["mmap"]["seconds"],
+               1, False) for work in works if not gpu]
+    reads = [work for work in works if work != "add"]
+    limit = fio_best(args, found[reads[0]]["scalar"]["page_bytes"]) if reads and shutil.which("fio") else {}
+    if limit:
+        print(f"fio, blocks of {limit['block_bytes']}: {limit['bytes_per_second'] / 1e9:.3f} GB/s")
+        claims += [(f"{WORKS[work]}: bytes a second, share of fio's best",
+                    os.path.getsize(args.file) / found[work]["scalar"]["seconds"] / limit["bytes_per_second"], 0.9, True) for work in reads]
+    shape = {"machine_name": args.machine, "size": args.size, "add_size": args.add_size, "grid": [args.blocks, args.threads],
+             "load_before": load, "fio": limit}
+    return report.save(args, "-".join(["file-loop", "gpu" if gpu else "cpu"]), {**shape, **found}, claims)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
