@@ -5,7 +5,7 @@
 The bytes of a file are counted by gn_read_u8 in a grid stride, its 4-byte words are summed by gn_read_u32, and 1 is added to
 each 4-byte word of another file, the page cache cold. The loops that read get 90 % of the best that fio reads in order with
 the loop's page size as block size, O_DIRECT, over several queue depths and processes. On cpu no loop is slower than a plain loop
-over mmap. Beside it, without a claim: read(), and a range for each thread. All of them in turn, the median of each; sums and
+over mmap. Beside it, without a claim: read(), and on cpu a range for each thread. All of them in turn, the median of each; sums and
 words are compared. Other work on the machine falsifies the figures: the load is kept. Without fio that claim is left out.
 
     bench/file_loop.py [WORK...] [--machine cpu|cuda] [--build DIR] [--file FILE] [--size 1G] [--add-size 256M] [--blocks N]
@@ -22,8 +22,6 @@ import sys
 
 from support import report
 
-PLAIN = ("mmap", "read")
-WAYS = PLAIN + ("scalar", "range")
 WORKS = {"count": "bytes counted by gn_read_u8", "sum": "words summed by gn_read_u32",
          "add": "1 added to each word by gn_read_u32 and gn_write_u32"}
 
@@ -44,18 +42,22 @@ def make_file(path, size):
         os.fsync(out.fileno())
 
 
+def ways(args):
+    return ("mmap", "read", "scalar") + (() if args.machine.startswith("cuda") else ("range",))
+
+
 def run(args, program, work, way):
     path, cache = (args.file + ".add", args.add_cache) if work == "add" else (args.file, args.cache)
-    grid = (args.range_blocks, args.range_threads) if way == "range" else (args.blocks, args.threads)
+    grid = (args.blocks, args.range_threads) if way == "range" else (args.blocks, args.threads)
     return report.run_json([program, args.machine, path, work, way, str(grid[0]), str(grid[1]), str(cache)])
 
 
 def measure(args, program, work):
-    runs = {way: [] for way in WAYS}
+    runs = {way: [] for way in ways(args)}
     for _ in range(args.runs):
-        for way in WAYS:
+        for way in runs:
             runs[way].append(run(args, program, work, way))
-    if work != "add" and len({r["sum"] for way in WAYS for r in runs[way]}) != 1:
+    if work != "add" and len({r["sum"] for way in runs for r in runs[way]}) != 1:
         sys.exit(f"file_loop: {work}: the sums differ")
     return {way: {"seconds": statistics.median(r["seconds"] for r in done), "all": [r["seconds"] for r in done],
                   **{k: done[0][k] for k in ("page_bytes", "path") if k in done[0]}} for way, done in runs.items()}
@@ -93,12 +95,10 @@ def main():
     p.add_argument("--add-cache", type=int, default=16, help="MiB, for adding")
     p.add_argument("--blocks", type=int, help="of the grid (default 4, on a GPU as many as it runs at once)")
     p.add_argument("--threads", type=int, default=256, help="of a block")
-    p.add_argument("--range-blocks", type=int, default=4, help="of the grid, by ranges")
-    p.add_argument("--range-threads", type=int, help="of a block, by ranges, each of which holds a page (default 16, on a GPU 32)")
+    p.add_argument("--range-threads", type=int, default=16, help="of a block, by ranges, each of which holds a page")
     args = p.parse_args()
     gpu = args.machine.startswith("cuda")
     args.blocks = args.blocks if args.blocks is not None else 0 if gpu else 4
-    args.range_threads = args.range_threads or (32 if gpu else 16)
     works = [work for work in WORKS if not args.works or work in args.works]
     program = report.program(args, "bench", "bench_file_loop")
     args.file = args.file or os.path.join(args.build, "file_loop.bin")
@@ -107,10 +107,10 @@ def main():
     before = first_words(args.file + ".add")
     load = os.getloadavg()[0]
     found = {work: measure(args, program, work) for work in works}
-    if "add" in works and first_words(args.file + ".add") != [(w + len(WAYS) * args.runs) & 0xffffffff for w in before]:
+    if "add" in works and first_words(args.file + ".add") != [(w + len(ways(args)) * args.runs) & 0xffffffff for w in before]:
         sys.exit("file_loop: not every run added 1 to each word")
     for work in works:
-        print(work, " ".join(f"{way} {found[work][way]['seconds']:.2f} s" for way in WAYS))
+        print(work, " ".join(f"{way} {found[work][way]['seconds']:.2f} s" for way in ways(args)))
     claims = [(f"{WORKS[work]}: time over that of a loop over mmap, cold", found[work]["scalar"]["seconds"] / found[work]["mmap"]["seconds"],
                1, False) for work in works if not gpu]
     reads = [work for work in works if work != "add"]
