@@ -35,13 +35,12 @@ SIMT_FN void sum(const struct sum_args *a)
 SIMT_KERNEL(sum, struct sum_args)
 
 static struct gn_error error;
-static struct simt_machine *machine;
 
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "01_read_host: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
+	fprintf(stderr, "01_read_host: %s: %s\n", gn_error_name(code), error.text);
 	exit(1);
 }
 
@@ -57,36 +56,25 @@ static void fill(struct gn_store *store)
 
 int main(int argc, char **argv)
 {
-	struct simt_config config = {0};
-	struct gn_cache_options options = {0};
-	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, COUNT, sizeof(uint32_t)};
+	struct gn_options options = {0};
 	struct simt_grid grid = {4, 64, 0};
-	struct gn_store *store;
-	struct gn_cache *cache;
+	struct gn_data numbers;
 	struct sum_args args;
 	uint64_t total;
 
-	config.name = argc > 1 ? argv[1] : "cpu";
-	must(simt_open(&machine, &config, &error));
-	must(gn_store_open(&store, machine, "host:16M", NULL, &error));
-	fill(store);
-	options.bytes = 1 << 20;
-	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
-	shape.cache = cache;
-	shape.store = store;
-	must(gn_array_create(&args.numbers, machine, &shape, &error));
-	args.sum = (uint64_t *)simt_alloc(machine, sizeof total, SIMT_DEVICE);
+	options.machine = argc > 1 ? argv[1] : "cpu";
+	options.element_bytes = sizeof(uint32_t);
+	options.cache.bytes = 1 << 20;
+	must(gn_open(&numbers, "host:16M", &options, &error));
+	fill(numbers.store);
+	args.numbers = numbers.array;
+	args.sum = (uint64_t *)simt_alloc(numbers.machine, sizeof total, SIMT_DEVICE); /* zeroed */
 
-	must(simt_launch(machine, &sum_kernel, grid, &args));
-	must(simt_wait(machine));
-	must(gn_array_failure(&args.numbers, &error)); /* did every read succeed? */
-	must(simt_move(machine, &total, args.sum, sizeof total));
+	must(gn_launch(&numbers, &sum_kernel, grid, &args, &error)); /* did the kernel end well, and every read succeed? */
+	must(simt_move(numbers.machine, &total, args.sum, sizeof total));
 	printf("%d numbers, sum %llu\n", COUNT, (unsigned long long)total);
 
-	simt_free(machine, args.sum);
-	gn_array_destroy(&args.numbers, machine);
-	gn_cache_destroy(cache);
-	gn_store_close(store);
-	simt_close(machine);
+	simt_free(numbers.machine, args.sum);
+	must(gn_close(&numbers, &error));
 	return 0;
 }

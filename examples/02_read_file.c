@@ -41,13 +41,12 @@ SIMT_FN void check(const struct check_args *a)
 SIMT_KERNEL(check, struct check_args)
 
 static struct gn_error error;
-static struct simt_machine *machine;
 
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "02_read_file: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
+	fprintf(stderr, "02_read_file: %s: %s\n", gn_error_name(code), error.text);
 	exit(1);
 }
 
@@ -63,41 +62,31 @@ static void fill(struct gn_store *store)
 
 int main(int argc, char **argv)
 {
-	struct simt_config config = {0};
-	struct gn_cache_options options = {0};
-	struct gn_cache_facts facts;
-	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, COUNT, sizeof(uint64_t)};
+	struct gn_options options = {0};
 	struct simt_grid grid = {4, 256, 0};
-	struct gn_store *store;
-	struct gn_cache *cache;
+	struct gn_cache_facts facts;
+	struct gn_data records;
 	struct check_args args;
 	char uri[4096];
 
-	config.name = argc > 1 ? argv[1] : "cpu";
 	snprintf(uri, sizeof uri, "file:%s?create=32M", argc > 2 ? argv[2] : "records.bin");
-	must(simt_open(&machine, &config, &error));
-	must(gn_store_open(&store, machine, uri, NULL, &error));
-	fill(store);
-	options.bytes = 4 << 20;
-	options.counters = 1;
-	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
-	shape.cache = cache;
-	shape.store = store;
-	must(gn_array_create(&args.records, machine, &shape, &error));
-	args.wrong = (uint32_t *)simt_alloc(machine, sizeof *args.wrong, SIMT_SHARED);
+	options.machine = argc > 1 ? argv[1] : "cpu";
+	options.element_bytes = sizeof(uint64_t);
+	options.cache.bytes = 4 << 20;
+	options.cache.counters = 1;
+	must(gn_open(&records, uri, &options, &error));
+	fill(records.store);
+	args.records = records.array;
+	args.wrong = (uint32_t *)simt_alloc(records.machine, sizeof *args.wrong, SIMT_SHARED);
 
-	must(simt_launch(machine, &check_kernel, grid, &args));
-	must(simt_wait(machine));
-	must(gn_cache_describe(cache, &facts));
+	must(gn_launch(&records, &check_kernel, grid, &args, &error));
+	must(gn_cache_describe(records.cache, &facts));
 	printf("%d records checked, %u wrong\n", CHECKED, *args.wrong);
-	printf("path: %s\n", gn_store_path(store));
+	printf("path: %s\n", gn_store_path(records.store));
 	printf("fetched %llu pages, %llu bytes\n", (unsigned long long)facts.count.fetched,
 	       (unsigned long long)facts.count.fetched_bytes);
 
-	simt_free(machine, args.wrong);
-	gn_array_destroy(&args.records, machine);
-	gn_cache_destroy(cache);
-	gn_store_close(store);
-	simt_close(machine);
+	simt_free(records.machine, args.wrong);
+	must(gn_close(&records, &error));
 	return 0;
 }

@@ -38,67 +38,57 @@ SIMT_FN void square(const struct square_args *a)
 SIMT_KERNEL(square, struct square_args)
 
 static struct gn_error error;
-static struct simt_machine *machine;
 
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "03_write_back: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
+	fprintf(stderr, "03_write_back: %s: %s\n", gn_error_name(code), error.text);
 	exit(1);
 }
 
-static void run(struct gn_store *store)
+static void run(const char *uri, const struct gn_options *options)
 {
-	struct gn_cache_options options = {0};
-	struct gn_cache_facts facts;
-	struct gn_array_config shape = {GN_PAGED, 0, store, 0, COUNT, sizeof(uint64_t)};
 	struct simt_grid grid = {4, 256, 0};
-	struct gn_cache *cache;
+	struct gn_cache_facts facts;
+	struct gn_data numbers;
 	struct square_args args;
 
-	options.bytes = 1 << 20; /* an eighth of the numbers */
-	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
-	shape.cache = cache;
-	must(gn_array_create(&args.numbers, machine, &shape, &error));
-	for (args.start = 1; args.start >= 0; args.start--) {
-		must(simt_launch(machine, &square_kernel, grid, &args)); /* launches of a machine run in order */
-		must(simt_wait(machine));
-	}
-	must(gn_array_failure(&args.numbers, &error)); /* did every access succeed? */
-	must(gn_cache_flush(cache, &error));           /* is every write in the store? */
-	must(gn_cache_describe(cache, &facts));
+	must(gn_open(&numbers, uri, options, &error));
+	args.numbers = numbers.array;
+	for (args.start = 1; args.start >= 0; args.start--)
+		must(gn_launch(&numbers, &square_kernel, grid, &args, &error)); /* did every access succeed? */
+	must(gn_flush(&numbers, &error)); /* is every write in the store? */
+	must(gn_cache_describe(numbers.cache, &facts));
 	printf("flushed, %llu pages dirty\n", (unsigned long long)facts.dirty_pages);
-	gn_array_destroy(&args.numbers, machine);
-	gn_cache_destroy(cache);
+	must(gn_close(&numbers, &error)); /* which would have flushed, too */
 }
 
-static void show(struct gn_store *store)
+/* What a later program would see. */
+static void show(const char *uri, const struct gn_options *options)
 {
+	struct gn_data numbers;
 	uint64_t first[4], last;
 
-	must(gn_store_read(store, 0, first, sizeof first, &error));
-	must(gn_store_read(store, (COUNT - 1) * sizeof last, &last, sizeof last, &error));
+	must(gn_open(&numbers, uri, options, &error));
+	must(gn_store_read(numbers.store, 0, first, sizeof first, &error));
+	must(gn_store_read(numbers.store, (COUNT - 1) * sizeof last, &last, sizeof last, &error));
 	printf("in the file: %llu %llu %llu %llu ... %llu\n", (unsigned long long)first[0],
 	       (unsigned long long)first[1], (unsigned long long)first[2], (unsigned long long)first[3],
 	       (unsigned long long)last);
+	must(gn_close(&numbers, &error));
 }
 
 int main(int argc, char **argv)
 {
-	struct simt_config config = {0};
-	struct gn_store *store;
+	struct gn_options options = {0};
 	char uri[4096];
 
-	config.name = argc > 1 ? argv[1] : "cpu";
 	snprintf(uri, sizeof uri, "file:%s?create=8M", argc > 2 ? argv[2] : "squares.bin");
-	must(simt_open(&machine, &config, &error));
-	must(gn_store_open(&store, machine, uri, NULL, &error));
-	run(store);
-	gn_store_close(store);
-	must(gn_store_open(&store, machine, uri, NULL, &error)); /* what a later program would see */
-	show(store);
-	gn_store_close(store);
-	simt_close(machine);
+	options.machine = argc > 1 ? argv[1] : "cpu";
+	options.element_bytes = sizeof(uint64_t);
+	options.cache.bytes = 1 << 20; /* an eighth of the numbers */
+	run(uri, &options);
+	show(uri, &options);
 	return 0;
 }

@@ -66,16 +66,16 @@ SIMT_FN void sum(const struct sum_args *a)
 SIMT_KERNEL(sum, struct sum_args)
 
 static struct gn_error error;
-static struct simt_machine *machine;
+
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "04_pages_and_cursors: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
+	fprintf(stderr, "04_pages_and_cursors: %s: %s\n", gn_error_name(code), error.text);
 	exit(1);
 }
 
-static void run(struct sum_args *args)
+static void run(struct gn_data *numbers, struct sum_args *args)
 {
 	static const char *const name[WAYS] = {"elements", "cursor", "pages"};
 	struct simt_grid grid = {4, 64, 0};
@@ -83,9 +83,7 @@ static void run(struct sum_args *args)
 	for (args->how = 0; args->how < WAYS; args->how++) {
 		uint64_t begin = simt_clock_ns();
 
-		must(simt_launch(machine, &sum_kernel, grid, args));
-		must(simt_wait(machine));
-		must(gn_array_failure(&args->numbers, &error));
+		must(gn_launch(numbers, &sum_kernel, grid, args, &error));
 		printf("%s: sum %llu, %.2f ns a number\n", name[args->how], (unsigned long long)args->sum[args->how],
 		       (double)(simt_clock_ns() - begin) / COUNT);
 	}
@@ -93,29 +91,20 @@ static void run(struct sum_args *args)
 
 int main(int argc, char **argv)
 {
-	struct simt_config config = {0};
-	struct gn_cache_options options = {0};
-	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, COUNT, sizeof(uint32_t)};
-	struct gn_store *store;
-	struct gn_cache *cache;
+	struct gn_options options = {0};
+	struct gn_data numbers;
 	struct sum_args args;
 
-	config.name = argc > 1 ? argv[1] : "cpu";
-	must(simt_open(&machine, &config, &error));
-	must(gn_store_open(&store, machine, "host:16M", NULL, &error));
+	options.machine = argc > 1 ? argv[1] : "cpu";
+	options.element_bytes = sizeof(uint32_t);
+	options.cache.bytes = 32 << 20; /* all of it fits: what a hit costs */
+	must(gn_open(&numbers, "host:16M", &options, &error));
 	for (uint32_t i = 0; i < COUNT; i++)
-		must(gn_store_write(store, i * sizeof i, &i, sizeof i, &error));
-	options.bytes = 32 << 20; /* all of it fits: what a hit costs */
-	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
-	shape.cache = cache;
-	shape.store = store;
-	must(gn_array_create(&args.numbers, machine, &shape, &error));
-	args.sum = (uint64_t *)simt_alloc(machine, WAYS * sizeof *args.sum, SIMT_SHARED);
-	run(&args);
-	simt_free(machine, args.sum);
-	gn_array_destroy(&args.numbers, machine);
-	gn_cache_destroy(cache);
-	gn_store_close(store);
-	simt_close(machine);
+		must(gn_store_write(numbers.store, i * sizeof i, &i, sizeof i, &error));
+	args.numbers = numbers.array;
+	args.sum = (uint64_t *)simt_alloc(numbers.machine, WAYS * sizeof *args.sum, SIMT_SHARED);
+	run(&numbers, &args);
+	simt_free(numbers.machine, args.sum);
+	must(gn_close(&numbers, &error));
 	return 0;
 }

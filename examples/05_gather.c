@@ -31,13 +31,12 @@ SIMT_FN void add_one(const struct add_args *a)
 SIMT_KERNEL(add_one, struct add_args)
 
 static struct gn_error error;
-static struct simt_machine *machine;
 
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "05_gather: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
+	fprintf(stderr, "05_gather: %s: %s\n", gn_error_name(code), error.text);
 	exit(1);
 }
 
@@ -47,67 +46,55 @@ static void fill(struct gn_store *store)
 		must(gn_store_write(store, i * sizeof i, &i, sizeof i, &error));
 }
 
-static uint32_t first_of(const struct gn_batch *batch)
+static uint32_t first_of(const struct gn_data *table, const struct gn_batch *batch)
 {
 	uint32_t number = 0;
 
-	must(simt_move(machine, &number, batch->rows, sizeof number));
+	must(simt_move(table->machine, &number, batch->rows, sizeof number));
 	return number;
 }
 
-/* Gather, change what was gathered, scatter, and gather again. Nothing waits before the end. */
-static void run(struct gn_gather *gather, struct gn_array *table, const struct gn_batch *batch)
+/* Gather, change what was gathered, scatter, and gather again. Gathers and scatters are launched, and run in order. */
+static void run(struct gn_gather *gather, struct gn_data *table, const struct gn_batch *batch)
 {
 	struct add_args add = {(uint32_t *)batch->rows, (uint64_t)BATCH * ROW};
 	struct simt_grid grid = {4, 64, 0};
 
-	must(gn_gather_rows(gather, table, batch, &error));
-	must(simt_wait(machine));
-	printf("gathered %d rows, the first number of row 77 is %u\n", BATCH, first_of(batch));
-	must(simt_launch(machine, &add_one_kernel, grid, &add));
-	must(gn_scatter_rows(gather, table, batch, &error));
-	must(gn_gather_rows(gather, table, batch, &error));
-	must(simt_wait(machine));
-	must(gn_array_failure(table, &error));
-	printf("scattered: the first number of row 77 is now %u\n", first_of(batch));
+	must(gn_gather_rows(gather, &table->array, batch, &error));
+	must(simt_wait(table->machine));
+	printf("gathered %d rows, the first number of row 77 is %u\n", BATCH, first_of(table, batch));
+	must(gn_launch(table, &add_one_kernel, grid, &add, &error));
+	must(gn_scatter_rows(gather, &table->array, batch, &error));
+	must(gn_gather_rows(gather, &table->array, batch, &error));
+	must(simt_wait(table->machine));
+	must(gn_array_failure(&table->array, &error));
+	printf("scattered: the first number of row 77 is now %u\n", first_of(table, batch));
 }
 
 int main(int argc, char **argv)
 {
-	struct simt_config config = {0};
-	struct gn_cache_options options = {0};
-	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, ROWS * ROW, sizeof(uint32_t)};
+	struct gn_options options = {0};
 	struct gn_batch batch = {0};
-	struct gn_store *store;
-	struct gn_cache *cache;
-	struct gn_array table;
+	struct gn_data table;
 	struct gn_gather *gather;
 	uint64_t *index;
 
-	config.name = argc > 1 ? argv[1] : "cpu";
-	must(simt_open(&machine, &config, &error));
-	must(gn_store_open(&store, machine, "host:4M", NULL, &error));
-	fill(store);
-	options.bytes = 1 << 20;
-	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
-	shape.cache = cache;
-	shape.store = store;
-	must(gn_array_create(&table, machine, &shape, &error));
-	must(gn_gather_create(&gather, machine, BATCH, &error));
-	batch.index = index = (uint64_t *)simt_alloc(machine, BATCH * sizeof *index, SIMT_SHARED);
-	batch.rows = simt_alloc(machine, (uint64_t)BATCH * ROW * sizeof(uint32_t), SIMT_DEVICE);
+	options.machine = argc > 1 ? argv[1] : "cpu";
+	options.element_bytes = sizeof(uint32_t);
+	options.cache.bytes = 1 << 20;
+	must(gn_open(&table, "host:4M", &options, &error));
+	fill(table.store);
+	must(gn_gather_create(&gather, table.machine, BATCH, &error));
+	batch.index = index = (uint64_t *)simt_alloc(table.machine, BATCH * sizeof *index, SIMT_SHARED);
+	batch.rows = simt_alloc(table.machine, (uint64_t)BATCH * ROW * sizeof(uint32_t), SIMT_DEVICE);
 	batch.count = BATCH;
 	batch.elements = ROW;
 	for (uint64_t k = 0; k < BATCH; k++)
 		index[k] = (77 + k * 3331) % (ROWS / 2);
 	run(gather, &table, &batch);
 	gn_gather_destroy(gather);
-	simt_free(machine, index);
-	simt_free(machine, batch.rows);
-	gn_array_destroy(&table, machine);
-	must(gn_cache_flush(cache, &error));
-	gn_cache_destroy(cache);
-	gn_store_close(store);
-	simt_close(machine);
+	simt_free(table.machine, index);
+	simt_free(table.machine, batch.rows);
+	must(gn_close(&table, &error)); /* what was scattered is in the store now */
 	return 0;
 }

@@ -40,13 +40,12 @@ SIMT_FN void add_one(const struct add_args *a)
 SIMT_KERNEL(add_one, struct add_args)
 
 static struct gn_error error;
-static struct simt_machine *machine;
 
 static void must(int code)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "08_ranges: %s: %s\n", gn_error_name(code), error.code ? error.text : simt_message(machine));
+	fprintf(stderr, "08_ranges: %s: %s\n", gn_error_name(code), error.text);
 	exit(1);
 }
 
@@ -71,34 +70,23 @@ static unsigned fill_or_check(struct gn_store *store, int check)
 
 int main(int argc, char **argv)
 {
-	struct simt_config config = {0};
-	struct gn_cache_options options = {0};
-	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, COUNT, sizeof(uint32_t)};
+	struct gn_options options = {0};
 	struct simt_grid grid = {4, 64, 0};
-	struct gn_store *store;
-	struct gn_cache *cache;
+	struct gn_data numbers;
 	struct add_args args;
 	char uri[4096];
 
-	config.name = argc > 1 ? argv[1] : "cpu";
 	snprintf(uri, sizeof uri, "file:%s?create=16M", argc > 2 ? argv[2] : "numbers.bin");
-	must(simt_open(&machine, &config, &error));
-	must(gn_store_open(&store, machine, uri, NULL, &error));
-	fill_or_check(store, 0);
-	options.bytes = 2 << 20; /* an eighth of the file */
-	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
-	shape.cache = cache;
-	shape.store = store;
-	must(gn_array_create(&args.numbers, machine, &shape, &error));
-	must(simt_launch(machine, &add_one_kernel, grid, &args));
-	must(simt_wait(machine));
-	must(gn_array_failure(&args.numbers, &error));
-	must(gn_cache_flush(cache, &error)); /* 0: what did not fail is in the file */
-	printf("%d numbers, each one more than it was: %u wrong\n", COUNT, fill_or_check(store, 1));
-	printf("path: %s\n", gn_store_path(store));
-	gn_array_destroy(&args.numbers, machine);
-	gn_cache_destroy(cache);
-	gn_store_close(store);
-	simt_close(machine);
+	options.machine = argc > 1 ? argv[1] : "cpu";
+	options.element_bytes = sizeof(uint32_t);
+	options.cache.bytes = 2 << 20; /* an eighth of the file */
+	must(gn_open(&numbers, uri, &options, &error));
+	fill_or_check(numbers.store, 0);
+	args.numbers = numbers.array;
+	must(gn_launch(&numbers, &add_one_kernel, grid, &args, &error));
+	must(gn_flush(&numbers, &error)); /* 0: what did not fail is in the file */
+	printf("%d numbers, each one more than it was: %u wrong\n", COUNT, fill_or_check(numbers.store, 1));
+	printf("path: %s\n", gn_store_path(numbers.store));
+	must(gn_close(&numbers, &error));
 	return 0;
 }

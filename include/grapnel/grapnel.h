@@ -2,7 +2,8 @@
 /*
  * grapnel.h - all of Grapnel. Each header also compiles alone; see the top of each.
  *
- *   array.h   elements: what kernels read and write        (start here)
+ *   open.h    an array and what it stands on, by one call  (start here)
+ *   array.h   elements: what kernels read and write
  *   cache.h   pages of stores in frames of fast memory
  *   store.h   where bytes rest, opened by URI
  *   nvmeq.h   NVMe queue pairs that thousands of threads share; ring.h, nvme.h below it
@@ -22,6 +23,7 @@
 #include <grapnel/net.h>
 #include <grapnel/nvme.h>
 #include <grapnel/nvmeq.h>
+#include <grapnel/open.h>
 #include <grapnel/ring.h>
 #include <grapnel/simt.h>
 #include <grapnel/simt/explore.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Includes point downwards only: error < simt < queue < store < cache < array, net < shmem. Usage: layers.sh SOURCE-FOLDER
+# Includes point downwards only: error < simt < queue < store < cache < array, net < shmem, open. Usage: layers.sh SOURCE-FOLDER
 set -u
 cd -- "$1" || exit 1
 find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort | xargs grep -HE '^[[:space:]]*#[[:space:]]*include' |
@@ -8,6 +8,7 @@ find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort 
     function layer(path) {
       sub(/^(include\/grapnel|grapnel|src)\//, "", path)
       if (path ~ /^(grapnel\.hp?p?|grapnel\.h)$/) return 9
+      if (path ~ /^open\./) return 8
       if (path ~ /^(error|version)\./) return 1
       if (path ~ /^(simt[.\/]|(trace|change)\.)/) return 2
       if (path ~ /^(queue\/|ring\.h|nvmeq?\.h)/) return 3

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The short way in (open.h): what it opens by itself, what it refuses and how, and that gn_close loses nothing. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <grapnel/grapnel.h>
+
+static uint32_t full;
+
+/* In place of the C library's, which the threads of a file: store call. */
+#ifdef __cplusplus
+extern "C"
+#endif
+ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+	if (simt_load_acquire_sys_u32(&full)) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return syscall(SYS_pwritev, fd, pieces, (long)count, (long)offset, 0l);
+}
+
+struct fill_args {
+	struct gn_array array;
+	uint64_t count; /* elements to write */
+	uint32_t *threads;
+};
+
+SIMT_FN void fill(const struct fill_args *a)
+{
+	if (!simt_global_thread())
+		simt_store_relaxed_dev_u32(a->threads, (uint32_t)simt_global_threads());
+	for (uint64_t i = simt_global_thread(); i < a->count; i += simt_global_threads())
+		gn_write_u64(&a->array, i, 3 * i + 1);
+}
+SIMT_KERNEL(fill, struct fill_args)
+
+static struct gn_options words(void)
+{
+	struct gn_options o;
+
+	memset(&o, 0, sizeof o);
+	o.element_bytes = 8;
+	return o;
+}
+
+/* Returns the code of the launch; *threads receives how many ran. */
+static int fill_array(struct gn_data *d, uint64_t count, struct simt_grid grid, uint32_t *threads, struct gn_error *e)
+{
+	struct fill_args a = {d->array, count, (uint32_t *)simt_alloc(d->machine, 4, SIMT_SHARED)};
+	int rc = gn_launch(d, &fill_kernel, grid, &a, e);
+
+	if (threads)
+		*threads = *a.threads;
+	simt_free(d->machine, a.threads);
+	return rc;
+}
+
+static const struct simt_grid any = {0, 0, 0};
+
+static uint64_t word_of(struct gn_store *s, uint64_t at)
+{
+	uint64_t word = 0;
+
+	assert_int_equal(gn_store_read(s, at, &word, 8, NULL), 0);
+	return word;
+}
+
+static void defaults(void **state)
+{
+	struct gn_options o = words();
+	struct gn_cache_facts facts;
+	struct simt_info info;
+	struct gn_error e;
+	struct gn_data d;
+	uint32_t threads;
+
+	(void)state;
+	assert_int_equal(gn_open(&d, "host:2M", &o, &e), 0);
+	assert_int_equal(gn_count(&d.array), (2 << 20) / 8);
+	assert_int_equal(gn_cache_describe(d.cache, &facts), 0);
+	assert_int_equal((uint64_t)facts.frames * facts.page_bytes, 2 << 20);
+	assert_int_equal(fill_array(&d, 1000, any, &threads, &e), 0);
+	simt_describe(d.machine, &info);
+	assert_int_equal(threads, info.resident_threads / 256 ? info.resident_threads / 256 * 256 : 256);
+	assert_int_equal(gn_flush(&d, &e), 0);
+	assert_int_equal(word_of(d.store, 999 * 8), 3 * 999 + 1);
+	assert_int_equal(gn_close(&d, &e), 0);
+	assert_null(d.machine);
+}
+
+static void a_part_of_a_store(void **state)
+{
+	struct gn_options o = words();
+	struct gn_error e;
+	struct gn_data d;
+
+	(void)state;
+	o.offset = 8192 + 8;
+	assert_int_equal(gn_open(&d, "host:64K", &o, &e), 0);
+	assert_int_equal(gn_count(&d.array), (65536 - 8200) / 8);
+	assert_int_equal(fill_array(&d, 2, any, NULL, &e), 0);
+	assert_int_equal(gn_flush(&d, &e), 0);
+	assert_int_equal(word_of(d.store, 8192), 0);
+	assert_int_equal(word_of(d.store, 8192 + 8), 1);
+	assert_int_equal(gn_close(&d, &e), 0);
+	o.count = 5;
+	assert_int_equal(gn_open(&d, "host:64K", &o, &e), 0);
+	assert_int_equal(gn_count(&d.array), 5);
+	assert_int_equal(gn_close(&d, &e), 0);
+}
+
+static void direct_has_no_cache(void **state)
+{
+	struct gn_options o = words();
+	struct gn_error e;
+	struct gn_data d;
+
+	(void)state;
+	o.mode = GN_DIRECT;
+	assert_int_equal(gn_open(&d, "host:64K", &o, &e), 0);
+	assert_null(d.cache);
+	assert_int_equal(fill_array(&d, 8192, any, NULL, &e), 0);
+	assert_int_equal(word_of(d.store, 8191 * 8), 3 * 8191 + 1);
+	assert_int_equal(gn_close(&d, &e), 0);
+}
+
+/* gn_open fails with this code, its message has this word, and nothing is left open. */
+static void refuses(const char *uri, const struct gn_options *o, int code, const char *word)
+{
+	struct gn_error e;
+	struct gn_data d;
+
+	memset(&e, 0, sizeof e);
+	assert_int_equal(gn_open(&d, uri, o, &e), code);
+	assert_int_equal(e.code, code);
+	if (!strstr(e.text, word))
+		fail_msg("\"%s\" does not say %s", e.text, word);
+	assert_null(d.machine);
+	assert_null(d.store);
+}
+
+static void refusals(void **state)
+{
+	struct gn_options o = words();
+
+	(void)state;
+	refuses("file:/no/such/file", &o, -GN_ENOENT, "/no/such/file");
+	refuses("nothing:1M", &o, -GN_ENOTSUP, "nothing");
+	o.machine = "abacus";
+	refuses("host:1M", &o, -GN_ENODEV, "abacus");
+	o = words();
+	o.element_bytes = 0;
+	refuses("host:1M", &o, -GN_EINVAL, "element_bytes");
+	o.element_bytes = 3;
+	refuses("host:1M", &o, -GN_EINVAL, "3");
+	o = words();
+	o.offset = 1 << 20;
+	refuses("host:1M", &o, -GN_EINVAL, "1048576");
+	o = words();
+	o.count = 1 << 20;
+	refuses("host:1M", &o, -GN_ERANGE, "1048576 elements");
+	o = words();
+	o.cache.bytes = 4096;
+	o.cache.page_bytes = 100;
+	refuses("host:1M", &o, -GN_EINVAL, "100");
+	o = words();
+	o.mode = GN_DIRECT;
+	refuses("memq:1M", &o, -GN_ENOTSUP, "direct");
+}
+
+static void launches_that_fail(void **state)
+{
+	const struct simt_grid large = {1, 4096, 0};
+	struct gn_options o = words();
+	struct gn_error e;
+	struct gn_data d;
+
+	(void)state;
+	memset(&e, 0, sizeof e);
+	assert_int_equal(gn_open(&d, "host:64K", &o, &e), 0);
+	assert_int_equal(fill_array(&d, 1, large, NULL, &e), -GN_EINVAL);
+	assert_non_null(strstr(e.text, "4096"));
+	/* A failed access is told once. */
+	assert_int_equal(fill_array(&d, 8192 + 1, any, NULL, &e), -GN_ERANGE);
+	assert_non_null(strstr(e.text, "8192"));
+	assert_int_equal(fill_array(&d, 8192, any, NULL, &e), 0);
+	assert_int_equal(gn_close(&d, &e), 0);
+}
+
+static void two_on_one_machine(void **state)
+{
+	struct gn_options o = words();
+	struct gn_data first, second;
+	struct gn_error e;
+
+	(void)state;
+	assert_int_equal(gn_open(&first, "host:64K", &o, &e), 0);
+	o.beside = &first;
+	o.machine = "not looked at";
+	assert_int_equal(gn_open(&second, "host:128K", &o, &e), 0);
+	assert_ptr_equal(first.machine, second.machine);
+	assert_int_equal(fill_array(&second, 16384, any, NULL, &e), 0);
+	assert_int_equal(gn_close(&second, &e), 0);
+	assert_int_equal(fill_array(&first, 8192, any, NULL, &e), 0);
+	assert_int_equal(gn_close(&first, &e), 0);
+}
+
+static void read_only(void **state)
+{
+	const char *file = (const char *)*state;
+	struct gn_options o = words();
+	struct gn_error e;
+	struct gn_data d;
+	char uri[256];
+
+	snprintf(uri, sizeof uri, "file:%s?create=64K", file);
+	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
+	assert_int_equal(gn_close(&d, &e), 0);
+	snprintf(uri, sizeof uri, "file:%s?ro", file);
+	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
+	assert_int_equal(fill_array(&d, 10, any, NULL, &e), -GN_EROFS);
+	assert_int_equal(gn_close(&d, &e), 0);
+}
+
+/* What gn_close cannot write it keeps, and nothing is closed; once there is room it writes all of it. */
+static void close_loses_nothing(void **state)
+{
+	const char *file = (const char *)*state;
+	struct gn_options o = words();
+	struct gn_error e;
+	struct gn_data d;
+	char uri[256];
+
+	snprintf(uri, sizeof uri, "file:%s?create=64K&direct=0&io=threads", file);
+	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
+	simt_store_release_sys_u32(&full, 1);
+	assert_int_equal(fill_array(&d, 8192, any, NULL, &e), 0);
+	assert_int_equal(gn_close(&d, &e), -GN_ENOSPC);
+	assert_non_null(d.cache);
+	simt_store_release_sys_u32(&full, 0);
+	assert_int_equal(gn_close(&d, &e), 0);
+	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
+	for (uint64_t i = 0; i < 8192; i++)
+		assert_int_equal(word_of(d.store, 8 * i), 3 * i + 1);
+	gn_discard(&d);
+}
+
+static int make_name(void **state)
+{
+	char name[] = "open-XXXXXX";
+	const int fd = mkstemp(name);
+
+	if (fd < 0)
+		return -1;
+	close(fd);
+	remove(name);
+	*state = strdup(name);
+	return 0;
+}
+
+static int drop_name(void **state)
+{
+	remove((const char *)*state);
+	free(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(defaults),
+	    cmocka_unit_test(a_part_of_a_store),
+	    cmocka_unit_test(direct_has_no_cache),
+	    cmocka_unit_test(refusals),
+	    cmocka_unit_test(launches_that_fail),
+	    cmocka_unit_test(two_on_one_machine),
+	    cmocka_unit_test_setup_teardown(read_only, make_name, drop_name),
+	    cmocka_unit_test_setup_teardown(close_loses_nothing, make_name, drop_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
