@@ -60,6 +60,20 @@ enum {
 	GN_NVME_STATUS_MASK = 0x7ff
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * gn_nvme_status_text - what a status field says, as in "unrecovered read error"; for a status that is none of the above
+ * "a status that Grapnel does not know". Static. Host, any thread.
+ */
+const char *gn_nvme_status_text(uint32_t status);
+
+#ifdef __cplusplus
+}
+#endif
+
 /* A memory page of the PRP scheme; CC.MPS = 0. */
 enum { GN_NVME_PAGE = 4096 };
 

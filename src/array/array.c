@@ -100,7 +100,7 @@ static const char *meaning(int code)
 int gn_array_failure(struct gn_array *array, struct gn_error *error)
 {
 	struct gn_failure *f = array->failure, taken;
-	char device[32] = "";
+	char device[80] = "";
 
 	/* 3: taken by one of several host threads; to kernels all but 0 is a failure that is there already. */
 	if (simt_load_acquire_sys_u32(&f->state) != 2 || simt_cas_acq_rel_dev_u32(&f->state, 2, 3) != 2)
@@ -113,7 +113,7 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error)
 				    "their type",
 				    (unsigned long long)taken.index, taken.device, 1u << array->element_log2);
 	if (taken.device)
-		snprintf(device, sizeof device, ", device status 0x%x", taken.device);
+		snprintf(device, sizeof device, "; the device said: %s, 0x%x", gn_nvme_status_text(taken.device), taken.device);
 	return gn_error_set(error, taken.code, "array: element %llu of %llu %s (%s%s)", (unsigned long long)taken.index,
 			    (unsigned long long)array->count, meaning(taken.code), gn_error_name(taken.code), device);
 }

@@ -2,6 +2,8 @@
 /* pass.c - what goes over all frames for the host: flush, prefetch, invalidate, count; and the failures it hears of. */
 #include <cache/cache.h>
 
+#include <stdio.h>
+
 /* Pages that a pass is about. */
 struct pages {
 	uint64_t first, count;
@@ -69,6 +71,7 @@ static uint32_t take_failures(struct gn_cache_failure *f, struct gn_cache_failur
 static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_error *error)
 {
 	struct gn_cache_failure f;
+	char device[80] = "";
 	uint32_t count, kept;
 
 	pthread_mutex_lock(&cache->mutex);
@@ -80,10 +83,12 @@ static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_erro
 	pthread_mutex_unlock(&cache->mutex);
 	if (!count)
 		return 0;
+	if (f.device)
+		snprintf(device, sizeof device, " (the device said: %s, 0x%x)", gn_nvme_status_text(f.device), f.device);
 	return gn_error_set(error, f.code,
-			    "cache: %u pages could not be written and are kept; the first failure was %s at page %llu (device "
-			    "status 0x%x); %s, then flush again",
-			    count, gn_error_name(f.code), (unsigned long long)f.page, f.device,
+			    "cache: %u pages could not be written and are kept; the first failure was %s at page %llu%s; %s, then "
+			    "flush again",
+			    count, gn_error_name(f.code), (unsigned long long)f.page, device,
 			    f.code == -GN_ETIMEDOUT ? "see what holds the page or the store"
 			    : f.code == -GN_ENOSPC  ? "make room where the store is"
 						    : "mend the store");

@@ -198,6 +198,32 @@ static void launches_that_fail(void **state)
 	assert_int_equal(gn_close(&d, &e), 0);
 }
 
+/* What a device says is told in words. */
+static void devices_that_fail(void **state)
+{
+	struct gn_options o = words();
+	struct gn_fault_plan plan;
+	struct gn_error e;
+	struct gn_data d;
+
+	(void)state;
+	memset(&plan, 0, sizeof plan);
+	plan.fail_ppm = 1000000;
+	plan.fail_status = GN_NVME_UNRECOVERED_READ;
+	o.store.faults = &plan;
+	assert_int_equal(gn_open(&d, "memq:64K", &o, &e), 0);
+	assert_int_equal(fill_array(&d, 1, any, NULL, &e), -GN_EIO);
+	assert_non_null(strstr(e.text, "the device said: unrecovered read error, 0x281"));
+	gn_discard(&d);
+	plan.fail_status = GN_NVME_WRITE_FAULT;
+	plan.writes_only = 1;
+	assert_int_equal(gn_open(&d, "memq:64K", &o, &e), 0);
+	assert_int_equal(fill_array(&d, 1, any, NULL, &e), 0);
+	assert_int_equal(gn_close(&d, &e), -GN_EIO);
+	assert_non_null(strstr(e.text, "the device said: write fault, 0x280"));
+	gn_discard(&d);
+}
+
 static void two_on_one_machine(void **state)
 {
 	struct gn_options o = words();
@@ -284,6 +310,7 @@ int main(void)
 	    cmocka_unit_test(direct_has_no_cache),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(launches_that_fail),
+	    cmocka_unit_test(devices_that_fail),
 	    cmocka_unit_test(two_on_one_machine),
 	    cmocka_unit_test_setup_teardown(read_only, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(close_loses_nothing, make_name, drop_name),
