@@ -69,6 +69,7 @@ int main(int argc, char **argv)
 	fill(numbers.store);
 	args.numbers = numbers.array;
 	args.sum = (uint64_t *)simt_alloc(numbers.machine, sizeof total, SIMT_DEVICE); /* zeroed */
+	must(args.sum ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the sum"));
 
 	must(gn_launch(&numbers, &sum_kernel, grid, &args, &error)); /* did the kernel end well, and every read succeed? */
 	must(simt_move(numbers.machine, &total, args.sum, sizeof total));

@@ -3,7 +3,7 @@
  * 02_read_file.c - how does a kernel read a file, and how do I see what that moved?
  *
  * The file is a store like any other: only its URI differs. Threads that miss post NVMe commands to queue pairs that
- * a controller in software serves; the kernel does not know. Scattered reads of 8 bytes, one in 512.
+ * a controller in software serves; the kernel does not know. One record of 8 bytes in 128 is read.
  *
  *     cc -O2 02_read_file.c $(pkg-config --cflags --libs grapnel) -o 02_read_file && ./02_read_file [cpu|cuda] [FILE]
  *

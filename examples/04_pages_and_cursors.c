@@ -57,7 +57,8 @@ SIMT_FN uint64_t sum_pages(const struct gn_array *numbers, uint64_t begin, uint6
 
 SIMT_FN void sum(const struct sum_args *a)
 {
-	const uint64_t share = COUNT / simt_global_threads(), begin = simt_global_thread() * share, end = begin + share;
+	const uint64_t threads = simt_global_threads(), t = simt_global_thread();
+	const uint64_t begin = COUNT * t / threads, end = COUNT * (t + 1) / threads;
 
 	simt_add_relaxed_dev_u64(&a->sum[a->how], a->how == PAGES    ? sum_pages(&a->numbers, begin, end)
 						  : a->how == CURSOR ? sum_each(&a->numbers, 1, begin, end)

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	batch.count = BATCH;
 	batch.elements = ROW;
 	for (uint64_t k = 0; k < BATCH; k++)
-		index[k] = (77 + k * 3331) % (ROWS / 2);
+		index[k] = (77 + k * 3331) % (ROWS / 32);
 	run(gather, &table, &batch);
 	gn_gather_destroy(gather);
 	simt_free(table.machine, index);

@@ -24,7 +24,8 @@ struct add_args {
 
 SIMT_FN void add_one(const struct add_args *a)
 {
-	const uint64_t share = COUNT / simt_global_threads(), begin = simt_global_thread() * share, end = begin + share;
+	const uint64_t threads = simt_global_threads(), t = simt_global_thread();
+	const uint64_t begin = COUNT * t / threads, end = COUNT * (t + 1) / threads;
 	/* The mask says who goes over this run: this thread alone. */
 	struct gn_range range = gn_range_begin(&a->numbers, 1u << simt_lane(), begin, end, GN_WRITE);
 	struct gn_page page;

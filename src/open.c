@@ -4,33 +4,38 @@
 
 #include <string.h>
 
+/* What can be said without opening anything: a file that is not there is not made for a mistake. */
+static int check_options(const char *uri, const struct gn_options *o, struct gn_error *e)
+{
+	if (!uri)
+		return gn_error_set(e, -GN_EINVAL, "gn_open: no URI is given: say where the data is, as in host:8G or file:PATH");
+	if (!o)
+		return gn_error_set(e, -GN_EINVAL, "%s: no options are given: element_bytes is needed", uri);
+	if (!o->element_bytes || o->element_bytes > 16 || o->element_bytes & (o->element_bytes - 1))
+		return gn_error_set(e, -GN_EINVAL, "%s: element_bytes is %u: say how large an element is, 1, 2, 4, 8 or 16 bytes", uri,
+				    o->element_bytes);
+	if (o->offset % o->element_bytes)
+		return gn_error_set(e, -GN_EINVAL, "%s: offset %llu is no multiple of element_bytes, %u", uri,
+				    (unsigned long long)o->offset, o->element_bytes);
+	if (o->mode != GN_PAGED && o->mode != GN_DIRECT)
+		return gn_error_set(e, -GN_EINVAL, "%s: %d is no mode: take GN_PAGED or GN_DIRECT", uri, (int)o->mode);
+	if (o->beside && !o->beside->machine)
+		return gn_error_set(e, -GN_EINVAL, "%s: the data beside which it is to be opened is not open", uri);
+	return 0;
+}
+
 static int open_machine(struct gn_data *d, const struct gn_options *o, struct gn_error *e)
 {
 	struct simt_config config = o->machine_options;
 
 	if (o->beside) {
-		d->machine = o->beside->machine;
+		d->owner = o->beside->owner ? o->beside->owner : o->beside;
+		d->owner->others++;
+		d->machine = d->owner->machine;
 		return 0;
 	}
 	config.name = o->machine ? o->machine : "cpu";
-	d->owns_machine = 1;
 	return simt_open(&d->machine, &config, e);
-}
-
-/* How many elements the array has. */
-static int count_elements(const struct gn_data *d, const struct gn_options *o, const char *uri, uint64_t *count, struct gn_error *e)
-{
-	const uint64_t bytes = gn_store_view_of(d->store)->capacity_bytes;
-
-	*count = o->count;
-	if (!o->element_bytes)
-		return gn_error_set(e, -GN_EINVAL, "%s: element_bytes is 0: say how large an element is: 1, 2, 4, 8 or 16", uri);
-	if (!o->count && o->offset < bytes)
-		*count = (bytes - o->offset) / o->element_bytes;
-	if (!*count)
-		return gn_error_set(e, -GN_EINVAL, "%s: of its %llu bytes none is an element of %u bytes from byte %llu on", uri,
-				    (unsigned long long)bytes, o->element_bytes, (unsigned long long)o->offset);
-	return 0;
 }
 
 static uint64_t less_of(uint64_t a, uint64_t b)
@@ -40,7 +45,8 @@ static uint64_t less_of(uint64_t a, uint64_t b)
 
 static int make_cache(struct gn_data *d, const struct gn_options *o, uint64_t count, struct gn_error *e)
 {
-	const uint64_t least = 1 << 20, capacity = gn_store_view_of(d->store)->capacity_bytes;
+	const uint64_t capacity = gn_store_view_of(d->store)->capacity_bytes, pages = 16ull * o->cache.page_bytes;
+	const uint64_t least = pages > 1 << 20 ? pages : 1 << 20;
 	struct gn_cache_options options = o->cache;
 	struct simt_info info;
 
@@ -55,41 +61,73 @@ static int make_cache(struct gn_data *d, const struct gn_options *o, uint64_t co
 
 static int make_array(struct gn_data *d, const struct gn_options *o, const char *uri, struct gn_error *e)
 {
+	const uint64_t bytes = gn_store_view_of(d->store)->capacity_bytes;
 	struct gn_array_config config;
-	int rc;
+	struct gn_error why;
+	int rc = 0;
 
 	memset(&config, 0, sizeof config);
 	config.mode = o->mode;
 	config.offset = o->offset;
 	config.element_bytes = o->element_bytes;
-	rc = count_elements(d, o, uri, &config.count, e);
-	if (!rc && o->mode == GN_PAGED)
-		rc = make_cache(d, o, config.count, e);
+	config.count = o->count || o->offset > bytes ? o->count : (bytes - o->offset) / o->element_bytes;
+	if (!config.count)
+		return gn_error_set(e, -GN_EINVAL, "%s: it holds %llu bytes, and no element of %u bytes at offset %llu: take a smaller offset",
+				    uri, (unsigned long long)bytes, o->element_bytes, (unsigned long long)o->offset);
+	if (o->mode == GN_PAGED)
+		rc = make_cache(d, o, config.count, &why);
 	config.cache = d->cache;
 	config.store = d->store;
-	return rc ? rc : gn_array_create(&d->array, d->machine, &config, e);
+	rc = rc ? rc : gn_array_create(&d->array, d->machine, &config, &why);
+	return rc ? gn_error_set(e, rc, "%s: %s", uri, why.text) : 0;
+}
+
+static void give_back(struct gn_data *d)
+{
+	if (d->machine)
+		simt_wait(d->machine); /* kernels use all of it */
+	if (d->array.failure)
+		gn_array_destroy(&d->array, d->machine);
+	if (d->cache)
+		gn_cache_destroy(d->cache);
+	gn_store_close(d->store);
+	if (d->owner)
+		d->owner->others--;
+	else if (d->machine)
+		simt_close(d->machine);
+	memset(d, 0, sizeof *d);
 }
 
 int gn_open(struct gn_data *d, const char *uri, const struct gn_options *o, struct gn_error *e)
 {
-	int rc;
+	int rc = check_options(uri, o, e);
 
 	memset(d, 0, sizeof *d);
+	if (rc)
+		return rc;
 	rc = open_machine(d, o, e);
 	if (!rc)
 		rc = gn_store_open(&d->store, d->machine, uri, &o->store, e);
 	if (!rc)
 		rc = make_array(d, o, uri, e);
 	if (rc)
-		gn_discard(d);
+		give_back(d);
 	return rc;
+}
+
+static int not_open(struct gn_error *e, const char *what)
+{
+	return gn_error_set(e, -GN_EINVAL, "%s: the data is not open", what);
 }
 
 int gn_launch(struct gn_data *d, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments, struct gn_error *e)
 {
+	struct gn_error why;
 	struct simt_info info;
-	int rc;
+	int rc, failed;
 
+	if (!d->machine)
+		return not_open(e, kernel->name);
 	if (!grid.blocks) {
 		simt_describe(d->machine, &info);
 		grid.block_threads = grid.block_threads ? grid.block_threads : 256;
@@ -99,33 +137,48 @@ int gn_launch(struct gn_data *d, const struct simt_kernel *kernel, struct simt_g
 	rc = simt_launch(d->machine, kernel, grid, arguments);
 	if (!rc)
 		rc = simt_wait(d->machine);
+	failed = gn_array_failure(&d->array, &why);
 	if (rc)
-		return gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(d->machine));
-	return gn_array_failure(&d->array, e);
+		return gn_error_set(e, rc, "%s", simt_message(d->machine));
+	return failed ? gn_error_set(e, failed, "kernel %s: %s", kernel->name, why.text) : 0;
 }
 
 int gn_flush(struct gn_data *d, struct gn_error *e)
 {
-	return d->cache ? gn_cache_flush(d->cache, e) : gn_store_flush(d->store, e);
+	int rc;
+
+	if (!d->machine)
+		return not_open(e, "gn_flush");
+	if (d->cache)
+		return gn_cache_flush(d->cache, e);
+	rc = simt_wait(d->machine);
+	return rc ? gn_error_set(e, rc, "%s", simt_message(d->machine)) : gn_store_flush(d->store, e);
+}
+
+static int in_use(const struct gn_data *d, struct gn_error *e)
+{
+	return d->others ? gn_error_set(e, -GN_EBUSY, "%u others use the machine of this data: close them first", d->others) : 0;
 }
 
 int gn_close(struct gn_data *d, struct gn_error *e)
 {
-	const int rc = gn_flush(d, e);
+	int rc = in_use(d, e);
 
+	if (rc || !d->machine)
+		return rc;
+	rc = gn_flush(d, e);
 	if (!rc)
-		gn_discard(d);
+		rc = gn_array_failure(&d->array, e);
+	if (!rc)
+		give_back(d);
 	return rc;
 }
 
-void gn_discard(struct gn_data *d)
+int gn_discard(struct gn_data *d, struct gn_error *e)
 {
-	if (d->array.failure)
-		gn_array_destroy(&d->array, d->machine);
-	if (d->cache)
-		gn_cache_destroy(d->cache);
-	gn_store_close(d->store);
-	if (d->owns_machine && d->machine)
-		simt_close(d->machine);
-	memset(d, 0, sizeof *d);
+	const int rc = in_use(d, e);
+
+	if (!rc)
+		give_back(d);
+	return rc;
 }

@@ -477,7 +477,8 @@ int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, si
 
 /*
  * gn_store_flush - make everything that was put durable, as far as the store is (host memory is not).
- * Host. Returns 0, -GN_EIO, -GN_ENOSPC.
+ * Host. Returns 0, -GN_EIO, -GN_ENOSPC. A failure stays: every later call returns it, too, for the system tells only once of bytes
+ * that it could not write.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 

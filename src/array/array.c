@@ -12,6 +12,8 @@ static int check_config(const struct gn_array_config *c, struct gn_error *error)
 	if (!c->store)
 		return gn_error_set(error, -GN_EINVAL, "array: no store is given; paged mode needs one too, beside its cache");
 	s = gn_store_view_of(c->store);
+	if (c->mode != GN_PAGED && c->mode != GN_DIRECT)
+		return gn_error_set(error, -GN_EINVAL, "array: %d is no mode: take GN_PAGED or GN_DIRECT", (int)c->mode);
 	if (!size || size > 16 || size & (size - 1))
 		return gn_error_set(error, -GN_EINVAL, "array: elements of %u bytes; 1, 2, 4, 8 and 16 are possible", size);
 	if (c->offset % size)

@@ -18,6 +18,7 @@ struct gn_store {
 	struct gn_store_view view;
 	char path[192]; /* gn_store_path */
 	char *name;     /* the URI as messages quote it; store.c's */
+	int unsure;     /* the code of a flush that failed, or 0; store.c's */
 };
 
 /*

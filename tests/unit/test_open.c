@@ -30,6 +30,20 @@ ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
 	return syscall(SYS_pwritev, fd, pieces, (long)count, (long)offset, 0l);
 }
 
+static uint32_t unsure;
+
+#ifdef __cplusplus
+extern "C"
+#endif
+int fdatasync(int fd)
+{
+	if (simt_load_acquire_sys_u32(&unsure)) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
 struct fill_args {
 	struct gn_array array;
 	uint64_t count; /* elements to write */
@@ -155,6 +169,8 @@ static void refusals(void **state)
 	struct gn_options o = words();
 
 	(void)state;
+	refuses(NULL, &o, -GN_EINVAL, "URI");
+	refuses("host:1M", NULL, -GN_EINVAL, "element_bytes");
 	refuses("file:/no/such/file", &o, -GN_ENOENT, "/no/such/file");
 	refuses("nothing:1M", &o, -GN_ENOTSUP, "nothing");
 	o.machine = "abacus";
@@ -163,7 +179,14 @@ static void refusals(void **state)
 	o.element_bytes = 0;
 	refuses("host:1M", &o, -GN_EINVAL, "element_bytes");
 	o.element_bytes = 3;
-	refuses("host:1M", &o, -GN_EINVAL, "3");
+	refuses("file:not-made?create=1M", &o, -GN_EINVAL, "3");
+	assert_int_not_equal(access("not-made", F_OK), 0);
+	o = words();
+	o.offset = 4;
+	refuses("host:1M", &o, -GN_EINVAL, "offset 4");
+	o = words();
+	o.mode = (enum gn_mode)7;
+	refuses("host:1M", &o, -GN_EINVAL, "7 is no mode");
 	o = words();
 	o.offset = 1 << 20;
 	refuses("host:1M", &o, -GN_EINVAL, "1048576");
@@ -214,14 +237,14 @@ static void devices_that_fail(void **state)
 	assert_int_equal(gn_open(&d, "memq:64K", &o, &e), 0);
 	assert_int_equal(fill_array(&d, 1, any, NULL, &e), -GN_EIO);
 	assert_non_null(strstr(e.text, "the device said: unrecovered read error, 0x281"));
-	gn_discard(&d);
+	assert_int_equal(gn_discard(&d, &e), 0);
 	plan.fail_status = GN_NVME_WRITE_FAULT;
 	plan.writes_only = 1;
 	assert_int_equal(gn_open(&d, "memq:64K", &o, &e), 0);
 	assert_int_equal(fill_array(&d, 1, any, NULL, &e), 0);
 	assert_int_equal(gn_close(&d, &e), -GN_EIO);
 	assert_non_null(strstr(e.text, "the device said: write fault, 0x280"));
-	gn_discard(&d);
+	assert_int_equal(gn_discard(&d, &e), 0);
 }
 
 static void two_on_one_machine(void **state)
@@ -237,9 +260,94 @@ static void two_on_one_machine(void **state)
 	assert_int_equal(gn_open(&second, "host:128K", &o, &e), 0);
 	assert_ptr_equal(first.machine, second.machine);
 	assert_int_equal(fill_array(&second, 16384, any, NULL, &e), 0);
+	assert_int_equal(gn_close(&first, &e), -GN_EBUSY);
+	assert_int_equal(gn_discard(&first, &e), -GN_EBUSY);
 	assert_int_equal(gn_close(&second, &e), 0);
 	assert_int_equal(fill_array(&first, 8192, any, NULL, &e), 0);
+	o.beside = &second;
+	refuses("host:64K", &o, -GN_EINVAL, "not open");
+	o.beside = &first;
+	refuses("file:/no/such/file", &o, -GN_ENOENT, "/no/such/file");
 	assert_int_equal(gn_close(&first, &e), 0);
+}
+
+/* Data that is not open can be closed; nothing else can be done with it. */
+static void not_open(void **state)
+{
+	struct gn_options o = words();
+	struct gn_error e;
+	struct gn_data d;
+
+	(void)state;
+	assert_int_equal(gn_open(&d, "host:64K", &o, &e), 0);
+	assert_int_equal(gn_close(&d, &e), 0);
+	assert_int_equal(gn_close(&d, &e), 0);
+	assert_int_equal(gn_discard(&d, &e), 0);
+	assert_int_equal(gn_launch(&d, &fill_kernel, any, NULL, &e), -GN_EINVAL);
+	assert_int_equal(gn_flush(&d, &e), -GN_EINVAL);
+}
+
+/* Kernels that run when the data is closed have ended before what they use is gone; and their failures are told. */
+static void close_waits_and_tells(void **state)
+{
+	const struct simt_grid grid = {4, 64, 0};
+	struct gn_options o = words();
+	struct gn_error e;
+	struct gn_data d, first;
+
+	(void)state;
+	assert_int_equal(gn_open(&first, "host:64K", &o, &e), 0);
+	o.beside = &first;
+	for (unsigned mode = 0; mode < 3; mode++) {
+		struct fill_args a;
+
+		o.mode = mode == 1 ? GN_DIRECT : GN_PAGED;
+		assert_int_equal(gn_open(&d, "host:4M", &o, &e), 0);
+		a.array = d.array;
+		a.count = (4 << 20) / 8 + (mode < 2);
+		a.threads = (uint32_t *)simt_alloc(first.machine, 4, SIMT_SHARED);
+		assert_int_equal(simt_launch(d.machine, &fill_kernel, grid, &a), 0);
+		if (mode < 2) {
+			assert_int_equal(gn_close(&d, &e), -GN_ERANGE);
+			assert_int_equal(gn_close(&d, &e), 0);
+		} else {
+			assert_int_equal(gn_discard(&d, &e), 0);
+		}
+		simt_free(first.machine, a.threads);
+	}
+	assert_int_equal(gn_close(&first, &e), 0);
+}
+
+/* What the system could not make durable stays told. */
+static void durability_is_told_for_good(void **state)
+{
+	const char *file = (const char *)*state;
+	struct gn_options o = words();
+	struct gn_error e;
+	struct gn_data d;
+	char uri[256];
+
+	snprintf(uri, sizeof uri, "file:%s?create=64K&direct=0&io=threads", file);
+	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
+	assert_int_equal(fill_array(&d, 8192, any, NULL, &e), 0);
+	simt_store_release_sys_u32(&unsure, 1);
+	assert_int_equal(gn_close(&d, &e), -GN_EIO);
+	simt_store_release_sys_u32(&unsure, 0);
+	assert_int_equal(gn_close(&d, &e), -GN_EIO);
+	assert_non_null(strstr(e.text, "durable"));
+	assert_int_equal(gn_discard(&d, &e), 0);
+}
+
+static void large_pages(void **state)
+{
+	struct gn_options o = words();
+	struct gn_error e;
+	struct gn_data d;
+
+	(void)state;
+	o.cache.page_bytes = 512 << 10;
+	assert_int_equal(gn_open(&d, "host:1M", &o, &e), 0);
+	assert_int_equal(gn_close(&d, &e), 0);
 }
 
 static void read_only(void **state)
@@ -279,7 +387,7 @@ static void close_loses_nothing(void **state)
 	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
 	for (uint64_t i = 0; i < 8192; i++)
 		assert_int_equal(word_of(d.store, 8 * i), 3 * i + 1);
-	gn_discard(&d);
+	assert_int_equal(gn_discard(&d, &e), 0);
 }
 
 static int make_name(void **state)
@@ -312,6 +420,10 @@ int main(void)
 	    cmocka_unit_test(launches_that_fail),
 	    cmocka_unit_test(devices_that_fail),
 	    cmocka_unit_test(two_on_one_machine),
+	    cmocka_unit_test(not_open),
+	    cmocka_unit_test(close_waits_and_tells),
+	    cmocka_unit_test(large_pages),
+	    cmocka_unit_test_setup_teardown(durability_is_told_for_good, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(read_only, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(close_loses_nothing, make_name, drop_name),
 	};
