@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The short way in (open.h): what it opens by itself, what it refuses and how, and that gn_close loses nothing. */
+#include "unit.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <grapnel/grapnel.h>
 
