@@ -78,6 +78,7 @@ int main(int argc, char **argv)
 	fill(records.store);
 	args.records = records.array;
 	args.wrong = (uint32_t *)simt_alloc(records.machine, sizeof *args.wrong, SIMT_SHARED);
+	must(args.wrong ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the count"));
 
 	must(gn_launch(&records, &check_kernel, grid, &args, &error));
 	must(gn_cache_describe(records.cache, &facts));

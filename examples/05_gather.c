@@ -87,6 +87,7 @@ int main(int argc, char **argv)
 	must(gn_gather_create(&gather, table.machine, BATCH, &error));
 	batch.index = index = (uint64_t *)simt_alloc(table.machine, BATCH * sizeof *index, SIMT_SHARED);
 	batch.rows = simt_alloc(table.machine, (uint64_t)BATCH * ROW * sizeof(uint32_t), SIMT_DEVICE);
+	must(index && batch.rows ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the batch"));
 	batch.count = BATCH;
 	batch.elements = ROW;
 	for (uint64_t k = 0; k < BATCH; k++)
