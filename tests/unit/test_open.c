@@ -77,7 +77,7 @@ static int fill_array(struct gn_data *d, uint64_t count, struct simt_grid grid, 
 	return rc;
 }
 
-static const struct simt_grid any = {0, 0, 0};
+static const struct simt_grid resident = {0, 0, 0};
 
 static uint64_t word_of(struct gn_store *s, uint64_t at)
 {
@@ -101,7 +101,7 @@ static void defaults(void **state)
 	assert_int_equal(gn_count(&d.array), (2 << 20) / 8);
 	assert_int_equal(gn_cache_describe(d.cache, &facts), 0);
 	assert_int_equal((uint64_t)facts.frames * facts.page_bytes, 2 << 20);
-	assert_int_equal(fill_array(&d, 1000, any, &threads, &e), 0);
+	assert_int_equal(fill_array(&d, 1000, resident, &threads, &e), 0);
 	simt_describe(d.machine, &info);
 	assert_int_equal(threads, info.resident_threads / 256 ? info.resident_threads / 256 * 256 : 256);
 	assert_int_equal(gn_flush(&d, &e), 0);
@@ -120,7 +120,7 @@ static void a_part_of_a_store(void **state)
 	o.offset = 8192 + 8;
 	assert_int_equal(gn_open(&d, "host:64K", &o, &e), 0);
 	assert_int_equal(gn_count(&d.array), (65536 - 8200) / 8);
-	assert_int_equal(fill_array(&d, 2, any, NULL, &e), 0);
+	assert_int_equal(fill_array(&d, 2, resident, NULL, &e), 0);
 	assert_int_equal(gn_flush(&d, &e), 0);
 	assert_int_equal(word_of(d.store, 8192), 0);
 	assert_int_equal(word_of(d.store, 8192 + 8), 1);
@@ -141,7 +141,7 @@ static void direct_has_no_cache(void **state)
 	o.mode = GN_DIRECT;
 	assert_int_equal(gn_open(&d, "host:64K", &o, &e), 0);
 	assert_null(d.cache);
-	assert_int_equal(fill_array(&d, 8192, any, NULL, &e), 0);
+	assert_int_equal(fill_array(&d, 8192, resident, NULL, &e), 0);
 	assert_int_equal(word_of(d.store, 8191 * 8), 3 * 8191 + 1);
 	assert_int_equal(gn_close(&d, &e), 0);
 }
@@ -212,9 +212,9 @@ static void launches_that_fail(void **state)
 	assert_int_equal(fill_array(&d, 1, large, NULL, &e), -GN_EINVAL);
 	assert_non_null(strstr(e.text, "4096"));
 	/* A failed access is told once. */
-	assert_int_equal(fill_array(&d, 8192 + 1, any, NULL, &e), -GN_ERANGE);
+	assert_int_equal(fill_array(&d, 8192 + 1, resident, NULL, &e), -GN_ERANGE);
 	assert_non_null(strstr(e.text, "8192"));
-	assert_int_equal(fill_array(&d, 8192, any, NULL, &e), 0);
+	assert_int_equal(fill_array(&d, 8192, resident, NULL, &e), 0);
 	assert_int_equal(gn_close(&d, &e), 0);
 }
 
@@ -232,13 +232,13 @@ static void devices_that_fail(void **state)
 	plan.fail_status = GN_NVME_UNRECOVERED_READ;
 	o.store.faults = &plan;
 	assert_int_equal(gn_open(&d, "memq:64K", &o, &e), 0);
-	assert_int_equal(fill_array(&d, 1, any, NULL, &e), -GN_EIO);
+	assert_int_equal(fill_array(&d, 1, resident, NULL, &e), -GN_EIO);
 	assert_non_null(strstr(e.text, "the device said: unrecovered read error, 0x281"));
 	assert_int_equal(gn_discard(&d, &e), 0);
 	plan.fail_status = GN_NVME_WRITE_FAULT;
 	plan.writes_only = 1;
 	assert_int_equal(gn_open(&d, "memq:64K", &o, &e), 0);
-	assert_int_equal(fill_array(&d, 1, any, NULL, &e), 0);
+	assert_int_equal(fill_array(&d, 1, resident, NULL, &e), 0);
 	assert_int_equal(gn_close(&d, &e), -GN_EIO);
 	assert_non_null(strstr(e.text, "the device said: write fault, 0x280"));
 	assert_int_equal(gn_discard(&d, &e), 0);
@@ -256,11 +256,11 @@ static void two_on_one_machine(void **state)
 	o.machine = "not looked at";
 	assert_int_equal(gn_open(&second, "host:128K", &o, &e), 0);
 	assert_ptr_equal(first.machine, second.machine);
-	assert_int_equal(fill_array(&second, 16384, any, NULL, &e), 0);
+	assert_int_equal(fill_array(&second, 16384, resident, NULL, &e), 0);
 	assert_int_equal(gn_close(&first, &e), -GN_EBUSY);
 	assert_int_equal(gn_discard(&first, &e), -GN_EBUSY);
 	assert_int_equal(gn_close(&second, &e), 0);
-	assert_int_equal(fill_array(&first, 8192, any, NULL, &e), 0);
+	assert_int_equal(fill_array(&first, 8192, resident, NULL, &e), 0);
 	o.beside = &second;
 	refuses("host:64K", &o, -GN_EINVAL, "not open");
 	o.beside = &first;
@@ -280,7 +280,7 @@ static void not_open(void **state)
 	assert_int_equal(gn_close(&d, &e), 0);
 	assert_int_equal(gn_close(&d, &e), 0);
 	assert_int_equal(gn_discard(&d, &e), 0);
-	assert_int_equal(gn_launch(&d, &fill_kernel, any, NULL, &e), -GN_EINVAL);
+	assert_int_equal(gn_launch(&d, &fill_kernel, resident, NULL, &e), -GN_EINVAL);
 	assert_int_equal(gn_flush(&d, &e), -GN_EINVAL);
 }
 
@@ -326,7 +326,7 @@ static void durability_is_told_for_good(void **state)
 
 	snprintf(uri, sizeof uri, "file:%s?create=64K&direct=0&io=threads", file);
 	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
-	assert_int_equal(fill_array(&d, 8192, any, NULL, &e), 0);
+	assert_int_equal(fill_array(&d, 8192, resident, NULL, &e), 0);
 	simt_store_release_sys_u32(&unsure, 1);
 	assert_int_equal(gn_close(&d, &e), -GN_EIO);
 	simt_store_release_sys_u32(&unsure, 0);
@@ -360,7 +360,7 @@ static void read_only(void **state)
 	assert_int_equal(gn_close(&d, &e), 0);
 	snprintf(uri, sizeof uri, "file:%s?ro", file);
 	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
-	assert_int_equal(fill_array(&d, 10, any, NULL, &e), -GN_EROFS);
+	assert_int_equal(fill_array(&d, 10, resident, NULL, &e), -GN_EROFS);
 	assert_int_equal(gn_close(&d, &e), 0);
 }
 
@@ -376,7 +376,7 @@ static void close_loses_nothing(void **state)
 	snprintf(uri, sizeof uri, "file:%s?create=64K&direct=0&io=threads", file);
 	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
 	simt_store_release_sys_u32(&full, 1);
-	assert_int_equal(fill_array(&d, 8192, any, NULL, &e), 0);
+	assert_int_equal(fill_array(&d, 8192, resident, NULL, &e), 0);
 	assert_int_equal(gn_close(&d, &e), -GN_ENOSPC);
 	assert_non_null(d.cache);
 	simt_store_release_sys_u32(&full, 0);
