@@ -54,7 +54,7 @@ static uint32_t first_of(const struct gn_data *table, const struct gn_batch *bat
 	return number;
 }
 
-/* Gather, change what was gathered, scatter, and gather again. Gathers and scatters are launched, and run in order. */
+/* Gather rows, change them, scatter them, and gather them again. Each of these is a launch; launches run one after the other. */
 static void run(struct gn_gather *gather, struct gn_data *table, const struct gn_batch *batch)
 {
 	struct add_args add = {(uint32_t *)batch->rows, (uint64_t)BATCH * ROW};

@@ -315,18 +315,26 @@ static void close_waits_and_tells(void **state)
 	assert_int_equal(gn_close(&first, &e), 0);
 }
 
+/* Data in a file, all of whose 8192 words a kernel has written; the file's disk is full if is_full. */
+static void write_file(struct gn_data *d, const char *uri, uint32_t is_full, struct gn_error *e)
+{
+	const struct gn_options o = words();
+
+	assert_int_equal(gn_open(d, uri, &o, e), 0);
+	simt_store_release_sys_u32(&full, is_full);
+	assert_int_equal(fill_array(d, 8192, resident, NULL, e), 0);
+}
+
 /* What the system could not make durable stays told. */
 static void durability_is_told_for_good(void **state)
 {
 	const char *file = (const char *)*state;
-	struct gn_options o = words();
 	struct gn_error e;
 	struct gn_data d;
 	char uri[256];
 
 	snprintf(uri, sizeof uri, "file:%s?create=64K&direct=0&io=threads", file);
-	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
-	assert_int_equal(fill_array(&d, 8192, resident, NULL, &e), 0);
+	write_file(&d, uri, 0, &e);
 	simt_store_release_sys_u32(&unsure, 1);
 	assert_int_equal(gn_close(&d, &e), -GN_EIO);
 	simt_store_release_sys_u32(&unsure, 0);
@@ -374,9 +382,7 @@ static void close_loses_nothing(void **state)
 	char uri[256];
 
 	snprintf(uri, sizeof uri, "file:%s?create=64K&direct=0&io=threads", file);
-	assert_int_equal(gn_open(&d, uri, &o, &e), 0);
-	simt_store_release_sys_u32(&full, 1);
-	assert_int_equal(fill_array(&d, 8192, resident, NULL, &e), 0);
+	write_file(&d, uri, 1, &e);
 	assert_int_equal(gn_close(&d, &e), -GN_ENOSPC);
 	assert_non_null(d.cache);
 	simt_store_release_sys_u32(&full, 0);
