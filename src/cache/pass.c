@@ -285,7 +285,7 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
 static int begin_anew(struct gn_cache *cache)
 {
 	struct gn_cache_shared *shared = cache->image.shared;
-	const struct gn_cache_local none[GN_CACHE_LOCALS] = {{0, 0, 0, 0, 0, 0, {0}}};
+	const struct gn_cache_local none[GN_CACHE_LOCALS] = {{0}};
 	const uint32_t first = 0;
 	int rc = simt_move(cache->machine, &shared->hand, &first, sizeof first);
 

@@ -400,8 +400,8 @@ SIMT_FN void stride(const struct walk_args *a)
 SIMT_KERNEL(stride, struct walk_args)
 
 /*
- * A loop over a grid, in warps of one lane: the threads that wait for a page fetch the pages behind it. Every transfer takes
- * long, so that all others come to wait.
+ * A loop over a grid: the threads that wait for a page fetch the pages behind it, in warps of one lane and of many. Every
+ * transfer takes long, so that all others come to wait.
  */
 static void threads_that_wait_fetch_ahead(void **state)
 {
@@ -415,13 +415,14 @@ static void threads_that_wait_fetch_ahead(void **state)
 	plan.delay_us = 20000;
 	memset(&options, 0, sizeof options);
 	options.faults = &plan;
-	for (uint32_t ways = 0; ways <= 8; ways += 8) {
+	for (uint32_t n = 0; n < 4; n++) {
+		const uint32_t ways = n & 1 ? 8 : 0, width = n & 2 ? 32 : 1;
 		const struct gn_cache_options o = {2 * PAGES * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
 		uint32_t foreign = 0;
 		struct walk_args args;
 		struct gn_cache_stripe c;
 
-		widen(t, 1);
+		widen(t, width);
 		open_store(t, "memq:32K", &options);
 		fill_store(t, t->store);
 		open_cache(t, &o);
@@ -430,12 +431,13 @@ static void threads_that_wait_fetch_ahead(void **state)
 		args.page = NULL;
 		args.pages = PAGES;
 		args.foreign = &foreign;
-		run_block(t, &stride_kernel, 64, &args);
+		run_block(t, &stride_kernel, width == 1 ? 64 : 256, &args);
 		c = counts(t);
 		assert_int_equal(foreign, 0);
 		assert_int_equal(c.fetched, PAGES); /* each once, none past the end */
-		assert_true(c.misses <= PAGES / 2);
+		assert_true(c.misses <= PAGES * width / 2);
 		assert_int_equal(c.hits + c.misses, PAGES * WORDS);
+		assert_true(gn_cache_view_of(t->cache)->shared->offer != 0);
 	}
 }
 

@@ -208,21 +208,42 @@ SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const s
 }
 
 /*
- * While a thread without a warp waits for a page that another thread fetches, it fetches one of those that are offered behind it
- * (cache/ahead.h): then it looks again. Between rounds.
+ * While lanes wait for pages that other threads fetch, and nothing else is to be done for the warp, it fetches some of those
+ * that are offered behind them (cache/ahead.h): then it looks again. Between rounds. A function of its own, so that the loops
+ * around it do not save the registers that it needs.
  */
-SIMT_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t mask, uint32_t waiting, uint64_t waits_for)
 {
+	const uint32_t leader = simt_first_lane(waiting);
+	uint32_t many = 0;
+	uint64_t page = 0;
 	struct gn_claim ahead;
-	uint64_t page;
 
-	if (simt_warp_width() > 1 || k->step != GN_STEP_WAIT || !k->waited || !gn__offer_take(c, k->page, &page))
+	if (simt_lane() == leader) {
+		simt_store_relaxed_dev_u32(&gn__local(c)->awaited, 1);
+		many = gn__offer_take(c, waits_for, &page);
+	}
+	many = simt_shfl_u32(mask, many, leader);
+	if (!many)
 		return;
+	page = simt_shfl_u64(mask, page, leader) + simt_rank(mask);
 	ahead = gn_claim_ahead(page);
-	gn__claim_begin(c, mask, 1, &ahead);
+	gn__claim_begin(c, mask, simt_rank(mask) < many, &ahead);
 	while (gn__claim_round(c, mask, &ahead, 0))
 		;
 	gn__claim_end(c, mask, &ahead);
+}
+
+/*
+ * The lanes that wait for pages of block stores that other threads fetch, if no lane has anything to do; else 0. Collective.
+ */
+SIMT_FN uint32_t gn__claim_waiting(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+{
+	const int waits = k->step == GN_STEP_WAIT && k->waited && c->stream &&
+			  gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
+	const uint32_t waiting = simt_ballot(mask, waits);
+
+	return waiting && !simt_ballot(mask, gn__claim_goes_on(k) && k->step != GN_STEP_WAIT) ? waiting : 0;
 }
 
 /* ---- pin and unpin ---- */
@@ -252,7 +273,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 	int leads = lanes && simt_lane() == leader;
 	struct gn_claim k = gn_claim_init(page, intent, 0xffffffffu);
 	struct gn_pinned pinned = {{0, 0, 0}, {0, 0}};
-	uint32_t frame;
+	uint32_t frame, waiting;
 
 	k.holds = 1;
 	if (leads && intent != GN_READ && gn__segment_of(c, page)->store.read_only) {
@@ -260,9 +281,11 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 		leads = 0;
 	}
 	gn__claim_begin(c, mask, leads, &k);
-	do
-		gn__claim_helps(c, mask, &k);
-	while (gn__claim_round(c, mask, &k, 0));
+	do {
+		waiting = gn__claim_waiting(c, mask, &k);
+		if (waiting)
+			gn__claim_helps(c, mask, waiting, k.page);
+	} while (gn__claim_round(c, mask, &k, 0));
 	gn__claim_end(c, mask, &k);
 	pinned.status = gn__store_share(mask, leader, k.status);
 	frame = simt_shfl_u32(mask, k.frame, leader);
@@ -445,10 +468,13 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 	struct gn__errand *around = leads && !(g.lanes & (g.lanes - 1)) ? e : 0;
 	struct gn_store_status status;
 	int served = helps, hit, more;
+	uint32_t waiting;
 
 	gn__claim_begin(c, mask, leads, &k);
 	do {
-		gn__claim_helps(c, mask, &k);
+		waiting = gn__claim_waiting(c, mask, &k);
+		if (waiting)
+			gn__claim_helps(c, mask, waiting, page);
 		more = gn__claim_round(c, mask, &k, around);
 		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader) && !served;
 		if (!simt_ballot(mask, hit))

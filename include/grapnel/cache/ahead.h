@@ -12,9 +12,9 @@
  * other, and meanwhile all wait for the page that is wanted now, those too who want the next ones and could have moved them.
  * So what is fetched ahead there takes no longer than the miss itself.
  *
- * A warp of one lane has no others. There the threads that come to wait for a page fetch those behind it: the one that misses
- * offers them. In a loop over a grid all threads come to the same page, one after the other; so they keep many commands on
- * their way, and then each goes through many pages before it waits again.
+ * In a loop over a grid all threads come to the same page, one after the other. One warp moves 1 GB/s, so there the one that
+ * misses offers the pages behind it, and those that come to wait for a page fetch them. Many commands are on their way then,
+ * and each thread goes through many pages before it waits again. A warp of one lane has no idle lanes, and always offers.
  */
 #ifndef GRAPNEL_CACHE_AHEAD_H
 #define GRAPNEL_CACHE_AHEAD_H
@@ -24,8 +24,8 @@
 
 enum {
 	GN__AHEAD_LOG2 = 6,      /* bits of a stream's word that say how many pages */
-	GN__AHEAD_MOST = 32,
-	GN__AHEAD_MOVED = 16384, /* bytes that a warp moves ahead from memory */
+	GN__AHEAD_MOST = 63,
+	GN__AHEAD_MOVED = 16384, /* bytes that a warp moves ahead from memory, and takes of an offer at once */
 	GN__AHEAD_OFFERED = 1 << 20, /* bytes that a thread without a warp offers: a processor's own cache holds them */
 	GN__AHEAD_JUDGED = 64,   /* pages after which it is judged, by a few processors */
 	GN__AHEAD_REST = 1024    /* misses of theirs for which it then may rest */
@@ -34,6 +34,11 @@ enum {
 SIMT_FN uint64_t *gn__stream_of(const struct gn_cache_view *c, uint64_t page)
 {
 	return &c->stream[gn__stir((uint32_t)page * 0x9e3779b9u) % GN_CACHE_STREAMS];
+}
+
+SIMT_FN int gn__stream_expects(uint64_t seen, uint64_t page)
+{
+	return seen && seen >> GN__AHEAD_LOG2 == page;
 }
 
 /* Judge from time to time whether what was fetched ahead was wanted. */
@@ -50,14 +55,15 @@ SIMT_FN void gn__ahead_judge(struct gn_cache_local *s, uint32_t fetched)
 
 /*
  * How many pages to fetch behind this missing one. The stream is moved on: it is expected behind what is fetched.
+ * @expects  the page at which a stream is expected, if there is one: this page, or one shortly before it
  * One thread.
  */
-SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t page, uint32_t most)
+SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t expects, uint64_t page, uint32_t most)
 {
 	struct gn_cache_local *s = gn__local(c);
-	uint64_t *stream = gn__stream_of(c, page);
+	uint64_t *stream = gn__stream_of(c, expects);
 	const uint64_t seen = simt_load_relaxed_dev_u64(stream);
-	const int expected = seen && seen >> GN__AHEAD_LOG2 == page;
+	const int expected = gn__stream_expects(seen, expects);
 	const uint32_t before = expected ? (uint32_t)seen & ((1u << GN__AHEAD_LOG2) - 1) : 0;
 	uint32_t window = 0;
 
@@ -85,48 +91,73 @@ SIMT_FN uint32_t gn__ahead_most(const struct gn_cache_view *c, uint64_t page)
 	return gn__segment_of(c, page)->store.kind == GN_STORE_QUEUES || moved > most ? most : moved;
 }
 
-/* How many pages at most are offered: few of a small cache, where the threads that are behind still want what is there. */
+/*
+ * How many pages at most are offered: few of a small cache, where the threads that are behind still want what is there.
+ */
 SIMT_FN uint32_t gn__offer_most(const struct gn_cache_view *c)
 {
-	const uint32_t pages = (uint32_t)GN__AHEAD_OFFERED >> c->page_log2, few = c->frames / 8;
-	const uint32_t most = pages < GN__AHEAD_MOST ? pages : (uint32_t)GN__AHEAD_MOST;
+	const uint32_t held = simt_warp_width() == 1 ? (uint32_t)GN__AHEAD_OFFERED >> c->page_log2 : (uint32_t)GN__AHEAD_MOST;
+	const uint32_t most = held < GN__AHEAD_MOST ? held : (uint32_t)GN__AHEAD_MOST, few = c->frames / 8;
 
 	return few < most ? few : most;
 }
 
 /*
- * The only lane of a warp offers the pages behind the one that it misses. A cache has one offer at a time: the next page, and
- * how many there are.
+ * Offer the pages behind one that is missing. A cache has one offer at a time: the next page, and how many are left. The
+ * threads of a grid come to the pages behind the end of the last offer in any order; each of them continues it.
  */
-SIMT_FN void gn__offer(const struct gn_cache_view *c, const struct gn_claim *k)
+SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 {
-	const struct gn_cache_segment *segment = gn__segment_of(c, k->page);
-	const uint64_t left = segment->first_page + segment->pages - k->page - 1;
+	const struct gn_cache_segment *segment = gn__segment_of(c, page);
+	const uint64_t behind = segment->first_page + segment->pages - page - 1;
+	const uint64_t last = simt_load_relaxed_dev_u64(&c->shared->offer);
+	const uint64_t end = (last >> GN__AHEAD_LOG2) + (last & ((1u << GN__AHEAD_LOG2) - 1));
 	const uint32_t most = gn__offer_most(c);
+	uint64_t expects = page;
 	uint32_t window;
 
-	if (segment->store.kind != GN_STORE_QUEUES || !most)
+	if (segment->store.kind != GN_STORE_QUEUES || !most || end - page - 1 < GN__AHEAD_MOST) /* the last offer reaches beyond it */
 		return;
-	window = gn__ahead_window(c, k->page, most);
-	window = window < left ? window : (uint32_t)left;
+	if (page - end < GN__AHEAD_MOST && gn__stream_expects(simt_load_relaxed_dev_u64(gn__stream_of(c, end)), end))
+		expects = end;
+	window = gn__ahead_window(c, expects, page, most);
+	window = window < behind ? window : (uint32_t)behind;
 	if (window)
-		simt_store_relaxed_dev_u64(&c->shared->offer, (k->page + 1) << GN__AHEAD_LOG2 | window);
+		simt_store_relaxed_dev_u64(&c->shared->offer, (page + 1) << GN__AHEAD_LOG2 | window);
 }
 
-/* Take a page of the offer, if it is one behind the page that the caller waits for. Returns 1 or 0. */
-SIMT_FN int gn__offer_take(const struct gn_cache_view *c, uint64_t waits_for, uint64_t *page)
+/*
+ * Take pages of the offer, if they are behind the page that the caller waits for: one, or some small ones. Returns how many.
+ * @page  receives the first
+ */
+SIMT_FN uint32_t gn__offer_take(const struct gn_cache_view *c, uint64_t waits_for, uint64_t *page)
 {
 	uint64_t *offer = &c->shared->offer;
 	const uint64_t seen = simt_load_relaxed_dev_u64(offer), next = seen >> GN__AHEAD_LOG2;
-	const uint64_t left = seen & ((1u << GN__AHEAD_LOG2) - 1);
+	const uint32_t left = (uint32_t)seen & ((1u << GN__AHEAD_LOG2) - 1), small = (uint32_t)GN__AHEAD_MOVED >> c->page_log2;
+	const uint32_t chunk = simt_warp_width() > 1 && small > 1 ? small : 1, many = left < chunk ? left : chunk;
 
 	*page = next;
 	if (!left || next <= waits_for || next - waits_for > 2 * GN__AHEAD_MOST)
 		return 0;
-	return simt_cas_relaxed_dev_u64(offer, seen, (next + 1) << GN__AHEAD_LOG2 | (left - 1)) == seen;
+	return simt_cas_relaxed_dev_u64(offer, seen, (next + many) << GN__AHEAD_LOG2 | (left - many)) == seen ? many : 0;
 }
 
-/* The lanes that want nothing, and were refused nothing, claim the pages behind the first missing one. Collective. */
+/* Does somebody wait for pages that others fetch? Says so once for each time that it was noted. One thread. */
+SIMT_FN int gn__ahead_awaited(const struct gn_cache_view *c)
+{
+	uint32_t *awaited = &gn__local(c)->awaited;
+
+	if (!simt_load_relaxed_dev_u32(awaited))
+		return 0;
+	simt_store_relaxed_dev_u32(awaited, 0);
+	return 1;
+}
+
+/*
+ * The pages behind the first missing one are offered, where somebody may take them; else the lanes that want nothing, and
+ * were refused nothing, claim them. Collective.
+ */
 SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
 {
 	const uint32_t missing = simt_ballot(mask, k->step == GN_STEP_FETCH && k->intent == GN_READ && !k->ahead);
@@ -135,15 +166,16 @@ SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wa
 	uint32_t window = 0, leader;
 	uint64_t page, end;
 
-	if (missing && simt_warp_width() == 1)
-		gn__offer(c, k);
-	if (!missing || !idle)
+	if (!missing)
 		return;
 	leader = simt_first_lane(missing);
 	if (simt_lane() == leader) {
 		const uint32_t lanes = simt_popcount(idle), most = gn__ahead_most(c, k->page);
 
-		window = most ? gn__ahead_window(c, k->page, most < lanes ? most : lanes) : 0;
+		if (simt_warp_width() == 1 || (gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES && gn__ahead_awaited(c)))
+			gn__offer(c, k->page);
+		else if (most && lanes)
+			window = gn__ahead_window(c, k->page, k->page, most < lanes ? most : lanes);
 	}
 	window = simt_shfl_u32(mask, window, leader);
 	page = simt_shfl_u64(mask, k->page, leader);

@@ -60,7 +60,8 @@ struct gn_cache_local {
 	uint32_t ahead_resting; /* misses until fetching ahead is tried again */
 	uint32_t clean_resting; /* misses until the cleaner looks again */
 	uint32_t bypass_resting; /* reads that miss and do not look for a frame */
-	uint32_t pad[25];
+	uint32_t awaited;       /* 1: a thread has waited for a page that another fetched, since it was last asked */
+	uint32_t pad[24];
 };
 
 /* Added to what is taken of a lot; below, there has been none yet. */
