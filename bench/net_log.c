@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_log.c - the log of messages alone (net/log.h), without a network behind it; one JSON object on stdout.
+ * net_log.c - the log of messages alone (detail/net/log.h), without a network behind it; one JSON object on stdout.
  *
  *     bench_net_log [MACHINE [MEGABYTES]]
  *

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include <grapnel/error.h>
-#include <grapnel/simt/base.h>
+#include <grapnel/detail/simt/base.h>
 
 #ifdef __cplusplus
 extern "C" {

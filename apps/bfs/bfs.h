@@ -6,7 +6,7 @@
 #define GN_BFS_BFS_H
 
 #include <grapnel/array.h>
-#include <grapnel/array/auto.h>
+#include <grapnel/auto.h>
 
 #include "graph/progress.h"
 

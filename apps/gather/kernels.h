@@ -7,7 +7,7 @@
 #ifndef GN_GATHER_BENCH_KERNELS_H
 #define GN_GATHER_BENCH_KERNELS_H
 
-#include <grapnel/array/gather.h>
+#include <grapnel/gather.h>
 #include <grapnel/simt.h>
 
 /* Rows that a group of lanes of gn_gb_ordered reads one after the other. */

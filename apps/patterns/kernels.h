@@ -7,7 +7,7 @@
 #define GN_PATTERNS_KERNELS_H
 
 #include <grapnel/array.h>
-#include <grapnel/array/gather.h>
+#include <grapnel/gather.h>
 #include <grapnel/simt.h>
 
 enum {

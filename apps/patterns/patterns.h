@@ -9,7 +9,7 @@
 #ifndef GN_PATTERNS_H
 #define GN_PATTERNS_H
 
-#include <grapnel/array/auto.h>
+#include <grapnel/auto.h>
 #include <grapnel/simt.h>
 
 #ifdef __cplusplus

@@ -19,14 +19,14 @@
  *   GN_PAGED   through a cache
  *   GN_DIRECT  fine-grained loads and stores on the store's own memory (byte-addressable stores only)
  *
- *   array/read.h, write.h   one element
- *   array/atomic.h          one element, changed as one step
- *   array/cursor.h          elements one after the other
- *   array/recent.h          the cursor of gn::array, which is in grapnel.hpp
- *   array/page.h, range.h   pages by reference: one, one a lane, all of a run
- *   array/prefetch.h        what will be read soon
- *   array/gather.h          batches of rows by number, in the order of their addresses
- *   array/auto.h            an array that chooses its mode
+ *   detail/array/read.h, write.h   one element
+ *   detail/array/atomic.h          one element, changed as one step
+ *   detail/array/cursor.h          elements one after the other
+ *   detail/array/recent.h          the cursor of gn::array, which is in grapnel.hpp
+ *   detail/array/page.h, range.h   pages by reference: one, one a lane, all of a run
+ *   detail/array/prefetch.h        what will be read soon
+ *   gather.h          batches of rows by number, in the order of their addresses
+ *   auto.h            an array that chooses its mode
  *
  * An access of another size than the elements' is refused and kept as -GN_EINVAL: gn_read_u32 of an array of bytes
  * reads nothing.
@@ -37,7 +37,7 @@
 #ifndef GRAPNEL_ARRAY_H
 #define GRAPNEL_ARRAY_H
 
-#include <grapnel/array/view.h>
+#include <grapnel/detail/array/view.h>
 #include <grapnel/cache.h>
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
@@ -81,12 +81,12 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error);
 }
 #endif
 
-#include <grapnel/array/atomic.h>
-#include <grapnel/array/cursor.h>
-#include <grapnel/array/page.h>
-#include <grapnel/array/prefetch.h>
-#include <grapnel/array/range.h>
-#include <grapnel/array/read.h>
-#include <grapnel/array/write.h>
+#include <grapnel/detail/array/atomic.h>
+#include <grapnel/detail/array/cursor.h>
+#include <grapnel/detail/array/page.h>
+#include <grapnel/detail/array/prefetch.h>
+#include <grapnel/detail/array/range.h>
+#include <grapnel/detail/array/read.h>
+#include <grapnel/detail/array/write.h>
 
 #endif

@@ -14,20 +14,20 @@
  *   5. Metadata is at most 2 % of the cache plus options.budget_bytes, whatever the size of the data.
  *   6. A failed fetch gives the waiting threads an error; the next access tries again.
  *
- *   cache/word.h    the state of a page in one word
- *   cache/view.h    what kernels see of a cache
- *   cache/table.h   from a page to its word: the direct table and the set table
- *   cache/sector.h  the parts of a page that are there, and those that are dirty
- *   cache/page.h    the page protocol: look up, read without a pin, pin and unpin
- *   cache/group.h   lanes that want one page, and act on it once
- *   cache/fault.h   a missing sector, in registers
- *   cache/frame.h   the search for a frame
- *   cache/claim.h   the request for a page: how a missing one gets a frame and its bytes
- *   cache/move.h    pages between frames and stores
- *   cache/flush.h   writing back, and the cleaner
- *   cache/ahead.h   fetching what is wanted next
- *   cache/element.h one element, moved
- *   cache/access.h  the collective operations arrays are built on
+ *   detail/cache/word.h    the state of a page in one word
+ *   detail/cache/view.h    what kernels see of a cache
+ *   detail/cache/table.h   from a page to its word: the direct table and the set table
+ *   detail/cache/sector.h  the parts of a page that are there, and those that are dirty
+ *   detail/cache/page.h    the page protocol: look up, read without a pin, pin and unpin
+ *   detail/cache/group.h   lanes that want one page, and act on it once
+ *   detail/cache/fault.h   a missing sector, in registers
+ *   detail/cache/frame.h   the search for a frame
+ *   detail/cache/claim.h   the request for a page: how a missing one gets a frame and its bytes
+ *   detail/cache/move.h    pages between frames and stores
+ *   detail/cache/flush.h   writing back, and the cleaner
+ *   detail/cache/ahead.h   fetching what is wanted next
+ *   detail/cache/element.h one element, moved
+ *   detail/cache/access.h  the collective operations arrays are built on
  *
  * Sources: BaM section 3.4 (page state, waiting for the one loader), DREAM section 3.3 (pins), design of the
  * two tables: docs/performance.md.
@@ -35,7 +35,7 @@
 #ifndef GRAPNEL_CACHE_H
 #define GRAPNEL_CACHE_H
 
-#include <grapnel/cache/view.h>
+#include <grapnel/detail/cache/view.h>
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
@@ -192,6 +192,6 @@ struct simt_machine *gn_cache_machine(const struct gn_cache *cache);
 }
 #endif
 
-#include <grapnel/cache/access.h>
+#include <grapnel/detail/cache/access.h>
 
 #endif

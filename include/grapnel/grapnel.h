@@ -16,8 +16,8 @@
 #define GRAPNEL_GRAPNEL_H
 
 #include <grapnel/array.h>
-#include <grapnel/array/auto.h>
-#include <grapnel/array/gather.h>
+#include <grapnel/auto.h>
+#include <grapnel/gather.h>
 #include <grapnel/cache.h>
 #include <grapnel/error.h>
 #include <grapnel/net.h>
@@ -26,7 +26,7 @@
 #include <grapnel/open.h>
 #include <grapnel/ring.h>
 #include <grapnel/simt.h>
-#include <grapnel/simt/explore.h>
+#include <grapnel/explore.h>
 #include <grapnel/store.h>
 #include <grapnel/trace.h>
 #include <grapnel/version.h>

@@ -12,7 +12,7 @@
 //                     x[i] *= a->by;
 //     }
 //
-// A view is a struct gn_array and, 32 bytes more, a cursor: the page that was read last by [] (array/recent.h). It is
+// A view is a struct gn_array and, 32 bytes more, a cursor: the page that was read last by [] (detail/array/recent.h). It is
 // trivially copyable and belongs into a kernel's arguments; each thread then reads through a copy of its own, as above.
 //
 //   const   is honest: a const array gives values, each by a look-up of its own, so reading changes nothing and can never
@@ -33,7 +33,7 @@
 
 #include <type_traits>
 
-#include <grapnel/array/recent.h>
+#include <grapnel/detail/array/recent.h>
 #include <grapnel/grapnel.h>
 
 namespace gn {

@@ -6,12 +6,12 @@
  * or reads the heap of another node by a function call; the messages of all threads are put together by destination
  * and travel in packets of 64 KiB.
  *
- *   net/message.h  what a message is
- *   net/log.h      how threads hand messages to their node's network thread
- *   net/view.h     what threads see of net
- *   net/send.h     put, change, call
- *   net/fetch.h    get, fetching changes, quiet
- *   net/group.h    all nodes together: barrier, broadcast, reductions
+ *   detail/net/message.h  what a message is
+ *   detail/net/log.h      how threads hand messages to their node's network thread
+ *   detail/net/view.h     what threads see of net
+ *   detail/net/send.h     put, change, call
+ *   detail/net/fetch.h    get, fetching changes, quiet
+ *   detail/net/group.h    all nodes together: barrier, broadcast, reductions
  *
  *     static int node_main(struct gn_net *net, void *unused)
  *     {
@@ -32,9 +32,9 @@
 #define GRAPNEL_NET_H
 
 #include <grapnel/error.h>
-#include <grapnel/net/fetch.h>
-#include <grapnel/net/group.h>
-#include <grapnel/net/send.h>
+#include <grapnel/detail/net/fetch.h>
+#include <grapnel/detail/net/group.h>
+#include <grapnel/detail/net/send.h>
 #include <grapnel/simt.h>
 
 #ifdef __cplusplus
@@ -90,7 +90,7 @@ enum gn_net_route {
  * Zero is a good default for every member.
  *
  * On cuda node k runs on GPU k modulo their number, which several nodes may share; "cuda:1" is that GPU for all. The heap is in
- * the GPU's memory: the host reads and changes it by the functions of net/send.h and net/fetch.h only. A kernel of one block
+ * the GPU's memory: the host reads and changes it by the functions of detail/net/send.h and detail/net/fetch.h only. A kernel of one block
  * stays on the GPU for the whole run and changes the heap. Kernels that wait for other nodes of the same GPU should
  * leave it room; memory that is given back (simt_free) meanwhile is free only behind the run.
  */

@@ -17,26 +17,26 @@
  * and the host launches it on any machine with simt_launch(machine, &scale_kernel, grid, &args).
  * Compiled by a C or C++ compiler it runs on the cpu machine; compiled by nvcc, on cpu and cuda.
  *
- *   simt/base.h     who am I: thread, block, lane
- *   simt/atomic.h   loads, stores and atomics whose names carry order and scope
- *   simt/reduce.h   atomics that return nothing
- *   simt/warp.h     a warp's lanes together: ballot, shuffle, match
- *   simt/wait.h     waiting, time, barriers
- *   simt/copy.h     a warp's lanes move bytes together
- *   simt/machine.h  host side: open a machine, memory, launch
- *   simt/explore.h  host side: run a kernel under every schedule, or many random ones
+ *   detail/simt/base.h     who am I: thread, block, lane
+ *   detail/simt/atomic.h   loads, stores and atomics whose names carry order and scope
+ *   detail/simt/reduce.h   atomics that return nothing
+ *   detail/simt/warp.h     a warp's lanes together: ballot, shuffle, match
+ *   detail/simt/wait.h     waiting, time, barriers
+ *   detail/simt/copy.h     a warp's lanes move bytes together
+ *   detail/simt/machine.h  host side: open a machine, memory, launch
+ *   explore.h  host side: run a kernel under every schedule, or many random ones
  *
  * Nothing outside these files names a CUDA intrinsic, a compiler atomic or assembly.
  */
 #ifndef GRAPNEL_SIMT_H
 #define GRAPNEL_SIMT_H
 
-#include <grapnel/simt/base.h>
-#include <grapnel/simt/atomic.h>
-#include <grapnel/simt/reduce.h>
-#include <grapnel/simt/warp.h>
-#include <grapnel/simt/wait.h>
-#include <grapnel/simt/copy.h>
-#include <grapnel/simt/machine.h>
+#include <grapnel/detail/simt/base.h>
+#include <grapnel/detail/simt/atomic.h>
+#include <grapnel/detail/simt/reduce.h>
+#include <grapnel/detail/simt/warp.h>
+#include <grapnel/detail/simt/wait.h>
+#include <grapnel/detail/simt/copy.h>
+#include <grapnel/detail/simt/machine.h>
 
 #endif

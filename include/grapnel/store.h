@@ -209,7 +209,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_st
 
 /*
  * gn_store_fetch - collective: read bytes of a store, a run for every lane that wants one.
- * @mask    the calling lanes (simt/warp.h); all of them move the bytes of each
+ * @mask    the calling lanes (detail/simt/warp.h); all of them move the bytes of each
  * @wants   1: this lane's run is read; 0: it only helps, and the rest of its arguments is not looked at
  * @offset  in the store, a multiple of block_bytes
  * @to      16-byte aligned, room for bytes rounded up to 16
@@ -241,7 +241,7 @@ SIMT_INLINE_FN struct simt_ask gn_store_load_asked(uint32_t mask, uint32_t wants
 	return simt_copy_asked(mask, wants, to, from, bytes, ask);
 }
 
-/* gn_store_load_lines - gn_store_load_asked where every run is one line (simt/copy.h). */
+/* gn_store_load_lines - gn_store_load_asked where every run is one line (detail/simt/copy.h). */
 SIMT_INLINE_FN struct simt_ask gn_store_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
 						   struct simt_ask ask)
 {

@@ -10,7 +10,7 @@
 #ifndef GRAPNEL_TRACE_H
 #define GRAPNEL_TRACE_H
 
-#include <grapnel/simt/base.h>
+#include <grapnel/detail/simt/base.h>
 
 #if defined(GN_TRACE_ENABLED) && !SIMT_ON_CUDA
 #ifdef __cplusplus

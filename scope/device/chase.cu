@@ -8,7 +8,7 @@
  * translations as well
  */
 #include <grapnel/simt.h>
-#include <grapnel/simt/lookup.h>
+#include <grapnel/detail/simt/lookup.h>
 
 #include "scope/device/device.h"
 

@@ -5,7 +5,7 @@
  * while the walk is timed is the second figure. Both are one kernel, whose blocks all run at once.
  */
 #include <grapnel/simt.h>
-#include <grapnel/simt/lookup.h>
+#include <grapnel/detail/simt/lookup.h>
 
 #include "scope/device/device.h"
 

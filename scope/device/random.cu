@@ -7,7 +7,7 @@
  * again.
  */
 #include <grapnel/simt.h>
-#include <grapnel/simt/lookup.h>
+#include <grapnel/detail/simt/lookup.h>
 
 #include "scope/device/device.h"
 

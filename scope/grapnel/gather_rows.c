@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include <grapnel/array.h>
-#include <grapnel/array/gather.h>
+#include <grapnel/gather.h>
 
 #include "gather/kernels.h"
 

@@ -4,8 +4,8 @@
 #ifndef GN_ARRAY_AUTO_PRIVATE_H
 #define GN_ARRAY_AUTO_PRIVATE_H
 
-#include <grapnel/array/auto.h>
-#include <grapnel/array/sample.h>
+#include <grapnel/auto.h>
+#include <grapnel/detail/array/sample.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,7 +18,7 @@ enum { GN_AUTO_DIRECT = GN_AUTO_PAGE_SIZES, GN_AUTO_CHOICES };
 
 /* ---- the model ---- */
 
-/* A cache, of which pages are fetched by sectors, as cache/sector.h has it. */
+/* A cache, of which pages are fetched by sectors, as detail/cache/sector.h has it. */
 struct gn_auto_model {
 	uint32_t page_log2, sector_log2;
 	uint64_t capacity; /* pages */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making sense of the log that array/sample.h leaves: what each choice would move, and which moves least. */
+/* Making sense of the log that detail/array/sample.h leaves: what each choice would move, and which moves least. */
 #include <stdlib.h>
 #include <string.h>
 

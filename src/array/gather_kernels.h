@@ -5,7 +5,7 @@
 #ifndef GN_ARRAY_GATHER_KERNELS_H
 #define GN_ARRAY_GATHER_KERNELS_H
 
-#include <grapnel/array/gather.h>
+#include <grapnel/gather.h>
 
 struct gn_gather_args {
 	struct gn_array array;

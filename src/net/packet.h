@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packet.h - what travels between two nodes at once: a head, and messages (net/message.h) one behind the other.
+ * packet.h - what travels between two nodes at once: a head, and messages (detail/net/message.h) one behind the other.
  *
  * Integers are little-endian. A packet goes one way of at most two (route.h). On a way to where its messages are sorted
  * once more, their peer is the node they go to; on the last way it is the node they come from.
@@ -9,7 +9,7 @@
 #define GN_NET_PACKET_H
 
 #include <grapnel/error.h>
-#include <grapnel/net/message.h>
+#include <grapnel/detail/net/message.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #include <net/squeeze.h>
 
 #include <grapnel/error.h>
-#include <grapnel/net/message.h>
+#include <grapnel/detail/net/message.h>
 #include <string.h>
 
 /* Longer messages, and runs of fewer, are not worth their columns. */

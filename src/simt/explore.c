@@ -4,7 +4,7 @@
  * over the choices. A node is a choice among several threads; a run follows the nodes on the path, then the
  * default (go on with the same thread, else the next one round), which leaves new nodes behind.
  */
-#include <grapnel/simt/explore.h>
+#include <grapnel/explore.h>
 
 #include <simt/check.h>
 #include <simt/fairness.h>

@@ -7,7 +7,7 @@
 #ifndef SIMT_MACHINE_H
 #define SIMT_MACHINE_H
 
-#include <grapnel/simt/machine.h>
+#include <grapnel/detail/simt/machine.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,15 +6,15 @@ find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort 
   awk '
     # The layer of a public header (grapnel/...) or of a folder of src/; 0 for what is not the library'"'"'s.
     function layer(path) {
-      sub(/^(include\/grapnel|grapnel|src)\//, "", path)
+      sub(/^(include\/grapnel|grapnel|src)\/(detail\/)?/, "", path)
       if (path ~ /^(grapnel\.hp?p?|grapnel\.h)$/) return 9
       if (path ~ /^open\./) return 8
       if (path ~ /^(error|version)\./) return 1
-      if (path ~ /^(simt[.\/]|(trace|change)\.)/) return 2
+      if (path ~ /^(simt[.\/]|(explore|trace|change)\.)/) return 2
       if (path ~ /^(queue\/|ring\.h|nvmeq?\.h)/) return 3
       if (path ~ /^store[.\/]/) return 4
       if (path ~ /^cache[.\/]/) return 5
-      if (path ~ /^(array|net)[.\/]/) return 6
+      if (path ~ /^((array|net)[.\/]|(auto|gather)\.h)/) return 6
       if (path ~ /^shmem\//) return 7
       return 0
     }

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <grapnel/array/gather.h>
+#include <grapnel/gather.h>
 #include <grapnel/grapnel.hpp>
 
 enum { COUNT = 128 << 10, REPLAYS = 100, OUTPUTS = 3, BLOCKS = 64, THREADS = 256, PAGE = 4096 };

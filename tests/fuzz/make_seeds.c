@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <grapnel/net/message.h>
+#include <grapnel/detail/net/message.h>
 #include <sim/stream.h>
 
 #include "graph/file.h"

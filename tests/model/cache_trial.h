@@ -58,7 +58,7 @@ SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to
 SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from, struct simt_ask ask);
 
 #include <grapnel/array.h>
-#include <grapnel/array/recent.h>
+#include <grapnel/detail/array/recent.h>
 
 enum op {
 	OP_READ, OP_WRITE, OP_CURSOR, OP_HALVES,
@@ -84,7 +84,7 @@ enum call { FETCH, PUT, LOAD, SAVE, CALLS };
 
 /*
  * How pages come: those of a store of bytes by sectors, those of a store of blocks as wholes; and reads of the first may go by
- * cache/fault.h.
+ * detail/cache/fault.h.
  */
 enum way { BY_SECTORS, BY_BLOCKS, BY_FAULTS };
 

@@ -15,7 +15,7 @@
 #define GN_TESTS_HARNESS_H
 
 #include <grapnel/simt.h>
-#include <grapnel/simt/explore.h>
+#include <grapnel/explore.h>
 
 /* What is tested. The functions share file-scope state: one trial at a time. */
 struct model {

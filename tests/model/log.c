@@ -9,7 +9,7 @@
 #include "draw.h"
 #include "harness.h"
 
-#include <grapnel/net/view.h>
+#include <grapnel/detail/net/view.h>
 
 enum { MOST_WIDTH = 4, MOST_CAPACITY = 32, MOST_PRODUCERS = 8, MOST_EACH = 5 };
 

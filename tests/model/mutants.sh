@@ -20,15 +20,15 @@ mutants() {
 ring|ring.h|s/if (ahead < 0)/if (0)/|a full or empty ring is not noticed
 ring|ring.h|s/ticket + ring->depth)/ticket + 1)/|a slot is not free for the next round
 ring|ring.h|s/if (seen == t) {/if (1) {/|a lost race for a ticket counts as won
-log|net/log.h|s/while ((int64_t)(limit - tail) >= (int64_t)words) {/while (1) {/|a full log is not noticed
-log|net/log.h|s/simt_store_relaxed_dev_u64(&log->looking, 0);/;/|who has looked lets nobody else look
-log|net/log.h|s/if (seen == tail) {/if (1) {/|a lost race for room counts as won
-log|net/log.h|s/r->word\[(r->at + k) . (r->capacity - 1)\] = 0/;/|what was read is not emptied
-log|net/log.h|s/r->at += words;/r->at += words; simt_store_release_sys_u64(r->released, r->at);/;s/for (uint32_t k = 0; k < words; k++)/simt_store_release_sys_u64(r->released, r->at + words); simt_relax(); &/|room is given before it is empty
-log|net/log.h|s/return r->word\[(r->at + word . lanes + lane)/return r->word[(r->at + word + lane)/|columns are read as rows
-log|net/view.h|s/simt_match_any_u64(simt_active(), .*/simt_active();/|messages of different forms lie together
-log|net/view.h|s/^	simt_warp_sync(mask);/	;/|messages are handed over before all lanes have written
-log|net/view.h|s/lanes . words, &ticket/words, \&ticket/|room for one lane only
+log|detail/net/log.h|s/while ((int64_t)(limit - tail) >= (int64_t)words) {/while (1) {/|a full log is not noticed
+log|detail/net/log.h|s/simt_store_relaxed_dev_u64(&log->looking, 0);/;/|who has looked lets nobody else look
+log|detail/net/log.h|s/if (seen == tail) {/if (1) {/|a lost race for room counts as won
+log|detail/net/log.h|s/r->word\[(r->at + k) . (r->capacity - 1)\] = 0/;/|what was read is not emptied
+log|detail/net/log.h|s/r->at += words;/r->at += words; simt_store_release_sys_u64(r->released, r->at);/;s/for (uint32_t k = 0; k < words; k++)/simt_store_release_sys_u64(r->released, r->at + words); simt_relax(); &/|room is given before it is empty
+log|detail/net/log.h|s/return r->word\[(r->at + word . lanes + lane)/return r->word[(r->at + word + lane)/|columns are read as rows
+log|detail/net/view.h|s/simt_match_any_u64(simt_active(), .*/simt_active();/|messages of different forms lie together
+log|detail/net/view.h|s/^	simt_warp_sync(mask);/	;/|messages are handed over before all lanes have written
+log|detail/net/view.h|s/lanes . words, &ticket/words, \&ticket/|room for one lane only
 queue|nvmeq.h|s/uint32_t phase = .*/uint32_t phase = 1;/|the phase does not turn over
 queue|nvmeq.h|s/if ((tail >> 16 & 1) != phase)/if (0)/|the phase is not looked at
 queue|nvmeq.h|s/cid = (cid + q->depth) & 0xffff;/;/|no generations
@@ -51,9 +51,9 @@ END
 # copy: fresh copies of what is mutated.
 copy() {
 	rm -rf "$work"
-	mkdir -p "$work/grapnel/net"
+	mkdir -p "$work/grapnel/detail/net"
 	cp "$source_dir/include/grapnel/ring.h" "$source_dir/include/grapnel/nvmeq.h" "$work/grapnel"
-	cp "$source_dir/include/grapnel/net/"*.h "$work/grapnel/net"
+	cp "$source_dir/include/grapnel/detail/net/"*.h "$work/grapnel/detail/net"
 	cp "$source_dir/src/queue/nvmeq.c" "$work"
 	mkdir "$work/net"
 }

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include <grapnel/simt.h>
-#include <grapnel/simt/explore.h>
+#include <grapnel/explore.h>
 
 enum { UNBOUNDED = 1000000 };
 

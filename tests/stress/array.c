@@ -8,7 +8,7 @@
 #include "../model/draw.h"
 #include "stress.h"
 
-#include <grapnel/array/gather.h>
+#include <grapnel/gather.h>
 #include <stdio.h>
 #include <stdlib.h>
 

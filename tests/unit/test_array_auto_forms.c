@@ -6,8 +6,8 @@
  */
 #include "test_array_auto_support.h"
 
-#include <grapnel/array/gather.h>
-#include <grapnel/array/recent.h>
+#include <grapnel/gather.h>
+#include <grapnel/detail/array/recent.h>
 
 enum { PIECES = 64, BLOCK_WORDS = 512, THREADS = 64 };
 

@@ -2,7 +2,7 @@
 /*
  * Batches of rows: every way in, over every kind of array, against a copy of what the store should hold.
  */
-#include <grapnel/array/gather.h>
+#include <grapnel/gather.h>
 
 #include "test_cache_support.h"
 

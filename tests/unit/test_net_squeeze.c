@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include <grapnel/error.h>
-#include <grapnel/net/message.h>
+#include <grapnel/detail/net/message.h>
 #include <net/squeeze.h>
 #include <stdlib.h>
 #include <string.h>

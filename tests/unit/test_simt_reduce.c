@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include <grapnel/change.h>
+#include <grapnel/detail/change.h>
 
 enum { BLOCKS = 8, BLOCK_THREADS = 64, EACH = 16, ELEMENTS = 3, WAYS = 4 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.pml - the states of a page (include/grapnel/cache/word.h) in the direct table: frame.h, claim.h and access.h with
+ * page.pml - the states of a page (include/grapnel/detail/cache/word.h) in the direct table: frame.h, claim.h and access.h with
  * every interleaving of their atomic steps.
  *
  * THREADS threads make OPS accesses each to PAGES pages in FRAMES frames: writes, reads with a pin, with two pins, without

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parts.pml - a page in parts (PARTIAL in include/grapnel/cache/word.h, sectors in cache/sector.h): what page.pml leaves out.
+ * parts.pml - a page in parts (PARTIAL in include/grapnel/detail/cache/word.h, sectors in detail/cache/sector.h): what page.pml leaves out.
  * One page of two sectors in one frame, with every interleaving of the atomic steps of frame.h, claim.h, access.h, flush.h
- * and of cache/fault.h.
+ * and of detail/cache/fault.h.
  *
  * THREADS threads take OPS steps each: overwrite a sector, write in a part of one, read one with a pin only where it has to be
  * fetched, hold the page, evict it, flush it as a flush does or as the cleaner does. READ_FAILS fetches and WRITE_FAILS
@@ -196,7 +196,7 @@ inline store_sector(s)
 	atomic { latest[s]++; in_frame[s] = latest[s] }
 }
 
-/* The quick way (cache/group.h) does not wait, the slow one (claim.h) does. */
+/* The quick way (detail/cache/group.h) does not wait, the slow one (claim.h) does. */
 inline cover(s, waits)
 {
 	pin(s, 1, 1, waits);
@@ -244,7 +244,7 @@ inline write_part(s)
 	fi
 }
 
-/* cache/fault.h, and the glimpse of claim.h: word, sector word, bytes, word again; else a pin and a fetch. */
+/* detail/cache/fault.h, and the glimpse of claim.h: word, sector word, bytes, word again; else a pin and a fetch. */
 inline read(s)
 {
 	if

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/array/cursor.h - a read position that remembers its page.
+ *
+ * A thread (or each lane of a warp) carries a cursor along an array; as long as it stays in the page it saw last,
+ * a read is the data and one look at the page's word. The hold is soft: it is a glimpse, not a pin, so it never
+ * keeps a miss from finding a frame, and a cursor needs no release. It lives in registers; do not share it. It
+ * remembers whole pages only: a page that has some of its sectors is looked up at each read.
+ */
+#ifndef GRAPNEL_ARRAY_CURSOR_H
+#define GRAPNEL_ARRAY_CURSOR_H
+
+#include <grapnel/detail/array/read.h>
+
+struct gn_cursor {
+	const struct gn_array *array;
+	struct gn_hold glimpse; /* its data: element first */
+	uint64_t first; /* elements first to first + count - 1 lie in the glimpsed page */
+	uint32_t count; /* 0: none yet */
+	uint32_t hits;  /* not yet counted: one register, so 2^32 of them are counted as none */
+};
+
+/* gn_cursor_init - a cursor at no page yet. @array  borrowed as long as the cursor is used. */
+SIMT_FN struct gn_cursor gn_cursor_init(const struct gn_array *array)
+{
+	struct gn_cursor c;
+
+	memset(&c, 0, sizeof c);
+	c.array = array;
+	return c;
+}
+
+/* gn_cursor_end - count what the cursor has not yet counted. Needed only where counters are read. */
+SIMT_FN void gn_cursor_end(struct gn_cursor *c)
+{
+	gn__count_hits(&c->array->pages, c->hits);
+	c->hits = 0;
+}
+
+/* The elements of the page that the cursor has moved to. */
+SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
+{
+	const struct gn_array *a = c->array;
+	const uint64_t page_mask = (1ull << a->pages.page_log2) - 1;
+	const uint64_t address = a->base + (index << a->element_log2);
+	const uint64_t start = address & ~page_mask;
+	const uint64_t begin = start > a->base ? start : a->base;
+	const uint64_t array_end = a->base + (a->count << a->element_log2);
+
+	c->glimpse = gn__page_look(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
+	c->first = (begin - a->base) >> a->element_log2;
+	c->count = 0;
+	if (c->glimpse.seen & GN_WORD_VALID) {
+		uint64_t end = start + page_mask + 1 < array_end ? start + page_mask + 1 : array_end;
+
+		c->count = (uint32_t)((end - begin) >> a->element_log2);
+		c->glimpse.data += begin & page_mask;
+	}
+}
+
+/* The page at hand is still there, behind a read of so many elements, of which value is all bits together. Returns 1 or 0. */
+SIMT_FN int gn__cursor_stays(struct gn_cursor *c, uint64_t value, uint32_t elements)
+{
+	const uint64_t now = gn__page_again(c->glimpse.word, value, c->array->pages.zero);
+
+	if (simt_unlikely(!gn_word_at_hand(c->glimpse.seen, now))) {
+		if (!gn_word_stays(c->glimpse.seen, now))
+			return 0;
+		gn__page_touch(&c->glimpse, now);
+	}
+	c->hits += elements;
+	return 1;
+}
+
+/* The element of the page at hand, if the page stays there. Returns 1 or 0. */
+SIMT_FN int gn__cursor_hit(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
+{
+	uint64_t value[2]; /* may be another page's until the second look */
+
+	if (!gn__cursor_stays(c, gn__load_element(value, c->glimpse.data + (index - c->first) * size, size), 1))
+		return 0;
+	memcpy(to, value, size);
+	return 1;
+}
+
+/* The element is not in the page at hand, or the page has gone: move there, or fetch. */
+SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
+{
+	const struct gn_array *a = c->array;
+	int rc;
+
+	if (index >= a->bound[gn__size_log2(size)])
+		return gn__refused(a, index, size);
+	if (simt_unlikely(a->sample != 0)) /* each element is noted, so no page is kept at hand */
+		return gn__read(a, index, to, size);
+	if (a->memory) {
+		gn__take_element(to, a->memory + index * size, size);
+		return 0;
+	}
+	gn_cursor_end(c);
+	gn__cursor_take(c, index);
+	if (c->count && gn__cursor_hit(c, index, to, size))
+		return 0;
+	rc = gn__read_give(gn__read_missing(a, index, size), to, size);
+	gn__cursor_take(c, index);
+	return rc;
+}
+
+/* Does the element lie in the page at hand, and has it this size? The second is the same for every turn of a loop. */
+SIMT_FN int gn__cursor_has(const struct gn_cursor *c, uint64_t index, uint32_t size)
+{
+	return (index - c->first < c->count) & (c->array->element_log2 == gn__size_log2(size));
+}
+
+SIMT_FN int gn__cursor_read(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
+{
+	if (simt_likely(gn__cursor_has(c, index, size)) && simt_likely(gn__cursor_hit(c, index, to, size)))
+		return 0;
+	return gn__cursor_move(c, index, to, size);
+}
+
+/*
+ * gn_cursor_read_T - one element through a cursor. T has the size of the array's elements; another is refused, as by
+ * gn_read_T. Returns the value, 0 on failure; what failed is kept in the array, as for gn_read_T.
+ */
+SIMT_FN uint8_t gn_cursor_read_u8(struct gn_cursor *c, uint64_t index)
+{
+	uint8_t value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN uint16_t gn_cursor_read_u16(struct gn_cursor *c, uint64_t index)
+{
+	uint16_t value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN uint32_t gn_cursor_read_u32(struct gn_cursor *c, uint64_t index)
+{
+	uint32_t value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN uint64_t gn_cursor_read_u64(struct gn_cursor *c, uint64_t index)
+{
+	uint64_t value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN int8_t gn_cursor_read_i8(struct gn_cursor *c, uint64_t index)
+{
+	return (int8_t)gn_cursor_read_u8(c, index);
+}
+
+SIMT_FN int16_t gn_cursor_read_i16(struct gn_cursor *c, uint64_t index)
+{
+	return (int16_t)gn_cursor_read_u16(c, index);
+}
+
+SIMT_FN int32_t gn_cursor_read_i32(struct gn_cursor *c, uint64_t index)
+{
+	return (int32_t)gn_cursor_read_u32(c, index);
+}
+
+SIMT_FN int64_t gn_cursor_read_i64(struct gn_cursor *c, uint64_t index)
+{
+	return (int64_t)gn_cursor_read_u64(c, index);
+}
+
+SIMT_FN float gn_cursor_read_f32(struct gn_cursor *c, uint64_t index)
+{
+	float value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index)
+{
+	double value = 0;
+
+	gn__cursor_read(c, index, &value, sizeof value);
+	return value;
+}
+
+/* Do they all lie in the page at hand? A stride within it cannot pass the end of the numbers. */
+SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, uint32_t size)
+{
+	return count && gn__cursor_has(c, index, size) && stride < c->count &&
+	       index + (count - 1) * stride - c->first < c->count;
+}
+
+/* What gn_cursor_read_every does where it cannot do all at once: so many elements by one call. */
+enum { GN__CURSOR_STEP = 16 };
+
+struct gn__cursor_step {
+	struct gn_cursor cursor;
+	uint64_t bits[GN__CURSOR_STEP];
+	int rc;
+};
+
+/* By value: a cursor whose address is passed on lies in memory, on the common path too. @count  at most GN__CURSOR_STEP */
+SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_some(struct gn_cursor c, uint64_t index, uint64_t stride, uint32_t count,
+							uint32_t size)
+{
+	struct gn__cursor_step s;
+
+	s.rc = 0;
+	for (uint32_t k = 0; k < count; k++) {
+		const uint64_t i = index + k * stride;
+		int rc;
+
+		s.bits[k] = 0;
+		rc = size == 4 ? gn__cursor_read(&c, i, &s.bits[k], 4) : gn__cursor_read(&c, i, &s.bits[k], 8);
+		s.rc = s.rc ? s.rc : rc;
+	}
+	s.cursor = c;
+	return s;
+}
+
+/*
+ * Several elements of 4 or 8 bytes, all their loads under way together and one look for all, if they lie in one page.
+ * Inlined: where the caller's count is a constant, the values stay in registers.
+ */
+SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, void *to,
+					 uint32_t size)
+{
+	const struct gn_array *a = c->array;
+	char *value = (char *)to;
+	int at_hand = gn__cursor_spans(c, index, stride, count, size), rc = 0;
+	uint64_t all = 0;
+
+	if (simt_unlikely(!at_hand) && index < a->bound[gn__size_log2(size)] && !a->sample && !a->memory) {
+		gn__cursor_take(c, index);
+		at_hand = gn__cursor_spans(c, index, stride, count, size);
+	}
+	if (simt_likely(at_hand)) {
+		SIMT_UNROLL
+		for (uint32_t k = 0; k < count; k++)
+			all |= gn__load_element(value + k * size, c->glimpse.data + (index + k * stride - c->first) * size, size);
+		if (simt_likely(gn__cursor_stays(c, all, count)))
+			return 0;
+	}
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < count; k += GN__CURSOR_STEP) {
+		const uint32_t most = GN__CURSOR_STEP, some = count - k < most ? count - k : most;
+		const struct gn__cursor_step s = SIMT_COLD(gn__cursor_some)(*c, index + k * stride, stride, some, size);
+
+		*c = s.cursor;
+		c->array = a;
+		SIMT_UNROLL
+		for (uint32_t n = 0; n < some; n++)
+			memcpy(value + (k + n) * size, &s.bits[n], size);
+		rc = rc ? rc : s.rc;
+	}
+	return rc;
+}
+
+/*
+ * gn_cursor_read_every_T - count elements: index, index + stride, index + 2 * stride ... A thread that reads one element waits for
+ * memory once an element; with several under way it waits once for all. T is u32, u64, f32 or f64 and has the size of the
+ * array's elements.
+ * They should lie in one page, as those of a run do whose length divides a page's: others are read one by one, by a call for up to
+ * sixteen.
+ * @value  receives count of them
+ * Returns 0, or the first failure's code as gn_array_read; values that could not be had are 0.
+ */
+SIMT_INLINE_FN int gn_cursor_read_every_u32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    uint32_t *value)
+{
+	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
+}
+
+SIMT_INLINE_FN int gn_cursor_read_every_u64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    uint64_t *value)
+{
+	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
+}
+
+SIMT_INLINE_FN int gn_cursor_read_every_f32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, float *value)
+{
+	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
+}
+
+SIMT_INLINE_FN int gn_cursor_read_every_f64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    double *value)
+{
+	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
+}
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/array/range.h - a loop over the pages of a run of elements.
+ *
+ * Each thread with a run of its own, elements i to j - 1:
+ *
+ *     struct gn_range r = gn_range_begin(&a, 1u << simt_lane(), i, j, GN_READ);
+ *     struct gn_page page;
+ *     int rc;
+ *
+ *     while (gn_range_next(&r, &page))
+ *             for (uint64_t k = 0; k < page.count; k++)
+ *                     sum += ((const uint32_t *)page.data)[k];
+ *     rc = gn_range_end(&r);
+ *
+ * rc is not 0 where the loop ended early: elements from r.next on were not handed out. -GN_ENOBUFS, no frame was to be had, is
+ * told here only; other failures are also kept in the array. A whole warp with one run passes simt_active() as the mask, and
+ * its lanes share each page: k from simt_lane() in steps of simt_warp_width(). The mask holds calling lanes only, at least one.
+ *
+ * The lanes look up and pin one page each, all in one round trip, and bring in together what is missing; then the
+ * pages are handed out one after the other. Pages that are overwritten are not fetched, so each is pinned when it is
+ * handed out.
+ */
+#ifndef GRAPNEL_ARRAY_RANGE_H
+#define GRAPNEL_ARRAY_RANGE_H
+
+#include <grapnel/detail/array/page.h>
+
+/* A loop under way. Lives in registers of the lanes that began it. */
+struct gn_range {
+	const struct gn_array *array;
+	uint64_t next, end; /* elements not yet handed out */
+	uint32_t mask;
+	uint32_t batch; /* pages to pin at once */
+	uint32_t held;  /* pages pinned now, one a lane */
+	uint32_t given; /* of those, handed out */
+	uint32_t intent; /* enum gn_intent */
+	struct gn_hold hold; /* of this lane's page, which is pinned; word is NULL if it has none */
+	struct gn_store_status status; /* why the loop ended early; code 0 if it did not */
+};
+
+/*
+ * So many pages at once that all warps that run at a time take at most a quarter of the frames. Pages that are
+ * overwritten come one by one: such a page is valid and dirty as soon as it is pinned, which only the caller's writes
+ * make true, and a loop that is left early does not write the pages that it was not handed.
+ */
+SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask, uint32_t intent)
+{
+	const uint32_t lanes = simt_popcount(mask);
+	uint64_t most, threads = simt_global_threads();
+
+	if (a->memory || intent == GN_OVERWRITE)
+		return 1;
+	if (a->pages.cache->resident && a->pages.cache->resident < threads)
+		threads = a->pages.cache->resident;
+	most = (uint64_t)a->pages.cache->frames * simt_warp_width() / (4 * threads);
+	return most >= lanes ? lanes : most ? (uint32_t)most : 1;
+}
+
+/*
+ * gn_range_begin - collective: a loop over the pages of elements begin to end - 1.
+ * @mask   the calling lanes, for every call of this loop; all pass the same
+ * @intent GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: all elements of every page that is handed out will be,
+ *         so pages that lie wholly in the run are not fetched. What a loop that is left early was not handed stays as it was
+ * Does not wait. A run that reaches past the array, or is written where the array is read-only, ends at once, with
+ * status.code -GN_ERANGE or -GN_EROFS.
+ */
+SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, uint64_t begin, uint64_t end,
+				       uint32_t intent)
+{
+	struct gn_range r;
+
+	memset(&r, 0, sizeof r);
+	r.array = a;
+	r.next = begin;
+	r.end = end;
+	r.mask = mask;
+	r.intent = intent;
+	r.batch = gn__range_batch(a, mask, intent);
+	if (begin > end || end > a->count) {
+		r.status.code = gn__out_of_range(a, end ? end - 1 : 0);
+	} else if (intent != GN_READ && a->read_only) {
+		r.status.code = -GN_EROFS;
+		SIMT_COLD(gn__fail)(a, begin, r.status);
+	}
+	return r;
+}
+
+/* Lanes of mask before the first that is not in some. */
+SIMT_FN uint32_t gn__lanes_before_gap(uint32_t mask, uint32_t some)
+{
+	const uint32_t gap = mask & ~some;
+
+	return gap ? simt_popcount(mask & ((gap & (0 - gap)) - 1)) : simt_popcount(mask);
+}
+
+/* Lane number k of mask, from 0. */
+SIMT_FN uint32_t gn__nth_lane(uint32_t mask, uint32_t k)
+{
+	if (!(mask & (mask + 1)))
+		return k;
+	for (; k; k--)
+		mask &= mask - 1;
+	return simt_first_lane(mask);
+}
+
+/* The pages of the batch are no longer used. */
+SIMT_FN void gn__range_release(struct gn_range *r)
+{
+	simt_warp_sync(r->mask);
+	if (r->hold.word)
+		gn__page_unpin(r->hold.word);
+	r->hold.word = 0;
+	r->held = 0;
+	r->given = 0;
+}
+
+/* Does a page lie wholly in what is left of the run? Else it must be fetched though the run is overwritten. */
+SIMT_FN uint32_t gn__range_intent(const struct gn_range *r, uint64_t page)
+{
+	const struct gn_array *a = r->array;
+	const uint64_t begin = a->base + (r->next << a->element_log2), end = a->base + (r->end << a->element_log2);
+	const int inside = page << a->pages.page_log2 >= begin && (page + 1) << a->pages.page_log2 <= end;
+
+	return r->intent == GN_OVERWRITE && !inside ? (uint32_t)GN_WRITE : r->intent;
+}
+
+/* The page of the next batch that is this lane's. Returns 1, or 0: it has none. */
+SIMT_FN int gn__range_mine(const struct gn_range *r, uint64_t *page)
+{
+	const struct gn_array *a = r->array;
+	const uint32_t rank = simt_rank(r->mask);
+	const uint64_t last = (a->base + (r->end << a->element_log2) - 1) >> a->pages.page_log2;
+
+	*page = gn__page_number(&a->pages, a->base + (r->next << a->element_log2)) + rank;
+	return rank < r->batch && *page <= last;
+}
+
+/* Pin this lane's page of the next batch, if it has one. Returns 1 if it is not at hand. */
+SIMT_FN int gn__range_misses(struct gn_range *r)
+{
+	uint64_t page;
+
+	return gn__range_mine(r, &page) &&
+	       (r->intent != GN_READ || !gn__page_pin_own(&r->array->pages, page, &r->hold.word, &r->hold.data));
+}
+
+/* Bring what lanes miss. Returns how many pages the batch has; 0 with the status of the first. */
+SIMT_FN uint32_t gn__range_fetch(struct gn_range *r, int missing)
+{
+	const struct gn_array *a = r->array;
+	struct gn_store_status status = {0, 0};
+	struct gn_pinned p;
+	uint64_t page;
+	const int mine = gn__range_mine(r, &page);
+
+	p = gn_cache_pin_each(a->pages.cache, r->mask, missing, page, gn__range_intent(r, page));
+	if (missing) {
+		r->hold.word = p.hold.word;
+		r->hold.data = p.hold.data;
+		status = p.status;
+	}
+	r->held = gn__lanes_before_gap(r->mask, simt_ballot(r->mask, mine && !status.code));
+	if (status.code)
+		r->hold.word = 0;
+	if (r->hold.word && simt_rank(r->mask) >= r->held) {
+		gn__page_unpin(r->hold.word);
+		r->hold.word = 0;
+	}
+	r->status = gn__store_share(r->mask, simt_first_lane(r->mask), status);
+	simt_warp_sync(r->mask);
+	return r->held;
+}
+
+/* Not all of the next batch is at hand. Where none could be had, page by page: frames may be short. By value, so that the loop's own stays in registers. */
+SIMT_NOINLINE_FN struct gn_range gn__range_bring(struct gn_range r, int missing)
+{
+	if (!gn__range_fetch(&r, missing) && r.status.code != -GN_ETIMEDOUT && r.batch > 1) {
+		r.batch = 1;
+		gn__range_fetch(&r, gn__range_misses(&r));
+	}
+	if (r.status.code && r.status.code != -GN_ENOBUFS)
+		gn__fail(r.array, r.next, r.status);
+	return r;
+}
+
+/* The next batch. In line: what a call saves and loads is a tenth of what a batch of small pages reads. */
+SIMT_FN void gn__range_refill(struct gn_range *r)
+{
+	const struct gn_array *a = r->array;
+	int missing;
+
+	gn__range_release(r);
+	missing = gn__range_misses(r);
+	if (simt_unlikely(simt_ballot(r->mask, missing))) {
+		*r = SIMT_COLD(gn__range_bring)(*r, missing);
+		r->array = a; /* which the compiler still knows: its members need no loads */
+		return;
+	}
+	r->held = simt_popcount(simt_ballot(r->mask, r->hold.word != 0));
+	simt_warp_sync(r->mask);
+}
+
+/* Hand out the run's part of the next page of the batch. */
+SIMT_FN void gn__range_give(struct gn_range *r, struct gn_page *page)
+{
+	const struct gn_array *a = r->array;
+	const uint64_t page_bytes = 1ull << a->pages.page_log2, address = a->base + (r->next << a->element_log2);
+	const uint64_t at = address & (page_bytes - 1), left = (page_bytes - at) >> a->element_log2;
+	const uint64_t data = simt_shfl_u64(r->mask, (uint64_t)(uintptr_t)r->hold.data, gn__nth_lane(r->mask, r->given));
+
+	page->data = (void *)(uintptr_t)simt_global((const void *)(uintptr_t)(data + at));
+	page->first = r->next;
+	page->count = r->end - r->next < left ? r->end - r->next : left;
+	page->hold.word = 0;
+	page->hold.data = 0;
+	r->next += page->count;
+	r->given++;
+}
+
+/* Direct mode: the rest of the run at once, or a block of it while the array is looked at. */
+SIMT_FN void gn__range_memory(struct gn_range *r, struct gn_page *page)
+{
+	const uint64_t left = r->end - r->next;
+
+	gn__page_memory(r->array, r->next, page);
+	page->data = r->array->memory + (r->next << r->array->element_log2);
+	page->count -= r->next - page->first;
+	page->count = page->count < left ? page->count : left;
+	page->first = r->next;
+	r->next += page->count;
+}
+
+/*
+ * gn_range_next - collective over the mask of the loop: the elements of the next page.
+ * @page  receives them: data, first and count, clipped to the run. The loop holds it until its next call; do not
+ * release it. Waits while pages are fetched. Returns 1, or 0 at the end: r->status.code is then 0; or -GN_ENOBUFS
+ * (not one page could be had, because all are pinned), -GN_ENOSPC (or because they cannot be written), -GN_EIO,
+ * -GN_ETIMEDOUT, and elements from r->next on were not
+ * handed out. Failures other than -GN_ENOBUFS are also kept in the array. In direct mode the run comes at once
+ * (in blocks of 4 KiB in a launch that gn_auto looks at).
+ */
+SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
+{
+	if (r->next >= r->end || r->status.code)
+		return 0;
+	if (r->array->memory) {
+		gn__range_memory(r, page);
+	} else {
+		if (r->given == r->held)
+			gn__range_refill(r);
+		if (!r->held)
+			return 0;
+		gn__range_give(r, page);
+	}
+	if (simt_unlikely(r->array->sample != 0))
+		SIMT_COLD(gn__sample_run)(r->array, simt_rank(r->mask), simt_popcount(r->mask), page->first, page->count,
+					  r->intent != GN_READ ? GN_TOUCH_WRITE : 0);
+	return 1;
+}
+
+/*
+ * gn_range_end - collective over the mask of the loop, also when it is left early: let its pages go. Returns the
+ * status.
+ */
+SIMT_FN int gn_range_end(struct gn_range *r)
+{
+	gn__range_release(r);
+	return r->status.code;
+}
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/cache/claim.h - the request for a page: one thread finds it, or gets it a frame (detail/cache/frame.h) and its bytes.
+ *
+ * The functions here are the decisions; they move no data. gn_claim_seek goes on until bytes must be moved or the
+ * matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
+ *
+ *     seek -> HIT                     the page is pinned, or (claim.glimpse) to be looked at again after it was read
+ *          -> FETCH                   read the whole page into claim.frame, then gn_claim_publish
+ *          -> SHOW                    gn_claim_show the page, which has a frame and no bytes, then as FILL
+ *          -> FILL                    read the sectors claim.owned of the pinned page, then gn_claim_filled
+ *          -> WRITE_BACK              write claim.victim from claim.frame, then gn_claim_written
+ *          -> WAIT                    let others run, then seek again: it goes on from there
+ *          -> NO_FRAME                every frame is pinned; gn_claim_drop when done
+ *          -> ERROR                   claim.status says what
+ *
+ * The words that a claim looks at and swaps tell it what to do, relaxed. What they order, for FETCH, FILL, WRITE_BACK
+ * and NO_FRAME, is ordered by a fence that the caller passes before he moves a byte: one for all claims of a warp
+ * (docs/memory-model.md, "One fence for the claims of a warp").
+ *
+ * Nobody waits while others could need what he holds: a loader holds its page's BUSY and searches frames by
+ * trying; the lock of a set is held for a look at its words, or, by a claim that got no frame, until gn_claim_drop in the
+ * next round. And nobody waits in here: lanes of one warp that want different pages can need each other's, and a lane
+ * that is done may have to stand still until the others of its warp leave the same loop. So there is one place,
+ * gn__claim_round (access.h), in which lanes wait and in which they also give up everything that others wait for. The
+ * lanes of a mask meet before any of them claims something, so that none waits for a lane that is still to come.
+ */
+#ifndef GRAPNEL_CACHE_CLAIM_H
+#define GRAPNEL_CACHE_CLAIM_H
+
+#include <grapnel/detail/cache/frame.h>
+#include <grapnel/detail/cache/page.h>
+#include <grapnel/detail/cache/sector.h>
+#include <grapnel/detail/cache/table.h>
+#include <grapnel/detail/cache/view.h>
+#include <grapnel/trace.h>
+
+/* @sectors  that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page. A writer makes them dirty. */
+SIMT_FN struct gn_claim gn_claim_init(uint64_t page, uint32_t intent, uint32_t sectors)
+{
+	struct gn_claim k;
+
+	memset(&k, 0, sizeof k);
+	k.page = page;
+	k.intent = intent;
+	k.sectors = sectors;
+	k.dirties = intent == GN_READ ? 0 : sectors;
+	k.grant = GN_WORD_PIN | GN_WORD_REF | (intent == GN_READ ? 0 : GN_WORD_DIRTY);
+	return k;
+}
+
+/* A claim for a page that may be wanted soon. */
+SIMT_FN struct gn_claim gn_claim_ahead(uint64_t page)
+{
+	struct gn_claim k;
+
+	memset(&k, 0, sizeof k);
+	k.page = page;
+	k.sectors = 0xffffffffu;
+	k.ahead = 1;
+	k.clean_only = 1;
+	return k;
+}
+
+SIMT_FN enum gn_step gn__claim_error(struct gn_claim *k, int code, uint32_t device)
+{
+	k->status.code = code;
+	k->status.device = device;
+	return GN_STEP_ERROR;
+}
+
+/*
+ * gn_claim_show - after SHOW, behind a fence since then (R5): the page has its frame, and everybody sees it; the sectors
+ * that the caller wants are in motion.
+ */
+SIMT_FN void gn_claim_show(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	k->owned = k->sectors;
+	gn__claim_give(c, k, GN_WORD_PARTIAL);
+}
+
+/* ---- direct table ---- */
+
+SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+{
+	k->made = found->seen & GN_WORD_VERSION;
+	if (simt_cas_fenced_dev_u64(found->word, found->seen, GN_WORD_BUSY | k->made) != found->seen)
+		return GN__STEP_AGAIN;
+	GN_TRACE(claim);
+	k->word = found->word;
+	return gn__search_frames(c, k);
+}
+
+/* ---- set table ---- */
+
+/* Lock a set, unless it is locked. Returns 1 or 0. */
+SIMT_FN int gn__lock_set(const struct gn_cache_view *c, uint32_t set, uint32_t *hand)
+{
+	uint32_t seen = simt_load_relaxed_dev_u32(&c->lock[set]);
+
+	*hand = seen >> 1;
+	return !(seen & 1) && simt_cas_acquire_dev_u32(&c->lock[set], seen, seen | 1) == seen;
+}
+
+SIMT_FN void gn__unlock_set(const struct gn_cache_view *c, uint32_t set, uint32_t hand)
+{
+	simt_store_release_dev_u32(&c->lock[set], hand << 1);
+}
+
+/* Unlock a set and leave its hand where it was. */
+SIMT_FN void gn__open_set(const struct gn_cache_view *c, uint32_t set)
+{
+	gn__unlock_set(c, set, simt_load_relaxed_dev_u32(&c->lock[set]) >> 1);
+}
+
+SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	uint32_t set = gn__set_of(c, k->page);
+	enum gn__taking taking;
+	uint32_t hand;
+
+	if (!gn__lock_set(c, set, &hand))
+		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
+	if (gn__find_in_set(c, k->page, 0).word) { /* somebody was faster */
+		gn__unlock_set(c, set, hand);
+		return GN__STEP_AGAIN;
+	}
+	taking = gn__search_ways(c, k, set, &hand);
+	if (taking == GN__PINNED && !k->may_bypass)
+		return GN_STEP_NO_FRAME; /* with the lock, so that the page stays absent; gn_claim_drop opens it */
+	gn__unlock_set(c, set, hand);
+	if (taking == GN__TAKEN)
+		return gn__claim_fetch(c, k);
+	if (taking == GN__TAKEN_DIRTY)
+		return GN_STEP_WRITE_BACK;
+	if (k->may_bypass)
+		return gn__claim_bypass(c, k, taking == GN__PINNED);
+	return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
+}
+
+/*
+ * The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile. If the set is
+ * locked the victim stays, clean, and the claim looks again: to keep its way it would have to wait for the lock, while
+ * others, who find every way held, take that lock in turns.
+ */
+SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	const uint32_t set = gn__set_of(c, k->page);
+	const uint64_t seen = simt_load_relaxed_dev_u64(k->victim_word);
+	uint32_t hand;
+	int found;
+
+	if (!gn__lock_set(c, set, &hand)) {
+		gn__sector_cleaned(c, k->frame);
+		simt_and_acq_rel_dev_u64(k->victim_word, ~(GN_WORD_BUSY | GN_WORD_DIRTY));
+		return GN__STEP_AGAIN;
+	}
+	found = gn__find_in_set(c, k->page, 0).word != 0;
+	gn__count_eviction(c);
+	simt_store_release_dev_u64(k->victim_word, found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
+	gn__unlock_set(c, set, hand);
+	return found ? GN__STEP_AGAIN : gn__claim_fetch(c, k);
+}
+
+/* A page whose last fetch failed still has its way: try again in it. */
+SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+{
+	const uint64_t busy = gn__retagged(c, k, found->word, found->seen);
+
+	k->frame = gn__frame_of(c, found);
+	if (simt_cas_fenced_dev_u64(found->word, found->seen, busy) != found->seen)
+		return GN__STEP_AGAIN;
+	return gn__claim_fetch(c, k);
+}
+
+/* ---- both ---- */
+
+SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+{
+	if (k->may_bypass && gn__rests(&gn__local(c)->bypass_resting))
+		return gn__claim_bypass(c, k, 0);
+	if (k->intent != GN_READ && gn__is_full(c, k->page))
+		return gn__claim_error(k, -GN_ENOSPC, GN_NVME_CAPACITY_EXCEEDED);
+	if (c->owner)
+		return gn__claim_direct(c, k, found);
+	if (found->word && found->seen & GN_WORD_FAILED)
+		return gn__claim_failed_way(c, k, found);
+	return gn__claim_in_set(c, k);
+}
+
+/* ---- a page in parts ---- */
+
+/* Not this time: wait, or give up what is held. Returns GN_STEP_WAIT or GN_STEP_ERROR. */
+SIMT_FN enum gn_step gn__claim_waits(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	if (!gn__claim_is_late(c, k))
+		return GN_STEP_WAIT;
+	if (k->pinned) {
+		gn__sector_give_back(c, k->frame, k->owned);
+		gn__page_unpin(k->word);
+		k->pinned = k->owned = 0;
+	}
+	return gn__claim_error(k, -GN_ETIMEDOUT, 0);
+}
+
+/* Nothing is left to bring for a claim that nobody waits for. */
+SIMT_FN enum gn_step gn__claim_leave(struct gn_claim *k)
+{
+	gn__page_unpin(k->word);
+	k->pinned = 0;
+	return GN_STEP_HIT;
+}
+
+/*
+ * Sectors are wanted. If they end a run of the page's sectors, and there are no others, the page is read in order: then as
+ * many are fetched as the run had before them. A page that is read at random has gaps.
+ */
+SIMT_FN uint32_t gn__claim_widened(uint64_t seen, uint32_t wanted)
+{
+	const uint32_t all = (uint32_t)seen | (uint32_t)(seen >> 32) | wanted, sum = all + (all & (0 - all));
+	const uint32_t run = all & ~sum, next = sum & ~all; /* the lowest run, and the sector behind it */
+	const uint32_t rest = all & sum, end = rest & (0 - rest);
+	const uint32_t before = simt_popcount(run & ~wanted), many = simt_popcount(wanted);
+
+	/* sectors behind the end of the page are there: a run up to the top is no gap */
+	if (wanted & ~run || !(next >> 1 & wanted) || rest + end || before <= many)
+		return wanted;
+	return wanted | (((next << (before - many)) - next) & (end - 1));
+}
+
+/*
+ * The page is pinned, and PARTIAL when it was: are the wanted sectors there? Those that are absent become the claim's.
+ * Fetched at once, by whoever claims them; so who waits for sectors holds none that others wait for, but for GN__COVER,
+ * whose sectors are claimed from the lowest on.
+ */
+SIMT_FN enum gn_step gn__claim_sectors(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	const int covers = k->intent == GN__COVER;
+	const uint64_t seen = simt_load_acquire_dev_u64(&c->sector[k->frame]);
+	const uint32_t missing = k->sectors & ~(gn__sector_valid(seen) | k->owned);
+	const uint32_t theirs = missing & gn__sector_moving(seen);
+	uint32_t free = missing & ~theirs;
+
+	if (covers && theirs)
+		free &= (theirs & (0 - theirs)) - 1;
+	if (free) {
+		k->missed = 1;
+		if (k->intent == GN_READ)
+			free = gn__claim_widened(seen, free);
+		k->owned |= gn__sector_claim(c, k->frame, free);
+		return covers ? GN__STEP_AGAIN : k->owned ? GN_STEP_FILL : GN__STEP_AGAIN;
+	}
+	if (k->ahead)
+		return gn__claim_leave(k);
+	if (theirs)
+		return gn__claim_waits(c, k);
+	if (k->dirties & ~k->owned)
+		gn__sector_dirty(c, k->frame, k->dirties & ~k->owned);
+	return GN_STEP_HIT;
+}
+
+/* Are all sectors that a reader wants in the frame? Acquires their bytes. */
+SIMT_FN int gn__claim_has(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_hold *found)
+{
+	if (found->seen & GN_WORD_VALID)
+		return 1;
+	return found->seen & GN_WORD_PARTIAL &&
+	       !(k->sectors & ~gn__sector_valid(simt_load_acquire_dev_u64(&c->sector[gn__frame_of(c, found)])));
+}
+
+/* Is another thread bringing what a reader wants? It need not pin the page meanwhile. */
+SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_hold *found)
+{
+	return k->may_glimpse && found->seen & GN_WORD_PARTIAL &&
+	       k->sectors & gn__sector_moving(simt_load_relaxed_dev_u64(&c->sector[gn__frame_of(c, found)]));
+}
+
+/*
+ * The page is there for who reads an element: those who have waited for a page together would pin it one after the other. If it
+ * goes meanwhile it is pinned the next time. What is read comes after the word (A4): in a direct table that look was a leading one,
+ * and the address of what is read depends on it.
+ */
+SIMT_FN enum gn_step gn__claim_glimpse(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+{
+	if ((!c->owner || !(found->seen & GN_WORD_VALID)) && simt_load_acquire_dev_u64(found->word) != found->seen)
+		return GN__STEP_AGAIN;
+	gn__page_touch(found, found->seen);
+	k->may_glimpse = 0;
+	k->glimpse = found->seen;
+	k->word = found->word;
+	k->frame = gn__frame_of(c, found);
+	return GN_STEP_HIT;
+}
+
+SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+{
+	const uint64_t seen = found->seen;
+
+	if (k->ahead && (seen & (GN_WORD_VALID | GN_WORD_BUSY)))
+		return GN_STEP_HIT;
+	if (k->may_glimpse && gn__claim_has(c, k, found))
+		return gn__claim_glimpse(c, k, found);
+	if (!gn__page_can_pin(seen) || gn__claim_comes(c, k, found)) {
+		k->waited |= (seen & GN_WORD_BUSY) != 0;
+		/* holds may stay for ever, so nobody waits for one of them to add another */
+		if (k->holds && !(seen & GN_WORD_BUSY) && (seen & GN_WORD_PINS) == GN_WORD_PINS)
+			return gn__claim_error(k, -GN_ENOBUFS, 0);
+		/* an access never gets -GN_ENOBUFS: the page is here, and whoever went around the cache would miss its writes */
+		return gn__claim_waits(c, k);
+	}
+	if (!gn__page_try_pin(found->word, seen, k->grant & ~GN_WORD_PINS, GN__ACQUIRE))
+		return GN__STEP_AGAIN;
+	k->word = found->word;
+	k->frame = gn__frame_of(c, found);
+	k->pinned = 1;
+	if (!(seen & GN_WORD_VALID))
+		return gn__claim_sectors(c, k);
+	if (k->dirties)
+		gn__sector_dirty(c, k->frame, k->dirties);
+	return GN_STEP_HIT;
+}
+
+SIMT_FN enum gn_step gn__claim_look(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	const struct gn_hold found = gn_table_find(c, k->page);
+
+	if (found.word && found.seen & (GN_WORD_HELD | GN_WORD_BUSY))
+		return gn__claim_present(c, k, &found);
+	/* the fetch this thread waited for has failed; a thread that comes now tries again */
+	if (found.word && found.seen & GN_WORD_FAILED && k->waited)
+		return gn__claim_error(k, gn_word_failed_code(found.seen), gn_word_failed_device(found.seen));
+	return gn__claim_missing(c, k, &found);
+}
+
+/*
+ * gn_claim_seek - look for the page, or go on where the claim waited (see the top of this file).
+ * One thread. Never waits itself.
+ */
+SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	enum gn_step step;
+
+	do {
+		step = k->pinned ? gn__claim_sectors(c, k) : k->searching ? gn__search_frames(c, k) : gn__claim_look(c, k);
+	} while (step == GN__STEP_AGAIN);
+	/* What nobody waits for does not wait either; a page that is held without a frame must be let go. */
+	if (k->ahead && step == GN_STEP_WAIT)
+		step = k->searching ? GN_STEP_NO_FRAME : GN_STEP_HIT;
+	return step;
+}
+
+/*
+ * gn_claim_written - the victim of WRITE_BACK was written, or not.
+ * Returns the next step. A victim that could not be written keeps its frame and stays dirty.
+ */
+SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+{
+	enum gn_step step = GN__STEP_AGAIN;
+
+	simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, 0); /* the cleaner would have had something to do */
+	if (status.code) {
+		simt_and_acq_rel_dev_u64(k->victim_word, ~GN_WORD_BUSY);
+		k->clean_only = 1;
+		k->unwritten = status;
+	} else if (c->owner) {
+		gn__detach(c, k->victim_word);
+		step = gn__claim_fetch(c, k);
+	} else {
+		step = gn__claim_way_written(c, k);
+	}
+	return step == GN__STEP_AGAIN ? gn_claim_seek(c, k) : step;
+}
+
+/* The page could not be fetched: its frame is free again, and the page says why. */
+SIMT_FN void gn__claim_fail(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+{
+	uint64_t made = k->made;
+
+	if (c->owner) {
+		made = gn_word_next_version(made);
+		simt_store_release_dev_u32(&c->owner[k->frame], GN__OWNER_FREE);
+	}
+	simt_store_release_dev_u64(k->word, gn_word_failed(made, gn_word_payload(made), status.code, status.device));
+}
+
+/*
+ * gn_claim_publish - the bytes of FETCH are in the frame, or could not be had.
+ * With a status of 0 the page is pinned for the caller and everybody may use it (edge R4, pairs with A4 of
+ * gn_table_find); else the frame is free again and the page says what failed.
+ */
+SIMT_FN void gn_claim_publish(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+{
+	GN_TRACE(publish);
+	if (status.code)
+		gn__claim_fail(c, k, status);
+	else
+		gn__claim_give(c, k, GN_WORD_VALID);
+}
+
+/*
+ * gn_claim_filled - the bytes of FILL are in the frame, behind a fence since then; or they could not be had, and their
+ * sectors are absent as before, so that the next access tries again.
+ * Returns the next step: HIT, or WAIT for sectors that others bring.
+ */
+SIMT_FN enum gn_step gn_claim_filled(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+{
+	if (status.code)
+		gn__sector_give_back(c, k->frame, k->owned);
+	else
+		gn__sector_arrive(c->sector, k->word, k->frame, k->owned, 0);
+	k->owned = 0;
+	if (status.code || k->ahead) {
+		gn__page_unpin_after_fence(k->word);
+		k->pinned = 0;
+		return status.code ? GN_STEP_ERROR : GN_STEP_HIT;
+	}
+	return gn_claim_seek(c, k);
+}
+
+/* gn_claim_drop - give up after NO_FRAME; the page is absent and free to be claimed again. */
+SIMT_FN void gn_claim_drop(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	if (c->owner)
+		simt_store_release_dev_u64(k->word, k->made);
+	else
+		gn__open_set(c, gn__set_of(c, k->page));
+}
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/cache/flush.h - dirty pages are written to their stores while they stay in their frames.
+ */
+#ifndef GRAPNEL_CACHE_FLUSH_H
+#define GRAPNEL_CACHE_FLUSH_H
+
+#include <grapnel/detail/cache/claim.h>
+#include <grapnel/detail/cache/move.h>
+#include <grapnel/detail/cache/view.h>
+
+/* The word that decides about a frame, and its page; NULL if no page is in it. */
+SIMT_FN uint64_t *gn__word_of_frame(const struct gn_cache_view *c, uint32_t frame, uint64_t *page)
+{
+	uint64_t *word = &c->word[frame];
+
+	if (c->owner) {
+		*page = simt_load_acquire_dev_u32(&c->owner[frame]);
+		return *page >= GN__OWNER_CLAIMED ? 0 : &c->word[*page];
+	}
+	*page = gn__page_of(c, frame / c->ways, gn_word_payload(simt_load_acquire_dev_u64(word)));
+	return word;
+}
+
+/* A page that a lane has got hold of, to write it. */
+struct gn__flush {
+	uint64_t *word; /* BUSY */
+	uint64_t page;
+	uint32_t frame;
+	uint32_t pinned; /* somebody may be writing: it stays dirty */
+};
+
+/*
+ * Get hold of the page of a frame, if it is dirty. Returns 1 with the word BUSY, 0 if there is nothing to write,
+ * -GN_EAGAIN if somebody else is at it. What will be written is the page that the frame has at this moment.
+ */
+SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
+{
+	uint64_t seen;
+
+	f->word = gn__word_of_frame(c, f->frame, &f->page);
+	if (!f->word)
+		return 0;
+	seen = simt_load_acquire_dev_u64(f->word);
+	/* Busy but not dirty: another flush or a cleaner writes it, and this flush answers for its bytes too. */
+	if ((c->owner && gn_word_payload(seen) != f->frame) || !(seen & GN_WORD_HELD) ||
+	    !(seen & (GN_WORD_DIRTY | GN_WORD_BUSY)))
+		return 0;
+	if (seen & GN_WORD_BUSY)
+		return -GN_EAGAIN;
+	f->pinned = (seen & GN_WORD_PINS) != 0;
+	/* A pinned page may still be written: it stays dirty for the next flush. */
+	if (simt_cas_acq_rel_dev_u64(f->word, seen, (f->pinned ? seen : seen & ~GN_WORD_DIRTY) | GN_WORD_BUSY) != seen)
+		return -GN_EAGAIN;
+	/* Only now the frame stays with its page: it may have come since the first look. */
+	f->word = gn__word_of_frame(c, f->frame, &f->page);
+	return 1;
+}
+
+/* Write the pages that lanes have got hold of, and let them go. Collective. Returns each lane's status. */
+SIMT_FN struct gn_store_status gn__flush_write(const struct gn_cache_view *c, uint32_t mask, int begun,
+					       const struct gn__flush *f)
+{
+	struct gn__move m = gn__move_none(1);
+
+	if (begun)
+		m = gn__move_of(c, f->page, f->frame, gn__sector_dirty_of(c, f->frame), 1);
+	gn__move_all(c, mask, f->page, &m);
+	if (!begun)
+		return m.status;
+	if (m.status.code)
+		simt_or_acq_rel_dev_u64(f->word, GN_WORD_DIRTY);
+	else if (!f->pinned)
+		gn__sector_cleaned(c, f->frame);
+	simt_and_acq_rel_dev_u64(f->word, ~GN_WORD_BUSY);
+	return m.status;
+}
+
+/*
+ * gn_cache_flush_frame - collective: write the pages of many frames to their stores, where they are dirty.
+ * @mask   the calling lanes
+ * @wants  1: this lane names a frame
+ * Other accesses may go on, also such as give a frame to another page: what is written is the page that it has
+ * when the flush gets hold of it. Waits for others' work on the page, at most c->wait_ns.
+ * Returns each lane's own status: 0 (written, or nothing to write), -GN_ETIMEDOUT, or why the write failed; then the
+ * page is still dirty.
+ */
+SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *c, uint32_t mask, int wants,
+						    uint32_t frame)
+{
+	const uint64_t deadline = simt_clock_ns() + c->wait_ns;
+	struct gn_store_status status = {0, 0}, written;
+	struct gn__flush f = {0, 0, frame, 0};
+	int begun;
+
+	while (simt_ballot(mask, wants)) {
+		begun = wants ? gn__flush_try(c, &f) : 0;
+		if (begun == 0) {
+			wants = 0;
+		} else if (begun < 0 && simt_clock_ns() > deadline) {
+			status.code = -GN_ETIMEDOUT;
+			wants = 0;
+		}
+		if (simt_ballot(mask, begun == 1)) {
+			written = gn__flush_write(c, mask, begun == 1, &f);
+			if (begun == 1) {
+				status = written;
+				wants = 0;
+			}
+		} else {
+			simt_relax();
+		}
+	}
+	return status;
+}
+
+/* ---- the cleaner ---- */
+
+/*
+ * The next frames that the cleaner looks at, one for each lane of mask, or -GN_EAGAIN: enough are clean. Direct table:
+ * ahead of the hand that looks for frames, over all of them. Sets: the way that will be looked at next, in the set that
+ * the lane's own claim went to. Lanes for which there is nothing get the number of frames: in a cache of few, what lies
+ * further ahead is not soon wanted.
+ */
+SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k, uint32_t *frame)
+{
+	struct gn_cache_shared *s = c->shared;
+	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
+	const uint32_t many = lanes < c->low_water ? lanes : c->low_water;
+	uint32_t at = 0, hand, set;
+	int due = 1;
+
+	if (!c->owner) {
+		set = gn__set_of(c, k->page);
+		*frame = set * c->ways + (simt_load_relaxed_dev_u32(&c->lock[set]) >> 1) % c->ways;
+		return 0;
+	}
+	if (simt_lane() == leader) {
+		hand = simt_load_relaxed_dev_u32(&s->hand);
+		at = simt_load_relaxed_dev_u32(&s->clean_hand);
+		due = (int32_t)(at - hand) < (int32_t)c->low_water;
+		/* Left behind, it begins anew where the hand is. */
+		if (due && simt_cas_relaxed_dev_u32(&s->clean_hand, at, ((int32_t)(at - hand) < 0 ? hand : at) + many) != at)
+			due = 0;
+		at = (int32_t)(at - hand) < 0 ? hand : at;
+	}
+	if (!simt_shfl_u32(mask, (uint32_t)due, leader))
+		return -GN_EAGAIN;
+	at = simt_shfl_u32(mask, at, leader);
+	*frame = simt_rank(mask) < many ? (at + simt_rank(mask)) % c->frames : c->frames;
+	return 0;
+}
+
+/* Is the page of this frame one that will be evicted soon, and dirty? A look: gn__flush_try makes sure. */
+SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
+{
+	const uint64_t keeps = GN_WORD_BUSY | GN_WORD_PINS | (c->policy == GN_CLOCK ? GN_WORD_REF : 0);
+	uint32_t at = frame;
+	uint64_t seen;
+
+	if (frame < c->frames && c->owner)
+		at = simt_load_relaxed_dev_u32(&c->owner[frame]);
+	if (frame >= c->frames || at >= GN__OWNER_CLAIMED)
+		return 0;
+	seen = simt_load_relaxed_dev_u64(&c->word[at]);
+	return seen & GN_WORD_HELD && seen & GN_WORD_DIRTY && !(seen & keeps);
+}
+
+/* Misses for which the cleaner rests when it found nothing to do, unless one meets a dirty victim: few where it is soon overtaken. */
+SIMT_FN uint32_t gn__clean_rest(const struct gn_cache_view *c)
+{
+	return c->low_water / 8 < 64 ? c->low_water / 8 : 64;
+}
+
+/* Does the cleaner rest at this miss? It does while a store has no room. Collective. */
+SIMT_FN int gn__clean_rests(const struct gn_cache_view *c, uint32_t mask)
+{
+	const uint32_t leader = simt_first_lane(mask);
+	int rests = 0;
+
+	if (simt_lane() == leader)
+		rests = simt_load_relaxed_dev_u64(&c->shared->full) || gn__rests(&gn__local(c)->clean_resting);
+	return simt_shfl_u32(mask, (uint32_t)rests, leader) != 0;
+}
+
+/*
+ * Keep frames clean ahead of the hand, so that misses need not write before they read: whoever has missed writes back
+ * a few, now that nobody waits for him. Collective; waits for the transfers only.
+ */
+SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+{
+	struct gn__flush f = {0, 0, 0, 0};
+	int wants, begun;
+
+	if (gn__clean_rests(c, mask) || gn__clean_next(c, mask, k, &f.frame))
+		return;
+	wants = gn__clean_wants(c, f.frame);
+	begun = wants && gn__flush_try(c, &f) == 1;
+	if (simt_ballot(mask, begun))
+		gn__flush_write(c, mask, begun, &f);
+	else if (!simt_ballot(mask, wants) && simt_lane() == simt_first_lane(mask))
+		simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, gn__clean_rest(c));
+}
+
+#endif

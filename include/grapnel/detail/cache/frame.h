@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/cache/frame.h - the search for a frame: it is taken from the page that is in it, if that may go, for the page that is wanted.
+ *
+ * In the direct table any frame will do, and the clock's hand (detail/cache/hand.h) says which one to look at. In the set table it
+ * is a frame of the page's set; the caller has locked the set, so that no two searches bring the same page.
+ *
+ * A look at a frame takes it or says why not, and never waits: who searches holds a page, or a set, that others want. A page
+ * that is dirty is not written here, since a whole warp moves its bytes: it stays in its frame, BUSY, until the caller has
+ * written it.
+ *
+ * struct gn_claim, what a thread wants and has got so far, is the request's (detail/cache/claim.h). It stands here because the
+ * search notes in it what was found, and the request calls the search.
+ */
+#ifndef GRAPNEL_CACHE_FRAME_H
+#define GRAPNEL_CACHE_FRAME_H
+
+#include <grapnel/detail/cache/hand.h>
+#include <grapnel/detail/cache/move.h>
+#include <grapnel/detail/cache/sector.h>
+#include <grapnel/detail/cache/table.h>
+#include <grapnel/detail/cache/view.h>
+#include <grapnel/trace.h>
+
+enum gn_step {
+	GN_STEP_HIT,
+	GN_STEP_FETCH,
+	GN_STEP_SHOW,
+	GN_STEP_FILL,
+	GN_STEP_WRITE_BACK,
+	GN_STEP_WAIT,
+	GN_STEP_NO_FRAME,
+	GN_STEP_ERROR,
+	GN__STEP_AGAIN /* inside only: lost a race, look again */
+};
+
+/* What the claimer is going to do with the page. */
+enum gn_intent {
+	GN_READ,      /* or, for a claim ahead of its reader, nothing yet */
+	GN_WRITE,     /* change parts of it */
+	GN_OVERWRITE, /* write every byte of it before anybody reads one: it need not be fetched */
+	GN__COVER     /* overwrite whole sectors, at once: they need not be fetched */
+};
+
+struct gn_claim {
+	uint64_t page;     /* wanted */
+	uint64_t grant;    /* what a hit or a publish adds to the word: a pin, REF, and DIRTY for a writer */
+	uint64_t deadline; /* 0 until the first wait */
+	uint64_t *word;    /* of the page */
+	uint64_t made;     /* version and payload of the word to publish; for a held absent page its version */
+	uint64_t victim;   /* page to write back */
+	uint64_t *victim_word;
+	uint64_t glimpse;    /* of a HIT without a pin: the word; else 0 */
+	uint32_t frame;
+	uint32_t tried;      /* frames looked at in this search */
+	uint32_t clean_only; /* a write-back failed: look for clean frames only */
+	uint32_t waited;     /* this thread has seen the page BUSY */
+	uint32_t searching;  /* holds its page BUSY while it waits for a frame (direct table) */
+	uint32_t rests;      /* rounds that it has waited */
+	uint32_t intent;     /* enum gn_intent */
+	uint32_t sectors;    /* that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page */
+	uint32_t dirties;    /* sectors that will be written */
+	uint32_t owned;      /* sectors in motion that are this claim's: to be fetched, or for GN__COVER to be written */
+	uint32_t pinned;     /* the page is pinned for this claim */
+	uint32_t step;       /* enum gn_step, between rounds (access.h) */
+	uint32_t around;     /* went around the cache */
+	uint32_t missed;     /* the page was not there, or not all of it */
+	uint32_t holds;      /* the pin is the caller's to keep: where the page can count no more of them, it is refused */
+	uint32_t may_glimpse; /* who reads an element does without a pin, once */
+	uint32_t may_bypass; /* an element is read that the store's memory can be asked for: no long search for a frame */
+	uint32_t ahead;      /* nobody waits for this page: never wait or write back for it, and leave no pin */
+	struct gn_store_status status;
+	struct gn_store_status unwritten; /* why the victim could not be written back */
+};
+
+/* Has this claim waited for longer than wait_ns? */
+SIMT_FN int gn__claim_is_late(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	uint64_t now = simt_clock_ns();
+
+	if (!k->deadline)
+		k->deadline = now + c->wait_ns;
+	return now > k->deadline;
+}
+
+/*
+ * The frame is the page's: everybody may see it, in the state of these flags (edge R4). Called behind a fence since the
+ * frame was taken: who had it before is done with its sector word.
+ */
+SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn_claim *k, uint64_t flags)
+{
+	uint64_t made = k->made;
+
+	if (flags & GN_WORD_VALID)
+		gn__sector_reset(c, k->frame, 0xffffffffu, k->dirties);
+	else
+		gn__sector_reset(c, k->frame, ~gn__page_sectors(c, k->page), k->owned);
+	if (c->owner) {
+		made = gn_word_next_version(made) | k->frame;
+		simt_store_relaxed_dev_u32(&c->owner[k->frame], (uint32_t)k->page); /* R4 releases it too */
+	}
+	simt_store_release_dev_u64(k->word, flags | k->grant | made); /* R4 */
+	k->pinned = k->grant != 0;
+}
+
+/* Does a missing page come as a whole, its word BUSY until it is there? Else it is shown at once, and fetched by sectors. */
+SIMT_FN int gn__claim_is_whole(const struct gn_cache_view *c, const struct gn_claim *k)
+{
+	return !c->sector || k->sectors == 0xffffffffu || gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
+}
+
+/*
+ * The frame is ours. Readers that looked before its page went must notice, so the change of the word is ordered before
+ * the new bytes by a fence (edge R5, pairs with A5: the reader's acquire of the data): that of gn__claim_move, or the
+ * one here if nothing is fetched.
+ */
+SIMT_FN enum gn_step gn__claim_fetch(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	GN_TRACE(frame);
+	k->missed = 1;
+	if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)
+		return gn__claim_is_whole(c, k) ? GN_STEP_FETCH : GN_STEP_SHOW;
+	simt_fence_acq_rel_dev(); /* R5 */
+	k->owned = k->intent == GN__COVER ? k->sectors : 0;
+	gn__claim_give(c, k, k->owned ? GN_WORD_PARTIAL : GN_WORD_VALID);
+	return GN_STEP_HIT;
+}
+
+SIMT_FN void gn__count_eviction(const struct gn_cache_view *c)
+{
+	if (c->stripe)
+		gn__count_u64(&gn__stripe(c)->evicted, 1);
+}
+
+/* What came of a look at a frame: ours; pinned; not this time, but perhaps the next; others are just at work on it. */
+enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED, GN__MOVING };
+
+/* ---- direct table: any frame will do ---- */
+
+/*
+ * A page that was written back leaves its frame, which is ours. Whoever finds the page absent reads it from the store,
+ * so what was written there comes before (edge R6, pairs with A4).
+ */
+SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
+{
+	simt_store_release_dev_u64(word, simt_load_relaxed_dev_u64(word) & GN_WORD_VERSION); /* R6 */
+	gn__count_eviction(c);
+}
+
+/*
+ * Take a frame from the page that is in it, if that page may go. One that is clean goes at once: the swap goes on with
+ * the release of whoever made it clean (R6). The frame's owner stays until the next page is there: who meets it sees by
+ * the page's word that it has left.
+ * @clean_only  1: a dirty page may not go
+ */
+SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t frame, uint32_t page, uint32_t clean_only)
+{
+	uint64_t *word = &c->word[page];
+	const uint64_t seen = simt_load_once_dev_u64(word);
+	const int used = seen & GN_WORD_REF && c->policy == GN_CLOCK;
+	uint64_t then = seen & GN_WORD_DIRTY ? seen | GN_WORD_BUSY : seen & GN_WORD_VERSION;
+
+	if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY || gn_word_payload(seen) != frame)
+		return GN__MOVING;
+	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && (clean_only || gn__is_full(c, page))))
+		return GN__PINNED;
+	if (used)
+		then = seen & ~GN_WORD_REF; /* one swap for both, since lanes side by side do both */
+	if (simt_cas_fenced_dev_u64(word, seen, then) != seen || used)
+		return GN__UNSETTLED;
+	if (seen & GN_WORD_DIRTY)
+		return GN__TAKEN_DIRTY;
+	gn__count_eviction(c);
+	return GN__TAKEN;
+}
+
+/* @page  of a frame that is taken dirty: the page to write back */
+SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t frame, uint32_t clean_only, uint32_t *page)
+{
+	const uint32_t owner = simt_load_relaxed_dev_u32(&c->owner[frame]); /* a hint: the words decide */
+
+	*page = owner;
+	if (owner == GN__OWNER_CLAIMED)
+		return GN__MOVING;
+	if (owner != GN__OWNER_FREE)
+		return gn__take_from(c, frame, owner, clean_only);
+	if (simt_cas_fenced_dev_u32(&c->owner[frame], GN__OWNER_FREE, GN__OWNER_CLAIMED) != GN__OWNER_FREE)
+		return GN__UNSETTLED;
+	return GN__TAKEN;
+}
+
+/*
+ * The frame to look at next: where the hand is, for two rounds, since the first may only clear REF. Others move the
+ * hand too, so the third round goes from frame to frame: then none was overlooked. For the random policy every round
+ * does, from a place that is drawn.
+ */
+SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_claim *k)
+{
+	if (k->tried >= 2 * c->frames || (c->policy == GN_RANDOM && k->tried))
+		return k->frame + 1 == c->frames ? 0 : k->frame + 1;
+	if (c->policy == GN_RANDOM)
+		return gn__stir(gn__next_place(c) + (uint32_t)k->page * 31) % c->frames;
+	return gn__next_place(c) % c->frames;
+}
+
+/* So many frames that others are at work on, in one search: more threads miss than there are frames, so let those finish. */
+enum { GN__MANY_MOVING = 32 };
+
+/* An element that the store can be asked for does not wait for more frames than this, and then so many misses ask for none. */
+enum { GN__FEW_FRAMES = 16, GN__BYPASS_REST = 32 };
+
+/*
+ * No frame is easily had, and the claimed element can be loaded from the store: the page is let go, absent, and the caller
+ * loads it (gn__access_alone). Where frames are pinned or changing hands, there are fewer than threads that miss: then the
+ * next misses of these processors do not even look for one.
+ */
+SIMT_FN enum gn_step gn__claim_bypass(const struct gn_cache_view *c, struct gn_claim *k, int scarce)
+{
+	if (scarce)
+		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_resting, GN__BYPASS_REST);
+	k->status.code = -GN_ENOBUFS;
+	k->around = 1;
+	return GN_STEP_NO_FRAME;
+}
+
+/* Look for a frame for a page that is held BUSY: at every one, or for a claim that may go around the cache at a few. */
+SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_claim *k)
+{
+	const uint32_t most = k->may_bypass ? (uint32_t)GN__FEW_FRAMES : 3 * c->frames;
+	uint32_t moving = 0, pinned = 0;
+	int unsettled = 0;
+
+	k->searching = 1;
+	for (k->tried = 0; k->tried < most && moving < GN__MANY_MOVING; k->tried++) {
+		uint32_t frame = gn__next_frame(c, k);
+		uint32_t page;
+		enum gn__taking taking = gn__take_frame(c, frame, k->clean_only, &page);
+
+		k->frame = frame;
+		if (taking == GN__TAKEN)
+			return gn__claim_fetch(c, k);
+		if (taking == GN__TAKEN_DIRTY) {
+			k->victim = page;
+			k->victim_word = &c->word[page];
+			return GN_STEP_WRITE_BACK;
+		}
+		moving += taking == GN__MOVING;
+		pinned += taking == GN__PINNED;
+		unsettled |= taking != GN__PINNED && k->tried >= 2 * c->frames;
+	}
+	if (k->may_bypass) {
+		simt_store_release_dev_u64(k->word, k->made);
+		return gn__claim_bypass(c, k, 2 * (moving + pinned) > most);
+	}
+	unsettled |= moving == GN__MANY_MOVING;
+	/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
+	return unsettled && !gn__claim_is_late(c, k) ? GN_STEP_WAIT : GN_STEP_NO_FRAME;
+}
+
+/* ---- set table: a frame of the page's set ---- */
+
+/* The word of a way that now stands for the wanted page, held BUSY. */
+SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k, uint64_t *word, uint64_t seen)
+{
+	k->word = word;
+	k->made = gn_word_next_version(seen) | gn__tag_of(c, k->page);
+	return GN_WORD_BUSY | k->made;
+}
+
+/* Take a way from the page that is in it, if there is none or it may go. The set is locked. */
+SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t frame)
+{
+	uint64_t *word = &c->word[frame];
+	const uint64_t seen = simt_load_relaxed_dev_u64(word), page = gn__page_of(c, set, gn_word_payload(seen));
+	int is_free = !(seen & GN_WORD_USED) || (seen & GN_WORD_FAILED);
+
+	if (!is_free) {
+		if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY)
+			return GN__UNSETTLED;
+		if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && (k->clean_only || gn__is_full(c, page))))
+			return GN__PINNED;
+		if (seen & GN_WORD_REF && c->policy == GN_CLOCK) {
+			simt_cas_relaxed_dev_u64(word, seen, seen & ~GN_WORD_REF);
+			return GN__UNSETTLED;
+		}
+	}
+	k->frame = frame;
+	if (is_free || !(seen & GN_WORD_DIRTY)) {
+		if (simt_cas_fenced_dev_u64(word, seen, gn__retagged(c, k, word, seen)) != seen)
+			return GN__UNSETTLED;
+		if (!is_free)
+			gn__count_eviction(c);
+		return GN__TAKEN;
+	}
+	if (simt_cas_fenced_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
+		return GN__UNSETTLED;
+	k->victim = page;
+	k->victim_word = word;
+	return GN__TAKEN_DIRTY;
+}
+
+/* The way to look at first; for the random policy the hand counts draws. */
+SIMT_FN uint32_t gn__first_way(const struct gn_cache_view *c, uint32_t *hand)
+{
+	return (c->policy == GN_RANDOM ? gn__stir(++*hand) : *hand) % c->ways;
+}
+
+/* Take the way where the page will be looked for first, if no page is in it. */
+SIMT_FN enum gn__taking gn__take_preferred(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set)
+{
+	const uint32_t frame = set * c->ways + gn__preferred_way(c, gn__tag_of(c, k->page));
+
+	return simt_load_relaxed_dev_u64(&c->word[frame]) & (GN_WORD_HELD | GN_WORD_BUSY) ? GN__PINNED
+	                                                                                    : gn__take_way(c, k, set, frame);
+}
+
+/* The preferred way if it is free, then round the ways of a locked set, twice. */
+SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t *hand)
+{
+	enum gn__taking best = gn__take_preferred(c, k, set);
+	uint32_t way;
+
+	if (best == GN__TAKEN || best == GN__TAKEN_DIRTY) {
+		/* the newest page is the last to go, and to be cleaned */
+		*hand = c->policy == GN_RANDOM ? *hand + 1 + ((*hand + 1) % c->ways == k->frame % c->ways)
+					       : (k->frame + 1) % c->ways;
+		return best;
+	}
+	best = GN__PINNED;
+	way = gn__first_way(c, hand);
+	for (uint32_t tried = 0; tried < 2 * c->ways; tried++) {
+		enum gn__taking taking = gn__take_way(c, k, set, set * c->ways + way);
+
+		way = way + 1 == c->ways ? 0 : way + 1;
+		if (c->policy != GN_RANDOM)
+			*hand = way;
+		if (taking == GN__TAKEN || taking == GN__TAKEN_DIRTY)
+			return taking;
+		if (taking == GN__UNSETTLED)
+			best = GN__UNSETTLED;
+	}
+	return best;
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/cache/table.h - from a page to its word.
+ *
+ * The direct table has a word for every page. The set table has a word for every frame; page p may lie in the
+ * frames of one set, and the word's tag says which page it is: with s sets, the tag is p / s and the set is
+ * the rest of p, stirred by the tag so that arrays with equal strides spread. Both can be turned back into p.
+ */
+#ifndef GRAPNEL_CACHE_TABLE_H
+#define GRAPNEL_CACHE_TABLE_H
+
+#include <grapnel/detail/cache/view.h>
+#include <grapnel/detail/simt/lookup.h>
+
+/*
+ * A page that was looked up: its word, what that said, and the bytes of its frame. With a pin (detail/cache/page.h) the page keeps
+ * that frame; where lanes pinned it together, word is the first lane's only.
+ */
+struct gn_hold {
+	uint64_t *word; /* NULL: none stands for the page (set table), or nothing is held */
+	char *data;     /* page size bytes; of a page that is pinned readable, and writable if it was pinned for writing */
+	uint64_t seen;
+};
+
+/* ---- counters: one stripe a processor, so that they do not meet ---- */
+
+SIMT_FN struct gn_cache_stripe *gn__stripe(const struct gn_cache_view *c)
+{
+	return &c->stripe[simt_processor() % GN_CACHE_STRIPES];
+}
+
+SIMT_FN struct gn_cache_local *gn__local(const struct gn_cache_view *c)
+{
+	return &c->shared->local[simt_processor() % GN_CACHE_LOCALS];
+}
+
+/* So many misses of these processors do without something. Races lose a count or two, which does not matter. Returns 1 or 0. */
+SIMT_FN int gn__rests(uint32_t *resting)
+{
+	const uint32_t left = simt_load_relaxed_dev_u32(resting);
+
+	if (left)
+		simt_store_relaxed_dev_u32(resting, left - 1);
+	return left != 0;
+}
+
+SIMT_FN void gn__count_u64(uint64_t *counter, uint64_t by)
+{
+	simt_reduce_add_relaxed_dev_u64(counter, by);
+}
+
+/* ---- pages and words ---- */
+
+SIMT_FN uint32_t gn__stir(uint32_t tag)
+{
+	tag = (tag ^ tag >> 15) * 0x2c1b3c6du;
+	return tag ^ tag >> 13;
+}
+
+SIMT_FN uint32_t gn__set_of(const struct gn_cache_view *c, uint64_t page)
+{
+	uint32_t tag = (uint32_t)(page >> c->sets_log2);
+
+	return ((uint32_t)page ^ gn__stir(tag)) & ((1u << c->sets_log2) - 1);
+}
+
+SIMT_FN uint32_t gn__tag_of(const struct gn_cache_view *c, uint64_t page)
+{
+	return (uint32_t)(page >> c->sets_log2);
+}
+
+/* The page that a set's word with this tag stands for. */
+SIMT_FN uint64_t gn__page_of(const struct gn_cache_view *c, uint32_t set, uint32_t tag)
+{
+	return (uint64_t)tag << c->sets_log2 | ((set ^ gn__stir(tag)) & ((1u << c->sets_log2) - 1));
+}
+
+/* gn_cache_view.ways_inverse for so many ways: 2^32 / ways, rounded up and cut to 32 bits. */
+SIMT_FN uint32_t gn__ways_inverse(uint32_t ways)
+{
+	return ways ? (uint32_t)(((1ull << 32) + ways - 1) / ways) : 0;
+}
+
+/*
+ * The way of its set where a page is looked for first, and put if it is free: tag % ways. As many pages in a row as the
+ * cache has frames then lie each in its own. By the fraction of tag / ways, which is exact for tags below 2^28 and up
+ * to 16 ways (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
+ */
+SIMT_FN uint32_t gn__preferred_way(const struct gn_cache_view *c, uint32_t tag)
+{
+	return (uint32_t)((uint64_t)(tag * c->ways_inverse) * c->ways >> 32);
+}
+
+SIMT_FN int gn__word_has_tag(uint64_t word, uint32_t tag)
+{
+	return gn_word_payload(word) == tag && (word & GN_WORD_USED) != 0;
+}
+
+/* The bytes of a frame. */
+SIMT_FN char *gn__frame(const struct gn_cache_view *c, uint32_t frame)
+{
+	return c->frame + ((size_t)frame << c->page_log2);
+}
+
+/* The word of one way, if it stands for the page. */
+SIMT_FN struct gn_hold gn__find_in_way(const struct gn_cache_view *c, uint32_t frame, uint32_t tag, int acquire)
+{
+	struct gn_hold h = {&c->word[frame], gn__frame(c, frame), 0};
+	const uint64_t seen = acquire ? simt_load_acquire_dev_u64(h.word) : simt_load_relaxed_dev_u64(h.word);
+
+	if (gn__word_has_tag(seen, tag))
+		h.seen = seen;
+	else
+		h.word = 0;
+	return h;
+}
+
+/* Look at the other ways of a set. */
+SIMT_NOINLINE_FN struct gn_hold gn__find_elsewhere(const struct gn_cache_view *c, uint32_t set, uint32_t tag)
+{
+	const uint32_t first = set * c->ways;
+	struct gn_hold h = {0, 0, 0};
+
+	for (uint32_t way = 0; way < c->ways && !h.word; way++)
+		if (gn__word_has_tag(simt_load_relaxed_dev_u64(&c->word[first + way]), tag))
+			h = gn__find_in_way(c, first + way, tag, 1);
+	return h;
+}
+
+/* With acquire the word is edge A4; a claim that goes on by a compare-and-swap need not. */
+SIMT_FN struct gn_hold gn__find_in_set(const struct gn_cache_view *c, uint64_t page, int acquire)
+{
+	const uint32_t set = gn__set_of(c, page), tag = gn__tag_of(c, page);
+	struct gn_hold h = gn__find_in_way(c, set * c->ways + gn__preferred_way(c, tag), tag, acquire);
+
+	if (simt_unlikely(!h.word))
+		h = SIMT_COLD(gn__find_elsewhere)(c, set, tag);
+	return h;
+}
+
+/*
+ * gn_table_find - look a page up for a claim, which goes on by a compare-and-swap. Relaxed in a set table, leading in a direct one:
+ * a thread that reads the frame of a whole page of a direct table on the strength of this look needs no other.
+ * Returns word NULL when none stands for the page (set table); seen has no flag of GN_WORD_USED when the page is absent.
+ */
+SIMT_FN struct gn_hold gn_table_find(const struct gn_cache_view *c, uint64_t page)
+{
+	struct gn_hold h;
+
+	if (!c->owner)
+		return gn__find_in_set(c, page, 0);
+	h.word = &c->word[page];
+	h.seen = simt_load_leading_dev_u64(h.word);
+	h.data = gn__frame(c, gn_word_payload(h.seen));
+	return h;
+}
+
+/* The frame of a page that was found in one. */
+SIMT_FN uint32_t gn__frame_of(const struct gn_cache_view *c, const struct gn_hold *h)
+{
+	return c->owner ? gn_word_payload(h->seen) : (uint32_t)(h->word - c->word);
+}
+
+/* The segment that a page belongs to. There are few, and only a miss asks. */
+SIMT_FN const struct gn_cache_segment *gn__segment_of(const struct gn_cache_view *c, uint64_t page)
+{
+	uint32_t k = 0;
+
+	while (k + 1 < c->segments && page >= c->segment[k + 1].first_page)
+		k++;
+	return &c->segment[k];
+}
+
+/*
+ * Has the store of a page no room? Its dirty pages stay in their frames then, and nobody tries to write them but a flush, which
+ * finds out whether room was made; pages that are not there are not written to, as they would only become more.
+ */
+SIMT_FN int gn__is_full(const struct gn_cache_view *c, uint64_t page)
+{
+	const uint64_t full = simt_load_relaxed_dev_u64(&c->shared->full);
+
+	return simt_unlikely(full != 0) && (full >> (gn__segment_of(c, page) - c->segment) & 1);
+}
+
+#endif

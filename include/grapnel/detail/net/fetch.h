@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/net/fetch.h - operations on another node's memory that bring something back, and waiting for all.
+ *
+ * Every thread of a kernel, from divergent code, and host threads. They wait for room and for the reply, for at most the
+ * time-out of the node each; on cpu other threads run meanwhile. `from` and `to` are in symmetric memory as in detail/net/send.h,
+ * and the order is the same: a fetch sees what the thread sent to that node before.
+ *
+ * All return 0, -GN_EINVAL, -GN_ERANGE, -GN_ETIMEDOUT (no reply; the operation may have been done), what the other node
+ * said, or what the program of any node has failed with: then no wait goes on. A failure is also kept: gn_net_failure.
+ */
+#ifndef GRAPNEL_NET_FETCH_H
+#define GRAPNEL_NET_FETCH_H
+
+#include <grapnel/detail/net/send.h>
+
+/* ---- slots ---- */
+
+/* A free slot. Returns 0, or -GN_EAGAIN: there is none now. */
+SIMT_FN int gn__net_slot_take(const struct gn_net_view *n, uint32_t *id)
+{
+	uint32_t ticket;
+	const int rc = gn_ring_take(n->free_slot, &ticket);
+
+	if (rc)
+		return rc;
+	*id = n->free_id[gn_ring_slot(n->free_slot, ticket)];
+	gn_ring_release(n->free_slot, ticket);
+	return 0;
+}
+
+/* The ring holds as many as there are: it is never full. */
+SIMT_FN void gn__net_slot_give(const struct gn_net_view *n, uint32_t id)
+{
+	uint32_t ticket;
+
+	while (gn_ring_reserve(n->free_slot, &ticket))
+		simt_relax();
+	n->free_id[gn_ring_slot(n->free_slot, ticket)] = id;
+	gn_ring_commit(n->free_slot, ticket);
+}
+
+/* Make a slot wait for a reply. Returns its token. */
+SIMT_FN uint64_t gn__net_slot_arm(struct gn_net_slot *s, uint32_t id, char *to, uint32_t bytes, uint32_t unwaited)
+{
+	const uint32_t uses = ((simt_load_relaxed_dev_u32(&s->state) >> 2) + 1) & 0x1fffff;
+
+	s->to = to;
+	s->bytes = bytes;
+	s->code = 0;
+	s->unwaited = unwaited;
+	simt_store_relaxed_dev_u32(&s->state, uses << 2 | GN_NET_SLOT_WAITING);
+	return (uint64_t)uses << 16 | id;
+}
+
+/* Nothing was sent: take it back. */
+SIMT_FN void gn__net_slot_disarm(const struct gn_net_view *n, uint32_t id)
+{
+	struct gn_net_slot *s = &n->slot[id];
+
+	simt_store_relaxed_dev_u32(&s->state, simt_load_relaxed_dev_u32(&s->state) & ~3u);
+	gn__net_slot_give(n, id);
+}
+
+/* Wait for the reply for so long at most, and free the slot. @to  where bytes go that came to the stage; NULL: none did */
+SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t patience_ns, char *to, uint64_t *value)
+{
+	struct gn_net_slot *s = &n->slot[id];
+	const uint32_t waiting = (simt_load_relaxed_dev_u32(&s->state) & ~3u) | GN_NET_SLOT_WAITING;
+	const uint64_t deadline = simt_clock_ns() + patience_ns;
+	uint32_t tries = 0;
+	int rc;
+
+	/* A3: pairs with R3 */
+	while ((simt_load_acquire_sys_u32(&s->state) & 3) != GN_NET_SLOT_DONE) {
+		const int ended = gn__net_ended_by(n, tries++);
+
+		if ((ended || simt_clock_ns() > deadline) &&
+		    simt_cas_relaxed_sys_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_LOST) == waiting)
+			return ended ? ended : -GN_ETIMEDOUT;
+		simt_relax();
+	}
+	*value = s->value;
+	rc = s->code;
+	if (to && !rc)
+		memcpy(to, s->to, s->bytes);
+	gn__net_slot_disarm(n, id);
+	return rc;
+}
+
+/* ---- fetching ---- */
+
+/* A message that is answered. Its token comes behind the operands. */
+struct gn__net_request {
+	uint64_t head; /* of a quiet without its token, which is its place */
+	uint64_t operand[2];
+	uint32_t operands;
+	uint32_t unwaited; /* 1: nobody waits for the answer but a quiet */
+	char *to;          /* where bytes come; NULL: a value */
+	uint32_t bytes;
+	uint64_t patience_ns;
+};
+
+/* With a slot. Returns 0 or what gn__net_push and gn__net_slot_wait return. */
+SIMT_FN int gn__net_request_with(const struct gn_net_view *n, const struct gn__net_request *q, uint32_t id, uint64_t *value)
+{
+	char *stage = n->stage && q->bytes ? n->stage + (uint64_t)id * GN_MESSAGE_MOST_BYTES : 0;
+	const uint64_t token = gn__net_slot_arm(&n->slot[id], id, stage ? stage : q->to, q->bytes, q->unwaited);
+	int rc;
+
+	if (gn_message_kind(q->head) == GN_MESSAGE_MARK)
+		rc = gn__net_push(n, 1, q->head | token, 0, 0, 0);
+	else
+		rc = gn__net_push(n, 2 + q->operands, q->head, q->operands ? q->operand[0] : token,
+				  q->operands > 1 ? q->operand[1] : token, token);
+	if (rc) {
+		gn__net_slot_disarm(n, id);
+		return rc;
+	}
+	return q->unwaited ? 0 : gn__net_slot_wait(n, id, q->patience_ns, stage ? q->to : 0, value);
+}
+
+/*
+ * Ask, and wait for the answer. Slots are few: a lane that has one goes on to the end while others of its warp still
+ * wait for one, so it must not meet them in between.
+ */
+SIMT_FN int gn__net_ask(const struct gn_net_view *n, const struct gn__net_request *q, uint64_t *value)
+{
+	uint64_t deadline = 0;
+	uint32_t id = 0, tries = 0;
+	int rc;
+
+	do {
+		if (!gn__net_slot_take(n, &id))
+			rc = gn__net_request_with(n, q, id, value);
+		else
+			rc = gn__net_patience(n, tries++, &deadline);
+	} while (rc == -GN_EAGAIN);
+	return rc;
+}
+
+SIMT_FN int gn__net_fetch_far(const struct gn_net_view *n, uint32_t op, uint32_t pe, uint64_t address, uint32_t change,
+			      uint64_t a, uint64_t b, uint64_t *before)
+{
+	struct gn__net_request q;
+
+	memset(&q, 0, sizeof q);
+	q.head = gn_message_head(op, pe, address / 4);
+	q.operand[0] = a;
+	q.operand[1] = b;
+	q.operands = gn_change_operands(change);
+	q.patience_ns = n->timeout_ns;
+	return gn__net_ask(n, &q, before);
+}
+
+SIMT_FN int gn__net_fetch(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change, uint64_t a, uint64_t b,
+			  uint32_t bytes, uint64_t *before)
+{
+	const uint32_t op = gn__change_op(change, bytes) | GN_MESSAGE_FETCH;
+	uint64_t address = 0;
+	int rc = gn__net_element(n, pe, element, bytes, &address);
+
+	if (!rc && !gn__net_change_self(n, pe, address, element, change, a, b, bytes, before))
+		rc = gn__net_fetch_far(n, op, pe, address, change, a, b, before);
+	return rc ? gn__net_fail(n, rc, pe, op) : 0;
+}
+
+SIMT_FN int gn__net_fetch_u32(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change, uint32_t a,
+			      uint32_t b, uint32_t *before)
+{
+	uint64_t bits = 0;
+	const int rc = gn__net_fetch(n, pe, element, change, a, b, 4, &bits);
+
+	*before = (uint32_t)bits;
+	return rc;
+}
+
+SIMT_FN int gn__net_fetch_u64(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change, uint64_t a,
+			      uint64_t b, uint64_t *before)
+{
+	*before = 0;
+	return gn__net_fetch(n, pe, element, change, a, b, 8, before);
+}
+
+/* gn_net_get_T - load an element. @value  receives it, 0 on failure */
+SIMT_FN int gn_net_get_u32(const struct gn_net_view *n, uint32_t pe, const uint32_t *from, uint32_t *value)
+{
+	return gn__net_fetch_u32(n, pe, (void *)(uintptr_t)from, GN__GET, 0, 0, value);
+}
+
+SIMT_FN int gn_net_get_u64(const struct gn_net_view *n, uint32_t pe, const uint64_t *from, uint64_t *value)
+{
+	return gn__net_fetch_u64(n, pe, (void *)(uintptr_t)from, GN__GET, 0, 0, value);
+}
+
+/*
+ * gn_net_fetch_CHANGE_T, gn_net_swap_T, gn_net_cas_T - as gn_net_CHANGE_T, and what was there before.
+ * gn_net_cas_T sets the element to value if it is expected; it was if *before is.
+ */
+SIMT_FN int gn_net_fetch_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t by, uint32_t *before)
+{
+	return gn__net_fetch_u32(n, pe, to, GN__ADD, by, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t by, uint64_t *before)
+{
+	return gn__net_fetch_u64(n, pe, to, GN__ADD, by, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_min_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+{
+	return gn__net_fetch_u32(n, pe, to, GN__MIN, value, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_min_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+{
+	return gn__net_fetch_u64(n, pe, to, GN__MIN, value, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_max_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+{
+	return gn__net_fetch_u32(n, pe, to, GN__MAX, value, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_max_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+{
+	return gn__net_fetch_u64(n, pe, to, GN__MAX, value, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_and_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+{
+	return gn__net_fetch_u32(n, pe, to, GN__AND, value, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_and_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+{
+	return gn__net_fetch_u64(n, pe, to, GN__AND, value, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_or_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+{
+	return gn__net_fetch_u32(n, pe, to, GN__OR, value, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_or_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+{
+	return gn__net_fetch_u64(n, pe, to, GN__OR, value, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+{
+	return gn__net_fetch_u32(n, pe, to, GN__XOR, value, 0, before);
+}
+
+SIMT_FN int gn_net_fetch_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+{
+	return gn__net_fetch_u64(n, pe, to, GN__XOR, value, 0, before);
+}
+
+SIMT_FN int gn_net_swap_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+{
+	return gn__net_fetch_u32(n, pe, to, GN__PUT, value, 0, before);
+}
+
+SIMT_FN int gn_net_swap_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+{
+	return gn__net_fetch_u64(n, pe, to, GN__PUT, value, 0, before);
+}
+
+SIMT_FN int gn_net_cas_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t expected, uint32_t value,
+			   uint32_t *before)
+{
+	return gn__net_fetch_u32(n, pe, to, GN__CAS, expected, value, before);
+}
+
+SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t expected, uint64_t value,
+			   uint64_t *before)
+{
+	return gn__net_fetch_u64(n, pe, to, GN__CAS, expected, value, before);
+}
+
+/* ---- bytes ---- */
+
+/* Bytes in several messages, the reply of each waited for by nobody but a quiet, unless they come to the stage. */
+SIMT_FN int gn__net_get_parts(const struct gn_net_view *n, uint32_t pe, uint64_t address, char *to, uint64_t bytes)
+{
+	struct gn__net_request q;
+	uint64_t unused;
+	int rc = 0;
+
+	memset(&q, 0, sizeof q);
+	q.operands = 1;
+	q.unwaited = !n->stage;
+	q.patience_ns = n->timeout_ns;
+	for (uint64_t at = 0; !rc && at < bytes; at += GN_MESSAGE_MOST_BYTES) {
+		q.bytes = gn__net_part(bytes - at);
+		q.head = gn_message_head(GN_MESSAGE_BYTES | GN_MESSAGE_FETCH, pe, q.bytes);
+		q.operand[0] = address + at;
+		q.to = to + at;
+		rc = gn__net_ask(n, &q, &unused);
+	}
+	return rc;
+}
+
+/*
+ * gn_net_get_nb - load bytes, without waiting for them.
+ * @to  anywhere that the node's network reaches, or of a GPU's thread: that the thread reaches; undefined until
+ *      gn_net_quiet, and borrowed until then
+ */
+SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes)
+{
+	uint64_t address = 0;
+	int rc = pe < n->nodes ? gn_net_address(n, from, bytes, &address) : -GN_EINVAL;
+	const char *reached = rc ? 0 : gn__net_reached(n, pe, address, (void *)(uintptr_t)from);
+
+	if (reached)
+		memcpy(to, reached, bytes);
+	else if (!rc)
+		rc = gn__net_get_parts(n, pe, address, (char *)to, bytes);
+	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_BYTES | GN_MESSAGE_FETCH) : 0;
+}
+
+/*
+ * gn_net_quiet - wait until everything that this thread has sent, to whomever, is done there, and what it has asked for
+ * without waiting is here. Messages that handlers sent because of it are not among that (gn_net_settle).
+ * Returns 0, -GN_ETIMEDOUT (a node does not answer: gn_net_failure names it), -GN_EIO (messages were lost on the way).
+ */
+SIMT_FN int gn_net_quiet(const struct gn_net_view *n)
+{
+	const uint32_t op = GN_MESSAGE_MARK | GN_MESSAGE_FETCH;
+	struct gn__net_request q;
+	uint64_t unused = 0;
+	int rc;
+
+	memset(&q, 0, sizeof q);
+	q.head = gn_message_head(op, n->node, 0);
+	q.patience_ns = 3 * n->timeout_ns; /* the network gives up before, and knows of whom */
+	if (n->mapped)
+		simt_fence_acq_rel_sys();
+	rc = gn__net_ask(n, &q, &unused);
+	return rc ? gn__net_fail(n, rc, n->node, op) : 0;
+}
+
+/* gn_net_get - gn_net_get_nb, and wait for it. */
+SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes)
+{
+	uint64_t address = 0;
+	const int rc = gn_net_get_nb(n, pe, from, to, bytes);
+
+	if (rc || n->stage || (!gn_net_address(n, from, bytes, &address) && gn__net_reached(n, pe, address, to)))
+		return rc;
+	return gn_net_quiet(n);
+}
+
+/*
+ * gn_net_fence - what this thread sends to a node behind it is done there after what it sent to that node before.
+ * Messages of one thread to one node keep their order anyway; the fence orders them against the thread's own loads and
+ * stores, and on the route GN_NET_DIRECT what it does itself, also against messages behind it: against those before it
+ * gn_net_quiet does.
+ */
+SIMT_FN void gn_net_fence(const struct gn_net_view *n)
+{
+	(void)n;
+	simt_fence_acq_rel_sys();
+}
+
+/* Wait for what node pe is to do. */
+SIMT_FN int gn__net_await(const struct gn_net_view *n, uint32_t pe, const uint64_t *element, uint64_t value)
+{
+	const uint64_t deadline = simt_clock_ns() + n->timeout_ns;
+	uint32_t tries = 0;
+
+	while (simt_load_acquire_sys_u64(element) < value) {
+		const int ended = gn__net_ended_by(n, tries++);
+
+		if (ended || simt_clock_ns() > deadline)
+			return gn__net_fail(n, ended ? ended : -GN_ETIMEDOUT, pe, GN_MESSAGE_NONE);
+		simt_relax();
+	}
+	return 0;
+}
+
+/*
+ * gn_net_wait_until_ge_u64 - wait until an element of the own memory, which others change, is value or more.
+ * @element  memory that the caller loads: a host thread not the heap of a GPU
+ */
+SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t *element, uint64_t value)
+{
+	return gn__net_await(n, n->node, element, value);
+}
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/net/group.h - nodes together: barrier, broadcast, reductions, all-gather, of all nodes or of a team.
+ *
+ * One thread of every node of the team calls the same functions in the same order, a host thread or a thread of a
+ * kernel. They wait for the others, each time for at most the time-out. Codes as in detail/net/fetch.h, and -GN_EINVAL: no such
+ * team, or this node is not of it; gn_net_failure names the node that this one waited for, which may have waited for
+ * another itself.
+ *
+ * Nodes form a binomial tree: what a node knows goes up, what the root knows comes down. Nobody enters the next function
+ * before the root has heard of him in this one, so one place a child is enough, and who leaves has read all that came.
+ */
+#ifndef GRAPNEL_NET_GROUP_H
+#define GRAPNEL_NET_GROUP_H
+
+#include <grapnel/detail/net/fetch.h>
+
+enum { GN_NET_REDUCE_WORDS = 64, GN__NET_CHILDREN = 16 };
+
+/*
+ * Where the nodes of a team meet: symmetric memory that the threads of both views reach (gn_net_alloc_shared), 0 at first,
+ * and its counts are 0 again whenever nobody is in a function. Functions that neither reduce nor gather use the counts only.
+ */
+struct gn_net_group {
+	uint64_t up[GN__NET_CHILDREN]; /* 1: what this child knows has come */
+	uint64_t down;
+	uint64_t down_word[GN_NET_REDUCE_WORDS];
+	uint64_t up_word[GN__NET_CHILDREN][GN_NET_REDUCE_WORDS];
+};
+
+/*
+ * Some nodes: `nodes` of them, every stride-th from first on. Plain data, the same on all of them. Teams that share a
+ * node and may be in functions at the same time have groups of their own; a group begins as 0, as gn_net_alloc has it.
+ */
+struct gn_net_team {
+	uint32_t first, stride, nodes;
+	struct gn_net_group *group;
+};
+
+/* gn_net_all - the team of all nodes. Its group is at the begin of every heap. */
+SIMT_FN struct gn_net_team gn_net_all(const struct gn_net_view *n)
+{
+	struct gn_net_team all;
+
+	all.first = 0;
+	all.stride = 1;
+	all.nodes = n->nodes;
+	all.group = n->group;
+	return all;
+}
+
+/* gn_net_team_node - the node at a place of a team, from 0. */
+SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t place)
+{
+	return t->first + t->stride * place;
+}
+
+/* gn_net_team_place - this node's place in a team. Returns 0 or -GN_EINVAL: no such team, or the node is not of it. */
+SIMT_FN int gn_net_team_place(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *place)
+{
+	const uint32_t stride = t->stride ? t->stride : 1;
+
+	*place = (n->node - t->first) / stride;
+	if (!t->nodes || (t->nodes > 1 && !t->stride) || n->node < t->first || (n->node - t->first) % stride ||
+	    *place >= t->nodes || t->first + (uint64_t)stride * (t->nodes - 1) >= n->nodes)
+		return gn__net_fail(n, -GN_EINVAL, n->node, GN_MESSAGE_NONE);
+	return 0;
+}
+
+/*
+ * What a reduction does with the elements of two nodes: into becomes both. `with` is 8-byte aligned. Device code where
+ * the reduction is.
+ */
+typedef void gn_net_combine_fn(void *into, const void *with, uint32_t count, uint64_t context);
+
+/* Seen from one node in one function: its tree, and where it is in it. */
+struct gn__tree {
+	const struct gn_net_team *team;
+	uint32_t root, place; /* place is counted from the root */
+};
+
+SIMT_FN int gn__tree_of(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root, struct gn__tree *tree)
+{
+	uint32_t place;
+	const int rc = gn_net_team_place(n, team, &place);
+
+	if (rc)
+		return rc;
+	if (root >= team->nodes)
+		return gn__net_fail(n, -GN_EINVAL, root, GN_MESSAGE_NONE);
+	tree->team = team;
+	tree->root = root;
+	tree->place = (place + team->nodes - root) % team->nodes;
+	return 0;
+}
+
+SIMT_FN uint32_t gn__tree_node(const struct gn__tree *tree, uint32_t place)
+{
+	return gn_net_team_node(tree->team, (place + tree->root) % tree->team->nodes);
+}
+
+/* Wait until node pe has counted, and take that back. */
+SIMT_FN int gn__net_counted(const struct gn_net_view *n, uint32_t pe, uint64_t *count)
+{
+	const int rc = gn__net_await(n, pe, count, 1);
+
+	if (!rc)
+		gn__net_change_here(count, GN__ADD, ~0ull, 0, 8, 0);
+	return rc;
+}
+
+/* Up: hear from all children, then tell the parent. elements become those of this node and all below it. */
+SIMT_INLINE_FN int gn__tree_up(const struct gn_net_view *n, const struct gn__tree *tree, void *elements, uint32_t count,
+			       uint32_t bytes, gn_net_combine_fn *combine, uint64_t context)
+{
+	struct gn_net_group *g = tree->team->group;
+	const uint32_t place = tree->place;
+	int rc = 0;
+
+	for (uint32_t k = 0; 1u << k < tree->team->nodes; k++) {
+		if (place & 1u << k) {
+			const uint32_t parent = gn__tree_node(tree, place - (1u << k));
+
+			if (count)
+				rc = gn_net_put(n, parent, g->up_word[k], elements, (uint64_t)count * bytes);
+			return rc ? rc : gn__net_signal(n, parent, &g->up[k]);
+		}
+		if (place + (1u << k) >= tree->team->nodes)
+			continue;
+		rc = gn__net_counted(n, gn__tree_node(tree, place + (1u << k)), &g->up[k]);
+		if (rc)
+			return rc;
+		if (count)
+			combine(elements, g->up_word[k], count, context);
+	}
+	return 0;
+}
+
+/* Bytes of `from` to a symmetric place of another node; from a GPU's heap a host thread gets them first. */
+SIMT_FN int gn__tree_pass(const struct gn_net_view *n, uint32_t pe, char *to, const char *from, uint64_t bytes)
+{
+	char part[GN_NET_REDUCE_WORDS * 8];
+	uint64_t address = 0;
+	int rc = 0;
+
+	if (gn_net_address(n, from, bytes, &address) || gn__net_is_near(n, address))
+		return gn_net_put(n, pe, to, from, bytes);
+	for (uint64_t at = 0; !rc && at < bytes; at += sizeof part) {
+		const uint64_t count = bytes - at < sizeof part ? bytes - at : sizeof part;
+
+		rc = gn_net_get(n, n->node, from + at, part, count);
+		if (!rc)
+			rc = gn_net_put(n, pe, to + at, part, count);
+	}
+	return rc;
+}
+
+/* Nothing to tell but that it has come. */
+SIMT_FN int gn__tree_come(const struct gn_net_view *n, const struct gn__tree *tree)
+{
+	return gn__tree_up(n, tree, tree->team->group->down_word, 0, 8, (gn_net_combine_fn *)0, 0);
+}
+
+/* On the direct route: is the count changed by this thread itself, but what it is to come behind by messages? */
+SIMT_FN int gn__tree_overtakes(const struct gn_net_view *n, uint32_t pe, const uint64_t *count, const void *to)
+{
+	uint64_t address = 0, behind = 0;
+
+	return n->mapped && !gn_net_address(n, count, 8, &address) && gn__net_mapped(n, pe, address) &&
+	       !gn_net_address(n, to, 1, &behind) && !gn__net_mapped(n, pe, behind);
+}
+
+/* Down: hear from the parent, then tell all children: bytes of `from` at the root, into the same symmetric place. */
+SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tree, void *to, const void *from,
+			  uint64_t bytes)
+{
+	struct gn_net_group *g = tree->team->group;
+	const uint32_t place = tree->place, nodes = tree->team->nodes;
+	uint32_t k = 0;
+	int rc = 0;
+
+	while (1u << k < nodes && !(place & 1u << k))
+		k++;
+	if (place)
+		rc = gn__net_counted(n, gn__tree_node(tree, place - (1u << k)), &g->down);
+	while (!rc && k-- > 0) {
+		const uint32_t child = gn__tree_node(tree, place + (1u << k));
+
+		if (place + (1u << k) >= nodes)
+			continue;
+		if (bytes)
+			rc = gn__tree_pass(n, child, (char *)to, (const char *)(place ? to : from), bytes);
+		if (bytes && !rc && gn__tree_overtakes(n, child, &g->down, to))
+			rc = gn_net_quiet(n);
+		if (!rc)
+			rc = gn__net_signal(n, child, &g->down);
+	}
+	return rc;
+}
+
+/* gn_net_team_meet - wait until all nodes of the team have come here. What was sent may still be under way. */
+SIMT_FN int gn_net_team_meet(const struct gn_net_view *n, const struct gn_net_team *team)
+{
+	struct gn__tree tree;
+	int rc = gn__tree_of(n, team, 0, &tree);
+
+	if (!rc)
+		rc = gn__tree_come(n, &tree);
+	return rc ? rc : gn__tree_down(n, &tree, 0, 0, 0);
+}
+
+/* gn_net_team_barrier, gn_net_barrier - quiet, then wait until all nodes have come here. */
+SIMT_FN int gn_net_team_barrier(const struct gn_net_view *n, const struct gn_net_team *team)
+{
+	const int rc = gn_net_quiet(n);
+
+	return rc ? rc : gn_net_team_meet(n, team);
+}
+
+SIMT_FN int gn_net_barrier(const struct gn_net_view *n)
+{
+	const struct gn_net_team all = gn_net_all(n);
+
+	return gn_net_team_barrier(n, &all);
+}
+
+/*
+ * gn_net_team_broadcast - bytes of one node to all others of the team.
+ * @root  its place in the team
+ * @to    symmetric; receives them on the others, and is untouched at the root
+ * @from  the root's, anywhere; of no meaning on the others
+ */
+SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root, void *to,
+				  const void *from, uint64_t bytes)
+{
+	struct gn__tree tree;
+	uint64_t address;
+	int rc = gn__tree_of(n, team, root, &tree);
+
+	if (rc)
+		return rc;
+	if (bytes)
+		rc = gn_net_address(n, to, bytes, &address);
+	if (rc)
+		return gn__net_fail(n, rc, gn__tree_node(&tree, 0), GN_MESSAGE_BYTES);
+	rc = gn__tree_come(n, &tree); /* all have come, and want the bytes */
+	return rc ? rc : gn__tree_down(n, &tree, to, from, bytes);
+}
+
+/* gn_net_broadcast - bytes of node root, in symmetric memory, to all nodes. */
+SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *memory, uint64_t bytes)
+{
+	const struct gn_net_team all = gn_net_all(n);
+
+	return gn_net_team_broadcast(n, &all, root, memory, memory, bytes);
+}
+
+/*
+ * gn_net_team_reduce - the elements of all nodes of a team become one, on all of them.
+ * @elements  count of them, `bytes` (up to 512) each, anywhere; what this node has, then the result; of no use after a
+ *            failure
+ * @combine   takes two nodes' elements together; context is handed to it
+ */
+SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct gn_net_team *team, void *elements,
+				      uint64_t count, uint32_t bytes, gn_net_combine_fn *combine, uint64_t context)
+{
+	struct gn_net_group *g = team->group;
+	const uint32_t most = bytes ? GN_NET_REDUCE_WORDS * 8u / bytes : 0;
+	struct gn__tree tree;
+	int rc = gn__tree_of(n, team, 0, &tree);
+
+	if (!rc && !most)
+		rc = gn__net_fail(n, -GN_EINVAL, n->node, GN_MESSAGE_NONE);
+	for (uint64_t at = 0; !rc && at < count; at += most) {
+		const uint32_t part = count - at < most ? (uint32_t)(count - at) : most;
+		char *element = (char *)elements + at * bytes;
+
+		rc = gn__tree_up(n, &tree, element, part, bytes, combine, context);
+		if (!rc)
+			rc = gn__tree_down(n, &tree, g->down_word, element, (uint64_t)part * bytes);
+		if (!rc && tree.place)
+			memcpy(element, g->down_word, (uint64_t)part * bytes);
+	}
+	return rc;
+}
+
+SIMT_FN void gn__combine_u64(void *into, const void *with, uint32_t count, uint64_t change)
+{
+	uint64_t *words = (uint64_t *)into;
+
+	for (uint32_t k = 0; k < count; k++)
+		words[k] = gn__changed((enum gn_change)change, words[k], (const uint64_t *)with + k, 8);
+}
+
+/*
+ * gn_net_team_reduce_u64, gn_net_reduce_u64 - the words of all nodes become one, on all nodes.
+ * @change  GN__ADD, GN__ADD_FLOAT (the words are f64), GN__MIN, GN__MAX, GN__AND, GN__OR, GN__XOR
+ * @words   count of them, anywhere; what this node has, then the result; of no use after a failure
+ */
+SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t change,
+				   uint64_t *words, uint64_t count)
+{
+	return gn_net_team_reduce(n, team, words, count, 8, gn__combine_u64, change);
+}
+
+SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint64_t *words, uint64_t count)
+{
+	const struct gn_net_team all = gn_net_all(n);
+
+	return gn_net_team_reduce_u64(n, &all, change, words, count);
+}
+
+/*
+ * gn_net_team_all_gather, gn_net_all_gather - bytes of every node, one behind the other, on all nodes.
+ * @to    symmetric, bytes * nodes of them
+ * @from  this node's, anywhere
+ */
+SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_net_team *team, void *to,
+				   const void *from, uint64_t bytes)
+{
+	int rc = gn_net_team_barrier(n, team); /* all want the bytes */
+	uint32_t place = 0;
+
+	if (!rc)
+		rc = gn_net_team_place(n, team, &place);
+	for (uint32_t k = 0; bytes && !rc && k < team->nodes; k++)
+		rc = gn_net_put(n, gn_net_team_node(team, (place + k) % team->nodes), (char *)to + place * bytes, from, bytes);
+	return rc ? rc : gn_net_team_barrier(n, team);
+}
+
+SIMT_FN int gn_net_all_gather(const struct gn_net_view *n, void *to, const void *from, uint64_t bytes)
+{
+	const struct gn_net_team all = gn_net_all(n);
+
+	return gn_net_team_all_gather(n, &all, to, from, bytes);
+}
+
+#endif

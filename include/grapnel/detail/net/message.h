@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/net/message.h - the messages of net: a head, which says all that the way of a message depends on, and words behind it.
+ *
+ *     bit 63      58 57     53 52           37 36                        0
+ *        [   op    ][ lanes  ][     peer     ][          place            ]
+ *
+ *   op     what is to be done: a kind, and whether it is 8 bytes WIDE (else 4) and FETCHes
+ *   lanes  in a log: messages that lie beside each other, less one; in a packet for a kernel: 1 if the message comes
+ *          behind what is before it, 0 if it has no order with the message before; elsewhere 0
+ *   peer   the node it goes to; on its last way the node it comes from
+ *   place  by kind, see below
+ *
+ *     kind             place             words behind the head
+ *     change           address / 4       operands (1; of CAS 2: expected, new; of GET none), token if it fetches
+ *     BYTES            how many          address, then the bytes; or, if it fetches, the token
+ *     REPLY            token             the value
+ *     REPLY | WIDE     how many bytes    token, then the bytes
+ *     CALL             handler, bytes    the bytes
+ *     CALL | WIDE      handler, bytes    its name on the node it comes from
+ *     CALL | FETCH     0, 8              the program there has failed: its code, and because of which node
+ *     SIGNAL           address / 4       (8 bytes there become 1 more)
+ *     MARK             0                 the mark: how many messages were sent before it
+ *     MARK | WIDE      of the mark       the answer: how many have been applied
+ *     MARK | FETCH     token             (to the own node only: answer when all before it is done)
+ *
+ * An address is an offset into the symmetric memory: the heap, behind it the program's static data. A token names the
+ * place where the sender waits for the reply. A message of fixed form has at most 4 words, 32 bytes as in Gravel
+ * (section 4.2); adding 1 to a counter takes 16.
+ */
+#ifndef GRAPNEL_NET_MESSAGE_H
+#define GRAPNEL_NET_MESSAGE_H
+
+#include <grapnel/detail/change.h>
+#include <grapnel/simt.h>
+
+enum gn_message_kind {
+	GN_MESSAGE_NONE,   /* no message: an empty place in a log */
+	GN_MESSAGE_CHANGE, /* and nine more: enum gn_change */
+	GN_MESSAGE_BYTES = GN_MESSAGE_CHANGE + (int)GN__GET + 1,
+	GN_MESSAGE_REPLY,
+	GN_MESSAGE_CALL,
+	GN_MESSAGE_MARK,
+	GN_MESSAGE_SIGNAL,
+	GN_MESSAGE_FETCH = 16, /* flags */
+	GN_MESSAGE_WIDE = 32
+};
+
+enum {
+	GN_NET_MOST_NODES = 1 << 16,
+	GN_MESSAGE_MOST_CALL = 64,    /* bytes of an active message */
+	GN_MESSAGE_MOST_BYTES = 4096, /* of a BYTES message; longer transfers are several */
+	GN_MESSAGE_MOST_WORDS = 2 + GN_MESSAGE_MOST_BYTES / 8
+};
+
+static const uint64_t gn_message_most_place = (1ull << 37) - 1;
+
+/* In a packet: the first of messages that have no order among them; they come behind what is before. */
+static const uint64_t gn_message_first = 1ull << 53;
+
+SIMT_FN int gn_message_is_first(uint64_t head)
+{
+	return (head >> 53 & 1) != 0;
+}
+
+SIMT_FN uint64_t gn_message_head(uint32_t op, uint32_t peer, uint64_t place)
+{
+	return (uint64_t)op << 58 | (uint64_t)peer << 37 | place;
+}
+
+SIMT_FN uint32_t gn_message_op(uint64_t head)
+{
+	return (uint32_t)(head >> 58);
+}
+
+SIMT_FN uint32_t gn_message_kind(uint64_t head)
+{
+	return gn_message_op(head) & 15;
+}
+
+SIMT_FN int gn_message_fetches(uint64_t head)
+{
+	return (gn_message_op(head) & GN_MESSAGE_FETCH) != 0;
+}
+
+SIMT_FN int gn_message_is_wide(uint64_t head)
+{
+	return (gn_message_op(head) & GN_MESSAGE_WIDE) != 0;
+}
+
+SIMT_FN uint32_t gn_message_lanes(uint64_t head)
+{
+	return (uint32_t)(head >> 53 & 31) + 1;
+}
+
+SIMT_FN uint32_t gn_message_peer(uint64_t head)
+{
+	return (uint32_t)(head >> 37) & 0xffff;
+}
+
+SIMT_FN uint64_t gn_message_place(uint64_t head)
+{
+	return head & ((1ull << 37) - 1);
+}
+
+/* The same message for, or from, another peer; beside no other. */
+SIMT_FN uint64_t gn_message_readdress(uint64_t head, uint32_t peer)
+{
+	return (head & ~(0x1fffffull << 37)) | (uint64_t)peer << 37;
+}
+
+SIMT_FN uint64_t gn_message_call_place(uint32_t handler, uint32_t bytes)
+{
+	return (uint64_t)bytes << 16 | handler;
+}
+
+/* Operands of a change. */
+SIMT_FN uint32_t gn_change_operands(uint32_t change)
+{
+	return change == GN__GET ? 0 : change == GN__CAS ? 2 : 1;
+}
+
+/* gn_message_words - words of a message, its head among them. 0: there is no such message. */
+SIMT_FN uint32_t gn_message_words(uint64_t head)
+{
+	const uint32_t kind = gn_message_kind(head), first_change = GN_MESSAGE_CHANGE;
+	const uint32_t fetches = (uint32_t)gn_message_fetches(head);
+	const uint64_t place = gn_message_place(head);
+
+	if (simt_likely(kind >= GN_MESSAGE_CHANGE && kind < GN_MESSAGE_BYTES))
+		return kind == first_change + GN__GET && !fetches ? 0 : 1 + gn_change_operands(kind - 1) + fetches;
+	switch (kind) {
+	case GN_MESSAGE_BYTES:
+		return place > GN_MESSAGE_MOST_BYTES ? 0 : fetches ? 3 : 2 + (uint32_t)(place + 7) / 8;
+	case GN_MESSAGE_REPLY:
+		if (!gn_message_is_wide(head))
+			return 2;
+		return place > GN_MESSAGE_MOST_BYTES ? 0 : 2 + (uint32_t)(place + 7) / 8;
+	case GN_MESSAGE_CALL:
+		return place >> 16 > GN_MESSAGE_MOST_CALL ? 0 : 1 + (uint32_t)((place >> 16) + 7) / 8;
+	case GN_MESSAGE_MARK:
+		return fetches ? 1 : 2;
+	case GN_MESSAGE_SIGNAL:
+		return fetches || gn_message_is_wide(head) ? 0 : 1;
+	default:
+		return 0;
+	}
+}
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/net/view.h - what a thread sees of net: plain data, passed to kernels by value.
+ *
+ * A node has two views, one for the kernels of its machine and one for its host threads; the functions of detail/net/send.h
+ * and detail/net/fetch.h take either. Symmetric memory has two parts, the heap and the data behind it. Where the machine is a
+ * GPU the heap is in its memory, which the host does not reach, and the data in the host's: what a thread does not
+ * change itself is changed by a message to the own node.
+ */
+#ifndef GRAPNEL_NET_VIEW_H
+#define GRAPNEL_NET_VIEW_H
+
+#include <grapnel/detail/net/log.h>
+#include <grapnel/ring.h>
+
+enum gn_net_slot_state {
+	GN_NET_SLOT_FREE,
+	GN_NET_SLOT_WAITING,
+	GN_NET_SLOT_DONE,
+	GN_NET_SLOT_LOST /* nobody waits any more: whoever brings the reply frees it */
+};
+
+/*
+ * Where a reply is waited for. A token names a slot and how often it has been used, so a reply that comes too late, or
+ * twice, finds nobody.
+ *
+ * Edges:  R3 (the reply: compare-and-swap WAITING -> DONE, release) pairs with A3 (gn__net_wait: acquire).
+ */
+struct gn_net_slot {
+	uint64_t value;
+	char *to;       /* bytes of a get; NULL: the value */
+	uint32_t bytes; /* expected there */
+	uint32_t state; /* enum gn_net_slot_state, uses of the slot above it */
+	int32_t code;   /* of the operation, when DONE */
+	uint32_t unwaited; /* 1: a get that nobody but a quiet waits for; the reply frees the slot */
+};
+
+/*
+ * The first failure of a node's operations.
+ *
+ * Edges:  R6 (another node's program has failed: ended, release, behind the rest) pairs with A6 (gn__net_ended: acquire).
+ */
+struct gn_net_fault {
+	uint32_t state; /* 0: none, 1: being written, 2: whole */
+	int32_t code;
+	uint32_t peer;
+	uint32_t op; /* gn_message_op of what failed */
+	uint32_t ended; /* not 0: a node's program has failed with this code: nothing is waited for any more */
+};
+
+/* Parts of symmetric memory. */
+enum gn__net_part_of { GN__NET_HEAP = 1, GN__NET_DATA = 2 };
+
+struct gn_net_group;
+
+struct gn_net_view {
+	struct gn_log *log; /* of each processor */
+	uint32_t logs;
+	uint32_t node, nodes;
+	char *heap;
+	uint64_t heap_bytes;
+	char *data; /* the program's static data, or what host and machine both reach; NULL: there is none */
+	uint64_t data_bytes;
+	uint32_t far; /* parts of the own symmetric memory that its threads change by messages: enum gn__net_part_of */
+	char *const *mapped; /* [nodes] heaps that they change themselves, NULL the others; NULL: all of them */
+	struct gn_net_group *group;
+	struct gn_net_slot *slot;
+	struct gn_ring *free_slot;
+	uint32_t *free_id;
+	char *stage; /* [slots][GN_MESSAGE_MOST_BYTES] where bytes arrive for threads whose memory the network does not reach; NULL */
+	struct gn_net_fault *fault;
+	uint64_t timeout_ns;
+};
+
+/* ---- symmetric addresses ---- */
+
+/* gn_net_address - the symmetric address of so many bytes of the own memory. Returns 0 or -GN_ERANGE: not symmetric. */
+SIMT_FN int gn_net_address(const struct gn_net_view *n, const void *memory, uint64_t bytes, uint64_t *address)
+{
+	const uint64_t at = (uint64_t)((const char *)memory - n->heap);
+	const uint64_t beyond = (uint64_t)((const char *)memory - n->data);
+
+	if (simt_likely(at < n->heap_bytes && bytes <= n->heap_bytes - at)) {
+		*address = at;
+		return 0;
+	}
+	if (!n->data || beyond >= n->data_bytes || bytes > n->data_bytes - beyond)
+		return -GN_ERANGE;
+	*address = n->heap_bytes + beyond;
+	return 0;
+}
+
+/* gn_net_memory - the own memory behind a symmetric address; NULL: there are not so many bytes. */
+SIMT_FN char *gn_net_memory(const struct gn_net_view *n, uint64_t address, uint64_t bytes)
+{
+	const uint64_t beyond = address - n->heap_bytes;
+
+	if (simt_likely(address < n->heap_bytes))
+		return bytes <= n->heap_bytes - address ? n->heap + address : 0;
+	return beyond < n->data_bytes && bytes <= n->data_bytes - beyond ? n->data + beyond : 0;
+}
+
+/* Do this view's threads load and store the own memory at a symmetric address? */
+SIMT_FN int gn__net_is_near(const struct gn_net_view *n, uint64_t address)
+{
+	return !(n->far & (address < n->heap_bytes ? GN__NET_HEAP : GN__NET_DATA));
+}
+
+/* Another node's memory at a symmetric address, if this view's threads reach it; else NULL. */
+SIMT_FN char *gn__net_mapped(const struct gn_net_view *n, uint32_t pe, uint64_t address)
+{
+	char *heap = n->mapped && address < n->heap_bytes ? n->mapped[pe] : 0;
+
+	return heap ? heap + address : 0;
+}
+
+/* ---- failures ---- */
+
+/* Keep the first failure. Returns its code. */
+SIMT_FN int gn__net_fail(const struct gn_net_view *n, int code, uint32_t peer, uint32_t op)
+{
+	if (simt_cas_relaxed_sys_u32(&n->fault->state, 0, 1) == 0) {
+		n->fault->code = code;
+		n->fault->peer = peer;
+		n->fault->op = op;
+		simt_store_release_sys_u32(&n->fault->state, 2);
+	}
+	return code;
+}
+
+/* Has the program failed on another node? Its code, 0: no. A6. */
+SIMT_FN int gn__net_ended(const struct gn_net_view *n)
+{
+	return (int)simt_load_acquire_sys_u32(&n->fault->ended);
+}
+
+/*
+ * The same, looked at first and then now and then, for who waits for something else and has looked so often in vain: the word is
+ * the host's, and a GPU has thousands of threads that wait.
+ */
+SIMT_FN int gn__net_ended_by(const struct gn_net_view *n, uint32_t tries)
+{
+	return tries % 64 ? 0 : gn__net_ended(n);
+}
+
+/* ---- to the node's log ---- */
+
+/* The log of this thread's processor. */
+SIMT_FN struct gn_log *gn__net_log(const struct gn_net_view *n)
+{
+	const uint32_t processor = simt_processor();
+
+	return &n->log[processor < n->logs ? processor : 0];
+}
+
+/*
+ * A wait goes on: -GN_EAGAIN, or why it does not. Whether the run has ended stands in the host's memory, which a GPU reaches
+ * over PCIe, and many threads wait for one thing: it is looked at now and then, and not by who waits for a moment.
+ */
+SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
+{
+	if (tries % 1024 == 1023) {
+		const uint64_t now = simt_clock_ns();
+
+		if (!*deadline)
+			*deadline = now + n->timeout_ns;
+		if (now > *deadline)
+			return -GN_ETIMEDOUT;
+		if (gn__net_ended(n))
+			return gn__net_ended(n);
+	}
+	simt_rest(tries, 6); /* 1.3 microseconds: what the host does takes as long to be seen */
+	return -GN_EAGAIN;
+}
+
+struct gn__net_words {
+	uint64_t head, a, b, c;
+};
+
+/* The words of one of several messages behind its head. */
+SIMT_FN void gn__net_put(const struct gn_log *log, uint64_t ticket, uint32_t lanes, uint32_t words, const struct gn__net_words *w)
+{
+	if (words > 1)
+		gn_log_put(log, ticket + lanes, w->a);
+	if (words > 2)
+		gn_log_put(log, ticket + 2 * lanes, w->b);
+	if (words > 3)
+		gn_log_put(log, ticket + 3 * lanes, w->c);
+}
+
+/* Append the message of a lane that is here by itself, if there is room. Returns 0 or -GN_EAGAIN. */
+SIMT_FN int gn__net_append_one(struct gn_log *log, uint32_t words, const struct gn__net_words *w)
+{
+	uint64_t ticket;
+	const int rc = gn_log_reserve(log, words, &ticket);
+
+	if (rc)
+		return rc;
+	gn__net_put(log, ticket, 1, words, w);
+	gn_log_commit(log, ticket, w->head);
+	return 0;
+}
+
+/*
+ * Append the messages of all lanes of mask, if there is room. A warp's lanes that wait for room must not hold up others
+ * that have got it, so this is done, or not, at once. Returns 0 or -GN_EAGAIN.
+ */
+SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, const struct gn__net_words *w)
+{
+	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
+	uint64_t ticket = 0;
+	int rc = 0;
+
+	if (lanes == 1)
+		return gn__net_append_one(log, words, w);
+	if (simt_lane() == leader)
+		rc = gn_log_reserve(log, lanes * words, &ticket);
+	simt_warp_sync(mask); /* what was emptied before the first lane got room is empty for all (A2) */
+	rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader);
+	if (rc)
+		return rc;
+	ticket = simt_shfl_u64(mask, ticket, leader) + simt_rank(mask);
+	gn__net_put(log, ticket, lanes, words, w);
+	if (simt_lane() != leader)
+		gn_log_put(log, ticket, w->head);
+	simt_warp_sync(mask);
+	if (simt_lane() == leader)
+		gn_log_commit(log, ticket, w->head | (uint64_t)(lanes - 1) << 53);
+	return 0;
+}
+
+/* Wait for room in a log. Returns 0 (there may be room now) or what gn__net_patience gives up with. */
+SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn_log *log, uint32_t words)
+{
+	uint64_t deadline = 0;
+	uint32_t tries = 0;
+	int rc = -GN_EAGAIN;
+
+	while (rc == -GN_EAGAIN && gn_log_is_full(log, words))
+		rc = gn__net_patience(n, tries++, &deadline);
+	return rc == -GN_EAGAIN ? 0 : rc;
+}
+
+/*
+ * Append a message of up to 4 words; lanes that come together with as many words do it together. The own messages of a
+ * thread are appended in order. Returns 0, or -GN_ETIMEDOUT (the log stayed full) or what another node's program has
+ * failed with; then nothing was appended.
+ */
+SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t head, uint64_t a, uint64_t b, uint64_t c)
+{
+	const uint32_t mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)n << 3 | words);
+	const struct gn__net_words w = {head, a, b, c};
+	const uint32_t leader = simt_first_lane(mask);
+	struct gn_log *log = gn__net_log(n);
+	int rc;
+
+	while ((rc = gn__net_append(log, mask, words, &w)) == -GN_EAGAIN) {
+		if (simt_lane() == leader)
+			rc = gn__net_await_room(n, log, words * simt_popcount(mask));
+		rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader); /* they give up together */
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
+/* A message with bytes behind its first `fixed` words (head, address). */
+struct gn__net_bytes {
+	uint64_t head, a;
+	uint32_t fixed, bytes;
+	const char *from;
+};
+
+/* Append it, if there is room: at once, as gn__net_append. Returns 0 or -GN_EAGAIN. */
+SIMT_FN int gn__net_append_bytes(struct gn_log *log, const struct gn__net_bytes *m)
+{
+	uint64_t ticket, word;
+	const int rc = gn_log_reserve(log, m->fixed + (m->bytes + 7) / 8, &ticket);
+
+	if (rc)
+		return rc;
+	if (m->fixed > 1)
+		gn_log_put(log, ticket + 1, m->a);
+	for (uint32_t at = 0; at < m->bytes; at += 8) {
+		word = 0;
+		memcpy(&word, m->from + at, m->bytes - at < 8 ? m->bytes - at : 8);
+		gn_log_put(log, ticket + m->fixed + at / 8, word);
+	}
+	gn_log_commit(log, ticket, m->head);
+	return 0;
+}
+
+/* Append a message with bytes. Each lane for itself. */
+SIMT_FN int gn__net_push_bytes(const struct gn_net_view *n, uint64_t head, uint32_t fixed, uint64_t a, const char *from,
+			       uint32_t bytes)
+{
+	const struct gn__net_bytes m = {head, a, fixed, bytes, from};
+	struct gn_log *log = gn__net_log(n);
+	int rc;
+
+	while ((rc = gn__net_append_bytes(log, &m)) == -GN_EAGAIN) {
+		rc = gn__net_await_room(n, log, fixed + (bytes + 7) / 8);
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
+#endif

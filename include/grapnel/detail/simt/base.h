@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/simt/base.h - the marks of device code and a thread's identity.
+ *
+ * Everything here is callable by kernel threads, and by host threads as the only thread of a grid. A grid has blocks, a block
+ * has threads, and consecutive threads of a block form warps of simt_warp_width() lanes (32 on cuda; a
+ * run-time setting from 1 to 32 on cpu). Blocks need not run at the same time, threads of a block do.
+ */
+#ifndef GRAPNEL_SIMT_BASE_H
+#define GRAPNEL_SIMT_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * SIMT_FN marks a function that kernels may call; SIMT_NOINLINE_FN and SIMT_INLINE_FN also fix whether it is inlined,
+ * optimised or not; SIMT_NOINLINE_ON_CPU_FN leaves it to the compiler on cuda; SIMT_MEMBER_FN and
+ * SIMT_INLINE_MEMBER_FN mark a C++ member or template. SIMT_ON_CUDA is 1 while nvcc compiles for the device.
+ * Inside a SIMT_FN no static tables, no recursion, no goto over an initialised declaration.
+ */
+#if defined(__CUDACC__)
+#define SIMT_FN static __host__ __device__ inline __attribute__((unused))
+#define SIMT_NOINLINE_FN static __host__ __device__ __noinline__ __attribute__((unused))
+#define SIMT_INLINE_FN static __host__ __device__ __forceinline__ __attribute__((unused))
+#define SIMT_NOINLINE_ON_CPU_FN SIMT_FN
+#define SIMT_MEMBER_FN __host__ __device__ inline
+#define SIMT_INLINE_MEMBER_FN __host__ __device__ __forceinline__
+#else
+#define SIMT_FN static inline __attribute__((unused))
+#define SIMT_NOINLINE_FN static __attribute__((noinline, unused))
+#define SIMT_INLINE_FN static inline __attribute__((always_inline, unused))
+#define SIMT_NOINLINE_ON_CPU_FN SIMT_NOINLINE_FN
+#define SIMT_MEMBER_FN inline
+#define SIMT_INLINE_MEMBER_FN inline __attribute__((always_inline))
+#endif
+
+#if defined(__CUDA_ARCH__)
+#define SIMT_ON_CUDA 1
+#else
+#define SIMT_ON_CUDA 0
+#endif
+
+#define simt_likely(x) __builtin_expect(!!(x), 1)
+#define simt_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* SIMT_UNROLL - in front of a loop whose count is a constant: all its turns one behind the other, so that an array stays in registers. */
+#if SIMT_ON_CUDA
+#define SIMT_UNROLL _Pragma("unroll")
+#else
+#define SIMT_UNROLL
+#endif
+
+/*
+ * SIMT_COLD(function)(arguments) - call a SIMT_NOINLINE_FN that is rarely needed, at no cost for the path that does
+ * not call it. On cuda the compiler otherwise knows which registers the function takes and keeps what the caller has
+ * across the call in local memory, on the common path too; behind a pointer it must keep to the calling convention,
+ * and the callee saves what it uses.
+ */
+#if SIMT_ON_CUDA
+template <typename function> static __device__ __forceinline__ function simt__cold(function f)
+{
+	asm volatile("" : "+l"(f));
+	return f;
+}
+#define SIMT_COLD(function) simt__cold(function)
+#else
+#define SIMT_COLD(function) (function)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A thread of the cpu machine, as device code sees it. A host thread that runs no kernel is thread 0 of a grid of one,
+ * in a warp one lane wide and without shared memory: it may call device code whose data it reaches.
+ */
+struct simt__lane {
+	uint32_t thread, block, block_threads, blocks;
+	uint32_t lane, warp_width;
+	uint32_t processor; /* index of the OS thread that runs this block */
+	void *shared;       /* the block's shared memory */
+};
+
+#if !defined(__CUDA_ARCH__)
+extern __thread struct simt__lane *simt__self __attribute__((tls_model("initial-exec")));
+#endif
+
+/*
+ * simt__point - a place where a checking schedule may switch threads; called before every atomic in
+ * sources compiled with SIMT_PREEMPT. Returns at once on other schedules and on host threads.
+ */
+void simt__point(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(SIMT_PREEMPT) && !defined(__CUDA_ARCH__)
+#define SIMT__POINT() simt__point()
+#else
+#define SIMT__POINT() ((void)0)
+#endif
+
+/* simt_thread - index of this thread in its block, from 0. */
+SIMT_FN uint32_t simt_thread(void)
+{
+#if SIMT_ON_CUDA
+	return threadIdx.x;
+#else
+	return simt__self->thread;
+#endif
+}
+
+/* simt_block_threads - threads in a block, 1 to 1024. */
+SIMT_FN uint32_t simt_block_threads(void)
+{
+#if SIMT_ON_CUDA
+	return blockDim.x;
+#else
+	return simt__self->block_threads;
+#endif
+}
+
+/* simt_block - index of this block in the grid, from 0. */
+SIMT_FN uint32_t simt_block(void)
+{
+#if SIMT_ON_CUDA
+	return blockIdx.x;
+#else
+	return simt__self->block;
+#endif
+}
+
+/* simt_blocks - blocks in the grid. */
+SIMT_FN uint32_t simt_blocks(void)
+{
+#if SIMT_ON_CUDA
+	return gridDim.x;
+#else
+	return simt__self->blocks;
+#endif
+}
+
+/* simt_global_thread - index of this thread in the grid, from 0. */
+SIMT_FN uint64_t simt_global_thread(void)
+{
+	return (uint64_t)simt_block() * simt_block_threads() + simt_thread();
+}
+
+/* simt_global_threads - threads in the grid. */
+SIMT_FN uint64_t simt_global_threads(void)
+{
+	return (uint64_t)simt_blocks() * simt_block_threads();
+}
+
+/* simt_warp_width - lanes in a warp: 32 on cuda, the machine's setting on cpu. */
+SIMT_FN uint32_t simt_warp_width(void)
+{
+#if SIMT_ON_CUDA
+	return 32;
+#else
+	return simt__self->warp_width;
+#endif
+}
+
+/* simt_lane - index of this thread in its warp, from 0. */
+SIMT_FN uint32_t simt_lane(void)
+{
+#if SIMT_ON_CUDA
+	return threadIdx.x % 32;
+#else
+	return simt__self->lane;
+#endif
+}
+
+/*
+ * simt_processor - which piece of hardware runs this thread (a multiprocessor, an OS thread of the cpu
+ * machine). Threads of one processor contend; use it to spread queues. 0 on host threads.
+ */
+SIMT_FN uint32_t simt_processor(void)
+{
+#if SIMT_ON_CUDA
+	uint32_t processor;
+
+	asm("mov.u32 %0, %%smid;" : "=r"(processor));
+	return processor;
+#else
+	return simt__self->processor;
+#endif
+}
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/simt/copy.h - the lanes of a warp move bytes together.
+ */
+#ifndef GRAPNEL_SIMT_COPY_H
+#define GRAPNEL_SIMT_COPY_H
+
+#include <string.h>
+
+#include <grapnel/detail/simt/base.h>
+#include <grapnel/detail/simt/lookup.h>
+#include <grapnel/detail/simt/warp.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void simt__copy(void *to, const void *from, size_t bytes);
+void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#if SIMT_ON_CUDA
+/*
+ * 16 bytes from where others write and to where they are kept, past caches that could be stale. Both lines leave the
+ * device's cache first: what it keeps instead is the table by which the device translates addresses of host memory.
+ */
+static __device__ __forceinline__ uint4 simt__load_16(const char *from)
+{
+	uint4 v;
+
+	asm volatile("ld.relaxed.sys.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
+		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from), "l"(simt__go_first()));
+	return v;
+}
+
+static __device__ __forceinline__ void simt__store_16(char *to, uint4 v)
+{
+	asm volatile("st.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, %5;"
+		     : : "l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(simt__go_first()) : "memory");
+}
+#endif
+
+/*
+ * simt_copy - collective: the lanes of mask copy one run of bytes together.
+ * @mask   the calling lanes, as for a collective; all pass the same to, from and bytes
+ * @to, @from  16-byte aligned, not overlapping; device memory or host memory that the device reaches
+ * @bytes  a multiple of 16
+ * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the
+ * copy; publish it to others with a release. The source is read past caches that could be stale (a
+ * controller may have written it), so an acquire before the call suffices.
+ */
+SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
+{
+#if SIMT_ON_CUDA
+	const size_t step = 16 * (size_t)simt_popcount(mask);
+	const char *source = (const char *)from;
+	char *target = (char *)to;
+	size_t at = 16 * (size_t)simt_rank(mask);
+
+	__syncwarp(mask);
+	/* Eight loads in flight a lane: a 4 KiB page is one round trip for a full warp. */
+	for (; at + 7 * step < bytes; at += 8 * step) {
+		uint4 v[8];
+
+#pragma unroll
+		for (int k = 0; k < 8; k++)
+			v[k] = simt__load_16(source + at + k * step);
+#pragma unroll
+		for (int k = 0; k < 8; k++)
+			simt__store_16(target + at + k * step, v[k]);
+	}
+	for (; at < bytes; at += step)
+		simt__store_16(target + at, simt__load_16(source + at));
+	__syncwarp(mask);
+#else
+	if (mask & (mask - 1))
+		simt__warp_copy(mask, to, from, bytes);
+	else
+		simt__copy(to, from, bytes);
+#endif
+}
+
+#if SIMT_ON_CUDA
+/* A walk over the runs of the lanes of `left`, 16 bytes a lane at a time. The same in all lanes. */
+struct simt__walk {
+	uint32_t left;
+	uint32_t at; /* in the run of the first lane of left */
+};
+
+/* The caller's next 16 bytes of a walk, by the addresses that the lanes pass; 0 if it has none there. */
+static __device__ __forceinline__ char *simt__walk_on(uint32_t mask, struct simt__walk *w, const void *address,
+						       uint32_t bytes)
+{
+	const int lane = __ffs((int)w->left) - 1;
+	const uint32_t mine = w->at + 16 * simt_rank(mask);
+	const uint32_t run = __shfl_sync(mask, bytes, lane & 31);
+	const uint64_t base = __shfl_sync(mask, (uint64_t)(uintptr_t)address, lane & 31);
+	char *piece = w->left && mine < run ? (char *)(uintptr_t)(base + mine) : (char *)0;
+
+	w->at += 16 * simt_popcount(mask);
+	if (w->at >= run) {
+		w->at = 0;
+		w->left &= w->left - 1;
+	}
+	return piece;
+}
+#endif
+
+/*
+ * simt_copy_each - collective: the lanes of mask copy many runs of bytes together, one for each lane of wants.
+ * @mask   the calling lanes
+ * @wants  lanes of mask, the same for all; each passes a run of its own: to, from and bytes as for simt_copy, the
+ *         others' are not looked at. Runs do not overlap.
+ * Order as simt_copy. Four pieces of 16 bytes are in flight a lane, over the borders of runs: short runs cost no
+ * round trip each.
+ */
+SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes)
+{
+#if SIMT_ON_CUDA
+	struct simt__walk from_walk = {wants, 0}, to_walk = {wants, 0};
+
+	__syncwarp(mask);
+	while (to_walk.left) {
+		uint4 v[4];
+
+		/* Walked twice: to keep the addresses as well would take more registers than short kernels have. */
+#pragma unroll
+		for (int k = 0; k < 4; k++) {
+			const char *piece = simt__walk_on(mask, &from_walk, from, bytes);
+
+			if (piece)
+				v[k] = simt__load_16(piece);
+		}
+#pragma unroll
+		for (int k = 0; k < 4; k++) {
+			char *piece = simt__walk_on(mask, &to_walk, to, bytes);
+
+			if (piece)
+				simt__store_16(piece, v[k]);
+		}
+	}
+	__syncwarp(mask);
+#else
+	if (!(mask & (mask - 1))) {
+		if (wants)
+			simt_copy(mask, to, from, bytes);
+		return;
+	}
+	if (!wants)
+		simt_warp_sync(mask);
+	for (uint32_t left = wants; left; left &= left - 1) {
+		const uint32_t lane = simt_first_lane(left);
+
+		simt_copy(mask, (void *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)to, lane),
+			  (const void *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)from, lane),
+			  simt_shfl_u32(mask, bytes, lane));
+	}
+#endif
+}
+
+/* What a lane asks of bytes that are copied: an element of one of the runs. */
+struct simt_ask {
+	uint32_t lane; /* whose run the element lies in; SIMT_NO_LANE: nothing is asked */
+	uint32_t at;   /* in the run, a multiple of size */
+	uint32_t size; /* 1, 2, 4, 8 or 16 */
+	uint64_t bits[2]; /* receives the element in the low bits */
+};
+
+enum { SIMT_LINE = 128 };
+static const uint32_t SIMT_NO_LANE = 32;
+
+/* An element's bytes, loaded as one. */
+SIMT_FN void simt__take(struct simt_ask *ask, const char *from)
+{
+	ask->bits[1] = 0;
+	switch (ask->size) {
+	case 1: ask->bits[0] = simt_load_relaxed_dev_u8((const uint8_t *)from); break;
+	case 2: ask->bits[0] = simt_load_relaxed_dev_u16((const uint16_t *)(const void *)from); break;
+	case 4: ask->bits[0] = simt_load_relaxed_dev_u32((const uint32_t *)(const void *)from); break;
+	case 8: ask->bits[0] = simt_load_relaxed_dev_u64((const uint64_t *)(const void *)from); break;
+	default:
+		ask->bits[0] = simt_load_relaxed_dev_u64((const uint64_t *)(const void *)from);
+		ask->bits[1] = simt_load_relaxed_dev_u64((const uint64_t *)(const void *)(from + 8));
+	}
+}
+
+#if SIMT_ON_CUDA
+/*
+ * Of the 16 bytes that lane `holder` loaded, the element at byte `at`. Collective; found says whether it is the caller's.
+ */
+static __device__ __forceinline__ void simt__take_loaded(uint32_t mask, struct simt_ask *ask, uint4 v, uint32_t holder,
+							  uint32_t at, int found)
+{
+	const uint32_t x = __shfl_sync(mask, v.x, holder), y = __shfl_sync(mask, v.y, holder);
+	const uint32_t z = __shfl_sync(mask, v.z, holder), w = __shfl_sync(mask, v.w, holder);
+
+	if (!found)
+		return;
+	ask->bits[0] = ((uint64_t)(at & 8 ? w : y) << 32 | (at & 8 ? z : x)) >> (at & 7) * 8;
+	ask->bits[1] = (uint64_t)w << 32 | z; /* means something where size is 16 */
+}
+
+/* The set bit number n of mask, from 0. */
+static __device__ __forceinline__ uint32_t simt__nth_bit(uint32_t mask, uint32_t n)
+{
+	uint32_t at = 0;
+
+#pragma unroll
+	for (uint32_t width = 16; width; width /= 2) {
+		const uint32_t here = __popc(mask >> at & ((1u << width) - 1));
+
+		if (n >= here) {
+			n -= here;
+			at += width;
+		}
+	}
+	return at;
+}
+
+/*
+ * Runs of one line each: eight lanes a line, where there are as many. What lanes ask is taken from registers. There are few
+ * lines: other warps fill the time.
+ */
+static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t mask, uint32_t wants, void *to, const void *from,
+								   struct simt_ask ask)
+{
+	const uint32_t lanes = __popc(mask), pieces = 8 * __popc(wants), rank = simt_rank(mask);
+	/* the piece that the caller asks of */
+	const uint32_t asked = ask.lane < 32 ? 8 * __popc(wants & ((1u << ask.lane) - 1)) + (ask.at >> 4) : ~0u;
+
+	__syncwarp(mask);
+#pragma unroll 1
+	for (uint32_t first = 0; first < pieces; first += lanes) {
+		const uint32_t piece = first + rank, part = (piece & 7) * 16;
+		const uint32_t owner = simt__nth_bit(piece < pieces ? wants : mask, piece < pieces ? piece >> 3 : 0);
+		const char *source = (const char *)__shfl_sync(mask, (uint64_t)(uintptr_t)from, owner) + part;
+		char *target = (char *)__shfl_sync(mask, (uint64_t)(uintptr_t)to, owner) + part;
+		const int found = asked - first < lanes;
+		uint4 v = {0, 0, 0, 0};
+
+		if (piece < pieces) {
+			v = simt__load_16(source);
+			simt__store_16(target, v);
+		}
+		simt__take_loaded(mask, &ask, v, simt__nth_bit(mask, found ? asked - first : 0), ask.at, found);
+	}
+	__syncwarp(mask);
+	return ask;
+}
+#endif
+
+/*
+ * simt_copy_asked - collective: simt_copy_each, and every lane that asks is given an element of what is copied.
+ * @mask, @wants, @to, @from, @bytes  as for simt_copy_each
+ * @ask    each lane's own; ask.lane is in wants, or SIMT_NO_LANE
+ * Returns the caller's ask with its bits. Order as simt_copy_each.
+ */
+SIMT_INLINE_FN struct simt_ask simt_copy_asked(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes,
+					struct simt_ask ask)
+{
+	const char *asked;
+
+	simt_copy_each(mask, wants, to, from, bytes);
+	asked = (const char *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)to,
+						       ask.lane < 32 ? ask.lane : simt_first_lane(mask));
+	if (ask.lane < 32)
+		simt__take(&ask, asked + ask.at);
+	return ask;
+}
+
+/* simt_copy_lines_asked - simt_copy_asked where every run is one line (SIMT_LINE bytes). */
+SIMT_INLINE_FN struct simt_ask simt_copy_lines_asked(uint32_t mask, uint32_t wants, void *to, const void *from,
+						     struct simt_ask ask)
+{
+#if SIMT_ON_CUDA
+	return simt__copy_lines(mask, wants, to, from, ask);
+#else
+	return simt_copy_asked(mask, wants, to, from, SIMT_LINE, ask);
+#endif
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/simt/wait.h - waiting, and not having to; time, and the block together.
+ */
+#ifndef GRAPNEL_SIMT_WAIT_H
+#define GRAPNEL_SIMT_WAIT_H
+
+#include <grapnel/detail/simt/base.h>
+#include <grapnel/detail/simt/warp.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void simt__relax(void);
+uint64_t simt__clock_ns(void);
+void simt__block_sync(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * simt_relax - this thread waits for another: let others run, then return.
+ * Belongs into every loop that polls memory. On cpu it switches to another fiber, so that thousands of
+ * waiting threads overlap on one OS thread; on a host thread it yields the processor. Orders nothing.
+ */
+SIMT_FN void simt_relax(void)
+{
+#if SIMT_ON_CUDA
+	__nanosleep(20);
+#else
+	simt__relax();
+#endif
+}
+
+/*
+ * simt_rest - simt_relax for a thread that has looked so many rounds in vain: the more, the longer it stays away. Many who poll one
+ * word keep each other, and the one they wait for, from it. Orders nothing.
+ * @doublings  of 20 nanoseconds, at most: a fraction of what it waits for
+ */
+SIMT_FN void simt_rest(uint32_t rounds, uint32_t doublings)
+{
+#if SIMT_ON_CUDA
+	__nanosleep(20u << (rounds < doublings ? rounds : doublings));
+#else
+	(void)rounds;
+	(void)doublings;
+	simt__relax();
+#endif
+}
+
+/*
+ * simt_prefetch - this thread will soon change what lies there: a processor brings it near meanwhile; a GPU does nothing,
+ * its other threads fill the time. Any address may be given. Orders nothing.
+ * simt_prefetch_read - the same for what it will read.
+ */
+SIMT_FN void simt_prefetch(const void *memory)
+{
+#if SIMT_ON_CUDA
+	(void)memory;
+#else
+	__builtin_prefetch(memory, 1);
+	__asm__ volatile("" : : "r"(memory)); /* else GCC takes functions that do no more for pure, and leaves them out */
+#endif
+}
+
+SIMT_FN void simt_prefetch_read(const void *memory)
+{
+#if SIMT_ON_CUDA
+	(void)memory;
+#else
+	__builtin_prefetch(memory, 0);
+	__asm__ volatile("" : : "r"(memory));
+#endif
+}
+
+/*
+ * simt_clock_ns - a clock in nanoseconds that never goes back; resolution 1 us or better. The same clock on
+ * all threads of a machine. Under a checking schedule it counts steps, so that runs can be repeated.
+ */
+SIMT_FN uint64_t simt_clock_ns(void)
+{
+#if SIMT_ON_CUDA
+	uint64_t now;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+	return now;
+#else
+	return simt__clock_ns();
+#endif
+}
+
+/*
+ * simt_block_sync - barrier of the block.
+ *   pre:   every thread of the block that has not ended calls it, none from divergent code
+ *   post:  accesses before it are visible to the block behind it
+ */
+SIMT_FN void simt_block_sync(void)
+{
+#if SIMT_ON_CUDA
+	__syncthreads();
+#else
+	simt__block_sync();
+#endif
+}
+
+/* simt_shared - the block's shared memory: grid.shared_bytes of it, 16-byte aligned, not initialised. */
+SIMT_FN void *simt_shared(void)
+{
+#if SIMT_ON_CUDA
+	extern __shared__ __align__(16) unsigned char simt__shared[];
+
+	return simt__shared;
+#else
+	return simt__self->shared;
+#endif
+}
+
+#endif

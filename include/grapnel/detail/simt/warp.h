@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/simt/warp.h - the lanes of a warp together.
+ *
+ * A mask is a set of lanes, lane k as bit k. A collective takes the mask of the lanes that call it:
+ *   pre:   every lane in mask calls the same collective with the same mask; the caller is in mask
+ *   post:  all of them return together; simt_warp_sync and simt_copy also order memory: what lanes of mask
+ *          wrote before it, lanes of mask see behind it. The others promise nothing about memory.
+ * The usual way into divergent code is `mask = simt_active()` followed by collectives over that mask.
+ * On cpu a mask that names a lane which has ended, or lanes that wait in different collectives, ends the
+ * launch with -GN_EDEADLK instead of hanging. On cuda that is undefined, as in CUDA.
+ */
+#ifndef GRAPNEL_SIMT_WARP_H
+#define GRAPNEL_SIMT_WARP_H
+
+#include <grapnel/detail/simt/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The cpu machine's bodies; only called where the warp is wider than 1. */
+uint32_t simt__active(void);
+uint32_t simt__ballot(uint32_t mask, int predicate);
+uint32_t simt__or(uint32_t mask, uint32_t value);
+uint64_t simt__shfl(uint32_t mask, uint64_t value, uint32_t source);
+uint32_t simt__match_any(uint32_t mask, uint64_t value);
+void simt__warp_sync(uint32_t mask);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* simt_popcount - number of lanes in mask. */
+SIMT_FN uint32_t simt_popcount(uint32_t mask)
+{
+#if SIMT_ON_CUDA
+	return (uint32_t)__popc(mask);
+#else
+	return mask & (mask - 1) ? (uint32_t)__builtin_popcount(mask) : mask != 0; /* a call, where the processor is old */
+#endif
+}
+
+/* simt_first_lane - lowest lane of mask, which must not be empty. */
+SIMT_FN uint32_t simt_first_lane(uint32_t mask)
+{
+#if SIMT_ON_CUDA
+	return (uint32_t)__ffs((int)mask) - 1;
+#else
+	return (uint32_t)__builtin_ctz(mask);
+#endif
+}
+
+/* simt_rank - number of lanes of mask below this one: 0 for the first, popcount - 1 for the last. */
+SIMT_FN uint32_t simt_rank(uint32_t mask)
+{
+	return simt_popcount(mask & ((1u << simt_lane()) - 1));
+}
+
+/*
+ * simt_active - the lanes that are at this call together with this one; holds at least the caller.
+ * Which others it holds is a matter of performance, never of correctness: code must be right if it
+ * returns the caller alone. On cpu it gathers the lanes that reach this call before they wait elsewhere.
+ * Always inlined: there it tells calls apart by their return address.
+ *
+ * On cuda the caller's own bit is added, which is set already. ptxas (13.0) takes a vote's result for the same in all
+ * lanes. Then it checks the mask of one lane before a collective, for all lanes that are at it. But lanes that came here
+ * apart, with masks of their own, can be together later: a convergence barrier may let some lanes go on while others of
+ * their mask still run a loop. Such a lane would pass the collective without the others of its mask, which wait for it
+ * for ever. A value that depends on the lane is checked for each.
+ */
+SIMT_INLINE_FN uint32_t simt_active(void)
+{
+#if SIMT_ON_CUDA
+	return __activemask() | 1u << simt_lane();
+#else
+	return simt__self->warp_width == 1 ? 1u : simt__active();
+#endif
+}
+
+/* simt_ballot - collective: the lanes of mask whose predicate is not 0. */
+SIMT_FN uint32_t simt_ballot(uint32_t mask, int predicate)
+{
+#if SIMT_ON_CUDA
+	return __ballot_sync(mask, predicate);
+#else
+	return simt__self->warp_width == 1 ? (uint32_t)!!predicate : simt__ballot(mask, predicate);
+#endif
+}
+
+/* simt_shfl_u32 - collective: the value that lane source passed; source is in mask. */
+SIMT_FN uint32_t simt_shfl_u32(uint32_t mask, uint32_t value, uint32_t source)
+{
+#if SIMT_ON_CUDA
+	return __shfl_sync(mask, value, (int)source);
+#else
+	return simt__self->warp_width == 1 ? value : (uint32_t)simt__shfl(mask, value, source);
+#endif
+}
+
+/* simt_shfl_u64 - collective: the value that lane source passed; source is in mask. */
+SIMT_FN uint64_t simt_shfl_u64(uint32_t mask, uint64_t value, uint32_t source)
+{
+#if SIMT_ON_CUDA
+	return __shfl_sync(mask, value, (int)source);
+#else
+	return simt__self->warp_width == 1 ? value : simt__shfl(mask, value, source);
+#endif
+}
+
+/* simt_match_any_u64 - collective: the lanes of mask that passed the same value as the caller. */
+SIMT_FN uint32_t simt_match_any_u64(uint32_t mask, uint64_t value)
+{
+#if SIMT_ON_CUDA
+	return __match_any_sync(mask, value);
+#else
+	return simt__self->warp_width == 1 ? 1u : simt__match_any(mask, value);
+#endif
+}
+
+/* simt_or_u32 - collective: the values of all lanes of mask, or-ed. */
+SIMT_FN uint32_t simt_or_u32(uint32_t mask, uint32_t value)
+{
+#if SIMT_ON_CUDA
+	return __reduce_or_sync(mask, value);
+#else
+	return simt__self->warp_width == 1 ? value : simt__or(mask, value);
+#endif
+}
+
+/*
+ * simt_match_small - collective: as simt_match_any_u64, for values below 2^bits. On cuda that takes a ballot a bit,
+ * where a match takes a step for every value that differs.
+ */
+SIMT_FN uint32_t simt_match_small(uint32_t mask, uint32_t value, uint32_t bits)
+{
+#if SIMT_ON_CUDA
+	uint32_t same = mask;
+
+	for (uint32_t bit = 0; bit < bits; bit++) {
+		const uint32_t set = __ballot_sync(mask, value >> bit & 1);
+
+		same &= value >> bit & 1 ? set : ~set;
+	}
+	return same;
+#else
+	(void)bits;
+	return simt_match_any_u64(mask, value);
+#endif
+}
+
+/* simt_warp_sync - collective: nothing but the meeting. */
+SIMT_FN void simt_warp_sync(uint32_t mask)
+{
+#if SIMT_ON_CUDA
+	__syncwarp(mask);
+#else
+	if (simt__self->warp_width != 1)
+		simt__warp_sync(mask);
+#endif
+}
+
+#endif
