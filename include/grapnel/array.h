@@ -1,44 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array.h - what users touch: typed elements of a store, read and written by any thread.
+ * array.h - typed elements of a store, which any thread of a kernel reads and writes.
  *
- *     uint32_t x = gn_read_u32(&array, i);            the value; a failure is kept in the array
- *     int rc = gn_array_read(&array, i, &x);          the code
- *     struct gn_cursor c = gn_cursor_init(&array);    repeated touches of one page cost a look, not a look-up
+ *     uint32_t x = gn_read_u32(&array, i);            one element; a failure is kept in the array
+ *     int rc = gn_array_read(&array, i, &x);          one element; the code is returned
+ *     struct gn_cursor c = gn_cursor_init(&array);    a position that remembers its page
  *     uint32_t y = gn_cursor_read_u32(&c, i);
- *     gn_array_acquire(&array, mask, i, GN_READ, &page);   a page by reference: plain loads, 16 bytes at a time
+ *     gn_array_acquire(&array, mask, i, GN_READ, &page);   one page: plain loads, 16 bytes at a time
  *     gn_range_begin(&array, mask, i, j, GN_READ);         all pages of a run, one after the other: the fastest
  *
- * The intent of the last two is GN_READ, GN_WRITE (change parts of a page) or GN_OVERWRITE (write every byte of it before anybody
- * reads one, so that it is not fetched).
+ * docs/choosing.md says which form suits which loop. This file declares every function; their code is in detail/array/.
+ * gather.h moves batches of rows, auto.h has an array that chooses its mode, grapnel.hpp has x[i] for C++.
  *
- * Reads and writes may be called from divergent code by any lanes; lanes that are together and touch one page act
- * once. Memory order is that of ordinary device memory: races between user threads are the user's. An array is in
- * one mode at a time:
+ * An array is in one of two modes (enum gn_mode):
  *
- *   GN_PAGED   through a cache
- *   GN_DIRECT  fine-grained loads and stores on the store's own memory (byte-addressable stores only)
+ *   GN_PAGED   its pages come through a cache
+ *   GN_DIRECT  each access loads or stores the store's own memory; for byte-addressable stores only
  *
- *   detail/array/read.h, write.h   one element
- *   detail/array/atomic.h          one element, changed as one step
- *   detail/array/cursor.h          elements one after the other
- *   detail/array/recent.h          the cursor of gn::array, which is in grapnel.hpp
- *   detail/array/page.h, range.h   pages by reference: one, one a lane, all of a run
- *   detail/array/prefetch.h        what will be read soon
- *   gather.h          batches of rows by number, in the order of their addresses
- *   auto.h            an array that chooses its mode
+ * Who may call: functions marked SIMT_FN (or SIMT_NOINLINE_FN, SIMT_INLINE_FN) may be called by any thread of a kernel. Those
+ * that take no mask may be called from divergent code; lanes that are together and touch one page act once.
+ * A collective function takes the mask of the lanes that call it (simt.h).
  *
- * An access of another size than the elements' is refused and kept as -GN_EINVAL: gn_read_u32 of an array of bytes
- * reads nothing.
+ * Memory order is that of ordinary device memory. Races between the program's threads are the program's own.
  *
- * Value forms return 0 for what cannot be read; nothing ever returns wrong data silently: the array keeps the first
- * failure (index, code, device status) where host and device can read it (gn_array_failure).
+ * Failures: nothing returns wrong data silently. Value forms return 0 for an element that cannot be read. The array keeps
+ * the first failure (index, code, device status) where host and device can read it: gn_array_failure. An access of
+ * another size than the elements' is refused and kept as -GN_EINVAL: gn_read_u32 of an array of bytes reads nothing.
  */
 #ifndef GRAPNEL_ARRAY_H
 #define GRAPNEL_ARRAY_H
 
-#include <grapnel/detail/array/view.h>
 #include <grapnel/cache.h>
+#include <grapnel/detail/array/view.h>
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
@@ -46,6 +39,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- host: create, destroy, failures ---- */
 
 /* What an array is made of. */
 struct gn_array_config {
@@ -80,6 +75,249 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error);
 #ifdef __cplusplus
 }
 #endif
+
+/* ---- one element ---- */
+
+/* gn_count - number of elements. */
+SIMT_FN uint64_t gn_count(const struct gn_array *a);
+
+/*
+ * gn_array_read - read one element and return the code.
+ * @index  of the element
+ * @to     receives the element_bytes of the array; aligned to them
+ * Waits while the page is fetched. Returns 0; -GN_ERANGE (the index is past the end); -GN_EIO, -GN_ETIMEDOUT (the transfer
+ * failed). The first failure is also kept in the array. After a failure *to is unchanged.
+ */
+SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, void *to);
+
+/*
+ * gn_read_T - read one element and return its value. T is u8 to u64, i8 to i64, f32 or f64.
+ * T is the array's element type. Where T has another size, nothing is read and the array keeps -GN_EINVAL.
+ * Waits while the page is fetched. Returns 0 on failure; the array keeps the first failure, with a code as gn_array_read.
+ */
+SIMT_FN uint8_t gn_read_u8(const struct gn_array *a, uint64_t index);
+SIMT_FN uint16_t gn_read_u16(const struct gn_array *a, uint64_t index);
+SIMT_FN uint32_t gn_read_u32(const struct gn_array *a, uint64_t index);
+SIMT_FN uint64_t gn_read_u64(const struct gn_array *a, uint64_t index);
+SIMT_FN int8_t gn_read_i8(const struct gn_array *a, uint64_t index);
+SIMT_FN int16_t gn_read_i16(const struct gn_array *a, uint64_t index);
+SIMT_FN int32_t gn_read_i32(const struct gn_array *a, uint64_t index);
+SIMT_FN int64_t gn_read_i64(const struct gn_array *a, uint64_t index);
+SIMT_FN float gn_read_f32(const struct gn_array *a, uint64_t index);
+SIMT_FN double gn_read_f64(const struct gn_array *a, uint64_t index);
+
+/*
+ * gn_array_write - write one element.
+ * @index  of the element
+ * @from   element_bytes of the array; need not be aligned
+ * Waits while the page is fetched. Returns as gn_array_read, and -GN_EROFS (the store is read-only), -GN_ENOSPC (the store is
+ * full). The first failure is also kept in the array. After a failure the element is unchanged.
+ */
+SIMT_NOINLINE_FN int gn_array_write(const struct gn_array *a, uint64_t index, const void *from);
+
+/*
+ * gn_write_T - write one element, by value. T is u8 to u64, i8 to i64, f32 or f64.
+ * T is the array's element type. Returns as gn_array_write, and -GN_EINVAL where T has another size: nothing is written then.
+ */
+SIMT_FN int gn_write_u8(const struct gn_array *a, uint64_t index, uint8_t value);
+SIMT_FN int gn_write_u16(const struct gn_array *a, uint64_t index, uint16_t value);
+SIMT_FN int gn_write_u32(const struct gn_array *a, uint64_t index, uint32_t value);
+SIMT_FN int gn_write_u64(const struct gn_array *a, uint64_t index, uint64_t value);
+SIMT_FN int gn_write_i8(const struct gn_array *a, uint64_t index, int8_t value);
+SIMT_FN int gn_write_i16(const struct gn_array *a, uint64_t index, int16_t value);
+SIMT_FN int gn_write_i32(const struct gn_array *a, uint64_t index, int32_t value);
+SIMT_FN int gn_write_i64(const struct gn_array *a, uint64_t index, int64_t value);
+SIMT_FN int gn_write_f32(const struct gn_array *a, uint64_t index, float value);
+SIMT_FN int gn_write_f64(const struct gn_array *a, uint64_t index, double value);
+
+/* ---- one element, changed as one step ---- */
+
+/*
+ * gn_add_T, gn_min_T, gn_max_T, gn_cas_T - add to an element; make it as small, or as large, as a value; set it to value if it is
+ * expected (it was set if expected is returned).
+ * Each is indivisible for all threads that use the array in the same mode through the same cache; in direct mode for the
+ * host as well. Memory order: relaxed. Waits while the page is fetched.
+ * Returns the element before the change. Returns 0 where the element cannot be had, or has another size than T; the array
+ * keeps that failure.
+ */
+SIMT_FN uint32_t gn_add_u32(const struct gn_array *a, uint64_t index, uint32_t by);
+SIMT_FN uint64_t gn_add_u64(const struct gn_array *a, uint64_t index, uint64_t by);
+SIMT_FN float gn_add_f32(const struct gn_array *a, uint64_t index, float by);
+SIMT_FN double gn_add_f64(const struct gn_array *a, uint64_t index, double by);
+SIMT_FN uint32_t gn_min_u32(const struct gn_array *a, uint64_t index, uint32_t value);
+SIMT_FN uint64_t gn_min_u64(const struct gn_array *a, uint64_t index, uint64_t value);
+SIMT_FN uint32_t gn_max_u32(const struct gn_array *a, uint64_t index, uint32_t value);
+SIMT_FN uint64_t gn_max_u64(const struct gn_array *a, uint64_t index, uint64_t value);
+SIMT_FN uint32_t gn_cas_u32(const struct gn_array *a, uint64_t index, uint32_t expected, uint32_t value);
+SIMT_FN uint64_t gn_cas_u64(const struct gn_array *a, uint64_t index, uint64_t expected, uint64_t value);
+
+/* ---- a cursor: a position that remembers its page ---- */
+
+/*
+ * A read position of one thread. While the thread stays in the page that it read last, a read costs the data and one look at
+ * the page's word. A cursor does not pin its page: it never keeps a miss from finding a frame, and it needs no release. It
+ * remembers whole pages only; a page of which some sectors are there is looked up at each read. It lives in registers. Do
+ * not share one between threads.
+ */
+struct gn_cursor {
+	const struct gn_array *array;
+	struct gn_hold glimpse; /* the page that was read last; its data begins at element first */
+	uint64_t first;         /* elements first to first + count - 1 lie in that page */
+	uint32_t count;         /* 0: no page yet */
+	uint32_t hits;          /* reads that the cache's counters do not have yet; 2^32 of them are counted as none */
+};
+
+/* gn_cursor_init - a cursor at no page yet. @array  borrowed as long as the cursor is used. */
+SIMT_FN struct gn_cursor gn_cursor_init(const struct gn_array *array);
+
+/* gn_cursor_end - add the cursor's hits to the cache's counters. Needed only where counters are read. */
+SIMT_FN void gn_cursor_end(struct gn_cursor *c);
+
+/* gn_cursor_read_T - gn_read_T through a cursor. */
+SIMT_FN uint8_t gn_cursor_read_u8(struct gn_cursor *c, uint64_t index);
+SIMT_FN uint16_t gn_cursor_read_u16(struct gn_cursor *c, uint64_t index);
+SIMT_FN uint32_t gn_cursor_read_u32(struct gn_cursor *c, uint64_t index);
+SIMT_FN uint64_t gn_cursor_read_u64(struct gn_cursor *c, uint64_t index);
+SIMT_FN int8_t gn_cursor_read_i8(struct gn_cursor *c, uint64_t index);
+SIMT_FN int16_t gn_cursor_read_i16(struct gn_cursor *c, uint64_t index);
+SIMT_FN int32_t gn_cursor_read_i32(struct gn_cursor *c, uint64_t index);
+SIMT_FN int64_t gn_cursor_read_i64(struct gn_cursor *c, uint64_t index);
+SIMT_FN float gn_cursor_read_f32(struct gn_cursor *c, uint64_t index);
+SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index);
+
+/*
+ * gn_cursor_read_every_T - read count elements: index, index + stride, index + 2 * stride ... T is u32, u64, f32 or f64.
+ * A thread that reads one element waits for memory once an element. With several loads under way it waits once for all.
+ * The elements should lie in one page, as those of a run do whose length divides a page's. Others are read one by one, by
+ * a call for up to sixteen. Make count a constant: then the values stay in registers.
+ * @value  receives count elements; those that cannot be had are 0
+ * Returns 0, or the first failure's code as gn_array_read.
+ */
+SIMT_INLINE_FN int gn_cursor_read_every_u32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    uint32_t *value);
+SIMT_INLINE_FN int gn_cursor_read_every_u64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    uint64_t *value);
+SIMT_INLINE_FN int gn_cursor_read_every_f32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    float *value);
+SIMT_INLINE_FN int gn_cursor_read_every_f64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+					    double *value);
+
+/* ---- pages by reference ---- */
+
+/* Elements that lie together in one page. A value; the lanes that acquired it release it once. */
+struct gn_page {
+	void *data;     /* element first; in a paged array 16-byte aligned if first starts a page */
+	uint64_t first; /* index of the first element */
+	uint64_t count; /* elements, all inside the array */
+	struct gn_hold hold; /* the library's own */
+};
+
+/*
+ * gn_array_acquire - collective: pin the page that holds an element.
+ * @mask    the calling lanes. All pass the same index, or one of the same page. One pin serves all: a warp passes its
+ *          mask, a thread on its own 1u << simt_lane()
+ * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: the caller writes every element of the page before
+ *          anybody reads one. A page that the array has wholly is then not fetched, and until then its elements are undefined
+ * @page    receives the elements; end with gn_array_release over the same mask
+ * A pinned page keeps its frame. Pin few pages, and do not wait for other threads meanwhile. In direct mode the elements are
+ * the whole array (4 KiB of it in a launch that gn_auto looks at). Waits while the page is fetched.
+ * Returns to all lanes 0; -GN_ENOBUFS (every frame the page could take is pinned, or the page itself is, 16383 times: release
+ * something, or read element by element); -GN_ENOSPC (see gn_cache_flush); -GN_ERANGE, -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS.
+ * The array keeps failures other than -GN_ENOBUFS.
+ */
+SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
+			     struct gn_page *page);
+
+/* gn_array_release - collective over the mask of gn_array_acquire: unpin the page. */
+SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const struct gn_page *page);
+
+/*
+ * gn_array_acquire_each - collective: each lane pins the page of an element of its own.
+ * @mask  the calling lanes; index, intent and page are each lane's own
+ * All pages that are there are pinned in one round trip; the others are fetched together. Otherwise as gn_array_acquire. The
+ * code is each lane's own: a lane whose code is 0 calls gn_array_release_each.
+ */
+SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
+				  struct gn_page *page);
+
+/* gn_array_release_each - unpin the lane's page of gn_array_acquire_each. Any lane by itself. */
+SIMT_FN void gn_array_release_each(const struct gn_array *a, const struct gn_page *page);
+
+/* ---- a range: a loop over the pages of a run of elements ---- */
+
+/*
+ * A loop under way. It lives in registers of the lanes that began it. Each thread with a run of its own, elements i to j - 1:
+ *
+ *     struct gn_range r = gn_range_begin(&a, 1u << simt_lane(), i, j, GN_READ);
+ *     struct gn_page page;
+ *     int rc;
+ *
+ *     while (gn_range_next(&r, &page))
+ *             for (uint64_t k = 0; k < page.count; k++)
+ *                     sum += ((const uint32_t *)page.data)[k];
+ *     rc = gn_range_end(&r);
+ *
+ * rc is not 0 where the loop ended early: elements from r.next on were not handed out. -GN_ENOBUFS (no frame was to be had)
+ * is told by rc only; the array keeps other failures. A warp with one run passes simt_active() as the mask, and its lanes
+ * share each page: k from simt_lane() in steps of simt_warp_width().
+ *
+ * The lanes look up and pin one page each, all in one round trip, and fetch together what is missing. Then the loop hands
+ * out the pages one after the other. Pages that are overwritten are not fetched; each is pinned when it is handed out.
+ */
+struct gn_range {
+	const struct gn_array *array;
+	uint64_t next, end; /* elements not yet handed out */
+	uint32_t mask;
+	uint32_t batch;  /* pages to pin at once */
+	uint32_t held;   /* pages pinned now, one a lane */
+	uint32_t given;  /* how many of those were handed out */
+	uint32_t intent; /* enum gn_intent */
+	struct gn_hold hold; /* this lane's pinned page; word is NULL if it has none */
+	struct gn_store_status status; /* why the loop ended early; code 0 if it did not */
+};
+
+/*
+ * gn_range_begin - collective: begin a loop over the pages of elements begin to end - 1.
+ * @mask    the lanes that call every function of this loop, at least one; all pass the same arguments
+ * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: the caller writes all elements of every page that is
+ *          handed out, so pages that lie wholly in the run are not fetched. A loop that is left early leaves the rest as it was
+ * Does not wait. A run that reaches past the array ends at once with status.code -GN_ERANGE; one that is written where the
+ * array is read-only, with -GN_EROFS.
+ */
+SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, uint64_t begin, uint64_t end,
+				       uint32_t intent);
+
+/*
+ * gn_range_next - collective over the mask of the loop: the elements of the next page.
+ * @page  receives them, cut to the run. The loop pins the page until the next call; do not release it
+ * Waits while pages are fetched. Returns 1; or 0 at the end. Then r->status.code is 0; or -GN_ENOBUFS (not one page could be
+ * had, because all are pinned), -GN_ENOSPC (or because they cannot be written), -GN_EIO, -GN_ETIMEDOUT, and elements from
+ * r->next on were not handed out. In direct mode the run comes at once (in blocks of 4 KiB in a launch that gn_auto looks at).
+ */
+SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page);
+
+/*
+ * gn_range_end - collective over the mask of the loop, also when it is left early: unpin its pages. Returns status.code.
+ */
+SIMT_FN int gn_range_end(struct gn_range *r);
+
+/* ---- prefetch ---- */
+
+/*
+ * gn_array_prefetch_each - collective: fetch the page of one element for every lane that names one.
+ * @mask   the calling lanes; all of them move the bytes
+ * @wants  1: this lane names an element
+ * A hint: what cannot be had is left out, and no failure is kept. In direct mode it does nothing. It pays off where one warp
+ * fetches for others, or fetches many pages at once that it would miss one after another. Waits for the transfers that it
+ * begins, not for those of others. From the host: gn_cache_prefetch_range.
+ */
+SIMT_FN void gn_array_prefetch_each(const struct gn_array *a, uint32_t mask, int wants, uint64_t index);
+
+/*
+ * gn_array_prefetch - collective: fetch the pages of elements first to first + count - 1, as many at once as there are lanes.
+ * All lanes pass the same arguments. Otherwise as gn_array_prefetch_each.
+ */
+SIMT_FN void gn_array_prefetch(const struct gn_array *a, uint32_t mask, uint64_t first, uint64_t count);
 
 #include <grapnel/detail/array/atomic.h>
 #include <grapnel/detail/array/cursor.h>

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * detail/array/atomic.h - elements changed as one step: add, min, max, compare-and-swap.
- *
- * Indivisible for all threads that use the array in the same mode through the same cache; relaxed: they order nothing
- * else. In direct mode they are indivisible for the host as well. Any thread, from divergent code; they wait while the
- * page is fetched. All return the element before, or 0 where it could not be had: the failure is kept in the array, as
- * for gn_read_T. Elements have 4 or 8 bytes; a change of another size than the array's is -GN_EINVAL.
  */
+#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_ATOMIC_H
 #define GRAPNEL_ARRAY_ATOMIC_H
 
@@ -54,7 +50,6 @@ SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, u
 	return 0;
 }
 
-/* gn_add_T - add to an element. */
 SIMT_FN uint32_t gn_add_u32(const struct gn_array *a, uint64_t index, uint32_t by)
 {
 	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN__ADD, by, 0, 4);
@@ -87,7 +82,6 @@ SIMT_FN double gn_add_f64(const struct gn_array *a, uint64_t index, double by)
 	return old;
 }
 
-/* gn_min_T, gn_max_T - make an element as small, as large as a value. */
 SIMT_FN uint32_t gn_min_u32(const struct gn_array *a, uint64_t index, uint32_t value)
 {
 	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN__MIN, value, 0, 4);
@@ -108,7 +102,6 @@ SIMT_FN uint64_t gn_max_u64(const struct gn_array *a, uint64_t index, uint64_t v
 	return SIMT_COLD(gn__change)(a, index, GN__MAX, value, 0, 8);
 }
 
-/* gn_cas_T - set an element to value if it is expected; it was set if expected is returned. */
 SIMT_FN uint32_t gn_cas_u32(const struct gn_array *a, uint64_t index, uint32_t expected, uint32_t value)
 {
 	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN__CAS, expected, value, 4);

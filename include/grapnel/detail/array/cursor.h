@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * detail/array/cursor.h - a read position that remembers its page.
- *
- * A thread (or each lane of a warp) carries a cursor along an array; as long as it stays in the page it saw last,
- * a read is the data and one look at the page's word. The hold is soft: it is a glimpse, not a pin, so it never
- * keeps a miss from finding a frame, and a cursor needs no release. It lives in registers; do not share it. It
- * remembers whole pages only: a page that has some of its sectors is looked up at each read.
  */
+#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_CURSOR_H
 #define GRAPNEL_ARRAY_CURSOR_H
 
 #include <grapnel/detail/array/read.h>
 
-struct gn_cursor {
-	const struct gn_array *array;
-	struct gn_hold glimpse; /* its data: element first */
-	uint64_t first; /* elements first to first + count - 1 lie in the glimpsed page */
-	uint32_t count; /* 0: none yet */
-	uint32_t hits;  /* not yet counted: one register, so 2^32 of them are counted as none */
-};
-
-/* gn_cursor_init - a cursor at no page yet. @array  borrowed as long as the cursor is used. */
 SIMT_FN struct gn_cursor gn_cursor_init(const struct gn_array *array)
 {
 	struct gn_cursor c;
@@ -30,7 +17,6 @@ SIMT_FN struct gn_cursor gn_cursor_init(const struct gn_array *array)
 	return c;
 }
 
-/* gn_cursor_end - count what the cursor has not yet counted. Needed only where counters are read. */
 SIMT_FN void gn_cursor_end(struct gn_cursor *c)
 {
 	gn__count_hits(&c->array->pages, c->hits);
@@ -119,10 +105,6 @@ SIMT_FN int gn__cursor_read(struct gn_cursor *c, uint64_t index, void *to, uint3
 	return gn__cursor_move(c, index, to, size);
 }
 
-/*
- * gn_cursor_read_T - one element through a cursor. T has the size of the array's elements; another is refused, as by
- * gn_read_T. Returns the value, 0 on failure; what failed is kept in the array, as for gn_read_T.
- */
 SIMT_FN uint8_t gn_cursor_read_u8(struct gn_cursor *c, uint64_t index)
 {
 	uint8_t value = 0;
@@ -264,15 +246,6 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
 	return rc;
 }
 
-/*
- * gn_cursor_read_every_T - count elements: index, index + stride, index + 2 * stride ... A thread that reads one element waits for
- * memory once an element; with several under way it waits once for all. T is u32, u64, f32 or f64 and has the size of the
- * array's elements.
- * They should lie in one page, as those of a run do whose length divides a page's: others are read one by one, by a call for up to
- * sixteen.
- * @value  receives count of them
- * Returns 0, or the first failure's code as gn_array_read; values that could not be had are 0.
- */
 SIMT_INLINE_FN int gn_cursor_read_every_u32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
 					    uint32_t *value)
 {

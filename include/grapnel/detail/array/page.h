@@ -2,18 +2,11 @@
 /*
  * detail/array/page.h - elements by reference: a page pinned once, then plain loads and stores of any width.
  */
+#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_PAGE_H
 #define GRAPNEL_ARRAY_PAGE_H
 
 #include <grapnel/detail/array/sample.h>
-
-/* A run of elements that lie together. A value; released by the lanes that acquired it, once. */
-struct gn_page {
-	void *data;     /* element `first`; in a paged array 16-byte aligned if first starts a page */
-	uint64_t first; /* index of the first element */
-	uint64_t count; /* elements, all inside the array */
-	struct gn_hold hold;
-};
 
 /* The elements that share a block of 2^log2 bytes with index; element 0 is at byte base. */
 SIMT_FN void gn__run_of(const struct gn_array *a, uint64_t base, uint32_t log2, uint64_t index, struct gn_page *page)
@@ -86,20 +79,6 @@ SIMT_FN int gn__page_pin(const struct gn_array *a, uint32_t mask, uint64_t index
 	return gn__page_done(a, index, status, page);
 }
 
-/*
- * gn_array_acquire - collective: pin the page that holds an element.
- * @mask   the calling lanes; all pass the same index (or one on the same page). One pin for all of them: a warp
- *         passes its mask, a thread on its own 1u << simt_lane()
- * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: every element of the run will be written before
- *         anybody reads one, so that a page which the array has wholly is not fetched; until then its elements are
- *         undefined
- * @page   receives the run of elements; end with gn_array_release over the same mask
- * A held page keeps its frame: hold few, and not across waits for other threads. In direct mode the run is the
- * whole array (4 KiB of it in a launch that gn_auto looks at). Waits while the page is fetched.
- * Returns to all lanes 0, -GN_ENOBUFS (every frame the page could take is pinned, or the page itself is, 16383 times:
- * release something, or read element by element), -GN_ENOSPC (see gn_cache_flush), -GN_ERANGE, -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. Failures other than -GN_ENOBUFS are also
- * kept in the array.
- */
 SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
 			     struct gn_page *page)
 {
@@ -117,7 +96,6 @@ SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t i
 	return rc;
 }
 
-/* gn_array_release - collective over the mask of gn_array_acquire: the run is no longer used. */
 SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const struct gn_page *page)
 {
 	if (!a->memory)
@@ -147,12 +125,6 @@ SIMT_FN int gn__page_pin_each(const struct gn_array *a, uint32_t mask, uint64_t 
 	return refused ? refused : gn__page_done(a, index, status, page);
 }
 
-/*
- * gn_array_acquire_each - collective: each lane pins the page of an element of its own.
- * @mask   the calling lanes; @index, @intent and @page are each lane's own
- * The pages that are there are pinned in one round trip, the others brought in together. Else as gn_array_acquire; the
- * code is each lane's own, and so is the release: those whose code is 0 call gn_array_release_each.
- */
 SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
 				  struct gn_page *page)
 {
@@ -168,7 +140,6 @@ SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint6
 	return rc;
 }
 
-/* gn_array_release_each - the lane's page of gn_array_acquire_each is no longer used. Any lane by itself. */
 SIMT_FN void gn_array_release_each(const struct gn_array *a, const struct gn_page *page)
 {
 	if (!a->memory)

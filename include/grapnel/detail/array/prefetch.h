@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * detail/array/prefetch.h - bring in what will be read soon: a range, or a list.
- *
- * A lane that calls these moves bytes itself; it pays off where one warp fetches for others, or fetches many pages at
- * once that it would else miss one after another. Hints: what cannot be had is left out, and nothing is recorded.
- * In direct mode they do nothing. From the host: gn_cache_prefetch_range, and gn_cache_prefetch_range_on a stream.
  */
+#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_PREFETCH_H
 #define GRAPNEL_ARRAY_PREFETCH_H
 
 #include <grapnel/detail/array/view.h>
 
-/*
- * gn_array_prefetch_each - collective: the page of one element for every lane that wants one.
- * @mask   the calling lanes; all of them move the bytes
- * @wants  1: this lane names an element
- * Waits for the transfers that it begins, not for those of others.
- */
 SIMT_FN void gn_array_prefetch_each(const struct gn_array *a, uint32_t mask, int wants, uint64_t index)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
@@ -25,10 +16,6 @@ SIMT_FN void gn_array_prefetch_each(const struct gn_array *a, uint32_t mask, int
 		SIMT_COLD(gn_cache_prefetch)(a->pages.cache, mask, wants && index < a->count, gn__page_number(&a->pages, address));
 }
 
-/*
- * gn_array_prefetch - collective: the pages of elements first to first + count - 1, as many at once as there are lanes.
- * All lanes pass the same. Otherwise as gn_array_prefetch_each.
- */
 SIMT_FN void gn_array_prefetch(const struct gn_array *a, uint32_t mask, uint64_t first, uint64_t count)
 {
 	const uint64_t rest = first < a->count ? a->count - first : 0, many = count < rest ? count : rest;

@@ -1,43 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * detail/array/range.h - a loop over the pages of a run of elements.
- *
- * Each thread with a run of its own, elements i to j - 1:
- *
- *     struct gn_range r = gn_range_begin(&a, 1u << simt_lane(), i, j, GN_READ);
- *     struct gn_page page;
- *     int rc;
- *
- *     while (gn_range_next(&r, &page))
- *             for (uint64_t k = 0; k < page.count; k++)
- *                     sum += ((const uint32_t *)page.data)[k];
- *     rc = gn_range_end(&r);
- *
- * rc is not 0 where the loop ended early: elements from r.next on were not handed out. -GN_ENOBUFS, no frame was to be had, is
- * told here only; other failures are also kept in the array. A whole warp with one run passes simt_active() as the mask, and
- * its lanes share each page: k from simt_lane() in steps of simt_warp_width(). The mask holds calling lanes only, at least one.
- *
- * The lanes look up and pin one page each, all in one round trip, and bring in together what is missing; then the
- * pages are handed out one after the other. Pages that are overwritten are not fetched, so each is pinned when it is
- * handed out.
  */
+#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_RANGE_H
 #define GRAPNEL_ARRAY_RANGE_H
 
 #include <grapnel/detail/array/page.h>
-
-/* A loop under way. Lives in registers of the lanes that began it. */
-struct gn_range {
-	const struct gn_array *array;
-	uint64_t next, end; /* elements not yet handed out */
-	uint32_t mask;
-	uint32_t batch; /* pages to pin at once */
-	uint32_t held;  /* pages pinned now, one a lane */
-	uint32_t given; /* of those, handed out */
-	uint32_t intent; /* enum gn_intent */
-	struct gn_hold hold; /* of this lane's page, which is pinned; word is NULL if it has none */
-	struct gn_store_status status; /* why the loop ended early; code 0 if it did not */
-};
 
 /*
  * So many pages at once that all warps that run at a time take at most a quarter of the frames. Pages that are
@@ -57,14 +26,6 @@ SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask, uint32
 	return most >= lanes ? lanes : most ? (uint32_t)most : 1;
 }
 
-/*
- * gn_range_begin - collective: a loop over the pages of elements begin to end - 1.
- * @mask   the calling lanes, for every call of this loop; all pass the same
- * @intent GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: all elements of every page that is handed out will be,
- *         so pages that lie wholly in the run are not fetched. What a loop that is left early was not handed stays as it was
- * Does not wait. A run that reaches past the array, or is written where the array is read-only, ends at once, with
- * status.code -GN_ERANGE or -GN_EROFS.
- */
 SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, uint64_t begin, uint64_t end,
 				       uint32_t intent)
 {
@@ -231,15 +192,6 @@ SIMT_FN void gn__range_memory(struct gn_range *r, struct gn_page *page)
 	r->next += page->count;
 }
 
-/*
- * gn_range_next - collective over the mask of the loop: the elements of the next page.
- * @page  receives them: data, first and count, clipped to the run. The loop holds it until its next call; do not
- * release it. Waits while pages are fetched. Returns 1, or 0 at the end: r->status.code is then 0; or -GN_ENOBUFS
- * (not one page could be had, because all are pinned), -GN_ENOSPC (or because they cannot be written), -GN_EIO,
- * -GN_ETIMEDOUT, and elements from r->next on were not
- * handed out. Failures other than -GN_ENOBUFS are also kept in the array. In direct mode the run comes at once
- * (in blocks of 4 KiB in a launch that gn_auto looks at).
- */
 SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
 {
 	if (r->next >= r->end || r->status.code)
@@ -259,10 +211,6 @@ SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
 	return 1;
 }
 
-/*
- * gn_range_end - collective over the mask of the loop, also when it is left early: let its pages go. Returns the
- * status.
- */
 SIMT_FN int gn_range_end(struct gn_range *r)
 {
 	gn__range_release(r);

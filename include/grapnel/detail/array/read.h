@@ -2,6 +2,7 @@
 /*
  * detail/array/read.h - reading one element.
  */
+#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_READ_H
 #define GRAPNEL_ARRAY_READ_H
 
@@ -228,13 +229,6 @@ SIMT_NOINLINE_FN struct gn__access gn__read_any(const struct gn_array *a, uint64
 }
 
 /*
- * gn_array_read - one element, status form.
- * @index  element
- * @to     element_bytes of the array, aligned to it
- * Any thread, from divergent code; waits while the page is fetched. Returns 0; -GN_ERANGE (index past the end);
- * -GN_EIO, -GN_ETIMEDOUT (the transfer failed). The first failure is also kept in the array. After a failure *to is
- * unchanged.
- *
  * Not inlined: the compiler would see sizes that the array at hand does not have, and warn of them in user code. What is not
  * quick is a call: it takes all registers that a kernel may have, and the kernel would keep its variables in memory for each read.
  */
@@ -245,10 +239,6 @@ SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, voi
 	return gn__read_give(SIMT_COLD(gn__read_any)(a, index), to, 1u << a->element_log2);
 }
 
-/*
- * gn_read_T - one element, value form. T is the array's element type: where its size is not that of the array's elements,
- * nothing is read and the array keeps -GN_EINVAL. Returns 0 on failure. Otherwise as gn_array_read.
- */
 SIMT_FN uint8_t gn_read_u8(const struct gn_array *a, uint64_t index)
 {
 	uint8_t value = 0;

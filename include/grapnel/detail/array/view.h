@@ -46,7 +46,6 @@ struct gn_array {
 	uint64_t bound[GN__SIZES]; /* below it an index may be accessed by this size */
 };
 
-/* gn_count - number of elements. */
 SIMT_FN uint64_t gn_count(const struct gn_array *a)
 {
 	return a->count;

@@ -2,6 +2,7 @@
 /*
  * detail/array/write.h - writing one element.
  */
+#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_WRITE_H
 #define GRAPNEL_ARRAY_WRITE_H
 
@@ -68,13 +69,6 @@ SIMT_INLINE_FN int gn__write(const struct gn_array *a, uint64_t index, uint64_t 
 	return 0;
 }
 
-/*
- * gn_array_write - one element, status form.
- * @index  element
- * @from   element_bytes of the array
- * Any thread, from divergent code; waits while the page is fetched. Returns as gn_array_read, and -GN_EROFS. The first
- * failure is also kept in the array. After a failure the element is unchanged.
- */
 SIMT_NOINLINE_FN int gn_array_write(const struct gn_array *a, uint64_t index, const void *from)
 {
 	uint64_t bits[2] = {0, 0};
@@ -88,10 +82,6 @@ SIMT_NOINLINE_FN int gn_array_write(const struct gn_array *a, uint64_t index, co
 	}
 }
 
-/*
- * gn_write_T - one element, by value. T is the array's element type: where its size is not that of the array's elements,
- * nothing is written. Returns as gn_array_write, and -GN_EINVAL for another size.
- */
 SIMT_FN int gn_write_u8(const struct gn_array *a, uint64_t index, uint8_t value)
 {
 	return gn__write(a, index, value, 0, sizeof value);
