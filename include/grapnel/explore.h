@@ -11,7 +11,7 @@
 #ifndef GRAPNEL_SIMT_EXPLORE_H
 #define GRAPNEL_SIMT_EXPLORE_H
 
-#include <grapnel/detail/simt/machine.h>
+#include <grapnel/simt.h>
 
 #ifdef __cplusplus
 extern "C" {

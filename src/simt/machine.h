@@ -7,7 +7,7 @@
 #ifndef SIMT_MACHINE_H
 #define SIMT_MACHINE_H
 
-#include <grapnel/detail/simt/machine.h>
+#include <grapnel/simt.h>
 
 #ifdef __cplusplus
 extern "C" {

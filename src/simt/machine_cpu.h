@@ -3,7 +3,7 @@
 #ifndef SIMT_MACHINE_CPU_H
 #define SIMT_MACHINE_CPU_H
 
-#include <grapnel/detail/simt/machine.h>
+#include <grapnel/simt.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/atomic.h - memory accesses whose names carry order and scope.
+ * detail/simt/atomic.h - memory accesses whose names carry order and scope (simt.h tells them). There are those that somebody
+ * calls; a line adds another. Read-modify-write functions return the value before; detail/simt/reduce.h has those that do not.
  *
- *   order  relaxed   indivisible, orders nothing else
- *          acquire   later accesses of this thread stay behind it
- *          release   earlier accesses of this thread stay before it
- *          acq_rel   both (read-modify-write)
- *   scope  dev       seen by every thread of the same machine
- *          sys       seen by the host, other devices and controllers too
- *          any       as dev, of a word that may also lie in a block's shared memory
- *
- * The cpu machine has one scope. Read-modify-write functions return the value before; detail/simt/reduce.h has those that do not.
- * Addresses are naturally aligned, and on cuda those of dev and sys lead to global memory (of a device or the host), never to
- * a block's shared memory or a thread's own: an access that may lead anywhere asks each time where, and always waits for
- * an answer. Callable by kernel threads and by host threads. There are those that somebody calls; a line adds another.
- * Sources: C11 section 7.17, PTX ISA "Memory Consistency Model".
+ * Only global memory may be meant on cuda by dev and sys: an access that may lead anywhere asks each time where, and always
+ * waits for an answer.
  */
 #ifndef GRAPNEL_SIMT_ATOMIC_H
 #define GRAPNEL_SIMT_ATOMIC_H
@@ -174,10 +164,6 @@ SIMT_FN void simt_add_release_dev_u64(uint64_t *p, uint64_t value)
 #endif
 }
 
-/*
- * Fences: every access of this thread before the fence is ordered before every one behind it, for the
- * threads of the scope.
- */
 SIMT_FN void simt_fence_acq_rel_dev(void)
 {
 #if SIMT_ON_CUDA

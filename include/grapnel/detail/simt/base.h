@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/base.h - the marks of device code and a thread's identity.
- *
- * Everything here is callable by kernel threads, and by host threads as the only thread of a grid. A grid has blocks, a block
- * has threads, and consecutive threads of a block form warps of simt_warp_width() lanes (32 on cuda; a
- * run-time setting from 1 to 32 on cpu). Blocks need not run at the same time, threads of a block do.
+ * detail/simt/base.h - the marks of device code and a thread's place.
  */
 #ifndef GRAPNEL_SIMT_BASE_H
 #define GRAPNEL_SIMT_BASE_H
@@ -102,7 +98,6 @@ void simt__point(void);
 #define SIMT__POINT() ((void)0)
 #endif
 
-/* simt_thread - index of this thread in its block, from 0. */
 SIMT_FN uint32_t simt_thread(void)
 {
 #if SIMT_ON_CUDA
@@ -112,7 +107,6 @@ SIMT_FN uint32_t simt_thread(void)
 #endif
 }
 
-/* simt_block_threads - threads in a block, 1 to 1024. */
 SIMT_FN uint32_t simt_block_threads(void)
 {
 #if SIMT_ON_CUDA
@@ -122,7 +116,6 @@ SIMT_FN uint32_t simt_block_threads(void)
 #endif
 }
 
-/* simt_block - index of this block in the grid, from 0. */
 SIMT_FN uint32_t simt_block(void)
 {
 #if SIMT_ON_CUDA
@@ -132,7 +125,6 @@ SIMT_FN uint32_t simt_block(void)
 #endif
 }
 
-/* simt_blocks - blocks in the grid. */
 SIMT_FN uint32_t simt_blocks(void)
 {
 #if SIMT_ON_CUDA
@@ -142,19 +134,16 @@ SIMT_FN uint32_t simt_blocks(void)
 #endif
 }
 
-/* simt_global_thread - index of this thread in the grid, from 0. */
 SIMT_FN uint64_t simt_global_thread(void)
 {
 	return (uint64_t)simt_block() * simt_block_threads() + simt_thread();
 }
 
-/* simt_global_threads - threads in the grid. */
 SIMT_FN uint64_t simt_global_threads(void)
 {
 	return (uint64_t)simt_blocks() * simt_block_threads();
 }
 
-/* simt_warp_width - lanes in a warp: 32 on cuda, the machine's setting on cpu. */
 SIMT_FN uint32_t simt_warp_width(void)
 {
 #if SIMT_ON_CUDA
@@ -164,7 +153,6 @@ SIMT_FN uint32_t simt_warp_width(void)
 #endif
 }
 
-/* simt_lane - index of this thread in its warp, from 0. */
 SIMT_FN uint32_t simt_lane(void)
 {
 #if SIMT_ON_CUDA
@@ -174,10 +162,6 @@ SIMT_FN uint32_t simt_lane(void)
 #endif
 }
 
-/*
- * simt_processor - which piece of hardware runs this thread (a multiprocessor, an OS thread of the cpu
- * machine). Threads of one processor contend; use it to spread queues. 0 on host threads.
- */
 SIMT_FN uint32_t simt_processor(void)
 {
 #if SIMT_ON_CUDA

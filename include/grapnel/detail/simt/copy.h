@@ -43,15 +43,6 @@ static __device__ __forceinline__ void simt__store_16(char *to, uint4 v)
 }
 #endif
 
-/*
- * simt_copy - collective: the lanes of mask copy one run of bytes together.
- * @mask   the calling lanes, as for a collective; all pass the same to, from and bytes
- * @to, @from  16-byte aligned, not overlapping; device memory or host memory that the device reaches
- * @bytes  a multiple of 16
- * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the
- * copy; publish it to others with a release. The source is read past caches that could be stale (a
- * controller may have written it), so an acquire before the call suffices.
- */
 SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
 {
 #if SIMT_ON_CUDA
@@ -109,14 +100,6 @@ static __device__ __forceinline__ char *simt__walk_on(uint32_t mask, struct simt
 }
 #endif
 
-/*
- * simt_copy_each - collective: the lanes of mask copy many runs of bytes together, one for each lane of wants.
- * @mask   the calling lanes
- * @wants  lanes of mask, the same for all; each passes a run of its own: to, from and bytes as for simt_copy, the
- *         others' are not looked at. Runs do not overlap.
- * Order as simt_copy. Four pieces of 16 bytes are in flight a lane, over the borders of runs: short runs cost no
- * round trip each.
- */
 SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes)
 {
 #if SIMT_ON_CUDA

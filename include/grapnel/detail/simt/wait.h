@@ -20,11 +20,6 @@ void simt__block_sync(void);
 }
 #endif
 
-/*
- * simt_relax - this thread waits for another: let others run, then return.
- * Belongs into every loop that polls memory. On cpu it switches to another fiber, so that thousands of
- * waiting threads overlap on one OS thread; on a host thread it yields the processor. Orders nothing.
- */
 SIMT_FN void simt_relax(void)
 {
 #if SIMT_ON_CUDA
@@ -34,11 +29,6 @@ SIMT_FN void simt_relax(void)
 #endif
 }
 
-/*
- * simt_rest - simt_relax for a thread that has looked so many rounds in vain: the more, the longer it stays away. Many who poll one
- * word keep each other, and the one they wait for, from it. Orders nothing.
- * @doublings  of 20 nanoseconds, at most: a fraction of what it waits for
- */
 SIMT_FN void simt_rest(uint32_t rounds, uint32_t doublings)
 {
 #if SIMT_ON_CUDA
@@ -75,10 +65,6 @@ SIMT_FN void simt_prefetch_read(const void *memory)
 #endif
 }
 
-/*
- * simt_clock_ns - a clock in nanoseconds that never goes back; resolution 1 us or better. The same clock on
- * all threads of a machine. Under a checking schedule it counts steps, so that runs can be repeated.
- */
 SIMT_FN uint64_t simt_clock_ns(void)
 {
 #if SIMT_ON_CUDA
@@ -91,11 +77,6 @@ SIMT_FN uint64_t simt_clock_ns(void)
 #endif
 }
 
-/*
- * simt_block_sync - barrier of the block.
- *   pre:   every thread of the block that has not ended calls it, none from divergent code
- *   post:  accesses before it are visible to the block behind it
- */
 SIMT_FN void simt_block_sync(void)
 {
 #if SIMT_ON_CUDA
@@ -105,7 +86,6 @@ SIMT_FN void simt_block_sync(void)
 #endif
 }
 
-/* simt_shared - the block's shared memory: grid.shared_bytes of it, 16-byte aligned, not initialised. */
 SIMT_FN void *simt_shared(void)
 {
 #if SIMT_ON_CUDA

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * detail/simt/warp.h - the lanes of a warp together.
- *
- * A mask is a set of lanes, lane k as bit k. A collective takes the mask of the lanes that call it:
- *   pre:   every lane in mask calls the same collective with the same mask; the caller is in mask
- *   post:  all of them return together; simt_warp_sync and simt_copy also order memory: what lanes of mask
- *          wrote before it, lanes of mask see behind it. The others promise nothing about memory.
- * The usual way into divergent code is `mask = simt_active()` followed by collectives over that mask.
- * On cpu a mask that names a lane which has ended, or lanes that wait in different collectives, ends the
- * launch with -GN_EDEADLK instead of hanging. On cuda that is undefined, as in CUDA.
  */
 #ifndef GRAPNEL_SIMT_WARP_H
 #define GRAPNEL_SIMT_WARP_H
@@ -31,7 +23,6 @@ void simt__warp_sync(uint32_t mask);
 }
 #endif
 
-/* simt_popcount - number of lanes in mask. */
 SIMT_FN uint32_t simt_popcount(uint32_t mask)
 {
 #if SIMT_ON_CUDA
@@ -41,7 +32,6 @@ SIMT_FN uint32_t simt_popcount(uint32_t mask)
 #endif
 }
 
-/* simt_first_lane - lowest lane of mask, which must not be empty. */
 SIMT_FN uint32_t simt_first_lane(uint32_t mask)
 {
 #if SIMT_ON_CUDA
@@ -51,16 +41,13 @@ SIMT_FN uint32_t simt_first_lane(uint32_t mask)
 #endif
 }
 
-/* simt_rank - number of lanes of mask below this one: 0 for the first, popcount - 1 for the last. */
 SIMT_FN uint32_t simt_rank(uint32_t mask)
 {
 	return simt_popcount(mask & ((1u << simt_lane()) - 1));
 }
 
 /*
- * simt_active - the lanes that are at this call together with this one; holds at least the caller.
- * Which others it holds is a matter of performance, never of correctness: code must be right if it
- * returns the caller alone. On cpu it gathers the lanes that reach this call before they wait elsewhere.
+ * On cpu it gathers the lanes that reach this call before they wait elsewhere.
  * Always inlined: there it tells calls apart by their return address.
  *
  * On cuda the caller's own bit is added, which is set already. ptxas (13.0) takes a vote's result for the same in all
@@ -78,7 +65,6 @@ SIMT_INLINE_FN uint32_t simt_active(void)
 #endif
 }
 
-/* simt_ballot - collective: the lanes of mask whose predicate is not 0. */
 SIMT_FN uint32_t simt_ballot(uint32_t mask, int predicate)
 {
 #if SIMT_ON_CUDA
@@ -88,7 +74,6 @@ SIMT_FN uint32_t simt_ballot(uint32_t mask, int predicate)
 #endif
 }
 
-/* simt_shfl_u32 - collective: the value that lane source passed; source is in mask. */
 SIMT_FN uint32_t simt_shfl_u32(uint32_t mask, uint32_t value, uint32_t source)
 {
 #if SIMT_ON_CUDA
@@ -98,7 +83,6 @@ SIMT_FN uint32_t simt_shfl_u32(uint32_t mask, uint32_t value, uint32_t source)
 #endif
 }
 
-/* simt_shfl_u64 - collective: the value that lane source passed; source is in mask. */
 SIMT_FN uint64_t simt_shfl_u64(uint32_t mask, uint64_t value, uint32_t source)
 {
 #if SIMT_ON_CUDA
@@ -108,7 +92,6 @@ SIMT_FN uint64_t simt_shfl_u64(uint32_t mask, uint64_t value, uint32_t source)
 #endif
 }
 
-/* simt_match_any_u64 - collective: the lanes of mask that passed the same value as the caller. */
 SIMT_FN uint32_t simt_match_any_u64(uint32_t mask, uint64_t value)
 {
 #if SIMT_ON_CUDA
@@ -118,7 +101,6 @@ SIMT_FN uint32_t simt_match_any_u64(uint32_t mask, uint64_t value)
 #endif
 }
 
-/* simt_or_u32 - collective: the values of all lanes of mask, or-ed. */
 SIMT_FN uint32_t simt_or_u32(uint32_t mask, uint32_t value)
 {
 #if SIMT_ON_CUDA
@@ -149,7 +131,6 @@ SIMT_FN uint32_t simt_match_small(uint32_t mask, uint32_t value, uint32_t bits)
 #endif
 }
 
-/* simt_warp_sync - collective: nothing but the meeting. */
 SIMT_FN void simt_warp_sync(uint32_t mask)
 {
 #if SIMT_ON_CUDA

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/simt/kernel.h - what SIMT_KERNEL makes of a function: an entry for the cpu machine and, by nvcc, one for cuda.
+ */
+#ifndef GRAPNEL_SIMT_KERNEL_H
+#define GRAPNEL_SIMT_KERNEL_H
+
+#include <grapnel/detail/simt/base.h>
+
+/* A kernel as SIMT_KERNEL makes it. Plain data; owned by the program. */
+struct simt_kernel {
+	const char *name;
+	size_t argument_bytes;
+	void (*cpu)(const void *arguments);
+	const void *cuda; /* NULL if this source was not compiled by nvcc */
+};
+
+#ifdef __cplusplus
+#define SIMT__EXTERN extern "C"
+#else
+#define SIMT__EXTERN extern
+#endif
+#define SIMT_KERNEL_DECLARE(function) SIMT__EXTERN const struct simt_kernel function##_kernel
+
+/* The program's kernels for cuda, listed before main: one is loaded when it is first launched, which waits for kernels that stay. */
+struct simt__listed {
+	const struct simt_kernel *kernel;
+	struct simt__listed *next;
+};
+SIMT__EXTERN int simt__list(struct simt__listed *kernel);
+#if defined(__CUDACC__)
+#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                    \
+	static __global__ void __launch_bounds__(1024, (threads) / 1024)                              \
+		function##__cuda(const __grid_constant__ argument_type arguments)                     \
+	{                                                                                             \
+		function(&arguments);                                                                 \
+	}                                                                                             \
+	static void function##__cpu(const void *arguments)                                            \
+	{                                                                                             \
+		function((const argument_type *)arguments);                                           \
+	}                                                                                             \
+	SIMT_KERNEL_DECLARE(function);                                                                \
+	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, \
+						      (const void *)function##__cuda};             \
+	static struct simt__listed function##__entry = {&function##_kernel, 0};                       \
+	static const int function##__listed __attribute__((unused)) = simt__list(&function##__entry);
+#else
+#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                    \
+	static void function##__cpu(const void *arguments)                                            \
+	{                                                                                             \
+		function((const argument_type *)arguments);                                           \
+	}                                                                                             \
+	SIMT_KERNEL_DECLARE(function);                                                                \
+	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, 0};
+#endif
+#define SIMT_KERNEL(function, argument_type) SIMT_KERNEL_RESIDENT(function, argument_type, 1024)
+
+#endif
