@@ -133,10 +133,11 @@ static int choose_plain(struct run *best, const struct simt_kernel *const *kerne
 	return rc;
 }
 
-int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const *kernels, unsigned count, struct gn_error *e)
+int bench_natural_limit(struct bench_natural *n, const char *name, const struct simt_kernel *const *kernels, unsigned count,
+			struct gn_error *e)
 {
 	struct run best = {n, NULL, {0, 0, 0}, BENCH_COLD};
-	const struct bench_way way = {"plain", BENCH_LIMIT, n->unit, n->amount, run_checked, &best, 0};
+	const struct bench_way way = {name, BENCH_LIMIT, n->unit, n->amount, run_checked, &best, 0};
 	struct bench_row *row;
 	int rc = choose_plain(&best, kernels, count, e);
 
@@ -146,6 +147,11 @@ int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const
 		snprintf(row->note, sizeof row->note, "%s, %u blocks of %u", best.kernel->name, best.grid.blocks,
 			 best.grid.block_threads);
 	return rc;
+}
+
+int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const *kernels, unsigned count, struct gn_error *e)
+{
+	return bench_natural_limit(n, "plain", kernels, count, e);
 }
 
 /* ---- ours ---- */

@@ -30,7 +30,13 @@ int bench_natural_close(struct bench_natural *n, int rc, struct gn_error *e);
 /* bench_natural_pattern - what follows is this pattern: so many touches (0: as it says), and what they add up to. */
 int bench_natural_pattern(struct bench_natural *n, const struct gn_natural_pattern *p, uint64_t touches, struct gn_error *e);
 
-/* bench_natural_plain - the row of the fastest of count plain kernels, each tried over several grids. @kernels  NULL: not one */
+/*
+ * bench_natural_limit - the row of the fastest of count kernels that do not use the library, each tried over several grids.
+ * @kernels  NULL: not one
+ * bench_natural_plain - the one that is called "plain".
+ */
+int bench_natural_limit(struct bench_natural *n, const char *name, const struct simt_kernel *const *kernels, unsigned count,
+			struct gn_error *e);
 int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const *kernels, unsigned count, struct gn_error *e);
 
 /*

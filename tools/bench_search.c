@@ -11,6 +11,28 @@ static int cached_row(struct bench_natural *n, const char *name, unsigned part, 
 	return bench_natural_uncache(n, rc, e);
 }
 
+/*
+ * The lines of 128 bytes that the queries read, each loaded once by a plain load, and nothing else. A program that keeps
+ * everything it has read loads as many lines; one that keeps less loads more.
+ */
+static int lines_row(struct bench_natural *n, struct gn_error *e)
+{
+	static const struct simt_kernel *const lines[] = {&gn_natural_search_lines_kernel};
+	struct simt_machine *m = n->b->machine;
+	double seconds;
+	int rc;
+
+	n->args.line = (uint32_t *)simt_alloc(m, (n->args.words / GN_NATURAL_ROW / 32 + 1) * 4, SIMT_DEVICE);
+	if (!n->args.line)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for a bit a line");
+	rc = bench_launch(n->b, &gn_natural_search_mark_kernel, n->b->grid, &n->args, &seconds, e);
+	if (!rc)
+		rc = bench_natural_limit(n, "lines-once", lines, 1, e);
+	simt_free(m, n->args.line);
+	n->args.line = NULL;
+	return rc;
+}
+
 static int all_rows(struct bench_natural *n, struct gn_error *e)
 {
 	static const struct simt_kernel *const plain[] = {&gn_natural_search_plain_kernel, &gn_natural_search_four_kernel};
@@ -24,6 +46,8 @@ static int all_rows(struct bench_natural *n, struct gn_error *e)
 	bench_begin(n->b, "search", "plain", "%llu queries, binary search of %llu keys of 4 bytes in host memory, cold cache",
 		    (unsigned long long)n->args.touches, (unsigned long long)words);
 	rc = bench_natural_plain(n, plain, 2, e);
+	if (!rc)
+		rc = lines_row(n, e);
 	if (!rc)
 		rc = cached_row(n, "paged-1/8", 8, e);
 	return rc ? rc : cached_row(n, "paged-1/4", 4, e);

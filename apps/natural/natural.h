@@ -26,6 +26,7 @@ struct gn_natural_args {
 	uint64_t hot_words;    /* a set that fits in the cache, for the patterns that have one */
 	uint64_t *sum;         /* of what was read; of a check: how many elements were wrong. Device memory */
 	uint32_t salt;         /* stores: another value each run */
+	uint32_t *line;        /* search: a bit for each line of GN_NATURAL_ROW keys that a query reads. Device memory */
 };
 
 /* One pattern of reads. */
@@ -54,6 +55,8 @@ SIMT_KERNEL_DECLARE(gn_natural_keys);         /* makes the keys */
 SIMT_KERNEL_DECLARE(gn_natural_search_plain);
 SIMT_KERNEL_DECLARE(gn_natural_search_four);  /* plain loads, four queries of a thread under way */
 SIMT_KERNEL_DECLARE(gn_natural_search_read);
+SIMT_KERNEL_DECLARE(gn_natural_search_mark);  /* reads nothing, and marks the lines that queries read */
+SIMT_KERNEL_DECLARE(gn_natural_search_lines); /* one plain load of each marked line: what no search can do without */
 
 /* Every element written in order, with salt. */
 SIMT_KERNEL_DECLARE(gn_natural_store_plain);

@@ -72,6 +72,61 @@ SIMT_FN void gn_natural_search_read(const struct gn_natural_args *a)
 }
 SIMT_KERNEL(gn_natural_search_read, struct gn_natural_args)
 
+/* What a query finds at a key, without reading it; the key's line is marked. */
+SIMT_FN uint32_t marked_key(const struct gn_natural_args *a, uint64_t i)
+{
+	const uint64_t line = i / GN_NATURAL_ROW;
+	uint32_t *word = &a->line[line / 32];
+	uint32_t seen = simt_load_relaxed_dev_u32(word), was;
+
+	while (!(seen >> line % 32 & 1)) {
+		was = simt_cas_relaxed_dev_u32(word, seen, seen | 1u << line % 32);
+		if (was == seen)
+			break;
+		seen = was;
+	}
+	return key_at(i);
+}
+
+SIMT_FN void gn_natural_search_mark(const struct gn_natural_args *a)
+{
+	search(a, marked_key);
+}
+SIMT_KERNEL(gn_natural_search_mark, struct gn_natural_args)
+
+enum { LINES = 8 }; /* of a thread under way */
+
+/* The marked ones of some lines, `step` lines apart. Returns how many keys are wrong. */
+SIMT_FN uint64_t load_lines(const struct gn_natural_args *a, uint64_t first, uint64_t step)
+{
+	const uint64_t lines = a->words / GN_NATURAL_ROW;
+	uint32_t found[LINES];
+	uint64_t wrong = 0;
+
+	SIMT_UNROLL
+	for (uint32_t j = 0; j < LINES; j++) {
+		const uint64_t line = first + j * step;
+		const int marked = line < lines && (a->line[line / 32] >> line % 32 & 1);
+
+		found[j] = marked ? plain_key(a, line * GN_NATURAL_ROW) : key_at(line * GN_NATURAL_ROW);
+	}
+	SIMT_UNROLL
+	for (uint32_t j = 0; j < LINES; j++)
+		wrong += found[j] != key_at((first + j * step) * GN_NATURAL_ROW);
+	return wrong;
+}
+
+SIMT_FN void gn_natural_search_lines(const struct gn_natural_args *a)
+{
+	const uint64_t step = simt_global_threads();
+	uint64_t wrong = 0;
+
+	for (uint64_t line = simt_global_thread(); line < a->words / GN_NATURAL_ROW; line += LINES * step)
+		wrong += load_lines(a, line, step);
+	simt_reduce_add_relaxed_dev_u64(a->sum, wrong);
+}
+SIMT_KERNEL(gn_natural_search_lines, struct gn_natural_args)
+
 enum { TOGETHER = 4 };
 
 /* Queries k, k + step, ... in step with each other; those at and behind touches are the last one again, and not counted. */
