@@ -64,7 +64,7 @@ static int node_main(struct gn_net *net, void *unused)
 	for (uint32_t k = 0; !rc && k < COUNTERS; k++)
 		sum += a.counter[k];
 	if (!rc)
-		rc = gn_net_reduce_u64(host, GN__ADD, &sum, 1);
+		rc = gn_net_reduce_u64(host, GN_ADD, &sum, 1);
 	if (rc)
 		fprintf(stderr, "07_messages: node %u: %s %s\n", gn_net_node(net), gn_error_name(rc),
 			simt_message(gn_net_machine(net)));

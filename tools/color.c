@@ -62,7 +62,7 @@ static int compare(struct gn_net *net, const struct request *q, uint64_t *wrong)
 	*wrong = 0;
 	for (uint32_t v = spread_first(&b, gn_net_node(net)); q->want && v < end; v++)
 		*wrong += q->colors[v] != q->want[v];
-	return gn_net_reduce_u64(gn_net_host(net), GN__ADD, wrong, 1);
+	return gn_net_reduce_u64(gn_net_host(net), GN_ADD, wrong, 1);
 }
 
 static int node_main(struct gn_net *net, void *argument)

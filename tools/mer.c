@@ -84,7 +84,7 @@ static int node_main(struct gn_net *net, void *argument)
 	if (!rc && q->verify)
 		wrong = mer_wrong(table, &q->want);
 	if (!rc)
-		rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, &wrong, 1);
+		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, &wrong, 1);
 	if (!rc && !gn_net_node(net)) {
 		q->result = result;
 		q->nodes = gn_net_nodes(net);

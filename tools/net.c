@@ -66,7 +66,7 @@ static int gather_waits(struct gn_net *net, struct tool_net *t)
 	if (nodes > TOOL_NET_MATRIX)
 		return 0;
 	gn_net_waited(net, waited + gn_net_node(net) * nodes);
-	rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, waited, nodes * nodes);
+	rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, waited, nodes * nodes);
 	if (rc || gn_net_node(net))
 		return rc;
 	memcpy(t->waited_ns, waited, sizeof waited);
@@ -78,7 +78,7 @@ int tool_net_gather(struct gn_net *net, struct tool_net *t, struct gn_net_stats 
 {
 	const int rc = gather_waits(net, t);
 
-	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__ADD, (uint64_t *)stats, sizeof *stats / 8);
+	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_ADD, (uint64_t *)stats, sizeof *stats / 8);
 }
 
 struct run {

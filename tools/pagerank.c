@@ -65,7 +65,7 @@ static int compare(struct gn_net *net, const struct request *q, double *distance
 	for (uint32_t v = spread_first(&b, gn_net_node(net)); q->want && v < end; v++)
 		*distance += fabs((double)q->ranks[v] / (double)pagerank_one - q->want[v]);
 	memcpy(&word, distance, 8);
-	rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD_FLOAT, &word, 1);
+	rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD_FLOAT, &word, 1);
 	memcpy(distance, &word, 8);
 	return rc;
 }

@@ -79,7 +79,7 @@ static int run(struct gn_net *net, struct color_args *a, uint32_t *colors, struc
 		colors[v]--;
 	}
 	result->colors = most;
-	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__MAX, &result->colors, 1);
+	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_MAX, &result->colors, 1);
 }
 
 int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors, struct color_result *result)

@@ -32,7 +32,7 @@ static int collect_sizes(struct gn_net *net, const struct kmeans_args *a, uint64
 {
 	for (uint32_t c = 0; c < a->k.clusters; c++)
 		sizes[c] = a->sum[c * (a->k.dimensions + 1) + a->k.dimensions];
-	return gn_net_reduce_u64(gn_net_host(net), GN__ADD, sizes, a->k.clusters);
+	return gn_net_reduce_u64(gn_net_host(net), GN_ADD, sizes, a->k.clusters);
 }
 
 /* All points join, all centres move. @totals  of all nodes */
@@ -47,7 +47,7 @@ static int iterate(struct gn_net *net, const struct kmeans_args *a, uint64_t tot
 	for (uint32_t c = gn_net_node(net); c < a->k.clusters && !rc; c += gn_net_nodes(net))
 		rc = move_centre(net, a, c);
 	if (!rc)
-		rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, totals, 2);
+		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, totals, 2);
 	if (!rc)
 		rc = collect_sizes(net, a, sizes);
 	memset(a->sum, 0, sum_bytes);

@@ -85,7 +85,7 @@ static int collect(struct gn_net *net, const struct mer_table *t, uint64_t sent,
 		sums[2] += t->entry[k].count == 1;
 		sums[3] += kinds(t->entry[k].left) == 1 && kinds(t->entry[k].right) == 1;
 	}
-	rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, sums, 5);
+	rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, sums, 5);
 	result->kmers = sums[0];
 	result->distinct = sums[1];
 	result->once = sums[2];

@@ -21,7 +21,7 @@ static int take(struct gn_net *net, struct pagerank_args *a, uint64_t totals[2])
 	a->base = rest / a->graph.blocks.all;
 	a->extra = (uint32_t)(rest % a->graph.blocks.all);
 	rc = spread_launch_counting(net, &pagerank_take_kernel, 0, a, a->totals, 2, totals);
-	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__ADD, totals, 2);
+	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_ADD, totals, 2);
 }
 
 /* All have taken before anyone sends (the reduction), all has come before anyone takes (the barrier). */
@@ -51,7 +51,7 @@ static int run(struct gn_net *net, struct pagerank_args *a, uint32_t iterations,
 	for (uint32_t v = 0; v < a->graph.count; v++)
 		result->sum += ranks[a->graph.first + v];
 	result->moved = (double)totals[0] / (double)pagerank_one;
-	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN__ADD, &result->sum, 1);
+	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_ADD, &result->sum, 1);
 }
 
 int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iterations, uint64_t *ranks,

@@ -78,7 +78,7 @@ int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, con
 		if (!rc)
 			rc = gn_net_barrier(gn_net_host(net));
 		if (!rc)
-			rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, &changed, 1);
+			rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, &changed, 1);
 		++*rounds;
 	} while (!rc && changed);
 	return rc;

@@ -77,7 +77,7 @@ static int collect(struct gn_net *net, const struct sssp_args *a, uint64_t *leng
 	for (uint32_t v = a->graph.first; v < a->graph.first + a->graph.count; v++)
 		sums[1] += lengths[v] != sssp_none;
 	if (!rc)
-		rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, sums, 2);
+		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, sums, 2);
 	result->sends = sums[0];
 	result->reached = sums[1];
 	return rc;

@@ -6,12 +6,7 @@
  * or reads the heap of another node by a function call; the messages of all threads are put together by destination
  * and travel in packets of 64 KiB.
  *
- *   detail/net/message.h  what a message is
- *   detail/net/log.h      how threads hand messages to their node's network thread
- *   detail/net/view.h     what threads see of net
- *   detail/net/send.h     put, change, call
- *   detail/net/fetch.h    get, fetching changes, quiet
- *   detail/net/group.h    all nodes together: barrier, broadcast, reductions
+ * This file declares every function; the code of those that kernels call is in detail/net/.
  *
  *     static int node_main(struct gn_net *net, void *unused)
  *     {
@@ -90,7 +85,7 @@ enum gn_net_route {
  * Zero is a good default for every member.
  *
  * On cuda node k runs on GPU k modulo their number, which several nodes may share; "cuda:1" is that GPU for all. The heap is in
- * the GPU's memory: the host reads and changes it by the functions of detail/net/send.h and detail/net/fetch.h only. A kernel of one block
+ * the GPU's memory: the host reads and changes it by gn_net_put, gn_net_get and their like only. A kernel of one block
  * stays on the GPU for the whole run and changes the heap. Kernels that wait for other nodes of the same GPU should
  * leave it room; memory that is given back (simt_free) meanwhile is free only behind the run.
  */
@@ -226,5 +221,198 @@ int gn_net_settle(struct gn_net *net);
 #ifdef __cplusplus
 }
 #endif
+
+/* ---- kernels and hosts: operations on another node's memory ---- */
+
+/*
+ * Any thread of a kernel, from divergent code, and host threads with gn_net_host. `to` and `from` of the other node are addresses in
+ * the caller's own symmetric memory: the operation is done at the same place of node pe.
+ *
+ * Order: operations of one thread to one node are done there in order, as that node's network sees them. Operations of
+ * different threads, or to different nodes, are done in any order. An operation on the caller's own node is done at once, by
+ * the thread itself, where it reaches the memory; calls are not. All are done everywhere behind gn_net_quiet. Changes are
+ * indivisible, and relaxed.
+ *
+ * On the route GN_NET_DIRECT a thread does its operations itself in the heaps that it reaches. Different elements may then
+ * change in another order, until gn_net_fence. They may also change before messages that the thread has sent (to heaps that it
+ * does not reach, of other memory, calls), until gn_net_quiet.
+ *
+ * Operations that bring nothing back return when the message is on its way; they wait only while the node's log is full. The
+ * others wait for the other node, at most for the time-out; lanes that ask together wait together.
+ *
+ * Return 0; -GN_EINVAL (no such node, an address that is not a multiple of the size); -GN_ERANGE (not in symmetric memory);
+ * -GN_ETIMEDOUT (the log stayed full, or the node did not answer: what was asked of it may have been done); -GN_EIO (messages were
+ * lost on the way); the code that the other node answered; the code that the program of any node failed with, as no wait goes
+ * on then. The node keeps the first failure: gn_net_failure.
+ */
+
+/* gn_net_put_T - store a value. */
+SIMT_FN int gn_net_put_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value);
+SIMT_FN int gn_net_put_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
+
+/*
+ * gn_net_put - store bytes, of any number and alignment, which do not overlap. The source may be used again at once.
+ * Bytes that cross multiples of 4096 of this transfer may arrive apart.
+ * @from  memory that the caller loads: for a host thread not the heap of a GPU
+ */
+SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const void *from, uint64_t bytes);
+
+/*
+ * gn_net_CHANGE_T - change an element: add a value; inc: add 1; min, max: make it as small, as large as a value (unsigned);
+ * and, or, xor: change its bits.
+ */
+SIMT_FN int gn_net_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value);
+SIMT_FN int gn_net_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
+SIMT_FN int gn_net_inc_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to);
+SIMT_FN int gn_net_inc_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to);
+SIMT_FN int gn_net_min_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value);
+SIMT_FN int gn_net_min_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
+SIMT_FN int gn_net_max_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value);
+SIMT_FN int gn_net_max_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
+SIMT_FN int gn_net_and_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value);
+SIMT_FN int gn_net_and_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
+SIMT_FN int gn_net_or_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value);
+SIMT_FN int gn_net_or_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
+SIMT_FN int gn_net_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value);
+SIMT_FN int gn_net_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
+
+/*
+ * gn_net_call - an active message: the handler runs on node pe, which may be the own one, with a copy of the payload.
+ * @handler  the number that gn_net_handler returned
+ * @bytes    of the payload, at most GN_MESSAGE_MOST_CALL
+ */
+SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload, uint32_t bytes);
+
+/* gn_net_get_T - load an element. @value  receives it, 0 on failure */
+SIMT_FN int gn_net_get_u32(const struct gn_net_view *n, uint32_t pe, const uint32_t *from, uint32_t *value);
+SIMT_FN int gn_net_get_u64(const struct gn_net_view *n, uint32_t pe, const uint64_t *from, uint64_t *value);
+
+/*
+ * gn_net_get_nb - load bytes, and do not wait for them.
+ * @to  memory that the node's network reaches, or for a GPU's thread: that the thread reaches. Its bytes are undefined and borrowed
+ *      until gn_net_quiet
+ * gn_net_get - the same, and wait for them.
+ */
+SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes);
+SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes);
+
+/*
+ * gn_net_fetch_CHANGE_T, gn_net_swap_T, gn_net_cas_T - as gn_net_CHANGE_T; *before receives what was there before. swap stores a
+ * value. cas sets the element to value if it is expected; it was set if *before is expected.
+ */
+SIMT_FN int gn_net_fetch_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t by,
+				     uint32_t *before);
+SIMT_FN int gn_net_fetch_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t by,
+				     uint64_t *before);
+SIMT_FN int gn_net_fetch_min_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+				     uint32_t *before);
+SIMT_FN int gn_net_fetch_min_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+				     uint64_t *before);
+SIMT_FN int gn_net_fetch_max_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+				     uint32_t *before);
+SIMT_FN int gn_net_fetch_max_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+				     uint64_t *before);
+SIMT_FN int gn_net_fetch_and_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+				     uint32_t *before);
+SIMT_FN int gn_net_fetch_and_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+				     uint64_t *before);
+SIMT_FN int gn_net_fetch_or_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+				     uint32_t *before);
+SIMT_FN int gn_net_fetch_or_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+				     uint64_t *before);
+SIMT_FN int gn_net_fetch_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+				     uint32_t *before);
+SIMT_FN int gn_net_fetch_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+				     uint64_t *before);
+SIMT_FN int gn_net_swap_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before);
+SIMT_FN int gn_net_swap_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before);
+SIMT_FN int gn_net_cas_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t expected, uint32_t value,
+			   uint32_t *before);
+SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t expected, uint64_t value,
+			   uint64_t *before);
+
+/*
+ * gn_net_quiet - wait until everything that this thread has sent, to any node, is done there, and everything that it asked for by
+ * gn_net_get_nb is here. Messages that handlers sent because of it are not part of that (gn_net_settle).
+ */
+SIMT_FN int gn_net_quiet(const struct gn_net_view *n);
+
+/*
+ * gn_net_fence - what this thread sends to a node behind the fence is done there after what it sent to that node before.
+ * Messages of one thread to one node keep their order anyway. The fence orders them against the thread's own loads and stores;
+ * on the route GN_NET_DIRECT also what the thread does itself against messages behind it. Against messages before it:
+ * gn_net_quiet.
+ */
+SIMT_FN void gn_net_fence(const struct gn_net_view *n);
+
+/*
+ * gn_net_wait_until_ge_u64 - wait until an element of the own memory, which others change, is value or more.
+ * @element  memory that the caller loads: for a host thread not the heap of a GPU
+ */
+SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t *element, uint64_t value);
+
+/* ---- kernels and hosts: nodes together ---- */
+
+/*
+ * One thread of every node of the team calls the same functions in the same order, a host thread or a thread of a kernel. They
+ * wait for the others, each time for at most the time-out. Codes as above, and -GN_EINVAL: no such team, or this node is not of
+ * it. gn_net_failure names the node that this one waited for, which may itself have waited for another.
+ *
+ * struct gn_net_team is some nodes: `nodes` of them, every stride-th from first on. Plain data, the same on all of them. Teams that
+ * share a node and may be in functions at the same time have a struct gn_net_group each, from gn_net_alloc_shared.
+ */
+
+/* gn_net_all - the team of all nodes. */
+SIMT_FN struct gn_net_team gn_net_all(const struct gn_net_view *n);
+
+/* gn_net_team_node - the node at a place of a team, from 0. */
+SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t place);
+
+/* gn_net_team_place - this node's place in a team. Returns 0 or -GN_EINVAL: no such team, or the node is not of it. */
+SIMT_FN int gn_net_team_place(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *place);
+
+/* gn_net_team_meet - wait until all nodes of the team have come here. What was sent may still be under way. */
+SIMT_FN int gn_net_team_meet(const struct gn_net_view *n, const struct gn_net_team *team);
+
+/* gn_net_team_barrier, gn_net_barrier - quiet, then wait until all nodes have come here. */
+SIMT_FN int gn_net_team_barrier(const struct gn_net_view *n, const struct gn_net_team *team);
+SIMT_FN int gn_net_barrier(const struct gn_net_view *n);
+
+/*
+ * gn_net_team_broadcast - bytes of one node to all others of the team.
+ * @root  its place in the team
+ * @to    symmetric; receives the bytes on the others, and stays as it is at the root
+ * @from  the root's, anywhere; not looked at on the others
+ * gn_net_broadcast - bytes of node root, in symmetric memory, to all nodes.
+ */
+SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root, void *to,
+				  const void *from, uint64_t bytes);
+SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *memory, uint64_t bytes);
+
+/*
+ * gn_net_team_reduce - the elements of all nodes of a team become one, on all of them.
+ * @elements  count elements of `bytes` (up to 512) each, anywhere: what this node has, then the result; undefined after a failure
+ * @combine   combines two nodes' elements; context is handed to it
+ */
+SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct gn_net_team *team, void *elements,
+				      uint64_t count, uint32_t bytes, gn_net_combine_fn *combine, uint64_t context);
+
+/*
+ * gn_net_team_reduce_u64, gn_net_reduce_u64 - the words of all nodes become one, on all nodes.
+ * @change  GN_ADD, GN_ADD_FLOAT (the words are f64), GN_MIN, GN_MAX, GN_AND, GN_OR or GN_XOR
+ * @words   count words, anywhere: what this node has, then the result; undefined after a failure
+ */
+SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t change,
+				   uint64_t *words, uint64_t count);
+SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint64_t *words, uint64_t count);
+
+/*
+ * gn_net_team_all_gather, gn_net_all_gather - bytes of every node, one behind the other, on all nodes.
+ * @to    symmetric, bytes * nodes of them
+ * @from  this node's, anywhere
+ */
+SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_net_team *team, void *to,
+				   const void *from, uint64_t bytes);
+SIMT_FN int gn_net_all_gather(const struct gn_net_view *n, void *to, const void *from, uint64_t bytes);
 
 #endif

@@ -24,12 +24,12 @@ SIMT_INLINE_FN uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t
 {
 	const uint64_t operand[2] = {a, b};
 
-	if (simt_likely(how == GN__ADD))
+	if (simt_likely(how == GN_ADD))
 		return bytes == 4 ? simt_add_acq_rel_dev_u32((uint32_t *)element, (uint32_t)a)
 				  : simt_add_acq_rel_dev_u64((uint64_t *)element, a);
-	if (how == GN__XOR && bytes == 8)
+	if (how == GN_XOR && bytes == 8)
 		return simt_xor_acq_rel_dev_u64((uint64_t *)element, a);
-	if (how != GN__PUT || fetches)
+	if (how != GN_PUT || fetches)
 		return gn__change_element(element, (enum gn_change)how, operand, bytes);
 	if (bytes == 4)
 		simt_store_release_dev_u32((uint32_t *)element, (uint32_t)a);
@@ -68,7 +68,7 @@ static int apply_signal(struct gn_net *net, const uint64_t *word)
 
 	if (!count || (uintptr_t)count % 8)
 		return -GN_EBADMSG;
-	change(count, GN__ADD, 1, 0, 8, 0);
+	change(count, GN_ADD, 1, 0, 8, 0);
 	return 1;
 }
 
@@ -255,7 +255,7 @@ static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, u
 		const uint32_t origin = gn_message_peer(word[0]);
 		const uint64_t place = gn_message_place(word[0]);
 
-		if (simt_unlikely(how >= GN__GET || how == GN__CAS || place % 2 || place / 2 >= most || origin >= net->route.nodes))
+		if (simt_unlikely(how >= GN_GET || how == GN_CAS || place % 2 || place / 2 >= most || origin >= net->route.nodes))
 			break;
 		if (*at + AHEAD < packet->words)
 			simt_prefetch(heap + gn_message_place(word[AHEAD]) * 4);

@@ -119,7 +119,7 @@ int gn_net_settle(struct gn_net *net)
 		now[0] = simt_load_relaxed_dev_u64(&net->stats.calls);
 		now[1] = simt_load_relaxed_dev_u64(&net->stats.called);
 		if (!rc)
-			rc = gn_net_reduce_u64(&net->host, GN__ADD, now, 2);
+			rc = gn_net_reduce_u64(&net->host, GN_ADD, now, 2);
 		if (rc)
 			return rc;
 		if (now[0] == now[1] && now[0] == before)

@@ -68,9 +68,9 @@ static void fetch(const void *dest, enum gn_change how, void *value, const void 
 	}
 
 #define SWAP(T, N) \
-	DEFINE(T, N##_atomic_fetch, (const T *dest, int pe), FETCH(GN__GET, T value = 0, NULL), dest, pe) \
-	DEFINE_VOID(N##_atomic_set, (T * dest, T value, int pe), CHANGE(GN__PUT, ), dest, value, pe) \
-	DEFINE(T, N##_atomic_swap, (T * dest, T value, int pe), FETCH(GN__PUT, , NULL), dest, value, pe)
+	DEFINE(T, N##_atomic_fetch, (const T *dest, int pe), FETCH(GN_GET, T value = 0, NULL), dest, pe) \
+	DEFINE_VOID(N##_atomic_set, (T * dest, T value, int pe), CHANGE(GN_PUT, ), dest, value, pe) \
+	DEFINE(T, N##_atomic_swap, (T * dest, T value, int pe), FETCH(GN_PUT, , NULL), dest, value, pe)
 
 /* A change by a value, without and with what was before. */
 #define BY(T, N, NAME, HOW) \
@@ -79,12 +79,12 @@ static void fetch(const void *dest, enum gn_change how, void *value, const void 
 
 #define ADD(T, N) \
 	DEFINE(T, N##_atomic_compare_swap, (T * dest, T cond, T value, int pe), \
-	       FETCH(GN__CAS, const T to = value; value = cond, &to), dest, cond, value, pe) \
-	DEFINE(T, N##_atomic_fetch_inc, (T * dest, int pe), FETCH(GN__ADD, T value = 1, NULL), dest, pe) \
-	DEFINE_VOID(N##_atomic_inc, (T * dest, int pe), CHANGE(GN__ADD, const T value = 1), dest, pe) \
-	BY(T, N, add, GN__ADD)
+	       FETCH(GN_CAS, const T to = value; value = cond, &to), dest, cond, value, pe) \
+	DEFINE(T, N##_atomic_fetch_inc, (T * dest, int pe), FETCH(GN_ADD, T value = 1, NULL), dest, pe) \
+	DEFINE_VOID(N##_atomic_inc, (T * dest, int pe), CHANGE(GN_ADD, const T value = 1), dest, pe) \
+	BY(T, N, add, GN_ADD)
 
-#define BITS(T, N) BY(T, N, and, GN__AND) BY(T, N, or, GN__OR) BY(T, N, xor, GN__XOR)
+#define BITS(T, N) BY(T, N, and, GN_AND) BY(T, N, or, GN_OR) BY(T, N, xor, GN_XOR)
 
 SHMEM__SWAP_OWN(SWAP)
 SHMEM__AMO_ALIAS(SWAP)

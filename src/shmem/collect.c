@@ -56,7 +56,7 @@ static void collect(struct gn_net_team team, char *dest, const void *source, siz
 
 	check("shmem_collect", rc);
 	sizes[place] = bytes;
-	rc = gn_net_team_reduce_u64(n, &team, GN__ADD, sizes, team.nodes); /* all have come, and want the bytes */
+	rc = gn_net_team_reduce_u64(n, &team, GN_ADD, sizes, team.nodes); /* all have come, and want the bytes */
 	for (uint32_t k = 0; k < place; k++)
 		at += sizes[k];
 	for (uint32_t k = 0; bytes && !rc && k < team.nodes; k++)

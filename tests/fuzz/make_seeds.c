@@ -102,9 +102,9 @@ static void put_packets(const char *directory)
 		unsigned char class_;
 		uint64_t word[15];
 	} __attribute__((packed)) packet = {2, {
-		gn_message_head((GN_MESSAGE_CHANGE + GN__ADD) | wide, 2, 16), 5,
+		gn_message_head((GN_MESSAGE_CHANGE + GN_ADD) | wide, 2, 16), 5,
 		gn_message_head(GN_MESSAGE_SIGNAL, 2, 16),
-		gn_message_head((GN_MESSAGE_CHANGE + GN__CAS) | fetch, 2, 16), 1, 2, 7,
+		gn_message_head((GN_MESSAGE_CHANGE + GN_CAS) | fetch, 2, 16), 1, 2, 7,
 		gn_message_head(bytes, 2, 9), 100, 1, 2,
 		gn_message_head(bytes | fetch, 2, 9), 100, 7,
 		gn_message_head(GN_MESSAGE_CALL, 2, 0)}};
@@ -118,10 +118,10 @@ static void put_packets(const char *directory)
 	put(name(directory, "packet", 2), &packet, sizeof packet);
 	/* a token that would make a call of the reply's head, so that the value behind it were a head: of more than there is */
 	packet.class_ = 2;
-	packet.word[0] = gn_message_head((GN_MESSAGE_CHANGE + GN__PUT) | wide, 2, 16);
+	packet.word[0] = gn_message_head((GN_MESSAGE_CHANGE + GN_PUT) | wide, 2, 16);
 	packet.word[1] = gn_message_head(bytes, 2, GN_MESSAGE_MOST_BYTES);
 	for (uint32_t k = 2; k < 14; k += 2) {
-		packet.word[k] = gn_message_head((GN_MESSAGE_CHANGE + GN__GET) | wide | fetch, 2, 16);
+		packet.word[k] = gn_message_head((GN_MESSAGE_CHANGE + GN_GET) | wide | fetch, 2, 16);
 		packet.word[k + 1] = (uint64_t)GN_MESSAGE_CALL << 58;
 	}
 	put(name(directory, "packet", 3), &packet, 1 + 14 * sizeof packet.word[0]);
@@ -150,7 +150,7 @@ static void put_squeezed(const char *directory)
 		unsigned char head_from, head_count;
 		uint64_t operand;
 		unsigned char operand_from, operand_count, place[4];
-	} __attribute__((packed)) packet = {64 + 2, 8, 4, 2, 0, gn_message_head((GN_MESSAGE_CHANGE + GN__ADD) | GN_MESSAGE_WIDE, 2, 0),
+	} __attribute__((packed)) packet = {64 + 2, 8, 4, 2, 0, gn_message_head((GN_MESSAGE_CHANGE + GN_ADD) | GN_MESSAGE_WIDE, 2, 0),
 					    0, 1, 5, 0, 0, {16, 18, 20, 24}};
 
 	put(name(directory, "packet", 4), &packet, sizeof packet);

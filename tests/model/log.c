@@ -52,9 +52,9 @@ SIMT_FN uint32_t form_of(const struct trial *t, uint32_t producer, uint32_t k)
 SIMT_FN uint64_t head_of(uint32_t form, uint32_t producer, uint32_t k)
 {
 	const uint32_t op = form == 1   ? GN_MESSAGE_CALL
-	                    : form == 2 ? GN_MESSAGE_CHANGE + GN__ADD
-	                    : form == 3 ? GN_MESSAGE_CHANGE + GN__CAS
-	                                : (GN_MESSAGE_CHANGE + GN__CAS) | GN_MESSAGE_FETCH;
+	                    : form == 2 ? GN_MESSAGE_CHANGE + GN_ADD
+	                    : form == 3 ? GN_MESSAGE_CHANGE + GN_CAS
+	                                : (GN_MESSAGE_CHANGE + GN_CAS) | GN_MESSAGE_FETCH;
 
 	return gn_message_head(op, producer, k);
 }

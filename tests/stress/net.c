@@ -195,7 +195,7 @@ static int check(struct gn_net *net, const struct net_args *a, const struct hear
 	arrived[2] = sum(ticket, a->net.nodes);
 	arrived[3] = h->calls;
 	arrived[4] = h->checksum;
-	if (gn_net_reduce_u64(gn_net_host(net), GN__ADD, arrived, 5) || gn_net_reduce_u64(gn_net_host(net), GN__ADD, sent, 6))
+	if (gn_net_reduce_u64(gn_net_host(net), GN_ADD, arrived, 5) || gn_net_reduce_u64(gn_net_host(net), GN_ADD, sent, 6))
 		return stress_wrong("the sums could not be made: %s", gn_net_message(net));
 	bad |= compare("adds of 8 bytes", sent[0], arrived[0]) | compare("adds of 4 bytes", sent[1], arrived[1]);
 	bad |= compare("fetching adds", sent[2], arrived[2]) | compare("calls", sent[3], arrived[3]);

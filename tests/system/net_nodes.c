@@ -6,7 +6,7 @@
 static int node_main(struct gn_net *net, void *unused)
 {
 	uint64_t sum = gn_net_node(net) + 1;
-	const int rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, &sum, 1);
+	const int rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, &sum, 1);
 
 	(void)unused;
 	if (!rc && !gn_net_node(net))

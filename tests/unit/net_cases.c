@@ -367,18 +367,18 @@ int net_together(struct gn_net *net, void *unused)
 	}
 	for (uint32_t k = 0; k < WORDS; k++)
 		word[k] = node + k;
-	CHECK_EQUAL(gn_net_reduce_u64(n, GN__ADD, word, WORDS), 0);
+	CHECK_EQUAL(gn_net_reduce_u64(n, GN_ADD, word, WORDS), 0);
 	for (uint32_t k = 0; k < WORDS; k++)
 		CHECK_EQUAL(word[k], nodes * (nodes - 1) / 2 + nodes * k);
 	word[0] = node + 5;
-	CHECK_EQUAL(gn_net_reduce_u64(n, GN__MIN, word, 1), 0);
+	CHECK_EQUAL(gn_net_reduce_u64(n, GN_MIN, word, 1), 0);
 	CHECK_EQUAL(word[0], 5);
 	word[0] = node + 5;
-	CHECK_EQUAL(gn_net_reduce_u64(n, GN__MAX, word, 1), 0);
+	CHECK_EQUAL(gn_net_reduce_u64(n, GN_MAX, word, 1), 0);
 	CHECK_EQUAL(word[0], nodes + 4);
 	part = node + 0.5;
 	memcpy(word, &part, 8);
-	CHECK_EQUAL(gn_net_reduce_u64(n, GN__ADD_FLOAT, word, 1), 0);
+	CHECK_EQUAL(gn_net_reduce_u64(n, GN_ADD_FLOAT, word, 1), 0);
 	memcpy(&sum, word, 8);
 	CHECK(sum == nodes * (nodes - 1) / 2 + nodes * 0.5);
 	CHECK_EQUAL(gn_net_all_gather(n, all, mine, sizeof mine), 0);
@@ -450,7 +450,7 @@ int net_teams(struct gn_net *net, void *unused)
 	}
 	CHECK_EQUAL(factor[WORDS - 1].of, expected);
 	CHECK_EQUAL(factor[WORDS - 1].nodes, team.nodes);
-	CHECK_EQUAL(gn_net_team_reduce_u64(n, &team, GN__ADD, word, 1), 0);
+	CHECK_EQUAL(gn_net_team_reduce_u64(n, &team, GN_ADD, word, 1), 0);
 	CHECK_EQUAL(word[0], sum);
 	CHECK_EQUAL(gn_net_team_all_gather(n, &team, all, &mine[3], 8), 0);
 	for (uint32_t k = 0; k < team.nodes; k++)

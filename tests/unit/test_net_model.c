@@ -56,7 +56,7 @@ static int measure_node(struct gn_net *net, void *argument)
 	if (!rc && r.wrong)
 		rc = -GN_EBADMSG;
 	if (!rc)
-		rc = gn_net_reduce_u64(gn_net_host(net), GN__ADD, (uint64_t *)&r.stats, sizeof r.stats / 8);
+		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, (uint64_t *)&r.stats, sizeof r.stats / 8);
 	if (!gn_net_node(net))
 		all->stats = r.stats;
 	return rc;

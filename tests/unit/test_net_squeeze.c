@@ -38,7 +38,7 @@ static uint32_t there_and_back(uint32_t words, uint32_t most)
 
 static uint64_t add(uint64_t place)
 {
-	return gn_message_head((GN_MESSAGE_CHANGE + GN__ADD) | GN_MESSAGE_WIDE, 7, place);
+	return gn_message_head((GN_MESSAGE_CHANGE + GN_ADD) | GN_MESSAGE_WIDE, 7, place);
 }
 
 static void additions_of_one_take_the_bytes_of_their_place(void **unused)
@@ -75,8 +75,8 @@ static void nothing_and_one_message_come_back(void **unused)
 static uint32_t put_random(uint32_t at)
 {
 	static const uint32_t forms[] = {
-	    (GN_MESSAGE_CHANGE + GN__ADD) | GN_MESSAGE_WIDE, GN_MESSAGE_CHANGE + GN__CAS,
-	    (GN_MESSAGE_CHANGE + GN__GET) | GN_MESSAGE_FETCH, (GN_MESSAGE_CHANGE + GN__CAS) | GN_MESSAGE_FETCH,
+	    (GN_MESSAGE_CHANGE + GN_ADD) | GN_MESSAGE_WIDE, GN_MESSAGE_CHANGE + GN_CAS,
+	    (GN_MESSAGE_CHANGE + GN_GET) | GN_MESSAGE_FETCH, (GN_MESSAGE_CHANGE + GN_CAS) | GN_MESSAGE_FETCH,
 	    GN_MESSAGE_MARK, GN_MESSAGE_SIGNAL, GN_MESSAGE_REPLY, GN_MESSAGE_BYTES, GN_MESSAGE_CALL};
 	const uint32_t form = forms[draw() % (sizeof forms / sizeof *forms)];
 	const uint64_t place = form == GN_MESSAGE_BYTES  ? draw() % 300

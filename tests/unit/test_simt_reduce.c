@@ -10,7 +10,7 @@
 
 enum { BLOCKS = 8, BLOCK_THREADS = 64, EACH = 16, ELEMENTS = 3, WAYS = 4 };
 
-static const enum gn_change changes[] = {GN__ADD, GN__MIN, GN__MAX, GN__AND, GN__OR, GN__XOR};
+static const enum gn_change changes[] = {GN_ADD, GN_MIN, GN_MAX, GN_AND, GN_OR, GN_XOR};
 
 enum { CHANGES = sizeof changes / sizeof *changes };
 
@@ -26,7 +26,7 @@ SIMT_FN uint64_t operand_of(uint64_t thread, uint32_t k, uint32_t change)
 
 	x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
 	/* and, or: the more operands, the fewer bits they change */
-	return change == GN__AND ? x | ~(1ull << (thread + k) % 61) : change == GN__OR ? 1ull << x % 64 : x;
+	return change == GN_AND ? x | ~(1ull << (thread + k) % 61) : change == GN_OR ? 1ull << x % 64 : x;
 }
 
 SIMT_FN int reduce_by(uint32_t way, uint64_t *element, enum gn_change change, uint64_t operand)
@@ -46,14 +46,14 @@ SIMT_FN void reduce_all(const struct reduce_args *a)
 	const uint64_t thread = simt_global_thread();
 
 	for (uint32_t k = 0; k < EACH; k++)
-		for (uint32_t c = GN__ADD; c <= GN__XOR; c++) {
+		for (uint32_t c = GN_ADD; c <= GN_XOR; c++) {
 			const uint64_t operand = operand_of(thread, k, c);
 			uint64_t *element = &a->element[c * ELEMENTS + (thread + k) % ELEMENTS];
 
-			if (c == GN__ADD_FLOAT || c == GN__CAS || c == GN__PUT)
+			if (c == GN_ADD_FLOAT || c == GN_CAS || c == GN_PUT)
 				continue;
 			for (uint32_t way = 0; way < WAYS; way++)
-				if (!reduce_by(way, element + way * (GN__XOR + 1) * ELEMENTS, (enum gn_change)c, operand))
+				if (!reduce_by(way, element + way * (GN_XOR + 1) * ELEMENTS, (enum gn_change)c, operand))
 					simt_add_relaxed_dev_u32(a->refused, 1);
 		}
 }
@@ -61,7 +61,7 @@ SIMT_KERNEL(reduce_all, struct reduce_args)
 
 static uint64_t first_value(uint32_t change)
 {
-	return change == GN__MIN || change == GN__AND ? ~0ull : 0;
+	return change == GN_MIN || change == GN_AND ? ~0ull : 0;
 }
 
 /* What gn__changed, of which the functions that return the bits before are made, makes of them one after the other. */
@@ -85,7 +85,7 @@ static void check(const uint64_t *element)
 	for (uint32_t way = 0; way < WAYS; way++)
 		for (unsigned c = 0; c < CHANGES; c++)
 			for (uint32_t e = 0; e < ELEMENTS; e++) {
-				const uint64_t *at = &element[(way * (GN__XOR + 1) + changes[c]) * ELEMENTS + e];
+				const uint64_t *at = &element[(way * (GN_XOR + 1) + changes[c]) * ELEMENTS + e];
 				const uint32_t bytes = way % 2 ? 8 : 4;
 				uint64_t found = *at;
 
@@ -100,7 +100,7 @@ static void check(const uint64_t *element)
 
 static void reductions_come_to_what_one_by_one_gives(void **state)
 {
-	static uint64_t element[WAYS * (GN__XOR + 1) * ELEMENTS];
+	static uint64_t element[WAYS * (GN_XOR + 1) * ELEMENTS];
 
 	(void)state;
 	for (unsigned threads = 1; threads <= 4; threads++) {
@@ -114,7 +114,7 @@ static void reductions_come_to_what_one_by_one_gives(void **state)
 		if (simt_open(&machine, &config, &error))
 			fail_msg("%s", error.text);
 		for (uint32_t k = 0; k < sizeof element / sizeof *element; k++)
-			element[k] = first_value(k / ELEMENTS % (GN__XOR + 1));
+			element[k] = first_value(k / ELEMENTS % (GN_XOR + 1));
 		assert_int_equal(simt_launch(machine, &reduce_all_kernel, grid, &a), 0);
 		assert_int_equal(simt_wait(machine), 0);
 		assert_int_equal(refused, 0);
@@ -125,7 +125,7 @@ static void reductions_come_to_what_one_by_one_gives(void **state)
 
 static void what_is_no_reduction_is_refused(void **state)
 {
-	static const enum gn_change others[] = {GN__ADD_FLOAT, GN__CAS, GN__PUT, GN__GET};
+	static const enum gn_change others[] = {GN_ADD_FLOAT, GN_CAS, GN_PUT, GN_GET};
 
 	(void)state;
 	for (unsigned k = 0; k < sizeof others / sizeof *others; k++)

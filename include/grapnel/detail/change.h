@@ -11,16 +11,16 @@
 
 /* How an element changes. */
 enum gn_change {
-	GN__ADD,       /* an integer */
-	GN__ADD_FLOAT, /* f32 or f64, by size */
-	GN__MIN,       /* unsigned */
-	GN__MAX,       /* unsigned */
-	GN__CAS,       /* to operand[1], if it is operand[0] */
-	GN__PUT,       /* to operand[0] */
-	GN__AND,
-	GN__OR,
-	GN__XOR,
-	GN__GET        /* not at all */
+	GN_ADD,       /* an integer */
+	GN_ADD_FLOAT, /* f32 or f64, by size */
+	GN_MIN,       /* unsigned */
+	GN_MAX,       /* unsigned */
+	GN_CAS,       /* to operand[1], if it is operand[0] */
+	GN_PUT,       /* to operand[0] */
+	GN_AND,
+	GN_OR,
+	GN_XOR,
+	GN_GET        /* not at all */
 };
 
 SIMT_FN uint64_t gn__added_float(uint64_t bits, uint64_t by, uint32_t bytes)
@@ -47,15 +47,15 @@ SIMT_FN uint64_t gn__added_float(uint64_t bits, uint64_t by, uint32_t bytes)
 SIMT_FN uint64_t gn__changed(enum gn_change change, uint64_t bits, const uint64_t *operand, uint32_t bytes)
 {
 	switch (change) {
-	case GN__ADD: return bytes == 4 ? (uint32_t)(bits + operand[0]) : bits + operand[0];
-	case GN__ADD_FLOAT: return gn__added_float(bits, operand[0], bytes);
-	case GN__MIN: return operand[0] < bits ? operand[0] : bits;
-	case GN__MAX: return operand[0] > bits ? operand[0] : bits;
-	case GN__CAS: return bits == operand[0] ? operand[1] : bits;
-	case GN__PUT: return bytes == 4 ? (uint32_t)operand[0] : operand[0];
-	case GN__AND: return bits & operand[0];
-	case GN__OR: return bits | operand[0];
-	case GN__XOR: return bits ^ operand[0];
+	case GN_ADD: return bytes == 4 ? (uint32_t)(bits + operand[0]) : bits + operand[0];
+	case GN_ADD_FLOAT: return gn__added_float(bits, operand[0], bytes);
+	case GN_MIN: return operand[0] < bits ? operand[0] : bits;
+	case GN_MAX: return operand[0] > bits ? operand[0] : bits;
+	case GN_CAS: return bits == operand[0] ? operand[1] : bits;
+	case GN_PUT: return bytes == 4 ? (uint32_t)operand[0] : operand[0];
+	case GN_AND: return bits & operand[0];
+	case GN_OR: return bits | operand[0];
+	case GN_XOR: return bits ^ operand[0];
 	default: return bits;
 	}
 }
@@ -64,7 +64,7 @@ SIMT_FN uint64_t gn__change_4(uint32_t *element, enum gn_change change, const ui
 {
 	uint32_t seen, was;
 
-	if (change == GN__ADD)
+	if (change == GN_ADD)
 		return simt_add_relaxed_dev_u32(element, (uint32_t)operand[0]);
 	seen = simt_load_relaxed_dev_u32(element);
 	for (;;) {
@@ -79,9 +79,9 @@ SIMT_FN uint64_t gn__change_8(uint64_t *element, enum gn_change change, const ui
 {
 	uint64_t seen, was;
 
-	if (change == GN__ADD)
+	if (change == GN_ADD)
 		return simt_add_relaxed_dev_u64(element, operand[0]);
-	if (change == GN__XOR)
+	if (change == GN_XOR)
 		return simt_xor_relaxed_dev_u64(element, operand[0]);
 	seen = simt_load_relaxed_dev_u64(element);
 	for (;;) {
@@ -106,10 +106,10 @@ SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, co
 	uint64_t *wide = (uint64_t *)element;
 	uint64_t seen, was;
 
-	if (change == GN__ADD)
+	if (change == GN_ADD)
 		return bytes == 4 ? simt_add_relaxed_sys_u32(narrow, (uint32_t)operand[0])
 				  : simt_add_relaxed_sys_u64(wide, operand[0]);
-	if (change == GN__XOR && bytes == 8)
+	if (change == GN_XOR && bytes == 8)
 		return simt_xor_relaxed_sys_u64(wide, operand[0]);
 	seen = bytes == 4 ? simt_load_acquire_sys_u32(narrow) : simt_load_acquire_sys_u64(wide);
 	for (;;) {
@@ -128,12 +128,12 @@ SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, co
 	SIMT_FN int name(type *element, enum gn_change change, type operand)                            \
 	{                                                                                               \
 		switch (change) {                                                                       \
-		case GN__ADD: simt_reduce_add_relaxed_##T(element, operand); return 1;                  \
-		case GN__MIN: simt_reduce_min_relaxed_##T(element, operand); return 1;                  \
-		case GN__MAX: simt_reduce_max_relaxed_##T(element, operand); return 1;                  \
-		case GN__AND: simt_reduce_and_relaxed_##T(element, operand); return 1;                  \
-		case GN__OR: simt_reduce_or_relaxed_##T(element, operand); return 1;                    \
-		case GN__XOR: simt_reduce_xor_relaxed_##T(element, operand); return 1;                  \
+		case GN_ADD: simt_reduce_add_relaxed_##T(element, operand); return 1;                  \
+		case GN_MIN: simt_reduce_min_relaxed_##T(element, operand); return 1;                  \
+		case GN_MAX: simt_reduce_max_relaxed_##T(element, operand); return 1;                  \
+		case GN_AND: simt_reduce_and_relaxed_##T(element, operand); return 1;                  \
+		case GN_OR: simt_reduce_or_relaxed_##T(element, operand); return 1;                    \
+		case GN_XOR: simt_reduce_xor_relaxed_##T(element, operand); return 1;                  \
 		default: return 0;                                                                      \
 		}                                                                                       \
 	}

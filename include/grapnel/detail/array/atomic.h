@@ -52,12 +52,12 @@ SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, u
 
 SIMT_FN uint32_t gn_add_u32(const struct gn_array *a, uint64_t index, uint32_t by)
 {
-	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN__ADD, by, 0, 4);
+	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN_ADD, by, 0, 4);
 }
 
 SIMT_FN uint64_t gn_add_u64(const struct gn_array *a, uint64_t index, uint64_t by)
 {
-	return SIMT_COLD(gn__change)(a, index, GN__ADD, by, 0, 8);
+	return SIMT_COLD(gn__change)(a, index, GN_ADD, by, 0, 8);
 }
 
 SIMT_FN float gn_add_f32(const struct gn_array *a, uint64_t index, float by)
@@ -66,7 +66,7 @@ SIMT_FN float gn_add_f32(const struct gn_array *a, uint64_t index, float by)
 	float old;
 
 	memcpy(&bits, &by, 4);
-	bits = (uint32_t)SIMT_COLD(gn__change)(a, index, GN__ADD_FLOAT, bits, 0, 4);
+	bits = (uint32_t)SIMT_COLD(gn__change)(a, index, GN_ADD_FLOAT, bits, 0, 4);
 	memcpy(&old, &bits, 4);
 	return old;
 }
@@ -77,39 +77,39 @@ SIMT_FN double gn_add_f64(const struct gn_array *a, uint64_t index, double by)
 	double old;
 
 	memcpy(&bits, &by, 8);
-	bits = SIMT_COLD(gn__change)(a, index, GN__ADD_FLOAT, bits, 0, 8);
+	bits = SIMT_COLD(gn__change)(a, index, GN_ADD_FLOAT, bits, 0, 8);
 	memcpy(&old, &bits, 8);
 	return old;
 }
 
 SIMT_FN uint32_t gn_min_u32(const struct gn_array *a, uint64_t index, uint32_t value)
 {
-	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN__MIN, value, 0, 4);
+	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN_MIN, value, 0, 4);
 }
 
 SIMT_FN uint64_t gn_min_u64(const struct gn_array *a, uint64_t index, uint64_t value)
 {
-	return SIMT_COLD(gn__change)(a, index, GN__MIN, value, 0, 8);
+	return SIMT_COLD(gn__change)(a, index, GN_MIN, value, 0, 8);
 }
 
 SIMT_FN uint32_t gn_max_u32(const struct gn_array *a, uint64_t index, uint32_t value)
 {
-	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN__MAX, value, 0, 4);
+	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN_MAX, value, 0, 4);
 }
 
 SIMT_FN uint64_t gn_max_u64(const struct gn_array *a, uint64_t index, uint64_t value)
 {
-	return SIMT_COLD(gn__change)(a, index, GN__MAX, value, 0, 8);
+	return SIMT_COLD(gn__change)(a, index, GN_MAX, value, 0, 8);
 }
 
 SIMT_FN uint32_t gn_cas_u32(const struct gn_array *a, uint64_t index, uint32_t expected, uint32_t value)
 {
-	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN__CAS, expected, value, 4);
+	return (uint32_t)SIMT_COLD(gn__change)(a, index, GN_CAS, expected, value, 4);
 }
 
 SIMT_FN uint64_t gn_cas_u64(const struct gn_array *a, uint64_t index, uint64_t expected, uint64_t value)
 {
-	return SIMT_COLD(gn__change)(a, index, GN__CAS, expected, value, 8);
+	return SIMT_COLD(gn__change)(a, index, GN_CAS, expected, value, 8);
 }
 
 #endif

@@ -527,7 +527,7 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
  * gn_cache_access - read, write or change an element of a page as one step, wherever it is: in its frame, which the page
  * is brought into, or in the store where no frame can be had.
  * @page    < c->pages, of a store that may be written if the errand writes
- * @errand  what to do; for GN__CAS bits are the expected and the new ones. For GN__HELPS nothing
+ * @errand  what to do; for GN_CAS bits are the expected and the new ones. For GN__HELPS nothing
  * Any thread, from divergent code; lanes that call it together act together. Waits for transfers, at most c->wait_ns.
  * Changes are indivisible for all who change the element through this cache. Returns a status of 0, -GN_EIO,
  * -GN_ETIMEDOUT; for GN__HELPS 0.

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * detail/net/fetch.h - operations on another node's memory that bring something back, and waiting for all.
- *
- * Every thread of a kernel, from divergent code, and host threads. They wait for room and for the reply, for at most the
- * time-out of the node each; on cpu other threads run meanwhile. `from` and `to` are in symmetric memory as in detail/net/send.h,
- * and the order is the same: a fetch sees what the thread sent to that node before.
- *
- * All return 0, -GN_EINVAL, -GN_ERANGE, -GN_ETIMEDOUT (no reply; the operation may have been done), what the other node
- * said, or what the program of any node has failed with: then no wait goes on. A failure is also kept: gn_net_failure.
+ * A fetch sees what the thread sent to that node before. On cpu other threads run while it waits.
  */
 #ifndef GRAPNEL_NET_FETCH_H
 #define GRAPNEL_NET_FETCH_H
@@ -182,101 +176,96 @@ SIMT_FN int gn__net_fetch_u64(const struct gn_net_view *n, uint32_t pe, void *el
 	return gn__net_fetch(n, pe, element, change, a, b, 8, before);
 }
 
-/* gn_net_get_T - load an element. @value  receives it, 0 on failure */
 SIMT_FN int gn_net_get_u32(const struct gn_net_view *n, uint32_t pe, const uint32_t *from, uint32_t *value)
 {
-	return gn__net_fetch_u32(n, pe, (void *)(uintptr_t)from, GN__GET, 0, 0, value);
+	return gn__net_fetch_u32(n, pe, (void *)(uintptr_t)from, GN_GET, 0, 0, value);
 }
 
 SIMT_FN int gn_net_get_u64(const struct gn_net_view *n, uint32_t pe, const uint64_t *from, uint64_t *value)
 {
-	return gn__net_fetch_u64(n, pe, (void *)(uintptr_t)from, GN__GET, 0, 0, value);
+	return gn__net_fetch_u64(n, pe, (void *)(uintptr_t)from, GN_GET, 0, 0, value);
 }
 
-/*
- * gn_net_fetch_CHANGE_T, gn_net_swap_T, gn_net_cas_T - as gn_net_CHANGE_T, and what was there before.
- * gn_net_cas_T sets the element to value if it is expected; it was if *before is.
- */
 SIMT_FN int gn_net_fetch_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t by, uint32_t *before)
 {
-	return gn__net_fetch_u32(n, pe, to, GN__ADD, by, 0, before);
+	return gn__net_fetch_u32(n, pe, to, GN_ADD, by, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t by, uint64_t *before)
 {
-	return gn__net_fetch_u64(n, pe, to, GN__ADD, by, 0, before);
+	return gn__net_fetch_u64(n, pe, to, GN_ADD, by, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_min_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
 {
-	return gn__net_fetch_u32(n, pe, to, GN__MIN, value, 0, before);
+	return gn__net_fetch_u32(n, pe, to, GN_MIN, value, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_min_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
 {
-	return gn__net_fetch_u64(n, pe, to, GN__MIN, value, 0, before);
+	return gn__net_fetch_u64(n, pe, to, GN_MIN, value, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_max_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
 {
-	return gn__net_fetch_u32(n, pe, to, GN__MAX, value, 0, before);
+	return gn__net_fetch_u32(n, pe, to, GN_MAX, value, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_max_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
 {
-	return gn__net_fetch_u64(n, pe, to, GN__MAX, value, 0, before);
+	return gn__net_fetch_u64(n, pe, to, GN_MAX, value, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_and_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
 {
-	return gn__net_fetch_u32(n, pe, to, GN__AND, value, 0, before);
+	return gn__net_fetch_u32(n, pe, to, GN_AND, value, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_and_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
 {
-	return gn__net_fetch_u64(n, pe, to, GN__AND, value, 0, before);
+	return gn__net_fetch_u64(n, pe, to, GN_AND, value, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_or_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
 {
-	return gn__net_fetch_u32(n, pe, to, GN__OR, value, 0, before);
+	return gn__net_fetch_u32(n, pe, to, GN_OR, value, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_or_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
 {
-	return gn__net_fetch_u64(n, pe, to, GN__OR, value, 0, before);
+	return gn__net_fetch_u64(n, pe, to, GN_OR, value, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
 {
-	return gn__net_fetch_u32(n, pe, to, GN__XOR, value, 0, before);
+	return gn__net_fetch_u32(n, pe, to, GN_XOR, value, 0, before);
 }
 
 SIMT_FN int gn_net_fetch_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
 {
-	return gn__net_fetch_u64(n, pe, to, GN__XOR, value, 0, before);
+	return gn__net_fetch_u64(n, pe, to, GN_XOR, value, 0, before);
 }
 
 SIMT_FN int gn_net_swap_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
 {
-	return gn__net_fetch_u32(n, pe, to, GN__PUT, value, 0, before);
+	return gn__net_fetch_u32(n, pe, to, GN_PUT, value, 0, before);
 }
 
 SIMT_FN int gn_net_swap_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
 {
-	return gn__net_fetch_u64(n, pe, to, GN__PUT, value, 0, before);
+	return gn__net_fetch_u64(n, pe, to, GN_PUT, value, 0, before);
 }
 
 SIMT_FN int gn_net_cas_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t expected, uint32_t value,
 			   uint32_t *before)
 {
-	return gn__net_fetch_u32(n, pe, to, GN__CAS, expected, value, before);
+	return gn__net_fetch_u32(n, pe, to, GN_CAS, expected, value, before);
 }
 
 SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t expected, uint64_t value,
 			   uint64_t *before)
 {
-	return gn__net_fetch_u64(n, pe, to, GN__CAS, expected, value, before);
+	return gn__net_fetch_u64(n, pe, to, GN_CAS, expected, value, before);
 }
 
 /* ---- bytes ---- */
@@ -302,11 +291,6 @@ SIMT_FN int gn__net_get_parts(const struct gn_net_view *n, uint32_t pe, uint64_t
 	return rc;
 }
 
-/*
- * gn_net_get_nb - load bytes, without waiting for them.
- * @to  anywhere that the node's network reaches, or of a GPU's thread: that the thread reaches; undefined until
- *      gn_net_quiet, and borrowed until then
- */
 SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes)
 {
 	uint64_t address = 0;
@@ -320,11 +304,6 @@ SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *
 	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_BYTES | GN_MESSAGE_FETCH) : 0;
 }
 
-/*
- * gn_net_quiet - wait until everything that this thread has sent, to whomever, is done there, and what it has asked for
- * without waiting is here. Messages that handlers sent because of it are not among that (gn_net_settle).
- * Returns 0, -GN_ETIMEDOUT (a node does not answer: gn_net_failure names it), -GN_EIO (messages were lost on the way).
- */
 SIMT_FN int gn_net_quiet(const struct gn_net_view *n)
 {
 	const uint32_t op = GN_MESSAGE_MARK | GN_MESSAGE_FETCH;
@@ -341,7 +320,6 @@ SIMT_FN int gn_net_quiet(const struct gn_net_view *n)
 	return rc ? gn__net_fail(n, rc, n->node, op) : 0;
 }
 
-/* gn_net_get - gn_net_get_nb, and wait for it. */
 SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes)
 {
 	uint64_t address = 0;
@@ -352,12 +330,6 @@ SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *fro
 	return gn_net_quiet(n);
 }
 
-/*
- * gn_net_fence - what this thread sends to a node behind it is done there after what it sent to that node before.
- * Messages of one thread to one node keep their order anyway; the fence orders them against the thread's own loads and
- * stores, and on the route GN_NET_DIRECT what it does itself, also against messages behind it: against those before it
- * gn_net_quiet does.
- */
 SIMT_FN void gn_net_fence(const struct gn_net_view *n)
 {
 	(void)n;
@@ -380,10 +352,6 @@ SIMT_FN int gn__net_await(const struct gn_net_view *n, uint32_t pe, const uint64
 	return 0;
 }
 
-/*
- * gn_net_wait_until_ge_u64 - wait until an element of the own memory, which others change, is value or more.
- * @element  memory that the caller loads: a host thread not the heap of a GPU
- */
 SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t *element, uint64_t value)
 {
 	return gn__net_await(n, n->node, element, value);

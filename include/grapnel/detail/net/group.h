@@ -2,11 +2,6 @@
 /*
  * detail/net/group.h - nodes together: barrier, broadcast, reductions, all-gather, of all nodes or of a team.
  *
- * One thread of every node of the team calls the same functions in the same order, a host thread or a thread of a
- * kernel. They wait for the others, each time for at most the time-out. Codes as in detail/net/fetch.h, and -GN_EINVAL: no such
- * team, or this node is not of it; gn_net_failure names the node that this one waited for, which may have waited for
- * another itself.
- *
  * Nodes form a binomial tree: what a node knows goes up, what the root knows comes down. Nobody enters the next function
  * before the root has heard of him in this one, so one place a child is enough, and who leaves has read all that came.
  */
@@ -37,7 +32,6 @@ struct gn_net_team {
 	struct gn_net_group *group;
 };
 
-/* gn_net_all - the team of all nodes. Its group is at the begin of every heap. */
 SIMT_FN struct gn_net_team gn_net_all(const struct gn_net_view *n)
 {
 	struct gn_net_team all;
@@ -49,13 +43,11 @@ SIMT_FN struct gn_net_team gn_net_all(const struct gn_net_view *n)
 	return all;
 }
 
-/* gn_net_team_node - the node at a place of a team, from 0. */
 SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t place)
 {
 	return t->first + t->stride * place;
 }
 
-/* gn_net_team_place - this node's place in a team. Returns 0 or -GN_EINVAL: no such team, or the node is not of it. */
 SIMT_FN int gn_net_team_place(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *place)
 {
 	const uint32_t stride = t->stride ? t->stride : 1;
@@ -105,7 +97,7 @@ SIMT_FN int gn__net_counted(const struct gn_net_view *n, uint32_t pe, uint64_t *
 	const int rc = gn__net_await(n, pe, count, 1);
 
 	if (!rc)
-		gn__net_change_here(count, GN__ADD, ~0ull, 0, 8, 0);
+		gn__net_change_here(count, GN_ADD, ~0ull, 0, 8, 0);
 	return rc;
 }
 
@@ -198,7 +190,6 @@ SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tr
 	return rc;
 }
 
-/* gn_net_team_meet - wait until all nodes of the team have come here. What was sent may still be under way. */
 SIMT_FN int gn_net_team_meet(const struct gn_net_view *n, const struct gn_net_team *team)
 {
 	struct gn__tree tree;
@@ -209,7 +200,6 @@ SIMT_FN int gn_net_team_meet(const struct gn_net_view *n, const struct gn_net_te
 	return rc ? rc : gn__tree_down(n, &tree, 0, 0, 0);
 }
 
-/* gn_net_team_barrier, gn_net_barrier - quiet, then wait until all nodes have come here. */
 SIMT_FN int gn_net_team_barrier(const struct gn_net_view *n, const struct gn_net_team *team)
 {
 	const int rc = gn_net_quiet(n);
@@ -224,12 +214,6 @@ SIMT_FN int gn_net_barrier(const struct gn_net_view *n)
 	return gn_net_team_barrier(n, &all);
 }
 
-/*
- * gn_net_team_broadcast - bytes of one node to all others of the team.
- * @root  its place in the team
- * @to    symmetric; receives them on the others, and is untouched at the root
- * @from  the root's, anywhere; of no meaning on the others
- */
 SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root, void *to,
 				  const void *from, uint64_t bytes)
 {
@@ -247,7 +231,6 @@ SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_n
 	return rc ? rc : gn__tree_down(n, &tree, to, from, bytes);
 }
 
-/* gn_net_broadcast - bytes of node root, in symmetric memory, to all nodes. */
 SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *memory, uint64_t bytes)
 {
 	const struct gn_net_team all = gn_net_all(n);
@@ -255,12 +238,6 @@ SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *m
 	return gn_net_team_broadcast(n, &all, root, memory, memory, bytes);
 }
 
-/*
- * gn_net_team_reduce - the elements of all nodes of a team become one, on all of them.
- * @elements  count of them, `bytes` (up to 512) each, anywhere; what this node has, then the result; of no use after a
- *            failure
- * @combine   takes two nodes' elements together; context is handed to it
- */
 SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct gn_net_team *team, void *elements,
 				      uint64_t count, uint32_t bytes, gn_net_combine_fn *combine, uint64_t context)
 {
@@ -292,11 +269,6 @@ SIMT_FN void gn__combine_u64(void *into, const void *with, uint32_t count, uint6
 		words[k] = gn__changed((enum gn_change)change, words[k], (const uint64_t *)with + k, 8);
 }
 
-/*
- * gn_net_team_reduce_u64, gn_net_reduce_u64 - the words of all nodes become one, on all nodes.
- * @change  GN__ADD, GN__ADD_FLOAT (the words are f64), GN__MIN, GN__MAX, GN__AND, GN__OR, GN__XOR
- * @words   count of them, anywhere; what this node has, then the result; of no use after a failure
- */
 SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t change,
 				   uint64_t *words, uint64_t count)
 {
@@ -310,11 +282,6 @@ SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint
 	return gn_net_team_reduce_u64(n, &all, change, words, count);
 }
 
-/*
- * gn_net_team_all_gather, gn_net_all_gather - bytes of every node, one behind the other, on all nodes.
- * @to    symmetric, bytes * nodes of them
- * @from  this node's, anywhere
- */
 SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_net_team *team, void *to,
 				   const void *from, uint64_t bytes)
 {

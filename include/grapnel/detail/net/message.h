@@ -37,7 +37,7 @@
 enum gn_message_kind {
 	GN_MESSAGE_NONE,   /* no message: an empty place in a log */
 	GN_MESSAGE_CHANGE, /* and nine more: enum gn_change */
-	GN_MESSAGE_BYTES = GN_MESSAGE_CHANGE + (int)GN__GET + 1,
+	GN_MESSAGE_BYTES = GN_MESSAGE_CHANGE + (int)GN_GET + 1,
 	GN_MESSAGE_REPLY,
 	GN_MESSAGE_CALL,
 	GN_MESSAGE_MARK,
@@ -117,7 +117,7 @@ SIMT_FN uint64_t gn_message_call_place(uint32_t handler, uint32_t bytes)
 /* Operands of a change. */
 SIMT_FN uint32_t gn_change_operands(uint32_t change)
 {
-	return change == GN__GET ? 0 : change == GN__CAS ? 2 : 1;
+	return change == GN_GET ? 0 : change == GN_CAS ? 2 : 1;
 }
 
 /* gn_message_words - words of a message, its head among them. 0: there is no such message. */
@@ -128,7 +128,7 @@ SIMT_FN uint32_t gn_message_words(uint64_t head)
 	const uint64_t place = gn_message_place(head);
 
 	if (simt_likely(kind >= GN_MESSAGE_CHANGE && kind < GN_MESSAGE_BYTES))
-		return kind == first_change + GN__GET && !fetches ? 0 : 1 + gn_change_operands(kind - 1) + fetches;
+		return kind == first_change + GN_GET && !fetches ? 0 : 1 + gn_change_operands(kind - 1) + fetches;
 	switch (kind) {
 	case GN_MESSAGE_BYTES:
 		return place > GN_MESSAGE_MOST_BYTES ? 0 : fetches ? 3 : 2 + (uint32_t)(place + 7) / 8;

@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * detail/net/send.h - operations on another node's memory that bring nothing back: put, change, call.
- *
- * Every thread of a kernel, from divergent code, and host threads. They return when the message is on its way, and wait
- * only while the node's log is full. `to` is an address in the caller's own symmetric memory; the operation is done at
- * the same place of node `pe`.
- *
- * Order: operations of one thread to one node are done there in order, as seen by that node's network; operations of
- * different threads, or to different nodes, in any order. What is asked of the own node is done at once, by the thread
- * itself, where it reaches the memory; calls are not. All are done everywhere behind gn_net_quiet. Changes are
- * indivisible, and relaxed. On the route GN_NET_DIRECT (net.h) a thread does them itself in the heaps that it reaches:
- * different elements may change in another order, until gn_net_fence, and before messages that it has sent (to heaps that it
- * does not reach, of other memory, calls), until gn_net_quiet.
- *
- * All return 0, -GN_EINVAL (no such node, not a multiple of the size), -GN_ERANGE (not in symmetric memory),
- * -GN_ETIMEDOUT (the log stayed full for the time-out: the network stands still). A failure is also kept: gn_net_failure.
  */
 #ifndef GRAPNEL_NET_SEND_H
 #define GRAPNEL_NET_SEND_H
@@ -29,7 +15,7 @@ SIMT_FN uint64_t gn__net_change_there(void *element, uint32_t change, uint64_t a
 	if (!fetches && (bytes == 4 ? gn__reduce_sys_4((uint32_t *)element, (enum gn_change)change, (uint32_t)a)
 				    : gn__reduce_sys_8((uint64_t *)element, (enum gn_change)change, a)))
 		return 0;
-	if (change != GN__PUT || fetches)
+	if (change != GN_PUT || fetches)
 		return gn__change_element_sys(element, (enum gn_change)change, operand, bytes);
 	if (bytes == 4)
 		simt_store_relaxed_sys_u32((uint32_t *)element, (uint32_t)a);
@@ -46,7 +32,7 @@ SIMT_FN uint64_t gn__net_change_here(void *element, uint32_t change, uint64_t a,
 	if (!fetches && (bytes == 4 ? gn__reduce_4((uint32_t *)element, (enum gn_change)change, (uint32_t)a)
 				    : gn__reduce_8((uint64_t *)element, (enum gn_change)change, a)))
 		return 0;
-	if (change != GN__PUT || fetches)
+	if (change != GN_PUT || fetches)
 		return gn__change_element(element, (enum gn_change)change, operand, bytes);
 	if (bytes == 4)
 		simt_store_relaxed_dev_u32((uint32_t *)element, (uint32_t)a);
@@ -112,33 +98,31 @@ SIMT_FN int gn__net_signal(const struct gn_net_view *n, uint32_t pe, uint64_t *c
 
 	if (n->mapped)
 		simt_fence_acq_rel_sys(); /* what this thread did by itself is before it */
-	if (!rc && gn__net_change_self(n, pe, address, count, GN__ADD, 1, 0, 8, 0))
+	if (!rc && gn__net_change_self(n, pe, address, count, GN_ADD, 1, 0, 8, 0))
 		return 0;
 	if (!rc)
 		rc = gn__net_push(n, 1, gn_message_head(GN_MESSAGE_SIGNAL, pe, address / 4), 0, 0, 0);
 	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_SIGNAL) : 0;
 }
 
-/* gn_net_put_T - store a value. */
 SIMT_FN int gn_net_put_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value)
 {
-	return gn__net_change(n, pe, to, GN__PUT, value, 0, 4);
+	return gn__net_change(n, pe, to, GN_PUT, value, 0, 4);
 }
 
 SIMT_FN int gn_net_put_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value)
 {
-	return gn__net_change(n, pe, to, GN__PUT, value, 0, 8);
+	return gn__net_change(n, pe, to, GN_PUT, value, 0, 8);
 }
 
-/* gn_net_add_T, gn_net_inc_T - add a value, add 1. */
 SIMT_FN int gn_net_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value)
 {
-	return gn__net_change(n, pe, to, GN__ADD, value, 0, 4);
+	return gn__net_change(n, pe, to, GN_ADD, value, 0, 4);
 }
 
 SIMT_FN int gn_net_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value)
 {
-	return gn__net_change(n, pe, to, GN__ADD, value, 0, 8);
+	return gn__net_change(n, pe, to, GN_ADD, value, 0, 8);
 }
 
 SIMT_FN int gn_net_inc_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to)
@@ -151,56 +135,54 @@ SIMT_FN int gn_net_inc_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
 	return gn_net_add_u64(n, pe, to, 1);
 }
 
-/* gn_net_min_T, gn_net_max_T - make as small, as large as a value; unsigned. */
 SIMT_FN int gn_net_min_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value)
 {
-	return gn__net_change(n, pe, to, GN__MIN, value, 0, 4);
+	return gn__net_change(n, pe, to, GN_MIN, value, 0, 4);
 }
 
 SIMT_FN int gn_net_min_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value)
 {
-	return gn__net_change(n, pe, to, GN__MIN, value, 0, 8);
+	return gn__net_change(n, pe, to, GN_MIN, value, 0, 8);
 }
 
 SIMT_FN int gn_net_max_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value)
 {
-	return gn__net_change(n, pe, to, GN__MAX, value, 0, 4);
+	return gn__net_change(n, pe, to, GN_MAX, value, 0, 4);
 }
 
 SIMT_FN int gn_net_max_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value)
 {
-	return gn__net_change(n, pe, to, GN__MAX, value, 0, 8);
+	return gn__net_change(n, pe, to, GN_MAX, value, 0, 8);
 }
 
-/* gn_net_and_T, gn_net_or_T, gn_net_xor_T - change bits. */
 SIMT_FN int gn_net_and_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value)
 {
-	return gn__net_change(n, pe, to, GN__AND, value, 0, 4);
+	return gn__net_change(n, pe, to, GN_AND, value, 0, 4);
 }
 
 SIMT_FN int gn_net_and_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value)
 {
-	return gn__net_change(n, pe, to, GN__AND, value, 0, 8);
+	return gn__net_change(n, pe, to, GN_AND, value, 0, 8);
 }
 
 SIMT_FN int gn_net_or_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value)
 {
-	return gn__net_change(n, pe, to, GN__OR, value, 0, 4);
+	return gn__net_change(n, pe, to, GN_OR, value, 0, 4);
 }
 
 SIMT_FN int gn_net_or_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value)
 {
-	return gn__net_change(n, pe, to, GN__OR, value, 0, 8);
+	return gn__net_change(n, pe, to, GN_OR, value, 0, 8);
 }
 
 SIMT_FN int gn_net_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value)
 {
-	return gn__net_change(n, pe, to, GN__XOR, value, 0, 4);
+	return gn__net_change(n, pe, to, GN_XOR, value, 0, 4);
 }
 
 SIMT_FN int gn_net_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value)
 {
-	return gn__net_change(n, pe, to, GN__XOR, value, 0, 8);
+	return gn__net_change(n, pe, to, GN_XOR, value, 0, 8);
 }
 
 /* How much of a transfer the next message takes. */
@@ -217,11 +199,6 @@ SIMT_FN char *gn__net_reached(const struct gn_net_view *n, uint32_t pe, uint64_t
 	return gn__net_mapped(n, pe, address);
 }
 
-/*
- * gn_net_put - store bytes, of any number and alignment, which do not overlap. The source may be used again at once.
- * Bytes that cross multiples of 4096 of this transfer may arrive apart.
- * @from  memory that the caller loads: a host thread not the heap of a GPU
- */
 SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const void *from, uint64_t bytes)
 {
 	const char *source = (const char *)from;
@@ -240,11 +217,6 @@ SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const
 	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_BYTES) : 0;
 }
 
-/*
- * gn_net_call - an active message: the handler runs on node pe, the own one too, with a copy of the payload.
- * @handler  as gn_net_handler numbered it
- * @bytes    of the payload, at most GN_MESSAGE_MOST_CALL
- */
 SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload, uint32_t bytes)
 {
 	const uint64_t head = gn_message_head(GN_MESSAGE_CALL, pe, gn_message_call_place(handler, bytes));
