@@ -12,8 +12,9 @@ static int cached_row(struct bench_natural *n, const char *name, unsigned part, 
 }
 
 /*
- * The lines of 128 bytes that the queries read, each loaded once by a plain load, and nothing else. A program that keeps
- * everything it has read loads as many lines; one that keeps less loads more.
+ * The lines of 128 bytes that the queries read, each loaded once by a plain load in scattered order, and nothing else. A program
+ * that takes the queries as they come, and keeps everything that it has read, loads as many; one that keeps less loads more.
+ * (One that sorts the queries would load them in the order of their addresses, which is far faster.)
  */
 static int lines_row(struct bench_natural *n, struct gn_error *e)
 {

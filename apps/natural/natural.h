@@ -56,7 +56,7 @@ SIMT_KERNEL_DECLARE(gn_natural_search_plain);
 SIMT_KERNEL_DECLARE(gn_natural_search_four);  /* plain loads, four queries of a thread under way */
 SIMT_KERNEL_DECLARE(gn_natural_search_read);
 SIMT_KERNEL_DECLARE(gn_natural_search_mark);  /* reads nothing, and marks the lines that queries read */
-SIMT_KERNEL_DECLARE(gn_natural_search_lines); /* one plain load of each marked line: what no search can do without */
+SIMT_KERNEL_DECLARE(gn_natural_search_lines); /* one plain load of each marked line, in scattered order */
 
 /* Every element written in order, with salt. */
 SIMT_KERNEL_DECLARE(gn_natural_store_plain);

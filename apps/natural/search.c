@@ -96,23 +96,32 @@ SIMT_KERNEL(gn_natural_search_mark, struct gn_natural_args)
 
 enum { LINES = 8 }; /* of a thread under way */
 
-/* The marked ones of some lines, `step` lines apart. Returns how many keys are wrong. */
+/* The k-th line in an order that scatters them: the multiplier is a prime. */
+SIMT_FN uint64_t scattered(uint64_t k, uint64_t lines)
+{
+	return k * 2654435761u % lines;
+}
+
+/* The marked ones of some lines, `step` places apart. Returns how many keys are wrong. */
 SIMT_FN uint64_t load_lines(const struct gn_natural_args *a, uint64_t first, uint64_t step)
 {
 	const uint64_t lines = a->words / GN_NATURAL_ROW;
+	uint64_t line[LINES];
 	uint32_t found[LINES];
 	uint64_t wrong = 0;
 
 	SIMT_UNROLL
 	for (uint32_t j = 0; j < LINES; j++) {
-		const uint64_t line = first + j * step;
-		const int marked = line < lines && (a->line[line / 32] >> line % 32 & 1);
+		const uint64_t k = first + j * step;
+		int marked;
 
-		found[j] = marked ? plain_key(a, line * GN_NATURAL_ROW) : key_at(line * GN_NATURAL_ROW);
+		line[j] = scattered(k < lines ? k : first, lines);
+		marked = k < lines && (a->line[line[j] / 32] >> line[j] % 32 & 1);
+		found[j] = marked ? plain_key(a, line[j] * GN_NATURAL_ROW) : key_at(line[j] * GN_NATURAL_ROW);
 	}
 	SIMT_UNROLL
 	for (uint32_t j = 0; j < LINES; j++)
-		wrong += found[j] != key_at((first + j * step) * GN_NATURAL_ROW);
+		wrong += found[j] != key_at(line[j] * GN_NATURAL_ROW);
 	return wrong;
 }
 
@@ -121,8 +130,8 @@ SIMT_FN void gn_natural_search_lines(const struct gn_natural_args *a)
 	const uint64_t step = simt_global_threads();
 	uint64_t wrong = 0;
 
-	for (uint64_t line = simt_global_thread(); line < a->words / GN_NATURAL_ROW; line += LINES * step)
-		wrong += load_lines(a, line, step);
+	for (uint64_t k = simt_global_thread(); k < a->words / GN_NATURAL_ROW; k += LINES * step)
+		wrong += load_lines(a, k, step);
 	simt_reduce_add_relaxed_dev_u64(a->sum, wrong);
 }
 SIMT_KERNEL(gn_natural_search_lines, struct gn_natural_args)
