@@ -185,9 +185,6 @@ int gn_cache_describe(struct gn_cache *cache, struct gn_cache_facts *facts);
 /* gn_cache_view_of - the device's view, in device memory. Borrowed. */
 const struct gn_cache_view *gn_cache_view_of(const struct gn_cache *cache);
 
-/* gn_cache_machine - the machine it lives on. Borrowed. */
-struct simt_machine *gn_cache_machine(const struct gn_cache *cache);
-
 #ifdef __cplusplus
 }
 #endif

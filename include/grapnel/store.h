@@ -230,19 +230,19 @@ SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uin
 }
 
 /*
- * gn_store_load_asked - collective: read runs of byte-addressable stores, one for each lane of wants, and give every lane that
+ * Collective: read runs of byte-addressable stores, one for each lane of wants, and give every lane that
  * asks an element of what is read. Memory does not fail.
  * @from  each lane's own: view.memory + offset, 16-byte aligned
  * Otherwise as simt_copy_asked.
  */
-SIMT_INLINE_FN struct simt_ask gn_store_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
+SIMT_INLINE_FN struct simt_ask gn__store_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
 						   struct simt_ask ask)
 {
 	return simt_copy_asked(mask, wants, to, from, bytes, ask);
 }
 
-/* gn_store_load_lines - gn_store_load_asked where every run is one line (detail/simt/copy.h). */
-SIMT_INLINE_FN struct simt_ask gn_store_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
+/* gn__store_load_asked where every run is one line (detail/simt/copy.h). */
+SIMT_INLINE_FN struct simt_ask gn__store_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
 						   struct simt_ask ask)
 {
 	return simt_copy_lines_asked(mask, wants, to, from, ask);

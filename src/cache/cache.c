@@ -457,11 +457,6 @@ const struct gn_cache_view *gn_cache_view_of(const struct gn_cache *cache)
 	return cache->device;
 }
 
-struct simt_machine *gn_cache_machine(const struct gn_cache *cache)
-{
-	return cache->machine;
-}
-
 int gn__cache_segment(const struct gn_cache *cache, const struct gn_store *store)
 {
 	for (unsigned k = 0; k < cache->image.segments; k++)

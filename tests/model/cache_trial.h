@@ -36,8 +36,8 @@ enum {
 #define gn_store_put trial_put
 #define gn_store_load trial_load
 #define gn_store_save trial_save
-#define gn_store_load_asked trial_load_asked
-#define gn_store_load_lines trial_load_lines
+#define gn__store_load_asked trial_load_asked
+#define gn__store_load_lines trial_load_lines
 
 /* What a warp moves by one line here, and how many lanes do: so that their fast way is taken, too. */
 enum { TRIAL_LINE = 8 };

@@ -226,7 +226,7 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint6
 	ask->lane = owners >> leader & 1 ? leader : SIMT_NO_LANE;
 	ask->at = (uint32_t)(address & inside);
 	to = p->frame + ((size_t)f->frame << p->page_log2) + (start & ((1ull << p->page_log2) - 1));
-	*ask = gn_store_load_asked(mask, owners, to, p->backing + start, simt_popcount(f->owned) << p->sector_log2, *ask);
+	*ask = gn__store_load_asked(mask, owners, to, p->backing + start, simt_popcount(f->owned) << p->sector_log2, *ask);
 	simt_warp_sync(mask); /* any lane has moved bytes for any other */
 	simt_fence_release_dev();
 	if (leads)
@@ -380,7 +380,7 @@ SIMT_INLINE_FN int gn__fault_move_lines(const struct gn_pages *p, uint32_t mask,
 		gn__fault_show(p, page, f);
 	ask->lane = !done && owned >> mine & 1 ? simt_first_lane(c->same) : SIMT_NO_LANE;
 	ask->at = (uint32_t)(address & inside);
-	*ask = gn_store_load_lines(mask, owners, p->frame + ((size_t)frame << p->page_log2) + at,
+	*ask = gn__store_load_lines(mask, owners, p->frame + ((size_t)frame << p->page_log2) + at,
 				   p->backing + ((size_t)page << p->page_log2) + at, *ask);
 	given = simt_ballot(mask, ask->lane != SIMT_NO_LANE);
 	simt_warp_sync(mask); /* any lane has moved bytes for any other */
