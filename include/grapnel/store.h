@@ -36,7 +36,6 @@
 #include <grapnel/error.h>
 #include <grapnel/nvmeq.h>
 #include <grapnel/simt.h>
-#include <grapnel/trace.h>
 
 /* How the device reaches a store. Device code switches over it. */
 enum gn_store_kind {
@@ -67,338 +66,7 @@ struct gn_store_status {
 /* The largest transfer: a page of the cache is at most this. */
 enum { GN_STORE_MAX_TRANSFER = 2 << 20 };
 
-SIMT_FN const struct gn_nvmeq *gn__store_queue(const struct gn_store_view *s)
-{
-	return &s->queue[simt_processor() % s->queue_count];
-}
-
-SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, uint64_t lba, uint32_t blocks)
-{
-	for (uint32_t k = 0; k < s->queue_count; k++)
-		if (gn_nvmeq_write_hazard(&s->queue[k], lba, blocks))
-			return 1;
-	return 0;
-}
-
-/* Post one transfer of a slot and wait for it; on -GN_ETIMEDOUT the slot is no longer the caller's. */
-SIMT_FN struct gn_store_status gn__store_transfer(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode,
-                                                  uint64_t offset, uint32_t bytes, uint64_t deadline)
-{
-	struct gn_store_status status = {0, 0};
-	uint32_t blocks = (bytes + q->block_bytes - 1) / q->block_bytes;
-
-	status.code = gn_nvmeq_post(q, cid, opcode, offset / q->block_bytes, blocks);
-	if (!status.code)
-		status.code = gn_nvmeq_wait(q, cid, deadline, &status.device);
-	return status;
-}
-
-/* What the leader learned, to every lane of mask. */
-SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, struct gn_store_status status)
-{
-	status.code = (int32_t)simt_shfl_u32(mask, (uint32_t)status.code, leader);
-	status.device = simt_shfl_u32(mask, status.device, leader);
-	return status;
-}
-
-/*
- * No slot was free: look after the queue for everybody, then let others run. Whoever gets a slot also uses it up and
- * gives it back inside the loop in which it waited (see gn__store_move_blocks). Returns 0 (try again) or -GN_ETIMEDOUT.
- */
-SIMT_FN int gn__store_rest(const struct gn_nvmeq *q, uint64_t deadline)
-{
-	const int late = simt_clock_ns() > deadline;
-
-	if (!gn__nvmeq_serve(q))
-		simt_relax();
-	return late ? -GN_ETIMEDOUT : 0;
-}
-
-/* What a lane's part of a transfer of many is up to. */
-enum gn__store_part { GN__STORE_NONE, GN__STORE_WANTS, GN__STORE_FILLS, GN__STORE_POSTED, GN__STORE_LANDED };
-
-/* One lane's transfer behind queue pairs. */
-struct gn__store_move {
-	uint32_t part; /* enum gn__store_part */
-	uint32_t opcode;
-	uint32_t cid;
-	uint32_t bytes;
-	uint64_t offset;
-	uint64_t deadline;
-	struct gn_store_status status;
-};
-
-/* The transfer is over, the slot with it; one that timed out keeps the slot until its completion comes. */
-SIMT_FN void gn__store_move_ends(const struct gn_nvmeq *q, struct gn__store_move *m)
-{
-	if (m->status.code != -GN_ETIMEDOUT)
-		gn_nvmeq_end(q, m->cid);
-	m->part = GN__STORE_NONE;
-}
-
-SIMT_FN void gn__store_move_posts(const struct gn_nvmeq *q, struct gn__store_move *m)
-{
-	m->status.code = gn_nvmeq_post(q, m->cid, m->opcode, m->offset / q->block_bytes,
-				       (m->bytes + q->block_bytes - 1) / q->block_bytes);
-	m->part = GN__STORE_POSTED;
-	if (m->status.code)
-		gn__store_move_ends(q, m);
-}
-
-/* One lane's next step: take a slot, post, look for the completion. */
-SIMT_FN void gn__store_move_on(const struct gn_nvmeq *q, struct gn__store_move *m)
-{
-	int code;
-
-	if (m->part == GN__STORE_WANTS) {
-		if (gn__nvmeq_try_begin(q, &m->cid)) {
-			m->status.code = gn__store_rest(q, m->deadline);
-			if (m->status.code)
-				m->part = GN__STORE_NONE;
-		} else if (m->opcode == GN_NVME_WRITE) {
-			m->part = GN__STORE_FILLS;
-		} else {
-			gn__store_move_posts(q, m);
-		}
-	} else if (m->part == GN__STORE_POSTED) {
-		code = gn_nvmeq_poll(q, m->cid, m->deadline, &m->status.device);
-		if (code == -GN_EAGAIN)
-			return;
-		m->status.code = code;
-		m->part = GN__STORE_LANDED;
-		if (code || m->opcode == GN_NVME_WRITE)
-			gn__store_move_ends(q, m);
-	}
-}
-
-/*
- * The transfers of many lanes, behind queue pairs. Lanes of one warp can need each other's slots, and a lane that has one
- * may have to stand still until the others leave the loop in which they wait for theirs: so slots are taken, used up and
- * given back in this one loop. The lanes of a warp are on one processor, hence on one queue.
- */
-SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_store_view *s, uint32_t mask, int wants,
-							      uint32_t opcode, uint64_t offset, void *memory,
-							      uint32_t bytes)
-{
-	const struct gn_nvmeq *q = gn__store_queue(s);
-	struct gn__store_move m = {(uint32_t)(wants ? GN__STORE_WANTS : GN__STORE_NONE), opcode, 0, bytes, offset, 0, {0, 0}};
-	uint32_t parts, ready;
-
-	m.deadline = simt_clock_ns() + s->timeout_ns;
-	for (;;) {
-		gn__store_move_on(q, &m);
-		parts = simt_or_u32(mask, 1u << m.part);
-		if (parts & 1u << GN__STORE_FILLS) {
-			ready = simt_ballot(mask, m.part == GN__STORE_FILLS);
-			simt_copy_each(mask, ready, gn_nvmeq_buffer(q, m.cid), memory, (bytes + 15) & ~15u);
-			if (m.part == GN__STORE_FILLS)
-				gn__store_move_posts(q, &m);
-		}
-		if (parts & 1u << GN__STORE_LANDED) {
-			ready = simt_ballot(mask, m.part == GN__STORE_LANDED);
-			GN_TRACE(copy);
-			simt_copy_each(mask, ready, memory, gn_nvmeq_buffer(q, m.cid), (bytes + 15) & ~15u);
-			if (m.part == GN__STORE_LANDED)
-				gn__store_move_ends(q, &m);
-		}
-		if (parts == 1u << GN__STORE_NONE)
-			break;
-	}
-	return m.status;
-}
-
-/*
- * gn_store_fetch - collective: read bytes of a store, a run for every lane that wants one.
- * @mask    the calling lanes (detail/simt/warp.h); all of them move the bytes of each
- * @wants   1: this lane's run is read; 0: it only helps, and the rest of its arguments is not looked at
- * @offset  in the store, a multiple of block_bytes
- * @to      16-byte aligned, room for bytes rounded up to 16
- * @bytes   up to GN_STORE_MAX_TRANSFER; offset + bytes <= capacity_bytes
- * All runs are in flight together. Waits, at most timeout_ns for the device. Behind it the lanes of mask see the bytes
- * of all; nobody else does before a release of theirs. Returns each lane's own status: 0, -GN_EIO (see device),
- * -GN_ETIMEDOUT; 0 to a lane that wants nothing.
- */
-SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-					      void *to, uint32_t bytes)
-{
-	struct gn_store_status ok = {0, 0};
-
-	if (s->kind == GN_STORE_QUEUES)
-		return gn__store_move_blocks(s, mask, wants, GN_NVME_READ, offset, to, bytes);
-	simt_copy_each(mask, simt_ballot(mask, wants), to, s->memory + offset, (bytes + 15) & ~15u);
-	return ok;
-}
-
-/*
- * Collective: read runs of byte-addressable stores, one for each lane of wants, and give every lane that
- * asks an element of what is read. Memory does not fail.
- * @from  each lane's own: view.memory + offset, 16-byte aligned
- * Otherwise as simt_copy_asked.
- */
-SIMT_INLINE_FN struct simt_ask gn__store_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
-						   struct simt_ask ask)
-{
-	return simt_copy_asked(mask, wants, to, from, bytes, ask);
-}
-
-/* gn__store_load_asked where every run is one line (detail/simt/copy.h). */
-SIMT_INLINE_FN struct simt_ask gn__store_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
-						   struct simt_ask ask)
-{
-	return simt_copy_lines_asked(mask, wants, to, from, ask);
-}
-
-/*
- * gn_store_put - collective: write bytes to a store, a run for every lane that wants one; arguments as for
- * gn_store_fetch.
- * The last block of a store may reach past capacity_bytes: what lies there is dropped. Behind a return of 0
- * the bytes are in the store (not necessarily on the medium: gn_store_flush). Returns each lane's own status: 0, -GN_EIO,
- * -GN_ENOSPC (the medium is full), -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
- */
-SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-					    const void *from, uint32_t bytes)
-{
-	struct gn_store_status refused = {0, 0}, status;
-
-	if (wants && s->read_only)
-		refused.code = -GN_EROFS;
-	else if (wants && s->kind == GN_STORE_QUEUES &&
-		 gn__store_write_hazard(s, offset / s->block_bytes, (bytes + s->block_bytes - 1) / s->block_bytes))
-		refused.code = -GN_EBUSY;
-	wants = wants && !refused.code;
-	if (s->kind == GN_STORE_QUEUES) {
-		status = gn__store_move_blocks(s, mask, wants, GN_NVME_WRITE, offset, (void *)(uintptr_t)from, bytes);
-		return refused.code ? refused : status;
-	}
-	simt_copy_each(mask, simt_ballot(mask, wants), s->memory + offset, from, (bytes + 15) & ~15u);
-	return refused;
-}
-
-/* Load if there is a slot for it now, else -GN_EAGAIN. */
-SIMT_FN struct gn_store_status gn__store_try_load(const struct gn_nvmeq *q, uint64_t offset, void *to, uint32_t bytes,
-                                                  uint64_t deadline)
-{
-	struct gn_store_status status = {0, 0};
-	uint32_t cid;
-
-	status.code = gn__nvmeq_try_begin(q, &cid);
-	if (status.code)
-		return status;
-	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
-	if (!status.code)
-		memcpy(to, gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, bytes);
-	if (status.code != -GN_ETIMEDOUT)
-		gn_nvmeq_end(q, cid);
-	return status;
-}
-
-/* A few bytes of byte-addressable memory: whole words each as one, so that a reader beside a writer sees no half. */
-SIMT_FN void gn__store_take(void *to, const char *from, uint32_t bytes)
-{
-	uint32_t narrow, at;
-	uint64_t wide;
-
-	if (bytes == 4 && !((uintptr_t)from & 3)) {
-		narrow = simt_load_relaxed_dev_u32((const uint32_t *)(const void *)from);
-		memcpy(to, &narrow, 4);
-	} else if (!(((uintptr_t)from | bytes) & 7)) {
-		for (at = 0; at < bytes; at += 8) {
-			wide = simt_load_relaxed_dev_u64((const uint64_t *)(const void *)(from + at));
-			memcpy((char *)to + at, &wide, 8);
-		}
-	} else {
-		memcpy(to, from, bytes);
-	}
-}
-
-SIMT_FN void gn__store_give(char *to, const void *from, uint32_t bytes)
-{
-	uint32_t narrow, at;
-	uint64_t wide;
-
-	if (bytes == 4 && !((uintptr_t)to & 3)) {
-		memcpy(&narrow, from, 4);
-		simt_store_relaxed_dev_u32((uint32_t *)(void *)to, narrow);
-	} else if (!(((uintptr_t)to | bytes) & 7)) {
-		for (at = 0; at < bytes; at += 8) {
-			memcpy(&wide, (const char *)from + at, 8);
-			simt_store_relaxed_dev_u64((uint64_t *)(void *)(to + at), wide);
-		}
-	} else {
-		memcpy(to, from, bytes);
-	}
-}
-
-/*
- * gn_store_load - read a few bytes, by one thread, wherever they lie.
- * @bytes  up to 16, inside one block and inside the capacity
- * Returns 0, -GN_EIO, -GN_ETIMEDOUT.
- */
-SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to,
-                                             uint32_t bytes)
-{
-	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
-	struct gn_store_status status = {0, 0};
-
-	if (s->kind == GN_STORE_MEMORY)
-		gn__store_take(to, s->memory + offset, bytes);
-	while (s->kind == GN_STORE_QUEUES && !status.code) {
-		const struct gn_nvmeq *q = gn__store_queue(s);
-
-		status = gn__store_try_load(q, offset, to, bytes, deadline);
-		if (status.code != -GN_EAGAIN)
-			return status;
-		status.code = gn__store_rest(q, deadline);
-	}
-	return status;
-}
-
-/* Save if there is a slot for it now, else -GN_EAGAIN. */
-SIMT_FN struct gn_store_status gn__store_try_save(const struct gn_nvmeq *q, uint64_t offset, const void *from,
-                                                  uint32_t bytes, uint64_t deadline)
-{
-	struct gn_store_status status = {0, 0};
-	uint32_t cid;
-
-	status.code = gn__nvmeq_try_begin(q, &cid);
-	if (status.code)
-		return status;
-	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
-	if (!status.code) {
-		memcpy(gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, from, bytes);
-		cid = gn_nvmeq_renew(q, cid);
-		status = gn__store_transfer(q, cid, GN_NVME_WRITE, offset, bytes, deadline);
-	}
-	if (status.code != -GN_ETIMEDOUT)
-		gn_nvmeq_end(q, cid);
-	return status;
-}
-
-/*
- * gn_store_save - write a few bytes, by one thread, wherever they lie; as gn_store_load.
- * A block store reads the block, changes it and writes it back: the caller keeps others away from the block.
- * Returns as gn_store_put.
- */
-SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint64_t offset, const void *from,
-                                             uint32_t bytes)
-{
-	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
-	struct gn_store_status status = {0, 0};
-
-	if (s->kind == GN_STORE_MEMORY)
-		gn__store_give(s->memory + offset, from, bytes);
-	else if (gn__store_write_hazard(s, offset / s->block_bytes, 1))
-		status.code = -GN_EBUSY;
-	while (s->kind == GN_STORE_QUEUES && !status.code) {
-		const struct gn_nvmeq *q = gn__store_queue(s);
-
-		status = gn__store_try_save(q, offset, from, bytes, deadline);
-		if (status.code != -GN_EAGAIN)
-			return status;
-		status.code = gn__store_rest(q, deadline);
-	}
-	return status;
-}
+/* ---- host: open, close, read, write ---- */
 
 #ifdef __cplusplus
 extern "C" {
@@ -498,5 +166,48 @@ void gn_store_count(const struct gn_store *store, struct gn_store_counters *coun
 #ifdef __cplusplus
 }
 #endif
+
+/* ---- kernels: transfers ---- */
+
+/*
+ * gn_store_fetch - collective: a warp's lanes read bytes of a store, a run for every lane that wants one.
+ * @mask    the calling lanes (simt.h); all of them move the bytes of each
+ * @wants   1: this lane's run is read; 0: the lane only helps, and the rest of its arguments is not looked at
+ * @offset  in the store, a multiple of block_bytes
+ * @to      16-byte aligned, room for bytes rounded up to 16
+ * @bytes   up to GN_STORE_MAX_TRANSFER; offset + bytes <= capacity_bytes
+ * All runs are in flight together. Waits for the device, at most timeout_ns. Behind it the lanes of mask see the bytes of all;
+ * others do behind a release of these lanes. Returns each lane's own status: 0, -GN_EIO (see device), -GN_ETIMEDOUT; 0 to a
+ * lane that wants nothing.
+ */
+SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
+					      void *to, uint32_t bytes);
+
+/*
+ * gn_store_put - collective: a warp's lanes write bytes to a store, a run for every lane that wants one.
+ * Arguments as for gn_store_fetch. The last block of a store may reach past capacity_bytes: what lies there is dropped. Behind a
+ * return of 0 the bytes are in the store (not necessarily on the medium: gn_store_flush). Returns each lane's own status: 0,
+ * -GN_EIO, -GN_ENOSPC (the medium is full), -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still
+ * land), -GN_EROFS.
+ */
+SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
+					    const void *from, uint32_t bytes);
+
+/*
+ * gn_store_load - one thread reads a few bytes, wherever they lie.
+ * @bytes  up to 16, inside one block and inside the capacity
+ * Waits at most timeout_ns. Returns 0, -GN_EIO, -GN_ETIMEDOUT.
+ */
+SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to, uint32_t bytes);
+
+/*
+ * gn_store_save - one thread writes a few bytes, wherever they lie; arguments as for gn_store_load.
+ * A block store reads the block, changes it and writes it back: the caller keeps others away from the block. Returns as
+ * gn_store_put.
+ */
+SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint64_t offset, const void *from,
+					     uint32_t bytes);
+
+#include <grapnel/detail/store/move.h>
 
 #endif

@@ -129,7 +129,7 @@ END
 copy() {
 	rm -rf "$work"
 	mkdir -p "$work/grapnel"
-	cp -r "$source_dir/include/grapnel/array.h" "$source_dir/include/grapnel/detail" "$work/grapnel"
+	cp -r "$source_dir/include/grapnel/array.h" "$source_dir/include/grapnel/store.h" "$source_dir/include/grapnel/detail" "$work/grapnel"
 }
 
 # build LINK...: the model program from the copies.
