@@ -9,7 +9,8 @@
  *
  * Options follow a `?`, separated by `&`: `ro` (read-only); `create=SIZE` (file: and host:PATH, make the file
  * if it is not there, at that size; a file that is there stays as it is); for file: and memq:
- * `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller); for file: `direct=0|1` (O_DIRECT;
+ * `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the largest transfer, up to 2M: at
+ * least the page size of the cache; 64K without the option); for file: `direct=0|1` (O_DIRECT;
  * without the option it is used where the file system allows it) and `io=uring|threads` (without it io_uring
  * where it is permitted). A path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a
  * size is not a path: a file named 8G is `host:./8G`.

@@ -111,8 +111,9 @@ static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, 
 		if (s->kind == GN_STORE_QUEUES && s->transfer_bytes < page_bytes)
 			return gn_error_set(error, -GN_EINVAL,
 					    "cache: pages of %llu bytes are larger than a transfer of the store (%u bytes); open it "
-					    "with transfer_bytes of a page",
-					    (unsigned long long)page_bytes, s->transfer_bytes);
+					    "with transfer=%llu in its URI",
+					    (unsigned long long)page_bytes, s->transfer_bytes,
+					    (unsigned long long)page_bytes);
 		cache->store[k] = stores[k];
 		v->segment[k].first_page = v->pages;
 		v->segment[k].pages = (s->capacity_bytes + page_bytes - 1) / page_bytes;

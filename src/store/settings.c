@@ -21,6 +21,7 @@ static const struct option table[] = {
     {GN_OPTION_DIRECT, "direct", "direct=0|1"},
     {GN_OPTION_TIMEOUT, "timeout", "timeout=MS"},
     {GN_OPTION_THREADS, "threads", "threads=N"},
+    {GN_OPTION_TRANSFER, "transfer", "transfer=SIZE"},
     {GN_OPTION_IO, "io", "io=uring|threads"},
 };
 enum { TABLE = sizeof table / sizeof table[0] };
@@ -105,6 +106,10 @@ static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 		rc = parse_number(value, 1, 64, &number);
 		s->threads = (unsigned)number;
 		return rc;
+	case GN_OPTION_TRANSFER:
+		rc = value ? gn_size_parse(value, &number) : -GN_EINVAL;
+		s->options.transfer_bytes = (uint32_t)number;
+		return !rc && (!number || number > GN_STORE_MAX_TRANSFER) ? -GN_EINVAL : rc;
 	default: return parse_io(value, &s->io);
 	}
 }
@@ -119,7 +124,9 @@ static int refuse(const struct gn_uri *uri, const struct gn_uri_option *given, c
 		    error, -GN_EINVAL, "%s:%s: option %s%s%s is not possible; it is written %s%s",
 		    uri->scheme, uri->path, given->name, given->value ? "=" : "",
 		    given->value ? given->value : "", option->form,
-		    option->bit == GN_OPTION_DEPTH ? ", N a power of two from 2 to 32768" : "");
+		    option->bit == GN_OPTION_DEPTH      ? ", N a power of two from 2 to 32768"
+		    : option->bit == GN_OPTION_TRANSFER ? ", SIZE up to 2M"
+		                                        : "");
 	list_forms(forms, sizeof forms, known);
 	return gn_error_set(error, -GN_EINVAL, "%s:%s: there is no option \"%s\"; %s: knows %s", uri->scheme,
 	                    uri->path, given->name, uri->scheme, forms);

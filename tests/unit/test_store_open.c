@@ -131,6 +131,20 @@ static void refuses_transfers_that_are_too_large(void **state)
 	options.transfer_bytes = (2 << 20) + 1;
 	assert_int_equal(gn_store_open(&t->store, t->machine, "memq:4M", &options, &t->error), -GN_EINVAL);
 	assert_says(t, "2097153", "2097152");
+	for (unsigned k = 0; k < 3; k++) {
+		static const char *const uri[] = {"memq:4M?transfer=4M", "memq:4M?transfer=0", "memq:4M?transfer"};
+
+		assert_int_equal(gn_store_open(&t->store, t->machine, uri[k], NULL, &t->error), -GN_EINVAL);
+		assert_says(t, "transfer=SIZE", "2M");
+	}
+}
+
+static void a_uri_says_how_large_transfers_are(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	assert_int_equal(gn_store_open(&t->store, t->machine, "memq:4M?transfer=1M", NULL, &t->error), 0);
+	assert_int_equal(gn_store_view_of(t->store)->transfer_bytes, 1 << 20);
 }
 
 static void refuses_more_memory_than_there_is(void **state)
@@ -424,6 +438,7 @@ int main(void)
 	    store_case(refuses_an_unknown_scheme),
 	    store_case(refuses_options_of_others),
 	    store_case(refuses_transfers_that_are_too_large),
+	    store_case(a_uri_says_how_large_transfers_are),
 	    store_case(refuses_more_memory_than_there_is),
 	    store_case(creates_a_sparse_file_once),
 	    store_case(a_file_has_one_writer),
