@@ -107,6 +107,7 @@ struct simt__worker {
 
 	struct simt__fiber *idle, *fibers;
 	struct simt__stacks *stacks;
+	void *watch; /* of simt__stack_watch */
 	struct simt__block *free_blocks, *blocks;
 	struct simt_grid blocks_for; /* the shape that blocks were made for */
 };
@@ -118,6 +119,12 @@ enum { SIMT__STACKS_A_SLAB = 32 };
 /* A new fiber with its stack, not yet initialised; NULL if there is no memory. */
 struct simt__fiber *simt__stack_fiber(struct simt__stacks **stacks, void **low, size_t *bytes);
 void simt__stacks_free(struct simt__stacks *stacks);
+/*
+ * From now on the calling OS thread says so when a fiber uses up its stack, where the program does not handle SIGSEGV itself.
+ * Returns what simt__stack_unwatch takes, on the same OS thread; NULL where there is nothing to end.
+ */
+void *simt__stack_watch(void);
+void simt__stack_unwatch(void *memory);
 
 /* block.c */
 /* Take the launch's next block into worker->feed. Returns 0 if there is none (or no memory: it failed). */

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <simt/engine.h>
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /*
- * A stack is a guard page and STACK_BYTES above it; the fiber itself lies at the top, so that a switch
- * touches one page. The stride is odd in pages and the top is moved by some lines from one stack to the next:
- * else the hot lines of a thousand stacks would fall into the same few sets of the caches.
+ * A stack is a guard and STACK_BYTES above it; the fiber itself lies at the top, so that a switch touches one page. The guard
+ * is larger than the stack: a frame that does not fit at all does not reach the stack below. The stride is odd in pages and the
+ * top is moved by some lines from one stack to the next: else the hot lines of a thousand stacks would fall into the same few
+ * sets of the caches.
  */
 enum {
 	PAGE = 4096,
@@ -17,7 +21,9 @@ enum {
 #else
 	STACK_BYTES = 16 * PAGE,
 #endif
-	STRIDE = STACK_BYTES + PAGE,
+	GUARD_BYTES = STACK_BYTES + PAGE,
+	STRIDE = GUARD_BYTES + STACK_BYTES,
+	ALTERNATE_BYTES = 16384, /* of the stack on which a signal is handled */
 	COLOURS = PAGE / 2 / LINE,
 };
 
@@ -56,14 +62,83 @@ struct simt__fiber *simt__stack_fiber(struct simt__stacks **stacks, void **low, 
 		*stacks = slab;
 	}
 	guard = slab->memory + (size_t)slab->used * STRIDE;
-	if (mprotect(guard, PAGE, PROT_NONE))
+	if (mprotect(guard, GUARD_BYTES, PROT_NONE))
 		return NULL;
 	top = guard + STRIDE - (size_t)(slab->used * 5 % COLOURS) * LINE;
 	top -= (sizeof(struct simt__fiber) + LINE - 1) / LINE * LINE;
 	slab->used++;
-	*low = guard + PAGE;
+	*low = guard + GUARD_BYTES;
 	*bytes = (size_t)(top - (char *)*low);
 	return (struct simt__fiber *)top;
+}
+
+/* ---- a stack that is too small ---- */
+
+/* The address lies in the guard of the stack at whose top the fiber is: the stack itself can be touched. */
+static int is_in_guard(const struct simt__fiber *f, const void *address)
+{
+	const uintptr_t below = (uintptr_t)f - (uintptr_t)address;
+
+	return below > STACK_BYTES - 2 * PAGE && below <= STRIDE;
+}
+
+/* Say what is wrong, and let the access fail once more: then the program ends as it would have. */
+static void on_fault(int number, siginfo_t *fault, void *context)
+{
+	static const char text[] = "grapnel: a thread of a kernel has used up its stack (64 KiB on the machine cpu). Put large "
+				   "arrays into simt_shared() or into memory from simt_alloc, or avoid deep calls.\n";
+
+	(void)context;
+	if (simt__self != &simt__host_lane && is_in_guard(simt__fiber_self(), fault->si_addr) &&
+	    write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(128 + number);
+	signal(number, SIG_DFL);
+}
+
+/* Only where the program, or a sanitizer, has no handler of its own. */
+static void handle_faults(void)
+{
+	struct sigaction action;
+
+	if (sigaction(SIGSEGV, NULL, &action) || action.sa_flags & SA_SIGINFO || action.sa_handler != SIG_DFL)
+		return;
+	action.sa_sigaction = on_fault;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGSEGV, &action, NULL);
+}
+
+void *simt__stack_watch(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	stack_t alternate;
+	void *memory;
+
+	pthread_once(&once, handle_faults);
+	if (sigaltstack(NULL, &alternate) || !(alternate.ss_flags & SS_DISABLE))
+		return NULL;
+	memory = malloc(ALTERNATE_BYTES);
+	alternate.ss_sp = memory;
+	alternate.ss_size = ALTERNATE_BYTES;
+	alternate.ss_flags = 0;
+	if (memory && sigaltstack(&alternate, NULL)) {
+		free(memory);
+		return NULL;
+	}
+	return memory;
+}
+
+void simt__stack_unwatch(void *memory)
+{
+	stack_t none;
+
+	if (!memory)
+		return;
+	none.ss_sp = NULL;
+	none.ss_size = 0;
+	none.ss_flags = SS_DISABLE;
+	sigaltstack(&none, NULL);
+	free(memory);
 }
 
 void simt__stacks_free(struct simt__stacks *stacks)

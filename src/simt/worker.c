@@ -273,6 +273,7 @@ void simt__worker_init(struct simt__worker *w, uint32_t processor, uint32_t warp
 	w->processor = processor;
 	w->warp_width = warp_width;
 	w->most_live = most_live;
+	w->watch = simt__stack_watch();
 	simt__context_adopt(&w->main);
 }
 
@@ -284,6 +285,7 @@ void simt__worker_fini(struct simt__worker *w)
 		simt__context_fini(&f->context, &w->main, &end);
 	SIMT__ACQUIRE(&end);
 	simt__stacks_free(w->stacks);
+	simt__stack_unwatch(w->watch);
 	simt__blocks_free(w);
 }
 
