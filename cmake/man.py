@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Man pages: section 3 from the comments of the headers, and grapnel(1) from what the command says of itself.
+
+Section 3: a comment with a line "gn_name, gn_other - what it does" makes a page for the functions and macros
+that follow it, up to the next comment. A function has the page of the first header that describes it. Users'
+headers come before those of detail/.
+Usage: man.py functions INCLUDE-FOLDER OUTPUT-FOLDER VERSION DATE
+       man.py command GRAPNEL-COMMAND OUTPUT-FOLDER VERSION DATE
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+NAME = r"(?:gn|simt|GN|SIMT)_[A-Za-z0-9]\w*"
+TITLE = re.compile(rf"{NAME}[()\w, ]* - ")
+FUNCTION = re.compile(rf"^(?!typedef)[A-Za-z][\w *]*?[ *]({NAME})\([^{{;]*\)\s*[{{;]", re.M)
+MACRO = re.compile(rf"^#define ({NAME})(\([^)]*\))?", re.M)
+COMMENT = re.compile(r"^/\*.*?\*/", re.M | re.S)
+
+
+def lines_of(comment):
+    """The text of a comment, without its stars."""
+    text = re.sub(r"^ ?\* ?|^/\* ?", "", comment[:-2], flags=re.M)
+    return text.strip("\n").rstrip().split("\n")
+
+
+def roff(text):
+    """Text as roff: no line is a request, and what looks like a code can be copied."""
+    text = text.replace("\\", "\\e").replace("-GN_", "\\-GN_")
+    return re.sub(r"^(?=[.'])", r"\\&", text, flags=re.M)
+
+
+def upper(text):
+    return text[:1].upper() + text[1:]
+
+
+def kept(text):
+    return roff(text).replace("\\-", "-").replace("-", "\\-")
+
+
+def body(lines):
+    """Paragraphs, items ("@name  text", "  name  text") and lines that are kept as they are (indented)."""
+    out, state = [], ""
+    for line in lines:
+        item = re.match(r"(?:@|  (?=\S)| {3}(?=\S))(.*?\S)(?:  +| (?=\S+ )|$)(.*)", line)
+        if line.startswith("  ") and not re.match(r" {2,3}\S.*?\S  +\S", line):
+            item = None
+        if state == "kept" and line and not line.startswith("    "):
+            out.append(".fi\n.RE\n.PP")
+            state = ""
+        if not line:
+            out.append("" if state == "kept" else ".PP")
+            state = state if state == "kept" else ""
+        elif item:
+            out.append(f".TP\n.B {kept(item.group(1).replace('@', ''))}\n{roff(item.group(2))}")
+            state = "item"
+        elif line.startswith("    ") and state != "item":
+            if state != "kept":
+                out.append(".PP\n.RS 4\n.nf")
+            out.append(kept(line[4:]))
+            state = "kept"
+        else:
+            if state == "item" and not line.startswith("    "):
+                out.append(".IP" if line.startswith("  ") else ".PP")
+                state = "item" if line.startswith("  ") else ""
+            out.append(roff(line.strip()))
+    if state == "kept":
+        out.append(".fi\n.RE")
+    text = re.sub(r"^\n|\n(?=\n)", "", "\n".join(out) + "\n")
+    text = re.sub(r"(\.PP\n)+(\.(?:PP|TP)\n)", r"\2", text)
+    return re.sub(r"^\.PP\n|\.PP\n$", "", text).replace("\n\n", "\n")
+
+
+def split_returns(lines):
+    """The description, and what begins with "Returns" up to the end of its paragraph."""
+    description, returns, inside = [], [], False
+    for line in lines:
+        start = re.search(r"(?:^(?! )|(?<=[.:;] ))Returns? ", line)
+        if start and not inside:
+            inside = True
+            description.append(line[: start.start()].rstrip())
+            returns.append(line[start.start():])
+        elif inside and line:
+            returns.append(line)
+        else:
+            inside = False
+            description.append(line)
+    return description, returns
+
+
+def user_header(name):
+    """The header that users include for what a header of detail/ describes."""
+    parts = name.split("/")
+    if parts[0] != "detail":
+        return name
+    return parts[1] + ".h" if len(parts) == 3 else "grapnel.h"
+
+
+def pages_of(name, text):
+    """Of every comment that describes functions: their prototypes, its lines, which of these name functions,
+    and the introduction of the header."""
+    comments = list(COMMENT.finditer(text))
+    introduction = []
+    for k, comment in enumerate(comments):
+        lines = lines_of(comment.group())
+        if re.match(r"[\w/]+\.h - ", lines[0]):
+            introduction = lines
+        titles = [n for n, line in enumerate(lines) if TITLE.match(line)]
+        if not titles:
+            continue
+        code = text[comment.end(): comments[k + 1].start() if k + 1 < len(comments) else len(text)]
+        found = {m.group(1): " ".join(m.group(0)[:-1].split()) + ";" for m in FUNCTION.finditer(code)}
+        named = set(re.findall(NAME, " ".join(lines[n].split(" - ")[0] for n in titles)))
+        for m in MACRO.finditer(code):
+            if m.group(1) in named:
+                found.setdefault(m.group(1), m.group(0))
+        if found:
+            yield found, lines, titles, introduction
+
+
+def page(header, found, lines, titles, introduction, others, version, date):
+    names = list(found)
+    text = list(lines)
+    for n in titles:
+        # Several titles of one comment keep their names; a single one is the name of the page.
+        title, what = text[n].split(" - ", 1)
+        text[n] = upper(what) if len(titles) == 1 else f"{title}: {what}"
+    first = " ".join(line.strip() for line in lines[titles[0]:]).split(" - ", 1)[1]
+    summary = re.split(r"(?<=\w)[.;](?: |$)| @| \(", first)[0]
+    description, returns = split_returns([line for piece in text for line in re.split(r" (?=@\w+  )", piece)])
+    sections = [("DESCRIPTION", body(description))]
+    if returns:
+        sections.append(("RETURN VALUE", body(returns)))
+    if len(introduction) > 1:
+        about = [upper(introduction[0].split(" - ", 1)[1])] + introduction[1:]
+        scope = f"This holds for all functions of\n.IR <grapnel/{header}> .\n.PP\n"
+        sections.append(("NOTES", scope + body(about)))
+    if others:
+        sections.append(("SEE ALSO", ",\n".join(f".BR {other} (3)" for other in others) + "\n"))
+    prototypes = "\n".join(kept(textwrap.fill(p, 78, subsequent_indent="    ")) for p in found.values())
+    out = [f'.TH {names[0]} 3 "{date}" "Grapnel {version}" "Grapnel"\n'
+           f".SH NAME\n{', '.join(names)} \\- {roff(summary)}\n"
+           f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n\n{prototypes}\n.fi\n"]
+    out += [f".SH {title}\n{content}" for title, content in sections]
+    return "".join(out)
+
+
+def functions(source, folder, version, date):
+    include = pathlib.Path(source) / "grapnel"
+    files = sorted(include.rglob("*.h"), key=lambda f: ("detail" in f.parts, f))
+    pages, seen = [], set()
+    for file in files:
+        name = file.relative_to(include).as_posix()
+        for found, *rest in pages_of(name, file.read_text(encoding="ascii")):
+            found = {n: p for n, p in found.items() if n not in seen}
+            seen.update(found)
+            if found:
+                pages.append((user_header(name), found, *rest))
+    for header, found, *rest in pages:
+        names = list(found)
+        others = [next(iter(p[1])) for p in pages if p[0] == header and p[1] is not found]
+        text = page(header, found, *rest, others, version, date)
+        (folder / f"{names[0]}.3").write_text(text, encoding="ascii")
+        for name in names[1:]:
+            (folder / f"{name}.3").write_text(f".so man3/{names[0]}.3\n", encoding="ascii")
+
+
+def help_of(command, path):
+    """What `grapnel PATH --help` prints, a paragraph or an option a line."""
+    environment = {**os.environ, "ARGP_HELP_FMT": "rmargin=4000", "LC_ALL": "C"}
+    arguments = [command, *path.split()[1:], "--help"]
+    done = subprocess.run(arguments, env=environment, check=True, stdout=subprocess.PIPE, encoding="ascii")
+    return done.stdout.split("\n")
+
+
+def told(lines):
+    """Lines of a help text as roff. What is set off by two spaces is an item. What all have is left out."""
+    out = []
+    for line in lines:
+        item = re.match(r" {2,}(\S.*?)(?: {2,}(.*))?$", line)
+        if re.search(r" --(help|usage|version)  +[GP]|^Mandatory or optional arguments", line):
+            continue
+        if item:
+            out.append(f".TP\n.B {kept(item.group(1))}\n{roff(item.group(2) or '')}".rstrip())
+        else:
+            out.append(".PP\n" + roff(line.strip()) if line.strip() else "")
+    return "\n".join(piece for piece in out if piece) + "\n"
+
+
+def subcommands(path, lines):
+    """Those that a help text lists, or names in quotes."""
+    names = re.findall(rf"^  ([a-z][\w-]*)  |^'{path} ([a-z][\w-]*) ", "\n".join(lines), re.M)
+    return [f"{path} {listed or quoted}" for listed, quoted in names]
+
+
+def command_page(command, version, date):
+    lines = help_of(command, "grapnel")
+    paths, texts = subcommands("grapnel", lines), []
+    while paths:
+        path = paths.pop(0)
+        text = help_of(command, path)
+        paths = subcommands(path, text) + paths
+        texts.append(f".SS {path}\n.B {kept(text[0][len('Usage: '):])}\n" + told(text[1:]))
+    return (f'.TH grapnel 1 "{date}" "Grapnel {version}" "Grapnel"\n'
+            f".SH NAME\ngrapnel \\- {roff(lines[1].rstrip('.'))}\n"
+            f".SH SYNOPSIS\n.B {kept(lines[0][len('Usage: '):])}\n.SH DESCRIPTION\n{told(lines[2:])}"
+            f".SH SUBCOMMANDS\n{''.join(texts)}")
+
+
+def main():
+    what, source, folder, version, date = sys.argv[1:]
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    if what == "command":
+        (folder / "grapnel.1").write_text(command_page(source, version, date), encoding="ascii")
+    else:
+        functions(source, folder, version, date)
+
+
+if __name__ == "__main__":
+    main()

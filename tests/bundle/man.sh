@@ -1,0 +1,46 @@
+#!/bin/sh
+# Every function that libgrapnel.so shows for users has a man page with a description. Every subcommand that
+# `grapnel --help` lists is in grapnel(1). A program that formats man pages accepts them.
+# Usage: man.sh SOURCE-FOLDER MAN-FOLDER COMMAND
+set -u
+functions=$(sed -n 's/^    \([a-z]*_[a-z0-9][a-z_0-9]*\);$/\1/p' "$1/src/grapnel.map")
+subcommands=$("$3" --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
+if [ -z "$functions" ] || [ -z "$subcommands" ]; then
+  echo 'no functions or no subcommands are listed'
+  exit 1
+fi
+cd -- "$2" || exit 1
+status=0
+fails() {
+  echo "$*"
+  status=1
+}
+
+# A page, or one line that leads to the page that describes several functions.
+for function in $functions; do
+  page=man3/$function.3
+  [ -s "$page" ] || { fails "$function: has no page"; continue; }
+  leads=$(sed -n '1s/^\.so //p' "$page")
+  page=${leads:-$page}
+  grep -q "^\(.*, \)*${function}[, ].*\\\\- ." "$page" || fails "$page: NAME does not say what $function does"
+  grep -q "[ *]$function(" "$page" || fails "$page: SYNOPSIS has no $function"
+  awk '/^\.SH/ { on = $2 == "DESCRIPTION" } on && /^[^.]/ { words += NF } END { exit words < 2 }' "$page" ||
+    fails "$page: DESCRIPTION says nothing"
+done
+for subcommand in $subcommands; do
+  grep -q "^\.SS grapnel $subcommand\$" man1/grapnel.1 || fails "man1/grapnel.1: says nothing of $subcommand"
+done
+grep -q '^\.SH RETURN VALUE' man3/gn_open.3 || fails 'man3/gn_open.3: does not say what is returned'
+
+if command -v mandoc >/dev/null 2>&1; then
+  # shellcheck disable=SC2046 # names without a space
+  said=$(mandoc -Tlint -Wwarning man1/*.1 $(grep -L '^\.so' man3/*.3) 2>&1)
+elif command -v man >/dev/null 2>&1; then
+  said=$(for page in man1/grapnel.1 man3/gn_open.3 man3/gn_read_u8.3; do
+    man --warnings -l "$page" 2>&1 >/dev/null
+  done)
+else
+  said=
+fi
+[ -z "$said" ] || fails "$said"
+exit "$status"
