@@ -14,6 +14,8 @@ install(EXPORT grapnel NAMESPACE grapnel:: DESTINATION ${grapnel_package_dir} FI
 
 if(TARGET grapnel_tool)
   install(TARGETS grapnel_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES ${PROJECT_SOURCE_DIR}/tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME grapnel)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/sim/configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/grapnel/sim)
 endif()
 
