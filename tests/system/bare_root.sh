@@ -1,6 +1,7 @@
 #!/bin/sh
 # What a stranger does first, on a machine that has nothing: ./run demo, ./run build and a program with the installed package,
-# in a bare root of a distribution that debootstrap makes and this script removes again. What cannot be made is a failure.
+# then the Debian packages and the tutorial with them. It happens in a bare root of a distribution, which debootstrap makes and
+# this script removes again. What cannot be made is a failure.
 # Usage, as root: bare_root.sh debian|ubuntu SUITE SOURCE-FOLDER ROOT-FOLDER, which must not exist
 set -eu
 family=$1
@@ -9,7 +10,7 @@ source=$3
 root=$4
 
 # ---- outside: everything happens in name spaces of its own, so that no mount and no process is left behind ----
-limit=1500 # seconds; about 240 are needed
+limit=1500 # seconds; about 300 are needed
 clean_up() {
   # The first process of a name space takes all others with it.
   kill -KILL "$inside" 2>/dev/null || true
@@ -91,4 +92,12 @@ inside sh tests/system/install.sh /grapnel /grapnel/build/release /grapnel/build
 inside apt-get install -y --no-install-recommends libcmocka-dev
 inside cmake --preset release -DGN_TESTS=ON -DGN_WERROR=ON
 inside cmake --build build/release --target grapnel_tool gn_bench_cuda
+# The distribution's packages, installed where nothing else of what they need is left, and the tutorial with them.
+inside apt-get install -y --no-install-recommends dpkg-dev
+inside apt-get build-dep -y --no-install-recommends ./
+inside dpkg-buildpackage -us -uc -b
+inside apt-get purge -y --autoremove liburing-dev libboost-context-dev libjansson-dev libxxhash-dev zlib1g-dev
+inside sh -c 'apt-get install -y --no-install-recommends ../libgrapnel0.1_*.deb ../libgrapnel-dev_*.deb ../grapnel_*.deb'
+inside sh tests/system/tutorial.sh /grapnel '' /grapnel/build/tutorial
+inside grapnel sim run mt --size 64 --config dualopt.conf
 say "done"

@@ -1,13 +1,16 @@
 #!/bin/sh
 # docs/tutorial.md, step by step, against the installed package: its C blocks are saved as they say, its sh blocks run, and each
-# prints the text block that follows. Usage: tutorial.sh SOURCE-FOLDER BUILD-FOLDER SCRATCH-FOLDER
+# prints the text block that follows. With '' for the build folder, against what the system has installed.
+# Usage: tutorial.sh SOURCE-FOLDER BUILD-FOLDER SCRATCH-FOLDER
 set -eu
 rm -rf "$3"
 mkdir -p "$3/work"
-cmake --install "$2" --prefix "$3/prefix" >/dev/null
-PKG_CONFIG_PATH=$(dirname "$(find "$3/prefix" -name grapnel.pc)")
-LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH")
-export PKG_CONFIG_PATH LD_LIBRARY_PATH
+if [ -n "$2" ]; then
+  cmake --install "$2" --prefix "$3/prefix" >/dev/null
+  PKG_CONFIG_PATH=$(dirname "$(find "$3/prefix" -name grapnel.pc)")
+  LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH")
+  export PKG_CONFIG_PATH LD_LIBRARY_PATH
+fi
 cd "$3/work"
 
 # block.N, with what its fence says in kind.N
