@@ -6,7 +6,7 @@ if(NOT Python3_FOUND)
 endif()
 string(TIMESTAMP man_date "%Y-%m-%d" UTC) # SOURCE_DATE_EPOCH, where that is set
 set(man_dir ${PROJECT_BINARY_DIR}/man)
-file(GLOB_RECURSE man_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/grapnel/*.h)
+file(GLOB man_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/grapnel/*.h)
 
 # gn_man(SECTION WHAT SOURCE DEPENDENCY...) - the pages of a section, in a folder that holds no others.
 function(gn_man section what source)

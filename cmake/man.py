@@ -3,8 +3,7 @@
 """Man pages: section 3 from the comments of the headers, and grapnel(1) from what the command says of itself.
 
 Section 3: a comment with a line "gn_name, gn_other - what it does" makes a page for the functions and macros
-that follow it, up to the next comment. A function has the page of the first header that describes it. Users'
-headers come before those of detail/.
+that follow it, up to the next comment. Headers in detail/ are not for users, and have none.
 Usage: man.py functions INCLUDE-FOLDER OUTPUT-FOLDER VERSION DATE
        man.py command GRAPNEL-COMMAND OUTPUT-FOLDER VERSION DATE
 """
@@ -92,15 +91,7 @@ def split_returns(lines):
     return description, returns
 
 
-def user_header(name):
-    """The header that users include for what a header of detail/ describes."""
-    parts = name.split("/")
-    if parts[0] != "detail":
-        return name
-    return parts[1] + ".h" if len(parts) == 3 else "grapnel.h"
-
-
-def pages_of(name, text):
+def pages_of(text):
     """Of every comment that describes functions: their prototypes, its lines, which of these name functions,
     and the introduction of the header."""
     comments = list(COMMENT.finditer(text))
@@ -150,16 +141,9 @@ def page(header, found, lines, titles, introduction, others, version, date):
 
 
 def functions(source, folder, version, date):
-    include = pathlib.Path(source) / "grapnel"
-    files = sorted(include.rglob("*.h"), key=lambda f: ("detail" in f.parts, f))
-    pages, seen = [], set()
-    for file in files:
-        name = file.relative_to(include).as_posix()
-        for found, *rest in pages_of(name, file.read_text(encoding="ascii")):
-            found = {n: p for n, p in found.items() if n not in seen}
-            seen.update(found)
-            if found:
-                pages.append((user_header(name), found, *rest))
+    pages = []
+    for file in sorted((pathlib.Path(source) / "grapnel").glob("*.h")):
+        pages += [(file.name, *described) for described in pages_of(file.read_text(encoding="ascii"))]
     for header, found, *rest in pages:
         names = list(found)
         others = [next(iter(p[1])) for p in pages if p[0] == header and p[1] is not found]
