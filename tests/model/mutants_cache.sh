@@ -37,8 +37,8 @@ detail/cache/access.h|/gn__groups_do(const/,/^}/s/^		read = gn__errand_inside(.*
 detail/cache/access.h|/gn__groups_do(const/,/^}/s/gone = !gn_word_stays.*/gone = 0;/|a slow read without a pin is not validated
 detail/array/atomic.h|/gn__change_paged(const/,/^}/s/^	const struct gn__group g = \(.*\);/	struct gn__group g = \1; g.reach.touched = 1u << 31;/|a change makes no sector dirty
 detail/array/atomic.h|s/gn__group_pin(&a->pages, &g, page, 0)/gn__group_pin(\&a->pages, \&g, page, 1)/|an element is changed in a page in parts
-change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ seen = simt_load_relaxed_dev_u64(element); simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
-change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
+detail/change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ seen = simt_load_relaxed_dev_u64(element); simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
+detail/change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
 detail/cache/frame.h|/gn__take_from(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|direct: pins do not keep a frame
 detail/cache/frame.h|/gn__take_way(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|sets: pins do not keep a frame
 detail/cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_BUSY/0/|direct: two evict one page
