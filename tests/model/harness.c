@@ -153,9 +153,39 @@ static int run_exhaustive(const struct model *model)
 static int usage(const char *program)
 {
 	fprintf(stderr,
-	        "usage: %s random RUNS [FIRST] | seed SEED | kept FILE | exhaustive [CASE [PREEMPTIONS]]\n",
+	        "usage: %s random RUNS [FIRST] | seed SEED | kept FILE | exhaustive [CASE [PREEMPTIONS]]\n"
+	        "       CASE is a number, or its name as exhaustive prints it\n",
 	        program);
 	return 2;
+}
+
+/* The number of the case that is so called; -1: there is none. */
+static int numbered(const struct model *model, const char *called)
+{
+	struct simt_exploration bound;
+	const char *name;
+
+	for (unsigned k = 0;; k++) {
+		memset(&bound, 0, sizeof bound);
+		name = model->pick(k, &bound);
+		if (!name)
+			return -1;
+		if (!strcmp(name, called))
+			return (int)k;
+	}
+}
+
+static int run_case(const struct model *model, const char *which, const char *preemptions)
+{
+	char *end;
+	const unsigned long number = strtoul(which, &end, 0);
+	const int k = *which && !*end ? (int)number : numbered(model, which);
+
+	if (k < 0) {
+		fprintf(stderr, "%s: there is no case '%s'\n", model->name, which);
+		return 2;
+	}
+	return explore(model, (unsigned)k, preemptions) != 0;
 }
 
 int model_main(const struct model *model, int argc, char **argv)
@@ -171,6 +201,6 @@ int model_main(const struct model *model, int argc, char **argv)
 	if (!strcmp(verb, "kept") && argc == 3)
 		return run_kept(model, argv[2]);
 	if (!strcmp(verb, "exhaustive") && argc <= 4)
-		return argc >= 3 ? explore(model, (unsigned)number, argv[3]) != 0 : run_exhaustive(model);
+		return argc >= 3 ? run_case(model, argv[2], argv[3]) : run_exhaustive(model);
 	return usage(argv[0]);
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Do the cache's model tests notice when the code is wrong? As mutants.sh, for the headers of cache and array; a mutant
-# that lives through the random schedules meets the exhaustive ones.
+# that lives through the random schedules meets the exhaustive ones. Where it is known which exhaustive case kills a mutant, its
+# line names the case, and that is all that is run. Only what the program says kills a mutant: no time that has passed.
 #
 #   mutants_cache.sh SOURCE_DIR WORK_DIR CC LINK...   (LINK: library files and flags that a model program needs)
 set -eu
@@ -11,9 +12,9 @@ source_dir=$1
 work=$2
 cc=$3
 shift 3
-runs=${GN_MUTANT_RUNS:-20000}
+runs=${GN_MUTANT_RUNS:-100000} # as many as model_cache_random
 
-# file | sed expression | what is broken
+# file | sed expression | what is broken | the exhaustive case that kills it, if random schedules do not
 mutants() {
 	cat <<'END'
 detail/array/read.h|/gn__read_value(const/,/^}/s/if (simt_unlikely(!gn_word_stays(.*/if (0)/|a read is not validated
@@ -57,8 +58,8 @@ detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/gn__sector_reset(.*/;/|a fram
 detail/cache/frame.h|s/if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)/if (k->intent == GN_READ)/|a page is not fetched of which parts are written
 detail/cache/claim.h|/ gn_claim_written(const/,/^}/s/if (status.code)/if (0)/|a page that could not be written back is dropped
 detail/cache/claim.h|s/(intent == GN_READ ? 0 : GN_WORD_DIRTY)/0/|a miss for writing does not make the page dirty
-detail/cache/frame.h|s/k->made = gn_word_next_version(seen)/k->made = (seen \& GN_WORD_VERSION)/|sets: versions do not count
-detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/made = gn_word_next_version(made)/made = made/|direct: versions do not count
+detail/cache/frame.h|s/k->made = gn_word_next_version(seen)/k->made = (seen \& GN_WORD_VERSION)/|sets: versions do not count|sets, 1 way: a page leaves and comes back
+detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/made = gn_word_next_version(made)/made = made/|direct: versions do not count|direct, 1 frame: a page leaves and comes back
 detail/cache/claim.h|s/if (gn__find_in_set(c, k->page, 0).word) {/if (0) {/|sets: two loaders of one page
 detail/cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
 detail/cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame
@@ -87,13 +88,13 @@ detail/cache/claim.h|/ gn__claim_leave(struct/,/^}/s/gn__page_unpin(.*/;/|a clai
 detail/cache/claim.h|/ gn__claim_sectors(const/,/^}/s/^	if (theirs)$/	if (theirs \&\& !covers)/|who overwrites sectors does not wait for one in motion
 detail/cache/claim.h|/ gn__claim_has(const/,/^}/s/!(k->sectors & ~gn__sector_valid(simt.*/1;/|a slow read takes a page in parts for a whole one
 detail/cache/sector.h|/ gn__sector_try_write(const/,/^}/s/if (.owned != missing && missing .*/if (0) {/|a quick overwrite ignores a sector in motion
-detail/cache/sector.h|/ gn__sector_try_write(const/,/^}/s/gn__sector_give_back(.*/;/|who cannot overwrite at once keeps sectors in motion
+detail/cache/sector.h|/ gn__sector_try_write(const/,/^}/s/gn__sector_give_back(.*/;/|who cannot overwrite at once keeps sectors in motion|direct, 1 frame: sectors, one that is to be overwritten comes meanwhile
 detail/cache/sector.h|/ gn__sector_dirty_of(const/,/^}/s/(uint32_t)(seen >> 32) & (uint32_t)seen/(uint32_t)(seen >> 32)/|sectors in motion are written back
 detail/cache/word.h|/ gn_word_stays(uint64_t/,/^}/s/return .*/return 1;/|a read of a page in parts is not validated
 detail/cache/fault.h|s/if (gn_word_stays(f.seen, now))/if (1)/|faults: a read is not validated
 detail/cache/fault.h|/gn__fault_look(const/,/^}/s/if (!(gn__sector_valid(f.sectors) .*/if (0)/|faults: a sector is read that is not there
 detail/cache/fault.h|/ gn__fault_claim(uint64_t/,/^}/s/const uint32_t owned = .*/const uint32_t owned = wanted;/|faults: sectors are taken that another brings
-detail/cache/fault.h|/ gn__fault_claim(uint64_t/,/^}/s/if (wanted != sector .*/if (0)/|faults: sectors that are not used stay in motion
+detail/cache/fault.h|/ gn__fault_claim(uint64_t/,/^}/s/if (wanted != sector .*/if (0)/|faults: sectors that are not used stay in motion|direct, 1 frame: by faults, a page is read in order
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/if (simt_cas_fenced_dev_u64(word.*/if (0)/|faults: two loaders of one page
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/taking = gn__take_frame(.*/simt_store_release_dev_u64(word, GN_WORD_PARTIAL + GN_WORD_PIN + gn_word_next_version(f.seen) + f.frame); & if (taking != GN__TAKEN) simt_store_release_dev_u64(word, GN_WORD_BUSY + made);/|faults: a page is shown before its frame is taken
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/^	simt_store_release_dev_u64(word, made);/	;/|faults: a page that found no frame stays busy
@@ -149,23 +150,48 @@ break_it() {
 	mv "$file.broken" "$file"
 }
 
-# passes TIMES: one that hangs does not pass. So many times as long as it should take.
-passes() {
-	timeout $((20 * $1)) "$work/program" random "$runs" >"$work/log" 2>&1 &&
-		timeout $((100 * $1)) "$work/program" exhaustive >>"$work/log" 2>&1
+# explores [CASE] - do all schedules of a case, or of every case, end well? A case that is not there ends the test.
+explores() {
+	status=0
+	"$work/program" exhaustive "$@" >>"$work/log" 2>&1 || status=$?
+	if [ "$status" -eq 2 ]; then
+		echo "mutants: $what: there is no case '$*'" >&2
+		exit 1
+	fi
+	return "$status"
 }
 
+# passes [CASE]
+passes() {
+	if [ $# -gt 0 ]; then
+		explores "$1"
+	else
+		"$work/program" random "$runs" >"$work/log" 2>&1 && explores
+	fi
+}
+
+# Unchanged, the program passes what kills mutants: the random schedules, and the cases that are named. All the others are
+# model_cache_exhaustive's.
+what=unchanged
 copy
 build "$@"
-passes 10 || { echo "mutants: fails unchanged" >&2; cat "$work/log" >&2; exit 1; }
+mutants >"${work%/}.list"
+unchanged() {
+	echo "mutants: fails unchanged" >&2
+	cat "$work/log" >&2
+	exit 1
+}
+"$work/program" random "$runs" >"$work/log" 2>&1 || unchanged
+while IFS='|' read -r file expression what case; do
+	if [ -n "$case" ]; then explores "$case" || unchanged; fi
+done <"${work%/}.list"
 
 survivors=0
-mutants >"${work%/}.list"
-while IFS='|' read -r file expression what; do
+while IFS='|' read -r file expression what case; do
 	copy
 	break_it "$file" "$expression"
 	build "$@"
-	if passes 1; then
+	if passes ${case:+"$case"}; then
 		echo "SURVIVED: $what ($file: $expression)"
 		survivors=$((survivors + 1))
 	else
