@@ -399,15 +399,15 @@ SIMT_FN void stride(const struct walk_args *a)
 }
 SIMT_KERNEL(stride, struct walk_args)
 
-/*
- * A loop over a grid: the threads that wait for a page fetch the pages behind it, in warps of one lane and of many. Every
- * transfer takes long, so that all others come to wait.
- */
-static void threads_that_wait_fetch_ahead(void **state)
+/* The stride over pages whose transfers take long. Returns what it counted. */
+static struct gn_cache_stripe stride_slowly(struct cache_test *t, uint32_t ways, uint32_t width)
 {
-	struct cache_test *t = (struct cache_test *)*state;
+	const struct gn_cache_options o = {2 * PAGES * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
 	struct gn_fault_plan plan;
 	struct gn_store_options options;
+	uint32_t foreign = 0;
+	struct walk_args args;
+	struct gn_cache_stripe c;
 
 	memset(&plan, 0, sizeof plan);
 	plan.seed = 1;
@@ -415,29 +415,40 @@ static void threads_that_wait_fetch_ahead(void **state)
 	plan.delay_us = 20000;
 	memset(&options, 0, sizeof options);
 	options.faults = &plan;
+	widen(t, width);
+	open_store(t, "memq:32K", &options);
+	fill_store(t, t->store);
+	open_cache(t, &o);
+	open_words(t);
+	args.array = t->array;
+	args.page = NULL;
+	args.pages = PAGES;
+	args.foreign = &foreign;
+	run_block(t, &stride_kernel, width == 1 ? 64 : 256, &args);
+	c = counts(t);
+	assert_int_equal(foreign, 0);
+	assert_int_equal(c.fetched, PAGES); /* each once, none past the end */
+	assert_int_equal(c.hits + c.misses, PAGES * WORDS);
+	assert_true(gn_cache_view_of(t->cache)->shared->offer != 0);
+	return c;
+}
+
+/*
+ * A loop over a grid: the threads that wait for a page fetch the pages behind it, in warps of one lane and of many. Every
+ * transfer takes long, so that all others come to wait. On a busy machine some come too late for that, and what is not fetched
+ * ahead is a miss: then it is tried again. Where nothing is fetched ahead no try has few misses.
+ */
+static void threads_that_wait_fetch_ahead(void **state)
+{
+	enum { TRIES = 20 };
+	struct cache_test *t = (struct cache_test *)*state;
+
 	for (uint32_t n = 0; n < 4; n++) {
 		const uint32_t ways = n & 1 ? 8 : 0, width = n & 2 ? 32 : 1;
-		const struct gn_cache_options o = {2 * PAGES * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
-		uint32_t foreign = 0;
-		struct walk_args args;
-		struct gn_cache_stripe c;
+		uint32_t tries = 0;
 
-		widen(t, width);
-		open_store(t, "memq:32K", &options);
-		fill_store(t, t->store);
-		open_cache(t, &o);
-		open_words(t);
-		args.array = t->array;
-		args.page = NULL;
-		args.pages = PAGES;
-		args.foreign = &foreign;
-		run_block(t, &stride_kernel, width == 1 ? 64 : 256, &args);
-		c = counts(t);
-		assert_int_equal(foreign, 0);
-		assert_int_equal(c.fetched, PAGES); /* each once, none past the end */
-		assert_true(c.misses <= PAGES * width / 2);
-		assert_int_equal(c.hits + c.misses, PAGES * WORDS);
-		assert_true(gn_cache_view_of(t->cache)->shared->offer != 0);
+		while (stride_slowly(t, ways, width).misses > PAGES * width / 2)
+			assert_true(++tries < TRIES);
 	}
 }
 
