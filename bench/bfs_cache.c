@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What does the cache cost a search that finds everything in it? The same kernels, through arrays on a cache that holds
- * the whole graph and on plain pointers to the same memory, in turn; every depth of both is checked.
+ * What does the cache cost a search that finds everything in it? The same kernels, through arrays on a cache
+ * that holds the whole graph and on plain pointers to the same memory, in turn; every depth of both is
+ * checked.
  *
  *     bench_bfs_cache [MACHINE] [SCALE] [RUNS] [THREADS]
  *
@@ -132,7 +133,8 @@ static int run(struct bench *b, struct gn_error *e)
 	if (search(b, &b->paged, &first, e) || search(b, &b->plain, &first, e))
 		return -1;
 	for (unsigned k = 0; k < b->runs; k++)
-		if (search(b, &b->paged, &b->paged_seconds[k], e) || search(b, &b->plain, &b->plain_seconds[k], e))
+		if (search(b, &b->paged, &b->paged_seconds[k], e) ||
+		    search(b, &b->plain, &b->plain_seconds[k], e))
 			return -1;
 	qsort(b->paged_seconds, b->runs, sizeof *b->paged_seconds, ascending);
 	qsort(b->plain_seconds, b->runs, sizeof *b->plain_seconds, ascending);
@@ -146,10 +148,11 @@ static void print(const struct bench *b)
 	json_t *root;
 
 	simt_describe(b->machine, &info);
-	root = json_pack("{s:s, s:s, s:i, s:I, s:I, s:i, s:f, s:f, s:f, s:b}", "schema", "grapnel-bench-bfs-cache-1",
-			 "machine", info.name, "processors", (int)info.processors, "vertices",
-			 (json_int_t)b->graph.vertices, "edges", (json_int_t)b->edges, "runs", (int)b->runs, "paged_seconds",
-			 paged, "plain_seconds", plain, "ratio", paged / plain, "verified", 1);
+	root = json_pack("{s:s, s:s, s:i, s:I, s:I, s:i, s:f, s:f, s:f, s:b}", "schema",
+	                 "grapnel-bench-bfs-cache-1", "machine", info.name, "processors",
+	                 (int)info.processors, "vertices", (json_int_t)b->graph.vertices, "edges",
+	                 (json_int_t)b->edges, "runs", (int)b->runs, "paged_seconds", paged, "plain_seconds",
+	                 plain, "ratio", paged / plain, "verified", 1);
 	json_dumpf(root, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(root);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_loop.c - one run of a loop over a file, by a machine or without one. bench/file_loop.py runs it and says what for.
+ * file_loop.c - one run of a loop over a file, by a machine or without one. bench/file_loop.py runs it and
+ * says what for.
  *
  *     bench_file_loop MACHINE FILE count|sum|add mmap|read|scalar|range [BLOCKS THREADS CACHE_MIB PAGE_BYTES]
  *
- * count: the sum of all bytes. sum: of all 4-byte words. add: 1 is added to each 4-byte word. BLOCKS 0: as many as the machine
- * runs at once. The file's page cache is dropped before. Prints JSON.
+ * count: the sum of all bytes. sum: of all 4-byte words. add: 1 is added to each 4-byte word. BLOCKS 0: as
+ * many as the machine runs at once. The file's page cache is dropped before. Prints JSON.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,9 +56,11 @@ SIMT_KERNEL(add_scalar, struct loop_args)
 SIMT_FN struct gn_range own_run(const struct loop_args *a, uint32_t intent)
 {
 	const uint64_t threads = simt_global_threads(), each = (gn_count(&a->array) + threads - 1) / threads;
-	const uint64_t all = gn_count(&a->array), first = simt_global_thread() * each, begin = first < all ? first : all;
+	const uint64_t all = gn_count(&a->array), first = simt_global_thread() * each,
+	               begin = first < all ? first : all;
 
-	return gn_range_begin(&a->array, 1u << simt_lane(), begin, all - begin < each ? all : begin + each, intent);
+	return gn_range_begin(&a->array, 1u << simt_lane(), begin, all - begin < each ? all : begin + each,
+	                      intent);
 }
 
 SIMT_FN void count_range(const struct loop_args *a)
@@ -112,7 +115,8 @@ static void must(int code, const char *what)
 {
 	if (!code)
 		return;
-	fprintf(stderr, "bench_file_loop: %s: %s\n", what, error.text[0] ? error.text : strerror(code < 0 ? -code : code));
+	fprintf(stderr, "bench_file_loop: %s: %s\n", what,
+	        error.text[0] ? error.text : strerror(code < 0 ? -code : code));
 	exit(1);
 }
 
@@ -187,7 +191,8 @@ static void plain(const char *path, enum work work, int maps, uint64_t bytes)
 }
 
 /* BLOCKS THREADS CACHE_MIB PAGE_BYTES */
-static void paged(const char *name, const char *path, enum work work, int scalar, uint64_t bytes, const uint32_t number[4])
+static void paged(const char *name, const char *path, enum work work, int scalar, uint64_t bytes,
+                  const uint32_t number[4])
 {
 	const uint32_t element_bytes = work == COUNT ? 1 : 4;
 	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, bytes / element_bytes, element_bytes};

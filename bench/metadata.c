@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much memory do a cache's tables take as the data grow? A sparse file of up to 10 TB behind a cache of 64 MiB, for
- * small and for ordinary pages; and an element at the far end is read, so that the cache is known to work at that size.
+ * How much memory do a cache's tables take as the data grow? A sparse file of up to 10 TB behind a cache of
+ * 64 MiB, for small and for ordinary pages; and an element at the far end is read, so that the cache is known
+ * to work at that size.
  *
  *     bench_metadata FOLDER
  *
@@ -33,8 +34,8 @@ SIMT_KERNEL(read_far, struct far_args)
 
 static const uint64_t cache_bytes = 64u << 20;
 
-static int measure(struct simt_machine *m, const char *path, uint64_t bytes, uint32_t page_bytes, json_t *rows,
-		   struct gn_error *e)
+static int measure(struct simt_machine *m, const char *path, uint64_t bytes, uint32_t page_bytes,
+                   json_t *rows, struct gn_error *e)
 {
 	struct gn_store_options so;
 	struct gn_cache_options co;
@@ -54,7 +55,8 @@ static int measure(struct simt_machine *m, const char *path, uint64_t bytes, uin
 	co.bytes = cache_bytes;
 	co.page_bytes = page_bytes;
 	if (truncate(path, (off_t)bytes))
-		return gn_error_set(e, -GN_EFBIG, "%s: cannot be a sparse file of %llu bytes", path, (unsigned long long)bytes);
+		return gn_error_set(e, -GN_EFBIG, "%s: cannot be a sparse file of %llu bytes", path,
+		                    (unsigned long long)bytes);
 	rc = gn_store_open(&store, m, uri, &so, e);
 	if (!rc)
 		rc = gn_cache_create(&cache, m, &store, 1, &co, e);
@@ -72,11 +74,12 @@ static int measure(struct simt_machine *m, const char *path, uint64_t bytes, uin
 	if (!rc)
 		rc = gn_cache_describe(cache, &facts);
 	if (!rc)
-		json_array_append_new(rows, json_pack("{s:I, s:i, s:s, s:I, s:I}", "data_bytes", (json_int_t)bytes, "page_bytes",
-						      (int)page_bytes, "table",
-						      facts.table == GN_TABLE_DIRECT ? "direct" : "sets", "metadata_bytes",
-						      (json_int_t)facts.metadata_bytes, "bound_bytes",
-						      (json_int_t)facts.budget_bytes));
+		json_array_append_new(rows,
+		                      json_pack("{s:I, s:i, s:s, s:I, s:I}", "data_bytes", (json_int_t)bytes,
+		                                "page_bytes", (int)page_bytes, "table",
+		                                facts.table == GN_TABLE_DIRECT ? "direct" : "sets",
+		                                "metadata_bytes", (json_int_t)facts.metadata_bytes,
+		                                "bound_bytes", (json_int_t)facts.budget_bytes));
 	gn_array_destroy(&args.array, m);
 	if (cache)
 		gn_cache_destroy(cache);
@@ -111,8 +114,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	simt_close(m);
-	rows = json_pack("{s:s, s:I, s:o}", "schema", "grapnel-bench-metadata-1", "cache_bytes", (json_int_t)cache_bytes,
-			 "rows", rows);
+	rows = json_pack("{s:s, s:I, s:o}", "schema", "grapnel-bench-metadata-1", "cache_bytes",
+	                 (json_int_t)cache_bytes, "rows", rows);
 	json_dumpf(rows, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(rows);

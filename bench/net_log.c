@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_log.c - the log of messages alone (detail/net/log.h), without a network behind it; one JSON object on stdout.
+ * net_log.c - the log of messages alone (detail/net/log.h), without a network behind it; one JSON object on
+ * stdout.
  *
  *     bench_net_log [MACHINE [MEGABYTES]]
  *
@@ -8,7 +9,8 @@
  *
  *   by-warps    the log lies in the device's memory, and the first warp of the block reads it
  *   by-host     it lies in memory of the host, and threads of the host read, a share of the logs each
- *   stores      no log: the same warps store as many bytes to the host's memory, which is the limit of by-host
+ *   stores      no log: the same warps store as many bytes to the host's memory, which is the limit of
+ *               by-host
  *
  * Each in several shapes of the grid; a sum that is not right ends the run with exit status 1.
  */
@@ -49,7 +51,8 @@ SIMT_FN void append(const struct queue_args *a, uint64_t seed)
 	struct gn_log *log = &a->log[simt_block()];
 
 	for (uint64_t k = 0; k < a->each; k++) {
-		const struct gn__net_words w = {gn_message_head(GN_MESSAGE_CHANGE | GN_MESSAGE_WIDE, 1, k & 0xfffff), seed + k, k, seed};
+		const struct gn__net_words w = {
+		    gn_message_head(GN_MESSAGE_CHANGE | GN_MESSAGE_WIDE, 1, k & 0xfffff), seed + k, k, seed};
 
 		while (gn__net_append(log, 0xffffffffu, MESSAGE_WORDS, &w)) {
 			if (simt_ballot(0xffffffffu, simt_clock_ns() > deadline))
@@ -103,7 +106,9 @@ SIMT_FN void store_words(const struct queue_args *a, uint64_t seed)
 
 	for (uint64_t k = 0; k < a->each; k++)
 		for (uint32_t w = 0; w < MESSAGE_WORDS; w++)
-			a->word[simt_block() * a->capacity + (((place + k) * GROUP + w * LANES + simt_lane()) & (a->capacity - 1))] = seed + k;
+			a->word[simt_block() * a->capacity +
+			        (((place + k) * GROUP + w * LANES + simt_lane()) & (a->capacity - 1))] =
+			    seed + k;
 }
 
 SIMT_FN void queue_run(const struct queue_args *a)
@@ -166,8 +171,8 @@ static void *read_logs(void *argument)
 }
 
 /* Launch, read beside it if the host does, wait. Returns 0, or 1: it failed. */
-static int run(struct simt_machine *m, const struct shape *s, const struct queue_args *a, struct gn_log_reader *image,
-	       uint64_t *sum)
+static int run(struct simt_machine *m, const struct shape *s, const struct queue_args *a,
+               struct gn_log_reader *image, uint64_t *sum)
 {
 	const struct simt_grid grid = {s->blocks, LANES * s->warps, 0};
 	struct reader readers[READERS];
@@ -213,7 +218,8 @@ static int fill_logs(struct simt_machine *m, const struct shape *s, struct queue
 		gn_log_init(&log[k], &image[k], a->word + k * a->capacity, &unused, a->capacity, 0);
 		log[k].released = image[k].released = released + 16ull * k;
 	}
-	rc = rc || simt_move(m, a->log, log, s->blocks * sizeof *log) || simt_move(m, a->reader, image, s->blocks * sizeof *image);
+	rc = rc || simt_move(m, a->log, log, s->blocks * sizeof *log) ||
+	     simt_move(m, a->reader, image, s->blocks * sizeof *image);
 	free(log);
 	return rc;
 }
@@ -232,7 +238,8 @@ static int measure(struct simt_machine *m, enum way way, const struct shape *s, 
 	a.log = (struct gn_log *)simt_alloc(m, s->blocks * sizeof *a.log, SIMT_DEVICE);
 	a.reader = (struct gn_log_reader *)simt_alloc(m, s->blocks * sizeof *a.reader, SIMT_DEVICE);
 	a.sum = (uint64_t *)simt_alloc(m, 8, SIMT_DEVICE);
-	bad = !image || !released || !a.word || !a.log || !a.reader || !a.sum || fill_logs(m, s, &a, released, image);
+	bad = !image || !released || !a.word || !a.log || !a.reader || !a.sum ||
+	      fill_logs(m, s, &a, released, image);
 	began = simt_clock_ns();
 	bad = bad || run(m, s, &a, image, &sum);
 	ns = simt_clock_ns() - began;
@@ -240,7 +247,8 @@ static int measure(struct simt_machine *m, enum way way, const struct shape *s, 
 		bad = simt_move(m, &sum, a.sum, 8) != 0;
 	bad = bad || (way != STORES && sum != expected(s, &a));
 	if (!bad)
-		printf("    {\"row\": \"%s\", \"blocks\": %u, \"warps\": %u, \"log_kib\": %u, \"giga_per_second\": %.3f}%s\n",
+		printf("    {\"row\": \"%s\", \"blocks\": %u, \"warps\": %u, \"log_kib\": %u, "
+		       "\"giga_per_second\": %.3f}%s\n",
 		       way_names[way], s->blocks, s->warps, s->log_kib,
 		       8.0 * GROUP * (double)a.each * s->blocks * producers / (double)ns, last ? "" : ",");
 	simt_free(m, a.sum);
@@ -275,7 +283,8 @@ int main(int argc, char **argv)
 		shape = shapes;
 		count = sizeof shapes / sizeof *shapes;
 	}
-	printf("{\n  \"schema\": \"grapnel.bench.net_log/1\",\n  \"machine\": \"%s\",\n  \"message_bytes\": %d,\n  \"rows\": [\n",
+	printf("{\n  \"schema\": \"grapnel.bench.net_log/1\",\n  \"machine\": \"%s\",\n  \"message_bytes\": "
+	       "%d,\n  \"rows\": [\n",
 	       info.name, 8 * MESSAGE_WORDS);
 	rows = 3 * count;
 	bad = measure(m, STORES, &shape[0], bytes, 0); /* also loads the kernel */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_sort.c - what it costs a node to sort a message from its log into packets, by how many nodes there are and how they
- * stand; one JSON object on stdout. One node of them is made, with all its buffers, and what it sends is thrown away.
+ * net_sort.c - what it costs a node to sort a message from its log into packets, by how many nodes there are
+ * and how they stand; one JSON object on stdout. One node of them is made, with all its buffers, and what it
+ * sends is thrown away.
  */
 #include <net/node.h>
 #include <net/sink.h>
@@ -14,7 +15,8 @@ enum { REPEATS = 5, MESSAGES = 4 << 20, CHUNK = 32768, HEAP_WORDS = 1 << 20 };
 
 static const struct {
 	uint32_t nodes, columns;
-} grids[] = {{2, 1}, {16, 1}, {64, 1}, {64, 8}, {256, 1}, {256, 16}, {1024, 1}, {1024, 32}, {4096, 1}, {4096, 64}};
+} grids[] = {{2, 1},    {16, 1},   {64, 1},    {64, 8},   {256, 1},
+             {256, 16}, {1024, 1}, {1024, 32}, {4096, 1}, {4096, 64}};
 
 static struct gn_net *sink_node(uint32_t nodes, uint32_t columns)
 {
@@ -56,8 +58,9 @@ static double sort(struct gn_net *net, uint64_t *word, uint64_t *random)
 	for (uint32_t sent = 0; sent < MESSAGES; sent += CHUNK) {
 		for (uint32_t k = 0; k < CHUNK; k++) {
 			*random = *random * 6364136223846793005ull + 1442695040888963407ull;
-			gn_net_inc_u64(gn_net_host(net), 1 + (uint32_t)((*random >> 32) * (net->route.nodes - 1) >> 32),
-				       &word[*random >> 12 & (HEAP_WORDS - 1)]);
+			gn_net_inc_u64(gn_net_host(net),
+			               1 + (uint32_t)((*random >> 32) * (net->route.nodes - 1) >> 32),
+			               &word[*random >> 12 & (HEAP_WORDS - 1)]);
 		}
 		spent -= clock_ns();
 		while (gn__drain(net))
@@ -90,8 +93,8 @@ int main(void)
 		for (uint32_t k = 0; k < REPEATS; k++)
 			ns[k] = sort(net, word, &random);
 		qsort(ns, REPEATS, sizeof *ns, by_size);
-		printf("%s\n {\"nodes\": %u, \"columns\": %u, \"sort_ns\": %.3f}", g ? "," : "", grids[g].nodes, grids[g].columns,
-		       ns[REPEATS / 2]);
+		printf("%s\n {\"nodes\": %u, \"columns\": %u, \"sort_ns\": %.3f}", g ? "," : "",
+		       grids[g].nodes, grids[g].columns, ns[REPEATS / 2]);
 		gn__node_destroy(net);
 	}
 	printf("\n]}\n");

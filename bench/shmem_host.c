@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What PEs of one host do to each other's heaps, by any library for OpenSHMEM 1.4: PE 0 asks, the last PE has the memory.
- * Everything is verified. Prints a JSON object; times are seconds for one operation.
+ * What PEs of one host do to each other's heaps, by any library for OpenSHMEM 1.4: PE 0 asks, the last PE has
+ * the memory. Everything is verified. Prints a JSON object; times are seconds for one operation.
  *
  *     shmem_host
  */
@@ -80,7 +80,8 @@ static void move(int pe)
 	begin = now();
 	for (int k = 0; k < PARTS; k++)
 		memcpy(part, table + (long)k % (WORDS / PART) * PART, PART * sizeof *part);
-	say("own_byte", now() - begin, (uint64_t)PARTS * PART * sizeof *part); /* the limit: memory of its own */
+	say("own_byte", now() - begin,
+	    (uint64_t)PARTS * PART * sizeof *part); /* the limit: memory of its own */
 }
 
 /* All PEs at once, so that each word of each table is changed by several. */

@@ -4,7 +4,8 @@
  *
  * 16 MiB of numbers lie in host memory; the kernel sees them through a cache of 1 MiB and adds them up.
  *
- *     cc -O2 01_read_host.c $(pkg-config --cflags --libs grapnel) -o 01_read_host && ./01_read_host [cpu|cuda]
+ *     cc -O2 01_read_host.c $(pkg-config --cflags --libs grapnel) -o 01_read_host
+ *     ./01_read_host [cpu|cuda]
  *
  * (for a GPU: nvcc -x cu, with a library that was built with it)
  *
@@ -71,7 +72,8 @@ int main(int argc, char **argv)
 	args.sum = (uint64_t *)simt_alloc(numbers.machine, sizeof total, SIMT_DEVICE); /* zeroed */
 	must(args.sum ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the sum"));
 
-	must(gn_launch(&numbers, &sum_kernel, grid, &args, &error)); /* did the kernel end well, and every read succeed? */
+	/* did the kernel end well, and every read succeed? */
+	must(gn_launch(&numbers, &sum_kernel, grid, &args, &error));
 	must(simt_move(numbers.machine, &total, args.sum, sizeof total));
 	printf("%d numbers, sum %llu\n", COUNT, (unsigned long long)total);
 

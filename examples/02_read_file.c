@@ -2,13 +2,14 @@
 /*
  * 02_read_file.c - how does a kernel read a file, and how do I see what that moved?
  *
- * The file is a store like any other: only its URI differs. Threads that miss post NVMe commands to queue pairs that
- * a controller in software serves; the kernel does not know. One record of 8 bytes in 128 is read.
+ * The file is a store like any other: only its URI differs. Threads that miss post NVMe commands to queue
+ * pairs that a controller in software serves; the kernel does not know. One record of 8 bytes in 128 is read.
  *
- *     cc -O2 02_read_file.c $(pkg-config --cflags --libs grapnel) -o 02_read_file && ./02_read_file [cpu|cuda] [FILE]
+ *     cc -O2 02_read_file.c $(pkg-config --cflags --libs grapnel) -o 02_read_file
+ *     ./02_read_file [cpu|cuda] [FILE]
  *
- * A page is a 256th of the cache here, 16 KiB. One that is evicted before all that want it have read it is fetched
- * again, so there may be more than 2048 pages, which are 33554432 bytes.
+ * A page is a 256th of the cache here, 16 KiB. One that is evicted before all that want it have read it is
+ * fetched again, so there may be more than 2048 pages, which are 33554432 bytes.
  *
  * Expected output (the second line says how this system reads files):
  *     32768 records checked, 0 wrong
@@ -27,7 +28,9 @@ struct check_args {
 	uint32_t *wrong;
 };
 
-/* Neighbouring threads take neighbouring records: those of one page find it fetched, or wait for it together. */
+/*
+ * Neighbouring threads take neighbouring records: those of one page find it fetched, or wait for it together.
+ */
 SIMT_FN void check(const struct check_args *a)
 {
 	for (uint64_t i = simt_global_thread(); i < CHECKED; i += simt_global_threads()) {

@@ -2,14 +2,15 @@
 /*
  * 03_write_back.c - how do a kernel's writes reach the file, and how do I know that they did?
  *
- * The kernel squares numbers in place; pages it has changed are written when their frame is needed, the rest by
- * gn_cache_flush. Only its return of 0, and no failure of the array, say that everything is in the store. Then the file is opened
- * anew.
+ * The kernel squares numbers in place; pages it has changed are written when their frame is needed, the rest
+ * by gn_cache_flush. Only its return of 0, and no failure of the array, say that everything is in the store.
+ * Then the file is opened anew.
  *
- * Neighbouring threads write neighbouring elements here, as suits a GPU. On the cpu machine they contend for one page; there a loop
- * over a range for each thread takes a tenth of the time and less (example 08).
+ * Neighbouring threads write neighbouring elements here, as suits a GPU. On the cpu machine they contend for
+ * one page; there a loop over a range for each thread takes a tenth of the time and less (example 08).
  *
- *     cc -O2 03_write_back.c $(pkg-config --cflags --libs grapnel) -o 03_write_back && ./03_write_back [cpu|cuda] [FILE]
+ *     cc -O2 03_write_back.c $(pkg-config --cflags --libs grapnel) -o 03_write_back
+ *     ./03_write_back [cpu|cuda] [FILE]
  *
  * Expected output:
  *     flushed, 0 pages dirty
@@ -57,7 +58,8 @@ static void run(const char *uri, const struct gn_options *options)
 	must(gn_open(&numbers, uri, options, &error));
 	args.numbers = numbers.array;
 	for (args.start = 1; args.start >= 0; args.start--)
-		must(gn_launch(&numbers, &square_kernel, grid, &args, &error)); /* did every access succeed? */
+		/* did every access succeed? */
+		must(gn_launch(&numbers, &square_kernel, grid, &args, &error));
 	must(gn_flush(&numbers, &error)); /* is every write in the store? */
 	must(gn_cache_describe(numbers.cache, &facts));
 	printf("flushed, %llu pages dirty\n", (unsigned long long)facts.dirty_pages);

@@ -52,7 +52,8 @@ SIMT_FN uint64_t sum_pages(const struct gn_array *numbers, uint64_t begin, uint6
 			total += ((const uint32_t *)page.data)[begin - page.first];
 		gn_array_release(numbers, 1u << simt_lane(), &page);
 	}
-	return total; /* too little after -GN_ENOBUFS: every frame is pinned; read element by element instead */
+	/* too little after -GN_ENOBUFS: every frame is pinned; read element by element instead */
+	return total;
 }
 
 SIMT_FN void sum(const struct sum_args *a)
@@ -85,8 +86,8 @@ static void run(struct gn_data *numbers, struct sum_args *args)
 		uint64_t begin = simt_clock_ns();
 
 		must(gn_launch(numbers, &sum_kernel, grid, args, &error));
-		printf("%s: sum %llu, %.2f ns a number\n", name[args->how], (unsigned long long)args->sum[args->how],
-		       (double)(simt_clock_ns() - begin) / COUNT);
+		printf("%s: sum %llu, %.2f ns a number\n", name[args->how],
+		       (unsigned long long)args->sum[args->how], (double)(simt_clock_ns() - begin) / COUNT);
 	}
 }
 

@@ -4,8 +4,9 @@
  *
  *     cc -O2 05_gather.c $(pkg-config --cflags --libs grapnel) -o 05 && ./05 [cpu|cuda]
  *
- * A table of rows of 64 numbers lies in host memory. A batch names rows, some of them twice; they come packed into
- * memory of the machine, read in the order of their addresses, each once. Then the batch is written back, changed.
+ * A table of rows of 64 numbers lies in host memory. A batch names rows, some of them twice; they come packed
+ * into memory of the machine, read in the order of their addresses, each once. Then the batch is written
+ * back, changed.
  *
  * Expected output:
  *     gathered 1000 rows, the first number of row 77 is 4928
@@ -54,7 +55,10 @@ static uint32_t first_of(const struct gn_data *table, const struct gn_batch *bat
 	return number;
 }
 
-/* Gather rows, change them, scatter them, and gather them again. Each of these is a launch; launches run one after the other. */
+/*
+ * Gather rows, change them, scatter them, and gather them again. Each of these is a launch; launches run one
+ * after the other.
+ */
 static void run(struct gn_gather *gather, struct gn_data *table, const struct gn_batch *batch)
 {
 	struct add_args add = {(uint32_t *)batch->rows, (uint64_t)BATCH * ROW};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // 06_cuda_streams.cu - how does an array behind a cache fit into a CUDA program of mine?
 //
-// The program's own __global__ kernels, streams, allocator and graph; Grapnel gives gn::array<T> and a flush that is
-// a launch like any other. Two streams use one cache at once: on one a graph steps x and flushes, the other sums y.
+// The program's own __global__ kernels, streams, allocator and graph; Grapnel gives gn::array<T> and a flush
+// that is a launch like any other. Two streams use one cache at once: on one a graph steps x and flushes, the
+// other sums y.
 //
 //     nvcc -O3 -std=c++17 -arch=native 06_cuda_streams.cu $(pkg-config --cflags --libs grapnel) -o 06 && ./06
 //
@@ -53,7 +54,8 @@ static void cuda(cudaError_t code)
 }
 
 // A graph of one step and a flush. The stream is the program's; Grapnel launches into its capture.
-static cudaGraphExec_t capture(cudaStream_t s, simt_stream *adopted, gn_cache *cache, gn::array<float> x, float *last)
+static cudaGraphExec_t capture(cudaStream_t s, simt_stream *adopted, gn_cache *cache, gn::array<float> x,
+                               float *last)
 {
 	cudaGraphExec_t executable;
 	cudaGraph_t graph;

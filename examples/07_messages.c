@@ -2,9 +2,9 @@
 /*
  * 07_messages - four nodes count together.
  *
- * A table of counters is spread over four nodes, here threads of this process. Each thread of each node draws numbers
- * and adds 1 to the counter of each, wherever it lies: one function call from the kernel, a message if the counter is
- * another node's. Then every node tells every other how much it counted.
+ * A table of counters is spread over four nodes, here threads of this process. Each thread of each node draws
+ * numbers and adds 1 to the counter of each, wherever it lies: one function call from the kernel, a message
+ * if the counter is another node's. Then every node tells every other how much it counted.
  *
  *     cc -O2 07_messages.c $(pkg-config --cflags --libs grapnel) -o 07_messages && ./07_messages
  *

@@ -2,8 +2,9 @@
 /*
  * 08_ranges.c - how does a loop change a file as fast as the file can be read and written?
  *
- * Each thread has a run of elements of its own, and loops over the pages of that run. The library pins several pages at a time, and
- * fetches those that are missing. It writes changed pages back. The loop over the elements of a page is plain C.
+ * Each thread has a run of elements of its own, and loops over the pages of that run. The library pins
+ * several pages at a time, and fetches those that are missing. It writes changed pages back. The loop over
+ * the elements of a page is plain C.
  *
  *     cc -O2 08_ranges.c $(pkg-config --cflags --libs grapnel) -o 08 && ./08 [cpu|cuda] [FILE]
  *
@@ -33,7 +34,10 @@ SIMT_FN void add_one(const struct add_args *a)
 	while (gn_range_next(&range, &page))
 		for (uint64_t k = 0; k < page.count; k++)
 			((uint32_t *)page.data)[k]++;
-	/* Where not one frame was to be had the loop ends early. What it did not reach is done element by element. */
+	/*
+	 * Where not one frame was to be had the loop ends early. What it did not reach is done element by
+	 * element.
+	 */
 	if (gn_range_end(&range) == -GN_ENOBUFS)
 		for (uint64_t i = range.next; i < end; i++)
 			gn_write_u32(&a->numbers, i, gn_read_u32(&a->numbers, i) + 1);

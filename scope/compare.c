@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What changed from one report to another. A cell counts as changed only if all three say so: the intervals of both
- * medians, the ranks of all samples, and a threshold below which nobody would care.
+ * What changed from one report to another. A cell counts as changed only if all three say so: the intervals
+ * of both medians, the ranks of all samples, and a threshold below which nobody would care.
  */
 #include <string.h>
 
@@ -27,7 +27,8 @@ static bool apart(const struct scope_statistics *a, const struct scope_statistic
 	return (b->median < a->low || b->median > a->high) && (a->median < b->low || a->median > b->high);
 }
 
-static const char *verdict(const struct scope_read_cell *a, const struct scope_read_cell *b, double p, double threshold)
+static const char *verdict(const struct scope_read_cell *a, const struct scope_read_cell *b, double p,
+                           double threshold)
 {
 	const double ratio = b->s.median / a->s.median;
 	const bool more = ratio > 1, beyond = ratio > 1 + threshold || ratio < 1 / (1 + threshold);
@@ -42,17 +43,19 @@ static json_t *median(const struct scope_read_cell *c)
 	return c ? json_real(c->s.median) : json_null();
 }
 
-static json_t *cell_json(const struct scope_read_cell *a, const struct scope_read_cell *b, const char *word, double p)
+static json_t *cell_json(const struct scope_read_cell *a, const struct scope_read_cell *b, const char *word,
+                         double p)
 {
 	const struct scope_read_cell *c = a ? a : b;
 
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s}", "name", c->name, "unit", scope_unit_words[c->row->unit], "before",
-			 median(a), "after", median(b), "ratio", a && b ? json_real(b->s.median / a->s.median) : json_null(),
-			 "p_value", a && b ? json_real(p) : json_null(), "verdict", word);
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s}", "name", c->name, "unit",
+	                 scope_unit_words[c->row->unit], "before", median(a), "after", median(b), "ratio",
+	                 a && b ? json_real(b->s.median / a->s.median) : json_null(), "p_value",
+	                 a && b ? json_real(p) : json_null(), "verdict", word);
 }
 
-static int compare_cells(json_t *list, const struct scope_read *before, const struct scope_read *after, double threshold,
-			 struct gn_error *e)
+static int compare_cells(json_t *list, const struct scope_read *before, const struct scope_read *after,
+                         double threshold, struct gn_error *e)
 {
 	int bad = 0;
 
@@ -63,10 +66,13 @@ static int compare_cells(json_t *list, const struct scope_read *before, const st
 		if (a->status != SCOPE_MEASURED)
 			continue;
 		if (b && b->row->unit != a->row->unit)
-			return gn_error_set(e, -GN_EINVAL, "%s: its unit changed from %s to %s; the reports are of different rows", a->name,
-					    scope_unit_words[a->row->unit], scope_unit_words[b->row->unit]);
+			return gn_error_set(
+			    e, -GN_EINVAL,
+			    "%s: its unit changed from %s to %s; the reports are of different rows", a->name,
+			    scope_unit_words[a->row->unit], scope_unit_words[b->row->unit]);
 		p = b ? scope_utest(a->value, a->samples, b->value, b->samples) : 1;
-		bad = p < 0 || json_array_append_new(list, cell_json(a, b, b ? verdict(a, b, p, threshold) : "only-before", p));
+		bad = p < 0 || json_array_append_new(
+		                   list, cell_json(a, b, b ? verdict(a, b, p, threshold) : "only-before", p));
 	}
 	for (uint32_t k = 0; k < after->cells && !bad; k++)
 		if (after->cell[k].status == SCOPE_MEASURED && !find(before, after->cell[k].name))
@@ -79,8 +85,10 @@ static int compare_cells(json_t *list, const struct scope_read *before, const st
 /* What differs between any two runs, and says nothing. */
 static bool passes(const char *key)
 {
-	static const char *const names[] = {"date", "free_bytes", "mhz_per_cpu", "load_avg.", "others_share", "huge_page_bytes_free",
-					    "scope_version", "json_schema_version", "executable", "_tick_seconds", "gpu_links.", NULL};
+	static const char *const names[] = {"date",          "free_bytes",          "mhz_per_cpu",
+	                                    "load_avg.",     "others_share",        "huge_page_bytes_free",
+	                                    "scope_version", "json_schema_version", "executable",
+	                                    "_tick_seconds", "gpu_links.",          NULL};
 
 	for (unsigned k = 0; names[k]; k++)
 		if (strstr(key, names[k]))
@@ -91,8 +99,9 @@ static bool passes(const char *key)
 /* Another machine: figures of it say nothing about a change. */
 static bool is_machine(const char *key)
 {
-	static const char *const keys[] = {"cpu.model", "num_cpus", "memory.total_bytes", "virtual_machine.guest",
-					   "virtual_machine.product", "run.ranks", NULL};
+	static const char *const keys[] = {
+	    "cpu.model", "num_cpus", "memory.total_bytes", "virtual_machine.guest", "virtual_machine.product",
+	    "run.ranks", NULL};
 	const size_t n = strlen(key);
 
 	for (unsigned k = 0; keys[k]; k++)
@@ -104,8 +113,8 @@ static bool is_machine(const char *key)
 
 static int add_difference(json_t *list, const char *key, const json_t *a, const json_t *b)
 {
-	return json_array_append_new(list, json_pack("{s:s, s:O?, s:O?, s:b}", "key", key, "before", a, "after", b, "machine",
-						     (int)is_machine(key)));
+	return json_array_append_new(list, json_pack("{s:s, s:O?, s:O?, s:b}", "key", key, "before", a,
+	                                             "after", b, "machine", (int)is_machine(key)));
 }
 
 static int compare_environments(json_t *list, const struct scope_read *before, const struct scope_read *after)
@@ -129,11 +138,13 @@ static int compare_environments(json_t *list, const struct scope_read *before, c
 
 /* ---- the whole ---- */
 
-int scope_compare(const json_t *before, const json_t *after, double threshold, json_t **out, struct gn_error *e)
+int scope_compare(const json_t *before, const json_t *after, double threshold, json_t **out,
+                  struct gn_error *e)
 {
 	struct scope_read *a = NULL, *b = NULL;
 	json_t *root = json_pack("{s:f, s:[], s:[]}", "threshold", threshold, "environment", "cells");
-	int rc = root ? scope_read_make(before, &a, e) : gn_error_set(e, -GN_ENOMEM, "out of memory for the comparison");
+	int rc = root ? scope_read_make(before, &a, e)
+	              : gn_error_set(e, -GN_ENOMEM, "out of memory for the comparison");
 
 	rc = rc ? rc : scope_read_make(after, &b, e);
 	if (!rc && compare_environments(json_object_get(root, "environment"), a, b))

@@ -97,7 +97,8 @@ static void failed(struct scope_result *r, const struct scope_cell *c)
 	r->status = SCOPE_FAILED;
 }
 
-bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples, struct scope_result *r)
+bool scope_measure_within(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples,
+                          struct scope_result *r)
 {
 	struct job *j = job_make(c, m, samples);
 	pthread_t thread;

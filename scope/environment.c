@@ -64,8 +64,9 @@ static json_t *cache(unsigned index)
 
 	if (!scope_system_line(type, sizeof type, "%s%u/type", folder, index))
 		return NULL;
-	return json_pack("{s:s, s:o, s:o}", "type", type, "level", bytes(scope_system_number("%s%u/level", folder, index)), "size",
-			 bytes(scope_system_number("%s%u/size", folder, index)));
+	return json_pack("{s:s, s:o, s:o}", "type", type, "level",
+	                 bytes(scope_system_number("%s%u/level", folder, index)), "size",
+	                 bytes(scope_system_number("%s%u/size", folder, index)));
 }
 
 static json_t *caches(void)
@@ -99,7 +100,8 @@ static void cpuinfo(const char *name, char *text, size_t room)
 
 		if (strncmp(all, name, strlen(name)) || !at)
 			continue;
-		snprintf(text, room, "%.*s", (int)strcspn(at + 1 + (at[1] == ' '), "\n"), at + 1 + (at[1] == ' '));
+		snprintf(text, room, "%.*s", (int)strcspn(at + 1 + (at[1] == ' '), "\n"),
+		         at + 1 + (at[1] == ' '));
 		break;
 	}
 	if (f)
@@ -109,16 +111,17 @@ static void cpuinfo(const char *name, char *text, size_t room)
 static json_t *benchmark_context(const struct scope_machine *m)
 {
 	char host[256] = "", mhz[64], governor[64];
-	const bool scales =
-	    scope_system_line(governor, sizeof governor, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") &&
-	    strcmp(governor, "performance");
+	const bool scales = scope_system_line(governor, sizeof governor,
+	                                      "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") &&
+	                    strcmp(governor, "performance");
 
 	gethostname(host, sizeof host - 1);
 	cpuinfo("cpu MHz", mhz, sizeof mhz);
-	return json_pack("{s:o, s:s, s:s, s:i, s:f, s:b, s:b, s:o, s:o}", "date", date(), "host_name", host, "executable",
-			 "grapnel scope", "num_cpus", (int)m->cpus, "mhz_per_cpu", atof(mhz), "cpu_scaling_enabled", (int)scales,
-			 "aslr_enabled", (int)(scope_system_number("/proc/sys/kernel/randomize_va_space") > 0), "caches", caches(),
-			 "load_avg", load());
+	return json_pack("{s:o, s:s, s:s, s:i, s:f, s:b, s:b, s:o, s:o}", "date", date(), "host_name", host,
+	                 "executable", "grapnel scope", "num_cpus", (int)m->cpus, "mhz_per_cpu", atof(mhz),
+	                 "cpu_scaling_enabled", (int)scales, "aslr_enabled",
+	                 (int)(scope_system_number("/proc/sys/kernel/randomize_va_space") > 0), "caches",
+	                 caches(), "load_avg", load());
 }
 
 /* ---- the host ---- */
@@ -141,7 +144,8 @@ static json_t *cpu(void)
 		snprintf(path, sizeof path, "%s%s", folder, files[k][1]);
 		json_object_set_new(all, files[k][0], line(path));
 	}
-	json_object_set_new(all, "clock_source", line("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
+	json_object_set_new(all, "clock_source",
+	                    line("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
 	return all;
 }
 
@@ -172,8 +176,8 @@ static json_t *node(const struct scope_node *n)
 	char path[96];
 
 	snprintf(path, sizeof path, "/sys/devices/system/node/node%u/distance", n->number);
-	return json_pack("{s:i, s:i, s:o, s:o}", "number", (int)n->number, "cpus", (int)n->cpus, "free_bytes", bytes(n->free_bytes),
-			 "distances", line(path));
+	return json_pack("{s:i, s:i, s:o, s:o}", "number", (int)n->number, "cpus", (int)n->cpus, "free_bytes",
+	                 bytes(n->free_bytes), "distances", line(path));
 }
 
 static json_t *nodes(const struct scope_machine *m)
@@ -191,17 +195,33 @@ static json_t *virtual_machine(void)
 	char flags[4096];
 
 	cpuinfo("flags", flags, sizeof flags);
-	return json_pack("{s:b, s:o, s:o, s:o}", "guest", (int)(strstr(flags, " hypervisor") != NULL), "hypervisor",
-			 line("/sys/hypervisor/type"), "vendor", line("/sys/class/dmi/id/sys_vendor"), "product",
-			 line("/sys/class/dmi/id/product_name"));
+	return json_pack("{s:b, s:o, s:o, s:o}", "guest", (int)(strstr(flags, " hypervisor") != NULL),
+	                 "hypervisor", line("/sys/hypervisor/type"), "vendor",
+	                 line("/sys/class/dmi/id/sys_vendor"), "product",
+	                 line("/sys/class/dmi/id/product_name"));
 }
 
 /* Of the kernel's command line, what transfers depend on; the rest is nobody's business. */
 static json_t *kernel_options(void)
 {
-	static const char *const begins[] = {"iommu", "intel_iommu", "amd_iommu", "hugepage", "default_hugepagesz", "transparent_hugepage",
-					     "isolcpus", "nohz_full", "intel_pstate", "amd_pstate", "pcie_aspm", "pci=", "numa",
-					     "mitigations", "swiotlb", "idle=", "processor.max_cstate", "intel_idle"};
+	static const char *const begins[] = {"iommu",
+	                                     "intel_iommu",
+	                                     "amd_iommu",
+	                                     "hugepage",
+	                                     "default_hugepagesz",
+	                                     "transparent_hugepage",
+	                                     "isolcpus",
+	                                     "nohz_full",
+	                                     "intel_pstate",
+	                                     "amd_pstate",
+	                                     "pcie_aspm",
+	                                     "pci=",
+	                                     "numa",
+	                                     "mitigations",
+	                                     "swiotlb",
+	                                     "idle=",
+	                                     "processor.max_cstate",
+	                                     "intel_idle"};
 	char text[4096], *rest = text, *word;
 	json_t *all = json_array();
 
@@ -228,14 +248,16 @@ static int count_entries(const char *path)
 
 static json_t *iommu(void)
 {
-	return json_pack("{s:i, s:i}", "units", count_entries("/sys/class/iommu"), "groups", count_entries("/sys/kernel/iommu_groups"));
+	return json_pack("{s:i, s:i}", "units", count_entries("/sys/class/iommu"), "groups",
+	                 count_entries("/sys/kernel/iommu_groups"));
 }
 
 static json_t *kernel(void)
 {
 	struct utsname name;
 
-	return uname(&name) ? json_null() : json_sprintf("%s %s %s", name.sysname, name.release, name.machine);
+	return uname(&name) ? json_null()
+	                    : json_sprintf("%s %s %s", name.sysname, name.release, name.machine);
 }
 
 /* ---- links of GPUs ---- */
@@ -252,8 +274,8 @@ static json_t *attribute(const char *address, const char *name)
 
 static json_t *link_of(const char *address)
 {
-	static const char *const names[] = {"current_link_speed", "current_link_width", "max_link_speed", "max_link_width",
-					    "numa_node", "device"};
+	static const char *const names[] = {"current_link_speed", "current_link_width", "max_link_speed",
+	                                    "max_link_width",     "numa_node",          "device"};
 	json_t *one = json_pack("{s:s}", "address", address);
 
 	for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
@@ -269,7 +291,8 @@ json_t *scope_environment_links(void)
 	json_t *all = json_array();
 
 	while (folder && (entry = readdir(folder))) {
-		if (entry->d_name[0] != '.' && scope_system_number("%s/%s/vendor", devices, entry->d_name) == VENDOR_NVIDIA &&
+		if (entry->d_name[0] != '.' &&
+		    scope_system_number("%s/%s/vendor", devices, entry->d_name) == VENDOR_NVIDIA &&
 		    scope_system_number("%s/%s/class", devices, entry->d_name) >> 16 == CLASS_DISPLAY)
 			json_array_append_new(all, link_of(entry->d_name));
 	}
@@ -291,10 +314,11 @@ static json_t *peers(const struct scope_machine *m, const struct scope_gpu *g)
 
 static json_t *gpu(const struct scope_machine *m, const struct scope_gpu *g)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:o}", "name", g->name, "memory_bytes", bytes(g->memory_bytes),
-			 "free_bytes", bytes(g->free_bytes), "l2_bytes", bytes(g->l2_bytes), "processors", (int)g->processors,
-			 "compute", (int)g->compute, "pcie_generation", (int)g->pcie_generation, "pcie_width", (int)g->pcie_width,
-			 "managed", (int)g->managed, "peer", peers(m, g));
+	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:o}", "name", g->name,
+	                 "memory_bytes", bytes(g->memory_bytes), "free_bytes", bytes(g->free_bytes),
+	                 "l2_bytes", bytes(g->l2_bytes), "processors", (int)g->processors, "compute",
+	                 (int)g->compute, "pcie_generation", (int)g->pcie_generation, "pcie_width",
+	                 (int)g->pcie_width, "managed", (int)g->managed, "peer", peers(m, g));
 }
 
 static json_t *gpus(const struct scope_machine *m)
@@ -312,10 +336,12 @@ static const char *const efforts[] = {"quick", "normal", "full"};
 
 static json_t *run(const struct scope_machine *m)
 {
-	return json_pack("{s:s, s:f, s:f, s:o, s:f, s:i, s:i, s:i, s:f, s:i, s:i}", "effort", efforts[m->effort], "host_tick_seconds",
-			 m->host_tick, "event_tick_seconds", m->event_tick, "most_bytes", bytes(m->most_bytes), "most_seconds",
-			 m->most_seconds, "most_samples", (int)m->most_samples, "least_rounds", (int)m->least_rounds, "most_rounds",
-			 (int)m->most_rounds, "spread", m->spread, "rank", (int)m->rank, "ranks", (int)m->ranks);
+	return json_pack("{s:s, s:f, s:f, s:o, s:f, s:i, s:i, s:i, s:f, s:i, s:i}", "effort",
+	                 efforts[m->effort], "host_tick_seconds", m->host_tick, "event_tick_seconds",
+	                 m->event_tick, "most_bytes", bytes(m->most_bytes), "most_seconds", m->most_seconds,
+	                 "most_samples", (int)m->most_samples, "least_rounds", (int)m->least_rounds,
+	                 "most_rounds", (int)m->most_rounds, "spread", m->spread, "rank", (int)m->rank,
+	                 "ranks", (int)m->ranks);
 }
 
 json_t *scope_environment(const struct scope_machine *m)
@@ -333,7 +359,8 @@ json_t *scope_environment(const struct scope_machine *m)
 	json_object_set_new(all, "virtual_machine", virtual_machine());
 	json_object_set_new(all, "iommu", iommu());
 	json_object_set_new(all, "nvidia_driver", line("/proc/driver/nvidia/version"));
-	json_object_set_new(all, "uvm_parameters", or_null(scope_system_folder("/sys/module/nvidia_uvm/parameters")));
+	json_object_set_new(all, "uvm_parameters",
+	                    or_null(scope_system_folder("/sys/module/nvidia_uvm/parameters")));
 	json_object_set_new(all, "gpu_links", scope_environment_links());
 	json_object_set_new(all, "gpus", gpus(m));
 	json_object_set_new(all, "no_gpu", m->no_gpu ? json_string(m->no_gpu) : json_null());

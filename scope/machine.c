@@ -96,8 +96,8 @@ static void find_nodes(struct scope_machine *m)
 }
 
 /*
- * A region cannot be told from one that is longer by a step of the clock, nor from an empty one: the larger of the two
- * counts. The median of some, for a step may have an interrupt in it.
+ * A region cannot be told from one that is longer by a step of the clock, nor from an empty one: the larger
+ * of the two counts. The median of some, for a step may have an interrupt in it.
  */
 static double find_tick(void)
 {
@@ -174,8 +174,8 @@ void scope_machine_find(struct scope_machine *m, enum scope_effort effort, const
 	m->directory = directory;
 	m->cpus = usable_cpus();
 	m->free_bytes = free_memory();
-	m->huge_page_bytes =
-	    scope_system_meminfo("/proc/meminfo", "HugePages_Free") * scope_system_meminfo("/proc/meminfo", "Hugepagesize");
+	m->huge_page_bytes = scope_system_meminfo("/proc/meminfo", "HugePages_Free") *
+	                     scope_system_meminfo("/proc/meminfo", "Hugepagesize");
 	find_caches(m);
 	find_nodes(m);
 	m->host_tick = find_tick();

@@ -39,7 +39,10 @@ __attribute__((format(printf, 2, 3))) static void note(struct measuring *x, cons
 
 /* ---- one sample ---- */
 
-/* How often a thread of this process had to leave its processor to another program, or to another thread of its own. */
+/*
+ * How often a thread of this process had to leave its processor to another program, or to another thread of
+ * its own.
+ */
 static long switches(void)
 {
 	struct rusage use;
@@ -58,8 +61,9 @@ static int take(struct measuring *x, struct scope_sample *s)
 		return rc;
 	x->switches = switches() - before;
 	if (s->seconds <= 0 || !s->operations || (x->row->unit == SCOPE_BANDWIDTH && !s->bytes))
-		return gn_error_set(&x->error, -GN_EIO, "a sample says that it did %llu operations and %llu bytes in %g s",
-				    (unsigned long long)s->operations, (unsigned long long)s->bytes, s->seconds);
+		return gn_error_set(
+		    &x->error, -GN_EIO, "a sample says that it did %llu operations and %llu bytes in %g s",
+		    (unsigned long long)s->operations, (unsigned long long)s->bytes, s->seconds);
 	return 0;
 }
 
@@ -93,7 +97,8 @@ static int reserve(struct measuring *x)
 
 	if (disturbed)
 		x->disturbed = disturbed;
-	if (!disturbed || grow(&r->value, room) || grow(&r->seconds, room) || (x->row->second && grow(&r->second, room)))
+	if (!disturbed || grow(&r->value, room) || grow(&r->seconds, room) ||
+	    (x->row->second && grow(&r->second, room)))
 		return gn_error_set(&x->error, -GN_ENOMEM, "no memory for %u samples", room);
 	x->room = room;
 	return 0;
@@ -144,14 +149,18 @@ static bool lengthen(struct measuring *x, const struct scope_sample *s)
 	return x->operations != before;
 }
 
-/* The first sample of a length may be slow because it is the first: the second decides, for now, if it could matter. */
+/*
+ * The first sample of a length may be slow because it is the first: the second decides, for now, if it could
+ * matter.
+ */
 static int choose_operations(struct measuring *x)
 {
 	struct scope_sample s = {0, 0, 0, 0};
 	uint32_t long_enough = 0;
 	int rc = 0;
 
-	x->operations = 1; /* also in a later round: what was quick before may be a thousand times slower now */
+	/* also in a later round: what was quick before may be a thousand times slower now */
+	x->operations = 1;
 	while (long_enough < 2 && s.seconds < SLOW * least_region(x) && !(rc = take(x, &s)))
 		long_enough = lengthen(x, &s) ? 0 : long_enough + 1;
 	return rc;
@@ -222,18 +231,21 @@ static int sample(struct measuring *x)
 		spent = scope_clock() - began;
 		if (r->samples >= LEAST_IN_TIME && spent > m->most_seconds)
 			break;
-		if (x->wanted || r->samples < look || spent < m->most_seconds / 10) /* a moment's samples agree too well */
+		/* a moment's samples agree too well */
+		if (x->wanted || r->samples < look || spent < m->most_seconds / 10)
 			continue;
 		if (scope_enough(r->value, r->samples, m->spread, &share))
 			break;
-		look = r->samples + r->samples / 4 + 1; /* looking after every sample would stop at a lucky one */
+		/* looking after every sample would stop at a lucky one */
+		look = r->samples + r->samples / 4 + 1;
 	}
 	return 0;
 }
 
 /*
- * A sample in which another program had the processor says how long that one ran. Where a quarter or more went undisturbed, and
- * three at least, the rest is left out; where threads are more than processors, none does, and all count.
+ * A sample in which another program had the processor says how long that one ran. Where a quarter or more
+ * went undisturbed, and three at least, the rest is left out; where threads are more than processors, none
+ * does, and all count.
  */
 static void leave_out(struct measuring *x)
 {
@@ -268,7 +280,8 @@ static void look_for_short(struct measuring *x)
 		return;
 	region = s.median * (double)x->result->operations;
 	if (region < 0.8 * SCOPE_TICKS * tick(x))
-		note(x, "regions of %.3g us are shorter than %d steps of the clock", 1e6 * region, SCOPE_TICKS);
+		note(x, "regions of %.3g us are shorter than %d steps of the clock", 1e6 * region,
+		     SCOPE_TICKS);
 }
 
 static void look_for_drift(struct measuring *x)
@@ -277,7 +290,9 @@ static void look_for_drift(struct measuring *x)
 	const double drift = scope_drift(r->value, r->samples);
 
 	if (fabs(drift) > 0.1)
-		note(x, "the last third of the samples is %.0f %% %s than the first: clocks changed, or something else ran",
+		note(x,
+		     "the last third of the samples is %.0f %% %s than the first: clocks changed, or "
+		     "something else ran",
 		     100 * fabs(drift), (drift < 0) == (x->row->unit != SCOPE_LATENCY) ? "slower" : "faster");
 }
 
@@ -304,17 +319,22 @@ static int measure_open(struct measuring *x)
 	return rc;
 }
 
-/* What cannot be opened because it is not to be had here is no failure; nor what was to be had a round before. */
+/*
+ * What cannot be opened because it is not to be had here is no failure; nor what was to be had a round
+ * before.
+ */
 static void fail(struct measuring *x, int rc, bool opened)
 {
 	struct scope_result *r = x->result;
 
 	scope_result_free(r);
 	r->status = !opened && (rc == -GN_ENOTSUP || x->wanted) ? SCOPE_SKIPPED : SCOPE_FAILED;
-	snprintf(r->why, sizeof r->why, "%.*s", SCOPE_WHY - 1, x->error.text[0] ? x->error.text : gn_error_name(rc));
+	snprintf(r->why, sizeof r->why, "%.*s", SCOPE_WHY - 1,
+	         x->error.text[0] ? x->error.text : gn_error_name(rc));
 }
 
-void scope_measure(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples, struct scope_result *r)
+void scope_measure(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples,
+                   struct scope_result *r)
 {
 	struct measuring x = {c->row, m, samples, r};
 	bool opened;

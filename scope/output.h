@@ -3,9 +3,9 @@
  * output.h - a report as files, and what can be said from one or two of them.
  *
  * A report is kept as JSON in Google Benchmark's schema, whose compare.py reads it: a sample is an entry of
- * run_type "iteration", in the order they were taken, and behind the samples of a cell stand the aggregates mean, median,
- * stddev and cv. Everything else is made from that file too, so that none of the writers needs the run itself.
- * The writers print numbers as numbers, and null for what is missing; GB is 1e9 bytes.
+ * run_type "iteration", in the order they were taken, and behind the samples of a cell stand the aggregates
+ * mean, median, stddev and cv. Everything else is made from that file too, so that none of the writers needs
+ * the run itself. The writers print numbers as numbers, and null for what is missing; GB is 1e9 bytes.
  */
 #ifndef GN_SCOPE_OUTPUT_H
 #define GN_SCOPE_OUTPUT_H
@@ -21,11 +21,15 @@ extern "C" {
 /* scope_report_json - a report as JSON, owned by the caller; NULL: no memory. */
 json_t *scope_report_json(const struct scope_report *r);
 
-/* scope_report_load - JSON of a file, - for standard input; owned by the caller. Returns 0, GN_EINVAL (which line), GN_ENOENT. */
+/*
+ * scope_report_load - JSON of a file, - for standard input; owned by the caller. Returns 0, GN_EINVAL (which
+ * line), GN_ENOENT.
+ */
 int scope_report_load(const char *path, json_t **report, struct gn_error *e);
 
-/* All of the following take what scope_report_json made, or what was read from a file of it, and return 0 or a negative
- * code with a message: GN_EINVAL for JSON that is no report (which entry, what is wrong), GN_EIO for writing. */
+/* All of the following take what scope_report_json made, or what was read from a file of it, and return 0 or
+ * a negative code with a message: GN_EINVAL for JSON that is no report (which entry, what is wrong), GN_EIO
+ * for writing. */
 
 /* scope_write_json - as scope_report_load reads it, a line an entry; samples with six digits. */
 int scope_write_json(const json_t *report, FILE *to, struct gn_error *e);
@@ -36,25 +40,34 @@ int scope_write_csv(const json_t *report, FILE *to, struct gn_error *e);
 /* scope_write_markdown - tables, value and noise, units in the header; pairs of devices as a matrix. */
 int scope_write_markdown(const json_t *report, FILE *to, struct gn_error *e);
 
-/* scope_write_html - one file with its drawings in it and no request to anywhere; says what looks wrong, and why. */
+/*
+ * scope_write_html - one file with its drawings in it and no request to anywhere; says what looks wrong, and
+ * why.
+ */
 int scope_write_html(const json_t *report, FILE *to, struct gn_error *e);
 
-/* scope_findings - what looks wrong: a text each, most important first. An array owned by the caller; NULL: no report, no memory. */
+/*
+ * scope_findings - what looks wrong: a text each, most important first. An array owned by the caller; NULL:
+ * no report, no memory.
+ */
 json_t *scope_findings(const json_t *report);
 
 /*
- * scope_compare - what changed from one report to another beyond the noise: JSON with an array "cells" of {name, unit, before,
- * after, ratio, p_value, verdict: "faster" | "slower" | "same" | "only-before" | "only-after"} and an array
- * "environment" of {key, before, after, machine}: what differs beside dates and loads, and whether it makes another machine,
- * of which figures say nothing about a change. A change counts when both intervals of the median exclude the other median,
- * the Mann-Whitney U test gives p < 0.05, and the ratio is beyond `threshold` (0.03 is 3 %).
+ * scope_compare - what changed from one report to another beyond the noise: JSON with an array "cells" of
+ * {name, unit, before, after, ratio, p_value, verdict: "faster" | "slower" | "same" | "only-before" |
+ * "only-after"} and an array "environment" of {key, before, after, machine}: what differs beside dates and
+ * loads, and whether it makes another machine, of which figures say nothing about a change. A change counts
+ * when both intervals of the median exclude the other median, the Mann-Whitney U test gives p < 0.05, and the
+ * ratio is beyond `threshold` (0.03 is 3 %).
  */
-int scope_compare(const json_t *before, const json_t *after, double threshold, json_t **out, struct gn_error *e);
+int scope_compare(const json_t *before, const json_t *after, double threshold, json_t **out,
+                  struct gn_error *e);
 
 /*
- * scope_tune - what a report says about how Grapnel should be set on this machine: JSON with page_bytes, warps_in_flight,
- * queues, depth and decisions.{reach_bytes, line_use, hit_share} as {value, why}: the figures and the reckoning, or which row
- * is missing where value is null; and copy.ROAD (to-device and so on), an array of {from_bytes, to_bytes, method, why}. docs/scope-output.md.
+ * scope_tune - what a report says about how Grapnel should be set on this machine: JSON with page_bytes,
+ * warps_in_flight, queues, depth and decisions.{reach_bytes, line_use, hit_share} as {value, why}: the
+ * figures and the reckoning, or which row is missing where value is null; and copy.ROAD (to-device and so
+ * on), an array of {from_bytes, to_bytes, method, why}. docs/scope-output.md.
  */
 int scope_tune(const json_t *report, json_t **out, struct gn_error *e);
 

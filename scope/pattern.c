@@ -35,6 +35,7 @@ int scope_check(const void *memory, uint64_t bytes, uint64_t seed, const char *w
 		first = words;
 	if (!bad)
 		return 0;
-	return gn_error_set(e, -GN_EIO, "%s: %" PRIu64 " of %" PRIu64 " words are wrong, the first at byte %" PRIu64, what, bad,
-			    (bytes + 7) / 8, 8 * first);
+	return gn_error_set(e, -GN_EIO,
+	                    "%s: %" PRIu64 " of %" PRIu64 " words are wrong, the first at byte %" PRIu64,
+	                    what, bad, (bytes + 7) / 8, 8 * first);
 }

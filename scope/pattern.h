@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.h - what measured memory is filled with: words that differ with their position, look random (hardware may
- * compress, and be faster on, what is constant), and can be made anywhere: scope_pattern is device code too.
+ * pattern.h - what measured memory is filled with: words that differ with their position, look random
+ * (hardware may compress, and be faster on, what is constant), and can be made anywhere: scope_pattern is
+ * device code too.
  */
 #ifndef GN_SCOPE_PATTERN_H
 #define GN_SCOPE_PATTERN_H
@@ -15,7 +16,10 @@
 extern "C" {
 #endif
 
-/* scope_pattern - word k (of 8 bytes) of the pattern of a seed: the finaliser of SplitMix64 over a Weyl sequence. */
+/*
+ * scope_pattern - word k (of 8 bytes) of the pattern of a seed: the finaliser of SplitMix64 over a Weyl
+ * sequence.
+ */
 SIMT_FN uint64_t scope_pattern(uint64_t seed, uint64_t k)
 {
 	uint64_t x = (seed + k + 1) * 0x9e3779b97f4a7c15ull;
@@ -29,8 +33,8 @@ SIMT_FN uint64_t scope_pattern(uint64_t seed, uint64_t k)
 void scope_fill(void *memory, uint64_t bytes, uint64_t seed);
 
 /*
- * scope_check - does host memory hold the pattern? Returns 0, or -GN_EIO: e says `what`, the first byte that differs, how
- * many words do.
+ * scope_check - does host memory hold the pattern? Returns 0, or -GN_EIO: e says `what`, the first byte that
+ * differs, how many words do.
  */
 int scope_check(const void *memory, uint64_t bytes, uint64_t seed, const char *what, struct gn_error *e);
 

@@ -50,7 +50,8 @@ void scope_cell_name(const struct scope_cell *c, char *text, uint32_t room)
 	int length = snprintf(text, room, "%s", c->row->name);
 
 	for (uint32_t k = 0; k < c->args && length > 0 && (uint32_t)length < room; k++)
-		length += snprintf(text + length, room - (uint32_t)length, "/%s:%" PRIu64, c->arg[k].name, c->arg[k].value);
+		length += snprintf(text + length, room - (uint32_t)length, "/%s:%" PRIu64, c->arg[k].name,
+		                   c->arg[k].value);
 }
 
 /* ---- adding ---- */
@@ -129,14 +130,15 @@ static int add_size(struct scope_plan *p, uint64_t bytes, const struct scope_arg
 }
 
 /*
- * A quick run's time goes into rounds: links are as fast with 128 MiB as with more. What is about the host's memory needs
- * buffers that its last cache does not hold.
+ * A quick run's time goes into rounds: links are as fast with 128 MiB as with more. What is about the host's
+ * memory needs buffers that its last cache does not hold.
  */
 static uint64_t most_bytes(const struct scope_plan *p)
 {
 	const struct scope_machine *m = p->machine;
 	const bool memory = p->row->limit && !strcmp(p->row->limit, "memory");
-	const uint64_t enough = memory && 2 * m->cache_bytes > QUICK_BYTES ? m->most_bytes : (uint64_t)QUICK_BYTES;
+	const uint64_t enough =
+	    memory && 2 * m->cache_bytes > QUICK_BYTES ? m->most_bytes : (uint64_t)QUICK_BYTES;
 
 	return m->effort == SCOPE_QUICK && enough < m->most_bytes ? enough : m->most_bytes;
 }
@@ -173,8 +175,8 @@ static int plan_rows(struct scope_plan *p, const struct scope_row *const *rows)
 
 static int plan_all(struct scope_plan *p)
 {
-	const struct scope_row *const *const lists[] = {scope_host_rows, scope_mpi_rows, scope_cuda_rows, scope_device_rows,
-						       scope_grapnel_rows};
+	const struct scope_row *const *const lists[] = {scope_host_rows, scope_mpi_rows, scope_cuda_rows,
+	                                                scope_device_rows, scope_grapnel_rows};
 	int rc = 0;
 
 	for (unsigned k = 0; !rc && k < sizeof lists / sizeof *lists; k++)
@@ -194,7 +196,8 @@ static int compile(struct scope_plan *p, const char *filter, struct gn_error *e)
 	return gn_error_set(e, -GN_EINVAL, "%s: not a POSIX extended regular expression: %s", filter, words);
 }
 
-int scope_plan_make(const struct scope_machine *m, const char *filter, struct scope_plan **out, struct gn_error *e)
+int scope_plan_make(const struct scope_machine *m, const char *filter, struct scope_plan **out,
+                    struct gn_error *e)
 {
 	struct scope_plan *p = (struct scope_plan *)calloc(1, sizeof *p);
 	int rc = p ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory for a plan");

@@ -43,16 +43,18 @@ static double spent(const struct running *x)
 static const double first_share = 0.4, last_share = 0.95;
 
 /*
- * Opening, filling and checking take time too: sampling gets two thirds of a cell's share. Where they take more than was
- * thought, later cells still get a quarter of their share of all, as long as there is as much.
+ * Opening, filling and checking take time too: sampling gets two thirds of a cell's share. Where they take
+ * more than was thought, later cells still get a quarter of their share of all, as long as there is as much.
  */
 static double first_seconds(const struct running *x)
 {
 	const double left = x->in_pass - x->at, now = spent(x);
-	const double planned = (first_share * x->budget - now) / left, least = last_share * x->budget / x->in_pass / 4;
+	const double planned = (first_share * x->budget - now) / left,
+	             least = last_share * x->budget / x->in_pass / 4;
 	const double share = fmin(fmax(planned, least), (last_share * x->budget - now) / left);
 
-	return x->budget > 0 ? fmin(x->limits->most_seconds, fmax(share * 2 / 3, 0.01)) : x->limits->most_seconds;
+	return x->budget > 0 ? fmin(x->limits->most_seconds, fmax(share * 2 / 3, 0.01))
+	                     : x->limits->most_seconds;
 }
 
 /* That later passes may still take; this one half of it, unless it is little. */

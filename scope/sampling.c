@@ -24,7 +24,8 @@ static double median(const double *value, uint32_t count)
 
 bool scope_steady(const double last[SCOPE_WINDOW])
 {
-	const double before = median(last, SCOPE_WINDOW / 2), after = median(last + SCOPE_WINDOW / 2, SCOPE_WINDOW / 2);
+	const double before = median(last, SCOPE_WINDOW / 2),
+	             after = median(last + SCOPE_WINDOW / 2, SCOPE_WINDOW / 2);
 
 	return fabs(after - before) <= 0.02 * before;
 }

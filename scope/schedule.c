@@ -16,11 +16,14 @@ static double width_of(const struct scope_result *r)
 void scope_turn_judge(struct scope_turn *t, const struct scope_result *r, const struct scope_machine *m)
 {
 	t->width = r->status == SCOPE_MEASURED ? width_of(r) : 0;
-	t->over = t->over || r->status != SCOPE_MEASURED || r->rounds >= m->most_rounds || r->rounds >= SCOPE_MOST_ROUNDS ||
-		  (r->rounds >= m->least_rounds && t->width <= m->spread);
+	t->over = t->over || r->status != SCOPE_MEASURED || r->rounds >= m->most_rounds ||
+	          r->rounds >= SCOPE_MOST_ROUNDS || (r->rounds >= m->least_rounds && t->width <= m->spread);
 }
 
-/* The interval of two or three rounds is wide by Student's t alone: how far they are apart says more about what a next one brings. */
+/*
+ * The interval of two or three rounds is wide by Student's t alone: how far they are apart says more about
+ * what a next one brings.
+ */
 static double urgency(const struct scope_turn *t, const struct scope_result *r)
 {
 	struct scope_statistics s;
@@ -44,7 +47,8 @@ static int most_urgent(const void *a, const void *b)
 	return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
-static uint32_t sorted(const struct scope_turn *turn, const struct scope_result *result, uint32_t cells, struct order *order)
+static uint32_t sorted(const struct scope_turn *turn, const struct scope_result *result, uint32_t cells,
+                       struct order *order)
 {
 	uint32_t count = 0;
 
@@ -57,7 +61,8 @@ static uint32_t sorted(const struct scope_turn *turn, const struct scope_result 
 	return count;
 }
 
-uint32_t scope_turns_choose(struct scope_turn *turn, const struct scope_result *result, uint32_t cells, double seconds)
+uint32_t scope_turns_choose(struct scope_turn *turn, const struct scope_result *result, uint32_t cells,
+                            double seconds)
 {
 	struct order *order = (struct order *)malloc((cells + 1) * sizeof *order);
 	const uint32_t count = order ? sorted(turn, result, cells, order) : 0;

@@ -30,15 +30,16 @@ static double log_factorial(uint32_t n)
 }
 
 /*
- * How many samples at each end lie outside the interval: the largest k with P(Binomial(count, 1/2) < k) <= 2.5 %
- * (Conover, Practical Nonparametric Statistics, 3.2).
+ * How many samples at each end lie outside the interval: the largest k with P(Binomial(count, 1/2) < k) <=
+ * 2.5 % (Conover, Practical Nonparametric Statistics, 3.2).
  */
 static uint32_t outside(uint32_t count)
 {
 	double below = 0;
 
 	for (uint32_t k = 0; k < count / 2; k++) {
-		below += exp(log_factorial(count) - log_factorial(k) - log_factorial(count - k) - count * log(2.0));
+		below += exp(log_factorial(count) - log_factorial(k) - log_factorial(count - k) -
+		             count * log(2.0));
 		if (below > 0.025)
 			return k;
 	}
@@ -94,7 +95,8 @@ int scope_statistics_of(const double *value, uint32_t count, struct scope_statis
 }
 
 /* Medians of the rounds; returns how many have samples. */
-static int medians_of(const double *value, const uint32_t *end, uint32_t rounds, double *median, uint32_t *count)
+static int medians_of(const double *value, const uint32_t *end, uint32_t rounds, double *median,
+                      uint32_t *count)
 {
 	*count = 0;
 	for (uint32_t k = 0; k < rounds; k++) {
@@ -121,7 +123,8 @@ static double student(const double *value, uint32_t count)
 	return t[count - 1] * of.mean * of.variation / sqrt(count);
 }
 
-int scope_statistics_of_rounds(const double *value, const uint32_t *end, uint32_t rounds, struct scope_statistics *s)
+int scope_statistics_of_rounds(const double *value, const uint32_t *end, uint32_t rounds,
+                               struct scope_statistics *s)
 {
 	double median[SCOPE_MOST_ROUNDS], half;
 	uint32_t count = 0;

@@ -86,7 +86,8 @@ json_t *scope_system_folder(const char *path)
 	char text[256];
 
 	while (all && (entry = readdir(folder))) {
-		if (entry->d_name[0] != '.' && scope_system_line(text, sizeof text, "%s/%s", path, entry->d_name))
+		if (entry->d_name[0] != '.' &&
+		    scope_system_line(text, sizeof text, "%s/%s", path, entry->d_name))
 			json_object_set_new(all, entry->d_name, json_string(text));
 	}
 	if (folder)
@@ -101,8 +102,8 @@ double scope_system_busy(void)
 	char line[256];
 
 	if (!scope_system_line(line, sizeof line, "/proc/stat") ||
-	    sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2], &ticks[IDLE], &ticks[IOWAIT],
-		   &ticks[5], &ticks[6], &ticks[STEAL]) != STEAL + 1)
+	    sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2],
+	           &ticks[IDLE], &ticks[IOWAIT], &ticks[5], &ticks[6], &ticks[STEAL]) != STEAL + 1)
 		return -1;
 	for (unsigned k = 0; k <= STEAL; k++)
 		sum += k == IDLE || k == IOWAIT ? 0 : ticks[k];

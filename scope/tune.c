@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a report to settings. Every setting is an object {value, why}: why holds the figures and the reckoning, or which
- * row is missing when value is null. Nothing is guessed.
+ * From a report to settings. Every setting is an object {value, why}: why holds the figures and the
+ * reckoning, or which row is missing when value is null. Nothing is guessed.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -24,7 +24,8 @@ static json_t *setting(json_t *value, const char *format, va_list list)
 
 	vsnprintf(why, sizeof why, format, list);
 	text = json_string(why);
-	return json_pack("{s:o, s:o}", "value", value, "why", text ? text : json_string("from rows whose names cannot be written"));
+	return json_pack("{s:o, s:o}", "value", value, "why",
+	                 text ? text : json_string("from rows whose names cannot be written"));
 }
 
 void scope_tune_set(json_t *to, const char *name, double value, const char *format, ...)
@@ -33,8 +34,11 @@ void scope_tune_set(json_t *to, const char *name, double value, const char *form
 	va_list list;
 
 	va_start(list, format);
-	json_object_set_new(to, name, setting(value < 0 ? json_null() : whole ? json_integer((json_int_t)value) : json_real(value),
-					      format, list));
+	json_object_set_new(to, name,
+	                    setting(value < 0 ? json_null()
+	                            : whole   ? json_integer((json_int_t)value)
+	                                      : json_real(value),
+	                            format, list));
 	va_end(list);
 }
 
@@ -44,11 +48,12 @@ bool scope_tune_is(const struct scope_tuning *t, const struct scope_read_cell *c
 {
 	const size_t n = strlen(t->machine);
 
-	return c->status == SCOPE_MEASURED && !strncmp(c->row->name, t->machine, n) && c->row->name[n] == '/' &&
-	       !strcmp(c->row->name + n + 1, name);
+	return c->status == SCOPE_MEASURED && !strncmp(c->row->name, t->machine, n) &&
+	       c->row->name[n] == '/' && !strcmp(c->row->name + n + 1, name);
 }
 
-const struct scope_read_cell *scope_tune_best(const struct scope_tuning *t, const char *row, const char *arg, uint64_t value)
+const struct scope_read_cell *scope_tune_best(const struct scope_tuning *t, const char *row, const char *arg,
+                                              uint64_t value)
 {
 	const struct scope_read_cell *best = NULL;
 
@@ -57,7 +62,8 @@ const struct scope_read_cell *scope_tune_best(const struct scope_tuning *t, cons
 		const bool more = best && scope_more_is_better(c->row->unit) ? c->s.median > best->s.median :
 							   best && c->s.median < best->s.median;
 
-		if (scope_tune_is(t, c, row) && (!value || scope_read_arg(c, arg, 0) == value) && (!best || more))
+		if (scope_tune_is(t, c, row) && (!value || scope_read_arg(c, arg, 0) == value) &&
+		    (!best || more))
 			best = c;
 	}
 	return best;
@@ -84,16 +90,23 @@ static void tune_page(struct scope_tuning *t)
 	least = scope_tune_best(t, "page-in", "bytes", scope_read_arg(least, "bytes", 0));
 	t->page = (double)scope_read_arg(least, "bytes", 0);
 	t->page_rate = least->s.median;
-	scope_tune_set(t->to, "page_bytes", t->page, "pages of %s come in at %.4g GB/s, %.0f %% of the best of any size (%.4g GB/s with %s); the "
-		   "smallest page that gives %.0f %% wastes least on what is not wanted", scope_format_bytes(t->page).text,
-		   1e-9 * t->page_rate, 100 * t->page_rate / best->s.median, 1e-9 * best->s.median,
-		   scope_format_bytes((double)scope_read_arg(best, "bytes", 0)).text, 100 * enough);
+	scope_tune_set(
+	    t->to, "page_bytes", t->page,
+	    "pages of %s come in at %.4g GB/s, %.0f %% of the best of any size (%.4g GB/s with %s); the "
+	    "smallest page that gives %.0f %% wastes least on what is not wanted",
+	    scope_format_bytes(t->page).text, 1e-9 * t->page_rate, 100 * t->page_rate / best->s.median,
+	    1e-9 * best->s.median, scope_format_bytes((double)scope_read_arg(best, "bytes", 0)).text,
+	    100 * enough);
 }
 
-/* How long a page of that size takes when nothing else is on its way; name receives the cell that says so. 0: not known. */
+/*
+ * How long a page of that size takes when nothing else is on its way; name receives the cell that says so. 0:
+ * not known.
+ */
 static double alone(const struct scope_tuning *t, const char **name)
 {
-	const struct scope_read_cell *miss = scope_tune_best(t, "miss", "bytes", (uint64_t)t->page), *few = NULL;
+	const struct scope_read_cell *miss = scope_tune_best(t, "miss", "bytes", (uint64_t)t->page),
+	                             *few = NULL;
 
 	for (uint32_t k = 0; !miss && k < t->r->cells; k++) {
 		const struct scope_read_cell *c = &t->r->cell[k];
@@ -112,11 +125,15 @@ static double alone(const struct scope_tuning *t, const char **name)
 static void tune_warps(struct scope_tuning *t)
 {
 	const char *name;
-	const double seconds = t->page > 0 ? alone(t, &name) : 0, flight = seconds > 0 ? t->page_rate * seconds / t->page : 0;
+	const double seconds = t->page > 0 ? alone(t, &name) : 0,
+	             flight = seconds > 0 ? t->page_rate * seconds / t->page : 0;
 
 	if (flight > 0)
-		scope_tune_set(t->to, "warps_in_flight", ceil(flight), "Little's law: %.4g GB/s x %.4g us / %s = %.3g pages on their way at once, each "
-			   "with a warp that waits for it (%s)", 1e-9 * t->page_rate, 1e6 * seconds, scope_format_bytes(t->page).text, flight, name);
+		scope_tune_set(
+		    t->to, "warps_in_flight", ceil(flight),
+		    "Little's law: %.4g GB/s x %.4g us / %s = %.3g pages on their way at once, each "
+		    "with a warp that waits for it (%s)",
+		    1e-9 * t->page_rate, 1e6 * seconds, scope_format_bytes(t->page).text, flight, name);
 	else
 		scope_tune_set(t->to, "warps_in_flight", -1, "not known: needs %s/page-in", t->machine);
 }
@@ -129,8 +146,8 @@ struct disk {
 
 static bool is_read(const struct scope_read_cell *c, uint64_t bytes)
 {
-	return c->status == SCOPE_MEASURED && !strcmp(c->row->name, "file/uring-direct") && scope_read_arg(c, "depth", 0) &&
-	       scope_read_arg(c, "bytes", 0) == bytes && bytes;
+	return c->status == SCOPE_MEASURED && !strcmp(c->row->name, "file/uring-direct") &&
+	       scope_read_arg(c, "depth", 0) && scope_read_arg(c, "bytes", 0) == bytes && bytes;
 }
 
 static struct disk of_size(const struct scope_read *r, uint64_t bytes)
@@ -142,13 +159,18 @@ static struct disk of_size(const struct scope_read *r, uint64_t bytes)
 
 		if (!is_read(c, bytes))
 			continue;
-		d.alone = !d.alone || scope_read_arg(c, "depth", 0) < scope_read_arg(d.alone, "depth", 0) ? c : d.alone;
+		d.alone = !d.alone || scope_read_arg(c, "depth", 0) < scope_read_arg(d.alone, "depth", 0)
+		              ? c
+		              : d.alone;
 		d.best = !d.best || c->s.median > d.best->s.median ? c : d.best;
 	}
 	return d;
 }
 
-/* Reads that go to the disk, of the size of a page where it was measured at more than one depth, else of the first size that was. */
+/*
+ * Reads that go to the disk, of the size of a page where it was measured at more than one depth, else of the
+ * first size that was.
+ */
 static struct disk find_disk(const struct scope_tuning *t)
 {
 	struct disk d = of_size(t->r, (uint64_t)t->page);
@@ -164,8 +186,8 @@ static struct disk find_disk(const struct scope_tuning *t)
 }
 
 /*
- * Requests in flight = rate x latency; a queue holds depth - 1 of them. Twice that, so that a late completion does
- * not empty the queue.
+ * Requests in flight = rate x latency; a queue holds depth - 1 of them. Twice that, so that a late completion
+ * does not empty the queue.
  */
 static void tune_queues(struct scope_tuning *t)
 {
@@ -173,8 +195,10 @@ static void tune_queues(struct scope_tuning *t)
 	double bytes, seconds, flight, depth = 64, queues;
 
 	if (!d.alone || d.alone == d.best) {
-		scope_tune_set(t->to, "depth", -1, "not known: needs file/uring-direct of one size at several depths, in a folder on the disk that "
-			   "is meant");
+		scope_tune_set(t->to, "depth", -1,
+		               "not known: needs file/uring-direct of one size at several depths, in a "
+		               "folder on the disk that "
+		               "is meant");
 		scope_tune_set(t->to, "queues", -1, "not known: needs file/uring-direct");
 		return;
 	}
@@ -184,10 +208,14 @@ static void tune_queues(struct scope_tuning *t)
 	while (depth < 1024 && depth - 1 < 2 * flight)
 		depth *= 2;
 	queues = ceil(2 * flight / (depth - 1));
-	scope_tune_set(t->to, "depth", depth, "Little's law: %.4g thousand reads/s of %s (%s) x %.4g us for one (%s) = %.3g in flight; twice that, and "
-		   "a power of two from 64 to 1024", 1e-3 * d.best->s.median / bytes, scope_format_bytes(bytes).text, d.best->name,
-		   1e6 * seconds, d.alone->name, flight);
-	scope_tune_set(t->to, "queues", queues, "2 x %.3g in flight / %.0f that a queue of depth %.0f holds", flight, depth - 1, depth);
+	scope_tune_set(t->to, "depth", depth,
+	               "Little's law: %.4g thousand reads/s of %s (%s) x %.4g us for one (%s) = %.3g in "
+	               "flight; twice that, and "
+	               "a power of two from 64 to 1024",
+	               1e-3 * d.best->s.median / bytes, scope_format_bytes(bytes).text, d.best->name,
+	               1e6 * seconds, d.alone->name, flight);
+	scope_tune_set(t->to, "queues", queues, "2 x %.3g in flight / %.0f that a queue of depth %.0f holds",
+	               flight, depth - 1, depth);
 }
 
 /* ---- the whole ---- */
@@ -221,8 +249,9 @@ int scope_tune(const json_t *report, json_t **out, struct gn_error *e)
 	}
 	t.r = r;
 	t.machine = machine_of(r);
-	t.to = json_pack("{s:i, s:o, s:o, s:s}", "tune_version", 1, "host_name", or_null(r, "host_name"), "measured", or_null(r, "date"),
-			 "machine", strcmp(t.machine, "grapnel-gpu") ? "cpu" : "cuda");
+	t.to = json_pack("{s:i, s:o, s:o, s:s}", "tune_version", 1, "host_name", or_null(r, "host_name"),
+	                 "measured", or_null(r, "date"), "machine",
+	                 strcmp(t.machine, "grapnel-gpu") ? "cpu" : "cuda");
 	if (t.to && decisions) {
 		tune_page(&t);
 		tune_warps(&t);
@@ -230,7 +259,9 @@ int scope_tune(const json_t *report, json_t **out, struct gn_error *e)
 		scope_tune_copies(&t);
 		scope_tune_decisions(&t, decisions);
 	}
-	rc = t.to && decisions && !json_object_set(t.to, "decisions", decisions) ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for the settings");
+	rc = t.to && decisions && !json_object_set(t.to, "decisions", decisions)
+	         ? 0
+	         : gn_error_set(e, -GN_ENOMEM, "out of memory for the settings");
 	json_decref(decisions);
 	scope_read_free(r);
 	if (rc)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thresholds of the decision engine: reach of address translation, and where pages, lines and words are even. */
+/*
+ * Thresholds of the decision engine: reach of address translation, and where pages, lines and words are even.
+ */
 #include <string.h>
 
 #include "scope/output/format.h"
@@ -12,10 +14,15 @@ static void tune_reach(const struct scope_tuning *t, json_t *to)
 	const double reach = scope_reach(t->r, link);
 
 	if (reach > 0)
-		scope_tune_set(to, "reach_bytes", reach, "a chase or random accesses over %s are a third slower from beyond a span of %s on", link,
-			   scope_format_bytes(reach).text);
+		scope_tune_set(
+		    to, "reach_bytes", reach,
+		    "a chase or random accesses over %s are a third slower from beyond a span of %s on", link,
+		    scope_format_bytes(reach).text);
 	else
-		scope_tune_set(to, "reach_bytes", -1, "no step was seen in latencies or rates over spans of memory behind %s: the library's own guess stays", link);
+		scope_tune_set(to, "reach_bytes", -1,
+		               "no step was seen in latencies or rates over spans of memory behind %s: the "
+		               "library's own guess stays",
+		               link);
 }
 
 /* Rows of so many bytes as they come, over the largest span; NULL: not measured. */
@@ -34,8 +41,8 @@ static const struct scope_read_cell *scattered(const struct scope_tuning *t, uin
 }
 
 /*
- * A page pays where so much of it is used that it is faster than to load each line: used x lines of a page x time of a
- * line > time of a page, and lines x time of a line = page / rate of lines.
+ * A page pays where so much of it is used that it is faster than to load each line: used x lines of a page x
+ * time of a line > time of a page, and lines x time of a line = page / rate of lines.
  */
 static void tune_line_use(const struct scope_tuning *t, json_t *to)
 {
@@ -43,23 +50,34 @@ static void tune_line_use(const struct scope_tuning *t, json_t *to)
 	double use;
 
 	if (!line || t->page_rate <= 0) {
-		scope_tune_set(to, "line_use", -1, "not known: needs %s/page-in and %s/gather-plain of 128-byte rows", t->machine, t->machine);
+		scope_tune_set(to, "line_use", -1,
+		               "not known: needs %s/page-in and %s/gather-plain of 128-byte rows", t->machine,
+		               t->machine);
 		return;
 	}
 	use = line->s.median / t->page_rate;
-	scope_tune_set(to, "line_use", use < 1 ? use : 1, "lines of 128 bytes come at %.4g GB/s (%s), pages at %.4g: below a share of %.2f of their "
-		   "lines used, loading the lines is faster", 1e-9 * line->s.median, line->name, 1e-9 * t->page_rate, use < 1 ? use : 1);
+	scope_tune_set(
+	    to, "line_use", use < 1 ? use : 1,
+	    "lines of 128 bytes come at %.4g GB/s (%s), pages at %.4g: below a share of %.2f of their "
+	    "lines used, loading the lines is faster",
+	    1e-9 * line->s.median, line->name, 1e-9 * t->page_rate, use < 1 ? use : 1);
 }
 
-/* Of single words: hits x time of a hit + misses x time of a page = time of a load, at the share of hits that is even. */
+/*
+ * Of single words: hits x time of a hit + misses x time of a page = time of a load, at the share of hits that
+ * is even.
+ */
 static void tune_hit_share(const struct scope_tuning *t, json_t *to)
 {
-	const struct scope_read_cell *word = scattered(t, 4), *hit = scope_tune_best(t, "hit-random", NULL, 0);
+	const struct scope_read_cell *word = scattered(t, 4),
+	                             *hit = scope_tune_best(t, "hit-random", NULL, 0);
 	double page, load, found, share;
 
 	if (!word || !hit || t->page_rate <= 0 || hit->row->unit != SCOPE_RATE) {
-		scope_tune_set(to, "hit_share", -1, "not known: needs %s/page-in, %s/hit-random and %s/gather-plain of 4-byte rows", t->machine, t->machine,
-			   t->machine);
+		scope_tune_set(
+		    to, "hit_share", -1,
+		    "not known: needs %s/page-in, %s/hit-random and %s/gather-plain of 4-byte rows",
+		    t->machine, t->machine, t->machine);
 		return;
 	}
 	page = t->page / t->page_rate;
@@ -67,9 +85,12 @@ static void tune_hit_share(const struct scope_tuning *t, json_t *to)
 	found = 1 / hit->s.median;
 	share = page > found ? (page - load) / (page - found) : 0;
 	share = share < 0.01 ? 0.01 : share > 0.99 ? 0.99 : share;
-	scope_tune_set(to, "hit_share", share, "a page takes %.3g ns of all threads' time, a hit %.3g, a load of a word from the store %.3g (%s): the cache "
-		   "is faster from a share of hits of (%.3g - %.3g) / (%.3g - %.3g) = %.2f", 1e9 * page, 1e9 * found, 1e9 * load, word->name,
-		   1e9 * page, 1e9 * load, 1e9 * page, 1e9 * found, share);
+	scope_tune_set(to, "hit_share", share,
+	               "a page takes %.3g ns of all threads' time, a hit %.3g, a load of a word from the "
+	               "store %.3g (%s): the cache "
+	               "is faster from a share of hits of (%.3g - %.3g) / (%.3g - %.3g) = %.2f",
+	               1e9 * page, 1e9 * found, 1e9 * load, word->name, 1e9 * page, 1e9 * load, 1e9 * page,
+	               1e9 * found, share);
 }
 
 void scope_tune_decisions(const struct scope_tuning *t, json_t *to)

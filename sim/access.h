@@ -2,8 +2,8 @@
 /*
  * access.h - a line of one instruction on its way through the memory system and back.
  *
- * It is in one place at a time: an event of its own, or one queue. Between GPUs it is a message. All accesses lie in one
- * pool, made with the machine.
+ * It is in one place at a time: an event of its own, or one queue. Between GPUs it is a message. All accesses
+ * lie in one pool, made with the machine.
  */
 #ifndef SIM_ACCESS_H
 #define SIM_ACCESS_H
@@ -24,7 +24,8 @@ struct sim_link;
 enum sim_channel { SIM_REQUESTS, SIM_REPLIES, SIM_CHANNELS };
 
 struct sim_message {
-	struct sim_event event; /* first: what happens to the message next; or, while none does, its place in a queue */
+	/* first: what happens to the message next; or, while none does, its place in a queue */
+	struct sim_event event;
 	struct sim_link *buffer; /* the link that it is on, or at whose end it waits; NULL: at its source */
 	sim_event_fn *deliver;
 	uint32_t bytes;
@@ -92,7 +93,8 @@ struct sim_access {
 	struct sim_l1 *l1;        /* that it goes through; NULL: a line that a remote cache writes back */
 	struct sim_slot *slot;    /* the wavefront that waits */
 	struct sim_access *rest;  /* of a packet: the next response in it */
-	uint64_t line;            /* virtual; once translated physical: the GPU from SIM_HOME_BIT on, then frame and place */
+	/* virtual; once translated physical: the GPU from SIM_HOME_BIT on, then frame and place */
+	uint64_t line;
 	uint64_t issued;          /* cycle, in the compute unit */
 	uint32_t asked, there, answered, back; /* leaving the GPU, at the home, leaving it, back */
 };

@@ -4,7 +4,8 @@
 
 #include <sim/parts.h>
 
-int sim_bank_init(struct sim_bank *b, struct sim_gpu *gpu, uint32_t number, const struct sim_config_cache *size)
+int sim_bank_init(struct sim_bank *b, struct sim_gpu *gpu, uint32_t number,
+                  const struct sim_config_cache *size)
 {
 	int r = sim_tags_init(&b->tags, size->bytes / size->banks, (uint32_t)size->ways);
 
@@ -20,7 +21,9 @@ void sim_bank_fini(struct sim_bank *b)
 	sim_mshr_fini(&b->mshr);
 }
 
-/* Frames of several GPUs have the same numbers: in a cache of remote lines they should not meet in one set. */
+/*
+ * Frames of several GPUs have the same numbers: in a cache of remote lines they should not meet in one set.
+ */
 static uint64_t flat(uint64_t line)
 {
 	uint64_t home = line >> SIM_HOME_BIT;
@@ -37,7 +40,8 @@ uint64_t sim_bank_place(const struct sim_config_cache *size, uint64_t line)
 {
 	uint64_t at = flat(line);
 
-	return (at / (size->interleave * size->banks) * size->interleave + at % size->interleave) / SIM_LINE_BYTES;
+	return (at / (size->interleave * size->banks) * size->interleave + at % size->interleave) /
+	       SIM_LINE_BYTES;
 }
 
 static void finish(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, uint64_t cycles)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bank.h - a bank of a shared write-back cache. L2 is made of them, before DRAM; the cache of remote data too, before the
- * RDMA engine. Requests are looked at in their order, and one that finds no MSHR or no way holds up those behind it.
+ * bank.h - a bank of a shared write-back cache. L2 is made of them, before DRAM; the cache of remote data
+ * too, before the RDMA engine. Requests are looked at in their order, and one that finds no MSHR or no way
+ * holds up those behind it.
  */
 #ifndef SIM_BANK_H
 #define SIM_BANK_H
@@ -32,8 +33,8 @@ struct sim_bank {
 	struct sim_bank_counts counts;
 
 	sim_event_fn *answer; /* of an access that is done */
-	/* the level below: bring the line of an entry; may a line be written back now; do so; does a write of a line that is
-	   not here go there */
+	/* the level below: bring the line of an entry; may a line be written back now; do so; does a write of
+	   a line that is not here go there */
 	void (*fetch)(struct sim_domain *m, struct sim_bank *b, uint16_t entry);
 	bool (*has_room)(const struct sim_domain *m, const struct sim_bank *b);
 	void (*write_back)(struct sim_domain *m, struct sim_bank *b, uint64_t line);
@@ -41,10 +42,14 @@ struct sim_bank {
 };
 
 /* sim_bank_init - the functions are the caller's. Returns 0 or -GN_ENOMEM. */
-int sim_bank_init(struct sim_bank *b, struct sim_gpu *gpu, uint32_t number, const struct sim_config_cache *size);
+int sim_bank_init(struct sim_bank *b, struct sim_gpu *gpu, uint32_t number,
+                  const struct sim_config_cache *size);
 void sim_bank_fini(struct sim_bank *b);
 
-/* sim_bank_of - the number of the bank that a line is in. sim_bank_place - its number among the lines of that bank. */
+/*
+ * sim_bank_of - the number of the bank that a line is in. sim_bank_place - its number among the lines of that
+ * bank.
+ */
 uint32_t sim_bank_of(const struct sim_config_cache *size, uint64_t line);
 uint64_t sim_bank_place(const struct sim_config_cache *size, uint64_t line);
 

@@ -47,7 +47,9 @@ static bool ready(const struct sim_domain *m, const struct sim_codec *k, const s
 
 static void tick(struct sim_domain *m, struct sim_event *e);
 
-/* One timer a buffer: when it fires too early, as the response that it was set for has gone, it is set anew. */
+/*
+ * One timer a buffer: when it fires too early, as the response that it was set for has gone, it is set anew.
+ */
 static void set_timer(struct sim_domain *m, struct sim_codec_buffer *b)
 {
 	if (b->ticking || !b->held.first || b->due <= m->clock.now)
@@ -77,7 +79,8 @@ static void hold(struct sim_domain *m, struct sim_codec_buffer *b, struct sim_ac
 }
 
 /* The responses of a packet, linked by rest behind the first, which is its message. Returns their bytes. */
-static uint32_t fill(struct sim_domain *m, struct sim_codec *k, struct sim_codec_buffer *b, struct sim_access **packet)
+static uint32_t fill(struct sim_domain *m, struct sim_codec *k, struct sim_codec_buffer *b,
+                     struct sim_access **packet)
 {
 	struct sim_access **end = packet, *a;
 	uint32_t bytes = 0;

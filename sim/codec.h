@@ -2,9 +2,10 @@
 /*
  * codec.h - DualOpt's coalescer of fine replies (section 4.1.3), at the GPU that sends them.
  *
- * A buffer for each other GPU. Words wait in it until they fill a packet, or until the time-out. Ready buffers are served in
- * turn; while a packet waits for the link the next is not made, so that it can still grow. What does not fit into a buffer
- * waits behind it. At the receiver a packet is taken apart by sim_rdma_back.
+ * A buffer for each other GPU. Words wait in it until they fill a packet, or until the time-out. Ready
+ * buffers are served in turn; while a packet waits for the link the next is not made, so that it can still
+ * grow. What does not fit into a buffer waits behind it. At the receiver a packet is taken apart by
+ * sim_rdma_back.
  */
 #ifndef SIM_CODEC_H
 #define SIM_CODEC_H

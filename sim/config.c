@@ -145,7 +145,8 @@ static int not_there(const char *path, struct gn_error *error)
 
 	for (uint32_t k = 0; (s = sim_shipped_at(k)) && used < sizeof names; k++)
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "", s->name);
-	return gn_error_set(error, -GN_ENOENT, "%s: cannot be opened; those that come with the program are %s", path, names);
+	return gn_error_set(error, -GN_ENOENT,
+	                    "%s: cannot be opened; those that come with the program are %s", path, names);
 }
 
 int sim_config_read(struct sim_config *c, const char *path, struct gn_error *error)

@@ -2,9 +2,9 @@
 /*
  * config.h - every size, latency and policy of the simulated machine, by name.
  *
- * A configuration file has one "key = value" a line; # begins a comment. Values are numbers, sizes ("16K"), yes or no, or
- * one of a few words. What a file does not name stays as it was, so files can be laid one over the other. The table of
- * keys is in keys.c; `sim/configs/mgpusim.conf` names them all, with what they mean.
+ * A configuration file has one "key = value" a line; # begins a comment. Values are numbers, sizes ("16K"),
+ * yes or no, or one of a few words. What a file does not name stays as it was, so files can be laid one over
+ * the other. The table of keys is in keys.c; `sim/configs/mgpusim.conf` names them all, with what they mean.
  */
 #ifndef SIM_CONFIG_H
 #define SIM_CONFIG_H
@@ -52,14 +52,17 @@ struct sim_config {
 	uint64_t dram_cl, dram_cwl, dram_rcd, dram_rp, dram_ras, dram_rrd, dram_rtp, dram_wr;
 	uint64_t rdma_cycles;
 	uint64_t net_gpus_per_switch, net_ports, net_flit_bytes, net_encoding, net_clock, net_scale_latency;
-	uint64_t net_switch_cycles, net_hop_cycles, net_channels, net_gap_cycles, net_eject_cycles, net_buffer, net_request_bytes, net_header_bytes;
+	uint64_t net_switch_cycles, net_hop_cycles, net_channels, net_gap_cycles, net_eject_cycles,
+	    net_buffer, net_request_bytes, net_header_bytes;
 	uint64_t fine, bypass, mshr_masks, coalesce, remote_cache, decide;
 	uint64_t granularity, bypass_capped;
-	uint64_t codec_packet, codec_id, codec_id_of, codec_buffer, codec_buffer_of, codec_timeout, codec_timeout_from;
+	uint64_t codec_packet, codec_id, codec_id_of, codec_buffer, codec_buffer_of, codec_timeout,
+	    codec_timeout_from;
 	struct sim_config_cache rc;
 	uint64_t rc_write_allocate, rc_write_buffer;
 	uint64_t migrate_policy, migrate_moves, migrate_fault_cycles, migrate_flush, migrate_flush_cycles;
-	uint64_t decide_scope, decide_warmup, decide_warmup_cycles, decide_window, decide_interval, decide_remote, decide_block, decide_block_of, decide_hit;
+	uint64_t decide_scope, decide_warmup, decide_warmup_cycles, decide_window, decide_interval,
+	    decide_remote, decide_block, decide_block_of, decide_hit;
 };
 
 enum sim_key_kind { SIM_KEY_NUMBER, SIM_KEY_BYTES, SIM_KEY_YES_NO, SIM_KEY_WORD };

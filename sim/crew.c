@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crew.c - a turn is announced and awaited by one word each, which change under a lock so that no sleeper misses it. */
+/*
+ * crew.c - a turn is announced and awaited by one word each, which change under a lock so that no sleeper
+ * misses it.
+ */
 #include <sim/crew.h>
 
 #include <grapnel/error.h>

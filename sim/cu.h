@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cu.h - a compute unit: wavefronts in slots, which issue their instructions in order, and its vector memory unit.
+ * cu.h - a compute unit: wavefronts in slots, which issue their instructions in order, and its vector memory
+ * unit.
  *
- * A vector unit is busy for cu.valu_issue cycles with an instruction, the scalar, local and vector memory units for one; who
- * comes first is served first. A wavefront runs on past loads and stores until it waits for them. Lines go through a
- * pipe, one a cycle, into the reorder buffer, and come back in order.
+ * A vector unit is busy for cu.valu_issue cycles with an instruction, the scalar, local and vector memory
+ * units for one; who comes first is served first. A wavefront runs on past loads and stores until it waits
+ * for them. Lines go through a pipe, one a cycle, into the reorder buffer, and come back in order.
  */
 #ifndef SIM_CU_H
 #define SIM_CU_H
@@ -85,10 +86,16 @@ void sim_cu_scalar_done(struct sim_domain *m, struct sim_access *a);
 void sim_cu_charge(struct sim_domain *m, struct sim_slot *s, enum sim_slot_state state);
 void sim_cu_go_on(struct sim_domain *m, struct sim_slot *s, uint64_t cycle);
 
-/* sim_cu_take - the cycle in which a unit takes an instruction, if it is free from *free_at on and then busy for so many. */
+/*
+ * sim_cu_take - the cycle in which a unit takes an instruction, if it is free from *free_at on and then busy
+ * for so many.
+ */
 uint64_t sim_cu_take(const struct sim_domain *m, uint64_t *free_at, uint64_t cycles);
 
-/* sim_vmem_issue - a load or store issues, or waits for room. sim_cu_instruction_done - all its lines are back. */
+/*
+ * sim_vmem_issue - a load or store issues, or waits for room. sim_cu_instruction_done - all its lines are
+ * back.
+ */
 void sim_vmem_issue(struct sim_domain *m, struct sim_slot *s);
 void sim_cu_instruction_done(struct sim_domain *m, struct sim_slot *s);
 

@@ -140,7 +140,8 @@ static void decide(struct sim_domain *m, struct sim_gpu *g, uint32_t gpus)
 		if (d->verdict != SIM_UNDECIDED && c->decide_interval && all.seen >= c->decide_interval)
 			look_again(m, &g[k]);
 		else if (d->looking && c->decide && all.remote >= c->decide_window)
-			declare(m, &g[k], sim_decide_by(&all, c->decide_remote, c->decide_block, c->decide_hit));
+			declare(m, &g[k],
+			        sim_decide_by(&all, c->decide_remote, c->decide_block, c->decide_hit));
 		else if (d->verdict == SIM_UNDECIDED)
 			d->looking = warm;
 	}

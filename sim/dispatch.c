@@ -28,7 +28,8 @@ static uint32_t share(const struct sim_domain *m, uint32_t gpu)
 	uint64_t gpus = m->config->gpus, part = (m->machine->groups + gpus - 1) / gpus;
 
 	if (m->config->dispatch_gpus == SIM_SPLIT_PARTITION)
-		return at_most((gpu + 1) * part, m->machine->groups) - at_most(gpu * part, m->machine->groups);
+		return at_most((gpu + 1) * part, m->machine->groups) -
+		       at_most(gpu * part, m->machine->groups);
 	return (uint32_t)((m->machine->groups + gpus - 1 - gpu) / gpus);
 }
 
@@ -157,7 +158,8 @@ void sim_dispatch_begin(struct sim_domain *m, struct sim_gpu *g)
 		d->part[c].end = at_most((c + 1) * part, d->count);
 	}
 	d->busy = true;
-	sim_clock_at(&m->clock, &d->event, m->clock.now + m->config->launch_cycles + m->config->dispatch_cycles, place);
+	sim_clock_at(&m->clock, &d->event,
+	             m->clock.now + m->config->launch_cycles + m->config->dispatch_cycles, place);
 }
 
 void sim_dispatch_done(struct sim_domain *m, struct sim_gpu *g)

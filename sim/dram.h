@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dram.h - channels and banks of HBM: when an access that arrives now is over. In the order of arrival; times are JEDEC's.
+ * dram.h - channels and banks of HBM: when an access that arrives now is over. In the order of arrival; times
+ * are JEDEC's.
  */
 #ifndef SIM_DRAM_H
 #define SIM_DRAM_H
@@ -28,8 +29,11 @@ struct sim_dram {
 int sim_dram_init(struct sim_dram *d, const struct sim_config *c);
 void sim_dram_fini(struct sim_dram *d);
 
-/* sim_dram_access - of the channel's line number `place`. Returns the cycle in which its data has been moved. */
-uint64_t sim_dram_access(struct sim_dram *d, const struct sim_config *c, uint64_t now, uint64_t place, int write);
+/*
+ * sim_dram_access - of the channel's line number `place`. Returns the cycle in which its data has been moved.
+ */
+uint64_t sim_dram_access(struct sim_dram *d, const struct sim_config *c, uint64_t now, uint64_t place,
+                         int write);
 
 #ifdef __cplusplus
 }

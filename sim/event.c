@@ -96,7 +96,9 @@ void sim_clock_run(struct sim_clock *c, struct sim_domain *m, const int *stop, u
 {
 	while (c->now < end && !*stop) {
 		const uint64_t b = c->now % SIM_WHEEL, bits = c->full[b / 64] >> b % 64;
-		uint64_t next = bits ? c->now + (uint64_t)__builtin_ctzll(bits) : c->waiting ? (c->now | 63) + 1 : end;
+		uint64_t next = bits         ? c->now + (uint64_t)__builtin_ctzll(bits)
+		                : c->waiting ? (c->now | 63) + 1
+		                             : end;
 
 		c->now = next < end ? next : end;
 		if (!bits && c->now % SIM_WHEEL == 0)

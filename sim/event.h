@@ -2,9 +2,10 @@
 /*
  * event.h - what happens when: events in the order of their cycle.
  *
- * An event is part of the object it is about (a line on its way, a wavefront, a message), so none is allocated. A wheel has
- * one bucket a cycle; what is further away waits beside it. Order: by cycle, and in one cycle by the order in which events
- * were put in. Nothing else decides, so the same input gives the same run.
+ * An event is part of the object it is about (a line on its way, a wavefront, a message), so none is
+ * allocated. A wheel has one bucket a cycle; what is further away waits beside it. Order: by cycle, and in
+ * one cycle by the order in which events were put in. Nothing else decides, so the same input gives the same
+ * run.
  */
 #ifndef SIM_EVENT_H
 #define SIM_EVENT_H
@@ -58,7 +59,10 @@ struct sim_clock {
 /* sim_clock_at - an event happens in a cycle, at the earliest this one. It may not be waiting already. */
 void sim_clock_at(struct sim_clock *c, struct sim_event *e, uint64_t cycle, sim_event_fn *fire);
 
-/* sim_clock_next - a cycle before which nothing happens; with what is far away it may be too early. UINT64_MAX: nothing waits. */
+/*
+ * sim_clock_next - a cycle before which nothing happens; with what is far away it may be too early.
+ * UINT64_MAX: nothing waits.
+ */
 uint64_t sim_clock_next(const struct sim_clock *c);
 
 /* sim_clock_run - what happens before the cycle `end`, which it is afterwards; or until *stop is not 0. */

@@ -103,5 +103,6 @@ int sim_held_check(const struct sim_machine *m, struct gn_error *why)
 	if (groups_done(m) == m->groups && is_empty(m))
 		return 0;
 	report(m, text, sizeof text);
-	return gn_error_set(why, -GN_EDEADLK, "nothing moves in cycle %" PRIu64 ": %s", m->core.clock.now, text);
+	return gn_error_set(why, -GN_EDEADLK, "nothing moves in cycle %" PRIu64 ": %s", m->core.clock.now,
+	                    text);
 }

@@ -159,7 +159,9 @@ static void miss(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, s
 		w->locked = SIM_NEVER;
 		touch(m, a, w, true);
 	}
-	a->mshr = sim_mshr_take(&l->mshr, a->line, a->fine ? sim_widen(a->words, m->config->granularity) : (uint32_t)SIM_ALL_WORDS, a, w);
+	a->mshr = sim_mshr_take(
+	    &l->mshr, a->line,
+	    a->fine ? sim_widen(a->words, m->config->granularity) : (uint32_t)SIM_ALL_WORDS, a, w);
 	descend(m, a);
 }
 

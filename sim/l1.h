@@ -2,9 +2,9 @@
 /*
  * l1.h - a private cache: the vector cache of a compute unit, or the scalar cache of a shader engine.
  *
- * Accesses go through a directory in their order: what finds no MSHR, or no way of its set that may be given away, holds up
- * those behind it. Writes go on to the next level and change a line only if it is there. Remote reads may be told not to
- * enter at all (DualOpt's selective bypass): they need an MSHR, but no way.
+ * Accesses go through a directory in their order: what finds no MSHR, or no way of its set that may be given
+ * away, holds up those behind it. Writes go on to the next level and change a line only if it is there.
+ * Remote reads may be told not to enter at all (DualOpt's selective bypass): they need an MSHR, but no way.
  */
 #ifndef SIM_L1_H
 #define SIM_L1_H

@@ -17,7 +17,8 @@ static uint64_t dram(struct sim_domain *m, struct sim_bank *b, uint64_t line, in
 	m->stats.dram_transactions++;
 	++*(write ? &m->stats.dram_writes : &m->stats.dram_reads);
 	m->stats.dram_busy_cycles += m->config->dram_burst * m->config->dram_clock;
-	return sim_dram_access(&b->gpu->l2.dram[b->number], m->config, m->clock.now, sim_bank_place(b->size, line), write);
+	return sim_dram_access(&b->gpu->l2.dram[b->number], m->config, m->clock.now,
+	                       sim_bank_place(b->size, line), write);
 }
 
 static void fetch(struct sim_domain *m, struct sim_bank *b, uint16_t entry)

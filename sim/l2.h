@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* l2.h - the banks of a GPU's L2 cache, each before its own channel of DRAM. Remote GPUs' requests come here too. */
+/*
+ * l2.h - the banks of a GPU's L2 cache, each before its own channel of DRAM. Remote GPUs' requests come here
+ * too.
+ */
 #ifndef SIM_L2_H
 #define SIM_L2_H
 

@@ -51,7 +51,8 @@ static uint32_t lines_of(const struct sim_lanes *w, uint32_t group, struct sim_l
 
 		touch(line, &count, s->address - from, bytes << from);
 		if (end > SIM_LINE_BYTES)
-			touch(line, &count, s->address - from + SIM_LINE_BYTES, bytes >> (SIM_LINE_BYTES - from));
+			touch(line, &count, s->address - from + SIM_LINE_BYTES,
+			      bytes >> (SIM_LINE_BYTES - from));
 	}
 	return count;
 }

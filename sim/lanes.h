@@ -2,10 +2,10 @@
 /*
  * lanes.h - the instructions of a warp, out of what each of its lanes was seen to do by itself.
  *
- * The cpu machine runs lanes one after another; a GPU runs them together, and where they part, one side after the
- * other. Which lanes are together follows from where they are in the code: of those that come next, the deepest in the
- * stack, then the lowest site, goes first, with all lanes that are there. Blocks are seen too, so a lane that skips
- * what another does is known to be behind it.
+ * The cpu machine runs lanes one after another; a GPU runs them together, and where they part, one side after
+ * the other. Which lanes are together follows from where they are in the code: of those that come next, the
+ * deepest in the stack, then the lowest site, goes first, with all lanes that are there. Blocks are seen too,
+ * so a lane that skips what another does is known to be behind it.
  */
 #ifndef SIM_LANES_H
 #define SIM_LANES_H
@@ -34,7 +34,10 @@ struct sim_lanes {
 
 /* sim_lanes_begin - a warp of so many lanes (32 where there are more); zeroed before. */
 void sim_lanes_begin(struct sim_lanes *w, uint32_t lanes);
-/* sim_lanes_see - the next thing that a lane does; addresses are those of the stream. Order among lanes does not matter. */
+/*
+ * sim_lanes_see - the next thing that a lane does; addresses are those of the stream. Order among lanes does
+ * not matter.
+ */
 void sim_lanes_see(struct sim_lanes *w, uint32_t lane, const struct simt__seen *seen);
 /* sim_lanes_end - a lane does nothing more. When the last one has ended, code is complete. */
 void sim_lanes_end(struct sim_lanes *w, uint32_t lane);

@@ -29,7 +29,10 @@ void sim_access_free(struct sim_domain *m, struct sim_access *a)
 	m->accesses--;
 }
 
-/* Lines under way in each compute unit, a scalar load of each wavefront, and lines that the remote cache writes back. */
+/*
+ * Lines under way in each compute unit, a scalar load of each wavefront, and lines that the remote cache
+ * writes back.
+ */
 static uint64_t most_accesses(const struct sim_config *c)
 {
 	uint64_t cus = c->shader_engines * c->cus_per_engine;
@@ -71,7 +74,8 @@ static void share(struct sim_machine *m, struct sim_domain *d)
 static int init_domain(struct sim_machine *m, struct sim_domain *d)
 {
 	share(m, d);
-	d->pool = (struct sim_access *)aligned_alloc(sizeof *d->pool / 2, most_accesses(&m->config) * sizeof *d->pool);
+	d->pool = (struct sim_access *)aligned_alloc(sizeof *d->pool / 2,
+	                                             most_accesses(&m->config) * sizeof *d->pool);
 	return d->pool ? sim_waves_create(&d->waves) : -GN_ENOMEM;
 }
 
@@ -155,7 +159,8 @@ int sim_machine_create(struct sim_machine **machine, const struct sim_config *co
 	r = init(m, threads);
 	if (r) {
 		sim_machine_destroy(m);
-		return gn_error_set(error, r, "no memory, or no threads, for a machine of %" PRIu64 " GPUs", config->gpus);
+		return gn_error_set(error, r, "no memory, or no threads, for a machine of %" PRIu64 " GPUs",
+		                    config->gpus);
 	}
 	*machine = m;
 	return 0;

@@ -11,8 +11,8 @@
  *             sim_machine_launch(machine, &launch, &error);
  *     cycles = sim_machine_stats(machine)->kernel_cycles;
  *
- * The same configuration, memory and launches give the same counts, whatever the number of threads. All functions are called
- * by one thread.
+ * The same configuration, memory and launches give the same counts, whatever the number of threads. All
+ * functions are called by one thread.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
@@ -38,18 +38,19 @@ struct sim_link_stats {
  * sim_machine_create - a machine with nothing in its caches.
  * @config  copied; as many GPUs as memory has
  * @memory  borrowed until destroy
- * @threads  from 1, the caller's among them: they run GPUs side by side (window.h). More than there are GPUs are of no use
+ * @threads  from 1, the caller's among them: they run GPUs side by side (window.h). More than there are GPUs
+ *           are of no use
  * Returns 0, -GN_EINVAL (sim_config_check's; another number of GPUs than memory's; no threads) or -GN_ENOMEM.
  */
-int sim_machine_create(struct sim_machine **machine, const struct sim_config *config, struct sim_memory *memory,
-		       uint32_t threads, struct gn_error *error);
+int sim_machine_create(struct sim_machine **machine, const struct sim_config *config,
+                       struct sim_memory *memory, uint32_t threads, struct gn_error *error);
 void sim_machine_destroy(struct sim_machine *m);
 
 /*
  * sim_machine_launch - run a launch to its end.
- * Returns 0; -GN_EINVAL, a work-group fits on no compute unit; what the kernel ended with; -GN_EDEADLK, nothing moves: error
- * says what waits where; -GN_EBADMSG, a law of conservation does not hold (sim_stats_check). After a failure the machine can
- * only be destroyed.
+ * Returns 0; -GN_EINVAL, a work-group fits on no compute unit; what the kernel ended with; -GN_EDEADLK,
+ * nothing moves: error says what waits where; -GN_EBADMSG, a law of conservation does not hold
+ * (sim_stats_check). After a failure the machine can only be destroyed.
  */
 int sim_machine_launch(struct sim_machine *m, const struct sim_launch *launch, struct gn_error *error);
 

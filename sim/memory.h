@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - the memory of the simulated machine: what is allocated, on which GPU each page lies, and the real bytes.
+ * memory.h - the memory of the simulated machine: what is allocated, on which GPU each page lies, and the
+ * real bytes.
  *
- * One virtual address space for all GPUs, pages of SIM_PAGE_BYTES. Values live in host memory; the timing model sees
- * addresses only.
+ * One virtual address space for all GPUs, pages of SIM_PAGE_BYTES. Values live in host memory; the timing
+ * model sees addresses only.
  */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
@@ -17,13 +18,18 @@ extern "C" {
 
 /* How the pages of a buffer lie on GPUs. */
 enum sim_placement {
-	SIM_INTERLEAVED, /* page by page, round robin over all buffers; the next buffer goes on where this one ended */
+	/* page by page, round robin over all buffers; the next buffer goes on where this one ended */
+	SIM_INTERLEAVED,
 	SIM_DISTRIBUTED, /* a contiguous part of floor(pages / GPUs) on each GPU, the rest on the last */
 	SIM_ON_ONE       /* on one GPU */
 };
 
 struct sim_buffer {
-	void *host;       /* its bytes, 0 at first; page-aligned, so that lanes may not cross a line where the kernel's would not */
+	/*
+	 * its bytes, 0 at first; page-aligned, so that lanes may not cross a line where the kernel's would
+	 * not
+	 */
+	void *host;
 	uint64_t address; /* virtual; page-aligned, never 0 */
 	uint64_t bytes;
 };
@@ -47,8 +53,9 @@ int sim_memory_alloc(struct sim_memory *memory, uint64_t bytes, enum sim_placeme
 void sim_memory_place(struct sim_memory *memory, enum sim_placement placement);
 
 /*
- * sim_memory_home - the GPU that a virtual address lies on, from 0. sim_memory_frame - the number of its page among those
- * of that GPU, from 0: which DRAM channel and bank it is in follows from that. Addresses of no buffer: UINT32_MAX.
+ * sim_memory_home - the GPU that a virtual address lies on, from 0. sim_memory_frame - the number of its page
+ * among those of that GPU, from 0: which DRAM channel and bank it is in follows from that. Addresses of no
+ * buffer: UINT32_MAX.
  */
 uint32_t sim_memory_home(const struct sim_memory *memory, uint64_t address);
 uint32_t sim_memory_frame(const struct sim_memory *memory, uint64_t address);

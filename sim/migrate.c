@@ -116,7 +116,8 @@ static void fault(struct sim_domain *m, struct sim_event *e)
 	uint64_t end = m->clock.now + m->config->migrate_flush_cycles;
 
 	if (m->config->migrate_flush) {
-		m->stats.migrate_stall_cycles += end - (owner->stalled > m->clock.now ? owner->stalled : m->clock.now);
+		m->stats.migrate_stall_cycles +=
+		    end - (owner->stalled > m->clock.now ? owner->stalled : m->clock.now);
 		owner->stalled = end;
 		for (uint32_t k = 0; k < owner->cus + owner->engines; k++)
 			sim_l1_flush(m, &owner->l1[k]);
@@ -154,7 +155,8 @@ static bool wants(struct sim_domain *m, const struct sim_walk *w)
 	bool first = !m->machine->migrate.touched[w->page];
 
 	m->machine->migrate.touched[w->page] = 1;
-	return home_of(m, w->page) != w->gpu->number && (first || m->config->migrate_policy == SIM_MIGRATE_PAGE);
+	return home_of(m, w->page) != w->gpu->number &&
+	       (first || m->config->migrate_policy == SIM_MIGRATE_PAGE);
 }
 
 bool sim_migrate_takes(struct sim_domain *m, struct sim_walk *w)

@@ -2,10 +2,10 @@
 /*
  * migrate.h - pages that go where they are used: what DualOpt is compared with (sections 2.3 and 6.3).
  *
- * The IOMMU sees a GPU ask for a page that another holds. A driver takes some time, the owner drops what it knows (its
- * pipelines stand still meanwhile), every TLB forgets the page, its lines cross the network, and the walk is answered then. Under
- * "page" that happens each time; under "first_touch" the first GPU that asks gets the page, and others access it line by
- * line from then on, as in Griffin.
+ * The IOMMU sees a GPU ask for a page that another holds. A driver takes some time, the owner drops what it
+ * knows (its pipelines stand still meanwhile), every TLB forgets the page, its lines cross the network, and
+ * the walk is answered then. Under "page" that happens each time; under "first_touch" the first GPU that asks
+ * gets the page, and others access it line by line from then on, as in Griffin.
  */
 #ifndef SIM_MIGRATE_H
 #define SIM_MIGRATE_H
@@ -54,7 +54,10 @@ void sim_migrate_fini(struct sim_machine *m);
 /* sim_migrate_begin - before a launch: memory may have grown. Returns 0 or -GN_ENOMEM. */
 int sim_migrate_begin(struct sim_machine *m);
 
-/* sim_migrate_takes - whether the page that a walk is for moves first; the walk is then answered by sim_walk_answer later. */
+/*
+ * sim_migrate_takes - whether the page that a walk is for moves first; the walk is then answered by
+ * sim_walk_answer later.
+ */
 bool sim_migrate_takes(struct sim_domain *m, struct sim_walk *w);
 
 #ifdef __cplusplus

@@ -42,7 +42,8 @@ struct sim_mshr_entry *sim_mshr_find(struct sim_mshr *m, uint64_t line, uint32_t
 	return NULL;
 }
 
-uint16_t sim_mshr_take(struct sim_mshr *m, uint64_t line, uint32_t words, struct sim_access *a, struct sim_way *way)
+uint16_t sim_mshr_take(struct sim_mshr *m, uint64_t line, uint32_t words, struct sim_access *a,
+                       struct sim_way *way)
 {
 	uint16_t k = m->free[m->size - ++m->used];
 	struct sim_mshr_entry *e = &m->entry[k];

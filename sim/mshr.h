@@ -2,8 +2,9 @@
 /*
  * mshr.h - lines that a cache has asked for and not got yet, and who waits for them.
  *
- * DualOpt's extension (section 4.1.2): an entry knows the words that it brings. It serves a request of the same line only
- * if it brings all of its words (case A); else (B: same line, other words; C: another line) the request needs an entry.
+ * DualOpt's extension (section 4.1.2): an entry knows the words that it brings. It serves a request of the
+ * same line only if it brings all of its words (case A); else (B: same line, other words; C: another line)
+ * the request needs an entry.
  */
 #ifndef SIM_MSHR_H
 #define SIM_MSHR_H
@@ -41,7 +42,8 @@ void sim_mshr_fini(struct sim_mshr *m);
 struct sim_mshr_entry *sim_mshr_find(struct sim_mshr *m, uint64_t line, uint32_t words);
 
 /* sim_mshr_take - an entry for what a leads; one must be free. Returns its number. */
-uint16_t sim_mshr_take(struct sim_mshr *m, uint64_t line, uint32_t words, struct sim_access *a, struct sim_way *way);
+uint16_t sim_mshr_take(struct sim_mshr *m, uint64_t line, uint32_t words, struct sim_access *a,
+                       struct sim_way *way);
 void sim_mshr_release(struct sim_mshr *m, struct sim_mshr_entry *e);
 
 static inline bool sim_mshr_full(const struct sim_mshr *m)

@@ -141,7 +141,9 @@ static void settle(struct sim_link *l)
 	l->from = NULL;
 }
 
-/* Who waits for the first message of a buffer to leave: it has, or the link by which it leaves will say so. */
+/*
+ * Who waits for the first message of a buffer to leave: it has, or the link by which it leaves will say so.
+ */
 static void watch(struct sim_domain *m, struct sim_link *b, uint32_t channel)
 {
 	struct sim_link *l = b->crossing[channel];
@@ -238,12 +240,14 @@ static void cross(struct sim_domain *m, struct sim_link *l, struct sim_message *
 	x->buffer = l;
 	if (b)
 		b->crossing[x->channel] = l;
-	if (l->packet || somebody_waits(l) || (b && (b->buffer[x->channel].first || (!b->far && somebody_waits(b)))))
+	if (l->packet || somebody_waits(l) ||
+	    (b && (b->buffer[x->channel].first || (!b->far && somebody_waits(b)))))
 		arm(m, l);
 }
 
 /* To the domain that it goes on in; from a GPU at the end of the window. */
-static void send_on(struct sim_domain *m, struct sim_link *l, struct sim_message *x, uint64_t begin, uint64_t parts)
+static void send_on(struct sim_domain *m, struct sim_link *l, struct sim_message *x, uint64_t begin,
+                    uint64_t parts)
 {
 	const uint64_t there = (begin + parts + SIM_PARTS - 1) / SIM_PARTS + m->network->eject;
 

@@ -2,14 +2,16 @@
 /*
  * network.h - links and switches between GPUs and the IOMMU.
  *
- * A tree: GPUs at leaf switches, leaf switches and the IOMMU at a root switch. Each direction of a link is a struct
- * sim_link, with the input buffer at its end: one for requests and one for replies, each a queue whose first message alone
- * may go on, through a crossbar that serves its inputs in turn. A message leaves when the buffer before it has room for all
- * its flits (credits), and takes the link for as long as its flits need: an interval, not a flit at a time. An event says that
- * it has gone only where something waits for that; else it is found out by who comes next.
+ * A tree: GPUs at leaf switches, leaf switches and the IOMMU at a root switch. Each direction of a link is a
+ * struct sim_link, with the input buffer at its end: one for requests and one for replies, each a queue whose
+ * first message alone may go on, through a crossbar that serves its inputs in turn. A message leaves when the
+ * buffer before it has room for all its flits (credits), and takes the link for as long as its flits need: an
+ * interval, not a flit at a time. An event says that it has gone only where something waits for that; else it
+ * is found out by who comes next.
  *
- * Switches, and links between them, are the core's (window.h). Of a GPU's link to its switch the GPU has the near end, which
- * sends, and the core the buffer at the far end: it says beforehand from when there is room again.
+ * Switches, and links between them, are the core's (window.h). Of a GPU's link to its switch the GPU has the
+ * near end, which sends, and the core the buffer at the far end: it says beforehand from when there is room
+ * again.
  */
 #ifndef SIM_NETWORK_H
 #define SIM_NETWORK_H
@@ -25,7 +27,10 @@ struct sim_machine;
 
 enum { SIM_PARTS = 64 }; /* of a cycle, in which links count */
 
-/* Flits that have left, or will leave, a buffer at the far end of a GPU's link: room for others from that cycle on. */
+/*
+ * Flits that have left, or will leave, a buffer at the far end of a GPU's link: room for others from that
+ * cycle on.
+ */
 struct sim_room {
 	uint64_t cycle;
 	uint32_t flits;
@@ -52,13 +57,15 @@ struct sim_link {
 	struct sim_fifo waiting[SIM_CHANNELS]; /* to go over it: the first of each input */
 	struct sim_rooms rooms[SIM_CHANNELS];
 	bool far;                              /* its near end is of a GPU, its far end of the core */
-	struct sim_fifo buffer[SIM_CHANNELS];  /* at its end: behind the first, which waits for its next link */
+	/* at its end: behind the first, which waits for its next link */
+	struct sim_fifo buffer[SIM_CHANNELS];
 	bool occupied[SIM_CHANNELS];           /* there is a first */
 	struct sim_link *crossing[SIM_CHANNELS]; /* the link that it is leaving by; NULL: it waits for one */
 	uint8_t turn;                          /* which channel goes first */
 	uint32_t gap;                          /* parts of a cycle before the next message */
 	bool sink;                             /* ends at a GPU or the IOMMU, which take everything */
-	int16_t end;                           /* the switch at its end: leaf switches from 0, then the root */
+	/* the switch at its end: leaf switches from 0, then the root */
+	int16_t end;
 	char name[16];
 	uint64_t messages, flits, bytes, busy; /* busy: parts of a cycle */
 };
@@ -70,17 +77,24 @@ struct sim_network {
 	uint64_t eject;
 	uint32_t flit_bytes, encoding;
 	/* up: of an endpoint to its switch, down: back; rise: of a leaf to the root, fall: back */
-	struct sim_link up[SIM_MOST_GPUS + 1], down[SIM_MOST_GPUS + 1], rise[SIM_MOST_GPUS], fall[SIM_MOST_GPUS];
+	struct sim_link up[SIM_MOST_GPUS + 1], down[SIM_MOST_GPUS + 1], rise[SIM_MOST_GPUS],
+	    fall[SIM_MOST_GPUS];
 };
 
 /* Returns 0 or -GN_ENOMEM. */
 int sim_network_init(struct sim_network *n, const struct sim_config *c);
 void sim_network_fini(struct sim_network *n);
 
-/* sim_network_send - from, to, bytes, channel and deliver of the message are set; deliver is called where it is going. */
+/*
+ * sim_network_send - from, to, bytes, channel and deliver of the message are set; deliver is called where it
+ * is going.
+ */
 void sim_network_send(struct sim_domain *m, struct sim_message *x);
 
-/* sim_network_collect - at the end of a window: what GPUs have sent is on its way to the core, in the order of GPUs, then of sending. */
+/*
+ * sim_network_collect - at the end of a window: what GPUs have sent is on its way to the core, in the order
+ * of GPUs, then of sending.
+ */
 void sim_network_collect(struct sim_machine *m);
 
 /* sim_network_link - all links, in a fixed order; NULL behind the last. */
@@ -89,7 +103,10 @@ struct sim_link *sim_network_link(struct sim_network *n, uint32_t k);
 /* sim_network_flits - of a message of so many bytes: at least one. */
 uint32_t sim_network_flits(const struct sim_network *n, uint64_t bytes);
 
-/* sim_network_settle - once nothing is on its way: buffers that nobody has looked at since are seen to be empty. */
+/*
+ * sim_network_settle - once nothing is on its way: buffers that nobody has looked at since are seen to be
+ * empty.
+ */
 void sim_network_settle(struct sim_network *n);
 
 #ifdef __cplusplus

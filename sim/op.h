@@ -2,9 +2,9 @@
 /*
  * op.h - what a wavefront does, as the timing model sees it: a stream of instructions without values.
  *
- * It is the one thing that the two halves of the simulator share: wave.c runs a kernel and makes the stream, the compute
- * units (cu.c) take it instruction by instruction. A stream does not depend on time, so every configuration of the
- * machine sees the same one.
+ * It is the one thing that the two halves of the simulator share: wave.c runs a kernel and makes the stream,
+ * the compute units (cu.c) take it instruction by instruction. A stream does not depend on time, so every
+ * configuration of the machine sees the same one.
  */
 #ifndef SIM_OP_H
 #define SIM_OP_H
@@ -36,8 +36,8 @@ enum sim_op_kind {
 };
 
 /*
- * Bytes of one line that an instruction touches. Lines stand in the order in which lanes first touch them; one line
- * stands once. What the coalescer of the hardware does, done where the lanes' addresses are at hand.
+ * Bytes of one line that an instruction touches. Lines stand in the order in which lanes first touch them;
+ * one line stands once. What the coalescer of the hardware does, done where the lanes' addresses are at hand.
  */
 struct sim_line {
 	uint64_t address; /* virtual, a multiple of SIM_LINE_BYTES */
@@ -47,7 +47,8 @@ struct sim_line {
 struct sim_op {
 	enum sim_op_kind kind;
 	uint32_t count; /* of instructions; of LOAD, STORE, SCALAR: of lines; of WAIT: see there */
-	const struct sim_line *line; /* LOAD, STORE, SCALAR: borrowed until the next op of this wavefront is taken */
+	/* LOAD, STORE, SCALAR: borrowed until the next op of this wavefront is taken */
+	const struct sim_line *line;
 };
 
 /* How many wavefront instructions an op is; the end is one (s_endpgm), as in MGPUSim's counts. */

@@ -22,8 +22,8 @@ extern "C" {
 #endif
 
 /*
- * What one thread runs at a time: a GPU, or the core (switches, the IOMMU). Functions of parts get the domain that they are
- * in, as m. Only the core's turn (window.h) may look into another's.
+ * What one thread runs at a time: a GPU, or the core (switches, the IOMMU). Functions of parts get the domain
+ * that they are in, as m. Only the core's turn (window.h) may look into another's.
  */
 struct sim_domain {
 	struct sim_machine *machine;
@@ -85,10 +85,16 @@ struct sim_domain *sim_machine_domain(struct sim_machine *m, uint32_t k);
 /* sim_machine_add_up - stats: the sum of what its domains have counted. */
 void sim_machine_add_up(struct sim_machine *m);
 
-/* sim_held_check - nothing waits: has everything ended? Returns 0, or -GN_EDEADLK: why says what is held where. */
+/*
+ * sim_held_check - nothing waits: has everything ended? Returns 0, or -GN_EDEADLK: why says what is held
+ * where.
+ */
 int sim_held_check(const struct sim_machine *m, struct gn_error *why);
 
-/* sim_access_new - all its members are 0. A GPU has one for each line that its compute units may have under way. */
+/*
+ * sim_access_new - all its members are 0. A GPU has one for each line that its compute units may have under
+ * way.
+ */
 struct sim_access *sim_access_new(struct sim_domain *m);
 void sim_access_free(struct sim_domain *m, struct sim_access *a);
 

@@ -100,10 +100,12 @@ static void rec_free(struct simt_machine *machine, void *memory)
 	simt__cpu_free(machine, memory);
 }
 
-static int rec_pin(struct simt_machine *machine, void *memory, size_t bytes, void **device, struct gn_error *error)
+static int rec_pin(struct simt_machine *machine, void *memory, size_t bytes, void **device,
+                   struct gn_error *error)
 {
 	*device = memory;
-	return add_area(recorder_of(machine), memory, bytes) ? gn_error_set(error, -GN_ENOMEM, "no memory") : 0;
+	return add_area(recorder_of(machine), memory, bytes) ? gn_error_set(error, -GN_ENOMEM, "no memory")
+	                                                     : 0;
 }
 
 static void rec_unpin(struct simt_machine *machine, void *memory, size_t bytes)
@@ -131,7 +133,8 @@ static void see(struct simt__observer *observer, const struct simt__fiber *f, co
 /* A lane, from its beginning to its end. */
 static void body(const void *arguments)
 {
-	struct recorder *r = (struct recorder *)((char *)simt__observer - offsetof(struct recorder, observer));
+	struct recorder *r =
+	    (struct recorder *)((char *)simt__observer - offsetof(struct recorder, observer));
 
 	r->kernel->cpu(arguments);
 	sim_lanes_end(warp_of(r, simt__self), simt__self->lane);
@@ -143,14 +146,16 @@ static int begin(struct recorder *r, struct simt_grid grid)
 {
 	r->warps = (grid.block_threads + SIM_STREAM_LANES - 1) / SIM_STREAM_LANES;
 	if (r->warps > SIM_STREAM_MOST_WARPS || grid.blocks > SIM_STREAM_MOST_BLOCKS)
-		return gn_error_set(&r->failure, -GN_EFBIG,
-		                    "a grid of %u blocks of %u threads: the sim machine runs at most %d of %d", grid.blocks,
-		                    grid.block_threads, SIM_STREAM_MOST_BLOCKS, SIM_STREAM_MOST_WARPS * SIM_STREAM_LANES);
+		return gn_error_set(
+		    &r->failure, -GN_EFBIG,
+		    "a grid of %u blocks of %u threads: the sim machine runs at most %d of %d", grid.blocks,
+		    grid.block_threads, SIM_STREAM_MOST_BLOCKS, SIM_STREAM_MOST_WARPS * SIM_STREAM_LANES);
 	r->warp = (struct sim_lanes *)calloc((size_t)grid.blocks * r->warps, sizeof *r->warp);
 	if (!r->warp)
 		return gn_error_set(&r->failure, -GN_ENOMEM, "no memory for %u blocks", grid.blocks);
 	for (uint64_t k = 0; k < (uint64_t)grid.blocks * r->warps; k++) {
-		sim_lanes_begin(&r->warp[k], grid.block_threads - (uint32_t)(k % r->warps) * SIM_STREAM_LANES);
+		sim_lanes_begin(&r->warp[k],
+		                grid.block_threads - (uint32_t)(k % r->warps) * SIM_STREAM_LANES);
 	}
 	return 0;
 }
@@ -269,7 +274,8 @@ static int no_stream(struct simt_stream **stream, struct simt_machine *machine, 
 	return gn_error_set(error, -GN_ENOTSUP, "the sim machine has no streams but its own");
 }
 
-static int no_adoption(struct simt_stream **stream, struct simt_machine *machine, void *foreign, struct gn_error *error)
+static int no_adoption(struct simt_stream **stream, struct simt_machine *machine, void *foreign,
+                       struct gn_error *error)
 {
 	(void)foreign;
 	return no_stream(stream, machine, error);
@@ -319,9 +325,10 @@ static void rec_reside(struct simt_machine *machine, int more)
 	(void)more;
 }
 
-static const struct simt_machine_ops ops = {rec_alloc, rec_free,    rec_pin, rec_unpin, rec_prepare, rec_info,
-                                            rec_close, no_stream,   no_adoption, no_end, no_handle,  rec_launch,
-                                            rec_wait,  rec_move,    no_reach, no_export, no_import, no_unimport, rec_reside};
+static const struct simt_machine_ops ops = {rec_alloc, rec_free,   rec_pin,     rec_unpin,   rec_prepare,
+                                            rec_info,  rec_close,  no_stream,   no_adoption, no_end,
+                                            no_handle, rec_launch, rec_wait,    rec_move,    no_reach,
+                                            no_export, no_import,  no_unimport, rec_reside};
 
 int sim_record_open(struct simt_machine **machine, FILE *to, uint64_t seed, struct gn_error *error)
 {

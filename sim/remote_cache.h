@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * remote_cache.h - DualOpt's cache of remote data (section 4.2), before the RDMA engine of a GPU: for all its compute units.
+ * remote_cache.h - DualOpt's cache of remote data (section 4.2), before the RDMA engine of a GPU: for all its
+ * compute units.
  *
- * It is filled by replies, and keeps writes of whole lines (rdma_cache.write_allocate); a write of some bytes stays if its
- * line is in the cache, and goes to the home GPU if not. At the end of a kernel what it holds is written back and forgotten.
+ * It is filled by replies, and keeps writes of whole lines (rdma_cache.write_allocate); a write of some bytes
+ * stays if its line is in the cache, and goes to the home GPU if not. At the end of a kernel what it holds is
+ * written back and forgotten.
  */
 #ifndef SIM_REMOTE_CACHE_H
 #define SIM_REMOTE_CACHE_H

@@ -2,8 +2,8 @@
 /*
  * stats.h - what a machine has counted since it was made.
  *
- * Cycles are those of the GPUs' clock. Vector accesses are lines of one instruction each. "Remote": of a line that another
- * GPU holds. docs/sim.md says how they hang together.
+ * Cycles are those of the GPUs' clock. Vector accesses are lines of one instruction each. "Remote": of a line
+ * that another GPU holds. docs/sim.md says how they hang together.
  */
 #ifndef SIM_STATS_H
 #define SIM_STATS_H
@@ -19,15 +19,19 @@ extern "C" {
 struct sim_stats {
 	uint64_t kernel_cycles, launches, work_groups, wavefronts, wavefront_instructions, events;
 
-	uint64_t wave_cycles, wave_issue_cycles, wave_memory_cycles, wave_scalar_cycles, wave_barrier_cycles, wave_room_cycles;
+	uint64_t wave_cycles, wave_issue_cycles, wave_memory_cycles, wave_scalar_cycles, wave_barrier_cycles,
+	    wave_room_cycles;
 
 	uint64_t vector_reads, vector_writes, vector_done, vector_latency_cycles, vector_in_flight_cycles;
 	uint64_t read_latency_cycles, scalar_reads, scalar_done;
 
-	uint64_t tlb_lookups, tlb_hits, tlb_merges, tlb_misses, tlb2_hits, tlb2_merges, tlb2_misses, page_walks;
+	uint64_t tlb_lookups, tlb_hits, tlb_merges, tlb_misses, tlb2_hits, tlb2_merges, tlb2_misses,
+	    page_walks;
 
-	uint64_t l1v_read_lookups, l1v_read_hits, l1v_read_merges, l1v_read_misses, l1v_writes, l1v_write_hits;
-	uint64_t l1v_remote_reads, l1v_remote_hits, l1v_remote_merges, l1v_bypassed, l1v_remote_writes, l1v_blocked;
+	uint64_t l1v_read_lookups, l1v_read_hits, l1v_read_merges, l1v_read_misses, l1v_writes,
+	    l1v_write_hits;
+	uint64_t l1v_remote_reads, l1v_remote_hits, l1v_remote_merges, l1v_bypassed, l1v_remote_writes,
+	    l1v_blocked;
 	uint64_t remote_words[16];
 	uint64_t l1s_lookups, l1s_hits, l1s_merges, l1s_misses;
 
@@ -35,12 +39,14 @@ struct sim_stats {
 	uint64_t dram_transactions, dram_reads, dram_writes, dram_busy_cycles;
 
 	uint64_t remote_transactions, remote_reads, remote_writes, remote_replies, remote_served;
-	uint64_t remote_vector_reads; /* those that the next six are of; remote_reads counts scalar loads too */
-	uint64_t remote_read_cycles, remote_to_rdma_cycles, remote_request_cycles, remote_home_cycles, remote_reply_cycles,
-		remote_return_cycles;
+	/* those that the next six are of; remote_reads counts scalar loads too */
+	uint64_t remote_vector_reads;
+	uint64_t remote_read_cycles, remote_to_rdma_cycles, remote_request_cycles, remote_home_cycles,
+	    remote_reply_cycles, remote_return_cycles;
 
 	uint64_t codec_responses, codec_words, codec_packets, codec_full_packets, codec_timeouts, codec_lines;
-	uint64_t rc_lookups, rc_hits, rc_merges, rc_misses, rc_write_arounds, rc_write_fills, rc_write_backs, rc_blocked;
+	uint64_t rc_lookups, rc_hits, rc_merges, rc_misses, rc_write_arounds, rc_write_fills, rc_write_backs,
+	    rc_blocked;
 
 	uint64_t net_messages, net_bytes, net_flits_in, net_flits_out, net_messages_out, net_hop_flits;
 

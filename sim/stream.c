@@ -152,8 +152,9 @@ static int take(struct sim_stream *s, struct part *p, int look)
 		return 0;
 	}
 	warps = (uint64_t)p->head.blocks * p->head.warps;
-	if (p->head.kind != 1 || !warps || p->head.blocks > SIM_STREAM_MOST_BLOCKS || p->head.warps > SIM_STREAM_MOST_WARPS ||
-	    p->head.pages > UINT32_MAX || p->head.name[SIM_STREAM_NAME - 1] || left / 8 < warps)
+	if (p->head.kind != 1 || !warps || p->head.blocks > SIM_STREAM_MOST_BLOCKS ||
+	    p->head.warps > SIM_STREAM_MOST_WARPS || p->head.pages > UINT32_MAX ||
+	    p->head.name[SIM_STREAM_NAME - 1] || left / 8 < warps)
 		return -1;
 	p->lengths = at;
 	p->codes = at + 8 * warps;
@@ -179,7 +180,8 @@ static uint64_t warps_of(const struct sim_stream *s)
 
 static int damaged(const char *name, size_t at, struct gn_error *error)
 {
-	return gn_error_set(error, -GN_EBADMSG, "%s: damaged, or cut off, at byte %zu; record it again", name, at);
+	return gn_error_set(error, -GN_EBADMSG, "%s: damaged, or cut off, at byte %zu; record it again", name,
+	                    at);
 }
 
 static int look_through(struct sim_stream *s, const char *name, struct gn_error *error)
@@ -187,8 +189,10 @@ static int look_through(struct sim_stream *s, const char *name, struct gn_error 
 	uint64_t launches = 0;
 
 	if (s->size < MAGIC || memcmp(s->bytes, "grapnel stream 1", MAGIC))
-		return gn_error_set(error, -GN_EBADMSG,
-		                    "%s: not a recorded stream; 'grapnel sim run grapnel-bfs --record FILE' writes one", name);
+		return gn_error_set(
+		    error, -GN_EBADMSG,
+		    "%s: not a recorded stream; 'grapnel sim run grapnel-bfs --record FILE' writes one",
+		    name);
 	s->at = MAGIC;
 	for (;; launches++) {
 		const size_t begin = s->at;
@@ -279,7 +283,8 @@ static void run_step(struct sim_wave *w, uint64_t address, struct step *s)
 static void kernel(struct sim_wave *w, const void *arguments)
 {
 	const struct sim_stream *s = (const struct sim_stream *)arguments;
-	const uint64_t warp = (uint64_t)sim_wave_group(w, 0) * s->part.head.warps + sim_wave_local(w, 0, 0) / SIM_LANES;
+	const uint64_t warp =
+	    (uint64_t)sim_wave_group(w, 0) * s->part.head.warps + sim_wave_local(w, 0, 0) / SIM_LANES;
 	struct reader r = {s->part.codes + s->begin[warp], s->part.codes + s->begin[warp + 1], 0};
 	struct step step;
 

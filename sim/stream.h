@@ -3,15 +3,12 @@
  * stream.h - recorded access streams: what the warps of some launches did, in a file.
  *
  *     file     "grapnel stream 1", launches, the end
- *     launch   its head (see struct sim_stream_head), the bytes of each warp's code, the codes, to a multiple of 8
- *     code     operations, one behind the other; numbers are little-endian groups of 7 bits, the last one below 128
- *       0                end
- *       1 n              n basic blocks
- *       2 n              wait until at most n vector accesses are under way
- *       3 n, 4 n         load, store n lines; a line is its distance from the code's line before (zigzag), then the first
- *                        of its bytes and how many, or 64 and a mask of 8 bytes
- *       5                a barrier of the block
- *     end      a head of kind 2: how many launches, and the CRC-32 of all before
+ *     launch   its head (see struct sim_stream_head), the bytes of each warp's code, the codes, up to a
+ * multiple of 8 code     operations, one behind the other; numbers are little-endian groups of 7 bits, the
+ * last one below 128 0                end 1 n              n basic blocks 2 n              wait until at most
+ * n vector accesses are under way 3 n, 4 n         load, store n lines; a line is its distance from the
+ * code's line before (zigzag), then the first of its bytes and how many, or 64 and a mask of 8 bytes 5 a
+ * barrier of the block end      a head of kind 2: how many launches, and the CRC-32 of all before
  *
  * Words are little-endian. Lines are counted from the beginning of the memory that was recorded, pages of
  * SIM_PAGE_BYTES. A file without an end was not recorded to the end, or its results were wrong.
@@ -71,8 +68,8 @@ struct sim_stream_head {
 
 /* Each returns 0, or -GN_EIO, -GN_ENOMEM with a message. */
 int sim_stream_begin(struct sim_stream_writer *w, FILE *to, struct gn_error *error);
-int sim_stream_put_launch(struct sim_stream_writer *w, const struct sim_stream_head *head, const struct sim_code *codes,
-			  struct gn_error *error);
+int sim_stream_put_launch(struct sim_stream_writer *w, const struct sim_stream_head *head,
+                          const struct sim_code *codes, struct gn_error *error);
 int sim_stream_end(struct sim_stream_writer *w, struct gn_error *error);
 
 /* ---- reading ---- */
@@ -94,7 +91,8 @@ uint64_t sim_stream_pages(const struct sim_stream *s);
 int sim_stream_ended(const struct sim_stream *s);
 
 /*
- * sim_stream_next - the next launch, to be run on the simulated machine: a warp is a wavefront, a block a work-group.
+ * sim_stream_next - the next launch, to be run on the simulated machine: a warp is a wavefront, a block a
+ * work-group.
  * @address  of sim_stream_pages() pages of simulated memory
  * Returns 1, or 0: there is none. What it borrows from the stream is good until the next one.
  */

@@ -69,7 +69,8 @@ void sim_code_barrier(struct sim_code *c)
 
 static void put_bytes(struct sim_code *c, uint64_t bytes)
 {
-	const uint32_t first = (uint32_t)__builtin_ctzll(bytes), count = (uint32_t)__builtin_popcountll(bytes);
+	const uint32_t first = (uint32_t)__builtin_ctzll(bytes),
+	               count = (uint32_t)__builtin_popcountll(bytes);
 
 	if (bytes >> first == UINT64_MAX >> (64 - count)) {
 		put(c, (uint8_t)first);
@@ -112,8 +113,8 @@ int sim_stream_begin(struct sim_stream_writer *w, FILE *to, struct gn_error *err
 	return put_words(w, "grapnel stream 1", 16, error);
 }
 
-int sim_stream_put_launch(struct sim_stream_writer *w, const struct sim_stream_head *head, const struct sim_code *codes,
-                          struct gn_error *error)
+int sim_stream_put_launch(struct sim_stream_writer *w, const struct sim_stream_head *head,
+                          const struct sim_code *codes, struct gn_error *error)
 {
 	static const char zero[8] = {0};
 	const uint64_t count = (uint64_t)head->blocks * head->warps;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tags.h - which lines a set-associative cache holds, and what is being done to each. The least recently used line goes.
+ * tags.h - which lines a set-associative cache holds, and what is being done to each. The least recently used
+ * line goes.
  */
 #ifndef SIM_TAGS_H
 #define SIM_TAGS_H
@@ -36,8 +37,8 @@ void sim_tags_fini(struct sim_tags *t);
 struct sim_way *sim_tags_find(const struct sim_tags *t, uint64_t set, uint64_t line);
 
 /*
- * sim_tags_victim - which way a new line may take: a free one, or the least recently used of those that are not being
- * filled. NULL: not now; *retry is lowered to the cycle in which to ask again, if that is known.
+ * sim_tags_victim - which way a new line may take: a free one, or the least recently used of those that are
+ * not being filled. NULL: not now; *retry is lowered to the cycle in which to ask again, if that is known.
  */
 struct sim_way *sim_tags_victim(const struct sim_tags *t, uint64_t set, uint64_t now, uint64_t *retry);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tlb.h - from virtual to physical: a TLB before each L1 cache, one in each GPU, and the IOMMU of the system, which is
- * asked over the network.
+ * tlb.h - from virtual to physical: a TLB before each L1 cache, one in each GPU, and the IOMMU of the system,
+ * which is asked over the network.
  */
 #ifndef SIM_TLB_H
 #define SIM_TLB_H

@@ -21,7 +21,8 @@ static void run_gpus(void *machine, uint32_t thread)
 
 int sim_windows_init(struct sim_machine *m, uint32_t threads)
 {
-	const bool at_once = m->config.dispatch_gpus == SIM_SPLIT_GREEDY || m->config.migrate_policy != SIM_MIGRATE_NONE;
+	const bool at_once =
+	    m->config.dispatch_gpus == SIM_SPLIT_GREEDY || m->config.migrate_policy != SIM_MIGRATE_NONE;
 	struct sim_windows *w = &m->windows;
 
 	w->worth = WORTH;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workload.h - a program for the simulated machine: buffers, launches one behind the other, and what must come out.
+ * workload.h - a program for the simulated machine: buffers, launches one behind the other, and what must
+ * come out.
  */
 #ifndef SIM_WORKLOAD_H
 #define SIM_WORKLOAD_H
@@ -14,9 +15,11 @@ extern "C" {
 /* What the user asks for. */
 struct sim_request {
 	const char *size;  /* as --size says it; NULL: the workload's own */
-	const char *input; /* a file, for those that read one: a graph, which else is generated; a recorded stream */
+	/* a file, for those that read one: a graph, which else is generated; a recorded stream */
+	const char *input;
 	uint64_t seed;
-	const char *record; /* a file that receives the stream, for those that record one; NULL: it is not kept */
+	/* a file that receives the stream, for those that record one; NULL: it is not kept */
+	const char *record;
 };
 
 /* One program. All functions are called by one thread. */
@@ -25,15 +28,19 @@ struct sim_workload {
 	const char *sizes; /* what --size means: "N: the matrix has N rows and columns; 512" */
 
 	/*
-	 * Buffers in memory, filled. Returns 0, or a code: error says what is wrong with the request. Then too *state is for destroy;
-	 * the caller has set it to NULL before.
+	 * Buffers in memory, filled. Returns 0, or a code: error says what is wrong with the request. Then
+	 * too *state is for destroy; the caller has set it to NULL before.
 	 */
-	int (*create)(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error);
+	int (*create)(void **state, const struct sim_request *request, struct sim_memory *memory,
+	              struct gn_error *error);
 
 	/* The next launch, when the one before is over. Returns 1, or 0: there is none. */
 	int (*next)(void *state, struct sim_launch *launch);
 
-	/* Are the results those of a reference on the host? Returns 0, or -GN_EBADMSG: error says which element is wrong. */
+	/*
+	 * Are the results those of a reference on the host? Returns 0, or -GN_EBADMSG: error says which
+	 * element is wrong.
+	 */
 	int (*check)(void *state, struct gn_error *error);
 	void (*destroy)(void *state); /* also of NULL */
 

@@ -8,19 +8,25 @@
 static int check_options(const char *uri, const struct gn_options *o, struct gn_error *e)
 {
 	if (!uri)
-		return gn_error_set(e, -GN_EINVAL, "gn_open: no URI is given: say where the data is, as in host:8G or file:PATH");
+		return gn_error_set(
+		    e, -GN_EINVAL,
+		    "gn_open: no URI is given: say where the data is, as in host:8G or file:PATH");
 	if (!o)
 		return gn_error_set(e, -GN_EINVAL, "%s: no options are given: element_bytes is needed", uri);
 	if (!o->element_bytes || o->element_bytes > 16 || o->element_bytes & (o->element_bytes - 1))
-		return gn_error_set(e, -GN_EINVAL, "%s: element_bytes is %u: say how large an element is, 1, 2, 4, 8 or 16 bytes", uri,
-				    o->element_bytes);
+		return gn_error_set(
+		    e, -GN_EINVAL,
+		    "%s: element_bytes is %u: say how large an element is, 1, 2, 4, 8 or 16 bytes", uri,
+		    o->element_bytes);
 	if (o->offset % o->element_bytes)
 		return gn_error_set(e, -GN_EINVAL, "%s: offset %llu is no multiple of element_bytes, %u", uri,
 				    (unsigned long long)o->offset, o->element_bytes);
 	if (o->mode != GN_PAGED && o->mode != GN_DIRECT)
-		return gn_error_set(e, -GN_EINVAL, "%s: %d is no mode: take GN_PAGED or GN_DIRECT", uri, (int)o->mode);
+		return gn_error_set(e, -GN_EINVAL, "%s: %d is no mode: take GN_PAGED or GN_DIRECT", uri,
+		                    (int)o->mode);
 	if (o->beside && !o->beside->machine)
-		return gn_error_set(e, -GN_EINVAL, "%s: the data beside which it is to be opened is not open", uri);
+		return gn_error_set(e, -GN_EINVAL, "%s: the data beside which it is to be opened is not open",
+		                    uri);
 	return 0;
 }
 
@@ -45,7 +51,8 @@ static uint64_t less_of(uint64_t a, uint64_t b)
 
 static int make_cache(struct gn_data *d, const struct gn_options *o, uint64_t count, struct gn_error *e)
 {
-	const uint64_t capacity = gn_store_view_of(d->store)->capacity_bytes, pages = 16ull * o->cache.page_bytes;
+	const uint64_t capacity = gn_store_view_of(d->store)->capacity_bytes,
+	               pages = 16ull * o->cache.page_bytes;
 	const uint64_t least = pages > 1 << 20 ? pages : 1 << 20;
 	struct gn_cache_options options = o->cache;
 	struct simt_info info;
@@ -72,8 +79,11 @@ static int make_array(struct gn_data *d, const struct gn_options *o, const char 
 	config.element_bytes = o->element_bytes;
 	config.count = o->count || o->offset > bytes ? o->count : (bytes - o->offset) / o->element_bytes;
 	if (!config.count)
-		return gn_error_set(e, -GN_EINVAL, "%s: it holds %llu bytes, and no element of %u bytes at offset %llu: take a smaller offset",
-				    uri, (unsigned long long)bytes, o->element_bytes, (unsigned long long)o->offset);
+		return gn_error_set(e, -GN_EINVAL,
+		                    "%s: it holds %llu bytes, and no element of %u bytes at offset %llu: "
+		                    "take a smaller offset",
+		                    uri, (unsigned long long)bytes, o->element_bytes,
+		                    (unsigned long long)o->offset);
 	if (o->mode == GN_PAGED)
 		rc = make_cache(d, o, config.count, &why);
 	config.cache = d->cache;
@@ -120,7 +130,8 @@ static int not_open(struct gn_error *e, const char *what)
 	return gn_error_set(e, -GN_EINVAL, "%s: the data is not open", what);
 }
 
-int gn_launch(struct gn_data *d, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments, struct gn_error *e)
+int gn_launch(struct gn_data *d, const struct simt_kernel *kernel, struct simt_grid grid,
+              const void *arguments, struct gn_error *e)
 {
 	struct gn_error why;
 	struct simt_info info;
@@ -157,7 +168,9 @@ int gn_flush(struct gn_data *d, struct gn_error *e)
 
 static int in_use(const struct gn_data *d, struct gn_error *e)
 {
-	return d->others ? gn_error_set(e, -GN_EBUSY, "%u others use the machine of this data: close them first", d->others) : 0;
+	return d->others ? gn_error_set(e, -GN_EBUSY,
+	                                "%u others use the machine of this data: close them first", d->others)
+	                 : 0;
 }
 
 int gn_close(struct gn_data *d, struct gn_error *e)

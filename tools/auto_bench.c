@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grapnel auto-bench: twelve access patterns in every fixed mode, as batches of rows where they can be, and as gn_auto
- * chooses and advises, which is to come close to the best of them on each. The time of gn_auto holds its looking, deciding and switching.
+ * grapnel auto-bench: twelve access patterns in every fixed mode, as batches of rows where they can be, and
+ * as gn_auto chooses and advises, which is to come close to the best of them on each. The time of gn_auto
+ * holds its looking, deciding and switching.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,17 @@
 #include "patterns/patterns.h"
 #include "tool.h"
 
-enum { OPT_DATA = 256, OPT_CACHE, OPT_TOUCHES, OPT_LAUNCHES, OPT_PATTERN, OPT_EXPLAIN, OPT_MODES, OPT_TUNED, OPT_JSON };
+enum {
+	OPT_DATA = 256,
+	OPT_CACHE,
+	OPT_TOUCHES,
+	OPT_LAUNCHES,
+	OPT_PATTERN,
+	OPT_EXPLAIN,
+	OPT_MODES,
+	OPT_TUNED,
+	OPT_JSON
+};
 
 enum { MODES = 7, GATHER = 5, AUTO = 6 };
 
@@ -36,9 +47,12 @@ static const struct argp_option options[] = {
     {"launches", OPT_LAUNCHES, "N", 0, "launches of a run, 2 to 64 (default 12)", 0},
     {"pattern", OPT_PATTERN, "NAME", 0, "only this pattern; list for their names", 0},
     {"explain", OPT_EXPLAIN, NULL, 0, "say what was seen, what was chosen and why", 0},
-    {"modes", OPT_MODES, "LIST", 0, "fixed modes to run beside it, such as direct,4096,gather; none for none (default all)", 0},
-    {"tuned", OPT_TUNED, "FILE", OPTION_ARG_OPTIONAL, "take the reach of address translation from what grapnel tune kept (default "
-     "this machine's file)", 0},
+    {"modes", OPT_MODES, "LIST", 0,
+     "fixed modes to run beside it, such as direct,4096,gather; none for none (default all)", 0},
+    {"tuned", OPT_TUNED, "FILE", OPTION_ARG_OPTIONAL,
+     "take the reach of address translation from what grapnel tune kept (default "
+     "this machine's file)",
+     0},
     {"json", OPT_JSON, "FILE", 0, "write the runs as JSON; - for standard output, without the table", 0},
     {0},
 };
@@ -49,7 +63,8 @@ static const char *pattern_option(const struct argp_state *state, const char *na
 		if (!strcmp(gn_patterns[k].name, name))
 			return name;
 	if (strcmp(name, "list"))
-		argp_error(state, "--pattern %s: there is none of that name; --pattern list names them", name);
+		argp_error(state, "--pattern %s: there is none of that name; --pattern list names them",
+		           name);
 	for (unsigned k = 0; k < GN_PATTERNS; k++)
 		printf("%-12s %s\n", gn_patterns[k].name, gn_patterns[k].summary);
 	exit(TOOL_OK);
@@ -67,7 +82,8 @@ static unsigned modes_option(const struct argp_state *state, char *list)
 		while (k < AUTO && strcmp(modes[k].name, word))
 			k++;
 		if (k == AUTO && strcmp(word, "none"))
-			argp_error(state, "--modes %s: use direct, 512, 4096, 16384, 65536, gather or none", word);
+			argp_error(state, "--modes %s: use direct, 512, 4096, 16384, 65536, gather or none",
+			           word);
 		skip &= ~(1u << k);
 	}
 	return skip;
@@ -81,9 +97,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &q->bed.machine; return 0;
 	case OPT_DATA: q->bed.data_bytes = tool_size(state, "--data", arg, 1); return 0;
 	case OPT_CACHE: q->bed.cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
-	case OPT_TOUCHES: q->bed.touches = tool_number(state, "--touches", arg, 1, UINT64_MAX >> 16); return 0;
+	case OPT_TOUCHES:
+		q->bed.touches = tool_number(state, "--touches", arg, 1, UINT64_MAX >> 16);
+		return 0;
 	case OPT_LAUNCHES:
-		q->bed.launches = (uint32_t)tool_number(state, "--launches", arg, 2, GN_PATTERN_MOST_LAUNCHES);
+		q->bed.launches =
+		    (uint32_t)tool_number(state, "--launches", arg, 2, GN_PATTERN_MOST_LAUNCHES);
 		return 0;
 	case OPT_PATTERN: q->pattern = pattern_option(state, arg); return 0;
 	case OPT_EXPLAIN: q->explain = 1; return 0;
@@ -102,7 +121,8 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Run twelve access patterns in every fixed mode, as batches of rows where they can be, and in the mode that the library "
+    "Run twelve access patterns in every fixed mode, as batches of rows where they can be, and in the mode "
+    "that the library "
     "chooses; where it advises to gather, its launches are made of batches.\vEvery word read is checked. "
     "Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called wrongly.",
     tool_machine_child,
@@ -135,8 +155,8 @@ static int suits(const struct gn_pattern *p, const struct request *q, unsigned k
 	return k == GATHER ? p->list != NULL : modes[k].mode >= p->least && modes[k].mode <= p->most;
 }
 
-static int run_pattern(struct gn_pattern_bed *bed, const struct request *q, const struct gn_pattern *p, struct runs *r,
-		       struct gn_error *e)
+static int run_pattern(struct gn_pattern_bed *bed, const struct request *q, const struct gn_pattern *p,
+                       struct runs *r, struct gn_error *e)
 {
 	int rc = gn_pattern_run(bed, p, modes[AUTO].mode, 0, &r->of[AUTO], e);
 
@@ -146,7 +166,10 @@ static int run_pattern(struct gn_pattern_bed *bed, const struct request *q, cons
 	return rc;
 }
 
-/* Of the first so many fixed modes that of the shortest finished run; -1 if none ran. Batches are the last of them. */
+/*
+ * Of the first so many fixed modes that of the shortest finished run; -1 if none ran. Batches are the last of
+ * them.
+ */
 static int best_of(const struct runs *r, uint32_t launches, int count)
 {
 	int best = -1;
@@ -175,7 +198,11 @@ static void print_runs(const struct gn_pattern *p, const struct runs *r, uint32_
 
 	printf("%-11s", p->name);
 	for (int k = 0; k < AUTO; k++)
-		printf(" %c%8.1f ", !r->of[k].launches ? '-' : r->of[k].launches < launches ? '>' : ' ', 1e3 * r->of[k].total);
+		printf(" %c%8.1f ",
+		       !r->of[k].launches             ? '-'
+		       : r->of[k].launches < launches ? '>'
+		                                      : ' ',
+		       1e3 * r->of[k].total);
 	printf(" %9.1f", 1e3 * r->of[AUTO].total);
 	if (best >= 0)
 		printf("  %5.2f of %s", over(r, best), modes[best].name);
@@ -197,9 +224,10 @@ static json_t *json_run(const struct gn_pattern_result *r, const char *name)
 		if (r->choice[k][0])
 			json_array_append_new(choices, json_string(r->choice[k]));
 	}
-	return json_pack("{s:s, s:i, s:f, s:o, s:o, s:I, s:I, s:s}", "mode", name, "launches", (int)r->launches, "total_seconds",
-			 r->total, "seconds", seconds, "choices", choices, "switches", (json_int_t)r->switches, "looks",
-			 (json_int_t)r->looks, "explain", r->explain);
+	return json_pack("{s:s, s:i, s:f, s:o, s:o, s:I, s:I, s:s}", "mode", name, "launches",
+	                 (int)r->launches, "total_seconds", r->total, "seconds", seconds, "choices", choices,
+	                 "switches", (json_int_t)r->switches, "looks", (json_int_t)r->looks, "explain",
+	                 r->explain);
 }
 
 /* The best of all fixed modes, and the best of those in which the pattern's own kernel runs. */
@@ -212,17 +240,18 @@ static json_t *json_pattern(const struct gn_pattern *p, const struct runs *r, ui
 	for (unsigned k = 0; k < MODES; k++)
 		if (r->of[k].launches)
 			json_array_append_new(list, json_run(&r->of[k], modes[k].name));
-	return json_pack("{s:s, s:s?, s:f, s:s?, s:f, s:s, s:o}", "pattern", p->name, "best", mode_name(best), "auto_over_best",
-			 over(r, best), "best_own", mode_name(own), "auto_over_best_own", over(r, own), "advice",
-			 advices[r->of[AUTO].advice], "runs", list);
+	return json_pack("{s:s, s:s?, s:f, s:s?, s:f, s:s, s:o}", "pattern", p->name, "best", mode_name(best),
+	                 "auto_over_best", over(r, best), "best_own", mode_name(own), "auto_over_best_own",
+	                 over(r, own), "advice", advices[r->of[AUTO].advice], "runs", list);
 }
 
 static json_t *report_json(const struct gn_pattern_bed *bed, json_t *patterns)
 {
-	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:i, s:b, s:O}", "schema", "grapnel-auto-bench-3", "machine",
-			 tool_json_machine(&bed->info), "path", gn_store_path(bed->store), "data_bytes",
-			 (json_int_t)bed->options.data_bytes, "cache_bytes", (json_int_t)bed->options.cache_bytes, "launches",
-			 (int)bed->options.launches, "verified", 1, "patterns", patterns);
+	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:i, s:b, s:O}", "schema", "grapnel-auto-bench-3",
+	                 "machine", tool_json_machine(&bed->info), "path", gn_store_path(bed->store),
+	                 "data_bytes", (json_int_t)bed->options.data_bytes, "cache_bytes",
+	                 (json_int_t)bed->options.cache_bytes, "launches", (int)bed->options.launches,
+	                 "verified", 1, "patterns", patterns);
 }
 
 static void print_head(const struct gn_pattern_bed *bed)
@@ -291,7 +320,8 @@ int tool_auto_bench(int argc, char **argv)
 	rc = gn_pattern_bed_open(&bed, &q.bed, &e);
 	rc = rc ? rc : take_settings(&bed, &q, &e);
 	if (!rc)
-		rc = runs ? run(&bed, &q, runs, &e) : gn_error_set(&e, -GN_ENOMEM, "no memory for the results");
+		rc = runs ? run(&bed, &q, runs, &e)
+		          : gn_error_set(&e, -GN_ENOMEM, "no memory for the results");
 	gn_pattern_bed_close(&bed);
 	free(runs);
 	return rc ? tool_fail("auto-bench", &e) : TOOL_OK;

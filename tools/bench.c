@@ -49,7 +49,8 @@ struct choice {
 static const struct argp_option options[] = {
     {"data", OPT_DATA, "SIZE", 0, "of each array, in host memory (default 256M, on a GPU 8G)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "of every cache (default a part of the data, as each workload says)", 0},
-    {"page", OPT_PAGE, "SIZE", 0, "of the pages of natural loops and C = A + B, 512 to 2M (default the library's)", 0},
+    {"page", OPT_PAGE, "SIZE", 0,
+     "of the pages of natural loops and C = A + B, 512 to 2M (default the library's)", 0},
     {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 3)", 0},
     {"quick", OPT_QUICK, NULL, 0, "4 MiB of data, one run: to see that it works", 0},
     {"json", OPT_JSON, "FILE", 0, "write the rows as JSON; - for standard output, without the tables", 0},

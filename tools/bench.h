@@ -115,8 +115,8 @@ int bench_cache(struct bench *b, struct gn_cache **cache, struct gn_array *array
 int bench_uncache(struct bench *b, struct gn_cache *cache, struct gn_array *array, struct gn_error *e);
 
 /*
- * bench_batch - how many pages a warp may hold, so that all warps that run at once hold at most a quarter of the
- * frames: at most so many, and at least one.
+ * bench_batch - how many pages a warp may hold, so that all warps that run at once hold at most a quarter of
+ * the frames: at most so many, and at least one.
  */
 uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most);
 

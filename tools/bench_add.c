@@ -93,7 +93,8 @@ static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 	if (!rc)
 		rc = gn_cache_describe(a->cache, &facts);
 	if (!rc) {
-		a->args.page_words = facts.page_bytes / 4; /* kernels that hold a page write all of it, and nothing behind it */
+		/* kernels that hold a page write all of it, and nothing behind it */
+		a->args.page_words = facts.page_bytes / 4;
 		rc = make_arrays(b, a, e);
 	}
 	if (!rc)

@@ -227,7 +227,8 @@ static int open_managed(struct bench *b, struct managed *m, uint64_t bytes, stru
 }
 
 /* With each hint the same work as the other rows of the group. */
-static int managed_rows(struct bench *b, struct managed *m, enum bench_unit unit, double amount, struct gn_error *e)
+static int managed_rows(struct bench *b, struct managed *m, enum bench_unit unit, double amount,
+                        struct gn_error *e)
 {
 	static const struct {
 		const char *name;

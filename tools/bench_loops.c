@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sum, rows, random, hot-rows, few-frames: natural loops through a cache of an eighth of the data; and patterns, the same for
- * every pattern that there is.
+ * sum, rows, random, hot-rows, few-frames: natural loops through a cache of an eighth of the data; and
+ * patterns, the same for every pattern that there is.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 enum { PART = 8, FEW_FRAMES = 512 };
 
 /* The plain row and ours, cold and again. @frames  0: a cache of an eighth of the data */
-static int cached_rows(struct bench_natural *n, const struct gn_natural_pattern *p, uint64_t frames, struct gn_error *e)
+static int cached_rows(struct bench_natural *n, const struct gn_natural_pattern *p, uint64_t frames,
+                       struct gn_error *e)
 {
 	int rc = bench_natural_plain(n, p->plain, GN_NATURAL_PLAIN, e);
 
@@ -25,19 +26,25 @@ static int cached_rows(struct bench_natural *n, const struct gn_natural_pattern 
 	return bench_natural_uncache(n, rc, e);
 }
 
-/* A group: a pattern with its own loop beside plain loads. @touches  0: as the pattern says; @lanes  of an access */
-static int one_pattern(struct bench_natural *n, const char *name, const struct gn_natural_pattern *p, unsigned lanes,
-		       uint64_t frames, struct gn_error *e)
+/*
+ * A group: a pattern with its own loop beside plain loads.
+ * @touches  0: as the pattern says;
+ * @lanes  of an access
+ */
+static int one_pattern(struct bench_natural *n, const char *name, const struct gn_natural_pattern *p,
+                       unsigned lanes, uint64_t frames, struct gn_error *e)
 {
 	int rc;
 
-	bench_begin(n->b, name, "plain", "%s of %.3g GB in host memory", p->summary, (double)n->b->bytes / 1e9);
+	bench_begin(n->b, name, "plain", "%s of %.3g GB in host memory", p->summary,
+	            (double)n->b->bytes / 1e9);
 	rc = bench_natural_pattern(n, p, 0, e);
 	n->amount /= lanes;
 	return rc ? rc : cached_rows(n, p, frames, e);
 }
 
-static int alone(struct bench *b, const char *name, unsigned which, unsigned lanes, uint64_t frames, struct gn_error *e)
+static int alone(struct bench *b, const char *name, unsigned which, unsigned lanes, uint64_t frames,
+                 struct gn_error *e)
 {
 	struct bench_natural n;
 	int rc = bench_natural_open(&n, b, &gn_natural_fill_kernel, e);
@@ -110,8 +117,9 @@ int bench_sum(struct bench *b, struct gn_error *e)
 	struct bench_natural n;
 	int rc = bench_natural_open(&n, b, &gn_natural_fill_kernel, e);
 
-	bench_begin(b, "sum", "plain", "sum of %.3g GB of floats in host memory, in order, cold cache of an eighth",
-		    (double)b->bytes / 1e9);
+	bench_begin(b, "sum", "plain",
+	            "sum of %.3g GB of floats in host memory, in order, cold cache of an eighth",
+	            (double)b->bytes / 1e9);
 #ifdef GN_CUDA
 	if (!rc)
 		rc = bench_cuda_copies(b, e);

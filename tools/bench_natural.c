@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the workloads of natural loops share. The plain row is the fastest of its kernels over several grids; ours is one kernel
- * over the grid that the machine advises, as a user would launch it, through a cache with default options.
+ * What the workloads of natural loops share. The plain row is the fastest of its kernels over several grids;
+ * ours is one kernel over the grid that the machine advises, as a user would launch it, through a cache with
+ * default options.
  */
 #include "bench_natural.h"
 
@@ -10,7 +11,8 @@
 
 /* ---- elements ---- */
 
-int bench_natural_open(struct bench_natural *n, struct bench *b, const struct simt_kernel *fill, struct gn_error *e)
+int bench_natural_open(struct bench_natural *n, struct bench *b, const struct simt_kernel *fill,
+                       struct gn_error *e)
 {
 	double seconds;
 
@@ -40,8 +42,8 @@ struct run {
 };
 
 /* A kernel, and the sum that it left. */
-static int add_up(struct bench_natural *n, const struct simt_kernel *kernel, struct simt_grid grid, uint64_t *sum,
-		  double *seconds, struct gn_error *e)
+static int add_up(struct bench_natural *n, const struct simt_kernel *kernel, struct simt_grid grid,
+                  uint64_t *sum, double *seconds, struct gn_error *e)
 {
 	struct simt_machine *m = n->b->machine;
 	int rc;
@@ -82,12 +84,14 @@ static int run_checked(struct bench *b, void *user, double *seconds, struct gn_e
 	if (!rc && n->check)
 		rc = add_up(n, n->check, b->grid, &sum, &ignored, e);
 	if (!rc && sum != n->want)
-		rc = gn_error_set(e, -GN_EBADMSG, "%s: the sum is %llu, not %llu: this is a bug; please report it", r->kernel->name,
-				  (unsigned long long)sum, (unsigned long long)n->want);
+		rc = gn_error_set(e, -GN_EBADMSG,
+		                  "%s: the sum is %llu, not %llu: this is a bug; please report it",
+		                  r->kernel->name, (unsigned long long)sum, (unsigned long long)n->want);
 	return rc;
 }
 
-int bench_natural_pattern(struct bench_natural *n, const struct gn_natural_pattern *p, uint64_t touches, struct gn_error *e)
+int bench_natural_pattern(struct bench_natural *n, const struct gn_natural_pattern *p, uint64_t touches,
+                          struct gn_error *e)
 {
 	double seconds;
 
@@ -106,12 +110,18 @@ static struct simt_grid plain_grid(const struct bench *b, unsigned k)
 	static const unsigned quarters[] = {4, 2, 1, 8, 32};
 	struct simt_grid grid = b->resident;
 
-	grid.blocks = k < sizeof quarters / sizeof *quarters && (b->info.is_cuda || !k) ? grid.blocks * quarters[k] / 4 : 0;
+	grid.blocks = k < sizeof quarters / sizeof *quarters && (b->info.is_cuda || !k)
+	                  ? grid.blocks * quarters[k] / 4
+	                  : 0;
 	return grid;
 }
 
-/* The kernel and the grid that are fastest in one trial each, behind a run of the first that touches all memory. */
-static int choose_plain(struct run *best, const struct simt_kernel *const *kernels, unsigned count, struct gn_error *e)
+/*
+ * The kernel and the grid that are fastest in one trial each, behind a run of the first that touches all
+ * memory.
+ */
+static int choose_plain(struct run *best, const struct simt_kernel *const *kernels, unsigned count,
+                        struct gn_error *e)
 {
 	struct run trial = *best;
 	double seconds, shortest = 1e9;
@@ -133,8 +143,8 @@ static int choose_plain(struct run *best, const struct simt_kernel *const *kerne
 	return rc;
 }
 
-int bench_natural_limit(struct bench_natural *n, const char *name, const struct simt_kernel *const *kernels, unsigned count,
-			struct gn_error *e)
+int bench_natural_limit(struct bench_natural *n, const char *name, const struct simt_kernel *const *kernels,
+                        unsigned count, struct gn_error *e)
 {
 	struct run best = {n, NULL, {0, 0, 0}, BENCH_COLD};
 	const struct bench_way way = {name, BENCH_LIMIT, n->unit, n->amount, run_checked, &best, 0};
@@ -144,12 +154,13 @@ int bench_natural_limit(struct bench_natural *n, const char *name, const struct 
 	if (!rc)
 		rc = bench_measure(n->b, &way, &row, e);
 	if (!rc)
-		snprintf(row->note, sizeof row->note, "%s, %u blocks of %u", best.kernel->name, best.grid.blocks,
-			 best.grid.block_threads);
+		snprintf(row->note, sizeof row->note, "%s, %u blocks of %u", best.kernel->name,
+		         best.grid.blocks, best.grid.block_threads);
 	return rc;
 }
 
-int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const *kernels, unsigned count, struct gn_error *e)
+int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const *kernels, unsigned count,
+                        struct gn_error *e)
 {
 	return bench_natural_limit(n, "plain", kernels, count, e);
 }
@@ -184,7 +195,8 @@ static int make_cache_of(struct bench_natural *n, uint64_t frames, struct gn_err
 int bench_natural_cache(struct bench_natural *n, uint64_t bytes, uint64_t frames, struct gn_error *e)
 {
 	struct gn_array_config config;
-	int rc = bytes ? make_cache(n, n->b->q->cache_bytes ? n->b->q->cache_bytes : bytes, e) : make_cache_of(n, frames, e);
+	int rc = bytes ? make_cache(n, n->b->q->cache_bytes ? n->b->q->cache_bytes : bytes, e)
+	               : make_cache_of(n, frames, e);
 
 	memset(&config, 0, sizeof config);
 	config.mode = GN_PAGED;
@@ -218,6 +230,7 @@ int bench_natural_row(struct bench_natural *n, const char *name, const struct si
 	int rc = bench_measure(n->b, &way, &row, e);
 
 	if (!rc && n->cache && !gn_cache_describe(n->cache, &facts))
-		snprintf(row->note, sizeof row->note, "%llu pages of %u bytes", (unsigned long long)facts.frames, facts.page_bytes);
+		snprintf(row->note, sizeof row->note, "%llu pages of %u bytes",
+		         (unsigned long long)facts.frames, facts.page_bytes);
 	return rc;
 }

@@ -65,10 +65,13 @@ static int noted_row(struct bench *b, struct gn_base_pages_args *args, struct gn
 
 	args->batch = BATCH_BYTES / args->page_bytes;
 	args->warp_frames = share > args->batch ? share : args->batch;
-	args->scratch = (char *)simt_alloc(b->machine, warps * args->warp_frames * args->page_bytes, SIMT_DEVICE);
+	args->scratch =
+	    (char *)simt_alloc(b->machine, warps * args->warp_frames * args->page_bytes, SIMT_DEVICE);
 	args->owner = (uint64_t *)simt_alloc(b->machine, warps * args->warp_frames * 8, SIMT_DEVICE);
 	args->table = (uint64_t *)simt_alloc(b->machine, pages * 8, SIMT_DEVICE);
-	rc = args->scratch && args->owner && args->table ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory for frames and a table");
+	rc = args->scratch && args->owner && args->table
+	         ? 0
+	         : gn_error_set(e, -GN_ENOMEM, "no memory for frames and a table");
 	rc = rc ? rc : kernel_row(b, "copy-noted", BENCH_LIMIT, &gn_base_pages_noted_kernel, args, NULL, e);
 	simt_free(b->machine, args->scratch);
 	simt_free(b->machine, args->owner);

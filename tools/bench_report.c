@@ -56,9 +56,10 @@ int bench_write_json(const struct bench *b, struct gn_error *e)
 
 	for (unsigned k = 0; k < b->groups; k++)
 		json_array_append_new(groups, group_json(&b->group[k]));
-	return tool_write_json(json_pack("{s:s, s:o, s:s, s:I, s:i, s:b, s:o}", "schema", "grapnel-bench-1", "machine",
-	                                 tool_json_machine(&b->info), "path", gn_store_path(b->store), "data_bytes",
-	                                 (json_int_t)b->bytes, "repeat", (int)b->q->repeat, "verified", *b->wrong == 0,
-	                                 "groups", groups),
+	return tool_write_json(json_pack("{s:s, s:o, s:s, s:I, s:i, s:b, s:o}", "schema", "grapnel-bench-1",
+	                                 "machine", tool_json_machine(&b->info), "path",
+	                                 gn_store_path(b->store), "data_bytes", (json_int_t)b->bytes,
+	                                 "repeat", (int)b->q->repeat, "verified", *b->wrong == 0, "groups",
+	                                 groups),
 	                       b->q->json, e);
 }

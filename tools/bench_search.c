@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search: binary search of sorted keys, each answer compared, through caches of an eighth and a quarter of the keys. */
+/*
+ * search: binary search of sorted keys, each answer compared, through caches of an eighth and a quarter of
+ * the keys.
+ */
 #include "bench_natural.h"
 
 static int cached_row(struct bench_natural *n, const char *name, unsigned part, struct gn_error *e)
@@ -12,9 +15,10 @@ static int cached_row(struct bench_natural *n, const char *name, unsigned part, 
 }
 
 /*
- * The lines of 128 bytes that the queries read, each loaded once by a plain load in scattered order, and nothing else. A program
- * that takes the queries as they come, and keeps everything that it has read, loads as many; one that keeps less loads more.
- * (One that sorts the queries would load them in the order of their addresses, which is far faster.)
+ * The lines of 128 bytes that the queries read, each loaded once by a plain load in scattered order, and
+ * nothing else. A program that takes the queries as they come, and keeps everything that it has read, loads
+ * as many; one that keeps less loads more. (One that sorts the queries would load them in the order of their
+ * addresses, which is far faster.)
  */
 static int lines_row(struct bench_natural *n, struct gn_error *e)
 {
@@ -36,7 +40,8 @@ static int lines_row(struct bench_natural *n, struct gn_error *e)
 
 static int all_rows(struct bench_natural *n, struct gn_error *e)
 {
-	static const struct simt_kernel *const plain[] = {&gn_natural_search_plain_kernel, &gn_natural_search_four_kernel};
+	static const struct simt_kernel *const plain[] = {&gn_natural_search_plain_kernel,
+	                                                  &gn_natural_search_four_kernel};
 	const uint64_t most = 4ull << 20, words = n->args.words;
 	int rc;
 
@@ -44,8 +49,9 @@ static int all_rows(struct bench_natural *n, struct gn_error *e)
 	n->unit = BENCH_ACCESSES;
 	n->amount = (double)n->args.touches;
 	n->want = 0; /* wrong answers */
-	bench_begin(n->b, "search", "plain", "%llu queries, binary search of %llu keys of 4 bytes in host memory, cold cache",
-		    (unsigned long long)n->args.touches, (unsigned long long)words);
+	bench_begin(n->b, "search", "plain",
+	            "%llu queries, binary search of %llu keys of 4 bytes in host memory, cold cache",
+	            (unsigned long long)n->args.touches, (unsigned long long)words);
 	rc = bench_natural_plain(n, plain, 2, e);
 	if (!rc)
 		rc = lines_row(n, e);

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stores: every element written in order, by plain stores and by gn_write_f32 in direct mode; what is in memory is compared. */
+/*
+ * stores: every element written in order, by plain stores and by gn_write_f32 in direct mode; what is in
+ * memory is compared.
+ */
 #include "bench_natural.h"
 
 int bench_stores(struct bench *b, struct gn_error *e)
 {
-	static const struct simt_kernel *const plain[] = {&gn_natural_store_plain_kernel, &gn_natural_store_wide_kernel};
+	static const struct simt_kernel *const plain[] = {&gn_natural_store_plain_kernel,
+	                                                  &gn_natural_store_wide_kernel};
 	struct bench_natural n;
 	int rc = bench_natural_open(&n, b, &gn_natural_fill_kernel, e);
 
-	bench_begin(b, "stores", "plain", "%.3g GB of floats written in order to host memory", (double)b->bytes / 1e9);
+	bench_begin(b, "stores", "plain", "%.3g GB of floats written in order to host memory",
+	            (double)b->bytes / 1e9);
 	n.args.touches = n.args.words;
 	n.unit = BENCH_BYTES;
 	n.amount = (double)b->bytes;

@@ -14,13 +14,16 @@ enum { OPT_STORE = 256, OPT_CACHE, OPT_PAGE, OPT_MODE, OPT_POLICY, OPT_DEADLINE,
 static const struct argp_option options[] = {
     {"source", 's', "N", 0, "vertex to start from (needed)", 0},
     {"undirected", 'u', NULL, 0, "add the other direction of every edge", 0},
-    {"store", OPT_STORE, "KIND", 0, "where the graph rests: host or file (default file for .gng, else host)", 0},
+    {"store", OPT_STORE, "KIND", 0, "where the graph rests: host or file (default file for .gng, else host)",
+     0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, such as 64M (default one eighth of the graph)", 0},
     {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
-    {"mode", OPT_MODE, "MODE", 0, "paged; direct: loads on the store's memory; auto: the edges as they are best read (default paged)", 0},
+    {"mode", OPT_MODE, "MODE", 0,
+     "paged; direct: loads on the store's memory; auto: the edges as they are best read (default paged)", 0},
     {"policy", OPT_POLICY, "NAME", 0, "which page leaves: clock, fifo or random (default clock)", 0},
     {"deadline", OPT_DEADLINE, "MS", 0, "give a transfer up after so many milliseconds (default 10000)", 0},
-    {"out", OPT_OUT, "FILE", 0, "write the depths: a little-endian u32 a vertex, 0xffffffff where unreachable", 0},
+    {"out", OPT_OUT, "FILE", 0,
+     "write the depths: a little-endian u32 a vertex, 0xffffffff where unreachable", 0},
     {"json", OPT_JSON, "FILE", 0, "write the report as JSON; - for standard output, without the table", 0},
     {"svg", OPT_SVG, "FILE", 0, "with --mode paged: draw how many bytes were needed and moved", 0},
     {"explain", OPT_EXPLAIN, NULL, 0, "with --mode auto: what was seen, what was chosen and why", 0},
@@ -39,7 +42,9 @@ static void store_option(struct bfs_options *o, const struct argp_state *state, 
 	case OPT_CACHE: o->cache_bytes = tool_size(state, "--cache", arg, 1); break;
 	case OPT_PAGE: o->page_bytes = tool_page(state, "--page", arg); break;
 	case OPT_MODE: o->mode = (enum bfs_mode)tool_word(state, "--mode", arg, modes); break;
-	case OPT_POLICY: o->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies); break;
+	case OPT_POLICY:
+		o->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies);
+		break;
 	default: o->deadline_ms = tool_number(state, "--deadline", arg, 1, 3600000); break;
 	}
 }
@@ -52,7 +57,8 @@ static void check_together(struct bfs_options *o, const struct argp_state *state
 	if (o->source == UINT64_MAX)
 		argp_error(state, "--source N is needed: the vertex to start from");
 	if (o->mode == BFS_DIRECT && o->store && !strcmp(o->store, "file"))
-		argp_error(state, "--mode direct needs --store host: a file cannot be loaded from byte by byte");
+		argp_error(state,
+		           "--mode direct needs --store host: a file cannot be loaded from byte by byte");
 	if (o->mode == BFS_AUTO && o->page_bytes)
 		argp_error(state, "--page is for --mode paged: auto chooses the size of pages itself");
 	if (o->explain && o->mode != BFS_AUTO)
@@ -99,8 +105,10 @@ static const struct argp argp = {
     options,
     parse,
     "GRAPH",
-    "Breadth-first search of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) from one vertex. The graph rests "
-    "in a store; the threads of the machine bring in its pages by themselves.\vExit status: 0 it went well, 1 the run "
+    "Breadth-first search of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) from one vertex. The "
+    "graph rests "
+    "in a store; the threads of the machine bring in its pages by themselves.\vExit status: 0 it went well, "
+    "1 the run "
     "failed, 2 it was called wrongly.",
     tool_machine_child,
     NULL,
@@ -124,7 +132,8 @@ static int search(struct run *r, struct bfs_report *report, struct gn_error *e)
 
 	r->depth = (uint32_t *)malloc(bytes);
 	if (!r->depth)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu depths", (unsigned long long)r->input.vertices);
+		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu depths",
+		                    (unsigned long long)r->input.vertices);
 	return gn_bfs(r->machine, &r->arrays.graph, r->o->source, r->depth, &report->result, &r->progress, e);
 }
 
@@ -137,7 +146,8 @@ static int verify(struct run *r, struct bfs_report *report, struct gn_error *e)
 		return rc;
 	r->want = (uint32_t *)malloc(r->input.vertices * sizeof *r->want);
 	if (!r->want)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu depths", (unsigned long long)r->input.vertices);
+		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu depths",
+		                    (unsigned long long)r->input.vertices);
 	rc = gn_bfs_reference(&r->input.graph, r->o->source, r->want, e);
 	if (!rc)
 		rc = gn_depths_verify(r->depth, r->want, r->input.vertices, e);
@@ -166,7 +176,8 @@ static int run_all(struct run *r, struct bfs_report *report, struct gn_error *e)
 		rc = bfs_input_open(&r->input, r->machine, r->o, &r->progress, e);
 	if (!rc && r->o->source >= r->input.vertices)
 		rc = gn_error_set(e, -GN_ERANGE, "--source %llu: %s has %llu vertices, counted from 0",
-				  (unsigned long long)r->o->source, r->o->graph, (unsigned long long)r->input.vertices);
+		                  (unsigned long long)r->o->source, r->o->graph,
+		                  (unsigned long long)r->input.vertices);
 	if (!rc)
 		rc = bfs_arrays_open(&r->arrays, r->machine, &r->input, r->o, e);
 	if (!rc)

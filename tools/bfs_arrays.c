@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The offsets and neighbours of a graph as arrays: through a cache, directly, or as gn_auto chooses for the neighbours. */
+/*
+ * The offsets and neighbours of a graph as arrays: through a cache, directly, or as gn_auto chooses for the
+ * neighbours.
+ */
 #include <string.h>
 
 #include "bfs.h"
@@ -19,7 +22,10 @@ static uint64_t cache_bytes(const struct bfs_input *in, const struct bfs_options
 	return in->bytes / 8 < least ? least : in->bytes / 8;
 }
 
-/* In mode auto the neighbours have a cache of their own: each gets its share, and the offsets a few pages at least. */
+/*
+ * In mode auto the neighbours have a cache of their own: each gets its share, and the offsets a few pages at
+ * least.
+ */
 static uint64_t offsets_share(const struct bfs_input *in, const struct bfs_options *o, uint64_t bytes)
 {
 	const uint64_t least = 16ull * o->page_bytes;
@@ -47,7 +53,8 @@ static int open_cache(struct bfs_arrays *a, struct simt_machine *machine, const 
 static int open_choice(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
 		       const struct bfs_options *o, struct gn_error *e)
 {
-	const uint64_t all = cache_bytes(in, o), taken = offsets_share(in, o, all), least = 16ull * o->page_bytes;
+	const uint64_t all = cache_bytes(in, o), taken = offsets_share(in, o, all),
+	               least = 16ull * o->page_bytes;
 	struct gn_auto_config c = {0};
 
 	c.cache_bytes = all > taken + least ? all - taken : least;
@@ -73,8 +80,12 @@ static int open_neighbours(struct bfs_arrays *a, struct simt_machine *machine, c
 int bfs_arrays_open(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
 		    const struct bfs_options *o, struct gn_error *e)
 {
-	struct gn_array_config config = {o->mode == BFS_DIRECT ? GN_DIRECT : GN_PAGED, NULL, in->store, in->offsets_at,
-					 in->vertices + 1, 8};
+	struct gn_array_config config = {o->mode == BFS_DIRECT ? GN_DIRECT : GN_PAGED,
+	                                 NULL,
+	                                 in->store,
+	                                 in->offsets_at,
+	                                 in->vertices + 1,
+	                                 8};
 	int rc = open_cache(a, machine, in, o, e);
 
 	config.cache = a->cache;

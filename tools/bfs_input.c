@@ -36,7 +36,8 @@ static int open_store(struct bfs_input *in, struct simt_machine *machine, const 
 	int rc;
 
 	store.timeout_ns = o->deadline_ms * 1000000;
-	store.transfer_bytes = o->mode == BFS_AUTO ? 65536 : o->page_bytes; /* the largest page that may be chosen */
+	/* the largest page that may be chosen */
+	store.transfer_bytes = o->mode == BFS_AUTO ? 65536 : o->page_bytes;
 	if (!strcmp(scheme, "file"))
 		tool_tuned_defaults("bfs", o->machine.name, NULL, &store.queue_count, &store.queue_depth);
 	rc = uri ? gn_store_open(&in->store, machine, uri, &store, e)
@@ -68,9 +69,10 @@ static int load_file(struct bfs_input *in, const struct gn_progress *progress, s
 		ssize_t got = pread(in->file.fd, buffer, want, (off_t)at);
 
 		if (got <= 0) {
-			rc = gn_error_set(e, -GN_EIO, "%s: %s at byte %llu; make the file again", in->file.name,
-					  got ? strerror(errno) : "ends early: it shrank while it was read",
-					  (unsigned long long)at);
+			rc = gn_error_set(e, -GN_EIO, "%s: %s at byte %llu; make the file again",
+			                  in->file.name,
+			                  got ? strerror(errno) : "ends early: it shrank while it was read",
+			                  (unsigned long long)at);
 			break;
 		}
 		rc = gn_store_write(in->store, at, buffer, (size_t)got, e);
@@ -93,8 +95,9 @@ static int open_gng(struct bfs_input *in, struct simt_machine *machine, const st
 	use_sections(in, &in->file);
 	if (o->undirected && !(in->file.flags & GN_GRAPH_UNDIRECTED))
 		return gn_error_set(e, -GN_EINVAL,
-				    "%s: the file holds directed edges; make an undirected one with grapnel convert --undirected",
-				    o->graph);
+		                    "%s: the file holds directed edges; make an undirected one with grapnel "
+		                    "convert --undirected",
+		                    o->graph);
 	if (!o->trust)
 		rc = gn_graph_file_check(&in->file, progress, e);
 	if (rc)
@@ -108,16 +111,19 @@ static int open_gng(struct bfs_input *in, struct simt_machine *machine, const st
 
 /* ---- every other format: read into memory, then into a store ---- */
 
-static int store_graph(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o, struct gn_error *e)
+static int store_graph(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+                       struct gn_error *e)
 {
-	const uint64_t offsets = (in->vertices + 1) * sizeof(uint64_t), neighbours = in->edges * sizeof(uint32_t);
+	const uint64_t offsets = (in->vertices + 1) * sizeof(uint64_t),
+	               neighbours = in->edges * sizeof(uint32_t);
 	char size[32];
 	int rc;
 
 	in->offsets_at = 0;
 	in->neighbours_at = (offsets + GN_GRAPH_FILE_PAGE - 1) / GN_GRAPH_FILE_PAGE * GN_GRAPH_FILE_PAGE;
 	in->bytes = offsets + neighbours;
-	snprintf(size, sizeof size, "%llu", (unsigned long long)(in->neighbours_at + neighbours + GN_GRAPH_FILE_PAGE));
+	snprintf(size, sizeof size, "%llu",
+	         (unsigned long long)(in->neighbours_at + neighbours + GN_GRAPH_FILE_PAGE));
 	rc = open_store(in, machine, o, "host", size, "", e);
 	if (!rc)
 		rc = gn_store_write(in->store, in->offsets_at, in->graph.offsets, offsets, e);
@@ -138,8 +144,8 @@ static int file_graph(struct bfs_input *in, struct simt_machine *machine, const 
 	snprintf(path, sizeof path, "%s/grapnel-XXXXXX.gng", folder && *folder ? folder : "/tmp");
 	fd = mkstemps(path, 4);
 	if (fd < 0)
-		return gn_error_set(e, -GN_EACCES, "%s: %s; set TMPDIR to a folder with room for the graph", path,
-				    strerror(errno));
+		return gn_error_set(e, -GN_EACCES, "%s: %s; set TMPDIR to a folder with room for the graph",
+		                    path, strerror(errno));
 	close(fd);
 	rc = gn_graph_file_write(&in->graph, path, progress, e);
 	if (!rc)

@@ -28,13 +28,16 @@ static void print_cache(const struct bfs_report *r, FILE *to)
 	const struct gn_cache_facts *f = &r->cache;
 	const double mib = 1 << 20;
 
-	fprintf(to, "  cache                %.1f MiB in %llu pages of %u bytes, %s, %s table (%.2f MiB of tables)\n",
-		(double)f->frame_bytes / mib, (unsigned long long)f->frames, f->page_bytes,
-		tool_policies[r->options->policy], tool_tables[f->table], (double)f->metadata_bytes / mib);
+	fprintf(
+	    to,
+	    "  cache                %.1f MiB in %llu pages of %u bytes, %s, %s table (%.2f MiB of tables)\n",
+	    (double)f->frame_bytes / mib, (unsigned long long)f->frames, f->page_bytes,
+	    tool_policies[r->options->policy], tool_tables[f->table], (double)f->metadata_bytes / mib);
 	fprintf(to, "  pages fetched        %llu (%.1f MiB)\n", (unsigned long long)f->count.fetched,
 		(double)f->count.fetched_bytes / mib);
 	fprintf(to, "  hit rate             %.2f %%\n", 100 * hit_rate(&f->count));
-	fprintf(to, "  bytes moved/needed   %.2f\n", (double)f->count.fetched_bytes / (double)bfs_needed_bytes(r));
+	fprintf(to, "  bytes moved/needed   %.2f\n",
+	        (double)f->count.fetched_bytes / (double)bfs_needed_bytes(r));
 }
 
 static const char *advice_name(enum gn_auto_advice advice)
@@ -49,8 +52,9 @@ static void print_choice(const struct bfs_report *r, FILE *to)
 	fprintf(to, "  edges                %s", s->mode == GN_DIRECT ? "direct" : "paged");
 	if (s->mode == GN_PAGED)
 		fprintf(to, " in pages of %u bytes", s->page_bytes);
-	fprintf(to, " at the end; %llu of %llu launches looked at, %llu changes, advice: %s\n", (unsigned long long)s->looks,
-		(unsigned long long)s->launches, (unsigned long long)s->switches, advice_name(s->advice));
+	fprintf(to, " at the end; %llu of %llu launches looked at, %llu changes, advice: %s\n",
+	        (unsigned long long)s->looks, (unsigned long long)s->launches,
+	        (unsigned long long)s->switches, advice_name(s->advice));
 	if (r->options->explain)
 		fputs(r->explain, to);
 }
@@ -61,28 +65,31 @@ void bfs_print_table(const struct bfs_report *r, FILE *to)
 		(unsigned long long)r->input->vertices, (unsigned long long)r->input->edges,
 		(double)r->input->bytes / (1 << 20));
 	fprintf(to, "  time                 %.3f s\n", r->result.seconds);
-	fprintf(to, "  traversed            %llu edges, %.2f million a second\n", (unsigned long long)r->result.edges,
-		teps(r) / 1e6);
-	fprintf(to, "  reached              %llu vertices in %u levels from %llu\n", (unsigned long long)r->result.reached,
-		r->result.levels, (unsigned long long)r->options->source);
+	fprintf(to, "  traversed            %llu edges, %.2f million a second\n",
+	        (unsigned long long)r->result.edges, teps(r) / 1e6);
+	fprintf(to, "  reached              %llu vertices in %u levels from %llu\n",
+	        (unsigned long long)r->result.reached, r->result.levels,
+	        (unsigned long long)r->options->source);
 	if (r->options->mode == BFS_PAGED)
 		print_cache(r, to);
 	if (r->explain[0])
 		print_choice(r, to);
 	fprintf(to, "  path                 %s\n", r->path);
 	if (r->verified >= 0)
-		fprintf(to, "  verified             %s\n", r->verified ? "every depth equals the reference search" : "NO");
+		fprintf(to, "  verified             %s\n",
+		        r->verified ? "every depth equals the reference search" : "NO");
 }
 
 static json_t *counters_json(const struct bfs_report *r)
 {
 	const struct gn_cache_stripe *c = &r->cache.count;
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "hits", (json_int_t)c->hits, "misses",
-			 (json_int_t)c->misses, "fetched_pages", (json_int_t)c->fetched, "fetched_bytes",
-			 (json_int_t)c->fetched_bytes, "written_pages", (json_int_t)c->written, "written_bytes",
-			 (json_int_t)c->written_bytes, "evicted_pages", (json_int_t)c->evicted, "evicted_bytes",
-			 (json_int_t)(c->evicted * r->cache.page_bytes), "bypassed", (json_int_t)c->bypassed);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "hits", (json_int_t)c->hits,
+	                 "misses", (json_int_t)c->misses, "fetched_pages", (json_int_t)c->fetched,
+	                 "fetched_bytes", (json_int_t)c->fetched_bytes, "written_pages",
+	                 (json_int_t)c->written, "written_bytes", (json_int_t)c->written_bytes,
+	                 "evicted_pages", (json_int_t)c->evicted, "evicted_bytes",
+	                 (json_int_t)(c->evicted * r->cache.page_bytes), "bypassed", (json_int_t)c->bypassed);
 }
 
 static json_t *cache_json(const struct bfs_report *r)
@@ -90,17 +97,19 @@ static json_t *cache_json(const struct bfs_report *r)
 	const struct gn_cache_facts *f = &r->cache;
 
 	return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I}", "bytes", (json_int_t)f->frame_bytes, "page_bytes",
-			 (json_int_t)f->page_bytes, "frames", (json_int_t)f->frames, "table", tool_tables[f->table],
-			 "policy", tool_policies[r->options->policy], "metadata_bytes", (json_int_t)f->metadata_bytes);
+	                 (json_int_t)f->page_bytes, "frames", (json_int_t)f->frames, "table",
+	                 tool_tables[f->table], "policy", tool_policies[r->options->policy], "metadata_bytes",
+	                 (json_int_t)f->metadata_bytes);
 }
 
 static json_t *choice_json(const struct bfs_report *r)
 {
 	const struct gn_auto_state *s = &r->choice;
 
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s}", "mode", s->mode == GN_DIRECT ? "direct" : "paged", "page_bytes",
-			 (json_int_t)s->page_bytes, "launches", (json_int_t)s->launches, "looks", (json_int_t)s->looks,
-			 "switches", (json_int_t)s->switches, "advice", advice_name(s->advice), "explain", r->explain);
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s}", "mode",
+	                 s->mode == GN_DIRECT ? "direct" : "paged", "page_bytes", (json_int_t)s->page_bytes,
+	                 "launches", (json_int_t)s->launches, "looks", (json_int_t)s->looks, "switches",
+	                 (json_int_t)s->switches, "advice", advice_name(s->advice), "explain", r->explain);
 }
 
 static json_t *report_json(const struct bfs_report *r)
@@ -108,18 +117,19 @@ static json_t *report_json(const struct bfs_report *r)
 	const int paged = r->options->mode == BFS_PAGED;
 	json_t *verified = r->verified < 0 ? json_null() : json_boolean(r->verified);
 
-	return json_pack("{s:s, s:o, s:{s:s, s:I, s:I, s:I}, s:I, s:I, s:i, s:f, s:I, s:f, s:s, s:o, s:o, s:o, "
-			 "s:{s:I, s:I}, s:I, s:s, s:o}",
-			 "schema", "grapnel-bfs-1", "machine", tool_json_machine(&r->machine), "graph", "path",
-			 r->options->graph, "vertices", (json_int_t)r->input->vertices, "edges",
-			 (json_int_t)r->input->edges, "bytes", (json_int_t)r->input->bytes, "source",
-			 (json_int_t)r->options->source, "reached", (json_int_t)r->result.reached, "levels",
-			 (int)r->result.levels, "seconds", r->result.seconds, "edges_traversed",
-			 (json_int_t)r->result.edges, "teps", teps(r), "mode", bfs_mode_name(r->options->mode),
-			 "cache", paged ? cache_json(r) : json_null(), "counters", paged ? counters_json(r) : json_null(),
-			 "auto", r->explain[0] ? choice_json(r) : json_null(), "store",
-			 "reads", (json_int_t)r->store.reads, "read_bytes", (json_int_t)r->store.read_bytes,
-			 "needed_bytes", (json_int_t)bfs_needed_bytes(r), "path", r->path, "verified", verified);
+	return json_pack(
+	    "{s:s, s:o, s:{s:s, s:I, s:I, s:I}, s:I, s:I, s:i, s:f, s:I, s:f, s:s, s:o, s:o, s:o, "
+	    "s:{s:I, s:I}, s:I, s:s, s:o}",
+	    "schema", "grapnel-bfs-1", "machine", tool_json_machine(&r->machine), "graph", "path",
+	    r->options->graph, "vertices", (json_int_t)r->input->vertices, "edges",
+	    (json_int_t)r->input->edges, "bytes", (json_int_t)r->input->bytes, "source",
+	    (json_int_t)r->options->source, "reached", (json_int_t)r->result.reached, "levels",
+	    (int)r->result.levels, "seconds", r->result.seconds, "edges_traversed",
+	    (json_int_t)r->result.edges, "teps", teps(r), "mode", bfs_mode_name(r->options->mode), "cache",
+	    paged ? cache_json(r) : json_null(), "counters", paged ? counters_json(r) : json_null(), "auto",
+	    r->explain[0] ? choice_json(r) : json_null(), "store", "reads", (json_int_t)r->store.reads,
+	    "read_bytes", (json_int_t)r->store.read_bytes, "needed_bytes", (json_int_t)bfs_needed_bytes(r),
+	    "path", r->path, "verified", verified);
 }
 
 int bfs_write_json(const struct bfs_report *r, const char *path, struct gn_error *e)
@@ -155,9 +165,10 @@ static void draw(FILE *to, const struct bfs_report *r)
 		bar[k].note = part[k].note;
 		bar[k].share = (double)part[k].bytes / (double)most;
 	}
-	snprintf(title, sizeof title, "Breadth-first search: %llu edges, %.1f million a second, hit rate %.2f %%, %s",
-		 (unsigned long long)r->result.edges, teps(r) / 1e6, 100 * hit_rate(&f->count),
-		 r->verified > 0 ? "every depth verified" : "not verified");
+	snprintf(title, sizeof title,
+	         "Breadth-first search: %llu edges, %.1f million a second, hit rate %.2f %%, %s",
+	         (unsigned long long)r->result.edges, teps(r) / 1e6, 100 * hit_rate(&f->count),
+	         r->verified > 0 ? "every depth verified" : "not verified");
 	scope_svg_bars_alone(to, title, bar, PARTS);
 }
 
@@ -171,7 +182,8 @@ int bfs_write_svg(const struct bfs_report *r, const char *path, struct gn_error 
 	if (!to)
 		return gn_error_set(e, -GN_ENOMEM, "%s: no memory", path);
 	draw(to, r);
-	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: no memory", path) : tool_write_file(path, text, bytes, e);
+	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: no memory", path)
+	                : tool_write_file(path, text, bytes, e);
 	free(text);
 	return rc;
 }

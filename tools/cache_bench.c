@@ -2,9 +2,9 @@
 /*
  * grapnel cache-bench: what a hit and a miss cost, beside the limits of the same machine in the same run.
  *
- * Hot rows read words that are all in the cache, and are set against the same loop on a plain pointer. Cold rows
- * touch random pages of far more data than the cache holds, and are set against streaming the store. Every word
- * is compared with what it should be; one that is not makes the run fail.
+ * Hot rows read words that are all in the cache, and are set against the same loop on a plain pointer. Cold
+ * rows touch random pages of far more data than the cache holds, and are set against streaming the store.
+ * Every word is compared with what it should be; one that is not makes the run fail.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,20 @@
 #include "cache_bench/kernels.h"
 #include "tool.h"
 
-enum { OPT_DATA = 256, OPT_CACHE, OPT_COLD, OPT_PAGE, OPT_TABLE, OPT_POLICY, OPT_REPEAT, OPT_TOUCHES, OPT_STORE, OPT_JSON, OPT_BLOCKS, OPT_BLOCK_THREADS };
+enum {
+	OPT_DATA = 256,
+	OPT_CACHE,
+	OPT_COLD,
+	OPT_PAGE,
+	OPT_TABLE,
+	OPT_POLICY,
+	OPT_REPEAT,
+	OPT_TOUCHES,
+	OPT_STORE,
+	OPT_JSON,
+	OPT_BLOCKS,
+	OPT_BLOCK_THREADS
+};
 
 struct request {
 	struct simt_config machine;
@@ -26,15 +39,19 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"store", OPT_STORE, "URI", 0, "where the data rest, such as file:PATH (default host memory of --data bytes)", 0},
+    {"store", OPT_STORE, "URI", 0,
+     "where the data rest, such as file:PATH (default host memory of --data bytes)", 0},
     {"data", OPT_DATA, "SIZE", 0, "how much there is (default 256M)", 0},
-    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, all of them hot, for the hot rows (default one eighth of the data)", 0},
-    {"cold-cache", OPT_COLD, "SIZE", 0, "bytes of cache for the cold rows (default one sixteenth of the data)", 0},
+    {"cache", OPT_CACHE, "SIZE", 0,
+     "bytes of cache, all of them hot, for the hot rows (default one eighth of the data)", 0},
+    {"cold-cache", OPT_COLD, "SIZE", 0,
+     "bytes of cache for the cold rows (default one sixteenth of the data)", 0},
     {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
     {"table", OPT_TABLE, "NAME", 0, "auto, direct or sets (default auto)", 0},
     {"policy", OPT_POLICY, "NAME", 0, "clock, fifo or random (default clock)", 0},
     {"touches", OPT_TOUCHES, "N", 0, "random pages to touch (default as many as the data have)", 0},
-    {"blocks", OPT_BLOCKS, "N", 0, "blocks of the grid (default eight times what the machine runs at once)", 0},
+    {"blocks", OPT_BLOCKS, "N", 0, "blocks of the grid (default eight times what the machine runs at once)",
+     0},
     {"block-threads", OPT_BLOCK_THREADS, "N", 0, "threads of a block (default 256)", 0},
     {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 5)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the rows as JSON; - for standard output, without the table", 0},
@@ -52,11 +69,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CACHE: q->cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
 	case OPT_COLD: q->cold_bytes = tool_size(state, "--cold-cache", arg, 1); return 0;
 	case OPT_PAGE: q->page_bytes = tool_page(state, "--page", arg); return 0;
-	case OPT_TABLE: q->table = (enum gn_cache_table)tool_word(state, "--table", arg, tool_tables); return 0;
-	case OPT_POLICY: q->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies); return 0;
+	case OPT_TABLE:
+		q->table = (enum gn_cache_table)tool_word(state, "--table", arg, tool_tables);
+		return 0;
+	case OPT_POLICY:
+		q->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies);
+		return 0;
 	case OPT_TOUCHES: q->touches = tool_number(state, "--touches", arg, 1, UINT64_MAX >> 16); return 0;
 	case OPT_BLOCKS: q->blocks = (unsigned)tool_number(state, "--blocks", arg, 1, 1 << 20); return 0;
-	case OPT_BLOCK_THREADS: q->block_threads = (unsigned)tool_number(state, "--block-threads", arg, 1, 1024); return 0;
+	case OPT_BLOCK_THREADS:
+		q->block_threads = (unsigned)tool_number(state, "--block-threads", arg, 1, 1024);
+		return 0;
 	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, 99); return 0;
 	case OPT_JSON: q->json = arg; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
@@ -68,7 +91,8 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Measure hits and misses of the cache beside the machine's limits.\vEvery word read is checked. Exit status: 0 it "
+    "Measure hits and misses of the cache beside the machine's limits.\vEvery word read is checked. Exit "
+    "status: 0 it "
     "went well, 1 the run failed or a word was wrong, 2 it was called wrongly.",
     tool_machine_child,
     NULL,
@@ -322,7 +346,8 @@ static int open_bench(struct bench *b, uint64_t *words, struct gn_error *e)
 	memset(&so, 0, sizeof so);
 	so.transfer_bytes = b->q->page_bytes;
 	if (b->q->store && strncmp(b->q->store, "host:", 5)) /* what the URI says counts more */
-		tool_tuned_defaults("cache-bench", b->q->machine.name, NULL, &so.queue_count, &so.queue_depth);
+		tool_tuned_defaults("cache-bench", b->q->machine.name, NULL, &so.queue_count,
+		                    &so.queue_depth);
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)b->q->data_bytes);
 	rc = simt_open(&b->machine, &b->q->machine, e);
 	if (!rc)
@@ -331,8 +356,8 @@ static int open_bench(struct bench *b, uint64_t *words, struct gn_error *e)
 		return rc;
 	simt_describe(b->machine, &b->info);
 	view = gn_store_view_of(b->store);
-	*words = (view->capacity_bytes < b->q->data_bytes ? view->capacity_bytes : b->q->data_bytes) / b->q->page_bytes *
-		 b->q->page_bytes / 4;
+	*words = (view->capacity_bytes < b->q->data_bytes ? view->capacity_bytes : b->q->data_bytes) /
+	         b->q->page_bytes * b->q->page_bytes / 4;
 	b->args.store = view->kind == GN_STORE_MEMORY ? (uint32_t *)(void *)view->memory : NULL;
 	b->args.page_bytes = b->q->page_bytes;
 	b->args.plain_words = b->q->cache_bytes / b->q->page_bytes * b->q->page_bytes / 4;
@@ -351,8 +376,9 @@ static int allocate(struct bench *b, struct gn_error *e)
 	b->args.scratch = (char *)simt_alloc(b->machine, warps * b->q->page_bytes, SIMT_DEVICE);
 	b->args.wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->args.wrong, SIMT_SHARED);
 	return b->args.plain && b->args.scratch && b->args.wrong
-		       ? 0
-		       : gn_error_set(e, -GN_ENOMEM, "no memory on the machine beside the cache; take a smaller --cache");
+	           ? 0
+	           : gn_error_set(e, -GN_ENOMEM,
+	                          "no memory on the machine beside the cache; take a smaller --cache");
 }
 
 static int run(struct bench *b, struct gn_error *e)
@@ -361,7 +387,8 @@ static int run(struct bench *b, struct gn_error *e)
 	int rc = open_bench(b, &words, e);
 
 	if (!rc && b->args.plain_words > words)
-		rc = gn_error_set(e, -GN_EINVAL, "--cache is larger than the data; the cold rows need more data");
+		rc = gn_error_set(e, -GN_EINVAL,
+		                  "--cache is larger than the data; the cold rows need more data");
 	if (!rc)
 		rc = allocate(b, e);
 	if (!rc)
@@ -373,8 +400,10 @@ static int run(struct bench *b, struct gn_error *e)
 	if (!rc)
 		b->wrong = *b->args.wrong;
 	if (!rc && b->wrong)
-		rc = gn_error_set(e, -GN_EBADMSG, "%llu reads brought words that were not written: this is a bug; please report it",
-				  (unsigned long long)b->wrong);
+		rc = gn_error_set(
+		    e, -GN_EBADMSG,
+		    "%llu reads brought words that were not written: this is a bug; please report it",
+		    (unsigned long long)b->wrong);
 	return rc;
 }
 
@@ -401,7 +430,8 @@ static void print_rows(const struct bench *b)
 
 		if (r->seconds <= 0)
 			continue;
-		printf("  %-14s %10.6f %9.3f %s", r->name, r->seconds, rate(r), r->unit == ACCESSES ? "G/s " : "GB/s");
+		printf("  %-14s %10.6f %9.3f %s", r->name, r->seconds, rate(r),
+		       r->unit == ACCESSES ? "G/s " : "GB/s");
 		if (r->limit && share(r) > 0)
 			printf("   %5.1f %% of %s", 100 * share(r), r->limit);
 		putchar('\n');
@@ -410,9 +440,10 @@ static void print_rows(const struct bench *b)
 
 static json_t *row_json(const struct row *r)
 {
-	return json_pack("{s:s, s:f, s:f, s:s, s:f, s:s?, s:f, s:i}", "row", r->name, "seconds", r->seconds, "amount", r->amount,
-			 "unit", r->unit == ACCESSES ? "accesses" : "bytes", "giga_per_second", rate(r), "limit", r->limit,
-			 "of_limit", share(r), "blocks", (int)r->blocks);
+	return json_pack("{s:s, s:f, s:f, s:s, s:f, s:s?, s:f, s:i}", "row", r->name, "seconds", r->seconds,
+	                 "amount", r->amount, "unit", r->unit == ACCESSES ? "accesses" : "bytes",
+	                 "giga_per_second", rate(r), "limit", r->limit, "of_limit", share(r), "blocks",
+	                 (int)r->blocks);
 }
 
 static json_t *report_json(const struct bench *b)
@@ -422,12 +453,13 @@ static json_t *report_json(const struct bench *b)
 	for (unsigned k = 0; k < ROWS; k++)
 		if (rows[k].seconds > 0)
 			json_array_append_new(list, row_json(&rows[k]));
-	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:i, s:s, s:i, s:i, s:b, s:o}", "schema", "grapnel-cache-bench-1",
-			 "machine", tool_json_machine(&b->info), "path", gn_store_path(b->store), "data_bytes",
-			 (json_int_t)b->q->data_bytes, "cache_bytes", (json_int_t)b->q->cache_bytes, "cold_cache_bytes",
-			 (json_int_t)b->q->cold_bytes, "page_bytes", (int)b->q->page_bytes, "table", tool_tables[b->q->table],
-			 "blocks", (int)b->grid.blocks, "block_threads", (int)b->grid.block_threads, "verified", b->wrong == 0,
-			 "rows", list);
+	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:i, s:s, s:i, s:i, s:b, s:o}", "schema",
+	                 "grapnel-cache-bench-1", "machine", tool_json_machine(&b->info), "path",
+	                 gn_store_path(b->store), "data_bytes", (json_int_t)b->q->data_bytes, "cache_bytes",
+	                 (json_int_t)b->q->cache_bytes, "cold_cache_bytes", (json_int_t)b->q->cold_bytes,
+	                 "page_bytes", (int)b->q->page_bytes, "table", tool_tables[b->q->table], "blocks",
+	                 (int)b->grid.blocks, "block_threads", (int)b->grid.block_threads, "verified",
+	                 b->wrong == 0, "rows", list);
 }
 
 int tool_cache_bench(int argc, char **argv)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grapnel color: colours of a graph that is spread over nodes; color in Gravel's figures 12 and 15 and table 5. */
+/*
+ * grapnel color: colours of a graph that is spread over nodes; color in Gravel's figures 12 and 15 and table
+ * 5.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +26,10 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"verify", OPT_VERIFY, NULL, 0, "see that no edge has two ends of one colour, compare every colour with those given one "
-     "by one, and say how many the plain greedy order needs", 0},
+    {"verify", OPT_VERIFY, NULL, 0,
+     "see that no edge has two ends of one colour, compare every colour with those given one "
+     "by one, and say how many the plain greedy order needs",
+     0},
     {0},
 };
 
@@ -44,12 +49,18 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child children[] = {{&tool_net_argp, 0, NULL, 0}, {&tool_graph_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options, parse, NULL,
-				 "Colours for the vertices of an undirected graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) "
-				 "that is spread over nodes, so that neighbours differ; every colour travels along each edge as a "
-				 "small message. Loops and duplicate edges are left out.",
-				 children, NULL, NULL};
+static const struct argp_child children[] = {
+    {&tool_net_argp, 0, NULL, 0}, {&tool_graph_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "Colours for the vertices of an undirected graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) "
+    "that is spread over nodes, so that neighbours differ; every colour travels along each edge as a "
+    "small message. Loops and duplicate edges are left out.",
+    children,
+    NULL,
+    NULL};
 
 /* ---- the run ---- */
 
@@ -86,23 +97,25 @@ static int node_main(struct gn_net *net, void *argument)
 
 static void print(const struct request *q)
 {
-	printf("%s: %u nodes, %.3f s, %llu colours, %llu rounds\n", q->input.path, q->nodes, q->result.seconds,
-	       (unsigned long long)q->result.colors, (unsigned long long)q->result.rounds);
+	printf("%s: %u nodes, %.3f s, %llu colours, %llu rounds\n", q->input.path, q->nodes,
+	       q->result.seconds, (unsigned long long)q->result.colors, (unsigned long long)q->result.rounds);
 	if (q->want)
-		printf("  verified; in the order of their numbers vertices need %lld colours\n", (long long)q->greedy);
+		printf("  verified; in the order of their numbers vertices need %lld colours\n",
+		       (long long)q->greedy);
 	tool_net_print(&q->result.stats);
 }
 
 static json_t *report(const struct request *q)
 {
-	json_t *r = json_pack("{s:s, s:s, s:i, s:I, s:I, s:f, s:I, s:I, s:o}", "schema", "grapnel-color-1", "graph",
-			      q->input.path, "nodes", (int)q->nodes, "vertices", (json_int_t)q->input.graph.vertices, "edges",
-			      (json_int_t)q->input.graph.edges, "seconds", q->result.seconds, "rounds",
-			      (json_int_t)q->result.rounds, "colors", (json_int_t)q->result.colors, "net",
-			      tool_net_json(&q->net, &q->result.stats));
+	json_t *r = json_pack("{s:s, s:s, s:i, s:I, s:I, s:f, s:I, s:I, s:o}", "schema", "grapnel-color-1",
+	                      "graph", q->input.path, "nodes", (int)q->nodes, "vertices",
+	                      (json_int_t)q->input.graph.vertices, "edges", (json_int_t)q->input.graph.edges,
+	                      "seconds", q->result.seconds, "rounds", (json_int_t)q->result.rounds, "colors",
+	                      (json_int_t)q->result.colors, "net", tool_net_json(&q->net, &q->result.stats));
 
 	if (r && q->want)
-		json_object_update_new(r, json_pack("{s:b, s:I}", "verified", !q->wrong, "greedy_colors", (json_int_t)q->greedy));
+		json_object_update_new(r, json_pack("{s:b, s:I}", "verified", !q->wrong, "greedy_colors",
+		                                    (json_int_t)q->greedy));
 	return r;
 }
 
@@ -114,9 +127,12 @@ static int find_wanted(struct request *q, struct gn_error *e)
 	q->want = (uint32_t *)malloc(g->vertices * sizeof *q->want);
 	q->greedy = q->want ? color_greedy(g, COLOR_BY_NUMBER, q->want) : -GN_ENOMEM;
 	if (q->greedy < 0 || color_greedy(g, COLOR_BY_RANK, q->want) < 0)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the colours of %llu vertices", (unsigned long long)g->vertices);
+		return gn_error_set(e, -GN_ENOMEM, "no memory for the colours of %llu vertices",
+		                    (unsigned long long)g->vertices);
 	if (color_conflicts(g, q->want))
-		return gn_error_set(e, -GN_EBADMSG, "the reference gives neighbours one colour: this is a bug; please report it");
+		return gn_error_set(
+		    e, -GN_EBADMSG,
+		    "the reference gives neighbours one colour: this is a bug; please report it");
 	return 0;
 }
 

@@ -6,7 +6,10 @@
 
 #include "gather.h"
 
-/* As large as the machine holds; in small pieces, started in order, where the order of blocks is that of addresses. */
+/*
+ * As large as the machine holds; in small pieces, started in order, where the order of blocks is that of
+ * addresses.
+ */
 static struct simt_grid grid_of(const struct gather_bench *b, const struct simt_kernel *kernel)
 {
 	struct simt_grid grid = b->grid;
@@ -14,7 +17,8 @@ static struct simt_grid grid_of(const struct gather_bench *b, const struct simt_
 	const uint64_t lanes = elements < width ? elements : width;
 
 	if (kernel == &gn_gb_ordered_kernel)
-		grid.blocks = (uint32_t)(b->args.batch.count * lanes / (GN_GB_ROUNDS * grid.block_threads) + 1);
+		grid.blocks =
+		    (uint32_t)(b->args.batch.count * lanes / (GN_GB_ROUNDS * grid.block_threads) + 1);
 	return grid;
 }
 
@@ -34,7 +38,8 @@ static int once(struct gather_bench *b, const struct simt_kernel *kernel, double
 	return rc ? gn_error_set(e, rc, "gather: %s", simt_message(b->machine)) : 0;
 }
 
-static int median_of(struct gather_bench *b, const struct simt_kernel *kernel, double *median, struct gn_error *e)
+static int median_of(struct gather_bench *b, const struct simt_kernel *kernel, double *median,
+                     struct gn_error *e)
 {
 	double seconds[GATHER_REPEAT];
 	int rc = 0;
@@ -50,8 +55,9 @@ static int no_wrong_words(struct gather_bench *b, const char *what, struct gn_er
 {
 	if (!*b->args.wrong)
 		return gn_array_failure(&b->args.array, e);
-	return gn_error_set(e, -GN_EBADMSG, "%s: %llu words were not what was written: this is a bug; please report it",
-			    what, (unsigned long long)*b->args.wrong);
+	return gn_error_set(e, -GN_EBADMSG,
+	                    "%s: %llu words were not what was written: this is a bug; please report it", what,
+	                    (unsigned long long)*b->args.wrong);
 }
 
 /* The rows as they should be, with the words changed by mask. */
@@ -74,7 +80,8 @@ static int check_rows(struct gather_bench *b, uint32_t mask, const char *what, s
 }
 
 /* Measure one way to gather, and compare every word of it. */
-static int checked(struct gather_bench *b, const struct simt_kernel *kernel, double *median, struct gn_error *e)
+static int checked(struct gather_bench *b, const struct simt_kernel *kernel, double *median,
+                   struct gn_error *e)
 {
 	int rc = set_rows(b, ~0u, e);
 
@@ -188,7 +195,8 @@ static int measure(struct gather_bench *b, struct gather_trial *t, struct gn_err
 	if (!rc)
 		rc = open_cache(b, e);
 	if (!rc)
-		rc = b->info.is_cuda ? once(b, &gn_gb_plain_kernel, &t->plain, e) /* long, and the same every time */
+		/* long, and the same every time */
+		rc = b->info.is_cuda ? once(b, &gn_gb_plain_kernel, &t->plain, e)
 				     : median_of(b, &gn_gb_plain_kernel, &t->plain, e);
 	if (!rc)
 		rc = checked(b, NULL, &t->gather, e);
@@ -251,7 +259,8 @@ static int open_bench(struct gather_bench *b, struct gn_error *e)
 	b->args.store = (uint32_t *)(void *)view->memory;
 	b->args.words = view->capacity_bytes / 16 * 4;
 	b->grid.block_threads = 16 * b->info.warp_width;
-	b->grid.blocks = b->info.is_cuda ? b->info.resident_threads / b->grid.block_threads : b->info.processors;
+	b->grid.blocks =
+	    b->info.is_cuda ? b->info.resident_threads / b->grid.block_threads : b->info.processors;
 	b->grid.shared_bytes = GN_GATHER_SHARED;
 	return 0;
 }
@@ -268,13 +277,14 @@ static int allocate(struct gather_bench *b, struct gn_error *e)
 			bytes = b->q->count * b->q->row_bytes[k];
 	bytes = bytes < b->q->out_bytes ? bytes : b->q->out_bytes;
 	b->args.view = gn_gather_view_of(b->gather);
-	b->args.batch.index = (const uint64_t *)simt_alloc(b->machine, b->q->count * sizeof(uint64_t), SIMT_DEVICE);
+	b->args.batch.index =
+	    (const uint64_t *)simt_alloc(b->machine, b->q->count * sizeof(uint64_t), SIMT_DEVICE);
 	b->args.batch.rows = simt_alloc(b->machine, bytes, SIMT_DEVICE);
 	b->args.wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->args.wrong, SIMT_SHARED);
 	b->args.reads = (uint64_t *)simt_alloc(b->machine, sizeof *b->args.reads, SIMT_DEVICE);
 	return b->args.batch.index && b->args.batch.rows && b->args.wrong && b->args.reads
-		       ? 0
-		       : gn_error_set(e, -GN_ENOMEM, "no memory for the batch; take a smaller --count or --out");
+	           ? 0
+	           : gn_error_set(e, -GN_ENOMEM, "no memory for the batch; take a smaller --count or --out");
 }
 
 int gather_run(struct gather_bench *b, struct gn_error *e)

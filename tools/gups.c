@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grapnel gups: random updates of a table that lies on all nodes, any number of them under way or, as HPCC asks, few.
+ * grapnel gups: random updates of a table that lies on all nodes, any number of them under way or, as HPCC
+ * asks, few.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static const struct argp_option options[] = {
     {"table", OPT_TABLE, "SIZE", 0, "bytes of the table of a node, a power of two (default 16M)", 0},
     {"updates", OPT_UPDATES, "N", 0, "of a node (default four for each word of its table)", 0},
     {"op", OPT_OP, "NAME", 0, "xor (HPCC RandomAccess) or inc (Gravel) (default xor)", 0},
-    {"hold", OPT_HOLD, "N", 0, "at most so many updates of a node under way; HPCC allows 1024 (default: any number)", 0},
+    {"hold", OPT_HOLD, "N", 0,
+     "at most so many updates of a node under way; HPCC allows 1024 (default: any number)", 0},
     {0},
 };
 
@@ -48,8 +50,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {{&tool_net_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options, parse, NULL,
-				 "Random updates of a table that is spread over nodes, each a small message.", children, NULL, NULL};
+static const struct argp argp = {
+    options,  parse, NULL, "Random updates of a table that is spread over nodes, each a small message.",
+    children, NULL,  NULL};
 
 /* ---- the run ---- */
 
@@ -76,17 +79,20 @@ static double gups_of(const struct request *q)
 static void print(const struct request *q)
 {
 	printf("%u nodes, %s, %s: %.6f GUPS, %.3f s, %llu wrong\n", q->nodes, op_names[q->gups.xors],
-	       tool_net_forms[q->net.config.form], gups_of(q), q->result.seconds, (unsigned long long)q->result.wrong);
+	       tool_net_forms[q->net.config.form], gups_of(q), q->result.seconds,
+	       (unsigned long long)q->result.wrong);
 	tool_net_print(&q->result.stats);
 }
 
 static json_t *report(const struct request *q)
 {
-	return json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:I, s:b, s:o}", "schema", "grapnel-gups-1", "nodes",
-			 (int)q->nodes, "op", op_names[q->gups.xors], "form", tool_net_forms[q->net.config.form], "hold",
-			 (json_int_t)q->gups.hold, "table_bytes", (json_int_t)(q->gups.part_words * 8 * q->nodes), "updates", (json_int_t)(q->gups.updates * q->nodes),
-			 "seconds", q->result.seconds, "gups", gups_of(q), "wrong", (json_int_t)q->result.wrong, "verified",
-			 q->result.wrong == 0, "net", tool_net_json(&q->net, &q->result.stats));
+	return json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:I, s:b, s:o}", "schema",
+	                 "grapnel-gups-1", "nodes", (int)q->nodes, "op", op_names[q->gups.xors], "form",
+	                 tool_net_forms[q->net.config.form], "hold", (json_int_t)q->gups.hold, "table_bytes",
+	                 (json_int_t)(q->gups.part_words * 8 * q->nodes), "updates",
+	                 (json_int_t)(q->gups.updates * q->nodes), "seconds", q->result.seconds, "gups",
+	                 gups_of(q), "wrong", (json_int_t)q->result.wrong, "verified", q->result.wrong == 0,
+	                 "net", tool_net_json(&q->net, &q->result.stats));
 }
 
 int tool_gups(int argc, char **argv)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grapnel kmeans: clusters of points that are spread over nodes; kmeans in Gravel's figures 12 and 15 and table 5. */
+/*
+ * grapnel kmeans: clusters of points that are spread over nodes; kmeans in Gravel's figures 12 and 15 and
+ * table 5.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +22,12 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"points", OPT_POINTS, "N", 0, "of all nodes, drawn around as many places as there are clusters (default 1000000)", 0},
+    {"points", OPT_POINTS, "N", 0,
+     "of all nodes, drawn around as many places as there are clusters (default 1000000)", 0},
     {"dimensions", OPT_DIMENSIONS, "N", 0, "of a point, 1 to 16 (default 2)", 0},
     {"clusters", OPT_CLUSTERS, "N", 0, "1 to 1024 (default 8)", 0},
-    {"iterations", OPT_ITERATIONS, "N", 0, "at most; it ends when no point changes its cluster (default 100)", 0},
+    {"iterations", OPT_ITERATIONS, "N", 0, "at most; it ends when no point changes its cluster (default 100)",
+     0},
     {"seed", OPT_SEED, "N", 0, "draw other points (default 1)", 0},
     {"verify", OPT_VERIFY, NULL, 0, "compare everything with what one thread finds", 0},
     {0},
@@ -36,10 +41,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &q->net; break;
 	case OPT_POINTS: q->k.points = tool_number(state, "--points", text, 1, kmeans_most_points); break;
 	case OPT_DIMENSIONS:
-		q->k.dimensions = (uint32_t)tool_number(state, "--dimensions", text, 1, KMEANS_MOST_DIMENSIONS);
+		q->k.dimensions =
+		    (uint32_t)tool_number(state, "--dimensions", text, 1, KMEANS_MOST_DIMENSIONS);
 		break;
-	case OPT_CLUSTERS: q->k.clusters = (uint32_t)tool_number(state, "--clusters", text, 1, KMEANS_MOST_CLUSTERS); break;
-	case OPT_ITERATIONS: q->k.iterations = (uint32_t)tool_number(state, "--iterations", text, 1, 1000000); break;
+	case OPT_CLUSTERS:
+		q->k.clusters = (uint32_t)tool_number(state, "--clusters", text, 1, KMEANS_MOST_CLUSTERS);
+		break;
+	case OPT_ITERATIONS:
+		q->k.iterations = (uint32_t)tool_number(state, "--iterations", text, 1, 1000000);
+		break;
 	case OPT_SEED: q->k.seed = tool_number(state, "--seed", text, 0, UINT64_MAX); break;
 	case OPT_VERIFY: q->verify = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: nothing is expected behind the options", text); break;
@@ -53,9 +63,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {{&tool_net_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options, parse, NULL,
-				 "Clusters (Lloyd's k-means) of points that are spread over nodes; sums of points are small messages.",
-				 children, NULL, NULL};
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "Clusters (Lloyd's k-means) of points that are spread over nodes; sums of points are small messages.",
+    children,
+    NULL,
+    NULL};
 
 /* ---- the run ---- */
 
@@ -109,9 +124,11 @@ static double points_per_second(const struct request *q)
 
 static void print(const struct request *q)
 {
-	printf("%u nodes, %llu points, %u clusters: %u iterations, %.3f s, %.3f M points/s, mean squared distance %.1f%s\n",
-	       q->nodes, (unsigned long long)q->k.points, q->k.clusters, q->result.iterations, q->result.seconds,
-	       1e-6 * points_per_second(q), (double)q->result.distance / (double)q->k.points, q->verify ? ", verified" : "");
+	printf("%u nodes, %llu points, %u clusters: %u iterations, %.3f s, %.3f M points/s, mean squared "
+	       "distance %.1f%s\n",
+	       q->nodes, (unsigned long long)q->k.points, q->k.clusters, q->result.iterations,
+	       q->result.seconds, 1e-6 * points_per_second(q),
+	       (double)q->result.distance / (double)q->k.points, q->verify ? ", verified" : "");
 	tool_net_print(&q->result.stats);
 }
 
@@ -123,19 +140,22 @@ static json_t *clusters_of(const struct request *q)
 		json_t *centre = json_array();
 
 		for (uint32_t d = 0; d < q->k.dimensions; d++)
-			json_array_append_new(centre, json_integer(q->result.centres[c * q->k.dimensions + d]));
-		json_array_append_new(all, json_pack("{s:I, s:o}", "points", (json_int_t)q->result.sizes[c], "centre", centre));
+			json_array_append_new(centre,
+			                      json_integer(q->result.centres[c * q->k.dimensions + d]));
+		json_array_append_new(
+		    all, json_pack("{s:I, s:o}", "points", (json_int_t)q->result.sizes[c], "centre", centre));
 	}
 	return all;
 }
 
 static json_t *report(const struct request *q)
 {
-	json_t *r = json_pack("{s:s, s:i, s:I, s:i, s:i, s:f, s:f, s:I, s:o, s:o}", "schema", "grapnel-kmeans-1", "nodes",
-			      (int)q->nodes, "points", (json_int_t)q->k.points, "dimensions", (int)q->k.dimensions, "iterations",
-			      (int)q->result.iterations, "seconds", q->result.seconds, "points_per_second", points_per_second(q),
-			      "squared_distances", (json_int_t)q->result.distance, "clusters", clusters_of(q), "net",
-			      tool_net_json(&q->net, &q->result.stats));
+	json_t *r = json_pack("{s:s, s:i, s:I, s:i, s:i, s:f, s:f, s:I, s:o, s:o}", "schema",
+	                      "grapnel-kmeans-1", "nodes", (int)q->nodes, "points", (json_int_t)q->k.points,
+	                      "dimensions", (int)q->k.dimensions, "iterations", (int)q->result.iterations,
+	                      "seconds", q->result.seconds, "points_per_second", points_per_second(q),
+	                      "squared_distances", (json_int_t)q->result.distance, "clusters", clusters_of(q),
+	                      "net", tool_net_json(&q->net, &q->result.stats));
 
 	if (r && q->verify)
 		json_object_set_new(r, "verified", json_boolean(is_right(q)));
@@ -145,9 +165,12 @@ static json_t *report(const struct request *q)
 static int verify(struct request *q, struct gn_error *e)
 {
 	if (result_alloc(&q->k, &q->want) || kmeans_reference(&q->k, &q->want))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the reference's %llu points", (unsigned long long)q->k.points);
-	return is_right(q) ? 0 : gn_error_set(e, -GN_EBADMSG, "the clusters are not the reference's: this is a bug; please "
-					      "report it");
+		return gn_error_set(e, -GN_ENOMEM, "no memory for the reference's %llu points",
+		                    (unsigned long long)q->k.points);
+	return is_right(q) ? 0
+	                   : gn_error_set(e, -GN_EBADMSG,
+	                                  "the clusters are not the reference's: this is a bug; please "
+	                                  "report it");
 }
 
 int tool_kmeans(int argc, char **argv)

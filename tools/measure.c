@@ -11,8 +11,8 @@ double tool_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-int tool_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
-		double *seconds, struct gn_error *e)
+int tool_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
+                const void *args, double *seconds, struct gn_error *e)
 {
 	const double begin = tool_seconds();
 	int rc = simt_launch(machine, kernel, grid, args);

@@ -26,8 +26,10 @@ struct request {
 
 static const struct argp_option options[] = {
     {"kmer", 'k', "K", 0, "bases of a k-mer, odd, 3 to 31 (default 21)", 0},
-    {"table", OPT_TABLE, "N", 0, "entries, of 48 bytes, of a node's table, a power of two (default: by the bases, at most "
-     "4194304)", 0},
+    {"table", OPT_TABLE, "N", 0,
+     "entries, of 48 bytes, of a node's table, a power of two (default: by the bases, at most "
+     "4194304)",
+     0},
     {"verify", OPT_VERIFY, NULL, 0, "compare every entry with what one thread counts by sorting", 0},
     {0},
 };
@@ -41,7 +43,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'k':
 		q->k = (uint32_t)tool_number(state, "--kmer", text, 3, MER_MOST_K);
 		if (q->k % 2 == 0)
-			argp_error(state, "--kmer %s: not odd; of an even number of bases both strands may read the same", text);
+			argp_error(
+			    state,
+			    "--kmer %s: not odd; of an even number of bases both strands may read the same",
+			    text);
 		break;
 	case OPT_TABLE:
 		q->capacity = tool_number(state, "--table", text, 8, 1ull << 40);
@@ -64,10 +69,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {{&tool_net_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options, parse, "FILE",
-				 "Phase 1 of Meraculous: all k-mers of a FASTA or FASTQ file, also as .gz, with the bases beside "
-				 "them, in a hash table that is spread over nodes; every k-mer is an active message.",
-				 children, NULL, NULL};
+static const struct argp argp = {
+    options,
+    parse,
+    "FILE",
+    "Phase 1 of Meraculous: all k-mers of a FASTA or FASTQ file, also as .gz, with the bases beside "
+    "them, in a hash table that is spread over nodes; every k-mer is an active message.",
+    children,
+    NULL,
+    NULL};
 
 /* ---- the run ---- */
 
@@ -107,22 +117,24 @@ static void print(const struct request *q)
 {
 	const struct mer_result *r = &q->result;
 
-	printf("%s: %u nodes, %llu %u-mers, %.3f s, %.3f M/s%s\n", q->path, q->nodes, (unsigned long long)r->kmers, q->k,
-	       r->seconds, 1e-6 * kmers_per_second(q), q->verify ? ", verified" : "");
-	printf("  %llu distinct, %llu of them read once, %llu with one base on either side\n", (unsigned long long)r->distinct,
-	       (unsigned long long)r->once, (unsigned long long)r->unique);
+	printf("%s: %u nodes, %llu %u-mers, %.3f s, %.3f M/s%s\n", q->path, q->nodes,
+	       (unsigned long long)r->kmers, q->k, r->seconds, 1e-6 * kmers_per_second(q),
+	       q->verify ? ", verified" : "");
+	printf("  %llu distinct, %llu of them read once, %llu with one base on either side\n",
+	       (unsigned long long)r->distinct, (unsigned long long)r->once, (unsigned long long)r->unique);
 	tool_net_print(&r->stats);
 }
 
 static json_t *report(const struct request *q)
 {
 	const struct mer_result *s = &q->result;
-	json_t *r = json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:o}", "schema", "grapnel-mer-1",
-			      "file", q->path, "nodes", (int)q->nodes, "k", (int)q->k, "sequences",
-			      (json_int_t)q->reads.sequences, "kmers", (json_int_t)s->kmers, "seconds", s->seconds,
-			      "kmers_per_second", kmers_per_second(q), "distinct", (json_int_t)s->distinct, "once",
-			      (json_int_t)s->once, "unique", (json_int_t)s->unique, "table", (json_int_t)q->capacity, "net",
-			      tool_net_json(&q->net, &s->stats));
+	json_t *r =
+	    json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:o}", "schema",
+	              "grapnel-mer-1", "file", q->path, "nodes", (int)q->nodes, "k", (int)q->k, "sequences",
+	              (json_int_t)q->reads.sequences, "kmers", (json_int_t)s->kmers, "seconds", s->seconds,
+	              "kmers_per_second", kmers_per_second(q), "distinct", (json_int_t)s->distinct, "once",
+	              (json_int_t)s->once, "unique", (json_int_t)s->unique, "table", (json_int_t)q->capacity,
+	              "net", tool_net_json(&q->net, &s->stats));
 
 	if (r && q->verify)
 		json_object_set_new(r, "verified", json_boolean(is_right(q)));
@@ -138,12 +150,13 @@ static int prepare(struct request *q, struct gn_error *e)
 	if (rc)
 		return rc;
 	if (!q->capacity)
-		for (q->capacity = 64; q->capacity < 2 * q->reads.count && q->capacity < default_most_entries;)
+		for (q->capacity = 64;
+		     q->capacity < 2 * q->reads.count && q->capacity < default_most_entries;)
 			q->capacity *= 2;
 	q->net.config.heap_bytes = q->net.config.shared_bytes = mer_heap(q->capacity);
 	if (q->verify && mer_reference_build(&q->want, &q->reads, q->k))
-		return gn_error_set(e, -GN_ENOMEM, "%s: no memory for the reference's count of %llu bases", q->path,
-				    (unsigned long long)q->reads.count);
+		return gn_error_set(e, -GN_ENOMEM, "%s: no memory for the reference's count of %llu bases",
+		                    q->path, (unsigned long long)q->reads.count);
 	return 0;
 }
 
@@ -152,12 +165,16 @@ static int run(struct request *q, struct gn_error *e)
 	const int rc = tool_net_run("mer", &q->net, node_main, q, e);
 
 	if (rc == -GN_ENOBUFS)
-		return gn_error_set(e, rc, "%s: the table of a node is full; give more nodes, or --table %llu", q->path,
-				    (unsigned long long)(2 * q->capacity));
+		return gn_error_set(e, rc,
+		                    "%s: the table of a node is full; give more nodes, or --table %llu",
+		                    q->path, (unsigned long long)(2 * q->capacity));
 	if (!rc && q->nodes && q->verify && !is_right(q))
-		return gn_error_set(e, -GN_EBADMSG, "%llu entries are wrong, %llu k-mers are distinct instead of %llu: this is a bug; "
-				    "please report it", (unsigned long long)q->wrong, (unsigned long long)q->result.distinct,
-				    (unsigned long long)q->want.distinct);
+		return gn_error_set(
+		    e, -GN_EBADMSG,
+		    "%llu entries are wrong, %llu k-mers are distinct instead of %llu: this is a bug; "
+		    "please report it",
+		    (unsigned long long)q->wrong, (unsigned long long)q->result.distinct,
+		    (unsigned long long)q->want.distinct);
 	return rc;
 }
 

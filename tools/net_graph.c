@@ -43,7 +43,8 @@ int tool_graph_read(struct tool_graph *g, struct gn_error *e)
 	rc = gn_graph_read(&g->graph, g->path, &read, e);
 	tool_bar_end(&bar);
 	if (!rc && !g->graph.vertices)
-		rc = gn_error_set(e, -GN_EINVAL, "%s: has no vertex; give a graph with one at least", g->path);
+		rc =
+		    gn_error_set(e, -GN_EINVAL, "%s: has no vertex; give a graph with one at least", g->path);
 	return rc;
 }
 

@@ -24,9 +24,9 @@ extern const struct argp tool_graph_argp;
 int tool_graph_read(struct tool_graph *g, struct gn_error *e);
 
 /*
- * tool_graph_least_nodes - the nodes that it is certainly spread over, for the size of a node's heap. Unless the
- * transport is said to be local a launcher may have started any number; what a node does not use of its heap costs it
- * addresses only.
+ * tool_graph_least_nodes - the nodes that it is certainly spread over, for the size of a node's heap. Unless
+ * the transport is said to be local a launcher may have started any number; what a node does not use of its
+ * heap costs it addresses only.
  */
 uint32_t tool_graph_least_nodes(const struct tool_net *net);
 

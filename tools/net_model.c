@@ -8,8 +8,24 @@
 #include "net_model/model.h"
 
 enum {
-	OPT_NODES = 256, OPT_COLUMNS, OPT_SIMULATED, OPT_PACKET, OPT_FLUSH, OPT_SQUEEZE, OPT_TABLE, OPT_UPDATES, OPT_OP,
-	OPT_UPDATE_NS, OPT_SORT_NS, OPT_APPLY_NS, OPT_PACKET_NS, OPT_BYTE_NS, OPT_CORES, OPT_SLICE, OPT_LINK, OPT_LATENCY,
+	OPT_NODES = 256,
+	OPT_COLUMNS,
+	OPT_SIMULATED,
+	OPT_PACKET,
+	OPT_FLUSH,
+	OPT_SQUEEZE,
+	OPT_TABLE,
+	OPT_UPDATES,
+	OPT_OP,
+	OPT_UPDATE_NS,
+	OPT_SORT_NS,
+	OPT_APPLY_NS,
+	OPT_PACKET_NS,
+	OPT_BYTE_NS,
+	OPT_CORES,
+	OPT_SLICE,
+	OPT_LINK,
+	OPT_LATENCY,
 	OPT_JSON
 };
 
@@ -28,7 +44,8 @@ static const struct argp_option options[] = {
     {"columns", OPT_COLUMNS, "N", 0, "of their grid (default: as nodes choose)", 0},
     {"simulated", OPT_SIMULATED, "N", 0, "so many stand for all (default 1; 0: all)", 0},
     {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K (default 64K)", 0},
-    {"flush", OPT_FLUSH, "US", 0, "microseconds after which a packet that is not full may be sent (default 125)", 0},
+    {"flush", OPT_FLUSH, "US", 0,
+     "microseconds after which a packet that is not full may be sent (default 125)", 0},
     {"squeeze", OPT_SQUEEZE, NULL, 0, "packets travel without what their messages share", 0},
     {0, 0, NULL, 0, "Their work:", 2},
     {"table", OPT_TABLE, "SIZE", 0, "bytes of the table of a node, a power of two (default 16M)", 0},
@@ -42,8 +59,10 @@ static const struct argp_option options[] = {
     {"byte-ns", OPT_BYTE_NS, "NS", 0, "a byte of a packet at each end (default 0.05)", 0},
     {0, 0, NULL, 0, "The machine:", 4},
     {"cores", OPT_CORES, "N", 0, "for all simulated nodes together (default: two for each)", 0},
-    {"slice", OPT_SLICE, "US", 0, "microseconds that a thread has a core for if others want it (default 3000)", 0},
-    {"link", OPT_LINK, "GBPS", 0, "gigabytes a second that a node sends, and receives (default: packets are handed over)", 0},
+    {"slice", OPT_SLICE, "US", 0,
+     "microseconds that a thread has a core for if others want it (default 3000)", 0},
+    {"link", OPT_LINK, "GBPS", 0,
+     "gigabytes a second that a node sends, and receives (default: packets are handed over)", 0},
     {"latency", OPT_LATENCY, "NS", 0, "of the link (default 0)", 0},
     {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
     {0},
@@ -90,8 +109,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case OPT_NODES: m->nodes = (uint32_t)tool_number(state, "--nodes", text, 2, GN_NET_MOST_NODES); break;
-	case OPT_COLUMNS: q->columns = (uint32_t)tool_number(state, "--columns", text, 1, GN_NET_MOST_NODES); break;
-	case OPT_SIMULATED: m->simulated = (uint32_t)tool_number(state, "--simulated", text, 0, GN_NET_MOST_NODES); break;
+	case OPT_COLUMNS:
+		q->columns = (uint32_t)tool_number(state, "--columns", text, 1, GN_NET_MOST_NODES);
+		break;
+	case OPT_SIMULATED:
+		m->simulated = (uint32_t)tool_number(state, "--simulated", text, 0, GN_NET_MOST_NODES);
+		break;
 	case OPT_PACKET: m->packet_bytes = tool_size(state, "--packet", text, 1); break;
 	case OPT_FLUSH: m->flush_ns = 1000 * tool_number(state, "--flush", text, 1, 1000000); break;
 	case OPT_SQUEEZE: m->squeezed = 1; break;
@@ -109,10 +132,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp argp = {options, parse, NULL,
-				 "A discrete-event model of nodes that update random words of each other's memory by small "
-				 "messages: how full packets become, the memory they take, the rate.",
-				 NULL, NULL, NULL};
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "A discrete-event model of nodes that update random words of each other's memory by small "
+    "messages: how full packets become, the memory they take, the rate.",
+    NULL,
+    NULL,
+    NULL};
 
 /* ---- the report ---- */
 
@@ -123,10 +151,10 @@ static double rate(const struct request *q)
 
 static void print(const struct request *q)
 {
-	printf("%u nodes in %u columns: %.6f GUPS a node, %.3f s, link %.0f %% busy\n", q->model.nodes, q->model.columns,
-	       rate(q), q->result.seconds, 100 * q->result.link_share);
-	printf("  %.2f MiB of packets a node at most, %.2f MiB made\n", (double)net_model_buffers(&q->model) / (1 << 20),
-	       (double)q->result.made_bytes / (1 << 20));
+	printf("%u nodes in %u columns: %.6f GUPS a node, %.3f s, link %.0f %% busy\n", q->model.nodes,
+	       q->model.columns, rate(q), q->result.seconds, 100 * q->result.link_share);
+	printf("  %.2f MiB of packets a node at most, %.2f MiB made\n",
+	       (double)net_model_buffers(&q->model) / (1 << 20), (double)q->result.made_bytes / (1 << 20));
 	tool_net_print(&q->result.stats);
 }
 
@@ -134,13 +162,14 @@ static json_t *report(const struct request *q)
 {
 	const struct net_model *m = &q->model;
 
-	return json_pack("{s:s, s:i, s:i, s:i, s:I, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:o}", "schema", "grapnel-net-model-1",
-			 "nodes", (int)m->nodes, "columns", (int)m->columns, "simulated",
-			 (int)(m->simulated ? m->simulated : m->nodes), "updates", (json_int_t)m->updates, "op",
-			 op_names[m->xors], "seconds", q->result.seconds, "sorted_seconds", q->result.sorted_seconds,
-			 "gups_of_a_node", rate(q), "link_share", q->result.link_share, "buffer_bytes_of_a_node",
-			 (json_int_t)net_model_buffers(m), "made_bytes_of_a_node", (json_int_t)q->result.made_bytes, "net",
-			 tool_net_json(NULL, &q->result.stats));
+	return json_pack("{s:s, s:i, s:i, s:i, s:I, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:o}", "schema",
+	                 "grapnel-net-model-1", "nodes", (int)m->nodes, "columns", (int)m->columns,
+	                 "simulated", (int)(m->simulated ? m->simulated : m->nodes), "updates",
+	                 (json_int_t)m->updates, "op", op_names[m->xors], "seconds", q->result.seconds,
+	                 "sorted_seconds", q->result.sorted_seconds, "gups_of_a_node", rate(q), "link_share",
+	                 q->result.link_share, "buffer_bytes_of_a_node", (json_int_t)net_model_buffers(m),
+	                 "made_bytes_of_a_node", (json_int_t)q->result.made_bytes, "net",
+	                 tool_net_json(NULL, &q->result.stats));
 }
 
 int tool_net_model(int argc, char **argv)
@@ -156,9 +185,10 @@ int tool_net_model(int argc, char **argv)
 	q.model.columns = q.columns ? q.columns : net_model_of(q.model.nodes, 0).columns;
 	rc = net_model_run(&q.model, &q.result);
 	if (rc)
-		gn_error_set(&e, rc, "%u nodes in %u columns, %u of them simulated: %s", q.model.nodes, q.model.columns,
-			     q.model.simulated, rc == -GN_EINVAL ? "no more columns, and no more simulated, than nodes can be"
-								 : "no memory for them");
+		gn_error_set(&e, rc, "%u nodes in %u columns, %u of them simulated: %s", q.model.nodes,
+		             q.model.columns, q.model.simulated,
+		             rc == -GN_EINVAL ? "no more columns, and no more simulated, than nodes can be"
+		                              : "no memory for them");
 	if (!rc && q.json)
 		rc = tool_write_json(report(&q), q.json, &e);
 	if (!rc && !tool_to_stdout(q.json))

@@ -37,8 +37,8 @@ uint64_t tool_size(const struct argp_state *state, const char *option, const cha
 	uint64_t bytes = 0;
 
 	if (gn_size_parse(text, &bytes) || bytes < least)
-		argp_error(state, "%s %s: not a size of %llu bytes or more; give one such as 4096, 64K or 8G", option, text,
-			   (unsigned long long)least);
+		argp_error(state, "%s %s: not a size of %llu bytes or more; give one such as 4096, 64K or 8G",
+		           option, text, (unsigned long long)least);
 	return bytes;
 }
 
@@ -57,10 +57,15 @@ static void list_words(const char *const *words, char *to, size_t bytes)
 	size_t length = 0;
 
 	for (unsigned k = 0; words[k] && length < bytes; k++)
-		length += (size_t)snprintf(to + length, bytes - length, "%s%s", !k ? "" : words[k + 1] ? ", " : " or ", words[k]);
+		length += (size_t)snprintf(to + length, bytes - length, "%s%s",
+		                           !k             ? ""
+		                           : words[k + 1] ? ", "
+		                                          : " or ",
+		                           words[k]);
 }
 
-unsigned tool_word(const struct argp_state *state, const char *option, const char *text, const char *const *words)
+unsigned tool_word(const struct argp_state *state, const char *option, const char *text,
+                   const char *const *words)
 {
 	char list[128];
 

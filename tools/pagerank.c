@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grapnel pagerank: ranks of a graph that is spread over nodes; PR in Gravel's figures 12 and 15 and table 5. */
+/*
+ * grapnel pagerank: ranks of a graph that is spread over nodes; PR in Gravel's figures 12 and 15 and table 5.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,8 @@ struct request {
 
 static const struct argp_option options[] = {
     {"iterations", OPT_ITERATIONS, "N", 0, "so many (default 20)", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare with ranks that one thread finds, within the bound for rounding", 0},
+    {"verify", OPT_VERIFY, NULL, 0, "compare with ranks that one thread finds, within the bound for rounding",
+     0},
     {0},
 };
 
@@ -38,18 +41,26 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		state->child_inputs[0] = &q->net;
 		state->child_inputs[1] = &q->input;
 		break;
-	case OPT_ITERATIONS: q->iterations = (uint32_t)tool_number(state, "--iterations", text, 1, 1000000); break;
+	case OPT_ITERATIONS:
+		q->iterations = (uint32_t)tool_number(state, "--iterations", text, 1, 1000000);
+		break;
 	case OPT_VERIFY: q->verify = true; break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
-static const struct argp_child children[] = {{&tool_net_argp, 0, NULL, 0}, {&tool_graph_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options, parse, NULL,
-				 "PageRank, damping 0.85, of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) that is "
-				 "spread over nodes; every share of a rank is a small message.",
-				 children, NULL, NULL};
+static const struct argp_child children[] = {
+    {&tool_net_argp, 0, NULL, 0}, {&tool_graph_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "PageRank, damping 0.85, of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) that is "
+    "spread over nodes; every share of a rank is a small message.",
+    children,
+    NULL,
+    NULL};
 
 /* ---- the run ---- */
 
@@ -96,25 +107,28 @@ static double edges_per_second(const struct request *q)
 
 static void print(const struct request *q)
 {
-	printf("%s: %u nodes, %u iterations, %.3f s, %.3f M edges/s, the last moved %.3g\n", q->input.path, q->nodes,
-	       q->iterations, q->result.seconds, 1e-6 * edges_per_second(q), q->result.moved);
+	printf("%s: %u nodes, %u iterations, %.3f s, %.3f M edges/s, the last moved %.3g\n", q->input.path,
+	       q->nodes, q->iterations, q->result.seconds, 1e-6 * edges_per_second(q), q->result.moved);
 	if (q->want)
-		printf("  verified: %.3g from the reference, at most %.3g\n", q->distance, pagerank_bound(&q->input.graph));
+		printf("  verified: %.3g from the reference, at most %.3g\n", q->distance,
+		       pagerank_bound(&q->input.graph));
 	tool_net_print(&q->result.stats);
 }
 
 static json_t *report(const struct request *q)
 {
-	json_t *r = json_pack("{s:s, s:s, s:i, s:I, s:I, s:i, s:f, s:f, s:f, s:b, s:o}", "schema", "grapnel-pagerank-1",
-			      "graph", q->input.path, "nodes", (int)q->nodes, "vertices",
-			      (json_int_t)q->input.graph.vertices, "edges", (json_int_t)q->input.graph.edges, "iterations",
-			      (int)q->iterations, "seconds", q->result.seconds, "edges_per_second", edges_per_second(q), "moved",
-			      q->result.moved, "sum_is_one", q->result.sum == pagerank_one, "net",
-			      tool_net_json(&q->net, &q->result.stats));
+	json_t *r = json_pack(
+	    "{s:s, s:s, s:i, s:I, s:I, s:i, s:f, s:f, s:f, s:b, s:o}", "schema", "grapnel-pagerank-1",
+	    "graph", q->input.path, "nodes", (int)q->nodes, "vertices", (json_int_t)q->input.graph.vertices,
+	    "edges", (json_int_t)q->input.graph.edges, "iterations", (int)q->iterations, "seconds",
+	    q->result.seconds, "edges_per_second", edges_per_second(q), "moved", q->result.moved,
+	    "sum_is_one", q->result.sum == pagerank_one, "net", tool_net_json(&q->net, &q->result.stats));
 
 	if (r && q->want)
-		json_object_update_new(r, json_pack("{s:b, s:f, s:f}", "verified", q->distance <= pagerank_bound(&q->input.graph),
-						    "distance", q->distance, "bound", pagerank_bound(&q->input.graph)));
+		json_object_update_new(r,
+		                       json_pack("{s:b, s:f, s:f}", "verified",
+		                                 q->distance <= pagerank_bound(&q->input.graph), "distance",
+		                                 q->distance, "bound", pagerank_bound(&q->input.graph)));
 	return r;
 }
 
@@ -122,11 +136,16 @@ static json_t *report(const struct request *q)
 static int check(const struct request *q, struct gn_error *e)
 {
 	if (q->result.sum != pagerank_one)
-		return gn_error_set(e, -GN_EBADMSG, "the sum of all ranks is %.17g instead of 1: this is a bug; please report it",
-				    (double)q->result.sum / (double)pagerank_one);
+		return gn_error_set(
+		    e, -GN_EBADMSG,
+		    "the sum of all ranks is %.17g instead of 1: this is a bug; please report it",
+		    (double)q->result.sum / (double)pagerank_one);
 	if (q->want && !(q->distance <= pagerank_bound(&q->input.graph)))
-		return gn_error_set(e, -GN_EBADMSG, "the ranks are %g from the reference's, more than %g: this is a bug; please "
-				    "report it", q->distance, pagerank_bound(&q->input.graph));
+		return gn_error_set(
+		    e, -GN_EBADMSG,
+		    "the ranks are %g from the reference's, more than %g: this is a bug; please "
+		    "report it",
+		    q->distance, pagerank_bound(&q->input.graph));
 	return 0;
 }
 
@@ -137,8 +156,10 @@ static int prepare(struct request *q, struct gn_error *e)
 	q->net.config.heap_bytes = pagerank_heap(vertices, tool_graph_least_nodes(&q->net));
 	q->ranks = (uint64_t *)malloc(vertices * sizeof *q->ranks);
 	q->want = q->verify ? (double *)malloc(vertices * sizeof *q->want) : NULL;
-	if (!q->ranks || (q->verify && (!q->want || pagerank_reference(&q->input.graph, q->iterations, q->want))))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the ranks of %llu vertices", (unsigned long long)vertices);
+	if (!q->ranks ||
+	    (q->verify && (!q->want || pagerank_reference(&q->input.graph, q->iterations, q->want))))
+		return gn_error_set(e, -GN_ENOMEM, "no memory for the ranks of %llu vertices",
+		                    (unsigned long long)vertices);
 	return 0;
 }
 

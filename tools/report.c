@@ -18,8 +18,8 @@ void tool_print_machine(const struct simt_info *info, const char *path)
 
 json_t *tool_json_machine(const struct simt_info *info)
 {
-	return json_pack("{s:s, s:i, s:i}", "name", info->name, "processors", (int)info->processors, "warp_width",
-			 (int)info->warp_width);
+	return json_pack("{s:s, s:i, s:i}", "name", info->name, "processors", (int)info->processors,
+	                 "warp_width", (int)info->warp_width);
 }
 
 int tool_write_file(const char *path, const void *data, uint64_t bytes, struct gn_error *e)
@@ -43,7 +43,9 @@ int tool_write_json(json_t *root, const char *path, struct gn_error *e)
 
 	json_decref(root);
 	if (!text)
-		return gn_error_set(e, -GN_ENOMEM, "the report cannot be made as JSON: out of memory, or a name in it is not UTF-8");
+		return gn_error_set(
+		    e, -GN_ENOMEM,
+		    "the report cannot be made as JSON: out of memory, or a name in it is not UTF-8");
 	if (tool_to_stdout(path))
 		puts(text);
 	else

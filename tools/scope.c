@@ -22,34 +22,55 @@ void scope_ranks_end(void) __attribute__((weak));
 
 /* ---- the command line ---- */
 
-enum { OPT_LIST = 256, OPT_FILTER, OPT_QUICK, OPT_FULL, OPT_DIRECTORY, OPT_TIME, OPT_DEADLINE, OPT_JSON, OPT_CSV, OPT_MARKDOWN, OPT_HTML };
+enum {
+	OPT_LIST = 256,
+	OPT_FILTER,
+	OPT_QUICK,
+	OPT_FULL,
+	OPT_DIRECTORY,
+	OPT_TIME,
+	OPT_DEADLINE,
+	OPT_JSON,
+	OPT_CSV,
+	OPT_MARKDOWN,
+	OPT_HTML
+};
 
 static const struct argp_option options[] = {
     {"list", OPT_LIST, NULL, 0, "say which rows there are, and what those lack that cannot be run here", 0},
-    {"filter", OPT_FILTER, "REGEX", 0, "only cells whose name, such as memory/copy/bytes:4096/threads:1, has a match", 0},
+    {"filter", OPT_FILTER, "REGEX", 0,
+     "only cells whose name, such as memory/copy/bytes:4096/threads:1, has a match", 0},
     {"quick", OPT_QUICK, NULL, 0, "every fourth size and less time for each; under two minutes in all", 0},
     {"full", OPT_FULL, NULL, 0, "up to 4 GiB, more variants, more time for each", 0},
     {"dir", OPT_DIRECTORY, "FOLDER", 0, "where files are made that are to be read (default: here)", 0},
-    {"time", OPT_TIME, "S", 0, "seconds for all: fewer rounds and less time for each cell, and what is left at the end is skipped", 0},
+    {"time", OPT_TIME, "S", 0,
+     "seconds for all: fewer rounds and less time for each cell, and what is left at the end is skipped", 0},
     {"deadline", OPT_DEADLINE, "S", 0, "seconds after which a cell is given up (default: 20, 60 or 180)", 0},
-    {"json", OPT_JSON, "FILE", 0, "write the report as JSON in Google Benchmark's schema; - for standard output, without the "
-     "table", 0},
+    {"json", OPT_JSON, "FILE", 0,
+     "write the report as JSON in Google Benchmark's schema; - for standard output, without the "
+     "table",
+     0},
     {"csv", OPT_CSV, "FILE", 0, "the same as a table of one line a cell", 0},
     {"markdown", OPT_MARKDOWN, "FILE", 0, "the same as tables for people", 0},
     {"html", OPT_HTML, "FILE", 0, "the same as a page with its drawings, which says what looks wrong", 0},
     {0},
 };
 
-static const char doc[] = "Measure every way to move data on this machine. Nothing is changed on it; what was moved is "
-			  "checked.\v"
-			  "'grapnel scope compare A.json B.json' says what changed from one report to another.";
+static const char doc[] =
+    "Measure every way to move data on this machine. Nothing is changed on it; what was moved is "
+    "checked.\v"
+    "'grapnel scope compare A.json B.json' says what changed from one report to another.";
 
-/* Under --quick; the rest of two minutes is for looking at the machine, the cell that is under way, and the report. */
+/*
+ * Under --quick; the rest of two minutes is for looking at the machine, the cell that is under way, and the
+ * report.
+ */
 static const double quick_seconds = 105;
 
 static bool to_stdout(const struct scope_request *r)
 {
-	return tool_to_stdout(r->json) || tool_to_stdout(r->csv) || tool_to_stdout(r->markdown) || tool_to_stdout(r->html);
+	return tool_to_stdout(r->json) || tool_to_stdout(r->csv) || tool_to_stdout(r->markdown) ||
+	       tool_to_stdout(r->html);
 }
 
 static void check(const struct argp_state *state, const struct scope_request *r)
@@ -57,7 +78,8 @@ static void check(const struct argp_state *state, const struct scope_request *r)
 	struct stat st;
 
 	if (stat(r->directory, &st) || !S_ISDIR(st.st_mode))
-		argp_error(state, "--dir %s: no such folder; give one in which files can be made", r->directory);
+		argp_error(state, "--dir %s: no such folder; give one in which files can be made",
+		           r->directory);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -79,7 +101,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_CSV: r->csv = text; break;
 	case OPT_MARKDOWN: r->markdown = text; break;
 	case OPT_HTML: r->html = text; break;
-	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is taken; 'grapnel scope --filter %s' picks rows", text, text); break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: no argument is taken; 'grapnel scope --filter %s' picks rows", text,
+		           text);
+		break;
 	case ARGP_KEY_END: check(state, r); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -149,7 +174,10 @@ static int plan_and_measure(const struct scope_request *r, const struct scope_ma
 		return e.code == -GN_EINVAL ? TOOL_USAGE : TOOL_FAILED;
 	}
 	if (!scope_plan_count(p)) {
-		fprintf(stderr, "grapnel scope: --filter %s: matches no cell; 'grapnel scope --list' says which rows there are\n", r->filter);
+		fprintf(stderr,
+		        "grapnel scope: --filter %s: matches no cell; 'grapnel scope --list' says which rows "
+		        "there are\n",
+		        r->filter);
 		status = TOOL_USAGE;
 	} else if (r->list) {
 		scope_print_list(p, m);

@@ -30,7 +30,9 @@ struct scope_table {
 	const struct scope_row *row; /* whose cells are being printed */
 };
 
-/* scope_table_step - for scope_run, with a struct scope_table. False when the user has interrupted the run. */
+/*
+ * scope_table_step - for scope_run, with a struct scope_table. False when the user has interrupted the run.
+ */
 bool scope_table_step(void *table, const struct scope_progress *progress);
 
 /* scope_table_machine - a few lines about where the run is made, before it. */
@@ -42,7 +44,10 @@ void scope_table_plan(const struct scope_plan *p, const struct scope_machine *m,
 /* scope_table_end - how many cells were measured, skipped, failed. Returns how many failed. */
 uint32_t scope_table_end(const struct scope_table *t, const struct scope_report *r, double seconds);
 
-/* scope_write_check - can the files that are asked for be written? Before the run. 0 or a code with a message. */
+/*
+ * scope_write_check - can the files that are asked for be written? Before the run. 0 or a code with a
+ * message.
+ */
 int scope_write_check(const struct scope_request *r, struct gn_error *e);
 
 /* scope_write_all - write them, and say which could not be. Returns an exit status. */
@@ -51,7 +56,10 @@ int scope_write_all(const struct scope_request *r, const struct scope_report *re
 /* scope_print_findings - what looks wrong in a report, if anything does. */
 void scope_print_findings(const struct scope_report *report);
 
-/* scope_interrupts_begin - from now on the first interrupt ends the run after its present cell, the second at once. */
+/*
+ * scope_interrupts_begin - from now on the first interrupt ends the run after its present cell, the second at
+ * once.
+ */
 void scope_interrupts_begin(void);
 bool scope_interrupted(void);
 

@@ -26,7 +26,8 @@ static const struct argp_option options[] = {
     {"threshold", OPT_THRESHOLD, "PERCENT", 0, "changes of less do not count (default 3)", 0},
     {"all", OPT_ALL, NULL, 0, "print what stayed the same too", 0},
     {"anyway", OPT_ANYWAY, NULL, 0, "compare reports of different machines", 0},
-    {"json", OPT_JSON, "FILE", 0, "write the comparison as JSON; - for standard output, without the table", 0},
+    {"json", OPT_JSON, "FILE", 0, "write the comparison as JSON; - for standard output, without the table",
+     0},
     {0},
 };
 
@@ -56,7 +57,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (q->paths < 2)
-			argp_error(state, "two reports are wanted: grapnel scope compare BEFORE.json AFTER.json");
+			argp_error(state,
+			           "two reports are wanted: grapnel scope compare BEFORE.json AFTER.json");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -66,9 +68,12 @@ static const struct argp argp = {
     options,
     parse,
     "BEFORE.json AFTER.json",
-    "Compare two reports of grapnel scope. A figure counts as changed if the 95 % interval of each median leaves out the other "
-    "median, the ranks of the samples differ (Mann-Whitney U, p < 0.05), and the change is beyond the threshold.\v"
-    "Exit status: 0 nothing is slower, 1 something is slower beyond the noise, 2 there is no answer: it was called wrongly, a "
+    "Compare two reports of grapnel scope. A figure counts as changed if the 95 % interval of each median "
+    "leaves out the other "
+    "median, the ranks of the samples differ (Mann-Whitney U, p < 0.05), and the change is beyond the "
+    "threshold.\v"
+    "Exit status: 0 nothing is slower, 1 something is slower beyond the noise, 2 there is no answer: it was "
+    "called wrongly, a "
     "file is no report, or the reports are of different machines.",
     NULL,
     NULL,
@@ -94,7 +99,8 @@ static void print_environment(const json_t *list)
 	for (size_t k = 0; k < json_array_size(list); k++) {
 		const json_t *d = json_array_get(list, k);
 
-		printf("%s %s: %s, then %s\n", json_is_true(json_object_get(d, "machine")) ? "other machine:" : "environment:",
+		printf("%s %s: %s, then %s\n",
+		       json_is_true(json_object_get(d, "machine")) ? "other machine:" : "environment:",
 		       text_of(d, "key"), text_of(d, "before"), text_of(d, "after"));
 	}
 }
@@ -121,7 +127,8 @@ static void print_cell(const json_t *cell)
 	print_figure(cell, "before");
 	print_figure(cell, "after");
 	if (json_is_number(json_object_get(cell, "ratio")))
-		printf(" %+7.1f %%  p %-8.2g", 100 * (number_of(cell, "ratio") - 1), number_of(cell, "p_value"));
+		printf(" %+7.1f %%  p %-8.2g", 100 * (number_of(cell, "ratio") - 1),
+		       number_of(cell, "p_value"));
 	else
 		printf(" %21s", "");
 	printf(" %s\n", text_of(cell, "name"));
@@ -141,8 +148,9 @@ static void print_cells(const json_t *cells, bool all)
 	for (size_t k = 0; k < json_array_size(cells); k++)
 		if (all || strcmp(text_of(json_array_get(cells, k), "verdict"), "same"))
 			print_cell(json_array_get(cells, k));
-	printf("%u slower, %u faster, %u the same, %u only before, %u only after\n", count_of(cells, "slower"), count_of(cells, "faster"),
-	       count_of(cells, "same"), count_of(cells, "only-before"), count_of(cells, "only-after"));
+	printf("%u slower, %u faster, %u the same, %u only before, %u only after\n",
+	       count_of(cells, "slower"), count_of(cells, "faster"), count_of(cells, "same"),
+	       count_of(cells, "only-before"), count_of(cells, "only-after"));
 }
 
 /* ---- comparing ---- */
@@ -167,8 +175,11 @@ static int compare(const struct request *q, json_t **result, struct gn_error *e)
 	json_decref(after);
 	key = rc ? NULL : other_machine(json_object_get(*result, "environment"));
 	if (key && !q->anyway)
-		rc = gn_error_set(e, -GN_EINVAL, "%s and %s are of different machines (%s): the figures of one say nothing about a change of the "
-				  "other; compare runs of one machine, or give --anyway", q->path[0], q->path[1], key);
+		rc = gn_error_set(e, -GN_EINVAL,
+		                  "%s and %s are of different machines (%s): the figures of one say nothing "
+		                  "about a change of the "
+		                  "other; compare runs of one machine, or give --anyway",
+		                  q->path[0], q->path[1], key);
 	return rc;
 }
 

@@ -9,19 +9,26 @@
 
 /* ---- numbers ---- */
 
-static void print_scaled(char *text, size_t room, double value, const char *const *units, const double *scale, unsigned count)
+static void print_scaled(char *text, size_t room, double value, const char *const *units, const double *scale,
+                         unsigned count)
 {
 	unsigned k = 0;
 
 	while (k + 1 < count && value < scale[k])
 		k++;
-	snprintf(text, room, "%.*f %s", value / scale[k] < 10 ? 2 : value / scale[k] < 100 ? 1 : 0, value / scale[k], units[k]);
+	snprintf(text, room, "%.*f %s",
+	         value / scale[k] < 10    ? 2
+	         : value / scale[k] < 100 ? 1
+	                                  : 0,
+	         value / scale[k], units[k]);
 }
 
 static void print_value(char *text, size_t room, enum scope_unit unit, double value)
 {
-	static const char *const seconds[] = {"s", "ms", "us", "ns"}, *const rates[] = {"G/s", "M/s", "k/s", "/s"};
-	static const double second_scale[] = {1, 1e-3, 1e-6, 1e-9}, rate_scale[] = {1e9, 1e6, 1e3, 1}, one[] = {1e9};
+	static const char *const seconds[] = {"s", "ms", "us", "ns"}, *const rates[] = {"G/s", "M/s", "k/s",
+	                                                                                "/s"};
+	static const double second_scale[] = {1, 1e-3, 1e-6, 1e-9}, rate_scale[] = {1e9, 1e6, 1e3, 1},
+	                    one[] = {1e9};
 	static const char *const bandwidth[] = {"GB/s"};
 
 	switch (unit) {
@@ -60,8 +67,8 @@ static void print_args(char *text, size_t room, const struct scope_cell *c)
 		if (!strcmp(c->arg[k].name, "bytes"))
 			length += (size_t)snprintf(text + length, room - length, "%s%s", k ? ", " : "", size);
 		else
-			length += (size_t)snprintf(text + length, room - length, "%s%s %" PRIu64, k ? ", " : "", c->arg[k].name,
-						   c->arg[k].value);
+			length += (size_t)snprintf(text + length, room - length, "%s%s %" PRIu64,
+			                           k ? ", " : "", c->arg[k].name, c->arg[k].value);
 	}
 }
 
@@ -78,8 +85,8 @@ static void print_measured(const struct scope_result *r)
 	print_value(median, sizeof median, row->unit, s.median);
 	print_value(low, sizeof low, row->unit, s.p5);
 	print_value(high, sizeof high, row->unit, s.p95);
-	printf("%13s +-%5.1f %%  p5 %12s  p95 %12s  n %4u in %u", median, 100 * fmax(s.high - s.median, s.median - s.low) / s.median, low,
-	       high, r->samples, r->rounds);
+	printf("%13s +-%5.1f %%  p5 %12s  p95 %12s  n %4u in %u", median,
+	       100 * fmax(s.high - s.median, s.median - s.low) / s.median, low, high, r->samples, r->rounds);
 	if (r->second && !scope_statistics_of(r->second, r->samples, &second))
 		printf("  %s %.4g", row->second, second.median);
 	printf("%s%s\n", r->why[0] ? "  " : "", r->why);
@@ -90,8 +97,8 @@ static void print_row(struct scope_table *t, const struct scope_row *row)
 	if (t->row == row)
 		return;
 	t->row = row;
-	printf("%s: %s%s%s%s\n", row->name, row->summary, row->paper ? " (Comm|Scope " : "", row->paper ? row->paper : "",
-	       row->paper ? ")" : "");
+	printf("%s: %s%s%s%s\n", row->name, row->summary, row->paper ? " (Comm|Scope " : "",
+	       row->paper ? row->paper : "", row->paper ? ")" : "");
 }
 
 static void print_result(struct scope_table *t, const struct scope_result *r)
@@ -126,7 +133,8 @@ static void print_progress(const struct scope_progress *p)
 	char left[32] = "";
 
 	if (p->seconds_left >= 0)
-		snprintf(left, sizeof left, ", %u:%02u left", (unsigned)p->seconds_left / 60, (unsigned)p->seconds_left % 60);
+		snprintf(left, sizeof left, ", %u:%02u left", (unsigned)p->seconds_left / 60,
+		         (unsigned)p->seconds_left % 60);
 	fprintf(stderr, "\r\033[Kround %u, %u of %u%s", p->round, p->cell + 1, p->cells, left);
 	print_last(p->last);
 	fflush(stderr);
@@ -167,7 +175,8 @@ void scope_table_plan(const struct scope_plan *p, const struct scope_machine *m,
 
 	printf("%u cells to measure in %u to %u rounds", cells, m->least_rounds, m->most_rounds);
 	if (budget > 0)
-		printf(": up to %.0f s, the least of it %.0f s; those that are not sure get what is left", budget, seconds);
+		printf(": up to %.0f s, the least of it %.0f s; those that are not sure get what is left",
+		       budget, seconds);
 	else
 		printf(": about %.0f s, more where figures scatter", seconds);
 	puts(cells && budget > 0 && budget < 0.1 * cells ? "; that is little, and some may be left out" : "");
@@ -175,12 +184,13 @@ void scope_table_plan(const struct scope_plan *p, const struct scope_machine *m,
 
 void scope_table_machine(const struct scope_machine *m)
 {
-	printf("%u processors, %u NUMA node%s, %.1f GiB of memory free, last cache %.1f MiB; %u GPU%s%s%s\n", m->cpus, m->nodes,
-	       m->nodes == 1 ? "" : "s", (double)m->free_bytes / 0x1p30, (double)m->cache_bytes / 0x1p20, m->gpus, m->gpus == 1 ? "" : "s",
-	       m->gpus ? "" : ": ", m->gpus || !m->no_gpu ? "" : m->no_gpu);
+	printf("%u processors, %u NUMA node%s, %.1f GiB of memory free, last cache %.1f MiB; %u GPU%s%s%s\n",
+	       m->cpus, m->nodes, m->nodes == 1 ? "" : "s", (double)m->free_bytes / 0x1p30,
+	       (double)m->cache_bytes / 0x1p20, m->gpus, m->gpus == 1 ? "" : "s", m->gpus ? "" : ": ",
+	       m->gpus || !m->no_gpu ? "" : m->no_gpu);
 	for (uint32_t k = 0; k < m->gpus; k++)
-		printf("GPU %u: %s, %.1f of %.1f GiB free\n", k, m->gpu[k].name, (double)m->gpu[k].free_bytes / 0x1p30,
-		       (double)m->gpu[k].memory_bytes / 0x1p30);
+		printf("GPU %u: %s, %.1f of %.1f GiB free\n", k, m->gpu[k].name,
+		       (double)m->gpu[k].free_bytes / 0x1p30, (double)m->gpu[k].memory_bytes / 0x1p30);
 	printf("the host's clock resolves %.0f ns", 1e9 * m->host_tick);
 	if (m->event_tick > 0)
 		printf(", a device's %.0f ns", 1e9 * m->event_tick);
@@ -194,10 +204,11 @@ uint32_t scope_table_end(const struct scope_table *t, const struct scope_report 
 	for (uint32_t k = 0; k < r->results; k++)
 		count[r->result[k].status]++;
 	if (t->on)
-		printf("%u measured, %u skipped, %u failed, in %.0f s\n", count[SCOPE_MEASURED], count[SCOPE_SKIPPED], count[SCOPE_FAILED],
-		       seconds);
+		printf("%u measured, %u skipped, %u failed, in %.0f s\n", count[SCOPE_MEASURED],
+		       count[SCOPE_SKIPPED], count[SCOPE_FAILED], seconds);
 	if (count[SCOPE_FAILED])
-		fprintf(stderr, "grapnel scope: %u cells failed; they are marked, and are not to be used\n", count[SCOPE_FAILED]);
+		fprintf(stderr, "grapnel scope: %u cells failed; they are marked, and are not to be used\n",
+		        count[SCOPE_FAILED]);
 	return count[SCOPE_FAILED];
 }
 
@@ -239,8 +250,9 @@ void scope_print_list(const struct scope_plan *p, const struct scope_machine *m)
 		const struct scope_row *row = scope_plan_cell(p, k, &why)->row;
 		const uint32_t measured = cells_of_row(p, k, &end);
 
-		printf("%-30s %-3u %s%s%s%s\n", row->name, measured, row->summary, row->paper ? " (Comm|Scope " : "",
-		       row->paper ? row->paper : "", row->paper ? ")" : "");
+		printf("%-30s %-3u %s%s%s%s\n", row->name, measured, row->summary,
+		       row->paper ? " (Comm|Scope " : "", row->paper ? row->paper : "",
+		       row->paper ? ")" : "");
 		print_skipped(p, k, end);
 	}
 	if (!m->gpus)

@@ -19,8 +19,10 @@ enum { FORMS = 4 };
 
 static void forms_of(const struct scope_request *r, struct form form[FORMS])
 {
-	const struct form all[FORMS] = {
-	    {r->json, scope_write_json}, {r->csv, scope_write_csv}, {r->markdown, scope_write_markdown}, {r->html, scope_write_html}};
+	const struct form all[FORMS] = {{r->json, scope_write_json},
+	                                {r->csv, scope_write_csv},
+	                                {r->markdown, scope_write_markdown},
+	                                {r->html, scope_write_html}};
 
 	memcpy(form, all, sizeof all);
 }

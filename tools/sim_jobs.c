@@ -147,7 +147,8 @@ static int make_key(struct sim_job *j, const struct sim_config *config, struct g
 
 	if (!to)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for so many runs");
-	fprintf(to, GRAPNEL_VERSION " %s size=%s seed=%" PRIu64, j->workload->name, q->size ? q->size : "", q->seed);
+	fprintf(to, GRAPNEL_VERSION " %s size=%s seed=%" PRIu64, j->workload->name, q->size ? q->size : "",
+	        q->seed);
 	rc = put_input(j, to, e);
 	for (uint32_t k = 0; (key = sim_key_at(k)); k++)
 		fprintf(to, " %s=%s", key->name, sim_key_text(config, key, value, sizeof value));

@@ -15,7 +15,8 @@ extern "C" {
 struct sim_job {
 	struct tool_sim sim;
 	const struct sim_workload *workload;
-	char *key;      /* workload, size, what its file holds and every key of the machine: what the counts follow from */
+	/* workload, size, what its file holds and every key of the machine: what the counts follow from */
+	char *key;
 	char path[512]; /* of its file */
 	bool first;     /* no job before it is the same */
 	json_t *result; /* as tool_sim_report, with the key; NULL: it failed */

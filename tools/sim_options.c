@@ -8,14 +8,18 @@ enum { OPT_CONFIG = 512, OPT_GPUS, OPT_OPT, OPT_SET, OPT_SIZE, OPT_INPUT, OPT_SE
 
 static const struct argp_option options[] = {
     {"config", OPT_CONFIG, "FILE", 0,
-     "a file of key = value, over MGPUSim's R9 Nano, or the name of one that comes with the program: dualopt.conf; again: one over the other",
+     "a file of key = value, over MGPUSim's R9 Nano, or the name of one that comes with the program: "
+     "dualopt.conf; again: one over the other",
      0},
     {"gpus", OPT_GPUS, "N", 0, "1 to 16 (default 4, or what the files say)", 0},
     {"opt", OPT_OPT, "NAME", 0, "none, bypass, fine, coalesce, cache or dualopt, over the files", 0},
     {"set", OPT_SET, "KEY=VALUE", 0, "over all that; again: several ('grapnel sim list --keys' lists them)",
      0},
     {"size", OPT_SIZE, "S", 0, "of the workload; 'grapnel sim list' says what it means", 0},
-    {"input", OPT_INPUT, "FILE", 0, "a graph for bfs and grapnel-bfs, of any format that Grapnel reads; for stream, what --record has written", 0},
+    {"input", OPT_INPUT, "FILE", 0,
+     "a graph for bfs and grapnel-bfs, of any format that Grapnel reads; for stream, what --record has "
+     "written",
+     0},
     {"seed", OPT_SEED, "N", 0, "draw other data (default 1)", 0},
     {0},
 };

@@ -76,7 +76,8 @@ static const struct argp_option options[] = {
      "sim-paper)",
      0},
     {"quick", OPT_QUICK, NULL, 0,
-     "small sizes, a decision after 2000 remote accesses, no other answers to what the paper leaves open: under five "
+     "small sizes, a decision after 2000 remote accesses, no other answers to what the paper leaves open: "
+     "under five "
      "minutes on two cores",
      0},
     {"sizes", OPT_SIZES, "WORKLOAD=S", 0, "another size of a workload; again: of several", 0},

@@ -14,7 +14,13 @@ extern "C" {
 #endif
 
 /* In the paper's order: 5 cache-insensitive, 6 cache-friendly, 2 local. */
-enum { PAPER_INSENSITIVE = 5, PAPER_REMOTE = 11, PAPER_WORKLOADS = 13, PAPER_MOST_SERIES = 8, PAPER_MOST_SETS = 3 };
+enum {
+	PAPER_INSENSITIVE = 5,
+	PAPER_REMOTE = 11,
+	PAPER_WORKLOADS = 13,
+	PAPER_MOST_SERIES = 8,
+	PAPER_MOST_SETS = 3
+};
 
 enum paper_variant {
 	PAPER_BASE,
@@ -69,8 +75,8 @@ struct paper {
 extern const char *const paper_workloads[PAPER_WORKLOADS];
 
 /*
- * paper_add - a simulation of workload w with a preset and keys over base; set NULL, or at most PAPER_MOST_SETS keys and
- * values up to a NULL. Returns 0 or a code.
+ * paper_add - a simulation of workload w with a preset and keys over base; set NULL, or at most
+ * PAPER_MOST_SETS keys and values up to a NULL. Returns 0 or a code.
  */
 int paper_add(struct paper *p, const struct tool_sim *base, uint32_t w, const char *opt,
               const char *const (*set)[2]);
@@ -121,7 +127,10 @@ int paper_figure(struct paper *p, const char *number, const char *title, const s
 /* paper_classed - was workload w declared in a run to be what the paper says? */
 bool paper_classed(const struct sim_job *job, uint32_t w);
 
-/* paper_add_answers - both runs of every other answer. paper_write_answers - the table of them, if they were added. */
+/*
+ * paper_add_answers - both runs of every other answer. paper_write_answers - the table of them, if they were
+ * added.
+ */
 int paper_add_answers(struct paper *p, const struct tool_sim *base);
 void paper_write_answers(const struct paper *p);
 

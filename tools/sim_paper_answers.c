@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the paper leaves open (docs/sim.md): for each question the other answers that are a key, and what they make of
- * DualOpt. Everything else stays as it was chosen.
+ * What the paper leaves open (docs/sim.md): for each question the other answers that are a key, and what they
+ * make of DualOpt. Everything else stays as it was chosen.
  */
 #include <math.h>
 
@@ -36,7 +36,9 @@ static const struct answer answers[] = {
     {"", BOTH, {{"l1v.mshr", "16"}, {"l1v.transactions", "16"}}},
     {"32 transactions of L1", BOTH, {{"l1v.transactions", "16"}}},
     {"", BOTH, {{"l1v.transactions", "64"}}},
-    {"remote cache as fast as L2", DUALOPT, {{"rdma_cache.read_cycles", "60"}, {"rdma_cache.fill_cycles", "60"}}},
+    {"remote cache as fast as L2",
+     DUALOPT,
+     {{"rdma_cache.read_cycles", "60"}, {"rdma_cache.fill_cycles", "60"}}},
     {"its banks, 16", DUALOPT, {{"rdma_cache.banks", "4"}}},
     {"it keeps whole lines written", DUALOPT, {{"rdma_cache.write_allocate", "no"}}},
     {"L2 of 0.5 MB in every mode", DUALOPT, {{"l2.size", "2M"}}},
@@ -54,9 +56,13 @@ static const struct answer answers[] = {
     {"time of kernels, with 1600 cycles each", BOTH, {{"dispatch.end_cycles", "0"}}},
     {"requests and replies share buffers", BOTH, {{"net.channels", "2"}}},
     {"placement by workload", BOTH, {{"memory.placement", "interleaved"}}},
-    {"over first touch, a fault of 1000 cycles", BASE, {{"migrate.policy", "first_touch"}, {"migrate.flush", "no"}}},
+    {"over first touch, a fault of 1000 cycles",
+     BASE,
+     {{"migrate.policy", "first_touch"}, {"migrate.flush", "no"}}},
     {"", BASE, {{"migrate.policy", "first_touch"}, {"migrate.flush", "no"}, {"migrate.fault_cycles", "100"}}},
-    {"", BASE, {{"migrate.policy", "first_touch"}, {"migrate.flush", "no"}, {"migrate.fault_cycles", "10000"}}},
+    {"",
+     BASE,
+     {{"migrate.policy", "first_touch"}, {"migrate.flush", "no"}, {"migrate.fault_cycles", "10000"}}},
 };
 enum { ANSWERS = sizeof answers / sizeof *answers };
 
@@ -68,7 +74,9 @@ int paper_add_answers(struct paper *p, const struct tool_sim *base)
 	for (uint32_t a = 0; a < ANSWERS && !rc; a++)
 		for (uint32_t w = 0; w < PAPER_REMOTE && !rc; w++) {
 			rc = paper_add(p, base, w, "none", answers[a].runs & BASE ? answers[a].set : NULL);
-			rc = rc ? rc : paper_add(p, base, w, "dualopt", answers[a].runs & DUALOPT ? answers[a].set : NULL);
+			rc = rc ? rc
+			        : paper_add(p, base, w, "dualopt",
+			                    answers[a].runs & DUALOPT ? answers[a].set : NULL);
 		}
 	return rc;
 }
@@ -101,17 +109,20 @@ static void put_row(const struct paper *p, uint32_t a)
 	for (uint32_t k = 0; k < PAPER_MOST_SETS && x->set[k][0]; k++)
 		fprintf(p->report, "%s`%s = %s`", k ? ", " : "", x->set[k][0], x->set[k][1]);
 	fprintf(p->report, " | %.2f | %.2f | %.2f | %.2f | %.2f | %u |\n", paper_mean_remote(&cycles),
-	        paper_mean(&cycles, 0, PAPER_INSENSITIVE), paper_mean(&cycles, PAPER_INSENSITIVE, PAPER_REMOTE),
-	        paper_mean_remote(&bytes), paper_mean_remote(&latency), classed);
+	        paper_mean(&cycles, 0, PAPER_INSENSITIVE),
+	        paper_mean(&cycles, PAPER_INSENSITIVE, PAPER_REMOTE), paper_mean_remote(&bytes),
+	        paper_mean_remote(&latency), classed);
 }
 
 void paper_write_answers(const struct paper *p)
 {
 	if (!p->answers)
 		return;
-	fputs("## What the answers matter\n\nFactors by which DualOpt is faster, and bytes between GPUs and cycles of reads are "
+	fputs("## What the answers matter\n\nFactors by which DualOpt is faster, and bytes between GPUs and "
+	      "cycles of reads are "
 	      "fewer; of the 11 workloads that are not local, how many are of the paper's class.\n\n"
-	      "| question, and its answer | instead | DualOpt | cache-insensitive | cache-friendly | bytes | cycles of a read | "
+	      "| question, and its answer | instead | DualOpt | cache-insensitive | cache-friendly | bytes | "
+	      "cycles of a read | "
 	      "classes |\n|---|---|---|---|---|---|---|---|\n",
 	      p->report);
 	for (uint32_t a = 0; a < ANSWERS; a++)

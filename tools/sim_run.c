@@ -36,7 +36,8 @@ static int run_all(struct bed *b, const struct sim_workload *workload, const str
 	int rc;
 
 	if (placement != SIM_PLACE_BY_WORKLOAD)
-		sim_memory_place(b->memory, placement == SIM_PLACE_INTERLEAVED ? SIM_INTERLEAVED : SIM_DISTRIBUTED);
+		sim_memory_place(b->memory,
+		                 placement == SIM_PLACE_INTERLEAVED ? SIM_INTERLEAVED : SIM_DISTRIBUTED);
 	rc = workload->create(&b->state, &s->request, b->memory, e);
 
 	if (!rc)
@@ -66,7 +67,8 @@ int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workl
 		return gn_error_set(e, -GN_EINVAL, "--input %s: %s reads no file; leave it out",
 		                    s->request.input, workload->name);
 	if (s->request.record && !workload->records)
-		return gn_error_set(e, -GN_EINVAL, "--record %s: %s makes its accesses as it runs; leave it out",
+		return gn_error_set(e, -GN_EINVAL,
+		                    "--record %s: %s makes its accesses as it runs; leave it out",
 		                    s->request.record, workload->name);
 	rc = tool_sim_configure(s, &r->config, e);
 	if (rc)
@@ -100,8 +102,8 @@ static json_t *overhead_json(const struct tool_sim_result *r)
 {
 	const struct sim_overhead o = sim_overhead_of(&r->config, r->stats.kernel_cycles);
 
-	return json_pack("{s:f, s:f, s:f}", "area_um2_per_gpu", o.area_um2, "power_mw_per_gpu", o.power_mw, "energy_uj",
-	                 o.energy_uj);
+	return json_pack("{s:f, s:f, s:f}", "area_um2_per_gpu", o.area_um2, "power_mw_per_gpu", o.power_mw,
+	                 "energy_uj", o.energy_uj);
 }
 
 json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload,
@@ -165,10 +167,13 @@ struct request {
 enum { OPT_RECORD = 600, OPT_THREADS };
 
 static const struct argp_option options[] = {
-    {"record", OPT_RECORD, "FILE", 0, "keep what grapnel-bfs accesses; the workload 'stream' runs it again", 0},
+    {"record", OPT_RECORD, "FILE", 0, "keep what grapnel-bfs accesses; the workload 'stream' runs it again",
+     0},
     {"threads", OPT_THREADS, "N", 0,
-     "run the GPUs on so many threads (default 1; more than there are cores make it slower); counts are the same with any "
-     "number. Greedy dispatch over GPUs, pages that move, and kernels whose work-groups depend on each other use one",
+     "run the GPUs on so many threads (default 1; more than there are cores make it slower); counts are the "
+     "same with any "
+     "number. Greedy dispatch over GPUs, pages that move, and kernels whose work-groups depend on each other "
+     "use one",
      0},
     {"json", 'j', "FILE", 0, "write all counters as JSON (- for standard output)", 0},
     {0},
@@ -181,7 +186,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = &q->sim; break;
 	case 'j': q->json = text; break;
-	case OPT_THREADS: q->sim.threads = (uint32_t)tool_number(state, "--threads", text, 1, SIM_MOST_GPUS); break;
+	case OPT_THREADS:
+		q->sim.threads = (uint32_t)tool_number(state, "--threads", text, 1, SIM_MOST_GPUS);
+		break;
 	case OPT_RECORD: q->sim.request.record = text; break;
 	case ARGP_KEY_ARG:
 		if (q->workload)

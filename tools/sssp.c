@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grapnel sssp: shortest ways in a graph that is spread over nodes; SSSP in Gravel's figures 12 and 15 and table 5. */
+/*
+ * grapnel sssp: shortest ways in a graph that is spread over nodes; SSSP in Gravel's figures 12 and 15 and
+ * table 5.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +28,8 @@ struct request {
 
 static const struct argp_option options[] = {
     {"source", 's', "N", 0, "vertex to start from (default 0)", 0},
-    {"most", OPT_MOST, "N", 0, "a graph without weights gets lengths from 1 to N (default 255, as in GAP)", 0},
+    {"most", OPT_MOST, "N", 0, "a graph without weights gets lengths from 1 to N (default 255, as in GAP)",
+     0},
     {"verify", OPT_VERIFY, NULL, 0, "compare every length with that of Dijkstra's algorithm", 0},
     {0},
 };
@@ -47,11 +51,17 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child children[] = {{&tool_net_argp, 0, NULL, 0}, {&tool_graph_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options, parse, NULL,
-				 "The lengths of the shortest ways from one vertex of a graph (.gng, .mtx, .el, .wel, also as .gz, "
-				 ".sg, .wsg) that is spread over nodes; every edge that may shorten one is a small message.",
-				 children, NULL, NULL};
+static const struct argp_child children[] = {
+    {&tool_net_argp, 0, NULL, 0}, {&tool_graph_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "The lengths of the shortest ways from one vertex of a graph (.gng, .mtx, .el, .wel, also as .gz, "
+    ".sg, .wsg) that is spread over nodes; every edge that may shorten one is a small message.",
+    children,
+    NULL,
+    NULL};
 
 /* ---- the run ---- */
 
@@ -90,20 +100,22 @@ static void print(const struct request *q)
 {
 	const struct sssp_result *r = &q->result;
 
-	printf("%s: %u nodes, %.3f s, %llu of %llu vertices reached, each sent %.2f times, %llu rounds%s\n", q->input.path,
-	       q->nodes, r->seconds, (unsigned long long)r->reached, (unsigned long long)q->input.graph.vertices,
-	       (double)r->sends / (double)r->reached, (unsigned long long)r->rounds, q->want ? ", verified" : "");
+	printf("%s: %u nodes, %.3f s, %llu of %llu vertices reached, each sent %.2f times, %llu rounds%s\n",
+	       q->input.path, q->nodes, r->seconds, (unsigned long long)r->reached,
+	       (unsigned long long)q->input.graph.vertices, (double)r->sends / (double)r->reached,
+	       (unsigned long long)r->rounds, q->want ? ", verified" : "");
 	tool_net_print(&r->stats);
 }
 
 static json_t *report(const struct request *q)
 {
 	const struct sssp_result *s = &q->result;
-	json_t *r = json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o}", "schema", "grapnel-sssp-1", "graph",
-			      q->input.path, "nodes", (int)q->nodes, "vertices", (json_int_t)q->input.graph.vertices, "edges",
-			      (json_int_t)q->input.graph.edges, "source", (json_int_t)q->source, "seconds", s->seconds, "rounds",
-			      (json_int_t)s->rounds, "sends", (json_int_t)s->sends, "reached", (json_int_t)s->reached, "net",
-			      tool_net_json(&q->net, &s->stats));
+	json_t *r = json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o}", "schema",
+	                      "grapnel-sssp-1", "graph", q->input.path, "nodes", (int)q->nodes, "vertices",
+	                      (json_int_t)q->input.graph.vertices, "edges", (json_int_t)q->input.graph.edges,
+	                      "source", (json_int_t)q->source, "seconds", s->seconds, "rounds",
+	                      (json_int_t)s->rounds, "sends", (json_int_t)s->sends, "reached",
+	                      (json_int_t)s->reached, "net", tool_net_json(&q->net, &s->stats));
 
 	if (r && q->want)
 		json_object_set_new(r, "verified", json_boolean(!q->wrong));
@@ -117,15 +129,18 @@ static int prepare(struct request *q, struct gn_error *e)
 
 	if (q->source >= vertices)
 		return gn_error_set(e, -GN_ERANGE, "--source %llu: %s has %llu vertices, counted from 0",
-				    (unsigned long long)q->source, q->input.path, (unsigned long long)vertices);
+		                    (unsigned long long)q->source, q->input.path,
+		                    (unsigned long long)vertices);
 	rc = sssp_weights(&q->input.graph, q->most, e);
 	if (rc)
 		return rc;
 	q->net.config.heap_bytes = sssp_heap(vertices, tool_graph_least_nodes(&q->net));
 	q->lengths = (uint64_t *)malloc(vertices * sizeof *q->lengths);
 	q->want = q->verify ? (uint64_t *)malloc(vertices * sizeof *q->want) : NULL;
-	if (!q->lengths || (q->verify && (!q->want || sssp_reference(&q->input.graph, (uint32_t)q->source, q->want))))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the lengths of %llu vertices", (unsigned long long)vertices);
+	if (!q->lengths ||
+	    (q->verify && (!q->want || sssp_reference(&q->input.graph, (uint32_t)q->source, q->want))))
+		return gn_error_set(e, -GN_ENOMEM, "no memory for the lengths of %llu vertices",
+		                    (unsigned long long)vertices);
 	return 0;
 }
 

@@ -83,15 +83,17 @@ uint32_t tool_page(const struct argp_state *state, const char *option, const cha
  * tool_word - the place of an option's value among words, of which the last is NULL.
  * Anything else ends the program with a usage error that names the option and the words.
  */
-unsigned tool_word(const struct argp_state *state, const char *option, const char *text, const char *const *words);
+unsigned tool_word(const struct argp_state *state, const char *option, const char *text,
+                   const char *const *words);
 
 /* The words of options that several subcommands have, in the order of the library's enums. */
 extern const char *const tool_tables[];   /* enum gn_cache_table */
 extern const char *const tool_policies[]; /* enum gn_cache_policy */
 
 /*
- * The options of a machine, --machine, --warp-width and --threads: a child of a subcommand's argp, with tool_machine_child in
- * its children. The parser sets state->child_inputs[0] to a struct simt_config at ARGP_KEY_INIT.
+ * The options of a machine, --machine, --warp-width and --threads: a child of a subcommand's argp, with
+ * tool_machine_child in its children. The parser sets state->child_inputs[0] to a struct simt_config at
+ * ARGP_KEY_INIT.
  */
 extern const struct argp_child tool_machine_child[];
 
@@ -107,8 +109,8 @@ void tool_graph_report(const char *path, const struct gn_graph *g, double second
 /* ---- measuring ---- */
 
 /* tool_launch - a kernel to its end, and how long that took. Returns 0 or a code with a message. */
-int tool_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
-		double *seconds, struct gn_error *e);
+int tool_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
+                const void *args, double *seconds, struct gn_error *e);
 
 /* tool_median - of so many; sorts them. */
 double tool_median(double *seconds, unsigned count);
@@ -148,12 +150,14 @@ int tool_tuned(const char *path, json_t **settings, struct gn_error *e);
 double tool_tuned_number(const json_t *settings, const char *name, double otherwise);
 
 /*
- * tool_tuned_defaults - what the user left open, as grapnel tune kept it for this host: values that are 0 are set where
- * the file has one that the command could have been given, and one line on stderr says which. NULL: not wanted. Without a file
- * nothing is said; one that cannot be read or is of another host is named there, and ignored.
+ * tool_tuned_defaults - what the user left open, as grapnel tune kept it for this host: values that are 0 are
+ * set where the file has one that the command could have been given, and one line on stderr says which. NULL:
+ * not wanted. Without a file nothing is said; one that cannot be read or is of another host is named there,
+ * and ignored.
  * @machine  of the command, "cpu" or "cuda": settings are for the one they were measured on
  */
-void tool_tuned_defaults(const char *subcommand, const char *machine, uint32_t *page_bytes, uint32_t *queues, uint32_t *depth);
+void tool_tuned_defaults(const char *subcommand, const char *machine, uint32_t *page_bytes, uint32_t *queues,
+                         uint32_t *depth);
 
 /* A progress bar on stderr, drawn only on a terminal and at most ten times a second. */
 struct tool_bar {

@@ -15,8 +15,10 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"output", OPT_OUTPUT, "FILE", 0, "where to keep the settings; - for standard output, without the reckoning (default: a file of the "
-     "machine's name in $XDG_CONFIG_HOME/grapnel or ~/.config/grapnel)", 0},
+    {"output", OPT_OUTPUT, "FILE", 0,
+     "where to keep the settings; - for standard output, without the reckoning (default: a file of the "
+     "machine's name in $XDG_CONFIG_HOME/grapnel or ~/.config/grapnel)",
+     0},
     {0},
 };
 
@@ -33,7 +35,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!q->report)
-			argp_error(state, "a report is wanted: grapnel tune REPORT.json, which grapnel scope --json writes");
+			argp_error(state, "a report is wanted: grapnel tune REPORT.json, which grapnel scope "
+			                  "--json writes");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -43,9 +46,11 @@ static const struct argp argp = {
     options,
     parse,
     "REPORT.json",
-    "Find page size, requests in flight, queues, ways of copying and the decision engine's thresholds for the machine that a "
+    "Find page size, requests in flight, queues, ways of copying and the decision engine's thresholds for "
+    "the machine that a "
     "report is of, say how they follow from its figures, and keep them.\v"
-    "What a report does not hold stays open and is named. Exit status: 0 it went well, 1 the report cannot be read or the "
+    "What a report does not hold stays open and is named. Exit status: 0 it went well, 1 the report cannot "
+    "be read or the "
     "settings not be written, 2 it was called wrongly.",
     NULL,
     NULL,
@@ -86,11 +91,12 @@ static void print_copies(const json_t *copies)
 		for (size_t k = 0; k < json_array_size(ranges); k++) {
 			const json_t *range = json_array_get(ranges, k);
 
-			printf("copy %-16s from %lld to %lld bytes: %s\n                 %s\n", road,
-			       (long long)json_integer_value(json_object_get(range, "from_bytes")),
-			       (long long)json_integer_value(json_object_get(range, "to_bytes")),
-			       json_string_value(json_object_get(range, "method")), json_string_value(json_object_get(range, "why")));
-		}
+		        printf("copy %-16s from %lld to %lld bytes: %s\n                 %s\n", road,
+		               (long long)json_integer_value(json_object_get(range, "from_bytes")),
+		               (long long)json_integer_value(json_object_get(range, "to_bytes")),
+		               json_string_value(json_object_get(range, "method")),
+		               json_string_value(json_object_get(range, "why")));
+	        }
 }
 
 /* ---- keeping ---- */

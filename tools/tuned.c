@@ -35,8 +35,13 @@ int tool_tuned_path(char *path, size_t room, const char *host, struct gn_error *
 	else if (home && home[0] == '/')
 		snprintf(path, room, "%s/.config/grapnel/tune-%s.json", home, name);
 	else
-		return gn_error_set(e, -GN_ENOENT, "neither XDG_CONFIG_HOME nor HOME names a folder for settings; name a file");
-	return strlen(path) + 1 < room ? 0 : gn_error_set(e, -GN_EINVAL, "%.80s...: the folder's name is too long; name a file", path);
+		return gn_error_set(
+		    e, -GN_ENOENT,
+		    "neither XDG_CONFIG_HOME nor HOME names a folder for settings; name a file");
+	return strlen(path) + 1 < room
+	           ? 0
+	           : gn_error_set(e, -GN_EINVAL, "%.80s...: the folder's name is too long; name a file",
+	                          path);
 }
 
 int tool_make_folders(const char *path, struct gn_error *e)
@@ -46,7 +51,8 @@ int tool_make_folders(const char *path, struct gn_error *e)
 	for (const char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
 		snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
 		if (mkdir(part, 0777) && errno != EEXIST)
-			return gn_error_set(e, -GN_EIO, "%s: the folder cannot be made: %s", part, strerror(errno));
+			return gn_error_set(e, -GN_EIO, "%s: the folder cannot be made: %s", part,
+			                    strerror(errno));
 	}
 	return 0;
 }
@@ -63,12 +69,17 @@ int tool_tuned(const char *path, json_t **settings, struct gn_error *e)
 	path = path ? path : own;
 	*settings = json_load_file(path, JSON_REJECT_DUPLICATES, &wrong);
 	if (!*settings)
-		return gn_error_set(e, -GN_ENOENT, "%s: no settings to be read (%.200s); make them with grapnel tune REPORT.json", path, wrong.text);
+		return gn_error_set(
+		    e, -GN_ENOENT,
+		    "%s: no settings to be read (%.200s); make them with grapnel tune REPORT.json", path,
+		    wrong.text);
 	if (json_integer_value(json_object_get(*settings, "tune_version")) == 1)
 		return 0;
 	json_decref(*settings);
 	*settings = NULL;
-	return gn_error_set(e, -GN_EINVAL, "%s: not settings of this version; make them again with grapnel tune REPORT.json", path);
+	return gn_error_set(e, -GN_EINVAL,
+	                    "%s: not settings of this version; make them again with grapnel tune REPORT.json",
+	                    path);
 }
 
 double tool_tuned_number(const json_t *settings, const char *name, double otherwise)
@@ -81,7 +92,10 @@ double tool_tuned_number(const json_t *settings, const char *name, double otherw
 
 /* ---- as defaults of commands ---- */
 
-/* This machine's settings; NULL: none, or none that a command of that machine can use, which is said unless there is no file. */
+/*
+ * This machine's settings; NULL: none, or none that a command of that machine can use, which is said unless
+ * there is no file.
+ */
 static json_t *own_settings(const char *subcommand, const char *machine, char *path, size_t room)
 {
 	const char *host, *of;
@@ -100,13 +114,18 @@ static json_t *own_settings(const char *subcommand, const char *machine, char *p
 	if (!gethostname(own, sizeof own - 1) && host && !strcmp(host, own) && of && !strcmp(of, machine))
 		return settings;
 	if (!host || strcmp(host, own))
-		fprintf(stderr, "grapnel %s: ignored: %s: settings of another machine, %.64s\n", subcommand, path, host ? host : "without a name");
+		fprintf(stderr, "grapnel %s: ignored: %s: settings of another machine, %.64s\n", subcommand,
+		        path, host ? host : "without a name");
 	json_decref(settings);
 	return NULL;
 }
 
-/* Is there such a setting, of a value that the command could have been given? Powers of two only, where it must be one. */
-static bool take(const json_t *settings, const char *name, uint32_t least, uint32_t most, bool power, uint32_t *to)
+/*
+ * Is there such a setting, of a value that the command could have been given? Powers of two only, where it
+ * must be one.
+ */
+static bool take(const json_t *settings, const char *name, uint32_t least, uint32_t most, bool power,
+                 uint32_t *to)
 {
 	const double v = tool_tuned_number(settings, name, 0);
 	const uint32_t whole = v >= least && v <= most ? (uint32_t)v : 0;
@@ -117,7 +136,8 @@ static bool take(const json_t *settings, const char *name, uint32_t least, uint3
 	return true;
 }
 
-void tool_tuned_defaults(const char *subcommand, const char *machine, uint32_t *page_bytes, uint32_t *queues, uint32_t *depth)
+void tool_tuned_defaults(const char *subcommand, const char *machine, uint32_t *page_bytes, uint32_t *queues,
+                         uint32_t *depth)
 {
 	char path[4096], said[96] = "";
 	size_t length = 0;

@@ -115,8 +115,8 @@ SIMT_FN void gn_base_add_page(const struct gn_base_add_args *a)
 SIMT_KERNEL(gn_base_add_page, struct gn_base_add_args)
 
 /*
- * Words [first, end) by three loops over pages side by side: each array begins with a page, so the runs that they give are
- * the same. Returns up to where they could be held.
+ * Words [first, end) by three loops over pages side by side: each array begins with a page, so the runs that
+ * they give are the same. Returns up to where they could be held.
  */
 SIMT_FN uint64_t add_pages(const struct gn_base_add_args *a, uint64_t first, uint64_t end)
 {
@@ -127,7 +127,8 @@ SIMT_FN uint64_t add_pages(const struct gn_base_add_args *a, uint64_t first, uin
 	struct gn_page p, q, r;
 
 	while (gn_range_next(&x, &p) && gn_range_next(&y, &q) && gn_range_next(&z, &r)) {
-		add_words((const uint32_t *)p.data, (const uint32_t *)q.data, (uint32_t *)r.data, r.count, a->salt);
+		add_words((const uint32_t *)p.data, (const uint32_t *)q.data, (uint32_t *)r.data, r.count,
+		          a->salt);
 		first = r.first + r.count;
 	}
 	gn_range_end(&x);

@@ -45,7 +45,8 @@ SIMT_FN void gn_base_pages_cached(const struct gn_base_pages_args *a)
 SIMT_KERNEL(gn_base_pages_cached, struct gn_base_pages_args)
 
 /* The warp compares the pages that its lanes have, one after another. */
-SIMT_FN uint64_t compare_pages(const struct gn_base_pages_args *a, uint32_t count, uint64_t page, const char *mine)
+SIMT_FN uint64_t compare_pages(const struct gn_base_pages_args *a, uint32_t count, uint64_t page,
+                               const char *mine)
 {
 	const uint32_t warp = gn_base_whole_warp();
 	const uint64_t page_words = a->page_bytes / 4;
@@ -62,9 +63,9 @@ SIMT_FN uint64_t compare_pages(const struct gn_base_pages_args *a, uint32_t coun
 }
 
 /*
- * What a cache cannot leave out, and nothing else: a word of a table says that the page is coming, the word of the page
- * that was in the frame that it has gone; then, when the bytes are there, the first says where. Frames are the warp's own,
- * so nothing is searched for, pinned or waited for.
+ * What a cache cannot leave out, and nothing else: a word of a table says that the page is coming, the word
+ * of the page that was in the frame that it has gone; then, when the bytes are there, the first says where.
+ * Frames are the warp's own, so nothing is searched for, pinned or waited for.
  */
 SIMT_FN void note_coming(const struct gn_base_pages_args *a, uint64_t page, uint64_t frame)
 {
@@ -77,10 +78,12 @@ SIMT_FN void note_coming(const struct gn_base_pages_args *a, uint64_t page, uint
 
 SIMT_FN void gn_base_pages_noted(const struct gn_base_pages_args *a)
 {
-	const uint32_t warp = gn_base_whole_warp(), batch = a->batch < simt_warp_width() ? a->batch : simt_warp_width();
+	const uint32_t warp = gn_base_whole_warp(),
+	               batch = a->batch < simt_warp_width() ? a->batch : simt_warp_width();
 	uint64_t wrong = 0, used = simt_lane();
 
-	for (uint64_t k = gn_base_warp() * batch; k < a->touches; k += gn_base_warps() * batch, used += batch) {
+	for (uint64_t k = gn_base_warp() * batch; k < a->touches;
+	     k += gn_base_warps() * batch, used += batch) {
 		const uint32_t count = a->touches - k < batch ? (uint32_t)(a->touches - k) : batch;
 		const int wants = simt_lane() < count;
 		const uint64_t page = wants ? gn_base_touch(&a->order, k + simt_lane()) : 0;
@@ -91,8 +94,8 @@ SIMT_FN void gn_base_pages_noted(const struct gn_base_pages_args *a)
 			note_coming(a, page, frame);
 		simt_warp_sync(warp);
 		simt_fence_acq_rel_dev();
-		simt_copy_each(warp, simt_ballot(warp, wants), to, (const char *)(const void *)a->memory + page * a->page_bytes,
-			       a->page_bytes);
+		simt_copy_each(warp, simt_ballot(warp, wants), to,
+		               (const char *)(const void *)a->memory + page * a->page_bytes, a->page_bytes);
 		if (wants) {
 			simt_store_relaxed_dev_u64(&a->owner[frame], page + 1);
 			simt_store_release_dev_u64(&a->table[page], 2 + frame);
@@ -113,8 +116,8 @@ SIMT_FN void gn_base_pages_batch(const struct gn_base_pages_args *a)
 		const uint32_t count = a->touches - k < batch ? (uint32_t)(a->touches - k) : batch;
 		const int wants = simt_lane() < count;
 		const uint64_t page = wants ? gn_base_touch(&a->order, k + simt_lane()) : 0;
-		const struct gn_pinned pinned =
-		    SIMT_COLD(gn_cache_pin_each)(a->array.pages.cache, gn_base_whole_warp(), wants, page, GN_READ);
+		const struct gn_pinned pinned = SIMT_COLD(gn_cache_pin_each)(
+		    a->array.pages.cache, gn_base_whole_warp(), wants, page, GN_READ);
 
 		wrong += compare_pages(a, count, page, pinned.hold.data);
 		simt_warp_sync(gn_base_whole_warp());

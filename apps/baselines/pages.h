@@ -24,7 +24,8 @@ struct gn_base_pages_args {
 SIMT_KERNEL_DECLARE(gn_base_pages_pointer); /* read in place, 16 bytes a lane */
 SIMT_KERNEL_DECLARE(
     gn_base_pages_copy); /* copied into the warp's scratch page by simt_copy, and read there */
-SIMT_KERNEL_DECLARE(gn_base_pages_noted);  /* the same, several of a warp under way together, and a table says where each is */
+/* the same, several of a warp under way together, and a table says where each is */
+SIMT_KERNEL_DECLARE(gn_base_pages_noted);
 SIMT_KERNEL_DECLARE(gn_base_pages_cached); /* by page reference */
 SIMT_KERNEL_DECLARE(gn_base_pages_batch);  /* several pages of a warp under way together, a lane each */
 

@@ -41,10 +41,11 @@ static int allocate(struct search *s)
 	s->args.depth = (uint32_t *)simt_alloc(s->machine, list_bytes, SIMT_DEVICE);
 	s->lists[0] = (uint32_t *)simt_alloc(s->machine, list_bytes, SIMT_DEVICE);
 	s->lists[1] = (uint32_t *)simt_alloc(s->machine, list_bytes, SIMT_DEVICE);
-	s->args.ranges = (struct gn_bfs_range *)simt_alloc(s->machine, s->args.range_capacity * sizeof *s->args.ranges,
-							   SIMT_DEVICE);
+	s->args.ranges = (struct gn_bfs_range *)simt_alloc(
+	    s->machine, s->args.range_capacity * sizeof *s->args.ranges, SIMT_DEVICE);
 	s->args.shared = (struct gn_bfs_shared *)simt_alloc(s->machine, sizeof *s->args.shared, SIMT_DEVICE);
-	return s->args.depth && s->lists[0] && s->lists[1] && s->args.ranges && s->args.shared ? 0 : -GN_ENOMEM;
+	return s->args.depth && s->lists[0] && s->lists[1] && s->args.ranges && s->args.shared ? 0
+	                                                                                       : -GN_ENOMEM;
 }
 
 /* Nothing is reached but the source, which is the first frontier. depth serves as a host buffer. */
@@ -68,7 +69,8 @@ static int machine_failed(const struct search *s, int rc, struct gn_error *error
 }
 
 /* One launch, to its end; before it the mode of the neighbours is asked for, behind it they look back. */
-static int launch(struct search *s, const struct simt_kernel *kernel, struct simt_grid grid, struct gn_error *error)
+static int launch(struct search *s, const struct simt_kernel *kernel, struct simt_grid grid,
+                  struct gn_error *error)
 {
 	struct gn_auto *choice = s->graph->choice;
 	int rc;
@@ -90,7 +92,8 @@ static int run(struct search *s, const struct simt_kernel *kernel, uint64_t item
 	const uint32_t threads = 128;
 	const uint64_t warps = s->info.resident_threads / s->info.warp_width;
 	const uint64_t share = items / (warps * 8), width = s->info.warp_width;
-	const uint64_t batch = share > width ? share - share % width : share; /* a warp takes as many at once as it has lanes */
+	/* a warp takes as many at once as it has lanes */
+	const uint64_t batch = share > width ? share - share % width : share;
 	struct simt_grid grid = {s->info.resident_threads / threads, threads, 0};
 	int rc;
 
@@ -102,7 +105,9 @@ static int run(struct search *s, const struct simt_kernel *kernel, uint64_t item
 	rc = machine_failed(s, simt_move(s->machine, s->args.shared, &s->shared, sizeof s->shared), error);
 	if (!rc)
 		rc = launch(s, kernel, grid, error);
-	return rc ? rc : machine_failed(s, simt_move(s->machine, &s->shared, s->args.shared, sizeof s->shared), error);
+	return rc ? rc
+	          : machine_failed(s, simt_move(s->machine, &s->shared, s->args.shared, sizeof s->shared),
+	                           error);
 }
 
 static int run_level(struct search *s, uint32_t level, struct gn_error *error)
@@ -119,7 +124,8 @@ static int run_level(struct search *s, uint32_t level, struct gn_error *error)
 	rc = run(s, plain ? &gn_bfs_expand_plain_kernel : &gn_bfs_expand_kernel,
 		 s->args.dense ? vertices : s->frontier_count, error);
 	if (!rc && !s->shared.fault && s->shared.range_count)
-		rc = run(s, plain ? &gn_bfs_ranges_plain_kernel : &gn_bfs_ranges_kernel, s->shared.range_count, error);
+		rc = run(s, plain ? &gn_bfs_ranges_plain_kernel : &gn_bfs_ranges_kernel,
+		         s->shared.range_count, error);
 	s->frontier_count = s->shared.next_count;
 	return rc;
 }
@@ -133,7 +139,8 @@ static int array_failed(struct gn_bfs_graph *graph, struct gn_error *error)
 	rc = gn_array_failure(&graph->offsets, error);
 	if (rc)
 		return rc;
-	return graph->choice ? gn_auto_failure(graph->choice, error) : gn_array_failure(&graph->neighbours, error);
+	return graph->choice ? gn_auto_failure(graph->choice, error)
+	                     : gn_array_failure(&graph->neighbours, error);
 }
 
 /* What went wrong in a level that ran, if anything: an array, or the graph itself. */
@@ -145,12 +152,14 @@ static int trouble(struct search *s, struct gn_bfs_graph *graph, struct gn_error
 		return rc;
 	if (s->shared.fault == GN_BFS_BAD_OFFSETS)
 		return gn_error_set(error, -GN_EBADMSG,
-				    "bfs: the offsets of vertex %u decrease or reach past the edges; the graph is damaged, make it again",
-				    s->shared.fault_vertex);
+		                    "bfs: the offsets of vertex %u decrease or reach past the edges; the "
+		                    "graph is damaged, make it again",
+		                    s->shared.fault_vertex);
 	if (s->shared.fault == GN_BFS_BAD_NEIGHBOUR)
-		return gn_error_set(error, -GN_EBADMSG,
-				    "bfs: a neighbour %u is not below the %llu vertices; the graph is damaged, make it again",
-				    s->shared.fault_vertex, (unsigned long long)graph->vertices);
+		return gn_error_set(
+		    error, -GN_EBADMSG,
+		    "bfs: a neighbour %u is not below the %llu vertices; the graph is damaged, make it again",
+		    s->shared.fault_vertex, (unsigned long long)graph->vertices);
 	return 0;
 }
 
@@ -183,8 +192,9 @@ int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t so
 	memset(&s, 0, sizeof s);
 	memset(result, 0, sizeof *result);
 	if (source >= graph->vertices)
-		return gn_error_set(error, -GN_ERANGE, "bfs: source %llu is not a vertex; they go from 0 to %lld",
-				    (unsigned long long)source, (long long)graph->vertices - 1);
+		return gn_error_set(error, -GN_ERANGE,
+		                    "bfs: source %llu is not a vertex; they go from 0 to %lld",
+		                    (unsigned long long)source, (long long)graph->vertices - 1);
 	s.machine = machine;
 	s.graph = graph;
 	simt_describe(machine, &s.info);
@@ -203,7 +213,8 @@ int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t so
 	if (!rc)
 		rc = search_levels(&s, graph, result, progress, error);
 	if (!rc)
-		rc = machine_failed(&s, simt_move(machine, depth, s.args.depth, graph->vertices * sizeof *depth), error);
+		rc = machine_failed(
+		    &s, simt_move(machine, depth, s.args.depth, graph->vertices * sizeof *depth), error);
 	free_search(&s);
 	return rc;
 }

@@ -19,7 +19,8 @@ struct gn_bfs_graph {
 	uint64_t vertices, edges;
 	struct gn_array offsets;    /* u64, vertices + 1 */
 	struct gn_array neighbours; /* u32, edges */
-	struct gn_auto *choice;     /* not NULL: chooses how neighbours are read, launch by launch, instead of the array before */
+	/* not NULL: chooses how neighbours are read, launch by launch, instead of the array before */
+	struct gn_auto *choice;
 	const uint64_t *plain_offsets; /* not NULL: use these and the next instead of the arrays */
 	const uint32_t *plain_neighbours;
 };
@@ -37,8 +38,9 @@ struct gn_bfs_result {
  * @depth     host memory, receives graph->vertices depths, 0xffffffff where unreachable
  * @progress  told the vertices reached of all; may be NULL
  * Memory on the machine: 12 bytes a vertex and 1/64 byte an edge. Host.
- * Returns 0; -GN_ERANGE (source); -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM;
- * what an array could not read; what the machine, or gn_auto_adapt, failed with. Then depth is not to be used.
+ * Returns 0; -GN_ERANGE (source); -GN_EBADMSG (offsets that decrease, a neighbour out of range: which);
+ * -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, failed with. Then depth is
+ * not to be used.
  */
 int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t source, uint32_t *depth,
 	   struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error);

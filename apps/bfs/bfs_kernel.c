@@ -2,13 +2,15 @@
 /*
  * Breadth-first search, level by level, a warp for up to as many vertices as it has lanes.
  *
- * depth[v] is GN_BFS_NONE until v is reached. A warp takes vertices of the frontier. Its lanes read the offsets of one vertex
- * each, and then scan the edges of all these vertices side by side: most adjacency lists are shorter than a warp (Merrill,
- * Garland and Grimshaw, "Scalable GPU graph traversal", 2012, section 5.1, gather by prefix sums). The thread that changes
- * a depth from none to level + 1 puts the vertex into the next frontier. A frontier that holds many of all vertices is not taken from its
- * list but found by going over the depths: in the order of the vertices their adjacency lists lie side by side, and each page is
- * fetched once for all of them. A vertex of high degree is scanned for one chunk; the rest becomes ranges that all warps
- * share in a second kernel, so that one hub does not hold up a level (BaM section 4.4 runs the same search on its arrays).
+ * depth[v] is GN_BFS_NONE until v is reached. A warp takes vertices of the frontier. Its lanes read the
+ * offsets of one vertex each, and then scan the edges of all these vertices side by side: most adjacency
+ * lists are shorter than a warp (Merrill, Garland and Grimshaw, "Scalable GPU graph traversal", 2012, section
+ * 5.1, gather by prefix sums). The thread that changes a depth from none to level + 1 puts the vertex into
+ * the next frontier. A frontier that holds many of all vertices is not taken from its list but found by going
+ * over the depths: in the order of the vertices their adjacency lists lie side by side, and each page is
+ * fetched once for all of them. A vertex of high degree is scanned for one chunk; the rest becomes ranges
+ * that all warps share in a second kernel, so that one hub does not hold up a level (BaM section 4.4 runs the
+ * same search on its arrays).
  */
 #include "bfs_kernel.h"
 
@@ -124,7 +126,8 @@ SIMT_FN uint32_t owner_of(uint32_t warp, uint32_t up_to, uint32_t k)
 /* Each lane has edges, or none; all lanes of the warp scan all of them. */
 SIMT_FN void scan_together(struct reader *r, uint32_t warp, struct gn_bfs_range edges)
 {
-	const uint32_t width = simt_warp_width(), up_to = sum_up_to_lane(warp, (uint32_t)(edges.end - edges.begin));
+	const uint32_t width = simt_warp_width(),
+	               up_to = sum_up_to_lane(warp, (uint32_t)(edges.end - edges.begin));
 	const uint32_t all = simt_shfl_u32(warp, up_to, width - 1);
 
 	for (uint32_t first = 0; first < all; first += width) {
@@ -141,7 +144,9 @@ SIMT_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_bfs_range edg
 	scan(r, warp, simt_shfl_u64(warp, edges.begin, owner), simt_shfl_u64(warp, edges.end, owner));
 }
 
-/* Leave edges begin to end - 1 to the second kernel, in chunks. Sound offsets never need more than there is. */
+/*
+ * Leave edges begin to end - 1 to the second kernel, in chunks. Sound offsets never need more than there is.
+ */
 SIMT_FN void leave(const struct gn_bfs_args *a, uint32_t vertex, uint64_t begin, uint64_t end)
 {
 	const uint64_t chunks = (end - begin + GN_BFS_CHUNK - 1) / GN_BFS_CHUNK;
@@ -157,7 +162,10 @@ SIMT_FN void leave(const struct gn_bfs_args *a, uint32_t vertex, uint64_t begin,
 	}
 }
 
-/* One lane: the edges of a vertex that the warp is to scan; what a vertex of high degree has beyond is left as ranges. */
+/*
+ * One lane: the edges of a vertex that the warp is to scan; what a vertex of high degree has beyond is left
+ * as ranges.
+ */
 SIMT_FN struct gn_bfs_range edges_of(struct reader *r, uint32_t vertex)
 {
 	const struct gn_bfs_args *a = r->a;
@@ -192,7 +200,10 @@ SIMT_FN uint32_t whole_warp(void)
 	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
 }
 
-/* The vertex of item k, if there is work for it: an entry of the frontier's list, or any vertex of this level. */
+/*
+ * The vertex of item k, if there is work for it: an entry of the frontier's list, or any vertex of this
+ * level.
+ */
 SIMT_FN int vertex_of(const struct gn_bfs_args *a, uint64_t k, uint32_t *vertex)
 {
 	*vertex = a->dense ? (uint32_t)k : a->frontier[k];

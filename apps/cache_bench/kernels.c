@@ -20,7 +20,10 @@ SIMT_FN uint32_t word_at(uint64_t i)
 	return word_of((uint32_t)(i >> 32), (uint32_t)i);
 }
 
-/* Bits in which the words whose numbers have this high half, and low ones from low on, differ from what they should be. */
+/*
+ * Bits in which the words whose numbers have this high half, and low ones from low on, differ from what they
+ * should be.
+ */
 SIMT_FN uint32_t differ_wide(const struct wide *w, uint32_t high, uint32_t low)
 {
 	uint32_t differ = 0;
@@ -72,7 +75,10 @@ SIMT_FN void gn_cb_fill(const struct gn_cb_args *a)
 }
 SIMT_KERNEL(gn_cb_fill, struct gn_cb_args)
 
-/* Loads that a lane has under way at once: one at a time leaves the memory idle. RUN_AHEAD: along a run of its warp's own */
+/*
+ * Loads that a lane has under way at once: one at a time leaves the memory idle. RUN_AHEAD: along a run of
+ * its warp's own
+ */
 enum { AHEAD = 8, RUN_AHEAD = 16 };
 
 /* Bits in which words first, first + stride ... differ from what they should be. */
@@ -160,7 +166,8 @@ SIMT_FN void gn_cb_copy(const struct gn_cb_args *a)
 		uint64_t page = draw(a, k, a->pages);
 
 		simt_copy(whole_warp(), to, a->store + page * page_words, a->page_bytes);
-		wrong += ((const uint32_t *)(const void *)to)[simt_lane()] != word_at(page * page_words + simt_lane());
+		wrong += ((const uint32_t *)(const void *)to)[simt_lane()] !=
+		         word_at(page * page_words + simt_lane());
 		simt_warp_sync(whole_warp());
 	}
 	report(a, wrong);
@@ -195,7 +202,8 @@ SIMT_NOINLINE_FN uint64_t wrong_slowly(const struct gn_cb_args *a, uint64_t i)
 
 /*
  * What no validated read can leave out: three loads of a direct table and its pages. Here they do not fail.
- * @calls  a constant: for those that fail there is a call; a loop that can call is another one to a GPU's compiler
+ * @calls  a constant: for those that fail there is a call; a loop that can call is another one to a GPU's
+ *         compiler
  */
 SIMT_FN void three_loads(const struct gn_cb_args *a, int calls)
 {
@@ -206,8 +214,10 @@ SIMT_FN void three_loads(const struct gn_cb_args *a, int calls)
 	for (uint64_t i = simt_global_thread(); i < a->words; i += simt_global_threads()) {
 		const uint64_t *word = &p->word[i >> page_log2], seen = simt_load_old_u64(word);
 		const char *frame = p->frame + ((size_t)gn_word_payload(seen) << p->page_log2);
-		const uint32_t value = simt_load_once_dev_u32((const uint32_t *)(const void *)frame + (i & page_mask));
-		const uint64_t changed = (seen ^ simt_load_behind_dev_u64(word, value, p->zero)) & GN_WORD_SAME;
+		const uint32_t value =
+		    simt_load_once_dev_u32((const uint32_t *)(const void *)frame + (i & page_mask));
+		const uint64_t changed =
+		    (seen ^ simt_load_behind_dev_u64(word, value, p->zero)) & GN_WORD_SAME;
 
 		if (calls && simt_unlikely(changed != 0))
 			wrong += SIMT_COLD(wrong_slowly)(a, i);
@@ -250,7 +260,8 @@ SIMT_KERNEL(gn_cb_pinned, struct gn_cb_args)
 /* Where a warp's run of words begins: each has one of its own, so that it stays on a page. */
 SIMT_FN uint64_t run_begin(const struct gn_cb_args *a, uint64_t warp)
 {
-	const uint64_t piece = RUN_AHEAD * simt_warp_width(), begin = warp * (a->words / piece / warp_count() + 1) * piece;
+	const uint64_t piece = RUN_AHEAD * simt_warp_width(),
+	               begin = warp * (a->words / piece / warp_count() + 1) * piece;
 
 	return begin < a->words ? begin : a->words;
 }
@@ -296,11 +307,15 @@ SIMT_FN void gn_cb_cursor(const struct gn_cb_args *a)
 }
 SIMT_KERNEL(gn_cb_cursor, struct gn_cb_args)
 
-/* How many of the lane's parts of a page are not what they should be. The numbers of its words have one high half. */
+/*
+ * How many of the lane's parts of a page are not what they should be. The numbers of its words have one high
+ * half.
+ */
 SIMT_FN uint32_t wrong_page(const struct gn_page *page)
 {
 	const uint32_t *data = (const uint32_t *)simt_global(page->data);
-	const uint32_t high = (uint32_t)(page->first >> 32), first = (uint32_t)page->first, count = (uint32_t)page->count;
+	const uint32_t high = (uint32_t)(page->first >> 32), first = (uint32_t)page->first,
+	               count = (uint32_t)page->count;
 	const uint32_t step = 4 * simt_warp_width();
 	uint32_t wrong = 0, i = 4 * simt_lane();
 
@@ -343,7 +358,8 @@ SIMT_KERNEL(gn_cb_plain_page, struct gn_cb_args)
 /* Pages of a warp: a run of its own. */
 SIMT_FN uint64_t pages_begin(const struct gn_cb_args *a, uint64_t warp)
 {
-	const uint64_t pages = a->words / (a->page_bytes / 4), begin = warp * ((pages + warp_count() - 1) / warp_count());
+	const uint64_t pages = a->words / (a->page_bytes / 4),
+	               begin = warp * ((pages + warp_count() - 1) / warp_count());
 
 	return begin < pages ? begin : pages;
 }
@@ -361,7 +377,8 @@ SIMT_KERNEL(gn_cb_plain_range, struct gn_cb_args)
 
 SIMT_FN void gn_cb_range(const struct gn_cb_args *a)
 {
-	const uint64_t page_words = a->page_bytes / 4, begin = pages_begin(a, warp_index()), end = pages_begin(a, warp_index() + 1);
+	const uint64_t page_words = a->page_bytes / 4, begin = pages_begin(a, warp_index()),
+	               end = pages_begin(a, warp_index() + 1);
 	struct gn_range r;
 	struct gn_page page;
 	uint64_t wrong = 0;
@@ -394,8 +411,8 @@ SIMT_FN void gn_cb_page(const struct gn_cb_args *a)
 SIMT_KERNEL(gn_cb_page, struct gn_cb_args)
 
 /*
- * Page k and those behind it, of the warp's own run, a lane each: pinned together, read one after the other. At the end of the run
- * some lanes have none.
+ * Page k and those behind it, of the warp's own run, a lane each: pinned together, read one after the other.
+ * At the end of the run some lanes have none.
  */
 SIMT_FN uint32_t wrong_pages(const struct gn_cb_args *a, uint64_t k, uint64_t end)
 {
@@ -414,7 +431,8 @@ SIMT_FN uint32_t wrong_pages(const struct gn_cb_args *a, uint64_t k, uint64_t en
 	for (uint32_t lane = 0; lane < lanes && !failed; lane++) {
 		struct gn_page one = {0, (k + lane) * page_words, page_words, {0, 0}};
 
-		one.data = (void *)(uintptr_t)simt_shfl_u64(whole_warp(), (uint64_t)(uintptr_t)page.data, lane);
+		one.data =
+		    (void *)(uintptr_t)simt_shfl_u64(whole_warp(), (uint64_t)(uintptr_t)page.data, lane);
 		wrong += wrong_page(&one);
 	}
 	if (has_one && !rc)

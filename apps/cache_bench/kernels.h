@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.h - what `grapnel cache-bench` runs: one access each, on the same words, so that a figure can be set
- * against the one beside it. Every word read is compared with what gn_cb_word says it is.
+ * kernels.h - what `grapnel cache-bench` runs: one access each, on the same words, so that a figure can be
+ * set against the one beside it. Every word read is compared with what gn_cb_word says it is.
  */
 #ifndef GN_CACHE_BENCH_KERNELS_H
 #define GN_CACHE_BENCH_KERNELS_H
@@ -28,7 +28,8 @@ SIMT_KERNEL_DECLARE(gn_cb_fill);         /* write every word, to the store and t
 SIMT_KERNEL_DECLARE(gn_cb_plain);        /* every word of the copy, 4 bytes a lane, several under way */
 SIMT_KERNEL_DECLARE(gn_cb_plain_wide);   /* every word, 16 bytes a lane */
 SIMT_KERNEL_DECLARE(gn_cb_plain_one);    /* 4 bytes a lane, one after the other: gn_cb_scalar's loop */
-SIMT_KERNEL_DECLARE(gn_cb_plain_run);    /* 4 bytes a lane, a run of its own for each warp: gn_cb_cursor's loop */
+/* 4 bytes a lane, a run of its own for each warp: gn_cb_cursor's loop */
+SIMT_KERNEL_DECLARE(gn_cb_plain_run);
 SIMT_KERNEL_DECLARE(gn_cb_plain_page);   /* 16 bytes a lane, page by page: gn_cb_page's loop */
 SIMT_KERNEL_DECLARE(gn_cb_plain_range);  /* the same, a run of pages for each warp: gn_cb_range's loop */
 SIMT_KERNEL_DECLARE(gn_cb_plain_random); /* random words of the copy */

@@ -39,14 +39,16 @@ static int find_twins(const struct spread_graph *part, const struct gn_graph *g,
 
 			if (at == g->offsets[to + 1ull])
 				return -GN_EINVAL;
-			twin[e - begin] = at - g->offsets[spread_first(&part->blocks, spread_owner(&part->blocks, to))];
+			twin[e - begin] =
+			    at - g->offsets[spread_first(&part->blocks, spread_owner(&part->blocks, to))];
 		}
 	}
 	return 0;
 }
 
 /* The twins, in memory of the machine; free it also on failure. */
-static int load_twins(struct gn_net *net, const struct spread_graph *part, const struct gn_graph *g, uint64_t **to)
+static int load_twins(struct gn_net *net, const struct spread_graph *part, const struct gn_graph *g,
+                      uint64_t **to)
 {
 	const uint64_t bytes = (part->edges + 1) * sizeof(uint64_t);
 	uint64_t *twin = (uint64_t *)calloc(1, bytes);

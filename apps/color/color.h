@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * color.h - colours of the vertices of an undirected graph that is spread over nodes, so that no edge joins two of one.
+ * color.h - colours of the vertices of an undirected graph that is spread over nodes, so that no edge joins
+ * two of one.
  *
- * Every vertex has a rank, drawn from its number. It waits for the colours of its neighbours of higher rank, takes the
- * least that none of them has, and puts it into the places that its neighbours of lower rank keep for it, one an edge
- * (Jones and Plassmann 1993). The outcome is that of giving colours one by one in the order of ranks, whatever happens
- * first; so it can be compared colour by colour.
+ * Every vertex has a rank, drawn from its number. It waits for the colours of its neighbours of higher rank,
+ * takes the least that none of them has, and puts it into the places that its neighbours of lower rank keep
+ * for it, one an edge (Jones and Plassmann 1993). The outcome is that of giving colours one by one in the
+ * order of ranks, whatever happens first; so it can be compared colour by colour.
  */
 #ifndef GN_COLOR_COLOR_H
 #define GN_COLOR_COLOR_H
@@ -34,7 +35,8 @@ uint64_t color_heap(const struct gn_graph *graph, uint32_t nodes);
  * @colors  of all vertices; receives those of this node's, from 0 on, at their places
  * Returns 0, -GN_EINVAL (an edge has no other direction), -GN_ENOMEM, the machine's or the network's code.
  */
-int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors, struct color_result *result);
+int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors,
+              struct color_result *result);
 
 /* In which order vertices are given colours one by one. */
 enum color_order {
@@ -42,7 +44,10 @@ enum color_order {
 	COLOR_BY_NUMBER /* the plain one */
 };
 
-/* color_greedy - the least colour that no neighbour has, in one thread. Returns how many there are, or -GN_ENOMEM. */
+/*
+ * color_greedy - the least colour that no neighbour has, in one thread. Returns how many there are, or
+ * -GN_ENOMEM.
+ */
 int64_t color_greedy(const struct gn_graph *graph, enum color_order order, uint32_t *colors);
 
 /* color_conflicts - edges whose two ends have one colour. */

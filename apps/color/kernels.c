@@ -6,7 +6,10 @@ SIMT_FN int is_higher(const struct color_args *a, uint64_t edge, uint32_t rank)
 	return color_rank(a->graph.neighbours[edge]) > rank;
 }
 
-/* Colours base to base + 63 that neighbours of higher rank have, as bits. Returns 0 if one of them has none yet. */
+/*
+ * Colours base to base + 63 that neighbours of higher rank have, as bits. Returns 0 if one of them has none
+ * yet.
+ */
 SIMT_FN int taken(const struct color_args *a, uint32_t vertex, uint32_t base, uint64_t *bits)
 {
 	const uint32_t rank = color_rank(a->graph.first + vertex);
@@ -26,7 +29,10 @@ SIMT_FN int taken(const struct color_args *a, uint32_t vertex, uint32_t base, ui
 	return 1;
 }
 
-/* The least colour that is free, if all that have to be known are. A vertex belongs to one thread of a launch. */
+/*
+ * The least colour that is free, if all that have to be known are. A vertex belongs to one thread of a
+ * launch.
+ */
 SIMT_FN int can_choose(const void *args, uint32_t vertex, uint64_t *color)
 {
 	const struct color_args *a = (const struct color_args *)args;
@@ -53,8 +59,8 @@ SIMT_FN int put_color(const void *args, uint64_t color, uint64_t edge)
 
 	if (is_higher(a, edge, color_rank((uint32_t)(color >> 32))))
 		return 0; /* it has its colour */
-	return gn_net_put_u32(&a->net, spread_owner(&a->graph.blocks, a->graph.neighbours[edge]), &a->seen[a->twin[edge]],
-			      (uint32_t)color);
+	return gn_net_put_u32(&a->net, spread_owner(&a->graph.blocks, a->graph.neighbours[edge]),
+	                      &a->seen[a->twin[edge]], (uint32_t)color);
 }
 
 SIMT_FN void color_some(const struct color_args *a)

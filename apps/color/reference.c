@@ -38,7 +38,8 @@ static uint32_t choose(const struct gn_graph *g, uint32_t vertex, const uint32_t
 int64_t color_greedy(const struct gn_graph *graph, enum color_order order, uint32_t *colors)
 {
 	const uint64_t n = graph->vertices;
-	uint64_t *vertex = (uint64_t *)malloc((n + 1) * sizeof *vertex), *marked = (uint64_t *)calloc(n + 1, sizeof *marked);
+	uint64_t *vertex = (uint64_t *)malloc((n + 1) * sizeof *vertex),
+	         *marked = (uint64_t *)calloc(n + 1, sizeof *marked);
 	int64_t count = vertex && marked ? 0 : -GN_ENOMEM;
 
 	for (uint64_t v = 0; !count && v < n; v++)

@@ -45,7 +45,10 @@ SIMT_FN uint64_t zipf_rank(const struct gn_gb_zipf *z, uint64_t n, double u)
 	return rank < n ? rank : n - 1;
 }
 
-/* Ranks lie all over the data: times a prime, which is one to one for up to 2^32 rows that it does not divide. */
+/*
+ * Ranks lie all over the data: times a prime, which is one to one for up to 2^32 rows that it does not
+ * divide.
+ */
 SIMT_FN uint64_t row_of_rank(uint64_t rank, uint64_t rows)
 {
 	return rank * 2654435761ull % rows;
@@ -112,7 +115,8 @@ SIMT_FN uint32_t lanes_of(uint32_t pieces)
 	return lanes;
 }
 
-SIMT_FN void copy_row(char *to, const char *from, uint32_t bytes, uint32_t piece, uint32_t lane, uint32_t lanes)
+SIMT_FN void copy_row(char *to, const char *from, uint32_t bytes, uint32_t piece, uint32_t lane,
+                      uint32_t lanes)
 {
 	for (uint32_t at = lane * piece; at < bytes; at += lanes * piece) {
 		if (piece == 16)
@@ -124,12 +128,14 @@ SIMT_FN void copy_row(char *to, const char *from, uint32_t bytes, uint32_t piece
 
 SIMT_FN void gn_gb_plain(const struct gn_gb_args *a)
 {
-	const uint32_t bytes = a->batch.elements * 4, piece = bytes % 16 ? 4 : 16, lanes = lanes_of(bytes / piece);
+	const uint32_t bytes = a->batch.elements * 4, piece = bytes % 16 ? 4 : 16,
+	               lanes = lanes_of(bytes / piece);
 	const uint64_t groups = simt_global_threads() / lanes;
 
 	for (uint64_t k = simt_global_thread() / lanes; k < a->batch.count; k += groups)
-		copy_row((char *)a->batch.rows + k * bytes, (const char *)a->store + a->batch.index[k] * bytes, bytes,
-			 piece, (uint32_t)simt_global_thread() % lanes, lanes);
+		copy_row((char *)a->batch.rows + k * bytes,
+		         (const char *)a->store + a->batch.index[k] * bytes, bytes, piece,
+		         (uint32_t)simt_global_thread() % lanes, lanes);
 }
 SIMT_KERNEL(gn_gb_plain, struct gn_gb_args)
 
@@ -144,8 +150,8 @@ SIMT_FN void count_reads(const struct gn_gb_args *a, struct gn__gather_shared *s
 }
 
 /*
- * Every row of the sorted batch once, with the loads that a gather uses, to where the row first stands. Each block has
- * a few rows, so that the machine starts them in order.
+ * Every row of the sorted batch once, with the loads that a gather uses, to where the row first stands. Each
+ * block has a few rows, so that the machine starts them in order.
  */
 SIMT_FN void gn_gb_ordered(const struct gn_gb_args *a)
 {
@@ -182,7 +188,8 @@ SIMT_KERNEL(gn_gb_grid, struct gn_gb_args)
 
 SIMT_FN void gn_gb_block(const struct gn_gb_args *a)
 {
-	const uint64_t part = (a->batch.count + simt_blocks() - 1) / simt_blocks(), begin = simt_block() * part;
+	const uint64_t part = (a->batch.count + simt_blocks() - 1) / simt_blocks(),
+	               begin = simt_block() * part;
 	struct gn_batch mine = a->batch;
 
 	if (begin >= a->batch.count)
@@ -207,7 +214,8 @@ SIMT_FN void gn_gb_set(const struct gn_gb_args *a)
 {
 	uint32_t *word = (uint32_t *)a->batch.rows;
 
-	for (uint64_t i = simt_global_thread(); i < a->batch.count * a->batch.elements; i += simt_global_threads())
+	for (uint64_t i = simt_global_thread(); i < a->batch.count * a->batch.elements;
+	     i += simt_global_threads())
 		word[i] = row_word_at(a, i);
 }
 SIMT_KERNEL(gn_gb_set, struct gn_gb_args)
@@ -217,7 +225,8 @@ SIMT_FN void gn_gb_check(const struct gn_gb_args *a)
 	const uint32_t *word = (const uint32_t *)a->batch.rows;
 	uint64_t wrong = 0;
 
-	for (uint64_t i = simt_global_thread(); i < a->batch.count * a->batch.elements; i += simt_global_threads())
+	for (uint64_t i = simt_global_thread(); i < a->batch.count * a->batch.elements;
+	     i += simt_global_threads())
 		wrong += word[i] != row_word_at(a, i);
 	report(a->wrong, wrong);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.h - what `grapnel gather` runs: the same batch of rows read in several ways, and the check of all of it.
+ * kernels.h - what `grapnel gather` runs: the same batch of rows read in several ways, and the check of all
+ * of it.
  *
- * Word i of the data is a function of i, so every row that was gathered can be compared with what it should be.
+ * Word i of the data is a function of i, so every row that was gathered can be compared with what it should
+ * be.
  */
 #ifndef GN_GATHER_BENCH_KERNELS_H
 #define GN_GATHER_BENCH_KERNELS_H
@@ -17,8 +19,8 @@ enum { GN_GB_ROUNDS = 8 };
 enum gn_gb_draw { GN_GB_UNIFORM, GN_GB_ZIPF };
 
 /*
- * Zipf's law with exponent theta over n ranks, drawn by inverting an approximation of the sum: J. Gray and others,
- * "Quickly generating billion-record synthetic databases" (1994), section 3.2.
+ * Zipf's law with exponent theta over n ranks, drawn by inverting an approximation of the sum: J. Gray and
+ * others, "Quickly generating billion-record synthetic databases" (1994), section 3.2.
  */
 struct gn_gb_zipf {
 	double theta, zeta, alpha, eta;
@@ -44,7 +46,8 @@ SIMT_KERNEL_DECLARE(gn_gb_fill);    /* write every word of the data */
 SIMT_KERNEL_DECLARE(gn_gb_draw);    /* draw the batch's row numbers */
 SIMT_KERNEL_DECLARE(gn_gb_stream);  /* read all data in order: what the link gives */
 SIMT_KERNEL_DECLARE(gn_gb_plain);   /* the rows as they come, from the store by plain loads */
-SIMT_KERNEL_DECLARE(gn_gb_ordered); /* each row of the last batch once, in order, from the store: what order gives */
+/* each row of the last batch once, in order, from the store: what order gives */
+SIMT_KERNEL_DECLARE(gn_gb_ordered);
 SIMT_KERNEL_DECLARE(gn_gb_grid);    /* gn_gather_grid */
 SIMT_KERNEL_DECLARE(gn_gb_warm);    /* touch pages as the draw touches rows */
 SIMT_KERNEL_DECLARE(gn_gb_block);   /* gn_gather_block, each block a part of the batch */

@@ -26,10 +26,11 @@ static int update_all(struct gn_net *net, const struct gups *g, struct gups_upda
 }
 
 /* @count  device memory */
-static int count_all(struct gn_net *net, const struct gups *g, const struct gups_update_args *a, uint64_t *count,
-		     uint64_t *counted)
+static int count_all(struct gn_net *net, const struct gups *g, const struct gups_update_args *a,
+                     uint64_t *count, uint64_t *counted)
 {
-	struct gups_count_args c = {a->table, g->part_words, gn_net_node(net) * g->part_words, g->xors, count};
+	struct gups_count_args c = {a->table, g->part_words, gn_net_node(net) * g->part_words, g->xors,
+	                            count};
 	const int rc = spread_launch_counting(net, &gups_count_kernel, g->threads, &c, count, 1, counted);
 
 	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_ADD, counted, 1);

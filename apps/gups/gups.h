@@ -2,8 +2,9 @@
 /*
  * gups.h - giga-updates per second: random words of a table that is spread over all nodes.
  *
- * Two forms: HPCC's RandomAccess (word ^= random; the same updates once more must give the table back, at most 1 % of its
- * words may be wrong: here none is) and Gravel's (word += 1; the sum must be the number of updates).
+ * Two forms: HPCC's RandomAccess (word ^= random; the same updates once more must give the table back, at
+ * most 1 % of its words may be wrong: here none is) and Gravel's (word += 1; the sum must be the number of
+ * updates).
  */
 #ifndef GN_GUPS_GUPS_H
 #define GN_GUPS_GUPS_H
@@ -19,7 +20,8 @@ struct gups {
 	uint64_t updates;    /* of a node */
 	uint32_t threads;    /* of a node's grid; 0: what its machine holds at once */
 	uint32_t xors;       /* 1: HPCC's form; 0: Gravel's */
-	uint64_t hold;       /* at most so many updates of a node under way (HPCC allows 1024); 0: any number */
+	/* at most so many updates of a node under way (HPCC allows 1024); 0: any number */
+	uint64_t hold;
 };
 
 struct gups_result {
@@ -29,8 +31,8 @@ struct gups_result {
 };
 
 /*
- * gups_run - all nodes call it. Returns 0, or what failed: -GN_ENOMEM (the heap has no room for the part), the
- * machine's or the network's code.
+ * gups_run - all nodes call it. Returns 0, or what failed: -GN_ENOMEM (the heap has no room for the part),
+ * the machine's or the network's code.
  */
 int gups_run(struct gn_net *net, const struct gups *g, struct gups_result *result);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The random sequence is HPCC's (RandomAccess): x = x << 1, xor POLY if a bit fell out; it repeats after 1317624576693539401
- * numbers, and any place in it is found in 64 steps.
+ * The random sequence is HPCC's (RandomAccess): x = x << 1, xor POLY if a bit fell out; it repeats after
+ * 1317624576693539401 numbers, and any place in it is found in 64 steps.
  */
 #include "gups/kernels.h"
 
@@ -45,7 +45,8 @@ SIMT_FN uint32_t node_of(const struct gups_update_args *a, uint64_t random)
 {
 	const uint32_t nodes = a->net.nodes;
 
-	return nodes & (nodes - 1) ? (uint32_t)((random >> 32) * nodes >> 32) : (uint32_t)(random >> a->part_log2) & (nodes - 1);
+	return nodes & (nodes - 1) ? (uint32_t)((random >> 32) * nodes >> 32)
+	                           : (uint32_t)(random >> a->part_log2) & (nodes - 1);
 }
 
 SIMT_FN int update(const struct gups_update_args *a, uint64_t random)
@@ -57,8 +58,8 @@ SIMT_FN int update(const struct gups_update_args *a, uint64_t random)
 }
 
 /*
- * Updates of the own node are done at once, each a wait for memory; so their words are fetched so many updates before.
- * Those of other nodes are fetched where they arrive.
+ * Updates of the own node are done at once, each a wait for memory; so their words are fetched so many
+ * updates before. Those of other nodes are fetched where they arrive.
  */
 enum { AHEAD = 12 };
 

@@ -16,7 +16,8 @@ SIMT_FN uint64_t distance_from(const struct kmeans_args *a, uint64_t point, uint
 	uint64_t sum = 0;
 
 	for (uint32_t d = 0; d < a->k.dimensions; d++) {
-		const int64_t apart = (int64_t)a->point[d * a->count + point] - a->centre[cluster * a->k.dimensions + d];
+		const int64_t apart =
+		    (int64_t)a->point[d * a->count + point] - a->centre[cluster * a->k.dimensions + d];
 
 		sum += (uint64_t)(apart * apart);
 	}
@@ -42,7 +43,8 @@ SIMT_FN uint32_t nearest(const struct kmeans_args *a, uint64_t point, uint64_t *
 /* This thread's sum of one dimension of a cluster; of the one behind the last: how many points. */
 SIMT_FN uint64_t *part_of(const struct kmeans_args *a, uint32_t cluster, uint32_t dimension)
 {
-	return &a->part[(cluster * (a->k.dimensions + 1ull) + dimension) * simt_global_threads() + simt_global_thread()];
+	return &a->part[(cluster * (a->k.dimensions + 1ull) + dimension) * simt_global_threads() +
+	                simt_global_thread()];
 }
 
 SIMT_FN void add_point(const struct kmeans_args *a, uint64_t point, uint32_t cluster)
@@ -60,8 +62,8 @@ SIMT_FN int send_part(const struct kmeans_args *a, uint32_t cluster)
 	if (!*part_of(a, cluster, a->k.dimensions))
 		return 0;
 	for (uint32_t d = 0; d <= a->k.dimensions && !rc; d++) {
-		rc = gn_net_add_u64(&a->net, cluster % a->net.nodes, &a->sum[cluster * (a->k.dimensions + 1) + d],
-				    *part_of(a, cluster, d));
+		rc = gn_net_add_u64(&a->net, cluster % a->net.nodes,
+		                    &a->sum[cluster * (a->k.dimensions + 1) + d], *part_of(a, cluster, d));
 		*part_of(a, cluster, d) = 0;
 	}
 	return rc;

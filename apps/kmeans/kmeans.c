@@ -11,7 +11,9 @@ uint64_t kmeans_heap(const struct kmeans *k)
 	return 8ull * k->clusters * (2 * k->dimensions + 2) + (1u << 20);
 }
 
-/* A cluster's centre moves to the mean of its points, and all nodes hear of it; that of an empty one stays. */
+/*
+ * A cluster's centre moves to the mean of its points, and all nodes hear of it; that of an empty one stays.
+ */
 static int move_centre(struct gn_net *net, const struct kmeans_args *a, uint32_t cluster)
 {
 	uint64_t *sum = &a->sum[cluster * (a->k.dimensions + 1)];
@@ -23,7 +25,8 @@ static int move_centre(struct gn_net *net, const struct kmeans_args *a, uint32_t
 	for (uint32_t d = 0; d < a->k.dimensions && count; d++)
 		mean[d] = (uint32_t)((sum[d] + count / 2) / count);
 	for (uint32_t pe = 0; pe < a->net.nodes && !rc && count; pe++)
-		rc = gn_net_put(gn_net_host(net), pe, (void *)(uintptr_t)centre, mean, 4ull * a->k.dimensions);
+		rc =
+		    gn_net_put(gn_net_host(net), pe, (void *)(uintptr_t)centre, mean, 4ull * a->k.dimensions);
 	return rc;
 }
 

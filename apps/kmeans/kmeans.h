@@ -2,10 +2,10 @@
 /*
  * kmeans.h - clusters of points that are spread over nodes: Lloyd's algorithm.
  *
- * Points stay where they are. In an iteration each joins the nearest centre (of equally near ones the first), sums of the
- * points of each cluster travel as additions to the node that keeps the cluster, which moves the centre to their mean
- * and tells all nodes. Coordinates are whole numbers and means are rounded to such, so the outcome is the same bit by
- * bit for any number of nodes and threads.
+ * Points stay where they are. In an iteration each joins the nearest centre (of equally near ones the first),
+ * sums of the points of each cluster travel as additions to the node that keeps the cluster, which moves the
+ * centre to their mean and tells all nodes. Coordinates are whole numbers and means are rounded to such, so
+ * the outcome is the same bit by bit for any number of nodes and threads.
  */
 #ifndef GN_KMEANS_KMEANS_H
 #define GN_KMEANS_KMEANS_H
@@ -22,9 +22,11 @@ enum { KMEANS_MOST_DIMENSIONS = 16, KMEANS_MOST_CLUSTERS = 1024 };
 static const uint64_t kmeans_most_points = 1ull << 28;
 
 struct kmeans {
-	uint64_t points;     /* of all nodes, drawn around as many places as there are clusters; at most kmeans_most_points */
+	/* of all nodes, drawn around as many places as there are clusters; at most kmeans_most_points */
+	uint64_t points;
 	uint32_t dimensions; /* 1 to KMEANS_MOST_DIMENSIONS */
-	uint32_t clusters;   /* 1 to KMEANS_MOST_CLUSTERS, not more than points; their first centres are the first points */
+	/* 1 to KMEANS_MOST_CLUSTERS, not more than points; their first centres are the first points */
+	uint32_t clusters;
 	uint32_t iterations; /* at most; it ends when no point changes its cluster */
 	uint64_t seed;
 };
@@ -33,7 +35,8 @@ struct kmeans {
 struct kmeans_result {
 	double seconds;
 	uint32_t iterations; /* that were needed */
-	uint64_t distance;   /* sum of the squared distances of all points from the centres they joined last */
+	/* sum of the squared distances of all points from the centres they joined last */
+	uint64_t distance;
 	uint32_t *centres;   /* [clusters][dimensions], caller's */
 	uint64_t *sizes;     /* [clusters], points, caller's */
 	struct gn_net_stats stats; /* of this node */

@@ -15,7 +15,8 @@ static uint64_t square_of(const uint32_t *a, const uint32_t *b, uint32_t dimensi
 	uint64_t sum = 0;
 
 	while (dimensions--) {
-		const uint64_t apart = a[dimensions] > b[dimensions] ? a[dimensions] - b[dimensions] : b[dimensions] - a[dimensions];
+		const uint64_t apart = a[dimensions] > b[dimensions] ? a[dimensions] - b[dimensions]
+		                                                     : b[dimensions] - a[dimensions];
 
 		sum += apart * apart;
 	}
@@ -61,7 +62,8 @@ static void move(struct work *w, struct kmeans_result *r)
 	}
 	for (uint32_t c = 0; c < w->k->clusters; c++)
 		for (uint32_t d = 0; d < n && r->sizes[c]; d++)
-			r->centres[c * n + d] = (uint32_t)((w->sum[c * n + d] + r->sizes[c] / 2) / r->sizes[c]);
+			r->centres[c * n + d] =
+			    (uint32_t)((w->sum[c * n + d] + r->sizes[c] / 2) / r->sizes[c]);
 }
 
 static void iterate(struct work *w, struct kmeans_result *r)

@@ -93,7 +93,8 @@ static int collect(struct gn_net *net, const struct mer_table *t, uint64_t sent,
 	return rc ? rc : sums[4] ? -GN_ENOBUFS : 0;
 }
 
-static int run(struct gn_net *net, const struct mer_args *a, const struct mer_table *t, struct mer_result *result)
+static int run(struct gn_net *net, const struct mer_args *a, const struct mer_table *t,
+               struct mer_result *result)
 {
 	int rc = gn_net_barrier(gn_net_host(net)); /* all have their table and its handler */
 	uint64_t sent = 0;
@@ -109,10 +110,13 @@ static int run(struct gn_net *net, const struct mer_args *a, const struct mer_ta
 	return rc ? rc : collect(net, t, sent, result);
 }
 
-int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uint64_t capacity, struct mer_table **table,
-	      struct mer_result *result)
+int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uint64_t capacity,
+              struct mer_table **table, struct mer_result *result)
 {
-	/* in the host's memory, where handlers run; symmetric memory lives as long as the network thread, which may still call the handler after a failure */
+	/*
+	 * in the host's memory, where handlers run; symmetric memory lives as long as the network thread,
+	 * which may still call the handler after a failure
+	 */
 	struct mer_table *t = (struct mer_table *)gn_net_alloc_shared(net, sizeof *t);
 	struct mer_entry *entry = (struct mer_entry *)gn_net_alloc_shared(net, capacity * sizeof *entry);
 	uint8_t *share = NULL;

@@ -2,11 +2,11 @@
 /*
  * mer.h - phase 1 of Meraculous: all k-mers of sequences in a hash table that is spread over nodes.
  *
- * A k-mer is k bases in a row, two bits each, the first the highest. Which strand of the double helix was read is not
- * known, so a k-mer and its reverse complement are one, under the smaller number (k is odd: no k-mer is its own reverse
- * complement). With each go its two neighbouring bases; that is what phase 2 walks along. Threads go over the sequences
- * and send every k-mer by an active message to the node that its hash names, whose network thread counts it: one after
- * the other, so the table needs no locks.
+ * A k-mer is k bases in a row, two bits each, the first the highest. Which strand of the double helix was
+ * read is not known, so a k-mer and its reverse complement are one, under the smaller number (k is odd: no
+ * k-mer is its own reverse complement). With each go its two neighbouring bases; that is what phase 2 walks
+ * along. Threads go over the sequences and send every k-mer by an active message to the node that its hash
+ * names, whose network thread counts it: one after the other, so the table needs no locks.
  */
 #ifndef GN_MER_MER_H
 #define GN_MER_MER_H
@@ -55,10 +55,11 @@ uint64_t mer_heap(uint64_t capacity);
  * @k         odd, 3 to MER_MOST_K
  * @capacity  entries of a node's table, a power of two
  * @table     receives the node's part; it stays until the run ends
- * Returns 0, -GN_ENOBUFS (the table of a node was full; on all nodes), -GN_ENOMEM, the machine's or the network's code.
+ * Returns 0, -GN_ENOBUFS (the table of a node was full; on all nodes), -GN_ENOMEM, the machine's or the
+ * network's code.
  */
-int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uint64_t capacity, struct mer_table **table,
-	      struct mer_result *result);
+int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uint64_t capacity,
+              struct mer_table **table, struct mer_result *result);
 
 /* What one thread counts: the distinct k-mers, ascending. */
 struct mer_reference {

@@ -24,8 +24,9 @@ struct parser {
 
 static int wrong(struct parser *p, const char *want)
 {
-	return gn_error_set(p->error, -GN_EBADMSG, "%s: line %llu is not %s; give FASTA or FASTQ, plain or gzipped", p->path,
-			    (unsigned long long)p->line, want);
+	return gn_error_set(p->error, -GN_EBADMSG,
+	                    "%s: line %llu is not %s; give FASTA or FASTQ, plain or gzipped", p->path,
+	                    (unsigned long long)p->line, want);
 }
 
 static int append(struct parser *p, uint8_t base)
@@ -63,7 +64,8 @@ static int begin_record(struct parser *p, char c)
 	if (!p->mark && (c == '>' || c == '@'))
 		p->mark = c;
 	if (c != p->mark)
-		return wrong(p, p->mark == '@' ? "a header that begins with @" : "a header that begins with >");
+		return wrong(p,
+		             p->mark == '@' ? "a header that begins with @" : "a header that begins with >");
 	p->state = HEADER;
 	p->bases = p->qualities = 0;
 	p->reads->sequences++;
@@ -146,10 +148,13 @@ static int stream_failed(struct parser *p, gzFile file)
 
 	gzerror(file, &code);
 	if (code == Z_ERRNO)
-		return gn_error_set(p->error, -GN_EIO, "%s: cannot be read (%s); give a file", p->path, strerror(errno));
+		return gn_error_set(p->error, -GN_EIO, "%s: cannot be read (%s); give a file", p->path,
+		                    strerror(errno));
 	if (code != Z_OK && code != Z_STREAM_END)
-		return gn_error_set(p->error, -GN_EBADMSG, "%s: the gzip stream ends or breaks behind line %llu; the file is cut or "
-				    "damaged, copy it again", p->path, (unsigned long long)p->line);
+		return gn_error_set(p->error, -GN_EBADMSG,
+		                    "%s: the gzip stream ends or breaks behind line %llu; the file is cut or "
+		                    "damaged, copy it again",
+		                    p->path, (unsigned long long)p->line);
 	return 0;
 }
 

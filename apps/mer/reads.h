@@ -24,10 +24,11 @@ struct mer_reads {
 
 /*
  * mer_reads_load - read all sequences of a file.
- * @path  FASTA ('>', any number of lines) or FASTQ ('@', '+', as many qualities as bases), by its first character
+ * @path  FASTA ('>', any number of lines) or FASTQ ('@', '+', as many qualities as bases), by its first
+ *        character
  * @r     receives them; fini it, also on failure
- * Host. Returns 0, -GN_ENOENT and the like for a file that cannot be opened, -GN_EBADMSG, with the line, for what is
- * neither format, ends too early or is damaged, -GN_ENOMEM.
+ * Host. Returns 0, -GN_ENOENT and the like for a file that cannot be opened, -GN_EBADMSG, with the line, for
+ * what is neither format, ends too early or is damaged, -GN_ENOMEM.
  */
 int mer_reads_load(struct mer_reads *r, const char *path, struct gn_error *e);
 

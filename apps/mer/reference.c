@@ -31,7 +31,8 @@ static uint8_t beside(const struct mer_reads *r, uint64_t at, int known, int oth
 static struct occurrence occurrence_at(const struct mer_reads *r, uint64_t at, uint32_t k)
 {
 	const int other = number(r->base + at, k, 1) < number(r->base + at, k, 0);
-	const uint8_t before = beside(r, at - 1, at > 0, other), behind = beside(r, at + k, at + k < r->count, other);
+	const uint8_t before = beside(r, at - 1, at > 0, other),
+	              behind = beside(r, at + k, at + k < r->count, other);
 	struct occurrence o;
 
 	memset(&o, 0, sizeof o);
@@ -122,9 +123,11 @@ uint64_t mer_wrong(const struct mer_table *table, const struct mer_reference *r)
 	uint64_t wrong = 0;
 
 	for (uint64_t k = 0; k < table->capacity; k++) {
-		const struct mer_entry *got = &table->entry[k], *want = got->kmer ? look_up(r, got->kmer) : NULL;
+		const struct mer_entry *got = &table->entry[k],
+		                       *want = got->kmer ? look_up(r, got->kmer) : NULL;
 
-		wrong += got->kmer && (!want || memcmp(got, want, offsetof(struct mer_entry, right) + sizeof got->right));
+		wrong += got->kmer &&
+		         (!want || memcmp(got, want, offsetof(struct mer_entry, right) + sizeof got->right));
 	}
 	return wrong;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.h - what an element is, the three ways to read it, and the loops that the patterns are made of. A way to read and the
- * place of a touch are functions that are constants at every call, so that each kernel is the loop that a user would write.
+ * access.h - what an element is, the three ways to read it, and the loops that the patterns are made of. A
+ * way to read and the place of a touch are functions that are constants at every call, so that each kernel is
+ * the loop that a user would write.
  */
 #ifndef GN_NATURAL_ACCESS_H
 #define GN_NATURAL_ACCESS_H
@@ -53,7 +54,8 @@ SIMT_FN float gn_natural_known(const struct gn_natural_args *a, uint64_t i)
 typedef uint64_t (*gn_natural_place)(const struct gn_natural_args *a, uint64_t k);
 
 /* Threads side by side, each every so-many-th touch. */
-SIMT_INLINE_FN double gn_natural_flat(const struct gn_natural_args *a, gn_natural_reader at, gn_natural_place place)
+SIMT_INLINE_FN double gn_natural_flat(const struct gn_natural_args *a, gn_natural_reader at,
+                                      gn_natural_place place)
 {
 	double mine = 0;
 
@@ -71,7 +73,8 @@ SIMT_INLINE_FN double gn_natural_four(const struct gn_natural_args *a, gn_natura
 
 	for (; k + 3 * step < a->touches; k += 4 * step) {
 		const float w = gn_natural_plain(a, place(a, k)), x = gn_natural_plain(a, place(a, k + step));
-		const float y = gn_natural_plain(a, place(a, k + 2 * step)), z = gn_natural_plain(a, place(a, k + 3 * step));
+		const float y = gn_natural_plain(a, place(a, k + 2 * step)),
+		            z = gn_natural_plain(a, place(a, k + 3 * step));
 
 		mine += (double)(w + x) + (double)(y + z);
 	}
@@ -81,8 +84,8 @@ SIMT_INLINE_FN double gn_natural_four(const struct gn_natural_args *a, gn_natura
 }
 
 /* Each thread does so many touches one after the other, and then as many elsewhere. */
-SIMT_INLINE_FN double gn_natural_walk(const struct gn_natural_args *a, gn_natural_reader at, gn_natural_place place,
-				      uint32_t steps)
+SIMT_INLINE_FN double gn_natural_walk(const struct gn_natural_args *a, gn_natural_reader at,
+                                      gn_natural_place place, uint32_t steps)
 {
 	double mine = 0;
 
@@ -93,13 +96,14 @@ SIMT_INLINE_FN double gn_natural_walk(const struct gn_natural_args *a, gn_natura
 }
 
 /* Each warp does so many touches, its lanes side by side, and then as many elsewhere. */
-SIMT_INLINE_FN double gn_natural_warps(const struct gn_natural_args *a, gn_natural_reader at, gn_natural_place place,
-				       uint32_t steps)
+SIMT_INLINE_FN double gn_natural_warps(const struct gn_natural_args *a, gn_natural_reader at,
+                                       gn_natural_place place, uint32_t steps)
 {
 	const uint32_t width = simt_warp_width();
 	double mine = 0;
 
-	for (uint64_t item = simt_global_thread() / width; item < a->touches / steps; item += simt_global_threads() / width)
+	for (uint64_t item = simt_global_thread() / width; item < a->touches / steps;
+	     item += simt_global_threads() / width)
 		for (uint32_t j = simt_lane(); j < steps; j += width)
 			mine += at(a, place(a, item * steps + j));
 	return mine;

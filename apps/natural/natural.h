@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * natural.h - loops as a user writes them first: one element a thread by gn_read_f32, beside the same loop over plain loads of
- * the same memory. Every kernel adds up what it reads, and the sum is compared with that of a kernel that reads nothing and
- * knows what each element is.
+ * natural.h - loops as a user writes them first: one element a thread by gn_read_f32, beside the same loop
+ * over plain loads of the same memory. Every kernel adds up what it reads, and the sum is compared with that
+ * of a kernel that reads nothing and knows what each element is.
  */
 #ifndef GN_NATURAL_NATURAL_H
 #define GN_NATURAL_NATURAL_H
@@ -26,7 +26,8 @@ struct gn_natural_args {
 	uint64_t hot_words;    /* a set that fits in the cache, for the patterns that have one */
 	uint64_t *sum;         /* of what was read; of a check: how many elements were wrong. Device memory */
 	uint32_t salt;         /* stores: another value each run */
-	uint32_t *line;        /* search: a bit for each line of GN_NATURAL_ROW keys that a query reads. Device memory */
+	/* search: a bit for each line of GN_NATURAL_ROW keys that a query reads. Device memory */
+	uint32_t *line;
 };
 
 /* One pattern of reads. */
@@ -35,7 +36,8 @@ struct gn_natural_pattern {
 	uint32_t shift; /* elements of the array / 2^shift are the touches */
 	const struct simt_kernel *read;                    /* by gn_read_f32 */
 	const struct simt_kernel *known;                   /* reads nothing */
-	const struct simt_kernel *plain[GN_NATURAL_PLAIN]; /* plain loads, several ways; NULL behind the last */
+	/* plain loads, several ways; NULL behind the last */
+	const struct simt_kernel *plain[GN_NATURAL_PLAIN];
 };
 
 /* The most used four, which are among the patterns by these numbers. */

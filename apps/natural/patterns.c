@@ -66,7 +66,10 @@ SIMT_FN uint64_t pages(const struct gn_natural_args *a, uint64_t k)
 	return run_of(a, k, GN_NATURAL_PAGE);
 }
 
-/* Rows of 128 bytes, of which three of four are drawn from a 64th of all that lies scattered, a page of 4 KiB or more apart. */
+/*
+ * Rows of 128 bytes, of which three of four are drawn from a 64th of all that lies scattered, a page of 4 KiB
+ * or more apart.
+ */
 SIMT_FN uint64_t hot_rows(const struct gn_natural_args *a, uint64_t k)
 {
 	const uint64_t all = a->words / GN_NATURAL_ROW, hot = all / 64 ? all / 64 : 1;
@@ -119,10 +122,14 @@ SIMT_FN uint64_t stencil(const struct gn_natural_args *a, uint64_t k)
 	}
 }
 
-/* From the root of a binary tree in the order of its levels down to a leaf that is drawn: touch j of 16 is at level j. */
+/*
+ * From the root of a binary tree in the order of its levels down to a leaf that is drawn: touch j of 16 is at
+ * level j.
+ */
 SIMT_FN uint64_t tree(const struct gn_natural_args *a, uint64_t k)
 {
-	const uint64_t level = k % 16, leaf = gn_natural_draw(k / 16) & 0xffff, node = (1ull << level) - 1 + (leaf >> (16 - level));
+	const uint64_t level = k % 16, leaf = gn_natural_draw(k / 16) & 0xffff,
+	               node = (1ull << level) - 1 + (leaf >> (16 - level));
 
 	/* A node has as many elements as let the tree fill the array; one of them is read. */
 	return node * (a->words >> 16) + gn_natural_draw(k) % (a->words >> 16);
@@ -146,8 +153,10 @@ SIMT_INLINE_FN double lists(const struct gn_natural_args *a, gn_natural_reader a
 	const uint32_t width = simt_warp_width();
 	double mine = 0;
 
-	for (uint64_t k = simt_global_thread() / width; k < a->touches / 64; k += simt_global_threads() / width) {
-		const uint64_t drawn = gn_natural_draw(k), length = 4 + rank_of(drawn, 253), first = (drawn >> 3) % (a->words - 256);
+	for (uint64_t k = simt_global_thread() / width; k < a->touches / 64;
+	     k += simt_global_threads() / width) {
+		const uint64_t drawn = gn_natural_draw(k), length = 4 + rank_of(drawn, 253),
+		               first = (drawn >> 3) % (a->words - 256);
 
 		for (uint64_t j = simt_lane(); j < length; j += width)
 			mine += at(a, first + j);
@@ -160,7 +169,8 @@ SIMT_INLINE_FN double chains(const struct gn_natural_args *a, gn_natural_reader 
 {
 	double mine = 0;
 
-	for (uint64_t k = simt_global_thread(); k < a->touches / GN_NATURAL_STEPS; k += simt_global_threads()) {
+	for (uint64_t k = simt_global_thread(); k < a->touches / GN_NATURAL_STEPS;
+	     k += simt_global_threads()) {
 		uint64_t i = gn_natural_draw(k) % a->words;
 
 		for (uint32_t step = 0; step < GN_NATURAL_STEPS; step++) {
@@ -261,9 +271,14 @@ THREE_WAYS(rows_alone)
 #define PATTERN(text, summary, shift, name) \
 	{text, summary, shift, &gn_natural_##name##_read_kernel, \
 	 &gn_natural_##name##_known_kernel, {&gn_natural_##name##_plain_kernel}}
-#define PATTERN_FLAT(text, summary, shift, name) \
-	{text, summary, shift, &gn_natural_flat_##name##_read_kernel, \
-	 &gn_natural_flat_##name##_known_kernel, {&gn_natural_flat_##name##_plain_kernel, &gn_natural_flat_##name##_four_kernel}}
+#define PATTERN_FLAT(text, summary, shift, name)                                                      \
+	{                                                                                             \
+		text, summary, shift, &gn_natural_flat_##name##_read_kernel,                          \
+		    &gn_natural_flat_##name##_known_kernel,                                           \
+		{                                                                                     \
+			&gn_natural_flat_##name##_plain_kernel, &gn_natural_flat_##name##_four_kernel \
+		}                                                                                     \
+	}
 
 const struct gn_natural_pattern gn_natural_patterns[GN_NATURAL_PATTERNS] = {
     PATTERN_FLAT("in-order", "every element, threads side by side", 2, in_order),

@@ -138,7 +138,10 @@ SIMT_KERNEL(gn_natural_search_lines, struct gn_natural_args)
 
 enum { TOGETHER = 4 };
 
-/* Queries k, k + step, ... in step with each other; those at and behind touches are the last one again, and not counted. */
+/*
+ * Queries k, k + step, ... in step with each other; those at and behind touches are the last one again, and
+ * not counted.
+ */
 SIMT_FN uint64_t search_together(const struct gn_natural_args *a, uint64_t k, uint64_t step)
 {
 	uint64_t low[TOGETHER], wrong = 0;

@@ -27,7 +27,8 @@ SIMT_FN void gn_natural_sum_wide(const struct gn_natural_args *a)
 	double mine = 0;
 
 	for (; i + 3 * step < count; i += 4 * step) {
-		const struct wide w = memory[i], x = memory[i + step], y = memory[i + 2 * step], z = memory[i + 3 * step];
+		const struct wide w = memory[i], x = memory[i + step], y = memory[i + 2 * step],
+		                  z = memory[i + 3 * step];
 
 		mine += sum_of(&w) + sum_of(&x) + sum_of(&y) + sum_of(&z);
 	}

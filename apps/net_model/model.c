@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.c - the threads of modelled nodes have cores in turns, one step at a time: always the one furthest behind. */
+/*
+ * model.c - the threads of modelled nodes have cores in turns, one step at a time: always the one furthest
+ * behind.
+ */
 #include "net_model/model.h"
 
 #include <stdlib.h>
@@ -52,8 +55,8 @@ static uint64_t differ(uint32_t first, uint32_t step, uint32_t end)
 }
 
 /*
- * Of the head, the place differs; and, where messages are passed on, the peer: before it is the node they go to, one of a
- * column, behind it the node they come from, one of a row.
+ * Of the head, the place differs; and, where messages are passed on, the peer: before it is the node they go
+ * to, one of a column, behind it the node they come from, one of a row.
  */
 static void find_strides(struct model *s)
 {
@@ -62,7 +65,8 @@ static void find_strides(struct model *s)
 	const uint32_t operand = s->m->xors ? 8 : 0;
 
 	s->stride[GN_REPLIES] = s->stride[GN_REPLIES_PASSED] = 8 * WORDS;
-	s->stride[GN_REQUESTS_PASSED] = bytes_that_differ(gn_message_head(0, (uint32_t)column, place)) + operand;
+	s->stride[GN_REQUESTS_PASSED] =
+	    bytes_that_differ(gn_message_head(0, (uint32_t)column, place)) + operand;
 	s->own_stride = bytes_that_differ(place) + operand;
 	s->stride[GN_REQUESTS] = bytes_that_differ(gn_message_head(0, (uint32_t)row, place)) + operand;
 }
@@ -110,7 +114,10 @@ static void work(struct model *s, struct node *n)
 	t->ready = t->over ? never : s->now + s->spent;
 }
 
-/* A turn of the network; when nothing moves it looks again, lets others run, sleeps. Returns 1: it keeps its core. */
+/*
+ * A turn of the network; when nothing moves it looks again, lets others run, sleeps. Returns 1: it keeps its
+ * core.
+ */
 static int serve(struct model *s, struct node *n)
 {
 	struct thread *t = &n->thread[NETWORK], *worker = &n->thread[WORKER];
@@ -240,7 +247,8 @@ static void conclude(const struct model *s, struct net_model_result *result)
 		for (uint32_t p = 0; p < GN_PACKET_CLASSES; p++)
 			made += (uint64_t)n->pool[p].made * GN_PACKET_BYTES;
 		result->made_bytes = made > result->made_bytes ? made : result->made_bytes;
-		result->sorted_seconds = 1e-9 * n->sorted > result->sorted_seconds ? 1e-9 * n->sorted : result->sorted_seconds;
+		result->sorted_seconds =
+		    1e-9 * n->sorted > result->sorted_seconds ? 1e-9 * n->sorted : result->sorted_seconds;
 		result->link_share += 1e-9 * n->link_busy / s->seconds / s->simulated;
 	}
 }
@@ -248,13 +256,15 @@ static void conclude(const struct model *s, struct net_model_result *result)
 static int is_possible(const struct net_model *m)
 {
 	return m->nodes >= 2 && m->nodes <= GN_NET_MOST_NODES && m->columns && m->columns <= m->nodes &&
-	       m->simulated <= m->nodes && m->log_bytes >= 16 * STEP && m->packet_bytes <= GN_PACKET_BYTES && m->updates && m->update_ns > 0;
+	       m->simulated <= m->nodes && m->log_bytes >= 16 * STEP && m->packet_bytes <= GN_PACKET_BYTES &&
+	       m->updates && m->update_ns > 0;
 }
 
 int net_model_run(const struct net_model *m, struct net_model_result *result)
 {
 	struct model s;
-	const uint32_t simulated = m->simulated ? m->simulated : m->nodes, cores = m->cores ? m->cores : THREADS * simulated;
+	const uint32_t simulated = m->simulated ? m->simulated : m->nodes,
+	               cores = m->cores ? m->cores : THREADS * simulated;
 	struct core *core = (struct core *)calloc(cores, sizeof *core);
 
 	memset(result, 0, sizeof *result);

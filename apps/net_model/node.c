@@ -38,9 +38,9 @@ static struct gn_hop last_hop(const struct node *n, uint32_t row)
 }
 
 /*
- * A message of a packet that is to be sorted once more goes to a node of this column: updates to any, marks and
- * answers, of which there is one for each, to one after the other. Returns 1: it is for this node, 2: it was passed on,
- * 0: not now.
+ * A message of a packet that is to be sorted once more goes to a node of this column: updates to any, marks
+ * and answers, of which there is one for each, to one after the other. Returns 1: it is for this node, 2: it
+ * was passed on, 0: not now.
  */
 static int pass(struct model *s, struct node *n, int reply, const struct load *one)
 {
@@ -78,7 +78,8 @@ static int apply(struct model *s, struct node *n, const struct load *one)
 }
 
 /* Of so many equal messages as many as go. Returns how many. */
-static uint32_t take_in(struct model *s, struct node *n, uint32_t class_, const struct load *one, uint32_t *left)
+static uint32_t take_in(struct model *s, struct node *n, uint32_t class_, const struct load *one,
+                        uint32_t *left)
 {
 	uint32_t done = 0;
 
@@ -105,7 +106,10 @@ static void finish(struct model *s, struct node *n, uint32_t class_)
 	s->spare = p;
 }
 
-/* The oldest packet of a class, from where it was left. Returns the messages; *stuck: not finished, or there is none. */
+/*
+ * The oldest packet of a class, from where it was left. Returns the messages; *stuck: not finished, or there
+ * is none.
+ */
 static uint32_t take_packet(struct model *s, struct node *n, uint32_t class_, int *stuck)
 {
 	static const struct load update = {1, 0, 0}, mark = {0, 1, 0}, answer = {0, 0, 1};
@@ -122,7 +126,8 @@ static uint32_t take_packet(struct model *s, struct node *n, uint32_t class_, in
 	}
 	done = take_in(s, n, class_, &update, &left->updates);
 	if (!left->updates)
-		done += take_in(s, n, class_, &mark, &left->marks) + take_in(s, n, class_, &answer, &left->answers);
+		done += take_in(s, n, class_, &mark, &left->marks) +
+		        take_in(s, n, class_, &answer, &left->answers);
 	*stuck = model_words(left) != 0;
 	if (!*stuck)
 		finish(s, n, class_);

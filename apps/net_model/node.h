@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.h - a modelled node from inside. Packets are numbers of messages; what is in them is drawn when it matters.
+ * node.h - a modelled node from inside. Packets are numbers of messages; what is in them is drawn when it
+ * matters.
  */
 #ifndef GN_NET_MODEL_NODE_H
 #define GN_NET_MODEL_NODE_H
@@ -104,7 +105,10 @@ struct model {
 /* net_model_room - room for a message in the open packet of a way; 0: not now. */
 int net_model_room(struct model *s, struct node *n, struct way *w);
 
-/* net_model_flush - send open packets: all, or those that are old, or that somebody waits for if the node is idle. */
+/*
+ * net_model_flush - send open packets: all, or those that are old, or that somebody waits for if the node is
+ * idle.
+ */
 void net_model_flush(struct model *s, struct node *n, int all, int idle);
 
 /* net_model_collect - buffers whose packets have left are free again when they are looked for. */

@@ -155,7 +155,8 @@ void net_model_flush(struct model *s, struct node *n, int all, int idle)
 		s->spent += s->m->look_ns;
 		if (all || (w->urgent && idle))
 			way_send(s, n, w, &s->stats.urgent);
-		else if (gn_rule_is_old((uint64_t)(s->now - w->opened), model_words(&w->open->load), s->m->flush_ns, idle))
+		else if (gn_rule_is_old((uint64_t)(s->now - w->opened), model_words(&w->open->load),
+		                        s->m->flush_ns, idle))
 			way_send(s, n, w, &s->stats.aged);
 	}
 }

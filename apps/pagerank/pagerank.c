@@ -10,8 +10,10 @@ uint64_t pagerank_heap(uint64_t vertices, uint32_t nodes)
 }
 
 /*
- * What has come, and the rest in equal parts, become the ranks: those to begin with where nothing has been sent.
- * @totals  what was sent stands in [1]; receives how much ranks have moved, and what they will send, of all nodes
+ * What has come, and the rest in equal parts, become the ranks: those to begin with where nothing has been
+ * sent.
+ * @totals  what was sent stands in [1]; receives how much ranks have moved, and what they will send, of all
+ *          nodes
  */
 static int take(struct gn_net *net, struct pagerank_args *a, uint64_t totals[2])
 {

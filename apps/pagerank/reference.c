@@ -48,7 +48,8 @@ static void iterate(const struct gn_graph *g, const struct reversed *r, long dou
 int pagerank_reference(const struct gn_graph *graph, uint32_t iterations, double *ranks)
 {
 	const uint64_t n = graph->vertices;
-	long double *rank = (long double *)malloc(n * sizeof *rank), *share = (long double *)malloc(n * sizeof *share);
+	long double *rank = (long double *)malloc(n * sizeof *rank),
+	            *share = (long double *)malloc(n * sizeof *share);
 	struct reversed r;
 	int rc = -GN_ENOMEM;
 
@@ -73,5 +74,7 @@ int pagerank_reference(const struct gn_graph *graph, uint32_t iterations, double
 
 double pagerank_bound(const struct gn_graph *graph)
 {
-	return 20.0 / 3 * (3.0 * (double)graph->edges + 4.0 * (double)graph->vertices) / (double)pagerank_one + ldexp(1, -53);
+	return 20.0 / 3 * (3.0 * (double)graph->edges + 4.0 * (double)graph->vertices) /
+	           (double)pagerank_one +
+	       ldexp(1, -53);
 }

@@ -5,8 +5,9 @@
 
 enum { MOST_WORDS = 64 << 20 }; /* of a batch's rows */
 
-int gn_pattern_batch_open(struct gn_pattern_batch *b, struct simt_machine *machine, const struct gn_pattern_list *list,
-			  const struct gn_pattern_args *args, struct gn_error *error)
+int gn_pattern_batch_open(struct gn_pattern_batch *b, struct simt_machine *machine,
+                          const struct gn_pattern_list *list, const struct gn_pattern_args *args,
+                          struct gn_error *error)
 {
 	struct gn_batch *rows = &b->rows;
 
@@ -17,8 +18,9 @@ int gn_pattern_batch_open(struct gn_pattern_batch *b, struct simt_machine *machi
 	rows->index = (const uint64_t *)simt_alloc(machine, rows->count * sizeof(uint64_t), SIMT_DEVICE);
 	rows->rows = simt_alloc(machine, rows->count * rows->elements * 4, SIMT_DEVICE);
 	if (!rows->index || !rows->rows)
-		return gn_error_set(error, -GN_ENOMEM, "patterns: no memory for batches of %llu rows of %u bytes",
-				    (unsigned long long)rows->count, 4 * rows->elements);
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "patterns: no memory for batches of %llu rows of %u bytes",
+		                    (unsigned long long)rows->count, 4 * rows->elements);
 	return gn_gather_create(&b->gather, machine, rows->count, error);
 }
 
@@ -46,14 +48,15 @@ static int launch_one(struct gn_pattern_batch *b, const struct gn_pattern *p, st
 	if (!rc)
 		rc = gn_gather_rows(b->gather, &args->array, &args->batch, error);
 	if (!rc)
-		rc = launch(b, p->writes ? &gn_pattern_bump_kernel : &gn_pattern_compare_kernel, grid, args, error);
+		rc = launch(b, p->writes ? &gn_pattern_bump_kernel : &gn_pattern_compare_kernel, grid, args,
+		            error);
 	if (!rc && p->writes)
 		rc = gn_scatter_rows(b->gather, &args->array, &args->batch, error);
 	return rc;
 }
 
-int gn_pattern_batch_launch(struct gn_pattern_batch *b, const struct gn_pattern *pattern, struct simt_grid grid,
-			    struct gn_pattern_args *args, struct gn_error *error)
+int gn_pattern_batch_launch(struct gn_pattern_batch *b, const struct gn_pattern *pattern,
+                            struct simt_grid grid, struct gn_pattern_args *args, struct gn_error *error)
 {
 	int rc = 0;
 

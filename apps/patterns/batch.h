@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch.h - a launch of a pattern as batches of rows: the list is made, gathered, looked at, and scattered if it is written. */
+/*
+ * batch.h - a launch of a pattern as batches of rows: the list is made, gathered, looked at, and scattered if
+ * it is written.
+ */
 #ifndef GN_PATTERNS_BATCH_H
 #define GN_PATTERNS_BATCH_H
 
@@ -26,13 +29,16 @@ struct gn_pattern_batch {
 };
 
 /* gn_pattern_batch_open - room for a list's launches. Host. Returns 0, -GN_ENOMEM. Close it in any case. */
-int gn_pattern_batch_open(struct gn_pattern_batch *b, struct simt_machine *machine, const struct gn_pattern_list *list,
-			  const struct gn_pattern_args *args, struct gn_error *error);
+int gn_pattern_batch_open(struct gn_pattern_batch *b, struct simt_machine *machine,
+                          const struct gn_pattern_list *list, const struct gn_pattern_args *args,
+                          struct gn_error *error);
 void gn_pattern_batch_close(struct gn_pattern_batch *b);
 
-/* gn_pattern_batch_launch - all batches of a launch on args->array, to their end. Host. Returns 0 or a code. */
-int gn_pattern_batch_launch(struct gn_pattern_batch *b, const struct gn_pattern *pattern, struct simt_grid grid,
-			    struct gn_pattern_args *args, struct gn_error *error);
+/*
+ * gn_pattern_batch_launch - all batches of a launch on args->array, to their end. Host. Returns 0 or a code.
+ */
+int gn_pattern_batch_launch(struct gn_pattern_batch *b, const struct gn_pattern *pattern,
+                            struct simt_grid grid, struct gn_pattern_args *args, struct gn_error *error);
 
 #ifdef __cplusplus
 }

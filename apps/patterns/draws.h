@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* draws.h - where each pattern goes: the same for the kernels that read word by word and for the lists of rows. */
+/*
+ * draws.h - where each pattern goes: the same for the kernels that read word by word and for the lists of
+ * rows.
+ */
 #ifndef GN_PATTERNS_DRAWS_H
 #define GN_PATTERNS_DRAWS_H
 

@@ -97,7 +97,8 @@ SIMT_FN void gn_pattern_frontier(const struct gn_pattern_args *a)
 
 	/* 4 to 256 words, 63 in the mean */
 	for (uint64_t k = warp_index(); k < a->touches / 64; k += warp_count()) {
-		const uint64_t drawn = draw(a, k), length = 4 + rank_of(drawn, 253), first = (drawn >> 3) & (a->words - 1);
+		const uint64_t drawn = draw(a, k), length = 4 + rank_of(drawn, 253),
+		               first = (drawn >> 3) & (a->words - 1);
 
 		for (uint64_t j = simt_lane(); j < length && first + j < a->words; j += simt_warp_width())
 			wrong += look_at(a, first + j);
@@ -129,7 +130,8 @@ SIMT_FN void gn_pattern_tiles(const struct gn_pattern_args *a)
 
 		for (uint32_t twice = 0; twice < 2; twice++)
 			for (uint32_t j = simt_lane(); j < words; j += simt_warp_width())
-				wrong += look_at(a, first + j / GN_PATTERN_TILE * GN_PATTERN_ROW_WORDS + j % GN_PATTERN_TILE);
+				wrong += look_at(a, first + j / GN_PATTERN_TILE * GN_PATTERN_ROW_WORDS +
+				                        j % GN_PATTERN_TILE);
 	}
 	report(a, wrong);
 }
@@ -139,7 +141,8 @@ SIMT_FN void gn_pattern_chase(const struct gn_pattern_args *a)
 {
 	uint32_t wrong = 0;
 
-	for (uint64_t k = simt_global_thread(); k < a->touches / GN_PATTERN_STEPS; k += simt_global_threads()) {
+	for (uint64_t k = simt_global_thread(); k < a->touches / GN_PATTERN_STEPS;
+	     k += simt_global_threads()) {
 		uint64_t at = draw(a, k) & (a->words - 1);
 
 		for (uint32_t step = 0; step < GN_PATTERN_STEPS; step++) {

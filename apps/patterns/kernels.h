@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.h - twelve ways to use an array, each a kernel; and those of them as lists of rows that can be. Word i of the data
- * holds word_at(i) (draws.h), and every word that is read is compared with it, so that no mode can be fast by being wrong.
+ * kernels.h - twelve ways to use an array, each a kernel; and those of them as lists of rows that can be.
+ * Word i of the data holds word_at(i) (draws.h), and every word that is read is compared with it, so that no
+ * mode can be fast by being wrong.
  */
 #ifndef GN_PATTERNS_KERNELS_H
 #define GN_PATTERNS_KERNELS_H

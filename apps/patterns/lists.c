@@ -3,7 +3,8 @@
 #include "draws.h"
 
 /* Fills the batch's index by a function of a launch's row number; it is a constant at every call. */
-SIMT_INLINE_FN void fill_list(const struct gn_pattern_args *a, uint64_t (*row)(const struct gn_pattern_args *, uint64_t))
+SIMT_INLINE_FN void fill_list(const struct gn_pattern_args *a,
+                              uint64_t (*row)(const struct gn_pattern_args *, uint64_t))
 {
 	uint64_t *index = (uint64_t *)(uintptr_t)a->batch.index;
 
@@ -82,7 +83,8 @@ SIMT_FN void gn_pattern_bump(const struct gn_pattern_args *a)
 {
 	uint32_t *word = (uint32_t *)a->batch.rows;
 
-	for (uint64_t i = simt_global_thread(); i < a->batch.count * a->batch.elements; i += simt_global_threads())
+	for (uint64_t i = simt_global_thread(); i < a->batch.count * a->batch.elements;
+	     i += simt_global_threads())
 		word[i]++;
 }
 SIMT_KERNEL(gn_pattern_bump, struct gn_pattern_args)

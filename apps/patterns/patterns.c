@@ -9,27 +9,33 @@
 #include "batch.h"
 
 static const struct gn_pattern_list random_list = {&gn_pattern_list_random_kernel, 1, 1};
-static const struct gn_pattern_list pages_list = {&gn_pattern_list_pages_kernel, GN_PATTERN_PAGE_WORDS, GN_PATTERN_PAGE_WORDS};
+static const struct gn_pattern_list pages_list = {&gn_pattern_list_pages_kernel, GN_PATTERN_PAGE_WORDS,
+                                                  GN_PATTERN_PAGE_WORDS};
 static const struct gn_pattern_list hot_list = {&gn_pattern_list_hot_kernel, 1, 1};
 static const struct gn_pattern_list zipf_list = {&gn_pattern_list_zipf_kernel, 1, 1};
 static const struct gn_pattern_list column_list = {&gn_pattern_list_column_kernel, GN_PATTERN_COLUMNS, 0};
-static const struct gn_pattern_list tiles_list = {&gn_pattern_list_tiles_kernel, GN_PATTERN_TILE, GN_PATTERN_TILE};
+static const struct gn_pattern_list tiles_list = {&gn_pattern_list_tiles_kernel, GN_PATTERN_TILE,
+                                                  GN_PATTERN_TILE};
 static const struct gn_pattern_list update_list = {&gn_pattern_list_update_kernel, 1, 1};
 
 const struct gn_pattern gn_patterns[GN_PATTERNS] = {
-    {"sequential", "every word, threads side by side", &gn_pattern_sequential_kernel, NULL, NULL, 0, 16, 0, 65536},
+    {"sequential", "every word, threads side by side", &gn_pattern_sequential_kernel, NULL, NULL, 0, 16, 0,
+     65536},
     {"strided", "every eighth word", &gn_pattern_strided_kernel, NULL, NULL, 0, 16, 0, 65536},
     {"random", "4-byte words anywhere", &gn_pattern_random_kernel, NULL, &random_list, 0, 16, 0, 4096},
     {"pages", "pages of 4 KiB anywhere", &gn_pattern_pages_kernel, NULL, &pages_list, 0, 2048, 0, 16384},
-    {"hot-set", "Zipf pages that fit in the cache", &gn_pattern_hot_kernel, NULL, &hot_list, 0, 1024, 512, 4096},
-    {"zipf", "Zipf words anywhere", &gn_pattern_zipf_kernel, NULL, &zipf_list, 0, 16, 0, 4096},
-    {"phases", "sequential, then random words", &gn_pattern_sequential_kernel, &gn_pattern_random_kernel, NULL, 0, 16, 0,
+    {"hot-set", "Zipf pages that fit in the cache", &gn_pattern_hot_kernel, NULL, &hot_list, 0, 1024, 512,
      4096},
-    {"frontier", "lists of 4 to 256 words anywhere", &gn_pattern_frontier_kernel, NULL, NULL, 0, 512, 0, 4096},
+    {"zipf", "Zipf words anywhere", &gn_pattern_zipf_kernel, NULL, &zipf_list, 0, 16, 0, 4096},
+    {"phases", "sequential, then random words", &gn_pattern_sequential_kernel, &gn_pattern_random_kernel,
+     NULL, 0, 16, 0, 4096},
+    {"frontier", "lists of 4 to 256 words anywhere", &gn_pattern_frontier_kernel, NULL, NULL, 0, 512, 0,
+     4096},
     {"column", "columns of a matrix in rows", &gn_pattern_column_kernel, NULL, &column_list, 0, 16, 0, 4096},
     {"tiles", "tiles of a matrix, each twice", &gn_pattern_tiles_kernel, NULL, &tiles_list, 0, 2048, 0, 4096},
     {"chase", "chains of words that name the next", &gn_pattern_chase_kernel, NULL, NULL, 0, 16, 0, 4096},
-    {"update", "words anywhere read and written", &gn_pattern_update_kernel, NULL, &update_list, 1, 8, 0, 4096},
+    {"update", "words anywhere read and written", &gn_pattern_update_kernel, NULL, &update_list, 1, 8, 0,
+     4096},
 };
 
 static double now(void)
@@ -51,8 +57,8 @@ static struct simt_grid grid_of(const struct gn_pattern_bed *bed)
 	return grid;
 }
 
-static int launch(struct gn_pattern_bed *bed, const struct simt_kernel *kernel, const struct gn_pattern_args *args,
-		  struct gn_error *error)
+static int launch(struct gn_pattern_bed *bed, const struct simt_kernel *kernel,
+                  const struct gn_pattern_args *args, struct gn_error *error)
 {
 	int rc = simt_launch(bed->machine, kernel, grid_of(bed), args);
 
@@ -67,7 +73,8 @@ static struct gn_pattern_args arguments(const struct gn_pattern_bed *bed, const 
 
 	memset(&a, 0, sizeof a);
 	a.words = bed->options.data_bytes / 4;
-	a.touches = (bed->options.touches ? bed->options.touches : a.words / 32) * (pattern ? pattern->share : 16) / 16;
+	a.touches = (bed->options.touches ? bed->options.touches : a.words / 32) *
+	            (pattern ? pattern->share : 16) / 16;
 	a.hot_pages = 1;
 	while (a.hot_pages * 4 <= bed->options.cache_bytes / 4096)
 		a.hot_pages *= 2;
@@ -76,8 +83,8 @@ static struct gn_pattern_args arguments(const struct gn_pattern_bed *bed, const 
 }
 
 /* Run a kernel over all words as they lie in the store. */
-static int directly(struct gn_pattern_bed *bed, const struct simt_kernel *kernel, struct gn_pattern_args *args,
-		    struct gn_error *error)
+static int directly(struct gn_pattern_bed *bed, const struct simt_kernel *kernel,
+                    struct gn_pattern_args *args, struct gn_error *error)
 {
 	const struct gn_array_config c = {GN_DIRECT, NULL, bed->store, 0, args->words, 4};
 	int rc = gn_array_create(&args->array, bed->machine, &c, error);
@@ -99,8 +106,9 @@ static int fill(struct gn_pattern_bed *bed, struct gn_error *error)
 static int check_options(const struct gn_pattern_options *o, struct gn_error *error)
 {
 	if (o->data_bytes < 16u << 20 || o->data_bytes & (o->data_bytes - 1))
-		return gn_error_set(error, -GN_EINVAL, "patterns: data of %llu bytes; take a power of two from 16 MiB",
-				    (unsigned long long)o->data_bytes);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "patterns: data of %llu bytes; take a power of two from 16 MiB",
+		                    (unsigned long long)o->data_bytes);
 	if (o->cache_bytes < 1u << 20)
 		return gn_error_set(error, -GN_EINVAL, "patterns: a cache of %llu bytes; take 1 MiB or more",
 				    (unsigned long long)o->cache_bytes);
@@ -110,7 +118,8 @@ static int check_options(const struct gn_pattern_options *o, struct gn_error *er
 	return 0;
 }
 
-int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_options *options, struct gn_error *error)
+int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_options *options,
+                        struct gn_error *error)
 {
 	char uri[48];
 	int rc;
@@ -189,8 +198,9 @@ static int open_way(struct gn_pattern_bed *bed, const struct gn_pattern *pattern
 	way->gathers = mode == GN_PATTERN_GATHER;
 	way->batch.machine = bed->machine;
 	if (way->gathers && !pattern->list)
-		return gn_error_set(error, -GN_EINVAL, "pattern %s: what it reads is not known ahead, so it is no batch",
-				    pattern->name);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "pattern %s: what it reads is not known ahead, so it is no batch",
+		                    pattern->name);
 	rc = mode == GN_PATTERN_AUTO ? open_auto(bed, way, args->words, error)
 				     : open_fixed(bed, way, way->gathers ? 0 : mode, args->words, error);
 	if (!rc && pattern->list && (way->gathers || way->choice))
@@ -211,7 +221,8 @@ static void close_way(struct gn_pattern_bed *bed, struct way *way)
 /* Is the next launch one of batches? */
 static int gathers(const struct way *way, const struct gn_pattern *pattern)
 {
-	return way->gathers || (way->choice && pattern->list && gn_auto_advice(way->choice) == GN_ADVICE_GATHER);
+	return way->gathers ||
+	       (way->choice && pattern->list && gn_auto_advice(way->choice) == GN_ADVICE_GATHER);
 }
 
 static void note_choice(const struct way *way, int as_batches, struct gn_pattern_result *r)
@@ -250,7 +261,8 @@ static int run_launch(struct gn_pattern_bed *bed, const struct gn_pattern *patte
 }
 
 static int run_launches(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, struct way *way,
-			struct gn_pattern_args *args, double limit, struct gn_pattern_result *r, struct gn_error *error)
+                        struct gn_pattern_args *args, double limit, struct gn_pattern_result *r,
+                        struct gn_error *error)
 {
 	int rc = 0;
 
@@ -268,7 +280,9 @@ static int settle_writes(struct gn_pattern_bed *bed, struct way *way, struct gn_
 			 struct gn_pattern_result *r, struct gn_error *error)
 {
 	const double begun = now();
-	int rc = way->choice ? gn_auto_flush(way->choice, error) : way->cache ? gn_cache_flush(way->cache, error) : 0;
+	int rc = way->choice  ? gn_auto_flush(way->choice, error)
+	         : way->cache ? gn_cache_flush(way->cache, error)
+	                      : 0;
 
 	r->total += now() - begun;
 	args->launches = r->launches;
@@ -298,7 +312,9 @@ int gn_pattern_run(struct gn_pattern_bed *bed, const struct gn_pattern *pattern,
 		rc = settle_writes(bed, &way, &args, result, error);
 	close_way(bed, &way);
 	if (!rc && *bed->wrong)
-		rc = gn_error_set(error, -GN_EBADMSG, "pattern %s: %llu words were not what was written: this is a bug; please "
-				  "report it", pattern->name, (unsigned long long)*bed->wrong);
+		rc = gn_error_set(error, -GN_EBADMSG,
+		                  "pattern %s: %llu words were not what was written: this is a bug; please "
+		                  "report it",
+		                  pattern->name, (unsigned long long)*bed->wrong);
 	return rc;
 }

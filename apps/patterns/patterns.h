@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patterns.h - twelve access patterns over one store, several launches each, in a fixed mode, as batches of rows where the
- * list of them is known ahead, or as gn_auto chooses.
+ * patterns.h - twelve access patterns over one store, several launches each, in a fixed mode, as batches of
+ * rows where the list of them is known ahead, or as gn_auto chooses.
  *
  *   gn_pattern_bed   a machine and a store full of known words; made once
  *   gn_pattern_run   all launches of one pattern in one mode, each timed, every word verified
@@ -25,11 +25,13 @@ struct gn_pattern {
 	const char *summary;
 	const struct simt_kernel *kernel;
 	const struct simt_kernel *later; /* of the second half of the launches; NULL: the same */
-	const struct gn_pattern_list *list; /* the same as batches of rows; NULL: what is read next is not known ahead */
+	/* the same as batches of rows; NULL: what is read next is not known ahead */
+	const struct gn_pattern_list *list;
 	int writes;
-	uint32_t share;                  /* touches of a launch: this many times those asked for, in sixteenths */
-	uint32_t least, most;            /* fixed modes worth running, by page size: with others a launch takes a hundred times
-					    as long */
+	/* touches of a launch: this many times those asked for, in sixteenths */
+	uint32_t share;
+	/* fixed modes worth running, by page size: with others a launch takes a hundred times as long */
+	uint32_t least, most;
 };
 
 extern const struct gn_pattern gn_patterns[GN_PATTERNS];
@@ -53,14 +55,16 @@ struct gn_pattern_bed {
 };
 
 /* gn_pattern_bed_open - a store full of words. Host. Returns 0 or what simt_open and gn_store_open return. */
-int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_options *options, struct gn_error *error);
+int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_options *options,
+                        struct gn_error *error);
 
 /* gn_pattern_bed_close - also after an open that failed. */
 void gn_pattern_bed_close(struct gn_pattern_bed *bed);
 
 /*
- * How the array is read: directly, through pages of so many bytes, in batches of rows over a direct array, or by gn_auto:
- * where that advises to gather, the launches that follow are made of batches if the pattern has a list.
+ * How the array is read: directly, through pages of so many bytes, in batches of rows over a direct array, or
+ * by gn_auto: where that advises to gather, the launches that follow are made of batches if the pattern has a
+ * list.
  */
 enum { GN_PATTERN_DIRECT, GN_PATTERN_AUTO, GN_PATTERN_GATHER };
 
@@ -79,7 +83,8 @@ struct gn_pattern_result {
  * gn_pattern_run - the launches of a pattern.
  * @mode   GN_PATTERN_AUTO, GN_PATTERN_DIRECT, GN_PATTERN_GATHER (of a pattern with a list) or a page size
  * @limit  seconds after which no further launch is begun; 0: none
- * Host. Returns 0, -GN_EBADMSG (a word was not what it should be: a bug), or what gn_array and gn_auto return.
+ * Host. Returns 0, -GN_EBADMSG (a word was not what it should be: a bug), or what gn_array and gn_auto
+ * return.
  */
 int gn_pattern_run(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, uint32_t mode, double limit,
 		   struct gn_pattern_result *result, struct gn_error *error);

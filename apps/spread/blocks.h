@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks.h - things numbered from 0, spread over nodes in blocks: node k has those from k * each on, the last nodes
- * fewer or none.
+ * blocks.h - things numbered from 0, spread over nodes in blocks: node k has those from k * each on, the last
+ * nodes fewer or none.
  */
 #ifndef GN_SPREAD_BLOCKS_H
 #define GN_SPREAD_BLOCKS_H

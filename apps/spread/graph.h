@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph.h - a graph spread over nodes: vertices in blocks, each node has the edges that begin at its vertices.
+ * graph.h - a graph spread over nodes: vertices in blocks, each node has the edges that begin at its
+ * vertices.
  */
 #ifndef GN_SPREAD_GRAPH_H
 #define GN_SPREAD_GRAPH_H
@@ -14,7 +15,10 @@
 extern "C" {
 #endif
 
-/* A node's part, in memory of its machine. Plain data, passed to kernels by value; its vertices are numbered from 0. */
+/*
+ * A node's part, in memory of its machine. Plain data, passed to kernels by value; its vertices are numbered
+ * from 0.
+ */
 struct spread_graph {
 	struct spread_blocks blocks;
 	uint32_t first, count; /* vertices */
@@ -60,8 +64,8 @@ SIMT_FN uint64_t spread_degree(const struct spread_graph *g, uint32_t vertex)
  * spread_push - every vertex that is ready sends something along each of its edges.
  * @ready  may it send, and what? Asked once for each vertex, by one thread
  * @send   send it along one edge; returns 0 or a code
- * All threads of a grid whose blocks are whole warps. Returns how many vertices this thread found ready. A thread that
- * cannot send stops sending (gn_net_failure has the code); the lanes stay together.
+ * All threads of a grid whose blocks are whole warps. Returns how many vertices this thread found ready. A
+ * thread that cannot send stops sending (gn_net_failure has the code); the lanes stay together.
  */
 SIMT_FN uint64_t spread_push(const struct spread_graph *g, const void *args,
 			     int (*ready)(const void *args, uint32_t vertex, uint64_t *what),
@@ -81,10 +85,12 @@ SIMT_FN uint64_t spread_push(const struct spread_graph *g, const void *args,
 			const uint32_t whose = simt_first_lane(rest);
 			const uint64_t its = simt_shfl_u64(warp, what, whose);
 
-			for (uint64_t e = g->offsets[at + whose] + lane; e < g->offsets[at + whose + 1] && !rc; e += simt_warp_width())
+			for (uint64_t e = g->offsets[at + whose] + lane;
+			     e < g->offsets[at + whose + 1] && !rc; e += simt_warp_width())
 				rc = send(args, its, e);
 		}
-		for (uint64_t e = g->offsets[sends ? mine : 0]; sends && !shared && e < g->offsets[mine + 1] && !rc; e++)
+		for (uint64_t e = g->offsets[sends ? mine : 0];
+		     sends && !shared && e < g->offsets[mine + 1] && !rc; e++)
 			rc = send(args, what, e);
 		found += (uint64_t)sends;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mix.h - a number that looks random and depends on another alone: the end of Steele, Lea and Flood's SplitMix (OOPSLA
- * 2014). No two numbers give the same.
+ * mix.h - a number that looks random and depends on another alone: the end of Steele, Lea and Flood's
+ * SplitMix (OOPSLA 2014). No two numbers give the same.
  */
 #ifndef GN_SPREAD_MIX_H
 #define GN_SPREAD_MIX_H

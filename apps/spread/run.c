@@ -13,7 +13,8 @@ static struct simt_grid grid_of(struct gn_net *net, uint32_t threads)
 	simt_describe(gn_net_machine(net), &info);
 	if (!threads) /* on cpu a thread that waits is a fiber, and more of them make nothing faster */
 		threads = info.is_cuda ? info.resident_threads : 32 * info.processors;
-	grid.block_threads = threads < 256 ? (threads + info.warp_width - 1) / info.warp_width * info.warp_width : 256;
+	grid.block_threads =
+	    threads < 256 ? (threads + info.warp_width - 1) / info.warp_width * info.warp_width : 256;
 	grid.blocks = (threads + grid.block_threads - 1) / grid.block_threads;
 	return grid;
 }
@@ -25,7 +26,8 @@ uint32_t spread_threads(struct gn_net *net)
 	return grid.blocks * grid.block_threads;
 }
 
-int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments)
+int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads,
+                  const void *arguments)
 {
 	struct gn_net_fault fault;
 	int rc = simt_launch(gn_net_machine(net), kernel, grid_of(net, threads), arguments);
@@ -35,8 +37,8 @@ int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t
 	return rc ? rc : gn_net_failure(net, &fault);
 }
 
-int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads, const void *arguments,
-			   uint64_t *count, uint32_t counts, uint64_t *counted)
+int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads,
+                           const void *arguments, uint64_t *count, uint32_t counts, uint64_t *counted)
 {
 	static const uint64_t zero[SPREAD_MOST_COUNTS] = {0};
 	const size_t bytes = counts * sizeof *count;
@@ -51,8 +53,8 @@ int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel,
 }
 
 /* One node alone, until its kernel finds nothing more. */
-static int until_idle(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments, uint64_t *changes,
-		      uint64_t *changed)
+static int until_idle(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments,
+                      uint64_t *changes, uint64_t *changed)
 {
 	uint64_t now;
 	int rc;
@@ -65,8 +67,8 @@ static int until_idle(struct gn_net *net, const struct simt_kernel *kernel, cons
 	return rc;
 }
 
-int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments, uint64_t *changes,
-		       uint64_t *total, uint64_t *rounds)
+int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments,
+                       uint64_t *changes, uint64_t *total, uint64_t *rounds)
 {
 	uint64_t changed;
 	int rc;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sssp/kernels.h"
 
-/* A vertex belongs to one thread of a launch: nobody else changes `sent`. Its length may become less at any time. */
+/*
+ * A vertex belongs to one thread of a launch: nobody else changes `sent`. Its length may become less at any
+ * time.
+ */
 SIMT_FN int has_come_nearer(const void *args, uint32_t vertex, uint64_t *length)
 {
 	const struct sssp_args *a = (const struct sssp_args *)args;
@@ -19,7 +22,8 @@ SIMT_FN int send_length(const void *args, uint64_t length, uint64_t edge)
 	const uint32_t to = a->graph.neighbours[edge];
 	const struct spread_blocks *b = &a->graph.blocks;
 
-	return gn_net_min_u64(&a->net, spread_owner(b, to), &a->length[spread_place(b, to)], length + a->graph.weights[edge]);
+	return gn_net_min_u64(&a->net, spread_owner(b, to), &a->length[spread_place(b, to)],
+	                      length + a->graph.weights[edge]);
 }
 
 SIMT_FN void sssp_relax(const struct sssp_args *a)

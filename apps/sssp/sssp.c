@@ -20,7 +20,8 @@ static int draw_weights(struct gn_graph *g, uint32_t most, struct gn_error *e)
 {
 	g->weights = (uint32_t *)malloc((g->edges + 1) * sizeof *g->weights);
 	if (!g->weights)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the lengths of %llu edges", (unsigned long long)g->edges);
+		return gn_error_set(e, -GN_ENOMEM, "no memory for the lengths of %llu edges",
+		                    (unsigned long long)g->edges);
 	g->weight = GN_WEIGHT_I32;
 	for (uint64_t v = 0; v < g->vertices; v++)
 		for (uint64_t k = g->offsets[v]; k < g->offsets[v + 1]; k++)
@@ -33,11 +34,13 @@ int sssp_weights(struct gn_graph *graph, uint32_t most, struct gn_error *e)
 	if (graph->weight == GN_WEIGHT_NONE)
 		return draw_weights(graph, most, e);
 	if (graph->weight != GN_WEIGHT_I32)
-		return gn_error_set(e, -GN_ENOTSUP, "the weights are real numbers; give a graph with whole ones, or none");
+		return gn_error_set(e, -GN_ENOTSUP,
+		                    "the weights are real numbers; give a graph with whole ones, or none");
 	for (uint64_t k = 0; k < graph->edges; k++)
 		if ((int32_t)graph->weights[k] < 0)
-			return gn_error_set(e, -GN_EINVAL, "the weight of edge %llu is %d; ways have no length less than 0",
-					    (unsigned long long)k, (int)graph->weights[k]);
+			return gn_error_set(e, -GN_EINVAL,
+			                    "the weight of edge %llu is %d; ways have no length less than 0",
+			                    (unsigned long long)k, (int)graph->weights[k]);
 	return 0;
 }
 
@@ -68,7 +71,8 @@ static int begin(struct gn_net *net, struct sssp_args *a, uint32_t source)
 }
 
 /* What this node has found, then all nodes together. */
-static int collect(struct gn_net *net, const struct sssp_args *a, uint64_t *lengths, struct sssp_result *result)
+static int collect(struct gn_net *net, const struct sssp_args *a, uint64_t *lengths,
+                   struct sssp_result *result)
 {
 	uint64_t sums[2] = {result->sends, 0};
 	int rc;
@@ -83,7 +87,8 @@ static int collect(struct gn_net *net, const struct sssp_args *a, uint64_t *leng
 	return rc;
 }
 
-static int run(struct gn_net *net, struct sssp_args *a, uint32_t source, uint64_t *lengths, struct sssp_result *result)
+static int run(struct gn_net *net, struct sssp_args *a, uint32_t source, uint64_t *lengths,
+               struct sssp_result *result)
 {
 	int rc;
 
@@ -93,7 +98,8 @@ static int run(struct gn_net *net, struct sssp_args *a, uint32_t source, uint64_
 	spread_count_begin(net, &result->stats);
 	result->seconds = -spread_clock();
 	if (!rc)
-		rc = spread_until_still(net, &sssp_relax_kernel, a, a->changes, &result->sends, &result->rounds);
+		rc = spread_until_still(net, &sssp_relax_kernel, a, a->changes, &result->sends,
+		                        &result->rounds);
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
 	return rc ? rc : collect(net, a, lengths, result);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sssp.h - the length of the shortest way from one vertex to every other, in a graph that is spread over nodes.
+ * sssp.h - the length of the shortest way from one vertex to every other, in a graph that is spread over
+ * nodes.
  *
- * Chaotic relaxation: a vertex that has come nearer sends its length and that of the edge along each edge, and each
- * target keeps the least that comes (Bellman and Ford's, in no order). Whoever has come nearer meanwhile sends again,
- * until no vertex anywhere has. Lengths are whole numbers, so the end is exact whatever the order was.
+ * Chaotic relaxation: a vertex that has come nearer sends its length and that of the edge along each edge,
+ * and each target keeps the least that comes (Bellman and Ford's, in no order). Whoever has come nearer
+ * meanwhile sends again, until no vertex anywhere has. Lengths are whole numbers, so the end is exact
+ * whatever the order was.
  */
 #ifndef GN_SSSP_SSSP_H
 #define GN_SSSP_SSSP_H
@@ -22,14 +24,16 @@ static const uint64_t sssp_none = ~0ull; /* the length of a way that does not ex
 struct sssp_result {
 	double seconds;
 	uint64_t rounds;  /* how often the nodes met */
-	uint64_t sends;   /* of vertices that had come nearer, all nodes; once for each that is reached is the least */
+	/* of vertices that had come nearer, all nodes; once for each that is reached is the least */
+	uint64_t sends;
 	uint64_t reached; /* vertices */
 	struct gn_net_stats stats; /* of this node */
 };
 
 /*
  * sssp_weights - see that every edge has a length.
- * @most  a graph without weights gets whole numbers from 1 to most, by the edge's ends, the same in both directions
+ * @most  a graph without weights gets whole numbers from 1 to most, by the edge's ends, the same in both
+ *        directions
  * Returns 0, -GN_EINVAL (a weight is less than 0), -GN_ENOTSUP (weights are real numbers), -GN_ENOMEM.
  */
 int sssp_weights(struct gn_graph *graph, uint32_t most, struct gn_error *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The updates of `grapnel gups` by conveyors (bale), for net_gups.py to run beside it. Not part of the build: conveyors
- * are not packaged. With an installed one:
+ * The updates of `grapnel gups` by conveyors (bale), for net_gups.py to run beside it. Not part of the build:
+ * conveyors are not packaged. With an installed one:
  *
  *     mpicc -O3 -march=native convey_gups.c -lconvey -lm -o convey_gups
  *     mpirun -np 4 ./convey_gups WORDS UPDATES xor|inc
@@ -101,7 +101,9 @@ static void update_inc(convey_t *c, const struct job *j)
 
 int main(int argc, char **argv)
 {
-	struct job j = {NULL, argc > 3 ? strtoull(argv[1], NULL, 0) : 0, argc > 3 ? strtoull(argv[2], NULL, 0) : 0, 0, 0, 0};
+	struct job j = {
+	    NULL, argc > 3 ? strtoull(argv[1], NULL, 0) : 0, argc > 3 ? strtoull(argv[2], NULL, 0) : 0, 0, 0,
+	    0};
 	const int xors = argc > 3 && !strcmp(argv[3], "xor");
 	uint64_t wrong = 0, sum = 0, all;
 	double seconds;
@@ -137,8 +139,8 @@ int main(int argc, char **argv)
 	if (!xors)
 		wrong = sum > all ? sum - all : all - sum;
 	if (!node)
-		printf("{\"nodes\": %d, \"seconds\": %.6f, \"gups\": %.6f, \"wrong\": %llu}\n", j.nodes, seconds,
-		       1e-9 * (double)all / seconds, (unsigned long long)wrong);
+		printf("{\"nodes\": %d, \"seconds\": %.6f, \"gups\": %.6f, \"wrong\": %llu}\n", j.nodes,
+		       seconds, 1e-9 * (double)all / seconds, (unsigned long long)wrong);
 	MPI_Finalize();
 	return wrong != 0;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The updates of `grapnel gups` by NVSHMEM's atomics, for net_peers.py to run beside it. Not part of the build: NVSHMEM is
- * not packaged. With an installed one:
+ * The updates of `grapnel gups` by NVSHMEM's atomics, for net_peers.py to run beside it. Not part of the
+ * build: NVSHMEM is not packaged. With an installed one:
  *
- *     nvcc -O3 -arch=sm_90 -rdc=true -I NVSHMEM/include nvshmem_gups.cu -L NVSHMEM/lib -lnvshmem_host -lnvshmem_device \
+ *     nvcc -O3 -arch=sm_90 -rdc=true -I NVSHMEM/include nvshmem_gups.cu -L NVSHMEM/lib -lnvshmem_host \
+ *          -lnvshmem_device \
  *          -lcuda -o nvshmem_gups
  *     NVSHMEM_DISABLE_NVLS=1 ./nvshmem_gups PES WORDS UPDATES xor|inc [plain]
  *
- * A process a PE, begun here, each on a GPU of its own. The same table, random sequence and check as apps/gups. plain: CUDA's
- * own atomics (atomicAdd_system, atomicXor_system) by the pointers that NVSHMEM gives to the memory of the others.
+ * A process a PE, begun here, each on a GPU of its own. The same table, random sequence and check as
+ * apps/gups. plain: CUDA's own atomics (atomicAdd_system, atomicXor_system) by the pointers that NVSHMEM
+ * gives to the memory of the others.
  */
 #include <cstdint>
 #include <cstdio>
@@ -88,14 +90,16 @@ __device__ void change(const struct job *j, uint64_t *word, uint64_t random, int
 
 __global__ void update(struct job j)
 {
-	const uint64_t threads = (uint64_t)gridDim.x * blockDim.x, thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	const uint64_t threads = (uint64_t)gridDim.x * blockDim.x,
+	               thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
 	const uint64_t begin = j.updates * thread / threads, end = j.updates * (thread + 1) / threads;
 	uint64_t random = random_at(j.first + begin);
 
 	for (uint64_t k = begin; k < end; k++) {
 		random = random_next(random);
 		uint64_t *word = &j.table[random & (j.words - 1)];
-		const int pe = j.pes & (j.pes - 1) ? (int)((random >> 32) * j.pes >> 32) : (int)(random >> j.log2 & (j.pes - 1));
+		const int pe = j.pes & (j.pes - 1) ? (int)((random >> 32) * j.pes >> 32)
+		                                   : (int)(random >> j.log2 & (j.pes - 1));
 
 		change(&j, word, random, pe);
 	}
@@ -104,7 +108,8 @@ __global__ void update(struct job j)
 
 __global__ void fill(struct job j, uint64_t base)
 {
-	for (uint64_t k = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; k < j.words; k += (uint64_t)gridDim.x * blockDim.x)
+	for (uint64_t k = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; k < j.words;
+	     k += (uint64_t)gridDim.x * blockDim.x)
 		j.table[k] = j.xors ? base + k : 0;
 }
 
@@ -113,7 +118,8 @@ __global__ void count(struct job j, uint64_t base, uint64_t *counted)
 {
 	unsigned long long mine = 0;
 
-	for (uint64_t k = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; k < j.words; k += (uint64_t)gridDim.x * blockDim.x)
+	for (uint64_t k = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; k < j.words;
+	     k += (uint64_t)gridDim.x * blockDim.x)
 		mine += j.xors ? j.table[k] != base + k : j.table[k];
 	atomicAdd((unsigned long long *)counted, mine);
 }
@@ -133,7 +139,14 @@ static double update_all(const struct job *j)
 
 static int run(int pe, int pes, const nvshmemx_uniqueid_t *id, char **argv)
 {
-	struct job j = {NULL, strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0), 0, pes, 0, !strcmp(argv[4], "xor"), argv[5] != NULL};
+	struct job j = {NULL,
+	                strtoull(argv[2], NULL, 0),
+	                strtoull(argv[3], NULL, 0),
+	                0,
+	                pes,
+	                0,
+	                !strcmp(argv[4], "xor"),
+	                argv[5] != NULL};
 	nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
 	uint64_t *counted, *sum, all;
 	double seconds;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shmem.h - OpenSHMEM 1.4 over Grapnel's net. A library of its own, grapnel-shmem; docs/shmem.md names its limits.
+ * shmem.h - OpenSHMEM 1.4 over Grapnel's net. A library of its own, grapnel-shmem; docs/shmem.md names its
+ * limits.
  *
- * Processing elements (PEs) are the processes that an MPI launcher has started, or this process alone. Symmetric are
- * the heap (shmem_malloc) and the program's static data, not that of shared libraries.
+ * Processing elements (PEs) are the processes that an MPI launcher has started, or this process alone.
+ * Symmetric are the heap (shmem_malloc) and the program's static data, not that of shared libraries.
  *
- * What each function means is written in the OpenSHMEM specification, version 1.4, under its name; functions below are
- * in its order. Where one fails in a way that it has no return value for, the program ends with a message.
+ * What each function means is written in the OpenSHMEM specification, version 1.4, under its name; functions
+ * below are in its order. Where one fails in a way that it has no return value for, the program ends with a
+ * message.
  *
- * Tables list the types by the names that functions have for them, and every function stands here once: X(TYPE, NAME)
- * for each type declares shmem_NAME_..., or is a case of the generic form (C11). OWN lists have each type once, ALIAS
- * lists are other names for the same types.
+ * Tables list the types by the names that functions have for them, and every function stands here once:
+ * X(TYPE, NAME) for each type declares shmem_NAME_..., or is a case of the generic form (C11). OWN lists have
+ * each type once, ALIAS lists are other names for the same types.
  */
 #ifndef GRAPNEL_SHMEM_H
 #define GRAPNEL_SHMEM_H
@@ -42,7 +44,10 @@
 #define SHMEM_CMP_LT 5
 #define SHMEM_CMP_LE 6
 
-/* A pSync array holds struct gn_net_group: what only counts takes 17 words of it, what takes words along all 1105. */
+/*
+ * A pSync array holds struct gn_net_group: what only counts takes 17 words of it, what takes words along all
+ * 1105.
+ */
 #define SHMEM_SYNC_VALUE 0
 #define SHMEM_BARRIER_SYNC_SIZE 17
 #define SHMEM_BCAST_SYNC_SIZE 17
@@ -114,21 +119,25 @@ void *shmem_align(size_t alignment, size_t size);
 void *shmem_realloc(void *ptr, size_t size);
 void shmem_free(void *ptr);
 
-/* ---- 9.4 contexts: all of them are one way to the network, so that each is as ordered as the default ---- */
+/*
+ * ---- 9.4 contexts: all of them are one way to the network, so that each is as ordered as the default ----
+ */
 
 int shmem_ctx_create(long options, shmem_ctx_t *ctx);
 void shmem_ctx_destroy(shmem_ctx_t ctx);
 
 /* ---- 9.5 remote memory ---- */
 
-#define SHMEM__RMA(T, N) \
-	SHMEM__BOTH(void, N##_put, T *dest, const T *source, size_t nelems, int pe) \
-	SHMEM__BOTH(void, N##_get, T *dest, const T *source, size_t nelems, int pe) \
-	SHMEM__BOTH(void, N##_put_nbi, T *dest, const T *source, size_t nelems, int pe) \
-	SHMEM__BOTH(void, N##_get_nbi, T *dest, const T *source, size_t nelems, int pe) \
-	SHMEM__BOTH(void, N##_iput, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) \
-	SHMEM__BOTH(void, N##_iget, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) \
-	SHMEM__BOTH(void, N##_p, T *dest, T value, int pe) \
+#define SHMEM__RMA(T, N)                                                                                   \
+	SHMEM__BOTH(void, N##_put, T *dest, const T *source, size_t nelems, int pe)                        \
+	SHMEM__BOTH(void, N##_get, T *dest, const T *source, size_t nelems, int pe)                        \
+	SHMEM__BOTH(void, N##_put_nbi, T *dest, const T *source, size_t nelems, int pe)                    \
+	SHMEM__BOTH(void, N##_get_nbi, T *dest, const T *source, size_t nelems, int pe)                    \
+	SHMEM__BOTH(void, N##_iput, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
+	            int pe)                                                                                \
+	SHMEM__BOTH(void, N##_iget, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
+	            int pe)                                                                                \
+	SHMEM__BOTH(void, N##_p, T *dest, T value, int pe)                                                 \
 	SHMEM__BOTH(T, N##_g, const T *source, int pe)
 SHMEM__RMA_OWN(SHMEM__RMA)
 SHMEM__RMA_ALIAS(SHMEM__RMA)
@@ -138,10 +147,12 @@ SHMEM__RMA_ALIAS(SHMEM__RMA)
 	SHMEM__BOTH(void, get##N, void *dest, const void *source, size_t nelems, int pe) \
 	SHMEM__BOTH(void, put##N##_nbi, void *dest, const void *source, size_t nelems, int pe) \
 	SHMEM__BOTH(void, get##N##_nbi, void *dest, const void *source, size_t nelems, int pe)
-#define SHMEM__RMA_SIZE(BYTES, N) \
-	SHMEM__RMA_MOVE(N) \
-	SHMEM__BOTH(void, iput##N, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) \
-	SHMEM__BOTH(void, iget##N, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)
+#define SHMEM__RMA_SIZE(BYTES, N)                                                                \
+	SHMEM__RMA_MOVE(N)                                                                       \
+	SHMEM__BOTH(void, iput##N, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, \
+	            size_t nelems, int pe)                                                       \
+	SHMEM__BOTH(void, iget##N, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, \
+	            size_t nelems, int pe)
 SHMEM__SIZES(SHMEM__RMA_SIZE)
 SHMEM__RMA_MOVE(mem)
 
@@ -178,23 +189,23 @@ void shmem_sync_all(void);
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
 void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
 
-#define SHMEM__COLLECTIVES(BYTES, N) \
-	void shmem_broadcast##N(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, \
-				int logPE_stride, int PE_size, long *pSync); \
+#define SHMEM__COLLECTIVES(BYTES, N)                                                                         \
+	void shmem_broadcast##N(void *dest, const void *source, size_t nelems, int PE_root, int PE_start,    \
+	                        int logPE_stride, int PE_size, long *pSync);                                 \
 	void shmem_collect##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
-			      int PE_size, long *pSync); \
-	void shmem_fcollect##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
-			       int PE_size, long *pSync); \
-	void shmem_alltoall##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
-			       int PE_size, long *pSync); \
+	                      int PE_size, long *pSync);                                                     \
+	void shmem_fcollect##N(void *dest, const void *source, size_t nelems, int PE_start,                  \
+	                       int logPE_stride, int PE_size, long *pSync);                                  \
+	void shmem_alltoall##N(void *dest, const void *source, size_t nelems, int PE_start,                  \
+	                       int logPE_stride, int PE_size, long *pSync);                                  \
 	void shmem_alltoalls##N(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
-				int PE_start, int logPE_stride, int PE_size, long *pSync);
+	                        int PE_start, int logPE_stride, int PE_size, long *pSync);
 #define SHMEM__COLLECTIVE_SIZES(X) X(4, 32) X(8, 64)
 SHMEM__COLLECTIVE_SIZES(SHMEM__COLLECTIVES)
 
-#define SHMEM__REDUCTION(T, NAME) \
-	void shmem_##NAME##_to_all(T *dest, const T *source, int nreduce, int PE_start, int logPE_stride, int PE_size, \
-				   T *pWrk, long *pSync);
+#define SHMEM__REDUCTION(T, NAME)                                                                         \
+	void shmem_##NAME##_to_all(T *dest, const T *source, int nreduce, int PE_start, int logPE_stride, \
+	                           int PE_size, T *pWrk, long *pSync);
 #define SHMEM__REDUCE_BITS(T, N) \
 	SHMEM__REDUCTION(T, N##_and) SHMEM__REDUCTION(T, N##_or) SHMEM__REDUCTION(T, N##_xor)
 #define SHMEM__REDUCE_ORDER(T, N) SHMEM__REDUCTION(T, N##_min) SHMEM__REDUCTION(T, N##_max)
@@ -287,10 +298,11 @@ void shmem_udcflush_line(void *dest);
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 
 /*
- * SHMEM__n(CASE, TYPES, arguments): a function of n arguments, or of one more with a context first, for the type that
- * its first pointer points to.
+ * SHMEM__n(CASE, TYPES, arguments): a function of n arguments, or of one more with a context first, for the
+ * type that its first pointer points to.
  */
-#define SHMEM__CALL(CASE, TYPES, ctx, a, ...) _Generic(*(a), TYPES(CASE) struct shmem__no_type: 0)(ctx, a, __VA_ARGS__)
+#define SHMEM__CALL(CASE, TYPES, ctx, a, ...) \
+	_Generic(*(a), TYPES(CASE) struct shmem__no_type : 0)(ctx, a, __VA_ARGS__)
 #define SHMEM__CALL_DEFAULT(CASE, TYPES, ...) SHMEM__CALL(CASE, TYPES, SHMEM_CTX_DEFAULT, __VA_ARGS__)
 #define SHMEM__FOURTH(a, b, c, d, ...) d
 #define SHMEM__FIFTH(a, b, c, d, e, ...) e
@@ -358,7 +370,8 @@ struct shmem__no_type {
 
 #define SHMEM__WAIT_UNTIL(T, N) T: shmem_##N##_wait_until,
 #define SHMEM__TEST(T, N) T: shmem_##N##_test,
-#define SHMEM__CHOSEN(CASE, TYPES, a, ...) _Generic(*(a), TYPES(CASE) struct shmem__no_type: 0)(a, __VA_ARGS__)
+#define SHMEM__CHOSEN(CASE, TYPES, a, ...) \
+	_Generic(*(a), TYPES(CASE) struct shmem__no_type : 0)(a, __VA_ARGS__)
 #define shmem_wait_until(...) SHMEM__CHOSEN(SHMEM__WAIT_UNTIL, SHMEM__WAIT_OWN, __VA_ARGS__)
 #define shmem_test(...) SHMEM__CHOSEN(SHMEM__TEST, SHMEM__WAIT_OWN, __VA_ARGS__)
 

@@ -7,25 +7,27 @@
  *     struct gn_cursor c = gn_cursor_init(&array);    a position that remembers its page
  *     uint32_t y = gn_cursor_read_u32(&c, i);
  *     gn_array_acquire(&array, mask, i, GN_READ, &page);   one page: plain loads, 16 bytes at a time
- *     gn_range_begin(&array, mask, i, j, GN_READ);         all pages of a run, one after the other: the fastest
+ *     gn_range_begin(&array, mask, i, j, GN_READ);         all pages of a run: the fastest
  *
- * docs/choosing.md says which form suits which loop. This file declares every function; their code is in detail/array/.
- * gather.h moves batches of rows, auto.h has an array that chooses its mode, grapnel.hpp has x[i] for C++.
+ * docs/choosing.md says which form suits which loop. This file declares every function; their code is in
+ * detail/array/. gather.h moves batches of rows, auto.h has an array that chooses its mode, grapnel.hpp has
+ * x[i] for C++.
  *
  * An array is in one of two modes (enum gn_mode):
  *
  *   GN_PAGED   its pages come through a cache
  *   GN_DIRECT  each access loads or stores the store's own memory; for byte-addressable stores only
  *
- * Who may call: functions marked SIMT_FN (or SIMT_NOINLINE_FN, SIMT_INLINE_FN) may be called by any thread of a kernel. Those
- * that take no mask may be called from divergent code; lanes that are together and touch one page act once.
- * A collective function takes the mask of the lanes that call it (simt.h).
+ * Who may call: functions marked SIMT_FN (or SIMT_NOINLINE_FN, SIMT_INLINE_FN) may be called by any thread of
+ * a kernel. Those that take no mask may be called from divergent code; lanes that are together and touch one
+ * page act once. A collective function takes the mask of the lanes that call it (simt.h).
  *
  * Memory order is that of ordinary device memory. Races between the program's threads are the program's own.
  *
- * Failures: nothing returns wrong data silently. Value forms return 0 for an element that cannot be read. The array keeps
- * the first failure (index, code, device status) where host and device can read it: gn_array_failure. An access of
- * another size than the elements' is refused and kept as -GN_EINVAL: gn_read_u32 of an array of bytes reads nothing.
+ * Failures: nothing returns wrong data silently. Value forms return 0 for an element that cannot be read. The
+ * array keeps the first failure (index, code, device status) where host and device can read it:
+ * gn_array_failure. An access of another size than the elements' is refused and kept as -GN_EINVAL:
+ * gn_read_u32 of an array of bytes reads nothing.
  */
 #ifndef GRAPNEL_ARRAY_H
 #define GRAPNEL_ARRAY_H
@@ -55,19 +57,19 @@ struct gn_array_config {
 /*
  * gn_array_create - describe elements of a store.
  * @array   receives the handle; end with gn_array_destroy. Cache, store and machine outlive it.
- * Host. Returns 0, -GN_EINVAL (element size, offset; a store that is not the cache's), -GN_ERANGE (reaches past the
- * store), -GN_ENOTSUP (direct mode on a store that is not byte-addressable), -GN_ENOMEM.
+ * Host. Returns 0, -GN_EINVAL (element size, offset; a store that is not the cache's), -GN_ERANGE (reaches
+ * past the store), -GN_ENOTSUP (direct mode on a store that is not byte-addressable), -GN_ENOMEM.
  */
-int gn_array_create(struct gn_array *array, struct simt_machine *machine, const struct gn_array_config *config,
-		    struct gn_error *error);
+int gn_array_create(struct gn_array *array, struct simt_machine *machine,
+                    const struct gn_array_config *config, struct gn_error *error);
 
 /* gn_array_destroy - give the handle's memory back. Does NOT flush. Host. */
 void gn_array_destroy(struct gn_array *array, struct simt_machine *machine);
 
 /*
  * gn_array_failure - the first failure since the last call, if any, and forget it.
- * Any host thread at any time: after the launch's end it is complete, and while kernels run it can be polled, since the
- * record is in pinned memory. Waits for nothing.
+ * Any host thread at any time: after the launch's end it is complete, and while kernels run it can be polled,
+ * since the record is in pinned memory. Waits for nothing.
  * Returns 0 (none yet) or its code with index, code and device status in the message.
  */
 int gn_array_failure(struct gn_array *array, struct gn_error *error);
@@ -85,15 +87,15 @@ SIMT_FN uint64_t gn_count(const struct gn_array *a);
  * gn_array_read - read one element and return the code.
  * @index  of the element
  * @to     receives the element_bytes of the array; aligned to them
- * Waits while the page is fetched. Returns 0; -GN_ERANGE (the index is past the end); -GN_EIO, -GN_ETIMEDOUT (the transfer
- * failed). The first failure is also kept in the array. After a failure *to is unchanged.
+ * Waits while the page is fetched. Returns 0; -GN_ERANGE (the index is past the end); -GN_EIO, -GN_ETIMEDOUT
+ * (the transfer failed). The first failure is also kept in the array. After a failure *to is unchanged.
  */
 SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, void *to);
 
 /*
- * gn_read_T - read one element and return its value. T is u8 to u64, i8 to i64, f32 or f64.
- * T is the array's element type. Where T has another size, nothing is read and the array keeps -GN_EINVAL.
- * Waits while the page is fetched. Returns 0 on failure; the array keeps the first failure, with a code as gn_array_read.
+ * gn_read_T - read one element and return its value. T is u8 to u64, i8 to i64, f32 or f64. T is the array's
+ * element type. Where T has another size, nothing is read and the array keeps -GN_EINVAL. Waits while the
+ * page is fetched. Returns 0 on failure; the array keeps the first failure, with a code as gn_array_read.
  */
 SIMT_FN uint8_t gn_read_u8(const struct gn_array *a, uint64_t index);
 SIMT_FN uint16_t gn_read_u16(const struct gn_array *a, uint64_t index);
@@ -110,14 +112,16 @@ SIMT_FN double gn_read_f64(const struct gn_array *a, uint64_t index);
  * gn_array_write - write one element.
  * @index  of the element
  * @from   element_bytes of the array; need not be aligned
- * Waits while the page is fetched. Returns as gn_array_read, and -GN_EROFS (the store is read-only), -GN_ENOSPC (the store is
- * full). The first failure is also kept in the array. After a failure the element is unchanged.
+ * Waits while the page is fetched. Returns as gn_array_read, and -GN_EROFS (the store is read-only),
+ * -GN_ENOSPC (the store is full). The first failure is also kept in the array. After a failure the element is
+ * unchanged.
  */
 SIMT_NOINLINE_FN int gn_array_write(const struct gn_array *a, uint64_t index, const void *from);
 
 /*
  * gn_write_T - write one element, by value. T is u8 to u64, i8 to i64, f32 or f64.
- * T is the array's element type. Returns as gn_array_write, and -GN_EINVAL where T has another size: nothing is written then.
+ * T is the array's element type. Returns as gn_array_write, and -GN_EINVAL where T has another size: nothing
+ * is written then.
  */
 SIMT_FN int gn_write_u8(const struct gn_array *a, uint64_t index, uint8_t value);
 SIMT_FN int gn_write_u16(const struct gn_array *a, uint64_t index, uint16_t value);
@@ -133,12 +137,12 @@ SIMT_FN int gn_write_f64(const struct gn_array *a, uint64_t index, double value)
 /* ---- one element, changed as one step ---- */
 
 /*
- * gn_add_T, gn_min_T, gn_max_T, gn_cas_T - add to an element; make it as small, or as large, as a value; set it to value if it is
- * expected (it was set if expected is returned).
- * Each is indivisible for all threads that use the array in the same mode through the same cache; in direct mode for the
- * host as well. Memory order: relaxed. Waits while the page is fetched.
- * Returns the element before the change. Returns 0 where the element cannot be had, or has another size than T; the array
- * keeps that failure.
+ * gn_add_T, gn_min_T, gn_max_T, gn_cas_T - add to an element; make it as small, or as large, as a value; set
+ * it to value if it is expected (it was set if expected is returned).
+ * Each is indivisible for all threads that use the array in the same mode through the same cache; in direct
+ * mode for the host as well. Memory order: relaxed. Waits while the page is fetched.
+ * Returns the element before the change. Returns 0 where the element cannot be had, or has another size than
+ * T; the array keeps that failure.
  */
 SIMT_FN uint32_t gn_add_u32(const struct gn_array *a, uint64_t index, uint32_t by);
 SIMT_FN uint64_t gn_add_u64(const struct gn_array *a, uint64_t index, uint64_t by);
@@ -154,17 +158,18 @@ SIMT_FN uint64_t gn_cas_u64(const struct gn_array *a, uint64_t index, uint64_t e
 /* ---- a cursor: a position that remembers its page ---- */
 
 /*
- * A read position of one thread. While the thread stays in the page that it read last, a read costs the data and one look at
- * the page's word. A cursor does not pin its page: it never keeps a miss from finding a frame, and it needs no release. It
- * remembers whole pages only; a page of which some sectors are there is looked up at each read. It lives in registers. Do
- * not share one between threads.
+ * A read position of one thread. While the thread stays in the page that it read last, a read costs the data
+ * and one look at the page's word. A cursor does not pin its page: it never keeps a miss from finding a
+ * frame, and it needs no release. It remembers whole pages only; a page of which some sectors are there is
+ * looked up at each read. It lives in registers. Do not share one between threads.
  */
 struct gn_cursor {
 	const struct gn_array *array;
 	struct gn_hold glimpse; /* the page that was read last; its data begins at element first */
 	uint64_t first;         /* elements first to first + count - 1 lie in that page */
 	uint32_t count;         /* 0: no page yet */
-	uint32_t hits;          /* reads that the cache's counters do not have yet; 2^32 of them are counted as none */
+	/* reads that the cache's counters do not have yet; 2^32 of them are counted as none */
+	uint32_t hits;
 };
 
 /* gn_cursor_init - a cursor at no page yet. @array  borrowed as long as the cursor is used. */
@@ -186,21 +191,22 @@ SIMT_FN float gn_cursor_read_f32(struct gn_cursor *c, uint64_t index);
 SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index);
 
 /*
- * gn_cursor_read_every_T - read count elements: index, index + stride, index + 2 * stride ... T is u32, u64, f32 or f64.
- * A thread that reads one element waits for memory once an element. With several loads under way it waits once for all.
- * The elements should lie in one page, as those of a run do whose length divides a page's. Others are read one by one, by
- * a call for up to sixteen. Make count a constant: then the values stay in registers.
+ * gn_cursor_read_every_T - read count elements: index, index + stride, index + 2 * stride ... T is u32, u64,
+ * f32 or f64. A thread that reads one element waits for memory once an element. With several loads under way
+ * it waits once for all. The elements should lie in one page, as those of a run do whose length divides a
+ * page's. Others are read one by one, by a call for up to sixteen. Make count a constant: then the values
+ * stay in registers.
  * @value  receives count elements; those that cannot be had are 0
  * Returns 0, or the first failure's code as gn_array_read.
  */
-SIMT_INLINE_FN int gn_cursor_read_every_u32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
-					    uint32_t *value);
-SIMT_INLINE_FN int gn_cursor_read_every_u64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
-					    uint64_t *value);
-SIMT_INLINE_FN int gn_cursor_read_every_f32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
-					    float *value);
-SIMT_INLINE_FN int gn_cursor_read_every_f64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
-					    double *value);
+SIMT_INLINE_FN int gn_cursor_read_every_u32(struct gn_cursor *c, uint64_t index, uint64_t stride,
+                                            uint32_t count, uint32_t *value);
+SIMT_INLINE_FN int gn_cursor_read_every_u64(struct gn_cursor *c, uint64_t index, uint64_t stride,
+                                            uint32_t count, uint64_t *value);
+SIMT_INLINE_FN int gn_cursor_read_every_f32(struct gn_cursor *c, uint64_t index, uint64_t stride,
+                                            uint32_t count, float *value);
+SIMT_INLINE_FN int gn_cursor_read_every_f64(struct gn_cursor *c, uint64_t index, uint64_t stride,
+                                            uint32_t count, double *value);
 
 /* ---- pages by reference ---- */
 
@@ -214,16 +220,18 @@ struct gn_page {
 
 /*
  * gn_array_acquire - collective: pin the page that holds an element.
- * @mask    the calling lanes. All pass the same index, or one of the same page. One pin serves all: a warp passes its
- *          mask, a thread on its own 1u << simt_lane()
- * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: the caller writes every element of the page before
- *          anybody reads one. A page that the array has wholly is then not fetched, and until then its elements are undefined
+ * @mask    the calling lanes. All pass the same index, or one of the same page. One pin serves all: a warp
+ *          passes its mask, a thread on its own 1u << simt_lane()
+ * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: the caller writes every element of the
+ *          page before anybody reads one. A page that the array has wholly is then not fetched, and until
+ *          then its elements are undefined
  * @page    receives the elements; end with gn_array_release over the same mask
- * A pinned page keeps its frame. Pin few pages, and do not wait for other threads meanwhile. In direct mode the elements are
- * the whole array (4 KiB of it in a launch that gn_auto looks at). Waits while the page is fetched.
- * Returns to all lanes 0; -GN_ENOBUFS (every frame the page could take is pinned, or the page itself is, 16383 times: release
- * something, or read element by element); -GN_ENOSPC (see gn_cache_flush); -GN_ERANGE, -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS.
- * The array keeps failures other than -GN_ENOBUFS.
+ * A pinned page keeps its frame. Pin few pages, and do not wait for other threads meanwhile. In direct mode
+ * the elements are the whole array (4 KiB of it in a launch that gn_auto looks at). Waits while the page is
+ * fetched.
+ * Returns to all lanes 0; -GN_ENOBUFS (every frame the page could take is pinned, or the page itself is,
+ * 16383 times: release something, or read element by element); -GN_ENOSPC (see gn_cache_flush); -GN_ERANGE,
+ * -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. The array keeps failures other than -GN_ENOBUFS.
  */
 SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
 			     struct gn_page *page);
@@ -234,8 +242,8 @@ SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const str
 /*
  * gn_array_acquire_each - collective: each lane pins the page of an element of its own.
  * @mask  the calling lanes; index, intent and page are each lane's own
- * All pages that are there are pinned in one round trip; the others are fetched together. Otherwise as gn_array_acquire. The
- * code is each lane's own: a lane whose code is 0 calls gn_array_release_each.
+ * All pages that are there are pinned in one round trip; the others are fetched together. Otherwise as
+ * gn_array_acquire. The code is each lane's own: a lane whose code is 0 calls gn_array_release_each.
  */
 SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
 				  struct gn_page *page);
@@ -246,7 +254,8 @@ SIMT_FN void gn_array_release_each(const struct gn_array *a, const struct gn_pag
 /* ---- a range: a loop over the pages of a run of elements ---- */
 
 /*
- * A loop under way. It lives in registers of the lanes that began it. Each thread with a run of its own, elements i to j - 1:
+ * A loop under way. It lives in registers of the lanes that began it. Each thread with a run of its own,
+ * elements i to j - 1:
  *
  *     struct gn_range r = gn_range_begin(&a, 1u << simt_lane(), i, j, GN_READ);
  *     struct gn_page page;
@@ -257,12 +266,13 @@ SIMT_FN void gn_array_release_each(const struct gn_array *a, const struct gn_pag
  *                     sum += ((const uint32_t *)page.data)[k];
  *     rc = gn_range_end(&r);
  *
- * rc is not 0 where the loop ended early: elements from r.next on were not handed out. -GN_ENOBUFS (no frame was to be had)
- * is told by rc only; the array keeps other failures. A warp with one run passes simt_active() as the mask, and its lanes
- * share each page: k from simt_lane() in steps of simt_warp_width().
+ * rc is not 0 where the loop ended early: elements from r.next on were not handed out. -GN_ENOBUFS (no frame
+ * was to be had) is told by rc only; the array keeps other failures. A warp with one run passes simt_active()
+ * as the mask, and its lanes share each page: k from simt_lane() in steps of simt_warp_width().
  *
- * The lanes look up and pin one page each, all in one round trip, and fetch together what is missing. Then the loop hands
- * out the pages one after the other. Pages that are overwritten are not fetched; each is pinned when it is handed out.
+ * The lanes look up and pin one page each, all in one round trip, and fetch together what is missing. Then
+ * the loop hands out the pages one after the other. Pages that are overwritten are not fetched; each is
+ * pinned when it is handed out.
  */
 struct gn_range {
 	const struct gn_array *array;
@@ -279,10 +289,11 @@ struct gn_range {
 /*
  * gn_range_begin - collective: begin a loop over the pages of elements begin to end - 1.
  * @mask    the lanes that call every function of this loop, at least one; all pass the same arguments
- * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: the caller writes all elements of every page that is
- *          handed out, so pages that lie wholly in the run are not fetched. A loop that is left early leaves the rest as it was
- * Does not wait. A run that reaches past the array ends at once with status.code -GN_ERANGE; one that is written where the
- * array is read-only, with -GN_EROFS.
+ * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: the caller writes all elements of every
+ *          page that is handed out, so pages that lie wholly in the run are not fetched. A loop that is left
+ *          early leaves the rest as it was
+ * Does not wait. A run that reaches past the array ends at once with status.code -GN_ERANGE; one that is
+ * written where the array is read-only, with -GN_EROFS.
  */
 SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, uint64_t begin, uint64_t end,
 				       uint32_t intent);
@@ -290,14 +301,16 @@ SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, 
 /*
  * gn_range_next - collective over the mask of the loop: the elements of the next page.
  * @page  receives them, cut to the run. The loop pins the page until the next call; do not release it
- * Waits while pages are fetched. Returns 1; or 0 at the end. Then r->status.code is 0; or -GN_ENOBUFS (not one page could be
- * had, because all are pinned), -GN_ENOSPC (or because they cannot be written), -GN_EIO, -GN_ETIMEDOUT, and elements from
- * r->next on were not handed out. In direct mode the run comes at once (in blocks of 4 KiB in a launch that gn_auto looks at).
+ * Waits while pages are fetched. Returns 1; or 0 at the end. Then r->status.code is 0; or -GN_ENOBUFS (not
+ * one page could be had, because all are pinned), -GN_ENOSPC (or because they cannot be written), -GN_EIO,
+ * -GN_ETIMEDOUT, and elements from r->next on were not handed out. In direct mode the run comes at once (in
+ * blocks of 4 KiB in a launch that gn_auto looks at).
  */
 SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page);
 
 /*
- * gn_range_end - collective over the mask of the loop, also when it is left early: unpin its pages. Returns status.code.
+ * gn_range_end - collective over the mask of the loop, also when it is left early: unpin its pages. Returns
+ * status.code.
  */
 SIMT_FN int gn_range_end(struct gn_range *r);
 
@@ -307,15 +320,15 @@ SIMT_FN int gn_range_end(struct gn_range *r);
  * gn_array_prefetch_each - collective: fetch the page of one element for every lane that names one.
  * @mask   the calling lanes; all of them move the bytes
  * @wants  1: this lane names an element
- * A hint: what cannot be had is left out, and no failure is kept. In direct mode it does nothing. It pays off where one warp
- * fetches for others, or fetches many pages at once that it would miss one after another. Waits for the transfers that it
- * begins, not for those of others. From the host: gn_cache_prefetch_range.
+ * A hint: what cannot be had is left out, and no failure is kept. In direct mode it does nothing. It pays off
+ * where one warp fetches for others, or fetches many pages at once that it would miss one after another.
+ * Waits for the transfers that it begins, not for those of others. From the host: gn_cache_prefetch_range.
  */
 SIMT_FN void gn_array_prefetch_each(const struct gn_array *a, uint32_t mask, int wants, uint64_t index);
 
 /*
- * gn_array_prefetch - collective: fetch the pages of elements first to first + count - 1, as many at once as there are lanes.
- * All lanes pass the same arguments. Otherwise as gn_array_prefetch_each.
+ * gn_array_prefetch - collective: fetch the pages of elements first to first + count - 1, as many at once as
+ * there are lanes. All lanes pass the same arguments. Otherwise as gn_array_prefetch_each.
  */
 SIMT_FN void gn_array_prefetch(const struct gn_array *a, uint32_t mask, uint64_t first, uint64_t count);
 

@@ -12,10 +12,11 @@
  *     gn_auto_flush(choice, &error);                   if it was written
  *     gn_auto_close(choice);
  *
- * The first launch reads through a cache and notes a sample of its accesses (detail/array/sample.h). gn_auto_adapt works
- * out from the sample how many lines of 128 bytes each choice would move: loads from the store's own memory, and a
- * cache of each page size. It takes the choice that moves the fewest. Nothing is timed. The second launch is sampled,
- * too, and then fewer and fewer launches, as long as the choice stays. docs/auto.md says more.
+ * The first launch reads through a cache and notes a sample of its accesses (detail/array/sample.h).
+ * gn_auto_adapt works out from the sample how many lines of 128 bytes each choice would move: loads from the
+ * store's own memory, and a cache of each page size. It takes the choice that moves the fewest. Nothing is
+ * timed. The second launch is sampled, too, and then fewer and fewer launches, as long as the choice stays.
+ * docs/auto.md says more.
  *
  * The idea of sampling a launch to choose how the next is read is DualOpt's (section 4.3).
  */
@@ -43,7 +44,8 @@ struct gn_auto_config {
 	uint32_t element_bytes; /* 1, 2, 4, 8 or 16 */
 	uint32_t touches;       /* room of the sample; 0 for 12288 */
 	enum gn_cache_policy policy;
-	uint64_t near_bytes;    /* of the processors' own caches, which loads from the store's memory go through; 0 for a guess */
+	/* of the processors' own caches, which loads from the store's memory go through; 0 for a guess */
+	uint64_t near_bytes;
 	uint64_t reach_bytes;   /* memory beyond that is slow to translate addresses of; 0 for 1 GiB */
 };
 
@@ -51,7 +53,8 @@ struct gn_auto_config {
 enum gn_auto_advice {
 	GN_ADVICE_PAGED,
 	GN_ADVICE_DIRECT,
-	GN_ADVICE_GATHER /* read in batches, in order of address: that would move less, or have fewer addresses translated */
+	/* read in batches, in order of address: that would move less, or have fewer addresses translated */
+	GN_ADVICE_GATHER
 };
 
 /* What is chosen now. */
@@ -68,8 +71,8 @@ struct gn_auto;
  * gn_auto_open - an array of a store, with a cache of its own.
  * @choice  receives it; owned, gn_auto_close before the store and the machine
  * @store   borrowed until close
- * Host. Returns 0 or what gn_cache_create and gn_array_create return; -GN_EINVAL (cache_bytes are less than sixteen pages,
- * touches too few).
+ * Host. Returns 0 or what gn_cache_create and gn_array_create return; -GN_EINVAL (cache_bytes are less than
+ * sixteen pages, touches too few).
  */
 int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct gn_store *store,
 		 const struct gn_auto_config *config, struct gn_error *error);
@@ -83,8 +86,8 @@ struct gn_array gn_auto_array(const struct gn_auto *choice);
 /*
  * gn_auto_adapt - look back at the launches since gn_auto_array, and set the mode for the next.
  * A change of mode flushes, so that nothing that was written is lost.
- * Host, no kernel running (after simt_wait). Returns 1 if mode or page size changed, 0 if not; -GN_EIO and others of
- * gn_cache_flush (mode and cache are kept), -GN_ENOMEM.
+ * Host, no kernel running (after simt_wait). Returns 1 if mode or page size changed, 0 if not; -GN_EIO and
+ * others of gn_cache_flush (mode and cache are kept), -GN_ENOMEM.
  */
 int gn_auto_adapt(struct gn_auto *choice, struct gn_error *error);
 

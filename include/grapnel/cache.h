@@ -3,13 +3,16 @@
  * cache.h - pages of one or several stores in frames of fast memory, managed by the threads that use them.
  *
  * What a cache promises:
- *   1. At most one fetch of a page is in flight, or of a sector of it, where pages come by sectors; everybody else who
+ *   1. At most one fetch of a page is in flight, or of a sector of it, where pages come by sectors; everybody
+ *   else who
  *      wants it waits for that one, or loads the element from the store.
- *   2. A frame is never reused while a thread can still read it: it is pinned, or the read is validated behind.
- *   3. A dirty frame's bytes reach the store before the frame is reused; a failed write-back keeps them and is
- *      reported. After gn_cache_flush returned 0, every write before it that did not fail is in the store. Writes that
- *      failed, say on a store that is read only, are told by gn_array_failure.
- *   4. Any number of threads holding any number of pins make progress: where no frame can be had, a scalar access
+ *   2. A frame is never reused while a thread can still read it: it is pinned, or the read is validated
+ *   behind. 3. A dirty frame's bytes reach the store before the frame is reused; a failed write-back keeps
+ *   them and is
+ *      reported. After gn_cache_flush returned 0, every write before it that did not fail is in the store.
+ *      Writes that failed, say on a store that is read only, are told by gn_array_failure.
+ *   4. Any number of threads holding any number of pins make progress: where no frame can be had, a scalar
+ *   access
  *      goes around the cache, and an acquire returns -GN_ENOBUFS.
  *   5. Metadata is at most 2 % of the cache plus options.budget_bytes, whatever the size of the data.
  *   6. A failed fetch gives the waiting threads an error; the next access tries again.
@@ -48,14 +51,16 @@ extern "C" {
 struct gn_cache_options {
 	uint64_t bytes;             /* of all frames together */
 	/*
-	 * A power of two, 512 to 2 MiB; 0 for 4096; of block stores up to 65536, at most a 256th of bytes; of memory that a GPU
-	 * loads from 512, or more where the budget has no room for the table of such small pages.
+	 * A power of two, 512 to 2 MiB; 0 for 4096; of block stores up to 65536, at most a 256th of bytes; of
+	 * memory that a GPU loads from 512, or more where the budget has no room for the table of such small
+	 * pages.
 	 */
 	uint32_t page_bytes;
 	enum gn_cache_policy policy;
 	enum gn_cache_table table;
 	uint32_t ways;              /* set table: frames a set, 1 to 16; 0 for 8 to 15 as fits best */
-	uint64_t budget_bytes;      /* for metadata beyond 2 % of bytes, 32 KiB at least; 0 for 1/64 of the device's memory */
+	/* for metadata beyond 2 % of bytes, 32 KiB at least; 0 for 1/64 of the device's memory */
+	uint64_t budget_bytes;
 	int counters;               /* 1: count */
 };
 
@@ -65,10 +70,10 @@ struct gn_cache;
  * gn_cache_create - make an empty cache in front of stores.
  * @cache    receives it; owned, gn_cache_destroy before its stores are closed
  * @stores, @count  1 to GN_CACHE_STORES; borrowed until destroy
- * A page of a block store must be a multiple of its block size, and its transfers must be able to carry a page.
- * Host. Returns 0, -GN_EINVAL (which option, in words; a cache smaller than one set; a table that was asked for but
- * is larger than the budget), -GN_ENOMEM, -GN_EFBIG (the stores have more pages than the table can name: take
- * larger pages or a larger cache).
+ * A page of a block store must be a multiple of its block size, and its transfers must be able to carry a
+ * page. Host. Returns 0, -GN_EINVAL (which option, in words; a cache smaller than one set; a table that was
+ * asked for but is larger than the budget), -GN_ENOMEM, -GN_EFBIG (the stores have more pages than the table
+ * can name: take larger pages or a larger cache).
  */
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,
 		    unsigned count, const struct gn_cache_options *options, struct gn_error *error);
@@ -80,14 +85,15 @@ int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struc
 void gn_cache_destroy(struct gn_cache *cache);
 
 /*
- * gn_cache_flush - write every dirty page to its store and make the stores durable (gn_store_flush).
- * Launches a kernel on the machine's own stream and waits for that stream. Other streams' kernels may use the cache
- * meanwhile; what they write then may or may not be among what is written. Pages that could not be written stay in the
- * cache, dirty, and so do pages that are pinned (written, but perhaps not for the last time).
- * A store that is found full (-GN_ENOSPC) is not written again before the next flush: until then writes to pages of it that are
- * not in the cache fail with -GN_ENOSPC at once. Make room, and flush: what could not be written was kept.
- * Host. Returns 0 (every write before it that did not fail is in the store; gn_array_failure tells of those), or the code of
- * the first failure with how many pages are still dirty in the message.
+ * gn_cache_flush - write every dirty page to its store and make the stores durable (gn_store_flush). Launches
+ * a kernel on the machine's own stream and waits for that stream. Other streams' kernels may use the cache
+ * meanwhile; what they write then may or may not be among what is written. Pages that could not be written
+ * stay in the cache, dirty, and so do pages that are pinned (written, but perhaps not for the last time). A
+ * store that is found full (-GN_ENOSPC) is not written again before the next flush: until then writes to
+ * pages of it that are not in the cache fail with -GN_ENOSPC at once. Make room, and flush: what could not be
+ * written was kept. Host. Returns 0 (every write before it that did not fail is in the store;
+ * gn_array_failure tells of those), or the code of the first failure with how many pages are still dirty in
+ * the message.
  */
 int gn_cache_flush(struct gn_cache *cache, struct gn_error *error);
 
@@ -96,60 +102,64 @@ enum { GN_CACHE_FLUSH_STREAMS = 62 };
 
 /*
  * gn_cache_flush_on - launch a flush behind what is on a stream, and return; nothing is waited for.
- * @stream  of the cache's machine; may be in capture: the flush becomes a node of the graph, and runs at every launch.
- *          What came of those can be asked for while the stream is there: keep it as long as the graph is launched
- * Kernels of any stream may use the cache meanwhile, as in gn_cache_flush. What came of it: gn_cache_flush_result.
- * Any host thread, one a stream at a time. Returns 0, -GN_ENOBUFS (more than GN_CACHE_FLUSH_STREAMS streams), or the
- * code of simt_launch_on.
+ * @stream  of the cache's machine; may be in capture: the flush becomes a node of the graph, and runs at
+ *          every launch. What came of those can be asked for while the stream is there: keep it as long as
+ *          the graph is launched
+ * Kernels of any stream may use the cache meanwhile, as in gn_cache_flush. What came of it:
+ * gn_cache_flush_result. Any host thread, one a stream at a time. Returns 0, -GN_ENOBUFS (more than
+ * GN_CACHE_FLUSH_STREAMS streams), or the code of simt_launch_on.
  */
 int gn_cache_flush_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
 
 /*
- * gn_cache_flush_range_on - gn_cache_flush_on for the pages that hold these bytes of a store; other pages stay as they are.
- * An empty range launches nothing. What came of it: gn_cache_flush_result, together with the stream's other flushes.
+ * gn_cache_flush_range_on - gn_cache_flush_on for the pages that hold these bytes of a store; other pages
+ * stay as they are. An empty range launches nothing. What came of it: gn_cache_flush_result, together with
+ * the stream's other flushes.
  * Returns also -GN_EINVAL (not a store of this cache), -GN_ERANGE (past its end).
  */
-int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store, uint64_t offset,
-			    uint64_t bytes, struct gn_error *error);
+int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
+                            uint64_t offset, uint64_t bytes, struct gn_error *error);
 
 /*
- * gn_cache_flush_result - what came of the flushes, whole or of ranges, launched or captured on this stream since the last
- * call; and if all of them wrote everything, make the stores durable (gn_store_flush).
- * Call it when they have ended (simt_stream_wait, an event, a callback). Launches nothing; waits for the stores only.
- * Any host thread. Returns 0 (every write before those flushes is in the store), or the code of the first failure.
+ * gn_cache_flush_result - what came of the flushes, whole or of ranges, launched or captured on this stream
+ * since the last call; and if all of them wrote everything, make the stores durable (gn_store_flush).
+ * Call it when they have ended (simt_stream_wait, an event, a callback). Launches nothing; waits for the
+ * stores only. Any host thread. Returns 0 (every write before those flushes is in the store), or the code of
+ * the first failure.
  */
 int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
 
 /*
- * gn_cache_write_failure - the first write-back that failed since the last call, whether for a flush or to free a
- * frame, and forget it. The page was kept.
- * Any host thread at any time, also while kernels run. Waits for nothing. Returns 0 (none) or its code, in the
- * message how many failed.
+ * gn_cache_write_failure - the first write-back that failed since the last call, whether for a flush or to
+ * free a frame, and forget it. The page was kept.
+ * Any host thread at any time, also while kernels run. Waits for nothing. Returns 0 (none) or its code, in
+ * the message how many failed.
  */
 int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error);
 
 /*
- * gn_cache_flush_range - gn_cache_flush for the pages that hold these bytes of a store; other pages stay as they are.
+ * gn_cache_flush_range - gn_cache_flush for the pages that hold these bytes of a store; other pages stay as
+ * they are.
  * Returns also -GN_EINVAL (not a store of this cache), -GN_ERANGE (past its end).
  */
 int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
 			 struct gn_error *error);
 
 /*
- * gn_cache_prefetch_range_on - behind what is on a stream, bring in the pages that hold these bytes of a store, as far as
- * there are frames that are free or clean.
+ * gn_cache_prefetch_range_on - behind what is on a stream, bring in the pages that hold these bytes of a
+ * store, as far as there are frames that are free or clean.
  * @stream  as in gn_cache_flush_on; may be in capture: the prefetch becomes a node of the graph
- * A hint: a page that cannot be had is left out, and nobody is told. A launch and nothing else; an empty range launches
- * nothing. Kernels of any stream may use the cache meanwhile; who wants a page that is on its way waits for it.
- * Any host thread, one a stream at a time. Returns 0, -GN_EINVAL (not a store of this cache), -GN_ERANGE (past its end), or
- * the code of simt_launch_on.
+ * A hint: a page that cannot be had is left out, and nobody is told. A launch and nothing else; an empty
+ * range launches nothing. Kernels of any stream may use the cache meanwhile; who wants a page that is on its
+ * way waits for it. Any host thread, one a stream at a time. Returns 0, -GN_EINVAL (not a store of this
+ * cache), -GN_ERANGE (past its end), or the code of simt_launch_on.
  */
 int gn_cache_prefetch_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
 			       uint64_t offset, uint64_t bytes, struct gn_error *error);
 
 /*
- * gn_cache_prefetch_range - gn_cache_prefetch_range_on on the machine's own stream, and wait for the transfers.
- * Host. Returns as that, or the code of simt_wait.
+ * gn_cache_prefetch_range - gn_cache_prefetch_range_on on the machine's own stream, and wait for the
+ * transfers. Host. Returns as that, or the code of simt_wait.
  */
 int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
 			    struct gn_error *error);
@@ -177,7 +187,8 @@ struct gn_cache_facts {
 
 /*
  * gn_cache_describe - fill facts.
- * Host; waits for the machine's own stream. While other streams' kernels run, the figures are of some moment each.
+ * Host; waits for the machine's own stream. While other streams' kernels run, the figures are of some moment
+ * each.
  * Returns 0 or -GN_EIO.
  */
 int gn_cache_describe(struct gn_cache *cache, struct gn_cache_facts *facts);

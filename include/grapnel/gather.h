@@ -2,34 +2,37 @@
 /*
  * gather.h - many rows at once: a batch of row numbers in, packed rows out (gather), or in (scatter).
  *
- * On a GPU rows as they come are read at the rate at which it translates addresses; rows in the order of their addresses
- * at the rate of the link. So a batch is sorted there first, and a row that is wanted several times is read once. What is not
- * in the cache is read row by row where loads reach the store, not by pages. On the cpu machine gn_gather_rows takes the rows
- * of such a store as they come, as a sort costs more than it saves there, and asks for each some time before it comes. The other
- * forms, and all scatters, sort on every machine. Three ways in:
+ * On a GPU rows as they come are read at the rate at which it translates addresses; rows in the order of
+ * their addresses at the rate of the link. So a batch is sorted there first, and a row that is wanted several
+ * times is read once. What is not in the cache is read row by row where loads reach the store, not by pages.
+ * On the cpu machine gn_gather_rows takes the rows of such a store as they come, as a sort costs more than it
+ * saves there, and asks for each some time before it comes. The other forms, and all scatters, sort on every
+ * machine. Three ways in:
  *
- *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels on the machine, does not wait
+ *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels on the machine, does
+ *   not wait
  *   gn_gather_rows_on(g, stream, &array, &batch, &error)    the same on a stream, which may be in capture
  *   gn_gather_grid(&g_view, &array, &batch, shared)         a kernel whose blocks all run at once, together
  *   gn_gather_block(&array, &batch, shared)                 one block on its own; for thousands of rows
  *
  * and gn_scatter_rows, gn_scatter_grid, gn_scatter_block likewise. For all of them:
  *
- *   rows      rows[k] becomes, or is written to, the elements index[k] * elements and following. Row numbers past the
- *             end: the array keeps -GN_ERANGE and the element, a gathered row is zero, a scattered one is dropped; the
- *             other rows are not affected. So it is with rows that cannot be read or written (-GN_EIO, -GN_ETIMEDOUT):
- *             the part of a gathered row that is missing is zero. Ask gn_array_failure after simt_wait.
- *   repeats   a gathered row may be wanted any number of times. Of scattered rows with one number the last of the
- *             batch counts; the others are not written.
- *   cache     pages in frames are used there. A gather of absent pages reads the rows alone from a store that loads
- *             reach (host:) and leaves the cache as it is; of any other store it fetches the pages. A scatter pins
- *             pages for writing, and so fetches absent ones.
- *   order     as so many scalar reads or writes by threads of the same kernel, in no order among them: what other
- *             threads write meanwhile is seen or not, element by element (of 8 bytes and less).
+ *   rows      rows[k] becomes, or is written to, the elements index[k] * elements and following. Row numbers
+ *             past the end: the array keeps -GN_ERANGE and the element, a gathered row is zero, a scattered
+ *             one is dropped; the other rows are not affected. So it is with rows that cannot be read or
+ *             written (-GN_EIO, -GN_ETIMEDOUT): the part of a gathered row that is missing is zero. Ask
+ *             gn_array_failure after simt_wait.
+ *   repeats   a gathered row may be wanted any number of times. Of scattered rows with one number the last of
+ *             the batch counts; the others are not written.
+ *   cache     pages in frames are used there. A gather of absent pages reads the rows alone from a store that
+ *             loads reach (host:) and leaves the cache as it is; of any other store it fetches the pages. A
+ *             scatter pins pages for writing, and so fetches absent ones.
+ *   order     as so many scalar reads or writes by threads of the same kernel, in no order among them: what
+ *             other threads write meanwhile is seen or not, element by element (of 8 bytes and less).
  *
- * Sources: the order of access and what it is worth: docs/performance.md; the sort is that of D. E. Knuth, The Art of
- * Computer Programming 3, section 5.2.5, over blocks as in N. Satish and others, "Designing efficient sorting
- * algorithms for manycore GPUs" (2009).
+ * Sources: the order of access and what it is worth: docs/performance.md; the sort is that of D. E. Knuth,
+ * The Art of Computer Programming 3, section 5.2.5, over blocks as in N. Satish and others, "Designing
+ * efficient sorting algorithms for manycore GPUs" (2009).
  */
 #ifndef GRAPNEL_ARRAY_GATHER_H
 #define GRAPNEL_ARRAY_GATHER_H
@@ -37,7 +40,10 @@
 #include <grapnel/array.h>
 #include <grapnel/detail/array/gather_rows.h>
 
-/* Bytes of a block's shared memory that the device forms need, 16-byte aligned; all of it is free behind the call. */
+/*
+ * Bytes of a block's shared memory that the device forms need, 16-byte aligned; all of it is free behind the
+ * call.
+ */
 enum { GN_GATHER_SHARED = sizeof(struct gn__gather_shared) };
 
 /* ---- what can be asked for ---- */
@@ -59,7 +65,8 @@ SIMT_FN int gn__batch_check(const struct gn_array *a, const struct gn_batch *bat
 }
 
 /* The same; what is wrong is kept in the array as well. */
-SIMT_FN int gn__batch_refused(const struct gn_array *a, const struct gn_batch *batch, int is_scatter, int fits)
+SIMT_FN int gn__batch_refused(const struct gn_array *a, const struct gn_batch *batch, int is_scatter,
+                              int fits)
 {
 	struct gn_store_status status = {0, 0};
 
@@ -74,8 +81,8 @@ SIMT_FN int gn__batch_refused(const struct gn_array *a, const struct gn_batch *b
 enum { GN__ROUND = GN__TILE / 2, GN__ROUND_BITS = 11 };
 
 /* The job of one round: entries `first` and following of the batch, whose places count from there. */
-SIMT_FN void gn__round_begin(struct gn__gather_shared *s, const struct gn_array *a, const struct gn_batch *batch,
-			     uint64_t first, int is_scatter)
+SIMT_FN void gn__round_begin(struct gn__gather_shared *s, const struct gn_array *a,
+                             const struct gn_batch *batch, uint64_t first, int is_scatter)
 {
 	struct gn_batch round = *batch;
 
@@ -106,10 +113,12 @@ SIMT_FN const uint64_t *gn__round_sort(struct gn__gather_shared *s)
 	return from;
 }
 
-SIMT_FN int gn__block_move(const struct gn_array *a, const struct gn_batch *batch, void *shared, int is_scatter)
+SIMT_FN int gn__block_move(const struct gn_array *a, const struct gn_batch *batch, void *shared,
+                           int is_scatter)
 {
 	struct gn__gather_shared *s = (struct gn__gather_shared *)shared;
-	const uint32_t width = simt_warp_width(), warps = simt_block_threads() / width, warp = simt_thread() / width;
+	const uint32_t width = simt_warp_width(), warps = simt_block_threads() / width,
+	               warp = simt_thread() / width;
 	const int refused = gn__batch_refused(a, batch, is_scatter, a->count >> (63 - GN__ROUND_BITS) == 0);
 
 	for (uint64_t first = 0; first < batch->count && !refused; first += GN__ROUND) {
@@ -128,11 +137,12 @@ SIMT_FN int gn__block_move(const struct gn_array *a, const struct gn_batch *batc
  * gn_gather_block - read a batch's rows with the threads of one block.
  * @a       array; @batch  the same values in every thread
  * @shared  GN_GATHER_SHARED bytes of the block's shared memory
- * Every thread of the block calls it, none from divergent code; the block has a whole warp at least. Sorts 2048 rows at
- * a time: a row that is wanted again later in a longer batch is read again. Waits where pages are fetched. Behind
- * it the block sees the rows.
- * Returns to every thread 0, also where rows failed (see the top of this file), or what is wrong with the batch:
- * -GN_EINVAL (elements 0 or more than 1 GiB; rows not aligned to an element), -GN_EFBIG (more than 2^52 elements).
+ * Every thread of the block calls it, none from divergent code; the block has a whole warp at least. Sorts
+ * 2048 rows at a time: a row that is wanted again later in a longer batch is read again. Waits where pages
+ * are fetched. Behind it the block sees the rows.
+ * Returns to every thread 0, also where rows failed (see the top of this file), or what is wrong with the
+ * batch: -GN_EINVAL (elements 0 or more than 1 GiB; rows not aligned to an element), -GN_EFBIG (more than
+ * 2^52 elements).
  */
 SIMT_FN int gn_gather_block(const struct gn_array *a, const struct gn_batch *batch, void *shared)
 {
@@ -140,8 +150,8 @@ SIMT_FN int gn_gather_block(const struct gn_array *a, const struct gn_batch *bat
 }
 
 /*
- * gn_scatter_block - write a batch's rows with the threads of one block; as gn_gather_block. Returns also -GN_EROFS.
- * Blocks that write the same row at once race, as scalar writes do.
+ * gn_scatter_block - write a batch's rows with the threads of one block; as gn_gather_block. Returns also
+ * -GN_EROFS. Blocks that write the same row at once race, as scalar writes do.
  */
 SIMT_FN int gn_scatter_block(const struct gn_array *a, const struct gn_batch *batch, void *shared)
 {
@@ -151,8 +161,9 @@ SIMT_FN int gn_scatter_block(const struct gn_array *a, const struct gn_batch *ba
 /* ---- a grid ---- */
 
 /*
- * gn__grid_meet - barrier of all blocks of the grid, which must all run at once. What any thread wrote before it, every
- * thread sees behind it: block_sync, then a chain of acq_rel adds, the release of the round and its acquire.
+ * gn__grid_meet - barrier of all blocks of the grid, which must all run at once. What any thread wrote before
+ * it, every thread sees behind it: block_sync, then a chain of acq_rel adds, the release of the round and its
+ * acquire.
  */
 SIMT_FN void gn__grid_meet(uint32_t *barrier)
 {
@@ -192,11 +203,12 @@ SIMT_FN const uint64_t *gn__grid_sort(const struct gn_gather_view *v, struct gn_
 	return from;
 }
 
-SIMT_FN int gn__grid_move(const struct gn_gather_view *v, const struct gn_array *a, const struct gn_batch *batch,
-			  void *shared, int is_scatter)
+SIMT_FN int gn__grid_move(const struct gn_gather_view *v, const struct gn_array *a,
+                          const struct gn_batch *batch, void *shared, int is_scatter)
 {
 	struct gn__gather_shared *s = (struct gn__gather_shared *)shared;
-	const uint32_t width = simt_warp_width(), warps = simt_block_threads() / width, warp = simt_thread() / width;
+	const uint32_t width = simt_warp_width(), warps = simt_block_threads() / width,
+	               warp = simt_thread() / width;
 	const uint64_t *entry;
 	const int fits = batch->count <= v->most && batch->elements && gn__batch_fits(a, batch);
 	const int refused = gn__batch_refused(a, batch, is_scatter, fits);
@@ -216,21 +228,25 @@ SIMT_FN int gn__grid_move(const struct gn_gather_view *v, const struct gn_array 
  * @v       gn_gather_view_of the workspace, by value in the kernel's arguments; one batch at a time
  * @a, @batch  the same values in every thread
  * @shared  GN_GATHER_SHARED bytes of each block's shared memory
- * Every thread of the grid calls it, none from divergent code, and all blocks must be running at once, since they wait
- * for one another: no more blocks than the machine holds of this kernel (on cuda mind registers and shared memory as
- * well as threads; simt_describe's resident_threads is the bound of a SIMT_KERNEL; on cpu a random schedule will do
- * too). A grid that is larger never ends. Blocks have a whole warp at least. Behind it every thread sees all rows.
+ * Every thread of the grid calls it, none from divergent code, and all blocks must be running at once, since
+ * they wait for one another: no more blocks than the machine holds of this kernel (on cuda mind registers and
+ * shared memory as well as threads; simt_describe's resident_threads is the bound of a SIMT_KERNEL; on cpu a
+ * random schedule will do too). A grid that is larger never ends. Blocks have a whole warp at least. Behind
+ * it every thread sees all rows.
  * Returns as gn_gather_block; -GN_EFBIG also if the batch has more rows than the workspace.
  */
-SIMT_FN int gn_gather_grid(const struct gn_gather_view *v, const struct gn_array *a, const struct gn_batch *batch,
-			   void *shared)
+SIMT_FN int gn_gather_grid(const struct gn_gather_view *v, const struct gn_array *a,
+                           const struct gn_batch *batch, void *shared)
 {
 	return gn__grid_move(v, a, batch, shared, 0);
 }
 
-/* gn_scatter_grid - write a batch's rows with all threads of the grid; as gn_gather_grid. Returns also -GN_EROFS. */
-SIMT_FN int gn_scatter_grid(const struct gn_gather_view *v, const struct gn_array *a, const struct gn_batch *batch,
-			    void *shared)
+/*
+ * gn_scatter_grid - write a batch's rows with all threads of the grid; as gn_gather_grid. Returns also
+ * -GN_EROFS.
+ */
+SIMT_FN int gn_scatter_grid(const struct gn_gather_view *v, const struct gn_array *a,
+                            const struct gn_batch *batch, void *shared)
 {
 	return gn__grid_move(v, a, batch, shared, 1);
 }
@@ -247,10 +263,11 @@ struct gn_gather;
  * gn_gather_create - memory for batches of one size on one machine.
  * @gather  receives it; owned, gn_gather_destroy before the machine is closed
  * @most    rows of a batch, 1 to 2^32 - 1; takes 16 bytes of the machine's memory for each, and 1 MiB
- * Loads the kernels, too, so that batches can be captured. Host. Returns 0, -GN_EINVAL, -GN_ENOMEM, -GN_ENODEV (the
- * library was not built for this device).
+ * Loads the kernels, too, so that batches can be captured. Host. Returns 0, -GN_EINVAL, -GN_ENOMEM,
+ * -GN_ENODEV (the library was not built for this device).
  */
-int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, uint64_t most, struct gn_error *error);
+int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, uint64_t most,
+                     struct gn_error *error);
 
 /* gn_gather_destroy - free the memory; NULL is nothing. Host, no kernel running that uses it. */
 void gn_gather_destroy(struct gn_gather *gather);
@@ -262,10 +279,11 @@ struct gn_gather_view gn_gather_view_of(const struct gn_gather *gather);
  * gn_gather_rows - read the rows of a batch.
  * @array  of this machine; the handle is copied
  * @batch  copied; indices and rows are borrowed until the machine has done what was launched (simt_wait)
- * Launches kernels behind what the machine's own stream has to do and does NOT wait; no memory is allocated. Batches of one
- * workspace on one stream follow one another, so the next may be launched at once.
- * Host. Returns 0 (launched), -GN_EINVAL (elements, alignment of rows), -GN_EFBIG (more rows than the workspace has
- * memory for, or bits for rows and batch together: take smaller batches), or the code of simt_launch.
+ * Launches kernels behind what the machine's own stream has to do and does NOT wait; no memory is allocated.
+ * Batches of one workspace on one stream follow one another, so the next may be launched at once.
+ * Host. Returns 0 (launched), -GN_EINVAL (elements, alignment of rows), -GN_EFBIG (more rows than the
+ * workspace has memory for, or bits for rows and batch together: take smaller batches), or the code of
+ * simt_launch.
  */
 int gn_gather_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
 		   struct gn_error *error);
@@ -277,16 +295,16 @@ int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, cons
 /*
  * gn_gather_rows_on - gn_gather_rows on a stream, behind what that has to do.
  * @stream  of the workspace's machine; a program's own cudaStream_t by simt_stream_adopt
- * @batch   copied; the kernels read its indices and read or write its rows later, so the memory of both must stay until
- *          these kernels have ended (simt_stream_wait)
- * A workspace serves one stream at a time, and this is not checked: two batches under way at once would sort in the same
- * memory. Give each stream a workspace, or order the streams by events.
- * The stream may be in capture: the batch becomes three kernel nodes or more, and nothing else. Each replay moves the rows that
- * the indices then name. How many rows, where indices and rows lie and the handle of the array are those of the capture;
- * workspace, array, cache and store live as long as the graph, and two replays at once want two workspaces.
- * Host, one thread a stream at a time; waits for nothing on cuda, on cpu for the stream's launches before. Returns as
- * gn_gather_rows, and -GN_EINVAL if the stream is another machine's; or the code of simt_launch_on. Rows that cannot be read
- * are kept in the array: gn_array_failure.
+ * @batch   copied; the kernels read its indices and read or write its rows later, so the memory of both must
+ *          stay until these kernels have ended (simt_stream_wait)
+ * A workspace serves one stream at a time, and this is not checked: two batches under way at once would sort
+ * in the same memory. Give each stream a workspace, or order the streams by events.
+ * The stream may be in capture: the batch becomes three kernel nodes or more, and nothing else. Each replay
+ * moves the rows that the indices then name. How many rows, where indices and rows lie and the handle of the
+ * array are those of the capture; workspace, array, cache and store live as long as the graph, and two
+ * replays at once want two workspaces. Host, one thread a stream at a time; waits for nothing on cuda, on cpu
+ * for the stream's launches before. Returns as gn_gather_rows, and -GN_EINVAL if the stream is another
+ * machine's; or the code of simt_launch_on. Rows that cannot be read are kept in the array: gn_array_failure.
  */
 int gn_gather_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
 		      const struct gn_batch *batch, struct gn_error *error);

@@ -12,19 +12,23 @@
 //                     x[i] *= a->by;
 //     }
 //
-// A view is a struct gn_array and, 32 bytes more, a cursor: the page that was read last by [] (detail/array/recent.h). It is
-// trivially copyable and belongs into a kernel's arguments; each thread then reads through a copy of its own, as above.
+// A view is a struct gn_array and, 32 bytes more, a cursor: the page that was read last by []
+// (detail/array/recent.h). It is trivially copyable and belongs into a kernel's arguments; each thread then
+// reads through a copy of its own, as above.
 //
-//   const   is honest: a const array gives values, each by a look-up of its own, so reading changes nothing and can never
-//           make a page dirty. A non-const one gives a gn::element, which reads through the cursor when it is used as a T
-//           and writes when it is assigned to. (`auto e = x[i]` is therefore the element, not its value.)
-//   copies  of a view may go anywhere with what it remembers: each read checks whether that is still so. Threads that read
-//           through one view at once race for its cursor; a const one may be shared.
+//   const   is honest: a const array gives values, each by a look-up of its own, so reading changes nothing
+//           and can never make a page dirty. A non-const one gives a gn::element, which reads through the
+//           cursor when it is used as a T and writes when it is assigned to. (`auto e = x[i]` is therefore
+//           the element, not its value.)
+//   copies  of a view may go anywhere with what it remembers: each read checks whether that is still so.
+//           Threads that read through one view at once race for its cursor; a const one may be shared.
 //   writes  go to the page itself: the next read of the same thread sees them, through whatever view.
-//   ends    take nothing: the cursor holds no page, and where the cache counts, every hit is counted when it happens.
+//   ends    take nothing: the cursor holds no page, and where the cache counts, every hit is counted when it
+//           happens.
 //
-// In a kernel that only reads through a view, its registers are those of a loop with gn_cursor_read_T; one that writes through
-// it keeps it in the thread's memory. Failures are kept in the array, as for gn_read_u32 in array.h.
+// In a kernel that only reads through a view, its registers are those of a loop with gn_cursor_read_T; one
+// that writes through it keeps it in the thread's memory. Failures are kept in the array, as for gn_read_u32
+// in array.h.
 //
 #ifndef GRAPNEL_GRAPNEL_HPP
 #define GRAPNEL_GRAPNEL_HPP
@@ -60,7 +64,8 @@ template <typename T> SIMT_MEMBER_FN int read(const struct gn_array &a, uint64_t
 }
 
 // The same through the page that was read last.
-template <typename T> SIMT_INLINE_MEMBER_FN int read(const struct gn_array &a, struct gn__recent *recent, uint64_t index, T *value)
+template <typename T>
+SIMT_INLINE_MEMBER_FN int read(const struct gn_array &a, struct gn__recent *recent, uint64_t index, T *value)
 {
 	struct storage<sizeof(T)> raw = {};
 	int rc = gn__recent_read(&a, recent, index, &raw.bits, sizeof(T));
@@ -118,9 +123,10 @@ private:
 // A view of an array whose elements have the size of T.
 template <typename T> class array {
 	static_assert(std::is_trivially_copyable<T>::value, "elements are moved as bytes");
-	static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "elements have 1, 2, 4, 8 or 16 bytes");
+	static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
+	              "elements have 1, 2, 4, 8 or 16 bytes");
 
-public:
+      public:
 	array() = default; // as plain data: nothing is set
 	SIMT_MEMBER_FN explicit array(const struct gn_array &raw) : raw_(raw) { gn__recent_forget(&recent_); }
 
@@ -139,11 +145,14 @@ public:
 
 	// Status forms: 0 or a negative code, as gn_array_read and gn_array_write.
 	SIMT_MEMBER_FN int read(uint64_t index, T *value) const { return detail::read(raw_, index, value); }
-	SIMT_MEMBER_FN int read(uint64_t index, T *value) { return detail::read(raw_, &recent_, index, value); }
+	SIMT_MEMBER_FN int read(uint64_t index, T *value)
+	{
+		return detail::read(raw_, &recent_, index, value);
+	}
 	SIMT_MEMBER_FN int write(uint64_t index, const T &value) { return detail::write(raw_, index, value); }
 
-	// For the C functions: cursors, page references, gn_array_failure. The second form lets the array be changed, so the
-	// page that was read last is forgotten: call it anew for each change.
+	// For the C functions: cursors, page references, gn_array_failure. The second form lets the array be
+	// changed, so the page that was read last is forgotten: call it anew for each change.
 	SIMT_MEMBER_FN const struct gn_array *raw() const { return &raw_; }
 	SIMT_MEMBER_FN struct gn_array *raw()
 	{

@@ -2,9 +2,9 @@
 /*
  * net.h - small messages from GPU threads to any node.
  *
- * A program runs on several nodes, each with a machine and a heap of the same layout. Any thread of any kernel changes
- * or reads the heap of another node by a function call; the messages of all threads are put together by destination
- * and travel in packets of 64 KiB.
+ * A program runs on several nodes, each with a machine and a heap of the same layout. Any thread of any
+ * kernel changes or reads the heap of another node by a function call; the messages of all threads are put
+ * together by destination and travel in packets of 64 KiB.
  *
  * This file declares every function; the code of those that kernels call is in detail/net/.
  *
@@ -13,15 +13,16 @@
  *             uint64_t *table = gn_net_alloc(net, 1 << 20);
  *             struct update_args a = {gn_net_device(net), table};
  *
- *             simt_launch(gn_net_machine(net), &update_kernel, grid, &a);  // gn_net_inc_u64(&a->net, pe, &a->table[i])
+ *             simt_launch(gn_net_machine(net), &update_kernel, grid, &a);
+ *             // in the kernel: gn_net_inc_u64(&a->net, pe, &a->table[i])
  *             simt_wait(gn_net_machine(net));
  *             return gn_net_barrier(gn_net_host(net));
  *     }
  *     ...
  *     gn_net_run(&config, node_main, NULL, &error);
  *
- * Sources: Gravel (queue, aggregator: sections 3 and 4), conveyors (two-level routing), OpenSHMEM 1.4 (what the
- * operations mean).
+ * Sources: Gravel (queue, aggregator: sections 3 and 4), conveyors (two-level routing), OpenSHMEM 1.4 (what
+ * the operations mean).
  */
 #ifndef GRAPNEL_NET_H
 #define GRAPNEL_NET_H
@@ -41,18 +42,19 @@ struct gn_net;
 /*
  * What carries the packets:
  *   local  nodes are threads of this process
- *   mpi    nodes are the processes that an MPI launcher has started; any MPI 3, in programs that are linked with the
- *          library grapnel-mpi. Every process calls gn_net_run with the same heap_bytes and columns
- *   NULL   mpi if it is linked in and a launcher has started this process (one of OMPI_COMM_WORLD_SIZE, PMI_SIZE,
- *          PMIX_RANK is in the environment), else local
+ *   mpi    nodes are the processes that an MPI launcher has started; any MPI 3, in programs that are linked
+ *          with the library grapnel-mpi. Every process calls gn_net_run with the same heap_bytes and columns
+ *   NULL   mpi if it is linked in and a launcher has started this process (one of OMPI_COMM_WORLD_SIZE,
+ *          PMI_SIZE, PMIX_RANK is in the environment), else local
  *
- * gn_net_run initialises MPI and ends it, unless the program has initialised it: then it must be MPI_THREAD_FUNNELED or
- * better, and gn_net_run is called by the thread that did it. MPI can be initialised once a process; so a program that
- * runs net several times over mpi initialises MPI itself. The thread that called gn_net_run makes all calls of MPI; `node`
- * makes some of its own only if MPI is MPI_THREAD_MULTIPLE. Net has a communicator of its own.
+ * gn_net_run initialises MPI and ends it, unless the program has initialised it: then it must be
+ * MPI_THREAD_FUNNELED or better, and gn_net_run is called by the thread that did it. MPI can be initialised
+ * once a process; so a program that runs net several times over mpi initialises MPI itself. The thread that
+ * called gn_net_run makes all calls of MPI; `node` makes some of its own only if MPI is MPI_THREAD_MULTIPLE.
+ * Net has a communicator of its own.
  *
- * When the nodes do not all come to the end, MPI is not ended, because it would wait for those that are missing: the
- * process should then exit, and the launcher ends the others.
+ * When the nodes do not all come to the end, MPI is not ended, because it would wait for those that are
+ * missing: the process should then exit, and the launcher ends the others.
  */
 
 /* Whether packets travel without the bytes that their messages share. */
@@ -63,42 +65,51 @@ enum gn_net_squeeze {
 };
 
 /*
- * How messages leave their node: as they should, and as in the models that Gravel is compared with (section 3, figure 15).
- * What programs see is the same.
+ * How messages leave their node: as they should, and as in the models that Gravel is compared with (section
+ * 3, figure 15). What programs see is the same.
  */
 enum gn_net_form {
 	GN_NET_COMBINED,        /* messages of all threads by destination, while threads run */
-	GN_NET_COPROCESSOR,     /* when a log is full or nothing more comes: all of them, and threads go on when they are done */
-	GN_NET_COALESCED,       /* a packet for each destination of as many messages as a block has threads: 256 */
+	/* when a log is full or nothing more comes: all of them, and threads go on when they are done */
+	GN_NET_COPROCESSOR,
+	/* a packet for each destination of as many messages as a block has threads: 256 */
+	GN_NET_COALESCED,
 	GN_NET_MESSAGE_PER_LANE /* a packet for each message */
 };
 
 /* How kernels, and on cpu host threads, change memory of nodes of the same host. */
 enum gn_net_route {
 	GN_NET_PACKETS, /* by messages, in order */
-	GN_NET_DIRECT   /* by themselves, where their machine reaches the heap (GPUs: over NVLink; processes: where the system
-			   lets one have the other's memory), in the order of gn_net_fence only. Memory that is not of the
-			   heap, calls and waits go by messages */
+	/*
+	 * by themselves, where their machine reaches the heap (GPUs: over NVLink; processes: where the system
+	 * lets one have the other's memory), in the order of gn_net_fence only. Memory that is not of the
+	 * heap, calls and waits go by messages
+	 */
+	GN_NET_DIRECT
 };
 
 /*
  * Zero is a good default for every member.
  *
- * On cuda node k runs on GPU k modulo their number, which several nodes may share; "cuda:1" is that GPU for all. The heap is in
- * the GPU's memory: the host reads and changes it by gn_net_put, gn_net_get and their like only. A kernel of one block
- * stays on the GPU for the whole run and changes the heap. Kernels that wait for other nodes of the same GPU should
- * leave it room; memory that is given back (simt_free) meanwhile is free only behind the run.
+ * On cuda node k runs on GPU k modulo their number, which several nodes may share; "cuda:1" is that GPU for
+ * all. The heap is in the GPU's memory: the host reads and changes it by gn_net_put, gn_net_get and their
+ * like only. A kernel of one block stays on the GPU for the whole run and changes the heap. Kernels that wait
+ * for other nodes of the same GPU should leave it room; memory that is given back (simt_free) meanwhile is
+ * free only behind the run.
  */
 struct gn_net_config {
 	struct simt_config machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
 	const char *transport;      /* "local", "mpi"; NULL: see above */
 	uint32_t nodes;             /* of "local"; 0: 1. "mpi" has as many as its launcher started */
-	uint32_t columns;           /* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
+	/* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
+	uint32_t columns;
 	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */
 	uint64_t shared_bytes;      /* cuda: of symmetric memory that the host reaches too; 0: 1 MiB */
-	void *data;                 /* static data that is symmetric too, where every node is a process; 8-byte aligned; cpu */
+	/* static data that is symmetric too, where every node is a process; 8-byte aligned; cpu */
+	void *data;
 	uint64_t data_bytes;        /* of it, the same on all nodes */
-	uint64_t log_bytes;         /* messages of a processor that wait for the network thread; 0: 1 MiB, cuda 256 KiB */
+	/* messages of a processor that wait for the network thread; 0: 1 MiB, cuda 256 KiB */
+	uint64_t log_bytes;
 	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 0: 64 KiB */
 	uint64_t flush_ns;          /* a packet that grows slowly is sent when it is that old; 0: 125 us */
 	enum gn_net_squeeze squeeze;
@@ -110,12 +121,14 @@ struct gn_net_config {
 
 /* What a node did and how well packets were filled. */
 struct gn_net_stats {
-	uint64_t sent, applied;               /* messages taken from the logs; messages of other nodes that were applied */
+	/* messages taken from the logs; messages of other nodes that were applied */
+	uint64_t sent, applied;
 	uint64_t calls, called;               /* active messages sent, and run here; the own ones too */
 	uint64_t passed;                      /* messages sorted once more here */
 	uint64_t packets, packet_bytes;       /* sent */
 	uint64_t message_bytes;               /* of the messages in them */
-	uint64_t full, aged, urgent;          /* why packets were sent: full; old; somebody waits for what is in them */
+	/* why packets were sent: full; old; somebody waits for what is in them */
+	uint64_t full, aged, urgent;
 	uint64_t size[17];                    /* packets of 2^k to 2^(k+1) - 1 bytes */
 	uint64_t stalls;                      /* times that messages had to wait for a buffer */
 	uint64_t turns, idle_turns;           /* of the network thread; and those in which nothing moved */
@@ -124,15 +137,17 @@ struct gn_net_stats {
 
 /*
  * gn_net_run - run a program on all nodes.
- * @node  is called once for each node of this process, on a thread of its own; when it returns on all nodes, the run
- *        ends. If it returns a negative code on one, waits end on all others, with this code: gn_net_failure names the node
- * Host; returns when all nodes of this process have ended: what `node` returned (the first that is not 0; error says what
- * the network knows of it), or -GN_EINVAL (the configuration; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV
- * (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT (other nodes did not come to the begin or
- * to the end), -GN_EIO (what MPI says), -GN_ENOTSUP (MPI was initialised for one thread, or used by an earlier run).
+ * @node  is called once for each node of this process, on a thread of its own; when it returns on all nodes,
+ *        the run ends. If it returns a negative code on one, waits end on all others, with this code:
+ *        gn_net_failure names the node
+ * Host; returns when all nodes of this process have ended: what `node` returned (the first that is not 0;
+ * error says what the network knows of it), or -GN_EINVAL (the configuration; not the thread that initialised
+ * MPI), -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT
+ * (other nodes did not come to the begin or to the end), -GN_EIO (what MPI says), -GN_ENOTSUP (MPI was
+ * initialised for one thread, or used by an earlier run).
  */
-int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument), void *argument,
-	       struct gn_error *error);
+int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument),
+               void *argument, struct gn_error *error);
 
 /* gn_net_node, gn_net_nodes - which node this is, of how many. */
 uint32_t gn_net_node(const struct gn_net *net);
@@ -146,25 +161,28 @@ struct gn_net_view gn_net_device(const struct gn_net *net);
 const struct gn_net_view *gn_net_host(const struct gn_net *net);
 
 /*
- * gn_net_alloc - symmetric memory, zeroed, aligned to 64 bytes. Every node makes the same calls of alloc and free, in
- * the same order; then it lies at the same symmetric address everywhere. Who uses another node's memory has met it
- * since (gn_net_barrier). Host, one thread at a time. NULL: the heap has not so much room.
+ * gn_net_alloc - symmetric memory, zeroed, aligned to 64 bytes. Every node makes the same calls of alloc and
+ * free, in the same order; then it lies at the same symmetric address everywhere. Who uses another node's
+ * memory has met it since (gn_net_barrier). Host, one thread at a time. NULL: the heap has not so much room.
  */
 void *gn_net_alloc(struct gn_net *net, uint64_t bytes);
 
 /*
- * gn_net_alloc_aligned - the same, at a multiple of alignment: a power of two, up to 16 MiB in heaps of 32 MiB and more,
- * else up to 4096.
+ * gn_net_alloc_aligned - the same, at a multiple of alignment: a power of two, up to 16 MiB in heaps of 32
+ * MiB and more, else up to 4096.
  */
 void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t bytes);
 
 /*
- * gn_net_alloc_shared - as gn_net_alloc, memory that the machine and its host both reach: on cpu the heap, on cuda memory
- * of the host. What is there messages change, a kernel's own node's too.
+ * gn_net_alloc_shared - as gn_net_alloc, memory that the machine and its host both reach: on cpu the heap, on
+ * cuda memory of the host. What is there messages change, a kernel's own node's too.
  */
 void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes);
 
-/* gn_net_bytes - what is allocated at memory, a multiple of 64 bytes; 0: nothing is. Host, one thread at a time. */
+/*
+ * gn_net_bytes - what is allocated at memory, a multiple of 64 bytes; 0: nothing is. Host, one thread at a
+ * time.
+ */
 uint64_t gn_net_bytes(const struct gn_net *net, const void *memory);
 
 /* gn_net_free - give it back, on every node. NULL is nothing. */
@@ -172,7 +190,8 @@ void gn_net_free(struct gn_net *net, void *memory);
 
 /* An active message that has come. */
 struct gn_net_incoming {
-	const struct gn_net_view *net; /* to send with: put, change and call; nothing that waits, at most 16 KiB */
+	/* to send with: put, change and call; nothing that waits, at most 16 KiB */
+	const struct gn_net_view *net;
 	uint32_t from;
 	uint32_t bytes;
 	const void *payload; /* 8-byte aligned, borrowed until return */
@@ -181,11 +200,13 @@ typedef void gn_net_handler_fn(const struct gn_net_incoming *message, void *cont
 
 /*
  * gn_net_handler - what runs when gn_net_call names the number that this returns.
- * @name  every node registers the same names in the same order, before it is called; up to 55 bytes of them are compared,
- *        and node 0 fails when another node has a different one (-GN_EINVAL; gn_net_message names both)
- * Handlers run on the network thread, one after the other, and do not wait; of a GPU's memory they reach nothing. Host.
- * Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered), or why the name could not be
- * sent: -GN_ETIMEDOUT.
+ * @name  every node registers the same names in the same order, before it is called; up to 55 bytes of them
+ *        are compared, and node 0 fails when another node has a different one (-GN_EINVAL; gn_net_message
+ *        names both)
+ * Handlers run on the network thread, one after the other, and do not wait; of a GPU's memory they reach
+ * nothing. Host.
+ * Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered), or why the name
+ * could not be sent: -GN_ETIMEDOUT.
  */
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context);
 
@@ -213,8 +234,8 @@ void gn_net_waits(const struct gn_net *net, uint64_t *ns);
 void gn_net_waited(const struct gn_net *net, uint64_t *ns);
 
 /*
- * gn_net_settle - wait until no message is under way anywhere, those that handlers send because of others among them.
- * All nodes call it, one host thread each; afterwards they have met. Codes as gn_net_quiet.
+ * gn_net_settle - wait until no message is under way anywhere, those that handlers send because of others
+ * among them. All nodes call it, one host thread each; afterwards they have met. Codes as gn_net_quiet.
  */
 int gn_net_settle(struct gn_net *net);
 
@@ -225,25 +246,28 @@ int gn_net_settle(struct gn_net *net);
 /* ---- kernels and hosts: operations on another node's memory ---- */
 
 /*
- * Any thread of a kernel, from divergent code, and host threads with gn_net_host. `to` and `from` of the other node are addresses in
- * the caller's own symmetric memory: the operation is done at the same place of node pe.
+ * Any thread of a kernel, from divergent code, and host threads with gn_net_host. `to` and `from` of the
+ * other node are addresses in the caller's own symmetric memory: the operation is done at the same place of
+ * node pe.
  *
- * Order: operations of one thread to one node are done there in order, as that node's network sees them. Operations of
- * different threads, or to different nodes, are done in any order. An operation on the caller's own node is done at once, by
- * the thread itself, where it reaches the memory; calls are not. All are done everywhere behind gn_net_quiet. Changes are
- * indivisible, and relaxed.
+ * Order: operations of one thread to one node are done there in order, as that node's network sees them.
+ * Operations of different threads, or to different nodes, are done in any order. An operation on the caller's
+ * own node is done at once, by the thread itself, where it reaches the memory; calls are not. All are done
+ * everywhere behind gn_net_quiet. Changes are indivisible, and relaxed.
  *
- * On the route GN_NET_DIRECT a thread does its operations itself in the heaps that it reaches. Different elements may then
- * change in another order, until gn_net_fence. They may also change before messages that the thread has sent (to heaps that it
- * does not reach, of other memory, calls), until gn_net_quiet.
+ * On the route GN_NET_DIRECT a thread does its operations itself in the heaps that it reaches. Different
+ * elements may then change in another order, until gn_net_fence. They may also change before messages that
+ * the thread has sent (to heaps that it does not reach, of other memory, calls), until gn_net_quiet.
  *
- * Operations that bring nothing back return when the message is on its way; they wait only while the node's log is full. The
- * others wait for the other node, at most for the time-out; lanes that ask together wait together.
+ * Operations that bring nothing back return when the message is on its way; they wait only while the node's
+ * log is full. The others wait for the other node, at most for the time-out; lanes that ask together wait
+ * together.
  *
- * Return 0; -GN_EINVAL (no such node, an address that is not a multiple of the size); -GN_ERANGE (not in symmetric memory);
- * -GN_ETIMEDOUT (the log stayed full, or the node did not answer: what was asked of it may have been done); -GN_EIO (messages were
- * lost on the way); the code that the other node answered; the code that the program of any node failed with, as no wait goes
- * on then. The node keeps the first failure: gn_net_failure.
+ * Return 0; -GN_EINVAL (no such node, an address that is not a multiple of the size); -GN_ERANGE (not in
+ * symmetric memory); -GN_ETIMEDOUT (the log stayed full, or the node did not answer: what was asked of it may
+ * have been done); -GN_EIO (messages were lost on the way); the code that the other node answered; the code
+ * that the program of any node failed with, as no wait goes on then. The node keeps the first failure:
+ * gn_net_failure.
  */
 
 /* gn_net_put_T - store a value. */
@@ -251,15 +275,15 @@ SIMT_FN int gn_net_put_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *t
 SIMT_FN int gn_net_put_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
 
 /*
- * gn_net_put - store bytes, of any number and alignment, which do not overlap. The source may be used again at once.
- * Bytes that cross multiples of 4096 of this transfer may arrive apart.
+ * gn_net_put - store bytes, of any number and alignment, which do not overlap. The source may be used again
+ * at once. Bytes that cross multiples of 4096 of this transfer may arrive apart.
  * @from  memory that the caller loads: for a host thread not the heap of a GPU
  */
 SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const void *from, uint64_t bytes);
 
 /*
- * gn_net_CHANGE_T - change an element: add a value; inc: add 1; min, max: make it as small, as large as a value (unsigned);
- * and, or, xor: change its bits.
+ * gn_net_CHANGE_T - change an element: add a value; inc: add 1; min, max: make it as small, as large as a
+ * value (unsigned); and, or, xor: change its bits.
  */
 SIMT_FN int gn_net_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value);
 SIMT_FN int gn_net_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
@@ -277,11 +301,13 @@ SIMT_FN int gn_net_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *t
 SIMT_FN int gn_net_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
 
 /*
- * gn_net_call - an active message: the handler runs on node pe, which may be the own one, with a copy of the payload.
+ * gn_net_call - an active message: the handler runs on node pe, which may be the own one, with a copy of the
+ * payload.
  * @handler  the number that gn_net_handler returned
  * @bytes    of the payload, at most GN_MESSAGE_MOST_CALL
  */
-SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload, uint32_t bytes);
+SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload,
+                        uint32_t bytes);
 
 /* gn_net_get_T - load an element. @value  receives it, 0 on failure */
 SIMT_FN int gn_net_get_u32(const struct gn_net_view *n, uint32_t pe, const uint32_t *from, uint32_t *value);
@@ -289,16 +315,18 @@ SIMT_FN int gn_net_get_u64(const struct gn_net_view *n, uint32_t pe, const uint6
 
 /*
  * gn_net_get_nb - load bytes, and do not wait for them.
- * @to  memory that the node's network reaches, or for a GPU's thread: that the thread reaches. Its bytes are undefined and borrowed
- *      until gn_net_quiet
+ * @to  memory that the node's network reaches, or for a GPU's thread: that the thread reaches. Its bytes are
+ *      undefined and borrowed until gn_net_quiet
  * gn_net_get - the same, and wait for them.
  */
-SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes);
+SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to,
+                          uint64_t bytes);
 SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes);
 
 /*
- * gn_net_fetch_CHANGE_T, gn_net_swap_T, gn_net_cas_T - as gn_net_CHANGE_T; *before receives what was there before. swap stores a
- * value. cas sets the element to value if it is expected; it was set if *before is expected.
+ * gn_net_fetch_CHANGE_T, gn_net_swap_T, gn_net_cas_T - as gn_net_CHANGE_T; *before receives what was there
+ * before. swap stores a value. cas sets the element to value if it is expected; it was set if *before is
+ * expected.
  */
 SIMT_FN int gn_net_fetch_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t by,
 				     uint32_t *before);
@@ -324,24 +352,27 @@ SIMT_FN int gn_net_fetch_xor_u32(const struct gn_net_view *n, uint32_t pe, uint3
 				     uint32_t *before);
 SIMT_FN int gn_net_fetch_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
 				     uint64_t *before);
-SIMT_FN int gn_net_swap_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before);
-SIMT_FN int gn_net_swap_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before);
-SIMT_FN int gn_net_cas_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t expected, uint32_t value,
-			   uint32_t *before);
-SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t expected, uint64_t value,
-			   uint64_t *before);
+SIMT_FN int gn_net_swap_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+                            uint32_t *before);
+SIMT_FN int gn_net_swap_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+                            uint64_t *before);
+SIMT_FN int gn_net_cas_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t expected,
+                           uint32_t value, uint32_t *before);
+SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t expected,
+                           uint64_t value, uint64_t *before);
 
 /*
- * gn_net_quiet - wait until everything that this thread has sent, to any node, is done there, and everything that it asked for by
- * gn_net_get_nb is here. Messages that handlers sent because of it are not part of that (gn_net_settle).
+ * gn_net_quiet - wait until everything that this thread has sent, to any node, is done there, and everything
+ * that it asked for by gn_net_get_nb is here. Messages that handlers sent because of it are not part of that
+ * (gn_net_settle).
  */
 SIMT_FN int gn_net_quiet(const struct gn_net_view *n);
 
 /*
- * gn_net_fence - what this thread sends to a node behind the fence is done there after what it sent to that node before.
- * Messages of one thread to one node keep their order anyway. The fence orders them against the thread's own loads and stores;
- * on the route GN_NET_DIRECT also what the thread does itself against messages behind it. Against messages before it:
- * gn_net_quiet.
+ * gn_net_fence - what this thread sends to a node behind the fence is done there after what it sent to that
+ * node before. Messages of one thread to one node keep their order anyway. The fence orders them against the
+ * thread's own loads and stores; on the route GN_NET_DIRECT also what the thread does itself against messages
+ * behind it. Against messages before it: gn_net_quiet.
  */
 SIMT_FN void gn_net_fence(const struct gn_net_view *n);
 
@@ -354,12 +385,14 @@ SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t
 /* ---- kernels and hosts: nodes together ---- */
 
 /*
- * One thread of every node of the team calls the same functions in the same order, a host thread or a thread of a kernel. They
- * wait for the others, each time for at most the time-out. Codes as above, and -GN_EINVAL: no such team, or this node is not of
- * it. gn_net_failure names the node that this one waited for, which may itself have waited for another.
+ * One thread of every node of the team calls the same functions in the same order, a host thread or a thread
+ * of a kernel. They wait for the others, each time for at most the time-out. Codes as above, and -GN_EINVAL:
+ * no such team, or this node is not of it. gn_net_failure names the node that this one waited for, which may
+ * itself have waited for another.
  *
- * struct gn_net_team is some nodes: `nodes` of them, every stride-th from first on. Plain data, the same on all of them. Teams that
- * share a node and may be in functions at the same time have a struct gn_net_group each, from gn_net_alloc_shared.
+ * struct gn_net_team is some nodes: `nodes` of them, every stride-th from first on. Plain data, the same on
+ * all of them. Teams that share a node and may be in functions at the same time have a struct gn_net_group
+ * each, from gn_net_alloc_shared.
  */
 
 /* gn_net_all - the team of all nodes. */
@@ -368,10 +401,15 @@ SIMT_FN struct gn_net_team gn_net_all(const struct gn_net_view *n);
 /* gn_net_team_node - the node at a place of a team, from 0. */
 SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t place);
 
-/* gn_net_team_place - this node's place in a team. Returns 0 or -GN_EINVAL: no such team, or the node is not of it. */
+/*
+ * gn_net_team_place - this node's place in a team. Returns 0 or -GN_EINVAL: no such team, or the node is not
+ * of it.
+ */
 SIMT_FN int gn_net_team_place(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *place);
 
-/* gn_net_team_meet - wait until all nodes of the team have come here. What was sent may still be under way. */
+/*
+ * gn_net_team_meet - wait until all nodes of the team have come here. What was sent may still be under way.
+ */
 SIMT_FN int gn_net_team_meet(const struct gn_net_view *n, const struct gn_net_team *team);
 
 /* gn_net_team_barrier, gn_net_barrier - quiet, then wait until all nodes have come here. */
@@ -385,25 +423,27 @@ SIMT_FN int gn_net_barrier(const struct gn_net_view *n);
  * @from  the root's, anywhere; not looked at on the others
  * gn_net_broadcast - bytes of node root, in symmetric memory, to all nodes.
  */
-SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root, void *to,
-				  const void *from, uint64_t bytes);
+SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root,
+                                  void *to, const void *from, uint64_t bytes);
 SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *memory, uint64_t bytes);
 
 /*
  * gn_net_team_reduce - the elements of all nodes of a team become one, on all of them.
- * @elements  count elements of `bytes` (up to 512) each, anywhere: what this node has, then the result; undefined after a failure
+ * @elements  count elements of `bytes` (up to 512) each, anywhere: what this node has, then the result;
+ *            undefined after a failure
  * @combine   combines two nodes' elements; context is handed to it
  */
-SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct gn_net_team *team, void *elements,
-				      uint64_t count, uint32_t bytes, gn_net_combine_fn *combine, uint64_t context);
+SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct gn_net_team *team,
+                                      void *elements, uint64_t count, uint32_t bytes,
+                                      gn_net_combine_fn *combine, uint64_t context);
 
 /*
  * gn_net_team_reduce_u64, gn_net_reduce_u64 - the words of all nodes become one, on all nodes.
  * @change  GN_ADD, GN_ADD_FLOAT (the words are f64), GN_MIN, GN_MAX, GN_AND, GN_OR or GN_XOR
  * @words   count words, anywhere: what this node has, then the result; undefined after a failure
  */
-SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t change,
-				   uint64_t *words, uint64_t count);
+SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_net_team *team,
+                                   uint32_t change, uint64_t *words, uint64_t count);
 SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint64_t *words, uint64_t count);
 
 /*

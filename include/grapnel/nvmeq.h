@@ -12,14 +12,14 @@
  *   wait    ring and reap until the own slot is delivered or the deadline passes
  *   end     give the slot back
  *
- * There are depth - 1 slots, so never more than depth - 1 commands are outstanding. From this follows, without
- * any per-entry turn: the entry of a new ticket is free (entries are fetched in order; were the command of
- * ticket - depth still unfetched, all depth commands from there on would be outstanding), and the completion
- * queue cannot overflow.
+ * There are depth - 1 slots, so never more than depth - 1 commands are outstanding. From this follows,
+ * without any per-entry turn: the entry of a new ticket is free (entries are fetched in order; were the
+ * command of ticket - depth still unfetched, all depth commands from there on would be outstanding), and the
+ * completion queue cannot overflow.
  *
  * A command id is the slot's index below a generation that changes with every use, so a completion that comes
- * twice, or for a command that was given up, is recognised and never completes another command. A command whose
- * deadline passes is abandoned: its slot and buffer stay out of use until the completion does come (the
+ * twice, or for a command that was given up, is recognised and never completes another command. A command
+ * whose deadline passes is abandoned: its slot and buffer stay out of use until the completion does come (the
  * controller may still move data), and as long as an abandoned write is outstanding nobody may write the same
  * blocks (gn_nvmeq_write_hazard), because the old data could still land on top of the new.
  *
@@ -69,9 +69,9 @@ struct gn_nvmeq_state {
 };
 
 /*
- * A queue pair. Plain data; the same bytes on host and device. Submission and completion entries, doorbells and
- * buffers lie where the controller and the threads reach them; state, marks, slots and free ids may lie in
- * device memory.
+ * A queue pair. Plain data; the same bytes on host and device. Submission and completion entries, doorbells
+ * and buffers lie where the controller and the threads reach them; state, marks, slots and free ids may lie
+ * in device memory.
  */
 struct gn_nvmeq {
 	struct gn_nvme_command *sq;
@@ -111,13 +111,14 @@ SIMT_FN uint32_t gn__nvmeq_slot_state(uint64_t word)
 }
 
 /*
- * gn_nvmeq_renew - a fresh command id for a slot whose command has completed, to post another from its buffer.
- * The owner only, instead of gn_nvmeq_end and gn_nvmeq_begin. Returns the new command id.
+ * gn_nvmeq_renew - a fresh command id for a slot whose command has completed, to post another from its
+ * buffer. The owner only, instead of gn_nvmeq_end and gn_nvmeq_begin. Returns the new command id.
  */
 SIMT_FN uint32_t gn_nvmeq_renew(const struct gn_nvmeq *q, uint32_t cid)
 {
 	cid = (cid + q->depth) & 0xffff;
-	simt_store_relaxed_dev_u64(&q->slot[cid & (q->depth - 1)].word, gn__nvmeq_word(cid, GN__NVMEQ_IDLE, 0));
+	simt_store_relaxed_dev_u64(&q->slot[cid & (q->depth - 1)].word,
+	                           gn__nvmeq_word(cid, GN__NVMEQ_IDLE, 0));
 	return cid;
 }
 
@@ -158,7 +159,8 @@ SIMT_FN void gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t cid, uint32_t 
 	uint64_t abandoned = gn__nvmeq_word(cid, GN__NVMEQ_ABANDONED, 0);
 
 	if (word == pending) { /* R3: pairs with A3 */
-		word = simt_cas_acq_rel_dev_u64(&slot->word, pending, gn__nvmeq_word(cid, GN__NVMEQ_DONE, status));
+		word = simt_cas_acq_rel_dev_u64(&slot->word, pending,
+		                                gn__nvmeq_word(cid, GN__NVMEQ_DONE, status));
 		if (word == pending) {
 			GN_TRACE(deliver);
 			return;
@@ -167,7 +169,8 @@ SIMT_FN void gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t cid, uint32_t 
 	if (word == abandoned) {
 		uint32_t opcode = simt_load_relaxed_dev_u32(&slot->opcode);
 
-		if (simt_cas_acq_rel_dev_u64(&slot->word, abandoned, gn__nvmeq_word(cid, GN__NVMEQ_IDLE, 0)) == abandoned) {
+		if (simt_cas_acq_rel_dev_u64(&slot->word, abandoned,
+		                             gn__nvmeq_word(cid, GN__NVMEQ_IDLE, 0)) == abandoned) {
 			simt_add_acq_rel_dev_u32(&q->state->abandoned, (uint32_t)-1);
 			if (opcode == GN_NVME_WRITE)
 				simt_add_acq_rel_dev_u32(&q->state->abandoned_writes, (uint32_t)-1);
@@ -201,7 +204,10 @@ SIMT_FN void gn__nvmeq_ring_head(const struct gn_nvmeq *q)
 SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 {
 	struct gn_nvmeq_state *s = q->state;
-	/* A4: pairs with R4, so that the entry read next is not older than what those before saw in its place. */
+	/*
+	 * A4: pairs with R4, so that the entry read next is not older than what those before saw in its
+	 * place.
+	 */
 	uint32_t head = simt_load_acquire_dev_u32(&s->head);
 	const struct gn_nvme_completion *entry = &q->cq[head & (q->depth - 1)];
 	/* The phase starts at 1 and turns over with every round of the queue (Base Specification 4.2.4). */
@@ -216,8 +222,8 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 		return 0;
 	}
 	/*
-	 * Whoever moves the head owns the entry as read: the controller cannot write it again before the head's
-	 * doorbell passes it, and a thread that was late sees the other phase or fails here.
+	 * Whoever moves the head owns the entry as read: the controller cannot write it again before the
+	 * head's doorbell passes it, and a thread that was late sees the other phase or fails here.
 	 */
 	if (simt_cas_acq_rel_dev_u32(&s->head, head, head + 1) != head) /* R4 */
 		return 1;
@@ -252,8 +258,9 @@ SIMT_FN void gn_nvmeq_ring(const struct gn_nvmeq *q)
 }
 
 /*
- * What a thread does for the queue while it waits for others: ring for entries that nobody has rung for, then reap.
- * Their owners may be gone: one that gives up while another thread holds the tail leaves its entry behind.
+ * What a thread does for the queue while it waits for others: ring for entries that nobody has rung for, then
+ * reap. Their owners may be gone: one that gives up while another thread holds the tail leaves its entry
+ * behind.
  */
 SIMT_FN int gn__nvmeq_serve(const struct gn_nvmeq *q)
 {
@@ -272,9 +279,9 @@ SIMT_FN char *gn_nvmeq_buffer(const struct gn_nvmeq *q, uint32_t cid)
  * gn_nvmeq_begin - take a command slot.
  * @deadline  on simt_clock_ns
  * @cid       receives the command id
- * Any thread; waits while all slots are in use, ringing and reaping for others meanwhile. Lanes of one warp that may
- * need more slots than there are must not wait here, each holding its own: they try, use the slot up and end it in one
- * loop, as the stores do (gn__store_move_blocks).
+ * Any thread; waits while all slots are in use, ringing and reaping for others meanwhile. Lanes of one warp
+ * that may need more slots than there are must not wait here, each holding its own: they try, use the slot up
+ * and end it in one loop, as the stores do (gn__store_move_blocks).
  * Returns 0 or -GN_ETIMEDOUT.
  */
 SIMT_FN int gn_nvmeq_begin(const struct gn_nvmeq *q, uint64_t deadline, uint32_t *cid)
@@ -299,8 +306,8 @@ SIMT_FN void gn_nvmeq_end(const struct gn_nvmeq *q, uint32_t cid)
 }
 
 /*
- * Does an abandoned write of this slot overlap these blocks? Should its completion come at this moment, the members
- * may be those of the slot's next command; then either answer is right, the write no longer lands.
+ * Does an abandoned write of this slot overlap these blocks? Should its completion come at this moment, the
+ * members may be those of the slot's next command; then either answer is right, the write no longer lands.
  */
 SIMT_FN int gn__nvmeq_may_land(const struct gn_nvmeq_slot *slot, uint64_t lba, uint32_t blocks)
 {
@@ -314,16 +321,18 @@ SIMT_FN int gn__nvmeq_may_land(const struct gn_nvmeq_slot *slot, uint64_t lba, u
 }
 
 /*
- * gn_nvmeq_write_hazard - may an abandoned write of this queue still land on these blocks?
- * Ask every queue of the store before a write; looks at the slots only while there are abandoned writes, and then
- * reaps first.
+ * gn_nvmeq_write_hazard - may an abandoned write of this queue still land on these blocks? Ask every queue of
+ * the store before a write; looks at the slots only while there are abandoned writes, and then reaps first.
  * Any thread; does not wait. Returns 1 or 0.
  */
 SIMT_FN int gn_nvmeq_write_hazard(const struct gn_nvmeq *q, uint64_t lba, uint32_t blocks)
 {
 	if (simt_likely(!simt_load_acquire_dev_u32(&q->state->abandoned_writes)))
 		return 0;
-	/* Those who gave up poll no longer; if nobody else does, the completion that ends the hazard waits here. */
+	/*
+	 * Those who gave up poll no longer; if nobody else does, the completion that ends the hazard waits
+	 * here.
+	 */
 	for (uint32_t k = 0; k < q->depth && gn__nvmeq_serve(q); k++)
 		;
 	for (uint32_t k = 0; k < q->depth; k++)
@@ -333,8 +342,8 @@ SIMT_FN int gn_nvmeq_write_hazard(const struct gn_nvmeq *q, uint64_t lba, uint32
 }
 
 /* Lay the command down in the queue's memory: eight stores of 8 bytes. */
-SIMT_FN void gn__nvmeq_fill(const struct gn_nvmeq *q, struct gn_nvme_command *to, uint32_t cid, uint32_t opcode,
-			    uint64_t lba, uint32_t blocks)
+SIMT_FN void gn__nvmeq_fill(const struct gn_nvmeq *q, struct gn_nvme_command *to, uint32_t cid,
+                            uint32_t opcode, uint64_t lba, uint32_t blocks)
 {
 	uint32_t pages = q->buffer_bytes / GN_NVME_PAGE;
 	size_t first = (size_t)(cid & (q->depth - 1)) * pages;
@@ -360,7 +369,8 @@ SIMT_FN void gn__nvmeq_fill(const struct gn_nvmeq *q, struct gn_nvme_command *to
  * Order: what the caller (or lanes it has synchronised with) wrote into the buffer is seen by the controller.
  * Returns 0 or -GN_EINVAL (too many blocks, or none); on failure the slot is as after begin.
  */
-SIMT_FN int gn_nvmeq_post(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode, uint64_t lba, uint32_t blocks)
+SIMT_FN int gn_nvmeq_post(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode, uint64_t lba,
+                          uint32_t blocks)
 {
 	struct gn_nvmeq_slot *slot = &q->slot[cid & (q->depth - 1)];
 	uint32_t ticket, entry;
@@ -406,9 +416,9 @@ SIMT_FN uint64_t gn__nvmeq_abandon(const struct gn_nvmeq *q, struct gn_nvmeq_slo
  * @deadline  on simt_clock_ns
  * @status    receives the status field (GN_NVME_*); 0 if it timed out
  * The owner only. Order: behind a return of 0 the data of a read is in the buffer for this thread.
- * Returns -GN_EAGAIN (not yet), 0 (completed well), -GN_ENOSPC (completed with GN_NVME_CAPACITY_EXCEEDED), -GN_EIO (with
- * another status than 0), -GN_ETIMEDOUT
- * (abandoned: do NOT call gn_nvmeq_end, the slot comes back by itself when the completion does).
+ * Returns -GN_EAGAIN (not yet), 0 (completed well), -GN_ENOSPC (completed with GN_NVME_CAPACITY_EXCEEDED),
+ * -GN_EIO (with another status than 0), -GN_ETIMEDOUT (abandoned: do NOT call gn_nvmeq_end, the slot comes
+ * back by itself when the completion does).
  */
 SIMT_FN int gn_nvmeq_poll(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadline, uint32_t *status)
 {
@@ -461,7 +471,8 @@ struct gn_nvmeq_config {
  * @q         receives it; give back with gn_nvmeq_destroy
  * Entries, doorbells, buffers and PRP lists are allocated as SIMT_SHARED, the rest as SIMT_DEVICE. Bus
  * addresses are the host's own, as a controller in software uses them.
- * Host. Returns 0, -GN_EINVAL (which member, in the message), -GN_ENOMEM, -GN_EIO (the machine failed before).
+ * Host. Returns 0, -GN_EINVAL (which member, in the message), -GN_ENOMEM, -GN_EIO (the machine failed
+ * before).
  */
 int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_config *config,
 		    struct gn_error *error);

@@ -10,9 +10,9 @@
  *     gn_launch(&numbers, &sum_kernel, grid, &arguments, &error);
  *     gn_close(&numbers, &error);
  *
- * Each of the three says in error.text what went wrong, where, and what to do. What gn_open makes are ordinary objects of the
- * layers below, and may be used with their functions: numbers.machine (simt.h), numbers.store (store.h), numbers.cache
- * (cache.h), numbers.array (array.h).
+ * Each of the three says in error.text what went wrong, where, and what to do. What gn_open makes are
+ * ordinary objects of the layers below, and may be used with their functions: numbers.machine (simt.h),
+ * numbers.store (store.h), numbers.cache (cache.h), numbers.array (array.h).
  */
 #ifndef GRAPNEL_OPEN_H
 #define GRAPNEL_OPEN_H
@@ -36,14 +36,21 @@ struct gn_options {
 	uint32_t element_bytes; /* 1, 2, 4, 8 or 16 */
 	uint64_t offset;        /* of element 0 in the store, in bytes; a multiple of element_bytes */
 	uint64_t count;         /* elements; 0 for all that the store holds from offset on */
-	struct gn_cache_options cache; /* bytes 0: as many as the array's, at most an eighth of the machine's memory, at least 1 MiB
-					  and 16 pages */
+	/*
+	 * bytes 0: as many as the array's, at most an eighth of the machine's memory, at least 1 MiB and 16
+	 * pages
+	 */
+	struct gn_cache_options cache;
 	struct gn_store_options store;
 	struct simt_config machine_options; /* its name is not looked at: machine says it */
-	struct gn_data *beside; /* open data: use its machine, and nothing else of it; machine is not looked at */
+	/* open data: use its machine, and nothing else of it; machine is not looked at */
+	struct gn_data *beside;
 };
 
-/* An array, and what it stands on. The members may be used; gn_close gives them back. It must not be moved while others use its machine. */
+/*
+ * An array, and what it stands on. The members may be used; gn_close gives them back. It must not be moved
+ * while others use its machine.
+ */
 struct gn_data {
 	struct gn_array array; /* for kernels: by value in their arguments */
 	struct simt_machine *machine;
@@ -58,28 +65,30 @@ struct gn_data {
  * @data     receives all of it; end with gn_close. On failure there is nothing to close
  * @uri      of the store, such as "host:8G", "file:PATH?ro", "file:PATH?create=1G" (store.h)
  * @options  borrowed until return
- * Host. Returns 0; -GN_EINVAL (an option that is none; with count 0, a store without an element at offset); or the code of simt_open,
- * gn_store_open, gn_cache_create or gn_array_create, whichever failed.
+ * Host. Returns 0; -GN_EINVAL (an option that is none; with count 0, a store without an element at offset);
+ * or the code of simt_open, gn_store_open, gn_cache_create or gn_array_create, whichever failed.
  */
 int gn_open(struct gn_data *data, const char *uri, const struct gn_options *options, struct gn_error *error);
 
 /*
  * gn_launch - run a kernel on the data's machine, and wait for its end.
- * @grid       blocks 0: as many threads as the machine runs at once, in blocks of block_threads, where 0 means 256. With blocks,
- *             block_threads must be given, too
+ * @grid       blocks 0: as many threads as the machine runs at once, in blocks of block_threads, where 0
+ *             means 256. With blocks, block_threads must be given, too
  * @arguments  the kernel's argument struct
- * Host, one thread a machine at a time. Returns 0; the code of simt_launch or simt_wait; or the first failure of an access to
- * data->array that nobody was told of (gn_array_failure). Failures of other arrays that the kernel uses are not told: a kernel that
- * uses two is followed by gn_array_failure for the second, or its gn_close tells.
+ * Host, one thread a machine at a time. Returns 0; the code of simt_launch or simt_wait; or the first failure
+ * of an access to data->array that nobody was told of (gn_array_failure). Failures of other arrays that the
+ * kernel uses are not told: a kernel that uses two is followed by gn_array_failure for the second, or its
+ * gn_close tells.
  */
-int gn_launch(struct gn_data *data, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments,
-	      struct gn_error *error);
+int gn_launch(struct gn_data *data, const struct simt_kernel *kernel, struct simt_grid grid,
+              const void *arguments, struct gn_error *error);
 
 /*
- * gn_flush - wait for the machine's own stream, and write what kernels changed to the store, as gn_cache_flush; in direct mode
- * gn_store_flush. Call it before gn_store_read, which does not see what is still in the cache.
- * Returns 0: every write before it that did not fail is in the store. Else the code of the first failure; what could not be
- * written stays in the cache.
+ * gn_flush - wait for the machine's own stream, and write what kernels changed to the store, as
+ * gn_cache_flush; in direct mode gn_store_flush. Call it before gn_store_read, which does not see what is
+ * still in the cache.
+ * Returns 0: every write before it that did not fail is in the store. Else the code of the first failure;
+ * what could not be written stays in the cache.
  */
 int gn_flush(struct gn_data *data, struct gn_error *error);
 
@@ -87,15 +96,17 @@ int gn_flush(struct gn_data *data, struct gn_error *error);
  * gn_close - flush, and give everything back. Kernels on other streams must have ended.
  * Returns 0, also for data that is not open. Else nothing is closed, and it may be called again:
  *   -GN_EBUSY  others use the machine of this data: close them first
- *   the code of gn_flush: what could not be written is kept. Mend what is wrong; or give the changes up by gn_discard. Where
+ *   the code of gn_flush: what could not be written is kept. Mend what is wrong; or give the changes up by
+ *   gn_discard. Where
  *              the system could not make a file durable, that stays so (gn_store_flush)
  *   a failure of an access to data->array that nobody was told of. It is told now, and the next call closes
  */
 int gn_close(struct gn_data *data, struct gn_error *error);
 
 /*
- * gn_discard - wait for the machine's own stream, and give everything back without a flush. Of changes that were not flushed, those whose
- * pages have left the cache are in the store, and the others are lost; in direct mode all are there.
+ * gn_discard - wait for the machine's own stream, and give everything back without a flush. Of changes that
+ * were not flushed, those whose pages have left the cache are in the store, and the others are lost; in
+ * direct mode all are there.
  * Returns 0, or -GN_EBUSY as gn_close.
  */
 int gn_discard(struct gn_data *data, struct gn_error *error);

@@ -46,7 +46,8 @@ struct gn_ring {
  * @start  first ticket: 0, or anything in tests of the wrap-around
  * Host. Returns 0 or -GN_EINVAL (depth).
  */
-int gn_ring_init(struct gn_ring *ring, uint32_t *turn, uint32_t *turn_address, uint32_t depth, uint32_t start);
+int gn_ring_init(struct gn_ring *ring, uint32_t *turn, uint32_t *turn_address, uint32_t depth,
+                 uint32_t start);
 
 #ifdef __cplusplus
 }

@@ -2,8 +2,8 @@
 /*
  * simt.h - one source, several machines: all that device code may rely on, and the host's side of it.
  *
- * Device code is written once, in the common subset of C11, C++17 and CUDA C, as plain functions marked SIMT_FN. A kernel is
- * such a function over one argument struct:
+ * Device code is written once, in the common subset of C11, C++17 and CUDA C, as plain functions marked
+ * SIMT_FN. A kernel is such a function over one argument struct:
  *
  *     struct scale_args { float *x; uint64_t count; float by; };
  *
@@ -14,11 +14,11 @@
  *     }
  *     SIMT_KERNEL(scale, struct scale_args)
  *
- * The host launches it on any machine: simt_launch(machine, &scale_kernel, grid, &args). Compiled by a C or C++ compiler it
- * runs on the cpu machine; compiled by nvcc it runs on cpu and cuda.
+ * The host launches it on any machine: simt_launch(machine, &scale_kernel, grid, &args). Compiled by a C or
+ * C++ compiler it runs on the cpu machine; compiled by nvcc it runs on cpu and cuda.
  *
- * This file declares every function; their code is in detail/simt/. Only there are CUDA intrinsics, compiler atomics and
- * assembly. explore.h runs a kernel under every schedule, or under many random ones.
+ * This file declares every function; their code is in detail/simt/. Only there are CUDA intrinsics, compiler
+ * atomics and assembly. explore.h runs a kernel under every schedule, or under many random ones.
  */
 #ifndef GRAPNEL_SIMT_H
 #define GRAPNEL_SIMT_H
@@ -35,19 +35,20 @@
 /*
  * The marks of device code (detail/simt/base.h):
  *
- *   SIMT_FN            a function that kernels may call. Inside it: no static tables, no recursion, no goto over an
- *                      initialised declaration
+ *   SIMT_FN            a function that kernels may call. Inside it: no static tables, no recursion, no goto
+ *                      over an initialised declaration
  *   SIMT_INLINE_FN     one that is always inlined; SIMT_NOINLINE_FN: never
  *   SIMT_ON_CUDA       1 while nvcc compiles for the device
  *
- * The functions below are called by threads of a kernel. A host thread may call them as the only thread of a grid.
+ * The functions below are called by threads of a kernel. A host thread may call them as the only thread of a
+ * grid.
  */
 
 /* ---- a thread's place ---- */
 
 /*
- * A grid has blocks, a block has threads, and consecutive threads of a block form warps of simt_warp_width() lanes. Blocks need
- * not run at the same time; threads of a block do.
+ * A grid has blocks, a block has threads, and consecutive threads of a block form warps of simt_warp_width()
+ * lanes. Blocks need not run at the same time; threads of a block do.
  */
 
 /* simt_thread - index of this thread in its block, from 0. */
@@ -75,8 +76,8 @@ SIMT_FN uint32_t simt_warp_width(void);
 SIMT_FN uint32_t simt_lane(void);
 
 /*
- * simt_processor - which piece of hardware runs this thread: a multiprocessor, or an OS thread of the cpu machine. Threads of
- * one processor contend; use it to spread queues. 0 on host threads.
+ * simt_processor - which piece of hardware runs this thread: a multiprocessor, or an OS thread of the cpu
+ * machine. Threads of one processor contend; use it to spread queues. 0 on host threads.
  */
 SIMT_FN uint32_t simt_processor(void);
 
@@ -85,10 +86,11 @@ SIMT_FN uint32_t simt_processor(void);
 /*
  * A mask is a set of lanes: lane k is bit k. A collective takes the mask of the lanes that call it:
  *   before  every lane of mask calls the same collective with the same mask; the caller is in mask
- *   after   all of them return together. simt_warp_sync and simt_copy also order memory: what lanes of mask wrote before it,
- *           lanes of mask see behind it. The others promise nothing about memory
- * The usual way into divergent code is `mask = simt_active()`, followed by collectives over that mask. On cpu a mask with a lane
- * that has ended, or lanes that wait in different collectives, end the launch with -GN_EDEADLK. On cuda that is undefined.
+ *   after   all of them return together. simt_warp_sync and simt_copy also order memory: what lanes of mask
+ *           wrote before it, lanes of mask see behind it. The others promise nothing about memory
+ * The usual way into divergent code is `mask = simt_active()`, followed by collectives over that mask. On cpu
+ * a mask with a lane that has ended, or lanes that wait in different collectives, end the launch with
+ * -GN_EDEADLK. On cuda that is undefined.
  */
 
 /* simt_popcount - number of lanes in mask. */
@@ -101,8 +103,8 @@ SIMT_FN uint32_t simt_first_lane(uint32_t mask);
 SIMT_FN uint32_t simt_rank(uint32_t mask);
 
 /*
- * simt_active - the lanes that are at this call together with this one; at least the caller. Which others is a matter of
- * performance: code must be right if only the caller is returned.
+ * simt_active - the lanes that are at this call together with this one; at least the caller. Which others is
+ * a matter of performance: code must be right if only the caller is returned.
  */
 SIMT_INLINE_FN uint32_t simt_active(void);
 
@@ -127,33 +129,34 @@ SIMT_FN void simt_warp_sync(uint32_t mask);
  * @mask       the calling lanes; all pass the same to, from and bytes
  * @to, @from  16-byte aligned, not overlapping; device memory, or host memory that the device reaches
  * @bytes      a multiple of 16
- * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the copy; publish it to
- * others with a release. The source is read past caches that could be stale (a controller may have written it), so an
- * acquire before the call suffices.
+ * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the
+ * copy; publish it to others with a release. The source is read past caches that could be stale (a controller
+ * may have written it), so an acquire before the call suffices.
  */
 SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 
 /*
- * simt_copy_each - collective: the lanes of mask copy many runs of bytes together, one for each lane of wants.
+ * simt_copy_each - collective: the lanes of mask copy many runs of bytes together, one for each lane of
+ * wants.
  * @mask   the calling lanes
- * @wants  lanes of mask, the same for all. Each passes a run of its own: to, from and bytes as for simt_copy. What the other
- *         lanes pass is not looked at. Runs do not overlap
- * Order as simt_copy. Four pieces of 16 bytes are in flight a lane, over the borders of runs: short runs cost no round trip
- * each.
+ * @wants  lanes of mask, the same for all. Each passes a run of its own: to, from and bytes as for simt_copy.
+ *         What the other lanes pass is not looked at. Runs do not overlap
+ * Order as simt_copy. Four pieces of 16 bytes are in flight a lane, over the borders of runs: short runs cost
+ * no round trip each.
  */
-SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes);
+SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from,
+                                     uint32_t bytes);
 
 /* ---- atomics ---- */
 
 /*
  * Their names carry order and scope (detail/simt/atomic.h and reduce.h define them):
  *
- *   T simt_load_ORDER_SCOPE_T(const T *p)
- *   void simt_store_ORDER_SCOPE_T(T *p, T value)
- *   T simt_cas_ORDER_SCOPE_T(T *p, T expected, T desired)   stores desired if *p is expected; returns what was found
- *   T simt_OP_ORDER_SCOPE_T(T *p, T value)                  returns what was there before
- *   void simt_reduce_OP_relaxed_SCOPE_T(T *p, T value)      returns nothing, so nothing is waited for
- *   void simt_fence_acq_rel_SCOPE()
+ *   T simt_load_ORDER_SCOPE_T(const T *p) void simt_store_ORDER_SCOPE_T(T *p, T value) T
+ *   simt_cas_ORDER_SCOPE_T(T *p, T expected, T desired)   stores desired if *p is expected; returns what was
+ *   found T simt_OP_ORDER_SCOPE_T(T *p, T value)                  returns what was there before void
+ *   simt_reduce_OP_relaxed_SCOPE_T(T *p, T value)      returns nothing, so nothing is waited for void
+ *   simt_fence_acq_rel_SCOPE()
  *
  *   OP     add, and, or, xor, min, max; those that somebody calls are there
  *   T      u32, u64; for loads and stores also u8 and u16
@@ -165,13 +168,13 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
  *          sys       seen by the host, other devices and controllers too
  *          any       as dev, of a word that may also lie in a block's shared memory
  *
- * The cpu machine has one scope. Addresses are naturally aligned. On cuda those of dev and sys lead to global memory (of a
- * device or the host). Sources: C11 section 7.17; PTX ISA, "Memory Consistency Model".
+ * The cpu machine has one scope. Addresses are naturally aligned. On cuda those of dev and sys lead to global
+ * memory (of a device or the host). Sources: C11 section 7.17; PTX ISA, "Memory Consistency Model".
  */
 
 /*
- * simt_fence_acq_rel_dev, simt_fence_acq_rel_sys - every access of this thread before the fence is ordered before every one
- * behind it, for the threads of the scope.
+ * simt_fence_acq_rel_dev, simt_fence_acq_rel_sys - every access of this thread before the fence is ordered
+ * before every one behind it, for the threads of the scope.
  */
 SIMT_FN void simt_fence_acq_rel_dev(void);
 SIMT_FN void simt_fence_acq_rel_sys(void);
@@ -180,8 +183,8 @@ SIMT_FN void simt_fence_acq_rel_sys(void);
 
 /*
  * simt_relax - this thread waits for another: let others run, then return.
- * It belongs into every loop that polls memory. On cpu it switches to another fiber, so that thousands of waiting threads
- * overlap on one OS thread; on a host thread it yields the processor. Orders nothing.
+ * It belongs into every loop that polls memory. On cpu it switches to another fiber, so that thousands of
+ * waiting threads overlap on one OS thread; on a host thread it yields the processor. Orders nothing.
  */
 SIMT_FN void simt_relax(void);
 
@@ -194,8 +197,8 @@ SIMT_FN void simt_relax(void);
 SIMT_FN void simt_rest(uint32_t rounds, uint32_t doublings);
 
 /*
- * simt_clock_ns - a clock in nanoseconds that never goes back; its resolution is 1 us or better. It is the same on all threads of
- * a machine. Under a checking schedule it counts steps, so that runs can be repeated.
+ * simt_clock_ns - a clock in nanoseconds that never goes back; its resolution is 1 us or better. It is the
+ * same on all threads of a machine. Under a checking schedule it counts steps, so that runs can be repeated.
  */
 SIMT_FN uint64_t simt_clock_ns(void);
 
@@ -212,20 +215,22 @@ SIMT_FN void *simt_shared(void);
 /* ---- kernels ---- */
 
 /*
- * SIMT_KERNEL(function, argument type) defines `const struct simt_kernel <function>_kernel` (detail/simt/kernel.h). The arguments
- * are copied at launch; what they point to stays the caller's. Declare it elsewhere with SIMT_KERNEL_DECLARE(function).
+ * SIMT_KERNEL(function, argument type) defines `const struct simt_kernel <function>_kernel`
+ * (detail/simt/kernel.h). The arguments are copied at launch; what they point to stays the caller's. Declare
+ * it elsewhere with SIMT_KERNEL_DECLARE(function).
  *
- * SIMT_KERNEL_RESIDENT(function, argument type, threads) chooses how many threads of it a multiprocessor holds at
- * once: 1024, as SIMT_KERNEL does, leaves 64 registers to each; 2048 leaves 32, for short kernels that mostly wait
- * for memory. The cpu machine does not care.
+ * SIMT_KERNEL_RESIDENT(function, argument type, threads) chooses how many threads of it a multiprocessor
+ * holds at once: 1024, as SIMT_KERNEL does, leaves 64 registers to each; 2048 leaves 32, for short kernels
+ * that mostly wait for memory. The cpu machine does not care.
  */
 
 /* ---- host: machines, memory, launches ---- */
 
 /*
- * For host threads only. Memory and streams: any host thread at any time. Launches, moves and waits: one host thread a stream
- * at a time; simt_launch, simt_wait, simt_move and simt_message are those of the machine's own stream. What a call waits for
- * stands with it. None waits for the whole device, except that simt_free and simt_close may (cuda's own freeing does).
+ * For host threads only. Memory and streams: any host thread at any time. Launches, moves and waits: one host
+ * thread a stream at a time; simt_launch, simt_wait, simt_move and simt_message are those of the machine's
+ * own stream. What a call waits for stands with it. None waits for the whole device, except that simt_free
+ * and simt_close may (cuda's own freeing does).
  */
 
 #ifdef __cplusplus
@@ -267,7 +272,10 @@ struct simt_info {
 enum simt_memory {
 	SIMT_DEVICE, /* the device's own; the host reaches it by simt_move only */
 	SIMT_SHARED, /* pinned host memory; both sides use the same address */
-	SIMT_EXPORTED /* as SIMT_DEVICE; simt_export lets other processes have it too. On cpu its pages are those of tmpfs */
+	/*
+	 * as SIMT_DEVICE; simt_export lets other processes have it too. On cpu its pages are those of tmpfs
+	 */
+	SIMT_EXPORTED
 };
 
 /* Memory that its process lets others of the same host have. Plain data, to be sent as it is. */
@@ -292,29 +300,34 @@ struct simt_grid {
 int simt_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error);
 
 /*
- * simt_close - wait for what runs, then give everything back. Memory from simt_alloc must be freed before, streams
- * destroyed.
+ * simt_close - wait for what runs, then give everything back. Memory from simt_alloc must be freed before,
+ * streams destroyed.
  */
 void simt_close(struct simt_machine *machine);
 
 /* simt_describe - what an open machine is. */
 void simt_describe(const struct simt_machine *machine, struct simt_info *info);
 
-/* simt_devices - how many machines there are of a kind, "cpu" (1) or "cuda" (GPUs; 0 where the library has none). */
+/*
+ * simt_devices - how many machines there are of a kind, "cpu" (1) or "cuda" (GPUs; 0 where the library has
+ * none).
+ */
 unsigned simt_devices(const char *kind);
 
 /*
- * simt_reach - let kernels of one machine load and change the device memory of another of this process, by its addresses.
+ * simt_reach - let kernels of one machine load and change the device memory of another of this process, by
+ * its addresses.
  * Returns 0, or -GN_ENOTSUP: they cannot.
  */
 int simt_reach(struct simt_machine *machine, struct simt_machine *other);
 
 /*
  * simt_export - let other processes have memory from simt_alloc(SIMT_EXPORTED), as long as it is not freed.
- * simt_import - an address for memory that another process exported, for a machine of the same kind. Both may load and
- * change it. Give it back by simt_unimport, with the same machine and description, before the machine is closed: it stays
- * what it is as long as anybody has it.
- * Return 0 or -GN_ENOTSUP: it is of another host or user or container, its process has ended, or this system cannot.
+ * simt_import - an address for memory that another process exported, for a machine of the same kind. Both may
+ * load and change it. Give it back by simt_unimport, with the same machine and description, before the
+ * machine is closed: it stays what it is as long as anybody has it.
+ * Return 0 or -GN_ENOTSUP: it is of another host or user or container, its process has ended, or this system
+ * cannot.
  */
 int simt_export(struct simt_machine *machine, void *memory, struct simt_exported *exported);
 int simt_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory);
@@ -322,7 +335,8 @@ void simt_unimport(struct simt_machine *machine, const struct simt_exported *exp
 
 /*
  * simt_alloc - memory for a machine, zeroed; aligned to 4096 bytes if shared, to 256 if the device's.
- * Returns NULL when there is not enough. Free with simt_free. Not while any stream is in capture: cuda forbids it.
+ * Returns NULL when there is not enough. Free with simt_free. Not while any stream is in capture: cuda
+ * forbids it.
  */
 void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where);
 
@@ -330,8 +344,8 @@ void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory wh
 void simt_free(struct simt_machine *machine, void *memory);
 
 /*
- * simt_move - copy bytes between host and device memory in any direction; waits for the launches of the machine's own
- * stream before it and returns when the bytes are there.
+ * simt_move - copy bytes between host and device memory in any direction; waits for the launches of the
+ * machine's own stream before it and returns when the bytes are there.
  * Returns 0 or -GN_EIO (a launch before it failed, or the copy did).
  */
 int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes);
@@ -353,8 +367,8 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
 /*
  * simt_launch - run a kernel over a grid on the machine's own stream.
  * @arguments  the kernel's argument struct, copied
- * Launches of one stream run in order. May return before the kernel ends; simt_wait waits. On cpu it first waits for
- * the stream's launch before.
+ * Launches of one stream run in order. May return before the kernel ends; simt_wait waits. On cpu it first
+ * waits for the stream's launch before.
  * Returns 0, -GN_EINVAL (a grid out of bounds), -GN_ENODEV (the kernel was not compiled for this machine).
  */
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
@@ -371,18 +385,19 @@ int simt_wait(struct simt_machine *machine);
 const char *simt_message(const struct simt_machine *machine);
 
 /*
- * simt_prepare - load a kernel now. The first launch of a kernel otherwise loads it, for which cuda may wait until the
- * device is idle: prepare what is launched first beside running kernels, or into a capture.
+ * simt_prepare - load a kernel now. The first launch of a kernel otherwise loads it, for which cuda may wait
+ * until the device is idle: prepare what is launched first beside running kernels, or into a capture.
  * Returns 0, -GN_ENODEV (not compiled for this machine), -GN_EIO.
  */
 int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel);
 
 /*
- * Streams: launches of one run in order, launches of several at the same time. On cuda a stream is a cudaStream_t; on
- * cpu the OS threads divide themselves among the streams that have work, and a launch that waits for another stream's
- * may wait for ever.
+ * Streams: launches of one run in order, launches of several at the same time. On cuda a stream is a
+ * cudaStream_t; on cpu the OS threads divide themselves among the streams that have work, and a launch that
+ * waits for another stream's may wait for ever.
  *
- * simt_stream_create - a new stream, ordered with no other (on cuda: not with the legacy default stream either).
+ * simt_stream_create - a new stream, ordered with no other (on cuda: not with the legacy default stream
+ * either).
  * @stream  receives it; owned, simt_stream_destroy before simt_close
  * Returns 0, -GN_ENOMEM, -GN_EIO.
  */
@@ -390,15 +405,17 @@ int simt_stream_create(struct simt_stream **stream, struct simt_machine *machine
 
 /*
  * simt_stream_adopt - use a stream of the program's own.
- * @cuda_stream  a cudaStream_t of the machine's device (0, cudaStreamLegacy and cudaStreamPerThread too); stays the
- *               caller's and outlives the adoption. It may be in capture, now or later: a launch then becomes a node of
- *               the graph and does nothing else.
+ * @cuda_stream  a cudaStream_t of the machine's device (0, cudaStreamLegacy and cudaStreamPerThread too);
+ *               stays the caller's and outlives the adoption. It may be in capture, now or later: a launch
+ *               then becomes a node of the graph and does nothing else.
  * Waits for nothing. Returns 0, -GN_ENOTSUP (the machine is not cuda), -GN_ENOMEM.
  */
 int simt_stream_adopt(struct simt_stream **stream, struct simt_machine *machine, void *cuda_stream,
 		      struct gn_error *error);
 
-/* simt_stream_destroy - wait for its launches and free it; an adopted one is only forgotten. NULL is nothing. */
+/*
+ * simt_stream_destroy - wait for its launches and free it; an adopted one is only forgotten. NULL is nothing.
+ */
 void simt_stream_destroy(struct simt_stream *stream);
 
 /* simt_stream_handle - the cudaStream_t behind it; NULL on cpu. Borrowed. */

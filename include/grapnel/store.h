@@ -8,21 +8,23 @@
  *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: to test and measure them
  *
  * Options follow a `?`, separated by `&`: `ro` (read-only); `create=SIZE` (file: and host:PATH, make the file
- * if it is not there, at that size; a file that is there stays as it is); for file: and memq:
- * `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the largest transfer, up to 2M: at
- * least the page size of the cache; 64K without the option); for file: `direct=0|1` (O_DIRECT;
- * without the option it is used where the file system allows it) and `io=uring|threads` (without it io_uring
- * where it is permitted). A path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a
- * size is not a path: a file named 8G is `host:./8G`.
+ * if it is not there, at that size; a file that is there stays as it is); for file: and memq: `queues=N`,
+ * `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the largest transfer, up to 2M:
+ * at least the page size of the cache; 64K without the option); for file: `direct=0|1` (O_DIRECT; without the
+ * option it is used where the file system allows it) and `io=uring|threads` (without it io_uring where it is
+ * permitted). A path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a size is not
+ * a path: a file named 8G is `host:./8G`.
  *
  * A GPU only reads a mapped file: there host:PATH wants `ro`.
  *
- * A file has one writer. A store that opens it without `ro` locks it (flock(2), which other programs may ask for too); another,
- * of this process or another one, is refused: -GN_EBUSY. Stores with `ro` are not kept out and keep nobody out: of what is
- * written meanwhile they read the old bytes or the new ones, and a cache in front of them keeps the pages that it has.
+ * A file has one writer. A store that opens it without `ro` locks it (flock(2), which other programs may ask
+ * for too); another, of this process or another one, is refused: -GN_EBUSY. Stores with `ro` are not kept out
+ * and keep nobody out: of what is written meanwhile they read the old bytes or the new ones, and a cache in
+ * front of them keeps the pages that it has.
  *
- * file: takes room on the medium for what is written (its files are sparse); host:PATH to write takes it for the whole file when
- * it is opened, as a write to a mapped page that finds no room would end the process: -GN_ENOSPC.
+ * file: takes room on the medium for what is written (its files are sparse); host:PATH to write takes it for
+ * the whole file when it is opened, as a write to a mapped page that finds no room would end the process:
+ * -GN_ENOSPC.
  *
  * A file that another program makes shorter while it is open: behind file: the reads that miss bytes fail
  * with GN_NVME_UNRECOVERED_READ; behind host: the kernel ends the process (SIGBUS), as with any mapped file.
@@ -112,9 +114,9 @@ struct gn_store_options {
  * @options  NULL for the defaults
  * A path must be a regular file. host: memory is registered with the machine in pieces of at most 64 GiB.
  * Host. Returns 0, -GN_EINVAL (not a URI, an option that is not one), -GN_ENOENT, -GN_EACCES, -GN_ENOMEM,
- * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EBUSY (another
- * store writes this file), -GN_ENOSPC (host:PATH: no room for the file), -GN_EIO;
- * says which and what to do.
+ * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EBUSY
+ * (another store writes this file), -GN_ENOSPC (host:PATH: no room for the file), -GN_EIO; says which and
+ * what to do.
  */
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
                   const struct gn_store_options *options, struct gn_error *error);
@@ -145,9 +147,9 @@ int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, si
                    struct gn_error *error);
 
 /*
- * gn_store_flush - make everything that was put durable, as far as the store is (host memory is not).
- * Host. Returns 0, -GN_EIO, -GN_ENOSPC. A failure stays: every later call returns it, too, for the system tells only once of bytes
- * that it could not write.
+ * gn_store_flush - make everything that was put durable, as far as the store is (host memory is not). Host.
+ * Returns 0, -GN_EIO, -GN_ENOSPC. A failure stays: every later call returns it, too, for the system tells
+ * only once of bytes that it could not write.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
@@ -177,34 +179,35 @@ void gn_store_count(const struct gn_store *store, struct gn_store_counters *coun
  * @offset  in the store, a multiple of block_bytes
  * @to      16-byte aligned, room for bytes rounded up to 16
  * @bytes   up to GN_STORE_MAX_TRANSFER; offset + bytes <= capacity_bytes
- * All runs are in flight together. Waits for the device, at most timeout_ns. Behind it the lanes of mask see the bytes of all;
- * others do behind a release of these lanes. Returns each lane's own status: 0, -GN_EIO (see device), -GN_ETIMEDOUT; 0 to a
- * lane that wants nothing.
+ * All runs are in flight together. Waits for the device, at most timeout_ns. Behind it the lanes of mask see
+ * the bytes of all; others do behind a release of these lanes. Returns each lane's own status: 0, -GN_EIO
+ * (see device), -GN_ETIMEDOUT; 0 to a lane that wants nothing.
  */
-SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-					      void *to, uint32_t bytes);
+SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, int wants,
+                                              uint64_t offset, void *to, uint32_t bytes);
 
 /*
  * gn_store_put - collective: a warp's lanes write bytes to a store, a run for every lane that wants one.
- * Arguments as for gn_store_fetch. The last block of a store may reach past capacity_bytes: what lies there is dropped. Behind a
- * return of 0 the bytes are in the store (not necessarily on the medium: gn_store_flush). Returns each lane's own status: 0,
- * -GN_EIO, -GN_ENOSPC (the medium is full), -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still
- * land), -GN_EROFS.
+ * Arguments as for gn_store_fetch. The last block of a store may reach past capacity_bytes: what lies there
+ * is dropped. Behind a return of 0 the bytes are in the store (not necessarily on the medium:
+ * gn_store_flush). Returns each lane's own status: 0, -GN_EIO, -GN_ENOSPC (the medium is full),
+ * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
  */
-SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-					    const void *from, uint32_t bytes);
+SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants,
+                                            uint64_t offset, const void *from, uint32_t bytes);
 
 /*
  * gn_store_load - one thread reads a few bytes, wherever they lie.
  * @bytes  up to 16, inside one block and inside the capacity
  * Waits at most timeout_ns. Returns 0, -GN_EIO, -GN_ETIMEDOUT.
  */
-SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to, uint32_t bytes);
+SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to,
+                                             uint32_t bytes);
 
 /*
- * gn_store_save - one thread writes a few bytes, wherever they lie; arguments as for gn_store_load.
- * A block store reads the block, changes it and writes it back: the caller keeps others away from the block. Returns as
- * gn_store_put.
+ * gn_store_save - one thread writes a few bytes, wherever they lie; arguments as for gn_store_load. A block
+ * store reads the block, changes it and writes it back: the caller keeps others away from the block. Returns
+ * as gn_store_put.
  */
 SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint64_t offset, const void *from,
 					     uint32_t bytes);

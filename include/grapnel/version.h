@@ -2,9 +2,9 @@
 /*
  * version.h - which Grapnel this is.
  *
- * The macros say which headers a program was compiled with, the functions which library it runs with. Before version 1.0 a
- * new minor version may change the interface, and the shared library's name with it (libgrapnel.so.0.1); a new patch version
- * does not.
+ * The macros say which headers a program was compiled with, the functions which library it runs with. Before
+ * version 1.0 a new minor version may change the interface, and the shared library's name with it
+ * (libgrapnel.so.0.1); a new patch version does not.
  */
 #ifndef GRAPNEL_VERSION_H
 #define GRAPNEL_VERSION_H
@@ -24,7 +24,10 @@ extern "C" {
 /* gn_version - the library's GN_VERSION. Any host thread; cannot fail. */
 int gn_version(void);
 
-/* gn_version_text - the library's version in words, such as "1.2.3". Borrowed for as long as the library is loaded. */
+/*
+ * gn_version_text - the library's version in words, such as "1.2.3". Borrowed for as long as the library is
+ * loaded.
+ */
 const char *gn_version_text(void);
 
 #ifdef __cplusplus

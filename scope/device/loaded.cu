@@ -74,7 +74,8 @@ __device__ __forceinline__ bool stream_chunk(const job &j, uint64_t chunk)
 
 #pragma unroll
 	for (int k = 0; k < 8; k++)
-		simt_load_two_relaxed_sys_u64((const uint64_t *)(j.stream + at + k * 512), &v[k][0], &v[k][1]);
+		simt_load_two_relaxed_sys_u64((const uint64_t *)(j.stream + at + k * 512), &v[k][0],
+		                              &v[k][1]);
 #pragma unroll
 	for (int k = 0; k < 8; k++)
 		all |= v[k][0] | v[k][1]; /* a half that nobody wants would not be loaded */

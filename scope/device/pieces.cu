@@ -90,7 +90,8 @@ __global__ void __launch_bounds__(32) copy_bulk(const __grid_constant__ job j)
 	const uint32_t buffers = (uint32_t)__cvta_generic_to_shared(buffer),
 	               barriers = buffers + STAGES * j.load;
 	const uint64_t all = j.pieces * (j.piece / j.load);
-	const uint64_t mine = simt_block() < all ? (all - simt_block() + simt_blocks() - 1) / simt_blocks() : 0;
+	const uint64_t mine =
+	    simt_block() < all ? (all - simt_block() + simt_blocks() - 1) / simt_blocks() : 0;
 
 	if (simt_thread())
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_kernel.h - messages through a log (detail/net/log.h) for each block: warps append, and the first warp of the
- * block, or threads of the host, read, sum and empty what they wrote.
+ * log_kernel.h - messages through a log (detail/net/log.h) for each block: warps append, and the first warp
+ * of the block, or threads of the host, read, sum and empty what they wrote.
  *
  * A warp's messages are one group, word w of lane l at w * lanes + l; word 1 of each is what is summed.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of the queue of messages (detail/net/log.h), by size: a log for each block, which the first warp of the block
- * reads, or threads of the host. What was read is summed, and the sum compared.
+ * Rows of the queue of messages (detail/net/log.h), by size: a log for each block, which the first warp of
+ * the block reads, or threads of the host. What was read is summed, and the sum compared.
  */
 #include "bed.h"
 

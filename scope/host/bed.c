@@ -31,23 +31,27 @@ int scope_plan_nodes(struct scope_plan *p, const struct scope_machine *m, uint64
 		return scope_plan_skip(p, NULL, "needs two NUMA nodes; this machine shows one");
 	for (uint32_t from = 0; from < m->nodes; from++)
 		for (uint32_t to = 0; !rc && to < m->nodes; to++) {
-			const struct scope_arg rest[] = {{"from", m->node[from].number}, {"to", m->node[to].number}, {NULL, 0}};
+			const struct scope_arg rest[] = {
+			    {"from", m->node[from].number}, {"to", m->node[to].number}, {NULL, 0}};
 
 			rc = scope_plan_sizes(p, least, most, rest);
 		}
 	return rc;
 }
 
-const char *scope_pages_missing(const struct scope_machine *m, enum scope_pages pages, char *text, uint32_t room)
+const char *scope_pages_missing(const struct scope_machine *m, enum scope_pages pages, char *text,
+                                uint32_t room)
 {
 	char setting[64];
 
 	scope_system_selected(setting, sizeof setting, "/sys/kernel/mm/transparent_hugepage/enabled");
 	text[0] = '\0';
 	if (pages == SCOPE_PAGES_HUGE && !m->huge_page_bytes)
-		snprintf(text, room, "no huge pages are free; the administrator reserves them with vm.nr_hugepages");
+		snprintf(text, room,
+		         "no huge pages are free; the administrator reserves them with vm.nr_hugepages");
 	if (pages == SCOPE_PAGES_TRANSPARENT && (!setting[0] || setting[0] == 'n'))
-		snprintf(text, room, "transparent huge pages are %s", setting[0] ? "switched off" : "not in this kernel");
+		snprintf(text, room, "transparent huge pages are %s",
+		         setting[0] ? "switched off" : "not in this kernel");
 	return text[0] ? text : NULL;
 }
 

@@ -54,7 +54,8 @@ static void chase_close(void *state)
 }
 
 /* Memory of node "from", a processor of node "to". */
-static int chase_open(const struct scope_cell *cell, const struct scope_machine *m, void **state, struct gn_error *e)
+static int chase_open(const struct scope_cell *cell, const struct scope_machine *m, void **state,
+                      struct gn_error *e)
 {
 	const struct scope_chase_row *row = (const struct scope_chase_row *)cell->row;
 	struct chase *c = (struct chase *)calloc(1, sizeof *c);
@@ -80,16 +81,20 @@ static int chase_open(const struct scope_cell *cell, const struct scope_machine 
 }
 
 const struct scope_chase_row scope_chase_rows[SCOPE_CHASE_ROWS] = {
-    {{"memory/latency", "a load that depends on the one before, lines in shuffled order", NULL, "none", NULL, NULL,
-      SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
-     SCOPE_PAGES_SMALL, false},
+    {{"memory/latency", "a load that depends on the one before, lines in shuffled order", NULL, "none", NULL,
+      NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+     SCOPE_PAGES_SMALL,
+     false},
     {{"memory/latency-transparent-huge", "the same in transparent huge pages", NULL, "none", NULL, NULL,
       SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
-     SCOPE_PAGES_TRANSPARENT, false},
-    {{"memory/latency-huge", "the same in reserved huge pages", NULL, "none", NULL, NULL,
-      SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
-     SCOPE_PAGES_HUGE, false},
+     SCOPE_PAGES_TRANSPARENT,
+     false},
+    {{"memory/latency-huge", "the same in reserved huge pages", NULL, "none", NULL, NULL, SCOPE_LATENCY,
+      SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+     SCOPE_PAGES_HUGE,
+     false},
     {{"memory/latency-nodes", "the same on a NUMA node, by a thread of another", NULL, "none", NULL, NULL,
       SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
-     SCOPE_PAGES_SMALL, true},
+     SCOPE_PAGES_SMALL,
+     true},
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.c - reads at random places of a file: through the page cache, around it, mapped, and many at once by io_uring. */
+/*
+ * file.c - reads at random places of a file: through the page cache, around it, mapped, and many at once by
+ * io_uring.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +63,8 @@ static int say(struct gn_error *e, int64_t result, uint64_t bytes)
 {
 	if (result < 0)
 		return gn_error_set(e, -GN_EIO, "reading the file: %s", strerror((int)-result));
-	return gn_error_set(e, -GN_EIO, "reading the file gave %lld of %llu bytes", (long long)result, (unsigned long long)bytes);
+	return gn_error_set(e, -GN_EIO, "reading the file gave %lld of %llu bytes", (long long)result,
+	                    (unsigned long long)bytes);
 }
 
 static int by_pread(const struct file *f, uint64_t operations, struct gn_error *e)
@@ -165,7 +169,8 @@ static int file_verify(void *state, struct gn_error *e)
 
 		for (uint64_t w = 0; w < f->bytes / 8; w++)
 			if (word[w] != scope_pattern(SCOPE_SPOT_SEED, first + w))
-				return gn_error_set(e, -GN_EIO, "byte %llu of the file was read wrongly", (unsigned long long)(8 * (first + w)));
+				return gn_error_set(e, -GN_EIO, "byte %llu of the file was read wrongly",
+				                    (unsigned long long)(8 * (first + w)));
 	}
 	return 0;
 }
@@ -188,12 +193,14 @@ static int open_ring(struct file *f, struct gn_error *e)
 	const int rc = f->row->way == SCOPE_URING ? io_uring_queue_init(MOST_DEPTH, &f->ring, 0) : 0;
 
 	if (rc < 0)
-		return gn_error_set(e, rc == -ENOMEM ? -GN_ENOMEM : -GN_ENOTSUP, "io_uring cannot be used here: %s", strerror(-rc));
+		return gn_error_set(e, rc == -ENOMEM ? -GN_ENOMEM : -GN_ENOTSUP,
+		                    "io_uring cannot be used here: %s", strerror(-rc));
 	f->ringed = f->row->way == SCOPE_URING;
 	return 0;
 }
 
-static int file_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+static int file_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                     struct gn_error *e)
 {
 	struct file *f = (struct file *)calloc(1, sizeof *f);
 	int rc;
@@ -222,20 +229,32 @@ static int file_open(const struct scope_cell *c, const struct scope_machine *m, 
 const struct scope_file_row scope_file_rows[SCOPE_FILE_ROWS] = {
     {{"file/pread", "pread at random places, from the page cache", NULL, "none", "memory", NULL,
       SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_PREAD, false, false},
-    {{"file/pread-direct", "pread at random places, O_DIRECT", NULL, "none", "disk", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_PREAD, true, false},
-    {{"file/mmap", "memcpy from a mapping at random places, from the page cache", NULL, "none", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_MMAP, false, false},
-    {{"file/mmap-cold", "memcpy from a mapping at random places, no page in memory", NULL, "none", "disk", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_MMAP, false, true},
-    {{"file/uring", "io_uring at random places, from the page cache, so many at once", NULL, "none", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_URING, false, false},
+     SCOPE_PREAD,
+     false,
+     false},
+    {{"file/pread-direct", "pread at random places, O_DIRECT", NULL, "none", "disk", NULL, SCOPE_BANDWIDTH,
+      SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
+     SCOPE_PREAD,
+     true,
+     false},
+    {{"file/mmap", "memcpy from a mapping at random places, from the page cache", NULL, "none", "memory",
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
+     SCOPE_MMAP,
+     false,
+     false},
+    {{"file/mmap-cold", "memcpy from a mapping at random places, no page in memory", NULL, "none", "disk",
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
+     SCOPE_MMAP,
+     false,
+     true},
+    {{"file/uring", "io_uring at random places, from the page cache, so many at once", NULL, "none", "memory",
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
+     SCOPE_URING,
+     false,
+     false},
     {{"file/uring-direct", "io_uring at random places, O_DIRECT, so many at once", NULL, "none", "disk", NULL,
       SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_URING, true, false},
+     SCOPE_URING,
+     true,
+     false},
 };

@@ -8,7 +8,8 @@
 
 int scope_lines_flush(const void *memory, uint64_t bytes, uint32_t line_bytes, struct gn_error *e)
 {
-	const char *at = (const char *)((uintptr_t)memory / line_bytes * line_bytes), *end = (const char *)memory + bytes;
+	const char *at = (const char *)((uintptr_t)memory / line_bytes * line_bytes),
+	           *end = (const char *)memory + bytes;
 
 	(void)e;
 	for (; at < end; at += line_bytes)
@@ -26,8 +27,11 @@ int scope_lines_flush(const void *memory, uint64_t bytes, uint32_t line_bytes, s
 }
 #endif
 
-/* Seconds of one round of the ring, the least of some: whoever else uses the caches can only make one longer. */
-static int round_again(struct scope_ring *r, uint32_t line_bytes, bool flush, double *seconds, struct gn_error *e)
+/*
+ * Seconds of one round of the ring, the least of some: whoever else uses the caches can only make one longer.
+ */
+static int round_again(struct scope_ring *r, uint32_t line_bytes, bool flush, double *seconds,
+                       struct gn_error *e)
 {
 	enum { TRIES = 9 };
 	struct scope_statistics s;
@@ -61,8 +65,10 @@ int scope_lines_check(uint32_t line_bytes, struct gn_error *e)
 	if (!rc)
 		rc = round_again(&ring, line_bytes, true, &flushed, e);
 	if (!rc && flushed < 1.5 * cached)
-		rc = gn_error_set(e, -GN_EIO, "flushing lines does not work: a load of 256 KiB takes %.3g ns after it, %.3g ns without",
-				  1e9 * flushed / (double)ring.lines, 1e9 * cached / (double)ring.lines);
+		rc = gn_error_set(
+		    e, -GN_EIO,
+		    "flushing lines does not work: a load of 256 KiB takes %.3g ns after it, %.3g ns without",
+		    1e9 * flushed / (double)ring.lines, 1e9 * cached / (double)ring.lines);
 	scope_ring_close(&ring);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loaded.c - latency while other threads read as fast as a pause between their pieces lets them: what a load waits when
- * memory is busy. After multiload and Intel MLC.
+ * loaded.c - latency while other threads read as fast as a pause between their pieces lets them: what a load
+ * waits when memory is busy. After multiload and Intel MLC.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,10 @@ enum { PIECE = 16 << 10, SEED = 3, PAUSES = 20 };
 /* About what a piece and a step of the chase take: a sample must see PAUSES pauses or more. */
 static const double read_seconds = 2e-6, step_seconds = 1e-7;
 
-/* A reader, and a line for nobody else's words. It goes on where it stopped: what it has just read may be in a cache. */
+/*
+ * A reader, and a line for nobody else's words. It goes on where it stopped: what it has just read may be in
+ * a cache.
+ */
 struct reader {
 	uint64_t first, pieces, sum; /* of the last sample */
 	uint64_t rest[13];
@@ -47,7 +50,8 @@ static int loaded_plan(const struct scope_row *row, const struct scope_machine *
 	while (bytes < 4 * m->cache_bytes && 2 * bytes <= m->most_bytes)
 		bytes *= 2;
 	for (uint64_t k = 0; k < sizeof pauses / sizeof *pauses && !rc; k += step) {
-		const struct scope_arg args[] = {{"bytes", bytes}, {"threads", m->cpus - 1}, {"pause_ns", pauses[k]}, {NULL, 0}};
+		const struct scope_arg args[] = {
+		    {"bytes", bytes}, {"threads", m->cpus - 1}, {"pause_ns", pauses[k]}, {NULL, 0}};
 
 		rc = scope_plan_add(p, args);
 	}
@@ -78,7 +82,8 @@ static void work(void *user, uint32_t member, uint64_t operations)
 	double began;
 
 	if (member) {
-		read_until_over(l, &l->reader[member], (const char *)l->memory.at + (member - 1) * l->part_bytes);
+		read_until_over(l, &l->reader[member],
+		                (const char *)l->memory.at + (member - 1) * l->part_bytes);
 		return;
 	}
 	began = scope_clock();
@@ -127,7 +132,8 @@ static int loaded_verify(void *state, struct gn_error *e)
 
 	for (uint32_t k = 1; k < l->members; k++)
 		if (l->reader[k].sum != expected(l, k))
-			return gn_error_set(e, -GN_EIO, "what reader %u read does not sum up to what is there", k);
+			return gn_error_set(e, -GN_EIO,
+			                    "what reader %u read does not sum up to what is there", k);
 	return scope_ring_check(&l->ring, e);
 }
 
@@ -161,7 +167,8 @@ static int fill(struct loaded *l, uint64_t bytes, struct gn_error *e)
 	return rc;
 }
 
-static int loaded_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+static int loaded_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                       struct gn_error *e)
 {
 	struct loaded *l = (struct loaded *)calloc(1, sizeof *l);
 	int rc;
@@ -180,5 +187,16 @@ static int loaded_open(const struct scope_cell *c, const struct scope_machine *m
 }
 
 const struct scope_row scope_loaded_row = {
-    "memory/latency-loaded", "the same while other threads read, with pauses between their 16 KiB", NULL, "none", "memory",
-    "load_bytes_per_second", SCOPE_LATENCY, SCOPE_HOST_CLOCK, loaded_plan, loaded_open, loaded_sample, loaded_verify, loaded_close};
+    "memory/latency-loaded",
+    "the same while other threads read, with pauses between their 16 KiB",
+    NULL,
+    "none",
+    "memory",
+    "load_bytes_per_second",
+    SCOPE_LATENCY,
+    SCOPE_HOST_CLOCK,
+    loaded_plan,
+    loaded_open,
+    loaded_sample,
+    loaded_verify,
+    loaded_close};

@@ -29,7 +29,8 @@ static int bind(struct scope_memory *memory, uint32_t node, struct gn_error *e)
 		return gn_error_set(e, -GN_ENOTSUP, "node %u: too large a number", node);
 	mask[node / bits] = 1ul << node % bits;
 	if (syscall(SYS_mbind, memory->mapping, memory->mapped, BIND, mask, 16 * bits + 1, 0))
-		return gn_error_set(e, -GN_ENOTSUP, "memory cannot be bound to node %u: %s", node, strerror(errno));
+		return gn_error_set(e, -GN_ENOTSUP, "memory cannot be bound to node %u: %s", node,
+		                    strerror(errno));
 	return 0;
 }
 
@@ -45,10 +46,12 @@ static int check_node(const struct scope_memory *memory, uint32_t node, struct g
 	for (uint64_t k = 0; k < PAGES; k++)
 		page[k] = (char *)memory->at + memory->bytes / PAGES * k / 4096 * 4096;
 	if (syscall(SYS_move_pages, 0, (unsigned long)PAGES, page, NULL, where, 0))
-		return gn_error_set(e, -GN_ENOTSUP, "the system does not say on which node memory lies: %s", strerror(errno));
+		return gn_error_set(e, -GN_ENOTSUP, "the system does not say on which node memory lies: %s",
+		                    strerror(errno));
 	for (unsigned k = 0; k < PAGES; k++)
 		if (where[k] != (int)node)
-			return gn_error_set(e, -GN_ENOTSUP, "memory bound to node %u lies on node %d", node, where[k]);
+			return gn_error_set(e, -GN_ENOTSUP, "memory bound to node %u lies on node %d", node,
+			                    where[k]);
 	return 0;
 }
 
@@ -57,15 +60,18 @@ static int check_node(const struct scope_memory *memory, uint32_t node, struct g
 static int map(struct scope_memory *memory, enum scope_pages pages, struct gn_error *e)
 {
 	const bool huge = pages == SCOPE_PAGES_HUGE;
-	const uint64_t mapped = up(memory->bytes, huge ? HUGE_PAGE : 4096) + (pages == SCOPE_PAGES_TRANSPARENT ? HUGE_PAGE : 0);
-	void *at = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (huge ? MAP_HUGETLB : 0), -1, 0);
+	const uint64_t mapped =
+	    up(memory->bytes, huge ? HUGE_PAGE : 4096) + (pages == SCOPE_PAGES_TRANSPARENT ? HUGE_PAGE : 0);
+	void *at = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+	                MAP_PRIVATE | MAP_ANONYMOUS | (huge ? MAP_HUGETLB : 0), -1, 0);
 
 	if (at == MAP_FAILED)
-		return gn_error_set(e, huge ? -GN_ENOTSUP : -GN_ENOMEM, "%" PRIu64 " bytes of %smemory: %s", mapped, huge ? "huge-page " : "",
-				    strerror(errno));
+		return gn_error_set(e, huge ? -GN_ENOTSUP : -GN_ENOMEM, "%" PRIu64 " bytes of %smemory: %s",
+		                    mapped, huge ? "huge-page " : "", strerror(errno));
 	memory->mapping = at;
 	memory->mapped = mapped;
-	memory->at = (void *)(uintptr_t)up((uintptr_t)at, pages == SCOPE_PAGES_TRANSPARENT ? HUGE_PAGE : 4096);
+	memory->at =
+	    (void *)(uintptr_t)up((uintptr_t)at, pages == SCOPE_PAGES_TRANSPARENT ? HUGE_PAGE : 4096);
 	if (!huge)
 		madvise(at, mapped, pages == SCOPE_PAGES_TRANSPARENT ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	return 0;
@@ -96,11 +102,13 @@ static int check_pages(const struct scope_memory *memory, enum scope_pages pages
 
 	if (pages != SCOPE_PAGES_TRANSPARENT || transparent_bytes(memory->at) >= wanted)
 		return 0;
-	return gn_error_set(e, -GN_ENOTSUP, "the system gave %" PRIu64 " of %" PRIu64 " bytes as transparent huge pages",
-			    transparent_bytes(memory->at), wanted);
+	return gn_error_set(e, -GN_ENOTSUP,
+	                    "the system gave %" PRIu64 " of %" PRIu64 " bytes as transparent huge pages",
+	                    transparent_bytes(memory->at), wanted);
 }
 
-int scope_memory_take(struct scope_memory *memory, uint64_t bytes, enum scope_pages pages, uint32_t node, struct gn_error *e)
+int scope_memory_take(struct scope_memory *memory, uint64_t bytes, enum scope_pages pages, uint32_t node,
+                      struct gn_error *e)
 {
 	int rc;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - host memory that lies where, and in pages of the size, that a row says; and its cache lines. For rows of GPUs
- * too. It is touched, so that nothing is faulted in while it is measured.
+ * memory.h - host memory that lies where, and in pages of the size, that a row says; and its cache lines. For
+ * rows of GPUs too. It is touched, so that nothing is faulted in while it is measured.
  */
 #ifndef GN_SCOPE_HOST_MEMORY_H
 #define GN_SCOPE_HOST_MEMORY_H
@@ -29,16 +29,25 @@ struct scope_memory {
 };
 
 /*
- * scope_memory_take - memory of all zeros. @node: the system's number of the node it must lie on, or SCOPE_ANY_NODE.
- * Returns 0; -GN_ENOMEM; -GN_ENOTSUP: such pages or such a place are not to be had here, checked after the touch.
+ * scope_memory_take - memory of all zeros. @node: the system's number of the node it must lie on, or
+ * SCOPE_ANY_NODE.
+ * Returns 0; -GN_ENOMEM; -GN_ENOTSUP: such pages or such a place are not to be had here, checked after the
+ * touch.
  */
-int scope_memory_take(struct scope_memory *memory, uint64_t bytes, enum scope_pages pages, uint32_t node, struct gn_error *e);
+int scope_memory_take(struct scope_memory *memory, uint64_t bytes, enum scope_pages pages, uint32_t node,
+                      struct gn_error *e);
 void scope_memory_release(struct scope_memory *memory);
 
-/* scope_lines_flush - write every line of it back and drop it from all caches of the host. -GN_ENOTSUP: not for programs here. */
+/*
+ * scope_lines_flush - write every line of it back and drop it from all caches of the host. -GN_ENOTSUP: not
+ * for programs here.
+ */
 int scope_lines_flush(const void *memory, uint64_t bytes, uint32_t line_bytes, struct gn_error *e);
 
-/* scope_lines_check - does that work? Times loads that depend on each other, flushed and not. 0; -GN_EIO: no; -GN_ENOTSUP. */
+/*
+ * scope_lines_check - does that work? Times loads that depend on each other, flushed and not. 0; -GN_EIO: no;
+ * -GN_ENOTSUP.
+ */
 int scope_lines_check(uint32_t line_bytes, struct gn_error *e);
 
 #ifdef __cplusplus

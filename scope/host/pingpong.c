@@ -22,7 +22,10 @@ static int add_pair(struct scope_plan *p, uint32_t from, uint32_t to)
 	return scope_plan_add(p, args);
 }
 
-/* All pairs of a small machine; of a larger one the first processor with all others, as many as there is time for. */
+/*
+ * All pairs of a small machine; of a larger one the first processor with all others, as many as there is time
+ * for.
+ */
 static int pingpong_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const uint32_t most = m->effort == SCOPE_QUICK ? QUICK_PAIRS : MOST_PAIRS;
@@ -90,11 +93,13 @@ static void pingpong_close(void *state)
 	free(x);
 }
 
-static int pingpong_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+static int pingpong_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                         struct gn_error *e)
 {
 	const uint32_t cpu[] = {(uint32_t)scope_cell_arg(c, "from", 0), (uint32_t)scope_cell_arg(c, "to", 1)};
 	struct pingpong *x = (struct pingpong *)calloc(1, sizeof *x);
-	const int rc = x ? scope_team_open(&x->team, 2, cpu, work, x, e) : gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+	const int rc = x ? scope_team_open(&x->team, 2, cpu, work, x, e)
+	                 : gn_error_set(e, -GN_ENOMEM, "no memory for a row");
 
 	(void)m;
 	if (rc)
@@ -105,5 +110,16 @@ static int pingpong_open(const struct scope_cell *c, const struct scope_machine 
 }
 
 const struct scope_row scope_pingpong_row = {
-    "cores/ping-pong", "two threads write one line in turn; a round trip, two hand-overs", NULL, "none", NULL, NULL, SCOPE_LATENCY,
-    SCOPE_HOST_CLOCK, pingpong_plan, pingpong_open, pingpong_sample, pingpong_verify, pingpong_close};
+    "cores/ping-pong",
+    "two threads write one line in turn; a round trip, two hand-overs",
+    NULL,
+    "none",
+    NULL,
+    NULL,
+    SCOPE_LATENCY,
+    SCOPE_HOST_CLOCK,
+    pingpong_plan,
+    pingpong_open,
+    pingpong_sample,
+    pingpong_verify,
+    pingpong_close};

@@ -37,7 +37,8 @@ static void tie(struct scope_ring *r, const uint32_t *order)
 	r->at = &line[order[0]];
 }
 
-int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages, uint32_t node, struct gn_error *e)
+int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages, uint32_t node,
+                    struct gn_error *e)
 {
 	uint32_t *order;
 	int rc;
@@ -50,7 +51,8 @@ int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages
 	order = shuffled(r->lines);
 	if (!order) {
 		scope_ring_close(r);
-		return gn_error_set(e, -GN_ENOMEM, "no memory to shuffle %llu lines", (unsigned long long)r->lines);
+		return gn_error_set(e, -GN_ENOMEM, "no memory to shuffle %llu lines",
+		                    (unsigned long long)r->lines);
 	}
 	tie(r, order);
 	free(order);
@@ -74,6 +76,7 @@ int scope_ring_check(const struct scope_ring *r, struct gn_error *e)
 
 	if (rank == expected)
 		return 0;
-	return gn_error_set(e, -GN_EIO, "%llu steps led to the ring's line %llu, not %llu", (unsigned long long)r->steps,
-			    (unsigned long long)rank, (unsigned long long)expected);
+	return gn_error_set(e, -GN_EIO, "%llu steps led to the ring's line %llu, not %llu",
+	                    (unsigned long long)r->steps, (unsigned long long)rank,
+	                    (unsigned long long)expected);
 }

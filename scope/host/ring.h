@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring.h - lines of memory that point to each other in a shuffled order, one ring of all: what latency is measured by. */
+/*
+ * ring.h - lines of memory that point to each other in a shuffled order, one ring of all: what latency is
+ * measured by.
+ */
 #ifndef GN_SCOPE_HOST_RING_H
 #define GN_SCOPE_HOST_RING_H
 
@@ -16,8 +19,12 @@ struct scope_ring {
 	uint64_t steps; /* how far all of them have gone */
 };
 
-/* scope_ring_open - a ring over so many bytes. 0, -GN_ENOMEM, -GN_ENOTSUP as scope_memory_take. All zero bytes can be closed. */
-int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages, uint32_t node, struct gn_error *e);
+/*
+ * scope_ring_open - a ring over so many bytes. 0, -GN_ENOMEM, -GN_ENOTSUP as scope_memory_take. All zero
+ * bytes can be closed.
+ */
+int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages, uint32_t node,
+                    struct gn_error *e);
 void scope_ring_close(struct scope_ring *r);
 
 /* scope_ring_chase - go so many steps on. */

@@ -27,7 +27,9 @@ uint64_t scope_spot_bytes(const struct scope_machine *m)
 
 static int code(int error)
 {
-	return error == ENOSPC || error == EDQUOT ? -GN_ENOSPC : error == EACCES || error == EROFS ? -GN_EACCES : -GN_EIO;
+	return error == ENOSPC || error == EDQUOT  ? -GN_ENOSPC
+	       : error == EACCES || error == EROFS ? -GN_EACCES
+	                                           : -GN_EIO;
 }
 
 /* Where the file system has no files without a name, one that is unlinked at once. */
@@ -38,7 +40,8 @@ static int make(const char *directory, char *path, size_t room, struct gn_error 
 	snprintf(path, room, "%s/grapnel-scope-XXXXXX", directory);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return gn_error_set(e, code(errno), "no file can be made in %s: %s; give another directory", directory, strerror(errno));
+		return gn_error_set(e, code(errno), "no file can be made in %s: %s; give another directory",
+		                    directory, strerror(errno));
 	return fd;
 }
 
@@ -48,7 +51,8 @@ static int write_piece(int fd, uint64_t at, const char *piece, struct gn_error *
 		const ssize_t wrote = pwrite(fd, piece + done, PIECE - done, (off_t)(at + done));
 
 		if (wrote <= 0)
-			return gn_error_set(e, code(errno), "writing the file that is to be read: %s", strerror(errno));
+			return gn_error_set(e, code(errno), "writing the file that is to be read: %s",
+			                    strerror(errno));
 		done += (uint64_t)wrote;
 	}
 	return 0;
@@ -76,7 +80,8 @@ static int reopen(struct scope_spot *s, const char *path, struct gn_error *e)
 	const int fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 
 	if (fd < 0)
-		return gn_error_set(e, errno == EINVAL ? -GN_ENOTSUP : code(errno), "no O_DIRECT in this directory: %s", strerror(errno));
+		return gn_error_set(e, errno == EINVAL ? -GN_ENOTSUP : code(errno),
+		                    "no O_DIRECT in this directory: %s", strerror(errno));
 	posix_fadvise(s->fd, 0, 0, POSIX_FADV_DONTNEED);
 	close(s->fd);
 	s->fd = fd;
@@ -94,7 +99,8 @@ static int map(struct scope_spot *s, struct gn_error *e)
 	return 0;
 }
 
-int scope_spot_open(struct scope_spot *s, const struct scope_machine *m, bool direct, bool mapped, struct gn_error *e)
+int scope_spot_open(struct scope_spot *s, const struct scope_machine *m, bool direct, bool mapped,
+                    struct gn_error *e)
 {
 	char path[4096];
 	int rc;
@@ -148,6 +154,7 @@ int scope_spot_cool(const struct scope_spot *s, struct gn_error *e)
 	posix_fadvise(s->fd, 0, 0, POSIX_FADV_DONTNEED);
 	left = s->mapping ? resident(s) : 0;
 	if (left)
-		return gn_error_set(e, -GN_ENOTSUP, "%llu pages of the file stay in the page cache", (unsigned long long)left);
+		return gn_error_set(e, -GN_ENOTSUP, "%llu pages of the file stay in the page cache",
+		                    (unsigned long long)left);
 	return 0;
 }

@@ -21,10 +21,11 @@ enum { SCOPE_SPOT_SEED = 5 };
 uint64_t scope_spot_bytes(const struct scope_machine *m);
 
 /*
- * scope_spot_open - make one in the machine's directory; it is on the disk when this returns, and in the page cache too unless
- * it is `direct`. 0; -GN_ENOTSUP: no O_DIRECT there; -GN_ENOSPC, -GN_EACCES, -GN_EIO.
+ * scope_spot_open - make one in the machine's directory; it is on the disk when this returns, and in the page
+ * cache too unless it is `direct`. 0; -GN_ENOTSUP: no O_DIRECT there; -GN_ENOSPC, -GN_EACCES, -GN_EIO.
  */
-int scope_spot_open(struct scope_spot *s, const struct scope_machine *m, bool direct, bool mapped, struct gn_error *e);
+int scope_spot_open(struct scope_spot *s, const struct scope_machine *m, bool direct, bool mapped,
+                    struct gn_error *e);
 void scope_spot_close(struct scope_spot *s);
 
 /* scope_spot_cool - nothing of it is in the page cache. -GN_ENOTSUP: the system does not let go of it. */

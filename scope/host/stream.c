@@ -37,7 +37,8 @@ static int stream_plan(const struct scope_row *row, const struct scope_machine *
 		return scope_plan_nodes(p, m, PAGE, 1ull << 32);
 	if (r->pages == SCOPE_PAGES_SMALL && !r->flushed)
 		return scope_plan_threads(p, m, PAGE, 1ull << 32);
-	return scope_plan_sizes(p, r->pages == SCOPE_PAGES_SMALL ? PAGE : 2 << 20, r->flushed ? 256 << 20 : 1ull << 32, NULL);
+	return scope_plan_sizes(p, r->pages == SCOPE_PAGES_SMALL ? PAGE : 2 << 20,
+	                        r->flushed ? 256 << 20 : 1ull << 32, NULL);
 }
 
 /* ---- the work ---- */
@@ -55,9 +56,13 @@ static void work(void *user, uint32_t member, uint64_t operations)
 
 	for (uint64_t k = 0; k < operations; k++) {
 		switch (s->row->kind) {
-		case SCOPE_COPY: memcpy(slot(&s->to, s, k) + part.at, slot(&s->from, s, k) + part.at, part.bytes); break;
+		case SCOPE_COPY:
+			memcpy(slot(&s->to, s, k) + part.at, slot(&s->from, s, k) + part.at, part.bytes);
+			break;
 		case SCOPE_READ: sum += scope_words_sum(slot(&s->from, s, k) + part.at, part.bytes); break;
-		default: scope_words_write(slot(&s->to, s, k) + part.at, part.bytes, s->first + part.at / 8); break;
+		default:
+			scope_words_write(slot(&s->to, s, k) + part.at, part.bytes, s->first + part.at / 8);
+			break;
 		}
 	}
 	s->sum[member * (SCOPE_LINE / 8)] = sum;
@@ -127,7 +132,8 @@ static int verify_sum(const struct stream *s, struct gn_error *e)
 	}
 	if (sum == expected)
 		return 0;
-	return gn_error_set(e, -GN_EIO, "the words read sum up to %llx, not %llx", (unsigned long long)sum, (unsigned long long)expected);
+	return gn_error_set(e, -GN_EIO, "the words read sum up to %llx, not %llx", (unsigned long long)sum,
+	                    (unsigned long long)expected);
 }
 
 static int verify_written(const struct stream *s, struct gn_error *e)
@@ -136,7 +142,8 @@ static int verify_written(const struct stream *s, struct gn_error *e)
 
 	for (uint64_t k = 0; k < s->bytes / 8; k++)
 		if (word[k] != s->first + k)
-			return gn_error_set(e, -GN_EIO, "what was written differs at byte %llu", (unsigned long long)(8 * k));
+			return gn_error_set(e, -GN_EIO, "what was written differs at byte %llu",
+			                    (unsigned long long)(8 * k));
 	return 0;
 }
 
@@ -166,7 +173,8 @@ static void stream_close(void *state)
 	free(s);
 }
 
-static int take(struct stream *s, struct scope_memory *memory, uint64_t seed, uint32_t node, struct gn_error *e)
+static int take(struct stream *s, struct scope_memory *memory, uint64_t seed, uint32_t node,
+                struct gn_error *e)
 {
 	const int rc = scope_memory_take(memory, s->slots * s->bytes, s->row->pages, node, e);
 
@@ -175,10 +183,14 @@ static int take(struct stream *s, struct scope_memory *memory, uint64_t seed, ui
 	return rc;
 }
 
-/* Memory of the node "from" is read, that of "to" written, by processors of the node that reads, or of the one that writes. */
+/*
+ * Memory of the node "from" is read, that of "to" written, by processors of the node that reads, or of the
+ * one that writes.
+ */
 static int stream_fill(struct stream *s, const struct scope_cell *c, struct gn_error *e)
 {
-	const uint32_t from = (uint32_t)scope_cell_arg(c, "from", SCOPE_ANY_NODE), to = (uint32_t)scope_cell_arg(c, "to", SCOPE_ANY_NODE);
+	const uint32_t from = (uint32_t)scope_cell_arg(c, "from", SCOPE_ANY_NODE),
+	               to = (uint32_t)scope_cell_arg(c, "to", SCOPE_ANY_NODE);
 	uint32_t cpu[SCOPE_MOST_CPUS];
 	int rc = 0;
 
@@ -194,7 +206,8 @@ static int stream_fill(struct stream *s, const struct scope_cell *c, struct gn_e
 	return rc;
 }
 
-static int stream_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+static int stream_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                       struct gn_error *e)
 {
 	struct stream *s = (struct stream *)calloc(1, sizeof *s);
 	int rc;
@@ -219,33 +232,72 @@ static int stream_open(const struct scope_cell *c, const struct scope_machine *m
 
 const struct scope_stream_row scope_stream_rows[SCOPE_STREAM_ROWS] = {
     {{"memory/copy", "memcpy, the same buffers again; threads share it evenly", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_COPY, SCOPE_PAGES_SMALL, false, false},
-    {{"memory/read", "sums of words, the same buffer again; threads share it evenly", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_READ, SCOPE_PAGES_SMALL, false, false},
-    {{"memory/write", "words that count up, the same buffer again; threads share it evenly", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_WRITE, SCOPE_PAGES_SMALL, false, false},
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify,
+      stream_close},
+     SCOPE_COPY,
+     SCOPE_PAGES_SMALL,
+     false,
+     false},
+    {{"memory/read", "sums of words, the same buffer again; threads share it evenly", NULL, "h2h", "memory",
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify,
+      stream_close},
+     SCOPE_READ,
+     SCOPE_PAGES_SMALL,
+     false,
+     false},
+    {{"memory/write", "words that count up, the same buffer again; threads share it evenly", NULL, "h2h",
+      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
+      stream_verify, stream_close},
+     SCOPE_WRITE,
+     SCOPE_PAGES_SMALL,
+     false,
+     false},
     {{"memory/copy-transparent-huge", "memcpy between transparent huge pages", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_COPY, SCOPE_PAGES_TRANSPARENT, false, false},
-    {{"memory/copy-huge", "memcpy between reserved huge pages", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_COPY, SCOPE_PAGES_HUGE, false, false},
-    {{"memory/copy-flushed", "memcpy of lines that no cache holds, flushed one by one before", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_COPY, SCOPE_PAGES_SMALL, false, true},
-    {{"memory/read-flushed", "sums of words in lines that no cache holds, flushed one by one before", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_READ, SCOPE_PAGES_SMALL, false, true},
-    {{"memory/copy-nodes", "memcpy from a NUMA node to another, by a thread of the latter", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_COPY, SCOPE_PAGES_SMALL, true, false},
-    {{"memory/read-nodes", "sums of words on a NUMA node, by a thread of another", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_READ, SCOPE_PAGES_SMALL, true, false},
-    {{"memory/write-nodes", "words that count up on a NUMA node, by a thread of another", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_WRITE, SCOPE_PAGES_SMALL, true, false},
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify,
+      stream_close},
+     SCOPE_COPY,
+     SCOPE_PAGES_TRANSPARENT,
+     false,
+     false},
+    {{"memory/copy-huge", "memcpy between reserved huge pages", NULL, "h2h", "memory", NULL, SCOPE_BANDWIDTH,
+      SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
+     SCOPE_COPY,
+     SCOPE_PAGES_HUGE,
+     false,
+     false},
+    {{"memory/copy-flushed", "memcpy of lines that no cache holds, flushed one by one before", NULL, "h2h",
+      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
+      stream_verify, stream_close},
+     SCOPE_COPY,
+     SCOPE_PAGES_SMALL,
+     false,
+     true},
+    {{"memory/read-flushed", "sums of words in lines that no cache holds, flushed one by one before", NULL,
+      "h2h", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
+      stream_verify, stream_close},
+     SCOPE_READ,
+     SCOPE_PAGES_SMALL,
+     false,
+     true},
+    {{"memory/copy-nodes", "memcpy from a NUMA node to another, by a thread of the latter", NULL, "h2h",
+      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
+      stream_verify, stream_close},
+     SCOPE_COPY,
+     SCOPE_PAGES_SMALL,
+     true,
+     false},
+    {{"memory/read-nodes", "sums of words on a NUMA node, by a thread of another", NULL, "h2h", "memory",
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify,
+      stream_close},
+     SCOPE_READ,
+     SCOPE_PAGES_SMALL,
+     true,
+     false},
+    {{"memory/write-nodes", "words that count up on a NUMA node, by a thread of another", NULL, "h2h",
+      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
+      stream_verify, stream_close},
+     SCOPE_WRITE,
+     SCOPE_PAGES_SMALL,
+     true,
+     false},
 };

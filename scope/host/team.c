@@ -91,7 +91,8 @@ static void *member_run(void *argument)
 		simt_add_relaxed_sys_u32(t->ready, 1);
 		wait_for(t->go, turn);
 		t->work(t->user, me->number, t->operations);
-		simt_add_acq_rel_dev_u32(t->done, 1); /* releases what the work did; pairs with the caller's acquire of done */
+		/* releases what the work did; pairs with the caller's acquire of done */
+		simt_add_acq_rel_dev_u32(t->done, 1);
 	}
 }
 
@@ -130,11 +131,13 @@ static int start(struct scope_team *t, uint32_t number, uint32_t cpu, struct gn_
 		t->members++;
 		rc = bind(m->thread, cpu);
 	}
-	return rc ? gn_error_set(e, -GN_ENOTSUP, "a thread cannot be bound to processor %u: %s", cpu, strerror(rc)) : 0;
+	return rc ? gn_error_set(e, -GN_ENOTSUP, "a thread cannot be bound to processor %u: %s", cpu,
+	                         strerror(rc))
+	          : 0;
 }
 
-int scope_team_open(struct scope_team **team, uint32_t members, const uint32_t *cpu, scope_work *work, void *user,
-		    struct gn_error *e)
+int scope_team_open(struct scope_team **team, uint32_t members, const uint32_t *cpu, scope_work *work,
+                    void *user, struct gn_error *e)
 {
 	struct scope_team *t = (struct scope_team *)calloc(1, sizeof *t);
 	int rc = 0;

@@ -49,8 +49,8 @@ int scope_bed_open(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t
 	b->in = (char *)malloc(b->window * bytes);
 	if (!b->out || !b->in) {
 		scope_bed_close(b);
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu messages of %llu bytes", (unsigned long long)b->window,
-				    (unsigned long long)bytes);
+		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu messages of %llu bytes",
+		                    (unsigned long long)b->window, (unsigned long long)bytes);
 	}
 	scope_fill(b->out, b->window * bytes, (uint64_t)own_rank() + 100);
 	scope_fill(b->in, b->window * bytes, 1);
@@ -76,7 +76,9 @@ int scope_bed_check(const struct scope_rank_bed *b, uint64_t operations, struct 
 {
 	const uint64_t used = operations < b->window ? operations : b->window;
 
-	return b->receives ? scope_check(b->in, used * b->bytes, (uint64_t)b->peer + 100, "the messages received", e) : 0;
+	return b->receives
+	           ? scope_check(b->in, used * b->bytes, (uint64_t)b->peer + 100, "the messages received", e)
+	           : 0;
 }
 
 /* ---- parts ---- */
@@ -89,11 +91,14 @@ static int turns(struct scope_rank_bed *b, uint64_t operations)
 
 	for (uint64_t k = 0; k < operations && code == MPI_SUCCESS; k++) {
 		if (first)
-			code = MPI_Send(b->out, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA, MPI_COMM_WORLD);
+			code = MPI_Send(b->out, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA,
+			                MPI_COMM_WORLD);
 		if (code == MPI_SUCCESS)
-			code = MPI_Recv(b->in, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			code = MPI_Recv(b->in, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA,
+			                MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		if (code == MPI_SUCCESS && !first)
-			code = MPI_Send(b->out, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA, MPI_COMM_WORLD);
+			code = MPI_Send(b->out, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA,
+			                MPI_COMM_WORLD);
 	}
 	return code;
 }
@@ -105,11 +110,11 @@ static int window(struct scope_rank_bed *b, uint64_t count)
 	int code = MPI_SUCCESS, requests = 0;
 
 	for (uint64_t k = 0; k < count && b->receives && code == MPI_SUCCESS; k++)
-		code = MPI_Irecv(b->in + k * b->bytes, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA, MPI_COMM_WORLD,
-				 &request[requests++]);
+		code = MPI_Irecv(b->in + k * b->bytes, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA,
+		                 MPI_COMM_WORLD, &request[requests++]);
 	for (uint64_t k = 0; k < count && b->sends && code == MPI_SUCCESS; k++)
-		code = MPI_Isend(b->out + k * b->bytes, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA, MPI_COMM_WORLD,
-				 &request[requests++]);
+		code = MPI_Isend(b->out + k * b->bytes, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA,
+		                 MPI_COMM_WORLD, &request[requests++]);
 	return code == MPI_SUCCESS ? MPI_Waitall(requests, request, MPI_STATUSES_IGNORE) : code;
 }
 
@@ -118,11 +123,12 @@ static int agree_on_end(const struct scope_rank_bed *b)
 {
 	char mine = 1, other;
 
-	return MPI_Sendrecv(&mine, 1, MPI_BYTE, b->peer, SCOPE_TAG_END, &other, 1, MPI_BYTE, b->peer, SCOPE_TAG_END, MPI_COMM_WORLD,
-			    MPI_STATUS_IGNORE);
+	return MPI_Sendrecv(&mine, 1, MPI_BYTE, b->peer, SCOPE_TAG_END, &other, 1, MPI_BYTE, b->peer,
+	                    SCOPE_TAG_END, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-int scope_part_run(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t operations, struct gn_error *e)
+int scope_part_run(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t operations,
+                   struct gn_error *e)
 {
 	int code = MPI_SUCCESS;
 

@@ -11,7 +11,9 @@ static const char *missing = "start it under an MPI launcher: mpirun -n 2 grapne
 
 /* ---- the begin and the end ---- */
 
-/* What launchers tell their processes; without one nothing is to be gained from MPI, and it takes a second. */
+/*
+ * What launchers tell their processes; without one nothing is to be gained from MPI, and it takes a second.
+ */
 static bool launched(void)
 {
 	return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
@@ -61,7 +63,8 @@ int scope_rank_ask(int peer, const struct scope_rank_command *c, struct gn_error
 	int code = MPI_Send(c, sizeof *c, MPI_BYTE, peer, SCOPE_TAG_COMMAND, MPI_COMM_WORLD);
 
 	if (code == MPI_SUCCESS)
-		code = MPI_Recv(&report, sizeof report, MPI_BYTE, peer, SCOPE_TAG_REPORT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		code = MPI_Recv(&report, sizeof report, MPI_BYTE, peer, SCOPE_TAG_REPORT, MPI_COMM_WORLD,
+		                MPI_STATUS_IGNORE);
 	if (code != MPI_SUCCESS)
 		return scope_rank_check(code, "asking another rank", e);
 	return report.rc ? gn_error_set(e, (int)report.rc, "rank %d: %.230s", peer, report.text) : 0;
@@ -80,7 +83,8 @@ static int next(struct scope_rank_command *c, bool awake, struct gn_error *e)
 			usleep(1000);
 	}
 	if (code == MPI_SUCCESS)
-		code = MPI_Recv(c, sizeof *c, MPI_BYTE, 0, SCOPE_TAG_COMMAND, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		code =
+		    MPI_Recv(c, sizeof *c, MPI_BYTE, 0, SCOPE_TAG_COMMAND, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	return scope_rank_check(code, "waiting for rank 0", e);
 }
 
@@ -89,7 +93,9 @@ static int answer(int rc, const struct gn_error *said, struct gn_error *e)
 	struct scope_rank_report report = {rc, ""};
 
 	snprintf(report.text, sizeof report.text, "%.*s", (int)sizeof report.text - 1, said->text);
-	return scope_rank_check(MPI_Send(&report, sizeof report, MPI_BYTE, 0, SCOPE_TAG_REPORT, MPI_COMM_WORLD), "answering rank 0", e);
+	return scope_rank_check(
+	    MPI_Send(&report, sizeof report, MPI_BYTE, 0, SCOPE_TAG_REPORT, MPI_COMM_WORLD),
+	    "answering rank 0", e);
 }
 
 /* One command but a part; what it says goes into the answer. */

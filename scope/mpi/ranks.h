@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi/ranks.h - how rank 0 has another rank do its part of a cell: a command is a message, and a report comes back.
+ * mpi/ranks.h - how rank 0 has another rank do its part of a cell: a command is a message, and a report comes
+ * back.
  *
- * A sample: rank 0 sends the command, the other spoils what it is to receive and says that it is ready, both do their
- * part (scope_part_run), and what ends it is a message of the part itself. The clock runs from "ready" to that message.
+ * A sample: rank 0 sends the command, the other spoils what it is to receive and says that it is ready, both
+ * do their part (scope_part_run), and what ends it is a message of the part itself. The clock runs from
+ * "ready" to that message.
  */
 #ifndef GN_SCOPE_MPI_RANKS_H
 #define GN_SCOPE_MPI_RANKS_H
@@ -53,7 +55,8 @@ void scope_bed_spoil(struct scope_rank_bed *b);
 int scope_bed_check(const struct scope_rank_bed *b, uint64_t operations, struct gn_error *e);
 
 /* This rank's part of so many operations. */
-int scope_part_run(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t operations, struct gn_error *e);
+int scope_part_run(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t operations,
+                   struct gn_error *e);
 
 /* Rank 0: send a command to a peer and, but for a part, wait for its report. */
 int scope_rank_ask(int peer, const struct scope_rank_command *c, struct gn_error *e);

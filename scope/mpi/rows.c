@@ -36,7 +36,8 @@ static int mpi_plan(const struct scope_row *row, const struct scope_machine *m, 
 
 static int ask(const struct mpi_cell *x, enum scope_rank_word word, uint64_t operations, struct gn_error *e)
 {
-	const struct scope_rank_command c = {(uint64_t)word, (uint64_t)x->row->part, x->bed.bytes, operations};
+	const struct scope_rank_command c = {(uint64_t)word, (uint64_t)x->row->part, x->bed.bytes,
+	                                     operations};
 
 	return scope_rank_ask(x->bed.peer, &c, e);
 }
@@ -77,7 +78,8 @@ static void mpi_close(void *state)
 	free(x);
 }
 
-static int mpi_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+static int mpi_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                    struct gn_error *e)
 {
 	struct mpi_cell *x = (struct mpi_cell *)calloc(1, sizeof *x);
 	int rc;

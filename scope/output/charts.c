@@ -36,7 +36,9 @@ static unsigned spread_of(const struct making *m, const char *name)
 	unsigned values = 0;
 
 	for (uint32_t k = 0; k < m->r->cells && values < 2; k++) {
-		const uint64_t v = belongs(m, &m->r->cell[k]) ? scope_read_arg(&m->r->cell[k], name, UINT64_MAX) : UINT64_MAX;
+		const uint64_t v = belongs(m, &m->r->cell[k])
+		                       ? scope_read_arg(&m->r->cell[k], name, UINT64_MAX)
+		                       : UINT64_MAX;
 
 		if (v != UINT64_MAX && v != first) {
 			first = v;
@@ -46,7 +48,10 @@ static unsigned spread_of(const struct making *m, const char *name)
 	return values;
 }
 
-/* The argument that the row is drawn over: bytes or span where they vary, else the first that does and is no device. */
+/*
+ * The argument that the row is drawn over: bytes or span where they vary, else the first that does and is no
+ * device.
+ */
 static const char *choose_x(const struct making *m)
 {
 	if (spread_of(m, "span") > 1)
@@ -55,7 +60,8 @@ static const char *choose_x(const struct making *m)
 		return "bytes";
 	for (uint32_t k = 0; k < m->r->cells; k++)
 		for (uint32_t a = 0; belongs(m, &m->r->cell[k]) && a < m->r->cell[k].args; a++)
-			if (!is_device(m->r->cell[k].arg[a].name) && spread_of(m, m->r->cell[k].arg[a].name) > 1)
+			if (!is_device(m->r->cell[k].arg[a].name) &&
+			    spread_of(m, m->r->cell[k].arg[a].name) > 1)
 				return m->r->cell[k].arg[a].name;
 	return NULL;
 }
@@ -72,7 +78,8 @@ static bool is_left_out(const char *name, const char *const *but)
 static bool alike(const struct scope_read_cell *a, const struct scope_read_cell *b, const char *const *but)
 {
 	for (uint32_t k = 0; k < a->args; k++)
-		if (!is_left_out(a->arg[k].name, but) && scope_read_arg(b, a->arg[k].name, UINT64_MAX) != a->arg[k].value)
+		if (!is_left_out(a->arg[k].name, but) &&
+		    scope_read_arg(b, a->arg[k].name, UINT64_MAX) != a->arg[k].value)
 			return false;
 	return a->args == b->args;
 }
@@ -114,8 +121,8 @@ static struct scope_chart *add_chart(struct making *m, enum scope_chart_kind kin
 
 static bool fits(const struct making *m, const struct scope_chart *c, enum scope_chart_kind kind)
 {
-	return c->kind == kind && c->unit == m->row->unit && c->count < SCOPE_MOST_SERIES && same_family(c->family, m->row->name) &&
-	       !c->x == !m->x && (!m->x || !strcmp(c->x, m->x));
+	return c->kind == kind && c->unit == m->row->unit && c->count < SCOPE_MOST_SERIES &&
+	       same_family(c->family, m->row->name) && !c->x == !m->x && (!m->x || !strcmp(c->x, m->x));
 }
 
 /* A chart of the family where one more series fits. */
@@ -131,7 +138,8 @@ static void add_point(struct making *m, struct scope_series *s, const struct sco
 {
 	if (s->points == s->room) {
 		const uint32_t room = s->room ? 2 * s->room : 16;
-		const struct scope_read_cell **more = (const struct scope_read_cell **)realloc((void *)s->point, room * sizeof *more);
+		const struct scope_read_cell **more =
+		    (const struct scope_read_cell **)realloc((void *)s->point, room * sizeof *more);
 
 		if (!more) {
 			m->rc = -GN_ENOMEM;
@@ -144,7 +152,8 @@ static void add_point(struct making *m, struct scope_series *s, const struct sco
 }
 
 /* "pinned-to-device, gpu 1": the row without its family, and what distinguishes its series. */
-static void put_label(const struct making *m, char *label, const struct scope_read_cell *c, const char *const *but)
+static void put_label(const struct making *m, char *label, const struct scope_read_cell *c,
+                      const char *const *but)
 {
 	const char *slash = strchr(m->row->name, '/');
 	int n = snprintf(label, SCOPE_LABEL, "%s", slash ? slash + 1 : m->row->name);
@@ -153,12 +162,14 @@ static void put_label(const struct making *m, char *label, const struct scope_re
 		if (!is_left_out(c->arg[k].name, but) && spread_of(m, c->arg[k].name) > 1) {
 			const struct scope_word w = scope_format_arg(&c->arg[k]);
 
-			n += snprintf(label + n, (size_t)(SCOPE_LABEL - n), ", %s %s", c->arg[k].name, w.text);
+			n +=
+			    snprintf(label + n, (size_t)(SCOPE_LABEL - n), ", %s %s", c->arg[k].name, w.text);
 		}
 }
 
 /* A series of the cells that are like the first of them but for x. */
-static void add_series(struct making *m, struct scope_chart *c, const struct scope_read_cell *first, const char *const *but)
+static void add_series(struct making *m, struct scope_chart *c, const struct scope_read_cell *first,
+                       const char *const *but)
 {
 	struct scope_series *s = &c->series[c->count++];
 
@@ -181,7 +192,8 @@ static bool leads(const struct making *m, const struct scope_read_cell *c, const
 static void sort_points(const struct scope_chart *c, struct scope_series *s)
 {
 	for (uint32_t k = 1; k < s->points; k++)
-		for (uint32_t at = k; at && scope_chart_x(c, s->point[at - 1]) > scope_chart_x(c, s->point[at]); at--) {
+		for (uint32_t at = k;
+		     at && scope_chart_x(c, s->point[at - 1]) > scope_chart_x(c, s->point[at]); at--) {
 			const struct scope_read_cell *swap = s->point[at];
 
 			s->point[at] = s->point[at - 1];
@@ -189,7 +201,10 @@ static void sort_points(const struct scope_chart *c, struct scope_series *s)
 		}
 }
 
-/* Its second variable is a load, over which the first is drawn; others, such as the share of a direction, are not. */
+/*
+ * Its second variable is a load, over which the first is drawn; others, such as the share of a direction, are
+ * not.
+ */
 static bool is_loaded(const struct scope_read_row *row)
 {
 	return row->second && !strncmp(row->second, "load", 4);
@@ -197,7 +212,9 @@ static bool is_loaded(const struct scope_read_row *row)
 
 static void row_lines(struct making *m)
 {
-	const enum scope_chart_kind kind = !m->x ? SCOPE_BARS : is_loaded(m->row) ? SCOPE_LOADED : SCOPE_LINES;
+	const enum scope_chart_kind kind = !m->x               ? SCOPE_BARS
+	                                   : is_loaded(m->row) ? SCOPE_LOADED
+	                                                       : SCOPE_LINES;
 	const char *const but[] = {m->x ? m->x : "", NULL};
 
 	for (uint32_t k = 0; k < m->r->cells && !m->rc; k++)
@@ -215,7 +232,8 @@ static void row_lines(struct making *m)
 
 static bool is_pair(const struct scope_read_cell *c)
 {
-	return scope_read_arg(c, "from", UINT64_MAX) < SCOPE_MOST_DEVICES && scope_read_arg(c, "to", UINT64_MAX) < SCOPE_MOST_DEVICES;
+	return scope_read_arg(c, "from", UINT64_MAX) < SCOPE_MOST_DEVICES &&
+	       scope_read_arg(c, "to", UINT64_MAX) < SCOPE_MOST_DEVICES;
 }
 
 /* Of each pair the cell of the largest size is kept. */
@@ -283,11 +301,14 @@ static void put_title(struct scope_chart *c, uint32_t which)
 	if (c->kind == SCOPE_PAIRS)
 		snprintf(c->title, sizeof c->title, "%s: %s of pairs", c->series[0].label, what[c->unit]);
 	else if (c->kind == SCOPE_LOADED)
-		snprintf(c->title, sizeof c->title, "%s: %s over %s", c->family, what[c->unit], c->series[0].row->second);
+		snprintf(c->title, sizeof c->title, "%s: %s over %s", c->family, what[c->unit],
+		         c->series[0].row->second);
 	else
-		snprintf(c->title, sizeof c->title, "%s: %s%s%s", c->family, what[c->unit], c->x ? " over " : "", c->x ? c->x : "");
+		snprintf(c->title, sizeof c->title, "%s: %s%s%s", c->family, what[c->unit],
+		         c->x ? " over " : "", c->x ? c->x : "");
 	if (which)
-		snprintf(c->title + strlen(c->title), sizeof c->title - strlen(c->title), " (%" PRIu32 ")", which + 1);
+		snprintf(c->title + strlen(c->title), sizeof c->title - strlen(c->title), " (%" PRIu32 ")",
+		         which + 1);
 }
 
 /* Charts of the same name are numbered. */
@@ -300,8 +321,9 @@ static void put_titles(struct scope_charts *all)
 		for (uint32_t b = 0; b < k; b++) {
 			const struct scope_chart *o = &all->chart[b];
 
-			which += c->kind != SCOPE_PAIRS && o->kind == c->kind && o->unit == c->unit && !strcmp(o->family, c->family) &&
-				 !o->x == !c->x && (!c->x || !strcmp(o->x, c->x));
+			which += c->kind != SCOPE_PAIRS && o->kind == c->kind && o->unit == c->unit &&
+			         !strcmp(o->family, c->family) && !o->x == !c->x &&
+			         (!c->x || !strcmp(o->x, c->x));
 		}
 		put_title(c, which);
 	}

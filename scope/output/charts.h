@@ -3,8 +3,8 @@
  * charts.h - which cells stand together, for tables and drawings alike.
  *
  *   series   cells of a row that differ in one argument only, in its order
- *   chart    up to so many series of one family and unit over the same argument; or one row over pairs of devices; or
- *            single figures beside each other
+ *   chart    up to so many series of one family and unit over the same argument; or one row over pairs of
+ *            devices; or single figures beside each other
  */
 #ifndef GN_SCOPE_CHARTS_H
 #define GN_SCOPE_CHARTS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One line a cell, RFC 4180: numbers in base units (bytes, seconds, operations) and without thousands marks, an empty
- * field for what is missing. Arguments that are not common have no column of their own; they stand in `others`.
+ * One line a cell, RFC 4180: numbers in base units (bytes, seconds, operations) and without thousands marks,
+ * an empty field for what is missing. Arguments that are not common have no column of their own; they stand
+ * in `others`.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +10,8 @@
 
 #include "scope/output/read.h"
 
-static const char *const columns[] = {"bytes", "span", "stride", "threads", "gpu", "from", "to", "node", NULL};
+static const char *const columns[] = {"bytes", "span", "stride", "threads", "gpu",
+                                      "from",  "to",   "node",   NULL};
 
 static void put_text(FILE *to, const char *text)
 {
@@ -53,8 +55,8 @@ static void put_args(FILE *to, const struct scope_read_cell *c)
 	fputc(',', to);
 	for (uint32_t k = 0; k < c->args && n < sizeof others; k++)
 		if (!is_column(c->arg[k].name))
-			n += (size_t)snprintf(others + n, sizeof others - n, "%s%s:%" PRIu64, n ? "/" : "", c->arg[k].name,
-					      c->arg[k].value);
+			n += (size_t)snprintf(others + n, sizeof others - n, "%s%s:%" PRIu64, n ? "/" : "",
+			                      c->arg[k].name, c->arg[k].value);
 	put_text(to, others);
 }
 
@@ -63,15 +65,17 @@ static void put_header(FILE *to)
 	fputs("name,row,paper,direction,limit,timer,status,why", to);
 	for (unsigned k = 0; columns[k]; k++)
 		fprintf(to, ",%s", columns[k]);
-	fputs(",others,unit,samples,operations,bytes_moved,median,low,high,least,p5,quarter,three_quarters,p95,most,mean,variation,"
-	      "second,second_median,rounds,least_round,most_round\n", to);
+	fputs(",others,unit,samples,operations,bytes_moved,median,low,high,least,p5,quarter,three_quarters,"
+	      "p95,most,mean,variation,"
+	      "second,second_median,rounds,least_round,most_round\n",
+	      to);
 }
 
 static void put_statistics(FILE *to, const struct scope_read_cell *c)
 {
 	const struct scope_statistics *s = &c->s;
-	const double each[] = {s->median, s->low, s->high, s->least, s->p5, s->quarter, s->three_quarters, s->p95, s->most, s->mean,
-			       s->variation};
+	const double each[] = {s->median,         s->low, s->high, s->least, s->p5,       s->quarter,
+	                       s->three_quarters, s->p95, s->most, s->mean,  s->variation};
 	struct scope_statistics second;
 	const bool measured = c->status == SCOPE_MEASURED;
 	const bool two = measured && c->second && !scope_statistics_of(c->second, c->samples, &second);
@@ -118,5 +122,8 @@ int scope_write_csv(const json_t *report, FILE *to, struct gn_error *e)
 	for (uint32_t k = 0; k < r->cells; k++)
 		put_cell(to, &r->cell[k]);
 	scope_read_free(r);
-	return fflush(to) || ferror(to) ? gn_error_set(e, -GN_EIO, "the CSV cannot be written; see where it goes and its free space") : 0;
+	return fflush(to) || ferror(to)
+	           ? gn_error_set(e, -GN_EIO,
+	                          "the CSV cannot be written; see where it goes and its free space")
+	           : 0;
 }

@@ -17,8 +17,11 @@ static void name_axes(const struct scope_chart *c, struct scope_plot *p, char *x
 	snprintf(x, room, "%s", c->kind == SCOPE_LOADED ? c->series[0].row->second : c->x);
 	if (c->kind == SCOPE_LOADED && strstr(x, "bytes_per_second"))
 		snprintf(x, room, "achieved load (GB/s)");
-	snprintf(y, room, "%s (%s)", c->unit == SCOPE_BANDWIDTH ? "bandwidth" : c->unit == SCOPE_LATENCY ? "latency" : "rate",
-		 c->unit == SCOPE_RATE ? "million/s" : scope_format_unit(c->unit));
+	snprintf(y, room, "%s (%s)",
+	         c->unit == SCOPE_BANDWIDTH ? "bandwidth"
+	         : c->unit == SCOPE_LATENCY ? "latency"
+	                                    : "rate",
+	         c->unit == SCOPE_RATE ? "million/s" : scope_format_unit(c->unit));
 	p->x.name = x;
 	p->y.name = y;
 }
@@ -53,7 +56,10 @@ static void hold_all(const struct scope_chart *c, struct scope_plot *p)
 
 /* ---- limits and borders ---- */
 
-/* The different limits of a chart's series, each once; limits that tower over all that was reached would flatten it. */
+/*
+ * The different limits of a chart's series, each once; limits that tower over all that was reached would
+ * flatten it.
+ */
 static uint32_t limits_of(const struct scope_read *r, const struct scope_chart *c, struct scope_limit *limit)
 {
 	uint32_t count = 0;
@@ -63,7 +69,8 @@ static uint32_t limits_of(const struct scope_read *r, const struct scope_chart *
 
 		if (!scope_limit_of(r, c->series[s].row, &limit[count]))
 			continue;
-		while (at < count && (limit[at].rate != limit[count].rate || strcmp(limit[at].text, limit[count].text)))
+		while (at < count &&
+		       (limit[at].rate != limit[count].rate || strcmp(limit[at].text, limit[count].text)))
 			at++;
 		count += at == count;
 	}
@@ -116,9 +123,11 @@ static int put_series(struct scope_plot *p, const struct scope_chart *c, const s
 	for (uint32_t k = 0; at && note && k < s->points; k++) {
 		const struct scope_read_cell *cell = s->point[k];
 
-		snprintf(note + NOTE * k, NOTE, "%s: %s %s, 5 %% to 95 %% of %u samples: %s to %s", cell->name,
-			 scope_format_value(c->unit, cell->s.median).text, scope_format_unit(c->unit), cell->samples,
-			 scope_format_value(c->unit, cell->s.p5).text, scope_format_value(c->unit, cell->s.p95).text);
+		snprintf(note + NOTE * k, NOTE, "%s: %s %s, 5 %% to 95 %% of %u samples: %s to %s",
+		         cell->name, scope_format_value(c->unit, cell->s.median).text,
+		         scope_format_unit(c->unit), cell->samples,
+		         scope_format_value(c->unit, cell->s.p5).text,
+		         scope_format_value(c->unit, cell->s.p95).text);
 		at[k].note = note + NOTE * k;
 		at[k].x = drawn_x(c, cell);
 		at[k].y = cell->s.median * scale;
@@ -164,20 +173,23 @@ static int draw_pairs(FILE *to, const struct scope_read *r, const struct scope_c
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < s->points; k++) {
-		const uint32_t from = (uint32_t)scope_read_arg(s->point[k], "from", 0), to_ = (uint32_t)scope_read_arg(s->point[k], "to", 0);
+		const uint32_t from = (uint32_t)scope_read_arg(s->point[k], "from", 0),
+		               to_ = (uint32_t)scope_read_arg(s->point[k], "to", 0);
 
 		n = from >= n ? from + 1 : n;
 		n = to_ >= n ? to_ + 1 : n;
 	}
 	memset(field, 0, n * n * sizeof *field);
 	for (uint32_t k = 0; k < s->points; k++) {
-		struct scope_field *at = &field[scope_read_arg(s->point[k], "from", 0) * n + scope_read_arg(s->point[k], "to", 0)];
+		struct scope_field *at =
+		    &field[scope_read_arg(s->point[k], "from", 0) * n + scope_read_arg(s->point[k], "to", 0)];
 
 		at->value = s->point[k]->s.median * scope_format_scale(c->unit);
 		at->note = s->point[k]->name;
 	}
 	for (uint32_t k = 0; k < n; k++) {
-		snprintf(text[k], sizeof text[k], "%s%u", scope_read_number(r, "gpus.0.l2_bytes", 0) > 0 && on_gpu(c) ? "GPU " : "", k);
+		snprintf(text[k], sizeof text[k], "%s%u",
+		         scope_read_number(r, "gpus.0.l2_bytes", 0) > 0 && on_gpu(c) ? "GPU " : "", k);
 		name[k] = text[k];
 	}
 	snprintf(title, sizeof title, "%s, %s", c->title, scope_format_unit(c->unit));
@@ -196,8 +208,9 @@ static int draw_bars(FILE *to, const struct scope_chart *c)
 	for (uint32_t k = 0; k < c->count; k++) {
 		const struct scope_read_cell *cell = c->series[k].point[0];
 
-		snprintf(text[k], sizeof text[k], "%s %s, noise %.1f %%", scope_format_value(c->unit, cell->s.median).text,
-			 scope_format_unit(c->unit), scope_noise_percent(&cell->s));
+		snprintf(text[k], sizeof text[k], "%s %s, noise %.1f %%",
+		         scope_format_value(c->unit, cell->s.median).text, scope_format_unit(c->unit),
+		         scope_noise_percent(&cell->s));
 		bar[k].label = c->series[k].label;
 		bar[k].text = text[k];
 		bar[k].note = cell->name;

@@ -13,8 +13,8 @@ extern "C" {
 int scope_draw_chart(FILE *to, const struct scope_read *r, const struct scope_chart *c);
 
 /*
- * The roofline of every link that a row names: what was reached of it by size in either direction, its rate, and the
- * slope that the time of the smallest transfer gives. And what each row reached, as bars.
+ * The roofline of every link that a row names: what was reached of it by size in either direction, its rate,
+ * and the slope that the time of the smallest transfer gives. And what each row reached, as bars.
  */
 int scope_draw_links(FILE *to, const struct scope_read *r);
 

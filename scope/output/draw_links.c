@@ -21,14 +21,16 @@ struct envelope {
 /* Bytes of a transfer of its own: of pages, rows and pieces many go at once. */
 static bool is_transfer(const struct scope_read_row *row)
 {
-	return strncmp(row->name, "grapnel", 7) && !scope_read_family(row, "pieces") && !scope_read_family(row, "random");
+	return strncmp(row->name, "grapnel", 7) && !scope_read_family(row, "pieces") &&
+	       !scope_read_family(row, "random");
 }
 
 /* A transfer one way over the link. */
 static bool is_over(const struct scope_read *r, const struct scope_read_cell *c, const char *limit)
 {
-	return c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), limit) &&
-	       !scope_is_duplex(c->row) && is_transfer(c->row) && scope_beyond_caches(r, c);
+	return c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH &&
+	       !strcmp(scope_link_of(c->row), limit) && !scope_is_duplex(c->row) && is_transfer(c->row) &&
+	       scope_beyond_caches(r, c);
 }
 
 static void fill_envelope(const struct scope_read *r, const char *limit, struct envelope *v)
@@ -46,8 +48,8 @@ static void fill_envelope(const struct scope_read *r, const char *limit, struct 
 	}
 	for (unsigned k = 0; k < SIZES; k++)
 		if (best[k]) {
-			const struct scope_plot_point at = {(double)scope_read_arg(best[k], "bytes", 0), 1e-9 * best[k]->s.median, 0, 0,
-							    best[k]->name};
+			const struct scope_plot_point at = {(double)scope_read_arg(best[k], "bytes", 0),
+			                                    1e-9 * best[k]->s.median, 0, 0, best[k]->name};
 
 			v->point[v->points++] = at;
 		}
@@ -134,12 +136,14 @@ static const struct scope_read_cell *best_of(const struct scope_read *r, const s
 	const struct scope_read_cell *best = NULL;
 
 	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].row == row && r->cell[k].status == SCOPE_MEASURED && scope_beyond_caches(r, &r->cell[k]) && (!best || r->cell[k].s.median > best->s.median))
+		if (r->cell[k].row == row && r->cell[k].status == SCOPE_MEASURED &&
+		    scope_beyond_caches(r, &r->cell[k]) && (!best || r->cell[k].s.median > best->s.median))
 			best = &r->cell[k];
 	return best;
 }
 
-static uint32_t fill_bars(const struct scope_read *r, uint32_t *next, struct scope_bar *bar, char (*text)[200])
+static uint32_t fill_bars(const struct scope_read *r, uint32_t *next, struct scope_bar *bar,
+                          char (*text)[200])
 {
 	uint32_t count = 0;
 
@@ -151,8 +155,9 @@ static uint32_t fill_bars(const struct scope_read *r, uint32_t *next, struct sco
 			continue;
 		bar[count].label = best->row->name;
 		bar[count].share = best->s.median / limit.rate;
-		snprintf(text[count], sizeof text[count], "%s GB/s, %.0f %% of %.100s", scope_format_value(SCOPE_BANDWIDTH, best->s.median).text,
-			 100 * bar[count].share, limit.text);
+		snprintf(text[count], sizeof text[count], "%s GB/s, %.0f %% of %.100s",
+		         scope_format_value(SCOPE_BANDWIDTH, best->s.median).text, 100 * bar[count].share,
+		         limit.text);
 		bar[count].text = text[count];
 		bar[count].note = best->name;
 		count++;
@@ -175,7 +180,8 @@ int scope_draw_links(FILE *to, const struct scope_read *r)
 	for (uint32_t k = 0; k < r->rows; k++) {
 		uint32_t before = 0;
 
-		while (before < k && !(has_roof(&r->row[before]) && !strcmp(scope_link_of(&r->row[before]), scope_link_of(&r->row[k]))))
+		while (before < k && !(has_roof(&r->row[before]) &&
+		                       !strcmp(scope_link_of(&r->row[before]), scope_link_of(&r->row[k]))))
 			before++;
 		if (before == k && has_roof(&r->row[k]))
 			draw_roof(to, r, &r->row[k]);

@@ -27,7 +27,8 @@ void scope_names_add(struct scope_names *n, const char *name)
 	const size_t length = strlen(n->text);
 
 	if (n->count++ < 3)
-		snprintf(n->text + length, sizeof n->text - length, "%s%.100s", n->count > 1 ? ", " : "", name);
+		snprintf(n->text + length, sizeof n->text - length, "%s%.100s", n->count > 1 ? ", " : "",
+		         name);
 }
 
 const char *scope_names_end(struct scope_names *n)
@@ -52,8 +53,11 @@ static void find_failed(struct scope_finding *f)
 			scope_names_add(&names, f->r->cell[k].name);
 		}
 	if (names.count)
-		scope_find(f, "%u failed: %s. The first said: %.240s. Figures of the same kind beside them deserve no trust until this is "
-			   "understood; run one alone with --filter.", names.count, scope_names_end(&names), why);
+		scope_find(f,
+		           "%u failed: %s. The first said: %.240s. Figures of the same kind beside them "
+		           "deserve no trust until this is "
+		           "understood; run one alone with --filter.",
+		           names.count, scope_names_end(&names), why);
 }
 
 /* The cell of a row with the best median, NULL where nothing was measured. */
@@ -62,7 +66,8 @@ static const struct scope_read_cell *best_of(const struct scope_read *r, const s
 	const struct scope_read_cell *best = NULL;
 
 	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].row == row && r->cell[k].status == SCOPE_MEASURED && (!best || r->cell[k].s.median > best->s.median))
+		if (r->cell[k].row == row && r->cell[k].status == SCOPE_MEASURED &&
+		    (!best || r->cell[k].s.median > best->s.median))
 			best = &r->cell[k];
 	return best;
 }
@@ -76,15 +81,18 @@ static void find_beyond(struct scope_finding *f)
 	for (uint32_t k = 0; k < f->r->rows; k++) {
 		const struct scope_read_cell *best = best_of(f->r, &f->r->row[k]);
 
-		if (best && scope_limit_of(f->r, best->row, &limit) && limit.physical && best->s.median > 1.02 * limit.rate) {
+		if (best && scope_limit_of(f->r, best->row, &limit) && limit.physical &&
+		    best->s.median > 1.02 * limit.rate) {
 			scope_names_add(&names, best->name);
 			last = limit;
 		}
 	}
 	if (names.count)
-		scope_find(f, "Faster than the link can be (%s: %.4g GB/s): %s. A cache served it, or what was timed was over before the "
-			   "data had moved: take a size beyond the caches, and do not use these figures.", last.text, 1e-9 * last.rate,
-			   scope_names_end(&names));
+		scope_find(f,
+		           "Faster than the link can be (%s: %.4g GB/s): %s. A cache served it, or what was "
+		           "timed was over before the "
+		           "data had moved: take a size beyond the caches, and do not use these figures.",
+		           last.text, 1e-9 * last.rate, scope_names_end(&names));
 }
 
 /* The best that any row reached over a link in one direction. */
@@ -95,7 +103,8 @@ static double reached(const struct scope_read *r, const struct scope_read_row *r
 	for (uint32_t k = 0; k < r->rows; k++) {
 		const struct scope_read_cell *best = best_of(r, &r->row[k]);
 
-		if (best && r->row[k].unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(&r->row[k]), scope_link_of(row)) &&
+		if (best && r->row[k].unit == SCOPE_BANDWIDTH &&
+		    !strcmp(scope_link_of(&r->row[k]), scope_link_of(row)) &&
 		    !strcmp(r->row[k].direction, row->direction) && best->s.median > most)
 			most = best->s.median;
 	}
@@ -114,12 +123,18 @@ static void find_slow_link(struct scope_finding *f)
 		while (before < k && (strcmp(scope_link_of(&f->r->row[before]), scope_link_of(row)) ||
 				      strcmp(f->r->row[before].direction, row->direction)))
 			before++;
-		if (before < k || !scope_limit_of(f->r, row, &limit) || !limit.physical || most <= 0 || most > 0.75 * limit.rate)
+		if (before < k || !scope_limit_of(f->r, row, &limit) || !limit.physical || most <= 0 ||
+		    most > 0.75 * limit.rate)
 			continue;
-		scope_find(f, "No row got more than %.4g of %.4g GB/s (%.0f %%) over %s, direction %s. A good link gives 85 to 95 %%. Causes "
-			   "in their order: the link trained down (compare its speed and width under load), the device sits behind a "
-			   "shared switch, the IOMMU translates every access, or all host memory is on the far node.",
-			   1e-9 * most, 1e-9 * limit.rate, 100 * most / limit.rate, limit.text, row->direction);
+		scope_find(f,
+		           "No row got more than %.4g of %.4g GB/s (%.0f %%) over %s, direction %s. A good "
+		           "link gives 85 to 95 %%. Causes "
+		           "in their order: the link trained down (compare its speed and width under load), "
+		           "the device sits behind a "
+		           "shared switch, the IOMMU translates every access, or all host memory is on the "
+		           "far node.",
+		           1e-9 * most, 1e-9 * limit.rate, 100 * most / limit.rate, limit.text,
+		           row->direction);
 	}
 }
 
@@ -127,7 +142,8 @@ static void find_slow_link(struct scope_finding *f)
 static const char *reason_of(const char *name)
 {
 	if (strstr(name, "pageable"))
-		return "pageable memory is copied twice, through a pinned buffer of the driver: allocate with cudaMallocHost or register it";
+		return "pageable memory is copied twice, through a pinned buffer of the driver: allocate "
+		       "with cudaMallocHost or register it";
 	if (strstr(name, "demand") || strstr(name, "managed"))
 		return "managed pages come by faults: prefetch them, or read them through Grapnel's cache";
 	if (strstr(name, "no-peer") || strstr(name, "staged"))
@@ -156,15 +172,20 @@ static void find_slow_rows(struct scope_finding *f)
 		if (!best || best->s.median > 0.5 * most)
 			continue;
 		if (reason)
-			scope_find(f, "%s gets %.4g GB/s at best, %.0f %% of what its link gives others (%.4g): %s.", row->name,
-				   1e-9 * best->s.median, 100 * best->s.median / most, 1e-9 * most, reason);
+			scope_find(
+			    f, "%s gets %.4g GB/s at best, %.0f %% of what its link gives others (%.4g): %s.",
+			    row->name, 1e-9 * best->s.median, 100 * best->s.median / most, 1e-9 * most,
+			    reason);
 		else
 			scope_names_add(&names, row->name);
 	}
 	if (names.count)
-		scope_find(f, "Less than half of what others get over the same link in the same direction: %s. Small pieces, few requests in "
-			   "flight or work of the processor bound them, not the link; see their sizes in the roofline.",
-			   scope_names_end(&names));
+		scope_find(f,
+		           "Less than half of what others get over the same link in the same direction: %s. "
+		           "Small pieces, few requests in "
+		           "flight or work of the processor bound them, not the link; see their sizes in the "
+		           "roofline.",
+		           scope_names_end(&names));
 }
 
 /* ---- rows that differ in one thing ---- */
@@ -173,16 +194,19 @@ static void find_slow_rows(struct scope_finding *f)
 static bool like(const struct scope_read_cell *a, const struct scope_read_cell *b, const char *but)
 {
 	for (uint32_t k = 0; k < a->args; k++)
-		if (strcmp(a->arg[k].name, but) && scope_read_arg(b, a->arg[k].name, UINT64_MAX) != a->arg[k].value)
+		if (strcmp(a->arg[k].name, but) &&
+		    scope_read_arg(b, a->arg[k].name, UINT64_MAX) != a->arg[k].value)
 			return false;
 	return a->args == b->args;
 }
 
 /* What was measured of a row with the arguments of another's cell. */
-static const struct scope_read_cell *counterpart(const struct scope_read *r, const char *row, const struct scope_read_cell *like_this)
+static const struct scope_read_cell *counterpart(const struct scope_read *r, const char *row,
+                                                 const struct scope_read_cell *like_this)
 {
 	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].status == SCOPE_MEASURED && !strcmp(r->cell[k].row->name, row) && like(&r->cell[k], like_this, ""))
+		if (r->cell[k].status == SCOPE_MEASURED && !strcmp(r->cell[k].row->name, row) &&
+		    like(&r->cell[k], like_this, ""))
 			return &r->cell[k];
 	return NULL;
 }
@@ -190,12 +214,13 @@ static const struct scope_read_cell *counterpart(const struct scope_read *r, con
 /* As good as another, within a twentieth? */
 static bool as_good(const struct scope_read_cell *a, const struct scope_read_cell *b)
 {
-	return scope_more_is_better(a->row->unit) ? a->s.median > 0.95 * b->s.median : a->s.median < 1.05 * b->s.median;
+	return scope_more_is_better(a->row->unit) ? a->s.median > 0.95 * b->s.median
+	                                          : a->s.median < 1.05 * b->s.median;
 }
 
 /*
- * A flushed row of small data must be slower than the one whose data are in the cache: where all are alike, nothing was
- * flushed, or nothing cached. Rows are named NAME-flushed and NAME.
+ * A flushed row of small data must be slower than the one whose data are in the cache: where all are alike,
+ * nothing was flushed, or nothing cached. Rows are named NAME-flushed and NAME.
  */
 static void find_no_flush(struct scope_finding *f)
 {
@@ -207,7 +232,8 @@ static void find_no_flush(struct scope_finding *f)
 		const char *suffix = strstr(c->row->name, "-flushed");
 		char name[SCOPE_NAME];
 
-		if (!suffix || suffix[8] || c->status != SCOPE_MEASURED || (double)scope_read_arg(c, "bytes", 0) * 4 > cache)
+		if (!suffix || suffix[8] || c->status != SCOPE_MEASURED ||
+		    (double)scope_read_arg(c, "bytes", 0) * 4 > cache)
 			continue;
 		snprintf(name, sizeof name, "%.*s", (int)(suffix - c->row->name), c->row->name);
 		warm = counterpart(f->r, name, c);
@@ -215,9 +241,13 @@ static void find_no_flush(struct scope_finding *f)
 			scope_names_add(&names, c->name);
 	}
 	if (names.count)
-		scope_find(f, "The flush of the host's caches changed nothing: %s are as fast as without it, although the data fit a quarter of "
-			   "the cache. The processor may prefetch, or the instruction does nothing here (a virtual machine): read flushed "
-			   "rows as warm ones.", scope_names_end(&names));
+		scope_find(f,
+		           "The flush of the host's caches changed nothing: %s are as fast as without it, "
+		           "although the data fit a quarter of "
+		           "the cache. The processor may prefetch, or the instruction does nothing here (a "
+		           "virtual machine): read flushed "
+		           "rows as warm ones.",
+		           scope_names_end(&names));
 }
 
 /* The pair of nodes with the largest difference. */
@@ -229,9 +259,11 @@ static void find_nodes(struct scope_finding *f)
 	for (uint32_t k = 0; k < f->r->cells; k++)
 		for (uint32_t o = 0; f->r->cell[k].status == SCOPE_MEASURED && o < f->r->cells; o++) {
 			const struct scope_read_cell *a = &f->r->cell[k], *b = &f->r->cell[o];
-			const bool differ = b->status == SCOPE_MEASURED && a->row == b->row && like(a, b, "node");
-			const double ratio = !differ ? 0 : scope_more_is_better(a->row->unit) ? a->s.median / b->s.median :
-												 b->s.median / a->s.median;
+			const bool differ =
+			    b->status == SCOPE_MEASURED && a->row == b->row && like(a, b, "node");
+			const double ratio = !differ                              ? 0
+			                     : scope_more_is_better(a->row->unit) ? a->s.median / b->s.median
+			                                                          : b->s.median / a->s.median;
 
 			if (ratio > most) {
 				most = ratio;
@@ -240,8 +272,11 @@ static void find_nodes(struct scope_finding *f)
 			}
 		}
 	if (near)
-		scope_find(f, "The node of host memory matters: %s is %.2f times as good as %s. A process on the wrong node loses that: bind it "
-			   "and its memory to the near node (numactl --cpunodebind --membind).", near->name, most, far->name);
+		scope_find(f,
+		           "The node of host memory matters: %s is %.2f times as good as %s. A process on "
+		           "the wrong node loses that: bind it "
+		           "and its memory to the near node (numactl --cpunodebind --membind).",
+		           near->name, most, far->name);
 }
 
 /* What is wrong first, then what is slow and why, then what makes figures unsure. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings.h - what looks wrong: each a text of what was seen with its figures, why that may be, and what to do.
+ * findings.h - what looks wrong: each a text of what was seen with its figures, why that may be, and what to
+ * do.
  */
 #ifndef GN_SCOPE_FINDINGS_H
 #define GN_SCOPE_FINDINGS_H
@@ -33,10 +34,16 @@ void scope_find_in_links(struct scope_finding *f);
 void scope_find_in_samples(struct scope_finding *f);
 void scope_find_in_environment(struct scope_finding *f);
 
-/* Two clusters of samples with nothing between them? The means of both, and the smaller one's share, are given. */
+/*
+ * Two clusters of samples with nothing between them? The means of both, and the smaller one's share, are
+ * given.
+ */
 bool scope_is_bimodal(const double *value, uint32_t count, double *low, double *high, double *share);
 
-/* In each round, later samples slower than the first ones beyond the noise? By how much at least: 0.1 is a tenth; 0: not. */
+/*
+ * In each round, later samples slower than the first ones beyond the noise? By how much at least: 0.1 is a
+ * tenth; 0: not.
+ */
 double scope_slowing(const struct scope_read_cell *c);
 
 #ifdef __cplusplus

@@ -41,8 +41,8 @@ static uint32_t divide(const double *sorted, uint32_t n)
 }
 
 /*
- * Two humps: the gap between them is three deviations of either, and their means lie a twentieth of the value apart. Of
- * samples with one hump, be it even, normal or with a long tail, one set in two hundred looks so.
+ * Two humps: the gap between them is three deviations of either, and their means lie a twentieth of the value
+ * apart. Of samples with one hump, be it even, normal or with a long tail, one set in two hundred looks so.
  */
 bool scope_is_bimodal(const double *value, uint32_t count, double *low, double *high, double *share)
 {
@@ -74,7 +74,8 @@ static double slowing(const double *value, uint32_t samples, enum scope_unit uni
 	    scope_statistics_of(value + samples - third, third, &last))
 		return 0;
 	change = scope_more_is_better(unit) ? 1 - last.median / first.median : last.median / first.median - 1;
-	return change > 0.03 && scope_utest(value, third, value + samples - third, third) < 0.001 ? change : 0;
+	return change > 0.03 && scope_utest(value, third, value + samples - third, third) < 0.001 ? change
+	                                                                                          : 0;
 }
 
 double scope_slowing(const struct scope_read_cell *c)
@@ -97,7 +98,10 @@ static double scatter(const struct scope_read_cell *c)
 
 static const double far_apart = 0.03;
 
-/* What the best tenth of the samples is better than: on a machine that others use too, nearer to what the way can do. */
+/*
+ * What the best tenth of the samples is better than: on a machine that others use too, nearer to what the way
+ * can do.
+ */
 static double best_tenth(const struct scope_read_cell *c)
 {
 	double *sorted = (double *)malloc(c->samples * sizeof *sorted), best = 0;
@@ -106,7 +110,8 @@ static double best_tenth(const struct scope_read_cell *c)
 		return c->s.median;
 	memcpy(sorted, c->value, c->samples * sizeof *sorted);
 	qsort(sorted, c->samples, sizeof *sorted, ascending);
-	best = sorted[scope_more_is_better(c->row->unit) ? c->samples - 1 - c->samples / 10 : c->samples / 10];
+	best =
+	    sorted[scope_more_is_better(c->row->unit) ? c->samples - 1 - c->samples / 10 : c->samples / 10];
 	free(sorted);
 	return best;
 }
@@ -130,11 +135,16 @@ static void find_scattered(struct scope_finding *f)
 	if (!worst)
 		return;
 	scale = scope_format_scale(worst->row->unit);
-	scope_find(f, "%u of %u figures differ by more than 3 %% from one round to the next: %s. Each round has other pages and another moment of "
-		   "the run, so they hang on where memory lay or on what else used it; run again, they may differ as much. Most of all "
-		   "%s: rounds from %.4g to %.4g %s, their median %.4g, the best tenth of the samples from %.4g on.", names.count, several,
-		   scope_names_end(&names), worst->name, scale * worst->s.least_round, scale * worst->s.most_round,
-		   scope_format_unit(worst->row->unit), scale * worst->s.median, scale * best_tenth(worst));
+	scope_find(
+	    f,
+	    "%u of %u figures differ by more than 3 %% from one round to the next: %s. Each round has other "
+	    "pages and another moment of "
+	    "the run, so they hang on where memory lay or on what else used it; run again, they may differ "
+	    "as much. Most of all "
+	    "%s: rounds from %.4g to %.4g %s, their median %.4g, the best tenth of the samples from %.4g on.",
+	    names.count, several, scope_names_end(&names), worst->name, scale * worst->s.least_round,
+	    scale * worst->s.most_round, scope_format_unit(worst->row->unit), scale * worst->s.median,
+	    scale * best_tenth(worst));
 }
 
 static void find_bimodal(struct scope_finding *f)
@@ -146,7 +156,8 @@ static void find_bimodal(struct scope_finding *f)
 		const struct scope_read_cell *c = &f->r->cell[k];
 
 		/* a step in time, or rounds that differ, make two groups as well, and are said already */
-		if (c->status != SCOPE_MEASURED || scope_slowing(c) > 0 || scatter(c) > far_apart || !scope_is_bimodal(c->value, c->samples, &low, &high, &share))
+		if (c->status != SCOPE_MEASURED || scope_slowing(c) > 0 || scatter(c) > far_apart ||
+		    !scope_is_bimodal(c->value, c->samples, &low, &high, &share))
 			continue;
 		if (!names.count) {
 			const double scale = scope_format_scale(c->row->unit);
@@ -158,9 +169,13 @@ static void find_bimodal(struct scope_finding *f)
 		scope_names_add(&names, c->name);
 	}
 	if (names.count)
-		scope_find(f, "Samples in two groups with nothing between them: %s (the first around %.4g and %.4g, %.0f %% in the smaller group). "
-			   "One median stands for neither. Two clocks, two nodes or two kinds of page take turns: see the samples in the JSON, "
-			   "pin the process, and measure again.", scope_names_end(&names), first_low, first_high, 100 * first_share);
+		scope_find(f,
+		           "Samples in two groups with nothing between them: %s (the first around %.4g and "
+		           "%.4g, %.0f %% in the smaller group). "
+		           "One median stands for neither. Two clocks, two nodes or two kinds of page take "
+		           "turns: see the samples in the JSON, "
+		           "pin the process, and measure again.",
+		           scope_names_end(&names), first_low, first_high, 100 * first_share);
 }
 
 static void find_slowing(struct scope_finding *f)
@@ -169,16 +184,21 @@ static void find_slowing(struct scope_finding *f)
 	double most = 0;
 
 	for (uint32_t k = 0; k < f->r->cells; k++) {
-		const double change = f->r->cell[k].status == SCOPE_MEASURED ? scope_slowing(&f->r->cell[k]) : 0;
+		const double change =
+		    f->r->cell[k].status == SCOPE_MEASURED ? scope_slowing(&f->r->cell[k]) : 0;
 
 		most = change > most ? change : most;
 		if (change > 0)
 			scope_names_add(&names, f->r->cell[k].name);
 	}
 	if (names.count)
-		scope_find(f, "Slower while they were measured, up to %.0f %% from the first third of the samples to the last: %s. Clocks were "
-			   "throttled by heat or power, or something else began to run. Let the machine cool, see its clocks and its other "
-			   "processes, and measure again.", 100 * most, scope_names_end(&names));
+		scope_find(f,
+		           "Slower while they were measured, up to %.0f %% from the first third of the "
+		           "samples to the last: %s. Clocks were "
+		           "throttled by heat or power, or something else began to run. Let the machine "
+		           "cool, see its clocks and its other "
+		           "processes, and measure again.",
+		           100 * most, scope_names_end(&names));
 }
 
 static void find_noisy(struct scope_finding *f)
@@ -194,8 +214,11 @@ static void find_noisy(struct scope_finding *f)
 			scope_names_add(&names, c->name);
 	}
 	if (names.count)
-		scope_find(f, "%u of %u medians are not sure within 5 %%: %s. Differences of that size between them mean nothing; measure on a "
-			   "quieter machine, or with --full.", names.count, measured, scope_names_end(&names));
+		scope_find(f,
+		           "%u of %u medians are not sure within 5 %%: %s. Differences of that size between "
+		           "them mean nothing; measure on a "
+		           "quieter machine, or with --full.",
+		           names.count, measured, scope_names_end(&names));
 }
 
 void scope_find_in_samples(struct scope_finding *f)

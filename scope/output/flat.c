@@ -20,7 +20,8 @@ static int add_member(json_t *to, const char *path, const char *name, const json
 /* A text as it is, numbers and the like as JSON writes them. */
 static json_t *leaf(const json_t *v)
 {
-	char *text = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
+	char *text =
+	    json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
 	json_t *made = json_string(text ? text : json_is_string(v) ? json_string_value(v) : "");
 
 	free(text);

@@ -14,7 +14,8 @@ struct scope_word scope_format_bytes(double bytes)
 		bytes /= 1024;
 		k++;
 	}
-	snprintf(w.text, sizeof w.text, bytes == (double)(uint64_t)bytes ? "%.0f %s" : "%.1f %s", bytes, units[k]);
+	snprintf(w.text, sizeof w.text, bytes == (double)(uint64_t)bytes ? "%.0f %s" : "%.1f %s", bytes,
+	         units[k]);
 	return w;
 }
 
@@ -33,7 +34,13 @@ struct scope_word scope_format_value(enum scope_unit unit, double value)
 	const double v = value * scope_format_scale(unit);
 	struct scope_word w;
 
-	snprintf(w.text, sizeof w.text, v >= 1e7 || v < 1e-3 ? "%.3g" : v >= 1000 ? "%.0f" : v >= 100 ? "%.1f" : v >= 10 ? "%.2f" : "%.3f", v);
+	snprintf(w.text, sizeof w.text,
+	         v >= 1e7 || v < 1e-3 ? "%.3g"
+	         : v >= 1000          ? "%.0f"
+	         : v >= 100           ? "%.1f"
+	         : v >= 10            ? "%.2f"
+	                              : "%.3f",
+	         v);
 	return w;
 }
 
@@ -66,10 +73,12 @@ struct scope_word scope_format_second(const struct scope_read_cell *c)
 	struct scope_word w = {""};
 	struct scope_statistics s;
 
-	if (!c->second || !strncmp(c->row->second, "load", 4) || scope_statistics_of(c->second, c->samples, &s))
+	if (!c->second || !strncmp(c->row->second, "load", 4) ||
+	    scope_statistics_of(c->second, c->samples, &s))
 		return w;
 	if (n > tail && !strcmp(c->row->second + n - tail, rate))
-		snprintf(w.text, sizeof w.text, "%.4g GB/s %.*s", 1e-9 * s.median, (int)(n - tail > 20 ? 20 : n - tail), c->row->second);
+		snprintf(w.text, sizeof w.text, "%.4g GB/s %.*s", 1e-9 * s.median,
+		         (int)(n - tail > 20 ? 20 : n - tail), c->row->second);
 	else if (strstr(c->row->second, "seconds"))
 		snprintf(w.text, sizeof w.text, "%.4g ns: %.24s", 1e9 * s.median, c->row->second);
 	else

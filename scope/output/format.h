@@ -21,7 +21,10 @@ struct scope_word {
 /* 4096 as "4 KiB"; what is not whole in the larger unit with a digit behind the point. */
 struct scope_word scope_format_bytes(double bytes);
 
-/* A value of so many digits that its noise can be seen, without its unit: GB/s, ns or million operations a second. */
+/*
+ * A value of so many digits that its noise can be seen, without its unit: GB/s, ns or million operations a
+ * second.
+ */
 struct scope_word scope_format_value(enum scope_unit unit, double value);
 const char *scope_format_unit(enum scope_unit unit);
 double scope_format_scale(enum scope_unit unit); /* value times this is in that unit */
@@ -30,7 +33,9 @@ double scope_format_scale(enum scope_unit unit); /* value times this is in that 
 struct scope_word scope_format_arg(const struct scope_arg *a);
 bool scope_arg_is_size(const char *name);
 
-/* The median of a second variable with its unit and name, "49.5 GB/s to device"; "" for none, and for a load. */
+/*
+ * The median of a second variable with its unit and name, "49.5 GB/s to device"; "" for none, and for a load.
+ */
 struct scope_word scope_format_second(const struct scope_read_cell *c);
 
 /* Half the 95 % interval of the median as a share of it, in per cent. */
@@ -39,7 +44,10 @@ double scope_noise_percent(const struct scope_statistics *s);
 /* What a value of the row is called as a good thing: is more of it better? */
 bool scope_more_is_better(enum scope_unit unit);
 
-/* A text for HTML and SVG: what would begin or end something there is replaced, control characters are dropped. */
+/*
+ * A text for HTML and SVG: what would begin or end something there is replaced, control characters are
+ * dropped.
+ */
 void scope_put_escaped(FILE *to, const char *text);
 
 #ifdef __cplusplus

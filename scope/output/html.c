@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report as one page: what looks wrong, the links, every chart with its figures under it, what was not measured, and
- * the environment. Nothing is fetched and no script runs; the policy in its head makes a browser hold it to that.
+ * The report as one page: what looks wrong, the links, every chart with its figures under it, what was not
+ * measured, and the environment. Nothing is fetched and no script runs; the policy in its head makes a
+ * browser hold it to that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +12,22 @@
 #include "scope/output/format.h"
 #include "scope/output/svg.h"
 
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
-    "<title>grapnel scope</title>\n<style>\n";
+static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                           "style-src 'unsafe-inline'\">\n"
+                           "<meta name=\"viewport\" content=\"width=device-width\">\n<meta "
+                           "name=\"color-scheme\" content=\"light dark\">\n"
+                           "<title>grapnel scope</title>\n<style>\n";
 
-static const char style[] =
-    "body { font: 15px/1.5 sans-serif; color: var(--ink); background: var(--page); max-width: 960px; margin: 24px auto; padding: 0 16px }\n"
-    "svg { display: block; max-width: 100%; height: auto; margin: 20px 0 4px }\n"
-    "table { border-collapse: collapse; font-size: 13px } td, th { border-bottom: 1px solid var(--line); padding: 2px 8px; text-align: left }\n"
-    "td.n { text-align: right; font-variant-numeric: tabular-nums } details { margin: 0 0 16px } .finding { color: var(--warn) }\n"
-    "summary { cursor: pointer; color: var(--faint) } .wide { overflow-x: auto }\n"
-    "</style>\n</head>\n<body>\n";
+static const char style[] = "body { font: 15px/1.5 sans-serif; color: var(--ink); background: var(--page); "
+                            "max-width: 960px; margin: 24px auto; padding: 0 16px }\n"
+                            "svg { display: block; max-width: 100%; height: auto; margin: 20px 0 4px }\n"
+                            "table { border-collapse: collapse; font-size: 13px } td, th { border-bottom: "
+                            "1px solid var(--line); padding: 2px 8px; text-align: left }\n"
+                            "td.n { text-align: right; font-variant-numeric: tabular-nums } details { "
+                            "margin: 0 0 16px } .finding { color: var(--warn) }\n"
+                            "summary { cursor: pointer; color: var(--faint) } .wide { overflow-x: auto }\n"
+                            "</style>\n</head>\n<body>\n";
 
 static void put_head(FILE *to, const struct scope_read *r)
 {
@@ -41,9 +45,12 @@ static void put_head(FILE *to, const struct scope_read *r)
 		fprintf(to, "%s GPU %zu: ", k ? "," : "", k);
 		scope_put_escaped(to, scope_read_text(r, path, "?"));
 	}
-	fputs("</p>\n<p>Points are medians, bars behind them the samples from 5 % to 95 %. GB is 1e9 bytes; a bandwidth counts the "
-	      "bytes that were to be moved, every direction once. Dashed: the limit of the link. Every figure has its name and "
-	      "its noise under the pointer.</p>\n", to);
+	fputs("</p>\n<p>Points are medians, bars behind them the samples from 5 % to 95 %. GB is 1e9 bytes; "
+	      "a bandwidth counts the "
+	      "bytes that were to be moved, every direction once. Dashed: the limit of the link. Every "
+	      "figure has its name and "
+	      "its noise under the pointer.</p>\n",
+	      to);
 }
 
 static void put_findings(FILE *to, const json_t *findings)
@@ -68,10 +75,11 @@ static void put_figure(FILE *to, const struct scope_read_cell *c)
 {
 	fputs("<tr><td>", to);
 	scope_put_escaped(to, c->name);
-	fprintf(to, "</td><td class=\"n\">%s</td><td class=\"n\">%.1f %%</td>", scope_format_value(c->row->unit, c->s.median).text,
-		scope_noise_percent(&c->s));
-	fprintf(to, "<td class=\"n\">%s</td><td class=\"n\">%s</td>", scope_format_value(c->row->unit, c->s.p5).text,
-		scope_format_value(c->row->unit, c->s.p95).text);
+	fprintf(to, "</td><td class=\"n\">%s</td><td class=\"n\">%.1f %%</td>",
+	        scope_format_value(c->row->unit, c->s.median).text, scope_noise_percent(&c->s));
+	fprintf(to, "<td class=\"n\">%s</td><td class=\"n\">%s</td>",
+	        scope_format_value(c->row->unit, c->s.p5).text,
+	        scope_format_value(c->row->unit, c->s.p95).text);
 	fprintf(to, "<td class=\"n\">%u</td><td>", c->samples);
 	scope_put_escaped(to, scope_format_second(c).text);
 	fputs("</td><td>", to);
@@ -81,8 +89,11 @@ static void put_figure(FILE *to, const struct scope_read_cell *c)
 
 static void put_figures(FILE *to, const struct scope_chart *c)
 {
-	fprintf(to, "<details><summary>figures</summary><div class=\"wide\"><table>\n<tr><th>what</th><th>median, %s</th><th>&#177;</th>"
-		"<th>5 %%</th><th>95 %%</th><th>samples</th><th>also</th><th>note</th></tr>\n", scope_format_unit(c->unit));
+	fprintf(to,
+	        "<details><summary>figures</summary><div "
+	        "class=\"wide\"><table>\n<tr><th>what</th><th>median, %s</th><th>&#177;</th>"
+	        "<th>5 %%</th><th>95 %%</th><th>samples</th><th>also</th><th>note</th></tr>\n",
+	        scope_format_unit(c->unit));
 	for (uint32_t s = 0; s < c->count; s++)
 		for (uint32_t k = 0; k < c->series[s].points; k++)
 			put_figure(to, c->series[s].point[k]);
@@ -139,7 +150,9 @@ static void put_environment(FILE *to, const json_t *flat)
 	const char *key;
 	json_t *v;
 
-	fputs("<h2>Environment</h2>\n<details><summary>everything a figure could depend on</summary><table>\n", to);
+	fputs(
+	    "<h2>Environment</h2>\n<details><summary>everything a figure could depend on</summary><table>\n",
+	    to);
 	json_object_foreach((json_t *)flat, key, v) {
 		fputs("<tr><td>", to);
 		scope_put_escaped(to, key);
@@ -173,5 +186,8 @@ int scope_write_html(const json_t *report, FILE *to, struct gn_error *e)
 	scope_read_free(r);
 	if (bad)
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for the drawings of a report");
-	return fflush(to) || ferror(to) ? gn_error_set(e, -GN_EIO, "the page cannot be written; see where it goes and its free space") : 0;
+	return fflush(to) || ferror(to)
+	           ? gn_error_set(e, -GN_EIO,
+	                          "the page cannot be written; see where it goes and its free space")
+	           : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A report as JSON: Google Benchmark's context and benchmarks, and beside them rows and cells, which say once what
- * every sample of a cell has in common. What was skipped or failed is a cell only: in benchmarks its time of 0
- * would make compare.py's geometric mean 0.
+ * A report as JSON: Google Benchmark's context and benchmarks, and beside them rows and cells, which say once
+ * what every sample of a cell has in common. What was skipped or failed is a cell only: in benchmarks its
+ * time of 0 would make compare.py's geometric mean 0.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,9 +28,10 @@ static json_t *number(double v)
 
 static json_t *row_json(const struct scope_row *r)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "name", r->name, "summary", text(r->summary), "paper",
-			 text(r->paper), "direction", text(r->direction), "limit", text(r->limit), "second", text(r->second), "unit",
-			 scope_unit_words[r->unit], "timer", scope_timer_words[r->timer]);
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "name", r->name, "summary",
+	                 text(r->summary), "paper", text(r->paper), "direction", text(r->direction), "limit",
+	                 text(r->limit), "second", text(r->second), "unit", scope_unit_words[r->unit],
+	                 "timer", scope_timer_words[r->timer]);
 }
 
 /* Is no cell before it of the same row? */
@@ -67,11 +68,12 @@ static json_t *statistics_json(const struct scope_result *r)
 
 	if (scope_result_statistics(r, &s))
 		return NULL;
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "median", number(s.median), "low",
-			 number(s.low), "high", number(s.high), "least", number(s.least), "p5", number(s.p5), "quarter",
-			 number(s.quarter), "three_quarters", number(s.three_quarters), "p95", number(s.p95), "most",
-			 number(s.most), "mean", number(s.mean), "variation", number(s.variation), "least_round",
-			 number(s.least_round), "most_round", number(s.most_round));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "median",
+	                 number(s.median), "low", number(s.low), "high", number(s.high), "least",
+	                 number(s.least), "p5", number(s.p5), "quarter", number(s.quarter), "three_quarters",
+	                 number(s.three_quarters), "p95", number(s.p95), "most", number(s.most), "mean",
+	                 number(s.mean), "variation", number(s.variation), "least_round",
+	                 number(s.least_round), "most_round", number(s.most_round));
 }
 
 /* How many samples each round has, in the order of the samples. */
@@ -90,16 +92,19 @@ static bool is_sound(const struct scope_result *r)
 	bool sound = r->samples > 0;
 
 	for (uint32_t k = 0; k < r->samples; k++)
-		sound = sound && isfinite(r->value[k]) && r->value[k] > 0 && isfinite(r->seconds[k]) && r->seconds[k] > 0;
+		sound = sound && isfinite(r->value[k]) && r->value[k] > 0 && isfinite(r->seconds[k]) &&
+		        r->seconds[k] > 0;
 	return sound;
 }
 
 static json_t *cell_json(const struct scope_result *r, const char *name)
 {
 	const bool measured = r->status == SCOPE_MEASURED, sound = !measured || is_sound(r);
-	json_t *c = json_pack("{s:s, s:s, s:o, s:s, s:o}", "name", name, "row", r->cell.row->name, "arguments",
-			      arguments_json(&r->cell), "status", scope_status_words[sound ? r->status : SCOPE_FAILED], "why",
-			      text(sound ? r->why : "a sample came to no time or to nothing: what was to be timed did not run"));
+	json_t *c = json_pack(
+	    "{s:s, s:s, s:o, s:s, s:o}", "name", name, "row", r->cell.row->name, "arguments",
+	    arguments_json(&r->cell), "status", scope_status_words[sound ? r->status : SCOPE_FAILED], "why",
+	    text(sound ? r->why
+	               : "a sample came to no time or to nothing: what was to be timed did not run"));
 
 	if (!measured || !sound)
 		return c;
@@ -130,25 +135,27 @@ static double each(const struct scope_result *r, uint32_t k)
 }
 
 /*
- * What a sample has: as little as Google Benchmark's readers do with, for there are many. The CPU's time is not measured:
- * compare.py wants one, so it is given the clock's, which is right for a thread that spins.
+ * What a sample has: as little as Google Benchmark's readers do with, for there are many. The CPU's time is
+ * not measured: compare.py wants one, so it is given the clock's, which is right for a thread that spins.
  */
 static json_t *entry_json(const char *name, const char *suffix, const char *type, double time)
 {
-	return json_pack("{s:s+, s:s, s:o, s:o, s:s}", "name", name, suffix, "run_type", type, "real_time", number(time), "cpu_time",
-			 number(time), "time_unit", "ns");
+	return json_pack("{s:s+, s:s, s:o, s:o, s:s}", "name", name, suffix, "run_type", type, "real_time",
+	                 number(time), "cpu_time", number(time), "time_unit", "ns");
 }
 
 /* And an aggregate, beside it, what all samples of its cell have in common. */
-static json_t *aggregate_json(const struct scope_result *r, const struct family *f, const char *name, double time)
+static json_t *aggregate_json(const struct scope_result *r, const struct family *f, const char *name,
+                              double time)
 {
 	char suffix[16] = "_";
 	json_t *entry = entry_json(f->name, strncat(suffix, name, sizeof suffix - 2), "aggregate", time);
-	json_t *rest = json_pack("{s:i, s:i, s:s, s:i, s:I, s:I, s:s, s:s}", "family_index", (int)f->index, "per_family_instance_index",
-				 (int)f->instance, "run_name", f->name, "repetitions", (int)r->samples, "threads",
-				 (json_int_t)scope_cell_arg(&r->cell, "threads", 1), "iterations",
-				 (json_int_t)(r->operations ? r->operations : 1), "aggregate_name", name, "aggregate_unit",
-				 strcmp(name, "cv") ? "time" : "percentage");
+	json_t *rest =
+	    json_pack("{s:i, s:i, s:s, s:i, s:I, s:I, s:s, s:s}", "family_index", (int)f->index,
+	              "per_family_instance_index", (int)f->instance, "run_name", f->name, "repetitions",
+	              (int)r->samples, "threads", (json_int_t)scope_cell_arg(&r->cell, "threads", 1),
+	              "iterations", (json_int_t)(r->operations ? r->operations : 1), "aggregate_name", name,
+	              "aggregate_unit", strcmp(name, "cv") ? "time" : "percentage");
 
 	json_object_update(entry, rest);
 	json_decref(rest);
@@ -173,8 +180,8 @@ static json_t *sample_json(const struct scope_result *r, const struct family *f,
 	return entry;
 }
 
-static int add_aggregate(json_t *list, const struct scope_result *r, const struct family *f, const char *name, double time,
-			 double value)
+static int add_aggregate(json_t *list, const struct scope_result *r, const struct family *f, const char *name,
+                         double time, double value)
 {
 	json_t *entry = aggregate_json(r, f, name, strcmp(name, "cv") ? 1e9 * time : time);
 
@@ -190,7 +197,8 @@ static int add_aggregates(json_t *list, const struct scope_result *r, const stru
 
 	for (uint32_t k = 0; time && k < r->samples; k++)
 		time[k] = each(r, k);
-	bad = bad || scope_statistics_of(time, r->samples, &t) || scope_statistics_of(r->value, r->samples, &v);
+	bad =
+	    bad || scope_statistics_of(time, r->samples, &t) || scope_statistics_of(r->value, r->samples, &v);
 	free(time);
 	if (bad)
 		return bad;
@@ -241,7 +249,8 @@ static json_t *context_json(const struct scope_report *r)
 
 json_t *scope_report_json(const struct scope_report *r)
 {
-	json_t *root = json_pack("{s:o, s:[], s:[], s:[]}", "context", context_json(r), "rows", "cells", "benchmarks");
+	json_t *root =
+	    json_pack("{s:o, s:[], s:[], s:[]}", "context", context_json(r), "rows", "cells", "benchmarks");
 	struct family f = {NULL, 0, 0};
 	int bad = !root || add_rows(json_object_get(root, "rows"), r);
 
@@ -273,9 +282,13 @@ int scope_write_json(const json_t *report, FILE *to, struct gn_error *e)
 	/* six digits: no region is known better than to a thousandth, by its clock */
 	const size_t cells = JSON_REAL_PRECISION(9), samples = JSON_COMPACT | JSON_REAL_PRECISION(6);
 	const int bad = fputs("{\n\"context\": ", to) == EOF ||
-			json_dumpf(json_object_get(report, "context"), to, JSON_INDENT(1) | cells) || put_list(report, "rows", cells, to) ||
-			put_list(report, "cells", cells, to) || put_list(report, "benchmarks", samples, to) || fputs("\n}\n", to) == EOF ||
-			fflush(to);
+	                json_dumpf(json_object_get(report, "context"), to, JSON_INDENT(1) | cells) ||
+	                put_list(report, "rows", cells, to) || put_list(report, "cells", cells, to) ||
+	                put_list(report, "benchmarks", samples, to) || fputs("\n}\n", to) == EOF ||
+	                fflush(to);
 
-	return bad ? gn_error_set(e, -GN_EIO, "the report cannot be written as JSON; see where it goes and its free space") : 0;
+	return bad ? gn_error_set(
+	                 e, -GN_EIO,
+	                 "the report cannot be written as JSON; see where it goes and its free space")
+	           : 0;
 }

@@ -12,10 +12,16 @@ bool scope_is_duplex(const struct scope_read_row *row)
 
 double scope_pcie_rate(double generation, double width)
 {
-	static const double lane[] = {0, 0.25e9, 0.5e9, 8e9 / 8 * 128 / 130, 16e9 / 8 * 128 / 130, 32e9 / 8 * 128 / 130,
-				      64e9 / 8 * 242 / 256};
+	static const double lane[] = {0,
+	                              0.25e9,
+	                              0.5e9,
+	                              8e9 / 8 * 128 / 130,
+	                              16e9 / 8 * 128 / 130,
+	                              32e9 / 8 * 128 / 130,
+	                              64e9 / 8 * 242 / 256};
 
-	const bool known = generation >= 0 && generation < (double)(sizeof lane / sizeof *lane) && width >= 0 && width <= 32;
+	const bool known =
+	    generation >= 0 && generation < (double)(sizeof lane / sizeof *lane) && width >= 0 && width <= 32;
 
 	return known ? lane[(unsigned)generation] * width : 0;
 }
@@ -34,7 +40,8 @@ static bool pcie_limit(const struct scope_read *r, struct scope_limit *limit)
 
 const char *scope_link_of(const struct scope_read_row *row)
 {
-	const bool device = row->timer != SCOPE_HOST_CLOCK || strstr(row->name, "gpu") || strstr(row->name, "device");
+	const bool device =
+	    row->timer != SCOPE_HOST_CLOCK || strstr(row->name, "gpu") || strstr(row->name, "device");
 
 	if (scope_read_family(row, "many"))
 		return "many links";
@@ -66,15 +73,17 @@ bool scope_beyond_caches(const struct scope_read *r, const struct scope_read_cel
 }
 
 /* The best over the same link, one way or both ways. */
-static bool best_measured(const struct scope_read *r, const struct scope_read_row *row, struct scope_limit *limit)
+static bool best_measured(const struct scope_read *r, const struct scope_read_row *row,
+                          struct scope_limit *limit)
 {
 	const char *link = scope_link_of(row);
 
 	for (uint32_t k = 0; k < r->cells; k++) {
 		const struct scope_read_cell *c = &r->cell[k];
 
-		if (c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), link) &&
-		    scope_is_duplex(c->row) == scope_is_duplex(row) && c->s.median > limit->rate && scope_beyond_caches(r, c))
+		if (c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH &&
+		    !strcmp(scope_link_of(c->row), link) && scope_is_duplex(c->row) == scope_is_duplex(row) &&
+		    c->s.median > limit->rate && scope_beyond_caches(r, c))
 			limit->rate = c->s.median;
 	}
 	snprintf(limit->text, sizeof limit->text, "best over %s", link);
@@ -100,10 +109,13 @@ bool scope_limit_of(const struct scope_read *r, const struct scope_read_row *row
 /* Is b a third worse than a? */
 static bool is_worse(const struct scope_read_cell *a, const struct scope_read_cell *b)
 {
-	return a->row->unit == SCOPE_LATENCY ? b->s.median > a->s.median * 4 / 3 : b->s.median < a->s.median * 3 / 4;
+	return a->row->unit == SCOPE_LATENCY ? b->s.median > a->s.median * 4 / 3
+	                                     : b->s.median < a->s.median * 3 / 4;
 }
 
-/* The step of one series: all behind it a third worse than what was before, where no cache can explain that. */
+/*
+ * The step of one series: all behind it a third worse than what was before, where no cache can explain that.
+ */
 static double reach_of(const struct scope_series *s, double least_span)
 {
 	for (uint32_t k = 1; k < s->points; k++) {
@@ -128,7 +140,8 @@ static double largest_cache(const struct scope_read *r)
 /* Latencies and rates over the span; bandwidths are bound by other things as well. */
 static bool shows_reach(const struct scope_chart *c, const struct scope_series *s, const char *link)
 {
-	return c->unit != SCOPE_BANDWIDTH && c->kind == SCOPE_LINES && !strcmp(c->x, "span") && !strcmp(scope_link_of(s->row), link);
+	return c->unit != SCOPE_BANDWIDTH && c->kind == SCOPE_LINES && !strcmp(c->x, "span") &&
+	       !strcmp(scope_link_of(s->row), link);
 }
 
 double scope_reach(const struct scope_read *r, const char *link)

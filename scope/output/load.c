@@ -13,7 +13,8 @@ int scope_report_load(const char *path, json_t **report, struct gn_error *e)
 
 	*report = NULL;
 	if (!from)
-		return gn_error_set(e, -GN_ENOENT, "%s: cannot be read: %s; give the JSON of grapnel scope", path, strerror(errno));
+		return gn_error_set(e, -GN_ENOENT, "%s: cannot be read: %s; give the JSON of grapnel scope",
+		                    path, strerror(errno));
 	*report = json_loadf(from, JSON_REJECT_DUPLICATES, &wrong);
 	if (!in)
 		fclose(from);

@@ -19,8 +19,8 @@ static void put_text(FILE *to, const char *text)
 static void put_value(FILE *to, const struct scope_read_cell *c)
 {
 	if (c) {
-		fprintf(to, " %s \302\261 %.1f %%%s", scope_format_value(c->row->unit, c->s.median).text, scope_noise_percent(&c->s),
-			*scope_format_second(c).text ? "; " : "");
+		fprintf(to, " %s \302\261 %.1f %%%s", scope_format_value(c->row->unit, c->s.median).text,
+		        scope_noise_percent(&c->s), *scope_format_second(c).text ? "; " : "");
 		put_text(to, scope_format_second(c).text);
 	}
 	fputs(" |", to);
@@ -106,7 +106,8 @@ static bool has_device(const struct scope_series *s, const char *name, uint64_t 
 static const struct scope_read_cell *pair(const struct scope_series *s, uint64_t from, uint64_t to)
 {
 	for (uint32_t k = 0; k < s->points; k++)
-		if (scope_read_arg(s->point[k], "from", UINT64_MAX) == from && scope_read_arg(s->point[k], "to", UINT64_MAX) == to)
+		if (scope_read_arg(s->point[k], "from", UINT64_MAX) == from &&
+		    scope_read_arg(s->point[k], "to", UINT64_MAX) == to)
 			return s->point[k];
 	return NULL;
 }
@@ -142,8 +143,10 @@ static void put_head(FILE *to, const struct scope_read *r)
 	put_text(to, scope_read_text(r, "host_name", "a machine"));
 	fputs("\n\n", to);
 	put_text(to, scope_read_text(r, "date", ""));
-	fputs("\n\nMedians \302\261 half their 95 % interval. GB is 1e9 bytes; a bandwidth counts the bytes that were to be moved, every "
-	      "direction once.\n", to);
+	fputs("\n\nMedians \302\261 half their 95 % interval. GB is 1e9 bytes; a bandwidth counts the bytes "
+	      "that were to be moved, every "
+	      "direction once.\n",
+	      to);
 }
 
 static void put_findings(FILE *to, const json_t *findings)
@@ -179,7 +182,8 @@ static void put_rest(FILE *to, const struct scope_read *r)
 
 int scope_write_markdown(const json_t *report, FILE *to, struct gn_error *e)
 {
-	static void (*const put[])(FILE *, const struct scope_chart *) = {put_lines, put_lines, put_bars, put_pairs};
+	static void (*const put[])(FILE *, const struct scope_chart *) = {put_lines, put_lines, put_bars,
+	                                                                  put_pairs};
 	struct scope_charts *all = NULL;
 	struct scope_read *r;
 	json_t *findings;
@@ -202,5 +206,7 @@ int scope_write_markdown(const json_t *report, FILE *to, struct gn_error *e)
 	scope_charts_free(all);
 	json_decref(findings);
 	scope_read_free(r);
-	return rc || !(fflush(to) || ferror(to)) ? rc : gn_error_set(e, -GN_EIO, "the tables cannot be written; see where they go");
+	return rc || !(fflush(to) || ferror(to))
+	           ? rc
+	           : gn_error_set(e, -GN_EIO, "the tables cannot be written; see where they go");
 }

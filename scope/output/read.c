@@ -24,8 +24,9 @@ struct place {
 
 static int wrong(const struct place *p, const char *member, const char *what)
 {
-	return gn_error_set(p->e, -GN_EINVAL, "%s[%zu].%s: %s; this is no report of grapnel scope, or a damaged one", p->list,
-			    p->k, member, what);
+	return gn_error_set(p->e, -GN_EINVAL,
+	                    "%s[%zu].%s: %s; this is no report of grapnel scope, or a damaged one", p->list,
+	                    p->k, member, what);
 }
 
 /* A text; `otherwise` NULL: it must be there. */
@@ -67,7 +68,9 @@ static int value_of(const struct place *p, const char *member, double scale, dou
 	const json_t *v = json_object_get(p->entry, member);
 
 	*to = json_is_number(v) ? json_number_value(v) * scale : 0;
-	return *to > least_value && *to < most_value ? 0 : wrong(p, member, "must be a number above zero, of what can be measured");
+	return *to > least_value && *to < most_value
+	           ? 0
+	           : wrong(p, member, "must be a number above zero, of what can be measured");
 }
 
 /* ---- rows and cells ---- */
@@ -108,7 +111,8 @@ static int read_args(struct place *p, struct scope_read_cell *c)
 	return 0;
 }
 
-static int find_row(const struct place *p, const struct scope_read *r, const char *name, const struct scope_read_row **to)
+static int find_row(const struct place *p, const struct scope_read *r, const char *name,
+                    const struct scope_read_row **to)
 {
 	for (uint32_t k = 0; k < r->rows; k++)
 		if (!strcmp(r->row[k].name, name)) {
@@ -133,12 +137,16 @@ static int read_rounds(const struct place *p, uint64_t samples, struct scope_rea
 	for (size_t k = 0; k < json_array_size(list); k++) {
 		const json_t *v = json_array_get(list, k);
 
-		if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > (json_int_t)(samples - sum))
-			return wrong(p, "rounds", "must be whole numbers above zero that come to the samples");
+		if (!json_is_integer(v) || json_integer_value(v) < 1 ||
+		    json_integer_value(v) > (json_int_t)(samples - sum))
+			return wrong(p, "rounds",
+			             "must be whole numbers above zero that come to the samples");
 		sum += (uint64_t)json_integer_value(v);
 		c->end[c->rounds++] = (uint32_t)sum;
 	}
-	return sum == samples ? 0 : wrong(p, "rounds", "must be whole numbers above zero that come to the samples");
+	return sum == samples
+	           ? 0
+	           : wrong(p, "rounds", "must be whole numbers above zero that come to the samples");
 }
 
 static int read_cell(struct place *p, const struct scope_read *r, struct scope_read_cell *c)
@@ -168,7 +176,11 @@ static int read_cell(struct place *p, const struct scope_read *r, struct scope_r
 
 static double unit_of_time(const char *word)
 {
-	return !strcmp(word, "ns") ? 1e-9 : !strcmp(word, "us") ? 1e-6 : !strcmp(word, "ms") ? 1e-3 : !strcmp(word, "s") ? 1 : 0;
+	return !strcmp(word, "ns")   ? 1e-9
+	       : !strcmp(word, "us") ? 1e-6
+	       : !strcmp(word, "ms") ? 1e-3
+	       : !strcmp(word, "s")  ? 1
+	                             : 0;
 }
 
 static int grow(struct scope_read_cell *c)
@@ -178,7 +190,8 @@ static int grow(struct scope_read_cell *c)
 	if (c->samples & (c->samples - 1))
 		return 0;
 	for (unsigned k = 0; k < (c->row->second ? 3 : 2); k++) {
-		double *more = (double *)realloc(*each[k], (c->samples ? 2 * (size_t)c->samples : 1) * sizeof **each[k]);
+		double *more =
+		    (double *)realloc(*each[k], (c->samples ? 2 * (size_t)c->samples : 1) * sizeof **each[k]);
 
 		if (!more)
 			return -GN_ENOMEM;
@@ -209,7 +222,8 @@ static int read_sample(struct place *p, struct scope_read_cell *c)
 	if (!rc && c->second) {
 		const json_t *v = json_object_get(p->entry, c->row->second);
 
-		c->second[c->samples] = json_is_number(v) && fabs(json_number_value(v)) < most_value ? json_number_value(v) : 0;
+		c->second[c->samples] =
+		    json_is_number(v) && fabs(json_number_value(v)) < most_value ? json_number_value(v) : 0;
 	}
 	c->samples += !rc;
 	return rc;
@@ -241,17 +255,26 @@ static int read_samples(const json_t *list, struct scope_read *r, json_t *places
 
 static int check_version(const json_t *report, struct gn_error *e)
 {
-	const json_t *context = json_object_get(report, "context"), *version = json_object_get(context, "scope_version");
+	const json_t *context = json_object_get(report, "context"),
+	             *version = json_object_get(context, "scope_version");
 
 	if (!json_is_integer(version))
-		return gn_error_set(e, -GN_EINVAL, "context.scope_version is missing: this is no report of grapnel scope; give a file "
-				    "that grapnel scope --json wrote");
+		return gn_error_set(
+		    e, -GN_EINVAL,
+		    "context.scope_version is missing: this is no report of grapnel scope; give a file "
+		    "that grapnel scope --json wrote");
 	if (json_integer_value(version) != SCOPE_VERSION)
-		return gn_error_set(e, -GN_EINVAL, "a report of version %lld, and this reads version %d; measure again, or take the "
-				    "grapnel that wrote it", (long long)json_integer_value(version), SCOPE_VERSION);
-	if (!json_is_array(json_object_get(report, "rows")) || !json_is_array(json_object_get(report, "cells")) ||
+		return gn_error_set(
+		    e, -GN_EINVAL,
+		    "a report of version %lld, and this reads version %d; measure again, or take the "
+		    "grapnel that wrote it",
+		    (long long)json_integer_value(version), SCOPE_VERSION);
+	if (!json_is_array(json_object_get(report, "rows")) ||
+	    !json_is_array(json_object_get(report, "cells")) ||
 	    !json_is_array(json_object_get(report, "benchmarks")))
-		return gn_error_set(e, -GN_EINVAL, "rows, cells and benchmarks must be arrays: the report is damaged; measure again");
+		return gn_error_set(
+		    e, -GN_EINVAL,
+		    "rows, cells and benchmarks must be arrays: the report is damaged; measure again");
 	return 0;
 }
 
@@ -290,7 +313,8 @@ static int fill(const json_t *report, struct scope_read *r, json_t *places, stru
 			continue;
 		if (json_object_get(places, r->cell[r->cells].name))
 			rc = wrong(&p, "name", "was measured twice");
-		else if (json_object_set_new(places, r->cell[r->cells].name, json_integer((json_int_t)r->cells)))
+		else if (json_object_set_new(places, r->cell[r->cells].name,
+		                             json_integer((json_int_t)r->cells)))
 			rc = gn_error_set(e, -GN_ENOMEM, "out of memory for a report");
 	}
 	rc = rc ? rc : read_samples(json_object_get(report, "benchmarks"), r, places, e);
@@ -310,8 +334,10 @@ int scope_read_make(const json_t *report, struct scope_read **out, struct gn_err
 	places = json_object();
 	if (r) {
 		r->context = json_object_get(report, "context");
-		r->row = (struct scope_read_row *)calloc(json_array_size(json_object_get(report, "rows")) + 1, sizeof *r->row);
-		r->cell = (struct scope_read_cell *)calloc(json_array_size(json_object_get(report, "cells")) + 1, sizeof *r->cell);
+		r->row = (struct scope_read_row *)calloc(json_array_size(json_object_get(report, "rows")) + 1,
+		                                         sizeof *r->row);
+		r->cell = (struct scope_read_cell *)calloc(
+		    json_array_size(json_object_get(report, "cells")) + 1, sizeof *r->cell);
 	}
 	rc = r && places && r->row && r->cell ? fill(report, r, places, e) :
 						gn_error_set(e, -GN_ENOMEM, "out of memory for a report");
@@ -356,7 +382,8 @@ const json_t *scope_read_context(const struct scope_read *r, const char *path)
 		const size_t n = strcspn(path, ".");
 
 		snprintf(step, sizeof step, "%.*s", (int)n, path);
-		at = json_is_array(at) ? json_array_get(at, (size_t)strtoul(step, NULL, 10)) : json_object_get(at, step);
+		at = json_is_array(at) ? json_array_get(at, (size_t)strtoul(step, NULL, 10))
+		                       : json_object_get(at, step);
 		path += n + (path[n] == '.');
 	}
 	return at;

@@ -2,8 +2,8 @@
 /*
  * read.h - a report's JSON as the writers see it: checked once, its samples beside their cells.
  *
- * Everything in it that is text is borrowed from the JSON. Values are above zero and finite, so that nothing behind
- * this need ask; a file that says otherwise is refused.
+ * Everything in it that is text is borrowed from the JSON. Values are above zero and finite, so that nothing
+ * behind this need ask; a file that says otherwise is refused.
  */
 #ifndef GN_SCOPE_READ_H
 #define GN_SCOPE_READ_H

@@ -11,16 +11,23 @@ enum { WIDTH = 920, HEIGHT = 340, LEFT = 70, RIGHT = 600, TOP = 34, BOTTOM = 290
 const char scope_svg_style[] =
     ":root { --ink: #1b1f24; --faint: #667; --page: #fff; --line: #dde; --warn: #a33c00;\n"
     "  --c0: #1f6fb2; --c1: #c8722a; --c2: #2f8f4e; --c3: #a8327d; --c4: #7a5cc0; --c5: #8a7a10 }\n"
-    "@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --faint: #9aa3ad; --page: #15181c; --line: #343a42; --warn: #ffb088;\n"
+    "@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --faint: #9aa3ad; --page: #15181c; "
+    "--line: #343a42; --warn: #ffb088;\n"
     "  --c0: #6db3ee; --c1: #f0a567; --c2: #6fce8d; --c3: #ee86c8; --c4: #b39df2; --c5: #d9c95a } }\n"
     "text { font: 12px sans-serif; fill: var(--ink) }\n"
-    ".head { font-size: 14px; font-weight: bold } .tick { font-size: 11px } .tick, .name { fill: var(--faint) }\n"
-    ".mid { text-anchor: middle } .end { text-anchor: end } .grid { stroke: var(--line) } .axis { stroke: var(--faint) }\n"
-    ".limit { stroke: var(--ink); stroke-dasharray: 6 4; fill: none } .border { stroke: var(--faint); stroke-dasharray: 2 3 }\n"
-    ".line { stroke-width: 2; fill: none } .noise { stroke-width: 4; stroke-opacity: .35 } .cell, .bar { fill: var(--c0) }\n"
-    ".c0 { stroke: var(--c0) } .c1 { stroke: var(--c1) } .c2 { stroke: var(--c2) } .c3 { stroke: var(--c3) } .c4 { stroke: var(--c4) } "
+    ".head { font-size: 14px; font-weight: bold } .tick { font-size: 11px } .tick, .name { fill: "
+    "var(--faint) }\n"
+    ".mid { text-anchor: middle } .end { text-anchor: end } .grid { stroke: var(--line) } .axis { stroke: "
+    "var(--faint) }\n"
+    ".limit { stroke: var(--ink); stroke-dasharray: 6 4; fill: none } .border { stroke: var(--faint); "
+    "stroke-dasharray: 2 3 }\n"
+    ".line { stroke-width: 2; fill: none } .noise { stroke-width: 4; stroke-opacity: .35 } .cell, .bar { "
+    "fill: var(--c0) }\n"
+    ".c0 { stroke: var(--c0) } .c1 { stroke: var(--c1) } .c2 { stroke: var(--c2) } .c3 { stroke: var(--c3) } "
+    ".c4 { stroke: var(--c4) } "
     ".c5 { stroke: var(--c5) }\n"
-    ".f0 { fill: var(--c0) } .f1 { fill: var(--c1) } .f2 { fill: var(--c2) } .f3 { fill: var(--c3) } .f4 { fill: var(--c4) } "
+    ".f0 { fill: var(--c0) } .f1 { fill: var(--c1) } .f2 { fill: var(--c2) } .f3 { fill: var(--c3) } .f4 { "
+    "fill: var(--c4) } "
     ".f5 { fill: var(--c5) } .page { fill: var(--page) }\n";
 
 static void put_text(FILE *to, double x, double y, const char *style, const char *text)
@@ -32,13 +39,16 @@ static void put_text(FILE *to, double x, double y, const char *style, const char
 
 static void put_line(FILE *to, double x1, double y1, double x2, double y2, const char *style)
 {
-	fprintf(to, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", x1, y1, x2, y2, style);
+	fprintf(to, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", x1, y1, x2, y2,
+	        style);
 }
 
 static void begin(FILE *to, const char *title, double width, double height)
 {
-	fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n<title>",
-		width, height, width, height);
+	fprintf(to,
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%.0f\" height=\"%.0f\" "
+	        "viewBox=\"0 0 %.0f %.0f\">\n<title>",
+	        width, height, width, height);
 	scope_put_escaped(to, title);
 	fputs("</title>\n", to);
 	put_text(to, 8, 18, "head", title);
@@ -68,7 +78,8 @@ void scope_axis_fit(struct scope_axis *a)
 /* 0 at the low end, 1 at the high one; what lies beyond is drawn at the end. */
 static double share_of(const struct scope_axis *a, double v)
 {
-	const double s = a->log ? log(v > a->low ? v / a->low : 1) / log(a->high / a->low) : (v - a->low) / (a->high - a->low);
+	const double s = a->log ? log(v > a->low ? v / a->low : 1) / log(a->high / a->low)
+	                        : (v - a->low) / (a->high - a->low);
 
 	return s < 0 ? 0 : s > 1 ? 1 : s;
 }
@@ -107,7 +118,8 @@ static void put_number_tick(const struct scope_plot *p, const struct scope_axis 
 /* Powers of two (sizes and counts) or of ten, at most about nine of them. */
 static void log_ticks(const struct scope_plot *p, const struct scope_axis *a, double base)
 {
-	const double low = ceil(log(a->low) / log(base) - 1e-9), high = floor(log(a->high) / log(base) + 1e-9);
+	const double low = ceil(log(a->low) / log(base) - 1e-9),
+	             high = floor(log(a->high) / log(base) + 1e-9);
 	const double step = ceil((high - low + 1) / 9);
 
 	for (double k = low; k <= high; k += step > 1 ? step : 1)
@@ -122,7 +134,10 @@ static void log_ticks(const struct scope_plot *p, const struct scope_axis *a, do
 static void linear_ticks(const struct scope_plot *p, const struct scope_axis *a)
 {
 	const double rough = (a->high - a->low) / 6, ten = pow(10, floor(log10(rough)));
-	const double step = rough / ten < 1.5 ? ten : rough / ten < 3.5 ? 2 * ten : rough / ten < 7.5 ? 5 * ten : 10 * ten;
+	const double step = rough / ten < 1.5   ? ten
+	                    : rough / ten < 3.5 ? 2 * ten
+	                    : rough / ten < 7.5 ? 5 * ten
+	                                        : 10 * ten;
 
 	for (double k = ceil(a->low / step); k * step <= a->high * 1.0001 && k < a->low / step + 20; k++)
 		put_number_tick(p, a, k * step);
@@ -150,7 +165,8 @@ void scope_plot_begin(struct scope_plot *p, FILE *to, const char *title)
 	put_line(to, LEFT, BOTTOM, RIGHT, BOTTOM, "axis");
 	put_line(to, LEFT, TOP, LEFT, BOTTOM, "axis");
 	put_text(to, (LEFT + RIGHT) / 2, BOTTOM + 36, "name mid", p->x.name);
-	fprintf(to, "<text transform=\"translate(14 %d) rotate(-90)\" class=\"name mid\">", (TOP + BOTTOM) / 2);
+	fprintf(to, "<text transform=\"translate(14 %d) rotate(-90)\" class=\"name mid\">",
+	        (TOP + BOTTOM) / 2);
 	scope_put_escaped(to, p->y.name);
 	fputs("</text>\n", to);
 }
@@ -174,15 +190,18 @@ static void put_point(const struct scope_plot *p, const struct scope_plot_point 
 	const double x = x_of(p, at->x);
 
 	if (at->high > at->low) {
-		fprintf(p->to, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"noise c%u\"/>\n", x, y_of(p, at->low), x,
-			y_of(p, at->high), colour);
+		fprintf(p->to,
+		        "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"noise c%u\"/>\n", x,
+		        y_of(p, at->low), x, y_of(p, at->high), colour);
 	}
-	fprintf(p->to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" class=\"f%u\"><title>", x, y_of(p, at->y), colour);
+	fprintf(p->to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" class=\"f%u\"><title>", x, y_of(p, at->y),
+	        colour);
 	scope_put_escaped(p->to, at->note ? at->note : "");
 	fputs("</title></circle>\n", p->to);
 }
 
-void scope_plot_line(struct scope_plot *p, const char *label, const struct scope_plot_point *point, uint32_t points)
+void scope_plot_line(struct scope_plot *p, const char *label, const struct scope_plot_point *point,
+                     uint32_t points)
 {
 	const unsigned colour = p->lines % COLOURS;
 	char style[24];
@@ -216,7 +235,8 @@ void scope_plot_slope(struct scope_plot *p, double seconds, double rate, const c
 	const double low = p->x.low, bend = rate * seconds * 1e9;
 
 	fprintf(p->to, "<polyline class=\"limit\" points=\"%.1f,%.1f %.1f,%.1f %.1f,%.1f\"/>\n", x_of(p, low),
-		y_of(p, 1e-9 * low / seconds), x_of(p, bend), y_of(p, rate), x_of(p, p->x.high), y_of(p, rate));
+	        y_of(p, 1e-9 * low / seconds), x_of(p, bend), y_of(p, rate), x_of(p, p->x.high),
+	        y_of(p, rate));
 	put_legend(p, "limit", label);
 }
 
@@ -237,21 +257,26 @@ static double most_of(const struct scope_field *field, uint32_t count)
 }
 
 /* A rectangle that says its name. */
-static void put_box(FILE *to, double x, double y, double width, double height, const char *style, double opacity, const char *note)
+static void put_box(FILE *to, double x, double y, double width, double height, const char *style,
+                    double opacity, const char *note)
 {
-	fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\" fill-opacity=\"%.2f\"><title>", x, y, width,
-		height, style, opacity);
+	fprintf(to,
+	        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\" "
+	        "fill-opacity=\"%.2f\"><title>",
+	        x, y, width, height, style, opacity);
 	scope_put_escaped(to, note);
 	fputs("</title></rect>\n", to);
 }
 
-void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field, uint32_t n)
+void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field,
+                      uint32_t n)
 {
 	enum { CELL_X = 64, CELL_Y = 30, NAMES = 150, HEAD = 60 };
 	const double most = most_of(field, n * n);
 	char text[32];
 
-	begin(to, title, NAMES + CELL_X * n + 16 > 420 ? NAMES + CELL_X * n + 16 : 420, HEAD + CELL_Y * n + 16);
+	begin(to, title, NAMES + CELL_X * n + 16 > 420 ? NAMES + CELL_X * n + 16 : 420,
+	      HEAD + CELL_Y * n + 16);
 	put_text(to, NAMES - 8, HEAD - 8, "tick end", "from \\ to");
 	for (uint32_t from = 0; from < n; from++) {
 		const double y = HEAD + CELL_Y * from;
@@ -263,7 +288,8 @@ void scope_svg_matrix(FILE *to, const char *title, const char *const *name, cons
 			const double x = NAMES + CELL_X * k;
 
 			if (at->note)
-				put_box(to, x, y, CELL_X - 2, CELL_Y - 2, "cell", 0.08 + 0.62 * at->value / most, at->note);
+				put_box(to, x, y, CELL_X - 2, CELL_Y - 2, "cell",
+				        0.08 + 0.62 * at->value / most, at->note);
 			snprintf(text, sizeof text, at->value >= 100 ? "%.0f" : "%.3g", at->value);
 			put_text(to, x + CELL_X / 2 - 1, y + 19, "tick mid", at->note ? text : "-");
 		}
@@ -295,8 +321,11 @@ void scope_svg_bars_alone(FILE *to, const char *title, const struct scope_bar *b
 {
 	const double height = bars_height(bars);
 
-	fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n<style>\n%s</style>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\" class=\"page\"/>\n", WIDTH, height, WIDTH, height, scope_svg_style);
+	fprintf(to,
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d "
+	        "%.0f\">\n<style>\n%s</style>\n"
+	        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\" class=\"page\"/>\n",
+	        WIDTH, height, WIDTH, height, scope_svg_style);
 	scope_svg_bars(to, title, bar, bars);
 	fputs("</svg>\n", to);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * svg.h - drawing: axes, lines with their noise, marks; matrices; bars. What is drawn takes its colours from a style sheet
- * (scope_svg_style), so that it can be read in the dark too. Every text is escaped here.
+ * svg.h - drawing: axes, lines with their noise, marks; matrices; bars. What is drawn takes its colours from
+ * a style sheet (scope_svg_style), so that it can be read in the dark too. Every text is escaped here.
  */
 #ifndef GN_SCOPE_SVG_H
 #define GN_SCOPE_SVG_H
@@ -35,15 +35,20 @@ struct scope_plot_point {
 /* scope_axis_hold - widen an axis so that a value lies on it. */
 void scope_axis_hold(struct scope_axis *a, double value);
 
-/* scope_axis_fit - after all values are held: a logarithmic axis is kept only where it is needed and possible. */
+/*
+ * scope_axis_fit - after all values are held: a logarithmic axis is kept only where it is needed and
+ * possible.
+ */
 void scope_axis_fit(struct scope_axis *a);
 
 /* The drawing's beginning with title, frame and ticks; its axes hold all that will be drawn. */
 void scope_plot_begin(struct scope_plot *p, FILE *to, const char *title);
-void scope_plot_line(struct scope_plot *p, const char *label, const struct scope_plot_point *point, uint32_t points);
+void scope_plot_line(struct scope_plot *p, const char *label, const struct scope_plot_point *point,
+                     uint32_t points);
 void scope_plot_across(struct scope_plot *p, double y, const char *label);  /* dashed: a limit */
 void scope_plot_upright(struct scope_plot *p, double x, const char *label); /* dotted: where something ends */
-void scope_plot_slope(struct scope_plot *p, double seconds, double rate, const char *label); /* bytes/seconds up to rate */
+/* bytes/seconds up to rate */
+void scope_plot_slope(struct scope_plot *p, double seconds, double rate, const char *label);
 void scope_plot_end(struct scope_plot *p);
 
 struct scope_field {
@@ -52,7 +57,8 @@ struct scope_field {
 };
 
 /* A matrix of field[from * n + to]. */
-void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field, uint32_t n);
+void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field,
+                      uint32_t n);
 
 struct scope_bar {
 	const char *label, *text; /* what, and its figure */

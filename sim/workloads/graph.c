@@ -42,7 +42,8 @@ uint32_t sim_graph_largest(const struct gn_graph *g)
 	return best;
 }
 
-int sim_graph_get(struct gn_graph *g, const struct sim_request *request, const char *workload, struct gn_error *error)
+int sim_graph_get(struct gn_graph *g, const struct sim_request *request, const char *workload,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"vertices", 16384, 1, 1 << 26, 1}, {"a mean degree", 8, 1, 256, 1}};
 	int rc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grapnel-bfs - Grapnel's breadth-first search (apps/bfs, its own sources) on the simulated machine: its kernels run
- * on the recording machine, the depths are compared with the reference's, then the timing model runs what was
- * recorded. The graph rests in a host: store, which arrays read directly.
+ * grapnel-bfs - Grapnel's breadth-first search (apps/bfs, its own sources) on the simulated machine: its
+ * kernels run on the recording machine, the depths are compared with the reference's, then the timing model
+ * runs what was recorded. The graph rests in a host: store, which arrays read directly.
  */
 #include <sim/workloads/support.h>
 
@@ -32,7 +32,8 @@ static int open_file(struct search *s, const char *path, struct gn_error *error)
 {
 	s->file = path ? fopen(path, "w+b") : tmpfile();
 	return s->file ? 0
-	               : gn_error_set(error, -GN_EACCES, "%s: %s", path ? path : "a file for the stream", strerror(errno));
+	               : gn_error_set(error, -GN_EACCES, "%s: %s", path ? path : "a file for the stream",
+	                              strerror(errno));
 }
 
 /* Offsets, and from a page of its own on the neighbours. */
@@ -118,7 +119,8 @@ static int record(struct search *s, const struct sim_request *request, struct gn
 	return rc;
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_replay *r = (struct sim_replay *)sim_state(sizeof *r, NAME, error);
 	struct search s;
@@ -136,13 +138,14 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	return rc;
 }
 
-const struct sim_workload sim__grapnel_bfs = {NAME,
-                                              "breadth-first search, Grapnel's own kernels, recorded; --input reads a graph",
-                                              "vertices, mean degree: 16384, 8",
-                                              create,
-                                              sim_replay_next,
-                                              sim_replay_check,
-                                              sim_replay_destroy,
-                                              1,
-                                              0,
-                                              1};
+const struct sim_workload sim__grapnel_bfs = {
+    NAME,
+    "breadth-first search, Grapnel's own kernels, recorded; --input reads a graph",
+    "vertices, mean degree: 16384, 8",
+    create,
+    sim_replay_next,
+    sim_replay_check,
+    sim_replay_destroy,
+    1,
+    0,
+    1};

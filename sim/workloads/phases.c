@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases - a program that changes: sums of words that are far apart, each of a line of its own, then sums of whole
- * lines that all work-groups read; again and again. A decision that is right for one phase is wrong for the other. Not
- * of the paper.
+ * phases - a program that changes: sums of words that are far apart, each of a line of its own, then sums of
+ * whole lines that all work-groups read; again and again. A decision that is right for one phase is wrong for
+ * the other. Not of the paper.
  */
 #include <sim/workloads/support.h>
 
@@ -25,8 +25,8 @@ static uint32_t near_index(uint32_t item, uint32_t k)
 	return ((item / SIM_LANES * 37 + k) * SIM_LANES + item % SIM_LANES) % NEAR_WORDS;
 }
 
-static void sum(struct sim_wave *w, const struct phases *p, uint32_t (*index_of)(uint32_t, uint32_t), uint32_t count,
-                const struct sim_buffer *to)
+static void sum(struct sim_wave *w, const struct phases *p, uint32_t (*index_of)(uint32_t, uint32_t),
+                uint32_t count, const struct sim_buffer *to)
 {
 	uint32_t item[SIM_LANES], index[SIM_LANES] = {0}, value[SIM_LANES] = {0}, all[SIM_LANES] = {0};
 	const uint64_t lanes = sim_items(w, item, p->items);
@@ -61,7 +61,8 @@ static void near_kernel(struct sim_wave *w, const void *arguments)
 	sum(w, p, near_index, NEAR, &p->near);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_size size[] = {{"items", 65536, 1, 1 << 20, 1}, {"rounds", 1, 1, 1000, 1}};
 	uint64_t random = request->seed, words;
@@ -99,7 +100,8 @@ static int next(void *state, struct sim_launch *launch)
 	if (p->launches == 2 * p->rounds)
 		return 0;
 	p->launches++;
-	sim_launch_row(launch, is_near ? "near" : "far", is_near ? near_kernel : far_kernel, p, p->items, GROUP);
+	sim_launch_row(launch, is_near ? "near" : "far", is_near ? near_kernel : far_kernel, p, p->items,
+	               GROUP);
 	launch->independent = 1;
 	return 1;
 }

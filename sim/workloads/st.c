@@ -139,7 +139,8 @@ static int next(void *state, struct sim_launch *launch)
 {
 	struct st *s = (struct st *)state;
 	const struct sim_launch l = {
-	    "st", kernel, s, {(s->rows + ROWS - 1) / ROWS, s->columns}, {1, COLUMNS}, sizeof(tile_of), 0, 0, 1};
+	    "st", kernel, s, {(s->rows + ROWS - 1) / ROWS, s->columns}, {1, COLUMNS}, sizeof(tile_of),
+	    0,    0,      1};
 
 	if (s->launches == s->iterations)
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream - a recorded access stream (sim/stream.h) once more: the timing of it, on any machine. A stream has no
- * values; whoever recorded it has compared them, or it has no end and is not read.
+ * stream - a recorded access stream (sim/stream.h) once more: the timing of it, on any machine. A stream has
+ * no values; whoever recorded it has compared them, or it has no end and is not read.
  */
 #include <sim/workloads/support.h>
 
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-int sim_replay_open(struct sim_replay *r, int fd, const char *name, struct sim_memory *memory, struct gn_error *error)
+int sim_replay_open(struct sim_replay *r, int fd, const char *name, struct sim_memory *memory,
+                    struct gn_error *error)
 {
 	struct sim_wanted wanted = {&r->memory, 0, SIM_INTERLEAVED};
 	const int rc = sim_stream_open(&r->stream, fd, name, error);
@@ -43,13 +44,15 @@ void sim_replay_destroy(void *replay)
 	free(replay);
 }
 
-static int create(void **state, const struct sim_request *request, struct sim_memory *memory, struct gn_error *error)
+static int create(void **state, const struct sim_request *request, struct sim_memory *memory,
+                  struct gn_error *error)
 {
 	struct sim_replay *r;
 	int fd, rc;
 
 	if (!request->input)
-		return gn_error_set(error, -GN_EINVAL, "stream: --input FILE is needed: what --record has written");
+		return gn_error_set(error, -GN_EINVAL,
+		                    "stream: --input FILE is needed: what --record has written");
 	r = (struct sim_replay *)sim_state(sizeof *r, "stream", error);
 	*state = r;
 	if (!r)

@@ -80,10 +80,12 @@ void sim_csr_copy(const struct sim_csr *m, const struct sim_buffer *offset, cons
                   const struct sim_buffer *value);
 
 /*
- * sim_graph_get - the graph of a search: request's file, or one that is drawn; its size is "vertices, mean degree".
+ * sim_graph_get - the graph of a search: request's file, or one that is drawn; its size is "vertices, mean
+ * degree".
  * Returns 0 or a code with a message; gn_graph_fini in any case.
  */
-int sim_graph_get(struct gn_graph *g, const struct sim_request *request, const char *workload, struct gn_error *error);
+int sim_graph_get(struct gn_graph *g, const struct sim_request *request, const char *workload,
+                  struct gn_error *error);
 
 /* sim_graph_largest - the vertex of the highest degree, from which searches begin. */
 uint32_t sim_graph_largest(const struct gn_graph *g);
@@ -95,11 +97,12 @@ struct sim_replay {
 };
 
 /*
- * sim_replay_open - its memory, interleaved; replay is zeroed before. Codes as sim_stream_open; name is for messages.
- * The others are next, check and destroy of a workload. A stream has no values:
- * they are compared when it is recorded, and check only says whether all of it was run.
+ * sim_replay_open - its memory, interleaved; replay is zeroed before. Codes as sim_stream_open; name is for
+ * messages. The others are next, check and destroy of a workload. A stream has no values: they are compared
+ * when it is recorded, and check only says whether all of it was run.
  */
-int sim_replay_open(struct sim_replay *replay, int fd, const char *name, struct sim_memory *memory, struct gn_error *error);
+int sim_replay_open(struct sim_replay *replay, int fd, const char *name, struct sim_memory *memory,
+                    struct gn_error *error);
 int sim_replay_next(void *replay, struct sim_launch *launch);
 int sim_replay_check(void *replay, struct gn_error *error);
 void sim_replay_destroy(void *replay);
@@ -144,7 +147,8 @@ static inline void sim_launch_row(struct sim_launch *l, const char *name, sim_ke
 }
 
 extern const struct sim_workload sim__atax, sim__bfs, sim__bicg, sim__pr, sim__spmv, sim__km, sim__mm,
-    sim__mm_right, sim__mt, sim__st, sim__bs, sim__sc, sim__aes, sim__fir, sim__add, sim__phases, sim__grapnel_bfs, sim__stream;
+    sim__mm_right, sim__mt, sim__st, sim__bs, sim__sc, sim__aes, sim__fir, sim__add, sim__phases,
+    sim__grapnel_bfs, sim__stream;
 
 #ifdef __cplusplus
 }

@@ -10,30 +10,38 @@ static int check_config(const struct gn_array_config *c, struct gn_error *error)
 	const uint32_t size = c->element_bytes;
 
 	if (!c->store)
-		return gn_error_set(error, -GN_EINVAL, "array: no store is given; paged mode needs one too, beside its cache");
+		return gn_error_set(error, -GN_EINVAL,
+		                    "array: no store is given; paged mode needs one too, beside its cache");
 	s = gn_store_view_of(c->store);
 	if (c->mode != GN_PAGED && c->mode != GN_DIRECT)
-		return gn_error_set(error, -GN_EINVAL, "array: %d is no mode: take GN_PAGED or GN_DIRECT", (int)c->mode);
+		return gn_error_set(error, -GN_EINVAL, "array: %d is no mode: take GN_PAGED or GN_DIRECT",
+		                    (int)c->mode);
 	if (!size || size > 16 || size & (size - 1))
-		return gn_error_set(error, -GN_EINVAL, "array: elements of %u bytes; 1, 2, 4, 8 and 16 are possible", size);
-	if (c->offset % size)
-		return gn_error_set(error, -GN_EINVAL, "array: offset %llu is no multiple of its elements' %u bytes",
-				    (unsigned long long)c->offset, size);
-	if (c->offset > s->capacity_bytes || c->count > (s->capacity_bytes - c->offset) / size)
-		return gn_error_set(error, -GN_ERANGE,
-				    "array: %llu elements of %u bytes from byte %llu reach past the store's %llu bytes",
-				    (unsigned long long)c->count, size, (unsigned long long)c->offset,
-				    (unsigned long long)s->capacity_bytes);
-	if (c->mode == GN_DIRECT && s->kind != GN_STORE_MEMORY)
-		return gn_error_set(error, -GN_ENOTSUP,
-				    "array: direct mode needs a store the device can load from; %s is not: use paged mode",
-				    gn_store_path(c->store));
-	if (c->mode == GN_PAGED && !c->cache)
 		return gn_error_set(error, -GN_EINVAL,
-				    "array: no cache is given; paged mode needs a cache that was made for the array's store");
+		                    "array: elements of %u bytes; 1, 2, 4, 8 and 16 are possible", size);
+	if (c->offset % size)
+		return gn_error_set(error, -GN_EINVAL,
+		                    "array: offset %llu is no multiple of its elements' %u bytes",
+		                    (unsigned long long)c->offset, size);
+	if (c->offset > s->capacity_bytes || c->count > (s->capacity_bytes - c->offset) / size)
+		return gn_error_set(
+		    error, -GN_ERANGE,
+		    "array: %llu elements of %u bytes from byte %llu reach past the store's %llu bytes",
+		    (unsigned long long)c->count, size, (unsigned long long)c->offset,
+		    (unsigned long long)s->capacity_bytes);
+	if (c->mode == GN_DIRECT && s->kind != GN_STORE_MEMORY)
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "array: direct mode needs a store the device can load from; %s is not: use paged mode",
+		    gn_store_path(c->store));
+	if (c->mode == GN_PAGED && !c->cache)
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "array: no cache is given; paged mode needs a cache that was made for the array's store");
 	if (c->mode == GN_PAGED && gn__cache_segment(c->cache, c->store) < 0)
 		return gn_error_set(error, -GN_EINVAL,
-				    "array: the cache was made for other stores; paged mode needs a cache that was made for the array's store");
+		                    "array: the cache was made for other stores; paged mode needs a cache "
+		                    "that was made for the array's store");
 	return 0;
 }
 
@@ -56,8 +64,8 @@ static void fill_paged(struct gn_array *a, const struct gn_array_config *c)
 	}
 }
 
-int gn_array_create(struct gn_array *array, struct simt_machine *machine, const struct gn_array_config *config,
-		    struct gn_error *error)
+int gn_array_create(struct gn_array *array, struct simt_machine *machine,
+                    const struct gn_array_config *config, struct gn_error *error)
 {
 	int rc = check_config(config, error);
 	const struct gn_store_view *s;
@@ -91,10 +99,14 @@ static const char *meaning(int code)
 {
 	switch (code) {
 	case -GN_ERANGE: return "is past the end; they are counted from 0";
-	case -GN_EROFS: return "was to be written, but its store is open for reading only; open it without ?ro";
+	case -GN_EROFS:
+		return "was to be written, but its store is open for reading only; open it without ?ro";
 	case -GN_ENOSPC: return "could not be written: the store is full; make room";
-	case -GN_ETIMEDOUT: return "was not moved before the deadline; if the device is slow, open the store with a longer timeout=";
-	case -GN_EIO: return "could not be moved: the device failed, or the file has become shorter than it was";
+	case -GN_ETIMEDOUT:
+		return "was not moved before the deadline; if the device is slow, open the store with a "
+		       "longer timeout=";
+	case -GN_EIO:
+		return "could not be moved: the device failed, or the file has become shorter than it was";
 	default: return "could not be accessed";
 	}
 }
@@ -104,18 +116,23 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error)
 	struct gn_failure *f = array->failure, taken;
 	char device[80] = "";
 
-	/* 3: taken by one of several host threads; to kernels all but 0 is a failure that is there already. */
+	/*
+	 * 3: taken by one of several host threads; to kernels all but 0 is a failure that is there already.
+	 */
 	if (simt_load_acquire_sys_u32(&f->state) != 2 || simt_cas_acq_rel_dev_u32(&f->state, 2, 3) != 2)
 		return 0;
 	taken = *f;
 	simt_store_release_sys_u32(&f->state, 0);
 	if (taken.code == -GN_EINVAL && taken.device)
 		return gn_error_set(error, taken.code,
-				    "array: element %llu was accessed by %u bytes, but elements have %u: use the functions of "
-				    "their type",
-				    (unsigned long long)taken.index, taken.device, 1u << array->element_log2);
+		                    "array: element %llu was accessed by %u bytes, but elements have %u: use "
+		                    "the functions of "
+		                    "their type",
+		                    (unsigned long long)taken.index, taken.device, 1u << array->element_log2);
 	if (taken.device)
-		snprintf(device, sizeof device, "; the device said: %s, 0x%x", gn_nvme_status_text(taken.device), taken.device);
-	return gn_error_set(error, taken.code, "array: element %llu of %llu %s (%s%s)", (unsigned long long)taken.index,
-			    (unsigned long long)array->count, meaning(taken.code), gn_error_name(taken.code), device);
+		snprintf(device, sizeof device, "; the device said: %s, 0x%x",
+		         gn_nvme_status_text(taken.device), taken.device);
+	return gn_error_set(error, taken.code, "array: element %llu of %llu %s (%s%s)",
+	                    (unsigned long long)taken.index, (unsigned long long)array->count,
+	                    meaning(taken.code), gn_error_name(taken.code), device);
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making sense of the log that detail/array/sample.h leaves: what each choice would move, and which moves least. */
+/*
+ * Making sense of the log that detail/array/sample.h leaves: what each choice would move, and which moves
+ * least.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include <array/auto.h>
 
 /*
- * What a choice costs beside the lines of 128 bytes that it moves, in such lines, both estimates (docs/auto.md):
- * a page that is given a frame; a command of a store of blocks, which serves pages up to 4 KiB alike.
+ * What a choice costs beside the lines of 128 bytes that it moves, in such lines, both estimates
+ * (docs/auto.md): a page that is given a frame; a command of a store of blocks, which serves pages up to 4
+ * KiB alike.
  */
 static const double FRAME_LINES = 0.3;
 static const double COMMAND_LINES = 32;

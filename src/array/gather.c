@@ -12,7 +12,9 @@ struct gn_gather {
 	int sorts; /* every batch; else only where that saves fetches, or the last of equal rows counts */
 };
 
-/* Blocks have the warps that can sort a tile. On a GPU as many as run at once; on cpu one for each OS thread. */
+/*
+ * Blocks have the warps that can sort a tile. On a GPU as many as run at once; on cpu one for each OS thread.
+ */
 static void choose_grids(struct gn_gather *g)
 {
 	struct simt_info info;
@@ -38,7 +40,8 @@ static int allocate(struct gn_gather *g, uint64_t most)
 	v->most = most;
 	for (int k = 0; k < 2; k++)
 		v->entry[k] = (uint64_t *)simt_alloc(g->machine, most * sizeof(uint64_t), SIMT_DEVICE);
-	v->counts = (uint32_t *)simt_alloc(g->machine, GN__PARTS * GN__DIGITS * sizeof(uint32_t), SIMT_DEVICE);
+	v->counts =
+	    (uint32_t *)simt_alloc(g->machine, GN__PARTS * GN__DIGITS * sizeof(uint32_t), SIMT_DEVICE);
 	v->next = (uint64_t *)simt_alloc(g->machine, sizeof(uint64_t), SIMT_DEVICE);
 	v->barrier = (uint32_t *)simt_alloc(g->machine, 2 * sizeof(uint32_t), SIMT_DEVICE);
 	return v->entry[0] && v->entry[1] && v->counts && v->next && v->barrier ? 0 : -GN_ENOMEM;
@@ -47,8 +50,8 @@ static int allocate(struct gn_gather *g, uint64_t most)
 /* Else the first batch would load them, for which cuda may wait for the device, or refuse in a capture. */
 static int load_kernels(struct gn_gather *g)
 {
-	const struct simt_kernel *const kernels[] = {&gn_gather_load_kernel, &gn_gather_count_kernel, &gn_gather_sort_kernel,
-						     &gn_gather_move_kernel};
+	const struct simt_kernel *const kernels[] = {&gn_gather_load_kernel, &gn_gather_count_kernel,
+	                                             &gn_gather_sort_kernel, &gn_gather_move_kernel};
 	int rc = 0;
 
 	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0] && !rc; k++)
@@ -56,7 +59,8 @@ static int load_kernels(struct gn_gather *g)
 	return rc;
 }
 
-int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, uint64_t most, struct gn_error *error)
+int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, uint64_t most,
+                     struct gn_error *error)
 {
 	struct gn_gather *g;
 	int rc;
@@ -72,13 +76,15 @@ int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, ui
 	choose_grids(g);
 	if (allocate(g, most)) {
 		gn_gather_destroy(g);
-		return gn_error_set(error, -GN_ENOMEM, "gather: no %llu bytes on the machine for batches of %llu rows",
-				    (unsigned long long)most * 16, (unsigned long long)most);
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "gather: no %llu bytes on the machine for batches of %llu rows",
+		                    (unsigned long long)most * 16, (unsigned long long)most);
 	}
 	rc = load_kernels(g);
 	if (rc) {
 		gn_gather_destroy(g);
-		return gn_error_set(error, rc, "gather: its kernels cannot be loaded; build the library for this device");
+		return gn_error_set(
+		    error, rc, "gather: its kernels cannot be loaded; build the library for this device");
 	}
 	*gather = g;
 	return 0;
@@ -101,22 +107,24 @@ struct gn_gather_view gn_gather_view_of(const struct gn_gather *gather)
 	return gather->view;
 }
 
-static int check(const struct gn_gather *g, const struct gn_array *a, const struct gn_batch *batch, int is_scatter,
-		 struct gn_error *e)
+static int check(const struct gn_gather *g, const struct gn_array *a, const struct gn_batch *batch,
+                 int is_scatter, struct gn_error *e)
 {
 	const int rc = gn__batch_check(a, batch, is_scatter);
 
 	if (rc == -GN_EROFS)
 		return gn_error_set(e, rc, "scatter: the array's store is read-only");
 	if (rc)
-		return gn_error_set(e, rc, "gather: rows of %u elements at %p; give 1 element to 1 GiB, aligned to one",
-				    batch->elements, batch->rows);
+		return gn_error_set(
+		    e, rc, "gather: rows of %u elements at %p; give 1 element to 1 GiB, aligned to one",
+		    batch->elements, batch->rows);
 	if (batch->count > g->view.most)
 		return gn_error_set(e, -GN_EFBIG, "gather: a batch of %llu rows, the workspace is for %llu",
 				    (unsigned long long)batch->count, (unsigned long long)g->view.most);
 	if (!gn__batch_fits(a, batch))
-		return gn_error_set(e, -GN_EFBIG, "gather: %llu rows of an array of %llu; take smaller batches",
-				    (unsigned long long)batch->count, (unsigned long long)(a->count / batch->elements));
+		return gn_error_set(
+		    e, -GN_EFBIG, "gather: %llu rows of an array of %llu; take smaller batches",
+		    (unsigned long long)batch->count, (unsigned long long)(a->count / batch->elements));
 	return 0;
 }
 
@@ -152,16 +160,16 @@ static int launch_all(struct course *c)
 }
 
 /*
- * Of a store that loads reach. Of others pages are fetched, and those of the sorted rows once each. A launch whose accesses are
- * noted is sorted, too: a row that is wanted twice is noted once.
+ * Of a store that loads reach. Of others pages are fetched, and those of the sorted rows once each. A launch
+ * whose accesses are noted is sorted, too: a row that is wanted twice is noted once.
  */
 static int takes_as_they_come(const struct gn_gather *g, const struct gn_array *array, int is_scatter)
 {
 	return !g->sorts && !is_scatter && !array->sample && gn__memory_of(array);
 }
 
-static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array, const struct gn_batch *batch,
-		int is_scatter, struct gn_error *error)
+static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array,
+                const struct gn_batch *batch, int is_scatter, struct gn_error *error)
 {
 	struct course c;
 	int rc = check(g, array, batch, is_scatter, error);
@@ -175,15 +183,19 @@ static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn
 	c.args.batch = *batch;
 	c.args.view = g->view;
 	c.args.is_scatter = (uint32_t)is_scatter;
-	rc = takes_as_they_come(g, array, is_scatter) ? launch(&c, &gn_gather_as_they_come_kernel) : launch_all(&c);
-	return rc ? gn_error_set(error, rc, "gather: %s", stream ? simt_stream_message(stream) : simt_message(g->machine)) : 0;
+	rc = takes_as_they_come(g, array, is_scatter) ? launch(&c, &gn_gather_as_they_come_kernel)
+	                                              : launch_all(&c);
+	return rc ? gn_error_set(error, rc, "gather: %s",
+	                         stream ? simt_stream_message(stream) : simt_message(g->machine))
+	          : 0;
 }
 
-static int move_on(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array, const struct gn_batch *batch,
-		   int is_scatter, struct gn_error *error)
+static int move_on(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array,
+                   const struct gn_batch *batch, int is_scatter, struct gn_error *error)
 {
 	if (simt_stream_machine(stream) != g->machine)
-		return gn_error_set(error, -GN_EINVAL, "gather: the stream is of another machine than the workspace");
+		return gn_error_set(error, -GN_EINVAL,
+		                    "gather: the stream is of another machine than the workspace");
 	return move(g, stream, array, batch, is_scatter, error);
 }
 

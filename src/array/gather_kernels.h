@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather_kernels.h - the steps of gn_gather_rows and gn_scatter_rows, each a kernel: where one ends the grid has met.
+ * gather_kernels.h - the steps of gn_gather_rows and gn_scatter_rows, each a kernel: where one ends the grid
+ * has met.
  */
 #ifndef GN_ARRAY_GATHER_KERNELS_H
 #define GN_ARRAY_GATHER_KERNELS_H

@@ -5,17 +5,23 @@
 
 enum { GN__SMALLEST_SET = 4, GN__SMALLEST_BUDGET = 32 << 10 };
 
-/* Of a cache of block stores: frames that it has at least before its pages are larger than the least, and their size then. */
+/*
+ * Of a cache of block stores: frames that it has at least before its pages are larger than the least, and
+ * their size then.
+ */
 enum { GN__LEAST_PAGE = 4096, GN__BLOCK_PAGE = 64 << 10, GN__FRAMES_FOR_BLOCKS = 256 };
 
-/* Of a cache of memory that a GPU loads from: its pages come by sectors, and small ones hold more of what is scattered. */
+/*
+ * Of a cache of memory that a GPU loads from: its pages come by sectors, and small ones hold more of what is
+ * scattered.
+ */
 enum { GN__SECTOR_PAGE = 512 };
 
 /* ---- what the cache will be ---- */
 
 /*
- * The page of block stores if none is asked for. A command costs a block store more than the bytes of some 4096-byte pages: there pages are
- * larger, where that leaves enough frames and a transfer carries one.
+ * The page of block stores if none is asked for. A command costs a block store more than the bytes of some
+ * 4096-byte pages: there pages are larger, where that leaves enough frames and a transfer carries one.
  */
 static uint32_t block_page(const struct gn_cache_options *o, struct gn_store *const *stores, unsigned count)
 {
@@ -39,14 +45,15 @@ static uint32_t sector_page(const struct gn_cache_options *o, uint64_t store_byt
 	uint32_t page = GN__SECTOR_PAGE;
 
 	while (page < GN__LEAST_PAGE && store_bytes / page * sizeof(uint64_t) +
-						o->bytes / page * (sizeof(uint64_t) + sizeof(uint32_t)) + (64 << 10) >
-					budget_bytes + o->bytes / 50)
+	                                        o->bytes / page * (sizeof(uint64_t) + sizeof(uint32_t)) +
+	                                        (64 << 10) >
+	                                    budget_bytes + o->bytes / 50)
 		page *= 2;
 	return page;
 }
 
-static uint32_t default_page(const struct gn_cache *cache, const struct gn_cache_options *o, struct gn_store *const *stores,
-			     unsigned count, int is_cuda)
+static uint32_t default_page(const struct gn_cache *cache, const struct gn_cache_options *o,
+                             struct gn_store *const *stores, unsigned count, int is_cuda)
 {
 	uint64_t bytes = 0;
 
@@ -63,10 +70,12 @@ static uint32_t default_page(const struct gn_cache *cache, const struct gn_cache
 static int check_stores(struct gn_store *const *stores, unsigned count, struct gn_error *error)
 {
 	if (!count || count > GN_CACHE_STORES)
-		return gn_error_set(error, -GN_EINVAL, "cache: %u stores; from 1 to %u are possible", count, GN_CACHE_STORES);
+		return gn_error_set(error, -GN_EINVAL, "cache: %u stores; from 1 to %u are possible", count,
+		                    GN_CACHE_STORES);
 	for (unsigned k = 0; k < count; k++)
 		if (!stores[k])
-			return gn_error_set(error, -GN_EINVAL, "cache: store %u of %u is NULL; open it first", k, count);
+			return gn_error_set(error, -GN_EINVAL, "cache: store %u of %u is NULL; open it first",
+			                    k, count);
 	return 0;
 }
 
@@ -75,28 +84,35 @@ static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, 
 	uint64_t least = (uint64_t)page_bytes * (o->ways ? o->ways : (uint32_t)GN__SMALLEST_SET);
 
 	if (page_bytes < 512 || page_bytes > 2u << 20 || page_bytes & (page_bytes - 1))
-		return gn_error_set(error, -GN_EINVAL,
-				    "cache: a page of %u bytes is not possible; take a power of two from 512 to 2097152",
-				    page_bytes);
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "cache: a page of %u bytes is not possible; take a power of two from 512 to 2097152",
+		    page_bytes);
 	if ((unsigned)o->policy > (unsigned)GN_RANDOM)
-		return gn_error_set(error, -GN_EINVAL, "cache: policy %d is none; take GN_CLOCK, GN_FIFO or GN_RANDOM",
-				    (int)o->policy);
-	if ((unsigned)o->table > (unsigned)GN_TABLE_SETS)
 		return gn_error_set(error, -GN_EINVAL,
-				    "cache: table %d is none; take GN_TABLE_AUTO, GN_TABLE_DIRECT or GN_TABLE_SETS", (int)o->table);
+		                    "cache: policy %d is none; take GN_CLOCK, GN_FIFO or GN_RANDOM",
+		                    (int)o->policy);
+	if ((unsigned)o->table > (unsigned)GN_TABLE_SETS)
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "cache: table %d is none; take GN_TABLE_AUTO, GN_TABLE_DIRECT or GN_TABLE_SETS",
+		    (int)o->table);
 	if (o->ways > GN_CACHE_MOST_WAYS)
-		return gn_error_set(error, -GN_EINVAL, "cache: %u frames a set; at most %u", o->ways, GN_CACHE_MOST_WAYS);
+		return gn_error_set(error, -GN_EINVAL, "cache: %u frames a set; at most %u", o->ways,
+		                    GN_CACHE_MOST_WAYS);
 	if (o->bytes < least)
 		return gn_error_set(error, -GN_EINVAL,
-				    "cache: %llu bytes are less than one set of %llu pages of %u bytes; give it at least %llu bytes",
-				    (unsigned long long)o->bytes, (unsigned long long)(least / page_bytes), page_bytes,
-				    (unsigned long long)least);
+		                    "cache: %llu bytes are less than one set of %llu pages of %u bytes; give "
+		                    "it at least %llu bytes",
+		                    (unsigned long long)o->bytes, (unsigned long long)(least / page_bytes),
+		                    page_bytes, (unsigned long long)least);
 	if (o->bytes / page_bytes >= 1ull << GN_WORD_PAYLOAD_BITS)
 		return gn_error_set(error, -GN_EFBIG, "cache: more than 2^28 pages; take larger pages");
 	return 0;
 }
 
-static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, unsigned count, struct gn_error *error)
+static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
+                        struct gn_error *error)
 {
 	struct gn_cache_view *v = &cache->image;
 	const uint64_t page_bytes = 1ull << v->page_log2;
@@ -105,15 +121,17 @@ static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, 
 		const struct gn_store_view *s = gn_store_view_of(stores[k]);
 
 		if (page_bytes % s->block_bytes)
-			return gn_error_set(error, -GN_EINVAL,
-					    "cache: pages of %llu bytes are no multiple of the store's blocks of %u (%s)",
-					    (unsigned long long)page_bytes, s->block_bytes, gn_store_path(stores[k]));
+			return gn_error_set(
+			    error, -GN_EINVAL,
+			    "cache: pages of %llu bytes are no multiple of the store's blocks of %u (%s)",
+			    (unsigned long long)page_bytes, s->block_bytes, gn_store_path(stores[k]));
 		if (s->kind == GN_STORE_QUEUES && s->transfer_bytes < page_bytes)
 			return gn_error_set(error, -GN_EINVAL,
-					    "cache: pages of %llu bytes are larger than a transfer of the store (%u bytes); open it "
-					    "with transfer=%llu in its URI",
-					    (unsigned long long)page_bytes, s->transfer_bytes,
-					    (unsigned long long)page_bytes);
+			                    "cache: pages of %llu bytes are larger than a transfer of the "
+			                    "store (%u bytes); open it "
+			                    "with transfer=%llu in its URI",
+			                    (unsigned long long)page_bytes, s->transfer_bytes,
+			                    (unsigned long long)page_bytes);
 		cache->store[k] = stores[k];
 		v->segment[k].first_page = v->pages;
 		v->segment[k].pages = (s->capacity_bytes + page_bytes - 1) / page_bytes;
@@ -142,7 +160,8 @@ static void shape_sets(struct gn_cache_view *v, uint32_t ways)
 /* What allocate takes beside words, owners, locks and frames. */
 static uint64_t fixed_bytes(const struct gn_cache *cache, int counters)
 {
-	return sizeof *cache->image.shared + (cache->image.frames + 63) / 64 * sizeof *cache->image.kept + sizeof *cache->device + sizeof *cache->result +
+	return sizeof *cache->image.shared + (cache->image.frames + 63) / 64 * sizeof *cache->image.kept +
+	       sizeof *cache->device + sizeof *cache->result +
 	       GN_CACHE_STREAMS * sizeof *cache->image.stream +
 	       (counters ? GN_CACHE_STRIPES * sizeof *cache->image.stripe : 0);
 }
@@ -153,8 +172,8 @@ static uint64_t direct_bytes(const struct gn_cache_view *v)
 }
 
 /*
- * Sectors of at least 128 bytes, what a link and a GPU move at once, and a block of every store; 32 a page at most. None
- * for pages that come as wholes and are never written.
+ * Sectors of at least 128 bytes, what a link and a GPU move at once, and a block of every store; 32 a page at
+ * most. None for pages that come as wholes and are never written.
  */
 static void shape_sectors(struct gn_cache_view *v)
 {
@@ -195,14 +214,17 @@ static int choose_sets(struct gn_cache *cache, const struct gn_cache_options *o,
 
 	shape_sets(v, o->ways);
 	if (v->pages >> v->sets_log2 >= 1ull << GN_WORD_PAYLOAD_BITS)
-		return gn_error_set(error, -GN_EFBIG,
-				    "cache: %llu pages are too many for %u sets; take larger pages or a larger cache",
-				    (unsigned long long)v->pages, 1u << v->sets_log2);
+		return gn_error_set(
+		    error, -GN_EFBIG,
+		    "cache: %llu pages are too many for %u sets; take larger pages or a larger cache",
+		    (unsigned long long)v->pages, 1u << v->sets_log2);
 	if (!within_budget(cache, o, sets_bytes(v)))
 		return gn_error_set(error, -GN_EINVAL,
-				    "cache: a set table of %llu bytes is more than 2 %% of the cache and the budget of %llu bytes; "
-				    "raise budget_bytes, take larger pages or more ways",
-				    (unsigned long long)sets_bytes(v), (unsigned long long)cache->budget_bytes);
+		                    "cache: a set table of %llu bytes is more than 2 %% of the cache and the "
+		                    "budget of %llu bytes; "
+		                    "raise budget_bytes, take larger pages or more ways",
+		                    (unsigned long long)sets_bytes(v),
+		                    (unsigned long long)cache->budget_bytes);
 	return 0;
 }
 
@@ -211,14 +233,17 @@ static int choose_direct(struct gn_cache *cache, const struct gn_cache_options *
 	const struct gn_cache_view *v = &cache->image;
 
 	if (v->pages >= GN__OWNER_CLAIMED)
-		return gn_error_set(error, -GN_EFBIG,
-				    "cache: %llu pages are too many for a direct table; take larger pages or the set table",
-				    (unsigned long long)v->pages);
+		return gn_error_set(
+		    error, -GN_EFBIG,
+		    "cache: %llu pages are too many for a direct table; take larger pages or the set table",
+		    (unsigned long long)v->pages);
 	if (!within_budget(cache, o, direct_bytes(v)))
 		return gn_error_set(error, -GN_EINVAL,
-				    "cache: a direct table of %llu bytes is more than 2 %% of the cache and the budget of %llu bytes; "
-				    "raise budget_bytes, take larger pages or the set table",
-				    (unsigned long long)direct_bytes(v), (unsigned long long)cache->budget_bytes);
+		                    "cache: a direct table of %llu bytes is more than 2 %% of the cache and "
+		                    "the budget of %llu bytes; "
+		                    "raise budget_bytes, take larger pages or the set table",
+		                    (unsigned long long)direct_bytes(v),
+		                    (unsigned long long)cache->budget_bytes);
 	cache->is_direct = 1;
 	return 0;
 }
@@ -256,7 +281,9 @@ static void shape_cleaner(struct gn_cache_view *v)
 	for (uint32_t k = 0; k < v->segments; k++)
 		writable |= !v->segment[k].store.read_only;
 	/* In a set of few ways the next victim may be the page that was just written. */
-	v->low_water = !writable || (v->ways && v->ways < 4) ? 0 : v->frames / 4 < 8192 ? v->frames / 4 : 8192;
+	v->low_water = !writable || (v->ways && v->ways < 4) ? 0
+	               : v->frames / 4 < 8192                ? v->frames / 4
+	                                                     : 8192;
 }
 
 /* ---- making it ---- */
@@ -280,16 +307,18 @@ static int allocate(struct gn_cache *cache, int counters)
 	v->kept = (uint64_t *)metadata(cache, (v->frames + 63) / 64 * sizeof *v->kept);
 	v->stream = (uint64_t *)metadata(cache, GN_CACHE_STREAMS * sizeof *v->stream);
 	v->shared = (struct gn_cache_shared *)metadata(cache, sizeof *v->shared);
-	v->stripe = counters ? (struct gn_cache_stripe *)metadata(cache, GN_CACHE_STRIPES * sizeof *v->stripe) : NULL;
+	v->stripe =
+	    counters ? (struct gn_cache_stripe *)metadata(cache, GN_CACHE_STRIPES * sizeof *v->stripe) : NULL;
 	cache->device = (struct gn_cache_view *)metadata(cache, sizeof *cache->device);
 	cache->result = (struct gn_cache_pass_result *)metadata(cache, sizeof *cache->result);
-	cache->record = (struct gn_cache_failure *)simt_alloc(cache->machine, GN__RECORDS * sizeof *cache->record,
-							      SIMT_SHARED);
+	cache->record = (struct gn_cache_failure *)simt_alloc(
+	    cache->machine, GN__RECORDS * sizeof *cache->record, SIMT_SHARED);
 	v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
-	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->kept && v->stream && v->shared &&
-			       (!counters || v->stripe) && cache->device && cache->result && cache->record && v->frame
-		       ? 0
-		       : -GN_ENOMEM;
+	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->kept &&
+	               v->stream && v->shared && (!counters || v->stripe) && cache->device && cache->result &&
+	               cache->record && v->frame
+	           ? 0
+	           : -GN_ENOMEM;
 }
 
 /* All frames are free; every other table starts as zero. */
@@ -354,12 +383,15 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 	if (!rc)
 		rc = simt_move(cache->machine, cache->device, &cache->image, sizeof cache->image);
 	if (rc)
-		return gn_error_set(error, rc,
-				    "cache: no memory for %llu bytes of frames and %llu of tables; take a smaller cache",
-				    (unsigned long long)cache->image.frames << cache->image.page_log2,
-				    (unsigned long long)cache->metadata_bytes);
+		return gn_error_set(
+		    error, rc,
+		    "cache: no memory for %llu bytes of frames and %llu of tables; take a smaller cache",
+		    (unsigned long long)cache->image.frames << cache->image.page_log2,
+		    (unsigned long long)cache->metadata_bytes);
 	rc = simt_prepare(cache->machine, &gn_cache_pass_all_kernel);
-	return rc ? gn_error_set(error, rc, "cache: its kernels cannot be loaded; build the library for this device") : 0;
+	return rc ? gn_error_set(error, rc,
+	                         "cache: its kernels cannot be loaded; build the library for this device")
+	          : 0;
 }
 
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,

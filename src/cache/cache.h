@@ -10,8 +10,8 @@
 #include <pthread.h>
 
 /*
- * Failures that the host looks at while kernels run, in pinned memory: of write-backs whoever wrote, of gn_cache_flush,
- * and of gn_cache_flush_on for each stream.
+ * Failures that the host looks at while kernels run, in pinned memory: of write-backs whoever wrote, of
+ * gn_cache_flush, and of gn_cache_flush_on for each stream.
  */
 enum {
 	GN__RECORD_WRITES,
@@ -29,13 +29,17 @@ struct gn_cache {
 	struct gn_cache_failure *record; /* [GN__RECORDS] */
 	pthread_mutex_t mutex;           /* guards the next two */
 	struct gn_cache_failure told[GN__RECORDS]; /* the last that the host took */
-	struct simt__life *flusher[GN_CACHE_FLUSH_STREAMS]; /* the streams whose records the last ones are; NULL: nobody's yet */
+	/* the streams whose records the last ones are; NULL: nobody's yet */
+	struct simt__life *flusher[GN_CACHE_FLUSH_STREAMS];
 	int is_direct; /* which table */
 	uint64_t budget_bytes;
 	uint64_t metadata_bytes;
 };
 
-/* A pass over all pages on the machine's own stream, to its end. Returns 0 or the code of the launch, the wait or a move. */
+/*
+ * A pass over all pages on the machine's own stream, to its end. Returns 0 or the code of the launch, the
+ * wait or a move.
+ */
 int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result);
 
 /* The segment of a store in this cache, or -1. */

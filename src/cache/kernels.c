@@ -42,8 +42,8 @@ SIMT_FN int in_range(const struct gn_cache_pass_args *a, uint32_t frame)
 SIMT_FN void flush_frames(const struct gn_cache_pass_args *a, uint32_t all, uint64_t first)
 {
 	const uint64_t frame = first + simt_lane();
-	const struct gn_store_status status =
-		gn_cache_flush_frame(a->cache, all, frame < a->cache->frames && in_range(a, (uint32_t)frame), (uint32_t)frame);
+	const struct gn_store_status status = gn_cache_flush_frame(
+	    a->cache, all, frame < a->cache->frames && in_range(a, (uint32_t)frame), (uint32_t)frame);
 	uint64_t page = 0;
 
 	if (!status.code)
@@ -70,7 +70,8 @@ SIMT_FN void gn_cache_pass_all(const struct gn_cache_pass_args *a)
 		fetch_pages(a, all);
 		return;
 	}
-	for (uint64_t first = simt_global_thread() / width * width; first < c->frames; first += simt_global_threads()) {
+	for (uint64_t first = simt_global_thread() / width * width; first < c->frames;
+	     first += simt_global_threads()) {
 		const uint64_t frame = first + simt_lane();
 
 		if (a->pass == GN_PASS_FLUSH) {

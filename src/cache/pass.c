@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass.c - what goes over all frames for the host: flush, prefetch, invalidate, count; and the failures it hears of. */
+/*
+ * pass.c - what goes over all frames for the host: flush, prefetch, invalidate, count; and the failures it
+ * hears of.
+ */
 #include <cache/cache.h>
 
 #include <stdio.h>
@@ -12,8 +15,8 @@ struct pages {
 static const struct pages all_pages = {0, UINT64_MAX};
 
 /* Launch a pass on a stream, the machine's own if it is NULL, and return. */
-static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum gn_cache_pass pass, struct pages pages,
-		       unsigned record)
+static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum gn_cache_pass pass,
+                       struct pages pages, unsigned record)
 {
 	const struct gn_cache_pass_args args = {cache->device, cache->result, &cache->record[record],
 						(uint32_t)pass, pages.first,   pages.count};
@@ -46,8 +49,8 @@ int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_ca
 /* ---- failures, looked at while kernels run ---- */
 
 /*
- * Take what a record holds beyond what was told. Returns how many failures, 0 if none. One that came while another was
- * being taken is only counted: then the last one told stands for it.
+ * Take what a record holds beyond what was told. Returns how many failures, 0 if none. One that came while
+ * another was being taken is only counted: then the last one told stands for it.
  */
 static uint32_t take_failures(struct gn_cache_failure *f, struct gn_cache_failure *told)
 {
@@ -67,7 +70,10 @@ static uint32_t take_failures(struct gn_cache_failure *f, struct gn_cache_failur
 	return more;
 }
 
-/* The failures of a record in words, and forget them. Returns 0 if there were none, else the code of the first. */
+/*
+ * The failures of a record in words, and forget them. Returns 0 if there were none, else the code of the
+ * first.
+ */
 static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_error *error)
 {
 	struct gn_cache_failure f;
@@ -84,14 +90,16 @@ static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_erro
 	if (!count)
 		return 0;
 	if (f.device)
-		snprintf(device, sizeof device, " (the device said: %s, 0x%x)", gn_nvme_status_text(f.device), f.device);
+		snprintf(device, sizeof device, " (the device said: %s, 0x%x)", gn_nvme_status_text(f.device),
+		         f.device);
 	return gn_error_set(error, f.code,
-			    "cache: %u pages could not be written and are kept; the first failure was %s at page %llu%s; %s, then "
-			    "flush again",
-			    count, gn_error_name(f.code), (unsigned long long)f.page, device,
-			    f.code == -GN_ETIMEDOUT ? "see what holds the page or the store"
-			    : f.code == -GN_ENOSPC  ? "make room where the store is"
-						    : "mend the store");
+	                    "cache: %u pages could not be written and are kept; the first failure was %s at "
+	                    "page %llu%s; %s, then "
+	                    "flush again",
+	                    count, gn_error_name(f.code), (unsigned long long)f.page, device,
+	                    f.code == -GN_ETIMEDOUT ? "see what holds the page or the store"
+	                    : f.code == -GN_ENOSPC  ? "make room where the store is"
+	                                            : "mend the store");
 }
 
 int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error)
@@ -102,8 +110,8 @@ int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error)
 /* ---- ranges ---- */
 
 /* The pages that hold bytes of a store. Returns 0, or says what is wrong with them. */
-static int pages_of(const struct gn_cache *cache, const struct gn_store *store, uint64_t offset, uint64_t bytes,
-		    struct pages *pages, struct gn_error *error)
+static int pages_of(const struct gn_cache *cache, const struct gn_store *store, uint64_t offset,
+                    uint64_t bytes, struct pages *pages, struct gn_error *error)
 {
 	const int k = gn__cache_segment(cache, store);
 	const struct gn_cache_segment *s = &cache->image.segment[k < 0 ? 0 : k];
@@ -112,17 +120,18 @@ static int pages_of(const struct gn_cache *cache, const struct gn_store *store, 
 	if (k < 0)
 		return gn_error_set(error, -GN_EINVAL, "cache: a range of a store that is not this cache's");
 	if (offset > s->store.capacity_bytes || bytes > s->store.capacity_bytes - offset)
-		return gn_error_set(error, -GN_ERANGE, "cache: %llu bytes from byte %llu reach past the store's %llu",
-				    (unsigned long long)bytes, (unsigned long long)offset,
-				    (unsigned long long)s->store.capacity_bytes);
+		return gn_error_set(error, -GN_ERANGE,
+		                    "cache: %llu bytes from byte %llu reach past the store's %llu",
+		                    (unsigned long long)bytes, (unsigned long long)offset,
+		                    (unsigned long long)s->store.capacity_bytes);
 	pages->first = s->first_page + (offset >> log2);
 	pages->count = bytes ? ((offset + bytes - 1) >> log2) - (offset >> log2) + 1 : 0;
 	return 0;
 }
 
 /* What the launch or the wait of a pass failed with, in words. */
-static int pass_failed(const struct gn_cache *cache, const struct simt_stream *stream, const char *what, int rc,
-		       struct gn_error *error)
+static int pass_failed(const struct gn_cache *cache, const struct simt_stream *stream, const char *what,
+                       int rc, struct gn_error *error)
 {
 	return rc ? gn_error_set(error, rc, "cache: %s: %s", what,
 				 stream ? simt_stream_message(stream) : simt_message(cache->machine))
@@ -147,7 +156,10 @@ static int flush_stores(struct gn_cache *cache, struct gn_error *error)
 	return rc;
 }
 
-/* The place of a stream among those that flush; else one that no stream has, or had; GN_CACHE_FLUSH_STREAMS if there is none. */
+/*
+ * The place of a stream among those that flush; else one that no stream has, or had; GN_CACHE_FLUSH_STREAMS
+ * if there is none.
+ */
 static unsigned place_of(const struct gn_cache *cache, const struct simt__life *life)
 {
 	unsigned ended = GN_CACHE_FLUSH_STREAMS;
@@ -184,20 +196,25 @@ static unsigned record_of(struct gn_cache *cache, struct simt_stream *stream)
 }
 
 /* Launch the writing of the dirty ones of these pages. */
-static int launch_flush(struct gn_cache *cache, struct simt_stream *stream, struct pages pages, struct gn_error *error)
+static int launch_flush(struct gn_cache *cache, struct simt_stream *stream, struct pages pages,
+                        struct gn_error *error)
 {
 	const unsigned record = record_of(cache, stream);
 
 	if (record == GN__RECORDS)
-		return gn_error_set(error, -GN_ENOBUFS, "cache: flushed on more than %d streams that are still there; use fewer, or destroy some",
-				    (int)GN_CACHE_FLUSH_STREAMS);
+		return gn_error_set(
+		    error, -GN_ENOBUFS,
+		    "cache: flushed on more than %d streams that are still there; use fewer, or destroy some",
+		    (int)GN_CACHE_FLUSH_STREAMS);
 	if (!pages.count)
 		return 0;
-	return pass_failed(cache, stream, "flush", launch_pass(cache, stream, GN_PASS_FLUSH, pages, record), error);
+	return pass_failed(cache, stream, "flush", launch_pass(cache, stream, GN_PASS_FLUSH, pages, record),
+	                   error);
 }
 
-static int launch_flush_range(struct gn_cache *cache, struct simt_stream *stream, const struct gn_store *store,
-			      uint64_t offset, uint64_t bytes, struct gn_error *error)
+static int launch_flush_range(struct gn_cache *cache, struct simt_stream *stream,
+                              const struct gn_store *store, uint64_t offset, uint64_t bytes,
+                              struct gn_error *error)
 {
 	struct pages pages;
 	const int rc = pages_of(cache, store, offset, bytes, &pages, error);
@@ -210,8 +227,8 @@ int gn_cache_flush_on(struct gn_cache *cache, struct simt_stream *stream, struct
 	return launch_flush(cache, stream, all_pages, error);
 }
 
-int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store, uint64_t offset,
-			    uint64_t bytes, struct gn_error *error)
+int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
+                            uint64_t offset, uint64_t bytes, struct gn_error *error)
 {
 	return launch_flush_range(cache, stream, store, offset, bytes, error);
 }
@@ -261,8 +278,8 @@ static int launch_prefetch(struct gn_cache *cache, struct simt_stream *stream, c
 
 	if (rc || !pages.count)
 		return rc;
-	return pass_failed(cache, stream, "prefetch", launch_pass(cache, stream, GN_PASS_PREFETCH, pages, GN__RECORD_FLUSH),
-			   error);
+	return pass_failed(cache, stream, "prefetch",
+	                   launch_pass(cache, stream, GN_PASS_PREFETCH, pages, GN__RECORD_FLUSH), error);
 }
 
 int gn_cache_prefetch_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
@@ -305,7 +322,8 @@ int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
 	if (rc)
 		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));
 	if (result.dirty || result.pinned)
-		return gn_error_set(error, -GN_EBUSY, "cache: %llu pages are dirty and %llu pinned; flush and release before",
-				    (unsigned long long)result.dirty, (unsigned long long)result.pinned);
+		return gn_error_set(error, -GN_EBUSY,
+		                    "cache: %llu pages are dirty and %llu pinned; flush and release before",
+		                    (unsigned long long)result.dirty, (unsigned long long)result.pinned);
 	return 0;
 }

@@ -19,8 +19,12 @@ static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_
 	gn__network_fail(net, to, &error);
 }
 
-/* Whoever sees the change sees what this thread has put before it. Inlined: who wants no answer pays for none. */
-SIMT_INLINE_FN uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t b, uint32_t bytes, int fetches)
+/*
+ * Whoever sees the change sees what this thread has put before it. Inlined: who wants no answer pays for
+ * none.
+ */
+SIMT_INLINE_FN uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t b, uint32_t bytes,
+                               int fetches)
 {
 	const uint64_t operand[2] = {a, b};
 
@@ -56,7 +60,8 @@ static int apply_change(struct gn_net *net, uint32_t origin, const uint64_t *wor
 	}
 	if (!gn__post_room(net, 1, origin, 2))
 		return 0;
-	answer[0] = gn_message_head(GN_MESSAGE_REPLY, 0, word[words - 1] & gn_message_most_place); /* a head, whatever came */
+	/* a head, whatever came */
+	answer[0] = gn_message_head(GN_MESSAGE_REPLY, 0, word[words - 1] & gn_message_most_place);
 	answer[1] = change(element, how, a, b, bytes, 1);
 	reply(net, origin, answer, 2);
 	return (int)words;
@@ -96,8 +101,9 @@ static int apply_bytes(struct gn_net *net, uint32_t origin, const uint64_t *word
 }
 
 /*
- * A handler has room for what it may send, or is not called yet (0). What was sorted is room at once. Calls that handlers make to
- * their own node are what fills that log: they would wait for themselves; each leaves the room that it took.
+ * A handler has room for what it may send, or is not called yet (0). What was sorted is room at once. Calls
+ * that handlers make to their own node are what fills that log: they would wait for themselves; each leaves
+ * the room that it took.
  */
 static int make_room_for_handler(const struct gn_net *net)
 {
@@ -211,10 +217,13 @@ static int take_in(struct gn_net *net, const struct gn_packet *packet, uint32_t 
 			if (!words || (uint32_t)words > left || peer >= net->route.nodes)
 				return -GN_EBADMSG;
 			gn__count(&net->stats.passed, 1);
-			return gn__post(net, class_ < GN_REQUESTS, peer, origin, word, (uint32_t)words) ? 0 : words;
+			return gn__post(net, class_ < GN_REQUESTS, peer, origin, word, (uint32_t)words)
+			           ? 0
+			           : words;
 		}
 	}
-	if (net->device && gn_message_kind(word[0]) != GN_MESSAGE_REPLY && !gn__device_is_done(net, packet->source))
+	if (net->device && gn_message_kind(word[0]) != GN_MESSAGE_REPLY &&
+	    !gn__device_is_done(net, packet->source))
 		return 0;
 	words = gn__apply(net, origin, word, left);
 	if (words > 0)
@@ -226,8 +235,10 @@ static void refuse(struct gn_net *net, uint32_t from, uint32_t at)
 {
 	struct gn_error error;
 
-	gn_error_set(&error, -GN_EBADMSG, "word %u of a packet from node %u is no message; all nodes must run the same program "
-		     "and register the same handlers", at, from);
+	gn_error_set(&error, -GN_EBADMSG,
+	             "word %u of a packet from node %u is no message; all nodes must run the same program "
+	             "and register the same handlers",
+	             at, from);
 	gn__network_fail(net, from, &error);
 }
 
@@ -240,8 +251,9 @@ static void close_packet(struct gn_net *net, struct gn_intake *in)
 }
 
 /*
- * Changes of heap words of 8 bytes that bring nothing back, which most messages are, as far as they come one behind the
- * other. Returns how many. What is taken for a message further on may be none; then its memory is fetched in vain.
+ * Changes of heap words of 8 bytes that bring nothing back, which most messages are, as far as they come one
+ * behind the other. Returns how many. What is taken for a message further on may be none; then its memory is
+ * fetched in vain.
  */
 static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, uint32_t *at)
 {
@@ -255,7 +267,8 @@ static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, u
 		const uint32_t origin = gn_message_peer(word[0]);
 		const uint64_t place = gn_message_place(word[0]);
 
-		if (simt_unlikely(how >= GN_GET || how == GN_CAS || place % 2 || place / 2 >= most || origin >= net->route.nodes))
+		if (simt_unlikely(how >= GN_GET || how == GN_CAS || place % 2 || place / 2 >= most ||
+		                  origin >= net->route.nodes))
 			break;
 		if (*at + AHEAD < packet->words)
 			simt_prefetch(heap + gn_message_place(word[AHEAD]) * 4);
@@ -280,7 +293,8 @@ static uint32_t apply_packet(struct gn_net *net, uint32_t class_, int *stuck)
 		if (net->device && class_ >= GN_REQUESTS) {
 			uint32_t messages;
 			int other;
-			const uint32_t taken = gn__device_take(net, packet, class_ & 1, in->at, &messages, &other);
+			const uint32_t taken =
+			    gn__device_take(net, packet, class_ & 1, in->at, &messages, &other);
 
 			in->at += taken;
 			done += messages;
@@ -309,7 +323,10 @@ static uint32_t apply_packet(struct gn_net *net, uint32_t class_, int *stuck)
 	return done;
 }
 
-/* A packet that is as it should be: where its messages lie. NULL: they are none, or there is no memory for them. */
+/*
+ * A packet that is as it should be: where its messages lie. NULL: they are none, or there is no memory for
+ * them.
+ */
 static const struct gn_packet *open_packet(struct gn_net *net, struct gn_intake *in, struct gn_parcel *p)
 {
 	const struct gn_packet *packet;
@@ -325,7 +342,8 @@ static const struct gn_packet *open_packet(struct gn_net *net, struct gn_intake 
 }
 
 /* Is it the packet that should come now, from whom the transport has it? */
-static int is_wanted(struct gn_net *net, const struct gn_intake *in, uint32_t class_, const struct gn_parcel *p)
+static int is_wanted(struct gn_net *net, const struct gn_intake *in, uint32_t class_,
+                     const struct gn_parcel *p)
 {
 	const struct gn_packet_wanted wanted = {net->transport->session, class_, p->peer, net->route.node,
 						in->sequence[p->peer]};
@@ -367,7 +385,8 @@ uint32_t gn__receive(struct gn_net *net)
 		uint32_t turn = 0;
 		int stuck = 0;
 
-		while (!stuck && turn < GN_RULE_APPLIED && (net->intake[class_].packet || next_packet(net, class_)))
+		while (!stuck && turn < GN_RULE_APPLIED &&
+		       (net->intake[class_].packet || next_packet(net, class_)))
 			if (net->intake[class_].packet)
 				turn += apply_packet(net, class_, &stuck);
 		applied += turn;

@@ -32,12 +32,15 @@ int gn__device_create(struct gn_net *net, struct gn_error *error)
 	rc = gn__resident_open(&net->device->kernel, net, error);
 	if (rc)
 		return rc;
-	net->device->job = (struct gn_device_job *)simt_alloc(net->device->kernel.machine, bytes, SIMT_SHARED);
+	net->device->job =
+	    (struct gn_device_job *)simt_alloc(net->device->kernel.machine, bytes, SIMT_SHARED);
 	if (!net->device->job)
-		return gn_error_set(error, -GN_ENOMEM, "no %zu MiB of pinned memory for node %u", bytes >> 20, net->route.node);
+		return gn_error_set(error, -GN_ENOMEM, "no %zu MiB of pinned memory for node %u", bytes >> 20,
+		                    net->route.node);
 	net->device->near = (uint64_t *)simt_alloc(net->device->kernel.machine, near, SIMT_DEVICE);
 	if (!net->device->near)
-		return gn_error_set(error, -GN_ENOMEM, "no %zu KiB of device memory for node %u", near >> 10, net->route.node);
+		return gn_error_set(error, -GN_ENOMEM, "no %zu KiB of device memory for node %u", near >> 10,
+		                    net->route.node);
 	return 0;
 }
 
@@ -88,12 +91,13 @@ static int oldest_is_done(const struct gn_device *d, uint32_t ring)
 {
 	const struct gn_device_ring *r = &d->ring[ring];
 
-	return r->oldest != r->next && simt_load_acquire_sys_u32(&job_of(d, ring, r->oldest)->done) == r->oldest + 1;
+	return r->oldest != r->next &&
+	       simt_load_acquire_sys_u32(&job_of(d, ring, r->oldest)->done) == r->oldest + 1;
 }
 
 /*
- * What is still under way belongs to a run that failed: nobody wants its replies. A job waits for nothing, so one that is
- * not done by the deadline is of a kernel that has failed, as the wait for its stream will say.
+ * What is still under way belongs to a run that failed: nobody wants its replies. A job waits for nothing, so
+ * one that is not done by the deadline is of a kernel that has failed, as the wait for its stream will say.
  */
 static void end_ring(struct gn_device *d, uint32_t ring, uint64_t deadline)
 {
@@ -136,8 +140,8 @@ static int is_for_heap(const struct gn_net *net, const uint64_t *word, uint32_t 
 	return kind < GN_MESSAGE_BYTES && place * 4 < heap && !(gn_message_is_wide(head) && place % 2);
 }
 
-uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int passed, uint32_t at, uint32_t *messages,
-			 int *other)
+uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int passed, uint32_t at,
+                         uint32_t *messages, int *other)
 {
 	struct gn_device *d = net->device;
 	const uint32_t ring = ring_of(packet->source), from = at;
@@ -198,7 +202,8 @@ static int answer(struct gn_net *net, const uint64_t *word, const uint64_t *resu
 	reply[0] = gn_message_head(GN_MESSAGE_REPLY | GN_MESSAGE_WIDE, 0, gn_message_place(word[0]));
 	reply[1] = token;
 	memcpy(reply + 2, result, 8ull * gn_device_result_words(word[0]));
-	return gn__post(net, 1, gn_message_peer(word[0]), net->route.node, reply, 2 + gn_device_result_words(word[0]));
+	return gn__post(net, 1, gn_message_peer(word[0]), net->route.node, reply,
+	                2 + gn_device_result_words(word[0]));
 }
 
 /* Replies of a job that is done, from where it was left. Returns 0 or -GN_EAGAIN. */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - where the heap is a GPU's, a kernel changes it: one that stays for the whole run, because the GPU may be
- * full of threads that wait until just that is done.
+ * device.h - where the heap is a GPU's, a kernel changes it: one that stays for the whole run, because the
+ * GPU may be full of threads that wait until just that is done.
  *
- * The network thread copies the messages for the heap out of packets into jobs, in memory that both reach; each warp of the
- * kernel does the jobs of its own ring, one after the other. Packets of one sender go to one ring, so its messages stay in
- * order. A warp fetches a job, does its messages side by side, and passes a fence where one comes behind what is before it
- * (gn_message_first): messages of different logs, and those that lanes had appended together, have no order among them.
- * Everything else, marks, replies and calls, and changes of the data that the host reaches, the network thread does itself,
- * but not before the jobs of that sender. A job never waits for anything, so the order of kinds (packet.h) holds as it is: a
- * packet of requests is taken in when its replies have room, which now is noticed behind the job instead of before it.
+ * The network thread copies the messages for the heap out of packets into jobs, in memory that both reach;
+ * each warp of the kernel does the jobs of its own ring, one after the other. Packets of one sender go to one
+ * ring, so its messages stay in order. A warp fetches a job, does its messages side by side, and passes a
+ * fence where one comes behind what is before it (gn_message_first): messages of different logs, and those
+ * that lanes had appended together, have no order among them. Everything else, marks, replies and calls, and
+ * changes of the data that the host reaches, the network thread does itself, but not before the jobs of that
+ * sender. A job never waits for anything, so the order of kinds (packet.h) holds as it is: a packet of
+ * requests is taken in when its replies have room, which now is noticed behind the job instead of before it.
  *
- * Edges:  R4 (the host: turn, release) pairs with A4 (the kernel: acquire): the messages are there.
- *         R5 (the kernel: done, release) pairs with A5 (the host: acquire): they are done, their results are there.
+ * Edges:  R4 (the host: turn, release) pairs with A4 (the kernel: acquire): the messages are there. R5 (the
+ *         kernel: done, release) pairs with A5 (the host: acquire): they are done, their results are there.
  */
 #ifndef GN_NET_DEVICE_H
 #define GN_NET_DEVICE_H
@@ -80,21 +81,28 @@ struct gn_device {
 	struct gn_device_ring ring[GN_DEVICE_WARPS];
 };
 
-/* gn__device_create - memory and stream. @lanes  of a warp of the node's machine. Codes of simt_stream_create, -GN_ENOMEM. */
+/*
+ * gn__device_create - memory and stream.
+ * @lanes  of a warp of the node's machine. Codes of simt_stream_create, -GN_ENOMEM.
+ */
 int gn__device_create(struct gn_net *net, struct gn_error *error);
 void gn__device_destroy(struct gn_net *net);
 
-/* gn__device_start, gn__device_stop - the network thread is the first and the last to use it. Codes of simt_launch. */
+/*
+ * gn__device_start, gn__device_stop - the network thread is the first and the last to use it. Codes of
+ * simt_launch.
+ */
 int gn__device_start(struct gn_net *net);
 void gn__device_stop(struct gn_net *net);
 
 /*
  * gn__device_take - hand messages of a packet for the heap to the kernel.
  * @passed  1: the packet's messages name the node they go to, and its source wrote them
- * Returns the words taken; 0: not now, or the first is none for the heap (*other is 1), and was not looked at closely.
+ * Returns the words taken; 0: not now, or the first is none for the heap (*other is 1), and was not looked at
+ * closely.
  */
-uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int passed, uint32_t at, uint32_t *messages,
-			 int *other);
+uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int passed, uint32_t at,
+                         uint32_t *messages, int *other);
 
 /* gn__device_is_done - is everything done that was taken from packets of this source? */
 int gn__device_is_done(const struct gn_net *net, uint32_t source);

@@ -14,8 +14,8 @@ struct work {
 };
 
 /*
- * Lanes look at the messages from `at` on as if all had the form of the first. Returns how many have, and may be done
- * beside it; what a lane takes for a head further on may be none.
+ * Lanes look at the messages from `at` on as if all had the form of the first. Returns how many have, and may
+ * be done beside it; what a lane takes for a head further on may be none.
  */
 SIMT_FN uint32_t alike(const struct work *w, uint32_t at)
 {
@@ -36,7 +36,8 @@ SIMT_FN uint32_t alike(const struct work *w, uint32_t at)
 
 SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
 {
-	const uint32_t how = gn_message_kind(word[0]) - GN_MESSAGE_CHANGE, bytes = gn_message_is_wide(word[0]) ? 8 : 4;
+	const uint32_t how = gn_message_kind(word[0]) - GN_MESSAGE_CHANGE,
+	               bytes = gn_message_is_wide(word[0]) ? 8 : 4;
 	const int fetches = gn_message_fetches(word[0]);
 	const uint32_t operands = gn_change_operands(how);
 	const uint64_t a = operands > 0 ? word[1] : 0, b = operands > 1 ? word[2] : 0;
@@ -102,8 +103,8 @@ SIMT_FN uint32_t move_bytes(struct work *w, uint32_t at)
 /* ---- jobs ---- */
 
 /*
- * What follows is behind what was done: who sees a change of it, by whichever lane, sees all before. The lanes meet
- * first, so that the fence of each passes on what the others did.
+ * What follows is behind what was done: who sees a change of it, by whichever lane, sees all before. The
+ * lanes meet first, so that the fence of each passes on what the others did.
  */
 SIMT_FN void step_on(const struct work *w)
 {
@@ -114,7 +115,9 @@ SIMT_FN void step_on(const struct work *w)
 		simt_fence_acq_rel_dev();
 }
 
-/* @near  where the job's messages are copied to first: word by word from the host, each would be a round trip */
+/*
+ * @near  where the job's messages are copied to first: word by word from the host, each would be a round trip
+ */
 SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint64_t *near, uint32_t mask)
 {
 	struct work w = {n, near, job->words, job->result, mask};
@@ -123,7 +126,8 @@ SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint6
 	for (uint32_t at = 0; at < w.words;) {
 		if (gn_message_is_first(w.word[at]))
 			step_on(&w);
-		at += gn_message_kind(w.word[at]) == GN_MESSAGE_BYTES ? move_bytes(&w, at) : change_some(&w, at);
+		at += gn_message_kind(w.word[at]) == GN_MESSAGE_BYTES ? move_bytes(&w, at)
+		                                                      : change_some(&w, at);
 	}
 	step_on(&w);
 }

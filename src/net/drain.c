@@ -20,8 +20,8 @@ static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
 		return -GN_EAGAIN;
 	gn__count(&net->stats.calls, !gn_message_is_wide(word[0]));
 	if (rc < 0) {
-		gn_error_set(&error, rc, "node %u calls handler %llu, which it has not registered", net->route.node,
-			     (unsigned long long)gn_message_place(word[0]) & 0xffff);
+		gn_error_set(&error, rc, "node %u calls handler %llu, which it has not registered",
+		             net->route.node, (unsigned long long)gn_message_place(word[0]) & 0xffff);
 		gn__network_fail(net, net->route.node, &error);
 	}
 	return 0;
@@ -48,8 +48,11 @@ static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 	return 0;
 }
 
-/* The oldest messages that lie together, from s->lane on. Returns how many were sorted; *stuck: one was not. */
-static __attribute__((noinline)) uint32_t sort_lanes(struct gn_net *net, struct gn_source *s, uint64_t head, int *stuck)
+/*
+ * The oldest messages that lie together, from s->lane on. Returns how many were sorted; *stuck: one was not.
+ */
+static __attribute__((noinline)) uint32_t sort_lanes(struct gn_net *net, struct gn_source *s, uint64_t head,
+                                                     int *stuck)
 {
 	const uint32_t lanes = gn_message_lanes(head), words = gn_message_words(head);
 	uint64_t copy[GN_MESSAGE_MOST_WORDS];
@@ -69,7 +72,8 @@ static __attribute__((noinline)) uint32_t sort_lanes(struct gn_net *net, struct 
 }
 
 /*
- * Messages of one lane whose words are neighbours, as far as they come one behind the other: sorted from where they lie.
+ * Messages of one lane whose words are neighbours, as far as they come one behind the other: sorted from
+ * where they lie.
  * Returns how many.
  */
 static uint32_t sort_neighbours(struct gn_net *net, struct gn_log_reader *r, uint32_t most, int *stuck)
@@ -175,8 +179,9 @@ void gn__exchange_end(struct gn_net *net)
 }
 
 /*
- * Round by round: of each log the oldest messages that lie together. A thread has one log, so those of a round have no order
- * among them, and a kernel that applies passes a fence for a round, not for each of them. The logs that held something go on.
+ * Round by round: of each log the oldest messages that lie together. A thread has one log, so those of a
+ * round have no order among them, and a kernel that applies passes a fence for a round, not for each of them.
+ * The logs that held something go on.
  */
 static uint32_t drain_rounds(struct gn_net *net, int release)
 {
@@ -211,7 +216,8 @@ static uint32_t drain_rounds(struct gn_net *net, int release)
 /* What threads wrote, but not handlers. */
 static uint32_t drain_threads(struct gn_net *net)
 {
-	const int coprocessor = net->config.form == GN_NET_COPROCESSOR, coalesced = net->config.form == GN_NET_COALESCED;
+	const int coprocessor = net->config.form == GN_NET_COPROCESSOR,
+	          coalesced = net->config.form == GN_NET_COALESCED;
 	uint32_t sorted = 0;
 
 	if (coprocessor && !gn__quiet_sorts(net))
@@ -219,7 +225,8 @@ static uint32_t drain_threads(struct gn_net *net)
 	if (net->device && !coalesced)
 		return drain_rounds(net, !coprocessor);
 	for (uint32_t k = 0; k + 1 < net->sources; k++) {
-		const uint32_t some = drain_one(net, &net->source[k], coalesced ? GN_RULE_COALESCED : GN_RULE_SORTED, !coprocessor);
+		const uint32_t some = drain_one(net, &net->source[k],
+		                                coalesced ? GN_RULE_COALESCED : GN_RULE_SORTED, !coprocessor);
 
 		sorted += some;
 		if (coalesced && some)

@@ -14,7 +14,8 @@ static uint32_t because_of(const struct gn_net *net)
 
 int gn__tell_end(struct gn_net *net)
 {
-	const uint64_t head = gn_message_head(GN_MESSAGE_CALL | GN_MESSAGE_FETCH, 0, gn_message_call_place(0, 8));
+	const uint64_t head =
+	    gn_message_head(GN_MESSAGE_CALL | GN_MESSAGE_FETCH, 0, gn_message_call_place(0, 8));
 	const uint64_t word[2] = {head, (uint64_t)(uint32_t)net->outcome << 32 | because_of(net)};
 
 	if (net->outcome >= 0 || net->heard)
@@ -45,10 +46,11 @@ void gn__hear_end(struct gn_net *net, uint32_t origin, uint64_t said)
 		return;
 	net->heard = 1;
 	if (because == origin || because >= net->route.nodes)
-		gn_error_set(&error, code, "the program has failed on node %u: %s", origin, gn_error_name(code));
+		gn_error_set(&error, code, "the program has failed on node %u: %s", origin,
+		             gn_error_name(code));
 	else
-		gn_error_set(&error, code, "the program has failed on node %u because of node %u: %s", origin, because,
-			     gn_error_name(code));
+		gn_error_set(&error, code, "the program has failed on node %u because of node %u: %s", origin,
+		             because, gn_error_name(code));
 	end_waits(net, because < net->route.nodes ? because : origin, &error);
 }
 
@@ -66,7 +68,9 @@ void gn__hear_name(struct gn_net *net, uint32_t origin, uint32_t id, const char 
 	}
 	if (!strcmp(s->name, name))
 		return;
-	gn_error_set(&error, -GN_EINVAL, "handler %u is \"%s\" on node %u, but \"%s\" on node %u; all nodes register the same "
-		     "names in the same order", id, s->name, s->node, name, origin);
+	gn_error_set(&error, -GN_EINVAL,
+	             "handler %u is \"%s\" on node %u, but \"%s\" on node %u; all nodes register the same "
+	             "names in the same order",
+	             id, s->name, s->node, name, origin);
 	end_waits(net, origin, &error);
 }

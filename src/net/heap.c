@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.c - symmetric memory: the same calls on every node give the same places. First fit in a list of pieces in the
- * order of addresses, kept beside the memory, which may be a device's.
+ * heap.c - symmetric memory: the same calls on every node give the same places. First fit in a list of pieces
+ * in the order of addresses, kept beside the memory, which may be a device's.
  */
 #include <net/node.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Large heaps begin at a multiple of MOST_ALIGNMENT, so that places in them can be aligned alike on all nodes. */
+/*
+ * Large heaps begin at a multiple of MOST_ALIGNMENT, so that places in them can be aligned alike on all
+ * nodes.
+ */
 enum { ALIGNMENT = 64, PAGE = 4096, MOST_ALIGNMENT = 16 << 20 };
 
 struct piece {
@@ -24,7 +27,8 @@ struct gn_heap {
 	struct piece *first;
 };
 
-int gn__heap_create(struct gn_heap **heap, struct simt_machine *machine, char *memory, uint64_t used, uint64_t bytes)
+int gn__heap_create(struct gn_heap **heap, struct simt_machine *machine, char *memory, uint64_t used,
+                    uint64_t bytes)
 {
 	struct gn_heap *h = (struct gn_heap *)calloc(1, sizeof *h);
 	struct piece *p = (struct piece *)calloc(1, sizeof *p);
@@ -107,7 +111,10 @@ static int fits(const struct piece *p, uint64_t alignment, uint64_t bytes)
 	return !p->used && p->bytes >= bytes && p->bytes - bytes >= skip(p, alignment);
 }
 
-/* The piece is cut where the alignment wants it; what is before stays free. Returns the piece behind, NULL: no memory. */
+/*
+ * The piece is cut where the alignment wants it; what is before stays free. Returns the piece behind, NULL:
+ * no memory.
+ */
 static struct piece *cut_before(struct piece *p, uint64_t alignment)
 {
 	const uint64_t before = skip(p, alignment);

@@ -180,7 +180,8 @@ void gn__flush(struct gn_net *net, int all, int idle)
 		newer = l->newer;
 		if (l->sealed || all || l->urgent & GN_LINK_NOW || (l->urgent && idle))
 			link_send(net, l, &net->stats.urgent);
-		else if (gn_rule_is_old(net->now - l->open->opened_ns, link_words(l), net->config.flush_ns, idle))
+		else if (gn_rule_is_old(net->now - l->open->opened_ns, link_words(l), net->config.flush_ns,
+		                        idle))
 			link_send(net, l, &net->stats.aged);
 	}
 }
@@ -221,7 +222,8 @@ int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words)
 	return !link_room(net, link_of(net, reply, &net->peer[to].hop), words);
 }
 
-int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word, uint32_t words)
+int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word,
+             uint32_t words)
 {
 	struct gn_peer *peer = &net->peer[to];
 	const struct gn_hop *hop = &peer->hop;
@@ -231,7 +233,8 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 		gn__count(&net->stats.stalls, 1);
 		return -GN_EAGAIN;
 	}
-	l->at[0] = gn_message_readdress(word[0], hop->passed ? to : origin) | gn__first(net, peer, origin, word[0]);
+	l->at[0] =
+	    gn_message_readdress(word[0], hop->passed ? to : origin) | gn__first(net, peer, origin, word[0]);
 	memcpy(l->at + 1, word + 1, 8ull * (words - 1));
 	l->at += words;
 	if (gn_message_kind(word[0]) >= GN_MESSAGE_MARK)

@@ -82,8 +82,8 @@ static void local_close(struct gn_transport *t)
 	free(t);
 }
 
-static const struct gn_transport_ops local_ops = {local_send, local_sent, local_receive, local_release, local_leave,
-                                                   local_close, NULL};
+static const struct gn_transport_ops local_ops = {local_send,  local_sent,  local_receive, local_release,
+                                                  local_leave, local_close, NULL};
 
 int gn_local_world_create(struct gn_local_world **world, uint32_t nodes, struct gn_error *error)
 {
@@ -115,7 +115,8 @@ void gn_local_world_destroy(struct gn_local_world *world)
 	free(world);
 }
 
-int gn_local_open(struct gn_transport **transport, struct gn_local_world *world, uint32_t node, struct gn_error *error)
+int gn_local_open(struct gn_transport **transport, struct gn_local_world *world, uint32_t node,
+                  struct gn_error *error)
 {
 	struct local *l = (struct local *)calloc(1, sizeof *l);
 

@@ -71,8 +71,9 @@ struct scheduling {
 };
 
 /*
- * How long this thread may compute before others have a turn. Linux from 6.12 on lets a thread that wakes interrupt one whose
- * slice is longer; elsewhere nothing changes. Returns what it was, or 0 where it stays as it is.
+ * How long this thread may compute before others have a turn. Linux from 6.12 on lets a thread that wakes
+ * interrupt one whose slice is longer; elsewhere nothing changes. Returns what it was, or 0 where it stays as
+ * it is.
  */
 static uint64_t set_slice(uint64_t ns)
 {
@@ -95,7 +96,8 @@ int gn__network(struct gn_net *net)
 	net->now = simt_clock_ns();
 	if (net->device)
 		gn__device_start(net);
-	slice_ns = set_slice(GN_RULE_SLICE_NS); /* threads that wait for messages may be more than there are processors */
+	/* threads that wait for messages may be more than there are processors */
+	slice_ns = set_slice(GN_RULE_SLICE_NS);
 	while (!may_leave(net, &deadline)) {
 		idle = turn(net, idle) ? 0 : idle + 1;
 		if (idle)

@@ -2,9 +2,9 @@
 /*
  * mpi.c - nodes are the processes of an MPI program. A library of its own, grapnel-mpi.
  *
- * Two-sided only: a packet is one message, its class the tag. A few receives of each class stand open, and are looked
- * at in the order in which they were posted: that is the order in which each sender sent (MPI 3.1 section 3.5). The
- * thread that called gn_net_run makes all calls, so MPI_THREAD_FUNNELED is enough.
+ * Two-sided only: a packet is one message, its class the tag. A few receives of each class stand open, and
+ * are looked at in the order in which they were posted: that is the order in which each sender sent (MPI 3.1
+ * section 3.5). The thread that called gn_net_run makes all calls, so MPI_THREAD_FUNNELED is enough.
  */
 #include <net/transport.h>
 
@@ -25,7 +25,10 @@ struct receive {
 	MPI_Request request;
 };
 
-/* The open receives of a class in the order of posting, from `oldest` on; the packets of the others are being applied. */
+/*
+ * The open receives of a class in the order of posting, from `oldest` on; the packets of the others are being
+ * applied.
+ */
 struct arrivals {
 	struct receive receive[OPEN];
 	struct receive *open[OPEN];
@@ -68,14 +71,17 @@ static int check_open(struct mpi *m, int code, const char *what)
 
 /* ---- packets ---- */
 
-GN__STATIC_ASSERT(sizeof(MPI_Request) <= sizeof(void *), "a request fits where a parcel keeps what carries it");
+GN__STATIC_ASSERT(sizeof(MPI_Request) <= sizeof(void *),
+                  "a request fits where a parcel keeps what carries it");
 
 static int mpi_send(struct gn_transport *t, struct gn_parcel *parcel)
 {
 	struct mpi *m = (struct mpi *)t;
 	MPI_Request request;
-	const int rc = check_open(m, MPI_Isend(parcel->packet, (int)gn_packet_bytes(parcel->packet), MPI_BYTE,
-					       (int)parcel->peer, (int)parcel->class_, m->comm, &request), "MPI_Isend");
+	const int rc = check_open(m,
+	                          MPI_Isend(parcel->packet, (int)gn_packet_bytes(parcel->packet), MPI_BYTE,
+	                                    (int)parcel->peer, (int)parcel->class_, m->comm, &request),
+	                          "MPI_Isend");
 
 	if (!rc)
 		memcpy(&parcel->carrier, &request, sizeof request);
@@ -96,8 +102,10 @@ static int mpi_sent(struct gn_transport *t, struct gn_parcel *parcel)
 
 static int receive_post(struct mpi *m, struct arrivals *a, struct receive *r, uint32_t class_)
 {
-	const int rc = check_open(m, MPI_Irecv(r->parcel.packet, GN_PACKET_BYTES, MPI_BYTE, MPI_ANY_SOURCE, (int)class_,
-					       m->comm, &r->request), "MPI_Irecv");
+	const int rc = check_open(m,
+	                          MPI_Irecv(r->parcel.packet, GN_PACKET_BYTES, MPI_BYTE, MPI_ANY_SOURCE,
+	                                    (int)class_, m->comm, &r->request),
+	                          "MPI_Irecv");
 
 	if (!rc)
 		a->open[(a->oldest + a->count++) % OPEN] = r;
@@ -145,7 +153,8 @@ static int mpi_leave(struct gn_transport *t)
 		m->leaves = 1;
 		check_open(m, MPI_Ibarrier(m->comm, &m->leaving), "MPI_Ibarrier");
 	}
-	if (t->error.code || check_open(m, MPI_Test(&m->leaving, &done, MPI_STATUS_IGNORE), "MPI_Test of a barrier"))
+	if (t->error.code ||
+	    check_open(m, MPI_Test(&m->leaving, &done, MPI_STATUS_IGNORE), "MPI_Test of a barrier"))
 		return 0;
 	t->keeps = !done;
 	return done;
@@ -165,7 +174,10 @@ static void mpi_close(struct gn_transport *t)
 {
 	struct mpi *m = (struct mpi *)t;
 
-	/* Somebody is missing: MPI would wait for him, and may yet write where it was to receive. All stays as it is. */
+	/*
+	 * Somebody is missing: MPI would wait for him, and may yet write where it was to receive. All stays
+	 * as it is.
+	 */
 	if (t->keeps)
 		return;
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++)
@@ -187,11 +199,14 @@ static int begin(int *ours, struct gn_error *error)
 	MPI_Initialized(&begun);
 	MPI_Finalized(&over);
 	if (over || was_ours)
-		return gn_error_set(error, -GN_ENOTSUP, "a process can initialise MPI once, and it has been used already; to call "
-				    "gn_net_run several times initialise MPI yourself, with MPI_THREAD_FUNNELED");
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "a process can initialise MPI once, and it has been used already; to call "
+		    "gn_net_run several times initialise MPI yourself, with MPI_THREAD_FUNNELED");
 	*ours = was_ours = !begun;
 	if (*ours) {
-		rc = check(error, MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
+		rc =
+		    check(error, MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
 		if (rc)
 			return rc;
 	} else {
@@ -199,10 +214,12 @@ static int begin(int *ours, struct gn_error *error)
 		MPI_Is_thread_main(&is_main);
 	}
 	if (level < MPI_THREAD_FUNNELED)
-		return gn_error_set(error, -GN_ENOTSUP, "MPI was initialised for programs of one thread; initialise it by "
-				    "MPI_Init_thread with MPI_THREAD_FUNNELED");
+		return gn_error_set(error, -GN_ENOTSUP,
+		                    "MPI was initialised for programs of one thread; initialise it by "
+		                    "MPI_Init_thread with MPI_THREAD_FUNNELED");
 	if (!is_main)
-		return gn_error_set(error, -GN_EINVAL, "gn_net_run was not called by the thread that initialised MPI");
+		return gn_error_set(error, -GN_EINVAL,
+		                    "gn_net_run was not called by the thread that initialised MPI");
 	return 0;
 }
 
@@ -215,8 +232,9 @@ static int together(MPI_Request *request, const char *what, uint64_t timeout_ns,
 	while (!rc && !done) {
 		rc = check(error, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
 		if (!rc && !done && simt_clock_ns() > deadline)
-			rc = gn_error_set(error, -GN_ETIMEDOUT, "other nodes did not come to gn_net_run within %llu ms",
-					  (unsigned long long)(timeout_ns / 1000000));
+			rc = gn_error_set(error, -GN_ETIMEDOUT,
+			                  "other nodes did not come to gn_net_run within %llu ms",
+			                  (unsigned long long)(timeout_ns / 1000000));
 		sched_yield();
 	}
 	return rc;
@@ -236,7 +254,9 @@ static int duplicate(struct mpi *m, struct gn_error *error)
 		rc = together(&request, "MPI_Comm_idup", m->timeout_ns, error);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
 	MPI_Errhandler_free(&before);
-	return rc ? rc : check(error, MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+	return rc ? rc
+	          : check(error, MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN),
+	                  "MPI_Comm_set_errhandler");
 }
 
 static uint64_t host_number(void)
@@ -258,22 +278,28 @@ static int agree(struct gn_transport *t, const struct introduction *of, struct g
 	for (uint32_t k = 0; k < t->nodes; k++) {
 		t->beside += of[k].host == of[t->node].host;
 		if (of[k].heap_bytes != of[0].heap_bytes || of[k].columns != of[0].columns)
-			return gn_error_set(error, -GN_EINVAL, "node %u has a heap of %llu bytes and %llu columns, node 0 one of %llu and "
-					    "%llu; all nodes must be configured alike", k, (unsigned long long)of[k].heap_bytes,
-					    (unsigned long long)of[k].columns, (unsigned long long)of[0].heap_bytes,
-					    (unsigned long long)of[0].columns);
+			return gn_error_set(
+			    error, -GN_EINVAL,
+			    "node %u has a heap of %llu bytes and %llu columns, node 0 one of %llu and "
+			    "%llu; all nodes must be configured alike",
+			    k, (unsigned long long)of[k].heap_bytes, (unsigned long long)of[k].columns,
+			    (unsigned long long)of[0].heap_bytes, (unsigned long long)of[0].columns);
 		if (of[k].route != of[0].route)
-			return gn_error_set(error, -GN_EINVAL, "node %u takes another route than node 0; all nodes must be configured alike",
-					    k);
+			return gn_error_set(
+			    error, -GN_EINVAL,
+			    "node %u takes another route than node 0; all nodes must be configured alike", k);
 		if (of[k].data_bytes != of[0].data_bytes)
-			return gn_error_set(error, -GN_EINVAL, "node %u has %llu bytes of symmetric data, node 0 %llu; all nodes must run "
-					    "the same program", k, (unsigned long long)of[k].data_bytes,
-					    (unsigned long long)of[0].data_bytes);
+			return gn_error_set(
+			    error, -GN_EINVAL,
+			    "node %u has %llu bytes of symmetric data, node 0 %llu; all nodes must run "
+			    "the same program",
+			    k, (unsigned long long)of[k].data_bytes, (unsigned long long)of[0].data_bytes);
 	}
 	return 0;
 }
 
-static int mpi_gather(struct gn_transport *t, const void *own, void *all, uint32_t bytes, struct gn_error *error)
+static int mpi_gather(struct gn_transport *t, const void *own, void *all, uint32_t bytes,
+                      struct gn_error *error)
 {
 	struct mpi *m = (struct mpi *)t;
 	char *said = (char *)malloc((t->nodes + 1ull) * bytes), *heard = said + bytes;
@@ -283,8 +309,9 @@ static int mpi_gather(struct gn_transport *t, const void *own, void *all, uint32
 	if (!said)
 		return gn_error_set(error, -GN_ENOMEM, "no memory for what %u nodes say", t->nodes);
 	memcpy(said, own, bytes);
-	rc = check(error, MPI_Iallgather(said, (int)bytes, MPI_BYTE, heard, (int)bytes, MPI_BYTE, m->comm, &request),
-		   "MPI_Iallgather");
+	rc = check(error,
+	           MPI_Iallgather(said, (int)bytes, MPI_BYTE, heard, (int)bytes, MPI_BYTE, m->comm, &request),
+	           "MPI_Iallgather");
 	if (!rc)
 		rc = together(&request, "MPI_Iallgather", m->timeout_ns, error);
 	if (rc)
@@ -294,12 +321,14 @@ static int mpi_gather(struct gn_transport *t, const void *own, void *all, uint32
 	return 0;
 }
 
-static const struct gn_transport_ops mpi_ops = {mpi_send, mpi_sent, mpi_receive, mpi_release, mpi_leave, mpi_close, mpi_gather};
+static const struct gn_transport_ops mpi_ops = {mpi_send,  mpi_sent,  mpi_receive, mpi_release,
+                                                mpi_leave, mpi_close, mpi_gather};
 
 static int introduce(struct mpi *m, const struct gn_net_config *config, struct gn_error *error)
 {
 	const uint64_t drawn = simt_clock_ns() | 1;
-	struct introduction own = {drawn, host_number(), config->heap_bytes, config->columns, config->data_bytes, config->route};
+	struct introduction own = {drawn,           host_number(),      config->heap_bytes,
+	                           config->columns, config->data_bytes, config->route};
 	struct introduction *all;
 	int rank, size, rc;
 

@@ -111,8 +111,9 @@ int gn_net_settle(struct gn_net *net)
 	int rc;
 
 	/*
-	 * Twice the same, and as many run as sent: none was under way in between (Mattern's four counters). A barrier has
-	 * every log sorted and so counted. What handlers sent beside calls is done behind the last one.
+	 * Twice the same, and as many run as sent: none was under way in between (Mattern's four counters). A
+	 * barrier has every log sorted and so counted. What handlers sent beside calls is done behind the
+	 * last one.
 	 */
 	for (;;) {
 		rc = gn_net_barrier(&net->host);
@@ -130,7 +131,10 @@ int gn_net_settle(struct gn_net *net)
 
 /* ---- a node ---- */
 
-/* Where things lie: near, where the host and the machine reach them, or apart, in memory of the machine's own. */
+/*
+ * Where things lie: near, where the host and the machine reach them, or apart, in memory of the machine's
+ * own.
+ */
 struct shared {
 	char *heap, *data, *stage, *mapped;
 	uint64_t *word, *released;
@@ -205,15 +209,20 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 	l.apart = net->device ? APART : NEAR;
 	lay_out(net, s, &l);
 	l.total[l.apart] += alignment;
-	net->shared = simt_alloc(net->machine, l.total[NEAR], exported && !net->device ? SIMT_EXPORTED : SIMT_SHARED);
-	net->apart = net->device ? simt_alloc(net->machine, l.total[APART], exported ? SIMT_EXPORTED : SIMT_DEVICE) : NULL;
+	net->shared =
+	    simt_alloc(net->machine, l.total[NEAR], exported && !net->device ? SIMT_EXPORTED : SIMT_SHARED);
+	net->apart = net->device
+	                 ? simt_alloc(net->machine, l.total[APART], exported ? SIMT_EXPORTED : SIMT_DEVICE)
+	                 : NULL;
 	if (!net->shared || (net->device && !net->apart))
-		return gn_error_set(error, -GN_ENOMEM, "no %llu MiB of the host and %llu MiB of the device for node %u",
-				    (unsigned long long)(l.total[NEAR] >> 20), (unsigned long long)(l.total[APART] >> 20),
-				    net->route.node);
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "no %llu MiB of the host and %llu MiB of the device for node %u",
+		                    (unsigned long long)(l.total[NEAR] >> 20),
+		                    (unsigned long long)(l.total[APART] >> 20), net->route.node);
 	l.base[NEAR] = (char *)net->shared;
 	l.base[APART] = (char *)net->apart;
-	l.base[l.apart] += (alignment - (uintptr_t)l.base[l.apart] % alignment) % alignment; /* the heap lies there first */
+	/* the heap lies there first */
+	l.base[l.apart] += (alignment - (uintptr_t)l.base[l.apart] % alignment) % alignment;
 	l.total[NEAR] = l.total[APART] = 0;
 	lay_out(net, s, &l);
 	return 0;
@@ -222,7 +231,8 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 /* An image of what may lie apart is made, then moved there. */
 static int slots_init(struct gn_net *net, const struct shared *s, uint32_t k)
 {
-	uint32_t *turn = (uint32_t *)calloc(2 * GN_NET_SLOTS, sizeof *turn), *id = turn + GN_NET_SLOTS, ticket;
+	uint32_t *turn = (uint32_t *)calloc(2 * GN_NET_SLOTS, sizeof *turn), *id = turn + GN_NET_SLOTS,
+	         ticket;
 	struct gn_ring ring;
 	int rc;
 
@@ -257,15 +267,18 @@ static int logs_init(struct gn_net *net, const struct shared *s)
 
 		source->log = k < kernels ? &s->log[k] : &s->host_log[k - kernels];
 		source->tail = k < kernels && net->device ? NULL : &source->log->tail;
-		gn_log_init(k < kernels ? &image[k] : source->log, &source->reader, s->word + k * capacity, s->released + k * 16ull,
-			    capacity, 0);
+		gn_log_init(k < kernels ? &image[k] : source->log, &source->reader, s->word + k * capacity,
+		            s->released + k * 16ull, capacity, 0);
 	}
 	rc = simt_move(net->machine, s->log, image, kernels * sizeof *image);
 	free(image);
 	return rc;
 }
 
-/* What the machine's threads, host threads and handlers see differs in the log, in what they reach, and in how long they wait. */
+/*
+ * What the machine's threads, host threads and handlers see differs in the log, in what they reach, and in
+ * how long they wait.
+ */
 static void views_init(struct gn_net *net, const struct shared *s)
 {
 	struct gn_net_view *v = &net->host;
@@ -307,7 +320,8 @@ static int node_memory(struct gn_net *net, struct gn_error *error)
 	net->turn = (uint32_t *)calloc(net->sources, sizeof *net->turn);
 	net->peer = (struct gn_peer *)calloc(nodes, sizeof *net->peer);
 	net->quiet.token = (uint64_t *)calloc(net->slots, sizeof *net->quiet.token);
-	if (net->config.squeeze == GN_NET_SQUEEZE || (net->config.squeeze == GN_NET_SQUEEZE_COPIES && net->transport->copies))
+	if (net->config.squeeze == GN_NET_SQUEEZE ||
+	    (net->config.squeeze == GN_NET_SQUEEZE_COPIES && net->transport->copies))
 		net->scratch = (struct gn_packet *)malloc(sizeof *net->scratch);
 	if (!net->source || !net->turn || !net->peer || !net->quiet.token)
 		rc = -GN_ENOMEM;
@@ -363,13 +377,14 @@ static void choose_machine(struct gn_net *net)
 static int heaps_create(struct gn_net *net, const struct shared *s, struct gn_error *error)
 {
 	const uint64_t group = sizeof(struct gn_net_group);
-	int rc = gn__heap_create(&net->heap, net->device ? net->machine : NULL, s->heap, net->device ? 0 : group,
-				 net->config.heap_bytes);
+	int rc = gn__heap_create(&net->heap, net->device ? net->machine : NULL, s->heap,
+	                         net->device ? 0 : group, net->config.heap_bytes);
 
 	if (!rc && s->data)
 		rc = gn__heap_create(&net->data, NULL, s->data, group, net->config.shared_bytes);
-	return rc ? gn_error_set(error, rc, "a heap of %llu bytes is too small", (unsigned long long)net->config.heap_bytes)
-		  : 0;
+	return rc ? gn_error_set(error, rc, "a heap of %llu bytes is too small",
+	                         (unsigned long long)net->config.heap_bytes)
+	          : 0;
 }
 
 static int node_fill(struct gn_net *net, struct gn_error *error)
@@ -402,7 +417,8 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	if (!rc)
 		rc = logs_init(net, &s);
 	if (rc)
-		return gn_error_set(error, rc, "node %u cannot fill its memory: %s", net->route.node, simt_message(net->machine));
+		return gn_error_set(error, rc, "node %u cannot fill its memory: %s", net->route.node,
+		                    simt_message(net->machine));
 	views_init(net, &s);
 	return heaps_create(net, &s, error);
 }
@@ -435,7 +451,8 @@ int gn__heaps_map(struct gn_net *net, char *const *heap, struct gn_error *error)
 	const int rc = simt_move(net->machine, net->map, heap, net->route.nodes * sizeof *heap);
 
 	if (rc)
-		return gn_error_set(error, rc, "node %u cannot reach the others: %s", net->route.node, simt_message(net->machine));
+		return gn_error_set(error, rc, "node %u cannot reach the others: %s", net->route.node,
+		                    simt_message(net->machine));
 	net->view.mapped = (char *const *)(void *)net->map;
 	if (!net->device)
 		net->host.mapped = net->handler_view.mapped = net->view.mapped;

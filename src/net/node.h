@@ -22,14 +22,16 @@ extern "C" {
 enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096, GN_NET_NAME_BYTES = 56 };
 
 /*
- * Why a packet leaves before it is full. Replies and what asks for them are many, and go when the node has nothing else to do;
- * of marks, answers to them and signals there is one, and a whole program stands still until it has come.
+ * Why a packet leaves before it is full. Replies and what asks for them are many, and go when the node has
+ * nothing else to do; of marks, answers to them and signals there is one, and a whole program stands still
+ * until it has come.
  */
 enum { GN_LINK_SOON = 1, GN_LINK_NOW = 2 };
 
 /* A way out. */
 struct gn_link {
-	uint64_t *at, *end;     /* of the packet being filled: its next word, and where it is full; NULL: there is none */
+	/* of the packet being filled: its next word, and where it is full; NULL: there is none */
+	uint64_t *at, *end;
 	struct gn_parcel *open; /* being filled, or waiting to be sent */
 	struct gn_link *newer;  /* in the list of open links, oldest first */
 	uint32_t class_, peer;
@@ -59,8 +61,10 @@ struct gn_source {
 	struct gn_log_reader reader;
 	uint32_t lane; /* of the messages at reader.at */
 	uint64_t wanted; /* a quiet waits until reader.at is here */
-	uint64_t whole; /* of GN_NET_COPROCESSOR, where the tail is not seen: up to here messages were whole */
-	const uint64_t *tail; /* how far it is written; NULL: in memory that only the kernel of net/device.h reaches */
+	/* of GN_NET_COPROCESSOR, where the tail is not seen: up to here messages were whole */
+	uint64_t whole;
+	/* how far it is written; NULL: in memory that only the kernel of net/device.h reaches */
+	const uint64_t *tail;
 };
 
 /* What a node knows of another. Messages are counted, replies and marks not. */
@@ -70,7 +74,8 @@ struct gn_peer {
 	uint32_t awaited;       /* 1: that mark has no answer yet */
 	struct gn_hop hop;      /* the way to it */
 	struct gn_link *link;   /* of requests to it */
-	uint32_t named;         /* who stands in the head of the own messages to it: itself, if they are passed on, or this node */
+	/* who stands in the head of the own messages to it: itself, if they are passed on, or this node */
+	uint32_t named;
 	uint64_t group;         /* the last messages without an order among them of which it was sent one */
 	uint32_t asked;         /* replies and answers that should come; any thread reads it */
 	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
@@ -110,14 +115,19 @@ struct gn_net {
 	struct gn_source *source; /* of kernels, one a processor; then the host's; then the handlers' */
 	uint32_t sources;
 	uint32_t slots; /* of both views */
-	void *shared; /* what the machine allocated, and the host reaches: logs, slots, and the heap unless there is a device */
+	/*
+	 * what the machine allocated, and the host reaches: logs, slots, and the heap unless there is a
+	 * device
+	 */
+	void *shared;
 	void *apart;  /* and what the host does not reach */
 	char *map;    /* heaps that the kernels reach, for view.mapped */
 	struct gn_beside *beside; /* [nodes] what other processes gave; NULL: nothing */
 	char name[24]; /* of the machine, if it was chosen here */
 	struct gn_device *device; /* changes the heap; NULL: the network thread does */
 	uint64_t group; /* counts messages that have an order: those of one group have none among them */
-	uint32_t *turn, first_turn; /* [sources] logs in the order in which they are drained; the first of them */
+	/* [sources] logs in the order in which they are drained; the first of them */
+	uint32_t *turn, first_turn;
 
 	struct gn_link *link[GN_PACKET_CLASSES];
 	uint32_t most_words; /* of a packet with more than one message */
@@ -130,7 +140,8 @@ struct gn_net {
 	struct gn_quiet quiet;
 	uint64_t now, moved_ns; /* of this round of the loop, and of the last in which a message moved */
 	uint32_t beyond; /* packets above the pool, while what handlers send is sorted; else 0 */
-	uint64_t written, written_ns; /* of GN_NET_COPROCESSOR: words of all logs, and since when there are no more */
+	/* of GN_NET_COPROCESSOR: words of all logs, and since when there are no more */
+	uint64_t written, written_ns;
 
 	struct gn_handler handler[GN_NET_MOST_HANDLERS];
 	uint32_t handlers; /* any thread: release by who registers */
@@ -165,8 +176,8 @@ int gn__node_create(struct gn_net **net, const struct gn_net_config *config, str
 void gn__node_destroy(struct gn_net *net);
 
 /*
- * gn__heaps_map - on the direct route: what the kernels of a node, and its host where it reaches the own heap, change by
- * themselves.
+ * gn__heaps_map - on the direct route: what the kernels of a node, and its host where it reaches the own
+ * heap, change by themselves.
  * @heap  [nodes] NULL: they do not
  * Returns 0 or -GN_EIO.
  */
@@ -175,8 +186,8 @@ int gn__heaps_map(struct gn_net *net, char *const *heap, struct gn_error *error)
 /* ---- beside.c ---- */
 
 /*
- * gn__beside_map - gn__heaps_map of nodes that are processes, as far as they are of this host and their machines can. All
- * nodes call it, and wait for each other. Returns 0, -GN_ENOMEM, -GN_EIO, -GN_ETIMEDOUT.
+ * gn__beside_map - gn__heaps_map of nodes that are processes, as far as they are of this host and their
+ * machines can. All nodes call it, and wait for each other. Returns 0, -GN_ENOMEM, -GN_EIO, -GN_ETIMEDOUT.
  */
 int gn__beside_map(struct gn_net *net, struct gn_error *error);
 void gn__beside_unmap(struct gn_net *net);
@@ -193,7 +204,8 @@ void gn__links_destroy(struct gn_net *net);
  * @word    its words, the head first
  * Returns 0, or -GN_EAGAIN: there is no room now, nothing was changed.
  */
-int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word, uint32_t words);
+int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word,
+             uint32_t words);
 
 /* For a kernel that applies: is it the first for this peer of those that have no order among them? */
 static inline uint64_t gn__first(struct gn_net *net, struct gn_peer *to, uint32_t origin, uint64_t head)
@@ -227,7 +239,10 @@ static inline int gn__post_quickly(struct gn_net *net, uint32_t to, const uint64
 /* gn__post_room - will gn__post have room for so many words now? */
 int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words);
 
-/* gn__flush - send open packets: all, or those that are old, or that somebody waits for: now, or soon and the node is idle. */
+/*
+ * gn__flush - send open packets: all, or those that are old, or that somebody waits for: now, or soon and the
+ * node is idle.
+ */
 void gn__flush(struct gn_net *net, int all, int idle);
 
 /* gn__collect - take back packets that have left. Returns how many are still on their way. */
@@ -258,10 +273,15 @@ int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_
 
 /* ---- end.c ---- */
 
-/* gn__tell_end - tell all others that the program has failed here. Returns 1: all are told, or there is nothing to tell. */
+/*
+ * gn__tell_end - tell all others that the program has failed here. Returns 1: all are told, or there is
+ * nothing to tell.
+ */
 int gn__tell_end(struct gn_net *net);
 
-/* gn__hear_end, gn__hear_name - the messages of another node that say so, and what a handler is called there. */
+/*
+ * gn__hear_end, gn__hear_name - the messages of another node that say so, and what a handler is called there.
+ */
 void gn__hear_end(struct gn_net *net, uint32_t origin, uint64_t said);
 void gn__hear_name(struct gn_net *net, uint32_t origin, uint32_t id, const char *name, uint32_t bytes);
 
@@ -278,11 +298,15 @@ void gn__asked(struct gn_net *net, uint32_t peer);
 void gn__answered(struct gn_net *net, uint32_t peer);
 
 /* gn__slot_reply - the reply for a token has come: the value, or bytes. */
-void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes, uint32_t count);
+void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes,
+                    uint32_t count);
 
 /* ---- loop.c ---- */
 
-/* gn__network - the network thread of a node, until the node and all others have ended. Returns 0 or -GN_ETIMEDOUT. */
+/*
+ * gn__network - the network thread of a node, until the node and all others have ended. Returns 0 or
+ * -GN_ETIMEDOUT.
+ */
 int gn__network(struct gn_net *net);
 
 /* The network itself failed: say so, once. */
@@ -293,7 +317,8 @@ int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *e
 struct gn_heap;
 
 /* @machine  that zeroes the memory; NULL: the host does. @bytes  of the begin, used already */
-int gn__heap_create(struct gn_heap **heap, struct simt_machine *machine, char *memory, uint64_t used, uint64_t bytes);
+int gn__heap_create(struct gn_heap **heap, struct simt_machine *machine, char *memory, uint64_t used,
+                    uint64_t bytes);
 void gn__heap_destroy(struct gn_heap *heap);
 
 /* gn__heap_alignment - where the memory of a heap of so many bytes must begin: at a multiple of this. */

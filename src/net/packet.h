@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packet.h - what travels between two nodes at once: a head, and messages (detail/net/message.h) one behind the other.
+ * packet.h - what travels between two nodes at once: a head, and messages (detail/net/message.h) one behind
+ * the other.
  *
- * Integers are little-endian. A packet goes one way of at most two (route.h). On a way to where its messages are sorted
- * once more, their peer is the node they go to; on the last way it is the node they come from.
+ * Integers are little-endian. A packet goes one way of at most two (route.h). On a way to where its messages
+ * are sorted once more, their peer is the node they go to; on the last way it is the node they come from.
  */
 #ifndef GN_NET_PACKET_H
 #define GN_NET_PACKET_H
@@ -16,8 +17,8 @@ extern "C" {
 #endif
 
 /*
- * Kinds of packets, each with buffers of its own. A kind waits only for those before it, so full buffers can form no
- * ring: a reply on its last way is always taken in, a request waits for room for its reply.
+ * Kinds of packets, each with buffers of its own. A kind waits only for those before it, so full buffers can
+ * form no ring: a reply on its last way is always taken in, a request waits for room for its reply.
  */
 enum gn_packet_class {
 	GN_REPLIES,        /* on their last way */
@@ -27,7 +28,11 @@ enum gn_packet_class {
 	GN_PACKET_CLASSES
 };
 
-enum { GN_PACKET_BYTES = 65536, GN_PACKET_HEAD = 32, GN_PACKET_WORDS = (GN_PACKET_BYTES - GN_PACKET_HEAD) / 8 };
+enum {
+	GN_PACKET_BYTES = 65536,
+	GN_PACKET_HEAD = 32,
+	GN_PACKET_WORDS = (GN_PACKET_BYTES - GN_PACKET_HEAD) / 8
+};
 enum { GN_PACKET_VERSION = 1 };
 static const uint32_t gn_packet_magic = 0x4b504e47; /* "GNPK" */
 
@@ -63,7 +68,8 @@ static inline uint64_t gn_packet_bytes(const struct gn_packet *p)
 
 /*
  * gn_packet_seal - set body and checksum of a packet that is otherwise whole.
- * @scratch  a packet to squeeze its messages in; they stay squeezed if that saves an eighth. NULL: they are not
+ * @scratch  a packet to squeeze its messages in; they stay squeezed if that saves an eighth. NULL: they are
+ *           not
  */
 void gn_packet_seal(struct gn_packet *p, struct gn_packet *scratch);
 
@@ -77,7 +83,8 @@ const struct gn_packet *gn_packet_open(const struct gn_packet *p, struct gn_pack
 /*
  * gn_packet_check - is it whole, and the one that should come now?
  * @bytes  that have arrived
- * Returns 0, or -GN_EBADMSG and says in error what is wrong: damaged, of another run, not for here, out of order.
+ * Returns 0, or -GN_EBADMSG and says in error what is wrong: damaged, of another run, not for here, out of
+ * order.
  */
 int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_packet_wanted *wanted,
 		    struct gn_error *error);

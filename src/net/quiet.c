@@ -2,10 +2,10 @@
 /*
  * quiet.c - waiting until all that was sent is done, and replies to those who wait.
  *
- * Messages keep their order from log to packet to memory. So a node that has sorted its logs and then marks its way to
- * another knows, when the answer comes, that everything before the mark has been applied there, and that the replies
- * to it have come: they are before the answer. The answer says how many messages that were, which must be as many as
- * were sent. Threads that ask during a round are served by the next.
+ * Messages keep their order from log to packet to memory. So a node that has sorted its logs and then marks
+ * its way to another knows, when the answer comes, that everything before the mark has been applied there,
+ * and that the replies to it have come: they are before the answer. The answer says how many messages that
+ * were, which must be as many as were sent. Threads that ask during a round are served by the next.
  */
 #include <net/node.h>
 
@@ -13,7 +13,10 @@
 
 enum { IDLE, LOOKING, SORTING, MARKING, ANSWERS };
 
-/* The slots of a GPU's threads only they take and give: one that was given up is lost for the run, which has failed. */
+/*
+ * The slots of a GPU's threads only they take and give: one that was given up is lost for the run, which has
+ * failed.
+ */
 static void slot_free(struct gn_net *net, uint32_t id)
 {
 	if (!net->device || id >= GN_NET_SLOTS)
@@ -21,8 +24,8 @@ static void slot_free(struct gn_net *net, uint32_t id)
 }
 
 /* Somebody waits for it, or did until a moment ago. */
-static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int code, uint64_t value, const void *bytes,
-		      uint32_t count)
+static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int code, uint64_t value,
+                      const void *bytes, uint32_t count)
 {
 	struct gn_net_slot *s = &net->host.slot[id];
 
@@ -31,11 +34,13 @@ static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int cod
 	if (bytes && !s->code)
 		memcpy(s->to, bytes, count);
 	/* R3 */
-	if (s->unwaited || simt_cas_acq_rel_dev_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_DONE) != waiting)
+	if (s->unwaited ||
+	    simt_cas_acq_rel_dev_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_DONE) != waiting)
 		slot_free(net, id);
 }
 
-void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes, uint32_t count)
+void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes,
+                    uint32_t count)
 {
 	const uint32_t id = token & 0xffff, waiting = (uint32_t)(token >> 16) << 2 | GN_NET_SLOT_WAITING;
 	uint32_t state;
@@ -157,8 +162,8 @@ void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64
 		net->quiet.marks--;
 	if (applied == p->marked)
 		return;
-	gn_error_set(&error, -GN_EIO, "node %u has applied %llu messages of the %llu that were sent to it", from,
-		     (unsigned long long)applied, (unsigned long long)p->marked);
+	gn_error_set(&error, -GN_EIO, "node %u has applied %llu messages of the %llu that were sent to it",
+	             from, (unsigned long long)applied, (unsigned long long)p->marked);
 	net->quiet.code = gn__network_fail(net, from, &error);
 }
 
@@ -186,12 +191,17 @@ static void expire(struct gn_net *net)
 	for (uint32_t k = net->route.nodes; k-- > 0;)
 		late = net->peer[k].awaited ? k : late;
 	if (q->stage == ANSWERS)
-		gn_error_set(&error, -GN_ETIMEDOUT, "node %u did not answer node %u within %llu ms, nor did %u more: it has ended, or "
-			     "its network stands still", late, net->route.node,
-			     (unsigned long long)(net->config.timeout_ns / 1000000), q->marks - 1);
+		gn_error_set(
+		    &error, -GN_ETIMEDOUT,
+		    "node %u did not answer node %u within %llu ms, nor did %u more: it has ended, or "
+		    "its network stands still",
+		    late, net->route.node, (unsigned long long)(net->config.timeout_ns / 1000000),
+		    q->marks - 1);
 	else
-		gn_error_set(&error, -GN_ETIMEDOUT, "messages could not be sent within %llu ms; node %u has not taken in what it was sent",
-			     (unsigned long long)(net->config.timeout_ns / 1000000), late);
+		gn_error_set(
+		    &error, -GN_ETIMEDOUT,
+		    "messages could not be sent within %llu ms; node %u has not taken in what it was sent",
+		    (unsigned long long)(net->config.timeout_ns / 1000000), late);
 	q->code = gn__network_fail(net, late, &error);
 	q->marks = 0;
 	end(net);

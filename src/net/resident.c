@@ -26,8 +26,8 @@ void gn__resident_close(struct gn_resident *r)
 	simt_close(r->own);
 }
 
-int gn__resident_start(struct gn_resident *r, struct gn_net *net, const struct simt_kernel *kernel, struct simt_grid grid,
-		       const void *args)
+int gn__resident_start(struct gn_resident *r, struct gn_net *net, const struct simt_kernel *kernel,
+                       struct simt_grid grid, const void *args)
 {
 	struct gn_error error;
 	int rc;
@@ -52,6 +52,7 @@ void gn__resident_wait(struct gn_resident *r, struct gn_net *net)
 	r->started = 0;
 	if (!rc)
 		return;
-	gn_error_set(&error, rc, "the kernel of node %u's network failed: %s", net->route.node, simt_stream_message(r->stream));
+	gn_error_set(&error, rc, "the kernel of node %u's network failed: %s", net->route.node,
+	             simt_stream_message(r->stream));
 	gn__network_fail(net, net->route.node, &error);
 }

@@ -22,9 +22,11 @@ struct gn_resident {
 int gn__resident_open(struct gn_resident *r, const struct gn_net *net, struct gn_error *error);
 void gn__resident_close(struct gn_resident *r);
 
-/* gn__resident_start - launch it. Returns 0, or what the launch failed with, which is the network's failure. */
-int gn__resident_start(struct gn_resident *r, struct gn_net *net, const struct simt_kernel *kernel, struct simt_grid grid,
-		       const void *args);
+/*
+ * gn__resident_start - launch it. Returns 0, or what the launch failed with, which is the network's failure.
+ */
+int gn__resident_start(struct gn_resident *r, struct gn_net *net, const struct simt_kernel *kernel,
+                       struct simt_grid grid, const void *args);
 
 /* gn__resident_wait - it was told to end; wait until it has. Its failure is the network's. */
 void gn__resident_wait(struct gn_resident *r, struct gn_net *net);

@@ -2,10 +2,11 @@
 /*
  * route.h - which way a message goes.
  *
- * Nodes stand in a grid, `columns` wide. One column: every node sends to every other itself. More: a message first goes
- * along its row to the column of its destination, where it is sorted once more, then along that column. A node then
- * keeps buffers for a row and a column only, O(sqrt P) of them (Gravel section 8.2 sketches it; conveyors do it). Rows
- * before columns, always: no two ways can wait for each other. A last row that is not full borrows the row above it.
+ * Nodes stand in a grid, `columns` wide. One column: every node sends to every other itself. More: a message
+ * first goes along its row to the column of its destination, where it is sorted once more, then along that
+ * column. A node then keeps buffers for a row and a column only, O(sqrt P) of them (Gravel section 8.2
+ * sketches it; conveyors do it). Rows before columns, always: no two ways can wait for each other. A last row
+ * that is not full borrows the row above it.
  */
 #ifndef GN_NET_ROUTE_H
 #define GN_NET_ROUTE_H

@@ -11,11 +11,12 @@
 
 enum { DEFAULT_TIMEOUT_S = 30 };
 
-static const uint64_t default_heap_bytes = 64ull << 20, default_log_bytes = 1ull << 20, default_shared_bytes = 1ull << 20;
+static const uint64_t default_heap_bytes = 64ull << 20, default_log_bytes = 1ull << 20,
+                      default_shared_bytes = 1ull << 20;
 
 /* Only there in programs that are linked with grapnel-mpi. */
-extern int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config, struct gn_error *error)
-	__attribute__((weak));
+extern int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config,
+                       struct gn_error *error) __attribute__((weak));
 
 struct run {
 	struct gn_net *net;
@@ -52,10 +53,12 @@ static void set_defaults(struct gn_net_config *c)
 		c->machine.name = "cpu";
 	c->heap_bytes = c->heap_bytes ? (c->heap_bytes + 4095) / 4096 * 4096 : default_heap_bytes;
 	if (!c->log_bytes)
-		c->log_bytes = strncmp(c->machine.name, "cuda", 4) ? default_log_bytes : default_log_bytes / 4;
+		c->log_bytes =
+		    strncmp(c->machine.name, "cuda", 4) ? default_log_bytes : default_log_bytes / 4;
 	c->shared_bytes = c->shared_bytes ? (c->shared_bytes + 4095) / 4096 * 4096 : default_shared_bytes;
 	c->packet_bytes = c->form == GN_NET_MESSAGE_PER_LANE ? 1 : c->packet_bytes;
-	c->packet_bytes = c->packet_bytes && c->packet_bytes < GN_PACKET_BYTES ? c->packet_bytes : (uint64_t)GN_PACKET_BYTES;
+	c->packet_bytes = c->packet_bytes && c->packet_bytes < GN_PACKET_BYTES ? c->packet_bytes
+	                                                                       : (uint64_t)GN_PACKET_BYTES;
 	c->flush_ns = c->flush_ns ? c->flush_ns : (uint64_t)GN_RULE_FLUSH_NS;
 	c->timeout_ns = c->timeout_ns ? c->timeout_ns : DEFAULT_TIMEOUT_S * 1000000000ull;
 }
@@ -66,18 +69,22 @@ static int settle_config(struct gn_net_config *c, uint32_t nodes, uint32_t besid
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (!nodes || nodes > GN_NET_MOST_NODES)
-		return gn_error_set(error, -GN_EINVAL, "%u nodes: from 1 to %d can be", nodes, GN_NET_MOST_NODES);
+		return gn_error_set(error, -GN_EINVAL, "%u nodes: from 1 to %d can be", nodes,
+		                    GN_NET_MOST_NODES);
 	if ((uintptr_t)c->data % 8)
-		return gn_error_set(error, -GN_EINVAL, "symmetric data at %p: it begins at a multiple of 8", c->data);
+		return gn_error_set(error, -GN_EINVAL, "symmetric data at %p: it begins at a multiple of 8",
+		                    c->data);
 	if (c->columns > nodes)
-		return gn_error_set(error, -GN_EINVAL, "%u columns of %u nodes: not more columns than nodes", c->columns, nodes);
+		return gn_error_set(error, -GN_EINVAL, "%u columns of %u nodes: not more columns than nodes",
+		                    c->columns, nodes);
 	if (!c->columns)
 		c->columns = gn_rule_columns(nodes);
 	if (!c->machine.threads)
 		c->machine.threads = cores > (long)beside ? (unsigned)(cores / (long)beside) : 1;
 	if ((c->heap_bytes + c->shared_bytes + c->data_bytes) / 4 > gn_message_most_place)
-		return gn_error_set(error, -GN_EINVAL, "a heap of %llu bytes: at most 512 GiB can be addressed",
-				    (unsigned long long)c->heap_bytes);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "a heap of %llu bytes: at most 512 GiB can be addressed",
+		                    (unsigned long long)c->heap_bytes);
 	return 0;
 }
 
@@ -91,12 +98,13 @@ static int outcome(const struct run *r, struct gn_error *error)
 		return 0;
 	if (!r->rc && !*message)
 		return gn_error_set(error, r->network_rc, "other nodes did not end within %llu ms of node %u",
-				    (unsigned long long)(r->net->config.timeout_ns / 1000000), r->net->route.node);
+		                    (unsigned long long)(r->net->config.timeout_ns / 1000000),
+		                    r->net->route.node);
 	if (*message)
 		return gn_error_set(error, r->rc ? r->rc : r->net->failure.code, "%s", message);
 	if (gn_net_failure(r->net, &fault))
-		return gn_error_set(error, r->rc, "node %u failed with node %u: %s", r->net->route.node, fault.peer,
-				    gn_error_name(fault.code));
+		return gn_error_set(error, r->rc, "node %u failed with node %u: %s", r->net->route.node,
+		                    fault.peer, gn_error_name(fault.code));
 	return gn_error_set(error, r->rc, "node %u returned %d", r->net->route.node, r->rc);
 }
 
@@ -166,8 +174,9 @@ static int run_local(struct gn_net_config *config, const struct run *node, struc
 
 	config->nodes = config->nodes ? config->nodes : 1;
 	if (config->data && config->nodes > 1)
-		return gn_error_set(error, -GN_EINVAL, "symmetric data of %u nodes: the threads of one process have it but once",
-				    config->nodes);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "symmetric data of %u nodes: the threads of one process have it but once",
+		                    config->nodes);
 	rc = settle_config(config, config->nodes, config->nodes, error);
 	if (rc)
 		return rc;
@@ -241,8 +250,8 @@ static int launched_by_mpi(void)
 	return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }
 
-int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument), void *argument,
-	       struct gn_error *error)
+int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument),
+               void *argument, struct gn_error *error)
 {
 	const struct run run = {NULL, node, argument, 0, 0, 0, 0, 0, 0};
 	struct gn_net_config c = *config;
@@ -255,9 +264,12 @@ int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *ne
 	if (!strcmp(c.transport, "local"))
 		return run_local(&c, &run, error);
 	if (strcmp(c.transport, "mpi"))
-		return gn_error_set(error, -GN_ENODEV, "there is no transport \"%s\"; use local or mpi", c.transport);
+		return gn_error_set(error, -GN_ENODEV, "there is no transport \"%s\"; use local or mpi",
+		                    c.transport);
 	if (!gn_mpi_open)
-		return gn_error_set(error, -GN_ENODEV, "this program has no transport \"mpi\"; link it with grapnel-mpi "
-				    "(pkg-config: grapnel-mpi, CMake: grapnel::mpi), which is built where MPI is installed");
+		return gn_error_set(
+		    error, -GN_ENODEV,
+		    "this program has no transport \"mpi\"; link it with grapnel-mpi "
+		    "(pkg-config: grapnel-mpi, CMake: grapnel::mpi), which is built where MPI is installed");
 	return run_mpi(&c, &run, error);
 }

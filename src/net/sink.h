@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sink.h - a transport that sends nothing and hears nothing: for measuring and testing one node of many by itself. */
+/*
+ * sink.h - a transport that sends nothing and hears nothing: for measuring and testing one node of many by
+ * itself.
+ */
 #ifndef GN_NET_SINK_H
 #define GN_NET_SINK_H
 
@@ -30,7 +33,10 @@ static inline void gn__sink_close(struct gn_transport *t)
 	free(t);
 }
 
-/* gn__sink_create - the end of one node. @stays  1: packets never leave their memory; 0: at once. NULL: no memory. */
+/*
+ * gn__sink_create - the end of one node.
+ * @stays  1: packets never leave their memory; 0: at once. NULL: no memory.
+ */
 static inline struct gn_transport *gn__sink_create(uint32_t node, uint32_t nodes, int stays)
 {
 	static const struct gn_transport_ops ops[2] = {

@@ -208,7 +208,8 @@ int gn_unsqueeze(const void *from, uint32_t bytes, uint64_t *word, uint32_t word
 			at += r.messages;
 			continue;
 		}
-		if ((uint64_t)r.messages * r.columns > words - at || !has(&i, (uint64_t)r.stride * r.messages))
+		if ((uint64_t)r.messages * r.columns > words - at ||
+		    !has(&i, (uint64_t)r.stride * r.messages))
 			return -GN_EBADMSG;
 		get_messages(&i, &r, word + at);
 		at += r.messages * r.columns;

@@ -2,12 +2,15 @@
 /*
  * squeeze.h - messages without the bytes that they share with their neighbours.
  *
- * Messages of as many words, one behind the other, form a run; word r of each is a column. Of a column only the bytes from
- * the first to the last that differ anywhere in the run travel, the others once (conveyors strip constant bytes of a
- * buffer likewise). Additions to counters of one node differ in the low bytes of the place only: 3 bytes instead of 16.
+ * Messages of as many words, one behind the other, form a run; word r of each is a column. Of a column only
+ * the bytes from the first to the last that differ anywhere in the run travel, the others once (conveyors
+ * strip constant bytes of a buffer likewise). Additions to counters of one node differ in the low bytes of
+ * the place only: 3 bytes instead of 16.
  *
- *     run       u16 messages, u8 words of each (0: a run of so many plain words), u8 0; its columns; its bytes
- *     column    u64 the bytes that all share (0 where they differ), u8 first byte that differs, u8 how many differ
+ *     run       u16 messages, u8 words of each (0: a run of so many plain words), u8 0; its columns;
+ *               its bytes
+ *     column    u64 the bytes that all share (0 where they differ), u8 first byte that differs,
+ *               u8 how many differ
  *     bytes     of message after message, column after column
  */
 #ifndef GN_NET_SQUEEZE_H

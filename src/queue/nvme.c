@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvme.c - status fields in words: those of the NVM Express base specification, section 4.2.3, that controllers here give. */
+/*
+ * nvme.c - status fields in words: those of the NVM Express base specification, section 4.2.3, that
+ * controllers here give.
+ */
 #include <grapnel/nvme.h>
 
 const char *gn_nvme_status_text(uint32_t status)

@@ -6,19 +6,22 @@
 static int check_config(const struct gn_nvmeq_config *c, struct gn_error *error)
 {
 	if (c->depth < 2 || c->depth > 32768 || c->depth & (c->depth - 1))
-		return gn_error_set(error, -GN_EINVAL, "queue pair: depth %u is not a power of two from 2 to 32768",
-				    c->depth);
-	/* A power of two also keeps every slot's PRP list inside one memory page, as NVMe wants it. */
-	if (c->buffer_bytes < GN_NVME_PAGE || c->buffer_bytes & (c->buffer_bytes - 1) || c->buffer_bytes > 2u << 20)
 		return gn_error_set(error, -GN_EINVAL,
-				    "queue pair: a largest transfer of %u bytes is not a power of two from 4096 to 2 MiB",
-				    c->buffer_bytes);
+		                    "queue pair: depth %u is not a power of two from 2 to 32768", c->depth);
+	/* A power of two also keeps every slot's PRP list inside one memory page, as NVMe wants it. */
+	if (c->buffer_bytes < GN_NVME_PAGE || c->buffer_bytes & (c->buffer_bytes - 1) ||
+	    c->buffer_bytes > 2u << 20)
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "queue pair: a largest transfer of %u bytes is not a power of two from 4096 to 2 MiB",
+		    c->buffer_bytes);
 	if (c->block_bytes < 512 || c->block_bytes & (c->block_bytes - 1) || c->block_bytes > c->buffer_bytes)
-		return gn_error_set(error, -GN_EINVAL, "queue pair: logical blocks of %u bytes are not possible",
-				    c->block_bytes);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "queue pair: logical blocks of %u bytes are not possible",
+		                    c->block_bytes);
 	if (c->start % (2 * c->depth))
-		return gn_error_set(error, -GN_EINVAL, "queue pair: first ticket %u is not a multiple of %u", c->start,
-				    2 * c->depth);
+		return gn_error_set(error, -GN_EINVAL, "queue pair: first ticket %u is not a multiple of %u",
+		                    c->start, 2 * c->depth);
 	return 0;
 }
 
@@ -33,19 +36,21 @@ static int allocate(struct gn_nvmeq *q, struct simt_machine *m)
 	q->sq_doorbell = doorbells;
 	q->cq_doorbell = doorbells ? doorbells + 64 : NULL;
 	q->buffer = (char *)simt_alloc(m, depth * q->buffer_bytes, SIMT_SHARED);
-	q->prp_list = (const uint64_t *)simt_alloc(m, depth * (q->buffer_bytes / GN_NVME_PAGE) * 8, SIMT_SHARED);
+	q->prp_list =
+	    (const uint64_t *)simt_alloc(m, depth * (q->buffer_bytes / GN_NVME_PAGE) * 8, SIMT_SHARED);
 	q->state = (struct gn_nvmeq_state *)simt_alloc(m, sizeof *q->state + depth * 4, SIMT_DEVICE);
 	q->mark = (uint32_t *)simt_alloc(m, depth * sizeof *q->mark, SIMT_DEVICE);
 	q->slot = (struct gn_nvmeq_slot *)simt_alloc(m, depth * sizeof *q->slot, SIMT_DEVICE);
 	q->free_id = (uint32_t *)simt_alloc(m, depth * sizeof *q->free_id, SIMT_DEVICE);
-	return q->sq && q->cq && doorbells && q->buffer && q->prp_list && q->state && q->mark && q->slot && q->free_id
-		       ? 0
-		       : -GN_ENOMEM;
+	return q->sq && q->cq && doorbells && q->buffer && q->prp_list && q->state && q->mark && q->slot &&
+	               q->free_id
+	           ? 0
+	           : -GN_ENOMEM;
 }
 
 /*
- * The ring of free slots holds one slot less than there are entries: NVMe's queues count as full with one entry
- * unused, and the argument at the top of nvmeq.h rests on it.
+ * The ring of free slots holds one slot less than there are entries: NVMe's queues count as full with one
+ * entry unused, and the argument at the top of nvmeq.h rests on it.
  */
 static int fill_free_ring(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start)
 {
@@ -119,10 +124,12 @@ static void fill_prp_lists(struct gn_nvmeq *q)
 static int refuse(const struct gn_nvmeq_config *config, int rc, struct gn_error *error)
 {
 	if (rc == -GN_ENOMEM)
-		return gn_error_set(error, rc,
-				    "queue pair: no memory for %u commands of %u bytes; ask for a smaller depth or page",
-				    config->depth, config->buffer_bytes);
-	return gn_error_set(error, rc, "queue pair: its first state could not be copied to the machine, which has failed");
+		return gn_error_set(
+		    error, rc,
+		    "queue pair: no memory for %u commands of %u bytes; ask for a smaller depth or page",
+		    config->depth, config->buffer_bytes);
+	return gn_error_set(
+	    error, rc, "queue pair: its first state could not be copied to the machine, which has failed");
 }
 
 int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_config *config,

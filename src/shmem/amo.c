@@ -28,8 +28,11 @@ static void fetch(const void *dest, enum gn_change how, void *value, const void 
 	uint64_t before = 0;
 	uint32_t narrow;
 
-	gn_shmem_check("atomic", gn__net_fetch(gn_shmem.view, (uint32_t)pe, (void *)(uintptr_t)dest, how, bits(value, bytes),
-					       second ? bits(second, bytes) : 0, (uint32_t)bytes, &before), pe);
+	gn_shmem_check("atomic",
+	               gn__net_fetch(gn_shmem.view, (uint32_t)pe, (void *)(uintptr_t)dest, how,
+	                             bits(value, bytes), second ? bits(second, bytes) : 0, (uint32_t)bytes,
+	                             &before),
+	               pe);
 	narrow = (uint32_t)before;
 	memcpy(value, bytes == 4 ? (void *)&narrow : (void *)&before, bytes);
 }
@@ -99,15 +102,27 @@ SHMEM__BITS_ALIAS(BITS)
 	T shmem_##N##_fetch(const T *source, int pe) { return shmem_##N##_atomic_fetch(source, pe); } \
 	void shmem_##N##_set(T *dest, T value, int pe) { shmem_##N##_atomic_set(dest, value, pe); } \
 	T shmem_##N##_swap(T *dest, T value, int pe) { return shmem_##N##_atomic_swap(dest, value, pe); }
-#define OLD_ADD(T, N) \
-	T shmem_##N##_cswap(T *dest, T cond, T value, int pe) \
-	{ \
+#define OLD_ADD(T, N)                                                          \
+	T shmem_##N##_cswap(T *dest, T cond, T value, int pe)                  \
+	{                                                                      \
 		return shmem_##N##_atomic_compare_swap(dest, cond, value, pe); \
-	} \
-	T shmem_##N##_finc(T *dest, int pe) { return shmem_##N##_atomic_fetch_inc(dest, pe); } \
-	void shmem_##N##_inc(T *dest, int pe) { shmem_##N##_atomic_inc(dest, pe); } \
-	T shmem_##N##_fadd(T *dest, T value, int pe) { return shmem_##N##_atomic_fetch_add(dest, value, pe); } \
-	void shmem_##N##_add(T *dest, T value, int pe) { shmem_##N##_atomic_add(dest, value, pe); }
+	}                                                                      \
+	T shmem_##N##_finc(T *dest, int pe)                                    \
+	{                                                                      \
+		return shmem_##N##_atomic_fetch_inc(dest, pe);                 \
+	}                                                                      \
+	void shmem_##N##_inc(T *dest, int pe)                                  \
+	{                                                                      \
+		shmem_##N##_atomic_inc(dest, pe);                              \
+	}                                                                      \
+	T shmem_##N##_fadd(T *dest, T value, int pe)                           \
+	{                                                                      \
+		return shmem_##N##_atomic_fetch_add(dest, value, pe);          \
+	}                                                                      \
+	void shmem_##N##_add(T *dest, T value, int pe)                         \
+	{                                                                      \
+		shmem_##N##_atomic_add(dest, value, pe);                       \
+	}
 
 SHMEM__SIGNED(OLD_SWAP)
 SHMEM__FLOATS(OLD_SWAP)

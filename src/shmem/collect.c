@@ -37,7 +37,8 @@ void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 
 static void broadcast(struct gn_net_team team, int root, void *dest, const void *source, size_t bytes)
 {
-	check("shmem_broadcast", gn_net_team_broadcast(gn_shmem.view, &team, (uint32_t)root, dest, source, bytes));
+	check("shmem_broadcast",
+	      gn_net_team_broadcast(gn_shmem.view, &team, (uint32_t)root, dest, source, bytes));
 }
 
 static void fcollect(struct gn_net_team team, void *dest, const void *source, size_t bytes)
@@ -56,11 +57,13 @@ static void collect(struct gn_net_team team, char *dest, const void *source, siz
 
 	check("shmem_collect", rc);
 	sizes[place] = bytes;
-	rc = gn_net_team_reduce_u64(n, &team, GN_ADD, sizes, team.nodes); /* all have come, and want the bytes */
+	/* all have come, and want the bytes */
+	rc = gn_net_team_reduce_u64(n, &team, GN_ADD, sizes, team.nodes);
 	for (uint32_t k = 0; k < place; k++)
 		at += sizes[k];
 	for (uint32_t k = 0; bytes && !rc && k < team.nodes; k++)
-		rc = gn_net_put(n, gn_net_team_node(&team, (place + k) % team.nodes), dest + at, source, bytes);
+		rc = gn_net_put(n, gn_net_team_node(&team, (place + k) % team.nodes), dest + at, source,
+		                bytes);
 	if (!rc)
 		rc = gn_net_team_barrier(n, &team);
 	free(sizes);
@@ -81,8 +84,9 @@ static void alltoalls(struct gn_net_team team, char *dest, const char *source, p
 		const uint32_t to = (place + k) % team.nodes;
 
 		for (size_t e = 0; !rc && e < nelems; e++)
-			rc = gn_net_put(n, gn_net_team_node(&team, to), dest + (place * nelems + e) * (size_t)dst * bytes,
-					source + (to * nelems + e) * (size_t)sst * bytes, bytes);
+			rc = gn_net_put(n, gn_net_team_node(&team, to),
+			                dest + (place * nelems + e) * (size_t)dst * bytes,
+			                source + (to * nelems + e) * (size_t)sst * bytes, bytes);
 	}
 	check("shmem_alltoalls", rc ? rc : gn_net_team_barrier(n, &team));
 }
@@ -94,30 +98,30 @@ static void alltoall(struct gn_net_team team, char *dest, const char *source, si
 }
 
 #define TEAM gn_shmem_team(PE_start, logPE_stride, PE_size, pSync)
-#define SIZE(BYTES, N) \
-	void shmem_broadcast##N(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, \
-				int PE_size, long *pSync) \
-	{ \
-		broadcast(TEAM, PE_root, dest, source, nelems * BYTES); \
-	} \
-	void shmem_collect##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, \
-			      long *pSync) \
-	{ \
-		collect(TEAM, (char *)dest, source, nelems * BYTES); \
-	} \
-	void shmem_fcollect##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, \
-			       long *pSync) \
-	{ \
-		fcollect(TEAM, dest, source, nelems * BYTES); \
-	} \
-	void shmem_alltoall##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, \
-			       long *pSync) \
-	{ \
-		alltoall(TEAM, (char *)dest, (const char *)source, nelems * BYTES); \
-	} \
-	void shmem_alltoalls##N(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, \
-				int logPE_stride, int PE_size, long *pSync) \
-	{ \
-		alltoalls(TEAM, (char *)dest, (const char *)source, dst, sst, nelems, BYTES); \
+#define SIZE(BYTES, N)                                                                                       \
+	void shmem_broadcast##N(void *dest, const void *source, size_t nelems, int PE_root, int PE_start,    \
+	                        int logPE_stride, int PE_size, long *pSync)                                  \
+	{                                                                                                    \
+		broadcast(TEAM, PE_root, dest, source, nelems *BYTES);                                       \
+	}                                                                                                    \
+	void shmem_collect##N(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
+	                      int PE_size, long *pSync)                                                      \
+	{                                                                                                    \
+		collect(TEAM, (char *)dest, source, nelems *BYTES);                                          \
+	}                                                                                                    \
+	void shmem_fcollect##N(void *dest, const void *source, size_t nelems, int PE_start,                  \
+	                       int logPE_stride, int PE_size, long *pSync)                                   \
+	{                                                                                                    \
+		fcollect(TEAM, dest, source, nelems *BYTES);                                                 \
+	}                                                                                                    \
+	void shmem_alltoall##N(void *dest, const void *source, size_t nelems, int PE_start,                  \
+	                       int logPE_stride, int PE_size, long *pSync)                                   \
+	{                                                                                                    \
+		alltoall(TEAM, (char *)dest, (const char *)source, nelems *BYTES);                           \
+	}                                                                                                    \
+	void shmem_alltoalls##N(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
+	                        int PE_start, int logPE_stride, int PE_size, long *pSync)                    \
+	{                                                                                                    \
+		alltoalls(TEAM, (char *)dest, (const char *)source, dst, sst, nelems, BYTES);                \
 	}
 SHMEM__COLLECTIVE_SIZES(SIZE)

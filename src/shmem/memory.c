@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - the symmetric heap: every PE makes the same calls, and all meet behind those that give memory. */
+/*
+ * memory.c - the symmetric heap: every PE makes the same calls, and all meet behind those that give memory.
+ */
 #include <shmem/pe.h>
 
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * pe.c - begin and end.
  *
- * shmem_init starts a thread that calls gn_net_run; so it is the thread that initialises MPI, makes its calls while net
- * runs, and ends it. The node's own thread only waits for shmem_finalize.
+ * shmem_init starts a thread that calls gn_net_run; so it is the thread that initialises MPI, makes its calls
+ * while net runs, and ends it. The node's own thread only waits for shmem_finalize.
  */
 #include <shmem/pe.h>
 
@@ -16,7 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A program may compute for long before it comes where others wait. The network's thread has time to end it. */
+/*
+ * A program may compute for long before it comes where others wait. The network's thread has time to end it.
+ */
 enum { PATIENCE_S = 24 * 3600, ABORT_S = 10, MOST_MEETINGS = 64 << 20 };
 
 static const uint64_t default_heap_bytes = 256ull << 20;
@@ -62,8 +64,8 @@ static void end_all(const struct gn_net_incoming *message, void *unused)
 void shmem_global_exit(int status)
 {
 	fflush(NULL);
-	if (gn_shmem.net && !gn_net_call(gn_shmem.view, gn_shmem.view->node, (uint32_t)life.exit_handler, &status,
-					 sizeof status))
+	if (gn_shmem.net && !gn_net_call(gn_shmem.view, gn_shmem.view->node, (uint32_t)life.exit_handler,
+	                                 &status, sizeof status))
 		sleep(ABORT_S);
 	_exit(status); /* the launcher ends the others */
 }
@@ -124,7 +126,8 @@ static uint64_t heap_bytes(void)
 	bytes = parse_size(text);
 	if (bytes)
 		return bytes + (1 << 20); /* net's own part is not the program's */
-	fprintf(stderr, "SHMEM_SYMMETRIC_SIZE is \"%s\": write a number of bytes, or one with k, m, g or t\n", text);
+	fprintf(stderr, "SHMEM_SYMMETRIC_SIZE is \"%s\": write a number of bytes, or one with k, m, g or t\n",
+	        text);
 	exit(EXIT_FAILURE);
 }
 

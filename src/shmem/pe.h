@@ -2,7 +2,8 @@
 /*
  * pe.h - shmem.h from inside: this process as a node of net.
  *
- * One thread runs net and, with MPI, makes all of its calls (pe.c); the program's threads use the host's view.
+ * One thread runs net and, with MPI, makes all of its calls (pe.c); the program's threads use the host's
+ * view.
  */
 #ifndef GN_SHMEM_PE_H
 #define GN_SHMEM_PE_H
@@ -14,9 +15,14 @@ struct gn_shmem {
 	struct gn_net *net;
 	const struct gn_net_view *view;
 	int threads; /* the level that the program asked for */
-	char *meetings;  /* of the heap: for pSync arrays that are static data, at the same distance; NULL: there is too much of that */
+	/*
+	 * of the heap: for pSync arrays that are static data, at the same distance; NULL: there is too much
+	 * of that
+	 */
+	char *meetings;
 	uint64_t done;   /* of the log: messages up to here are done */
-	uint32_t behind; /* 1: a message may yet be behind what this PE does itself in the same other's heap */
+	/* 1: a message may yet be behind what this PE does itself in the same other's heap */
+	uint32_t behind;
 };
 
 extern struct gn_shmem gn_shmem;
@@ -35,14 +41,15 @@ static inline void gn_shmem_check(const char *function, int code, int pe)
 void gn_shmem_quiet(const char *function);
 
 /*
- * Something is sent to `dest` of PE pe. PEs of one host change each other's heaps themselves, but static data by messages:
- * who then puts into the heap behind a fence must not overtake them.
+ * Something is sent to `dest` of PE pe. PEs of one host change each other's heaps themselves, but static data
+ * by messages: who then puts into the heap behind a fence must not overtake them.
  */
 static inline void gn_shmem_sends(const void *dest, int pe)
 {
 	const struct gn_net_view *n = gn_shmem.view;
 
-	if (n->mapped && (uint32_t)pe < n->nodes && n->mapped[pe] && (uint64_t)((const char *)dest - n->heap) >= n->heap_bytes)
+	if (n->mapped && (uint32_t)pe < n->nodes && n->mapped[pe] &&
+	    (uint64_t)((const char *)dest - n->heap) >= n->heap_bytes)
 		simt_store_relaxed_dev_u32(&gn_shmem.behind, 1);
 }
 

@@ -9,26 +9,28 @@ static void reduce(struct gn_net_team team, void *dest, const void *source, int 
 
 	if (count && dest != source)
 		memcpy(dest, source, count * bytes);
-	gn_shmem_check("shmem_to_all", gn_net_team_reduce(gn_shmem.view, &team, dest, count, (uint32_t)bytes, combine, 0),
-		       shmem_my_pe());
+	gn_shmem_check("shmem_to_all",
+	               gn_net_team_reduce(gn_shmem.view, &team, dest, count, (uint32_t)bytes, combine, 0),
+	               shmem_my_pe());
 }
 
-#define REDUCTION(T, NAME, BOTH) \
-	static void combine_##NAME(void *into, const void *with, uint32_t count, uint64_t unused) \
-	{ \
-		T *a = (T *)into, b; \
-\
-		(void)unused; \
-		for (uint32_t k = 0; k < count; k++) { \
-			memcpy(&b, (const char *)with + k * sizeof b, sizeof b); \
-			a[k] = (T)(BOTH); \
-		} \
-	} \
-	void shmem_##NAME##_to_all(T *dest, const T *source, int nreduce, int PE_start, int logPE_stride, int PE_size, \
-				   T *pWrk, long *pSync) \
-	{ \
-		(void)pWrk; \
-		reduce(gn_shmem_team(PE_start, logPE_stride, PE_size, pSync), dest, source, nreduce, sizeof(T), combine_##NAME); \
+#define REDUCTION(T, NAME, BOTH)                                                                          \
+	static void combine_##NAME(void *into, const void *with, uint32_t count, uint64_t unused)         \
+	{                                                                                                 \
+		T *a = (T *)into, b;                                                                      \
+                                                                                                          \
+		(void)unused;                                                                             \
+		for (uint32_t k = 0; k < count; k++) {                                                    \
+			memcpy(&b, (const char *)with + k * sizeof b, sizeof b);                          \
+			a[k] = (T)(BOTH);                                                                 \
+		}                                                                                         \
+	}                                                                                                 \
+	void shmem_##NAME##_to_all(T *dest, const T *source, int nreduce, int PE_start, int logPE_stride, \
+	                           int PE_size, T *pWrk, long *pSync)                                     \
+	{                                                                                                 \
+		(void)pWrk;                                                                               \
+		reduce(gn_shmem_team(PE_start, logPE_stride, PE_size, pSync), dest, source, nreduce,      \
+		       sizeof(T), combine_##NAME);                                                        \
 	}
 
 #define BITS(T, N) \

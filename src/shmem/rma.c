@@ -56,13 +56,15 @@ static void get(void *dest, const void *source, size_t bytes, int pe)
 }
 
 /* Strides are in elements. */
-static void iput(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t bytes, int pe)
+static void iput(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t bytes,
+                 int pe)
 {
 	for (ptrdiff_t k = 0; k < (ptrdiff_t)nelems; k++)
 		put(dest + k * dst * (ptrdiff_t)bytes, source + k * sst * (ptrdiff_t)bytes, bytes, pe);
 }
 
-static void iget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t bytes, int pe)
+static void iget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t bytes,
+                 int pe)
 {
 	for (ptrdiff_t k = 0; k < (ptrdiff_t)nelems; k++)
 		get_nbi(dest + k * dst * (ptrdiff_t)bytes, source + k * sst * (ptrdiff_t)bytes, bytes, pe);

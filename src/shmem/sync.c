@@ -4,7 +4,9 @@
 
 /* ---- order ---- */
 
-/* Where several threads send at once a count read behind a quiet may be of messages that it did not wait for. */
+/*
+ * Where several threads send at once a count read behind a quiet may be of messages that it did not wait for.
+ */
 static int may_have_sent(void)
 {
 	return gn_shmem.threads == SHMEM_THREAD_MULTIPLE ||
@@ -73,7 +75,9 @@ static void wait_on(const char *function, uint32_t tries, uint64_t *deadline)
 		} \
 	}
 
-/* Who sees the value sees what was put before it. Others run until then: the network's thread is one of them. */
+/*
+ * Who sees the value sees what was put before it. Others run until then: the network's thread is one of them.
+ */
 #define TEST(T, N) \
 	COMPARE(T, N) \
 	int shmem_##N##_test(T *ivar, int cmp, T value) \
@@ -101,8 +105,8 @@ SHMEM__AMO_ALIAS(TEST)
 /* ---- locks ---- */
 
 /*
- * The lock is one word, of one PE, which depends on where it lies: the next ticket below, the one that is served above.
- * The last to leave makes it 0, so that tickets do not run out.
+ * The lock is one word, of one PE, which depends on where it lies: the next ticket below, the one that is
+ * served above. The last to leave makes it 0, so that tickets do not run out.
  */
 static const uint64_t one_served = 1ull << 32;
 
@@ -137,7 +141,8 @@ static int replace(long *lock, uint32_t pe, uint64_t expected, uint64_t by)
 {
 	uint64_t before;
 
-	gn_shmem_check("lock", gn_net_cas_u64(gn_shmem.view, pe, (uint64_t *)lock, expected, by, &before), (int)pe);
+	gn_shmem_check("lock", gn_net_cas_u64(gn_shmem.view, pe, (uint64_t *)lock, expected, by, &before),
+	               (int)pe);
 	return before == expected;
 }
 

@@ -46,7 +46,10 @@ static __device__ __forceinline__ void bulk_store(char *to, uint32_t from, uint3
 	    : "memory");
 }
 
-/* bulk_stores_read - until all stores but the last have read their pieces, whose room may then be filled again. */
+/*
+ * bulk_stores_read - until all stores but the last have read their pieces, whose room may then be filled
+ * again.
+ */
 static __device__ __forceinline__ void bulk_stores_read(void)
 {
 	asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cuda machine: one device. Nothing here waits for more than one stream, but for what cuda itself does in cudaFree;
- * and nothing changes which device the calling thread has chosen.
+ * The cuda machine: one device. Nothing here waits for more than one stream, but for what cuda itself does in
+ * cudaFree; and nothing changes which device the calling thread has chosen.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +72,10 @@ int translate(struct gn_error *failure, cudaError_t rc, const char *what)
 		return gn_error_set(failure, -GN_ENOMEM, "cuda: %s: out of memory; ask for less", what);
 	case cudaErrorNoKernelImageForDevice:
 	case cudaErrorInvalidDeviceFunction:
-		return gn_error_set(failure, -GN_ENODEV,
-				    "cuda: %s: the program was not compiled for this device; build it for its architecture", what);
+		return gn_error_set(
+		    failure, -GN_ENODEV,
+		    "cuda: %s: the program was not compiled for this device; build it for its architecture",
+		    what);
 	default:
 		return gn_error_set(failure, -GN_EIO, "cuda: %s: %s", what, cudaGetErrorString(rc));
 	}
@@ -90,7 +92,9 @@ void *alloc_shared(size_t bytes)
 	if (!memory)
 		return NULL;
 	memset(memory, 0, whole);
-	if (translate(NULL, cudaHostRegister(memory, whole, cudaHostRegisterPortable | cudaHostRegisterMapped), "pinning")) {
+	if (translate(NULL,
+	              cudaHostRegister(memory, whole, cudaHostRegisterPortable | cudaHostRegisterMapped),
+	              "pinning")) {
 		free(memory);
 		return NULL;
 	}
@@ -128,7 +132,8 @@ void *alloc_device(size_t bytes)
 
 void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 {
-	const size_t page = 2u << 20; /* who imports memory of another size has it in small pages, of which translation reaches few */
+	/* who imports memory of another size has it in small pages, of which translation reaches few */
+	const size_t page = 2u << 20;
 	on_device here(m);
 
 	if (where == SIMT_EXPORTED)
@@ -137,8 +142,8 @@ void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 }
 
 /*
- * Kernels that stay. cudaFree and unpinning wait for everything on the device, these kernels too, so what is given back
- * meanwhile is kept until the last has ended.
+ * Kernels that stay. cudaFree and unpinning wait for everything on the device, these kernels too, so what is
+ * given back meanwhile is kept until the last has ended.
  */
 struct kept {
 	struct kept *next;
@@ -169,7 +174,8 @@ void give_back(int device, void *memory)
 	struct cudaPointerAttributes attributes;
 	on_device here(device);
 
-	if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess && attributes.type == cudaMemoryTypeHost) {
+	if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess &&
+	    attributes.type == cudaMemoryTypeHost) {
 		translate(NULL, cudaHostUnregister(memory), "unpinning");
 		free(memory);
 	} else {
@@ -229,7 +235,8 @@ int reach(struct simt_machine *m, struct simt_machine *other)
 	return rc == cudaSuccess || rc == cudaErrorPeerAccessAlreadyEnabled ? 0 : -GN_ENOTSUP;
 }
 
-static_assert(sizeof(cudaIpcMemHandle_t) <= sizeof(((struct simt_exported *)0)->handle), "a handle fits its description");
+static_assert(sizeof(cudaIpcMemHandle_t) <= sizeof(((struct simt_exported *)0)->handle),
+              "a handle fits its description");
 
 int export_(struct simt_machine *m, void *memory, struct simt_exported *exported)
 {
@@ -248,7 +255,10 @@ int import(struct simt_machine *m, const struct simt_exported *exported, void **
 	cudaIpcMemHandle_t handle;
 
 	memcpy(&handle, exported->handle, sizeof handle);
-	return translate(NULL, cudaIpcOpenMemHandle(memory, handle, cudaIpcMemLazyEnablePeerAccess), "importing") ? -GN_ENOTSUP : 0;
+	return translate(NULL, cudaIpcOpenMemHandle(memory, handle, cudaIpcMemLazyEnablePeerAccess),
+	                 "importing")
+	           ? -GN_ENOTSUP
+	           : 0;
 }
 
 void unimport(struct simt_machine *m, const struct simt_exported *exported, void *memory)
@@ -294,8 +304,9 @@ int pin(struct simt_machine *m, void *memory, size_t bytes, void **device, struc
 			unpin(m, memory, at);
 		cudaGetLastError();
 		return gn_error_set(error, -GN_ENOMEM,
-				    "cuda: %zu bytes of host memory cannot be pinned (%s at byte %zu); free memory or raise ulimit -l",
-				    bytes, cudaGetErrorString(refused), at);
+		                    "cuda: %zu bytes of host memory cannot be pinned (%s at byte %zu); free "
+		                    "memory or raise ulimit -l",
+		                    bytes, cudaGetErrorString(refused), at);
 	}
 	rc = translate(error, cudaHostGetDevicePointer(device, memory, 0), "device address of host memory");
 	if (rc)
@@ -305,7 +316,10 @@ int pin(struct simt_machine *m, void *memory, size_t bytes, void **device, struc
 
 /* ---- streams ---- */
 
-/* Waiting for a stream in capture is an error of the program, and would end the capture: so it is refused before. */
+/*
+ * Waiting for a stream in capture is an error of the program, and would end the capture: so it is refused
+ * before.
+ */
 int refuse_capture(struct simt_stream *s, const char *what)
 {
 	cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -313,7 +327,9 @@ int refuse_capture(struct simt_stream *s, const char *what)
 
 	if (!rc && status != cudaStreamCaptureStatusNone)
 		rc = gn_error_set(&s->failure, -GN_EINVAL,
-				  "cuda: %s: the stream is in capture, nothing of it runs yet; wait for the launch of the graph", what);
+		                  "cuda: %s: the stream is in capture, nothing of it runs yet; wait for the "
+		                  "launch of the graph",
+		                  what);
 	return rc;
 }
 
@@ -332,23 +348,26 @@ int stream_move(struct simt_stream *s, void *to, const void *from, size_t bytes)
 
 	if (rc)
 		return rc == -GN_EINVAL ? rc : -GN_EIO;
-	if (translate(&s->failure, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, of(s)->handle), "copy"))
+	if (translate(&s->failure, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, of(s)->handle),
+	              "copy"))
 		return -GN_EIO;
 	return stream_wait(s) ? -GN_EIO : 0;
 }
 
 /* One call of the runtime and nothing else, so that it may be captured. */
-int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments)
+int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_grid grid,
+           const void *arguments)
 {
 	void *parameters[] = {(void *)arguments};
 	on_device here(s->machine);
 
 	if (!kernel->cuda)
-		return gn_error_set(&s->failure, -GN_ENODEV, "cuda: kernel %s was not compiled by nvcc", kernel->name);
+		return gn_error_set(&s->failure, -GN_ENODEV, "cuda: kernel %s was not compiled by nvcc",
+		                    kernel->name);
 	return translate(&s->failure,
-			 cudaLaunchKernel(kernel->cuda, dim3(grid.blocks), dim3(grid.block_threads), parameters,
-					  grid.shared_bytes, of(s)->handle),
-			 kernel->name);
+	                 cudaLaunchKernel(kernel->cuda, dim3(grid.blocks), dim3(grid.block_threads),
+	                                  parameters, grid.shared_bytes, of(s)->handle),
+	                 kernel->name);
 }
 
 int prepare(struct simt_machine *m, const struct simt_kernel *kernel)
@@ -356,7 +375,8 @@ int prepare(struct simt_machine *m, const struct simt_kernel *kernel)
 	struct cudaFuncAttributes attributes;
 	on_device here(m);
 
-	return kernel->cuda ? translate(NULL, cudaFuncGetAttributes(&attributes, kernel->cuda), kernel->name) : -GN_ENODEV;
+	return kernel->cuda ? translate(NULL, cudaFuncGetAttributes(&attributes, kernel->cuda), kernel->name)
+	                    : -GN_ENODEV;
 }
 
 int new_stream(struct simt_stream **stream, struct simt_machine *m, cudaStream_t handle, int adopted,
@@ -450,9 +470,9 @@ int describe(struct cuda_machine *c)
 }
 
 /*
- * Slow paths are called through pointers, so the compiler cannot tell the driver how much stack a kernel needs: the
- * library's own take up to 1.5 KiB (the frames that ptxas reports from gn__cursor_some down to simt_copy_each), and the
- * caller's frames come on top. The runtime's 1 KiB would be overrun without a word.
+ * Slow paths are called through pointers, so the compiler cannot tell the driver how much stack a kernel
+ * needs: the library's own take up to 1.5 KiB (the frames that ptxas reports from gn__cursor_some down to
+ * simt_copy_each), and the caller's frames come on top. The runtime's 1 KiB would be overrun without a word.
  */
 int make_room_for_calls(void)
 {
@@ -467,7 +487,8 @@ int start(struct cuda_machine *c)
 {
 	on_device here(c->device);
 
-	return describe(c) || make_room_for_calls() || cudaStreamCreateWithFlags(&c->own.handle, cudaStreamNonBlocking) != cudaSuccess;
+	return describe(c) || make_room_for_calls() ||
+	       cudaStreamCreateWithFlags(&c->own.handle, cudaStreamNonBlocking) != cudaSuccess;
 }
 
 /* "cuda" is device 0, "cuda:2" device 2. */
@@ -485,10 +506,10 @@ int device_of(const char *name)
 } // namespace
 
 /*
- * Before cuda is first used, for kernels that stay. Kernels are loaded with the program: to load one when it is first
- * launched cuda may wait until the device is idle (in a program that has used cuda before, load_all sees to those that are
- * Grapnel's or declared by SIMT_KERNEL). And streams get queues of their own, 32 instead of 8: what is behind such a
- * kernel in its queue does not begin.
+ * Before cuda is first used, for kernels that stay. Kernels are loaded with the program: to load one when it
+ * is first launched cuda may wait until the device is idle (in a program that has used cuda before, load_all
+ * sees to those that are Grapnel's or declared by SIMT_KERNEL). And streams get queues of their own, 32
+ * instead of 8: what is behind such a kernel in its queue does not begin.
  */
 extern "C" void simt__cuda_expect_residents(void)
 {
@@ -507,7 +528,8 @@ extern "C" unsigned simt__cuda_devices(void)
 	return (unsigned)count;
 }
 
-extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
+extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_config *config,
+                               struct gn_error *error)
 {
 	int device = device_of(config->name), count = 0;
 	struct cuda_machine *c;
@@ -518,10 +540,11 @@ extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_
 	rc = cudaGetDeviceCount(&count);
 	cudaGetLastError();
 	if (rc != cudaSuccess || device >= count)
-		return gn_error_set(error, -GN_ENODEV,
-				    "machine %s: no such GPU (%d found%s%s); use --machine cpu, or see grapnel doctor",
-				    config->name, count, rc != cudaSuccess ? ": " : "",
-				    rc != cudaSuccess ? cudaGetErrorString(rc) : "");
+		return gn_error_set(
+		    error, -GN_ENODEV,
+		    "machine %s: no such GPU (%d found%s%s); use --machine cpu, or see grapnel doctor",
+		    config->name, count, rc != cudaSuccess ? ": " : "",
+		    rc != cudaSuccess ? cudaGetErrorString(rc) : "");
 	c = (struct cuda_machine *)calloc(1, sizeof *c);
 	if (!c)
 		return gn_error_set(error, -GN_ENOMEM, "machine %s: out of memory", config->name);
@@ -532,7 +555,8 @@ extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_
 	if (start(c)) {
 		cudaGetLastError();
 		free(c);
-		return gn_error_set(error, -GN_ENODEV, "machine %s: the GPU cannot be used; see grapnel doctor", config->name);
+		return gn_error_set(error, -GN_ENODEV,
+		                    "machine %s: the GPU cannot be used; see grapnel doctor", config->name);
 	}
 	*machine = &c->base;
 	return 0;

@@ -29,7 +29,8 @@ struct simt__launch {
 	const void *arguments;
 	struct simt_grid grid;
 	uint32_t next_block; /* atomic: the first one not taken */
-	uint32_t share;      /* blocks that a worker begins while its threads wait, before others had time to join */
+	/* blocks that a worker begins while its threads wait, before others had time to join */
+	uint32_t share;
 	int failed;          /* atomic: set once, last, by the thread that writes error */
 	int failing;         /* atomic: who writes error */
 	struct gn_error error;
@@ -46,7 +47,8 @@ struct simt__fiber {
 	struct simt__fiber *next_waiting;    /* at the block's barrier */
 	struct simt__fiber *older;           /* the worker's one made before */
 	uint64_t result;                     /* of the collective it waited in */
-	const void *read[4];                 /* words whose acquire is its next fence; for the thread sanitizer */
+	/* words whose acquire is its next fence; for the thread sanitizer */
+	const void *read[4];
 	uint8_t in_ring;
 	uint8_t at_point, pass; /* checking schedules: see check.h */
 	uint32_t slot;          /* its index among the candidates; SIMT__NO_SLOT if it cannot go on */
@@ -120,7 +122,8 @@ enum { SIMT__STACKS_A_SLAB = 32 };
 struct simt__fiber *simt__stack_fiber(struct simt__stacks **stacks, void **low, size_t *bytes);
 void simt__stacks_free(struct simt__stacks *stacks);
 /*
- * From now on the calling OS thread says so when a fiber uses up its stack, where the program does not handle SIGSEGV itself.
+ * From now on the calling OS thread says so when a fiber uses up its stack, where the program does not handle
+ * SIGSEGV itself.
  * Returns what simt__stack_unwatch takes, on the same OS thread; NULL where there is nothing to end.
  */
 void *simt__stack_watch(void);

@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /*
- * All members are set. The grid that launch gets is within bounds; arguments are copied before it returns. What
- * fails on a stream is said in stream->failure.
+ * All members are set. The grid that launch gets is within bounds; arguments are copied before it returns.
+ * What fails on a stream is said in stream->failure.
  */
 struct simt_machine_ops {
 	void *(*alloc)(struct simt_machine *machine, size_t bytes, enum simt_memory where);
@@ -27,7 +27,8 @@ struct simt_machine_ops {
 	void (*info)(const struct simt_machine *machine, struct simt_info *info);
 	void (*close)(struct simt_machine *machine);
 
-	int (*stream_create)(struct simt_stream **stream, struct simt_machine *machine, struct gn_error *error);
+	int (*stream_create)(struct simt_stream **stream, struct simt_machine *machine,
+	                     struct gn_error *error);
 	int (*stream_adopt)(struct simt_stream **stream, struct simt_machine *machine, void *foreign,
 	                    struct gn_error *error);
 	void (*stream_destroy)(struct simt_stream *stream);
@@ -45,7 +46,10 @@ struct simt_machine_ops {
 	void (*reside)(struct simt_machine *machine, int more);
 };
 
-/* Whether a stream is still there, for who keeps something of it: outlives the stream, whose address may be another's then. */
+/*
+ * Whether a stream is still there, for who keeps something of it: outlives the stream, whose address may be
+ * another's then.
+ */
 struct simt__life {
 	uint32_t holders;
 	uint32_t ended;
@@ -69,14 +73,20 @@ int simt__cuda_open(struct simt_machine **machine, const struct simt_config *con
 /* GPUs of this process. */
 unsigned simt__cuda_devices(void);
 
-/* simt__expect_residents - kernels will stay: before the process uses cuda, and before it has threads (setenv). */
+/*
+ * simt__expect_residents - kernels will stay: before the process uses cuda, and before it has threads
+ * (setenv).
+ */
 void simt__expect_residents(void);
 void simt__cuda_expect_residents(void);
 
 /* Kernels of the program that cuda can launch. */
 extern struct simt__listed *simt__all_listed;
 
-/* simt__life_hold - the life of a stream; given back by simt__life_drop. Any host thread that may use the stream. */
+/*
+ * simt__life_hold - the life of a stream; given back by simt__life_drop. Any host thread that may use the
+ * stream.
+ */
 struct simt__life *simt__life_hold(const struct simt_stream *stream);
 
 /* simt__life_ended - has the stream been destroyed, its launches before it? Any host thread. */
@@ -86,8 +96,8 @@ int simt__life_ended(const struct simt__life *life);
 void simt__life_drop(struct simt__life *life);
 
 /*
- * simt__reside - 1: a kernel is launched that stays until it is told to end; -1: it has ended. Meanwhile simt_free keeps
- * memory where giving it back would wait for that kernel.
+ * simt__reside - 1: a kernel is launched that stays until it is told to end; -1: it has ended. Meanwhile
+ * simt_free keeps memory where giving it back would wait for that kernel.
  */
 void simt__reside(struct simt_machine *machine, int more);
 

@@ -2,9 +2,9 @@
 /*
  * machine_cpu.c - the cpu machine: OS threads that stay, and streams with one launch each at a time.
  *
- * A launch whose stream has nothing before it is open: workers join it and run its blocks until none is left. A worker
- * that is free joins the open launch that fewest have joined, the oldest of those; so one launch gets every worker, and
- * several share them.
+ * A launch whose stream has nothing before it is open: workers join it and run its blocks until none is left.
+ * A worker that is free joins the open launch that fewest have joined, the oldest of those; so one launch
+ * gets every worker, and several share them.
  */
 #include <simt/check.h>
 #include <simt/engine.h>
@@ -230,7 +230,8 @@ static int cpu_move(struct simt_stream *stream, void *to, const void *from, size
 	return err;
 }
 
-static int cpu_stream_create(struct simt_stream **stream, struct simt_machine *machine, struct gn_error *error)
+static int cpu_stream_create(struct simt_stream **stream, struct simt_machine *machine,
+                             struct gn_error *error)
 {
 	struct cpu_stream *s = (struct cpu_stream *)calloc(1, sizeof *s);
 
@@ -402,9 +403,11 @@ static void cpu_reside(struct simt_machine *machine, int more)
 }
 
 static const struct simt_machine_ops cpu_ops = {
-    simt__cpu_alloc,   simt__cpu_free,   cpu_pin,            cpu_unpin,         cpu_prepare, cpu_info, cpu_close,
-    cpu_stream_create, cpu_stream_adopt, cpu_stream_destroy, cpu_stream_handle, cpu_launch,  cpu_wait, cpu_move,
-    cpu_reach,         simt__cpu_export, simt__cpu_import,  simt__cpu_unimport, cpu_reside};
+    simt__cpu_alloc,  simt__cpu_free,     cpu_pin,           cpu_unpin,
+    cpu_prepare,      cpu_info,           cpu_close,         cpu_stream_create,
+    cpu_stream_adopt, cpu_stream_destroy, cpu_stream_handle, cpu_launch,
+    cpu_wait,         cpu_move,           cpu_reach,         simt__cpu_export,
+    simt__cpu_import, simt__cpu_unimport, cpu_reside};
 
 static int start(struct cpu_machine *m, const struct simt_config *config, struct gn_error *error)
 {

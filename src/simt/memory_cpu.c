@@ -2,9 +2,9 @@
 /*
  * memory_cpu.c - memory of the cpu machine: mappings of its own, with huge pages where that pays.
  *
- * What other processes may have is a file in memory (memfd), which they open by /proc/PID/fd/FD: the system lets whoever may
- * look into the process. It cannot be made shorter, so nobody loses what he has mapped. Its description says a number that
- * stands in the file too: PID and FD may by now be another's.
+ * What other processes may have is a file in memory (memfd), which they open by /proc/PID/fd/FD: the system
+ * lets whoever may look into the process. It cannot be made shorter, so nobody loses what he has mapped. Its
+ * description says a number that stands in the file too: PID and FD may by now be another's.
  */
 #include <simt/engine.h>
 #include <simt/machine_cpu.h>
@@ -33,14 +33,16 @@ struct file {
 	uint64_t number, bytes, offset; /* of the memory in it */
 	int32_t pid, fd;
 };
-GN__STATIC_ASSERT(sizeof(struct file) <= sizeof(((struct simt_exported *)0)->handle), "a file fits its description");
+GN__STATIC_ASSERT(sizeof(struct file) <= sizeof(((struct simt_exported *)0)->handle),
+                  "a file fits its description");
 
 /* Returns the file, or -1. */
 static int file_make(size_t bytes)
 {
 	const int fd = memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd >= 0 && !ftruncate(fd, (off_t)bytes) && !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (fd >= 0 && !ftruncate(fd, (off_t)bytes) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -49,7 +51,8 @@ static int file_make(size_t bytes)
 
 static void *map(size_t bytes, int fd)
 {
-	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	                  fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
 
 	return base == MAP_FAILED ? NULL : base;
 }
@@ -65,7 +68,8 @@ void *simt__cpu_alloc(struct simt_machine *machine, size_t bytes, enum simt_memo
 	(void)machine;
 	if (total < bytes)
 		return NULL;
-	fd = where == SIMT_EXPORTED ? file_make(total) : -1; /* a system that makes none has memory all the same */
+	/* a system that makes none has memory all the same */
+	fd = where == SIMT_EXPORTED ? file_make(total) : -1;
 	base = (char *)map(total, fd);
 	if (!base) {
 		if (fd >= 0)
@@ -100,7 +104,8 @@ int simt__cpu_export(struct simt_machine *machine, void *memory, struct simt_exp
 	(void)machine;
 	if (mapping->fd < 0)
 		return -GN_ENOTSUP;
-	if (!mapping->number && getrandom(&mapping->number, sizeof mapping->number, 0) != sizeof mapping->number)
+	if (!mapping->number &&
+	    getrandom(&mapping->number, sizeof mapping->number, 0) != sizeof mapping->number)
 		return -GN_ENOTSUP;
 	file.number = mapping->number;
 	file.bytes = mapping->bytes;
@@ -119,7 +124,8 @@ static int file_open(const struct file *file)
 	int fd;
 
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)file->pid, (int)file->fd);
-	if (readlink(path, name, sizeof name) != (ssize_t)sizeof name || memcmp(name, link_begins, sizeof name) != 0)
+	if (readlink(path, name, sizeof name) != (ssize_t)sizeof name ||
+	    memcmp(name, link_begins, sizeof name) != 0)
 		return -1;
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)

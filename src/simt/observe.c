@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* observe.c - the functions that the compiler calls: those of its thread sanitizer's and its coverage's interface. */
+/*
+ * observe.c - the functions that the compiler calls: those of its thread sanitizer's and its coverage's
+ * interface.
+ */
 #include <simt/observe.h>
 
 __thread struct simt__observer *simt__observer;
@@ -23,8 +26,9 @@ static void see(enum simt__seen_kind kind, uint64_t address, size_t bytes, void 
 	} while (bytes);
 }
 
-#define SEE(kind, p, bytes)                                                                                   \
-	see(SIMT__SEEN_##kind, (uint64_t)(uintptr_t)(p), bytes, __builtin_return_address(0), __builtin_frame_address(0))
+#define SEE(kind, p, bytes)                                                                  \
+	see(SIMT__SEEN_##kind, (uint64_t)(uintptr_t)(p), bytes, __builtin_return_address(0), \
+	    __builtin_frame_address(0))
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,26 +58,26 @@ void __tsan_func_exit(void)
 
 /* ---- plain ---- */
 
-#define PLAIN(size)                                                                                           \
-	void __tsan_read##size(void *p);                                                                      \
-	void __tsan_read##size(void *p)                                                                       \
-	{                                                                                                     \
-		SEE(LOAD, p, size);                                                                           \
-	}                                                                                                     \
-	void __tsan_write##size(void *p);                                                                     \
-	void __tsan_write##size(void *p)                                                                      \
-	{                                                                                                     \
-		SEE(STORE, p, size);                                                                          \
-	}                                                                                                     \
-	void __tsan_unaligned_read##size(void *p);                                                            \
-	void __tsan_unaligned_read##size(void *p)                                                             \
-	{                                                                                                     \
-		SEE(LOAD, p, size);                                                                           \
-	}                                                                                                     \
-	void __tsan_unaligned_write##size(void *p);                                                           \
-	void __tsan_unaligned_write##size(void *p)                                                            \
-	{                                                                                                     \
-		SEE(STORE, p, size);                                                                          \
+#define PLAIN(size)                                 \
+	void __tsan_read##size(void *p);            \
+	void __tsan_read##size(void *p)             \
+	{                                           \
+		SEE(LOAD, p, size);                 \
+	}                                           \
+	void __tsan_write##size(void *p);           \
+	void __tsan_write##size(void *p)            \
+	{                                           \
+		SEE(STORE, p, size);                \
+	}                                           \
+	void __tsan_unaligned_read##size(void *p);  \
+	void __tsan_unaligned_read##size(void *p)   \
+	{                                           \
+		SEE(LOAD, p, size);                 \
+	}                                           \
+	void __tsan_unaligned_write##size(void *p); \
+	void __tsan_unaligned_write##size(void *p)  \
+	{                                           \
+		SEE(STORE, p, size);                \
 	}
 
 PLAIN(1)
@@ -96,71 +100,73 @@ void __tsan_write_range(void *p, size_t bytes)
 
 /* ---- atomic: all of them in one order with all others, whatever was asked for ---- */
 
-#define CHANGE(bits, type, name)                                                                              \
-	type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);                           \
-	type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)                            \
-	{                                                                                                     \
-		(void)order;                                                                                  \
-		SEE(UPDATE, p, sizeof *p);                                                                    \
-		return __atomic_##name(p, value, __ATOMIC_SEQ_CST);                                           \
+#define CHANGE(bits, type, name)                                                    \
+	type __tsan_atomic##bits##_##name(volatile type *p, type value, int order); \
+	type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)  \
+	{                                                                           \
+		(void)order;                                                        \
+		SEE(UPDATE, p, sizeof *p);                                          \
+		return __atomic_##name(p, value, __ATOMIC_SEQ_CST);                 \
 	}
 
-#define SWAP(bits, type, name)                                                                                \
-	int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order, int failed); \
-	int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order, int failed)  \
-	{                                                                                                     \
-		const int done =                                                                              \
-		    __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
-                                                                                                              \
-		(void)order;                                                                                  \
-		(void)failed;                                                                                 \
-		if (done)                                                                                     \
-			SEE(UPDATE, p, sizeof *p);                                                            \
-		else                                                                                          \
-			SEE(LOAD, p, sizeof *p);                                                              \
-		return done;                                                                                  \
+#define SWAP(bits, type, name)                                                                              \
+	int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,           \
+	                                 int failed);                                                       \
+	int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,           \
+	                                 int failed)                                                        \
+	{                                                                                                   \
+		const int done =                                                                            \
+		    __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+                                                                                                            \
+		(void)order;                                                                                \
+		(void)failed;                                                                               \
+		if (done)                                                                                   \
+			SEE(UPDATE, p, sizeof *p);                                                          \
+		else                                                                                        \
+			SEE(LOAD, p, sizeof *p);                                                            \
+		return done;                                                                                \
 	}
 
 /* The same as clang has it. */
-#define SWAP_FOUND(bits, type)                                                                                \
-	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value, int order, \
-	                                                int failed);                                            \
-	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value, int order, \
-	                                                int failed)                                             \
-	{                                                                                                     \
-		const int done =                                                                              \
-		    __atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
-                                                                                                              \
-		(void)order;                                                                                  \
-		(void)failed;                                                                                 \
-		if (done)                                                                                     \
-			SEE(UPDATE, p, sizeof *p);                                                            \
-		else                                                                                          \
-			SEE(LOAD, p, sizeof *p);                                                              \
-		return expected;                                                                              \
+#define SWAP_FOUND(bits, type)                                                                               \
+	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,         \
+	                                                int order, int failed);                              \
+	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,         \
+	                                                int order, int failed)                               \
+	{                                                                                                    \
+		const int done =                                                                             \
+		    __atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+                                                                                                             \
+		(void)order;                                                                                 \
+		(void)failed;                                                                                \
+		if (done)                                                                                    \
+			SEE(UPDATE, p, sizeof *p);                                                           \
+		else                                                                                         \
+			SEE(LOAD, p, sizeof *p);                                                             \
+		return expected;                                                                             \
 	}
 
-#define ATOMIC(bits, type)                                                                                    \
-	type __tsan_atomic##bits##_load(const volatile type *p, int order);                                   \
-	type __tsan_atomic##bits##_load(const volatile type *p, int order)                                    \
-	{                                                                                                     \
-		(void)order;                                                                                  \
-		SEE(LOAD, p, sizeof *p);                                                                      \
-		return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                  \
-	}                                                                                                     \
-	void __tsan_atomic##bits##_store(volatile type *p, type value, int order);                            \
-	void __tsan_atomic##bits##_store(volatile type *p, type value, int order)                             \
-	{                                                                                                     \
-		(void)order;                                                                                  \
-		SEE(STORE, p, sizeof *p);                                                                     \
-		__atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                                 \
-	}                                                                                                     \
-	CHANGE(bits, type, fetch_add)                                                                         \
-	CHANGE(bits, type, fetch_or)                                                                          \
-	CHANGE(bits, type, fetch_and)                                                                         \
-	CHANGE(bits, type, fetch_xor)                                                                         \
-	SWAP(bits, type, compare_exchange_strong)                                                             \
-	SWAP(bits, type, compare_exchange_weak)                                                               \
+#define ATOMIC(bits, type)                                                         \
+	type __tsan_atomic##bits##_load(const volatile type *p, int order);        \
+	type __tsan_atomic##bits##_load(const volatile type *p, int order)         \
+	{                                                                          \
+		(void)order;                                                       \
+		SEE(LOAD, p, sizeof *p);                                           \
+		return __atomic_load_n(p, __ATOMIC_SEQ_CST);                       \
+	}                                                                          \
+	void __tsan_atomic##bits##_store(volatile type *p, type value, int order); \
+	void __tsan_atomic##bits##_store(volatile type *p, type value, int order)  \
+	{                                                                          \
+		(void)order;                                                       \
+		SEE(STORE, p, sizeof *p);                                          \
+		__atomic_store_n(p, value, __ATOMIC_SEQ_CST);                      \
+	}                                                                          \
+	CHANGE(bits, type, fetch_add)                                              \
+	CHANGE(bits, type, fetch_or)                                               \
+	CHANGE(bits, type, fetch_and)                                              \
+	CHANGE(bits, type, fetch_xor)                                              \
+	SWAP(bits, type, compare_exchange_strong)                                  \
+	SWAP(bits, type, compare_exchange_weak)                                    \
 	SWAP_FOUND(bits, type)
 
 ATOMIC(8, uint8_t)

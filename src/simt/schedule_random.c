@@ -107,7 +107,10 @@ static struct simt__fiber *choose(struct simt__check *check, struct simt__fiber 
 		return NULL;
 	if (self && why == SIMT__RELAXED) {
 		make_relaxed(r, self);
-		/* Whoever they all wait for may be a host thread. On a busy machine each yield costs many others' turns. */
+		/*
+		 * Whoever they all wait for may be a host thread. On a busy machine each yield costs many
+		 * others' turns.
+		 */
 		if (++r->relaxes > PATIENCE * r->count) {
 			sched_yield();
 			r->relaxes = 0;

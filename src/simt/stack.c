@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 /*
- * A stack is a guard and STACK_BYTES above it; the fiber itself lies at the top, so that a switch touches one page. The guard
- * is larger than the stack: a frame that does not fit at all does not reach the stack below. The stride is odd in pages and the
- * top is moved by some lines from one stack to the next: else the hot lines of a thousand stacks would fall into the same few
- * sets of the caches.
+ * A stack is a guard and STACK_BYTES above it; the fiber itself lies at the top, so that a switch touches one
+ * page. The guard is larger than the stack: a frame that does not fit at all does not reach the stack below.
+ * The stride is odd in pages and the top is moved by some lines from one stack to the next: else the hot
+ * lines of a thousand stacks would fall into the same few sets of the caches.
  */
 enum {
 	PAGE = 4096,
@@ -85,8 +85,9 @@ static int is_in_guard(const struct simt__fiber *f, const void *address)
 /* Say what is wrong, and let the access fail once more: then the program ends as it would have. */
 static void on_fault(int number, siginfo_t *fault, void *context)
 {
-	static const char text[] = "grapnel: a thread of a kernel has used up its stack (64 KiB on the machine cpu). Put large "
-				   "arrays into simt_shared() or into memory from simt_alloc, or avoid deep calls.\n";
+	static const char text[] =
+	    "grapnel: a thread of a kernel has used up its stack (64 KiB on the machine cpu). Put large "
+	    "arrays into simt_shared() or into memory from simt_alloc, or avoid deep calls.\n";
 
 	(void)context;
 	if (simt__self != &simt__host_lane && is_in_guard(simt__fiber_self(), fault->si_addr) &&

@@ -88,9 +88,9 @@ void simt__wake(struct simt__worker *w, struct simt__fiber *f)
 }
 
 /*
- * Threads that wait at once let a worker begin the next block at once: it would have all blocks of a small grid before
- * another worker is awake, and the others would have nothing to do. So it leaves them theirs for a while. Not for long:
- * they may be busy with another launch.
+ * Threads that wait at once let a worker begin the next block at once: it would have all blocks of a small
+ * grid before another worker is awake, and the others would have nothing to do. So it leaves them theirs for
+ * a while. Not for long: they may be busy with another launch.
  */
 static int leaves_to_others(struct simt__worker *w)
 {

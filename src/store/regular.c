@@ -89,20 +89,24 @@ static int open_any(const char *path, const struct gn_store_settings *settings, 
 }
 
 /*
- * Two writers would each write back pages of their own, and the last one undo what the other has changed. The lock is of
- * this opening of the file, so that it also keeps out other stores of this process.
+ * Two writers would each write back pages of their own, and the last one undo what the other has changed. The
+ * lock is of this opening of the file, so that it also keeps out other stores of this process.
  */
 static int lock(int fd, const struct gn_uri *uri, struct gn_error *error)
 {
 	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
 		return 0; /* a file system without locks guards nobody */
-	return gn_error_set(error, -GN_EBUSY,
-	                    "%s:%s: is open for writing by another store, of this program or another; close that one, or "
-	                    "add ?ro to only read",
-	                    uri->scheme, uri->path);
+	return gn_error_set(
+	    error, -GN_EBUSY,
+	    "%s:%s: is open for writing by another store, of this program or another; close that one, or "
+	    "add ?ro to only read",
+	    uri->scheme, uri->path);
 }
 
-/* Give all bytes their place: a page of a mapped file that finds none when it is written ends the process (SIGBUS). */
+/*
+ * Give all bytes their place: a page of a mapped file that finds none when it is written ends the process
+ * (SIGBUS).
+ */
 static int reserve_bytes(int fd, const struct gn_uri *uri, uint64_t bytes, struct gn_error *error)
 {
 	int rc;
@@ -114,10 +118,11 @@ static int reserve_bytes(int fd, const struct gn_uri *uri, uint64_t bytes, struc
 	} while (rc && errno == EINTR);
 	if (!rc || errno == EOPNOTSUPP || errno == ENOSYS)
 		return 0;
-	return gn_error_set(error, gn_store_code(errno),
-	                    "%s:%s: there is no place for its %llu bytes: %s; make room, or open it as file:, which takes "
-	                    "only what is written",
-	                    uri->scheme, uri->path, (unsigned long long)bytes, strerror(errno));
+	return gn_error_set(
+	    error, gn_store_code(errno),
+	    "%s:%s: there is no place for its %llu bytes: %s; make room, or open it as file:, which takes "
+	    "only what is written",
+	    uri->scheme, uri->path, (unsigned long long)bytes, strerror(errno));
 }
 
 /* Returns 0 or a negative code; the descriptor stays the caller's. */

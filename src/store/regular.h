@@ -11,16 +11,17 @@
  * gn_regular_open - open the file of a URI, or create it where the settings say so.
  * @reserve      1: all its bytes get their place on the medium, as far as the file system can promise that
  * @fd, @bytes   receive the descriptor (owned) and the size now
- * A file that is opened for writing is locked until the descriptor is closed, where the file system has locks. Never
- * blocks, on a FIFO neither. Returns 0 or a negative code: -GN_EBUSY (another store writes it), -GN_ENOSPC (no place
- * for all its bytes); the message names the path and what to do. A file that was created is gone again if this fails.
+ * A file that is opened for writing is locked until the descriptor is closed, where the file system has
+ * locks. Never blocks, on a FIFO neither. Returns 0 or a negative code: -GN_EBUSY (another store writes it),
+ * -GN_ENOSPC (no place for all its bytes); the message names the path and what to do. A file that was created
+ * is gone again if this fails.
  */
 int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int reserve, int *fd,
                     uint64_t *bytes, struct gn_error *error);
 
 /*
- * gn_regular_close - close it; the lock ends now, also where a child process or a ring that the system takes down later
- * still has the file.
+ * gn_regular_close - close it; the lock ends now, also where a child process or a ring that the system takes
+ * down later still has the file.
  */
 void gn_regular_close(int fd);
 

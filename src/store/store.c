@@ -135,12 +135,16 @@ int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, si
 
 int gn_store_flush(struct gn_store *store, struct gn_error *error)
 {
-	/* The system tells of bytes that it could not write once: when it is asked again it says that all is well. */
+	/*
+	 * The system tells of bytes that it could not write once: when it is asked again it says that all is
+	 * well.
+	 */
 	if (store->unsure)
 		return gn_error_set(error, store->unsure,
-				    "%s: an earlier attempt to make it durable failed, and what was written before may be missing: open it "
-				    "anew, look, and write what is missing",
-				    store->name);
+		                    "%s: an earlier attempt to make it durable failed, and what was written "
+		                    "before may be missing: open it "
+		                    "anew, look, and write what is missing",
+		                    store->name);
 	store->unsure = store->ops->flush(store, error);
 	return store->unsure;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * docs/life-of-a-request.md tells the truth: its steps are those of a page that one thread reads through a file store,
- * in that order, and each is where it says. Usage: test_life SOURCE-FOLDER
+ * docs/life-of-a-request.md tells the truth: its steps are those of a page that one thread reads through a
+ * file store, in that order, and each is where it says. Usage: test_life SOURCE-FOLDER
  */
 #include <pthread.h>
 #include <stdio.h>

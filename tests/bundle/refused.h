@@ -2,19 +2,23 @@
 /* refused.h - included before an example: every launch of it is one that no machine takes. */
 #include <grapnel/grapnel.h>
 
-static inline int launch_nothing(struct simt_machine *machine, const struct simt_kernel *kernel, const void *arguments)
+static inline int launch_nothing(struct simt_machine *machine, const struct simt_kernel *kernel,
+                                 const void *arguments)
 {
 	const struct simt_grid none = {0, 0, 0};
 
 	return simt_launch(machine, kernel, none, arguments);
 }
 
-static inline int launch_too_much(struct gn_data *data, const struct simt_kernel *kernel, const void *arguments, struct gn_error *error)
+static inline int launch_too_much(struct gn_data *data, const struct simt_kernel *kernel,
+                                  const void *arguments, struct gn_error *error)
 {
 	const struct simt_grid large = {1, 4096, 0};
 
 	return gn_launch(data, kernel, large, arguments, error);
 }
 
-#define simt_launch(machine, kernel, grid, arguments) ((void)(grid), launch_nothing(machine, kernel, arguments))
-#define gn_launch(data, kernel, grid, arguments, error) ((void)(grid), launch_too_much(data, kernel, arguments, error))
+#define simt_launch(machine, kernel, grid, arguments) \
+	((void)(grid), launch_nothing(machine, kernel, arguments))
+#define gn_launch(data, kernel, grid, arguments, error) \
+	((void)(grid), launch_too_much(data, kernel, arguments, error))

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// gn::array: its promises at compile time, and elements read and written by a kernel, with each table, with counters, and in
-// direct mode. cpu, or argv[1].
+// SPDX-License-Identifier: Apache-2.0 gn::array: its promises at compile time, and elements read and written
+// by a kernel, with each table, with counters, and in direct mode. cpu, or argv[1].
 #include <cstdio>
 #include <cstdlib>
 #include <type_traits>
@@ -15,7 +14,8 @@ struct pair {
 
 static_assert(std::is_trivial<gn::array<float>>::value, "plain data, fit for kernel arguments");
 static_assert(std::is_standard_layout<gn::array<pair>>::value, "plain data, fit for kernel arguments");
-static_assert(sizeof(gn::array<double>) <= sizeof(struct gn_array) + 32, "little more than a handle in kernel arguments");
+static_assert(sizeof(gn::array<double>) <= sizeof(struct gn_array) + 32,
+              "little more than a handle in kernel arguments");
 static_assert(std::is_same<decltype(std::declval<const gn::array<int> &>()[0]), int>::value,
 	      "a const array gives values: nothing to write through");
 static_assert(std::is_same<decltype(std::declval<gn::array<int> &>()[0]), gn::element<int>>::value,
@@ -48,7 +48,8 @@ SIMT_FN void check(const struct arguments *a)
 		const pair p = a->x[i];
 		uint64_t y = 0;
 
-		if (p.weight != (float)i / 2 || p.vertex != (uint32_t)(i * 7) || a->y.read(i, &y) || y != i * i + 3)
+		if (p.weight != (float)i / 2 || p.vertex != (uint32_t)(i * 7) || a->y.read(i, &y) ||
+		    y != i * i + 3)
 			simt_add_relaxed_dev_u32(a->wrong, 1);
 	}
 }
@@ -62,7 +63,8 @@ SIMT_FN void mistake(const struct arguments *a)
 
 	narrow[0] = 1;
 	narrow[1] += 1;
-	if (narrow.read(1, &value) != -GN_EINVAL || value != 7 || narrow[1] || narrow.write(COUNT - 1, 1) != -GN_EINVAL)
+	if (narrow.read(1, &value) != -GN_EINVAL || value != 7 || narrow[1] ||
+	    narrow.write(COUNT - 1, 1) != -GN_EINVAL)
 		simt_add_relaxed_dev_u32(a->wrong, 1);
 }
 SIMT_KERNEL(mistake, struct arguments)
@@ -205,7 +207,8 @@ struct bed {
 	struct gn_error e;
 };
 
-static struct bed open_bed(struct simt_machine *machine, enum gn_mode mode, enum gn_cache_table table, int counters)
+static struct bed open_bed(struct simt_machine *machine, enum gn_mode mode, enum gn_cache_table table,
+                           int counters)
 {
 	struct gn_cache_options options = {};
 	struct bed b = {};
@@ -233,18 +236,21 @@ static void close_bed(struct bed *b)
 
 static gn::array<uint64_t> words(struct bed *b, uint64_t offset)
 {
-	struct gn_array_config config = {b->cache ? GN_PAGED : GN_DIRECT, b->cache, b->store, offset, COUNT, 8};
+	struct gn_array_config config = {
+	    b->cache ? GN_PAGED : GN_DIRECT, b->cache, b->store, offset, COUNT, 8};
 	struct gn_array raw;
 
 	must(!gn_array_create(&raw, b->machine, &config, &b->e), "array", b->e.text);
 	return gn::array<uint64_t>(raw);
 }
 
-template <typename arguments> static void run(struct bed *b, const struct simt_kernel *kernel, uint32_t blocks, const arguments &a)
+template <typename arguments>
+static void run(struct bed *b, const struct simt_kernel *kernel, uint32_t blocks, const arguments &a)
 {
 	const struct simt_grid grid = {blocks, blocks == 1 ? 1u : 64u, 0};
 
-	must(!simt_launch(b->machine, kernel, grid, &a) && !simt_wait(b->machine), kernel->name, simt_message(b->machine));
+	must(!simt_launch(b->machine, kernel, grid, &a) && !simt_wait(b->machine), kernel->name,
+	     simt_message(b->machine));
 	must(!*b->wrong, kernel->name, "an element is not what was written");
 }
 

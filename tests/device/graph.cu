@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-// A CUDA graph of a prefetch, the program's own kernels and two flushes, of a range and of all, replayed while another
-// stream stands still: whatever waited for the whole device would wait for that stream, and the test for its deadline.
-// Outputs lie in memory of three allocators; a second stream reads through the same cache meanwhile. Then failures, polled
-// while kernels run. And a graph of a gather and a scatter, replayed with other indices in the buffer that was captured.
+// SPDX-License-Identifier: Apache-2.0 A CUDA graph of a prefetch, the program's own kernels and two flushes,
+// of a range and of all, replayed while another stream stands still: whatever waited for the whole device
+// would wait for that stream, and the test for its deadline. Outputs lie in memory of three allocators; a
+// second stream reads through the same cache meanwhile. Then failures, polled while kernels run. And a graph
+// of a gather and a scatter, replayed with other indices in the buffer that was captured.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -123,7 +123,8 @@ static void open_cache(struct bed *b)
 	free(words);
 	options.bytes = 512 << 10; // a quarter: the kernels evict and write back
 	options.page_bytes = PAGE;
-	must(!gn_cache_create(&b->cache, b->machine, &b->store, 1, &options, &b->error), "cache", b->error.text);
+	must(!gn_cache_create(&b->cache, b->machine, &b->store, 1, &options, &b->error), "cache",
+	     b->error.text);
 	b->bumped = half(b, 0);
 	b->still = half(b, COUNT * 8);
 }
@@ -145,7 +146,8 @@ static void allocate(struct bed *b)
 	must(b->spin != nullptr, "pinned memory");
 }
 
-// A kernel that was never launched is loaded by its first launch, which may wait for the device: load it before.
+// A kernel that was never launched is loaded by its first launch, which may wait for the device: load it
+// before.
 template <typename kernel> static void load(kernel k)
 {
 	cudaFuncAttributes attributes;
@@ -225,7 +227,8 @@ static void end_standing(struct bed *b)
 
 	must(!pthread_create(&thread, nullptr, synchronize, &synchronized), "thread");
 	usleep(200000);
-	must(!simt_load_acquire_sys_u32(&synchronized), "the premise", "a device synchronisation did not wait");
+	must(!simt_load_acquire_sys_u32(&synchronized), "the premise",
+	     "a device synchronisation did not wait");
 	still_standing(b, "the premise");
 	simt_store_release_sys_u32(&b->spin->end, 1);
 	pthread_join(thread, nullptr);
@@ -241,13 +244,13 @@ static cudaGraphExec_t capture(struct bed *b)
 	size_t nodes = 0;
 
 	cuda(cudaStreamBeginCapture(b->user, cudaStreamCaptureModeGlobal), "capture");
-	must(!gn_cache_prefetch_range_on(b->cache, b->stream, b->store, 0, 64 * PAGE, &b->error), "prefetch_range_on in capture",
-	     b->error.text);
+	must(!gn_cache_prefetch_range_on(b->cache, b->stream, b->store, 0, 64 * PAGE, &b->error),
+	     "prefetch_range_on in capture", b->error.text);
 	for (int k = 0; k < OUTPUTS; k++)
 		bump<<<BLOCKS, THREADS, 0, b->user>>>(b->bumped, b->out[k]);
 	must(simt_stream_wait(b->stream) == -GN_EINVAL, "wait in capture", "was not refused");
-	must(!gn_cache_flush_range_on(b->cache, b->stream, b->store, 0, COUNT * 4, &b->error), "flush_range_on in capture",
-	     b->error.text);
+	must(!gn_cache_flush_range_on(b->cache, b->stream, b->store, 0, COUNT * 4, &b->error),
+	     "flush_range_on in capture", b->error.text);
 	must(!gn_cache_flush_on(b->cache, b->stream, &b->error), "flush_on in capture", b->error.text);
 	cuda(cudaStreamEndCapture(b->user, &graph), "capture");
 	cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "graph");
@@ -262,13 +265,16 @@ static void check_results(struct bed *b)
 	uint64_t *words = (uint64_t *)malloc(COUNT * 8);
 
 	for (int k = 0; k < OUTPUTS; k++) {
-		must(!simt_stream_move(b->stream, words, b->out[k], COUNT * 8), "move", simt_stream_message(b->stream));
+		must(!simt_stream_move(b->stream, words, b->out[k], COUNT * 8), "move",
+		     simt_stream_message(b->stream));
 		for (uint64_t i = 0; i < COUNT; i++)
-			must(words[i] == word(i) + OUTPUTS * (REPLAYS - 1) + k + 1, "output", "is not what was computed");
+			must(words[i] == word(i) + OUTPUTS * (REPLAYS - 1) + k + 1, "output",
+			     "is not what was computed");
 	}
 	must(!gn_store_read(b->store, 0, words, COUNT * 8, &b->error), "store", b->error.text);
 	for (uint64_t i = 0; i < COUNT; i++)
-		must(words[i] == word(i) + OUTPUTS * REPLAYS, "store", "holds something else after the graph's flush");
+		must(words[i] == word(i) + OUTPUTS * REPLAYS, "store",
+		     "holds something else after the graph's flush");
 	free(words);
 }
 
@@ -282,7 +288,8 @@ static void check_reads(struct bed *b, struct simt_stream *reading, uint64_t tim
 {
 	unsigned long long total = 0, want = 0;
 
-	must(!simt_stream_move(reading, &total, b->total, sizeof total), "move", simt_stream_message(reading));
+	must(!simt_stream_move(reading, &total, b->total, sizeof total), "move",
+	     simt_stream_message(reading));
 	for (uint64_t i = COUNT; i < 2 * COUNT; i++)
 		want += word(i);
 	must(total == times * want, "the other stream", "read something else");
@@ -376,10 +383,10 @@ static cudaGraphExec_t capture_rows(struct bed *b, const struct rows *r)
 	size_t nodes = 0;
 
 	cuda(cudaStreamBeginCapture(b->user, cudaStreamCaptureModeGlobal), "capture");
-	must(!gn_gather_rows_on(r->gather, b->stream, b->still.raw(), &r->batch, &b->error), "gather_rows_on in capture",
-	     b->error.text);
-	must(!gn_scatter_rows_on(r->gather, b->stream, b->still.raw(), &r->batch, &b->error), "scatter_rows_on in capture",
-	     b->error.text);
+	must(!gn_gather_rows_on(r->gather, b->stream, b->still.raw(), &r->batch, &b->error),
+	     "gather_rows_on in capture", b->error.text);
+	must(!gn_scatter_rows_on(r->gather, b->stream, b->still.raw(), &r->batch, &b->error),
+	     "scatter_rows_on in capture", b->error.text);
 	cuda(cudaStreamEndCapture(b->user, &graph), "capture");
 	cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "graph");
 	must(nodes >= 6, "graph", "not a node for each kernel of two batches");
@@ -390,10 +397,12 @@ static cudaGraphExec_t capture_rows(struct bed *b, const struct rows *r)
 
 static void check_rows(struct bed *b, struct rows *r, int replay)
 {
-	must(!simt_stream_move(b->stream, r->words, r->batch.rows, ROWS * ROW_WORDS * 8), "move", simt_stream_message(b->stream));
+	must(!simt_stream_move(b->stream, r->words, r->batch.rows, ROWS * ROW_WORDS * 8), "move",
+	     simt_stream_message(b->stream));
 	for (uint64_t k = 0; k < ROWS; k++)
 		for (uint64_t at = 0; at < ROW_WORDS; at++)
-			must(r->words[k * ROW_WORDS + at] == gathered_word(replay, k, at), "a gathered row", "is another");
+			must(r->words[k * ROW_WORDS + at] == gathered_word(replay, k, at), "a gathered row",
+			     "is another");
 }
 
 // The scatter writes what was just gathered: the array stays as it is, or a row was put elsewhere.
@@ -411,7 +420,8 @@ static void replay_a_gather(struct bed *b)
 		     simt_stream_message(b->stream));
 		cuda(cudaGraphLaunch(graph, b->user), "replay");
 		check_rows(b, &r, replay);
-		must(gn_array_failure(b->still.raw(), &b->error) == -GN_ERANGE, "a row that is not there", "was not told");
+		must(gn_array_failure(b->still.raw(), &b->error) == -GN_ERANGE, "a row that is not there",
+		     "was not told");
 	}
 	cudaGraphExecDestroy(graph);
 	close_rows(&r);
@@ -480,7 +490,8 @@ static void hear_of_failed_flushes(struct bed *b)
 		must(!gn_cache_write_failure(f.cache, &f.error), "write failure", "said it twice");
 		limit_writes(RLIM_INFINITY);
 		must(!flush_once(&f), "flush", f.error.text);
-		must(!gn_store_read(f.store, 0, &first, 8, &f.error) && first == again, "file", "holds something else");
+		must(!gn_store_read(f.store, 0, &first, 8, &f.error) && first == again, "file",
+		     "holds something else");
 	}
 	gn_array_destroy(&raw, f.machine);
 	gn_cache_destroy(f.cache);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Feed words to a node as the messages of a packet that is otherwise right, bytes as messages that are squeezed, or as a
- * whole packet: it must refuse or apply them, and touch nothing but symmetric memory.
+ * Feed words to a node as the messages of a packet that is otherwise right, bytes as messages that are
+ * squeezed, or as a whole packet: it must refuse or apply them, and touch nothing but symmetric memory.
  */
 #include <string.h>
 
@@ -18,7 +18,8 @@ static struct gn_net *node;
 static int fuzz_send(struct gn_transport *t, struct gn_parcel *parcel)
 {
 	(void)t;
-	FUZZ_REQUIRE(parcel->packet->words <= GN_PACKET_WORDS && parcel->peer < NODES && parcel->peer != t->node);
+	FUZZ_REQUIRE(parcel->packet->words <= GN_PACKET_WORDS && parcel->peer < NODES &&
+	             parcel->peer != t->node);
 	return 0;
 }
 
@@ -57,7 +58,8 @@ static void fuzz_close(struct gn_transport *t)
 	(void)t;
 }
 
-static const struct gn_transport_ops ops = {fuzz_send, fuzz_sent, fuzz_receive, fuzz_release, fuzz_leave, fuzz_close, NULL};
+static const struct gn_transport_ops ops = {fuzz_send,  fuzz_sent,  fuzz_receive, fuzz_release,
+                                            fuzz_leave, fuzz_close, NULL};
 static struct gn_transport transport = {&ops, "fuzz", 1, NODES, 1, 77, 1, 0, {0, ""}};
 static struct gn_packet packet;
 
@@ -102,7 +104,10 @@ static void require_untouched(void)
 			FUZZ_REQUIRE(!node->source[k].reader.word[w]);
 }
 
-/* The words that bytes are when they are taken for squeezed ones; 0: they are none. Nothing beyond the slack is read. */
+/*
+ * The words that bytes are when they are taken for squeezed ones; 0: they are none. Nothing beyond the slack
+ * is read.
+ */
 static uint32_t unsqueeze(const uint8_t *data, size_t bytes)
 {
 	uint8_t *squeezed;
@@ -122,7 +127,9 @@ static uint32_t unsqueeze(const uint8_t *data, size_t bytes)
 	return rc ? 0 : words;
 }
 
-/* A node hears once of a program that failed, and keeps the first name of a handler: each input is the first. */
+/*
+ * A node hears once of a program that failed, and keeps the first name of a handler: each input is the first.
+ */
 static void forget(void)
 {
 	node->heard = node->failed = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Feed JSON to whatever reads a report. What one of them takes all of them take, and what they write ends as it should;
- * a report compared with itself has not changed.
+ * Feed JSON to whatever reads a report. What one of them takes all of them take, and what they write ends as
+ * it should; a report compared with itself has not changed.
  */
 #include <string.h>
 
@@ -38,7 +38,8 @@ static void require_same(const json_t *report)
 	FUZZ_REQUIRE(!json_array_size(json_object_get(result, "environment")));
 	cells = json_object_get(result, "cells");
 	for (size_t k = 0; k < json_array_size(cells); k++)
-		FUZZ_REQUIRE(!strcmp(json_string_value(json_object_get(json_array_get(cells, k), "verdict")), "same"));
+		FUZZ_REQUIRE(
+		    !strcmp(json_string_value(json_object_get(json_array_get(cells, k), "verdict")), "same"));
 	json_decref(result);
 }
 
@@ -51,7 +52,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	json_t *report = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL), *settings = NULL, *findings;
+	json_t *report = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL), *settings = NULL,
+	       *findings;
 	int rc;
 
 	if (!report)

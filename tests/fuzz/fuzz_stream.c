@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Feed bytes to the reader of recorded streams, and run what it takes for one: every instruction has lines within its
- * memory. An input whose last byte is odd has its checksum made right first.
+ * Feed bytes to the reader of recorded streams, and run what it takes for one: every instruction has lines
+ * within its memory. An input whose last byte is odd has its checksum made right first.
  */
 #include <string.h>
 #include <zlib.h>
@@ -36,7 +36,8 @@ static void run_wave(struct sim_wave *w, uint64_t bytes)
 			continue;
 		FUZZ_REQUIRE(op.count && op.count <= SIM_MOST_LINES);
 		for (uint32_t n = 0; n < op.count; n++)
-			FUZZ_REQUIRE(op.line[n].bytes && op.line[n].address < bytes && op.line[n].address % SIM_LINE_BYTES == 0);
+			FUZZ_REQUIRE(op.line[n].bytes && op.line[n].address < bytes &&
+			             op.line[n].address % SIM_LINE_BYTES == 0);
 	}
 }
 

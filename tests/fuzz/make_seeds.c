@@ -19,16 +19,24 @@ struct seed {
 };
 
 /* A report of a cell that was measured, one that was not, and a context with what the writers look for. */
-#define REPORT(unit, row, direction, limit, second, args, value) \
-	"{\"context\": {\"scope_version\": 1, \"host_name\": \"<&>\", \"date\": \"2026\", \"num_cpus\": 2, \"load_avg\": [9, 1, 1],\n" \
-	"\"caches\": [{\"size\": 512}], \"cpu\": {\"governor\": \"powersave\"}, \"virtual_machine\": {\"guest\": true},\n" \
-	"\"gpu_links\": [{\"current_link_speed\": \"8 GT/s\", \"max_link_speed\": \"32 GT/s\", \"current_link_width\": \"8\"," \
-	"\"max_link_width\": \"16\"}], \"gpus\": [{\"l2_bytes\": 4096, \"pcie_generation\": 5, \"pcie_width\": 16, \"peer\":\n" \
-	"[false, false]}]}, \"rows\": [{\"name\": \"" row "\", \"direction\": \"" direction "\", \"limit\": \"" limit "\",\n" \
-	"\"second\": " second ", \"unit\": \"" unit "\", \"timer\": \"events\"}], \"cells\": [{\"name\": \"a\", \"row\": \"" row "\",\n" \
-	"\"arguments\": {" args "}, \"status\": \"measured\", \"why\": \"\", \"samples\": 2, \"operations\": 1, \"bytes\": 4096},\n" \
-	"{\"name\": \"b\", \"row\": \"" row "\", \"arguments\": {}, \"status\": \"failed\", \"why\": \"|\\\"<\"}],\n" \
-	"\"benchmarks\": [{\"name\": \"a\", \"real_time\": 5, \"time_unit\": \"us\", " value "},\n" \
+#define REPORT(unit, row, direction, limit, second, args, value)                                             \
+	"{\"context\": {\"scope_version\": 1, \"host_name\": \"<&>\", \"date\": \"2026\", \"num_cpus\": 2, " \
+	"\"load_avg\": [9, 1, 1],\n"                                                                         \
+	"\"caches\": [{\"size\": 512}], \"cpu\": {\"governor\": \"powersave\"}, \"virtual_machine\": "       \
+	"{\"guest\": true},\n"                                                                               \
+	"\"gpu_links\": [{\"current_link_speed\": \"8 GT/s\", \"max_link_speed\": \"32 GT/s\", "             \
+	"\"current_link_width\": \"8\","                                                                     \
+	"\"max_link_width\": \"16\"}], \"gpus\": [{\"l2_bytes\": 4096, \"pcie_generation\": 5, "             \
+	"\"pcie_width\": 16, \"peer\":\n"                                                                    \
+	"[false, false]}]}, \"rows\": [{\"name\": \"" row "\", \"direction\": \"" direction                  \
+	"\", \"limit\": \"" limit "\",\n"                                                                    \
+	"\"second\": " second ", \"unit\": \"" unit                                                          \
+	"\", \"timer\": \"events\"}], \"cells\": [{\"name\": \"a\", \"row\": \"" row "\",\n"                 \
+	"\"arguments\": {" args                                                                              \
+	"}, \"status\": \"measured\", \"why\": \"\", \"samples\": 2, \"operations\": 1, \"bytes\": 4096},\n" \
+	"{\"name\": \"b\", \"row\": \"" row                                                                  \
+	"\", \"arguments\": {}, \"status\": \"failed\", \"why\": \"|\\\"<\"}],\n"                            \
+	"\"benchmarks\": [{\"name\": \"a\", \"real_time\": 5, \"time_unit\": \"us\", " value "},\n"          \
 	"{\"name\": \"a\", \"real_time\": 6, \"time_unit\": \"us\", " value "}]}"
 
 static const struct seed seeds[] = {
@@ -40,11 +48,15 @@ static const struct seed seeds[] = {
     {"mtx", "%%MatrixMarket matrix coordinate pattern general\n% c\n3 3 2\n1 2\n3 1\n"},
     {"mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 0.5\n2 1 -1e3\n"},
     {"mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -7\n"},
-    {"report", REPORT("bytes_per_second", "copy/pinned-to-device", "h2d", "pcie", "null", "\"bytes\": 4096", "\"bytes_per_second\": 5e9")},
+    {"report", REPORT("bytes_per_second", "copy/pinned-to-device", "h2d", "pcie", "null", "\"bytes\": 4096",
+                      "\"bytes_per_second\": 5e9")},
     {"report", REPORT("seconds", "latency/host", "none", "pcie", "null", "\"span\": 4096", "\"x\": 0")},
-    {"report", REPORT("seconds", "latency/loaded", "none", "pcie", "\"load\"", "\"blocks\": 4", "\"load\": 5e9")},
-    {"report", REPORT("bytes_per_second", "copy/peer", "d2d-both", "nvlink", "null", "\"from\": 0, \"to\": 1", "\"bytes_per_second\": 1")},
-    {"report", REPORT("operations_per_second", "grapnel-gpu/hit-random", "none", "memory", "null", "", "\"items_per_second\": 1e9")},
+    {"report",
+     REPORT("seconds", "latency/loaded", "none", "pcie", "\"load\"", "\"blocks\": 4", "\"load\": 5e9")},
+    {"report", REPORT("bytes_per_second", "copy/peer", "d2d-both", "nvlink", "null", "\"from\": 0, \"to\": 1",
+                      "\"bytes_per_second\": 1")},
+    {"report", REPORT("operations_per_second", "grapnel-gpu/hit-random", "none", "memory", "null", "",
+                      "\"items_per_second\": 1e9")},
     {"size", "4096"},
     {"size", "1.5TiB"},
     {"size", "64KB"},
@@ -116,7 +128,10 @@ static void put_packets(const char *directory)
 	packet.class_ = 0;
 	packet.word[0] = gn_message_head(GN_MESSAGE_REPLY, 2, 1 << 16 | 3);
 	put(name(directory, "packet", 2), &packet, sizeof packet);
-	/* a token that would make a call of the reply's head, so that the value behind it were a head: of more than there is */
+	/*
+	 * a token that would make a call of the reply's head, so that the value behind it were a head: of
+	 * more than there is
+	 */
 	packet.class_ = 2;
 	packet.word[0] = gn_message_head((GN_MESSAGE_CHANGE + GN_PUT) | wide, 2, 16);
 	packet.word[1] = gn_message_head(bytes, 2, GN_MESSAGE_MOST_BYTES);
@@ -133,8 +148,9 @@ static void put_end(const char *directory)
 	const struct {
 		unsigned char class_;
 		uint64_t head, said;
-	} __attribute__((packed)) packet = {
-	    2, gn_message_head(GN_MESSAGE_CALL | GN_MESSAGE_FETCH, 2, gn_message_call_place(0, 8)), 1ull << 63};
+	} __attribute__((packed))
+	packet = {2, gn_message_head(GN_MESSAGE_CALL | GN_MESSAGE_FETCH, 2, gn_message_call_place(0, 8)),
+	          1ull << 63};
 
 	put(name(directory, "packet", 5), &packet, sizeof packet);
 }
@@ -150,8 +166,9 @@ static void put_squeezed(const char *directory)
 		unsigned char head_from, head_count;
 		uint64_t operand;
 		unsigned char operand_from, operand_count, place[4];
-	} __attribute__((packed)) packet = {64 + 2, 8, 4, 2, 0, gn_message_head((GN_MESSAGE_CHANGE + GN_ADD) | GN_MESSAGE_WIDE, 2, 0),
-					    0, 1, 5, 0, 0, {16, 18, 20, 24}};
+	} __attribute__((packed))
+	packet = {64 + 2, 8, 4, 2, 0, gn_message_head((GN_MESSAGE_CHANGE + GN_ADD) | GN_MESSAGE_WIDE, 2, 0),
+	          0,      1, 5, 0, 0, {16, 18, 20, 24}};
 
 	put(name(directory, "packet", 4), &packet, sizeof packet);
 }

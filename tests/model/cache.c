@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cache under every kind of schedule: one to six threads in warps of one, two or four, or beside a whole warp of 32 that
- * reads, on one to four frames, both
- * tables, every policy, with sectors and without, words that start near the wrap of their version, a store that fails.
- * What must hold:
+ * The cache under every kind of schedule: one to six threads in warps of one, two or four, or beside a whole
+ * warp of 32 that reads, on one to four frames, both tables, every policy, with sectors and without, words
+ * that start near the wrap of their version, a store that fails. What must hold:
  *   - a read returns its element: a value that was there at some time between the read's begin and end;
  *   - of those who change an element as one step, each returns a value that no other returns;
  *   - at most one transfer of a page at a time, and a held frame stays;
@@ -63,7 +62,8 @@ static void draw_faults(uint64_t *s, struct trial *t)
 
 static void draw_steps(uint64_t *s, struct trial *t)
 {
-	uint32_t ops = draw_chance(s, 30) ? OP_HOLD : OPS; /* without holds, flushes and overwrites, or with */
+	/* without holds, flushes and overwrites, or with */
+	uint32_t ops = draw_chance(s, 30) ? OP_HOLD : OPS;
 	uint32_t steps = 1 + draw_below(s, MOST_STEPS);
 
 	for (uint32_t k = 0; k < MOST_WRITERS; k++) {
@@ -99,7 +99,10 @@ static unsigned width_of(uint64_t seed)
 	return width;
 }
 
-/* A whole warp reads elements of a page or two at each step, the way that only whole warps take; the others do as before. */
+/*
+ * A whole warp reads elements of a page or two at each step, the way that only whole warps take; the others
+ * do as before.
+ */
 static void draw_wide(uint64_t *s, struct trial *t)
 {
 	const uint32_t others = t->threads - 1, steps = 1 + draw_below(s, 3);
@@ -154,8 +157,9 @@ static void draw_trial(uint64_t seed)
 
 /*
  * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w
- * writes, c reads by a cursor, v as [] of a view, q by the value form, l writes half a word, a adds, s compares and swaps, p
- * prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o overwrites. e reads the second word, x the third.
+ * writes, c reads by a cursor, v as [] of a view, q by the value form, l writes half a word, a adds, s
+ * compares and swaps, p prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o
+ * overwrites. e reads the second word, x the third.
  */
 static uint32_t parse(struct step *step, const char *script)
 {
@@ -227,7 +231,8 @@ static const struct small small[] = {
      {"r4", "r0r1r2r3r0", 0},
      1,
      1},
-    {"direct, 2 frames: flush of a frame that its page has left", 2, 0, 2, 3, GN_FIFO, 0, 0, {"r0r1r2", "w0f0", 0}, 1, 1},
+    {"direct, 2 frames: flush of a frame that its page has left",
+     2, 0, 2, 3, GN_FIFO, 0, 0, {"r0r1r2", "w0f0", 0}, 1, 1},
     {"direct, 1 frame: holds and writers, interrupted", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k01", "w1w0", 0}, 1, 1},
     {"sets, 1 way: two readers of two pages", 3, 1, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
     {"sets, 1 way: reader and writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},
@@ -258,74 +263,127 @@ static const struct small small[] = {
     {"direct, 1 frame: a warp of two, one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2},
     {"direct, 1 frame: a warp of two, two pages", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
     {"sets, 1 way: a warp of two, two pages", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r1w0", 0}, 2},
-    {"direct, 1 frame: sectors, a writer and a reader of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3},
-    {"direct, 1 frame: sectors, a page in parts goes and comes", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3},
-    {"direct, 1 frame: sectors, the last page is written whole", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w1r1", "w1r0", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, a writer and a reader of one page",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, a page in parts goes and comes",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, the last page is written whole",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w1r1", "w1r0", 0}, 1, 0, 3},
     {"direct, 1 frame: sectors, a fill fails", 3, 0, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3},
     {"direct, 1 frame: sectors, a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"w0r1", "w1r0", 0}, 1, 0, 3},
-    {"direct, 1 frame: sectors, flush beside writers", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, flush beside writers",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0f0", "w0r0", 0}, 1, 0, 3},
     {"direct, 2 frames: sectors, three writers", 2, 0, 2, 2, GN_FIFO, 0, 0, {"w0", "w0", "r0"}, 1, 1, 3},
-    {"direct, 2 frames: sectors and the cleaner", 2, 0, 2, 3, GN_FIFO, 0, 0, {"w0r1w2", "w1r0", 0}, 1, 0, 3, 1},
-    {"direct, 1 frame: the cleaner beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1, 0, 0, 1},
-    {"sets, 1 way: sectors, a writer and a reader of one page", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3},
-    {"sets, 1 way: sectors, a page in parts goes and comes", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3},
+    {"direct, 2 frames: sectors and the cleaner",
+     2, 0, 2, 3, GN_FIFO, 0, 0, {"w0r1w2", "w1r0", 0}, 1, 0, 3, 1},
+    {"direct, 1 frame: the cleaner beside a writer",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0w1", 0}, 1, 0, 0, 1},
+    {"sets, 1 way: sectors, a writer and a reader of one page",
+     3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3},
+    {"sets, 1 way: sectors, a page in parts goes and comes",
+     3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3},
     {"sets, 2 ways: sectors and the cleaner", 2, 2, 2, 3, GN_FIFO, 0, 0, {"w0r1w2", "w1r0", 0}, 1, 0, 3, 1},
-    {"direct, 1 frame: sectors, a warp of two, one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2, 0, 3},
-    {"direct, 1 frame: sectors, a warp of two, two pages", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w1w0", 0}, 2, 0, 3},
+    {"direct, 1 frame: sectors, a warp of two, one page",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r1", 0}, 2, 0, 3},
+    {"direct, 1 frame: sectors, a warp of two, two pages",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w1w0", 0}, 2, 0, 3},
     {"direct, 1 frame: two count one element", 3, 0, 1, 2, GN_FIFO, 0, 0, {"a0r1", "a0a0", 0}, 1, 0, 0, 0, 1},
-    {"direct, 1 frame: compare-and-swap and add", 3, 0, 1, 2, GN_FIFO, 0, 0, {"s0", "a0s0", 0}, 1, 0, 0, 0, 1},
-    {"direct, 1 frame: two count around the cache", 1, 0, 1, 2, GN_FIFO, 0, 0, {"h11", "a0", "a0"}, 1, 0, 0, 0, 1},
-    {"direct, 1 frame: compare-and-swap around the cache", 2, 0, 1, 2, GN_FIFO, 0, 0, {"h11", "s0", "a0"}, 1, 1, 3, 0, 1},
-    {"direct, 1 frame: two count, a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"a0a1", "a0r1", 0}, 1, 0, 3, 0, 1},
+    {"direct, 1 frame: compare-and-swap and add",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"s0", "a0s0", 0}, 1, 0, 0, 0, 1},
+    {"direct, 1 frame: two count around the cache",
+     1, 0, 1, 2, GN_FIFO, 0, 0, {"h11", "a0", "a0"}, 1, 0, 0, 0, 1},
+    {"direct, 1 frame: compare-and-swap around the cache",
+     2, 0, 1, 2, GN_FIFO, 0, 0, {"h11", "s0", "a0"}, 1, 1, 3, 0, 1},
+    {"direct, 1 frame: two count, a write-back fails",
+     3, 0, 1, 2, GN_FIFO, 0, 1, {"a0a1", "a0r1", 0}, 1, 0, 3, 0, 1},
     {"sets, 1 way: two count one element", 3, 1, 1, 2, GN_FIFO, 0, 0, {"a0r1", "a0a0", 0}, 1, 0, 0, 0, 1},
-    {"sets, 1 way: two count around the cache", 1, 1, 1, 2, GN_FIFO, 0, 0, {"h11", "a0", "a0"}, 1, 0, 0, 0, 1},
+    {"sets, 1 way: two count around the cache",
+     1, 1, 1, 2, GN_FIFO, 0, 0, {"h11", "a0", "a0"}, 1, 0, 0, 0, 1},
     {"direct, 1 frame: a warp of two counts", 3, 0, 1, 2, GN_FIFO, 0, 0, {"a0a1", "a0a1", 0}, 2, 0, 3, 0, 1},
     {"direct, 1 frame: prefetch beside a reader", 3, 0, 1, 2, GN_FIFO, 0, 0, {"p0r1", "r0p1", 0}, 1},
     {"direct, 1 frame: prefetch beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"p1r0", "w0w1", 0}, 1, 0, 3},
     {"direct, 1 frame: a prefetch fails", 3, 0, 1, 2, GN_FIFO, 1, 0, {"p0r0", "r0", 0}, 1},
     {"sets, 1 way: prefetch beside a writer", 3, 1, 1, 2, GN_FIFO, 0, 0, {"p1r0", "w0w1", 0}, 1, 0, 3},
     {"sets, 1 way: a prefetch fails", 3, 1, 1, 2, GN_FIFO, 1, 0, {"p0r0", "r0", 0}, 1},
-    {"direct, 1 frame: a warp of two prefetches two pages", 2, 0, 1, 2, GN_FIFO, 0, 0, {"p0r0", "p1w0", 0}, 2},
-    {"direct, 1 frame: an overwritten page goes and comes", 3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0r1", 0}, 1, 0, 0, 0, 0, 0, 1},
-    {"direct, 1 frame: overwrite beside a flush", 3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r1", "f0r0", 0}, 1, 0, 3, 0, 0, 0, 1},
-    {"direct, 1 frame: overwrite of a page in parts", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0o0", "r0r1", 0}, 1, 0, 3, 0, 0, 0, 1},
-    {"direct, 1 frame: overwrite, a write-back fails", 3, 0, 1, 2, GN_FIFO, 0, 1, {"o0r0", "w1r0", 0}, 1, 0, 3, 0, 0, 0, 1},
-    {"sets, 1 way: an overwritten page goes and comes", 3, 1, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0r1", 0}, 1, 0, 3, 0, 0, 0, 1},
-    {"direct, 1 frame: half a word beside whole words", 3, 0, 1, 2, GN_FIFO, 0, 0, {"l0r1", "w0r0", 0}, 1, 0, 3},
+    {"direct, 1 frame: a warp of two prefetches two pages",
+     2, 0, 1, 2, GN_FIFO, 0, 0, {"p0r0", "p1w0", 0}, 2},
+    {"direct, 1 frame: an overwritten page goes and comes",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0r1", 0}, 1, 0, 0, 0, 0, 0, 1},
+    {"direct, 1 frame: overwrite beside a flush",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r1", "f0r0", 0}, 1, 0, 3, 0, 0, 0, 1},
+    {"direct, 1 frame: overwrite of a page in parts",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0o0", "r0r1", 0}, 1, 0, 3, 0, 0, 0, 1},
+    {"direct, 1 frame: overwrite, a write-back fails",
+     3, 0, 1, 2, GN_FIFO, 0, 1, {"o0r0", "w1r0", 0}, 1, 0, 3, 0, 0, 0, 1},
+    {"sets, 1 way: an overwritten page goes and comes",
+     3, 1, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0r1", 0}, 1, 0, 3, 0, 0, 0, 1},
+    {"direct, 1 frame: half a word beside whole words",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"l0r1", "w0r0", 0}, 1, 0, 3},
     {"sets, 1 way: half a word beside whole words", 3, 1, 1, 2, GN_FIFO, 0, 0, {"l0r1", "w0r0", 0}, 1, 0, 3},
-    {"direct, 1 frame: a held page beside parts of it", 3, 0, 1, 2, GN_FIFO, 0, 0, {"k00", "w0r1", 0}, 1, 0, 3},
-    {"direct, 1 frame: sectors, one that is to be overwritten comes meanwhile", 0, 0, 1, 2, GN_FIFO, 0, 0, {"w0", "w0", "e0"}, 2, 0, 3},
-    {"direct, 1 frame: two words a sector, a warp of two", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r0", 0}, 2, 0, 4},
-    {"direct, 1 frame: the last sector and its reader", 2, 0, 1, 2, GN_FIFO, 0, 0, {"w1", "w1", "e1"}, 1, 1, 3},
-    {"direct, 3 frames: three of one page in parts", 1, 0, 3, 2, GN_FIFO, 0, 0, {"w0r0", "w0w0", "l0r0"}, 1, 1, 3},
-    {"direct, 2 frames: flush beside parts, a fill fails", 2, 0, 2, 3, GN_FIFO, 1, 0, {"w0r0", "f0w0f0", 0}, 1, 1, 3},
-    {"direct, 2 frames: the cleaner beside holds", 2, 0, 2, 3, GN_FIFO, 0, 0, {"k01k01", "r1r2r1", 0}, 1, 1, 3, 1},
-    {"sets, 2 ways: the cleaner beside holds", 2, 2, 2, 3, GN_FIFO, 0, 0, {"k01k01", "r1r2r1", 0}, 1, 1, 3, 1},
-    {"direct, 2 frames: the cleaner, a write-back fails", 2, 0, 2, 4, GN_FIFO, 0, 1, {"w0w1w2", "r3r0", 0}, 1, 1, 0, 2},
-    {"direct, 3 frames: a warp of two reads on", 1, 0, 3, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
+    {"direct, 1 frame: a held page beside parts of it",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"k00", "w0r1", 0}, 1, 0, 3},
+    {"direct, 1 frame: sectors, one that is to be overwritten comes meanwhile",
+     0, 0, 1, 2, GN_FIFO, 0, 0, {"w0", "w0", "e0"}, 2, 0, 3},
+    {"direct, 1 frame: two words a sector, a warp of two",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r1", "w0r0", 0}, 2, 0, 4},
+    {"direct, 1 frame: the last sector and its reader",
+     2, 0, 1, 2, GN_FIFO, 0, 0, {"w1", "w1", "e1"}, 1, 1, 3},
+    {"direct, 3 frames: three of one page in parts",
+     1, 0, 3, 2, GN_FIFO, 0, 0, {"w0r0", "w0w0", "l0r0"}, 1, 1, 3},
+    {"direct, 2 frames: flush beside parts, a fill fails",
+     2, 0, 2, 3, GN_FIFO, 1, 0, {"w0r0", "f0w0f0", 0}, 1, 1, 3},
+    {"direct, 2 frames: the cleaner beside holds",
+     2, 0, 2, 3, GN_FIFO, 0, 0, {"k01k01", "r1r2r1", 0}, 1, 1, 3, 1},
+    {"sets, 2 ways: the cleaner beside holds",
+     2, 2, 2, 3, GN_FIFO, 0, 0, {"k01k01", "r1r2r1", 0}, 1, 1, 3, 1},
+    {"direct, 2 frames: the cleaner, a write-back fails",
+     2, 0, 2, 4, GN_FIFO, 0, 1, {"w0w1w2", "r3r0", 0}, 1, 1, 0, 2},
+    {"direct, 3 frames: a warp of two reads on",
+     1, 0, 3, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
     {"direct, 2 frames: reading on where another reads", 0, 0, 2, 4, GN_FIFO, 1, 0,
      {"r0r1", "r0r1", "r2"}, 2, 0, 0, 0, 0, 1},
-    {"sets, 2 ways: a warp of two reads on", 1, 2, 2, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
-    {"direct, 1 frame: by faults, two readers of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "e0r1", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a page leaves and comes back", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a reader and a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "w0w0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, half a word is written", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r1", "l0r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a reader, a writer, an evictor", 2, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "e1"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, beside a hold", 3, 0, 1, 2, GN_FIFO, 0, 0, {"e0r1", "k00", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a flush", 3, 0, 1, 2, GN_FIFO, 0, 1, {"r0e0", "w0f0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a page is overwritten", 3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0e0", 0}, 1, 0, 3, 0, 0, 0, 1, BY_FAULTS},
-    {"direct, 1 frame: by faults, two words a sector", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "w0r1", 0}, 1, 1, 4, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a warp of two, an evictor and a writer", 1, 0, 1, 2, GN_FIFO, 0, 0, {"r0r1", "e0", "w0"}, 2, 0, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a warp of two reads in order", 0, 0, 1, 2, GN_FIFO, 0, 0, {"r0x0", "e0", "e0"}, 2, 0, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a warp of two and a writer", 1, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "e0", "w0w1"}, 2, 1, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 2 frames: by faults, three readers", 1, 0, 2, 3, GN_CLOCK, 0, 0, {"r0e0", "r0r1", "r2"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: by faults, a page is read in order", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0x0", "x0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
-    {"direct, 1 frame: blocks, a writer and a reader of one page", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
-    {"direct, 1 frame: blocks, the last page is written whole", 3, 0, 1, 2, GN_FIFO, 0, 0, {"w1r1", "w1r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
-    {"direct, 1 frame: blocks, a fill fails", 3, 0, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
-    {"direct, 2 frames: blocks, three writers", 2, 0, 2, 2, GN_FIFO, 0, 0, {"w0", "w0", "r0"}, 1, 1, 3, 0, 0, 0, 0, BY_BLOCKS},
-    {"sets, 1 way: blocks, a page in parts goes and comes", 3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
-    {"sets, 1 way: blocks, a fill fails", 3, 1, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"sets, 2 ways: a warp of two reads on",
+     1, 2, 2, 5, GN_FIFO, 0, 0, {"r0r1r2r3", "r0r1r2r3", 0}, 2, 0, 0, 0, 0, 1},
+    {"direct, 1 frame: by faults, two readers of one page",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "e0r1", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a page leaves and comes back",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "r1r0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a reader and a writer",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "w0w0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, half a word is written",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r1", "l0r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a reader, a writer, an evictor",
+     2, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "w0", "e1"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, beside a hold",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"e0r1", "k00", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a flush",
+     3, 0, 1, 2, GN_FIFO, 0, 1, {"r0e0", "w0f0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a page is overwritten",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"o0r0", "r0e0", 0}, 1, 0, 3, 0, 0, 0, 1, BY_FAULTS},
+    {"direct, 1 frame: by faults, two words a sector",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0", "w0r1", 0}, 1, 1, 4, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a warp of two, an evictor and a writer",
+     1, 0, 1, 2, GN_FIFO, 0, 0, {"r0r1", "e0", "w0"}, 2, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a warp of two reads in order",
+     0, 0, 1, 2, GN_FIFO, 0, 0, {"r0x0", "e0", "e0"}, 2, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a warp of two and a writer",
+     1, 0, 1, 2, GN_FIFO, 0, 0, {"r0", "e0", "w0w1"}, 2, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 2 frames: by faults, three readers",
+     1, 0, 2, 3, GN_CLOCK, 0, 0, {"r0e0", "r0r1", "r2"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: by faults, a page is read in order",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0x0", "x0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: blocks, a writer and a reader of one page",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 1 frame: blocks, the last page is written whole",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w1r1", "w1r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 1 frame: blocks, a fill fails",
+     3, 0, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 2 frames: blocks, three writers",
+     2, 0, 2, 2, GN_FIFO, 0, 0, {"w0", "w0", "r0"}, 1, 1, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"sets, 1 way: blocks, a page in parts goes and comes",
+     3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"sets, 1 way: blocks, a fill fails",
+     3, 1, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
 };
 
 static void set_small(const struct small *s)
@@ -535,14 +593,16 @@ static int check_sectors(const struct trial *t, uint32_t frame)
 	if (page == UINT32_MAX)
 		return 0;
 	if (gn__sector_moving(sectors))
-		return model_wrong("frame %u has a sector in motion in the end: %llx", frame, (unsigned long long)sectors);
+		return model_wrong("frame %u has a sector in motion in the end: %llx", frame,
+		                   (unsigned long long)sectors);
 	if (!(word & GN_WORD_VALID) != (valid != UINT32_MAX))
-		return model_wrong("the page in frame %u is %llx, its sectors are %llx", frame, (unsigned long long)word,
-				   (unsigned long long)sectors);
+		return model_wrong("the page in frame %u is %llx, its sectors are %llx", frame,
+		                   (unsigned long long)word, (unsigned long long)sectors);
 	for (uint32_t k = 0; k < words_of(t, page); k++)
 		if (valid >> (k * 8 >> t->cache.sector_log2) & 1 && t->frame[frame][k] != t->disk[page][k])
-			return model_wrong("word %u of the page in frame %u is %llx, the store has %llx", k, frame,
-					   (unsigned long long)t->frame[frame][k], (unsigned long long)t->disk[page][k]);
+			return model_wrong("word %u of the page in frame %u is %llx, the store has %llx", k,
+			                   frame, (unsigned long long)t->frame[frame][k],
+			                   (unsigned long long)t->disk[page][k]);
 	return 0;
 }
 
@@ -565,7 +625,9 @@ static int check_frames(const struct trial *t)
 	return 0;
 }
 
-/* Counters are exact: what the store did is what the cache counted, but for transfers that failed half-way. */
+/*
+ * Counters are exact: what the store did is what the cache counted, but for transfers that failed half-way.
+ */
 static int check_counters(const struct trial *t)
 {
 	const struct gn_cache_stripe *s = &t->stripe[0];

@@ -98,7 +98,8 @@ SIMT_FN void fetch_ends(struct trial *t, const struct transfer *r)
 	t->filling[r->frame] &= ~r->words;
 }
 
-SIMT_FN struct gn_store_status fetch_run(struct trial *t, uint64_t offset, void *to, uint32_t bytes, int can_fail)
+SIMT_FN struct gn_store_status fetch_run(struct trial *t, uint64_t offset, void *to, uint32_t bytes,
+                                         int can_fail)
 {
 	const struct transfer r = transfer_of(t, offset, to, bytes);
 	struct gn_store_status status = {0, 0};
@@ -136,8 +137,8 @@ SIMT_FN struct gn_store_status put_run(struct trial *t, uint64_t offset, const v
 	return status;
 }
 
-SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-                                           void *to, uint32_t bytes)
+SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants,
+                                           uint64_t offset, void *to, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
 
@@ -149,8 +150,8 @@ SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32
 }
 
 /* Memory does not fail. The runs lead into the trial's disk. */
-SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
-					 struct simt_ask ask)
+SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
+                                         uint32_t bytes, struct simt_ask ask)
 {
 	struct trial *t = &the_trial;
 	const char *asked;
@@ -166,13 +167,14 @@ SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to
 	return ask;
 }
 
-SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from, struct simt_ask ask)
+SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
+                                         struct simt_ask ask)
 {
 	return trial_load_asked(mask, wants, to, from, TRIAL_LINE, ask);
 }
 
-SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-                                           const void *from, uint32_t bytes)
+SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants,
+                                         uint64_t offset, const void *from, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
 

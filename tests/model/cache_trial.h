@@ -3,10 +3,10 @@
  * cache_trial.h - what the threads of a cache trial share: a cache of a few frames, a store that checks what
  * it is asked for, and what every element may hold.
  *
- * Pages have four words. A word is an element that one thread writes with increasing numbers, or one that all threads
- * count up as one step. A value says its page, its place and its number; a read must return a number that was not too
- * old when it began, and never another place's. Some pages are one thread's as a whole: it may overwrite them, and
- * what others read in them meanwhile is anybody's guess.
+ * Pages have four words. A word is an element that one thread writes with increasing numbers, or one that all
+ * threads count up as one step. A value says its page, its place and its number; a read must return a number
+ * that was not too old when it began, and never another place's. Some pages are one thread's as a whole: it
+ * may overwrite them, and what others read in them meanwhile is anybody's guess.
  */
 #ifndef GN_TESTS_CACHE_TRIAL_H
 #define GN_TESTS_CACHE_TRIAL_H
@@ -45,17 +45,18 @@ enum { TRIAL_LINE = 8 };
 #define GN__FAULT_LANES 2
 
 struct gn_store_view;
-SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-                                           void *to, uint32_t bytes);
-SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-                                         const void *from, uint32_t bytes);
+SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants,
+                                           uint64_t offset, void *to, uint32_t bytes);
+SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants,
+                                         uint64_t offset, const void *from, uint32_t bytes);
 SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to,
                                           uint32_t bytes);
 SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_t offset, const void *from,
                                           uint32_t bytes);
-SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
-					 struct simt_ask ask);
-SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from, struct simt_ask ask);
+SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
+                                         uint32_t bytes, struct simt_ask ask);
+SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
+                                         struct simt_ask ask);
 
 #include <grapnel/array.h>
 #include <grapnel/detail/array/recent.h>
@@ -83,8 +84,8 @@ struct fault {
 enum call { FETCH, PUT, LOAD, SAVE, CALLS };
 
 /*
- * How pages come: those of a store of bytes by sectors, those of a store of blocks as wholes; and reads of the first may go by
- * detail/cache/fault.h.
+ * How pages come: those of a store of bytes by sectors, those of a store of blocks as wholes; and reads of
+ * the first may go by detail/cache/fault.h.
  */
 enum way { BY_SECTORS, BY_BLOCKS, BY_FAULTS };
 
@@ -125,7 +126,8 @@ struct trial {
 	alignas(16) uint64_t disk[MOST_PAGES][PAGE_WORDS];
 	uint64_t random;
 	struct fault fault[CALLS];
-	uint32_t fetching[MOST_PAGES], putting[MOST_PAGES]; /* a bit for each word that is moved at this moment */
+	/* a bit for each word that is moved at this moment */
+	uint32_t fetching[MOST_PAGES], putting[MOST_PAGES];
 	uint32_t saving[MOST_PAGES];
 	uint32_t filling[MOST_FRAMES]; /* words, too; and the page that they are of */
 	uint32_t filler[MOST_FRAMES];

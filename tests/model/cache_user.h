@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cache_user.h - a thread that reads, writes, counts, holds, overwrites and flushes, and checks what it sees. */
+/*
+ * cache_user.h - a thread that reads, writes, counts, holds, overwrites and flushes, and checks what it sees.
+ */
 #ifndef GN_TESTS_CACHE_USER_H
 #define GN_TESTS_CACHE_USER_H
 
@@ -143,7 +145,8 @@ SIMT_FN int owns(const struct user *u, uint32_t page)
 {
 	const uint32_t whose = u->t->whole[page];
 
-	return u->id >= u->t->readers && (whose == SHARED || whose == u->id) && own_word(u) < words_of(u->t, page);
+	return u->id >= u->t->readers && (whose == SHARED || whose == u->id) &&
+	       own_word(u) < words_of(u->t, page);
 }
 
 /* Write a thread's own word, or half of it: the other half never changes. */
@@ -210,7 +213,10 @@ SIMT_FN void add_one(struct user *u, uint32_t element, int narrow)
 		not_counted(t, element, floor, 0);
 }
 
-/* From the number that a step which changes nothing told, or from the one after it, which others may count meanwhile. */
+/*
+ * From the number that a step which changes nothing told, or from the one after it, which others may count
+ * meanwhile.
+ */
 SIMT_FN void cas_one(struct user *u, uint32_t element, uint32_t further)
 {
 	struct trial *t = u->t;

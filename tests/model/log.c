@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of messages under every kind of schedule: warps of producers append messages of different forms to a log that
- * has room for a few, whose tickets start near 2^64; one consumer reads them. What must hold:
+ * The log of messages under every kind of schedule: warps of producers append messages of different forms to
+ * a log that has room for a few, whose tickets start near 2^64; one consumer reads them. What must hold:
  *   - every message is read once, whole, and those of one producer in the order in which they were sent;
  *   - what is handed out is empty: a word is written only after it was read and emptied;
  *   - nobody waits for ever.
@@ -72,8 +72,10 @@ SIMT_FN void produce(struct trial *t, uint32_t producer)
 		int rc;
 
 		if (t->bytes)
-			rc = gn__net_push_bytes(&t->view, gn_message_head(GN_MESSAGE_CALL, producer, gn_message_call_place(k, 16)),
-						1, 0, (const char *)bytes, 16);
+			rc = gn__net_push_bytes(
+			    &t->view,
+			    gn_message_head(GN_MESSAGE_CALL, producer, gn_message_call_place(k, 16)), 1, 0,
+			    (const char *)bytes, 16);
 		else
 			rc = gn__net_push(&t->view, form, head_of(form, producer, k), word_of(producer, k, 1),
 					  word_of(producer, k, 2), word_of(producer, k, 3));
@@ -223,7 +225,8 @@ static int check(void *unused)
 		return model_wrong("%s", t->wrong);
 	for (uint32_t k = 0; k < t->producers; k++)
 		if (t->read[k] != t->each)
-			return model_wrong("%u of %u messages of producer %u were read", t->read[k], t->each, k);
+			return model_wrong("%u of %u messages of producer %u were read", t->read[k], t->each,
+			                   k);
 	for (uint32_t k = 0; k < t->capacity; k++)
 		if (t->word[k])
 			return model_wrong("word %u was left", k);

@@ -86,7 +86,7 @@ detail/cache/claim.h|/ gn_claim_filled(const/,/^}/s/gn__page_unpin_after_fence(.
 detail/cache/claim.h|/ gn__claim_waits(const/,/^}/s/gn__page_unpin(.*/;/|who has waited too long keeps its pin
 detail/cache/claim.h|/ gn__claim_leave(struct/,/^}/s/gn__page_unpin(.*/;/|a claim ahead that has nothing to bring keeps its pin
 detail/cache/claim.h|/ gn__claim_sectors(const/,/^}/s/^	if (theirs)$/	if (theirs \&\& !covers)/|who overwrites sectors does not wait for one in motion
-detail/cache/claim.h|/ gn__claim_has(const/,/^}/s/!(k->sectors & ~gn__sector_valid(simt.*/1;/|a slow read takes a page in parts for a whole one
+detail/cache/claim.h|/ gn__claim_has(const/,/^}/s/!(k->sectors & ~there);/1;/|a slow read takes a page in parts for a whole one
 detail/cache/sector.h|/ gn__sector_try_write(const/,/^}/s/if (.owned != missing && missing .*/if (0) {/|a quick overwrite ignores a sector in motion
 detail/cache/sector.h|/ gn__sector_try_write(const/,/^}/s/gn__sector_give_back(.*/;/|who cannot overwrite at once keeps sectors in motion|direct, 1 frame: sectors, one that is to be overwritten comes meanwhile
 detail/cache/sector.h|/ gn__sector_dirty_of(const/,/^}/s/(uint32_t)(seen >> 32) & (uint32_t)seen/(uint32_t)(seen >> 32)/|sectors in motion are written back

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operations of net between processes, in one way, in two, and in each other's memory. Started by an MPI launcher.
+ * The operations of net between processes, in one way, in two, and in each other's memory. Started by an MPI
+ * launcher.
  *
  *   mpi_cases        every case; the program has initialised MPI, and runs net again and again
  *   mpi_cases once   one of them; MPI is net's, and so cannot be had a second time
@@ -28,8 +29,8 @@ enum { LAST_ROUTE = GN_NET_PACKETS };
 enum { LAST_ROUTE = GN_NET_DIRECT };
 #endif
 
-static int run(int (*node)(struct gn_net *, void *), enum gn_net_route route, uint32_t columns, uint32_t width,
-	       struct gn_error *error)
+static int run(int (*node)(struct gn_net *, void *), enum gn_net_route route, uint32_t columns,
+               uint32_t width, struct gn_error *error)
 {
 	struct gn_net_config config;
 
@@ -150,7 +151,8 @@ static void nodes_that_are_not_configured_alike_hear_of_it(void **state)
 	(void)state;
 	assert_int_equal(run(as_launched, GN_NET_PACKETS, own_rank ? 1 : 2, 0, &error), -GN_EINVAL);
 	assert_non_null(strstr(error.text, "configured alike"));
-	assert_int_equal(run(as_launched, own_rank ? GN_NET_PACKETS : GN_NET_DIRECT, 1, 0, &error), -GN_EINVAL);
+	assert_int_equal(run(as_launched, own_rank ? GN_NET_PACKETS : GN_NET_DIRECT, 1, 0, &error),
+	                 -GN_EINVAL);
 	assert_non_null(strstr(error.text, "configured alike"));
 }
 

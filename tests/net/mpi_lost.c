@@ -2,7 +2,8 @@
 /*
  * A process that is lost: all others hear of it within the time-out, and end.
  *
- *   mpi_lost stop|kill FOLDER   node 1 is stopped, or killed. Each other node that ends as it should leaves a file
+ *   mpi_lost stop|kill FOLDER   node 1 is stopped, or killed. Each other node that ends as it should leaves a
+ *                               file
  */
 #include <grapnel/net.h>
 

@@ -7,12 +7,13 @@
 
 #include <shmem.h>
 
-#define check(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: PE %d: not so: %s\n", __FILE__, __LINE__, shmem_my_pe(), #condition); \
-			shmem_global_exit(1); \
-		} \
+#define check(condition)                                                                                 \
+	do {                                                                                             \
+		if (!(condition)) {                                                                      \
+			fprintf(stderr, "%s:%d: PE %d: not so: %s\n", __FILE__, __LINE__, shmem_my_pe(), \
+			        #condition);                                                             \
+			shmem_global_exit(1);                                                            \
+		}                                                                                        \
 	} while (0)
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collective functions, of all PEs and of active sets, again and again over one pSync; and reductions of every type. */
+/*
+ * Collective functions, of all PEs and of active sets, again and again over one pSync; and reductions of
+ * every type.
+ */
 #include "check.h"
 
 #include <complex.h>
@@ -75,39 +78,44 @@ static void all_to_all(const struct set *s)
 	shmem_barrier(SET);
 }
 
-/* Small whole numbers: sums and products are exact in any order. In its own place a reduction does the same. */
-#define REDUCE(T, N, OP, ELEMENT, EXPECTED) \
-	static void OP##_##N(const struct set *s) \
-	{ \
+/*
+ * Small whole numbers: sums and products are exact in any order. In its own place a reduction does the same.
+ */
+#define REDUCE(T, N, OP, ELEMENT, EXPECTED)                                                           \
+	static void OP##_##N(const struct set *s)                                                     \
+	{                                                                                             \
 		static T to[WORDS], from[WORDS], work[WORDS / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE]; \
-		T expected; \
-\
-		for (int k = 0; k < WORDS; k++) { \
-			const int place = s->place; \
-\
-			from[k] = (T)(ELEMENT); \
-		} \
-		shmem_##N##_##OP##_to_all(to, from, WORDS, s->start, s->log_stride, s->size, work, sync_words); \
-		for (int k = 0; k < WORDS; k++) { \
-			expected = (T)0; \
-			for (int place = 0; place < s->size; place++) { \
-				const T e = (T)(ELEMENT); \
-\
-				expected = place ? (T)(EXPECTED) : e; \
-			} \
-			check(to[k] == expected); \
-		} \
-		shmem_##N##_##OP##_to_all(from, from, WORDS, s->start, s->log_stride, s->size, work, sync_words); \
-		check(!memcmp(from, to, sizeof to)); \
+		T expected;                                                                           \
+                                                                                                      \
+		for (int k = 0; k < WORDS; k++) {                                                     \
+			const int place = s->place;                                                   \
+                                                                                                      \
+			from[k] = (T)(ELEMENT);                                                       \
+		}                                                                                     \
+		shmem_##N##_##OP##_to_all(to, from, WORDS, s->start, s->log_stride, s->size, work,    \
+		                          sync_words);                                                \
+		for (int k = 0; k < WORDS; k++) {                                                     \
+			expected = (T)0;                                                              \
+			for (int place = 0; place < s->size; place++) {                               \
+				const T e = (T)(ELEMENT);                                             \
+                                                                                                      \
+				expected = place ? (T)(EXPECTED) : e;                                 \
+			}                                                                             \
+			check(to[k] == expected);                                                     \
+		}                                                                                     \
+		shmem_##N##_##OP##_to_all(from, from, WORDS, s->start, s->log_stride, s->size, work,  \
+		                          sync_words);                                                \
+		check(!memcmp(from, to, sizeof to));                                                  \
 	}
-#define BITS(T, N) \
-	REDUCE(T, N, and, 0x7f ^ (1 << (place + k) % 6), expected & e) REDUCE(T, N, or, 1 << (place + k) % 6, expected | e) \
-	REDUCE(T, N, xor, place * 5 + k, expected ^ e)
+#define BITS(T, N)                                                     \
+	REDUCE(T, N, and, 0x7f ^ (1 << (place + k) % 6), expected & e) \
+	REDUCE(T, N, or, 1 << (place + k) % 6, expected | e) REDUCE(T, N, xor, place * 5 + k, expected ^ e)
 #define ORDER(T, N) \
 	REDUCE(T, N, min, (place + k) % 5 - 2, e < expected ? e : expected) \
 	REDUCE(T, N, max, (place + k) % 5 - 2, e > expected ? e : expected)
-#define NUMBERS(T, N) \
-	REDUCE(T, N, sum, place * 3 + k - 50, expected + e) REDUCE(T, N, prod, k % 3 - 1 + place % 2, expected * e)
+#define NUMBERS(T, N)                                       \
+	REDUCE(T, N, sum, place * 3 + k - 50, expected + e) \
+	REDUCE(T, N, prod, k % 3 - 1 + place % 2, expected * e)
 SHMEM__WHOLE(BITS)
 SHMEM__ORDERED(ORDER)
 SHMEM__NUMBERS(NUMBERS)
@@ -148,7 +156,8 @@ int main(void)
 
 		check(member(&half, half.place) == me);
 		run(&all);
-		shmem_barrier_all(); /* what another set writes into the words must not come while they are looked at */
+		/* what another set writes into the words must not come while they are looked at */
+		shmem_barrier_all();
 		run(&half); /* both halves at the same time */
 		shmem_barrier_all();
 		if (pes > 1 && me >= last.start)

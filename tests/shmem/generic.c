@@ -42,38 +42,42 @@ static shmem_ctx_t ctx;
 	}
 FOR_ALL(MOVE)
 
-#define CHANGE(T) \
-	static void change_##T(int me, int pes) \
-	{ \
-		static T word; \
-		const int to = (me + 1) % pes; \
-\
-		shmem_atomic_set(&word, 5, to); \
-		shmem_atomic_add(ctx, &word, 2, to); \
-		shmem_atomic_inc(&word, to); \
-		check(shmem_atomic_fetch_add(&word, 1, to) == 8 && shmem_atomic_fetch_inc(ctx, &word, to) == 9); \
-		check(shmem_atomic_compare_swap(&word, 10, 20, to) == 10 && shmem_atomic_fetch(&word, to) == 20); \
-		check(shmem_atomic_swap(ctx, &word, 30, to) == 20); \
-		check(shmem_finc(&word, to) == 30 && shmem_cswap(&word, 31, 1, to) == 31 && shmem_fetch(&word, to) == 1); \
-		shmem_barrier_all(); \
-		shmem_wait_until(&word, SHMEM_CMP_EQ, 1); \
-		check(shmem_test(&word, SHMEM_CMP_NE, 2)); \
-		shmem_barrier_all(); \
+#define CHANGE(T)                                                                           \
+	static void change_##T(int me, int pes)                                             \
+	{                                                                                   \
+		static T word;                                                              \
+		const int to = (me + 1) % pes;                                              \
+                                                                                            \
+		shmem_atomic_set(&word, 5, to);                                             \
+		shmem_atomic_add(ctx, &word, 2, to);                                        \
+		shmem_atomic_inc(&word, to);                                                \
+		check(shmem_atomic_fetch_add(&word, 1, to) == 8 &&                          \
+		      shmem_atomic_fetch_inc(ctx, &word, to) == 9);                         \
+		check(shmem_atomic_compare_swap(&word, 10, 20, to) == 10 &&                 \
+		      shmem_atomic_fetch(&word, to) == 20);                                 \
+		check(shmem_atomic_swap(ctx, &word, 30, to) == 20);                         \
+		check(shmem_finc(&word, to) == 30 && shmem_cswap(&word, 31, 1, to) == 31 && \
+		      shmem_fetch(&word, to) == 1);                                         \
+		shmem_barrier_all();                                                        \
+		shmem_wait_until(&word, SHMEM_CMP_EQ, 1);                                   \
+		check(shmem_test(&word, SHMEM_CMP_NE, 2));                                  \
+		shmem_barrier_all();                                                        \
 	}
 FOR_WHOLE(CHANGE)
 
-#define BITS(T) \
-	static void bits_##T(int me, int pes) \
-	{ \
-		static T word; \
-		const int to = (me + 1) % pes; \
-\
-		shmem_atomic_or(&word, 12, to); \
-		shmem_atomic_xor(ctx, &word, 5, to); \
-		shmem_atomic_and(&word, 11, to); \
-		check(shmem_atomic_fetch_or(ctx, &word, 2, to) == 9 && shmem_atomic_fetch_xor(&word, 1, to) == 11); \
+#define BITS(T)                                                                                          \
+	static void bits_##T(int me, int pes)                                                            \
+	{                                                                                                \
+		static T word;                                                                           \
+		const int to = (me + 1) % pes;                                                           \
+                                                                                                         \
+		shmem_atomic_or(&word, 12, to);                                                          \
+		shmem_atomic_xor(ctx, &word, 5, to);                                                     \
+		shmem_atomic_and(&word, 11, to);                                                         \
+		check(shmem_atomic_fetch_or(ctx, &word, 2, to) == 9 &&                                   \
+		      shmem_atomic_fetch_xor(&word, 1, to) == 11);                                       \
 		check(shmem_atomic_fetch_and(&word, 8, to) == 10 && shmem_atomic_fetch(&word, to) == 8); \
-		shmem_barrier_all(); \
+		shmem_barrier_all();                                                                     \
 	}
 FOR_BITS(BITS)
 

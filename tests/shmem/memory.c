@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is symmetric: the heap, and static data of every kind; put and get between all pairs, of every length. */
+/*
+ * What is symmetric: the heap, and static data of every kind; put and get between all pairs, of every length.
+ */
 #include "check.h"
 
 #include <stdlib.h>
@@ -99,7 +101,10 @@ static void the_heap_is_alike_everywhere(int me, int pes)
 	shmem_free(offset);
 }
 
-/* Who sees the flag sees the words, of whatever memory both are: by messages and not, one must not overtake the other. */
+/*
+ * Who sees the flag sees the words, of whatever memory both are: by messages and not, one must not overtake
+ * the other.
+ */
 static void a_fence_orders_memory_of_both_kinds(int me, int pes)
 {
 	static long words[ROUNDS], flag;

@@ -2,10 +2,10 @@
 /*
  * cache_bed.h - a store, a cache before it and what its words must hold.
  *
- * The store's word k, 8 bytes, is a constant of k if k is even; but every 64th is a count, to which all threads add. If k
- * is odd the word belongs to one thread, which alone reads and writes it. Behind these words there are pages that belong
- * to one thread each, which overwrites them as wholes. So threads do not race with each other, and whatever else shows
- * is the cache's fault.
+ * The store's word k, 8 bytes, is a constant of k if k is even; but every 64th is a count, to which all
+ * threads add. If k is odd the word belongs to one thread, which alone reads and writes it. Behind these
+ * words there are pages that belong to one thread each, which overwrites them as wholes. So threads do not
+ * race with each other, and whatever else shows is the cache's fault.
  */
 #ifndef GN_TESTS_CACHE_BED_H
 #define GN_TESTS_CACHE_BED_H
@@ -31,7 +31,8 @@ struct bed_view {
 	uint64_t seed;
 	uint32_t steps;
 	uint32_t most_held; /* pages a thread holds at once */
-	uint32_t first_owner, owners; /* of owned words: this launch's first thread, all; 0 if it is the only one */
+	/* of owned words: this launch's first thread, all; 0 if it is the only one */
+	uint32_t first_owner, owners;
 	uint32_t own_pages;
 	uint32_t *doing; /* [threads], stress_doing; NULL: nobody asks */
 };
@@ -97,7 +98,8 @@ static inline int bed_open_store(struct stress *s, struct bed *b, const struct b
 	memset(&options, 0, sizeof options);
 	if (shape->queues)
 		options.transfer_bytes = shape->page_bytes < 4096 ? 4096 : shape->page_bytes;
-	options.timeout_ns = stress_patience_ns(s); /* the cache waits for pages and frames four times as long */
+	/* the cache waits for pages and frames four times as long */
+	options.timeout_ns = stress_patience_ns(s);
 	b->view.own_pages = shape->pages / 4 + 1;
 	snprintf(uri, sizeof uri, "%s:%llu", shape->queues ? "memq" : "host",
 		 (unsigned long long)(shape->pages + b->view.own_pages) * shape->page_bytes);
@@ -147,14 +149,16 @@ static inline int bed_open_cache(struct stress *s, struct bed *b, const struct b
 	options.ways = shape->ways ? shape->ways : 1;
 	options.table = shape->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
 	options.policy = shape->policy;
-	options.counters = draw_mix(s->seed ^ shape->pages) % 2; /* without, which is the default, hits take a shorter path */
+	/* without, which is the default, hits take a shorter path */
+	options.counters = draw_mix(s->seed ^ shape->pages) % 2;
 	if (gn_cache_create(&b->cache, s->machine, &b->store, 1, &options, &error))
 		return stress_wrong("%s", error.text);
 	for (uint32_t log2 = 0; log2 < 3; log2++)
 		if (bed_open_array(s, b, &b->view.part[log2], 0, bytes, 1u << log2))
 			return 1;
 	return bed_open_array(s, b, &b->view.words, 0, bytes, 8) ||
-	       bed_open_array(s, b, &b->view.own, bytes, (uint64_t)b->view.own_pages * shape->page_bytes, 8) ||
+	       bed_open_array(s, b, &b->view.own, bytes, (uint64_t)b->view.own_pages * shape->page_bytes,
+	                      8) ||
 	       bed_open_counts(s, b, bytes / 8);
 }
 
@@ -213,13 +217,17 @@ static inline int bed_check_words(struct bed *b, const uint32_t *written, uint64
 		bad = stress_wrong("cannot read the store");
 	for (uint64_t k = 0; !bad && k < all; k++)
 		if (word[k] != bed_expected(b, written, words, k))
-			bad = stress_wrong("word %llu of %llu has another value in the store than was written",
-					   (unsigned long long)k, (unsigned long long)words);
+			bad =
+			    stress_wrong("word %llu of %llu has another value in the store than was written",
+			                 (unsigned long long)k, (unsigned long long)words);
 	free(word);
 	return bad;
 }
 
-/* After a kernel: nothing went wrong, no page failed to be written, nothing stays pinned, and after a flush the store has every write. */
+/*
+ * After a kernel: nothing went wrong, no page failed to be written, nothing stays pinned, and after a flush
+ * the store has every write.
+ */
 static inline int bed_check(struct stress *s, struct bed *b)
 {
 	const uint64_t words = b->view.words.count;

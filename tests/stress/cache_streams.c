@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stress of one cache under several streams: host threads, each with a stream of its own, launch crowds that read,
- * write words of their own, walk cursors and hold pages, and flush, all at once. After a stream's flush its host
- * thread looks into the store: every word that its threads ever wrote must be there, whatever the others do
- * meanwhile. At the end the whole store is compared with what was written.
+ * Stress of one cache under several streams: host threads, each with a stream of its own, launch crowds that
+ * read, write words of their own, walk cursors and hold pages, and flush, all at once. After a stream's flush
+ * its host thread looks into the store: every word that its threads ever wrote must be there, whatever the
+ * others do meanwhile. At the end the whole store is compared with what was written.
  */
 #include "cache_use.h"
 
@@ -53,8 +53,8 @@ static int user_wrong(struct user *u, const char *what, const char *why)
 }
 
 /*
- * Others may be writing a page again while the host reads a word of it: the word's bytes are the same in both, and that
- * is what is tested; but to the thread sanitizer they are a race.
+ * Others may be writing a page again while the host reads a word of it: the word's bytes are the same in
+ * both, and that is what is tested; but to the thread sanitizer they are a race.
  */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)

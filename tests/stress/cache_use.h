@@ -25,7 +25,8 @@ SIMT_FN uint64_t draw_own(const struct bed_view *b, uint64_t *random)
 
 SIMT_FN void check_word(const struct bed_view *b, uint64_t k, uint64_t value)
 {
-	if (bed_is_count(k) ? value - bed_word(k, 0) > 0xffffffffu : value != bed_word(k, k & 1 ? b->written[k] : 0))
+	if (bed_is_count(k) ? value - bed_word(k, 0) > 0xffffffffu
+	                    : value != bed_word(k, k & 1 ? b->written[k] : 0))
 		bed_fault(b, k & 1 ? LOST_WRITE : FOREIGN_DATA);
 }
 
@@ -56,7 +57,9 @@ SIMT_FN void read_parts(const struct bed_view *b, uint64_t k, uint32_t log2)
 
 	for (uint32_t n = 0; n < parts; n++) {
 		uint64_t i = k * parts + n;
-		uint64_t one = log2 == 0 ? gn_read_u8(part, i) : log2 == 1 ? gn_read_u16(part, i) : gn_read_u32(part, i);
+		uint64_t one = log2 == 0   ? gn_read_u8(part, i)
+		               : log2 == 1 ? gn_read_u16(part, i)
+		                           : gn_read_u32(part, i);
 
 		value |= one << (n * (8u << log2));
 	}
@@ -214,7 +217,8 @@ SIMT_FN void overwrite_own(const struct bed_view *b)
 	}
 	b->overwritten[id]++;
 	for (uint64_t k = 0; k < page.count; k++) /* indivisible, as in write_held */
-		simt_store_relaxed_dev_u64((uint64_t *)page.data + k, bed_word(b->words.count + first + k, b->overwritten[id]));
+		simt_store_relaxed_dev_u64((uint64_t *)page.data + k,
+		                           bed_word(b->words.count + first + k, b->overwritten[id]));
 	gn_array_release(&b->own, self, &page);
 }
 

@@ -169,8 +169,9 @@ SIMT_NOINLINE_FN uint32_t look_through(const uint64_t *words, uint32_t many, uin
 }
 
 /*
- * The first lane of each group brings a value, sometimes from a loop; the others wait for it. Other lanes of the warp
- * do the same a little later, by a mask of their own. The waiting lanes must not pass with these by the wrong mask.
+ * The first lane of each group brings a value, sometimes from a loop; the others wait for it. Other lanes of
+ * the warp do the same a little later, by a mask of their own. The waiting lanes must not pass with these by
+ * the wrong mask.
  */
 SIMT_FN void first_ones_bring(const struct view *v, uint32_t step)
 {
@@ -186,7 +187,8 @@ SIMT_FN void first_ones_bring(const struct view *v, uint32_t step)
 		if (me == leader) {
 			got = brought(v, me, turn);
 			if (number_of(v, me, turn) >> 16 & 1)
-				got = SIMT_COLD(look_through)(v->from, (uint32_t)(number_of(v, me, turn) >> 28) % 8, got);
+				got = SIMT_COLD(look_through)(
+				    v->from, (uint32_t)(number_of(v, me, turn) >> 28) % 8, got);
 		}
 		got = simt_shfl_u32(mask, got, leader);
 		wrong(v, SHUFFLE, got != brought(v, me, turn));

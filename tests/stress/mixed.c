@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stress of reads by lanes that want different things: elements of every size, of arrays over two caches, from stores whose last
- * page and last sector are not whole; beside them each thread reads and writes words of its own. Frames are few, and a host
- * thread flushes meanwhile.
+ * Stress of reads by lanes that want different things: elements of every size, of arrays over two caches,
+ * from stores whose last page and last sector are not whole; beside them each thread reads and writes words
+ * of its own. Frames are few, and a host thread flushes meanwhile.
  */
 #include "../model/draw.h"
 #include "stress.h"
@@ -11,7 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STORES = 4, READ_ONLY = 3, OWN = 3, SIZES = 5, ARRAYS = READ_ONLY * SIZES, OWN_WORDS = 4, FLUSHES = 50 };
+enum {
+	STORES = 4,
+	READ_ONLY = 3,
+	OWN = 3,
+	SIZES = 5,
+	ARRAYS = READ_ONLY * SIZES,
+	OWN_WORDS = 4,
+	FLUSHES = 50
+};
 enum kind { READ, CURSOR, OWNED, FAILED, KINDS };
 
 /* Not multiples of a page or a sector; the last store holds the words of the threads. */
@@ -84,7 +92,8 @@ SIMT_FN void read_along(const struct view *v, struct gn_cursor *c, uint64_t *own
 
 SIMT_FN void change_own(const struct view *v, uint64_t *own)
 {
-	const uint64_t k = simt_global_thread() + draw_below(own, OWN_WORDS) * simt_global_threads(), next = draw(own);
+	const uint64_t k = simt_global_thread() + draw_below(own, OWN_WORDS) * simt_global_threads(),
+	               next = draw(own);
 
 	wrong(v, OWNED, gn_read_u64(&v->words, k) != v->mirror[k]);
 	v->mirror[k] = next;
@@ -142,7 +151,8 @@ static int open_store(struct stress *s, struct bed *b, uint32_t k)
 	memset(&options, 0, sizeof options);
 	options.timeout_ns = stress_patience_ns(s);
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)bytes);
-	rc = content ? gn_store_open(&b->store[k], s->machine, uri, &options, &e) : gn_error_set(&e, -GN_ENOMEM, "no memory");
+	rc = content ? gn_store_open(&b->store[k], s->machine, uri, &options, &e)
+	             : gn_error_set(&e, -GN_ENOMEM, "no memory");
 	for (uint64_t at = 0; !rc && k != OWN && at < bytes; at++)
 		content[at] = byte_of(k, at);
 	if (!rc)
@@ -168,7 +178,8 @@ static int open_cache(struct stress *s, struct bed *b, uint32_t k, uint64_t *ran
 static int open_array(struct stress *s, struct bed *b, struct gn_array *array, uint32_t store, uint32_t size)
 {
 	const uint64_t bytes = store == OWN ? b->words * 8 : least_bytes[store];
-	const struct gn_array_config config = {GN_PAGED, b->cache[store / 2], b->store[store], 0, bytes / size, size};
+	const struct gn_array_config config = {GN_PAGED, b->cache[store / 2], b->store[store],
+	                                       0,        bytes / size,        size};
 	struct gn_error e;
 
 	return gn_array_create(array, s->machine, &config, &e) ? failed(&e) : 0;
@@ -188,7 +199,8 @@ static int open_view(struct stress *s, struct bed *b)
 	v->steps = s->info.is_cuda ? 300 : 60;
 	if (bad)
 		return 1;
-	if (!v->array || !v->mirror || !v->wrong || simt_move(s->machine, b->on_device, b->array, sizeof b->array))
+	if (!v->array || !v->mirror || !v->wrong ||
+	    simt_move(s->machine, b->on_device, b->array, sizeof b->array))
 		return stress_wrong("no memory");
 	return 0;
 }
@@ -232,7 +244,9 @@ static int run(struct stress *s, struct bed *b)
 
 	if (simt_stream_create(&stream, s->machine, &e))
 		return failed(&e);
-	bad = simt_launch_on(stream, &mixed_kernel, b->grid, &b->view) ? stress_wrong("%s", simt_stream_message(stream)) : 0;
+	bad = simt_launch_on(stream, &mixed_kernel, b->grid, &b->view)
+	          ? stress_wrong("%s", simt_stream_message(stream))
+	          : 0;
 	for (int k = 0; k < FLUSHES && !bad; k++)
 		bad = gn_cache_flush(b->cache[1], &e) ? failed(&e) : 0;
 	if (simt_stream_wait(stream) && !bad)
@@ -243,7 +257,8 @@ static int run(struct stress *s, struct bed *b)
 
 static int check_counts(struct stress *s, struct bed *b)
 {
-	static const char *const name[KINDS] = {"reads", "reads by a cursor", "words of a thread's own", "calls"};
+	static const char *const name[KINDS] = {"reads", "reads by a cursor", "words of a thread's own",
+	                                        "calls"};
 	struct gn_error e;
 	uint32_t many[KINDS];
 
@@ -260,17 +275,23 @@ static int check_counts(struct stress *s, struct bed *b)
 	return 0;
 }
 
-/* The stores have what was written, and what is only read is as it was. No pin is left: the caches can forget all pages. */
+/*
+ * The stores have what was written, and what is only read is as it was. No pin is left: the caches can forget
+ * all pages.
+ */
 static int check_stores(struct stress *s, struct bed *b)
 {
 	const uint64_t bytes = b->words * 8;
 	uint64_t *mirror = (uint64_t *)malloc(bytes);
 	uint8_t *store = (uint8_t *)malloc(bytes > least_bytes[1] ? bytes : least_bytes[1]);
 	struct gn_error e;
-	int bad = !mirror || !store || simt_move(s->machine, mirror, b->view.mirror, bytes) ? stress_wrong("no memory") : 0;
+	int bad = !mirror || !store || simt_move(s->machine, mirror, b->view.mirror, bytes)
+	              ? stress_wrong("no memory")
+	              : 0;
 
 	for (int k = 0; k < 2 && !bad; k++)
-		bad = gn_cache_flush(b->cache[k], &e) || gn_cache_invalidate(b->cache[k], &e) ? failed(&e) : 0;
+		bad =
+		    gn_cache_flush(b->cache[k], &e) || gn_cache_invalidate(b->cache[k], &e) ? failed(&e) : 0;
 	if (!bad && gn_store_read(b->store[OWN], 0, store, bytes, &e))
 		bad = failed(&e);
 	if (!bad && memcmp(store, mirror, bytes))
@@ -279,7 +300,8 @@ static int check_stores(struct stress *s, struct bed *b)
 		bad = gn_store_read(b->store[k], 0, store, least_bytes[k], &e) ? failed(&e) : 0;
 		for (uint64_t at = 0; at < least_bytes[k] && !bad; at++)
 			if (store[at] != byte_of(k, at))
-				bad = stress_wrong("store %u, which was only read, has changed at byte %llu", k, (unsigned long long)at);
+				bad = stress_wrong("store %u, which was only read, has changed at byte %llu",
+				                   k, (unsigned long long)at);
 	}
 	free(mirror);
 	free(store);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stress of net: up to 9 nodes of one process in one way or two, in all forms, with logs and packets of random sizes, some
- * of them tiny. Threads send changes, bytes, calls that go on, and ask for values, to random nodes, with stalls in between.
- * Every sum must come out, bytes and fetched values must be those that the order of one thread's messages promises.
+ * Stress of net: up to 9 nodes of one process in one way or two, in all forms, with logs and packets of
+ * random sizes, some of them tiny. Threads send changes, bytes, calls that go on, and ask for values, to
+ * random nodes, with stalls in between. Every sum must come out, bytes and fetched values must be those that
+ * the order of one thread's messages promises.
  */
 #include "../model/draw.h"
 #include "stress.h"
@@ -15,7 +16,8 @@
 enum { MOST_NODES = 9, CELLS = 512, AREA = 320, MOST_THREADS = 96 };
 
 struct totals {
-	uint64_t wide, narrow, fetched, calls, checksum, wrong; /* what this node's threads sent, and what went wrong */
+	/* what this node's threads sent, and what went wrong */
+	uint64_t wide, narrow, fetched, calls, checksum, wrong;
 };
 
 struct net_args {
@@ -170,7 +172,8 @@ static int compare(const char *what, uint64_t sent, uint64_t arrived)
 {
 	if (sent == arrived)
 		return 0;
-	return stress_wrong("%s: %llu were sent, %llu arrived", what, (unsigned long long)sent, (unsigned long long)arrived);
+	return stress_wrong("%s: %llu were sent, %llu arrived", what, (unsigned long long)sent,
+	                    (unsigned long long)arrived);
 }
 
 /* The own symmetric memory, wherever it lies. */
@@ -185,7 +188,8 @@ static int check(struct gn_net *net, const struct net_args *a, const struct hear
 	uint64_t arrived[5] = {0, 0, 0, 0, 0}, sent[6], cell[CELLS], ticket[MOST_NODES];
 	uint32_t narrow[CELLS];
 	int bad = load(net, cell, a->cell, sizeof cell) || load(net, narrow, a->narrow, sizeof narrow) ||
-		  load(net, ticket, a->ticket, a->net.nodes * sizeof *ticket) || load(net, sent, a->sent, sizeof sent);
+	          load(net, ticket, a->ticket, a->net.nodes * sizeof *ticket) ||
+	          load(net, sent, a->sent, sizeof sent);
 
 	if (bad)
 		return stress_wrong("the own memory cannot be read: %s", gn_net_message(net));
@@ -195,12 +199,16 @@ static int check(struct gn_net *net, const struct net_args *a, const struct hear
 	arrived[2] = sum(ticket, a->net.nodes);
 	arrived[3] = h->calls;
 	arrived[4] = h->checksum;
-	if (gn_net_reduce_u64(gn_net_host(net), GN_ADD, arrived, 5) || gn_net_reduce_u64(gn_net_host(net), GN_ADD, sent, 6))
+	if (gn_net_reduce_u64(gn_net_host(net), GN_ADD, arrived, 5) ||
+	    gn_net_reduce_u64(gn_net_host(net), GN_ADD, sent, 6))
 		return stress_wrong("the sums could not be made: %s", gn_net_message(net));
-	bad |= compare("adds of 8 bytes", sent[0], arrived[0]) | compare("adds of 4 bytes", sent[1], arrived[1]);
+	bad |=
+	    compare("adds of 8 bytes", sent[0], arrived[0]) | compare("adds of 4 bytes", sent[1], arrived[1]);
 	bad |= compare("fetching adds", sent[2], arrived[2]) | compare("calls", sent[3], arrived[3]);
 	bad |= compare("sums of calls", sent[4], arrived[4]);
-	return sent[5] ? stress_wrong("%llu operations failed or saw what they must not", (unsigned long long)sent[5]) : bad;
+	return sent[5] ? stress_wrong("%llu operations failed or saw what they must not",
+	                              (unsigned long long)sent[5])
+	               : bad;
 }
 
 static int node_main(struct gn_net *net, void *argument)
@@ -225,11 +233,13 @@ static int node_main(struct gn_net *net, void *argument)
 	a.sent = (struct totals *)gn_net_alloc(net, sizeof *a.sent);
 	bad = gn_net_handler(net, "hear", hear, &h) != 0 || gn_net_barrier(gn_net_host(net));
 	if (!bad)
-		bad = simt_launch(gn_net_machine(net), &send_all_kernel, grid, &a) || simt_wait(gn_net_machine(net));
+		bad = simt_launch(gn_net_machine(net), &send_all_kernel, grid, &a) ||
+		      simt_wait(gn_net_machine(net));
 	if (!bad)
 		bad = gn_net_settle(net);
 	if (bad)
-		bad = stress_wrong("node %u: %s %s", gn_net_node(net), simt_message(gn_net_machine(net)), gn_net_message(net));
+		bad = stress_wrong("node %u: %s %s", gn_net_node(net), simt_message(gn_net_machine(net)),
+		                   gn_net_message(net));
 	bad |= check(net, &a, &h);
 	return bad ? -GN_EIO : 0;
 }
@@ -259,18 +269,22 @@ static int net_round(struct stress *s)
 	r.config.route = draw_chance(&random, 20) ? GN_NET_DIRECT : GN_NET_PACKETS;
 	r.threads = 32 * (1 + draw_below(&random, MOST_THREADS / 32));
 	r.stalls = draw_chance(&random, 50);
-	r.config.form = draw_chance(&random, 60) ? GN_NET_COMBINED : (enum gn_net_form)(1 + draw_below(&random, 3));
+	r.config.form =
+	    draw_chance(&random, 60) ? GN_NET_COMBINED : (enum gn_net_form)(1 + draw_below(&random, 3));
 	r.each = (r.config.packet_bytes < 4096 ? 20000 : 200000) / (r.config.nodes * r.threads);
-	/* on cpu such a kernel takes a processor for itself; on a GPU a warp goes on when its last lane has its answer */
+	/*
+	 * on cpu such a kernel takes a processor for itself; on a GPU a warp goes on when its last lane has
+	 * its answer
+	 */
 	if (r.config.by_kernel || s->info.is_cuda)
 		r.each = (r.each + 15) / 16;
 	s->operations += (uint64_t)r.config.nodes * r.threads * r.each;
 	rc = gn_net_run(&r.config, node_main, &r, &error);
 	if (!rc || rc == -GN_EIO) /* then a node has said what */
 		return rc != 0;
-	return stress_wrong("%u nodes in %u columns, packets of %llu, logs of %llu: %s %s", r.config.nodes, r.config.columns,
-			    (unsigned long long)r.config.packet_bytes, (unsigned long long)r.config.log_bytes, gn_error_name(rc),
-			    error.text);
+	return stress_wrong("%u nodes in %u columns, packets of %llu, logs of %llu: %s %s", r.config.nodes,
+	                    r.config.columns, (unsigned long long)r.config.packet_bytes,
+	                    (unsigned long long)r.config.log_bytes, gn_error_name(rc), error.text);
 }
 
 int main(int argc, char **argv)

@@ -92,7 +92,9 @@ static inline int disk_fetch(struct disk *d, struct disk_port *p)
 	return 1;
 }
 
-/* Returns 0 while the completion queue is full. A second completion says what the first did: either may win. */
+/*
+ * Returns 0 while the completion queue is full. A second completion says what the first did: either may win.
+ */
 static inline int disk_complete(struct disk *d, struct disk_port *p, uint32_t k)
 {
 	struct disk_held *h = &p->held[k];

@@ -89,7 +89,8 @@ static void tell(int signal)
 			dprintf(2, "  %llu threads have ended\n", (unsigned long long)alike);
 		else
 			dprintf(2, "  %llu threads, the first of them %llu, are at step %u, doing %u\n",
-				(unsigned long long)alike, (unsigned long long)k, done_by(k) >> 8, done_by(k) & 0xff);
+			        (unsigned long long)alike, (unsigned long long)k, done_by(k) >> 8,
+			        done_by(k) & 0xff);
 		told++;
 	}
 	_exit(1);

@@ -24,9 +24,10 @@ struct stress {
 };
 
 /*
- * The deadline of a wait that is not to run into one. Beside other programs, and under a sanitizer, what takes milliseconds
- * takes minutes: nobody may fail because the machine is slow. It is short enough that a wait for what never comes says so
- * before ctest ends the test. A GPU has no other programs beside it: there it says so within a minute.
+ * The deadline of a wait that is not to run into one. Beside other programs, and under a sanitizer, what
+ * takes milliseconds takes minutes: nobody may fail because the machine is slow. It is short enough that a
+ * wait for what never comes says so before ctest ends the test. A GPU has no other programs beside it: there
+ * it says so within a minute.
  */
 static inline uint64_t stress_patience_ns(const struct stress *s)
 {
@@ -40,8 +41,8 @@ int stress_main(int argc, char **argv, const char *name, stress_round *round);
 
 /*
  * stress_watch - a run that does not end is ended, and says where its threads are.
- * @doing    [threads] of memory that the host sees; each thread writes there what it is doing (stress_doing), and
- *           STRESS_DONE; NULL: nothing is watched any more
+ * @doing    [threads] of memory that the host sees; each thread writes there what it is doing (stress_doing),
+ *           and STRESS_DONE; NULL: nothing is watched any more
  */
 enum { STRESS_DONE = -1 };
 void stress_watch(const struct stress *s, const uint32_t *doing, uint64_t threads);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Are these the depths of a breadth-first search? Computed once more by GraphBLAS, as products of a vector and the
- * adjacency matrix over (or, and). Usage: graphblas_bfs GRAPH SOURCE DEPTHS
+ * Are these the depths of a breadth-first search? Computed once more by GraphBLAS, as products of a vector
+ * and the adjacency matrix over (or, and). Usage: graphblas_bfs GRAPH SOURCE DEPTHS
  */
 #include <GraphBLAS.h>
 #include <stdio.h>
@@ -54,8 +54,10 @@ static GrB_Vector search(GrB_Matrix a, GrB_Index vertices, GrB_Index source)
 	call(GrB_Vector_new(&front, GrB_BOOL, vertices), "frontier");
 	call(GrB_Vector_setElement_BOOL(front, true, source), "frontier");
 	for (uint32_t level = 0; reached; level++) {
-		call(GrB_Vector_assign_UINT32(depth, front, NULL, level, GrB_ALL, vertices, GrB_DESC_S), "depths");
-		call(GrB_vxm(front, depth, NULL, GrB_LOR_LAND_SEMIRING_BOOL, front, a, GrB_DESC_RSC), "level");
+		call(GrB_Vector_assign_UINT32(depth, front, NULL, level, GrB_ALL, vertices, GrB_DESC_S),
+		     "depths");
+		call(GrB_vxm(front, depth, NULL, GrB_LOR_LAND_SEMIRING_BOOL, front, a, GrB_DESC_RSC),
+		     "level");
 		call(GrB_Vector_nvals(&reached, front), "frontier");
 	}
 	GrB_Vector_free(&front);

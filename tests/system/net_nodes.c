@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of somebody who uses net: how many nodes there are, and that they add up. Prints one line, on node 0. */
+/*
+ * A program of somebody who uses net: how many nodes there are, and that they add up. Prints one line, on
+ * node 0.
+ */
 #include <grapnel/net.h>
 #include <stdio.h>
 

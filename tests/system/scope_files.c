@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a known report in every form, and one of the same machine on a slower day. Usage: scope_files FOLDER */
+/*
+ * Writes a known report in every form, and one of the same machine on a slower day. Usage: scope_files FOLDER
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,9 @@ static void put(const char *folder, const char *name, writer *write, const json_
 static void slow_down(struct sample *s)
 {
 	for (uint32_t k = 0; k < s->report.results; k++)
-		for (uint32_t n = 0; n < s->result[k].samples && !strcmp(s->result[k].cell.row->name, "zero-copy/host-read"); n++) {
+		for (uint32_t n = 0;
+		     n < s->result[k].samples && !strcmp(s->result[k].cell.row->name, "zero-copy/host-read");
+		     n++) {
 			s->result[k].value[n] *= 0.9;
 			s->result[k].seconds[n] /= 0.9;
 		}

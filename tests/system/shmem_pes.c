@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of somebody who uses shmem.h: how many PEs there are, and that they add up. Prints one line, on PE 0. */
+/*
+ * A program of somebody who uses shmem.h: how many PEs there are, and that they add up. Prints one line, on
+ * PE 0.
+ */
 #include <shmem.h>
 #include <stdio.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each operation does, from kernels and from hosts: programs for all nodes of a run, on whatever carries messages. */
+/*
+ * What each operation does, from kernels and from hosts: programs for all nodes of a run, on whatever carries
+ * messages.
+ */
 #include "net_cases.h"
 
 #include "node_check.h"
@@ -258,7 +261,8 @@ int net_bytes(struct gn_net *net, void *unused)
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net), next = (node + 1) % nodes;
 	unsigned char *mine = (unsigned char *)malloc(BYTES), *got = (unsigned char *)calloc(1, BYTES);
-	unsigned char *area = (unsigned char *)gn_net_alloc(net, BYTES + 16), *come = (unsigned char *)malloc(BYTES + 16);
+	unsigned char *area = (unsigned char *)gn_net_alloc(net, BYTES + 16),
+	              *come = (unsigned char *)malloc(BYTES + 16);
 
 	(void)unused;
 	CHECK(mine);
@@ -487,7 +491,8 @@ int net_refused(struct gn_net *net, void *unused)
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t nodes = gn_net_nodes(net);
 	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 8), elsewhere, value;
-	const struct gn_net_team others = {(gn_net_node(net) + 1) % nodes, 1, 1, NULL}, beyond = {0, 1, nodes + 1, NULL};
+	const struct gn_net_team others = {(gn_net_node(net) + 1) % nodes, 1, 1, NULL},
+	                         beyond = {0, 1, nodes + 1, NULL};
 	struct gn_net_fault fault;
 
 	(void)unused;
@@ -511,7 +516,8 @@ int net_refused(struct gn_net *net, void *unused)
 
 int net_memory(struct gn_net *net, void *unused)
 {
-	char *a = (char *)gn_net_alloc(net, 100), *b = (char *)gn_net_alloc(net, 100), *c = (char *)gn_net_alloc(net, 100);
+	char *a = (char *)gn_net_alloc(net, 100), *b = (char *)gn_net_alloc(net, 100),
+	     *c = (char *)gn_net_alloc(net, 100);
 	char *again, ones[100];
 
 	(void)unused;

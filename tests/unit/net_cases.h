@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net_cases.h - node functions for gn_net_run; they return an error if something is wrong. For nodes in one process and for processes of their own. */
+/*
+ * net_cases.h - node functions for gn_net_run; they return an error if something is wrong. For nodes in one
+ * process and for processes of their own.
+ */
 #ifndef GN_TESTS_NET_CASES_H
 #define GN_TESTS_NET_CASES_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_check.h - checks in nodes' programs, which run in threads that are not the test's own. An assertion of cmocka ends the
- * process there, without a word, and leaves the other threads behind. A check that fails says what was wrong and returns; the
- * program has then failed, all nodes end, and the test asserts that gn_net_run returned 0.
+ * node_check.h - checks in nodes' programs, which run in threads that are not the test's own. An assertion of
+ * cmocka ends the process there, without a word, and leaves the other threads behind. A check that fails says
+ * what was wrong and returns; the program has then failed, all nodes end, and the test asserts that
+ * gn_net_run returned 0.
  */
 #ifndef GN_TESTS_NODE_CHECK_H
 #define GN_TESTS_NODE_CHECK_H
@@ -23,7 +24,8 @@ static inline int node_wrong(const char *file, int line, const char *what)
 
 static inline int node_differs(const char *file, int line, const char *what, uint64_t is, uint64_t expected)
 {
-	fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", file, line, what, (long long)is, (long long)expected);
+	fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", file, line, what, (long long)is,
+	        (long long)expected);
 	return NODE_WRONG;
 }
 

@@ -9,28 +9,50 @@
 #include "unit.h"
 
 /* Only what a report says of a row matters here. */
-#define ROW(name, paper, direction, limit, second, unit, timer) \
-	{name, "a row of the test", paper, direction, limit, second, unit, timer, NULL, NULL, NULL, NULL, NULL}
+#define ROW(name, paper, direction, limit, second, unit, timer)                                            \
+	{                                                                                                  \
+		name, "a row of the test", paper, direction, limit, second, unit, timer, NULL, NULL, NULL, \
+		    NULL, NULL                                                                             \
+	}
 
-static const struct scope_row pinned_in = ROW("copy/pinned-to-device", "10", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row pinned_out = ROW("copy/device-to-pinned", "11", "d2h", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row by_kernel = ROW("kernel/pinned-to-device", NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row pinned_both = ROW("copy/pinned-both", "12", "both", "pcie", "to_device_bytes_per_second", SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row pageable_in = ROW("copy/pageable-to-device", "4", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row zero_in = ROW("zero-copy/host-read", "13", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row peer = ROW("peer/copy", "17", "d2d", "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row chase = ROW("latency/host-memory", NULL, "none", "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK);
-static const struct scope_row loaded = ROW("latency/loaded", NULL, "none", "pcie", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK);
-static const struct scope_row doorbell = ROW("doorbell/write", NULL, "none", NULL, NULL, SCOPE_RATE, SCOPE_DEVICE_CLOCK);
-static const struct scope_row fence = ROW("doorbell/fence", NULL, "none", NULL, NULL, SCOPE_RATE, SCOPE_DEVICE_CLOCK);
-static const struct scope_row copy = ROW("memory/copy", NULL, "h2h", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
-static const struct scope_row flushed = ROW("memory/copy-flushed", NULL, "h2h", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
-static const struct scope_row nodes = ROW("memory/read-nodes", NULL, "none", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
-static const struct scope_row uring = ROW("file/uring-direct", NULL, "none", "disk", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
-static const struct scope_row page_in = ROW("grapnel-gpu/page-in", NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
-static const struct scope_row miss = ROW("grapnel-gpu/miss", NULL, "h2d", "pcie", NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK);
-static const struct scope_row hit = ROW("grapnel-gpu/hit-random", NULL, "none", "memory", NULL, SCOPE_RATE, SCOPE_HOST_CLOCK);
-static const struct scope_row gather = ROW("grapnel-gpu/gather-plain", NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
+static const struct scope_row pinned_in =
+    ROW("copy/pinned-to-device", "10", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row pinned_out =
+    ROW("copy/device-to-pinned", "11", "d2h", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row by_kernel =
+    ROW("kernel/pinned-to-device", NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row pinned_both = ROW("copy/pinned-both", "12", "both", "pcie",
+                                                "to_device_bytes_per_second", SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row pageable_in =
+    ROW("copy/pageable-to-device", "4", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row zero_in =
+    ROW("zero-copy/host-read", "13", "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row peer =
+    ROW("peer/copy", "17", "d2d", "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row chase =
+    ROW("latency/host-memory", NULL, "none", "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK);
+static const struct scope_row loaded =
+    ROW("latency/loaded", NULL, "none", "pcie", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK);
+static const struct scope_row doorbell =
+    ROW("doorbell/write", NULL, "none", NULL, NULL, SCOPE_RATE, SCOPE_DEVICE_CLOCK);
+static const struct scope_row fence =
+    ROW("doorbell/fence", NULL, "none", NULL, NULL, SCOPE_RATE, SCOPE_DEVICE_CLOCK);
+static const struct scope_row copy =
+    ROW("memory/copy", NULL, "h2h", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
+static const struct scope_row flushed =
+    ROW("memory/copy-flushed", NULL, "h2h", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
+static const struct scope_row nodes =
+    ROW("memory/read-nodes", NULL, "none", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
+static const struct scope_row uring =
+    ROW("file/uring-direct", NULL, "none", "disk", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
+static const struct scope_row page_in =
+    ROW("grapnel-gpu/page-in", NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
+static const struct scope_row miss =
+    ROW("grapnel-gpu/miss", NULL, "h2d", "pcie", NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK);
+static const struct scope_row hit =
+    ROW("grapnel-gpu/hit-random", NULL, "none", "memory", NULL, SCOPE_RATE, SCOPE_HOST_CLOCK);
+static const struct scope_row gather =
+    ROW("grapnel-gpu/gather-plain", NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
 
 void sample_open(struct sample *s)
 {
@@ -74,8 +96,8 @@ static struct scope_result *next(struct sample *s, const struct scope_row *row, 
 	return r;
 }
 
-struct scope_result *sample_add(struct sample *s, const struct scope_row *row, const struct scope_arg *args, double value,
-				double noise, uint32_t samples)
+struct scope_result *sample_add(struct sample *s, const struct scope_row *row, const struct scope_arg *args,
+                                double value, double noise, uint32_t samples)
 {
 	struct scope_result *r = next(s, row, args);
 
@@ -94,8 +116,8 @@ struct scope_result *sample_add(struct sample *s, const struct scope_row *row, c
 	return r;
 }
 
-void sample_fail(struct sample *s, const struct scope_row *row, const struct scope_arg *args, enum scope_status status,
-		 const char *why)
+void sample_fail(struct sample *s, const struct scope_row *row, const struct scope_arg *args,
+                 enum scope_status status, const char *why)
 {
 	struct scope_result *r = next(s, row, args);
 
@@ -128,7 +150,8 @@ static void fill_links(struct sample *s)
 	sizes(s, &zero_in, 1.2e-6, 51.2e9);
 	sizes(s, &by_kernel, 1.2e-6, 51.2e9);
 	for (uint64_t pair = 0; pair < 2; pair++) {
-		const struct scope_arg args[] = {{"bytes", 1 << 28}, {"from", pair}, {"to", 1 - pair}, {NULL, 0}};
+		const struct scope_arg args[] = {
+		    {"bytes", 1 << 28}, {"from", pair}, {"to", 1 - pair}, {NULL, 0}};
 
 		sample_add(s, &peer, args, pair ? 391e9 : 397e9, 0.002, 20);
 	}
@@ -180,10 +203,12 @@ static void fill_grapnel(struct sample *s)
 		for (uint64_t warps = 1; warps <= 4096; warps *= 64) {
 			const struct scope_arg args[] = {{"bytes", pages[k]}, {"warps", warps}, {NULL, 0}};
 
-			sample_add(s, &page_in, args, warps == 4096 ? rates[k] : rates[k] * (double)warps / 4096, 0.005, 12);
+			sample_add(s, &page_in, args,
+			           warps == 4096 ? rates[k] : rates[k] * (double)warps / 4096, 0.005, 12);
 		}
 	{
-		const struct scope_arg page[] = {{"bytes", 4096}, {NULL, 0}}, word[] = {{"bytes", 4}, {"span", 1ull << 34}, {NULL, 0}};
+		const struct scope_arg page[] = {{"bytes", 4096}, {NULL, 0}},
+		                       word[] = {{"bytes", 4}, {"span", 1ull << 34}, {NULL, 0}};
 		const struct scope_arg line[] = {{"bytes", 128}, {"span", 1ull << 34}, {NULL, 0}};
 
 		sample_add(s, &miss, page, 4e-6, 0.01, 12);
@@ -200,13 +225,17 @@ static void fill_grapnel(struct sample *s)
 
 static void fill_context(struct sample *s)
 {
-	const char *text =
-	    "{\"date\": \"2026-11-21T12:00:00+0000\", \"host_name\": \"sample\", \"num_cpus\": 16, \"mhz_per_cpu\": 2000,"
-	    "\"cpu_scaling_enabled\": false, \"load_avg\": [0.5, 0.4, 0.3], \"caches\": [{\"type\": \"Data\", \"level\": 1, \"size\": 49152},"
-	    "{\"type\": \"Unified\", \"level\": 3, \"size\": 33554432}], \"cpu\": {\"model\": \"A & B <processor>\"},"
-	    "\"memory\": {\"total_bytes\": 137438953472, \"free_bytes\": 1}, \"gpus\": ["
-	    "{\"name\": \"H200\", \"l2_bytes\": 62914560, \"pcie_generation\": 5, \"pcie_width\": 16, \"peer\": [false, true]},"
-	    "{\"name\": \"H200\", \"l2_bytes\": 62914560, \"pcie_generation\": 5, \"pcie_width\": 16, \"peer\": [true, false]}]}";
+	const char *text = "{\"date\": \"2026-11-21T12:00:00+0000\", \"host_name\": \"sample\", "
+	                   "\"num_cpus\": 16, \"mhz_per_cpu\": 2000,"
+	                   "\"cpu_scaling_enabled\": false, \"load_avg\": [0.5, 0.4, 0.3], \"caches\": "
+	                   "[{\"type\": \"Data\", \"level\": 1, \"size\": 49152},"
+	                   "{\"type\": \"Unified\", \"level\": 3, \"size\": 33554432}], \"cpu\": {\"model\": "
+	                   "\"A & B <processor>\"},"
+	                   "\"memory\": {\"total_bytes\": 137438953472, \"free_bytes\": 1}, \"gpus\": ["
+	                   "{\"name\": \"H200\", \"l2_bytes\": 62914560, \"pcie_generation\": 5, "
+	                   "\"pcie_width\": 16, \"peer\": [false, true]},"
+	                   "{\"name\": \"H200\", \"l2_bytes\": 62914560, \"pcie_generation\": 5, "
+	                   "\"pcie_width\": 16, \"peer\": [true, false]}]}";
 
 	json_decref(s->report.context);
 	s->report.context = json_loads(text, 0, NULL);
@@ -221,6 +250,7 @@ void sample_fill(struct sample *s)
 	fill_latencies(s);
 	fill_host(s);
 	fill_grapnel(s);
-	sample_fail(s, &zero_in, four, SCOPE_FAILED, "byte 4096 of 4294967296 is 0x00, not 0x5a; \"<b>\" & 'so', on");
+	sample_fail(s, &zero_in, four, SCOPE_FAILED,
+	            "byte 4096 of 4294967296 is 0x00, not 0x5a; \"<b>\" & 'so', on");
 	sample_fail(s, &pinned_in, four, SCOPE_SKIPPED, "more than half of what is free");
 }

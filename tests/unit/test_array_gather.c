@@ -111,7 +111,9 @@ static void open_machine_of(struct cache_test *t, unsigned threads, unsigned wid
 	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
 }
 
-/* Write a third of the elements through the array, so that frames are dirty and some have been written back. */
+/*
+ * Write a third of the elements through the array, so that frames are dirty and some have been written back.
+ */
 static void make_dirty(struct bed *b)
 {
 	const uint32_t size = b->shape->element_bytes;
@@ -148,8 +150,9 @@ static void open_array(struct bed *b)
 	fill_store(b->t, b->t->store);
 	if (s->frames)
 		open_cache(b->t, &o);
-	b->array = make_array(b->t, s->frames ? GN_PAGED : GN_DIRECT, b->t->store, s->offset * s->element_bytes,
-			      s->bytes / s->element_bytes - s->offset, s->element_bytes);
+	b->array =
+	    make_array(b->t, s->frames ? GN_PAGED : GN_DIRECT, b->t->store, s->offset * s->element_bytes,
+	               s->bytes / s->element_bytes - s->offset, s->element_bytes);
 	b->row_bytes = s->elements * s->element_bytes;
 	b->array_rows = b->array.count / s->elements;
 	b->shadow = (char *)calloc(1, s->bytes + 8);
@@ -160,7 +163,8 @@ static void open_array(struct bed *b)
 static void open_batch(struct bed *b)
 {
 	const uint64_t bytes = b->shape->count * b->row_bytes;
-	uint64_t *index = (uint64_t *)simt_alloc(b->t->machine, (b->shape->count + 1) * sizeof *index, SIMT_SHARED);
+	uint64_t *index =
+	    (uint64_t *)simt_alloc(b->t->machine, (b->shape->count + 1) * sizeof *index, SIMT_SHARED);
 
 	for (uint64_t k = 0; k < b->shape->count; k++)
 		index[k] = draw(b, b->shape->most ? b->shape->most : b->array_rows);
@@ -245,7 +249,8 @@ static void fill_rows(struct bed *b)
 		rows[k] = (char)draw(b, 256);
 	for (uint64_t k = 0; k < b->batch.count; k++)
 		if (b->batch.index[k] < b->array_rows)
-			memcpy(b->shadow + b->batch.index[k] * b->row_bytes, rows + k * b->row_bytes, b->row_bytes);
+			memcpy(b->shadow + b->batch.index[k] * b->row_bytes, rows + k * b->row_bytes,
+			       b->row_bytes);
 }
 
 static void gather_and_scatter(struct cache_test *t, const struct shape *shape, enum way way, uint64_t seed)
@@ -316,7 +321,8 @@ static void random_shapes(void **state)
 	memset(&b, 0, sizeof b);
 	b.seed = 4711;
 	for (int k = 0; k < 40; k++) {
-		struct shape s = {draw(&b, 4) ? "host" : "memq", 32 << 10, 512u << draw(&b, 4), 0, 0, 0, 0, 0, 0, 0};
+		struct shape s = {
+		    draw(&b, 4) ? "host" : "memq", 32 << 10, 512u << draw(&b, 4), 0, 0, 0, 0, 0, 0, 0};
 
 		s.frames = 4 + (uint32_t)draw(&b, 8);
 		s.ways = draw(&b, 2) ? 4 : 0;
@@ -348,8 +354,8 @@ static void many_rows(void **state)
 static const struct shape words = {"host", 64 << 10, 4096, 4, 0, 8, 4, 0, 64, 0};
 
 /*
- * Of the store a row takes its own bytes, not its page. It is loaded once for all its places; by the host on cpu as often as it is
- * wanted, since a sort costs more there.
+ * Of the store a row takes its own bytes, not its page. It is loaded once for all its places; by the host on
+ * cpu as often as it is wanted, since a sort costs more there.
  */
 static void rows_are_read_alone(void **state)
 {
@@ -385,7 +391,8 @@ static void the_last_of_equals_is_written(void **state)
 
 	for (int way = 0; way < WAYS; way++) {
 		for (int k = 0; k < 64; k++)
-			index[k] = k % 5 == 4 ? UINT64_MAX - (uint64_t)k : b.array_rows - 1 - (uint64_t)(k % 3 == 0);
+			index[k] =
+			    k % 5 == 4 ? UINT64_MAX - (uint64_t)k : b.array_rows - 1 - (uint64_t)(k % 3 == 0);
 		fill_rows(&b);
 		assert_int_equal(move_batch(&b, (enum way)way, 1), 0);
 		check_failure(&b);
@@ -394,7 +401,10 @@ static void the_last_of_equals_is_written(void **state)
 	close_bed(&b);
 }
 
-/* Rows that cover sectors are written without their page; a gather finds them there, and what was not written. */
+/*
+ * Rows that cover sectors are written without their page; a gather finds them there, and what was not
+ * written.
+ */
 static void rows_of_pages_that_are_there_in_parts(void **state)
 {
 	static const struct shape sectors[] = {{"host", 64 << 10, 4096, 8, 0, 8, 64, 0, 8, 0},
@@ -521,7 +531,8 @@ SIMT_FN void take_next_rows(const struct next_args *a)
 SIMT_KERNEL(take_next_rows, struct next_args)
 
 /* Gather, take other indices, and gather again, without a wait and with one workspace. */
-static void gather_twice_on(struct bed *b, struct simt_stream *stream, struct gn_gather *g, void *first, void *second)
+static void gather_twice_on(struct bed *b, struct simt_stream *stream, struct gn_gather *g, void *first,
+                            void *second)
 {
 	const struct next_args next = {(uint64_t *)(uintptr_t)b->batch.index, b->batch.count, b->array_rows};
 	const struct simt_grid grid = {2, 8, 0};
@@ -561,7 +572,8 @@ static void batches_on_a_stream(void **state)
 	for (uint64_t k = 0; k < b.batch.count; k++) {
 		const uint64_t before = (b.batch.index[k] + b.array_rows - 1) % b.array_rows;
 
-		assert_memory_equal((char *)rows + k * b.row_bytes, b.shadow + before * b.row_bytes, b.row_bytes);
+		assert_memory_equal((char *)rows + k * b.row_bytes, b.shadow + before * b.row_bytes,
+		                    b.row_bytes);
 	}
 	fill_rows(&b);
 	assert_int_equal(gn_scatter_rows_on(g, stream, &b.array, &b.batch, &t->error), 0);

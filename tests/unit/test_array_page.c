@@ -226,7 +226,10 @@ struct walk_args {
 	uint32_t rounds, end;
 };
 
-/* Some at once from here on, or more than one call brings; in strides that leave the page, as far as the array goes. */
+/*
+ * Some at once from here on, or more than one call brings; in strides that leave the page, as far as the
+ * array goes.
+ */
 SIMT_FN void walk_every(const struct walk_args *w, struct gn_cursor *c, uint64_t index)
 {
 	const uint32_t most = index % 2 ? 4 : 2 * GN__CURSOR_STEP + 8;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops over the pages of a run, and lanes that hold a page each: every element once, whatever the cache has room for. */
+/*
+ * Loops over the pages of a run, and lanes that hold a page each: every element once, whatever the cache has
+ * room for.
+ */
 #include "test_cache_support.h"
 
 #include <cache/cache.h>
@@ -43,7 +46,8 @@ SIMT_FN void use_page(const struct range_args *w, const struct gn_page *page)
 /* Each warp takes a piece of the run. */
 SIMT_FN void loop(const struct range_args *w)
 {
-	const uint64_t warps = simt_global_threads() / simt_warp_width(), warp = simt_global_thread() / simt_warp_width();
+	const uint64_t warps = simt_global_threads() / simt_warp_width(),
+	               warp = simt_global_thread() / simt_warp_width();
 	const uint64_t share = (w->end - w->begin + warps - 1) / warps, begin = w->begin + warp * share;
 	struct gn_page page;
 	struct gn_range r;
@@ -52,7 +56,8 @@ SIMT_FN void loop(const struct range_args *w)
 
 	if (begin >= w->end)
 		return;
-	r = gn_range_begin(&w->array, whole_warp(), begin, begin + share < w->end ? begin + share : w->end, (int)w->write);
+	r = gn_range_begin(&w->array, whole_warp(), begin, begin + share < w->end ? begin + share : w->end,
+	                   (int)w->write);
 	while (gn_range_next(&r, &page)) {
 		use_page(w, &page);
 		if (++pages == w->pages)
@@ -112,7 +117,8 @@ static void assert_stored(struct cache_test *t, uint64_t begin, uint64_t end)
 {
 	flush(t);
 	for (uint64_t k = 0; k < 900; k++)
-		assert_int_equal(stored(t, k + 10), k >= begin && k < end ? ~word_of(k + 10) : word_of(k + 10));
+		assert_int_equal(stored(t, k + 10),
+		                 k >= begin && k < end ? ~word_of(k + 10) : word_of(k + 10));
 }
 
 /* Elements 0 to 899 are words 10 to 909, so no run begins or ends with a page unless it is meant to. */
@@ -137,7 +143,8 @@ static void loop_over(struct cache_test *t, uint64_t frames, uint32_t ways, uint
 
 static void every_element_comes_once(void **state)
 {
-	static const uint64_t runs[][2] = {{0, 900}, {0, 1}, {899, 900}, {5, 5}, {54, 118}, {53, 119}, {100, 700}};
+	static const uint64_t runs[][2] = {{0, 900},  {0, 1},    {899, 900}, {5, 5},
+	                                   {54, 118}, {53, 119}, {100, 700}};
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (uint32_t width = 1; width <= 32; width *= 4) {
@@ -179,10 +186,15 @@ static void a_loop_may_be_left(void **state)
 	gn_array_destroy(&w.array, t->machine);
 }
 
-/* The pages that an overwriting loop handed out are the only ones that it changed, in the cache and in the store. */
-static void leave_overwriting(struct cache_test *t, uint32_t width, uint32_t ways, uint64_t begin, uint32_t pages)
+/*
+ * The pages that an overwriting loop handed out are the only ones that it changed, in the cache and in the
+ * store.
+ */
+static void leave_overwriting(struct cache_test *t, uint32_t width, uint32_t ways, uint64_t begin,
+                              uint32_t pages)
 {
-	const uint64_t given = ((begin + 10) / WORDS + pages) * WORDS - 10; /* the first element that was not handed out */
+	/* the first element that was not handed out */
+	const uint64_t given = ((begin + 10) / WORDS + pages) * WORDS - 10;
 	struct gn_array part;
 	struct range_args w;
 
@@ -195,10 +207,12 @@ static void leave_overwriting(struct cache_test *t, uint32_t width, uint32_t way
 	w.pages = pages;
 	assert_int_equal(run_loop(t, w, 1), 0);
 	for (uint64_t k = 0; k < part.count; k++)
-		assert_int_equal(get(t, k + 10), k >= begin && k < given ? ~word_of(k + 10) : word_of(k + 10));
+		assert_int_equal(get(t, k + 10),
+		                 k >= begin && k < given ? ~word_of(k + 10) : word_of(k + 10));
 	flush(t);
 	for (uint64_t k = 0; k < part.count; k++)
-		assert_int_equal(stored(t, k + 10), k >= begin && k < given ? ~word_of(k + 10) : word_of(k + 10));
+		assert_int_equal(stored(t, k + 10),
+		                 k >= begin && k < given ? ~word_of(k + 10) : word_of(k + 10));
 	assert_int_equal(facts_of(t).count.written, pages);
 	gn_array_destroy(&part, t->machine);
 	close_store(t);
@@ -211,8 +225,10 @@ static void a_loop_overwrites_only_what_it_handed_out(void **state)
 	for (uint32_t width = 1; width <= 32; width *= 4)
 		for (uint32_t ways = 0; ways <= 4; ways += 4)
 			for (uint32_t pages = 1; pages <= 5; pages++) {
-				leave_overwriting(t, width, ways, 0, pages);            /* its first page is there in part */
-				leave_overwriting(t, width, ways, 3 * WORDS - 10, pages); /* its first page is a whole one */
+				/* its first page is there in part */
+				leave_overwriting(t, width, ways, 0, pages);
+				/* its first page is a whole one */
+				leave_overwriting(t, width, ways, 3 * WORDS - 10, pages);
 			}
 }
 
@@ -232,7 +248,10 @@ static void a_loop_says_what_cannot_be(void **state)
 	gn_array_destroy(&part, t->machine);
 }
 
-/* With all frames but one held the loop goes page by page; with none free it says so, and works again afterwards. */
+/*
+ * With all frames but one held the loop goes page by page; with none free it says so, and works again
+ * afterwards.
+ */
 static void a_loop_needs_one_frame(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
@@ -303,8 +322,12 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-	    CASE(every_element_comes_once),     CASE(direct_mode_gives_the_run_at_once), CASE(a_loop_may_be_left),
-	    CASE(a_loop_says_what_cannot_be),   CASE(a_loop_needs_one_frame),            CASE(lanes_hold_pages_of_their_own),
+	    CASE(every_element_comes_once),
+	    CASE(direct_mode_gives_the_run_at_once),
+	    CASE(a_loop_may_be_left),
+	    CASE(a_loop_says_what_cannot_be),
+	    CASE(a_loop_needs_one_frame),
+	    CASE(lanes_hold_pages_of_their_own),
 	    CASE(a_loop_overwrites_only_what_it_handed_out),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses of another size than an array's elements: whatever reads, writes or changes refuses them, on a hit as on a
- * miss, and says so; no byte of the store changes, least of all behind the array.
+ * Accesses of another size than an array's elements: whatever reads, writes or changes refuses them, on a hit
+ * as on a miss, and says so; no byte of the store changes, least of all behind the array.
  */
 #include "test_cache_support.h"
 
@@ -84,7 +84,8 @@ SIMT_KERNEL(access_sized, struct size_args)
 
 static int there_is(uint32_t op, uint32_t size)
 {
-	return op == OP_READ || op == OP_CURSOR || op == OP_CURSOR_MOVED || op == OP_WRITE || size == 4 || size == 8;
+	return op == OP_READ || op == OP_CURSOR || op == OP_CURSOR_MOVED || op == OP_WRITE || size == 4 ||
+	       size == 8;
 }
 
 static void refused(struct cache_test *t, struct gn_array *array, uint32_t op, uint32_t size, uint64_t index)
@@ -111,7 +112,10 @@ static void refused(struct cache_test *t, struct gn_array *array, uint32_t op, u
 	assert_int_equal(gn_array_failure(array, &t->error), 0);
 }
 
-/* The array is in the middle of the store: what a wider access would reach behind its end is there to be changed. */
+/*
+ * The array is in the middle of the store: what a wider access would reach behind its end is there to be
+ * changed.
+ */
 static void refused_by(struct cache_test *t, enum gn_mode mode, uint32_t bytes)
 {
 	struct gn_array array = make_array(t, mode, t->store, PAGE, BYTES / bytes, bytes);
@@ -139,7 +143,8 @@ static void other_sizes_are_refused(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (uint32_t k = 0; k < 5; k++) { /* direct mode, and pages in both tables, counted and not */
-		struct gn_cache_options o = {16 * PAGE, PAGE, GN_CLOCK, k & 1 ? GN_TABLE_DIRECT : GN_TABLE_SETS, 0, 0, k > 2};
+		struct gn_cache_options o = {
+		    16 * PAGE, PAGE, GN_CLOCK, k & 1 ? GN_TABLE_DIRECT : GN_TABLE_SETS, 0, 0, k > 2};
 
 		open_store(t, "host:4K", NULL);
 		fill_store(t, t->store);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is moved before it is wanted: ranges that are flushed and prefetched, pages fetched ahead of a sequence, frames
- * kept clean ahead of the hand.
+ * What is moved before it is wanted: ranges that are flushed and prefetched, pages fetched ahead of a
+ * sequence, frames kept clean ahead of the hand.
  */
 #define GN_TRACE_ENABLED 1 /* counts the write-backs that a miss waits for */
 
@@ -43,7 +43,8 @@ static void only_pages_of_the_range_are_flushed(void **state)
 		flush_range(t, 2 * PAGE + 511, 2, 0); /* the last byte of page 2, the first of page 3 */
 		assert_int_equal(facts_of(t).dirty_pages, 6);
 		for (uint64_t page = 0; page < 8; page++)
-			assert_int_equal(stored(t, page * WORDS + 3), page == 2 || page == 3 ? page : word_of(page * WORDS + 3));
+			assert_int_equal(stored(t, page * WORDS + 3),
+			                 page == 2 || page == 3 ? page : word_of(page * WORDS + 3));
 		flush_range(t, 5 * PAGE, PAGE, 0);
 		assert_int_equal(facts_of(t).dirty_pages, 5);
 		assert_int_equal(stored(t, 5 * WORDS + 3), 5);
@@ -63,7 +64,8 @@ static void ranges_that_are_none_are_refused(void **state)
 	flush_range(t, PAGES * PAGE, 1, -GN_ERANGE);
 	flush_range(t, PAGES * PAGE + 1, 0, -GN_ERANGE);
 	flush_range(t, 1, UINT64_MAX, -GN_ERANGE);
-	assert_int_equal(gn_cache_prefetch_range(t->cache, t->store, PAGES * PAGE - 1, 2, &t->error), -GN_ERANGE);
+	assert_int_equal(gn_cache_prefetch_range(t->cache, t->store, PAGES * PAGE - 1, 2, &t->error),
+	                 -GN_ERANGE);
 	assert_says(&t->error, "past the store's 32768");
 	assert_int_equal(gn_store_open(&other, t->machine, "host:8K", NULL, &t->error), 0);
 	assert_int_equal(gn_cache_flush_range(t->cache, other, 0, 1, &t->error), -GN_EINVAL);
@@ -114,7 +116,9 @@ static void prefetched_pages_are_hits(void **state)
 
 			widen(t, width);
 			open_words_of(t, PAGES, PAGES, PAGE, ways, GN_CLOCK);
-			assert_int_equal(gn_cache_prefetch_range(t->cache, t->store, 2 * PAGE + 511, 2 * PAGE, &t->error), 0);
+			assert_int_equal(
+			    gn_cache_prefetch_range(t->cache, t->store, 2 * PAGE + 511, 2 * PAGE, &t->error),
+			    0);
 			assert_int_equal(gn_cache_prefetch_range(t->cache, t->store, 0, 0, &t->error), 0);
 			c = counts(t);
 			assert_int_equal(c.fetched, 3);
@@ -126,7 +130,8 @@ static void prefetched_pages_are_hits(void **state)
 			assert_int_equal(c.misses, 0);
 			assert_int_equal(c.hits, 3 * WORDS);
 			/* what is there is left alone */
-			assert_int_equal(gn_cache_prefetch_range(t->cache, t->store, 0, PAGES * PAGE, &t->error), 0);
+			assert_int_equal(
+			    gn_cache_prefetch_range(t->cache, t->store, 0, PAGES * PAGE, &t->error), 0);
 			assert_true(counts(t).fetched <= PAGES);
 			assert_true(ways || counts(t).fetched == PAGES);
 		}
@@ -140,14 +145,16 @@ static void prefetch_takes_no_frame_that_is_needed(void **state)
 	for (uint32_t ways = 0; ways <= 4; ways += 4) {
 		close_store(t);
 		open_words_of(t, PAGES, 4, PAGE, ways, GN_FIFO);
-		for (uint64_t page = 0; page < 4; page++) { /* whole, so that no later miss calls the cleaner */
+		/* whole, so that no later miss calls the cleaner */
+		for (uint64_t page = 0; page < 4; page++) {
 			assert_int_equal(hold(t, 0, page * WORDS, GN_READ), 0);
 			let_go(t, 0);
 		}
 		for (uint64_t page = 0; page < 3; page++)
 			set(t, page * WORDS, 42);
 		assert_int_equal(hold(t, 0, 3 * WORDS, GN_READ), 0);
-		assert_int_equal(gn_cache_prefetch_range(t->cache, t->store, 4 * PAGE, 8 * PAGE, &t->error), 0);
+		assert_int_equal(gn_cache_prefetch_range(t->cache, t->store, 4 * PAGE, 8 * PAGE, &t->error),
+		                 0);
 		assert_int_equal(counts(t).fetched, 4);
 		assert_int_equal(counts(t).written, 0);
 		assert_int_equal(facts_of(t).dirty_pages, 3);
@@ -181,7 +188,8 @@ static void a_prefetch_may_fail(void **state)
 struct prefetch_args {
 	struct gn_array array;
 	uint64_t first, count;
-	uint32_t each; /* 1: a lane its own element: first, and count further for every lane, if its rank is even */
+	/* 1: a lane its own element: first, and count further for every lane, if its rank is even */
+	uint32_t each;
 };
 
 SIMT_FN void prefetch_elements(const struct prefetch_args *a)
@@ -402,7 +410,8 @@ SIMT_KERNEL(stride, struct walk_args)
 /* The stride over pages whose transfers take long. Returns what it counted. */
 static struct gn_cache_stripe stride_slowly(struct cache_test *t, uint32_t ways, uint32_t width)
 {
-	const struct gn_cache_options o = {2 * PAGES * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
+	const struct gn_cache_options o = {
+	    2 * PAGES * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
 	struct gn_fault_plan plan;
 	struct gn_store_options options;
 	uint32_t foreign = 0;
@@ -434,9 +443,10 @@ static struct gn_cache_stripe stride_slowly(struct cache_test *t, uint32_t ways,
 }
 
 /*
- * A loop over a grid: the threads that wait for a page fetch the pages behind it, in warps of one lane and of many. Every
- * transfer takes long, so that all others come to wait. On a busy machine some come too late for that, and what is not fetched
- * ahead is a miss: then it is tried again. Where nothing is fetched ahead no try has few misses.
+ * A loop over a grid: the threads that wait for a page fetch the pages behind it, in warps of one lane and of
+ * many. Every transfer takes long, so that all others come to wait. On a busy machine some come too late for
+ * that, and what is not fetched ahead is a miss: then it is tried again. Where nothing is fetched ahead no
+ * try has few misses.
  */
 static void threads_that_wait_fetch_ahead(void **state)
 {
@@ -466,14 +476,18 @@ struct help_args {
 SIMT_FN void help(const struct help_args *a)
 {
 	const uint32_t lane = simt_lane();
-	const struct gn__errand errand = {(uint32_t)(lane ? GN__HELPS : GN__READS), 0, PAGE - 16, a->size, {0, 0}};
+	const struct gn__errand errand = {
+	    (uint32_t)(lane ? GN__HELPS : GN__READS), 0, PAGE - 16, a->size, {0, 0}};
 	const uint64_t page = lane ? a->other + (a->apart ? lane : 0) : a->page;
 
 	a->code[lane] = gn_cache_access(a->cache, page, errand).status.code;
 }
 SIMT_KERNEL(help, struct help_args)
 
-/* A sequence of two misses, so that a lane that helps at the second fetches ahead; only one frame is to be had. */
+/*
+ * A sequence of two misses, so that a lane that helps at the second fetches ahead; only one frame is to be
+ * had.
+ */
 static void help_at_a_sequence(struct cache_test *t, uint32_t width, uint32_t apart, uint32_t size, int code)
 {
 	int32_t codes[32];
@@ -489,8 +503,9 @@ static void help_at_a_sequence(struct cache_test *t, uint32_t width, uint32_t ap
 }
 
 /*
- * The page that a lane fetches ahead for another finds no frame: nobody asked for it, so nothing is done to it, and
- * nothing to the page that the lane came with. The file is mapped read-only: a write to it is a signal.
+ * The page that a lane fetches ahead for another finds no frame: nobody asked for it, so nothing is done to
+ * it, and nothing to the page that the lane came with. The file is mapped read-only: a write to it is a
+ * signal.
  */
 static void who_helps_changes_nothing(void **state)
 {
@@ -521,7 +536,10 @@ static void who_helps_changes_nothing(void **state)
 	}
 }
 
-/* A page that could not be fetched ahead is no failure of the lane that fetched it, nor of the one for which it did. */
+/*
+ * A page that could not be fetched ahead is no failure of the lane that fetched it, nor of the one for which
+ * it did.
+ */
 static void who_helps_fails_in_nothing(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
@@ -542,12 +560,15 @@ static void who_helps_fails_in_nothing(void **state)
 	}
 }
 
-/* The first lane reads one page after the other; the second wants to write where nobody may, and the others nothing. */
+/*
+ * The first lane reads one page after the other; the second wants to write where nobody may, and the others
+ * nothing.
+ */
 SIMT_FN void pin_some(const struct help_args *a)
 {
 	const uint32_t lane = simt_lane(), all = (1u << simt_warp_width()) - 1;
-	const struct gn_pinned p = gn_cache_pin_lanes(a->cache, all, lane < 2 ? 1u << lane : 0, lane ? a->other : a->page,
-						      lane ? GN_WRITE : GN_READ);
+	const struct gn_pinned p = gn_cache_pin_lanes(a->cache, all, lane < 2 ? 1u << lane : 0,
+	                                              lane ? a->other : a->page, lane ? GN_WRITE : GN_READ);
 
 	a->code[lane] = p.status.code;
 	if (lane < 2 && !p.status.code)

@@ -4,7 +4,19 @@
 
 enum { PAGE = 512, WORDS = PAGE / 8, PAGES = 16, FRAMES = 4 };
 
-enum change_op { ADD_U32, ADD_U64, ADD_F32, ADD_F64, MIN_U32, MIN_U64, MAX_U32, MAX_U64, CAS_U32, CAS_U64, CHANGES };
+enum change_op {
+	ADD_U32,
+	ADD_U64,
+	ADD_F32,
+	ADD_F64,
+	MIN_U32,
+	MIN_U64,
+	MAX_U32,
+	MAX_U64,
+	CAS_U32,
+	CAS_U64,
+	CHANGES
+};
 
 /* A change, and the element's bits before it. */
 struct change {
@@ -57,7 +69,9 @@ SIMT_FN void do_change(const struct change_args *a)
 	case MIN_U64: c->old = gn_min_u64(&a->array, c->index, c->first); break;
 	case MAX_U32: c->old = gn_max_u32(&a->array, c->index, (uint32_t)c->first); break;
 	case MAX_U64: c->old = gn_max_u64(&a->array, c->index, c->first); break;
-	case CAS_U32: c->old = gn_cas_u32(&a->array, c->index, (uint32_t)c->first, (uint32_t)c->second); break;
+	case CAS_U32:
+		c->old = gn_cas_u32(&a->array, c->index, (uint32_t)c->first, (uint32_t)c->second);
+		break;
 	default: c->old = gn_cas_u64(&a->array, c->index, c->first, c->second);
 	}
 }
@@ -84,8 +98,8 @@ static uint64_t expected(const struct change *c, uint64_t bits)
 	}
 }
 
-static uint64_t change_one(struct cache_test *t, const struct gn_array *array, uint32_t op, uint64_t index, uint64_t first,
-		       uint64_t second)
+static uint64_t change_one(struct cache_test *t, const struct gn_array *array, uint32_t op, uint64_t index,
+                           uint64_t first, uint64_t second)
 {
 	struct change c = {op, index, first, second, 0xdead};
 	struct change_args args = {*array, &c};
@@ -109,7 +123,9 @@ static uint64_t get_bits(struct cache_test *t, uint64_t index, uint32_t size)
 	return bits;
 }
 
-/* Operands and elements around the borders of the sizes; floats are those bits, or numbers that add exactly. */
+/*
+ * Operands and elements around the borders of the sizes; floats are those bits, or numbers that add exactly.
+ */
 static const uint64_t bits[][3] = {
     {5, 7, 9},
     {7, 7, 0},
@@ -134,19 +150,24 @@ static void change_all(struct cache_test *t, enum gn_mode mode, uint64_t page)
 			const uint64_t at = page * (PAGE / size) + k + (op / 2) * 12;
 
 			done[op][k].op = op;
-			done[op][k].index = op % 2 ? at + 2 * WORDS : at; /* 8-byte elements two pages further on */
-			done[op][k].first = is_float ? bits_of((double)(bits[k][1] & 0xffff) / 4, size) : bits[k][1] & mask;
+			/* 8-byte elements two pages further on */
+			done[op][k].index = op % 2 ? at + 2 * WORDS : at;
+			done[op][k].first =
+			    is_float ? bits_of((double)(bits[k][1] & 0xffff) / 4, size) : bits[k][1] & mask;
 			done[op][k].second = bits[k][2];
-			done[op][k].old = is_float ? bits_of((double)(bits[k][0] & 0xffff), size) : bits[k][0] & mask;
+			done[op][k].old =
+			    is_float ? bits_of((double)(bits[k][0] & 0xffff), size) : bits[k][0] & mask;
 			set_bits(t, done[op][k].index, size, done[op][k].old);
 		}
 	}
 	for (uint32_t op = 0; op < CHANGES; op++) {
-		struct gn_array array = make_array(t, mode, t->store, 0, PAGES * PAGE / size_of(op), size_of(op));
+		struct gn_array array =
+		    make_array(t, mode, t->store, 0, PAGES * PAGE / size_of(op), size_of(op));
 
 		for (uint32_t k = 0; k < KINDS; k++)
-			assert_int_equal(change_one(t, &array, op, done[op][k].index, done[op][k].first, done[op][k].second),
-					 done[op][k].old);
+			assert_int_equal(change_one(t, &array, op, done[op][k].index, done[op][k].first,
+			                            done[op][k].second),
+			                 done[op][k].old);
 		assert_int_equal(gn_array_failure(&array, &t->error), 0);
 		gn_array_destroy(&array, t->machine);
 	}
@@ -154,7 +175,8 @@ static void change_all(struct cache_test *t, enum gn_mode mode, uint64_t page)
 		flush(t);
 	for (uint32_t op = 0; op < CHANGES; op++)
 		for (uint32_t k = 0; k < KINDS; k++)
-			assert_int_equal(get_bits(t, done[op][k].index, size_of(op)), expected(&done[op][k], done[op][k].old));
+			assert_int_equal(get_bits(t, done[op][k].index, size_of(op)),
+			                 expected(&done[op][k], done[op][k].old));
 }
 
 static const struct bed {
@@ -166,7 +188,8 @@ enum { BEDS = sizeof beds / sizeof *beds };
 
 static void open_bed(struct cache_test *t, const struct bed *b, unsigned warp_width)
 {
-	struct gn_cache_options o = {FRAMES * PAGE, PAGE, GN_CLOCK, b->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, b->ways, 0, 1};
+	struct gn_cache_options o = {FRAMES * PAGE, PAGE, GN_CLOCK, b->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
+	                             b->ways,       0,    1};
 
 	widen(t, warp_width);
 	open_store(t, b->uri, NULL);

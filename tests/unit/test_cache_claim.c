@@ -63,7 +63,8 @@ static void a_page_with_all_pins_taken_is_not_bypassed(struct cache_test *t, uin
 	assert_int_equal(set_code(t, 0, 43), -GN_ETIMEDOUT);
 	assert_int_equal(hold(t, 0, 0, GN_READ), -GN_ENOBUFS); /* at once */
 	assert_int_equal(hold(t, 0, 0, GN_WRITE), -GN_ENOBUFS);
-	assert_int_equal(gn_array_failure(&t->array, &t->error), -GN_ETIMEDOUT); /* the write's; the others are not kept */
+	/* the write's; the others are not kept */
+	assert_int_equal(gn_array_failure(&t->array, &t->error), -GN_ETIMEDOUT);
 	memset(&args, 0, sizeof args);
 	args.array = t->array;
 	assert_int_equal(simt_launch(t->machine, &read_slowly_kernel, one, &launch), 0);
@@ -159,7 +160,8 @@ SIMT_FN void take_places(const struct place_args *a)
 SIMT_KERNEL(take_places, struct place_args)
 
 /* All threads take so many places, of which none was given out before. */
-static void check_places(struct simt_machine *machine, struct place_args *args, uint32_t places, uint8_t *given)
+static void check_places(struct simt_machine *machine, struct place_args *args, uint32_t places,
+                         uint8_t *given)
 {
 	const struct simt_grid grid = {PLACERS, 1, 0};
 	uint32_t place[PLACERS * LATER];
@@ -174,13 +176,17 @@ static void check_places(struct simt_machine *machine, struct place_args *args, 
 	}
 }
 
-/* As many as there are frames are those of the frames, each once; later ones are taken in lots, of which some are left. */
+/*
+ * As many as there are frames are those of the frames, each once; later ones are taken in lots, of which some
+ * are left.
+ */
 static void every_place_is_given_out_once(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (uint64_t seed = 1; seed <= 100; seed++) {
-		struct simt_config config = {"cpu", seed % 4 ? 3u : 1u, 1, seed % 4 ? SIMT_FAIR : SIMT_RANDOM, seed};
+		struct simt_config config = {"cpu", seed % 4 ? 3u : 1u, 1, seed % 4 ? SIMT_FAIR : SIMT_RANDOM,
+		                             seed};
 		uint8_t given[PLACED + PLACERS * LATER + GN_CACHE_LOCALS * LOT] = {0};
 		struct gn_cache_shared shared;
 		struct place_args args;

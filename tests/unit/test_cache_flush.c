@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flushes on streams, of ranges too, and prefetches: they return at once, run beside other kernels, and each stream hears
- * of its own flushes.
+ * Flushes on streams, of ranges too, and prefetches: they return at once, run beside other kernels, and each
+ * stream hears of its own flushes.
  */
 #include "test_cache_support.h"
 
@@ -192,7 +192,8 @@ static void a_range_is_flushed_on_a_stream(struct cache_test *t, uint32_t ways)
 	assert_int_equal(gn_cache_flush_result(t->cache, stream, &t->error), 0);
 	assert_int_equal(facts_of(t).dirty_pages, 6);
 	for (uint64_t page = 0; page < 8; page++)
-		assert_int_equal(stored(t, page * WORDS), page == 2 || page == 3 ? page : word_of(page * WORDS));
+		assert_int_equal(stored(t, page * WORDS),
+		                 page == 2 || page == 3 ? page : word_of(page * WORDS));
 	limit_writes(6 * PAGE);
 	assert_int_equal(flush_range_on(t, stream, 6 * PAGE, PAGE), 0);
 	assert_int_equal(flush_range_on(t, stream, 7 * PAGE, PAGE), 0);
@@ -242,7 +243,8 @@ static void ranges_go_on_beside_a_kernel(void **state)
 	while (!simt_load_acquire_sys_u32(h.held))
 		simt_relax();
 	assert_int_equal(flush_range_on(t, moving, 0, PAGE), 0);
-	assert_int_equal(gn_cache_prefetch_range_on(t->cache, moving, t->store, 4 * PAGE, 4 * PAGE, &t->error), 0);
+	assert_int_equal(
+	    gn_cache_prefetch_range_on(t->cache, moving, t->store, 4 * PAGE, 4 * PAGE, &t->error), 0);
 	assert_int_equal(simt_stream_wait(moving), 0);
 	assert_int_equal(gn_cache_flush_result(t->cache, moving, &t->error), 0);
 	assert_int_equal(stored(t, 0), 1000);
@@ -274,7 +276,8 @@ static void ranges_on_streams_are_checked(void **state)
 	assert_says(&t->error, "past the store's 8192");
 	assert_int_equal(gn_cache_flush_range_on(t->cache, stream, other, 0, 1, &t->error), -GN_EINVAL);
 	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, t->store, 0, 0, &t->error), 0);
-	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, t->store, 1, UINT64_MAX, &t->error), -GN_ERANGE);
+	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, t->store, 1, UINT64_MAX, &t->error),
+	                 -GN_ERANGE);
 	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, other, 0, 1, &t->error), -GN_EINVAL);
 	assert_int_equal(simt_stream_wait(stream), 0);
 	assert_int_equal(facts_of(t).dirty_pages, 1);
@@ -338,7 +341,10 @@ static void streams_of_a_cache_are_many_but_bounded(void **state)
 		simt_stream_destroy(stream[k]);
 }
 
-/* One after the other they are as many as a program likes, and none hears of the failures of those that are gone. */
+/*
+ * One after the other they are as many as a program likes, and none hears of the failures of those that are
+ * gone.
+ */
 static void streams_that_are_gone_leave_room(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;

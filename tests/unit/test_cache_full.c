@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A disk without room. What could not be written is kept and reported, the launch that found out soon ends, and once room
- * was made a flush writes it all. The disk is a file whose writes this program's own pwritev refuses while it is full.
+ * A disk without room. What could not be written is kept and reported, the launch that found out soon ends,
+ * and once room was made a flush writes it all. The disk is a file whose writes this program's own pwritev
+ * refuses while it is full.
  */
 #include "test_cache_support.h"
 
@@ -99,8 +100,8 @@ SIMT_FN void write_words(const struct pass_args *a)
 }
 SIMT_KERNEL(write_words, struct pass_args)
 
-static void run_pass(struct cache_test *t, const struct simt_kernel *kernel, uint32_t width, struct pass_args *a,
-		     uint32_t *given, int32_t *rc)
+static void run_pass(struct cache_test *t, const struct simt_kernel *kernel, uint32_t width,
+                     struct pass_args *a, uint32_t *given, int32_t *rc)
 {
 	a->array = t->array;
 	a->given = given;
@@ -111,7 +112,8 @@ static void run_pass(struct cache_test *t, const struct simt_kernel *kernel, uin
 }
 
 /* Fill the cache with pages that cannot be written: a loop that wants more ends and says why. */
-static void a_loop_says_that_the_disk_is_full(struct cache_test *t, uint32_t ways, uint32_t width, uint32_t intent)
+static void a_loop_says_that_the_disk_is_full(struct cache_test *t, uint32_t ways, uint32_t width,
+                                              uint32_t intent)
 {
 	struct pass_args a = {t->array, 0, PAGES, intent, NULL, NULL};
 	struct gn_cache_facts f;
@@ -160,7 +162,8 @@ static void loops(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (uint32_t k = 0; k < 8; k++)
-		a_loop_says_that_the_disk_is_full(t, k & 1 ? 4 : 0, k & 2 ? 32 : 1, k & 4 ? GN_OVERWRITE : GN_WRITE);
+		a_loop_says_that_the_disk_is_full(t, k & 1 ? 4 : 0, k & 2 ? 32 : 1,
+		                                  k & 4 ? GN_OVERWRITE : GN_WRITE);
 }
 
 /* Writes of elements fail without asking the disk again each time; reads go on; a flush ends it. */
@@ -203,14 +206,18 @@ static void writes(void **state)
 		a_full_disk_is_not_asked_again_and_again(t, k & 1 ? 4 : 0, k & 2 ? 32 : 1);
 }
 
-/* A cache of two stores, of which one is full: the other's pages come and go, also to and from frames that wait. */
+/*
+ * A cache of two stores, of which one is full: the other's pages come and go, also to and from frames that
+ * wait.
+ */
 static void one_of_two_stores_is_full(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (uint32_t ways = 0; ways <= 4; ways += 4) {
 		struct gn_cache_options o = {
-		    FRAMES * PAGE, PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways ? ways : 1, 0, 1};
+		    FRAMES * PAGE,   PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
+		    ways ? ways : 1, 0,    1};
 		struct gn_store *store[2];
 		struct gn_array other;
 

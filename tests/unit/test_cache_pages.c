@@ -258,7 +258,8 @@ static void counters_are_exact(void **state)
 	get(t, 3 * WORDS);                             /* miss, page 2 goes, which is clean */
 	assert_int_equal(hold(t, 0, 3 * WORDS, 0), 0); /* miss, the rest of page 3 comes */
 	let_go(t, 0);
-	assert_int_equal(hold(t, 0, 0, 0), 0);         /* miss, page 1 is written and goes: it was there first */
+	/* miss, page 1 is written and goes: it was there first */
+	assert_int_equal(hold(t, 0, 0, 0), 0);
 	let_go(t, 0);
 	c = facts_of(t).count;
 	assert_int_equal(c.hits, 3);

@@ -15,8 +15,8 @@ enum { BEDS = sizeof beds / sizeof *beds };
 
 static void open_bed(struct cache_test *t, const struct bed *b, unsigned warp_width, uint32_t frames)
 {
-	struct gn_cache_options o = {(uint64_t)frames * PAGE, PAGE, GN_FIFO, b->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
-				     b->ways, 0, 1};
+	struct gn_cache_options o = {
+	    (uint64_t)frames * PAGE, PAGE, GN_FIFO, b->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, b->ways, 0, 1};
 
 	widen(t, warp_width);
 	open_store(t, b->uri, NULL);
@@ -44,7 +44,8 @@ SIMT_FN void fill_elements(const struct fill_args *a)
 
 	for (uint64_t k = simt_global_thread(); k < a->count; k += simt_global_threads()) {
 		const uint64_t index = a->first + k, word = index * size / 8;
-		uint64_t value[2] = {~((word + 1) * 0x9e3779b97f4a7c15u), ~((word + 2) * 0x9e3779b97f4a7c15u)};
+		uint64_t value[2] = {~((word + 1) * 0x9e3779b97f4a7c15u),
+		                     ~((word + 2) * 0x9e3779b97f4a7c15u)};
 
 		if (size == 4)
 			value[0] >>= index % 2 * 32;
@@ -59,15 +60,19 @@ SIMT_KERNEL(fill_elements, struct fill_args)
 static void fill(struct cache_test *t, uint32_t threads, uint32_t size, uint64_t begin, uint64_t bytes)
 {
 	uint32_t failures = 0;
-	struct fill_args args = {make_array(t, GN_PAGED, t->store, 0, gn_store_view_of(t->store)->capacity_bytes / size, size),
-				 begin / size, bytes / size, &failures};
+	struct fill_args args = {
+	    make_array(t, GN_PAGED, t->store, 0, gn_store_view_of(t->store)->capacity_bytes / size, size),
+	    begin / size, bytes / size, &failures};
 
 	run_block(t, &fill_elements_kernel, threads, &args);
 	assert_int_equal(failures, 0);
 	gn_array_destroy(&args.array, t->machine);
 }
 
-/* Every word of the cache, then of the store, is a new one in begin to end - 1, counted in bytes, and else as it was. */
+/*
+ * Every word of the cache, then of the store, is a new one in begin to end - 1, counted in bytes, and else as
+ * it was.
+ */
 static void check_words(struct cache_test *t, uint64_t begin, uint64_t end)
 {
 	for (uint64_t k = 0; k < t->array.count; k++)
@@ -172,8 +177,8 @@ static void a_run_of_less_than_a_page_is_fetched(void **state)
 }
 
 /*
- * What is missing of a page that was overwritten in parts is fetched when it is read, and no more: of memory the sector that
- * is wanted, from queues the rest of the page.
+ * What is missing of a page that was overwritten in parts is fetched when it is read, and no more: of memory
+ * the sector that is wanted, from queues the rest of the page.
  */
 static void what_is_missing_is_fetched(void **state)
 {
@@ -198,8 +203,9 @@ static void what_is_missing_is_fetched(void **state)
 		for (uint64_t k = 0; k < WORDS; k++) {
 			const uint64_t at = k * 8 / sector;
 
-			assert_int_equal(stored(t, WORDS + k), at == 1 || at == 3 || at == 4 ? new_word(WORDS + k)
-											      : word_of(WORDS + k));
+			assert_int_equal(stored(t, WORDS + k), at == 1 || at == 3 || at == 4
+			                                           ? new_word(WORDS + k)
+			                                           : word_of(WORDS + k));
 		}
 	}
 }
@@ -221,13 +227,17 @@ static void a_page_in_parts_goes_and_comes(void **state)
 	}
 }
 
-/* Parts of sectors: they are fetched, from queues with the rest of the page, and those that were touched are written. */
+/*
+ * Parts of sectors: they are fetched, from queues with the rest of the page, and those that were touched are
+ * written.
+ */
 static void less_than_a_sector_is_fetched_before(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int b = 0; b < BEDS; b++) {
-		const uint64_t fetched = strncmp(beds[b].uri, "host", 4) ? (uint64_t)PAGE : 2 * beds[b].sector;
+		const uint64_t fetched =
+		    strncmp(beds[b].uri, "host", 4) ? (uint64_t)PAGE : 2 * beds[b].sector;
 
 		open_bed(t, &beds[b], 32, PAGES);
 		fill(t, 32, 8, PAGE + beds[b].sector - 8, 16);
@@ -311,7 +321,8 @@ static void lanes_may_use_different_caches(void **state)
 	for (int bed = 0; bed < 2 * BEDS; bed++) {
 		const int b = bed / 2;
 		const uint32_t ways = bed % 2 ? 4 - beds[b].ways : beds[b].ways;
-		const struct gn_cache_options o = {4 * PAGE, PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
+		const struct gn_cache_options o = {
+		    4 * PAGE, PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
 		uint64_t seen[32], word;
 		uint32_t failures = 0;
 		struct gn_store *other_store;
@@ -334,9 +345,11 @@ static void lanes_may_use_different_caches(void **state)
 		assert_int_equal(gn_cache_flush(other, &t->error), 0);
 		for (uint64_t k = 0; k < 32; k++) {
 			assert_int_equal(seen[k], k % 2 ? 0 : word_of(k));
-			assert_int_equal(gn_store_read(k % 2 ? other_store : t->store, k * 8, &word, 8, &t->error), 0);
+			assert_int_equal(
+			    gn_store_read(k % 2 ? other_store : t->store, k * 8, &word, 8, &t->error), 0);
 			assert_int_equal(word, k % 2 ? k << 32 | k : k);
-			assert_int_equal(gn_store_read(k % 2 ? t->store : other_store, k * 8, &word, 8, &t->error), 0);
+			assert_int_equal(
+			    gn_store_read(k % 2 ? t->store : other_store, k * 8, &word, 8, &t->error), 0);
 			assert_int_equal(word, k % 2 ? word_of(k) : 0);
 		}
 		gn_array_destroy(&args.array[1], t->machine);

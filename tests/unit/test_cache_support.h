@@ -49,7 +49,8 @@ SIMT_FN void do_act(const struct act_args *a, struct act *act)
 	case ACT_WRITE: act->rc = gn_array_write(&a->array, act->index, act->value); break;
 	case ACT_RELEASE: gn_array_release(&a->array, self, &a->held[act->slot]); break;
 	default:
-		act->rc = gn_array_acquire(&a->array, self, act->index, act->op - ACT_ACQUIRE, &a->held[act->slot]);
+		act->rc =
+		    gn_array_acquire(&a->array, self, act->index, act->op - ACT_ACQUIRE, &a->held[act->slot]);
 	}
 }
 

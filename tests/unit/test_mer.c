@@ -154,10 +154,17 @@ static void three_mers_by_hand(void **state)
 		assert_int_equal(t.want.entry[k].kmer, want[k].kmer);
 		assert_int_equal(t.want.entry[k].count, want[k].count);
 	}
-	/* AAC: read as GTT with C before it, so G comes behind; nothing comes before, there the sequence ended */
+	/*
+	 * AAC: read as GTT with C before it, so G comes behind; nothing comes before, there the sequence
+	 * ended
+	 */
 	assert_int_equal(t.want.entry[0].right[2], 1);
-	assert_int_equal(t.want.entry[0].left[0] + t.want.entry[0].left[1] + t.want.entry[0].left[2] + t.want.entry[0].left[3], 0);
-	/* ACG: once with T behind it, once read as CGT with A before it and T behind it: A before, T behind */
+	assert_int_equal(t.want.entry[0].left[0] + t.want.entry[0].left[1] + t.want.entry[0].left[2] +
+	                     t.want.entry[0].left[3],
+	                 0);
+	/*
+	 * ACG: once with T behind it, once read as CGT with A before it and T behind it: A before, T behind
+	 */
 	assert_int_equal(t.want.entry[1].right[3], 2);
 	assert_int_equal(t.want.entry[1].left[0], 1);
 	mer_reference_fini(&t.want);
@@ -184,7 +191,9 @@ static void draw_reads(struct trial *t)
 		for (int k = 0; k < READ; k++) {
 			const char base = genome[r % 2 ? at + k : at + READ - 1 - k];
 
-			*to++ = k == r && r % 4 == 0 ? 'N' : r % 2 ? base : "TGCA"[strchr("ACGT", base) - "ACGT"];
+			*to++ = k == r && r % 4 == 0 ? 'N'
+			        : r % 2              ? base
+			                             : "TGCA"[strchr("ACGT", base) - "ACGT"];
 		}
 		*to++ = '\n';
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages between nodes of one process: what each operation does, from kernels and from hosts, in one way and in two. */
+/*
+ * Messages between nodes of one process: what each operation does, from kernels and from hosts, in one way
+ * and in two.
+ */
 #include "net_cases.h"
 #include "node_check.h"
 #include "unit.h"
@@ -20,8 +23,10 @@ struct way {
 	uint32_t by_kernel;
 };
 
-static const struct way ways[] = {{"packets", GN_NET_PACKETS, 0}, {"direct", GN_NET_DIRECT, 0}, {"by kernel", GN_NET_PACKETS, 1},
-				  {"direct, by kernel", GN_NET_DIRECT, 1}};
+static const struct way ways[] = {{"packets", GN_NET_PACKETS, 0},
+                                  {"direct", GN_NET_DIRECT, 0},
+                                  {"by kernel", GN_NET_PACKETS, 1},
+                                  {"direct, by kernel", GN_NET_DIRECT, 1}};
 
 static const struct shape shapes[] = {{1, 1, 1, GN_NET_COMBINED, 0},    {2, 1, 1, GN_NET_COMBINED, 0},
 				      {3, 1, 4, GN_NET_COMBINED, 0},    {5, 2, 32, GN_NET_COMBINED, 0},
@@ -40,7 +45,8 @@ enum { SEES_FENCES = 1 };
 /* The time-out where nothing is to run into it: longer than the test may take. */
 static const uint64_t forever_ns = 1000000000000;
 
-static void run_by(const struct way *w, const struct shape *s, int (*node)(struct gn_net *, void *), void *argument)
+static void run_by(const struct way *w, const struct shape *s, int (*node)(struct gn_net *, void *),
+                   void *argument)
 {
 	struct gn_net_config config;
 	struct gn_error error = {0, ""};
@@ -48,7 +54,8 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 
 	if (w->by_kernel && s->nodes > 3) /* one more kernel a node: too many for a small machine */
 		return;
-	if (strcmp(net_machine_name(), "cpu") && (w->by_kernel || s->nodes > 5)) /* it is always so there; nodes are slow to begin */
+	if (strcmp(net_machine_name(), "cpu") &&
+	    (w->by_kernel || s->nodes > 5)) /* it is always so there; nodes are slow to begin */
 		return;
 	if (w->route != GN_NET_PACKETS && !SEES_FENCES)
 		return;
@@ -66,13 +73,14 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 	config.heap_bytes = 1 << 20;
 	rc = gn_net_run(&config, node, argument, &error);
 	if (rc)
-		fail_msg("%s, %u nodes in %u columns, warps of %u, form %d: %s %s", w->name, s->nodes, s->columns, s->width,
-			 (int)s->form, gn_error_name(rc), error.text);
+		fail_msg("%s, %u nodes in %u columns, warps of %u, form %d: %s %s", w->name, s->nodes,
+		         s->columns, s->width, (int)s->form, gn_error_name(rc), error.text);
 }
 
 static void run_on(const struct shape *s, int (*node)(struct gn_net *, void *), void *argument)
 {
-	for (size_t k = 0; k < (s->nodes > 3 ? 1 : sizeof ways / sizeof *ways); k++) /* many nodes take long */
+	/* many nodes take long */
+	for (size_t k = 0; k < (s->nodes > 3 ? 1 : sizeof ways / sizeof *ways); k++)
 		run_by(&ways[k], s, node, argument);
 }
 
@@ -120,7 +128,8 @@ static void nodes_meet_and_tell_each_other(void **state)
 
 static void who_waits_does_not_wait_for_packets_to_grow_old(void **state)
 {
-	static const struct shape never[] = {{2, 1, 1, GN_NET_COMBINED, 1000000000000}, {7, 3, 32, GN_NET_COMBINED, 1000000000000}};
+	static const struct shape never[] = {{2, 1, 1, GN_NET_COMBINED, 1000000000000},
+	                                     {7, 3, 32, GN_NET_COMBINED, 1000000000000}};
 
 	(void)state;
 	for (size_t k = 0; k < sizeof never / sizeof *never; k++)
@@ -358,7 +367,8 @@ static void handlers_of_other_names_are_named(void **state)
 
 /* ---- handlers whose calls come back to their own node ---- */
 
-enum { FIRST = 2, AT_ONCE = 220, GO_ON = 40 }; /* each fills half of the smallest log; and then as many again and again */
+/* each fills half of the smallest log; and then as many again and again */
+enum { FIRST = 2, AT_ONCE = 220, GO_ON = 40 };
 
 struct echoed {
 	uint64_t left;

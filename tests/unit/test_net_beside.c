@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heaps of nodes that are other processes: which of them a node takes for its own to change, and which it sends to. */
+/*
+ * Heaps of nodes that are other processes: which of them a node takes for its own to change, and which it
+ * sends to.
+ */
 #include <net/node.h>
 #include <net/sink.h>
 #include <string.h>
@@ -9,7 +12,8 @@
 enum { SELF, BESIDE, ELSEWHERE, NODES };
 
 /* As if the node beside had the same heap, and the third were on another host, or had none to give. */
-static int same_and_none(struct gn_transport *t, const void *own, void *all, uint32_t bytes, struct gn_error *error)
+static int same_and_none(struct gn_transport *t, const void *own, void *all, uint32_t bytes,
+                         struct gn_error *error)
 {
 	(void)t;
 	(void)error;
@@ -19,15 +23,18 @@ static int same_and_none(struct gn_transport *t, const void *own, void *all, uin
 	return 0;
 }
 
-static int elsewhere(struct gn_transport *t, const void *own, void *all, uint32_t bytes, struct gn_error *error)
+static int elsewhere(struct gn_transport *t, const void *own, void *all, uint32_t bytes,
+                     struct gn_error *error)
 {
 	same_and_none(t, own, all, bytes, error);
 	memcpy((char *)all + ELSEWHERE * bytes, own, bytes);
-	((struct simt_exported *)(void *)((char *)all + ELSEWHERE * bytes))->host[0] ^= 1; /* what is said begins with it */
+	/* what is said begins with it */
+	((struct simt_exported *)(void *)((char *)all + ELSEWHERE * bytes))->host[0] ^= 1;
 	return 0;
 }
 
-static int nobody_answers(struct gn_transport *t, const void *own, void *all, uint32_t bytes, struct gn_error *error)
+static int nobody_answers(struct gn_transport *t, const void *own, void *all, uint32_t bytes,
+                          struct gn_error *error)
 {
 	(void)t;
 	(void)own;
@@ -38,8 +45,9 @@ static int nobody_answers(struct gn_transport *t, const void *own, void *all, ui
 
 static struct gn_transport_ops ops;
 
-static struct gn_net *node_with(int (*gather)(struct gn_transport *, const void *, void *, uint32_t, struct gn_error *),
-				uint32_t by_kernel)
+static struct gn_net *node_with(int (*gather)(struct gn_transport *, const void *, void *, uint32_t,
+                                              struct gn_error *),
+                                uint32_t by_kernel)
 {
 	struct gn_transport *t = gn__sink_create(SELF, NODES, 0);
 	struct gn_net_config config;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Networks that damage, drop, repeat or withhold packets: whoever waits learns of it in time, and of whom; what came is
- * never wrong. The in-process transport is compiled into this program with one function replaced.
+ * Networks that damage, drop, repeat or withhold packets: whoever waits learns of it in time, and of whom;
+ * what came is never wrong. The in-process transport is compiled into this program with one function
+ * replaced.
  */
 #include "unit.h"
 
@@ -53,7 +54,8 @@ static int faulty_send(struct gn_transport *t, struct gn_parcel *parcel)
 	return local_send(t, parcel);
 }
 
-int gn_local_open(struct gn_transport **transport, struct gn_local_world *world, uint32_t node, struct gn_error *error)
+int gn_local_open(struct gn_transport **transport, struct gn_local_world *world, uint32_t node,
+                  struct gn_error *error)
 {
 	const int rc = honest_local_open(transport, world, node, error);
 
@@ -70,7 +72,8 @@ enum { ADDS = 50000 };
 
 struct outcome {
 	uint32_t have_begun; /* nodes whose memory is there: without messages, which may be lost */
-	uint32_t have_heard; /* nodes to which nothing more comes that should, or that know that something is missing */
+	/* nodes to which nothing more comes that should, or that know that something is missing */
+	uint32_t have_heard;
 	uint32_t has_waited;
 	int quiet_rc, failure[3];
 	uint64_t took_ns;      /* from node 0's first message until it gave up */

@@ -13,8 +13,8 @@
 #include "net_model/model.h"
 
 /*
- * Instrumented nodes keep more memory than those that the model describes. They are slow, so they send less; then the few
- * packets that barriers send before they are full count for more.
+ * Instrumented nodes keep more memory than those that the model describes. They are slow, so they send less;
+ * then the few packets that barriers send before they are full count for more.
  */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { INSTRUMENTED = 1 };
@@ -107,8 +107,9 @@ static void assert_close(const struct shape *s, const char *what, double modelle
 {
 	within *= INSTRUMENTED ? 4 : 1;
 	if (!(modelled >= is * (1 - within) && modelled <= is * (1 + within)))
-		fail_msg("%u nodes in %u columns, packets of %llu%s: %s is %g, the model says %g", s->nodes, s->columns,
-			 (unsigned long long)s->packet_bytes, s->squeezed ? ", squeezed" : "", what, is, modelled);
+		fail_msg("%u nodes in %u columns, packets of %llu%s: %s is %g, the model says %g", s->nodes,
+		         s->columns, (unsigned long long)s->packet_bytes, s->squeezed ? ", squeezed" : "",
+		         what, is, modelled);
 }
 
 static void nodes_send_as_the_model_says(void **state)
@@ -127,8 +128,10 @@ static void nodes_send_as_the_model_says(void **state)
 		/* squeezed, it depends on whose messages meet in a packet, which is chance */
 		assert_close(s, "bytes of a message", ratio(r.stats.packet_bytes, r.stats.sent),
 			     ratio(is.packet_bytes, is.sent), s->squeezed && s->columns > 1 ? 0.12 : 0.04);
-		assert_close(s, "share of full packets", ratio(r.stats.full, r.stats.packets), ratio(is.full, is.packets), 0.08);
-		assert_close(s, "messages passed on", 1 + ratio(r.stats.passed, r.stats.sent), 1 + ratio(is.passed, is.sent), 0.03);
+		assert_close(s, "share of full packets", ratio(r.stats.full, r.stats.packets),
+		             ratio(is.full, is.packets), 0.08);
+		assert_close(s, "messages passed on", 1 + ratio(r.stats.passed, r.stats.sent),
+		             1 + ratio(is.passed, is.sent), 0.03);
 	}
 }
 
@@ -223,8 +226,11 @@ static void fill(struct gn_net *net)
 
 	for (uint32_t reply = 0; reply < 2; reply++)
 		for (uint32_t to = 0; to < net->route.nodes; to++) {
-			word[0] = gn_message_head(reply ? GN_MESSAGE_REPLY | GN_MESSAGE_WIDE : GN_MESSAGE_BYTES, to, GN_MESSAGE_MOST_BYTES);
-			while (to != net->route.node && !gn__post(net, (int)reply, to, net->route.node, word, GN_MESSAGE_MOST_WORDS))
+			word[0] =
+			    gn_message_head(reply ? GN_MESSAGE_REPLY | GN_MESSAGE_WIDE : GN_MESSAGE_BYTES, to,
+			                    GN_MESSAGE_MOST_BYTES);
+			while (to != net->route.node &&
+			       !gn__post(net, (int)reply, to, net->route.node, word, GN_MESSAGE_MOST_WORDS))
 				;
 		}
 }

@@ -6,7 +6,9 @@
 #include <net/route.h>
 #include <string.h>
 
-/* From every node to every other, in every grid of up to 40: two ways at most, the last one to where it goes. */
+/*
+ * From every node to every other, in every grid of up to 40: two ways at most, the last one to where it goes.
+ */
 static void every_message_arrives_after_two_ways_at_most(void **state)
 {
 	(void)state;
@@ -39,7 +41,8 @@ static void a_link_has_one_peer(void **state)
 	(void)state;
 	for (uint32_t nodes = 2; nodes <= 40; nodes++)
 		for (uint32_t columns = 1; columns <= nodes; columns++) {
-			struct gn_route r = {nodes, nodes - 1, columns}; /* in the last row, which may not be full */
+			/* in the last row, which may not be full */
+			struct gn_route r = {nodes, nodes - 1, columns};
 			uint32_t peer[2][40];
 
 			memset(peer, 0xff, sizeof peer);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages for a heap that a kernel changes: which of them are marked as coming behind what is before them. */
+/*
+ * Messages for a heap that a kernel changes: which of them are marked as coming behind what is before them.
+ */
 #include <net/node.h>
 #include <net/sink.h>
 #include <string.h>
@@ -38,14 +40,19 @@ static void send(struct gn_net *net, uint32_t log, uint64_t *word)
 	assert_int_equal(gn_net_inc_u64(&v, PE, word), 0);
 }
 
-/* The messages of the open packet, in order: which word of the heap, and 100 more if it is behind what is before it. */
-static void assert_sent(const struct gn_net *net, const uint64_t *word, const uint32_t *expected, uint32_t count)
+/*
+ * The messages of the open packet, in order: which word of the heap, and 100 more if it is behind what is
+ * before it.
+ */
+static void assert_sent(const struct gn_net *net, const uint64_t *word, const uint32_t *expected,
+                        uint32_t count)
 {
 	const struct gn_link *l = net->peer[PE].link;
 	const uint64_t *at = l->open->packet->word;
 
 	for (uint32_t k = 0; k < count; k++, at += 2) {
-		const uint64_t *to = (const uint64_t *)(const void *)(net->host.heap + 4 * gn_message_place(at[0]));
+		const uint64_t *to =
+		    (const uint64_t *)(const void *)(net->host.heap + 4 * gn_message_place(at[0]));
 
 		assert_true(at < l->at);
 		assert_int_equal((uint32_t)(to - word) + (gn_message_is_first(at[0]) ? 100 : 0), expected[k]);
@@ -55,7 +62,8 @@ static void assert_sent(const struct gn_net *net, const uint64_t *word, const ui
 
 static void logs_take_turns_and_a_round_has_one_mark(void **state)
 {
-	static const uint32_t first[] = {100, 3, 4, 101, 5, 102}, then[] = {100, 3, 4, 101, 5, 102, 106, 107, 8};
+	static const uint32_t first[] = {100, 3, 4, 101, 5, 102},
+	                      then[] = {100, 3, 4, 101, 5, 102, 106, 107, 8};
 	struct gn_net *net = node_of_three_logs();
 	uint64_t *word = (uint64_t *)gn_net_alloc(net, 16 * sizeof *word);
 
@@ -94,7 +102,9 @@ static void what_handlers_send_has_an_order(void **state)
 	gn__node_destroy(net);
 }
 
-/* Where packets have no room, the log that found none is the first to have it: the others do not starve it. */
+/*
+ * Where packets have no room, the log that found none is the first to have it: the others do not starve it.
+ */
 static void who_found_no_room_comes_first(void **state)
 {
 	struct gn_net *net = node_of_three_logs();
@@ -115,7 +125,8 @@ static void who_found_no_room_comes_first(void **state)
 	k = net->first_turn;
 	assert_in_range(k, 0, LOGS - 1);
 	for (uint32_t l = 0; l < LOGS; l++)
-		assert_true(left[k] - (k ? 0 : 4) <= left[l] - (l ? 0 : 4)); /* it was this one that found none */
+		/* it was this one that found none */
+		assert_true(left[k] - (k ? 0 : 4) <= left[l] - (l ? 0 : 4));
 	assert_int_equal(gn__drain(net), 0);
 	assert_int_equal(net->first_turn, k);
 	for (uint32_t l = 0; l < LOGS; l++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages without the bytes that they share: what comes back is what was squeezed, and what is none is refused. */
+/*
+ * Messages without the bytes that they share: what comes back is what was squeezed, and what is none is
+ * refused.
+ */
 #include "unit.h"
 
 #include <grapnel/error.h>
@@ -107,9 +110,11 @@ static void messages_of_all_forms_come_back(void **unused)
 			words = put_random(at);
 			at += words;
 			/* and some like it */
-			for (uint32_t k = 0; words && k < draw() % same && at + words < WORDS; k++, at += words) {
+			for (uint32_t k = 0; words && k < draw() % same && at + words < WORDS;
+			     k++, at += words) {
 				memcpy(word + at, word + first, 8ull * words);
-				word[at] ^= draw() % 16 << 20 & (gn_message_kind(word[at]) < GN_MESSAGE_BYTES ? ~0ull : 0);
+				word[at] ^= draw() % 16 << 20 &
+				            (gn_message_kind(word[at]) < GN_MESSAGE_BYTES ? ~0ull : 0);
 				if (words > 1)
 					word[at + words - 1] ^= draw() % 1000;
 			}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue pair's entries and doorbells: formats, identifiers, phases, wrap, when a doorbell is rung. Offsets and layouts
- * are those of the NVM Express Base Specification 2.0, figures 86 to 92, not of the code.
+ * The queue pair's entries and doorbells: formats, identifiers, phases, wrap, when a doorbell is rung.
+ * Offsets and layouts are those of the NVM Express Base Specification 2.0, figures 86 to 92, not of the code.
  */
 #include "test_nvmeq_support.h"
 

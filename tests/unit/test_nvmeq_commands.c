@@ -299,7 +299,8 @@ static void *use(void *user)
 	for (uint64_t k = 0; k < EACH; k++) {
 		if (!read_one(c, first + k))
 			simt_add_relaxed_dev_u32(&c->wrong, 1);
-		simt_relax(); /* who gave the only slot back would take it again, and the others run into their deadlines */
+		/* who gave the only slot back would take it again, and the others run into their deadlines */
+		simt_relax();
 	}
 	simt_add_acq_rel_dev_u32(&c->done, 1);
 	return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_nvmeq_support.h - a queue pair, and a controller that does what each test tells it to (src/queue/port.h).
+ * test_nvmeq_support.h - a queue pair, and a controller that does what each test tells it to
+ * (src/queue/port.h).
  */
 #ifndef GN_TESTS_NVMEQ_SUPPORT_H
 #define GN_TESTS_NVMEQ_SUPPORT_H

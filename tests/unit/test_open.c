@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The short way in (open.h): what it opens by itself, what it refuses and how, and that gn_close loses nothing. */
+/*
+ * The short way in (open.h): what it opens by itself, what it refuses and how, and that gn_close loses
+ * nothing.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -66,7 +69,8 @@ static struct gn_options words(void)
 }
 
 /* Returns the code of the launch; *threads receives how many ran. */
-static int fill_array(struct gn_data *d, uint64_t count, struct simt_grid grid, uint32_t *threads, struct gn_error *e)
+static int fill_array(struct gn_data *d, uint64_t count, struct simt_grid grid, uint32_t *threads,
+                      struct gn_error *e)
 {
 	struct fill_args a = {d->array, count, (uint32_t *)simt_alloc(d->machine, 4, SIMT_SHARED)};
 	int rc = gn_launch(d, &fill_kernel, grid, &a, e);
@@ -284,7 +288,10 @@ static void not_open(void **state)
 	assert_int_equal(gn_flush(&d, &e), -GN_EINVAL);
 }
 
-/* Kernels that run when the data is closed have ended before what they use is gone; and their failures are told. */
+/*
+ * Kernels that run when the data is closed have ended before what they use is gone; and their failures are
+ * told.
+ */
 static void close_waits_and_tells(void **state)
 {
 	const struct simt_grid grid = {4, 64, 0};

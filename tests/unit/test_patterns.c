@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns as batches of rows: the same words as the kernels read, in parts too; and a run that is advised to gather does. */
+/*
+ * Patterns as batches of rows: the same words as the kernels read, in parts too; and a run that is advised to
+ * gather does.
+ */
 #include "patterns/patterns.h"
 
 #include <string.h>
@@ -70,11 +73,15 @@ static void what_is_not_known_ahead_is_no_batch(void **state)
 	struct gn_error error;
 
 	(void)state;
-	assert_int_equal(gn_pattern_run(&bed, pattern("chase"), GN_PATTERN_GATHER, 0, &result, &error), -GN_EINVAL);
+	assert_int_equal(gn_pattern_run(&bed, pattern("chase"), GN_PATTERN_GATHER, 0, &result, &error),
+	                 -GN_EINVAL);
 	assert_non_null(strstr(error.text, "not known ahead"));
 }
 
-/* Where translation reaches an eighth of the data. On this machine loads of the store's memory are loads of its own: no pages. */
+/*
+ * Where translation reaches an eighth of the data. On this machine loads of the store's memory are loads of
+ * its own: no pages.
+ */
 static void advice_to_gather_is_followed(void **state)
 {
 	(void)state;

@@ -46,8 +46,9 @@ static void expect_order(const struct scope_charts *all)
 	for (uint32_t k = 0; k < all->charts; k++)
 		for (uint32_t s = 0; all->chart[k].kind != SCOPE_PAIRS && s < all->chart[k].count; s++)
 			for (uint32_t p = 1; p < all->chart[k].series[s].points; p++)
-				assert_true(scope_chart_x(&all->chart[k], all->chart[k].series[s].point[p - 1]) <
-					    scope_chart_x(&all->chart[k], all->chart[k].series[s].point[p]));
+				assert_true(
+				    scope_chart_x(&all->chart[k], all->chart[k].series[s].point[p - 1]) <
+				    scope_chart_x(&all->chart[k], all->chart[k].series[s].point[p]));
 }
 
 static void test_sample(void **state)
@@ -98,7 +99,8 @@ static void expect_inside(const char *svg, const char *attribute, double most)
 
 static void draw(const double *x, const double *y, uint32_t n, bool log)
 {
-	struct scope_plot p = {NULL, {"x", true, log, INFINITY, -INFINITY}, {"y", false, log, INFINITY, -INFINITY}, 0, 0};
+	struct scope_plot p = {
+	    NULL, {"x", true, log, INFINITY, -INFINITY}, {"y", false, log, INFINITY, -INFINITY}, 0, 0};
 	struct scope_plot_point point[8];
 	char *text = NULL;
 	size_t bytes;
@@ -133,7 +135,8 @@ static void draw(const double *x, const double *y, uint32_t n, bool log)
 
 static void test_odd_values(void **state)
 {
-	static const double wide[] = {1e-30, 1, 1e30}, zero[] = {0, 0, 0}, same[] = {5, 5, 5}, mixed[] = {0, 4096, 1e19}, below[] = {-3, 0, 7};
+	static const double wide[] = {1e-30, 1, 1e30}, zero[] = {0, 0, 0}, same[] = {5, 5, 5},
+	                    mixed[] = {0, 4096, 1e19}, below[] = {-3, 0, 7};
 
 	(void)state;
 	for (int log = 0; log < 2; log++) {
@@ -152,7 +155,8 @@ static void test_places(void **state)
 {
 	static const char *const middle = "points=\"78.0,290.0 335.0,167.0 592.0,44.0\"";
 	struct scope_plot p = {NULL, {"x", true, true, 4096, 1 << 20}, {"y", false, false, 0, 100}, 0, 0};
-	const struct scope_plot_point point[] = {{4096, 0, 0, 0, NULL}, {65536, 50, 0, 0, NULL}, {1 << 20, 100, 0, 0, NULL}};
+	const struct scope_plot_point point[] = {
+	    {4096, 0, 0, 0, NULL}, {65536, 50, 0, 0, NULL}, {1 << 20, 100, 0, 0, NULL}};
 	char *text = NULL;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
@@ -170,7 +174,8 @@ static void test_places(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sample), cmocka_unit_test(test_odd_values), cmocka_unit_test(test_places)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sample), cmocka_unit_test(test_odd_values),
+	                                   cmocka_unit_test(test_places)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

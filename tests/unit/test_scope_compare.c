@@ -15,7 +15,10 @@ static void expect_p(const double *a, uint32_t n, const double *b, uint32_t m, d
 	expect_near(scope_utest(b, m, a, n), p, 1e-10);
 }
 
-/* Hollander and Wolfe, Nonparametric Statistical Methods, 4.1: permeability of a membrane, W = 35, 0.1272 on one side. */
+/*
+ * Hollander and Wolfe, Nonparametric Statistical Methods, 4.1: permeability of a membrane, W = 35, 0.1272 on
+ * one side.
+ */
 static const double permeable[] = {0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
 static const double early[] = {1.15, 0.88, 0.90, 0.74, 1.21};
 
@@ -23,10 +26,12 @@ static const double early[] = {1.15, 0.88, 0.90, 0.74, 1.21};
 static void test_known(void **state)
 {
 	static const double low[] = {1, 2, 3, 4, 5}, high[] = {6, 7, 8, 9, 10};
-	static const double a[] = {11.288, 11.449, 10.066, 9.235, 8.908, 10.031, 8.978, 8.563, 10.199, 10.133,
-				   10.546, 9.086, 10.005, 9.935, 8.494, 10.538, 10.321, 12.389, 10.203, 9.855};
-	static const double b[] = {11.933, 10.899, 11.609, 10.334, 10.918, 11.724, 11.396, 10.828, 9.618, 11.145,
-				   10.777, 11.42, 10.916, 11.788, 10.648, 10.902, 11.367, 9.613, 10.298, 10.2};
+	static const double a[] = {11.288, 11.449, 10.066, 9.235,  8.908,  10.031, 8.978,
+	                           8.563,  10.199, 10.133, 10.546, 9.086,  10.005, 9.935,
+	                           8.494,  10.538, 10.321, 12.389, 10.203, 9.855};
+	static const double b[] = {11.933, 10.899, 11.609, 10.334, 10.918, 11.724, 11.396,
+	                           10.828, 9.618,  11.145, 10.777, 11.42,  10.916, 11.788,
+	                           10.648, 10.902, 11.367, 9.613,  10.298, 10.2};
 	static const double tied[] = {1, 2, 2, 3, 3, 3, 4, 5, 5, 6}, other[] = {2, 3, 4, 4, 5, 6, 6, 7, 8, 8};
 	double many[60], others[50];
 
@@ -91,8 +96,10 @@ static void test_by_trying(void **state)
 
 /* ---- reports ---- */
 
-static const struct scope_row rate = {"copy/x", "", NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, NULL, NULL, NULL, NULL, NULL};
-static const struct scope_row time_of = {"latency/x", "", NULL, "none", NULL, NULL, SCOPE_LATENCY, SCOPE_EVENTS, NULL, NULL, NULL, NULL, NULL};
+static const struct scope_row rate = {"copy/x",     "",   NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH,
+                                      SCOPE_EVENTS, NULL, NULL, NULL,  NULL,   NULL};
+static const struct scope_row time_of = {"latency/x",  "",   NULL, "none", NULL, NULL, SCOPE_LATENCY,
+                                         SCOPE_EVENTS, NULL, NULL, NULL,   NULL, NULL};
 
 /* A report of one cell. */
 static json_t *one(const struct scope_row *row, double value, double noise, uint32_t samples, uint64_t seed)
@@ -144,11 +151,14 @@ static void test_no_false_alarm(void **state)
 
 	(void)state;
 	for (uint64_t k = 0; k < 400; k++) {
-		json_t *before = one(&rate, 50e9, 0.2, 15, 2 * k + 1), *after = one(&rate, 50e9, 0.2, 15, 1000003 * (k + 7)), *result;
+		json_t *before = one(&rate, 50e9, 0.2, 15, 2 * k + 1),
+		       *after = one(&rate, 50e9, 0.2, 15, 1000003 * (k + 7)), *result;
 		struct gn_error e;
 
 		assert_int_equal(scope_compare(before, after, 0.03, &result, &e), 0);
-		changed += strcmp(json_string_value(json_object_get(json_array_get(json_object_get(result, "cells"), 0), "verdict")), "same") != 0;
+		changed += strcmp(json_string_value(json_object_get(
+		                      json_array_get(json_object_get(result, "cells"), 0), "verdict")),
+		                  "same") != 0;
 		json_decref(result);
 		json_decref(before);
 		json_decref(after);
@@ -165,8 +175,10 @@ static void test_only(void **state)
 	assert_int_equal(scope_compare(a, b, 0.03, &result, &e), 0);
 	cells = json_object_get(result, "cells");
 	assert_int_equal(json_array_size(cells), 2);
-	assert_string_equal(json_string_value(json_object_get(json_array_get(cells, 0), "verdict")), "only-before");
-	assert_string_equal(json_string_value(json_object_get(json_array_get(cells, 1), "verdict")), "only-after");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(cells, 0), "verdict")),
+	                    "only-before");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(cells, 1), "verdict")),
+	                    "only-after");
 	assert_true(json_is_null(json_object_get(json_array_get(cells, 1), "before")));
 	json_decref(result);
 	json_decref(a);
@@ -181,15 +193,16 @@ static void test_environment(void **state)
 
 	(void)state;
 	json_object_update_new(json_object_get(a, "context"),
-			       json_pack("{s:s, s:{s:s}, s:[{s:s,s:i}], s:s}", "date", "1", "cpu", "model", "A", "gpus", "name", "H200",
-					 "free_bytes", 1, "kernel", "6.1"));
+	                       json_pack("{s:s, s:{s:s}, s:[{s:s,s:i}], s:s}", "date", "1", "cpu", "model",
+	                                 "A", "gpus", "name", "H200", "free_bytes", 1, "kernel", "6.1"));
 	json_object_update_new(json_object_get(b, "context"),
-			       json_pack("{s:s, s:{s:s}, s:[{s:s,s:i}], s:s}", "date", "2", "cpu", "model", "A", "gpus", "name", "H100",
-					 "free_bytes", 2, "kernel", "6.2"));
+	                       json_pack("{s:s, s:{s:s}, s:[{s:s,s:i}], s:s}", "date", "2", "cpu", "model",
+	                                 "A", "gpus", "name", "H100", "free_bytes", 2, "kernel", "6.2"));
 	assert_int_equal(scope_compare(a, b, 0.03, &result, &e), 0);
 	list = json_object_get(result, "environment");
 	assert_int_equal(json_array_size(list), 2);
-	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "key")), "gpus.0.name");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "key")),
+	                    "gpus.0.name");
 	assert_true(json_is_true(json_object_get(json_array_get(list, 0), "machine")));
 	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "key")), "kernel");
 	assert_true(json_is_false(json_object_get(json_array_get(list, 1), "machine")));
@@ -201,9 +214,10 @@ static void test_environment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_known),	   cmocka_unit_test(test_extremes), cmocka_unit_test(test_by_trying),
-	    cmocka_unit_test(test_verdicts),	   cmocka_unit_test(test_no_false_alarm),
-	    cmocka_unit_test(test_only),	   cmocka_unit_test(test_environment),
+	    cmocka_unit_test(test_known),          cmocka_unit_test(test_extremes),
+	    cmocka_unit_test(test_by_trying),      cmocka_unit_test(test_verdicts),
+	    cmocka_unit_test(test_no_false_alarm), cmocka_unit_test(test_only),
+	    cmocka_unit_test(test_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

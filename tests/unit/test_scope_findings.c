@@ -11,13 +11,17 @@
 #define ROW(name, direction, limit, unit, timer) \
 	{name, "", NULL, direction, limit, NULL, unit, timer, NULL, NULL, NULL, NULL, NULL}
 
-static const struct scope_row pinned = ROW("copy/pinned-to-device", "h2d", "pcie", SCOPE_BANDWIDTH, SCOPE_EVENTS);
-static const struct scope_row pageable = ROW("copy/pageable-to-device", "h2d", "pcie", SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row pinned =
+    ROW("copy/pinned-to-device", "h2d", "pcie", SCOPE_BANDWIDTH, SCOPE_EVENTS);
+static const struct scope_row pageable =
+    ROW("copy/pageable-to-device", "h2d", "pcie", SCOPE_BANDWIDTH, SCOPE_EVENTS);
 static const struct scope_row gather = ROW("gather/rows", "h2d", "pcie", SCOPE_BANDWIDTH, SCOPE_EVENTS);
 static const struct scope_row warm = ROW("memory/copy", "h2h", "memory", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
-static const struct scope_row flushed = ROW("memory/copy-flushed", "h2h", "memory", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
+static const struct scope_row flushed =
+    ROW("memory/copy-flushed", "h2h", "memory", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK);
 static const struct scope_row chase = ROW("latency/host", "none", "pcie", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK);
-static const struct scope_arg small[] = {{"bytes", 1 << 20}, {NULL, 0}}, large[] = {{"bytes", 1 << 28}, {NULL, 0}};
+static const struct scope_arg small[] = {{"bytes", 1 << 20}, {NULL, 0}},
+                              large[] = {{"bytes", 1 << 28}, {NULL, 0}};
 
 static struct sample s;
 
@@ -100,12 +104,15 @@ static void test_pageable(void **state)
 /* What is wrong stands before what explains it, and that before who else was there. */
 static void test_order(void **state)
 {
-	static const char *const words[] = {"failed", "trained down", "No row got more", "not sure", "virtual machine"};
+	static const char *const words[] = {"failed", "trained down", "No row got more", "not sure",
+	                                    "virtual machine"};
 	json_t *report, *findings;
 
 	(void)state;
-	context("{\"gpus\": [{\"pcie_generation\": 5, \"pcie_width\": 16}], \"virtual_machine\": {\"guest\": true}, \"gpu_links_busy\": [{"
-		"\"current_link_speed\": \"8 GT/s\", \"max_link_speed\": \"32 GT/s\", \"current_link_width\": 16, \"max_link_width\": 16}]}");
+	context("{\"gpus\": [{\"pcie_generation\": 5, \"pcie_width\": 16}], \"virtual_machine\": {\"guest\": "
+	        "true}, \"gpu_links_busy\": [{"
+	        "\"current_link_speed\": \"8 GT/s\", \"max_link_speed\": \"32 GT/s\", "
+	        "\"current_link_width\": 16, \"max_link_width\": 16}]}");
 	sample_add(&s, &pinned, large, 12e9, 0.7, 12);
 	sample_fail(&s, &gather, large, SCOPE_FAILED, "wrong");
 	report = scope_report_json(&s.report);
@@ -142,7 +149,8 @@ static void test_flush(void **state)
 
 static void test_nodes(void **state)
 {
-	const struct scope_arg near[] = {{"bytes", 1 << 28}, {"node", 0}, {NULL, 0}}, far[] = {{"bytes", 1 << 28}, {"node", 1}, {NULL, 0}};
+	const struct scope_arg near[] = {{"bytes", 1 << 28}, {"node", 0}, {NULL, 0}},
+	                       far[] = {{"bytes", 1 << 28}, {"node", 1}, {NULL, 0}};
 
 	(void)state;
 	sample_add(&s, &pinned, near, 55e9, 0.01, 30);
@@ -153,8 +161,9 @@ static void test_nodes(void **state)
 static void test_trained_down(void **state)
 {
 	(void)state;
-	context("{\"gpu_links_busy\": [{\"address\": \"0000:17:00.0\", \"current_link_speed\": \"32.0 GT/s PCIe\", \"max_link_speed\": "
-		"\"32.0 GT/s PCIe\", \"current_link_width\": \"8\", \"max_link_width\": \"16\"}]}");
+	context("{\"gpu_links_busy\": [{\"address\": \"0000:17:00.0\", \"current_link_speed\": \"32.0 GT/s "
+	        "PCIe\", \"max_link_speed\": "
+	        "\"32.0 GT/s PCIe\", \"current_link_width\": \"8\", \"max_link_width\": \"16\"}]}");
 	expect("0000:17:00.0 is trained down: 32 GT/s x8 of 32 GT/s x16", "50 %");
 }
 
@@ -198,7 +207,8 @@ static void test_scattered(void **state)
 		r->value[k] *= k >= 60 ? 0.96 : 1;
 	for (r->rounds = 0; r->rounds < 4; r->rounds++)
 		r->end[r->rounds] = 20 * (r->rounds + 1);
-	expect("1 of 1 figures differ by more than 3 % from one round to the next", "the best tenth of the samples from 55");
+	expect("1 of 1 figures differ by more than 3 % from one round to the next",
+	       "the best tenth of the samples from 55");
 }
 
 /* Two clocks in turn, so that it does not look like slowing down. */
@@ -225,8 +235,10 @@ static void test_not_bimodal(void **state)
 		for (unsigned k = 0; k < n; k++) { /* even, near normal, and with a long tail */
 			const double r = sample_random(&s);
 
-			v[k] = run % 3 == 0 ? 1 + r : run % 3 == 1 ? 8 + r + sample_random(&s) + sample_random(&s) + sample_random(&s) :
-									  1 + 0.1 / (0.1 + r);
+			v[k] = run % 3 == 0 ? 1 + r
+			       : run % 3 == 1
+			           ? 8 + r + sample_random(&s) + sample_random(&s) + sample_random(&s)
+			           : 1 + 0.1 / (0.1 + r);
 		}
 		wrong += scope_is_bimodal(v, n, &low, &high, &share);
 	}
@@ -250,20 +262,23 @@ static void test_links(void **state)
 		expect_near(1e-9 * scope_pcie_rate(g, 1), lanes[g - 1], 0.001);
 	assert_true(scope_pcie_rate(0, 16) <= 0 && scope_pcie_rate(9, 16) <= 0);
 	/* what a damaged report can say */
-	assert_true(scope_pcie_rate(5, -16) <= 0 && scope_pcie_rate(-1, 16) <= 0 && scope_pcie_rate(1e300, 16) <= 0);
+	assert_true(scope_pcie_rate(5, -16) <= 0 && scope_pcie_rate(-1, 16) <= 0 &&
+	            scope_pcie_rate(1e300, 16) <= 0);
 	assert_true(scope_pcie_rate(5, 1e300) <= 0);
 }
 
 int main(void)
 {
-	static void (*const each[])(void **) = {test_nothing, test_failed, test_slow_link, test_beyond, test_pageable, test_slow_row,
-						test_flush, test_nodes, test_trained_down, test_peer, test_machine, test_slowing,
-						test_order, test_scattered, test_bimodal, test_not_bimodal, test_noisy, test_links};
+	static void (*const each[])(void **) = {
+	    test_nothing, test_failed,    test_slow_link,    test_beyond,      test_pageable, test_slow_row,
+	    test_flush,   test_nodes,     test_trained_down, test_peer,        test_machine,  test_slowing,
+	    test_order,   test_scattered, test_bimodal,      test_not_bimodal, test_noisy,    test_links};
 	enum { COUNT = sizeof each / sizeof *each };
 	struct CMUnitTest tests[COUNT];
 
 	for (unsigned k = 0; k < COUNT; k++) {
-		const struct CMUnitTest one = cmocka_unit_test_setup_teardown(each[k], open_sample, close_sample);
+		const struct CMUnitTest one =
+		    cmocka_unit_test_setup_teardown(each[k], open_sample, close_sample);
 
 		tests[k] = one;
 	}

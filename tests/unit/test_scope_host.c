@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rows of the host are made of, and the rows themselves: small cells of each measure, verify, and see what is wrong. */
+/*
+ * What rows of the host are made of, and the rows themselves: small cells of each measure, verify, and see
+ * what is wrong.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,8 +163,9 @@ static int find_machine(void **state)
 static void test_machine(void **state)
 {
 	json_t *environment = scope_environment(&m);
-	static const char *const members[] = {"date", "host_name", "num_cpus", "caches", "run", "cpu", "memory", "nodes",
-					      "virtual_machine", "iommu", "gpu_links", "gpus", "no_gpu", "kernel_options"};
+	static const char *const members[] = {
+	    "date",  "host_name",       "num_cpus", "caches",    "run",  "cpu",    "memory",
+	    "nodes", "virtual_machine", "iommu",    "gpu_links", "gpus", "no_gpu", "kernel_options"};
 
 	(void)state;
 	assert_true(m.cpus > 0 && m.free_bytes > 0 && m.nodes > 0 && m.line_bytes > 0);
@@ -175,8 +179,9 @@ static void test_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_pattern), cmocka_unit_test(test_words), cmocka_unit_test(test_ring),	     cmocka_unit_test(test_parts),
-	    cmocka_unit_test(test_team),	cmocka_unit_test(test_wrong_data), cmocka_unit_test(test_machine),
+	    cmocka_unit_test(test_pattern), cmocka_unit_test(test_words), cmocka_unit_test(test_ring),
+	    cmocka_unit_test(test_parts),   cmocka_unit_test(test_team),  cmocka_unit_test(test_wrong_data),
+	    cmocka_unit_test(test_machine),
 	};
 
 	return cmocka_run_group_tests(tests, find_machine, NULL);

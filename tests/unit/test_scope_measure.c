@@ -11,7 +11,22 @@
 #include "scope/schedule.h"
 #include "unit.h"
 
-enum behaviour { GOOD, NO_OPEN, MISSING, NO_SAMPLE, WRONG, EMPTY, SLOW, FEW, HANG, SLOW_AT_FIRST, SCATTER, GONE, WRONG_LATER, DISTURBED };
+enum behaviour {
+	GOOD,
+	NO_OPEN,
+	MISSING,
+	NO_SAMPLE,
+	WRONG,
+	EMPTY,
+	SLOW,
+	FEW,
+	HANG,
+	SLOW_AT_FIRST,
+	SCATTER,
+	GONE,
+	WRONG_LATER,
+	DISTURBED
+};
 
 struct test_row {
 	struct scope_row row; /* first */
@@ -25,7 +40,10 @@ static struct {
 	uint32_t switches;
 } seen;
 
-/* The linker puts it in the place of getrusage: other programs run when a row says so, not when this machine is busy. */
+/*
+ * The linker puts it in the place of getrusage: other programs run when a row says so, not when this machine
+ * is busy.
+ */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -57,7 +75,8 @@ static int plan(const struct scope_row *row, const struct scope_machine *m, stru
 	return rc ? rc : scope_plan_add(p, second);
 }
 
-static int row_open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+static int row_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+                    struct gn_error *e)
 {
 	const struct test_row *r = (const struct test_row *)c->row;
 
@@ -113,7 +132,9 @@ static int row_verify(void *state, struct gn_error *e)
 {
 	const struct test_row *r = (const struct test_row *)state;
 
-	return r->behaviour == WRONG || (r->behaviour == WRONG_LATER && opened() > 2) ? gn_error_set(e, -GN_EIO, "3 words are wrong") : 0;
+	return r->behaviour == WRONG || (r->behaviour == WRONG_LATER && opened() > 2)
+	           ? gn_error_set(e, -GN_EIO, "3 words are wrong")
+	           : 0;
 }
 
 static void row_close(void *state)
@@ -122,9 +143,9 @@ static void row_close(void *state)
 	simt_add_acq_rel_dev_u32(&seen.open, ~0u); /* one less */
 }
 
-static const struct test_row good = {
-    {"test/good", "", NULL, "none", NULL, "load", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan, row_open, row_sample, row_verify, row_close},
-    GOOD};
+static const struct test_row good = {{"test/good", "", NULL, "none", NULL, "load", SCOPE_BANDWIDTH,
+                                      SCOPE_HOST_CLOCK, plan, row_open, row_sample, row_verify, row_close},
+                                     GOOD};
 
 static struct test_row row_of(enum behaviour behaviour)
 {
@@ -170,7 +191,8 @@ static void test_good(void **state)
 
 	(void)state;
 	assert_int_equal(r.status, SCOPE_MEASURED);
-	assert_in_range(r.samples, 3, m.most_samples); /* SCOPE_LEAST_SAMPLES, if this thread is not kept waiting for 0.1 s */
+	/* SCOPE_LEAST_SAMPLES, if this thread is not kept waiting for 0.1 s */
+	assert_in_range(r.samples, 3, m.most_samples);
 	assert_true(r.seconds[0] * (double)r.operations >= SCOPE_TICKS * m.host_tick);
 	assert_int_equal(r.rounds, 1);
 	assert_int_equal(r.end[0], r.samples);
@@ -263,10 +285,11 @@ static void test_failures(void **state)
 /* ---- a run ---- */
 
 static struct test_row rows[4];
-const struct scope_row *const scope_host_rows[] = {&rows[0].row, &rows[1].row, &rows[2].row, &rows[3].row, NULL};
+const struct scope_row *const scope_host_rows[] = {&rows[0].row, &rows[1].row, &rows[2].row, &rows[3].row,
+                                                   NULL};
 
-static void run(const struct scope_machine *m, double budget, bool (*step)(void *, const struct scope_progress *), void *user,
-		struct scope_report *report)
+static void run(const struct scope_machine *m, double budget,
+                bool (*step)(void *, const struct scope_progress *), void *user, struct scope_report *report)
 {
 	struct scope_plan *p;
 
@@ -295,8 +318,9 @@ static bool count_steps(void *user, const struct scope_progress *now)
 
 static void test_run_goes_on(void **state)
 {
-	static const enum scope_status expected[] = {SCOPE_MEASURED, SCOPE_MEASURED, SCOPE_FAILED, SCOPE_FAILED,
-						     SCOPE_FAILED,   SCOPE_FAILED,   SCOPE_MEASURED, SCOPE_MEASURED};
+	static const enum scope_status expected[] = {SCOPE_MEASURED, SCOPE_MEASURED, SCOPE_FAILED,
+	                                             SCOPE_FAILED,   SCOPE_FAILED,   SCOPE_FAILED,
+	                                             SCOPE_MEASURED, SCOPE_MEASURED};
 	const struct scope_machine m = machine();
 	struct scope_report report;
 	struct steps steps = {0, 0, 0};
@@ -413,7 +437,10 @@ static void test_budget(void **state)
 	scope_report_free(&report);
 }
 
-/* Of three cells the one whose rounds differ most, and then as many as fit; one that is over is not among them. */
+/*
+ * Of three cells the one whose rounds differ most, and then as many as fit; one that is over is not among
+ * them.
+ */
 static void test_choice(void **state)
 {
 	static double far[] = {100, 120}, near[] = {100, 101}, one[] = {100, 100, 100};
@@ -434,7 +461,8 @@ static void test_choice(void **state)
 		turn[k].over = k == 3;
 		scope_turn_judge(&turn[k], &result[k], &m);
 	}
-	assert_false(turn[0].over || turn[1].over || turn[2].over); /* two rounds 1 % apart are not sure within 1 % */
+	/* two rounds 1 % apart are not sure within 1 % */
+	assert_false(turn[0].over || turn[1].over || turn[2].over);
 	assert_int_equal(scope_turns_choose(turn, result, 4, 1.5), 1);
 	assert_true(turn[2].chosen && !turn[0].chosen && !turn[1].chosen);
 	assert_int_equal(scope_turns_choose(turn, result, 4, 2.5), 2);
@@ -468,10 +496,12 @@ static void test_interrupt(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_good),	 cmocka_unit_test(test_slow_at_first), cmocka_unit_test(test_limits),
-	    cmocka_unit_test(test_failures), cmocka_unit_test(test_run_goes_on),	  cmocka_unit_test(test_hang),
-	    cmocka_unit_test(test_budget),	 cmocka_unit_test(test_interrupt),	   cmocka_unit_test(test_rounds),
-	    cmocka_unit_test(test_later_rounds), cmocka_unit_test(test_choice),	  cmocka_unit_test(test_disturbed),
+	    cmocka_unit_test(test_good),        cmocka_unit_test(test_slow_at_first),
+	    cmocka_unit_test(test_limits),      cmocka_unit_test(test_failures),
+	    cmocka_unit_test(test_run_goes_on), cmocka_unit_test(test_hang),
+	    cmocka_unit_test(test_budget),      cmocka_unit_test(test_interrupt),
+	    cmocka_unit_test(test_rounds),      cmocka_unit_test(test_later_rounds),
+	    cmocka_unit_test(test_choice),      cmocka_unit_test(test_disturbed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,8 @@ static void expect_entry(const json_t *b)
 	assert_true(number(b, "iterations") >= 1);
 	assert_true(number(b, "threads") >= 1);
 	assert_true(number(b, "family_index") >= 0 && number(b, "per_family_instance_index") >= 0);
-	assert_string_equal(text(b, "aggregate_unit"), strcmp(text(b, "aggregate_name"), "cv") ? "time" : "percentage");
+	assert_string_equal(text(b, "aggregate_unit"),
+	                    strcmp(text(b, "aggregate_name"), "cv") ? "time" : "percentage");
 	assert_int_equal(strncmp(text(b, "name"), text(b, "run_name"), strlen(text(b, "run_name"))), 0);
 	assert_string_equal(text(b, "name") + strlen(text(b, "run_name")) + 1, text(b, "aggregate_name"));
 }
@@ -128,12 +129,16 @@ static void test_figures(void **state)
 		squares += r->value[k] * r->value[k];
 		time += 1e9 * r->seconds[k];
 	}
-	expect_near(number(benchmark("copy/pinned-to-device/bytes:4096"), "bytes_per_second"), r->value[0], 1);
-	expect_near(number(benchmark("copy/pinned-to-device/bytes:4096"), "real_time"), 1e9 * 4096 / r->value[0], 1e-3);
-	expect_near(number(benchmark("copy/pinned-to-device/bytes:4096_mean"), "bytes_per_second"), sum / r->samples, 10);
-	expect_near(number(benchmark("copy/pinned-to-device/bytes:4096_mean"), "real_time"), time / r->samples, 1e-3);
+	expect_near(number(benchmark("copy/pinned-to-device/bytes:4096"), "bytes_per_second"), r->value[0],
+	            1);
+	expect_near(number(benchmark("copy/pinned-to-device/bytes:4096"), "real_time"),
+	            1e9 * 4096 / r->value[0], 1e-3);
+	expect_near(number(benchmark("copy/pinned-to-device/bytes:4096_mean"), "bytes_per_second"),
+	            sum / r->samples, 10);
+	expect_near(number(benchmark("copy/pinned-to-device/bytes:4096_mean"), "real_time"),
+	            time / r->samples, 1e-3);
 	expect_near(number(benchmark("copy/pinned-to-device/bytes:4096_cv"), "bytes_per_second"),
-			    sqrt((squares - sum * sum / r->samples) / (r->samples - 1)) / (sum / r->samples), 1e-6);
+	            sqrt((squares - sum * sum / r->samples) / (r->samples - 1)) / (sum / r->samples), 1e-6);
 	expect_near(number(benchmark("latency/host-memory/span:1048576_median"), "real_time"), 1330, 14);
 	assert_true(number(benchmark("latency/loaded/blocks:8"), "load_bytes_per_second") > 48e9);
 	expect_near(number(benchmark("doorbell/write"), "items_per_second"), 5.1e6, 0.11e6);
@@ -201,7 +206,8 @@ static void expect_record(char **header, unsigned columns, char **field, const s
 	assert_string_equal(field[column(header, columns, "name")], name);
 	assert_string_equal(field[column(header, columns, "why")], r->why);
 	assert_string_equal(field[column(header, columns, "direction")], r->cell.row->direction);
-	assert_int_equal(strtoull(field[column(header, columns, "bytes")], NULL, 10), scope_cell_arg(&r->cell, "bytes", 0));
+	assert_int_equal(strtoull(field[column(header, columns, "bytes")], NULL, 10),
+	                 scope_cell_arg(&r->cell, "bytes", 0));
 	if (r->status != SCOPE_MEASURED) {
 		assert_string_equal(field[column(header, columns, "median")], "");
 		return;
@@ -290,8 +296,11 @@ static void test_html(void **state)
 	(void)state;
 	assert_int_equal(count(all, "<svg "), count(all, "</svg>"));
 	assert_true(count(all, "<svg ") >= 13);
-	assert_int_equal(count(all, "http"), count(all, "xmlns=\"http://www.w3.org/2000/svg\"") + count(all, "http-equiv"));
-	assert_int_equal(count(all, "<script") + count(all, "<img") + count(all, "<link") + count(all, "url(") + count(all, "@import"), 0);
+	assert_int_equal(count(all, "http"),
+	                 count(all, "xmlns=\"http://www.w3.org/2000/svg\"") + count(all, "http-equiv"));
+	assert_int_equal(count(all, "<script") + count(all, "<img") + count(all, "<link") +
+	                     count(all, "url(") + count(all, "@import"),
+	                 0);
 	assert_non_null(strstr(all, "A &amp; B &lt;processor&gt;"));
 	assert_null(strstr(all, "<processor>"));
 	assert_null(strstr(all, "nan"));

@@ -31,12 +31,14 @@ static int plan_one(const struct scope_row *row, const struct scope_machine *m, 
 	return rc ? rc : scope_plan_skip(p, args, "needs %d of them", 4);
 }
 
-static const struct scope_row sizes = {"test/sizes", "", NULL, "none", NULL, NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan_sizes,
-				       NULL, NULL, NULL, NULL};
-static const struct scope_row one = {"test/one", "", NULL, "none", NULL, NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, plan_one,
-				     NULL, NULL, NULL, NULL};
-static const struct scope_row memory = {"test/memory", "", NULL, "none", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, plan_large,
-					NULL, NULL, NULL, NULL};
+static const struct scope_row sizes = {
+    "test/sizes",     "",         NULL, "none", NULL, NULL, SCOPE_BANDWIDTH,
+    SCOPE_HOST_CLOCK, plan_sizes, NULL, NULL,   NULL, NULL};
+static const struct scope_row one = {"test/one",       "",       NULL, "none", NULL, NULL, SCOPE_LATENCY,
+                                     SCOPE_HOST_CLOCK, plan_one, NULL, NULL,   NULL, NULL};
+static const struct scope_row memory = {
+    "test/memory",    "",         NULL, "none", "memory", NULL, SCOPE_BANDWIDTH,
+    SCOPE_HOST_CLOCK, plan_large, NULL, NULL,   NULL,     NULL};
 const struct scope_row *const scope_host_rows[] = {&sizes, &one, &memory, NULL};
 
 static struct scope_plan *plan(enum scope_effort effort, uint64_t most_bytes, const char *filter)
@@ -132,7 +134,8 @@ static void test_filter(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_names), cmocka_unit_test(test_filter)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_names),
+	                                   cmocka_unit_test(test_filter)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

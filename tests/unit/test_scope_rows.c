@@ -43,7 +43,10 @@ static void test_rows(void **state)
 	assert_true(measured >= 10); /* the rest lacks something here */
 }
 
-/* Does the check come to this, if it is given time? It tells by the time of loads, and others use the caches too. */
+/*
+ * Does the check come to this, if it is given time? It tells by the time of loads, and others use the caches
+ * too.
+ */
 static bool comes_to(uint32_t line_bytes, int rc)
 {
 	for (unsigned k = 0; k < 50; k++)

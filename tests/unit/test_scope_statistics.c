@@ -40,11 +40,15 @@ static void test_known_values(void **state)
 	assert_int_equal((int)value[1], 8); /* the samples stay as they were */
 }
 
-/* Ranks of the 95 % interval of a median, as tables of the sign test have them (such as Hahn and Meeker, table 5.1). */
+/*
+ * Ranks of the 95 % interval of a median, as tables of the sign test have them (such as Hahn and Meeker,
+ * table 5.1).
+ */
 static void test_interval(void **state)
 {
-	static const uint32_t table[][3] = {{5, 1, 5},    {6, 1, 6},    {8, 1, 8},    {9, 2, 8},    {10, 2, 9},   {15, 4, 12},
-					    {20, 6, 15}, {25, 8, 18}, {30, 10, 21}, {50, 18, 33}, {100, 40, 61}};
+	static const uint32_t table[][3] = {{5, 1, 5},    {6, 1, 6},    {8, 1, 8},    {9, 2, 8},
+	                                    {10, 2, 9},   {15, 4, 12},  {20, 6, 15},  {25, 8, 18},
+	                                    {30, 10, 21}, {50, 18, 33}, {100, 40, 61}};
 	struct scope_statistics s;
 	double value[101];
 
@@ -67,10 +71,14 @@ static void test_few(void **state)
 	assert_int_equal(scope_statistics_of(NULL, 0, &s), 0);
 	assert_true(s.median == 0 && s.high == 0);
 	assert_int_equal(scope_statistics_of(&one, 1, &s), 0);
-	assert_true(s.least == 3 && s.median == 3 && s.most == 3 && s.low == 3 && s.high == 3 && s.variation == 0);
+	assert_true(s.least == 3 && s.median == 3 && s.most == 3 && s.low == 3 && s.high == 3 &&
+	            s.variation == 0);
 }
 
-/* Of 2000 sets of samples of a known median, the interval holds it in 95 % or more; a wrong rule shows as 93 or 99.9 %. */
+/*
+ * Of 2000 sets of samples of a known median, the interval holds it in 95 % or more; a wrong rule shows as 93
+ * or 99.9 %.
+ */
 static void test_coverage(void **state)
 {
 	enum { SETS = 2000, COUNT = 40 };
@@ -83,19 +91,24 @@ static void test_coverage(void **state)
 		double value[COUNT];
 
 		for (uint32_t k = 0; k < COUNT; k++)
-			value[k] = -log((rand() + 1.0) / (RAND_MAX + 2.0)); /* skewed, as times are; the median is ln 2 */
+			/* skewed, as times are; the median is ln 2 */
+			value[k] = -log((rand() + 1.0) / (RAND_MAX + 2.0));
 		assert_int_equal(scope_statistics_of(value, COUNT, &s), 0);
 		hold += s.low <= log(2.0) && log(2.0) <= s.high;
 	}
 	assert_in_range(hold, SETS * 0.945, SETS * 0.98);
 }
 
-/* Rounds of ten equal samples each: what is known is what the rounds say. Student's t of two degrees is 4.303. */
+/*
+ * Rounds of ten equal samples each: what is known is what the rounds say. Student's t of two degrees is
+ * 4.303.
+ */
 static void test_rounds(void **state)
 {
 	static const double of[] = {98, 100, 103};
 	const uint32_t end[] = {10, 20, 30};
-	const double half = 4.303 * sqrt((2.333333 * 2.333333 + 0.333333 * 0.333333 + 2.666667 * 2.666667) / 2) / sqrt(3);
+	const double half =
+	    4.303 * sqrt((2.333333 * 2.333333 + 0.333333 * 0.333333 + 2.666667 * 2.666667) / 2) / sqrt(3);
 	struct scope_statistics s;
 	double value[30];
 
@@ -109,7 +122,10 @@ static void test_rounds(void **state)
 	assert_true(s.median == 98 && s.rounds == 1 && s.high == 98);
 }
 
-/* Rounds that scatter more than the samples in them: intervals of all samples alone would hold the median in a fifth. */
+/*
+ * Rounds that scatter more than the samples in them: intervals of all samples alone would hold the median in
+ * a fifth.
+ */
 static void test_coverage_of_rounds(void **state)
 {
 	enum { SETS = 1000, ROUNDS = 4, EACH = 20 };
@@ -184,7 +200,10 @@ static void test_drift(void **state)
 	assert_true(scope_drift(value, 60) == 0);
 }
 
-/* However an operation's time lies to the clock's steps, a few samples find a length, and it is not much too long. */
+/*
+ * However an operation's time lies to the clock's steps, a few samples find a length, and it is not much too
+ * long.
+ */
 static void test_operations(void **state)
 {
 	const double least = 30e-6;
@@ -210,9 +229,11 @@ static void test_operations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_known_values), cmocka_unit_test(test_interval), cmocka_unit_test(test_few),
-	    cmocka_unit_test(test_coverage), cmocka_unit_test(test_rounds), cmocka_unit_test(test_coverage_of_rounds),	 cmocka_unit_test(test_enough),	  cmocka_unit_test(test_steady),
-	    cmocka_unit_test(test_drift),	 cmocka_unit_test(test_operations),
+	    cmocka_unit_test(test_known_values), cmocka_unit_test(test_interval),
+	    cmocka_unit_test(test_few),          cmocka_unit_test(test_coverage),
+	    cmocka_unit_test(test_rounds),       cmocka_unit_test(test_coverage_of_rounds),
+	    cmocka_unit_test(test_enough),       cmocka_unit_test(test_steady),
+	    cmocka_unit_test(test_drift),        cmocka_unit_test(test_operations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

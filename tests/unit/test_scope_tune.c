@@ -49,13 +49,15 @@ static void test_sample(void **state)
 	sample_fill(&s);
 	all = tuned(&s);
 	decisions = json_object_get(all, "decisions");
-	assert_int_equal((int)value(all, "page_bytes"), 4096); /* 50 of 51.2 GB/s; 40 of 51.2 would be too little */
+	assert_int_equal((int)value(all, "page_bytes"),
+	                 4096); /* 50 of 51.2 GB/s; 40 of 51.2 would be too little */
 	assert_in_range((int)value(all, "warps_in_flight"), 48, 50); /* 50e9 x 4e-6 / 4096 = 48.8 */
 	expect_why(all, "warps_in_flight", "Little");
 	assert_int_equal((int)value(all, "depth"), 128); /* 2 x 488 thousand x 102 us = 2 x 50 */
 	assert_int_equal((int)value(all, "queues"), 1);
 	in = json_object_get(json_object_get(all, "copy"), "to-device");
-	assert_int_equal(json_array_size(in), 2); /* 2.5 us + b / 55.4 against 1.2 us + b / 51.2: even at 878 thousand bytes, 3 % apart at 3 million */
+	/* 2.5 us + b / 55.4 against 1.2 us + b / 51.2: even at 878 thousand bytes, 3 % apart at 3 million */
+	assert_int_equal(json_array_size(in), 2);
 	expect_range(json_array_get(in, 0), 4096, 1048576, "kernel/pinned-to-device");
 	expect_range(json_array_get(in, 1), 4194304, 1073741824, "copy/pinned-to-device");
 	assert_int_equal((uint64_t)value(decisions, "reach_bytes"), 1ull << 29);

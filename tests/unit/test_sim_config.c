@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configurations of the simulated machine: files, overrides, presets, and what is told to who writes nonsense. */
+/*
+ * Configurations of the simulated machine: files, overrides, presets, and what is told to who writes
+ * nonsense.
+ */
 #include <sim/config.h>
 #include <sim/overhead.h>
 
@@ -217,7 +220,8 @@ static void test_text(void **state)
 	memset(&other, 0, sizeof other);
 	c.rc.bytes = 1536;
 	for (uint32_t k = 0; sim_key_at(k); k++) {
-		snprintf(line, sizeof line, "%s = %s", sim_key_at(k)->name, sim_key_text(&c, sim_key_at(k), value, sizeof value));
+		snprintf(line, sizeof line, "%s = %s", sim_key_at(k)->name,
+		         sim_key_text(&c, sim_key_at(k), value, sizeof value));
 		assert_int_equal(sim_config_set(&other, line, &error), 0);
 	}
 	assert_memory_equal(&other, &c, sizeof c);
@@ -226,11 +230,11 @@ static void test_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_values, fresh),   cmocka_unit_test_setup(test_refused, fresh),
-		cmocka_unit_test_setup(test_impossible, fresh), cmocka_unit_test_setup(test_presets, fresh),
-		cmocka_unit_test_setup(test_mgpusim, fresh),  cmocka_unit_test_setup(test_dualopt, fresh), cmocka_unit_test_setup(test_what_if, fresh),
-		cmocka_unit_test_setup(test_overhead, fresh),
-		cmocka_unit_test_setup(test_files, fresh),    cmocka_unit_test_setup(test_text, fresh),
+	    cmocka_unit_test_setup(test_values, fresh),     cmocka_unit_test_setup(test_refused, fresh),
+	    cmocka_unit_test_setup(test_impossible, fresh), cmocka_unit_test_setup(test_presets, fresh),
+	    cmocka_unit_test_setup(test_mgpusim, fresh),    cmocka_unit_test_setup(test_dualopt, fresh),
+	    cmocka_unit_test_setup(test_what_if, fresh),    cmocka_unit_test_setup(test_overhead, fresh),
+	    cmocka_unit_test_setup(test_files, fresh),      cmocka_unit_test_setup(test_text, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,8 @@ static void add(uint32_t count, uint8_t to, uint32_t words)
 		a->gpu = to;
 		a->words = words;
 		a->fine = true;
-		bed.machine->gpu[to].rc.writing++; /* nobody waits for it: it ends as a line that was written back */
+		/* nobody waits for it: it ends as a line that was written back */
+		bed.machine->gpu[to].rc.writing++;
 		sim_codec_add(&bed.machine->gpu[0].domain, a);
 	}
 }
@@ -133,7 +134,10 @@ static void test_full_buffer(void **state)
 	bed_close(&bed);
 }
 
-/* What the paper leaves open of packets: six replies of two words are 60 bytes with an ID each; a buffer may count words. */
+/*
+ * What the paper leaves open of packets: six replies of two words are 60 bytes with an ID each; a buffer may
+ * count words.
+ */
 static void test_other_packets(void **state)
 {
 	(void)state;
@@ -204,7 +208,8 @@ static void test_flits(void **state)
 	assert_int_equal(gather("bypass", NULL).net_flits_in, 640 * (1 + 6));
 	assert_int_equal(gather("fine", "net.encoding_percent = 0").net_flits_in, 640 * (1 + 1));
 	assert_int_equal(gather("fine", NULL).net_flits_in, 640 * (1 + 1));
-	s = gather("coalesce", "net.encoding_percent = 0"); /* never better than 10 a packet, never worse than none */
+	s = gather("coalesce",
+	           "net.encoding_percent = 0"); /* never better than 10 a packet, never worse than none */
 	assert_in_range(s.net_flits_in, 640 + 64 * 4, 640 * 2);
 	assert_int_equal(s.codec_words, 640);
 	s = gather("coalesce", NULL);
@@ -278,7 +283,10 @@ static void test_masks(void **state)
 
 /* ---- the cache of remote data ---- */
 
-/* Two compute units read the same remote lines: one request each line; at the end of the kernel all is forgotten. */
+/*
+ * Two compute units read the same remote lines: one request each line; at the end of the kernel all is
+ * forgotten.
+ */
 static void test_remote_cache(void **state)
 {
 	struct sim_buffer b;
@@ -312,7 +320,10 @@ static void test_remote_cache(void **state)
 	bed_close(&bed);
 }
 
-/* Writes of whole lines stay until the kernel ends, and are then at their home; writes of some bytes go there. */
+/*
+ * Writes of whole lines stay until the kernel ends, and are then at their home; writes of some bytes go
+ * there.
+ */
 static void whole_lines(struct sim_wave *w, const void *arguments)
 {
 	const struct sim_buffer *b = (const struct sim_buffer *)arguments;
@@ -383,7 +394,8 @@ static void test_decision(void **state)
 	(void)state;
 	s = decided(32, 10, 1, 1, false); /* one word of each remote line */
 	assert_int_equal(s.decided_coalesce, 2);
-	assert_int_equal(s.decide_remote, 4 * 32); /* the first turn warms up, the fifth has the 100th of the window */
+	/* the first turn warms up, the fifth has the 100th of the window */
+	assert_int_equal(s.decide_remote, 4 * 32);
 	assert_int_equal(s.l1v_read_misses + s.l1v_read_merges, 320);
 	assert_int_equal(s.l1v_bypassed, 5 * 32);
 	s = decided(32, 10, 1, 4, false); /* four: a fourth of a line is more than 20 % */
@@ -396,10 +408,14 @@ static void test_decision(void **state)
 	assert_int_equal(s.l1v_bypassed, 320);
 }
 
-/* Words count of each read, or once while a line is in L1: 32 reads of one word each, twice. Before a warm-up nothing counts. */
+/*
+ * Words count of each read, or once while a line is in L1: 32 reads of one word each, twice. Before a warm-up
+ * nothing counts.
+ */
 static void test_what_is_counted(void **state)
 {
-	static const char *const keys[] = {"decide.block_of = read", "decide.block_of = line", "decide.warmup_cycles = 1000000"};
+	static const char *const keys[] = {"decide.block_of = read", "decide.block_of = line",
+	                                   "decide.warmup_cycles = 1000000"};
 	static const uint64_t reads[] = {64, 64, 0}, lines[] = {64, 32, 0};
 
 	(void)state;
@@ -422,7 +438,10 @@ static void test_what_is_counted(void **state)
 	}
 }
 
-/* Turns of 32: one warms up, two are looked at, two go by until it looks again; and so on, to the end of a window of time. */
+/*
+ * Turns of 32: one warms up, two are looked at, two go by until it looks again; and so on, to the end of a
+ * window of time.
+ */
 static void test_decides_again(void **state)
 {
 	struct sim_stats s;
@@ -458,12 +477,14 @@ static void test_decides_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ten_a_packet), cmocka_unit_test(test_timeout),      cmocka_unit_test(test_timeout_from),
-		cmocka_unit_test(test_packets),      cmocka_unit_test(test_other_packets), cmocka_unit_test(test_what_is_counted),
-		      cmocka_unit_test(test_full_buffer),  cmocka_unit_test(test_granularity),
-		cmocka_unit_test(test_flits),        cmocka_unit_test(test_bypass),       cmocka_unit_test(test_masks),
-		cmocka_unit_test(test_remote_cache), cmocka_unit_test(test_remote_writes), cmocka_unit_test(test_decision),
-		cmocka_unit_test(test_decides_again),
+	    cmocka_unit_test(test_ten_a_packet),  cmocka_unit_test(test_timeout),
+	    cmocka_unit_test(test_timeout_from),  cmocka_unit_test(test_packets),
+	    cmocka_unit_test(test_other_packets), cmocka_unit_test(test_what_is_counted),
+	    cmocka_unit_test(test_full_buffer),   cmocka_unit_test(test_granularity),
+	    cmocka_unit_test(test_flits),         cmocka_unit_test(test_bypass),
+	    cmocka_unit_test(test_masks),         cmocka_unit_test(test_remote_cache),
+	    cmocka_unit_test(test_remote_writes), cmocka_unit_test(test_decision),
+	    cmocka_unit_test(test_decides_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

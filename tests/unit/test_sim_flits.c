@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages as intervals against a network of the same shape that moves flit by flit: pipelines, credits and crossbars that
- * serve their inputs in turn, a flit a cycle. Interleaved flits of two messages end both later, so single messages may differ
- * by their lengths; what a link carries, and when all is over, may not.
+ * Messages as intervals against a network of the same shape that moves flit by flit: pipelines, credits and
+ * crossbars that serve their inputs in turn, a flit a cycle. Interleaved flits of two messages end both
+ * later, so single messages may differ by their lengths; what a link carries, and when all is over, may not.
  */
 #include <stdlib.h>
 

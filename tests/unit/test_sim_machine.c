@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The simulated machine as a whole: what must hold whatever runs on it, what must not change anything, and MGPUSim's counts.
- * Each launch also checks the laws of conservation by itself (sim_stats_check).
+ * The simulated machine as a whole: what must hold whatever runs on it, what must not change anything, and
+ * MGPUSim's counts. Each launch also checks the laws of conservation by itself (sim_stats_check).
  */
 #include <stdio.h>
 
@@ -84,7 +84,8 @@ static void test_sizes_and_splits(void **state)
 		sim_config_init(&c);
 		c.dispatch_gpus = split / 3;
 		c.dispatch_cus = split % 3;
-		assert_int_equal(run_config("mt", "64", &c).work_groups, run_preset("mt", "64", "none", 4).work_groups);
+		assert_int_equal(run_config("mt", "64", &c).work_groups,
+		                 run_preset("mt", "64", "none", 4).work_groups);
 	}
 }
 
@@ -98,7 +99,8 @@ struct reference {
 static void check_cycles(const char *name, uint64_t got, uint64_t want)
 {
 	if (got * 100 < want * 80 || got * 100 > want * 120)
-		fail_msg("%s: %llu cycles, not within 20 %% of %llu", name, (unsigned long long)got, (unsigned long long)want);
+		fail_msg("%s: %llu cycles, not within 20 %% of %llu", name, (unsigned long long)got,
+		         (unsigned long long)want);
 }
 
 static void test_reference(void **state)
@@ -149,7 +151,8 @@ static void test_trunk_bound(void **state)
 
 static void test_same_again(void **state)
 {
-	struct sim_stats first = run_preset("spmv", "512 .01", "dualopt", 4), again = run_preset("spmv", "512 .01", "dualopt", 4);
+	struct sim_stats first = run_preset("spmv", "512 .01", "dualopt", 4),
+	                 again = run_preset("spmv", "512 .01", "dualopt", 4);
 
 	(void)state;
 	assert_memory_equal(&first, &again, sizeof first);
@@ -200,7 +203,8 @@ static void test_numbers(void **state)
 		for (uint32_t reader = 0; reader < 4; reader++)
 			for (uint32_t home = 0; home < 4; home++)
 				if (reader != home)
-					assert_int_equal(pair_cycles(presets[p], reader, home), reader / 2 == home / 2 ? near : far);
+					assert_int_equal(pair_cycles(presets[p], reader, home),
+					                 reader / 2 == home / 2 ? near : far);
 	}
 }
 
@@ -227,7 +231,10 @@ static void test_local_scales(void **state)
 	}
 }
 
-/* Reads of one GPU's memory by the three others end with its link: a flit a cycle, from counters of the link itself. */
+/*
+ * Reads of one GPU's memory by the three others end with its link: a flit a cycle, from counters of the link
+ * itself.
+ */
 static void test_link_bound(void **state)
 {
 	struct sim_link_stats link;
@@ -314,7 +321,8 @@ static void test_stuck(void **state)
 	assert_int_equal(bed_try(&bed, walk_kernel, &a, 2), -GN_EDEADLK);
 	assert_non_null(strstr(bed.error.text, "nothing moves in cycle"));
 	assert_non_null(strstr(bed.error.text, "1 of 2 work-groups"));
-	assert_non_null(strstr(bed.error.text, "GPU 0: wavefronts 1, pipes 0, reorder buffers 8, TLBs 0, L1 8"));
+	assert_non_null(
+	    strstr(bed.error.text, "GPU 0: wavefronts 1, pipes 0, reorder buffers 8, TLBs 0, L1 8"));
 	assert_non_null(strstr(bed.error.text, "GPU 1: wavefronts 0"));
 	bed_close(&bed);
 }
@@ -336,11 +344,13 @@ static void test_law_broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_presets),      cmocka_unit_test(test_sizes_and_splits), cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_trunk_bound),  cmocka_unit_test(test_same_again),       cmocka_unit_test(test_faster_links),
-		cmocka_unit_test(test_numbers),      cmocka_unit_test(test_local_scales),     cmocka_unit_test(test_link_bound),
-		cmocka_unit_test(test_too_large),    cmocka_unit_test(test_gpus_differ),      cmocka_unit_test(test_kernel_fails),
-		cmocka_unit_test(test_stuck),        cmocka_unit_test(test_law_broken),
+	    cmocka_unit_test(test_presets),     cmocka_unit_test(test_sizes_and_splits),
+	    cmocka_unit_test(test_reference),   cmocka_unit_test(test_trunk_bound),
+	    cmocka_unit_test(test_same_again),  cmocka_unit_test(test_faster_links),
+	    cmocka_unit_test(test_numbers),     cmocka_unit_test(test_local_scales),
+	    cmocka_unit_test(test_link_bound),  cmocka_unit_test(test_too_large),
+	    cmocka_unit_test(test_gpus_differ), cmocka_unit_test(test_kernel_fails),
+	    cmocka_unit_test(test_stuck),       cmocka_unit_test(test_law_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

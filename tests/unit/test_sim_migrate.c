@@ -24,7 +24,13 @@ static struct sim_stats read_by(struct sim_buffer b, uint32_t gpus, uint32_t tur
 /* The first read of a page of the other GPU of the pair, step by step; then it is local. */
 static void test_one(void **state)
 {
-	enum { DOWN = 6 + 60 + 5 + 2 + 1, DRAM = 20 + (7 + 7 + 1) * 2, FILL = 12, TO_MMU = 2 * 143 + 2, FROM_OTHER = 143 + 6 + 1 };
+	enum {
+		DOWN = 6 + 60 + 5 + 2 + 1,
+		DRAM = 20 + (7 + 7 + 1) * 2,
+		FILL = 12,
+		TO_MMU = 2 * 143 + 2,
+		FROM_OTHER = 143 + 6 + 1
+	};
 	struct sim_buffer b;
 	struct sim_stats s;
 
@@ -35,9 +41,11 @@ static void test_one(void **state)
 	assert_int_equal(s.migrate_pages, 1);
 	assert_int_equal(s.remote_transactions, 0);
 	assert_int_equal(s.migrate_stall_cycles, 500);
-	/* walk, fault, flush, 64 lines of 6 flits and a gap each, the word to the IOMMU, its answer, the read */
-	assert_int_equal(s.read_latency_cycles,
-			 3 + TO_MMU + 100 + 1000 + 500 + 63 * 7 + FROM_OTHER + TO_MMU + TO_MMU + DOWN + DRAM + FILL);
+	/*
+	 * walk, fault, flush, 64 lines of 6 flits and a gap each, the word to the IOMMU, its answer, the read
+	 */
+	assert_int_equal(s.read_latency_cycles, 3 + TO_MMU + 100 + 1000 + 500 + 63 * 7 + FROM_OTHER + TO_MMU +
+	                                            TO_MMU + DOWN + DRAM + FILL);
 	assert_int_equal(sim_memory_home(bed.memory, b.address), 0);
 	s = read_by(b, 1, 8);
 	assert_int_equal(s.migrate_pages + s.page_walks + s.remote_transactions, 0);
@@ -55,7 +63,9 @@ static void test_policies(void **state)
 		b = bed_buffer(&bed, 4096, SIM_ON_ONE, 3);
 		for (uint32_t k = 0; k < 6; k++)
 			read_by(b, 1u << k % 2, 1);
-		assert_int_equal(bed.machine->stats.migrate_pages, policy == SIM_MIGRATE_NONE ? 0 : policy == SIM_MIGRATE_PAGE ? 6 : 1);
+		assert_int_equal(bed.machine->stats.migrate_pages, policy == SIM_MIGRATE_NONE   ? 0
+		                                                   : policy == SIM_MIGRATE_PAGE ? 6
+		                                                                                : 1);
 		assert_int_equal(bed.machine->stats.remote_transactions == 0, policy == SIM_MIGRATE_PAGE);
 		assert_int_equal(bed.machine->stats.migrate_stall_cycles, 0);
 		bed_close(&bed);

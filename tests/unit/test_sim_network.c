@@ -53,7 +53,9 @@ static void run(void)
 			assert_null(l->waiting[c].first);
 			assert_null(l->buffer[c].first);
 			assert_false(l->occupied[c]);
-			assert_int_equal(l->credits[c], m->config.net_buffer * (m->config.net_scale_latency ? 1 : m->config.net_clock));
+			assert_int_equal(l->credits[c],
+			                 m->config.net_buffer *
+			                     (m->config.net_scale_latency ? 1 : m->config.net_clock));
 		}
 	}
 }
@@ -177,7 +179,10 @@ static void send_reply(struct sim_domain *m, struct sim_event *e)
 	send(0, 0, 2, 4, SIM_REPLIES);
 }
 
-/* Requests of two GPUs fill the buffers before the trunk: with channels of their own replies pass them, with one they stand behind. */
+/*
+ * Requests of two GPUs fill the buffers before the trunk: with channels of their own replies pass them, with
+ * one they stand behind.
+ */
 static void test_channels(void **state)
 {
 	uint64_t reply[2];
@@ -198,7 +203,10 @@ static void test_channels(void **state)
 		bed_close(&bed);
 	}
 	assert_in_range(reply[1], 431, 431 + 40);
-	/* a buffer of 156 flits at half the rate of the trunk takes 312 cycles, of which 143 are the pipeline's */
+	/*
+	 * a buffer of 156 flits at half the rate of the trunk takes 312 cycles, of which 143 are the
+	 * pipeline's
+	 */
 	assert_in_range(reply[0], 431 + 312 - 143 - 20, 431 + 312 - 143 + 20);
 }
 
@@ -218,7 +226,8 @@ static void test_storm(void **state)
 			from = seed >> 16 & 3;
 			to = seed >> 20 & 3;
 			to = from == to ? 4 : to;
-			send(k, from, to, seed >> 24 & 1 ? 76 : 4, seed >> 25 & 1 ? SIM_REQUESTS : SIM_REPLIES);
+			send(k, from, to, seed >> 24 & 1 ? 76 : 4,
+			     seed >> 25 & 1 ? SIM_REQUESTS : SIM_REPLIES);
 		}
 		run();
 		assert_int_equal(arrived_count, 4096);
@@ -229,9 +238,9 @@ static void test_storm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_latency), cmocka_unit_test(test_flits),   cmocka_unit_test(test_saturation),
-		cmocka_unit_test(test_trunk),   cmocka_unit_test(test_clock),   cmocka_unit_test(test_credits),
-		cmocka_unit_test(test_channels), cmocka_unit_test(test_storm),
+	    cmocka_unit_test(test_latency),  cmocka_unit_test(test_flits), cmocka_unit_test(test_saturation),
+	    cmocka_unit_test(test_trunk),    cmocka_unit_test(test_clock), cmocka_unit_test(test_credits),
+	    cmocka_unit_test(test_channels), cmocka_unit_test(test_storm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

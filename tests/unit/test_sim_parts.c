@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of the simulated machine by themselves: the clock, sets, MSHRs and their masks, DRAM, the flow chart, the laws. */
+/*
+ * Parts of the simulated machine by themselves: the clock, sets, MSHRs and their masks, DRAM, the flow chart,
+ * the laws.
+ */
 #include <stdlib.h>
 
 #include "test_sim_support.h"
@@ -189,10 +192,34 @@ static void test_flow_chart(void **state)
 /* ---- conservation ---- */
 
 static const char *const watched[] = {
-	"vector_done", "scalar_done", "l1v_read_hits", "l1v_read_misses", "l1v_read_merges", "l1v_writes", "l1s_hits",
-	"tlb_hits", "tlb_lookups", "tlb2_hits", "page_walks", "l2_hits", "l2_misses", "l2_lookups", "dram_reads", "dram_transactions",
-	"rc_hits", "rc_lookups", "remote_transactions", "remote_served", "remote_replies", "net_messages_out", "net_flits_out",
-	"wave_cycles", "wave_issue_cycles", "vector_latency_cycles", "vector_in_flight_cycles", "remote_home_cycles",
+    "vector_done",
+    "scalar_done",
+    "l1v_read_hits",
+    "l1v_read_misses",
+    "l1v_read_merges",
+    "l1v_writes",
+    "l1s_hits",
+    "tlb_hits",
+    "tlb_lookups",
+    "tlb2_hits",
+    "page_walks",
+    "l2_hits",
+    "l2_misses",
+    "l2_lookups",
+    "dram_reads",
+    "dram_transactions",
+    "rc_hits",
+    "rc_lookups",
+    "remote_transactions",
+    "remote_served",
+    "remote_replies",
+    "net_messages_out",
+    "net_flits_out",
+    "wave_cycles",
+    "wave_issue_cycles",
+    "vector_latency_cycles",
+    "vector_in_flight_cycles",
+    "remote_home_cycles",
 };
 
 /* A counter that is one too high is found, whichever it is. */
@@ -219,9 +246,10 @@ static void test_laws(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order), cmocka_unit_test(test_least_recently_used), cmocka_unit_test(test_masks),
-		cmocka_unit_test(test_granules), cmocka_unit_test(test_dram), cmocka_unit_test(test_flow_chart),
-		cmocka_unit_test(test_laws),
+	    cmocka_unit_test(test_order), cmocka_unit_test(test_least_recently_used),
+	    cmocka_unit_test(test_masks), cmocka_unit_test(test_granules),
+	    cmocka_unit_test(test_dram),  cmocka_unit_test(test_flow_chart),
+	    cmocka_unit_test(test_laws),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

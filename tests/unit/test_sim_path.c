@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An access of the simulated machine, hop by hop, against latencies worked out by hand; and how many a port takes. */
+/*
+ * An access of the simulated machine, hop by hop, against latencies worked out by hand; and how many a port
+ * takes.
+ */
 #include "test_sim_support.h"
 
 static struct bed bed;
@@ -15,7 +18,8 @@ static void open_with(const char *assignment, uint64_t gpus)
 	bed_open(&bed);
 }
 
-static struct sim_stats read_lines(struct sim_buffer b, uint32_t gpu, uint32_t first, uint32_t turns, uint32_t lanes)
+static struct sim_stats read_lines(struct sim_buffer b, uint32_t gpu, uint32_t first, uint32_t turns,
+                                   uint32_t lanes)
 {
 	struct walk a = walk_of(b, 1u << gpu, turns, lanes);
 
@@ -173,7 +177,8 @@ static uint64_t stride_cycles(const char *preset)
 	b = bed_buffer(&bed, 64 * 4096, SIM_ON_ONE, 1);
 	assert_int_equal(bed_try(&bed, stride, &b, 1), 0);
 	cycles = bed.machine->stats.kernel_cycles;
-	assert_int_equal(bed_try(&bed, stride, &b, 1), 0); /* pages are known, lines are not kept: 64 lines in 4 ways */
+	/* pages are known, lines are not kept: 64 lines in 4 ways */
+	assert_int_equal(bed_try(&bed, stride, &b, 1), 0);
 	cycles = bed.machine->stats.kernel_cycles - cycles;
 	bed_close(&bed);
 	return cycles;
@@ -188,8 +193,9 @@ static void test_set_conflict(void **state)
 /* A full reorder buffer, few lines under way, one MSHR: slower, and nothing is lost. */
 static void test_small(void **state)
 {
-	static const char *const less[] = {"cu.rob = 1", "cu.in_flight = 128", "l1v.mshr = 1", "tlb.mshr = 1", "tlb2.mshr = 1",
-					   "l2.mshr = 1", "mmu.walks = 1", "l1v.transactions = 1", "tlb.entries = 1"};
+	static const char *const less[] = {"cu.rob = 1",    "cu.in_flight = 128",   "l1v.mshr = 1",
+	                                   "tlb.mshr = 1",  "tlb2.mshr = 1",        "l2.mshr = 1",
+	                                   "mmu.walks = 1", "l1v.transactions = 1", "tlb.entries = 1"};
 	uint64_t cycles[1 + sizeof less / sizeof *less];
 
 	(void)state;
@@ -250,10 +256,11 @@ static void test_write_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_remote_near), cmocka_unit_test(test_remote_far), cmocka_unit_test(test_local),
-		cmocka_unit_test(test_cold_page),   cmocka_unit_test(test_page_merges), cmocka_unit_test(test_hits),
-		cmocka_unit_test(test_set_conflict), cmocka_unit_test(test_small),     cmocka_unit_test(test_writes),
-		cmocka_unit_test(test_write_back),
+	    cmocka_unit_test(test_remote_near),  cmocka_unit_test(test_remote_far),
+	    cmocka_unit_test(test_local),        cmocka_unit_test(test_cold_page),
+	    cmocka_unit_test(test_page_merges),  cmocka_unit_test(test_hits),
+	    cmocka_unit_test(test_set_conflict), cmocka_unit_test(test_small),
+	    cmocka_unit_test(test_writes),       cmocka_unit_test(test_write_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,7 +121,8 @@ static struct sim_op next(struct bed *b, uint32_t wave, uint32_t *words)
 }
 
 /* The next one is this kind, of so many words of an array (0: in, 1: other, 2: out) from a word on. */
-static void expect_of(struct bed *b, uint32_t wave, enum sim_op_kind kind, uint32_t array, uint32_t from, uint32_t words)
+static void expect_of(struct bed *b, uint32_t wave, enum sim_op_kind kind, uint32_t array, uint32_t from,
+                      uint32_t words)
 {
 	const uint64_t address = array * 2 * SIM_PAGE_BYTES + from * 4;
 	uint32_t got;
@@ -200,7 +201,8 @@ static void test_called(void **state)
 	for (uint32_t k = 0; k < 4; k++) {
 		uint32_t words;
 
-		assert_int_equal(next(&b, 0, &words).kind, SIM_OP_LOAD); /* which half is first is the compiler's choice */
+		/* which half is first is the compiler's choice */
+		assert_int_equal(next(&b, 0, &words).kind, SIM_OP_LOAD);
 		assert_int_equal(words, 16);
 	}
 	expect(&b, SIM_OP_STORE, 2, 0, 32);
@@ -308,7 +310,8 @@ static uint8_t *recorded(uint64_t seed, size_t *bytes)
 static void test_again(void **state)
 {
 	size_t bytes, again_bytes, other_bytes;
-	uint8_t *all = recorded(5, &bytes), *again = recorded(5, &again_bytes), *other = recorded(6, &other_bytes);
+	uint8_t *all = recorded(5, &bytes), *again = recorded(5, &again_bytes),
+	        *other = recorded(6, &other_bytes);
 
 	(void)state;
 	assert_int_equal(bytes, again_bytes);
@@ -341,9 +344,10 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rows),  cmocka_unit_test(test_odd),  cmocka_unit_test(test_nested), cmocka_unit_test(test_called),
-	    cmocka_unit_test(test_atomic), cmocka_unit_test(test_swap), cmocka_unit_test(test_block), cmocka_unit_test(test_copy),
-	    cmocka_unit_test(test_again), cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_rows),    cmocka_unit_test(test_odd),    cmocka_unit_test(test_nested),
+	    cmocka_unit_test(test_called),  cmocka_unit_test(test_atomic), cmocka_unit_test(test_swap),
+	    cmocka_unit_test(test_block),   cmocka_unit_test(test_copy),   cmocka_unit_test(test_again),
+	    cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

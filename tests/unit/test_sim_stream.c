@@ -50,7 +50,8 @@ static struct sim_stream_head head_of(const char *name, uint32_t blocks, uint32_
 /* Two launches: one warp that does something of everything, and two blocks of three that end at once. */
 static uint8_t *example(size_t *bytes)
 {
-	static const struct sim_line line[] = {{0, UINT64_MAX}, {4 * SIM_PAGE_BYTES - 64, 0xf0}, {128, 0x8000000000000001}};
+	static const struct sim_line line[] = {
+	    {0, UINT64_MAX}, {4 * SIM_PAGE_BYTES - 64, 0xf0}, {128, 0x8000000000000001}};
 	const struct sim_stream_head one = head_of("one", 1, 1), six = head_of("six", 2, 3);
 	struct sim_stream_writer w;
 	struct sim_code code[6];
@@ -256,8 +257,9 @@ static void test_no_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_cut),     cmocka_unit_test(test_flipped),
-	    cmocka_unit_test(test_unsound),        cmocka_unit_test(test_no_file),
+	    cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_cut),
+	    cmocka_unit_test(test_flipped),        cmocka_unit_test(test_unsound),
+	    cmocka_unit_test(test_no_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,10 @@ struct bed {
 	struct gn_error error;
 };
 
-/* One work-group of one wavefront on each GPU of the mask goes over its own part of a buffer, line after line. */
+/*
+ * One work-group of one wavefront on each GPU of the mask goes over its own part of a buffer, line after
+ * line.
+ */
 struct walk {
 	struct sim_buffer buffer;
 	uint32_t gpus;     /* mask: who runs */
@@ -56,7 +59,8 @@ static inline void bed_close(struct bed *b)
 	sim_memory_destroy(b->memory);
 }
 
-static inline struct sim_buffer bed_buffer(struct bed *b, uint64_t bytes, enum sim_placement placement, uint32_t gpu)
+static inline struct sim_buffer bed_buffer(struct bed *b, uint64_t bytes, enum sim_placement placement,
+                                           uint32_t gpu)
 {
 	struct sim_buffer buffer;
 

@@ -521,10 +521,11 @@ static void test_fault(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_placed_alike), cmocka_unit_test(test_placement), cmocka_unit_test(test_stream),
-	    cmocka_unit_test(test_coalescer), cmocka_unit_test(test_interleaved),
-	    cmocka_unit_test(test_memory),    cmocka_unit_test(test_barrier),
-	    cmocka_unit_test(test_edges),     cmocka_unit_test(test_fault),
+	    cmocka_unit_test(test_placed_alike), cmocka_unit_test(test_placement),
+	    cmocka_unit_test(test_stream),       cmocka_unit_test(test_coalescer),
+	    cmocka_unit_test(test_interleaved),  cmocka_unit_test(test_memory),
+	    cmocka_unit_test(test_barrier),      cmocka_unit_test(test_edges),
+	    cmocka_unit_test(test_fault),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows of the simulated machine: whatever the number of threads, every counter of a run and of each link is the same. */
+/*
+ * Windows of the simulated machine: whatever the number of threads, every counter of a run and of each link
+ * is the same.
+ */
 #include <stdlib.h>
 
 #include "test_sim_support.h"
@@ -37,16 +40,18 @@ static void compare(const char *name, const char *size)
 	for (uint32_t threads = 2; threads <= 4; threads++) {
 		run(&other, name, size, threads);
 		if (memcmp(&one, &other, sizeof one))
-			fail_msg("%s, %s: other counts with %u threads: %llu cycles, not %llu", name, size, threads,
-				 (unsigned long long)other.stats.kernel_cycles, (unsigned long long)one.stats.kernel_cycles);
+			fail_msg("%s, %s: other counts with %u threads: %llu cycles, not %llu", name, size,
+			         threads, (unsigned long long)other.stats.kernel_cycles,
+			         (unsigned long long)one.stats.kernel_cycles);
 	}
 }
 
 static const struct {
 	const char *name, *size;
 } small[] = {
-	{"atax", "64"}, {"bfs", "500"},  {"bicg", "64"}, {"pr", "128,.05,2"}, {"spmv", "256 .01"}, {"km", "256"},  {"mm", "64"},
-	{"mt", "64"},   {"st", "64,64,2"}, {"bs", "256"}, {"sc", "40"},        {"aes", "4096"},     {"fir", "1024"},
+    {"atax", "64"}, {"bfs", "500"},  {"bicg", "64"},  {"pr", "128,.05,2"}, {"spmv", "256 .01"},
+    {"km", "256"},  {"mm", "64"},    {"mt", "64"},    {"st", "64,64,2"},   {"bs", "256"},
+    {"sc", "40"},   {"aes", "4096"}, {"fir", "1024"},
 };
 
 static void compare_preset(const char *preset)
@@ -72,9 +77,10 @@ static void test_presets(void **state)
 /* Other links, decisions by each GPU, and what goes cycle by cycle: greedy dispatch, pages that move. */
 static void test_configurations(void **state)
 {
-	static const char *const sets[] = {"decide.scope = gpu",      "decide.interval = 500",    "net.clock = 16",
-	                                   "net.buffer_flits = 7",    "net.channels = 1",         "net.switch_cycles = 1",
-	                                   "dispatch.gpus = greedy", "migrate.policy = page", "migrate.policy = first_touch"};
+	static const char *const sets[] = {
+	    "decide.scope = gpu",     "decide.interval = 500", "net.clock = 16",
+	    "net.buffer_flits = 7",   "net.channels = 1",      "net.switch_cycles = 1",
+	    "dispatch.gpus = greedy", "migrate.policy = page", "migrate.policy = first_touch"};
 
 	(void)state;
 	for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
@@ -87,7 +93,10 @@ static void test_configurations(void **state)
 	}
 }
 
-/* Not independent, as nothing was said of it: each work-group writes what the others read, and what is read is the same. */
+/*
+ * Not independent, as nothing was said of it: each work-group writes what the others read, and what is read
+ * is the same.
+ */
 struct race {
 	struct sim_buffer word, out;
 };
@@ -166,8 +175,9 @@ static void test_no_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_presets), cmocka_unit_test(test_configurations), cmocka_unit_test(test_dependent),
-		cmocka_unit_test(test_failure), cmocka_unit_test(test_no_threads),
+	    cmocka_unit_test(test_presets),    cmocka_unit_test(test_configurations),
+	    cmocka_unit_test(test_dependent),  cmocka_unit_test(test_failure),
+	    cmocka_unit_test(test_no_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

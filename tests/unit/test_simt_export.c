@@ -58,7 +58,8 @@ static int add_there(void)
 	struct simt_exported exported;
 	void *memory = NULL;
 	uint64_t *word;
-	int rc = read(STDIN_FILENO, &exported, sizeof exported) != sizeof exported || simt_import(m, &exported, &memory);
+	int rc = read(STDIN_FILENO, &exported, sizeof exported) != sizeof exported ||
+	         simt_import(m, &exported, &memory);
 
 	word = (uint64_t *)memory;
 	for (uint32_t k = 0; !rc && k < WORDS; k++)

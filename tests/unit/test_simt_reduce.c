@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reductions of many threads on few elements come to what one thread after the other gives, whatever the width and the scope. */
+/*
+ * Reductions of many threads on few elements come to what one thread after the other gives, whatever the
+ * width and the scope.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,7 +56,8 @@ SIMT_FN void reduce_all(const struct reduce_args *a)
 			if (c == GN_ADD_FLOAT || c == GN_CAS || c == GN_PUT)
 				continue;
 			for (uint32_t way = 0; way < WAYS; way++)
-				if (!reduce_by(way, element + way * (GN_XOR + 1) * ELEMENTS, (enum gn_change)c, operand))
+				if (!reduce_by(way, element + way * (GN_XOR + 1) * ELEMENTS,
+				               (enum gn_change)c, operand))
 					simt_add_relaxed_dev_u32(a->refused, 1);
 		}
 }
@@ -64,7 +68,10 @@ static uint64_t first_value(uint32_t change)
 	return change == GN_MIN || change == GN_AND ? ~0ull : 0;
 }
 
-/* What gn__changed, of which the functions that return the bits before are made, makes of them one after the other. */
+/*
+ * What gn__changed, of which the functions that return the bits before are made, makes of them one after the
+ * other.
+ */
 static uint64_t expected(uint32_t change, uint32_t element, uint32_t bytes)
 {
 	uint64_t value = bytes == 4 ? (uint32_t)first_value(change) : first_value(change);
@@ -85,16 +92,17 @@ static void check(const uint64_t *element)
 	for (uint32_t way = 0; way < WAYS; way++)
 		for (unsigned c = 0; c < CHANGES; c++)
 			for (uint32_t e = 0; e < ELEMENTS; e++) {
-				const uint64_t *at = &element[(way * (GN_XOR + 1) + changes[c]) * ELEMENTS + e];
+				const uint64_t *at =
+				    &element[(way * (GN_XOR + 1) + changes[c]) * ELEMENTS + e];
 				const uint32_t bytes = way % 2 ? 8 : 4;
 				uint64_t found = *at;
 
 				if (bytes == 4)
 					found = *(const uint32_t *)(const void *)at;
 				if (found != expected(changes[c], e, bytes))
-					fail_msg("way %u, change %u, element %u: %llx, not %llx", way, changes[c], e,
-						 (unsigned long long)found,
-						 (unsigned long long)expected(changes[c], e, bytes));
+					fail_msg("way %u, change %u, element %u: %llx, not %llx", way,
+					         changes[c], e, (unsigned long long)found,
+					         (unsigned long long)expected(changes[c], e, bytes));
 			}
 }
 

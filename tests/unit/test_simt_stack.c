@@ -109,7 +109,10 @@ static void a_stack_that_is_used_up_is_told(void **state)
 		fail_msg("it says \"%s\"", text);
 }
 
-/* A signal that the program handles itself is left to it. It has no other stack for it, so the kernel ends it. */
+/*
+ * A signal that the program handles itself is left to it. It has no other stack for it, so the kernel ends
+ * it.
+ */
 static void a_handler_of_the_program_stays(void **state)
 {
 	char text[1000];

@@ -290,7 +290,9 @@ SIMT_FN int byte_is(const char *room, uint32_t at, uint32_t lanes, uint32_t roun
 	return room[at] == 0x5a;
 }
 
-/* Some lanes of a group want a run; behind it each lane sees the runs of all, and nothing else has changed. */
+/*
+ * Some lanes of a group want a run; behind it each lane sees the runs of all, and nothing else has changed.
+ */
 SIMT_FN void copy_runs(const struct copy_args *a, uint32_t mask, uint32_t round)
 {
 	char *room = a->to + simt_global_thread() / simt_warp_width() * ROOM;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_spread_support.h - numbers of nodes, ways and warps that an application is run with, and graphs for it. */
+/*
+ * test_spread_support.h - numbers of nodes, ways and warps that an application is run with, and graphs for
+ * it.
+ */
 #ifndef GN_TEST_SPREAD_SUPPORT_H
 #define GN_TEST_SPREAD_SUPPORT_H
 
@@ -22,7 +25,8 @@ static const struct shape shapes[] = {{1, 1, 1}, {1, 1, 32}, {2, 1, 32}, {4, 2, 
 
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-static inline void run_on(const struct shape *s, uint64_t heap, int (*node)(struct gn_net *, void *), void *argument)
+static inline void run_on(const struct shape *s, uint64_t heap, int (*node)(struct gn_net *, void *),
+                          void *argument)
 {
 	struct gn_net_config config;
 	struct gn_error error = {0, ""};
@@ -37,8 +41,8 @@ static inline void run_on(const struct shape *s, uint64_t heap, int (*node)(stru
 	config.timeout_ns = 1000000000000; /* longer than the test may take: a slow machine fails none */
 	rc = gn_net_run(&config, node, argument, &error);
 	if (rc)
-		fail_msg("%u nodes in %u columns, warps of %u: %s %s", s->nodes, s->columns, s->width, gn_error_name(rc),
-			 error.text);
+		fail_msg("%u nodes in %u columns, warps of %u: %s %s", s->nodes, s->columns, s->width,
+		         gn_error_name(rc), error.text);
 }
 
 /* Many vertices of few edges, some of none, and hubs. */
@@ -78,7 +82,8 @@ static inline void clique(struct gn_graph *g, uint32_t vertices)
 {
 	uint64_t at = 0;
 
-	assert_int_equal(gn_graph_init(g, vertices, (uint64_t)vertices * (vertices - 1), GN_WEIGHT_NONE, 0, NULL), 0);
+	assert_int_equal(
+	    gn_graph_init(g, vertices, (uint64_t)vertices * (vertices - 1), GN_WEIGHT_NONE, 0, NULL), 0);
 	g->flags = GN_GRAPH_UNDIRECTED | GN_GRAPH_SORTED;
 	for (uint32_t v = 0; v < vertices; v++) {
 		for (uint32_t u = 0; u < vertices; u++)

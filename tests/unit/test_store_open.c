@@ -132,7 +132,8 @@ static void refuses_transfers_that_are_too_large(void **state)
 	assert_int_equal(gn_store_open(&t->store, t->machine, "memq:4M", &options, &t->error), -GN_EINVAL);
 	assert_says(t, "2097153", "2097152");
 	for (unsigned k = 0; k < 3; k++) {
-		static const char *const uri[] = {"memq:4M?transfer=4M", "memq:4M?transfer=0", "memq:4M?transfer"};
+		static const char *const uri[] = {"memq:4M?transfer=4M", "memq:4M?transfer=0",
+		                                  "memq:4M?transfer"};
 
 		assert_int_equal(gn_store_open(&t->store, t->machine, uri[k], NULL, &t->error), -GN_EINVAL);
 		assert_says(t, "transfer=SIZE", "2M");
@@ -250,7 +251,8 @@ static void other_processes_are_kept_out(void **state)
 	if (!child) {
 		close(to_child[1]); /* so that it ends with the test */
 		t->machine = open_machine(1, 1);
-		if (try_file(t, "host", "", NULL) || write(from_child[1], "", 1) != 1 || read(to_child[0], &byte, 1) < 0)
+		if (try_file(t, "host", "", NULL) || write(from_child[1], "", 1) != 1 ||
+		    read(to_child[0], &byte, 1) < 0)
 			_exit(1);
 		gn_store_close(t->store);
 		simt_close(t->machine);
@@ -325,7 +327,10 @@ static int say(const char *path, const char *text)
 	return rc;
 }
 
-/* The test's folder becomes a disk of 1 MiB, seen by this process only. Returns 0 or -1: that is not permitted here. */
+/*
+ * The test's folder becomes a disk of 1 MiB, seen by this process only. Returns 0 or -1: that is not
+ * permitted here.
+ */
 static int mount_small(const struct store_test *t)
 {
 	char map[64];
@@ -335,7 +340,10 @@ static int mount_small(const struct store_test *t)
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) || say("/proc/self/uid_map", map))
 			return -1;
 	}
-	return mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) || mount("none", t->folder, "tmpfs", 0, "size=1m") ? -1 : 0;
+	return mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) ||
+	               mount("none", t->folder, "tmpfs", 0, "size=1m")
+	           ? -1
+	           : 0;
 }
 
 static int fill_a_mapped_file(struct store_test *t)
@@ -371,7 +379,8 @@ static void a_full_disk_is_told_when_a_file_is_mapped(void **state)
 	rc = in_a_child(t, fill_a_mapped_file);
 	t->machine = open_machine(2, 1);
 	if (rc == NOT_PERMITTED)
-		skip(); /* no mounts here; a_mapped_file_has_all_its_room has looked at the same without a disk */
+		/* no mounts here; a_mapped_file_has_all_its_room has looked at the same without a disk */
+		skip();
 	assert_int_equal(rc, 0);
 }
 

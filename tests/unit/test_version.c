@@ -25,7 +25,8 @@ static void the_number_grows(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(library_and_headers_agree), cmocka_unit_test(the_number_grows)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(library_and_headers_agree),
+	                                   cmocka_unit_test(the_number_grows)};
 
 	return cmocka_run_group_tests_name("version", tests, NULL, NULL);
 }

@@ -68,7 +68,8 @@ SIMT_FN uint64_t gn__change_4(uint32_t *element, enum gn_change change, const ui
 		return simt_add_relaxed_dev_u32(element, (uint32_t)operand[0]);
 	seen = simt_load_relaxed_dev_u32(element);
 	for (;;) {
-		was = simt_cas_acq_rel_dev_u32(element, seen, (uint32_t)gn__changed(change, seen, operand, 4));
+		was =
+		    simt_cas_acq_rel_dev_u32(element, seen, (uint32_t)gn__changed(change, seen, operand, 4));
 		if (was == seen)
 			return was;
 		seen = was;
@@ -92,15 +93,19 @@ SIMT_FN uint64_t gn__change_8(uint64_t *element, enum gn_change change, const ui
 	}
 }
 
-/* Change an element of 4 or 8 bytes that lies in memory of the device, as one step. Returns the bits before. */
-SIMT_FN uint64_t gn__change_element(void *element, enum gn_change change, const uint64_t *operand, uint32_t bytes)
+/*
+ * Change an element of 4 or 8 bytes that lies in memory of the device, as one step. Returns the bits before.
+ */
+SIMT_FN uint64_t gn__change_element(void *element, enum gn_change change, const uint64_t *operand,
+                                    uint32_t bytes)
 {
 	return bytes == 4 ? gn__change_4((uint32_t *)element, change, operand)
 			  : gn__change_8((uint64_t *)element, change, operand);
 }
 
 /* As gn__change_element, in memory that the host changes too. */
-SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, const uint64_t *operand, uint32_t bytes)
+SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, const uint64_t *operand,
+                                        uint32_t bytes)
 {
 	uint32_t *narrow = (uint32_t *)element;
 	uint64_t *wide = (uint64_t *)element;
@@ -123,7 +128,10 @@ SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, co
 	}
 }
 
-/* A change whose bits before nobody asks for. Returns 1, or 0: there is no such instruction, the functions above do it. */
+/*
+ * A change whose bits before nobody asks for. Returns 1, or 0: there is no such instruction, the functions
+ * above do it.
+ */
 #define GN__REDUCE(name, T, type)                                                                       \
 	SIMT_FN int name(type *element, enum gn_change change, type operand)                            \
 	{                                                                                               \

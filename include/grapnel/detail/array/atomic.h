@@ -8,7 +8,8 @@
 
 #include <grapnel/detail/array/sample.h>
 
-SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address, struct gn__errand errand)
+SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address,
+                                           struct gn__errand errand)
 {
 	const uint64_t page = gn__page_number(&a->pages, address);
 	const struct gn__group g = gn__group_writers(&a->pages, page, errand.at, errand.size);
@@ -24,8 +25,8 @@ SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t ad
 	return w.hold.data ? access : gn_cache_access(a->pages.cache, page, errand);
 }
 
-SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, uint32_t change, uint64_t first,
-				     uint64_t second, uint32_t size)
+SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, uint32_t change,
+                                     uint64_t first, uint64_t second, uint32_t size)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
 	const struct gn__errand errand = {GN__CHANGES, change, gn__page_offset(&a->pages, address), size,
@@ -41,7 +42,8 @@ SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, u
 	if (a->read_only)
 		access.status.code = -GN_EROFS;
 	else if (a->memory)
-		access.bits[0] = gn__change_element_sys(a->memory + index * size, (enum gn_change)change, errand.bits, size);
+		access.bits[0] = gn__change_element_sys(a->memory + index * size, (enum gn_change)change,
+		                                        errand.bits, size);
 	else
 		access = gn__change_paged(a, address, errand);
 	if (!access.status.code)

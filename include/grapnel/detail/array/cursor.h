@@ -44,7 +44,10 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 	}
 }
 
-/* The page at hand is still there, behind a read of so many elements, of which value is all bits together. Returns 1 or 0. */
+/*
+ * The page at hand is still there, behind a read of so many elements, of which value is all bits together.
+ * Returns 1 or 0.
+ */
 SIMT_FN int gn__cursor_stays(struct gn_cursor *c, uint64_t value, uint32_t elements)
 {
 	const uint64_t now = gn__page_again(c->glimpse.word, value, c->array->pages.zero);
@@ -63,7 +66,8 @@ SIMT_FN int gn__cursor_hit(struct gn_cursor *c, uint64_t index, void *to, uint32
 {
 	uint64_t value[2]; /* may be another page's until the second look */
 
-	if (!gn__cursor_stays(c, gn__load_element(value, c->glimpse.data + (index - c->first) * size, size), 1))
+	if (!gn__cursor_stays(c, gn__load_element(value, c->glimpse.data + (index - c->first) * size, size),
+	                      1))
 		return 0;
 	memcpy(to, value, size);
 	return 1;
@@ -92,7 +96,10 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 	return rc;
 }
 
-/* Does the element lie in the page at hand, and has it this size? The second is the same for every turn of a loop. */
+/*
+ * Does the element lie in the page at hand, and has it this size? The second is the same for every turn of a
+ * loop.
+ */
 SIMT_FN int gn__cursor_has(const struct gn_cursor *c, uint64_t index, uint32_t size)
 {
 	return (index - c->first < c->count) & (c->array->element_log2 == gn__size_log2(size));
@@ -174,7 +181,8 @@ SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index)
 }
 
 /* Do they all lie in the page at hand? A stride within it cannot pass the end of the numbers. */
-SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, uint32_t size)
+SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+                             uint32_t size)
 {
 	return count && gn__cursor_has(c, index, size) && stride < c->count &&
 	       index + (count - 1) * stride - c->first < c->count;
@@ -189,9 +197,12 @@ struct gn__cursor_step {
 	int rc;
 };
 
-/* By value: a cursor whose address is passed on lies in memory, on the common path too. @count  at most GN__CURSOR_STEP */
-SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_some(struct gn_cursor c, uint64_t index, uint64_t stride, uint32_t count,
-							uint32_t size)
+/*
+ * By value: a cursor whose address is passed on lies in memory, on the common path too.
+ * @count  at most GN__CURSOR_STEP
+ */
+SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_some(struct gn_cursor c, uint64_t index, uint64_t stride,
+                                                        uint32_t count, uint32_t size)
 {
 	struct gn__cursor_step s;
 
@@ -201,7 +212,8 @@ SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_some(struct gn_cursor c, uint
 		int rc;
 
 		s.bits[k] = 0;
-		rc = size == 4 ? gn__cursor_read(&c, i, &s.bits[k], 4) : gn__cursor_read(&c, i, &s.bits[k], 8);
+		rc =
+		    size == 4 ? gn__cursor_read(&c, i, &s.bits[k], 4) : gn__cursor_read(&c, i, &s.bits[k], 8);
 		s.rc = s.rc ? s.rc : rc;
 	}
 	s.cursor = c;
@@ -209,11 +221,11 @@ SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_some(struct gn_cursor c, uint
 }
 
 /*
- * Several elements of 4 or 8 bytes, all their loads under way together and one look for all, if they lie in one page.
- * Inlined: where the caller's count is a constant, the values stay in registers.
+ * Several elements of 4 or 8 bytes, all their loads under way together and one look for all, if they lie in
+ * one page. Inlined: where the caller's count is a constant, the values stay in registers.
  */
-SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, void *to,
-					 uint32_t size)
+SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
+                                         void *to, uint32_t size)
 {
 	const struct gn_array *a = c->array;
 	char *value = (char *)to;
@@ -227,14 +239,16 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
 	if (simt_likely(at_hand)) {
 		SIMT_UNROLL
 		for (uint32_t k = 0; k < count; k++)
-			all |= gn__load_element(value + k * size, c->glimpse.data + (index + k * stride - c->first) * size, size);
+			all |= gn__load_element(
+			    value + k * size, c->glimpse.data + (index + k * stride - c->first) * size, size);
 		if (simt_likely(gn__cursor_stays(c, all, count)))
 			return 0;
 	}
 	SIMT_UNROLL
 	for (uint32_t k = 0; k < count; k += GN__CURSOR_STEP) {
 		const uint32_t most = GN__CURSOR_STEP, some = count - k < most ? count - k : most;
-		const struct gn__cursor_step s = SIMT_COLD(gn__cursor_some)(*c, index + k * stride, stride, some, size);
+		const struct gn__cursor_step s =
+		    SIMT_COLD(gn__cursor_some)(*c, index + k * stride, stride, some, size);
 
 		*c = s.cursor;
 		c->array = a;
@@ -246,25 +260,26 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
 	return rc;
 }
 
-SIMT_INLINE_FN int gn_cursor_read_every_u32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
-					    uint32_t *value)
+SIMT_INLINE_FN int gn_cursor_read_every_u32(struct gn_cursor *c, uint64_t index, uint64_t stride,
+                                            uint32_t count, uint32_t *value)
 {
 	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
 }
 
-SIMT_INLINE_FN int gn_cursor_read_every_u64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
-					    uint64_t *value)
+SIMT_INLINE_FN int gn_cursor_read_every_u64(struct gn_cursor *c, uint64_t index, uint64_t stride,
+                                            uint32_t count, uint64_t *value)
 {
 	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
 }
 
-SIMT_INLINE_FN int gn_cursor_read_every_f32(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count, float *value)
+SIMT_INLINE_FN int gn_cursor_read_every_f32(struct gn_cursor *c, uint64_t index, uint64_t stride,
+                                            uint32_t count, float *value)
 {
 	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
 }
 
-SIMT_INLINE_FN int gn_cursor_read_every_f64(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
-					    double *value)
+SIMT_INLINE_FN int gn_cursor_read_every_f64(struct gn_cursor *c, uint64_t index, uint64_t stride,
+                                            uint32_t count, double *value)
 {
 	return gn__cursor_read_every(c, index, stride, count, value, sizeof *value);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/gather_rows.h - moving the rows of sorted entries: a group of lanes a row, in the order of addresses.
+ * detail/array/gather_rows.h - moving the rows of sorted entries: a group of lanes a row, in the order of
+ * addresses.
  *
- * A row to be gathered is loaded once for all entries that name it (up to GN__RUN of them; then another group loads it
- * again). Where its page is in a frame it is loaded from there and the page is looked at again behind the loads; where
- * it is not, and loads reach the store, it is loaded from the store: the page was not in a frame after the batch
- * began, so the store has every write before the batch. Everything else takes a pin.
+ * A row to be gathered is loaded once for all entries that name it (up to GN__RUN of them; then another group
+ * loads it again). Where its page is in a frame it is loaded from there and the page is looked at again
+ * behind the loads; where it is not, and loads reach the store, it is loaded from the store: the page was not
+ * in a frame after the batch began, so the store has every write before the batch. Everything else takes a
+ * pin.
  */
 #ifndef GRAPNEL_ARRAY_GATHER_ROWS_H
 #define GRAPNEL_ARRAY_GATHER_ROWS_H
@@ -14,7 +16,8 @@
 #include <grapnel/detail/array/sample.h>
 
 enum { GN__RUN = 64, GN__AT_ONCE = 4, GN__TURNS = 4 };
-enum { GN__SOON = 16, GN__SOON_BYTES = 512 }; /* on cpu: how many rows ahead one is asked for, and so much of it */
+/* on cpu: how many rows ahead one is asked for, and so much of it */
+enum { GN__SOON = 16, GN__SOON_BYTES = 512 };
 
 /* ---- units ---- */
 
@@ -59,7 +62,8 @@ SIMT_FN struct gn__piece gn__piece_of(const struct gn__job *j, uint64_t row, uin
 	p.page = gn__page_number(&a->pages, address);
 	p.from = row * j->row_bytes + done;
 	p.at = gn__page_offset(&a->pages, address);
-	p.bytes = a->memory || left < (1u << a->pages.page_log2) - p.at ? left : (1u << a->pages.page_log2) - p.at;
+	p.bytes =
+	    a->memory || left < (1u << a->pages.page_log2) - p.at ? left : (1u << a->pages.page_log2) - p.at;
 	return p;
 }
 
@@ -102,8 +106,8 @@ SIMT_FN uint32_t gn__run_at(const struct gn__job *j, const uint64_t *entry, uint
 }
 
 /* The lane's units of a piece, to every row of the run. Unit is a constant at every call. */
-SIMT_INLINE_FN void gn__units_out(const struct gn__job *j, const uint64_t *entry, uint32_t run, const char *from,
-				  uint32_t done, uint32_t bytes, uint32_t unit)
+SIMT_INLINE_FN void gn__units_out(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+                                  const char *from, uint32_t done, uint32_t bytes, uint32_t unit)
 {
 	const uint32_t step = gn__lane_step(j);
 
@@ -129,8 +133,8 @@ SIMT_INLINE_FN void gn__units_out(const struct gn__job *j, const uint64_t *entry
 	}
 }
 
-SIMT_INLINE_FN void gn__piece_out(const struct gn__job *j, const uint64_t *entry, uint32_t run, const char *from,
-			   uint32_t done, uint32_t bytes)
+SIMT_INLINE_FN void gn__piece_out(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+                                  const char *from, uint32_t done, uint32_t bytes)
 {
 	switch (j->unit) {
 	case 1: gn__units_out(j, entry, run, from, done, bytes, 1); break;
@@ -141,10 +145,11 @@ SIMT_INLINE_FN void gn__piece_out(const struct gn__job *j, const uint64_t *entry
 }
 
 /*
- * Lanes whose page is pinned are done with it: one of each group unpins. Collective over mask, all that came together;
- * see gn__access_together.
+ * Lanes whose page is pinned are done with it: one of each group unpins. Collective over mask, all that came
+ * together; see gn__access_together.
  */
-SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes, int hit, const struct gn_claim *k)
+SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes, int hit,
+                             const struct gn_claim *k)
 {
 	simt_warp_sync(mask);
 	if (!hit || simt_lane() != simt_first_lane(lanes))
@@ -155,7 +160,8 @@ SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint3
 
 /* No frame could be had, or the page cannot be read: unit by unit wherever they are, or zero. */
 SIMT_NOINLINE_FN void gn__piece_around(const struct gn__job *j, const uint64_t *entry, uint32_t run,
-				       const struct gn__piece *p, uint32_t done, struct gn_store_status status)
+                                       const struct gn__piece *p, uint32_t done,
+                                       struct gn_store_status status)
 {
 	for (uint32_t at = gn__lane_at(j); at < p->bytes; at += gn__lane_step(j)) {
 		const struct gn__errand errand = {GN__READS, 0, p->at + at, j->unit, {0, 0}};
@@ -168,8 +174,8 @@ SIMT_NOINLINE_FN void gn__piece_around(const struct gn__job *j, const uint64_t *
 			gn__fail(&j->array, (p->from + at) >> j->array.element_log2, access.status);
 		}
 		for (uint32_t n = 0; n < run; n++)
-			memcpy(j->rows + gn__entry_position(j, entry[n]) * j->row_bytes + done + at, access.bits,
-			       j->unit);
+			memcpy(j->rows + gn__entry_position(j, entry[n]) * j->row_bytes + done + at,
+			       access.bits, j->unit);
 	}
 }
 
@@ -180,14 +186,16 @@ SIMT_FN uint32_t gn__wanting(int wants, const struct gn__piece *p)
 }
 
 /*
- * By pins: one for lanes that want the same page, and all pages are in flight together. Each group is done with its
- * page before the next round, whatever the others wait for. Collective over the warp, whoever wants something.
+ * By pins: one for lanes that want the same page, and all pages are in flight together. Each group is done
+ * with its page before the next round, whatever the others wait for. Collective over the warp, whoever wants
+ * something.
  */
 SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *entry, uint32_t run,
 				       const struct gn__piece *p, uint32_t done, int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
-	const uint32_t mask = gn__whole_warp(), lanes = gn__wanting(wants, p), leader = simt_first_lane(lanes);
+	const uint32_t mask = gn__whole_warp(), lanes = gn__wanting(wants, p),
+	               leader = simt_first_lane(lanes);
 	struct gn_claim k = gn_claim_init(p->page, GN_READ, 0xffffffffu);
 	struct gn_store_status status;
 	int served = 0, hit, more;
@@ -219,15 +227,18 @@ SIMT_FN void gn__count_around(const struct gn_array *a)
 /* Has a frame nothing of a piece, so that the store has it as it is? Acquires what the frame has. */
 SIMT_FN int gn__piece_is_absent(const struct gn_array *a, const struct gn_hold *g, const struct gn__piece *p)
 {
-	const uint64_t seen = simt_load_acquire_dev_u64(&a->pages.cache->sector[gn__page_frame(&a->pages, g)]);
+	const uint64_t seen =
+	    simt_load_acquire_dev_u64(&a->pages.cache->sector[gn__page_frame(&a->pages, g)]);
 
-	return !(((uint32_t)seen | (uint32_t)(seen >> 32)) & gn__sectors(a->pages.cache, p->at, p->at + p->bytes)) &&
-	       gn_word_stays(g->seen, simt_load_acquire_dev_u64(g->word)); /* else they were another page's sectors */
+	return !(((uint32_t)seen | (uint32_t)(seen >> 32)) &
+	         gn__sectors(a->pages.cache, p->at, p->at + p->bytes)) &&
+	       /* else they were another page's sectors */
+	       gn_word_stays(g->seen, simt_load_acquire_dev_u64(g->word));
 }
 
 /* From where its page is now. Returns 0 if that takes a pin, or the page went meanwhile. */
-SIMT_INLINE_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, uint32_t run, const struct gn__piece *p,
-			      uint32_t done)
+SIMT_INLINE_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+                                     const struct gn__piece *p, uint32_t done)
 {
 	const struct gn_array *a = &j->array;
 	struct gn_hold g;
@@ -284,7 +295,8 @@ SIMT_FN int gn__is_last(const struct gn__job *j, const uint64_t *entry, uint64_t
 {
 	const uint64_t here = entry[k];
 
-	return here != GN__NO_ENTRY && (k + 1 == count || entry[k + 1] >> j->position_bits != here >> j->position_bits);
+	return here != GN__NO_ENTRY &&
+	       (k + 1 == count || entry[k + 1] >> j->position_bits != here >> j->position_bits);
 }
 
 /* Into the array's memory, or a frame, where a scalar read may look at any time. */
@@ -295,8 +307,8 @@ SIMT_FN void gn__piece_in(const struct gn__job *j, char *to, const char *from, u
 }
 
 /* No frame could be had: unit by unit, wherever they are; or the page cannot be written. */
-SIMT_NOINLINE_FN void gn__piece_in_around(const struct gn__job *j, const struct gn__piece *p, const char *from,
-					  struct gn_store_status status)
+SIMT_NOINLINE_FN void gn__piece_in_around(const struct gn__job *j, const struct gn__piece *p,
+                                          const char *from, struct gn_store_status status)
 {
 	for (uint32_t at = gn__lane_at(j); at < p->bytes; at += gn__lane_step(j)) {
 		struct gn__errand errand = {GN__WRITES, 0, p->at + at, j->unit, {0, 0}};
@@ -325,7 +337,8 @@ struct gn__row_writers {
 };
 
 /* Whole sectors are covered only if each group is here with all its lanes. Collective over the warp. */
-SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const struct gn__piece *p, int wants)
+SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const struct gn__piece *p,
+                                                  int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
 	const uint32_t inside = (1u << c->sector_log2) - 1, mask = gn__whole_warp();
@@ -351,7 +364,8 @@ SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const
 }
 
 /* Where pages come by sectors, what is written in part must be there, and the rest need not. */
-SIMT_FN struct gn_claim gn__writers_claim(const struct gn_cache_view *c, uint64_t page, const struct gn__reach *reach)
+SIMT_FN struct gn_claim gn__writers_claim(const struct gn_cache_view *c, uint64_t page,
+                                          const struct gn__reach *reach)
 {
 	const uint32_t needed = reach->covered || gn__by_sectors(c, page) ? reach->touched : 0xffffffffu;
 	struct gn_claim k = gn_claim_init(page, reach->covered ? GN__COVER : GN_WRITE, needed);
@@ -361,7 +375,8 @@ SIMT_FN struct gn_claim gn__writers_claim(const struct gn_cache_view *c, uint64_
 }
 
 /* As gn__piece_slowly: each group is done with its page before the next round. */
-SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__piece *p, const char *from, int wants)
+SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__piece *p, const char *from,
+                                      int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
 	const uint32_t mask = gn__whole_warp();
@@ -422,10 +437,10 @@ SIMT_FN void gn__move_row(const struct gn__job *j, const uint64_t *entry, uint64
 }
 
 /*
- * Move the rows of a job's sorted entries. Whole warps; each takes what comes next, a few rows for each of its groups,
- * so that all of them stay near each other however fast some are: what is read at a time is within the device's reach
- * of translations. @next  0 when the first warp comes; a block on its own has it in its shared memory. Waits where pages
- * are fetched.
+ * Move the rows of a job's sorted entries. Whole warps; each takes what comes next, a few rows for each of
+ * its groups, so that all of them stay near each other however fast some are: what is read at a time is
+ * within the device's reach of translations. @next  0 when the first warp comes; a block on its own has it in
+ * its shared memory. Waits where pages are fetched.
  */
 SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint64_t *next)
 {
@@ -455,7 +470,10 @@ SIMT_NOINLINE_FN void gn__gather_left(const struct gn__job *j, uint64_t entry, i
 	gn__gather_row(j, &entry, (uint32_t)left);
 }
 
-/* Bring a row near, from where it probably is. Of a long one the beginning: a cpu then sees by itself where it goes on. */
+/*
+ * Bring a row near, from where it probably is. Of a long one the beginning: a cpu then sees by itself where
+ * it goes on.
+ */
 SIMT_FN void gn__gather_soon(const struct gn__job *j, uint64_t row)
 {
 	const struct gn_array *a = &j->array;
@@ -476,13 +494,14 @@ SIMT_FN void gn__gather_soon(const struct gn__job *j, uint64_t row)
 }
 
 /*
- * Read the rows of a job in the order of the batch, without a sort and without a note of what is read: what a cpu does best,
- * which has its own caches in front of memory and looks an address up at no great cost. Whole warps; each has a part of the
- * batch. Waits where pages are fetched.
+ * Read the rows of a job in the order of the batch, without a sort and without a note of what is read: what a
+ * cpu does best, which has its own caches in front of memory and looks an address up at no great cost. Whole
+ * warps; each has a part of the batch. Waits where pages are fetched.
  */
 SIMT_FN void gn__move_as_they_come(const struct gn__job *shared)
 {
-	const struct gn__job job = *shared, *j = &job; /* by its own copy a compiler knows that no row changes it */
+	/* by its own copy a compiler knows that no row changes it */
+	const struct gn__job job = *shared, *j = &job;
 	const uint32_t width = simt_warp_width(), groups = width / j->lanes, group = simt_lane() / j->lanes;
 	const uint64_t warps = simt_global_threads() / width, warp = simt_global_thread() / width;
 	const uint64_t part = (j->count + warps - 1) / warps, begin = warp * part;

@@ -2,13 +2,13 @@
 /*
  * detail/array/gather_sort.h - the rows of a batch in the order of their addresses.
  *
- * A batch's place k with row r becomes one word, an entry: r above, k below. Entries are sorted by r, eight bits at a
- * time from the lowest, each time keeping the order of equals (a radix sort). So entries of one row end up side by
- * side, in the order of the batch.
+ * A batch's place k with row r becomes one word, an entry: r above, k below. Entries are sorted by r, eight
+ * bits at a time from the lowest, each time keeping the order of equals (a radix sort). So entries of one row
+ * end up side by side, in the order of the batch.
  *
- * Blocks work on tiles of entries in their shared memory: the first warps of the block (teams) count the digits of a
- * part each, the counts become places, and the teams put their entries there. Over a grid each block has a part of all
- * entries; what a part counted tells every other one where its own entries begin.
+ * Blocks work on tiles of entries in their shared memory: the first warps of the block (teams) count the
+ * digits of a part each, the counts become places, and the teams put their entries there. Over a grid each
+ * block has a part of all entries; what a part counted tells every other one where its own entries begin.
  */
 #ifndef GRAPNEL_ARRAY_GATHER_SORT_H
 #define GRAPNEL_ARRAY_GATHER_SORT_H
@@ -17,12 +17,16 @@
 #include <grapnel/simt.h>
 
 /*
- * Rows of an array by number: row r is `elements` elements from r * elements on. Plain data, in the caller's memory.
+ * Rows of an array by number: row r is `elements` elements from r * elements on. Plain data, in the caller's
+ * memory.
  */
 struct gn_batch {
 	const uint64_t *index; /* [count] numbers of rows; memory that the machine reaches */
-	void *rows;            /* [count] rows one behind the other; memory that the machine reaches, aligned to an
-				  element (16-byte elements: to 8); to 8 bytes it is moved fastest */
+	/*
+	 * [count] rows one behind the other; memory that the machine reaches, aligned to an element (16-byte
+	 * elements: to 8); to 8 bytes it is moved fastest
+	 */
+	void *rows;
 	uint64_t count;
 	uint32_t elements;     /* of a row; up to 1 GiB in all */
 	uint32_t reserved;
@@ -54,7 +58,8 @@ struct gn__gather_shared {
 	uint32_t start[GN__DIGITS];            /* of a digit in the tile */
 	uint32_t base[GN__DIGITS];             /* of a digit in the result; or what a part has counted */
 	uint32_t sum[GN__TEAMS];
-	uint64_t next;                         /* of a block on its own: the first entry that nobody moves yet */
+	/* of a block on its own: the first entry that nobody moves yet */
+	uint64_t next;
 };
 
 /* An index past the end: nothing is moved. Sorts behind everything else. */
@@ -106,17 +111,20 @@ SIMT_FN uint32_t gn__row_bits(const struct gn_array *a, const struct gn_batch *b
 {
 	const uint64_t most = a->count / batch->elements;
 
-	/* The last of equal rows is written: what has no row must not stand among them, so it gets a number. */
+	/*
+	 * The last of equal rows is written: what has no row must not stand among them, so it gets a number.
+	 */
 	return most ? gn__bits(is_scatter ? most : most - 1) : 0;
 }
 
 /*
- * Digits to sort by. Of small rows the order within GN__NEAR bytes is given up where that saves a digit: a warp loads
- * them together whatever their order, and loads what repeats once.
+ * Digits to sort by. Of small rows the order within GN__NEAR bytes is given up where that saves a digit: a
+ * warp loads them together whatever their order, and loads what repeats once.
  */
 SIMT_FN uint32_t gn__passes(const struct gn_array *a, const struct gn_batch *batch, int is_scatter)
 {
-	const uint32_t bits = gn__row_bits(a, batch, is_scatter), row_bytes = batch->elements << a->element_log2;
+	const uint32_t bits = gn__row_bits(a, batch, is_scatter),
+	               row_bytes = batch->elements << a->element_log2;
 	const uint32_t given_up = !is_scatter && row_bytes <= 16 ? gn__bits(GN__NEAR / row_bytes) - 1 : 0;
 
 	return bits > given_up ? (bits - given_up + 7) / 8 : 0;
@@ -130,7 +138,8 @@ SIMT_FN uint32_t gn__low_bits(const struct gn_array *a, const struct gn_batch *b
 	return bits > 8 * passes ? bits - 8 * passes : 0;
 }
 
-SIMT_FN void gn__job_fill(struct gn__job *j, const struct gn_array *a, const struct gn_batch *batch, int is_scatter)
+SIMT_FN void gn__job_fill(struct gn__job *j, const struct gn_array *a, const struct gn_batch *batch,
+                          int is_scatter)
 {
 	j->array = *a;
 	j->index = batch->index;
@@ -148,8 +157,8 @@ SIMT_FN void gn__job_fill(struct gn__job *j, const struct gn_array *a, const str
 }
 
 /* All threads of the block, on a batch that is not empty. */
-SIMT_FN void gn__job_begin(struct gn__gather_shared *s, const struct gn_array *a, const struct gn_batch *batch,
-			   int is_scatter)
+SIMT_FN void gn__job_begin(struct gn__gather_shared *s, const struct gn_array *a,
+                           const struct gn_batch *batch, int is_scatter)
 {
 	simt_block_sync();
 	if (simt_thread() == 0)
@@ -213,8 +222,8 @@ SIMT_FN uint32_t gn__digit(uint64_t entry, uint32_t shift)
 }
 
 /* One entry a lane: count it, or put it behind those of its digit that came before. Collective over mask. */
-SIMT_FN void gn__tile_step(struct gn__gather_shared *s, uint16_t *count, uint32_t mask, uint64_t entry, uint32_t shift,
-			   uint64_t *to)
+SIMT_FN void gn__tile_step(struct gn__gather_shared *s, uint16_t *count, uint32_t mask, uint64_t entry,
+                           uint32_t shift, uint64_t *to)
 {
 	const uint32_t digit = gn__digit(entry, shift);
 	const uint32_t same = simt_match_small(mask, digit, 8);
@@ -229,8 +238,8 @@ SIMT_FN void gn__tile_step(struct gn__gather_shared *s, uint16_t *count, uint32_
 }
 
 /* Each team goes through its part of a tile. */
-SIMT_FN void gn__tile_walk(struct gn__gather_shared *s, const uint64_t *entry, uint32_t entries, uint32_t shift,
-			   uint64_t *to)
+SIMT_FN void gn__tile_walk(struct gn__gather_shared *s, const uint64_t *entry, uint32_t entries,
+                           uint32_t shift, uint64_t *to)
 {
 	const uint32_t width = simt_warp_width(), teams = gn__teams(), team = simt_thread() / width;
 	const uint32_t part = ((entries + teams - 1) / teams + width - 1) & ~(width - 1);
@@ -254,7 +263,8 @@ SIMT_FN void gn__tile_walk(struct gn__gather_shared *s, const uint64_t *entry, u
 }
 
 /* Count the digits of a tile: s->count for each team. Begins and ends with the block together. */
-SIMT_FN void gn__tile_count(struct gn__gather_shared *s, const uint64_t *entry, uint32_t entries, uint32_t shift)
+SIMT_FN void gn__tile_count(struct gn__gather_shared *s, const uint64_t *entry, uint32_t entries,
+                            uint32_t shift)
 {
 	simt_block_sync();
 	for (uint32_t k = simt_thread(); k < GN__TEAMS * GN__DIGITS; k += simt_block_threads())
@@ -264,7 +274,10 @@ SIMT_FN void gn__tile_count(struct gn__gather_shared *s, const uint64_t *entry, 
 	simt_block_sync();
 }
 
-/* Each of GN__DIGITS numbers becomes the sum of those before it. The block together; sixteen threads have work. */
+/*
+ * Each of GN__DIGITS numbers becomes the sum of those before it. The block together; sixteen threads have
+ * work.
+ */
 SIMT_FN void gn__scan(struct gn__gather_shared *s, uint32_t *number)
 {
 	enum { EACH = GN__DIGITS / GN__TEAMS };
@@ -311,8 +324,8 @@ SIMT_FN void gn__tile_places(struct gn__gather_shared *s)
 }
 
 /* Sort a tile by one digit, into shared memory that is not its own. The block together. */
-SIMT_FN void gn__tile_sort(struct gn__gather_shared *s, const uint64_t *entry, uint32_t entries, uint32_t shift,
-			   uint64_t *to)
+SIMT_FN void gn__tile_sort(struct gn__gather_shared *s, const uint64_t *entry, uint32_t entries,
+                           uint32_t shift, uint64_t *to)
 {
 	gn__tile_count(s, entry, entries, shift);
 	gn__tile_places(s);
@@ -357,7 +370,8 @@ SIMT_FN uint32_t gn__tile_at(const struct gn__part *p, uint64_t at)
 }
 
 /* Of the batch's indices make entries; nobody moves one yet. */
-SIMT_FN void gn__part_load(const struct gn__gather_shared *s, const struct gn__part *p, uint64_t *entry, uint64_t *next)
+SIMT_FN void gn__part_load(const struct gn__gather_shared *s, const struct gn__part *p, uint64_t *entry,
+                           uint64_t *next)
 {
 	if (simt_global_thread() == 0)
 		*next = 0;
@@ -421,8 +435,8 @@ SIMT_FN void gn__tile_out(struct gn__gather_shared *s, uint32_t entries, uint32_
 }
 
 /* Put a part's entries in the order of one digit, among those of all parts. */
-SIMT_FN void gn__part_sort(struct gn__gather_shared *s, const struct gn__part *p, const uint64_t *entry, uint32_t shift,
-			   const uint32_t *counts, uint64_t *to)
+SIMT_FN void gn__part_sort(struct gn__gather_shared *s, const struct gn__part *p, const uint64_t *entry,
+                           uint32_t shift, const uint32_t *counts, uint64_t *to)
 {
 	gn__part_base(s, p, counts);
 	for (uint64_t at = p->begin; at < p->end; at += GN__TILE) {

@@ -9,7 +9,8 @@
 #include <grapnel/detail/array/sample.h>
 
 /* The elements that share a block of 2^log2 bytes with index; element 0 is at byte base. */
-SIMT_FN void gn__run_of(const struct gn_array *a, uint64_t base, uint32_t log2, uint64_t index, struct gn_page *page)
+SIMT_FN void gn__run_of(const struct gn_array *a, uint64_t base, uint32_t log2, uint64_t index,
+                        struct gn_page *page)
 {
 	const uint64_t bytes = 1ull << log2, start = (base + (index << a->element_log2)) & ~(bytes - 1);
 	const uint64_t begin = start > base ? start : base;
@@ -35,7 +36,10 @@ SIMT_FN int gn__page_refused(const struct gn_array *a, uint64_t index, uint32_t 
 	return intent != GN_READ && a->read_only ? SIMT_COLD(gn__fail)(a, index, read_only) : 0;
 }
 
-/* Direct mode: the run is the whole array; a block of it while it is looked at, which shows how far it is used. */
+/*
+ * Direct mode: the run is the whole array; a block of it while it is looked at, which shows how far it is
+ * used.
+ */
 SIMT_FN void gn__page_memory(const struct gn_array *a, uint64_t index, struct gn_page *page)
 {
 	page->first = 0;
@@ -45,7 +49,9 @@ SIMT_FN void gn__page_memory(const struct gn_array *a, uint64_t index, struct gn
 	page->data = a->memory + (page->first << a->element_log2);
 }
 
-/* Note the run that an acquire gives. Each lane that calls it is one of mask, which have this one together. */
+/*
+ * Note the run that an acquire gives. Each lane that calls it is one of mask, which have this one together.
+ */
 SIMT_NOINLINE_FN void gn__page_note(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent)
 {
 	struct gn_page page;
@@ -54,28 +60,34 @@ SIMT_NOINLINE_FN void gn__page_note(const struct gn_array *a, uint32_t mask, uin
 		gn__page_memory(a, index, &page);
 	else
 		gn__page_extent(a, index, &page);
-	gn__sample_run(a, simt_rank(mask), simt_popcount(mask), page.first, page.count, intent != GN_READ ? GN_TOUCH_WRITE : 0);
+	gn__sample_run(a, simt_rank(mask), simt_popcount(mask), page.first, page.count,
+	               intent != GN_READ ? GN_TOUCH_WRITE : 0);
 }
 
 /* The page is pinned, or could not be. */
-SIMT_FN int gn__page_done(const struct gn_array *a, uint64_t index, struct gn_store_status status, struct gn_page *page)
+SIMT_FN int gn__page_done(const struct gn_array *a, uint64_t index, struct gn_store_status status,
+                          struct gn_page *page)
 {
 	if (!status.code)
-		page->data = page->hold.data + ((a->base + (page->first << a->element_log2)) & ((1ull << a->pages.page_log2) - 1));
+		page->data = page->hold.data + ((a->base + (page->first << a->element_log2)) &
+		                                ((1ull << a->pages.page_log2) - 1));
 	else if (status.code != -GN_ENOBUFS)
 		SIMT_COLD(gn__fail)(a, index, status);
 	return status.code;
 }
 
 /* The paged half of gn_array_acquire. */
-SIMT_FN int gn__page_pin(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent, struct gn_page *page)
+SIMT_FN int gn__page_pin(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
+                         struct gn_page *page)
 {
 	struct gn_store_status status;
 
 	gn__page_extent(a, index, page);
 	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->pages.page_log2)
 		intent = GN_WRITE;
-	status = gn__page_hold(&a->pages, mask, gn__page_number(&a->pages, a->base + (index << a->element_log2)), intent, &page->hold);
+	status =
+	    gn__page_hold(&a->pages, mask, gn__page_number(&a->pages, a->base + (index << a->element_log2)),
+	                  intent, &page->hold);
 	return gn__page_done(a, index, status, page);
 }
 
@@ -103,8 +115,8 @@ SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const str
 }
 
 /* The paged half of gn_array_acquire_each; lanes that are refused take part. Returns each lane's code. */
-SIMT_FN int gn__page_pin_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent, int refused,
-			     struct gn_page *page)
+SIMT_FN int gn__page_pin_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
+                              int refused, struct gn_page *page)
 {
 	const uint64_t number = gn__page_number(&a->pages, a->base + (index << a->element_log2));
 	struct gn_store_status status = {0, 0};
@@ -113,9 +125,11 @@ SIMT_FN int gn__page_pin_each(const struct gn_array *a, uint32_t mask, uint64_t 
 	gn__page_extent(a, index, page);
 	if (intent == GN_OVERWRITE && page->count << a->element_log2 != 1ull << a->pages.page_log2)
 		intent = GN_WRITE;
-	missing = !refused && (intent != GN_READ || !gn__page_pin_own(&a->pages, number, &page->hold.word, &page->hold.data));
+	missing = !refused && (intent != GN_READ ||
+	                       !gn__page_pin_own(&a->pages, number, &page->hold.word, &page->hold.data));
 	if (simt_ballot(mask, missing)) {
-		const struct gn_pinned p = SIMT_COLD(gn_cache_pin_each)(a->pages.cache, mask, missing, number, intent);
+		const struct gn_pinned p =
+		    SIMT_COLD(gn_cache_pin_each)(a->pages.cache, mask, missing, number, intent);
 
 		if (missing) {
 			page->hold = p.hold;

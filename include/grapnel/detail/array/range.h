@@ -9,9 +9,9 @@
 #include <grapnel/detail/array/page.h>
 
 /*
- * So many pages at once that all warps that run at a time take at most a quarter of the frames. Pages that are
- * overwritten come one by one: such a page is valid and dirty as soon as it is pinned, which only the caller's writes
- * make true, and a loop that is left early does not write the pages that it was not handed.
+ * So many pages at once that all warps that run at a time take at most a quarter of the frames. Pages that
+ * are overwritten come one by one: such a page is valid and dirty as soon as it is pinned, which only the
+ * caller's writes make true, and a loop that is left early does not write the pages that it was not handed.
  */
 SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask, uint32_t intent)
 {
@@ -76,11 +76,14 @@ SIMT_FN void gn__range_release(struct gn_range *r)
 	r->given = 0;
 }
 
-/* Does a page lie wholly in what is left of the run? Else it must be fetched though the run is overwritten. */
+/*
+ * Does a page lie wholly in what is left of the run? Else it must be fetched though the run is overwritten.
+ */
 SIMT_FN uint32_t gn__range_intent(const struct gn_range *r, uint64_t page)
 {
 	const struct gn_array *a = r->array;
-	const uint64_t begin = a->base + (r->next << a->element_log2), end = a->base + (r->end << a->element_log2);
+	const uint64_t begin = a->base + (r->next << a->element_log2),
+	               end = a->base + (r->end << a->element_log2);
 	const int inside = page << a->pages.page_log2 >= begin && (page + 1) << a->pages.page_log2 <= end;
 
 	return r->intent == GN_OVERWRITE && !inside ? (uint32_t)GN_WRITE : r->intent;
@@ -103,7 +106,8 @@ SIMT_FN int gn__range_misses(struct gn_range *r)
 	uint64_t page;
 
 	return gn__range_mine(r, &page) &&
-	       (r->intent != GN_READ || !gn__page_pin_own(&r->array->pages, page, &r->hold.word, &r->hold.data));
+	       (r->intent != GN_READ ||
+	        !gn__page_pin_own(&r->array->pages, page, &r->hold.word, &r->hold.data));
 }
 
 /* Bring what lanes miss. Returns how many pages the batch has; 0 with the status of the first. */
@@ -133,7 +137,10 @@ SIMT_FN uint32_t gn__range_fetch(struct gn_range *r, int missing)
 	return r->held;
 }
 
-/* Not all of the next batch is at hand. Where none could be had, page by page: frames may be short. By value, so that the loop's own stays in registers. */
+/*
+ * Not all of the next batch is at hand. Where none could be had, page by page: frames may be short. By value,
+ * so that the loop's own stays in registers.
+ */
 SIMT_NOINLINE_FN struct gn_range gn__range_bring(struct gn_range r, int missing)
 {
 	if (!gn__range_fetch(&r, missing) && r.status.code != -GN_ETIMEDOUT && r.batch > 1) {
@@ -166,9 +173,11 @@ SIMT_FN void gn__range_refill(struct gn_range *r)
 SIMT_FN void gn__range_give(struct gn_range *r, struct gn_page *page)
 {
 	const struct gn_array *a = r->array;
-	const uint64_t page_bytes = 1ull << a->pages.page_log2, address = a->base + (r->next << a->element_log2);
+	const uint64_t page_bytes = 1ull << a->pages.page_log2,
+	               address = a->base + (r->next << a->element_log2);
 	const uint64_t at = address & (page_bytes - 1), left = (page_bytes - at) >> a->element_log2;
-	const uint64_t data = simt_shfl_u64(r->mask, (uint64_t)(uintptr_t)r->hold.data, gn__nth_lane(r->mask, r->given));
+	const uint64_t data =
+	    simt_shfl_u64(r->mask, (uint64_t)(uintptr_t)r->hold.data, gn__nth_lane(r->mask, r->given));
 
 	page->data = (void *)(uintptr_t)simt_global((const void *)(uintptr_t)(data + at));
 	page->first = r->next;
@@ -206,8 +215,9 @@ SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
 		gn__range_give(r, page);
 	}
 	if (simt_unlikely(r->array->sample != 0))
-		SIMT_COLD(gn__sample_run)(r->array, simt_rank(r->mask), simt_popcount(r->mask), page->first, page->count,
-					  r->intent != GN_READ ? GN_TOUCH_WRITE : 0);
+		SIMT_COLD(gn__sample_run)
+		(r->array, simt_rank(r->mask), simt_popcount(r->mask), page->first, page->count,
+		 r->intent != GN_READ ? GN_TOUCH_WRITE : 0);
 	return 1;
 }
 

@@ -16,19 +16,21 @@
  * The page is not at hand: bring it in, together with what the other lanes want.
  * @doing  GN__READS; GN__HELPS: only what they want
  */
-SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size, uint32_t doing)
+SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size,
+                                                   uint32_t doing)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
 	const struct gn__errand errand = {doing, 0, gn__page_offset(&a->pages, address), size, {0, 0}};
-	const struct gn__access access = gn_cache_access(a->pages.cache, gn__page_number(&a->pages, address), errand);
+	const struct gn__access access =
+	    gn_cache_access(a->pages.cache, gn__page_number(&a->pages, address), errand);
 	if (access.status.code)
 		gn__fail(a, index, access.status);
 	return access;
 }
 
 /*
- * The page is not at hand, and its sectors come one by one: turns of detail/cache/fault.h, together with whoever is here. What does
- * not settle by them goes the slow way.
+ * The page is not at hand, and its sectors come one by one: turns of detail/cache/fault.h, together with
+ * whoever is here. What does not settle by them goes the slow way.
  */
 SIMT_NOINLINE_FN struct gn__access gn__read_fault(const struct gn_array *a, uint64_t index, uint32_t size)
 {
@@ -47,17 +49,20 @@ SIMT_NOINLINE_FN struct gn__access gn__read_fault(const struct gn_array *a, uint
 }
 
 /*
- * The element, if its page is at hand, stays there and is marked as used, where nothing else is to be done (quick): each
- * instruction here is one in fifty of a read. Of a page that is not there frame 0 is read, which the word of a direct table
- * then names; one question at the end serves for that, too. Returns 1 or 0.
+ * The element, if its page is at hand, stays there and is marked as used, where nothing else is to be done
+ * (quick): each instruction here is one in fifty of a read. Of a page that is not there frame 0 is read,
+ * which the word of a direct table then names; one question at the end serves for that, too. Returns 1 or 0.
  */
 SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
 	const uint64_t address = a->base + index * size;
-	const struct gn_hold g = gn__page_look_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
+	const struct gn_hold g =
+	    gn__page_look_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
 	uint64_t value[2], now; /* may be another page's until the second look */
 
-	now = gn__page_again(g.word, gn__load_element(value, g.data + gn__page_offset(&a->pages, address), size), a->pages.zero);
+	now = gn__page_again(g.word,
+	                     gn__load_element(value, g.data + gn__page_offset(&a->pages, address), size),
+	                     a->pages.zero);
 	if (simt_unlikely(!gn_word_at_hand(g.seen, now)))
 		return 0;
 	memcpy(to, value, size);
@@ -78,8 +83,12 @@ SIMT_FN int gn__read_quickly_any(const struct gn_array *a, uint64_t index, void 
 	}
 }
 
-/* The element of a page that was glimpsed, if that is at hand and stays there. Returns 1, or 0 and the value may be another page's. */
-SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, uint64_t index, uint64_t value[2], uint32_t size)
+/*
+ * The element of a page that was glimpsed, if that is at hand and stays there. Returns 1, or 0 and the value
+ * may be another page's.
+ */
+SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, uint64_t index,
+                           uint64_t value[2], uint32_t size)
 {
 	const uint32_t at = gn__page_offset(&a->pages, a->base + index * size);
 	uint64_t now;
@@ -95,10 +104,13 @@ SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, ui
 	return 1;
 }
 
-/* Read an element whose page is in a frame, without a pin. Returns 1; or 0, and then the bits mean nothing. */
+/*
+ * Read an element whose page is in a frame, without a pin. Returns 1; or 0, and then the bits mean nothing.
+ */
 SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, uint64_t bits[2], uint32_t size)
 {
-	const struct gn_hold g = gn__page_look(&a->pages, gn__page_number(&a->pages, a->base + index * size), GN__OLD);
+	const struct gn_hold g =
+	    gn__page_look(&a->pages, gn__page_number(&a->pages, a->base + index * size), GN__OLD);
 
 	if (!gn__read_value(a, &g, index, bits, size))
 		return 0;
@@ -106,7 +118,9 @@ SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, uint64_t bits
 	return 1;
 }
 
-/* Copy the element that was read to the caller's variable, unless the read failed. Returns the status code. */
+/*
+ * Copy the element that was read to the caller's variable, unless the read failed. Returns the status code.
+ */
 SIMT_FN int gn__read_give(struct gn__access read, void *to, uint32_t size)
 {
 	if (read.status.code)
@@ -122,12 +136,14 @@ SIMT_FN int gn__read_give(struct gn__access read, void *to, uint32_t size)
 }
 
 /*
- * The element of a missing sector, by GN__FAULT_LANES or more together. Returns -GN_EAGAIN or -GN_EBUSY where it takes another way.
+ * The element of a missing sector, by GN__FAULT_LANES or more together. Returns -GN_EAGAIN or -GN_EBUSY where
+ * it takes another way.
  *
- * In line, where the kernel has registers for it. A source that defines GN_READ_MISSES_CALL before its first #include of
- * Grapnel gets a call instead: for kernels that SIMT_KERNEL_RESIDENT holds to 32 registers and whose reads mostly hit. In
- * line a miss takes such a loop's registers, a hit's too: 0.86 instead of 1.26 TB/s on an H200. By a call a miss costs 2 to
- * 4 % more, and a hit in a page that is there in parts half as much again (docs/performance.md).
+ * In line, where the kernel has registers for it. A source that defines GN_READ_MISSES_CALL before its first
+ * #include of Grapnel gets a call instead: for kernels that SIMT_KERNEL_RESIDENT holds to 32 registers and
+ * whose reads mostly hit. In line a miss takes such a loop's registers, a hit's too: 0.86 instead of 1.26
+ * TB/s on an H200. By a call a miss costs 2 to 4 % more, and a hit in a page that is there in parts half as
+ * much again (docs/performance.md).
  */
 SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint64_t index, uint32_t size)
 {
@@ -136,7 +152,8 @@ SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint
 
 	if (!a->pages.backing || 1u << a->pages.sector_log2 != SIMT_LINE)
 		return none;
-	mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)a->pages.sector); /* those of one cache */
+	/* those of one cache */
+	mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)a->pages.sector);
 	if (simt_popcount(mask) < GN__FAULT_LANES)
 		return none;
 #ifdef GN_READ_MISSES_CALL
@@ -176,9 +193,9 @@ SIMT_NOINLINE_FN struct gn__access gn__read_noted(const struct gn_array *a, uint
 }
 
 /*
- * The same where nothing is noted and the element is at hand, as for most; else -GN_EAGAIN. It calls nothing, and so saves hardly a
- * register to memory, where a function for all would save those of a miss for each read. Lanes of one page are of one region,
- * and stay together.
+ * The same where nothing is noted and the element is at hand, as for most; else -GN_EAGAIN. It calls nothing,
+ * and so saves hardly a register to memory, where a function for all would save those of a miss for each
+ * read. Lanes of one page are of one region, and stay together.
  */
 SIMT_NOINLINE_FN struct gn__access gn__read_unnoted(const struct gn_array *a, uint64_t index, uint32_t size)
 {
@@ -194,10 +211,11 @@ SIMT_NOINLINE_FN struct gn__access gn__read_unnoted(const struct gn_array *a, ui
 }
 
 /*
- * A read that is not quick. On cpu a function of its own: a compiler that sees it in line there puts the quick read behind a
- * call, too, which costs more than the read.
+ * A read that is not quick. On cpu a function of its own: a compiler that sees it in line there puts the
+ * quick read behind a call, too, which costs more than the read.
  */
-SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__read_otherwise(const struct gn_array *a, uint64_t index, uint32_t size)
+SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__read_otherwise(const struct gn_array *a, uint64_t index,
+                                                             uint32_t size)
 {
 	struct gn__access read = {{0, 0}, {0, 0}};
 
@@ -209,7 +227,8 @@ SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__read_otherwise(const struct gn_arr
 			read = SIMT_COLD(gn__read_noted)(a, index, size);
 	} else if (a->memory) {
 		gn__take_element(read.bits, a->memory + index * size, size);
-	} else if ((a->pages.backing && !a->pages.counting) || simt_unlikely(!gn__read_hit(a, index, read.bits, size))) {
+	} else if ((a->pages.backing && !a->pages.counting) ||
+	           simt_unlikely(!gn__read_hit(a, index, read.bits, size))) {
 		read = gn__read_missing(a, index, size);
 	}
 	return read;
@@ -217,7 +236,8 @@ SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__read_otherwise(const struct gn_arr
 
 SIMT_INLINE_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
-	if (simt_likely(index < a->quick[gn__size_log2(size)]) && simt_likely(gn__read_quickly(a, index, to, size)))
+	if (simt_likely(index < a->quick[gn__size_log2(size)]) &&
+	    simt_likely(gn__read_quickly(a, index, to, size)))
 		return 0;
 	return gn__read_give(gn__read_otherwise(a, index, size), to, size);
 }
@@ -229,8 +249,9 @@ SIMT_NOINLINE_FN struct gn__access gn__read_any(const struct gn_array *a, uint64
 }
 
 /*
- * Not inlined: the compiler would see sizes that the array at hand does not have, and warn of them in user code. What is not
- * quick is a call: it takes all registers that a kernel may have, and the kernel would keep its variables in memory for each read.
+ * Not inlined: the compiler would see sizes that the array at hand does not have, and warn of them in user
+ * code. What is not quick is a call: it takes all registers that a kernel may have, and the kernel would keep
+ * its variables in memory for each read.
  */
 SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, void *to)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/recent.h - reading one element by a thread that remembers the page it read last: what [] of gn::array does.
+ * detail/array/recent.h - reading one element by a thread that remembers the page it read last: what [] of
+ * gn::array does.
  *
- * It is a cursor without the array: what a gn::array holds beside its struct gn_array. Within a page it saves the look-up.
- * Where each read is in another page it costs one comparison more than gn_read_T, while struct gn_cursor works out which
- * elements each page has that it comes to.
+ * It is a cursor without the array: what a gn::array holds beside its struct gn_array. Within a page it saves
+ * the look-up. Where each read is in another page it costs one comparison more than gn_read_T, while struct
+ * gn_cursor works out which elements each page has that it comes to.
  */
 #ifndef GRAPNEL_ARRAY_RECENT_H
 #define GRAPNEL_ARRAY_RECENT_H
@@ -14,10 +15,11 @@
 static const uint64_t GN__NO_PAGE = ~0ull;
 
 /*
- * The page that was read last. A hint: a read loads the page's word again behind the element, as every optimistic read does,
- * and takes the element only if the word is what it was. So this may be old, and may be copied together with its array, to
- * other threads too; beside another array it must be forgotten first (gn__recent_forget). Where hits are counted or noted
- * nothing is remembered: so nothing is left to be counted at the end.
+ * The page that was read last. A hint: a read loads the page's word again behind the element, as every
+ * optimistic read does, and takes the element only if the word is what it was. So this may be old, and may be
+ * copied together with its array, to other threads too; beside another array it must be forgotten first
+ * (gn__recent_forget). Where hits are counted or noted nothing is remembered: so nothing is left to be
+ * counted at the end.
  */
 struct gn__recent {
 	uint64_t page; /* GN__NO_PAGE: none */
@@ -32,13 +34,17 @@ SIMT_FN void gn__recent_forget(struct gn__recent *r)
 	r->page = GN__NO_PAGE;
 }
 
-/* The element, if its page is the one that was glimpsed and stays there, marked as used. Returns 1, or 0 and nothing is remembered. */
-SIMT_FN int gn__recent_take(const struct gn_array *a, struct gn__recent *r, struct gn_hold g, uint64_t address, void *to,
-			    uint32_t size)
+/*
+ * The element, if its page is the one that was glimpsed and stays there, marked as used. Returns 1, or 0 and
+ * nothing is remembered.
+ */
+SIMT_FN int gn__recent_take(const struct gn_array *a, struct gn__recent *r, struct gn_hold g,
+                            uint64_t address, void *to, uint32_t size)
 {
 	const uint32_t at = gn__page_offset(&a->pages, address);
 	uint64_t value[2]; /* may be another page's until the second look */
-	const uint64_t now = gn__page_again(g.word, gn__load_element(value, g.data + at, size), a->pages.zero);
+	const uint64_t now =
+	    gn__page_again(g.word, gn__load_element(value, g.data + at, size), a->pages.zero);
 
 	if (simt_unlikely(!gn_word_at_hand(g.seen, now))) {
 		r->page = GN__NO_PAGE;
@@ -49,7 +55,8 @@ SIMT_FN int gn__recent_take(const struct gn_array *a, struct gn__recent *r, stru
 }
 
 /* gn__read_quickly through the page that was read last. Returns 1 or 0. */
-SIMT_FN int gn__recent_quickly(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to, uint32_t size)
+SIMT_FN int gn__recent_quickly(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to,
+                               uint32_t size)
 {
 	const uint64_t address = a->base + index * size, page = gn__page_number(&a->pages, address);
 	struct gn_hold g;
@@ -68,7 +75,8 @@ SIMT_FN int gn__recent_quickly(const struct gn_array *a, struct gn__recent *r, u
 }
 
 /* With a set table: only where the page is the one that was read last. Returns 1 or 0. */
-SIMT_FN int gn__recent_stays(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to, uint32_t size)
+SIMT_FN int gn__recent_stays(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to,
+                             uint32_t size)
 {
 	const uint64_t address = a->base + index * size;
 	const struct gn_hold g = {r->word, r->data, r->seen};
@@ -77,7 +85,8 @@ SIMT_FN int gn__recent_stays(const struct gn_array *a, struct gn__recent *r, uin
 }
 
 /* The same for every table: gn__read_hit. Returns 1 or 0. */
-SIMT_FN int gn__recent_hit(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to, uint32_t size)
+SIMT_FN int gn__recent_hit(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to,
+                           uint32_t size)
 {
 	const uint64_t page = gn__page_number(&a->pages, a->base + index * size);
 	const struct gn_hold g = gn__page_look(&a->pages, page, GN__OLD);
@@ -96,8 +105,12 @@ SIMT_FN int gn__recent_hit(const struct gn_array *a, struct gn__recent *r, uint6
 	return 1;
 }
 
-/* @code  what gn__read_in_line came to, which is not tried again; 0: it was not tried, since something else is to be done */
-SIMT_NOINLINE_FN struct gn__access gn__recent_by_call(const struct gn_array *a, uint64_t index, uint32_t size, int code)
+/*
+ * @code  what gn__read_in_line came to, which is not tried again; 0: it was not tried, since something else
+ *        is to be done
+ */
+SIMT_NOINLINE_FN struct gn__access gn__recent_by_call(const struct gn_array *a, uint64_t index, uint32_t size,
+                                                      int code)
 {
 	if (!code)
 		return gn__read_otherwise(a, index, size);
@@ -105,8 +118,9 @@ SIMT_NOINLINE_FN struct gn__access gn__recent_by_call(const struct gn_array *a, 
 }
 
 /*
- * What takes calls. On cuda they get a copy of the array: were its own address passed on, the array of a thread and what it
- * remembers would lie in memory instead of registers, for every read. By its address, as a copy by value spills 64 bytes.
+ * What takes calls. On cuda they get a copy of the array: were its own address passed on, the array of a
+ * thread and what it remembers would lie in memory instead of registers, for every read. By its address, as a
+ * copy by value spills 64 bytes.
  */
 SIMT_FN struct gn__access gn__recent_called(const struct gn_array *a, uint64_t index, uint32_t size, int code)
 {
@@ -119,8 +133,8 @@ SIMT_FN struct gn__access gn__recent_called(const struct gn_array *a, uint64_t i
 }
 
 /* A read that is not quick. What lanes miss together is fetched in line, as by gn__read. */
-SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__recent_otherwise(const struct gn_array *a, struct gn__recent *r, uint64_t index,
-							       uint32_t size)
+SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__recent_otherwise(const struct gn_array *a, struct gn__recent *r,
+                                                               uint64_t index, uint32_t size)
 {
 	struct gn__access read = {{0, 0}, {0, 0}};
 
@@ -130,14 +144,16 @@ SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__recent_otherwise(const struct gn_a
 		gn__take_element(read.bits, a->memory + index * size, size);
 		return read;
 	}
-	if ((!a->pages.backing || a->pages.counting) && simt_likely(gn__recent_hit(a, r, index, read.bits, size)))
+	if ((!a->pages.backing || a->pages.counting) &&
+	    simt_likely(gn__recent_hit(a, r, index, read.bits, size)))
 		return read;
 	read = gn__read_in_line(a, index, size);
 	return read.status.code ? gn__recent_called(a, index, size, read.status.code) : read;
 }
 
 /* gn__recent_read - gn__read by a thread that remembers its page. @r  the caller's, changed */
-SIMT_INLINE_FN int gn__recent_read(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to, uint32_t size)
+SIMT_INLINE_FN int gn__recent_read(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to,
+                                   uint32_t size)
 {
 	const uint32_t k = gn__size_log2(size);
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/sample.h - how a launch is looked at: a sample of its accesses, kept by the threads that make them.
+ * detail/array/sample.h - how a launch is looked at: a sample of its accesses, kept by the threads that make
+ * them.
  *
- * An array whose `sample` is not NULL notes its accesses, and makes them as it always does. The sample is one in
- * space, not in time: a few regions of the data, chosen by a hash, of which every access by any warp is kept in the
- * order in which they came. So what a cache of any size and any page size would have had to fetch is what it is for
- * all of the data, only smaller (SHARDS, Waldspurger and others, FAST 2015). What is kept is a touch: what the lanes
- * of a warp that were together wanted of one line of 128 bytes. As the log fills, the hash's bound is halved and the
- * host drops the touches of regions that fell out, so that a log of fixed size sees a long launch to its end.
+ * An array whose `sample` is not NULL notes its accesses, and makes them as it always does. The sample is one
+ * in space, not in time: a few regions of the data, chosen by a hash, of which every access by any warp is
+ * kept in the order in which they came. So what a cache of any size and any page size would have had to fetch
+ * is what it is for all of the data, only smaller (SHARDS, Waldspurger and others, FAST 2015). What is kept
+ * is a touch: what the lanes of a warp that were together wanted of one line of 128 bytes. As the log fills,
+ * the hash's bound is halved and the host drops the touches of regions that fell out, so that a log of fixed
+ * size sees a long launch to its end.
  *
- * What is reached by reference or in a batch is noted as the run of elements that was asked for, line by line.
+ * What is reached by reference or in a batch is noted as the run of elements that was asked for, line by
+ * line.
  */
 #ifndef GRAPNEL_ARRAY_SAMPLE_H
 #define GRAPNEL_ARRAY_SAMPLE_H
@@ -28,8 +31,8 @@ static const uint64_t GN_TOUCH_WRITE = 1ull << 7;
 static const uint64_t GN_TOUCH_BATCH = 1ull << 8; /* of a row of a batch */
 
 /*
- * What a launch leaves for the host. In device memory, made by gn_auto. What every access reads is on one line,
- * and hardly changes.
+ * What a launch leaves for the host. In device memory, made by gn_auto. What every access reads is on one
+ * line, and hardly changes.
  */
 struct gn_sample {
 	uint64_t base;   /* byte of element 0 in the store */
@@ -64,7 +67,9 @@ SIMT_FN void gn__sample_keep(struct gn_sample *s, uint64_t touch)
 		simt_store_relaxed_dev_u64(&s->keep, half > s->least ? half : s->least);
 }
 
-/* Is the region of this byte looked at? Few are: most need not ask the device's cache how many it is by now. */
+/*
+ * Is the region of this byte looked at? Few are: most need not ask the device's cache how many it is by now.
+ */
 SIMT_FN int gn__sample_wants(struct gn_sample *s, uint64_t address)
 {
 	const uint32_t hash = gn_sample_hash(address >> GN_SAMPLE_REGION_LOG2);
@@ -79,8 +84,8 @@ SIMT_FN int gn__sample_notes(const struct gn_array *a, uint64_t index)
 }
 
 /*
- * Note an access: the lanes that are together in a line leave one touch. Together with whoever is here, and they
- * leave together: what follows is done by whole warps. All exchanges are between all of these lanes.
+ * Note an access: the lanes that are together in a line leave one touch. Together with whoever is here, and
+ * they leave together: what follows is done by whole warps. All exchanges are between all of these lanes.
  */
 SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint32_t write)
 {
@@ -91,7 +96,8 @@ SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint3
 	const uint32_t those = simt_ballot(here, wanted);
 
 	if (those) {
-		const uint32_t together = simt_match_any_u64(here, (uint64_t)(uintptr_t)s); /* those of one array */
+		/* those of one array */
+		const uint32_t together = simt_match_any_u64(here, (uint64_t)(uintptr_t)s);
 		const uint32_t same = simt_match_any_u64(here, line << 1 | (write != 0)) & together & those;
 
 		if (wanted && simt_lane() == simt_first_lane(same))

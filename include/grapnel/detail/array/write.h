@@ -10,17 +10,18 @@
 #include <grapnel/detail/cache/element.h>
 
 /* The page is not at hand: bring it in, together with what the other lanes write. */
-SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address, uint64_t low,
-							 uint64_t high, uint32_t size)
+SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address,
+                                                         uint64_t low, uint64_t high, uint32_t size)
 {
-	const struct gn__errand errand = {GN__WRITES, 0, gn__page_offset(&a->pages, address), size, {low, high}};
+	const struct gn__errand errand = {
+	    GN__WRITES, 0, gn__page_offset(&a->pages, address), size, {low, high}};
 
 	return gn_cache_access(a->pages.cache, gn__page_number(&a->pages, address), errand).status;
 }
 
 /* Lanes that write the same page pin it once; each writes its element. */
-SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_t address, const uint64_t bits[2],
-					       uint32_t size)
+SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_t address,
+                                               const uint64_t bits[2], uint32_t size)
 {
 	const uint64_t page = gn__page_number(&a->pages, address);
 	const uint32_t at = gn__page_offset(&a->pages, address);
@@ -37,7 +38,8 @@ SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_
 }
 
 /* A write that is not to the store's memory, or not only that: refused, noted, or to a page. */
-SIMT_NOINLINE_FN int gn__write_otherwise(const struct gn_array *a, uint64_t index, uint64_t low, uint64_t high, uint32_t size)
+SIMT_NOINLINE_FN int gn__write_otherwise(const struct gn_array *a, uint64_t index, uint64_t low,
+                                         uint64_t high, uint32_t size)
 {
 	const uint64_t bits[2] = {low, high};
 	struct gn_store_status status = {0, 0};
@@ -56,10 +58,12 @@ SIMT_NOINLINE_FN int gn__write_otherwise(const struct gn_array *a, uint64_t inde
 }
 
 /*
- * @low, @high  the element's bits. By value: an element whose address is passed on would lie in memory. In direct mode without
+ * @low, @high  the element's bits. By value: an element whose address is passed on would lie in memory. In
+ *              direct mode without
  * a call, which saves registers to memory for each store of four bytes. @size  a constant
  */
-SIMT_INLINE_FN int gn__write(const struct gn_array *a, uint64_t index, uint64_t low, uint64_t high, uint32_t size)
+SIMT_INLINE_FN int gn__write(const struct gn_array *a, uint64_t index, uint64_t low, uint64_t high,
+                             uint32_t size)
 {
 	const uint64_t bits[2] = {low, high};
 
@@ -73,7 +77,8 @@ SIMT_NOINLINE_FN int gn_array_write(const struct gn_array *a, uint64_t index, co
 {
 	uint64_t bits[2] = {0, 0};
 
-	switch (a->element_log2) { /* by memcpy: the caller's variable need not be aligned as the elements are */
+	/* by memcpy: the caller's variable need not be aligned as the elements are */
+	switch (a->element_log2) {
 	case 0: memcpy(bits, from, 1); return gn__write(a, index, bits[0], 0, 1);
 	case 1: memcpy(bits, from, 2); return gn__write(a, index, bits[0], 0, 2);
 	case 2: memcpy(bits, from, 4); return gn__write(a, index, bits[0], 0, 4);

@@ -2,8 +2,8 @@
 /*
  * detail/cache/access.h - the operations arrays are built on: pin pages, unpin them, go around the cache.
  *
- * Collective over a mask of lanes. Each lane may want a page of its own: it decides for itself (claim.h), and all lanes
- * together move the bytes, so that as many pages are in flight as lanes want.
+ * Collective over a mask of lanes. Each lane may want a page of its own: it decides for itself (claim.h), and
+ * all lanes together move the bytes, so that as many pages are in flight as lanes want.
  */
 #ifndef GRAPNEL_CACHE_ACCESS_H
 #define GRAPNEL_CACHE_ACCESS_H
@@ -25,10 +25,15 @@
 SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, const struct gn_claim *k)
 {
 	if (c->stripe)
-		gn__count_u64(k->step == GN_STEP_HIT && !k->missed ? &gn__stripe(c)->hits : &gn__stripe(c)->misses, lanes);
+		gn__count_u64(k->step == GN_STEP_HIT && !k->missed ? &gn__stripe(c)->hits
+		                                                   : &gn__stripe(c)->misses,
+		              lanes);
 }
 
-/* What a scalar access does to its element. Who helps wants none: he is there to move the bytes that others want. */
+/*
+ * What a scalar access does to its element. Who helps wants none: he is there to move the bytes that others
+ * want.
+ */
 enum gn__doing { GN__READS, GN__WRITES, GN__CHANGES, GN__HELPS };
 
 struct gn__errand {
@@ -36,16 +41,21 @@ struct gn__errand {
 	uint32_t change; /* enum gn_change */
 	uint32_t at;     /* in the page */
 	uint32_t size;   /* 1 to 16; for changes 4 or 8 */
-	uint64_t bits[2]; /* what is written, the operands of a change; becomes what was read, what was before */
+	/* what is written, the operands of a change; becomes what was read, what was before */
+	uint64_t bits[2];
 };
 
-/* The page is pinned, or looked at again afterwards; its bytes are here. Returns what was read, all bits together. */
+/*
+ * The page is pinned, or looked at again afterwards; its bytes are here. Returns what was read, all bits
+ * together.
+ */
 SIMT_FN uint64_t gn__errand_inside(struct gn__errand *e, char *page)
 {
 	uint64_t read = 0;
 
 	if (e->doing == GN__READS)
-		read = gn__load_element(e->bits, page + e->at, e->size); /* it may be changed at this moment */
+		/* it may be changed at this moment */
+		read = gn__load_element(e->bits, page + e->at, e->size);
 	else if (e->doing == GN__WRITES)
 		gn__store_element(page + e->at, e->bits, e->size);
 	else
@@ -72,7 +82,10 @@ SIMT_FN struct gn_store_status gn__errand_around(struct gn__errand *e, const str
 	return gn_store_save(x->store, x->offset + e->at, &after, e->size);
 }
 
-/* Why a page that is to be held got no frame: those of pages that cannot be written are kept, or all are pinned. */
+/*
+ * Why a page that is to be held got no frame: those of pages that cannot be written are kept, or all are
+ * pinned.
+ */
 SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, const struct gn_claim *k)
 {
 	struct gn_store_status status = {-GN_ENOBUFS, 0};
@@ -87,11 +100,12 @@ SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, 
 }
 
 /*
- * No frame can be had: go around while the page is held absent, if there is something to do, then let it go. The fence
- * makes the claim an acquire: the store has what was in frames before (R6), also for lanes that read it behind this one.
- * A function of its own, so that rounds do not save the registers that it needs.
+ * No frame can be had: go around while the page is held absent, if there is something to do, then let it go.
+ * The fence makes the claim an acquire: the store has what was in frames before (R6), also for lanes that
+ * read it behind this one. A function of its own, so that rounds do not save the registers that it needs.
  */
-SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k, struct gn__errand *around)
+SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k,
+                                       struct gn__errand *around)
 {
 	const struct gn__extent x = gn__extent_of(c, k->page);
 
@@ -106,12 +120,12 @@ SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_
 }
 
 /*
- * Move the bytes that some lanes need: first victims are written back, in later rounds pages and sectors are fetched and
- * published. Collective; writes is the same for all.
+ * Move the bytes that some lanes need: first victims are written back, in later rounds pages and sectors are
+ * fetched and published. Collective; writes is the same for all.
  *
- * Any lane moves bytes for any other, so they meet before the fence: it is behind the swaps of all. It orders these
- * before new bytes of the frames (R5), and makes them acquires of what was released into the words: by the unpins of
- * those who used the frames, and by those who left a page to the store (R6).
+ * Any lane moves bytes for any other, so they meet before the fence: it is behind the swaps of all. It orders
+ * these before new bytes of the frames (R5), and makes them acquires of what was released into the words: by
+ * the unpins of those who used the frames, and by those who left a page to the store (R6).
  */
 SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, int writes)
 {
@@ -156,9 +170,10 @@ SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, uint32_t mask, struc
 }
 
 /*
- * Claims of many lanes: gn__claim_begin, then gn__claim_round until it returns 0, then gn__claim_end. Between rounds a
- * lane whose step is HIT may use its page and unpin it: who is done need not hold what others could need. Rounds are the
- * one place in which lanes wait for pages, and everything that others wait for is given up in them.
+ * Claims of many lanes: gn__claim_begin, then gn__claim_round until it returns 0, then gn__claim_end. Between
+ * rounds a lane whose step is HIT may use its page and unpin it: who is done need not hold what others could
+ * need. Rounds are the one place in which lanes wait for pages, and everything that others wait for is given
+ * up in them.
  */
 SIMT_FN void gn__claim_begin(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
 {
@@ -175,13 +190,15 @@ SIMT_FN int gn__claim_goes_on(const struct gn_claim *k)
 }
 
 /*
- * All lanes of mask move what some need; those that wait look again. Returns to all lanes 1 as long as some need another
- * round. In the end a lane's step is HIT (also if it wanted nothing), NO_FRAME (what there was to do around the cache is
- * done, with its status) or ERROR.
+ * All lanes of mask move what some need; those that wait look again. Returns to all lanes 1 as long as some
+ * need another round. In the end a lane's step is HIT (also if it wanted nothing), NO_FRAME (what there was
+ * to do around the cache is done, with its status) or ERROR.
  */
-SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, struct gn__errand *around)
+SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k,
+                                     struct gn__errand *around)
 {
-	const uint32_t moves = 1u << GN_STEP_WRITE_BACK | 1u << GN_STEP_FETCH | 1u << GN_STEP_SHOW | 1u << GN_STEP_FILL;
+	const uint32_t moves =
+	    1u << GN_STEP_WRITE_BACK | 1u << GN_STEP_FETCH | 1u << GN_STEP_SHOW | 1u << GN_STEP_FILL;
 	uint32_t steps;
 
 	if (k->step == GN_STEP_NO_FRAME && !k->around) {
@@ -196,7 +213,8 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 		simt_rest(k->rests++, 3); /* 0.16 microseconds: a page takes one and more */
 		k->step = gn_claim_seek(c, k);
 	}
-	simt_warp_sync(mask); /* what one lane acquired, or fetched, is behind it everybody's who shares its page */
+	/* what one lane acquired, or fetched, is behind it everybody's who shares its page */
+	simt_warp_sync(mask);
 	return steps & (moves | 1u << GN_STEP_WAIT) && simt_ballot(mask, gn__claim_goes_on(k));
 }
 
@@ -208,11 +226,12 @@ SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const s
 }
 
 /*
- * While lanes wait for pages that other threads fetch, and nothing else is to be done for the warp, it fetches some of those
- * that are offered behind them (detail/cache/ahead.h): then it looks again. Between rounds. A function of its own, so that the loops
- * around it do not save the registers that it needs.
+ * While lanes wait for pages that other threads fetch, and nothing else is to be done for the warp, it
+ * fetches some of those that are offered behind them (detail/cache/ahead.h): then it looks again. Between
+ * rounds. A function of its own, so that the loops around it do not save the registers that it needs.
  */
-SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t mask, uint32_t waiting, uint64_t waits_for)
+SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t mask, uint32_t waiting,
+                                      uint64_t waits_for)
 {
 	const uint32_t leader = simt_first_lane(waiting);
 	uint32_t many = 0;
@@ -235,7 +254,8 @@ SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t ma
 }
 
 /*
- * The lanes that wait for pages of block stores that other threads fetch, if no lane has anything to do; else 0. Collective.
+ * The lanes that wait for pages of block stores that other threads fetch, if no lane has anything to do; else
+ * 0. Collective.
  */
 SIMT_FN uint32_t gn__claim_waiting(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
 {
@@ -257,17 +277,18 @@ struct gn_pinned {
 /*
  * gn_cache_pin_lanes - collective: pin a page for every group of lanes; all pages are in flight together.
  * @mask     the calling lanes; all of them move the bytes of each page
- * @lanes    those that want the same page as the caller, holding it; 0: the caller wants nothing, only helps. One pin is
- *           taken for them together; ended by gn_cache_unpin over the same lanes.
+ * @lanes    those that want the same page as the caller, holding it; 0: the caller wants nothing, only helps.
+ *           One pin is taken for them together; ended by gn_cache_unpin over the same lanes.
  * @page     < c->pages
  * @intent   GN_READ, GN_WRITE or GN_OVERWRITE
  * Waits for transfers, at most c->wait_ns. Order: behind it the lanes see what was released into the page.
- * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame the page could take is pinned, or the
- * page itself is, 16383 times), -GN_ENOSPC (the store of the pages in them is full, or the page is to be written and its
- * store is full), -GN_EIO (status.device says what the device said), -GN_ETIMEDOUT, -GN_EROFS (write to a read-only store).
+ * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame the page could take is pinned, or
+ * the page itself is, 16383 times), -GN_ENOSPC (the store of the pages in them is full, or the page is to be
+ * written and its store is full), -GN_EIO (status.device says what the device said), -GN_ETIMEDOUT, -GN_EROFS
+ * (write to a read-only store).
  */
-SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes,
-						     uint64_t page, uint32_t intent)
+SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view *c, uint32_t mask,
+                                                     uint32_t lanes, uint64_t page, uint32_t intent)
 {
 	const uint32_t leader = lanes ? simt_first_lane(lanes) : simt_lane();
 	int leads = lanes && simt_lane() == leader;
@@ -300,19 +321,20 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 
 /*
  * gn_cache_pin - gn_cache_pin_lanes where all lanes of mask want one page.
- * @intent  GN_READ; GN_WRITE: the page becomes dirty; GN_OVERWRITE: the caller writes every byte of the page before
- *          anybody reads one, so it is not fetched; until then its bytes are undefined for everybody
- * The hold that it returns ends with gn_cache_unpin over the same mask. By value: a hold whose address is passed on would lie
- * in memory, on the callers' common path too.
+ * @intent  GN_READ; GN_WRITE: the page becomes dirty; GN_OVERWRITE: the caller writes every byte of the page
+ *          before anybody reads one, so it is not fetched; until then its bytes are undefined for everybody
+ * The hold that it returns ends with gn_cache_unpin over the same mask. By value: a hold whose address is
+ * passed on would lie in memory, on the callers' common path too.
  */
-SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page, uint32_t intent)
+SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
+                                               uint32_t intent)
 {
 	return gn_cache_pin_lanes(c, mask, mask, page, intent);
 }
 
 /*
- * gn_cache_pin_each - gn_cache_pin_lanes where every lane that wants one has a page of its own. Each ends its hold by
- * gn__page_unpin.
+ * gn_cache_pin_each - gn_cache_pin_lanes where every lane that wants one has a page of its own. Each ends its
+ * hold by gn__page_unpin.
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *c, uint32_t mask, int wants,
 						    uint64_t page, uint32_t intent)
@@ -323,8 +345,8 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *
 /*
  * gn__page_hold - gn_cache_pin by an array's handle: without a call where the page is at hand.
  */
-SIMT_FN struct gn_store_status gn__page_hold(const struct gn_pages *p, uint32_t mask, uint64_t page, uint32_t intent,
-					     struct gn_hold *hold)
+SIMT_FN struct gn_store_status gn__page_hold(const struct gn_pages *p, uint32_t mask, uint64_t page,
+                                             uint32_t intent, struct gn_hold *hold)
 {
 	const struct gn_store_status ok = {0, 0};
 	struct gn_pinned pinned;
@@ -345,12 +367,13 @@ SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 }
 
 /*
- * gn_cache_prefetch - collective: bring a page into a frame for every lane that wants one; all are in flight together.
- * Pages that are there, or that others are at, are left alone, and so are pages for which a dirty or pinned frame would
- * have to go: it never waits for others, only for the transfers that it has begun. A failed one is told to whoever
- * reads the page.
+ * gn_cache_prefetch - collective: bring a page into a frame for every lane that wants one; all are in flight
+ * together. Pages that are there, or that others are at, are left alone, and so are pages for which a dirty
+ * or pinned frame would have to go: it never waits for others, only for the transfers that it has begun. A
+ * failed one is told to whoever reads the page.
  */
-SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t mask, int wants, uint64_t page)
+SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t mask, int wants,
+                                        uint64_t page)
 {
 	struct gn_claim k = gn_claim_ahead(page);
 
@@ -362,7 +385,10 @@ SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t 
 
 /* ---- one element ---- */
 
-/* What came of a scalar access. A value, so that the caller's variables have no address and stay in registers. */
+/*
+ * What came of a scalar access. A value, so that the caller's variables have no address and stay in
+ * registers.
+ */
 struct gn__access {
 	uint64_t bits[2]; /* read, or before a change */
 	struct gn_store_status status;
@@ -375,8 +401,8 @@ SIMT_FN int gn__by_sectors(const struct gn_cache_view *c, uint64_t page)
 }
 
 /*
- * Lanes that read may have come together with lanes that write, and with elements of other sizes. Of a page that is fetched
- * by sectors those belong together that want one sector. Collective.
+ * Lanes that read may have come together with lanes that write, and with elements of other sizes. Of a page
+ * that is fetched by sectors those belong together that want one sector. Collective.
  */
 SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
 				      const struct gn__errand *e)
@@ -386,7 +412,8 @@ SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t ma
 	const uint32_t lanes = simt_match_any_u64(mask, (page << 5 | sector) << 8 | e->doing << 5 | e->size);
 	struct gn__group g = {mask, lanes, simt_first_lane(lanes), (uint32_t)by_sectors, {0, 0}};
 
-	if (simt_ballot(mask, e->doing != GN__READS)) { /* else what they write is of no interest to anybody */
+	/* else what they write is of no interest to anybody */
+	if (simt_ballot(mask, e->doing != GN__READS)) {
 		g.reach = gn__group_reach(c, mask, lanes, e->at, e->size);
 		if (e->doing != GN__WRITES)
 			g.reach.covered = 0;
@@ -413,8 +440,9 @@ SIMT_FN struct gn_claim gn__group_claim(const struct gn__group *g, uint64_t page
 }
 
 /*
- * Groups whose page is there do what they came for and let it go. Collective; hit says whether the caller's group is one
- * of them. Returns to all lanes of a group whether it is done: it is not if it had no pin, and the page went.
+ * Groups whose page is there do what they came for and let it go. Collective; hit says whether the caller's
+ * group is one of them. Returns to all lanes of a group whether it is done: it is not if it had no pin, and
+ * the page went.
  */
 SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const struct gn__group *g,
 			  const struct gn_claim *k, int hit, struct gn__errand *e)
@@ -448,22 +476,23 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 }
 
 /*
- * Lanes do something to an element each; those of one page by one pin. Each group is done with its page before the next
- * round, whatever the others wait for. Returns -GN_ENOBUFS to those whose page found no frame, 0 to those who help.
+ * Lanes do something to an element each; those of one page by one pin. Each group is done with its page
+ * before the next round, whatever the others wait for. Returns -GN_ENOBUFS to those whose page found no
+ * frame, 0 to those who help.
  *
- * All lanes of mask take part in every exchange between lanes, with the one mask: groups that exchanged something among
- * themselves, each with a mask of its own, would go on one after the other, and the next exchange between all could
- * find them apart.
+ * All lanes of mask take part in every exchange between lanes, with the one mask: groups that exchanged
+ * something among themselves, each with a mask of its own, would go on one after the other, and the next
+ * exchange between all could find them apart.
  */
-SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
-						   struct gn__errand *e)
+SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c, uint32_t mask,
+                                                   uint64_t page, struct gn__errand *e)
 {
 	const struct gn__group g = gn__group_of(c, mask, page, e);
 	const int helps = e->doing == GN__HELPS, leads = simt_lane() == g.leader && !helps;
 	struct gn_claim k = gn__group_claim(&g, page, e);
 	/*
-	 * A lane alone goes around at once; a group would do only its first lane's errand. Who helps has none, though its claim
-	 * may be for a page fetched ahead that finds no frame.
+	 * A lane alone goes around at once; a group would do only its first lane's errand. Who helps has
+	 * none, though its claim may be for a page fetched ahead that finds no frame.
 	 */
 	struct gn__errand *around = leads && !(g.lanes & (g.lanes - 1)) ? e : 0;
 	struct gn_store_status status;
@@ -496,11 +525,12 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 }
 
 /*
- * One lane of a group for which there was no frame. A read goes to the store: the page was absent after this access
- * began, so the store has every write before it. Else: in a frame after all, or in the store while the page is held
- * absent.
+ * One lane of a group for which there was no frame. A read goes to the store: the page was absent after this
+ * access began, so the store has every write before it. Else: in a frame after all, or in the store while the
+ * page is held absent.
  */
-SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, uint64_t page, struct gn__errand *e)
+SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, uint64_t page,
+                                                struct gn__errand *e)
 {
 	const uint32_t self = 1u << simt_lane();
 	const struct gn__extent x = gn__extent_of(c, page);
@@ -524,21 +554,23 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
 }
 
 /*
- * gn_cache_access - read, write or change an element of a page as one step, wherever it is: in its frame, which the page
- * is brought into, or in the store where no frame can be had.
+ * gn_cache_access - read, write or change an element of a page as one step, wherever it is: in its frame,
+ * which the page is brought into, or in the store where no frame can be had.
  * @page    < c->pages, of a store that may be written if the errand writes
  * @errand  what to do; for GN_CAS bits are the expected and the new ones. For GN__HELPS nothing
- * Any thread, from divergent code; lanes that call it together act together. Waits for transfers, at most c->wait_ns.
- * Changes are indivisible for all who change the element through this cache. Returns a status of 0, -GN_EIO,
- * -GN_ETIMEDOUT; for GN__HELPS 0.
+ * Any thread, from divergent code; lanes that call it together act together. Waits for transfers, at most
+ * c->wait_ns. Changes are indivisible for all who change the element through this cache. Returns a status of
+ * 0, -GN_EIO, -GN_ETIMEDOUT; for GN__HELPS 0.
  */
-SIMT_NOINLINE_FN struct gn__access gn_cache_access(const struct gn_cache_view *c, uint64_t page, struct gn__errand errand)
+SIMT_NOINLINE_FN struct gn__access gn_cache_access(const struct gn_cache_view *c, uint64_t page,
+                                                   struct gn__errand errand)
 {
 	struct gn__errand e = errand;
 	struct gn__access access = {{0, 0}, {0, 0}};
 
 	/* Lanes that are together may have come with arrays of different caches. */
-	access.status = gn__access_together(c, simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)c), page, &e);
+	access.status =
+	    gn__access_together(c, simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)c), page, &e);
 	if (access.status.code == -GN_ENOBUFS)
 		access.status = gn__access_alone(c, page, &e);
 	access.bits[0] = e.bits[0];

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/ahead.h - fetching what is wanted next: when a miss continues a sequence, lanes that have nothing to do claim
- * the pages behind it.
+ * detail/cache/ahead.h - fetching what is wanted next: when a miss continues a sequence, lanes that have
+ * nothing to do claim the pages behind it.
  *
- * A sequence is known by the page it is expected to miss next, kept in a small table by a hash of that page, with the
- * number of pages to fetch ahead: one after the second miss of a sequence, twice as many after every further one. A
- * miss that nobody expected fetches nothing ahead, so random accesses cost one look and one store a miss. Sequences
- * that break off leave pages that nobody came to: where these are more than half, fetching ahead rests for a while.
+ * A sequence is known by the page it is expected to miss next, kept in a small table by a hash of that page,
+ * with the number of pages to fetch ahead: one after the second miss of a sequence, twice as many after every
+ * further one. A miss that nobody expected fetches nothing ahead, so random accesses cost one look and one
+ * store a miss. Sequences that break off leave pages that nobody came to: where these are more than half,
+ * fetching ahead rests for a while.
  *
- * A controller has as many pages on their way as it is asked for. From memory the warp itself moves them, one after the
- * other, and meanwhile all wait for the page that is wanted now, those too who want the next ones and could have moved them.
- * So what is fetched ahead there takes no longer than the miss itself.
+ * A controller has as many pages on their way as it is asked for. From memory the warp itself moves them, one
+ * after the other, and meanwhile all wait for the page that is wanted now, those too who want the next ones
+ * and could have moved them. So what is fetched ahead there takes no longer than the miss itself.
  *
- * In a loop over a grid all threads come to the same page, one after the other. One warp moves 1 GB/s, so there the one that
- * misses offers the pages behind it, and those that come to wait for a page fetch them. Many commands are on their way then,
- * and each thread goes through many pages before it waits again. A warp of one lane has no idle lanes, and always offers.
+ * In a loop over a grid all threads come to the same page, one after the other. One warp moves 1 GB/s, so
+ * there the one that misses offers the pages behind it, and those that come to wait for a page fetch them.
+ * Many commands are on their way then, and each thread goes through many pages before it waits again. A warp
+ * of one lane has no idle lanes, and always offers.
  */
 #ifndef GRAPNEL_CACHE_AHEAD_H
 #define GRAPNEL_CACHE_AHEAD_H
@@ -25,8 +27,10 @@
 enum {
 	GN__AHEAD_LOG2 = 6,      /* bits of a stream's word that say how many pages */
 	GN__AHEAD_MOST = 63,
-	GN__AHEAD_MOVED = 16384, /* bytes that a warp moves ahead from memory, and takes of an offer at once */
-	GN__AHEAD_OFFERED = 1 << 20, /* bytes that a thread without a warp offers: a processor's own cache holds them */
+	/* bytes that a warp moves ahead from memory, and takes of an offer at once */
+	GN__AHEAD_MOVED = 16384,
+	/* bytes that a thread without a warp offers: a processor's own cache holds them */
+	GN__AHEAD_OFFERED = 1 << 20,
 	GN__AHEAD_JUDGED = 64,   /* pages after which it is judged, by a few processors */
 	GN__AHEAD_REST = 1024    /* misses of theirs for which it then may rest */
 };
@@ -54,11 +58,13 @@ SIMT_FN void gn__ahead_judge(struct gn_cache_local *s, uint32_t fetched)
 }
 
 /*
- * How many pages to fetch behind this missing one. The stream is moved on: it is expected behind what is fetched.
+ * How many pages to fetch behind this missing one. The stream is moved on: it is expected behind what is
+ * fetched.
  * @expects  the page at which a stream is expected, if there is one: this page, or one shortly before it
  * One thread.
  */
-SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t expects, uint64_t page, uint32_t most)
+SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t expects, uint64_t page,
+                                  uint32_t most)
 {
 	struct gn_cache_local *s = gn__local(c);
 	uint64_t *stream = gn__stream_of(c, expects);
@@ -92,19 +98,22 @@ SIMT_FN uint32_t gn__ahead_most(const struct gn_cache_view *c, uint64_t page)
 }
 
 /*
- * How many pages at most are offered: few of a small cache, where the threads that are behind still want what is there.
+ * How many pages at most are offered: few of a small cache, where the threads that are behind still want what
+ * is there.
  */
 SIMT_FN uint32_t gn__offer_most(const struct gn_cache_view *c)
 {
-	const uint32_t held = simt_warp_width() == 1 ? (uint32_t)GN__AHEAD_OFFERED >> c->page_log2 : (uint32_t)GN__AHEAD_MOST;
+	const uint32_t held =
+	    simt_warp_width() == 1 ? (uint32_t)GN__AHEAD_OFFERED >> c->page_log2 : (uint32_t)GN__AHEAD_MOST;
 	const uint32_t most = held < GN__AHEAD_MOST ? held : (uint32_t)GN__AHEAD_MOST, few = c->frames / 8;
 
 	return few < most ? few : most;
 }
 
 /*
- * Offer the pages behind one that is missing. A cache has one offer at a time: the next page, and how many are left. The
- * threads of a grid come to the pages behind the end of the last offer in any order; each of them continues it.
+ * Offer the pages behind one that is missing. A cache has one offer at a time: the next page, and how many
+ * are left. The threads of a grid come to the pages behind the end of the last offer in any order; each of
+ * them continues it.
  */
 SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 {
@@ -116,9 +125,11 @@ SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 	uint64_t expects = page;
 	uint32_t window;
 
-	if (segment->store.kind != GN_STORE_QUEUES || !most || end - page - 1 < GN__AHEAD_MOST) /* the last offer reaches beyond it */
+	/* the last offer reaches beyond it */
+	if (segment->store.kind != GN_STORE_QUEUES || !most || end - page - 1 < GN__AHEAD_MOST)
 		return;
-	if (page - end < GN__AHEAD_MOST && gn__stream_expects(simt_load_relaxed_dev_u64(gn__stream_of(c, end)), end))
+	if (page - end < GN__AHEAD_MOST &&
+	    gn__stream_expects(simt_load_relaxed_dev_u64(gn__stream_of(c, end)), end))
 		expects = end;
 	window = gn__ahead_window(c, expects, page, most);
 	window = window < behind ? window : (uint32_t)behind;
@@ -127,23 +138,30 @@ SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 }
 
 /*
- * Take pages of the offer, if they are behind the page that the caller waits for: one, or some small ones. Returns how many.
+ * Take pages of the offer, if they are behind the page that the caller waits for: one, or some small ones.
+ * Returns how many.
  * @page  receives the first
  */
 SIMT_FN uint32_t gn__offer_take(const struct gn_cache_view *c, uint64_t waits_for, uint64_t *page)
 {
 	uint64_t *offer = &c->shared->offer;
 	const uint64_t seen = simt_load_relaxed_dev_u64(offer), next = seen >> GN__AHEAD_LOG2;
-	const uint32_t left = (uint32_t)seen & ((1u << GN__AHEAD_LOG2) - 1), small = (uint32_t)GN__AHEAD_MOVED >> c->page_log2;
-	const uint32_t chunk = simt_warp_width() > 1 && small > 1 ? small : 1, many = left < chunk ? left : chunk;
+	const uint32_t left = (uint32_t)seen & ((1u << GN__AHEAD_LOG2) - 1),
+	               small = (uint32_t)GN__AHEAD_MOVED >> c->page_log2;
+	const uint32_t chunk = simt_warp_width() > 1 && small > 1 ? small : 1,
+	               many = left < chunk ? left : chunk;
 
 	*page = next;
 	if (!left || next <= waits_for || next - waits_for > 2 * GN__AHEAD_MOST)
 		return 0;
-	return simt_cas_relaxed_dev_u64(offer, seen, (next + many) << GN__AHEAD_LOG2 | (left - many)) == seen ? many : 0;
+	return simt_cas_relaxed_dev_u64(offer, seen, (next + many) << GN__AHEAD_LOG2 | (left - many)) == seen
+	           ? many
+	           : 0;
 }
 
-/* Does somebody wait for pages that others fetch? Says so once for each time that it was noted. One thread. */
+/*
+ * Does somebody wait for pages that others fetch? Says so once for each time that it was noted. One thread.
+ */
 SIMT_FN int gn__ahead_awaited(const struct gn_cache_view *c)
 {
 	uint32_t *awaited = &gn__local(c)->awaited;
@@ -155,13 +173,15 @@ SIMT_FN int gn__ahead_awaited(const struct gn_cache_view *c)
 }
 
 /*
- * The pages behind the first missing one are offered, where somebody may take them; else the lanes that want nothing, and
- * were refused nothing, claim them. Collective.
+ * The pages behind the first missing one are offered, where somebody may take them; else the lanes that want
+ * nothing, and were refused nothing, claim them. Collective.
  */
 SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
 {
-	const uint32_t missing = simt_ballot(mask, k->step == GN_STEP_FETCH && k->intent == GN_READ && !k->ahead);
-	const int idles = !wants && !k->status.code; /* the claim of a lane that was refused keeps its status */
+	const uint32_t missing =
+	    simt_ballot(mask, k->step == GN_STEP_FETCH && k->intent == GN_READ && !k->ahead);
+	/* the claim of a lane that was refused keeps its status */
+	const int idles = !wants && !k->status.code;
 	const uint32_t idle = simt_ballot(mask, idles);
 	uint32_t window = 0, leader;
 	uint64_t page, end;
@@ -172,7 +192,8 @@ SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wa
 	if (simt_lane() == leader) {
 		const uint32_t lanes = simt_popcount(idle), most = gn__ahead_most(c, k->page);
 
-		if (simt_warp_width() == 1 || (gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES && gn__ahead_awaited(c)))
+		if (simt_warp_width() == 1 ||
+		    (gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES && gn__ahead_awaited(c)))
 			gn__offer(c, k->page);
 		else if (most && lanes)
 			window = gn__ahead_window(c, k->page, k->page, most < lanes ? most : lanes);

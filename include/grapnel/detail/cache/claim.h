@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/claim.h - the request for a page: one thread finds it, or gets it a frame (detail/cache/frame.h) and its bytes.
+ * detail/cache/claim.h - the request for a page: one thread finds it, or gets it a frame
+ * (detail/cache/frame.h) and its bytes.
  *
- * The functions here are the decisions; they move no data. gn_claim_seek goes on until bytes must be moved or the
- * matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
+ * The functions here are the decisions; they move no data. gn_claim_seek goes on until bytes must be moved or
+ * the matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
  *
- *     seek -> HIT                     the page is pinned, or (claim.glimpse) to be looked at again after it was read
+ *     seek -> HIT                     the page is pinned, or (claim.glimpse) looked at again behind the read
  *          -> FETCH                   read the whole page into claim.frame, then gn_claim_publish
  *          -> SHOW                    gn_claim_show the page, which has a frame and no bytes, then as FILL
  *          -> FILL                    read the sectors claim.owned of the pinned page, then gn_claim_filled
@@ -14,16 +15,17 @@
  *          -> NO_FRAME                every frame is pinned; gn_claim_drop when done
  *          -> ERROR                   claim.status says what
  *
- * The words that a claim looks at and swaps tell it what to do, relaxed. What they order, for FETCH, FILL, WRITE_BACK
- * and NO_FRAME, is ordered by a fence that the caller passes before he moves a byte: one for all claims of a warp
- * (docs/memory-model.md, "One fence for the claims of a warp").
+ * The words that a claim looks at and swaps tell it what to do, relaxed. What they order, for FETCH, FILL,
+ * WRITE_BACK and NO_FRAME, is ordered by a fence that the caller passes before he moves a byte: one for all
+ * claims of a warp (docs/memory-model.md, "One fence for the claims of a warp").
  *
  * Nobody waits while others could need what he holds: a loader holds its page's BUSY and searches frames by
- * trying; the lock of a set is held for a look at its words, or, by a claim that got no frame, until gn_claim_drop in the
- * next round. And nobody waits in here: lanes of one warp that want different pages can need each other's, and a lane
- * that is done may have to stand still until the others of its warp leave the same loop. So there is one place,
- * gn__claim_round (access.h), in which lanes wait and in which they also give up everything that others wait for. The
- * lanes of a mask meet before any of them claims something, so that none waits for a lane that is still to come.
+ * trying; the lock of a set is held for a look at its words, or, by a claim that got no frame, until
+ * gn_claim_drop in the next round. And nobody waits in here: lanes of one warp that want different pages can
+ * need each other's, and a lane that is done may have to stand still until the others of its warp leave the
+ * same loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which they also
+ * give up everything that others wait for. The lanes of a mask meet before any of them claims something, so
+ * that none waits for a lane that is still to come.
  */
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H
@@ -35,7 +37,10 @@
 #include <grapnel/detail/cache/view.h>
 #include <grapnel/trace.h>
 
-/* @sectors  that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page. A writer makes them dirty. */
+/*
+ * @sectors  that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page. A writer
+ *           makes them dirty.
+ */
 SIMT_FN struct gn_claim gn_claim_init(uint64_t page, uint32_t intent, uint32_t sectors)
 {
 	struct gn_claim k;
@@ -70,8 +75,8 @@ SIMT_FN enum gn_step gn__claim_error(struct gn_claim *k, int code, uint32_t devi
 }
 
 /*
- * gn_claim_show - after SHOW, behind a fence since then (R5): the page has its frame, and everybody sees it; the sectors
- * that the caller wants are in motion.
+ * gn_claim_show - after SHOW, behind a fence since then (R5): the page has its frame, and everybody sees it;
+ * the sectors that the caller wants are in motion.
  */
 SIMT_FN void gn_claim_show(const struct gn_cache_view *c, struct gn_claim *k)
 {
@@ -81,7 +86,8 @@ SIMT_FN void gn_claim_show(const struct gn_cache_view *c, struct gn_claim *k)
 
 /* ---- direct table ---- */
 
-SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k,
+                                      const struct gn_hold *found)
 {
 	k->made = found->seen & GN_WORD_VERSION;
 	if (simt_cas_fenced_dev_u64(found->word, found->seen, GN_WORD_BUSY | k->made) != found->seen)
@@ -127,7 +133,8 @@ SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_c
 	}
 	taking = gn__search_ways(c, k, set, &hand);
 	if (taking == GN__PINNED && !k->may_bypass)
-		return GN_STEP_NO_FRAME; /* with the lock, so that the page stays absent; gn_claim_drop opens it */
+		/* with the lock, so that the page stays absent; gn_claim_drop opens it */
+		return GN_STEP_NO_FRAME;
 	gn__unlock_set(c, set, hand);
 	if (taking == GN__TAKEN)
 		return gn__claim_fetch(c, k);
@@ -139,9 +146,9 @@ SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_c
 }
 
 /*
- * The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile. If the set is
- * locked the victim stays, clean, and the claim looks again: to keep its way it would have to wait for the lock, while
- * others, who find every way held, take that lock in turns.
+ * The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile.
+ * If the set is locked the victim stays, clean, and the claim looks again: to keep its way it would have to
+ * wait for the lock, while others, who find every way held, take that lock in turns.
  */
 SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct gn_claim *k)
 {
@@ -157,13 +164,15 @@ SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct
 	}
 	found = gn__find_in_set(c, k->page, 0).word != 0;
 	gn__count_eviction(c);
-	simt_store_release_dev_u64(k->victim_word, found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
+	simt_store_release_dev_u64(k->victim_word,
+	                           found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
 	gn__unlock_set(c, set, hand);
 	return found ? GN__STEP_AGAIN : gn__claim_fetch(c, k);
 }
 
 /* A page whose last fetch failed still has its way: try again in it. */
-SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k,
+                                          const struct gn_hold *found)
 {
 	const uint64_t busy = gn__retagged(c, k, found->word, found->seen);
 
@@ -175,7 +184,8 @@ SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct 
 
 /* ---- both ---- */
 
-SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_claim *k,
+                                       const struct gn_hold *found)
 {
 	if (k->may_bypass && gn__rests(&gn__local(c)->bypass_resting))
 		return gn__claim_bypass(c, k, 0);
@@ -212,8 +222,8 @@ SIMT_FN enum gn_step gn__claim_leave(struct gn_claim *k)
 }
 
 /*
- * Sectors are wanted. If they end a run of the page's sectors, and there are no others, the page is read in order: then as
- * many are fetched as the run had before them. A page that is read at random has gaps.
+ * Sectors are wanted. If they end a run of the page's sectors, and there are no others, the page is read in
+ * order: then as many are fetched as the run had before them. A page that is read at random has gaps.
  */
 SIMT_FN uint32_t gn__claim_widened(uint64_t seen, uint32_t wanted)
 {
@@ -229,9 +239,9 @@ SIMT_FN uint32_t gn__claim_widened(uint64_t seen, uint32_t wanted)
 }
 
 /*
- * The page is pinned, and PARTIAL when it was: are the wanted sectors there? Those that are absent become the claim's.
- * Fetched at once, by whoever claims them; so who waits for sectors holds none that others wait for, but for GN__COVER,
- * whose sectors are claimed from the lowest on.
+ * The page is pinned, and PARTIAL when it was: are the wanted sectors there? Those that are absent become the
+ * claim's. Fetched at once, by whoever claims them; so who waits for sectors holds none that others wait for,
+ * but for GN__COVER, whose sectors are claimed from the lowest on.
  */
 SIMT_FN enum gn_step gn__claim_sectors(const struct gn_cache_view *c, struct gn_claim *k)
 {
@@ -260,29 +270,37 @@ SIMT_FN enum gn_step gn__claim_sectors(const struct gn_cache_view *c, struct gn_
 }
 
 /* Are all sectors that a reader wants in the frame? Acquires their bytes. */
-SIMT_FN int gn__claim_has(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_hold *found)
+SIMT_FN int gn__claim_has(const struct gn_cache_view *c, const struct gn_claim *k,
+                          const struct gn_hold *found)
 {
+	uint32_t there;
+
 	if (found->seen & GN_WORD_VALID)
 		return 1;
-	return found->seen & GN_WORD_PARTIAL &&
-	       !(k->sectors & ~gn__sector_valid(simt_load_acquire_dev_u64(&c->sector[gn__frame_of(c, found)])));
+	if (!(found->seen & GN_WORD_PARTIAL))
+		return 0;
+	there = gn__sector_valid(simt_load_acquire_dev_u64(&c->sector[gn__frame_of(c, found)]));
+	return !(k->sectors & ~there);
 }
 
 /* Is another thread bringing what a reader wants? It need not pin the page meanwhile. */
-SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim *k, const struct gn_hold *found)
+SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim *k,
+                            const struct gn_hold *found)
 {
 	return k->may_glimpse && found->seen & GN_WORD_PARTIAL &&
 	       k->sectors & gn__sector_moving(simt_load_relaxed_dev_u64(&c->sector[gn__frame_of(c, found)]));
 }
 
 /*
- * The page is there for who reads an element: those who have waited for a page together would pin it one after the other. If it
- * goes meanwhile it is pinned the next time. What is read comes after the word (A4): in a direct table that look was a leading one,
- * and the address of what is read depends on it.
+ * The page is there for who reads an element: those who have waited for a page together would pin it one
+ * after the other. If it goes meanwhile it is pinned the next time. What is read comes after the word (A4):
+ * in a direct table that look was a leading one, and the address of what is read depends on it.
  */
-SIMT_FN enum gn_step gn__claim_glimpse(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+SIMT_FN enum gn_step gn__claim_glimpse(const struct gn_cache_view *c, struct gn_claim *k,
+                                       const struct gn_hold *found)
 {
-	if ((!c->owner || !(found->seen & GN_WORD_VALID)) && simt_load_acquire_dev_u64(found->word) != found->seen)
+	if ((!c->owner || !(found->seen & GN_WORD_VALID)) &&
+	    simt_load_acquire_dev_u64(found->word) != found->seen)
 		return GN__STEP_AGAIN;
 	gn__page_touch(found, found->seen);
 	k->may_glimpse = 0;
@@ -292,7 +310,8 @@ SIMT_FN enum gn_step gn__claim_glimpse(const struct gn_cache_view *c, struct gn_
 	return GN_STEP_HIT;
 }
 
-SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_claim *k, const struct gn_hold *found)
+SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_claim *k,
+                                       const struct gn_hold *found)
 {
 	const uint64_t seen = found->seen;
 
@@ -305,7 +324,10 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 		/* holds may stay for ever, so nobody waits for one of them to add another */
 		if (k->holds && !(seen & GN_WORD_BUSY) && (seen & GN_WORD_PINS) == GN_WORD_PINS)
 			return gn__claim_error(k, -GN_ENOBUFS, 0);
-		/* an access never gets -GN_ENOBUFS: the page is here, and whoever went around the cache would miss its writes */
+		/*
+		 * an access never gets -GN_ENOBUFS: the page is here, and whoever went around the cache would
+		 * miss its writes
+		 */
 		return gn__claim_waits(c, k);
 	}
 	if (!gn__page_try_pin(found->word, seen, k->grant & ~GN_WORD_PINS, GN__ACQUIRE))
@@ -341,7 +363,9 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struc
 	enum gn_step step;
 
 	do {
-		step = k->pinned ? gn__claim_sectors(c, k) : k->searching ? gn__search_frames(c, k) : gn__claim_look(c, k);
+		step = k->pinned      ? gn__claim_sectors(c, k)
+		       : k->searching ? gn__search_frames(c, k)
+		                      : gn__claim_look(c, k);
 	} while (step == GN__STEP_AGAIN);
 	/* What nobody waits for does not wait either; a page that is held without a frame must be let go. */
 	if (k->ahead && step == GN_STEP_WAIT)
@@ -353,11 +377,13 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struc
  * gn_claim_written - the victim of WRITE_BACK was written, or not.
  * Returns the next step. A victim that could not be written keeps its frame and stays dirty.
  */
-SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k,
+                                               struct gn_store_status status)
 {
 	enum gn_step step = GN__STEP_AGAIN;
 
-	simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, 0); /* the cleaner would have had something to do */
+	/* the cleaner would have had something to do */
+	simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, 0);
 	if (status.code) {
 		simt_and_acq_rel_dev_u64(k->victim_word, ~GN_WORD_BUSY);
 		k->clean_only = 1;
@@ -380,7 +406,8 @@ SIMT_FN void gn__claim_fail(const struct gn_cache_view *c, struct gn_claim *k, s
 		made = gn_word_next_version(made);
 		simt_store_release_dev_u32(&c->owner[k->frame], GN__OWNER_FREE);
 	}
-	simt_store_release_dev_u64(k->word, gn_word_failed(made, gn_word_payload(made), status.code, status.device));
+	simt_store_release_dev_u64(k->word,
+	                           gn_word_failed(made, gn_word_payload(made), status.code, status.device));
 }
 
 /*
@@ -388,7 +415,8 @@ SIMT_FN void gn__claim_fail(const struct gn_cache_view *c, struct gn_claim *k, s
  * With a status of 0 the page is pinned for the caller and everybody may use it (edge R4, pairs with A4 of
  * gn_table_find); else the frame is free again and the page says what failed.
  */
-SIMT_FN void gn_claim_publish(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+SIMT_FN void gn_claim_publish(const struct gn_cache_view *c, struct gn_claim *k,
+                              struct gn_store_status status)
 {
 	GN_TRACE(publish);
 	if (status.code)
@@ -398,11 +426,12 @@ SIMT_FN void gn_claim_publish(const struct gn_cache_view *c, struct gn_claim *k,
 }
 
 /*
- * gn_claim_filled - the bytes of FILL are in the frame, behind a fence since then; or they could not be had, and their
- * sectors are absent as before, so that the next access tries again.
+ * gn_claim_filled - the bytes of FILL are in the frame, behind a fence since then; or they could not be had,
+ * and their sectors are absent as before, so that the next access tries again.
  * Returns the next step: HIT, or WAIT for sectors that others bring.
  */
-SIMT_FN enum gn_step gn_claim_filled(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+SIMT_FN enum gn_step gn_claim_filled(const struct gn_cache_view *c, struct gn_claim *k,
+                                     struct gn_store_status status)
 {
 	if (status.code)
 		gn__sector_give_back(c, k->frame, k->owned);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/element.h - moving one element. The size is a constant at every call, so the switches disappear.
+ * detail/cache/element.h - moving one element. The size is a constant at every call, so the switches
+ * disappear.
  */
 #ifndef GRAPNEL_CACHE_ELEMENT_H
 #define GRAPNEL_CACHE_ELEMENT_H
@@ -16,8 +17,8 @@ SIMT_FN uint32_t gn__size_log2(uint32_t size)
 }
 
 /*
- * Users' types are theirs: what goes in and out of their variables goes by memcpy, through a variable of its own in each
- * case, which stays in a register.
+ * Users' types are theirs: what goes in and out of their variables goes by memcpy, through a variable of its
+ * own in each case, which stays in a register.
  */
 
 SIMT_FN uint64_t gn__load_8(const void *from)
@@ -25,7 +26,10 @@ SIMT_FN uint64_t gn__load_8(const void *from)
 	return simt_load_once_dev_u64((const uint64_t *)from);
 }
 
-/* Returns all bits that were loaded, put together: the second look at the page's word goes behind them (gn__page_again). */
+/*
+ * Returns all bits that were loaded, put together: the second look at the page's word goes behind them
+ * (gn__page_again).
+ */
 SIMT_FN uint64_t gn__load_element(void *to, const void *from, uint32_t size)
 {
 	if (size == 1) {
@@ -89,8 +93,8 @@ SIMT_FN void gn__put_element(void *to, const uint64_t bits[2], uint32_t size)
 }
 
 /*
- * An element into a frame: indivisibly, since a reader that looked before the page came may still look here (its second
- * look tells it).
+ * An element into a frame: indivisibly, since a reader that looked before the page came may still look here
+ * (its second look tells it).
  */
 SIMT_FN void gn__store_8(void *to, const void *from)
 {

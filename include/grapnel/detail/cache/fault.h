@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/fault.h - lanes read elements whose sectors are not at hand: the common case of a miss, in registers.
+ * detail/cache/fault.h - lanes read elements whose sectors are not at hand: the common case of a miss, in
+ * registers.
  *
- * Of a byte-addressable store, in a cache with a direct table. In one turn all lanes look; each page, or sector, that they
- * want has a leader, which pins the page or gives it a frame, and claims the sectors; then the lanes move all claimed
- * sectors together, and every lane takes its element from what is moved. Nobody waits while he holds a pin, a page or a
- * sector. Where sectors are lines and there are lanes enough to move them, a page has a leader (gn__fault_lines); otherwise
- * a sector has (gn__fault_in). What is not common goes the way of detail/cache/access.h: a dirty page in the way, a wait that
- * becomes long.
+ * Of a byte-addressable store, in a cache with a direct table. In one turn all lanes look; each page, or
+ * sector, that they want has a leader, which pins the page or gives it a frame, and claims the sectors; then
+ * the lanes move all claimed sectors together, and every lane takes its element from what is moved. Nobody
+ * waits while he holds a pin, a page or a sector. Where sectors are lines and there are lanes enough to move
+ * them, a page has a leader (gn__fault_lines); otherwise a sector has (gn__fault_in). What is not common goes
+ * the way of detail/cache/access.h: a dirty page in the way, a wait that becomes long.
  */
 #ifndef GRAPNEL_CACHE_FAULT_H
 #define GRAPNEL_CACHE_FAULT_H
@@ -35,10 +36,16 @@ struct gn__faulting {
 	uint32_t what;    /* enum gn__fault */
 };
 
-/* So many turns are taken by gn__fault_lines, and so many by gn__fault_in, before a miss goes the slow way, which has a deadline. */
+/*
+ * So many turns are taken by gn__fault_lines, and so many by gn__fault_in, before a miss goes the slow way,
+ * which has a deadline.
+ */
 enum { GN__FAULT_TURNS = 200 };
 
-/* So many lanes at least move lines together; fewer wait less with more loads in flight a lane. A model may need fewer. */
+/*
+ * So many lanes at least move lines together; fewer wait less with more loads in flight a lane. A model may
+ * need fewer.
+ */
 #ifndef GN__FAULT_LANES
 #define GN__FAULT_LANES 4
 #endif
@@ -63,7 +70,8 @@ SIMT_FN uint64_t gn__load_sized(uint64_t value[2], const char *from, uint32_t si
  * Look at a sector, and read the element if it is in the frame and stays there, whether or not the page is
  * whole: an optimistic read (docs/memory-model.md), with the sector word between the word and the element.
  */
-SIMT_FN struct gn__faulting gn__fault_look(const struct gn_pages *p, uint64_t address, uint32_t size, uint64_t value[2])
+SIMT_FN struct gn__faulting gn__fault_look(const struct gn_pages *p, uint64_t address, uint32_t size,
+                                           uint64_t value[2])
 {
 	const struct gn_hold h = gn__page_look_direct(p, gn__page_number(p, address), GN__LEADING);
 	const uint32_t at = gn__page_offset(p, address);
@@ -86,8 +94,8 @@ SIMT_FN struct gn__faulting gn__fault_look(const struct gn_pages *p, uint64_t ad
 }
 
 /* The page is absent: hold it, and look for a clean frame, into which the sectors shall come. */
-SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint64_t *word, struct gn__faulting f,
-						      uint32_t sectors)
+SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint64_t *word,
+                                             struct gn__faulting f, uint32_t sectors)
 {
 	const uint64_t made = f.seen & GN_WORD_VERSION;
 	uint32_t scarce = 0, page;
@@ -150,7 +158,8 @@ SIMT_FN struct gn__faulting gn__fault_begin(const struct gn_pages *p, uint64_t a
 	f.what = f.seen & GN_WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
 	if (f.seen & GN_WORD_VALID || !gn__page_can_pin(f.seen))
 		return f;
-	if (((uint32_t)f.sectors | (uint32_t)(f.sectors >> 32)) & sector) /* it is there, or comes: look again */
+	/* it is there, or comes: look again */
+	if (((uint32_t)f.sectors | (uint32_t)(f.sectors >> 32)) & sector)
 		return f;
 	if (!gn__page_try_pin(&p->word[page], f.seen, GN_WORD_REF, GN__LEADING))
 		return f;
@@ -168,8 +177,8 @@ SIMT_FN void gn__fault_show(const struct gn_pages *p, uint64_t page, const struc
 
 	gn__sector_reset(c, f->frame, ~gn__page_sectors(c, page), f->owned);
 	simt_store_relaxed_dev_u32(&c->owner[f->frame], (uint32_t)page);
-	simt_store_release_once_dev_u64(&p->word[page],
-					GN_WORD_PARTIAL | GN_WORD_REF | GN_WORD_PIN | gn_word_next_version(f->seen) | f->frame);
+	simt_store_release_once_dev_u64(&p->word[page], GN_WORD_PARTIAL | GN_WORD_REF | GN_WORD_PIN |
+	                                                    gn_word_next_version(f->seen) | f->frame);
 }
 
 /*
@@ -177,7 +186,8 @@ SIMT_FN void gn__fault_show(const struct gn_pages *p, uint64_t page, const struc
  * since the bytes.
  * @given  lanes that got their element by it
  */
-SIMT_FN void gn__fault_end(const struct gn_pages *p, uint64_t page, const struct gn__faulting *f, uint32_t given)
+SIMT_FN void gn__fault_end(const struct gn_pages *p, uint64_t page, const struct gn__faulting *f,
+                           uint32_t given)
 {
 	if (f->owned)
 		gn__sector_arrive(p->sector, &p->word[page], f->frame, f->owned, 0);
@@ -185,7 +195,8 @@ SIMT_FN void gn__fault_end(const struct gn_pages *p, uint64_t page, const struct
 	if (simt_unlikely(p->counting) && f->owned) {
 		gn__count_u64(&gn__stripe(p->cache)->misses, simt_popcount(given));
 		gn__count_u64(&gn__stripe(p->cache)->fetched, 1);
-		gn__count_u64(&gn__stripe(p->cache)->fetched_bytes, (uint64_t)simt_popcount(f->owned) << p->sector_log2);
+		gn__count_u64(&gn__stripe(p->cache)->fetched_bytes, (uint64_t)simt_popcount(f->owned)
+		                                                        << p->sector_log2);
 	}
 }
 
@@ -226,7 +237,8 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint6
 	ask->lane = owners >> leader & 1 ? leader : SIMT_NO_LANE;
 	ask->at = (uint32_t)(address & inside);
 	to = p->frame + ((size_t)f->frame << p->page_log2) + (start & ((1ull << p->page_log2) - 1));
-	*ask = gn__store_load_asked(mask, owners, to, p->backing + start, simt_popcount(f->owned) << p->sector_log2, *ask);
+	*ask = gn__store_load_asked(mask, owners, to, p->backing + start,
+	                            simt_popcount(f->owned) << p->sector_log2, *ask);
 	simt_warp_sync(mask); /* any lane has moved bytes for any other */
 	simt_fence_release_dev();
 	if (leads)
@@ -251,7 +263,8 @@ SIMT_FN struct gn__access gn__fault_in(const struct gn_pages *p, uint64_t addres
 	if (f.what == GN__FAULT_THERE) {
 		gn__count_hits(p, 1);
 	} else {
-		mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)p->sector); /* those of one cache */
+		/* those of one cache */
+		mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)p->sector);
 		same = simt_match_any_u64(mask, address >> p->sector_log2);
 		leader = simt_first_lane(same);
 		if (simt_lane() == leader)
@@ -281,12 +294,13 @@ struct gn__crowd {
 };
 
 /*
- * Collective. The loop takes a turn for each sector of pages that several lanes want: one or two where lanes are side by
- * side, none where each is alone on its page.
+ * Collective. The loop takes a turn for each sector of pages that several lanes want: one or two where lanes
+ * are side by side, none where each is alone on its page.
  */
 SIMT_FN struct gn__crowd gn__fault_crowd(const struct gn_pages *p, uint32_t mask, uint64_t address, int done)
 {
-	const uint32_t self = 1u << simt_lane(), mine = done ? 0 : 1u << (gn__page_offset(p, address) >> p->sector_log2);
+	const uint32_t self = 1u << simt_lane(),
+	               mine = done ? 0 : 1u << (gn__page_offset(p, address) >> p->sector_log2);
 	const uint64_t page = gn__page_number(p, address);
 	struct gn__crowd c = {simt_match_any_u64(mask, done ? ~(uint64_t)simt_lane() : page), mine, self, 0};
 	const uint32_t shared = c.lanes == self ? 0 : mine;
@@ -362,13 +376,15 @@ SIMT_FN uint32_t gn__fault_share(const struct gn__crowd *c, uint32_t mine, uint3
  * The sectors that leaders hold are moved, a line a lane, and lanes are given their elements. Collective.
  * Returns 1 with the value, or 0.
  */
-SIMT_INLINE_FN int gn__fault_move_lines(const struct gn_pages *p, uint32_t mask, uint64_t address, const struct gn__crowd *c,
-					struct gn__faulting *f, int done, struct simt_ask *ask)
+SIMT_INLINE_FN int gn__fault_move_lines(const struct gn_pages *p, uint32_t mask, uint64_t address,
+                                        const struct gn__crowd *c, struct gn__faulting *f, int done,
+                                        struct simt_ask *ask)
 {
 	const uint32_t leader = simt_first_lane(c->lanes);
 	const uint64_t page = gn__page_number(p, address), inside = (1u << p->sector_log2) - 1;
 	const uint32_t mine = gn__page_offset(p, address) >> p->sector_log2;
-	const uint32_t owned = simt_shfl_u32(mask, f->owned, leader), frame = simt_shfl_u32(mask, f->frame, leader);
+	const uint32_t owned = simt_shfl_u32(mask, f->owned, leader),
+	               frame = simt_shfl_u32(mask, f->frame, leader);
 	const uint32_t share = gn__fault_share(c, mine, owned, done), owners = simt_ballot(mask, share != 0);
 	const size_t at = (size_t)(share ? simt_first_lane(share) : 0) << p->sector_log2;
 	uint32_t given;
@@ -391,14 +407,16 @@ SIMT_INLINE_FN int gn__fault_move_lines(const struct gn_pages *p, uint32_t mask,
 }
 
 /*
- * gn__fault_lines - gn__fault_in by lanes that stay together, GN__FAULT_LANES or more, whose sectors are lines: turns until every
- * lane has its element. In line and without a call: the registers that a function saves for its caller are written
- * through to the device's memory, which costs more than the miss. Lanes that are done stay and help.
+ * gn__fault_lines - gn__fault_in by lanes that stay together, GN__FAULT_LANES or more, whose sectors are
+ * lines: turns until every lane has its element. In line and without a call: the registers that a function
+ * saves for its caller are written through to the device's memory, which costs more than the miss. Lanes that
+ * are done stay and help.
  * @mask  the calling lanes, all of one cache
  * Returns the caller's element with a status of 0; or, to all that are left together, -GN_EAGAIN (go on by
  * gn__fault_in) or -GN_EBUSY (take the slow way).
  */
-SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn_pages *p, uint32_t mask, uint64_t address, uint32_t size)
+SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn_pages *p, uint32_t mask, uint64_t address,
+                                                 uint32_t size)
 {
 	struct simt_ask ask = {SIMT_NO_LANE, 0, size, {0, 0}};
 	struct gn__access access = {{0, 0}, {-GN_EAGAIN, 0}};
@@ -443,7 +461,8 @@ SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn_pages *p, uint3
 }
 
 /* gn__fault_lines by a call, for kernels that are held to few registers (detail/array/read.h). */
-SIMT_NOINLINE_FN struct gn__access gn__fault_lines_called(const struct gn_pages *p, uint32_t mask, uint64_t address, uint32_t size)
+SIMT_NOINLINE_FN struct gn__access gn__fault_lines_called(const struct gn_pages *p, uint32_t mask,
+                                                          uint64_t address, uint32_t size)
 {
 	return gn__fault_lines(p, mask, address, size);
 }

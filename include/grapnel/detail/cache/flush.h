@@ -31,8 +31,9 @@ struct gn__flush {
 };
 
 /*
- * Get hold of the page of a frame, if it is dirty. Returns 1 with the word BUSY, 0 if there is nothing to write,
- * -GN_EAGAIN if somebody else is at it. What will be written is the page that the frame has at this moment.
+ * Get hold of the page of a frame, if it is dirty. Returns 1 with the word BUSY, 0 if there is nothing to
+ * write, -GN_EAGAIN if somebody else is at it. What will be written is the page that the frame has at this
+ * moment.
  */
 SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 {
@@ -42,7 +43,9 @@ SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 	if (!f->word)
 		return 0;
 	seen = simt_load_acquire_dev_u64(f->word);
-	/* Busy but not dirty: another flush or a cleaner writes it, and this flush answers for its bytes too. */
+	/*
+	 * Busy but not dirty: another flush or a cleaner writes it, and this flush answers for its bytes too.
+	 */
 	if ((c->owner && gn_word_payload(seen) != f->frame) || !(seen & GN_WORD_HELD) ||
 	    !(seen & (GN_WORD_DIRTY | GN_WORD_BUSY)))
 		return 0;
@@ -50,7 +53,8 @@ SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 		return -GN_EAGAIN;
 	f->pinned = (seen & GN_WORD_PINS) != 0;
 	/* A pinned page may still be written: it stays dirty for the next flush. */
-	if (simt_cas_acq_rel_dev_u64(f->word, seen, (f->pinned ? seen : seen & ~GN_WORD_DIRTY) | GN_WORD_BUSY) != seen)
+	if (simt_cas_acq_rel_dev_u64(f->word, seen,
+	                             (f->pinned ? seen : seen & ~GN_WORD_DIRTY) | GN_WORD_BUSY) != seen)
 		return -GN_EAGAIN;
 	/* Only now the frame stays with its page: it may have come since the first look. */
 	f->word = gn__word_of_frame(c, f->frame, &f->page);
@@ -80,10 +84,10 @@ SIMT_FN struct gn_store_status gn__flush_write(const struct gn_cache_view *c, ui
  * gn_cache_flush_frame - collective: write the pages of many frames to their stores, where they are dirty.
  * @mask   the calling lanes
  * @wants  1: this lane names a frame
- * Other accesses may go on, also such as give a frame to another page: what is written is the page that it has
- * when the flush gets hold of it. Waits for others' work on the page, at most c->wait_ns.
- * Returns each lane's own status: 0 (written, or nothing to write), -GN_ETIMEDOUT, or why the write failed; then the
- * page is still dirty.
+ * Other accesses may go on, also such as give a frame to another page: what is written is the page that it
+ * has when the flush gets hold of it. Waits for others' work on the page, at most c->wait_ns.
+ * Returns each lane's own status: 0 (written, or nothing to write), -GN_ETIMEDOUT, or why the write failed;
+ * then the page is still dirty.
  */
 SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *c, uint32_t mask, int wants,
 						    uint32_t frame)
@@ -117,12 +121,13 @@ SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *
 /* ---- the cleaner ---- */
 
 /*
- * The next frames that the cleaner looks at, one for each lane of mask, or -GN_EAGAIN: enough are clean. Direct table:
- * ahead of the hand that looks for frames, over all of them. Sets: the way that will be looked at next, in the set that
- * the lane's own claim went to. Lanes for which there is nothing get the number of frames: in a cache of few, what lies
- * further ahead is not soon wanted.
+ * The next frames that the cleaner looks at, one for each lane of mask, or -GN_EAGAIN: enough are clean.
+ * Direct table: ahead of the hand that looks for frames, over all of them. Sets: the way that will be looked
+ * at next, in the set that the lane's own claim went to. Lanes for which there is nothing get the number of
+ * frames: in a cache of few, what lies further ahead is not soon wanted.
  */
-SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k, uint32_t *frame)
+SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k,
+                           uint32_t *frame)
 {
 	struct gn_cache_shared *s = c->shared;
 	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
@@ -140,7 +145,8 @@ SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const s
 		at = simt_load_relaxed_dev_u32(&s->clean_hand);
 		due = (int32_t)(at - hand) < (int32_t)c->low_water;
 		/* Left behind, it begins anew where the hand is. */
-		if (due && simt_cas_relaxed_dev_u32(&s->clean_hand, at, ((int32_t)(at - hand) < 0 ? hand : at) + many) != at)
+		if (due && simt_cas_relaxed_dev_u32(&s->clean_hand, at,
+		                                    ((int32_t)(at - hand) < 0 ? hand : at) + many) != at)
 			due = 0;
 		at = (int32_t)(at - hand) < 0 ? hand : at;
 	}
@@ -166,7 +172,10 @@ SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
 	return seen & GN_WORD_HELD && seen & GN_WORD_DIRTY && !(seen & keeps);
 }
 
-/* Misses for which the cleaner rests when it found nothing to do, unless one meets a dirty victim: few where it is soon overtaken. */
+/*
+ * Misses for which the cleaner rests when it found nothing to do, unless one meets a dirty victim: few where
+ * it is soon overtaken.
+ */
 SIMT_FN uint32_t gn__clean_rest(const struct gn_cache_view *c)
 {
 	return c->low_water / 8 < 64 ? c->low_water / 8 : 64;
@@ -179,13 +188,14 @@ SIMT_FN int gn__clean_rests(const struct gn_cache_view *c, uint32_t mask)
 	int rests = 0;
 
 	if (simt_lane() == leader)
-		rests = simt_load_relaxed_dev_u64(&c->shared->full) || gn__rests(&gn__local(c)->clean_resting);
+		rests =
+		    simt_load_relaxed_dev_u64(&c->shared->full) || gn__rests(&gn__local(c)->clean_resting);
 	return simt_shfl_u32(mask, (uint32_t)rests, leader) != 0;
 }
 
 /*
- * Keep frames clean ahead of the hand, so that misses need not write before they read: whoever has missed writes back
- * a few, now that nobody waits for him. Collective; waits for the transfers only.
+ * Keep frames clean ahead of the hand, so that misses need not write before they read: whoever has missed
+ * writes back a few, now that nobody waits for him. Collective; waits for the transfers only.
  */
 SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
 {

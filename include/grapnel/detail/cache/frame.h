@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/frame.h - the search for a frame: it is taken from the page that is in it, if that may go, for the page that is wanted.
+ * detail/cache/frame.h - the search for a frame: it is taken from the page that is in it, if that may go, for
+ * the page that is wanted.
  *
- * In the direct table any frame will do, and the clock's hand (detail/cache/hand.h) says which one to look at. In the set table it
- * is a frame of the page's set; the caller has locked the set, so that no two searches bring the same page.
+ * In the direct table any frame will do, and the clock's hand (detail/cache/hand.h) says which one to look
+ * at. In the set table it is a frame of the page's set; the caller has locked the set, so that no two
+ * searches bring the same page.
  *
- * A look at a frame takes it or says why not, and never waits: who searches holds a page, or a set, that others want. A page
- * that is dirty is not written here, since a whole warp moves its bytes: it stays in its frame, BUSY, until the caller has
- * written it.
+ * A look at a frame takes it or says why not, and never waits: who searches holds a page, or a set, that
+ * others want. A page that is dirty is not written here, since a whole warp moves its bytes: it stays in its
+ * frame, BUSY, until the caller has written it.
  *
- * struct gn_claim, what a thread wants and has got so far, is the request's (detail/cache/claim.h). It stands here because the
- * search notes in it what was found, and the request calls the search.
+ * struct gn_claim, what a thread wants and has got so far, is the request's (detail/cache/claim.h). It stands
+ * here because the search notes in it what was found, and the request calls the search.
  */
 #ifndef GRAPNEL_CACHE_FRAME_H
 #define GRAPNEL_CACHE_FRAME_H
@@ -47,7 +49,8 @@ struct gn_claim {
 	uint64_t grant;    /* what a hit or a publish adds to the word: a pin, REF, and DIRTY for a writer */
 	uint64_t deadline; /* 0 until the first wait */
 	uint64_t *word;    /* of the page */
-	uint64_t made;     /* version and payload of the word to publish; for a held absent page its version */
+	/* version and payload of the word to publish; for a held absent page its version */
+	uint64_t made;
 	uint64_t victim;   /* page to write back */
 	uint64_t *victim_word;
 	uint64_t glimpse;    /* of a HIT without a pin: the word; else 0 */
@@ -58,17 +61,22 @@ struct gn_claim {
 	uint32_t searching;  /* holds its page BUSY while it waits for a frame (direct table) */
 	uint32_t rests;      /* rounds that it has waited */
 	uint32_t intent;     /* enum gn_intent */
-	uint32_t sectors;    /* that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page */
+	/* that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page */
+	uint32_t sectors;
 	uint32_t dirties;    /* sectors that will be written */
-	uint32_t owned;      /* sectors in motion that are this claim's: to be fetched, or for GN__COVER to be written */
+	/* sectors in motion that are this claim's: to be fetched, or for GN__COVER to be written */
+	uint32_t owned;
 	uint32_t pinned;     /* the page is pinned for this claim */
 	uint32_t step;       /* enum gn_step, between rounds (access.h) */
 	uint32_t around;     /* went around the cache */
 	uint32_t missed;     /* the page was not there, or not all of it */
-	uint32_t holds;      /* the pin is the caller's to keep: where the page can count no more of them, it is refused */
+	/* the pin is the caller's to keep: where the page can count no more of them, it is refused */
+	uint32_t holds;
 	uint32_t may_glimpse; /* who reads an element does without a pin, once */
-	uint32_t may_bypass; /* an element is read that the store's memory can be asked for: no long search for a frame */
-	uint32_t ahead;      /* nobody waits for this page: never wait or write back for it, and leave no pin */
+	/* an element is read that the store's memory can be asked for: no long search for a frame */
+	uint32_t may_bypass;
+	/* nobody waits for this page: never wait or write back for it, and leave no pin */
+	uint32_t ahead;
 	struct gn_store_status status;
 	struct gn_store_status unwritten; /* why the victim could not be written back */
 };
@@ -84,8 +92,8 @@ SIMT_FN int gn__claim_is_late(const struct gn_cache_view *c, struct gn_claim *k)
 }
 
 /*
- * The frame is the page's: everybody may see it, in the state of these flags (edge R4). Called behind a fence since the
- * frame was taken: who had it before is done with its sector word.
+ * The frame is the page's: everybody may see it, in the state of these flags (edge R4). Called behind a fence
+ * since the frame was taken: who had it before is done with its sector word.
  */
 SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn_claim *k, uint64_t flags)
 {
@@ -103,16 +111,20 @@ SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn_claim *k, u
 	k->pinned = k->grant != 0;
 }
 
-/* Does a missing page come as a whole, its word BUSY until it is there? Else it is shown at once, and fetched by sectors. */
+/*
+ * Does a missing page come as a whole, its word BUSY until it is there? Else it is shown at once, and fetched
+ * by sectors.
+ */
 SIMT_FN int gn__claim_is_whole(const struct gn_cache_view *c, const struct gn_claim *k)
 {
-	return !c->sector || k->sectors == 0xffffffffu || gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
+	return !c->sector || k->sectors == 0xffffffffu ||
+	       gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
 }
 
 /*
- * The frame is ours. Readers that looked before its page went must notice, so the change of the word is ordered before
- * the new bytes by a fence (edge R5, pairs with A5: the reader's acquire of the data): that of gn__claim_move, or the
- * one here if nothing is fetched.
+ * The frame is ours. Readers that looked before its page went must notice, so the change of the word is
+ * ordered before the new bytes by a fence (edge R5, pairs with A5: the reader's acquire of the data): that of
+ * gn__claim_move, or the one here if nothing is fetched.
  */
 SIMT_FN enum gn_step gn__claim_fetch(const struct gn_cache_view *c, struct gn_claim *k)
 {
@@ -132,14 +144,17 @@ SIMT_FN void gn__count_eviction(const struct gn_cache_view *c)
 		gn__count_u64(&gn__stripe(c)->evicted, 1);
 }
 
-/* What came of a look at a frame: ours; pinned; not this time, but perhaps the next; others are just at work on it. */
+/*
+ * What came of a look at a frame: ours; pinned; not this time, but perhaps the next; others are just at work
+ * on it.
+ */
 enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED, GN__MOVING };
 
 /* ---- direct table: any frame will do ---- */
 
 /*
- * A page that was written back leaves its frame, which is ours. Whoever finds the page absent reads it from the store,
- * so what was written there comes before (edge R6, pairs with A4).
+ * A page that was written back leaves its frame, which is ours. Whoever finds the page absent reads it from
+ * the store, so what was written there comes before (edge R6, pairs with A4).
  */
 SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
 {
@@ -148,12 +163,13 @@ SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
 }
 
 /*
- * Take a frame from the page that is in it, if that page may go. One that is clean goes at once: the swap goes on with
- * the release of whoever made it clean (R6). The frame's owner stays until the next page is there: who meets it sees by
- * the page's word that it has left.
+ * Take a frame from the page that is in it, if that page may go. One that is clean goes at once: the swap
+ * goes on with the release of whoever made it clean (R6). The frame's owner stays until the next page is
+ * there: who meets it sees by the page's word that it has left.
  * @clean_only  1: a dirty page may not go
  */
-SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t frame, uint32_t page, uint32_t clean_only)
+SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t frame, uint32_t page,
+                                      uint32_t clean_only)
 {
 	uint64_t *word = &c->word[page];
 	const uint64_t seen = simt_load_once_dev_u64(word);
@@ -175,7 +191,8 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t fr
 }
 
 /* @page  of a frame that is taken dirty: the page to write back */
-SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t frame, uint32_t clean_only, uint32_t *page)
+SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t frame, uint32_t clean_only,
+                                       uint32_t *page)
 {
 	const uint32_t owner = simt_load_relaxed_dev_u32(&c->owner[frame]); /* a hint: the words decide */
 
@@ -190,9 +207,9 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t f
 }
 
 /*
- * The frame to look at next: where the hand is, for two rounds, since the first may only clear REF. Others move the
- * hand too, so the third round goes from frame to frame: then none was overlooked. For the random policy every round
- * does, from a place that is drawn.
+ * The frame to look at next: where the hand is, for two rounds, since the first may only clear REF. Others
+ * move the hand too, so the third round goes from frame to frame: then none was overlooked. For the random
+ * policy every round does, from a place that is drawn.
  */
 SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_claim *k)
 {
@@ -203,16 +220,22 @@ SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_c
 	return gn__next_place(c) % c->frames;
 }
 
-/* So many frames that others are at work on, in one search: more threads miss than there are frames, so let those finish. */
+/*
+ * So many frames that others are at work on, in one search: more threads miss than there are frames, so let
+ * those finish.
+ */
 enum { GN__MANY_MOVING = 32 };
 
-/* An element that the store can be asked for does not wait for more frames than this, and then so many misses ask for none. */
+/*
+ * An element that the store can be asked for does not wait for more frames than this, and then so many misses
+ * ask for none.
+ */
 enum { GN__FEW_FRAMES = 16, GN__BYPASS_REST = 32 };
 
 /*
- * No frame is easily had, and the claimed element can be loaded from the store: the page is let go, absent, and the caller
- * loads it (gn__access_alone). Where frames are pinned or changing hands, there are fewer than threads that miss: then the
- * next misses of these processors do not even look for one.
+ * No frame is easily had, and the claimed element can be loaded from the store: the page is let go, absent,
+ * and the caller loads it (gn__access_alone). Where frames are pinned or changing hands, there are fewer than
+ * threads that miss: then the next misses of these processors do not even look for one.
  */
 SIMT_FN enum gn_step gn__claim_bypass(const struct gn_cache_view *c, struct gn_claim *k, int scarce)
 {
@@ -223,7 +246,10 @@ SIMT_FN enum gn_step gn__claim_bypass(const struct gn_cache_view *c, struct gn_c
 	return GN_STEP_NO_FRAME;
 }
 
-/* Look for a frame for a page that is held BUSY: at every one, or for a claim that may go around the cache at a few. */
+/*
+ * Look for a frame for a page that is held BUSY: at every one, or for a claim that may go around the cache at
+ * a few.
+ */
 SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_claim *k)
 {
 	const uint32_t most = k->may_bypass ? (uint32_t)GN__FEW_FRAMES : 3 * c->frames;
@@ -260,7 +286,8 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 /* ---- set table: a frame of the page's set ---- */
 
 /* The word of a way that now stands for the wanted page, held BUSY. */
-SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k, uint64_t *word, uint64_t seen)
+SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k, uint64_t *word,
+                              uint64_t seen)
 {
 	k->word = word;
 	k->made = gn_word_next_version(seen) | gn__tag_of(c, k->page);
@@ -268,10 +295,12 @@ SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k,
 }
 
 /* Take a way from the page that is in it, if there is none or it may go. The set is locked. */
-SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t frame)
+SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set,
+                                     uint32_t frame)
 {
 	uint64_t *word = &c->word[frame];
-	const uint64_t seen = simt_load_relaxed_dev_u64(word), page = gn__page_of(c, set, gn_word_payload(seen));
+	const uint64_t seen = simt_load_relaxed_dev_u64(word),
+	               page = gn__page_of(c, set, gn_word_payload(seen));
 	int is_free = !(seen & GN_WORD_USED) || (seen & GN_WORD_FAILED);
 
 	if (!is_free) {
@@ -310,12 +339,14 @@ SIMT_FN enum gn__taking gn__take_preferred(const struct gn_cache_view *c, struct
 {
 	const uint32_t frame = set * c->ways + gn__preferred_way(c, gn__tag_of(c, k->page));
 
-	return simt_load_relaxed_dev_u64(&c->word[frame]) & (GN_WORD_HELD | GN_WORD_BUSY) ? GN__PINNED
-	                                                                                    : gn__take_way(c, k, set, frame);
+	return simt_load_relaxed_dev_u64(&c->word[frame]) & (GN_WORD_HELD | GN_WORD_BUSY)
+	           ? GN__PINNED
+	           : gn__take_way(c, k, set, frame);
 }
 
 /* The preferred way if it is free, then round the ways of a locked set, twice. */
-SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set, uint32_t *hand)
+SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set,
+                                        uint32_t *hand)
 {
 	enum gn__taking best = gn__take_preferred(c, k, set);
 	uint32_t way;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/group.h - lanes that came together and want the same page: one of them acts on the page's word for
- * all.
+ * detail/cache/group.h - lanes that came together and want the same page: one of them acts on the page's word
+ * for all.
  *
  * Every exchange between lanes is between all that came together, with one mask, also where it is of interest
  * to one group only. Groups that exchanged something among themselves, each with a mask of its own, would go
@@ -38,8 +38,8 @@ struct gn__group {
  * bytes. All lanes of mask take part in every exchange, also such as is of interest to one group only: see
  * gn__access_together.
  */
-SIMT_FN struct gn__reach gn__group_reach(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes, uint32_t at,
-					  uint32_t size)
+SIMT_FN struct gn__reach gn__group_reach(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes,
+                                         uint32_t at, uint32_t size)
 {
 	const uint32_t first = simt_shfl_u32(mask, at, simt_first_lane(lanes));
 	const uint32_t end = first + simt_popcount(lanes) * size, inside = (1u << c->sector_log2) - 1;
@@ -54,8 +54,8 @@ SIMT_FN struct gn__reach gn__group_reach(const struct gn_cache_view *c, uint32_t
 }
 
 /* A lane of a group that writes here and there: its page is pinned, its bytes are about to change. */
-SIMT_FN void gn__group_touch(const struct gn_cache_view *c, const struct gn__reach *r, uint32_t frame, uint32_t at,
-			      uint32_t size)
+SIMT_FN void gn__group_touch(const struct gn_cache_view *c, const struct gn__reach *r, uint32_t frame,
+                             uint32_t at, uint32_t size)
 {
 	if (!r->touched)
 		gn__sector_dirty(c, frame, gn__sectors(c, at, at + size));
@@ -79,10 +79,12 @@ SIMT_FN uint32_t gn__group_lanes(const struct gn_pages *p, uint32_t mask, uint64
 }
 
 /* The lanes that are together and write or change size bytes at `at` of a page each. Collective over them. */
-SIMT_FN struct gn__group gn__group_writers(const struct gn_pages *p, uint64_t page, uint32_t at, uint32_t size)
+SIMT_FN struct gn__group gn__group_writers(const struct gn_pages *p, uint64_t page, uint32_t at,
+                                           uint32_t size)
 {
 	const uint32_t mask = simt_active(), lanes = gn__group_lanes(p, mask, page, size);
-	const struct gn__group g = {mask, lanes, simt_first_lane(lanes), 0, gn__group_reach(p->cache, mask, lanes, at, size)};
+	const struct gn__group g = {mask, lanes, simt_first_lane(lanes), 0,
+	                            gn__group_reach(p->cache, mask, lanes, at, size)};
 
 	return g;
 }
@@ -101,7 +103,8 @@ struct gn__written_page {
  * One lane, for its group: pin the page if it has a frame, with the sectors that the group needs. @covers
  * see gn__group_pin
  */
-SIMT_FN struct gn__written_page gn__group_try(const struct gn_pages *p, const struct gn__group *g, uint64_t page, int covers)
+SIMT_FN struct gn__written_page gn__group_try(const struct gn_pages *p, const struct gn__group *g,
+                                              uint64_t page, int covers)
 {
 	const struct gn_hold h = gn__page_look(p, page, GN__ACQUIRE);
 	const uint32_t touched = g->reach.touched, frame = gn__page_frame(p, &h);
@@ -127,7 +130,8 @@ SIMT_FN struct gn__written_page gn__group_try(const struct gn_pages *p, const st
  * @covers  1: the group overwrites the sectors of reach.covered whole, at once, so that they need not be
  * there
  */
-SIMT_FN struct gn__written_page gn__group_pin(const struct gn_pages *p, const struct gn__group *g, uint64_t page, int covers)
+SIMT_FN struct gn__written_page gn__group_pin(const struct gn_pages *p, const struct gn__group *g,
+                                              uint64_t page, int covers)
 {
 	struct gn__written_page w = {{0, 0, 0}, 0, 0};
 
@@ -140,7 +144,8 @@ SIMT_FN struct gn__written_page gn__group_pin(const struct gn_pages *p, const st
 }
 
 /* gn__group_unpin - the bytes are written: let the pages go. Collective; lanes without a page take part. */
-SIMT_FN void gn__group_unpin(const struct gn_pages *p, const struct gn__group *g, const struct gn__written_page *w)
+SIMT_FN void gn__group_unpin(const struct gn_pages *p, const struct gn__group *g,
+                             const struct gn__written_page *w)
 {
 	simt_warp_sync(g->mask);
 	if (w->hold.data && simt_lane() == g->leader)

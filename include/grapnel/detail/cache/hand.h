@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/hand.h - the clock's hand: the places, counted on, of the frames that are looked at for eviction.
+ * detail/cache/hand.h - the clock's hand: the places, counted on, of the frames that are looked at for
+ * eviction.
  */
 #ifndef GRAPNEL_CACHE_HAND_H
 #define GRAPNEL_CACHE_HAND_H
@@ -9,9 +10,10 @@
 #include <grapnel/detail/cache/view.h>
 
 /*
- * The next place of the hand, from the lot that the own processors have. Who takes the place behind the last fetches the next lot;
- * those who come before it is there go to the hand themselves. So does everybody while there are frames that were never given out:
- * as many pages as there are frames find room, and none is left in another's lot.
+ * The next place of the hand, from the lot that the own processors have. Who takes the place behind the last
+ * fetches the next lot; those who come before it is there go to the hand themselves. So does everybody while
+ * there are frames that were never given out: as many pages as there are frames find room, and none is left
+ * in another's lot.
  */
 SIMT_FN uint32_t gn__next_place(const struct gn_cache_view *c)
 {

@@ -76,8 +76,9 @@ SIMT_FN void gn__move_runs(const struct gn_store_view *s, uint32_t mask, int wan
 			   const struct gn__run *run)
 {
 	const uint64_t offset = m->extent.offset + run->at;
-	struct gn_store_status status = m->to_store ? gn_store_put(s, mask, wants, offset, m->frame + run->at, run->bytes)
-						    : gn_store_fetch(s, mask, wants, offset, m->frame + run->at, run->bytes);
+	struct gn_store_status status =
+	    m->to_store ? gn_store_put(s, mask, wants, offset, m->frame + run->at, run->bytes)
+	                : gn_store_fetch(s, mask, wants, offset, m->frame + run->at, run->bytes);
 
 	if (!wants)
 		return;
@@ -97,8 +98,8 @@ SIMT_FN struct gn__move gn__move_none(int to_store)
 }
 
 /* Sectors of a page in a frame; those past the end of the store are left out. */
-SIMT_FN struct gn__move gn__move_of(const struct gn_cache_view *c, uint64_t page, uint32_t frame, uint32_t sectors,
-				    int to_store)
+SIMT_FN struct gn__move gn__move_of(const struct gn_cache_view *c, uint64_t page, uint32_t frame,
+                                    uint32_t sectors, int to_store)
 {
 	struct gn__move m = gn__move_none(to_store);
 
@@ -159,8 +160,8 @@ SIMT_FN void gn__count_moved(const struct gn_cache_view *c, const struct gn__mov
 }
 
 /*
- * Move what every lane of mask has left. Collective; to_store is the same for all. Pages may be of different stores;
- * what can be in flight together is. A write of `page` that fails is noted.
+ * Move what every lane of mask has left. Collective; to_store is the same for all. Pages may be of different
+ * stores; what can be in flight together is. A write of `page` that fails is noted.
  */
 SIMT_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, uint64_t page, struct gn__move *m)
 {
@@ -184,7 +185,8 @@ SIMT_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, uint64_t
 	}
 	if (m->to_store && m->status.code)
 		gn__note_write_failure(c, page, m);
-	else if (m->to_store && m->moved && simt_unlikely(simt_load_relaxed_dev_u32(&c->shared->write_failures) != 0))
+	else if (m->to_store && m->moved &&
+	         simt_unlikely(simt_load_relaxed_dev_u32(&c->shared->write_failures) != 0))
 		SIMT_COLD(gn__note_written)(c, page, gn__move_frame(c, m));
 	if (c->stripe && m->moved && !m->status.code)
 		gn__count_moved(c, m);

@@ -2,8 +2,8 @@
 /*
  * detail/cache/page.h - the page protocol: a sequence lock with a pin count.
  *
- * The word of a page (detail/cache/word.h) vouches for the bytes of the frame that it names. A thread uses a page in
- * one of three ways:
+ * The word of a page (detail/cache/word.h) vouches for the bytes of the frame that it names. A thread uses a
+ * page in one of three ways:
  *
  *   Without a pin, to read, as under a sequence lock: gn__page_look takes the word, the thread loads from the
  *   frame, and gn__page_again loads the word once more, behind these loads. If gn_word_stays says that the
@@ -36,7 +36,11 @@ struct gn_pages {
 	uint64_t *word;   /* [pages], direct table; NULL: the table is of sets */
 	char *frame;      /* [frames][page size] */
 	uint64_t *sector; /* [frames], of a cache whose pages come by sectors; where backing is not NULL */
-	char *backing;    /* detail/cache/fault.h serves misses: byte 0 of the cache's pages would lie here in the store; or NULL */
+	/*
+	 * detail/cache/fault.h serves misses: byte 0 of the cache's pages would lie here in the store; or
+	 * NULL
+	 */
+	char *backing;
 	const struct gn_cache_view *cache;
 	uint64_t zero;    /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
 	uint32_t page_log2;
@@ -59,8 +63,11 @@ SIMT_FN uint32_t gn__page_offset(const struct gn_pages *p, uint64_t address)
 
 /* What a look at a word orders. A constant at every call. */
 enum gn__order {
-	GN__OLD,     /* it may be an old word of a direct table: for a thread that looks again. Many threads read one page and
-	                look at one word; from the device's cache each of them would take its turn */
+	/*
+	 * it may be an old word of a direct table: for a thread that looks again. Many threads read one page
+	 * and look at one word; from the device's cache each of them would take its turn
+	 */
+	GN__OLD,
 	GN__LEADING, /* an acquire for what depends on the word (detail/simt/lookup.h) */
 	GN__ACQUIRE  /* which makes a GPU's processor forget what it has at hand */
 };
@@ -74,7 +81,8 @@ SIMT_FN struct gn_hold gn__page_look_direct(const struct gn_pages *p, uint64_t p
 	if (order == GN__OLD)
 		h.seen = simt_load_old_u64(h.word);
 	else
-		h.seen = order == GN__LEADING ? simt_load_once_dev_u64(h.word) : simt_load_acquire_dev_u64(h.word);
+		h.seen =
+		    order == GN__LEADING ? simt_load_once_dev_u64(h.word) : simt_load_acquire_dev_u64(h.word);
 	h.data = p->frame + ((size_t)gn_word_payload(h.seen) << p->page_log2);
 	return h;
 }
@@ -201,7 +209,8 @@ SIMT_FN int gn__page_pin_own(const struct gn_pages *p, uint64_t page, uint64_t *
  * 0, to all. This is the common case of gn_cache_pin, without a call and without the words of the cache
  * behind it.
  */
-SIMT_FN int gn__page_pin_together(const struct gn_pages *p, uint32_t mask, uint64_t page, int write, struct gn_hold *hold)
+SIMT_FN int gn__page_pin_together(const struct gn_pages *p, uint32_t mask, uint64_t page, int write,
+                                  struct gn_hold *hold)
 {
 	const uint32_t leader = simt_first_lane(mask);
 	const uint64_t mark = GN_WORD_REF | (write ? GN_WORD_DIRTY : 0);

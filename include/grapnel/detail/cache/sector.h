@@ -2,23 +2,25 @@
 /*
  * detail/cache/sector.h - which parts of a page a frame holds, and which of them the store has not.
  *
- * A page has up to 32 sectors of equal size. A frame's sector word holds two masks, so each sector has two bits:
+ * A page has up to 32 sectors of equal size. A frame's sector word holds two masks, so each sector has two
+ * bits:
  *
  *   63 .. 32  31 .. 0
- *   dirty     valid
- *     0         0      absent: only the store has it
- *     1         0      in motion: one thread fetches it, or overwrites it whole; that thread has the page pinned
- *     0         1      valid: the frame has what the store has
- *     1         1      valid, and it may differ from the store: only these are written back. (Or two wanted it at once: the
- *                      one that came late has set the bit of a sector that was valid by then; it is what the store has.)
+ *   dirty     valid 0         0      absent: only the store has it 1         0      in motion: one thread
+ *     fetches it, or overwrites it whole; that thread has the page pinned 0         1      valid: the frame
+ *     has what the store has 1         1      valid, and it may differ from the store: only these are written
+ *     back. (Or two wanted it at once: the
+ *                      one that came late has set the bit of a sector that was valid by then; it is what the
+ *                      store has.)
  *
- * An absent sector is claimed by a fetch-and-or that sets its dirty bit: whoever found both bits 0 owns it, so each sector
- * has one fetch at a time, and no fetch runs into bytes that a writer has put there. The owner makes it valid behind the
- * bytes (gn__sector_arrive), or absent again if they could not be had (gn__sector_give_back). A valid sector stays valid
- * as long as the page has the frame. When all sectors are valid the page becomes VALID.
+ * An absent sector is claimed by a fetch-and-or that sets its dirty bit: whoever found both bits 0 owns it,
+ * so each sector has one fetch at a time, and no fetch runs into bytes that a writer has put there. The owner
+ * makes it valid behind the bytes (gn__sector_arrive), or absent again if they could not be had
+ * (gn__sector_give_back). A valid sector stays valid as long as the page has the frame. When all sectors are
+ * valid the page becomes VALID.
  *
- * Sectors behind the end of the store count as valid. A VALID page has all bits of `valid` set. A cache without sector
- * words behaves as if a page were one sector, and has no PARTIAL pages.
+ * Sectors behind the end of the store count as valid. A VALID page has all bits of `valid` set. A cache
+ * without sector words behaves as if a page were one sector, and has no PARTIAL pages.
  */
 #ifndef GRAPNEL_CACHE_SECTOR_H
 #define GRAPNEL_CACHE_SECTOR_H
@@ -82,7 +84,10 @@ SIMT_FN uint32_t gn__sector_claim(const struct gn_cache_view *c, uint32_t frame,
 	return wanted & ~((uint32_t)before | (uint32_t)(before >> 32));
 }
 
-/* The bytes of owned sectors could not be had: they are absent as before. One thread, which has the page pinned. */
+/*
+ * The bytes of owned sectors could not be had: they are absent as before. One thread, which has the page
+ * pinned.
+ */
 SIMT_FN void gn__sector_give_back(const struct gn_cache_view *c, uint32_t frame, uint32_t owned)
 {
 	if (owned)
@@ -90,8 +95,8 @@ SIMT_FN void gn__sector_give_back(const struct gn_cache_view *c, uint32_t frame,
 }
 
 /*
- * The bytes of owned sectors are in the frame. One thread, which has the page pinned, behind a fence since the bytes (a
- * fence of its own, or of a lane that it has met since).
+ * The bytes of owned sectors are in the frame. One thread, which has the page pinned, behind a fence since
+ * the bytes (a fence of its own, or of a lane that it has met since).
  * @sector  the frames' sector words; @dirty  1: they differ from the store
  */
 SIMT_FN void gn__sector_arrive(uint64_t *sector, uint64_t *word, uint32_t frame, uint32_t owned, int dirty)
@@ -102,8 +107,8 @@ SIMT_FN void gn__sector_arrive(uint64_t *sector, uint64_t *word, uint32_t frame,
 	if ((before | owned) != 0xffffffffu)
 		return;
 	/*
-	 * The last sector: whoever sees VALID sees the bytes of all who brought one. They are in the device's cache: theirs passed a
-	 * fence before the bits that were just read.
+	 * The last sector: whoever sees VALID sees the bytes of all who brought one. They are in the device's
+	 * cache: theirs passed a fence before the bits that were just read.
 	 */
 	simt_fence_release_dev();
 	simt_reduce_or_after_fence_dev_u64(word, GN_WORD_VALID);
@@ -121,7 +126,8 @@ SIMT_FN void gn__sector_cleaned(const struct gn_cache_view *c, uint32_t frame)
  * @covered  1: they are overwritten whole, so that those which are absent need not be fetched
  * Returns 1, with the sectors that are the caller's to bring in *owned; or 0: some have to come first.
  */
-SIMT_FN int gn__sector_try_write(const struct gn_cache_view *c, uint32_t frame, uint32_t touched, int covered, uint32_t *owned)
+SIMT_FN int gn__sector_try_write(const struct gn_cache_view *c, uint32_t frame, uint32_t touched, int covered,
+                                 uint32_t *owned)
 {
 	const uint32_t missing = touched & ~gn__sector_valid(simt_load_acquire_dev_u64(&c->sector[frame]));
 	uint64_t now;

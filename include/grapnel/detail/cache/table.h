@@ -13,12 +13,14 @@
 #include <grapnel/detail/simt/lookup.h>
 
 /*
- * A page that was looked up: its word, what that said, and the bytes of its frame. With a pin (detail/cache/page.h) the page keeps
- * that frame; where lanes pinned it together, word is the first lane's only.
+ * A page that was looked up: its word, what that said, and the bytes of its frame. With a pin
+ * (detail/cache/page.h) the page keeps that frame; where lanes pinned it together, word is the first lane's
+ * only.
  */
 struct gn_hold {
 	uint64_t *word; /* NULL: none stands for the page (set table), or nothing is held */
-	char *data;     /* page size bytes; of a page that is pinned readable, and writable if it was pinned for writing */
+	/* page size bytes; of a page that is pinned readable, and writable if it was pinned for writing */
+	char *data;
 	uint64_t seen;
 };
 
@@ -34,7 +36,10 @@ SIMT_FN struct gn_cache_local *gn__local(const struct gn_cache_view *c)
 	return &c->shared->local[simt_processor() % GN_CACHE_LOCALS];
 }
 
-/* So many misses of these processors do without something. Races lose a count or two, which does not matter. Returns 1 or 0. */
+/*
+ * So many misses of these processors do without something. Races lose a count or two, which does not matter.
+ * Returns 1 or 0.
+ */
 SIMT_FN int gn__rests(uint32_t *resting)
 {
 	const uint32_t left = simt_load_relaxed_dev_u32(resting);
@@ -82,9 +87,9 @@ SIMT_FN uint32_t gn__ways_inverse(uint32_t ways)
 }
 
 /*
- * The way of its set where a page is looked for first, and put if it is free: tag % ways. As many pages in a row as the
- * cache has frames then lie each in its own. By the fraction of tag / ways, which is exact for tags below 2^28 and up
- * to 16 ways (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
+ * The way of its set where a page is looked for first, and put if it is free: tag % ways. As many pages in a
+ * row as the cache has frames then lie each in its own. By the fraction of tag / ways, which is exact for
+ * tags below 2^28 and up to 16 ways (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
  */
 SIMT_FN uint32_t gn__preferred_way(const struct gn_cache_view *c, uint32_t tag)
 {
@@ -103,7 +108,8 @@ SIMT_FN char *gn__frame(const struct gn_cache_view *c, uint32_t frame)
 }
 
 /* The word of one way, if it stands for the page. */
-SIMT_FN struct gn_hold gn__find_in_way(const struct gn_cache_view *c, uint32_t frame, uint32_t tag, int acquire)
+SIMT_FN struct gn_hold gn__find_in_way(const struct gn_cache_view *c, uint32_t frame, uint32_t tag,
+                                       int acquire)
 {
 	struct gn_hold h = {&c->word[frame], gn__frame(c, frame), 0};
 	const uint64_t seen = acquire ? simt_load_acquire_dev_u64(h.word) : simt_load_relaxed_dev_u64(h.word);
@@ -139,9 +145,11 @@ SIMT_FN struct gn_hold gn__find_in_set(const struct gn_cache_view *c, uint64_t p
 }
 
 /*
- * gn_table_find - look a page up for a claim, which goes on by a compare-and-swap. Relaxed in a set table, leading in a direct one:
- * a thread that reads the frame of a whole page of a direct table on the strength of this look needs no other.
- * Returns word NULL when none stands for the page (set table); seen has no flag of GN_WORD_USED when the page is absent.
+ * gn_table_find - look a page up for a claim, which goes on by a compare-and-swap. Relaxed in a set table,
+ * leading in a direct one: a thread that reads the frame of a whole page of a direct table on the strength of
+ * this look needs no other.
+ * Returns word NULL when none stands for the page (set table); seen has no flag of GN_WORD_USED when the page
+ * is absent.
  */
 SIMT_FN struct gn_hold gn_table_find(const struct gn_cache_view *c, uint64_t page)
 {
@@ -172,8 +180,9 @@ SIMT_FN const struct gn_cache_segment *gn__segment_of(const struct gn_cache_view
 }
 
 /*
- * Has the store of a page no room? Its dirty pages stay in their frames then, and nobody tries to write them but a flush, which
- * finds out whether room was made; pages that are not there are not written to, as they would only become more.
+ * Has the store of a page no room? Its dirty pages stay in their frames then, and nobody tries to write them
+ * but a flush, which finds out whether room was made; pages that are not there are not written to, as they
+ * would only become more.
  */
 SIMT_FN int gn__is_full(const struct gn_cache_view *c, uint64_t page)
 {

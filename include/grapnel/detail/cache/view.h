@@ -17,7 +17,13 @@ enum gn_cache_table {
 	GN_TABLE_SETS    /* one word a frame; a page may lie in the frames of one set */
 };
 
-enum { GN_CACHE_STORES = 8, GN_CACHE_MOST_WAYS = 16, GN_CACHE_STRIPES = 64, GN_CACHE_STREAMS = 256, GN_CACHE_LOCALS = 64 };
+enum {
+	GN_CACHE_STORES = 8,
+	GN_CACHE_MOST_WAYS = 16,
+	GN_CACHE_STRIPES = 64,
+	GN_CACHE_STREAMS = 256,
+	GN_CACHE_LOCALS = 64
+};
 
 /* Pages of one store in the cache's page numbering. */
 struct gn_cache_segment {
@@ -30,7 +36,8 @@ struct gn_cache_segment {
 struct gn_cache_stripe {
 	uint64_t hits;     /* accesses that found their page */
 	uint64_t misses;   /* accesses that did not */
-	uint64_t fetched;  /* reads from a store: of a page, or of the sectors that one thread claimed of it at once */
+	/* reads from a store: of a page, or of the sectors that one thread claimed of it at once */
+	uint64_t fetched;
 	uint64_t written;  /* pages written to a store, or their dirty sectors */
 	uint64_t evicted;  /* pages whose frame was given to another */
 	uint64_t bypassed; /* accesses that went around the cache */
@@ -38,7 +45,10 @@ struct gn_cache_stripe {
 	uint64_t pad[8];
 };
 
-/* The first write that failed since the host last took it; in pinned memory, so that it can while kernels run. */
+/*
+ * The first write that failed since the host last took it; in pinned memory, so that it can while kernels
+ * run.
+ */
 struct gn_cache_failure {
 	uint32_t state;  /* 0 none, 1 being written, 2 there */
 	int32_t code;    /* negative */
@@ -50,17 +60,20 @@ struct gn_cache_failure {
 };
 
 /*
- * What a few processors share, a line each. Were it one word for all, every miss would wait for it, and three times as long where
- * its place in the device's memory is a busy one.
+ * What a few processors share, a line each. Were it one word for all, every miss would wait for it, and three
+ * times as long where its place in the device's memory is a busy one.
  */
 struct gn_cache_local {
-	uint64_t lot;           /* direct table: a lot of the hand's places: first << 32 | GN__LOT_BEGUN + how many are taken */
-	uint32_t ahead;         /* pages fetched ahead that nobody asked for, since the last time it was judged */
+	/* direct table: a lot of the hand's places: first << 32 | GN__LOT_BEGUN + how many are taken */
+	uint64_t lot;
+	/* pages fetched ahead that nobody asked for, since the last time it was judged */
+	uint32_t ahead;
 	uint32_t used;          /* of those, how many a stream came to */
 	uint32_t ahead_resting; /* misses until fetching ahead is tried again */
 	uint32_t clean_resting; /* misses until the cleaner looks again */
 	uint32_t bypass_resting; /* reads that miss and do not look for a frame */
-	uint32_t awaited;       /* 1: a thread has waited for a page that another fetched, since it was last asked */
+	/* 1: a thread has waited for a page that another fetched, since it was last asked */
+	uint32_t awaited;
 	uint32_t pad[24];
 };
 
@@ -78,7 +91,10 @@ struct gn_cache_shared {
 	struct gn_cache_failure *write_failure; /* the first of them, for gn_cache_write_failure; or NULL */
 	uint64_t full; /* bit k: a write to the store of segment k found no room, and none was made since */
 	uint32_t pad[26];
-	uint64_t offer; /* pages for threads that wait to fetch: next << GN__AHEAD_LOG2 | how many; see detail/cache/ahead.h */
+	/*
+	 * pages for threads that wait to fetch: next << GN__AHEAD_LOG2 | how many; see detail/cache/ahead.h
+	 */
+	uint64_t offer;
 	uint32_t pad_offer[30];
 	struct gn_cache_local local[GN_CACHE_LOCALS];
 };
@@ -86,12 +102,18 @@ struct gn_cache_shared {
 /* A cache as kernels see it. Plain data in device memory; the same on every machine. */
 struct gn_cache_view {
 	uint64_t *word;    /* direct: [pages]; sets: [frames], a set's words side by side */
-	uint32_t *owner;   /* direct: [frames], the page in each frame, or that left it last, or GN__OWNER_*; else NULL */
+	/* direct: [frames], the page in each frame, or that left it last, or GN__OWNER_*; else NULL */
+	uint32_t *owner;
 	uint32_t *lock;    /* sets: [sets], lock in bit 0, hand above; else NULL */
 	char *frame;       /* [frames][page size] */
 	uint64_t *sector;  /* [frames], see detail/cache/sector.h; NULL: pages are written as wholes */
-	uint64_t *kept;    /* [frames / 64], bits: the page could not be written, by the last who tried; NULL: that is not counted */
-	uint64_t *stream;  /* [GN_CACHE_STREAMS], see detail/cache/ahead.h; NULL: nothing is fetched ahead unasked */
+	/*
+	 * [frames / 64], bits: the page could not be written, by the last who tried; NULL: that is not
+	 * counted
+	 */
+	uint64_t *kept;
+	/* [GN_CACHE_STREAMS], see detail/cache/ahead.h; NULL: nothing is fetched ahead unasked */
+	uint64_t *stream;
 	uint64_t pages;    /* of all segments */
 	uint32_t frames;
 	uint32_t page_log2;
@@ -102,7 +124,8 @@ struct gn_cache_view {
 	uint32_t segments;
 	uint32_t sector_log2; /* page_log2 where there are no sectors */
 	uint32_t resident;    /* threads that the machine runs at once; 0: not known */
-	uint32_t lot;         /* places of the hand that processors take at once; 0 or 1: each from the hand itself */
+	/* places of the hand that processors take at once; 0 or 1: each from the hand itself */
+	uint32_t lot;
 	uint32_t low_water;   /* how far ahead of the hand frames are kept clean; 0: no cleaner */
 	uint64_t zero;     /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
 	uint64_t wait_ns;  /* how long a thread waits for another's work on a page */

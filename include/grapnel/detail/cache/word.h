@@ -19,12 +19,12 @@
  * States, and who may leave them:
  *
  *   absent (no flag)   -> BUSY              anyone, by compare-and-swap: the loader
- *   BUSY               -> VALID, pins 1     the loader, when the whole page is fetched (edge R4)
- *                      -> PARTIAL, pins 1   the loader, when it has a frame, if the page comes by sectors (edge R4)
- *                      -> FAILED | absent   the loader
+ *   BUSY               -> VALID, pins 1     the loader, when the whole page is fetched (edge R4) -> PARTIAL,
+ *                      pins 1   the loader, when it has a frame, if the page comes by sectors (edge R4) ->
+ *                      FAILED | absent   the loader
  *   VALID              -> VALID, pins +- 1  anyone; adding a pin for writing sets DIRTY
- *   VALID, pins 0      -> VALID | BUSY      anyone who needs a frame, if DIRTY: the evictor
- *                      -> absent            the same, if clean; in a set table BUSY, for the page that takes its way
+ *   VALID, pins 0      -> VALID | BUSY      anyone who needs a frame, if DIRTY: the evictor -> absent
+ *                      the same, if clean; in a set table BUSY, for the page that takes its way
  *   VALID | DIRTY      -> VALID | BUSY      anyone who flushes; DIRTY stays if there are pins
  *   VALID | BUSY       -> absent | VALID    the evictor (in a set that is locked: VALID, clean) or flusher
  *   PARTIAL            -> as VALID; and VALID when its last sector has come
@@ -60,10 +60,14 @@ static const uint64_t GN_WORD_PAYLOAD = (1ull << GN_WORD_PAYLOAD_BITS) - 1;
 static const uint64_t GN_WORD_USED = 3ull << 62 | 3ull << 58;
 /* The page has a frame. */
 static const uint64_t GN_WORD_HELD = 1ull << 63 | 1ull << 58;
-static const uint64_t GN_WORD_SAME = 1ull << 63 | ((1ull << GN_WORD_VERSION_BITS) - 1) << GN_WORD_VERSION_SHIFT |
-				     ((1ull << GN_WORD_PAYLOAD_BITS) - 1);
+static const uint64_t GN_WORD_SAME = 1ull << 63 |
+                                     ((1ull << GN_WORD_VERSION_BITS) - 1) << GN_WORD_VERSION_SHIFT |
+                                     ((1ull << GN_WORD_PAYLOAD_BITS) - 1);
 
-/* Is a page that was in its frame, whole or in parts, still the same and there? @now  the word, looked at again */
+/*
+ * Is a page that was in its frame, whole or in parts, still the same and there?
+ * @now  the word, looked at again
+ */
 SIMT_FN int gn_word_stays(uint64_t seen, uint64_t now)
 {
 	const uint64_t which = GN_WORD_VERSION | GN_WORD_PAYLOAD;
@@ -72,7 +76,8 @@ SIMT_FN int gn_word_stays(uint64_t seen, uint64_t now)
 }
 
 /*
- * Was a page there as a whole, marked as used, and in the same frame all the time? What gn_word_stays asks and two flags
+ * Was a page there as a whole, marked as used, and in the same frame all the time? What gn_word_stays asks
+ * and two flags
  * more, in one test of a processor that tests 32 bits at a time. @now  the word, looked at again
  */
 SIMT_FN int gn_word_at_hand(uint64_t seen, uint64_t now)
@@ -101,15 +106,15 @@ SIMT_FN uint64_t gn_word_next_version(uint64_t word)
 }
 
 /*
- * gn_word_failed - a FAILED word with its reason: 3 bits of code and the 11 bits of an NVMe status field, in the
- * place of the pins, which such a word has none of.
+ * gn_word_failed - a FAILED word with its reason: 3 bits of code and the 11 bits of an NVMe status field, in
+ * the place of the pins, which such a word has none of.
  */
 SIMT_FN uint64_t gn_word_failed(uint64_t version, uint32_t payload, int code, uint32_t device)
 {
 	uint64_t kind = code == -GN_ETIMEDOUT ? 1 : code == -GN_EBUSY ? 2 : 0;
 
-	return GN_WORD_FAILED | (version & GN_WORD_VERSION) | (kind | (uint64_t)(device & 0x7ff) << 3) << GN_WORD_PIN_SHIFT |
-	       payload;
+	return GN_WORD_FAILED | (version & GN_WORD_VERSION) |
+	       (kind | (uint64_t)(device & 0x7ff) << 3) << GN_WORD_PIN_SHIFT | payload;
 }
 
 SIMT_FN int gn_word_failed_code(uint64_t word)

@@ -35,7 +35,8 @@ SIMT_FN void gn__net_slot_give(const struct gn_net_view *n, uint32_t id)
 }
 
 /* Make a slot wait for a reply. Returns its token. */
-SIMT_FN uint64_t gn__net_slot_arm(struct gn_net_slot *s, uint32_t id, char *to, uint32_t bytes, uint32_t unwaited)
+SIMT_FN uint64_t gn__net_slot_arm(struct gn_net_slot *s, uint32_t id, char *to, uint32_t bytes,
+                                  uint32_t unwaited)
 {
 	const uint32_t uses = ((simt_load_relaxed_dev_u32(&s->state) >> 2) + 1) & 0x1fffff;
 
@@ -56,8 +57,12 @@ SIMT_FN void gn__net_slot_disarm(const struct gn_net_view *n, uint32_t id)
 	gn__net_slot_give(n, id);
 }
 
-/* Wait for the reply for so long at most, and free the slot. @to  where bytes go that came to the stage; NULL: none did */
-SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t patience_ns, char *to, uint64_t *value)
+/*
+ * Wait for the reply for so long at most, and free the slot.
+ * @to  where bytes go that came to the stage; NULL: none did
+ */
+SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t patience_ns, char *to,
+                              uint64_t *value)
 {
 	struct gn_net_slot *s = &n->slot[id];
 	const uint32_t waiting = (simt_load_relaxed_dev_u32(&s->state) & ~3u) | GN_NET_SLOT_WAITING;
@@ -70,7 +75,8 @@ SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t
 		const int ended = gn__net_ended_by(n, tries++);
 
 		if ((ended || simt_clock_ns() > deadline) &&
-		    simt_cas_relaxed_sys_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_LOST) == waiting)
+		    simt_cas_relaxed_sys_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_LOST) ==
+		        waiting)
 			return ended ? ended : -GN_ETIMEDOUT;
 		simt_relax();
 	}
@@ -96,10 +102,12 @@ struct gn__net_request {
 };
 
 /* With a slot. Returns 0 or what gn__net_push and gn__net_slot_wait return. */
-SIMT_FN int gn__net_request_with(const struct gn_net_view *n, const struct gn__net_request *q, uint32_t id, uint64_t *value)
+SIMT_FN int gn__net_request_with(const struct gn_net_view *n, const struct gn__net_request *q, uint32_t id,
+                                 uint64_t *value)
 {
 	char *stage = n->stage && q->bytes ? n->stage + (uint64_t)id * GN_MESSAGE_MOST_BYTES : 0;
-	const uint64_t token = gn__net_slot_arm(&n->slot[id], id, stage ? stage : q->to, q->bytes, q->unwaited);
+	const uint64_t token =
+	    gn__net_slot_arm(&n->slot[id], id, stage ? stage : q->to, q->bytes, q->unwaited);
 	int rc;
 
 	if (gn_message_kind(q->head) == GN_MESSAGE_MARK)
@@ -115,8 +123,8 @@ SIMT_FN int gn__net_request_with(const struct gn_net_view *n, const struct gn__n
 }
 
 /*
- * Ask, and wait for the answer. Slots are few: a lane that has one goes on to the end while others of its warp still
- * wait for one, so it must not meet them in between.
+ * Ask, and wait for the answer. Slots are few: a lane that has one goes on to the end while others of its
+ * warp still wait for one, so it must not meet them in between.
  */
 SIMT_FN int gn__net_ask(const struct gn_net_view *n, const struct gn__net_request *q, uint64_t *value)
 {
@@ -133,8 +141,8 @@ SIMT_FN int gn__net_ask(const struct gn_net_view *n, const struct gn__net_reques
 	return rc;
 }
 
-SIMT_FN int gn__net_fetch_far(const struct gn_net_view *n, uint32_t op, uint32_t pe, uint64_t address, uint32_t change,
-			      uint64_t a, uint64_t b, uint64_t *before)
+SIMT_FN int gn__net_fetch_far(const struct gn_net_view *n, uint32_t op, uint32_t pe, uint64_t address,
+                              uint32_t change, uint64_t a, uint64_t b, uint64_t *before)
 {
 	struct gn__net_request q;
 
@@ -147,8 +155,8 @@ SIMT_FN int gn__net_fetch_far(const struct gn_net_view *n, uint32_t op, uint32_t
 	return gn__net_ask(n, &q, before);
 }
 
-SIMT_FN int gn__net_fetch(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change, uint64_t a, uint64_t b,
-			  uint32_t bytes, uint64_t *before)
+SIMT_FN int gn__net_fetch(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change,
+                          uint64_t a, uint64_t b, uint32_t bytes, uint64_t *before)
 {
 	const uint32_t op = gn__change_op(change, bytes) | GN_MESSAGE_FETCH;
 	uint64_t address = 0;
@@ -159,8 +167,8 @@ SIMT_FN int gn__net_fetch(const struct gn_net_view *n, uint32_t pe, void *elemen
 	return rc ? gn__net_fail(n, rc, pe, op) : 0;
 }
 
-SIMT_FN int gn__net_fetch_u32(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change, uint32_t a,
-			      uint32_t b, uint32_t *before)
+SIMT_FN int gn__net_fetch_u32(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change,
+                              uint32_t a, uint32_t b, uint32_t *before)
 {
 	uint64_t bits = 0;
 	const int rc = gn__net_fetch(n, pe, element, change, a, b, 4, &bits);
@@ -169,8 +177,8 @@ SIMT_FN int gn__net_fetch_u32(const struct gn_net_view *n, uint32_t pe, void *el
 	return rc;
 }
 
-SIMT_FN int gn__net_fetch_u64(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change, uint64_t a,
-			      uint64_t b, uint64_t *before)
+SIMT_FN int gn__net_fetch_u64(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change,
+                              uint64_t a, uint64_t b, uint64_t *before)
 {
 	*before = 0;
 	return gn__net_fetch(n, pe, element, change, a, b, 8, before);
@@ -186,92 +194,110 @@ SIMT_FN int gn_net_get_u64(const struct gn_net_view *n, uint32_t pe, const uint6
 	return gn__net_fetch_u64(n, pe, (void *)(uintptr_t)from, GN_GET, 0, 0, value);
 }
 
-SIMT_FN int gn_net_fetch_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t by, uint32_t *before)
+SIMT_FN int gn_net_fetch_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t by,
+                                 uint32_t *before)
 {
 	return gn__net_fetch_u32(n, pe, to, GN_ADD, by, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t by, uint64_t *before)
+SIMT_FN int gn_net_fetch_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t by,
+                                 uint64_t *before)
 {
 	return gn__net_fetch_u64(n, pe, to, GN_ADD, by, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_min_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+SIMT_FN int gn_net_fetch_min_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+                                 uint32_t *before)
 {
 	return gn__net_fetch_u32(n, pe, to, GN_MIN, value, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_min_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+SIMT_FN int gn_net_fetch_min_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+                                 uint64_t *before)
 {
 	return gn__net_fetch_u64(n, pe, to, GN_MIN, value, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_max_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+SIMT_FN int gn_net_fetch_max_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+                                 uint32_t *before)
 {
 	return gn__net_fetch_u32(n, pe, to, GN_MAX, value, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_max_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+SIMT_FN int gn_net_fetch_max_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+                                 uint64_t *before)
 {
 	return gn__net_fetch_u64(n, pe, to, GN_MAX, value, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_and_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+SIMT_FN int gn_net_fetch_and_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+                                 uint32_t *before)
 {
 	return gn__net_fetch_u32(n, pe, to, GN_AND, value, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_and_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+SIMT_FN int gn_net_fetch_and_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+                                 uint64_t *before)
 {
 	return gn__net_fetch_u64(n, pe, to, GN_AND, value, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_or_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+SIMT_FN int gn_net_fetch_or_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+                                uint32_t *before)
 {
 	return gn__net_fetch_u32(n, pe, to, GN_OR, value, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_or_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+SIMT_FN int gn_net_fetch_or_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+                                uint64_t *before)
 {
 	return gn__net_fetch_u64(n, pe, to, GN_OR, value, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+SIMT_FN int gn_net_fetch_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+                                 uint32_t *before)
 {
 	return gn__net_fetch_u32(n, pe, to, GN_XOR, value, 0, before);
 }
 
-SIMT_FN int gn_net_fetch_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+SIMT_FN int gn_net_fetch_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+                                 uint64_t *before)
 {
 	return gn__net_fetch_u64(n, pe, to, GN_XOR, value, 0, before);
 }
 
-SIMT_FN int gn_net_swap_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value, uint32_t *before)
+SIMT_FN int gn_net_swap_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
+                            uint32_t *before)
 {
 	return gn__net_fetch_u32(n, pe, to, GN_PUT, value, 0, before);
 }
 
-SIMT_FN int gn_net_swap_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value, uint64_t *before)
+SIMT_FN int gn_net_swap_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
+                            uint64_t *before)
 {
 	return gn__net_fetch_u64(n, pe, to, GN_PUT, value, 0, before);
 }
 
-SIMT_FN int gn_net_cas_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t expected, uint32_t value,
-			   uint32_t *before)
+SIMT_FN int gn_net_cas_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t expected,
+                           uint32_t value, uint32_t *before)
 {
 	return gn__net_fetch_u32(n, pe, to, GN_CAS, expected, value, before);
 }
 
-SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t expected, uint64_t value,
-			   uint64_t *before)
+SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t expected,
+                           uint64_t value, uint64_t *before)
 {
 	return gn__net_fetch_u64(n, pe, to, GN_CAS, expected, value, before);
 }
 
 /* ---- bytes ---- */
 
-/* Bytes in several messages, the reply of each waited for by nobody but a quiet, unless they come to the stage. */
-SIMT_FN int gn__net_get_parts(const struct gn_net_view *n, uint32_t pe, uint64_t address, char *to, uint64_t bytes)
+/*
+ * Bytes in several messages, the reply of each waited for by nobody but a quiet, unless they come to the
+ * stage.
+ */
+SIMT_FN int gn__net_get_parts(const struct gn_net_view *n, uint32_t pe, uint64_t address, char *to,
+                              uint64_t bytes)
 {
 	struct gn__net_request q;
 	uint64_t unused;
@@ -291,7 +317,8 @@ SIMT_FN int gn__net_get_parts(const struct gn_net_view *n, uint32_t pe, uint64_t
 	return rc;
 }
 
-SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes)
+SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to,
+                          uint64_t bytes)
 {
 	uint64_t address = 0;
 	int rc = pe < n->nodes ? gn_net_address(n, from, bytes, &address) : -GN_EINVAL;
@@ -325,7 +352,8 @@ SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *fro
 	uint64_t address = 0;
 	const int rc = gn_net_get_nb(n, pe, from, to, bytes);
 
-	if (rc || n->stage || (!gn_net_address(n, from, bytes, &address) && gn__net_reached(n, pe, address, to)))
+	if (rc || n->stage ||
+	    (!gn_net_address(n, from, bytes, &address) && gn__net_reached(n, pe, address, to)))
 		return rc;
 	return gn_net_quiet(n);
 }

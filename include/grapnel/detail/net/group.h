@@ -2,8 +2,9 @@
 /*
  * detail/net/group.h - nodes together: barrier, broadcast, reductions, all-gather, of all nodes or of a team.
  *
- * Nodes form a binomial tree: what a node knows goes up, what the root knows comes down. Nobody enters the next function
- * before the root has heard of him in this one, so one place a child is enough, and who leaves has read all that came.
+ * Nodes form a binomial tree: what a node knows goes up, what the root knows comes down. Nobody enters the
+ * next function before the root has heard of him in this one, so one place a child is enough, and who leaves
+ * has read all that came.
  */
 #ifndef GRAPNEL_NET_GROUP_H
 #define GRAPNEL_NET_GROUP_H
@@ -13,8 +14,9 @@
 enum { GN_NET_REDUCE_WORDS = 64, GN__NET_CHILDREN = 16 };
 
 /*
- * Where the nodes of a team meet: symmetric memory that the threads of both views reach (gn_net_alloc_shared), 0 at first,
- * and its counts are 0 again whenever nobody is in a function. Functions that neither reduce nor gather use the counts only.
+ * Where the nodes of a team meet: symmetric memory that the threads of both views reach
+ * (gn_net_alloc_shared), 0 at first, and its counts are 0 again whenever nobody is in a function. Functions
+ * that neither reduce nor gather use the counts only.
  */
 struct gn_net_group {
 	uint64_t up[GN__NET_CHILDREN]; /* 1: what this child knows has come */
@@ -24,8 +26,9 @@ struct gn_net_group {
 };
 
 /*
- * Some nodes: `nodes` of them, every stride-th from first on. Plain data, the same on all of them. Teams that share a
- * node and may be in functions at the same time have groups of their own; a group begins as 0, as gn_net_alloc has it.
+ * Some nodes: `nodes` of them, every stride-th from first on. Plain data, the same on all of them. Teams that
+ * share a node and may be in functions at the same time have groups of their own; a group begins as 0, as
+ * gn_net_alloc has it.
  */
 struct gn_net_team {
 	uint32_t first, stride, nodes;
@@ -53,15 +56,16 @@ SIMT_FN int gn_net_team_place(const struct gn_net_view *n, const struct gn_net_t
 	const uint32_t stride = t->stride ? t->stride : 1;
 
 	*place = (n->node - t->first) / stride;
-	if (!t->nodes || (t->nodes > 1 && !t->stride) || n->node < t->first || (n->node - t->first) % stride ||
-	    *place >= t->nodes || t->first + (uint64_t)stride * (t->nodes - 1) >= n->nodes)
+	if (!t->nodes || (t->nodes > 1 && !t->stride) || n->node < t->first ||
+	    (n->node - t->first) % stride || *place >= t->nodes ||
+	    t->first + (uint64_t)stride * (t->nodes - 1) >= n->nodes)
 		return gn__net_fail(n, -GN_EINVAL, n->node, GN_MESSAGE_NONE);
 	return 0;
 }
 
 /*
- * What a reduction does with the elements of two nodes: into becomes both. `with` is 8-byte aligned. Device code where
- * the reduction is.
+ * What a reduction does with the elements of two nodes: into becomes both. `with` is 8-byte aligned. Device
+ * code where the reduction is.
  */
 typedef void gn_net_combine_fn(void *into, const void *with, uint32_t count, uint64_t context);
 
@@ -71,7 +75,8 @@ struct gn__tree {
 	uint32_t root, place; /* place is counted from the root */
 };
 
-SIMT_FN int gn__tree_of(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root, struct gn__tree *tree)
+SIMT_FN int gn__tree_of(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root,
+                        struct gn__tree *tree)
 {
 	uint32_t place;
 	const int rc = gn_net_team_place(n, team, &place);
@@ -102,8 +107,8 @@ SIMT_FN int gn__net_counted(const struct gn_net_view *n, uint32_t pe, uint64_t *
 }
 
 /* Up: hear from all children, then tell the parent. elements become those of this node and all below it. */
-SIMT_INLINE_FN int gn__tree_up(const struct gn_net_view *n, const struct gn__tree *tree, void *elements, uint32_t count,
-			       uint32_t bytes, gn_net_combine_fn *combine, uint64_t context)
+SIMT_INLINE_FN int gn__tree_up(const struct gn_net_view *n, const struct gn__tree *tree, void *elements,
+                               uint32_t count, uint32_t bytes, gn_net_combine_fn *combine, uint64_t context)
 {
 	struct gn_net_group *g = tree->team->group;
 	const uint32_t place = tree->place;
@@ -129,7 +134,8 @@ SIMT_INLINE_FN int gn__tree_up(const struct gn_net_view *n, const struct gn__tre
 }
 
 /* Bytes of `from` to a symmetric place of another node; from a GPU's heap a host thread gets them first. */
-SIMT_FN int gn__tree_pass(const struct gn_net_view *n, uint32_t pe, char *to, const char *from, uint64_t bytes)
+SIMT_FN int gn__tree_pass(const struct gn_net_view *n, uint32_t pe, char *to, const char *from,
+                          uint64_t bytes)
 {
 	char part[GN_NET_REDUCE_WORDS * 8];
 	uint64_t address = 0;
@@ -153,8 +159,11 @@ SIMT_FN int gn__tree_come(const struct gn_net_view *n, const struct gn__tree *tr
 	return gn__tree_up(n, tree, tree->team->group->down_word, 0, 8, (gn_net_combine_fn *)0, 0);
 }
 
-/* On the direct route: is the count changed by this thread itself, but what it is to come behind by messages? */
-SIMT_FN int gn__tree_overtakes(const struct gn_net_view *n, uint32_t pe, const uint64_t *count, const void *to)
+/*
+ * On the direct route: is the count changed by this thread itself, but what it is to come behind by messages?
+ */
+SIMT_FN int gn__tree_overtakes(const struct gn_net_view *n, uint32_t pe, const uint64_t *count,
+                               const void *to)
 {
 	uint64_t address = 0, behind = 0;
 
@@ -162,9 +171,12 @@ SIMT_FN int gn__tree_overtakes(const struct gn_net_view *n, uint32_t pe, const u
 	       !gn_net_address(n, to, 1, &behind) && !gn__net_mapped(n, pe, behind);
 }
 
-/* Down: hear from the parent, then tell all children: bytes of `from` at the root, into the same symmetric place. */
-SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tree, void *to, const void *from,
-			  uint64_t bytes)
+/*
+ * Down: hear from the parent, then tell all children: bytes of `from` at the root, into the same symmetric
+ * place.
+ */
+SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tree, void *to,
+                          const void *from, uint64_t bytes)
 {
 	struct gn_net_group *g = tree->team->group;
 	const uint32_t place = tree->place, nodes = tree->team->nodes;
@@ -214,8 +226,8 @@ SIMT_FN int gn_net_barrier(const struct gn_net_view *n)
 	return gn_net_team_barrier(n, &all);
 }
 
-SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root, void *to,
-				  const void *from, uint64_t bytes)
+SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root,
+                                  void *to, const void *from, uint64_t bytes)
 {
 	struct gn__tree tree;
 	uint64_t address;
@@ -238,8 +250,9 @@ SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *m
 	return gn_net_team_broadcast(n, &all, root, memory, memory, bytes);
 }
 
-SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct gn_net_team *team, void *elements,
-				      uint64_t count, uint32_t bytes, gn_net_combine_fn *combine, uint64_t context)
+SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct gn_net_team *team,
+                                      void *elements, uint64_t count, uint32_t bytes,
+                                      gn_net_combine_fn *combine, uint64_t context)
 {
 	struct gn_net_group *g = team->group;
 	const uint32_t most = bytes ? GN_NET_REDUCE_WORDS * 8u / bytes : 0;
@@ -269,8 +282,8 @@ SIMT_FN void gn__combine_u64(void *into, const void *with, uint32_t count, uint6
 		words[k] = gn__changed((enum gn_change)change, words[k], (const uint64_t *)with + k, 8);
 }
 
-SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t change,
-				   uint64_t *words, uint64_t count)
+SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_net_team *team,
+                                   uint32_t change, uint64_t *words, uint64_t count)
 {
 	return gn_net_team_reduce(n, team, words, count, 8, gn__combine_u64, change);
 }
@@ -291,7 +304,8 @@ SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_
 	if (!rc)
 		rc = gn_net_team_place(n, team, &place);
 	for (uint32_t k = 0; bytes && !rc && k < team->nodes; k++)
-		rc = gn_net_put(n, gn_net_team_node(team, (place + k) % team->nodes), (char *)to + place * bytes, from, bytes);
+		rc = gn_net_put(n, gn_net_team_node(team, (place + k) % team->nodes),
+		                (char *)to + place * bytes, from, bytes);
 	return rc ? rc : gn_net_team_barrier(n, team);
 }
 

@@ -2,14 +2,16 @@
 /*
  * detail/net/log.h - a log of messages: many threads append, one consumer takes them in order.
  *
- * Gravel's producer/consumer queue (section 4) with the parts of a slot taken apart: lanes that have messages of one
- * form append them together. Their first lane reserves room for all by one compare-and-swap of the tail; the messages
- * lie column-wise, word r of lane l at ticket + r * lanes + l, so that a warp writes whole lines; the head of the first
- * lane, stored last, says that all are there. Gravel's slots are as large as a full block; here a lane alone takes only
- * what it needs. A ticket is the count of words before it, 64 bits wide.
+ * Gravel's producer/consumer queue (section 4) with the parts of a slot taken apart: lanes that have messages
+ * of one form append them together. Their first lane reserves room for all by one compare-and-swap of the
+ * tail; the messages lie column-wise, word r of lane l at ticket + r * lanes + l, so that a warp writes whole
+ * lines; the head of the first lane, stored last, says that all are there. Gravel's slots are as large as a
+ * full block; here a lane alone takes only what it needs. A ticket is the count of words before it, 64 bits
+ * wide.
  *
- * A word that is 0 is empty. The consumer empties what it has read before it lets the room go, so a head that is not
- * there yet can not be taken for one. Nothing waits in here: a log that is full says so, and nothing is reserved.
+ * A word that is 0 is empty. The consumer empties what it has read before it lets the room go, so a head that
+ * is not there yet can not be taken for one. Nothing waits in here: a log that is full says so, and nothing
+ * is reserved.
  *
  * Edges:  R1 (commit) pairs with A1 (peek): the consumer sees all words of all lanes.
  *         R2 (release) pairs with A2 (reserve): words are emptied before they are written again.
@@ -62,8 +64,8 @@ SIMT_FN void gn_log_init(struct gn_log *log, struct gn_log_reader *reader, uint6
 /*
  * gn_log_reserve - room for so many words.
  * @ticket  receives the first; write them with gn_log_put, that of the first lane's head by gn_log_commit
- * Any thread; lock-free; never waits. Returns 0, or -GN_EAGAIN: as far as anybody has looked, the log is full (nothing
- * changed); look with gn_log_is_full.
+ * Any thread; lock-free; never waits. Returns 0, or -GN_EAGAIN: as far as anybody has looked, the log is full
+ * (nothing changed); look with gn_log_is_full.
  */
 SIMT_FN int gn_log_reserve(struct gn_log *log, uint32_t words, uint64_t *ticket)
 {
@@ -83,11 +85,12 @@ SIMT_FN int gn_log_reserve(struct gn_log *log, uint32_t words, uint64_t *ticket)
 }
 
 /*
- * gn_log_is_full - is there no room for so many words? Any thread; never waits; may say so while another thread looks.
+ * gn_log_is_full - is there no room for so many words? Any thread; never waits; may say so while another
+ * thread looks.
  *
- * For who waits, and asks again and again, beside thousands of others. So one of them at a time looks how far the consumer is,
- * whose word a GPU reaches over PCIe; and the others do not acquire, which would make their processor forget what all of its
- * threads have at hand: gn_log_reserve does.
+ * For who waits, and asks again and again, beside thousands of others. So one of them at a time looks how far
+ * the consumer is, whose word a GPU reaches over PCIe; and the others do not acquire, which would make their
+ * processor forget what all of its threads have at hand: gn_log_reserve does.
  */
 SIMT_FN int gn_log_is_full(struct gn_log *log, uint32_t words)
 {
@@ -112,8 +115,8 @@ SIMT_FN void gn_log_put(const struct gn_log *log, uint64_t at, uint64_t word)
 
 /*
  * gn_log_commit - the messages of a reservation are written: hand them to the consumer. R1.
- * @head  of the first lane, with the number of lanes less one in its bits. The other lanes have met the caller since
- *        they wrote.
+ * @head  of the first lane, with the number of lanes less one in its bits. The other lanes have met the
+ *        caller since they wrote.
  */
 SIMT_FN void gn_log_commit(const struct gn_log *log, uint64_t ticket, uint64_t head)
 {
@@ -132,7 +135,10 @@ SIMT_FN uint64_t gn_log_word(const struct gn_log_reader *r, uint32_t lanes, uint
 	return r->word[(r->at + word * lanes + lane) & (r->capacity - 1)];
 }
 
-/* gn_log_empty - the messages that gn_log_peek saw were read, so many words in all. They become room at gn_log_release. */
+/*
+ * gn_log_empty - the messages that gn_log_peek saw were read, so many words in all. They become room at
+ * gn_log_release.
+ */
 SIMT_FN void gn_log_empty(struct gn_log_reader *r, uint32_t words)
 {
 	for (uint32_t k = 0; k < words; k++)

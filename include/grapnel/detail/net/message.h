@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/net/message.h - the messages of net: a head, which says all that the way of a message depends on, and words behind it.
+ * detail/net/message.h - the messages of net: a head, which says all that the way of a message depends on,
+ * and words behind it.
  *
  *     bit 63      58 57     53 52           37 36                        0
  *        [   op    ][ lanes  ][     peer     ][          place            ]
  *
  *   op     what is to be done: a kind, and whether it is 8 bytes WIDE (else 4) and FETCHes
- *   lanes  in a log: messages that lie beside each other, less one; in a packet for a kernel: 1 if the message comes
- *          behind what is before it, 0 if it has no order with the message before; elsewhere 0
+ *   lanes  in a log: messages that lie beside each other, less one; in a packet for a kernel: 1 if the
+ *          message comes behind what is before it, 0 if it has no order with the message before; elsewhere 0
  *   peer   the node it goes to; on its last way the node it comes from
  *   place  by kind, see below
  *
  *     kind             place             words behind the head
- *     change           address / 4       operands (1; of CAS 2: expected, new; of GET none), token if it fetches
+ *     change           address / 4       operands (1; of CAS 2: expected, new; of GET 0), token if it fetches
  *     BYTES            how many          address, then the bytes; or, if it fetches, the token
  *     REPLY            token             the value
  *     REPLY | WIDE     how many bytes    token, then the bytes
@@ -24,9 +25,9 @@
  *     MARK | WIDE      of the mark       the answer: how many have been applied
  *     MARK | FETCH     token             (to the own node only: answer when all before it is done)
  *
- * An address is an offset into the symmetric memory: the heap, behind it the program's static data. A token names the
- * place where the sender waits for the reply. A message of fixed form has at most 4 words, 32 bytes as in Gravel
- * (section 4.2); adding 1 to a counter takes 16.
+ * An address is an offset into the symmetric memory: the heap, behind it the program's static data. A token
+ * names the place where the sender waits for the reply. A message of fixed form has at most 4 words, 32 bytes
+ * as in Gravel (section 4.2); adding 1 to a counter takes 16.
  */
 #ifndef GRAPNEL_NET_MESSAGE_H
 #define GRAPNEL_NET_MESSAGE_H
@@ -128,7 +129,8 @@ SIMT_FN uint32_t gn_message_words(uint64_t head)
 	const uint64_t place = gn_message_place(head);
 
 	if (simt_likely(kind >= GN_MESSAGE_CHANGE && kind < GN_MESSAGE_BYTES))
-		return kind == first_change + GN_GET && !fetches ? 0 : 1 + gn_change_operands(kind - 1) + fetches;
+		return kind == first_change + GN_GET && !fetches ? 0
+		                                                 : 1 + gn_change_operands(kind - 1) + fetches;
 	switch (kind) {
 	case GN_MESSAGE_BYTES:
 		return place > GN_MESSAGE_MOST_BYTES ? 0 : fetches ? 3 : 2 + (uint32_t)(place + 7) / 8;

@@ -7,13 +7,18 @@
 
 #include <grapnel/detail/net/view.h>
 
-/* As one step, in memory that other machines change too. Returns the bits before; a put without asking for them has none. */
-SIMT_FN uint64_t gn__net_change_there(void *element, uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, int fetches)
+/*
+ * As one step, in memory that other machines change too. Returns the bits before; a put without asking for
+ * them has none.
+ */
+SIMT_FN uint64_t gn__net_change_there(void *element, uint32_t change, uint64_t a, uint64_t b, uint32_t bytes,
+                                      int fetches)
 {
 	const uint64_t operand[2] = {a, b};
 
-	if (!fetches && (bytes == 4 ? gn__reduce_sys_4((uint32_t *)element, (enum gn_change)change, (uint32_t)a)
-				    : gn__reduce_sys_8((uint64_t *)element, (enum gn_change)change, a)))
+	if (!fetches &&
+	    (bytes == 4 ? gn__reduce_sys_4((uint32_t *)element, (enum gn_change)change, (uint32_t)a)
+	                : gn__reduce_sys_8((uint64_t *)element, (enum gn_change)change, a)))
 		return 0;
 	if (change != GN_PUT || fetches)
 		return gn__change_element_sys(element, (enum gn_change)change, operand, bytes);
@@ -25,7 +30,8 @@ SIMT_FN uint64_t gn__net_change_there(void *element, uint32_t change, uint64_t a
 }
 
 /* The same in memory that only the machine of the thread changes. */
-SIMT_FN uint64_t gn__net_change_here(void *element, uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, int fetches)
+SIMT_FN uint64_t gn__net_change_here(void *element, uint32_t change, uint64_t a, uint64_t b, uint32_t bytes,
+                                     int fetches)
 {
 	const uint64_t operand[2] = {a, b};
 
@@ -55,7 +61,10 @@ SIMT_FN uint32_t gn__change_op(uint32_t change, uint32_t bytes)
 	return (GN_MESSAGE_CHANGE + change) | (bytes == 8 ? GN_MESSAGE_WIDE : 0);
 }
 
-/* By this thread, if it reaches the element; before: the bits before, if they are wanted. Returns 1, or 0: it does not. */
+/*
+ * By this thread, if it reaches the element; before: the bits before, if they are wanted. Returns 1, or 0: it
+ * does not.
+ */
 SIMT_FN int gn__net_change_self(const struct gn_net_view *n, uint32_t pe, uint64_t address, void *element,
 				uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, uint64_t *before)
 {
@@ -73,8 +82,8 @@ SIMT_FN int gn__net_change_self(const struct gn_net_view *n, uint32_t pe, uint64
 	return 1;
 }
 
-SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, uint32_t change, uint64_t a, uint64_t b,
-			   uint32_t bytes)
+SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, uint32_t change, uint64_t a,
+                           uint64_t b, uint32_t bytes)
 {
 	const uint32_t op = gn__change_op(change, bytes);
 	uint64_t address = 0;
@@ -83,13 +92,15 @@ SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, u
 	if (simt_likely(!rc) && gn__net_change_self(n, pe, address, to, change, a, b, bytes, 0))
 		return 0;
 	if (simt_likely(!rc))
-		rc = gn__net_push(n, 1 + gn_change_operands(change), gn_message_head(op, pe, address / 4), a, b, 0);
+		rc = gn__net_push(n, 1 + gn_change_operands(change), gn_message_head(op, pe, address / 4), a,
+		                  b, 0);
 	return simt_likely(!rc) ? 0 : gn__net_fail(n, rc, pe, op);
 }
 
 /*
- * Add 1 to a count that somebody on the other node waits for: packets with it, and so all that this thread sent before it,
- * are not kept until they are full or old. From a GPU the count is in memory that both views reach (gn_net_alloc_shared).
+ * Add 1 to a count that somebody on the other node waits for: packets with it, and so all that this thread
+ * sent before it, are not kept until they are full or old. From a GPU the count is in memory that both views
+ * reach (gn_net_alloc_shared).
  */
 SIMT_FN int gn__net_signal(const struct gn_net_view *n, uint32_t pe, uint64_t *count)
 {
@@ -212,12 +223,14 @@ SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const
 	for (uint64_t at = 0; !rc && at < bytes; at += GN_MESSAGE_MOST_BYTES) {
 		const uint32_t part = gn__net_part(bytes - at);
 
-		rc = gn__net_push_bytes(n, gn_message_head(GN_MESSAGE_BYTES, pe, part), 2, address + at, source + at, part);
+		rc = gn__net_push_bytes(n, gn_message_head(GN_MESSAGE_BYTES, pe, part), 2, address + at,
+		                        source + at, part);
 	}
 	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_BYTES) : 0;
 }
 
-SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload, uint32_t bytes)
+SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload,
+                        uint32_t bytes)
 {
 	const uint64_t head = gn_message_head(GN_MESSAGE_CALL, pe, gn_message_call_place(handler, bytes));
 	int rc = -GN_EINVAL;

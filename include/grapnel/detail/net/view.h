@@ -2,10 +2,10 @@
 /*
  * detail/net/view.h - what a thread sees of net: plain data, passed to kernels by value.
  *
- * A node has two views, one for the kernels of its machine and one for its host threads; the functions of detail/net/send.h
- * and detail/net/fetch.h take either. Symmetric memory has two parts, the heap and the data behind it. Where the machine is a
- * GPU the heap is in its memory, which the host does not reach, and the data in the host's: what a thread does not
- * change itself is changed by a message to the own node.
+ * A node has two views, one for the kernels of its machine and one for its host threads; the functions of
+ * detail/net/send.h and detail/net/fetch.h take either. Symmetric memory has two parts, the heap and the data
+ * behind it. Where the machine is a GPU the heap is in its memory, which the host does not reach, and the
+ * data in the host's: what a thread does not change itself is changed by a message to the own node.
  */
 #ifndef GRAPNEL_NET_VIEW_H
 #define GRAPNEL_NET_VIEW_H
@@ -21,8 +21,8 @@ enum gn_net_slot_state {
 };
 
 /*
- * Where a reply is waited for. A token names a slot and how often it has been used, so a reply that comes too late, or
- * twice, finds nobody.
+ * Where a reply is waited for. A token names a slot and how often it has been used, so a reply that comes too
+ * late, or twice, finds nobody.
  *
  * Edges:  R3 (the reply: compare-and-swap WAITING -> DONE, release) pairs with A3 (gn__net_wait: acquire).
  */
@@ -38,14 +38,16 @@ struct gn_net_slot {
 /*
  * The first failure of a node's operations.
  *
- * Edges:  R6 (another node's program has failed: ended, release, behind the rest) pairs with A6 (gn__net_ended: acquire).
+ * Edges:  R6 (another node's program has failed: ended, release, behind the rest) pairs with A6
+ *         (gn__net_ended: acquire).
  */
 struct gn_net_fault {
 	uint32_t state; /* 0: none, 1: being written, 2: whole */
 	int32_t code;
 	uint32_t peer;
 	uint32_t op; /* gn_message_op of what failed */
-	uint32_t ended; /* not 0: a node's program has failed with this code: nothing is waited for any more */
+	/* not 0: a node's program has failed with this code: nothing is waited for any more */
+	uint32_t ended;
 };
 
 /* Parts of symmetric memory. */
@@ -61,20 +63,29 @@ struct gn_net_view {
 	uint64_t heap_bytes;
 	char *data; /* the program's static data, or what host and machine both reach; NULL: there is none */
 	uint64_t data_bytes;
-	uint32_t far; /* parts of the own symmetric memory that its threads change by messages: enum gn__net_part_of */
-	char *const *mapped; /* [nodes] heaps that they change themselves, NULL the others; NULL: all of them */
+	/* parts of the own symmetric memory that its threads change by messages: enum gn__net_part_of */
+	uint32_t far;
+	/* [nodes] heaps that they change themselves, NULL the others; NULL: all of them */
+	char *const *mapped;
 	struct gn_net_group *group;
 	struct gn_net_slot *slot;
 	struct gn_ring *free_slot;
 	uint32_t *free_id;
-	char *stage; /* [slots][GN_MESSAGE_MOST_BYTES] where bytes arrive for threads whose memory the network does not reach; NULL */
+	/*
+	 * [slots][GN_MESSAGE_MOST_BYTES] where bytes arrive for threads whose memory the network does not
+	 * reach; NULL
+	 */
+	char *stage;
 	struct gn_net_fault *fault;
 	uint64_t timeout_ns;
 };
 
 /* ---- symmetric addresses ---- */
 
-/* gn_net_address - the symmetric address of so many bytes of the own memory. Returns 0 or -GN_ERANGE: not symmetric. */
+/*
+ * gn_net_address - the symmetric address of so many bytes of the own memory. Returns 0 or -GN_ERANGE: not
+ * symmetric.
+ */
 SIMT_FN int gn_net_address(const struct gn_net_view *n, const void *memory, uint64_t bytes, uint64_t *address)
 {
 	const uint64_t at = (uint64_t)((const char *)memory - n->heap);
@@ -135,8 +146,8 @@ SIMT_FN int gn__net_ended(const struct gn_net_view *n)
 }
 
 /*
- * The same, looked at first and then now and then, for who waits for something else and has looked so often in vain: the word is
- * the host's, and a GPU has thousands of threads that wait.
+ * The same, looked at first and then now and then, for who waits for something else and has looked so often
+ * in vain: the word is the host's, and a GPU has thousands of threads that wait.
  */
 SIMT_FN int gn__net_ended_by(const struct gn_net_view *n, uint32_t tries)
 {
@@ -154,8 +165,9 @@ SIMT_FN struct gn_log *gn__net_log(const struct gn_net_view *n)
 }
 
 /*
- * A wait goes on: -GN_EAGAIN, or why it does not. Whether the run has ended stands in the host's memory, which a GPU reaches
- * over PCIe, and many threads wait for one thing: it is looked at now and then, and not by who waits for a moment.
+ * A wait goes on: -GN_EAGAIN, or why it does not. Whether the run has ended stands in the host's memory,
+ * which a GPU reaches over PCIe, and many threads wait for one thing: it is looked at now and then, and not
+ * by who waits for a moment.
  */
 SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
 {
@@ -178,7 +190,8 @@ struct gn__net_words {
 };
 
 /* The words of one of several messages behind its head. */
-SIMT_FN void gn__net_put(const struct gn_log *log, uint64_t ticket, uint32_t lanes, uint32_t words, const struct gn__net_words *w)
+SIMT_FN void gn__net_put(const struct gn_log *log, uint64_t ticket, uint32_t lanes, uint32_t words,
+                         const struct gn__net_words *w)
 {
 	if (words > 1)
 		gn_log_put(log, ticket + lanes, w->a);
@@ -202,8 +215,8 @@ SIMT_FN int gn__net_append_one(struct gn_log *log, uint32_t words, const struct 
 }
 
 /*
- * Append the messages of all lanes of mask, if there is room. A warp's lanes that wait for room must not hold up others
- * that have got it, so this is done, or not, at once. Returns 0 or -GN_EAGAIN.
+ * Append the messages of all lanes of mask, if there is room. A warp's lanes that wait for room must not hold
+ * up others that have got it, so this is done, or not, at once. Returns 0 or -GN_EAGAIN.
  */
 SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, const struct gn__net_words *w)
 {
@@ -242,11 +255,12 @@ SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn_log *log, 
 }
 
 /*
- * Append a message of up to 4 words; lanes that come together with as many words do it together. The own messages of a
- * thread are appended in order. Returns 0, or -GN_ETIMEDOUT (the log stayed full) or what another node's program has
- * failed with; then nothing was appended.
+ * Append a message of up to 4 words; lanes that come together with as many words do it together. The own
+ * messages of a thread are appended in order. Returns 0, or -GN_ETIMEDOUT (the log stayed full) or what
+ * another node's program has failed with; then nothing was appended.
  */
-SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t head, uint64_t a, uint64_t b, uint64_t c)
+SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t head, uint64_t a, uint64_t b,
+                         uint64_t c)
 {
 	const uint32_t mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)n << 3 | words);
 	const struct gn__net_words w = {head, a, b, c};
@@ -291,8 +305,8 @@ SIMT_FN int gn__net_append_bytes(struct gn_log *log, const struct gn__net_bytes 
 }
 
 /* Append a message with bytes. Each lane for itself. */
-SIMT_FN int gn__net_push_bytes(const struct gn_net_view *n, uint64_t head, uint32_t fixed, uint64_t a, const char *from,
-			       uint32_t bytes)
+SIMT_FN int gn__net_push_bytes(const struct gn_net_view *n, uint64_t head, uint32_t fixed, uint64_t a,
+                               const char *from, uint32_t bytes)
 {
 	const struct gn__net_bytes m = {head, a, fixed, bytes, from};
 	struct gn_log *log = gn__net_log(n);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/atomic.h - memory accesses whose names carry order and scope (simt.h tells them). There are those that somebody
- * calls; a line adds another. Read-modify-write functions return the value before; detail/simt/reduce.h has those that do not.
+ * detail/simt/atomic.h - memory accesses whose names carry order and scope (simt.h tells them). There are
+ * those that somebody calls; a line adds another. Read-modify-write functions return the value before;
+ * detail/simt/reduce.h has those that do not.
  *
- * Only global memory may be meant on cuda by dev and sys: an access that may lead anywhere asks each time where, and always
- * waits for an answer.
+ * Only global memory may be meant on cuda by dev and sys: an access that may lead anywhere asks each time
+ * where, and always waits for an answer.
  */
 #ifndef GRAPNEL_SIMT_ATOMIC_H
 #define GRAPNEL_SIMT_ATOMIC_H
@@ -16,8 +17,8 @@ extern "C" {
 #endif
 
 /*
- * The thread sanitizer does not understand fences. Programs compiled for it say which word a relaxed access has read
- * whose acquire is a fence, and when this thread passes one.
+ * The thread sanitizer does not understand fences. Programs compiled for it say which word a relaxed access
+ * has read whose acquire is a fence, and when this thread passes one.
  */
 void simt__read_before_fence(const void *word);
 void simt__fence_passed(void);
@@ -27,8 +28,8 @@ void simt__fence_passed(void);
 #endif
 
 /*
- * Each is an instruction of PTX, and on cpu a builtin. The functions' whole names are made of what the lines below say.
- * reg: how PTX's registers of the type are called; wide: the type that such a register has
+ * Each is an instruction of PTX, and on cpu a builtin. The functions' whole names are made of what the lines
+ * below say. reg: how PTX's registers of the type are called; wide: the type that such a register has
  */
 #if SIMT_ON_CUDA
 #define SIMT__LOAD(name, type, wide, reg, ptx, order)                                      \
@@ -127,7 +128,10 @@ SIMT__STORE(release_sys_u16, uint16_t, uint16_t, "h", "release.sys.global.u16", 
 SIMT__STORE(release_sys_u32, uint32_t, uint32_t, "r", "release.sys.global.u32", __ATOMIC_RELEASE)
 SIMT__STORE(release_sys_u64, uint64_t, uint64_t, "l", "release.sys.global.u64", __ATOMIC_RELEASE)
 
-/* Compare and swap: T simt_cas_ORDER_SCOPE_T(T *p, T expected, T desired): stores desired if *p equals expected; returns what was found. */
+/*
+ * Compare and swap: T simt_cas_ORDER_SCOPE_T(T *p, T expected, T desired): stores desired if *p equals
+ * expected; returns what was found.
+ */
 SIMT__CAS(relaxed_dev_u32, uint32_t, "r", "relaxed.gpu.global.cas.b32", __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 SIMT__CAS(relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.cas.b64", __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 SIMT__CAS(acquire_dev_u32, uint32_t, "r", "acquire.gpu.global.cas.b32", __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)
@@ -138,20 +142,33 @@ SIMT__CAS(relaxed_sys_u32, uint32_t, "r", "relaxed.sys.global.cas.b32", __ATOMIC
 SIMT__CAS(relaxed_sys_u64, uint64_t, "l", "relaxed.sys.global.cas.b64", __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 
 /* Fetch and operate: T simt_OP_ORDER_SCOPE_T(T *p, T value). */
-SIMT__FETCH(add_relaxed_dev_u32, uint32_t, "r", "relaxed.gpu.global.add.u32", __atomic_fetch_add, __ATOMIC_RELAXED)
-SIMT__FETCH(add_relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.add.u64", __atomic_fetch_add, __ATOMIC_RELAXED)
+SIMT__FETCH(add_relaxed_dev_u32, uint32_t, "r", "relaxed.gpu.global.add.u32", __atomic_fetch_add,
+            __ATOMIC_RELAXED)
+SIMT__FETCH(add_relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.add.u64", __atomic_fetch_add,
+            __ATOMIC_RELAXED)
 SIMT__FETCH(add_relaxed_any_u64, uint64_t, "l", "relaxed.gpu.add.u64", __atomic_fetch_add, __ATOMIC_RELAXED)
-SIMT__FETCH(add_relaxed_sys_u32, uint32_t, "r", "relaxed.sys.global.add.u32", __atomic_fetch_add, __ATOMIC_RELAXED)
-SIMT__FETCH(add_relaxed_sys_u64, uint64_t, "l", "relaxed.sys.global.add.u64", __atomic_fetch_add, __ATOMIC_RELAXED)
-SIMT__FETCH(add_acq_rel_dev_u32, uint32_t, "r", "acq_rel.gpu.global.add.u32", __atomic_fetch_add, __ATOMIC_ACQ_REL)
-SIMT__FETCH(add_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.add.u64", __atomic_fetch_add, __ATOMIC_ACQ_REL)
-SIMT__FETCH(or_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.or.b64", __atomic_fetch_or, __ATOMIC_ACQ_REL)
-SIMT__FETCH(or_relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.or.b64", __atomic_fetch_or, __ATOMIC_RELAXED)
-SIMT__FETCH(and_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.and.b64", __atomic_fetch_and, __ATOMIC_ACQ_REL)
-SIMT__FETCH(xor_relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.xor.b64", __atomic_fetch_xor, __ATOMIC_RELAXED)
-SIMT__FETCH(xor_relaxed_sys_u64, uint64_t, "l", "relaxed.sys.global.xor.b64", __atomic_fetch_xor, __ATOMIC_RELAXED)
-SIMT__FETCH(xor_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.xor.b64", __atomic_fetch_xor, __ATOMIC_ACQ_REL)
-SIMT__FETCH(min_relaxed_dev_u32, uint32_t, "r", "relaxed.gpu.global.min.u32", simt__fetch_min_u32, __ATOMIC_RELAXED)
+SIMT__FETCH(add_relaxed_sys_u32, uint32_t, "r", "relaxed.sys.global.add.u32", __atomic_fetch_add,
+            __ATOMIC_RELAXED)
+SIMT__FETCH(add_relaxed_sys_u64, uint64_t, "l", "relaxed.sys.global.add.u64", __atomic_fetch_add,
+            __ATOMIC_RELAXED)
+SIMT__FETCH(add_acq_rel_dev_u32, uint32_t, "r", "acq_rel.gpu.global.add.u32", __atomic_fetch_add,
+            __ATOMIC_ACQ_REL)
+SIMT__FETCH(add_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.add.u64", __atomic_fetch_add,
+            __ATOMIC_ACQ_REL)
+SIMT__FETCH(or_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.or.b64", __atomic_fetch_or,
+            __ATOMIC_ACQ_REL)
+SIMT__FETCH(or_relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.or.b64", __atomic_fetch_or,
+            __ATOMIC_RELAXED)
+SIMT__FETCH(and_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.and.b64", __atomic_fetch_and,
+            __ATOMIC_ACQ_REL)
+SIMT__FETCH(xor_relaxed_dev_u64, uint64_t, "l", "relaxed.gpu.global.xor.b64", __atomic_fetch_xor,
+            __ATOMIC_RELAXED)
+SIMT__FETCH(xor_relaxed_sys_u64, uint64_t, "l", "relaxed.sys.global.xor.b64", __atomic_fetch_xor,
+            __ATOMIC_RELAXED)
+SIMT__FETCH(xor_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.xor.b64", __atomic_fetch_xor,
+            __ATOMIC_ACQ_REL)
+SIMT__FETCH(min_relaxed_dev_u32, uint32_t, "r", "relaxed.gpu.global.min.u32", simt__fetch_min_u32,
+            __ATOMIC_RELAXED)
 
 /* Adds without returning what was there: the caller need not wait for the answer. */
 SIMT_FN void simt_add_release_dev_u64(uint64_t *p, uint64_t value)

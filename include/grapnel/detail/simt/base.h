@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * SIMT_FN marks a function that kernels may call; SIMT_NOINLINE_FN and SIMT_INLINE_FN also fix whether it is inlined,
- * optimised or not; SIMT_NOINLINE_ON_CPU_FN leaves it to the compiler on cuda; SIMT_MEMBER_FN and
+ * SIMT_FN marks a function that kernels may call; SIMT_NOINLINE_FN and SIMT_INLINE_FN also fix whether it is
+ * inlined, optimised or not; SIMT_NOINLINE_ON_CPU_FN leaves it to the compiler on cuda; SIMT_MEMBER_FN and
  * SIMT_INLINE_MEMBER_FN mark a C++ member or template. SIMT_ON_CUDA is 1 while nvcc compiles for the device.
  * Inside a SIMT_FN no static tables, no recursion, no goto over an initialised declaration.
  */
@@ -39,7 +39,10 @@
 #define simt_likely(x) __builtin_expect(!!(x), 1)
 #define simt_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* SIMT_UNROLL - in front of a loop whose count is a constant: all its turns one behind the other, so that an array stays in registers. */
+/*
+ * SIMT_UNROLL - in front of a loop whose count is a constant: all its turns one behind the other, so that an
+ * array stays in registers.
+ */
 #if SIMT_ON_CUDA
 #define SIMT_UNROLL _Pragma("unroll")
 #else
@@ -47,10 +50,10 @@
 #endif
 
 /*
- * SIMT_COLD(function)(arguments) - call a SIMT_NOINLINE_FN that is rarely needed, at no cost for the path that does
- * not call it. On cuda the compiler otherwise knows which registers the function takes and keeps what the caller has
- * across the call in local memory, on the common path too; behind a pointer it must keep to the calling convention,
- * and the callee saves what it uses.
+ * SIMT_COLD(function)(arguments) - call a SIMT_NOINLINE_FN that is rarely needed, at no cost for the path
+ * that does not call it. On cuda the compiler otherwise knows which registers the function takes and keeps
+ * what the caller has across the call in local memory, on the common path too; behind a pointer it must keep
+ * to the calling convention, and the callee saves what it uses.
  */
 #if SIMT_ON_CUDA
 template <typename function> static __device__ __forceinline__ function simt__cold(function f)
@@ -68,8 +71,9 @@ extern "C" {
 #endif
 
 /*
- * A thread of the cpu machine, as device code sees it. A host thread that runs no kernel is thread 0 of a grid of one,
- * in a warp one lane wide and without shared memory: it may call device code whose data it reaches.
+ * A thread of the cpu machine, as device code sees it. A host thread that runs no kernel is thread 0 of a
+ * grid of one, in a warp one lane wide and without shared memory: it may call device code whose data it
+ * reaches.
  */
 struct simt__lane {
 	uint32_t thread, block, block_threads, blocks;

@@ -24,8 +24,9 @@ void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 
 #if SIMT_ON_CUDA
 /*
- * 16 bytes from where others write and to where they are kept, past caches that could be stale. Both lines leave the
- * device's cache first: what it keeps instead is the table by which the device translates addresses of host memory.
+ * 16 bytes from where others write and to where they are kept, past caches that could be stale. Both lines
+ * leave the device's cache first: what it keeps instead is the table by which the device translates addresses
+ * of host memory.
  */
 static __device__ __forceinline__ uint4 simt__load_16(const char *from)
 {
@@ -82,8 +83,8 @@ struct simt__walk {
 };
 
 /* The caller's next 16 bytes of a walk, by the addresses that the lanes pass; 0 if it has none there. */
-static __device__ __forceinline__ char *simt__walk_on(uint32_t mask, struct simt__walk *w, const void *address,
-						       uint32_t bytes)
+static __device__ __forceinline__ char *simt__walk_on(uint32_t mask, struct simt__walk *w,
+                                                      const void *address, uint32_t bytes)
 {
 	const int lane = __ffs((int)w->left) - 1;
 	const uint32_t mine = w->at + 16 * simt_rank(mask);
@@ -100,7 +101,8 @@ static __device__ __forceinline__ char *simt__walk_on(uint32_t mask, struct simt
 }
 #endif
 
-SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes)
+SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from,
+                                     uint32_t bytes)
 {
 #if SIMT_ON_CUDA
 	struct simt__walk from_walk = {wants, 0}, to_walk = {wants, 0};
@@ -109,7 +111,10 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 	while (to_walk.left) {
 		uint4 v[4];
 
-		/* Walked twice: to keep the addresses as well would take more registers than short kernels have. */
+		/*
+		 * Walked twice: to keep the addresses as well would take more registers than short kernels
+		 * have.
+		 */
 #pragma unroll
 		for (int k = 0; k < 4; k++) {
 			const char *piece = simt__walk_on(mask, &from_walk, from, bytes);
@@ -172,10 +177,11 @@ SIMT_FN void simt__take(struct simt_ask *ask, const char *from)
 
 #if SIMT_ON_CUDA
 /*
- * Of the 16 bytes that lane `holder` loaded, the element at byte `at`. Collective; found says whether it is the caller's.
+ * Of the 16 bytes that lane `holder` loaded, the element at byte `at`. Collective; found says whether it is
+ * the caller's.
  */
-static __device__ __forceinline__ void simt__take_loaded(uint32_t mask, struct simt_ask *ask, uint4 v, uint32_t holder,
-							  uint32_t at, int found)
+static __device__ __forceinline__ void simt__take_loaded(uint32_t mask, struct simt_ask *ask, uint4 v,
+                                                         uint32_t holder, uint32_t at, int found)
 {
 	const uint32_t x = __shfl_sync(mask, v.x, holder), y = __shfl_sync(mask, v.y, holder);
 	const uint32_t z = __shfl_sync(mask, v.z, holder), w = __shfl_sync(mask, v.w, holder);
@@ -204,21 +210,23 @@ static __device__ __forceinline__ uint32_t simt__nth_bit(uint32_t mask, uint32_t
 }
 
 /*
- * Runs of one line each: eight lanes a line, where there are as many. What lanes ask is taken from registers. There are few
- * lines: other warps fill the time.
+ * Runs of one line each: eight lanes a line, where there are as many. What lanes ask is taken from registers.
+ * There are few lines: other warps fill the time.
  */
-static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t mask, uint32_t wants, void *to, const void *from,
-								   struct simt_ask ask)
+static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t mask, uint32_t wants, void *to,
+                                                                   const void *from, struct simt_ask ask)
 {
 	const uint32_t lanes = __popc(mask), pieces = 8 * __popc(wants), rank = simt_rank(mask);
 	/* the piece that the caller asks of */
-	const uint32_t asked = ask.lane < 32 ? 8 * __popc(wants & ((1u << ask.lane) - 1)) + (ask.at >> 4) : ~0u;
+	const uint32_t asked =
+	    ask.lane < 32 ? 8 * __popc(wants & ((1u << ask.lane) - 1)) + (ask.at >> 4) : ~0u;
 
 	__syncwarp(mask);
 #pragma unroll 1
 	for (uint32_t first = 0; first < pieces; first += lanes) {
 		const uint32_t piece = first + rank, part = (piece & 7) * 16;
-		const uint32_t owner = simt__nth_bit(piece < pieces ? wants : mask, piece < pieces ? piece >> 3 : 0);
+		const uint32_t owner =
+		    simt__nth_bit(piece < pieces ? wants : mask, piece < pieces ? piece >> 3 : 0);
 		const char *source = (const char *)__shfl_sync(mask, (uint64_t)(uintptr_t)from, owner) + part;
 		char *target = (char *)__shfl_sync(mask, (uint64_t)(uintptr_t)to, owner) + part;
 		const int found = asked - first < lanes;
@@ -228,7 +236,8 @@ static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t mask
 			v = simt__load_16(source);
 			simt__store_16(target, v);
 		}
-		simt__take_loaded(mask, &ask, v, simt__nth_bit(mask, found ? asked - first : 0), ask.at, found);
+		simt__take_loaded(mask, &ask, v, simt__nth_bit(mask, found ? asked - first : 0), ask.at,
+		                  found);
 	}
 	__syncwarp(mask);
 	return ask;
@@ -236,13 +245,14 @@ static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t mask
 #endif
 
 /*
- * simt_copy_asked - collective: simt_copy_each, and every lane that asks is given an element of what is copied.
+ * simt_copy_asked - collective: simt_copy_each, and every lane that asks is given an element of what is
+ * copied.
  * @mask, @wants, @to, @from, @bytes  as for simt_copy_each
  * @ask    each lane's own; ask.lane is in wants, or SIMT_NO_LANE
  * Returns the caller's ask with its bits. Order as simt_copy_each.
  */
-SIMT_INLINE_FN struct simt_ask simt_copy_asked(uint32_t mask, uint32_t wants, void *to, const void *from, uint32_t bytes,
-					struct simt_ask ask)
+SIMT_INLINE_FN struct simt_ask simt_copy_asked(uint32_t mask, uint32_t wants, void *to, const void *from,
+                                               uint32_t bytes, struct simt_ask ask)
 {
 	const char *asked;
 
@@ -255,8 +265,8 @@ SIMT_INLINE_FN struct simt_ask simt_copy_asked(uint32_t mask, uint32_t wants, vo
 }
 
 /* simt_copy_lines_asked - simt_copy_asked where every run is one line (SIMT_LINE bytes). */
-SIMT_INLINE_FN struct simt_ask simt_copy_lines_asked(uint32_t mask, uint32_t wants, void *to, const void *from,
-						     struct simt_ask ask)
+SIMT_INLINE_FN struct simt_ask simt_copy_lines_asked(uint32_t mask, uint32_t wants, void *to,
+                                                     const void *from, struct simt_ask ask)
 {
 #if SIMT_ON_CUDA
 	return simt__copy_lines(mask, wants, to, from, ask);

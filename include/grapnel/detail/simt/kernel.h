@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/kernel.h - what SIMT_KERNEL makes of a function: an entry for the cpu machine and, by nvcc, one for cuda.
+ * detail/simt/kernel.h - what SIMT_KERNEL makes of a function: an entry for the cpu machine and, by nvcc, one
+ * for cuda.
  */
 #ifndef GRAPNEL_SIMT_KERNEL_H
 #define GRAPNEL_SIMT_KERNEL_H
@@ -22,7 +23,10 @@ struct simt_kernel {
 #endif
 #define SIMT_KERNEL_DECLARE(function) SIMT__EXTERN const struct simt_kernel function##_kernel
 
-/* The program's kernels for cuda, listed before main: one is loaded when it is first launched, which waits for kernels that stay. */
+/*
+ * The program's kernels for cuda, listed before main: one is loaded when it is first launched, which waits
+ * for kernels that stay.
+ */
 struct simt__listed {
 	const struct simt_kernel *kernel;
 	struct simt__listed *next;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/lookup.h - accesses that look something up in a table that others change, and what they find: cheaper than acquires.
+ * detail/simt/lookup.h - accesses that look something up in a table that others change, and what they find:
+ * cheaper than acquires.
  *
  * The same promises as in detail/simt/atomic.h, and one more order:
  *
- *   fenced   relaxed, by a thread that passes a fence before it relies on what it found: an acquire from there on, and
- *            one fence for many
- *   leading  an acquire for accesses whose address or whose execution depends on what was found: relaxed on cuda, where a
- *            processor begins such an access when it has what it depends on, and all are served by the cache that the whole
- *            device shares. PTX promises that order to nobody (docs/memory-model.md)
- *   after_fence  relaxed, by a thread that has passed a fence since the last access that it publishes: a release, and one
- *            fence for many
+ *   fenced   relaxed, by a thread that passes a fence before it relies on what it found: an acquire from
+ *            there on, and one fence for many
+ *   leading  an acquire for accesses whose address or whose execution depends on what was found: relaxed on
+ *            cuda, where a processor begins such an access when it has what it depends on, and all are served
+ *            by the cache that the whole device shares. PTX promises that order to nobody
+ *            (docs/memory-model.md)
+ *   after_fence  relaxed, by a thread that has passed a fence since the last access that it publishes: a
+ *            release, and one fence for many
  */
 #ifndef GRAPNEL_SIMT_LOOKUP_H
 #define GRAPNEL_SIMT_LOOKUP_H
@@ -21,9 +23,9 @@
 
 #if SIMT_ON_CUDA
 /*
- * For the L2 cache: let this line go before others. A constant, not an access: on sm_90 the one that the compiler makes of the
- * instruction below. As the result of an instruction it would be kept in a pair of registers, and moved to another pair for
- * each load.
+ * For the L2 cache: let this line go before others. A constant, not an access: on sm_90 the one that the
+ * compiler makes of the instruction below. As the result of an instruction it would be kept in a pair of
+ * registers, and moved to another pair for each load.
  */
 SIMT_FN uint64_t simt__go_first(void)
 {
@@ -39,8 +41,8 @@ SIMT_FN uint64_t simt__go_first(void)
 #endif
 
 /*
- * simt_global - the same pointer, with the promise that it leads to global memory: plain accesses by it need not ask whether
- * to shared or local.
+ * simt_global - the same pointer, with the promise that it leads to global memory: plain accesses by it need
+ * not ask whether to shared or local.
  */
 SIMT_FN const void *simt_global(const void *p)
 {
@@ -50,11 +52,16 @@ SIMT_FN const void *simt_global(const void *p)
 	return p;
 }
 
-/* Two neighbouring words by one instruction of a GPU, 16-byte aligned; each is whole, but not both together. */
+/*
+ * Two neighbouring words by one instruction of a GPU, 16-byte aligned; each is whole, but not both together.
+ */
 SIMT_FN void simt_load_two_relaxed_sys_u64(const uint64_t *p, uint64_t *first, uint64_t *second)
 {
 #if SIMT_ON_CUDA
-	asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];" : "=l"(*first), "=l"(*second) : "l"(p) : "memory");
+	asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];"
+	             : "=l"(*first), "=l"(*second)
+	             : "l"(p)
+	             : "memory");
 #else
 	*first = simt_load_relaxed_dev_u64(p);
 	*second = simt_load_relaxed_dev_u64(p + 1);
@@ -112,9 +119,9 @@ SIMT_FN uint64_t simt_load_leading_dev_u64(const uint64_t *p)
 }
 
 /*
- * simt_store_release_once_dev_u64, simt_add_after_fence_once_dev_u64 - of a word that is likely not soon needed again, as those of a
- * large table are that is looked up at random: its line leaves the device's cache first. What it would push out there is the
- * table by which the device translates addresses of host memory.
+ * simt_store_release_once_dev_u64, simt_add_after_fence_once_dev_u64 - of a word that is likely not soon
+ * needed again, as those of a large table are that is looked up at random: its line leaves the device's cache
+ * first. What it would push out there is the table by which the device translates addresses of host memory.
  */
 SIMT_FN void simt_store_release_once_dev_u64(uint64_t *p, uint64_t value)
 {
@@ -166,8 +173,8 @@ SIMT_FN void simt_fence_release_dev(void)
 
 /*
  * simt_load_old_u64 - a word of a table as it was at some time since the kernel began: it may come from the
- * processor's own cache, which nobody else's store changes. For who looks again, by simt_load_behind_dev_u64: many
- * threads look at one word, and the device's cache serves one of them at a time.
+ * processor's own cache, which nobody else's store changes. For who looks again, by simt_load_behind_dev_u64:
+ * many threads look at one word, and the device's cache serves one of them at a time.
  */
 SIMT_FN uint64_t simt_load_old_u64(const uint64_t *p)
 {
@@ -182,9 +189,9 @@ SIMT_FN uint64_t simt_load_old_u64(const uint64_t *p)
 }
 
 /*
- * simt_load_once_dev_T - data that is likely not soon read again: what it brings into the device's cache leaves that
- * first, so that data read at random do not push out the tables that lead to them. Behind it in order: what the value is
- * passed to by simt_load_behind_dev_u64. Leading, too. (On cpu an acquire load.)
+ * simt_load_once_dev_T - data that is likely not soon read again: what it brings into the device's cache
+ * leaves that first, so that data read at random do not push out the tables that lead to them. Behind it in
+ * order: what the value is passed to by simt_load_behind_dev_u64. Leading, too. (On cpu an acquire load.)
  */
 SIMT_FN uint8_t simt_load_once_dev_u8(const uint8_t *p)
 {
@@ -242,10 +249,10 @@ SIMT_FN uint64_t simt_load_once_dev_u64(const uint64_t *p)
  * simt_load_behind_dev_u64 - a word of a table, relaxed, after data that simt_load_once_dev_T has loaded.
  * @value  what was loaded; of several loads all of it, put together by |
  * @zero   0, from memory: the compiler must not know that it is
- * On cuda the address depends on the value: a processor begins no load whose address it has not got, and all of these are
- * served by the one cache that the whole device shares. So this one is served later, at the cost of one instruction; a fence
- * would wait for whatever else is under way. PTX promises such an order to nobody (docs/memory-model.md). On cpu the loads
- * of the data are acquires.
+ * On cuda the address depends on the value: a processor begins no load whose address it has not got, and all
+ * of these are served by the one cache that the whole device shares. So this one is served later, at the cost
+ * of one instruction; a fence would wait for whatever else is under way. PTX promises such an order to nobody
+ * (docs/memory-model.md). On cpu the loads of the data are acquires.
  */
 SIMT_FN uint64_t simt_load_behind_dev_u64(const uint64_t *p, uint64_t value, uint64_t zero)
 {

@@ -41,8 +41,8 @@ SIMT_FN void simt_rest(uint32_t rounds, uint32_t doublings)
 }
 
 /*
- * simt_prefetch - this thread will soon change what lies there: a processor brings it near meanwhile; a GPU does nothing,
- * its other threads fill the time. Any address may be given. Orders nothing.
+ * simt_prefetch - this thread will soon change what lies there: a processor brings it near meanwhile; a GPU
+ * does nothing, its other threads fill the time. Any address may be given. Orders nothing.
  * simt_prefetch_read - the same for what it will read.
  */
 SIMT_FN void simt_prefetch(const void *memory)
@@ -51,7 +51,10 @@ SIMT_FN void simt_prefetch(const void *memory)
 	(void)memory;
 #else
 	__builtin_prefetch(memory, 1);
-	__asm__ volatile("" : : "r"(memory)); /* else GCC takes functions that do no more for pure, and leaves them out */
+	__asm__ volatile(
+	    ""
+	    :
+	    : "r"(memory)); /* else GCC takes functions that do no more for pure, and leaves them out */
 #endif
 }
 

@@ -28,7 +28,8 @@ SIMT_FN uint32_t simt_popcount(uint32_t mask)
 #if SIMT_ON_CUDA
 	return (uint32_t)__popc(mask);
 #else
-	return mask & (mask - 1) ? (uint32_t)__builtin_popcount(mask) : mask != 0; /* a call, where the processor is old */
+	/* a call, where the processor is old */
+	return mask & (mask - 1) ? (uint32_t)__builtin_popcount(mask) : mask != 0;
 #endif
 }
 
@@ -50,11 +51,12 @@ SIMT_FN uint32_t simt_rank(uint32_t mask)
  * On cpu it gathers the lanes that reach this call before they wait elsewhere.
  * Always inlined: there it tells calls apart by their return address.
  *
- * On cuda the caller's own bit is added, which is set already. ptxas (13.0) takes a vote's result for the same in all
- * lanes. Then it checks the mask of one lane before a collective, for all lanes that are at it. But lanes that came here
- * apart, with masks of their own, can be together later: a convergence barrier may let some lanes go on while others of
- * their mask still run a loop. Such a lane would pass the collective without the others of its mask, which wait for it
- * for ever. A value that depends on the lane is checked for each.
+ * On cuda the caller's own bit is added, which is set already. ptxas (13.0) takes a vote's result for the
+ * same in all lanes. Then it checks the mask of one lane before a collective, for all lanes that are at it.
+ * But lanes that came here apart, with masks of their own, can be together later: a convergence barrier may
+ * let some lanes go on while others of their mask still run a loop. Such a lane would pass the collective
+ * without the others of its mask, which wait for it for ever. A value that depends on the lane is checked for
+ * each.
  */
 SIMT_INLINE_FN uint32_t simt_active(void)
 {
@@ -111,8 +113,8 @@ SIMT_FN uint32_t simt_or_u32(uint32_t mask, uint32_t value)
 }
 
 /*
- * simt_match_small - collective: as simt_match_any_u64, for values below 2^bits. On cuda that takes a ballot a bit,
- * where a match takes a step for every value that differs.
+ * simt_match_small - collective: as simt_match_any_u64, for values below 2^bits. On cuda that takes a ballot
+ * a bit, where a match takes a step for every value that differs.
  */
 SIMT_FN uint32_t simt_match_small(uint32_t mask, uint32_t value, uint32_t bits)
 {

@@ -44,8 +44,9 @@ SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, s
 }
 
 /*
- * No slot was free: look after the queue for everybody, then let others run. Whoever gets a slot also uses it up and
- * gives it back inside the loop in which it waited (see gn__store_move_blocks). Returns 0 (try again) or -GN_ETIMEDOUT.
+ * No slot was free: look after the queue for everybody, then let others run. Whoever gets a slot also uses it
+ * up and gives it back inside the loop in which it waited (see gn__store_move_blocks). Returns 0 (try again)
+ * or -GN_ETIMEDOUT.
  */
 SIMT_FN int gn__store_rest(const struct gn_nvmeq *q, uint64_t deadline)
 {
@@ -114,16 +115,18 @@ SIMT_FN void gn__store_move_on(const struct gn_nvmeq *q, struct gn__store_move *
 }
 
 /*
- * The transfers of many lanes, behind queue pairs. Lanes of one warp can need each other's slots, and a lane that has one
- * may have to stand still until the others leave the loop in which they wait for theirs: so slots are taken, used up and
- * given back in this one loop. The lanes of a warp are on one processor, hence on one queue.
+ * The transfers of many lanes, behind queue pairs. Lanes of one warp can need each other's slots, and a lane
+ * that has one may have to stand still until the others leave the loop in which they wait for theirs: so
+ * slots are taken, used up and given back in this one loop. The lanes of a warp are on one processor, hence
+ * on one queue.
  */
-SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_store_view *s, uint32_t mask, int wants,
-							      uint32_t opcode, uint64_t offset, void *memory,
-							      uint32_t bytes)
+SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_store_view *s, uint32_t mask,
+                                                              int wants, uint32_t opcode, uint64_t offset,
+                                                              void *memory, uint32_t bytes)
 {
 	const struct gn_nvmeq *q = gn__store_queue(s);
-	struct gn__store_move m = {(uint32_t)(wants ? GN__STORE_WANTS : GN__STORE_NONE), opcode, 0, bytes, offset, 0, {0, 0}};
+	struct gn__store_move m = {
+	    (uint32_t)(wants ? GN__STORE_WANTS : GN__STORE_NONE), opcode, 0, bytes, offset, 0, {0, 0}};
 	uint32_t parts, ready;
 
 	m.deadline = simt_clock_ns() + s->timeout_ns;
@@ -149,8 +152,8 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_st
 	return m.status;
 }
 
-SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-					      void *to, uint32_t bytes)
+SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, int wants,
+                                              uint64_t offset, void *to, uint32_t bytes)
 {
 	struct gn_store_status ok = {0, 0};
 
@@ -166,8 +169,8 @@ SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uin
  * @from  each lane's own: view.memory + offset, 16-byte aligned
  * Otherwise as simt_copy_asked.
  */
-SIMT_INLINE_FN struct simt_ask gn__store_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from, uint32_t bytes,
-						   struct simt_ask ask)
+SIMT_INLINE_FN struct simt_ask gn__store_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
+                                                    uint32_t bytes, struct simt_ask ask)
 {
 	return simt_copy_asked(mask, wants, to, from, bytes, ask);
 }
@@ -179,19 +182,21 @@ SIMT_INLINE_FN struct simt_ask gn__store_load_lines(uint32_t mask, uint32_t want
 	return simt_copy_lines_asked(mask, wants, to, from, ask);
 }
 
-SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants, uint64_t offset,
-					    const void *from, uint32_t bytes)
+SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants,
+                                            uint64_t offset, const void *from, uint32_t bytes)
 {
 	struct gn_store_status refused = {0, 0}, status;
 
 	if (wants && s->read_only)
 		refused.code = -GN_EROFS;
 	else if (wants && s->kind == GN_STORE_QUEUES &&
-		 gn__store_write_hazard(s, offset / s->block_bytes, (bytes + s->block_bytes - 1) / s->block_bytes))
+	         gn__store_write_hazard(s, offset / s->block_bytes,
+	                                (bytes + s->block_bytes - 1) / s->block_bytes))
 		refused.code = -GN_EBUSY;
 	wants = wants && !refused.code;
 	if (s->kind == GN_STORE_QUEUES) {
-		status = gn__store_move_blocks(s, mask, wants, GN_NVME_WRITE, offset, (void *)(uintptr_t)from, bytes);
+		status = gn__store_move_blocks(s, mask, wants, GN_NVME_WRITE, offset, (void *)(uintptr_t)from,
+		                               bytes);
 		return refused.code ? refused : status;
 	}
 	simt_copy_each(mask, simt_ballot(mask, wants), s->memory + offset, from, (bytes + 15) & ~15u);
@@ -199,8 +204,8 @@ SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint3
 }
 
 /* Load if there is a slot for it now, else -GN_EAGAIN. */
-SIMT_FN struct gn_store_status gn__store_try_load(const struct gn_nvmeq *q, uint64_t offset, void *to, uint32_t bytes,
-                                                  uint64_t deadline)
+SIMT_FN struct gn_store_status gn__store_try_load(const struct gn_nvmeq *q, uint64_t offset, void *to,
+                                                  uint32_t bytes, uint64_t deadline)
 {
 	struct gn_store_status status = {0, 0};
 	uint32_t cid;
@@ -216,7 +221,10 @@ SIMT_FN struct gn_store_status gn__store_try_load(const struct gn_nvmeq *q, uint
 	return status;
 }
 
-/* A few bytes of byte-addressable memory: whole words each as one, so that a reader beside a writer sees no half. */
+/*
+ * A few bytes of byte-addressable memory: whole words each as one, so that a reader beside a writer sees no
+ * half.
+ */
 SIMT_FN void gn__store_take(void *to, const char *from, uint32_t bytes)
 {
 	uint32_t narrow, at;
