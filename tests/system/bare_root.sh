@@ -81,17 +81,28 @@ inside() {
     sh -c 'cd /grapnel && exec "$@"' sh "$@"
 }
 
+# no_warning LOG - the compiler of this distribution has none.
+no_warning() {
+  ! grep -n 'warning:' "$root/grapnel/$1" || { say "$1 has warnings"; exit 1; }
+}
+
 inside ./run demo
+[ -s "$root/grapnel/build/release.log" ] || { say "./run demo kept no build/release.log"; exit 1; }
+no_warning build/release.log
 for file in bfs.json bfs.svg; do
   [ -s "$root/grapnel/out/$file" ] || { say "./run demo wrote no out/$file"; exit 1; }
 done
 inside ./run build
 # The package of a machine without MPI.
 inside sh tests/system/install.sh /grapnel /grapnel/build/release /grapnel/build/install ''
-# What ./run device configures, without GraphBLAS; and this compiler has no warning.
+# What ./run device configures, without GraphBLAS.
 inside apt-get install -y --no-install-recommends libcmocka-dev
-inside cmake --preset release -DGN_TESTS=ON -DGN_WERROR=ON
-inside cmake --build build/release --target grapnel_tool gn_bench_cuda
+inside cmake --preset release -DGN_TESTS=ON
+inside cmake --build build/release --target grapnel_tool gn_bench_cuda >"$root/grapnel/build/device.log" 2>&1 || {
+  cat "$root/grapnel/build/device.log"
+  exit 1
+}
+no_warning build/device.log
 # The distribution's packages, installed where nothing else of what they need is left, and the tutorial with them.
 inside apt-get install -y --no-install-recommends dpkg-dev
 inside apt-get build-dep -y --no-install-recommends ./
