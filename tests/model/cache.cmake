@@ -11,6 +11,6 @@ if(NOT GN_SANITIZE AND NOT GN_CXX AND NOT GN_CUDA)
   add_test(NAME model_mutants_cache COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/mutants_cache.sh ${PROJECT_SOURCE_DIR}
     ${CMAKE_CURRENT_BINARY_DIR}/mutants_cache ${CMAKE_C_COMPILER} $<TARGET_FILE:grapnel> ${BOOST_CONTEXT_LIBRARY}
     -lpthread -lm)
-  set_tests_properties(model_mutants_cache PROPERTIES TIMEOUT 1200)
+  set_tests_properties(model_mutants_cache PROPERTIES TIMEOUT ${gn_patience})
   gn_slow(60 model_mutants_cache)
 endif()

@@ -7,7 +7,7 @@ foreach(part reference generate file read)
   add_executable(test_graph_${part} ${CMAKE_CURRENT_LIST_DIR}/test_graph_${part}.c)
   target_link_libraries(test_graph_${part} PRIVATE gn_graph PkgConfig::CMOCKA ZLIB::ZLIB m)
   add_test(NAME unit_graph_${part} COMMAND test_graph_${part})
-  set_tests_properties(unit_graph_${part} PROPERTIES TIMEOUT 120 LABELS unit)
+  set_tests_properties(unit_graph_${part} PROPERTIES TIMEOUT ${gn_patience} LABELS unit)
   # gcc's OpenMP runtime is not instrumented: with more threads every barrier would be reported
   if(GN_SANITIZE MATCHES thread)
     set_tests_properties(unit_graph_${part} PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)

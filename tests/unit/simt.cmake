@@ -7,7 +7,7 @@ function(simt_test folder what)
   add_executable(test_${what} ${simt_tests}/${folder}/test_${what}.c)
   target_link_libraries(test_${what} PRIVATE grapnel::grapnel ${CMOCKA_LIBRARY})
   add_test(NAME ${folder}_${what} COMMAND test_${what})
-  set_tests_properties(${folder}_${what} PROPERTIES TIMEOUT 300 LABELS ${folder})
+  set_tests_properties(${folder}_${what} PROPERTIES TIMEOUT ${gn_patience} LABELS ${folder})
 endfunction()
 
 simt_test(unit simt_launch)
