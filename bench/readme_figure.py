@@ -5,7 +5,7 @@
     bench/readme_figure.py [OUT.svg]
 
 Runs nothing: it reads bench/results/h200-natural.json and h200-gather.json, and says of which commits they are. Gathers are set
-beside reads as they come, which h200-natural.json has at 0.82 of plain loads.
+beside plain loads of the rows as they come.
 """
 import json
 import os
@@ -15,8 +15,8 @@ from support import plot, report
 
 BARS = [  # claim, label
     ("natural", "scattered hot rows, the second time, of plain", "scattered rows that come again"),
-    ("gather", "rows of 4 bytes, uniform, times as they come", "gather of 4-byte words, over reads as they come"),
-    ("gather", "rows of 512 bytes, uniform, times as they come", "gather of 512-byte rows, over reads as they come"),
+    ("gather", "rows of 4 bytes, uniform, times as they come", "gather of 4-byte words, over loads as they come"),
+    ("gather", "rows of 512 bytes, uniform, times as they come", "gather of 512-byte rows, over loads as they come"),
     ("natural", "scattered hot rows, the first time, of plain", "scattered rows, three of four of them hot, first time"),
     ("natural", "binary search, cache an eighth of the keys, of plain", "binary search, cache an eighth of the keys"),
     ("natural", "sum with gn_read, of plain", "sum in order by gn_read, cold"),

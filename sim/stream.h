@@ -4,11 +4,16 @@
  *
  *     file     "grapnel stream 1", launches, the end
  *     launch   its head (see struct sim_stream_head), the bytes of each warp's code, the codes, up to a
- * multiple of 8 code     operations, one behind the other; numbers are little-endian groups of 7 bits, the
- * last one below 128 0                end 1 n              n basic blocks 2 n              wait until at most
- * n vector accesses are under way 3 n, 4 n         load, store n lines; a line is its distance from the
- * code's line before (zigzag), then the first of its bytes and how many, or 64 and a mask of 8 bytes 5 a
- * barrier of the block end      a head of kind 2: how many launches, and the CRC-32 of all before
+ *              multiple of 8
+ *     code     operations, one behind the other; numbers are little-endian groups of 7 bits, the last one
+ *              below 128
+ *       0                end
+ *       1 n              n basic blocks
+ *       2 n              wait until at most n vector accesses are under way
+ *       3 n, 4 n         load, store n lines; a line is its distance from the code's line before (zigzag),
+ *                        then the first of its bytes and how many, or 64 and a mask of 8 bytes
+ *       5                a barrier of the block
+ *     end      a head of kind 2: how many launches, and the CRC-32 of all before
  *
  * Words are little-endian. Lines are counted from the beginning of the memory that was recorded, pages of
  * SIM_PAGE_BYTES. A file without an end was not recorded to the end, or its results were wrong.

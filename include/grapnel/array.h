@@ -168,7 +168,7 @@ struct gn_cursor {
 	struct gn_hold glimpse; /* the page that was read last; its data begins at element first */
 	uint64_t first;         /* elements first to first + count - 1 lie in that page */
 	uint32_t count;         /* 0: no page yet */
-	/* reads that the cache's counters do not have yet; 2^32 of them are counted as none */
+	/* Reads that the cache's counters do not have yet. It wraps: after 2^32 the count is wrong. */
 	uint32_t hits;
 };
 
@@ -303,8 +303,8 @@ SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, 
  * @page  receives them, cut to the run. The loop pins the page until the next call; do not release it
  * Waits while pages are fetched. Returns 1; or 0 at the end. Then r->status.code is 0; or -GN_ENOBUFS (not
  * one page could be had, because all are pinned), -GN_ENOSPC (or because they cannot be written), -GN_EIO,
- * -GN_ETIMEDOUT, and elements from r->next on were not handed out. In direct mode the run comes at once (in
- * blocks of 4 KiB in a launch that gn_auto looks at).
+ * -GN_ETIMEDOUT, -GN_ERANGE or -GN_EROFS (from gn_range_begin), and elements from r->next on were not handed
+ * out. In direct mode the run comes at once (in blocks of 4 KiB in a launch that gn_auto looks at).
  */
 SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page);
 

@@ -143,7 +143,7 @@ struct gn_net_stats {
  * Host; returns when all nodes of this process have ended: what `node` returned (the first that is not 0;
  * error says what the network knows of it), or -GN_EINVAL (the configuration; not the thread that initialised
  * MPI), -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT
- * (other nodes did not come to the begin or to the end), -GN_EIO (what MPI says), -GN_ENOTSUP (MPI was
+ * (other nodes did not begin, or did not end, in time), -GN_EIO (what MPI says), -GN_ENOTSUP (MPI was
  * initialised for one thread, or used by an earlier run).
  */
 int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument),
@@ -175,7 +175,7 @@ void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t byte
 
 /*
  * gn_net_alloc_shared - as gn_net_alloc, memory that the machine and its host both reach: on cpu the heap, on
- * cuda memory of the host. What is there messages change, a kernel's own node's too.
+ * cuda memory of the host. Only messages change what lies there, also those of a kernel to its own node.
  */
 void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes);
 
@@ -386,9 +386,9 @@ SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t
 
 /*
  * One thread of every node of the team calls the same functions in the same order, a host thread or a thread
- * of a kernel. They wait for the others, each time for at most the time-out. Codes as above, and -GN_EINVAL:
- * no such team, or this node is not of it. gn_net_failure names the node that this one waited for, which may
- * itself have waited for another.
+ * of a kernel. They wait for the others, each time for at most the time-out. Return as gn_net_put, and
+ * -GN_EINVAL: no such team, or this node is not of it. gn_net_failure names the node that this one waited
+ * for, which may itself have waited for another.
  *
  * struct gn_net_team is some nodes: `nodes` of them, every stride-th from first on. Plain data, the same on
  * all of them. Teams that share a node and may be in functions at the same time have a struct gn_net_group

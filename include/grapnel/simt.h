@@ -152,11 +152,14 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 /*
  * Their names carry order and scope (detail/simt/atomic.h and reduce.h define them):
  *
- *   T simt_load_ORDER_SCOPE_T(const T *p) void simt_store_ORDER_SCOPE_T(T *p, T value) T
- *   simt_cas_ORDER_SCOPE_T(T *p, T expected, T desired)   stores desired if *p is expected; returns what was
- *   found T simt_OP_ORDER_SCOPE_T(T *p, T value)                  returns what was there before void
- *   simt_reduce_OP_relaxed_SCOPE_T(T *p, T value)      returns nothing, so nothing is waited for void
- *   simt_fence_acq_rel_SCOPE()
+ *   T simt_load_ORDER_SCOPE_T(const T *p)
+ *   void simt_store_ORDER_SCOPE_T(T *p, T value)
+ *   T simt_cas_ORDER_SCOPE_T(T *p, T expected, T desired)
+ *                                                       stores desired if *p is expected; returns what was
+ *                                                       found
+ *   T simt_OP_ORDER_SCOPE_T(T *p, T value)              returns what was there before
+ *   void simt_reduce_OP_relaxed_SCOPE_T(T *p, T value)  returns nothing, so nothing is waited for
+ *   void simt_fence_acq_rel_SCOPE()
  *
  *   OP     add, and, or, xor, min, max; those that somebody calls are there
  *   T      u32, u64; for loads and stores also u8 and u16
@@ -268,13 +271,11 @@ struct simt_info {
 	unsigned resident_threads; /* how many threads it runs at once: a good grid for work that waits */
 };
 
-/* Where memory lies. On cpu both are the host's. */
+/* Where memory lies. On cpu all are the host's. */
 enum simt_memory {
 	SIMT_DEVICE, /* the device's own; the host reaches it by simt_move only */
 	SIMT_SHARED, /* pinned host memory; both sides use the same address */
-	/*
-	 * as SIMT_DEVICE; simt_export lets other processes have it too. On cpu its pages are those of tmpfs
-	 */
+	/* As SIMT_DEVICE; simt_export lets other processes have it too. On cpu its pages are of tmpfs. */
 	SIMT_EXPORTED
 };
 
@@ -369,7 +370,8 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
  * @arguments  the kernel's argument struct, copied
  * Launches of one stream run in order. May return before the kernel ends; simt_wait waits. On cpu it first
  * waits for the stream's launch before.
- * Returns 0, -GN_EINVAL (a grid out of bounds), -GN_ENODEV (the kernel was not compiled for this machine).
+ * Returns 0, -GN_EINVAL (a grid out of bounds), -GN_ENODEV (the kernel was not compiled for this machine),
+ * -GN_ENOMEM, -GN_EIO (what the device said).
  */
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
 		const void *arguments);

@@ -9,8 +9,9 @@
  *
  * Options follow a `?`, separated by `&`: `ro` (read-only); `create=SIZE` (file: and host:PATH, make the file
  * if it is not there, at that size; a file that is there stays as it is); for file: and memq: `queues=N`,
- * `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the largest transfer, up to 2M:
- * at least the page size of the cache; 64K without the option); for file: `direct=0|1` (O_DIRECT; without the
+ * `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the largest transfer, up to 2M,
+ * rounded up to a power of two of 4K or more; it must hold a page of the cache; 64K without the option); for
+ * file: `direct=0|1` (O_DIRECT; without the
  * option it is used where the file system allows it) and `io=uring|threads` (without it io_uring where it is
  * permitted). A path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a size is not
  * a path: a file named 8G is `host:./8G`.
@@ -99,11 +100,10 @@ struct gn_store_options {
 	int read_only;
 	uint32_t queue_count; /* file: 0 for one a processor of the machine, 128 at most */
 	uint32_t queue_depth; /* file: a power of two; 0 for 256, less where the buffers would pass 128 MiB */
-	uint32_t
-	    transfer_bytes;  /* file: largest transfer, at least the page size of the cache; 0 for 64 KiB */
-	uint64_t timeout_ns; /* 0 for 10 s */
-	uint32_t
-	    queue_start; /* first ticket of the queue pairs, for tests; rounded down as nvmeq.h wants it */
+	uint32_t transfer_bytes; /* file: the largest, see transfer=SIZE above; 0 for 64 KiB */
+	uint64_t timeout_ns;     /* 0 for 10 s */
+	/* First ticket of the queue pairs, for tests; rounded down as nvmeq.h wants it. */
+	uint32_t queue_start;
 	const struct gn_fault_plan *faults; /* borrowed until return */
 };
 

@@ -4,7 +4,7 @@
  *
  * The compiler tells it. It puts a call before each load and store and in place of each atomic where it is
  * asked to look for races (-fsanitize=thread), and at the head of each basic block where it is asked for
- * coverage (-fsanitize- coverage=trace-pc). Sources compiled so (gn_observed in cmake/kernels.cmake) and
+ * coverage (-fsanitize-coverage=trace-pc). Sources compiled so (gn_observed in cmake/kernels.cmake) and
  * linked with observe.c, which has these functions, are observed, unchanged. Not in builds for the thread
  * sanitizer itself, which has them too.
  */

@@ -6,12 +6,14 @@
  * bits:
  *
  *   63 .. 32  31 .. 0
- *   dirty     valid 0         0      absent: only the store has it 1         0      in motion: one thread
- *     fetches it, or overwrites it whole; that thread has the page pinned 0         1      valid: the frame
- *     has what the store has 1         1      valid, and it may differ from the store: only these are written
- *     back. (Or two wanted it at once: the
- *                      one that came late has set the bit of a sector that was valid by then; it is what the
- *                      store has.)
+ *   dirty     valid
+ *     0         0      absent: only the store has it
+ *     1         0      in motion: one thread fetches it, or overwrites it whole; that thread has the page
+ *                      pinned
+ *     0         1      valid: the frame has what the store has
+ *     1         1      valid, and it may differ from the store: only these are written back. (Or two wanted
+ *                      it at once: the one that came late has set the bit of a sector that was valid by
+ *                      then; it is what the store has.)
  *
  * An absent sector is claimed by a fetch-and-or that sets its dirty bit: whoever found both bits 0 owns it,
  * so each sector has one fetch at a time, and no fetch runs into bytes that a writer has put there. The owner

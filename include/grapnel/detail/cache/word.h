@@ -19,12 +19,14 @@
  * States, and who may leave them:
  *
  *   absent (no flag)   -> BUSY              anyone, by compare-and-swap: the loader
- *   BUSY               -> VALID, pins 1     the loader, when the whole page is fetched (edge R4) -> PARTIAL,
- *                      pins 1   the loader, when it has a frame, if the page comes by sectors (edge R4) ->
- *                      FAILED | absent   the loader
+ *   BUSY               -> VALID, pins 1     the loader, when the whole page is fetched (edge R4)
+ *                      -> PARTIAL, pins 1   the loader, when it has a frame, if the page comes by sectors
+ *                                           (edge R4)
+ *                      -> FAILED | absent   the loader
  *   VALID              -> VALID, pins +- 1  anyone; adding a pin for writing sets DIRTY
- *   VALID, pins 0      -> VALID | BUSY      anyone who needs a frame, if DIRTY: the evictor -> absent
- *                      the same, if clean; in a set table BUSY, for the page that takes its way
+ *   VALID, pins 0      -> VALID | BUSY      anyone who needs a frame, if DIRTY: the evictor
+ *                      -> absent            the same, if clean; in a set table BUSY, for the page that takes
+ *                                           its way
  *   VALID | DIRTY      -> VALID | BUSY      anyone who flushes; DIRTY stays if there are pins
  *   VALID | BUSY       -> absent | VALID    the evictor (in a set that is locked: VALID, clean) or flusher
  *   PARTIAL            -> as VALID; and VALID when its last sector has come
