@@ -9,7 +9,7 @@
 
 /*
  * A stack is a guard and STACK_BYTES above it; the fiber itself lies at the top, so that a switch touches one
- * page. The guard is larger than the stack: a frame that does not fit at all does not reach the stack below.
+ * page. The guard is larger than the stack: a frame of up to twice the stack does not reach the stack below.
  * The stride is odd in pages and the top is moved by some lines from one stack to the next: else the hot
  * lines of a thousand stacks would fall into the same few sets of the caches.
  */
@@ -89,11 +89,15 @@ static void on_fault(int number, siginfo_t *fault, void *context)
 	    "grapnel: a thread of a kernel has used up its stack (64 KiB on the machine cpu). Put large "
 	    "arrays into simt_shared() or into memory from simt_alloc, or avoid deep calls.\n";
 
+	ssize_t ignored = 0;
+
 	(void)context;
-	if (simt__self != &simt__host_lane && is_in_guard(simt__fiber_self(), fault->si_addr) &&
-	    write(STDERR_FILENO, text, sizeof text - 1) < 0)
-		_exit(128 + number);
+	if (simt__self != &simt__host_lane && is_in_guard(simt__fiber_self(), fault->si_addr))
+		ignored = write(STDERR_FILENO, text, sizeof text - 1);
+	(void)ignored;
 	signal(number, SIG_DFL);
+	if (fault->si_code <= 0) /* it was sent: nothing is executed again */
+		raise(number);
 }
 
 /* Only where the program, or a sanitizer, has no handler of its own. */
@@ -135,6 +139,11 @@ void simt__stack_unwatch(void *memory)
 
 	if (!memory)
 		return;
+	/* The program may have set another one meanwhile. */
+	if (sigaltstack(NULL, &none) || none.ss_sp != memory) {
+		free(memory);
+		return;
+	}
 	none.ss_sp = NULL;
 	none.ss_size = 0;
 	none.ss_flags = SS_DISABLE;
