@@ -93,14 +93,18 @@ def split_returns(lines):
 
 def pages_of(text):
     """Of every comment that describes functions: their prototypes, its lines, which of these name functions,
-    and the introduction of the header."""
+    the introduction of the header, and what a comment behind a line "---- part ----" says of the part they are in."""
     comments = list(COMMENT.finditer(text))
-    introduction = []
+    introduction, part, begins = [], [], False
     for k, comment in enumerate(comments):
         lines = lines_of(comment.group())
         if re.match(r"[\w/]+\.h - ", lines[0]):
             introduction = lines
         titles = [n for n, line in enumerate(lines) if TITLE.match(line)]
+        if re.match(r"---- .* ----$", lines[0]):
+            part, begins = [], True
+            continue
+        part, begins = (lines if begins and not titles else part), False
         if not titles:
             continue
         code = text[comment.end(): comments[k + 1].start() if k + 1 < len(comments) else len(text)]
@@ -110,10 +114,10 @@ def pages_of(text):
             if m.group(1) in named:
                 found.setdefault(m.group(1), m.group(0))
         if found:
-            yield found, lines, titles, introduction
+            yield found, lines, titles, introduction, part
 
 
-def page(header, found, lines, titles, introduction, others, version, date):
+def page(header, found, lines, titles, introduction, part, others, version, date):
     names = list(found)
     text = list(lines)
     for n in titles:
@@ -123,7 +127,10 @@ def page(header, found, lines, titles, introduction, others, version, date):
     first = " ".join(line.strip() for line in lines[titles[0]:]).split(" - ", 1)[1]
     summary = re.split(r"(?<=\w)[.;](?: |$)| @| \(", first)[0]
     description, returns = split_returns([line for piece in text for line in re.split(r" (?=@\w+  )", piece)])
-    sections = [("DESCRIPTION", body(description))]
+    of_part, returns_of_part = split_returns(part)
+    sections = [("DESCRIPTION", body(description) + (".PP\n" + body(of_part) if part else ""))]
+    if all(re.match(r"(SIMT_\w+ )?int ", prototype) for prototype in found.values()):
+        returns = returns or returns_of_part
     if returns:
         sections.append(("RETURN VALUE", body(returns)))
     if len(introduction) > 1:

@@ -30,7 +30,9 @@ done
 for subcommand in $subcommands; do
   grep -q "^\.SS grapnel $subcommand\$" man1/grapnel.1 || fails "man1/grapnel.1: says nothing of $subcommand"
 done
-grep -q '^\.SH RETURN VALUE' man3/gn_open.3 || fails 'man3/gn_open.3: does not say what is returned'
+for function in gn_open gn_net_put_u32; do # the second is told by the part of the header that it stands in
+  grep -q '^\.SH RETURN VALUE' "man3/$function.3" || fails "man3/$function.3: does not say what is returned"
+done
 
 if command -v mandoc >/dev/null 2>&1; then
   # shellcheck disable=SC2046 # names without a space
