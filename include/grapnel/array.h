@@ -159,9 +159,9 @@ SIMT_FN uint64_t gn_cas_u64(const struct gn_array *a, uint64_t index, uint64_t e
 
 /*
  * A read position of one thread. While the thread stays in the page that it read last, a read costs the data
- * and one look at the page's word. A cursor does not pin its page: it never keeps a miss from finding a
- * frame, and it needs no release. It remembers whole pages only; a page of which some sectors are there is
- * looked up at each read. It lives in registers. Do not share one between threads.
+ * and one look at the page's word. A cursor does not pin its page: another page may take the frame at any
+ * time, and nothing has to be released. It remembers a page only if all sectors of the page are there; any
+ * other page is looked up at each read. It lives in registers. Do not share one between threads.
  */
 struct gn_cursor {
 	const struct gn_array *array;
@@ -192,10 +192,10 @@ SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index);
 
 /*
  * gn_cursor_read_every_T - read count elements: index, index + stride, index + 2 * stride ... T is u32, u64,
- * f32 or f64. A thread that reads one element waits for memory once an element. With several loads under way
- * it waits once for all. The elements should lie in one page, as those of a run do whose length divides a
- * page's. Others are read one by one, by a call for up to sixteen. Make count a constant: then the values
- * stay in registers.
+ * f32 or f64. A thread that reads one element at a time waits for memory at each. This function begins all
+ * loads, and waits once. It can do so if all elements lie in one page. A run does if its length divides a
+ * page's and it begins at a multiple of its length. Other elements are read one by one, by one call for up to
+ * sixteen. Make count a constant: then the values stay in registers.
  * @value  receives count elements; those that cannot be had are 0
  * Returns 0, or the first failure's code as gn_array_read.
  */
@@ -223,12 +223,12 @@ struct gn_page {
  * @mask    the calling lanes. All pass the same index, or one of the same page. One pin serves all: a warp
  *          passes its mask, a thread on its own 1u << simt_lane()
  * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: the caller writes every element of the
- *          page before anybody reads one. A page that the array has wholly is then not fetched, and until
- *          then its elements are undefined
+ *          page before anybody reads one. If the whole page lies in the array it is not fetched, and its
+ *          elements are undefined until they are written
  * @page    receives the elements; end with gn_array_release over the same mask
  * A pinned page keeps its frame. Pin few pages, and do not wait for other threads meanwhile. In direct mode
- * the elements are the whole array (4 KiB of it in a launch that gn_auto looks at). Waits while the page is
- * fetched.
+ * the elements are the whole array, or a block of 4 KiB in a launch that gn_auto samples. Waits while the
+ * page is fetched.
  * Returns to all lanes 0; -GN_ENOBUFS (every frame the page could take is pinned, or the page itself is,
  * 16383 times: release something, or read element by element); -GN_ENOSPC (see gn_cache_flush); -GN_ERANGE,
  * -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. The array keeps failures other than -GN_ENOBUFS.
@@ -301,10 +301,11 @@ SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, 
 /*
  * gn_range_next - collective over the mask of the loop: the elements of the next page.
  * @page  receives them, cut to the run. The loop pins the page until the next call; do not release it
- * Waits while pages are fetched. Returns 1; or 0 at the end. Then r->status.code is 0; or -GN_ENOBUFS (not
- * one page could be had, because all are pinned), -GN_ENOSPC (or because they cannot be written), -GN_EIO,
- * -GN_ETIMEDOUT, -GN_ERANGE or -GN_EROFS (from gn_range_begin), and elements from r->next on were not handed
- * out. In direct mode the run comes at once (in blocks of 4 KiB in a launch that gn_auto looks at).
+ * Waits while pages are fetched. Returns 1; or 0 at the end. After a 0, r->status.code says why: 0 (the whole
+ * run was handed out), -GN_ENOBUFS (no page could be had: every frame is pinned), -GN_ENOSPC (no page could
+ * be had: dirty ones cannot be written), -GN_EIO, -GN_ETIMEDOUT, or -GN_ERANGE or -GN_EROFS of
+ * gn_range_begin. If it is not 0, elements from r->next on were not handed out. In direct mode the first call
+ * hands out the whole run, or blocks of 4 KiB in a launch that gn_auto samples.
  */
 SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page);
 

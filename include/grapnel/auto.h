@@ -44,9 +44,9 @@ struct gn_auto_config {
 	uint32_t element_bytes; /* 1, 2, 4, 8 or 16 */
 	uint32_t touches;       /* room of the sample; 0 for 12288 */
 	enum gn_cache_policy policy;
-	/* of the processors' own caches, which loads from the store's memory go through; 0 for a guess */
+	/* of the processors' own caches, through which direct loads go; 0 for a guess */
 	uint64_t near_bytes;
-	uint64_t reach_bytes;   /* memory beyond that is slow to translate addresses of; 0 for 1 GiB */
+	uint64_t reach_bytes;   /* memory that address translation covers at full speed; 0 for 1 GiB */
 };
 
 /* What the accesses are best made with. */

@@ -3,16 +3,14 @@
  * cache.h - pages of one or several stores in frames of fast memory, managed by the threads that use them.
  *
  * What a cache promises:
- *   1. At most one fetch of a page is in flight, or of a sector of it, where pages come by sectors; everybody
- *   else who
- *      wants it waits for that one, or loads the element from the store.
- *   2. A frame is never reused while a thread can still read it: it is pinned, or the read is validated
- *   behind. 3. A dirty frame's bytes reach the store before the frame is reused; a failed write-back keeps
- *   them and is
- *      reported. After gn_cache_flush returned 0, every write before it that did not fail is in the store.
- *      Writes that failed, say on a store that is read only, are told by gn_array_failure.
- *   4. Any number of threads holding any number of pins make progress: where no frame can be had, a scalar
- *   access
+ *   1. At most one fetch of a page, or of a sector of it, is in flight. Another thread that wants the same
+ *      bytes waits for that fetch, or loads the element from the store.
+ *   2. A read never returns the bytes of another page. The reader pins the page, and its frame is not reused.
+ *      Or it checks the page's word after the read, and reads again if the frame was reused.
+ *   3. A dirty frame's bytes reach the store before the frame is reused. If the write fails, the frame keeps
+ *      them, and the failure is reported. After gn_cache_flush returned 0, every write before it that did not
+ *      fail is in the store. gn_array_failure reports writes that failed, say on a read-only store.
+ *   4. Threads make progress, however many pins are held. Where no frame can be had, an access to one element
  *      goes around the cache, and an acquire returns -GN_ENOBUFS.
  *   5. Metadata is at most 2 % of the cache plus options.budget_bytes, whatever the size of the data.
  *   6. A failed fetch gives the waiting threads an error; the next access tries again.
@@ -51,9 +49,9 @@ extern "C" {
 struct gn_cache_options {
 	uint64_t bytes;             /* of all frames together */
 	/*
-	 * A power of two, 512 to 2 MiB; 0 for 4096; of block stores up to 65536, at most a 256th of bytes; of
-	 * memory that a GPU loads from 512, or more where the budget has no room for the table of such small
-	 * pages.
+	 * A power of two, 512 to 2 MiB. 0 chooses: for files the largest power of two up to a 256th of
+	 * bytes, at least 4096, at most 65536 and the store's largest transfer; for host memory on a GPU's
+	 * machine 512, or up to 4096 if the budget has no room for the table of so many pages; else 4096.
 	 */
 	uint32_t page_bytes;
 	enum gn_cache_policy policy;
@@ -87,11 +85,11 @@ void gn_cache_destroy(struct gn_cache *cache);
 /*
  * gn_cache_flush - write every dirty page to its store and make the stores durable (gn_store_flush). Launches
  * a kernel on the machine's own stream and waits for that stream. Other streams' kernels may use the cache
- * meanwhile; what they write then may or may not be among what is written. Pages that could not be written
- * stay in the cache, dirty, and so do pages that are pinned (written, but perhaps not for the last time). A
- * store that is found full (-GN_ENOSPC) is not written again before the next flush: until then writes to
- * pages of it that are not in the cache fail with -GN_ENOSPC at once. Make room, and flush: what could not be
- * written was kept. Host. Returns 0 (every write before it that did not fail is in the store;
+ * meanwhile; what they write then may or may not be written. A page that cannot be written stays in the
+ * cache, dirty. A page that is pinned for writing is written and stays dirty, because its holder may change
+ * it again. If a store is full (-GN_ENOSPC), the cache writes to it again only at the next flush. Until then
+ * a write to a page of that store that is not in the cache fails with -GN_ENOSPC at once. Make room, and
+ * flush again: nothing was lost. Host. Returns 0 (every write before it that did not fail is in the store;
  * gn_array_failure tells of those), or the code of the first failure with how many pages are still dirty in
  * the message.
  */
@@ -101,11 +99,11 @@ int gn_cache_flush(struct gn_cache *cache, struct gn_error *error);
 enum { GN_CACHE_FLUSH_STREAMS = 62 };
 
 /*
- * gn_cache_flush_on - launch a flush behind what is on a stream, and return; nothing is waited for.
+ * gn_cache_flush_on - launch a flush after all work that is already on a stream, and return. Does not wait.
  * @stream  of the cache's machine; may be in capture: the flush becomes a node of the graph, and runs at
- *          every launch. What came of those can be asked for while the stream is there: keep it as long as
- *          the graph is launched
- * Kernels of any stream may use the cache meanwhile, as in gn_cache_flush. What came of it:
+ *          every launch of the graph. gn_cache_flush_result needs the stream: keep it as long as the graph
+ *          is launched
+ * Kernels of any stream may use the cache meanwhile, as in gn_cache_flush. For the outcome call
  * gn_cache_flush_result. Any host thread, one a stream at a time. Returns 0, -GN_ENOBUFS (more than
  * GN_CACHE_FLUSH_STREAMS streams), or the code of simt_launch_on.
  */

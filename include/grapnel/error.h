@@ -44,7 +44,7 @@ enum {
 	GN_EDEADLK = 35,   /* every thread waits and none can go on */
 	GN_EBADMSG = 74,   /* the bytes are damaged: bad magic, checksum or content */
 	GN_ENOTSUP = 95,   /* this object cannot do that */
-	GN_ENOBUFS = 105,  /* no frame, slot or pin is to be had */
+	GN_ENOBUFS = 105,  /* no frame, slot or pin is to be had: release some, or read element by element */
 	GN_ETIMEDOUT = 110 /* the deadline passed */
 };
 

@@ -2,33 +2,33 @@
 /*
  * gather.h - many rows at once: a batch of row numbers in, packed rows out (gather), or in (scatter).
  *
- * On a GPU rows as they come are read at the rate at which it translates addresses; rows in the order of
- * their addresses at the rate of the link. So a batch is sorted there first, and a row that is wanted several
- * times is read once. What is not in the cache is read row by row where loads reach the store, not by pages.
- * On the cpu machine gn_gather_rows takes the rows of such a store as they come, as a sort costs more than it
- * saves there, and asks for each some time before it comes. The other forms, and all scatters, sort on every
- * machine. Three ways in:
+ * On a GPU, rows in the order of the batch arrive at the rate at which the GPU translates addresses. Rows in
+ * the order of their addresses arrive at the rate of the link. So a batch is sorted by address first, and a
+ * row that it names several times is read once. If loads reach the store (host:), a row that is not in the
+ * cache is read alone, without its page. On the cpu machine a sort costs more than it saves: there
+ * gn_gather_rows and gn_gather_rows_on read the rows of such a store in the order of the batch, and prefetch
+ * each. The other forms, and all scatters, sort on every machine. Four ways in:
  *
- *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels on the machine, does
- *   not wait
+ *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels, does not wait
  *   gn_gather_rows_on(g, stream, &array, &batch, &error)    the same on a stream, which may be in capture
  *   gn_gather_grid(&g_view, &array, &batch, shared)         a kernel whose blocks all run at once, together
  *   gn_gather_block(&array, &batch, shared)                 one block on its own; for thousands of rows
  *
  * and gn_scatter_rows, gn_scatter_grid, gn_scatter_block likewise. For all of them:
  *
- *   rows      rows[k] becomes, or is written to, the elements index[k] * elements and following. Row numbers
- *             past the end: the array keeps -GN_ERANGE and the element, a gathered row is zero, a scattered
- *             one is dropped; the other rows are not affected. So it is with rows that cannot be read or
- *             written (-GN_EIO, -GN_ETIMEDOUT): the part of a gathered row that is missing is zero. Ask
- *             gn_array_failure after simt_wait.
+ *   rows      row k of the batch is the elements from index[k] * elements on. A gather copies them to
+ *             rows[k], a scatter copies rows[k] to them. If a row number is past the end, the array keeps
+ *             -GN_ERANGE and the element; a gather sets that row to zero, a scatter drops it. If a row
+ *             cannot be read or written, the array keeps -GN_EIO or -GN_ETIMEDOUT; a gather sets the missing
+ *             part to zero. The other rows are not affected. Call gn_array_failure after simt_wait.
  *   repeats   a gathered row may be wanted any number of times. Of scattered rows with one number the last of
  *             the batch counts; the others are not written.
- *   cache     pages in frames are used there. A gather of absent pages reads the rows alone from a store that
- *             loads reach (host:) and leaves the cache as it is; of any other store it fetches the pages. A
- *             scatter pins pages for writing, and so fetches absent ones.
- *   order     as so many scalar reads or writes by threads of the same kernel, in no order among them: what
- *             other threads write meanwhile is seen or not, element by element (of 8 bytes and less).
+ *   cache     a batch uses the pages that are in frames. For absent pages a gather reads the rows alone, and
+ *             leaves the cache as it is, if loads reach the store (host:). From any other store it fetches
+ *             the pages. A scatter pins pages for writing, and so fetches absent ones.
+ *   order     a batch counts as one scalar read or write for each element, by threads of the same kernel, in
+ *             no fixed order. If another thread writes an element meanwhile, a gather has the old or the new
+ *             value. This holds for elements of up to 8 bytes.
  *
  * Sources: the order of access and what it is worth: docs/performance.md; the sort is that of D. E. Knuth,
  * The Art of Computer Programming 3, section 5.2.5, over blocks as in N. Satish and others, "Designing
@@ -228,11 +228,11 @@ SIMT_FN int gn__grid_move(const struct gn_gather_view *v, const struct gn_array 
  * @v       gn_gather_view_of the workspace, by value in the kernel's arguments; one batch at a time
  * @a, @batch  the same values in every thread
  * @shared  GN_GATHER_SHARED bytes of each block's shared memory
- * Every thread of the grid calls it, none from divergent code, and all blocks must be running at once, since
- * they wait for one another: no more blocks than the machine holds of this kernel (on cuda mind registers and
- * shared memory as well as threads; simt_describe's resident_threads is the bound of a SIMT_KERNEL; on cpu a
- * random schedule will do too). A grid that is larger never ends. Blocks have a whole warp at least. Behind
- * it every thread sees all rows.
+ * Every thread of the grid calls it, none from divergent code. All blocks must run at once, because they wait
+ * for one another without a deadline: a grid with too many blocks never ends. On cuda, registers and shared
+ * memory bound the blocks as well as threads; for a SIMT_KERNEL the bound is simt_describe's
+ * resident_threads. On cpu a random schedule will do, too. A block has a whole warp at least. When it returns
+ * every thread sees all rows.
  * Returns as gn_gather_block; -GN_EFBIG also if the batch has more rows than the workspace.
  */
 SIMT_FN int gn_gather_grid(const struct gn_gather_view *v, const struct gn_array *a,

@@ -37,13 +37,13 @@ struct gn_options {
 	uint64_t offset;        /* of element 0 in the store, in bytes; a multiple of element_bytes */
 	uint64_t count;         /* elements; 0 for all that the store holds from offset on */
 	/*
-	 * bytes 0: as many as the array's, at most an eighth of the machine's memory, at least 1 MiB and 16
-	 * pages
+	 * bytes 0: as large as the array, but at most an eighth of the machine's memory, and at least 1 MiB
+	 * and 16 pages
 	 */
 	struct gn_cache_options cache;
 	struct gn_store_options store;
 	struct simt_config machine_options; /* its name is not looked at: machine says it */
-	/* open data: use its machine, and nothing else of it; machine is not looked at */
+	/* data that is open: use its machine, but open a store and a cache anew; machine above is ignored */
 	struct gn_data *beside;
 };
 
@@ -56,8 +56,8 @@ struct gn_data {
 	struct simt_machine *machine;
 	struct gn_store *store;
 	struct gn_cache *cache; /* NULL in direct mode */
-	struct gn_data *owner;  /* of the machine; NULL: this data */
-	unsigned others;        /* that use this data's machine */
+	struct gn_data *owner;  /* the data that opened the machine; NULL: this one did */
+	unsigned others;        /* how many other data use the machine that this one opened */
 };
 
 /*
@@ -76,9 +76,9 @@ int gn_open(struct gn_data *data, const char *uri, const struct gn_options *opti
  *             means 256. With blocks, block_threads must be given, too
  * @arguments  the kernel's argument struct
  * Host, one thread a machine at a time. Returns 0; the code of simt_launch or simt_wait; or the first failure
- * of an access to data->array that nobody was told of (gn_array_failure). Failures of other arrays that the
- * kernel uses are not told: a kernel that uses two is followed by gn_array_failure for the second, or its
- * gn_close tells.
+ * of an access to data->array that no earlier call has reported (gn_array_failure). It does not report
+ * failures of other arrays. After a kernel that uses a second array, call gn_array_failure for that one; its
+ * gn_close reports them as well.
  */
 int gn_launch(struct gn_data *data, const struct simt_kernel *kernel, struct simt_grid grid,
               const void *arguments, struct gn_error *error);
@@ -96,10 +96,10 @@ int gn_flush(struct gn_data *data, struct gn_error *error);
  * gn_close - flush, and give everything back. Kernels on other streams must have ended.
  * Returns 0, also for data that is not open. Else nothing is closed, and it may be called again:
  *   -GN_EBUSY  others use the machine of this data: close them first
- *   the code of gn_flush: what could not be written is kept. Mend what is wrong; or give the changes up by
- *   gn_discard. Where
- *              the system could not make a file durable, that stays so (gn_store_flush)
- *   a failure of an access to data->array that nobody was told of. It is told now, and the next call closes
+ *   the code of gn_flush: what could not be written stays in the cache. Remove the cause and call gn_close
+ *              again, or give the changes up by gn_discard. If the system could not make a file durable,
+ *              every later gn_close fails, too (gn_store_flush): only gn_discard closes then
+ *   a failure of an access to data->array that no earlier call has reported: the next gn_close closes
  */
 int gn_close(struct gn_data *data, struct gn_error *error);
 
