@@ -67,8 +67,8 @@ SIMT_FN uint64_t pages(const struct gn_natural_args *a, uint64_t k)
 }
 
 /*
- * Rows of 128 bytes, of which three of four are drawn from a 64th of all that lies scattered, a page of 4 KiB
- * or more apart.
+ * Rows of 128 bytes. A 64th of all rows is hot: three of four reads go to hot rows. Hot rows lie scattered,
+ * at least 4 KiB apart.
  */
 SIMT_FN uint64_t hot_rows(const struct gn_natural_args *a, uint64_t k)
 {

@@ -38,9 +38,9 @@ static struct gn_hop last_hop(const struct node *n, uint32_t row)
 }
 
 /*
- * A message of a packet that is to be sorted once more goes to a node of this column: updates to any, marks
- * and answers, of which there is one for each, to one after the other. Returns 1: it is for this node, 2: it
- * was passed on, 0: not now.
+ * Pass on a message of a packet that is sorted once more, to a node of this column. An update goes to a
+ * random node. Marks and answers go to the nodes in turn, because each node gets one. Returns 1: it is for
+ * this node, 2: it was passed on, 0: not now.
  */
 static int pass(struct model *s, struct node *n, int reply, const struct load *one)
 {

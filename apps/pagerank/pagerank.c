@@ -10,10 +10,10 @@ uint64_t pagerank_heap(uint64_t vertices, uint32_t nodes)
 }
 
 /*
- * What has come, and the rest in equal parts, become the ranks: those to begin with where nothing has been
- * sent.
- * @totals  what was sent stands in [1]; receives how much ranks have moved, and what they will send, of all
- *          nodes
+ * A vertex's new rank is what it has received, and an equal share of what no vertex sent. If nothing was sent
+ * yet, these are the initial ranks.
+ * @totals  [1] holds the sum that all vertices sent. Receives, over all nodes, [0] the sum of changes of
+ *          ranks and [1] the sum that they will send
  */
 static int take(struct gn_net *net, struct pagerank_args *a, uint64_t totals[2])
 {

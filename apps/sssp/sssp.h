@@ -3,10 +3,10 @@
  * sssp.h - the length of the shortest way from one vertex to every other, in a graph that is spread over
  * nodes.
  *
- * Chaotic relaxation: a vertex that has come nearer sends its length and that of the edge along each edge,
- * and each target keeps the least that comes (Bellman and Ford's, in no order). Whoever has come nearer
- * meanwhile sends again, until no vertex anywhere has. Lengths are whole numbers, so the end is exact
- * whatever the order was.
+ * The algorithm is Bellman and Ford's, without an order of the updates (chaotic relaxation). A vertex whose
+ * length has become shorter sends the length plus that of the edge along each of its edges. A target keeps
+ * the least that it receives. This goes on until no length becomes shorter. Lengths are whole numbers, so the
+ * result does not depend on the order.
  */
 #ifndef GN_SSSP_SSSP_H
 #define GN_SSSP_SSSP_H

@@ -111,19 +111,19 @@ int gn_cache_flush_on(struct gn_cache *cache, struct simt_stream *stream, struct
 
 /*
  * gn_cache_flush_range_on - gn_cache_flush_on for the pages that hold these bytes of a store; other pages
- * stay as they are. An empty range launches nothing. What came of it: gn_cache_flush_result, together with
- * the stream's other flushes.
+ * stay as they are. An empty range launches nothing. gn_cache_flush_result returns the outcome, together with
+ * that of the stream's other flushes.
  * Returns also -GN_EINVAL (not a store of this cache), -GN_ERANGE (past its end).
  */
 int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
                             uint64_t offset, uint64_t bytes, struct gn_error *error);
 
 /*
- * gn_cache_flush_result - what came of the flushes, whole or of ranges, launched or captured on this stream
- * since the last call; and if all of them wrote everything, make the stores durable (gn_store_flush).
- * Call it when they have ended (simt_stream_wait, an event, a callback). Launches nothing; waits for the
- * stores only. Any host thread. Returns 0 (every write before those flushes is in the store), or the code of
- * the first failure.
+ * gn_cache_flush_result - the outcome of all flushes on this stream since the last call: of whole caches and
+ * of ranges, launched or replayed by a graph. If all of them wrote everything, it makes the stores durable
+ * (gn_store_flush). Call it when the flushes have ended (simt_stream_wait, an event, a callback). Launches
+ * nothing; waits for the stores only. Any host thread. Returns 0 (every write before those flushes is in the
+ * store), or the code of the first failure.
  */
 int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
 
@@ -147,10 +147,10 @@ int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_
  * gn_cache_prefetch_range_on - behind what is on a stream, bring in the pages that hold these bytes of a
  * store, as far as there are frames that are free or clean.
  * @stream  as in gn_cache_flush_on; may be in capture: the prefetch becomes a node of the graph
- * A hint: a page that cannot be had is left out, and nobody is told. A launch and nothing else; an empty
- * range launches nothing. Kernels of any stream may use the cache meanwhile; who wants a page that is on its
- * way waits for it. Any host thread, one a stream at a time. Returns 0, -GN_EINVAL (not a store of this
- * cache), -GN_ERANGE (past its end), or the code of simt_launch_on.
+ * A hint: a page that cannot be had is left out, and no failure is kept. It launches one kernel and waits for
+ * nothing; an empty range launches none. Kernels of any stream may use the cache meanwhile. A thread that
+ * reads a page that is being fetched waits for it. Any host thread, one a stream at a time. Returns 0,
+ * -GN_EINVAL (not a store of this cache), -GN_ERANGE (past its end), or the code of simt_launch_on.
  */
 int gn_cache_prefetch_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
 			       uint64_t offset, uint64_t bytes, struct gn_error *error);
