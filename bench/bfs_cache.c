@@ -75,7 +75,7 @@ static int open_store(struct bench *b, struct gn_error *e)
 	const uint64_t offsets = (b->graph.vertices + 1) * 8, neighbours = b->graph.edges * 4;
 	const uint64_t at = (offsets + 4095) / 4096 * 4096;
 	struct gn_cache_options c;
-	struct gn_array_config a = {GN_PAGED, NULL, NULL, 0, b->graph.vertices + 1, 8};
+	struct gn_array_options a = {GN_PAGED, NULL, NULL, 0, b->graph.vertices + 1, 8};
 	const struct gn_store_view *view;
 	char uri[64];
 
@@ -160,7 +160,7 @@ static void print(const struct bench *b)
 
 int main(int argc, char **argv)
 {
-	struct simt_config config;
+	struct simt_options config;
 	struct gn_error e;
 	struct bench b;
 

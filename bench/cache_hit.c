@@ -188,7 +188,7 @@ static int measure(struct bench *b, const char *table, json_t *rows)
 static int with_table(struct bench *b, enum gn_cache_table table, json_t *rows)
 {
 	struct gn_cache_options options;
-	struct gn_array_config config;
+	struct gn_array_options config;
 	int rc;
 
 	memset(&options, 0, sizeof options);
@@ -213,7 +213,7 @@ static int with_table(struct bench *b, enum gn_cache_table table, json_t *rows)
 
 static int open_store(struct bench *b)
 {
-	struct simt_config config;
+	struct simt_options config;
 	uint32_t *values;
 	char uri[32];
 	int rc;

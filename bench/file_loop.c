@@ -195,11 +195,11 @@ static void paged(const char *name, const char *path, enum work work, int scalar
                   const uint32_t number[4])
 {
 	const uint32_t element_bytes = work == COUNT ? 1 : 4;
-	struct gn_array_config shape = {GN_PAGED, 0, 0, 0, bytes / element_bytes, element_bytes};
+	struct gn_array_options shape = {GN_PAGED, 0, 0, 0, bytes / element_bytes, element_bytes};
 	struct simt_grid grid = {number[0], number[1], 0};
 	struct simt_info info;
 	uint64_t sum = 0;
-	struct simt_config config = {0};
+	struct simt_options config = {0};
 	struct gn_cache_options options = {0};
 	struct gn_cache_facts facts;
 	struct simt_machine *machine;

@@ -61,7 +61,7 @@ static int measure(struct simt_machine *m, const char *path, uint64_t bytes, uin
 	if (!rc)
 		rc = gn_cache_create(&cache, m, &store, 1, &co, e);
 	if (!rc) {
-		struct gn_array_config ac = {GN_PAGED, cache, store, 0, bytes / 8, 8};
+		struct gn_array_options ac = {GN_PAGED, cache, store, 0, bytes / 8, 8};
 
 		rc = gn_array_create(&args.array, m, &ac, e);
 	}
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	static const uint64_t sizes[] = {1ull << 30, 100ull << 30, 1ull << 40, 10000000000000ull};
 	static const uint32_t pages[] = {512, 4096};
 	struct simt_machine *m = NULL;
-	struct simt_config config;
+	struct simt_options config;
 	struct gn_error e = {0, ""};
 	json_t *rows = json_array();
 	char path[400];

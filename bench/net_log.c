@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 {
 	static const struct shape shapes[] = {{132, 8, 256}, {132, 16, 512}, {264, 4, 256}, {264, 8, 64}};
 	static const struct shape small[] = {{2, 4, 64}};
-	struct simt_config config = {"cpu", 0, LANES, SIMT_FAIR, 0};
+	struct simt_options config = {"cpu", 0, LANES, SIMT_FAIR, 0};
 	const uint64_t bytes = (argc > 2 ? strtoull(argv[2], NULL, 10) : 16) << 20;
 	const struct shape *shape = small;
 	size_t count = 1, rows;

@@ -21,7 +21,7 @@ static const struct {
 static struct gn_net *sink_node(uint32_t nodes, uint32_t columns)
 {
 	struct gn_transport *t = gn__sink_create(0, nodes, 0);
-	struct gn_net_config config;
+	struct gn_net_options config;
 	struct gn_net *net = NULL;
 	struct gn_error error;
 

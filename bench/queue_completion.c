@@ -188,7 +188,7 @@ struct outcome {
 static int run(struct simt_machine *machine, uint32_t depth, enum variant variant, int slow,
                struct outcome *outcome)
 {
-	struct gn_nvmeq_config config = {depth, GN_NVME_PAGE, BLOCK, 1, 0};
+	struct gn_nvmeq_options config = {depth, GN_NVME_PAGE, BLOCK, 1, 0};
 	struct simt_grid grid = {1, USERS, 0};
 	struct arguments a;
 	struct disk disk;
@@ -267,7 +267,7 @@ static int compare(struct simt_machine *machine, uint32_t depth, int slow, int l
 
 int main(void)
 {
-	struct simt_config config = {"cpu", 1, 1, SIMT_FAIR, 0};
+	struct simt_options config = {"cpu", 1, 1, SIMT_FAIR, 0};
 	struct simt_machine *machine;
 	struct gn_error error;
 	int bad;

@@ -94,7 +94,7 @@ static double launch_ns(struct simt_machine *machine, const struct simt_kernel *
 
 static struct simt_machine *open_cpu(unsigned width)
 {
-	struct simt_config config = {"cpu", 1, width, SIMT_FAIR, 0};
+	struct simt_options config = {"cpu", 1, width, SIMT_FAIR, 0};
 	struct simt_machine *machine;
 	struct gn_error error;
 

@@ -130,7 +130,7 @@ static int run(struct simt_machine *machine, struct gn_store *store, uint32_t re
 
 int main(int argc, char **argv)
 {
-	struct simt_config config = {"cpu", 0, 0, SIMT_FAIR, 0};
+	struct simt_options config = {"cpu", 0, 0, SIMT_FAIR, 0};
 	struct gn_store_options options;
 	struct gn_error error = {0, ""};
 	struct simt_machine *machine;

@@ -71,7 +71,7 @@ static cudaGraphExec_t capture(cudaStream_t s, simt_stream *adopted, gn_cache *c
 
 int main()
 {
-	struct simt_config config = {"cuda"};
+	struct simt_options machine_options = {"cuda"};
 	struct gn_cache_options options = {4 << 20}; // an eighth of the data
 	const std::vector<float> ones(COUNT, 1.0f);
 	struct gn_array x, y;
@@ -83,11 +83,11 @@ int main()
 	unsigned long long *total, sum_of_y;
 	float *last, x_last, stored;
 
-	must(simt_open(&machine, &config, &error));
+	must(simt_open(&machine, &machine_options, &error));
 	must(gn_store_open(&store, machine, "host:32M", nullptr, &error)); // x and y; or "file:/data/xy.bin"
 	must(gn_store_write(store, COUNT * sizeof(float), ones.data(), COUNT * sizeof(float), &error));
 	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
-	struct gn_array_config shape = {GN_PAGED, cache, store, 0, COUNT, sizeof(float)};
+	struct gn_array_options shape = {GN_PAGED, cache, store, 0, COUNT, sizeof(float)};
 	must(gn_array_create(&x, machine, &shape, &error));
 	shape.offset = COUNT * sizeof(float);
 	must(gn_array_create(&y, machine, &shape, &error));

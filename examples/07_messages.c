@@ -76,14 +76,14 @@ static int node_main(struct gn_net *net, void *unused)
 
 int main(void)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_error error;
 
-	memset(&config, 0, sizeof config);
+	memset(&options, 0, sizeof options);
 	memset(&error, 0, sizeof error);
-	config.nodes = 4;
-	config.heap_bytes = 1 << 20;
-	if (!gn_net_run(&config, node_main, NULL, &error))
+	options.nodes = 4;
+	options.heap_bytes = 1 << 20;
+	if (!gn_net_run(&options, node_main, NULL, &error))
 		return 0;
 	fprintf(stderr, "07_messages: %s\n", error.code ? error.text : "a node failed");
 	return 1;

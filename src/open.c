@@ -32,7 +32,7 @@ static int check_options(const char *uri, const struct gn_options *o, struct gn_
 
 static int open_machine(struct gn_data *d, const struct gn_options *o, struct gn_error *e)
 {
-	struct simt_config config = o->machine_options;
+	struct simt_options options = o->machine_options;
 
 	if (o->beside) {
 		d->owner = o->beside->owner ? o->beside->owner : o->beside;
@@ -40,8 +40,8 @@ static int open_machine(struct gn_data *d, const struct gn_options *o, struct gn
 		d->machine = d->owner->machine;
 		return 0;
 	}
-	config.name = o->machine ? o->machine : "cpu";
-	return simt_open(&d->machine, &config, e);
+	options.name = o->machine ? o->machine : "cpu";
+	return simt_open(&d->machine, &options, e);
 }
 
 static uint64_t less_of(uint64_t a, uint64_t b)
@@ -69,26 +69,26 @@ static int make_cache(struct gn_data *d, const struct gn_options *o, uint64_t co
 static int make_array(struct gn_data *d, const struct gn_options *o, const char *uri, struct gn_error *e)
 {
 	const uint64_t bytes = gn_store_view_of(d->store)->capacity_bytes;
-	struct gn_array_config config;
+	struct gn_array_options options;
 	struct gn_error why;
 	int rc = 0;
 
-	memset(&config, 0, sizeof config);
-	config.mode = o->mode;
-	config.offset = o->offset;
-	config.element_bytes = o->element_bytes;
-	config.count = o->count || o->offset > bytes ? o->count : (bytes - o->offset) / o->element_bytes;
-	if (!config.count)
+	memset(&options, 0, sizeof options);
+	options.mode = o->mode;
+	options.offset = o->offset;
+	options.element_bytes = o->element_bytes;
+	options.count = o->count || o->offset > bytes ? o->count : (bytes - o->offset) / o->element_bytes;
+	if (!options.count)
 		return gn_error_set(e, -GN_EINVAL,
 		                    "%s: it holds %llu bytes, and no element of %u bytes at offset %llu: "
 		                    "take a smaller offset",
 		                    uri, (unsigned long long)bytes, o->element_bytes,
 		                    (unsigned long long)o->offset);
 	if (o->mode == GN_PAGED)
-		rc = make_cache(d, o, config.count, &why);
-	config.cache = d->cache;
-	config.store = d->store;
-	rc = rc ? rc : gn_array_create(&d->array, d->machine, &config, &why);
+		rc = make_cache(d, o, options.count, &why);
+	options.cache = d->cache;
+	options.store = d->store;
+	rc = rc ? rc : gn_array_create(&d->array, d->machine, &options, &why);
 	return rc ? gn_error_set(e, rc, "%s: %s", uri, why.text) : 0;
 }
 

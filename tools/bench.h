@@ -23,7 +23,7 @@ enum { BENCH_ROWS = 24, BENCH_GROUPS = 40, BENCH_RUNS = 99 };
 
 /* What the command line asked for. */
 struct bench_request {
-	struct simt_config machine;
+	struct simt_options machine;
 	const char *json, *svg;
 	uint64_t data_bytes;  /* of each array; 0: what suits the machine */
 	uint64_t cache_bytes; /* 0: a part of the data that the workload names */

@@ -48,7 +48,7 @@ int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum b
 static int make_arrays(struct bench *b, struct bench_add *a, struct gn_error *e)
 {
 	struct gn_array *arrays[] = {&a->args.a, &a->args.b, &a->args.c};
-	struct gn_array_config config;
+	struct gn_array_options config;
 	int rc = 0;
 
 	memset(&config, 0, sizeof config);

@@ -73,7 +73,7 @@ int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_
 
 static int make_array(struct bench *b, struct gn_cache *cache, struct gn_array *array, struct gn_error *e)
 {
-	struct gn_array_config config;
+	struct gn_array_options config;
 
 	memset(&config, 0, sizeof config);
 	config.mode = cache ? GN_PAGED : GN_DIRECT;

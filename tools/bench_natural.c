@@ -194,7 +194,7 @@ static int make_cache_of(struct bench_natural *n, uint64_t frames, struct gn_err
 
 int bench_natural_cache(struct bench_natural *n, uint64_t bytes, uint64_t frames, struct gn_error *e)
 {
-	struct gn_array_config config;
+	struct gn_array_options config;
 	int rc = bytes ? make_cache(n, n->b->q->cache_bytes ? n->b->q->cache_bytes : bytes, e)
 	               : make_cache_of(n, frames, e);
 

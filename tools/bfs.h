@@ -22,7 +22,7 @@ struct bfs_options {
 	const char *graph;
 	uint64_t source;
 	bool undirected;
-	struct simt_config machine;
+	struct simt_options machine;
 	const char *store; /* "host", "file" or NULL: what suits the graph's format */
 	uint64_t cache_bytes; /* 0: one eighth of the graph */
 	uint32_t page_bytes;

@@ -55,7 +55,7 @@ static int open_choice(struct bfs_arrays *a, struct simt_machine *machine, const
 {
 	const uint64_t all = cache_bytes(in, o), taken = offsets_share(in, o, all),
 	               least = 16ull * o->page_bytes;
-	struct gn_auto_config c = {0};
+	struct gn_auto_options c = {0};
 
 	c.cache_bytes = all > taken + least ? all - taken : least;
 	c.offset = in->neighbours_at;
@@ -66,7 +66,7 @@ static int open_choice(struct bfs_arrays *a, struct simt_machine *machine, const
 }
 
 static int open_neighbours(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-			   const struct bfs_options *o, struct gn_array_config config, struct gn_error *e)
+			   const struct bfs_options *o, struct gn_array_options config, struct gn_error *e)
 {
 	if (o->mode == BFS_AUTO && in->edges)
 		return open_choice(a, machine, in, o, e);
@@ -80,7 +80,7 @@ static int open_neighbours(struct bfs_arrays *a, struct simt_machine *machine, c
 int bfs_arrays_open(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
 		    const struct bfs_options *o, struct gn_error *e)
 {
-	struct gn_array_config config = {o->mode == BFS_DIRECT ? GN_DIRECT : GN_PAGED,
+	struct gn_array_options config = {o->mode == BFS_DIRECT ? GN_DIRECT : GN_PAGED,
 	                                 NULL,
 	                                 in->store,
 	                                 in->offsets_at,

@@ -29,7 +29,7 @@ enum {
 };
 
 struct request {
-	struct simt_config machine;
+	struct simt_options machine;
 	const char *store, *json;
 	uint64_t data_bytes, cache_bytes, cold_bytes, touches;
 	uint32_t page_bytes;
@@ -236,7 +236,7 @@ static int measure(struct bench *b, struct row *r, struct gn_error *e)
 static int make_cache(struct bench *b, uint64_t bytes, int counters, uint64_t words, struct gn_error *e)
 {
 	struct gn_cache_options c;
-	struct gn_array_config a = {GN_PAGED, NULL, b->store, 0, words, 4};
+	struct gn_array_options a = {GN_PAGED, NULL, b->store, 0, words, 4};
 	int rc;
 
 	memset(&c, 0, sizeof c);

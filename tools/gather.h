@@ -17,7 +17,7 @@ enum { GATHER_SIZES = 16, GATHER_REPEAT = 99, GATHER_PART = 64 };
 
 /* What the command line asked for. */
 struct gather_request {
-	struct simt_config machine;
+	struct simt_options machine;
 	const char *json;
 	uint64_t data_bytes, cache_bytes, count, out_bytes;
 	uint32_t page_bytes, row_bytes[GATHER_SIZES];

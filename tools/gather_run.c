@@ -150,7 +150,7 @@ static struct gn_gb_zipf zipf_of(uint64_t n, double theta)
 static int open_cache(struct gather_bench *b, struct gn_error *e)
 {
 	struct gn_cache_options c;
-	struct gn_array_config a = {GN_PAGED, NULL, b->store, 0, b->args.words, 4};
+	struct gn_array_options a = {GN_PAGED, NULL, b->store, 0, b->args.words, 4};
 	double seconds;
 	int rc;
 

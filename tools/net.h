@@ -19,7 +19,7 @@ enum { TOOL_NET_MATRIX = 32 };
 
 /* What the options say. Zero is nothing said, but for config.nodes, which tool_net_argp makes 2. */
 struct tool_net {
-	struct gn_net_config config;
+	struct gn_net_options config;
 	const char *json;
 	/* nodes of the wait matrix that tool_net_gather found; 0: none, or more than TOOL_NET_MATRIX */
 	uint32_t waits;

@@ -93,7 +93,7 @@ static const struct argp_option machine_options[] = {
 
 static error_t parse_machine(int key, char *arg, struct argp_state *state)
 {
-	struct simt_config *c = (struct simt_config *)state->input;
+	struct simt_options *c = (struct simt_options *)state->input;
 
 	switch (key) {
 	case OPT_MACHINE: c->name = arg; return 0;

@@ -92,7 +92,7 @@ extern const char *const tool_policies[]; /* enum gn_cache_policy */
 
 /*
  * The options of a machine, --machine, --warp-width and --threads: a child of a subcommand's argp, with
- * tool_machine_child in its children. The parser sets state->child_inputs[0] to a struct simt_config at
+ * tool_machine_child in its children. The parser sets state->child_inputs[0] to a struct simt_options at
  * ARGP_KEY_INIT.
  */
 extern const struct argp_child tool_machine_child[];

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 struct net_model {
-	/* as struct gn_net_config */
+	/* as struct gn_net_options */
 	uint32_t nodes, columns;
 	uint64_t log_bytes, packet_bytes, flush_ns;
 	uint32_t squeezed;    /* 1: packets travel without what their messages share */

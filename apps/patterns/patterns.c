@@ -86,7 +86,7 @@ static struct gn_pattern_args arguments(const struct gn_pattern_bed *bed, const 
 static int directly(struct gn_pattern_bed *bed, const struct simt_kernel *kernel,
                     struct gn_pattern_args *args, struct gn_error *error)
 {
-	const struct gn_array_config c = {GN_DIRECT, NULL, bed->store, 0, args->words, 4};
+	const struct gn_array_options c = {GN_DIRECT, NULL, bed->store, 0, args->words, 4};
 	int rc = gn_array_create(&args->array, bed->machine, &c, error);
 
 	if (!rc)
@@ -164,7 +164,7 @@ struct way {
 
 static int open_auto(struct gn_pattern_bed *bed, struct way *way, uint64_t words, struct gn_error *error)
 {
-	struct gn_auto_config c;
+	struct gn_auto_options c;
 
 	memset(&c, 0, sizeof c);
 	c.cache_bytes = bed->options.cache_bytes;
@@ -177,7 +177,7 @@ static int open_auto(struct gn_pattern_bed *bed, struct way *way, uint64_t words
 static int open_fixed(struct gn_pattern_bed *bed, struct way *way, uint32_t page_bytes, uint64_t words,
 		      struct gn_error *error)
 {
-	struct gn_array_config c = {page_bytes ? GN_PAGED : GN_DIRECT, NULL, bed->store, 0, words, 4};
+	struct gn_array_options c = {page_bytes ? GN_PAGED : GN_DIRECT, NULL, bed->store, 0, words, 4};
 	struct gn_cache_options o;
 	int rc = 0;
 

@@ -38,7 +38,7 @@ extern const struct gn_pattern gn_patterns[GN_PATTERNS];
 
 /* Zero is a good default for every member but the machine's name and the two sizes. */
 struct gn_pattern_options {
-	struct simt_config machine;
+	struct simt_options machine;
 	uint64_t data_bytes;   /* a power of two, 16 MiB at least */
 	uint64_t cache_bytes;
 	uint64_t touches;      /* scattered accesses of a launch; 0: one for each 32 words */

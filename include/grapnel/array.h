@@ -45,7 +45,7 @@ extern "C" {
 /* ---- host: create, destroy, failures ---- */
 
 /* What an array is made of. */
-struct gn_array_config {
+struct gn_array_options {
 	enum gn_mode mode;
 	struct gn_cache *cache; /* paged; NULL in direct mode */
 	struct gn_store *store; /* one of the cache's; direct: any byte-addressable one */
@@ -61,7 +61,7 @@ struct gn_array_config {
  * past the store), -GN_ENOTSUP (direct mode on a store that is not byte-addressable), -GN_ENOMEM.
  */
 int gn_array_create(struct gn_array *array, struct simt_machine *machine,
-                    const struct gn_array_config *config, struct gn_error *error);
+                    const struct gn_array_options *options, struct gn_error *error);
 
 /* gn_array_destroy - give the handle's memory back. Does NOT flush. Host. */
 void gn_array_destroy(struct gn_array *array, struct simt_machine *machine);

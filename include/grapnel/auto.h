@@ -2,7 +2,7 @@
 /*
  * auto.h - an array that finds out by itself how it is best read: DualOpt's decision engine, in software.
  *
- *     gn_auto_open(&choice, machine, store, &config, &error);
+ *     gn_auto_open(&choice, machine, store, &options, &error);
  *     for (each launch) {
  *             args.array = gn_auto_array(choice);      by value, for this launch
  *             simt_launch(machine, &kernel, grid, &args);
@@ -37,7 +37,7 @@ extern "C" {
 enum { GN_AUTO_PAGE_SIZES = 6 };
 
 /* Zero is a good default for every member but cache_bytes, count and element_bytes. */
-struct gn_auto_config {
+struct gn_auto_options {
 	uint64_t cache_bytes;   /* of all frames together, whatever the page size */
 	uint64_t offset;        /* of element 0 in the store, a multiple of element_bytes */
 	uint64_t count;         /* elements */
@@ -75,7 +75,7 @@ struct gn_auto;
  * sixteen pages, touches too few).
  */
 int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct gn_store *store,
-		 const struct gn_auto_config *config, struct gn_error *error);
+		 const struct gn_auto_options *options, struct gn_error *error);
 
 /* gn_auto_close - give everything back; NULL is nothing. Does NOT flush. Host, no kernel running. */
 void gn_auto_close(struct gn_auto *choice);

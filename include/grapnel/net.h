@@ -19,7 +19,7 @@
  *             return gn_net_barrier(gn_net_host(net));
  *     }
  *     ...
- *     gn_net_run(&config, node_main, NULL, &error);
+ *     gn_net_run(&options, node_main, NULL, &error);
  *
  * Sources: Gravel (queue, aggregator: sections 3 and 4), conveyors (two-level routing), OpenSHMEM 1.4 (what
  * the operations mean).
@@ -97,8 +97,8 @@ enum gn_net_route {
  * for other nodes of the same GPU should leave it room; memory that is given back (simt_free) meanwhile is
  * free only behind the run.
  */
-struct gn_net_config {
-	struct simt_config machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
+struct gn_net_options {
+	struct simt_options machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
 	const char *transport;      /* "local", "mpi"; NULL: see above */
 	uint32_t nodes;             /* of "local"; 0: 1. "mpi" has as many as its launcher started */
 	/* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
@@ -146,7 +146,7 @@ struct gn_net_stats {
  * (other nodes did not begin, or did not end, in time), -GN_EIO (what MPI says), -GN_ENOTSUP (MPI was
  * initialised for one thread, or used by an earlier run).
  */
-int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument),
+int gn_net_run(const struct gn_net_options *options, int (*node)(struct gn_net *net, void *argument),
                void *argument, struct gn_error *error);
 
 /* gn_net_node, gn_net_nodes - which node this is, of how many. */

@@ -458,7 +458,7 @@ extern "C" {
 #endif
 
 /* What a queue pair is made of. */
-struct gn_nvmeq_config {
+struct gn_nvmeq_options {
 	uint32_t depth;        /* a power of two, 2 to 32768 */
 	uint32_t buffer_bytes; /* largest transfer, a power of two from 4096 to 2 MiB */
 	uint32_t block_bytes;  /* logical block of the namespace, a power of two from 512 */
@@ -474,7 +474,7 @@ struct gn_nvmeq_config {
  * Host. Returns 0, -GN_EINVAL (which member, in the message), -GN_ENOMEM, -GN_EIO (the machine failed
  * before).
  */
-int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_config *config,
+int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_options *options,
 		    struct gn_error *error);
 
 /* gn_nvmeq_destroy - free a queue pair; its controller must have stopped. */

@@ -42,7 +42,7 @@ struct gn_options {
 	 */
 	struct gn_cache_options cache;
 	struct gn_store_options store;
-	struct simt_config machine_options; /* its name is not looked at: machine says it */
+	struct simt_options machine_options; /* its name is not looked at: machine says it */
 	/* data that is open: use its machine, but open a store and a cache anew; machine above is ignored */
 	struct gn_data *beside;
 };

@@ -247,13 +247,13 @@ struct simt_stream;
  * How the cpu machine picks the next thread.
  *   fair    every OS thread goes round its fibers; the default, and the only one that uses several OS threads
  *   random  one OS thread; at every point of a source compiled with SIMT_PREEMPT, and at every wait, a thread
- *           chosen by a generator seeded with config.seed; the same seed gives the same run
+ *           chosen by a generator seeded with options.seed; the same seed gives the same run
  * Bounded exhaustive schedules are run by simt_explore (explore.h).
  */
 enum simt_schedule { SIMT_FAIR, SIMT_RANDOM };
 
 /* Zero is a good default for every member but name. */
-struct simt_config {
+struct simt_options {
 	const char *name;            /* "cpu", "cuda" or "cuda:1" */
 	unsigned threads;            /* cpu: OS threads; 0 for one a core */
 	unsigned warp_width;         /* cpu: 1 to 32, a power of two; 0 for 1 */
@@ -294,11 +294,11 @@ struct simt_grid {
 /*
  * simt_open - open a machine.
  * @machine  receives it; owned, close with simt_close
- * @config   which and how; borrowed until return
+ * @options  which and how; borrowed until return
  * Returns 0, -GN_ENODEV (no such machine, or not built in: the message says how to get it),
  * -GN_EINVAL, -GN_ENOMEM.
  */
-int simt_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error);
+int simt_open(struct simt_machine **machine, const struct simt_options *options, struct gn_error *error);
 
 /*
  * simt_close - wait for what runs, then give everything back. Memory from simt_alloc must be freed before,

@@ -35,7 +35,7 @@ bool bed_may(const struct scope_row *row, const struct scope_machine *m, struct 
 
 int bed_open(struct bed *b, const struct scope_cell *c, struct gn_error *e)
 {
-	struct simt_config config;
+	struct simt_options config;
 	char name[32];
 	int rc;
 

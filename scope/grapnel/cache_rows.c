@@ -180,7 +180,7 @@ static int launch_once(struct cache_state *t, const struct simt_kernel *kernel, 
 
 static int make_array(struct cache_state *t, uint64_t cache_bytes, struct gn_error *e)
 {
-	struct gn_array_config config = {GN_PAGED, NULL, t->bed.store, 0, t->args.words, 4};
+	struct gn_array_options config = {GN_PAGED, NULL, t->bed.store, 0, t->args.words, 4};
 	int rc = bed_cache(&t->bed, cache_bytes, t->args.page_bytes, t->counts, e);
 
 	config.cache = t->bed.cache;

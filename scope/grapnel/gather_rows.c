@@ -125,7 +125,7 @@ int scope_gather_verify(void *state, struct gn_error *e)
 
 static int make_array(struct gather_state *t, uint64_t span, struct gn_error *e)
 {
-	struct gn_array_config config = {GN_PAGED, NULL, NULL, 0, t->args.words, 4};
+	struct gn_array_options config = {GN_PAGED, NULL, NULL, 0, t->args.words, 4};
 	int rc = bed_cache(&t->bed, span / 16, 4096, 0, e);
 
 	config.cache = t->bed.cache;

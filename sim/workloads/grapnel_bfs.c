@@ -55,7 +55,7 @@ static int open_store(struct search *s, uint64_t *neighbours_at, struct gn_error
 
 static int open_arrays(struct search *s, struct gn_error *error)
 {
-	struct gn_array_config c = {GN_DIRECT, NULL, NULL, 0, s->graph.vertices + 1, 8};
+	struct gn_array_options c = {GN_DIRECT, NULL, NULL, 0, s->graph.vertices + 1, 8};
 	uint64_t neighbours_at;
 	int rc = open_store(s, &neighbours_at, error);
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static int check_config(const struct gn_array_config *c, struct gn_error *error)
+static int check_options(const struct gn_array_options *c, struct gn_error *error)
 {
 	const struct gn_store_view *s;
 	const uint32_t size = c->element_bytes;
@@ -45,7 +45,7 @@ static int check_config(const struct gn_array_config *c, struct gn_error *error)
 	return 0;
 }
 
-static void fill_paged(struct gn_array *a, const struct gn_array_config *c)
+static void fill_paged(struct gn_array *a, const struct gn_array_options *c)
 {
 	const struct gn_cache_view *v = &c->cache->image;
 	const struct gn_cache_segment *segment = &v->segment[gn__cache_segment(c->cache, c->store)];
@@ -65,25 +65,25 @@ static void fill_paged(struct gn_array *a, const struct gn_array_config *c)
 }
 
 int gn_array_create(struct gn_array *array, struct simt_machine *machine,
-                    const struct gn_array_config *config, struct gn_error *error)
+                    const struct gn_array_options *options, struct gn_error *error)
 {
-	int rc = check_config(config, error);
+	int rc = check_options(options, error);
 	const struct gn_store_view *s;
 
 	memset(array, 0, sizeof *array);
 	if (rc)
 		return rc;
-	s = gn_store_view_of(config->store);
+	s = gn_store_view_of(options->store);
 	array->failure = (struct gn_failure *)simt_alloc(machine, sizeof *array->failure, SIMT_SHARED);
 	if (!array->failure)
 		return gn_error_set(error, -GN_ENOMEM, "array: no pinned memory for its failure record");
-	array->count = config->count;
-	array->element_log2 = (uint32_t)__builtin_ctz(config->element_bytes);
+	array->count = options->count;
+	array->element_log2 = (uint32_t)__builtin_ctz(options->element_bytes);
 	array->read_only = s->read_only;
-	if (config->mode == GN_DIRECT)
-		array->memory = s->memory + config->offset;
+	if (options->mode == GN_DIRECT)
+		array->memory = s->memory + options->offset;
 	else
-		fill_paged(array, config);
+		fill_paged(array, options);
 	gn__array_bounds(array, array->pages.word && !array->pages.counting);
 	return 0;
 }

@@ -19,9 +19,9 @@ static const double WORTH_A_CHANGE =
 
 static int create_array(struct gn_auto *x, struct gn_error *error)
 {
-	const struct gn_array_config c = {
-	    x->cache ? GN_PAGED : GN_DIRECT, x->cache, x->store, x->config.offset, x->config.count,
-	    x->config.element_bytes};
+	const struct gn_array_options c = {
+	    x->cache ? GN_PAGED : GN_DIRECT, x->cache, x->store, x->options.offset, x->options.count,
+	    x->options.element_bytes};
 
 	return gn_array_create(&x->array, x->machine, &c, error);
 }
@@ -33,9 +33,9 @@ static int create_cache(struct gn_auto *x, int choice, struct gn_error *error)
 	if (choice == GN_AUTO_DIRECT)
 		return 0;
 	memset(&o, 0, sizeof o);
-	o.bytes = x->config.cache_bytes;
+	o.bytes = x->options.cache_bytes;
 	o.page_bytes = gn_auto_page_bytes[choice];
-	o.policy = x->config.policy;
+	o.policy = x->options.policy;
 	return gn_cache_create(&x->cache, x->machine, &x->store, 1, &o, error);
 }
 
@@ -91,7 +91,7 @@ int gn__auto_switch(struct gn_auto *x, int choice, struct gn_error *error)
 static int can_page(const struct gn_auto *x, const struct simt_info *machine, unsigned p)
 {
 	const struct gn_store_view *s = gn_store_view_of(x->store);
-	const uint64_t bytes = gn_auto_page_bytes[p], cache = x->config.cache_bytes;
+	const uint64_t bytes = gn_auto_page_bytes[p], cache = x->options.cache_bytes;
 	const uint64_t table = s->capacity_bytes / bytes * 8 + cache / bytes * 20 + (64 << 10);
 
 	if (bytes % s->block_bytes || cache / bytes < LEAST_FRAMES)
@@ -103,7 +103,7 @@ static int can_page(const struct gn_auto *x, const struct simt_info *machine, un
 
 static int fill_bed(struct gn_auto *x, struct gn_error *error)
 {
-	const struct gn_auto_config *c = &x->config;
+	const struct gn_auto_options *c = &x->options;
 	const struct gn_store_view *s = gn_store_view_of(x->store);
 	struct gn_auto_bed *b = &x->bed;
 	struct simt_info machine;
@@ -158,7 +158,7 @@ static int build(struct gn_auto *x, struct gn_error *error)
 }
 
 int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct gn_store *store,
-                 const struct gn_auto_config *config, struct gn_error *error)
+                 const struct gn_auto_options *options, struct gn_error *error)
 {
 	struct gn_auto *x = (struct gn_auto *)calloc(1, sizeof *x);
 	int rc;
@@ -168,7 +168,7 @@ int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct g
 		return gn_error_set(error, -GN_ENOMEM, "auto: out of memory");
 	x->machine = machine;
 	x->store = store;
-	x->config = *config;
+	x->options = *options;
 	rc = build(x, error);
 	if (rc)
 		gn_auto_close(x);

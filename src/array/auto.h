@@ -100,7 +100,7 @@ const char *gn__auto_batches(const struct gn_auto_bed *bed, const struct gn_auto
 struct gn_auto {
 	struct simt_machine *machine;
 	struct gn_store *store;
-	struct gn_auto_config config;
+	struct gn_auto_options options;
 	struct gn_auto_bed bed;
 	struct gn_cache *cache; /* NULL in direct mode */
 	struct gn_array array;
@@ -116,7 +116,7 @@ struct gn_auto {
 	uint64_t next_look, step; /* launches: when to look again, and how many lie between two looks */
 };
 
-/* gn__auto_make_sample - memory for it. Returns 0, -GN_EINVAL (config.touches), -GN_ENOMEM; forget in any
+/* gn__auto_make_sample - memory for it. Returns 0, -GN_EINVAL (options.touches), -GN_ENOMEM; forget in any
  * case. */
 int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error);
 void gn__auto_forget_sample(struct gn_auto *x);

@@ -27,14 +27,14 @@ int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error)
 {
 	struct gn_sample *s = &x->image;
 
-	if (x->config.touches && x->config.touches < STAGES * 8)
+	if (x->options.touches && x->options.touches < STAGES * 8)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "auto: a sample of %u touches is too small; take %d or more",
-		                    x->config.touches, STAGES * 8);
-	s->room = x->config.touches ? x->config.touches : (uint32_t)TOUCHES;
+		                    x->options.touches, STAGES * 8);
+	s->room = x->options.touches ? x->options.touches : (uint32_t)TOUCHES;
 	s->stage = s->room / STAGES + 1;
 	s->least = least_keep(x);
-	s->base = x->config.offset;
+	s->base = x->options.offset;
 	s->touch = (uint64_t *)simt_alloc(x->machine, s->room * sizeof *s->touch, SIMT_DEVICE);
 	x->sample = (struct gn_sample *)simt_alloc(x->machine, sizeof *x->sample, SIMT_DEVICE);
 	x->log.touch = (uint64_t *)malloc(s->room * sizeof *x->log.touch);

@@ -257,7 +257,7 @@ static void close_packet(struct gn_net *net, struct gn_intake *in)
  */
 static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, uint32_t *at)
 {
-	const uint64_t most = net->config.heap_bytes / 8;
+	const uint64_t most = net->options.heap_bytes / 8;
 	char *const heap = net->host.heap;
 	uint32_t done = 0;
 

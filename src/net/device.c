@@ -114,7 +114,7 @@ static void end_ring(struct gn_device *d, uint32_t ring, uint64_t deadline)
 
 void gn__device_stop(struct gn_net *net)
 {
-	const uint64_t deadline = simt_clock_ns() + net->config.timeout_ns;
+	const uint64_t deadline = simt_clock_ns() + net->options.timeout_ns;
 	struct gn_device *d = net->device;
 
 	if (!d->kernel.started)
@@ -129,7 +129,7 @@ void gn__device_stop(struct gn_net *net)
 /* Is it one for the heap, and whole? */
 static int is_for_heap(const struct gn_net *net, const uint64_t *word, uint32_t left)
 {
-	const uint64_t head = word[0], heap = net->config.heap_bytes;
+	const uint64_t head = word[0], heap = net->options.heap_bytes;
 	const uint32_t words = gn_message_words(head), kind = gn_message_kind(head);
 	const uint64_t place = gn_message_place(head);
 

@@ -155,7 +155,7 @@ int gn__exchange_is_due(struct gn_net *net)
 	uint64_t all = 0, kept = 0;
 	int full = 0;
 
-	if (net->config.form != GN_NET_COPROCESSOR)
+	if (net->options.form != GN_NET_COPROCESSOR)
 		return 0;
 	for (uint32_t k = 0; k + 1 < net->sources; k++) {
 		struct gn_source *s = &net->source[k];
@@ -169,12 +169,12 @@ int gn__exchange_is_due(struct gn_net *net)
 		net->written = all;
 		net->written_ns = net->now;
 	}
-	return kept && (full || net->now - net->written_ns >= net->config.flush_ns);
+	return kept && (full || net->now - net->written_ns >= net->options.flush_ns);
 }
 
 void gn__exchange_end(struct gn_net *net)
 {
-	for (uint32_t k = 0; net->config.form == GN_NET_COPROCESSOR && k + 1 < net->sources; k++)
+	for (uint32_t k = 0; net->options.form == GN_NET_COPROCESSOR && k + 1 < net->sources; k++)
 		gn_log_release(&net->source[k].reader);
 }
 
@@ -216,8 +216,8 @@ static uint32_t drain_rounds(struct gn_net *net, int release)
 /* What threads wrote, but not handlers. */
 static uint32_t drain_threads(struct gn_net *net)
 {
-	const int coprocessor = net->config.form == GN_NET_COPROCESSOR,
-	          coalesced = net->config.form == GN_NET_COALESCED;
+	const int coprocessor = net->options.form == GN_NET_COPROCESSOR,
+	          coalesced = net->options.form == GN_NET_COALESCED;
 	uint32_t sorted = 0;
 
 	if (coprocessor && !gn__quiet_sorts(net))

@@ -180,7 +180,7 @@ void gn__flush(struct gn_net *net, int all, int idle)
 		newer = l->newer;
 		if (l->sealed || all || l->urgent & GN_LINK_NOW || (l->urgent && idle))
 			link_send(net, l, &net->stats.urgent);
-		else if (gn_rule_is_old(net->now - l->open->opened_ns, link_words(l), net->config.flush_ns,
+		else if (gn_rule_is_old(net->now - l->open->opened_ns, link_words(l), net->options.flush_ns,
 		                        idle))
 			link_send(net, l, &net->stats.aged);
 	}
@@ -264,7 +264,7 @@ static void ways(struct gn_net *net)
 
 int gn__links_create(struct gn_net *net)
 {
-	net->most_words = gn_rule_words(net->config.packet_bytes);
+	net->most_words = gn_rule_words(net->options.packet_bytes);
 	for (uint32_t class_ = 0; class_ < GN_PACKET_CLASSES; class_++) {
 		const int passed = class_ & 1;
 		const uint32_t links = gn_route_links(&net->route, passed);

@@ -53,7 +53,7 @@ static int may_leave(struct gn_net *net, uint64_t *deadline)
 	if (!simt_load_acquire_dev_u32(&net->stop))
 		return 0;
 	if (!*deadline)
-		*deadline = net->now + net->config.timeout_ns;
+		*deadline = net->now + net->options.timeout_ns;
 	if (!gn__tell_end(net))
 		return net->now > *deadline;
 	gn__flush(net, 1, 0);

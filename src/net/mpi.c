@@ -324,11 +324,11 @@ static int mpi_gather(struct gn_transport *t, const void *own, void *all, uint32
 static const struct gn_transport_ops mpi_ops = {mpi_send,  mpi_sent,  mpi_receive, mpi_release,
                                                 mpi_leave, mpi_close, mpi_gather};
 
-static int introduce(struct mpi *m, const struct gn_net_config *config, struct gn_error *error)
+static int introduce(struct mpi *m, const struct gn_net_options *options, struct gn_error *error)
 {
 	const uint64_t drawn = simt_clock_ns() | 1;
-	struct introduction own = {drawn,           host_number(),      config->heap_bytes,
-	                           config->columns, config->data_bytes, config->route};
+	struct introduction own = {drawn,           host_number(),      options->heap_bytes,
+	                           options->columns, options->data_bytes, options->route};
 	struct introduction *all;
 	int rank, size, rc;
 
@@ -360,7 +360,7 @@ static int arrivals_open(struct mpi *m, uint32_t class_, struct gn_error *error)
 	return 0;
 }
 
-int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config, struct gn_error *error)
+int gn_mpi_open(struct gn_transport **transport, const struct gn_net_options *options, struct gn_error *error)
 {
 	struct mpi *m = (struct mpi *)calloc(1, sizeof *m);
 	int rc = m ? begin(&m->ends_mpi, error) : gn_error_set(error, -GN_ENOMEM, "no memory for MPI");
@@ -373,10 +373,10 @@ int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *con
 	m->transport.name = "mpi";
 	m->transport.copies = 1;
 	m->transport.keeps = 1;
-	m->timeout_ns = config->timeout_ns;
+	m->timeout_ns = options->timeout_ns;
 	rc = duplicate(m, error);
 	if (!rc)
-		rc = introduce(m, config, error);
+		rc = introduce(m, options, error);
 	for (uint32_t k = 0; !rc && k < GN_PACKET_CLASSES; k++)
 		rc = arrivals_open(m, k, error);
 	*transport = &m->transport;

@@ -147,13 +147,13 @@ struct shared {
 
 enum { NEAR, APART };
 
-static uint64_t log_capacity(const struct gn_net_config *config)
+static uint64_t log_capacity(const struct gn_net_options *options)
 {
 	uint64_t words = 4 * GN_MESSAGE_MOST_WORDS;
 	uint64_t capacity = 1;
 
-	if (config->log_bytes / 8 > words)
-		words = config->log_bytes / 8;
+	if (options->log_bytes / 8 > words)
+		words = options->log_bytes / 8;
 	while (capacity < words)
 		capacity *= 2;
 	return capacity;
@@ -179,10 +179,10 @@ static void lay_out(struct gn_net *net, struct shared *s, struct layout *l)
 {
 	const uint64_t slots = GN_NET_SLOTS;
 
-	s->heap = (char *)place(l, APART, net->config.heap_bytes);
+	s->heap = (char *)place(l, APART, net->options.heap_bytes);
 	s->log = (struct gn_log *)place(l, APART, (net->sources - 2) * sizeof *s->log);
 	s->mapped = (char *)place(l, APART, net->route.nodes * sizeof(char *));
-	s->word = (uint64_t *)place(l, NEAR, net->sources * log_capacity(&net->config) * 8);
+	s->word = (uint64_t *)place(l, NEAR, net->sources * log_capacity(&net->options) * 8);
 	s->released = (uint64_t *)place(l, NEAR, net->sources * 128ull);
 	s->host_log = (struct gn_log *)place(l, NEAR, 2 * sizeof *s->log);
 	s->slot = (struct gn_net_slot *)place(l, NEAR, net->slots * sizeof *s->slot);
@@ -194,14 +194,14 @@ static void lay_out(struct gn_net *net, struct shared *s, struct layout *l)
 	}
 	if (!net->device)
 		return;
-	s->data = (char *)place(l, NEAR, net->config.shared_bytes);
+	s->data = (char *)place(l, NEAR, net->options.shared_bytes);
 	s->stage = (char *)place(l, NEAR, slots * GN_MESSAGE_MOST_BYTES);
 }
 
 static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 {
-	const uint64_t alignment = gn__heap_alignment(net->config.heap_bytes);
-	const int exported = net->config.route == GN_NET_DIRECT && net->transport->ops->gather;
+	const uint64_t alignment = gn__heap_alignment(net->options.heap_bytes);
+	const int exported = net->options.route == GN_NET_DIRECT && net->transport->ops->gather;
 	struct layout l;
 
 	memset(&l, 0, sizeof l);
@@ -255,7 +255,7 @@ static int slots_init(struct gn_net *net, const struct shared *s, uint32_t k)
 
 static int logs_init(struct gn_net *net, const struct shared *s)
 {
-	const uint64_t capacity = log_capacity(&net->config);
+	const uint64_t capacity = log_capacity(&net->options);
 	const uint32_t kernels = net->sources - 2;
 	struct gn_log *image = (struct gn_log *)calloc(kernels, sizeof *image);
 	int rc;
@@ -287,15 +287,15 @@ static void views_init(struct gn_net *net, const struct shared *s)
 	v->node = net->route.node;
 	v->nodes = net->route.nodes;
 	v->heap = s->heap;
-	v->heap_bytes = net->config.heap_bytes;
-	v->data = s->data ? s->data : (char *)net->config.data;
-	v->data_bytes = s->data ? net->config.shared_bytes : net->config.data_bytes;
+	v->heap_bytes = net->options.heap_bytes;
+	v->data = s->data ? s->data : (char *)net->options.data;
+	v->data_bytes = s->data ? net->options.shared_bytes : net->options.data_bytes;
 	v->group = (struct gn_net_group *)(void *)(s->data ? s->data : s->heap);
 	v->slot = s->slot;
 	v->free_slot = s->ring[own];
 	v->free_id = s->id[own];
 	v->fault = net->fault;
-	v->timeout_ns = net->config.timeout_ns;
+	v->timeout_ns = net->options.timeout_ns;
 	v->logs = 1;
 	v->log = &s->host_log[0];
 	v->far = net->device ? GN__NET_HEAP : 0;
@@ -320,8 +320,8 @@ static int node_memory(struct gn_net *net, struct gn_error *error)
 	net->turn = (uint32_t *)calloc(net->sources, sizeof *net->turn);
 	net->peer = (struct gn_peer *)calloc(nodes, sizeof *net->peer);
 	net->quiet.token = (uint64_t *)calloc(net->slots, sizeof *net->quiet.token);
-	if (net->config.squeeze == GN_NET_SQUEEZE ||
-	    (net->config.squeeze == GN_NET_SQUEEZE_COPIES && net->transport->copies))
+	if (net->options.squeeze == GN_NET_SQUEEZE ||
+	    (net->options.squeeze == GN_NET_SQUEEZE_COPIES && net->transport->copies))
 		net->scratch = (struct gn_packet *)malloc(sizeof *net->scratch);
 	if (!net->source || !net->turn || !net->peer || !net->quiet.token)
 		rc = -GN_ENOMEM;
@@ -365,25 +365,25 @@ static void choose_machine(struct gn_net *net)
 {
 	uint32_t devices;
 
-	if (strcmp(net->config.machine.name, "cuda"))
+	if (strcmp(net->options.machine.name, "cuda"))
 		return;
 	devices = simt_devices("cuda");
 	if (!devices)
 		return;
 	snprintf(net->name, sizeof net->name, "cuda:%u", net->route.node % devices);
-	net->config.machine.name = net->name;
+	net->options.machine.name = net->name;
 }
 
 static int heaps_create(struct gn_net *net, const struct shared *s, struct gn_error *error)
 {
 	const uint64_t group = sizeof(struct gn_net_group);
 	int rc = gn__heap_create(&net->heap, net->device ? net->machine : NULL, s->heap,
-	                         net->device ? 0 : group, net->config.heap_bytes);
+	                         net->device ? 0 : group, net->options.heap_bytes);
 
 	if (!rc && s->data)
-		rc = gn__heap_create(&net->data, NULL, s->data, group, net->config.shared_bytes);
+		rc = gn__heap_create(&net->data, NULL, s->data, group, net->options.shared_bytes);
 	return rc ? gn_error_set(error, rc, "a heap of %llu bytes is too small",
-	                         (unsigned long long)net->config.heap_bytes)
+	                         (unsigned long long)net->options.heap_bytes)
 	          : 0;
 }
 
@@ -394,13 +394,13 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	int rc, apart;
 
 	choose_machine(net);
-	rc = simt_open(&net->machine, &net->config.machine, error);
+	rc = simt_open(&net->machine, &net->options.machine, error);
 	if (rc)
 		return rc;
 	simt_describe(net->machine, &info);
 	net->sources = info.processors + 2;
-	apart = info.is_cuda || net->config.by_kernel;
-	if (apart && net->config.data)
+	apart = info.is_cuda || net->options.by_kernel;
+	if (apart && net->options.data)
 		return gn_error_set(error, -GN_EINVAL, "static data is symmetric on the machine cpu only");
 	if (apart)
 		rc = gn__device_create(net, error);
@@ -423,7 +423,7 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	return heaps_create(net, &s, error);
 }
 
-int gn__node_create(struct gn_net **net, const struct gn_net_config *config, struct gn_transport *transport,
+int gn__node_create(struct gn_net **net, const struct gn_net_options *options, struct gn_transport *transport,
 		    struct gn_error *error)
 {
 	struct gn_net *n = (struct gn_net *)calloc(1, sizeof *n);
@@ -434,10 +434,10 @@ int gn__node_create(struct gn_net **net, const struct gn_net_config *config, str
 		return gn_error_set(error, -GN_ENOMEM, "no memory for a node");
 	}
 	n->transport = transport;
-	n->config = *config;
+	n->options = *options;
 	n->route.node = transport->node;
 	n->route.nodes = transport->nodes;
-	n->route.columns = config->columns;
+	n->route.columns = options->columns;
 	rc = node_fill(n, error);
 	if (rc)
 		gn__node_destroy(n);

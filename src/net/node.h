@@ -109,7 +109,7 @@ struct gn_net {
 	struct simt_machine *machine;
 	struct gn_transport *transport;
 	struct gn_route route;
-	struct gn_net_config config;
+	struct gn_net_options options;
 
 	struct gn_net_view view, host, handler_view;
 	struct gn_source *source; /* of kernels, one a processor; then the host's; then the handlers' */
@@ -168,10 +168,10 @@ static inline void gn__count(uint64_t *count, uint64_t more)
 
 /*
  * gn__node_create - put a node together, and a machine for it.
- * @config     without defaults: every member says something
+ * @options     without defaults: every member says something
  * @transport  becomes the node's, also when this fails
  */
-int gn__node_create(struct gn_net **net, const struct gn_net_config *config, struct gn_transport *transport,
+int gn__node_create(struct gn_net **net, const struct gn_net_options *options, struct gn_transport *transport,
 		    struct gn_error *error);
 void gn__node_destroy(struct gn_net *net);
 

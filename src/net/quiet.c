@@ -110,7 +110,7 @@ static void begin(struct gn_net *net)
 
 	q->served = q->waiting;
 	q->code = 0;
-	q->deadline = net->now + net->config.timeout_ns;
+	q->deadline = net->now + net->options.timeout_ns;
 	if (!net->device) {
 		look(net, NULL);
 		return;
@@ -195,13 +195,13 @@ static void expire(struct gn_net *net)
 		    &error, -GN_ETIMEDOUT,
 		    "node %u did not answer node %u within %llu ms, nor did %u more: it has ended, or "
 		    "its network stands still",
-		    late, net->route.node, (unsigned long long)(net->config.timeout_ns / 1000000),
+		    late, net->route.node, (unsigned long long)(net->options.timeout_ns / 1000000),
 		    q->marks - 1);
 	else
 		gn_error_set(
 		    &error, -GN_ETIMEDOUT,
 		    "messages could not be sent within %llu ms; node %u has not taken in what it was sent",
-		    (unsigned long long)(net->config.timeout_ns / 1000000), late);
+		    (unsigned long long)(net->options.timeout_ns / 1000000), late);
 	q->code = gn__network_fail(net, late, &error);
 	q->marks = 0;
 	end(net);

@@ -6,15 +6,15 @@
 
 int gn__resident_open(struct gn_resident *r, const struct gn_net *net, struct gn_error *error)
 {
-	struct simt_config config = net->config.machine;
+	struct simt_options options = net->options.machine;
 	struct simt_info info;
 	int rc = 0;
 
 	simt_describe(net->machine, &info);
-	config.threads = 1;
+	options.threads = 1;
 	r->machine = net->machine;
 	if (!info.is_cuda) {
-		rc = simt_open(&r->own, &config, error);
+		rc = simt_open(&r->own, &options, error);
 		r->machine = r->own;
 	}
 	return rc ? rc : simt_stream_create(&r->stream, r->machine, error);

@@ -15,7 +15,7 @@ static const uint64_t default_heap_bytes = 64ull << 20, default_log_bytes = 1ull
                       default_shared_bytes = 1ull << 20;
 
 /* Only there in programs that are linked with grapnel-mpi. */
-extern int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config,
+extern int gn_mpi_open(struct gn_transport **transport, const struct gn_net_options *options,
                        struct gn_error *error) __attribute__((weak));
 
 struct run {
@@ -47,7 +47,7 @@ static void *run_node(void *argument)
 
 /* ---- before and behind a run ---- */
 
-static void set_defaults(struct gn_net_config *c)
+static void set_defaults(struct gn_net_options *c)
 {
 	if (!c->machine.name)
 		c->machine.name = "cpu";
@@ -64,7 +64,7 @@ static void set_defaults(struct gn_net_config *c)
 }
 
 /* What depends on how many nodes there are, and how many of them are on this host; and what cannot be. */
-static int settle_config(struct gn_net_config *c, uint32_t nodes, uint32_t beside, struct gn_error *error)
+static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t beside, struct gn_error *error)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -98,7 +98,7 @@ static int outcome(const struct run *r, struct gn_error *error)
 		return 0;
 	if (!r->rc && !*message)
 		return gn_error_set(error, r->network_rc, "other nodes did not end within %llu ms of node %u",
-		                    (unsigned long long)(r->net->config.timeout_ns / 1000000),
+		                    (unsigned long long)(r->net->options.timeout_ns / 1000000),
 		                    r->net->route.node);
 	if (*message)
 		return gn_error_set(error, r->rc ? r->rc : r->net->failure.code, "%s", message);
@@ -165,33 +165,33 @@ static int map_all(struct run *run, uint32_t nodes, struct gn_error *error)
 	return rc;
 }
 
-static int run_local(struct gn_net_config *config, const struct run *node, struct gn_error *error)
+static int run_local(struct gn_net_options *options, const struct run *node, struct gn_error *error)
 {
 	struct gn_local_world *world = NULL;
 	struct run *run;
 	uint32_t made = 0;
 	int rc;
 
-	config->nodes = config->nodes ? config->nodes : 1;
-	if (config->data && config->nodes > 1)
+	options->nodes = options->nodes ? options->nodes : 1;
+	if (options->data && options->nodes > 1)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "symmetric data of %u nodes: the threads of one process have it but once",
-		                    config->nodes);
-	rc = settle_config(config, config->nodes, config->nodes, error);
+		                    options->nodes);
+	rc = settle_options(options, options->nodes, options->nodes, error);
 	if (rc)
 		return rc;
-	run = (struct run *)calloc(config->nodes, sizeof *run);
-	rc = run ? gn_local_world_create(&world, config->nodes, error)
-		 : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", config->nodes);
-	for (; !rc && made < config->nodes; made += !rc) {
+	run = (struct run *)calloc(options->nodes, sizeof *run);
+	rc = run ? gn_local_world_create(&world, options->nodes, error)
+		 : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", options->nodes);
+	for (; !rc && made < options->nodes; made += !rc) {
 		struct gn_transport *transport;
 
 		run[made] = *node;
 		rc = gn_local_open(&transport, world, made, error);
 		if (!rc)
-			rc = gn__node_create(&run[made].net, config, transport, error);
+			rc = gn__node_create(&run[made].net, options, transport, error);
 	}
-	if (!rc && config->route == GN_NET_DIRECT)
+	if (!rc && options->route == GN_NET_DIRECT)
 		rc = map_all(run, made, error);
 	if (!rc)
 		rc = run_all(run, made, error);
@@ -218,23 +218,23 @@ static int run_one(struct run *r, struct gn_error *error)
 	return rc ? rc : outcome(r, error);
 }
 
-static int run_mpi(struct gn_net_config *config, const struct run *node, struct gn_error *error)
+static int run_mpi(struct gn_net_options *options, const struct run *node, struct gn_error *error)
 {
 	struct run run = *node;
 	struct gn_transport *transport;
-	int rc = gn_mpi_open(&transport, config, error);
+	int rc = gn_mpi_open(&transport, options, error);
 
 	if (rc)
 		return rc;
-	rc = settle_config(config, transport->nodes, transport->beside, error);
+	rc = settle_options(options, transport->nodes, transport->beside, error);
 	if (rc) {
 		transport->ops->close(transport);
 		return rc;
 	}
-	rc = gn__node_create(&run.net, config, transport, error);
+	rc = gn__node_create(&run.net, options, transport, error);
 	if (rc)
 		return rc;
-	if (config->route == GN_NET_DIRECT)
+	if (options->route == GN_NET_DIRECT)
 		rc = gn__beside_map(run.net, error);
 	if (!rc)
 		rc = run_one(&run, error);
@@ -250,11 +250,11 @@ static int launched_by_mpi(void)
 	return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }
 
-int gn_net_run(const struct gn_net_config *config, int (*node)(struct gn_net *net, void *argument),
+int gn_net_run(const struct gn_net_options *options, int (*node)(struct gn_net *net, void *argument),
                void *argument, struct gn_error *error)
 {
 	const struct run run = {NULL, node, argument, 0, 0, 0, 0, 0, 0};
-	struct gn_net_config c = *config;
+	struct gn_net_options c = *options;
 
 	set_defaults(&c);
 	if (!strncmp(c.machine.name, "cuda", 4))

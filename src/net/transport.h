@@ -80,11 +80,12 @@ int gn_local_open(struct gn_transport **transport, struct gn_local_world *world,
 
 /*
  * gn_mpi_open - this process's end of all that the MPI launcher started. All nodes call it; waits for them.
- * @config  timeout_ns of the wait; heap_bytes, columns and route, which must be the same on all nodes
+ * @options  timeout_ns of the wait; heap_bytes, columns and route, which must be the same on all nodes
  * Returns 0, -GN_ENOMEM, -GN_EIO, -GN_EINVAL, -GN_ENOTSUP, -GN_ETIMEDOUT as gn_net_run says. Only there in
  * programs that are linked with grapnel-mpi.
  */
-int gn_mpi_open(struct gn_transport **transport, const struct gn_net_config *config, struct gn_error *error);
+int gn_mpi_open(struct gn_transport **transport, const struct gn_net_options *options,
+                struct gn_error *error);
 
 /*
  * gn_mpi_abort - end all processes of the program with this status, now. Network thread, a handler. Does not

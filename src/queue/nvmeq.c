@@ -3,7 +3,7 @@
 
 #include <grapnel/nvmeq.h>
 
-static int check_config(const struct gn_nvmeq_config *c, struct gn_error *error)
+static int check_options(const struct gn_nvmeq_options *c, struct gn_error *error)
 {
 	if (c->depth < 2 || c->depth > 32768 || c->depth & (c->depth - 1))
 		return gn_error_set(error, -GN_EINVAL,
@@ -121,40 +121,40 @@ static void fill_prp_lists(struct gn_nvmeq *q)
 	q->prp_list_bus = (uint64_t)(uintptr_t)list;
 }
 
-static int refuse(const struct gn_nvmeq_config *config, int rc, struct gn_error *error)
+static int refuse(const struct gn_nvmeq_options *options, int rc, struct gn_error *error)
 {
 	if (rc == -GN_ENOMEM)
 		return gn_error_set(
 		    error, rc,
 		    "queue pair: no memory for %u commands of %u bytes; ask for a smaller depth or page",
-		    config->depth, config->buffer_bytes);
+		    options->depth, options->buffer_bytes);
 	return gn_error_set(
 	    error, rc, "queue pair: its first state could not be copied to the machine, which has failed");
 }
 
-int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_config *config,
+int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_options *options,
 		    struct gn_error *error)
 {
-	int rc = check_config(config, error);
+	int rc = check_options(options, error);
 
 	memset(q, 0, sizeof *q);
 	if (rc)
 		return rc;
-	q->depth = config->depth;
-	q->depth_log2 = (uint32_t)__builtin_ctz(config->depth);
-	q->buffer_bytes = config->buffer_bytes;
-	q->block_bytes = config->block_bytes;
-	q->nsid = config->nsid ? config->nsid : 1;
+	q->depth = options->depth;
+	q->depth_log2 = (uint32_t)__builtin_ctz(options->depth);
+	q->buffer_bytes = options->buffer_bytes;
+	q->block_bytes = options->block_bytes;
+	q->nsid = options->nsid ? options->nsid : 1;
 	rc = allocate(q, machine);
 	if (!rc)
-		rc = fill_free_ring(q, machine, config->start);
+		rc = fill_free_ring(q, machine, options->start);
 	if (!rc)
-		rc = fill_marks(q, machine, config->start);
+		rc = fill_marks(q, machine, options->start);
 	if (!rc)
 		rc = fill_slots(q, machine);
 	if (rc) {
 		gn_nvmeq_destroy(q, machine);
-		return refuse(config, rc, error);
+		return refuse(options, rc, error);
 	}
 	fill_prp_lists(q);
 	return 0;

@@ -146,18 +146,18 @@ static enum gn_net_route route(void)
 
 static void *run(void *unused)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 
 	(void)unused;
-	memset(&config, 0, sizeof config);
-	config.nodes = 1; /* without a launcher */
-	config.machine.threads = 1;
-	config.route = route();
-	config.data = (void *)((uintptr_t)__data_start & ~(uintptr_t)15);
-	config.data_bytes = (uint64_t)(_end - (char *)config.data);
-	config.heap_bytes = heap_bytes() + meetings_bytes(config.data_bytes);
-	config.timeout_ns = PATIENCE_S * 1000000000ull;
-	life.rc = gn_net_run(&config, node_main, NULL, &life.error);
+	memset(&options, 0, sizeof options);
+	options.nodes = 1; /* without a launcher */
+	options.machine.threads = 1;
+	options.route = route();
+	options.data = (void *)((uintptr_t)__data_start & ~(uintptr_t)15);
+	options.data_bytes = (uint64_t)(_end - (char *)options.data);
+	options.heap_bytes = heap_bytes() + meetings_bytes(options.data_bytes);
+	options.timeout_ns = PATIENCE_S * 1000000000ull;
+	life.rc = gn_net_run(&options, node_main, NULL, &life.error);
 	sem_post(&life.ready); /* who still waits learns that it failed */
 	return NULL;
 }

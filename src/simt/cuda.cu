@@ -528,26 +528,26 @@ extern "C" unsigned simt__cuda_devices(void)
 	return (unsigned)count;
 }
 
-extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_config *config,
+extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_options *options,
                                struct gn_error *error)
 {
-	int device = device_of(config->name), count = 0;
+	int device = device_of(options->name), count = 0;
 	struct cuda_machine *c;
 	cudaError_t rc;
 
 	if (device < 0)
-		return gn_error_set(error, -GN_EINVAL, "machine %s: not cuda or cuda:INDEX", config->name);
+		return gn_error_set(error, -GN_EINVAL, "machine %s: not cuda or cuda:INDEX", options->name);
 	rc = cudaGetDeviceCount(&count);
 	cudaGetLastError();
 	if (rc != cudaSuccess || device >= count)
 		return gn_error_set(
 		    error, -GN_ENODEV,
 		    "machine %s: no such GPU (%d found%s%s); use --machine cpu, or see grapnel doctor",
-		    config->name, count, rc != cudaSuccess ? ": " : "",
+		    options->name, count, rc != cudaSuccess ? ": " : "",
 		    rc != cudaSuccess ? cudaGetErrorString(rc) : "");
 	c = (struct cuda_machine *)calloc(1, sizeof *c);
 	if (!c)
-		return gn_error_set(error, -GN_ENOMEM, "machine %s: out of memory", config->name);
+		return gn_error_set(error, -GN_ENOMEM, "machine %s: out of memory", options->name);
 	c->base.ops = &ops;
 	c->base.own = &c->own.base;
 	c->own.base.machine = &c->base;
@@ -556,7 +556,7 @@ extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_
 		cudaGetLastError();
 		free(c);
 		return gn_error_set(error, -GN_ENODEV,
-		                    "machine %s: the GPU cannot be used; see grapnel doctor", config->name);
+		                    "machine %s: the GPU cannot be used; see grapnel doctor", options->name);
 	}
 	*machine = &c->base;
 	return 0;

@@ -6,31 +6,33 @@
 #include <string.h>
 #include <unistd.h>
 
-static int open_cuda(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
+static int open_cuda(struct simt_machine **machine, const struct simt_options *options,
+                     struct gn_error *error)
 {
 #ifdef GN_CUDA
-	return simt__cuda_open(machine, config, error);
+	return simt__cuda_open(machine, options, error);
 #else
 	(void)machine;
 	return gn_error_set(error, -GN_ENODEV,
 	                    "machine \"%s\": this build has no cuda machine; build it with the cuda preset "
 	                    "(cmake --preset cuda, needs nvcc) or use \"cpu\"",
-	                    config->name);
+	                    options->name);
 #endif
 }
 
-int simt_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
+int simt_open(struct simt_machine **machine, const struct simt_options *options, struct gn_error *error)
 {
 	*machine = NULL;
-	if (!config->name)
+	if (!options->name)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "a machine needs a name: \"cpu\", \"cuda\" or \"cuda:1\"");
-	if (!strcmp(config->name, "cpu"))
-		return simt__cpu_open(machine, config, error);
-	if (!strcmp(config->name, "cuda") || !strncmp(config->name, "cuda:", 5))
-		return open_cuda(machine, config, error);
+	if (!strcmp(options->name, "cpu"))
+		return simt__cpu_open(machine, options, error);
+	if (!strcmp(options->name, "cuda") || !strncmp(options->name, "cuda:", 5))
+		return open_cuda(machine, options, error);
 	return gn_error_set(error, -GN_ENODEV,
-	                    "no machine is called \"%s\": use \"cpu\", \"cuda\" or \"cuda:1\"", config->name);
+	                    "no machine is called \"%s\": use \"cpu\", \"cuda\" or \"cuda:1\"",
+			            options->name);
 }
 
 void simt_close(struct simt_machine *machine)

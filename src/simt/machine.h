@@ -66,9 +66,10 @@ struct simt_machine {
 	struct simt_stream *own; /* the stream of simt_launch, simt_wait and simt_move */
 };
 
-/* One a kind of machine; config is valid for that kind as far as both kinds share it. */
-int simt__cpu_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error);
-int simt__cuda_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error);
+/* One a kind of machine; options is valid for that kind as far as both kinds share it. */
+int simt__cpu_open(struct simt_machine **machine, const struct simt_options *options, struct gn_error *error);
+int simt__cuda_open(struct simt_machine **machine, const struct simt_options *options,
+                    struct gn_error *error);
 
 /* GPUs of this process. */
 unsigned simt__cuda_devices(void);

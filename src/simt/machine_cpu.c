@@ -342,29 +342,29 @@ static unsigned cores(void)
 	return (unsigned)CPU_COUNT(&set);
 }
 
-static int check_config(const struct simt_config *config, struct gn_error *error)
+static int check_options(const struct simt_options *options, struct gn_error *error)
 {
-	unsigned width = config->warp_width;
+	unsigned width = options->warp_width;
 
 	if (width > 32 || width & (width - 1))
 		return gn_error_set(error, -GN_EINVAL, "warp width %u: must be 1, 2, 4, 8, 16 or 32", width);
-	if (config->threads > WORKERS_MOST)
-		return gn_error_set(error, -GN_EINVAL, "%u OS threads: at most %d", config->threads,
+	if (options->threads > WORKERS_MOST)
+		return gn_error_set(error, -GN_EINVAL, "%u OS threads: at most %d", options->threads,
 		                    WORKERS_MOST);
-	if (config->schedule != SIMT_FAIR && config->schedule != SIMT_RANDOM)
+	if (options->schedule != SIMT_FAIR && options->schedule != SIMT_RANDOM)
 		return gn_error_set(error, -GN_EINVAL, "schedule %d: must be SIMT_FAIR or SIMT_RANDOM",
-		                    (int)config->schedule);
+		                    (int)options->schedule);
 	return 0;
 }
 
-static void set_up(struct cpu_machine *m, const struct simt_config *config)
+static void set_up(struct cpu_machine *m, const struct simt_options *options)
 {
-	m->workers = config->threads ? config->threads : cores();
+	m->workers = options->threads ? options->threads : cores();
 	if (m->workers > WORKERS_MOST)
 		m->workers = WORKERS_MOST;
-	if (config->schedule == SIMT_RANDOM)
+	if (options->schedule == SIMT_RANDOM)
 		m->workers = 1;
-	m->warp_width = config->warp_width ? config->warp_width : 1;
+	m->warp_width = options->warp_width ? options->warp_width : 1;
 	m->live = LIVE_IN_ALL / m->workers;
 	if (m->live > LIVE_A_WORKER)
 		m->live = LIVE_A_WORKER;
@@ -381,7 +381,7 @@ static int start_workers(struct cpu_machine *m, struct gn_error *error)
 			stop_workers(m, k);
 			return gn_error_set(
 			    error, -GN_ENOMEM,
-			    "the system gave %u of %u OS threads: ask for fewer with config.threads", k,
+			    "the system gave %u of %u OS threads: ask for fewer with options.threads", k,
 			    m->workers);
 		}
 	}
@@ -409,20 +409,20 @@ static const struct simt_machine_ops cpu_ops = {
     cpu_wait,         cpu_move,           cpu_reach,         simt__cpu_export,
     simt__cpu_import, simt__cpu_unimport, cpu_reside};
 
-static int start(struct cpu_machine *m, const struct simt_config *config, struct gn_error *error)
+static int start(struct cpu_machine *m, const struct simt_options *options, struct gn_error *error)
 {
 	m->worker = (struct cpu_worker *)calloc(m->workers, sizeof *m->worker);
-	if (config->schedule == SIMT_RANDOM)
-		m->random = simt__random_new(config->seed);
-	if (!m->worker || (config->schedule == SIMT_RANDOM && !m->random))
+	if (options->schedule == SIMT_RANDOM)
+		m->random = simt__random_new(options->seed);
+	if (!m->worker || (options->schedule == SIMT_RANDOM && !m->random))
 		return gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
 	return start_workers(m, error);
 }
 
-int simt__cpu_open(struct simt_machine **machine, const struct simt_config *config, struct gn_error *error)
+int simt__cpu_open(struct simt_machine **machine, const struct simt_options *options, struct gn_error *error)
 {
 	struct cpu_machine *m;
-	int err = check_config(config, error);
+	int err = check_options(options, error);
 
 	if (err)
 		return err;
@@ -432,8 +432,8 @@ int simt__cpu_open(struct simt_machine **machine, const struct simt_config *conf
 	m->base.ops = &cpu_ops;
 	m->base.own = &m->own.base;
 	m->own.base.machine = &m->base;
-	set_up(m, config);
-	err = start(m, config, error);
+	set_up(m, options);
+	err = start(m, options, error);
 	if (err) {
 		free_machine(m);
 		return err;

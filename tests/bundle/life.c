@@ -74,12 +74,12 @@ static void write_file(const char *path)
 
 static void run(struct simt_machine *m, struct gn_store *store, struct gn_cache *cache)
 {
-	struct gn_array_config config = {GN_PAGED, cache, store, 0, ELEMENTS, 4};
+	struct gn_array_options options = {GN_PAGED, cache, store, 0, ELEMENTS, 4};
 	struct simt_grid one = {1, 1, 0};
 	struct read_args a;
 	struct gn_error e;
 
-	if (gn_array_create(&a.array, m, &config, &e))
+	if (gn_array_create(&a.array, m, &options, &e))
 		fail("array", e.text);
 	a.seen = (uint32_t *)simt_alloc(m, 2 * sizeof *a.seen, SIMT_SHARED);
 	/* The first page warms code and memory, the second is listened to. */
@@ -98,7 +98,7 @@ static void run(struct simt_machine *m, struct gn_store *store, struct gn_cache 
 static void trace(void)
 {
 	static const char path[] = "life.bin";
-	struct simt_config config = {.name = "cpu", .threads = 1};
+	struct simt_options machine_options = {.name = "cpu", .threads = 1};
 	struct gn_cache_options options = {.bytes = 64 << 10};
 	struct simt_machine *m;
 	struct gn_store *store;
@@ -106,7 +106,7 @@ static void trace(void)
 	struct gn_error e;
 
 	write_file(path);
-	if (simt_open(&m, &config, &e))
+	if (simt_open(&m, &machine_options, &e))
 		fail("machine", e.text);
 	if (gn_store_open(&store, m, "file:life.bin?ro&queues=1", NULL, &e))
 		fail("store", e.text);

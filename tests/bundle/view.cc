@@ -236,11 +236,11 @@ static void close_bed(struct bed *b)
 
 static gn::array<uint64_t> words(struct bed *b, uint64_t offset)
 {
-	struct gn_array_config config = {
+	struct gn_array_options options = {
 	    b->cache ? GN_PAGED : GN_DIRECT, b->cache, b->store, offset, COUNT, 8};
 	struct gn_array raw;
 
-	must(!gn_array_create(&raw, b->machine, &config, &b->e), "array", b->e.text);
+	must(!gn_array_create(&raw, b->machine, &options, &b->e), "array", b->e.text);
 	return gn::array<uint64_t>(raw);
 }
 
@@ -351,13 +351,13 @@ static void try_all(struct simt_machine *m, enum gn_mode mode, enum gn_cache_tab
 
 int main(int argc, char **argv)
 {
-	struct simt_config config = {};
+	struct simt_options options = {};
 	struct simt_machine *m;
 	struct gn_error e;
 	int code;
 
-	config.name = argc > 1 ? argv[1] : "cpu";
-	code = simt_open(&m, &config, &e);
+	options.name = argc > 1 ? argv[1] : "cpu";
+	code = simt_open(&m, &options, &e);
 	if (code == -GN_ENODEV) {
 		std::printf("skipped: %s\n", e.text);
 		return 77;

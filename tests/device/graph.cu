@@ -104,10 +104,10 @@ static uint64_t word(uint64_t i)
 
 static gn::array<uint64_t> half(struct bed *b, uint64_t offset)
 {
-	const struct gn_array_config config = {GN_PAGED, b->cache, b->store, offset, COUNT, 8};
+	const struct gn_array_options options = {GN_PAGED, b->cache, b->store, offset, COUNT, 8};
 	struct gn_array raw;
 
-	must(!gn_array_create(&raw, b->machine, &config, &b->error), "array", b->error.text);
+	must(!gn_array_create(&raw, b->machine, &options, &b->error), "array", b->error.text);
 	return gn::array<uint64_t>(raw);
 }
 
@@ -467,7 +467,7 @@ static int flush_once(struct bed *b)
 static void hear_of_failed_flushes(struct bed *b)
 {
 	struct gn_cache_options options = {};
-	struct gn_array_config config = {GN_PAGED, nullptr, nullptr, 0, 1 << 10, 8};
+	struct gn_array_options options = {GN_PAGED, nullptr, nullptr, 0, 1 << 10, 8};
 	struct bed f = *b;
 	struct gn_array raw;
 	char uri[128];
@@ -476,9 +476,9 @@ static void hear_of_failed_flushes(struct bed *b)
 	must(!gn_store_open(&f.store, f.machine, uri, nullptr, &f.error), "file", f.error.text);
 	options.bytes = 64 << 10;
 	must(!gn_cache_create(&f.cache, f.machine, &f.store, 1, &options, &f.error), "cache", f.error.text);
-	config.cache = f.cache;
-	config.store = f.store;
-	must(!gn_array_create(&raw, f.machine, &config, &f.error), "array", f.error.text);
+	options.cache = f.cache;
+	options.store = f.store;
+	must(!gn_array_create(&raw, f.machine, &options, &f.error), "array", f.error.text);
 	for (uint64_t again = 1; again <= 3; again++) {
 		uint64_t first = 0;
 
@@ -502,12 +502,12 @@ static void hear_of_failed_flushes(struct bed *b)
 
 int main()
 {
-	struct simt_config config = {};
+	struct simt_options options = {};
 	struct bed b = {};
 	int code;
 
-	config.name = "cuda";
-	code = simt_open(&b.machine, &config, &b.error);
+	options.name = "cuda";
+	code = simt_open(&b.machine, &options, &b.error);
 	if (code == -GN_ENODEV) {
 		std::printf("skipped: %s\n", b.error.text);
 		return 77;

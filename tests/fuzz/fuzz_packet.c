@@ -65,7 +65,7 @@ static struct gn_packet packet;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	struct gn_net_config config;
+	struct gn_net_options config;
 
 	(void)argc;
 	(void)argv;

@@ -52,13 +52,13 @@ static int launch(const struct model *model, struct simt_machine *machine, uint6
 /* The first `runs` schedules of a seed. */
 static int run_seed(const struct model *model, uint64_t seed, uint64_t runs)
 {
-	struct simt_config config = {"cpu", 1, model->width ? model->width(seed) : 1, SIMT_RANDOM, seed};
+	struct simt_options options = {"cpu", 1, model->width ? model->width(seed) : 1, SIMT_RANDOM, seed};
 	struct simt_machine *machine;
 	struct gn_error error;
 	int bad = 0;
 
 	snprintf(running, sizeof running, "%s: seed %llu", model->name, (unsigned long long)seed);
-	if (simt_open(&machine, &config, &error)) {
+	if (simt_open(&machine, &options, &error)) {
 		fprintf(stderr, "%s: %s\n", model->name, error.text);
 		return 1;
 	}

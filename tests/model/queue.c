@@ -56,9 +56,9 @@ static void keep(struct image *image, void *at, size_t bytes)
 
 static int make(struct fresh_queue *f, struct simt_machine *machine, uint32_t depth, uint32_t start)
 {
-	struct gn_nvmeq_config config = {depth, 4096, 512, 1, start};
+	struct gn_nvmeq_options options = {depth, 4096, 512, 1, start};
 
-	if (gn_nvmeq_create(&f->q, machine, &config, NULL))
+	if (gn_nvmeq_create(&f->q, machine, &options, NULL))
 		return -1;
 	f->start = start;
 	keep(&f->image[0], f->q.sq, depth * sizeof *f->q.sq);
@@ -245,10 +245,10 @@ int main(int argc, char **argv)
 {
 	static const struct model model = {
 	    "queue", &queue_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check, NULL};
-	struct simt_config config = {"cpu", 1, 1, SIMT_FAIR, 0};
+	struct simt_options options = {"cpu", 1, 1, SIMT_FAIR, 0};
 	struct simt_machine *machine;
 
-	if (simt_open(&machine, &config, NULL))
+	if (simt_open(&machine, &options, NULL))
 		return 1;
 	for (uint32_t d = 0; d < DEPTHS; d++)
 		for (uint32_t s = 0; s < STARTS; s++)

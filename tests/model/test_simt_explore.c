@@ -341,7 +341,7 @@ static void collectives_work_under_every_schedule(void **state)
 /* What a seed gives. */
 static uint32_t run_seed(uint64_t seed, uint32_t threads, uint32_t times)
 {
-	struct simt_config config = {"cpu", 0, 1, SIMT_RANDOM, seed};
+	struct simt_options config = {"cpu", 0, 1, SIMT_RANDOM, seed};
 	struct simt_machine *machine;
 	struct counter counter = {0, times};
 	struct shared_counter a = {&counter};
@@ -381,7 +381,7 @@ static void random_schedules_wait(void **state)
 
 	(void)state;
 	for (uint64_t seed = 0; seed < 20; seed++) {
-		struct simt_config config = {"cpu", 0, 2, SIMT_RANDOM, seed};
+		struct simt_options config = {"cpu", 0, 2, SIMT_RANDOM, seed};
 		struct simt_machine *machine;
 
 		reset_guarded(word);

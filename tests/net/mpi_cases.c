@@ -32,17 +32,17 @@ enum { LAST_ROUTE = GN_NET_DIRECT };
 static int run(int (*node)(struct gn_net *, void *), enum gn_net_route route, uint32_t columns,
                uint32_t width, struct gn_error *error)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 
-	memset(&config, 0, sizeof config); /* transport: what the launcher makes it */
-	config.route = route;
-	config.columns = columns;
-	config.machine.name = net_machine_name();
-	config.machine.warp_width = width;
-	config.machine.threads = 1;
-	config.heap_bytes = 1 << 20;
-	config.timeout_ns = 60000000000;
-	return gn_net_run(&config, node, NULL, error);
+	memset(&options, 0, sizeof options); /* transport: what the launcher makes it */
+	options.route = route;
+	options.columns = columns;
+	options.machine.name = net_machine_name();
+	options.machine.warp_width = width;
+	options.machine.threads = 1;
+	options.heap_bytes = 1 << 20;
+	options.timeout_ns = 60000000000;
+	return gn_net_run(&options, node, NULL, error);
 }
 
 static void run_all(int (*node)(struct gn_net *, void *))

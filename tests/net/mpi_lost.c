@@ -70,19 +70,19 @@ static void wait_for_others(const char *folder)
 int main(int count, char **argument)
 {
 	int signal_number = count > 1 && !strcmp(argument[1], "kill") ? SIGKILL : SIGSTOP;
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_error error = {0, ""};
 	uint64_t begin = simt_clock_ns();
 	int rc;
 
 	if (count != 3)
 		return 2;
-	memset(&config, 0, sizeof config);
-	config.transport = "mpi";
-	config.columns = 2;
-	config.machine.threads = 1;
-	config.timeout_ns = TIMEOUT_MS * 1000000ull;
-	rc = gn_net_run(&config, lose_one, &signal_number, &error);
+	memset(&options, 0, sizeof options);
+	options.transport = "mpi";
+	options.columns = 2;
+	options.machine.threads = 1;
+	options.timeout_ns = TIMEOUT_MS * 1000000ull;
+	rc = gn_net_run(&options, lose_one, &signal_number, &error);
 	fprintf(stderr, "node %u ends after %llu ms: %s: %s\n", own_node,
 		(unsigned long long)(simt_clock_ns() - begin) / 1000000, gn_error_name(rc), error.text);
 	if (rc == -GN_ETIMEDOUT && strstr(error.text, "node 1"))

@@ -389,16 +389,16 @@ static void make_plan(struct stress *s, uint64_t *random, struct bed *b)
 static int open_array(struct stress *s, struct bed *b, struct gn_array *array, uint64_t offset,
                       uint64_t count, uint32_t bytes)
 {
-	struct gn_array_config config;
+	struct gn_array_options options;
 	struct gn_error error;
 
-	memset(&config, 0, sizeof config);
-	config.cache = b->cache;
-	config.store = b->store;
-	config.offset = offset;
-	config.count = count;
-	config.element_bytes = bytes;
-	return gn_array_create(array, s->machine, &config, &error) ? stress_wrong("%s", error.text) : 0;
+	memset(&options, 0, sizeof options);
+	options.cache = b->cache;
+	options.store = b->store;
+	options.offset = offset;
+	options.count = count;
+	options.element_bytes = bytes;
+	return gn_array_create(array, s->machine, &options, &error) ? stress_wrong("%s", error.text) : 0;
 }
 
 static int open_arrays(struct stress *s, struct bed *b)

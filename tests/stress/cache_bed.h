@@ -111,16 +111,16 @@ static inline int bed_open_store(struct stress *s, struct bed *b, const struct b
 static inline int bed_open_array(struct stress *s, struct bed *b, struct gn_array *array,
 				 uint64_t offset, uint64_t bytes, uint32_t element_bytes)
 {
-	struct gn_array_config config;
+	struct gn_array_options options;
 	struct gn_error error;
 
-	memset(&config, 0, sizeof config);
-	config.cache = b->cache;
-	config.store = b->store;
-	config.offset = offset;
-	config.count = bytes / element_bytes;
-	config.element_bytes = element_bytes;
-	return gn_array_create(array, s->machine, &config, &error) ? stress_wrong("%s", error.text) : 0;
+	memset(&options, 0, sizeof options);
+	options.cache = b->cache;
+	options.store = b->store;
+	options.offset = offset;
+	options.count = bytes / element_bytes;
+	options.element_bytes = element_bytes;
+	return gn_array_create(array, s->machine, &options, &error) ? stress_wrong("%s", error.text) : 0;
 }
 
 static inline size_t bed_counts(const struct bed *b, uint64_t words)

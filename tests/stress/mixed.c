@@ -178,11 +178,11 @@ static int open_cache(struct stress *s, struct bed *b, uint32_t k, uint64_t *ran
 static int open_array(struct stress *s, struct bed *b, struct gn_array *array, uint32_t store, uint32_t size)
 {
 	const uint64_t bytes = store == OWN ? b->words * 8 : least_bytes[store];
-	const struct gn_array_config config = {GN_PAGED, b->cache[store / 2], b->store[store],
+	const struct gn_array_options options = {GN_PAGED, b->cache[store / 2], b->store[store],
 	                                       0,        bytes / size,        size};
 	struct gn_error e;
 
-	return gn_array_create(array, s->machine, &config, &e) ? failed(&e) : 0;
+	return gn_array_create(array, s->machine, &options, &e) ? failed(&e) : 0;
 }
 
 static int open_view(struct stress *s, struct bed *b)

@@ -154,7 +154,7 @@ static void hear(const struct gn_net_incoming *message, void *context)
 
 struct round {
 	struct stress *s;
-	struct gn_net_config config;
+	struct gn_net_options options;
 	uint32_t threads, each, stalls;
 	int bad; /* any node's */
 };
@@ -254,37 +254,37 @@ static int net_round(struct stress *s)
 
 	memset(&r, 0, sizeof r);
 	r.s = s;
-	r.config.nodes = 1 + draw_below(&random, MOST_NODES);
-	r.config.columns = 1 + draw_below(&random, r.config.nodes < 4 ? r.config.nodes : 4);
-	r.config.packet_bytes = packets[draw_below(&random, 6)];
-	r.config.log_bytes = draw_chance(&random, 50) ? 1 : 65536;
-	r.config.flush_ns = 1000u << draw_below(&random, 10);
-	r.config.heap_bytes = 2 << 20;
-	r.config.timeout_ns = stress_patience_ns(s);
-	r.config.squeeze = draw_chance(&random, 50) ? GN_NET_SQUEEZE : GN_NET_SQUEEZE_COPIES;
-	r.config.machine.warp_width = s->info.warp_width;
-	r.config.machine.threads = 1 + draw_below(&random, 2);
-	r.config.machine.name = s->info.is_cuda ? "cuda" : "cpu";
-	r.config.by_kernel = r.config.nodes < 4 && draw_chance(&random, 30); /* one more kernel a node */
-	r.config.route = draw_chance(&random, 20) ? GN_NET_DIRECT : GN_NET_PACKETS;
+	r.options.nodes = 1 + draw_below(&random, MOST_NODES);
+	r.options.columns = 1 + draw_below(&random, r.options.nodes < 4 ? r.options.nodes : 4);
+	r.options.packet_bytes = packets[draw_below(&random, 6)];
+	r.options.log_bytes = draw_chance(&random, 50) ? 1 : 65536;
+	r.options.flush_ns = 1000u << draw_below(&random, 10);
+	r.options.heap_bytes = 2 << 20;
+	r.options.timeout_ns = stress_patience_ns(s);
+	r.options.squeeze = draw_chance(&random, 50) ? GN_NET_SQUEEZE : GN_NET_SQUEEZE_COPIES;
+	r.options.machine.warp_width = s->info.warp_width;
+	r.options.machine.threads = 1 + draw_below(&random, 2);
+	r.options.machine.name = s->info.is_cuda ? "cuda" : "cpu";
+	r.options.by_kernel = r.options.nodes < 4 && draw_chance(&random, 30); /* one more kernel a node */
+	r.options.route = draw_chance(&random, 20) ? GN_NET_DIRECT : GN_NET_PACKETS;
 	r.threads = 32 * (1 + draw_below(&random, MOST_THREADS / 32));
 	r.stalls = draw_chance(&random, 50);
-	r.config.form =
+	r.options.form =
 	    draw_chance(&random, 60) ? GN_NET_COMBINED : (enum gn_net_form)(1 + draw_below(&random, 3));
-	r.each = (r.config.packet_bytes < 4096 ? 20000 : 200000) / (r.config.nodes * r.threads);
+	r.each = (r.options.packet_bytes < 4096 ? 20000 : 200000) / (r.options.nodes * r.threads);
 	/*
 	 * on cpu such a kernel takes a processor for itself; on a GPU a warp goes on when its last lane has
 	 * its answer
 	 */
-	if (r.config.by_kernel || s->info.is_cuda)
+	if (r.options.by_kernel || s->info.is_cuda)
 		r.each = (r.each + 15) / 16;
-	s->operations += (uint64_t)r.config.nodes * r.threads * r.each;
-	rc = gn_net_run(&r.config, node_main, &r, &error);
+	s->operations += (uint64_t)r.options.nodes * r.threads * r.each;
+	rc = gn_net_run(&r.options, node_main, &r, &error);
 	if (!rc || rc == -GN_EIO) /* then a node has said what */
 		return rc != 0;
-	return stress_wrong("%u nodes in %u columns, packets of %llu, logs of %llu: %s %s", r.config.nodes,
-	                    r.config.columns, (unsigned long long)r.config.packet_bytes,
-	                    (unsigned long long)r.config.log_bytes, gn_error_name(rc), error.text);
+	return stress_wrong("%u nodes in %u columns, packets of %llu, logs of %llu: %s %s", r.options.nodes,
+	                    r.options.columns, (unsigned long long)r.options.packet_bytes,
+	                    (unsigned long long)r.options.log_bytes, gn_error_name(rc), error.text);
 }
 
 int main(int argc, char **argv)

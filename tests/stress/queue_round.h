@@ -24,11 +24,11 @@ struct queue_bed {
 
 static inline int queue_make(struct stress *s, struct queue_bed *b)
 {
-	struct gn_nvmeq_config config = {b->depth, 16384, DISK_BLOCK, 1, b->first_ticket};
+	struct gn_nvmeq_options options = {b->depth, 16384, DISK_BLOCK, 1, b->first_ticket};
 	struct gn_error error;
 
 	for (uint32_t k = 0; k < b->a.queues; k++) {
-		if (gn_nvmeq_create(&b->a.queue[k], s->machine, &config, &error))
+		if (gn_nvmeq_create(&b->a.queue[k], s->machine, &options, &error))
 			return stress_wrong("%s", error.text);
 		gn_nvme_port_init(&b->disk.port[k].port, &b->a.queue[k]);
 	}

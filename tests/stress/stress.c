@@ -109,7 +109,7 @@ void stress_watch(const struct stress *s, const uint32_t *doing, uint64_t thread
 }
 
 struct settings {
-	struct simt_config machine;
+	struct simt_options machine;
 	double seconds;
 	uint64_t seed;
 };

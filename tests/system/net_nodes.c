@@ -19,9 +19,9 @@ static int node_main(struct gn_net *net, void *unused)
 
 int main(void)
 {
-	struct gn_net_config config = {.timeout_ns = 20000000000};
+	struct gn_net_options options = {.timeout_ns = 20000000000};
 	struct gn_error error;
-	const int rc = gn_net_run(&config, node_main, NULL, &error);
+	const int rc = gn_net_run(&options, node_main, NULL, &error);
 
 	if (rc)
 		fprintf(stderr, "%s\n", error.text);

@@ -327,10 +327,10 @@ static void direct_mode_is_read_only_too(void **state)
 static int try_array(struct cache_test *t, enum gn_mode mode, uint64_t offset, uint64_t count,
                      uint32_t element_bytes)
 {
-	struct gn_array_config config = {
+	struct gn_array_options options = {
 	    mode, mode == GN_PAGED ? t->cache : NULL, t->store, offset, count, element_bytes};
 	struct gn_array array;
-	int rc = gn_array_create(&array, t->machine, &config, &t->error);
+	int rc = gn_array_create(&array, t->machine, &options, &t->error);
 
 	if (!rc)
 		gn_array_destroy(&array, t->machine);
@@ -362,22 +362,22 @@ static void refuses_what_is_no_array(void **state)
 static void refuses_a_store_or_cache_that_is_not_given(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	struct gn_array_config config = {GN_PAGED, NULL, NULL, 0, 1, 8};
+	struct gn_array_options options = {GN_PAGED, NULL, NULL, 0, 1, 8};
 	struct gn_array array;
 
 	open_words_of(t, 16, 4, PAGE, 0, GN_CLOCK);
-	assert_int_equal(gn_array_create(&array, t->machine, &config, &t->error), -GN_EINVAL);
+	assert_int_equal(gn_array_create(&array, t->machine, &options, &t->error), -GN_EINVAL);
 	assert_says(&t->error, "no store is given");
-	config.cache = t->cache;
-	assert_int_equal(gn_array_create(&array, t->machine, &config, &t->error), -GN_EINVAL);
+	options.cache = t->cache;
+	assert_int_equal(gn_array_create(&array, t->machine, &options, &t->error), -GN_EINVAL);
 	assert_says(&t->error, "no store is given");
-	config.mode = GN_DIRECT;
-	assert_int_equal(gn_array_create(&array, t->machine, &config, &t->error), -GN_EINVAL);
+	options.mode = GN_DIRECT;
+	assert_int_equal(gn_array_create(&array, t->machine, &options, &t->error), -GN_EINVAL);
 	assert_says(&t->error, "no store is given");
-	config.mode = GN_PAGED;
-	config.store = t->store;
-	config.cache = NULL;
-	assert_int_equal(gn_array_create(&array, t->machine, &config, &t->error), -GN_EINVAL);
+	options.mode = GN_PAGED;
+	options.store = t->store;
+	options.cache = NULL;
+	assert_int_equal(gn_array_create(&array, t->machine, &options, &t->error), -GN_EINVAL);
 	assert_says(&t->error, "no cache is given");
 }
 

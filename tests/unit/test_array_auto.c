@@ -400,7 +400,7 @@ static void memory_of_the_machine_itself_is_read_directly(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct use_args a = args_of(COUNT / 512, 512);
-	struct gn_auto_config c;
+	struct gn_auto_options c;
 	struct gn_auto *choice;
 	char text[4096];
 
@@ -514,7 +514,7 @@ static void what_cannot_be_is_refused(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct gn_auto *choice = (struct gn_auto *)t;
-	struct gn_auto_config c;
+	struct gn_auto_options c;
 
 	open_wide(t, 1, 1, "host:4M");
 	memset(&c, 0, sizeof c);

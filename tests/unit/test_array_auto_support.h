@@ -42,7 +42,7 @@ static inline struct gn_auto *open_choice_of(struct cache_test *t, uint64_t offs
                                              uint32_t element_bytes)
 {
 	struct gn_auto *choice = NULL;
-	struct gn_auto_config c;
+	struct gn_auto_options c;
 
 	memset(&c, 0, sizeof c);
 	c.cache_bytes = CACHE;

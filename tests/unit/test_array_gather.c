@@ -591,13 +591,13 @@ static void batches_on_a_stream(void **state)
 static void refuses_the_stream_of_another_machine(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	struct simt_config config = {"cpu", 1, 1, SIMT_FAIR, 0};
+	struct simt_options options = {"cpu", 1, 1, SIMT_FAIR, 0};
 	struct bed b = open_bed(t, &words, 15);
 	struct simt_machine *other;
 	struct simt_stream *stream;
 	struct gn_gather *g;
 
-	assert_int_equal(simt_open(&other, &config, &t->error), 0);
+	assert_int_equal(simt_open(&other, &options, &t->error), 0);
 	assert_int_equal(simt_stream_create(&stream, other, &t->error), 0);
 	assert_int_equal(gn_gather_create(&g, t->machine, b.batch.count, &t->error), 0);
 	assert_int_equal(gn_gather_rows_on(g, stream, &b.array, &b.batch, &t->error), -GN_EINVAL);

@@ -128,13 +128,13 @@ static void a_frame_is_found_whoever_moves_the_hand(void **state)
 
 	open_words_of(t, 16, 2, PAGE, 0, GN_FIFO);
 	for (uint64_t seed = 1; seed <= 200; seed++) {
-		struct simt_config config = {"cpu", 1, 1, SIMT_RANDOM, seed};
+		struct simt_options options = {"cpu", 1, 1, SIMT_RANDOM, seed};
 		struct simt_grid two = {1, 2, 0};
 		uint32_t stop = 0, failures = 0;
 		struct hand_args args = {t->array, &stop, &failures};
 		struct simt_machine *machine;
 
-		assert_int_equal(simt_open(&machine, &config, &t->error), 0);
+		assert_int_equal(simt_open(&machine, &options, &t->error), 0);
 		assert_int_equal(simt_launch(machine, &acquire_beside_a_moving_hand_kernel, two, &args), 0);
 		assert_int_equal(simt_wait(machine), 0);
 		simt_close(machine);
@@ -185,7 +185,8 @@ static void every_place_is_given_out_once(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (uint64_t seed = 1; seed <= 100; seed++) {
-		struct simt_config config = {"cpu", seed % 4 ? 3u : 1u, 1, seed % 4 ? SIMT_FAIR : SIMT_RANDOM,
+		struct simt_options options = {"cpu", seed % 4 ? 3u : 1u, 1,
+		                               seed % 4 ? SIMT_FAIR : SIMT_RANDOM,
 		                             seed};
 		uint8_t given[PLACED + PLACERS * LATER + GN_CACHE_LOCALS * LOT] = {0};
 		struct gn_cache_shared shared;
@@ -197,7 +198,7 @@ static void every_place_is_given_out_once(void **state)
 		args.view.shared = &shared;
 		args.view.frames = PLACED;
 		args.view.lot = LOT;
-		assert_int_equal(simt_open(&machine, &config, &t->error), 0);
+		assert_int_equal(simt_open(&machine, &options, &t->error), 0);
 		check_places(machine, &args, FIRST, given);
 		assert_int_equal(shared.hand, PLACED);
 		check_places(machine, &args, LATER, given);

@@ -328,15 +328,15 @@ static void lanes_may_use_different_caches(void **state)
 		struct gn_store *other_store;
 		struct gn_cache *other;
 		struct mixed_args args;
-		struct gn_array_config config = {GN_PAGED, NULL, NULL, 0, 512, 8};
+		struct gn_array_options options = {GN_PAGED, NULL, NULL, 0, 512, 8};
 
 		open_bed(t, &beds[b], 32, 4);
 		assert_int_equal(gn_store_open(&other_store, t->machine, beds[b].uri, NULL, &t->error), 0);
 		assert_int_equal(gn_cache_create(&other, t->machine, &other_store, 1, &o, &t->error), 0);
-		config.cache = other;
-		config.store = other_store;
+		options.cache = other;
+		options.store = other_store;
 		args.array[0] = t->array;
-		assert_int_equal(gn_array_create(&args.array[1], t->machine, &config, &t->error), 0);
+		assert_int_equal(gn_array_create(&args.array[1], t->machine, &options, &t->error), 0);
 		args.seen = seen;
 		args.failures = &failures;
 		run_block(t, &use_either_kernel, 32, &args);

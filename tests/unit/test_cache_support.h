@@ -84,18 +84,18 @@ static inline struct simt_machine *open_machine(unsigned threads, unsigned warp_
 {
 	const char *name = getenv("CACHE_MACHINE");
 	static int opened; /* once there is such a machine, one that cannot be opened is a failure */
-	struct simt_config config;
+	struct simt_options options;
 	struct simt_machine *machine = NULL;
 	struct gn_error error = {0, ""};
 	int rc;
 
-	memset(&config, 0, sizeof config);
-	config.name = name ? name : "cpu";
+	memset(&options, 0, sizeof options);
+	options.name = name ? name : "cpu";
 	if (!name) {
-		config.threads = threads;
-		config.warp_width = warp_width;
+		options.threads = threads;
+		options.warp_width = warp_width;
 	}
-	rc = simt_open(&machine, &config, &error);
+	rc = simt_open(&machine, &options, &error);
 	if (name && rc == -GN_ENODEV && !opened) {
 		printf("%s\n", error.text);
 		exit(77);
@@ -189,11 +189,11 @@ static inline void open_cache(struct cache_test *t, const struct gn_cache_option
 static inline struct gn_array make_array(struct cache_test *t, enum gn_mode mode, struct gn_store *store,
                                          uint64_t offset, uint64_t count, uint32_t element_bytes)
 {
-	struct gn_array_config config = {
+	struct gn_array_options options = {
 	    mode, mode == GN_PAGED ? t->cache : NULL, store, offset, count, element_bytes};
 	struct gn_array array;
 
-	if (gn_array_create(&array, t->machine, &config, &t->error))
+	if (gn_array_create(&array, t->machine, &options, &t->error))
 		fail_msg("%s", t->error.text);
 	return array;
 }

@@ -48,7 +48,7 @@ static const uint64_t forever_ns = 1000000000000;
 static void run_by(const struct way *w, const struct shape *s, int (*node)(struct gn_net *, void *),
                    void *argument)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_error error = {0, ""};
 	int rc;
 
@@ -59,19 +59,19 @@ static void run_by(const struct way *w, const struct shape *s, int (*node)(struc
 		return;
 	if (w->route != GN_NET_PACKETS && !SEES_FENCES)
 		return;
-	memset(&config, 0, sizeof config);
-	config.machine.name = net_machine_name();
-	config.timeout_ns = strcmp(net_machine_name(), "cpu") ? 10000000000 : forever_ns;
-	config.route = w->route;
-	config.by_kernel = w->by_kernel;
-	config.nodes = s->nodes;
-	config.columns = s->columns;
-	config.machine.warp_width = s->width;
-	config.form = s->form;
-	config.flush_ns = s->flush_ns;
-	config.machine.threads = 1;
-	config.heap_bytes = 1 << 20;
-	rc = gn_net_run(&config, node, argument, &error);
+	memset(&options, 0, sizeof options);
+	options.machine.name = net_machine_name();
+	options.timeout_ns = strcmp(net_machine_name(), "cpu") ? 10000000000 : forever_ns;
+	options.route = w->route;
+	options.by_kernel = w->by_kernel;
+	options.nodes = s->nodes;
+	options.columns = s->columns;
+	options.machine.warp_width = s->width;
+	options.form = s->form;
+	options.flush_ns = s->flush_ns;
+	options.machine.threads = 1;
+	options.heap_bytes = 1 << 20;
+	rc = gn_net_run(&options, node, argument, &error);
 	if (rc)
 		fail_msg("%s, %u nodes in %u columns, warps of %u, form %d: %s %s", w->name, s->nodes,
 		         s->columns, s->width, (int)s->form, gn_error_name(rc), error.text);
@@ -167,22 +167,22 @@ static void nodes_may_end_at_once(void **state)
 static void what_cannot_be_is_refused_and_kept(void **state)
 {
 	const struct shape two = {2, 1, 1, GN_NET_COMBINED, 0};
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_error error;
 
 	(void)state;
 	run_on(&two, net_refused, NULL);
-	memset(&config, 0, sizeof config);
-	config.transport = "pigeon";
-	assert_int_equal(gn_net_run(&config, net_refused, NULL, &error), -GN_ENODEV);
+	memset(&options, 0, sizeof options);
+	options.transport = "pigeon";
+	assert_int_equal(gn_net_run(&options, net_refused, NULL, &error), -GN_ENODEV);
 	assert_non_null(strstr(error.text, "pigeon"));
-	config.transport = "mpi";
-	assert_int_equal(gn_net_run(&config, net_refused, NULL, &error), -GN_ENODEV);
+	options.transport = "mpi";
+	assert_int_equal(gn_net_run(&options, net_refused, NULL, &error), -GN_ENODEV);
 	assert_non_null(strstr(error.text, "link it with grapnel-mpi"));
-	config.transport = NULL;
-	config.nodes = 3;
-	config.columns = 4;
-	assert_int_equal(gn_net_run(&config, net_refused, NULL, &error), -GN_EINVAL);
+	options.transport = NULL;
+	options.nodes = 3;
+	options.columns = 4;
+	assert_int_equal(gn_net_run(&options, net_refused, NULL, &error), -GN_EINVAL);
 }
 
 /* ---- a node that does not answer ---- */
@@ -256,17 +256,17 @@ static int node_0_waits_in_vain(struct gn_net *net, void *argument)
 
 static void a_node_that_does_not_answer_is_named(void **state)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct in_vain v = {0, 0, 0, 0};
 	struct gn_error error;
 	int rc;
 
 	(void)state;
-	memset(&config, 0, sizeof config);
-	config.nodes = 2;
-	config.machine.threads = 1;
-	config.timeout_ns = 1000000000;
-	rc = gn_net_run(&config, node_0_waits_in_vain, &v, &error);
+	memset(&options, 0, sizeof options);
+	options.nodes = 2;
+	options.machine.threads = 1;
+	options.timeout_ns = 1000000000;
+	rc = gn_net_run(&options, node_0_waits_in_vain, &v, &error);
 	assert_true(!rc || rc == -GN_ETIMEDOUT); /* the nodes may end at times further apart than that */
 	assert_int_equal(v.seen, 1);
 }
@@ -295,16 +295,16 @@ static int fails_on_node_2(struct gn_net *net, void *unused)
 
 static void a_program_that_fails_on_one_node_ends_on_all(void **state)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_error error;
 
 	(void)state;
-	memset(&config, 0, sizeof config);
-	config.nodes = 4;
-	config.machine.threads = 1;
-	config.timeout_ns = forever_ns;
-	for (config.columns = 1; config.columns < 3; config.columns++) {
-		assert_int_equal(gn_net_run(&config, fails_on_node_2, NULL, &error), -GN_ENOSPC);
+	memset(&options, 0, sizeof options);
+	options.nodes = 4;
+	options.machine.threads = 1;
+	options.timeout_ns = forever_ns;
+	for (options.columns = 1; options.columns < 3; options.columns++) {
+		assert_int_equal(gn_net_run(&options, fails_on_node_2, NULL, &error), -GN_ENOSPC);
 		assert_non_null(strstr(error.text, "node 2"));
 	}
 }
@@ -319,15 +319,15 @@ static int is_wrong_on_node_1(struct gn_net *net, void *unused)
 /* What these tests rest on. */
 static void a_check_that_fails_on_a_node_ends_on_all(void **state)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_error error;
 
 	(void)state;
-	memset(&config, 0, sizeof config);
-	config.nodes = 3;
-	config.machine.threads = 1;
-	config.timeout_ns = forever_ns;
-	assert_int_equal(gn_net_run(&config, is_wrong_on_node_1, NULL, &error), NODE_WRONG);
+	memset(&options, 0, sizeof options);
+	options.nodes = 3;
+	options.machine.threads = 1;
+	options.timeout_ns = forever_ns;
+	assert_int_equal(gn_net_run(&options, is_wrong_on_node_1, NULL, &error), NODE_WRONG);
 	assert_non_null(strstr(error.text, "node 1"));
 }
 
@@ -351,15 +351,15 @@ static int differ_in_handlers(struct gn_net *net, void *unused)
 
 static void handlers_of_other_names_are_named(void **state)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_error error;
 
 	(void)state;
-	memset(&config, 0, sizeof config);
-	config.nodes = 3;
-	config.machine.threads = 1;
-	config.timeout_ns = forever_ns;
-	assert_int_equal(gn_net_run(&config, differ_in_handlers, NULL, &error), -GN_EINVAL);
+	memset(&options, 0, sizeof options);
+	options.nodes = 3;
+	options.machine.threads = 1;
+	options.timeout_ns = forever_ns;
+	assert_int_equal(gn_net_run(&options, differ_in_handlers, NULL, &error), -GN_EINVAL);
 	assert_non_null(strstr(error.text, "handler 1"));
 	assert_non_null(strstr(error.text, "\"delete\" on node 1"));
 	assert_non_null(strstr(error.text, "\"count\""));
@@ -412,17 +412,17 @@ static int calls_itself(struct gn_net *net, void *unused)
 /* Calls that wait until the handlers' log is half empty may be what fills it. */
 static void handlers_may_call_their_own_node(void **state)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_error error;
 
 	(void)state;
-	memset(&config, 0, sizeof config);
-	config.nodes = 2;
-	config.machine.threads = 1;
-	config.log_bytes = 1;
-	config.timeout_ns = forever_ns;
-	for (config.by_kernel = 0; config.by_kernel < 2; config.by_kernel++)
-		assert_int_equal(gn_net_run(&config, calls_itself, NULL, &error), 0);
+	memset(&options, 0, sizeof options);
+	options.nodes = 2;
+	options.machine.threads = 1;
+	options.log_bytes = 1;
+	options.timeout_ns = forever_ns;
+	for (options.by_kernel = 0; options.by_kernel < 2; options.by_kernel++)
+		assert_int_equal(gn_net_run(&options, calls_itself, NULL, &error), 0);
 }
 
 static void freed_memory_is_given_again(void **state)

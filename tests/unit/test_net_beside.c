@@ -50,23 +50,23 @@ static struct gn_net *node_with(int (*gather)(struct gn_transport *, const void 
                                 uint32_t by_kernel)
 {
 	struct gn_transport *t = gn__sink_create(SELF, NODES, 0);
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_net *net = NULL;
 	struct gn_error error = {0, ""};
 
 	ops = *t->ops;
 	ops.gather = gather;
 	t->ops = &ops;
-	memset(&config, 0, sizeof config);
-	config.machine.name = "cpu";
-	config.machine.threads = 1;
-	config.by_kernel = by_kernel;
-	config.columns = 1;
-	config.heap_bytes = config.shared_bytes = config.log_bytes = 1 << 16;
-	config.packet_bytes = GN_PACKET_BYTES;
-	config.flush_ns = config.timeout_ns = 1000000000;
-	config.route = GN_NET_DIRECT;
-	if (gn__node_create(&net, &config, t, &error))
+	memset(&options, 0, sizeof options);
+	options.machine.name = "cpu";
+	options.machine.threads = 1;
+	options.by_kernel = by_kernel;
+	options.columns = 1;
+	options.heap_bytes = options.shared_bytes = options.log_bytes = 1 << 16;
+	options.packet_bytes = GN_PACKET_BYTES;
+	options.flush_ns = options.timeout_ns = 1000000000;
+	options.route = GN_NET_DIRECT;
+	if (gn__node_create(&net, &options, t, &error))
 		fail_msg("%s", error.text);
 	return net;
 }

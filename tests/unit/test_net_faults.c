@@ -148,20 +148,20 @@ static int node_main(struct gn_net *net, void *argument)
 
 static struct outcome run(enum fault fault, uint32_t from, uint32_t at)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct outcome o;
 
-	memset(&config, 0, sizeof config);
+	memset(&options, 0, sizeof options);
 	memset(&o, 0, sizeof o);
 	plan.fault = fault;
 	plan.from = from;
 	plan.at = at;
 	plan.sent = 0;
-	config.nodes = 3;
-	config.heap_bytes = 1 << 20;
-	config.packet_bytes = 4096;
-	config.timeout_ns = fault == NONE ? 1000000000000u : 1500000000u;
-	gn_net_run(&config, node_main, &o, NULL);
+	options.nodes = 3;
+	options.heap_bytes = 1 << 20;
+	options.packet_bytes = 4096;
+	options.timeout_ns = fault == NONE ? 1000000000000u : 1500000000u;
+	gn_net_run(&options, node_main, &o, NULL);
 	return o;
 }
 

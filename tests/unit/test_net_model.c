@@ -64,21 +64,21 @@ static int measure_node(struct gn_net *net, void *argument)
 
 static struct gn_net_stats measure(const struct shape *s)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct measured all;
 	struct gn_error error;
 
-	memset(&config, 0, sizeof config);
+	memset(&options, 0, sizeof options);
 	memset(&all, 0, sizeof all);
-	config.transport = "local";
-	config.nodes = s->nodes;
-	config.columns = s->columns;
-	config.machine.threads = 1;
-	config.packet_bytes = s->packet_bytes;
-	config.flush_ns = patience_ns;
-	config.heap_bytes = PART_WORDS * 8 + (1 << 20);
-	config.squeeze = s->squeezed ? GN_NET_SQUEEZE : GN_NET_SQUEEZE_NOT;
-	if (gn_net_run(&config, measure_node, &all, &error))
+	options.transport = "local";
+	options.nodes = s->nodes;
+	options.columns = s->columns;
+	options.machine.threads = 1;
+	options.packet_bytes = s->packet_bytes;
+	options.flush_ns = patience_ns;
+	options.heap_bytes = PART_WORDS * 8 + (1 << 20);
+	options.squeeze = s->squeezed ? GN_NET_SQUEEZE : GN_NET_SQUEEZE_NOT;
+	if (gn_net_run(&options, measure_node, &all, &error))
 		fail_msg("%u nodes in %u columns: %s", s->nodes, s->columns, error.text);
 	return all.stats;
 }
@@ -201,20 +201,20 @@ static void what_cannot_be_is_refused(void **state)
 static struct gn_net *sink_node(uint32_t nodes, uint32_t columns)
 {
 	struct gn_transport *t = gn__sink_create(nodes / 2, nodes, 1);
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_net *net = NULL;
 	struct gn_error error;
 
 	assert_non_null(t);
-	memset(&config, 0, sizeof config);
-	config.machine.name = "cpu";
-	config.machine.threads = 1;
-	config.columns = columns;
-	config.heap_bytes = config.log_bytes = 1 << 20;
-	config.packet_bytes = GN_PACKET_BYTES;
-	config.flush_ns = patience_ns;
-	config.timeout_ns = 1000 * patience_ns;
-	if (gn__node_create(&net, &config, t, &error))
+	memset(&options, 0, sizeof options);
+	options.machine.name = "cpu";
+	options.machine.threads = 1;
+	options.columns = columns;
+	options.heap_bytes = options.log_bytes = 1 << 20;
+	options.packet_bytes = GN_PACKET_BYTES;
+	options.flush_ns = patience_ns;
+	options.timeout_ns = 1000 * patience_ns;
+	if (gn__node_create(&net, &options, t, &error))
 		fail_msg("%s", error.text);
 	return net;
 }

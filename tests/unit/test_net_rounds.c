@@ -13,19 +13,19 @@ enum { LOGS = 3, PE = 1 };
 static struct gn_net *node_of_three_logs(void)
 {
 	struct gn_transport *t = gn__sink_create(0, 2, 1);
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_net *net = NULL;
 	struct gn_error error = {0, ""};
 
-	memset(&config, 0, sizeof config);
-	config.machine.name = "cpu";
-	config.machine.threads = LOGS;
-	config.by_kernel = 1;
-	config.columns = 1;
-	config.heap_bytes = config.shared_bytes = config.log_bytes = 1 << 16;
-	config.packet_bytes = GN_PACKET_BYTES;
-	config.flush_ns = config.timeout_ns = 1000000000;
-	if (gn__node_create(&net, &config, t, &error))
+	memset(&options, 0, sizeof options);
+	options.machine.name = "cpu";
+	options.machine.threads = LOGS;
+	options.by_kernel = 1;
+	options.columns = 1;
+	options.heap_bytes = options.shared_bytes = options.log_bytes = 1 << 16;
+	options.packet_bytes = GN_PACKET_BYTES;
+	options.flush_ns = options.timeout_ns = 1000000000;
+	if (gn__node_create(&net, &options, t, &error))
 		fail_msg("%s", error.text);
 	assert_int_equal(net->sources, LOGS + 2);
 	return net;

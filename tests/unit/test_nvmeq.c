@@ -31,15 +31,15 @@ static void test_formats(void **state)
 /* The 64 bytes of a write of 2 blocks at 0x123456789a, as a controller's manual has them. */
 static void test_entry_bytes(void **state)
 {
-	struct gn_nvmeq_config config = usual;
+	struct gn_nvmeq_options options = usual;
 	struct fixture f;
 	unsigned char expected[64];
 	uint32_t cid;
 	uint64_t prp1;
 
 	(void)state;
-	config.nsid = 0x05060708;
-	start(&f, &config);
+	options.nsid = 0x05060708;
+	start(&f, &options);
 	cid = post(&f, GN_NVME_WRITE, 0x123456789a, 2);
 	prp1 = (uint64_t)(uintptr_t)gn_nvmeq_buffer(&f.q, cid);
 	memset(expected, 0, sizeof expected);
@@ -94,12 +94,12 @@ static void check_prps(struct fixture *f, const struct gn_nvme_command *command,
 
 static void prps_of(uint32_t depth, uint32_t buffer_bytes)
 {
-	struct gn_nvmeq_config config = usual;
+	struct gn_nvmeq_options options = usual;
 	struct fixture f;
 
-	config.depth = depth;
-	config.buffer_bytes = buffer_bytes;
-	start(&f, &config);
+	options.depth = depth;
+	options.buffer_bytes = buffer_bytes;
+	start(&f, &options);
 	for (uint32_t k = 0; k + 1 < depth; k++) {
 		uint32_t blocks = 1 + k * 7 % (buffer_bytes / 512);
 		uint32_t cid = post(&f, GN_NVME_READ, k, blocks);
@@ -303,16 +303,16 @@ static void test_completion_queue_full(void **state)
 
 /* ---- configuration ---- */
 
-static void refused(struct gn_nvmeq_config config, const char *word)
+static void refused(struct gn_nvmeq_options options, const char *word)
 {
 	struct gn_nvmeq q;
 	struct gn_error error;
 
 	memset(&error, 0, sizeof error);
-	assert_int_equal(gn_nvmeq_create(&q, NULL, &config, &error), -GN_EINVAL);
+	assert_int_equal(gn_nvmeq_create(&q, NULL, &options, &error), -GN_EINVAL);
 	assert_int_equal(error.code, -GN_EINVAL);
 	assert_non_null(strstr(error.text, word));
-	assert_int_equal(gn_nvmeq_create(&q, NULL, &config, NULL), -GN_EINVAL);
+	assert_int_equal(gn_nvmeq_create(&q, NULL, &options, NULL), -GN_EINVAL);
 }
 
 static void test_config(void **state)
@@ -320,26 +320,26 @@ static void test_config(void **state)
 	static const uint32_t depths[] = {0, 1, 3, 12, 65536, 0xffffffffu};
 	static const uint32_t buffers[] = {0, 512, 4095, 6144, 12288, 4u << 20};
 	static const uint32_t blocks[] = {0, 256, 520, 1000, 32768};
-	struct gn_nvmeq_config config = usual;
+	struct gn_nvmeq_options options = usual;
 
 	(void)state;
 	for (size_t k = 0; k < sizeof depths / sizeof *depths; k++) {
-		config.depth = depths[k];
-		refused(config, "depth");
+		options.depth = depths[k];
+		refused(options, "depth");
 	}
-	config = usual;
+	options = usual;
 	for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
-		config.buffer_bytes = buffers[k];
-		refused(config, "transfer");
+		options.buffer_bytes = buffers[k];
+		refused(options, "transfer");
 	}
-	config = usual;
+	options = usual;
 	for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
-		config.block_bytes = blocks[k];
-		refused(config, "block");
+		options.block_bytes = blocks[k];
+		refused(options, "block");
 	}
-	config = usual;
-	config.start = 8; /* a multiple of the depth, but the phase would be wrong */
-	refused(config, "ticket");
+	options = usual;
+	options.start = 8; /* a multiple of the depth, but the phase would be wrong */
+	refused(options, "ticket");
 }
 
 int main(void)

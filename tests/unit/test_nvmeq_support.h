@@ -20,28 +20,28 @@ struct fixture {
 	struct gn_nvme_port port;
 };
 
-static const struct gn_nvmeq_config usual = {8, 16384, 512, 1, 0};
+static const struct gn_nvmeq_options usual = {8, 16384, 512, 1, 0};
 
-static inline void start(struct fixture *f, const struct gn_nvmeq_config *config)
+static inline void start(struct fixture *f, const struct gn_nvmeq_options *options)
 {
-	struct simt_config cpu;
+	struct simt_options cpu;
 	struct gn_error error;
 
 	memset(&cpu, 0, sizeof cpu);
 	cpu.name = "cpu";
 	cpu.threads = 1;
 	assert_int_equal(simt_open(&f->machine, &cpu, &error), 0);
-	assert_int_equal(gn_nvmeq_create(&f->q, f->machine, config, &error), 0);
+	assert_int_equal(gn_nvmeq_create(&f->q, f->machine, options, &error), 0);
 	gn_nvme_port_init(&f->port, &f->q);
 }
 
 static inline void start_depth(struct fixture *f, uint32_t depth, uint32_t first)
 {
-	struct gn_nvmeq_config config = usual;
+	struct gn_nvmeq_options options = usual;
 
-	config.depth = depth;
-	config.start = first;
-	start(f, &config);
+	options.depth = depth;
+	options.start = first;
+	start(f, &options);
 }
 
 static inline void stop(struct fixture *f)

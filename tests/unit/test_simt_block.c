@@ -12,7 +12,7 @@
 
 static struct simt_machine *open_cpu(unsigned threads, unsigned width, enum simt_schedule schedule)
 {
-	struct simt_config config = {"cpu", threads, width, schedule, 3};
+	struct simt_options config = {"cpu", threads, width, schedule, 3};
 	struct simt_machine *machine;
 	struct gn_error error;
 

@@ -19,7 +19,7 @@ static const char *program; /* this one */
 
 static struct simt_machine *open_cpu(void)
 {
-	struct simt_config config = {"cpu", 1, 1, SIMT_FAIR, 0};
+	struct simt_options config = {"cpu", 1, 1, SIMT_FAIR, 0};
 	struct simt_machine *m;
 	struct gn_error error;
 

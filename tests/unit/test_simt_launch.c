@@ -10,7 +10,7 @@
 
 static struct simt_machine *open_cpu(unsigned threads, unsigned width)
 {
-	struct simt_config config = {"cpu", threads, width, SIMT_FAIR, 0};
+	struct simt_options config = {"cpu", threads, width, SIMT_FAIR, 0};
 	struct simt_machine *machine;
 	struct gn_error error;
 
@@ -160,7 +160,7 @@ static void launches_run_in_order(void **state)
 
 static void bad_requests_are_refused(void **state)
 {
-	static const struct simt_config configs[] = {
+	static const struct simt_options configs[] = {
 	    {NULL, 0, 0, SIMT_FAIR, 0},   {"gpu", 0, 0, SIMT_FAIR, 0},      {"cpu", 0, 3, SIMT_FAIR, 0},
 	    {"cpu", 0, 64, SIMT_FAIR, 0}, {"cpu", 100000, 0, SIMT_FAIR, 0},
 	};

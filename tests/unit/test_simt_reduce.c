@@ -112,7 +112,7 @@ static void reductions_come_to_what_one_by_one_gives(void **state)
 
 	(void)state;
 	for (unsigned threads = 1; threads <= 4; threads++) {
-		const struct simt_config config = {"cpu", threads, 8, SIMT_FAIR, 0};
+		const struct simt_options config = {"cpu", threads, 8, SIMT_FAIR, 0};
 		const struct simt_grid grid = {BLOCKS, BLOCK_THREADS, 0};
 		uint32_t refused = 0;
 		const struct reduce_args a = {element, &refused};

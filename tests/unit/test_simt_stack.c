@@ -60,7 +60,7 @@ static void handler_of_the_program(int number)
 static void run_deep(int handles, int out)
 {
 	const struct rlimit none = {0, 0};
-	struct simt_config config = {"cpu", 1, 1, SIMT_FAIR, 0};
+	struct simt_options config = {"cpu", 1, 1, SIMT_FAIR, 0};
 	struct simt_grid grid = {10, 100, 0};
 	struct simt_machine *machine;
 	struct deep_args args = {100000, NULL};

@@ -14,7 +14,7 @@ enum { STREAMS = 3, LAUNCHES = 40 };
 
 static struct simt_machine *open_cpu(unsigned threads, unsigned width)
 {
-	struct simt_config config = {"cpu", threads, width, SIMT_FAIR, 0};
+	struct simt_options config = {"cpu", threads, width, SIMT_FAIR, 0};
 	struct simt_machine *machine;
 	struct gn_error error;
 

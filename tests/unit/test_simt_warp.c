@@ -13,7 +13,7 @@ static const unsigned widths[] = {1, 2, 4, 8, 16, 32};
 static struct simt_machine *open_cpu(unsigned threads, unsigned width, enum simt_schedule schedule,
                                      uint64_t seed)
 {
-	struct simt_config config = {"cpu", threads, width, schedule, seed};
+	struct simt_options config = {"cpu", threads, width, schedule, seed};
 	struct simt_machine *machine;
 	struct gn_error error;
 

@@ -28,18 +28,18 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 static inline void run_on(const struct shape *s, uint64_t heap, int (*node)(struct gn_net *, void *),
                           void *argument)
 {
-	struct gn_net_config config;
+	struct gn_net_options options;
 	struct gn_error error = {0, ""};
 	int rc;
 
-	memset(&config, 0, sizeof config);
-	config.nodes = s->nodes;
-	config.columns = s->columns;
-	config.machine.warp_width = s->width;
-	config.machine.threads = 1;
-	config.heap_bytes = heap;
-	config.timeout_ns = 1000000000000; /* longer than the test may take: a slow machine fails none */
-	rc = gn_net_run(&config, node, argument, &error);
+	memset(&options, 0, sizeof options);
+	options.nodes = s->nodes;
+	options.columns = s->columns;
+	options.machine.warp_width = s->width;
+	options.machine.threads = 1;
+	options.heap_bytes = heap;
+	options.timeout_ns = 1000000000000; /* longer than the test may take: a slow machine fails none */
+	rc = gn_net_run(&options, node, argument, &error);
 	if (rc)
 		fail_msg("%u nodes in %u columns, warps of %u: %s %s", s->nodes, s->columns, s->width,
 		         gn_error_name(rc), error.text);

@@ -26,15 +26,15 @@ struct store_test {
 static inline struct simt_machine *open_machine(unsigned threads, unsigned warp_width)
 {
 	const char *name = getenv("GN_TEST_MACHINE");
-	struct simt_config config;
+	struct simt_options options;
 	struct simt_machine *machine = NULL;
 	struct gn_error error = {0, ""};
 
-	memset(&config, 0, sizeof config);
-	config.name = name ? name : "cpu";
-	config.threads = threads;
-	config.warp_width = warp_width;
-	if (simt_open(&machine, &config, &error) == -GN_ENODEV) {
+	memset(&options, 0, sizeof options);
+	options.name = name ? name : "cpu";
+	options.threads = threads;
+	options.warp_width = warp_width;
+	if (simt_open(&machine, &options, &error) == -GN_ENODEV) {
 		fprintf(stderr, "skipped: %s\n", error.text);
 		exit(77);
 	}

@@ -42,21 +42,21 @@ static int choose_transfer(const struct gn_store_options *o, uint32_t block_byte
 	return 0;
 }
 
-static int configure(struct gn_nvmeq_config *config, const struct gn_store_options *o, uint32_t count,
+static int configure(struct gn_nvmeq_options *options, const struct gn_store_options *o, uint32_t count,
                      uint32_t block_bytes, struct gn_error *error)
 {
-	int rc = choose_transfer(o, block_bytes, &config->buffer_bytes, error);
+	int rc = choose_transfer(o, block_bytes, &options->buffer_bytes, error);
 
 	if (rc)
 		return rc;
-	config->depth = choose_depth(o, config->buffer_bytes, count);
-	config->block_bytes = block_bytes;
-	config->nsid = 1;
-	config->start = o->queue_start & ~(2 * config->depth - 1);
+	options->depth = choose_depth(o, options->buffer_bytes, count);
+	options->block_bytes = block_bytes;
+	options->nsid = 1;
+	options->start = o->queue_start & ~(2 * options->depth - 1);
 	return 0;
 }
 
-static int make_queues(struct gn_pairs *p, const struct gn_nvmeq_config *config, uint32_t count,
+static int make_queues(struct gn_pairs *p, const struct gn_nvmeq_options *options, uint32_t count,
                        struct gn_error *error)
 {
 	p->queue = (struct gn_nvmeq *)calloc(count, sizeof *p->queue);
@@ -64,7 +64,7 @@ static int make_queues(struct gn_pairs *p, const struct gn_nvmeq_config *config,
 	if (!p->queue || !p->device)
 		return gn_error_set(error, -GN_ENOMEM, "store: no memory for %u queue pairs", count);
 	for (; p->count < count; p->count++) {
-		int rc = gn_nvmeq_create(&p->queue[p->count], p->machine, config, error);
+		int rc = gn_nvmeq_create(&p->queue[p->count], p->machine, options, error);
 
 		if (rc)
 			return rc;
@@ -79,7 +79,7 @@ int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine,
                   const struct gn_store_settings *settings, struct gn_medium *medium, uint32_t block_bytes,
                   struct gn_error *error)
 {
-	struct gn_nvmeq_config config = {0, 0, 0, 0, 0};
+	struct gn_nvmeq_options options = {0, 0, 0, 0, 0};
 	uint32_t count = choose_count(&settings->options, machine);
 	int rc;
 
@@ -88,11 +88,11 @@ int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine,
 	if (count > GN_PAIRS_MOST)
 		return gn_error_set(error, -GN_EINVAL, "store: %u queue pairs; the most are %d", count,
 		                    GN_PAIRS_MOST);
-	rc = configure(&config, &settings->options, count, block_bytes, error);
+	rc = configure(&options, &settings->options, count, block_bytes, error);
 	if (rc)
 		return rc;
-	pairs->depth = config.depth;
-	rc = make_queues(pairs, &config, count, error);
+	pairs->depth = options.depth;
+	rc = make_queues(pairs, &options, count, error);
 	if (!rc)
 		rc = gn_controller_start(&pairs->controller, pairs->queue, count, medium,
 		                         settings->options.faults, settings->threads, error);
