@@ -201,7 +201,7 @@ static void paged(const char *name, const char *path, enum work work, int scalar
 	uint64_t sum = 0;
 	struct simt_options config = {0};
 	struct gn_cache_options options = {0};
-	struct gn_cache_facts facts;
+	struct gn_cache_info facts;
 	struct simt_machine *machine;
 	struct gn_store *store;
 	struct gn_cache *cache;

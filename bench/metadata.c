@@ -39,7 +39,7 @@ static int measure(struct simt_machine *m, const char *path, uint64_t bytes, uin
 {
 	struct gn_store_options so;
 	struct gn_cache_options co;
-	struct gn_cache_facts facts;
+	struct gn_cache_info facts;
 	struct gn_store *store = NULL;
 	struct gn_cache *cache = NULL;
 	struct far_args args;

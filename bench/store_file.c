@@ -76,9 +76,9 @@ static const char *text(int argc, char **argv, const char *name, const char *oth
 static void print(const struct gn_store *store, const struct simt_info *info, const struct reader *a,
                   uint32_t readers, uint64_t pages, uint32_t failed)
 {
-	struct gn_store_counters counters;
+	struct gn_store_statistics counters;
 
-	gn_store_count(store, &counters);
+	gn_store_get_statistics(store, &counters);
 	printf(
 	    "{\"machine\": \"%s\", \"path\": \"%s\", \"page_bytes\": %u, \"threads\": %u, \"seconds\": %.3f, "
 	    "\"pages\": %llu, \"failed\": %u, \"pages_per_second\": %.0f, \"controller_reads\": %llu}\n",

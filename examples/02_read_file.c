@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 {
 	struct gn_options options = {0};
 	struct simt_grid grid = {4, 256, 0};
-	struct gn_cache_facts facts;
+	struct gn_cache_info info;
 	struct gn_data records;
 	struct check_args args;
 	char uri[4096];
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	options.machine = argc > 1 ? argv[1] : "cpu";
 	options.element_bytes = sizeof(uint64_t);
 	options.cache.bytes = 4 << 20;
-	options.cache.counters = 1;
+	options.cache.statistics = 1;
 	must(gn_open(&records, uri, &options, &error));
 	fill(records.store);
 	args.records = records.array;
@@ -84,11 +84,11 @@ int main(int argc, char **argv)
 	must(args.wrong ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the count"));
 
 	must(gn_launch(&records, &check_kernel, grid, &args, &error));
-	must(gn_cache_describe(records.cache, &facts));
+	must(gn_cache_describe(records.cache, &info));
 	printf("%d records checked, %u wrong\n", CHECKED, *args.wrong);
 	printf("path: %s\n", gn_store_path(records.store));
-	printf("fetched %llu pages, %llu bytes\n", (unsigned long long)facts.count.fetched,
-	       (unsigned long long)facts.count.fetched_bytes);
+	printf("fetched %llu pages, %llu bytes\n", (unsigned long long)info.statistics.fetched,
+	       (unsigned long long)info.statistics.fetched_bytes);
 
 	simt_free(records.machine, args.wrong);
 	must(gn_close(&records, &error));

@@ -51,7 +51,7 @@ static void must(int code)
 static void run(const char *uri, const struct gn_options *options)
 {
 	struct simt_grid grid = {4, 256, 0};
-	struct gn_cache_facts facts;
+	struct gn_cache_info info;
 	struct gn_data numbers;
 	struct square_args args;
 
@@ -61,8 +61,8 @@ static void run(const char *uri, const struct gn_options *options)
 		/* did every access succeed? */
 		must(gn_launch(&numbers, &square_kernel, grid, &args, &error));
 	must(gn_flush(&numbers, &error)); /* is every write in the store? */
-	must(gn_cache_describe(numbers.cache, &facts));
-	printf("flushed, %llu pages dirty\n", (unsigned long long)facts.dirty_pages);
+	must(gn_cache_describe(numbers.cache, &info));
+	printf("flushed, %llu pages dirty\n", (unsigned long long)info.dirty_pages);
 	must(gn_close(&numbers, &error)); /* which would have flushed, too */
 }
 

@@ -83,7 +83,7 @@ static int drop_arrays(struct bench *b, struct bench_add *a, struct gn_error *e)
 static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 {
 	struct gn_cache_options options;
-	struct gn_cache_facts facts;
+	struct gn_cache_info facts;
 	int failed, rc;
 
 	memset(&options, 0, sizeof options);

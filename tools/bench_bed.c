@@ -99,7 +99,7 @@ int bench_cache(struct bench *b, struct gn_cache **cache, struct gn_array *array
 	memset(array, 0, sizeof *array);
 	options.bytes = b->q->cache_bytes ? b->q->cache_bytes : b->bytes / part;
 	options.page_bytes = page_bytes;
-	options.counters = counters;
+	options.statistics = counters;
 	*cache = NULL;
 	rc = gn_cache_create(cache, b->machine, &b->store, 1, &options, e);
 	return rc ? rc : make_array(b, *cache, array, e);
@@ -119,7 +119,7 @@ int bench_uncache(struct bench *b, struct gn_cache *cache, struct gn_array *arra
 uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most)
 {
 	const uint64_t warps = (uint64_t)b->resident.blocks * b->resident.block_threads / b->info.warp_width;
-	struct gn_cache_facts facts;
+	struct gn_cache_info facts;
 	uint64_t batch;
 
 	if (gn_cache_describe(cache, &facts))

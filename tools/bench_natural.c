@@ -180,7 +180,7 @@ static int make_cache(struct bench_natural *n, uint64_t bytes, struct gn_error *
 /* How large the pages of a cache are depends on what the library chooses. */
 static int make_cache_of(struct bench_natural *n, uint64_t frames, struct gn_error *e)
 {
-	struct gn_cache_facts facts;
+	struct gn_cache_info facts;
 	int rc = make_cache(n, n->b->bytes / 8, e);
 
 	if (!rc && (rc = gn_cache_describe(n->cache, &facts)))
@@ -225,7 +225,7 @@ int bench_natural_row(struct bench_natural *n, const char *name, const struct si
 {
 	struct run run = {n, kernel, n->b->resident, state};
 	const struct bench_way way = {name, BENCH_OURS, n->unit, n->amount, run_checked, &run, 0};
-	struct gn_cache_facts facts;
+	struct gn_cache_info facts;
 	struct bench_row *row;
 	int rc = bench_measure(n->b, &way, &row, e);
 

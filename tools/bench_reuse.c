@@ -47,12 +47,12 @@ static int pointer_row(struct bench *b, struct gn_base_reuse_args *args, struct 
 static int note_misses(struct gn_cache *cache, const struct gn_base_reuse_args *args, unsigned runs,
                        struct bench_row *r, struct gn_error *e)
 {
-	struct gn_cache_facts facts;
+	struct gn_cache_info facts;
 	int rc = gn_cache_describe(cache, &facts);
 
 	if (rc)
 		return gn_error_set(e, rc, "the cache's counters cannot be read");
-	r->amount = (double)facts.count.fetched_bytes / runs;
+	r->amount = (double)facts.statistics.fetched_bytes / runs;
 	snprintf(r->note, sizeof r->note, "%.1f %% of %.3g GB fetched: %.1f GB/s to the reader",
 	         100 * r->amount / ((double)args->touches * PAGE_BYTES),
 	         (double)args->touches * PAGE_BYTES / 1e9,

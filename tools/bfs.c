@@ -161,7 +161,7 @@ static void describe(struct run *r, struct bfs_report *report)
 	report->input = &r->input;
 	simt_describe(r->machine, &report->machine);
 	bfs_arrays_describe(&r->arrays, report);
-	gn_store_count(r->input.store, &report->store);
+	gn_store_get_statistics(r->input.store, &report->store);
 	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", report->machine.name,
 		 report->machine.processors, report->machine.warp_width, bfs_mode_name(r->o->mode),
 		 gn_store_path(r->input.store));

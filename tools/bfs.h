@@ -83,11 +83,11 @@ struct bfs_report {
 	const struct bfs_input *input;
 	struct simt_info machine;
 	struct gn_bfs_result result;
-	struct gn_cache_facts cache; /* zero in direct mode */
+	struct gn_cache_info cache; /* zero in direct mode */
 	struct gn_auto_state choice; /* mode auto: at the end */
 	/* mode auto: in words; empty if nothing was chosen, because there are no edges */
 	char explain[4096];
-	struct gn_store_counters store;
+	struct gn_store_statistics store;
 	const char *path; /* which way the bytes went */
 	int verified;     /* 1, 0, or -1: was not asked */
 };

@@ -46,7 +46,7 @@ static int open_cache(struct bfs_arrays *a, struct simt_machine *machine, const 
 	if (o->mode == BFS_AUTO)
 		c.bytes = offsets_share(in, o, c.bytes);
 	c.policy = o->policy;
-	c.counters = 1;
+	c.statistics = 1;
 	return gn_cache_create(&a->cache, machine, &in->store, 1, &c, e);
 }
 

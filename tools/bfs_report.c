@@ -13,7 +13,7 @@ uint64_t bfs_needed_bytes(const struct bfs_report *r)
 	return r->result.edges * sizeof(uint32_t) + (r->result.reached + 1) * sizeof(uint64_t);
 }
 
-static double hit_rate(const struct gn_cache_stripe *c)
+static double hit_rate(const struct gn_cache_statistics *c)
 {
 	return c->hits + c->misses ? (double)c->hits / (double)(c->hits + c->misses) : 0;
 }
@@ -25,7 +25,7 @@ static double teps(const struct bfs_report *r)
 
 static void print_cache(const struct bfs_report *r, FILE *to)
 {
-	const struct gn_cache_facts *f = &r->cache;
+	const struct gn_cache_info *f = &r->cache;
 	const double mib = 1 << 20;
 
 	fprintf(
@@ -33,11 +33,11 @@ static void print_cache(const struct bfs_report *r, FILE *to)
 	    "  cache                %.1f MiB in %llu pages of %u bytes, %s, %s table (%.2f MiB of tables)\n",
 	    (double)f->frame_bytes / mib, (unsigned long long)f->frames, f->page_bytes,
 	    tool_policies[r->options->policy], tool_tables[f->table], (double)f->metadata_bytes / mib);
-	fprintf(to, "  pages fetched        %llu (%.1f MiB)\n", (unsigned long long)f->count.fetched,
-		(double)f->count.fetched_bytes / mib);
-	fprintf(to, "  hit rate             %.2f %%\n", 100 * hit_rate(&f->count));
+	fprintf(to, "  pages fetched        %llu (%.1f MiB)\n", (unsigned long long)f->statistics.fetched,
+		(double)f->statistics.fetched_bytes / mib);
+	fprintf(to, "  hit rate             %.2f %%\n", 100 * hit_rate(&f->statistics));
 	fprintf(to, "  bytes moved/needed   %.2f\n",
-	        (double)f->count.fetched_bytes / (double)bfs_needed_bytes(r));
+	        (double)f->statistics.fetched_bytes / (double)bfs_needed_bytes(r));
 }
 
 static const char *advice_name(enum gn_auto_advice advice)
@@ -82,7 +82,7 @@ void bfs_print_table(const struct bfs_report *r, FILE *to)
 
 static json_t *counters_json(const struct bfs_report *r)
 {
-	const struct gn_cache_stripe *c = &r->cache.count;
+	const struct gn_cache_statistics *c = &r->cache.statistics;
 
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "hits", (json_int_t)c->hits,
 	                 "misses", (json_int_t)c->misses, "fetched_pages", (json_int_t)c->fetched,
@@ -94,7 +94,7 @@ static json_t *counters_json(const struct bfs_report *r)
 
 static json_t *cache_json(const struct bfs_report *r)
 {
-	const struct gn_cache_facts *f = &r->cache;
+	const struct gn_cache_info *f = &r->cache;
 
 	return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I}", "bytes", (json_int_t)f->frame_bytes, "page_bytes",
 	                 (json_int_t)f->page_bytes, "frames", (json_int_t)f->frames, "table",
@@ -141,7 +141,7 @@ int bfs_write_json(const struct bfs_report *r, const char *path, struct gn_error
 
 static void draw(FILE *to, const struct bfs_report *r)
 {
-	const struct gn_cache_facts *f = &r->cache;
+	const struct gn_cache_info *f = &r->cache;
 	const struct {
 		const char *label, *note;
 		uint64_t bytes;
@@ -149,7 +149,7 @@ static void draw(FILE *to, const struct bfs_report *r)
 	    {"graph", "both arrays of the graph, in the store", r->input->bytes},
 	    {"cache", "room for pages", f->frame_bytes},
 	    {"needed", "adjacency lists and offsets of the vertices that were reached", bfs_needed_bytes(r)},
-	    {"fetched", "pages from the store", f->count.fetched_bytes},
+	    {"fetched", "pages from the store", f->statistics.fetched_bytes},
 	};
 	enum { PARTS = sizeof part / sizeof *part };
 	struct scope_bar bar[PARTS];
@@ -167,7 +167,7 @@ static void draw(FILE *to, const struct bfs_report *r)
 	}
 	snprintf(title, sizeof title,
 	         "Breadth-first search: %llu edges, %.1f million a second, hit rate %.2f %%, %s",
-	         (unsigned long long)r->result.edges, teps(r) / 1e6, 100 * hit_rate(&f->count),
+	         (unsigned long long)r->result.edges, teps(r) / 1e6, 100 * hit_rate(&f->statistics),
 	         r->verified > 0 ? "every depth verified" : "not verified");
 	scope_svg_bars_alone(to, title, bar, PARTS);
 }

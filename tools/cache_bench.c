@@ -180,9 +180,9 @@ static int launch(struct bench *b, const struct simt_kernel *kernel, double *sec
 
 static uint64_t fetched_bytes(struct bench *b)
 {
-	struct gn_cache_facts facts;
+	struct gn_cache_info facts;
 
-	return b->cache && !gn_cache_describe(b->cache, &facts) ? facts.count.fetched_bytes : 0;
+	return b->cache && !gn_cache_describe(b->cache, &facts) ? facts.statistics.fetched_bytes : 0;
 }
 
 /* What one run of a row moves; a cold row through the cache moves what it fetched, hits do not count. */
@@ -244,7 +244,7 @@ static int make_cache(struct bench *b, uint64_t bytes, int counters, uint64_t wo
 	c.page_bytes = b->q->page_bytes;
 	c.table = b->q->table;
 	c.policy = b->q->policy;
-	c.counters = counters;
+	c.statistics = counters;
 	rc = gn_cache_create(&b->cache, b->machine, &b->store, 1, &c, e);
 	if (rc)
 		return rc;

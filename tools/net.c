@@ -100,7 +100,7 @@ static int gather_waits(struct gn_net *net, struct tool_net *t)
 	return 0;
 }
 
-int tool_net_gather(struct gn_net *net, struct tool_net *t, struct gn_net_stats *stats)
+int tool_net_gather(struct gn_net *net, struct tool_net *t, struct gn_net_statistics *stats)
 {
 	const int rc = gather_waits(net, t);
 
@@ -139,12 +139,12 @@ int tool_net_run(const char *subcommand, const struct tool_net *net,
 
 /* ---- the report ---- */
 
-static double mean_packet(const struct gn_net_stats *s)
+static double mean_packet(const struct gn_net_statistics *s)
 {
 	return s->packets ? (double)s->packet_bytes / (double)s->packets : 0;
 }
 
-void tool_net_print(const struct gn_net_stats *s)
+void tool_net_print(const struct gn_net_statistics *s)
 {
 	printf("  %llu messages in %llu packets of %.0f bytes (%llu full, %llu old, %llu waited for)\n",
 	       (unsigned long long)s->sent, (unsigned long long)s->packets, mean_packet(s),
@@ -156,7 +156,7 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-static json_t *sizes_json(const struct gn_net_stats *s)
+static json_t *sizes_json(const struct gn_net_statistics *s)
 {
 	json_t *sizes = json_array();
 
@@ -180,8 +180,8 @@ static json_t *waits_json(const struct tool_net *t)
 	return rows;
 }
 
-/* Members of gn_net_stats by their names, and what they come to. */
-json_t *tool_net_json(const struct tool_net *t, const struct gn_net_stats *s)
+/* Members of gn_net_statistics by their names, and what they come to. */
+json_t *tool_net_json(const struct tool_net *t, const struct gn_net_statistics *s)
 {
 	json_t *counts = json_pack(
 	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "sent", (json_int_t)s->sent,

@@ -38,7 +38,7 @@ extern const struct argp tool_net_argp;
  * tool_net_gather - the statistics of all nodes become one, and node 0 puts who waited for whom into t. All
  * nodes call it. Codes of gn_net_reduce_u64.
  */
-int tool_net_gather(struct gn_net *net, struct tool_net *t, struct gn_net_stats *stats);
+int tool_net_gather(struct gn_net *net, struct tool_net *t, struct gn_net_statistics *stats);
 
 /*
  * tool_net_run - gn_net_run, and a message for every failure.
@@ -49,13 +49,13 @@ int tool_net_run(const char *subcommand, const struct tool_net *net,
                  int (*node)(struct gn_net *net, void *argument), void *argument, struct gn_error *e);
 
 /* tool_net_print - a line on stdout: messages and packets. */
-void tool_net_print(const struct gn_net_stats *s);
+void tool_net_print(const struct gn_net_statistics *s);
 
 /*
  * tool_net_json - the same, and more, as a new JSON object; NULL: no memory.
  * @t  whose wait matrix; NULL: there is none
  */
-json_t *tool_net_json(const struct tool_net *t, const struct gn_net_stats *s);
+json_t *tool_net_json(const struct tool_net *t, const struct gn_net_statistics *s);
 
 #ifdef __cplusplus
 }

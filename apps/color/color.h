@@ -23,7 +23,7 @@ struct color_result {
 	double seconds;
 	uint64_t rounds; /* how often the nodes met */
 	uint64_t colors; /* how many there are */
-	struct gn_net_stats stats; /* of this node */
+	struct gn_net_statistics stats; /* of this node */
 };
 
 /* color_heap - bytes of a node's heap that color_run wants. */

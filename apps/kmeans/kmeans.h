@@ -39,7 +39,7 @@ struct kmeans_result {
 	uint64_t distance;
 	uint32_t *centres;   /* [clusters][dimensions], caller's */
 	uint64_t *sizes;     /* [clusters], points, caller's */
-	struct gn_net_stats stats; /* of this node */
+	struct gn_net_statistics stats; /* of this node */
 };
 
 /* kmeans_heap - bytes of a node's heap that kmeans_run wants. */

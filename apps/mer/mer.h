@@ -43,7 +43,7 @@ struct mer_result {
 	uint64_t distinct;
 	uint64_t once;     /* of the distinct ones: read once only */
 	uint64_t unique;   /* of the distinct ones: one base only was ever before it and one behind it */
-	struct gn_net_stats stats; /* of this node */
+	struct gn_net_statistics stats; /* of this node */
 };
 
 /* mer_heap - bytes of a node's heap that mer_build wants for a table of so many entries. */

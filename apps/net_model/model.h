@@ -49,7 +49,7 @@ struct net_model {
 };
 
 struct net_model_result {
-	struct gn_net_stats stats; /* of the simulated nodes together */
+	struct gn_net_statistics stats; /* of the simulated nodes together */
 	/* from the first update to the end of the last node's wait for all of them */
 	double seconds;
 	double sorted_seconds;     /* to when the last log was empty */

@@ -96,7 +96,7 @@ struct model {
 	double had; /* the most that a thread had when it got a core */
 	struct parcel *spare;
 	uint64_t answers;                   /* that all simulated nodes got */
-	struct gn_net_stats stats;
+	struct gn_net_statistics stats;
 	int rc;
 };
 

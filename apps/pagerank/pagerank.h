@@ -27,7 +27,7 @@ struct pagerank_result {
 	double seconds;  /* of the iterations */
 	double moved;    /* sum of the changes of all ranks in the last one */
 	uint64_t sum;    /* of all ranks; pagerank_one */
-	struct gn_net_stats stats; /* of this node, of the iterations only */
+	struct gn_net_statistics stats; /* of this node, of the iterations only */
 };
 
 /* pagerank_heap - bytes of a node's heap that pagerank_run wants. */

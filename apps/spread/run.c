@@ -86,20 +86,20 @@ int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, con
 	return rc;
 }
 
-void spread_count_begin(const struct gn_net *net, struct gn_net_stats *stats)
+void spread_count_begin(const struct gn_net *net, struct gn_net_statistics *stats)
 {
-	gn_net_count(net, stats);
+	gn_net_get_statistics(net, stats);
 }
 
 /* All members are counts, but the last. */
-void spread_count_end(const struct gn_net *net, struct gn_net_stats *stats)
+void spread_count_end(const struct gn_net *net, struct gn_net_statistics *stats)
 {
-	struct gn_net_stats now;
+	struct gn_net_statistics now;
 	const uint64_t *after = (const uint64_t *)&now;
 	uint64_t *word = (uint64_t *)stats;
 
-	gn_net_count(net, &now);
-	for (size_t k = 0; k < offsetof(struct gn_net_stats, buffer_bytes) / sizeof *word; k++)
+	gn_net_get_statistics(net, &now);
+	for (size_t k = 0; k < offsetof(struct gn_net_statistics, buffer_bytes) / sizeof *word; k++)
 		word[k] = after[k] - word[k];
 	stats->buffer_bytes = now.buffer_bytes;
 }

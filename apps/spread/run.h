@@ -49,8 +49,8 @@ int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, con
                        uint64_t *changes, uint64_t *total, uint64_t *rounds);
 
 /* spread_count_begin, spread_count_end - the statistics of what lies between, of this node. */
-void spread_count_begin(const struct gn_net *net, struct gn_net_stats *stats);
-void spread_count_end(const struct gn_net *net, struct gn_net_stats *stats);
+void spread_count_begin(const struct gn_net *net, struct gn_net_statistics *stats);
+void spread_count_end(const struct gn_net *net, struct gn_net_statistics *stats);
 
 /* spread_clock - seconds of a clock that only goes forward. */
 double spread_clock(void);

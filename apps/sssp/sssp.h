@@ -27,7 +27,7 @@ struct sssp_result {
 	/* of vertices that had come nearer, all nodes; once for each that is reached is the least */
 	uint64_t sends;
 	uint64_t reached; /* vertices */
-	struct gn_net_stats stats; /* of this node */
+	struct gn_net_statistics stats; /* of this node */
 };
 
 /*

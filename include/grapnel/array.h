@@ -168,14 +168,14 @@ struct gn_cursor {
 	struct gn_hold glimpse; /* the page that was read last; its data begins at element first */
 	uint64_t first;         /* elements first to first + count - 1 lie in that page */
 	uint32_t count;         /* 0: no page yet */
-	/* Reads that the cache's counters do not have yet. It wraps: after 2^32 the count is wrong. */
+	/* Reads that the cache's statistics do not have yet. It wraps: after 2^32 the count is wrong. */
 	uint32_t hits;
 };
 
 /* gn_cursor_init - a cursor at no page yet. @array  borrowed as long as the cursor is used. */
 SIMT_FN struct gn_cursor gn_cursor_init(const struct gn_array *array);
 
-/* gn_cursor_end - add the cursor's hits to the cache's counters. Needed only where counters are read. */
+/* gn_cursor_end - add the cursor's hits to the cache's statistics. Needed only where these are read. */
 SIMT_FN void gn_cursor_end(struct gn_cursor *c);
 
 /* gn_cursor_read_T - gn_read_T through a cursor. */

@@ -59,7 +59,7 @@ struct gn_cache_options {
 	uint32_t ways;              /* set table: frames a set, 1 to 16; 0 for 8 to 15 as fits best */
 	/* for metadata beyond 2 % of bytes, 32 KiB at least; 0 for 1/64 of the device's memory */
 	uint64_t budget_bytes;
-	int counters;               /* 1: count */
+	int statistics;             /* 1: collect them */
 };
 
 struct gn_cache;
@@ -170,7 +170,7 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
 int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error);
 
 /* What a cache is and did. */
-struct gn_cache_facts {
+struct gn_cache_info {
 	uint64_t frames, pages;
 	uint64_t frame_bytes;
 	uint64_t metadata_bytes; /* table, owners, locks, counters: everything beside the frames */
@@ -180,16 +180,16 @@ struct gn_cache_facts {
 	enum gn_cache_table table;
 	uint64_t dirty_pages;    /* at this moment */
 	uint64_t write_failures;
-	struct gn_cache_stripe count; /* zero unless options.counters */
+	struct gn_cache_statistics statistics; /* zero unless options.statistics */
 };
 
 /*
- * gn_cache_describe - fill facts.
+ * gn_cache_describe - fill info.
  * Host; waits for the machine's own stream. While other streams' kernels run, the figures are of some moment
  * each.
  * Returns 0 or -GN_EIO.
  */
-int gn_cache_describe(struct gn_cache *cache, struct gn_cache_facts *facts);
+int gn_cache_describe(struct gn_cache *cache, struct gn_cache_info *info);
 
 /* gn_cache_view_of - the device's view, in device memory. Borrowed. */
 const struct gn_cache_view *gn_cache_view_of(const struct gn_cache *cache);

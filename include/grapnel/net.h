@@ -120,7 +120,7 @@ struct gn_net_options {
 };
 
 /* What a node did and how well packets were filled. */
-struct gn_net_stats {
+struct gn_net_statistics {
 	/* messages taken from the logs; messages of other nodes that were applied */
 	uint64_t sent, applied;
 	uint64_t calls, called;               /* active messages sent, and run here; the own ones too */
@@ -216,8 +216,12 @@ int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault);
 /* gn_net_message - the network's own failure in words, "" if there was none. Borrowed. */
 const char *gn_net_message(const struct gn_net *net);
 
-/* gn_net_count - statistics so far; exact when nothing is under way. Any thread. */
-void gn_net_count(const struct gn_net *net, struct gn_net_stats *stats);
+/*
+ * gn_net_get_statistics - fill statistics with what the node did so far. The values are exact while no
+ * message
+ * is under way. Any thread.
+ */
+void gn_net_get_statistics(const struct gn_net *net, struct gn_net_statistics *statistics);
 
 /*
  * gn_net_waits - a row of the wait matrix: for how long this node has waited for each other.

@@ -154,17 +154,17 @@ int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, si
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
 /* What a store has moved since it was opened, as its own end counted it. */
-struct gn_store_counters {
+struct gn_store_statistics {
 	uint64_t reads, writes; /* commands executed well */
 	uint64_t read_bytes, written_bytes;
 	uint64_t failed; /* commands that ended in an error */
 };
 
 /*
- * gn_store_count - the counters of a store behind queue pairs; zero for host: stores, whose bytes nobody else
- * sees.
+ * gn_store_get_statistics - fill statistics, for a store behind queue pairs. For host: stores all members are
+ * zero: their bytes move by the threads' own loads and stores, which nobody counts. Host.
  */
-void gn_store_count(const struct gn_store *store, struct gn_store_counters *counters);
+void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics);
 
 #ifdef __cplusplus
 }

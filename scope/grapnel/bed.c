@@ -79,15 +79,15 @@ int bed_cache(struct bed *b, uint64_t bytes, uint32_t page_bytes, int counts, st
 	memset(&options, 0, sizeof options);
 	options.bytes = bytes;
 	options.page_bytes = page_bytes;
-	options.counters = counts;
+	options.statistics = counts;
 	return gn_cache_create(&b->cache, b->machine, &b->store, 1, &options, e);
 }
 
 uint64_t bed_fetched(struct bed *b)
 {
-	struct gn_cache_facts facts;
+	struct gn_cache_info facts;
 
-	return gn_cache_describe(b->cache, &facts) ? 0 : facts.count.fetched_bytes;
+	return gn_cache_describe(b->cache, &facts) ? 0 : facts.statistics.fetched_bytes;
 }
 
 struct simt_grid bed_full_grid(const struct bed *b)

@@ -158,12 +158,12 @@ static void shape_sets(struct gn_cache_view *v, uint32_t ways)
 }
 
 /* What allocate takes beside words, owners, locks and frames. */
-static uint64_t fixed_bytes(const struct gn_cache *cache, int counters)
+static uint64_t fixed_bytes(const struct gn_cache *cache, int statistics)
 {
 	return sizeof *cache->image.shared + (cache->image.frames + 63) / 64 * sizeof *cache->image.kept +
 	       sizeof *cache->device + sizeof *cache->result +
 	       GN_CACHE_STREAMS * sizeof *cache->image.stream +
-	       (counters ? GN_CACHE_STRIPES * sizeof *cache->image.stripe : 0);
+	       (statistics ? GN_CACHE_STRIPES * sizeof *cache->image.stripe : 0);
 }
 
 static uint64_t direct_bytes(const struct gn_cache_view *v)
@@ -205,7 +205,7 @@ static int within_budget(const struct gn_cache *cache, const struct gn_cache_opt
 {
 	uint64_t frame_bytes = (uint64_t)cache->image.frames << cache->image.page_log2;
 
-	return table_bytes + fixed_bytes(cache, o->counters) <= cache->budget_bytes + frame_bytes / 50;
+	return table_bytes + fixed_bytes(cache, o->statistics) <= cache->budget_bytes + frame_bytes / 50;
 }
 
 static int choose_sets(struct gn_cache *cache, const struct gn_cache_options *o, struct gn_error *error)
@@ -294,7 +294,7 @@ static void *metadata(struct gn_cache *cache, uint64_t bytes)
 	return simt_alloc(cache->machine, bytes, SIMT_DEVICE);
 }
 
-static int allocate(struct gn_cache *cache, int counters)
+static int allocate(struct gn_cache *cache, int statistics)
 {
 	struct gn_cache_view *v = &cache->image;
 	const uint64_t sets = 1ull << v->sets_log2;
@@ -308,14 +308,16 @@ static int allocate(struct gn_cache *cache, int counters)
 	v->stream = (uint64_t *)metadata(cache, GN_CACHE_STREAMS * sizeof *v->stream);
 	v->shared = (struct gn_cache_shared *)metadata(cache, sizeof *v->shared);
 	v->stripe =
-	    counters ? (struct gn_cache_stripe *)metadata(cache, GN_CACHE_STRIPES * sizeof *v->stripe) : NULL;
+	    statistics ? (struct gn_cache_statistics *)metadata(cache,
+	                                                        GN_CACHE_STRIPES * sizeof *v->stripe) : NULL;
 	cache->device = (struct gn_cache_view *)metadata(cache, sizeof *cache->device);
 	cache->result = (struct gn_cache_pass_result *)metadata(cache, sizeof *cache->result);
 	cache->record = (struct gn_cache_failure *)simt_alloc(
 	    cache->machine, GN__RECORDS * sizeof *cache->record, SIMT_SHARED);
 	v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
 	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->kept &&
-	               v->stream && v->shared && (!counters || v->stripe) && cache->device && cache->result &&
+	               v->stream && v->shared && (!statistics || v->stripe) && cache->device &&
+		               cache->result &&
 	               cache->record && v->frame
 	           ? 0
 	           : -GN_ENOMEM;
@@ -375,7 +377,7 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 		return rc;
 	shape_lots(&cache->image);
 	shape_cleaner(&cache->image);
-	rc = allocate(cache, o->counters);
+	rc = allocate(cache, o->statistics);
 	if (!rc)
 		rc = fill_owners(cache);
 	if (!rc)
@@ -437,7 +439,7 @@ void gn_cache_destroy(struct gn_cache *cache)
 
 /* ---- looking at it ---- */
 
-static void add_stripe(struct gn_cache_stripe *sum, const struct gn_cache_stripe *s)
+static void add_stripe(struct gn_cache_statistics *sum, const struct gn_cache_statistics *s)
 {
 	sum->hits += s->hits;
 	sum->misses += s->misses;
@@ -449,9 +451,9 @@ static void add_stripe(struct gn_cache_stripe *sum, const struct gn_cache_stripe
 	sum->written_bytes += s->written_bytes;
 }
 
-static int sum_stripes(struct gn_cache *cache, struct gn_cache_stripe *sum)
+static int sum_stripes(struct gn_cache *cache, struct gn_cache_statistics *sum)
 {
-	struct gn_cache_stripe stripes[GN_CACHE_STRIPES];
+	struct gn_cache_statistics stripes[GN_CACHE_STRIPES];
 
 	if (!cache->image.stripe)
 		return 0;
@@ -462,27 +464,27 @@ static int sum_stripes(struct gn_cache *cache, struct gn_cache_stripe *sum)
 	return 0;
 }
 
-int gn_cache_describe(struct gn_cache *cache, struct gn_cache_facts *facts)
+int gn_cache_describe(struct gn_cache *cache, struct gn_cache_info *info)
 {
 	const struct gn_cache_view *v = &cache->image;
 	struct gn_cache_pass_result result;
 	struct gn_cache_shared shared;
 
-	memset(facts, 0, sizeof *facts);
-	facts->frames = v->frames;
-	facts->pages = v->pages;
-	facts->page_bytes = 1u << v->page_log2;
-	facts->frame_bytes = (uint64_t)v->frames << v->page_log2;
-	facts->metadata_bytes = cache->metadata_bytes;
-	facts->budget_bytes = cache->budget_bytes + facts->frame_bytes / 50;
-	facts->ways = v->owner ? 0 : v->ways;
-	facts->table = v->owner ? GN_TABLE_DIRECT : GN_TABLE_SETS;
+	memset(info, 0, sizeof *info);
+	info->frames = v->frames;
+	info->pages = v->pages;
+	info->page_bytes = 1u << v->page_log2;
+	info->frame_bytes = (uint64_t)v->frames << v->page_log2;
+	info->metadata_bytes = cache->metadata_bytes;
+	info->budget_bytes = cache->budget_bytes + info->frame_bytes / 50;
+	info->ways = v->owner ? 0 : v->ways;
+	info->table = v->owner ? GN_TABLE_DIRECT : GN_TABLE_SETS;
 	if (gn__cache_pass(cache, GN_PASS_COUNT, &result) ||
 	    simt_move(cache->machine, &shared, v->shared, sizeof shared))
 		return -GN_EIO;
-	facts->dirty_pages = result.dirty;
-	facts->write_failures = shared.write_failures;
-	return sum_stripes(cache, &facts->count);
+	info->dirty_pages = result.dirty;
+	info->write_failures = shared.write_failures;
+	return sum_stripes(cache, &info->statistics);
 }
 
 const struct gn_cache_view *gn_cache_view_of(const struct gn_cache *cache)

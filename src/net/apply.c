@@ -139,7 +139,7 @@ static int apply_call(struct gn_net *net, uint32_t origin, const uint64_t *word,
 	if (!make_room_for_handler(net))
 		return 0;
 	net->handler[id].run(&incoming, net->handler[id].context);
-	gn__count(&net->stats.called, 1);
+	gn__count(&net->statistics.called, 1);
 	return (int)words;
 }
 
@@ -198,7 +198,7 @@ static void count_applied(struct gn_net *net, uint32_t origin, uint64_t head)
 
 	if (kind != GN_MESSAGE_REPLY && kind != GN_MESSAGE_MARK) {
 		net->peer[origin].applied++;
-		gn__count(&net->stats.applied, 1);
+		gn__count(&net->statistics.applied, 1);
 	}
 }
 
@@ -216,7 +216,7 @@ static int take_in(struct gn_net *net, const struct gn_packet *packet, uint32_t 
 			words = (int)gn_message_words(word[0]);
 			if (!words || (uint32_t)words > left || peer >= net->route.nodes)
 				return -GN_EBADMSG;
-			gn__count(&net->stats.passed, 1);
+			gn__count(&net->statistics.passed, 1);
 			return gn__post(net, class_ < GN_REQUESTS, peer, origin, word, (uint32_t)words)
 			           ? 0
 			           : words;
@@ -277,7 +277,7 @@ static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, u
 		*at += 2;
 		done++;
 	}
-	gn__count(&net->stats.applied, done);
+	gn__count(&net->statistics.applied, done);
 	return done;
 }
 

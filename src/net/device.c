@@ -174,7 +174,7 @@ uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int
 	*other = !words;
 	if (words)
 		submit(d, ring, GN_DEVICE_APPLY, words);
-	gn__count(&net->stats.applied, *messages);
+	gn__count(&net->statistics.applied, *messages);
 	return at - from;
 }
 

@@ -18,7 +18,7 @@ static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
 	rc = gn__apply(net, net->route.node, word, words);
 	if (!rc)
 		return -GN_EAGAIN;
-	gn__count(&net->stats.calls, !gn_message_is_wide(word[0]));
+	gn__count(&net->statistics.calls, !gn_message_is_wide(word[0]));
 	if (rc < 0) {
 		gn_error_set(&error, rc, "node %u calls handler %llu, which it has not registered",
 		             net->route.node, (unsigned long long)gn_message_place(word[0]) & 0xffff);
@@ -44,7 +44,7 @@ static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 	if (fetches)
 		gn__asked(net, to);
 	if (kind == GN_MESSAGE_CALL)
-		gn__count(&net->stats.calls, !gn_message_is_wide(word[0]));
+		gn__count(&net->statistics.calls, !gn_message_is_wide(word[0]));
 	return 0;
 }
 
@@ -117,7 +117,7 @@ static uint32_t drain_one(struct gn_net *net, struct gn_source *s, uint32_t most
 	}
 	if (s->reader.at != from && release)
 		gn_log_release(&s->reader);
-	gn__count(&net->stats.sent, sorted);
+	gn__count(&net->statistics.sent, sorted);
 	return sorted;
 }
 
@@ -209,7 +209,7 @@ static uint32_t drain_rounds(struct gn_net *net, int release)
 		}
 		holding = still;
 	}
-	gn__count(&net->stats.sent, sorted);
+	gn__count(&net->statistics.sent, sorted);
 	return sorted;
 }
 

@@ -126,10 +126,10 @@ static void count_packet(struct gn_net *net, const struct gn_packet *packet, uin
 {
 	const uint64_t bytes = gn_packet_bytes(packet);
 
-	gn__count(&net->stats.packets, 1);
-	gn__count(&net->stats.packet_bytes, bytes);
-	gn__count(&net->stats.message_bytes, 8ull * packet->words);
-	gn__count(&net->stats.size[log2_of(bytes) < 16 ? log2_of(bytes) : 16], 1);
+	gn__count(&net->statistics.packets, 1);
+	gn__count(&net->statistics.packet_bytes, bytes);
+	gn__count(&net->statistics.message_bytes, 8ull * packet->words);
+	gn__count(&net->statistics.size[log2_of(bytes) < 16 ? log2_of(bytes) : 16], 1);
 	gn__count(reason, 1);
 }
 
@@ -179,10 +179,10 @@ void gn__flush(struct gn_net *net, int all, int idle)
 	for (; l; l = newer) {
 		newer = l->newer;
 		if (l->sealed || all || l->urgent & GN_LINK_NOW || (l->urgent && idle))
-			link_send(net, l, &net->stats.urgent);
+			link_send(net, l, &net->statistics.urgent);
 		else if (gn_rule_is_old(net->now - l->open->opened_ns, link_words(l), net->options.flush_ns,
 		                        idle))
-			link_send(net, l, &net->stats.aged);
+			link_send(net, l, &net->statistics.aged);
 	}
 }
 
@@ -204,7 +204,7 @@ static int link_room(struct gn_net *net, struct gn_link *l, uint32_t words)
 
 	if (simt_likely(has_room(l, words)))
 		return 0;
-	if (l->open && link_send(net, l, &net->stats.full))
+	if (l->open && link_send(net, l, &net->statistics.full))
 		return -GN_EAGAIN;
 	p = parcel_take(net, l->class_);
 	if (!p) {
@@ -230,7 +230,7 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 	struct gn_link *l = link_of(net, reply, hop);
 
 	if (simt_unlikely(link_room(net, l, words))) {
-		gn__count(&net->stats.stalls, 1);
+		gn__count(&net->statistics.stalls, 1);
 		return -GN_EAGAIN;
 	}
 	l->at[0] =
@@ -275,7 +275,7 @@ int gn__links_create(struct gn_net *net)
 		for (uint32_t k = 0; k < links; k++)
 			net->link[class_][k].class_ = class_;
 		net->pool[class_].most = gn_rule_pool(links, class_);
-		net->stats.buffer_bytes += (uint64_t)net->pool[class_].most * GN_PACKET_BYTES;
+		net->statistics.buffer_bytes += (uint64_t)net->pool[class_].most * GN_PACKET_BYTES;
 	}
 	ways(net);
 	return 0;

@@ -42,8 +42,8 @@ static uint32_t turn(struct gn_net *net, uint32_t idle)
 	gn__quiet_go_on(net);
 	gn__flush(net, 0, !moved && idle);
 	net->moved_ns = moved ? net->now : net->moved_ns;
-	gn__count(&net->stats.turns, 1);
-	gn__count(&net->stats.idle_turns, !moved);
+	gn__count(&net->statistics.turns, 1);
+	gn__count(&net->statistics.idle_turns, !moved);
 	return moved;
 }
 

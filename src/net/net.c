@@ -52,12 +52,12 @@ const char *gn_net_message(const struct gn_net *net)
 	return simt_load_acquire_dev_u32(&net->failed) ? net->failure.text : "";
 }
 
-void gn_net_count(const struct gn_net *net, struct gn_net_stats *stats)
+void gn_net_get_statistics(const struct gn_net *net, struct gn_net_statistics *statistics)
 {
-	const uint64_t *from = (const uint64_t *)&net->stats;
-	uint64_t *to = (uint64_t *)stats;
+	const uint64_t *from = (const uint64_t *)&net->statistics;
+	uint64_t *to = (uint64_t *)statistics;
 
-	for (size_t k = 0; k < sizeof *stats / sizeof *to; k++)
+	for (size_t k = 0; k < sizeof *statistics / sizeof *to; k++)
 		to[k] = simt_load_relaxed_dev_u64(&from[k]);
 }
 
@@ -117,8 +117,8 @@ int gn_net_settle(struct gn_net *net)
 	 */
 	for (;;) {
 		rc = gn_net_barrier(&net->host);
-		now[0] = simt_load_relaxed_dev_u64(&net->stats.calls);
-		now[1] = simt_load_relaxed_dev_u64(&net->stats.called);
+		now[0] = simt_load_relaxed_dev_u64(&net->statistics.calls);
+		now[1] = simt_load_relaxed_dev_u64(&net->statistics.called);
 		if (!rc)
 			rc = gn_net_reduce_u64(&net->host, GN_ADD, now, 2);
 		if (rc)

@@ -146,7 +146,7 @@ struct gn_net {
 	struct gn_handler handler[GN_NET_MOST_HANDLERS];
 	uint32_t handlers; /* any thread: release by who registers */
 	struct gn_said said[GN_NET_MOST_HANDLERS];
-	struct gn_net_stats stats;
+	struct gn_net_statistics statistics;
 	struct gn_net_fault *fault; /* in shared; any thread */
 	struct gn_error failure;   /* of the network itself */
 	uint32_t failed;           /* any thread: 1: failure is whole */

@@ -149,11 +149,11 @@ int gn_store_flush(struct gn_store *store, struct gn_error *error)
 	return store->unsure;
 }
 
-void gn_store_count(const struct gn_store *store, struct gn_store_counters *counters)
+void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
 {
-	memset(counters, 0, sizeof *counters);
-	if (store->ops->count)
-		store->ops->count(store, counters);
+	memset(statistics, 0, sizeof *statistics);
+	if (store->ops->statistics)
+		store->ops->statistics(store, statistics);
 }
 
 int gn_store_code(int error_number)

@@ -36,7 +36,7 @@ struct gn_store_ops {
 	int (*write)(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
 	             struct gn_error *error);
 	int (*flush)(struct gn_store *store, struct gn_error *error);
-	void (*count)(const struct gn_store *store, struct gn_store_counters *counters);
+	void (*statistics)(const struct gn_store *store, struct gn_store_statistics *statistics);
 };
 
 extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq;

@@ -218,7 +218,7 @@ static struct bed open_bed(struct simt_machine *machine, enum gn_mode mode, enum
 	options.bytes = 64 << 10; // far less than the elements: the kernels evict
 	options.page_bytes = PAGE;
 	options.table = table;
-	options.counters = counters;
+	options.statistics = counters;
 	if (mode == GN_PAGED)
 		must(!gn_cache_create(&b.cache, machine, &b.store, 1, &options, &b.e), "cache", b.e.text);
 	b.wrong = (uint32_t *)simt_alloc(machine, sizeof *b.wrong, SIMT_SHARED);
@@ -254,13 +254,13 @@ static void run(struct bed *b, const struct simt_kernel *kernel, uint32_t blocks
 	must(!*b->wrong, kernel->name, "an element is not what was written");
 }
 
-static struct gn_cache_facts describe(struct bed *b)
+static struct gn_cache_info describe(struct bed *b)
 {
-	struct gn_cache_facts facts = {};
+	struct gn_cache_info info = {};
 
 	if (b->cache)
-		must(!gn_cache_describe(b->cache, &facts), "describe", "failed");
-	return facts;
+		must(!gn_cache_describe(b->cache, &info), "describe", "failed");
+	return info;
 }
 
 static void flush(struct bed *b)
@@ -329,9 +329,9 @@ static void every_hit_is_counted(struct bed *b)
 	a.y = words(b, 0);
 	a.wrong = b->wrong;
 	run(b, &read_all_kernel, 1, a);
-	before = describe(b).count.hits;
+	before = describe(b).statistics.hits;
 	run(b, &read_all_kernel, 1, a);
-	must(describe(b).count.hits == before + 2 * PAGE / 8, "counters", "not every hit was counted");
+	must(describe(b).statistics.hits == before + 2 * PAGE / 8, "counters", "not every hit was counted");
 	gn_array_destroy(a.y.raw(), b->machine);
 }
 

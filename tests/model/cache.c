@@ -630,7 +630,7 @@ static int check_frames(const struct trial *t)
  */
 static int check_counters(const struct trial *t)
 {
-	const struct gn_cache_stripe *s = &t->stripe[0];
+	const struct gn_cache_statistics *s = &t->stripe[0];
 	const uint32_t failures = t->failed[FETCH] + t->failed[PUT];
 
 	if (!failures && (s->fetched_bytes != t->moved[FETCH] || s->written_bytes != t->moved[PUT]))

@@ -98,7 +98,7 @@ struct trial {
 	struct gn_array halves; /* the same store as 4-byte elements */
 	struct gn_failure failure;
 	struct gn_cache_shared shared;
-	struct gn_cache_stripe stripe[GN_CACHE_STRIPES];
+	struct gn_cache_statistics stripe[GN_CACHE_STRIPES];
 	uint64_t word[MOST_PAGES];
 	uint32_t owner[MOST_FRAMES], lock[MOST_FRAMES];
 	uint64_t sector[MOST_FRAMES], stream[GN_CACHE_STREAMS];

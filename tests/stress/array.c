@@ -423,7 +423,7 @@ static int open_cache(struct stress *s, struct bed *b, uint64_t *random)
 	options.bytes = (uint64_t)(options.page_bytes ? page : 65536) * (8u << draw_below(random, 3));
 	options.table = (enum gn_cache_table)draw_below(random, 3);
 	options.policy = (enum gn_cache_policy)draw_below(random, 3);
-	options.counters = draw_chance(random, 25);
+	options.statistics = draw_chance(random, 25);
 	return gn_cache_create(&b->cache, s->machine, &b->store, 1, &options, &error)
 	           ? stress_wrong("%s", error.text)
 	           : 0;

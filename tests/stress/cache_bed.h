@@ -150,7 +150,7 @@ static inline int bed_open_cache(struct stress *s, struct bed *b, const struct b
 	options.table = shape->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
 	options.policy = shape->policy;
 	/* without, which is the default, hits take a shorter path */
-	options.counters = draw_mix(s->seed ^ shape->pages) % 2;
+	options.statistics = draw_mix(s->seed ^ shape->pages) % 2;
 	if (gn_cache_create(&b->cache, s->machine, &b->store, 1, &options, &error))
 		return stress_wrong("%s", error.text);
 	for (uint32_t log2 = 0; log2 < 3; log2++)

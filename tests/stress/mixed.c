@@ -171,7 +171,7 @@ static int open_cache(struct stress *s, struct bed *b, uint32_t k, uint64_t *ran
 	options.bytes = (uint64_t)options.page_bytes * (4u << draw_below(random, 5));
 	options.table = draw_chance(random, 25) ? GN_TABLE_SETS : GN_TABLE_AUTO;
 	options.policy = (enum gn_cache_policy)draw_below(random, 3);
-	options.counters = draw_chance(random, 25);
+	options.statistics = draw_chance(random, 25);
 	return gn_cache_create(&b->cache[k], s->machine, &b->store[2 * k], 2, &options, &e) ? failed(&e) : 0;
 }
 

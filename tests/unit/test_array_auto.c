@@ -177,7 +177,8 @@ static void every_launch_reads_what_is_there(void **state)
  * The launch through a cache that counts, looked at by the sample of an object. Returns what the cache
  * counted.
  */
-static struct gn_cache_stripe count_launch(struct cache_test *t, struct gn_auto *choice, uint32_t page_bytes,
+static struct gn_cache_statistics count_launch(struct cache_test *t, struct gn_auto *choice,
+                                               uint32_t page_bytes,
                                            struct use_args a)
 {
 	struct gn_cache_options o;
@@ -186,7 +187,7 @@ static struct gn_cache_stripe count_launch(struct cache_test *t, struct gn_auto 
 	memset(&o, 0, sizeof o);
 	o.bytes = CACHE;
 	o.page_bytes = page_bytes;
-	o.counters = 1;
+	o.statistics = 1;
 	open_cache(t, &o);
 	t->array = make_array(t, GN_PAGED, t->store, 0, a.words, 8);
 	a.array = t->array;
@@ -195,14 +196,14 @@ static struct gn_cache_stripe count_launch(struct cache_test *t, struct gn_auto 
 	gn__array_bounds(&a.array, 0);
 	launch_use(t, &a, 1);
 	assert_true(gn_auto_adapt(choice, &t->error) >= 0);
-	return facts_of(t).count;
+	return info_of(t).statistics;
 }
 
 static void compare_with_cache(struct cache_test *t, struct use_args a)
 {
 	for (int p = PAGES_512; p <= PAGES_4K; p++) {
 		struct gn_auto *choice = open_choice(t, a.words);
-		const struct gn_cache_stripe c = count_launch(t, choice, gn_auto_page_bytes[p], a);
+		const struct gn_cache_statistics c = count_launch(t, choice, gn_auto_page_bytes[p], a);
 		const struct gn_auto_moved *m = &choice->study.way[p];
 
 		assert_int_equal(choice->study.touches, c.hits + c.misses); /* nothing goes around */
@@ -243,7 +244,7 @@ static void the_model_evicts_where_a_cache_does(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 	struct use_args a = args_of(512, 512);
 	struct gn_auto *choice;
-	struct gn_cache_stripe c;
+	struct gn_cache_statistics c;
 
 	open_wide(t, 1, 1, "host:4M");
 	choice = open_choice(t, COUNT);

@@ -144,7 +144,7 @@ static void open_array(struct bed *b)
 	o.page_bytes = s->page_bytes;
 	o.ways = s->ways ? s->ways : 1;
 	o.table = s->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
-	o.counters = 1;
+	o.statistics = 1;
 	snprintf(uri, sizeof uri, "%s:%llu", s->store, (unsigned long long)s->bytes);
 	open_store(b->t, uri, NULL);
 	fill_store(b->t, b->t->store);
@@ -367,17 +367,18 @@ static void rows_are_read_alone(void **state)
 	simt_describe(t->machine, &info);
 	flush(t);
 	assert_int_equal(gn_cache_invalidate(t->cache, &t->error), 0);
-	before = facts_of(t).count.fetched;
+	before = info_of(t).statistics.fetched;
 	for (int k = 0; k < 64; k++)
 		index[k] = (uint64_t)(k % 2) * 77;
 	b.batch.count = 64;
 	for (int way = 0; way < WAYS; way++) {
-		around = facts_of(t).count.bypassed;
+		around = info_of(t).statistics.bypassed;
 		memset(b.batch.rows, 0xee, b.batch.count * b.row_bytes);
 		assert_int_equal(move_batch(&b, (enum way)way, 0), 0);
 		check_gathered(&b);
-		assert_int_equal(facts_of(t).count.fetched, before);
-		assert_int_equal(facts_of(t).count.bypassed - around, way == HOST && !info.is_cuda ? 64 : 2);
+		assert_int_equal(info_of(t).statistics.fetched, before);
+		assert_int_equal(info_of(t).statistics.bypassed - around,
+		                 way == HOST && !info.is_cuda ? 64 : 2);
 	}
 	close_bed(&b);
 }
@@ -420,10 +421,10 @@ static void rows_of_pages_that_are_there_in_parts(void **state)
 			assert_int_equal(gn_cache_invalidate(t->cache, &t->error), 0);
 			for (uint64_t n = 0; n < 8; n++)
 				index[n] = n * 15 + n % 3;
-			before = facts_of(t).count.fetched;
+			before = info_of(t).statistics.fetched;
 			fill_rows(&b);
 			assert_int_equal(move_batch(&b, (enum way)way, 1), 0);
-			assert_int_equal(facts_of(t).count.fetched, before);
+			assert_int_equal(info_of(t).statistics.fetched, before);
 			for (uint64_t n = 0; n < 8; n++)
 				index[n] += n % 2;
 			assert_int_equal(move_batch(&b, (enum way)way, 0), 0);

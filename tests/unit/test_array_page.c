@@ -189,7 +189,7 @@ static void launch_warps(struct cache_test *t, const struct simt_kernel *kernel,
 
 static void use_warps(struct cache_test *t, uint32_t width, uint32_t ways)
 {
-	struct gn_cache_stripe c;
+	struct gn_cache_statistics c;
 
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
@@ -198,7 +198,7 @@ static void use_warps(struct cache_test *t, uint32_t width, uint32_t ways)
 	open_words_of(t, 16, 8, PAGE, ways, GN_CLOCK);
 	if (width > 1) {
 		launch_warps(t, &hold_as_warps_kernel, width);
-		c = facts_of(t).count;
+		c = info_of(t).statistics;
 		assert_int_equal(c.hits + c.misses,
 		                 2 * (16 * width + width)); /* every lane's, though one acted for all */
 	}
@@ -313,19 +313,19 @@ static void a_cursor_counts_what_it_read(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct gn_array part;
-	struct gn_cache_stripe c;
+	struct gn_cache_statistics c;
 	uint64_t misses;
 
 	open_words_of(t, 16, 16, PAGE, 0, GN_CLOCK);
 	part = make_array(t, GN_PAGED, t->store, 80, 900, 8);
 	launch_walk(t, &part, 1, 1, 1);
-	c = facts_of(t).count;
+	c = info_of(t).statistics;
 	misses = c.misses;
 	assert_int_equal(misses, 14 * 3 + 1);
 	assert_int_equal(c.hits, 900 - misses);
 	assert_int_equal(c.fetched, misses);
 	launch_walk(t, &part, 1, 1, 1);
-	c = facts_of(t).count;
+	c = info_of(t).statistics;
 	assert_int_equal(c.misses, misses);
 	assert_int_equal(c.hits, 2 * 900 - misses);
 	gn_array_destroy(&part, t->machine);

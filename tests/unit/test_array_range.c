@@ -213,7 +213,7 @@ static void leave_overwriting(struct cache_test *t, uint32_t width, uint32_t way
 	for (uint64_t k = 0; k < part.count; k++)
 		assert_int_equal(stored(t, k + 10),
 		                 k >= begin && k < given ? ~word_of(k + 10) : word_of(k + 10));
-	assert_int_equal(facts_of(t).count.written, pages);
+	assert_int_equal(info_of(t).statistics.written, pages);
 	gn_array_destroy(&part, t->machine);
 	close_store(t);
 }

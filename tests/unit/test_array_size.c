@@ -153,7 +153,7 @@ static void other_sizes_are_refused(void **state)
 		for (uint32_t bytes = 1; bytes <= 16; bytes *= 2)
 			refused_by(t, k ? GN_PAGED : GN_DIRECT, bytes);
 		if (t->cache) {
-			assert_int_equal(facts_of(t).dirty_pages, 0);
+			assert_int_equal(info_of(t).dirty_pages, 0);
 			flush(t);
 		}
 		for (uint64_t n = 0; n < 4096 / 8; n++)

@@ -16,9 +16,9 @@ void gn_trace_note(const char *step)
 	simt_add_relaxed_dev_u32(&waited_for, !strcmp(step, "write_back"));
 }
 
-static struct gn_cache_stripe counts(struct cache_test *t)
+static struct gn_cache_statistics counts(struct cache_test *t)
 {
-	return facts_of(t).count;
+	return info_of(t).statistics;
 }
 
 /* ---- flush of a range ---- */
@@ -39,17 +39,17 @@ static void only_pages_of_the_range_are_flushed(void **state)
 			set(t, page * WORDS + 3, page);
 		flush_range(t, 2 * PAGE, 0, 0);
 		flush_range(t, PAGES * PAGE, 0, 0);
-		assert_int_equal(facts_of(t).dirty_pages, 8);
+		assert_int_equal(info_of(t).dirty_pages, 8);
 		flush_range(t, 2 * PAGE + 511, 2, 0); /* the last byte of page 2, the first of page 3 */
-		assert_int_equal(facts_of(t).dirty_pages, 6);
+		assert_int_equal(info_of(t).dirty_pages, 6);
 		for (uint64_t page = 0; page < 8; page++)
 			assert_int_equal(stored(t, page * WORDS + 3),
 			                 page == 2 || page == 3 ? page : word_of(page * WORDS + 3));
 		flush_range(t, 5 * PAGE, PAGE, 0);
-		assert_int_equal(facts_of(t).dirty_pages, 5);
+		assert_int_equal(info_of(t).dirty_pages, 5);
 		assert_int_equal(stored(t, 5 * WORDS + 3), 5);
 		flush_range(t, 0, PAGES * PAGE, 0);
-		assert_int_equal(facts_of(t).dirty_pages, 0);
+		assert_int_equal(info_of(t).dirty_pages, 0);
 		assert_int_equal(counts(t).written, 8);
 	}
 }
@@ -112,7 +112,7 @@ static void prefetched_pages_are_hits(void **state)
 
 	for (uint32_t ways = 0; ways <= 4; ways += 4)
 		for (unsigned width = 1; width <= 32; width *= 32) {
-			struct gn_cache_stripe c;
+			struct gn_cache_statistics c;
 
 			widen(t, width);
 			open_words_of(t, PAGES, PAGES, PAGE, ways, GN_CLOCK);
@@ -157,7 +157,7 @@ static void prefetch_takes_no_frame_that_is_needed(void **state)
 		                 0);
 		assert_int_equal(counts(t).fetched, 4);
 		assert_int_equal(counts(t).written, 0);
-		assert_int_equal(facts_of(t).dirty_pages, 3);
+		assert_int_equal(info_of(t).dirty_pages, 3);
 		let_go(t, 0);
 		assert_int_equal(get(t, 9 * WORDS), word_of(9 * WORDS)); /* no page was left busy */
 	}
@@ -327,7 +327,7 @@ static void a_sequence_is_fetched_ahead(void **state)
 	for (uint32_t k = 0; k < PAGES; k++)
 		page[k] = k;
 	for (uint32_t ways = 0; ways <= 8; ways += 8) {
-		struct gn_cache_stripe c;
+		struct gn_cache_statistics c;
 
 		widen(t, 32);
 		open_words_at(t, "memq", PAGES, 2 * PAGES, PAGE, ways, GN_CLOCK);
@@ -348,7 +348,7 @@ static void reads_by_a_warp_are_counted_once(void **state)
 	for (uint32_t k = 0; k < PAGES; k++)
 		page[k] = k * 7 % PAGES;
 	for (uint32_t ways = 0; ways <= 8; ways += 8) {
-		struct gn_cache_stripe c;
+		struct gn_cache_statistics c;
 
 		widen(t, 32);
 		open_words_of(t, PAGES, 2 * PAGES, PAGE, ways, GN_CLOCK);
@@ -408,7 +408,7 @@ SIMT_FN void stride(const struct walk_args *a)
 SIMT_KERNEL(stride, struct walk_args)
 
 /* The stride over pages whose transfers take long. Returns what it counted. */
-static struct gn_cache_stripe stride_slowly(struct cache_test *t, uint32_t ways, uint32_t width)
+static struct gn_cache_statistics stride_slowly(struct cache_test *t, uint32_t ways, uint32_t width)
 {
 	const struct gn_cache_options o = {
 	    2 * PAGES * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
@@ -416,7 +416,7 @@ static struct gn_cache_stripe stride_slowly(struct cache_test *t, uint32_t ways,
 	struct gn_store_options options;
 	uint32_t foreign = 0;
 	struct walk_args args;
-	struct gn_cache_stripe c;
+	struct gn_cache_statistics c;
 
 	memset(&plan, 0, sizeof plan);
 	plan.seed = 1;
@@ -499,7 +499,7 @@ static void help_at_a_sequence(struct cache_test *t, uint32_t width, uint32_t ap
 		for (uint32_t k = 0; k < width; k++)
 			assert_int_equal(codes[k], k ? 0 : code);
 	}
-	assert_int_equal(facts_of(t).dirty_pages, 0);
+	assert_int_equal(info_of(t).dirty_pages, 0);
 }
 
 /*
@@ -632,7 +632,7 @@ SIMT_KERNEL(write_pages, struct write_args)
 static void write_and_look(struct cache_test *t, struct write_args *args, uint32_t width)
 {
 	enum { FRAMES = PAGES / 4 };
-	const struct gn_cache_stripe before = counts(t);
+	const struct gn_cache_statistics before = counts(t);
 	uint32_t failures = 0;
 
 	args->array = t->array;

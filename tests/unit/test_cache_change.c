@@ -205,7 +205,7 @@ static void every_change_in_a_frame(void **state)
 	for (int b = 0; b < BEDS; b++) {
 		open_bed(t, &beds[b], 1);
 		change_all(t, GN_PAGED, 1);
-		assert_int_equal(facts_of(t).count.bypassed, 0);
+		assert_int_equal(info_of(t).statistics.bypassed, 0);
 	}
 }
 
@@ -227,7 +227,7 @@ static void every_change_around_the_cache(void **state)
 		for (uint32_t k = 0; k < FRAMES; k++)
 			assert_int_equal(hold(t, k, (PAGES - 1 - k) * WORDS, 0), 0);
 		change_all(t, GN_PAGED, 1);
-		assert_true(facts_of(t).count.bypassed >= CHANGES);
+		assert_true(info_of(t).statistics.bypassed >= CHANGES);
 		for (uint32_t k = 0; k < FRAMES; k++)
 			let_go(t, k);
 	}
@@ -313,7 +313,7 @@ static void what_cannot_be_changed_is_told(void **state)
 		refused(t, &bytes, ADD_U64, 3, -GN_EINVAL);
 		gn_array_destroy(&bytes, t->machine);
 		flush(t);
-		assert_int_equal(facts_of(t).count.written, 0);
+		assert_int_equal(info_of(t).statistics.written, 0);
 	}
 }
 

@@ -65,7 +65,7 @@ static int teardown(void **state)
 
 static void what_cannot_be_written_is_kept(struct cache_test *t, uint32_t ways)
 {
-	struct gn_cache_facts f;
+	struct gn_cache_info f;
 
 	open_file_words(t, 4, ways);
 	limit_writes(0); /* nor can the cleaner write */
@@ -81,15 +81,15 @@ static void what_cannot_be_written_is_kept(struct cache_test *t, uint32_t ways)
 	assert_int_equal(gn_cache_flush(t->cache, &t->error), -GN_EIO);
 	assert_says(&t->error, "4 pages could not be written and are kept");
 	assert_says(&t->error, "GN_EIO");
-	f = facts_of(t);
+	f = info_of(t);
 	assert_int_equal(f.dirty_pages, 4);
-	assert_int_equal(f.count.written, 0);
+	assert_int_equal(f.statistics.written, 0);
 	assert_true(f.write_failures >= 5);
 
 	allow_writes();
 	assert_int_equal(get(t, 20 * WORDS), word_of(20 * WORDS));
 	flush(t);
-	assert_int_equal(facts_of(t).dirty_pages, 0);
+	assert_int_equal(info_of(t).dirty_pages, 0);
 	for (uint64_t k = 0; k < 4 * WORDS; k++)
 		assert_int_equal(stored(t, k), k % (WORDS + 1) ? word_of(k) : 100 + k / WORDS);
 }
@@ -116,7 +116,7 @@ static void clean_frames_serve_beside_a_dirty_one(void **state)
 		for (uint64_t page = 0; page < 31; page++)
 			assert_int_equal(get(t, page * WORDS + 5), word_of(page * WORDS + 5));
 		assert_int_equal(get(t, 31 * WORDS), 42);
-		assert_int_equal(facts_of(t).count.bypassed, 0);
+		assert_int_equal(info_of(t).statistics.bypassed, 0);
 		allow_writes();
 		flush(t);
 		assert_int_equal(stored(t, 31 * WORDS), 42);
@@ -140,7 +140,7 @@ static void a_flush_reports_its_own_failures(void **state)
 	limit_writes(31 * PAGE);
 	assert_int_equal(gn_cache_flush(t->cache, &t->error), -GN_EIO);
 	assert_says(&t->error, "at page 31 ");
-	assert_int_equal(facts_of(t).write_failures, 2);
+	assert_int_equal(info_of(t).write_failures, 2);
 }
 
 /* ---- fetches that fail ---- */
@@ -168,7 +168,7 @@ static void a_failed_fetch_is_an_error_and_the_next_tries_again(void **state)
 		assert_int_equal(get(t, 15 * WORDS), word_of(15 * WORDS));
 		mend(t);
 		assert_int_equal(get(t, 20 * WORDS + 3), word_of(20 * WORDS + 3));
-		assert_int_equal(facts_of(t).dirty_pages, 0);
+		assert_int_equal(info_of(t).dirty_pages, 0);
 	}
 }
 
@@ -185,7 +185,7 @@ static void failed_fetches_use_up_no_frames(void **state)
 			assert_int_equal(get_code(t, page * WORDS, &value), -GN_EIO);
 		for (uint64_t page = 0; page < 4; page++)
 			assert_int_equal(get(t, page * WORDS), word_of(page * WORDS));
-		assert_int_equal(facts_of(t).count.bypassed, 0);
+		assert_int_equal(info_of(t).statistics.bypassed, 0);
 	}
 }
 
@@ -197,7 +197,7 @@ static void those_who_wait_for_a_failed_fetch_are_told(void **state)
 	struct gn_fault_plan drops;
 	struct gn_store_options options;
 	struct gn_cache_options o = {8 * PAGE, PAGE, GN_FIFO, GN_TABLE_DIRECT, 1, 0, 1};
-	struct gn_store_counters moved;
+	struct gn_store_statistics moved;
 	struct act act[THREADS];
 
 	memset(&drops, 0, sizeof drops);
@@ -214,7 +214,7 @@ static void those_who_wait_for_a_failed_fetch_are_told(void **state)
 	run_acts(t, &t->array, act, THREADS, 1);
 	for (int k = 0; k < THREADS; k++)
 		assert_int_equal(act[k].rc, -GN_ETIMEDOUT);
-	gn_store_count(t->store, &moved);
+	gn_store_get_statistics(t->store, &moved);
 	assert_int_equal(moved.reads, 1);
 	assert_int_equal(gn_array_failure(&t->array, &t->error), -GN_ETIMEDOUT);
 }
@@ -293,7 +293,7 @@ static void live_through(struct cache_test *t, const char *uri, const struct gn_
 			check_read(t, b, (k >> 1) % t->array.count);
 	}
 	flush_at_last(t);
-	assert_int_equal(facts_of(t).dirty_pages, 0);
+	assert_int_equal(info_of(t).dirty_pages, 0);
 }
 
 static void plan_of(struct gn_fault_plan *plan, uint64_t seed)
@@ -366,7 +366,7 @@ static void a_read_only_store_is_read_only(void **state)
 		let_go(t, 0);
 		assert_int_equal(get(t, 5), 0);
 		flush(t);
-		assert_int_equal(facts_of(t).count.written, 0);
+		assert_int_equal(info_of(t).statistics.written, 0);
 	}
 }
 

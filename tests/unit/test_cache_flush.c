@@ -117,7 +117,7 @@ static void a_flush_runs_beside_a_kernel(struct cache_test *t, uint32_t ways)
 	assert_int_equal(simt_stream_wait(holding), 0);
 	assert_int_equal(flush_on(t, flushing), 0); /* the page was kept dirty */
 	assert_int_equal(stored(t, 1), 1001);
-	assert_int_equal(facts_of(t).dirty_pages, 0);
+	assert_int_equal(info_of(t).dirty_pages, 0);
 	simt_stream_destroy(holding);
 	simt_stream_destroy(flushing);
 	simt_free(t->machine, flag);
@@ -155,7 +155,7 @@ static void each_stream_hears_of_its_own(void **state)
 	assert_int_equal(gn_cache_write_failure(t->cache, &t->error), -GN_EIO);
 	assert_says(&t->error, "GN_EIO");
 	assert_int_equal(gn_cache_write_failure(t->cache, &t->error), 0);
-	assert_int_equal(facts_of(t).dirty_pages, 2);
+	assert_int_equal(info_of(t).dirty_pages, 2);
 
 	limit_writes(15 * PAGE);
 	assert_int_equal(flush_on(t, other), -GN_EIO);
@@ -166,7 +166,7 @@ static void each_stream_hears_of_its_own(void **state)
 	limit_writes(RLIM_INFINITY);
 	assert_int_equal(flush_on(t, one), 0);
 	assert_int_equal(stored(t, 15 * WORDS), 2);
-	assert_int_equal(facts_of(t).dirty_pages, 0);
+	assert_int_equal(info_of(t).dirty_pages, 0);
 	simt_stream_destroy(one);
 	simt_stream_destroy(other);
 }
@@ -190,7 +190,7 @@ static void a_range_is_flushed_on_a_stream(struct cache_test *t, uint32_t ways)
 	assert_int_equal(flush_range_on(t, stream, 2 * PAGE + 511, 2), 0);
 	assert_int_equal(simt_stream_wait(stream), 0);
 	assert_int_equal(gn_cache_flush_result(t->cache, stream, &t->error), 0);
-	assert_int_equal(facts_of(t).dirty_pages, 6);
+	assert_int_equal(info_of(t).dirty_pages, 6);
 	for (uint64_t page = 0; page < 8; page++)
 		assert_int_equal(stored(t, page * WORDS),
 		                 page == 2 || page == 3 ? page : word_of(page * WORDS));
@@ -250,11 +250,11 @@ static void ranges_go_on_beside_a_kernel(void **state)
 	assert_int_equal(stored(t, 0), 1000);
 	simt_store_release_sys_u32(h.go, 1);
 	assert_int_equal(simt_stream_wait(holding), 0);
-	assert_int_equal(facts_of(t).count.fetched, 5);
+	assert_int_equal(info_of(t).statistics.fetched, 5);
 	for (uint64_t k = 4 * WORDS; k < 8 * WORDS; k++)
 		assert_int_equal(get(t, k), word_of(k));
-	assert_int_equal(facts_of(t).count.fetched, 5);
-	assert_int_equal(facts_of(t).count.misses, 1);
+	assert_int_equal(info_of(t).statistics.fetched, 5);
+	assert_int_equal(info_of(t).statistics.misses, 1);
 	simt_stream_destroy(holding);
 	simt_stream_destroy(moving);
 	simt_free(t->machine, flag);
@@ -280,8 +280,8 @@ static void ranges_on_streams_are_checked(void **state)
 	                 -GN_ERANGE);
 	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, other, 0, 1, &t->error), -GN_EINVAL);
 	assert_int_equal(simt_stream_wait(stream), 0);
-	assert_int_equal(facts_of(t).dirty_pages, 1);
-	assert_int_equal(facts_of(t).count.fetched, 1);
+	assert_int_equal(info_of(t).dirty_pages, 1);
+	assert_int_equal(info_of(t).statistics.fetched, 1);
 	gn_store_close(other);
 	simt_stream_destroy(stream);
 }

@@ -116,7 +116,7 @@ static void a_loop_says_that_the_disk_is_full(struct cache_test *t, uint32_t way
                                               uint32_t intent)
 {
 	struct pass_args a = {t->array, 0, PAGES, intent, NULL, NULL};
-	struct gn_cache_facts f;
+	struct gn_cache_info f;
 	uint32_t given, kept = 0;
 	int32_t rc;
 
@@ -127,7 +127,7 @@ static void a_loop_says_that_the_disk_is_full(struct cache_test *t, uint32_t way
 	assert_in_range(given, 1, FRAMES);
 	assert_int_equal(gn_array_failure(&t->array, &t->error), -GN_ENOSPC);
 	assert_says(&t->error, "GN_ENOSPC");
-	kept = (uint32_t)facts_of(t).dirty_pages;
+	kept = (uint32_t)info_of(t).dirty_pages;
 	assert_in_range(kept, given, FRAMES);
 	for (int again = 0; again < 3; again++) { /* counted once, however often it is tried */
 		char words[64];
@@ -142,7 +142,7 @@ static void a_loop_says_that_the_disk_is_full(struct cache_test *t, uint32_t way
 
 	fill_disk(0);
 	flush(t);
-	f = facts_of(t);
+	f = info_of(t);
 	assert_int_equal(f.dirty_pages, 0);
 	for (uint64_t page = 0; page < given; page++)
 		assert_int_equal(stored(t, page * WORDS), page + 1000);

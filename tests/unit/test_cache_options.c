@@ -45,13 +45,13 @@ static struct gn_cache_options options_of(uint64_t bytes, uint32_t page_bytes)
 static uint32_t page_without_a_wish(struct cache_test *t, struct gn_store *store, uint64_t bytes)
 {
 	struct gn_cache_options o = options_of(bytes, 0);
-	struct gn_cache_facts facts;
+	struct gn_cache_info info;
 	struct gn_cache *cache;
 
 	assert_int_equal(gn_cache_create(&cache, t->machine, &store, 1, &o, &t->error), 0);
-	assert_int_equal(gn_cache_describe(cache, &facts), 0);
+	assert_int_equal(gn_cache_describe(cache, &info), 0);
 	gn_cache_destroy(cache);
-	return facts.page_bytes;
+	return info.page_bytes;
 }
 
 /* Large pages where a page is a command, as long as there are many of them. */
@@ -102,8 +102,8 @@ static void page_size_0_is_4096(void **state)
 
 	t->store = fake_store(1 << 20, 16, 0);
 	open_cache(t, &o);
-	assert_int_equal(facts_of(t).page_bytes, 4096);
-	assert_int_equal(facts_of(t).frames, 256);
+	assert_int_equal(info_of(t).page_bytes, 4096);
+	assert_int_equal(info_of(t).frames, 256);
 	close_cache(t);
 	t->store = NULL;
 }
@@ -240,20 +240,20 @@ static void an_empty_store_makes_an_empty_cache(void **state)
 
 /* ---- tables and what they cost ---- */
 
-static struct gn_cache_facts facts_with(struct cache_test *t, uint64_t capacity,
+static struct gn_cache_info info_with(struct cache_test *t, uint64_t capacity,
                                         const struct gn_cache_options *o)
 {
-	struct gn_cache_facts facts;
+	struct gn_cache_info info;
 
 	t->store = fake_store(capacity, 16, 0);
 	open_cache(t, o);
-	facts = facts_of(t);
+	info = info_of(t);
 	close_cache(t);
 	t->store = NULL;
-	return facts;
+	return info;
 }
 
-static void assert_within_bound(const struct gn_cache_facts *f, uint64_t budget_bytes)
+static void assert_within_bound(const struct gn_cache_info *f, uint64_t budget_bytes)
 {
 	assert_true(f->budget_bytes <= budget_bytes + f->frame_bytes / 50);
 	if (f->metadata_bytes > budget_bytes + f->frame_bytes / 50)
@@ -266,14 +266,14 @@ static void the_budget_chooses_the_table(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct gn_cache_options o = options_of(1 << 20, 4096);
-	struct gn_cache_facts f;
+	struct gn_cache_info f;
 
 	o.budget_bytes = 1 << 20;
-	f = facts_with(t, (uint64_t)100000 * 4096, &o); /* 800 000 bytes of words */
+	f = info_with(t, (uint64_t)100000 * 4096, &o); /* 800 000 bytes of words */
 	assert_int_equal(f.table, GN_TABLE_DIRECT);
 	assert_int_equal(f.ways, 0);
 	assert_within_bound(&f, o.budget_bytes);
-	f = facts_with(t, (uint64_t)140000 * 4096, &o);
+	f = info_with(t, (uint64_t)140000 * 4096, &o);
 	assert_int_equal(f.table, GN_TABLE_SETS);
 	assert_int_equal(f.ways, 8);
 	assert_within_bound(&f, o.budget_bytes);
@@ -287,11 +287,11 @@ static void metadata_keeps_its_bound_at_the_turn(void **state)
 	for (uint32_t page = 512; page <= 4096; page *= 8)
 		for (uint64_t pages = 127000; pages < 134000; pages += 250) {
 			struct gn_cache_options o = options_of(4096 * 64 + 500, page);
-			struct gn_cache_facts f;
+			struct gn_cache_info f;
 
 			o.budget_bytes = 1 << 20;
-			o.counters = 1;
-			f = facts_with(t, pages * page, &o);
+			o.statistics = 1;
+			f = info_with(t, pages * page, &o);
 			assert_within_bound(&f, o.budget_bytes);
 		}
 }
@@ -304,11 +304,11 @@ static void sets_cost_by_the_frame(void **state)
 	for (uint32_t page = 512; page <= 4096; page *= 8)
 		for (uint64_t frames = 2000; frames < 70000; frames = frames * 3 / 2) {
 			struct gn_cache_options o = options_of(frames * page, page);
-			struct gn_cache_facts f;
+			struct gn_cache_info f;
 
 			o.budget_bytes = 32 << 10;
-			o.counters = 1;
-			f = facts_with(t, (uint64_t)page << 20, &o);
+			o.statistics = 1;
+			f = info_with(t, (uint64_t)page << 20, &o);
 			assert_int_equal(f.table, GN_TABLE_SETS);
 			assert_true(f.ways >= 8 && f.ways <= 15);
 			assert_true(f.frames <= frames && f.frames > frames - frames / 8);
@@ -320,7 +320,7 @@ static void the_default_budget_is_a_64th_of_memory(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct gn_cache_options o = options_of(1 << 20, 4096);
-	struct gn_cache_facts f = facts_with(t, 1 << 30, &o);
+	struct gn_cache_info f = info_with(t, 1 << 30, &o);
 	struct simt_info info;
 
 	simt_describe(t->machine, &info);
@@ -333,7 +333,7 @@ static void ten_terabytes_behind_64_mebibytes(void **state)
 	struct gn_cache_options o = options_of(64 << 20, 4096);
 	const uint64_t capacity = 10000000000000, last = capacity / 8 - 1;
 	struct gn_store_options timeout;
-	struct gn_cache_facts f;
+	struct gn_cache_info f;
 	char uri[256];
 
 	memset(&timeout, 0, sizeof timeout);
@@ -344,7 +344,7 @@ static void ten_terabytes_behind_64_mebibytes(void **state)
 	if (!t->store)
 		fail_msg("%s", t->error.text);
 	open_cache(t, &o);
-	f = facts_of(t);
+	f = info_of(t);
 	assert_int_equal(f.table, GN_TABLE_SETS);
 	assert_int_equal(f.pages, (capacity + 4095) / 4096);
 	assert_within_bound(&f, f.budget_bytes - f.frame_bytes / 50);

@@ -69,7 +69,7 @@ static void writes_survive_eviction(void **state)
 		flush(t);
 		for (uint64_t k = 0; k < t->array.count; k++)
 			assert_int_equal(stored(t, k), k % 7 ? word_of(k) : ~k);
-		assert_int_equal(facts_of(t).dirty_pages, 0);
+		assert_int_equal(info_of(t).dirty_pages, 0);
 	}
 }
 
@@ -79,7 +79,7 @@ static void reading_writes_nothing(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int s = 0; s < SHAPES; s++) {
-		struct gn_cache_facts f;
+		struct gn_cache_info f;
 
 		open_shape(t, &shapes[s]);
 		for (uint64_t k = 0; k < t->array.count; k += 11)
@@ -87,10 +87,10 @@ static void reading_writes_nothing(void **state)
 		assert_int_equal(hold(t, 0, 0, 0), 0);
 		let_go(t, 0);
 		flush(t);
-		f = facts_of(t);
+		f = info_of(t);
 		assert_int_equal(f.dirty_pages, 0);
-		assert_int_equal(f.count.written, 0);
-		assert_int_equal(f.count.written_bytes, 0);
+		assert_int_equal(f.statistics.written, 0);
+		assert_int_equal(f.statistics.written_bytes, 0);
 	}
 }
 
@@ -100,22 +100,22 @@ static void a_flush_writes_dirty_pages_only(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int s = 0; s < SHAPES; s++) {
-		struct gn_cache_facts f;
+		struct gn_cache_info f;
 
 		open_shape(t, &shapes[s]);
 		flush(t);
-		assert_int_equal(facts_of(t).count.written, 0);
+		assert_int_equal(info_of(t).statistics.written, 0);
 		set(t, 9 * WORDS + 3, 42);
-		assert_int_equal(facts_of(t).dirty_pages, 1);
+		assert_int_equal(info_of(t).dirty_pages, 1);
 		flush(t);
-		f = facts_of(t);
-		assert_int_equal(f.count.written, 1);
-		assert_int_equal(f.count.written_bytes, SECTOR);
+		f = info_of(t);
+		assert_int_equal(f.statistics.written, 1);
+		assert_int_equal(f.statistics.written_bytes, SECTOR);
 		assert_int_equal(f.dirty_pages, 0);
 		for (uint64_t k = 0; k < t->array.count; k++)
 			assert_int_equal(stored(t, k), k == 9 * WORDS + 3 ? 42 : word_of(k));
 		flush(t);
-		assert_int_equal(facts_of(t).count.written, 1);
+		assert_int_equal(info_of(t).statistics.written, 1);
 	}
 }
 
@@ -132,7 +132,7 @@ static void the_page_that_was_written_is_dirty(void **state)
 		assert_int_equal(hold(t, 0, 25 * WORDS, 1), 0);
 		((uint64_t *)t->held[0].data)[7] = 42;
 		let_go(t, 0);
-		assert_int_equal(facts_of(t).dirty_pages, 1);
+		assert_int_equal(info_of(t).dirty_pages, 1);
 		flush(t);
 		for (uint64_t k = 0; k < t->array.count; k++)
 			assert_int_equal(stored(t, k), k == 25 * WORDS + 7 ? 42 : word_of(k));
@@ -152,10 +152,10 @@ static void a_pinned_page_is_flushed_and_stays_dirty(void **state)
 		assert_int_equal(stored(t, 0), 41);
 		((uint64_t *)t->held[0].data)[0] = 42;
 		let_go(t, 0);
-		assert_int_equal(facts_of(t).dirty_pages, 1);
+		assert_int_equal(info_of(t).dirty_pages, 1);
 		flush(t);
 		assert_int_equal(stored(t, 0), 42);
-		assert_int_equal(facts_of(t).dirty_pages, 0);
+		assert_int_equal(info_of(t).dirty_pages, 0);
 	}
 }
 
@@ -191,7 +191,7 @@ static void when_every_frame_is_held_accesses_go_around(void **state)
 		set(t, outside * WORDS + 2, 42);
 		assert_int_equal(stored(t, outside * WORDS + 2), 42);
 		assert_int_equal(get(t, outside * WORDS + 2), 42);
-		assert_int_equal(facts_of(t).count.bypassed, 3);
+		assert_int_equal(info_of(t).statistics.bypassed, 3);
 		assert_int_equal(gn_array_failure(&t->array, &t->error), 0);
 
 		let_go(t, 0);
@@ -200,13 +200,13 @@ static void when_every_frame_is_held_accesses_go_around(void **state)
 		/* reads that found no frame do without looking for one for a while */
 		for (uint32_t k = 0; k < GN__BYPASS_REST; k++)
 			assert_int_equal(get(t, outside * WORDS + 3), word_of(outside * WORDS + 3));
-		bypassed = facts_of(t).count.bypassed;
+		bypassed = info_of(t).statistics.bypassed;
 		assert_int_equal(get(t, outside * WORDS + 2), 42);
 		assert_int_equal(get(t, outside * WORDS + 3), word_of(outside * WORDS + 3));
 		set(t, outside * WORDS + 2, 43);
 		flush(t);
 		assert_int_equal(stored(t, outside * WORDS + 2), 43);
-		assert_int_equal(facts_of(t).count.bypassed, bypassed);
+		assert_int_equal(info_of(t).statistics.bypassed, bypassed);
 	}
 }
 
@@ -246,7 +246,7 @@ static void what_is_invalidated_is_fetched_again(void **state)
 static void counters_are_exact(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	struct gn_cache_stripe c;
+	struct gn_cache_statistics c;
 
 	open_words_of(t, 4, 2, PAGE, 0, GN_FIFO);
 	get(t, 0);
@@ -261,7 +261,7 @@ static void counters_are_exact(void **state)
 	/* miss, page 1 is written and goes: it was there first */
 	assert_int_equal(hold(t, 0, 0, 0), 0);
 	let_go(t, 0);
-	c = facts_of(t).count;
+	c = info_of(t).statistics;
 	assert_int_equal(c.hits, 3);
 	assert_int_equal(c.misses, 6);
 	assert_int_equal(c.fetched, 6);
@@ -276,7 +276,7 @@ static void nothing_is_counted_unless_asked(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct gn_cache_options o;
-	struct gn_cache_stripe c, none;
+	struct gn_cache_statistics c, none;
 
 	memset(&o, 0, sizeof o);
 	memset(&none, 0, sizeof none);
@@ -287,7 +287,7 @@ static void nothing_is_counted_unless_asked(void **state)
 	open_words(t);
 	for (uint64_t k = 0; k < t->array.count; k += 17)
 		set(t, k, k);
-	c = facts_of(t).count;
+	c = info_of(t).statistics;
 	assert_memory_equal(&c, &none, sizeof c);
 }
 
@@ -309,7 +309,7 @@ static void stores_of_one_cache_keep_apart(struct cache_test *t, uint32_t ways)
 		pages += (gn_store_view_of(store[s])->capacity_bytes + PAGE - 1) / PAGE;
 	}
 	assert_int_equal(gn_cache_create(&t->cache, t->machine, store, STORES, &o, &t->error), 0);
-	assert_int_equal(facts_of(t).pages, pages);
+	assert_int_equal(info_of(t).pages, pages);
 	for (int s = 0; s < STORES; s++)
 		array[s] =
 		    make_array(t, GN_PAGED, store[s], 0, gn_store_view_of(store[s])->capacity_bytes / 8, 8);

@@ -84,7 +84,7 @@ static void check_words(struct cache_test *t, uint64_t begin, uint64_t end)
 
 static void assert_moved(struct cache_test *t, uint64_t fetched_bytes, uint64_t written_bytes)
 {
-	const struct gn_cache_stripe c = facts_of(t).count;
+	const struct gn_cache_statistics c = info_of(t).statistics;
 
 	assert_int_equal(c.fetched_bytes, fetched_bytes);
 	assert_int_equal(c.written_bytes, written_bytes);
@@ -222,7 +222,7 @@ static void a_page_in_parts_goes_and_comes(void **state)
 			assert_int_equal(hold(t, 0, page * WORDS, GN_READ), 0);
 			let_go(t, 0);
 		}
-		assert_int_equal(facts_of(t).count.written_bytes, 1024);
+		assert_int_equal(info_of(t).statistics.written_bytes, 1024);
 		check_words(t, PAGE + 512, PAGE + 1536);
 	}
 }
@@ -261,7 +261,7 @@ static void the_last_sector_may_be_a_part(void **state)
 	open_words(t);
 	fill(t, 32, 8, PAGE, 592);
 	flush(t);
-	assert_int_equal(facts_of(t).count.written_bytes, 592);
+	assert_int_equal(info_of(t).statistics.written_bytes, 592);
 	check_words(t, PAGE, PAGE + 592);
 }
 

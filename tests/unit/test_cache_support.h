@@ -218,7 +218,7 @@ static inline void open_words_at(struct cache_test *t, const char *scheme, uint6
 	options.ways = ways ? ways : 1;
 	options.table = ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
 	options.policy = policy;
-	options.counters = 1;
+	options.statistics = 1;
 	snprintf(uri, sizeof uri, "%s:%llu", scheme, (unsigned long long)(pages * page_bytes));
 	open_store(t, uri, NULL);
 	fill_store(t, t->store);
@@ -322,12 +322,12 @@ static inline void let_go(struct cache_test *t, uint32_t slot)
 
 /* ---- looking ---- */
 
-static inline struct gn_cache_facts facts_of(struct cache_test *t)
+static inline struct gn_cache_info info_of(struct cache_test *t)
 {
-	struct gn_cache_facts facts;
+	struct gn_cache_info info;
 
-	assert_int_equal(gn_cache_describe(t->cache, &facts), 0);
-	return facts;
+	assert_int_equal(gn_cache_describe(t->cache, &info), 0);
+	return info;
 }
 
 static inline uint64_t stored(struct cache_test *t, uint64_t index)

@@ -149,7 +149,7 @@ static void first_in_goes_first(struct cache_test *t, uint32_t ways)
 				get(t, old * WORDS);
 		}
 	}
-	assert_int_equal(facts_of(t).count.evicted, PAGES - FRAMES);
+	assert_int_equal(info_of(t).statistics.evicted, PAGES - FRAMES);
 }
 
 static void fifo_direct(void **state)

@@ -123,7 +123,7 @@ static void failed_commands_are_not_executed(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
 	struct gn_fault_plan plan = plan_of(2);
-	struct gn_store_counters count;
+	struct gn_store_statistics count;
 	const struct gn_nvmeq *q;
 	uint32_t status;
 
@@ -134,7 +134,7 @@ static void failed_commands_are_not_executed(void **state)
 	assert_filled(t, 0, 4096, 0);
 	assert_int_equal(command(q, GN_NVME_READ, 0, 8, 0, &status), -GN_EIO);
 	assert_int_equal(status, GN_NVME_UNRECOVERED_READ);
-	gn_store_count(t->store, &count);
+	gn_store_get_statistics(t->store, &count);
 	assert_int_equal(count.failed, 2);
 	assert_int_equal(count.writes + count.reads, 0);
 	close_store(t);

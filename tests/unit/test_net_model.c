@@ -37,7 +37,7 @@ enum { UPDATES = INSTRUMENTED ? 100000 : 400000, PART_WORDS = 1 << 17 };
 static const uint64_t patience_ns = 100000000000;
 
 struct measured {
-	struct gn_net_stats stats;
+	struct gn_net_statistics stats;
 	uint32_t lock;
 	int rc;
 };
@@ -62,7 +62,7 @@ static int measure_node(struct gn_net *net, void *argument)
 	return rc;
 }
 
-static struct gn_net_stats measure(const struct shape *s)
+static struct gn_net_statistics measure(const struct shape *s)
 {
 	struct gn_net_options options;
 	struct measured all;
@@ -117,7 +117,7 @@ static void nodes_send_as_the_model_says(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
 		const struct shape *s = &shapes[k];
-		const struct gn_net_stats is = measure(s);
+		const struct gn_net_statistics is = measure(s);
 		const struct net_model m = model_of(s, is.sent);
 		struct net_model_result r;
 

@@ -94,7 +94,7 @@ static uint64_t word_of(struct gn_store *s, uint64_t at)
 static void defaults(void **state)
 {
 	struct gn_options o = words();
-	struct gn_cache_facts facts;
+	struct gn_cache_info cache;
 	struct simt_info info;
 	struct gn_error e;
 	struct gn_data d;
@@ -103,8 +103,8 @@ static void defaults(void **state)
 	(void)state;
 	assert_int_equal(gn_open(&d, "host:2M", &o, &e), 0);
 	assert_int_equal(gn_count(&d.array), (2 << 20) / 8);
-	assert_int_equal(gn_cache_describe(d.cache, &facts), 0);
-	assert_int_equal((uint64_t)facts.frames * facts.page_bytes, 2 << 20);
+	assert_int_equal(gn_cache_describe(d.cache, &cache), 0);
+	assert_int_equal((uint64_t)cache.frames * cache.page_bytes, 2 << 20);
 	assert_int_equal(fill_array(&d, 1000, resident, &threads, &e), 0);
 	simt_describe(d.machine, &info);
 	assert_int_equal(threads, info.resident_threads / 256 ? info.resident_threads / 256 * 256 : 256);

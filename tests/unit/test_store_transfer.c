@@ -329,7 +329,7 @@ static void shortened_file_fails_instead_of_zeros(void **state)
 	struct store_test *t = (struct store_test *)*state;
 
 	for (unsigned way = 0; way < 3; way++) {
-		struct gn_store_counters count;
+		struct gn_store_statistics count;
 		struct outcome o;
 		char byte;
 
@@ -343,7 +343,7 @@ static void shortened_file_fails_instead_of_zeros(void **state)
 		assert_int_equal(o.device, GN_NVME_UNRECOVERED_READ);
 		assert_int_equal(gn_store_read(t->store, 20000, &byte, 1, &t->error), -GN_EIO);
 		assert_says(t, t->file, "shortened");
-		gn_store_count(t->store, &count);
+		gn_store_get_statistics(t->store, &count);
 		assert_int_equal(count.failed, 14);
 		assert_int_equal(count.reads, 2);
 		close_store(t);
@@ -353,12 +353,12 @@ static void shortened_file_fails_instead_of_zeros(void **state)
 static void counts_what_moved(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
-	struct gn_store_counters count;
+	struct gn_store_statistics count;
 
 	open_file(t, "file", "?create=1M", NULL);
 	must(t, 64, 4096, WRITE_PAGES, 1);
 	must(t, 64, 8192, READ_PAGES, 1);
-	gn_store_count(t->store, &count);
+	gn_store_get_statistics(t->store, &count);
 	assert_int_equal(count.writes, 256);
 	assert_int_equal(count.written_bytes, 1 << 20);
 	assert_int_equal(count.reads, 128);

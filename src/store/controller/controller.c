@@ -262,15 +262,16 @@ unsigned gn_controller_threads(const struct gn_controller *controller)
 	return controller->servers;
 }
 
-void gn_controller_count(const struct gn_controller *controller, struct gn_store_counters *counters)
+void gn_controller_get_statistics(const struct gn_controller *controller,
+                                  struct gn_store_statistics *statistics)
 {
 	for (uint32_t k = 0; k < controller->ports; k++) {
-		const struct gn_store_counters *c = &controller->port[k].count;
+		const struct gn_store_statistics *c = &controller->port[k].count;
 
-		counters->reads += simt_load_relaxed_dev_u64(&c->reads);
-		counters->writes += simt_load_relaxed_dev_u64(&c->writes);
-		counters->read_bytes += simt_load_relaxed_dev_u64(&c->read_bytes);
-		counters->written_bytes += simt_load_relaxed_dev_u64(&c->written_bytes);
-		counters->failed += simt_load_relaxed_dev_u64(&c->failed);
+		statistics->reads += simt_load_relaxed_dev_u64(&c->reads);
+		statistics->writes += simt_load_relaxed_dev_u64(&c->writes);
+		statistics->read_bytes += simt_load_relaxed_dev_u64(&c->read_bytes);
+		statistics->written_bytes += simt_load_relaxed_dev_u64(&c->written_bytes);
+		statistics->failed += simt_load_relaxed_dev_u64(&c->failed);
 	}
 }

@@ -35,7 +35,8 @@ void gn_controller_stop(struct gn_controller *controller);
 /* gn_controller_threads - how many threads serve. */
 unsigned gn_controller_threads(const struct gn_controller *controller);
 
-/* gn_controller_count - add what was completed so far. Any thread. */
-void gn_controller_count(const struct gn_controller *controller, struct gn_store_counters *counters);
+/* gn_controller_get_statistics - add what was completed so far. Any thread. */
+void gn_controller_get_statistics(const struct gn_controller *controller,
+                                  struct gn_store_statistics *statistics);
 
 #endif

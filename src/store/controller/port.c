@@ -42,7 +42,7 @@ static void add(uint64_t *counter, uint64_t value)
 
 static void count(struct gn_port *port, const struct gn_request *r)
 {
-	struct gn_store_counters *c = &port->count;
+	struct gn_store_statistics *c = &port->count;
 
 	if (r->status)
 		add(&c->failed, 1);

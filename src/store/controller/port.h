@@ -10,7 +10,7 @@
 #include <store/controller/command.h>
 #include <store/controller/engine.h>
 
-/* Owned by one controller thread; others read the counters. */
+/* Owned by one controller thread; others read the statistics. */
 struct gn_port {
 	struct gn_nvme_port queue;
 	uint32_t index; /* in the controller */
@@ -20,7 +20,7 @@ struct gn_port {
 	struct gn_request_list unposted;    /* finished while the completion queue was full */
 	struct gn_request_list shelf;       /* held back by the fault plan */
 	uint64_t fetched, posted;
-	struct gn_store_counters count; /* written relaxed by the thread */
+	struct gn_store_statistics count; /* written relaxed by the thread */
 	struct gn_request *request;     /* [depth] */
 	struct iovec *segment;          /* [depth][gn_command_segments] */
 };

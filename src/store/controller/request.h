@@ -16,7 +16,7 @@ struct gn_request {
 	struct gn_request *next; /* of whichever list it is on */
 	uint64_t offset;         /* in the medium, of what is still to move */
 	uint32_t bytes;          /* still to move; nothing past the end of the medium */
-	uint32_t moved_bytes;    /* what the command moves in all, for the counters */
+	uint32_t moved_bytes;    /* what the command moves in all, for the statistics */
 	uint32_t status;         /* GN_NVME_*, valid once finished */
 	uint32_t port;           /* index among those of its thread */
 	uint16_t cid;

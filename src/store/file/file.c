@@ -153,13 +153,13 @@ static int file_flush(struct gn_store *store, struct gn_error *error)
 	return gn_regular_sync(file_of(store)->target.fd[GN_FILE_BUFFERED], store->name, error);
 }
 
-static void file_count(const struct gn_store *store, struct gn_store_counters *counters)
+static void file_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
 {
-	gn_controller_count(((const struct file_store *)store)->pairs.controller, counters);
+	gn_controller_get_statistics(((const struct file_store *)store)->pairs.controller, statistics);
 }
 
 const struct gn_store_ops gn_store_file = {
     "file",     GN_OPTION_RO | GN_OPTION_CREATE | GN_OPTION_DIRECT | GN_OPTION_IO | GN_OPTIONS_QUEUES,
     file_open,  file_close,
     file_read,  file_write,
-    file_flush, file_count};
+    file_flush, file_statistics};

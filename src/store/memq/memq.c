@@ -153,11 +153,11 @@ static int memq_flush(struct gn_store *store, struct gn_error *error)
 	return 0;
 }
 
-static void memq_count(const struct gn_store *store, struct gn_store_counters *counters)
+static void memq_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
 {
-	gn_controller_count(((const struct memq_store *)store)->pairs.controller, counters);
+	gn_controller_get_statistics(((const struct memq_store *)store)->pairs.controller, statistics);
 }
 
 const struct gn_store_ops gn_store_memq = {
     "memq",    GN_OPTION_RO | GN_OPTIONS_QUEUES, memq_open, memq_close, memq_read, memq_write, memq_flush,
-    memq_count};
+    memq_statistics};

@@ -153,7 +153,7 @@ SIMT_NOINLINE_FN void gn__note_written(const struct gn_cache_view *c, uint64_t p
 
 SIMT_FN void gn__count_moved(const struct gn_cache_view *c, const struct gn__move *m)
 {
-	struct gn_cache_stripe *stripe = gn__stripe(c);
+	struct gn_cache_statistics *stripe = gn__stripe(c);
 
 	gn__count_u64(m->to_store ? &stripe->written : &stripe->fetched, 1);
 	gn__count_u64(m->to_store ? &stripe->written_bytes : &stripe->fetched_bytes, m->moved);

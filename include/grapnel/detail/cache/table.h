@@ -26,7 +26,7 @@ struct gn_hold {
 
 /* ---- counters: one stripe a processor, so that they do not meet ---- */
 
-SIMT_FN struct gn_cache_stripe *gn__stripe(const struct gn_cache_view *c)
+SIMT_FN struct gn_cache_statistics *gn__stripe(const struct gn_cache_view *c)
 {
 	return &c->stripe[simt_processor() % GN_CACHE_STRIPES];
 }

@@ -32,8 +32,8 @@ struct gn_cache_segment {
 	struct gn_store_view store;
 };
 
-/* What was done; only counted when options.counters is set. One stripe a group of processors. */
-struct gn_cache_stripe {
+/* What was done; only counted when options.statistics is set. One stripe a group of processors. */
+struct gn_cache_statistics {
 	uint64_t hits;     /* accesses that found their page */
 	uint64_t misses;   /* accesses that did not */
 	/* reads from a store: of a page, or of the sectors that one thread claimed of it at once */
@@ -130,7 +130,7 @@ struct gn_cache_view {
 	uint64_t zero;     /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
 	uint64_t wait_ns;  /* how long a thread waits for another's work on a page */
 	struct gn_cache_shared *shared;
-	struct gn_cache_stripe *stripe; /* [GN_CACHE_STRIPES], or NULL: not counted */
+	struct gn_cache_statistics *stripe; /* [GN_CACHE_STRIPES], or NULL: not counted */
 	struct gn_cache_segment segment[GN_CACHE_STORES];
 };
 
