@@ -82,8 +82,8 @@ static int open_store(struct bench *b, struct gn_error *e)
 	memset(&c, 0, sizeof c);
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)(at + neighbours));
 	if (gn_store_open(&b->store, b->machine, uri, NULL, e) ||
-	    gn_store_write(b->store, 0, b->graph.offsets, offsets, e) ||
-	    gn_store_write(b->store, at, b->graph.neighbours, neighbours, e))
+	    gn_store_write_host(b->store, 0, b->graph.offsets, offsets, e) ||
+	    gn_store_write_host(b->store, at, b->graph.neighbours, neighbours, e))
 		return -1;
 	c.bytes = at + neighbours + (1 << 20);
 	if (gn_cache_create(&b->cache, b->machine, &b->store, 1, &c, e))

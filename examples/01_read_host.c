@@ -51,7 +51,7 @@ static void fill(struct gn_store *store)
 
 	for (uint32_t i = 0; numbers && i < COUNT; i++)
 		numbers[i] = i;
-	must(numbers ? gn_store_write(store, 0, numbers, COUNT * sizeof *numbers, &error) : -GN_ENOMEM);
+	must(numbers ? gn_store_write_host(store, 0, numbers, COUNT * sizeof *numbers, &error) : -GN_ENOMEM);
 	free(numbers);
 }
 

@@ -59,7 +59,7 @@ static void fill(struct gn_store *store)
 
 	for (uint64_t i = 0; records && i < COUNT; i++)
 		records[i] = i * 3;
-	must(records ? gn_store_write(store, 0, records, COUNT * sizeof *records, &error) : -GN_ENOMEM);
+	must(records ? gn_store_write_host(store, 0, records, COUNT * sizeof *records, &error) : -GN_ENOMEM);
 	free(records);
 }
 

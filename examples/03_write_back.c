@@ -73,8 +73,8 @@ static void show(const char *uri, const struct gn_options *options)
 	uint64_t first[4], last;
 
 	must(gn_open(&numbers, uri, options, &error));
-	must(gn_store_read(numbers.store, 0, first, sizeof first, &error));
-	must(gn_store_read(numbers.store, (COUNT - 1) * sizeof last, &last, sizeof last, &error));
+	must(gn_store_read_host(numbers.store, 0, first, sizeof first, &error));
+	must(gn_store_read_host(numbers.store, (COUNT - 1) * sizeof last, &last, sizeof last, &error));
 	printf("in the file: %llu %llu %llu %llu ... %llu\n", (unsigned long long)first[0],
 	       (unsigned long long)first[1], (unsigned long long)first[2], (unsigned long long)first[3],
 	       (unsigned long long)last);

@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	options.cache.bytes = 32 << 20; /* all of it fits: what a hit costs */
 	must(gn_open(&numbers, "host:16M", &options, &error));
 	for (uint32_t i = 0; i < COUNT; i++)
-		must(gn_store_write(numbers.store, i * sizeof i, &i, sizeof i, &error));
+		must(gn_store_write_host(numbers.store, i * sizeof i, &i, sizeof i, &error));
 	args.numbers = numbers.array;
 	args.sum = (uint64_t *)simt_alloc(numbers.machine, WAYS * sizeof *args.sum, SIMT_SHARED);
 	must(args.sum ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the sums"));

@@ -44,7 +44,7 @@ static void must(int code)
 static void fill(struct gn_store *store)
 {
 	for (uint32_t i = 0; i < ROWS * ROW; i++)
-		must(gn_store_write(store, i * sizeof i, &i, sizeof i, &error));
+		must(gn_store_write_host(store, i * sizeof i, &i, sizeof i, &error));
 }
 
 static uint32_t first_of(const struct gn_data *table, const struct gn_batch *batch)

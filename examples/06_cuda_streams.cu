@@ -85,7 +85,7 @@ int main()
 
 	must(simt_open(&machine, &machine_options, &error));
 	must(gn_store_open(&store, machine, "host:32M", nullptr, &error)); // x and y; or "file:/data/xy.bin"
-	must(gn_store_write(store, COUNT * sizeof(float), ones.data(), COUNT * sizeof(float), &error));
+	must(gn_store_write_host(store, COUNT * sizeof(float), ones.data(), COUNT * sizeof(float), &error));
 	must(gn_cache_create(&cache, machine, &store, 1, &options, &error));
 	struct gn_array_options shape = {GN_PAGED, cache, store, 0, COUNT, sizeof(float)};
 	must(gn_array_create(&x, machine, &shape, &error));
@@ -105,7 +105,7 @@ int main()
 	cuda(cudaMemcpyAsync(&sum_of_y, total, sizeof sum_of_y, cudaMemcpyDefault, two));
 	cuda(cudaStreamSynchronize(one));
 	must(gn_cache_flush_result(cache, adopted, &error)); // every step is in the store, durably
-	must(gn_store_read(store, (COUNT - 1) * sizeof(float), &stored, sizeof stored, &error));
+	must(gn_store_read_host(store, (COUNT - 1) * sizeof(float), &stored, sizeof stored, &error));
 	cuda(cudaStreamSynchronize(two));
 	must(gn_array_failure(&x, &error));
 	std::printf("x after 10 steps: %f, in the store: %f\nsum of y: %llu\n", x_last, stored, sum_of_y);

@@ -62,13 +62,13 @@ static unsigned fill_or_check(struct gn_store *store, int check)
 
 	for (uint32_t i = 0; i < COUNT; i += PIECE) {
 		if (check)
-			must(gn_store_read(store, i * sizeof *piece, piece, sizeof piece, &error));
+			must(gn_store_read_host(store, i * sizeof *piece, piece, sizeof piece, &error));
 		for (uint32_t k = 0; k < PIECE; k++) {
 			wrong += check && piece[k] != (i + k) * 3 + 1;
 			piece[k] = (i + k) * 3;
 		}
 		if (!check)
-			must(gn_store_write(store, i * sizeof *piece, piece, sizeof piece, &error));
+			must(gn_store_write_host(store, i * sizeof *piece, piece, sizeof piece, &error));
 	}
 	return wrong;
 }

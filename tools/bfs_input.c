@@ -75,7 +75,7 @@ static int load_file(struct bfs_input *in, const struct gn_progress *progress, s
 			                  (unsigned long long)at);
 			break;
 		}
-		rc = gn_store_write(in->store, at, buffer, (size_t)got, e);
+		rc = gn_store_write_host(in->store, at, buffer, (size_t)got, e);
 		at += (uint64_t)got;
 		gn_progress_step(progress, "loading", at, in->file.bytes);
 	}
@@ -126,9 +126,9 @@ static int store_graph(struct bfs_input *in, struct simt_machine *machine, const
 	         (unsigned long long)(in->neighbours_at + neighbours + GN_GRAPH_FILE_PAGE));
 	rc = open_store(in, machine, o, "host", size, "", e);
 	if (!rc)
-		rc = gn_store_write(in->store, in->offsets_at, in->graph.offsets, offsets, e);
+		rc = gn_store_write_host(in->store, in->offsets_at, in->graph.offsets, offsets, e);
 	if (!rc && neighbours)
-		rc = gn_store_write(in->store, in->neighbours_at, in->graph.neighbours, neighbours, e);
+		rc = gn_store_write_host(in->store, in->neighbours_at, in->graph.neighbours, neighbours, e);
 	return rc;
 }
 

@@ -330,7 +330,7 @@ static int fill(struct bench *b, uint64_t words, struct gn_error *e)
 
 		for (uint64_t k = 0; k < count; k++)
 			buffer[k] = (uint32_t)(at + k) * 2654435761u ^ (uint32_t)((at + k) >> 32);
-		rc = gn_store_write(b->store, at * 4, buffer, count * 4, e);
+		rc = gn_store_write_host(b->store, at * 4, buffer, count * 4, e);
 	}
 	free(buffer);
 	return rc;

@@ -85,8 +85,8 @@ int gn_launch(struct gn_data *data, const struct simt_kernel *kernel, struct sim
 
 /*
  * gn_flush - wait for the machine's own stream, and write what kernels changed to the store, as
- * gn_cache_flush; in direct mode gn_store_flush. Call it before gn_store_read, which does not see what is
- * still in the cache.
+ * gn_cache_flush; in direct mode gn_store_flush. Call it before gn_store_read_host, which does not see what
+ * is still in the cache.
  * Returns 0: every write before it that did not fail is in the store. Else the code of the first failure;
  * what could not be written stays in the cache.
  */

@@ -138,12 +138,13 @@ const struct gn_store_view *gn_store_view_of(const struct gn_store *store);
 const char *gn_store_path(const struct gn_store *store);
 
 /*
- * gn_store_read, gn_store_write - the host's own access, for setting up and checking; any offset and length
- * inside the capacity. Not coherent with a cache that holds the bytes: flush it before.
+ * gn_store_read_host, gn_store_write_host - the host's own access, for setting up and checking; any offset
+ * and length inside the capacity. Not coherent with a cache that holds the bytes: flush it before.
  * Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC.
  */
-int gn_store_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error);
-int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
+int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
+                       struct gn_error *error);
+int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
                    struct gn_error *error);
 
 /*
@@ -173,7 +174,7 @@ void gn_store_get_statistics(const struct gn_store *store, struct gn_store_stati
 /* ---- kernels: transfers ---- */
 
 /*
- * gn_store_fetch - collective: a warp's lanes read bytes of a store, a run for every lane that wants one.
+ * gn_store_read_warp - collective: a warp's lanes read bytes of a store, a run for every lane that wants one.
  * @mask    the calling lanes (simt.h); all of them move the bytes of each
  * @wants   1: this lane's run is read; 0: the lane only helps, and the rest of its arguments is not looked at
  * @offset  in the store, a multiple of block_bytes
@@ -183,33 +184,34 @@ void gn_store_get_statistics(const struct gn_store *store, struct gn_store_stati
  * the bytes of all; others do behind a release of these lanes. Returns each lane's own status: 0, -GN_EIO
  * (see device), -GN_ETIMEDOUT; 0 to a lane that wants nothing.
  */
-SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, int wants,
+SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                               uint64_t offset, void *to, uint32_t bytes);
 
 /*
- * gn_store_put - collective: a warp's lanes write bytes to a store, a run for every lane that wants one.
- * Arguments as for gn_store_fetch. The last block of a store may reach past capacity_bytes: what lies there
- * is dropped. Behind a return of 0 the bytes are in the store (not necessarily on the medium:
+ * gn_store_write_warp - collective: a warp's lanes write bytes to a store, a run for every lane that wants
+ * one. Arguments as for gn_store_read_warp. The last block of a store may reach past capacity_bytes: what
+ * lies there is dropped. Behind a return of 0 the bytes are in the store (not necessarily on the medium:
  * gn_store_flush). Returns each lane's own status: 0, -GN_EIO, -GN_ENOSPC (the medium is full),
  * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
  */
-SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants,
+SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                             uint64_t offset, const void *from, uint32_t bytes);
 
 /*
- * gn_store_load - one thread reads a few bytes, wherever they lie.
+ * gn_store_read_thread - one thread reads a few bytes, wherever they lie.
  * @bytes  up to 16, inside one block and inside the capacity
  * Waits at most timeout_ns. Returns 0, -GN_EIO, -GN_ETIMEDOUT.
  */
-SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to,
+SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
                                              uint32_t bytes);
 
 /*
- * gn_store_save - one thread writes a few bytes, wherever they lie; arguments as for gn_store_load. A block
- * store reads the block, changes it and writes it back: the caller keeps others away from the block. Returns
- * as gn_store_put.
+ * gn_store_write_thread - one thread writes a few bytes, wherever they lie; arguments as for
+ * gn_store_read_thread. A block store reads the block, changes it and writes it back: the caller keeps others
+ * away from the block. Returns as gn_store_write_warp.
  */
-SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint64_t offset, const void *from,
+SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
+                                                     const void *from,
 					     uint32_t bytes);
 
 #include <grapnel/detail/store/move.h>

@@ -260,11 +260,11 @@ static int change_word(struct cache_state *t, uint32_t by, struct gn_error *e)
 {
 	const uint64_t last = t->args.words - 1;
 	uint32_t word;
-	int rc = gn_store_read(t->bed.store, 4 * last, &word, sizeof word, e);
+	int rc = gn_store_read_host(t->bed.store, 4 * last, &word, sizeof word, e);
 
 	word ^= by;
 	if (!rc)
-		rc = gn_store_write(t->bed.store, 4 * last, &word, sizeof word, e);
+		rc = gn_store_write_host(t->bed.store, 4 * last, &word, sizeof word, e);
 	if (!rc && is_plain(t) && simt_move(t->bed.machine, &t->args.plain[last], &word, sizeof word))
 		rc = gn_error_set(e, -GN_EIO, "%s", simt_message(t->bed.machine));
 	if (rc || is_plain(t))

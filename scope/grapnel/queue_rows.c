@@ -73,7 +73,7 @@ static int make_data(struct queue_state *t, struct gn_error *e)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for %d bytes", DATA);
 	for (uint64_t k = 0; k < DATA / 8; k++)
 		words[k] = scope_queue_word(k);
-	rc = gn_store_write(t->bed.store, 0, words, DATA, e);
+	rc = gn_store_write_host(t->bed.store, 0, words, DATA, e);
 	free(words);
 	return rc;
 }

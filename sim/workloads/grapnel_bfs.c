@@ -47,9 +47,9 @@ static int open_store(struct search *s, uint64_t *neighbours_at, struct gn_error
 	snprintf(uri, sizeof uri, "host:%" PRIu64, *neighbours_at + neighbours + SIM_PAGE_BYTES);
 	rc = gn_store_open(&s->store, s->machine, uri, NULL, error);
 	if (!rc)
-		rc = gn_store_write(s->store, 0, s->graph.offsets, offsets, error);
+		rc = gn_store_write_host(s->store, 0, s->graph.offsets, offsets, error);
 	if (!rc && neighbours)
-		rc = gn_store_write(s->store, *neighbours_at, s->graph.neighbours, neighbours, error);
+		rc = gn_store_write_host(s->store, *neighbours_at, s->graph.neighbours, neighbours, error);
 	return rc;
 }
 

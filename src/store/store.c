@@ -113,14 +113,15 @@ static int check_range(const struct gn_store *store, uint64_t offset, size_t byt
 	                    store->name, bytes, (unsigned long long)offset, (unsigned long long)capacity);
 }
 
-int gn_store_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error)
+int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
+                       struct gn_error *error)
 {
 	int rc = check_range(store, offset, bytes, error);
 
 	return rc ? rc : store->ops->read(store, offset, to, bytes, error);
 }
 
-int gn_store_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
+int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
                    struct gn_error *error)
 {
 	int rc = check_range(store, offset, bytes, error);

@@ -275,7 +275,7 @@ static void change_store(struct bed *b, uint64_t value)
 	flush(b);
 	if (b->cache)
 		must(!gn_cache_invalidate(b->cache, &b->e), "invalidate", b->e.text);
-	must(!gn_store_write(b->store, 0, &value, sizeof value, &b->e), "store", b->e.text);
+	must(!gn_store_write_host(b->store, 0, &value, sizeof value, &b->e), "store", b->e.text);
 }
 
 // ---- what is tried ----
@@ -343,7 +343,7 @@ static void try_all(struct simt_machine *m, enum gn_mode mode, enum gn_cache_tab
 	a_page_is_remembered(&b, &second);
 	if (counters)
 		every_hit_is_counted(&b);
-	must(!gn_store_write(b.store, 0, zeros, PAGE, &b.e), "store", b.e.text);
+	must(!gn_store_write_host(b.store, 0, zeros, PAGE, &b.e), "store", b.e.text);
 	elements_are_written_and_read(&b);
 	close_bed(&second);
 	close_bed(&b);

@@ -119,7 +119,7 @@ static void open_cache(struct bed *b)
 	must(!gn_store_open(&b->store, b->machine, "host:2M", nullptr, &b->error), "store", b->error.text);
 	for (uint64_t i = 0; i < 2 * COUNT; i++)
 		words[i] = word(i);
-	must(!gn_store_write(b->store, 0, words, 2 * COUNT * 8, &b->error), "store", b->error.text);
+	must(!gn_store_write_host(b->store, 0, words, 2 * COUNT * 8, &b->error), "store", b->error.text);
 	free(words);
 	options.bytes = 512 << 10; // a quarter: the kernels evict and write back
 	options.page_bytes = PAGE;
@@ -271,7 +271,7 @@ static void check_results(struct bed *b)
 			must(words[i] == word(i) + OUTPUTS * (REPLAYS - 1) + k + 1, "output",
 			     "is not what was computed");
 	}
-	must(!gn_store_read(b->store, 0, words, COUNT * 8, &b->error), "store", b->error.text);
+	must(!gn_store_read_host(b->store, 0, words, COUNT * 8, &b->error), "store", b->error.text);
 	for (uint64_t i = 0; i < COUNT; i++)
 		must(words[i] == word(i) + OUTPUTS * REPLAYS, "store",
 		     "holds something else after the graph's flush");
@@ -490,7 +490,7 @@ static void hear_of_failed_flushes(struct bed *b)
 		must(!gn_cache_write_failure(f.cache, &f.error), "write failure", "said it twice");
 		limit_writes(RLIM_INFINITY);
 		must(!flush_once(&f), "flush", f.error.text);
-		must(!gn_store_read(f.store, 0, &first, 8, &f.error) && first == again, "file",
+		must(!gn_store_read_host(f.store, 0, &first, 8, &f.error) && first == again, "file",
 		     "holds something else");
 	}
 	gn_array_destroy(&raw, f.machine);

@@ -137,7 +137,7 @@ SIMT_FN struct gn_store_status put_run(struct trial *t, uint64_t offset, const v
 	return status;
 }
 
-SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants,
+SIMT_FN struct gn_store_status trial_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                            uint64_t offset, void *to, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
@@ -173,7 +173,7 @@ SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to
 	return trial_load_asked(mask, wants, to, from, TRIAL_LINE, ask);
 }
 
-SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants,
+SIMT_FN struct gn_store_status trial_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                          uint64_t offset, const void *from, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
@@ -185,7 +185,7 @@ SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t
 	return status;
 }
 
-SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to,
+SIMT_FN struct gn_store_status trial_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
                                           uint32_t bytes)
 {
 	struct trial *t = trial_of(s);
@@ -199,7 +199,8 @@ SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_
 }
 
 /* A block is read, changed and written. */
-SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_t offset, const void *from,
+SIMT_FN struct gn_store_status trial_write_thread(const struct gn_store_view *s, uint64_t offset,
+                                                  const void *from,
                                           uint32_t bytes)
 {
 	struct trial *t = trial_of(s);

@@ -32,10 +32,10 @@ enum {
 };
 
 /* The cache's calls of a store go to the trial's: the functions of cache_store.h. */
-#define gn_store_fetch trial_fetch
-#define gn_store_put trial_put
-#define gn_store_load trial_load
-#define gn_store_save trial_save
+#define gn_store_read_warp trial_read_warp
+#define gn_store_write_warp trial_write_warp
+#define gn_store_read_thread trial_read_thread
+#define gn_store_write_thread trial_write_thread
 #define gn__store_load_asked trial_load_asked
 #define gn__store_load_lines trial_load_lines
 
@@ -45,13 +45,14 @@ enum { TRIAL_LINE = 8 };
 #define GN__FAULT_LANES 2
 
 struct gn_store_view;
-SIMT_FN struct gn_store_status trial_fetch(const struct gn_store_view *s, uint32_t mask, int wants,
+SIMT_FN struct gn_store_status trial_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                            uint64_t offset, void *to, uint32_t bytes);
-SIMT_FN struct gn_store_status trial_put(const struct gn_store_view *s, uint32_t mask, int wants,
+SIMT_FN struct gn_store_status trial_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                          uint64_t offset, const void *from, uint32_t bytes);
-SIMT_FN struct gn_store_status trial_load(const struct gn_store_view *s, uint64_t offset, void *to,
+SIMT_FN struct gn_store_status trial_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
                                           uint32_t bytes);
-SIMT_FN struct gn_store_status trial_save(const struct gn_store_view *s, uint64_t offset, const void *from,
+SIMT_FN struct gn_store_status trial_write_thread(const struct gn_store_view *s, uint64_t offset,
+                                                  const void *from,
                                           uint32_t bytes);
 SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
                                          uint32_t bytes, struct simt_ask ask);

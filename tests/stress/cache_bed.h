@@ -83,7 +83,7 @@ static inline int bed_fill(struct bed *b, uint64_t words)
 
 	for (uint64_t k = 0; word && k < words; k++)
 		word[k] = bed_word(k, 0);
-	if (bad || gn_store_write(b->store, 0, word, words * 8, &error))
+	if (bad || gn_store_write_host(b->store, 0, word, words * 8, &error))
 		bad = stress_wrong("cannot fill the store");
 	free(word);
 	return bad;
@@ -213,7 +213,7 @@ static inline int bed_check_words(struct bed *b, const uint32_t *written, uint64
 	struct gn_error error;
 	int bad = 0;
 
-	if (!word || gn_store_read(b->store, 0, word, all * 8, &error))
+	if (!word || gn_store_read_host(b->store, 0, word, all * 8, &error))
 		bad = stress_wrong("cannot read the store");
 	for (uint64_t k = 0; !bad && k < all; k++)
 		if (word[k] != bed_expected(b, written, words, k))

@@ -75,7 +75,7 @@ static int look_into_store(struct user *u)
 
 		if (!u->written[k])
 			continue;
-		if (gn_store_read(u->bed->store, k * 8, &word, 8, &error))
+		if (gn_store_read_host(u->bed->store, k * 8, &word, 8, &error))
 			return user_wrong(u, "cannot read the store", error.text);
 		if (word != bed_word(k, u->written[k]))
 			return user_wrong(u, "flush", "a word written before it is not in the store");

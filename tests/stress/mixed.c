@@ -156,7 +156,7 @@ static int open_store(struct stress *s, struct bed *b, uint32_t k)
 	for (uint64_t at = 0; !rc && k != OWN && at < bytes; at++)
 		content[at] = byte_of(k, at);
 	if (!rc)
-		rc = gn_store_write(b->store[k], 0, content, bytes, &e);
+		rc = gn_store_write_host(b->store[k], 0, content, bytes, &e);
 	free(content);
 	return rc ? failed(&e) : 0;
 }
@@ -292,12 +292,12 @@ static int check_stores(struct stress *s, struct bed *b)
 	for (int k = 0; k < 2 && !bad; k++)
 		bad =
 		    gn_cache_flush(b->cache[k], &e) || gn_cache_invalidate(b->cache[k], &e) ? failed(&e) : 0;
-	if (!bad && gn_store_read(b->store[OWN], 0, store, bytes, &e))
+	if (!bad && gn_store_read_host(b->store[OWN], 0, store, bytes, &e))
 		bad = failed(&e);
 	if (!bad && memcmp(store, mirror, bytes))
 		bad = stress_wrong("the store lacks what threads wrote");
 	for (uint32_t k = 0; k < READ_ONLY && !bad; k++) {
-		bad = gn_store_read(b->store[k], 0, store, least_bytes[k], &e) ? failed(&e) : 0;
+		bad = gn_store_read_host(b->store[k], 0, store, least_bytes[k], &e) ? failed(&e) : 0;
 		for (uint64_t at = 0; at < least_bytes[k] && !bad; at++)
 			if (store[at] != byte_of(k, at))
 				bad = stress_wrong("store %u, which was only read, has changed at byte %llu",

@@ -183,7 +183,7 @@ static void check_bytes(struct cache_test *t, uint32_t size, int written)
 	unsigned char bytes[16], expected[16];
 
 	for (uint64_t i = 0; i < ELEMENTS; i++) {
-		assert_int_equal(gn_store_read(t->store, i * size, bytes, size, &t->error), 0);
+		assert_int_equal(gn_store_read_host(t->store, i * size, bytes, size, &t->error), 0);
 		bytes_of(i, size, written, expected);
 		assert_memory_equal(bytes, expected, size);
 	}

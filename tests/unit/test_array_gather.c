@@ -156,7 +156,7 @@ static void open_array(struct bed *b)
 	b->row_bytes = s->elements * s->element_bytes;
 	b->array_rows = b->array.count / s->elements;
 	b->shadow = (char *)calloc(1, s->bytes + 8);
-	assert_int_equal(gn_store_read(b->t->store, s->offset * s->element_bytes, b->shadow,
+	assert_int_equal(gn_store_read_host(b->t->store, s->offset * s->element_bytes, b->shadow,
 				       b->array.count * s->element_bytes, &b->t->error), 0);
 }
 

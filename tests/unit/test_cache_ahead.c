@@ -95,7 +95,7 @@ static void ranges_are_of_one_store(void **state)
 	}
 	assert_int_equal(gn_cache_flush_range(t->cache, store[1], 4992, 8, &t->error), 0);
 	for (int s = 0; s < 2; s++) {
-		assert_int_equal(gn_store_read(store[s], 4992, &word, 8, &t->error), 0);
+		assert_int_equal(gn_store_read_host(store[s], 4992, &word, 8, &t->error), 0);
 		assert_int_equal(word, s ? 42 : word_of(624));
 		gn_array_destroy(&array[s], t->machine);
 	}

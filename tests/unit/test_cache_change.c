@@ -112,14 +112,14 @@ static uint64_t change_one(struct cache_test *t, const struct gn_array *array, u
 
 static void set_bits(struct cache_test *t, uint64_t index, uint32_t size, uint64_t bits)
 {
-	assert_int_equal(gn_store_write(t->store, index * size, &bits, size, &t->error), 0);
+	assert_int_equal(gn_store_write_host(t->store, index * size, &bits, size, &t->error), 0);
 }
 
 static uint64_t get_bits(struct cache_test *t, uint64_t index, uint32_t size)
 {
 	uint64_t bits = 0;
 
-	assert_int_equal(gn_store_read(t->store, index * size, &bits, size, &t->error), 0);
+	assert_int_equal(gn_store_read_host(t->store, index * size, &bits, size, &t->error), 0);
 	return bits;
 }
 

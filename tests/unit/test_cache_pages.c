@@ -221,7 +221,7 @@ static void what_is_invalidated_is_fetched_again(void **state)
 
 		open_shape(t, &shapes[s]);
 		get(t, 5);
-		assert_int_equal(gn_store_write(t->store, 5 * 8, &other, 8, &t->error), 0);
+		assert_int_equal(gn_store_write_host(t->store, 5 * 8, &other, 8, &t->error), 0);
 		assert_int_equal(get(t, 5), word_of(5));
 		assert_int_equal(gn_cache_invalidate(t->cache, &t->error), 0);
 		assert_int_equal(get(t, 5), 4711);
@@ -325,7 +325,7 @@ static void stores_of_one_cache_keep_apart(struct cache_test *t, uint32_t ways)
 		for (uint64_t k = 0; k < array[s].count; k++) {
 			uint64_t word;
 
-			assert_int_equal(gn_store_read(store[s], k * 8, &word, 8, &t->error), 0);
+			assert_int_equal(gn_store_read_host(store[s], k * 8, &word, 8, &t->error), 0);
 			assert_int_equal(word, k << 8 | (uint64_t)s);
 		}
 		gn_array_destroy(&array[s], t->machine);

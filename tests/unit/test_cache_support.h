@@ -169,7 +169,7 @@ static inline void fill_store(struct cache_test *t, struct gn_store *store)
 
 		for (uint64_t k = 0; k < count; k++)
 			chunk[k] = word_of(at + k);
-		if (gn_store_write(store, at * 8, chunk, count * 8, &t->error))
+		if (gn_store_write_host(store, at * 8, chunk, count * 8, &t->error))
 			fail_msg("%s", t->error.text);
 	}
 }
@@ -334,7 +334,7 @@ static inline uint64_t stored(struct cache_test *t, uint64_t index)
 {
 	uint64_t word = 0;
 
-	if (gn_store_read(t->store, index * 8, &word, 8, &t->error))
+	if (gn_store_read_host(t->store, index * 8, &word, 8, &t->error))
 		fail_msg("%s", t->error.text);
 	return word;
 }

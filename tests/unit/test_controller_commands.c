@@ -123,7 +123,7 @@ static void fill_store(struct store_test *t)
 	assert_non_null(bytes);
 	for (uint32_t k = 0; k < CAPACITY; k++)
 		bytes[k] = byte_of(k, 1);
-	assert_int_equal(gn_store_write(t->store, 0, bytes, CAPACITY, &t->error), 0);
+	assert_int_equal(gn_store_write_host(t->store, 0, bytes, CAPACITY, &t->error), 0);
 	free(bytes);
 }
 

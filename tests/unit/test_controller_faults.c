@@ -101,7 +101,7 @@ static void assert_filled(struct store_test *t, uint64_t offset, size_t bytes, u
 {
 	unsigned char content[4096];
 
-	assert_int_equal(gn_store_read(t->store, offset, content, bytes, &t->error), 0);
+	assert_int_equal(gn_store_read_host(t->store, offset, content, bytes, &t->error), 0);
 	for (size_t k = 0; k < bytes; k++)
 		assert_int_equal(content[k], fill);
 }
@@ -209,16 +209,16 @@ static void dropped_completions_time_out(void **state)
 	view = gn_store_view_of(t->store);
 	write_in_vain(q, 16, 8);
 	assert_int_equal(q->state->abandoned, 1);
-	assert_int_equal(gn_store_save(view, 16 * BLOCK, bytes, 16).code, -GN_EBUSY);
-	assert_int_equal(gn_store_save(view, 24 * BLOCK - 16, bytes, 16).code, -GN_EBUSY);
+	assert_int_equal(gn_store_write_thread(view, 16 * BLOCK, bytes, 16).code, -GN_EBUSY);
+	assert_int_equal(gn_store_write_thread(view, 24 * BLOCK - 16, bytes, 16).code, -GN_EBUSY);
 	assert_int_equal(command(q, GN_NVME_READ, 0, 1, 0, &status), 0);
 	assert_filled(t, 16 * BLOCK, 4096, 0xaa); /* the write before that read was executed */
-	assert_int_equal(gn_store_save(view, 24 * BLOCK, bytes, 16).code, -GN_ETIMEDOUT);
+	assert_int_equal(gn_store_write_thread(view, 24 * BLOCK, bytes, 16).code, -GN_ETIMEDOUT);
 	/* Slots whose completion never comes are gone; when the last is, begin says so. */
 	for (unsigned k = 2; k < DEPTH - 1; k++)
 		write_in_vain(q, 32 + k, 1);
 	assert_int_equal(q->state->abandoned, DEPTH - 1);
-	assert_int_equal(gn_store_load(view, 0, bytes, 16).code, -GN_ETIMEDOUT);
+	assert_int_equal(gn_store_read_thread(view, 0, bytes, 16).code, -GN_ETIMEDOUT);
 	close_store(t);
 }
 
@@ -238,7 +238,7 @@ static void late_completions_give_slots_back(void **state)
 	for (unsigned k = 0; k < 3; k++)
 		write_in_vain(q, k * 8, 8);
 	assert_int_equal(q->state->abandoned_writes, 3);
-	assert_int_equal(gn_store_save(view, 512, bytes, 16).code, -GN_EBUSY);
+	assert_int_equal(gn_store_write_thread(view, 512, bytes, 16).code, -GN_EBUSY);
 	assert_int_equal(gn_nvmeq_write_hazard(q, 24, 1), 0);
 	reap_until(q, &q->state->abandoned, 0);
 	assert_int_equal(q->state->abandoned_writes, 0);
@@ -246,7 +246,7 @@ static void late_completions_give_slots_back(void **state)
 	assert_int_equal(gn_nvmeq_write_hazard(q, 0, 24), 0);
 	assert_slots_are_back(q);
 	/* The next one is late again, but it is tried. */
-	assert_int_equal(gn_store_save(view, 512, bytes, 16).code, -GN_ETIMEDOUT);
+	assert_int_equal(gn_store_write_thread(view, 512, bytes, 16).code, -GN_ETIMEDOUT);
 }
 
 static void short_delays_only_take_time(void **state)
@@ -372,8 +372,8 @@ SIMT_FN void storm_thread(const struct storm *a)
 
 		for (uint32_t k = 0; k < STORM_PAGE; k++)
 			page[k] = (char)byte_of(at + k, round);
-		put = gn_store_put(&a->store, 1u << simt_lane(), 1, at, page, STORM_PAGE);
-		fetch = gn_store_fetch(&a->store, 1u << simt_lane(), 1, at, got, STORM_PAGE);
+		put = gn_store_write_warp(&a->store, 1u << simt_lane(), 1, at, page, STORM_PAGE);
+		fetch = gn_store_read_warp(&a->store, 1u << simt_lane(), 1, at, got, STORM_PAGE);
 		simt_add_relaxed_dev_u32(&a->count[storm_kind(put)], 1);
 		simt_add_relaxed_dev_u32(&a->count[storm_kind(fetch)], 1);
 		/* What was put and fetched without an error is what it was, in every byte. */

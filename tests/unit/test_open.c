@@ -87,7 +87,7 @@ static uint64_t word_of(struct gn_store *s, uint64_t at)
 {
 	uint64_t word = 0;
 
-	assert_int_equal(gn_store_read(s, at, &word, 8, NULL), 0);
+	assert_int_equal(gn_store_read_host(s, at, &word, 8, NULL), 0);
 	return word;
 }
 

@@ -359,7 +359,7 @@ static int fill_a_mapped_file(struct store_test *t)
 	if (try_file(t, "host", "?create=512K", NULL))
 		return 2;
 	for (uint64_t at = 0; at < 512 << 10; at += sizeof bytes)
-		if (gn_store_write(t->store, at, bytes, sizeof bytes, &t->error))
+		if (gn_store_write_host(t->store, at, bytes, sizeof bytes, &t->error))
 			return 3;
 	if (gn_store_flush(t->store, &t->error))
 		return 4;
@@ -402,7 +402,7 @@ static void opens_an_empty_file(void **state)
 	for (unsigned k = 0; k < 2; k++) {
 		open_file(t, with_path[k], "", NULL);
 		assert_int_equal(gn_store_view_of(t->store)->capacity_bytes, 0);
-		assert_int_equal(gn_store_read(t->store, 0, &byte, 1, &t->error), -GN_ERANGE);
+		assert_int_equal(gn_store_read_host(t->store, 0, &byte, 1, &t->error), -GN_ERANGE);
 		assert_int_equal(gn_store_flush(t->store, &t->error), 0);
 		close_store(t);
 	}

@@ -142,7 +142,7 @@ static inline void assert_content(struct store_test *t, uint64_t offset, size_t 
 	unsigned char *content = (unsigned char *)malloc(bytes);
 
 	assert_non_null(content);
-	if (gn_store_read(t->store, offset, content, bytes, &t->error))
+	if (gn_store_read_host(t->store, offset, content, bytes, &t->error))
 		fail_msg("%s", t->error.text);
 	for (size_t k = 0; k < bytes; k++)
 		if (content[k] != byte_of(offset + k, round))

@@ -34,9 +34,9 @@ SIMT_FN void move_page(const struct job *j, uint32_t mask, char *buffer, uint64_
 		for (uint32_t k = simt_rank(mask); k < bytes; k += simt_popcount(mask))
 			buffer[k] = (char)byte_of(offset + k, j->round);
 		simt_warp_sync(mask);
-		s = gn_store_put(&j->store, mask, simt_rank(mask) == 0, offset, buffer, bytes);
+		s = gn_store_write_warp(&j->store, mask, simt_rank(mask) == 0, offset, buffer, bytes);
 	} else {
-		s = gn_store_fetch(&j->store, mask, simt_rank(mask) == 0, offset, buffer, bytes);
+		s = gn_store_read_warp(&j->store, mask, simt_rank(mask) == 0, offset, buffer, bytes);
 		s = gn__store_share(mask, simt_first_lane(mask), s);
 		for (uint32_t k = 0; !s.code && k < bytes; k++)
 			differ += (unsigned char)buffer[k] != byte_of(offset + k, j->round);
@@ -269,14 +269,14 @@ static void few_bytes_anywhere(void **state)
 		make_file(t, 5000, 1);
 		open_file(t, schemes[k], "", NULL);
 		view = gn_store_view_of(t->store);
-		assert_int_equal(gn_store_load(view, 1000, got, 16).code, 0);
+		assert_int_equal(gn_store_read_thread(view, 1000, got, 16).code, 0);
 		for (unsigned b = 0; b < 16; b++)
 			assert_int_equal(got[b], byte_of(1000 + b, 1));
 		memset(value, 0xa5, sizeof value);
-		assert_int_equal(gn_store_save(view, 4992, value, 8).code, 0);
-		assert_int_equal(gn_store_save(view, 1, value, 1).code, 0);
+		assert_int_equal(gn_store_write_thread(view, 4992, value, 8).code, 0);
+		assert_int_equal(gn_store_write_thread(view, 1, value, 1).code, 0);
 		assert_content(t, 2, 4990, 1);
-		assert_int_equal(gn_store_load(view, 4992, got, 8).code, 0);
+		assert_int_equal(gn_store_read_thread(view, 4992, got, 8).code, 0);
 		assert_memory_equal(got, value, 8);
 		close_store(t);
 	}
@@ -292,12 +292,12 @@ static void host_reaches_any_range(void **state)
 		open_uri(t, uris[k], NULL);
 		for (unsigned b = 0; b < sizeof bytes; b++)
 			bytes[b] = byte_of(777 + b, 3);
-		assert_int_equal(gn_store_write(t->store, 777, bytes, sizeof bytes, &t->error), 0);
+		assert_int_equal(gn_store_write_host(t->store, 777, bytes, sizeof bytes, &t->error), 0);
 		assert_content(t, 777, sizeof bytes, 3);
-		assert_int_equal(gn_store_write(t->store, (1 << 20) - 999, bytes, 1000, &t->error),
+		assert_int_equal(gn_store_write_host(t->store, (1 << 20) - 999, bytes, 1000, &t->error),
 		                 -GN_ERANGE);
 		assert_says(t, uris[k], "1048576");
-		assert_int_equal(gn_store_read(t->store, UINT64_MAX, bytes, 2, &t->error), -GN_ERANGE);
+		assert_int_equal(gn_store_read_host(t->store, UINT64_MAX, bytes, 2, &t->error), -GN_ERANGE);
 		close_store(t);
 	}
 }
@@ -316,7 +316,7 @@ static void read_only_refuses_writes(void **state)
 		o = run(t, 32, 4096, WRITE_PAGES, 2);
 		assert_int_equal(o.failed, 2);
 		assert_int_equal(o.code, -GN_EROFS);
-		assert_int_equal(gn_store_write(t->store, 0, &byte, 1, &t->error), -GN_EROFS);
+		assert_int_equal(gn_store_write_host(t->store, 0, &byte, 1, &t->error), -GN_EROFS);
 		assert_says(t, t->file, "without ro");
 		must(t, 32, 4096, READ_PAGES, 1);
 		close_store(t);
@@ -341,7 +341,7 @@ static void shortened_file_fails_instead_of_zeros(void **state)
 		assert_int_equal(o.failed, 14); /* pages 0 and 1 are whole, page 2 lacks bytes */
 		assert_int_equal(o.code, -GN_EIO);
 		assert_int_equal(o.device, GN_NVME_UNRECOVERED_READ);
-		assert_int_equal(gn_store_read(t->store, 20000, &byte, 1, &t->error), -GN_EIO);
+		assert_int_equal(gn_store_read_host(t->store, 20000, &byte, 1, &t->error), -GN_EIO);
 		assert_says(t, t->file, "shortened");
 		gn_store_get_statistics(t->store, &count);
 		assert_int_equal(count.failed, 14);
@@ -404,7 +404,7 @@ static void full_disk_fails_writes(void **state)
 	o = run(t, 64, 4096, WRITE_PAGES, 1);
 	memset(bytes, 0, sizeof bytes);
 	for (uint64_t at = 0; at < 8 << 20; at += sizeof bytes)
-		if (gn_store_write(t->store, at, bytes, sizeof bytes, &t->error))
+		if (gn_store_write_host(t->store, at, bytes, sizeof bytes, &t->error))
 			break;
 	close_store(t);
 	unlink(t->file);

@@ -71,15 +71,15 @@ SIMT_FN struct gn_store_status gn__errand_around(struct gn__errand *e, const str
 	uint64_t before = 0, after;
 
 	if (e->doing == GN__READS)
-		return gn_store_load(x->store, x->offset + e->at, e->bits, e->size);
+		return gn_store_read_thread(x->store, x->offset + e->at, e->bits, e->size);
 	if (e->doing == GN__WRITES)
-		return gn_store_save(x->store, x->offset + e->at, e->bits, e->size);
-	status = gn_store_load(x->store, x->offset + e->at, &before, e->size);
+		return gn_store_write_thread(x->store, x->offset + e->at, e->bits, e->size);
+	status = gn_store_read_thread(x->store, x->offset + e->at, &before, e->size);
 	if (status.code)
 		return status;
 	after = gn__changed((enum gn_change)e->change, before, e->bits, e->size);
 	e->bits[0] = before;
-	return gn_store_save(x->store, x->offset + e->at, &after, e->size);
+	return gn_store_write_thread(x->store, x->offset + e->at, &after, e->size);
 }
 
 /*

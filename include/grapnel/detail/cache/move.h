@@ -77,8 +77,8 @@ SIMT_FN void gn__move_runs(const struct gn_store_view *s, uint32_t mask, int wan
 {
 	const uint64_t offset = m->extent.offset + run->at;
 	struct gn_store_status status =
-	    m->to_store ? gn_store_put(s, mask, wants, offset, m->frame + run->at, run->bytes)
-	                : gn_store_fetch(s, mask, wants, offset, m->frame + run->at, run->bytes);
+	    m->to_store ? gn_store_write_warp(s, mask, wants, offset, m->frame + run->at, run->bytes)
+	                : gn_store_read_warp(s, mask, wants, offset, m->frame + run->at, run->bytes);
 
 	if (!wants)
 		return;

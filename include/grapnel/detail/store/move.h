@@ -152,7 +152,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_st
 	return m.status;
 }
 
-SIMT_FN struct gn_store_status gn_store_fetch(const struct gn_store_view *s, uint32_t mask, int wants,
+SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                               uint64_t offset, void *to, uint32_t bytes)
 {
 	struct gn_store_status ok = {0, 0};
@@ -182,7 +182,7 @@ SIMT_INLINE_FN struct simt_ask gn__store_load_lines(uint32_t mask, uint32_t want
 	return simt_copy_lines_asked(mask, wants, to, from, ask);
 }
 
-SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint32_t mask, int wants,
+SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                             uint64_t offset, const void *from, uint32_t bytes)
 {
 	struct gn_store_status refused = {0, 0}, status;
@@ -204,7 +204,7 @@ SIMT_FN struct gn_store_status gn_store_put(const struct gn_store_view *s, uint3
 }
 
 /* Load if there is a slot for it now, else -GN_EAGAIN. */
-SIMT_FN struct gn_store_status gn__store_try_load(const struct gn_nvmeq *q, uint64_t offset, void *to,
+SIMT_FN struct gn_store_status gn__store_try_read(const struct gn_nvmeq *q, uint64_t offset, void *to,
                                                   uint32_t bytes, uint64_t deadline)
 {
 	struct gn_store_status status = {0, 0};
@@ -261,7 +261,7 @@ SIMT_FN void gn__store_give(char *to, const void *from, uint32_t bytes)
 	}
 }
 
-SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint64_t offset, void *to,
+SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
                                              uint32_t bytes)
 {
 	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
@@ -272,7 +272,7 @@ SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint
 	while (s->kind == GN_STORE_QUEUES && !status.code) {
 		const struct gn_nvmeq *q = gn__store_queue(s);
 
-		status = gn__store_try_load(q, offset, to, bytes, deadline);
+		status = gn__store_try_read(q, offset, to, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
 		status.code = gn__store_rest(q, deadline);
@@ -281,7 +281,8 @@ SIMT_FN struct gn_store_status gn_store_load(const struct gn_store_view *s, uint
 }
 
 /* Save if there is a slot for it now, else -GN_EAGAIN. */
-SIMT_FN struct gn_store_status gn__store_try_save(const struct gn_nvmeq *q, uint64_t offset, const void *from,
+SIMT_FN struct gn_store_status gn__store_try_write(const struct gn_nvmeq *q, uint64_t offset,
+                                                   const void *from,
                                                   uint32_t bytes, uint64_t deadline)
 {
 	struct gn_store_status status = {0, 0};
@@ -301,7 +302,8 @@ SIMT_FN struct gn_store_status gn__store_try_save(const struct gn_nvmeq *q, uint
 	return status;
 }
 
-SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint64_t offset, const void *from,
+SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
+                                                     const void *from,
                                              uint32_t bytes)
 {
 	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
@@ -314,7 +316,7 @@ SIMT_FN struct gn_store_status gn_store_save(const struct gn_store_view *s, uint
 	while (s->kind == GN_STORE_QUEUES && !status.code) {
 		const struct gn_nvmeq *q = gn__store_queue(s);
 
-		status = gn__store_try_save(q, offset, from, bytes, deadline);
+		status = gn__store_try_write(q, offset, from, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
 		status.code = gn__store_rest(q, deadline);
