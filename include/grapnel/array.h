@@ -165,7 +165,7 @@ SIMT_FN uint64_t gn_cas_u64(const struct gn_array *a, uint64_t index, uint64_t e
  */
 struct gn_cursor {
 	const struct gn_array *array;
-	struct gn_hold glimpse; /* the page that was read last; its data begins at element first */
+	struct gn_hold snapshot; /* the page that was read last; its data begins at element first */
 	uint64_t first;         /* elements first to first + count - 1 lie in that page */
 	uint32_t count;         /* 0: no page yet */
 	/* Reads that the cache's statistics do not have yet. It wraps: after 2^32 the count is wrong. */

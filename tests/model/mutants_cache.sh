@@ -17,14 +17,14 @@ runs=${GN_MUTANT_RUNS:-100000} # as many as model_cache_random
 # file | sed expression | what is broken | the exhaustive case that kills it, if random schedules do not
 mutants() {
 	cat <<'END'
-detail/array/read.h|/gn__read_value(const/,/^}/s/if (simt_unlikely(!gn_word_stays(.*/if (0)/|a read is not validated
-detail/cache/word.h|/gn_word_at_hand(uint64_t/,/^}/s/low . high . //|a quick read is not validated
-detail/cache/word.h|/gn_word_at_hand(uint64_t/,/^}/s/(~(uint32_t)(now .*;/0);/|a quick read takes what is not there for a page
+detail/array/read.h|/gn__read_value(const/,/^}/s/if (simt_unlikely(!gn__word_validate(.*/if (0)/|a read is not validated
+detail/cache/word.h|/gn__word_validate_whole(uint64_t/,/^}/s/low . high . //|a quick read is not validated
+detail/cache/word.h|/gn__word_validate_whole(uint64_t/,/^}/s/(~(uint32_t)(now .*;/0);/|a quick read takes what is not there for a page
 detail/array/read.h|/gn__read_quickly(const/,/^}/{s/gn__load_element(value,/gn__load_element((uint64_t *)to,/;s/memcpy(to, value, size);//;}|a read that fails returns another page's data
 detail/array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
 detail/array/cursor.h|s/if (simt_likely(gn__cursor_stays(c, all, count)))/if (1)/|of several elements nobody looks whether they are still the page's
 detail/array/recent.h|/gn__recent_take(const/,/^}/{s/gn__load_element(value,/gn__load_element((uint64_t *)to,/;s/memcpy(to, value, size);//;}|a view's read that fails returns another page's data
-detail/array/recent.h|/gn__recent_take(const/,/^}/s/!gn_word_at_hand(g.seen, now)/!(now \& GN_WORD_VALID)/|a view takes any page for the one that it remembers
+detail/array/recent.h|/gn__recent_take(const/,/^}/s/!gn__word_validate_whole(g.seen, now)/!(now \& GN_WORD_VALID)/|a view takes any page for the one that it remembers
 detail/array/read.h|/gn__read_value(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
 detail/cache/page.h|/gn__page_can_pin(uint64_t/,/^}/s/!(seen & GN_WORD_BUSY) && //|a page is pinned that is being written back
 detail/cache/page.h|/gn__page_pin_together(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty
@@ -35,7 +35,7 @@ detail/cache/page.h|/gn__page_pin_together(const/,/^}/s/gn__sector_dirty(/(void)
 detail/cache/group.h|s/where . gn__size_log2(size)/where/|lanes with elements of two sizes write as one
 detail/array/write.h|/gn__write_paged(const/,/^}/{s/const struct gn__written_page w/struct gn__written_page w/;s/^	if (w.hold.data) {/	if (w.hold.data \&\& w.owned) { gn__sector_arrive(a->pages.cache->sector, w.hold.word, w.frame, w.owned, 1); simt_load_relaxed_dev_u64(w.hold.word); w.owned = 0; }&/;}|sectors are valid before their bytes are there
 detail/cache/access.h|/gn__groups_do(const/,/^}/s/^		read = gn__errand_inside(.*/		if (k->owned \&\& simt_lane() == g->leader) { gn__sector_arrive(c->sector, k->word, frame, k->owned, 1); ((struct gn_claim *)k)->owned = 0; }&/|sectors of a page that came are valid before their bytes are there
-detail/cache/access.h|/gn__groups_do(const/,/^}/s/gone = !gn_word_stays.*/gone = 0;/|a slow read without a pin is not validated
+detail/cache/access.h|/gn__groups_do(const/,/^}/s/gone = !gn__word_validate.*/gone = 0;/|a slow read without a pin is not validated
 detail/array/atomic.h|/gn__change_paged(const/,/^}/s/^	const struct gn__group g = \(.*\);/	struct gn__group g = \1; g.reach.touched = 1u << 31;/|a change makes no sector dirty
 detail/array/atomic.h|s/gn__group_pin(&a->pages, &g, page, 0)/gn__group_pin(\&a->pages, \&g, page, 1)/|an element is changed in a page in parts
 detail/change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ seen = simt_load_relaxed_dev_u64(element); simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
@@ -90,9 +90,9 @@ detail/cache/claim.h|/ gn__claim_has(const/,/^}/s/!(k->sectors & ~there);/1;/|a 
 detail/cache/sector.h|/ gn__sector_try_write(const/,/^}/s/if (.owned != missing && missing .*/if (0) {/|a quick overwrite ignores a sector in motion
 detail/cache/sector.h|/ gn__sector_try_write(const/,/^}/s/gn__sector_give_back(.*/;/|who cannot overwrite at once keeps sectors in motion|direct, 1 frame: sectors, one that is to be overwritten comes meanwhile
 detail/cache/sector.h|/ gn__sector_dirty_of(const/,/^}/s/(uint32_t)(seen >> 32) & (uint32_t)seen/(uint32_t)(seen >> 32)/|sectors in motion are written back
-detail/cache/word.h|/ gn_word_stays(uint64_t/,/^}/s/return .*/return 1;/|a read of a page in parts is not validated
-detail/cache/fault.h|s/if (gn_word_stays(f.seen, now))/if (1)/|faults: a read is not validated
-detail/cache/fault.h|/gn__fault_look(const/,/^}/s/if (!(gn__sector_valid(f.sectors) .*/if (0)/|faults: a sector is read that is not there
+detail/cache/word.h|/ gn__word_validate(uint64_t/,/^}/s/return .*/return 1;/|a read of a page in parts is not validated
+detail/cache/fault.h|s/if (gn__word_validate(f.seen, now))/if (1)/|faults: a read is not validated
+detail/cache/fault.h|/gn__fault_snapshot(const/,/^}/s/if (!(gn__sector_valid(f.sectors) .*/if (0)/|faults: a sector is read that is not there
 detail/cache/fault.h|/ gn__fault_claim(uint64_t/,/^}/s/const uint32_t owned = .*/const uint32_t owned = wanted;/|faults: sectors are taken that another brings
 detail/cache/fault.h|/ gn__fault_claim(uint64_t/,/^}/s/if (wanted != sector .*/if (0)/|faults: sectors that are not used stay in motion|direct, 1 frame: by faults, a page is read in order
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/if (simt_cas_fenced_dev_u64(word.*/if (0)/|faults: two loaders of one page

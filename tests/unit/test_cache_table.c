@@ -129,7 +129,7 @@ static void versions_wrap_in_their_place(void **state)
 
 enum { PAGE = 512, WORDS = PAGE / 8 };
 
-static int at_hand(struct cache_test *t, uint64_t page)
+static int is_cached(struct cache_test *t, uint64_t page)
 {
 	return gn_table_find(&t->cache->image, page).word &&
 	       gn_table_find(&t->cache->image, page).seen & GN_WORD_HELD;
@@ -144,8 +144,8 @@ static void first_in_goes_first(struct cache_test *t, uint32_t ways)
 	for (uint64_t page = 0; page < PAGES; page++) {
 		get(t, page * WORDS);
 		for (uint64_t old = 0; old <= page; old++) {
-			assert_int_equal(at_hand(t, old), old + FRAMES > page);
-			if (at_hand(t, old))
+			assert_int_equal(is_cached(t, old), old + FRAMES > page);
+			if (is_cached(t, old))
 				get(t, old * WORDS);
 		}
 	}
@@ -175,7 +175,7 @@ static void a_page_in_use_stays(struct cache_test *t, uint32_t ways)
 	get(t, 0);
 	for (uint64_t page = FRAMES + 1; page < PAGES; page++) {
 		get(t, page * WORDS);
-		assert_true(at_hand(t, 0));
+		assert_true(is_cached(t, 0));
 		get(t, 0);
 	}
 }

@@ -244,7 +244,7 @@ inline write_part(s)
 	fi
 }
 
-/* detail/cache/fault.h, and the glimpse of claim.h: word, sector word, bytes, word again; else a pin and a fetch. */
+/* detail/cache/fault.h, and the snapshot of claim.h: word, sector word, bytes, word again; else a pin and a fetch. */
 inline read(s)
 {
 	if

@@ -33,14 +33,14 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 	const uint64_t begin = start > a->base ? start : a->base;
 	const uint64_t array_end = a->base + (a->count << a->element_log2);
 
-	c->glimpse = gn__page_look(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
+	c->snapshot = gn__page_snapshot(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
 	c->first = (begin - a->base) >> a->element_log2;
 	c->count = 0;
-	if (c->glimpse.seen & GN_WORD_VALID) {
+	if (c->snapshot.seen & GN_WORD_VALID) {
 		uint64_t end = start + page_mask + 1 < array_end ? start + page_mask + 1 : array_end;
 
 		c->count = (uint32_t)((end - begin) >> a->element_log2);
-		c->glimpse.data += begin & page_mask;
+		c->snapshot.data += begin & page_mask;
 	}
 }
 
@@ -50,12 +50,12 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
  */
 SIMT_FN int gn__cursor_stays(struct gn_cursor *c, uint64_t value, uint32_t elements)
 {
-	const uint64_t now = gn__page_again(c->glimpse.word, value, c->array->pages.zero);
+	const uint64_t now = gn__page_reload(c->snapshot.word, value, c->array->pages.zero);
 
-	if (simt_unlikely(!gn_word_at_hand(c->glimpse.seen, now))) {
-		if (!gn_word_stays(c->glimpse.seen, now))
+	if (simt_unlikely(!gn__word_validate_whole(c->snapshot.seen, now))) {
+		if (!gn__word_validate(c->snapshot.seen, now))
 			return 0;
-		gn__page_touch(&c->glimpse, now);
+		gn__page_touch(&c->snapshot, now);
 	}
 	c->hits += elements;
 	return 1;
@@ -66,7 +66,7 @@ SIMT_FN int gn__cursor_hit(struct gn_cursor *c, uint64_t index, void *to, uint32
 {
 	uint64_t value[2]; /* may be another page's until the second look */
 
-	if (!gn__cursor_stays(c, gn__load_element(value, c->glimpse.data + (index - c->first) * size, size),
+	if (!gn__cursor_stays(c, gn__load_element(value, c->snapshot.data + (index - c->first) * size, size),
 	                      1))
 		return 0;
 	memcpy(to, value, size);
@@ -229,18 +229,19 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
 {
 	const struct gn_array *a = c->array;
 	char *value = (char *)to;
-	int at_hand = gn__cursor_spans(c, index, stride, count, size), rc = 0;
+	int in_page = gn__cursor_spans(c, index, stride, count, size), rc = 0;
 	uint64_t all = 0;
 
-	if (simt_unlikely(!at_hand) && index < a->bound[gn__size_log2(size)] && !a->sample && !a->memory) {
+	if (simt_unlikely(!in_page) && index < a->bound[gn__size_log2(size)] && !a->sample && !a->memory) {
 		gn__cursor_take(c, index);
-		at_hand = gn__cursor_spans(c, index, stride, count, size);
+		in_page = gn__cursor_spans(c, index, stride, count, size);
 	}
-	if (simt_likely(at_hand)) {
+	if (simt_likely(in_page)) {
 		SIMT_UNROLL
 		for (uint32_t k = 0; k < count; k++)
 			all |= gn__load_element(
-			    value + k * size, c->glimpse.data + (index + k * stride - c->first) * size, size);
+			    value + k * size, c->snapshot.data + (index + k * stride - c->first) * size,
+			            size);
 		if (simt_likely(gn__cursor_stays(c, all, count)))
 			return 0;
 	}

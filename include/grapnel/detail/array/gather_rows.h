@@ -233,7 +233,7 @@ SIMT_FN int gn__piece_is_absent(const struct gn_array *a, const struct gn_hold *
 	return !(((uint32_t)seen | (uint32_t)(seen >> 32)) &
 	         gn__sectors(a->pages.cache, p->at, p->at + p->bytes)) &&
 	       /* else they were another page's sectors */
-	       gn_word_stays(g->seen, simt_load_acquire_dev_u64(g->word));
+	       gn__word_validate(g->seen, simt_load_acquire_dev_u64(g->word));
 }
 
 /* From where its page is now. Returns 0 if that takes a pin, or the page went meanwhile. */
@@ -247,12 +247,12 @@ SIMT_INLINE_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *en
 		gn__piece_out(j, entry, run, a->memory + p->from, done, p->bytes);
 		return 1;
 	}
-	g = gn__page_look(&a->pages, p->page, GN__ACQUIRE);
+	g = gn__page_snapshot(&a->pages, p->page, GN__ACQUIRE);
 	if (g.seen & GN_WORD_VALID) {
 		gn__page_touch(&g, g.seen);
 		gn__piece_out(j, entry, run, g.data + p->at, done, p->bytes);
 		simt_fence_acq_rel_dev(); /* the loads stay before the second look (A5) */
-		if (!gn_word_stays(g.seen, simt_load_relaxed_dev_u64(g.word)))
+		if (!gn__word_validate(g.seen, simt_load_relaxed_dev_u64(g.word)))
 			return 0;
 		if (gn__lane_at(j) == 0)
 			gn__count_hits(&a->pages, 1);
@@ -486,7 +486,7 @@ SIMT_FN void gn__gather_soon(const struct gn__job *j, uint64_t row)
 	if (simt_unlikely(row >= j->most))
 		return;
 	if (a->pages.word && !a->memory) {
-		h = gn__page_look_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
+		h = gn__page_snapshot_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
 		there = h.seen & GN_WORD_HELD ? h.data + gn__page_offset(&a->pages, address) : there;
 	}
 	for (uint32_t at = 0; at < soon; at += 64)

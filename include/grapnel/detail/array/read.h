@@ -57,16 +57,16 @@ SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to,
 {
 	const uint64_t address = a->base + index * size;
 	const struct gn_hold g =
-	    gn__page_look_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
+	    gn__page_snapshot_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
 	uint64_t value[2], now; /* may be another page's until the second look */
 
-	now = gn__page_again(g.word,
+	now = gn__page_reload(g.word,
 	                     gn__load_element(value, g.data + gn__page_offset(&a->pages, address), size),
 	                     a->pages.zero);
-	if (simt_unlikely(!gn_word_at_hand(g.seen, now)))
+	if (simt_unlikely(!gn__word_validate_whole(g.seen, now)))
 		return 0;
 	memcpy(to, value, size);
-	GN_TRACE(look);
+	GN_TRACE(lookup);
 	GN_TRACE(hit);
 	return 1;
 }
@@ -93,11 +93,11 @@ SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, ui
 	const uint32_t at = gn__page_offset(&a->pages, a->base + index * size);
 	uint64_t now;
 
-	GN_TRACE(look);
+	GN_TRACE(lookup);
 	if (simt_unlikely(!(g->seen & GN_WORD_VALID)))
 		return 0;
-	now = gn__page_again(g->word, gn__load_element(value, g->data + at, size), a->pages.zero);
-	if (simt_unlikely(!gn_word_stays(g->seen, now)))
+	now = gn__page_reload(g->word, gn__load_element(value, g->data + at, size), a->pages.zero);
+	if (simt_unlikely(!gn__word_validate(g->seen, now)))
 		return 0;
 	gn__page_touch(g, now);
 	GN_TRACE(hit);
@@ -110,7 +110,7 @@ SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, ui
 SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, uint64_t bits[2], uint32_t size)
 {
 	const struct gn_hold g =
-	    gn__page_look(&a->pages, gn__page_number(&a->pages, a->base + index * size), GN__OLD);
+	    gn__page_snapshot(&a->pages, gn__page_number(&a->pages, a->base + index * size), GN__OLD);
 
 	if (!gn__read_value(a, &g, index, bits, size))
 		return 0;

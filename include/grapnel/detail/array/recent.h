@@ -44,9 +44,9 @@ SIMT_FN int gn__recent_take(const struct gn_array *a, struct gn__recent *r, stru
 	const uint32_t at = gn__page_offset(&a->pages, address);
 	uint64_t value[2]; /* may be another page's until the second look */
 	const uint64_t now =
-	    gn__page_again(g.word, gn__load_element(value, g.data + at, size), a->pages.zero);
+	    gn__page_reload(g.word, gn__load_element(value, g.data + at, size), a->pages.zero);
 
-	if (simt_unlikely(!gn_word_at_hand(g.seen, now))) {
+	if (simt_unlikely(!gn__word_validate_whole(g.seen, now))) {
 		r->page = GN__NO_PAGE;
 		return 0;
 	}
@@ -66,7 +66,7 @@ SIMT_FN int gn__recent_quickly(const struct gn_array *a, struct gn__recent *r, u
 		g.seen = r->seen;
 		g.data = r->data;
 	} else {
-		g = gn__page_look_direct(&a->pages, page, GN__OLD);
+		g = gn__page_snapshot_direct(&a->pages, page, GN__OLD);
 		r->page = page;
 		r->seen = g.seen;
 		r->data = g.data;
@@ -89,7 +89,7 @@ SIMT_FN int gn__recent_hit(const struct gn_array *a, struct gn__recent *r, uint6
                            uint32_t size)
 {
 	const uint64_t page = gn__page_number(&a->pages, a->base + index * size);
-	const struct gn_hold g = gn__page_look(&a->pages, page, GN__OLD);
+	const struct gn_hold g = gn__page_snapshot(&a->pages, page, GN__OLD);
 	uint64_t value[2];
 
 	if (!gn__read_value(a, &g, index, value, size))

@@ -429,7 +429,7 @@ SIMT_FN struct gn_claim gn__group_claim(const struct gn__group *g, uint64_t page
 
 	if (e->doing == GN__READS) {
 		k = gn_claim_init(page, GN_READ, g->by_sectors ? g->reach.touched : 0xffffffffu);
-		k.may_glimpse = 1;
+		k.may_snapshot = 1;
 		k.may_bypass = g->by_sectors;
 		return k;
 	}
@@ -449,7 +449,7 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 {
 	const uint32_t frame = simt_shfl_u32(mask, k->frame, g->leader);
 	const uint64_t word = simt_shfl_u64(mask, (uint64_t)(uintptr_t)k->word, g->leader);
-	const uint64_t glimpse = simt_shfl_u64(mask, k->glimpse, g->leader);
+	const uint64_t snapshot = simt_shfl_u64(mask, k->snapshot, g->leader);
 	uint64_t read, now;
 	uint32_t lost;
 	int gone = 0;
@@ -458,9 +458,9 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 		if (e->doing != GN__READS)
 			gn__group_touch(c, &g->reach, frame, e->at, e->size);
 		read = gn__errand_inside(e, gn__frame(c, frame));
-		if (glimpse) { /* there is no pin */
-			now = gn__page_again((const uint64_t *)(uintptr_t)word, read, c->zero);
-			gone = !gn_word_stays(glimpse, now);
+		if (snapshot) { /* there is no pin */
+			now = gn__page_reload((const uint64_t *)(uintptr_t)word, read, c->zero);
+			gone = !gn__word_validate(snapshot, now);
 		}
 	}
 	lost = simt_ballot(mask, gone);
@@ -470,7 +470,7 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 	if (simt_lane() != g->leader)
 		return 1;
 	gn__count_access(c, simt_popcount(g->lanes), k);
-	if (!glimpse)
+	if (!snapshot)
 		gn__page_written(c, k->word, frame, k->owned);
 	return 1;
 }
@@ -510,7 +510,7 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 			continue;
 		served |= gn__groups_do(c, mask, &g, &k, hit, e);
 		if (hit && !served && leads) {
-			k.glimpse = 0;
+			k.snapshot = 0;
 			k.step = gn_claim_seek(c, &k);
 		}
 		more |= simt_ballot(mask, hit && !served) != 0;

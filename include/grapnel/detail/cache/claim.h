@@ -6,7 +6,7 @@
  * The functions here are the decisions; they move no data. gn_claim_seek goes on until bytes must be moved or
  * the matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
  *
- *     seek -> HIT                     the page is pinned, or (claim.glimpse) looked at again behind the read
+ *     seek -> HIT                     the page is pinned, or (claim.snapshot) looked at again behind the read
  *          -> FETCH                   read the whole page into claim.frame, then gn_claim_publish
  *          -> SHOW                    gn_claim_show the page, which has a frame and no bytes, then as FILL
  *          -> FILL                    read the sectors claim.owned of the pinned page, then gn_claim_filled
@@ -287,7 +287,7 @@ SIMT_FN int gn__claim_has(const struct gn_cache_view *c, const struct gn_claim *
 SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim *k,
                             const struct gn_hold *found)
 {
-	return k->may_glimpse && found->seen & GN_WORD_PARTIAL &&
+	return k->may_snapshot && found->seen & GN_WORD_PARTIAL &&
 	       k->sectors & gn__sector_moving(simt_load_relaxed_dev_u64(&c->sector[gn__frame_of(c, found)]));
 }
 
@@ -296,15 +296,15 @@ SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim
  * after the other. If it goes meanwhile it is pinned the next time. What is read comes after the word (A4):
  * in a direct table that look was a leading one, and the address of what is read depends on it.
  */
-SIMT_FN enum gn_step gn__claim_glimpse(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_FN enum gn_step gn__claim_snapshot(const struct gn_cache_view *c, struct gn_claim *k,
                                        const struct gn_hold *found)
 {
 	if ((!c->owner || !(found->seen & GN_WORD_VALID)) &&
 	    simt_load_acquire_dev_u64(found->word) != found->seen)
 		return GN__STEP_AGAIN;
 	gn__page_touch(found, found->seen);
-	k->may_glimpse = 0;
-	k->glimpse = found->seen;
+	k->may_snapshot = 0;
+	k->snapshot = found->seen;
 	k->word = found->word;
 	k->frame = gn__frame_of(c, found);
 	return GN_STEP_HIT;
@@ -317,8 +317,8 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 
 	if (k->ahead && (seen & (GN_WORD_VALID | GN_WORD_BUSY)))
 		return GN_STEP_HIT;
-	if (k->may_glimpse && gn__claim_has(c, k, found))
-		return gn__claim_glimpse(c, k, found);
+	if (k->may_snapshot && gn__claim_has(c, k, found))
+		return gn__claim_snapshot(c, k, found);
 	if (!gn__page_can_pin(seen) || gn__claim_comes(c, k, found)) {
 		k->waited |= (seen & GN_WORD_BUSY) != 0;
 		/* holds may stay for ever, so nobody waits for one of them to add another */
@@ -342,7 +342,7 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 	return GN_STEP_HIT;
 }
 
-SIMT_FN enum gn_step gn__claim_look(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_FN enum gn_step gn__claim_lookup(const struct gn_cache_view *c, struct gn_claim *k)
 {
 	const struct gn_hold found = gn_table_find(c, k->page);
 
@@ -365,7 +365,7 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struc
 	do {
 		step = k->pinned      ? gn__claim_sectors(c, k)
 		       : k->searching ? gn__search_frames(c, k)
-		                      : gn__claim_look(c, k);
+		                      : gn__claim_lookup(c, k);
 	} while (step == GN__STEP_AGAIN);
 	/* What nobody waits for does not wait either; a page that is held without a frame must be let go. */
 	if (k->ahead && step == GN_STEP_WAIT)

@@ -28,7 +28,7 @@ SIMT_FN uint64_t gn__load_8(const void *from)
 
 /*
  * Returns all bits that were loaded, put together: the second look at the page's word goes behind them
- * (gn__page_again).
+ * (gn__page_reload).
  */
 SIMT_FN uint64_t gn__load_element(void *to, const void *from, uint32_t size)
 {

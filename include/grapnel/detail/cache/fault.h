@@ -70,10 +70,10 @@ SIMT_FN uint64_t gn__load_sized(uint64_t value[2], const char *from, uint32_t si
  * Look at a sector, and read the element if it is in the frame and stays there, whether or not the page is
  * whole: an optimistic read (docs/memory-model.md), with the sector word between the word and the element.
  */
-SIMT_FN struct gn__faulting gn__fault_look(const struct gn_pages *p, uint64_t address, uint32_t size,
+SIMT_FN struct gn__faulting gn__fault_snapshot(const struct gn_pages *p, uint64_t address, uint32_t size,
                                            uint64_t value[2])
 {
-	const struct gn_hold h = gn__page_look_direct(p, gn__page_number(p, address), GN__LEADING);
+	const struct gn_hold h = gn__page_snapshot_direct(p, gn__page_number(p, address), GN__LEADING);
 	const uint32_t at = gn__page_offset(p, address);
 	struct gn__faulting f = {h.seen, ~0ull, gn_word_payload(h.seen), 0, GN__FAULT_AGAIN};
 	const char *element;
@@ -86,9 +86,9 @@ SIMT_FN struct gn__faulting gn__fault_look(const struct gn_pages *p, uint64_t ad
 	if (!(gn__sector_valid(f.sectors) >> (at >> p->sector_log2) & 1))
 		return f;
 	element = h.data + at + (f.sectors & p->zero); /* behind the sector word */
-	now = gn__page_again(h.word, gn__load_sized(value, element, size), p->zero);
+	now = gn__page_reload(h.word, gn__load_sized(value, element, size), p->zero);
 	gn__page_touch(&h, now);
-	if (gn_word_stays(f.seen, now))
+	if (gn__word_validate(f.seen, now))
 		f.what = GN__FAULT_THERE;
 	return f;
 }
@@ -256,7 +256,7 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint6
 SIMT_FN struct gn__access gn__fault_in(const struct gn_pages *p, uint64_t address, uint32_t size)
 {
 	struct simt_ask ask = {SIMT_NO_LANE, 0, size, {0, 0}};
-	struct gn__faulting f = gn__fault_look(p, address, size, ask.bits);
+	struct gn__faulting f = gn__fault_snapshot(p, address, size, ask.bits);
 	struct gn__access access = {{0, 0}, {0, 0}};
 	uint32_t mask, same, leader, what;
 
@@ -428,7 +428,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn_pages *p, uint3
 		struct gn__crowd c;
 
 		if (!done) {
-			f = gn__fault_look(p, address, size, ask.bits);
+			f = gn__fault_snapshot(p, address, size, ask.bits);
 			done = f.what == GN__FAULT_THERE;
 			gn__count_hits(p, (uint64_t)done);
 		}

@@ -53,7 +53,7 @@ struct gn_claim {
 	uint64_t made;
 	uint64_t victim;   /* page to write back */
 	uint64_t *victim_word;
-	uint64_t glimpse;    /* of a HIT without a pin: the word; else 0 */
+	uint64_t snapshot;    /* of a HIT without a pin: the word; else 0 */
 	uint32_t frame;
 	uint32_t tried;      /* frames looked at in this search */
 	uint32_t clean_only; /* a write-back failed: look for clean frames only */
@@ -72,7 +72,7 @@ struct gn_claim {
 	uint32_t missed;     /* the page was not there, or not all of it */
 	/* the pin is the caller's to keep: where the page can count no more of them, it is refused */
 	uint32_t holds;
-	uint32_t may_glimpse; /* who reads an element does without a pin, once */
+	uint32_t may_snapshot; /* who reads an element does without a pin, once */
 	/* an element is read that the store's memory can be asked for: no long search for a frame */
 	uint32_t may_bypass;
 	/* nobody waits for this page: never wait or write back for it, and leave no pin */

@@ -106,7 +106,7 @@ struct gn__written_page {
 SIMT_FN struct gn__written_page gn__group_try(const struct gn_pages *p, const struct gn__group *g,
                                               uint64_t page, int covers)
 {
-	const struct gn_hold h = gn__page_look(p, page, GN__ACQUIRE);
+	const struct gn_hold h = gn__page_snapshot(p, page, GN__ACQUIRE);
 	const uint32_t touched = g->reach.touched, frame = gn__page_frame(p, &h);
 	struct gn__written_page w = {{0, 0, 0}, 0, 0};
 

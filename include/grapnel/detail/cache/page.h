@@ -5,9 +5,9 @@
  * The word of a page (detail/cache/word.h) vouches for the bytes of the frame that it names. A thread uses a
  * page in one of three ways:
  *
- *   Without a pin, to read, as under a sequence lock: gn__page_look takes the word, the thread loads from the
- *   frame, and gn__page_again loads the word once more, behind these loads. If gn_word_stays says that the
- *   page was in that frame all the time, the loaded bytes are the page's; else they are dropped.
+ *   Without a pin, to read, as under a sequence lock: gn__page_snapshot takes the word, the thread loads from
+ *   the frame, and gn__page_reload loads the word once more, behind these loads. If gn__word_validate says
+ *   that the page was in that frame all the time, the loaded bytes are the page's; else they are dropped.
  *
  *   With a pin, to read or write: gn__page_try_pin adds one to the pin count by a compare-and-swap. The page
  *   keeps its frame until gn__page_unpin. gn__page_pin_together and gn__page_pin_own look and pin at once.
@@ -72,8 +72,8 @@ enum gn__order {
 	GN__ACQUIRE  /* which makes a GPU's processor forget what it has at hand */
 };
 
-/* gn__page_look where the table is a direct one. */
-SIMT_FN struct gn_hold gn__page_look_direct(const struct gn_pages *p, uint64_t page, enum gn__order order)
+/* gn__page_snapshot where the table is a direct one. */
+SIMT_FN struct gn_hold gn__page_snapshot_direct(const struct gn_pages *p, uint64_t page, enum gn__order order)
 {
 	struct gn_hold h;
 
@@ -88,14 +88,14 @@ SIMT_FN struct gn_hold gn__page_look_direct(const struct gn_pages *p, uint64_t p
 }
 
 /*
- * gn__page_look - look a page up (A4). Any thread; waits for nothing.
+ * gn__page_snapshot - look a page up (A4). Any thread; waits for nothing.
  * Returns the page's word, what it said, and the bytes of its frame, which are the page's only if the word
  * has a flag of GN_WORD_HELD. In a set table that has no word for the page, word is NULL and seen is 0; the
  * order is an acquire there.
  */
-SIMT_FN struct gn_hold gn__page_look(const struct gn_pages *p, uint64_t page, enum gn__order order)
+SIMT_FN struct gn_hold gn__page_snapshot(const struct gn_pages *p, uint64_t page, enum gn__order order)
 {
-	return p->word ? gn__page_look_direct(p, page, order) : gn__find_in_set(p->cache, page, 1);
+	return p->word ? gn__page_snapshot_direct(p, page, order) : gn__find_in_set(p->cache, page, 1);
 }
 
 /* The frame of a page that has one. */
@@ -107,10 +107,10 @@ SIMT_FN uint32_t gn__page_frame(const struct gn_pages *p, const struct gn_hold *
 /* ---- read without a pin ---- */
 
 /*
- * gn__page_again - the word once more (A5), behind what was read.
+ * gn__page_reload - the word once more (A5), behind what was read.
  * @value  all bits that were loaded from the frame, put together by |
  */
-SIMT_FN uint64_t gn__page_again(const uint64_t *word, uint64_t value, uint64_t zero)
+SIMT_FN uint64_t gn__page_reload(const uint64_t *word, uint64_t value, uint64_t zero)
 {
 	return simt_load_behind_dev_u64(word, value, zero);
 }
@@ -192,7 +192,7 @@ SIMT_FN void gn__page_written(const struct gn_cache_view *c, uint64_t *word, uin
  */
 SIMT_FN int gn__page_pin_own(const struct gn_pages *p, uint64_t page, uint64_t **word, char **data)
 {
-	const struct gn_hold h = gn__page_look(p, page, GN__ACQUIRE);
+	const struct gn_hold h = gn__page_snapshot(p, page, GN__ACQUIRE);
 
 	if (!(h.seen & GN_WORD_VALID))
 		return 0;
@@ -218,7 +218,7 @@ SIMT_FN int gn__page_pin_together(const struct gn_pages *p, uint32_t mask, uint6
 	uint64_t data = 0;
 
 	if (simt_lane() == leader) {
-		h = gn__page_look(p, page, GN__ACQUIRE);
+		h = gn__page_snapshot(p, page, GN__ACQUIRE);
 		if (h.seen & GN_WORD_VALID && gn__page_try_pin(h.word, h.seen, mark, GN__ACQUIRE)) {
 			data = (uint64_t)(uintptr_t)h.data;
 			if (write)

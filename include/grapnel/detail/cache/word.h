@@ -70,7 +70,7 @@ static const uint64_t GN_WORD_SAME = 1ull << 63 |
  * Is a page that was in its frame, whole or in parts, still the same and there?
  * @now  the word, looked at again
  */
-SIMT_FN int gn_word_stays(uint64_t seen, uint64_t now)
+SIMT_FN int gn__word_validate(uint64_t seen, uint64_t now)
 {
 	const uint64_t which = GN_WORD_VERSION | GN_WORD_PAYLOAD;
 
@@ -78,11 +78,11 @@ SIMT_FN int gn_word_stays(uint64_t seen, uint64_t now)
 }
 
 /*
- * Was a page there as a whole, marked as used, and in the same frame all the time? What gn_word_stays asks
- * and two flags
+ * Was a page there as a whole, marked as used, and in the same frame all the time? What gn__word_validate
+ * asks and two flags
  * more, in one test of a processor that tests 32 bits at a time. @now  the word, looked at again
  */
-SIMT_FN int gn_word_at_hand(uint64_t seen, uint64_t now)
+SIMT_FN int gn__word_validate_whole(uint64_t seen, uint64_t now)
 {
 	const uint64_t wanted = GN_WORD_VALID | GN_WORD_REF;
 	const uint32_t low = (uint32_t)(seen ^ now) & (uint32_t)GN_WORD_SAME;
