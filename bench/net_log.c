@@ -29,8 +29,8 @@ enum way { BY_WARPS, BY_HOST, STORES };
 static const char *const way_names[] = {"by-warps", "by-host", "stores"};
 
 struct queue_args {
-	struct gn_log *log;           /* [blocks] */
-	struct gn_log_reader *reader; /* [blocks] */
+	struct gn__log *log;           /* [blocks] */
+	struct gn__log_reader *reader; /* [blocks] */
 	uint64_t *word;               /* [blocks][capacity] */
 	uint64_t capacity;
 	uint64_t each; /* groups that a warp appends */
@@ -48,24 +48,25 @@ SIMT_FN uint32_t producers_of(const struct queue_args *a)
 SIMT_FN void append(const struct queue_args *a, uint64_t seed)
 {
 	const uint64_t deadline = simt_clock_ns() + PATIENCE_NS;
-	struct gn_log *log = &a->log[simt_block()];
+	struct gn__log *log = &a->log[simt_block()];
 
 	for (uint64_t k = 0; k < a->each; k++) {
 		const struct gn__net_words w = {
-		    gn_message_head(GN_MESSAGE_CHANGE | GN_MESSAGE_WIDE, 1, k & 0xfffff), seed + k, k, seed};
+		    gn__message_head(GN__MESSAGE_CHANGE | GN__MESSAGE_WIDE, 1, k & 0xfffff), seed + k, k,
+		            seed};
 
 		while (gn__net_append(log, 0xffffffffu, MESSAGE_WORDS, &w)) {
 			if (simt_ballot(0xffffffffu, simt_clock_ns() > deadline))
 				return;
 			if (simt_lane() == 0)
-				gn_log_is_full(log, GROUP); /* looks for room */
+				gn__log_is_full(log, GROUP); /* looks for room */
 			simt_relax();
 		}
 	}
 }
 
 /* A warp reads: each lane its column, of which the first word comes last. */
-SIMT_FN uint64_t read_group(struct gn_log_reader *r)
+SIMT_FN uint64_t read_group(struct gn__log_reader *r)
 {
 	uint64_t *group = &r->word[r->at & (r->capacity - 1)], sum = 0;
 
@@ -81,12 +82,12 @@ SIMT_FN uint64_t read_group(struct gn_log_reader *r)
 
 SIMT_FN void read_log(const struct queue_args *a)
 {
-	struct gn_log_reader r = a->reader[simt_block()];
+	struct gn__log_reader r = a->reader[simt_block()];
 	const uint64_t groups = a->each * producers_of(a), deadline = simt_clock_ns() + PATIENCE_NS;
 	uint64_t sum = 0;
 
 	for (uint64_t k = 0; k < groups; k++) {
-		while (!simt_ballot(0xffffffffu, simt_lane() == 0 && gn_log_peek(&r))) {
+		while (!simt_ballot(0xffffffffu, simt_lane() == 0 && gn__log_peek(&r))) {
 			if (simt_ballot(0xffffffffu, simt_clock_ns() > deadline))
 				return;
 			simt_relax();
@@ -94,8 +95,8 @@ SIMT_FN void read_log(const struct queue_args *a)
 		simt_warp_sync(0xffffffffu);
 		sum += read_group(&r);
 		simt_warp_sync(0xffffffffu);
-		if (simt_lane() == 0 && (k % RELEASE_EVERY == RELEASE_EVERY - 1 || !gn_log_peek(&r)))
-			gn_log_release(&r);
+		if (simt_lane() == 0 && (k % RELEASE_EVERY == RELEASE_EVERY - 1 || !gn__log_peek(&r)))
+			gn__log_release(&r);
 	}
 	simt_add_relaxed_dev_u64(a->sum, sum);
 }
@@ -132,7 +133,7 @@ struct shape {
 
 struct reader {
 	pthread_t thread;
-	struct gn_log_reader *log;
+	struct gn__log_reader *log;
 	uint32_t first, logs;
 	uint64_t words; /* of each log */
 	uint64_t deadline;
@@ -140,20 +141,20 @@ struct reader {
 };
 
 /* What has come of one log. Returns the words read. */
-static uint64_t read_some(struct reader *t, struct gn_log_reader *log)
+static uint64_t read_some(struct reader *t, struct gn__log_reader *log)
 {
 	uint64_t read = 0;
 
-	while (read < 64 * GROUP && gn_log_peek(log)) {
+	while (read < 64 * GROUP && gn__log_peek(log)) {
 		const uint64_t *group = &log->word[log->at & (log->capacity - 1)];
 
 		for (uint32_t k = 0; k < LANES; k++)
 			t->sum += group[LANES + k];
-		gn_log_empty(log, GROUP);
+		gn__log_empty(log, GROUP);
 		read += GROUP;
 	}
 	if (read)
-		gn_log_release(log);
+		gn__log_release(log);
 	return read;
 }
 
@@ -172,7 +173,7 @@ static void *read_logs(void *argument)
 
 /* Launch, read beside it if the host does, wait. Returns 0, or 1: it failed. */
 static int run(struct simt_machine *m, const struct shape *s, const struct queue_args *a,
-               struct gn_log_reader *image, uint64_t *sum)
+               struct gn__log_reader *image, uint64_t *sum)
 {
 	const struct simt_grid grid = {s->blocks, LANES * s->warps, 0};
 	struct reader readers[READERS];
@@ -207,15 +208,15 @@ static uint64_t expected(const struct shape *s, const struct queue_args *a)
 }
 
 static int fill_logs(struct simt_machine *m, const struct shape *s, struct queue_args *a, uint64_t *released,
-		     struct gn_log_reader *image)
+		     struct gn__log_reader *image)
 {
-	struct gn_log *log = (struct gn_log *)calloc(s->blocks, sizeof *log);
+	struct gn__log *log = (struct gn__log *)calloc(s->blocks, sizeof *log);
 	int rc = !log;
 
 	for (uint32_t k = 0; log && k < s->blocks; k++) {
 		uint64_t unused;
 
-		gn_log_init(&log[k], &image[k], a->word + k * a->capacity, &unused, a->capacity, 0);
+		gn__log_init(&log[k], &image[k], a->word + k * a->capacity, &unused, a->capacity, 0);
 		log[k].released = image[k].released = released + 16ull * k;
 	}
 	rc = rc || simt_move(m, a->log, log, s->blocks * sizeof *log) ||
@@ -227,7 +228,7 @@ static int fill_logs(struct simt_machine *m, const struct shape *s, struct queue
 static int measure(struct simt_machine *m, enum way way, const struct shape *s, uint64_t bytes, int last)
 {
 	const enum simt_memory where = way == BY_WARPS ? SIMT_DEVICE : SIMT_SHARED;
-	struct gn_log_reader *image = (struct gn_log_reader *)calloc(s->blocks, sizeof *image);
+	struct gn__log_reader *image = (struct gn__log_reader *)calloc(s->blocks, sizeof *image);
 	uint64_t *released = (uint64_t *)simt_alloc(m, s->blocks * 128ull, where), sum = 0, began, ns;
 	struct queue_args a = {NULL, NULL, NULL, s->log_kib * 128ull, 0, NULL, (uint32_t)way};
 	const uint32_t producers = s->warps - (way == BY_WARPS);
@@ -235,8 +236,8 @@ static int measure(struct simt_machine *m, enum way way, const struct shape *s, 
 
 	a.each = bytes / (8 * GROUP) / ((uint64_t)s->blocks * producers) + 1;
 	a.word = (uint64_t *)simt_alloc(m, s->blocks * a.capacity * 8, where);
-	a.log = (struct gn_log *)simt_alloc(m, s->blocks * sizeof *a.log, SIMT_DEVICE);
-	a.reader = (struct gn_log_reader *)simt_alloc(m, s->blocks * sizeof *a.reader, SIMT_DEVICE);
+	a.log = (struct gn__log *)simt_alloc(m, s->blocks * sizeof *a.log, SIMT_DEVICE);
+	a.reader = (struct gn__log_reader *)simt_alloc(m, s->blocks * sizeof *a.reader, SIMT_DEVICE);
 	a.sum = (uint64_t *)simt_alloc(m, 8, SIMT_DEVICE);
 	bad = !image || !released || !a.word || !a.log || !a.reader || !a.sum ||
 	      fill_logs(m, s, &a, released, image);

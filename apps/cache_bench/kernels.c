@@ -207,17 +207,17 @@ SIMT_NOINLINE_FN uint64_t wrong_slowly(const struct gn_cb_args *a, uint64_t i)
  */
 SIMT_FN void three_loads(const struct gn_cb_args *a, int calls)
 {
-	const struct gn_pages *p = &a->paged.pages;
+	const struct gn__pages *p = &a->paged.pages;
 	const uint32_t page_log2 = p->page_log2 - 2, page_mask = a->page_bytes / 4 - 1;
 	uint64_t wrong = 0;
 
 	for (uint64_t i = simt_global_thread(); i < a->words; i += simt_global_threads()) {
 		const uint64_t *word = &p->word[i >> page_log2], seen = simt_load_old_u64(word);
-		const char *frame = p->frame + ((size_t)gn_word_payload(seen) << p->page_log2);
+		const char *frame = p->frame + ((size_t)gn__word_payload(seen) << p->page_log2);
 		const uint32_t value =
 		    simt_load_once_dev_u32((const uint32_t *)(const void *)frame + (i & page_mask));
 		const uint64_t changed =
-		    (seen ^ simt_load_behind_dev_u64(word, value, p->zero)) & GN_WORD_SAME;
+		    (seen ^ simt_load_behind_dev_u64(word, value, p->zero)) & GN__WORD_SAME;
 
 		if (calls && simt_unlikely(changed != 0))
 			wrong += SIMT_COLD(wrong_slowly)(a, i);

@@ -66,9 +66,9 @@ static void find_strides(struct model *s)
 
 	s->stride[GN_REPLIES] = s->stride[GN_REPLIES_PASSED] = 8 * WORDS;
 	s->stride[GN_REQUESTS_PASSED] =
-	    bytes_that_differ(gn_message_head(0, (uint32_t)column, place)) + operand;
+	    bytes_that_differ(gn__message_head(0, (uint32_t)column, place)) + operand;
 	s->own_stride = bytes_that_differ(place) + operand;
-	s->stride[GN_REQUESTS] = bytes_that_differ(gn_message_head(0, (uint32_t)row, place)) + operand;
+	s->stride[GN_REQUESTS] = bytes_that_differ(gn__message_head(0, (uint32_t)row, place)) + operand;
 }
 
 uint64_t net_model_buffers(const struct net_model *m)

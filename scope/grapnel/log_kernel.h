@@ -17,8 +17,8 @@ enum { SCOPE_LOG_SUMMED = 1, SCOPE_LOG_RELEASE = 8 };
 static const uint64_t scope_log_patience_ns = 5000000000ull;
 
 struct scope_log_args {
-	struct gn_log *log;           /* [blocks] */
-	struct gn_log_reader *reader; /* [blocks]; kept from launch to launch */
+	struct gn__log *log;           /* [blocks] */
+	struct gn__log_reader *reader; /* [blocks]; kept from launch to launch */
 	uint64_t *sum;
 	uint64_t each;     /* groups that a warp appends */
 	uint64_t seed;     /* of the launch */

@@ -26,7 +26,7 @@ struct log_state {
 	struct simt_grid grid;
 	uint32_t producers; /* warps of a block */
 	uint64_t *word, *released;
-	struct gn_log_reader
+	struct gn__log_reader
 	    *host; /* [blocks]: as the host's threads see it, or the first image of the kernel's */
 	uint64_t sum, expected;
 	uint32_t readers;
@@ -52,19 +52,19 @@ int scope_log_plan(const struct scope_row *row, const struct scope_machine *m, s
 /* ---- the host's side ---- */
 
 /* Some groups of what has come in one log. Returns how many. */
-static uint64_t read_some(struct reader *t, struct gn_log_reader *log)
+static uint64_t read_some(struct reader *t, struct gn__log_reader *log)
 {
 	const uint32_t lanes = t->of->bed.info.warp_width;
 	uint64_t groups = 0;
 
-	while (groups < 64 && gn_log_peek(log)) {
+	while (groups < 64 && gn__log_peek(log)) {
 		for (uint32_t k = 0; k < lanes; k++)
-			t->sum += gn_log_word(log, lanes, k, SCOPE_LOG_SUMMED);
-		gn_log_empty(log, t->of->args.words * lanes);
+			t->sum += gn__log_word(log, lanes, k, SCOPE_LOG_SUMMED);
+		gn__log_empty(log, t->of->args.words * lanes);
 		groups++;
 	}
 	if (groups)
-		gn_log_release(log);
+		gn__log_release(log);
 	return groups;
 }
 
@@ -174,11 +174,11 @@ static int allocate(struct log_state *t, struct gn_error *e)
 	const uint32_t blocks = t->grid.blocks;
 	struct simt_machine *m = t->bed.machine;
 
-	t->host = (struct gn_log_reader *)calloc(blocks, sizeof *t->host);
+	t->host = (struct gn__log_reader *)calloc(blocks, sizeof *t->host);
 	t->word = (uint64_t *)simt_alloc(m, (size_t)blocks * LOG_WORDS * 8, where);
 	t->released = (uint64_t *)simt_alloc(m, (size_t)blocks * LINE, where);
-	t->args.log = (struct gn_log *)simt_alloc(m, blocks * sizeof *t->args.log, SIMT_DEVICE);
-	t->args.reader = (struct gn_log_reader *)simt_alloc(m, blocks * sizeof *t->args.reader, SIMT_DEVICE);
+	t->args.log = (struct gn__log *)simt_alloc(m, blocks * sizeof *t->args.log, SIMT_DEVICE);
+	t->args.reader = (struct gn__log_reader *)simt_alloc(m, blocks * sizeof *t->args.reader, SIMT_DEVICE);
 	t->args.sum = (uint64_t *)simt_alloc(m, sizeof *t->args.sum, SIMT_DEVICE);
 	return t->host && t->word && t->released && t->args.log && t->args.reader && t->args.sum
 	           ? 0
@@ -188,14 +188,14 @@ static int allocate(struct log_state *t, struct gn_error *e)
 static int fill_logs(struct log_state *t, struct gn_error *e)
 {
 	const uint32_t blocks = t->grid.blocks;
-	struct gn_log *log = (struct gn_log *)calloc(blocks, sizeof *log);
+	struct gn__log *log = (struct gn__log *)calloc(blocks, sizeof *log);
 	uint64_t unused;
 	int rc;
 
 	if (!log)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for %u logs", blocks);
 	for (uint32_t k = 0; k < blocks; k++) {
-		gn_log_init(&log[k], &t->host[k], t->word + (uint64_t)k * LOG_WORDS, &unused, LOG_WORDS, 0);
+		gn__log_init(&log[k], &t->host[k], t->word + (uint64_t)k * LOG_WORDS, &unused, LOG_WORDS, 0);
 		log[k].released = t->host[k].released = t->released + (uint64_t)k * LINE / 8;
 	}
 	rc = simt_move(t->bed.machine, t->args.log, log, blocks * sizeof *log);

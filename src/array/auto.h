@@ -104,8 +104,8 @@ struct gn_auto {
 	struct gn_auto_bed bed;
 	struct gn_cache *cache; /* NULL in direct mode */
 	struct gn_array array;
-	struct gn_sample *sample; /* device */
-	struct gn_sample image;   /* what it is armed with */
+	struct gn__samples *sample; /* device */
+	struct gn__samples image;   /* what it is armed with */
 	struct gn_auto_log log,
 	    before; /* of the last look and of that before it; touch: room for image.room */
 	struct gn_auto_study study;

@@ -105,11 +105,11 @@ static void fetch(struct slot *s, uint32_t sector, int write, struct gn_auto_mov
 static void touch_sector(const struct gn_auto_model *m, struct slot *s, uint64_t touch,
                          struct gn_auto_moved *out)
 {
-	const uint64_t line = touch >> GN_TOUCH_LINE_SHIFT;
-	const uint32_t in_page = (uint32_t)(line & ((1u << (m->page_log2 - GN_SAMPLE_LINE_LOG2)) - 1));
-	const uint32_t sector = 1u << (in_page >> (m->sector_log2 - GN_SAMPLE_LINE_LOG2));
-	const int write = (touch & GN_TOUCH_WRITE) != 0;
-	const int covers = write && (touch & GN_TOUCH_ELEMENTS) + 1 >= m->covering;
+	const uint64_t line = touch >> GN__TOUCH_LINE_SHIFT;
+	const uint32_t in_page = (uint32_t)(line & ((1u << (m->page_log2 - GN__SAMPLE_LINE_LOG2)) - 1));
+	const uint32_t sector = 1u << (in_page >> (m->sector_log2 - GN__SAMPLE_LINE_LOG2));
+	const int write = (touch & GN__TOUCH_WRITE) != 0;
+	const int covers = write && (touch & GN__TOUCH_ELEMENTS) + 1 >= m->covering;
 
 	if (s->valid & sector)
 		out->hits++;
@@ -126,10 +126,10 @@ static void touch_sector(const struct gn_auto_model *m, struct slot *s, uint64_t
 static void use(struct lru *c, const struct gn_auto_model *m, uint64_t touch, struct gn_auto_moved *out)
 {
 	const uint32_t sectors = (2u << ((1u << (m->page_log2 - m->sector_log2)) - 1)) - 1;
-	const uint64_t page = touch >> GN_TOUCH_LINE_SHIFT >> (m->page_log2 - GN_SAMPLE_LINE_LOG2);
+	const uint64_t page = touch >> GN__TOUCH_LINE_SHIFT >> (m->page_log2 - GN__SAMPLE_LINE_LOG2);
 	int k = find(c, page);
 
-	if (k == NONE && m->around && touch & GN_TOUCH_BATCH && !(touch & GN_TOUCH_WRITE)) {
+	if (k == NONE && m->around && touch & GN__TOUCH_BATCH && !(touch & GN__TOUCH_WRITE)) {
 		out->around++;
 	} else {
 		if (k == NONE) {

@@ -18,14 +18,14 @@ void gn__auto_forget_sample(struct gn_auto *x)
 /* Where the hash of a region must lie at the end: so that a few regions of the array are looked at. */
 static uint64_t least_keep(const struct gn_auto *x)
 {
-	const uint64_t regions = (x->bed.bytes >> GN_SAMPLE_REGION_LOG2) + 1, all = 1ull << 32;
+	const uint64_t regions = (x->bed.bytes >> GN__SAMPLE_REGION_LOG2) + 1, all = 1ull << 32;
 
 	return regions <= LEAST_REGIONS ? all : (uint64_t)((double)all * LEAST_REGIONS / (double)regions);
 }
 
 int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error)
 {
-	struct gn_sample *s = &x->image;
+	struct gn__samples *s = &x->image;
 
 	if (x->options.touches && x->options.touches < STAGES * 8)
 		return gn_error_set(error, -GN_EINVAL,
@@ -36,7 +36,7 @@ int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error)
 	s->least = least_keep(x);
 	s->base = x->options.offset;
 	s->touch = (uint64_t *)simt_alloc(x->machine, s->room * sizeof *s->touch, SIMT_DEVICE);
-	x->sample = (struct gn_sample *)simt_alloc(x->machine, sizeof *x->sample, SIMT_DEVICE);
+	x->sample = (struct gn__samples *)simt_alloc(x->machine, sizeof *x->sample, SIMT_DEVICE);
 	x->log.touch = (uint64_t *)malloc(s->room * sizeof *x->log.touch);
 	x->before.touch = (uint64_t *)malloc(s->room * sizeof *x->before.touch);
 	return s->touch && x->sample && x->log.touch && x->before.touch
@@ -46,7 +46,7 @@ int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error)
 
 int gn__auto_look(struct gn_auto *x, struct gn_error *error)
 {
-	struct gn_sample *s = &x->image;
+	struct gn__samples *s = &x->image;
 	const uint64_t first = (1ull << 32) / 16; /* of all regions */
 	int rc;
 
@@ -59,7 +59,7 @@ int gn__auto_look(struct gn_auto *x, struct gn_error *error)
 int gn__auto_see(struct gn_auto *x)
 {
 	struct gn_auto_log *log = &x->log;
-	struct gn_sample s;
+	struct gn__samples s;
 	int rc = simt_move(x->machine, &s, x->sample, sizeof s);
 
 	if (rc)

@@ -29,11 +29,11 @@ enum {
 /* The touches of regions that were looked at to the end, in their order. Returns their number. */
 static uint64_t sift(const struct gn_auto_log *log, uint64_t keep, uint64_t *to)
 {
-	const uint32_t shift = GN_TOUCH_LINE_SHIFT + GN_SAMPLE_REGION_LOG2 - GN_SAMPLE_LINE_LOG2;
+	const uint32_t shift = GN__TOUCH_LINE_SHIFT + GN__SAMPLE_REGION_LOG2 - GN__SAMPLE_LINE_LOG2;
 	uint64_t n = 0;
 
 	for (uint64_t k = 0; k < log->count; k++)
-		if (gn_sample_hash(log->touch[k] >> shift) < keep)
+		if (gn__sample_hash(log->touch[k] >> shift) < keep)
 			to[n++] = log->touch[k];
 	return n;
 }
@@ -43,24 +43,24 @@ static void count(const struct gn_auto_trace *t, struct gn_auto_study *out)
 	out->before = t->from;
 	out->touches = t->count - t->from;
 	for (uint64_t k = t->from; k < t->count; k++) {
-		out->elements += (t->touch[k] & GN_TOUCH_ELEMENTS) + 1;
-		out->writes += (t->touch[k] & GN_TOUCH_WRITE) != 0;
-		out->batch += (t->touch[k] & GN_TOUCH_BATCH) != 0;
+		out->elements += (t->touch[k] & GN__TOUCH_ELEMENTS) + 1;
+		out->writes += (t->touch[k] & GN__TOUCH_WRITE) != 0;
+		out->batch += (t->touch[k] & GN__TOUCH_BATCH) != 0;
 	}
 }
 
 /* How many regions the array has, and how many of them were looked at. Counted where that is quick. */
 static void count_regions(const struct gn_auto_bed *bed, uint64_t keep, struct gn_auto_study *out)
 {
-	const uint64_t first = bed->first_byte >> GN_SAMPLE_REGION_LOG2;
-	const uint64_t end = ((bed->first_byte + bed->bytes - 1) >> GN_SAMPLE_REGION_LOG2) + 1;
+	const uint64_t first = bed->first_byte >> GN__SAMPLE_REGION_LOG2;
+	const uint64_t end = ((bed->first_byte + bed->bytes - 1) >> GN__SAMPLE_REGION_LOG2) + 1;
 
 	out->regions = end - first;
 	if (out->regions > 1u << 20)
 		out->regions_kept = (uint64_t)((double)out->regions * (double)keep / 4294967296.0);
 	else
 		for (uint64_t r = first; r < end; r++)
-			out->regions_kept += gn_sample_hash(r) < keep;
+			out->regions_kept += gn__sample_hash(r) < keep;
 }
 
 /* How much of the launch the log saw: what found no room is of the regions that were kept in the end. */
@@ -90,7 +90,7 @@ static struct gn_auto_model model_of(const struct gn_auto_bed *bed, const struct
 
 	memset(&m, 0, sizeof m);
 	m.around = bed->has_memory;
-	m.page_log2 = m.sector_log2 = GN_SAMPLE_LINE_LOG2;
+	m.page_log2 = m.sector_log2 = GN__SAMPLE_LINE_LOG2;
 	if (choice == GN_AUTO_DIRECT) {
 		m.around = 0;
 		m.covering = 1;
@@ -100,7 +100,7 @@ static struct gn_auto_model model_of(const struct gn_auto_bed *bed, const struct
 	m.page_log2 = (uint32_t)__builtin_ctz(gn_auto_page_bytes[choice]);
 	m.sector_log2 = m.page_log2 - 5 > m.sector_log2 ? m.page_log2 - 5 : m.sector_log2;
 	m.sector_log2 = bed->block_log2 > m.sector_log2 ? bed->block_log2 : m.sector_log2;
-	m.covering = m.sector_log2 == GN_SAMPLE_LINE_LOG2 ? (1u << GN_SAMPLE_LINE_LOG2) / bed->element_bytes
+	m.covering = m.sector_log2 == GN__SAMPLE_LINE_LOG2 ? (1u << GN__SAMPLE_LINE_LOG2) / bed->element_bytes
 	                                                  : UINT32_MAX;
 	m.capacity = capacity(bed, s, bed->cache_bytes, m.page_log2);
 	return m;
@@ -110,7 +110,7 @@ static double lines_of(const struct gn_auto_bed *bed, const struct gn_auto_model
                        const struct gn_auto_moved *w, int choice)
 {
 	const double sectors = (double)(w->sectors + w->dirtied);
-	double lines = sectors * (double)(1u << (m->sector_log2 - GN_SAMPLE_LINE_LOG2)) + (double)w->around;
+	double lines = sectors * (double)(1u << (m->sector_log2 - GN__SAMPLE_LINE_LOG2)) + (double)w->around;
 
 	if (choice != GN_AUTO_DIRECT)
 		lines += FRAME_LINES * (double)w->frames;
@@ -175,7 +175,7 @@ static int judge_batches(const struct gn_auto_bed *bed, const struct gn_auto_tra
 	m.around = 0;
 	rc = gn__auto_replay(&now, &m, &w);
 	out->batches = lines_of(bed, &m, &w, out->best);
-	m.page_log2 = m.sector_log2 = GN_SAMPLE_REGION_LOG2;
+	m.page_log2 = m.sector_log2 = GN__SAMPLE_REGION_LOG2;
 	if (!rc)
 		rc = gn__auto_replay(&now, &m, &w);
 	out->translated_sorted = w.frames;

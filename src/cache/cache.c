@@ -106,7 +106,7 @@ static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, 
 		                    "it at least %llu bytes",
 		                    (unsigned long long)o->bytes, (unsigned long long)(least / page_bytes),
 		                    page_bytes, (unsigned long long)least);
-	if (o->bytes / page_bytes >= 1ull << GN_WORD_PAYLOAD_BITS)
+	if (o->bytes / page_bytes >= 1ull << GN__WORD_PAYLOAD_BITS)
 		return gn_error_set(error, -GN_EFBIG, "cache: more than 2^28 pages; take larger pages");
 	return 0;
 }
@@ -213,7 +213,7 @@ static int choose_sets(struct gn_cache *cache, const struct gn_cache_options *o,
 	struct gn_cache_view *v = &cache->image;
 
 	shape_sets(v, o->ways);
-	if (v->pages >> v->sets_log2 >= 1ull << GN_WORD_PAYLOAD_BITS)
+	if (v->pages >> v->sets_log2 >= 1ull << GN__WORD_PAYLOAD_BITS)
 		return gn_error_set(
 		    error, -GN_EFBIG,
 		    "cache: %llu pages are too many for %u sets; take larger pages or a larger cache",

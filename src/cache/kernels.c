@@ -7,11 +7,11 @@ SIMT_FN void count_frame(const struct gn_cache_view *c, uint32_t frame, struct g
 	const uint64_t *word = gn__word_of_frame(c, frame, &page);
 	uint64_t seen = word ? simt_load_acquire_dev_u64(word) : 0;
 
-	if (!(seen & GN_WORD_HELD))
+	if (!(seen & GN__WORD_HELD))
 		return;
-	if (seen & GN_WORD_DIRTY)
+	if (seen & GN__WORD_DIRTY)
 		simt_reduce_add_relaxed_dev_u64(&result->dirty, 1);
-	if (seen & GN_WORD_PINS)
+	if (seen & GN__WORD_PINS)
 		simt_reduce_add_relaxed_dev_u64(&result->pinned, 1);
 }
 
@@ -21,11 +21,11 @@ SIMT_FN void forget_frame(const struct gn_cache_view *c, uint32_t frame)
 	uint64_t *word = gn__word_of_frame(c, frame, &page);
 	uint64_t seen = word ? simt_load_acquire_dev_u64(word) : 0;
 
-	if (!(seen & GN_WORD_HELD) || seen & (GN_WORD_BUSY | GN_WORD_DIRTY | GN_WORD_PINS))
+	if (!(seen & GN__WORD_HELD) || seen & (GN__WORD_BUSY | GN__WORD_DIRTY | GN__WORD_PINS))
 		return;
-	if (c->owner && gn_word_payload(seen) != frame) /* the page has left this frame */
+	if (c->owner && gn__word_payload(seen) != frame) /* the page has left this frame */
 		return;
-	if (simt_cas_acq_rel_dev_u64(word, seen, seen & GN_WORD_VERSION) == seen && c->owner)
+	if (simt_cas_acq_rel_dev_u64(word, seen, seen & GN__WORD_VERSION) == seen && c->owner)
 		simt_store_release_dev_u32(&c->owner[frame], GN__OWNER_FREE);
 }
 

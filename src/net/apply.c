@@ -45,23 +45,23 @@ SIMT_INLINE_FN uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t
 static int apply_change(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
 {
 	const uint64_t head = word[0];
-	const uint32_t how = gn_message_kind(head) - GN_MESSAGE_CHANGE;
-	const uint32_t bytes = gn_message_is_wide(head) ? 8 : 4;
-	const uint32_t operands = gn_change_operands(how);
+	const uint32_t how = gn__message_kind(head) - GN__MESSAGE_CHANGE;
+	const uint32_t bytes = gn__message_is_wide(head) ? 8 : 4;
+	const uint32_t operands = gn__change_operands(how);
 	const uint64_t a = operands > 0 ? word[1] : 0, b = operands > 1 ? word[2] : 0;
-	char *element = gn_net_memory(&net->host, gn_message_place(head) * 4, bytes);
+	char *element = gn_net_memory(&net->host, gn__message_place(head) * 4, bytes);
 	uint64_t answer[2];
 
 	if (simt_unlikely(!element || (uintptr_t)element % bytes))
 		return -GN_EBADMSG;
-	if (!gn_message_fetches(head)) {
+	if (!gn__message_fetches(head)) {
 		change(element, how, a, b, bytes, 0);
 		return (int)words;
 	}
 	if (!gn__post_room(net, 1, origin, 2))
 		return 0;
 	/* a head, whatever came */
-	answer[0] = gn_message_head(GN_MESSAGE_REPLY, 0, word[words - 1] & gn_message_most_place);
+	answer[0] = gn__message_head(GN__MESSAGE_REPLY, 0, word[words - 1] & gn__message_most_place);
 	answer[1] = change(element, how, a, b, bytes, 1);
 	reply(net, origin, answer, 2);
 	return (int)words;
@@ -69,7 +69,7 @@ static int apply_change(struct gn_net *net, uint32_t origin, const uint64_t *wor
 
 static int apply_signal(struct gn_net *net, const uint64_t *word)
 {
-	char *count = gn_net_memory(&net->host, gn_message_place(word[0]) * 4, 8);
+	char *count = gn_net_memory(&net->host, gn__message_place(word[0]) * 4, 8);
 
 	if (!count || (uintptr_t)count % 8)
 		return -GN_EBADMSG;
@@ -79,20 +79,20 @@ static int apply_signal(struct gn_net *net, const uint64_t *word)
 
 static int apply_bytes(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
 {
-	const uint32_t bytes = (uint32_t)gn_message_place(word[0]);
+	const uint32_t bytes = (uint32_t)gn__message_place(word[0]);
 	const uint32_t answer_words = 2 + (bytes + 7) / 8;
 	char *memory = gn_net_memory(&net->host, word[1], bytes);
-	uint64_t answer[GN_MESSAGE_MOST_WORDS];
+	uint64_t answer[GN__MESSAGE_MOST_WORDS];
 
 	if (!memory)
 		return -GN_EBADMSG;
-	if (!gn_message_fetches(word[0])) {
+	if (!gn__message_fetches(word[0])) {
 		memcpy(memory, word + 2, bytes);
 		return (int)words;
 	}
 	if (!gn__post_room(net, 1, origin, answer_words))
 		return 0;
-	answer[0] = gn_message_head(GN_MESSAGE_REPLY | GN_MESSAGE_WIDE, 0, bytes);
+	answer[0] = gn__message_head(GN__MESSAGE_REPLY | GN__MESSAGE_WIDE, 0, bytes);
 	answer[1] = word[2];
 	answer[answer_words - 1] = 0;
 	memcpy(answer + 2, memory, bytes);
@@ -110,16 +110,16 @@ static int make_room_for_handler(const struct gn_net *net)
 	const struct gn_source *s = &net->source[net->sources - 1];
 	const uint64_t used = simt_load_relaxed_dev_u64(&s->log->tail) - s->reader.at;
 
-	gn_log_release(&s->reader);
+	gn__log_release(&s->reader);
 	return net->beyond || used <= s->log->capacity / 2;
 }
 
 /* Messages of the network beside calls. */
 static int apply_said(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
 {
-	const uint64_t place = gn_message_place(word[0]);
+	const uint64_t place = gn__message_place(word[0]);
 
-	if (gn_message_is_wide(word[0]))
+	if (gn__message_is_wide(word[0]))
 		gn__hear_name(net, origin, place & 0xffff, (const char *)(word + 1), (uint32_t)(place >> 16));
 	else if (words == 2)
 		gn__hear_end(net, origin, word[1]);
@@ -128,11 +128,11 @@ static int apply_said(struct gn_net *net, uint32_t origin, const uint64_t *word,
 
 static int apply_call(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
 {
-	const uint64_t place = gn_message_place(word[0]);
+	const uint64_t place = gn__message_place(word[0]);
 	const uint32_t id = place & 0xffff;
 	struct gn_net_incoming incoming = {&net->handler_view, origin, (uint32_t)(place >> 16), word + 1};
 
-	if (gn_message_is_wide(word[0]) || gn_message_fetches(word[0]))
+	if (gn__message_is_wide(word[0]) || gn__message_fetches(word[0]))
 		return apply_said(net, origin, word, words);
 	if (id >= simt_load_acquire_dev_u32(&net->handlers))
 		return -GN_EBADMSG;
@@ -147,15 +147,16 @@ static int apply_mark(struct gn_net *net, uint32_t origin, const uint64_t *word,
 {
 	uint64_t answer[2];
 
-	if (gn_message_fetches(word[0]))
+	if (gn__message_fetches(word[0]))
 		return -GN_EBADMSG; /* those never leave their node */
-	if (gn_message_is_wide(word[0])) {
-		gn__quiet_answered(net, origin, gn_message_place(word[0]), word[1]);
+	if (gn__message_is_wide(word[0])) {
+		gn__quiet_answered(net, origin, gn__message_place(word[0]), word[1]);
 		return (int)words;
 	}
 	if (!gn__post_room(net, 1, origin, 2))
 		return 0;
-	answer[0] = gn_message_head(GN_MESSAGE_MARK | GN_MESSAGE_WIDE, 0, word[1] & gn_message_most_place);
+	answer[0] = gn__message_head(GN__MESSAGE_MARK | GN__MESSAGE_WIDE, 0,
+	                             word[1] & gn__message_most_place);
 	answer[1] = net->peer[origin].applied;
 	reply(net, origin, answer, 2);
 	return (int)words;
@@ -164,27 +165,27 @@ static int apply_mark(struct gn_net *net, uint32_t origin, const uint64_t *word,
 static int apply_reply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
 {
 	gn__answered(net, origin);
-	if (gn_message_is_wide(word[0]))
-		gn__slot_reply(net, word[1], 0, 0, word + 2, (uint32_t)gn_message_place(word[0]));
+	if (gn__message_is_wide(word[0]))
+		gn__slot_reply(net, word[1], 0, 0, word + 2, (uint32_t)gn__message_place(word[0]));
 	else
-		gn__slot_reply(net, gn_message_place(word[0]), 0, word[1], NULL, 0);
+		gn__slot_reply(net, gn__message_place(word[0]), 0, word[1], NULL, 0);
 	return (int)words;
 }
 
 int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t left)
 {
-	const uint32_t words = gn_message_words(word[0]);
-	const uint32_t kind = gn_message_kind(word[0]);
+	const uint32_t words = gn__message_words(word[0]);
+	const uint32_t kind = gn__message_kind(word[0]);
 
 	if (simt_unlikely(!words || words > left || origin >= net->route.nodes))
 		return -GN_EBADMSG;
-	if (simt_likely(kind < GN_MESSAGE_BYTES))
+	if (simt_likely(kind < GN__MESSAGE_BYTES))
 		return apply_change(net, origin, word, words);
 	switch (kind) {
-	case GN_MESSAGE_BYTES: return apply_bytes(net, origin, word, words);
-	case GN_MESSAGE_CALL: return apply_call(net, origin, word, words);
-	case GN_MESSAGE_MARK: return apply_mark(net, origin, word, words);
-	case GN_MESSAGE_SIGNAL: return apply_signal(net, word);
+	case GN__MESSAGE_BYTES: return apply_bytes(net, origin, word, words);
+	case GN__MESSAGE_CALL: return apply_call(net, origin, word, words);
+	case GN__MESSAGE_MARK: return apply_mark(net, origin, word, words);
+	case GN__MESSAGE_SIGNAL: return apply_signal(net, word);
 	default: return apply_reply(net, origin, word, words);
 	}
 }
@@ -194,9 +195,9 @@ int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_
 /* Counted by who wrote it; replies and marks are not. */
 static void count_applied(struct gn_net *net, uint32_t origin, uint64_t head)
 {
-	const uint32_t kind = gn_message_kind(head);
+	const uint32_t kind = gn__message_kind(head);
 
-	if (kind != GN_MESSAGE_REPLY && kind != GN_MESSAGE_MARK) {
+	if (kind != GN__MESSAGE_REPLY && kind != GN__MESSAGE_MARK) {
 		net->peer[origin].applied++;
 		gn__count(&net->statistics.applied, 1);
 	}
@@ -206,14 +207,14 @@ static void count_applied(struct gn_net *net, uint32_t origin, uint64_t head)
 static int take_in(struct gn_net *net, const struct gn_packet *packet, uint32_t class_, uint32_t at)
 {
 	const uint64_t *word = packet->word + at;
-	const uint32_t left = packet->words - at, peer = gn_message_peer(word[0]);
+	const uint32_t left = packet->words - at, peer = gn__message_peer(word[0]);
 	uint32_t origin = peer;
 	int words;
 
 	if (class_ & 1) { /* to be sorted once more, unless it is for this node */
 		origin = packet->source;
 		if (peer != net->route.node) {
-			words = (int)gn_message_words(word[0]);
+			words = (int)gn__message_words(word[0]);
 			if (!words || (uint32_t)words > left || peer >= net->route.nodes)
 				return -GN_EBADMSG;
 			gn__count(&net->statistics.passed, 1);
@@ -222,7 +223,7 @@ static int take_in(struct gn_net *net, const struct gn_packet *packet, uint32_t 
 			           : words;
 		}
 	}
-	if (net->device && gn_message_kind(word[0]) != GN_MESSAGE_REPLY &&
+	if (net->device && gn__message_kind(word[0]) != GN__MESSAGE_REPLY &&
 	    !gn__device_is_done(net, packet->source))
 		return 0;
 	words = gn__apply(net, origin, word, left);
@@ -263,15 +264,15 @@ static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, u
 
 	while (*at + 1 < packet->words) {
 		const uint64_t *word = packet->word + *at;
-		const uint32_t op = gn_message_op(word[0]), how = op - GN_MESSAGE_WIDE - GN_MESSAGE_CHANGE;
-		const uint32_t origin = gn_message_peer(word[0]);
-		const uint64_t place = gn_message_place(word[0]);
+		const uint32_t op = gn__message_op(word[0]), how = op - GN__MESSAGE_WIDE - GN__MESSAGE_CHANGE;
+		const uint32_t origin = gn__message_peer(word[0]);
+		const uint64_t place = gn__message_place(word[0]);
 
 		if (simt_unlikely(how >= GN_GET || how == GN_CAS || place % 2 || place / 2 >= most ||
 		                  origin >= net->route.nodes))
 			break;
 		if (*at + AHEAD < packet->words)
-			simt_prefetch(heap + gn_message_place(word[AHEAD]) * 4);
+			simt_prefetch(heap + gn__message_place(word[AHEAD]) * 4);
 		change(heap + place * 4, how, word[1], 0, 8, 0);
 		net->peer[origin].applied++;
 		*at += 2;

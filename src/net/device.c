@@ -130,14 +130,14 @@ void gn__device_stop(struct gn_net *net)
 static int is_for_heap(const struct gn_net *net, const uint64_t *word, uint32_t left)
 {
 	const uint64_t head = word[0], heap = net->options.heap_bytes;
-	const uint32_t words = gn_message_words(head), kind = gn_message_kind(head);
-	const uint64_t place = gn_message_place(head);
+	const uint32_t words = gn__message_words(head), kind = gn__message_kind(head);
+	const uint64_t place = gn__message_place(head);
 
 	if (!words || words > left)
 		return 0;
-	if (kind == GN_MESSAGE_BYTES)
+	if (kind == GN__MESSAGE_BYTES)
 		return word[1] < heap && place <= heap - word[1];
-	return kind < GN_MESSAGE_BYTES && place * 4 < heap && !(gn_message_is_wide(head) && place % 2);
+	return kind < GN__MESSAGE_BYTES && place * 4 < heap && !(gn__message_is_wide(head) && place % 2);
 }
 
 uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int passed, uint32_t at,
@@ -154,18 +154,18 @@ uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int
 		return 0;
 	while (at < packet->words && is_for_heap(net, packet->word + at, packet->words - at)) {
 		const uint64_t *word = packet->word + at, head = word[0];
-		const uint32_t count = gn_message_words(head), peer = gn_message_peer(head);
+		const uint32_t count = gn__message_words(head), peer = gn__message_peer(head);
 		const uint32_t origin = passed ? packet->source : peer;
 
 		if (origin >= net->route.nodes || (passed && peer != net->route.node))
 			break;
-		if (gn_message_fetches(head)) {
+		if (gn__message_fetches(head)) {
 			results += gn_device_result_words(head);
 			if (results > GN_PACKET_WORDS)
 				break;
 		}
 		memcpy(job->word + words, word, 8ull * count);
-		job->word[words] = gn_message_readdress(head, origin) | (head & gn_message_first);
+		job->word[words] = gn__message_readdress(head, origin) | (head & gn__message_first);
 		net->peer[origin].applied++;
 		words += count;
 		at += count;
@@ -190,19 +190,19 @@ int gn__device_is_done(const struct gn_net *net, uint32_t source)
 /* The reply to a message that fetched. Returns 0 or -GN_EAGAIN: there is no room now. */
 static int answer(struct gn_net *net, const uint64_t *word, const uint64_t *result)
 {
-	const uint32_t words = gn_message_words(word[0]);
+	const uint32_t words = gn__message_words(word[0]);
 	const uint64_t token = word[words - 1];
-	uint64_t reply[GN_MESSAGE_MOST_WORDS];
+	uint64_t reply[GN__MESSAGE_MOST_WORDS];
 
-	if (gn_message_kind(word[0]) != GN_MESSAGE_BYTES) {
-		reply[0] = gn_message_head(GN_MESSAGE_REPLY, 0, token & gn_message_most_place);
+	if (gn__message_kind(word[0]) != GN__MESSAGE_BYTES) {
+		reply[0] = gn__message_head(GN__MESSAGE_REPLY, 0, token & gn__message_most_place);
 		reply[1] = result[0];
-		return gn__post(net, 1, gn_message_peer(word[0]), net->route.node, reply, 2);
+		return gn__post(net, 1, gn__message_peer(word[0]), net->route.node, reply, 2);
 	}
-	reply[0] = gn_message_head(GN_MESSAGE_REPLY | GN_MESSAGE_WIDE, 0, gn_message_place(word[0]));
+	reply[0] = gn__message_head(GN__MESSAGE_REPLY | GN__MESSAGE_WIDE, 0, gn__message_place(word[0]));
 	reply[1] = token;
 	memcpy(reply + 2, result, 8ull * gn_device_result_words(word[0]));
-	return gn__post(net, 1, gn_message_peer(word[0]), net->route.node, reply,
+	return gn__post(net, 1, gn__message_peer(word[0]), net->route.node, reply,
 	                2 + gn_device_result_words(word[0]));
 }
 
@@ -212,12 +212,12 @@ static int post_replies(struct gn_net *net, struct gn_device_ring *r, const stru
 	while (r->at < job->words) {
 		const uint64_t *word = job->word + r->at;
 
-		if (gn_message_fetches(word[0])) {
+		if (gn__message_fetches(word[0])) {
 			if (answer(net, word, job->result + r->result))
 				return -GN_EAGAIN;
 			r->result += gn_device_result_words(word[0]);
 		}
-		r->at += gn_message_words(word[0]);
+		r->at += gn__message_words(word[0]);
 	}
 	r->at = r->result = 0;
 	return 0;

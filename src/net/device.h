@@ -6,7 +6,7 @@
  * The network thread copies the messages for the heap out of packets into jobs, in memory that both reach;
  * each warp of the kernel does the jobs of its own ring, one after the other. Packets of one sender go to one
  * ring, so its messages stay in order. A warp fetches a job, does its messages side by side, and passes a
- * fence where one comes behind what is before it (gn_message_first): messages of different logs, and those
+ * fence where one comes behind what is before it (gn__message_first): messages of different logs, and those
  * that lanes had appended together, have no order among them. Everything else, marks, replies and calls, and
  * changes of the data that the host reaches, the network thread does itself, but not before the jobs of that
  * sender. A job never waits for anything, so the order of kinds (packet.h) holds as it is: a packet of
@@ -65,7 +65,7 @@ SIMT_KERNEL_DECLARE(gn_device_zero);
 /* Words that the results of a fetching message take. */
 SIMT_FN uint32_t gn_device_result_words(uint64_t head)
 {
-	return gn_message_kind(head) == GN_MESSAGE_BYTES ? (uint32_t)(gn_message_place(head) + 7) / 8 : 1;
+	return gn__message_kind(head) == GN__MESSAGE_BYTES ? (uint32_t)(gn__message_place(head) + 7) / 8 : 1;
 }
 
 /* Host: a ring of jobs of one warp. */

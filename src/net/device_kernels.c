@@ -20,15 +20,16 @@ struct work {
 SIMT_FN uint32_t alike(const struct work *w, uint32_t at)
 {
 	const uint64_t head = w->word[at];
-	const uint32_t words = gn_message_words(head), mine = at + simt_lane() * words;
+	const uint32_t words = gn__message_words(head), mine = at + simt_lane() * words;
 	int fits = mine + words <= w->words;
 	uint32_t others;
 
 	if (fits && simt_lane()) {
 		const uint64_t other = w->word[mine];
 
-		fits = gn_message_words(other) == words && gn_message_kind(other) < GN_MESSAGE_BYTES &&
-		       gn_message_fetches(other) == gn_message_fetches(head) && !gn_message_is_first(other);
+		fits = gn__message_words(other) == words && gn__message_kind(other) < GN__MESSAGE_BYTES &&
+		       gn__message_fetches(other) == gn__message_fetches(head) &&
+		               !gn__message_is_first(other);
 	}
 	others = w->mask & ~simt_ballot(w->mask, fits);
 	return others ? simt_first_lane(others) : simt_popcount(w->mask);
@@ -36,12 +37,12 @@ SIMT_FN uint32_t alike(const struct work *w, uint32_t at)
 
 SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
 {
-	const uint32_t how = gn_message_kind(word[0]) - GN_MESSAGE_CHANGE,
-	               bytes = gn_message_is_wide(word[0]) ? 8 : 4;
-	const int fetches = gn_message_fetches(word[0]);
-	const uint32_t operands = gn_change_operands(how);
+	const uint32_t how = gn__message_kind(word[0]) - GN__MESSAGE_CHANGE,
+	               bytes = gn__message_is_wide(word[0]) ? 8 : 4;
+	const int fetches = gn__message_fetches(word[0]);
+	const uint32_t operands = gn__change_operands(how);
 	const uint64_t a = operands > 0 ? word[1] : 0, b = operands > 1 ? word[2] : 0;
-	char *element = n->heap + gn_message_place(word[0]) * 4;
+	char *element = n->heap + gn__message_place(word[0]) * 4;
 
 	if (n->mapped) /* others change it themselves */
 		return gn__net_change_there(element, how, a, b, bytes, fetches);
@@ -52,15 +53,15 @@ SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
 SIMT_FN uint32_t change_some(struct work *w, uint32_t at)
 {
 	const uint64_t head = w->word[at];
-	const uint32_t words = gn_message_words(head), count = alike(w, at), lane = simt_lane();
+	const uint32_t words = gn__message_words(head), count = alike(w, at), lane = simt_lane();
 
 	if (lane < count) {
 		const uint64_t before = change(w->net, w->word + at + lane * words);
 
-		if (gn_message_fetches(head))
+		if (gn__message_fetches(head))
 			w->result[lane] = before;
 	}
-	if (gn_message_fetches(head))
+	if (gn__message_fetches(head))
 		w->result += count;
 	return count * words;
 }
@@ -88,16 +89,16 @@ SIMT_FN void copy(char *to, const char *from, uint32_t bytes)
 SIMT_FN uint32_t move_bytes(struct work *w, uint32_t at)
 {
 	const uint64_t head = w->word[at];
-	const uint32_t bytes = (uint32_t)gn_message_place(head);
+	const uint32_t bytes = (uint32_t)gn__message_place(head);
 	char *memory = w->net->heap + w->word[at + 1];
 
-	if (gn_message_fetches(head)) {
+	if (gn__message_fetches(head)) {
 		copy((char *)w->result, memory, bytes);
 		w->result += gn_device_result_words(head);
 	} else {
 		copy(memory, (const char *)(w->word + at + 2), bytes);
 	}
-	return gn_message_words(head);
+	return gn__message_words(head);
 }
 
 /* ---- jobs ---- */
@@ -124,9 +125,9 @@ SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint6
 
 	simt_copy(mask, near, job->word, (8 * w.words + 15) & ~15u);
 	for (uint32_t at = 0; at < w.words;) {
-		if (gn_message_is_first(w.word[at]))
+		if (gn__message_is_first(w.word[at]))
 			step_on(&w);
-		at += gn_message_kind(w.word[at]) == GN_MESSAGE_BYTES ? move_bytes(&w, at)
+		at += gn__message_kind(w.word[at]) == GN__MESSAGE_BYTES ? move_bytes(&w, at)
 		                                                      : change_some(&w, at);
 	}
 	step_on(&w);

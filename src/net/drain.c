@@ -11,17 +11,17 @@ static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
 	struct gn_error error;
 	int rc;
 
-	if (gn_message_kind(word[0]) == GN_MESSAGE_MARK) {
-		gn__quiet_ask(net, gn_message_place(word[0]));
+	if (gn__message_kind(word[0]) == GN__MESSAGE_MARK) {
+		gn__quiet_ask(net, gn__message_place(word[0]));
 		return 0;
 	}
 	rc = gn__apply(net, net->route.node, word, words);
 	if (!rc)
 		return -GN_EAGAIN;
-	gn__count(&net->statistics.calls, !gn_message_is_wide(word[0]));
+	gn__count(&net->statistics.calls, !gn__message_is_wide(word[0]));
 	if (rc < 0) {
 		gn_error_set(&error, rc, "node %u calls handler %llu, which it has not registered",
-		             net->route.node, (unsigned long long)gn_message_place(word[0]) & 0xffff);
+		             net->route.node, (unsigned long long)gn__message_place(word[0]) & 0xffff);
 		gn__network_fail(net, net->route.node, &error);
 	}
 	return 0;
@@ -30,21 +30,21 @@ static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
 /* One message of a log. Returns 0 or -GN_EAGAIN. */
 static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 {
-	const uint32_t to = gn_message_peer(word[0]), self = net->route.node;
-	const uint32_t kind = gn_message_kind(word[0]);
-	const int fetches = gn_message_fetches(word[0]);
+	const uint32_t to = gn__message_peer(word[0]), self = net->route.node;
+	const uint32_t kind = gn__message_kind(word[0]);
+	const int fetches = gn__message_fetches(word[0]);
 
-	if (simt_unlikely(to == self) && (!net->device || kind == GN_MESSAGE_MARK))
+	if (simt_unlikely(to == self) && (!net->device || kind == GN__MESSAGE_MARK))
 		return sort_own(net, word, words);
-	if (fetches || kind == GN_MESSAGE_SIGNAL || !gn__post_quickly(net, to, word, words)) {
+	if (fetches || kind == GN__MESSAGE_SIGNAL || !gn__post_quickly(net, to, word, words)) {
 		if (gn__post(net, 0, to, self, word, words))
 			return -GN_EAGAIN;
 	}
 	net->peer[to].sent++;
 	if (fetches)
 		gn__asked(net, to);
-	if (kind == GN_MESSAGE_CALL)
-		gn__count(&net->statistics.calls, !gn_message_is_wide(word[0]));
+	if (kind == GN__MESSAGE_CALL)
+		gn__count(&net->statistics.calls, !gn__message_is_wide(word[0]));
 	return 0;
 }
 
@@ -54,20 +54,20 @@ static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 static __attribute__((noinline)) uint32_t sort_lanes(struct gn_net *net, struct gn_source *s, uint64_t head,
                                                      int *stuck)
 {
-	const uint32_t lanes = gn_message_lanes(head), words = gn_message_words(head);
-	uint64_t copy[GN_MESSAGE_MOST_WORDS];
+	const uint32_t lanes = gn__message_lanes(head), words = gn__message_words(head);
+	uint64_t copy[GN__MESSAGE_MOST_WORDS];
 	uint32_t sorted = 0;
 
 	for (; s->lane < lanes; s->lane++, sorted++) {
 		for (uint32_t k = 0; k < words; k++)
-			copy[k] = gn_log_word(&s->reader, lanes, s->lane, k);
+			copy[k] = gn__log_word(&s->reader, lanes, s->lane, k);
 		if (simt_unlikely(sort_one(net, copy, words))) {
 			*stuck = 1;
 			return sorted;
 		}
 	}
 	s->lane = 0;
-	gn_log_empty(&s->reader, lanes * words);
+	gn__log_empty(&s->reader, lanes * words);
 	return sorted;
 }
 
@@ -76,17 +76,17 @@ static __attribute__((noinline)) uint32_t sort_lanes(struct gn_net *net, struct 
  * where they lie.
  * Returns how many.
  */
-static uint32_t sort_neighbours(struct gn_net *net, struct gn_log_reader *r, uint32_t most, int *stuck)
+static uint32_t sort_neighbours(struct gn_net *net, struct gn__log_reader *r, uint32_t most, int *stuck)
 {
 	uint32_t sorted = 0;
 
 	for (; sorted < most; sorted++) {
-		const uint64_t at = r->at & (r->capacity - 1), head = gn_log_peek(r);
+		const uint64_t at = r->at & (r->capacity - 1), head = gn__log_peek(r);
 		uint32_t words;
 
-		if (!head || simt_unlikely(gn_message_lanes(head) > 1))
+		if (!head || simt_unlikely(gn__message_lanes(head) > 1))
 			break;
-		words = gn_message_words(head);
+		words = gn__message_words(head);
 		if (simt_unlikely(at + words > r->capacity))
 			break;
 		net->group++; /* each is behind the one before */
@@ -94,7 +94,7 @@ static uint32_t sort_neighbours(struct gn_net *net, struct gn_log_reader *r, uin
 			*stuck = 1;
 			break;
 		}
-		gn_log_empty(r, words);
+		gn__log_empty(r, words);
 	}
 	return sorted;
 }
@@ -106,17 +106,17 @@ static uint32_t drain_one(struct gn_net *net, struct gn_source *s, uint32_t most
 	uint64_t head;
 	int stuck = 0;
 
-	while (!stuck && sorted < most && (head = gn_log_peek(&s->reader)) != 0) {
+	while (!stuck && sorted < most && (head = gn__log_peek(&s->reader)) != 0) {
 		if (!s->lane)
 			sorted += sort_neighbours(net, &s->reader, most - sorted, &stuck);
-		head = gn_log_peek(&s->reader);
+		head = gn__log_peek(&s->reader);
 		if (head && !stuck && sorted < most) {
 			net->group++;
 			sorted += sort_lanes(net, s, head, &stuck);
 		}
 	}
 	if (s->reader.at != from && release)
-		gn_log_release(&s->reader);
+		gn__log_release(&s->reader);
 	gn__count(&net->statistics.sent, sorted);
 	return sorted;
 }
@@ -124,7 +124,7 @@ static uint32_t drain_one(struct gn_net *net, struct gn_source *s, uint32_t most
 /* Is there something in a log? Where the host does not see the tail of a kernel's, the kernel has ended. */
 static int holds(const struct gn_source *s)
 {
-	return s->tail ? s->reader.at != simt_load_relaxed_dev_u64(s->tail) : gn_log_peek(&s->reader) != 0;
+	return s->tail ? s->reader.at != simt_load_relaxed_dev_u64(s->tail) : gn__log_peek(&s->reader) != 0;
 }
 
 int gn__is_drained(const struct gn_net *net)
@@ -138,15 +138,15 @@ int gn__is_drained(const struct gn_net *net)
 /* How far a log is written; where the host does not see its tail, as far as its messages are whole. */
 static uint64_t written(struct gn_source *s)
 {
-	struct gn_log_reader ahead = s->reader;
+	struct gn__log_reader ahead = s->reader;
 	uint64_t head;
 
 	if (s->tail)
 		return simt_load_relaxed_dev_u64(s->tail);
 	if ((int64_t)(s->whole - s->reader.at) > 0)
 		ahead.at = s->whole;
-	while (ahead.at - s->reader.at < ahead.capacity && (head = gn_log_peek(&ahead)) != 0)
-		ahead.at += gn_message_lanes(head) * gn_message_words(head);
+	while (ahead.at - s->reader.at < ahead.capacity && (head = gn__log_peek(&ahead)) != 0)
+		ahead.at += gn__message_lanes(head) * gn__message_words(head);
 	return s->whole = ahead.at;
 }
 
@@ -175,7 +175,7 @@ int gn__exchange_is_due(struct gn_net *net)
 void gn__exchange_end(struct gn_net *net)
 {
 	for (uint32_t k = 0; net->options.form == GN_NET_COPROCESSOR && k + 1 < net->sources; k++)
-		gn_log_release(&net->source[k].reader);
+		gn__log_release(&net->source[k].reader);
 }
 
 /*
@@ -197,13 +197,13 @@ static uint32_t drain_rounds(struct gn_net *net, int release)
 		net->group++;
 		for (uint32_t k = 0; k < holding && !stuck; k++) {
 			struct gn_source *s = &net->source[net->turn[k]];
-			const uint64_t head = gn_log_peek(&s->reader);
+			const uint64_t head = gn__log_peek(&s->reader);
 
 			if (!head)
 				continue;
 			sorted += sort_lanes(net, s, head, &stuck);
 			if (release)
-				gn_log_release(&s->reader);
+				gn__log_release(&s->reader);
 			net->first_turn = net->turn[k]; /* of who comes first when there is room again */
 			net->turn[still++] = net->turn[k];
 		}

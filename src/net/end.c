@@ -15,7 +15,7 @@ static uint32_t because_of(const struct gn_net *net)
 int gn__tell_end(struct gn_net *net)
 {
 	const uint64_t head =
-	    gn_message_head(GN_MESSAGE_CALL | GN_MESSAGE_FETCH, 0, gn_message_call_place(0, 8));
+	    gn__message_head(GN__MESSAGE_CALL | GN__MESSAGE_FETCH, 0, gn__message_call_place(0, 8));
 	const uint64_t word[2] = {head, (uint64_t)(uint32_t)net->outcome << 32 | because_of(net)};
 
 	if (net->outcome >= 0 || net->heard)

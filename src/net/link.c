@@ -234,12 +234,12 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 		return -GN_EAGAIN;
 	}
 	l->at[0] =
-	    gn_message_readdress(word[0], hop->passed ? to : origin) | gn__first(net, peer, origin, word[0]);
+	    gn__message_readdress(word[0], hop->passed ? to : origin) | gn__first(net, peer, origin, word[0]);
 	memcpy(l->at + 1, word + 1, 8ull * (words - 1));
 	l->at += words;
-	if (gn_message_kind(word[0]) >= GN_MESSAGE_MARK)
+	if (gn__message_kind(word[0]) >= GN__MESSAGE_MARK)
 		l->urgent |= GN_LINK_NOW;
-	else if (reply || gn_message_fetches(word[0]))
+	else if (reply || gn__message_fetches(word[0]))
 		l->urgent |= GN_LINK_SOON;
 	return 0;
 }

@@ -14,7 +14,7 @@ int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *e
 		net->failure = *error;
 		simt_store_release_dev_u32(&net->failed, 1);
 	}
-	return gn__net_fail(&net->host, error->code, peer, GN_MESSAGE_NONE);
+	return gn__net_fail(&net->host, error->code, peer, GN__MESSAGE_NONE);
 }
 
 static void rest(const struct gn_net *net, uint32_t idle)

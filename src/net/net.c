@@ -84,8 +84,8 @@ static int say_name(struct gn_net *net, uint32_t id, const char *name)
 	char said[GN_NET_NAME_BYTES] = "";
 
 	strncpy(said, name, sizeof said - 1);
-	return gn__net_push_bytes(&net->host, gn_message_head(GN_MESSAGE_CALL | GN_MESSAGE_WIDE, 0,
-				  gn_message_call_place(id, sizeof said)), 1, 0, said, sizeof said);
+	return gn__net_push_bytes(&net->host, gn__message_head(GN__MESSAGE_CALL | GN__MESSAGE_WIDE, 0,
+				  gn__message_call_place(id, sizeof said)), 1, 0, said, sizeof said);
 }
 
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context)
@@ -138,8 +138,8 @@ int gn_net_settle(struct gn_net *net)
 struct shared {
 	char *heap, *data, *stage, *mapped;
 	uint64_t *word, *released;
-	struct gn_log *log;      /* of the kernels, apart */
-	struct gn_log *host_log; /* of the host and of handlers */
+	struct gn__log *log;      /* of the kernels, apart */
+	struct gn__log *host_log; /* of the host and of handlers */
 	struct gn_net_slot *slot;
 	struct gn_ring *ring[2]; /* free slots; [1] the host's, where there is a device */
 	uint32_t *turn[2], *id[2];
@@ -149,7 +149,7 @@ enum { NEAR, APART };
 
 static uint64_t log_capacity(const struct gn_net_options *options)
 {
-	uint64_t words = 4 * GN_MESSAGE_MOST_WORDS;
+	uint64_t words = 4 * GN__MESSAGE_MOST_WORDS;
 	uint64_t capacity = 1;
 
 	if (options->log_bytes / 8 > words)
@@ -180,11 +180,11 @@ static void lay_out(struct gn_net *net, struct shared *s, struct layout *l)
 	const uint64_t slots = GN_NET_SLOTS;
 
 	s->heap = (char *)place(l, APART, net->options.heap_bytes);
-	s->log = (struct gn_log *)place(l, APART, (net->sources - 2) * sizeof *s->log);
+	s->log = (struct gn__log *)place(l, APART, (net->sources - 2) * sizeof *s->log);
 	s->mapped = (char *)place(l, APART, net->route.nodes * sizeof(char *));
 	s->word = (uint64_t *)place(l, NEAR, net->sources * log_capacity(&net->options) * 8);
 	s->released = (uint64_t *)place(l, NEAR, net->sources * 128ull);
-	s->host_log = (struct gn_log *)place(l, NEAR, 2 * sizeof *s->log);
+	s->host_log = (struct gn__log *)place(l, NEAR, 2 * sizeof *s->log);
 	s->slot = (struct gn_net_slot *)place(l, NEAR, net->slots * sizeof *s->slot);
 	net->fault = (struct gn_net_fault *)place(l, NEAR, sizeof *net->fault);
 	for (uint32_t k = 0; k < 2; k++) {
@@ -195,7 +195,7 @@ static void lay_out(struct gn_net *net, struct shared *s, struct layout *l)
 	if (!net->device)
 		return;
 	s->data = (char *)place(l, NEAR, net->options.shared_bytes);
-	s->stage = (char *)place(l, NEAR, slots * GN_MESSAGE_MOST_BYTES);
+	s->stage = (char *)place(l, NEAR, slots * GN__MESSAGE_MOST_BYTES);
 }
 
 static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
@@ -257,7 +257,7 @@ static int logs_init(struct gn_net *net, const struct shared *s)
 {
 	const uint64_t capacity = log_capacity(&net->options);
 	const uint32_t kernels = net->sources - 2;
-	struct gn_log *image = (struct gn_log *)calloc(kernels, sizeof *image);
+	struct gn__log *image = (struct gn__log *)calloc(kernels, sizeof *image);
 	int rc;
 
 	if (!image)
@@ -267,7 +267,7 @@ static int logs_init(struct gn_net *net, const struct shared *s)
 
 		source->log = k < kernels ? &s->log[k] : &s->host_log[k - kernels];
 		source->tail = k < kernels && net->device ? NULL : &source->log->tail;
-		gn_log_init(k < kernels ? &image[k] : source->log, &source->reader, s->word + k * capacity,
+		gn__log_init(k < kernels ? &image[k] : source->log, &source->reader, s->word + k * capacity,
 		            s->released + k * 16ull, capacity, 0);
 	}
 	rc = simt_move(net->machine, s->log, image, kernels * sizeof *image);

@@ -57,8 +57,8 @@ struct gn_intake {
 
 /* A log, and how far its oldest messages have been sorted. */
 struct gn_source {
-	struct gn_log *log;
-	struct gn_log_reader reader;
+	struct gn__log *log;
+	struct gn__log_reader reader;
 	uint32_t lane; /* of the messages at reader.at */
 	uint64_t wanted; /* a quiet waits until reader.at is here */
 	/* of GN_NET_COPROCESSOR, where the tail is not seen: up to here messages were whole */
@@ -213,11 +213,11 @@ static inline uint64_t gn__first(struct gn_net *net, struct gn_peer *to, uint32_
 	if (simt_likely(!net->device))
 		return 0;
 	if (origin != net->route.node)
-		return head & gn_message_first; /* whoever wrote it knew */
+		return head & gn__message_first; /* whoever wrote it knew */
 	if (to->group == net->group)
 		return 0;
 	to->group = net->group;
-	return gn_message_first;
+	return gn__message_first;
 }
 
 /* gn__post of an own request, where the packet is open and has room; else 0 and nothing was done. */
@@ -229,7 +229,7 @@ static inline int gn__post_quickly(struct gn_net *net, uint32_t to, const uint64
 
 	if (simt_unlikely(l->end - at < (int64_t)words))
 		return 0;
-	at[0] = gn_message_readdress(word[0], peer->named) | gn__first(net, peer, net->route.node, word[0]);
+	at[0] = gn__message_readdress(word[0], peer->named) | gn__first(net, peer, net->route.node, word[0]);
 	for (uint32_t k = 1; k < words; k++)
 		at[k] = word[k];
 	l->at = at + words;

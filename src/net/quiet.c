@@ -131,7 +131,7 @@ static int all_sorted(const struct gn_net *net)
 static void mark(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
-	uint64_t word[2] = {gn_message_head(GN_MESSAGE_MARK, 0, 0), 0};
+	uint64_t word[2] = {gn__message_head(GN__MESSAGE_MARK, 0, 0), 0};
 
 	for (; q->next < net->route.nodes; q->next++) {
 		struct gn_peer *p = &net->peer[q->next];
@@ -155,7 +155,7 @@ void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64
 	struct gn_error error;
 
 	gn__answered(net, from);
-	if (!p->awaited || mark != (p->marked & gn_message_most_place))
+	if (!p->awaited || mark != (p->marked & gn__message_most_place))
 		return; /* of a round that was given up */
 	p->awaited = 0;
 	if (net->quiet.marks)

@@ -81,7 +81,7 @@ static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t bes
 		c->columns = gn_rule_columns(nodes);
 	if (!c->machine.threads)
 		c->machine.threads = cores > (long)beside ? (unsigned)(cores / (long)beside) : 1;
-	if ((c->heap_bytes + c->shared_bytes + c->data_bytes) / 4 > gn_message_most_place)
+	if ((c->heap_bytes + c->shared_bytes + c->data_bytes) / 4 > gn__message_most_place)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "a heap of %llu bytes: at most 512 GiB can be addressed",
 		                    (unsigned long long)c->heap_bytes);

@@ -104,10 +104,10 @@ static int put_squeezed(struct output *o, const struct run *r, const uint64_t *w
 /* Messages from `word` on that have as many words as the first. */
 static struct run run_of(const uint64_t *word, uint32_t words)
 {
-	struct run r = {0, gn_message_words(word[0]), 0, {{0, 0, 0}}};
+	struct run r = {0, gn__message_words(word[0]), 0, {{0, 0, 0}}};
 	uint32_t at = 0;
 
-	while (r.messages < 0xffff && at + r.columns <= words && gn_message_words(word[at]) == r.columns) {
+	while (r.messages < 0xffff && at + r.columns <= words && gn__message_words(word[at]) == r.columns) {
 		r.messages++;
 		at += r.columns;
 		if (at == words)

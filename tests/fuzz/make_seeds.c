@@ -109,35 +109,35 @@ static void put_gng(const char *path, uint32_t weight)
 /* Messages of node 2: an addition, a signal, bytes there and back, a mark, and one that goes on to node 0. */
 static void put_packets(const char *directory)
 {
-	const uint32_t wide = GN_MESSAGE_WIDE, fetch = GN_MESSAGE_FETCH, bytes = GN_MESSAGE_BYTES;
+	const uint32_t wide = GN__MESSAGE_WIDE, fetch = GN__MESSAGE_FETCH, bytes = GN__MESSAGE_BYTES;
 	struct {
 		unsigned char class_;
 		uint64_t word[15];
 	} __attribute__((packed)) packet = {2, {
-		gn_message_head((GN_MESSAGE_CHANGE + GN_ADD) | wide, 2, 16), 5,
-		gn_message_head(GN_MESSAGE_SIGNAL, 2, 16),
-		gn_message_head((GN_MESSAGE_CHANGE + GN_CAS) | fetch, 2, 16), 1, 2, 7,
-		gn_message_head(bytes, 2, 9), 100, 1, 2,
-		gn_message_head(bytes | fetch, 2, 9), 100, 7,
-		gn_message_head(GN_MESSAGE_CALL, 2, 0)}};
+		gn__message_head((GN__MESSAGE_CHANGE + GN_ADD) | wide, 2, 16), 5,
+		gn__message_head(GN__MESSAGE_SIGNAL, 2, 16),
+		gn__message_head((GN__MESSAGE_CHANGE + GN_CAS) | fetch, 2, 16), 1, 2, 7,
+		gn__message_head(bytes, 2, 9), 100, 1, 2,
+		gn__message_head(bytes | fetch, 2, 9), 100, 7,
+		gn__message_head(GN__MESSAGE_CALL, 2, 0)}};
 
 	put(name(directory, "packet", 0), &packet, sizeof packet);
 	packet.class_ = 3;
-	packet.word[0] = gn_message_readdress(packet.word[0], 0);
+	packet.word[0] = gn__message_readdress(packet.word[0], 0);
 	put(name(directory, "packet", 1), &packet, sizeof packet);
 	packet.class_ = 0;
-	packet.word[0] = gn_message_head(GN_MESSAGE_REPLY, 2, 1 << 16 | 3);
+	packet.word[0] = gn__message_head(GN__MESSAGE_REPLY, 2, 1 << 16 | 3);
 	put(name(directory, "packet", 2), &packet, sizeof packet);
 	/*
 	 * a token that would make a call of the reply's head, so that the value behind it were a head: of
 	 * more than there is
 	 */
 	packet.class_ = 2;
-	packet.word[0] = gn_message_head((GN_MESSAGE_CHANGE + GN_PUT) | wide, 2, 16);
-	packet.word[1] = gn_message_head(bytes, 2, GN_MESSAGE_MOST_BYTES);
+	packet.word[0] = gn__message_head((GN__MESSAGE_CHANGE + GN_PUT) | wide, 2, 16);
+	packet.word[1] = gn__message_head(bytes, 2, GN__MESSAGE_MOST_BYTES);
 	for (uint32_t k = 2; k < 14; k += 2) {
-		packet.word[k] = gn_message_head((GN_MESSAGE_CHANGE + GN_GET) | wide | fetch, 2, 16);
-		packet.word[k + 1] = (uint64_t)GN_MESSAGE_CALL << 58;
+		packet.word[k] = gn__message_head((GN__MESSAGE_CHANGE + GN_GET) | wide | fetch, 2, 16);
+		packet.word[k + 1] = (uint64_t)GN__MESSAGE_CALL << 58;
 	}
 	put(name(directory, "packet", 3), &packet, 1 + 14 * sizeof packet.word[0]);
 }
@@ -149,7 +149,7 @@ static void put_end(const char *directory)
 		unsigned char class_;
 		uint64_t head, said;
 	} __attribute__((packed))
-	packet = {2, gn_message_head(GN_MESSAGE_CALL | GN_MESSAGE_FETCH, 2, gn_message_call_place(0, 8)),
+	packet = {2, gn__message_head(GN__MESSAGE_CALL | GN__MESSAGE_FETCH, 2, gn__message_call_place(0, 8)),
 	          1ull << 63};
 
 	put(name(directory, "packet", 5), &packet, sizeof packet);
@@ -167,7 +167,8 @@ static void put_squeezed(const char *directory)
 		uint64_t operand;
 		unsigned char operand_from, operand_count, place[4];
 	} __attribute__((packed))
-	packet = {64 + 2, 8, 4, 2, 0, gn_message_head((GN_MESSAGE_CHANGE + GN_ADD) | GN_MESSAGE_WIDE, 2, 0),
+	packet = {64 + 2, 8, 4, 2, 0, gn__message_head((GN__MESSAGE_CHANGE + GN_ADD) | GN__MESSAGE_WIDE, 2,
+	                                               0),
 	          0,      1, 5, 0, 0, {16, 18, 20, 24}};
 
 	put(name(directory, "packet", 4), &packet, sizeof packet);

@@ -437,7 +437,7 @@ static struct simt_grid grid(void)
 static void reset_cache(struct trial *t)
 {
 	struct gn_cache_view *c = &t->cache;
-	uint64_t version = ((uint64_t)t->version << GN_WORD_VERSION_SHIFT) & GN_WORD_VERSION;
+	uint64_t version = ((uint64_t)t->version << GN__WORD_VERSION_SHIFT) & GN__WORD_VERSION;
 
 	c->word = t->word;
 	c->owner = c->ways ? NULL : t->owner;
@@ -559,12 +559,12 @@ static int check_words(const struct trial *t)
 	for (uint32_t k = 0; k < words; k++) {
 		uint64_t word = t->word[k];
 
-		if (word & (GN_WORD_BUSY | GN_WORD_DIRTY) || (word & GN_WORD_HELD && word & GN_WORD_PINS))
+		if (word & (GN__WORD_BUSY | GN__WORD_DIRTY) || (word & GN__WORD_HELD && word & GN__WORD_PINS))
 			return model_wrong("word %u is busy, dirty or pinned in the end: %llx", k,
 			                   (unsigned long long)word);
-		if (t->cache.owner && word & GN_WORD_HELD && t->owner[gn_word_payload(word)] != k)
+		if (t->cache.owner && word & GN__WORD_HELD && t->owner[gn__word_payload(word)] != k)
 			return model_wrong("page %u is in frame %u, which belongs to page %u", k,
-			                   gn_word_payload(word), t->owner[gn_word_payload(word)]);
+			                   gn__word_payload(word), t->owner[gn__word_payload(word)]);
 	}
 	return 0;
 }
@@ -574,12 +574,12 @@ static uint32_t page_in(const struct trial *t, uint32_t frame, uint64_t *word)
 {
 	const uint32_t page = t->cache.owner ? t->owner[frame]
 					     : (uint32_t)gn__page_of(&t->cache, frame / t->cache.ways,
-								     gn_word_payload(t->word[frame]));
+								     gn__word_payload(t->word[frame]));
 
 	if (page >= t->cache.pages)
 		return UINT32_MAX;
 	*word = t->word[t->cache.owner ? page : frame];
-	return *word & GN_WORD_HELD ? page : UINT32_MAX;
+	return *word & GN__WORD_HELD ? page : UINT32_MAX;
 }
 
 /* Nothing is dirty in the end: a frame has of its page what the store has, or says that it has not. */
@@ -595,7 +595,7 @@ static int check_sectors(const struct trial *t, uint32_t frame)
 	if (gn__sector_moving(sectors))
 		return model_wrong("frame %u has a sector in motion in the end: %llx", frame,
 		                   (unsigned long long)sectors);
-	if (!(word & GN_WORD_VALID) != (valid != UINT32_MAX))
+	if (!(word & GN__WORD_VALID) != (valid != UINT32_MAX))
 		return model_wrong("the page in frame %u is %llx, its sectors are %llx", frame,
 		                   (unsigned long long)word, (unsigned long long)sectors);
 	for (uint32_t k = 0; k < words_of(t, page); k++)
@@ -612,12 +612,12 @@ static int check_frames(const struct trial *t)
 		if (t->lock[k] & 1)
 			return model_wrong("a set is locked in the end");
 		if (t->cache.owner && t->owner[k] != GN__OWNER_FREE &&
-		    (t->owner[k] >= t->cache.pages || !(t->word[t->owner[k]] & GN_WORD_HELD)))
+		    (t->owner[k] >= t->cache.pages || !(t->word[t->owner[k]] & GN__WORD_HELD)))
 			return model_wrong("frame %u is lost: its owner is %x", k, t->owner[k]);
 		for (uint32_t other = 0; !t->cache.owner && other < k; other++)
 			if (k / t->cache.ways == other / t->cache.ways &&
-			    t->word[k] & GN_WORD_HELD && t->word[other] & GN_WORD_HELD &&
-			    gn_word_payload(t->word[k]) == gn_word_payload(t->word[other]))
+			    t->word[k] & GN__WORD_HELD && t->word[other] & GN__WORD_HELD &&
+			    gn__word_payload(t->word[k]) == gn__word_payload(t->word[other]))
 				return model_wrong("frames %u and %u hold one page", other, k);
 		if (check_sectors(t, k))
 			return 1;

@@ -150,8 +150,8 @@ SIMT_FN struct gn_store_status trial_read_warp(const struct gn_store_view *s, ui
 }
 
 /* Memory does not fail. The runs lead into the trial's disk. */
-SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
-                                         uint32_t bytes, struct simt_ask ask)
+SIMT_FN struct simt__element trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
+                                         uint32_t bytes, struct simt__element ask)
 {
 	struct trial *t = &the_trial;
 	const char *asked;
@@ -167,8 +167,8 @@ SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to
 	return ask;
 }
 
-SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
-                                         struct simt_ask ask)
+SIMT_FN struct simt__element trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
+                                         struct simt__element ask)
 {
 	return trial_load_asked(mask, wants, to, from, TRIAL_LINE, ask);
 }

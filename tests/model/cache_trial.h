@@ -54,10 +54,10 @@ SIMT_FN struct gn_store_status trial_read_thread(const struct gn_store_view *s, 
 SIMT_FN struct gn_store_status trial_write_thread(const struct gn_store_view *s, uint64_t offset,
                                                   const void *from,
                                           uint32_t bytes);
-SIMT_FN struct simt_ask trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
-                                         uint32_t bytes, struct simt_ask ask);
-SIMT_FN struct simt_ask trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
-                                         struct simt_ask ask);
+SIMT_FN struct simt__element trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
+                                         uint32_t bytes, struct simt__element ask);
+SIMT_FN struct simt__element trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
+                                         struct simt__element ask);
 
 #include <grapnel/array.h>
 #include <grapnel/detail/array/recent.h>

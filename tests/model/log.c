@@ -14,8 +14,8 @@
 enum { MOST_WIDTH = 4, MOST_CAPACITY = 32, MOST_PRODUCERS = 8, MOST_EACH = 5 };
 
 struct trial {
-	struct gn_log log;
-	struct gn_log_reader reader;
+	struct gn__log log;
+	struct gn__log_reader reader;
 	uint64_t word[MOST_CAPACITY];
 	uint64_t released;
 	uint64_t start;
@@ -51,12 +51,12 @@ SIMT_FN uint32_t form_of(const struct trial *t, uint32_t producer, uint32_t k)
 
 SIMT_FN uint64_t head_of(uint32_t form, uint32_t producer, uint32_t k)
 {
-	const uint32_t op = form == 1   ? GN_MESSAGE_CALL
-	                    : form == 2 ? GN_MESSAGE_CHANGE + GN_ADD
-	                    : form == 3 ? GN_MESSAGE_CHANGE + GN_CAS
-	                                : (GN_MESSAGE_CHANGE + GN_CAS) | GN_MESSAGE_FETCH;
+	const uint32_t op = form == 1   ? GN__MESSAGE_CALL
+	                    : form == 2 ? GN__MESSAGE_CHANGE + GN_ADD
+	                    : form == 3 ? GN__MESSAGE_CHANGE + GN_CAS
+	                                : (GN__MESSAGE_CHANGE + GN_CAS) | GN__MESSAGE_FETCH;
 
-	return gn_message_head(op, producer, k);
+	return gn__message_head(op, producer, k);
 }
 
 SIMT_FN uint64_t word_of(uint32_t producer, uint32_t k, uint32_t word)
@@ -74,7 +74,7 @@ SIMT_FN void produce(struct trial *t, uint32_t producer)
 		if (t->bytes)
 			rc = gn__net_push_bytes(
 			    &t->view,
-			    gn_message_head(GN_MESSAGE_CALL, producer, gn_message_call_place(k, 16)), 1, 0,
+			    gn__message_head(GN__MESSAGE_CALL, producer, gn__message_call_place(k, 16)), 1, 0,
 			    (const char *)bytes, 16);
 		else
 			rc = gn__net_push(&t->view, form, head_of(form, producer, k), word_of(producer, k, 1),
@@ -86,17 +86,17 @@ SIMT_FN void produce(struct trial *t, uint32_t producer)
 
 SIMT_FN void read_one(struct trial *t, uint32_t lanes, uint32_t lane, uint32_t words)
 {
-	const uint64_t head = gn_log_word(&t->reader, lanes, lane, 0);
-	const uint32_t producer = gn_message_peer(head), k = gn_message_place(head) & 0xffff;
+	const uint64_t head = gn__log_word(&t->reader, lanes, lane, 0);
+	const uint32_t producer = gn__message_peer(head), k = gn__message_place(head) & 0xffff;
 
-	if (gn_message_words(head) != words || producer >= t->producers) {
+	if (gn__message_words(head) != words || producer >= t->producers) {
 		blame(t, "what was read is no message");
 		return;
 	}
 	if (k != t->read[producer]++)
 		blame(t, "a message came out of turn");
 	for (uint32_t w = 1; w < words; w++)
-		if (gn_log_word(&t->reader, lanes, lane, w) != word_of(producer, k, w))
+		if (gn__log_word(&t->reader, lanes, lane, w) != word_of(producer, k, w))
 			blame(t, "a message is not whole");
 }
 
@@ -106,8 +106,8 @@ SIMT_FN void consume(struct trial *t)
 	uint32_t left = t->producers * t->each;
 
 	while (left) {
-		const uint64_t head = gn_log_peek(&t->reader);
-		const uint32_t lanes = gn_message_lanes(head), words = gn_message_words(head);
+		const uint64_t head = gn__log_peek(&t->reader);
+		const uint32_t lanes = gn__message_lanes(head), words = gn__message_words(head);
 
 		if (!head) {
 			if (simt_clock_ns() - began > patience_ns) {
@@ -122,8 +122,8 @@ SIMT_FN void consume(struct trial *t)
 		if (lanes > left || t->wrong)
 			return;
 		left -= lanes;
-		gn_log_empty(&t->reader, lanes * words);
-		gn_log_release(&t->reader);
+		gn__log_empty(&t->reader, lanes * words);
+		gn__log_release(&t->reader);
 	}
 }
 
@@ -208,7 +208,7 @@ static void reset(void *unused)
 	memset(t->read, 0, sizeof t->read);
 	memset(&t->view, 0, sizeof t->view);
 	memset(&t->fault, 0, sizeof t->fault);
-	gn_log_init(&t->log, &t->reader, t->word, &t->released, t->capacity, t->start);
+	gn__log_init(&t->log, &t->reader, t->word, &t->released, t->capacity, t->start);
 	t->view.log = &t->log;
 	t->view.logs = 1;
 	t->view.timeout_ns = patience_ns;

@@ -24,65 +24,65 @@ detail/array/read.h|/gn__read_quickly(const/,/^}/{s/gn__load_element(value,/gn__
 detail/array/cursor.h|/gn__cursor_hit(struct/,/^}/{s/gn__load_element(value,/gn__load_element(to,/;s/memcpy(to, value, size);//;}|a cursor's read that fails returns another page's data
 detail/array/cursor.h|s/if (simt_likely(gn__cursor_stays(c, all, count)))/if (1)/|of several elements nobody looks whether they are still the page's
 detail/array/recent.h|/gn__recent_take(const/,/^}/{s/gn__load_element(value,/gn__load_element((uint64_t *)to,/;s/memcpy(to, value, size);//;}|a view's read that fails returns another page's data
-detail/array/recent.h|/gn__recent_take(const/,/^}/s/!gn__word_validate_whole(g.seen, now)/!(now \& GN_WORD_VALID)/|a view takes any page for the one that it remembers
-detail/array/read.h|/gn__read_value(const/,/^}/s/GN_WORD_VALID/GN_WORD_HELD/|a read takes a page in parts for a whole one
-detail/cache/page.h|/gn__page_can_pin(uint64_t/,/^}/s/!(seen & GN_WORD_BUSY) && //|a page is pinned that is being written back
-detail/cache/page.h|/gn__page_pin_together(const/,/^}/s/GN_WORD_DIRTY/0/|a hit for writing does not make the page dirty
-detail/cache/group.h|/gn__group_try(const/,/^}/s/ . GN_WORD_DIRTY//|a write does not make the page dirty
+detail/array/recent.h|/gn__recent_take(const/,/^}/s/!gn__word_validate_whole(g.seen, now)/!(now \& GN__WORD_VALID)/|a view takes any page for the one that it remembers
+detail/array/read.h|/gn__read_value(const/,/^}/s/GN__WORD_VALID/GN__WORD_HELD/|a read takes a page in parts for a whole one
+detail/cache/page.h|/gn__page_can_pin(uint64_t/,/^}/s/!(seen & GN__WORD_BUSY) && //|a page is pinned that is being written back
+detail/cache/page.h|/gn__page_pin_together(const/,/^}/s/GN__WORD_DIRTY/0/|a hit for writing does not make the page dirty
+detail/cache/group.h|/gn__group_try(const/,/^}/s/ . GN__WORD_DIRTY//|a write does not make the page dirty
 detail/cache/group.h|/gn__group_try(const/,/^}/s/gn__sector_dirty(/(void)(/|a write makes no sector dirty
 detail/cache/group.h|/gn__group_try(const/,/^}/s/touched, covers, &w.owned/touched, 1, \&w.owned/|a write of less than a sector is taken to overwrite it
 detail/cache/page.h|/gn__page_pin_together(const/,/^}/s/gn__sector_dirty(/(void)(/|a page held for writing has no dirty sectors
 detail/cache/group.h|s/where . gn__size_log2(size)/where/|lanes with elements of two sizes write as one
 detail/array/write.h|/gn__write_paged(const/,/^}/{s/const struct gn__written_page w/struct gn__written_page w/;s/^	if (w.hold.data) {/	if (w.hold.data \&\& w.owned) { gn__sector_arrive(a->pages.cache->sector, w.hold.word, w.frame, w.owned, 1); simt_load_relaxed_dev_u64(w.hold.word); w.owned = 0; }&/;}|sectors are valid before their bytes are there
-detail/cache/access.h|/gn__groups_do(const/,/^}/s/^		read = gn__errand_inside(.*/		if (k->owned \&\& simt_lane() == g->leader) { gn__sector_arrive(c->sector, k->word, frame, k->owned, 1); ((struct gn_claim *)k)->owned = 0; }&/|sectors of a page that came are valid before their bytes are there
+detail/cache/access.h|/gn__groups_do(const/,/^}/s/^		read = gn__errand_inside(.*/		if (k->owned \&\& simt_lane() == g->leader) { gn__sector_arrive(c->sector, k->word, frame, k->owned, 1); ((struct gn__claim *)k)->owned = 0; }&/|sectors of a page that came are valid before their bytes are there
 detail/cache/access.h|/gn__groups_do(const/,/^}/s/gone = !gn__word_validate.*/gone = 0;/|a slow read without a pin is not validated
 detail/array/atomic.h|/gn__change_paged(const/,/^}/s/^	const struct gn__group g = \(.*\);/	struct gn__group g = \1; g.reach.touched = 1u << 31;/|a change makes no sector dirty
 detail/array/atomic.h|s/gn__group_pin(&a->pages, &g, page, 0)/gn__group_pin(\&a->pages, \&g, page, 1)/|an element is changed in a page in parts
 detail/change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ seen = simt_load_relaxed_dev_u64(element); simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
 detail/change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
-detail/cache/frame.h|/gn__take_from(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|direct: pins do not keep a frame
-detail/cache/frame.h|/gn__take_way(const/,/^}/s/if (seen & GN_WORD_PINS .*/if (0)/|sets: pins do not keep a frame
-detail/cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_BUSY/0/|direct: two evict one page
-detail/cache/frame.h|/gn__take_way(const/,/^}/s/if (!(seen & GN_WORD_HELD) .*/if (0)/|sets: a page that is fetched or evicted is evicted
-detail/cache/frame.h|/gn__take_from(const/,/^}/s/gn_word_payload(seen) != frame/0/|direct: a page is evicted from a frame that it has left
-detail/cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN_WORD_DIRTY ? seen . GN_WORD_BUSY : //|direct: a dirty page is gone before it is written
-detail/cache/frame.h|/gn__take_from(const/,/^}/s/: seen & GN_WORD_VERSION/: seen/|direct: a clean page stays in the frame that is taken
+detail/cache/frame.h|/gn__take_from(const/,/^}/s/if (seen & GN__WORD_PINS .*/if (0)/|direct: pins do not keep a frame
+detail/cache/frame.h|/gn__take_way(const/,/^}/s/if (seen & GN__WORD_PINS ..$/if (0 \&\&/|sets: pins do not keep a frame
+detail/cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN__WORD_BUSY/0/|direct: two evict one page
+detail/cache/frame.h|/gn__take_way(const/,/^}/s/if (!(seen & GN__WORD_HELD) .*/if (0)/|sets: a page that is fetched or evicted is evicted
+detail/cache/frame.h|/gn__take_from(const/,/^}/s/gn__word_payload(seen) != frame/0/|direct: a page is evicted from a frame that it has left
+detail/cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN__WORD_DIRTY ? seen . GN__WORD_BUSY : //|direct: a dirty page is gone before it is written
+detail/cache/frame.h|/gn__take_from(const/,/^}/s/: seen & GN__WORD_VERSION/: seen/|direct: a clean page stays in the frame that is taken
 detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/simt_store_[a-z]*_dev_u32(&c->owner.*/;/|direct: a frame does not know its page
-detail/cache/claim.h|/gn__claim_present(const/,/^}/s/if (!(seen & GN_WORD_VALID))/if (0)/|a page in parts is pinned for anybody
+detail/cache/claim.h|/gn__claim_present(const/,/^}/s/if (!(seen & GN__WORD_VALID))/if (0)/|a page in parts is pinned for anybody
 detail/cache/claim.h|/gn__claim_present(const/,/^}/s/gn__sector_dirty(/(void)(/|a slow hit for writing makes no sector dirty
 detail/cache/sector.h|/gn__sector_claim(const/,/^}/s/return wanted & .*/return wanted;/|a slow claim takes sectors that another brings
 detail/cache/claim.h|/gn__claim_sectors(const/,/^}/s/gn__sector_dirty(/(void)(/|a slow write of a page in parts makes no sector dirty
-detail/cache/claim.h|/ gn_claim_filled(const/,/^}/s/if (status.code)$/if (0)/|a fill that failed counts as done
+detail/cache/claim.h|/ gn__claim_filled(const/,/^}/s/if (status.code)$/if (0)/|a fill that failed counts as done
 detail/cache/frame.h|s/0xffffffffu, k->dirties);/0xffffffffu, 0);/|a miss for writing makes no sector dirty
 detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/gn__sector_reset(.*/;/|a frame keeps the sector word of the page before
 detail/cache/frame.h|s/if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)/if (k->intent == GN_READ)/|a page is not fetched of which parts are written
-detail/cache/claim.h|/ gn_claim_written(const/,/^}/s/if (status.code)/if (0)/|a page that could not be written back is dropped
-detail/cache/claim.h|s/(intent == GN_READ ? 0 : GN_WORD_DIRTY)/0/|a miss for writing does not make the page dirty
-detail/cache/frame.h|s/k->made = gn_word_next_version(seen)/k->made = (seen \& GN_WORD_VERSION)/|sets: versions do not count|sets, 1 way: a page leaves and comes back
-detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/made = gn_word_next_version(made)/made = made/|direct: versions do not count|direct, 1 frame: a page leaves and comes back
+detail/cache/claim.h|/ gn__claim_written(const/,/^}/s/if (status.code)/if (0)/|a page that could not be written back is dropped
+detail/cache/claim.h|s/(intent == GN_READ ? 0 : GN__WORD_DIRTY)/0/|a miss for writing does not make the page dirty
+detail/cache/frame.h|s/k->made = gn__word_next_version(seen)/k->made = (seen \& GN__WORD_VERSION)/|sets: versions do not count|sets, 1 way: a page leaves and comes back
+detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/made = gn__word_next_version(made)/made = made/|direct: versions do not count|direct, 1 frame: a page leaves and comes back
 detail/cache/claim.h|s/if (gn__find_in_set(c, k->page, 0).word) {/if (0) {/|sets: two loaders of one page
 detail/cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
 detail/cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame
 detail/cache/frame.h|s/if (simt_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
 detail/cache/frame.h|s/	k->searching = 1;/	;/|direct: a search that waited begins with the page, which it holds itself
-detail/cache/claim.h|s/step = k->searching ? GN_STEP_NO_FRAME : GN_STEP_HIT;/step = GN_STEP_HIT;/|a claim ahead that gives up keeps its page busy
+detail/cache/claim.h|s/step = k->searching ? GN__STEP_NO_FRAME : GN__STEP_HIT;/step = GN__STEP_HIT;/|a claim ahead that gives up keeps its page busy
 detail/cache/claim.h|s/found = gn__find_in_set.*/found = 0;/|sets: a page that came during a write-back comes again
-detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/~(GN_WORD_BUSY . GN_WORD_DIRTY)/~GN_WORD_DIRTY/|sets: a page that was written back stays busy
+detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/~(GN__WORD_BUSY . GN__WORD_DIRTY)/~GN__WORD_DIRTY/|sets: a page that was written back stays busy
 detail/cache/claim.h|/ gn__claim_present(const/,/^}/s/if (k->ahead && (seen .*/if (0)/|a claim ahead pins a page that is there
-detail/cache/access.h|s/^	gn__move_all(c, mask, k->victim, &m);/	if (k->step == GN_STEP_FETCH) gn__claim_give(c, k, GN_WORD_VALID);&/|a page is published before it is fetched
+detail/cache/access.h|s/^	gn__move_all(c, mask, k->victim, &m);/	if (k->step == GN__STEP_FETCH) gn__claim_give(c, k, GN__WORD_VALID);&/|a page is published before it is fetched
 detail/cache/access.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of(c, k->frame) \& (0u - gn__sector_dirty_of(c, k->frame)), 1)/|one dirty sector of a page that goes is written
 detail/cache/access.h|s/gn__move_of(c, k->page, k->frame, k->owned, 0)/gn__move_of(c, k->page, k->frame, 0xffffffffu, 0)/|a fill fetches over sectors that were written
 detail/cache/sector.h|s/if ((before . owned) != 0xffffffffu)/if (0)/|one sector makes the page valid
 detail/cache/page.h|/gn__page_written(const/,/^}/s/gn__sector_arrive(.*/;/|overwritten sectors stay in motion
-detail/cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader)/hit = !more \&\& simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
-detail/cache/access.h|/gn__claim_around(const/,/^}/{s/^	gn_claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn_claim_drop(c, k);/;}|an access around the cache does not keep the page absent
-detail/cache/access.h|/gn__claim_around(const/,/^}/s/^	gn_claim_drop(c, k);$/	;/|a page that found no frame stays busy
+detail/cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/hit = !more \&\& simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
+detail/cache/access.h|/gn__claim_around(const/,/^}/{s/^	gn__claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn__claim_drop(c, k);/;}|an access around the cache does not keep the page absent
+detail/cache/access.h|/gn__claim_around(const/,/^}/s/^	gn__claim_drop(c, k);$/	;/|a page that found no frame stays busy
 detail/cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->around/0/|who finds no frame in a later round keeps the page
 detail/cache/page.h|/gn__page_written(const/,/^}/s/covered, 1);/covered, 0);/|overwritten sectors are not dirty
 detail/cache/page.h|/gn__page_written(const/,/^}/{s/^	if (covered) {/	gn__page_unpin(word);&/;s/^	gn__page_unpin(word);$/	;/;}|who overwrites sectors lets the page go before they are valid
 detail/cache/access.h|/gn__claim_move(const/,/^}/s/m = gn__move_of(c, k->page, k->frame, k->owned, 0);/{ & gn__sector_arrive(c->sector, k->word, k->frame, k->owned, 0); k->owned = 0; }/|a filled sector is valid before its bytes are there
-detail/cache/claim.h|/ gn_claim_filled(const/,/^}/s/gn__sector_give_back(.*/;/|a fill that failed keeps its sector in motion
-detail/cache/claim.h|/ gn_claim_filled(const/,/^}/s/gn__page_unpin_after_fence(.*/;/|who could not fill a page keeps its pin
+detail/cache/claim.h|/ gn__claim_filled(const/,/^}/s/gn__sector_give_back(.*/;/|a fill that failed keeps its sector in motion
+detail/cache/claim.h|/ gn__claim_filled(const/,/^}/s/gn__page_unpin_after_fence(.*/;/|who could not fill a page keeps its pin
 detail/cache/claim.h|/ gn__claim_waits(const/,/^}/s/gn__page_unpin(.*/;/|who has waited too long keeps its pin
 detail/cache/claim.h|/ gn__claim_leave(struct/,/^}/s/gn__page_unpin(.*/;/|a claim ahead that has nothing to bring keeps its pin
 detail/cache/claim.h|/ gn__claim_sectors(const/,/^}/s/^	if (theirs)$/	if (theirs \&\& !covers)/|who overwrites sectors does not wait for one in motion
@@ -96,12 +96,12 @@ detail/cache/fault.h|/gn__fault_snapshot(const/,/^}/s/if (!(gn__sector_valid(f.s
 detail/cache/fault.h|/ gn__fault_claim(uint64_t/,/^}/s/const uint32_t owned = .*/const uint32_t owned = wanted;/|faults: sectors are taken that another brings
 detail/cache/fault.h|/ gn__fault_claim(uint64_t/,/^}/s/if (wanted != sector .*/if (0)/|faults: sectors that are not used stay in motion|direct, 1 frame: by faults, a page is read in order
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/if (simt_cas_fenced_dev_u64(word.*/if (0)/|faults: two loaders of one page
-detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/taking = gn__take_frame(.*/simt_store_release_dev_u64(word, GN_WORD_PARTIAL + GN_WORD_PIN + gn_word_next_version(f.seen) + f.frame); & if (taking != GN__TAKEN) simt_store_release_dev_u64(word, GN_WORD_BUSY + made);/|faults: a page is shown before its frame is taken
+detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/taking = gn__take_frame(.*/simt_store_release_dev_u64(word, GN__WORD_PARTIAL + GN__WORD_PIN + gn__word_next_version(f.seen) + f.frame); & if (taking != GN__TAKEN) simt_store_release_dev_u64(word, GN__WORD_BUSY + made);/|faults: a page is shown before its frame is taken
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/^	simt_store_release_dev_u64(word, made);/	;/|faults: a page that found no frame stays busy
-detail/cache/fault.h|/ gn__fault_show(const/,/^}/s/gn__sector_reset(.*/;/|faults: a frame keeps the sector word of the page before
-detail/cache/fault.h|/ gn__fault_show(const/,/^}/s/~gn__page_sectors(c, page)/0/|faults: sectors behind the end are absent
-detail/cache/fault.h|/ gn__fault_show(const/,/^}/s/simt_store_relaxed_dev_u32(.*/;/|faults: a frame does not know its page
-detail/cache/fault.h|/ gn__fault_show(const/,/^}/s/gn_word_next_version(f->seen)/(f->seen \& GN_WORD_VERSION)/|faults: versions do not count
+detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/gn__sector_reset(.*/;/|faults: a frame keeps the sector word of the page before
+detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/~gn__page_sectors(c, page)/0/|faults: sectors behind the end are absent
+detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/simt_store_relaxed_dev_u32(.*/;/|faults: a frame does not know its page
+detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/gn__word_next_version(f->seen)/(f->seen \& GN__WORD_VERSION)/|faults: versions do not count
 detail/cache/fault.h|/ gn__fault_end(const/,/^}/s/^		gn__sector_arrive(.*/;/;/gn__fault_move(const/,/^}/s/^	ask->lane = owners/	if (f->owned) gn__sector_arrive(p->sector, \&p->word[page], f->frame, f->owned, 0);&/|faults: a sector is valid before its bytes are there
 detail/cache/fault.h|/ gn__fault_end(const/,/^}/{s/^	if (f->owned)$/	gn__page_unpin_after_fence(\&p->word[page]);&/;s/^	gn__page_unpin_after_fence(.*$/	;/;}|faults: the page is let go before its sector is valid
 detail/cache/fault.h|/ gn__fault_lead(const/,/^}/s/f.owned = claimed & .*/f.owned = claimed;/|faults: a leader takes sectors that another brings
@@ -111,11 +111,11 @@ detail/cache/fault.h|/ gn__fault_move_lines(const/,/^}/s/!done && owned >> mine 
 detail/cache/fault.h|/ gn__fault_move_lines(const/,/^}/s/f->what == GN__FAULT_OWNS .. //|faults: a page that was there stays pinned
 detail/cache/fault.h|/ gn__fault_move_lines(const/,/^}/s/^	ask->lane = /	if (f->owned) gn__sector_arrive(p->sector, \&p->word[page], f->frame, f->owned, 0);&/;/gn__fault_end(const/,/^}/s/^		gn__sector_arrive(.*/;/|faults: lines are valid before their bytes are there
 detail/cache/ahead.h|s/ .. page >= end//|pages behind the last are fetched ahead
-detail/cache/flush.h|s/(f->pinned ? seen : seen & ~GN_WORD_DIRTY)/(seen \& ~GN_WORD_DIRTY)/|a flush cleans a page that is being written
-detail/cache/flush.h|/gn__flush_try(const/,/^}/s/gn_word_payload(seen) != f->frame/0/|direct: a flush writes a page that has left the frame
+detail/cache/flush.h|s/(f->pinned ? seen : seen & ~GN__WORD_DIRTY)/(seen \& ~GN__WORD_DIRTY)/|a flush cleans a page that is being written
+detail/cache/flush.h|/gn__flush_try(const/,/^}/s/gn__word_payload(seen) != f->frame/0/|direct: a flush writes a page that has left the frame
 detail/cache/flush.h|s/f->pinned = .*/f->pinned = 0;/|a flush does not see pins
 detail/cache/flush.h|s/else if (!f->pinned)/else/|a flush cleans the sectors of a page that is being written
-detail/cache/flush.h|s/simt_or_acq_rel_dev_u64(f->word, GN_WORD_DIRTY);/;/|a failed flush cleans the page
+detail/cache/flush.h|s/simt_or_acq_rel_dev_u64(f->word, GN__WORD_DIRTY);/;/|a failed flush cleans the page
 detail/cache/flush.h|/Only now the frame stays/{n;s/.*//;}|a flush writes the page that was in the frame before
 detail/cache/flush.h|s/gn__sector_dirty_of(c, f->frame), 1)/gn__sector_dirty_of(c, f->frame) \& (0u - gn__sector_dirty_of(c, f->frame)), 1)/|a flush writes one dirty sector
 detail/cache/flush.h|/ gn__clean_ahead(const/,/^}/s/ == 1;/;/|the cleaner writes a page that others hold

@@ -222,7 +222,7 @@ SIMT_FN void copy_runs(const struct view *v, uint32_t mask, uint32_t step, int a
 {
 	const uint64_t first = simt_global_thread() * (ROOM / 8);
 	const uint32_t me = simt_lane(), bytes = run_of(v, me, step), turn = (uint32_t)(step * MOST_TURNS);
-	struct simt_ask ask = {SIMT_NO_LANE, 0, 8, {0, 0}};
+	struct simt__element ask = {SIMT_NO_LANE, 0, 8, {0, 0}};
 	uint64_t *to = v->to + first;
 	uint32_t wants = 0;
 
@@ -237,7 +237,7 @@ SIMT_FN void copy_runs(const struct view *v, uint32_t mask, uint32_t step, int a
 		ask.at = (uint32_t)number_of(v, me, turn + 1) % (run_of(v, ask.lane, step) / 8) * 8;
 	simt_warp_sync(mask);
 	if (asks)
-		ask = simt_copy_asked(mask, wants, to, v->from + first, bytes, ask);
+		ask = simt__copy_element(mask, wants, to, v->from + first, bytes, ask);
 	else
 		simt_copy_each(mask, wants, to, v->from + first, bytes);
 	simt_warp_sync(mask);

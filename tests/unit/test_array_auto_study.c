@@ -4,7 +4,7 @@
 
 static uint64_t touch_of(uint64_t line, unsigned elements, uint64_t kind)
 {
-	return line << GN_TOUCH_LINE_SHIFT | kind | (elements - 1);
+	return line << GN__TOUCH_LINE_SHIFT | kind | (elements - 1);
 }
 
 static uint64_t drawn(uint64_t *state)
@@ -77,20 +77,20 @@ static unsigned lines_brought(const int *valid, unsigned line)
 
 static void list_use(struct list *l, unsigned capacity, uint64_t touch, int around, struct gn_auto_moved *m)
 {
-	const uint64_t line = touch >> GN_TOUCH_LINE_SHIFT, page = line / LINES_OF_PAGE;
+	const uint64_t line = touch >> GN__TOUCH_LINE_SHIFT, page = line / LINES_OF_PAGE;
 	const unsigned at = line % LINES_OF_PAGE;
-	const int write = (touch & GN_TOUCH_WRITE) != 0;
+	const int write = (touch & GN__TOUCH_WRITE) != 0;
 	unsigned k = 0;
 
 	while (k < l->used && l->page[k] != page)
 		k++;
-	if (around && k == l->used && touch & GN_TOUCH_BATCH && !write) {
+	if (around && k == l->used && touch & GN__TOUCH_BATCH && !write) {
 		m->around++;
 		return;
 	}
 	k = list_find(l, capacity, page, m);
 	m->hits += (uint64_t)l->valid[k][at];
-	if (!l->valid[k][at] && !(write && (touch & GN_TOUCH_ELEMENTS) + 1 == 16)) {
+	if (!l->valid[k][at] && !(write && (touch & GN__TOUCH_ELEMENTS) + 1 == 16)) {
 		const unsigned brought = write ? 1 : lines_brought(l->valid[k], at);
 
 		m->fetches++;
@@ -141,10 +141,10 @@ static void the_modelled_cache_is_lru(void **state)
 	(void)state;
 	assert_non_null(touch);
 	for (unsigned k = 0; k < REPLAYED; k++) {
-		const uint64_t kind = drawn(&draw) % 5 ? 0 : GN_TOUCH_WRITE;
+		const uint64_t kind = drawn(&draw) % 5 ? 0 : GN__TOUCH_WRITE;
 
 		line = drawn(&draw) % 3 ? drawn(&draw) % (k % 2 ? 200 : 2000) : line + 1;
-		touch[k] = touch_of(line, drawn(&draw) % 2 ? 16 : 3, kind | (k % 7 ? 0 : GN_TOUCH_BATCH));
+		touch[k] = touch_of(line, drawn(&draw) % 2 ? 16 : 3, kind | (k % 7 ? 0 : GN__TOUCH_BATCH));
 	}
 	for (unsigned capacity = 1; capacity < MOST_PAGES; capacity *= 4)
 		for (int around = 0; around < 2; around++) {
@@ -203,8 +203,8 @@ static void a_log_is_sifted_by_the_last_bound(void **state)
 
 	(void)state;
 	for (uint64_t k = 0; k < 256; k++) {
-		touch[k] = touch_of(k * 512, 3, k % 2 ? GN_TOUCH_WRITE : 0);
-		kept += gn_sample_hash(k) < 1u << 31;
+		touch[k] = touch_of(k * 512, 3, k % 2 ? GN__TOUCH_WRITE : 0);
+		kept += gn__sample_hash(k) < 1u << 31;
 	}
 	log = log_of(touch, 256);
 	log.keep = 1u << 31;
@@ -328,7 +328,7 @@ static void lanes_that_walk_lines_are_seen(void **state)
 		touch[0][k] = touch_of(4 * line, 1, 0);
 		touch[1][k] = touch_of(k, 32, 0);
 		touch[2][k] = touch_of(k * 7919 % WALKED, 1, 0);
-		touch[3][k] = touch_of(4 * line, 1, GN_TOUCH_WRITE);
+		touch[3][k] = touch_of(4 * line, 1, GN__TOUCH_WRITE);
 	}
 	for (unsigned way = 0; way < 4; way++) {
 		const struct gn_auto_study s = study_of(&bed, touch[way], WALKED, NULL);

@@ -417,7 +417,7 @@ static void versions_may_wrap(void **state)
 		close_store(t);
 		open_words_of(t, 4, 1, PAGE, ways, GN_FIFO);
 		for (int k = 0; k < (ways ? 1 : 4); k++)
-			t->cache->image.word[k] = GN_WORD_VERSION - ((uint64_t)k << GN_WORD_VERSION_SHIFT);
+			t->cache->image.word[k] = GN__WORD_VERSION - ((uint64_t)k << GN__WORD_VERSION_SHIFT);
 		for (uint64_t k = 0; k < 40; k++)
 			assert_int_equal(get(t, k % 4 * WORDS + k), word_of(k % 4 * WORDS + k));
 	}

@@ -56,8 +56,8 @@ static void a_page_with_all_pins_taken_is_not_bypassed(struct cache_test *t, uin
 
 	open_impatient(t, ways);
 	set(t, 0, 42);
-	word = gn_table_find(&t->cache->image, 0).word;
-	*word |= GN_WORD_PINS;
+	word = gn__table_find(&t->cache->image, 0).word;
+	*word |= GN__WORD_PINS;
 
 	assert_int_equal(get(t, 0), 42);
 	assert_int_equal(set_code(t, 0, 43), -GN_ETIMEDOUT);
@@ -73,7 +73,7 @@ static void a_page_with_all_pins_taken_is_not_bypassed(struct cache_test *t, uin
 	assert_int_equal(args.value, 42);
 	assert_int_not_equal(stored(t, 0), 43);
 
-	*word &= ~GN_WORD_PINS;
+	*word &= ~GN__WORD_PINS;
 	set(t, 0, 44);
 	flush(t);
 	assert_int_equal(stored(t, 0), 44);
@@ -239,8 +239,8 @@ static void fifo_goes_on_after_no_frame(void **state)
 	for (uint64_t page = 2; page < 6; page++)
 		let_go(t, (uint32_t)page);
 	get(t, 8 * WORDS);
-	assert_null(gn_table_find(&t->cache->image, 2).word);
-	assert_non_null(gn_table_find(&t->cache->image, 4).word);
+	assert_null(gn__table_find(&t->cache->image, 2).word);
+	assert_non_null(gn__table_find(&t->cache->image, 4).word);
 }
 
 int main(void)

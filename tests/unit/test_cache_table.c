@@ -29,7 +29,7 @@ static void a_set_and_a_tag_are_a_page(void **state)
 			uint32_t set = gn__set_of(&c, page), tag = gn__tag_of(&c, page);
 
 			assert_true(set < 1u << c.sets_log2);
-			assert_true(tag < 1u << GN_WORD_PAYLOAD_BITS);
+			assert_true(tag < 1u << GN__WORD_PAYLOAD_BITS);
 			assert_int_equal(gn__page_of(&c, set, tag), page);
 		}
 }
@@ -76,7 +76,7 @@ static void strides_spread_over_sets(void **state)
 /* The way where a page is looked for first is the rest of its tag by the ways, for every tag there can be. */
 static void the_preferred_way_is_a_remainder(void **state)
 {
-	const uint32_t most = (1u << GN_WORD_PAYLOAD_BITS) - 1;
+	const uint32_t most = (1u << GN__WORD_PAYLOAD_BITS) - 1;
 	struct gn_cache_view c;
 
 	(void)state;
@@ -100,16 +100,16 @@ static void a_failed_word_says_why(void **state)
 	(void)state;
 	for (size_t k = 0; k < 3; k++)
 		for (uint32_t device = 0; device < 0x800; device++) {
-			uint64_t word = gn_word_failed(~(uint64_t)0, 0xabcdef1, codes[k], device);
+			uint64_t word = gn__word_failed(~(uint64_t)0, 0xabcdef1, codes[k], device);
 
-			assert_int_equal(gn_word_failed_code(word), codes[k]);
-			assert_int_equal(gn_word_failed_device(word), device);
-			assert_int_equal(gn_word_payload(word), 0xabcdef1);
-			assert_int_equal(word & GN_WORD_USED, GN_WORD_FAILED);
-			assert_int_equal(word & GN_WORD_VERSION, GN_WORD_VERSION);
-			assert_int_equal(word & (GN_WORD_DIRTY | GN_WORD_REF), 0);
+			assert_int_equal(gn__word_failed_code(word), codes[k]);
+			assert_int_equal(gn__word_failed_device(word), device);
+			assert_int_equal(gn__word_payload(word), 0xabcdef1);
+			assert_int_equal(word & GN__WORD_USED, GN__WORD_FAILED);
+			assert_int_equal(word & GN__WORD_VERSION, GN__WORD_VERSION);
+			assert_int_equal(word & (GN__WORD_DIRTY | GN__WORD_REF), 0);
 		}
-	assert_int_equal(gn_word_failed_code(gn_word_failed(0, 0, -GN_EINVAL, 0)), -GN_EIO);
+	assert_int_equal(gn__word_failed_code(gn__word_failed(0, 0, -GN_EINVAL, 0)), -GN_EIO);
 }
 
 static void versions_wrap_in_their_place(void **state)
@@ -117,11 +117,11 @@ static void versions_wrap_in_their_place(void **state)
 	uint64_t word = ~(uint64_t)0;
 
 	(void)state;
-	assert_int_equal(gn_word_next_version(word), 0);
-	word = gn_word_next_version(0);
-	assert_int_equal(word, 1ull << GN_WORD_VERSION_SHIFT);
-	for (uint32_t k = 1; k < 1u << GN_WORD_VERSION_BITS; k++)
-		word = gn_word_next_version(word);
+	assert_int_equal(gn__word_next_version(word), 0);
+	word = gn__word_next_version(0);
+	assert_int_equal(word, 1ull << GN__WORD_VERSION_SHIFT);
+	for (uint32_t k = 1; k < 1u << GN__WORD_VERSION_BITS; k++)
+		word = gn__word_next_version(word);
 	assert_int_equal(word, 0);
 }
 
@@ -131,8 +131,8 @@ enum { PAGE = 512, WORDS = PAGE / 8 };
 
 static int is_cached(struct cache_test *t, uint64_t page)
 {
-	return gn_table_find(&t->cache->image, page).word &&
-	       gn_table_find(&t->cache->image, page).seen & GN_WORD_HELD;
+	return gn__table_find(&t->cache->image, page).word &&
+	       gn__table_find(&t->cache->image, page).seen & GN__WORD_HELD;
 }
 
 /* FIFO: pages go in the order they came, whatever is touched. */
@@ -192,7 +192,7 @@ static void clock_sets(void **state)
 
 static uint32_t frame_of(const struct gn_cache_view *c, uint64_t page)
 {
-	const struct gn_hold found = gn_table_find(c, page);
+	const struct gn_hold found = gn__table_find(c, page);
 
 	return gn__frame_of(c, &found);
 }

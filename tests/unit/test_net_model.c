@@ -222,15 +222,16 @@ static struct gn_net *sink_node(uint32_t nodes, uint32_t columns)
 /* Messages and replies to all nodes, until no buffer is left for any; and what others would pass on here. */
 static void fill(struct gn_net *net)
 {
-	static uint64_t word[GN_MESSAGE_MOST_WORDS];
+	static uint64_t word[GN__MESSAGE_MOST_WORDS];
 
 	for (uint32_t reply = 0; reply < 2; reply++)
 		for (uint32_t to = 0; to < net->route.nodes; to++) {
 			word[0] =
-			    gn_message_head(reply ? GN_MESSAGE_REPLY | GN_MESSAGE_WIDE : GN_MESSAGE_BYTES, to,
-			                    GN_MESSAGE_MOST_BYTES);
+			    gn__message_head(reply ? GN__MESSAGE_REPLY | GN__MESSAGE_WIDE : GN__MESSAGE_BYTES,
+			                     to,
+			                    GN__MESSAGE_MOST_BYTES);
 			while (to != net->route.node &&
-			       !gn__post(net, (int)reply, to, net->route.node, word, GN_MESSAGE_MOST_WORDS))
+			       !gn__post(net, (int)reply, to, net->route.node, word, GN__MESSAGE_MOST_WORDS))
 				;
 		}
 }

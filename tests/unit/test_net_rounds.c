@@ -52,10 +52,11 @@ static void assert_sent(const struct gn_net *net, const uint64_t *word, const ui
 
 	for (uint32_t k = 0; k < count; k++, at += 2) {
 		const uint64_t *to =
-		    (const uint64_t *)(const void *)(net->host.heap + 4 * gn_message_place(at[0]));
+		    (const uint64_t *)(const void *)(net->host.heap + 4 * gn__message_place(at[0]));
 
 		assert_true(at < l->at);
-		assert_int_equal((uint32_t)(to - word) + (gn_message_is_first(at[0]) ? 100 : 0), expected[k]);
+		assert_int_equal((uint32_t)(to - word) + (gn__message_is_first(at[0]) ? 100 : 0),
+		                 expected[k]);
 	}
 	assert_ptr_equal(at, l->at);
 }

@@ -41,7 +41,7 @@ static uint32_t there_and_back(uint32_t words, uint32_t most)
 
 static uint64_t add(uint64_t place)
 {
-	return gn_message_head((GN_MESSAGE_CHANGE + GN_ADD) | GN_MESSAGE_WIDE, 7, place);
+	return gn__message_head((GN__MESSAGE_CHANGE + GN_ADD) | GN__MESSAGE_WIDE, 7, place);
 }
 
 static void additions_of_one_take_the_bytes_of_their_place(void **unused)
@@ -78,17 +78,18 @@ static void nothing_and_one_message_come_back(void **unused)
 static uint32_t put_random(uint32_t at)
 {
 	static const uint32_t forms[] = {
-	    (GN_MESSAGE_CHANGE + GN_ADD) | GN_MESSAGE_WIDE, GN_MESSAGE_CHANGE + GN_CAS,
-	    (GN_MESSAGE_CHANGE + GN_GET) | GN_MESSAGE_FETCH, (GN_MESSAGE_CHANGE + GN_CAS) | GN_MESSAGE_FETCH,
-	    GN_MESSAGE_MARK, GN_MESSAGE_SIGNAL, GN_MESSAGE_REPLY, GN_MESSAGE_BYTES, GN_MESSAGE_CALL};
+	    (GN__MESSAGE_CHANGE + GN_ADD) | GN__MESSAGE_WIDE, GN__MESSAGE_CHANGE + GN_CAS,
+	    (GN__MESSAGE_CHANGE + GN_GET) | GN__MESSAGE_FETCH,
+	            (GN__MESSAGE_CHANGE + GN_CAS) | GN__MESSAGE_FETCH,
+	    GN__MESSAGE_MARK, GN__MESSAGE_SIGNAL, GN__MESSAGE_REPLY, GN__MESSAGE_BYTES, GN__MESSAGE_CALL};
 	const uint32_t form = forms[draw() % (sizeof forms / sizeof *forms)];
-	const uint64_t place = form == GN_MESSAGE_BYTES  ? draw() % 300
-	                       : form == GN_MESSAGE_CALL ? gn_message_call_place(3, (uint32_t)(draw() % 65))
+	const uint64_t place = form == GN__MESSAGE_BYTES  ? draw() % 300
+	                       : form == GN__MESSAGE_CALL ? gn__message_call_place(3, (uint32_t)(draw() % 65))
 	                                                 : draw() % (1ull << 37);
 	uint32_t words;
 
-	word[at] = gn_message_head(form, (uint32_t)(draw() % 9), place);
-	words = gn_message_words(word[at]);
+	word[at] = gn__message_head(form, (uint32_t)(draw() % 9), place);
+	words = gn__message_words(word[at]);
 	if (at + words > WORDS)
 		return 0;
 	for (uint32_t k = 1; k < words; k++)
@@ -114,7 +115,7 @@ static void messages_of_all_forms_come_back(void **unused)
 			     k++, at += words) {
 				memcpy(word + at, word + first, 8ull * words);
 				word[at] ^= draw() % 16 << 20 &
-				            (gn_message_kind(word[at]) < GN_MESSAGE_BYTES ? ~0ull : 0);
+				            (gn__message_kind(word[at]) < GN__MESSAGE_BYTES ? ~0ull : 0);
 				if (words > 1)
 					word[at + words - 1] ^= draw() % 1000;
 			}

@@ -142,7 +142,7 @@ inline take(f)
 	fi
 }
 
-/* gn_claim_seek and what it asks for. result: 0 pinned, 1 no frame (the page is held), 2 failed */
+/* gn__claim_seek and what it asks for. result: 0 pinned, 1 no frame (the page is held), 2 failed */
 inline pin(p, write)
 {
 	atomic { waited = 0; result = 3 };
@@ -199,7 +199,7 @@ inline load(p, write)
 	atomic { got = 0; moving = 0; f = 0; clean_only = 0 }
 }
 
-/* gn__read_page, in two steps so that a half-written frame can be seen; gn_claim_publish */
+/* gn__read_page, in two steps so that a half-written frame can be seen; gn__claim_publish */
 inline fetch(p, write)
 {
 	atomic { assert(!fetching[p] && !writing[p]); fetching[p] = 1; frame_page[f] = NOBODY };

@@ -99,16 +99,16 @@ inline reset(s)
 #endif
 }
 
-#define SHOW(writes) atomic { partial = 1; dirty = writes; pins = 1; busy = 0; version = NEXT_VERSION; got = 1; owned = 1 }
+#define PUBLISH_SECTORS(writes) atomic { partial = 1; dirty = writes; pins = 1; busy = 0; version = NEXT_VERSION; got = 1; owned = 1 }
 
 inline show_page(s, writes)
 {
 #ifdef SHOWN_EARLY
-	SHOW(writes);
+	PUBLISH_SECTORS(writes);
 	reset(s)
 #else
 	reset(s);
-	SHOW(writes)
+	PUBLISH_SECTORS(writes)
 #endif
 }
 
@@ -379,7 +379,7 @@ inline write_back()
 #define MAY_GO (!busy && HELD && pins == 0)
 #endif
 
-/* gn__take_from, gn_claim_written, gn__detach, gn__claim_way_written */
+/* gn__take_from, gn__claim_written, gn__detach, gn__claim_way_written */
 inline evict()
 {
 	if

@@ -36,7 +36,7 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 	c->snapshot = gn__page_snapshot(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
 	c->first = (begin - a->base) >> a->element_log2;
 	c->count = 0;
-	if (c->snapshot.seen & GN_WORD_VALID) {
+	if (c->snapshot.seen & GN__WORD_VALID) {
 		uint64_t end = start + page_mask + 1 < array_end ? start + page_mask + 1 : array_end;
 
 		c->count = (uint32_t)((end - begin) >> a->element_log2);

@@ -86,7 +86,7 @@ SIMT_NOINLINE_FN void gn__row_note(const struct gn__job *j, uint64_t row)
 	const uint64_t elements = j->row_bytes >> j->array.element_log2;
 
 	gn__sample_run(&j->array, simt_lane() & (j->lanes - 1), j->lanes, row * elements, elements,
-		       GN_TOUCH_BATCH | (j->is_scatter ? GN_TOUCH_WRITE : 0));
+		       GN__TOUCH_BATCH | (j->is_scatter ? GN__TOUCH_WRITE : 0));
 }
 
 /* ---- gather ---- */
@@ -149,7 +149,7 @@ SIMT_INLINE_FN void gn__piece_out(const struct gn__job *j, const uint64_t *entry
  * together; see gn__access_together.
  */
 SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes, int hit,
-                             const struct gn_claim *k)
+                             const struct gn__claim *k)
 {
 	simt_warp_sync(mask);
 	if (!hit || simt_lane() != simt_first_lane(lanes))
@@ -196,7 +196,7 @@ SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *
 	const struct gn_cache_view *c = j->array.pages.cache;
 	const uint32_t mask = gn__whole_warp(), lanes = gn__wanting(wants, p),
 	               leader = simt_first_lane(lanes);
-	struct gn_claim k = gn_claim_init(p->page, GN_READ, 0xffffffffu);
+	struct gn__claim k = gn__claim_init(p->page, GN_READ, 0xffffffffu);
 	struct gn_store_status status;
 	int served = 0, hit, more;
 	uint32_t frame;
@@ -204,7 +204,7 @@ SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *
 	gn__claim_begin(c, mask, wants && simt_lane() == leader, &k);
 	do {
 		more = gn__claim_round(c, mask, &k, 0);
-		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, leader) && wants && !served;
+		hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, leader) && wants && !served;
 		served |= hit;
 		frame = simt_shfl_u32(mask, k.frame, leader);
 		if (hit)
@@ -248,7 +248,7 @@ SIMT_INLINE_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *en
 		return 1;
 	}
 	g = gn__page_snapshot(&a->pages, p->page, GN__ACQUIRE);
-	if (g.seen & GN_WORD_VALID) {
+	if (g.seen & GN__WORD_VALID) {
 		gn__page_touch(&g, g.seen);
 		gn__piece_out(j, entry, run, g.data + p->at, done, p->bytes);
 		simt_fence_acq_rel_dev(); /* the loads stay before the second look (A5) */
@@ -258,7 +258,7 @@ SIMT_INLINE_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *en
 			gn__count_hits(&a->pages, 1);
 		return 1;
 	}
-	if (!j->memory || (g.seen & GN_WORD_PARTIAL && !gn__piece_is_absent(a, &g, p)))
+	if (!j->memory || (g.seen & GN__WORD_PARTIAL && !gn__piece_is_absent(a, &g, p)))
 		return 0;
 	/* A set without the page was looked through without an acquire (pairs with R6). */
 	if (!a->pages.word)
@@ -364,11 +364,11 @@ SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const
 }
 
 /* Where pages come by sectors, what is written in part must be there, and the rest need not. */
-SIMT_FN struct gn_claim gn__writers_claim(const struct gn_cache_view *c, uint64_t page,
+SIMT_FN struct gn__claim gn__writers_claim(const struct gn_cache_view *c, uint64_t page,
                                           const struct gn__reach *reach)
 {
 	const uint32_t needed = reach->covered || gn__by_sectors(c, page) ? reach->touched : 0xffffffffu;
-	struct gn_claim k = gn_claim_init(page, reach->covered ? GN__COVER : GN_WRITE, needed);
+	struct gn__claim k = gn__claim_init(page, reach->covered ? GN__COVER : GN_WRITE, needed);
 
 	k.dirties = reach->touched;
 	return k;
@@ -382,7 +382,7 @@ SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__
 	const uint32_t mask = gn__whole_warp();
 	const struct gn__row_writers w = gn__row_writers_of(j, p, wants);
 	const uint32_t leader = simt_first_lane(w.lanes);
-	struct gn_claim k = gn__writers_claim(c, p->page, &w.reach);
+	struct gn__claim k = gn__writers_claim(c, p->page, &w.reach);
 	struct gn_store_status status;
 	int served = 0, hit, more;
 	uint32_t frame;
@@ -390,7 +390,7 @@ SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__
 	gn__claim_begin(c, mask, wants && simt_lane() == leader, &k);
 	do {
 		more = gn__claim_round(c, mask, &k, 0);
-		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, leader) && wants && !served;
+		hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, leader) && wants && !served;
 		served |= hit;
 		frame = simt_shfl_u32(mask, k.frame, leader);
 		if (hit)
@@ -487,7 +487,7 @@ SIMT_FN void gn__gather_soon(const struct gn__job *j, uint64_t row)
 		return;
 	if (a->pages.word && !a->memory) {
 		h = gn__page_snapshot_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
-		there = h.seen & GN_WORD_HELD ? h.data + gn__page_offset(&a->pages, address) : there;
+		there = h.seen & GN__WORD_HELD ? h.data + gn__page_offset(&a->pages, address) : there;
 	}
 	for (uint32_t at = 0; at < soon; at += 64)
 		simt_prefetch_read(there + at);

@@ -45,7 +45,7 @@ SIMT_FN void gn__page_memory(const struct gn_array *a, uint64_t index, struct gn
 	page->first = 0;
 	page->count = a->count;
 	if (simt_unlikely(a->sample != 0))
-		gn__run_of(a, a->sample->base, GN_SAMPLE_BLOCK_LOG2, index, page);
+		gn__run_of(a, a->sample->base, GN__SAMPLE_BLOCK_LOG2, index, page);
 	page->data = a->memory + (page->first << a->element_log2);
 }
 
@@ -61,7 +61,7 @@ SIMT_NOINLINE_FN void gn__page_note(const struct gn_array *a, uint32_t mask, uin
 	else
 		gn__page_extent(a, index, &page);
 	gn__sample_run(a, simt_rank(mask), simt_popcount(mask), page.first, page.count,
-	               intent != GN_READ ? GN_TOUCH_WRITE : 0);
+	               intent != GN_READ ? GN__TOUCH_WRITE : 0);
 }
 
 /* The page is pinned, or could not be. */

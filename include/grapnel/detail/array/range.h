@@ -217,7 +217,7 @@ SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
 	if (simt_unlikely(r->array->sample != 0))
 		SIMT_COLD(gn__sample_run)
 		(r->array, simt_rank(r->mask), simt_popcount(r->mask), page->first, page->count,
-		 r->intent != GN_READ ? GN_TOUCH_WRITE : 0);
+		 r->intent != GN_READ ? GN__TOUCH_WRITE : 0);
 	return 1;
 }
 

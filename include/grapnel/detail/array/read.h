@@ -94,7 +94,7 @@ SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, ui
 	uint64_t now;
 
 	GN_TRACE(lookup);
-	if (simt_unlikely(!(g->seen & GN_WORD_VALID)))
+	if (simt_unlikely(!(g->seen & GN__WORD_VALID)))
 		return 0;
 	now = gn__page_reload(g->word, gn__load_element(value, g->data + at, size), a->pages.zero);
 	if (simt_unlikely(!gn__word_validate(g->seen, now)))

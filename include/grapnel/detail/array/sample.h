@@ -20,21 +20,21 @@
 #include <grapnel/detail/array/view.h>
 
 enum {
-	GN_SAMPLE_REGION_LOG2 = 16, /* 64 KiB: the largest page that is judged */
-	GN_SAMPLE_LINE_LOG2 = 7,
-	GN_SAMPLE_BLOCK_LOG2 = 12 /* a direct array that is looked at gives runs of so many bytes */
+	GN__SAMPLE_REGION_LOG2 = 16, /* 64 KiB: the largest page that is judged */
+	GN__SAMPLE_LINE_LOG2 = 7,
+	GN__SAMPLE_BLOCK_LOG2 = 12 /* a direct array that is looked at gives runs of so many bytes */
 };
 
 /* One touch, in one word: line of the store | kind | its elements - 1, 7 bits. */
-enum { GN_TOUCH_LINE_SHIFT = 16, GN_TOUCH_ELEMENTS = 127 };
-static const uint64_t GN_TOUCH_WRITE = 1ull << 7;
-static const uint64_t GN_TOUCH_BATCH = 1ull << 8; /* of a row of a batch */
+enum { GN__TOUCH_LINE_SHIFT = 16, GN__TOUCH_ELEMENTS = 127 };
+static const uint64_t GN__TOUCH_WRITE = 1ull << 7;
+static const uint64_t GN__TOUCH_BATCH = 1ull << 8; /* of a row of a batch */
 
 /*
  * What a launch leaves for the host. In device memory, made by gn_auto. What every access reads is on one
  * line, and hardly changes.
  */
-struct gn_sample {
+struct gn__samples {
 	uint64_t base;   /* byte of element 0 in the store */
 	uint64_t *touch; /* [room] */
 	uint64_t keep;   /* a region whose hash is below is looked at; halved as the log fills */
@@ -46,8 +46,8 @@ struct gn_sample {
 	uint32_t pad_next[31];
 };
 
-/* gn_sample_hash - of a region's number; the host asks too. Any thread. */
-SIMT_FN uint32_t gn_sample_hash(uint64_t region)
+/* gn__sample_hash - of a region's number; the host asks too. Any thread. */
+SIMT_FN uint32_t gn__sample_hash(uint64_t region)
 {
 	uint64_t x = (region + 1) * 0x9e3779b97f4a7c15ull;
 
@@ -56,7 +56,7 @@ SIMT_FN uint32_t gn_sample_hash(uint64_t region)
 }
 
 /* Keep a touch; as the log is a stage fuller, look at half as many regions. */
-SIMT_FN void gn__sample_keep(struct gn_sample *s, uint64_t touch)
+SIMT_FN void gn__sample_keep(struct gn__samples *s, uint64_t touch)
 {
 	const uint32_t ticket = simt_add_relaxed_dev_u32(&s->next, 1);
 	const uint64_t half = simt_load_relaxed_dev_u64(&s->keep) / 2;
@@ -70,9 +70,9 @@ SIMT_FN void gn__sample_keep(struct gn_sample *s, uint64_t touch)
 /*
  * Is the region of this byte looked at? Few are: most need not ask the device's cache how many it is by now.
  */
-SIMT_FN int gn__sample_wants(struct gn_sample *s, uint64_t address)
+SIMT_FN int gn__sample_wants(struct gn__samples *s, uint64_t address)
 {
-	const uint32_t hash = gn_sample_hash(address >> GN_SAMPLE_REGION_LOG2);
+	const uint32_t hash = gn__sample_hash(address >> GN__SAMPLE_REGION_LOG2);
 
 	return hash < simt_load_old_u64(&s->keep) && hash < simt_load_relaxed_dev_u64(&s->keep);
 }
@@ -89,8 +89,8 @@ SIMT_FN int gn__sample_notes(const struct gn_array *a, uint64_t index)
  */
 SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint32_t write)
 {
-	struct gn_sample *s = a->sample;
-	const uint64_t address = s->base + (index << a->element_log2), line = address >> GN_SAMPLE_LINE_LOG2;
+	struct gn__samples *s = a->sample;
+	const uint64_t address = s->base + (index << a->element_log2), line = address >> GN__SAMPLE_LINE_LOG2;
 	const uint32_t here = simt_active();
 	const int wanted = gn__sample_wants(s, address);
 	const uint32_t those = simt_ballot(here, wanted);
@@ -101,7 +101,7 @@ SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint3
 		const uint32_t same = simt_match_any_u64(here, line << 1 | (write != 0)) & together & those;
 
 		if (wanted && simt_lane() == simt_first_lane(same))
-			gn__sample_keep(s, line << GN_TOUCH_LINE_SHIFT | (write ? GN_TOUCH_WRITE : 0) |
+			gn__sample_keep(s, line << GN__TOUCH_LINE_SHIFT | (write ? GN__TOUCH_WRITE : 0) |
 						   (simt_popcount(same) - 1));
 	}
 	simt_warp_sync(here);
@@ -111,20 +111,20 @@ SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint3
 
 /*
  * Note a run of elements that is reached as one: its lines, shared out among the lanes that call this for it.
- * @rank, @lanes  which of how many they are; @kind  GN_TOUCH_WRITE, GN_TOUCH_BATCH. Divergent code.
+ * @rank, @lanes  which of how many they are; @kind  GN__TOUCH_WRITE, GN__TOUCH_BATCH. Divergent code.
  */
 SIMT_NOINLINE_FN void gn__sample_run(const struct gn_array *a, uint32_t rank, uint32_t lanes, uint64_t first,
 				     uint64_t count, uint64_t kind)
 {
-	struct gn_sample *s = a->sample;
-	const uint64_t line = 1u << GN_SAMPLE_LINE_LOG2, begin = s->base + (first << a->element_log2);
+	struct gn__samples *s = a->sample;
+	const uint64_t line = 1u << GN__SAMPLE_LINE_LOG2, begin = s->base + (first << a->element_log2);
 	const uint64_t end = begin + (count << a->element_log2), start = begin & ~(line - 1);
 
 	for (uint64_t at = start + rank * line; at < end; at += lanes * line) {
 		const uint64_t from = at < begin ? begin : at, to = at + line < end ? at + line : end;
 
 		if (gn__sample_wants(s, at))
-			gn__sample_keep(s, at >> GN_SAMPLE_LINE_LOG2 << GN_TOUCH_LINE_SHIFT | kind |
+			gn__sample_keep(s, at >> GN__SAMPLE_LINE_LOG2 << GN__TOUCH_LINE_SHIFT | kind |
 						   (((to - from) >> a->element_log2) - 1));
 	}
 }

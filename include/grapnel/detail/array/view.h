@@ -12,7 +12,7 @@
 
 enum gn_mode { GN_PAGED, GN_DIRECT };
 
-struct gn_sample;
+struct gn__samples;
 
 /* The first failure of an array. */
 struct gn_failure {
@@ -40,7 +40,7 @@ enum { GN__SIZES = 5 }; /* of elements: 1, 2, 4, 8, 16 bytes */
 struct gn_array {
 	uint64_t count;        /* elements */
 	uint64_t base;         /* paged: address of element 0 in the cache's pages; direct: 0 */
-	struct gn_pages pages; /* of the cache; all 0 in direct mode */
+	struct gn__pages pages; /* of the cache; all 0 in direct mode */
 	/*
 	 * as bound where reads that hit have nothing else to do: with a direct table, if nothing is counted
 	 * or noted; else 0
@@ -50,7 +50,7 @@ struct gn_array {
 	struct gn_failure *failure; /* shared with the host */
 	uint32_t element_log2; /* 0 to 4 */
 	uint32_t read_only;
-	struct gn_sample *sample; /* accesses are noted there (detail/array/sample.h), or NULL */
+	struct gn__samples *sample; /* accesses are noted there (detail/array/sample.h), or NULL */
 	uint64_t bound[GN__SIZES]; /* below it an index may be accessed by this size */
 };
 

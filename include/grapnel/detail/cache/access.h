@@ -22,10 +22,10 @@
 /* ---- claims of many lanes ---- */
 
 /* So many accesses by one claim. */
-SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, const struct gn_claim *k)
+SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, const struct gn__claim *k)
 {
 	if (c->stripe)
-		gn__count_u64(k->step == GN_STEP_HIT && !k->missed ? &gn__stripe(c)->hits
+		gn__count_u64(k->step == GN__STEP_HIT && !k->missed ? &gn__stripe(c)->hits
 		                                                   : &gn__stripe(c)->misses,
 		              lanes);
 }
@@ -86,7 +86,7 @@ SIMT_FN struct gn_store_status gn__errand_around(struct gn__errand *e, const str
  * Why a page that is to be held got no frame: those of pages that cannot be written are kept, or all are
  * pinned.
  */
-SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, const struct gn_claim *k)
+SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, const struct gn__claim *k)
 {
 	struct gn_store_status status = {-GN_ENOBUFS, 0};
 
@@ -104,7 +104,7 @@ SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, 
  * The fence makes the claim an acquire: the store has what was in frames before (R6), also for lanes that
  * read it behind this one. A function of its own, so that rounds do not save the registers that it needs.
  */
-SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn__claim *k,
                                        struct gn__errand *around)
 {
 	const struct gn__extent x = gn__extent_of(c, k->page);
@@ -116,7 +116,7 @@ SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_
 		if (c->stripe)
 			gn__count_u64(&gn__stripe(c)->bypassed, 1);
 	}
-	gn_claim_drop(c, k);
+	gn__claim_drop(c, k);
 }
 
 /*
@@ -127,21 +127,21 @@ SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn_
  * these before new bytes of the frames (R5), and makes them acquires of what was released into the words: by
  * the unpins of those who used the frames, and by those who left a page to the store (R6).
  */
-SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, int writes)
+SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct gn__claim *k, int writes)
 {
 	struct gn__move m = gn__move_none(writes);
 
 	simt_warp_sync(mask);
 	simt_fence_acq_rel_dev(); /* R5 */
-	if (!writes && k->step == GN_STEP_SHOW) {
-		gn_claim_show(c, k);
-		k->step = GN_STEP_FILL;
+	if (!writes && k->step == GN__STEP_PUBLISH) {
+		gn__claim_publish_sectors(c, k);
+		k->step = GN__STEP_FILL;
 	}
-	if (writes && k->step == GN_STEP_WRITE_BACK)
+	if (writes && k->step == GN__STEP_WRITE_BACK)
 		m = gn__move_of(c, k->victim, k->frame, gn__sector_dirty_of(c, k->frame), 1);
-	else if (!writes && k->step == GN_STEP_FETCH)
+	else if (!writes && k->step == GN__STEP_FETCH)
 		m = gn__move_of(c, k->page, k->frame, 0xffffffffu, 0);
-	else if (!writes && k->step == GN_STEP_FILL)
+	else if (!writes && k->step == GN__STEP_FILL)
 		m = gn__move_of(c, k->page, k->frame, k->owned, 0);
 	gn__move_all(c, mask, k->victim, &m);
 	if (m.frame)
@@ -149,24 +149,24 @@ SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct
 }
 
 /* The bytes of a lane's step were moved, or not: what next? Collective. */
-SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k, int writes)
+SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, uint32_t mask, struct gn__claim *k, int writes)
 {
 	struct gn_store_status status = k->status;
 
-	if (writes && k->step == GN_STEP_WRITE_BACK) {
+	if (writes && k->step == GN__STEP_WRITE_BACK) {
 		GN_TRACE(write_back);
 		k->status.code = 0;
-		k->step = gn_claim_written(c, k, status);
-	} else if (!writes && k->step == GN_STEP_FETCH) {
-		gn_claim_publish(c, k, status);
-		k->step = status.code ? GN_STEP_ERROR : GN_STEP_HIT;
+		k->step = gn__claim_written(c, k, status);
+	} else if (!writes && k->step == GN__STEP_FETCH) {
+		gn__claim_publish(c, k, status);
+		k->step = status.code ? GN__STEP_ERROR : GN__STEP_HIT;
 	}
-	if (writes || !simt_ballot(mask, k->step == GN_STEP_FILL))
+	if (writes || !simt_ballot(mask, k->step == GN__STEP_FILL))
 		return;
 	simt_warp_sync(mask); /* any lane has moved bytes for any other */
 	simt_fence_acq_rel_dev();
-	if (k->step == GN_STEP_FILL)
-		k->step = gn_claim_filled(c, k, status);
+	if (k->step == GN__STEP_FILL)
+		k->step = gn__claim_filled(c, k, status);
 }
 
 /*
@@ -175,18 +175,19 @@ SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, uint32_t mask, struc
  * need. Rounds are the one place in which lanes wait for pages, and everything that others wait for is given
  * up in them.
  */
-SIMT_FN void gn__claim_begin(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
+SIMT_FN void gn__claim_begin(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn__claim *k)
 {
 	simt_warp_sync(mask); /* a lane that is still to come may wait for what a claim holds */
-	k->step = wants ? gn_claim_seek(c, k) : GN_STEP_HIT;
+	k->step = wants ? gn__claim_seek(c, k) : GN__STEP_HIT;
 	if (c->stream)
 		gn__read_ahead(c, mask, wants, k);
 }
 
 /* Is there something left to do for this claim? */
-SIMT_FN int gn__claim_goes_on(const struct gn_claim *k)
+SIMT_FN int gn__claim_goes_on(const struct gn__claim *k)
 {
-	return k->step == GN_STEP_NO_FRAME ? !k->around : k->step != GN_STEP_HIT && k->step != GN_STEP_ERROR;
+	return k->step == GN__STEP_NO_FRAME ? !k->around : k->step != GN__STEP_HIT &&
+	        k->step != GN__STEP_ERROR;
 }
 
 /*
@@ -194,31 +195,31 @@ SIMT_FN int gn__claim_goes_on(const struct gn_claim *k)
  * need another round. In the end a lane's step is HIT (also if it wanted nothing), NO_FRAME (what there was
  * to do around the cache is done, with its status) or ERROR.
  */
-SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn_claim *k,
+SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn__claim *k,
                                      struct gn__errand *around)
 {
 	const uint32_t moves =
-	    1u << GN_STEP_WRITE_BACK | 1u << GN_STEP_FETCH | 1u << GN_STEP_SHOW | 1u << GN_STEP_FILL;
+	    1u << GN__STEP_WRITE_BACK | 1u << GN__STEP_FETCH | 1u << GN__STEP_PUBLISH | 1u << GN__STEP_FILL;
 	uint32_t steps;
 
-	if (k->step == GN_STEP_NO_FRAME && !k->around) {
+	if (k->step == GN__STEP_NO_FRAME && !k->around) {
 		k->around = 1;
 		gn__claim_around(c, k, around);
 	}
 	steps = simt_or_u32(mask, 1u << k->step);
 	if (steps & moves) {
-		gn__claim_move(c, mask, k, (steps & 1u << GN_STEP_WRITE_BACK) != 0);
-		gn__claim_moved(c, mask, k, (steps & 1u << GN_STEP_WRITE_BACK) != 0);
-	} else if (k->step == GN_STEP_WAIT) {
+		gn__claim_move(c, mask, k, (steps & 1u << GN__STEP_WRITE_BACK) != 0);
+		gn__claim_moved(c, mask, k, (steps & 1u << GN__STEP_WRITE_BACK) != 0);
+	} else if (k->step == GN__STEP_WAIT) {
 		simt_rest(k->rests++, 3); /* 0.16 microseconds: a page takes one and more */
-		k->step = gn_claim_seek(c, k);
+		k->step = gn__claim_seek(c, k);
 	}
 	/* what one lane acquired, or fetched, is behind it everybody's who shares its page */
 	simt_warp_sync(mask);
-	return steps & (moves | 1u << GN_STEP_WAIT) && simt_ballot(mask, gn__claim_goes_on(k));
+	return steps & (moves | 1u << GN__STEP_WAIT) && simt_ballot(mask, gn__claim_goes_on(k));
 }
 
-SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k)
 {
 	if (c->low_water && simt_ballot(mask, (int)k->missed))
 		gn__clean_ahead(c, mask, k);
@@ -236,7 +237,7 @@ SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t ma
 	const uint32_t leader = simt_first_lane(waiting);
 	uint32_t many = 0;
 	uint64_t page = 0;
-	struct gn_claim ahead;
+	struct gn__claim ahead;
 
 	if (simt_lane() == leader) {
 		simt_store_relaxed_dev_u32(&gn__local(c)->awaited, 1);
@@ -246,7 +247,7 @@ SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t ma
 	if (!many)
 		return;
 	page = simt_shfl_u64(mask, page, leader) + simt_rank(mask);
-	ahead = gn_claim_ahead(page);
+	ahead = gn__claim_ahead(page);
 	gn__claim_begin(c, mask, simt_rank(mask) < many, &ahead);
 	while (gn__claim_round(c, mask, &ahead, 0))
 		;
@@ -257,13 +258,13 @@ SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t ma
  * The lanes that wait for pages of block stores that other threads fetch, if no lane has anything to do; else
  * 0. Collective.
  */
-SIMT_FN uint32_t gn__claim_waiting(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+SIMT_FN uint32_t gn__claim_waiting(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k)
 {
-	const int waits = k->step == GN_STEP_WAIT && k->waited && c->stream &&
+	const int waits = k->step == GN__STEP_WAIT && k->waited && c->stream &&
 			  gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
 	const uint32_t waiting = simt_ballot(mask, waits);
 
-	return waiting && !simt_ballot(mask, gn__claim_goes_on(k) && k->step != GN_STEP_WAIT) ? waiting : 0;
+	return waiting && !simt_ballot(mask, gn__claim_goes_on(k) && k->step != GN__STEP_WAIT) ? waiting : 0;
 }
 
 /* ---- pin and unpin ---- */
@@ -292,7 +293,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 {
 	const uint32_t leader = lanes ? simt_first_lane(lanes) : simt_lane();
 	int leads = lanes && simt_lane() == leader;
-	struct gn_claim k = gn_claim_init(page, intent, 0xffffffffu);
+	struct gn__claim k = gn__claim_init(page, intent, 0xffffffffu);
 	struct gn_pinned pinned = {{0, 0, 0}, {0, 0}};
 	uint32_t frame, waiting;
 
@@ -345,7 +346,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *
 /*
  * gn__page_hold - gn_cache_pin by an array's handle: without a call where the page is at hand.
  */
-SIMT_FN struct gn_store_status gn__page_hold(const struct gn_pages *p, uint32_t mask, uint64_t page,
+SIMT_FN struct gn_store_status gn__page_hold(const struct gn__pages *p, uint32_t mask, uint64_t page,
                                              uint32_t intent, struct gn_hold *hold)
 {
 	const struct gn_store_status ok = {0, 0};
@@ -375,7 +376,7 @@ SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t mask, int wants,
                                         uint64_t page)
 {
-	struct gn_claim k = gn_claim_ahead(page);
+	struct gn__claim k = gn__claim_ahead(page);
 
 	gn__claim_begin(c, mask, wants, &k);
 	while (gn__claim_round(c, mask, &k, 0))
@@ -423,17 +424,17 @@ SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t ma
 	return g;
 }
 
-SIMT_FN struct gn_claim gn__group_claim(const struct gn__group *g, uint64_t page, const struct gn__errand *e)
+SIMT_FN struct gn__claim gn__group_claim(const struct gn__group *g, uint64_t page, const struct gn__errand *e)
 {
-	struct gn_claim k;
+	struct gn__claim k;
 
 	if (e->doing == GN__READS) {
-		k = gn_claim_init(page, GN_READ, g->by_sectors ? g->reach.touched : 0xffffffffu);
+		k = gn__claim_init(page, GN_READ, g->by_sectors ? g->reach.touched : 0xffffffffu);
 		k.may_snapshot = 1;
 		k.may_bypass = g->by_sectors;
 		return k;
 	}
-	k = gn_claim_init(page, g->reach.covered ? GN__COVER : GN_WRITE,
+	k = gn__claim_init(page, g->reach.covered ? GN__COVER : GN_WRITE,
 			  g->reach.covered || g->by_sectors ? g->reach.touched : 0xffffffffu);
 	k.dirties = g->reach.touched;
 	return k;
@@ -445,7 +446,7 @@ SIMT_FN struct gn_claim gn__group_claim(const struct gn__group *g, uint64_t page
  * the page went.
  */
 SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const struct gn__group *g,
-			  const struct gn_claim *k, int hit, struct gn__errand *e)
+			  const struct gn__claim *k, int hit, struct gn__errand *e)
 {
 	const uint32_t frame = simt_shfl_u32(mask, k->frame, g->leader);
 	const uint64_t word = simt_shfl_u64(mask, (uint64_t)(uintptr_t)k->word, g->leader);
@@ -489,7 +490,7 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 {
 	const struct gn__group g = gn__group_of(c, mask, page, e);
 	const int helps = e->doing == GN__HELPS, leads = simt_lane() == g.leader && !helps;
-	struct gn_claim k = gn__group_claim(&g, page, e);
+	struct gn__claim k = gn__group_claim(&g, page, e);
 	/*
 	 * A lane alone goes around at once; a group would do only its first lane's errand. Who helps has
 	 * none, though its claim may be for a page fetched ahead that finds no frame.
@@ -505,13 +506,13 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 		if (waiting)
 			gn__claim_helps(c, mask, waiting, page);
 		more = gn__claim_round(c, mask, &k, around);
-		hit = simt_shfl_u32(mask, k.step == GN_STEP_HIT, g.leader) && !served;
+		hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader) && !served;
 		if (!simt_ballot(mask, hit))
 			continue;
 		served |= gn__groups_do(c, mask, &g, &k, hit, e);
 		if (hit && !served && leads) {
 			k.snapshot = 0;
-			k.step = gn_claim_seek(c, &k);
+			k.step = gn__claim_seek(c, &k);
 		}
 		more |= simt_ballot(mask, hit && !served) != 0;
 	} while (more);
@@ -534,7 +535,7 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
 {
 	const uint32_t self = 1u << simt_lane();
 	const struct gn__extent x = gn__extent_of(c, page);
-	struct gn_claim k = gn_claim_init(page, GN_WRITE, gn__sectors(c, e->at, e->at + e->size));
+	struct gn__claim k = gn__claim_init(page, GN_WRITE, gn__sectors(c, e->at, e->at + e->size));
 
 	if (e->doing == GN__READS) {
 		if (c->stripe)
@@ -546,7 +547,7 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
 	while (gn__claim_round(c, self, &k, e))
 		;
 	gn__claim_end(c, self, &k);
-	if (k.step == GN_STEP_HIT) {
+	if (k.step == GN__STEP_HIT) {
 		gn__errand_inside(e, gn__frame(c, k.frame));
 		gn__page_unpin(k.word);
 	}

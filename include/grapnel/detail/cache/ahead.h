@@ -176,10 +176,10 @@ SIMT_FN int gn__ahead_awaited(const struct gn_cache_view *c)
  * The pages behind the first missing one are offered, where somebody may take them; else the lanes that want
  * nothing, and were refused nothing, claim them. Collective.
  */
-SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn_claim *k)
+SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn__claim *k)
 {
 	const uint32_t missing =
-	    simt_ballot(mask, k->step == GN_STEP_FETCH && k->intent == GN_READ && !k->ahead);
+	    simt_ballot(mask, k->step == GN__STEP_FETCH && k->intent == GN_READ && !k->ahead);
 	/* the claim of a lane that was refused keeps its status */
 	const int idles = !wants && !k->status.code;
 	const uint32_t idle = simt_ballot(mask, idles);
@@ -204,8 +204,8 @@ SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wa
 	page += 1 + simt_rank(idle);
 	if (!idles || simt_rank(idle) >= window || page >= end)
 		return;
-	*k = gn_claim_ahead(page);
-	k->step = gn_claim_seek(c, k);
+	*k = gn__claim_ahead(page);
+	k->step = gn__claim_seek(c, k);
 }
 
 #endif

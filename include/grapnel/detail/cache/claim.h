@@ -3,16 +3,17 @@
  * detail/cache/claim.h - the request for a page: one thread finds it, or gets it a frame
  * (detail/cache/frame.h) and its bytes.
  *
- * The functions here are the decisions; they move no data. gn_claim_seek goes on until bytes must be moved or
- * the matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
+ * The functions here are the decisions; they move no data. gn__claim_seek goes on until bytes must be moved
+ * or the matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
  *
  *     seek -> HIT                     the page is pinned, or (claim.snapshot) looked at again behind the read
- *          -> FETCH                   read the whole page into claim.frame, then gn_claim_publish
- *          -> SHOW                    gn_claim_show the page, which has a frame and no bytes, then as FILL
- *          -> FILL                    read the sectors claim.owned of the pinned page, then gn_claim_filled
- *          -> WRITE_BACK              write claim.victim from claim.frame, then gn_claim_written
+ *          -> FETCH                   read the whole page into claim.frame, then gn__claim_publish
+ *          -> PUBLISH                 gn__claim_publish_sectors: the page has a frame and no bytes; then as
+ *                                     FILL
+ *          -> FILL                    read the sectors claim.owned of the pinned page, then gn__claim_filled
+ *          -> WRITE_BACK              write claim.victim from claim.frame, then gn__claim_written
  *          -> WAIT                    let others run, then seek again: it goes on from there
- *          -> NO_FRAME                every frame is pinned; gn_claim_drop when done
+ *          -> NO_FRAME                every frame is pinned; gn__claim_drop when done
  *          -> ERROR                   claim.status says what
  *
  * The words that a claim looks at and swaps tell it what to do, relaxed. What they order, for FETCH, FILL,
@@ -21,7 +22,7 @@
  *
  * Nobody waits while others could need what he holds: a loader holds its page's BUSY and searches frames by
  * trying; the lock of a set is held for a look at its words, or, by a claim that got no frame, until
- * gn_claim_drop in the next round. And nobody waits in here: lanes of one warp that want different pages can
+ * gn__claim_drop in the next round. And nobody waits in here: lanes of one warp that want different pages can
  * need each other's, and a lane that is done may have to stand still until the others of its warp leave the
  * same loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which they also
  * give up everything that others wait for. The lanes of a mask meet before any of them claims something, so
@@ -41,23 +42,23 @@
  * @sectors  that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page. A writer
  *           makes them dirty.
  */
-SIMT_FN struct gn_claim gn_claim_init(uint64_t page, uint32_t intent, uint32_t sectors)
+SIMT_FN struct gn__claim gn__claim_init(uint64_t page, uint32_t intent, uint32_t sectors)
 {
-	struct gn_claim k;
+	struct gn__claim k;
 
 	memset(&k, 0, sizeof k);
 	k.page = page;
 	k.intent = intent;
 	k.sectors = sectors;
 	k.dirties = intent == GN_READ ? 0 : sectors;
-	k.grant = GN_WORD_PIN | GN_WORD_REF | (intent == GN_READ ? 0 : GN_WORD_DIRTY);
+	k.grant = GN__WORD_PIN | GN__WORD_REF | (intent == GN_READ ? 0 : GN__WORD_DIRTY);
 	return k;
 }
 
 /* A claim for a page that may be wanted soon. */
-SIMT_FN struct gn_claim gn_claim_ahead(uint64_t page)
+SIMT_FN struct gn__claim gn__claim_ahead(uint64_t page)
 {
-	struct gn_claim k;
+	struct gn__claim k;
 
 	memset(&k, 0, sizeof k);
 	k.page = page;
@@ -67,30 +68,30 @@ SIMT_FN struct gn_claim gn_claim_ahead(uint64_t page)
 	return k;
 }
 
-SIMT_FN enum gn_step gn__claim_error(struct gn_claim *k, int code, uint32_t device)
+SIMT_FN enum gn__step gn__claim_error(struct gn__claim *k, int code, uint32_t device)
 {
 	k->status.code = code;
 	k->status.device = device;
-	return GN_STEP_ERROR;
+	return GN__STEP_ERROR;
 }
 
 /*
- * gn_claim_show - after SHOW, behind a fence since then (R5): the page has its frame, and everybody sees it;
- * the sectors that the caller wants are in motion.
+ * gn__claim_publish_sectors - after PUBLISH, behind a fence since then (R5): the page has its frame, and
+ * everybody sees it; the sectors that the caller wants are in motion.
  */
-SIMT_FN void gn_claim_show(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_FN void gn__claim_publish_sectors(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	k->owned = k->sectors;
-	gn__claim_give(c, k, GN_WORD_PARTIAL);
+	gn__claim_give(c, k, GN__WORD_PARTIAL);
 }
 
 /* ---- direct table ---- */
 
-SIMT_FN enum gn_step gn__claim_direct(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_FN enum gn__step gn__claim_direct(const struct gn_cache_view *c, struct gn__claim *k,
                                       const struct gn_hold *found)
 {
-	k->made = found->seen & GN_WORD_VERSION;
-	if (simt_cas_fenced_dev_u64(found->word, found->seen, GN_WORD_BUSY | k->made) != found->seen)
+	k->made = found->seen & GN__WORD_VERSION;
+	if (simt_cas_fenced_dev_u64(found->word, found->seen, GN__WORD_BUSY | k->made) != found->seen)
 		return GN__STEP_AGAIN;
 	GN_TRACE(claim);
 	k->word = found->word;
@@ -119,30 +120,30 @@ SIMT_FN void gn__open_set(const struct gn_cache_view *c, uint32_t set)
 	gn__unlock_set(c, set, simt_load_relaxed_dev_u32(&c->lock[set]) >> 1);
 }
 
-SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_FN enum gn__step gn__claim_in_set(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	uint32_t set = gn__set_of(c, k->page);
 	enum gn__taking taking;
 	uint32_t hand;
 
 	if (!gn__lock_set(c, set, &hand))
-		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
+		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN__STEP_WAIT;
 	if (gn__find_in_set(c, k->page, 0).word) { /* somebody was faster */
 		gn__unlock_set(c, set, hand);
 		return GN__STEP_AGAIN;
 	}
 	taking = gn__search_ways(c, k, set, &hand);
 	if (taking == GN__PINNED && !k->may_bypass)
-		/* with the lock, so that the page stays absent; gn_claim_drop opens it */
-		return GN_STEP_NO_FRAME;
+		/* with the lock, so that the page stays absent; gn__claim_drop opens it */
+		return GN__STEP_NO_FRAME;
 	gn__unlock_set(c, set, hand);
 	if (taking == GN__TAKEN)
 		return gn__claim_fetch(c, k);
 	if (taking == GN__TAKEN_DIRTY)
-		return GN_STEP_WRITE_BACK;
+		return GN__STEP_WRITE_BACK;
 	if (k->may_bypass)
 		return gn__claim_bypass(c, k, taking == GN__PINNED);
-	return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN_STEP_WAIT;
+	return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN__STEP_WAIT;
 }
 
 /*
@@ -150,7 +151,7 @@ SIMT_FN enum gn_step gn__claim_in_set(const struct gn_cache_view *c, struct gn_c
  * If the set is locked the victim stays, clean, and the claim looks again: to keep its way it would have to
  * wait for the lock, while others, who find every way held, take that lock in turns.
  */
-SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_FN enum gn__step gn__claim_way_written(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	const uint32_t set = gn__set_of(c, k->page);
 	const uint64_t seen = simt_load_relaxed_dev_u64(k->victim_word);
@@ -159,19 +160,20 @@ SIMT_FN enum gn_step gn__claim_way_written(const struct gn_cache_view *c, struct
 
 	if (!gn__lock_set(c, set, &hand)) {
 		gn__sector_cleaned(c, k->frame);
-		simt_and_acq_rel_dev_u64(k->victim_word, ~(GN_WORD_BUSY | GN_WORD_DIRTY));
+		simt_and_acq_rel_dev_u64(k->victim_word, ~(GN__WORD_BUSY | GN__WORD_DIRTY));
 		return GN__STEP_AGAIN;
 	}
 	found = gn__find_in_set(c, k->page, 0).word != 0;
 	gn__count_eviction(c);
 	simt_store_release_dev_u64(k->victim_word,
-	                           found ? seen & GN_WORD_VERSION : gn__retagged(c, k, k->victim_word, seen));
+	                           found ? seen & GN__WORD_VERSION
+	                                 : gn__retagged(c, k, k->victim_word, seen));
 	gn__unlock_set(c, set, hand);
 	return found ? GN__STEP_AGAIN : gn__claim_fetch(c, k);
 }
 
 /* A page whose last fetch failed still has its way: try again in it. */
-SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_FN enum gn__step gn__claim_failed_way(const struct gn_cache_view *c, struct gn__claim *k,
                                           const struct gn_hold *found)
 {
 	const uint64_t busy = gn__retagged(c, k, found->word, found->seen);
@@ -184,7 +186,7 @@ SIMT_FN enum gn_step gn__claim_failed_way(const struct gn_cache_view *c, struct 
 
 /* ---- both ---- */
 
-SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_FN enum gn__step gn__claim_missing(const struct gn_cache_view *c, struct gn__claim *k,
                                        const struct gn_hold *found)
 {
 	if (k->may_bypass && gn__rests(&gn__local(c)->bypass_resting))
@@ -193,18 +195,18 @@ SIMT_FN enum gn_step gn__claim_missing(const struct gn_cache_view *c, struct gn_
 		return gn__claim_error(k, -GN_ENOSPC, GN_NVME_CAPACITY_EXCEEDED);
 	if (c->owner)
 		return gn__claim_direct(c, k, found);
-	if (found->word && found->seen & GN_WORD_FAILED)
+	if (found->word && found->seen & GN__WORD_FAILED)
 		return gn__claim_failed_way(c, k, found);
 	return gn__claim_in_set(c, k);
 }
 
 /* ---- a page in parts ---- */
 
-/* Not this time: wait, or give up what is held. Returns GN_STEP_WAIT or GN_STEP_ERROR. */
-SIMT_FN enum gn_step gn__claim_waits(const struct gn_cache_view *c, struct gn_claim *k)
+/* Not this time: wait, or give up what is held. Returns GN__STEP_WAIT or GN__STEP_ERROR. */
+SIMT_FN enum gn__step gn__claim_waits(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	if (!gn__claim_is_late(c, k))
-		return GN_STEP_WAIT;
+		return GN__STEP_WAIT;
 	if (k->pinned) {
 		gn__sector_give_back(c, k->frame, k->owned);
 		gn__page_unpin(k->word);
@@ -214,11 +216,11 @@ SIMT_FN enum gn_step gn__claim_waits(const struct gn_cache_view *c, struct gn_cl
 }
 
 /* Nothing is left to bring for a claim that nobody waits for. */
-SIMT_FN enum gn_step gn__claim_leave(struct gn_claim *k)
+SIMT_FN enum gn__step gn__claim_leave(struct gn__claim *k)
 {
 	gn__page_unpin(k->word);
 	k->pinned = 0;
-	return GN_STEP_HIT;
+	return GN__STEP_HIT;
 }
 
 /*
@@ -243,7 +245,7 @@ SIMT_FN uint32_t gn__claim_widened(uint64_t seen, uint32_t wanted)
  * claim's. Fetched at once, by whoever claims them; so who waits for sectors holds none that others wait for,
  * but for GN__COVER, whose sectors are claimed from the lowest on.
  */
-SIMT_FN enum gn_step gn__claim_sectors(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_FN enum gn__step gn__claim_sectors(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	const int covers = k->intent == GN__COVER;
 	const uint64_t seen = simt_load_acquire_dev_u64(&c->sector[k->frame]);
@@ -258,7 +260,7 @@ SIMT_FN enum gn_step gn__claim_sectors(const struct gn_cache_view *c, struct gn_
 		if (k->intent == GN_READ)
 			free = gn__claim_widened(seen, free);
 		k->owned |= gn__sector_claim(c, k->frame, free);
-		return covers ? GN__STEP_AGAIN : k->owned ? GN_STEP_FILL : GN__STEP_AGAIN;
+		return covers ? GN__STEP_AGAIN : k->owned ? GN__STEP_FILL : GN__STEP_AGAIN;
 	}
 	if (k->ahead)
 		return gn__claim_leave(k);
@@ -266,28 +268,28 @@ SIMT_FN enum gn_step gn__claim_sectors(const struct gn_cache_view *c, struct gn_
 		return gn__claim_waits(c, k);
 	if (k->dirties & ~k->owned)
 		gn__sector_dirty(c, k->frame, k->dirties & ~k->owned);
-	return GN_STEP_HIT;
+	return GN__STEP_HIT;
 }
 
 /* Are all sectors that a reader wants in the frame? Acquires their bytes. */
-SIMT_FN int gn__claim_has(const struct gn_cache_view *c, const struct gn_claim *k,
+SIMT_FN int gn__claim_has(const struct gn_cache_view *c, const struct gn__claim *k,
                           const struct gn_hold *found)
 {
 	uint32_t there;
 
-	if (found->seen & GN_WORD_VALID)
+	if (found->seen & GN__WORD_VALID)
 		return 1;
-	if (!(found->seen & GN_WORD_PARTIAL))
+	if (!(found->seen & GN__WORD_PARTIAL))
 		return 0;
 	there = gn__sector_valid(simt_load_acquire_dev_u64(&c->sector[gn__frame_of(c, found)]));
 	return !(k->sectors & ~there);
 }
 
 /* Is another thread bringing what a reader wants? It need not pin the page meanwhile. */
-SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim *k,
+SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn__claim *k,
                             const struct gn_hold *found)
 {
-	return k->may_snapshot && found->seen & GN_WORD_PARTIAL &&
+	return k->may_snapshot && found->seen & GN__WORD_PARTIAL &&
 	       k->sectors & gn__sector_moving(simt_load_relaxed_dev_u64(&c->sector[gn__frame_of(c, found)]));
 }
 
@@ -296,10 +298,10 @@ SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn_claim
  * after the other. If it goes meanwhile it is pinned the next time. What is read comes after the word (A4):
  * in a direct table that look was a leading one, and the address of what is read depends on it.
  */
-SIMT_FN enum gn_step gn__claim_snapshot(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_FN enum gn__step gn__claim_snapshot(const struct gn_cache_view *c, struct gn__claim *k,
                                        const struct gn_hold *found)
 {
-	if ((!c->owner || !(found->seen & GN_WORD_VALID)) &&
+	if ((!c->owner || !(found->seen & GN__WORD_VALID)) &&
 	    simt_load_acquire_dev_u64(found->word) != found->seen)
 		return GN__STEP_AGAIN;
 	gn__page_touch(found, found->seen);
@@ -307,22 +309,22 @@ SIMT_FN enum gn_step gn__claim_snapshot(const struct gn_cache_view *c, struct gn
 	k->snapshot = found->seen;
 	k->word = found->word;
 	k->frame = gn__frame_of(c, found);
-	return GN_STEP_HIT;
+	return GN__STEP_HIT;
 }
 
-SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_FN enum gn__step gn__claim_present(const struct gn_cache_view *c, struct gn__claim *k,
                                        const struct gn_hold *found)
 {
 	const uint64_t seen = found->seen;
 
-	if (k->ahead && (seen & (GN_WORD_VALID | GN_WORD_BUSY)))
-		return GN_STEP_HIT;
+	if (k->ahead && (seen & (GN__WORD_VALID | GN__WORD_BUSY)))
+		return GN__STEP_HIT;
 	if (k->may_snapshot && gn__claim_has(c, k, found))
 		return gn__claim_snapshot(c, k, found);
 	if (!gn__page_can_pin(seen) || gn__claim_comes(c, k, found)) {
-		k->waited |= (seen & GN_WORD_BUSY) != 0;
+		k->waited |= (seen & GN__WORD_BUSY) != 0;
 		/* holds may stay for ever, so nobody waits for one of them to add another */
-		if (k->holds && !(seen & GN_WORD_BUSY) && (seen & GN_WORD_PINS) == GN_WORD_PINS)
+		if (k->holds && !(seen & GN__WORD_BUSY) && (seen & GN__WORD_PINS) == GN__WORD_PINS)
 			return gn__claim_error(k, -GN_ENOBUFS, 0);
 		/*
 		 * an access never gets -GN_ENOBUFS: the page is here, and whoever went around the cache would
@@ -330,37 +332,38 @@ SIMT_FN enum gn_step gn__claim_present(const struct gn_cache_view *c, struct gn_
 		 */
 		return gn__claim_waits(c, k);
 	}
-	if (!gn__page_try_pin(found->word, seen, k->grant & ~GN_WORD_PINS, GN__ACQUIRE))
+	if (!gn__page_try_pin(found->word, seen, k->grant & ~GN__WORD_PINS, GN__ACQUIRE))
 		return GN__STEP_AGAIN;
 	k->word = found->word;
 	k->frame = gn__frame_of(c, found);
 	k->pinned = 1;
-	if (!(seen & GN_WORD_VALID))
+	if (!(seen & GN__WORD_VALID))
 		return gn__claim_sectors(c, k);
 	if (k->dirties)
 		gn__sector_dirty(c, k->frame, k->dirties);
-	return GN_STEP_HIT;
+	return GN__STEP_HIT;
 }
 
-SIMT_FN enum gn_step gn__claim_lookup(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_FN enum gn__step gn__claim_lookup(const struct gn_cache_view *c, struct gn__claim *k)
 {
-	const struct gn_hold found = gn_table_find(c, k->page);
+	const struct gn_hold found = gn__table_find(c, k->page);
 
-	if (found.word && found.seen & (GN_WORD_HELD | GN_WORD_BUSY))
+	if (found.word && found.seen & (GN__WORD_HELD | GN__WORD_BUSY))
 		return gn__claim_present(c, k, &found);
 	/* the fetch this thread waited for has failed; a thread that comes now tries again */
-	if (found.word && found.seen & GN_WORD_FAILED && k->waited)
-		return gn__claim_error(k, gn_word_failed_code(found.seen), gn_word_failed_device(found.seen));
+	if (found.word && found.seen & GN__WORD_FAILED && k->waited)
+		return gn__claim_error(k, gn__word_failed_code(found.seen),
+		                       gn__word_failed_device(found.seen));
 	return gn__claim_missing(c, k, &found);
 }
 
 /*
- * gn_claim_seek - look for the page, or go on where the claim waited (see the top of this file).
+ * gn__claim_seek - look for the page, or go on where the claim waited (see the top of this file).
  * One thread. Never waits itself.
  */
-SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_NOINLINE_FN enum gn__step gn__claim_seek(const struct gn_cache_view *c, struct gn__claim *k)
 {
-	enum gn_step step;
+	enum gn__step step;
 
 	do {
 		step = k->pinned      ? gn__claim_sectors(c, k)
@@ -368,24 +371,24 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_seek(const struct gn_cache_view *c, struc
 		                      : gn__claim_lookup(c, k);
 	} while (step == GN__STEP_AGAIN);
 	/* What nobody waits for does not wait either; a page that is held without a frame must be let go. */
-	if (k->ahead && step == GN_STEP_WAIT)
-		step = k->searching ? GN_STEP_NO_FRAME : GN_STEP_HIT;
+	if (k->ahead && step == GN__STEP_WAIT)
+		step = k->searching ? GN__STEP_NO_FRAME : GN__STEP_HIT;
 	return step;
 }
 
 /*
- * gn_claim_written - the victim of WRITE_BACK was written, or not.
+ * gn__claim_written - the victim of WRITE_BACK was written, or not.
  * Returns the next step. A victim that could not be written keeps its frame and stays dirty.
  */
-SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_NOINLINE_FN enum gn__step gn__claim_written(const struct gn_cache_view *c, struct gn__claim *k,
                                                struct gn_store_status status)
 {
-	enum gn_step step = GN__STEP_AGAIN;
+	enum gn__step step = GN__STEP_AGAIN;
 
 	/* the cleaner would have had something to do */
 	simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, 0);
 	if (status.code) {
-		simt_and_acq_rel_dev_u64(k->victim_word, ~GN_WORD_BUSY);
+		simt_and_acq_rel_dev_u64(k->victim_word, ~GN__WORD_BUSY);
 		k->clean_only = 1;
 		k->unwritten = status;
 	} else if (c->owner) {
@@ -394,43 +397,43 @@ SIMT_NOINLINE_FN enum gn_step gn_claim_written(const struct gn_cache_view *c, st
 	} else {
 		step = gn__claim_way_written(c, k);
 	}
-	return step == GN__STEP_AGAIN ? gn_claim_seek(c, k) : step;
+	return step == GN__STEP_AGAIN ? gn__claim_seek(c, k) : step;
 }
 
 /* The page could not be fetched: its frame is free again, and the page says why. */
-SIMT_FN void gn__claim_fail(const struct gn_cache_view *c, struct gn_claim *k, struct gn_store_status status)
+SIMT_FN void gn__claim_fail(const struct gn_cache_view *c, struct gn__claim *k, struct gn_store_status status)
 {
 	uint64_t made = k->made;
 
 	if (c->owner) {
-		made = gn_word_next_version(made);
+		made = gn__word_next_version(made);
 		simt_store_release_dev_u32(&c->owner[k->frame], GN__OWNER_FREE);
 	}
 	simt_store_release_dev_u64(k->word,
-	                           gn_word_failed(made, gn_word_payload(made), status.code, status.device));
+	                           gn__word_failed(made, gn__word_payload(made), status.code, status.device));
 }
 
 /*
- * gn_claim_publish - the bytes of FETCH are in the frame, or could not be had.
+ * gn__claim_publish - the bytes of FETCH are in the frame, or could not be had.
  * With a status of 0 the page is pinned for the caller and everybody may use it (edge R4, pairs with A4 of
- * gn_table_find); else the frame is free again and the page says what failed.
+ * gn__table_find); else the frame is free again and the page says what failed.
  */
-SIMT_FN void gn_claim_publish(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_FN void gn__claim_publish(const struct gn_cache_view *c, struct gn__claim *k,
                               struct gn_store_status status)
 {
 	GN_TRACE(publish);
 	if (status.code)
 		gn__claim_fail(c, k, status);
 	else
-		gn__claim_give(c, k, GN_WORD_VALID);
+		gn__claim_give(c, k, GN__WORD_VALID);
 }
 
 /*
- * gn_claim_filled - the bytes of FILL are in the frame, behind a fence since then; or they could not be had,
+ * gn__claim_filled - the bytes of FILL are in the frame, behind a fence since then; or they could not be had,
  * and their sectors are absent as before, so that the next access tries again.
  * Returns the next step: HIT, or WAIT for sectors that others bring.
  */
-SIMT_FN enum gn_step gn_claim_filled(const struct gn_cache_view *c, struct gn_claim *k,
+SIMT_FN enum gn__step gn__claim_filled(const struct gn_cache_view *c, struct gn__claim *k,
                                      struct gn_store_status status)
 {
 	if (status.code)
@@ -441,13 +444,13 @@ SIMT_FN enum gn_step gn_claim_filled(const struct gn_cache_view *c, struct gn_cl
 	if (status.code || k->ahead) {
 		gn__page_unpin_after_fence(k->word);
 		k->pinned = 0;
-		return status.code ? GN_STEP_ERROR : GN_STEP_HIT;
+		return status.code ? GN__STEP_ERROR : GN__STEP_HIT;
 	}
-	return gn_claim_seek(c, k);
+	return gn__claim_seek(c, k);
 }
 
-/* gn_claim_drop - give up after NO_FRAME; the page is absent and free to be claimed again. */
-SIMT_FN void gn_claim_drop(const struct gn_cache_view *c, struct gn_claim *k)
+/* gn__claim_drop - give up after NO_FRAME; the page is absent and free to be claimed again. */
+SIMT_FN void gn__claim_drop(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	if (c->owner)
 		simt_store_release_dev_u64(k->word, k->made);

@@ -70,18 +70,18 @@ SIMT_FN uint64_t gn__load_sized(uint64_t value[2], const char *from, uint32_t si
  * Look at a sector, and read the element if it is in the frame and stays there, whether or not the page is
  * whole: an optimistic read (docs/memory-model.md), with the sector word between the word and the element.
  */
-SIMT_FN struct gn__faulting gn__fault_snapshot(const struct gn_pages *p, uint64_t address, uint32_t size,
+SIMT_FN struct gn__faulting gn__fault_snapshot(const struct gn__pages *p, uint64_t address, uint32_t size,
                                            uint64_t value[2])
 {
 	const struct gn_hold h = gn__page_snapshot_direct(p, gn__page_number(p, address), GN__LEADING);
 	const uint32_t at = gn__page_offset(p, address);
-	struct gn__faulting f = {h.seen, ~0ull, gn_word_payload(h.seen), 0, GN__FAULT_AGAIN};
+	struct gn__faulting f = {h.seen, ~0ull, gn__word_payload(h.seen), 0, GN__FAULT_AGAIN};
 	const char *element;
 	uint64_t now;
 
-	if (!(f.seen & GN_WORD_HELD))
+	if (!(f.seen & GN__WORD_HELD))
 		return f;
-	if (!(f.seen & GN_WORD_VALID))
+	if (!(f.seen & GN__WORD_VALID))
 		f.sectors = simt_load_leading_dev_u64(&p->sector[f.frame]);
 	if (!(gn__sector_valid(f.sectors) >> (at >> p->sector_log2) & 1))
 		return f;
@@ -97,14 +97,14 @@ SIMT_FN struct gn__faulting gn__fault_snapshot(const struct gn_pages *p, uint64_
 SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint64_t *word,
                                              struct gn__faulting f, uint32_t sectors)
 {
-	const uint64_t made = f.seen & GN_WORD_VERSION;
+	const uint64_t made = f.seen & GN__WORD_VERSION;
 	uint32_t scarce = 0, page;
 
 	f.what = GN__FAULT_BYPASS;
 	if (gn__rests(&gn__local(c)->bypass_resting))
 		return f;
 	f.what = GN__FAULT_AGAIN;
-	if (simt_cas_fenced_dev_u64(word, f.seen, GN_WORD_BUSY | made) != f.seen)
+	if (simt_cas_fenced_dev_u64(word, f.seen, GN__WORD_BUSY | made) != f.seen)
 		return f;
 	GN_TRACE(claim);
 	for (uint32_t tried = 0; tried < GN__FEW_FRAMES; tried++) {
@@ -148,20 +148,21 @@ SIMT_FN uint32_t gn__fault_claim(uint64_t *sectors, uint32_t wanted, uint32_t se
 }
 
 /* One thread, a leader: get hold of the sector that it looked at, if that can be done at once. */
-SIMT_FN struct gn__faulting gn__fault_begin(const struct gn_pages *p, uint64_t address, struct gn__faulting f)
+SIMT_FN struct gn__faulting gn__fault_begin(const struct gn__pages *p, uint64_t address,
+                                            struct gn__faulting f)
 {
 	const uint64_t page = gn__page_number(p, address);
 	const uint32_t sector = 1u << (gn__page_offset(p, address) >> p->sector_log2);
 
-	if (!(f.seen & GN_WORD_USED))
+	if (!(f.seen & GN__WORD_USED))
 		return gn__fault_absent(p->cache, &p->word[page], f, sector);
-	f.what = f.seen & GN_WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
-	if (f.seen & GN_WORD_VALID || !gn__page_can_pin(f.seen))
+	f.what = f.seen & GN__WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
+	if (f.seen & GN__WORD_VALID || !gn__page_can_pin(f.seen))
 		return f;
 	/* it is there, or comes: look again */
 	if (((uint32_t)f.sectors | (uint32_t)(f.sectors >> 32)) & sector)
 		return f;
-	if (!gn__page_try_pin(&p->word[page], f.seen, GN_WORD_REF, GN__LEADING))
+	if (!gn__page_try_pin(&p->word[page], f.seen, GN__WORD_REF, GN__LEADING))
 		return f;
 	f.owned = gn__fault_claim(&p->sector[f.frame], gn__claim_widened(f.sectors, sector), sector);
 	f.what = GN__FAULT_OWNS;
@@ -171,14 +172,14 @@ SIMT_FN struct gn__faulting gn__fault_begin(const struct gn_pages *p, uint64_t a
 /*
  * Show the page of a new frame to everybody (R4); behind a fence since the frame was taken (R5). One thread.
  */
-SIMT_FN void gn__fault_show(const struct gn_pages *p, uint64_t page, const struct gn__faulting *f)
+SIMT_FN void gn__fault_publish(const struct gn__pages *p, uint64_t page, const struct gn__faulting *f)
 {
 	const struct gn_cache_view *c = p->cache;
 
 	gn__sector_reset(c, f->frame, ~gn__page_sectors(c, page), f->owned);
 	simt_store_relaxed_dev_u32(&c->owner[f->frame], (uint32_t)page);
-	simt_store_release_once_dev_u64(&p->word[page], GN_WORD_PARTIAL | GN_WORD_REF | GN_WORD_PIN |
-	                                                    gn_word_next_version(f->seen) | f->frame);
+	simt_store_release_once_dev_u64(&p->word[page], GN__WORD_PARTIAL | GN__WORD_REF | GN__WORD_PIN |
+	                                                    gn__word_next_version(f->seen) | f->frame);
 }
 
 /*
@@ -186,7 +187,7 @@ SIMT_FN void gn__fault_show(const struct gn_pages *p, uint64_t page, const struc
  * since the bytes.
  * @given  lanes that got their element by it
  */
-SIMT_FN void gn__fault_end(const struct gn_pages *p, uint64_t page, const struct gn__faulting *f,
+SIMT_FN void gn__fault_end(const struct gn__pages *p, uint64_t page, const struct gn__faulting *f,
                            uint32_t given)
 {
 	if (f->owned)
@@ -204,7 +205,7 @@ SIMT_FN void gn__fault_end(const struct gn_pages *p, uint64_t page, const struct
  * The element of a page that was just seen absent and got no frame, from the store's memory: it has every
  * write from before this access began.
  */
-SIMT_FN void gn__fault_around(const struct gn_pages *p, uint64_t address, uint32_t size, uint64_t value[2])
+SIMT_FN void gn__fault_around(const struct gn__pages *p, uint64_t address, uint32_t size, uint64_t value[2])
 {
 	simt_fence_acq_rel_dev(); /* makes the look that found the page absent an acquire (R6) */
 	gn__load_sized(value, p->backing + address, size);
@@ -220,8 +221,8 @@ SIMT_FN void gn__fault_around(const struct gn_pages *p, uint64_t address, uint32
  * @same    the lanes that want that sector
  * Returns 1 with the value, or 0.
  */
-SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint64_t address, uint32_t leader,
-				  struct gn__faulting *f, uint32_t same, struct simt_ask *ask)
+SIMT_INLINE_FN int gn__fault_move(const struct gn__pages *p, uint32_t mask, uint64_t address, uint32_t leader,
+				  struct gn__faulting *f, uint32_t same, struct simt__element *ask)
 {
 	const uint64_t page = gn__page_number(p, address), inside = (1u << p->sector_log2) - 1;
 	const uint64_t start = address & ~inside;
@@ -233,7 +234,7 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint6
 	if (simt_ballot(mask, f->what == GN__FAULT_NEW))
 		simt_fence_release_dev(); /* R5; on cpu also the acquire of what these leaders have swapped */
 	if (f->what == GN__FAULT_NEW)
-		gn__fault_show(p, page, f);
+		gn__fault_publish(p, page, f);
 	ask->lane = owners >> leader & 1 ? leader : SIMT_NO_LANE;
 	ask->at = (uint32_t)(address & inside);
 	to = p->frame + ((size_t)f->frame << p->page_log2) + (start & ((1ull << p->page_log2) - 1));
@@ -253,9 +254,9 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn_pages *p, uint32_t mask, uint6
  * Waits for its own transfers only. Returns the element with a status of 0, or -GN_EAGAIN (it is not settled:
  * take another turn), -GN_EBUSY (take the slow way).
  */
-SIMT_FN struct gn__access gn__fault_in(const struct gn_pages *p, uint64_t address, uint32_t size)
+SIMT_FN struct gn__access gn__fault_in(const struct gn__pages *p, uint64_t address, uint32_t size)
 {
-	struct simt_ask ask = {SIMT_NO_LANE, 0, size, {0, 0}};
+	struct simt__element ask = {SIMT_NO_LANE, 0, size, {0, 0}};
 	struct gn__faulting f = gn__fault_snapshot(p, address, size, ask.bits);
 	struct gn__access access = {{0, 0}, {0, 0}};
 	uint32_t mask, same, leader, what;
@@ -297,7 +298,7 @@ struct gn__crowd {
  * Collective. The loop takes a turn for each sector of pages that several lanes want: one or two where lanes
  * are side by side, none where each is alone on its page.
  */
-SIMT_FN struct gn__crowd gn__fault_crowd(const struct gn_pages *p, uint32_t mask, uint64_t address, int done)
+SIMT_FN struct gn__crowd gn__fault_crowd(const struct gn__pages *p, uint32_t mask, uint64_t address, int done)
 {
 	const uint32_t self = 1u << simt_lane(),
 	               mine = done ? 0 : 1u << (gn__page_offset(p, address) >> p->sector_log2);
@@ -336,7 +337,7 @@ SIMT_FN uint32_t gn__fault_widened(const struct gn__crowd *c, uint64_t seen, uin
  * One thread, the first of a crowd: get hold of the page, and of the sectors that are wanted and absent, if
  * that can be done at once.
  */
-SIMT_FN struct gn__faulting gn__fault_lead(const struct gn_pages *p, uint64_t address, struct gn__faulting f,
+SIMT_FN struct gn__faulting gn__fault_lead(const struct gn__pages *p, uint64_t address, struct gn__faulting f,
 					   const struct gn__crowd *c)
 {
 	const uint64_t page = gn__page_number(p, address);
@@ -344,14 +345,14 @@ SIMT_FN struct gn__faulting gn__fault_lead(const struct gn_pages *p, uint64_t ad
 	uint32_t claimed;
 	uint64_t before;
 
-	if (!(f.seen & GN_WORD_USED)) {
+	if (!(f.seen & GN__WORD_USED)) {
 		claimed = gn__fault_widened(c, ~gn__page_sectors(p->cache, page), c->wanted);
 		return gn__fault_absent(p->cache, &p->word[page], f, claimed);
 	}
-	f.what = f.seen & GN_WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
-	if (f.seen & GN_WORD_VALID || !gn__page_can_pin(f.seen) || !absent)
+	f.what = f.seen & GN__WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
+	if (f.seen & GN__WORD_VALID || !gn__page_can_pin(f.seen) || !absent)
 		return f;
-	if (!gn__page_try_pin(&p->word[page], f.seen, GN_WORD_REF, GN__LEADING))
+	if (!gn__page_try_pin(&p->word[page], f.seen, GN__WORD_REF, GN__LEADING))
 		return f;
 	claimed = gn__fault_widened(c, f.sectors, absent);
 	before = simt_or_leading_dev_u64(&p->sector[f.frame], (uint64_t)claimed << 32);
@@ -376,9 +377,9 @@ SIMT_FN uint32_t gn__fault_share(const struct gn__crowd *c, uint32_t mine, uint3
  * The sectors that leaders hold are moved, a line a lane, and lanes are given their elements. Collective.
  * Returns 1 with the value, or 0.
  */
-SIMT_INLINE_FN int gn__fault_move_lines(const struct gn_pages *p, uint32_t mask, uint64_t address,
+SIMT_INLINE_FN int gn__fault_move_lines(const struct gn__pages *p, uint32_t mask, uint64_t address,
                                         const struct gn__crowd *c, struct gn__faulting *f, int done,
-                                        struct simt_ask *ask)
+                                        struct simt__element *ask)
 {
 	const uint32_t leader = simt_first_lane(c->lanes);
 	const uint64_t page = gn__page_number(p, address), inside = (1u << p->sector_log2) - 1;
@@ -393,7 +394,7 @@ SIMT_INLINE_FN int gn__fault_move_lines(const struct gn_pages *p, uint32_t mask,
 	if (simt_ballot(mask, f->what == GN__FAULT_NEW))
 		simt_fence_release_dev(); /* R5; on cpu also the acquire of what these leaders have swapped */
 	if (f->what == GN__FAULT_NEW)
-		gn__fault_show(p, page, f);
+		gn__fault_publish(p, page, f);
 	ask->lane = !done && owned >> mine & 1 ? simt_first_lane(c->same) : SIMT_NO_LANE;
 	ask->at = (uint32_t)(address & inside);
 	*ask = gn__store_load_lines(mask, owners, p->frame + ((size_t)frame << p->page_log2) + at,
@@ -415,10 +416,10 @@ SIMT_INLINE_FN int gn__fault_move_lines(const struct gn_pages *p, uint32_t mask,
  * Returns the caller's element with a status of 0; or, to all that are left together, -GN_EAGAIN (go on by
  * gn__fault_in) or -GN_EBUSY (take the slow way).
  */
-SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn_pages *p, uint32_t mask, uint64_t address,
+SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn__pages *p, uint32_t mask, uint64_t address,
                                                  uint32_t size)
 {
-	struct simt_ask ask = {SIMT_NO_LANE, 0, size, {0, 0}};
+	struct simt__element ask = {SIMT_NO_LANE, 0, size, {0, 0}};
 	struct gn__access access = {{0, 0}, {-GN_EAGAIN, 0}};
 	struct gn__faulting f = {0, 0, 0, 0, GN__FAULT_AGAIN};
 	uint32_t what;
@@ -461,7 +462,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn_pages *p, uint3
 }
 
 /* gn__fault_lines by a call, for kernels that are held to few registers (detail/array/read.h). */
-SIMT_NOINLINE_FN struct gn__access gn__fault_lines_called(const struct gn_pages *p, uint32_t mask,
+SIMT_NOINLINE_FN struct gn__access gn__fault_lines_called(const struct gn__pages *p, uint32_t mask,
                                                           uint64_t address, uint32_t size)
 {
 	return gn__fault_lines(p, mask, address, size);

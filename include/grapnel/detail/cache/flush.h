@@ -18,7 +18,7 @@ SIMT_FN uint64_t *gn__word_of_frame(const struct gn_cache_view *c, uint32_t fram
 		*page = simt_load_acquire_dev_u32(&c->owner[frame]);
 		return *page >= GN__OWNER_CLAIMED ? 0 : &c->word[*page];
 	}
-	*page = gn__page_of(c, frame / c->ways, gn_word_payload(simt_load_acquire_dev_u64(word)));
+	*page = gn__page_of(c, frame / c->ways, gn__word_payload(simt_load_acquire_dev_u64(word)));
 	return word;
 }
 
@@ -46,15 +46,15 @@ SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 	/*
 	 * Busy but not dirty: another flush or a cleaner writes it, and this flush answers for its bytes too.
 	 */
-	if ((c->owner && gn_word_payload(seen) != f->frame) || !(seen & GN_WORD_HELD) ||
-	    !(seen & (GN_WORD_DIRTY | GN_WORD_BUSY)))
+	if ((c->owner && gn__word_payload(seen) != f->frame) || !(seen & GN__WORD_HELD) ||
+	    !(seen & (GN__WORD_DIRTY | GN__WORD_BUSY)))
 		return 0;
-	if (seen & GN_WORD_BUSY)
+	if (seen & GN__WORD_BUSY)
 		return -GN_EAGAIN;
-	f->pinned = (seen & GN_WORD_PINS) != 0;
+	f->pinned = (seen & GN__WORD_PINS) != 0;
 	/* A pinned page may still be written: it stays dirty for the next flush. */
 	if (simt_cas_acq_rel_dev_u64(f->word, seen,
-	                             (f->pinned ? seen : seen & ~GN_WORD_DIRTY) | GN_WORD_BUSY) != seen)
+	                             (f->pinned ? seen : seen & ~GN__WORD_DIRTY) | GN__WORD_BUSY) != seen)
 		return -GN_EAGAIN;
 	/* Only now the frame stays with its page: it may have come since the first look. */
 	f->word = gn__word_of_frame(c, f->frame, &f->page);
@@ -73,10 +73,10 @@ SIMT_FN struct gn_store_status gn__flush_write(const struct gn_cache_view *c, ui
 	if (!begun)
 		return m.status;
 	if (m.status.code)
-		simt_or_acq_rel_dev_u64(f->word, GN_WORD_DIRTY);
+		simt_or_acq_rel_dev_u64(f->word, GN__WORD_DIRTY);
 	else if (!f->pinned)
 		gn__sector_cleaned(c, f->frame);
-	simt_and_acq_rel_dev_u64(f->word, ~GN_WORD_BUSY);
+	simt_and_acq_rel_dev_u64(f->word, ~GN__WORD_BUSY);
 	return m.status;
 }
 
@@ -126,7 +126,7 @@ SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *
  * at next, in the set that the lane's own claim went to. Lanes for which there is nothing get the number of
  * frames: in a cache of few, what lies further ahead is not soon wanted.
  */
-SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k,
+SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k,
                            uint32_t *frame)
 {
 	struct gn_cache_shared *s = c->shared;
@@ -160,7 +160,7 @@ SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const s
 /* Is the page of this frame one that will be evicted soon, and dirty? A look: gn__flush_try makes sure. */
 SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
 {
-	const uint64_t keeps = GN_WORD_BUSY | GN_WORD_PINS | (c->policy == GN_CLOCK ? GN_WORD_REF : 0);
+	const uint64_t keeps = GN__WORD_BUSY | GN__WORD_PINS | (c->policy == GN_CLOCK ? GN__WORD_REF : 0);
 	uint32_t at = frame;
 	uint64_t seen;
 
@@ -169,7 +169,7 @@ SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
 	if (frame >= c->frames || at >= GN__OWNER_CLAIMED)
 		return 0;
 	seen = simt_load_relaxed_dev_u64(&c->word[at]);
-	return seen & GN_WORD_HELD && seen & GN_WORD_DIRTY && !(seen & keeps);
+	return seen & GN__WORD_HELD && seen & GN__WORD_DIRTY && !(seen & keeps);
 }
 
 /*
@@ -197,7 +197,7 @@ SIMT_FN int gn__clean_rests(const struct gn_cache_view *c, uint32_t mask)
  * Keep frames clean ahead of the hand, so that misses need not write before they read: whoever has missed
  * writes back a few, now that nobody waits for him. Collective; waits for the transfers only.
  */
-SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn_claim *k)
+SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k)
 {
 	struct gn__flush f = {0, 0, 0, 0};
 	int wants, begun;

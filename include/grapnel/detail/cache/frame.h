@@ -11,8 +11,8 @@
  * others want. A page that is dirty is not written here, since a whole warp moves its bytes: it stays in its
  * frame, BUSY, until the caller has written it.
  *
- * struct gn_claim, what a thread wants and has got so far, is the request's (detail/cache/claim.h). It stands
- * here because the search notes in it what was found, and the request calls the search.
+ * struct gn__claim, what a thread wants and has got so far, is the request's (detail/cache/claim.h). It
+ * stands here because the search notes in it what was found, and the request calls the search.
  */
 #ifndef GRAPNEL_CACHE_FRAME_H
 #define GRAPNEL_CACHE_FRAME_H
@@ -24,15 +24,15 @@
 #include <grapnel/detail/cache/view.h>
 #include <grapnel/trace.h>
 
-enum gn_step {
-	GN_STEP_HIT,
-	GN_STEP_FETCH,
-	GN_STEP_SHOW,
-	GN_STEP_FILL,
-	GN_STEP_WRITE_BACK,
-	GN_STEP_WAIT,
-	GN_STEP_NO_FRAME,
-	GN_STEP_ERROR,
+enum gn__step {
+	GN__STEP_HIT,
+	GN__STEP_FETCH,
+	GN__STEP_PUBLISH,
+	GN__STEP_FILL,
+	GN__STEP_WRITE_BACK,
+	GN__STEP_WAIT,
+	GN__STEP_NO_FRAME,
+	GN__STEP_ERROR,
 	GN__STEP_AGAIN /* inside only: lost a race, look again */
 };
 
@@ -44,7 +44,7 @@ enum gn_intent {
 	GN__COVER     /* overwrite whole sectors, at once: they need not be fetched */
 };
 
-struct gn_claim {
+struct gn__claim {
 	uint64_t page;     /* wanted */
 	uint64_t grant;    /* what a hit or a publish adds to the word: a pin, REF, and DIRTY for a writer */
 	uint64_t deadline; /* 0 until the first wait */
@@ -67,7 +67,7 @@ struct gn_claim {
 	/* sectors in motion that are this claim's: to be fetched, or for GN__COVER to be written */
 	uint32_t owned;
 	uint32_t pinned;     /* the page is pinned for this claim */
-	uint32_t step;       /* enum gn_step, between rounds (access.h) */
+	uint32_t step;       /* enum gn__step, between rounds (access.h) */
 	uint32_t around;     /* went around the cache */
 	uint32_t missed;     /* the page was not there, or not all of it */
 	/* the pin is the caller's to keep: where the page can count no more of them, it is refused */
@@ -82,7 +82,7 @@ struct gn_claim {
 };
 
 /* Has this claim waited for longer than wait_ns? */
-SIMT_FN int gn__claim_is_late(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_FN int gn__claim_is_late(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	uint64_t now = simt_clock_ns();
 
@@ -95,16 +95,16 @@ SIMT_FN int gn__claim_is_late(const struct gn_cache_view *c, struct gn_claim *k)
  * The frame is the page's: everybody may see it, in the state of these flags (edge R4). Called behind a fence
  * since the frame was taken: who had it before is done with its sector word.
  */
-SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn_claim *k, uint64_t flags)
+SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn__claim *k, uint64_t flags)
 {
 	uint64_t made = k->made;
 
-	if (flags & GN_WORD_VALID)
+	if (flags & GN__WORD_VALID)
 		gn__sector_reset(c, k->frame, 0xffffffffu, k->dirties);
 	else
 		gn__sector_reset(c, k->frame, ~gn__page_sectors(c, k->page), k->owned);
 	if (c->owner) {
-		made = gn_word_next_version(made) | k->frame;
+		made = gn__word_next_version(made) | k->frame;
 		simt_store_relaxed_dev_u32(&c->owner[k->frame], (uint32_t)k->page); /* R4 releases it too */
 	}
 	simt_store_release_dev_u64(k->word, flags | k->grant | made); /* R4 */
@@ -115,7 +115,7 @@ SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn_claim *k, u
  * Does a missing page come as a whole, its word BUSY until it is there? Else it is shown at once, and fetched
  * by sectors.
  */
-SIMT_FN int gn__claim_is_whole(const struct gn_cache_view *c, const struct gn_claim *k)
+SIMT_FN int gn__claim_is_whole(const struct gn_cache_view *c, const struct gn__claim *k)
 {
 	return !c->sector || k->sectors == 0xffffffffu ||
 	       gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
@@ -126,16 +126,16 @@ SIMT_FN int gn__claim_is_whole(const struct gn_cache_view *c, const struct gn_cl
  * ordered before the new bytes by a fence (edge R5, pairs with A5: the reader's acquire of the data): that of
  * gn__claim_move, or the one here if nothing is fetched.
  */
-SIMT_FN enum gn_step gn__claim_fetch(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_FN enum gn__step gn__claim_fetch(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	GN_TRACE(frame);
 	k->missed = 1;
 	if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)
-		return gn__claim_is_whole(c, k) ? GN_STEP_FETCH : GN_STEP_SHOW;
+		return gn__claim_is_whole(c, k) ? GN__STEP_FETCH : GN__STEP_PUBLISH;
 	simt_fence_acq_rel_dev(); /* R5 */
 	k->owned = k->intent == GN__COVER ? k->sectors : 0;
-	gn__claim_give(c, k, k->owned ? GN_WORD_PARTIAL : GN_WORD_VALID);
-	return GN_STEP_HIT;
+	gn__claim_give(c, k, k->owned ? GN__WORD_PARTIAL : GN__WORD_VALID);
+	return GN__STEP_HIT;
 }
 
 SIMT_FN void gn__count_eviction(const struct gn_cache_view *c)
@@ -158,7 +158,7 @@ enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED, GN__MOV
  */
 SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
 {
-	simt_store_release_dev_u64(word, simt_load_relaxed_dev_u64(word) & GN_WORD_VERSION); /* R6 */
+	simt_store_release_dev_u64(word, simt_load_relaxed_dev_u64(word) & GN__WORD_VERSION); /* R6 */
 	gn__count_eviction(c);
 }
 
@@ -173,18 +173,18 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t fr
 {
 	uint64_t *word = &c->word[page];
 	const uint64_t seen = simt_load_once_dev_u64(word);
-	const int used = seen & GN_WORD_REF && c->policy == GN_CLOCK;
-	uint64_t then = seen & GN_WORD_DIRTY ? seen | GN_WORD_BUSY : seen & GN_WORD_VERSION;
+	const int used = seen & GN__WORD_REF && c->policy == GN_CLOCK;
+	uint64_t then = seen & GN__WORD_DIRTY ? seen | GN__WORD_BUSY : seen & GN__WORD_VERSION;
 
-	if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY || gn_word_payload(seen) != frame)
+	if (!(seen & GN__WORD_HELD) || seen & GN__WORD_BUSY || gn__word_payload(seen) != frame)
 		return GN__MOVING;
-	if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && (clean_only || gn__is_full(c, page))))
+	if (seen & GN__WORD_PINS || (seen & GN__WORD_DIRTY && (clean_only || gn__is_full(c, page))))
 		return GN__PINNED;
 	if (used)
-		then = seen & ~GN_WORD_REF; /* one swap for both, since lanes side by side do both */
+		then = seen & ~GN__WORD_REF; /* one swap for both, since lanes side by side do both */
 	if (simt_cas_fenced_dev_u64(word, seen, then) != seen || used)
 		return GN__UNSETTLED;
-	if (seen & GN_WORD_DIRTY)
+	if (seen & GN__WORD_DIRTY)
 		return GN__TAKEN_DIRTY;
 	gn__count_eviction(c);
 	return GN__TAKEN;
@@ -211,7 +211,7 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t f
  * move the hand too, so the third round goes from frame to frame: then none was overlooked. For the random
  * policy every round does, from a place that is drawn.
  */
-SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn_claim *k)
+SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn__claim *k)
 {
 	if (k->tried >= 2 * c->frames || (c->policy == GN_RANDOM && k->tried))
 		return k->frame + 1 == c->frames ? 0 : k->frame + 1;
@@ -237,20 +237,20 @@ enum { GN__FEW_FRAMES = 16, GN__BYPASS_REST = 32 };
  * and the caller loads it (gn__access_alone). Where frames are pinned or changing hands, there are fewer than
  * threads that miss: then the next misses of these processors do not even look for one.
  */
-SIMT_FN enum gn_step gn__claim_bypass(const struct gn_cache_view *c, struct gn_claim *k, int scarce)
+SIMT_FN enum gn__step gn__claim_bypass(const struct gn_cache_view *c, struct gn__claim *k, int scarce)
 {
 	if (scarce)
 		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_resting, GN__BYPASS_REST);
 	k->status.code = -GN_ENOBUFS;
 	k->around = 1;
-	return GN_STEP_NO_FRAME;
+	return GN__STEP_NO_FRAME;
 }
 
 /*
  * Look for a frame for a page that is held BUSY: at every one, or for a claim that may go around the cache at
  * a few.
  */
-SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_claim *k)
+SIMT_FN enum gn__step gn__search_frames(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	const uint32_t most = k->may_bypass ? (uint32_t)GN__FEW_FRAMES : 3 * c->frames;
 	uint32_t moving = 0, pinned = 0;
@@ -268,7 +268,7 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 		if (taking == GN__TAKEN_DIRTY) {
 			k->victim = page;
 			k->victim_word = &c->word[page];
-			return GN_STEP_WRITE_BACK;
+			return GN__STEP_WRITE_BACK;
 		}
 		moving += taking == GN__MOVING;
 		pinned += taking == GN__PINNED;
@@ -280,48 +280,49 @@ SIMT_FN enum gn_step gn__search_frames(const struct gn_cache_view *c, struct gn_
 	}
 	unsettled |= moving == GN__MANY_MOVING;
 	/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
-	return unsettled && !gn__claim_is_late(c, k) ? GN_STEP_WAIT : GN_STEP_NO_FRAME;
+	return unsettled && !gn__claim_is_late(c, k) ? GN__STEP_WAIT : GN__STEP_NO_FRAME;
 }
 
 /* ---- set table: a frame of the page's set ---- */
 
 /* The word of a way that now stands for the wanted page, held BUSY. */
-SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn_claim *k, uint64_t *word,
+SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn__claim *k, uint64_t *word,
                               uint64_t seen)
 {
 	k->word = word;
-	k->made = gn_word_next_version(seen) | gn__tag_of(c, k->page);
-	return GN_WORD_BUSY | k->made;
+	k->made = gn__word_next_version(seen) | gn__tag_of(c, k->page);
+	return GN__WORD_BUSY | k->made;
 }
 
 /* Take a way from the page that is in it, if there is none or it may go. The set is locked. */
-SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set,
+SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn__claim *k, uint32_t set,
                                      uint32_t frame)
 {
 	uint64_t *word = &c->word[frame];
 	const uint64_t seen = simt_load_relaxed_dev_u64(word),
-	               page = gn__page_of(c, set, gn_word_payload(seen));
-	int is_free = !(seen & GN_WORD_USED) || (seen & GN_WORD_FAILED);
+	               page = gn__page_of(c, set, gn__word_payload(seen));
+	int is_free = !(seen & GN__WORD_USED) || (seen & GN__WORD_FAILED);
 
 	if (!is_free) {
-		if (!(seen & GN_WORD_HELD) || seen & GN_WORD_BUSY)
+		if (!(seen & GN__WORD_HELD) || seen & GN__WORD_BUSY)
 			return GN__UNSETTLED;
-		if (seen & GN_WORD_PINS || (seen & GN_WORD_DIRTY && (k->clean_only || gn__is_full(c, page))))
+		if (seen & GN__WORD_PINS ||
+		    (seen & GN__WORD_DIRTY && (k->clean_only || gn__is_full(c, page))))
 			return GN__PINNED;
-		if (seen & GN_WORD_REF && c->policy == GN_CLOCK) {
-			simt_cas_relaxed_dev_u64(word, seen, seen & ~GN_WORD_REF);
+		if (seen & GN__WORD_REF && c->policy == GN_CLOCK) {
+			simt_cas_relaxed_dev_u64(word, seen, seen & ~GN__WORD_REF);
 			return GN__UNSETTLED;
 		}
 	}
 	k->frame = frame;
-	if (is_free || !(seen & GN_WORD_DIRTY)) {
+	if (is_free || !(seen & GN__WORD_DIRTY)) {
 		if (simt_cas_fenced_dev_u64(word, seen, gn__retagged(c, k, word, seen)) != seen)
 			return GN__UNSETTLED;
 		if (!is_free)
 			gn__count_eviction(c);
 		return GN__TAKEN;
 	}
-	if (simt_cas_fenced_dev_u64(word, seen, seen | GN_WORD_BUSY) != seen)
+	if (simt_cas_fenced_dev_u64(word, seen, seen | GN__WORD_BUSY) != seen)
 		return GN__UNSETTLED;
 	k->victim = page;
 	k->victim_word = word;
@@ -335,17 +336,17 @@ SIMT_FN uint32_t gn__first_way(const struct gn_cache_view *c, uint32_t *hand)
 }
 
 /* Take the way where the page will be looked for first, if no page is in it. */
-SIMT_FN enum gn__taking gn__take_preferred(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set)
+SIMT_FN enum gn__taking gn__take_preferred(const struct gn_cache_view *c, struct gn__claim *k, uint32_t set)
 {
 	const uint32_t frame = set * c->ways + gn__preferred_way(c, gn__tag_of(c, k->page));
 
-	return simt_load_relaxed_dev_u64(&c->word[frame]) & (GN_WORD_HELD | GN_WORD_BUSY)
+	return simt_load_relaxed_dev_u64(&c->word[frame]) & (GN__WORD_HELD | GN__WORD_BUSY)
 	           ? GN__PINNED
 	           : gn__take_way(c, k, set, frame);
 }
 
 /* The preferred way if it is free, then round the ways of a locked set, twice. */
-SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn_claim *k, uint32_t set,
+SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn__claim *k, uint32_t set,
                                         uint32_t *hand)
 {
 	enum gn__taking best = gn__take_preferred(c, k, set);

@@ -66,7 +66,7 @@ SIMT_FN void gn__group_touch(const struct gn_cache_view *c, const struct gn__rea
  * With a direct table the address of the page's word says which page of which cache, and its lowest bits are
  * free for the size.
  */
-SIMT_FN uint32_t gn__group_lanes(const struct gn_pages *p, uint32_t mask, uint64_t page, uint32_t size)
+SIMT_FN uint32_t gn__group_lanes(const struct gn__pages *p, uint32_t mask, uint64_t page, uint32_t size)
 {
 	const uint64_t where = p->word ? (uint64_t)(uintptr_t)&p->word[page] : (uint64_t)(uintptr_t)p->cache;
 	uint32_t lanes = simt_match_any_u64(mask, where | gn__size_log2(size)), same;
@@ -79,7 +79,7 @@ SIMT_FN uint32_t gn__group_lanes(const struct gn_pages *p, uint32_t mask, uint64
 }
 
 /* The lanes that are together and write or change size bytes at `at` of a page each. Collective over them. */
-SIMT_FN struct gn__group gn__group_writers(const struct gn_pages *p, uint64_t page, uint32_t at,
+SIMT_FN struct gn__group gn__group_writers(const struct gn__pages *p, uint64_t page, uint32_t at,
                                            uint32_t size)
 {
 	const uint32_t mask = simt_active(), lanes = gn__group_lanes(p, mask, page, size);
@@ -103,16 +103,16 @@ struct gn__written_page {
  * One lane, for its group: pin the page if it has a frame, with the sectors that the group needs. @covers
  * see gn__group_pin
  */
-SIMT_FN struct gn__written_page gn__group_try(const struct gn_pages *p, const struct gn__group *g,
+SIMT_FN struct gn__written_page gn__group_try(const struct gn__pages *p, const struct gn__group *g,
                                               uint64_t page, int covers)
 {
 	const struct gn_hold h = gn__page_snapshot(p, page, GN__ACQUIRE);
 	const uint32_t touched = g->reach.touched, frame = gn__page_frame(p, &h);
 	struct gn__written_page w = {{0, 0, 0}, 0, 0};
 
-	if (!gn__page_try_pin(h.word, h.seen, GN_WORD_REF | GN_WORD_DIRTY, GN__ACQUIRE))
+	if (!gn__page_try_pin(h.word, h.seen, GN__WORD_REF | GN__WORD_DIRTY, GN__ACQUIRE))
 		return w;
-	if (h.seen & GN_WORD_VALID) {
+	if (h.seen & GN__WORD_VALID) {
 		gn__sector_dirty(p->cache, frame, touched);
 	} else if (!touched || !gn__sector_try_write(p->cache, frame, touched, covers, &w.owned)) {
 		gn__page_unpin(h.word);
@@ -130,7 +130,7 @@ SIMT_FN struct gn__written_page gn__group_try(const struct gn_pages *p, const st
  * @covers  1: the group overwrites the sectors of reach.covered whole, at once, so that they need not be
  * there
  */
-SIMT_FN struct gn__written_page gn__group_pin(const struct gn_pages *p, const struct gn__group *g,
+SIMT_FN struct gn__written_page gn__group_pin(const struct gn__pages *p, const struct gn__group *g,
                                               uint64_t page, int covers)
 {
 	struct gn__written_page w = {{0, 0, 0}, 0, 0};
@@ -144,7 +144,7 @@ SIMT_FN struct gn__written_page gn__group_pin(const struct gn_pages *p, const st
 }
 
 /* gn__group_unpin - the bytes are written: let the pages go. Collective; lanes without a page take part. */
-SIMT_FN void gn__group_unpin(const struct gn_pages *p, const struct gn__group *g,
+SIMT_FN void gn__group_unpin(const struct gn__pages *p, const struct gn__group *g,
                              const struct gn__written_page *w)
 {
 	simt_warp_sync(g->mask);

@@ -32,7 +32,7 @@
  * The pages of a cache, as an array's handle has them: what a hit and a missing sector need of struct
  * gn_cache_view. The handle lies in a GPU's constant memory, which the view does not.
  */
-struct gn_pages {
+struct gn__pages {
 	uint64_t *word;   /* [pages], direct table; NULL: the table is of sets */
 	char *frame;      /* [frames][page size] */
 	uint64_t *sector; /* [frames], of a cache whose pages come by sectors; where backing is not NULL */
@@ -49,12 +49,12 @@ struct gn_pages {
 };
 
 /* The page of a byte of the cache's pages, and where in the page the byte is. */
-SIMT_FN uint64_t gn__page_number(const struct gn_pages *p, uint64_t address)
+SIMT_FN uint64_t gn__page_number(const struct gn__pages *p, uint64_t address)
 {
 	return address >> p->page_log2;
 }
 
-SIMT_FN uint32_t gn__page_offset(const struct gn_pages *p, uint64_t address)
+SIMT_FN uint32_t gn__page_offset(const struct gn__pages *p, uint64_t address)
 {
 	return (uint32_t)address & ((1u << p->page_log2) - 1);
 }
@@ -73,7 +73,8 @@ enum gn__order {
 };
 
 /* gn__page_snapshot where the table is a direct one. */
-SIMT_FN struct gn_hold gn__page_snapshot_direct(const struct gn_pages *p, uint64_t page, enum gn__order order)
+SIMT_FN struct gn_hold gn__page_snapshot_direct(const struct gn__pages *p, uint64_t page,
+                                                enum gn__order order)
 {
 	struct gn_hold h;
 
@@ -83,23 +84,23 @@ SIMT_FN struct gn_hold gn__page_snapshot_direct(const struct gn_pages *p, uint64
 	else
 		h.seen =
 		    order == GN__LEADING ? simt_load_once_dev_u64(h.word) : simt_load_acquire_dev_u64(h.word);
-	h.data = p->frame + ((size_t)gn_word_payload(h.seen) << p->page_log2);
+	h.data = p->frame + ((size_t)gn__word_payload(h.seen) << p->page_log2);
 	return h;
 }
 
 /*
  * gn__page_snapshot - look a page up (A4). Any thread; waits for nothing.
  * Returns the page's word, what it said, and the bytes of its frame, which are the page's only if the word
- * has a flag of GN_WORD_HELD. In a set table that has no word for the page, word is NULL and seen is 0; the
+ * has a flag of GN__WORD_HELD. In a set table that has no word for the page, word is NULL and seen is 0; the
  * order is an acquire there.
  */
-SIMT_FN struct gn_hold gn__page_snapshot(const struct gn_pages *p, uint64_t page, enum gn__order order)
+SIMT_FN struct gn_hold gn__page_snapshot(const struct gn__pages *p, uint64_t page, enum gn__order order)
 {
 	return p->word ? gn__page_snapshot_direct(p, page, order) : gn__find_in_set(p->cache, page, 1);
 }
 
 /* The frame of a page that has one. */
-SIMT_FN uint32_t gn__page_frame(const struct gn_pages *p, const struct gn_hold *h)
+SIMT_FN uint32_t gn__page_frame(const struct gn__pages *p, const struct gn_hold *h)
 {
 	return (uint32_t)((size_t)(h->data - p->frame) >> p->page_log2);
 }
@@ -118,11 +119,11 @@ SIMT_FN uint64_t gn__page_reload(const uint64_t *word, uint64_t value, uint64_t 
 /* The clock's hand cleared REF: set it again. @now  the word */
 SIMT_FN void gn__page_touch(const struct gn_hold *h, uint64_t now)
 {
-	if (simt_unlikely(!(now & GN_WORD_REF)))
-		simt_reduce_or_relaxed_dev_u64(h->word, GN_WORD_REF);
+	if (simt_unlikely(!(now & GN__WORD_REF)))
+		simt_reduce_or_relaxed_dev_u64(h->word, GN__WORD_REF);
 }
 
-SIMT_FN void gn__count_hits(const struct gn_pages *p, uint64_t hits)
+SIMT_FN void gn__count_hits(const struct gn__pages *p, uint64_t hits)
 {
 	if (simt_unlikely(p->counting) && hits)
 		gn__count_u64(&gn__stripe(p->cache)->hits, hits);
@@ -136,21 +137,21 @@ SIMT_FN void gn__count_hits(const struct gn_pages *p, uint64_t hits)
  */
 SIMT_FN int gn__page_can_pin(uint64_t seen)
 {
-	return seen & GN_WORD_HELD && !(seen & GN_WORD_BUSY) && (seen & GN_WORD_PINS) != GN_WORD_PINS;
+	return seen & GN__WORD_HELD && !(seen & GN__WORD_BUSY) && (seen & GN__WORD_PINS) != GN__WORD_PINS;
 }
 
 /*
  * gn__page_try_pin - pin a page that was looked up, unless its word has changed or says no. One thread; waits
  * for nothing.
- * @mark   flags to set with the pin: GN_WORD_REF; GN_WORD_DIRTY by a thread that will write, which also says
- * which sectors
+ * @mark   flags to set with the pin: GN__WORD_REF; GN__WORD_DIRTY by a thread that will write, which also
+ * says which sectors
  *         (gn__sector_dirty) before it writes them
  * @order  GN__LEADING or GN__ACQUIRE
  * Returns 1 or 0.
  */
 SIMT_FN int gn__page_try_pin(uint64_t *word, uint64_t seen, uint64_t mark, enum gn__order order)
 {
-	const uint64_t pinned = (seen | mark) + GN_WORD_PIN;
+	const uint64_t pinned = (seen | mark) + GN__WORD_PIN;
 
 	if (!gn__page_can_pin(seen))
 		return 0;
@@ -163,14 +164,14 @@ SIMT_FN int gn__page_try_pin(uint64_t *word, uint64_t seen, uint64_t mark, enum 
 SIMT_FN void gn__page_unpin(uint64_t *word)
 {
 	GN_TRACE(unpin);
-	simt_add_release_dev_u64(word, 0 - GN_WORD_PIN);
+	simt_add_release_dev_u64(word, 0 - GN__WORD_PIN);
 }
 
 /* gn__page_unpin behind a fence since the page was used. */
 SIMT_FN void gn__page_unpin_after_fence(uint64_t *word)
 {
 	GN_TRACE(unpin);
-	simt_add_after_fence_once_dev_u64(word, 0 - GN_WORD_PIN);
+	simt_add_after_fence_once_dev_u64(word, 0 - GN__WORD_PIN);
 }
 
 /*
@@ -190,15 +191,15 @@ SIMT_FN void gn__page_written(const struct gn_cache_view *c, uint64_t *word, uin
  * Pin a whole page that is in its frame for reading, for this lane alone. Returns 1; or 0, and word and data
  * mean nothing.
  */
-SIMT_FN int gn__page_pin_own(const struct gn_pages *p, uint64_t page, uint64_t **word, char **data)
+SIMT_FN int gn__page_pin_own(const struct gn__pages *p, uint64_t page, uint64_t **word, char **data)
 {
 	const struct gn_hold h = gn__page_snapshot(p, page, GN__ACQUIRE);
 
-	if (!(h.seen & GN_WORD_VALID))
+	if (!(h.seen & GN__WORD_VALID))
 		return 0;
 	*word = h.word;
 	*data = h.data;
-	if (!gn__page_try_pin(h.word, h.seen, GN_WORD_REF, GN__ACQUIRE))
+	if (!gn__page_try_pin(h.word, h.seen, GN__WORD_REF, GN__ACQUIRE))
 		return 0;
 	gn__count_hits(p, 1);
 	return 1;
@@ -209,17 +210,17 @@ SIMT_FN int gn__page_pin_own(const struct gn_pages *p, uint64_t page, uint64_t *
  * 0, to all. This is the common case of gn_cache_pin, without a call and without the words of the cache
  * behind it.
  */
-SIMT_FN int gn__page_pin_together(const struct gn_pages *p, uint32_t mask, uint64_t page, int write,
+SIMT_FN int gn__page_pin_together(const struct gn__pages *p, uint32_t mask, uint64_t page, int write,
                                   struct gn_hold *hold)
 {
 	const uint32_t leader = simt_first_lane(mask);
-	const uint64_t mark = GN_WORD_REF | (write ? GN_WORD_DIRTY : 0);
+	const uint64_t mark = GN__WORD_REF | (write ? GN__WORD_DIRTY : 0);
 	struct gn_hold h = {0, 0, 0};
 	uint64_t data = 0;
 
 	if (simt_lane() == leader) {
 		h = gn__page_snapshot(p, page, GN__ACQUIRE);
-		if (h.seen & GN_WORD_VALID && gn__page_try_pin(h.word, h.seen, mark, GN__ACQUIRE)) {
+		if (h.seen & GN__WORD_VALID && gn__page_try_pin(h.word, h.seen, mark, GN__ACQUIRE)) {
 			data = (uint64_t)(uintptr_t)h.data;
 			if (write)
 				gn__sector_dirty(p->cache, gn__page_frame(p, &h), 0xffffffffu);

@@ -113,7 +113,7 @@ SIMT_FN void gn__sector_arrive(uint64_t *sector, uint64_t *word, uint32_t frame,
 	 * cache: theirs passed a fence before the bits that were just read.
 	 */
 	simt_fence_release_dev();
-	simt_reduce_or_after_fence_dev_u64(word, GN_WORD_VALID);
+	simt_reduce_or_after_fence_dev_u64(word, GN__WORD_VALID);
 }
 
 /* The writer of a flushed page: nothing is dirty any more. BUSY, no pins. */

@@ -98,7 +98,7 @@ SIMT_FN uint32_t gn__preferred_way(const struct gn_cache_view *c, uint32_t tag)
 
 SIMT_FN int gn__word_has_tag(uint64_t word, uint32_t tag)
 {
-	return gn_word_payload(word) == tag && (word & GN_WORD_USED) != 0;
+	return gn__word_payload(word) == tag && (word & GN__WORD_USED) != 0;
 }
 
 /* The bytes of a frame. */
@@ -145,13 +145,13 @@ SIMT_FN struct gn_hold gn__find_in_set(const struct gn_cache_view *c, uint64_t p
 }
 
 /*
- * gn_table_find - look a page up for a claim, which goes on by a compare-and-swap. Relaxed in a set table,
+ * gn__table_find - look a page up for a claim, which goes on by a compare-and-swap. Relaxed in a set table,
  * leading in a direct one: a thread that reads the frame of a whole page of a direct table on the strength of
  * this look needs no other.
- * Returns word NULL when none stands for the page (set table); seen has no flag of GN_WORD_USED when the page
- * is absent.
+ * Returns word NULL when none stands for the page (set table); seen has no flag of GN__WORD_USED when the
+ * page is absent.
  */
-SIMT_FN struct gn_hold gn_table_find(const struct gn_cache_view *c, uint64_t page)
+SIMT_FN struct gn_hold gn__table_find(const struct gn_cache_view *c, uint64_t page)
 {
 	struct gn_hold h;
 
@@ -159,14 +159,14 @@ SIMT_FN struct gn_hold gn_table_find(const struct gn_cache_view *c, uint64_t pag
 		return gn__find_in_set(c, page, 0);
 	h.word = &c->word[page];
 	h.seen = simt_load_leading_dev_u64(h.word);
-	h.data = gn__frame(c, gn_word_payload(h.seen));
+	h.data = gn__frame(c, gn__word_payload(h.seen));
 	return h;
 }
 
 /* The frame of a page that was found in one. */
 SIMT_FN uint32_t gn__frame_of(const struct gn_cache_view *c, const struct gn_hold *h)
 {
-	return c->owner ? gn_word_payload(h->seen) : (uint32_t)(h->word - c->word);
+	return c->owner ? gn__word_payload(h->seen) : (uint32_t)(h->word - c->word);
 }
 
 /* The segment that a page belongs to. There are few, and only a miss asks. */

@@ -41,30 +41,30 @@
 #include <grapnel/simt.h>
 
 enum {
-	GN_WORD_PAYLOAD_BITS = 28,
-	GN_WORD_PIN_BITS = 14,
-	GN_WORD_VERSION_BITS = 16,
-	GN_WORD_PIN_SHIFT = GN_WORD_PAYLOAD_BITS,
-	GN_WORD_VERSION_SHIFT = GN_WORD_PIN_SHIFT + GN_WORD_PIN_BITS
+	GN__WORD_PAYLOAD_BITS = 28,
+	GN__WORD_PIN_BITS = 14,
+	GN__WORD_VERSION_BITS = 16,
+	GN__WORD_PIN_SHIFT = GN__WORD_PAYLOAD_BITS,
+	GN__WORD_VERSION_SHIFT = GN__WORD_PIN_SHIFT + GN__WORD_PIN_BITS
 };
 
-static const uint64_t GN_WORD_VALID = 1ull << 63;
-static const uint64_t GN_WORD_BUSY = 1ull << 62;
-static const uint64_t GN_WORD_DIRTY = 1ull << 61;
-static const uint64_t GN_WORD_REF = 1ull << 60;
-static const uint64_t GN_WORD_FAILED = 1ull << 59;
-static const uint64_t GN_WORD_PARTIAL = 1ull << 58;
-static const uint64_t GN_WORD_PIN = 1ull << GN_WORD_PIN_SHIFT;
-static const uint64_t GN_WORD_PINS = ((1ull << GN_WORD_PIN_BITS) - 1) << GN_WORD_PIN_SHIFT;
-static const uint64_t GN_WORD_VERSION = ((1ull << GN_WORD_VERSION_BITS) - 1) << GN_WORD_VERSION_SHIFT;
-static const uint64_t GN_WORD_PAYLOAD = (1ull << GN_WORD_PAYLOAD_BITS) - 1;
-/* A word in use belongs to a page; a reader's two looks must agree in GN_WORD_SAME. */
-static const uint64_t GN_WORD_USED = 3ull << 62 | 3ull << 58;
+static const uint64_t GN__WORD_VALID = 1ull << 63;
+static const uint64_t GN__WORD_BUSY = 1ull << 62;
+static const uint64_t GN__WORD_DIRTY = 1ull << 61;
+static const uint64_t GN__WORD_REF = 1ull << 60;
+static const uint64_t GN__WORD_FAILED = 1ull << 59;
+static const uint64_t GN__WORD_PARTIAL = 1ull << 58;
+static const uint64_t GN__WORD_PIN = 1ull << GN__WORD_PIN_SHIFT;
+static const uint64_t GN__WORD_PINS = ((1ull << GN__WORD_PIN_BITS) - 1) << GN__WORD_PIN_SHIFT;
+static const uint64_t GN__WORD_VERSION = ((1ull << GN__WORD_VERSION_BITS) - 1) << GN__WORD_VERSION_SHIFT;
+static const uint64_t GN__WORD_PAYLOAD = (1ull << GN__WORD_PAYLOAD_BITS) - 1;
+/* A word in use belongs to a page; a reader's two looks must agree in GN__WORD_SAME. */
+static const uint64_t GN__WORD_USED = 3ull << 62 | 3ull << 58;
 /* The page has a frame. */
-static const uint64_t GN_WORD_HELD = 1ull << 63 | 1ull << 58;
-static const uint64_t GN_WORD_SAME = 1ull << 63 |
-                                     ((1ull << GN_WORD_VERSION_BITS) - 1) << GN_WORD_VERSION_SHIFT |
-                                     ((1ull << GN_WORD_PAYLOAD_BITS) - 1);
+static const uint64_t GN__WORD_HELD = 1ull << 63 | 1ull << 58;
+static const uint64_t GN__WORD_SAME = 1ull << 63 |
+                                     ((1ull << GN__WORD_VERSION_BITS) - 1) << GN__WORD_VERSION_SHIFT |
+                                     ((1ull << GN__WORD_PAYLOAD_BITS) - 1);
 
 /*
  * Is a page that was in its frame, whole or in parts, still the same and there?
@@ -72,9 +72,9 @@ static const uint64_t GN_WORD_SAME = 1ull << 63 |
  */
 SIMT_FN int gn__word_validate(uint64_t seen, uint64_t now)
 {
-	const uint64_t which = GN_WORD_VERSION | GN_WORD_PAYLOAD;
+	const uint64_t which = GN__WORD_VERSION | GN__WORD_PAYLOAD;
 
-	return now & GN_WORD_HELD && !((seen ^ now) & which);
+	return now & GN__WORD_HELD && !((seen ^ now) & which);
 }
 
 /*
@@ -84,51 +84,51 @@ SIMT_FN int gn__word_validate(uint64_t seen, uint64_t now)
  */
 SIMT_FN int gn__word_validate_whole(uint64_t seen, uint64_t now)
 {
-	const uint64_t wanted = GN_WORD_VALID | GN_WORD_REF;
-	const uint32_t low = (uint32_t)(seen ^ now) & (uint32_t)GN_WORD_SAME;
-	const uint32_t high = (uint32_t)(seen >> 32 ^ now >> 32) & (uint32_t)(GN_WORD_SAME >> 32);
+	const uint64_t wanted = GN__WORD_VALID | GN__WORD_REF;
+	const uint32_t low = (uint32_t)(seen ^ now) & (uint32_t)GN__WORD_SAME;
+	const uint32_t high = (uint32_t)(seen >> 32 ^ now >> 32) & (uint32_t)(GN__WORD_SAME >> 32);
 
 	return !(low | high | (~(uint32_t)(now >> 32) & (uint32_t)(wanted >> 32)));
 }
 
-SIMT_FN uint32_t gn_word_payload(uint64_t word)
+SIMT_FN uint32_t gn__word_payload(uint64_t word)
 {
-	return (uint32_t)(word & GN_WORD_PAYLOAD);
+	return (uint32_t)(word & GN__WORD_PAYLOAD);
 }
 
-SIMT_FN uint32_t gn_word_pins(uint64_t word)
+SIMT_FN uint32_t gn__word_pins(uint64_t word)
 {
-	return (uint32_t)((word & GN_WORD_PINS) >> GN_WORD_PIN_SHIFT);
+	return (uint32_t)((word & GN__WORD_PINS) >> GN__WORD_PIN_SHIFT);
 }
 
 /* The version after this word's, in place. */
-SIMT_FN uint64_t gn_word_next_version(uint64_t word)
+SIMT_FN uint64_t gn__word_next_version(uint64_t word)
 {
-	return (word + (1ull << GN_WORD_VERSION_SHIFT)) & GN_WORD_VERSION;
+	return (word + (1ull << GN__WORD_VERSION_SHIFT)) & GN__WORD_VERSION;
 }
 
 /*
- * gn_word_failed - a FAILED word with its reason: 3 bits of code and the 11 bits of an NVMe status field, in
+ * gn__word_failed - a FAILED word with its reason: 3 bits of code and the 11 bits of an NVMe status field, in
  * the place of the pins, which such a word has none of.
  */
-SIMT_FN uint64_t gn_word_failed(uint64_t version, uint32_t payload, int code, uint32_t device)
+SIMT_FN uint64_t gn__word_failed(uint64_t version, uint32_t payload, int code, uint32_t device)
 {
 	uint64_t kind = code == -GN_ETIMEDOUT ? 1 : code == -GN_EBUSY ? 2 : 0;
 
-	return GN_WORD_FAILED | (version & GN_WORD_VERSION) |
-	       (kind | (uint64_t)(device & 0x7ff) << 3) << GN_WORD_PIN_SHIFT | payload;
+	return GN__WORD_FAILED | (version & GN__WORD_VERSION) |
+	       (kind | (uint64_t)(device & 0x7ff) << 3) << GN__WORD_PIN_SHIFT | payload;
 }
 
-SIMT_FN int gn_word_failed_code(uint64_t word)
+SIMT_FN int gn__word_failed_code(uint64_t word)
 {
-	uint32_t kind = gn_word_pins(word) & 7;
+	uint32_t kind = gn__word_pins(word) & 7;
 
 	return kind == 1 ? -GN_ETIMEDOUT : kind == 2 ? -GN_EBUSY : -GN_EIO;
 }
 
-SIMT_FN uint32_t gn_word_failed_device(uint64_t word)
+SIMT_FN uint32_t gn__word_failed_device(uint64_t word)
 {
-	return gn_word_pins(word) >> 3;
+	return gn__word_pins(word) >> 3;
 }
 
 #endif

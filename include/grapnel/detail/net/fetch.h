@@ -105,12 +105,12 @@ struct gn__net_request {
 SIMT_FN int gn__net_request_with(const struct gn_net_view *n, const struct gn__net_request *q, uint32_t id,
                                  uint64_t *value)
 {
-	char *stage = n->stage && q->bytes ? n->stage + (uint64_t)id * GN_MESSAGE_MOST_BYTES : 0;
+	char *stage = n->stage && q->bytes ? n->stage + (uint64_t)id * GN__MESSAGE_MOST_BYTES : 0;
 	const uint64_t token =
 	    gn__net_slot_arm(&n->slot[id], id, stage ? stage : q->to, q->bytes, q->unwaited);
 	int rc;
 
-	if (gn_message_kind(q->head) == GN_MESSAGE_MARK)
+	if (gn__message_kind(q->head) == GN__MESSAGE_MARK)
 		rc = gn__net_push(n, 1, q->head | token, 0, 0, 0);
 	else
 		rc = gn__net_push(n, 2 + q->operands, q->head, q->operands ? q->operand[0] : token,
@@ -147,10 +147,10 @@ SIMT_FN int gn__net_fetch_far(const struct gn_net_view *n, uint32_t op, uint32_t
 	struct gn__net_request q;
 
 	memset(&q, 0, sizeof q);
-	q.head = gn_message_head(op, pe, address / 4);
+	q.head = gn__message_head(op, pe, address / 4);
 	q.operand[0] = a;
 	q.operand[1] = b;
-	q.operands = gn_change_operands(change);
+	q.operands = gn__change_operands(change);
 	q.patience_ns = n->timeout_ns;
 	return gn__net_ask(n, &q, before);
 }
@@ -158,7 +158,7 @@ SIMT_FN int gn__net_fetch_far(const struct gn_net_view *n, uint32_t op, uint32_t
 SIMT_FN int gn__net_fetch(const struct gn_net_view *n, uint32_t pe, void *element, uint32_t change,
                           uint64_t a, uint64_t b, uint32_t bytes, uint64_t *before)
 {
-	const uint32_t op = gn__change_op(change, bytes) | GN_MESSAGE_FETCH;
+	const uint32_t op = gn__change_op(change, bytes) | GN__MESSAGE_FETCH;
 	uint64_t address = 0;
 	int rc = gn__net_element(n, pe, element, bytes, &address);
 
@@ -307,9 +307,9 @@ SIMT_FN int gn__net_get_parts(const struct gn_net_view *n, uint32_t pe, uint64_t
 	q.operands = 1;
 	q.unwaited = !n->stage;
 	q.patience_ns = n->timeout_ns;
-	for (uint64_t at = 0; !rc && at < bytes; at += GN_MESSAGE_MOST_BYTES) {
+	for (uint64_t at = 0; !rc && at < bytes; at += GN__MESSAGE_MOST_BYTES) {
 		q.bytes = gn__net_part(bytes - at);
-		q.head = gn_message_head(GN_MESSAGE_BYTES | GN_MESSAGE_FETCH, pe, q.bytes);
+		q.head = gn__message_head(GN__MESSAGE_BYTES | GN__MESSAGE_FETCH, pe, q.bytes);
 		q.operand[0] = address + at;
 		q.to = to + at;
 		rc = gn__net_ask(n, &q, &unused);
@@ -328,18 +328,18 @@ SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *
 		memcpy(to, reached, bytes);
 	else if (!rc)
 		rc = gn__net_get_parts(n, pe, address, (char *)to, bytes);
-	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_BYTES | GN_MESSAGE_FETCH) : 0;
+	return rc ? gn__net_fail(n, rc, pe, GN__MESSAGE_BYTES | GN__MESSAGE_FETCH) : 0;
 }
 
 SIMT_FN int gn_net_quiet(const struct gn_net_view *n)
 {
-	const uint32_t op = GN_MESSAGE_MARK | GN_MESSAGE_FETCH;
+	const uint32_t op = GN__MESSAGE_MARK | GN__MESSAGE_FETCH;
 	struct gn__net_request q;
 	uint64_t unused = 0;
 	int rc;
 
 	memset(&q, 0, sizeof q);
-	q.head = gn_message_head(op, n->node, 0);
+	q.head = gn__message_head(op, n->node, 0);
 	q.patience_ns = 3 * n->timeout_ns; /* the network gives up before, and knows of whom */
 	if (n->mapped)
 		simt_fence_acq_rel_sys();
@@ -374,7 +374,7 @@ SIMT_FN int gn__net_await(const struct gn_net_view *n, uint32_t pe, const uint64
 		const int ended = gn__net_ended_by(n, tries++);
 
 		if (ended || simt_clock_ns() > deadline)
-			return gn__net_fail(n, ended ? ended : -GN_ETIMEDOUT, pe, GN_MESSAGE_NONE);
+			return gn__net_fail(n, ended ? ended : -GN_ETIMEDOUT, pe, GN__MESSAGE_NONE);
 		simt_relax();
 	}
 	return 0;

@@ -59,7 +59,7 @@ SIMT_FN int gn_net_team_place(const struct gn_net_view *n, const struct gn_net_t
 	if (!t->nodes || (t->nodes > 1 && !t->stride) || n->node < t->first ||
 	    (n->node - t->first) % stride || *place >= t->nodes ||
 	    t->first + (uint64_t)stride * (t->nodes - 1) >= n->nodes)
-		return gn__net_fail(n, -GN_EINVAL, n->node, GN_MESSAGE_NONE);
+		return gn__net_fail(n, -GN_EINVAL, n->node, GN__MESSAGE_NONE);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ SIMT_FN int gn__tree_of(const struct gn_net_view *n, const struct gn_net_team *t
 	if (rc)
 		return rc;
 	if (root >= team->nodes)
-		return gn__net_fail(n, -GN_EINVAL, root, GN_MESSAGE_NONE);
+		return gn__net_fail(n, -GN_EINVAL, root, GN__MESSAGE_NONE);
 	tree->team = team;
 	tree->root = root;
 	tree->place = (place + team->nodes - root) % team->nodes;
@@ -238,7 +238,7 @@ SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_n
 	if (bytes)
 		rc = gn_net_address(n, to, bytes, &address);
 	if (rc)
-		return gn__net_fail(n, rc, gn__tree_node(&tree, 0), GN_MESSAGE_BYTES);
+		return gn__net_fail(n, rc, gn__tree_node(&tree, 0), GN__MESSAGE_BYTES);
 	rc = gn__tree_come(n, &tree); /* all have come, and want the bytes */
 	return rc ? rc : gn__tree_down(n, &tree, to, from, bytes);
 }
@@ -260,7 +260,7 @@ SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct 
 	int rc = gn__tree_of(n, team, 0, &tree);
 
 	if (!rc && !most)
-		rc = gn__net_fail(n, -GN_EINVAL, n->node, GN_MESSAGE_NONE);
+		rc = gn__net_fail(n, -GN_EINVAL, n->node, GN__MESSAGE_NONE);
 	for (uint64_t at = 0; !rc && at < count; at += most) {
 		const uint32_t part = count - at < most ? (uint32_t)(count - at) : most;
 		char *element = (char *)elements + at * bytes;

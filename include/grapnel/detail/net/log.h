@@ -23,7 +23,7 @@
 #include <grapnel/detail/net/message.h>
 
 /* What producers share: in memory of the device. */
-struct gn_log {
+struct gn__log {
 	uint64_t tail; /* words reserved */
 	uint64_t pad_tail[15];
 	uint64_t limit;   /* the tail may go up to here: seen of *released, and the capacity */
@@ -36,7 +36,7 @@ struct gn_log {
 };
 
 /* What the consumer keeps for itself. */
-struct gn_log_reader {
+struct gn__log_reader {
 	uint64_t *word;
 	uint64_t *released;
 	uint64_t capacity;
@@ -44,13 +44,14 @@ struct gn_log_reader {
 };
 
 /*
- * gn_log_init - an empty log and its reader.
+ * gn__log_init - an empty log and its reader.
  * @word      capacity words of 0
  * @released  one word
- * @capacity  a power of two, GN_MESSAGE_MOST_WORDS and more
+ * @capacity  a power of two, GN__MESSAGE_MOST_WORDS and more
  * @start     the first ticket: 0, or anything in tests of the wrap-around
  */
-SIMT_FN void gn_log_init(struct gn_log *log, struct gn_log_reader *reader, uint64_t *word, uint64_t *released,
+SIMT_FN void gn__log_init(struct gn__log *log, struct gn__log_reader *reader, uint64_t *word,
+                          uint64_t *released,
 			 uint64_t capacity, uint64_t start)
 {
 	memset(log, 0, sizeof *log);
@@ -62,12 +63,12 @@ SIMT_FN void gn_log_init(struct gn_log *log, struct gn_log_reader *reader, uint6
 }
 
 /*
- * gn_log_reserve - room for so many words.
- * @ticket  receives the first; write them with gn_log_put, that of the first lane's head by gn_log_commit
+ * gn__log_reserve - room for so many words.
+ * @ticket  receives the first; write them with gn__log_put, that of the first lane's head by gn__log_commit
  * Any thread; lock-free; never waits. Returns 0, or -GN_EAGAIN: as far as anybody has looked, the log is full
- * (nothing changed); look with gn_log_is_full.
+ * (nothing changed); look with gn__log_is_full.
  */
-SIMT_FN int gn_log_reserve(struct gn_log *log, uint32_t words, uint64_t *ticket)
+SIMT_FN int gn__log_reserve(struct gn__log *log, uint32_t words, uint64_t *ticket)
 {
 	const uint64_t limit = simt_load_acquire_dev_u64(&log->limit); /* A2, through who looked */
 	uint64_t tail = simt_load_relaxed_dev_u64(&log->tail);
@@ -85,14 +86,14 @@ SIMT_FN int gn_log_reserve(struct gn_log *log, uint32_t words, uint64_t *ticket)
 }
 
 /*
- * gn_log_is_full - is there no room for so many words? Any thread; never waits; may say so while another
+ * gn__log_is_full - is there no room for so many words? Any thread; never waits; may say so while another
  * thread looks.
  *
  * For who waits, and asks again and again, beside thousands of others. So one of them at a time looks how far
  * the consumer is, whose word a GPU reaches over PCIe; and the others do not acquire, which would make their
- * processor forget what all of its threads have at hand: gn_log_reserve does.
+ * processor forget what all of its threads have at hand: gn__log_reserve does.
  */
-SIMT_FN int gn_log_is_full(struct gn_log *log, uint32_t words)
+SIMT_FN int gn__log_is_full(struct gn__log *log, uint32_t words)
 {
 	const uint64_t tail = simt_load_relaxed_dev_u64(&log->tail);
 	uint64_t limit = simt_load_relaxed_dev_u64(&log->limit);
@@ -107,47 +108,47 @@ SIMT_FN int gn_log_is_full(struct gn_log *log, uint32_t words)
 	return (int64_t)(limit - tail) < (int64_t)words;
 }
 
-/* gn_log_put - write a word of a reservation, but for the first. */
-SIMT_FN void gn_log_put(const struct gn_log *log, uint64_t at, uint64_t word)
+/* gn__log_put - write a word of a reservation, but for the first. */
+SIMT_FN void gn__log_put(const struct gn__log *log, uint64_t at, uint64_t word)
 {
 	log->word[at & (log->capacity - 1)] = word;
 }
 
 /*
- * gn_log_commit - the messages of a reservation are written: hand them to the consumer. R1.
+ * gn__log_commit - the messages of a reservation are written: hand them to the consumer. R1.
  * @head  of the first lane, with the number of lanes less one in its bits. The other lanes have met the
  *        caller since they wrote.
  */
-SIMT_FN void gn_log_commit(const struct gn_log *log, uint64_t ticket, uint64_t head)
+SIMT_FN void gn__log_commit(const struct gn__log *log, uint64_t ticket, uint64_t head)
 {
 	simt_store_release_sys_u64(&log->word[ticket & (log->capacity - 1)], head);
 }
 
-/* gn_log_peek - the head of the first of the oldest messages that lie together; 0: none is there. A1. */
-SIMT_FN uint64_t gn_log_peek(const struct gn_log_reader *r)
+/* gn__log_peek - the head of the first of the oldest messages that lie together; 0: none is there. A1. */
+SIMT_FN uint64_t gn__log_peek(const struct gn__log_reader *r)
 {
 	return simt_load_acquire_sys_u64(&r->word[r->at & (r->capacity - 1)]);
 }
 
-/* gn_log_word - word number `word` of lane `lane` of the messages that gn_log_peek saw. */
-SIMT_FN uint64_t gn_log_word(const struct gn_log_reader *r, uint32_t lanes, uint32_t lane, uint32_t word)
+/* gn__log_word - word number `word` of lane `lane` of the messages that gn__log_peek saw. */
+SIMT_FN uint64_t gn__log_word(const struct gn__log_reader *r, uint32_t lanes, uint32_t lane, uint32_t word)
 {
 	return r->word[(r->at + word * lanes + lane) & (r->capacity - 1)];
 }
 
 /*
- * gn_log_empty - the messages that gn_log_peek saw were read, so many words in all. They become room at
- * gn_log_release.
+ * gn__log_empty - the messages that gn__log_peek saw were read, so many words in all. They become room at
+ * gn__log_release.
  */
-SIMT_FN void gn_log_empty(struct gn_log_reader *r, uint32_t words)
+SIMT_FN void gn__log_empty(struct gn__log_reader *r, uint32_t words)
 {
 	for (uint32_t k = 0; k < words; k++)
 		r->word[(r->at + k) & (r->capacity - 1)] = 0;
 	r->at += words;
 }
 
-/* gn_log_release - let the producers have what was emptied. R2. */
-SIMT_FN void gn_log_release(const struct gn_log_reader *r)
+/* gn__log_release - let the producers have what was emptied. R2. */
+SIMT_FN void gn__log_release(const struct gn__log_reader *r)
 {
 	simt_store_release_sys_u64(r->released, r->at);
 }

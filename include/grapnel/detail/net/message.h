@@ -35,115 +35,116 @@
 #include <grapnel/detail/change.h>
 #include <grapnel/simt.h>
 
-enum gn_message_kind {
-	GN_MESSAGE_NONE,   /* no message: an empty place in a log */
-	GN_MESSAGE_CHANGE, /* and nine more: enum gn_change */
-	GN_MESSAGE_BYTES = GN_MESSAGE_CHANGE + (int)GN_GET + 1,
-	GN_MESSAGE_REPLY,
-	GN_MESSAGE_CALL,
-	GN_MESSAGE_MARK,
-	GN_MESSAGE_SIGNAL,
-	GN_MESSAGE_FETCH = 16, /* flags */
-	GN_MESSAGE_WIDE = 32
+enum gn__message_kind {
+	GN__MESSAGE_NONE,   /* no message: an empty place in a log */
+	GN__MESSAGE_CHANGE, /* and nine more: enum gn_change */
+	GN__MESSAGE_BYTES = GN__MESSAGE_CHANGE + (int)GN_GET + 1,
+	GN__MESSAGE_REPLY,
+	GN__MESSAGE_CALL,
+	GN__MESSAGE_MARK,
+	GN__MESSAGE_SIGNAL,
+	GN__MESSAGE_FETCH = 16, /* flags */
+	GN__MESSAGE_WIDE = 32
 };
 
 enum {
 	GN_NET_MOST_NODES = 1 << 16,
-	GN_MESSAGE_MOST_CALL = 64,    /* bytes of an active message */
-	GN_MESSAGE_MOST_BYTES = 4096, /* of a BYTES message; longer transfers are several */
-	GN_MESSAGE_MOST_WORDS = 2 + GN_MESSAGE_MOST_BYTES / 8
+	GN__MESSAGE_MOST_CALL = 64,    /* bytes of an active message */
+	GN__MESSAGE_MOST_BYTES = 4096, /* of a BYTES message; longer transfers are several */
+	GN__MESSAGE_MOST_WORDS = 2 + GN__MESSAGE_MOST_BYTES / 8
 };
 
-static const uint64_t gn_message_most_place = (1ull << 37) - 1;
+static const uint64_t gn__message_most_place = (1ull << 37) - 1;
 
 /* In a packet: the first of messages that have no order among them; they come behind what is before. */
-static const uint64_t gn_message_first = 1ull << 53;
+static const uint64_t gn__message_first = 1ull << 53;
 
-SIMT_FN int gn_message_is_first(uint64_t head)
+SIMT_FN int gn__message_is_first(uint64_t head)
 {
 	return (head >> 53 & 1) != 0;
 }
 
-SIMT_FN uint64_t gn_message_head(uint32_t op, uint32_t peer, uint64_t place)
+SIMT_FN uint64_t gn__message_head(uint32_t op, uint32_t peer, uint64_t place)
 {
 	return (uint64_t)op << 58 | (uint64_t)peer << 37 | place;
 }
 
-SIMT_FN uint32_t gn_message_op(uint64_t head)
+SIMT_FN uint32_t gn__message_op(uint64_t head)
 {
 	return (uint32_t)(head >> 58);
 }
 
-SIMT_FN uint32_t gn_message_kind(uint64_t head)
+SIMT_FN uint32_t gn__message_kind(uint64_t head)
 {
-	return gn_message_op(head) & 15;
+	return gn__message_op(head) & 15;
 }
 
-SIMT_FN int gn_message_fetches(uint64_t head)
+SIMT_FN int gn__message_fetches(uint64_t head)
 {
-	return (gn_message_op(head) & GN_MESSAGE_FETCH) != 0;
+	return (gn__message_op(head) & GN__MESSAGE_FETCH) != 0;
 }
 
-SIMT_FN int gn_message_is_wide(uint64_t head)
+SIMT_FN int gn__message_is_wide(uint64_t head)
 {
-	return (gn_message_op(head) & GN_MESSAGE_WIDE) != 0;
+	return (gn__message_op(head) & GN__MESSAGE_WIDE) != 0;
 }
 
-SIMT_FN uint32_t gn_message_lanes(uint64_t head)
+SIMT_FN uint32_t gn__message_lanes(uint64_t head)
 {
 	return (uint32_t)(head >> 53 & 31) + 1;
 }
 
-SIMT_FN uint32_t gn_message_peer(uint64_t head)
+SIMT_FN uint32_t gn__message_peer(uint64_t head)
 {
 	return (uint32_t)(head >> 37) & 0xffff;
 }
 
-SIMT_FN uint64_t gn_message_place(uint64_t head)
+SIMT_FN uint64_t gn__message_place(uint64_t head)
 {
 	return head & ((1ull << 37) - 1);
 }
 
 /* The same message for, or from, another peer; beside no other. */
-SIMT_FN uint64_t gn_message_readdress(uint64_t head, uint32_t peer)
+SIMT_FN uint64_t gn__message_readdress(uint64_t head, uint32_t peer)
 {
 	return (head & ~(0x1fffffull << 37)) | (uint64_t)peer << 37;
 }
 
-SIMT_FN uint64_t gn_message_call_place(uint32_t handler, uint32_t bytes)
+SIMT_FN uint64_t gn__message_call_place(uint32_t handler, uint32_t bytes)
 {
 	return (uint64_t)bytes << 16 | handler;
 }
 
 /* Operands of a change. */
-SIMT_FN uint32_t gn_change_operands(uint32_t change)
+SIMT_FN uint32_t gn__change_operands(uint32_t change)
 {
 	return change == GN_GET ? 0 : change == GN_CAS ? 2 : 1;
 }
 
-/* gn_message_words - words of a message, its head among them. 0: there is no such message. */
-SIMT_FN uint32_t gn_message_words(uint64_t head)
+/* gn__message_words - words of a message, its head among them. 0: there is no such message. */
+SIMT_FN uint32_t gn__message_words(uint64_t head)
 {
-	const uint32_t kind = gn_message_kind(head), first_change = GN_MESSAGE_CHANGE;
-	const uint32_t fetches = (uint32_t)gn_message_fetches(head);
-	const uint64_t place = gn_message_place(head);
+	const uint32_t kind = gn__message_kind(head), first_change = GN__MESSAGE_CHANGE;
+	const uint32_t fetches = (uint32_t)gn__message_fetches(head);
+	const uint64_t place = gn__message_place(head);
 
-	if (simt_likely(kind >= GN_MESSAGE_CHANGE && kind < GN_MESSAGE_BYTES))
+	if (simt_likely(kind >= GN__MESSAGE_CHANGE && kind < GN__MESSAGE_BYTES))
 		return kind == first_change + GN_GET && !fetches ? 0
-		                                                 : 1 + gn_change_operands(kind - 1) + fetches;
+		                                                 : 1 + gn__change_operands(kind - 1) +
+								         fetches;
 	switch (kind) {
-	case GN_MESSAGE_BYTES:
-		return place > GN_MESSAGE_MOST_BYTES ? 0 : fetches ? 3 : 2 + (uint32_t)(place + 7) / 8;
-	case GN_MESSAGE_REPLY:
-		if (!gn_message_is_wide(head))
+	case GN__MESSAGE_BYTES:
+		return place > GN__MESSAGE_MOST_BYTES ? 0 : fetches ? 3 : 2 + (uint32_t)(place + 7) / 8;
+	case GN__MESSAGE_REPLY:
+		if (!gn__message_is_wide(head))
 			return 2;
-		return place > GN_MESSAGE_MOST_BYTES ? 0 : 2 + (uint32_t)(place + 7) / 8;
-	case GN_MESSAGE_CALL:
-		return place >> 16 > GN_MESSAGE_MOST_CALL ? 0 : 1 + (uint32_t)((place >> 16) + 7) / 8;
-	case GN_MESSAGE_MARK:
+		return place > GN__MESSAGE_MOST_BYTES ? 0 : 2 + (uint32_t)(place + 7) / 8;
+	case GN__MESSAGE_CALL:
+		return place >> 16 > GN__MESSAGE_MOST_CALL ? 0 : 1 + (uint32_t)((place >> 16) + 7) / 8;
+	case GN__MESSAGE_MARK:
 		return fetches ? 1 : 2;
-	case GN_MESSAGE_SIGNAL:
-		return fetches || gn_message_is_wide(head) ? 0 : 1;
+	case GN__MESSAGE_SIGNAL:
+		return fetches || gn__message_is_wide(head) ? 0 : 1;
 	default:
 		return 0;
 	}

@@ -58,7 +58,7 @@ SIMT_FN int gn__net_element(const struct gn_net_view *n, uint32_t pe, const void
 
 SIMT_FN uint32_t gn__change_op(uint32_t change, uint32_t bytes)
 {
-	return (GN_MESSAGE_CHANGE + change) | (bytes == 8 ? GN_MESSAGE_WIDE : 0);
+	return (GN__MESSAGE_CHANGE + change) | (bytes == 8 ? GN__MESSAGE_WIDE : 0);
 }
 
 /*
@@ -92,7 +92,8 @@ SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, u
 	if (simt_likely(!rc) && gn__net_change_self(n, pe, address, to, change, a, b, bytes, 0))
 		return 0;
 	if (simt_likely(!rc))
-		rc = gn__net_push(n, 1 + gn_change_operands(change), gn_message_head(op, pe, address / 4), a,
+		rc = gn__net_push(n, 1 + gn__change_operands(change), gn__message_head(op, pe, address / 4),
+		                  a,
 		                  b, 0);
 	return simt_likely(!rc) ? 0 : gn__net_fail(n, rc, pe, op);
 }
@@ -112,8 +113,8 @@ SIMT_FN int gn__net_signal(const struct gn_net_view *n, uint32_t pe, uint64_t *c
 	if (!rc && gn__net_change_self(n, pe, address, count, GN_ADD, 1, 0, 8, 0))
 		return 0;
 	if (!rc)
-		rc = gn__net_push(n, 1, gn_message_head(GN_MESSAGE_SIGNAL, pe, address / 4), 0, 0, 0);
-	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_SIGNAL) : 0;
+		rc = gn__net_push(n, 1, gn__message_head(GN__MESSAGE_SIGNAL, pe, address / 4), 0, 0, 0);
+	return rc ? gn__net_fail(n, rc, pe, GN__MESSAGE_SIGNAL) : 0;
 }
 
 SIMT_FN int gn_net_put_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value)
@@ -199,7 +200,7 @@ SIMT_FN int gn_net_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
 /* How much of a transfer the next message takes. */
 SIMT_FN uint32_t gn__net_part(uint64_t left)
 {
-	return left < GN_MESSAGE_MOST_BYTES ? (uint32_t)left : (uint32_t)GN_MESSAGE_MOST_BYTES;
+	return left < GN__MESSAGE_MOST_BYTES ? (uint32_t)left : (uint32_t)GN__MESSAGE_MOST_BYTES;
 }
 
 /* Memory of node pe that this thread loads and stores itself; NULL: there is none. */
@@ -220,24 +221,24 @@ SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const
 		memcpy(gn__net_reached(n, pe, address, to), from, bytes);
 		return 0;
 	}
-	for (uint64_t at = 0; !rc && at < bytes; at += GN_MESSAGE_MOST_BYTES) {
+	for (uint64_t at = 0; !rc && at < bytes; at += GN__MESSAGE_MOST_BYTES) {
 		const uint32_t part = gn__net_part(bytes - at);
 
-		rc = gn__net_push_bytes(n, gn_message_head(GN_MESSAGE_BYTES, pe, part), 2, address + at,
+		rc = gn__net_push_bytes(n, gn__message_head(GN__MESSAGE_BYTES, pe, part), 2, address + at,
 		                        source + at, part);
 	}
-	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_BYTES) : 0;
+	return rc ? gn__net_fail(n, rc, pe, GN__MESSAGE_BYTES) : 0;
 }
 
 SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload,
                         uint32_t bytes)
 {
-	const uint64_t head = gn_message_head(GN_MESSAGE_CALL, pe, gn_message_call_place(handler, bytes));
+	const uint64_t head = gn__message_head(GN__MESSAGE_CALL, pe, gn__message_call_place(handler, bytes));
 	int rc = -GN_EINVAL;
 
-	if (pe < n->nodes && bytes <= GN_MESSAGE_MOST_CALL && handler < 1 << 16)
+	if (pe < n->nodes && bytes <= GN__MESSAGE_MOST_CALL && handler < 1 << 16)
 		rc = gn__net_push_bytes(n, head, 1, 0, (const char *)payload, bytes);
-	return rc ? gn__net_fail(n, rc, pe, GN_MESSAGE_CALL) : 0;
+	return rc ? gn__net_fail(n, rc, pe, GN__MESSAGE_CALL) : 0;
 }
 
 #endif

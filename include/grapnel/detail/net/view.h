@@ -45,7 +45,7 @@ struct gn_net_fault {
 	uint32_t state; /* 0: none, 1: being written, 2: whole */
 	int32_t code;
 	uint32_t peer;
-	uint32_t op; /* gn_message_op of what failed */
+	uint32_t op; /* gn__message_op of what failed */
 	/* not 0: a node's program has failed with this code: nothing is waited for any more */
 	uint32_t ended;
 };
@@ -56,7 +56,7 @@ enum gn__net_part_of { GN__NET_HEAP = 1, GN__NET_DATA = 2 };
 struct gn_net_group;
 
 struct gn_net_view {
-	struct gn_log *log; /* of each processor */
+	struct gn__log *log; /* of each processor */
 	uint32_t logs;
 	uint32_t node, nodes;
 	char *heap;
@@ -72,7 +72,7 @@ struct gn_net_view {
 	struct gn_ring *free_slot;
 	uint32_t *free_id;
 	/*
-	 * [slots][GN_MESSAGE_MOST_BYTES] where bytes arrive for threads whose memory the network does not
+	 * [slots][GN__MESSAGE_MOST_BYTES] where bytes arrive for threads whose memory the network does not
 	 * reach; NULL
 	 */
 	char *stage;
@@ -157,7 +157,7 @@ SIMT_FN int gn__net_ended_by(const struct gn_net_view *n, uint32_t tries)
 /* ---- to the node's log ---- */
 
 /* The log of this thread's processor. */
-SIMT_FN struct gn_log *gn__net_log(const struct gn_net_view *n)
+SIMT_FN struct gn__log *gn__net_log(const struct gn_net_view *n)
 {
 	const uint32_t processor = simt_processor();
 
@@ -190,27 +190,27 @@ struct gn__net_words {
 };
 
 /* The words of one of several messages behind its head. */
-SIMT_FN void gn__net_put(const struct gn_log *log, uint64_t ticket, uint32_t lanes, uint32_t words,
+SIMT_FN void gn__net_put(const struct gn__log *log, uint64_t ticket, uint32_t lanes, uint32_t words,
                          const struct gn__net_words *w)
 {
 	if (words > 1)
-		gn_log_put(log, ticket + lanes, w->a);
+		gn__log_put(log, ticket + lanes, w->a);
 	if (words > 2)
-		gn_log_put(log, ticket + 2 * lanes, w->b);
+		gn__log_put(log, ticket + 2 * lanes, w->b);
 	if (words > 3)
-		gn_log_put(log, ticket + 3 * lanes, w->c);
+		gn__log_put(log, ticket + 3 * lanes, w->c);
 }
 
 /* Append the message of a lane that is here by itself, if there is room. Returns 0 or -GN_EAGAIN. */
-SIMT_FN int gn__net_append_one(struct gn_log *log, uint32_t words, const struct gn__net_words *w)
+SIMT_FN int gn__net_append_one(struct gn__log *log, uint32_t words, const struct gn__net_words *w)
 {
 	uint64_t ticket;
-	const int rc = gn_log_reserve(log, words, &ticket);
+	const int rc = gn__log_reserve(log, words, &ticket);
 
 	if (rc)
 		return rc;
 	gn__net_put(log, ticket, 1, words, w);
-	gn_log_commit(log, ticket, w->head);
+	gn__log_commit(log, ticket, w->head);
 	return 0;
 }
 
@@ -218,7 +218,7 @@ SIMT_FN int gn__net_append_one(struct gn_log *log, uint32_t words, const struct 
  * Append the messages of all lanes of mask, if there is room. A warp's lanes that wait for room must not hold
  * up others that have got it, so this is done, or not, at once. Returns 0 or -GN_EAGAIN.
  */
-SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, const struct gn__net_words *w)
+SIMT_FN int gn__net_append(struct gn__log *log, uint32_t mask, uint32_t words, const struct gn__net_words *w)
 {
 	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
 	uint64_t ticket = 0;
@@ -227,7 +227,7 @@ SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, co
 	if (lanes == 1)
 		return gn__net_append_one(log, words, w);
 	if (simt_lane() == leader)
-		rc = gn_log_reserve(log, lanes * words, &ticket);
+		rc = gn__log_reserve(log, lanes * words, &ticket);
 	simt_warp_sync(mask); /* what was emptied before the first lane got room is empty for all (A2) */
 	rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader);
 	if (rc)
@@ -235,21 +235,21 @@ SIMT_FN int gn__net_append(struct gn_log *log, uint32_t mask, uint32_t words, co
 	ticket = simt_shfl_u64(mask, ticket, leader) + simt_rank(mask);
 	gn__net_put(log, ticket, lanes, words, w);
 	if (simt_lane() != leader)
-		gn_log_put(log, ticket, w->head);
+		gn__log_put(log, ticket, w->head);
 	simt_warp_sync(mask);
 	if (simt_lane() == leader)
-		gn_log_commit(log, ticket, w->head | (uint64_t)(lanes - 1) << 53);
+		gn__log_commit(log, ticket, w->head | (uint64_t)(lanes - 1) << 53);
 	return 0;
 }
 
 /* Wait for room in a log. Returns 0 (there may be room now) or what gn__net_patience gives up with. */
-SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn_log *log, uint32_t words)
+SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn__log *log, uint32_t words)
 {
 	uint64_t deadline = 0;
 	uint32_t tries = 0;
 	int rc = -GN_EAGAIN;
 
-	while (rc == -GN_EAGAIN && gn_log_is_full(log, words))
+	while (rc == -GN_EAGAIN && gn__log_is_full(log, words))
 		rc = gn__net_patience(n, tries++, &deadline);
 	return rc == -GN_EAGAIN ? 0 : rc;
 }
@@ -265,7 +265,7 @@ SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t h
 	const uint32_t mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)n << 3 | words);
 	const struct gn__net_words w = {head, a, b, c};
 	const uint32_t leader = simt_first_lane(mask);
-	struct gn_log *log = gn__net_log(n);
+	struct gn__log *log = gn__net_log(n);
 	int rc;
 
 	while ((rc = gn__net_append(log, mask, words, &w)) == -GN_EAGAIN) {
@@ -286,21 +286,21 @@ struct gn__net_bytes {
 };
 
 /* Append it, if there is room: at once, as gn__net_append. Returns 0 or -GN_EAGAIN. */
-SIMT_FN int gn__net_append_bytes(struct gn_log *log, const struct gn__net_bytes *m)
+SIMT_FN int gn__net_append_bytes(struct gn__log *log, const struct gn__net_bytes *m)
 {
 	uint64_t ticket, word;
-	const int rc = gn_log_reserve(log, m->fixed + (m->bytes + 7) / 8, &ticket);
+	const int rc = gn__log_reserve(log, m->fixed + (m->bytes + 7) / 8, &ticket);
 
 	if (rc)
 		return rc;
 	if (m->fixed > 1)
-		gn_log_put(log, ticket + 1, m->a);
+		gn__log_put(log, ticket + 1, m->a);
 	for (uint32_t at = 0; at < m->bytes; at += 8) {
 		word = 0;
 		memcpy(&word, m->from + at, m->bytes - at < 8 ? m->bytes - at : 8);
-		gn_log_put(log, ticket + m->fixed + at / 8, word);
+		gn__log_put(log, ticket + m->fixed + at / 8, word);
 	}
-	gn_log_commit(log, ticket, m->head);
+	gn__log_commit(log, ticket, m->head);
 	return 0;
 }
 
@@ -309,7 +309,7 @@ SIMT_FN int gn__net_push_bytes(const struct gn_net_view *n, uint64_t head, uint3
                                const char *from, uint32_t bytes)
 {
 	const struct gn__net_bytes m = {head, a, fixed, bytes, from};
-	struct gn_log *log = gn__net_log(n);
+	struct gn__log *log = gn__net_log(n);
 	int rc;
 
 	while ((rc = gn__net_append_bytes(log, &m)) == -GN_EAGAIN) {

@@ -150,7 +150,7 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 }
 
 /* What a lane asks of bytes that are copied: an element of one of the runs. */
-struct simt_ask {
+struct simt__element {
 	uint32_t lane; /* whose run the element lies in; SIMT_NO_LANE: nothing is asked */
 	uint32_t at;   /* in the run, a multiple of size */
 	uint32_t size; /* 1, 2, 4, 8 or 16 */
@@ -161,7 +161,7 @@ enum { SIMT_LINE = 128 };
 static const uint32_t SIMT_NO_LANE = 32;
 
 /* An element's bytes, loaded as one. */
-SIMT_FN void simt__take(struct simt_ask *ask, const char *from)
+SIMT_FN void simt__take(struct simt__element *ask, const char *from)
 {
 	ask->bits[1] = 0;
 	switch (ask->size) {
@@ -180,7 +180,7 @@ SIMT_FN void simt__take(struct simt_ask *ask, const char *from)
  * Of the 16 bytes that lane `holder` loaded, the element at byte `at`. Collective; found says whether it is
  * the caller's.
  */
-static __device__ __forceinline__ void simt__take_loaded(uint32_t mask, struct simt_ask *ask, uint4 v,
+static __device__ __forceinline__ void simt__take_loaded(uint32_t mask, struct simt__element *ask, uint4 v,
                                                          uint32_t holder, uint32_t at, int found)
 {
 	const uint32_t x = __shfl_sync(mask, v.x, holder), y = __shfl_sync(mask, v.y, holder);
@@ -213,8 +213,9 @@ static __device__ __forceinline__ uint32_t simt__nth_bit(uint32_t mask, uint32_t
  * Runs of one line each: eight lanes a line, where there are as many. What lanes ask is taken from registers.
  * There are few lines: other warps fill the time.
  */
-static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t mask, uint32_t wants, void *to,
-                                                                   const void *from, struct simt_ask ask)
+static __device__ __forceinline__ struct simt__element simt__copy_lines(uint32_t mask, uint32_t wants,
+                                                                        void *to,
+                                                                   const void *from, struct simt__element ask)
 {
 	const uint32_t lanes = __popc(mask), pieces = 8 * __popc(wants), rank = simt_rank(mask);
 	/* the piece that the caller asks of */
@@ -245,14 +246,15 @@ static __device__ __forceinline__ struct simt_ask simt__copy_lines(uint32_t mask
 #endif
 
 /*
- * simt_copy_asked - collective: simt_copy_each, and every lane that asks is given an element of what is
+ * simt__copy_element - collective: simt_copy_each, and every lane that asks is given an element of what is
  * copied.
  * @mask, @wants, @to, @from, @bytes  as for simt_copy_each
  * @ask    each lane's own; ask.lane is in wants, or SIMT_NO_LANE
  * Returns the caller's ask with its bits. Order as simt_copy_each.
  */
-SIMT_INLINE_FN struct simt_ask simt_copy_asked(uint32_t mask, uint32_t wants, void *to, const void *from,
-                                               uint32_t bytes, struct simt_ask ask)
+SIMT_INLINE_FN struct simt__element simt__copy_element(uint32_t mask, uint32_t wants, void *to,
+                                                       const void *from,
+                                               uint32_t bytes, struct simt__element ask)
 {
 	const char *asked;
 
@@ -264,14 +266,14 @@ SIMT_INLINE_FN struct simt_ask simt_copy_asked(uint32_t mask, uint32_t wants, vo
 	return ask;
 }
 
-/* simt_copy_lines_asked - simt_copy_asked where every run is one line (SIMT_LINE bytes). */
-SIMT_INLINE_FN struct simt_ask simt_copy_lines_asked(uint32_t mask, uint32_t wants, void *to,
-                                                     const void *from, struct simt_ask ask)
+/* simt__copy_lines_element - simt__copy_element where every run is one line (SIMT_LINE bytes). */
+SIMT_INLINE_FN struct simt__element simt__copy_lines_element(uint32_t mask, uint32_t wants, void *to,
+                                                     const void *from, struct simt__element ask)
 {
 #if SIMT_ON_CUDA
 	return simt__copy_lines(mask, wants, to, from, ask);
 #else
-	return simt_copy_asked(mask, wants, to, from, SIMT_LINE, ask);
+	return simt__copy_element(mask, wants, to, from, SIMT_LINE, ask);
 #endif
 }
 

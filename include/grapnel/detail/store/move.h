@@ -167,19 +167,21 @@ SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s,
  * Collective: read runs of byte-addressable stores, one for each lane of wants, and give every lane that
  * asks an element of what is read. Memory does not fail.
  * @from  each lane's own: view.memory + offset, 16-byte aligned
- * Otherwise as simt_copy_asked.
+ * Otherwise as simt__copy_element.
  */
-SIMT_INLINE_FN struct simt_ask gn__store_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
-                                                    uint32_t bytes, struct simt_ask ask)
+SIMT_INLINE_FN struct simt__element gn__store_load_asked(uint32_t mask, uint32_t wants, void *to,
+                                                         const char *from,
+                                                    uint32_t bytes, struct simt__element ask)
 {
-	return simt_copy_asked(mask, wants, to, from, bytes, ask);
+	return simt__copy_element(mask, wants, to, from, bytes, ask);
 }
 
 /* gn__store_load_asked where every run is one line (detail/simt/copy.h). */
-SIMT_INLINE_FN struct simt_ask gn__store_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
-						   struct simt_ask ask)
+SIMT_INLINE_FN struct simt__element gn__store_load_lines(uint32_t mask, uint32_t wants, void *to,
+                                                         const char *from,
+						   struct simt__element ask)
 {
-	return simt_copy_lines_asked(mask, wants, to, from, ask);
+	return simt__copy_lines_element(mask, wants, to, from, ask);
 }
 
 SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
