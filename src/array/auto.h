@@ -23,7 +23,7 @@ struct gn_auto_model {
 	uint32_t page_log2, sector_log2;
 	uint64_t capacity; /* pages */
 	uint32_t covering; /* a write of so many elements of a line fetches nothing */
-	int around;        /* reads of rows of batches leave the cache as it is where a page is absent */
+	int bypasses;      /* reads of rows of batches leave the cache as it is where a page is absent */
 };
 
 /* What it did with touches. */
@@ -32,7 +32,7 @@ struct gn_auto_moved {
 	uint64_t fetches, sectors;      /* how often something was fetched, and how much */
 	uint64_t frames;                /* pages that were given a frame */
 	uint64_t dirtied, page_dirtied; /* sectors, and pages, that became dirty: each is written back once */
-	uint64_t around;                /* lines read around the cache */
+	uint64_t bypassed;              /* lines read around the cache */
 };
 
 /* Touches in the order in which they came. Those before `from` are of an earlier launch, and not counted. */

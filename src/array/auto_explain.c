@@ -61,7 +61,7 @@ static void say_choices(struct text *t, const struct gn_auto *x)
 		if (s->lines[c] < 0)
 			continue;
 		say(t, "  %-16s %8.1f %% %8.1f %% %12llu %12.0f%s\n", name_of(c),
-		    percent(w->hits, s->touches), percent(w->fetches + w->around, s->touches),
+		    percent(w->hits, s->touches), percent(w->fetches + w->bypassed, s->touches),
 		    c == GN_AUTO_DIRECT ? 0 : (unsigned long long)w->frames, s->lines[c],
 		    c == x->choice ? "  <" : "");
 	}

@@ -129,8 +129,8 @@ static void use(struct lru *c, const struct gn_auto_model *m, uint64_t touch, st
 	const uint64_t page = touch >> GN__TOUCH_LINE_SHIFT >> (m->page_log2 - GN__SAMPLE_LINE_LOG2);
 	int k = find(c, page);
 
-	if (k == NONE && m->around && touch & GN__TOUCH_BATCH && !(touch & GN__TOUCH_WRITE)) {
-		out->around++;
+	if (k == NONE && m->bypasses && touch & GN__TOUCH_BATCH && !(touch & GN__TOUCH_WRITE)) {
+		out->bypassed++;
 	} else {
 		if (k == NONE) {
 			k = take(c, page, sectors);

@@ -89,10 +89,10 @@ static struct gn_auto_model model_of(const struct gn_auto_bed *bed, const struct
 	struct gn_auto_model m;
 
 	memset(&m, 0, sizeof m);
-	m.around = bed->has_memory;
+	m.bypasses = bed->has_memory;
 	m.page_log2 = m.sector_log2 = GN__SAMPLE_LINE_LOG2;
 	if (choice == GN_AUTO_DIRECT) {
-		m.around = 0;
+		m.bypasses = 0;
 		m.covering = 1;
 		m.capacity = capacity(bed, s, bed->near_bytes, m.page_log2);
 		return m;
@@ -110,7 +110,8 @@ static double lines_of(const struct gn_auto_bed *bed, const struct gn_auto_model
                        const struct gn_auto_moved *w, int choice)
 {
 	const double sectors = (double)(w->sectors + w->dirtied);
-	double lines = sectors * (double)(1u << (m->sector_log2 - GN__SAMPLE_LINE_LOG2)) + (double)w->around;
+	double lines = sectors * (double)(1u << (m->sector_log2 - GN__SAMPLE_LINE_LOG2)) +
+	        (double)w->bypassed;
 
 	if (choice != GN_AUTO_DIRECT)
 		lines += FRAME_LINES * (double)w->frames;
@@ -172,7 +173,7 @@ static int judge_batches(const struct gn_auto_bed *bed, const struct gn_auto_tra
 	int rc;
 
 	m.capacity = UINT64_MAX;
-	m.around = 0;
+	m.bypasses = 0;
 	rc = gn__auto_replay(&now, &m, &w);
 	out->batches = lines_of(bed, &m, &w, out->best);
 	m.page_log2 = m.sector_log2 = GN__SAMPLE_REGION_LOG2;

@@ -34,7 +34,7 @@ detail/cache/group.h|/gn__group_try(const/,/^}/s/touched, covers, &w.owned/touch
 detail/cache/page.h|/gn__page_pin_together(const/,/^}/s/gn__sector_dirty(/(void)(/|a page held for writing has no dirty sectors
 detail/cache/group.h|s/where . gn__size_log2(size)/where/|lanes with elements of two sizes write as one
 detail/array/write.h|/gn__write_paged(const/,/^}/{s/const struct gn__written_page w/struct gn__written_page w/;s/^	if (w.hold.data) {/	if (w.hold.data \&\& w.owned) { gn__sector_arrive(a->pages.cache->sector, w.hold.word, w.frame, w.owned, 1); simt_load_relaxed_dev_u64(w.hold.word); w.owned = 0; }&/;}|sectors are valid before their bytes are there
-detail/cache/access.h|/gn__groups_do(const/,/^}/s/^		read = gn__errand_inside(.*/		if (k->owned \&\& simt_lane() == g->leader) { gn__sector_arrive(c->sector, k->word, frame, k->owned, 1); ((struct gn__claim *)k)->owned = 0; }&/|sectors of a page that came are valid before their bytes are there
+detail/cache/access.h|/gn__groups_do(const/,/^}/s/^		read = gn__request_inside(.*/		if (k->owned \&\& simt_lane() == g->leader) { gn__sector_arrive(c->sector, k->word, frame, k->owned, 1); ((struct gn__claim *)k)->owned = 0; }&/|sectors of a page that came are valid before their bytes are there
 detail/cache/access.h|/gn__groups_do(const/,/^}/s/gone = !gn__word_validate.*/gone = 0;/|a slow read without a pin is not validated
 detail/array/atomic.h|/gn__change_paged(const/,/^}/s/^	const struct gn__group g = \(.*\);/	struct gn__group g = \1; g.reach.touched = 1u << 31;/|a change makes no sector dirty
 detail/array/atomic.h|s/gn__group_pin(&a->pages, &g, page, 0)/gn__group_pin(\&a->pages, \&g, page, 1)/|an element is changed in a page in parts
@@ -75,9 +75,9 @@ detail/cache/access.h|s/gn__move_of(c, k->page, k->frame, k->owned, 0)/gn__move_
 detail/cache/sector.h|s/if ((before . owned) != 0xffffffffu)/if (0)/|one sector makes the page valid
 detail/cache/page.h|/gn__page_written(const/,/^}/s/gn__sector_arrive(.*/;/|overwritten sectors stay in motion
 detail/cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/hit = !more \&\& simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
-detail/cache/access.h|/gn__claim_around(const/,/^}/{s/^	gn__claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn__claim_drop(c, k);/;}|an access around the cache does not keep the page absent
-detail/cache/access.h|/gn__claim_around(const/,/^}/s/^	gn__claim_drop(c, k);$/	;/|a page that found no frame stays busy
-detail/cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->around/0/|who finds no frame in a later round keeps the page
+detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/{s/^	gn__claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn__claim_drop(c, k);/;}|an access around the cache does not keep the page absent
+detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/s/^	gn__claim_drop(c, k);$/	;/|a page that found no frame stays busy
+detail/cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->bypassed/0/|who finds no frame in a later round keeps the page
 detail/cache/page.h|/gn__page_written(const/,/^}/s/covered, 1);/covered, 0);/|overwritten sectors are not dirty
 detail/cache/page.h|/gn__page_written(const/,/^}/{s/^	if (covered) {/	gn__page_unpin(word);&/;s/^	gn__page_unpin(word);$/	;/;}|who overwrites sectors lets the page go before they are valid
 detail/cache/access.h|/gn__claim_move(const/,/^}/s/m = gn__move_of(c, k->page, k->frame, k->owned, 0);/{ & gn__sector_arrive(c->sector, k->word, k->frame, k->owned, 0); k->owned = 0; }/|a filled sector is valid before its bytes are there

@@ -445,7 +445,7 @@ static void rows_of_batches_are_seen_once(void **state)
 			assert_int_equal(s->elements, MOST_ROW * ROWS);
 			assert_int_equal(s->writes, is_scatter * ROWS);
 			for (unsigned p = PAGES_512; p <= PAGES_4K; p++) {
-				assert_int_equal(s->way[p].around, is_scatter ? 0 : ROWS);
+				assert_int_equal(s->way[p].bypassed, is_scatter ? 0 : ROWS);
 				assert_int_equal(s->way[p].frames > 0, is_scatter);
 			}
 			gn_auto_close(choice);
@@ -465,7 +465,7 @@ static void a_gather_from_blocks_fetches_pages(void **state)
 	choice = open_choice(t, FEW);
 	move_batch(t, choice, &b, 0);
 	assert_int_equal(choice->study.batch, ROWS);
-	assert_true(choice->study.way[PAGES_4K].around == 0 && choice->study.way[PAGES_4K].frames > 0);
+	assert_true(choice->study.way[PAGES_4K].bypassed == 0 && choice->study.way[PAGES_4K].frames > 0);
 	gn_auto_close(choice);
 	close_batch(t, &b);
 }

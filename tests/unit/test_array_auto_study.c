@@ -85,7 +85,7 @@ static void list_use(struct list *l, unsigned capacity, uint64_t touch, int arou
 	while (k < l->used && l->page[k] != page)
 		k++;
 	if (around && k == l->used && touch & GN__TOUCH_BATCH && !write) {
-		m->around++;
+		m->bypassed++;
 		return;
 	}
 	k = list_find(l, capacity, page, m);

@@ -476,11 +476,11 @@ struct help_args {
 SIMT_FN void help(const struct help_args *a)
 {
 	const uint32_t lane = simt_lane();
-	const struct gn__errand errand = {
+	const struct gn__request request = {
 	    (uint32_t)(lane ? GN__HELPS : GN__READS), 0, PAGE - 16, a->size, {0, 0}};
 	const uint64_t page = lane ? a->other + (a->apart ? lane : 0) : a->page;
 
-	a->code[lane] = gn_cache_access(a->cache, page, errand).status.code;
+	a->code[lane] = gn_cache_access(a->cache, page, request).status.code;
 }
 SIMT_KERNEL(help, struct help_args)
 

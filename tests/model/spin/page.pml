@@ -253,7 +253,7 @@ inline access_read(p)
 		unpin(p)
 	:: result == 1 ->
 		DROP(p);
-		assert(stored[p] >= since) /* gn__errand_around */
+		assert(stored[p] >= since) /* gn__request_bypass */
 	:: result == 2 -> assert(read_fails < READ_FAILS)
 	fi
 }

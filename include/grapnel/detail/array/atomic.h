@@ -9,27 +9,27 @@
 #include <grapnel/detail/array/sample.h>
 
 SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address,
-                                           struct gn__errand errand)
+                                           struct gn__request request)
 {
 	const uint64_t page = gn__page_number(&a->pages, address);
-	const struct gn__group g = gn__group_writers(&a->pages, page, errand.at, errand.size);
+	const struct gn__group g = gn__group_writers(&a->pages, page, request.at, request.size);
 	const struct gn__written_page w = gn__group_pin(&a->pages, &g, page, 0);
 	struct gn__access access = {{0, 0}, {0, 0}};
 
 	if (w.hold.data) {
-		gn__group_touch(a->pages.cache, &g.reach, w.frame, errand.at, errand.size);
-		gn__errand_inside(&errand, w.hold.data);
-		access.bits[0] = errand.bits[0];
+		gn__group_touch(a->pages.cache, &g.reach, w.frame, request.at, request.size);
+		gn__request_inside(&request, w.hold.data);
+		access.bits[0] = request.bits[0];
 	}
 	gn__group_unpin(&a->pages, &g, &w);
-	return w.hold.data ? access : gn_cache_access(a->pages.cache, page, errand);
+	return w.hold.data ? access : gn_cache_access(a->pages.cache, page, request);
 }
 
 SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, uint32_t change,
                                      uint64_t first, uint64_t second, uint32_t size)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
-	const struct gn__errand errand = {GN__CHANGES, change, gn__page_offset(&a->pages, address), size,
+	const struct gn__request request = {GN__CHANGES, change, gn__page_offset(&a->pages, address), size,
 					  {first, second}};
 	struct gn__access access = {{0, 0}, {0, 0}};
 
@@ -43,9 +43,9 @@ SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, u
 		access.status.code = -GN_EROFS;
 	else if (a->memory)
 		access.bits[0] = gn__change_element_sys(a->memory + index * size, (enum gn_change)change,
-		                                        errand.bits, size);
+		                                        request.bits, size);
 	else
-		access = gn__change_paged(a, address, errand);
+		access = gn__change_paged(a, address, request);
 	if (!access.status.code)
 		return access.bits[0];
 	gn__fail(a, index, access.status);

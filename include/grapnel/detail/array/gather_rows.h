@@ -159,16 +159,16 @@ SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint3
 }
 
 /* No frame could be had, or the page cannot be read: unit by unit wherever they are, or zero. */
-SIMT_NOINLINE_FN void gn__piece_around(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+SIMT_NOINLINE_FN void gn__piece_bypass(const struct gn__job *j, const uint64_t *entry, uint32_t run,
                                        const struct gn__piece *p, uint32_t done,
                                        struct gn_store_status status)
 {
 	for (uint32_t at = gn__lane_at(j); at < p->bytes; at += gn__lane_step(j)) {
-		const struct gn__errand errand = {GN__READS, 0, p->at + at, j->unit, {0, 0}};
+		const struct gn__request request = {GN__READS, 0, p->at + at, j->unit, {0, 0}};
 		struct gn__access access = {{0, 0}, status};
 
 		if (status.code == -GN_ENOBUFS)
-			access = gn_cache_access(j->array.pages.cache, p->page, errand);
+			access = gn_cache_access(j->array.pages.cache, p->page, request);
 		if (access.status.code) {
 			access.bits[0] = 0;
 			gn__fail(&j->array, (p->from + at) >> j->array.element_log2, access.status);
@@ -215,10 +215,10 @@ SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *
 	gn__claim_end(c, mask, &k);
 	status = gn__store_share(mask, leader, k.status);
 	if (wants && !served)
-		gn__piece_around(j, entry, run, p, done, status);
+		gn__piece_bypass(j, entry, run, p, done, status);
 }
 
-SIMT_FN void gn__count_around(const struct gn_array *a)
+SIMT_FN void gn__count_bypass(const struct gn_array *a)
 {
 	if (simt_unlikely(a->pages.counting))
 		gn__count_u64(&gn__stripe(a->pages.cache)->bypassed, 1);
@@ -265,7 +265,7 @@ SIMT_INLINE_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *en
 		simt_fence_acq_rel_dev();
 	gn__piece_out(j, entry, run, j->memory + p->from, done, p->bytes);
 	if (gn__lane_at(j) == 0)
-		gn__count_around(a);
+		gn__count_bypass(a);
 	return 1;
 }
 
@@ -307,16 +307,16 @@ SIMT_FN void gn__piece_in(const struct gn__job *j, char *to, const char *from, u
 }
 
 /* No frame could be had: unit by unit, wherever they are; or the page cannot be written. */
-SIMT_NOINLINE_FN void gn__piece_in_around(const struct gn__job *j, const struct gn__piece *p,
+SIMT_NOINLINE_FN void gn__piece_in_bypass(const struct gn__job *j, const struct gn__piece *p,
                                           const char *from, struct gn_store_status status)
 {
 	for (uint32_t at = gn__lane_at(j); at < p->bytes; at += gn__lane_step(j)) {
-		struct gn__errand errand = {GN__WRITES, 0, p->at + at, j->unit, {0, 0}};
+		struct gn__request request = {GN__WRITES, 0, p->at + at, j->unit, {0, 0}};
 		struct gn_store_status written = status;
 
-		memcpy(errand.bits, from + at, j->unit);
+		memcpy(request.bits, from + at, j->unit);
 		if (status.code == -GN_ENOBUFS)
-			written = gn_cache_access(j->array.pages.cache, p->page, errand).status;
+			written = gn_cache_access(j->array.pages.cache, p->page, request).status;
 		if (written.code)
 			gn__fail(&j->array, (p->from + at) >> j->array.element_log2, written);
 	}
@@ -401,7 +401,7 @@ SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__
 	gn__claim_end(c, mask, &k);
 	status = gn__store_share(mask, leader, k.status);
 	if (wants && !served)
-		gn__piece_in_around(j, p, from, status);
+		gn__piece_in_bypass(j, p, from, status);
 }
 
 /* The row of an entry, or none. Collective over the warp, whatever its lanes have. */

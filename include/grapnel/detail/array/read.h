@@ -20,9 +20,9 @@ SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uin
                                                    uint32_t doing)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
-	const struct gn__errand errand = {doing, 0, gn__page_offset(&a->pages, address), size, {0, 0}};
+	const struct gn__request request = {doing, 0, gn__page_offset(&a->pages, address), size, {0, 0}};
 	const struct gn__access access =
-	    gn_cache_access(a->pages.cache, gn__page_number(&a->pages, address), errand);
+	    gn_cache_access(a->pages.cache, gn__page_number(&a->pages, address), request);
 	if (access.status.code)
 		gn__fail(a, index, access.status);
 	return access;

@@ -13,10 +13,10 @@
 SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address,
                                                          uint64_t low, uint64_t high, uint32_t size)
 {
-	const struct gn__errand errand = {
+	const struct gn__request request = {
 	    GN__WRITES, 0, gn__page_offset(&a->pages, address), size, {low, high}};
 
-	return gn_cache_access(a->pages.cache, gn__page_number(&a->pages, address), errand).status;
+	return gn_cache_access(a->pages.cache, gn__page_number(&a->pages, address), request).status;
 }
 
 /* Lanes that write the same page pin it once; each writes its element. */

@@ -36,7 +36,7 @@ SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, con
  */
 enum gn__doing { GN__READS, GN__WRITES, GN__CHANGES, GN__HELPS };
 
-struct gn__errand {
+struct gn__request {
 	uint32_t doing;  /* enum gn__doing */
 	uint32_t change; /* enum gn_change */
 	uint32_t at;     /* in the page */
@@ -49,7 +49,7 @@ struct gn__errand {
  * The page is pinned, or looked at again afterwards; its bytes are here. Returns what was read, all bits
  * together.
  */
-SIMT_FN uint64_t gn__errand_inside(struct gn__errand *e, char *page)
+SIMT_FN uint64_t gn__request_inside(struct gn__request *e, char *page)
 {
 	uint64_t read = 0;
 
@@ -65,7 +65,7 @@ SIMT_FN uint64_t gn__errand_inside(struct gn__errand *e, char *page)
 }
 
 /* The page is held absent: in the store itself. */
-SIMT_FN struct gn_store_status gn__errand_around(struct gn__errand *e, const struct gn__extent *x)
+SIMT_FN struct gn_store_status gn__request_bypass(struct gn__request *e, const struct gn__extent *x)
 {
 	struct gn_store_status status = {0, 0};
 	uint64_t before = 0, after;
@@ -104,15 +104,15 @@ SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, 
  * The fence makes the claim an acquire: the store has what was in frames before (R6), also for lanes that
  * read it behind this one. A function of its own, so that rounds do not save the registers that it needs.
  */
-SIMT_NOINLINE_FN void gn__claim_around(const struct gn_cache_view *c, struct gn__claim *k,
-                                       struct gn__errand *around)
+SIMT_NOINLINE_FN void gn__claim_bypass_cache(const struct gn_cache_view *c, struct gn__claim *k,
+                                       struct gn__request *around)
 {
 	const struct gn__extent x = gn__extent_of(c, k->page);
 
 	simt_fence_acq_rel_dev();
 	k->status = gn__claim_refusal(c, k);
 	if (around) {
-		k->status = gn__errand_around(around, &x);
+		k->status = gn__request_bypass(around, &x);
 		if (c->stripe)
 			gn__count_u64(&gn__stripe(c)->bypassed, 1);
 	}
@@ -186,8 +186,8 @@ SIMT_FN void gn__claim_begin(const struct gn_cache_view *c, uint32_t mask, int w
 /* Is there something left to do for this claim? */
 SIMT_FN int gn__claim_goes_on(const struct gn__claim *k)
 {
-	return k->step == GN__STEP_NO_FRAME ? !k->around : k->step != GN__STEP_HIT &&
-	        k->step != GN__STEP_ERROR;
+	return k->step == GN__STEP_NO_FRAME ? !k->bypassed
+	                                    : k->step != GN__STEP_HIT && k->step != GN__STEP_ERROR;
 }
 
 /*
@@ -196,15 +196,15 @@ SIMT_FN int gn__claim_goes_on(const struct gn__claim *k)
  * to do around the cache is done, with its status) or ERROR.
  */
 SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn__claim *k,
-                                     struct gn__errand *around)
+                                     struct gn__request *around)
 {
 	const uint32_t moves =
 	    1u << GN__STEP_WRITE_BACK | 1u << GN__STEP_FETCH | 1u << GN__STEP_PUBLISH | 1u << GN__STEP_FILL;
 	uint32_t steps;
 
-	if (k->step == GN__STEP_NO_FRAME && !k->around) {
-		k->around = 1;
-		gn__claim_around(c, k, around);
+	if (k->step == GN__STEP_NO_FRAME && !k->bypassed) {
+		k->bypassed = 1;
+		gn__claim_bypass_cache(c, k, around);
 	}
 	steps = simt_or_u32(mask, 1u << k->step);
 	if (steps & moves) {
@@ -406,7 +406,7 @@ SIMT_FN int gn__by_sectors(const struct gn_cache_view *c, uint64_t page)
  * that is fetched by sectors those belong together that want one sector. Collective.
  */
 SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
-				      const struct gn__errand *e)
+				      const struct gn__request *e)
 {
 	const int by_sectors = e->doing != GN__HELPS && gn__by_sectors(c, page);
 	const uint32_t sector = by_sectors ? e->at >> c->sector_log2 : 0;
@@ -424,7 +424,8 @@ SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t ma
 	return g;
 }
 
-SIMT_FN struct gn__claim gn__group_claim(const struct gn__group *g, uint64_t page, const struct gn__errand *e)
+SIMT_FN struct gn__claim gn__group_claim(const struct gn__group *g, uint64_t page,
+                                         const struct gn__request *e)
 {
 	struct gn__claim k;
 
@@ -446,7 +447,7 @@ SIMT_FN struct gn__claim gn__group_claim(const struct gn__group *g, uint64_t pag
  * the page went.
  */
 SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const struct gn__group *g,
-			  const struct gn__claim *k, int hit, struct gn__errand *e)
+			  const struct gn__claim *k, int hit, struct gn__request *e)
 {
 	const uint32_t frame = simt_shfl_u32(mask, k->frame, g->leader);
 	const uint64_t word = simt_shfl_u64(mask, (uint64_t)(uintptr_t)k->word, g->leader);
@@ -458,7 +459,7 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 	if (hit) {
 		if (e->doing != GN__READS)
 			gn__group_touch(c, &g->reach, frame, e->at, e->size);
-		read = gn__errand_inside(e, gn__frame(c, frame));
+		read = gn__request_inside(e, gn__frame(c, frame));
 		if (snapshot) { /* there is no pin */
 			now = gn__page_reload((const uint64_t *)(uintptr_t)word, read, c->zero);
 			gone = !gn__word_validate(snapshot, now);
@@ -486,16 +487,16 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
  * exchange between all could find them apart.
  */
 SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c, uint32_t mask,
-                                                   uint64_t page, struct gn__errand *e)
+                                                   uint64_t page, struct gn__request *e)
 {
 	const struct gn__group g = gn__group_of(c, mask, page, e);
 	const int helps = e->doing == GN__HELPS, leads = simt_lane() == g.leader && !helps;
 	struct gn__claim k = gn__group_claim(&g, page, e);
 	/*
-	 * A lane alone goes around at once; a group would do only its first lane's errand. Who helps has
+	 * A lane alone goes around at once; a group would do only its first lane's request. Who helps has
 	 * none, though its claim may be for a page fetched ahead that finds no frame.
 	 */
-	struct gn__errand *around = leads && !(g.lanes & (g.lanes - 1)) ? e : 0;
+	struct gn__request *around = leads && !(g.lanes & (g.lanes - 1)) ? e : 0;
 	struct gn_store_status status;
 	int served = helps, hit, more;
 	uint32_t waiting;
@@ -531,7 +532,7 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
  * page is held absent.
  */
 SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, uint64_t page,
-                                                struct gn__errand *e)
+                                                struct gn__request *e)
 {
 	const uint32_t self = 1u << simt_lane();
 	const struct gn__extent x = gn__extent_of(c, page);
@@ -541,14 +542,14 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
 		if (c->stripe)
 			gn__count_u64(&gn__stripe(c)->bypassed, 1);
 		simt_fence_acq_rel_dev(); /* makes the look that found the page absent an acquire (R6) */
-		return gn__errand_around(e, &x);
+		return gn__request_bypass(e, &x);
 	}
 	gn__claim_begin(c, self, 1, &k);
 	while (gn__claim_round(c, self, &k, e))
 		;
 	gn__claim_end(c, self, &k);
 	if (k.step == GN__STEP_HIT) {
-		gn__errand_inside(e, gn__frame(c, k.frame));
+		gn__request_inside(e, gn__frame(c, k.frame));
 		gn__page_unpin(k.word);
 	}
 	return k.status;
@@ -557,16 +558,16 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
 /*
  * gn_cache_access - read, write or change an element of a page as one step, wherever it is: in its frame,
  * which the page is brought into, or in the store where no frame can be had.
- * @page    < c->pages, of a store that may be written if the errand writes
- * @errand  what to do; for GN_CAS bits are the expected and the new ones. For GN__HELPS nothing
+ * @page    < c->pages, of a store that may be written if the request writes
+ * @request  what to do; for GN_CAS bits are the expected and the new ones. For GN__HELPS nothing
  * Any thread, from divergent code; lanes that call it together act together. Waits for transfers, at most
  * c->wait_ns. Changes are indivisible for all who change the element through this cache. Returns a status of
  * 0, -GN_EIO, -GN_ETIMEDOUT; for GN__HELPS 0.
  */
 SIMT_NOINLINE_FN struct gn__access gn_cache_access(const struct gn_cache_view *c, uint64_t page,
-                                                   struct gn__errand errand)
+                                                   struct gn__request request)
 {
-	struct gn__errand e = errand;
+	struct gn__request e = request;
 	struct gn__access access = {{0, 0}, {0, 0}};
 
 	/* Lanes that are together may have come with arrays of different caches. */

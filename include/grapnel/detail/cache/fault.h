@@ -205,7 +205,7 @@ SIMT_FN void gn__fault_end(const struct gn__pages *p, uint64_t page, const struc
  * The element of a page that was just seen absent and got no frame, from the store's memory: it has every
  * write from before this access began.
  */
-SIMT_FN void gn__fault_around(const struct gn__pages *p, uint64_t address, uint32_t size, uint64_t value[2])
+SIMT_FN void gn__fault_bypass(const struct gn__pages *p, uint64_t address, uint32_t size, uint64_t value[2])
 {
 	simt_fence_acq_rel_dev(); /* makes the look that found the page absent an acquire (R6) */
 	gn__load_sized(value, p->backing + address, size);
@@ -275,7 +275,7 @@ SIMT_FN struct gn__access gn__fault_in(const struct gn__pages *p, uint64_t addre
 		    gn__fault_move(p, mask, address, leader, &f, same, &ask))
 			;
 		else if (what == GN__FAULT_BYPASS)
-			gn__fault_around(p, address, size, ask.bits);
+			gn__fault_bypass(p, address, size, ask.bits);
 		else
 			access.status.code = what == GN__FAULT_SLOW ? -GN_EBUSY : -GN_EAGAIN;
 	}
@@ -444,7 +444,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn__pages *p, uint
 		else if (turn)
 			simt_rest(turn, 3);
 		if (!done && what == GN__FAULT_BYPASS) {
-			gn__fault_around(p, address, size, ask.bits);
+			gn__fault_bypass(p, address, size, ask.bits);
 			done = 1;
 		}
 		f.owned = 0;

@@ -68,7 +68,7 @@ struct gn__claim {
 	uint32_t owned;
 	uint32_t pinned;     /* the page is pinned for this claim */
 	uint32_t step;       /* enum gn__step, between rounds (access.h) */
-	uint32_t around;     /* went around the cache */
+	uint32_t bypassed;   /* went around the cache */
 	uint32_t missed;     /* the page was not there, or not all of it */
 	/* the pin is the caller's to keep: where the page can count no more of them, it is refused */
 	uint32_t holds;
@@ -242,7 +242,7 @@ SIMT_FN enum gn__step gn__claim_bypass(const struct gn_cache_view *c, struct gn_
 	if (scarce)
 		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_resting, GN__BYPASS_REST);
 	k->status.code = -GN_ENOBUFS;
-	k->around = 1;
+	k->bypassed = 1;
 	return GN__STEP_NO_FRAME;
 }
 
