@@ -170,7 +170,7 @@ SIMT_FN void gn_gb_ordered(const struct gn_gb_args *a)
 
 		if (k && gn__entry_row(&s->job, entry[k - 1]) == row)
 			continue;
-		gn__piece_out(&s->job, entry + k, 1, (const char *)a->store + row * bytes, 0, bytes);
+		gn__chunk_out(&s->job, entry + k, 1, (const char *)a->store + row * bytes, 0, bytes);
 		reads += simt_lane() % s->job.lanes == 0;
 	}
 	count_reads(a, s, reads);

@@ -42,22 +42,22 @@ SIMT_INLINE_FN void gn__unit_put(char *to, uint64_t value, uint32_t unit)
 	}
 }
 
-/* ---- pieces: what a row has of one page ---- */
+/* ---- chunks: what a row has of one page ---- */
 
-struct gn__piece {
+struct gn__chunk {
 	uint64_t page;
 	uint64_t from;  /* bytes from element 0 */
 	uint32_t at;    /* in the page */
-	uint32_t bytes; /* in the piece */
+	uint32_t bytes; /* in the chunk */
 };
 
-/* The piece that begins `done` bytes into a row. */
-SIMT_FN struct gn__piece gn__piece_of(const struct gn__job *j, uint64_t row, uint32_t done)
+/* The chunk that begins `done` bytes into a row. */
+SIMT_FN struct gn__chunk gn__chunk_of(const struct gn__job *j, uint64_t row, uint32_t done)
 {
 	const struct gn_array *a = &j->array;
 	const uint64_t address = a->base + row * j->row_bytes + done;
 	const uint32_t left = j->row_bytes - done;
-	struct gn__piece p;
+	struct gn__chunk p;
 
 	p.page = gn__page_number(&a->pages, address);
 	p.from = row * j->row_bytes + done;
@@ -69,7 +69,7 @@ SIMT_FN struct gn__piece gn__piece_of(const struct gn__job *j, uint64_t row, uin
 
 /* ---- groups of lanes ---- */
 
-/* The lane's place in its group, in bytes of a piece, and how far all lanes of the group go at once. */
+/* The lane's place in its group, in bytes of a chunk, and how far all lanes of the group go at once. */
 SIMT_FN uint32_t gn__lane_at(const struct gn__job *j)
 {
 	return (simt_lane() & (j->lanes - 1)) * j->unit;
@@ -105,7 +105,7 @@ SIMT_FN uint32_t gn__run_at(const struct gn__job *j, const uint64_t *entry, uint
 	return run;
 }
 
-/* The lane's units of a piece, to every row of the run. Unit is a constant at every call. */
+/* The lane's units of a chunk, to every row of the run. Unit is a constant at every call. */
 SIMT_INLINE_FN void gn__units_out(const struct gn__job *j, const uint64_t *entry, uint32_t run,
                                   const char *from, uint32_t done, uint32_t bytes, uint32_t unit)
 {
@@ -133,7 +133,7 @@ SIMT_INLINE_FN void gn__units_out(const struct gn__job *j, const uint64_t *entry
 	}
 }
 
-SIMT_INLINE_FN void gn__piece_out(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+SIMT_INLINE_FN void gn__chunk_out(const struct gn__job *j, const uint64_t *entry, uint32_t run,
                                   const char *from, uint32_t done, uint32_t bytes)
 {
 	switch (j->unit) {
@@ -159,8 +159,8 @@ SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint3
 }
 
 /* No frame could be had, or the page cannot be read: unit by unit wherever they are, or zero. */
-SIMT_NOINLINE_FN void gn__piece_bypass(const struct gn__job *j, const uint64_t *entry, uint32_t run,
-                                       const struct gn__piece *p, uint32_t done,
+SIMT_NOINLINE_FN void gn__chunk_bypass(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+                                       const struct gn__chunk *p, uint32_t done,
                                        struct gn_store_status status)
 {
 	for (uint32_t at = gn__lane_at(j); at < p->bytes; at += gn__lane_step(j)) {
@@ -180,7 +180,7 @@ SIMT_NOINLINE_FN void gn__piece_bypass(const struct gn__job *j, const uint64_t *
 }
 
 /* The lanes that want the caller's page; of a lane that wants none, itself. Collective over the warp. */
-SIMT_FN uint32_t gn__wanting(int wants, const struct gn__piece *p)
+SIMT_FN uint32_t gn__wanting(int wants, const struct gn__chunk *p)
 {
 	return simt_match_any_u64(gn__whole_warp(), wants ? p->page : UINT64_MAX - simt_lane());
 }
@@ -190,8 +190,8 @@ SIMT_FN uint32_t gn__wanting(int wants, const struct gn__piece *p)
  * with its page before the next round, whatever the others wait for. Collective over the warp, whoever wants
  * something.
  */
-SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *entry, uint32_t run,
-				       const struct gn__piece *p, uint32_t done, int wants)
+SIMT_NOINLINE_FN void gn__chunk_slowly(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+				       const struct gn__chunk *p, uint32_t done, int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
 	const uint32_t mask = gn__whole_warp(), lanes = gn__wanting(wants, p),
@@ -208,14 +208,14 @@ SIMT_NOINLINE_FN void gn__piece_slowly(const struct gn__job *j, const uint64_t *
 		served |= hit;
 		frame = simt_shfl_u32(mask, k.frame, leader);
 		if (hit)
-			gn__piece_out(j, entry, run, gn__frame(c, frame) + p->at, done, p->bytes);
+			gn__chunk_out(j, entry, run, gn__frame(c, frame) + p->at, done, p->bytes);
 		if (simt_ballot(mask, hit))
 			gn__groups_done(c, mask, lanes, hit, &k);
 	} while (more);
 	gn__claim_end(c, mask, &k);
 	status = gn__store_share(mask, leader, k.status);
 	if (wants && !served)
-		gn__piece_bypass(j, entry, run, p, done, status);
+		gn__chunk_bypass(j, entry, run, p, done, status);
 }
 
 SIMT_FN void gn__count_bypass(const struct gn_array *a)
@@ -224,8 +224,8 @@ SIMT_FN void gn__count_bypass(const struct gn_array *a)
 		gn__count_u64(&gn__stripe(a->pages.cache)->bypassed, 1);
 }
 
-/* Has a frame nothing of a piece, so that the store has it as it is? Acquires what the frame has. */
-SIMT_FN int gn__piece_is_absent(const struct gn_array *a, const struct gn_hold *g, const struct gn__piece *p)
+/* Has a frame nothing of a chunk, so that the store has it as it is? Acquires what the frame has. */
+SIMT_FN int gn__chunk_is_absent(const struct gn_array *a, const struct gn_hold *g, const struct gn__chunk *p)
 {
 	const uint64_t seen =
 	    simt_load_acquire_dev_u64(&a->pages.cache->sector[gn__page_frame(&a->pages, g)]);
@@ -237,20 +237,20 @@ SIMT_FN int gn__piece_is_absent(const struct gn_array *a, const struct gn_hold *
 }
 
 /* From where its page is now. Returns 0 if that takes a pin, or the page went meanwhile. */
-SIMT_INLINE_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *entry, uint32_t run,
-                                     const struct gn__piece *p, uint32_t done)
+SIMT_INLINE_FN int gn__chunk_at_once(const struct gn__job *j, const uint64_t *entry, uint32_t run,
+                                     const struct gn__chunk *p, uint32_t done)
 {
 	const struct gn_array *a = &j->array;
 	struct gn_hold g;
 
 	if (a->memory) {
-		gn__piece_out(j, entry, run, a->memory + p->from, done, p->bytes);
+		gn__chunk_out(j, entry, run, a->memory + p->from, done, p->bytes);
 		return 1;
 	}
 	g = gn__page_snapshot(&a->pages, p->page, GN__ACQUIRE);
 	if (g.seen & GN__WORD_VALID) {
 		gn__page_touch(&g, g.seen);
-		gn__piece_out(j, entry, run, g.data + p->at, done, p->bytes);
+		gn__chunk_out(j, entry, run, g.data + p->at, done, p->bytes);
 		simt_fence_acq_rel_dev(); /* the loads stay before the second look (A5) */
 		if (!gn__word_validate(g.seen, simt_load_relaxed_dev_u64(g.word)))
 			return 0;
@@ -258,12 +258,12 @@ SIMT_INLINE_FN int gn__piece_at_once(const struct gn__job *j, const uint64_t *en
 			gn__count_hits(&a->pages, 1);
 		return 1;
 	}
-	if (!j->memory || (g.seen & GN__WORD_PARTIAL && !gn__piece_is_absent(a, &g, p)))
+	if (!j->memory || (g.seen & GN__WORD_PARTIAL && !gn__chunk_is_absent(a, &g, p)))
 		return 0;
 	/* A set without the page was looked through without an acquire (pairs with R6). */
 	if (!a->pages.word)
 		simt_fence_acq_rel_dev();
-	gn__piece_out(j, entry, run, j->memory + p->from, done, p->bytes);
+	gn__chunk_out(j, entry, run, j->memory + p->from, done, p->bytes);
 	if (gn__lane_at(j) == 0)
 		gn__count_bypass(a);
 	return 1;
@@ -279,11 +279,11 @@ SIMT_FN void gn__gather_row(const struct gn__job *j, const uint64_t *entry, uint
 		SIMT_COLD(gn__row_note)(j, row);
 	while (simt_ballot(gn__whole_warp(), done < j->row_bytes)) {
 		const int wants = done < j->row_bytes;
-		const struct gn__piece p = gn__piece_of(j, row, wants ? done : 0);
-		const int slow = wants && !gn__piece_at_once(j, entry, run, &p, done);
+		const struct gn__chunk p = gn__chunk_of(j, row, wants ? done : 0);
+		const int slow = wants && !gn__chunk_at_once(j, entry, run, &p, done);
 
 		if (simt_unlikely(simt_ballot(gn__whole_warp(), slow)))
-			SIMT_COLD(gn__piece_slowly)(j, entry, run, &p, done, slow);
+			SIMT_COLD(gn__chunk_slowly)(j, entry, run, &p, done, slow);
 		done += wants ? p.bytes : 0;
 	}
 }
@@ -300,14 +300,14 @@ SIMT_FN int gn__is_last(const struct gn__job *j, const uint64_t *entry, uint64_t
 }
 
 /* Into the array's memory, or a frame, where a scalar read may look at any time. */
-SIMT_FN void gn__piece_in(const struct gn__job *j, char *to, const char *from, uint32_t bytes)
+SIMT_FN void gn__chunk_in(const struct gn__job *j, char *to, const char *from, uint32_t bytes)
 {
 	for (uint32_t at = gn__lane_at(j); at < bytes; at += gn__lane_step(j))
 		gn__store_element(to + at, from + at, j->unit);
 }
 
 /* No frame could be had: unit by unit, wherever they are; or the page cannot be written. */
-SIMT_NOINLINE_FN void gn__piece_in_bypass(const struct gn__job *j, const struct gn__piece *p,
+SIMT_NOINLINE_FN void gn__chunk_in_bypass(const struct gn__job *j, const struct gn__chunk *p,
                                           const char *from, struct gn_store_status status)
 {
 	for (uint32_t at = gn__lane_at(j); at < p->bytes; at += gn__lane_step(j)) {
@@ -330,14 +330,14 @@ SIMT_FN uint32_t gn__group_mask(const struct gn__job *j)
 	return all << (simt_lane() & ~(j->lanes - 1));
 }
 
-/* Lanes that write pieces of one page, and what they reach of it. */
+/* Lanes that write chunks of one page, and what they reach of it. */
 struct gn__row_writers {
 	uint32_t lanes;
 	struct gn__reach reach;
 };
 
 /* Whole sectors are covered only if each group is here with all its lanes. Collective over the warp. */
-SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const struct gn__piece *p,
+SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const struct gn__chunk *p,
                                                   int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
@@ -374,8 +374,8 @@ SIMT_FN struct gn__claim gn__writers_claim(const struct gn_cache_view *c, uint64
 	return k;
 }
 
-/* As gn__piece_slowly: each group is done with its page before the next round. */
-SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__piece *p, const char *from,
+/* As gn__chunk_slowly: each group is done with its page before the next round. */
+SIMT_NOINLINE_FN void gn__chunk_write(const struct gn__job *j, const struct gn__chunk *p, const char *from,
                                       int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
@@ -394,14 +394,14 @@ SIMT_NOINLINE_FN void gn__piece_write(const struct gn__job *j, const struct gn__
 		served |= hit;
 		frame = simt_shfl_u32(mask, k.frame, leader);
 		if (hit)
-			gn__piece_in(j, gn__frame(c, frame) + p->at, from, p->bytes);
+			gn__chunk_in(j, gn__frame(c, frame) + p->at, from, p->bytes);
 		if (simt_ballot(mask, hit))
 			gn__groups_done(c, mask, w.lanes, hit, &k);
 	} while (more);
 	gn__claim_end(c, mask, &k);
 	status = gn__store_share(mask, leader, k.status);
 	if (wants && !served)
-		gn__piece_in_bypass(j, p, from, status);
+		gn__chunk_in_bypass(j, p, from, status);
 }
 
 /* The row of an entry, or none. Collective over the warp, whatever its lanes have. */
@@ -415,12 +415,12 @@ SIMT_FN void gn__scatter_row(const struct gn__job *j, const uint64_t *entry, int
 		SIMT_COLD(gn__row_note)(j, row);
 	while (simt_ballot(gn__whole_warp(), done < j->row_bytes)) {
 		const int wants = done < j->row_bytes;
-		const struct gn__piece p = gn__piece_of(j, row, wants ? done : 0);
+		const struct gn__chunk p = gn__chunk_of(j, row, wants ? done : 0);
 
 		if (!j->array.memory)
-			gn__piece_write(j, &p, from + done, wants);
+			gn__chunk_write(j, &p, from + done, wants);
 		else if (wants)
-			gn__piece_in(j, j->array.memory + p.from, from + done, p.bytes);
+			gn__chunk_in(j, j->array.memory + p.from, from + done, p.bytes);
 		done += wants ? p.bytes : 0;
 	}
 }
@@ -460,9 +460,9 @@ SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint6
 /* A row that lies in one page, if that takes no pin. Returns 1 or 0. */
 SIMT_INLINE_FN int gn__gather_at_once(const struct gn__job *j, uint64_t entry)
 {
-	const struct gn__piece p = gn__piece_of(j, gn__entry_row(j, entry), 0);
+	const struct gn__chunk p = gn__chunk_of(j, gn__entry_row(j, entry), 0);
 
-	return p.bytes == j->row_bytes && gn__piece_at_once(j, &entry, 1, &p, 0);
+	return p.bytes == j->row_bytes && gn__chunk_at_once(j, &entry, 1, &p, 0);
 }
 
 SIMT_NOINLINE_FN void gn__gather_left(const struct gn__job *j, uint64_t entry, int left)

@@ -287,7 +287,7 @@ SIMT_FN struct gn__access gn__fault_in(const struct gn__pages *p, uint64_t addre
 /* ---- a warp, or much of it, whose sectors are lines ---- */
 
 /* Lanes that want something of one page. */
-struct gn__crowd {
+struct gn__fault_group {
 	uint32_t lanes;  /* the first of them acts for the page; those that are done are alone */
 	uint32_t wanted; /* sectors */
 	uint32_t same;   /* lanes that want the caller's sector; the first of them moves it */
@@ -298,12 +298,14 @@ struct gn__crowd {
  * Collective. The loop takes a turn for each sector of pages that several lanes want: one or two where lanes
  * are side by side, none where each is alone on its page.
  */
-SIMT_FN struct gn__crowd gn__fault_crowd(const struct gn__pages *p, uint32_t mask, uint64_t address, int done)
+SIMT_FN struct gn__fault_group gn__fault_group_of(const struct gn__pages *p, uint32_t mask, uint64_t address,
+                                                  int done)
 {
 	const uint32_t self = 1u << simt_lane(),
 	               mine = done ? 0 : 1u << (gn__page_offset(p, address) >> p->sector_log2);
 	const uint64_t page = gn__page_number(p, address);
-	struct gn__crowd c = {simt_match_any_u64(mask, done ? ~(uint64_t)simt_lane() : page), mine, self, 0};
+	struct gn__fault_group c = {simt_match_any_u64(mask, done ? ~(uint64_t)simt_lane() : page), mine,
+	                            self, 0};
 	const uint32_t shared = c.lanes == self ? 0 : mine;
 
 	for (uint32_t rest = simt_ballot(mask, shared != 0), with; rest; rest &= ~with) {
@@ -328,17 +330,17 @@ SIMT_FN uint32_t gn__lowest(uint32_t set, uint32_t many)
 }
 
 /* Wanted sectors and those that are fetched with them: as many as there are lanes to move them. */
-SIMT_FN uint32_t gn__fault_widened(const struct gn__crowd *c, uint64_t seen, uint32_t wanted)
+SIMT_FN uint32_t gn__fault_widened(const struct gn__fault_group *c, uint64_t seen, uint32_t wanted)
 {
 	return wanted | gn__lowest(gn__claim_widened(seen, wanted) & ~wanted, simt_popcount(c->idle));
 }
 
 /*
- * One thread, the first of a crowd: get hold of the page, and of the sectors that are wanted and absent, if
+ * One thread, the first of a group: get hold of the page, and of the sectors that are wanted and absent, if
  * that can be done at once.
  */
 SIMT_FN struct gn__faulting gn__fault_lead(const struct gn__pages *p, uint64_t address, struct gn__faulting f,
-					   const struct gn__crowd *c)
+					   const struct gn__fault_group *c)
 {
 	const uint64_t page = gn__page_number(p, address);
 	const uint32_t absent = c->wanted & ~((uint32_t)f.sectors | (uint32_t)(f.sectors >> 32));
@@ -362,7 +364,7 @@ SIMT_FN struct gn__faulting gn__fault_lead(const struct gn__pages *p, uint64_t a
 }
 
 /* The sector that a lane moves, as a bit: its own, or one of those that nobody wants yet; 0: none. */
-SIMT_FN uint32_t gn__fault_share(const struct gn__crowd *c, uint32_t mine, uint32_t owned, int done)
+SIMT_FN uint32_t gn__fault_share(const struct gn__fault_group *c, uint32_t mine, uint32_t owned, int done)
 {
 	const uint32_t rank = simt_popcount(c->idle & ((1u << simt_lane()) - 1)), more = owned & ~c->wanted;
 
@@ -378,7 +380,7 @@ SIMT_FN uint32_t gn__fault_share(const struct gn__crowd *c, uint32_t mine, uint3
  * Returns 1 with the value, or 0.
  */
 SIMT_INLINE_FN int gn__fault_move_lines(const struct gn__pages *p, uint32_t mask, uint64_t address,
-                                        const struct gn__crowd *c, struct gn__faulting *f, int done,
+                                        const struct gn__fault_group *c, struct gn__faulting *f, int done,
                                         struct simt__element *ask)
 {
 	const uint32_t leader = simt_first_lane(c->lanes);
@@ -426,7 +428,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn__pages *p, uint
 	int done = 0;
 
 	for (uint32_t turn = 0; turn < GN__FAULT_TURNS; turn++) {
-		struct gn__crowd c;
+		struct gn__fault_group c;
 
 		if (!done) {
 			f = gn__fault_snapshot(p, address, size, ask.bits);
@@ -435,7 +437,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn__pages *p, uint
 		}
 		if (!simt_ballot(mask, !done))
 			break;
-		c = gn__fault_crowd(p, mask, address, done);
+		c = gn__fault_group_of(p, mask, address, done);
 		if (!done && simt_lane() == simt_first_lane(c.lanes))
 			f = gn__fault_lead(p, address, f, &c);
 		what = simt_shfl_u32(mask, f.what, simt_first_lane(c.lanes));
