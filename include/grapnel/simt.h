@@ -192,12 +192,12 @@ SIMT_FN void simt_fence_acq_rel_sys(void);
 SIMT_FN void simt_relax(void);
 
 /*
- * simt_rest - simt_relax for a thread that has looked so many rounds in vain: it stays away longer each time.
- * @rounds     looked in vain so far
- * @doublings  of 20 nanoseconds at most: choose a fraction of what it waits for
+ * simt_backoff - simt_relax for a thread that polls: the thread stays away longer after each round.
+ * @rounds     how often it has polled in vain so far
+ * @doublings  the longest stay is 20 nanoseconds doubled so often: choose a fraction of the expected wait
  * Many threads that poll one word hold each other up, and the thread that they wait for. Orders nothing.
  */
-SIMT_FN void simt_rest(uint32_t rounds, uint32_t doublings);
+SIMT_FN void simt_backoff(uint32_t rounds, uint32_t doublings);
 
 /*
  * simt_clock_ns - a clock in nanoseconds that never goes back; its resolution is 1 us or better. It is the

@@ -55,7 +55,7 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
 /* Let others run. Who waits in vain, or for a PE that has failed, ends with all others. */
 static void wait_on(const char *function, uint32_t tries, uint64_t *deadline)
 {
-	const int rc = gn__net_patience(gn_shmem.view, tries, deadline);
+	const int rc = gn__net_backoff(gn_shmem.view, tries, deadline);
 
 	if (rc != -GN_EAGAIN)
 		gn_shmem_fail(function, rc, shmem_my_pe());

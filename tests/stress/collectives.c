@@ -139,7 +139,7 @@ SIMT_FN void in_turns(const struct view *v, uint32_t mask, uint32_t step)
 			wrong(v, LATE, 1);
 			done = 1;
 		} else {
-			simt_rest(rests++, 3);
+			simt_backoff(rests++, 3);
 		}
 	} while (simt_ballot(mask, !done));
 }

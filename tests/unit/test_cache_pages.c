@@ -198,7 +198,7 @@ static void when_every_frame_is_held_accesses_go_around(void **state)
 		for (uint32_t k = 1; k < held; k++)
 			let_go(t, k);
 		/* reads that found no frame do without looking for one for a while */
-		for (uint32_t k = 0; k < GN__BYPASS_REST; k++)
+		for (uint32_t k = 0; k < GN__BYPASS_BACKOFF; k++)
 			assert_int_equal(get(t, outside * WORDS + 3), word_of(outside * WORDS + 3));
 		bypassed = info_of(t).statistics.bypassed;
 		assert_int_equal(get(t, outside * WORDS + 2), 42);

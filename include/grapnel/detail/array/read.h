@@ -43,7 +43,7 @@ SIMT_NOINLINE_FN struct gn__access gn__read_fault(const struct gn_array *a, uint
 			return access;
 		if (access.status.code != -GN_EAGAIN)
 			break;
-		simt_rest(turn, 3);
+		simt_backoff(turn, 3);
 	}
 	return gn__read_slowly(a, index, size, GN__READS);
 }

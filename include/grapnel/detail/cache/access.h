@@ -211,7 +211,7 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 		gn__claim_move(c, mask, k, (steps & 1u << GN__STEP_WRITE_BACK) != 0);
 		gn__claim_moved(c, mask, k, (steps & 1u << GN__STEP_WRITE_BACK) != 0);
 	} else if (k->step == GN__STEP_WAIT) {
-		simt_rest(k->rests++, 3); /* 0.16 microseconds: a page takes one and more */
+		simt_backoff(k->waits++, 3); /* 0.16 microseconds: a page takes one and more */
 		k->step = gn__claim_seek(c, k);
 	}
 	/* what one lane acquired, or fetched, is behind it everybody's who shares its page */

@@ -7,7 +7,7 @@
  * with the number of pages to fetch ahead: one after the second miss of a sequence, twice as many after every
  * further one. A miss that nobody expected fetches nothing ahead, so random accesses cost one look and one
  * store a miss. Sequences that break off leave pages that nobody came to: where these are more than half,
- * fetching ahead rests for a while.
+ * fetching ahead backs off for a while.
  *
  * A controller has as many pages on their way as it is asked for. From memory the warp itself moves them, one
  * after the other, and meanwhile all wait for the page that is wanted now, those too who want the next ones
@@ -32,7 +32,7 @@ enum {
 	/* bytes that a thread without a warp offers: a processor's own cache holds them */
 	GN__AHEAD_OFFERED = 1 << 20,
 	GN__AHEAD_JUDGED = 64,   /* pages after which it is judged, by a few processors */
-	GN__AHEAD_REST = 1024    /* misses of theirs for which it then may rest */
+	GN__AHEAD_BACKOFF = 1024    /* misses of theirs for which it then may back off */
 };
 
 SIMT_FN uint64_t *gn__stream_of(const struct gn_cache_view *c, uint64_t page)
@@ -53,7 +53,7 @@ SIMT_FN void gn__ahead_judge(struct gn_cache_local *s, uint32_t fetched)
 	if (all < GN__AHEAD_JUDGED || simt_cas_relaxed_dev_u32(&s->ahead, all, 0) != all)
 		return;
 	if (2 * simt_load_relaxed_dev_u32(&s->used) < all)
-		simt_store_relaxed_dev_u32(&s->ahead_resting, GN__AHEAD_REST);
+		simt_store_relaxed_dev_u32(&s->ahead_backoff, GN__AHEAD_BACKOFF);
 	simt_store_relaxed_dev_u32(&s->used, 0);
 }
 
@@ -73,7 +73,7 @@ SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t expect
 	const uint32_t before = expected ? (uint32_t)seen & ((1u << GN__AHEAD_LOG2) - 1) : 0;
 	uint32_t window = 0;
 
-	if (gn__rests(&s->ahead_resting))
+	if (gn__backs_off(&s->ahead_backoff))
 		return 0;
 	if (expected) {
 		window = before ? 2 * before : 1;

@@ -189,7 +189,7 @@ SIMT_FN enum gn__step gn__claim_failed_way(const struct gn_cache_view *c, struct
 SIMT_FN enum gn__step gn__claim_missing(const struct gn_cache_view *c, struct gn__claim *k,
                                        const struct gn_hold *found)
 {
-	if (k->may_bypass && gn__rests(&gn__local(c)->bypass_resting))
+	if (k->may_bypass && gn__backs_off(&gn__local(c)->bypass_backoff))
 		return gn__claim_bypass(c, k, 0);
 	if (k->intent != GN_READ && gn__is_full(c, k->page))
 		return gn__claim_error(k, -GN_ENOSPC, GN_NVME_CAPACITY_EXCEEDED);
@@ -386,7 +386,7 @@ SIMT_NOINLINE_FN enum gn__step gn__claim_written(const struct gn_cache_view *c, 
 	enum gn__step step = GN__STEP_AGAIN;
 
 	/* the cleaner would have had something to do */
-	simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, 0);
+	simt_store_relaxed_dev_u32(&gn__local(c)->clean_backoff, 0);
 	if (status.code) {
 		simt_and_acq_rel_dev_u64(k->victim_word, ~GN__WORD_BUSY);
 		k->clean_only = 1;

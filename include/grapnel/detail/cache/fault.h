@@ -101,7 +101,7 @@ SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint
 	uint32_t scarce = 0, page;
 
 	f.what = GN__FAULT_BYPASS;
-	if (gn__rests(&gn__local(c)->bypass_resting))
+	if (gn__backs_off(&gn__local(c)->bypass_backoff))
 		return f;
 	f.what = GN__FAULT_AGAIN;
 	if (simt_cas_fenced_dev_u64(word, f.seen, GN__WORD_BUSY | made) != f.seen)
@@ -128,7 +128,7 @@ SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint
 	if (c->low_water) /* they may be dirty */
 		f.what = GN__FAULT_SLOW;
 	else
-		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_resting, GN__BYPASS_REST);
+		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_backoff, GN__BYPASS_BACKOFF);
 	return f;
 }
 
@@ -444,7 +444,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn__pages *p, uint
 		if (simt_ballot(mask, !done && (what == GN__FAULT_OWNS || what == GN__FAULT_NEW)))
 			done |= gn__fault_move_lines(p, mask, address, &c, &f, done, &ask);
 		else if (turn)
-			simt_rest(turn, 3);
+			simt_backoff(turn, 3);
 		if (!done && what == GN__FAULT_BYPASS) {
 			gn__fault_bypass(p, address, size, ask.bits);
 			done = 1;

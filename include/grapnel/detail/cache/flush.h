@@ -173,24 +173,25 @@ SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
 }
 
 /*
- * Misses for which the cleaner rests when it found nothing to do, unless one meets a dirty victim: few where
- * it is soon overtaken.
+ * Misses for which the cleaner backs_off when it found nothing to do, unless one meets a dirty victim: few
+ * where it is soon overtaken.
  */
-SIMT_FN uint32_t gn__clean_rest(const struct gn_cache_view *c)
+SIMT_FN uint32_t gn__clean_backoff(const struct gn_cache_view *c)
 {
 	return c->low_water / 8 < 64 ? c->low_water / 8 : 64;
 }
 
-/* Does the cleaner rest at this miss? It does while a store has no room. Collective. */
-SIMT_FN int gn__clean_rests(const struct gn_cache_view *c, uint32_t mask)
+/* Does the cleaner back off at this miss? It does while a store has no room. Collective. */
+SIMT_FN int gn__clean_backs_off(const struct gn_cache_view *c, uint32_t mask)
 {
 	const uint32_t leader = simt_first_lane(mask);
-	int rests = 0;
+	int backs_off = 0;
 
 	if (simt_lane() == leader)
-		rests =
-		    simt_load_relaxed_dev_u64(&c->shared->full) || gn__rests(&gn__local(c)->clean_resting);
-	return simt_shfl_u32(mask, (uint32_t)rests, leader) != 0;
+		backs_off =
+		    simt_load_relaxed_dev_u64(&c->shared->full) ||
+		            gn__backs_off(&gn__local(c)->clean_backoff);
+	return simt_shfl_u32(mask, (uint32_t)backs_off, leader) != 0;
 }
 
 /*
@@ -202,14 +203,14 @@ SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t ma
 	struct gn__flush f = {0, 0, 0, 0};
 	int wants, begun;
 
-	if (gn__clean_rests(c, mask) || gn__clean_next(c, mask, k, &f.frame))
+	if (gn__clean_backs_off(c, mask) || gn__clean_next(c, mask, k, &f.frame))
 		return;
 	wants = gn__clean_wants(c, f.frame);
 	begun = wants && gn__flush_try(c, &f) == 1;
 	if (simt_ballot(mask, begun))
 		gn__flush_write(c, mask, begun, &f);
 	else if (!simt_ballot(mask, wants) && simt_lane() == simt_first_lane(mask))
-		simt_store_relaxed_dev_u32(&gn__local(c)->clean_resting, gn__clean_rest(c));
+		simt_store_relaxed_dev_u32(&gn__local(c)->clean_backoff, gn__clean_backoff(c));
 }
 
 #endif

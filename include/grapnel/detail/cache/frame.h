@@ -59,7 +59,7 @@ struct gn__claim {
 	uint32_t clean_only; /* a write-back failed: look for clean frames only */
 	uint32_t waited;     /* this thread has seen the page BUSY */
 	uint32_t searching;  /* holds its page BUSY while it waits for a frame (direct table) */
-	uint32_t rests;      /* rounds that it has waited */
+	uint32_t waits;      /* rounds that it has waited */
 	uint32_t intent;     /* enum gn_intent */
 	/* that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page */
 	uint32_t sectors;
@@ -230,7 +230,7 @@ enum { GN__MANY_MOVING = 32 };
  * An element that the store can be asked for does not wait for more frames than this, and then so many misses
  * ask for none.
  */
-enum { GN__FEW_FRAMES = 16, GN__BYPASS_REST = 32 };
+enum { GN__FEW_FRAMES = 16, GN__BYPASS_BACKOFF = 32 };
 
 /*
  * No frame is easily had, and the claimed element can be loaded from the store: the page is let go, absent,
@@ -240,7 +240,7 @@ enum { GN__FEW_FRAMES = 16, GN__BYPASS_REST = 32 };
 SIMT_FN enum gn__step gn__claim_bypass(const struct gn_cache_view *c, struct gn__claim *k, int scarce)
 {
 	if (scarce)
-		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_resting, GN__BYPASS_REST);
+		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_backoff, GN__BYPASS_BACKOFF);
 	k->status.code = -GN_ENOBUFS;
 	k->bypassed = 1;
 	return GN__STEP_NO_FRAME;

@@ -40,12 +40,12 @@ SIMT_FN struct gn_cache_local *gn__local(const struct gn_cache_view *c)
  * So many misses of these processors do without something. Races lose a count or two, which does not matter.
  * Returns 1 or 0.
  */
-SIMT_FN int gn__rests(uint32_t *resting)
+SIMT_FN int gn__backs_off(uint32_t *backoff)
 {
-	const uint32_t left = simt_load_relaxed_dev_u32(resting);
+	const uint32_t left = simt_load_relaxed_dev_u32(backoff);
 
 	if (left)
-		simt_store_relaxed_dev_u32(resting, left - 1);
+		simt_store_relaxed_dev_u32(backoff, left - 1);
 	return left != 0;
 }
 

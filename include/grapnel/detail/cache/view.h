@@ -69,9 +69,9 @@ struct gn_cache_local {
 	/* pages fetched ahead that nobody asked for, since the last time it was judged */
 	uint32_t ahead;
 	uint32_t used;          /* of those, how many a stream came to */
-	uint32_t ahead_resting; /* misses until fetching ahead is tried again */
-	uint32_t clean_resting; /* misses until the cleaner looks again */
-	uint32_t bypass_resting; /* reads that miss and do not look for a frame */
+	uint32_t ahead_backoff; /* misses until fetching ahead is tried again */
+	uint32_t clean_backoff; /* misses until the cleaner looks again */
+	uint32_t bypass_backoff; /* reads that miss and do not look for a frame */
 	/* 1: a thread has waited for a page that another fetched, since it was last asked */
 	uint32_t awaited;
 	uint32_t pad[24];

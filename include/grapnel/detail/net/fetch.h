@@ -136,7 +136,7 @@ SIMT_FN int gn__net_ask(const struct gn_net_view *n, const struct gn__net_reques
 		if (!gn__net_slot_take(n, &id))
 			rc = gn__net_request_with(n, q, id, value);
 		else
-			rc = gn__net_patience(n, tries++, &deadline);
+			rc = gn__net_backoff(n, tries++, &deadline);
 	} while (rc == -GN_EAGAIN);
 	return rc;
 }

@@ -169,7 +169,7 @@ SIMT_FN struct gn__log *gn__net_log(const struct gn_net_view *n)
  * which a GPU reaches over PCIe, and many threads wait for one thing: it is looked at now and then, and not
  * by who waits for a moment.
  */
-SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
+SIMT_FN int gn__net_backoff(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
 {
 	if (tries % 1024 == 1023) {
 		const uint64_t now = simt_clock_ns();
@@ -181,7 +181,7 @@ SIMT_FN int gn__net_patience(const struct gn_net_view *n, uint32_t tries, uint64
 		if (gn__net_ended(n))
 			return gn__net_ended(n);
 	}
-	simt_rest(tries, 6); /* 1.3 microseconds: what the host does takes as long to be seen */
+	simt_backoff(tries, 6); /* 1.3 microseconds: what the host does takes as long to be seen */
 	return -GN_EAGAIN;
 }
 
@@ -242,7 +242,7 @@ SIMT_FN int gn__net_append(struct gn__log *log, uint32_t mask, uint32_t words, c
 	return 0;
 }
 
-/* Wait for room in a log. Returns 0 (there may be room now) or what gn__net_patience gives up with. */
+/* Wait for room in a log. Returns 0 (there may be room now) or what gn__net_backoff gives up with. */
 SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn__log *log, uint32_t words)
 {
 	uint64_t deadline = 0;
@@ -250,7 +250,7 @@ SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn__log *log,
 	int rc = -GN_EAGAIN;
 
 	while (rc == -GN_EAGAIN && gn__log_is_full(log, words))
-		rc = gn__net_patience(n, tries++, &deadline);
+		rc = gn__net_backoff(n, tries++, &deadline);
 	return rc == -GN_EAGAIN ? 0 : rc;
 }
 

@@ -29,7 +29,7 @@ SIMT_FN void simt_relax(void)
 #endif
 }
 
-SIMT_FN void simt_rest(uint32_t rounds, uint32_t doublings)
+SIMT_FN void simt_backoff(uint32_t rounds, uint32_t doublings)
 {
 #if SIMT_ON_CUDA
 	__nanosleep(20u << (rounds < doublings ? rounds : doublings));

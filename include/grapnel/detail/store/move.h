@@ -48,7 +48,7 @@ SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, s
  * up and gives it back inside the loop in which it waited (see gn__store_move_blocks). Returns 0 (try again)
  * or -GN_ETIMEDOUT.
  */
-SIMT_FN int gn__store_rest(const struct gn_nvmeq *q, uint64_t deadline)
+SIMT_FN int gn__store_backoff(const struct gn_nvmeq *q, uint64_t deadline)
 {
 	const int late = simt_clock_ns() > deadline;
 
@@ -95,7 +95,7 @@ SIMT_FN void gn__store_move_on(const struct gn_nvmeq *q, struct gn__store_move *
 
 	if (m->part == GN__STORE_WANTS) {
 		if (gn__nvmeq_try_begin(q, &m->cid)) {
-			m->status.code = gn__store_rest(q, m->deadline);
+			m->status.code = gn__store_backoff(q, m->deadline);
 			if (m->status.code)
 				m->part = GN__STORE_NONE;
 		} else if (m->opcode == GN_NVME_WRITE) {
@@ -277,7 +277,7 @@ SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *
 		status = gn__store_try_read(q, offset, to, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
-		status.code = gn__store_rest(q, deadline);
+		status.code = gn__store_backoff(q, deadline);
 	}
 	return status;
 }
@@ -321,7 +321,7 @@ SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view 
 		status = gn__store_try_write(q, offset, from, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
-		status.code = gn__store_rest(q, deadline);
+		status.code = gn__store_backoff(q, deadline);
 	}
 	return status;
 }
