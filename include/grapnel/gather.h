@@ -161,11 +161,11 @@ SIMT_FN int gn_scatter_block(const struct gn_array *a, const struct gn_batch *ba
 /* ---- a grid ---- */
 
 /*
- * gn__grid_meet - barrier of all blocks of the grid, which must all run at once. What any thread wrote before
+ * gn__grid_sync - barrier of all blocks of the grid, which must all run at once. What any thread wrote before
  * it, every thread sees behind it: block_sync, then a chain of acq_rel adds, the release of the round and its
  * acquire.
  */
-SIMT_FN void gn__grid_meet(uint32_t *barrier)
+SIMT_FN void gn__grid_sync(uint32_t *barrier)
 {
 	simt_block_sync();
 	if (simt_thread() == 0) {
@@ -193,13 +193,13 @@ SIMT_FN const uint64_t *gn__grid_sort(const struct gn_gather_view *v, struct gn_
 		uint64_t *sorted = to;
 
 		gn__part_count(s, &part, from, shift, v->counts);
-		gn__grid_meet(v->barrier);
+		gn__grid_sync(v->barrier);
 		gn__part_sort(s, &part, from, shift, v->counts, sorted);
-		gn__grid_meet(v->barrier);
+		gn__grid_sync(v->barrier);
 		to = from;
 		from = sorted;
 	}
-	gn__grid_meet(v->barrier);
+	gn__grid_sync(v->barrier);
 	return from;
 }
 
@@ -219,7 +219,7 @@ SIMT_FN int gn__grid_move(const struct gn_gather_view *v, const struct gn_array 
 	entry = gn__grid_sort(v, s);
 	if (warp < warps)
 		gn__move_rows(&s->job, entry, v->next);
-	gn__grid_meet(v->barrier);
+	gn__grid_sync(v->barrier);
 	return 0;
 }
 

@@ -399,22 +399,22 @@ SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t
  * each, from gn_net_alloc_shared.
  */
 
-/* gn_net_all - the team of all nodes. */
-SIMT_FN struct gn_net_team gn_net_all(const struct gn_net_view *n);
+/* gn_net_team_world - the team of all nodes. */
+SIMT_FN struct gn_net_team gn_net_team_world(const struct gn_net_view *n);
 
-/* gn_net_team_node - the node at a place of a team, from 0. */
-SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t place);
+/* gn_net_team_node - the node that has a rank in a team; ranks count from 0. */
+SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t rank);
 
 /*
- * gn_net_team_place - this node's place in a team. Returns 0 or -GN_EINVAL: no such team, or the node is not
+ * gn_net_team_rank - this node's rank in a team. Returns 0 or -GN_EINVAL: no such team, or the node is not
  * of it.
  */
-SIMT_FN int gn_net_team_place(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *place);
+SIMT_FN int gn_net_team_rank(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *rank);
 
 /*
- * gn_net_team_meet - wait until all nodes of the team have come here. What was sent may still be under way.
+ * gn_net_team_sync - wait until all nodes of the team have come here. What was sent may still be under way.
  */
-SIMT_FN int gn_net_team_meet(const struct gn_net_view *n, const struct gn_net_team *team);
+SIMT_FN int gn_net_team_sync(const struct gn_net_view *n, const struct gn_net_team *team);
 
 /* gn_net_team_barrier, gn_net_barrier - quiet, then wait until all nodes have come here. */
 SIMT_FN int gn_net_team_barrier(const struct gn_net_view *n, const struct gn_net_team *team);
@@ -422,7 +422,7 @@ SIMT_FN int gn_net_barrier(const struct gn_net_view *n);
 
 /*
  * gn_net_team_broadcast - bytes of one node to all others of the team.
- * @root  its place in the team
+ * @root  its rank in the team
  * @to    symmetric; receives the bytes on the others, and stays as it is at the root
  * @from  the root's, anywhere; not looked at on the others
  * gn_net_broadcast - bytes of node root, in symmetric memory, to all nodes.

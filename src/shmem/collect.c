@@ -17,9 +17,9 @@ void shmem_barrier_all(void)
 
 void shmem_sync_all(void)
 {
-	const struct gn_net_team all = gn_net_all(gn_shmem.view);
+	const struct gn_net_team all = gn_net_team_world(gn_shmem.view);
 
-	check("shmem_sync_all", gn_net_team_meet(gn_shmem.view, &all));
+	check("shmem_sync_all", gn_net_team_sync(gn_shmem.view, &all));
 }
 
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
@@ -32,7 +32,7 @@ void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
 	const struct gn_net_team team = gn_shmem_team(PE_start, logPE_stride, PE_size, pSync);
 
-	check("shmem_sync", gn_net_team_meet(gn_shmem.view, &team));
+	check("shmem_sync", gn_net_team_sync(gn_shmem.view, &team));
 }
 
 static void broadcast(struct gn_net_team team, int root, void *dest, const void *source, size_t bytes)
@@ -51,18 +51,18 @@ static void collect(struct gn_net_team team, char *dest, const void *source, siz
 {
 	const struct gn_net_view *n = gn_shmem.view;
 	uint64_t *sizes = (uint64_t *)calloc(team.nodes ? team.nodes : 1, sizeof *sizes);
-	uint32_t place = 0;
+	uint32_t rank = 0;
 	uint64_t at = 0;
-	int rc = sizes ? gn_net_team_place(n, &team, &place) : -GN_ENOMEM;
+	int rc = sizes ? gn_net_team_rank(n, &team, &rank) : -GN_ENOMEM;
 
 	check("shmem_collect", rc);
-	sizes[place] = bytes;
+	sizes[rank] = bytes;
 	/* all have come, and want the bytes */
 	rc = gn_net_team_reduce_u64(n, &team, GN_ADD, sizes, team.nodes);
-	for (uint32_t k = 0; k < place; k++)
+	for (uint32_t k = 0; k < rank; k++)
 		at += sizes[k];
 	for (uint32_t k = 0; bytes && !rc && k < team.nodes; k++)
-		rc = gn_net_put(n, gn_net_team_node(&team, (place + k) % team.nodes), dest + at, source,
+		rc = gn_net_put(n, gn_net_team_node(&team, (rank + k) % team.nodes), dest + at, source,
 		                bytes);
 	if (!rc)
 		rc = gn_net_team_barrier(n, &team);
@@ -75,17 +75,17 @@ static void alltoalls(struct gn_net_team team, char *dest, const char *source, p
 		      size_t nelems, size_t bytes)
 {
 	const struct gn_net_view *n = gn_shmem.view;
-	uint32_t place = 0;
-	int rc = gn_net_team_place(n, &team, &place);
+	uint32_t rank = 0;
+	int rc = gn_net_team_rank(n, &team, &rank);
 
 	if (!rc)
 		rc = gn_net_team_barrier(n, &team); /* all want the bytes */
 	for (uint32_t k = 0; !rc && k < team.nodes; k++) {
-		const uint32_t to = (place + k) % team.nodes;
+		const uint32_t to = (rank + k) % team.nodes;
 
 		for (size_t e = 0; !rc && e < nelems; e++)
 			rc = gn_net_put(n, gn_net_team_node(&team, to),
-			                dest + (place * nelems + e) * (size_t)dst * bytes,
+			                dest + (rank * nelems + e) * (size_t)dst * bytes,
 			                source + (to * nelems + e) * (size_t)sst * bytes, bytes);
 	}
 	check("shmem_alltoalls", rc ? rc : gn_net_team_barrier(n, &team));

@@ -428,7 +428,7 @@ int net_teams(struct gn_net *net, void *unused)
 	(void)unused;
 	team.group = (struct gn_net_group *)gn_net_alloc_shared(net, sizeof *team.group);
 	CHECK_EQUAL(gn_net_barrier(n), 0);
-	CHECK_EQUAL(gn_net_team_place(n, &team, &place), 0);
+	CHECK_EQUAL(gn_net_team_rank(n, &team, &place), 0);
 	CHECK_EQUAL(place, node / 2);
 	for (uint32_t root = 0; root < team.nodes; root++) {
 		const uint64_t from = gn_net_team_node(&team, root);
@@ -504,8 +504,8 @@ int net_refused(struct gn_net *net, void *unused)
 	CHECK_EQUAL(gn_net_get_u64(n, nodes + 5, cell, &value), -GN_EINVAL);
 	CHECK_EQUAL(gn_net_call(n, 1, 0, cell, 65), -GN_EINVAL);
 	CHECK_EQUAL(gn_net_broadcast(n, nodes + 7, cell, 8), -GN_EINVAL);
-	CHECK_EQUAL(gn_net_team_meet(n, &others), -GN_EINVAL);
-	CHECK_EQUAL(gn_net_team_meet(n, &beyond), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_team_sync(n, &others), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_team_sync(n, &beyond), -GN_EINVAL);
 	CHECK_EQUAL(gn_net_failure(net, &fault), -GN_EINVAL);
 	CHECK_EQUAL(fault.peer, nodes);
 	CHECK(!gn_net_alloc(net, 2 << 20));

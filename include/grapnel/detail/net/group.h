@@ -35,7 +35,7 @@ struct gn_net_team {
 	struct gn_net_group *group;
 };
 
-SIMT_FN struct gn_net_team gn_net_all(const struct gn_net_view *n)
+SIMT_FN struct gn_net_team gn_net_team_world(const struct gn_net_view *n)
 {
 	struct gn_net_team all;
 
@@ -46,18 +46,18 @@ SIMT_FN struct gn_net_team gn_net_all(const struct gn_net_view *n)
 	return all;
 }
 
-SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t place)
+SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t rank)
 {
-	return t->first + t->stride * place;
+	return t->first + t->stride * rank;
 }
 
-SIMT_FN int gn_net_team_place(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *place)
+SIMT_FN int gn_net_team_rank(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *rank)
 {
 	const uint32_t stride = t->stride ? t->stride : 1;
 
-	*place = (n->node - t->first) / stride;
+	*rank = (n->node - t->first) / stride;
 	if (!t->nodes || (t->nodes > 1 && !t->stride) || n->node < t->first ||
-	    (n->node - t->first) % stride || *place >= t->nodes ||
+	    (n->node - t->first) % stride || *rank >= t->nodes ||
 	    t->first + (uint64_t)stride * (t->nodes - 1) >= n->nodes)
 		return gn__net_fail(n, -GN_EINVAL, n->node, GN__MESSAGE_NONE);
 	return 0;
@@ -72,14 +72,14 @@ typedef void gn_net_combine_fn(void *into, const void *with, uint32_t count, uin
 /* Seen from one node in one function: its tree, and where it is in it. */
 struct gn__tree {
 	const struct gn_net_team *team;
-	uint32_t root, place; /* place is counted from the root */
+	uint32_t root, rank; /* rank is counted from the root */
 };
 
 SIMT_FN int gn__tree_of(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root,
                         struct gn__tree *tree)
 {
-	uint32_t place;
-	const int rc = gn_net_team_place(n, team, &place);
+	uint32_t rank;
+	const int rc = gn_net_team_rank(n, team, &rank);
 
 	if (rc)
 		return rc;
@@ -87,13 +87,13 @@ SIMT_FN int gn__tree_of(const struct gn_net_view *n, const struct gn_net_team *t
 		return gn__net_fail(n, -GN_EINVAL, root, GN__MESSAGE_NONE);
 	tree->team = team;
 	tree->root = root;
-	tree->place = (place + team->nodes - root) % team->nodes;
+	tree->rank = (rank + team->nodes - root) % team->nodes;
 	return 0;
 }
 
-SIMT_FN uint32_t gn__tree_node(const struct gn__tree *tree, uint32_t place)
+SIMT_FN uint32_t gn__tree_node(const struct gn__tree *tree, uint32_t rank)
 {
-	return gn_net_team_node(tree->team, (place + tree->root) % tree->team->nodes);
+	return gn_net_team_node(tree->team, (rank + tree->root) % tree->team->nodes);
 }
 
 /* Wait until node pe has counted, and take that back. */
@@ -111,20 +111,20 @@ SIMT_INLINE_FN int gn__tree_up(const struct gn_net_view *n, const struct gn__tre
                                uint32_t count, uint32_t bytes, gn_net_combine_fn *combine, uint64_t context)
 {
 	struct gn_net_group *g = tree->team->group;
-	const uint32_t place = tree->place;
+	const uint32_t rank = tree->rank;
 	int rc = 0;
 
 	for (uint32_t k = 0; 1u << k < tree->team->nodes; k++) {
-		if (place & 1u << k) {
-			const uint32_t parent = gn__tree_node(tree, place - (1u << k));
+		if (rank & 1u << k) {
+			const uint32_t parent = gn__tree_node(tree, rank - (1u << k));
 
 			if (count)
 				rc = gn_net_put(n, parent, g->up_word[k], elements, (uint64_t)count * bytes);
 			return rc ? rc : gn__net_signal(n, parent, &g->up[k]);
 		}
-		if (place + (1u << k) >= tree->team->nodes)
+		if (rank + (1u << k) >= tree->team->nodes)
 			continue;
-		rc = gn__net_counted(n, gn__tree_node(tree, place + (1u << k)), &g->up[k]);
+		rc = gn__net_counted(n, gn__tree_node(tree, rank + (1u << k)), &g->up[k]);
 		if (rc)
 			return rc;
 		if (count)
@@ -179,21 +179,21 @@ SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tr
                           const void *from, uint64_t bytes)
 {
 	struct gn_net_group *g = tree->team->group;
-	const uint32_t place = tree->place, nodes = tree->team->nodes;
+	const uint32_t rank = tree->rank, nodes = tree->team->nodes;
 	uint32_t k = 0;
 	int rc = 0;
 
-	while (1u << k < nodes && !(place & 1u << k))
+	while (1u << k < nodes && !(rank & 1u << k))
 		k++;
-	if (place)
-		rc = gn__net_counted(n, gn__tree_node(tree, place - (1u << k)), &g->down);
+	if (rank)
+		rc = gn__net_counted(n, gn__tree_node(tree, rank - (1u << k)), &g->down);
 	while (!rc && k-- > 0) {
-		const uint32_t child = gn__tree_node(tree, place + (1u << k));
+		const uint32_t child = gn__tree_node(tree, rank + (1u << k));
 
-		if (place + (1u << k) >= nodes)
+		if (rank + (1u << k) >= nodes)
 			continue;
 		if (bytes)
-			rc = gn__tree_pass(n, child, (char *)to, (const char *)(place ? to : from), bytes);
+			rc = gn__tree_pass(n, child, (char *)to, (const char *)(rank ? to : from), bytes);
 		if (bytes && !rc && gn__tree_overtakes(n, child, &g->down, to))
 			rc = gn_net_quiet(n);
 		if (!rc)
@@ -202,7 +202,7 @@ SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tr
 	return rc;
 }
 
-SIMT_FN int gn_net_team_meet(const struct gn_net_view *n, const struct gn_net_team *team)
+SIMT_FN int gn_net_team_sync(const struct gn_net_view *n, const struct gn_net_team *team)
 {
 	struct gn__tree tree;
 	int rc = gn__tree_of(n, team, 0, &tree);
@@ -216,12 +216,12 @@ SIMT_FN int gn_net_team_barrier(const struct gn_net_view *n, const struct gn_net
 {
 	const int rc = gn_net_quiet(n);
 
-	return rc ? rc : gn_net_team_meet(n, team);
+	return rc ? rc : gn_net_team_sync(n, team);
 }
 
 SIMT_FN int gn_net_barrier(const struct gn_net_view *n)
 {
-	const struct gn_net_team all = gn_net_all(n);
+	const struct gn_net_team all = gn_net_team_world(n);
 
 	return gn_net_team_barrier(n, &all);
 }
@@ -245,7 +245,7 @@ SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_n
 
 SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *memory, uint64_t bytes)
 {
-	const struct gn_net_team all = gn_net_all(n);
+	const struct gn_net_team all = gn_net_team_world(n);
 
 	return gn_net_team_broadcast(n, &all, root, memory, memory, bytes);
 }
@@ -268,7 +268,7 @@ SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct 
 		rc = gn__tree_up(n, &tree, element, part, bytes, combine, context);
 		if (!rc)
 			rc = gn__tree_down(n, &tree, g->down_word, element, (uint64_t)part * bytes);
-		if (!rc && tree.place)
+		if (!rc && tree.rank)
 			memcpy(element, g->down_word, (uint64_t)part * bytes);
 	}
 	return rc;
@@ -290,7 +290,7 @@ SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_
 
 SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint64_t *words, uint64_t count)
 {
-	const struct gn_net_team all = gn_net_all(n);
+	const struct gn_net_team all = gn_net_team_world(n);
 
 	return gn_net_team_reduce_u64(n, &all, change, words, count);
 }
@@ -299,19 +299,19 @@ SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_
 				   const void *from, uint64_t bytes)
 {
 	int rc = gn_net_team_barrier(n, team); /* all want the bytes */
-	uint32_t place = 0;
+	uint32_t rank = 0;
 
 	if (!rc)
-		rc = gn_net_team_place(n, team, &place);
+		rc = gn_net_team_rank(n, team, &rank);
 	for (uint32_t k = 0; bytes && !rc && k < team->nodes; k++)
-		rc = gn_net_put(n, gn_net_team_node(team, (place + k) % team->nodes),
-		                (char *)to + place * bytes, from, bytes);
+		rc = gn_net_put(n, gn_net_team_node(team, (rank + k) % team->nodes),
+		                (char *)to + rank * bytes, from, bytes);
 	return rc ? rc : gn_net_team_barrier(n, team);
 }
 
 SIMT_FN int gn_net_all_gather(const struct gn_net_view *n, void *to, const void *from, uint64_t bytes)
 {
-	const struct gn_net_team all = gn_net_all(n);
+	const struct gn_net_team all = gn_net_team_world(n);
 
 	return gn_net_team_all_gather(n, &all, to, from, bytes);
 }
