@@ -227,7 +227,7 @@ static int fill_logs(struct simt_machine *m, const struct shape *s, struct queue
 
 static int measure(struct simt_machine *m, enum way way, const struct shape *s, uint64_t bytes, int last)
 {
-	const enum simt_memory where = way == BY_WARPS ? SIMT_DEVICE : SIMT_SHARED;
+	const enum simt_memory where = way == BY_WARPS ? SIMT_DEVICE : SIMT_PINNED;
 	struct gn__log_reader *image = (struct gn__log_reader *)calloc(s->blocks, sizeof *image);
 	uint64_t *released = (uint64_t *)simt_alloc(m, s->blocks * 128ull, where), sum = 0, began, ns;
 	struct queue_args a = {NULL, NULL, NULL, s->log_kib * 128ull, 0, NULL, (uint32_t)way};

@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	must(gn_open(&records, uri, &options, &error));
 	fill(records.store);
 	args.records = records.array;
-	args.wrong = (uint32_t *)simt_alloc(records.machine, sizeof *args.wrong, SIMT_SHARED);
+	args.wrong = (uint32_t *)simt_alloc(records.machine, sizeof *args.wrong, SIMT_PINNED);
 	must(args.wrong ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the count"));
 
 	must(gn_launch(&records, &check_kernel, grid, &args, &error));

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 	must(gn_open(&table, "host:4M", &options, &error));
 	fill(table.store);
 	must(gn_gather_create(&gather, table.machine, BATCH, &error));
-	batch.index = index = (uint64_t *)simt_alloc(table.machine, BATCH * sizeof *index, SIMT_SHARED);
+	batch.index = index = (uint64_t *)simt_alloc(table.machine, BATCH * sizeof *index, SIMT_PINNED);
 	batch.rows = simt_alloc(table.machine, (uint64_t)BATCH * ROW * sizeof(uint32_t), SIMT_DEVICE);
 	must(index && batch.rows ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the batch"));
 	batch.count = BATCH;

@@ -66,7 +66,7 @@ struct bench {
 	struct gn_store *store;    /* of all arrays of the workload that has most of them */
 	char *memory;              /* of the store */
 	uint64_t bytes;            /* of each array, a multiple of 64 KiB */
-	uint64_t *wrong;           /* kernels count here; in SIMT_SHARED memory */
+	uint64_t *wrong;           /* kernels count here; in SIMT_PINNED memory */
 	struct bench_group group[BENCH_GROUPS];
 	unsigned groups;
 };

@@ -42,7 +42,7 @@ int bench_open(struct bench *b, unsigned arrays, struct gn_error *e)
 	if (rc)
 		return rc;
 	b->memory = gn_store_view_of(b->store)->memory;
-	b->wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->wrong, SIMT_SHARED);
+	b->wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->wrong, SIMT_PINNED);
 	return b->wrong ? bench_fill(b, b->memory, b->bytes, e)
 	                : gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
 }

@@ -374,7 +374,7 @@ static int allocate(struct bench *b, struct gn_error *e)
 
 	b->args.plain = (uint32_t *)simt_alloc(b->machine, b->args.plain_words * 4, SIMT_DEVICE);
 	b->args.scratch = (char *)simt_alloc(b->machine, warps * b->q->page_bytes, SIMT_DEVICE);
-	b->args.wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->args.wrong, SIMT_SHARED);
+	b->args.wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->args.wrong, SIMT_PINNED);
 	return b->args.plain && b->args.scratch && b->args.wrong
 	           ? 0
 	           : gn_error_set(e, -GN_ENOMEM,

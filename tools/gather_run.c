@@ -280,7 +280,7 @@ static int allocate(struct gather_bench *b, struct gn_error *e)
 	b->args.batch.index =
 	    (const uint64_t *)simt_alloc(b->machine, b->q->count * sizeof(uint64_t), SIMT_DEVICE);
 	b->args.batch.rows = simt_alloc(b->machine, bytes, SIMT_DEVICE);
-	b->args.wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->args.wrong, SIMT_SHARED);
+	b->args.wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->args.wrong, SIMT_PINNED);
 	b->args.reads = (uint64_t *)simt_alloc(b->machine, sizeof *b->args.reads, SIMT_DEVICE);
 	return b->args.batch.index && b->args.batch.rows && b->args.wrong && b->args.reads
 	           ? 0

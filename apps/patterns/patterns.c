@@ -137,7 +137,7 @@ int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_opti
 	if (rc)
 		return rc;
 	simt_describe(bed->machine, &bed->info);
-	bed->wrong = (uint64_t *)simt_alloc(bed->machine, sizeof *bed->wrong, SIMT_SHARED);
+	bed->wrong = (uint64_t *)simt_alloc(bed->machine, sizeof *bed->wrong, SIMT_PINNED);
 	return bed->wrong ? fill(bed, error) : gn_error_set(error, -GN_ENOMEM, "patterns: no pinned memory");
 }
 

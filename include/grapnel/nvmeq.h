@@ -469,7 +469,7 @@ struct gn_nvmeq_options {
 /*
  * gn_nvmeq_create - allocate and reset a queue pair on a machine.
  * @q         receives it; give back with gn_nvmeq_destroy
- * Entries, doorbells, buffers and PRP lists are allocated as SIMT_SHARED, the rest as SIMT_DEVICE. Bus
+ * Entries, doorbells, buffers and PRP lists are allocated as SIMT_PINNED, the rest as SIMT_DEVICE. Bus
  * addresses are the host's own, as a controller in software uses them.
  * Host. Returns 0, -GN_EINVAL (which member, in the message), -GN_ENOMEM, -GN_EIO (the machine failed
  * before).

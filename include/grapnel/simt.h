@@ -274,7 +274,7 @@ struct simt_info {
 /* Where memory lies. On cpu all are the host's. */
 enum simt_memory {
 	SIMT_DEVICE, /* the device's own; the host reaches it by simt_move only */
-	SIMT_SHARED, /* pinned host memory; both sides use the same address */
+	SIMT_PINNED, /* pinned host memory; both sides use the same address */
 	/* As SIMT_DEVICE; simt_export lets other processes have it too. On cpu its pages are of tmpfs. */
 	SIMT_EXPORTED
 };
@@ -316,11 +316,11 @@ void simt_describe(const struct simt_machine *machine, struct simt_info *info);
 unsigned simt_devices(const char *kind);
 
 /*
- * simt_reach - let kernels of one machine load and change the device memory of another of this process, by
- * its addresses.
+ * simt_enable_peer - let kernels of one machine load and change the device memory of another of this process,
+ * by its addresses.
  * Returns 0, or -GN_ENOTSUP: they cannot.
  */
-int simt_reach(struct simt_machine *machine, struct simt_machine *other);
+int simt_enable_peer(struct simt_machine *machine, struct simt_machine *other);
 
 /*
  * simt_export - let other processes have memory from simt_alloc(SIMT_EXPORTED), as long as it is not freed.

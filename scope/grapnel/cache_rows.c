@@ -198,7 +198,7 @@ static int make_data(struct cache_state *t, uint64_t bytes, struct gn_error *e)
 	t->args.words = bytes / 4;
 	t->args.pages = bytes / t->args.page_bytes;
 	t->args.touches = t->args.words;
-	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_SHARED);
+	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_PINNED);
 	if (is_plain(t)) {
 		t->args.plain_words = t->args.words;
 		t->args.plain = (uint32_t *)simt_alloc(t->bed.machine, bytes, SIMT_DEVICE);

@@ -150,7 +150,7 @@ static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span,
 	t->args.batch.index =
 	    (const uint64_t *)simt_alloc(t->bed.machine, t->args.batch.count * 8, SIMT_DEVICE);
 	t->args.batch.rows = simt_alloc(t->bed.machine, bytes, SIMT_DEVICE);
-	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_SHARED);
+	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_PINNED);
 	t->args.reads = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.reads, SIMT_DEVICE);
 	if (!t->args.batch.index || !t->args.batch.rows || !t->args.wrong || !t->args.reads)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a batch of %llu bytes",

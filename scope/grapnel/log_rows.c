@@ -170,7 +170,7 @@ int scope_log_verify(void *state, struct gn_error *e)
 
 static int allocate(struct log_state *t, struct gn_error *e)
 {
-	const enum simt_memory where = t->args.by_warps ? SIMT_DEVICE : SIMT_SHARED;
+	const enum simt_memory where = t->args.by_warps ? SIMT_DEVICE : SIMT_PINNED;
 	const uint32_t blocks = t->grid.blocks;
 	struct simt_machine *m = t->bed.machine;
 

@@ -106,7 +106,7 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	t->args.queues = gn_store_view_of(t->bed.store)->queue_count;
 	t->args.bytes = (uint32_t)bytes;
 	t->args.commands = DATA / bytes;
-	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_SHARED);
+	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_PINNED);
 	if (!t->args.wrong)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
 	return bed_settle(&t->bed, scope_queue_sample, t, e);

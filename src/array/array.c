@@ -74,7 +74,7 @@ int gn_array_create(struct gn_array *array, struct simt_machine *machine,
 	if (rc)
 		return rc;
 	s = gn_store_view_of(options->store);
-	array->failure = (struct gn_failure *)simt_alloc(machine, sizeof *array->failure, SIMT_SHARED);
+	array->failure = (struct gn_failure *)simt_alloc(machine, sizeof *array->failure, SIMT_PINNED);
 	if (!array->failure)
 		return gn_error_set(error, -GN_ENOMEM, "array: no pinned memory for its failure record");
 	array->count = options->count;

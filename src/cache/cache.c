@@ -313,7 +313,7 @@ static int allocate(struct gn_cache *cache, int statistics)
 	cache->device = (struct gn_cache_view *)metadata(cache, sizeof *cache->device);
 	cache->result = (struct gn_cache_pass_result *)metadata(cache, sizeof *cache->result);
 	cache->record = (struct gn_cache_failure *)simt_alloc(
-	    cache->machine, GN__RECORDS * sizeof *cache->record, SIMT_SHARED);
+	    cache->machine, GN__RECORDS * sizeof *cache->record, SIMT_PINNED);
 	v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
 	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->kept &&
 	               v->stream && v->shared && (!statistics || v->stripe) && cache->device &&

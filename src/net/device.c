@@ -33,7 +33,7 @@ int gn__device_create(struct gn_net *net, struct gn_error *error)
 	if (rc)
 		return rc;
 	net->device->job =
-	    (struct gn_device_job *)simt_alloc(net->device->kernel.machine, bytes, SIMT_SHARED);
+	    (struct gn_device_job *)simt_alloc(net->device->kernel.machine, bytes, SIMT_PINNED);
 	if (!net->device->job)
 		return gn_error_set(error, -GN_ENOMEM, "no %zu MiB of pinned memory for node %u", bytes >> 20,
 		                    net->route.node);

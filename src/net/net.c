@@ -210,7 +210,7 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 	lay_out(net, s, &l);
 	l.total[l.apart] += alignment;
 	net->shared =
-	    simt_alloc(net->machine, l.total[NEAR], exported && !net->device ? SIMT_EXPORTED : SIMT_SHARED);
+	    simt_alloc(net->machine, l.total[NEAR], exported && !net->device ? SIMT_EXPORTED : SIMT_PINNED);
 	net->apart = net->device
 	                 ? simt_alloc(net->machine, l.total[APART], exported ? SIMT_EXPORTED : SIMT_DEVICE)
 	                 : NULL;

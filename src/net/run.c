@@ -155,7 +155,7 @@ static int map_all(struct run *run, uint32_t nodes, struct gn_error *error)
 
 	for (uint32_t k = 0; k < nodes && !rc; k++) {
 		for (uint32_t other = 0; other < nodes; other++) {
-			const int can = !simt_reach(run[k].net->machine, run[other].net->machine);
+			const int can = !simt_enable_peer(run[k].net->machine, run[other].net->machine);
 
 			heap[other] = can ? run[other].net->host.heap : NULL;
 		}

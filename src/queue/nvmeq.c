@@ -30,14 +30,14 @@ static int allocate(struct gn_nvmeq *q, struct simt_machine *m)
 	size_t depth = q->depth;
 	uint32_t *doorbells;
 
-	q->sq = (struct gn_nvme_command *)simt_alloc(m, depth * sizeof *q->sq, SIMT_SHARED);
-	q->cq = (struct gn_nvme_completion *)simt_alloc(m, depth * sizeof *q->cq, SIMT_SHARED);
-	doorbells = (uint32_t *)simt_alloc(m, GN_NVME_PAGE, SIMT_SHARED);
+	q->sq = (struct gn_nvme_command *)simt_alloc(m, depth * sizeof *q->sq, SIMT_PINNED);
+	q->cq = (struct gn_nvme_completion *)simt_alloc(m, depth * sizeof *q->cq, SIMT_PINNED);
+	doorbells = (uint32_t *)simt_alloc(m, GN_NVME_PAGE, SIMT_PINNED);
 	q->sq_doorbell = doorbells;
 	q->cq_doorbell = doorbells ? doorbells + 64 : NULL;
-	q->buffer = (char *)simt_alloc(m, depth * q->buffer_bytes, SIMT_SHARED);
+	q->buffer = (char *)simt_alloc(m, depth * q->buffer_bytes, SIMT_PINNED);
 	q->prp_list =
-	    (const uint64_t *)simt_alloc(m, depth * (q->buffer_bytes / GN_NVME_PAGE) * 8, SIMT_SHARED);
+	    (const uint64_t *)simt_alloc(m, depth * (q->buffer_bytes / GN_NVME_PAGE) * 8, SIMT_PINNED);
 	q->state = (struct gn_nvmeq_state *)simt_alloc(m, sizeof *q->state + depth * 4, SIMT_DEVICE);
 	q->mark = (uint32_t *)simt_alloc(m, depth * sizeof *q->mark, SIMT_DEVICE);
 	q->slot = (struct gn_nvmeq_slot *)simt_alloc(m, depth * sizeof *q->slot, SIMT_DEVICE);

@@ -138,7 +138,7 @@ void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 
 	if (where == SIMT_EXPORTED)
 		bytes = (bytes + page - 1) & ~(page - 1);
-	return where == SIMT_SHARED ? alloc_shared(bytes) : alloc_device(bytes);
+	return where == SIMT_PINNED ? alloc_shared(bytes) : alloc_device(bytes);
 }
 
 /*

@@ -56,9 +56,9 @@ unsigned simt_devices(const char *kind)
 	return !strcmp(kind, "cpu");
 }
 
-int simt_reach(struct simt_machine *machine, struct simt_machine *other)
+int simt_enable_peer(struct simt_machine *machine, struct simt_machine *other)
 {
-	return machine->ops == other->ops ? machine->ops->reach(machine, other) : -GN_ENOTSUP;
+	return machine->ops == other->ops ? machine->ops->enable_peer(machine, other) : -GN_ENOTSUP;
 }
 
 /* Returns 0 or -GN_ENOTSUP. */

@@ -38,7 +38,7 @@ struct simt_machine_ops {
 	int (*wait)(struct simt_stream *stream);
 	int (*move)(struct simt_stream *stream, void *to, const void *from, size_t bytes);
 
-	int (*reach)(struct simt_machine *machine, struct simt_machine *other);
+	int (*enable_peer)(struct simt_machine *machine, struct simt_machine *other);
 	/* host is set, and is this one */
 	int (*export_)(struct simt_machine *machine, void *memory, struct simt_exported *exported);
 	int (*import)(struct simt_machine *machine, const struct simt_exported *exported, void **memory);

@@ -389,7 +389,7 @@ static int start_workers(struct cpu_machine *m, struct gn_error *error)
 }
 
 /* All memory is the process's. */
-static int cpu_reach(struct simt_machine *machine, struct simt_machine *other)
+static int cpu_enable_peer(struct simt_machine *machine, struct simt_machine *other)
 {
 	(void)machine;
 	(void)other;
@@ -406,7 +406,7 @@ static const struct simt_machine_ops cpu_ops = {
     simt__cpu_alloc,  simt__cpu_free,     cpu_pin,           cpu_unpin,
     cpu_prepare,      cpu_info,           cpu_close,         cpu_stream_create,
     cpu_stream_adopt, cpu_stream_destroy, cpu_stream_handle, cpu_launch,
-    cpu_wait,         cpu_move,           cpu_reach,         simt__cpu_export,
+    cpu_wait,         cpu_move,           cpu_enable_peer,         simt__cpu_export,
     simt__cpu_import, simt__cpu_unimport, cpu_reside};
 
 static int start(struct cpu_machine *m, const struct simt_options *options, struct gn_error *error)

@@ -81,7 +81,7 @@ static void run(struct simt_machine *m, struct gn_store *store, struct gn_cache 
 
 	if (gn_array_create(&a.array, m, &options, &e))
 		fail("array", e.text);
-	a.seen = (uint32_t *)simt_alloc(m, 2 * sizeof *a.seen, SIMT_SHARED);
+	a.seen = (uint32_t *)simt_alloc(m, 2 * sizeof *a.seen, SIMT_PINNED);
 	/* The first page warms code and memory, the second is listened to. */
 	for (a.index = 5000; a.index <= 50000; a.index += 45000) {
 		listening = a.index == 50000;

@@ -221,7 +221,7 @@ static struct bed open_bed(struct simt_machine *machine, enum gn_mode mode, enum
 	options.statistics = counters;
 	if (mode == GN_PAGED)
 		must(!gn_cache_create(&b.cache, machine, &b.store, 1, &options, &b.e), "cache", b.e.text);
-	b.wrong = (uint32_t *)simt_alloc(machine, sizeof *b.wrong, SIMT_SHARED);
+	b.wrong = (uint32_t *)simt_alloc(machine, sizeof *b.wrong, SIMT_PINNED);
 	must(b.wrong != nullptr, "memory", "none");
 	return b;
 }
@@ -305,7 +305,7 @@ static void a_page_is_remembered(struct bed *b, struct bed *second)
 
 	a.y = words(b, 0);
 	a.other = words(second, 0);
-	a.kept = (gn::array<uint64_t> *)simt_alloc(b->machine, sizeof *a.kept, SIMT_SHARED);
+	a.kept = (gn::array<uint64_t> *)simt_alloc(b->machine, sizeof *a.kept, SIMT_PINNED);
 	a.wrong = b->wrong;
 	run(b, &see_own_writes_kernel, 1, a);
 	run(b, &read_by_an_old_copy_kernel, 1, a);

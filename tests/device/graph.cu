@@ -142,7 +142,7 @@ static void allocate(struct bed *b)
 	cuda(cudaMallocFromPoolAsync(&b->out[2], COUNT * 8, b->pool, b->user), "cudaMallocFromPoolAsync");
 	cuda(cudaMalloc(&b->total, sizeof *b->total), "cudaMalloc");
 	cuda(cudaMemset(b->total, 0, sizeof *b->total), "cudaMemset");
-	b->spin = (struct spin *)simt_alloc(b->machine, sizeof *b->spin, SIMT_SHARED);
+	b->spin = (struct spin *)simt_alloc(b->machine, sizeof *b->spin, SIMT_PINNED);
 	must(b->spin != nullptr, "pinned memory");
 }
 

@@ -135,7 +135,7 @@ static int open_user(struct stress *s, struct bed *b, struct user *u, struct sim
 	u->random = draw(random);
 	u->view.steps = s->info.is_cuda ? 16 : 4 + draw_below(random, 8);
 	u->view.most_held = draw_below(random, MOST_HELD + 1);
-	u->written = (uint32_t *)simt_alloc(s->machine, b->view.words.count * 4, SIMT_SHARED);
+	u->written = (uint32_t *)simt_alloc(s->machine, b->view.words.count * 4, SIMT_PINNED);
 	if (!u->written || simt_stream_create(&u->stream, s->machine, &error))
 		return stress_wrong("no stream");
 	return 0;

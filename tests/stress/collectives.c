@@ -279,7 +279,7 @@ static int begin(struct stress *s, struct view *v, uint64_t threads)
 
 	v->wrong = (uint32_t *)simt_alloc(s->machine, KINDS * 4, SIMT_DEVICE);
 	v->lock = (uint32_t *)simt_alloc(s->machine, threads * 4, SIMT_DEVICE);
-	v->from = (uint64_t *)simt_alloc(s->machine, words * 8, SIMT_SHARED);
+	v->from = (uint64_t *)simt_alloc(s->machine, words * 8, SIMT_PINNED);
 	v->to = (uint64_t *)simt_alloc(s->machine, words * 8, SIMT_DEVICE);
 	if (!v->wrong || !v->lock || !v->from || !v->to)
 		return stress_wrong("no memory");

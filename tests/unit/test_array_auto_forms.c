@@ -382,9 +382,9 @@ static struct batch_bed open_batch(struct cache_test *t, uint32_t words)
 {
 	struct batch_bed b;
 
-	b.index = (uint64_t *)simt_alloc(t->machine, 2 * ROWS * sizeof *b.index, SIMT_SHARED);
+	b.index = (uint64_t *)simt_alloc(t->machine, 2 * ROWS * sizeof *b.index, SIMT_PINNED);
 	b.batch.index = b.index;
-	b.batch.rows = simt_alloc(t->machine, 2 * ROWS * MOST_ROW * 8, SIMT_SHARED);
+	b.batch.rows = simt_alloc(t->machine, 2 * ROWS * MOST_ROW * 8, SIMT_PINNED);
 	b.batch.count = 2 * ROWS;
 	b.batch.elements = words;
 	b.batch.reserved = 0;

@@ -75,7 +75,7 @@ static int move_on_device(struct bed *b, struct gn_gather *g, enum way way, int 
 	args.view = gn_gather_view_of(g);
 	args.array = b->array;
 	args.batch = b->batch;
-	args.rc = (int32_t *)simt_alloc(b->t->machine, sizeof *args.rc, SIMT_SHARED);
+	args.rc = (int32_t *)simt_alloc(b->t->machine, sizeof *args.rc, SIMT_PINNED);
 	args.way = way;
 	args.is_scatter = (uint32_t)is_scatter;
 	assert_int_equal(simt_launch(b->t->machine, &move_all_kernel, grid, &args), 0);
@@ -108,7 +108,7 @@ static void open_machine_of(struct cache_test *t, unsigned threads, unsigned wid
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(threads, width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
 }
 
 /*
@@ -164,12 +164,12 @@ static void open_batch(struct bed *b)
 {
 	const uint64_t bytes = b->shape->count * b->row_bytes;
 	uint64_t *index =
-	    (uint64_t *)simt_alloc(b->t->machine, (b->shape->count + 1) * sizeof *index, SIMT_SHARED);
+	    (uint64_t *)simt_alloc(b->t->machine, (b->shape->count + 1) * sizeof *index, SIMT_PINNED);
 
 	for (uint64_t k = 0; k < b->shape->count; k++)
 		index[k] = draw(b, b->shape->most ? b->shape->most : b->array_rows);
 	b->batch.index = index;
-	b->batch.rows = simt_alloc(b->t->machine, bytes + 16, SIMT_SHARED);
+	b->batch.rows = simt_alloc(b->t->machine, bytes + 16, SIMT_PINNED);
 	b->batch.count = b->shape->count;
 	b->batch.elements = b->shape->elements;
 	memset(b->batch.rows, 0xee, bytes);
@@ -559,8 +559,8 @@ static void batches_on_a_stream(void **state)
 
 	open_machine_of(t, 2, 4);
 	b = open_bed(t, &words, 14);
-	rows = simt_alloc(t->machine, b.batch.count * b.row_bytes, SIMT_SHARED);
-	standing.gate = (struct gate *)simt_alloc(t->machine, sizeof *standing.gate, SIMT_SHARED);
+	rows = simt_alloc(t->machine, b.batch.count * b.row_bytes, SIMT_PINNED);
+	standing.gate = (struct gate *)simt_alloc(t->machine, sizeof *standing.gate, SIMT_PINNED);
 	assert_int_equal(gn_gather_create(&g, t->machine, b.batch.count, &t->error), 0);
 	assert_int_equal(simt_stream_create(&stream, t->machine, &t->error), 0);
 	/* Its first launch is beside a kernel that runs. */

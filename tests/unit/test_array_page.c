@@ -194,7 +194,7 @@ static void use_warps(struct cache_test *t, uint32_t width, uint32_t ways)
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(1, width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
 	open_words_of(t, 16, 8, PAGE, ways, GN_CLOCK);
 	if (width > 1) {
 		launch_warps(t, &hold_as_warps_kernel, width);

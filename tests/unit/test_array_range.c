@@ -110,7 +110,7 @@ static void use_width(struct cache_test *t, uint32_t width)
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(1, width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
 }
 
 static void assert_stored(struct cache_test *t, uint64_t begin, uint64_t end)

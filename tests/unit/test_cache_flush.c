@@ -20,7 +20,7 @@ static void open_file_words(struct cache_test *t, uint32_t ways)
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(2, 1);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
 	remove(t->file);
 	snprintf(uri, sizeof uri, "file:%s?create=%u&direct=0", t->file, PAGES * PAGE);
 	open_store(t, uri, NULL);
@@ -99,7 +99,7 @@ static void a_flush_runs_beside_a_kernel(struct cache_test *t, uint32_t ways)
 	open_file_words(t, ways);
 	holding = new_stream(t);
 	flushing = new_stream(t);
-	flag = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_SHARED);
+	flag = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_PINNED);
 	set(t, 3 * WORDS, 3000);
 	h.words = t->array;
 	h.held = flag;
@@ -234,7 +234,7 @@ static void ranges_go_on_beside_a_kernel(void **state)
 	open_words(t);
 	holding = new_stream(t);
 	moving = new_stream(t);
-	flag = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_SHARED);
+	flag = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_PINNED);
 	h.words = t->array;
 	h.held = flag;
 	h.go = flag + 1;
@@ -313,7 +313,7 @@ static void failures_are_seen_while_kernels_run(void **state)
 	open_file_words(t, 0);
 	stream = new_stream(t);
 	f.words = t->array;
-	f.go = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_SHARED);
+	f.go = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_PINNED);
 	assert_int_equal(simt_launch_on(stream, &fail_and_stay_kernel, one, &f), 0);
 	while (!rc)
 		rc = gn_array_failure(&t->array, &t->error);

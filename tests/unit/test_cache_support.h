@@ -119,7 +119,7 @@ static inline int cache_setup(void **state)
 		return -1;
 	snprintf(t->file, sizeof t->file, "%s/file", t->folder);
 	t->machine = open_machine(1, 1);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
 	*state = t;
 	return 0;
 }
@@ -239,7 +239,7 @@ static inline void widen(struct cache_test *t, unsigned warp_width)
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(1, warp_width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_SHARED);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
 }
 
 /* Run a kernel of one block. */
@@ -264,7 +264,7 @@ static inline void run_acts(struct cache_test *t, const struct gn_array *array, 
 
 	memset(&args, 0, sizeof args);
 	args.array = *array;
-	args.act = (struct act *)simt_alloc(t->machine, bytes, SIMT_SHARED);
+	args.act = (struct act *)simt_alloc(t->machine, bytes, SIMT_PINNED);
 	args.held = t->held;
 	args.each = each;
 	memcpy(args.act, act, bytes);

@@ -72,7 +72,7 @@ static struct gn_options words(void)
 static int fill_array(struct gn_data *d, uint64_t count, struct simt_grid grid, uint32_t *threads,
                       struct gn_error *e)
 {
-	struct fill_args a = {d->array, count, (uint32_t *)simt_alloc(d->machine, 4, SIMT_SHARED)};
+	struct fill_args a = {d->array, count, (uint32_t *)simt_alloc(d->machine, 4, SIMT_PINNED)};
 	int rc = gn_launch(d, &fill_kernel, grid, &a, e);
 
 	if (threads)
@@ -309,7 +309,7 @@ static void close_waits_and_tells(void **state)
 		assert_int_equal(gn_open(&d, "host:4M", &o, &e), 0);
 		a.array = d.array;
 		a.count = (4 << 20) / 8 + (mode < 2);
-		a.threads = (uint32_t *)simt_alloc(first.machine, 4, SIMT_SHARED);
+		a.threads = (uint32_t *)simt_alloc(first.machine, 4, SIMT_PINNED);
 		assert_int_equal(simt_launch(d.machine, &fill_kernel, grid, &a), 0);
 		if (mode < 2) {
 			assert_int_equal(gn_close(&d, &e), -GN_ERANGE);

@@ -33,7 +33,7 @@ static void bed_open(struct bed *b, uint64_t seed)
 	assert_int_equal(sim_record_open(&b->machine, b->file, seed, &b->e), 0);
 	b->a.in = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_DEVICE);
 	b->a.other = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_DEVICE);
-	b->a.out = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_SHARED);
+	b->a.out = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_PINNED);
 	for (uint32_t k = 0; k < WORDS; k++) {
 		b->a.in[k] = k;
 		b->a.other[k] = 7 * k;

@@ -48,7 +48,7 @@ SIMT_KERNEL(reduce, struct reduction)
 
 static void check_reduction(struct simt_machine *machine, uint32_t blocks, uint32_t threads, uint32_t leave)
 {
-	uint64_t *sum = (uint64_t *)simt_alloc(machine, blocks * sizeof *sum, SIMT_SHARED);
+	uint64_t *sum = (uint64_t *)simt_alloc(machine, blocks * sizeof *sum, SIMT_PINNED);
 	struct reduction a = {sum, leave};
 	struct simt_grid grid = {blocks, threads, threads * 8};
 	uint64_t n = leave < threads ? leave : threads;
@@ -143,7 +143,7 @@ static void blocks_hand_values_over(void **state)
 	(void)state;
 	for (unsigned workers = 1; workers <= 3; workers++) {
 		struct simt_machine *machine = open_cpu(workers, 1, SIMT_FAIR);
-		uint32_t *word = (uint32_t *)simt_alloc(machine, 1 << 20, SIMT_SHARED), sum = 0;
+		uint32_t *word = (uint32_t *)simt_alloc(machine, 1 << 20, SIMT_PINNED), sum = 0;
 		struct channel a = {word, &sum, 100};
 		struct simt_grid grid = {200, 1, 0};
 
@@ -196,7 +196,7 @@ static void host_threads_answer(void **state)
 	(void)state;
 	for (unsigned schedule = 0; schedule < 2; schedule++) {
 		struct simt_machine *machine = open_cpu(2, 1, schedule ? SIMT_RANDOM : SIMT_FAIR);
-		uint32_t *memory = (uint32_t *)simt_alloc(machine, 2 * ASKERS * 4, SIMT_SHARED);
+		uint32_t *memory = (uint32_t *)simt_alloc(machine, 2 * ASKERS * 4, SIMT_PINNED);
 		struct desk a = {memory, memory + ASKERS};
 		struct simt_grid grid = {ASKERS / 20, 20, 0};
 		pthread_t controller;
@@ -233,7 +233,7 @@ static void copies_arrive(void **state)
 	(void)state;
 	for (unsigned width = 1; width <= 32; width *= 32) {
 		struct simt_machine *machine = open_cpu(2, width, SIMT_FAIR);
-		unsigned char *from = (unsigned char *)simt_alloc(machine, 4 * 8192, SIMT_SHARED);
+		unsigned char *from = (unsigned char *)simt_alloc(machine, 4 * 8192, SIMT_PINNED);
 		unsigned char *to = (unsigned char *)simt_alloc(machine, 4 * 8192, SIMT_DEVICE);
 		struct copying a = {to, from};
 		struct simt_grid grid = {4, width, 0};

@@ -117,7 +117,7 @@ static void only_what_was_exported_is_imported(void **state)
 {
 	struct simt_exported exported, other;
 	uint64_t *word = export_words(&exported);
-	void *own = simt_alloc(machine, 4096, SIMT_SHARED), *memory = own;
+	void *own = simt_alloc(machine, 4096, SIMT_PINNED), *memory = own;
 
 	(void)state;
 	assert_int_equal(simt_export(machine, own, &other), -GN_ENOTSUP);

@@ -45,7 +45,7 @@ static void check_identity(struct simt_machine *machine, uint32_t width, uint32_
                            uint32_t block_threads)
 {
 	size_t threads = (size_t)blocks * block_threads;
-	uint32_t *visits = (uint32_t *)simt_alloc(machine, (threads + 1) * sizeof *visits, SIMT_SHARED);
+	uint32_t *visits = (uint32_t *)simt_alloc(machine, (threads + 1) * sizeof *visits, SIMT_PINNED);
 	struct identity a = {visits, visits + threads, blocks, block_threads, width};
 	struct simt_grid grid = {blocks, block_threads, 0};
 
@@ -142,7 +142,7 @@ static void launches_run_in_order(void **state)
 {
 	struct simt_machine *machine = open_cpu(2, 1);
 	struct simt_grid grid = {4, 8, 0};
-	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_SHARED);
+	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED);
 	uint32_t copy[32 * 10];
 
 	(void)state;
@@ -206,7 +206,7 @@ static void memory_is_zeroed_and_aligned(void **state)
 		simt_free(machine, memory);
 	}
 	assert_null(simt_alloc(machine, SIZE_MAX - 10, SIMT_DEVICE));
-	assert_null(simt_alloc(machine, (size_t)1 << 60, SIMT_SHARED));
+	assert_null(simt_alloc(machine, (size_t)1 << 60, SIMT_PINNED));
 	simt_close(machine);
 }
 

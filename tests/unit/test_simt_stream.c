@@ -62,7 +62,7 @@ static void a_stream_waits_for_itself_only(void **state)
 {
 	struct simt_machine *machine = open_cpu(2, 1);
 	struct simt_stream *standing = new_stream(machine), *going = new_stream(machine);
-	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_SHARED), seen = 0;
+	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED), seen = 0;
 	struct gate gate = {memory, memory + 1};
 	struct count count = {memory + 2};
 	struct simt_grid one = {1, 1, 0}, many = {10, 10, 0};
@@ -126,7 +126,7 @@ static void *use_stream(void *argument)
 static void check_users(unsigned workers, unsigned width)
 {
 	struct simt_machine *machine = open_cpu(workers, width);
-	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_SHARED);
+	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED);
 	struct user user[STREAMS];
 	pthread_t thread[STREAMS];
 
@@ -177,7 +177,7 @@ static void a_failure_is_its_streams(void **state)
 {
 	struct simt_machine *machine = open_cpu(2, 2);
 	struct simt_stream *bad = new_stream(machine), *good = new_stream(machine);
-	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_SHARED);
+	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED);
 	struct count count = {memory};
 	struct nothing nothing = {0};
 	struct simt_grid grid = {1, 2, 0}, none = {0, 1, 0};

@@ -110,7 +110,7 @@ SIMT_KERNEL(collect, struct rounds)
 static void run_collect(struct simt_machine *machine, uint32_t blocks, uint32_t block_threads,
                         uint32_t rounds)
 {
-	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_SHARED);
+	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_PINNED);
 	struct rounds a = {wrong, rounds};
 	struct simt_grid grid = {blocks, block_threads, 0};
 
@@ -189,7 +189,7 @@ SIMT_KERNEL(diverge, struct rounds)
 
 static void run_diverge(struct simt_machine *machine, uint32_t blocks, uint32_t block_threads)
 {
-	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_SHARED);
+	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_PINNED);
 	struct rounds a = {wrong, 50};
 	struct simt_grid grid = {blocks, block_threads, 0};
 
@@ -331,7 +331,7 @@ static void runs_of_many_lanes_are_copied(void **state)
 	(void)state;
 	for (unsigned w = 0; w < sizeof widths / sizeof *widths; w++) {
 		struct simt_machine *machine = open_cpu(2, widths[w], SIMT_FAIR, 0);
-		char *room = (char *)simt_alloc(machine, (WARPS + 1) * ROOM, SIMT_SHARED);
+		char *room = (char *)simt_alloc(machine, (WARPS + 1) * ROOM, SIMT_PINNED);
 		uint32_t wrong = 0;
 		struct copy_args a = {room, room + WARPS * ROOM, 12, &wrong};
 		struct simt_grid grid = {WARPS, widths[w], 0};
