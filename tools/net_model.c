@@ -117,7 +117,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		break;
 	case OPT_PACKET: m->packet_bytes = tool_size(state, "--packet", text, 1); break;
 	case OPT_FLUSH: m->flush_ns = 1000 * tool_number(state, "--flush", text, 1, 1000000); break;
-	case OPT_SQUEEZE: m->squeezed = 1; break;
+	case OPT_SQUEEZE: m->compressed = 1; break;
 	case OPT_TABLE:
 		m->part_words = tool_size(state, "--table", text, 8) / 8;
 		if (m->part_words & (m->part_words - 1))

@@ -37,7 +37,7 @@ struct net_model net_model_of(uint32_t nodes, uint32_t columns)
 	return m;
 }
 
-/* ---- squeezed messages ---- */
+/* ---- compressed messages ---- */
 
 static uint32_t bytes_that_differ(uint64_t mask)
 {
@@ -74,12 +74,12 @@ static void find_strides(struct model *s)
 uint64_t net_model_buffers(const struct net_model *m)
 {
 	const struct gn_route route = {m->nodes, 0, m->columns};
-	uint64_t packets = m->squeezed ? 1 : 0;
+	uint64_t packets = m->compressed ? 1 : 0;
 
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
 		const uint32_t pool = gn_rule_pool(gn_route_links(&route, k & 1), k);
 
-		packets += pool + (pool && m->squeezed);
+		packets += pool + (pool && m->compressed);
 	}
 	return packets * GN_PACKET_BYTES;
 }

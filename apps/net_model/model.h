@@ -24,7 +24,7 @@ struct net_model {
 	/* as struct gn_net_options */
 	uint32_t nodes, columns;
 	uint64_t log_bytes, packet_bytes, flush_ns;
-	uint32_t squeezed;    /* 1: packets travel without what their messages share */
+	uint32_t compressed;    /* 1: packets travel without what their messages share */
 
 	/* what is to be done */
 	uint64_t updates;     /* of a node */
@@ -36,7 +36,7 @@ struct net_model {
 	double sort_ns;       /* a message from the log, or from a packet that is passed on, to a packet */
 	double apply_ns;      /* a message from a packet to memory */
 	double packet_ns;     /* each end of a packet */
-	double byte_ns;       /* of a packet, checked and squeezed at each end */
+	double byte_ns;       /* of a packet, checked and compressed at each end */
 	double look_ns;       /* an open packet looked at, whether it is old */
 
 	/* the machine */
@@ -66,7 +66,7 @@ struct net_model_result {
 struct net_model net_model_of(uint32_t nodes, uint32_t columns);
 
 /*
- * net_model_buffers - bytes of packets that a node has at most, each end's copies for squeezing among them.
+ * net_model_buffers - bytes of packets that a node has at most, each end's copies for compression among them.
  */
 uint64_t net_model_buffers(const struct net_model *m);
 

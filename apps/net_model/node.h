@@ -89,7 +89,7 @@ struct model {
 	uint32_t simulated;
 	uint32_t most_words;
 	uint64_t log_messages;
-	uint32_t stride[GN_PACKET_CLASSES]; /* bytes of a squeezed update */
+	uint32_t stride[GN_PACKET_CLASSES]; /* bytes of a compressed update */
 	uint32_t own_stride;                /* on its last way, among those that one node wrote */
 	double now, spent;                  /* of the turn: when it began, and what it has cost so far */
 	double seconds;

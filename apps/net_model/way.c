@@ -45,7 +45,7 @@ static struct parcel *parcel_take(struct model *s)
 	return p;
 }
 
-/* As gn_packet_seal and gn_squeeze have it: one run of messages, which must save an eighth. */
+/* As gn_packet_seal and gn_compress have it: one run of messages, which must save an eighth. */
 static uint32_t body_of(const struct model *s, const struct parcel *p)
 {
 	const uint32_t bytes = 8 * model_words(&p->load);
@@ -53,7 +53,7 @@ static uint32_t body_of(const struct model *s, const struct parcel *p)
 	const uint32_t stride = one_origin && p->class_ == GN_REQUESTS ? s->own_stride : s->stride[p->class_];
 	const uint32_t run = 4 + 10 * WORDS + stride * (bytes / (8 * WORDS));
 
-	return s->m->squeezed && bytes >= 64 && run <= bytes - bytes / 8 ? run : bytes;
+	return s->m->compressed && bytes >= 64 && run <= bytes - bytes / 8 ? run : bytes;
 }
 
 static uint32_t log2_of(uint64_t value)

@@ -58,10 +58,10 @@ struct gn_net;
  */
 
 /* Whether packets travel without the bytes that their messages share. */
-enum gn_net_squeeze {
-	GN_NET_SQUEEZE_COPIES, /* where the transport copies them */
-	GN_NET_SQUEEZE_NOT,
-	GN_NET_SQUEEZE
+enum gn_net_compress {
+	GN_NET_COMPRESS_COPIES, /* where the transport copies them */
+	GN_NET_COMPRESS_NOT,
+	GN_NET_COMPRESS
 };
 
 /*
@@ -112,7 +112,7 @@ struct gn_net_options {
 	uint64_t log_bytes;
 	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 0: 64 KiB */
 	uint64_t flush_ns;          /* a packet that grows slowly is sent when it is that old; 0: 125 us */
-	enum gn_net_squeeze squeeze;
+	enum gn_net_compress compress;
 	enum gn_net_form form;
 	enum gn_net_route route;
 	uint32_t by_kernel;         /* 1: a kernel changes the heap, as on cuda, on any machine: for tests */

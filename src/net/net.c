@@ -320,8 +320,8 @@ static int node_memory(struct gn_net *net, struct gn_error *error)
 	net->turn = (uint32_t *)calloc(net->sources, sizeof *net->turn);
 	net->peer = (struct gn_peer *)calloc(nodes, sizeof *net->peer);
 	net->quiet.token = (uint64_t *)calloc(net->slots, sizeof *net->quiet.token);
-	if (net->options.squeeze == GN_NET_SQUEEZE ||
-	    (net->options.squeeze == GN_NET_SQUEEZE_COPIES && net->transport->copies))
+	if (net->options.compress == GN_NET_COMPRESS ||
+	    (net->options.compress == GN_NET_COMPRESS_COPIES && net->transport->copies))
 		net->scratch = (struct gn_packet *)malloc(sizeof *net->scratch);
 	if (!net->source || !net->turn || !net->peer || !net->quiet.token)
 		rc = -GN_ENOMEM;

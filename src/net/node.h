@@ -50,7 +50,7 @@ struct gn_pool {
 struct gn_intake {
 	struct gn_parcel *parcel;       /* being applied, unless its messages lie in plain */
 	const struct gn_packet *packet; /* being applied; NULL: none */
-	struct gn_packet *plain;        /* for packets that come squeezed; made with the first */
+	struct gn_packet *plain;        /* for packets that come compressed; made with the first */
 	uint32_t at;                    /* its next word */
 	uint32_t *sequence;             /* [nodes] of the next packet */
 };
@@ -133,7 +133,7 @@ struct gn_net {
 	uint32_t most_words; /* of a packet with more than one message */
 	struct gn_link *oldest, *newest; /* open links */
 	struct gn_pool pool[GN_PACKET_CLASSES];
-	struct gn_packet *scratch; /* to squeeze packets in; NULL: they are not squeezed */
+	struct gn_packet *scratch; /* to compress packets in; NULL: they are not compressed */
 	struct gn_parcel *sent; /* packets that have not left yet */
 	struct gn_intake intake[GN_PACKET_CLASSES];
 	struct gn_peer *peer; /* [nodes] */

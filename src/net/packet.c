@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <net/packet.h>
-#include <net/squeeze.h>
+#include <net/compress.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { LEAST_SQUEEZED = 64 }; /* bytes of messages */
+enum { LEAST_COMPRESSED = 64 }; /* bytes of messages */
 
 static uint64_t checksum_of(const struct gn_packet *p)
 {
@@ -17,28 +17,28 @@ static uint64_t checksum_of(const struct gn_packet *p)
 /* What saves less is not worth the work. */
 static uint32_t worth(uint32_t bytes)
 {
-	return bytes - bytes / 8 - GN_SQUEEZE_SLACK;
+	return bytes - bytes / 8 - GN_COMPRESS_SLACK;
 }
 
 /*
- * Only what is smaller by that may be squeezed: behind it there are the bytes that gn_unsqueeze reads in
+ * Only what is smaller by that may be compressed: behind it there are the bytes that gn_decompress reads in
  * vain.
  */
 static int is_body(uint32_t body, uint32_t bytes)
 {
-	return body == bytes || (bytes >= LEAST_SQUEEZED && body <= worth(bytes));
+	return body == bytes || (bytes >= LEAST_COMPRESSED && body <= worth(bytes));
 }
 
 void gn_packet_seal(struct gn_packet *p, struct gn_packet *scratch)
 {
 	const uint32_t bytes = 8u * p->words;
-	uint32_t squeezed = 0;
+	uint32_t compressed = 0;
 
-	if (scratch && bytes >= LEAST_SQUEEZED)
-		squeezed = gn_squeeze(p->word, p->words, scratch->word, worth(bytes));
-	if (squeezed)
-		memcpy(p->word, scratch->word, squeezed);
-	p->body = (uint16_t)(squeezed ? squeezed : bytes);
+	if (scratch && bytes >= LEAST_COMPRESSED)
+		compressed = gn_compress(p->word, p->words, scratch->word, worth(bytes));
+	if (compressed)
+		memcpy(p->word, scratch->word, compressed);
+	p->body = (uint16_t)(compressed ? compressed : bytes);
 	p->checksum = checksum_of(p);
 }
 
@@ -49,7 +49,7 @@ const struct gn_packet *gn_packet_open(const struct gn_packet *p, struct gn_pack
 	if (!into)
 		return NULL;
 	memcpy(into, p, GN_PACKET_HEAD);
-	return gn_unsqueeze(p->word, p->body, into->word, p->words) ? NULL : into;
+	return gn_decompress(p->word, p->body, into->word, p->words) ? NULL : into;
 }
 
 int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_packet_wanted *wanted,

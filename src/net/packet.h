@@ -44,7 +44,7 @@ struct gn_packet {
 	uint16_t source;   /* who sent the packet, not who wrote its messages */
 	uint16_t target;
 	uint16_t words;    /* of messages */
-	uint16_t body;     /* bytes behind the head: 8 * words, or fewer: squeezed (squeeze.h) */
+	uint16_t body;     /* bytes behind the head: 8 * words, or fewer: compressed (compress.h) */
 	uint32_t sequence; /* among those of its class from source to target; wraps */
 	uint64_t checksum; /* XXH3 of what is before and behind it */
 	uint64_t word[GN_PACKET_WORDS];
@@ -68,15 +68,15 @@ static inline uint64_t gn_packet_bytes(const struct gn_packet *p)
 
 /*
  * gn_packet_seal - set body and checksum of a packet that is otherwise whole.
- * @scratch  a packet to squeeze its messages in; they stay squeezed if that saves an eighth. NULL: they are
- *           not
+ * @scratch  a packet to compress its messages in; they stay compressed if that saves an eighth. NULL: they
+ *           are not
  */
 void gn_packet_seal(struct gn_packet *p, struct gn_packet *scratch);
 
 /*
  * gn_packet_open - the messages of a packet that gn_packet_check found right.
- * @into  where to put them if they are squeezed; NULL: nowhere
- * Returns the packet or into; NULL: they are not as many words squeezed as it says.
+ * @into  where to put them if they are compressed; NULL: nowhere
+ * Returns the packet or into; NULL: they are not as many words compressed as it says.
  */
 const struct gn_packet *gn_packet_open(const struct gn_packet *p, struct gn_packet *into);
 

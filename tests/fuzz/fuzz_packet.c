@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Feed words to a node as the messages of a packet that is otherwise right, bytes as messages that are
- * squeezed, or as a whole packet: it must refuse or apply them, and touch nothing but symmetric memory.
+ * compressed, or as a whole packet: it must refuse or apply them, and touch nothing but symmetric memory.
  */
 #include <string.h>
 
 #include <net/node.h>
-#include <net/squeeze.h>
+#include <net/compress.h>
 
 #include "fuzz.h"
 
@@ -105,12 +105,12 @@ static void require_untouched(void)
 }
 
 /*
- * The words that bytes are when they are taken for squeezed ones; 0: they are none. Nothing beyond the slack
- * is read.
+ * The words that bytes are when they are taken for compressed ones; 0: they are none. Nothing beyond the
+ * slack is read.
  */
-static uint32_t unsqueeze(const uint8_t *data, size_t bytes)
+static uint32_t decompress(const uint8_t *data, size_t bytes)
 {
-	uint8_t *squeezed;
+	uint8_t *compressed;
 	uint16_t words;
 	int rc;
 
@@ -118,12 +118,12 @@ static uint32_t unsqueeze(const uint8_t *data, size_t bytes)
 		return 0;
 	memcpy(&words, data, sizeof words);
 	bytes -= sizeof words;
-	squeezed = (uint8_t *)calloc(1, bytes + GN_SQUEEZE_SLACK);
-	FUZZ_REQUIRE(squeezed);
-	memcpy(squeezed, data + sizeof words, bytes);
+	compressed = (uint8_t *)calloc(1, bytes + GN_COMPRESS_SLACK);
+	FUZZ_REQUIRE(compressed);
+	memcpy(compressed, data + sizeof words, bytes);
 	words = words > GN_PACKET_WORDS ? (uint16_t)GN_PACKET_WORDS : words;
-	rc = gn_unsqueeze(squeezed, (uint32_t)bytes, packet.word, words);
-	free(squeezed);
+	rc = gn_decompress(compressed, (uint32_t)bytes, packet.word, words);
+	free(compressed);
 	return rc ? 0 : words;
 }
 
@@ -137,7 +137,7 @@ static void forget(void)
 	memset(node->fault, 0, sizeof *node->fault);
 }
 
-enum { SQUEEZED = 64, WHOLE = 128 }; /* of the first byte; its lowest bits are the class */
+enum { COMPRESSED = 64, WHOLE = 128 }; /* of the first byte; its lowest bits are the class */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -151,8 +151,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] & WHOLE) {
 		memcpy(&packet, data + 1, bytes);
 		arriving.bytes = bytes;
-	} else if (data[0] & SQUEEZED) {
-		dress(class_, unsqueeze(data + 1, bytes));
+	} else if (data[0] & COMPRESSED) {
+		dress(class_, decompress(data + 1, bytes));
 		arriving.bytes = gn_packet_bytes(&packet);
 	} else {
 		memcpy(packet.word, data + 1, bytes);

@@ -155,8 +155,8 @@ static void put_end(const char *directory)
 	put(name(directory, "packet", 5), &packet, sizeof packet);
 }
 
-/* Four additions of node 2, squeezed (net/squeeze.h): of each head one byte differs, of the operands none. */
-static void put_squeezed(const char *directory)
+/* Additions of node 2, compressed (net/compress.h): a byte of each head differs, none of the operands. */
+static void put_compressed(const char *directory)
 {
 	const struct {
 		unsigned char class_;
@@ -221,7 +221,7 @@ int main(int argc, char **argv)
 	put_gng(name(directory, "gng", 0), GN_WEIGHT_NONE);
 	put_gng(name(directory, "gng", 1), GN_WEIGHT_I32);
 	put_packets(directory);
-	put_squeezed(directory);
+	put_compressed(directory);
 	put_end(directory);
 	put_stream(name(directory, "stream", 0));
 	return 0;

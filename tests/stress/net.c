@@ -261,7 +261,7 @@ static int net_round(struct stress *s)
 	r.options.flush_ns = 1000u << draw_below(&random, 10);
 	r.options.heap_bytes = 2 << 20;
 	r.options.timeout_ns = stress_patience_ns(s);
-	r.options.squeeze = draw_chance(&random, 50) ? GN_NET_SQUEEZE : GN_NET_SQUEEZE_COPIES;
+	r.options.compress = draw_chance(&random, 50) ? GN_NET_COMPRESS : GN_NET_COMPRESS_COPIES;
 	r.options.machine.warp_width = s->info.warp_width;
 	r.options.machine.threads = 1 + draw_below(&random, 2);
 	r.options.machine.name = s->info.is_cuda ? "cuda" : "cpu";

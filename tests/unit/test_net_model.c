@@ -25,7 +25,7 @@ enum { INSTRUMENTED = 0 };
 /* ---- nodes that run: no packet is sent for its age, which depends on what else the machine does ---- */
 
 struct shape {
-	uint32_t nodes, columns, squeezed;
+	uint32_t nodes, columns, compressed;
 	uint64_t packet_bytes;
 };
 
@@ -77,7 +77,7 @@ static struct gn_net_statistics measure(const struct shape *s)
 	options.packet_bytes = s->packet_bytes;
 	options.flush_ns = patience_ns;
 	options.heap_bytes = PART_WORDS * 8 + (1 << 20);
-	options.squeeze = s->squeezed ? GN_NET_SQUEEZE : GN_NET_SQUEEZE_NOT;
+	options.compress = s->compressed ? GN_NET_COMPRESS : GN_NET_COMPRESS_NOT;
 	if (gn_net_run(&options, measure_node, &all, &error))
 		fail_msg("%u nodes in %u columns: %s", s->nodes, s->columns, error.text);
 	return all.stats;
@@ -90,7 +90,7 @@ static struct net_model model_of(const struct shape *s, uint64_t sent)
 
 	m.packet_bytes = s->packet_bytes;
 	m.flush_ns = patience_ns;
-	m.squeezed = s->squeezed;
+	m.compressed = s->compressed;
 	m.updates = sent / (s->nodes - 1);
 	m.part_words = PART_WORDS;
 	m.cores = 2;
@@ -108,7 +108,7 @@ static void assert_close(const struct shape *s, const char *what, double modelle
 	within *= INSTRUMENTED ? 4 : 1;
 	if (!(modelled >= is * (1 - within) && modelled <= is * (1 + within)))
 		fail_msg("%u nodes in %u columns, packets of %llu%s: %s is %g, the model says %g", s->nodes,
-		         s->columns, (unsigned long long)s->packet_bytes, s->squeezed ? ", squeezed" : "",
+		         s->columns, (unsigned long long)s->packet_bytes, s->compressed ? ", compressed" : "",
 		         what, is, modelled);
 }
 
@@ -125,9 +125,9 @@ static void nodes_send_as_the_model_says(void **state)
 		assert_close(s, "messages", (double)r.stats.sent, (double)is.sent, 0.001);
 		assert_close(s, "messages of a packet", ratio(r.stats.sent, r.stats.packets),
 			     ratio(is.sent, is.packets), 0.06);
-		/* squeezed, it depends on whose messages meet in a packet, which is chance */
+		/* compressed, it depends on whose messages meet in a packet, which is chance */
 		assert_close(s, "bytes of a message", ratio(r.stats.packet_bytes, r.stats.sent),
-			     ratio(is.packet_bytes, is.sent), s->squeezed && s->columns > 1 ? 0.12 : 0.04);
+			     ratio(is.packet_bytes, is.sent), s->compressed && s->columns > 1 ? 0.12 : 0.04);
 		assert_close(s, "share of full packets", ratio(r.stats.full, r.stats.packets),
 		             ratio(is.full, is.packets), 0.08);
 		assert_close(s, "messages passed on", 1 + ratio(r.stats.passed, r.stats.sent),
@@ -149,7 +149,7 @@ static void a_few_nodes_stand_for_all(void **state)
 
 		m.packet_bytes = s.packet_bytes;
 		m.flush_ns = 10000000;
-		m.squeezed = 1;
+		m.compressed = 1;
 		m.updates = 100000;
 		m.link_bytes_ns = 12.5;
 		m.latency_ns = 2000;

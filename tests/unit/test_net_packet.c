@@ -134,7 +134,7 @@ static void foreign_packets_are_refused_with_a_reason(void **state)
 	fill(4);
 	packet.words = GN_PACKET_WORDS + 1;
 	refused_with("words", 64);
-	fill(GN_PACKET_WORDS); /* squeezed, yet too long for that */
+	fill(GN_PACKET_WORDS); /* compressed, yet too long for that */
 	packet.body--;
 	refused_with("words", GN_PACKET_BYTES - 1);
 	fill(4);

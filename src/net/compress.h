@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * squeeze.h - messages without the bytes that they share with their neighbours.
+ * compress.h - messages without the bytes that they share with their neighbours.
  *
  * Messages of as many words, one behind the other, form a run; word r of each is a column. Of a column only
  * the bytes from the first to the last that differ anywhere in the run travel, the others once (conveyors
@@ -13,8 +13,8 @@
  *               u8 how many differ
  *     bytes     of message after message, column after column
  */
-#ifndef GN_NET_SQUEEZE_H
-#define GN_NET_SQUEEZE_H
+#ifndef GN_NET_COMPRESS_H
+#define GN_NET_COMPRESS_H
 
 #include <stdint.h>
 
@@ -22,23 +22,23 @@
 extern "C" {
 #endif
 
-/* Behind what is squeezed so many bytes are written and read in vain. */
-enum { GN_SQUEEZE_SLACK = 8 };
+/* Behind what is compressed so many bytes are written and read in vain. */
+enum { GN_COMPRESS_SLACK = 8 };
 
 /*
- * gn_squeeze - squeeze messages.
+ * gn_compress - compress messages.
  * @word, @words  whole messages
- * @to            most + GN_SQUEEZE_SLACK bytes
+ * @to            most + GN_COMPRESS_SLACK bytes
  * Returns the bytes it took, 0: more than most.
  */
-uint32_t gn_squeeze(const uint64_t *word, uint32_t words, void *to, uint32_t most);
+uint32_t gn_compress(const uint64_t *word, uint32_t words, void *to, uint32_t most);
 
 /*
- * gn_unsqueeze - get them back.
- * @from  bytes, and GN_SQUEEZE_SLACK more that can be read
- * Returns 0, or -GN_EBADMSG: they are not so many words squeezed.
+ * gn_decompress - get them back.
+ * @from  bytes, and GN_COMPRESS_SLACK more that can be read
+ * Returns 0, or -GN_EBADMSG: they are not so many words compressed.
  */
-int gn_unsqueeze(const void *from, uint32_t bytes, uint64_t *word, uint32_t words);
+int gn_decompress(const void *from, uint32_t bytes, uint64_t *word, uint32_t words);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <net/squeeze.h>
+#include <net/compress.h>
 
 #include <grapnel/error.h>
 #include <grapnel/detail/net/message.h>
@@ -21,7 +21,7 @@ struct run {
 	struct column column[MOST_COLUMNS];
 };
 
-/* ---- squeezing ---- */
+/* ---- compress ---- */
 
 struct output {
 	unsigned char *at, *end; /* end: most */
@@ -80,7 +80,7 @@ static void study(struct run *r, const uint64_t *word)
 	}
 }
 
-static int put_squeezed(struct output *o, const struct run *r, const uint64_t *word)
+static int put_compressed(struct output *o, const struct run *r, const uint64_t *word)
 {
 	if (!room(o, RUN_BYTES + COLUMN_BYTES * r->columns + (uint64_t)r->stride * r->messages))
 		return 0;
@@ -116,7 +116,7 @@ static struct run run_of(const uint64_t *word, uint32_t words)
 	return r;
 }
 
-uint32_t gn_squeeze(const uint64_t *word, uint32_t words, void *to, uint32_t most)
+uint32_t gn_compress(const uint64_t *word, uint32_t words, void *to, uint32_t most)
 {
 	struct output o = {(unsigned char *)to, (unsigned char *)to + most};
 	uint32_t plain = 0, at = 0; /* words from `plain` to `at` are to be written as they are */
@@ -127,7 +127,7 @@ uint32_t gn_squeeze(const uint64_t *word, uint32_t words, void *to, uint32_t mos
 
 		if (r.columns <= MOST_COLUMNS && r.messages >= LEAST_RUN) {
 			study(&r, word + at);
-			if (!put_plain(&o, word + plain, at - plain) || !put_squeezed(&o, &r, word + at))
+			if (!put_plain(&o, word + plain, at - plain) || !put_compressed(&o, &r, word + at))
 				return 0;
 			plain = at + length;
 		}
@@ -191,7 +191,7 @@ static void get_messages(struct input *i, const struct run *r, uint64_t *word)
 		}
 }
 
-int gn_unsqueeze(const void *from, uint32_t bytes, uint64_t *word, uint32_t words)
+int gn_decompress(const void *from, uint32_t bytes, uint64_t *word, uint32_t words)
 {
 	struct input i = {(const unsigned char *)from, (const unsigned char *)from + bytes};
 	uint32_t at = 0;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages without the bytes that they share: what comes back is what was squeezed, and what is none is
+ * Messages without the bytes that they share: what comes back is what was compressed, and what is none is
  * refused.
  */
 #include "unit.h"
 
 #include <grapnel/error.h>
 #include <grapnel/detail/net/message.h>
-#include <net/squeeze.h>
+#include <net/compress.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORDS = 4000, BYTES = 8 * WORDS };
 
 static uint64_t word[WORDS], back[WORDS];
-static unsigned char squeezed[BYTES + 64];
+static unsigned char compressed[BYTES + 64];
 static uint64_t state;
 
 static uint64_t draw(void)
@@ -23,16 +23,16 @@ static uint64_t draw(void)
 	return state >> 33 | state << 31;
 }
 
-/* Squeeze the first words, and compare what comes back. Returns the bytes. */
+/* Compress the first words, and compare what comes back. Returns the bytes. */
 static uint32_t there_and_back(uint32_t words, uint32_t most)
 {
-	const uint32_t bytes = gn_squeeze(word, words, squeezed, most);
+	const uint32_t bytes = gn_compress(word, words, compressed, most);
 
 	assert_true(bytes <= most);
 	if (!bytes)
 		return 0;
 	memset(back, 0xee, sizeof back);
-	assert_int_equal(gn_unsqueeze(squeezed, bytes, back, words), 0);
+	assert_int_equal(gn_decompress(compressed, bytes, back, words), 0);
 	assert_memory_equal(back, word, 8ull * words);
 	for (uint32_t k = words; k < WORDS; k++)
 		assert_int_equal(back[k], 0xeeeeeeeeeeeeeeeeu);
@@ -71,7 +71,7 @@ static void nothing_and_one_message_come_back(void **unused)
 	word[0] = add(5);
 	word[1] = 6;
 	assert_int_equal(there_and_back(2, BYTES), 4 + 16);
-	assert_int_equal(gn_unsqueeze(squeezed, 0, back, 0), 0);
+	assert_int_equal(gn_decompress(compressed, 0, back, 0), 0);
 }
 
 /* A message of a random form. Returns its words. */
@@ -135,19 +135,19 @@ static void what_is_none_is_refused(void **unused)
 	}
 	bytes = there_and_back(100, BYTES);
 	for (uint32_t less = 0; less < bytes; less++)
-		assert_int_equal(gn_unsqueeze(squeezed, less, back, 100), -GN_EBADMSG);
-	assert_int_equal(gn_unsqueeze(squeezed, bytes + 1, back, 100), -GN_EBADMSG);
-	assert_int_equal(gn_unsqueeze(squeezed, bytes, back, 99), -GN_EBADMSG);
-	assert_int_equal(gn_unsqueeze(squeezed, bytes, back, 101), -GN_EBADMSG);
+		assert_int_equal(gn_decompress(compressed, less, back, 100), -GN_EBADMSG);
+	assert_int_equal(gn_decompress(compressed, bytes + 1, back, 100), -GN_EBADMSG);
+	assert_int_equal(gn_decompress(compressed, bytes, back, 99), -GN_EBADMSG);
+	assert_int_equal(gn_decompress(compressed, bytes, back, 101), -GN_EBADMSG);
 	/* whatever the bytes, nothing behind the words is written */
 	for (uint32_t round = 0; round < 20000; round++) {
 		const uint32_t words = 1 + draw() % 100;
 
 		for (uint32_t k = 0; k < 200; k++)
-			squeezed[k] = (unsigned char)(draw() >> draw() % 8);
-		squeezed[1] = 0;
+			compressed[k] = (unsigned char)(draw() >> draw() % 8);
+		compressed[1] = 0;
 		back[words] = 77;
-		gn_unsqueeze(squeezed, 200, back, words);
+		gn_decompress(compressed, 200, back, words);
 		assert_int_equal(back[words], 77);
 	}
 }
