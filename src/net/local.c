@@ -125,7 +125,7 @@ int gn_local_open(struct gn_transport **transport, struct gn_local_world *world,
 	l->transport.ops = &local_ops;
 	l->transport.name = "local";
 	l->transport.node = node;
-	l->transport.nodes = l->transport.beside = world->nodes;
+	l->transport.nodes = l->transport.same_host = world->nodes;
 	l->transport.session = world->session;
 	l->world = world;
 	*transport = &l->transport;

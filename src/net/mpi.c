@@ -276,7 +276,7 @@ static int agree(struct gn_transport *t, const struct introduction *of, struct g
 {
 	t->session = (uint32_t)of[0].session;
 	for (uint32_t k = 0; k < t->nodes; k++) {
-		t->beside += of[k].host == of[t->node].host;
+		t->same_host += of[k].host == of[t->node].host;
 		if (of[k].heap_bytes != of[0].heap_bytes || of[k].columns != of[0].columns)
 			return gn_error_set(
 			    error, -GN_EINVAL,

@@ -349,7 +349,7 @@ void gn__node_destroy(struct gn_net *net)
 	free(net->turn);
 	free(net->peer);
 	free(net->source);
-	gn__beside_unmap(net);
+	gn__peers_unmap(net);
 	if (net->machine) {
 		simt_free(net->machine, net->shared);
 		simt_free(net->machine, net->apart);

@@ -122,7 +122,7 @@ struct gn_net {
 	void *shared;
 	void *apart;  /* and what the host does not reach */
 	char *map;    /* heaps that the kernels reach, for view.mapped */
-	struct gn_beside *beside; /* [nodes] what other processes gave; NULL: nothing */
+	struct gn_peer_heap *peer_heap; /* [nodes] what other processes gave; NULL: nothing */
 	char name[24]; /* of the machine, if it was chosen here */
 	struct gn_device *device; /* changes the heap; NULL: the network thread does */
 	uint64_t group; /* counts messages that have an order: those of one group have none among them */
@@ -183,14 +183,14 @@ void gn__node_destroy(struct gn_net *net);
  */
 int gn__heaps_map(struct gn_net *net, char *const *heap, struct gn_error *error);
 
-/* ---- beside.c ---- */
+/* ---- peers.c ---- */
 
 /*
- * gn__beside_map - gn__heaps_map of nodes that are processes, as far as they are of this host and their
+ * gn__peers_map - gn__heaps_map of nodes that are processes, as far as they are of this host and their
  * machines can. All nodes call it, and wait for each other. Returns 0, -GN_ENOMEM, -GN_EIO, -GN_ETIMEDOUT.
  */
-int gn__beside_map(struct gn_net *net, struct gn_error *error);
-void gn__beside_unmap(struct gn_net *net);
+int gn__peers_map(struct gn_net *net, struct gn_error *error);
+void gn__peers_unmap(struct gn_net *net);
 
 /* ---- link.c ---- */
 

@@ -64,7 +64,8 @@ static void set_defaults(struct gn_net_options *c)
 }
 
 /* What depends on how many nodes there are, and how many of them are on this host; and what cannot be. */
-static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t beside, struct gn_error *error)
+static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t same_host,
+                          struct gn_error *error)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -80,7 +81,7 @@ static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t bes
 	if (!c->columns)
 		c->columns = gn_rule_columns(nodes);
 	if (!c->machine.threads)
-		c->machine.threads = cores > (long)beside ? (unsigned)(cores / (long)beside) : 1;
+		c->machine.threads = cores > (long)same_host ? (unsigned)(cores / (long)same_host) : 1;
 	if ((c->heap_bytes + c->shared_bytes + c->data_bytes) / 4 > gn__message_most_place)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "a heap of %llu bytes: at most 512 GiB can be addressed",
@@ -226,7 +227,7 @@ static int run_mpi(struct gn_net_options *options, const struct run *node, struc
 
 	if (rc)
 		return rc;
-	rc = settle_options(options, transport->nodes, transport->beside, error);
+	rc = settle_options(options, transport->nodes, transport->same_host, error);
 	if (rc) {
 		transport->ops->close(transport);
 		return rc;
@@ -235,7 +236,7 @@ static int run_mpi(struct gn_net_options *options, const struct run *node, struc
 	if (rc)
 		return rc;
 	if (options->route == GN_NET_DIRECT)
-		rc = gn__beside_map(run.net, error);
+		rc = gn__peers_map(run.net, error);
 	if (!rc)
 		rc = run_one(&run, error);
 	gn__node_destroy(run.net);

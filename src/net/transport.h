@@ -60,7 +60,7 @@ struct gn_transport {
 	const struct gn_transport_ops *ops;
 	const char *name;
 	uint32_t node, nodes;
-	uint32_t beside; /* nodes on this host, this one among them */
+	uint32_t same_host; /* nodes on this host, this one among them */
 	uint32_t session;
 	uint32_t copies; /* 1: packets are copied on their way, so that short ones are sooner there */
 	/* 1: if it were closed now, packets that have not left may still be read: their memory must stay */

@@ -81,7 +81,7 @@ static void heaps_of_this_host_are_changed_and_others_sent_to(void **state)
 		struct gn_net_view n = gn_net_device(net);
 		uint64_t *word = (uint64_t *)gn_net_alloc(net, 8);
 
-		assert_int_equal(gn__beside_map(net, &error), 0);
+		assert_int_equal(gn__peers_map(net, &error), 0);
 		n = gn_net_device(net);
 		assert_ptr_equal(n.mapped[SELF], n.heap);
 		assert_true(n.mapped[BESIDE] && n.mapped[BESIDE] != n.heap);
@@ -102,7 +102,7 @@ static void who_hears_nothing_says_so(void **state)
 	struct gn_error error;
 
 	(void)state;
-	assert_int_equal(gn__beside_map(net, &error), -GN_ETIMEDOUT);
+	assert_int_equal(gn__peers_map(net, &error), -GN_ETIMEDOUT);
 	assert_string_equal(error.text, "nobody answers");
 	gn__node_destroy(net);
 }
