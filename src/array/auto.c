@@ -101,11 +101,11 @@ static int can_page(const struct gn_auto *x, const struct simt_info *machine, un
 	return p == PAGES_4K || (p < PAGES_4K && table <= machine->memory_bytes / 64 + cache / 50);
 }
 
-static int fill_bed(struct gn_auto *x, struct gn_error *error)
+static int fill_setup(struct gn_auto *x, struct gn_error *error)
 {
 	const struct gn_auto_options *c = &x->options;
 	const struct gn_store_view *s = gn_store_view_of(x->store);
-	struct gn_auto_bed *b = &x->bed;
+	struct gn_auto_setup *b = &x->setup;
 	struct simt_info machine;
 
 	if (!c->count || !c->cache_bytes || !c->element_bytes)
@@ -133,7 +133,7 @@ static int fill_bed(struct gn_auto *x, struct gn_error *error)
 }
 
 /* Nothing is known yet: the smallest pages where loads reach the store, else those nearest to 4 KiB. */
-static int first_choice(const struct gn_auto_bed *b)
+static int first_choice(const struct gn_auto_setup *b)
 {
 	int choice = b->has_memory ? 0 : PAGES_4K;
 
@@ -148,12 +148,12 @@ static int first_choice(const struct gn_auto_bed *b)
 
 static int build(struct gn_auto *x, struct gn_error *error)
 {
-	int rc = fill_bed(x, error);
+	int rc = fill_setup(x, error);
 
 	if (!rc)
 		rc = gn__auto_make_sample(x, error);
 	if (!rc)
-		rc = take(x, first_choice(&x->bed), error);
+		rc = take(x, first_choice(&x->setup), error);
 	return rc ? rc : gn__auto_look(x, error);
 }
 
@@ -210,7 +210,7 @@ static int decide(struct gn_auto *x, int *choice)
 
 	x->looking = 0;
 	if (!rc)
-		rc = gn__auto_study(&x->bed, &x->log, &last, &seen);
+		rc = gn__auto_study(&x->setup, &x->log, &last, &seen);
 	if (rc)
 		return rc;
 	x->next_look = x->launches + 1;
@@ -222,7 +222,7 @@ static int decide(struct gn_auto *x, int *choice)
 	x->log = last;
 	/* one look cannot tell; nor can batches tell how their rows would come by themselves */
 	if (seen.before && 2 * seen.batch < seen.touches)
-		x->batches = gn__auto_batches(&x->bed, &seen);
+		x->batches = gn__auto_batches(&x->setup, &seen);
 	if (!x->looks++ || seen.lines[seen.best] < WORTH_A_CHANGE * seen.lines[x->choice])
 		*choice = seen.best;
 	if (x->looks == 1 || *choice != x->choice)

@@ -48,7 +48,7 @@ int gn__auto_replay(const struct gn_auto_trace *trace, const struct gn_auto_mode
 /* ---- the study ---- */
 
 /* What is judged by. */
-struct gn_auto_bed {
+struct gn_auto_setup {
 	uint64_t first_byte, bytes; /* of the array in the store */
 	uint64_t cache_bytes, near_bytes, reach_bytes;
 	uint32_t element_bytes;
@@ -89,11 +89,11 @@ struct gn_auto_study {
  * @before  the log of the look before, or count 0
  * Returns 0 or -GN_ENOMEM.
  */
-int gn__auto_study(const struct gn_auto_bed *bed, const struct gn_auto_log *log,
+int gn__auto_study(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
                    const struct gn_auto_log *before, struct gn_auto_study *out);
 
 /* gn__auto_batches - why batches would be better than the best choice, in words; NULL: they would not. */
-const char *gn__auto_batches(const struct gn_auto_bed *bed, const struct gn_auto_study *study);
+const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_auto_study *study);
 
 /* ---- the object ---- */
 
@@ -101,7 +101,7 @@ struct gn_auto {
 	struct simt_machine *machine;
 	struct gn_store *store;
 	struct gn_auto_options options;
-	struct gn_auto_bed bed;
+	struct gn_auto_setup setup;
 	struct gn_cache *cache; /* NULL in direct mode */
 	struct gn_array array;
 	struct gn__samples *sample; /* device */

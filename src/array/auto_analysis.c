@@ -50,10 +50,10 @@ static void count(const struct gn_auto_trace *t, struct gn_auto_study *out)
 }
 
 /* How many regions the array has, and how many of them were looked at. Counted where that is quick. */
-static void count_regions(const struct gn_auto_bed *bed, uint64_t keep, struct gn_auto_study *out)
+static void count_regions(const struct gn_auto_setup *setup, uint64_t keep, struct gn_auto_study *out)
 {
-	const uint64_t first = bed->first_byte >> GN__SAMPLE_REGION_LOG2;
-	const uint64_t end = ((bed->first_byte + bed->bytes - 1) >> GN__SAMPLE_REGION_LOG2) + 1;
+	const uint64_t first = setup->first_byte >> GN__SAMPLE_REGION_LOG2;
+	const uint64_t end = ((setup->first_byte + setup->bytes - 1) >> GN__SAMPLE_REGION_LOG2) + 1;
 
 	out->regions = end - first;
 	if (out->regions > 1u << 20)
@@ -73,40 +73,42 @@ static double coverage(const struct gn_auto_log *log, const struct gn_auto_log *
 }
 
 /* A cache that holds the whole array holds the whole sample; one that is smaller holds its share. */
-static uint64_t capacity(const struct gn_auto_bed *bed, const struct gn_auto_study *s, uint64_t bytes,
+static uint64_t capacity(const struct gn_auto_setup *setup, const struct gn_auto_study *s, uint64_t bytes,
                          uint32_t page_log2)
 {
 	const double pages =
 	    (double)bytes / (double)(1ull << page_log2) * (double)s->regions_kept / (double)s->regions;
 
-	if (bytes >= bed->bytes + (2ull << page_log2))
+	if (bytes >= setup->bytes + (2ull << page_log2))
 		return UINT64_MAX;
 	return (uint64_t)(pages + 0.5);
 }
 
-static struct gn_auto_model model_of(const struct gn_auto_bed *bed, const struct gn_auto_study *s, int choice)
+static struct gn_auto_model model_of(const struct gn_auto_setup *setup, const struct gn_auto_study *s,
+                                     int choice)
 {
 	struct gn_auto_model m;
 
 	memset(&m, 0, sizeof m);
-	m.bypasses = bed->has_memory;
+	m.bypasses = setup->has_memory;
 	m.page_log2 = m.sector_log2 = GN__SAMPLE_LINE_LOG2;
 	if (choice == GN_AUTO_DIRECT) {
 		m.bypasses = 0;
 		m.covering = 1;
-		m.capacity = capacity(bed, s, bed->near_bytes, m.page_log2);
+		m.capacity = capacity(setup, s, setup->near_bytes, m.page_log2);
 		return m;
 	}
 	m.page_log2 = (uint32_t)__builtin_ctz(gn_auto_page_bytes[choice]);
 	m.sector_log2 = m.page_log2 - 5 > m.sector_log2 ? m.page_log2 - 5 : m.sector_log2;
-	m.sector_log2 = bed->block_log2 > m.sector_log2 ? bed->block_log2 : m.sector_log2;
-	m.covering = m.sector_log2 == GN__SAMPLE_LINE_LOG2 ? (1u << GN__SAMPLE_LINE_LOG2) / bed->element_bytes
+	m.sector_log2 = setup->block_log2 > m.sector_log2 ? setup->block_log2 : m.sector_log2;
+	m.covering = m.sector_log2 == GN__SAMPLE_LINE_LOG2 ?
+	        (1u << GN__SAMPLE_LINE_LOG2) / setup->element_bytes
 	                                                  : UINT32_MAX;
-	m.capacity = capacity(bed, s, bed->cache_bytes, m.page_log2);
+	m.capacity = capacity(setup, s, setup->cache_bytes, m.page_log2);
 	return m;
 }
 
-static double lines_of(const struct gn_auto_bed *bed, const struct gn_auto_model *m,
+static double lines_of(const struct gn_auto_setup *setup, const struct gn_auto_model *m,
                        const struct gn_auto_moved *w, int choice)
 {
 	const double sectors = (double)(w->sectors + w->dirtied);
@@ -115,7 +117,7 @@ static double lines_of(const struct gn_auto_bed *bed, const struct gn_auto_model
 
 	if (choice != GN_AUTO_DIRECT)
 		lines += FRAME_LINES * (double)w->frames;
-	if (!bed->has_memory)
+	if (!setup->has_memory)
 		lines += COMMAND_LINES * (double)(w->fetches + w->page_dirtied);
 	return lines;
 }
@@ -142,20 +144,20 @@ static int replay(const struct gn_auto_study *s, const struct gn_auto_trace *t, 
  * A larger page must move less by a hundredth. Direct comes last, and wins where it moves no more: it has no
  * cache to fill, to flush or to thrash.
  */
-static int judge_choices(const struct gn_auto_bed *bed, const struct gn_auto_trace *t,
+static int judge_choices(const struct gn_auto_setup *setup, const struct gn_auto_trace *t,
                          struct gn_auto_study *out)
 {
 	int rc = 0;
 
 	out->best = -1;
 	for (int c = 0; c < GN_AUTO_CHOICES && !rc; c++) {
-		const struct gn_auto_model m = model_of(bed, out, c);
+		const struct gn_auto_model m = model_of(setup, out, c);
 
 		out->lines[c] = -1;
-		if (c == GN_AUTO_DIRECT ? !bed->has_memory : bed->is_near || !(bed->can >> c & 1))
+		if (c == GN_AUTO_DIRECT ? !setup->has_memory : setup->is_near || !(setup->can >> c & 1))
 			continue;
 		rc = replay(out, t, &m, &out->way[c]);
-		out->lines[c] = lines_of(bed, &m, &out->way[c], c);
+		out->lines[c] = lines_of(setup, &m, &out->way[c], c);
 		if (out->best < 0 || out->lines[c] < LARGER_PAGE * out->lines[out->best] ||
 		    (c == GN_AUTO_DIRECT && out->lines[c] <= out->lines[out->best]))
 			out->best = c;
@@ -164,23 +166,23 @@ static int judge_choices(const struct gn_auto_bed *bed, const struct gn_auto_tra
 }
 
 /* In order of address what is used often is moved once: as by a cache that never evicts. */
-static int judge_batches(const struct gn_auto_bed *bed, const struct gn_auto_trace *t,
+static int judge_batches(const struct gn_auto_setup *setup, const struct gn_auto_trace *t,
                          struct gn_auto_study *out)
 {
 	const struct gn_auto_trace now = {t->touch + t->from, 0, t->count - t->from};
-	struct gn_auto_model m = model_of(bed, out, out->best);
+	struct gn_auto_model m = model_of(setup, out, out->best);
 	struct gn_auto_moved w;
 	int rc;
 
 	m.capacity = UINT64_MAX;
 	m.bypasses = 0;
 	rc = gn__auto_replay(&now, &m, &w);
-	out->batches = lines_of(bed, &m, &w, out->best);
+	out->batches = lines_of(setup, &m, &w, out->best);
 	m.page_log2 = m.sector_log2 = GN__SAMPLE_REGION_LOG2;
 	if (!rc)
 		rc = gn__auto_replay(&now, &m, &w);
 	out->translated_sorted = w.frames;
-	m.capacity = capacity(bed, out, bed->reach_bytes, m.page_log2);
+	m.capacity = capacity(setup, out, setup->reach_bytes, m.page_log2);
 	if (!rc)
 		rc = gn__auto_replay(&now, &m, &w);
 	out->translated = w.frames;
@@ -188,28 +190,28 @@ static int judge_batches(const struct gn_auto_bed *bed, const struct gn_auto_tra
 }
 
 /* Lanes of a warp walk lines, each by itself: every element of a line is read by a load of its own. */
-static int lanes_walk(const struct gn_auto_bed *bed, const struct gn_auto_study *s)
+static int lanes_walk(const struct gn_auto_setup *setup, const struct gn_auto_study *s)
 {
-	return bed->warp_width >= WARP && s->elements < 2 * s->touches && !s->writes &&
+	return setup->warp_width >= WARP && s->elements < 2 * s->touches && !s->writes &&
 	       8 * s->way[GN_AUTO_DIRECT].fetches < s->touches;
 }
 
-const char *gn__auto_batches(const struct gn_auto_bed *bed, const struct gn_auto_study *s)
+const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_auto_study *s)
 {
 	const double lines = s->lines[s->best];
 
-	if (!bed->is_near && lines > BATCHES_LESS * s->batches)
+	if (!setup->is_near && lines > BATCHES_LESS * s->batches)
 		return "batches, each in order of address, would move less";
 	if (s->best != GN_AUTO_DIRECT)
 		return NULL;
 	if (s->translated > TRANSLATED_LESS * s->translated_sorted &&
 	    (double)(s->translated * LINES_A_TRANSLATION) > lines)
 		return "the accesses are scattered over more memory than address translation reaches";
-	return lanes_walk(bed, s) ? "lanes walk lines by themselves, and wait for one load after the other"
+	return lanes_walk(setup, s) ? "lanes walk lines by themselves, and wait for one load after the other"
 	                          : NULL;
 }
 
-int gn__auto_study(const struct gn_auto_bed *bed, const struct gn_auto_log *log,
+int gn__auto_study(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
                    const struct gn_auto_log *before, struct gn_auto_study *out)
 {
 	uint64_t *touch = (uint64_t *)malloc((log->count + before->count + 1) * sizeof *touch);
@@ -223,11 +225,11 @@ int gn__auto_study(const struct gn_auto_bed *bed, const struct gn_auto_log *log,
 	trace.from = sift(before, keep, touch);
 	trace.count = trace.from + sift(log, keep, touch + trace.from);
 	count(&trace, out);
-	count_regions(bed, keep, out);
+	count_regions(setup, keep, out);
 	out->covered = coverage(log, before, out->touches);
-	rc = judge_choices(bed, &trace, out);
+	rc = judge_choices(setup, &trace, out);
 	if (!rc)
-		rc = judge_batches(bed, &trace, out);
+		rc = judge_batches(setup, &trace, out);
 	free(touch);
 	return rc;
 }

@@ -77,7 +77,7 @@ static void say_why(struct text *t, const struct gn_auto *x)
 		if (c != x->choice && s->lines[c] >= 0 && (other < 0 || s->lines[c] < s->lines[other]))
 			other = c;
 	say(t, "  chosen: %s. ", name_of(x->choice));
-	if (x->bed.is_near)
+	if (x->setup.is_near)
 		say(t, "The store's memory is this machine's own, and a cache of it would only be a copy.\n");
 	else if (other < 0)
 		say(t, "Nothing else can be had.\n");

@@ -18,7 +18,7 @@ void gn__auto_forget_sample(struct gn_auto *x)
 /* Where the hash of a region must lie at the end: so that a few regions of the array are looked at. */
 static uint64_t least_keep(const struct gn_auto *x)
 {
-	const uint64_t regions = (x->bed.bytes >> GN__SAMPLE_REGION_LOG2) + 1, all = 1ull << 32;
+	const uint64_t regions = (x->setup.bytes >> GN__SAMPLE_REGION_LOG2) + 1, all = 1ull << 32;
 
 	return regions <= LEAST_REGIONS ? all : (uint64_t)((double)all * LEAST_REGIONS / (double)regions);
 }

@@ -159,9 +159,9 @@ static void the_modelled_cache_is_lru(void **state)
 enum { TOUCHES = 20000 };
 
 /* Of 4-byte words, on a machine of warps of 32 far from the memory; a cache of an eighth. */
-static struct gn_auto_bed bed_of(uint64_t lines)
+static struct gn_auto_setup bed_of(uint64_t lines)
 {
-	struct gn_auto_bed b;
+	struct gn_auto_setup b;
 
 	memset(&b, 0, sizeof b);
 	b.bytes = lines * 128;
@@ -182,13 +182,13 @@ static struct gn_auto_log log_of(uint64_t *touch, uint64_t count)
 	return log;
 }
 
-static struct gn_auto_study study_of(const struct gn_auto_bed *bed, uint64_t *touch, uint64_t count,
+static struct gn_auto_study study_of(const struct gn_auto_setup *setup, uint64_t *touch, uint64_t count,
                                      uint64_t *before)
 {
 	const struct gn_auto_log log = log_of(touch, count), last = log_of(before, before ? count : 0);
 	struct gn_auto_study out;
 
-	assert_int_equal(gn__auto_study(bed, &log, &last, &out), 0);
+	assert_int_equal(gn__auto_study(setup, &log, &last, &out), 0);
 	assert_true(out.touches == count && out.before == last.count);
 	return out;
 }
@@ -196,7 +196,7 @@ static struct gn_auto_study study_of(const struct gn_auto_bed *bed, uint64_t *to
 /* Half of the log is of regions that fell out; and half of what was noted found no room. */
 static void a_log_is_sifted_by_the_last_bound(void **state)
 {
-	const struct gn_auto_bed bed = bed_of(256 * 512);
+	const struct gn_auto_setup setup = bed_of(256 * 512);
 	struct gn_auto_log log, before = log_of(NULL, 0);
 	struct gn_auto_study out;
 	uint64_t touch[256], kept = 0;
@@ -208,20 +208,20 @@ static void a_log_is_sifted_by_the_last_bound(void **state)
 	}
 	log = log_of(touch, 256);
 	log.keep = 1u << 31;
-	assert_int_equal(gn__auto_study(&bed, &log, &before, &out), 0);
+	assert_int_equal(gn__auto_study(&setup, &log, &before, &out), 0);
 	assert_true(kept > 90 && kept < 166); /* it is a hash */
 	assert_true(out.touches == kept && out.regions_kept == kept && out.regions == 256 &&
 	            out.elements == 3 * kept);
 	assert_true(out.covered == 1);
 	log.noted = 256 + kept;
-	assert_int_equal(gn__auto_study(&bed, &log, &before, &out), 0);
+	assert_int_equal(gn__auto_study(&setup, &log, &before, &out), 0);
 	assert_true(out.covered == 0.5);
 }
 
 /* The launch before counts where both looked. */
 static void two_looks_are_compared_where_both_looked(void **state)
 {
-	const struct gn_auto_bed bed = bed_of(256 * 512);
+	const struct gn_auto_setup setup = bed_of(256 * 512);
 	struct gn_auto_log log, before;
 	struct gn_auto_study out;
 	uint64_t touch[256];
@@ -231,7 +231,7 @@ static void two_looks_are_compared_where_both_looked(void **state)
 		touch[k] = touch_of(k * 512, 1, 0);
 	log = before = log_of(touch, 256);
 	before.keep = 1u << 31;
-	assert_int_equal(gn__auto_study(&bed, &log, &before, &out), 0);
+	assert_int_equal(gn__auto_study(&setup, &log, &before, &out), 0);
 	assert_true(out.touches < 166 && out.before == out.touches && out.regions_kept == out.touches);
 	assert_int_equal(out.way[PAGES_4K].hits, out.touches);
 }
@@ -246,20 +246,20 @@ static void a_stream_is_cached_if_it_fits(void **state)
 
 	(void)state;
 	for (unsigned part = 2; part <= 16; part *= 8) {
-		struct gn_auto_bed bed = bed_of(TOUCHES * (part == 16 ? 16 : 1));
+		struct gn_auto_setup setup = bed_of(TOUCHES * (part == 16 ? 16 : 1));
 		struct gn_auto_study s;
 
 		for (uint64_t k = 0; k < TOUCHES; k++)
 			touch[k] = touch_of(k, 32, 0);
-		s = study_of(&bed, touch, TOUCHES, NULL);
+		s = study_of(&setup, touch, TOUCHES, NULL);
 		assert_int_equal(s.best, GN_AUTO_DIRECT);
 		assert_int_equal(s.way[GN_AUTO_DIRECT].fetches, TOUCHES);
 		for (unsigned p = 0; p <= PAGES_4K; p++)
 			assert_int_equal(s.way[p].frames, TOUCHES * 128 / gn_auto_page_bytes[p] +
 			                                      (TOUCHES * 128 % gn_auto_page_bytes[p] != 0));
-		s = study_of(&bed, touch, TOUCHES, touch);
+		s = study_of(&setup, touch, TOUCHES, touch);
 		assert_int_equal(s.best == GN_AUTO_DIRECT, part == 2);
-		assert_null(gn__auto_batches(&bed, &s));
+		assert_null(gn__auto_batches(&setup, &s));
 	}
 }
 
@@ -267,7 +267,7 @@ static void a_stream_is_cached_if_it_fits(void **state)
 static void a_log_that_ran_full_finds_nothing_of_the_launch_before(void **state)
 {
 	static uint64_t touch[TOUCHES];
-	const struct gn_auto_bed bed = bed_of(TOUCHES * 16);
+	const struct gn_auto_setup setup = bed_of(TOUCHES * 16);
 
 	(void)state;
 	for (uint64_t k = 0; k < TOUCHES; k++)
@@ -277,7 +277,7 @@ static void a_log_that_ran_full_finds_nothing_of_the_launch_before(void **state)
 		struct gn_auto_study s;
 
 		log.noted += more * TOUCHES; /* the cache has 2 * TOUCHES lines */
-		assert_int_equal(gn__auto_study(&bed, &log, &before, &s), 0);
+		assert_int_equal(gn__auto_study(&setup, &log, &before, &s), 0);
 		assert_int_equal(s.way[PAGES_4K].hits == TOUCHES / 2, !more);
 		assert_int_equal(s.way[PAGES_4K].frames > 0, more > 0);
 		assert_int_equal(s.best == GN_AUTO_DIRECT, more > 0);
@@ -292,7 +292,7 @@ static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **sta
 {
 	static uint64_t touch[TOUCHES];
 	const uint64_t lines = 1024 * 512;
-	const struct gn_auto_bed bed = bed_of(lines);
+	const struct gn_auto_setup setup = bed_of(lines);
 	uint64_t draw = 1;
 
 	(void)state;
@@ -301,7 +301,7 @@ static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **sta
 
 		for (uint64_t k = 0; k < TOUCHES; k++)
 			touch[k] = touch_of(hot ? drawn(&draw) % 8000 * 61 : drawn(&draw) % lines, 1, 0);
-		s = study_of(&bed, touch, TOUCHES, NULL);
+		s = study_of(&setup, touch, TOUCHES, NULL);
 		assert_int_equal(s.best, hot ? (int)PAGES_512 : (int)GN_AUTO_DIRECT);
 		assert_int_equal(s.lines[PAGES_512] < s.lines[PAGES_4K],
 		                 hot); /* else large ones take fewer frames */
@@ -319,7 +319,7 @@ static void lanes_that_walk_lines_are_seen(void **state)
 {
 	enum { WALKED = 256 * 32 };
 	static uint64_t touch[4][WALKED];
-	struct gn_auto_bed bed = bed_of(WALKED * 4);
+	struct gn_auto_setup setup = bed_of(WALKED * 4);
 
 	(void)state;
 	for (uint64_t k = 0; k < WALKED; k++) {
@@ -331,19 +331,19 @@ static void lanes_that_walk_lines_are_seen(void **state)
 		touch[3][k] = touch_of(4 * line, 1, GN__TOUCH_WRITE);
 	}
 	for (unsigned way = 0; way < 4; way++) {
-		const struct gn_auto_study s = study_of(&bed, touch[way], WALKED, NULL);
-		const char *why = gn__auto_batches(&bed, &s);
+		const struct gn_auto_study s = study_of(&setup, touch[way], WALKED, NULL);
+		const char *why = gn__auto_batches(&setup, &s);
 
 		assert_int_equal(s.best, GN_AUTO_DIRECT);
 		assert_int_equal(why != NULL, way == 0);
 		if (why)
 			assert_non_null(strstr(why, "walk lines"));
 	}
-	bed.warp_width = 1; /* lone threads always do */
+	setup.warp_width = 1; /* lone threads always do */
 	{
-		const struct gn_auto_study s = study_of(&bed, touch[0], WALKED, NULL);
+		const struct gn_auto_study s = study_of(&setup, touch[0], WALKED, NULL);
 
-		assert_null(gn__auto_batches(&bed, &s));
+		assert_null(gn__auto_batches(&setup, &s));
 	}
 }
 
@@ -354,25 +354,25 @@ static void lanes_that_walk_lines_are_seen(void **state)
 static void batches_are_advised_where_they_would_move_less(void **state)
 {
 	static uint64_t touch[TOUCHES];
-	struct gn_auto_bed bed = bed_of(1024 * 512);
+	struct gn_auto_setup setup = bed_of(1024 * 512);
 	struct gn_auto_study s;
 	uint64_t draw = 1;
 
 	(void)state;
-	bed.cache_bytes = 1 << 16;
+	setup.cache_bytes = 1 << 16;
 	for (uint64_t k = 0; k < TOUCHES; k++)
 		touch[k] = touch_of(k % 5000 * 100, 1, 0);
-	s = study_of(&bed, touch, TOUCHES, NULL);
+	s = study_of(&setup, touch, TOUCHES, NULL);
 	assert_true(s.lines[s.best] == TOUCHES && s.batches == 5000);
-	assert_non_null(strstr(gn__auto_batches(&bed, &s), "would move less"));
+	assert_non_null(strstr(gn__auto_batches(&setup, &s), "would move less"));
 	for (uint64_t k = 0; k < TOUCHES; k++)
 		touch[k] = touch_of(drawn(&draw) % (1024 * 512), 1, 0);
-	s = study_of(&bed, touch, TOUCHES, NULL);
-	assert_null(gn__auto_batches(&bed, &s));
-	bed.reach_bytes = bed.bytes / 8;
-	s = study_of(&bed, touch, TOUCHES, NULL);
+	s = study_of(&setup, touch, TOUCHES, NULL);
+	assert_null(gn__auto_batches(&setup, &s));
+	setup.reach_bytes = setup.bytes / 8;
+	s = study_of(&setup, touch, TOUCHES, NULL);
 	assert_int_equal(s.translated_sorted, 1024);
-	assert_non_null(strstr(gn__auto_batches(&bed, &s), "translation"));
+	assert_non_null(strstr(gn__auto_batches(&setup, &s), "translation"));
 }
 
 int main(void)

@@ -526,7 +526,7 @@ static void the_advice_to_gather_stays(void **state)
 	open_wide(t, 1, 1, "host:4M");
 	b = open_batch(t, 1);
 	choice = open_choice(t, COUNT);
-	choice->bed.cache_bytes = choice->bed.reach_bytes = 64 << 10;
+	choice->setup.cache_bytes = choice->setup.reach_bytes = 64 << 10;
 	see_all(t, choice);
 	read_scattered(t, choice);
 	assert_int_equal(gn_auto_advice(choice), GN_ADVICE_DIRECT);

@@ -24,7 +24,7 @@ enum {
  */
 static inline void move_away(struct cache_test *t, struct gn_auto *choice)
 {
-	choice->bed.is_near = 0;
+	choice->setup.is_near = 0;
 	if (choice->choice != GN_AUTO_DIRECT)
 		return;
 	assert_int_equal(gn__auto_switch(choice, PAGES_512, &t->error), 1);
