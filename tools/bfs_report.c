@@ -53,7 +53,7 @@ static void print_choice(const struct bfs_report *r, FILE *to)
 	if (s->mode == GN_PAGED)
 		fprintf(to, " in pages of %u bytes", s->page_bytes);
 	fprintf(to, " at the end; %llu of %llu launches looked at, %llu changes, advice: %s\n",
-	        (unsigned long long)s->looks, (unsigned long long)s->launches,
+	        (unsigned long long)s->samples, (unsigned long long)s->launches,
 	        (unsigned long long)s->switches, advice_name(s->advice));
 	if (r->options->explain)
 		fputs(r->explain, to);
@@ -108,7 +108,7 @@ static json_t *choice_json(const struct bfs_report *r)
 
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s}", "mode",
 	                 s->mode == GN_DIRECT ? "direct" : "paged", "page_bytes", (json_int_t)s->page_bytes,
-	                 "launches", (json_int_t)s->launches, "looks", (json_int_t)s->looks, "switches",
+	                 "launches", (json_int_t)s->launches, "looks", (json_int_t)s->samples, "switches",
 	                 (json_int_t)s->switches, "advice", advice_name(s->advice), "explain", r->explain);
 }
 

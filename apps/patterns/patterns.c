@@ -237,7 +237,7 @@ static void note_choice(const struct way *way, int as_batches, struct gn_pattern
 	else
 		snprintf(r->choice[r->launches], sizeof r->choice[0], "%u", s.page_bytes);
 	r->switches = s.switches;
-	r->looks = s.looks;
+	r->looks = s.samples;
 }
 
 static int run_launch(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, struct way *way,

@@ -62,7 +62,7 @@ struct gn_auto_state {
 	enum gn_mode mode;
 	uint32_t page_bytes;        /* 0 in direct mode */
 	enum gn_auto_advice advice;
-	uint64_t launches, looks, switches;
+	uint64_t launches, samples, switches;
 };
 
 struct gn_auto;

@@ -154,7 +154,7 @@ static int build(struct gn_auto *x, struct gn_error *error)
 		rc = gn__auto_make_sample(x, error);
 	if (!rc)
 		rc = take(x, first_choice(&x->setup), error);
-	return rc ? rc : gn__auto_look(x, error);
+	return rc ? rc : gn__auto_sample(x, error);
 }
 
 int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct gn_store *store,
@@ -192,8 +192,8 @@ struct gn_array gn_auto_array(const struct gn_auto *x)
 {
 	struct gn_array array = x->array;
 
-	array.sample = x->looking ? x->sample : NULL;
-	if (x->looking)
+	array.sample = x->sampling ? x->sample : NULL;
+	if (x->sampling)
 		gn__array_bounds(&array, 0);
 	return array;
 }
@@ -205,31 +205,31 @@ struct gn_array gn_auto_array(const struct gn_auto *x)
 static int decide(struct gn_auto *x, int *choice)
 {
 	const struct gn_auto_log last = x->before;
-	struct gn_auto_study seen;
-	int rc = gn__auto_see(x);
+	struct gn_auto_analysis seen;
+	int rc = gn__auto_collect(x);
 
-	x->looking = 0;
+	x->sampling = 0;
 	if (!rc)
-		rc = gn__auto_study(&x->setup, &x->log, &last, &seen);
+		rc = gn__auto_analyse(&x->setup, &x->log, &last, &seen);
 	if (rc)
 		return rc;
-	x->next_look = x->launches + 1;
+	x->next_sample = x->launches + 1;
 	if (seen.touches < FEWEST_TOUCHES) /* too little to tell */
 		return 0;
-	x->study = seen;
+	x->analysis = seen;
 	x->log.covered = seen.covered;
 	x->before = x->log;
 	x->log = last;
 	/* one look cannot tell; nor can batches tell how their rows would come by themselves */
 	if (seen.before && 2 * seen.batch < seen.touches)
 		x->batches = gn__auto_batches(&x->setup, &seen);
-	if (!x->looks++ || seen.lines[seen.best] < WORTH_A_CHANGE * seen.lines[x->choice])
+	if (!x->samples++ || seen.lines[seen.best] < WORTH_A_CHANGE * seen.lines[x->choice])
 		*choice = seen.best;
-	if (x->looks == 1 || *choice != x->choice)
+	if (x->samples == 1 || *choice != x->choice)
 		x->step = 1;
 	else if (x->step < LONGEST_STEP)
 		x->step *= 2;
-	x->next_look = x->launches + x->step;
+	x->next_sample = x->launches + x->step;
 	return 0;
 }
 
@@ -238,14 +238,14 @@ int gn_auto_adapt(struct gn_auto *x, struct gn_error *error)
 	int choice = x->choice, rc = 0;
 
 	x->launches++;
-	if (x->looking)
+	if (x->sampling)
 		rc = decide(x, &choice);
 	if (rc)
 		return gn_error_set(error, rc, "auto: what was seen cannot be made sense of: %s",
 		                    gn_error_name(rc));
 	if (choice != x->choice)
 		rc = gn__auto_switch(x, choice, error);
-	return rc >= 0 && x->launches + 1 >= x->next_look && gn__auto_look(x, error) ? error->code : rc;
+	return rc >= 0 && x->launches + 1 >= x->next_sample && gn__auto_sample(x, error) ? error->code : rc;
 }
 
 int gn_auto_flush(struct gn_auto *x, struct gn_error *error)
@@ -274,6 +274,6 @@ void gn_auto_describe(const struct gn_auto *x, struct gn_auto_state *state)
 	state->page_bytes = x->choice == GN_AUTO_DIRECT ? 0 : gn_auto_page_bytes[x->choice];
 	state->advice = gn_auto_advice(x);
 	state->launches = x->launches;
-	state->looks = x->looks;
+	state->samples = x->samples;
 	state->switches = x->switches;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* auto.h - what the parts of gn_auto share: the log of a launch, the model of a cache, the study, the state.
- */
+/* auto.h - what the parts of gn_auto share: a launch's log, a cache's model, the analysis, the state. */
 #ifndef GN_ARRAY_AUTO_PRIVATE_H
 #define GN_ARRAY_AUTO_PRIVATE_H
 
@@ -45,7 +44,7 @@ struct gn_auto_trace {
 int gn__auto_replay(const struct gn_auto_trace *trace, const struct gn_auto_model *model,
                     struct gn_auto_moved *out);
 
-/* ---- the study ---- */
+/* ---- the analysis ---- */
 
 /* What is judged by. */
 struct gn_auto_setup {
@@ -65,11 +64,11 @@ struct gn_auto_log {
 	uint64_t count;
 	uint64_t noted; /* also such as found no room */
 	uint64_t keep;  /* regions whose hash is below were looked at to the end */
-	double covered; /* as of the study of it; 0: not known yet */
+	double covered; /* as of its analysis; 0: not known yet */
 };
 
 /* What was seen of a launch. Touches are those of the regions that were kept. */
-struct gn_auto_study {
+struct gn_auto_analysis {
 	uint64_t touches,
 	    before; /* of this launch, and of the look before that stands for the launch before; 0: none */
 	uint64_t elements, writes,
@@ -85,15 +84,15 @@ struct gn_auto_study {
 };
 
 /*
- * gn__auto_study - make sense of a log.
+ * gn__auto_analyse - make sense of a log.
  * @before  the log of the look before, or count 0
  * Returns 0 or -GN_ENOMEM.
  */
-int gn__auto_study(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
-                   const struct gn_auto_log *before, struct gn_auto_study *out);
+int gn__auto_analyse(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
+                   const struct gn_auto_log *before, struct gn_auto_analysis *out);
 
 /* gn__auto_batches - why batches would be better than the best choice, in words; NULL: they would not. */
-const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_auto_study *study);
+const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_auto_analysis *analysis);
 
 /* ---- the object ---- */
 
@@ -108,12 +107,12 @@ struct gn_auto {
 	struct gn__samples image;   /* what it is armed with */
 	struct gn_auto_log log,
 	    before; /* of the last look and of that before it; touch: room for image.room */
-	struct gn_auto_study study;
+	struct gn_auto_analysis analysis;
 	int choice; /* in force */
-	int looking;
+	int sampling;
 	const char *batches; /* why they are advised; NULL: they are not */
-	uint64_t launches, looks, switches;
-	uint64_t next_look, step; /* launches: when to look again, and how many lie between two looks */
+	uint64_t launches, samples, switches;
+	uint64_t next_sample, step; /* launches: when to sample again, and how many lie between two samples */
 };
 
 /* gn__auto_make_sample - memory for it. Returns 0, -GN_EINVAL (options.touches), -GN_ENOMEM; forget in any
@@ -121,12 +120,12 @@ struct gn_auto {
 int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error);
 void gn__auto_forget_sample(struct gn_auto *x);
 
-/* gn__auto_look - the next launch is looked at. Returns 0 or what the machine fails with. */
-int gn__auto_look(struct gn_auto *x, struct gn_error *error);
+/* gn__auto_sample - the next launch is looked at. Returns 0 or what the machine fails with. */
+int gn__auto_sample(struct gn_auto *x, struct gn_error *error);
 
-/* gn__auto_see - fetch what the launch that was looked at left into x->log. Returns 0 or what the machine
+/* gn__auto_collect - fetch what the launch that was looked at left into x->log. Returns 0 or what the machine
  * fails with. */
-int gn__auto_see(struct gn_auto *x);
+int gn__auto_collect(struct gn_auto *x);
 
 /* gn__auto_switch - flush, then take another choice. Returns 1, or a code: then the choice before is kept. */
 int gn__auto_switch(struct gn_auto *x, int choice, struct gn_error *error);

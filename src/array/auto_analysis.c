@@ -38,7 +38,7 @@ static uint64_t sift(const struct gn_auto_log *log, uint64_t keep, uint64_t *to)
 	return n;
 }
 
-static void count(const struct gn_auto_trace *t, struct gn_auto_study *out)
+static void count(const struct gn_auto_trace *t, struct gn_auto_analysis *out)
 {
 	out->before = t->from;
 	out->touches = t->count - t->from;
@@ -50,7 +50,7 @@ static void count(const struct gn_auto_trace *t, struct gn_auto_study *out)
 }
 
 /* How many regions the array has, and how many of them were looked at. Counted where that is quick. */
-static void count_regions(const struct gn_auto_setup *setup, uint64_t keep, struct gn_auto_study *out)
+static void count_regions(const struct gn_auto_setup *setup, uint64_t keep, struct gn_auto_analysis *out)
 {
 	const uint64_t first = setup->first_byte >> GN__SAMPLE_REGION_LOG2;
 	const uint64_t end = ((setup->first_byte + setup->bytes - 1) >> GN__SAMPLE_REGION_LOG2) + 1;
@@ -73,7 +73,7 @@ static double coverage(const struct gn_auto_log *log, const struct gn_auto_log *
 }
 
 /* A cache that holds the whole array holds the whole sample; one that is smaller holds its share. */
-static uint64_t capacity(const struct gn_auto_setup *setup, const struct gn_auto_study *s, uint64_t bytes,
+static uint64_t capacity(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s, uint64_t bytes,
                          uint32_t page_log2)
 {
 	const double pages =
@@ -84,7 +84,7 @@ static uint64_t capacity(const struct gn_auto_setup *setup, const struct gn_auto
 	return (uint64_t)(pages + 0.5);
 }
 
-static struct gn_auto_model model_of(const struct gn_auto_setup *setup, const struct gn_auto_study *s,
+static struct gn_auto_model model_of(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s,
                                      int choice)
 {
 	struct gn_auto_model m;
@@ -126,7 +126,8 @@ static double lines_of(const struct gn_auto_setup *setup, const struct gn_auto_m
  * Where a log ran full it holds the beginning of a launch, and what the next launch finds is what the end of
  * that one left: unless all of a launch's pages fit, nothing of its beginning.
  */
-static int replay(const struct gn_auto_study *s, const struct gn_auto_trace *t, const struct gn_auto_model *m,
+static int replay(const struct gn_auto_analysis *s, const struct gn_auto_trace *t,
+                  const struct gn_auto_model *m,
                   struct gn_auto_moved *out)
 {
 	const struct gn_auto_trace cold = {t->touch + t->from, 0, t->count - t->from};
@@ -145,7 +146,7 @@ static int replay(const struct gn_auto_study *s, const struct gn_auto_trace *t, 
  * cache to fill, to flush or to thrash.
  */
 static int judge_choices(const struct gn_auto_setup *setup, const struct gn_auto_trace *t,
-                         struct gn_auto_study *out)
+                         struct gn_auto_analysis *out)
 {
 	int rc = 0;
 
@@ -167,7 +168,7 @@ static int judge_choices(const struct gn_auto_setup *setup, const struct gn_auto
 
 /* In order of address what is used often is moved once: as by a cache that never evicts. */
 static int judge_batches(const struct gn_auto_setup *setup, const struct gn_auto_trace *t,
-                         struct gn_auto_study *out)
+                         struct gn_auto_analysis *out)
 {
 	const struct gn_auto_trace now = {t->touch + t->from, 0, t->count - t->from};
 	struct gn_auto_model m = model_of(setup, out, out->best);
@@ -190,13 +191,13 @@ static int judge_batches(const struct gn_auto_setup *setup, const struct gn_auto
 }
 
 /* Lanes of a warp walk lines, each by itself: every element of a line is read by a load of its own. */
-static int lanes_walk(const struct gn_auto_setup *setup, const struct gn_auto_study *s)
+static int lanes_walk(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s)
 {
 	return setup->warp_width >= WARP && s->elements < 2 * s->touches && !s->writes &&
 	       8 * s->way[GN_AUTO_DIRECT].fetches < s->touches;
 }
 
-const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_auto_study *s)
+const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s)
 {
 	const double lines = s->lines[s->best];
 
@@ -211,8 +212,8 @@ const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_
 	                          : NULL;
 }
 
-int gn__auto_study(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
-                   const struct gn_auto_log *before, struct gn_auto_study *out)
+int gn__auto_analyse(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
+                   const struct gn_auto_log *before, struct gn_auto_analysis *out)
 {
 	uint64_t *touch = (uint64_t *)malloc((log->count + before->count + 1) * sizeof *touch);
 	const uint64_t keep = before->count && before->keep < log->keep ? before->keep : log->keep;

@@ -10,8 +10,8 @@ struct text {
 	size_t bytes, length;
 };
 
-static void say(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct text *t, const char *format, ...)
+static void append(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(struct text *t, const char *format, ...)
 {
 	const size_t room = t->length < t->bytes ? t->bytes - t->length : 0;
 	va_list list;
@@ -37,30 +37,30 @@ static double percent(uint64_t part, uint64_t all)
 	return 100 * (double)part / (double)all;
 }
 
-static void say_seen(struct text *t, const struct gn_auto_study *s)
+static void append_seen(struct text *t, const struct gn_auto_analysis *s)
 {
-	say(t, "  seen: %llu touches of lines in %llu of %llu regions of 64 KiB%s\n",
+	append(t, "  seen: %llu touches of lines in %llu of %llu regions of 64 KiB%s\n",
 	    (unsigned long long)s->touches, (unsigned long long)s->regions_kept,
 	    (unsigned long long)s->regions,
 	    s->covered < 1 ? "; the log ran full: of the first part of the launch" : "");
-	say(t, "  a touch: %.1f elements; %.0f %% write, %.0f %% are rows of batches\n",
+	append(t, "  a touch: %.1f elements; %.0f %% write, %.0f %% are rows of batches\n",
 	    (double)s->elements / (double)s->touches, percent(s->writes, s->touches),
 	    percent(s->batch, s->touches));
-	say(t, "  the model begins with %s\n",
+	append(t, "  the model begins with %s\n",
 	    s->before ? "the launch that was looked at before" : "an empty cache");
 }
 
-static void say_choices(struct text *t, const struct gn_auto *x)
+static void append_choices(struct text *t, const struct gn_auto *x)
 {
-	const struct gn_auto_study *s = &x->study;
+	const struct gn_auto_analysis *s = &x->analysis;
 
-	say(t, "  %-16s %10s %10s %12s %12s\n", "choice", "hits", "fetched", "new frames", "lines moved");
+	append(t, "  %-16s %10s %10s %12s %12s\n", "choice", "hits", "fetched", "new frames", "lines moved");
 	for (int c = 0; c < GN_AUTO_CHOICES; c++) {
 		const struct gn_auto_moved *w = &s->way[c];
 
 		if (s->lines[c] < 0)
 			continue;
-		say(t, "  %-16s %8.1f %% %8.1f %% %12llu %12.0f%s\n", name_of(c),
+		append(t, "  %-16s %8.1f %% %8.1f %% %12llu %12.0f%s\n", name_of(c),
 		    percent(w->hits, s->touches), percent(w->fetches + w->bypassed, s->touches),
 		    c == GN_AUTO_DIRECT ? 0 : (unsigned long long)w->frames, s->lines[c],
 		    c == x->choice ? "  <" : "");
@@ -68,42 +68,44 @@ static void say_choices(struct text *t, const struct gn_auto *x)
 }
 
 /* The choice in force beside the other that moves least. */
-static void say_why(struct text *t, const struct gn_auto *x)
+static void append_why(struct text *t, const struct gn_auto *x)
 {
-	const struct gn_auto_study *s = &x->study;
+	const struct gn_auto_analysis *s = &x->analysis;
 	int other = -1;
 
 	for (int c = 0; c < GN_AUTO_CHOICES; c++)
 		if (c != x->choice && s->lines[c] >= 0 && (other < 0 || s->lines[c] < s->lines[other]))
 			other = c;
-	say(t, "  chosen: %s. ", name_of(x->choice));
+	append(t, "  chosen: %s. ", name_of(x->choice));
 	if (x->setup.is_near)
-		say(t, "The store's memory is this machine's own, and a cache of it would only be a copy.\n");
+		append(t,
+		       "The store's memory is this machine's own, and a cache of it would only be a copy.\n");
 	else if (other < 0)
-		say(t, "Nothing else can be had.\n");
+		append(t, "Nothing else can be had.\n");
 	else if (x->choice != s->best)
-		say(t, "To change to %s would save less than a tenth.\n", name_of(s->best));
+		append(t, "To change to %s would save less than a tenth.\n", name_of(s->best));
 	else if (x->choice == GN_AUTO_DIRECT)
-		say(t, "Too little is used again for a cache: it moves %.0f lines, and %s would move %.0f.\n",
+		append(t,
+		       "Too little is used again for a cache: it moves %.0f lines, and %s would move %.0f.\n",
 		    s->lines[s->best], name_of(other), s->lines[other]);
 	else
-		say(t, "It moves %.0f lines, and %s would move %.0f.\n", s->lines[s->best], name_of(other),
+		append(t, "It moves %.0f lines, and %s would move %.0f.\n", s->lines[s->best], name_of(other),
 		    s->lines[other]);
 	if (x->batches)
-		say(t, "  advice: gather in batches: %s.\n", x->batches);
+		append(t, "  advice: gather in batches: %s.\n", x->batches);
 }
 
 int gn_auto_explain(const struct gn_auto *x, char *to, size_t bytes)
 {
 	struct text t = {to, bytes, 0};
 
-	say(&t, "auto: %llu launches, %llu looked at, %llu changes; now %s\n",
-	    (unsigned long long)x->launches, (unsigned long long)x->looks, (unsigned long long)x->switches,
+	append(&t, "auto: %llu launches, %llu looked at, %llu changes; now %s\n",
+	    (unsigned long long)x->launches, (unsigned long long)x->samples, (unsigned long long)x->switches,
 	    name_of(x->choice));
-	if (x->looks) {
-		say_seen(&t, &x->study);
-		say_choices(&t, x);
-		say_why(&t, x);
+	if (x->samples) {
+		append_seen(&t, &x->analysis);
+		append_choices(&t, x);
+		append_why(&t, x);
 	}
 	return (int)t.length;
 }

@@ -44,7 +44,7 @@ int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error)
 	           : gn_error_set(error, -GN_ENOMEM, "auto: no memory for its sample");
 }
 
-int gn__auto_look(struct gn_auto *x, struct gn_error *error)
+int gn__auto_sample(struct gn_auto *x, struct gn_error *error)
 {
 	struct gn__samples *s = &x->image;
 	const uint64_t first = (1ull << 32) / 16; /* of all regions */
@@ -52,11 +52,11 @@ int gn__auto_look(struct gn_auto *x, struct gn_error *error)
 
 	s->keep = s->least < first ? first : s->least;
 	rc = simt_move(x->machine, x->sample, s, sizeof *s);
-	x->looking = !rc;
+	x->sampling = !rc;
 	return rc ? gn_error_set(error, rc, "auto: %s", simt_message(x->machine)) : 0;
 }
 
-int gn__auto_see(struct gn_auto *x)
+int gn__auto_collect(struct gn_auto *x)
 {
 	struct gn_auto_log *log = &x->log;
 	struct gn__samples s;

@@ -116,11 +116,11 @@ static void lanes_that_share_a_line_leave_one_touch(void **state)
 	choice = open_choice(t, FEW);
 	assert_int_equal(gn__auto_switch(choice, GN_AUTO_DIRECT, &t->error), 1);
 	run_once(t, choice, a, 64);
-	assert_int_equal(choice->looks, 1);
-	assert_int_equal(choice->study.touches, FEW / LINE_WORDS);
-	assert_int_equal(choice->study.elements, FEW);
-	assert_true(choice->study.regions == 15 && choice->study.regions_kept == 15 &&
-	            choice->study.covered == 1);
+	assert_int_equal(choice->samples, 1);
+	assert_int_equal(choice->analysis.touches, FEW / LINE_WORDS);
+	assert_int_equal(choice->analysis.elements, FEW);
+	assert_true(choice->analysis.regions == 15 && choice->analysis.regions_kept == 15 &&
+	            choice->analysis.covered == 1);
 	gn_auto_close(choice);
 }
 
@@ -134,10 +134,10 @@ static void a_part_of_a_large_array_is_seen_wholly(void **state)
 	choice = open_choice(t, COUNT);
 	assert_int_equal(gn__auto_switch(choice, GN_AUTO_DIRECT, &t->error), 1);
 	run_once(t, choice, args_of(COUNT, 1), 64);
-	assert_true(choice->study.regions == 64 && choice->study.regions_kept >= 4 &&
-	            choice->study.regions_kept < 40);
-	assert_true(choice->study.covered == 1);
-	assert_int_equal(choice->study.elements, choice->study.regions_kept * REGION_WORDS);
+	assert_true(choice->analysis.regions == 64 && choice->analysis.regions_kept >= 4 &&
+	            choice->analysis.regions_kept < 40);
+	assert_true(choice->analysis.covered == 1);
+	assert_int_equal(choice->analysis.elements, choice->analysis.regions_kept * REGION_WORDS);
 	gn_auto_close(choice);
 }
 
@@ -204,10 +204,10 @@ static void compare_with_cache(struct cache_test *t, struct use_args a)
 	for (int p = PAGES_512; p <= PAGES_4K; p++) {
 		struct gn_auto *choice = open_choice(t, a.words);
 		const struct gn_cache_statistics c = count_launch(t, choice, gn_auto_page_bytes[p], a);
-		const struct gn_auto_moved *m = &choice->study.way[p];
+		const struct gn_auto_moved *m = &choice->analysis.way[p];
 
-		assert_int_equal(choice->study.touches, c.hits + c.misses); /* nothing goes around */
-		assert_int_equal(choice->study.touches, a.count * a.rounds * (a.how == UPDATE ? 2 : 1));
+		assert_int_equal(choice->analysis.touches, c.hits + c.misses); /* nothing goes around */
+		assert_int_equal(choice->analysis.touches, a.count * a.rounds * (a.how == UPDATE ? 2 : 1));
 		assert_int_equal(m->hits, c.hits);
 		assert_int_equal(m->fetches, c.misses);
 		assert_int_equal(m->sectors * 128, c.fetched_bytes);
@@ -251,9 +251,9 @@ static void the_model_evicts_where_a_cache_does(void **state)
 	see_all(t, choice); /* so that the model has all of the cache */
 	a.rounds = 4;
 	c = count_launch(t, choice, 4096, a);
-	assert_int_equal(choice->study.touches, 4 * 512);
-	assert_int_equal(choice->study.way[PAGES_4K].hits, 0);
-	assert_int_equal(choice->study.way[PAGES_4K].frames, 4 * 512);
+	assert_int_equal(choice->analysis.touches, 4 * 512);
+	assert_int_equal(choice->analysis.way[PAGES_4K].hits, 0);
+	assert_int_equal(choice->analysis.way[PAGES_4K].frames, 4 * 512);
 	assert_int_equal(c.hits, 0);
 	assert_int_equal(c.misses, 4 * 512);
 	assert_int_equal(c.evicted + c.bypassed, 4 * 512 - CACHE / 4096); /* a few do not look for a frame */
@@ -283,9 +283,9 @@ static void what_is_used_once_is_read_directly(void **state)
 		struct gn_auto *choice = open_choice(t, COUNT);
 		struct gn_auto_state s = state_of(choice);
 
-		assert_true(s.mode == GN_PAGED && s.page_bytes == 512 && !s.looks);
+		assert_true(s.mode == GN_PAGED && s.page_bytes == 512 && !s.samples);
 		s = after(t, choice, cases[k], 1);
-		assert_true(s.mode == GN_DIRECT && !s.page_bytes && s.looks == 1 && s.switches == 1);
+		assert_true(s.mode == GN_DIRECT && !s.page_bytes && s.samples == 1 && s.switches == 1);
 		assert_int_equal(s.advice, GN_ADVICE_DIRECT);
 		gn_auto_close(choice);
 	}
@@ -304,9 +304,10 @@ static void a_long_loop_is_read_directly(void **state)
 	open_wide(t, 1, 1, "host:4M");
 	choice = open_choice(t, COUNT);
 	s = after(t, choice, args_of(COUNT, 1), 4);
-	assert_true(s.mode == GN_DIRECT && s.switches == 1 && s.looks == 3);
-	assert_true(choice->study.before > 0 &&
-	            choice->study.way[PAGES_4K].frames * 32 == choice->study.way[GN_AUTO_DIRECT].fetches);
+	assert_true(s.mode == GN_DIRECT && s.switches == 1 && s.samples == 3);
+	assert_true(choice->analysis.before > 0 &&
+	            choice->analysis.way[PAGES_4K].frames * 32 ==
+	                choice->analysis.way[GN_AUTO_DIRECT].fetches);
 	gn_auto_close(choice);
 }
 
@@ -320,7 +321,7 @@ static void a_loop_that_fits_is_cached(void **state)
 	choice = open_choice(t, COUNT);
 	assert_int_equal(after(t, choice, args_of(COUNT / 8, 1), 1).mode, GN_DIRECT);
 	assert_int_equal(after(t, choice, args_of(COUNT / 8, 1), 1).mode, GN_PAGED);
-	assert_int_equal(choice->study.way[PAGES_4K].hits, choice->study.touches);
+	assert_int_equal(choice->analysis.way[PAGES_4K].hits, choice->analysis.touches);
 	assert_int_equal(gn_auto_advice(choice), GN_ADVICE_PAGED);
 	gn_auto_close(choice);
 }
@@ -341,8 +342,8 @@ static void a_scattered_hot_set_has_small_pages(void **state)
 	a.rounds = 4;
 	s = after(t, choice, a, 3);
 	assert_true(s.mode == GN_PAGED && s.page_bytes == 512 && s.switches == 0);
-	assert_true(choice->study.lines[PAGES_512] < choice->study.lines[GN_AUTO_DIRECT]);
-	assert_true(choice->study.lines[GN_AUTO_DIRECT] < choice->study.lines[PAGES_4K]);
+	assert_true(choice->analysis.lines[PAGES_512] < choice->analysis.lines[GN_AUTO_DIRECT]);
+	assert_true(choice->analysis.lines[GN_AUTO_DIRECT] < choice->analysis.lines[PAGES_4K]);
 	gn_auto_close(choice);
 }
 
@@ -361,7 +362,7 @@ static void updates_are_cached_where_they_come_again(void **state)
 		a.how = UPDATE;
 		s = after(t, choice, a, again ? 4 : 1);
 		assert_int_equal(s.mode, again ? GN_PAGED : GN_DIRECT);
-		assert_int_equal(choice->study.writes * 2, choice->study.touches);
+		assert_int_equal(choice->analysis.writes * 2, choice->analysis.touches);
 		assert_int_equal(gn_auto_flush(choice, &t->error), 0);
 		for (uint64_t k = 0; k < 1024; k++)
 			assert_int_equal(stored(t, k * a.stride % COUNT),
@@ -391,7 +392,7 @@ static void a_store_of_blocks_has_pages_only(void **state)
 		s = after(t, choice, a, 2);
 		assert_int_equal(s.mode, GN_PAGED);
 		assert_true(scattered ? s.page_bytes <= 4096 : s.page_bytes > 4096);
-		assert_true(choice->study.lines[GN_AUTO_DIRECT] < 0);
+		assert_true(choice->analysis.lines[GN_AUTO_DIRECT] < 0);
 		gn_auto_close(choice);
 	}
 }
@@ -443,7 +444,7 @@ static void it_looks_ever_less_often(void **state)
 		                                                           k == 129 || k == 193 || k == 257);
 		expected += k > 1 && gn_auto_array(choice).sample;
 		run_once(t, choice, a, 1);
-		assert_int_equal(state_of(choice).looks, expected);
+		assert_int_equal(state_of(choice).samples, expected);
 		assert_int_equal(state_of(choice).launches, k);
 	}
 	assert_true(state_of(choice).mode == GN_PAGED && state_of(choice).switches == 0);
@@ -461,7 +462,7 @@ static void a_launch_that_is_not_looked_at_is_as_any(void **state)
 	choice = open_choice(t, COUNT);
 	array = gn_auto_array(choice);
 	assert_true(array.sample && array.pages.word && array.quick[3] == 0 && array.bound[3] == COUNT);
-	choice->looking = 0;
+	choice->sampling = 0;
 	array = gn_auto_array(choice);
 	assert_true(!array.sample && array.quick[3] == COUNT && array.bound[3] == COUNT);
 	gn_auto_close(choice);

@@ -182,13 +182,13 @@ static struct gn_auto_log log_of(uint64_t *touch, uint64_t count)
 	return log;
 }
 
-static struct gn_auto_study study_of(const struct gn_auto_setup *setup, uint64_t *touch, uint64_t count,
+static struct gn_auto_analysis study_of(const struct gn_auto_setup *setup, uint64_t *touch, uint64_t count,
                                      uint64_t *before)
 {
 	const struct gn_auto_log log = log_of(touch, count), last = log_of(before, before ? count : 0);
-	struct gn_auto_study out;
+	struct gn_auto_analysis out;
 
-	assert_int_equal(gn__auto_study(setup, &log, &last, &out), 0);
+	assert_int_equal(gn__auto_analyse(setup, &log, &last, &out), 0);
 	assert_true(out.touches == count && out.before == last.count);
 	return out;
 }
@@ -198,7 +198,7 @@ static void a_log_is_sifted_by_the_last_bound(void **state)
 {
 	const struct gn_auto_setup setup = bed_of(256 * 512);
 	struct gn_auto_log log, before = log_of(NULL, 0);
-	struct gn_auto_study out;
+	struct gn_auto_analysis out;
 	uint64_t touch[256], kept = 0;
 
 	(void)state;
@@ -208,13 +208,13 @@ static void a_log_is_sifted_by_the_last_bound(void **state)
 	}
 	log = log_of(touch, 256);
 	log.keep = 1u << 31;
-	assert_int_equal(gn__auto_study(&setup, &log, &before, &out), 0);
+	assert_int_equal(gn__auto_analyse(&setup, &log, &before, &out), 0);
 	assert_true(kept > 90 && kept < 166); /* it is a hash */
 	assert_true(out.touches == kept && out.regions_kept == kept && out.regions == 256 &&
 	            out.elements == 3 * kept);
 	assert_true(out.covered == 1);
 	log.noted = 256 + kept;
-	assert_int_equal(gn__auto_study(&setup, &log, &before, &out), 0);
+	assert_int_equal(gn__auto_analyse(&setup, &log, &before, &out), 0);
 	assert_true(out.covered == 0.5);
 }
 
@@ -223,7 +223,7 @@ static void two_looks_are_compared_where_both_looked(void **state)
 {
 	const struct gn_auto_setup setup = bed_of(256 * 512);
 	struct gn_auto_log log, before;
-	struct gn_auto_study out;
+	struct gn_auto_analysis out;
 	uint64_t touch[256];
 
 	(void)state;
@@ -231,7 +231,7 @@ static void two_looks_are_compared_where_both_looked(void **state)
 		touch[k] = touch_of(k * 512, 1, 0);
 	log = before = log_of(touch, 256);
 	before.keep = 1u << 31;
-	assert_int_equal(gn__auto_study(&setup, &log, &before, &out), 0);
+	assert_int_equal(gn__auto_analyse(&setup, &log, &before, &out), 0);
 	assert_true(out.touches < 166 && out.before == out.touches && out.regions_kept == out.touches);
 	assert_int_equal(out.way[PAGES_4K].hits, out.touches);
 }
@@ -247,7 +247,7 @@ static void a_stream_is_cached_if_it_fits(void **state)
 	(void)state;
 	for (unsigned part = 2; part <= 16; part *= 8) {
 		struct gn_auto_setup setup = bed_of(TOUCHES * (part == 16 ? 16 : 1));
-		struct gn_auto_study s;
+		struct gn_auto_analysis s;
 
 		for (uint64_t k = 0; k < TOUCHES; k++)
 			touch[k] = touch_of(k, 32, 0);
@@ -274,10 +274,10 @@ static void a_log_that_ran_full_finds_nothing_of_the_launch_before(void **state)
 		touch[k] = touch_of(k, 32, 0);
 	for (unsigned more = 0; more < 8; more += 4) {
 		struct gn_auto_log log = log_of(touch, TOUCHES / 2), before = log;
-		struct gn_auto_study s;
+		struct gn_auto_analysis s;
 
 		log.noted += more * TOUCHES; /* the cache has 2 * TOUCHES lines */
-		assert_int_equal(gn__auto_study(&setup, &log, &before, &s), 0);
+		assert_int_equal(gn__auto_analyse(&setup, &log, &before, &s), 0);
 		assert_int_equal(s.way[PAGES_4K].hits == TOUCHES / 2, !more);
 		assert_int_equal(s.way[PAGES_4K].frames > 0, more > 0);
 		assert_int_equal(s.best == GN_AUTO_DIRECT, more > 0);
@@ -297,7 +297,7 @@ static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **sta
 
 	(void)state;
 	for (unsigned hot = 0; hot < 2; hot++) {
-		struct gn_auto_study s;
+		struct gn_auto_analysis s;
 
 		for (uint64_t k = 0; k < TOUCHES; k++)
 			touch[k] = touch_of(hot ? drawn(&draw) % 8000 * 61 : drawn(&draw) % lines, 1, 0);
@@ -331,7 +331,7 @@ static void lanes_that_walk_lines_are_seen(void **state)
 		touch[3][k] = touch_of(4 * line, 1, GN__TOUCH_WRITE);
 	}
 	for (unsigned way = 0; way < 4; way++) {
-		const struct gn_auto_study s = study_of(&setup, touch[way], WALKED, NULL);
+		const struct gn_auto_analysis s = study_of(&setup, touch[way], WALKED, NULL);
 		const char *why = gn__auto_batches(&setup, &s);
 
 		assert_int_equal(s.best, GN_AUTO_DIRECT);
@@ -341,7 +341,7 @@ static void lanes_that_walk_lines_are_seen(void **state)
 	}
 	setup.warp_width = 1; /* lone threads always do */
 	{
-		const struct gn_auto_study s = study_of(&setup, touch[0], WALKED, NULL);
+		const struct gn_auto_analysis s = study_of(&setup, touch[0], WALKED, NULL);
 
 		assert_null(gn__auto_batches(&setup, &s));
 	}
@@ -355,7 +355,7 @@ static void batches_are_advised_where_they_would_move_less(void **state)
 {
 	static uint64_t touch[TOUCHES];
 	struct gn_auto_setup setup = bed_of(1024 * 512);
-	struct gn_auto_study s;
+	struct gn_auto_analysis s;
 	uint64_t draw = 1;
 
 	(void)state;

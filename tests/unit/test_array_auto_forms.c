@@ -128,7 +128,7 @@ static void change_to_direct(struct cache_test *t, struct gn_auto *choice)
 {
 	if (choice->choice != GN_AUTO_DIRECT)
 		assert_int_equal(gn__auto_switch(choice, GN_AUTO_DIRECT, &t->error), 1);
-	assert_int_equal(gn__auto_look(choice, &t->error), 0);
+	assert_int_equal(gn__auto_sample(choice, &t->error), 0);
 }
 
 /* ---- elements ---- */
@@ -202,10 +202,10 @@ static void look_at_elements(struct cache_test *t, struct gn_auto *choice, uint3
 	assert_int_equal(wrong, 0);
 	assert_true(gn_auto_adapt(choice, &t->error) >= 0);
 	assert_int_equal(gn_auto_failure(choice, &t->error), 0);
-	assert_int_equal(choice->study.elements, ELEMENTS);
+	assert_int_equal(choice->analysis.elements, ELEMENTS);
 	if (a.array.memory)
-		assert_int_equal(choice->study.touches, ELEMENTS / together);
-	assert_int_equal(choice->study.writes, one == ONE_WRITE ? choice->study.touches : 0);
+		assert_int_equal(choice->analysis.touches, ELEMENTS / together);
+	assert_int_equal(choice->analysis.writes, one == ONE_WRITE ? choice->analysis.touches : 0);
 	assert_int_equal(gn_auto_flush(choice, &t->error), 0);
 	check_bytes(t, size, one == ONE_WRITE);
 }
@@ -259,9 +259,9 @@ static void reads_and_writes_of_a_line_are_told_apart(void **state)
 	run_block(t, &read_and_write_kernel, THREADS, &a);
 	assert_int_equal(wrong, 0);
 	assert_true(gn_auto_adapt(choice, &t->error) >= 0);
-	assert_int_equal(choice->study.elements, ELEMENTS);
-	assert_true(choice->study.writes > 0);
-	assert_int_equal(choice->study.touches, 2 * choice->study.writes);
+	assert_int_equal(choice->analysis.elements, ELEMENTS);
+	assert_true(choice->analysis.writes > 0);
+	assert_int_equal(choice->analysis.touches, 2 * choice->analysis.writes);
 	gn_auto_close(choice);
 }
 
@@ -299,8 +299,8 @@ static void changes_are_seen_and_made(void **state)
 			a.wrong = &wrong;
 			run_block(t, &use_change_kernel, THREADS, &a);
 			assert_true(gn_auto_adapt(choice, &t->error) >= 0);
-			assert_int_equal(choice->study.elements, 3 * CHANGES * THREADS);
-			assert_int_equal(choice->study.writes, choice->study.touches);
+			assert_int_equal(choice->analysis.elements, 3 * CHANGES * THREADS);
+			assert_int_equal(choice->analysis.writes, choice->analysis.touches);
 			assert_int_equal(gn_auto_flush(choice, &t->error), 0);
 			for (uint64_t i = 0; i < CHANGES; i++) {
 				assert_int_equal(stored(t, i), word_of(i) + THREADS);
@@ -332,10 +332,10 @@ static void what_is_read_by_reference_is_seen_once(void **state)
 					change_to_direct(t, choice);
 				see_all(t, choice);
 				look_at_form(t, choice, (enum form)form, 0, REGION_WORDS);
-				assert_int_equal(choice->study.touches, COUNT / LINE_WORDS);
-				assert_int_equal(choice->study.elements, COUNT);
-				assert_true(choice->study.writes == 0 && choice->study.batch == 0 &&
-				            choice->study.covered == 1);
+				assert_int_equal(choice->analysis.touches, COUNT / LINE_WORDS);
+				assert_int_equal(choice->analysis.elements, COUNT);
+				assert_true(choice->analysis.writes == 0 && choice->analysis.batch == 0 &&
+				            choice->analysis.covered == 1);
 				gn_auto_close(choice);
 			}
 }
@@ -350,10 +350,10 @@ static void a_loop_over_pages_is_seen_as_far_as_it_goes(void **state)
 	choice = open_choice(t, COUNT);
 	see_all(t, choice);
 	look_at_form(t, choice, FORM_RANGE, 3, 100);
-	assert_int_equal(choice->study.touches, 7 * PIECES);
-	assert_int_equal(choice->study.elements, 100 * PIECES);
-	assert_int_equal(choice->study.way[PAGES_512].frames, 2 * PIECES);
-	assert_int_equal(choice->study.way[PAGES_4K].frames, PIECES);
+	assert_int_equal(choice->analysis.touches, 7 * PIECES);
+	assert_int_equal(choice->analysis.elements, 100 * PIECES);
+	assert_int_equal(choice->analysis.way[PAGES_512].frames, 2 * PIECES);
+	assert_int_equal(choice->analysis.way[PAGES_4K].frames, PIECES);
 	gn_auto_close(choice);
 }
 
@@ -428,7 +428,7 @@ static void rows_of_batches_are_seen_once(void **state)
 
 	for (unsigned width = 1; width <= 32; width *= 32)
 		for (int is_scatter = 0; is_scatter < 2; is_scatter++) {
-			const struct gn_auto_study *s;
+			const struct gn_auto_analysis *s;
 			struct gn_auto *choice;
 			struct batch_bed b;
 
@@ -439,7 +439,7 @@ static void rows_of_batches_are_seen_once(void **state)
 				((uint64_t *)b.batch.rows)[k] =
 				    word_of(b.index[k / MOST_ROW] * MOST_ROW + k % MOST_ROW);
 			move_batch(t, choice, &b, is_scatter);
-			s = &choice->study;
+			s = &choice->analysis;
 			assert_int_equal(s->touches, ROWS);
 			assert_int_equal(s->batch, ROWS);
 			assert_int_equal(s->elements, MOST_ROW * ROWS);
@@ -464,8 +464,9 @@ static void a_gather_from_blocks_fetches_pages(void **state)
 	b = open_batch(t, MOST_ROW);
 	choice = open_choice(t, FEW);
 	move_batch(t, choice, &b, 0);
-	assert_int_equal(choice->study.batch, ROWS);
-	assert_true(choice->study.way[PAGES_4K].bypassed == 0 && choice->study.way[PAGES_4K].frames > 0);
+	assert_int_equal(choice->analysis.batch, ROWS);
+	assert_true(choice->analysis.way[PAGES_4K].bypassed == 0 &&
+	            choice->analysis.way[PAGES_4K].frames > 0);
 	gn_auto_close(choice);
 	close_batch(t, &b);
 }
@@ -488,7 +489,7 @@ static void a_hot_part_read_by_reference_is_cached(void **state)
 			for (unsigned round = 0; round < (hot ? 3 : 1); round++)
 				launch_form(t, &array, (enum form)form, hot ? 4 : PIECES, 0, REGION_WORDS);
 			assert_true(gn_auto_adapt(choice, &t->error) >= 0);
-			assert_int_equal(choice->looks, 1);
+			assert_int_equal(choice->samples, 1);
 			assert_int_equal(gn_auto_advice(choice), hot ? GN_ADVICE_PAGED : GN_ADVICE_DIRECT);
 			gn_auto_close(choice);
 		}
@@ -531,7 +532,7 @@ static void the_advice_to_gather_stays(void **state)
 	read_scattered(t, choice);
 	assert_int_equal(gn_auto_advice(choice), GN_ADVICE_DIRECT);
 	for (unsigned k = 0; k < 3; k++) {
-		assert_int_equal(gn__auto_look(choice, &t->error), 0);
+		assert_int_equal(gn__auto_sample(choice, &t->error), 0);
 		if (k)
 			move_batch(t, choice, &b, 0);
 		else
@@ -540,7 +541,7 @@ static void the_advice_to_gather_stays(void **state)
 	}
 	gn_auto_explain(choice, text, sizeof text);
 	assert_non_null(strstr(text, "advice: gather in batches: "));
-	assert_int_equal(gn__auto_look(choice, &t->error), 0);
+	assert_int_equal(gn__auto_sample(choice, &t->error), 0);
 	look_at_form(t, choice, FORM_RANGE, 0, REGION_WORDS);
 	assert_int_equal(gn_auto_advice(choice), GN_ADVICE_DIRECT);
 	gn_auto_close(choice);

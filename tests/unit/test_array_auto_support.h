@@ -35,7 +35,7 @@ static inline void move_away(struct cache_test *t, struct gn_auto *choice)
 static inline void see_all(struct cache_test *t, struct gn_auto *choice)
 {
 	choice->image.least = 1ull << 32;
-	assert_int_equal(gn__auto_look(choice, &t->error), 0);
+	assert_int_equal(gn__auto_sample(choice, &t->error), 0);
 }
 
 static inline struct gn_auto *open_choice_of(struct cache_test *t, uint64_t offset, uint64_t count,
