@@ -155,7 +155,7 @@ static int suits(const struct gn_pattern *p, const struct request *q, unsigned k
 	return k == GATHER ? p->list != NULL : modes[k].mode >= p->least && modes[k].mode <= p->most;
 }
 
-static int run_pattern(struct gn_pattern_bed *bed, const struct request *q, const struct gn_pattern *p,
+static int run_pattern(struct gn_pattern_fixture *bed, const struct request *q, const struct gn_pattern *p,
                        struct runs *r, struct gn_error *e)
 {
 	int rc = gn_pattern_run(bed, p, modes[AUTO].mode, 0, &r->of[AUTO], e);
@@ -245,7 +245,7 @@ static json_t *json_pattern(const struct gn_pattern *p, const struct runs *r, ui
 	                 over(r, own), "advice", advices[r->of[AUTO].advice], "runs", list);
 }
 
-static json_t *report_json(const struct gn_pattern_bed *bed, json_t *patterns)
+static json_t *report_json(const struct gn_pattern_fixture *bed, json_t *patterns)
 {
 	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:i, s:b, s:O}", "schema", "grapnel-auto-bench-3",
 	                 "machine", tool_json_machine(&bed->info), "path", gn_store_path(bed->store),
@@ -254,7 +254,7 @@ static json_t *report_json(const struct gn_pattern_bed *bed, json_t *patterns)
 	                 "verified", 1, "patterns", patterns);
 }
 
-static void print_head(const struct gn_pattern_bed *bed)
+static void print_head(const struct gn_pattern_fixture *bed)
 {
 	tool_print_machine(&bed->info, gn_store_path(bed->store));
 	printf("; %u launches; milliseconds in all\n", bed->options.launches);
@@ -264,7 +264,7 @@ static void print_head(const struct gn_pattern_bed *bed)
 	printf("  auto of the best\n");
 }
 
-static int run(struct gn_pattern_bed *bed, const struct request *q, struct runs *r, struct gn_error *e)
+static int run(struct gn_pattern_fixture *bed, const struct request *q, struct runs *r, struct gn_error *e)
 {
 	const int quiet = tool_to_stdout(q->json);
 	json_t *list = json_array();
@@ -291,7 +291,7 @@ static int run(struct gn_pattern_bed *bed, const struct request *q, struct runs 
 }
 
 /* Where the settings leave it open the library's own guess stays. */
-static int take_settings(struct gn_pattern_bed *bed, const struct request *q, struct gn_error *e)
+static int take_settings(struct gn_pattern_fixture *bed, const struct request *q, struct gn_error *e)
 {
 	json_t *settings = NULL;
 	const int rc = q->tuned ? tool_tuned(q->settings, &settings, e) : 0;
@@ -305,7 +305,7 @@ static int take_settings(struct gn_pattern_bed *bed, const struct request *q, st
 int tool_auto_bench(int argc, char **argv)
 {
 	struct runs *runs = (struct runs *)malloc(sizeof *runs);
-	struct gn_pattern_bed bed;
+	struct gn_pattern_fixture bed;
 	struct request q;
 	struct gn_error e;
 	int rc;
@@ -317,12 +317,12 @@ int tool_auto_bench(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
 	if (!q.bed.cache_bytes)
 		q.bed.cache_bytes = q.bed.data_bytes / 8;
-	rc = gn_pattern_bed_open(&bed, &q.bed, &e);
+	rc = gn_pattern_fixture_open(&bed, &q.bed, &e);
 	rc = rc ? rc : take_settings(&bed, &q, &e);
 	if (!rc)
 		rc = runs ? run(&bed, &q, runs, &e)
 		          : gn_error_set(&e, -GN_ENOMEM, "no memory for the results");
-	gn_pattern_bed_close(&bed);
+	gn_pattern_fixture_close(&bed);
 	free(runs);
 	return rc ? tool_fail("auto-bench", &e) : TOOL_OK;
 }

@@ -46,61 +46,62 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- the bed ---- */
+/* ---- the fixture ---- */
 
-static struct simt_grid grid_of(const struct gn_pattern_bed *bed)
+static struct simt_grid grid_of(const struct gn_pattern_fixture *fixture)
 {
 	struct simt_grid grid = {1, 256, 0};
 
-	if (bed->info.resident_threads > 256)
-		grid.blocks = bed->info.resident_threads / 256;
+	if (fixture->info.resident_threads > 256)
+		grid.blocks = fixture->info.resident_threads / 256;
 	return grid;
 }
 
-static int launch(struct gn_pattern_bed *bed, const struct simt_kernel *kernel,
+static int launch(struct gn_pattern_fixture *fixture, const struct simt_kernel *kernel,
                   const struct gn_pattern_args *args, struct gn_error *error)
 {
-	int rc = simt_launch(bed->machine, kernel, grid_of(bed), args);
+	int rc = simt_launch(fixture->machine, kernel, grid_of(fixture), args);
 
 	if (!rc)
-		rc = simt_wait(bed->machine);
-	return rc ? gn_error_set(error, rc, "%s: %s", kernel->name, simt_message(bed->machine)) : 0;
+		rc = simt_wait(fixture->machine);
+	return rc ? gn_error_set(error, rc, "%s: %s", kernel->name, simt_message(fixture->machine)) : 0;
 }
 
-static struct gn_pattern_args arguments(const struct gn_pattern_bed *bed, const struct gn_pattern *pattern)
+static struct gn_pattern_args arguments(const struct gn_pattern_fixture *fixture,
+                                        const struct gn_pattern *pattern)
 {
 	struct gn_pattern_args a;
 
 	memset(&a, 0, sizeof a);
-	a.words = bed->options.data_bytes / 4;
-	a.touches = (bed->options.touches ? bed->options.touches : a.words / 32) *
+	a.words = fixture->options.data_bytes / 4;
+	a.touches = (fixture->options.touches ? fixture->options.touches : a.words / 32) *
 	            (pattern ? pattern->share : 16) / 16;
 	a.hot_pages = 1;
-	while (a.hot_pages * 4 <= bed->options.cache_bytes / 4096)
+	while (a.hot_pages * 4 <= fixture->options.cache_bytes / 4096)
 		a.hot_pages *= 2;
-	a.wrong = bed->wrong;
+	a.wrong = fixture->wrong;
 	return a;
 }
 
 /* Run a kernel over all words as they lie in the store. */
-static int directly(struct gn_pattern_bed *bed, const struct simt_kernel *kernel,
+static int directly(struct gn_pattern_fixture *fixture, const struct simt_kernel *kernel,
                     struct gn_pattern_args *args, struct gn_error *error)
 {
-	const struct gn_array_options c = {GN_DIRECT, NULL, bed->store, 0, args->words, 4};
-	int rc = gn_array_create(&args->array, bed->machine, &c, error);
+	const struct gn_array_options c = {GN_DIRECT, NULL, fixture->store, 0, args->words, 4};
+	int rc = gn_array_create(&args->array, fixture->machine, &c, error);
 
 	if (!rc)
-		rc = launch(bed, kernel, args, error);
+		rc = launch(fixture, kernel, args, error);
 	if (args->array.failure)
-		gn_array_destroy(&args->array, bed->machine);
+		gn_array_destroy(&args->array, fixture->machine);
 	return rc;
 }
 
-static int fill(struct gn_pattern_bed *bed, struct gn_error *error)
+static int fill(struct gn_pattern_fixture *fixture, struct gn_error *error)
 {
-	struct gn_pattern_args args = arguments(bed, NULL);
+	struct gn_pattern_args args = arguments(fixture, NULL);
 
-	return directly(bed, &gn_pattern_fill_kernel, &args, error);
+	return directly(fixture, &gn_pattern_fill_kernel, &args, error);
 }
 
 static int check_options(const struct gn_pattern_options *o, struct gn_error *error)
@@ -118,37 +119,38 @@ static int check_options(const struct gn_pattern_options *o, struct gn_error *er
 	return 0;
 }
 
-int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_options *options,
+int gn_pattern_fixture_open(struct gn_pattern_fixture *fixture, const struct gn_pattern_options *options,
                         struct gn_error *error)
 {
 	char uri[48];
 	int rc;
 
-	memset(bed, 0, sizeof *bed);
-	bed->options = *options;
-	if (!bed->options.launches)
-		bed->options.launches = 12;
+	memset(fixture, 0, sizeof *fixture);
+	fixture->options = *options;
+	if (!fixture->options.launches)
+		fixture->options.launches = 12;
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)options->data_bytes);
-	rc = check_options(&bed->options, error);
+	rc = check_options(&fixture->options, error);
 	if (!rc)
-		rc = simt_open(&bed->machine, &options->machine, error);
+		rc = simt_open(&fixture->machine, &options->machine, error);
 	if (!rc)
-		rc = gn_store_open(&bed->store, bed->machine, uri, NULL, error);
+		rc = gn_store_open(&fixture->store, fixture->machine, uri, NULL, error);
 	if (rc)
 		return rc;
-	simt_describe(bed->machine, &bed->info);
-	bed->wrong = (uint64_t *)simt_alloc(bed->machine, sizeof *bed->wrong, SIMT_PINNED);
-	return bed->wrong ? fill(bed, error) : gn_error_set(error, -GN_ENOMEM, "patterns: no pinned memory");
+	simt_describe(fixture->machine, &fixture->info);
+	fixture->wrong = (uint64_t *)simt_alloc(fixture->machine, sizeof *fixture->wrong, SIMT_PINNED);
+	return fixture->wrong ? fill(fixture, error) : gn_error_set(error, -GN_ENOMEM,
+	                                                            "patterns: no pinned memory");
 }
 
-void gn_pattern_bed_close(struct gn_pattern_bed *bed)
+void gn_pattern_fixture_close(struct gn_pattern_fixture *fixture)
 {
-	if (!bed->machine)
+	if (!fixture->machine)
 		return;
-	simt_free(bed->machine, bed->wrong);
-	gn_store_close(bed->store);
-	simt_close(bed->machine);
-	memset(bed, 0, sizeof *bed);
+	simt_free(fixture->machine, fixture->wrong);
+	gn_store_close(fixture->store);
+	simt_close(fixture->machine);
+	memset(fixture, 0, sizeof *fixture);
 }
 
 /* ---- one run ---- */
@@ -162,58 +164,60 @@ struct way {
 	int gathers; /* whatever gn_auto advises */
 };
 
-static int open_auto(struct gn_pattern_bed *bed, struct way *way, uint64_t words, struct gn_error *error)
+static int open_auto(struct gn_pattern_fixture *fixture, struct way *way, uint64_t words,
+                     struct gn_error *error)
 {
 	struct gn_auto_options c;
 
 	memset(&c, 0, sizeof c);
-	c.cache_bytes = bed->options.cache_bytes;
+	c.cache_bytes = fixture->options.cache_bytes;
 	c.count = words;
 	c.element_bytes = 4;
-	c.reach_bytes = bed->reach_bytes;
-	return gn_auto_open(&way->choice, bed->machine, bed->store, &c, error);
+	c.reach_bytes = fixture->reach_bytes;
+	return gn_auto_open(&way->choice, fixture->machine, fixture->store, &c, error);
 }
 
-static int open_fixed(struct gn_pattern_bed *bed, struct way *way, uint32_t page_bytes, uint64_t words,
+static int open_fixed(struct gn_pattern_fixture *fixture, struct way *way, uint32_t page_bytes,
+                      uint64_t words,
 		      struct gn_error *error)
 {
-	struct gn_array_options c = {page_bytes ? GN_PAGED : GN_DIRECT, NULL, bed->store, 0, words, 4};
+	struct gn_array_options c = {page_bytes ? GN_PAGED : GN_DIRECT, NULL, fixture->store, 0, words, 4};
 	struct gn_cache_options o;
 	int rc = 0;
 
 	memset(&o, 0, sizeof o);
-	o.bytes = bed->options.cache_bytes;
+	o.bytes = fixture->options.cache_bytes;
 	o.page_bytes = page_bytes;
 	if (page_bytes)
-		rc = gn_cache_create(&way->cache, bed->machine, &bed->store, 1, &o, error);
+		rc = gn_cache_create(&way->cache, fixture->machine, &fixture->store, 1, &o, error);
 	c.cache = way->cache;
-	return rc ? rc : gn_array_create(&way->array, bed->machine, &c, error);
+	return rc ? rc : gn_array_create(&way->array, fixture->machine, &c, error);
 }
 
-static int open_way(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, uint32_t mode,
+static int open_way(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, uint32_t mode,
 		    const struct gn_pattern_args *args, struct way *way, struct gn_error *error)
 {
 	int rc;
 
 	way->gathers = mode == GN_PATTERN_GATHER;
-	way->batch.machine = bed->machine;
+	way->batch.machine = fixture->machine;
 	if (way->gathers && !pattern->list)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "pattern %s: what it reads is not known ahead, so it is no batch",
 		                    pattern->name);
-	rc = mode == GN_PATTERN_AUTO ? open_auto(bed, way, args->words, error)
-				     : open_fixed(bed, way, way->gathers ? 0 : mode, args->words, error);
+	rc = mode == GN_PATTERN_AUTO ? open_auto(fixture, way, args->words, error)
+				     : open_fixed(fixture, way, way->gathers ? 0 : mode, args->words, error);
 	if (!rc && pattern->list && (way->gathers || way->choice))
-		rc = gn_pattern_batch_open(&way->batch, bed->machine, pattern->list, args, error);
+		rc = gn_pattern_batch_open(&way->batch, fixture->machine, pattern->list, args, error);
 	return rc;
 }
 
-static void close_way(struct gn_pattern_bed *bed, struct way *way)
+static void close_way(struct gn_pattern_fixture *fixture, struct way *way)
 {
 	gn_pattern_batch_close(&way->batch);
 	gn_auto_close(way->choice);
 	if (way->array.failure)
-		gn_array_destroy(&way->array, bed->machine);
+		gn_array_destroy(&way->array, fixture->machine);
 	if (way->cache)
 		gn_cache_destroy(way->cache);
 }
@@ -240,10 +244,10 @@ static void note_choice(const struct way *way, int as_batches, struct gn_pattern
 	r->looks = s.samples;
 }
 
-static int run_launch(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, struct way *way,
+static int run_launch(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, struct way *way,
 		      struct gn_pattern_args *args, struct gn_pattern_result *r, struct gn_error *error)
 {
-	const int is_later = pattern->later && args->launch >= bed->options.launches / 2;
+	const int is_later = pattern->later && args->launch >= fixture->options.launches / 2;
 	const int as_batches = gathers(way, pattern);
 	const double begun = now();
 	int rc;
@@ -251,8 +255,8 @@ static int run_launch(struct gn_pattern_bed *bed, const struct gn_pattern *patte
 	if (way->choice)
 		note_choice(way, as_batches, r);
 	args->array = way->choice ? gn_auto_array(way->choice) : way->array;
-	rc = as_batches ? gn_pattern_batch_launch(&way->batch, pattern, grid_of(bed), args, error)
-			: launch(bed, is_later ? pattern->later : pattern->kernel, args, error);
+	rc = as_batches ? gn_pattern_batch_launch(&way->batch, pattern, grid_of(fixture), args, error)
+			: launch(fixture, is_later ? pattern->later : pattern->kernel, args, error);
 	if (!rc && way->choice)
 		rc = gn_auto_adapt(way->choice, error);
 	r->seconds[r->launches] = now() - begun;
@@ -260,15 +264,15 @@ static int run_launch(struct gn_pattern_bed *bed, const struct gn_pattern *patte
 	return rc < 0 ? rc : 0;
 }
 
-static int run_launches(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, struct way *way,
+static int run_launches(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, struct way *way,
                         struct gn_pattern_args *args, double limit, struct gn_pattern_result *r,
                         struct gn_error *error)
 {
 	int rc = 0;
 
-	for (uint32_t k = 0; k < bed->options.launches && !rc && (limit <= 0 || r->total < limit); k++) {
+	for (uint32_t k = 0; k < fixture->options.launches && !rc && (limit <= 0 || r->total < limit); k++) {
 		args->launch = k;
-		rc = run_launch(bed, pattern, way, args, r, error);
+		rc = run_launch(fixture, pattern, way, args, r, error);
 	}
 	if (rc)
 		return rc;
@@ -276,7 +280,7 @@ static int run_launches(struct gn_pattern_bed *bed, const struct gn_pattern *pat
 }
 
 /* What was written must be in the store: flush (it counts), verify, and put the words back. */
-static int settle_writes(struct gn_pattern_bed *bed, struct way *way, struct gn_pattern_args *args,
+static int settle_writes(struct gn_pattern_fixture *fixture, struct way *way, struct gn_pattern_args *args,
 			 struct gn_pattern_result *r, struct gn_error *error)
 {
 	const double begun = now();
@@ -287,34 +291,35 @@ static int settle_writes(struct gn_pattern_bed *bed, struct way *way, struct gn_
 	r->total += now() - begun;
 	args->launches = r->launches;
 	if (!rc)
-		rc = directly(bed, &gn_pattern_verify_kernel, args, error);
-	return rc ? rc : fill(bed, error);
+		rc = directly(fixture, &gn_pattern_verify_kernel, args, error);
+	return rc ? rc : fill(fixture, error);
 }
 
-int gn_pattern_run(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, uint32_t mode, double limit,
+int gn_pattern_run(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, uint32_t mode,
+                   double limit,
 		   struct gn_pattern_result *result, struct gn_error *error)
 {
-	struct gn_pattern_args args = arguments(bed, pattern);
+	struct gn_pattern_args args = arguments(fixture, pattern);
 	struct way way;
 	int rc;
 
 	memset(&way, 0, sizeof way);
 	memset(result, 0, sizeof *result);
-	*bed->wrong = 0;
-	rc = open_way(bed, pattern, mode, &args, &way, error);
+	*fixture->wrong = 0;
+	rc = open_way(fixture, pattern, mode, &args, &way, error);
 	if (!rc)
-		rc = run_launches(bed, pattern, &way, &args, limit, result, error);
+		rc = run_launches(fixture, pattern, &way, &args, limit, result, error);
 	if (!rc && way.choice) {
 		gn_auto_explain(way.choice, result->explain, sizeof result->explain);
 		result->advice = gn_auto_advice(way.choice);
 	}
 	if (!rc && pattern->writes)
-		rc = settle_writes(bed, &way, &args, result, error);
-	close_way(bed, &way);
-	if (!rc && *bed->wrong)
+		rc = settle_writes(fixture, &way, &args, result, error);
+	close_way(fixture, &way);
+	if (!rc && *fixture->wrong)
 		rc = gn_error_set(error, -GN_EBADMSG,
 		                  "pattern %s: %llu words were not what was written: this is a bug; please "
 		                  "report it",
-		                  pattern->name, (unsigned long long)*bed->wrong);
+		                  pattern->name, (unsigned long long)*fixture->wrong);
 	return rc;
 }

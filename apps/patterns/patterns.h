@@ -3,7 +3,7 @@
  * patterns.h - twelve access patterns over one store, several launches each, in a fixed mode, as batches of
  * rows where the list of them is known ahead, or as gn_auto chooses.
  *
- *   gn_pattern_bed   a machine and a store full of known words; made once
+ *   gn_pattern_fixture   a machine and a store full of known words; made once
  *   gn_pattern_run   all launches of one pattern in one mode, each timed, every word verified
  */
 #ifndef GN_PATTERNS_H
@@ -45,7 +45,7 @@ struct gn_pattern_options {
 	uint32_t launches;     /* 2 to GN_PATTERN_MOST_LAUNCHES; 0 for 12 */
 };
 
-struct gn_pattern_bed {
+struct gn_pattern_fixture {
 	struct gn_pattern_options options;
 	struct simt_machine *machine;
 	struct simt_info info;
@@ -54,12 +54,15 @@ struct gn_pattern_bed {
 	uint64_t *wrong;
 };
 
-/* gn_pattern_bed_open - a store full of words. Host. Returns 0 or what simt_open and gn_store_open return. */
-int gn_pattern_bed_open(struct gn_pattern_bed *bed, const struct gn_pattern_options *options,
+/*
+ * gn_pattern_fixture_open - a store full of words. Host. Returns 0 or what simt_open and gn_store_open
+ * return.
+ */
+int gn_pattern_fixture_open(struct gn_pattern_fixture *fixture, const struct gn_pattern_options *options,
                         struct gn_error *error);
 
-/* gn_pattern_bed_close - also after an open that failed. */
-void gn_pattern_bed_close(struct gn_pattern_bed *bed);
+/* gn_pattern_fixture_close - also after an open that failed. */
+void gn_pattern_fixture_close(struct gn_pattern_fixture *fixture);
 
 /*
  * How the array is read: directly, through pages of so many bytes, in batches of rows over a direct array, or
@@ -86,7 +89,8 @@ struct gn_pattern_result {
  * Host. Returns 0, -GN_EBADMSG (a word was not what it should be: a bug), or what gn_array and gn_auto
  * return.
  */
-int gn_pattern_run(struct gn_pattern_bed *bed, const struct gn_pattern *pattern, uint32_t mode, double limit,
+int gn_pattern_run(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, uint32_t mode,
+                   double limit,
 		   struct gn_pattern_result *result, struct gn_error *error);
 
 #ifdef __cplusplus

@@ -189,7 +189,7 @@ SIMT_FN void read_all(const struct memory_arguments *a)
 }
 SIMT_KERNEL(read_all, struct memory_arguments)
 
-// ---- the bed ----
+// ---- the fixture ----
 
 static void must(int ok, const char *what, const char *why)
 {
@@ -199,7 +199,7 @@ static void must(int ok, const char *what, const char *why)
 	std::exit(1);
 }
 
-struct bed {
+struct fixture {
 	struct simt_machine *machine;
 	struct gn_store *store;
 	struct gn_cache *cache; // NULL: direct mode
@@ -207,11 +207,11 @@ struct bed {
 	struct gn_error e;
 };
 
-static struct bed open_bed(struct simt_machine *machine, enum gn_mode mode, enum gn_cache_table table,
+static struct fixture open_fixture(struct simt_machine *machine, enum gn_mode mode, enum gn_cache_table table,
                            int counters)
 {
 	struct gn_cache_options options = {};
-	struct bed b = {};
+	struct fixture b = {};
 
 	b.machine = machine;
 	must(!gn_store_open(&b.store, machine, "host:512K", nullptr, &b.e), "store", b.e.text);
@@ -226,7 +226,7 @@ static struct bed open_bed(struct simt_machine *machine, enum gn_mode mode, enum
 	return b;
 }
 
-static void close_bed(struct bed *b)
+static void close_fixture(struct fixture *b)
 {
 	simt_free(b->machine, b->wrong);
 	if (b->cache)
@@ -234,7 +234,7 @@ static void close_bed(struct bed *b)
 	gn_store_close(b->store);
 }
 
-static gn::array<uint64_t> words(struct bed *b, uint64_t offset)
+static gn::array<uint64_t> words(struct fixture *b, uint64_t offset)
 {
 	struct gn_array_options options = {
 	    b->cache ? GN_PAGED : GN_DIRECT, b->cache, b->store, offset, COUNT, 8};
@@ -245,7 +245,7 @@ static gn::array<uint64_t> words(struct bed *b, uint64_t offset)
 }
 
 template <typename arguments>
-static void run(struct bed *b, const struct simt_kernel *kernel, uint32_t blocks, const arguments &a)
+static void run(struct fixture *b, const struct simt_kernel *kernel, uint32_t blocks, const arguments &a)
 {
 	const struct simt_grid grid = {blocks, blocks == 1 ? 1u : 64u, 0};
 
@@ -254,7 +254,7 @@ static void run(struct bed *b, const struct simt_kernel *kernel, uint32_t blocks
 	must(!*b->wrong, kernel->name, "an element is not what was written");
 }
 
-static struct gn_cache_info describe(struct bed *b)
+static struct gn_cache_info describe(struct fixture *b)
 {
 	struct gn_cache_info info = {};
 
@@ -263,14 +263,14 @@ static struct gn_cache_info describe(struct bed *b)
 	return info;
 }
 
-static void flush(struct bed *b)
+static void flush(struct fixture *b)
 {
 	if (b->cache)
 		must(!gn_cache_flush(b->cache, &b->e), "flush", b->e.text);
 }
 
 // The store has another value now, and the cache nothing.
-static void change_store(struct bed *b, uint64_t value)
+static void change_store(struct fixture *b, uint64_t value)
 {
 	flush(b);
 	if (b->cache)
@@ -280,7 +280,7 @@ static void change_store(struct bed *b, uint64_t value)
 
 // ---- what is tried ----
 
-static void elements_are_written_and_read(struct bed *b)
+static void elements_are_written_and_read(struct fixture *b)
 {
 	struct arguments a;
 
@@ -299,7 +299,7 @@ static void elements_are_written_and_read(struct bed *b)
 	gn_array_destroy(a.y.raw(), b->machine);
 }
 
-static void a_page_is_remembered(struct bed *b, struct bed *second)
+static void a_page_is_remembered(struct fixture *b, struct fixture *second)
 {
 	struct memory_arguments a;
 
@@ -321,7 +321,7 @@ static void a_page_is_remembered(struct bed *b, struct bed *second)
 }
 
 // Each read counts, though nobody says that a view has come to its end.
-static void every_hit_is_counted(struct bed *b)
+static void every_hit_is_counted(struct fixture *b)
 {
 	struct memory_arguments a;
 	uint64_t before;
@@ -337,7 +337,8 @@ static void every_hit_is_counted(struct bed *b)
 
 static void try_all(struct simt_machine *m, enum gn_mode mode, enum gn_cache_table table, int counters)
 {
-	struct bed b = open_bed(m, mode, table, counters), second = open_bed(m, mode, table, counters);
+	struct fixture b = open_fixture(m, mode, table, counters), second = open_fixture(m, mode, table,
+	                                                                                 counters);
 	static const char zeros[PAGE] = {};
 
 	a_page_is_remembered(&b, &second);
@@ -345,8 +346,8 @@ static void try_all(struct simt_machine *m, enum gn_mode mode, enum gn_cache_tab
 		every_hit_is_counted(&b);
 	must(!gn_store_write_host(b.store, 0, zeros, PAGE, &b.e), "store", b.e.text);
 	elements_are_written_and_read(&b);
-	close_bed(&second);
-	close_bed(&b);
+	close_fixture(&second);
+	close_fixture(&b);
 }
 
 int main(int argc, char **argv)

@@ -81,9 +81,9 @@ __global__ void write_first(gn::array<uint64_t> x, uint64_t value)
 	x[0] = value;
 }
 
-// ---- the bed ----
+// ---- the fixture ----
 
-struct bed {
+struct fixture {
 	struct simt_machine *machine;
 	struct gn_store *store;
 	struct gn_cache *cache;
@@ -102,7 +102,7 @@ static uint64_t word(uint64_t i)
 	return i * 2654435761u + 17;
 }
 
-static gn::array<uint64_t> half(struct bed *b, uint64_t offset)
+static gn::array<uint64_t> half(struct fixture *b, uint64_t offset)
 {
 	const struct gn_array_options options = {GN_PAGED, b->cache, b->store, offset, COUNT, 8};
 	struct gn_array raw;
@@ -111,7 +111,7 @@ static gn::array<uint64_t> half(struct bed *b, uint64_t offset)
 	return gn::array<uint64_t>(raw);
 }
 
-static void open_cache(struct bed *b)
+static void open_cache(struct fixture *b)
 {
 	struct gn_cache_options options = {};
 	uint64_t *words = (uint64_t *)malloc(2 * COUNT * 8);
@@ -130,7 +130,7 @@ static void open_cache(struct bed *b)
 }
 
 // Memory as programs get it: plainly, in stream order, and from a pool of their own as frameworks do.
-static void allocate(struct bed *b)
+static void allocate(struct fixture *b)
 {
 	cudaMemPoolProps props = {};
 
@@ -155,7 +155,7 @@ template <typename kernel> static void load(kernel k)
 	cuda(cudaFuncGetAttributes(&attributes, k), "loading a kernel");
 }
 
-static void open_bed(struct bed *b)
+static void open_fixture(struct fixture *b)
 {
 	cuda(cudaStreamCreateWithFlags(&b->spinning, cudaStreamNonBlocking), "stream");
 	cuda(cudaStreamCreateWithFlags(&b->user, cudaStreamNonBlocking), "stream");
@@ -171,7 +171,7 @@ static void open_bed(struct bed *b)
 }
 
 // Only once nothing stands: freeing waits for the device.
-static void close_bed(struct bed *b)
+static void close_fixture(struct fixture *b)
 {
 	cuda(cudaFreeAsync(b->out[1], b->user), "free");
 	cuda(cudaFreeAsync(b->out[2], b->user), "free");
@@ -199,7 +199,7 @@ static void wait_for(const uint32_t *flag, const char *what)
 		must(simt_clock_ns() < deadline, what, "never came");
 }
 
-static void begin_standing(struct bed *b)
+static void begin_standing(struct fixture *b)
 {
 	memset(b->spin, 0, sizeof *b->spin);
 	stand<<<1, 1, 0, b->spinning>>>(b->spin);
@@ -207,7 +207,7 @@ static void begin_standing(struct bed *b)
 	wait_for(&b->spin->begun, "the standing kernel");
 }
 
-static void still_standing(const struct bed *b, const char *behind)
+static void still_standing(const struct fixture *b, const char *behind)
 {
 	must(!simt_load_acquire_sys_u32(&b->spin->ended), behind, "it waited for the whole device");
 }
@@ -220,7 +220,7 @@ static void *synchronize(void *synchronized)
 }
 
 // That the standing kernel does hold up a synchronisation of the device: else nothing was shown.
-static void end_standing(struct bed *b)
+static void end_standing(struct fixture *b)
 {
 	uint32_t synchronized = 0;
 	pthread_t thread;
@@ -237,7 +237,7 @@ static void end_standing(struct bed *b)
 
 // ---- the graph ----
 
-static cudaGraphExec_t capture(struct bed *b)
+static cudaGraphExec_t capture(struct fixture *b)
 {
 	cudaGraphExec_t executable;
 	cudaGraph_t graph;
@@ -260,7 +260,7 @@ static cudaGraphExec_t capture(struct bed *b)
 	return executable;
 }
 
-static void check_results(struct bed *b)
+static void check_results(struct fixture *b)
 {
 	uint64_t *words = (uint64_t *)malloc(COUNT * 8);
 
@@ -278,13 +278,13 @@ static void check_results(struct bed *b)
 	free(words);
 }
 
-static void read_beside(struct bed *b, struct simt_stream *reading)
+static void read_beside(struct fixture *b, struct simt_stream *reading)
 {
 	sum<<<BLOCKS, THREADS, 0, (cudaStream_t)simt_stream_handle(reading)>>>(b->still, b->total);
 	cuda(cudaGetLastError(), "sum");
 }
 
-static void check_reads(struct bed *b, struct simt_stream *reading, uint64_t times)
+static void check_reads(struct fixture *b, struct simt_stream *reading, uint64_t times)
 {
 	unsigned long long total = 0, want = 0;
 
@@ -295,7 +295,7 @@ static void check_reads(struct bed *b, struct simt_stream *reading, uint64_t tim
 	must(total == times * want, "the other stream", "read something else");
 }
 
-static void replay_beside_a_standing_kernel(struct bed *b)
+static void replay_beside_a_standing_kernel(struct fixture *b)
 {
 	struct simt_stream *reading;
 	cudaGraphExec_t graph;
@@ -350,7 +350,7 @@ static uint64_t gathered_word(int replay, uint64_t k, uint64_t at)
 	return row < COUNT / ROW_WORDS ? word(COUNT + row * ROW_WORDS + at) : 0;
 }
 
-static void open_rows(struct bed *b, struct rows *r)
+static void open_rows(struct fixture *b, struct rows *r)
 {
 	void *index, *rows;
 
@@ -376,7 +376,7 @@ static void close_rows(struct rows *r)
 }
 
 // Nothing was launched on the machine before that could have loaded the kernels: gn_gather_create has.
-static cudaGraphExec_t capture_rows(struct bed *b, const struct rows *r)
+static cudaGraphExec_t capture_rows(struct fixture *b, const struct rows *r)
 {
 	cudaGraphExec_t executable;
 	cudaGraph_t graph;
@@ -395,7 +395,7 @@ static cudaGraphExec_t capture_rows(struct bed *b, const struct rows *r)
 	return executable;
 }
 
-static void check_rows(struct bed *b, struct rows *r, int replay)
+static void check_rows(struct fixture *b, struct rows *r, int replay)
 {
 	must(!simt_stream_move(b->stream, r->words, r->batch.rows, ROWS * ROW_WORDS * 8), "move",
 	     simt_stream_message(b->stream));
@@ -406,7 +406,7 @@ static void check_rows(struct bed *b, struct rows *r, int replay)
 }
 
 // The scatter writes what was just gathered: the array stays as it is, or a row was put elsewhere.
-static void replay_a_gather(struct bed *b)
+static void replay_a_gather(struct fixture *b)
 {
 	struct rows r = {};
 	cudaGraphExec_t graph;
@@ -430,7 +430,7 @@ static void replay_a_gather(struct bed *b)
 // ---- failures ----
 
 // Again and again: the host's forgetting must reach the device.
-static void poll_array_failure(struct bed *b)
+static void poll_array_failure(struct fixture *b)
 {
 	for (int again = 0; again < 3; again++) {
 		const uint64_t deadline = simt_clock_ns() + DEADLINE_S * 1000000000ull;
@@ -456,7 +456,7 @@ static void limit_writes(rlim_t bytes)
 	must(!setrlimit(RLIMIT_FSIZE, &limit), "setrlimit");
 }
 
-static int flush_once(struct bed *b)
+static int flush_once(struct fixture *b)
 {
 	must(!gn_cache_flush_on(b->cache, b->stream, &b->error), "flush_on", b->error.text);
 	must(!simt_stream_wait(b->stream), "wait", simt_stream_message(b->stream));
@@ -464,11 +464,11 @@ static int flush_once(struct bed *b)
 }
 
 // A file that cannot be written, then can.
-static void hear_of_failed_flushes(struct bed *b)
+static void hear_of_failed_flushes(struct fixture *b)
 {
 	struct gn_cache_options options = {};
 	struct gn_array_options options = {GN_PAGED, nullptr, nullptr, 0, 1 << 10, 8};
-	struct bed f = *b;
+	struct fixture f = *b;
 	struct gn_array raw;
 	char uri[128];
 
@@ -503,7 +503,7 @@ static void hear_of_failed_flushes(struct bed *b)
 int main()
 {
 	struct simt_options options = {};
-	struct bed b = {};
+	struct fixture b = {};
 	int code;
 
 	options.name = "cuda";
@@ -513,12 +513,12 @@ int main()
 		return 77;
 	}
 	must(!code, "machine", b.error.text);
-	open_bed(&b);
+	open_fixture(&b);
 	replay_beside_a_standing_kernel(&b);
 	replay_a_gather(&b);
 	poll_array_failure(&b);
 	hear_of_failed_flushes(&b);
-	close_bed(&b);
+	close_fixture(&b);
 	simt_close(b.machine);
 	std::printf("graph: replays, streams and failures are as they should be\n");
 	return 0;

@@ -357,7 +357,7 @@ struct plan {
 	struct simt_grid grid;
 };
 
-struct bed {
+struct fixture {
 	struct gn_store *store;
 	struct gn_cache *cache;
 	char *mirror;
@@ -370,7 +370,7 @@ static uint64_t aligned(uint64_t bytes)
 	return (bytes + 15) / 16 * 16;
 }
 
-static void make_plan(struct stress *s, uint64_t *random, struct bed *b)
+static void make_plan(struct stress *s, uint64_t *random, struct fixture *b)
 {
 	struct plan *p = &b->plan;
 
@@ -386,7 +386,7 @@ static void make_plan(struct stress *s, uint64_t *random, struct bed *b)
 	p->bytes = (p->bytes + 65535) / 65536 * 65536;
 }
 
-static int open_array(struct stress *s, struct bed *b, struct gn_array *array, uint64_t offset,
+static int open_array(struct stress *s, struct fixture *b, struct gn_array *array, uint64_t offset,
                       uint64_t count, uint32_t bytes)
 {
 	struct gn_array_options options;
@@ -401,7 +401,7 @@ static int open_array(struct stress *s, struct bed *b, struct gn_array *array, u
 	return gn_array_create(array, s->machine, &options, &error) ? stress_wrong("%s", error.text) : 0;
 }
 
-static int open_arrays(struct stress *s, struct bed *b)
+static int open_arrays(struct stress *s, struct fixture *b)
 {
 	const struct plan *p = &b->plan;
 
@@ -412,7 +412,7 @@ static int open_arrays(struct stress *s, struct bed *b)
 }
 
 /* Every second cache has the default page; of few frames, or of a few more. */
-static int open_cache(struct stress *s, struct bed *b, uint64_t *random)
+static int open_cache(struct stress *s, struct fixture *b, uint64_t *random)
 {
 	struct gn_cache_options options;
 	struct gn_error error;
@@ -430,7 +430,7 @@ static int open_cache(struct stress *s, struct bed *b, uint64_t *random)
 }
 
 /* Small whole numbers, also as floats. */
-static void fill(struct bed *b, char *bytes)
+static void fill(struct fixture *b, char *bytes)
 {
 	for (uint64_t k = 0; k < b->plan.threads * EACH_OWNS; k++) {
 		const uint64_t number = draw_mix(k) >> 58;
@@ -447,7 +447,7 @@ static void fill(struct bed *b, char *bytes)
 		((uint64_t *)(void *)bytes)[k] = draw_mix(k);
 }
 
-static int open_store(struct stress *s, struct bed *b, uint64_t *random)
+static int open_store(struct stress *s, struct fixture *b, uint64_t *random)
 {
 	const int queues = draw_chance(random, 40);
 	struct gn_store_options options;
@@ -477,7 +477,7 @@ static int open_store(struct stress *s, struct bed *b, uint64_t *random)
 	return bad;
 }
 
-static int open_view(struct stress *s, struct bed *b)
+static int open_view(struct stress *s, struct fixture *b)
 {
 	const uint64_t rows = (uint64_t)b->plan.grid.blocks * MOST_ROWS;
 	struct view *v = &b->view;
@@ -493,7 +493,7 @@ static int open_view(struct stress *s, struct bed *b)
 	return v->index && v->batch && v->wrong ? 0 : stress_wrong("no memory");
 }
 
-static void close_bed(struct stress *s, struct bed *b)
+static void close_fixture(struct stress *s, struct fixture *b)
 {
 	struct gn_array *const array[] = {&b->view.elements, &b->view.runs, &b->view.rows};
 
@@ -509,7 +509,7 @@ static void close_bed(struct stress *s, struct bed *b)
 	gn_store_close(b->store);
 }
 
-static int check_counts(struct stress *s, struct bed *b)
+static int check_counts(struct stress *s, struct fixture *b)
 {
 	static const char *const name[KINDS] = {
 	    "reads by value",  "reads by a cursor", "reads with a status", "changes",
@@ -531,7 +531,7 @@ static int check_counts(struct stress *s, struct bed *b)
 }
 
 /* After a flush the store has what the mirror has. */
-static int check_store(struct stress *s, struct bed *b)
+static int check_store(struct stress *s, struct fixture *b)
 {
 	char *store = (char *)malloc(b->plan.bytes), *mirror = (char *)malloc(b->plan.bytes);
 	struct gn_error error;
@@ -556,7 +556,7 @@ static int check_store(struct stress *s, struct bed *b)
 static int array_round(struct stress *s)
 {
 	uint64_t random = s->seed;
-	struct bed b;
+	struct fixture b;
 	int bad;
 
 	memset(&b, 0, sizeof b);
@@ -565,7 +565,7 @@ static int array_round(struct stress *s)
 	      open_view(s, &b) || stress_run(s, &crowd_kernel, b.plan.grid, &b.view) || check_counts(s, &b) ||
 	      check_store(s, &b);
 	s->operations += b.plan.threads * b.view.steps;
-	close_bed(s, &b);
+	close_fixture(s, &b);
 	return bad;
 }
 

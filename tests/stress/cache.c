@@ -6,13 +6,13 @@
  */
 #include "cache_use.h"
 
-SIMT_FN void crowd(const struct bed_view *b)
+SIMT_FN void crowd(const struct fixture_view *b)
 {
 	use_cache(b);
 }
-SIMT_KERNEL(crowd, struct bed_view)
+SIMT_KERNEL(crowd, struct fixture_view)
 
-static void draw_shape(uint64_t *random, struct bed_shape *shape)
+static void draw_shape(uint64_t *random, struct fixture_shape *shape)
 {
 	static const uint32_t ways[] = {0, 0, 1, 2, 4};
 
@@ -35,7 +35,7 @@ static uint32_t steps_for(const struct stress *s, uint64_t threads, uint32_t pag
 }
 
 /* Every thread has a word of its own. */
-static struct simt_grid draw_grid(struct stress *s, struct bed *b, const struct bed_shape *shape,
+static struct simt_grid draw_grid(struct stress *s, struct fixture *b, const struct fixture_shape *shape,
                                   uint64_t *random)
 {
 	uint64_t most = b->view.words.count / 2, threads = 64u << draw_below(random, 7);
@@ -49,10 +49,10 @@ static struct simt_grid draw_grid(struct stress *s, struct bed *b, const struct 
 static int cache_round(struct stress *s)
 {
 	uint64_t random = s->seed;
-	struct bed_shape shape;
+	struct fixture_shape shape;
 	struct simt_grid grid;
 	uint64_t threads;
-	struct bed b;
+	struct fixture b;
 	int bad;
 
 	draw_shape(&random, &shape);

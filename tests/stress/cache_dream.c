@@ -8,7 +8,7 @@
 
 /* ---- readers and writers of one page: each must not wait for a state that only the other's leaves ---- */
 
-SIMT_FN void mixed_readers_and_writers(const struct bed_view *b)
+SIMT_FN void mixed_readers_and_writers(const struct fixture_view *b)
 {
 	const uint64_t id = simt_global_thread(), page = bed_page_words(b);
 	uint64_t random = draw_mix(b->seed + id);
@@ -22,11 +22,11 @@ SIMT_FN void mixed_readers_and_writers(const struct bed_view *b)
 			read_word(b, draw_constant(b, &random));
 	}
 }
-SIMT_KERNEL(mixed_readers_and_writers, struct bed_view)
+SIMT_KERNEL(mixed_readers_and_writers, struct fixture_view)
 
 /* ---- the first writer of pages that are clean in the cache ---- */
 
-SIMT_FN void first_writer_of_a_clean_page(const struct bed_view *b)
+SIMT_FN void first_writer_of_a_clean_page(const struct fixture_view *b)
 {
 	const uint64_t threads = simt_global_threads(), page = bed_page_words(b);
 
@@ -37,11 +37,11 @@ SIMT_FN void first_writer_of_a_clean_page(const struct bed_view *b)
 	for (uint64_t k = simt_global_thread() * page; k < b->words.count; k += threads * page)
 		read_word(b, k + 1);
 }
-SIMT_KERNEL(first_writer_of_a_clean_page, struct bed_view)
+SIMT_KERNEL(first_writer_of_a_clean_page, struct fixture_view)
 
 /* ---- more threads on one page than any count in a word was thought for ---- */
 
-SIMT_FN void ten_thousand_on_one_page(const struct bed_view *b)
+SIMT_FN void ten_thousand_on_one_page(const struct fixture_view *b)
 {
 	const uint32_t self = 1u << simt_lane();
 	struct gn_page page;
@@ -56,11 +56,11 @@ SIMT_FN void ten_thousand_on_one_page(const struct bed_view *b)
 	check_page(b, &page, 0);
 	gn_array_release(&b->words, self, &page);
 }
-SIMT_KERNEL(ten_thousand_on_one_page, struct bed_view)
+SIMT_KERNEL(ten_thousand_on_one_page, struct fixture_view)
 
 /* ---- more misses in flight than frames ---- */
 
-SIMT_FN void more_misses_than_frames(const struct bed_view *b)
+SIMT_FN void more_misses_than_frames(const struct fixture_view *b)
 {
 	const uint64_t pages = b->words.count / bed_page_words(b), threads = simt_global_threads();
 
@@ -70,18 +70,18 @@ SIMT_FN void more_misses_than_frames(const struct bed_view *b)
 		read_word(b, page * bed_page_words(b) + 2 * (step % (bed_page_words(b) / 2)));
 	}
 }
-SIMT_KERNEL(more_misses_than_frames, struct bed_view)
+SIMT_KERNEL(more_misses_than_frames, struct fixture_view)
 
 /* ---- threads that hold pages and want more ---- */
 
-SIMT_FN void holders_that_miss(const struct bed_view *b)
+SIMT_FN void holders_that_miss(const struct fixture_view *b)
 {
 	uint64_t random = draw_mix(b->seed + simt_global_thread());
 
 	for (uint32_t step = 0; step < b->steps; step++)
 		hold_pages(b, 1 + step % MOST_HELD, &random);
 }
-SIMT_KERNEL(holders_that_miss, struct bed_view)
+SIMT_KERNEL(holders_that_miss, struct fixture_view)
 
 struct scene {
 	const struct simt_kernel *kernel;
@@ -100,9 +100,9 @@ static const struct scene scenes[] = {
 /* Grids may be larger than what the machine holds at once: nobody waits for a thread that has not begun. */
 static int run_scene(struct stress *s, const struct scene *scene, uint32_t ways, int queues)
 {
-	struct bed_shape shape = {4096, scene->pages, scene->frames, ways, GN_CLOCK, queues};
+	struct fixture_shape shape = {4096, scene->pages, scene->frames, ways, GN_CLOCK, queues};
 	struct simt_grid grid = {scene->threads / 64, 64, 0};
-	struct bed b;
+	struct fixture b;
 	int bad = bed_open(s, &b, &shape);
 
 	b.view.steps = scene->steps;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache_bed.h - a store, a cache before it and what its words must hold.
+ * cache_fixture.h - a store, a cache before it and what its words must hold.
  *
  * The store's word k, 8 bytes, is a constant of k if k is even; but every 64th is a count, to which all
  * threads add. If k is odd the word belongs to one thread, which alone reads and writes it. Behind these
@@ -20,7 +20,7 @@
 enum fault_kind { FOREIGN_DATA, LOST_WRITE, FAILED_ACCESS, BAD_REFERENCE, FAULT_KINDS };
 
 /* What kernels get. */
-struct bed_view {
+struct fixture_view {
 	struct gn_array words;
 	struct gn_array part[3]; /* the same words as elements of 1, 2 and 4 bytes */
 	struct gn_array own; /* the pages of one thread each, behind words */
@@ -37,21 +37,21 @@ struct bed_view {
 	uint32_t *doing; /* [threads], stress_doing; NULL: nobody asks */
 };
 
-struct bed {
+struct fixture {
 	struct gn_store *store;
 	struct gn_cache *cache;
-	struct bed_view view;
+	struct fixture_view view;
 };
 
 /* What a round is made of. */
-struct bed_shape {
+struct fixture_shape {
 	uint32_t page_bytes, pages, frames;
 	uint32_t ways; /* 0: the direct table */
 	enum gn_cache_policy policy;
 	int queues; /* behind queue pairs, else in host memory */
 };
 
-SIMT_FN void bed_fault(const struct bed_view *b, enum fault_kind kind)
+SIMT_FN void bed_fault(const struct fixture_view *b, enum fault_kind kind)
 {
 	simt_add_relaxed_dev_u32(&b->fault[kind], 1);
 }
@@ -68,14 +68,14 @@ SIMT_FN int bed_is_count(uint64_t k)
 }
 
 /* The page of an array of words that word k lies in has this many words. */
-SIMT_FN uint64_t bed_page_words(const struct bed_view *b)
+SIMT_FN uint64_t bed_page_words(const struct fixture_view *b)
 {
 	return (uint64_t)1 << (b->words.pages.page_log2 - 3);
 }
 
 /* ---- host ---- */
 
-static inline int bed_fill(struct bed *b, uint64_t words)
+static inline int bed_fill(struct fixture *b, uint64_t words)
 {
 	uint64_t *word = (uint64_t *)malloc(words * 8);
 	struct gn_error error;
@@ -89,7 +89,7 @@ static inline int bed_fill(struct bed *b, uint64_t words)
 	return bad;
 }
 
-static inline int bed_open_store(struct stress *s, struct bed *b, const struct bed_shape *shape)
+static inline int bed_open_store(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
 {
 	struct gn_store_options options;
 	struct gn_error error;
@@ -108,7 +108,7 @@ static inline int bed_open_store(struct stress *s, struct bed *b, const struct b
 	return bed_fill(b, (uint64_t)(shape->pages + b->view.own_pages) * shape->page_bytes / 8);
 }
 
-static inline int bed_open_array(struct stress *s, struct bed *b, struct gn_array *array,
+static inline int bed_open_array(struct stress *s, struct fixture *b, struct gn_array *array,
 				 uint64_t offset, uint64_t bytes, uint32_t element_bytes)
 {
 	struct gn_array_options options;
@@ -123,12 +123,12 @@ static inline int bed_open_array(struct stress *s, struct bed *b, struct gn_arra
 	return gn_array_create(array, s->machine, &options, &error) ? stress_wrong("%s", error.text) : 0;
 }
 
-static inline size_t bed_counts(const struct bed *b, uint64_t words)
+static inline size_t bed_counts(const struct fixture *b, uint64_t words)
 {
 	return words + b->view.own_pages + FAULT_KINDS + 1;
 }
 
-static inline int bed_open_counts(struct stress *s, struct bed *b, uint64_t words)
+static inline int bed_open_counts(struct stress *s, struct fixture *b, uint64_t words)
 {
 	b->view.written = (uint32_t *)simt_alloc(s->machine, bed_counts(b, words) * 4, SIMT_DEVICE);
 	b->view.overwritten = b->view.written + words;
@@ -137,7 +137,7 @@ static inline int bed_open_counts(struct stress *s, struct bed *b, uint64_t word
 	return b->view.written ? 0 : stress_wrong("no memory");
 }
 
-static inline int bed_open_cache(struct stress *s, struct bed *b, const struct bed_shape *shape)
+static inline int bed_open_cache(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
 {
 	const uint64_t bytes = (uint64_t)shape->pages * shape->page_bytes;
 	struct gn_cache_options options;
@@ -162,14 +162,14 @@ static inline int bed_open_cache(struct stress *s, struct bed *b, const struct b
 	       bed_open_counts(s, b, bytes / 8);
 }
 
-static inline int bed_open(struct stress *s, struct bed *b, const struct bed_shape *shape)
+static inline int bed_open(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
 {
 	memset(b, 0, sizeof *b);
 	b->view.seed = s->seed;
 	return bed_open_store(s, b, shape) || bed_open_cache(s, b, shape);
 }
 
-static inline void bed_close(struct stress *s, struct bed *b)
+static inline void bed_close(struct stress *s, struct fixture *b)
 {
 	simt_free(s->machine, b->view.written);
 	if (b->view.words.failure)
@@ -184,7 +184,7 @@ static inline void bed_close(struct stress *s, struct bed *b)
 	gn_store_close(b->store);
 }
 
-static inline int bed_check_faults(struct bed *b, const uint32_t *fault)
+static inline int bed_check_faults(struct fixture *b, const uint32_t *fault)
 {
 	struct gn_error error;
 
@@ -199,14 +199,15 @@ static inline int bed_check_faults(struct bed *b, const uint32_t *fault)
 }
 
 /* What word k of the store must be; of the words, or of the pages behind them. */
-static inline uint64_t bed_expected(const struct bed *b, const uint32_t *written, uint64_t words, uint64_t k)
+static inline uint64_t bed_expected(const struct fixture *b, const uint32_t *written, uint64_t words,
+                                    uint64_t k)
 {
 	if (k >= words)
 		return bed_word(k, written[words + (k - words) / bed_page_words(&b->view)]);
 	return bed_is_count(k) ? bed_word(k, 0) + written[k] : bed_word(k, written[k]);
 }
 
-static inline int bed_check_words(struct bed *b, const uint32_t *written, uint64_t words)
+static inline int bed_check_words(struct fixture *b, const uint32_t *written, uint64_t words)
 {
 	const uint64_t all = words + b->view.own.count;
 	uint64_t *word = (uint64_t *)malloc(all * 8);
@@ -228,7 +229,7 @@ static inline int bed_check_words(struct bed *b, const uint32_t *written, uint64
  * After a kernel: nothing went wrong, no page failed to be written, nothing stays pinned, and after a flush
  * the store has every write.
  */
-static inline int bed_check(struct stress *s, struct bed *b)
+static inline int bed_check(struct stress *s, struct fixture *b)
 {
 	const uint64_t words = b->view.words.count;
 	uint32_t *written = (uint32_t *)malloc(bed_counts(b, words) * 4);

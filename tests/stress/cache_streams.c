@@ -11,21 +11,21 @@
 
 enum { MOST_STREAMS = 4, LAUNCHES = 6 };
 
-SIMT_FN void crowd(const struct bed_view *b)
+SIMT_FN void crowd(const struct fixture_view *b)
 {
 	use_cache(b);
 }
-SIMT_KERNEL(crowd, struct bed_view)
+SIMT_KERNEL(crowd, struct fixture_view)
 
 /* How often each word of this launch's threads was written, for the host; others still count theirs. */
 struct report {
-	struct bed_view view;
+	struct fixture_view view;
 	uint32_t *written; /* [words] */
 };
 
 SIMT_FN void tell(const struct report *a)
 {
-	const struct bed_view *b = &a->view;
+	const struct fixture_view *b = &a->view;
 
 	for (uint64_t k = b->first_owner + simt_global_thread(); k < b->words.count / 2; k += b->owners)
 		a->written[2 * k + 1] = b->written[2 * k + 1];
@@ -35,8 +35,8 @@ SIMT_KERNEL(tell, struct report)
 /* One host thread with its stream. */
 struct user {
 	struct stress *stress;
-	struct bed *bed;
-	struct bed_view view; /* with owners of its own */
+	struct fixture *fixture;
+	struct fixture_view view; /* with owners of its own */
 	struct simt_stream *stream;
 	struct simt_grid grid;
 	uint64_t random;
@@ -75,7 +75,7 @@ static int look_into_store(struct user *u)
 
 		if (!u->written[k])
 			continue;
-		if (gn_store_read_host(u->bed->store, k * 8, &word, 8, &error))
+		if (gn_store_read_host(u->fixture->store, k * 8, &word, 8, &error))
 			return user_wrong(u, "cannot read the store", error.text);
 		if (word != bed_word(k, u->written[k]))
 			return user_wrong(u, "flush", "a word written before it is not in the store");
@@ -91,13 +91,13 @@ static int launch_and_flush(struct user *u)
 	u->view.seed = draw(&u->random);
 	if (simt_launch_on(u->stream, &crowd_kernel, u->grid, &u->view))
 		return user_wrong(u, "launch", simt_stream_message(u->stream));
-	if (flushes && gn_cache_flush_on(u->bed->cache, u->stream, &error))
+	if (flushes && gn_cache_flush_on(u->fixture->cache, u->stream, &error))
 		return user_wrong(u, "flush", error.text);
 	if (simt_stream_wait(u->stream))
 		return user_wrong(u, "kernel", simt_stream_message(u->stream));
-	if (flushes && gn_cache_flush_result(u->bed->cache, u->stream, &error))
+	if (flushes && gn_cache_flush_result(u->fixture->cache, u->stream, &error))
 		return user_wrong(u, "flush", error.text);
-	if (gn_cache_write_failure(u->bed->cache, &error) || gn_array_failure(&u->view.words, &error))
+	if (gn_cache_write_failure(u->fixture->cache, &error) || gn_array_failure(&u->view.words, &error))
 		return user_wrong(u, "failure", error.text);
 	return flushes ? look_into_store(u) : 0;
 }
@@ -111,7 +111,7 @@ static void *use_stream(void *argument)
 	return NULL;
 }
 
-static void draw_shape(uint64_t *random, struct bed_shape *shape)
+static void draw_shape(uint64_t *random, struct fixture_shape *shape)
 {
 	static const uint32_t ways[] = {0, 0, 2, 4};
 
@@ -123,13 +123,14 @@ static void draw_shape(uint64_t *random, struct bed_shape *shape)
 	shape->queues = draw_chance(random, 30);
 }
 
-static int open_user(struct stress *s, struct bed *b, struct user *u, struct simt_grid grid, uint64_t *random)
+static int open_user(struct stress *s, struct fixture *b, struct user *u, struct simt_grid grid,
+                     uint64_t *random)
 {
 	struct gn_error error;
 
 	memset(u, 0, sizeof *u);
 	u->stress = s;
-	u->bed = b;
+	u->fixture = b;
 	u->view = b->view;
 	u->grid = grid;
 	u->random = draw(random);
@@ -148,7 +149,7 @@ static void close_user(struct user *u)
 }
 
 /* All users at once; every thread of every stream owns words of its own. */
-static int run_users(struct stress *s, struct bed *b, uint64_t *random)
+static int run_users(struct stress *s, struct fixture *b, uint64_t *random)
 {
 	const uint32_t streams = 2 + draw_below(random, MOST_STREAMS - 1);
 	const uint64_t most = b->view.words.count / 2 / streams;
@@ -181,8 +182,8 @@ static int run_users(struct stress *s, struct bed *b, uint64_t *random)
 static int streams_round(struct stress *s)
 {
 	uint64_t random = s->seed;
-	struct bed_shape shape;
-	struct bed b;
+	struct fixture_shape shape;
+	struct fixture b;
 	int bad;
 
 	draw_shape(&random, &shape);

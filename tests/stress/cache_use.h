@@ -3,11 +3,11 @@
 #ifndef GN_TESTS_CACHE_USE_H
 #define GN_TESTS_CACHE_USE_H
 
-#include "cache_bed.h"
+#include "cache_fixture.h"
 
 enum { MOST_HELD = 3 };
 
-SIMT_FN uint64_t draw_constant(const struct bed_view *b, uint64_t *random)
+SIMT_FN uint64_t draw_constant(const struct fixture_view *b, uint64_t *random)
 {
 	const uint64_t k = draw(random) % (b->words.count / 2) * 2;
 
@@ -15,7 +15,7 @@ SIMT_FN uint64_t draw_constant(const struct bed_view *b, uint64_t *random)
 }
 
 /* A word of this thread's own. */
-SIMT_FN uint64_t draw_own(const struct bed_view *b, uint64_t *random)
+SIMT_FN uint64_t draw_own(const struct fixture_view *b, uint64_t *random)
 {
 	uint64_t owners = b->owners ? b->owners : simt_global_threads();
 	uint64_t self = b->first_owner + simt_global_thread();
@@ -23,14 +23,14 @@ SIMT_FN uint64_t draw_own(const struct bed_view *b, uint64_t *random)
 	return (self + draw(random) % (b->words.count / 2 / owners) * owners) * 2 + 1;
 }
 
-SIMT_FN void check_word(const struct bed_view *b, uint64_t k, uint64_t value)
+SIMT_FN void check_word(const struct fixture_view *b, uint64_t k, uint64_t value)
 {
 	if (bed_is_count(k) ? value - bed_word(k, 0) > 0xffffffffu
 	                    : value != bed_word(k, k & 1 ? b->written[k] : 0))
 		bed_fault(b, k & 1 ? LOST_WRITE : FOREIGN_DATA);
 }
 
-SIMT_FN void read_word(const struct bed_view *b, uint64_t k)
+SIMT_FN void read_word(const struct fixture_view *b, uint64_t k)
 {
 	uint64_t value = 0;
 
@@ -40,7 +40,7 @@ SIMT_FN void read_word(const struct bed_view *b, uint64_t k)
 		check_word(b, k, value);
 }
 
-SIMT_FN void write_word(const struct bed_view *b, uint64_t k)
+SIMT_FN void write_word(const struct fixture_view *b, uint64_t k)
 {
 	if (gn_write_u64(&b->words, k, bed_word(k, b->written[k] + 1)))
 		bed_fault(b, FAILED_ACCESS);
@@ -49,7 +49,7 @@ SIMT_FN void write_word(const struct bed_view *b, uint64_t k)
 }
 
 /* A word read as elements of 1, 2 or 4 bytes. */
-SIMT_FN void read_parts(const struct bed_view *b, uint64_t k, uint32_t log2)
+SIMT_FN void read_parts(const struct fixture_view *b, uint64_t k, uint32_t log2)
 {
 	const struct gn_array *part = &b->part[log2];
 	const uint32_t parts = 8u >> log2;
@@ -67,7 +67,7 @@ SIMT_FN void read_parts(const struct bed_view *b, uint64_t k, uint32_t log2)
 }
 
 /* A word of this thread's own, written in such parts. */
-SIMT_FN void write_parts(const struct bed_view *b, uint64_t k, uint32_t log2)
+SIMT_FN void write_parts(const struct fixture_view *b, uint64_t k, uint32_t log2)
 {
 	const struct gn_array *part = &b->part[log2];
 	const uint64_t value = bed_word(k, b->written[k] + 1);
@@ -86,7 +86,7 @@ SIMT_FN void write_parts(const struct bed_view *b, uint64_t k, uint32_t log2)
 }
 
 /* A run of constants, over a page border now and then: some of them at once, then one by one. */
-SIMT_FN void read_run(const struct bed_view *b, struct gn_cursor *c, uint64_t *random)
+SIMT_FN void read_run(const struct fixture_view *b, struct gn_cursor *c, uint64_t *random)
 {
 	uint64_t k = draw_constant(b, random), some[4];
 
@@ -101,7 +101,7 @@ SIMT_FN void read_run(const struct bed_view *b, struct gn_cursor *c, uint64_t *r
 }
 
 /* What a held page shows: the constants, or one in so many. */
-SIMT_FN void check_page(const struct bed_view *b, const struct gn_page *page, uint64_t k)
+SIMT_FN void check_page(const struct fixture_view *b, const struct gn_page *page, uint64_t k)
 {
 	const uint64_t *data = (const uint64_t *)page->data;
 
@@ -114,7 +114,7 @@ SIMT_FN void check_page(const struct bed_view *b, const struct gn_page *page, ui
 
 /* Readers that looked before the page came may still look here: an indivisible store keeps sanitizers
  * content. */
-SIMT_FN void write_held(const struct bed_view *b, const struct gn_page *page, uint64_t k)
+SIMT_FN void write_held(const struct fixture_view *b, const struct gn_page *page, uint64_t k)
 {
 	uint64_t *data = (uint64_t *)page->data + (k - page->first);
 
@@ -124,7 +124,7 @@ SIMT_FN void write_held(const struct bed_view *b, const struct gn_page *page, ui
 }
 
 /* Hold up to so many pages, the last for writing, and miss another meanwhile. No frame is no fault. */
-SIMT_FN void hold_pages(const struct bed_view *b, uint32_t many, uint64_t *random)
+SIMT_FN void hold_pages(const struct fixture_view *b, uint32_t many, uint64_t *random)
 {
 	const uint32_t self = 1u << simt_lane();
 	struct gn_page page[MOST_HELD];
@@ -157,7 +157,7 @@ SIMT_FN void hold_pages(const struct bed_view *b, uint32_t many, uint64_t *rando
 }
 
 /* All lanes of a warp look at one page together. */
-SIMT_FN void hold_as_warp(const struct bed_view *b, uint32_t step)
+SIMT_FN void hold_as_warp(const struct fixture_view *b, uint32_t step)
 {
 	const uint32_t width = simt_warp_width(), all = width == 32 ? 0xffffffffu : (1u << width) - 1;
 	uint64_t random = draw_mix(b->seed + simt_global_thread() / width * 4099 + step);
@@ -178,7 +178,7 @@ SIMT_FN void hold_as_warp(const struct bed_view *b, uint32_t step)
 /* ---- changes as one step ---- */
 
 /* Counts go up, and a thread sees its own step. */
-SIMT_FN void add_to_count(const struct bed_view *b, uint64_t *random)
+SIMT_FN void add_to_count(const struct fixture_view *b, uint64_t *random)
 {
 	const uint64_t k = draw(random) % (b->words.count / 64) * 64, base = bed_word(k, 0);
 	const uint64_t old = gn_add_u64(&b->words, k, 1);
@@ -200,7 +200,7 @@ SIMT_FN void add_to_count(const struct bed_view *b, uint64_t *random)
 /* ---- pages as wholes ---- */
 
 /* Overwrite the thread's own page, if it has one; no frame is no fault. */
-SIMT_FN void overwrite_own(const struct bed_view *b)
+SIMT_FN void overwrite_own(const struct fixture_view *b)
 {
 	const uint32_t self = 1u << simt_lane();
 	const uint64_t id = b->first_owner + simt_global_thread(), first = id * bed_page_words(b);
@@ -223,7 +223,7 @@ SIMT_FN void overwrite_own(const struct bed_view *b)
 }
 
 /* One word of it, and the last. */
-SIMT_FN void read_own_page(const struct bed_view *b, uint64_t *random)
+SIMT_FN void read_own_page(const struct fixture_view *b, uint64_t *random)
 {
 	const uint64_t id = b->first_owner + simt_global_thread(), words = bed_page_words(b);
 	const uint64_t k = id * words + draw(random) % words;
@@ -234,7 +234,7 @@ SIMT_FN void read_own_page(const struct bed_view *b, uint64_t *random)
 
 /* ---- hints, and flushes beside everything else ---- */
 
-SIMT_FN void prefetch_some(const struct bed_view *b, uint64_t *random)
+SIMT_FN void prefetch_some(const struct fixture_view *b, uint64_t *random)
 {
 	const uint64_t k = draw_constant(b, random);
 
@@ -244,7 +244,7 @@ SIMT_FN void prefetch_some(const struct bed_view *b, uint64_t *random)
 		gn_array_prefetch(&b->words, 1u << simt_lane(), k, 2 * bed_page_words(b));
 }
 
-SIMT_FN void flush_some(const struct bed_view *b, uint64_t *random)
+SIMT_FN void flush_some(const struct fixture_view *b, uint64_t *random)
 {
 	const uint32_t frame = draw_below(random, b->words.pages.cache->frames);
 
@@ -252,7 +252,7 @@ SIMT_FN void flush_some(const struct bed_view *b, uint64_t *random)
 		bed_fault(b, FAILED_ACCESS);
 }
 
-SIMT_FN void use_cache(const struct bed_view *b)
+SIMT_FN void use_cache(const struct fixture_view *b)
 {
 	uint64_t random = draw_mix(b->seed + simt_global_thread() + 1);
 	struct gn_cursor c = gn_cursor_init(&b->words);

@@ -124,7 +124,7 @@ SIMT_KERNEL(mixed, struct view)
 
 /* ---- host ---- */
 
-struct bed {
+struct fixture {
 	struct gn_store *store[STORES];
 	struct gn_cache *cache[2]; /* of the first two stores, and of the others */
 	struct gn_array array[ARRAYS];
@@ -139,7 +139,7 @@ static int failed(const struct gn_error *e)
 	return stress_wrong("%s", e->text);
 }
 
-static int open_store(struct stress *s, struct bed *b, uint32_t k)
+static int open_store(struct stress *s, struct fixture *b, uint32_t k)
 {
 	const uint64_t bytes = k == OWN ? b->words * 8 : least_bytes[k];
 	uint8_t *content = (uint8_t *)calloc(1, bytes);
@@ -161,7 +161,7 @@ static int open_store(struct stress *s, struct bed *b, uint32_t k)
 	return rc ? failed(&e) : 0;
 }
 
-static int open_cache(struct stress *s, struct bed *b, uint32_t k, uint64_t *random)
+static int open_cache(struct stress *s, struct fixture *b, uint32_t k, uint64_t *random)
 {
 	struct gn_cache_options options;
 	struct gn_error e;
@@ -175,7 +175,8 @@ static int open_cache(struct stress *s, struct bed *b, uint32_t k, uint64_t *ran
 	return gn_cache_create(&b->cache[k], s->machine, &b->store[2 * k], 2, &options, &e) ? failed(&e) : 0;
 }
 
-static int open_array(struct stress *s, struct bed *b, struct gn_array *array, uint32_t store, uint32_t size)
+static int open_array(struct stress *s, struct fixture *b, struct gn_array *array, uint32_t store,
+                      uint32_t size)
 {
 	const uint64_t bytes = store == OWN ? b->words * 8 : least_bytes[store];
 	const struct gn_array_options options = {GN_PAGED, b->cache[store / 2], b->store[store],
@@ -185,7 +186,7 @@ static int open_array(struct stress *s, struct bed *b, struct gn_array *array, u
 	return gn_array_create(array, s->machine, &options, &e) ? failed(&e) : 0;
 }
 
-static int open_view(struct stress *s, struct bed *b)
+static int open_view(struct stress *s, struct fixture *b)
 {
 	struct view *v = &b->view;
 	int bad = open_array(s, b, &v->words, OWN, 8);
@@ -205,7 +206,7 @@ static int open_view(struct stress *s, struct bed *b)
 	return 0;
 }
 
-static int open_bed(struct stress *s, struct bed *b, uint64_t *random)
+static int open_fixture(struct stress *s, struct fixture *b, uint64_t *random)
 {
 	int bad = 0;
 
@@ -218,7 +219,7 @@ static int open_bed(struct stress *s, struct bed *b, uint64_t *random)
 	return bad || open_view(s, b);
 }
 
-static void close_bed(struct stress *s, struct bed *b)
+static void close_fixture(struct stress *s, struct fixture *b)
 {
 	for (uint32_t k = 0; k < ARRAYS; k++)
 		if (b->array[k].failure)
@@ -236,7 +237,7 @@ static void close_bed(struct stress *s, struct bed *b)
 }
 
 /* On a stream, so that the host flushes the changed words meanwhile. */
-static int run(struct stress *s, struct bed *b)
+static int run(struct stress *s, struct fixture *b)
 {
 	struct simt_stream *stream;
 	struct gn_error e;
@@ -255,7 +256,7 @@ static int run(struct stress *s, struct bed *b)
 	return bad;
 }
 
-static int check_counts(struct stress *s, struct bed *b)
+static int check_counts(struct stress *s, struct fixture *b)
 {
 	static const char *const name[KINDS] = {"reads", "reads by a cursor", "words of a thread's own",
 	                                        "calls"};
@@ -279,7 +280,7 @@ static int check_counts(struct stress *s, struct bed *b)
  * The stores have what was written, and what is only read is as it was. No pin is left: the caches can forget
  * all pages.
  */
-static int check_stores(struct stress *s, struct bed *b)
+static int check_stores(struct stress *s, struct fixture *b)
 {
 	const uint64_t bytes = b->words * 8;
 	uint64_t *mirror = (uint64_t *)malloc(bytes);
@@ -311,13 +312,13 @@ static int check_stores(struct stress *s, struct bed *b)
 static int mixed_round(struct stress *s)
 {
 	uint64_t random = s->seed;
-	struct bed b;
+	struct fixture b;
 	int bad;
 
 	memset(&b, 0, sizeof b);
-	bad = open_bed(s, &b, &random) || run(s, &b) || check_counts(s, &b) || check_stores(s, &b);
+	bad = open_fixture(s, &b, &random) || run(s, &b) || check_counts(s, &b) || check_stores(s, &b);
 	s->operations += b.words / OWN_WORDS * b.view.steps;
-	close_bed(s, &b);
+	close_fixture(s, &b);
 	return bad;
 }
 

@@ -15,14 +15,14 @@ struct queue_mode {
 	uint32_t depth_log2_from, depth_log2_to;
 };
 
-struct queue_bed {
+struct queue_fixture {
 	struct use_arguments a;
 	struct disk disk;
 	uint64_t threads;
 	uint32_t depth, first_ticket;
 };
 
-static inline int queue_make(struct stress *s, struct queue_bed *b)
+static inline int queue_make(struct stress *s, struct queue_fixture *b)
 {
 	struct gn_nvmeq_options options = {b->depth, 16384, DISK_BLOCK, 1, b->first_ticket};
 	struct gn_error error;
@@ -43,7 +43,7 @@ static inline int queue_make(struct stress *s, struct queue_bed *b)
 	return 0;
 }
 
-static inline void queue_unmake(struct stress *s, struct queue_bed *b)
+static inline void queue_unmake(struct stress *s, struct queue_fixture *b)
 {
 	for (uint32_t k = 0; k < b->a.queues; k++)
 		gn_nvmeq_destroy(&b->a.queue[k], s->machine);
@@ -54,7 +54,7 @@ static inline void queue_unmake(struct stress *s, struct queue_bed *b)
 }
 
 /* The users run while the disk serves; then what they gave up comes home, and the disk stops. */
-static inline int queue_serve(struct stress *s, struct queue_bed *b, struct simt_grid grid)
+static inline int queue_serve(struct stress *s, struct queue_fixture *b, struct simt_grid grid)
 {
 	struct simt_grid one = {1, 1, 0};
 	int bad;
@@ -69,7 +69,7 @@ static inline int queue_serve(struct stress *s, struct queue_bed *b, struct simt
 	return bad || stress_run(s, &reap_rest_kernel, one, &b->a);
 }
 
-static inline int queue_check_state(const struct queue_bed *b, const struct gn_nvmeq_state *state,
+static inline int queue_check_state(const struct queue_fixture *b, const struct gn_nvmeq_state *state,
                                     uint32_t *strays)
 {
 	uint32_t slots = state->free_ring.tail - state->free_ring.head;
@@ -85,7 +85,7 @@ static inline int queue_check_state(const struct queue_bed *b, const struct gn_n
 	return 0;
 }
 
-static inline int queue_check(struct stress *s, struct queue_bed *b)
+static inline int queue_check(struct stress *s, struct queue_fixture *b)
 {
 	static const char *const text[] = {"nothing",
 	                                   "a completion was lost",
@@ -119,7 +119,7 @@ static inline int queue_check(struct stress *s, struct queue_bed *b)
 
 static inline int queue_round(struct stress *s, const struct queue_mode *mode)
 {
-	struct queue_bed *b = (struct queue_bed *)calloc(1, sizeof *b);
+	struct queue_fixture *b = (struct queue_fixture *)calloc(1, sizeof *b);
 	uint64_t random = draw_mix(s->seed);
 	struct simt_grid grid = stress_grid(s, 1 + draw_below(&random, mode->most_threads));
 	int bad;

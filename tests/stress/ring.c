@@ -75,13 +75,13 @@ SIMT_FN void take_rest(const struct arguments *a)
 }
 SIMT_KERNEL(take_rest, struct arguments)
 
-struct bed {
+struct fixture {
 	struct arguments a;
 	uint32_t *turn;
 	uint64_t values;
 };
 
-static int make(struct stress *s, struct bed *b, uint32_t depth, uint64_t values)
+static int make(struct stress *s, struct fixture *b, uint32_t depth, uint64_t values)
 {
 	struct simt_machine *m = s->machine;
 	uint32_t *turns = (uint32_t *)malloc(depth * sizeof *turns);
@@ -104,7 +104,7 @@ static int make(struct stress *s, struct bed *b, uint32_t depth, uint64_t values
 	return rc ? stress_wrong("cannot make a ring: %s", gn_error_name(rc)) : 0;
 }
 
-static void unmake(struct stress *s, struct bed *b)
+static void unmake(struct stress *s, struct fixture *b)
 {
 	simt_free(s->machine, b->a.ring);
 	simt_free(s->machine, b->a.record);
@@ -112,7 +112,7 @@ static void unmake(struct stress *s, struct bed *b)
 	simt_free(s->machine, b->turn);
 }
 
-static int check(struct stress *s, const struct bed *b)
+static int check(struct stress *s, const struct fixture *b)
 {
 	uint32_t *seen = (uint32_t *)malloc((b->values + 1) * sizeof *seen);
 	int bad = 0;
@@ -135,7 +135,7 @@ static int ring_round(struct stress *s)
 	struct simt_grid grid = stress_grid(s, 1u << (5 + draw_below(&random, 8)));
 	struct simt_grid one = {1, 1, 0};
 	uint64_t threads = (uint64_t)grid.blocks * grid.block_threads;
-	struct bed b;
+	struct fixture b;
 	int bad;
 
 	memset(&b, 0, sizeof b);

@@ -372,15 +372,15 @@ static uint64_t row_at(uint64_t k, uint32_t words)
 	return row ^ row >> 8;
 }
 
-struct batch_bed {
+struct batch_fixture {
 	struct gn_gather *gather;
 	struct gn_batch batch;
 	uint64_t *index;
 };
 
-static struct batch_bed open_batch(struct cache_test *t, uint32_t words)
+static struct batch_fixture open_batch(struct cache_test *t, uint32_t words)
 {
-	struct batch_bed b;
+	struct batch_fixture b;
 
 	b.index = (uint64_t *)simt_alloc(t->machine, 2 * ROWS * sizeof *b.index, SIMT_PINNED);
 	b.batch.index = b.index;
@@ -395,14 +395,14 @@ static struct batch_bed open_batch(struct cache_test *t, uint32_t words)
 	return b;
 }
 
-static void close_batch(struct cache_test *t, struct batch_bed *b)
+static void close_batch(struct cache_test *t, struct batch_fixture *b)
 {
 	gn_gather_destroy(b->gather);
 	simt_free(t->machine, b->index);
 	simt_free(t->machine, b->batch.rows);
 }
 
-static void move_batch(struct cache_test *t, struct gn_auto *choice, struct batch_bed *b, int is_scatter)
+static void move_batch(struct cache_test *t, struct gn_auto *choice, struct batch_fixture *b, int is_scatter)
 {
 	const struct gn_array array = gn_auto_array(choice);
 	const uint32_t words = b->batch.elements;
@@ -430,7 +430,7 @@ static void rows_of_batches_are_seen_once(void **state)
 		for (int is_scatter = 0; is_scatter < 2; is_scatter++) {
 			const struct gn_auto_analysis *s;
 			struct gn_auto *choice;
-			struct batch_bed b;
+			struct batch_fixture b;
 
 			open_wide(t, 1, width, "host:4M");
 			b = open_batch(t, MOST_ROW);
@@ -458,7 +458,7 @@ static void a_gather_from_blocks_fetches_pages(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct gn_auto *choice;
-	struct batch_bed b;
+	struct batch_fixture b;
 
 	open_wide(t, 1, 1, "memq:4M");
 	b = open_batch(t, MOST_ROW);
@@ -521,7 +521,7 @@ static void the_advice_to_gather_stays(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct gn_auto *choice;
-	struct batch_bed b;
+	struct batch_fixture b;
 	char text[4096];
 
 	open_wide(t, 1, 1, "host:4M");

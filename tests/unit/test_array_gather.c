@@ -20,7 +20,7 @@ struct shape {
 	uint64_t most;          /* numbers are drawn below this; 0: the rows that there are */
 };
 
-struct bed {
+struct fixture {
 	struct cache_test *t;
 	const struct shape *shape;
 	struct gn_array array;
@@ -31,7 +31,7 @@ struct bed {
 	uint64_t seed;
 };
 
-static uint64_t draw(struct bed *b, uint64_t bound)
+static uint64_t draw(struct fixture *b, uint64_t bound)
 {
 	b->seed = b->seed * 6364136223846793005u + 1442695040888963407u;
 	return (b->seed >> 20) % bound;
@@ -65,7 +65,7 @@ SIMT_FN void move_all(const struct move_args *a)
 }
 SIMT_KERNEL(move_all, struct move_args)
 
-static int move_on_device(struct bed *b, struct gn_gather *g, enum way way, int is_scatter)
+static int move_on_device(struct fixture *b, struct gn_gather *g, enum way way, int is_scatter)
 {
 	struct simt_grid grid = {way == GRID ? 3u : 1u, 64, GN_GATHER_SHARED};
 	struct move_args args;
@@ -85,7 +85,7 @@ static int move_on_device(struct bed *b, struct gn_gather *g, enum way way, int 
 	return rc;
 }
 
-static int move_batch(struct bed *b, enum way way, int is_scatter)
+static int move_batch(struct fixture *b, enum way way, int is_scatter)
 {
 	struct gn_gather *g;
 	int rc;
@@ -114,7 +114,7 @@ static void open_machine_of(struct cache_test *t, unsigned threads, unsigned wid
 /*
  * Write a third of the elements through the array, so that frames are dirty and some have been written back.
  */
-static void make_dirty(struct bed *b)
+static void make_dirty(struct fixture *b)
 {
 	const uint32_t size = b->shape->element_bytes;
 	const uint64_t writes = b->array.count / 3 < 300 ? b->array.count / 3 : 300;
@@ -133,7 +133,7 @@ static void make_dirty(struct bed *b)
 	free(act);
 }
 
-static void open_array(struct bed *b)
+static void open_array(struct fixture *b)
 {
 	const struct shape *s = b->shape;
 	struct gn_cache_options o;
@@ -160,7 +160,7 @@ static void open_array(struct bed *b)
 				       b->array.count * s->element_bytes, &b->t->error), 0);
 }
 
-static void open_batch(struct bed *b)
+static void open_batch(struct fixture *b)
 {
 	const uint64_t bytes = b->shape->count * b->row_bytes;
 	uint64_t *index =
@@ -175,9 +175,9 @@ static void open_batch(struct bed *b)
 	memset(b->batch.rows, 0xee, bytes);
 }
 
-static struct bed open_bed(struct cache_test *t, const struct shape *shape, uint64_t seed)
+static struct fixture open_fixture(struct cache_test *t, const struct shape *shape, uint64_t seed)
 {
-	struct bed b;
+	struct fixture b;
 
 	memset(&b, 0, sizeof b);
 	b.t = t;
@@ -189,7 +189,7 @@ static struct bed open_bed(struct cache_test *t, const struct shape *shape, uint
 	return b;
 }
 
-static void close_bed(struct bed *b)
+static void close_fixture(struct fixture *b)
 {
 	simt_free(b->t->machine, (void *)(uintptr_t)b->batch.index);
 	simt_free(b->t->machine, b->batch.rows);
@@ -200,7 +200,7 @@ static void close_bed(struct bed *b)
 
 /* ---- what should have come of it ---- */
 
-static void check_failure(struct bed *b)
+static void check_failure(struct fixture *b)
 {
 	int beyond = 0;
 
@@ -209,7 +209,7 @@ static void check_failure(struct bed *b)
 	assert_int_equal(gn_array_failure(&b->array, &b->t->error), beyond ? -GN_ERANGE : 0);
 }
 
-static void check_gathered(struct bed *b)
+static void check_gathered(struct fixture *b)
 {
 	char *zero = (char *)calloc(1, b->row_bytes);
 
@@ -225,7 +225,7 @@ static void check_gathered(struct bed *b)
 }
 
 /* Every element as a scalar read sees it. */
-static void check_array(struct bed *b)
+static void check_array(struct fixture *b)
 {
 	const uint32_t size = b->shape->element_bytes;
 	struct act *act = (struct act *)calloc(b->array.count, sizeof *act);
@@ -241,7 +241,7 @@ static void check_array(struct bed *b)
 	free(act);
 }
 
-static void fill_rows(struct bed *b)
+static void fill_rows(struct fixture *b)
 {
 	char *rows = (char *)b->batch.rows;
 
@@ -255,7 +255,7 @@ static void fill_rows(struct bed *b)
 
 static void gather_and_scatter(struct cache_test *t, const struct shape *shape, enum way way, uint64_t seed)
 {
-	struct bed b = open_bed(t, shape, seed);
+	struct fixture b = open_fixture(t, shape, seed);
 
 	assert_int_equal(move_batch(&b, way, 0), 0);
 	check_gathered(&b);
@@ -264,7 +264,7 @@ static void gather_and_scatter(struct cache_test *t, const struct shape *shape, 
 	assert_int_equal(move_batch(&b, way, 1), 0);
 	check_failure(&b);
 	check_array(&b);
-	close_bed(&b);
+	close_fixture(&b);
 }
 
 /* ---- trials ---- */
@@ -316,7 +316,7 @@ static void random_shapes(void **state)
 {
 	static const uint32_t sizes[] = {1, 2, 4, 8, 16};
 	struct cache_test *t = (struct cache_test *)*state;
-	struct bed b;
+	struct fixture b;
 
 	memset(&b, 0, sizeof b);
 	b.seed = 4711;
@@ -360,7 +360,7 @@ static const struct shape words = {"host", 64 << 10, 4096, 4, 0, 8, 4, 0, 64, 0}
 static void rows_are_read_alone(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	struct bed b = open_bed(t, &words, 9);
+	struct fixture b = open_fixture(t, &words, 9);
 	uint64_t *index = (uint64_t *)(uintptr_t)b.batch.index, before, around;
 	struct simt_info info;
 
@@ -380,14 +380,14 @@ static void rows_are_read_alone(void **state)
 		assert_int_equal(info_of(t).statistics.bypassed - around,
 		                 way == HOST && !info.is_cuda ? 64 : 2);
 	}
-	close_bed(&b);
+	close_fixture(&b);
 }
 
 /* The last of the batch counts, wherever the others stand. */
 static void the_last_of_equals_is_written(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	struct bed b = open_bed(t, &words, 10);
+	struct fixture b = open_fixture(t, &words, 10);
 	uint64_t *index = (uint64_t *)(uintptr_t)b.batch.index;
 
 	for (int way = 0; way < WAYS; way++) {
@@ -399,7 +399,7 @@ static void the_last_of_equals_is_written(void **state)
 		check_failure(&b);
 		check_array(&b);
 	}
-	close_bed(&b);
+	close_fixture(&b);
 }
 
 /*
@@ -414,7 +414,7 @@ static void rows_of_pages_that_are_there_in_parts(void **state)
 
 	for (int k = 0; k < 2; k++)
 		for (int way = 0; way < WAYS; way++) {
-			struct bed b = open_bed(t, &sectors[k], 15);
+			struct fixture b = open_fixture(t, &sectors[k], 15);
 			uint64_t *index = (uint64_t *)(uintptr_t)b.batch.index, before;
 
 			flush(t);
@@ -430,14 +430,14 @@ static void rows_of_pages_that_are_there_in_parts(void **state)
 			assert_int_equal(move_batch(&b, (enum way)way, 0), 0);
 			check_gathered(&b);
 			check_array(&b);
-			close_bed(&b);
+			close_fixture(&b);
 		}
 }
 
 static void nothing_is_a_batch(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	struct bed b = open_bed(t, &words, 11);
+	struct fixture b = open_fixture(t, &words, 11);
 
 	b.batch.count = 0;
 	for (int way = 0; way < WAYS; way++) {
@@ -445,7 +445,7 @@ static void nothing_is_a_batch(void **state)
 		assert_int_equal(move_batch(&b, (enum way)way, 1), 0);
 	}
 	check_array(&b);
-	close_bed(&b);
+	close_fixture(&b);
 }
 
 /* An array with less than a row has none. */
@@ -453,7 +453,7 @@ static void no_row_is_in_range(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct shape s = words;
-	struct bed b = open_bed(t, &s, 12);
+	struct fixture b = open_fixture(t, &s, 12);
 
 	b.array.count = 3;
 	b.array_rows = 0;
@@ -463,13 +463,13 @@ static void no_row_is_in_range(void **state)
 		check_gathered(&b);
 		check_failure(&b);
 	}
-	close_bed(&b);
+	close_fixture(&b);
 }
 
 static void refuses_what_is_no_batch(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
-	struct bed b = open_bed(t, &words, 13);
+	struct fixture b = open_fixture(t, &words, 13);
 	struct gn_gather *g = NULL;
 
 	assert_int_equal(gn_gather_create(&g, t->machine, 0, &t->error), -GN_EINVAL);
@@ -494,7 +494,7 @@ static void refuses_what_is_no_batch(void **state)
 	}
 	gn_array_failure(&b.array, &t->error);
 	check_array(&b);
-	close_bed(&b);
+	close_fixture(&b);
 }
 
 /* ---- on a stream ---- */
@@ -532,7 +532,7 @@ SIMT_FN void take_next_rows(const struct next_args *a)
 SIMT_KERNEL(take_next_rows, struct next_args)
 
 /* Gather, take other indices, and gather again, without a wait and with one workspace. */
-static void gather_twice_on(struct bed *b, struct simt_stream *stream, struct gn_gather *g, void *first,
+static void gather_twice_on(struct fixture *b, struct simt_stream *stream, struct gn_gather *g, void *first,
                             void *second)
 {
 	const struct next_args next = {(uint64_t *)(uintptr_t)b->batch.index, b->batch.count, b->array_rows};
@@ -554,11 +554,11 @@ static void batches_on_a_stream(void **state)
 	struct simt_stream *stream;
 	struct gate_args standing;
 	struct gn_gather *g;
-	struct bed b;
+	struct fixture b;
 	void *rows;
 
 	open_machine_of(t, 2, 4);
-	b = open_bed(t, &words, 14);
+	b = open_fixture(t, &words, 14);
 	rows = simt_alloc(t->machine, b.batch.count * b.row_bytes, SIMT_PINNED);
 	standing.gate = (struct gate *)simt_alloc(t->machine, sizeof *standing.gate, SIMT_PINNED);
 	assert_int_equal(gn_gather_create(&g, t->machine, b.batch.count, &t->error), 0);
@@ -586,14 +586,14 @@ static void batches_on_a_stream(void **state)
 	gn_gather_destroy(g);
 	simt_free(t->machine, standing.gate);
 	simt_free(t->machine, rows);
-	close_bed(&b);
+	close_fixture(&b);
 }
 
 static void refuses_the_stream_of_another_machine(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct simt_options options = {"cpu", 1, 1, SIMT_FAIR, 0};
-	struct bed b = open_bed(t, &words, 15);
+	struct fixture b = open_fixture(t, &words, 15);
 	struct simt_machine *other;
 	struct simt_stream *stream;
 	struct gn_gather *g;
@@ -608,7 +608,7 @@ static void refuses_the_stream_of_another_machine(void **state)
 	simt_stream_destroy(stream);
 	simt_close(other);
 	check_array(&b);
-	close_bed(&b);
+	close_fixture(&b);
 }
 
 /* Where every frame is pinned rows go around the cache, in both directions. */
@@ -619,7 +619,7 @@ static void around_a_cache_that_is_pinned(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int k = 0; k < 2; k++) {
-		struct bed b = open_bed(t, &few[k], 14);
+		struct fixture b = open_fixture(t, &few[k], 14);
 
 		assert_int_equal(act_one(t, &b.array, ACT_ACQUIRE, 0, 0, 0).rc, 0);
 		assert_int_equal(act_one(t, &b.array, ACT_ACQUIRE, 1, 4000, 0).rc, 0);
@@ -631,7 +631,7 @@ static void around_a_cache_that_is_pinned(void **state)
 		check_array(&b);
 		act_one(t, &b.array, ACT_RELEASE, 0, 0, 0);
 		act_one(t, &b.array, ACT_RELEASE, 1, 0, 0);
-		close_bed(&b);
+		close_fixture(&b);
 	}
 }
 

@@ -179,14 +179,14 @@ static void change_all(struct cache_test *t, enum gn_mode mode, uint64_t page)
 			                 expected(&done[op][k], done[op][k].old));
 }
 
-static const struct bed {
+static const struct fixture {
 	uint32_t ways;
 	const char *uri;
-} beds[] = {{0, "host:8K"}, {4, "host:8K"}, {0, "memq:8K"}, {4, "memq:8K"}};
+} fixtures[] = {{0, "host:8K"}, {4, "host:8K"}, {0, "memq:8K"}, {4, "memq:8K"}};
 
-enum { BEDS = sizeof beds / sizeof *beds };
+enum { BEDS = sizeof fixtures / sizeof *fixtures };
 
-static void open_bed(struct cache_test *t, const struct bed *b, unsigned warp_width)
+static void open_fixture(struct cache_test *t, const struct fixture *b, unsigned warp_width)
 {
 	struct gn_cache_options o = {FRAMES * PAGE, PAGE, GN_CLOCK, b->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
 	                             b->ways,       0,    1};
@@ -203,7 +203,7 @@ static void every_change_in_a_frame(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int b = 0; b < BEDS; b++) {
-		open_bed(t, &beds[b], 1);
+		open_fixture(t, &fixtures[b], 1);
 		change_all(t, GN_PAGED, 1);
 		assert_int_equal(info_of(t).statistics.bypassed, 0);
 	}
@@ -213,7 +213,7 @@ static void every_change_directly(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
-	open_bed(t, &beds[0], 1);
+	open_fixture(t, &fixtures[0], 1);
 	change_all(t, GN_DIRECT, 1);
 }
 
@@ -223,7 +223,7 @@ static void every_change_around_the_cache(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int b = 0; b < BEDS; b++) {
-		open_bed(t, &beds[b], 1);
+		open_fixture(t, &fixtures[b], 1);
 		for (uint32_t k = 0; k < FRAMES; k++)
 			assert_int_equal(hold(t, k, (PAGES - 1 - k) * WORDS, 0), 0);
 		change_all(t, GN_PAGED, 1);
@@ -278,9 +278,9 @@ static void crowds_lose_no_count(void **state)
 
 	for (int b = 0; b < BEDS; b++)
 		for (int w = 0; w < 3; w++) {
-			open_bed(t, &beds[b], widths[w]);
+			open_fixture(t, &fixtures[b], widths[w]);
 			crowd_counts(t, 1, 0);
-			open_bed(t, &beds[b], widths[w]);
+			open_fixture(t, &fixtures[b], widths[w]);
 			crowd_counts(t, 8, WORDS + 1); /* twice as many pages as frames */
 		}
 }
@@ -302,7 +302,7 @@ static void what_cannot_be_changed_is_told(void **state)
 	for (int b = 0; b < BEDS; b++) {
 		struct gn_array bytes;
 
-		open_bed(t, &beds[b], 1);
+		open_fixture(t, &fixtures[b], 1);
 		for (uint32_t op = 0; op < CHANGES; op++) {
 			refused(t, &t->array, op, t->array.count, op % 2 ? -GN_ERANGE : -GN_ERANGE);
 			if (size_of(op) == 4)

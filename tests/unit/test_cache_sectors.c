@@ -5,15 +5,15 @@
 enum { PAGE = 4096, WORDS = PAGE / 8, SECTOR = PAGE / 32, PAGES = 8 };
 
 /* A cache of frames for PAGES pages of a store: with both tables, in memory and behind queues. */
-static const struct bed {
+static const struct fixture {
 	uint32_t ways;
 	const char *uri;
 	uint32_t sector; /* not less than a block */
-} beds[] = {{0, "host:32K", SECTOR}, {4, "host:32K", SECTOR}, {0, "memq:32K", 512}, {4, "memq:32K", 512}};
+} fixtures[] = {{0, "host:32K", SECTOR}, {4, "host:32K", SECTOR}, {0, "memq:32K", 512}, {4, "memq:32K", 512}};
 
-enum { BEDS = sizeof beds / sizeof *beds };
+enum { BEDS = sizeof fixtures / sizeof *fixtures };
 
-static void open_bed(struct cache_test *t, const struct bed *b, unsigned warp_width, uint32_t frames)
+static void open_fixture(struct cache_test *t, const struct fixture *b, unsigned warp_width, uint32_t frames)
 {
 	struct gn_cache_options o = {
 	    (uint64_t)frames * PAGE, PAGE, GN_FIFO, b->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, b->ways, 0, 1};
@@ -115,9 +115,9 @@ static void a_warp_overwrites_pages_unfetched(void **state)
 	for (int b = 0; b < BEDS; b++)
 		for (int s = 0; s < 3; s++) {
 			/* 32 lanes must cover the smallest sector */
-			const int covers = 32 * sizes[s] >= beds[b].sector;
+			const int covers = 32 * sizes[s] >= fixtures[b].sector;
 
-			open_bed(t, &beds[b], 32, PAGES);
+			open_fixture(t, &fixtures[b], 32, PAGES);
 			fill(t, 32, sizes[s], 0, PAGES * PAGE);
 			flush(t);
 			assert_moved(t, covers ? 0 : PAGES * PAGE, PAGES * PAGE);
@@ -131,7 +131,7 @@ static void pages_go_unfetched_too(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int b = 0; b < BEDS; b++) {
-		open_bed(t, &beds[b], 32, 4);
+		open_fixture(t, &fixtures[b], 32, 4);
 		fill(t, 32, 16, 0, PAGES * PAGE);
 		flush(t);
 		assert_moved(t, 0, PAGES * PAGE);
@@ -144,7 +144,7 @@ static void an_overwritten_page_is_not_fetched(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int b = 0; b < BEDS; b++) {
-		open_bed(t, &beds[b], 1, PAGES);
+		open_fixture(t, &fixtures[b], 1, PAGES);
 		for (uint64_t page = 2; page < 5; page++) {
 			assert_int_equal(hold(t, 0, page * WORDS, GN_OVERWRITE), 0);
 			assert_int_equal(t->held[0].count, WORDS);
@@ -164,7 +164,7 @@ static void a_run_of_less_than_a_page_is_fetched(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 	struct gn_array part;
 
-	open_bed(t, &beds[0], 1, PAGES);
+	open_fixture(t, &fixtures[0], 1, PAGES);
 	part = make_array(t, GN_PAGED, t->store, 0, WORDS + 3, 8);
 	assert_int_equal(act_one(t, &part, ACT_ACQUIRE_OVERWRITE, 0, WORDS, 0).rc, 0);
 	assert_int_equal(t->held[0].count, 3);
@@ -185,10 +185,10 @@ static void what_is_missing_is_fetched(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int b = 0; b < BEDS; b++) {
-		const uint32_t sector = beds[b].sector;
-		const uint64_t fetched = strncmp(beds[b].uri, "host", 4) ? PAGE - 3 * sector : sector;
+		const uint32_t sector = fixtures[b].sector;
+		const uint64_t fetched = strncmp(fixtures[b].uri, "host", 4) ? PAGE - 3 * sector : sector;
 
-		open_bed(t, &beds[b], 32, PAGES);
+		open_fixture(t, &fixtures[b], 32, PAGES);
 		fill(t, 32, 16, PAGE + sector, sector);
 		fill(t, 32, 16, PAGE + 3 * sector, 2 * sector);
 		assert_moved(t, 0, 0);
@@ -216,7 +216,7 @@ static void a_page_in_parts_goes_and_comes(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int b = 0; b < BEDS; b++) {
-		open_bed(t, &beds[b], 32, 4);
+		open_fixture(t, &fixtures[b], 32, 4);
 		fill(t, 32, 16, PAGE + 512, 1024);
 		for (uint64_t page = 2; page < PAGES; page++) {
 			assert_int_equal(hold(t, 0, page * WORDS, GN_READ), 0);
@@ -237,14 +237,14 @@ static void less_than_a_sector_is_fetched_before(void **state)
 
 	for (int b = 0; b < BEDS; b++) {
 		const uint64_t fetched =
-		    strncmp(beds[b].uri, "host", 4) ? (uint64_t)PAGE : 2 * beds[b].sector;
+		    strncmp(fixtures[b].uri, "host", 4) ? (uint64_t)PAGE : 2 * fixtures[b].sector;
 
-		open_bed(t, &beds[b], 32, PAGES);
-		fill(t, 32, 8, PAGE + beds[b].sector - 8, 16);
+		open_fixture(t, &fixtures[b], 32, PAGES);
+		fill(t, 32, 8, PAGE + fixtures[b].sector - 8, 16);
 		assert_moved(t, fetched, 0);
 		flush(t);
-		assert_moved(t, fetched, 2 * beds[b].sector);
-		check_words(t, PAGE + beds[b].sector - 8, PAGE + beds[b].sector + 8);
+		assert_moved(t, fetched, 2 * fixtures[b].sector);
+		check_words(t, PAGE + fixtures[b].sector - 8, PAGE + fixtures[b].sector + 8);
 	}
 }
 
@@ -296,7 +296,7 @@ static void lanes_may_write_elements_of_different_sizes(void **state)
 		uint32_t failures = 0;
 		struct mixed_args args;
 
-		open_bed(t, &beds[b], 32, PAGES);
+		open_fixture(t, &fixtures[b], 32, PAGES);
 		args.array[0] = t->array;
 		args.array[1] = make_array(t, GN_PAGED, t->store, 2 * SECTOR, 1024, 4);
 		args.seen = seen;
@@ -318,9 +318,9 @@ static void lanes_may_use_different_caches(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
-	for (int bed = 0; bed < 2 * BEDS; bed++) {
-		const int b = bed / 2;
-		const uint32_t ways = bed % 2 ? 4 - beds[b].ways : beds[b].ways;
+	for (int fixture = 0; fixture < 2 * BEDS; fixture++) {
+		const int b = fixture / 2;
+		const uint32_t ways = fixture % 2 ? 4 - fixtures[b].ways : fixtures[b].ways;
 		const struct gn_cache_options o = {
 		    4 * PAGE, PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways, 0, 1};
 		uint64_t seen[32], word;
@@ -330,8 +330,9 @@ static void lanes_may_use_different_caches(void **state)
 		struct mixed_args args;
 		struct gn_array_options options = {GN_PAGED, NULL, NULL, 0, 512, 8};
 
-		open_bed(t, &beds[b], 32, 4);
-		assert_int_equal(gn_store_open(&other_store, t->machine, beds[b].uri, NULL, &t->error), 0);
+		open_fixture(t, &fixtures[b], 32, 4);
+		assert_int_equal(gn_store_open(&other_store, t->machine, fixtures[b].uri, NULL, &t->error),
+		                 0);
 		assert_int_equal(gn_cache_create(&other, t->machine, &other_store, 1, &o, &t->error), 0);
 		options.cache = other;
 		options.store = other_store;

@@ -9,10 +9,10 @@
 
 #include "unit.h"
 
-static struct gn_pattern_bed bed;
+static struct gn_pattern_fixture fixture;
 static struct gn_pattern_result result;
 
-static int open_bed(void **state)
+static int open_fixture(void **state)
 {
 	struct gn_pattern_options o;
 	struct gn_error error;
@@ -26,13 +26,13 @@ static int open_bed(void **state)
 	o.machine.name = "cpu";
 	o.machine.threads = 1;
 	o.machine.warp_width = 8;
-	return gn_pattern_bed_open(&bed, &o, &error);
+	return gn_pattern_fixture_open(&fixture, &o, &error);
 }
 
-static int close_bed(void **state)
+static int close_fixture(void **state)
 {
 	(void)state;
-	gn_pattern_bed_close(&bed);
+	gn_pattern_fixture_close(&fixture);
 	return 0;
 }
 
@@ -49,9 +49,9 @@ static void run(const char *name, uint32_t mode)
 {
 	struct gn_error error;
 
-	if (gn_pattern_run(&bed, pattern(name), mode, 0, &result, &error))
+	if (gn_pattern_run(&fixture, pattern(name), mode, 0, &result, &error))
 		fail_msg("%s", error.text);
-	assert_int_equal(result.launches, bed.options.launches);
+	assert_int_equal(result.launches, fixture.options.launches);
 }
 
 /* Every word that is gathered is compared, and what updates leave in the store. */
@@ -73,7 +73,7 @@ static void what_is_not_known_ahead_is_no_batch(void **state)
 	struct gn_error error;
 
 	(void)state;
-	assert_int_equal(gn_pattern_run(&bed, pattern("chase"), GN_PATTERN_GATHER, 0, &result, &error),
+	assert_int_equal(gn_pattern_run(&fixture, pattern("chase"), GN_PATTERN_GATHER, 0, &result, &error),
 	                 -GN_EINVAL);
 	assert_non_null(strstr(error.text, "not known ahead"));
 }
@@ -85,7 +85,7 @@ static void what_is_not_known_ahead_is_no_batch(void **state)
 static void advice_to_gather_is_followed(void **state)
 {
 	(void)state;
-	bed.reach_bytes = 2 << 20;
+	fixture.reach_bytes = 2 << 20;
 	run("random", GN_PATTERN_AUTO);
 	for (uint32_t k = 0; k < 2; k++) /* that are looked at */
 		assert_string_equal(result.choice[k], "direct");
@@ -105,5 +105,5 @@ int main(void)
 	    cmocka_unit_test(advice_to_gather_is_followed),
 	};
 
-	return cmocka_run_group_tests_name("patterns", tests, open_bed, close_bed);
+	return cmocka_run_group_tests_name("patterns", tests, open_fixture, close_fixture);
 }

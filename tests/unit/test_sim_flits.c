@@ -33,7 +33,7 @@ static struct queue source[GPUS], buffer[LINKS];
 static uint64_t ended[MESSAGES], model_ended[MESSAGES];
 static uint32_t left[MESSAGES];
 static struct sim_message message[MESSAGES];
-static struct bed bed;
+static struct fixture fixture;
 
 static void make_plan(uint32_t seed, uint32_t targets)
 {
@@ -132,10 +132,10 @@ static void arrive(struct sim_domain *m, struct sim_event *e)
 
 static void run_model(void)
 {
-	bed_config(&bed, "none", GPUS);
-	bed.config.net_gap_cycles = 0;
-	bed.config.net_encoding = 0;
-	bed_open(&bed);
+	bed_config(&fixture, "none", GPUS);
+	fixture.config.net_gap_cycles = 0;
+	fixture.config.net_encoding = 0;
+	bed_open(&fixture);
 	memset(message, 0, sizeof message);
 	for (uint32_t k = 0; k < MESSAGES; k++) {
 		message[k].from = (uint8_t)plan[k].from;
@@ -143,10 +143,10 @@ static void run_model(void)
 		message[k].bytes = plan[k].flits * 16;
 		message[k].channel = SIM_REPLIES;
 		message[k].deliver = arrive;
-		sim_network_send(&bed.machine->gpu[plan[k].from].domain, &message[k]);
+		sim_network_send(&fixture.machine->gpu[plan[k].from].domain, &message[k]);
 	}
-	assert_int_equal(sim_windows_run(bed.machine, &bed.error), 0);
-	bed_close(&bed);
+	assert_int_equal(sim_windows_run(fixture.machine, &fixture.error), 0);
+	bed_close(&fixture);
 }
 
 static double mean(const uint64_t *cycles)

@@ -5,7 +5,7 @@
 
 #include "test_sim_support.h"
 
-static struct bed bed;
+static struct fixture fixture;
 static uint64_t arrived[4096];
 static uint32_t arrived_count;
 static struct sim_message message[4096];
@@ -14,10 +14,10 @@ static void open_with(const char *assignment)
 {
 	arrived_count = 0;
 	memset(message, 0, sizeof message);
-	bed_config(&bed, "none", 4);
+	bed_config(&fixture, "none", 4);
 	if (assignment)
-		assert_int_equal(sim_config_set(&bed.config, assignment, NULL), 0);
-	bed_open(&bed);
+		assert_int_equal(sim_config_set(&fixture.config, assignment, NULL), 0);
+	bed_open(&fixture);
 }
 
 static void arrive(struct sim_domain *m, struct sim_event *e)
@@ -35,14 +35,14 @@ static void send(uint32_t k, uint32_t from, uint32_t to, uint32_t bytes, enum si
 	x->bytes = bytes;
 	x->channel = (uint8_t)channel;
 	x->deliver = arrive;
-	sim_network_send(&bed.machine->gpu[from].domain, x);
+	sim_network_send(&fixture.machine->gpu[from].domain, x);
 }
 
 static void run(void)
 {
-	struct sim_machine *m = bed.machine;
+	struct sim_machine *m = fixture.machine;
 
-	assert_int_equal(sim_windows_run(m, &bed.error), 0);
+	assert_int_equal(sim_windows_run(m, &fixture.error), 0);
 	assert_int_equal(m->stats.net_messages, m->stats.net_messages_out);
 	assert_int_equal(m->stats.net_flits_in, m->stats.net_flits_out);
 	sim_network_settle(&m->network);
@@ -74,7 +74,7 @@ static void test_latency(void **state)
 	assert_int_equal(arrived[0], 1 + 140 + 2 + 1 + 1);
 	assert_int_equal(arrived[1] - arrived[0], 3 * (1 + 140 + 2) + 1 + 1);
 	assert_int_equal(arrived[2] - arrived[1], 2 * (1 + 140 + 2) + 1 + 1);
-	bed_close(&bed);
+	bed_close(&fixture);
 }
 
 /* 16-byte flits: as many as the notes' table has, without encoding and with 25 %. */
@@ -82,19 +82,19 @@ static void test_flits(void **state)
 {
 	(void)state;
 	open_with("net.encoding_percent = 0");
-	assert_int_equal(sim_network_flits(&bed.machine->network, 0), 1);
-	assert_int_equal(sim_network_flits(&bed.machine->network, 12), 1);
-	assert_int_equal(sim_network_flits(&bed.machine->network, 4 + 64), 5);
-	assert_int_equal(sim_network_flits(&bed.machine->network, 12 + 64), 5);
-	assert_int_equal(sim_network_flits(&bed.machine->network, 4 + 10 * 6), 4);
-	assert_int_equal(sim_network_flits(&bed.machine->network, 4), 1);
-	bed_close(&bed);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 0), 1);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 12), 1);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 4 + 64), 5);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 12 + 64), 5);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 4 + 10 * 6), 4);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 4), 1);
+	bed_close(&fixture);
 	open_with(NULL);
-	assert_int_equal(sim_network_flits(&bed.machine->network, 12), 1);
-	assert_int_equal(sim_network_flits(&bed.machine->network, 4 + 64), 6);
-	assert_int_equal(sim_network_flits(&bed.machine->network, 12 + 64), 6);
-	assert_int_equal(sim_network_flits(&bed.machine->network, 4 + 10 * 6), 5);
-	bed_close(&bed);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 12), 1);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 4 + 64), 6);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 12 + 64), 6);
+	assert_int_equal(sim_network_flits(&fixture.machine->network, 4 + 10 * 6), 5);
+	bed_close(&fixture);
 }
 
 /* A link carries one flit a cycle, not less: 1000 messages of 6 flits, and the gap between them. */
@@ -110,8 +110,8 @@ static void test_saturation(void **state)
 			send(k, 0, 1, 68, SIM_REPLIES);
 		run();
 		assert_int_equal(arrived[999], 999 * (6 + gap) + 143 + 6 + 1);
-		assert_int_equal(bed.machine->network.up[0].busy, 6000 * SIM_PARTS);
-		bed_close(&bed);
+		assert_int_equal(fixture.machine->network.up[0].busy, 6000 * SIM_PARTS);
+		bed_close(&fixture);
 	}
 }
 
@@ -131,8 +131,8 @@ static void test_trunk(void **state)
 	}
 	assert_in_range(last, 12000, 12000 * 101 / 100 + 435);
 	assert_in_range(other, last - 12, last);
-	assert_int_equal(bed.machine->network.rise[0].flits, 12000);
-	bed_close(&bed);
+	assert_int_equal(fixture.machine->network.rise[0].flits, 12000);
+	bed_close(&fixture);
 }
 
 /* A link clock of two halves the time of what a link bounds, and latency does not rise. */
@@ -154,7 +154,7 @@ static void test_clock(void **state)
 		assert_true(end < before);
 		assert_in_range(end, 1600 * 7 / clock, 1600 * 7 / clock + 450);
 		before = end;
-		bed_close(&bed);
+		bed_close(&fixture);
 	}
 }
 
@@ -169,7 +169,7 @@ static void test_credits(void **state)
 	assert_in_range(arrived[99] - arrived[0], 99 * 149, 99 * 150);
 	for (uint32_t k = 1; k < 100; k++)
 		assert_true(arrived[k] > arrived[k - 1]);
-	bed_close(&bed);
+	bed_close(&fixture);
 }
 
 static void send_reply(struct sim_domain *m, struct sim_event *e)
@@ -197,10 +197,10 @@ static void test_channels(void **state)
 		memset(&later, 0, sizeof later);
 		for (uint32_t k = 1; k < 1000; k++)
 			send(k, k % 2, 2, 76, SIM_REQUESTS);
-		sim_clock_at(&bed.machine->gpu[0].domain.clock, &later, 2000, send_reply);
+		sim_clock_at(&fixture.machine->gpu[0].domain.clock, &later, 2000, send_reply);
 		run();
 		reply[channels - 1] = arrived[0] - 2000;
-		bed_close(&bed);
+		bed_close(&fixture);
 	}
 	assert_in_range(reply[1], 431, 431 + 40);
 	/*
@@ -218,7 +218,7 @@ static void test_storm(void **state)
 	(void)state;
 	for (uint32_t channels = 1; channels <= 2; channels++) {
 		open_with("net.buffer_flits = 7");
-		bed.machine->config.net_channels = channels;
+		fixture.machine->config.net_channels = channels;
 		for (uint32_t k = 0; k < 4096; k++) {
 			uint32_t from, to;
 
@@ -231,7 +231,7 @@ static void test_storm(void **state)
 		}
 		run();
 		assert_int_equal(arrived_count, 4096);
-		bed_close(&bed);
+		bed_close(&fixture);
 	}
 }
 

@@ -13,7 +13,7 @@
 
 enum { WORDS = 2048 }; /* of an array: 8 KB, two pages; in is the first */
 
-struct bed {
+struct fixture {
 	FILE *file;
 	struct simt_machine *machine;
 	struct observed a;
@@ -25,7 +25,7 @@ struct bed {
 	struct gn_error e;
 };
 
-static void bed_open(struct bed *b, uint64_t seed)
+static void bed_open(struct fixture *b, uint64_t seed)
 {
 	memset(b, 0, sizeof *b);
 	b->file = tmpfile();
@@ -41,7 +41,7 @@ static void bed_open(struct bed *b, uint64_t seed)
 	b->a.rounds = 6;
 }
 
-static void bed_launch(struct bed *b, const struct simt_kernel *kernel, uint32_t blocks, uint32_t threads)
+static void bed_launch(struct fixture *b, const struct simt_kernel *kernel, uint32_t blocks, uint32_t threads)
 {
 	const struct simt_grid grid = {blocks, threads, 0};
 
@@ -50,7 +50,7 @@ static void bed_launch(struct bed *b, const struct simt_kernel *kernel, uint32_t
 }
 
 /* The recording is over; the first launch of it. */
-static void bed_read(struct bed *b)
+static void bed_read(struct fixture *b)
 {
 	assert_int_equal(sim_record_end(b->machine, &b->e), 0);
 	if (sim_stream_open(&b->stream, fileno(b->file), "test", &b->e))
@@ -62,7 +62,7 @@ static void bed_read(struct bed *b)
 	assert_non_null(b->group);
 }
 
-static void bed_close(struct bed *b)
+static void bed_close(struct fixture *b)
 {
 	if (b->group)
 		sim_group_end(b->group);
@@ -76,7 +76,7 @@ static void bed_close(struct bed *b)
 }
 
 /* A warp of one block runs a kernel; its stream is at hand. */
-static void run(struct bed *b, const struct simt_kernel *kernel)
+static void run(struct fixture *b, const struct simt_kernel *kernel)
 {
 	bed_open(b, 1);
 	bed_launch(b, kernel, 1, 32);
@@ -86,7 +86,7 @@ static void run(struct bed *b, const struct simt_kernel *kernel)
 }
 
 /* What was loaded in a block is there when the next one begins; stores behind it may be under way. */
-static void check_wait(struct bed *b, uint32_t wave, const struct sim_op *op)
+static void check_wait(struct fixture *b, uint32_t wave, const struct sim_op *op)
 {
 	switch (op->kind) {
 	case SIM_OP_LOAD:
@@ -106,7 +106,7 @@ static void check_wait(struct bed *b, uint32_t wave, const struct sim_op *op)
 }
 
 /* The next access or barrier, without what is between them; its words are counted. */
-static struct sim_op next(struct bed *b, uint32_t wave, uint32_t *words)
+static struct sim_op next(struct fixture *b, uint32_t wave, uint32_t *words)
 {
 	struct sim_op op;
 
@@ -121,7 +121,7 @@ static struct sim_op next(struct bed *b, uint32_t wave, uint32_t *words)
 }
 
 /* The next one is this kind, of so many words of an array (0: in, 1: other, 2: out) from a word on. */
-static void expect_of(struct bed *b, uint32_t wave, enum sim_op_kind kind, uint32_t array, uint32_t from,
+static void expect_of(struct fixture *b, uint32_t wave, enum sim_op_kind kind, uint32_t array, uint32_t from,
                       uint32_t words)
 {
 	const uint64_t address = array * 2 * SIM_PAGE_BYTES + from * 4;
@@ -134,7 +134,7 @@ static void expect_of(struct bed *b, uint32_t wave, enum sim_op_kind kind, uint3
 		assert_int_equal(op.line[0].address + (uint64_t)__builtin_ctzll(op.line[0].bytes), address);
 }
 
-static void expect(struct bed *b, enum sim_op_kind kind, uint32_t array, uint32_t from, uint32_t words)
+static void expect(struct fixture *b, enum sim_op_kind kind, uint32_t array, uint32_t from, uint32_t words)
 {
 	expect_of(b, 0, kind, array, from, words);
 }
@@ -143,7 +143,7 @@ static void expect(struct bed *b, enum sim_op_kind kind, uint32_t array, uint32_
 
 static void test_rows(void **state)
 {
-	struct bed b;
+	struct fixture b;
 
 	(void)state;
 	run(&b, &observed_rows_kernel);
@@ -158,7 +158,7 @@ static void test_rows(void **state)
 
 static void test_odd(void **state)
 {
-	struct bed b;
+	struct fixture b;
 
 	(void)state;
 	run(&b, &observed_odd_kernel);
@@ -173,7 +173,7 @@ static void test_odd(void **state)
 
 static void test_nested(void **state)
 {
-	struct bed b;
+	struct fixture b;
 
 	(void)state;
 	run(&b, &observed_nested_kernel);
@@ -194,7 +194,7 @@ static void test_nested(void **state)
 
 static void test_called(void **state)
 {
-	struct bed b;
+	struct fixture b;
 
 	(void)state;
 	run(&b, &observed_called_kernel);
@@ -216,7 +216,7 @@ static void test_called(void **state)
 
 static void test_atomic(void **state)
 {
-	struct bed b;
+	struct fixture b;
 
 	(void)state;
 	run(&b, &observed_atomic_kernel);
@@ -230,7 +230,7 @@ static void test_atomic(void **state)
 /* Whoever swaps writes; who does not only reads. They are the same instruction, in two parts. */
 static void test_swap(void **state)
 {
-	struct bed b;
+	struct fixture b;
 	uint32_t words, loads = 0, stores = 0;
 	struct sim_op op;
 
@@ -251,7 +251,7 @@ static void test_swap(void **state)
 
 static void test_block(void **state)
 {
-	struct bed b;
+	struct fixture b;
 
 	(void)state;
 	bed_open(&b, 1);
@@ -270,7 +270,7 @@ static void test_block(void **state)
 
 static void test_copy(void **state)
 {
-	struct bed b;
+	struct fixture b;
 
 	(void)state;
 	run(&b, &observed_copy_kernel);
@@ -288,7 +288,7 @@ static void test_copy(void **state)
 static uint8_t *recorded(uint64_t seed, size_t *bytes)
 {
 	uint8_t *all;
-	struct bed b;
+	struct fixture b;
 
 	bed_open(&b, seed);
 	bed_launch(&b, &observed_rows_kernel, 100, 96);
@@ -328,7 +328,7 @@ static void test_refused(void **state)
 {
 	const struct simt_grid wide = {1, 544, 0};
 	struct simt_stream *stream;
-	struct bed b;
+	struct fixture b;
 
 	(void)state;
 	bed_open(&b, 1);

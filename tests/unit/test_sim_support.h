@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-struct bed {
+struct fixture {
 	struct sim_config config;
 	struct sim_memory *memory;
 	uint32_t threads; /* 0: one */
@@ -33,7 +33,7 @@ struct walk {
 	int write, wait;   /* wait: behind each instruction, not only at the end */
 };
 
-static inline void bed_config(struct bed *b, const char *preset, uint64_t gpus)
+static inline void bed_config(struct fixture *b, const char *preset, uint64_t gpus)
 {
 	memset(b, 0, sizeof *b);
 	sim_config_init(&b->config);
@@ -45,7 +45,7 @@ static inline void bed_config(struct bed *b, const char *preset, uint64_t gpus)
 	b->config.tlb2_sets = 64;
 }
 
-static inline void bed_open(struct bed *b)
+static inline void bed_open(struct fixture *b)
 {
 	assert_int_equal(sim_memory_create(&b->memory, (uint32_t)b->config.gpus), 0);
 	if (sim_machine_create(&b->machine, &b->config, b->memory, b->threads ? b->threads : 1, &b->error))
@@ -53,13 +53,13 @@ static inline void bed_open(struct bed *b)
 	b->machine->windows.worth = 0; /* every window is run by all threads */
 }
 
-static inline void bed_close(struct bed *b)
+static inline void bed_close(struct fixture *b)
 {
 	sim_machine_destroy(b->machine);
 	sim_memory_destroy(b->memory);
 }
 
-static inline struct sim_buffer bed_buffer(struct bed *b, uint64_t bytes, enum sim_placement placement,
+static inline struct sim_buffer bed_buffer(struct fixture *b, uint64_t bytes, enum sim_placement placement,
                                            uint32_t gpu)
 {
 	struct sim_buffer buffer;
@@ -118,7 +118,7 @@ static inline struct walk walk_of(struct sim_buffer buffer, uint32_t gpus, uint3
 }
 
 /* Groups of one wavefront, `groups` in all. Returns what the launch returns. */
-static inline int bed_try(struct bed *b, sim_kernel_fn *kernel, const void *arguments, uint32_t groups)
+static inline int bed_try(struct fixture *b, sim_kernel_fn *kernel, const void *arguments, uint32_t groups)
 {
 	struct sim_launch launch;
 
@@ -135,7 +135,7 @@ static inline int bed_try(struct bed *b, sim_kernel_fn *kernel, const void *argu
 }
 
 /* A workload to its end on a machine as b->config says, and its results against the host's reference. */
-static inline void bed_run(struct bed *b, const char *name, const char *size)
+static inline void bed_run(struct fixture *b, const char *name, const char *size)
 {
 	const struct sim_workload *workload = sim_workload_find(name);
 	const struct sim_request request = {size, NULL, 1, NULL};
@@ -155,7 +155,7 @@ static inline void bed_run(struct bed *b, const char *name, const char *size)
 }
 
 /* What one launch counts, a group on each GPU. */
-static inline struct sim_stats bed_walk(struct bed *b, const struct walk *a)
+static inline struct sim_stats bed_walk(struct fixture *b, const struct walk *a)
 {
 	struct sim_stats before = b->machine->stats, after;
 

@@ -18,13 +18,13 @@
 #define RUNNING_ON_VALGRIND 0
 #endif
 
-struct bed {
+struct fixture {
 	struct sim_memory *memory;
 	struct sim_waves *waves;
 	struct sim_buffer in, out;
 };
 
-static void bed_init(struct bed *b, uint64_t bytes)
+static void bed_init(struct fixture *b, uint64_t bytes)
 {
 	assert_int_equal(sim_memory_create(&b->memory, 4), 0);
 	assert_int_equal(sim_waves_create(&b->waves), 0);
@@ -32,7 +32,7 @@ static void bed_init(struct bed *b, uint64_t bytes)
 	assert_int_equal(sim_memory_alloc(b->memory, bytes, SIM_INTERLEAVED, 0, &b->out), 0);
 }
 
-static void bed_fini(struct bed *b)
+static void bed_fini(struct fixture *b)
 {
 	sim_waves_destroy(b->waves);
 	sim_memory_destroy(b->memory);
@@ -153,7 +153,7 @@ static void add_one(struct sim_wave *w, const void *arguments)
 
 static void test_stream(void **state)
 {
-	struct bed b;
+	struct fixture b;
 	struct add_args a;
 	struct sim_launch l;
 	struct sim_group *g;
@@ -252,7 +252,7 @@ static void test_coalescer(void **state)
 {
 	static const uint32_t widths[] = {1, 4, 16};
 	struct trial t;
-	struct bed b;
+	struct fixture b;
 	struct sim_launch l;
 	struct gn_error e;
 
@@ -309,7 +309,7 @@ static void long_loop(struct sim_wave *w, const void *arguments)
 /* An instruction of each in turn; and their buffers are full many times. */
 static void test_interleaved(void **state)
 {
-	struct bed b;
+	struct fixture b;
 	struct sim_launch l;
 	struct sim_group *g;
 
@@ -356,7 +356,7 @@ static long resident(void)
 
 enum { GROUPS = 640, A_GROUP = 16 };
 
-static void begin_all(struct bed *b, const struct sim_launch *l, struct sim_group **groups)
+static void begin_all(struct fixture *b, const struct sim_launch *l, struct sim_group **groups)
 {
 	for (uint32_t k = 0; k < GROUPS; k++) {
 		groups[k] = sim_group_begin(b->waves, l, 0, 0);
@@ -381,7 +381,7 @@ static void test_memory(void **state)
 {
 	static struct sim_group *groups[2 * GROUPS];
 	struct sim_launch l;
-	struct bed b;
+	struct fixture b;
 	long before, once;
 
 	(void)state;
@@ -427,7 +427,7 @@ static void turn(struct sim_wave *w, const void *arguments)
 
 static void test_barrier(void **state)
 {
-	struct bed b;
+	struct fixture b;
 	struct sim_launch l = {"turn", turn, NULL, {64, 16}, {32, 8}, 1024, 0, 0, 0};
 
 	(void)state;
@@ -463,7 +463,7 @@ static void nothing(struct sim_wave *w, const void *arguments)
 /* Work-groups at the edge of the grid: only wavefronts with lanes inside it run. */
 static void test_edges(void **state)
 {
-	struct bed b;
+	struct fixture b;
 	struct sim_launch l = {"edge", nothing, NULL, {20, 17}, {16, 16}, 0, 0, 0, 0};
 	struct sim_group *g;
 
@@ -497,7 +497,7 @@ static void astray(struct sim_wave *w, const void *arguments)
 
 static void test_fault(void **state)
 {
-	struct bed b;
+	struct fixture b;
 	struct sim_launch l;
 	struct sim_op op;
 	struct gn_error e;

@@ -7,7 +7,7 @@
 
 #include "test_sim_support.h"
 
-static struct bed bed;
+static struct fixture fixture;
 
 enum { MOST_LINKS = 64 };
 
@@ -19,18 +19,18 @@ struct counted {
 
 static void run(struct counted *c, const char *name, const char *size, uint32_t threads)
 {
-	bed.threads = threads;
-	bed_run(&bed, name, size);
+	fixture.threads = threads;
+	bed_run(&fixture, name, size);
 	memset(c, 0, sizeof *c);
-	c->stats = *sim_machine_stats(bed.machine);
-	for (uint32_t k = 0; k < MOST_LINKS && !sim_machine_link(bed.machine, k, &c->link[k]); k++)
+	c->stats = *sim_machine_stats(fixture.machine);
+	for (uint32_t k = 0; k < MOST_LINKS && !sim_machine_link(fixture.machine, k, &c->link[k]); k++)
 		c->link[k].name = NULL;
-	c->end = bed.machine->core.clock.now;
-	assert_int_equal(bed.machine->windows.crew != NULL, bed.machine->windows.threads > 1);
-	bed_close(&bed);
+	c->end = fixture.machine->core.clock.now;
+	assert_int_equal(fixture.machine->windows.crew != NULL, fixture.machine->windows.threads > 1);
+	bed_close(&fixture);
 }
 
-/* As bed.config says, on one thread and on others. */
+/* As fixture.config says, on one thread and on others. */
 static void compare(const char *name, const char *size)
 {
 	static struct counted one, other;
@@ -57,11 +57,11 @@ static const struct {
 static void compare_preset(const char *preset)
 {
 	for (size_t k = 0; k < sizeof small / sizeof *small; k++) {
-		memset(&bed, 0, sizeof bed);
-		sim_config_init(&bed.config);
-		assert_int_equal(sim_config_optimize(&bed.config, preset, &bed.error), 0);
-		bed.config.decide_warmup = 100;
-		bed.config.decide_window = 200;
+		memset(&fixture, 0, sizeof fixture);
+		sim_config_init(&fixture.config);
+		assert_int_equal(sim_config_optimize(&fixture.config, preset, &fixture.error), 0);
+		fixture.config.decide_warmup = 100;
+		fixture.config.decide_window = 200;
 		compare(small[k].name, small[k].size);
 	}
 }
@@ -84,10 +84,10 @@ static void test_configurations(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-		bed_config(&bed, "dualopt", 4);
-		bed.config.decide_warmup = 100;
-		bed.config.decide_window = 200;
-		assert_int_equal(sim_config_set(&bed.config, sets[k], &bed.error), 0);
+		bed_config(&fixture, "dualopt", 4);
+		fixture.config.decide_warmup = 100;
+		fixture.config.decide_window = 200;
+		assert_int_equal(sim_config_set(&fixture.config, sets[k], &fixture.error), 0);
 		compare("spmv", "256 .01");
 		compare("mt", "64");
 	}
@@ -124,39 +124,39 @@ static void test_dependent(void **state)
 	for (uint32_t threads = 1; threads <= 4; threads++) {
 		struct race a;
 
-		bed_config(&bed, "none", 4);
-		bed.threads = threads;
-		bed_open(&bed);
-		a.word = bed_buffer(&bed, 4, SIM_ON_ONE, 2);
-		a.out = bed_buffer(&bed, sizeof first, SIM_DISTRIBUTED, 0);
-		assert_int_equal(bed_try(&bed, race_kernel, &a, 16), 0);
+		bed_config(&fixture, "none", 4);
+		fixture.threads = threads;
+		bed_open(&fixture);
+		a.word = bed_buffer(&fixture, 4, SIM_ON_ONE, 2);
+		a.out = bed_buffer(&fixture, sizeof first, SIM_DISTRIBUTED, 0);
+		assert_int_equal(bed_try(&fixture, race_kernel, &a, 16), 0);
 		if (threads == 1)
 			memcpy(first, a.out.host, sizeof first);
 		assert_memory_equal(a.out.host, first, sizeof first);
-		bed_close(&bed);
+		bed_close(&fixture);
 	}
 }
 
 /* Kernels of two GPUs fail in one window: which one is said does not depend on threads. */
 static void test_failure(void **state)
 {
-	char text[sizeof bed.error.text];
+	char text[sizeof fixture.error.text];
 
 	(void)state;
 	for (uint32_t threads = 1; threads <= 4; threads++) {
 		struct walk a;
 
-		bed_config(&bed, "none", 4);
-		bed.threads = threads;
-		bed.independent = 1;
-		bed_open(&bed);
-		a = walk_of(bed_buffer(&bed, 4096, SIM_ON_ONE, 0), 0xe, 10, 64);
-		assert_int_equal(bed_try(&bed, walk_kernel, &a, 4), -GN_EINVAL);
-		assert_non_null(strstr(bed.error.text, "work-group (1, 0)"));
+		bed_config(&fixture, "none", 4);
+		fixture.threads = threads;
+		fixture.independent = 1;
+		bed_open(&fixture);
+		a = walk_of(bed_buffer(&fixture, 4096, SIM_ON_ONE, 0), 0xe, 10, 64);
+		assert_int_equal(bed_try(&fixture, walk_kernel, &a, 4), -GN_EINVAL);
+		assert_non_null(strstr(fixture.error.text, "work-group (1, 0)"));
 		if (threads == 1)
-			strcpy(text, bed.error.text);
-		assert_string_equal(bed.error.text, text);
-		bed_close(&bed);
+			strcpy(text, fixture.error.text);
+		assert_string_equal(fixture.error.text, text);
+		bed_close(&fixture);
 	}
 }
 
@@ -165,11 +165,12 @@ static void test_no_threads(void **state)
 	struct sim_machine *machine;
 
 	(void)state;
-	bed_config(&bed, "none", 2);
-	bed_open(&bed);
-	assert_int_equal(sim_machine_create(&machine, &bed.config, bed.memory, 0, &bed.error), -GN_EINVAL);
-	assert_non_null(strstr(bed.error.text, "0 threads"));
-	bed_close(&bed);
+	bed_config(&fixture, "none", 2);
+	bed_open(&fixture);
+	assert_int_equal(sim_machine_create(&machine, &fixture.config, fixture.memory, 0, &fixture.error),
+	                 -GN_EINVAL);
+	assert_non_null(strstr(fixture.error.text, "0 threads"));
+	bed_close(&fixture);
 }
 
 int main(void)
