@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crew.c - a turn is announced and awaited by one word each, which change under a lock so that no sleeper
+ * pool.c - a turn is announced and awaited by one word each, which change under a lock so that no sleeper
  * misses it.
  */
-#include <sim/crew.h>
+#include <sim/pool.h>
 
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
@@ -13,13 +13,13 @@
 enum { LOOKS = 50000 }; /* before who waits sleeps: some 20 us */
 
 struct member {
-	struct sim_crew *crew;
+	struct sim_pool *pool;
 	uint32_t number;
 	pthread_t thread;
 };
 
-struct sim_crew {
-	sim_crew_work *work;
+struct sim_pool {
+	sim_pool_work *work;
 	void *user;
 	uint32_t members; /* that run, the caller among them */
 	int quit;
@@ -31,7 +31,7 @@ struct sim_crew {
 	uint32_t done[32]; /* members that are done with this one */
 };
 
-static void wait_for(struct sim_crew *c, const uint32_t *word, uint32_t value)
+static void wait_for(struct sim_pool *c, const uint32_t *word, uint32_t value)
 {
 	for (uint32_t looks = 0; looks < LOOKS; looks++)
 		if (simt_load_acquire_dev_u32(word) == value) /* pairs with add_one */
@@ -42,7 +42,7 @@ static void wait_for(struct sim_crew *c, const uint32_t *word, uint32_t value)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void add_one(struct sim_crew *c, uint32_t *word)
+static void add_one(struct sim_pool *c, uint32_t *word)
 {
 	pthread_mutex_lock(&c->lock);
 	simt_store_release_dev_u32(word, simt_load_relaxed_dev_u32(word) + 1); /* pairs with wait_for */
@@ -53,7 +53,7 @@ static void add_one(struct sim_crew *c, uint32_t *word)
 static void *run(void *argument)
 {
 	const struct member *me = (const struct member *)argument;
-	struct sim_crew *c = me->crew;
+	struct sim_pool *c = me->pool;
 
 	for (uint32_t turn = 1;; turn++) {
 		wait_for(c, c->turn, turn);
@@ -64,7 +64,7 @@ static void *run(void *argument)
 	}
 }
 
-void sim_crew_turn(struct sim_crew *c)
+void sim_pool_turn(struct sim_pool *c)
 {
 	simt_store_relaxed_dev_u32(c->done, 0);
 	add_one(c, c->turn);
@@ -72,11 +72,11 @@ void sim_crew_turn(struct sim_crew *c)
 	wait_for(c, c->done, c->members - 1);
 }
 
-static int add_member(struct sim_crew *c)
+static int add_member(struct sim_pool *c)
 {
 	struct member *m = &c->member[c->members];
 
-	m->crew = c;
+	m->pool = c;
 	m->number = c->members;
 	if (pthread_create(&m->thread, NULL, run, m))
 		return -GN_ENOMEM;
@@ -84,9 +84,9 @@ static int add_member(struct sim_crew *c)
 	return 0;
 }
 
-int sim_crew_create(struct sim_crew **crew, uint32_t members, sim_crew_work *work, void *user)
+int sim_pool_create(struct sim_pool **pool, uint32_t members, sim_pool_work *work, void *user)
 {
-	struct sim_crew *c = (struct sim_crew *)calloc(1, sizeof *c);
+	struct sim_pool *c = (struct sim_pool *)calloc(1, sizeof *c);
 	int r = 0;
 
 	if (!c)
@@ -102,13 +102,13 @@ int sim_crew_create(struct sim_crew **crew, uint32_t members, sim_crew_work *wor
 	while (!r && c->members < members)
 		r = add_member(c);
 	if (r)
-		sim_crew_destroy(c);
+		sim_pool_destroy(c);
 	else
-		*crew = c;
+		*pool = c;
 	return r;
 }
 
-void sim_crew_destroy(struct sim_crew *c)
+void sim_pool_destroy(struct sim_pool *c)
 {
 	if (!c)
 		return;

@@ -28,12 +28,12 @@ int sim_windows_init(struct sim_machine *m, uint32_t threads)
 	w->worth = WORTH;
 	w->length = at_once ? 1 : m->network.latency;
 	w->threads = at_once ? 1 : threads < m->config.gpus ? threads : (uint32_t)m->config.gpus;
-	return w->threads > 1 ? sim_crew_create(&w->crew, w->threads, run_gpus, m) : 0;
+	return w->threads > 1 ? sim_pool_create(&w->pool, w->threads, run_gpus, m) : 0;
 }
 
 void sim_windows_fini(struct sim_machine *m)
 {
-	sim_crew_destroy(m->windows.crew);
+	sim_pool_destroy(m->windows.pool);
 }
 
 /* No event is before that cycle; UINT64_MAX: there is none. */
@@ -69,12 +69,12 @@ static void run_window(struct sim_machine *m, uint64_t begin)
 		run_domain(&m->gpu[k].domain, begin); /* the core speaks to clocks that are there too */
 	w->end = begin + w->length;
 	run_domain(&m->core, w->end);
-	if (w->busy && w->crew && m->launch->independent)
-		sim_crew_turn(w->crew);
+	if (w->busy && w->pool && m->launch->independent)
+		sim_pool_turn(w->pool);
 	else
 		for (uint32_t k = 0; k < m->config.gpus; k++)
 			run_domain(&m->gpu[k].domain, w->end);
-	if (w->crew)
+	if (w->pool)
 		look_how_busy(m);
 	sim_network_collect(m);
 	sim_decide_window(m);

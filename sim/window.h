@@ -17,7 +17,7 @@
 #define SIM_WINDOW_H
 
 #include <sim/config.h>
-#include <sim/crew.h>
+#include <sim/pool.h>
 #include <stdbool.h>
 
 #ifdef __cplusplus
@@ -31,9 +31,9 @@ struct sim_windows {
 	uint64_t end;          /* of the one that is now */
 	uint32_t threads;
 	uint64_t happened;     /* events of GPUs, to the end of the last one */
-	uint64_t worth;        /* so many in one, and the next is worth a turn of the crew */
+	uint64_t worth;        /* so many in one, and the next is worth a turn of the pool */
 	bool busy;             /* it is */
-	struct sim_crew *crew; /* NULL: of one thread */
+	struct sim_pool *pool; /* NULL: of one thread */
 };
 
 /* sim_windows_init - of so many threads, from 1, the caller's among them. Returns 0 or -GN_ENOMEM. */

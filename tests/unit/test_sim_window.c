@@ -26,7 +26,7 @@ static void run(struct counted *c, const char *name, const char *size, uint32_t 
 	for (uint32_t k = 0; k < MOST_LINKS && !sim_machine_link(fixture.machine, k, &c->link[k]); k++)
 		c->link[k].name = NULL;
 	c->end = fixture.machine->core.clock.now;
-	assert_int_equal(fixture.machine->windows.crew != NULL, fixture.machine->windows.threads > 1);
+	assert_int_equal(fixture.machine->windows.pool != NULL, fixture.machine->windows.threads > 1);
 	bed_close(&fixture);
 }
 
