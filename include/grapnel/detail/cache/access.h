@@ -241,7 +241,7 @@ SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t ma
 
 	if (simt_lane() == leader) {
 		simt_store_relaxed_dev_u32(&gn__local(c)->awaited, 1);
-		many = gn__offer_take(c, waits_for, &page);
+		many = gn__offer_take(c, simt_popcount(mask), waits_for, &page);
 	}
 	many = simt_shfl_u32(mask, many, leader);
 	if (!many)
@@ -257,14 +257,17 @@ SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t ma
 /*
  * The lanes that wait for pages of block stores that other threads fetch, if no lane has anything to do; else
  * 0. Collective.
+ * @uses  the caller uses its page as soon as it is there, and lets it go: lanes that have theirs do that first
  */
-SIMT_FN uint32_t gn__claim_waiting(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k)
+SIMT_FN uint32_t gn__claim_waiting(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k,
+                                   int uses)
 {
+	const int busy = k->step == GN__STEP_HIT ? uses : gn__claim_goes_on(k) && k->step != GN__STEP_WAIT;
 	const int waits = k->step == GN__STEP_WAIT && k->waited && c->stream &&
 			  gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
 	const uint32_t waiting = simt_ballot(mask, waits);
 
-	return waiting && !simt_ballot(mask, gn__claim_goes_on(k) && k->step != GN__STEP_WAIT) ? waiting : 0;
+	return waiting && !simt_ballot(mask, busy) ? waiting : 0;
 }
 
 /* ---- pin and unpin ---- */
@@ -304,7 +307,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 	}
 	gn__claim_begin(c, mask, leads, &k);
 	do {
-		waiting = gn__claim_waiting(c, mask, &k);
+		waiting = gn__claim_waiting(c, mask, &k, 0);
 		if (waiting)
 			gn__claim_helps(c, mask, waiting, k.page);
 	} while (gn__claim_round(c, mask, &k, 0));
@@ -503,7 +506,7 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 
 	gn__claim_begin(c, mask, leads, &k);
 	do {
-		waiting = gn__claim_waiting(c, mask, &k);
+		waiting = gn__claim_waiting(c, mask, &k, leads && !served);
 		if (waiting)
 			gn__claim_helps(c, mask, waiting, page);
 		more = gn__claim_round(c, mask, &k, around);

@@ -6,8 +6,8 @@
  * A sequence is known by the page it is expected to miss next, kept in a small table by a hash of that page,
  * with the number of pages to fetch ahead: one after the second miss of a sequence, twice as many after every
  * further one. A miss that nobody expected fetches nothing ahead, so random accesses cost one look and one
- * store a miss. Sequences that break off leave pages that nobody came to: where these are more than half,
- * fetching ahead backs off for a while.
+ * store a miss. Sequences that break off leave pages that nobody came to: where these are more than three
+ * quarters, fetching ahead backs off for a while.
  *
  * A controller has as many pages on their way as it is asked for. From memory the warp itself moves them, one
  * after the other, and meanwhile all wait for the page that is wanted now, those too who want the next ones
@@ -52,7 +52,8 @@ SIMT_FN void gn__ahead_judge(struct gn_cache_local *s, uint32_t fetched)
 
 	if (all < GN__AHEAD_JUDGED || simt_cas_relaxed_dev_u32(&s->ahead, all, 0) != all)
 		return;
-	if (2 * simt_load_relaxed_dev_u32(&s->used) < all)
+	/* a sequence begins with windows of 1, 2, 4: the last, half of them all, is not used yet */
+	if (4 * simt_load_relaxed_dev_u32(&s->used) < all)
 		simt_store_relaxed_dev_u32(&s->ahead_backoff, GN__AHEAD_BACKOFF);
 	simt_store_relaxed_dev_u32(&s->used, 0);
 }
@@ -60,7 +61,8 @@ SIMT_FN void gn__ahead_judge(struct gn_cache_local *s, uint32_t fetched)
 /*
  * How many pages to fetch behind this missing one. The stream is moved on: it is expected behind what is
  * fetched.
- * @expects  the page at which a stream is expected, if there is one: this page, or one shortly before it
+ * @expects  the page at which a stream is expected: this page, then a new stream begins here if there is none;
+ *           or another, then nothing is fetched if there is none
  * One thread.
  */
 SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t expects, uint64_t page,
@@ -75,15 +77,16 @@ SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t expect
 
 	if (gn__backs_off(&s->ahead_backoff))
 		return 0;
+	/* another thread goes on with the stream */
+	if (expected ? simt_cas_relaxed_dev_u64(stream, seen, 0) != seen : expects != page)
+		return 0;
 	if (expected) {
 		window = before ? 2 * before : 1;
 		window = window < most ? window : most;
 		if (before)
 			simt_reduce_add_relaxed_dev_u32(&s->used, before);
-		simt_store_relaxed_dev_u64(stream, 0);
-	}
-	if (window)
 		gn__ahead_judge(s, window);
+	}
 	stream = gn__stream_of(c, page + window + 1);
 	simt_store_relaxed_dev_u64(stream, (page + window + 1) << GN__AHEAD_LOG2 | window);
 	return window;
@@ -125,8 +128,8 @@ SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 	uint64_t expects = page;
 	uint32_t window;
 
-	/* the last offer reaches beyond it */
-	if (segment->store.kind != GN_STORE_QUEUES || !most || end - page - 1 < GN__AHEAD_MOST)
+	/* the last offer begins behind it, or reaches beyond it */
+	if (segment->store.kind != GN_STORE_QUEUES || !most || end - page - 1 < 2 * GN__AHEAD_MOST)
 		return;
 	if (page - end < GN__AHEAD_MOST &&
 	    gn__stream_expects(simt_load_relaxed_dev_u64(gn__stream_of(c, end)), end))
@@ -138,22 +141,47 @@ SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 }
 
 /*
- * Take pages of the offer, if they are behind the page that the caller waits for: one, or some small ones.
- * Returns how many.
+ * Offer the pages behind an offer of which all are taken, since the caller waits for one of its last. Else
+ * the pages behind its end would be read only when a thread has come there, and nothing would be on its way
+ * while the last ones arrive. The stream that is expected there is taken by one thread. One thread.
+ */
+SIMT_FN void gn__offer_on(const struct gn_cache_view *c, uint64_t waits_for, uint64_t end)
+{
+	const struct gn_cache_segment *segment = gn__segment_of(c, waits_for);
+	const uint64_t behind = segment->first_page + segment->pages - end;
+	const uint32_t most = gn__offer_most(c);
+	uint32_t window;
+
+	if (end - waits_for - 1 > most / 2 || !behind || behind > segment->pages)
+		return;
+	window = gn__ahead_window(c, end, end - 1, most);
+	window = window < behind ? window : (uint32_t)behind;
+	if (window)
+		simt_store_relaxed_dev_u64(&c->shared->offer, end << GN__AHEAD_LOG2 | window);
+}
+
+/*
+ * Take pages of the offer, if they are behind the page that the caller waits for: one, or some small ones, as
+ * many as there are lanes at most. Returns how many.
  * @page  receives the first
  */
-SIMT_FN uint32_t gn__offer_take(const struct gn_cache_view *c, uint64_t waits_for, uint64_t *page)
+SIMT_FN uint32_t gn__offer_take(const struct gn_cache_view *c, uint32_t lanes, uint64_t waits_for,
+                                uint64_t *page)
 {
 	uint64_t *offer = &c->shared->offer;
 	const uint64_t seen = simt_load_relaxed_dev_u64(offer), next = seen >> GN__AHEAD_LOG2;
 	const uint32_t left = (uint32_t)seen & ((1u << GN__AHEAD_LOG2) - 1),
 	               small = (uint32_t)GN__AHEAD_MOVED >> c->page_log2;
-	const uint32_t chunk = simt_warp_width() > 1 && small > 1 ? small : 1,
+	const uint32_t most = small > 1 ? small : 1, chunk = most < lanes ? most : lanes,
 	               many = left < chunk ? left : chunk;
 
 	*page = next;
-	if (!left || next <= waits_for || next - waits_for > 2 * GN__AHEAD_MOST)
+	if (next <= waits_for || next - waits_for > 2 * GN__AHEAD_MOST)
 		return 0;
+	if (!left) {
+		gn__offer_on(c, waits_for, next);
+		return 0;
+	}
 	return simt_cas_relaxed_dev_u64(offer, seen, (next + many) << GN__AHEAD_LOG2 | (left - many)) == seen
 	           ? many
 	           : 0;

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Offers of pages that are fetched ahead (detail/cache/ahead.h): how threads that wait take them. */
+#include "test_cache_support.h"
+
+enum { PAGE = 512, PAGES = 64 };
+
+struct take_args {
+	const struct gn_cache_view *cache;
+	uint64_t first;  /* page of the offer */
+	uint64_t waits_for;
+	uint32_t left;   /* pages of the offer */
+	uint32_t stream; /* pages that were fetched ahead of the one behind the offer; 0: there is no stream */
+	uint32_t lanes;
+	/* what came of two takes */
+	uint32_t many[2];
+	uint64_t page[2];
+	uint64_t offer; /* what is left */
+};
+
+struct take_call {
+	struct take_args *args;
+};
+
+/* Two takes of an offer that is as the arguments say. */
+SIMT_FN void take(const struct take_call *call)
+{
+	struct take_args *a = call->args;
+	const uint64_t end = a->first + a->left;
+
+	a->cache->shared->offer = a->first << GN__AHEAD_LOG2 | a->left;
+	*gn__stream_of(a->cache, end) = a->stream ? end << GN__AHEAD_LOG2 | a->stream : 0;
+	for (uint32_t k = 0; k < 2; k++)
+		a->many[k] = gn__offer_take(a->cache, a->lanes, a->waits_for, &a->page[k]);
+	a->offer = a->cache->shared->offer;
+}
+SIMT_KERNEL(take, struct take_call)
+
+static struct take_args taken(struct cache_test *t, uint64_t first, uint32_t left, uint64_t waits_for,
+                              uint32_t stream)
+{
+	struct take_args args;
+	const struct take_call call = {&args};
+
+	memset(&args, 0, sizeof args);
+	args.cache = gn_cache_view_of(t->cache);
+	args.first = first;
+	args.left = left;
+	args.waits_for = waits_for;
+	args.stream = stream;
+	args.lanes = 1;
+	run_block(t, &take_kernel, 1, &call);
+	return args;
+}
+
+static void open_offers(struct cache_test *t)
+{
+	widen(t, 1);
+	open_words_at(t, "memq", PAGES, 2 * PAGES, PAGE, 0, GN_CLOCK);
+}
+
+/* One after the other, as long as there are some, and none that lie before the one that is waited for. */
+static void pages_behind_are_taken(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct take_args a;
+
+	open_offers(t);
+	a = taken(t, 10, 2, 9, 0);
+	assert_int_equal(a.many[0], 1);
+	assert_int_equal(a.page[0], 10);
+	assert_int_equal(a.many[1], 1);
+	assert_int_equal(a.page[1], 11);
+	assert_int_equal(a.offer, 12 << GN__AHEAD_LOG2);
+	a = taken(t, 10, 2, 11, 0);
+	assert_int_equal(a.many[0] + a.many[1], 0);
+	assert_int_equal(a.offer, 10 << GN__AHEAD_LOG2 | 2);
+}
+
+/* All are taken: a thread that waits for one of the last offers twice as many, and then takes the first. */
+static void an_offer_goes_on(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct take_args a;
+
+	open_offers(t);
+	a = taken(t, 20, 0, 16, 4);
+	assert_int_equal(a.many[0], 0);
+	assert_int_equal(a.many[1], 1);
+	assert_int_equal(a.page[1], 20);
+	assert_int_equal(a.offer, 21 << GN__AHEAD_LOG2 | 7);
+	/* the stream is expected behind the new offer */
+	assert_int_equal(*gn__stream_of(a.cache, 28), 28 << GN__AHEAD_LOG2 | 8);
+	assert_int_equal(*gn__stream_of(a.cache, 20), 0);
+}
+
+/* Not where no stream is expected, nor by a thread that is far behind, nor past the end of the store. */
+static void an_offer_ends(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct take_args a;
+
+	open_offers(t);
+	a = taken(t, 20, 0, 19, 0);
+	assert_int_equal(a.offer, 20 << GN__AHEAD_LOG2);
+	assert_int_equal(gn__offer_most(a.cache), 16);
+	a = taken(t, 20, 0, 10, 4);
+	assert_int_equal(a.offer, 20 << GN__AHEAD_LOG2);
+	a = taken(t, PAGES, 0, PAGES - 1, 4);
+	assert_int_equal(a.offer, PAGES << GN__AHEAD_LOG2);
+	a = taken(t, PAGES - 3, 0, PAGES - 4, 4);
+	assert_int_equal(a.many[1], 1);
+	assert_int_equal(a.offer, (PAGES - 2) << GN__AHEAD_LOG2 | 2);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
+	const struct CMUnitTest tests[] = {
+	    CASE(pages_behind_are_taken),
+	    CASE(an_offer_goes_on),
+	    CASE(an_offer_ends),
+	};
+
+	return cmocka_run_group_tests_name("cache: offers", tests, NULL, NULL);
+}
