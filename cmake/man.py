@@ -3,7 +3,7 @@
 """Man pages: section 3 from the comments of the headers, and grapnel(1) from what the command says of itself.
 
 Section 3: a comment with a line "gn_name, gn_other - what it does" makes a page for the functions and macros
-that follow it, up to the next comment. Headers in detail/ are not for users, and have none.
+that follow it, up to the next comment, or, where none follow, for those that its indented lines show. Headers in detail/ are not for users, and have none.
 Usage: man.py functions INCLUDE-FOLDER OUTPUT-FOLDER VERSION DATE
        man.py command GRAPNEL-COMMAND OUTPUT-FOLDER VERSION DATE
 """
@@ -18,6 +18,7 @@ NAME = r"(?:gn|simt|GN|SIMT)_[A-Za-z0-9]\w*"
 TITLE = re.compile(rf"{NAME}[()\w, ]* - ")
 FUNCTION = re.compile(rf"^(?!typedef)[A-Za-z][\w *]*?[ *]({NAME})\([^{{;]*\)\s*[{{;]", re.M)
 MACRO = re.compile(rf"^#define ({NAME})(\([^)]*\))?", re.M)
+SHOWN = re.compile(r"^    (\S.*\).*)", re.M)
 COMMENT = re.compile(r"^/\*.*?\*/", re.M | re.S)
 
 
@@ -46,7 +47,7 @@ def body(lines):
     out, state = [], ""
     for line in lines:
         item = re.match(r"(?:@|  (?=\S)| {3}(?=\S))(.*?\S)(?:  +| (?=\S+ )|$)(.*)", line)
-        if line.startswith("  ") and not re.match(r" {2,3}\S.*?\S  +\S", line):
+        if line.startswith("  ") and not re.match(r" {2,3}\S(?:.*?\S)?  +\S", line):
             item = None
         if state == "kept" and line and not line.startswith("    "):
             out.append(".fi\n.RE\n.PP")
@@ -91,6 +92,10 @@ def split_returns(lines):
     return description, returns
 
 
+def named_in_order(lines, titles):
+    return re.findall(NAME, " ".join(lines[n].split(" - ")[0] for n in titles))
+
+
 def pages_of(text):
     """Of every comment that describes functions: their prototypes, its lines, which of these name functions,
     the introduction of the header, and what a comment behind a line "---- part ----" says of the part they are in."""
@@ -109,10 +114,15 @@ def pages_of(text):
             continue
         code = text[comment.end(): comments[k + 1].start() if k + 1 < len(comments) else len(text)]
         found = {m.group(1): " ".join(m.group(0)[:-1].split()) + ";" for m in FUNCTION.finditer(code)}
-        named = set(re.findall(NAME, " ".join(lines[n].split(" - ")[0] for n in titles)))
+        named = set(named_in_order(lines, titles))
         for m in MACRO.finditer(code):
             if m.group(1) in named:
                 found.setdefault(m.group(1), m.group(0))
+        if not found:  # families of functions that macros make: the comment itself shows how they are called
+            shown = [line for line in lines if SHOWN.match(line)]
+            lines = [line for line in lines if line not in shown]
+            found = dict.fromkeys(named_in_order(lines, titles), "")
+            found[next(iter(found))] = "\n".join(line.strip() for line in shown)
         if found:
             yield found, lines, titles, introduction, part
 
@@ -139,7 +149,8 @@ def page(header, found, lines, titles, introduction, part, others, version, date
         sections.append(("NOTES", scope + body(about)))
     if others:
         sections.append(("SEE ALSO", ",\n".join(f".BR {other} (3)" for other in others) + "\n"))
-    prototypes = "\n".join(kept(textwrap.fill(p, 78, subsequent_indent="    ")) for p in found.values())
+    prototypes = "\n".join(kept(textwrap.fill(piece, 78, subsequent_indent="    "))
+                           for p in found.values() for piece in p.split("\n") if piece)
     out = [f'.TH {names[0]} 3 "{date}" "Grapnel {version}" "Grapnel"\n'
            f".SH NAME\n{', '.join(names)} \\- {roff(summary)}\n"
            f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n\n{prototypes}\n.fi\n"]

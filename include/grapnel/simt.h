@@ -150,26 +150,27 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 /* ---- atomics ---- */
 
 /*
- * Their names carry order and scope (detail/simt/atomic.h and reduce.h define them):
+ * simt_load, simt_store, simt_cas, simt_reduce - atomics: accesses that no other access divides. Their whole
+ * names carry order and scope.
  *
- *   T simt_load_ORDER_SCOPE_T(const T *p)
- *   void simt_store_ORDER_SCOPE_T(T *p, T value)
- *   T simt_cas_ORDER_SCOPE_T(T *p, T expected, T desired)
- *                                                       stores desired if *p is expected; returns what was
- *                                                       found
- *   T simt_OP_ORDER_SCOPE_T(T *p, T value)              returns what was there before
- *   void simt_reduce_OP_relaxed_SCOPE_T(T *p, T value)  returns nothing, so nothing is waited for
- *   void simt_fence_acq_rel_SCOPE()
+ *     T simt_load_ORDER_SCOPE_T(const T *p);
+ *     void simt_store_ORDER_SCOPE_T(T *p, T value);
+ *     T simt_cas_ORDER_SCOPE_T(T *p, T expected, T desired);
+ *     T simt_OP_ORDER_SCOPE_T(T *p, T value);
+ *     void simt_reduce_OP_relaxed_SCOPE_T(T *p, T value);
  *
- *   OP     add, and, or, xor, min, max; those that somebody calls are there
- *   T      u32, u64; for loads and stores also u8 and u16
- *   order  relaxed   indivisible, orders nothing else
- *          acquire   later accesses of this thread stay behind it
- *          release   earlier accesses of this thread stay before it
- *          acq_rel   both
- *   scope  dev       seen by every thread of the same machine
- *          sys       seen by the host, other devices and controllers too
- *          any       as dev, of a word that may also lie in a block's shared memory
+ * cas stores desired if *p is expected. cas and OP return what was there before; reduce returns nothing, so
+ * nothing is waited for. As in simt_add_relaxed_dev_u64(&sum, 1).
+ *
+ *   OP       add, and, or, xor, min, max: of each operation, order, scope and type those that Grapnel uses
+ *   T        u32, u64; for loads and stores also u8 and u16
+ *   relaxed  an order: indivisible, orders nothing else
+ *   acquire  an order: later accesses of this thread stay behind it
+ *   release  an order: earlier accesses of this thread stay before it
+ *   acq_rel  an order: both
+ *   dev      a scope: seen by every thread of the same machine
+ *   sys      a scope: seen by the host, other devices and controllers too
+ *   any      a scope: as dev, of a word that may also lie in a block's shared memory
  *
  * The cpu machine has one scope. Addresses are naturally aligned. On cuda those of dev and sys lead to global
  * memory (of a device or the host). Sources: C11 section 7.17; PTX ISA, "Memory Consistency Model".
@@ -218,13 +219,19 @@ SIMT_FN void *simt_shared(void);
 /* ---- kernels ---- */
 
 /*
- * SIMT_KERNEL(function, argument type) defines `const struct simt_kernel <function>_kernel`
- * (detail/simt/kernel.h). The arguments are copied at launch; what they point to stays the caller's. Declare
- * it elsewhere with SIMT_KERNEL_DECLARE(function).
+ * SIMT_KERNEL, SIMT_KERNEL_RESIDENT, SIMT_KERNEL_DECLARE - make a kernel of a function.
  *
- * SIMT_KERNEL_RESIDENT(function, argument type, threads) chooses how many threads of it a multiprocessor
- * holds at once: 1024, as SIMT_KERNEL does, leaves 64 registers to each; 2048 leaves 32, for short kernels
- * that mostly wait for memory. The cpu machine does not care.
+ *     SIMT_KERNEL(function, argument type)
+ *     SIMT_KERNEL_RESIDENT(function, argument type, threads)
+ *     SIMT_KERNEL_DECLARE(function);
+ *
+ * SIMT_KERNEL defines `const struct simt_kernel <function>_kernel` (detail/simt/kernel.h), which simt_launch
+ * takes; every thread of the grid then calls function(const argument type *). The arguments are copied at
+ * launch; what they point to stays the caller's. SIMT_KERNEL_DECLARE declares that kernel in other sources.
+ *
+ * SIMT_KERNEL_RESIDENT chooses how many threads of it a multiprocessor holds at once: 1024, as SIMT_KERNEL
+ * does, leaves 64 registers to each; 2048 leaves 32, for short kernels that mostly wait for memory. The cpu
+ * machine does not care.
  */
 
 /* ---- host: machines, memory, launches ---- */

@@ -34,6 +34,11 @@ for function in gn_open gn_net_put_u32; do # the second is told by the part of t
   grep -q '^\.SH RETURN VALUE' "man3/$function.3" || fails "man3/$function.3: does not say what is returned"
 done
 
+for macro in simt_cas SIMT_KERNEL; do # made by macros: the comment shows how they are called
+  grep -q "[ *]\{0,1\}${macro}[_A-Z]*(" "man3/$macro.3" || grep -q '^\.so ' "man3/$macro.3" ||
+    fails "man3/$macro.3: SYNOPSIS has no $macro"
+done
+
 if command -v mandoc >/dev/null 2>&1; then
   # shellcheck disable=SC2046 # names without a space
   said=$(mandoc -Tlint -Wwarning man1/*.1 $(grep -L '^\.so' man3/*.3) 2>&1)
