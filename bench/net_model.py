@@ -20,7 +20,7 @@ from support import plot, report
 RUNS = [(2, 1), (4, 1), (4, 2), (8, 1), (8, 2), (8, 3)]
 NODES = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096]
 PATIENT = 20000  # us: nothing is sent for its age
-LINK = ["--link", "12.5", "--latency", "2000", "--squeeze"]
+LINK = ["--link", "12.5", "--latency", "2000", "--compress"]
 WORK = ["--table", "1M", "--updates", "1000000", "--op", "inc"]
 
 

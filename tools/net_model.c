@@ -13,7 +13,7 @@ enum {
 	OPT_SIMULATED,
 	OPT_PACKET,
 	OPT_FLUSH,
-	OPT_SQUEEZE,
+	OPT_COMPRESS,
 	OPT_TABLE,
 	OPT_UPDATES,
 	OPT_OP,
@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
     {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K (default 64K)", 0},
     {"flush", OPT_FLUSH, "US", 0,
      "microseconds after which a packet that is not full may be sent (default 125)", 0},
-    {"squeeze", OPT_SQUEEZE, NULL, 0, "packets travel without what their messages share", 0},
+    {"compress", OPT_COMPRESS, NULL, 0, "packets travel without what their messages share", 0},
     {0, 0, NULL, 0, "Their work:", 2},
     {"table", OPT_TABLE, "SIZE", 0, "bytes of the table of a node, a power of two (default 16M)", 0},
     {"updates", OPT_UPDATES, "N", 0, "of a node (default 4M)", 0},
@@ -117,7 +117,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		break;
 	case OPT_PACKET: m->packet_bytes = tool_size(state, "--packet", text, 1); break;
 	case OPT_FLUSH: m->flush_ns = 1000 * tool_number(state, "--flush", text, 1, 1000000); break;
-	case OPT_SQUEEZE: m->compressed = 1; break;
+	case OPT_COMPRESS: m->compressed = 1; break;
 	case OPT_TABLE:
 		m->part_words = tool_size(state, "--table", text, 8) / 8;
 		if (m->part_words & (m->part_words - 1))

@@ -76,8 +76,8 @@ done
 echo "$runs runs agree"
 
 # The model says the same twice, and of all its messages where they went.
-"$grapnel" net-model --nodes 100 --updates 20000 --link 12.5 --squeeze --json model1.json
-"$grapnel" net-model --nodes 100 --updates 20000 --link 12.5 --squeeze --json model2.json | grep -q '100 nodes in 10 columns'
+"$grapnel" net-model --nodes 100 --updates 20000 --link 12.5 --compress --json model1.json
+"$grapnel" net-model --nodes 100 --updates 20000 --link 12.5 --compress --json model2.json | grep -q '100 nodes in 10 columns'
 cmp model1.json model2.json
 
 # The same without --verify says nothing of it; the figures of table 5 are there.
