@@ -355,7 +355,8 @@ int main(int argc, char **argv)
 	bool first = true;
 	job j = {};
 
-	if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess || properties.major < 9)
+	if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess || properties.major < 9 ||
+	    properties.sharedMemPerBlockOptin < 200 * 1024)
 		return 77;
 	if (!data || data & (data - 1) || !moved || moved & (moved - 1) || moved > data)
 		return fprintf(stderr, "page_copy: give powers of two, the data first\n"), 2;

@@ -230,8 +230,8 @@ SIMT_FN void *simt_shared(void);
  * launch; what they point to stays the caller's. SIMT_KERNEL_DECLARE declares that kernel in other sources.
  *
  * SIMT_KERNEL_RESIDENT chooses how many threads of it a multiprocessor holds at once: 1024, as SIMT_KERNEL
- * does, leaves 64 registers to each; 2048 leaves 32, for short kernels that mostly wait for memory. The cpu
- * machine does not care.
+ * does, leaves 64 registers to each; 2048 leaves 32, for short kernels that mostly wait for memory. A GPU
+ * whose multiprocessors hold 1536 threads takes 2048 for 1024. The cpu machine does not care.
  */
 
 /* ---- host: machines, memory, launches ---- */

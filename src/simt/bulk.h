@@ -2,7 +2,7 @@
 /*
  * bulk.h - cp.async.bulk: one thread orders a piece into shared memory, is told by a barrier when it is
  * there, and orders it out again. Pieces are multiples of 16 bytes, from 16-byte aligned addresses. Needs
- * compute capability 9.0.
+ * compute capability 9.0; for less these functions compile too, and stop the kernel that calls them.
  *
  * Sources: PTX ISA, cp.async.bulk and mbarrier.
  */
@@ -11,25 +11,32 @@
 
 #include <stdint.h>
 
+/* The host starts no kernel that calls these where compute capability is less. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define BULK_ASM(...) asm volatile(__VA_ARGS__)
+#else
+#define BULK_ASM(...) __trap()
+#endif
+
 /* Addresses of shared memory, as __cvta_generic_to_shared gives them. */
 static __device__ __forceinline__ void bulk_barrier_init(uint32_t barrier)
 {
-	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+	BULK_ASM("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
 
 /* bulk_barriers_ready - once, behind bulk_barrier_init: orders that follow see the barriers. */
 static __device__ __forceinline__ void bulk_barriers_ready(void)
 {
-	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+	BULK_ASM("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 /* bulk_load - order a piece; its barrier turns when all bytes are there. */
 static __device__ __forceinline__ void bulk_load(uint32_t to, const char *from, uint32_t bytes,
                                                  uint32_t barrier)
 {
-	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-	             : "memory");
-	asm volatile(
+	BULK_ASM("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+	         : "memory");
+	BULK_ASM(
 	    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
 	        to),
 	    "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
@@ -39,7 +46,7 @@ static __device__ __forceinline__ void bulk_load(uint32_t to, const char *from, 
 /* bulk_store - order a piece out, as a group of its own. */
 static __device__ __forceinline__ void bulk_store(char *to, uint32_t from, uint32_t bytes)
 {
-	asm volatile(
+	BULK_ASM(
 	    "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\tcp.async.bulk.commit_group;" ::
 	        "l"(__cvta_generic_to_global(to)),
 	    "r"(from), "r"(bytes)
@@ -52,13 +59,13 @@ static __device__ __forceinline__ void bulk_store(char *to, uint32_t from, uint3
  */
 static __device__ __forceinline__ void bulk_stores_read(void)
 {
-	asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+	BULK_ASM("cp.async.bulk.wait_group.read 1;" ::: "memory");
 }
 
 /* bulk_stores_done - until all stores are over. */
 static __device__ __forceinline__ void bulk_stores_done(void)
 {
-	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+	BULK_ASM("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
 /* bulk_wait - until the barrier's phase of this parity is over. */
@@ -67,11 +74,12 @@ static __device__ __forceinline__ void bulk_wait(uint32_t barrier, uint32_t phas
 	uint32_t done = 0;
 
 	while (!done)
-		asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
-		             "selp.u32 %0, 1, 0, p;\n\t}"
-		             : "=r"(done)
-		             : "r"(barrier), "r"(phase)
-		             : "memory");
+		BULK_ASM("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+		         "selp.u32 %0, 1, 0, p;\n\t}"
+		         : "=r"(done)
+		         : "r"(barrier), "r"(phase)
+		         : "memory");
 }
 
+#undef BULK_ASM
 #endif

@@ -33,8 +33,17 @@ struct simt__listed {
 };
 SIMT__EXTERN int simt__list(struct simt__listed *kernel);
 #if defined(__CUDACC__)
+/*
+ * Blocks of 1024 threads that a multiprocessor is to hold: one, where it cannot hold the threads asked for.
+ * Source: CUDA programming guide, technical specifications per compute capability: 2048 or 1536.
+ */
+#if SIMT_ON_CUDA && ((__CUDA_ARCH__ >= 860 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100)
+#define SIMT__RESIDENT(threads) 1
+#else
+#define SIMT__RESIDENT(threads) ((threads) / 1024)
+#endif
 #define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                    \
-	static __global__ void __launch_bounds__(1024, (threads) / 1024)                              \
+	static __global__ void __launch_bounds__(1024, SIMT__RESIDENT(threads))                       \
 		function##__cuda(const __grid_constant__ argument_type arguments)                     \
 	{                                                                                             \
 		function(&arguments);                                                                 \
