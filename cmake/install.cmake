@@ -25,6 +25,10 @@ if(TARGET grapnel_mpi)
   install(EXPORT grapnel-mpi NAMESPACE grapnel:: DESTINATION ${grapnel_package_dir} FILE grapnel-mpi-targets.cmake)
 endif()
 
+set(grapnel_cuda_architectures "")
+if(GN_CUDA)
+  set(grapnel_cuda_architectures "${CMAKE_CUDA_ARCHITECTURES}")
+endif()
 configure_package_config_file(cmake/grapnel-config.cmake.in grapnel-config.cmake
   INSTALL_DESTINATION ${grapnel_package_dir})
 write_basic_package_version_file(grapnel-config-version.cmake COMPATIBILITY SameMinorVersion)
