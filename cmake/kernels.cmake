@@ -21,6 +21,8 @@ function(gn_observed)
   set(flags -O2 -fno-sanitize=all -fsanitize=thread -fsanitize-coverage=trace-pc)
   if(CMAKE_C_COMPILER_ID STREQUAL GNU)
     list(APPEND flags -fno-reorder-blocks -fno-reorder-blocks-and-partition)
+  else() # clang asks after it has optimised: lanes in a loop of their own length would go on from different copies of it
+    list(APPEND flags -fno-unroll-loops -fno-vectorize)
   endif()
   set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS ${flags})
   set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS simt__copy=simt__observed_copy

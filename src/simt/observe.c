@@ -3,6 +3,8 @@
  * observe.c - the functions that the compiler calls: those of its thread sanitizer's and its coverage's
  * interface.
  */
+#include <string.h>
+
 #include <simt/observe.h>
 
 __thread struct simt__observer *simt__observer;
@@ -96,6 +98,31 @@ void __tsan_write_range(void *p, size_t bytes);
 void __tsan_write_range(void *p, size_t bytes)
 {
 	SEE(STORE, p, bytes);
+}
+
+/* ---- what clang calls from its version 15 on in place of the C library ---- */
+
+void *__tsan_memset(void *to, int byte, size_t bytes);
+void *__tsan_memset(void *to, int byte, size_t bytes)
+{
+	SEE(STORE, to, bytes);
+	return memset(to, byte, bytes);
+}
+
+void *__tsan_memcpy(void *to, const void *from, size_t bytes);
+void *__tsan_memcpy(void *to, const void *from, size_t bytes)
+{
+	SEE(LOAD, from, bytes);
+	SEE(STORE, to, bytes);
+	return memcpy(to, from, bytes);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t bytes);
+void *__tsan_memmove(void *to, const void *from, size_t bytes)
+{
+	SEE(LOAD, from, bytes);
+	SEE(STORE, to, bytes);
+	return memmove(to, from, bytes);
 }
 
 /* ---- atomic: all of them in one order with all others, whatever was asked for ---- */
