@@ -48,7 +48,7 @@ project() {
   mkdir -p "$scratch/$way"
   cat >"$scratch/$way/CMakeLists.txt" <<CMAKE
 cmake_minimum_required(VERSION 3.22)
-project(user C CXX)
+project(user C)
 set(CMAKE_C_STANDARD 99)
 set(before "\${CMAKE_C_FLAGS};\${CMAKE_C_STANDARD};\${CMAKE_BUILD_TYPE};\${CMAKE_POSITION_INDEPENDENT_CODE}")
 $2
