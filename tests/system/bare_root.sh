@@ -16,6 +16,17 @@ no_warning() {
   ! grep -n 'warning:' "$root/grapnel/$1" || { say "$1 has warnings"; exit 1; }
 }
 
+# newest CC CXX - another compiler: it has no warning, takes the headers as each language, and what threads share passes.
+newest() {
+  newest=build/$1
+  quietly "$newest.log" cmake --preset release -B "$newest" -DCMAKE_C_COMPILER="$1" -DCMAKE_CXX_COMPILER="$2" -DGN_WERROR=ON \
+    -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -DNDEBUG' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O2 -DNDEBUG'
+  quietly "$newest.log" cmake --build "$newest" --target grapnel grapnel_shared gn_tests_unit
+  quietly "$newest.log" ctest --test-dir "$newest" --output-on-failure --no-tests=error -j "$(getconf _NPROCESSORS_ONLN)" \
+    -R '^(bundle_headers_.*|unit_(simt_.*|ring|nvmeq.*|cache_(table|claim|pages|flush)|array_(access|page|range)|net_.*|open|sim_.*))$'
+  grep '^100% tests passed' "$root/grapnel/$newest.log"
+}
+
 inside ./run demo
 [ -s "$root/grapnel/build/release.log" ] || { say "./run demo kept no build/release.log"; exit 1; }
 no_warning build/release.log
@@ -33,6 +44,12 @@ inside cmake --build build/release --target grapnel_tool gn_bench_cuda >"$root/g
   exit 1
 }
 no_warning build/device.log
+# The newest compilers of Ubuntu 24.04: the headers as each language, the library and what runs in it.
+if [ "$1" = ubuntu ]; then
+  inside apt-get install -y --no-install-recommends gcc-14 g++-14 clang-18 libomp-18-dev
+  newest gcc-14 g++-14
+  newest clang-18 clang++-18
+fi
 # The distribution's packages, installed where nothing else of what they need is left, and the tutorial with them.
 inside apt-get install -y --no-install-recommends dpkg-dev
 inside apt-get build-dep -y --no-install-recommends ./
