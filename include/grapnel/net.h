@@ -308,7 +308,7 @@ SIMT_FN int gn_net_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
  * gn_net_call - an active message: the handler runs on node pe, which may be the own one, with a copy of the
  * payload.
  * @handler  the number that gn_net_handler returned
- * @bytes    of the payload, at most GN__MESSAGE_MOST_CALL
+ * @bytes    of the payload, at most GN_NET_MOST_CALL_BYTES
  */
 SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload,
                         uint32_t bytes);

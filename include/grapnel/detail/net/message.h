@@ -49,7 +49,7 @@ enum gn__message_kind {
 
 enum {
 	GN_NET_MOST_NODES = 1 << 16,
-	GN__MESSAGE_MOST_CALL = 64,    /* bytes of an active message */
+	GN_NET_MOST_CALL_BYTES = 64,    /* bytes of an active message */
 	GN__MESSAGE_MOST_BYTES = 4096, /* of a BYTES message; longer transfers are several */
 	GN__MESSAGE_MOST_WORDS = 2 + GN__MESSAGE_MOST_BYTES / 8
 };
@@ -140,7 +140,7 @@ SIMT_FN uint32_t gn__message_words(uint64_t head)
 			return 2;
 		return place > GN__MESSAGE_MOST_BYTES ? 0 : 2 + (uint32_t)(place + 7) / 8;
 	case GN__MESSAGE_CALL:
-		return place >> 16 > GN__MESSAGE_MOST_CALL ? 0 : 1 + (uint32_t)((place >> 16) + 7) / 8;
+		return place >> 16 > GN_NET_MOST_CALL_BYTES ? 0 : 1 + (uint32_t)((place >> 16) + 7) / 8;
 	case GN__MESSAGE_MARK:
 		return fetches ? 1 : 2;
 	case GN__MESSAGE_SIGNAL:

@@ -236,7 +236,7 @@ SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handl
 	const uint64_t head = gn__message_head(GN__MESSAGE_CALL, pe, gn__message_call_place(handler, bytes));
 	int rc = -GN_EINVAL;
 
-	if (pe < n->nodes && bytes <= GN__MESSAGE_MOST_CALL && handler < 1 << 16)
+	if (pe < n->nodes && bytes <= GN_NET_MOST_CALL_BYTES && handler < 1 << 16)
 		rc = gn__net_push_bytes(n, head, 1, 0, (const char *)payload, bytes);
 	return rc ? gn__net_fail(n, rc, pe, GN__MESSAGE_CALL) : 0;
 }
