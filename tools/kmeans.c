@@ -10,69 +10,30 @@
 #include "kmeans/kmeans.h"
 #include "net.h"
 
-enum { OPT_POINTS = 256, OPT_DIMENSIONS, OPT_CLUSTERS, OPT_ITERATIONS, OPT_SEED, OPT_VERIFY };
+enum { POINTS, DIMENSIONS, CLUSTERS, ITERATIONS, SEED };
 
 struct request {
 	struct tool_net net;
 	struct kmeans k;
-	bool verify;
-	struct kmeans_result result; /* node 0's; stats: of all nodes */
+	struct kmeans_result result; /* node 0's */
 	struct kmeans_result want;
-	uint32_t nodes;
 };
 
-static const struct argp_option options[] = {
-    {"points", OPT_POINTS, "N", 0,
-     "of all nodes, drawn around as many places as there are clusters (default 1000000)", 0},
-    {"dimensions", OPT_DIMENSIONS, "N", 0, "of a point, 1 to 16 (default 2)", 0},
-    {"clusters", OPT_CLUSTERS, "N", 0, "1 to 1024 (default 8)", 0},
-    {"iterations", OPT_ITERATIONS, "N", 0, "at most; it ends when no point changes its cluster (default 100)",
-     0},
-    {"seed", OPT_SEED, "N", 0, "draw other points (default 1)", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare everything with what one thread finds", 0},
-    {0},
-};
-
-static error_t parse(int key, char *text, struct argp_state *state)
+static const char *clusters_wrong(uint64_t clusters, const uint64_t *all)
 {
-	struct request *q = (struct request *)state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &q->net; break;
-	case OPT_POINTS: q->k.points = tool_number(state, "--points", text, 1, kmeans_most_points); break;
-	case OPT_DIMENSIONS:
-		q->k.dimensions =
-		    (uint32_t)tool_number(state, "--dimensions", text, 1, KMEANS_MOST_DIMENSIONS);
-		break;
-	case OPT_CLUSTERS:
-		q->k.clusters = (uint32_t)tool_number(state, "--clusters", text, 1, KMEANS_MOST_CLUSTERS);
-		break;
-	case OPT_ITERATIONS:
-		q->k.iterations = (uint32_t)tool_number(state, "--iterations", text, 1, 1000000);
-		break;
-	case OPT_SEED: q->k.seed = tool_number(state, "--seed", text, 0, UINT64_MAX); break;
-	case OPT_VERIFY: q->verify = true; break;
-	case ARGP_KEY_ARG: argp_error(state, "%s: nothing is expected behind the options", text); break;
-	case ARGP_KEY_END:
-		if (q->k.clusters > q->k.points)
-			argp_error(state, "--clusters %u: not more than points", q->k.clusters);
-		break;
-	default: return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
+	return clusters > all[POINTS] ? "not more than points" : NULL;
 }
 
-static const struct argp_child children[] = {{&tool_net_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    options,
-    parse,
-    NULL,
-    "Clusters (Lloyd's k-means) of points that are spread over nodes; sums of points are small messages.",
-    children,
-    NULL,
-    NULL};
-
-/* ---- the run ---- */
+static const struct tool_net_option options[] = {
+    {"points", 0, "N", "of all nodes, drawn around as many places as there are clusters (default 1000000)",
+     1000000, 1, kmeans_most_points},
+    {"dimensions", 0, "N", "of a point, 1 to 16 (default 2)", 2, 1, KMEANS_MOST_DIMENSIONS},
+    {"clusters", 0, "N", "1 to 1024 (default 8)", 8, 1, KMEANS_MOST_CLUSTERS, clusters_wrong},
+    {"iterations", 0, "N", "at most; it ends when no point changes its cluster (default 100)", 100, 1,
+     1000000},
+    {"seed", 0, "N", "draw other points (default 1)", 1, 0, UINT64_MAX},
+    {0},
+};
 
 static int result_alloc(const struct kmeans *k, struct kmeans_result *r)
 {
@@ -88,48 +49,64 @@ static void result_free(struct kmeans_result *r)
 	free(r->sizes);
 }
 
-/* A node other than 0 finds the same, and keeps it to itself. */
-static int node_main(struct gn_net *net, void *argument)
+static int prepare(struct tool_net *n, struct gn_error *e)
 {
-	struct request *q = (struct request *)argument;
-	struct kmeans_result result;
-	int rc = result_alloc(&q->k, &result);
+	struct request *q = (struct request *)n;
 
-	if (!rc)
-		rc = kmeans_run(net, &q->k, &result);
-	if (!rc)
-		rc = tool_net_gather(net, &q->net, &result.stats);
-	if (!rc && !gn_net_node(net)) {
-		q->result = result;
-		q->nodes = gn_net_nodes(net);
-		return 0;
-	}
-	result_free(&result);
-	return rc;
+	q->k.points = n->value[POINTS];
+	q->k.dimensions = (uint32_t)n->value[DIMENSIONS];
+	q->k.clusters = (uint32_t)n->value[CLUSTERS];
+	q->k.iterations = (uint32_t)n->value[ITERATIONS];
+	q->k.seed = n->value[SEED];
+	n->config.heap_bytes = kmeans_heap(&q->k);
+	if (n->verify && (result_alloc(&q->k, &q->want) || kmeans_reference(&q->k, &q->want)))
+		return gn_error_set(e, -GN_ENOMEM, "no memory for the reference's %llu points",
+		                    (unsigned long long)q->k.points);
+	return 0;
 }
 
-static bool is_right(const struct request *q)
+static bool is_right(const struct request *q, const struct kmeans_result *got)
 {
-	const struct kmeans_result *got = &q->result, *want = &q->want;
+	const struct kmeans_result *want = &q->want;
 
 	return got->iterations == want->iterations && got->distance == want->distance &&
 	       !memcmp(got->sizes, want->sizes, 8ull * q->k.clusters) &&
 	       !memcmp(got->centres, want->centres, 4ull * q->k.clusters * q->k.dimensions);
 }
 
-static double points_per_second(const struct request *q)
+/* Every node finds the same; node 0 keeps it. */
+static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
 {
-	return (double)q->k.points * q->result.iterations / q->result.seconds;
+	struct request *q = (struct request *)n;
+	struct kmeans_result result;
+	int rc = result_alloc(&q->k, &result);
+
+	if (!rc)
+		rc = kmeans_run(net, &q->k, &result);
+	part->seconds = result.seconds;
+	part->stats = result.stats;
+	part->wrong = !rc && n->verify && !is_right(q, &result);
+	if (gn_net_node(net))
+		result_free(&result);
+	else
+		q->result = result;
+	return rc;
 }
 
-static void print(const struct request *q)
+static double points_per_second(const struct tool_net *n)
 {
-	printf("%u nodes, %llu points, %u clusters: %u iterations, %.3f s, %.3f M points/s, mean squared "
-	       "distance %.1f%s\n",
-	       q->nodes, (unsigned long long)q->k.points, q->k.clusters, q->result.iterations,
-	       q->result.seconds, 1e-6 * points_per_second(q),
-	       (double)q->result.distance / (double)q->k.points, q->verify ? ", verified" : "");
-	tool_net_print(&q->result.stats);
+	return (double)n->value[POINTS] * ((const struct request *)n)->result.iterations / n->seconds;
+}
+
+static void print(const struct tool_net *n)
+{
+	const struct kmeans_result *r = &((const struct request *)n)->result;
+
+	printf("%llu points, %llu clusters: %u iterations, %.3f s, %.3f M points/s, mean squared distance "
+	       "%.1f%s\n",
+	       (unsigned long long)n->value[POINTS], (unsigned long long)n->value[CLUSTERS], r->iterations,
+	       n->seconds, 1e-6 * points_per_second(n), (double)r->distance / (double)n->value[POINTS],
+	       n->verify ? ", verified" : "");
 }
 
 static json_t *clusters_of(const struct request *q)
@@ -148,53 +125,41 @@ static json_t *clusters_of(const struct request *q)
 	return all;
 }
 
-static json_t *report(const struct request *q)
+static json_t *report(const struct tool_net *n)
 {
-	json_t *r = json_pack("{s:s, s:i, s:I, s:i, s:i, s:f, s:f, s:I, s:o, s:o}", "schema",
-	                      "grapnel-kmeans-1", "nodes", (int)q->nodes, "points", (json_int_t)q->k.points,
-	                      "dimensions", (int)q->k.dimensions, "iterations", (int)q->result.iterations,
-	                      "seconds", q->result.seconds, "points_per_second", points_per_second(q),
-	                      "squared_distances", (json_int_t)q->result.distance, "clusters", clusters_of(q),
-	                      "net", tool_net_json(&q->net, &q->result.stats));
+	const struct request *q = (const struct request *)n;
 
-	if (r && q->verify)
-		json_object_set_new(r, "verified", json_boolean(is_right(q)));
-	return r;
+	return json_pack("{s:I, s:i, s:i, s:f, s:I, s:o}", "points", (json_int_t)q->k.points, "dimensions",
+	                 (int)q->k.dimensions, "iterations", (int)q->result.iterations, "points_per_second",
+	                 points_per_second(n), "squared_distances", (json_int_t)q->result.distance,
+	                 "clusters", clusters_of(q));
 }
 
-static int verify(struct request *q, struct gn_error *e)
+static void fini(struct tool_net *n)
 {
-	if (result_alloc(&q->k, &q->want) || kmeans_reference(&q->k, &q->want))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the reference's %llu points",
-		                    (unsigned long long)q->k.points);
-	return is_right(q) ? 0
-	                   : gn_error_set(e, -GN_EBADMSG,
-	                                  "the clusters are not the reference's: this is a bug; please "
-	                                  "report it");
+	result_free(&((struct request *)n)->result);
+	result_free(&((struct request *)n)->want);
 }
+
+static const struct tool_net_command command = {
+    "kmeans",
+    "Clusters (Lloyd's k-means) of points that are spread over nodes; sums of points are small messages.",
+    options,
+    NULL,
+    "compare everything with what one thread finds",
+    "nodes have other clusters than the reference",
+    prepare,
+    node,
+    print,
+    report,
+    NULL,
+    NULL,
+    fini};
 
 int tool_kmeans(int argc, char **argv)
 {
-	struct gn_error e;
 	struct request q;
-	int rc;
 
 	memset(&q, 0, sizeof q);
-	q.k.points = 1000000;
-	q.k.dimensions = 2;
-	q.k.clusters = 8;
-	q.k.iterations = 100;
-	q.k.seed = 1;
-	argp_parse(&argp, argc, argv, 0, NULL, &q);
-	q.net.config.heap_bytes = kmeans_heap(&q.k);
-	rc = tool_net_run("kmeans", &q.net, node_main, &q, &e);
-	if (!rc && q.nodes && q.verify)
-		rc = verify(&q, &e);
-	if (!rc && q.nodes && q.net.json)
-		rc = tool_write_json(report(&q), q.net.json, &e);
-	if (!rc && q.nodes && !tool_to_stdout(q.net.json))
-		print(&q);
-	result_free(&q.result);
-	result_free(&q.want);
-	return rc ? tool_fail("kmeans", &e) : TOOL_OK;
+	return tool_net_main(&command, &q.net, argc, argv);
 }

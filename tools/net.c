@@ -2,88 +2,57 @@
 #include "net.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum {
-	OPT_NODES = 256,
-	OPT_COLUMNS,
-	OPT_TRANSPORT,
-	OPT_PACKET,
-	OPT_FLUSH,
-	OPT_FORM,
-	OPT_LOG,
-	OPT_ROUTE,
-	OPT_TIMEOUT,
-	OPT_JSON
-};
+#include "graph/read.h"
+#include "spread/blocks.h"
 
-static const char *const route_names[] = {"packets", "direct", NULL};
+/* ---- a graph ---- */
 
-enum { DEFAULT_NODES = 2 };
-
-const char *const tool_net_forms[] = {"combined", "coprocessor", "coalesced", "message-per-lane", NULL};
-
-static const struct argp_option options[] = {
-    {"nodes", OPT_NODES, "N", 0, "nodes of this process (default 2)", 0},
-    {"columns", OPT_COLUMNS, "N", 0,
-     "of the grid in which nodes stand: 1 sends directly, more in two ways (default: "
-     "chosen)",
-     0},
-    {"transport", OPT_TRANSPORT, "NAME", 0,
-     "what carries packets: local or mpi (default: mpi if a launcher started this, else local)", 0},
-    {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K (default 64K)", 0},
-    {"flush", OPT_FLUSH, "US", 0, "microseconds after which a packet that is not full is sent (default 125)",
-     0},
-    {"form", OPT_FORM, "NAME", 0,
-     "how messages leave: combined; or, to compare, coprocessor, coalesced, "
-     "message-per-lane (default combined)",
-     0},
-    {"log", OPT_LOG, "SIZE", 0, "messages of a processor that wait for the network (default 1M)", 0},
-    {"route", OPT_ROUTE, "NAME", 0,
-     "packets; direct: threads change the memory of nodes that their machine reaches "
-     "(default packets)",
-     0},
-    {"timeout", OPT_TIMEOUT, "S", 0, "seconds after which a wait for another node is given up (default 30)",
-     0},
-    {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
-    {0},
-};
-
-static error_t parse(int key, char *text, struct argp_state *state)
+static int read_graph(struct tool_net *n, struct gn_error *e)
 {
-	struct tool_net *n = (struct tool_net *)state->input;
+	struct gn_graph_read_options read = {0};
+	struct tool_bar bar;
+	int rc;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		n->config.nodes = DEFAULT_NODES;
-		state->child_inputs[0] = &n->config.machine;
-		break;
-	case OPT_NODES: n->config.nodes = (uint32_t)tool_number(state, "--nodes", text, 1, 4096); break;
-	case OPT_COLUMNS: n->config.columns = (uint32_t)tool_number(state, "--columns", text, 1, 4096); break;
-	case OPT_TRANSPORT: n->config.transport = text; break;
-	case OPT_PACKET: n->config.packet_bytes = tool_size(state, "--packet", text, 1); break;
-	case OPT_FLUSH: n->config.flush_ns = 1000 * tool_number(state, "--flush", text, 1, 1000000); break;
-	case OPT_ROUTE:
-		n->config.route = (enum gn_net_route)tool_word(state, "--route", text, route_names);
-		break;
-	case OPT_FORM:
-		n->config.form = (enum gn_net_form)tool_word(state, "--form", text, tool_net_forms);
-		break;
-	case OPT_LOG: n->config.log_bytes = tool_size(state, "--log", text, 1); break;
-	case OPT_TIMEOUT:
-		n->config.timeout_ns = 1000000000 * tool_number(state, "--timeout", text, 1, 86400);
-		break;
-	case OPT_JSON: n->json = text; break;
-	default: return ARGP_ERR_UNKNOWN;
-	}
+	read.undirected = n->undirected;
+	read.simple = n->simple;
+	read.progress = tool_bar_begin(&bar);
+	rc = gn_graph_read(&n->graph, n->path, &read, e);
+	tool_bar_end(&bar);
+	if (rc)
+		return rc;
+	if (!n->graph.vertices)
+		return gn_error_set(e, -GN_EINVAL, "%s: has no vertex; give a graph with one at least",
+		                    n->path);
+	n->got = malloc(8 * n->graph.vertices);
+	n->want = n->verify ? malloc(8 * n->graph.vertices) : NULL;
+	if (!n->got || (n->verify && !n->want))
+		return gn_error_set(e, -GN_ENOMEM, "no memory for what is found of %llu vertices",
+		                    (unsigned long long)n->graph.vertices);
 	return 0;
 }
 
-const struct argp tool_net_argp = {options, parse, NULL, NULL, tool_machine_child, NULL, NULL};
+uint32_t tool_net_least_nodes(const struct tool_net *n)
+{
+	const char *transport = n->config.transport;
+
+	return transport && !strcmp(transport, "local") ? n->config.nodes : 1;
+}
+
+uint32_t tool_net_vertices(struct gn_net *net, const struct tool_net *n, uint32_t *end)
+{
+	const struct spread_blocks b = spread_blocks_of((uint32_t)n->graph.vertices, gn_net_nodes(net));
+
+	*end = spread_first(&b, gn_net_node(net) + 1);
+	return spread_first(&b, gn_net_node(net));
+}
 
 /* ---- the run ---- */
 
-static int gather_waits(struct gn_net *net, struct tool_net *t)
+/* Who waited for whom, to node 0. */
+static int gather_waits(struct gn_net *net, struct tool_net *n)
 {
 	const uint32_t nodes = gn_net_nodes(net);
 	uint64_t waited[TOOL_NET_MATRIX * TOOL_NET_MATRIX] = {0};
@@ -95,49 +64,128 @@ static int gather_waits(struct gn_net *net, struct tool_net *t)
 	rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, waited, nodes * nodes);
 	if (rc || gn_net_node(net))
 		return rc;
-	memcpy(t->waited_ns, waited, sizeof waited);
-	t->waits = nodes;
+	memcpy(n->waited_ns, waited, sizeof waited);
+	n->waits = nodes;
 	return 0;
 }
 
-int tool_net_gather(struct gn_net *net, struct tool_net *t, struct gn_net_statistics *stats)
+/* What all nodes did becomes one. */
+static int gather(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
 {
-	const int rc = gather_waits(net, t);
+	uint64_t wrong;
+	int rc = gather_waits(net, n);
 
-	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_ADD, (uint64_t *)stats, sizeof *stats / 8);
+	if (!rc)
+		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, (uint64_t *)&part->stats,
+		                       sizeof part->stats / 8);
+	memcpy(&wrong, &part->wrong, sizeof wrong);
+	if (!rc)
+		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD_FLOAT, &wrong, 1);
+	if (rc || gn_net_node(net))
+		return rc;
+	memcpy(&n->wrong, &wrong, sizeof wrong);
+	n->seconds = part->seconds;
+	n->stats = part->stats;
+	n->nodes = gn_net_nodes(net);
+	return 0;
 }
-
-struct run {
-	const char *subcommand;
-	int (*node)(struct gn_net *net, void *argument);
-	void *argument;
-};
 
 static int run_node(struct gn_net *net, void *argument)
 {
-	const struct run *r = (const struct run *)argument;
-	const int rc = r->node(net, r->argument);
+	struct tool_net *n = (struct tool_net *)argument;
+	struct tool_net_part part;
+	int rc;
 
+	memset(&part, 0, sizeof part);
+	rc = n->command->node(net, n, &part);
+	if (!rc)
+		rc = gather(net, n, &part);
 	if (rc && gn_net_message(net)[0])
-		fprintf(stderr, "grapnel %s: node %u: %s\n", r->subcommand, gn_net_node(net),
+		fprintf(stderr, "grapnel %s: node %u: %s\n", n->command->name, gn_net_node(net),
 		        gn_net_message(net));
 	return rc;
 }
 
-int tool_net_run(const char *subcommand, const struct tool_net *net,
-                 int (*node)(struct gn_net *net, void *argument), void *argument, struct gn_error *e)
+static int run_nodes(struct tool_net *n, struct gn_error *e)
 {
-	struct run r = {subcommand, node, argument};
 	int rc;
 
 	memset(e, 0, sizeof *e);
-	rc = gn_net_run(&net->config, run_node, &r, e);
+	rc = gn_net_run(&n->config, run_node, n, e);
 	if (rc && !e->code)
 		gn_error_set(e, rc, "a node failed with %s", gn_error_name(rc));
+	return rc && n->command->explain ? n->command->explain(n, rc, e) : rc;
+}
+
+/* ---- the result ---- */
+
+static bool is_right(const struct tool_net *n)
+{
+	return n->wrong <= (n->command->bound ? n->command->bound(n) : 0);
+}
+
+static json_t *report(const struct tool_net *n)
+{
+	const struct tool_net_command *c = n->command;
+	json_t *all = json_pack("{s:o, s:i, s:f}", "schema", json_sprintf("grapnel-%s-1", c->name), "nodes",
+	                        (int)n->nodes, "seconds", n->seconds),
+	       *own = c->report(n);
+	int bad = json_object_update(all, own);
+
+	if (n->path)
+		bad |=
+		    json_object_set_new(all, tool_net_has_graph(c) ? "graph" : "file", json_string(n->path));
+	if (tool_net_has_graph(c))
+		bad |= json_object_set_new(all, "vertices", json_integer((json_int_t)n->graph.vertices)) |
+		       json_object_set_new(all, "edges", json_integer((json_int_t)n->graph.edges));
+	if (n->verify || !c->verify)
+		bad |= json_object_set_new(all, "verified", json_boolean(is_right(n)));
+	bad |= json_object_set_new(all, "net", tool_net_json(n, &n->stats));
+	json_decref(own);
+	if (!bad)
+		return all;
+	json_decref(all);
+	return NULL;
+}
+
+static int show(const struct tool_net *n, struct gn_error *e)
+{
+	const int rc = n->json ? tool_write_json(report(n), n->json, e) : 0;
+
+	if (!rc && !tool_to_stdout(n->json)) {
+		printf("%s%s%u nodes, ", n->path ? n->path : "", n->path ? ": " : "", n->nodes);
+		n->command->print(n);
+		tool_net_print(&n->stats);
+	}
+	if (!rc && !is_right(n))
+		return gn_error_set(e, -GN_EBADMSG, "%.15g %s: this is a bug; please report it", n->wrong,
+		                    n->command->wrong);
 	return rc;
 }
 
-/* ---- the report ---- */
+int tool_net_main(const struct tool_net_command *c, struct tool_net *n, int argc, char **argv)
+{
+	struct gn_error e;
+	int rc;
+
+	n->command = c;
+	tool_net_options(n, argc, argv);
+	rc = tool_net_has_graph(c) ? read_graph(n, &e) : 0;
+	if (!rc)
+		rc = c->prepare(n, &e);
+	if (!rc)
+		rc = run_nodes(n, &e);
+	if (!rc && n->nodes)
+		rc = show(n, &e);
+	if (c->fini)
+		c->fini(n);
+	free(n->got);
+	free(n->want);
+	gn_graph_fini(&n->graph);
+	return rc ? tool_fail(c->name, &e) : TOOL_OK;
+}
+
+/* ---- what the network did ---- */
 
 static double mean_packet(const struct gn_net_statistics *s)
 {
@@ -165,23 +213,23 @@ static json_t *sizes_json(const struct gn_net_statistics *s)
 	return sizes;
 }
 
-static json_t *waits_json(const struct tool_net *t)
+static json_t *waits_json(const struct tool_net *n)
 {
 	json_t *rows = json_array();
 
-	for (uint32_t from = 0; t && from < t->waits; from++) {
+	for (uint32_t from = 0; n && from < n->waits; from++) {
 		json_t *row = json_array();
 
-		for (uint32_t to = 0; to < t->waits; to++)
+		for (uint32_t to = 0; to < n->waits; to++)
 			json_array_append_new(row,
-			                      json_real(1e-6 * (double)t->waited_ns[from * t->waits + to]));
+			                      json_real(1e-6 * (double)n->waited_ns[from * n->waits + to]));
 		json_array_append_new(rows, row);
 	}
 	return rows;
 }
 
 /* Members of gn_net_statistics by their names, and what they come to. */
-json_t *tool_net_json(const struct tool_net *t, const struct gn_net_statistics *s)
+json_t *tool_net_json(const struct tool_net *n, const struct gn_net_statistics *s)
 {
 	json_t *counts = json_pack(
 	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "sent", (json_int_t)s->sent,
@@ -194,7 +242,7 @@ json_t *tool_net_json(const struct tool_net *t, const struct gn_net_statistics *
 	    json_pack("{s:f, s:f, s:f, s:f, s:o, s:o}", "mean_packet", mean_packet(s), "occupancy",
 	              share(s->message_bytes, 65504 * s->packets), "wire_over_messages",
 	              share(s->packet_bytes, s->message_bytes), "idle_share", share(s->idle_turns, s->turns),
-	              "packet_log2_bytes", sizes_json(s), "waited_ms", waits_json(t));
+	              "packet_log2_bytes", sizes_json(s), "waited_ms", waits_json(n));
 
 	json_object_update(counts, means);
 	json_decref(means);

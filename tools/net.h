@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net.h - what the subcommands that run on many nodes share: their options, and what is said of the network.
+ * net.h - the subcommands that run on many nodes. A command says what it is and what a node does
+ * (struct tool_net_command); tool_net_main reads its options, its graph, runs the nodes, gathers what the
+ * network did, and prints or writes the result.
  *
  * Nodes are threads of this process, or the processes that a launcher started; then node 0 speaks.
  */
@@ -15,47 +17,116 @@
 extern "C" {
 #endif
 
-enum { TOOL_NET_MATRIX = 32 };
+enum { TOOL_NET_MATRIX = 32, TOOL_NET_OPTIONS = 8 };
 
-/* What the options say. Zero is nothing said, but for config.nodes, which tool_net_argp makes 2. */
+/*
+ * An option of a command: one of words, whose place is its value; a whole number from least to most; or,
+ * where most is 0, a size of least bytes or more.
+ */
+struct tool_net_option {
+	const char *name;
+	int key; /* a letter; 0: none */
+	const char *unit, *help;
+	uint64_t otherwise; /* its value if nothing is said */
+	uint64_t least, most;
+	/* why the value cannot be, given those of all options; returns NULL if it can. NULL: it always can */
+	const char *(*wrong)(uint64_t value, const uint64_t *all);
+	const char *const *words;
+};
+
+struct tool_net_command;
+
+/*
+ * A command while it runs, the first member of what it keeps itself. Zero is nothing said, but for values of
+ * options and config.nodes. The nodes of this process share it, and may change nothing in it but node 0's
+ * own result.
+ */
 struct tool_net {
+	const struct tool_net_command *command;
 	struct gn_net_options config;
-	const char *json;
-	/* nodes of the wait matrix that tool_net_gather found; 0: none, or more than TOOL_NET_MATRIX */
+	uint64_t value[TOOL_NET_OPTIONS]; /* of the command's options, in their order */
+	const char *text[TOOL_NET_OPTIONS];
+	const char *json, *path; /* path: of the graph or file */
+	bool verify;
+	/* of a command on a graph, which every process reads as a whole */
+	bool undirected, simple;
+	struct gn_graph graph;
+	void *got,
+	    *want; /* 8 bytes a vertex, for what is found and for the reference; want: NULL unless verify */
+	/* what node 0 has after the run; nodes 0: it was another process */
+	uint32_t nodes;
+	double seconds;
+	struct gn_net_statistics stats; /* of all nodes */
+	double wrong;              /* of all nodes */
+	/* nodes of the wait matrix; 0: none, or more than TOOL_NET_MATRIX */
 	uint32_t waits;
 	uint64_t waited_ns[TOOL_NET_MATRIX * TOOL_NET_MATRIX]; /* row: who waited, column: for whom */
 };
 
+/* What a node says of its run. */
+struct tool_net_part {
+	double seconds;
+	struct gn_net_statistics stats; /* of this node */
+	double wrong;              /* how much is not as the reference has it; 0 where nothing was compared */
+};
+
+struct tool_net_command {
+	const char *name, *summary;
+	const struct tool_net_option *options; /* the last is zero; at most TOOL_NET_OPTIONS */
+	const char *argument;                  /* "FILE", or "GRAPH", which is read; NULL: none */
+	const char *verify;                    /* help of --verify; NULL: it always verifies */
+	const char *wrong;                     /* "words are wrong": said behind tool_net.wrong */
+	/* before the run: the size of the heap, the reference if n->verify. Frees nothing if it fails */
+	int (*prepare)(struct tool_net *n, struct gn_error *e);
+	/* what a node does; node 0 keeps what print and report want */
+	int (*node)(struct gn_net *net, struct tool_net *n, struct tool_net_part *part);
+	/* the rest of the line that begins "PATH: N nodes, ", and lines behind it */
+	void (*print)(const struct tool_net *n);
+	/* members of the command's own; the driver adds schema, path, nodes, size of the graph, seconds, net
+	 */
+	json_t *(*report)(const struct tool_net *n);
+	/* any of these may be NULL */
+	double (*bound)(const struct tool_net *n); /* how much may be wrong; NULL: nothing */
+	int (*explain)(const struct tool_net *n, int rc,
+	               struct gn_error *e); /* another message for a failed run */
+	void (*fini)(struct tool_net *n);
+};
+
+/* tool_net_main - a command from its options to its exit status. n is zero but for what the command sets. */
+int tool_net_main(const struct tool_net_command *c, struct tool_net *n, int argc, char **argv);
+
+/*
+ * tool_net_options - the defaults of the command's options and the network's, then what the line says. A
+ * wrong line ends the program.
+ */
+void tool_net_options(struct tool_net *n, int argc, char **argv);
+
+/* tool_net_has_graph - is the command's argument a graph? */
+bool tool_net_has_graph(const struct tool_net_command *c);
+
+/* tool_net_not_a_power - for tool_net_option.wrong: a value that is 0 or a power of two is right. */
+const char *tool_net_not_a_power(uint64_t value, const uint64_t *all);
+
+/*
+ * tool_net_least_nodes - those that a graph is certainly spread over, for the size of a node's heap. Unless
+ * the transport is said to be local a launcher may have started any number; what a node does not use of its
+ * heap costs it addresses only.
+ */
+uint32_t tool_net_least_nodes(const struct tool_net *n);
+
+/* tool_net_vertices - the vertices of this node: from the one returned to *end, exclusive. */
+uint32_t tool_net_vertices(struct gn_net *net, const struct tool_net *n, uint32_t *end);
+
 extern const char *const tool_net_forms[]; /* enum gn_net_form */
-
-/*
- * tool_net_argp - the options of net, as a child of a subcommand's own. Its parser hands a struct tool_net
- * over when it gets ARGP_KEY_INIT: state->child_inputs[0] = &request->net.
- */
-extern const struct argp tool_net_argp;
-
-/*
- * tool_net_gather - the statistics of all nodes become one, and node 0 puts who waited for whom into t. All
- * nodes call it. Codes of gn_net_reduce_u64.
- */
-int tool_net_gather(struct gn_net *net, struct tool_net *t, struct gn_net_statistics *stats);
-
-/*
- * tool_net_run - gn_net_run, and a message for every failure.
- * @subcommand  begins the messages
- * @node        what a node does; its failure is told with what the network says of it
- */
-int tool_net_run(const char *subcommand, const struct tool_net *net,
-                 int (*node)(struct gn_net *net, void *argument), void *argument, struct gn_error *e);
 
 /* tool_net_print - a line on stdout: messages and packets. */
 void tool_net_print(const struct gn_net_statistics *s);
 
 /*
  * tool_net_json - the same, and more, as a new JSON object; NULL: no memory.
- * @t  whose wait matrix; NULL: there is none
+ * @n  whose wait matrix; NULL: there is none
  */
-json_t *tool_net_json(const struct tool_net *t, const struct gn_net_statistics *s);
+json_t *tool_net_json(const struct tool_net *n, const struct gn_net_statistics *s);
 
 #ifdef __cplusplus
 }

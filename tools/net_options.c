@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	OPT_NODES = 256,
+	OPT_COLUMNS,
+	OPT_TRANSPORT,
+	OPT_PACKET,
+	OPT_FLUSH,
+	OPT_FORM,
+	OPT_LOG,
+	OPT_ROUTE,
+	OPT_TIMEOUT,
+	OPT_JSON
+};
+
+static const char *const route_names[] = {"packets", "direct", NULL};
+
+enum { DEFAULT_NODES = 2 };
+
+const char *const tool_net_forms[] = {"combined", "coprocessor", "coalesced", "message-per-lane", NULL};
+
+static const struct argp_option net_options[] = {
+    {"nodes", OPT_NODES, "N", 0, "nodes of this process (default 2)", 0},
+    {"columns", OPT_COLUMNS, "N", 0,
+     "of the grid in which nodes stand: 1 sends directly, more in two ways (default: "
+     "chosen)",
+     0},
+    {"transport", OPT_TRANSPORT, "NAME", 0,
+     "what carries packets: local or mpi (default: mpi if a launcher started this, else local)", 0},
+    {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K (default 64K)", 0},
+    {"flush", OPT_FLUSH, "US", 0, "microseconds after which a packet that is not full is sent (default 125)",
+     0},
+    {"form", OPT_FORM, "NAME", 0,
+     "how messages leave: combined; or, to compare, coprocessor, coalesced, "
+     "message-per-lane (default combined)",
+     0},
+    {"log", OPT_LOG, "SIZE", 0, "messages of a processor that wait for the network (default 1M)", 0},
+    {"route", OPT_ROUTE, "NAME", 0,
+     "packets; direct: threads change the memory of nodes that their machine reaches "
+     "(default packets)",
+     0},
+    {"timeout", OPT_TIMEOUT, "S", 0, "seconds after which a wait for another node is given up (default 30)",
+     0},
+    {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
+    {0},
+};
+
+static error_t parse_net(int key, char *text, struct argp_state *state)
+{
+	struct tool_net *n = (struct tool_net *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		n->config.nodes = DEFAULT_NODES;
+		state->child_inputs[0] = &n->config.machine;
+		break;
+	case OPT_NODES: n->config.nodes = (uint32_t)tool_number(state, "--nodes", text, 1, 4096); break;
+	case OPT_COLUMNS: n->config.columns = (uint32_t)tool_number(state, "--columns", text, 1, 4096); break;
+	case OPT_TRANSPORT: n->config.transport = text; break;
+	case OPT_PACKET: n->config.packet_bytes = tool_size(state, "--packet", text, 1); break;
+	case OPT_FLUSH: n->config.flush_ns = 1000 * tool_number(state, "--flush", text, 1, 1000000); break;
+	case OPT_ROUTE:
+		n->config.route = (enum gn_net_route)tool_word(state, "--route", text, route_names);
+		break;
+	case OPT_FORM:
+		n->config.form = (enum gn_net_form)tool_word(state, "--form", text, tool_net_forms);
+		break;
+	case OPT_LOG: n->config.log_bytes = tool_size(state, "--log", text, 1); break;
+	case OPT_TIMEOUT:
+		n->config.timeout_ns = 1000000000 * tool_number(state, "--timeout", text, 1, 86400);
+		break;
+	case OPT_JSON: n->json = text; break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp net_argp = {net_options, parse_net, NULL, NULL, tool_machine_child, NULL, NULL};
+
+/* ---- the options of a command ---- */
+
+enum { OPT_OWN = 512, OPT_VERIFY = OPT_OWN + TOOL_NET_OPTIONS };
+
+/* The place of an option by its key; -1: it is none of the command's. */
+static int place_of(const struct tool_net_option *o, int key)
+{
+	for (int k = 0; o[k].name; k++)
+		if (key == (o[k].key ? o[k].key : OPT_OWN + k))
+			return k;
+	return -1;
+}
+
+static void read_option(struct tool_net *n, int k, char *text, const struct argp_state *state)
+{
+	const struct tool_net_option *o = &n->command->options[k];
+	char name[32];
+
+	snprintf(name, sizeof name, "--%s", o->name);
+	n->text[k] = text;
+	n->value[k] = o->words  ? tool_word(state, name, text, o->words)
+	              : o->most ? tool_number(state, name, text, o->least, o->most)
+	                        : tool_size(state, name, text, o->least);
+}
+
+static void check_options(const struct tool_net *n, const struct argp_state *state)
+{
+	const struct tool_net_command *c = n->command;
+
+	for (int k = 0; c->options[k].name; k++) {
+		const struct tool_net_option *o = &c->options[k];
+		const char *why = o->wrong ? o->wrong(n->value[k], n->value) : NULL;
+
+		if (why && n->text[k])
+			argp_error(state, "--%s %s: %s", o->name, n->text[k], why);
+		else if (why)
+			argp_error(state, "--%s %llu: %s", o->name, (unsigned long long)n->value[k], why);
+	}
+	if (c->argument && !n->path)
+		argp_error(state, "a %s is needed; see --help", c->argument);
+}
+
+static void read_argument(struct tool_net *n, char *text, const struct argp_state *state)
+{
+	if (!n->command->argument)
+		argp_error(state, "%s: nothing is expected behind the options", text);
+	if (n->path)
+		argp_error(state, "%s: one argument too many; one %s is expected", text,
+		           n->command->argument);
+	n->path = text;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct tool_net *n = (struct tool_net *)state->input;
+	const int k = place_of(n->command->options, key);
+
+	if (k >= 0) {
+		read_option(n, k, text, state);
+		return 0;
+	}
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = n; return 0;
+	case OPT_VERIFY: n->verify = true; return 0;
+	case 'u': n->undirected = true; return 0;
+	case ARGP_KEY_ARG: read_argument(n, text, state); return 0;
+	case ARGP_KEY_END: check_options(n, state); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+bool tool_net_has_graph(const struct tool_net_command *c)
+{
+	return c->argument && !strcmp(c->argument, "GRAPH");
+}
+
+void tool_net_options(struct tool_net *n, int argc, char **argv)
+{
+	const struct tool_net_command *c = n->command;
+	struct argp_option options[TOOL_NET_OPTIONS + 3];
+	const struct argp_child children[] = {{&net_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+	const struct argp argp = {options, parse, c->argument, c->summary, children, NULL, NULL};
+	unsigned k = 0;
+
+	memset(options, 0, sizeof options);
+	for (; c->options[k].name; k++) {
+		const struct tool_net_option *o = &c->options[k];
+
+		n->value[k] = o->otherwise;
+		options[k].name = o->name;
+		options[k].key = o->key ? o->key : OPT_OWN + (int)k;
+		options[k].arg = o->unit;
+		options[k].doc = o->help;
+	}
+	if (c->verify) {
+		options[k].name = "verify";
+		options[k].key = OPT_VERIFY;
+		options[k++].doc = c->verify;
+	}
+	if (tool_net_has_graph(c)) {
+		options[k].name = "undirected";
+		options[k].key = 'u';
+		options[k].doc = "add the other direction of every edge";
+	}
+	argp_parse(&argp, argc, argv, 0, NULL, n);
+}
+
+const char *tool_net_not_a_power(uint64_t value, const uint64_t *all)
+{
+	(void)all;
+	return value & (value - 1) ? "not a power of two" : NULL;
+}
