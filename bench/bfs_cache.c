@@ -4,39 +4,32 @@
  * that holds the whole graph and on plain pointers to the same memory, in turn; every depth of both is
  * checked.
  *
- *     bench_bfs_cache [MACHINE] [SCALE] [RUNS] [THREADS]
+ *     bench_bfs_cache [machine=cpu] [scale=20] [runs=5] [threads=0]
  *
  * Prints one JSON object: median seconds of both and their ratio.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <grapnel/open.h>
+
 #include "bfs/bfs.h"
 #include "graph/generate.h"
 #include "graph/reference.h"
+#include "support/engine.h"
 
 enum { MOST_RUNS = 99 };
 
+static struct gn_error error;
+
 struct bench {
-	struct simt_machine *machine;
+	struct gn_data data; /* offsets; neighbours lie behind them in the same store */
 	struct gn_graph graph;
-	struct gn_store *store;
-	struct gn_cache *cache;
 	struct gn_bfs_graph paged, plain;
 	uint32_t *depth, *want;
-	uint64_t source;
-	unsigned runs;
-	double paged_seconds[MOST_RUNS], plain_seconds[MOST_RUNS];
-	uint64_t edges;
+	uint64_t source, edges;
 };
-
-static int fail(const struct gn_error *e)
-{
-	fprintf(stderr, "bench_bfs_cache: %s\n", e->text);
-	return 1;
-}
 
 /* The vertex of highest degree: it is in the large component. */
 static uint64_t hub(const struct gn_graph *g)
@@ -49,138 +42,95 @@ static uint64_t hub(const struct gn_graph *g)
 	return best;
 }
 
-static int open_graph(struct bench *b, unsigned scale, struct gn_error *e)
+static void open_graph(struct bench *b)
 {
 	struct gn_generate_options o;
 
 	memset(&o, 0, sizeof o);
 	o.kind = GN_GENERATOR_KRON;
-	o.scale = scale;
+	o.scale = (unsigned)bench_number("scale", 20);
 	o.degree = 16;
 	o.seed = 1;
 	o.undirected = true;
-	if (gn_graph_generate(&b->graph, &o, e))
-		return -1;
+	bench_must(gn_graph_generate(&b->graph, &o, &error), error.text);
 	b->source = hub(&b->graph);
 	b->depth = (uint32_t *)malloc(b->graph.vertices * sizeof *b->depth);
 	b->want = (uint32_t *)malloc(b->graph.vertices * sizeof *b->want);
-	if (!b->depth || !b->want)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the depths");
-	return gn_bfs_reference(&b->graph, b->source, b->want, e);
+	bench_must(!b->depth || !b->want, "no memory for the depths");
+	bench_must(gn_bfs_reference(&b->graph, b->source, b->want, &error), error.text);
 }
 
 /* Offsets and neighbours side by side in one store; the plain pointers go to the same bytes. */
-static int open_store(struct bench *b, struct gn_error *e)
+static void open_store(struct bench *b)
 {
 	const uint64_t offsets = (b->graph.vertices + 1) * 8, neighbours = b->graph.edges * 4;
 	const uint64_t at = (offsets + 4095) / 4096 * 4096;
-	struct gn_cache_options c;
-	struct gn_array_options a = {GN_PAGED, NULL, NULL, 0, b->graph.vertices + 1, 8};
+	struct gn_array_options a = {GN_PAGED, NULL, NULL, at, b->graph.edges, 4};
+	struct gn_options options = {0};
 	const struct gn_store_view *view;
 	char uri[64];
 
-	memset(&c, 0, sizeof c);
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)(at + neighbours));
-	if (gn_store_open(&b->store, b->machine, uri, NULL, e) ||
-	    gn_store_write_host(b->store, 0, b->graph.offsets, offsets, e) ||
-	    gn_store_write_host(b->store, at, b->graph.neighbours, neighbours, e))
-		return -1;
-	c.bytes = at + neighbours + (1 << 20);
-	if (gn_cache_create(&b->cache, b->machine, &b->store, 1, &c, e))
-		return -1;
-	a.cache = b->cache;
-	a.store = b->store;
-	if (gn_array_create(&b->paged.offsets, b->machine, &a, e))
-		return -1;
-	a.offset = at;
-	a.count = b->graph.edges;
-	a.element_bytes = 4;
-	if (gn_array_create(&b->paged.neighbours, b->machine, &a, e))
-		return -1;
+	options.machine = bench_text("machine", "cpu");
+	options.machine_options.threads = (unsigned)bench_number("threads", 0);
+	options.element_bytes = 8;
+	options.count = b->graph.vertices + 1;
+	options.cache.bytes = at + neighbours + (1 << 20);
+	bench_must(gn_open(&b->data, uri, &options, &error), error.text);
+	bench_must(gn_store_write_host(b->data.store, 0, b->graph.offsets, offsets, &error), error.text);
+	bench_must(gn_store_write_host(b->data.store, at, b->graph.neighbours, neighbours, &error), error.text);
+	a.cache = b->data.cache;
+	a.store = b->data.store;
+	b->paged.offsets = b->data.array;
+	bench_must(gn_array_create(&b->paged.neighbours, b->data.machine, &a, &error), error.text);
 	b->paged.vertices = b->graph.vertices;
 	b->paged.edges = b->graph.edges;
-	view = gn_store_view_of(b->store);
+	view = gn_store_view_of(b->data.store);
 	b->plain = b->paged;
 	b->plain.plain_offsets = (const uint64_t *)(const void *)view->memory;
 	b->plain.plain_neighbours = (const uint32_t *)(const void *)(view->memory + at);
-	return 0;
 }
 
-static int search(struct bench *b, struct gn_bfs_graph *graph, double *seconds, struct gn_error *e)
+static double search(struct bench *b, struct gn_bfs_graph *graph)
 {
 	struct gn_bfs_result result;
 
-	if (gn_bfs(b->machine, graph, b->source, b->depth, &result, NULL, e) ||
-	    gn_depths_verify(b->depth, b->want, b->graph.vertices, e))
-		return -1;
-	*seconds = result.seconds;
+	bench_must(gn_bfs(b->data.machine, graph, b->source, b->depth, &result, NULL, &error), error.text);
+	bench_must(gn_depths_verify(b->depth, b->want, b->graph.vertices, &error), error.text);
 	b->edges = result.edges;
-	return 0;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int run(struct bench *b, struct gn_error *e)
-{
-	double first;
-
-	/* The first two are not counted: one brings the graph into the cache, one into the processor's. */
-	if (search(b, &b->paged, &first, e) || search(b, &b->plain, &first, e))
-		return -1;
-	for (unsigned k = 0; k < b->runs; k++)
-		if (search(b, &b->paged, &b->paged_seconds[k], e) ||
-		    search(b, &b->plain, &b->plain_seconds[k], e))
-			return -1;
-	qsort(b->paged_seconds, b->runs, sizeof *b->paged_seconds, ascending);
-	qsort(b->plain_seconds, b->runs, sizeof *b->plain_seconds, ascending);
-	return 0;
-}
-
-static void print(const struct bench *b)
-{
-	const double paged = b->paged_seconds[b->runs / 2], plain = b->plain_seconds[b->runs / 2];
-	struct simt_info info;
-	json_t *root;
-
-	simt_describe(b->machine, &info);
-	root = json_pack("{s:s, s:s, s:i, s:I, s:I, s:i, s:f, s:f, s:f, s:b}", "schema",
-	                 "grapnel-bench-bfs-cache-1", "machine", info.name, "processors",
-	                 (int)info.processors, "vertices", (json_int_t)b->graph.vertices, "edges",
-	                 (json_int_t)b->edges, "runs", (int)b->runs, "paged_seconds", paged, "plain_seconds",
-	                 plain, "ratio", paged / plain, "verified", 1);
-	json_dumpf(root, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(root);
+	return result.seconds;
 }
 
 int main(int argc, char **argv)
 {
-	struct simt_options config;
-	struct gn_error e;
+	double paged[MOST_RUNS], plain[MOST_RUNS], ratio;
+	struct simt_info info;
 	struct bench b;
+	uint32_t runs;
 
-	memset(&config, 0, sizeof config);
 	memset(&b, 0, sizeof b);
-	config.name = argc > 1 ? argv[1] : "cpu";
-	b.runs = argc > 3 ? (unsigned)atoi(argv[3]) : 5;
-	config.threads = argc > 4 ? (unsigned)atoi(argv[4]) : 0;
-	if (!b.runs || b.runs > MOST_RUNS)
-		b.runs = 5;
-	if (simt_open(&b.machine, &config, &e))
-		return e.code == -GN_ENODEV ? 77 : fail(&e);
-	if (open_graph(&b, argc > 2 ? (unsigned)atoi(argv[2]) : 20, &e) || open_store(&b, &e) || run(&b, &e))
-		return fail(&e);
-	print(&b);
-	gn_array_destroy(&b.paged.offsets, b.machine);
-	gn_array_destroy(&b.paged.neighbours, b.machine);
-	gn_cache_destroy(b.cache);
-	gn_store_close(b.store);
-	simt_close(b.machine);
+	bench_begin(argc, argv, "machine scale runs threads");
+	runs = (uint32_t)bench_number("runs", 5);
+	bench_must(!runs || runs > MOST_RUNS, "runs: from 1 to 99");
+	open_graph(&b);
+	open_store(&b);
+	/* The first two are not counted: one brings the graph into the cache, one into the processor's. */
+	search(&b, &b.paged);
+	search(&b, &b.plain);
+	for (uint32_t k = 0; k < runs; k++) {
+		paged[k] = search(&b, &b.paged);
+		plain[k] = search(&b, &b.plain);
+	}
+	ratio = bench_median(paged, runs) / bench_median(plain, runs);
+	simt_describe(b.data.machine, &info);
+	bench_print(json_pack("{s:s, s:s, s:i, s:I, s:I, s:i, s:f, s:f, s:f, s:b}", "schema",
+	                      "grapnel-bench-bfs-cache-1", "machine", info.name, "processors",
+	                      (int)info.processors, "vertices", (json_int_t)b.graph.vertices, "edges",
+	                      (json_int_t)b.edges, "runs", (int)runs, "paged_seconds",
+	                      bench_median(paged, runs), "plain_seconds", bench_median(plain, runs), "ratio",
+	                      ratio, "verified", 1));
+	gn_array_destroy(&b.paged.neighbours, b.data.machine);
+	bench_must(gn_close(&b.data, &error), error.text);
 	gn_graph_fini(&b.graph);
 	free(b.depth);
 	free(b.want);

@@ -16,7 +16,8 @@ def main():
     p.add_argument("--machine", default="cpu")
     p.add_argument("--scale", default="20")
     args = p.parse_args()
-    result = report.run_json([report.program(args, "bench", "bench_bfs_cache"), args.machine, args.scale, str(args.runs)])
+    result = report.run_json([report.program(args, "bench", "bench_bfs_cache"), f"machine={args.machine}", f"scale={args.scale}",
+                              f"runs={args.runs}"])
     print(f"{result['machine']}: {result['vertices']} vertices, {result['edges']} edges: {result['paged_seconds']:.4f} s "
           f"through the cache, {result['plain_seconds']:.4f} s on pointers")
     return report.save(args, "bfs-cache" + ("-gpu" if args.machine.startswith("cuda") else ""), {"result": result},

@@ -7,22 +7,13 @@ depth 32 on the same file (io_uring, O_DIRECT), in turn with it in the same run.
 
     bench/bfs_disk.py [--scale 22] [--page 4096] [--cache-share 8] [--build DIR] [--json OUT]
 """
-import json
 import os
 import shutil
 import statistics
 import subprocess
 import sys
 
-from support import report
-
-
-def fio(path, page, seconds):
-    command = ["fio", "--name=limit", f"--filename={path}", "--rw=randread", f"--bs={page}", "--direct=1",
-               "--ioengine=io_uring", "--iodepth=32", "--readonly", "--time_based", f"--runtime={seconds}",
-               "--output-format=json"]
-    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return json.loads(out[out.index("{"):])["jobs"][0]["read"]["bw_bytes"]
+from support import disk, report
 
 
 def main():
@@ -44,7 +35,7 @@ def main():
                "--trust", "--json", "-"]
     limit, ours, runs = [], [], []
     for turn in range(args.runs):
-        limit.append(fio(graph, args.page, 2))
+        limit.append(disk.fio(graph, "randread", args.page, 32, "--time_based", "--runtime=2")["bw_bytes"])
         runs.append(report.run_json(command + (["--verify"] if turn == 0 else [])))
         ours.append(runs[-1]["store"]["read_bytes"] / runs[-1]["seconds"])
     result = runs[0]

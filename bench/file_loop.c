@@ -3,20 +3,21 @@
  * file_loop.c - one run of a loop over a file, by a machine or without one. bench/file_loop.py runs it and
  * says what for.
  *
- *     bench_file_loop MACHINE FILE count|sum|add mmap|read|scalar|range [BLOCKS THREADS CACHE_MIB PAGE_BYTES]
+ *     bench_file_loop file=FILE work=count|sum|add way=mmap|read|scalar|range [machine=cpu] [blocks=4]
+ *                     [threads=256] [cache=64] [page=0]
  *
- * count: the sum of all bytes. sum: of all 4-byte words. add: 1 is added to each 4-byte word. BLOCKS 0: as
- * many as the machine runs at once. The file's page cache is dropped before. Prints JSON.
+ * count: the sum of all bytes. sum: of all 4-byte words. add: 1 is added to each 4-byte word. blocks=0: as
+ * many as the machine runs at once. cache: MiB. The file's page cache is dropped before. Prints JSON.
  */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <grapnel/grapnel.h>
+
+#include "support/engine.h"
 
 enum { CHUNK = 1 << 20 };
 
@@ -106,34 +107,15 @@ SIMT_KERNEL(add_range, struct loop_args)
 enum work { COUNT, SUM, ADD };
 
 static const struct simt_kernel *const kernels[][2] = {{&count_range_kernel, &count_scalar_kernel},
-							{&sum_range_kernel, &sum_scalar_kernel},
-							{&add_range_kernel, &add_scalar_kernel}};
-
-static struct gn_error error;
-
-static void must(int code, const char *what)
-{
-	if (!code)
-		return;
-	fprintf(stderr, "bench_file_loop: %s: %s\n", what,
-	        error.text[0] ? error.text : strerror(code < 0 ? -code : code));
-	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+                                                       {&sum_range_kernel, &sum_scalar_kernel},
+                                                       {&add_range_kernel, &add_scalar_kernel}};
 
 static uint64_t drop(const char *path)
 {
 	const int fd = open(path, O_RDONLY);
 	const off_t bytes = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
 
-	must(bytes < 0 || fdatasync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), path);
+	bench_must(bytes < 0 || fdatasync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), path);
 	close(fd);
 	return (uint64_t)bytes;
 }
@@ -157,9 +139,9 @@ static uint64_t plain_mmap(int fd, uint64_t bytes, enum work work)
 	void *map = mmap(NULL, bytes, work == ADD ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
 	uint64_t sum;
 
-	must(map == MAP_FAILED, "mmap");
+	bench_must(map == MAP_FAILED, "mmap");
 	sum = do_plainly(map, bytes, work);
-	must(work == ADD && msync(map, bytes, MS_SYNC), "msync");
+	bench_must(work == ADD && msync(map, bytes, MS_SYNC), "msync");
 	munmap(map, bytes);
 	return sum;
 }
@@ -172,96 +154,89 @@ static uint64_t plain_read(int fd, enum work work)
 
 	for (off_t at = 0; (n = pread(fd, words, CHUNK, at)) > 0; at += n) {
 		sum += do_plainly(words, (uint64_t)n, work);
-		must(work == ADD && pwrite(fd, words, (size_t)n, at) != n, "pwrite");
+		bench_must(work == ADD && pwrite(fd, words, (size_t)n, at) != n, "pwrite");
 	}
-	must(n < 0 || (work == ADD && fdatasync(fd)), "pread");
+	bench_must(n < 0 || (work == ADD && fdatasync(fd)), "pread");
 	return sum;
 }
 
 static void plain(const char *path, enum work work, int maps, uint64_t bytes)
 {
 	const int fd = open(path, work == ADD ? O_RDWR : O_RDONLY);
-	const double begin = now();
+	const double begin = scope_clock();
+	double seconds;
 	uint64_t sum;
 
-	must(fd < 0, path);
+	bench_must(fd < 0, path);
 	sum = maps ? plain_mmap(fd, bytes, work) : plain_read(fd, work);
-	printf("{\"seconds\": %.4f, \"sum\": %llu}\n", now() - begin, (unsigned long long)sum);
+	seconds = scope_clock() - begin;
 	close(fd);
+	bench_print(json_pack("{s:f, s:I}", "seconds", seconds, "sum", (json_int_t)sum));
 }
 
-/* BLOCKS THREADS CACHE_MIB PAGE_BYTES */
-static void paged(const char *name, const char *path, enum work work, int scalar, uint64_t bytes,
-                  const uint32_t number[4])
+static void paged(const char *path, enum work work, int scalar)
 {
-	const uint32_t element_bytes = work == COUNT ? 1 : 4;
-	struct gn_array_options shape = {GN_PAGED, 0, 0, 0, bytes / element_bytes, element_bytes};
-	struct simt_grid grid = {number[0], number[1], 0};
-	struct simt_info info;
-	uint64_t sum = 0;
-	struct simt_options config = {0};
-	struct gn_cache_options options = {0};
+	const struct simt_grid grid = {(uint32_t)bench_number("blocks", 4),
+	                               (uint32_t)bench_number("threads", 256), 0};
+	struct gn_options options = {0};
+	struct gn_error e = {0, ""};
 	struct gn_cache_info facts;
-	struct simt_machine *machine;
-	struct gn_store *store;
-	struct gn_cache *cache;
 	struct loop_args args;
+	struct gn_data data;
 	char uri[4200];
-	double begin;
+	double seconds;
+	uint64_t sum = 0;
 
-	config.name = name;
 	snprintf(uri, sizeof uri, "file:%s%s", path, work == ADD ? "" : "?ro");
-	options.bytes = (uint64_t)number[2] << 20;
-	options.page_bytes = number[3];
-	must(simt_open(&machine, &config, &error), "machine");
-	must(gn_store_open(&store, machine, uri, NULL, &error), "store");
-	must(gn_cache_create(&cache, machine, &store, 1, &options, &error), "cache");
-	shape.cache = cache;
-	shape.store = store;
-	must(gn_array_create(&args.array, machine, &shape, &error), "array");
-	args.sum = (uint64_t *)simt_alloc(machine, sizeof *args.sum, SIMT_DEVICE);
-	must(!args.sum, "memory");
-	must(simt_move(machine, args.sum, &sum, sizeof sum), "sum");
-	simt_describe(machine, &info);
-	if (!grid.blocks)
-		grid.blocks = info.resident_threads / grid.block_threads;
-	begin = now();
-	must(simt_launch(machine, kernels[work][scalar], grid, &args), "launch");
-	must(simt_wait(machine), "kernel");
-	must(gn_array_failure(&args.array, &error), "array");
+	options.machine = bench_text("machine", "cpu");
+	options.element_bytes = work == COUNT ? 1 : 4;
+	options.cache.bytes = bench_number("cache", 64) << 20;
+	options.cache.page_bytes = (uint32_t)bench_number("page", 0);
+	bench_must(gn_open(&data, uri, &options, &e), e.text);
+	args.array = data.array;
+	args.sum = (uint64_t *)bench_alloc(data.machine, sizeof *args.sum, SIMT_DEVICE);
+	seconds = scope_clock();
+	bench_must(gn_launch(&data, kernels[work][scalar], grid, &args, &e), e.text);
 	if (work == ADD)
-		must(gn_cache_flush(cache, &error), "flush");
-	begin = now() - begin;
-	must(simt_move(machine, &sum, args.sum, sizeof sum), "sum");
-	must(gn_cache_describe(cache, &facts), "cache");
-	printf("{\"seconds\": %.4f, \"sum\": %llu, \"page_bytes\": %u, \"path\": \"%s\"}\n", begin,
-	       (unsigned long long)sum, facts.page_bytes, gn_store_path(store));
-	simt_free(machine, args.sum);
-	gn_array_destroy(&args.array, machine);
-	gn_cache_destroy(cache);
-	gn_store_close(store);
-	simt_close(machine);
+		bench_must(gn_flush(&data, &e), e.text);
+	seconds = scope_clock() - seconds;
+	bench_must_run(data.machine, simt_move(data.machine, &sum, args.sum, sizeof sum));
+	bench_must(gn_cache_describe(data.cache, &facts), "the cache cannot be described");
+	bench_print(json_pack("{s:f, s:I, s:i, s:s}", "seconds", seconds, "sum", (json_int_t)sum,
+	                      "page_bytes", (int)facts.page_bytes, "path", gn_store_path(data.store)));
+	simt_free(data.machine, args.sum);
+	bench_must(gn_close(&data, &e), e.text);
+}
+
+/* The place of an option's value among words, of which the last is NULL. */
+static int word(const char *option, const char *const *words)
+{
+	const char *text = bench_text(option, "");
+
+	for (int k = 0; words[k]; k++)
+		if (!strcmp(text, words[k]))
+			return k;
+	bench_must(1, option);
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const works[] = {"count", "sum", "add"};
-	uint32_t number[4] = {4, 256, 64, 0}, work = 0;
+	static const char *const works[] = {"count", "sum", "add", NULL};
+	static const char *const ways[] = {"mmap", "read", "scalar", "range", NULL};
+	const char *file;
+	enum work work;
 	uint64_t bytes;
+	int way;
 
-	while (argc > 4 && work < 3 && strcmp(argv[3], works[work]))
-		work++;
-	if (argc < 5 || argc > 9 || work == 3) {
-		fprintf(stderr, "usage: bench_file_loop MACHINE FILE count|sum|add mmap|read|scalar|range "
-				"[BLOCKS THREADS CACHE_MIB PAGE_BYTES]\n");
-		return 2;
-	}
-	for (int k = 5; k < argc; k++)
-		number[k - 5] = (uint32_t)strtoul(argv[k], NULL, 10);
-	bytes = drop(argv[2]);
-	if (!strcmp(argv[4], "mmap") || !strcmp(argv[4], "read"))
-		plain(argv[2], (enum work)work, !strcmp(argv[4], "mmap"), bytes);
+	bench_begin(argc, argv, "file work way machine blocks threads cache page");
+	file = bench_text("file", "");
+	work = (enum work)word("work", works);
+	way = word("way", ways);
+	bytes = drop(file);
+	if (way < 2)
+		plain(file, work, way == 0, bytes);
 	else
-		paged(argv[1], argv[2], (enum work)work, !strcmp(argv[4], "scalar"), bytes, number);
+		paged(file, work, way == 2);
 	return 0;
 }

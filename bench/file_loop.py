@@ -17,35 +17,15 @@ changed is FILE.add, which must not be there, or have been made by this script: 
 was asked for is left alone, and the script ends.
 """
 import array
-import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 
-from support import report
+from support import disk, report
 
 WORKS = {"count": "bytes added up by gn_read_u8", "sum": "words added up by gn_read_u32",
          "add": "1 added to each word by gn_read_u32 and gn_write_u32"}
-
-
-def units(text):
-    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1].upper())
-    return int(text[:-1]) * factor if factor else int(text)
-
-
-def make_file(path, size):
-    """Blocks that were never written are not read from the disk: write all of them."""
-    if os.path.exists(path):
-        if os.path.getsize(path) != size:
-            sys.exit(f"file_loop: {path} has {os.path.getsize(path)} bytes, not {size}: say its size, or name another file")
-        return
-    with open(path, "wb") as out:
-        for at in range(0, size, 1 << 20):
-            out.write(os.urandom(min(1 << 20, size - at)))
-        out.flush()
-        os.fsync(out.fileno())
 
 
 def ways(args):
@@ -55,7 +35,8 @@ def ways(args):
 def run(args, program, work, way):
     path, cache = (args.file + ".add", args.add_cache) if work == "add" else (args.file, args.cache)
     grid = (args.blocks, args.range_threads) if way == "range" else (args.blocks, args.threads)
-    return report.run_json([program, args.machine, path, work, way, str(grid[0]), str(grid[1]), str(cache)])
+    return report.run_json([program, f"machine={args.machine}", f"file={path}", f"work={work}", f"way={way}", f"blocks={grid[0]}",
+                            f"threads={grid[1]}", f"cache={cache}"])
 
 
 def measure(args, program, work):
@@ -72,11 +53,8 @@ def measure(args, program, work):
 def fio(args, block, depth, jobs):
     """Bytes a second, in order, each process a part of the file of its own."""
     part = os.path.getsize(args.file) // jobs // block * block
-    done = subprocess.run(["fio", "--name=limit", f"--filename={args.file}", "--rw=read", f"--bs={block}", "--direct=1",
-                           "--ioengine=io_uring", f"--iodepth={depth}", f"--numjobs={jobs}", f"--size={part}",
-                           f"--offset_increment={part}", "--readonly", "--group_reporting", "--output-format=json"],
-                          check=True, capture_output=True, text=True).stdout
-    return json.loads(done[done.index("{"):])["jobs"][0]["read"]["bw_bytes"]
+    return disk.fio(args.file, "read", block, depth, f"--numjobs={jobs}", f"--size={part}", f"--offset_increment={part}",
+                    "--group_reporting")["bw_bytes"]
 
 
 def fio_best(args, block):
@@ -119,12 +97,12 @@ def main():
     works = [work for work in WORKS if not args.works or work in args.works]
     program = report.program(args, "bench", "bench_file_loop")
     args.file = args.file or os.path.join(args.build, "file_loop.bin")
-    make_file(args.file, units(args.size))
-    make_file(args.file + ".add", units(args.add_size))
+    disk.make_file(args.file, disk.units(args.size))
+    disk.make_file(args.file + ".add", disk.units(args.add_size))
     before = words_of(args.file + ".add")
     load = os.getloadavg()[0]
     found = {work: measure(args, program, work) for work in works}
-    if "add" in works and words_of(args.file + ".add") != grown(before, len(ways(args)) * args.runs, units(args.add_size) // 4):
+    if "add" in works and words_of(args.file + ".add") != grown(before, len(ways(args)) * args.runs, disk.units(args.add_size) // 4):
         sys.exit("file_loop: not every run added 1 to each word")
     for work in works:
         print(work, " ".join(f"{way} {found[work][way]['seconds']:.2f} s" for way in ways(args)))

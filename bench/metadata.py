@@ -14,7 +14,7 @@ from support import report
 
 def main():
     args = report.parser(__doc__).parse_args()
-    result = report.run_json([report.program(args, "bench", "bench_metadata"), args.build])
+    result = report.run_json([report.program(args, "bench", "bench_metadata"), f"folder={args.build}"])
     for row in result["rows"]:
         print(f"  {row['data_bytes'] / 2**30:10.0f} GiB, pages of {row['page_bytes']:5}: {row['table']:6} table, "
               f"{row['metadata_bytes'] / 2**20:8.2f} MiB of at most {row['bound_bytes'] / 2**20:.2f}")

@@ -3,7 +3,7 @@
  * net_log.c - the log of messages alone (detail/net/log.h), without a network behind it; one JSON object on
  * stdout.
  *
- *     bench_net_log [MACHINE [MEGABYTES]]
+ *     bench_net_log [machine=cpu] [megabytes=16]
  *
  * Warps append messages of 32 bytes, a log for each block, and what they wrote is read, summed and emptied:
  *
@@ -15,11 +15,12 @@
  * Each in several shapes of the grid; a sum that is not right ends the run with exit status 1.
  */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <grapnel/net.h>
+
+#include "support/engine.h"
 
 static const uint64_t PATIENCE_NS = 20000000000; /* then a run has failed: its sum is wrong */
 
@@ -52,8 +53,7 @@ SIMT_FN void append(const struct queue_args *a, uint64_t seed)
 
 	for (uint64_t k = 0; k < a->each; k++) {
 		const struct gn__net_words w = {
-		    gn__message_head(GN__MESSAGE_CHANGE | GN__MESSAGE_WIDE, 1, k & 0xfffff), seed + k, k,
-		            seed};
+		    gn__message_head(GN__MESSAGE_CHANGE | GN__MESSAGE_WIDE, 1, k & 0xfffff), seed + k, k, seed};
 
 		while (gn__net_append(log, 0xffffffffu, MESSAGE_WORDS, &w)) {
 			if (simt_ballot(0xffffffffu, simt_clock_ns() > deadline))
@@ -171,29 +171,32 @@ static void *read_logs(void *argument)
 	return NULL;
 }
 
-/* Launch, read beside it if the host does, wait. Returns 0, or 1: it failed. */
-static int run(struct simt_machine *m, const struct shape *s, const struct queue_args *a,
-               struct gn__log_reader *image, uint64_t *sum)
+/* Launch, read beside it if the host does, wait. Returns what the host read. */
+static uint64_t run(struct simt_machine *m, const struct shape *s, const struct queue_args *a,
+                    struct gn__log_reader *image)
 {
 	const struct simt_grid grid = {s->blocks, LANES * s->warps, 0};
+	const uint32_t used = a->way == BY_HOST ? READERS : 0;
 	struct reader readers[READERS];
+	uint64_t sum = 0;
 
-	if (simt_launch(m, &queue_run_kernel, grid, a))
-		return 1;
-	for (uint32_t k = 0; k < READERS && a->way == BY_HOST; k++) {
+	bench_must_run(m, simt_launch(m, &queue_run_kernel, grid, a));
+	for (uint32_t k = 0; k < used; k++) {
 		memset(&readers[k], 0, sizeof readers[k]);
 		readers[k].log = image;
 		readers[k].first = k;
 		readers[k].logs = s->blocks;
 		readers[k].deadline = simt_clock_ns() + PATIENCE_NS;
 		readers[k].words = a->each * s->warps * GROUP;
-		pthread_create(&readers[k].thread, NULL, read_logs, &readers[k]);
+		bench_must(pthread_create(&readers[k].thread, NULL, read_logs, &readers[k]),
+		           "no thread can be started");
 	}
-	for (uint32_t k = 0; k < READERS && a->way == BY_HOST; k++) {
+	for (uint32_t k = 0; k < used; k++) {
 		pthread_join(readers[k].thread, NULL);
-		*sum += readers[k].sum;
+		sum += readers[k].sum;
 	}
-	return simt_wait(m) != 0;
+	bench_must_run(m, simt_wait(m));
+	return sum;
 }
 
 /* What all producers' second words add up to. */
@@ -207,93 +210,75 @@ static uint64_t expected(const struct shape *s, const struct queue_args *a)
 	return sum;
 }
 
-static int fill_logs(struct simt_machine *m, const struct shape *s, struct queue_args *a, uint64_t *released,
-		     struct gn__log_reader *image)
+static void fill_logs(struct simt_machine *m, const struct shape *s, struct queue_args *a, uint64_t *released,
+                      struct gn__log_reader *image)
 {
 	struct gn__log *log = (struct gn__log *)calloc(s->blocks, sizeof *log);
-	int rc = !log;
 
-	for (uint32_t k = 0; log && k < s->blocks; k++) {
+	bench_must(!log, "no memory");
+	for (uint32_t k = 0; k < s->blocks; k++) {
 		uint64_t unused;
 
 		gn__log_init(&log[k], &image[k], a->word + k * a->capacity, &unused, a->capacity, 0);
 		log[k].released = image[k].released = released + 16ull * k;
 	}
-	rc = rc || simt_move(m, a->log, log, s->blocks * sizeof *log) ||
-	     simt_move(m, a->reader, image, s->blocks * sizeof *image);
+	bench_must_run(m, simt_move(m, a->log, log, s->blocks * sizeof *log));
+	bench_must_run(m, simt_move(m, a->reader, image, s->blocks * sizeof *image));
 	free(log);
-	return rc;
 }
 
-static int measure(struct simt_machine *m, enum way way, const struct shape *s, uint64_t bytes, int last)
+static json_t *measure(struct simt_machine *m, enum way way, const struct shape *s, uint64_t bytes)
 {
 	const enum simt_memory where = way == BY_WARPS ? SIMT_DEVICE : SIMT_PINNED;
 	struct gn__log_reader *image = (struct gn__log_reader *)calloc(s->blocks, sizeof *image);
-	uint64_t *released = (uint64_t *)simt_alloc(m, s->blocks * 128ull, where), sum = 0, began, ns;
+	uint64_t *released = (uint64_t *)bench_alloc(m, s->blocks * 128ull, where), sum;
 	struct queue_args a = {NULL, NULL, NULL, s->log_kib * 128ull, 0, NULL, (uint32_t)way};
 	const uint32_t producers = s->warps - (way == BY_WARPS);
-	int bad;
+	double seconds;
 
+	bench_must(!image, "no memory");
 	a.each = bytes / (8 * GROUP) / ((uint64_t)s->blocks * producers) + 1;
-	a.word = (uint64_t *)simt_alloc(m, s->blocks * a.capacity * 8, where);
-	a.log = (struct gn__log *)simt_alloc(m, s->blocks * sizeof *a.log, SIMT_DEVICE);
-	a.reader = (struct gn__log_reader *)simt_alloc(m, s->blocks * sizeof *a.reader, SIMT_DEVICE);
-	a.sum = (uint64_t *)simt_alloc(m, 8, SIMT_DEVICE);
-	bad = !image || !released || !a.word || !a.log || !a.reader || !a.sum ||
-	      fill_logs(m, s, &a, released, image);
-	began = simt_clock_ns();
-	bad = bad || run(m, s, &a, image, &sum);
-	ns = simt_clock_ns() - began;
-	if (!bad && way == BY_WARPS)
-		bad = simt_move(m, &sum, a.sum, 8) != 0;
-	bad = bad || (way != STORES && sum != expected(s, &a));
-	if (!bad)
-		printf("    {\"row\": \"%s\", \"blocks\": %u, \"warps\": %u, \"log_kib\": %u, "
-		       "\"giga_per_second\": %.3f}%s\n",
-		       way_names[way], s->blocks, s->warps, s->log_kib,
-		       8.0 * GROUP * (double)a.each * s->blocks * producers / (double)ns, last ? "" : ",");
+	a.word = (uint64_t *)bench_alloc(m, s->blocks * a.capacity * 8, where);
+	a.log = (struct gn__log *)bench_alloc(m, s->blocks * sizeof *a.log, SIMT_DEVICE);
+	a.reader = (struct gn__log_reader *)bench_alloc(m, s->blocks * sizeof *a.reader, SIMT_DEVICE);
+	a.sum = (uint64_t *)bench_alloc(m, 8, SIMT_DEVICE);
+	fill_logs(m, s, &a, released, image);
+	seconds = scope_clock();
+	sum = run(m, s, &a, image);
+	seconds = scope_clock() - seconds;
+	if (way == BY_WARPS)
+		bench_must_run(m, simt_move(m, &sum, a.sum, 8));
+	bench_must(way != STORES && sum != expected(s, &a), "messages were lost: a sum is wrong");
 	simt_free(m, a.sum);
 	simt_free(m, a.reader);
 	simt_free(m, a.log);
 	simt_free(m, a.word);
 	simt_free(m, released);
 	free(image);
-	return bad;
+	return json_pack("{s:s, s:i, s:i, s:i, s:f}", "row", way_names[way], "blocks", (int)s->blocks,
+	                 "warps", (int)s->warps, "log_kib", (int)s->log_kib, "giga_per_second",
+	                 8e-9 * GROUP * (double)a.each * s->blocks * producers / seconds);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct shape shapes[] = {{132, 8, 256}, {132, 16, 512}, {264, 4, 256}, {264, 8, 64}};
 	static const struct shape small[] = {{2, 4, 64}};
-	struct simt_options config = {"cpu", 0, LANES, SIMT_FAIR, 0};
-	const uint64_t bytes = (argc > 2 ? strtoull(argv[2], NULL, 10) : 16) << 20;
-	const struct shape *shape = small;
-	size_t count = 1, rows;
+	json_t *rows = json_array();
 	struct simt_machine *m;
 	struct simt_info info;
-	struct gn_error error;
-	int bad = 0;
+	uint64_t bytes;
 
-	config.name = argc > 1 ? argv[1] : "cpu";
-	if (simt_open(&m, &config, &error)) {
-		fprintf(stderr, "net_log: %s\n", error.text);
-		return error.code == -GN_ENODEV ? 77 : 1;
-	}
+	bench_begin(argc, argv, "machine megabytes");
+	m = bench_machine(bench_text("machine", "cpu"), 0, LANES);
+	bytes = bench_number("megabytes", 16) << 20;
 	simt_describe(m, &info);
-	if (info.is_cuda) {
-		shape = shapes;
-		count = sizeof shapes / sizeof *shapes;
-	}
-	printf("{\n  \"schema\": \"grapnel.bench.net_log/1\",\n  \"machine\": \"%s\",\n  \"message_bytes\": "
-	       "%d,\n  \"rows\": [\n",
-	       info.name, 8 * MESSAGE_WORDS);
-	rows = 3 * count;
-	bad = measure(m, STORES, &shape[0], bytes, 0); /* also loads the kernel */
-	for (size_t k = 0; k < rows && !bad; k++)
-		bad = measure(m, (enum way)(k % 3), &shape[k / 3], bytes, k + 1 == rows);
-	printf("  ]\n}\n");
+	json_decref(measure(m, STORES, info.is_cuda ? shapes : small, bytes)); /* loads the kernel */
+	for (size_t k = 0; k < 3 * (info.is_cuda ? sizeof shapes / sizeof *shapes : 1); k++)
+		json_array_append_new(
+		    rows, measure(m, (enum way)(k % 3), &(info.is_cuda ? shapes : small)[k / 3], bytes));
+	bench_print(json_pack("{s:s, s:s, s:i, s:o}", "schema", "grapnel.bench.net_log/1", "machine",
+	                      info.name, "message_bytes", 8 * MESSAGE_WORDS, "rows", rows));
 	simt_close(m);
-	if (bad)
-		fprintf(stderr, "net_log: a run failed, or a sum was wrong\n");
-	return bad;
+	return 0;
 }

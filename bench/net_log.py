@@ -18,7 +18,8 @@ def main():
     p.add_argument("--megabytes", help="of messages in a run (default 16, on a GPU 2000)")
     args = p.parse_args()
     gpu = args.machine.startswith("cuda")
-    command = [report.program(args, "bench", "bench_net_log"), args.machine, args.megabytes or ("2000" if gpu else "16")]
+    command = [report.program(args, "bench", "bench_net_log"), f"machine={args.machine}",
+               f"megabytes={args.megabytes or (2000 if gpu else 16)}"]
     result = report.run_json(command)
     best = {}
     for row in result["rows"]:

@@ -6,10 +6,10 @@
  */
 #include <net/node.h>
 #include <net/sink.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "support/engine.h"
 
 enum { REPEATS = 5, MESSAGES = 4 << 20, CHUNK = 32768, HEAP_WORDS = 1 << 20 };
 
@@ -23,10 +23,9 @@ static struct gn_net *sink_node(uint32_t nodes, uint32_t columns)
 	struct gn_transport *t = gn__sink_create(0, nodes, 0);
 	struct gn_net_options config;
 	struct gn_net *net = NULL;
-	struct gn_error error;
+	struct gn_error e = {0, ""};
 
-	if (!t)
-		return NULL;
+	bench_must(!t, "no memory");
 	memset(&config, 0, sizeof config);
 	config.machine.name = "cpu";
 	config.machine.threads = 1;
@@ -36,8 +35,7 @@ static struct gn_net *sink_node(uint32_t nodes, uint32_t columns)
 	config.packet_bytes = GN_PACKET_BYTES;
 	config.flush_ns = 1000000000;
 	config.timeout_ns = 1000000000;
-	if (gn__node_create(&net, &config, t, &error))
-		fprintf(stderr, "bench_net_sort: %s\n", error.text);
+	bench_must(gn__node_create(&net, &config, t, &e), e.text);
 	return net;
 }
 
@@ -70,33 +68,28 @@ static double sort(struct gn_net *net, uint64_t *word, uint64_t *random)
 	return (double)spent / MESSAGES;
 }
 
-static int by_size(const void *a, const void *b)
+static json_t *measure(uint32_t nodes, uint32_t columns)
 {
-	const double d = *(const double *)a - *(const double *)b;
+	struct gn_net *net = sink_node(nodes, columns);
+	uint64_t *word = (uint64_t *)gn_net_alloc(net, 8 * HEAP_WORDS), random = 1;
+	double ns[REPEATS];
 
-	return d < 0 ? -1 : d > 0;
+	bench_must(!word, "no memory");
+	sort(net, word, &random); /* buffers are made */
+	for (uint32_t k = 0; k < REPEATS; k++)
+		ns[k] = sort(net, word, &random);
+	gn__node_destroy(net);
+	return json_pack("{s:i, s:i, s:f}", "nodes", (int)nodes, "columns", (int)columns, "sort_ns",
+	                 bench_median(ns, REPEATS));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	uint64_t random = 1;
+	json_t *rows = json_array();
 
-	printf("{\"rows\": [");
-	for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
-		struct gn_net *net = sink_node(grids[g].nodes, grids[g].columns);
-		double ns[REPEATS];
-		uint64_t *word = net ? (uint64_t *)gn_net_alloc(net, 8 * HEAP_WORDS) : NULL;
-
-		if (!word)
-			return 1;
-		sort(net, word, &random); /* buffers are made */
-		for (uint32_t k = 0; k < REPEATS; k++)
-			ns[k] = sort(net, word, &random);
-		qsort(ns, REPEATS, sizeof *ns, by_size);
-		printf("%s\n {\"nodes\": %u, \"columns\": %u, \"sort_ns\": %.3f}", g ? "," : "",
-		       grids[g].nodes, grids[g].columns, ns[REPEATS / 2]);
-		gn__node_destroy(net);
-	}
-	printf("\n]}\n");
+	bench_begin(argc, argv, "");
+	for (size_t g = 0; g < sizeof grids / sizeof *grids; g++)
+		json_array_append_new(rows, measure(grids[g].nodes, grids[g].columns));
+	bench_print(json_pack("{s:o}", "rows", rows));
 	return 0;
 }

@@ -15,12 +15,12 @@
  * deadlines and no ids that change.
  */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <grapnel/nvmeq.h>
+#include <queue/port.h>
 
-#include "../src/queue/port.h"
+#include "support/engine.h"
 
 enum { USERS = 64, EACH = 1000, EACH_SLOW = 200, RUNS = 5, SLOW_NS = 5000000, BLOCK = 512 };
 
@@ -184,107 +184,82 @@ struct outcome {
 	double per_second, longest_us;
 };
 
-/* Returns 0, or 1 if something was wrong. */
-static int run(struct simt_machine *machine, uint32_t depth, enum variant variant, int slow,
-               struct outcome *outcome)
+static struct outcome run(struct simt_machine *m, uint32_t depth, enum variant variant, int slow)
 {
 	struct gn_nvmeq_options config = {depth, GN_NVME_PAGE, BLOCK, 1, 0};
-	struct simt_grid grid = {1, USERS, 0};
+	const struct simt_grid grid = {1, USERS, 0};
+	struct outcome outcome = {0, 0};
 	struct arguments a;
 	struct disk disk;
 	pthread_t thread;
-	uint32_t left = slow ? USERS - 1 : USERS;
-	uint64_t began, longest[USERS], most = 0;
-	int bad;
+	uint32_t left = slow ? USERS - 1 : USERS, wrong = 0;
+	const double all = left * (slow ? (double)EACH_SLOW : (double)EACH);
+	uint64_t longest[USERS];
 
 	memset(&a, 0, sizeof a);
 	disk.stop = 0;
-	if (gn_nvmeq_create(&a.q, machine, &config, NULL))
-		return 1;
-	a.own_mark = (uint32_t *)simt_alloc(machine, depth * sizeof *a.own_mark, SIMT_DEVICE);
-	a.longest = (uint64_t *)simt_alloc(machine, sizeof longest, SIMT_DEVICE);
-	a.wrong = (uint32_t *)simt_alloc(machine, 8, SIMT_DEVICE);
+	bench_must(gn_nvmeq_create(&a.q, m, &config, NULL), "the queue cannot be made");
+	a.own_mark = (uint32_t *)bench_alloc(m, depth * sizeof *a.own_mark, SIMT_DEVICE);
+	a.longest = (uint64_t *)bench_alloc(m, sizeof longest, SIMT_DEVICE);
+	a.wrong = (uint32_t *)bench_alloc(m, 8, SIMT_DEVICE);
 	a.quick_left = a.wrong + 1;
 	a.variant = variant;
 	a.slow = (uint32_t)slow;
 	a.each = slow ? (uint32_t)EACH_SLOW : (uint32_t)EACH;
-	simt_move(machine, a.quick_left, &left, sizeof left);
+	simt_move(m, a.quick_left, &left, sizeof left);
 	gn_nvme_port_init(&disk.port, &a.q);
-	if (pthread_create(&thread, NULL, serve, &disk))
-		return 1;
-	began = simt_clock_ns();
-	bad = simt_launch(machine, &measure_kernel, grid, &a) || simt_wait(machine);
-	outcome->per_second = (double)left * a.each * 1e9 / (double)(simt_clock_ns() - began);
+	bench_must(pthread_create(&thread, NULL, serve, &disk), "no thread for the disk");
+	outcome.per_second = all / bench_launch(m, &measure_kernel, grid, &a);
 	simt_store_release_dev_u32(&disk.stop, 1);
 	pthread_join(thread, NULL);
-	simt_move(machine, longest, a.longest, sizeof longest);
+	simt_move(m, longest, a.longest, sizeof longest);
 	for (int k = 0; k < USERS; k++)
-		most = longest[k] > most ? longest[k] : most;
-	outcome->longest_us = (double)most * 1e-3;
-	simt_move(machine, &left, a.wrong, sizeof left);
-	gn_nvmeq_destroy(&a.q, machine);
-	simt_free(machine, a.own_mark);
-	simt_free(machine, a.longest);
-	simt_free(machine, a.wrong);
-	return bad || left;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *value)
-{
-	qsort(value, RUNS, sizeof *value, ascending);
-	return value[RUNS / 2];
+		outcome.longest_us = 1e-3 * (double)longest[k] > outcome.longest_us
+		                         ? 1e-3 * (double)longest[k]
+		                         : outcome.longest_us;
+	simt_move(m, &wrong, a.wrong, sizeof wrong);
+	bench_must(wrong != 0, "wrong data were read");
+	gn_nvmeq_destroy(&a.q, m);
+	simt_free(m, a.own_mark);
+	simt_free(m, a.longest);
+	simt_free(m, a.wrong);
+	return outcome;
 }
 
 /* Both variants in turn, so that what else the machine does meets both. */
-static int compare(struct simt_machine *machine, uint32_t depth, int slow, int last)
+static json_t *compare(struct simt_machine *m, uint32_t depth, int slow)
 {
 	static const char *const name[] = {"deliver", "own"};
 	double per_second[2][RUNS], longest[2][RUNS];
-	struct outcome outcome;
+	json_t *row = json_pack("{s:i, s:b}", "depth", (int)depth, "slow", slow);
 
 	for (int k = 0; k < RUNS; k++)
 		for (int v = 0; v < 2; v++) {
-			if (run(machine, depth, (enum variant)v, slow, &outcome))
-				return 1;
-			per_second[v][k] = outcome.per_second;
-			longest[v][k] = outcome.longest_us;
+			const struct outcome o = run(m, depth, (enum variant)v, slow);
+
+			per_second[v][k] = o.per_second;
+			longest[v][k] = o.longest_us;
 		}
-	printf("    {\"depth\": %u, \"slow\": %s", depth, slow ? "true" : "false");
 	for (int v = 0; v < 2; v++)
-		printf(", \"%s\": {\"commands_per_second\": %.0f, \"longest_wait_us\": %.0f}", name[v],
-		       median(per_second[v]), median(longest[v]));
-	printf("}%s\n", last ? "" : ",");
-	fflush(stdout);
-	return 0;
+		json_object_set_new(row, name[v],
+		                    json_pack("{s:f, s:f}", "commands_per_second",
+		                              bench_median(per_second[v], RUNS), "longest_wait_us",
+		                              bench_median(longest[v], RUNS)));
+	return row;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	struct simt_options config = {"cpu", 1, 1, SIMT_FAIR, 0};
-	struct simt_machine *machine;
-	struct gn_error error;
-	int bad;
+	json_t *rows = json_array();
+	struct simt_machine *m;
 
-	if (simt_open(&machine, &config, &error)) {
-		fprintf(stderr, "queue_completion: %s\n", error.text);
-		return 1;
-	}
-	printf("{\n  \"schema\": \"grapnel.bench.queue_completion/1\",\n  \"machine\": \"cpu, 1 thread, and "
-	       "the disk's\",\n"
-	       "  \"users\": %d, \"runs\": %d, \"slow_ms\": %.1f,\n  \"results\": [\n",
-	       USERS, RUNS, SLOW_NS * 1e-6);
-	bad = compare(machine, 64, 0, 0) || compare(machine, 256, 0, 0) || compare(machine, 64, 1, 0) ||
-	      compare(machine, 256, 1, 1);
-	printf("  ]\n}\n");
-	simt_close(machine);
-	if (bad)
-		fprintf(stderr, "queue_completion: a run failed or read wrong data\n");
-	return bad;
+	bench_begin(argc, argv, "");
+	m = bench_machine("cpu", 1, 1);
+	for (int k = 0; k < 4; k++)
+		json_array_append_new(rows, compare(m, k % 2 ? 256 : 64, k / 2));
+	simt_close(m);
+	bench_print(json_pack("{s:s, s:s, s:i, s:i, s:f, s:o}", "schema", "grapnel.bench.queue_completion/1",
+	                      "machine", "cpu, 1 thread, and the disk's", "users", USERS, "runs", RUNS,
+	                      "slow_ms", SLOW_NS * 1e-6, "results", rows));
+	return 0;
 }

@@ -4,16 +4,20 @@
  *
  *   empty_thread_ns    a thread that does nothing, launched in blocks of 256, a million a launch
  *   switch_ns          one simt_relax of N threads that relax by turns: time / relaxes
- *   ballot_lane_ns ... a collective of 32 lanes: time / (calls * 32); match_equal and match_distinct are for
- * a warp launch_ns          simt_launch and simt_wait of one thread Each figure is the median of REPEATS. A
- * point of a checking schedule is off: point_ns is what it leaves.
+ *   collective_of_32_ns
+ *                      a collective of a warp of 32 lanes: time / calls
+ *   launch_ns          simt_launch and simt_wait of one thread
+ *
+ * Each figure is the median of REPEATS. A point of a checking schedule is off: load_with_point_ns is what it
+ * leaves.
  */
 #define SIMT_PREEMPT 1
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <grapnel/simt.h>
+
+#include "support/engine.h"
 
 enum { REPEATS = 9, CALLS = 2000 };
 
@@ -65,94 +69,70 @@ SIMT_FN void collective(const struct work *a)
 }
 SIMT_KERNEL(collective, struct work)
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Median time of a launch in ns; ends the program if it fails. */
-static double launch_ns(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
+/* Median time of a launch in ns, behind one that does not count. */
+static double launch_ns(struct simt_machine *m, const struct simt_kernel *kernel, struct simt_grid grid,
                         struct work work)
 {
 	double ns[REPEATS];
 
-	for (int k = -1; k < REPEATS; k++) {
-		uint64_t began = simt_clock_ns();
-
-		if (simt_launch(machine, kernel, grid, &work) || simt_wait(machine)) {
-			fprintf(stderr, "bench_simt: %s\n", simt_message(machine));
-			exit(1);
-		}
-		if (k >= 0)
-			ns[k] = (double)(simt_clock_ns() - began);
-	}
-	qsort(ns, REPEATS, sizeof *ns, by_value);
-	return ns[REPEATS / 2];
+	bench_launch(m, kernel, grid, &work);
+	for (int k = 0; k < REPEATS; k++)
+		ns[k] = 1e9 * bench_launch(m, kernel, grid, &work);
+	return bench_median(ns, REPEATS);
 }
 
-static struct simt_machine *open_cpu(unsigned width)
-{
-	struct simt_options config = {"cpu", 1, width, SIMT_FAIR, 0};
-	struct simt_machine *machine;
-	struct gn_error error;
-
-	if (simt_open(&machine, &config, &error)) {
-		fprintf(stderr, "bench_simt: %s\n", error.text);
-		exit(1);
-	}
-	return machine;
-}
-
-static void scalar(void)
+static json_t *switches(struct simt_machine *m, uint64_t *sink)
 {
 	static const uint32_t threads[] = {2, 32, 256, 1024};
-	struct simt_machine *machine = open_cpu(1);
-	uint64_t sink = 0;
-	struct simt_grid one = {1, 1, 0}, million = {4096, 256, 0}, single = {1 << 20, 1, 0};
-	struct work none = {0, 0, &sink}, many = {1000000, 0, &sink};
+	const struct work work = {CALLS, 0, sink};
+	json_t *all = json_object();
+	char name[16];
 
-	printf("\"launch_ns\": %.0f, ", launch_ns(machine, &nothing_kernel, one, none));
-	printf("\"empty_thread_ns\": %.2f, ", launch_ns(machine, &nothing_kernel, million, none) / (1 << 20));
-	printf("\"empty_block_ns\": %.2f, ", launch_ns(machine, &nothing_kernel, single, none) / (1 << 20));
-	printf("\"load_with_point_ns\": %.2f, ", launch_ns(machine, &points_kernel, one, many) / 1e6);
-	printf("\"switch_ns\": {");
 	for (unsigned k = 0; k < 4; k++) {
-		struct simt_grid grid = {threads[k], 1, 0};
-		struct work work = {CALLS, 0, &sink};
+		const struct simt_grid grid = {threads[k], 1, 0};
 
-		printf("%s\"%u\": %.2f", k ? ", " : "", threads[k],
-		       launch_ns(machine, &relax_kernel, grid, work) / ((double)threads[k] * CALLS));
+		snprintf(name, sizeof name, "%u", threads[k]);
+		json_object_set_new(
+		    all, name,
+		    json_real(launch_ns(m, &relax_kernel, grid, work) / ((double)threads[k] * CALLS)));
 	}
-	printf("}, ");
-	simt_close(machine);
+	return all;
 }
 
-static void warps(void)
+static json_t *collectives(void)
 {
 	static const char *const names[] = {"ballot",         "shfl",   "match_equal",
 	                                    "match_distinct", "active", "warp_sync"};
-	struct simt_machine *machine = open_cpu(32);
+	struct simt_machine *m = bench_machine("cpu", 1, 32);
+	const struct simt_grid grid = {1, 32, 0};
+	json_t *all = json_object();
 	uint64_t sink = 0;
-	struct simt_grid grid = {1, 32, 0};
 
-	printf("\"collective_of_32_ns\": {");
 	for (uint32_t k = 0; k < 6; k++) {
-		struct work work = {CALLS, k, &sink};
+		const struct work work = {CALLS, k, &sink};
 
-		printf("%s\"%s\": %.1f", k ? ", " : "", names[k],
-		       launch_ns(machine, &collective_kernel, grid, work) / CALLS);
+		json_object_set_new(all, names[k],
+		                    json_real(launch_ns(m, &collective_kernel, grid, work) / CALLS));
 	}
-	printf("}");
-	simt_close(machine);
+	simt_close(m);
+	return all;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	printf("{\"schema\": \"grapnel-bench-simt-1\", ");
-	scalar();
-	warps();
-	printf("}\n");
+	const struct simt_grid one = {1, 1, 0}, million = {4096, 256, 0}, single = {1 << 20, 1, 0};
+	uint64_t sink = 0;
+	const struct work none = {0, 0, &sink}, many = {1000000, 0, &sink};
+	struct simt_machine *m;
+
+	bench_begin(argc, argv, "");
+	m = bench_machine("cpu", 1, 1);
+	bench_print(json_pack("{s:s, s:f, s:f, s:f, s:f, s:o, s:o}", "schema", "grapnel-bench-simt-1",
+	                      "launch_ns", launch_ns(m, &nothing_kernel, one, none), "empty_thread_ns",
+	                      launch_ns(m, &nothing_kernel, million, none) / (1 << 20), "empty_block_ns",
+	                      launch_ns(m, &nothing_kernel, single, none) / (1 << 20), "load_with_point_ns",
+	                      launch_ns(m, &points_kernel, one, many) / 1e6, "switch_ns", switches(m, &sink),
+	                      "collective_of_32_ns", collectives()));
+	simt_close(m);
 	return 0;
 }

@@ -2,15 +2,17 @@
 /*
  * store_file.c - how many random pages a second the threads of a kernel read from a store.
  *
- * Usage: bench_store_file URI [page=4096] [threads=32] [seconds=2] [workers=0] [machine=cpu]
+ *     bench_store_file uri=URI [page=4096] [threads=32] [seconds=2] [workers=0] [machine=cpu]
+ *
  * `threads` is the queue depth: every thread (every warp, where warps are wide) reads one page after another
  * and waits for each. Prints one JSON object. store_file.py runs it beside fio.
  */
 #include <grapnel/store.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "support/engine.h"
 
 struct reader {
 	struct gn_store_view store;
@@ -53,112 +55,68 @@ SIMT_FN void read_pages(const struct reader *a)
 }
 SIMT_KERNEL(read_pages, struct reader)
 
-static uint64_t number(int argc, char **argv, const char *name, uint64_t otherwise)
+/* Until the time is over. Returns the pages of all readers. */
+static uint64_t run(struct simt_machine *m, struct reader *a, uint32_t readers)
 {
-	size_t length = strlen(name);
-
-	for (int k = 2; k < argc; k++)
-		if (!strncmp(argv[k], name, length) && argv[k][length] == '=')
-			return strtoull(argv[k] + length + 1, NULL, 10);
-	return otherwise;
-}
-
-static const char *text(int argc, char **argv, const char *name, const char *otherwise)
-{
-	size_t length = strlen(name);
-
-	for (int k = 2; k < argc; k++)
-		if (!strncmp(argv[k], name, length) && argv[k][length] == '=')
-			return argv[k] + length + 1;
-	return otherwise;
-}
-
-static void print(const struct gn_store *store, const struct simt_info *info, const struct reader *a,
-                  uint32_t readers, uint64_t pages, uint32_t failed)
-{
-	struct gn_store_statistics counters;
-
-	gn_store_get_statistics(store, &counters);
-	printf(
-	    "{\"machine\": \"%s\", \"path\": \"%s\", \"page_bytes\": %u, \"threads\": %u, \"seconds\": %.3f, "
-	    "\"pages\": %llu, \"failed\": %u, \"pages_per_second\": %.0f, \"controller_reads\": %llu}\n",
-	    info->name, gn_store_path(store), a->page_bytes, readers, (double)a->run_ns / 1e9,
-	    (unsigned long long)pages, failed, (double)pages * 1e9 / (double)a->run_ns,
-	    (unsigned long long)counters.reads);
-}
-
-static int launch(struct simt_machine *machine, const struct simt_info *info, const struct reader *a,
-                  uint32_t readers)
-{
-	uint32_t in_a_block = info->warp_width > 1 ? 1 : readers < 32 ? readers : 32;
-	struct simt_grid grid = {readers / in_a_block, in_a_block * info->warp_width, 0};
-	int rc = simt_launch(machine, &read_pages_kernel, grid, a);
-
-	return rc ? rc : simt_wait(machine);
-}
-
-static int run(struct simt_machine *machine, struct gn_store *store, uint32_t readers, uint32_t page_bytes,
-               uint64_t seconds)
-{
-	struct reader a = {*gn_store_view_of(store), 0, 0, 0, 0, 0, 0};
 	uint64_t *done = (uint64_t *)calloc(readers, sizeof *done), all = 0;
+	struct simt_grid grid;
 	struct simt_info info;
 	uint32_t failed = 0;
-	int rc;
 
-	simt_describe(machine, &info);
-	a.page_bytes = page_bytes;
-	a.pages = a.store.capacity_bytes / page_bytes;
-	a.run_ns = seconds * 1000000000u;
-	a.buffer = (char *)simt_alloc(machine, (size_t)readers * page_bytes, SIMT_DEVICE);
-	a.done = (uint64_t *)simt_alloc(machine, readers * sizeof *a.done, SIMT_DEVICE);
-	a.failed = (uint32_t *)simt_alloc(machine, 4, SIMT_DEVICE);
-	rc = launch(machine, &info, &a, readers);
-	if (rc)
-		fprintf(stderr, "%s\n", simt_message(machine));
-	simt_move(machine, done, a.done, readers * sizeof *done);
-	simt_move(machine, &failed, a.failed, sizeof failed);
+	simt_describe(m, &info);
+	grid.block_threads = info.warp_width > 1 ? 1 : readers < 32 ? readers : 32;
+	grid.blocks = readers / grid.block_threads;
+	grid.block_threads *= info.warp_width;
+	grid.shared_bytes = 0;
+	a->buffer = (char *)bench_alloc(m, (size_t)readers * a->page_bytes, SIMT_DEVICE);
+	a->done = (uint64_t *)bench_alloc(m, readers * sizeof *a->done, SIMT_DEVICE);
+	a->failed = (uint32_t *)bench_alloc(m, sizeof *a->failed, SIMT_DEVICE);
+	bench_launch(m, &read_pages_kernel, grid, a);
+	bench_must(!done, "no memory");
+	bench_must_run(m, simt_move(m, done, a->done, readers * sizeof *done));
+	bench_must_run(m, simt_move(m, &failed, a->failed, sizeof failed));
+	bench_must(failed != 0, "a transfer failed");
 	for (uint32_t k = 0; k < readers; k++)
 		all += done[k];
-	print(store, &info, &a, readers, all, failed);
-	simt_free(machine, a.buffer);
-	simt_free(machine, a.done);
-	simt_free(machine, a.failed);
+	simt_free(m, a->buffer);
+	simt_free(m, a->done);
+	simt_free(m, a->failed);
 	free(done);
-	return rc || failed;
+	return all;
 }
 
 int main(int argc, char **argv)
 {
-	struct simt_options config = {"cpu", 0, 0, SIMT_FAIR, 0};
 	struct gn_store_options options;
-	struct gn_error error = {0, ""};
-	struct simt_machine *machine;
+	struct gn_store_statistics counters;
+	struct gn_error e = {0, ""};
+	struct simt_machine *m;
 	struct gn_store *store;
-	uint32_t page_bytes = (uint32_t)number(argc, argv, "page", 4096);
-	uint32_t threads = (uint32_t)number(argc, argv, "threads", 32);
-	int rc;
+	struct simt_info info;
+	struct reader a;
+	uint32_t threads;
+	uint64_t pages;
 
-	if (argc < 2 || !threads || (threads > 32 && threads % 32)) {
-		fprintf(stderr, "usage: bench_store_file URI [page=4096] [threads=32] [seconds=2] "
-		                "[workers=0] [machine=cpu]\n");
-		return 2;
-	}
 	memset(&options, 0, sizeof options);
-	options.transfer_bytes = page_bytes;
-	config.name = text(argc, argv, "machine", "cpu");
-	config.threads = (unsigned)number(argc, argv, "workers", 0);
-	if (simt_open(&machine, &config, &error)) {
-		fprintf(stderr, "%s\n", error.text);
-		return 1;
-	}
-	if (gn_store_open(&store, machine, argv[1], &options, &error)) {
-		fprintf(stderr, "%s\n", error.text);
-		simt_close(machine);
-		return 1;
-	}
-	rc = run(machine, store, threads, page_bytes, number(argc, argv, "seconds", 2));
+	memset(&a, 0, sizeof a);
+	bench_begin(argc, argv, "uri page threads seconds workers machine");
+	threads = (uint32_t)bench_number("threads", 32);
+	bench_must(!threads || (threads > 32 && threads % 32), "threads: up to 32, or a multiple of 32");
+	a.page_bytes = options.transfer_bytes = (uint32_t)bench_number("page", 4096);
+	a.run_ns = bench_number("seconds", 2) * 1000000000u;
+	m = bench_machine(bench_text("machine", "cpu"), (unsigned)bench_number("workers", 0), 0);
+	bench_must(gn_store_open(&store, m, bench_text("uri", ""), &options, &e), e.text);
+	a.store = *gn_store_view_of(store);
+	a.pages = a.store.capacity_bytes / a.page_bytes;
+	pages = run(m, &a, threads);
+	simt_describe(m, &info);
+	gn_store_get_statistics(store, &counters);
+	bench_print(json_pack("{s:s, s:s, s:i, s:i, s:f, s:I, s:f, s:I}", "machine", info.name, "path",
+	                      gn_store_path(store), "page_bytes", (int)a.page_bytes, "threads", (int)threads,
+	                      "seconds", 1e-9 * (double)a.run_ns, "pages", (json_int_t)pages,
+	                      "pages_per_second", (double)pages * 1e9 / (double)a.run_ns, "controller_reads",
+	                      (json_int_t)counters.reads));
 	gn_store_close(store);
-	simt_close(machine);
-	return rc ? 1 : 0;
+	simt_close(m);
+	return 0;
 }

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files to read from, and what fio reads of them."""
+import json
+import os
+import subprocess
+import sys
+
+
+def units(text):
+    """Bytes of a size such as 4096, 64K, 256M or 1G."""
+    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1].upper())
+    return int(text[:-1]) * factor if factor else int(text)
+
+
+def make_file(path, size):
+    """Blocks that were never written are not read from the disk: write all of them. A file of another size is left alone."""
+    if os.path.exists(path):
+        if os.path.getsize(path) != size:
+            sys.exit(f"{path} has {os.path.getsize(path)} bytes, not {size}: say its size, or name another file")
+        return
+    with open(path, "wb") as out:
+        for at in range(0, size, 1 << 20):
+            out.write(os.urandom(min(1 << 20, size - at)))
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def fio(path, rw, block, depth, *options):
+    """What fio says of reading: by io_uring and O_DIRECT, rw in order (read) or at random (randread)."""
+    done = subprocess.run(["fio", "--name=limit", f"--filename={path}", f"--rw={rw}", f"--bs={block}", "--direct=1", "--ioengine=io_uring",
+                           f"--iodepth={depth}", "--readonly", "--output-format=json", *options],
+                          check=True, capture_output=True, text=True).stdout
+    return json.loads(done[done.index("{"):])["jobs"][0]["read"]
