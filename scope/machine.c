@@ -167,7 +167,7 @@ static void set_limits(struct scope_machine *m)
 	m->deadline = l->deadline;
 }
 
-void scope_machine_find(struct scope_machine *m, enum scope_effort effort, const char *directory)
+void scope_machine_find_host(struct scope_machine *m, enum scope_effort effort, const char *directory)
 {
 	memset(m, 0, sizeof *m);
 	m->effort = effort;
@@ -180,6 +180,12 @@ void scope_machine_find(struct scope_machine *m, enum scope_effort effort, const
 	find_nodes(m);
 	m->host_tick = find_tick();
 	m->ranks = 1;
+	set_limits(m);
+}
+
+void scope_machine_find(struct scope_machine *m, enum scope_effort effort, const char *directory)
+{
+	scope_machine_find_host(m, effort, directory);
 	if (scope_machine_find_ranks)
 		scope_machine_find_ranks(m);
 	m->no_gpu = "this grapnel was built without CUDA";

@@ -46,6 +46,9 @@ int scope_write_markdown(const json_t *report, FILE *to, struct gn_error *e);
  */
 int scope_write_html(const json_t *report, FILE *to, struct gn_error *e);
 
+/* scope_write_svg - the drawings alone, one below the other in one file. */
+int scope_write_svg(const json_t *report, FILE *to, struct gn_error *e);
+
 /*
  * scope_findings - what looks wrong: a text each, most important first. An array owned by the caller; NULL:
  * no report, no memory.

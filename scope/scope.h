@@ -148,6 +148,14 @@ enum scope_unit {
 	SCOPE_RATE,      /* operations a second */
 };
 
+/* What a row is beside others that do the same work. Those of one machine's transfers have none. */
+enum scope_role {
+	SCOPE_NO_ROLE,
+	SCOPE_BOUND,    /* what the machine can do, without anybody's bookkeeping: "limit" in files */
+	SCOPE_BASELINE, /* how it is done without Grapnel */
+	SCOPE_OURS
+};
+
 enum scope_timer {
 	SCOPE_HOST_CLOCK,   /* CLOCK_MONOTONIC_RAW around operations that are over when they return */
 	SCOPE_EVENTS,       /* events on the device around asynchronous operations, behind a gate */
@@ -171,7 +179,10 @@ struct scope_row {
 	const char *summary;   /* one line: what is timed */
 	const char *paper;     /* the rows of Comm|Scope's Table 1 that it is, such as "10"; NULL: none */
 	const char *direction; /* "h2d", "d2h", "both", "d2d", "h2h", "d2d-both", "none" */
-	/* the link that bounds it, such as "pcie", "nvlink", "memory"; NULL: none is known */
+	/*
+	 * The link that bounds it, such as "pcie", "nvlink", "memory", or the name of the row that is 100 %;
+	 * NULL: none is known.
+	 */
 	const char *limit;
 	/* name and unit of scope_sample.second, such as "load_bytes_per_second"; NULL: none */
 	const char *second;
@@ -203,6 +214,8 @@ struct scope_row {
 
 	/* close - everything that open took; also after a failed sample. */
 	void (*close)(void *state);
+
+	enum scope_role role;
 };
 
 /*
@@ -273,6 +286,9 @@ struct scope_report {
  * @directory  where rows may make files, borrowed
  */
 void scope_machine_find(struct scope_machine *m, enum scope_effort effort, const char *directory);
+
+/* scope_machine_find_host - the host's part of it; no GPU is looked for, and no other process. */
+void scope_machine_find_host(struct scope_machine *m, enum scope_effort effort, const char *directory);
 
 /*
  * scope_plan_make - the cells of every row whose cell name the POSIX extended expression matches (NULL: all).

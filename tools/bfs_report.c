@@ -163,13 +163,16 @@ static void draw(FILE *to, const struct bfs_report *r)
 		bar[k].label = part[k].label;
 		bar[k].text = text[k];
 		bar[k].note = part[k].note;
+		bar[k].style = scope_bar_styles[SCOPE_OURS];
 		bar[k].share = (double)part[k].bytes / (double)most;
 	}
 	snprintf(title, sizeof title,
 	         "Breadth-first search: %llu edges, %.1f million a second, hit rate %.2f %%, %s",
 	         (unsigned long long)r->result.edges, teps(r) / 1e6, 100 * hit_rate(&f->statistics),
 	         r->verified > 0 ? "every depth verified" : "not verified");
-	scope_svg_bars_alone(to, title, bar, PARTS);
+	scope_svg_file_begin(to, scope_svg_bars_height(PARTS));
+	scope_svg_bars(to, title, bar, PARTS);
+	scope_svg_file_end(to);
 }
 
 int bfs_write_svg(const struct bfs_report *r, const char *path, struct gn_error *e)

@@ -107,9 +107,9 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp machine_argp = {machine_options, parse_machine, NULL, NULL, NULL, NULL, NULL};
+const struct argp tool_machine_argp = {machine_options, parse_machine, NULL, NULL, NULL, NULL, NULL};
 
-const struct argp_child tool_machine_child[] = {{&machine_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+const struct argp_child tool_machine_child[] = {{&tool_machine_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
 
 /* ---- graphs ---- */
 

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/file.h"
 #include "graph/io.h"
+#include "scope/output.h"
 #include "tool.h"
 
 bool tool_to_stdout(const char *json)
@@ -52,4 +54,92 @@ int tool_write_json(json_t *root, const char *path, struct gn_error *e)
 		rc = tool_write_file(path, text, strlen(text), e);
 	free(text);
 	return rc;
+}
+
+/* ---- a report of rows, in the files that were asked for ---- */
+
+enum { OPT_FILE = 0x1000 }; /* and the form's number */
+
+static const struct argp_option file_options[] = {
+    {"json", OPT_FILE, "FILE", 0,
+     "write the report as JSON in Google Benchmark's schema; - for standard output, without the table", 0},
+    {"csv", OPT_FILE + 1, "FILE", 0, "the same as a table of one line a cell", 0},
+    {"markdown", OPT_FILE + 2, "FILE", 0, "the same as tables for people", 0},
+    {"html", OPT_FILE + 3, "FILE", 0, "the same as a page with its drawings, which says what looks wrong", 0},
+    {"svg", OPT_FILE + 4, "FILE", 0, "the drawings alone", 0},
+    {0},
+};
+
+static int (*const writers[TOOL_FORMS])(const json_t *report, FILE *to, struct gn_error *e) = {
+    scope_write_json, scope_write_csv, scope_write_markdown, scope_write_html, scope_write_svg};
+
+static error_t parse_file(int key, char *arg, struct argp_state *state)
+{
+	struct tool_files *f = (struct tool_files *)state->input;
+
+	if (key < OPT_FILE || key >= OPT_FILE + TOOL_FORMS)
+		return ARGP_ERR_UNKNOWN;
+	f->path[key - OPT_FILE] = arg;
+	return 0;
+}
+
+const struct argp tool_files_argp = {file_options, parse_file, NULL, NULL, NULL, NULL, NULL};
+
+bool tool_files_to_stdout(const struct tool_files *f)
+{
+	bool any = false;
+
+	for (unsigned k = 0; k < TOOL_FORMS; k++)
+		any = any || tool_to_stdout(f->path[k]);
+	return any;
+}
+
+int tool_files_check(const struct tool_files *f, struct gn_error *e)
+{
+	int rc = 0;
+
+	for (unsigned k = 0; k < TOOL_FORMS && !rc; k++)
+		if (f->path[k] && !tool_to_stdout(f->path[k]))
+			rc = gn_graph_file_writable(f->path[k], e);
+	return rc;
+}
+
+/* In memory first, so that a file is there whole or not at all. */
+static int write_form(unsigned form, const char *path, const json_t *report, struct gn_error *e)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *to = tool_to_stdout(path) ? stdout : open_memstream(&text, &bytes);
+	int rc;
+
+	if (!to)
+		return gn_error_set(e, -GN_ENOMEM, "no memory for %s", path);
+	rc = writers[form](report, to, e);
+	if (to == stdout)
+		return rc;
+	if (fclose(to) && !rc)
+		rc = gn_error_set(e, -GN_ENOMEM, "no memory for %s", path);
+	if (!rc)
+		rc = tool_write_file(path, text, bytes, e);
+	free(text);
+	return rc;
+}
+
+int tool_files_write(const struct tool_files *f, const char *subcommand, const struct scope_report *report)
+{
+	json_t *json = scope_report_json(report);
+	int status = TOOL_OK;
+
+	for (unsigned k = 0; k < TOOL_FORMS; k++) {
+		struct gn_error e = {0, ""};
+
+		if (!f->path[k])
+			continue;
+		if (!json)
+			gn_error_set(&e, -GN_ENOMEM, "no memory for the report");
+		if (!json || write_form(k, f->path[k], json, &e))
+			status = tool_fail(subcommand, &e);
+	}
+	json_decref(json);
+	return status;
 }

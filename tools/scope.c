@@ -22,19 +22,7 @@ void scope_ranks_end(void) __attribute__((weak));
 
 /* ---- the command line ---- */
 
-enum {
-	OPT_LIST = 256,
-	OPT_FILTER,
-	OPT_QUICK,
-	OPT_FULL,
-	OPT_DIRECTORY,
-	OPT_TIME,
-	OPT_DEADLINE,
-	OPT_JSON,
-	OPT_CSV,
-	OPT_MARKDOWN,
-	OPT_HTML
-};
+enum { OPT_LIST = 256, OPT_FILTER, OPT_QUICK, OPT_FULL, OPT_DIRECTORY, OPT_TIME, OPT_DEADLINE };
 
 static const struct argp_option options[] = {
     {"list", OPT_LIST, NULL, 0, "say which rows there are, and what those lack that cannot be run here", 0},
@@ -46,13 +34,6 @@ static const struct argp_option options[] = {
     {"time", OPT_TIME, "S", 0,
      "seconds for all: fewer rounds and less time for each cell, and what is left at the end is skipped", 0},
     {"deadline", OPT_DEADLINE, "S", 0, "seconds after which a cell is given up (default: 20, 60 or 180)", 0},
-    {"json", OPT_JSON, "FILE", 0,
-     "write the report as JSON in Google Benchmark's schema; - for standard output, without the "
-     "table",
-     0},
-    {"csv", OPT_CSV, "FILE", 0, "the same as a table of one line a cell", 0},
-    {"markdown", OPT_MARKDOWN, "FILE", 0, "the same as tables for people", 0},
-    {"html", OPT_HTML, "FILE", 0, "the same as a page with its drawings, which says what looks wrong", 0},
     {0},
 };
 
@@ -66,12 +47,6 @@ static const char doc[] =
  * report.
  */
 static const double quick_seconds = 105;
-
-static bool to_stdout(const struct scope_request *r)
-{
-	return tool_to_stdout(r->json) || tool_to_stdout(r->csv) || tool_to_stdout(r->markdown) ||
-	       tool_to_stdout(r->html);
-}
 
 static void check(const struct argp_state *state, const struct scope_request *r)
 {
@@ -87,6 +62,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	struct scope_request *r = (struct scope_request *)state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &r->files; break;
 	case OPT_LIST: r->list = true; break;
 	case OPT_FILTER: r->filter = text; break;
 	case OPT_QUICK:
@@ -97,10 +73,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_DIRECTORY: r->directory = text; break;
 	case OPT_TIME: r->budget = (double)tool_number(state, "--time", text, 1, 1000000); break;
 	case OPT_DEADLINE: r->deadline = (double)tool_number(state, "--deadline", text, 1, 86400); break;
-	case OPT_JSON: r->json = text; break;
-	case OPT_CSV: r->csv = text; break;
-	case OPT_MARKDOWN: r->markdown = text; break;
-	case OPT_HTML: r->html = text; break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "%s: no argument is taken; 'grapnel scope --filter %s' picks rows", text,
 		           text);
@@ -111,7 +83,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp argp = {options, parse, NULL, doc, NULL, NULL, NULL};
+static const struct argp_child children[] = {{&tool_files_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+static const struct argp argp = {options, parse, NULL, doc, children, NULL, NULL};
 
 /* ---- interrupts ---- */
 
@@ -137,14 +110,14 @@ bool scope_interrupted(void)
 
 static int measure(const struct scope_request *r, const struct scope_machine *m, const struct scope_plan *p)
 {
-	struct scope_table table = {!to_stdout(r), isatty(STDERR_FILENO) == 1, NULL};
+	struct scope_table table = {!tool_files_to_stdout(&r->files), isatty(STDERR_FILENO) == 1, NULL};
 	const double began = tool_seconds();
 	struct scope_report report;
 	struct gn_error e = {0, ""};
 	uint32_t failed;
 	int status;
 
-	if (scope_write_check(r, &e))
+	if (tool_files_check(&r->files, &e))
 		return tool_fail("scope", &e);
 	if (table.on) {
 		scope_table_machine(m);
@@ -158,7 +131,7 @@ static int measure(const struct scope_request *r, const struct scope_machine *m,
 	failed = scope_table_end(&table, &report, tool_seconds() - began);
 	if (table.on)
 		scope_print_findings(&report);
-	status = scope_write_all(r, &report);
+	status = tool_files_write(&r->files, "scope", &report);
 	scope_report_free(&report);
 	return failed || scope_interrupted() ? TOOL_FAILED : status;
 }
@@ -198,7 +171,7 @@ static int serve(void)
 
 int tool_scope(int argc, char **argv)
 {
-	struct scope_request r = {SCOPE_NORMAL, NULL, ".", NULL, NULL, NULL, NULL, false, 0, 0};
+	struct scope_request r = {SCOPE_NORMAL, NULL, ".", {{NULL}}, false, 0, 0};
 	struct scope_machine m;
 	int status;
 

@@ -14,7 +14,7 @@ extern "C" {
 struct scope_request {
 	enum scope_effort effort;
 	const char *filter, *directory;
-	const char *json, *csv, *markdown, *html; /* files; NULL: not wanted, "-": standard output */
+	struct tool_files files;
 	bool list;
 	double budget;   /* seconds for all; 0: no limit */
 	double deadline; /* seconds for a cell; 0: as the effort has it */
@@ -43,15 +43,6 @@ void scope_table_plan(const struct scope_plan *p, const struct scope_machine *m,
 
 /* scope_table_end - how many cells were measured, skipped, failed. Returns how many failed. */
 uint32_t scope_table_end(const struct scope_table *t, const struct scope_report *r, double seconds);
-
-/*
- * scope_write_check - can the files that are asked for be written? Before the run. 0 or a code with a
- * message.
- */
-int scope_write_check(const struct scope_request *r, struct gn_error *e);
-
-/* scope_write_all - write them, and say which could not be. Returns an exit status. */
-int scope_write_all(const struct scope_request *r, const struct scope_report *report);
 
 /* scope_print_findings - what looks wrong in a report, if anything does. */
 void scope_print_findings(const struct scope_report *report);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scope/output.h"
+
 /* ---- numbers ---- */
 
 static void print_scaled(char *text, size_t room, double value, const char *const *units, const double *scale,
@@ -257,4 +259,17 @@ void scope_print_list(const struct scope_plan *p, const struct scope_machine *m)
 	}
 	if (!m->gpus)
 		printf("rows of GPUs: %s\n", m->no_gpu);
+}
+
+void scope_print_findings(const struct scope_report *report)
+{
+	json_t *json = scope_report_json(report), *findings = json ? scope_findings(json) : NULL;
+	const json_t *text;
+	size_t k;
+
+	if (json_array_size(findings))
+		puts("What looks wrong");
+	json_array_foreach(findings, k, text) printf("  %s\n", json_string_value(text));
+	json_decref(findings);
+	json_decref(json);
 }

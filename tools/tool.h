@@ -21,6 +21,7 @@
 
 #include "graph/graph.h"
 #include "graph/progress.h"
+#include "scope/scope.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -96,6 +97,7 @@ extern const char *const tool_policies[]; /* enum gn_cache_policy */
  * ARGP_KEY_INIT.
  */
 extern const struct argp_child tool_machine_child[];
+extern const struct argp tool_machine_argp; /* where it is one of several */
 
 /*
  * tool_graph_output - insist that a graph can be written to path: a usage error unless the name
@@ -134,6 +136,28 @@ int tool_write_json(json_t *root, const char *path, struct gn_error *e);
 
 /* tool_write_file - a whole file, or what was there before. */
 int tool_write_file(const char *path, const void *data, uint64_t bytes, struct gn_error *e);
+
+/*
+ * Files of a report of rows, each in its form: JSON, CSV, Markdown, HTML, SVG. NULL: not wanted, "-":
+ * standard output.
+ */
+enum { TOOL_FORMS = 5 };
+
+struct tool_files {
+	const char *path[TOOL_FORMS];
+};
+
+/* Their options, --json to --svg, with a struct tool_files as input. */
+extern const struct argp tool_files_argp;
+
+/* tool_files_to_stdout - does one go to standard output? Then no table is printed. */
+bool tool_files_to_stdout(const struct tool_files *f);
+
+/* tool_files_check - can they be written? Before the run. 0 or a code with a message. */
+int tool_files_check(const struct tool_files *f, struct gn_error *e);
+
+/* tool_files_write - write them, and say which could not be. Returns an exit status. */
+int tool_files_write(const struct tool_files *f, const char *subcommand, const struct scope_report *report);
 
 /* ---- settings of this machine, which grapnel tune keeps ---- */
 

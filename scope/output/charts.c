@@ -121,7 +121,8 @@ static struct scope_chart *add_chart(struct making *m, enum scope_chart_kind kin
 
 static bool fits(const struct making *m, const struct scope_chart *c, enum scope_chart_kind kind)
 {
-	return c->kind == kind && c->unit == m->row->unit && c->count < SCOPE_MOST_SERIES &&
+	return c->kind == kind && c->unit == m->row->unit &&
+	       c->count < (kind == SCOPE_BARS ? SCOPE_MOST_BARS : SCOPE_MOST_SERIES) &&
 	       same_family(c->family, m->row->name) && !c->x == !m->x && (!m->x || !strcmp(c->x, m->x));
 }
 
@@ -300,6 +301,8 @@ static void put_title(struct scope_chart *c, uint32_t which)
 
 	if (c->kind == SCOPE_PAIRS)
 		snprintf(c->title, sizeof c->title, "%s: %s of pairs", c->series[0].label, what[c->unit]);
+	else if (c->kind == SCOPE_BARS && c->series[0].row->role) /* rows that do the same work */
+		snprintf(c->title, sizeof c->title, "%s: %s", c->family, c->series[0].row->summary);
 	else if (c->kind == SCOPE_LOADED)
 		snprintf(c->title, sizeof c->title, "%s: %s over %s", c->family, what[c->unit],
 		         c->series[0].row->second);

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-enum { SCOPE_MOST_SERIES = 6, SCOPE_LABEL = 128, SCOPE_MOST_DEVICES = 64 };
+enum { SCOPE_MOST_SERIES = 6, SCOPE_MOST_BARS = 24, SCOPE_LABEL = 128, SCOPE_MOST_DEVICES = 64 };
 
 enum scope_chart_kind {
 	SCOPE_LINES,  /* value over an argument */
@@ -38,7 +38,7 @@ struct scope_chart {
 	enum scope_unit unit;
 	const char *x; /* the argument, NULL for bars */
 	uint32_t count;
-	struct scope_series series[SCOPE_MOST_SERIES]; /* one for pairs */
+	struct scope_series series[SCOPE_MOST_BARS]; /* SCOPE_MOST_SERIES of lines, one of pairs */
 };
 
 struct scope_charts {

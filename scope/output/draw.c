@@ -164,21 +164,29 @@ static int draw_lines(FILE *to, const struct scope_read *r, const struct scope_c
 
 /* ---- pairs and single figures ---- */
 
+/* Devices of a matrix are numbered from 0. */
+static uint32_t devices_of(const struct scope_series *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < s->points; k++) {
+		const uint64_t from = scope_read_arg(s->point[k], "from", 0),
+		               to = scope_read_arg(s->point[k], "to", 0);
+
+		n = from >= n ? from + 1 : n;
+		n = to >= n ? to + 1 : n;
+	}
+	return (uint32_t)n;
+}
+
 static int draw_pairs(FILE *to, const struct scope_read *r, const struct scope_chart *c)
 {
 	const struct scope_series *s = &c->series[0];
 	struct scope_field field[SCOPE_MOST_DEVICES * SCOPE_MOST_DEVICES];
 	char text[SCOPE_MOST_DEVICES][32], title[400];
 	const char *name[SCOPE_MOST_DEVICES];
-	uint32_t n = 0;
+	const uint32_t n = devices_of(s);
 
-	for (uint32_t k = 0; k < s->points; k++) {
-		const uint32_t from = (uint32_t)scope_read_arg(s->point[k], "from", 0),
-		               to_ = (uint32_t)scope_read_arg(s->point[k], "to", 0);
-
-		n = from >= n ? from + 1 : n;
-		n = to_ >= n ? to_ + 1 : n;
-	}
 	memset(field, 0, n * n * sizeof *field);
 	for (uint32_t k = 0; k < s->points; k++) {
 		struct scope_field *at =
@@ -197,26 +205,42 @@ static int draw_pairs(FILE *to, const struct scope_read *r, const struct scope_c
 	return 0;
 }
 
-static int draw_bars(FILE *to, const struct scope_chart *c)
+/* What a bar says: the figure, its noise, and what it is of the row's limit. */
+static void put_figure(char *text, size_t room, const struct scope_read *r,
+                       const struct scope_read_cell *cell)
 {
-	struct scope_bar bar[SCOPE_MOST_SERIES];
-	char text[SCOPE_MOST_SERIES][128];
-	double most = 0;
+	struct scope_limit limit;
+	const size_t n = (size_t)snprintf(text, room, "%s %s, noise %.1f %%",
+	                                  scope_format_value(cell->row->unit, cell->s.median).text,
+	                                  scope_format_unit(cell->row->unit), scope_noise_percent(&cell->s));
+
+	if (cell->row->role && scope_limit_of(r, cell->row, &limit))
+		snprintf(text + n, room - n, ", %.3g x %.40s", cell->s.median / limit.rate, limit.text);
+}
+
+/* Ways to do the same work can lie three powers of ten apart: then their scale is logarithmic. */
+static int draw_bars(FILE *to, const struct scope_read *r, const struct scope_chart *c)
+{
+	struct scope_axis scale = {c->title, false, true, INFINITY, -INFINITY};
+	struct scope_bar bar[SCOPE_MOST_BARS];
+	char text[SCOPE_MOST_BARS][160], title[sizeof c->title + 32];
 
 	for (uint32_t k = 0; k < c->count; k++)
-		most = c->series[k].point[0]->s.median > most ? c->series[k].point[0]->s.median : most;
+		scope_axis_hold(&scale, c->series[k].point[0]->s.median);
+	scale.log = scale.high > 20 * scale.low;
+	scale.low = scale.log ? pow(10, floor(log10(scale.low) - 0.1)) : 0;
 	for (uint32_t k = 0; k < c->count; k++) {
 		const struct scope_read_cell *cell = c->series[k].point[0];
 
-		snprintf(text[k], sizeof text[k], "%s %s, noise %.1f %%",
-		         scope_format_value(c->unit, cell->s.median).text, scope_format_unit(c->unit),
-		         scope_noise_percent(&cell->s));
+		put_figure(text[k], sizeof text[k], r, cell);
 		bar[k].label = c->series[k].label;
 		bar[k].text = text[k];
 		bar[k].note = cell->name;
-		bar[k].share = cell->s.median / most;
+		bar[k].style = scope_bar_styles[cell->row->role];
+		bar[k].share = scope_axis_share(&scale, cell->s.median);
 	}
-	scope_svg_bars(to, c->title, bar, c->count);
+	snprintf(title, sizeof title, "%s%s", c->title, scale.log ? " (logarithmic)" : "");
+	scope_svg_bars(to, title, bar, c->count);
 	return 0;
 }
 
@@ -224,5 +248,49 @@ int scope_draw_chart(FILE *to, const struct scope_read *r, const struct scope_ch
 {
 	if (c->kind == SCOPE_PAIRS)
 		return draw_pairs(to, r, c);
-	return c->kind == SCOPE_BARS ? draw_bars(to, c) : draw_lines(to, r, c);
+	return c->kind == SCOPE_BARS ? draw_bars(to, r, c) : draw_lines(to, r, c);
+}
+
+/* ---- a file of all ---- */
+
+static double height_of(const struct scope_chart *c)
+{
+	return 16 + (c->kind == SCOPE_BARS    ? scope_svg_bars_height(c->count)
+	             : c->kind == SCOPE_PAIRS ? scope_svg_matrix_height(devices_of(&c->series[0]))
+	                                      : scope_plot_height());
+}
+
+static int draw_all(FILE *to, const struct scope_read *r, const struct scope_charts *all)
+{
+	double height = 0;
+	int rc = 0;
+
+	for (uint32_t k = 0; k < all->charts; k++)
+		height += height_of(&all->chart[k]);
+	scope_svg_file_begin(to, height);
+	height = 0;
+	for (uint32_t k = 0; k < all->charts && !rc; k++) {
+		scope_svg_file_at(to, height);
+		rc = scope_draw_chart(to, r, &all->chart[k]);
+		height += height_of(&all->chart[k]);
+	}
+	scope_svg_file_end(to);
+	return rc;
+}
+
+int scope_write_svg(const json_t *report, FILE *to, struct gn_error *e)
+{
+	struct scope_charts *all = NULL;
+	struct scope_read *r;
+	int rc = scope_read_make(report, &r, e);
+
+	if (rc)
+		return rc;
+	if (scope_charts_make(r, &all) || draw_all(to, r, all))
+		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for the drawings of a report");
+	scope_charts_free(all);
+	scope_read_free(r);
+	return rc || !(fflush(to) || ferror(to))
+	           ? rc
+	           : gn_error_set(e, -GN_EIO, "the drawing cannot be written; see its free space");
 }

@@ -155,11 +155,12 @@ static uint32_t fill_bars(const struct scope_read *r, uint32_t *next, struct sco
 			continue;
 		bar[count].label = best->row->name;
 		bar[count].share = best->s.median / limit.rate;
-		snprintf(text[count], sizeof text[count], "%s GB/s, %.0f %% of %.100s",
-		         scope_format_value(SCOPE_BANDWIDTH, best->s.median).text, 100 * bar[count].share,
-		         limit.text);
+		snprintf(text[count], sizeof text[count], "%s %s, %.0f %% of %.100s",
+		         scope_format_value(best->row->unit, best->s.median).text,
+		         scope_format_unit(best->row->unit), 100 * bar[count].share, limit.text);
 		bar[count].text = text[count];
 		bar[count].note = best->name;
+		bar[count].style = scope_bar_styles[best->row->role];
 		count++;
 	}
 	return count;

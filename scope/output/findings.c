@@ -151,10 +151,13 @@ static const char *reason_of(const char *name)
 	return NULL;
 }
 
-/* Memory is no link: what reaches it by one thread, or from a cache, is measured to differ. */
+/*
+ * Memory is no link: what reaches it by one thread, or from a cache, is measured to differ. Nor is another
+ * row.
+ */
 static bool is_memory(const struct scope_read_row *row)
 {
-	return !strcmp(row->limit, "memory");
+	return !strcmp(row->limit, "memory") || strchr(row->limit, '/');
 }
 
 /* Rows far below what others get over the same link in the same direction. */

@@ -28,10 +28,10 @@ static json_t *number(double v)
 
 static json_t *row_json(const struct scope_row *r)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "name", r->name, "summary",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "name", r->name, "summary",
 	                 text(r->summary), "paper", text(r->paper), "direction", text(r->direction), "limit",
 	                 text(r->limit), "second", text(r->second), "unit", scope_unit_words[r->unit],
-	                 "timer", scope_timer_words[r->timer]);
+	                 "timer", scope_timer_words[r->timer], "role", scope_role_words[r->role]);
 }
 
 /* Is no cell before it of the same row? */

@@ -90,9 +90,22 @@ static bool best_measured(const struct scope_read *r, const struct scope_read_ro
 	return limit->rate > 0;
 }
 
+/* A limit may be another row, which does the same work. */
+static bool row_limit(const struct scope_read *r, const struct scope_read_row *row, struct scope_limit *limit)
+{
+	for (uint32_t k = 0; k < r->cells; k++)
+		if (r->cell[k].status == SCOPE_MEASURED && r->cell[k].row->unit == row->unit &&
+		    !strcmp(r->cell[k].row->name, row->limit))
+			limit->rate = r->cell[k].s.median;
+	snprintf(limit->text, sizeof limit->text, "%.100s", strchr(row->limit, '/') + 1);
+	return limit->rate > 0;
+}
+
 bool scope_limit_of(const struct scope_read *r, const struct scope_read_row *row, struct scope_limit *limit)
 {
 	memset(limit, 0, sizeof *limit);
+	if (strchr(row->limit, '/'))
+		return row_limit(r, row, limit);
 	if (!row->limit[0] || row->unit != SCOPE_BANDWIDTH)
 		return false;
 	if (strcmp(scope_link_of(row), "pcie") || !pcie_limit(r, limit))

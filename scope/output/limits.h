@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limits.h - what bounds a row: the link's rate where it follows from its generation and width, else the best
- * that was measured over the same link in the same direction.
+ * that was measured over the same link in the same direction. Of a row whose limit is another row it is that.
  */
 #ifndef GN_SCOPE_LIMITS_H
 #define GN_SCOPE_LIMITS_H
@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 struct scope_limit {
-	double rate;     /* bytes a second */
+	double rate;     /* bytes a second, or in the unit of the row that is the limit */
 	bool physical;   /* from the link's own figures; otherwise measured */
 	char text[128];  /* "PCIe 5 x16" or "best over host memory" */
 };

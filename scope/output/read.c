@@ -9,6 +9,7 @@
 const char *const scope_unit_words[] = {"bytes_per_second", "seconds", "operations_per_second", NULL};
 const char *const scope_timer_words[] = {"host", "events", "device", NULL};
 const char *const scope_status_words[] = {"measured", "skipped", "failed", NULL};
+const char *const scope_role_words[] = {"none", "limit", "baseline", "ours", NULL};
 
 /* Far beyond anything that is measured, and far enough from the ends of a double to reckon with. */
 static const double least_value = 1e-30, most_value = 1e30;
@@ -77,7 +78,7 @@ static int value_of(const struct place *p, const char *member, double scale, dou
 
 static int read_row(struct place *p, struct scope_read_row *row)
 {
-	unsigned unit = 0, timer = 0;
+	unsigned unit = 0, timer = 0, role = 0;
 	const char *second = "";
 	int rc = text_of(p, "name", NULL, &row->name);
 
@@ -88,9 +89,12 @@ static int read_row(struct place *p, struct scope_read_row *row)
 	rc = rc ? rc : text_of(p, "second", "", &second);
 	rc = rc ? rc : word_of(p, "unit", scope_unit_words, &unit);
 	rc = rc ? rc : word_of(p, "timer", scope_timer_words, &timer);
+	if (json_object_get(p->entry, "role")) /* reports of transfers need not say it */
+		rc = rc ? rc : word_of(p, "role", scope_role_words, &role);
 	row->second = second[0] ? second : NULL;
 	row->unit = (enum scope_unit)unit;
 	row->timer = (enum scope_timer)timer;
+	row->role = (enum scope_role)role;
 	return rc;
 }
 

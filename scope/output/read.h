@@ -21,11 +21,13 @@ enum { SCOPE_VERSION = 1 };
 extern const char *const scope_unit_words[];
 extern const char *const scope_timer_words[];
 extern const char *const scope_status_words[];
+extern const char *const scope_role_words[]; /* the first: none */
 
 struct scope_read_row {
 	const char *name, *summary, *paper, *direction, *limit, *second; /* "" for none, second NULL */
 	enum scope_unit unit;
 	enum scope_timer timer;
+	enum scope_role role;
 };
 
 struct scope_read_cell {

@@ -22,7 +22,7 @@ const char scope_svg_style[] =
     ".limit { stroke: var(--ink); stroke-dasharray: 6 4; fill: none } .border { stroke: var(--faint); "
     "stroke-dasharray: 2 3 }\n"
     ".line { stroke-width: 2; fill: none } .noise { stroke-width: 4; stroke-opacity: .35 } .cell, .bar { "
-    "fill: var(--c0) }\n"
+    "fill: var(--c0) } .faint { fill: var(--faint) }\n"
     ".c0 { stroke: var(--c0) } .c1 { stroke: var(--c1) } .c2 { stroke: var(--c2) } .c3 { stroke: var(--c3) } "
     ".c4 { stroke: var(--c4) } "
     ".c5 { stroke: var(--c5) }\n"
@@ -75,8 +75,7 @@ void scope_axis_fit(struct scope_axis *a)
 	a->high = a->high > a->low ? a->high : a->low + 1;
 }
 
-/* 0 at the low end, 1 at the high one; what lies beyond is drawn at the end. */
-static double share_of(const struct scope_axis *a, double v)
+double scope_axis_share(const struct scope_axis *a, double v)
 {
 	const double s = a->log ? log(v > a->low ? v / a->low : 1) / log(a->high / a->low)
 	                        : (v - a->low) / (a->high - a->low);
@@ -86,12 +85,12 @@ static double share_of(const struct scope_axis *a, double v)
 
 static double x_of(const struct scope_plot *p, double x)
 {
-	return LEFT + 8 + (RIGHT - LEFT - 16) * share_of(&p->x, x);
+	return LEFT + 8 + (RIGHT - LEFT - 16) * scope_axis_share(&p->x, x);
 }
 
 static double y_of(const struct scope_plot *p, double y)
 {
-	return BOTTOM - (BOTTOM - TOP - 10) * share_of(&p->y, y);
+	return BOTTOM - (BOTTOM - TOP - 10) * scope_axis_share(&p->y, y);
 }
 
 static void put_tick(const struct scope_plot *p, bool upright, double v, const char *label)
@@ -245,7 +244,19 @@ void scope_plot_end(struct scope_plot *p)
 	fputs("</svg>\n", p->to);
 }
 
+double scope_plot_height(void)
+{
+	return HEIGHT;
+}
+
 /* ---- matrices and bars ---- */
+
+enum { CELL_X = 64, CELL_Y = 30, NAMES = 150, HEAD = 60 };
+
+double scope_svg_matrix_height(uint32_t n)
+{
+	return HEAD + CELL_Y * n + 16;
+}
 
 static double most_of(const struct scope_field *field, uint32_t count)
 {
@@ -271,12 +282,11 @@ static void put_box(FILE *to, double x, double y, double width, double height, c
 void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field,
                       uint32_t n)
 {
-	enum { CELL_X = 64, CELL_Y = 30, NAMES = 150, HEAD = 60 };
 	const double most = most_of(field, n * n);
 	char text[32];
 
 	begin(to, title, NAMES + CELL_X * n + 16 > 420 ? NAMES + CELL_X * n + 16 : 420,
-	      HEAD + CELL_Y * n + 16);
+	      scope_svg_matrix_height(n));
 	put_text(to, NAMES - 8, HEAD - 8, "tick end", "from \\ to");
 	for (uint32_t from = 0; from < n; from++) {
 		const double y = HEAD + CELL_Y * from;
@@ -299,33 +309,41 @@ void scope_svg_matrix(FILE *to, const char *title, const char *const *name, cons
 
 enum { BAR_ROW = 22, BAR_NAMES = 300, BAR_FULL = 360, BAR_HEAD = 34 };
 
-static double bars_height(uint32_t bars)
+const char *const scope_bar_styles[] = {"bar", "faint", "f1", "bar"};
+
+double scope_svg_bars_height(uint32_t bars)
 {
 	return BAR_HEAD + BAR_ROW * bars + 10;
 }
 
 void scope_svg_bars(FILE *to, const char *title, const struct scope_bar *bar, uint32_t bars)
 {
-	begin(to, title, WIDTH, bars_height(bars));
+	begin(to, title, WIDTH, scope_svg_bars_height(bars));
 	for (uint32_t k = 0; k < bars; k++) {
 		const double y = BAR_HEAD + BAR_ROW * k, share = bar[k].share > 1 ? 1 : bar[k].share;
 
 		put_text(to, BAR_NAMES - 8, y + 14, "tick end", bar[k].label);
-		put_box(to, BAR_NAMES, y + 3, BAR_FULL * share, BAR_ROW - 6, "bar", 1, bar[k].note);
+		put_box(to, BAR_NAMES, y + 3, BAR_FULL * share, BAR_ROW - 6, bar[k].style, 1, bar[k].note);
 		put_text(to, BAR_NAMES + BAR_FULL * share + 6, y + 14, "tick", bar[k].text);
 	}
 	fputs("</svg>\n", to);
 }
 
-void scope_svg_bars_alone(FILE *to, const char *title, const struct scope_bar *bar, uint32_t bars)
+void scope_svg_file_begin(FILE *to, double height)
 {
-	const double height = bars_height(bars);
-
 	fprintf(to,
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d "
 	        "%.0f\">\n<style>\n%s</style>\n"
-	        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\" class=\"page\"/>\n",
+	        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\" class=\"page\"/>\n<g>\n",
 	        WIDTH, height, WIDTH, height, scope_svg_style);
-	scope_svg_bars(to, title, bar, bars);
-	fputs("</svg>\n", to);
+}
+
+void scope_svg_file_at(FILE *to, double y)
+{
+	fprintf(to, "</g>\n<g transform=\"translate(0 %.0f)\">\n", y);
+}
+
+void scope_svg_file_end(FILE *to)
+{
+	fputs("</g>\n</svg>\n", to);
 }

@@ -41,6 +41,9 @@ void scope_axis_hold(struct scope_axis *a, double value);
  */
 void scope_axis_fit(struct scope_axis *a);
 
+/* 0 at the low end, 1 at the high one; what lies beyond is at the end. */
+double scope_axis_share(const struct scope_axis *a, double value);
+
 /* The drawing's beginning with title, frame and ticks; its axes hold all that will be drawn. */
 void scope_plot_begin(struct scope_plot *p, FILE *to, const char *title);
 void scope_plot_line(struct scope_plot *p, const char *label, const struct scope_plot_point *point,
@@ -63,13 +66,24 @@ void scope_svg_matrix(FILE *to, const char *title, const char *const *name, cons
 struct scope_bar {
 	const char *label, *text; /* what, and its figure */
 	const char *note;         /* shown under the pointer */
+	const char *style;        /* its class, of scope_bar_styles */
 	double share;             /* of the whole width, 0 to 1 */
 };
 
+/* How bars of each scope_role look. */
+extern const char *const scope_bar_styles[];
+
 void scope_svg_bars(FILE *to, const char *title, const struct scope_bar *bar, uint32_t bars);
 
-/* The same as a file of its own, which brings its colours. */
-void scope_svg_bars_alone(FILE *to, const char *title, const struct scope_bar *bar, uint32_t bars);
+/* How high that and a plot are. */
+double scope_svg_bars_height(uint32_t bars);
+double scope_plot_height(void);
+double scope_svg_matrix_height(uint32_t n);
+
+/* A file of drawings, which brings their colours; what follows scope_svg_file_at stands so far down. */
+void scope_svg_file_begin(FILE *to, double height);
+void scope_svg_file_at(FILE *to, double y);
+void scope_svg_file_end(FILE *to);
 
 /* The style sheet of all drawings: what a page holds that has some in it. */
 extern const char scope_svg_style[];
