@@ -13,27 +13,13 @@ ordinary memory, and the claim is that a cold cache costs at most half.
 import os
 import sys
 
-from support import report
+from support import report, rows
 
 
 def measure(args, tool, workloads, data, svg=None):
     command = [tool, "bench", *workloads, "--machine", args.machine, "--repeat", str(args.runs), "--json", "-"]
     command += ["--data", data] if data else []
     return report.run_json(command + (["--svg", svg] if svg else []))
-
-
-def table(result):
-    """(group, row) -> giga a second."""
-    return {(g["group"], r["row"]): r["giga_per_second"] for g in result["groups"] for r in g["rows"]}
-
-
-def show(result):
-    for group in result["groups"]:
-        print(f"{group['group']}: {group['title']}")
-        for row in group["rows"]:
-            of = f"{row['of_limit']:8.3f} of {group['limit']}" if row["of_limit"] else ""
-            print(f"  {row['role']:8} {row['row']:24} {row['giga_per_second']:10.4g} "
-                  f"G{'B' if row['unit'] == 'bytes' else ''}/s {of}  {row['note']}")
 
 
 def best(rates, group, names):
@@ -103,9 +89,9 @@ def main():
         results.append(measure(args, tool, ["add"], args.add_data or ("16G" if gpu else args.data)))
     rates = {}
     for result in results:
-        show(result)
-        rates.update(table(result))
-    claims = [("every word was what it should be", int(all(r["verified"] for r in results)), 1, True)]
+        rows.show(result)
+        rates.update(rows.rates(result))
+    claims = [("every word was what it should be", int(all(r["context"]["bench"]["verified"] for r in results)), 1, True)]
     for name in chosen if gpu else []:
         claims += WORKLOADS[name](rates)
     if not gpu and "pages" in chosen:

@@ -18,7 +18,7 @@ import statistics
 import subprocess
 import sys
 
-from support import report
+from support import report, rows
 
 # (group, row, share of plain at least, what)
 TARGETS = [
@@ -39,24 +39,11 @@ SEARCHES = {"paged": 1.15, "auto": 1.1}  # time over that of direct, at most
 WORKLOADS = ["sum", "rows", "random", "hot-rows", "few-frames", "search", "stores", "patterns"]
 
 
-def show(result):
-    for group in result["groups"]:
-        print(f"{group['group']}: {group['title']}")
-        for row in group["rows"]:
-            print(f"  {row['role']:6} {row['row']:14} {row['seconds']:10.6f} s {1e3 * row['giga_per_second']:10.5g} "
-                  f"M{'B' if row['unit'] == 'bytes' else ''}/s {row['of_limit']:8.3f}  {row['note']}")
-
-
 def measure(args, tool, parts):
     command = [tool, "bench", *parts, "--machine", args.machine, "--repeat", str(args.runs), "--json", "-"]
     command += ["--data", args.data] if args.data else []
     command += ["--page", args.page] if args.page else []
     return report.run_json(command)
-
-
-def rates(result):
-    """(group, row) -> giga a second"""
-    return {(g["group"], r["row"]): r["giga_per_second"] for g in result["groups"] for r in g["rows"]}
 
 
 def limits(r):
@@ -116,7 +103,7 @@ def claims_of_searches(found):
 
 def default_json(result):
     """A whole run on a GPU is a result of the project."""
-    name = result["machine"]["name"].lower().replace("nvidia", "").split()
+    name = result["context"]["bench"]["machine"]["name"].lower().replace("nvidia", "").split()
     return os.path.join(report.ROOT, "bench", "results", f"{name[0] if name else 'gpu'}-natural.json")
 
 
@@ -140,10 +127,10 @@ def main():
     tool = report.program(args, "tools", "grapnel")
     parts = args.parts or [*WORKLOADS, "bfs"]
     result = measure(args, tool, ["sum"] + [name for name in parts if name not in ("sum", "bfs")])
-    show(result)
+    rows.show(result)
     found = searches(args, tool) if "bfs" in parts else {}
-    r = rates(result)
-    claims = [("every sum was what it should be", int(result["verified"]), 1, True)]
+    r = rows.rates(result)
+    claims = [("every sum was what it should be", int(result["context"]["bench"]["verified"]), 1, True)]
     if found:
         claims.append(("every depth was what it should be", int(all(runs[0]["verified"] for runs in found.values())), 1, True))
     if gpu:
@@ -151,7 +138,7 @@ def main():
         claims += claims_of_loops(r) + (claims_of_searches(found) if found else [])
     if gpu and args.before:
         with open(args.before) as before:
-            claims += claims_of_reuse(r, rates(json.load(before)["loops"]))
+            claims += claims_of_reuse(r, rows.rates(json.load(before)["loops"]))
     if gpu and not args.parts:
         args.json = args.json or default_json(result)
     name = "-".join(["natural", "gpu" if gpu else "cpu"] + args.parts)

@@ -29,16 +29,7 @@ static const struct bench_workload workloads[] = {
 
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
 
-enum {
-	OPT_DATA = 256,
-	OPT_CACHE,
-	OPT_PAGE,
-	OPT_REPEAT,
-	OPT_QUICK,
-	OPT_JSON,
-	OPT_SVG,
-	OPT_LIST
-};
+enum { OPT_DATA = 256, OPT_CACHE, OPT_PAGE, OPT_REPEAT, OPT_QUICK, OPT_LIST };
 
 struct choice {
 	struct bench_request request;
@@ -53,8 +44,6 @@ static const struct argp_option options[] = {
      "of the pages of natural loops and C = A + B, 512 to 2M (default the library's)", 0},
     {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 3)", 0},
     {"quick", OPT_QUICK, NULL, 0, "4 MiB of data, one run: to see that it works", 0},
-    {"json", OPT_JSON, "FILE", 0, "write the rows as JSON; - for standard output, without the tables", 0},
-    {"svg", OPT_SVG, "FILE", 0, "draw the rows", 0},
     {"list", OPT_LIST, NULL, 0, "name the workloads and end", 0},
     {0},
 };
@@ -75,14 +64,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct bench_request *q = &c->request;
 
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &q->machine; return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &q->machine;
+		state->child_inputs[1] = &q->files;
+		return 0;
 	case OPT_DATA: q->data_bytes = tool_size(state, "--data", arg, 1 << 20); return 0;
 	case OPT_CACHE: q->cache_bytes = tool_size(state, "--cache", arg, 64 << 10); return 0;
 	case OPT_PAGE: q->page_bytes = tool_page(state, "--page", arg); return 0;
 	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, BENCH_RUNS); return 0;
 	case OPT_QUICK: q->quick = 1; return 0;
-	case OPT_JSON: q->json = arg; return 0;
-	case OPT_SVG: q->svg = arg; return 0;
 	case OPT_LIST: c->list = 1; return 0;
 	case ARGP_KEY_ARG: choose(state, c, arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
@@ -97,31 +87,27 @@ static const struct argp argp = {
     "limits.\vWithout a "
     "workload all are run. Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called "
     "wrongly.",
-    tool_machine_child,
+    bench_children,
     NULL,
     NULL,
 };
 
 static int run(struct bench *b, unsigned chosen, struct gn_error *e)
 {
-	const int table = !tool_to_stdout(b->q->json);
-	unsigned arrays = 1, shown = 0;
-	int rc;
+	unsigned arrays = 1;
+	int rc = tool_files_check(&b->q->files, e);
 
 	for (unsigned k = 0; k < WORKLOADS; k++)
 		if (chosen >> k & 1 && workloads[k].arrays > arrays)
 			arrays = workloads[k].arrays;
-	rc = bench_open(b, arrays, e);
+	rc = rc ? rc : bench_open(b, arrays, e);
 	for (unsigned k = 0; k < WORKLOADS && !rc; k++) {
 		if (!(chosen >> k & 1))
 			continue;
 		rc = workloads[k].run(b, e);
-		for (; shown < b->groups && table; shown++)
-			bench_print(b, &b->group[shown]);
+		bench_print(b);
 	}
-	if (!rc && b->q->json)
-		rc = bench_write_json(b, e);
-	return !rc && b->q->svg ? bench_write_svg(b, e) : rc;
+	return rc;
 }
 
 static int list(void)
@@ -147,8 +133,8 @@ int tool_bench(int argc, char **argv)
 		return list();
 	if (!c.request.repeat)
 		c.request.repeat = c.request.quick ? 1 : 3;
+	b.command = "bench";
 	b.q = &c.request;
 	rc = run(&b, c.chosen ? c.chosen : (1u << WORKLOADS) - 1, &e);
-	bench_close(&b);
-	return rc ? tool_fail("bench", &e) : TOOL_OK;
+	return bench_end(&b, rc, json_pack("{s:I}", "data_bytes", (json_int_t)b.bytes), &e);
 }

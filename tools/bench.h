@@ -15,16 +15,19 @@
 #include <grapnel/array.h>
 #include <grapnel/simt.h>
 
+#include "scope/scope.h"
+#include "tool.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { BENCH_ROWS = 24, BENCH_GROUPS = 40, BENCH_RUNS = 99 };
+enum { BENCH_ROWS = 400, BENCH_RUNS = 99 };
 
 /* What the command line asked for. */
 struct bench_request {
 	struct simt_options machine;
-	const char *json, *svg;
+	struct tool_files files;
 	uint64_t data_bytes;  /* of each array; 0: what suits the machine */
 	uint64_t cache_bytes; /* 0: a part of the data that the workload names */
 	uint32_t page_bytes;  /* of the caches of natural loops and of C = A + B; 0: the library's default */
@@ -32,32 +35,14 @@ struct bench_request {
 	int quick;
 };
 
-enum bench_role {
-	BENCH_LIMIT,    /* what the machine can do, without anybody's bookkeeping */
-	BENCH_BASELINE, /* how it is done without Grapnel */
-	BENCH_OURS
-};
-
-enum bench_unit { BENCH_BYTES, BENCH_ACCESSES };
-
+/* A row of the report, its name "group/way", and what came of it. Its limit is a row of its group. */
 struct bench_row {
-	const char *name;
-	enum bench_role role;
-	enum bench_unit unit;
-	double seconds; /* of one run, the median */
-	double amount;  /* bytes or accesses of one run */
-	char note[96];
-};
-
-struct bench_group {
-	char name[32]; /* as in "pages-4K" */
-	char title[120];
-	const char *limit; /* the row of the group that is 100 % */
-	struct bench_row row[BENCH_ROWS];
-	unsigned rows;
+	struct scope_row row;
+	char name[96], title[160], limit[96];
 };
 
 struct bench {
+	const char *command; /* such as "bench" */
 	const struct bench_request *q;
 	struct simt_machine *machine;
 	struct simt_info info;
@@ -67,8 +52,11 @@ struct bench {
 	char *memory;              /* of the store */
 	uint64_t bytes;            /* of each array, a multiple of 64 KiB */
 	uint64_t *wrong;           /* kernels count here; in SIMT_PINNED memory */
-	struct bench_group group[BENCH_GROUPS];
-	unsigned groups;
+	/* the group that rows are added to: its name, title and the row that is 100 % */
+	char group[32], title[160], limit[96];
+	uint32_t rows, printed;
+	struct bench_row row[BENCH_ROWS];
+	struct scope_result result[BENCH_ROWS];
 };
 
 struct bench_workload {
@@ -90,6 +78,9 @@ int bench_few_frames(struct bench *b, struct gn_error *e);
 int bench_search(struct bench *b, struct gn_error *e);
 int bench_stores(struct bench *b, struct gn_error *e);
 int bench_patterns(struct bench *b, struct gn_error *e);
+
+/* The options of the machine and of the files, with a struct bench_request's members as inputs 0 and 1. */
+extern const struct argp_child bench_children[];
 
 /* ---- the bed (bench_bed.c) ---- */
 
@@ -132,9 +123,10 @@ void bench_begin(struct bench *b, const char *name, const char *limit, const cha
 /* A way to do the work. */
 struct bench_way {
 	const char *name;
-	enum bench_role role;
-	enum bench_unit unit;
-	double amount;
+	enum scope_role role;
+	enum scope_unit
+	    unit;      /* SCOPE_BANDWIDTH, SCOPE_RATE, or SCOPE_LATENCY: the time of a run is all there is */
+	double amount; /* bytes or accesses of a run */
 	/* Do it once; *seconds is what counts of it. */
 	int (*run)(struct bench *b, void *user, double *seconds, struct gn_error *e);
 	void *user;
@@ -142,11 +134,22 @@ struct bench_way {
 };
 
 /*
- * bench_measure - run a way and keep its median as a row of the last group.
- * Returns what a run returned, or -GN_EBADMSG if words were wrong. @row  receives the row, to add a note; may
- * be NULL
+ * bench_measure - run a way; its times are a row of the group.
+ * @result  receives the row's, to add what to know about it (why); may be NULL
+ * Returns what a run returned, or -GN_EBADMSG if words were wrong.
  */
-int bench_measure(struct bench *b, const struct bench_way *way, struct bench_row **row, struct gn_error *e);
+int bench_measure(struct bench *b, const struct bench_way *way, struct scope_result **result,
+                  struct gn_error *e);
+
+/* bench_keep - a row of so many times that were measured elsewhere. Returns 0 or -GN_ENOMEM. */
+int bench_keep(struct bench *b, const struct bench_way *way, const double *seconds, unsigned runs,
+               struct scope_result **result, struct gn_error *e);
+
+/* bench_moved - a run of this row of bytes came to so many, which was not known before. */
+void bench_moved(struct scope_result *r, double bytes);
+
+/* bench_seconds - of one run, the median. */
+double bench_seconds(const struct scope_result *r);
 
 /* The way that is one launch; user of bench_run_kernel. */
 struct bench_kernel {
@@ -159,10 +162,6 @@ struct bench_kernel {
 
 int bench_run_kernel(struct bench *b, void *user, double *seconds, struct gn_error *e);
 
-/* Giga bytes or accesses a second, and as a share of the group's limit (0 if that is not there). */
-double bench_rate(const struct bench_row *r);
-double bench_share(const struct bench_group *g, const struct bench_row *r);
-
 /* ---- what only the CUDA runtime can (bench_cuda.c); calls of it stand inside #ifdef GN_CUDA ---- */
 
 /* Each adds rows to the last group, if the machine is a GPU. */
@@ -173,9 +172,16 @@ int bench_cuda_words(struct bench *b, uint64_t touches, struct gn_error *e);
 
 /* ---- saying it ---- */
 
-void bench_print(const struct bench *b, const struct bench_group *g);
-int bench_write_json(const struct bench *b, struct gn_error *e);
-int bench_write_svg(const struct bench *b, struct gn_error *e);
+/* bench_print - the rows since the last call, as a table; none where a file goes to standard output. */
+void bench_print(struct bench *b);
+
+/*
+ * bench_end - write the files that were asked for, and end the bed.
+ * @rc        what the measuring returned
+ * @settings  of the command, beside machine, store and repeat; taken over
+ * Returns an exit status.
+ */
+int bench_end(struct bench *b, int rc, json_t *settings, struct gn_error *e);
 
 #ifdef __cplusplus
 }

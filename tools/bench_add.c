@@ -36,10 +36,10 @@ static int run_launch(struct bench *b, void *user, double *seconds, struct gn_er
 	return !rc && a->cache ? gn_cache_invalidate(a->cache, e) : rc;
 }
 
-int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum bench_role role,
+int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum scope_role role,
                   const struct simt_kernel *kernel, struct gn_error *e)
 {
-	const struct bench_way way = {name, role, BENCH_BYTES, 3.0 * (double)b->bytes, run_launch, a, 0};
+	const struct bench_way way = {name, role, SCOPE_BANDWIDTH, 3.0 * (double)b->bytes, run_launch, a, 0};
 
 	a->kernel = kernel;
 	return bench_measure(b, &way, NULL, e);
@@ -98,11 +98,11 @@ static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 		rc = make_arrays(b, a, e);
 	}
 	if (!rc)
-		rc = bench_add_row(b, a, "paged-pages", BENCH_OURS, &gn_base_add_page_kernel, e);
+		rc = bench_add_row(b, a, "paged-pages", SCOPE_OURS, &gn_base_add_page_kernel, e);
 	if (!rc)
-		rc = bench_add_row(b, a, "paged-range", BENCH_OURS, &gn_base_add_range_kernel, e);
+		rc = bench_add_row(b, a, "paged-range", SCOPE_OURS, &gn_base_add_range_kernel, e);
 	if (!rc)
-		rc = bench_add_row(b, a, "paged-scalar", BENCH_OURS, &gn_base_add_scalar_kernel, e);
+		rc = bench_add_row(b, a, "paged-scalar", SCOPE_OURS, &gn_base_add_scalar_kernel, e);
 	failed = drop_arrays(b, a, rc ? NULL : e);
 	return rc ? rc : failed;
 }
@@ -123,7 +123,7 @@ int bench_add(struct bench *b, struct gn_error *e)
 	            (double)b->bytes / 1e9);
 	rc = bench_launch(b, &gn_base_add_fill_kernel, b->grid, &a.args, &seconds, e);
 	if (!rc)
-		rc = bench_add_row(b, &a, b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE,
+		rc = bench_add_row(b, &a, b->info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		                   &gn_base_add_pointer_kernel, e);
 #ifdef GN_CUDA
 	if (!rc)

@@ -23,7 +23,7 @@ struct bench_add {
 int bench_add_check(struct bench *b, struct bench_add *a, struct gn_error *e);
 
 /* bench_add_row - measure a kernel over the whole arrays. */
-int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum bench_role role,
+int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum scope_role role,
                   const struct simt_kernel *kernel, struct gn_error *e);
 
 /* bench_cuda_add - the rows that need the CUDA runtime (bench_cuda.c). */

@@ -15,17 +15,12 @@
 
 /* ---- copies ---- */
 
-static void copies_row(struct bench *b, const char *name, double rate, double bytes)
+static int copies_row(struct bench *b, const char *name, double rate, double bytes, struct gn_error *e)
 {
-	struct bench_group *g = &b->group[b->groups - 1];
-	struct bench_row *r = &g->row[g->rows++];
+	const struct bench_way way = {name, SCOPE_BOUND, SCOPE_BANDWIDTH, bytes, NULL, NULL, 1};
+	const double seconds = bytes / rate;
 
-	memset(r, 0, sizeof *r);
-	r->name = name;
-	r->role = BENCH_LIMIT;
-	r->unit = BENCH_BYTES;
-	r->amount = bytes;
-	r->seconds = bytes / rate;
+	return bench_keep(b, &way, &seconds, 1, NULL, e);
 }
 
 int bench_cuda_copies(struct bench *b, struct gn_error *e)
@@ -45,12 +40,9 @@ int bench_cuda_copies(struct bench *b, struct gn_error *e)
 	if (!rc)
 		rc = gn_base_copies(b->memory, device, bytes, rates, e);
 	simt_free(b->machine, device);
-	if (rc)
-		return rc;
-	copies_row(b, "memcpy-in", rates[0], (double)bytes);
-	copies_row(b, "memcpy-out", rates[1], (double)bytes);
-	copies_row(b, "memcpy-both", rates[2], 2.0 * (double)bytes);
-	return 0;
+	rc = rc ? rc : copies_row(b, "memcpy-in", rates[0], (double)bytes, e);
+	rc = rc ? rc : copies_row(b, "memcpy-out", rates[1], (double)bytes, e);
+	return rc ? rc : copies_row(b, "memcpy-both", rates[2], 2.0 * (double)bytes, e);
 }
 
 /* ---- tiles ---- */
@@ -128,8 +120,8 @@ static int best_shape(struct bench *b, struct tile_run *t, struct gn_error *e)
 static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struct gn_error *e)
 {
 	const struct bench_way way = {
-	    "tiles", BENCH_BASELINE, BENCH_BYTES, (double)arrays * (double)b->bytes, run_tiles, t, 0};
-	struct bench_row *row;
+	    "tiles", SCOPE_BASELINE, SCOPE_BANDWIDTH, (double)arrays * (double)b->bytes, run_tiles, t, 0};
+	struct scope_result *row;
 	int rc;
 
 	t->tiling.bytes = b->bytes;
@@ -142,7 +134,7 @@ static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struc
 	if (!rc)
 		rc = bench_measure(b, &way, &row, e);
 	if (!rc)
-		snprintf(row->note, sizeof row->note, "tiles of %llu MiB, %u streams",
+		snprintf(row->why, sizeof row->why, "tiles of %llu MiB, %u streams",
 		         (unsigned long long)(t->tiling.tile_bytes >> 20), t->tiling.streams);
 	simt_free(b->machine, t->tiling.buffer);
 	return rc;
@@ -207,11 +199,11 @@ static int run_managed(struct bench *b, void *user, double *seconds, struct gn_e
 	return rc;
 }
 
-static int managed_row(struct bench *b, const char *name, struct managed *m, enum bench_unit unit,
+static int managed_row(struct bench *b, const char *name, struct managed *m, enum scope_unit unit,
                        double amount, struct gn_error *e)
 {
 	const struct bench_way way = {
-	    name, BENCH_BASELINE, unit, amount, run_managed, m, b->q->repeat < 3 ? 1u : 3u};
+	    name, SCOPE_BASELINE, unit, amount, run_managed, m, b->q->repeat < 3 ? 1u : 3u};
 
 	return bench_measure(b, &way, NULL, e);
 }
@@ -227,7 +219,7 @@ static int open_managed(struct bench *b, struct managed *m, uint64_t bytes, stru
 }
 
 /* With each hint the same work as the other rows of the group. */
-static int managed_rows(struct bench *b, struct managed *m, enum bench_unit unit, double amount,
+static int managed_rows(struct bench *b, struct managed *m, enum scope_unit unit, double amount,
                         struct gn_error *e)
 {
 	static const struct {
@@ -259,11 +251,11 @@ static int managed_sequential(struct bench *b, struct managed *m, struct gn_erro
 	m->read.wrong = b->wrong;
 	m->kernel = &gn_base_read_wide_kernel;
 	m->arguments = &m->read;
-	rc = managed_rows(b, m, BENCH_BYTES, bytes, e);
+	rc = managed_rows(b, m, SCOPE_BANDWIDTH, bytes, e);
 	m->hint = GN_BASE_NO_HINT;
 	m->fetch = 0;
 	m->fresh = 1;
-	return rc ? rc : managed_row(b, "managed-host-written", m, BENCH_BYTES, bytes, e);
+	return rc ? rc : managed_row(b, "managed-host-written", m, SCOPE_BANDWIDTH, bytes, e);
 }
 
 int bench_cuda_sequential(struct bench *b, struct gn_error *e)
@@ -307,7 +299,7 @@ int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	m.kernel = &gn_base_pages_pointer_kernel;
 	m.arguments = &args;
 	if (!rc)
-		rc = managed_rows(b, &m, BENCH_BYTES, (double)args.touches * page_bytes, e);
+		rc = managed_rows(b, &m, SCOPE_BANDWIDTH, (double)args.touches * page_bytes, e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }
@@ -329,7 +321,7 @@ int bench_cuda_words(struct bench *b, uint64_t touches, struct gn_error *e)
 	m.kernel = &gn_base_words_pointer_kernel;
 	m.arguments = &args;
 	if (!rc)
-		rc = managed_rows(b, &m, BENCH_ACCESSES, (double)args.touches, e);
+		rc = managed_rows(b, &m, SCOPE_RATE, (double)args.touches, e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }

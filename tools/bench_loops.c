@@ -96,7 +96,7 @@ static int sum_rows(struct bench_natural *n, struct gn_error *e)
 	const struct simt_kernel *plain[] = {p->plain[0], p->plain[1], &gn_natural_sum_wide_kernel};
 	int rc = bench_natural_pattern(n, p, n->args.words, e);
 
-	n->unit = BENCH_BYTES;
+	n->unit = SCOPE_BANDWIDTH;
 	n->amount = (double)n->b->bytes;
 	if (!rc)
 		rc = bench_natural_plain(n, plain, 3, e);

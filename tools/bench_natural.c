@@ -97,7 +97,7 @@ int bench_natural_pattern(struct bench_natural *n, const struct gn_natural_patte
 
 	n->args.touches = touches ? touches : n->args.words >> p->shift;
 	n->args.hot_words = n->args.words / 32;
-	n->unit = BENCH_ACCESSES;
+	n->unit = SCOPE_RATE;
 	n->amount = (double)n->args.touches;
 	return add_up(n, p->known, n->b->grid, &n->want, &seconds, e);
 }
@@ -147,14 +147,14 @@ int bench_natural_limit(struct bench_natural *n, const char *name, const struct 
                         unsigned count, struct gn_error *e)
 {
 	struct run best = {n, NULL, {0, 0, 0}, BENCH_COLD};
-	const struct bench_way way = {name, BENCH_LIMIT, n->unit, n->amount, run_checked, &best, 0};
-	struct bench_row *row;
+	const struct bench_way way = {name, SCOPE_BOUND, n->unit, n->amount, run_checked, &best, 0};
+	struct scope_result *row;
 	int rc = choose_plain(&best, kernels, count, e);
 
 	if (!rc)
 		rc = bench_measure(n->b, &way, &row, e);
 	if (!rc)
-		snprintf(row->note, sizeof row->note, "%s, %u blocks of %u", best.kernel->name,
+		snprintf(row->why, sizeof row->why, "%s, %u blocks of %u", best.kernel->name,
 		         best.grid.blocks, best.grid.block_threads);
 	return rc;
 }
@@ -224,13 +224,13 @@ int bench_natural_row(struct bench_natural *n, const char *name, const struct si
 		      enum bench_natural_cache_state state, struct gn_error *e)
 {
 	struct run run = {n, kernel, n->b->resident, state};
-	const struct bench_way way = {name, BENCH_OURS, n->unit, n->amount, run_checked, &run, 0};
+	const struct bench_way way = {name, SCOPE_OURS, n->unit, n->amount, run_checked, &run, 0};
 	struct gn_cache_info facts;
-	struct bench_row *row;
+	struct scope_result *row;
 	int rc = bench_measure(n->b, &way, &row, e);
 
 	if (!rc && n->cache && !gn_cache_describe(n->cache, &facts))
-		snprintf(row->note, sizeof row->note, "%llu pages of %u bytes",
+		snprintf(row->why, sizeof row->why, "%llu pages of %u bytes",
 		         (unsigned long long)facts.frames, facts.page_bytes);
 	return rc;
 }

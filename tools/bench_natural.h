@@ -19,7 +19,7 @@ struct bench_natural {
 	struct gn_cache *cache; /* NULL: none, while plain loops run and in direct mode */
 	const struct simt_kernel *check; /* of what a run has written with salt; NULL: it only reads */
 	uint64_t want;          /* what the sum of a run or, if there is one, of its check must be */
-	enum bench_unit unit;   /* of the rows, and how many of it a run has */
+	enum scope_unit unit;   /* of the rows, and how many of it a run has */
 	double amount;
 };
 

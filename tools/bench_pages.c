@@ -14,7 +14,7 @@ enum {
 	FRAMES_OF = 16       /* the cache has room for one in so many pages */
 };
 
-static int kernel_row(struct bench *b, const char *name, enum bench_role role,
+static int kernel_row(struct bench *b, const char *name, enum scope_role role,
                       const struct simt_kernel *kernel, struct gn_base_pages_args *args,
                       struct gn_cache *cool, struct gn_error *e)
 {
@@ -22,7 +22,7 @@ static int kernel_row(struct bench *b, const char *name, enum bench_role role,
 	struct bench_kernel k = {kernel, args, cool, &args->order.seed,
 	                         args->scratch ? b->resident : b->grid};
 	const double bytes = (double)args->touches * args->page_bytes;
-	const struct bench_way way = {name, role, BENCH_BYTES, bytes, bench_run_kernel, &k, 0};
+	const struct bench_way way = {name, role, SCOPE_BANDWIDTH, bytes, bench_run_kernel, &k, 0};
 
 	return bench_measure(b, &way, NULL, e);
 }
@@ -32,7 +32,7 @@ static int stream_row(struct bench *b, struct gn_error *e)
 	struct gn_base_read_args args;
 	struct bench_kernel k = {&gn_base_read_wide_kernel, &args, NULL, NULL, {0, 0, 0}};
 	const struct bench_way way = {
-	    "stream", BENCH_LIMIT, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
+	    "stream", SCOPE_BOUND, SCOPE_BANDWIDTH, (double)b->bytes, bench_run_kernel, &k, 0};
 
 	memset(&args, 0, sizeof args);
 	args.memory = (const uint32_t *)(const void *)b->memory;
@@ -50,7 +50,7 @@ static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_
 	args->scratch = (char *)simt_alloc(b->machine, warps * args->page_bytes, SIMT_DEVICE);
 	if (!args->scratch)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a page a warp");
-	rc = kernel_row(b, "copy", BENCH_LIMIT, &gn_base_pages_copy_kernel, args, NULL, e);
+	rc = kernel_row(b, "copy", SCOPE_BOUND, &gn_base_pages_copy_kernel, args, NULL, e);
 	simt_free(b->machine, args->scratch);
 	args->scratch = NULL;
 	return rc;
@@ -72,7 +72,7 @@ static int noted_row(struct bench *b, struct gn_base_pages_args *args, struct gn
 	rc = args->scratch && args->owner && args->table
 	         ? 0
 	         : gn_error_set(e, -GN_ENOMEM, "no memory for frames and a table");
-	rc = rc ? rc : kernel_row(b, "copy-noted", BENCH_LIMIT, &gn_base_pages_noted_kernel, args, NULL, e);
+	rc = rc ? rc : kernel_row(b, "copy-noted", SCOPE_BOUND, &gn_base_pages_noted_kernel, args, NULL, e);
 	simt_free(b->machine, args->scratch);
 	simt_free(b->machine, args->owner);
 	simt_free(b->machine, args->table);
@@ -86,11 +86,11 @@ static int paged_rows(struct bench *b, struct gn_base_pages_args *args, struct g
 	int failed, rc = bench_cache(b, &cache, &args->array, FRAMES_OF, args->page_bytes, 0, e);
 
 	if (!rc)
-		rc = kernel_row(b, "paged-pages", BENCH_OURS, &gn_base_pages_cached_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_pages_cached_kernel, args, cache, e);
 	if (!rc)
 		args->batch = bench_batch(b, cache, BATCH_BYTES / args->page_bytes);
 	if (!rc)
-		rc = kernel_row(b, "paged-batch", BENCH_OURS, &gn_base_pages_batch_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-batch", SCOPE_OURS, &gn_base_pages_batch_kernel, args, cache, e);
 	failed = bench_uncache(b, cache, &args->array, rc ? NULL : e);
 	return rc ? rc : failed;
 }
@@ -119,7 +119,7 @@ static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	if (!rc)
 		rc = noted_row(b, &args, e);
 	if (!rc)
-		rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", BENCH_BASELINE,
+		rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		                &gn_base_pages_pointer_kernel, &args, NULL, e);
 #ifdef GN_CUDA
 	if (!rc)

@@ -19,7 +19,7 @@ static int stream_row(struct bench *b, struct gn_error *e)
 	struct gn_base_read_args args;
 	struct bench_kernel k = {&gn_base_read_wide_kernel, &args, NULL, NULL, {0, 0, 0}};
 	const struct bench_way way = {
-	    "stream", BENCH_LIMIT, BENCH_BYTES, (double)b->bytes, bench_run_kernel, &k, 0};
+	    "stream", SCOPE_BOUND, SCOPE_BANDWIDTH, (double)b->bytes, bench_run_kernel, &k, 0};
 
 	memset(&args, 0, sizeof args);
 	args.memory = (const uint32_t *)(const void *)b->memory;
@@ -33,8 +33,8 @@ static int pointer_row(struct bench *b, struct gn_base_reuse_args *args, struct 
 	struct bench_kernel k = {&gn_base_reuse_pointer_kernel, args, NULL, NULL, {0, 0, 0}};
 	const double bytes = (double)args->touches * PAGE_BYTES;
 	const struct bench_way way = {b->info.is_cuda ? "zero-copy" : "plain",
-	                              BENCH_BASELINE,
-	                              BENCH_BYTES,
+	                              SCOPE_BASELINE,
+	                              SCOPE_BANDWIDTH,
 	                              bytes,
 	                              bench_run_kernel,
 	                              &k,
@@ -45,18 +45,17 @@ static int pointer_row(struct bench *b, struct gn_base_reuse_args *args, struct 
 
 /* The counters are of all runs since the cache was made, each of which began cold. */
 static int note_misses(struct gn_cache *cache, const struct gn_base_reuse_args *args, unsigned runs,
-                       struct bench_row *r, struct gn_error *e)
+                       struct scope_result *r, struct gn_error *e)
 {
+	const double touched = (double)args->touches * PAGE_BYTES;
 	struct gn_cache_info facts;
 	int rc = gn_cache_describe(cache, &facts);
 
 	if (rc)
 		return gn_error_set(e, rc, "the cache's counters cannot be read");
-	r->amount = (double)facts.statistics.fetched_bytes / runs;
-	snprintf(r->note, sizeof r->note, "%.1f %% of %.3g GB fetched: %.1f GB/s to the reader",
-	         100 * r->amount / ((double)args->touches * PAGE_BYTES),
-	         (double)args->touches * PAGE_BYTES / 1e9,
-	         (double)args->touches * PAGE_BYTES / r->seconds / 1e9);
+	bench_moved(r, (double)facts.count.fetched_bytes / runs);
+	snprintf(r->why, sizeof r->why, "%.1f %% of %.3g GB fetched: %.1f GB/s to the reader",
+	         100 * (double)r->bytes / touched, touched / 1e9, touched / bench_seconds(r) / 1e9);
 	return 0;
 }
 
@@ -65,8 +64,8 @@ static int cached_row(struct bench *b, struct gn_base_reuse_args *args, unsigned
 	static const char *const names[] = {"cache-1/1", "cache-1/2", "cache-1/4", "cache-1/8"};
 	const char *name = names[part == 1 ? 0 : part == 2 ? 1 : part == 4 ? 2 : 3];
 	struct bench_kernel k = {&gn_base_reuse_cached_kernel, args, NULL, NULL, {0, 0, 0}};
-	struct bench_way way = {name, BENCH_OURS, BENCH_BYTES, 0, bench_run_kernel, &k, 0};
-	struct bench_row *row;
+	struct bench_way way = {name, SCOPE_OURS, SCOPE_BANDWIDTH, 0, bench_run_kernel, &k, 0};
+	struct scope_result *row;
 	int failed, rc = bench_cache(b, &k.cool, &args->array, part, PAGE_BYTES, 1, e);
 
 	if (!rc)

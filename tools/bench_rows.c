@@ -1,29 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows: measured, and set against the limit of their group.
+ * Rows: measured, kept and written as those of scope are, and set against the limit of their group.
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
-#include "tool.h"
+#include "scope/output/format.h"
+
+const struct argp_child bench_children[] = {
+    {&tool_machine_argp, 0, NULL, 0}, {&tool_files_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
 
 void bench_begin(struct bench *b, const char *name, const char *limit, const char *title, ...)
 {
-	struct bench_group *g = &b->group[b->groups++];
 	va_list list;
 
-	snprintf(g->name, sizeof g->name, "%s", name);
+	snprintf(b->group, sizeof b->group, "%s", name);
+	snprintf(b->limit, sizeof b->limit, "%s/%s", name, limit);
 	va_start(list, title);
-	vsnprintf(g->title, sizeof g->title, title, list);
+	vsnprintf(b->title, sizeof b->title, title, list);
 	va_end(list);
-	g->limit = limit;
-	g->rows = 0;
 }
 
-static int run_all(struct bench *b, const struct bench_way *way, double *median, struct gn_error *e)
+/* ---- measuring ---- */
+
+static void describe(const struct bench *b, const struct bench_way *way, struct bench_row *to)
+{
+	const struct scope_row row = {.name = to->name,
+	                              .summary = to->title,
+	                              .direction = "none",
+	                              .limit = to->limit,
+	                              .unit = way->unit,
+	                              .timer = SCOPE_HOST_CLOCK,
+	                              .role = way->role};
+
+	to->row = row;
+	snprintf(to->name, sizeof to->name, "%s/%s", b->group, way->name);
+	memcpy(to->title, b->title, sizeof to->title);
+	memcpy(to->limit, b->limit, sizeof to->limit);
+}
+
+void bench_moved(struct scope_result *r, double bytes)
+{
+	r->bytes = (uint64_t)bytes;
+	for (uint32_t k = 0; k < r->samples; k++)
+		r->value[k] = bytes / r->seconds[k];
+}
+
+/* Of a rate an operation is one access, else a run. */
+static void fill(struct scope_result *r, const struct bench_way *way, const double *seconds, unsigned runs)
+{
+	const double accesses = way->unit == SCOPE_RATE ? way->amount : 1;
+
+	r->operations = (uint64_t)accesses;
+	r->samples = r->end[0] = runs;
+	r->rounds = 1;
+	for (unsigned k = 0; k < runs; k++) {
+		r->seconds[k] = seconds[k] / accesses;
+		r->value[k] = way->unit == SCOPE_RATE ? 1 / r->seconds[k] : seconds[k];
+	}
+	if (way->unit == SCOPE_BANDWIDTH)
+		bench_moved(r, way->amount);
+}
+
+int bench_keep(struct bench *b, const struct bench_way *way, const double *seconds, unsigned runs,
+               struct scope_result **result, struct gn_error *e)
+{
+	struct scope_result *r = &b->result[b->rows];
+
+	r->value = (double *)malloc(runs * sizeof *r->value);
+	r->seconds = (double *)malloc(runs * sizeof *r->seconds);
+	if (b->rows == BENCH_ROWS - 1 || !r->value || !r->seconds) {
+		scope_result_free(r);
+		return gn_error_set(e, -GN_ENOMEM, "no memory for more rows");
+	}
+	describe(b, way, &b->row[b->rows]);
+	r->cell.row = &b->row[b->rows++].row;
+	fill(r, way, seconds, runs);
+	if (result)
+		*result = r;
+	return 0;
+}
+
+int bench_measure(struct bench *b, const struct bench_way *way, struct scope_result **result,
+                  struct gn_error *e)
 {
 	const unsigned runs = way->runs ? way->runs : b->q->repeat;
 	double seconds[BENCH_RUNS], first;
@@ -31,34 +94,12 @@ static int run_all(struct bench *b, const struct bench_way *way, double *median,
 
 	for (unsigned k = 0; k < runs && !rc; k++)
 		rc = way->run(b, way->user, &seconds[k], e);
-	if (rc)
-		return rc;
-	*median = tool_median(seconds, runs);
-	return 0;
-}
-
-int bench_measure(struct bench *b, const struct bench_way *way, struct bench_row **row, struct gn_error *e)
-{
-	struct bench_group *g = &b->group[b->groups - 1];
-	struct bench_row *r = &g->row[g->rows];
-	int rc = run_all(b, way, &r->seconds, e);
-
-	if (rc)
-		return rc;
-	if (*b->wrong)
-		return gn_error_set(
+	if (!rc && *b->wrong)
+		rc = gn_error_set(
 		    e, -GN_EBADMSG,
 		    "%s, %s: %llu words were not what they should be: this is a bug; please report it",
-		    g->name, way->name, (unsigned long long)*b->wrong);
-	r->name = way->name;
-	r->role = way->role;
-	r->unit = way->unit;
-	r->amount = way->amount;
-	r->note[0] = 0;
-	g->rows++;
-	if (row)
-		*row = r;
-	return 0;
+		    b->group, way->name, (unsigned long long)*b->wrong);
+	return rc ? rc : bench_keep(b, way, seconds, runs, result, e);
 }
 
 int bench_run_kernel(struct bench *b, void *user, double *seconds, struct gn_error *e)
@@ -72,15 +113,101 @@ int bench_run_kernel(struct bench *b, void *user, double *seconds, struct gn_err
 	          : bench_launch(b, k->kernel, k->grid.blocks ? k->grid : b->grid, k->arguments, seconds, e);
 }
 
-double bench_rate(const struct bench_row *r)
+/* ---- asking ---- */
+
+double bench_seconds(const struct scope_result *r)
 {
-	return r->amount / r->seconds / 1e9;
+	struct scope_statistics s;
+
+	if (scope_statistics_of(r->seconds, r->samples, &s))
+		return 0;
+	return s.median * (double)r->operations;
 }
 
-double bench_share(const struct bench_group *g, const struct bench_row *r)
+/* The row that is this row's limit, if it does the same work. */
+static const struct scope_result *limit_of(const struct bench *b, const struct scope_row *row)
 {
-	for (unsigned k = 0; k < g->rows; k++)
-		if (!strcmp(g->row[k].name, g->limit) && g->row[k].unit == r->unit)
-			return bench_rate(r) / bench_rate(&g->row[k]);
-	return 0;
+	for (uint32_t k = 0; k < b->rows; k++)
+		if (b->row[k].row.unit == row->unit && !strcmp(b->row[k].name, row->limit))
+			return &b->result[k];
+	return NULL;
+}
+
+/* ---- saying it ---- */
+
+static void print_row(const struct bench *b, const struct scope_result *r)
+{
+	static const char *const roles[] = {"", "limit", "baseline", "ours"};
+	const struct scope_row *row = r->cell.row;
+	const struct scope_result *limit = limit_of(b, row);
+	struct scope_statistics s, of;
+
+	if (scope_result_statistics(r, &s))
+		return;
+	printf("  %-8s  %-22s %10.6f s +-%5.1f %%", roles[row->role], strchr(row->name, '/') + 1,
+	       bench_seconds(r), scope_noise_percent(&s));
+	if (row->unit != SCOPE_LATENCY)
+		printf(" %10.4g %-4s", s.median / 1e9, row->unit == SCOPE_BANDWIDTH ? "GB/s" : "G/s");
+	if (limit && !scope_result_statistics(limit, &of))
+		printf("  %7.3f of %s", s.median / of.median, strchr(row->limit, '/') + 1);
+	printf("%s%s\n", r->why[0] ? "; " : "", r->why);
+}
+
+void bench_print(struct bench *b)
+{
+	if (tool_files_to_stdout(&b->q->files))
+		return;
+	if (!b->printed)
+		printf("%s, %u processors, warps of %u; %s\n", b->info.name, b->info.processors,
+		       b->info.warp_width, gn_store_path(b->store));
+	for (; b->printed < b->rows; b->printed++) {
+		const struct bench_row *row = &b->row[b->printed];
+		const size_t group = strcspn(row->name, "/") + 1;
+
+		if (!b->printed || strncmp(row->name, row[-1].name, group))
+			printf("\n%.*s: %s\n", (int)group - 1, row->name, row->title);
+		print_row(b, &b->result[b->printed]);
+	}
+	fflush(stdout);
+}
+
+/* The host as scope describes it, and what was measured on it. */
+static json_t *context(const struct bench *b, json_t *settings)
+{
+	struct scope_machine m;
+	json_t *all;
+
+	scope_machine_find_host(&m, SCOPE_NORMAL, ".");
+	all = scope_environment(&m);
+	json_object_update_new(settings, json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:i, s:b}", "command",
+	                                           b->command, "machine", "name", b->info.name, "processors",
+	                                           (int)b->info.processors, "warp_width",
+	                                           (int)b->info.warp_width, "path", gn_store_path(b->store),
+	                                           "repeat", (int)b->q->repeat, "verified", 1));
+	json_object_set_new(all, "executable", json_sprintf("grapnel %s", b->command));
+	json_object_set_new(all, "bench", settings);
+	return all;
+}
+
+static int write_all(struct bench *b, json_t *settings)
+{
+	struct scope_report report = {context(b, settings), b->rows, b->result};
+	const int status = tool_files_write(&b->q->files, b->command, &report);
+
+	json_decref(report.context);
+	return status;
+}
+
+int bench_end(struct bench *b, int rc, json_t *settings, struct gn_error *e)
+{
+	int status = TOOL_OK;
+
+	if (!rc) {
+		bench_print(b);
+		status = write_all(b, settings);
+	}
+	for (uint32_t k = 0; k < b->rows; k++)
+		scope_result_free(&b->result[k]);
+	bench_close(b);
+	return rc ? tool_fail(b->command, e) : status;
 }

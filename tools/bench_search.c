@@ -46,7 +46,7 @@ static int all_rows(struct bench_natural *n, struct gn_error *e)
 	int rc;
 
 	n->args.touches = words / 64 < most ? words / 64 : most;
-	n->unit = BENCH_ACCESSES;
+	n->unit = SCOPE_RATE;
 	n->amount = (double)n->args.touches;
 	n->want = 0; /* wrong answers */
 	bench_begin(n->b, "search", "plain",

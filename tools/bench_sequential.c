@@ -7,13 +7,13 @@
 #include "baselines/read.h"
 #include "bench.h"
 
-static int kernel_row(struct bench *b, const char *name, enum bench_role role,
+static int kernel_row(struct bench *b, const char *name, enum scope_role role,
                       const struct simt_kernel *kernel, const struct gn_base_read_args *args,
                       struct gn_cache *cool, struct gn_error *e)
 {
 	struct bench_kernel k = {kernel, args, cool, NULL, {0, 0, 0}};
-	const struct bench_way way = {name, role, BENCH_BYTES, 4.0 * (double)args->words, bench_run_kernel,
-	                              &k,   0};
+	const struct bench_way way = {
+	    name, role, SCOPE_BANDWIDTH, 4.0 * (double)args->words, bench_run_kernel, &k, 0};
 
 	return bench_measure(b, &way, NULL, e);
 }
@@ -26,7 +26,7 @@ static int plain_rows(struct bench *b, const struct gn_base_read_args *args, str
 	int rc;
 
 	if (!b->info.is_cuda)
-		return kernel_row(b, "plain", BENCH_LIMIT, &gn_base_read_wide_kernel, args, NULL, e);
+		return kernel_row(b, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, args, NULL, e);
 	copy = (uint32_t *)simt_alloc(b->machine, b->bytes, SIMT_DEVICE);
 	if (!copy)
 		return gn_error_set(e, -GN_ENOMEM,
@@ -34,13 +34,13 @@ static int plain_rows(struct bench *b, const struct gn_base_read_args *args, str
 	plain.memory = copy;
 	rc = bench_fill(b, copy, b->bytes, e);
 	if (!rc)
-		rc = kernel_row(b, "plain", BENCH_LIMIT, &gn_base_read_wide_kernel, &plain, NULL, e);
+		rc = kernel_row(b, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, &plain, NULL, e);
 	simt_free(b->machine, copy);
 	if (!rc)
-		rc = kernel_row(b, "zero-copy", BENCH_LIMIT, &gn_base_read_wide_kernel, args, NULL, e);
+		rc = kernel_row(b, "zero-copy", SCOPE_BOUND, &gn_base_read_wide_kernel, args, NULL, e);
 	if (!rc)
 		rc =
-		    kernel_row(b, "zero-copy-4B", BENCH_BASELINE, &gn_base_read_narrow_kernel, args, NULL, e);
+		    kernel_row(b, "zero-copy-4B", SCOPE_BASELINE, &gn_base_read_narrow_kernel, args, NULL, e);
 	return rc;
 }
 
@@ -50,13 +50,13 @@ static int paged_rows(struct bench *b, struct gn_base_read_args *args, struct gn
 	int failed, rc = bench_cache(b, &cache, &args->array, 16, 4096, 0, e);
 
 	if (!rc)
-		rc = kernel_row(b, "paged-pages", BENCH_OURS, &gn_base_read_page_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_read_page_kernel, args, cache, e);
 	if (!rc)
-		rc = kernel_row(b, "paged-range", BENCH_OURS, &gn_base_read_range_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-range", SCOPE_OURS, &gn_base_read_range_kernel, args, cache, e);
 	if (!rc)
-		rc = kernel_row(b, "paged-cursor", BENCH_OURS, &gn_base_read_cursor_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-cursor", SCOPE_OURS, &gn_base_read_cursor_kernel, args, cache, e);
 	if (!rc)
-		rc = kernel_row(b, "paged-scalar", BENCH_OURS, &gn_base_read_scalar_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-scalar", SCOPE_OURS, &gn_base_read_scalar_kernel, args, cache, e);
 	failed = bench_uncache(b, cache, &args->array, rc ? NULL : e);
 	return rc ? rc : failed;
 }
@@ -67,7 +67,7 @@ static int direct_row(struct bench *b, struct gn_base_read_args *args, struct gn
 
 	if (rc)
 		return rc;
-	rc = kernel_row(b, "direct", BENCH_OURS, &gn_base_read_scalar_kernel, args, NULL, e);
+	rc = kernel_row(b, "direct", SCOPE_OURS, &gn_base_read_scalar_kernel, args, NULL, e);
 	gn_array_destroy(&args->array, b->machine);
 	return rc;
 }

@@ -15,7 +15,7 @@ int bench_stores(struct bench *b, struct gn_error *e)
 	bench_begin(b, "stores", "plain", "%.3g GB of floats written in order to host memory",
 	            (double)b->bytes / 1e9);
 	n.args.touches = n.args.words;
-	n.unit = BENCH_BYTES;
+	n.unit = SCOPE_BANDWIDTH;
 	n.amount = (double)b->bytes;
 	n.check = &gn_natural_store_check_kernel;
 	if (!rc)

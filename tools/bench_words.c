@@ -7,13 +7,12 @@
 #include "baselines/words.h"
 #include "bench.h"
 
-static int kernel_row(struct bench *b, const char *name, enum bench_role role,
+static int kernel_row(struct bench *b, const char *name, enum scope_role role,
                       const struct simt_kernel *kernel, struct gn_base_words_args *args,
                       struct gn_cache *cool, struct gn_error *e)
 {
 	struct bench_kernel k = {kernel, args, cool, &args->seed, {0, 0, 0}};
-	const struct bench_way way = {name, role, BENCH_ACCESSES, (double)args->touches, bench_run_kernel,
-	                              &k,   0};
+	const struct bench_way way = {name, role, SCOPE_RATE, (double)args->touches, bench_run_kernel, &k, 0};
 
 	return bench_measure(b, &way, NULL, e);
 }
@@ -24,7 +23,7 @@ static int direct_row(struct bench *b, struct gn_base_words_args *args, struct g
 
 	if (rc)
 		return rc;
-	rc = kernel_row(b, "direct", BENCH_OURS, &gn_base_words_array_kernel, args, NULL, e);
+	rc = kernel_row(b, "direct", SCOPE_OURS, &gn_base_words_array_kernel, args, NULL, e);
 	gn_array_destroy(&args->array, b->machine);
 	return rc;
 }
@@ -38,7 +37,7 @@ static int paged_row(struct bench *b, struct gn_base_words_args *args, struct gn
 
 	few.touches = few.touches / 4 + 1;
 	if (!rc)
-		rc = kernel_row(b, "paged-512", BENCH_OURS, &gn_base_words_array_kernel, &few, cache, e);
+		rc = kernel_row(b, "paged-512", SCOPE_OURS, &gn_base_words_array_kernel, &few, cache, e);
 	failed = bench_uncache(b, cache, &few.array, rc ? NULL : e);
 	return rc ? rc : failed;
 }
@@ -56,7 +55,7 @@ int bench_words(struct bench *b, struct gn_error *e)
 	args.wrong = b->wrong;
 	bench_begin(b, "words", b->info.is_cuda ? "zero-copy" : "plain",
 	            "random words of 4 bytes of %.3g GB in host memory", (double)b->bytes / 1e9);
-	rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", BENCH_LIMIT,
+	rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", SCOPE_BOUND,
 	                &gn_base_words_pointer_kernel, &args, NULL, e);
 #ifdef GN_CUDA
 	if (!rc)

@@ -17,34 +17,35 @@ complain() {
 "$grapnel" bench --quick --json all.json --svg all.svg >all.txt
 grep -q '"verified": true' all.json || complain 'the report does not say that it was verified'
 for group in sequential pages-512 pages-4K pages-16K words add reuse sum rows random hot-rows few-frames search stores; do
-  grep -q "\"group\": \"$group\"" all.json || complain "no group $group in the report"
+  grep -q "\"name\": \"$group/" all.json || complain "no group $group in the report"
   grep -q "^$group: " all.txt || complain "no group $group in the tables"
 done
 
-# Each row took some time and moved something, and each group has a row of ours beside one that is not.
+# Each group has a row of ours beside one that is not, and each row of it was measured.
+sed -n 's/^{"name": "\([^/]*\)\/\([^"]*\)", "summary".*"role": "\([a-z]*\)"},\{0,1\}$/\1 \2 \3/p' all.json >rows.txt
 awk '
-  /"group":/ { groups++ }
-  /"role": "ours"/ { ours++ }
-  /"role": "(limit|baseline)"/ { others++ }
-  /"(seconds|amount|giga_per_second)":/ { rows++; value = $2 + 0; if (value <= 0) { print "not positive: " $0; bad = 1 } }
+  { groups[$1] = 1; if ($3 == "ours") ours[$1] = 1; else others[$1] = 1 }
   END {
-    if (groups < 34 || ours < groups || others < groups || rows < 110) { print groups, ours, others, rows " rows"; bad = 1 }
+    for (g in groups) { n++; if (!(g in ours) || !(g in others)) { print g ": nothing to compare"; bad = 1 } }
+    if (n < 34 || NR < 110) { print n " groups, " NR " rows"; bad = 1 }
     exit bad
-  }' all.json || complain 'the rows are not as they should be'
+  }' rows.txt || complain 'the rows are not as they should be'
+rows=$(wc -l <rows.txt)
+[ "$(grep -c '"status": "measured"' all.json)" -eq "$rows" ] || complain 'a row was not measured'
 
 # Twenty patterns of natural loops, each a group of plain loads, cold and again.
-[ "$(grep -c '"group": "pattern-' all.json)" -eq 20 ] || complain 'there are not twenty patterns'
-[ "$(grep -c '"row": "paged-again"' all.json)" -eq 23 ] || complain 'not every pattern was read again'
+[ "$(grep -c '^pattern-.* plain ' rows.txt)" -eq 20 ] || complain 'there are not twenty patterns'
+[ "$(grep -c ' paged-again ' rows.txt)" -eq 23 ] || complain 'not every pattern was read again'
 
-# A drawing: one element, closed, a line for each row, and nothing that would end a text early.
+# A drawing: one element, closed, a bar for each row, and nothing that would end a text early.
 if command -v xmllint >/dev/null 2>&1; then
   xmllint --noout all.svg || complain 'the drawing is not well-formed'
 fi
 head -n 1 all.svg | grep -q '^<svg ' || complain 'the drawing does not begin with <svg'
 [ "$(tail -n 1 all.svg)" = '</svg>' ] || complain 'the drawing does not end'
-rows=$(grep -c '"row":' all.json)
-circles=$(grep -c '<circle ' all.svg)
-[ "$circles" -eq $((rows + 3)) ] || complain "$circles circles for $rows rows and 3 roles"
+bars=$(grep -c '<rect .*<title>' all.svg)
+[ "$bars" -eq "$rows" ] || complain "$bars bars for $rows rows"
+"$grapnel" scope compare all.json all.json | grep -q '^0 slower, 0 faster,' || complain 'a report is not the same as itself'
 
 # One workload alone, wide warps, a cache of a few frames; JSON on standard output and nothing else there.
 for workload in sequential pages reuse; do
