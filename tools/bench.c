@@ -29,20 +29,15 @@ static const struct bench_workload workloads[] = {
 
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
 
-enum { OPT_DATA = 256, OPT_CACHE, OPT_PAGE, OPT_REPEAT, OPT_QUICK, OPT_LIST };
+enum { OPT_QUICK = 256, OPT_LIST };
 
 struct choice {
 	struct bench_request request;
 	unsigned chosen; /* bit k: workload k */
-	int list;
+	int list, quick;
 };
 
 static const struct argp_option options[] = {
-    {"data", OPT_DATA, "SIZE", 0, "of each array, in host memory (default 256M, on a GPU 8G)", 0},
-    {"cache", OPT_CACHE, "SIZE", 0, "of every cache (default a part of the data, as each workload says)", 0},
-    {"page", OPT_PAGE, "SIZE", 0,
-     "of the pages of natural loops and C = A + B, 512 to 2M (default the library's)", 0},
-    {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 3)", 0},
     {"quick", OPT_QUICK, NULL, 0, "4 MiB of data, one run: to see that it works", 0},
     {"list", OPT_LIST, NULL, 0, "name the workloads and end", 0},
     {0},
@@ -58,23 +53,24 @@ static void choose(const struct argp_state *state, struct choice *c, const char 
 	argp_error(state, "%s: no such workload; --list names them", name);
 }
 
+static void check(const struct argp_state *state, const struct bench_request *q)
+{
+	if (q->data_bytes && q->data_bytes < 1 << 20)
+		argp_error(state, "--data: each array has 1M or more");
+	if (q->cache_bytes && q->cache_bytes < 64 << 10)
+		argp_error(state, "--cache: give 64K or more");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct choice *c = (struct choice *)state->input;
-	struct bench_request *q = &c->request;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &q->machine;
-		state->child_inputs[1] = &q->files;
-		return 0;
-	case OPT_DATA: q->data_bytes = tool_size(state, "--data", arg, 1 << 20); return 0;
-	case OPT_CACHE: q->cache_bytes = tool_size(state, "--cache", arg, 64 << 10); return 0;
-	case OPT_PAGE: q->page_bytes = tool_page(state, "--page", arg); return 0;
-	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, BENCH_RUNS); return 0;
-	case OPT_QUICK: q->quick = 1; return 0;
+	case ARGP_KEY_INIT: bench_inputs(state, &c->request); return 0;
+	case OPT_QUICK: c->quick = 1; return 0;
 	case OPT_LIST: c->list = 1; return 0;
 	case ARGP_KEY_ARG: choose(state, c, arg); return 0;
+	case ARGP_KEY_END: check(state, &c->request); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -92,15 +88,29 @@ static const struct argp argp = {
     NULL,
 };
 
-static int run(struct bench *b, unsigned chosen, struct gn_error *e)
+static int open_arrays(struct bench *b, const struct choice *c, unsigned arrays, struct gn_error *e)
 {
+	int rc = bench_open(b, e);
+
+	b->bytes = c->request.data_bytes ? c->request.data_bytes
+	           : c->quick            ? 4ull << 20
+	           : b->bed.info.is_cuda ? 8ull << 30
+	                                 : 256ull << 20;
+	b->bytes &= ~0xffffull;
+	rc = rc ? rc : bench_store(b, NULL, b->bytes * arrays, e);
+	return rc ? rc : bench_fill(b, b->memory, b->bytes, e);
+}
+
+static int run(struct bench *b, const struct choice *c, struct gn_error *e)
+{
+	const unsigned chosen = c->chosen ? c->chosen : (1u << WORKLOADS) - 1;
 	unsigned arrays = 1;
-	int rc = tool_files_check(&b->q->files, e);
+	int rc;
 
 	for (unsigned k = 0; k < WORKLOADS; k++)
 		if (chosen >> k & 1 && workloads[k].arrays > arrays)
 			arrays = workloads[k].arrays;
-	rc = rc ? rc : bench_open(b, arrays, e);
+	rc = open_arrays(b, c, arrays, e);
 	for (unsigned k = 0; k < WORKLOADS && !rc; k++) {
 		if (!(chosen >> k & 1))
 			continue;
@@ -127,14 +137,14 @@ int tool_bench(int argc, char **argv)
 	memset(&c, 0, sizeof c);
 	memset(&b, 0, sizeof b);
 	memset(&e, 0, sizeof e);
-	c.request.machine.name = "cpu";
+	bench_standard(&c.request, 0, 0);
 	argp_parse(&argp, argc, argv, 0, NULL, &c);
 	if (c.list)
 		return list();
 	if (!c.request.repeat)
-		c.request.repeat = c.request.quick ? 1 : 3;
+		c.request.repeat = c.quick ? 1 : 3;
 	b.command = "bench";
 	b.q = &c.request;
-	rc = run(&b, c.chosen ? c.chosen : (1u << WORKLOADS) - 1, &e);
+	rc = run(&b, &c, &e);
 	return bench_end(&b, rc, json_pack("{s:I}", "data_bytes", (json_int_t)b.bytes), &e);
 }

@@ -15,7 +15,7 @@
 #include <grapnel/array.h>
 #include <grapnel/simt.h>
 
-#include "scope/scope.h"
+#include "scope/grapnel/bed.h"
 #include "tool.h"
 
 #ifdef __cplusplus
@@ -29,10 +29,10 @@ struct bench_request {
 	struct simt_options machine;
 	struct tool_files files;
 	uint64_t data_bytes;  /* of each array; 0: what suits the machine */
-	uint64_t cache_bytes; /* 0: a part of the data that the workload names */
-	uint32_t page_bytes;  /* of the caches of natural loops and of C = A + B; 0: the library's default */
+	uint64_t cache_bytes; /* 0: a part of the data that the command names */
+	uint32_t page_bytes;  /* of bench: of the caches of natural loops and of C = A + B; 0: not said */
+	enum gn_cache_table table;
 	unsigned repeat;
-	int quick;
 };
 
 /* A row of the report, its name "group/way", and what came of it. Its limit is a row of its group. */
@@ -44,12 +44,10 @@ struct bench_row {
 struct bench {
 	const char *command; /* such as "bench" */
 	const struct bench_request *q;
-	struct simt_machine *machine;
-	struct simt_info info;
+	struct bed bed;            /* its store holds all arrays of the workload that has most of them */
 	struct simt_grid grid;     /* for work without waits: more blocks than run at once */
 	struct simt_grid resident; /* one wave */
-	struct gn_store *store;    /* of all arrays of the workload that has most of them */
-	char *memory;              /* of the store */
+	char *memory;              /* of the store; NULL: it has none */
 	uint64_t bytes;            /* of each array, a multiple of 64 KiB */
 	uint64_t *wrong;           /* kernels count here; in SIMT_PINNED memory */
 	/* the group that rows are added to: its name, title and the row that is 100 % */
@@ -79,14 +77,28 @@ int bench_search(struct bench *b, struct gn_error *e);
 int bench_stores(struct bench *b, struct gn_error *e);
 int bench_patterns(struct bench *b, struct gn_error *e);
 
-/* The options of the machine and of the files, with a struct bench_request's members as inputs 0 and 1. */
-extern const struct argp_child bench_children[];
-
 /* ---- the bed (bench_bed.c) ---- */
 
-/* bench_open - machine and store with room for so many arrays; bench_close ends both, whatever bench_open
- * returned. */
-int bench_open(struct bench *b, unsigned arrays, struct gn_error *e);
+/*
+ * --machine and the like, --json and the like, --data, --cache, --page, --table, --repeat: children of a
+ * command's argp, whose parser calls bench_inputs at ARGP_KEY_INIT.
+ */
+extern const struct argp_child bench_children[];
+void bench_inputs(const struct argp_state *state, struct bench_request *q);
+
+/*
+ * bench_standard - what options are before they are read. bench_complete - what they left open: pages as they
+ * were tuned, a cache of this share of the data.
+ */
+void bench_standard(struct bench_request *q, uint64_t data_bytes, unsigned repeat);
+void bench_complete(struct bench_request *q, const char *command, unsigned cache_part);
+
+/*
+ * bench_open - the machine of b->q, and grids for it. bench_store - a store on it: the one named, or else so
+ * many bytes of host memory. bench_close ends both, whatever they returned.
+ */
+int bench_open(struct bench *b, struct gn_error *e);
+int bench_store(struct bench *b, const char *uri, uint64_t bytes, struct gn_error *e);
 void bench_close(struct bench *b);
 
 /* bench_fill - write the words of gn_base_word to memory that the machine reaches, on the machine. */
@@ -97,22 +109,19 @@ int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_
                  const void *arguments, double *seconds, struct gn_error *e);
 
 /*
- * bench_cache - a cache over the store, and an array of u32 of the first b->bytes of it.
+ * bench_cache - a cache over the store, b->bed.cache, and an array of u32 of the first b->bytes of it.
  * @part  the cache's share of the data, as in 16 for a sixteenth, unless the command line says how large it
- * is bench_uncache ends both; it returns what the array failed with, if it did.
+ * is bench_uncache ends both; it returns rc, or what the array failed with.
  */
-int bench_cache(struct bench *b, struct gn_cache **cache, struct gn_array *array, unsigned part,
-                uint32_t page_bytes, int counters, struct gn_error *e);
-int bench_uncache(struct bench *b, struct gn_cache *cache, struct gn_array *array, struct gn_error *e);
+int bench_cache(struct bench *b, struct gn_array *array, unsigned part, uint32_t page_bytes, int counters,
+                struct gn_error *e);
+int bench_uncache(struct bench *b, struct gn_array *array, int rc, struct gn_error *e);
 
 /*
  * bench_batch - how many pages a warp may hold, so that all warps that run at once hold at most a quarter of
  * the frames: at most so many, and at least one.
  */
-uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most);
-
-/* bench_direct - an array of u32 of the first b->bytes of the store, in direct mode. */
-int bench_direct(struct bench *b, struct gn_array *array, struct gn_error *e);
+uint32_t bench_batch(const struct bench *b, uint32_t most);
 
 /* ---- rows (bench_rows.c) ---- */
 
@@ -140,6 +149,9 @@ struct bench_way {
  */
 int bench_measure(struct bench *b, const struct bench_way *way, struct scope_result **result,
                   struct gn_error *e);
+
+/* bench_right - 0, or -GN_EBADMSG and a message if words were wrong. */
+int bench_right(struct bench *b, const char *what, struct gn_error *e);
 
 /* bench_keep - a row of so many times that were measured elsewhere. Returns 0 or -GN_ENOMEM. */
 int bench_keep(struct bench *b, const struct bench_way *way, const double *seconds, unsigned runs,

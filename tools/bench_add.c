@@ -28,12 +28,12 @@ static int run_launch(struct bench *b, void *user, double *seconds, struct gn_er
 
 	a->args.salt++;
 	rc = bench_launch(b, a->kernel, b->grid, &a->args, seconds, e);
-	if (!rc && a->cache)
-		rc = gn_cache_flush(a->cache, e);
+	if (!rc && b->bed.cache)
+		rc = gn_cache_flush(b->bed.cache, e);
 	*seconds = tool_seconds() - begin;
 	if (!rc)
 		rc = bench_add_check(b, a, e);
-	return !rc && a->cache ? gn_cache_invalidate(a->cache, e) : rc;
+	return !rc && b->bed.cache ? gn_cache_invalidate(b->bed.cache, e) : rc;
 }
 
 int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum scope_role role,
@@ -45,66 +45,29 @@ int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum s
 	return bench_measure(b, &way, NULL, e);
 }
 
-static int make_arrays(struct bench *b, struct bench_add *a, struct gn_error *e)
-{
-	struct gn_array *arrays[] = {&a->args.a, &a->args.b, &a->args.c};
-	struct gn_array_options config;
-	int rc = 0;
-
-	memset(&config, 0, sizeof config);
-	config.mode = GN_PAGED;
-	config.cache = a->cache;
-	config.store = b->store;
-	config.count = b->bytes / 4;
-	config.element_bytes = 4;
-	for (unsigned k = 0; k < 3 && !rc; k++) {
-		config.offset = k * b->bytes;
-		rc = gn_array_create(arrays[k], b->machine, &config, e);
-	}
-	return rc;
-}
-
-static int drop_arrays(struct bench *b, struct bench_add *a, struct gn_error *e)
-{
-	struct gn_array *arrays[] = {&a->args.a, &a->args.b, &a->args.c};
-	int rc = 0;
-
-	for (unsigned k = 0; k < 3; k++) {
-		if (arrays[k]->failure && !rc)
-			rc = gn_array_failure(arrays[k], e);
-		if (arrays[k]->failure)
-			gn_array_destroy(arrays[k], b->machine);
-	}
-	if (a->cache)
-		gn_cache_destroy(a->cache);
-	return rc;
-}
-
 static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 {
-	struct gn_cache_options options;
+	struct gn_array *const arrays[] = {&a->args.a, &a->args.b, &a->args.c};
+	const uint64_t bytes = b->q->cache_bytes ? b->q->cache_bytes : b->bytes / 2;
 	struct gn_cache_info facts;
-	int failed, rc;
+	int rc = bed_cache(&b->bed, bytes, b->q->page_bytes, 0, e);
 
-	memset(&options, 0, sizeof options);
-	options.bytes = b->q->cache_bytes ? b->q->cache_bytes : b->bytes / 2;
-	options.page_bytes = b->q->page_bytes;
-	rc = gn_cache_create(&a->cache, b->machine, &b->store, 1, &options, e);
 	if (!rc)
-		rc = gn_cache_describe(a->cache, &facts);
-	if (!rc) {
-		/* kernels that hold a page write all of it, and nothing behind it */
-		a->args.page_words = facts.page_bytes / 4;
-		rc = make_arrays(b, a, e);
-	}
+		rc = gn_cache_describe(b->bed.cache, &facts);
+	/* kernels that hold a page write all of it, and nothing behind it */
+	a->args.page_words = rc ? 0 : facts.page_bytes / 4;
+	for (unsigned k = 0; k < 3 && !rc; k++)
+		rc = bed_array(&b->bed, arrays[k], k * b->bytes, b->bytes / 4, e);
 	if (!rc)
 		rc = bench_add_row(b, a, "paged-pages", SCOPE_OURS, &gn_base_add_page_kernel, e);
 	if (!rc)
 		rc = bench_add_row(b, a, "paged-range", SCOPE_OURS, &gn_base_add_range_kernel, e);
 	if (!rc)
 		rc = bench_add_row(b, a, "paged-scalar", SCOPE_OURS, &gn_base_add_scalar_kernel, e);
-	failed = drop_arrays(b, a, rc ? NULL : e);
-	return rc ? rc : failed;
+	for (unsigned k = 0; k < 3; k++)
+		rc = bed_array_end(&b->bed, arrays[k], rc, e);
+	bed_uncache(&b->bed);
+	return rc;
 }
 
 int bench_add(struct bench *b, struct gn_error *e)
@@ -119,11 +82,11 @@ int bench_add(struct bench *b, struct gn_error *e)
 	a.args.out = (uint32_t *)(void *)(b->memory + 2 * b->bytes);
 	a.args.words = b->bytes / 4;
 	a.args.wrong = b->wrong;
-	bench_begin(b, "add", b->info.is_cuda ? "tiles" : "plain", "C = A + B, %.3g GB each in host memory",
-	            (double)b->bytes / 1e9);
+	bench_begin(b, "add", b->bed.info.is_cuda ? "tiles" : "plain",
+	            "C = A + B, %.3g GB each in host memory", (double)b->bytes / 1e9);
 	rc = bench_launch(b, &gn_base_add_fill_kernel, b->grid, &a.args, &seconds, e);
 	if (!rc)
-		rc = bench_add_row(b, &a, b->info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
+		rc = bench_add_row(b, &a, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		                   &gn_base_add_pointer_kernel, e);
 #ifdef GN_CUDA
 	if (!rc)

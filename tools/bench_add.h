@@ -15,7 +15,6 @@ extern "C" {
 
 struct bench_add {
 	struct gn_base_add_args args;
-	struct gn_cache *cache; /* NULL: by pointer */
 	const struct simt_kernel *kernel;
 };
 

@@ -1,60 +1,115 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machine, its data and its caches.
+ * What is asked for, the machine, its data and its caches.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "baselines/data.h"
 #include "bench.h"
-#include "tool.h"
+
+/* ---- options ---- */
+
+enum { OPT_DATA = 0x2000, OPT_CACHE, OPT_PAGE, OPT_TABLE, OPT_REPEAT };
+
+static const struct argp_option options[] = {
+    {"data", OPT_DATA, "SIZE", 0,
+     "how much there is in host memory, of each array (default 256M, of bench on a GPU 8G)", 0},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default a part of the data)", 0},
+    {"page", OPT_PAGE, "SIZE", 0,
+     "page size, a power of two from 512 to 2M (default as tuned, else 4K; of bench the library's)", 0},
+    {"table", OPT_TABLE, "NAME", 0, "auto, direct or sets (default auto)", 0},
+    {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 3, of cache-bench 5)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct bench_request *q = (struct bench_request *)state->input;
+
+	switch (key) {
+	case OPT_DATA: q->data_bytes = tool_size(state, "--data", arg, 1); return 0;
+	case OPT_CACHE: q->cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
+	case OPT_PAGE: q->page_bytes = tool_page(state, "--page", arg); return 0;
+	case OPT_TABLE:
+		q->table = (enum gn_cache_table)tool_word(state, "--table", arg, tool_tables);
+		return 0;
+	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, BENCH_RUNS); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
+
+const struct argp_child bench_children[] = {{&tool_machine_argp, 0, NULL, 0},
+                                            {&tool_files_argp, 0, NULL, 0},
+                                            {&argp, 0, NULL, 0},
+                                            {NULL, 0, NULL, 0}};
+
+void bench_inputs(const struct argp_state *state, struct bench_request *q)
+{
+	state->child_inputs[0] = &q->machine;
+	state->child_inputs[1] = &q->files;
+	state->child_inputs[2] = q;
+}
+
+void bench_standard(struct bench_request *q, uint64_t data_bytes, unsigned repeat)
+{
+	q->machine.name = "cpu";
+	q->data_bytes = data_bytes;
+	q->repeat = repeat;
+}
+
+void bench_complete(struct bench_request *q, const char *command, unsigned cache_part)
+{
+	tool_tuned_defaults(command, q->machine.name, &q->page_bytes, NULL, NULL);
+	if (!q->page_bytes)
+		q->page_bytes = 4096;
+	if (!q->cache_bytes)
+		q->cache_bytes = q->data_bytes / cache_part;
+}
+
+/* ---- the bed ---- */
 
 static void shape_grids(struct bench *b)
 {
 	b->resident.block_threads = 256;
-	b->resident.blocks = b->info.resident_threads / 256 ? b->info.resident_threads / 256 : 1;
+	b->resident.blocks = b->bed.info.resident_threads / 256 ? b->bed.info.resident_threads / 256 : 1;
 	b->resident.shared_bytes = 0;
 	b->grid = b->resident;
 	/* Many blocks end at different times, so that a new one always finds room; threads of a cpu are not
 	 * so cheap. */
-	b->grid.blocks *= b->info.is_cuda ? 8 : 1;
+	b->grid.blocks *= b->bed.info.is_cuda ? 8 : 1;
 }
 
-static uint64_t default_bytes(const struct bench *b)
+int bench_open(struct bench *b, struct gn_error *e)
 {
-	if (b->q->quick)
-		return 4ull << 20;
-	return b->info.is_cuda ? 8ull << 30 : 256ull << 20;
-}
+	int rc = tool_files_check(&b->q->files, e);
 
-int bench_open(struct bench *b, unsigned arrays, struct gn_error *e)
-{
-	char uri[64];
-	int rc = simt_open(&b->machine, &b->q->machine, e);
-
+	rc = rc ? rc : bed_open(&b->bed, &b->q->machine, e);
 	if (rc)
 		return rc;
-	simt_describe(b->machine, &b->info);
 	shape_grids(b);
-	b->bytes = (b->q->data_bytes ? b->q->data_bytes : default_bytes(b)) & ~0xffffull;
-	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)(b->bytes * arrays));
-	rc = gn_store_open(&b->store, b->machine, uri, NULL, e);
-	if (rc)
-		return rc;
-	b->memory = gn_store_view_of(b->store)->memory;
-	b->wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->wrong, SIMT_PINNED);
-	return b->wrong ? bench_fill(b, b->memory, b->bytes, e)
-	                : gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
+	b->bed.cache_options.table = b->q->table;
+	b->wrong = (uint64_t *)simt_alloc(b->bed.machine, sizeof *b->wrong, SIMT_PINNED);
+	return b->wrong ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
+}
+
+int bench_store(struct bench *b, const char *uri, uint64_t bytes, struct gn_error *e)
+{
+	const int rc = uri ? bed_store(&b->bed, e, "%s", uri)
+	                   : bed_store(&b->bed, e, "host:%llu", (unsigned long long)bytes);
+
+	if (!rc)
+		b->memory = gn_store_view_of(b->bed.store)->memory;
+	return rc;
 }
 
 void bench_close(struct bench *b)
 {
-	if (!b->machine)
-		return;
-	simt_free(b->machine, b->wrong);
-	if (b->store)
-		gn_store_close(b->store);
-	simt_close(b->machine);
+	if (b->bed.machine)
+		simt_free(b->bed.machine, b->wrong);
+	bed_close(&b->bed);
 }
 
 int bench_fill(struct bench *b, void *to, uint64_t bytes, struct gn_error *e)
@@ -68,61 +123,35 @@ int bench_fill(struct bench *b, void *to, uint64_t bytes, struct gn_error *e)
 int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_grid grid,
                  const void *arguments, double *seconds, struct gn_error *e)
 {
-	return tool_launch(b->machine, kernel, grid, arguments, seconds, e);
+	return bed_launch(&b->bed, kernel, grid, arguments, 1, seconds, e);
 }
 
-static int make_array(struct bench *b, struct gn_cache *cache, struct gn_array *array, struct gn_error *e)
+int bench_cache(struct bench *b, struct gn_array *array, unsigned part, uint32_t page_bytes, int counters,
+                struct gn_error *e)
 {
-	struct gn_array_options config;
-
-	memset(&config, 0, sizeof config);
-	config.mode = cache ? GN_PAGED : GN_DIRECT;
-	config.cache = cache;
-	config.store = b->store;
-	config.count = b->bytes / 4;
-	config.element_bytes = 4;
-	return gn_array_create(array, b->machine, &config, e);
-}
-
-int bench_direct(struct bench *b, struct gn_array *array, struct gn_error *e)
-{
-	return make_array(b, NULL, array, e);
-}
-
-int bench_cache(struct bench *b, struct gn_cache **cache, struct gn_array *array, unsigned part,
-                uint32_t page_bytes, int counters, struct gn_error *e)
-{
-	struct gn_cache_options options;
+	const uint64_t bytes = b->q->cache_bytes ? b->q->cache_bytes : b->bytes / part;
 	int rc;
 
-	memset(&options, 0, sizeof options);
 	memset(array, 0, sizeof *array);
-	options.bytes = b->q->cache_bytes ? b->q->cache_bytes : b->bytes / part;
-	options.page_bytes = page_bytes;
-	options.statistics = counters;
-	*cache = NULL;
-	rc = gn_cache_create(cache, b->machine, &b->store, 1, &options, e);
-	return rc ? rc : make_array(b, *cache, array, e);
+	rc = bed_cache(&b->bed, bytes, page_bytes, counters, e);
+	return rc ? rc : bed_array(&b->bed, array, 0, b->bytes / 4, e);
 }
 
-int bench_uncache(struct bench *b, struct gn_cache *cache, struct gn_array *array, struct gn_error *e)
+int bench_uncache(struct bench *b, struct gn_array *array, int rc, struct gn_error *e)
 {
-	int rc = array->failure ? gn_array_failure(array, e) : 0;
-
-	if (array->failure)
-		gn_array_destroy(array, b->machine);
-	if (cache)
-		gn_cache_destroy(cache);
+	rc = bed_array_end(&b->bed, array, rc, e);
+	bed_uncache(&b->bed);
 	return rc;
 }
 
-uint32_t bench_batch(const struct bench *b, struct gn_cache *cache, uint32_t most)
+uint32_t bench_batch(const struct bench *b, uint32_t most)
 {
-	const uint64_t warps = (uint64_t)b->resident.blocks * b->resident.block_threads / b->info.warp_width;
+	const uint64_t warps =
+	    (uint64_t)b->resident.blocks * b->resident.block_threads / b->bed.info.warp_width;
 	struct gn_cache_info facts;
 	uint64_t batch;
 
-	if (gn_cache_describe(cache, &facts))
+	if (gn_cache_describe(b->bed.cache, &facts))
 		return 1;
 	batch = facts.frames / (4 * warps);
 	batch = batch < most ? batch : most;

@@ -23,7 +23,7 @@ static int cached_rows(struct bench_natural *n, const struct gn_natural_pattern 
 		rc = bench_natural_row(n, "paged-cold", p->read, BENCH_COLD, e);
 	if (!rc && !frames)
 		rc = bench_natural_row(n, "paged-again", p->read, BENCH_AGAIN, e);
-	return bench_natural_uncache(n, rc, e);
+	return bench_uncache(n->b, &n->args.array, rc, e);
 }
 
 /*
@@ -109,7 +109,7 @@ static int sum_rows(struct bench_natural *n, struct gn_error *e)
 		rc = bench_natural_row(n, "paged-view", &gn_natural_sum_view_kernel, BENCH_COLD, e);
 	if (!rc)
 		rc = bench_natural_row(n, "paged-cursor", &gn_natural_sum_cursor_kernel, BENCH_COLD, e);
-	return bench_natural_uncache(n, rc, e);
+	return bench_uncache(n->b, &n->args.array, rc, e);
 }
 
 int bench_sum(struct bench *b, struct gn_error *e)

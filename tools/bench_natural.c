@@ -20,7 +20,7 @@ int bench_natural_open(struct bench_natural *n, struct bench *b, const struct si
 	n->b = b;
 	n->args.memory = b->memory;
 	n->args.words = b->bytes / 4;
-	n->args.sum = (uint64_t *)simt_alloc(b->machine, sizeof *n->args.sum, SIMT_DEVICE);
+	n->args.sum = (uint64_t *)simt_alloc(b->bed.machine, sizeof *n->args.sum, SIMT_DEVICE);
 	if (!n->args.sum)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a sum");
 	return bench_launch(b, fill, b->grid, &n->args, &seconds, e);
@@ -28,7 +28,7 @@ int bench_natural_open(struct bench_natural *n, struct bench *b, const struct si
 
 int bench_natural_close(struct bench_natural *n, int rc, struct gn_error *e)
 {
-	simt_free(n->b->machine, n->args.sum);
+	simt_free(n->b->bed.machine, n->args.sum);
 	return rc ? rc : bench_fill(n->b, n->b->memory, n->b->bytes, e);
 }
 
@@ -45,7 +45,7 @@ struct run {
 static int add_up(struct bench_natural *n, const struct simt_kernel *kernel, struct simt_grid grid,
                   uint64_t *sum, double *seconds, struct gn_error *e)
 {
-	struct simt_machine *m = n->b->machine;
+	struct simt_machine *m = n->b->bed.machine;
 	int rc;
 
 	*sum = 0;
@@ -62,7 +62,7 @@ static int prepare(struct run *r, struct gn_error *e)
 {
 	uint64_t sum;
 	double seconds;
-	int rc = r->n->cache ? gn_cache_invalidate(r->n->cache, e) : 0;
+	int rc = r->n->b->bed.cache ? gn_cache_invalidate(r->n->b->bed.cache, e) : 0;
 
 	r->n->args.salt++;
 	return !rc && r->state == BENCH_AGAIN ? add_up(r->n, r->kernel, r->grid, &sum, &seconds, e) : rc;
@@ -110,7 +110,7 @@ static struct simt_grid plain_grid(const struct bench *b, unsigned k)
 	static const unsigned quarters[] = {4, 2, 1, 8, 32};
 	struct simt_grid grid = b->resident;
 
-	grid.blocks = k < sizeof quarters / sizeof *quarters && (b->info.is_cuda || !k)
+	grid.blocks = k < sizeof quarters / sizeof *quarters && (b->bed.info.is_cuda || !k)
 	                  ? grid.blocks * quarters[k] / 4
 	                  : 0;
 	return grid;
@@ -167,57 +167,28 @@ int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const
 
 /* ---- ours ---- */
 
-static int make_cache(struct bench_natural *n, uint64_t bytes, struct gn_error *e)
-{
-	struct gn_cache_options options;
-
-	memset(&options, 0, sizeof options);
-	options.bytes = bytes;
-	options.page_bytes = n->b->q->page_bytes;
-	return gn_cache_create(&n->cache, n->b->machine, &n->b->store, 1, &options, e);
-}
-
 /* How large the pages of a cache are depends on what the library chooses. */
 static int make_cache_of(struct bench_natural *n, uint64_t frames, struct gn_error *e)
 {
+	struct bed *bed = &n->b->bed;
 	struct gn_cache_info facts;
-	int rc = make_cache(n, n->b->bytes / 8, e);
+	int rc = bed_cache(bed, n->b->bytes / 8, n->b->q->page_bytes, 0, e);
 
-	if (!rc && (rc = gn_cache_describe(n->cache, &facts)))
+	if (!rc && (rc = gn_cache_describe(bed->cache, &facts)))
 		gn_error_set(e, rc, "the cache cannot be described");
 	if (rc)
 		return rc;
-	gn_cache_destroy(n->cache);
-	n->cache = NULL;
-	return make_cache(n, frames * facts.page_bytes, e);
+	bed_uncache(bed);
+	return bed_cache(bed, frames * facts.page_bytes, n->b->q->page_bytes, 0, e);
 }
 
 int bench_natural_cache(struct bench_natural *n, uint64_t bytes, uint64_t frames, struct gn_error *e)
 {
-	struct gn_array_options config;
-	int rc = bytes ? make_cache(n, n->b->q->cache_bytes ? n->b->q->cache_bytes : bytes, e)
+	const struct bench_request *q = n->b->q;
+	int rc = bytes ? bed_cache(&n->b->bed, q->cache_bytes ? q->cache_bytes : bytes, q->page_bytes, 0, e)
 	               : make_cache_of(n, frames, e);
 
-	memset(&config, 0, sizeof config);
-	config.mode = GN_PAGED;
-	config.cache = n->cache;
-	config.store = n->b->store;
-	config.count = n->args.words;
-	config.element_bytes = 4;
-	return rc ? rc : gn_array_create(&n->args.array, n->b->machine, &config, e);
-}
-
-int bench_natural_uncache(struct bench_natural *n, int rc, struct gn_error *e)
-{
-	int failed = rc || !n->args.array.failure ? rc : gn_array_failure(&n->args.array, e);
-
-	if (n->args.array.failure)
-		gn_array_destroy(&n->args.array, n->b->machine);
-	if (n->cache)
-		gn_cache_destroy(n->cache);
-	n->cache = NULL;
-	memset(&n->args.array, 0, sizeof n->args.array);
-	return failed;
+	return rc ? rc : bed_array(&n->b->bed, &n->args.array, 0, n->args.words, e);
 }
 
 int bench_natural_row(struct bench_natural *n, const char *name, const struct simt_kernel *kernel,
@@ -229,7 +200,7 @@ int bench_natural_row(struct bench_natural *n, const char *name, const struct si
 	struct scope_result *row;
 	int rc = bench_measure(n->b, &way, &row, e);
 
-	if (!rc && n->cache && !gn_cache_describe(n->cache, &facts))
+	if (!rc && n->b->bed.cache && !gn_cache_describe(n->b->bed.cache, &facts))
 		snprintf(row->why, sizeof row->why, "%llu pages of %u bytes",
 		         (unsigned long long)facts.frames, facts.page_bytes);
 	return rc;

@@ -16,7 +16,6 @@ extern "C" {
 struct bench_natural {
 	struct bench *b;
 	struct gn_natural_args args;
-	struct gn_cache *cache; /* NULL: none, while plain loops run and in direct mode */
 	const struct simt_kernel *check; /* of what a run has written with salt; NULL: it only reads */
 	uint64_t want;          /* what the sum of a run or, if there is one, of its check must be */
 	enum scope_unit unit;   /* of the rows, and how many of it a run has */
@@ -51,11 +50,9 @@ int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const
 
 /*
  * bench_natural_cache - a cache of so many bytes (0: of so many frames) with the pages of --page, and
- * args.array in it. bench_natural_uncache ends it, also an array without a cache; it returns rc, or what the
- * array failed with.
+ * args.array in it. bench_uncache(n->b, &n->args.array, rc, e) ends them.
  */
 int bench_natural_cache(struct bench_natural *n, uint64_t bytes, uint64_t frames, struct gn_error *e);
-int bench_natural_uncache(struct bench_natural *n, int rc, struct gn_error *e);
 
 /* When the cache of a run is cold. */
 enum bench_natural_cache_state {

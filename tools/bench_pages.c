@@ -43,15 +43,16 @@ static int stream_row(struct bench *b, struct gn_error *e)
 
 static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
 {
-	const uint64_t warps = (uint64_t)b->resident.blocks * b->resident.block_threads / b->info.warp_width;
+	const uint64_t warps =
+	    (uint64_t)b->resident.blocks * b->resident.block_threads / b->bed.info.warp_width;
 	int rc;
 
 	args->warp_frames = 1;
-	args->scratch = (char *)simt_alloc(b->machine, warps * args->page_bytes, SIMT_DEVICE);
+	args->scratch = (char *)simt_alloc(b->bed.machine, warps * args->page_bytes, SIMT_DEVICE);
 	if (!args->scratch)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a page a warp");
 	rc = kernel_row(b, "copy", SCOPE_BOUND, &gn_base_pages_copy_kernel, args, NULL, e);
-	simt_free(b->machine, args->scratch);
+	simt_free(b->bed.machine, args->scratch);
 	args->scratch = NULL;
 	return rc;
 }
@@ -59,40 +60,41 @@ static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_
 /* The same in as many frames as the cache of the paged rows has, with a table of where each page is. */
 static int noted_row(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
 {
-	const uint64_t warps = (uint64_t)b->resident.blocks * b->resident.block_threads / b->info.warp_width;
+	const uint64_t warps =
+	    (uint64_t)b->resident.blocks * b->resident.block_threads / b->bed.info.warp_width;
 	const uint64_t pages = b->bytes / args->page_bytes, share = pages / FRAMES_OF / warps;
 	int rc;
 
 	args->batch = BATCH_BYTES / args->page_bytes;
 	args->warp_frames = share > args->batch ? share : args->batch;
 	args->scratch =
-	    (char *)simt_alloc(b->machine, warps * args->warp_frames * args->page_bytes, SIMT_DEVICE);
-	args->owner = (uint64_t *)simt_alloc(b->machine, warps * args->warp_frames * 8, SIMT_DEVICE);
-	args->table = (uint64_t *)simt_alloc(b->machine, pages * 8, SIMT_DEVICE);
+	    (char *)simt_alloc(b->bed.machine, warps * args->warp_frames * args->page_bytes, SIMT_DEVICE);
+	args->owner = (uint64_t *)simt_alloc(b->bed.machine, warps * args->warp_frames * 8, SIMT_DEVICE);
+	args->table = (uint64_t *)simt_alloc(b->bed.machine, pages * 8, SIMT_DEVICE);
 	rc = args->scratch && args->owner && args->table
 	         ? 0
 	         : gn_error_set(e, -GN_ENOMEM, "no memory for frames and a table");
 	rc = rc ? rc : kernel_row(b, "copy-noted", SCOPE_BOUND, &gn_base_pages_noted_kernel, args, NULL, e);
-	simt_free(b->machine, args->scratch);
-	simt_free(b->machine, args->owner);
-	simt_free(b->machine, args->table);
+	simt_free(b->bed.machine, args->scratch);
+	simt_free(b->bed.machine, args->owner);
+	simt_free(b->bed.machine, args->table);
 	args->scratch = NULL;
 	return rc;
 }
 
 static int paged_rows(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
 {
-	struct gn_cache *cache;
-	int failed, rc = bench_cache(b, &cache, &args->array, FRAMES_OF, args->page_bytes, 0, e);
+	int rc = bench_cache(b, &args->array, FRAMES_OF, args->page_bytes, 0, e);
 
 	if (!rc)
-		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_pages_cached_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_pages_cached_kernel, args,
+		                b->bed.cache, e);
 	if (!rc)
-		args->batch = bench_batch(b, cache, BATCH_BYTES / args->page_bytes);
+		args->batch = bench_batch(b, BATCH_BYTES / args->page_bytes);
 	if (!rc)
-		rc = kernel_row(b, "paged-batch", SCOPE_OURS, &gn_base_pages_batch_kernel, args, cache, e);
-	failed = bench_uncache(b, cache, &args->array, rc ? NULL : e);
-	return rc ? rc : failed;
+		rc = kernel_row(b, "paged-batch", SCOPE_OURS, &gn_base_pages_batch_kernel, args, b->bed.cache,
+		                e);
+	return bench_uncache(b, &args->array, rc, e);
 }
 
 static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
@@ -119,7 +121,7 @@ static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	if (!rc)
 		rc = noted_row(b, &args, e);
 	if (!rc)
-		rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
+		rc = kernel_row(b, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		                &gn_base_pages_pointer_kernel, &args, NULL, e);
 #ifdef GN_CUDA
 	if (!rc)

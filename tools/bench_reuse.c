@@ -32,7 +32,7 @@ static int pointer_row(struct bench *b, struct gn_base_reuse_args *args, struct 
 {
 	struct bench_kernel k = {&gn_base_reuse_pointer_kernel, args, NULL, NULL, {0, 0, 0}};
 	const double bytes = (double)args->touches * PAGE_BYTES;
-	const struct bench_way way = {b->info.is_cuda ? "zero-copy" : "plain",
+	const struct bench_way way = {b->bed.info.is_cuda ? "zero-copy" : "plain",
 	                              SCOPE_BASELINE,
 	                              SCOPE_BANDWIDTH,
 	                              bytes,
@@ -44,19 +44,14 @@ static int pointer_row(struct bench *b, struct gn_base_reuse_args *args, struct 
 }
 
 /* The counters are of all runs since the cache was made, each of which began cold. */
-static int note_misses(struct gn_cache *cache, const struct gn_base_reuse_args *args, unsigned runs,
-                       struct scope_result *r, struct gn_error *e)
+static void note_misses(struct bench *b, const struct gn_base_reuse_args *args, unsigned runs,
+                        struct scope_result *r)
 {
 	const double touched = (double)args->touches * PAGE_BYTES;
-	struct gn_cache_info facts;
-	int rc = gn_cache_describe(cache, &facts);
 
-	if (rc)
-		return gn_error_set(e, rc, "the cache's counters cannot be read");
-	bench_moved(r, (double)facts.count.fetched_bytes / runs);
+	bench_moved(r, (double)bed_fetched(&b->bed) / runs);
 	snprintf(r->why, sizeof r->why, "%.1f %% of %.3g GB fetched: %.1f GB/s to the reader",
 	         100 * (double)r->bytes / touched, touched / 1e9, touched / bench_seconds(r) / 1e9);
-	return 0;
 }
 
 static int cached_row(struct bench *b, struct gn_base_reuse_args *args, unsigned part, struct gn_error *e)
@@ -66,14 +61,14 @@ static int cached_row(struct bench *b, struct gn_base_reuse_args *args, unsigned
 	struct bench_kernel k = {&gn_base_reuse_cached_kernel, args, NULL, NULL, {0, 0, 0}};
 	struct bench_way way = {name, SCOPE_OURS, SCOPE_BANDWIDTH, 0, bench_run_kernel, &k, 0};
 	struct scope_result *row;
-	int failed, rc = bench_cache(b, &k.cool, &args->array, part, PAGE_BYTES, 1, e);
+	int rc = bench_cache(b, &args->array, part, PAGE_BYTES, 1, e);
 
+	k.cool = b->bed.cache;
 	if (!rc)
 		rc = bench_measure(b, &way, &row, e);
 	if (!rc)
-		rc = note_misses(k.cool, args, b->q->repeat + 1, row, e);
-	failed = bench_uncache(b, k.cool, &args->array, rc ? NULL : e);
-	return rc ? rc : failed;
+		note_misses(b, args, b->q->repeat + 1, row);
+	return bench_uncache(b, &args->array, rc, e);
 }
 
 static int with_trace(struct bench *b, struct gn_base_reuse_args *args, struct gn_error *e)
@@ -105,10 +100,10 @@ int bench_reuse(struct bench *b, struct gn_error *e)
 	bench_begin(b, "reuse", "stream",
 	            "pages of 4 KiB of %.3g GB in host memory by Zipf's law (0.99), as the cache shrinks",
 	            (double)b->bytes / 1e9);
-	args.trace = (uint32_t *)simt_alloc(b->machine, args.touches * sizeof *args.trace, SIMT_DEVICE);
+	args.trace = (uint32_t *)simt_alloc(b->bed.machine, args.touches * sizeof *args.trace, SIMT_DEVICE);
 	if (!args.trace)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for the trace; take a smaller --data");
 	rc = with_trace(b, &args, e);
-	simt_free(b->machine, args.trace);
+	simt_free(b->bed.machine, args.trace);
 	return rc;
 }

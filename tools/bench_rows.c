@@ -11,9 +11,6 @@
 #include "bench.h"
 #include "scope/output/format.h"
 
-const struct argp_child bench_children[] = {
-    {&tool_machine_argp, 0, NULL, 0}, {&tool_files_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
-
 void bench_begin(struct bench *b, const char *name, const char *limit, const char *title, ...)
 {
 	va_list list;
@@ -29,13 +26,8 @@ void bench_begin(struct bench *b, const char *name, const char *limit, const cha
 
 static void describe(const struct bench *b, const struct bench_way *way, struct bench_row *to)
 {
-	const struct scope_row row = {.name = to->name,
-	                              .summary = to->title,
-	                              .direction = "none",
-	                              .limit = to->limit,
-	                              .unit = way->unit,
-	                              .timer = SCOPE_HOST_CLOCK,
-	                              .role = way->role};
+	const struct scope_row row = {to->name,         to->title, NULL, "none", to->limit, NULL, way->unit,
+	                              SCOPE_HOST_CLOCK, NULL,      NULL, NULL,   NULL,      NULL, way->role};
 
 	to->row = row;
 	snprintf(to->name, sizeof to->name, "%s/%s", b->group, way->name);
@@ -85,6 +77,16 @@ int bench_keep(struct bench *b, const struct bench_way *way, const double *secon
 	return 0;
 }
 
+int bench_right(struct bench *b, const char *what, struct gn_error *e)
+{
+	if (!*b->wrong)
+		return 0;
+	return gn_error_set(
+	    e, -GN_EBADMSG,
+	    "%s, %s: %llu words were not what they should be: this is a bug; please report it", b->group,
+	    what, (unsigned long long)*b->wrong);
+}
+
 int bench_measure(struct bench *b, const struct bench_way *way, struct scope_result **result,
                   struct gn_error *e)
 {
@@ -94,11 +96,7 @@ int bench_measure(struct bench *b, const struct bench_way *way, struct scope_res
 
 	for (unsigned k = 0; k < runs && !rc; k++)
 		rc = way->run(b, way->user, &seconds[k], e);
-	if (!rc && *b->wrong)
-		rc = gn_error_set(
-		    e, -GN_EBADMSG,
-		    "%s, %s: %llu words were not what they should be: this is a bug; please report it",
-		    b->group, way->name, (unsigned long long)*b->wrong);
+	rc = rc ? rc : bench_right(b, way->name, e);
 	return rc ? rc : bench_keep(b, way, seconds, runs, result, e);
 }
 
@@ -117,11 +115,13 @@ int bench_run_kernel(struct bench *b, void *user, double *seconds, struct gn_err
 
 double bench_seconds(const struct scope_result *r)
 {
+	const enum scope_unit unit = r->cell.row->unit;
 	struct scope_statistics s;
 
-	if (scope_statistics_of(r->seconds, r->samples, &s))
+	if (scope_result_statistics(r, &s))
 		return 0;
-	return s.median * (double)r->operations;
+	return unit == SCOPE_LATENCY ? s.median
+	                             : (double)(unit == SCOPE_RATE ? r->operations : r->bytes) / s.median;
 }
 
 /* The row that is this row's limit, if it does the same work. */
@@ -158,8 +158,8 @@ void bench_print(struct bench *b)
 	if (tool_files_to_stdout(&b->q->files))
 		return;
 	if (!b->printed)
-		printf("%s, %u processors, warps of %u; %s\n", b->info.name, b->info.processors,
-		       b->info.warp_width, gn_store_path(b->store));
+		printf("%s, %u processors, warps of %u; %s\n", b->bed.info.name, b->bed.info.processors,
+		       b->bed.info.warp_width, gn_store_path(b->bed.store));
 	for (; b->printed < b->rows; b->printed++) {
 		const struct bench_row *row = &b->row[b->printed];
 		const size_t group = strcspn(row->name, "/") + 1;
@@ -179,11 +179,11 @@ static json_t *context(const struct bench *b, json_t *settings)
 
 	scope_machine_find_host(&m, SCOPE_NORMAL, ".");
 	all = scope_environment(&m);
-	json_object_update_new(settings, json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:i, s:b}", "command",
-	                                           b->command, "machine", "name", b->info.name, "processors",
-	                                           (int)b->info.processors, "warp_width",
-	                                           (int)b->info.warp_width, "path", gn_store_path(b->store),
-	                                           "repeat", (int)b->q->repeat, "verified", 1));
+	json_object_update_new(
+	    settings, json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:i, s:b}", "command", b->command, "machine",
+	                        "name", b->bed.info.name, "processors", (int)b->bed.info.processors,
+	                        "warp_width", (int)b->bed.info.warp_width, "path",
+	                        gn_store_path(b->bed.store), "repeat", (int)b->q->repeat, "verified", 1));
 	json_object_set_new(all, "executable", json_sprintf("grapnel %s", b->command));
 	json_object_set_new(all, "bench", settings);
 	return all;

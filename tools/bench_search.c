@@ -11,7 +11,7 @@ static int cached_row(struct bench_natural *n, const char *name, unsigned part, 
 
 	if (!rc)
 		rc = bench_natural_row(n, name, &gn_natural_search_read_kernel, BENCH_COLD, e);
-	return bench_natural_uncache(n, rc, e);
+	return bench_uncache(n->b, &n->args.array, rc, e);
 }
 
 /*
@@ -23,7 +23,7 @@ static int cached_row(struct bench_natural *n, const char *name, unsigned part, 
 static int lines_row(struct bench_natural *n, struct gn_error *e)
 {
 	static const struct simt_kernel *const lines[] = {&gn_natural_search_lines_kernel};
-	struct simt_machine *m = n->b->machine;
+	struct simt_machine *m = n->b->bed.machine;
 	double seconds;
 	int rc;
 

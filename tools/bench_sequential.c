@@ -25,9 +25,9 @@ static int plain_rows(struct bench *b, const struct gn_base_read_args *args, str
 	uint32_t *copy;
 	int rc;
 
-	if (!b->info.is_cuda)
+	if (!b->bed.info.is_cuda)
 		return kernel_row(b, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, args, NULL, e);
-	copy = (uint32_t *)simt_alloc(b->machine, b->bytes, SIMT_DEVICE);
+	copy = (uint32_t *)simt_alloc(b->bed.machine, b->bytes, SIMT_DEVICE);
 	if (!copy)
 		return gn_error_set(e, -GN_ENOMEM,
 		                    "no room for a copy of the data on the device; take a smaller --data");
@@ -35,7 +35,7 @@ static int plain_rows(struct bench *b, const struct gn_base_read_args *args, str
 	rc = bench_fill(b, copy, b->bytes, e);
 	if (!rc)
 		rc = kernel_row(b, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, &plain, NULL, e);
-	simt_free(b->machine, copy);
+	simt_free(b->bed.machine, copy);
 	if (!rc)
 		rc = kernel_row(b, "zero-copy", SCOPE_BOUND, &gn_base_read_wide_kernel, args, NULL, e);
 	if (!rc)
@@ -46,30 +46,31 @@ static int plain_rows(struct bench *b, const struct gn_base_read_args *args, str
 
 static int paged_rows(struct bench *b, struct gn_base_read_args *args, struct gn_error *e)
 {
-	struct gn_cache *cache;
-	int failed, rc = bench_cache(b, &cache, &args->array, 16, 4096, 0, e);
+	int rc = bench_cache(b, &args->array, 16, 4096, 0, e);
 
 	if (!rc)
-		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_read_page_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_read_page_kernel, args, b->bed.cache,
+		                e);
 	if (!rc)
-		rc = kernel_row(b, "paged-range", SCOPE_OURS, &gn_base_read_range_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-range", SCOPE_OURS, &gn_base_read_range_kernel, args, b->bed.cache,
+		                e);
 	if (!rc)
-		rc = kernel_row(b, "paged-cursor", SCOPE_OURS, &gn_base_read_cursor_kernel, args, cache, e);
+		rc = kernel_row(b, "paged-cursor", SCOPE_OURS, &gn_base_read_cursor_kernel, args,
+		                b->bed.cache, e);
 	if (!rc)
-		rc = kernel_row(b, "paged-scalar", SCOPE_OURS, &gn_base_read_scalar_kernel, args, cache, e);
-	failed = bench_uncache(b, cache, &args->array, rc ? NULL : e);
-	return rc ? rc : failed;
+		rc = kernel_row(b, "paged-scalar", SCOPE_OURS, &gn_base_read_scalar_kernel, args,
+		                b->bed.cache, e);
+	return bench_uncache(b, &args->array, rc, e);
 }
 
 static int direct_row(struct bench *b, struct gn_base_read_args *args, struct gn_error *e)
 {
-	int rc = bench_direct(b, &args->array, e);
+	int rc = bed_array(&b->bed, &args->array, 0, b->bytes / 4, e);
 
 	if (rc)
 		return rc;
 	rc = kernel_row(b, "direct", SCOPE_OURS, &gn_base_read_scalar_kernel, args, NULL, e);
-	gn_array_destroy(&args->array, b->machine);
-	return rc;
+	return bed_array_end(&b->bed, &args->array, rc, e);
 }
 
 int bench_sequential(struct bench *b, struct gn_error *e)
@@ -82,7 +83,7 @@ int bench_sequential(struct bench *b, struct gn_error *e)
 	args.words = b->bytes / 4;
 	args.wrong = b->wrong;
 	args.page_words = 1024;
-	bench_begin(b, "sequential", b->info.is_cuda ? "zero-copy" : "plain",
+	bench_begin(b, "sequential", b->bed.info.is_cuda ? "zero-copy" : "plain",
 	            "every word of %.3g GB in host memory, in order", (double)b->bytes / 1e9);
 	rc = plain_rows(b, &args, e);
 #ifdef GN_CUDA

@@ -21,8 +21,8 @@ int bench_stores(struct bench *b, struct gn_error *e)
 	if (!rc)
 		rc = bench_natural_plain(&n, plain, 2, e);
 	if (!rc)
-		rc = bench_direct(b, &n.args.array, e);
+		rc = bed_array(&b->bed, &n.args.array, 0, b->bytes / 4, e);
 	if (!rc)
 		rc = bench_natural_row(&n, "direct-write", &gn_natural_store_write_kernel, BENCH_COLD, e);
-	return bench_natural_close(&n, bench_natural_uncache(&n, rc, e), e);
+	return bench_natural_close(&n, bench_uncache(b, &n.args.array, rc, e), e);
 }

@@ -19,27 +19,25 @@ static int kernel_row(struct bench *b, const char *name, enum scope_role role,
 
 static int direct_row(struct bench *b, struct gn_base_words_args *args, struct gn_error *e)
 {
-	int rc = bench_direct(b, &args->array, e);
+	int rc = bed_array(&b->bed, &args->array, 0, b->bytes / 4, e);
 
 	if (rc)
 		return rc;
 	rc = kernel_row(b, "direct", SCOPE_OURS, &gn_base_words_array_kernel, args, NULL, e);
-	gn_array_destroy(&args->array, b->machine);
-	return rc;
+	return bed_array_end(&b->bed, &args->array, rc, e);
 }
 
 /* Nearly each access is a miss, which moves a page: fewer of them say as much. */
 static int paged_row(struct bench *b, struct gn_base_words_args *args, struct gn_error *e)
 {
 	struct gn_base_words_args few = *args;
-	struct gn_cache *cache;
-	int failed, rc = bench_cache(b, &cache, &few.array, 16, 512, 0, e);
+	int rc = bench_cache(b, &few.array, 16, 512, 0, e);
 
 	few.touches = few.touches / 4 + 1;
 	if (!rc)
-		rc = kernel_row(b, "paged-512", SCOPE_OURS, &gn_base_words_array_kernel, &few, cache, e);
-	failed = bench_uncache(b, cache, &few.array, rc ? NULL : e);
-	return rc ? rc : failed;
+		rc = kernel_row(b, "paged-512", SCOPE_OURS, &gn_base_words_array_kernel, &few, b->bed.cache,
+		                e);
+	return bench_uncache(b, &few.array, rc, e);
 }
 
 int bench_words(struct bench *b, struct gn_error *e)
@@ -53,9 +51,9 @@ int bench_words(struct bench *b, struct gn_error *e)
 	args.words = b->bytes / 4;
 	args.touches = args.words / 16 < most ? args.words / 16 : most;
 	args.wrong = b->wrong;
-	bench_begin(b, "words", b->info.is_cuda ? "zero-copy" : "plain",
+	bench_begin(b, "words", b->bed.info.is_cuda ? "zero-copy" : "plain",
 	            "random words of 4 bytes of %.3g GB in host memory", (double)b->bytes / 1e9);
-	rc = kernel_row(b, b->info.is_cuda ? "zero-copy" : "plain", SCOPE_BOUND,
+	rc = kernel_row(b, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BOUND,
 	                &gn_base_words_pointer_kernel, &args, NULL, e);
 #ifdef GN_CUDA
 	if (!rc)

@@ -5,19 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "scope/sampling.h"
 
 /* A launch with its wait takes about ten microseconds on a GPU, and some tens where threads of the host are
  * woken. */
 static const double long_enough = 4e-3;
-
-static double seconds_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 bool bed_is_gpu(const struct scope_row *row)
 {
@@ -33,61 +26,84 @@ bool bed_may(const struct scope_row *row, const struct scope_machine *m, struct 
 	return false;
 }
 
-int bed_open(struct bed *b, const struct scope_cell *c, struct gn_error *e)
+int bed_open(struct bed *b, const struct simt_options *config, struct gn_error *e)
 {
-	struct simt_options config;
-	char name[32];
 	int rc;
 
 	memset(b, 0, sizeof *b);
-	memset(&config, 0, sizeof config);
-	snprintf(name, sizeof name, "cuda:%u", (unsigned)scope_cell_arg(c, "gpu", 0));
-	config.name = bed_is_gpu(c->row) ? name : "cpu";
-	rc = simt_open(&b->machine, &config, e);
+	rc = simt_open(&b->machine, config, e);
 	if (!rc)
 		simt_describe(b->machine, &b->info);
 	return rc;
 }
 
+int bed_open_row(struct bed *b, const struct scope_cell *c, struct gn_error *e)
+{
+	struct simt_options config;
+	char name[32];
+
+	memset(&config, 0, sizeof config);
+	snprintf(name, sizeof name, "cuda:%u", (unsigned)scope_cell_arg(c, "gpu", 0));
+	config.name = bed_is_gpu(c->row) ? name : "cpu";
+	return bed_open(b, &config, e);
+}
+
 void bed_close(struct bed *b)
 {
-	if (b->cache)
-		gn_cache_destroy(b->cache);
+	bed_uncache(b);
 	gn_store_close(b->store);
 	if (b->machine)
 		simt_close(b->machine);
 }
 
-int bed_store(struct bed *b, uint32_t transfer_bytes, struct gn_error *e, const char *uri, ...)
+int bed_store(struct bed *b, struct gn_error *e, const char *uri, ...)
 {
-	struct gn_store_options options;
-	char text[96];
+	char text[4096];
 	va_list args;
 
 	va_start(args, uri);
 	vsnprintf(text, sizeof text, uri, args);
 	va_end(args);
-	memset(&options, 0, sizeof options);
-	options.transfer_bytes = transfer_bytes;
-	return gn_store_open(&b->store, b->machine, text, &options, e);
+	return gn_store_open(&b->store, b->machine, text, &b->store_options, e);
 }
 
 int bed_cache(struct bed *b, uint64_t bytes, uint32_t page_bytes, int counts, struct gn_error *e)
 {
-	struct gn_cache_options options;
+	b->cache_options.bytes = bytes;
+	b->cache_options.page_bytes = page_bytes;
+	b->cache_options.statistics = counts;
+	return gn_cache_create(&b->cache, b->machine, &b->store, 1, &b->cache_options, e);
+}
 
-	memset(&options, 0, sizeof options);
-	options.bytes = bytes;
-	options.page_bytes = page_bytes;
-	options.statistics = counts;
-	return gn_cache_create(&b->cache, b->machine, &b->store, 1, &options, e);
+int bed_array(struct bed *b, struct gn_array *array, uint64_t offset, uint64_t words, struct gn_error *e)
+{
+	const struct gn_array_options config = {
+	    b->cache ? GN_PAGED : GN_DIRECT, b->cache, b->store, offset, words, 4};
+
+	return gn_array_create(array, b->machine, &config, e);
+}
+
+int bed_array_end(struct bed *b, struct gn_array *array, int rc, struct gn_error *e)
+{
+	if (!rc && array->failure)
+		rc = gn_array_failure(array, e);
+	gn_array_destroy(array, b->machine);
+	memset(array, 0, sizeof *array);
+	return rc;
+}
+
+void bed_uncache(struct bed *b)
+{
+	if (b->cache)
+		gn_cache_destroy(b->cache);
+	b->cache = NULL;
 }
 
 uint64_t bed_fetched(struct bed *b)
 {
 	struct gn_cache_info facts;
 
-	return gn_cache_describe(b->cache, &facts) ? 0 : facts.statistics.fetched_bytes;
+	return !b->cache || gn_cache_describe(b->cache, &facts) ? 0 : facts.statistics.fetched_bytes;
 }
 
 struct simt_grid bed_full_grid(const struct bed *b)
@@ -112,14 +128,14 @@ struct simt_grid bed_grid(const struct bed *b, uint64_t warps)
 int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
                uint64_t times, double *seconds, struct gn_error *e)
 {
-	const double began = seconds_now();
+	const double began = scope_clock();
 	int rc = 0;
 
 	for (uint64_t k = 0; k < times && !rc; k++)
 		rc = simt_launch(b->machine, kernel, grid, args);
 	if (!rc)
 		rc = simt_wait(b->machine);
-	*seconds = seconds_now() - began;
+	*seconds = scope_clock() - began;
 	return rc ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(b->machine)) : 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bed.h - what the rows of the library itself are measured on: a machine, a store, a cache.
+ * bed.h - what the library itself is measured on, by rows of scope and by the commands: a machine, a store, a
+ * cache.
  *
  * Each way has two rows, grapnel-cpu/WAY and grapnel-gpu/WAY, of the same functions: which machine it is the
  * row's name says. Time is that of the host around launch and wait; a sample has so many operations that the
@@ -9,6 +10,7 @@
 #ifndef GN_SCOPE_BED_H
 #define GN_SCOPE_BED_H
 
+#include <grapnel/array.h>
 #include <grapnel/cache.h>
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
@@ -24,6 +26,9 @@ struct bed {
 	struct simt_info info;
 	struct gn_store *store;
 	struct gn_cache *cache;
+	/* zero, unless who opens the bed wants something else of all stores or caches */
+	struct gn_store_options store_options;
+	struct gn_cache_options cache_options;
 	uint64_t least; /* operations of a sample, so that the launch does not count */
 };
 
@@ -33,18 +38,27 @@ bool bed_is_gpu(const struct scope_row *row);
 /* bed_may - can the row be measured at all? Otherwise it is skipped in p, whose code is in *rc. */
 bool bed_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, int *rc);
 
-/* bed_open - the machine of the cell's row, and zero in all else of b. Returns 0 or a code; bed_close in any
- * case. */
-int bed_open(struct bed *b, const struct scope_cell *c, struct gn_error *e);
+/* bed_open - a machine, and zero in all else of b. Returns 0 or a code; bed_close in any case. */
+int bed_open(struct bed *b, const struct simt_options *config, struct gn_error *e);
 void bed_close(struct bed *b);
 
-/* bed_store - open a store; @transfer_bytes is the largest transfer, where there are any; @uri is printf's.
- */
-int bed_store(struct bed *b, uint32_t transfer_bytes, struct gn_error *e, const char *uri, ...)
-    __attribute__((format(printf, 4, 5)));
+/* bed_open_row - the machine of the cell's row. */
+int bed_open_row(struct bed *b, const struct scope_cell *c, struct gn_error *e);
+
+/* bed_store - open a store; @uri is printf's. */
+int bed_store(struct bed *b, struct gn_error *e, const char *uri, ...) __attribute__((format(printf, 3, 4)));
 
 /* bed_cache - a cache of so many bytes before the store; counts what it fetches if `counts`. */
 int bed_cache(struct bed *b, uint64_t bytes, uint32_t page_bytes, int counts, struct gn_error *e);
+
+/* bed_array - an array of u32 of the store from a byte on, through the cache if there is one. */
+int bed_array(struct bed *b, struct gn_array *array, uint64_t offset, uint64_t words, struct gn_error *e);
+
+/* bed_array_end - end an array, also one that was never made. Returns rc, or what it failed with. */
+int bed_array_end(struct bed *b, struct gn_array *array, int rc, struct gn_error *e);
+
+/* bed_uncache - end the cache, if there is one. */
+void bed_uncache(struct bed *b);
 
 /* bed_fetched - bytes that the cache has fetched. */
 uint64_t bed_fetched(struct bed *b);

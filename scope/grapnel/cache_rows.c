@@ -180,17 +180,15 @@ static int launch_once(struct cache_state *t, const struct simt_kernel *kernel, 
 
 static int make_array(struct cache_state *t, uint64_t cache_bytes, struct gn_error *e)
 {
-	struct gn_array_options config = {GN_PAGED, NULL, t->bed.store, 0, t->args.words, 4};
 	int rc = bed_cache(&t->bed, cache_bytes, t->args.page_bytes, t->counts, e);
 
-	config.cache = t->bed.cache;
-	return rc ? rc : gn_array_create(&t->args.paged, t->bed.machine, &config, e);
+	return rc ? rc : bed_array(&t->bed, &t->args.paged, 0, t->args.words, e);
 }
 
 /* The words, where they rest and, for plain reads, beside it. */
 static int make_data(struct cache_state *t, uint64_t bytes, struct gn_error *e)
 {
-	int rc = bed_store(&t->bed, 0, e, "host:%llu", (unsigned long long)bytes);
+	int rc = bed_store(&t->bed, e, "host:%llu", (unsigned long long)bytes);
 
 	if (rc)
 		return rc;
@@ -242,7 +240,7 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
                     struct gn_error *e)
 {
 	struct cache_state *t = of(state);
-	int rc = bed_open(&t->bed, c, e);
+	int rc = bed_open_row(&t->bed, c, e);
 
 	if (rc)
 		return rc;

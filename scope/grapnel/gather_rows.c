@@ -125,13 +125,10 @@ int scope_gather_verify(void *state, struct gn_error *e)
 
 static int make_array(struct gather_state *t, uint64_t span, struct gn_error *e)
 {
-	struct gn_array_options config = {GN_PAGED, NULL, NULL, 0, t->args.words, 4};
 	int rc = bed_cache(&t->bed, span / 16, 4096, 0, e);
 
-	config.cache = t->bed.cache;
-	config.store = t->bed.store;
 	if (!rc)
-		rc = gn_array_create(&t->args.array, t->bed.machine, &config, e);
+		rc = bed_array(&t->bed, &t->args.array, 0, t->args.words, e);
 	return rc ? rc : gn_gather_create(&t->gather, t->bed.machine, t->args.batch.count, e);
 }
 
@@ -164,12 +161,12 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	struct gather_state *t = (struct gather_state *)state;
 	const uint64_t span = scope_cell_arg(c, "span", 0);
 	double seconds;
-	int rc = bed_open(&t->bed, c, e);
+	int rc = bed_open_row(&t->bed, c, e);
 
 	(void)m;
 	t->plain = strstr(c->row->name, "plain") != NULL;
 	if (!rc)
-		rc = bed_store(&t->bed, 0, e, "host:%llu", (unsigned long long)span);
+		rc = bed_store(&t->bed, e, "host:%llu", (unsigned long long)span);
 	if (!rc)
 		rc = make_batch(t, scope_cell_arg(c, "bytes", LEAST_ROW), span, e);
 	if (rc)

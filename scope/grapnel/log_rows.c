@@ -224,7 +224,7 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
                     struct gn_error *e)
 {
 	struct log_state *t = (struct log_state *)state;
-	int rc = bed_open(&t->bed, c, e);
+	int rc = bed_open_row(&t->bed, c, e);
 
 	if (rc)
 		return rc;

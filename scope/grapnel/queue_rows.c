@@ -91,13 +91,13 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 {
 	struct queue_state *t = (struct queue_state *)state;
 	const uint64_t bytes = scope_cell_arg(c, "bytes", 4096);
-	int rc = bed_open(&t->bed, c, e);
+	int rc = bed_open_row(&t->bed, c, e);
 
 	(void)m;
+	t->bed.store_options.transfer_bytes = (uint32_t)bytes;
 	shape(t, c);
 	if (!rc)
-		rc =
-		    bed_store(&t->bed, (uint32_t)bytes, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
+		rc = bed_store(&t->bed, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
 	if (!rc)
 		rc = make_data(t, e);
 	if (rc)
