@@ -13,25 +13,21 @@ optimistic read and of the direct table rests on. Every word read is checked by 
 """
 import sys
 
-from support import report
+from support import report, rows
 
 
-def rows_of(result):
-    return {row["row"]: row for row in result["rows"]}
-
-
-def claims_of_gpu(rows):
+def claims_of_gpu(found):
     def share(row, limit):
-        return rows[row]["giga_per_second"] / rows[limit]["giga_per_second"] if limit in rows else 0
+        return found[row]["giga_per_second"] / found[limit]["giga_per_second"] if limit in found else 0
 
     return [("hot coalesced scalar reads, share of the same loop over a plain pointer", share("hot-scalar", "plain-one"), 0.35, True),
             ("hot reads through a cursor, share of the same loop over a plain pointer", share("hot-cursor", "plain-run"), 0.85, True),
             ("hot reads by page reference, a page for each lane pinned together, share of the same loop over a plain pointer",
              share("hot-pages", "plain-range"), 0.93, True),
             ("hot reads by a loop over a range, share of the same over a plain pointer", share("hot-range", "plain-range"), 0.93, True),
-            ("random pages through a cold cache, share of the zero-copy stream", rows["cold-touch"]["of_limit"], 0.90, True),
-            ("hot coalesced scalar reads, GB/s", rows["hot-scalar"]["giga_per_second"], 1000, True),
-            ("hot reads by page reference, GB/s", rows["hot-page"]["giga_per_second"], 3000, True)]
+            ("random pages through a cold cache, share of the zero-copy stream", found["cold-touch"]["of_limit"], 0.90, True),
+            ("hot coalesced scalar reads, GB/s", found["hot-scalar"]["giga_per_second"], 1000, True),
+            ("hot reads by page reference, GB/s", found["hot-page"]["giga_per_second"], 3000, True)]
 
 
 def main():
@@ -49,16 +45,14 @@ def main():
                "--data", args.data or ("12G" if gpu else "256M"), "--cache", args.cache or ("8G" if gpu else "32M"),
                "--repeat", str(args.runs), "--json", "-"] + (["--page", args.page] if args.page else []) + shape
     result = report.run_json(command)
-    rows = rows_of(result)
-    print(f"{result['machine']['name']}, {args.table} table, pages of {args.page or '4K'}, {result['path']}")
-    for row in result["rows"]:
-        of = f"  {100 * row['of_limit']:6.1f} % of {row['limit']}" if row["limit"] else ""
-        print(f"  {row['row']:14} {row['giga_per_second']:10.3f} G{'B' if row['unit'] == 'bytes' else ''}/s{of}")
+    found = {row["row"]: row for row in rows.rows(result)}
+    print(f"{args.table} table, pages of {args.page or '4K'}")
+    rows.show(result)
     if not gpu:
-        reads = rows["hot-scalar"]["amount"] / 4
-        claims = [("scalar read that hits, ns", 1e9 * rows["hot-scalar"]["seconds"] / reads, 25, False)]
+        reads = found["hot-scalar"]["amount"] / 4
+        claims = [("scalar read that hits, ns", 1e9 * found["hot-scalar"]["seconds"] / reads, 25, False)]
     else:
-        claims = [c for c in claims_of_gpu(rows) if args.table != "sets" or c[0].startswith("random pages")]
+        claims = [c for c in claims_of_gpu(found) if args.table != "sets" or c[0].startswith("random pages")]
     parts = ["cache", "gpu" if gpu else "cpu"] + ([] if args.table == "auto" else [args.table]) + ([args.page.lower()] if args.page else [])
     return report.save(args, "-".join(parts),
                        {"command": " ".join(["grapnel"] + command[1:]), "result": result}, claims)

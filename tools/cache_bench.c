@@ -10,51 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "baselines/data.h"
+#include "bench.h"
 #include "cache_bench/kernels.h"
-#include "tool.h"
 
-enum {
-	OPT_DATA = 256,
-	OPT_CACHE,
-	OPT_COLD,
-	OPT_PAGE,
-	OPT_TABLE,
-	OPT_POLICY,
-	OPT_REPEAT,
-	OPT_TOUCHES,
-	OPT_STORE,
-	OPT_JSON,
-	OPT_BLOCKS,
-	OPT_BLOCK_THREADS
-};
+enum { OPT_STORE = 256, OPT_COLD, OPT_POLICY, OPT_TOUCHES, OPT_BLOCKS, OPT_BLOCK_THREADS };
 
 struct request {
-	struct simt_options machine;
-	const char *store, *json;
-	uint64_t data_bytes, cache_bytes, cold_bytes, touches;
-	uint32_t page_bytes;
-	enum gn_cache_table table;
+	struct bench_request all;
+	const char *store;
+	uint64_t cold_bytes, touches;
 	enum gn_cache_policy policy;
-	unsigned repeat, blocks, block_threads;
+	unsigned blocks, block_threads;
 };
 
 static const struct argp_option options[] = {
     {"store", OPT_STORE, "URI", 0,
      "where the data rest, such as file:PATH (default host memory of --data bytes)", 0},
-    {"data", OPT_DATA, "SIZE", 0, "how much there is (default 256M)", 0},
-    {"cache", OPT_CACHE, "SIZE", 0,
-     "bytes of cache, all of them hot, for the hot rows (default one eighth of the data)", 0},
     {"cold-cache", OPT_COLD, "SIZE", 0,
-     "bytes of cache for the cold rows (default one sixteenth of the data)", 0},
-    {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
-    {"table", OPT_TABLE, "NAME", 0, "auto, direct or sets (default auto)", 0},
+     "bytes of cache for the cold rows (default one sixteenth of the data; --cache is of the hot rows, an "
+     "eighth)",
+     0},
     {"policy", OPT_POLICY, "NAME", 0, "clock, fifo or random (default clock)", 0},
     {"touches", OPT_TOUCHES, "N", 0, "random pages to touch (default as many as the data have)", 0},
     {"blocks", OPT_BLOCKS, "N", 0, "blocks of the grid (default eight times what the machine runs at once)",
      0},
     {"block-threads", OPT_BLOCK_THREADS, "N", 0, "threads of a block (default 256)", 0},
-    {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 5)", 0},
-    {"json", OPT_JSON, "FILE", 0, "write the rows as JSON; - for standard output, without the table", 0},
     {0},
 };
 
@@ -63,15 +44,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct request *q = (struct request *)state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &q->machine; return 0;
+	case ARGP_KEY_INIT: bench_inputs(state, &q->all); return 0;
 	case OPT_STORE: q->store = arg; return 0;
-	case OPT_DATA: q->data_bytes = tool_size(state, "--data", arg, 1); return 0;
-	case OPT_CACHE: q->cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
 	case OPT_COLD: q->cold_bytes = tool_size(state, "--cold-cache", arg, 1); return 0;
-	case OPT_PAGE: q->page_bytes = tool_page(state, "--page", arg); return 0;
-	case OPT_TABLE:
-		q->table = (enum gn_cache_table)tool_word(state, "--table", arg, tool_tables);
-		return 0;
 	case OPT_POLICY:
 		q->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies);
 		return 0;
@@ -80,8 +55,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_BLOCK_THREADS:
 		q->block_threads = (unsigned)tool_number(state, "--block-threads", arg, 1, 1024);
 		return 0;
-	case OPT_REPEAT: q->repeat = (unsigned)tool_number(state, "--repeat", arg, 1, 99); return 0;
-	case OPT_JSON: q->json = arg; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -92,9 +65,8 @@ static const struct argp argp = {
     parse,
     NULL,
     "Measure hits and misses of the cache beside the machine's limits.\vEvery word read is checked. Exit "
-    "status: 0 it "
-    "went well, 1 the run failed or a word was wrong, 2 it was called wrongly.",
-    tool_machine_child,
+    "status: 0 it went well, 1 the run failed or a word was wrong, 2 it was called wrongly.",
+    bench_children,
     NULL,
     NULL,
 };
@@ -103,224 +75,162 @@ static const struct argp argp = {
 
 enum unit { BYTES, ACCESSES, PAGES };
 
-/* One measured loop, and the row that is its limit. */
-struct row {
+/* A loop, and the row that is its limit. */
+static const struct row {
 	const char *name;
 	const struct simt_kernel *kernel;
 	enum unit unit;
-	int cold;        /* over all data through the cold cache, or the store itself */
-	const char *limit;
-	double seconds;  /* median; 0: did not run */
-	double amount;   /* bytes or accesses in one run */
-	uint32_t blocks; /* of the grid that was the fastest */
-};
-
-static struct row rows[] = {
-    {"plain", &gn_cb_plain_kernel, BYTES, 0, NULL, 0, 0, 0},
-    {"plain-wide", &gn_cb_plain_wide_kernel, BYTES, 0, NULL, 0, 0, 0},
-    {"plain-one", &gn_cb_plain_one_kernel, BYTES, 0, "plain", 0, 0, 0},
-    {"plain-run", &gn_cb_plain_run_kernel, BYTES, 0, "plain", 0, 0, 0},
-    {"plain-page", &gn_cb_plain_page_kernel, BYTES, 0, "plain-wide", 0, 0, 0},
-    {"plain-range", &gn_cb_plain_range_kernel, BYTES, 0, "plain-wide", 0, 0, 0},
-    {"plain-random", &gn_cb_plain_random_kernel, ACCESSES, 0, NULL, 0, 0, 0},
-    {"looks", &gn_cb_looks_kernel, BYTES, 0, "plain", 0, 0, 0},
-    {"looks-or-call", &gn_cb_looks_or_call_kernel, BYTES, 0, "plain", 0, 0, 0},
-    {"hot-scalar", &gn_cb_scalar_kernel, BYTES, 0, "plain", 0, 0, 0},
-    {"hot-pinned", &gn_cb_pinned_kernel, BYTES, 0, "plain", 0, 0, 0},
-    {"hot-cursor", &gn_cb_cursor_kernel, BYTES, 0, "plain", 0, 0, 0},
-    {"hot-page", &gn_cb_page_kernel, BYTES, 0, "plain-wide", 0, 0, 0},
-    {"hot-pages", &gn_cb_pages_kernel, BYTES, 0, "plain-wide", 0, 0, 0},
-    {"hot-range", &gn_cb_range_kernel, BYTES, 0, "plain-wide", 0, 0, 0},
-    {"hot-random", &gn_cb_random_kernel, ACCESSES, 0, "plain-random", 0, 0, 0},
-    {"stream", &gn_cb_stream_kernel, BYTES, 1, NULL, 0, 0, 0},
-    {"copy", &gn_cb_copy_kernel, PAGES, 1, "stream", 0, 0, 0},
-    {"cold-touch", &gn_cb_touch_kernel, PAGES, 1, "stream", 0, 0, 0},
+	int cold;          /* over all data through the cold cache, or the store itself */
+	const char *limit; /* NULL: it is one */
+} rows[] = {
+    {"plain", &gn_cb_plain_kernel, BYTES, 0, NULL},
+    {"plain-wide", &gn_cb_plain_wide_kernel, BYTES, 0, NULL},
+    {"plain-one", &gn_cb_plain_one_kernel, BYTES, 0, "plain"},
+    {"plain-run", &gn_cb_plain_run_kernel, BYTES, 0, "plain"},
+    {"plain-page", &gn_cb_plain_page_kernel, BYTES, 0, "plain-wide"},
+    {"plain-range", &gn_cb_plain_range_kernel, BYTES, 0, "plain-wide"},
+    {"plain-random", &gn_cb_plain_random_kernel, ACCESSES, 0, NULL},
+    {"looks", &gn_cb_looks_kernel, BYTES, 0, "plain"},
+    {"looks-or-call", &gn_cb_looks_or_call_kernel, BYTES, 0, "plain"},
+    {"hot-scalar", &gn_cb_scalar_kernel, BYTES, 0, "plain"},
+    {"hot-pinned", &gn_cb_pinned_kernel, BYTES, 0, "plain"},
+    {"hot-cursor", &gn_cb_cursor_kernel, BYTES, 0, "plain"},
+    {"hot-page", &gn_cb_page_kernel, BYTES, 0, "plain-wide"},
+    {"hot-pages", &gn_cb_pages_kernel, BYTES, 0, "plain-wide"},
+    {"hot-range", &gn_cb_range_kernel, BYTES, 0, "plain-wide"},
+    {"hot-random", &gn_cb_random_kernel, ACCESSES, 0, "plain-random"},
+    {"stream", &gn_cb_stream_kernel, BYTES, 1, NULL},
+    {"copy", &gn_cb_copy_kernel, PAGES, 1, "stream"},
+    {"cold-touch", &gn_cb_touch_kernel, PAGES, 1, "stream"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-static const struct row *row_named(const char *name)
+static enum scope_role role_of(const struct row *r)
 {
-	for (unsigned k = 0; k < ROWS; k++)
-		if (!strcmp(rows[k].name, name))
-			return &rows[k];
-	return NULL;
-}
-
-/* Giga (bytes or accesses) a second. */
-static double rate(const struct row *r)
-{
-	return r->seconds > 0 ? r->amount / r->seconds / 1e9 : 0;
-}
-
-static double share(const struct row *r)
-{
-	const struct row *limit = r->limit ? row_named(r->limit) : NULL;
-
-	return limit && rate(limit) > 0 ? rate(r) / rate(limit) : 0;
+	return !strncmp(r->name, "hot", 3) || !strncmp(r->name, "cold", 4) ? SCOPE_OURS
+	       : r->limit                                                  ? SCOPE_BASELINE
+	                                                                   : SCOPE_BOUND;
 }
 
 /* ---- running ---- */
 
-struct bench {
+struct cache_bench {
+	struct bench b;
 	const struct request *q;
-	struct simt_machine *machine;
-	struct simt_info info;
-	struct gn_store *store;
-	struct gn_cache *cache;
 	struct gn_cb_args args;
-	struct simt_grid grid;
-	uint64_t wrong;
 };
 
-static int launch(struct bench *b, const struct simt_kernel *kernel, double *seconds, struct gn_error *e)
+static int launch(struct cache_bench *c, const struct simt_kernel *kernel, double *seconds,
+                  struct gn_error *e)
 {
-	return tool_launch(b->machine, kernel, b->grid, &b->args, seconds, e);
-}
-
-static uint64_t fetched_bytes(struct bench *b)
-{
-	struct gn_cache_info facts;
-
-	return b->cache && !gn_cache_describe(b->cache, &facts) ? facts.statistics.fetched_bytes : 0;
+	return bench_launch(&c->b, kernel, c->b.grid, &c->args, seconds, e);
 }
 
 /* What one run of a row moves; a cold row through the cache moves what it fetched, hits do not count. */
-static double amount_of(const struct bench *b, const struct row *r, uint64_t fetched, unsigned runs)
+static double amount_of(const struct cache_bench *c, const struct row *r, uint64_t fetched, unsigned runs)
 {
 	switch (r->unit) {
-	case BYTES: return 4.0 * (double)b->args.words;
-	case ACCESSES: return (double)b->args.touches;
-	default:
-		return fetched ? (double)fetched / runs : (double)b->args.touches * b->args.page_bytes;
+	case BYTES: return 4.0 * (double)c->args.words;
+	case ACCESSES: return (double)c->args.touches;
+	default: return fetched ? (double)fetched / runs : (double)c->args.touches * c->args.page_bytes;
 	}
 }
 
-/* With the grid at hand. */
-static int measure_in(struct bench *b, struct row *r, struct gn_error *e)
+/* Times over the grid at hand, which came to *amount each. */
+static int times_of(struct cache_bench *c, const struct row *r, double *seconds, double *amount,
+                    struct gn_error *e)
 {
-	double seconds[99], first, median;
-	int rc = launch(b, r->kernel, &first, e); /* not counted: it warms what can be warmed */
-	const uint64_t before = fetched_bytes(b);
+	const unsigned runs = c->q->all.repeat;
+	int rc = launch(c, r->kernel, seconds, e); /* not counted: it warms what can be warmed */
+	const uint64_t before = bed_fetched(&c->b.bed);
 
-	for (unsigned k = 0; k < b->q->repeat && !rc; k++) {
-		b->args.seed++;
-		rc = launch(b, r->kernel, &seconds[k], e);
+	for (unsigned k = 0; k < runs && !rc; k++) {
+		c->args.seed++;
+		rc = launch(c, r->kernel, &seconds[k], e);
 	}
-	if (rc)
-		return rc;
-	median = tool_median(seconds, b->q->repeat);
-	if (r->blocks && r->seconds <= median)
-		return 0;
-	r->seconds = median;
-	r->blocks = b->grid.blocks;
-	r->amount = amount_of(b, r, fetched_bytes(b) - before, b->q->repeat);
-	return 0;
+	*amount = amount_of(c, r, bed_fetched(&c->b.bed) - before, runs);
+	return rc;
 }
 
 /* Every row, a limit too, has its best grid: one wave of blocks, two or eight. */
-static int measure(struct bench *b, struct row *r, struct gn_error *e)
+static int measure(struct cache_bench *c, const struct row *r, struct gn_error *e)
 {
 	static const uint32_t parts[] = {1, 4, 8};
-	const uint32_t blocks = b->grid.blocks;
+	const unsigned runs = c->q->all.repeat,
+	               grids = c->b.bed.info.is_cuda && !c->q->blocks && !r->cold ? 3 : 1;
+	const uint32_t blocks = c->b.grid.blocks;
+	double seconds[BENCH_RUNS], best[BENCH_RUNS], shortest = 0;
+	struct bench_way way = {
+	    r->name, role_of(r), r->unit == ACCESSES ? SCOPE_RATE : SCOPE_BANDWIDTH, 0, NULL, NULL, 0};
+	struct scope_result *result;
+	struct scope_statistics s;
+	uint32_t chosen = 0;
 	int rc = 0;
 
-	for (unsigned k = 0; k < (b->info.is_cuda && !b->q->blocks && !r->cold ? 3 : 1) && !rc; k++) {
-		b->grid.blocks = blocks / parts[k];
-		rc = measure_in(b, r, e);
+	for (unsigned k = 0; k < grids && !rc; k++) {
+		c->b.grid.blocks = blocks / parts[k];
+		rc = times_of(c, r, seconds, &way.amount, e);
+		if (rc || scope_statistics_of(seconds, runs, &s) || (chosen && s.median >= shortest))
+			continue;
+		memcpy(best, seconds, sizeof best);
+		shortest = s.median;
+		chosen = c->b.grid.blocks;
 	}
-	b->grid.blocks = blocks;
-	return rc;
-}
-
-static int make_cache(struct bench *b, uint64_t bytes, int counters, uint64_t words, struct gn_error *e)
-{
-	struct gn_cache_options c;
-	struct gn_array_options a = {GN_PAGED, NULL, b->store, 0, words, 4};
-	int rc;
-
-	memset(&c, 0, sizeof c);
-	c.bytes = bytes;
-	c.page_bytes = b->q->page_bytes;
-	c.table = b->q->table;
-	c.policy = b->q->policy;
-	c.statistics = counters;
-	rc = gn_cache_create(&b->cache, b->machine, &b->store, 1, &c, e);
+	c->b.grid.blocks = blocks;
 	if (rc)
 		return rc;
-	a.cache = b->cache;
-	return gn_array_create(&b->args.paged, b->machine, &a, e);
-}
-
-static void drop_cache(struct bench *b)
-{
-	gn_array_destroy(&b->args.paged, b->machine);
-	if (b->cache)
-		gn_cache_destroy(b->cache);
-	b->cache = NULL;
+	if (r->cold)
+		bench_begin(&c->b, "cold", r->limit ? r->limit : r->name,
+		            "random pages of %u bytes of %.3g GB, and all of it in order", c->args.page_bytes,
+		            4e-9 * (double)c->args.words);
+	else
+		bench_begin(&c->b, "hot", r->limit ? r->limit : r->name,
+		            "words of %.3g GB, all of which is in the cache", 4e-9 * (double)c->args.words);
+	rc = bench_keep(&c->b, &way, best, runs, &result, e);
+	if (!rc)
+		snprintf(result->why, sizeof result->why, "%u blocks of %u", chosen, c->b.grid.block_threads);
+	return rc;
 }
 
 /* Not without memory of the store, or a direct table, where the row reads those itself. */
-static int can_run(const struct bench *b, const struct row *r)
+static int can_run(const struct cache_bench *c, const struct row *r)
 {
 	if (r->kernel == &gn_cb_looks_kernel || r->kernel == &gn_cb_looks_or_call_kernel)
-		return b->args.paged.pages.word != NULL;
-	return !r->cold || b->args.store || r->kernel == &gn_cb_touch_kernel;
+		return c->args.paged.pages.word != NULL;
+	return !r->cold || c->args.store || r->kernel == &gn_cb_touch_kernel;
 }
 
-static int run_rows(struct bench *b, int cold, struct gn_error *e)
-{
-	int rc = 0;
-
-	for (unsigned k = 0; k < ROWS && !rc; k++)
-		if (rows[k].cold == cold && can_run(b, &rows[k]))
-			rc = measure(b, &rows[k], e);
-	return rc;
-}
-
-static int run_hot(struct bench *b, struct gn_error *e)
+/* The rows over so many words, through a cache of so many bytes. */
+static int run_rows(struct cache_bench *c, int cold, uint64_t bytes, uint64_t words, struct gn_error *e)
 {
 	double seconds;
-	int rc = make_cache(b, b->q->cache_bytes, 0, b->args.plain_words, e);
+	int rc = bed_cache(&c->b.bed, bytes, c->args.page_bytes, cold, e);
 
-	b->args.words = b->args.plain_words;
-	b->args.touches = b->args.plain_words;
+	c->args.words = words;
+	c->args.pages = words * 4 / c->args.page_bytes;
+	c->args.touches = !cold ? words : c->q->touches ? c->q->touches : c->args.pages;
 	if (!rc)
-		rc = launch(b, &gn_cb_warm_kernel, &seconds, e);
-	if (!rc)
-		rc = run_rows(b, 0, e);
-	if (!rc)
-		rc = gn_array_failure(&b->args.paged, e);
-	drop_cache(b);
-	return rc;
-}
-
-static int run_cold(struct bench *b, uint64_t words, struct gn_error *e)
-{
-	int rc = make_cache(b, b->q->cold_bytes, 1, words, e);
-
-	b->args.words = words;
-	b->args.pages = words * 4 / b->q->page_bytes;
-	b->args.touches = b->q->touches ? b->q->touches : b->args.pages;
-	if (!rc)
-		rc = run_rows(b, 1, e);
-	if (!rc)
-		rc = gn_array_failure(&b->args.paged, e);
-	drop_cache(b);
-	return rc;
+		rc = bed_array(&c->b.bed, &c->args.paged, 0, words, e);
+	if (!rc && !cold)
+		rc = launch(c, &gn_cb_warm_kernel, &seconds, e);
+	for (unsigned k = 0; k < ROWS && !rc; k++)
+		if (rows[k].cold == cold && can_run(c, &rows[k]))
+			rc = measure(c, &rows[k], e);
+	return bench_uncache(&c->b, &c->args.paged, rc, e);
 }
 
 /* The data: into the store through its memory where it has some, else by the host. */
-static int fill(struct bench *b, uint64_t words, struct gn_error *e)
+static int fill(struct cache_bench *c, uint64_t words, struct gn_error *e)
 {
 	const uint64_t piece = 1 << 20;
 	double seconds;
 	uint32_t *buffer;
 	int rc;
 
-	b->args.words = words;
-	rc = launch(b, &gn_cb_fill_kernel, &seconds, e);
-	if (rc || b->args.store)
+	c->args.words = words;
+	rc = launch(c, &gn_cb_fill_kernel, &seconds, e);
+	if (rc || c->args.store)
 		return rc;
 	buffer = (uint32_t *)malloc(piece * 4);
 	if (!buffer)
@@ -329,167 +239,109 @@ static int fill(struct bench *b, uint64_t words, struct gn_error *e)
 		uint64_t count = words - at < piece ? words - at : piece;
 
 		for (uint64_t k = 0; k < count; k++)
-			buffer[k] = (uint32_t)(at + k) * 2654435761u ^ (uint32_t)((at + k) >> 32);
-		rc = gn_store_write_host(b->store, at * 4, buffer, count * 4, e);
+			buffer[k] = gn_base_word(at + k);
+		rc = gn_store_write_host(c->b.bed.store, at * 4, buffer, count * 4, e);
 	}
 	free(buffer);
 	return rc;
 }
 
-static int open_bench(struct bench *b, uint64_t *words, struct gn_error *e)
+static int open_data(struct cache_bench *c, uint64_t *words, struct gn_error *e)
 {
-	struct gn_store_options so;
+	const struct request *q = c->q;
 	const struct gn_store_view *view;
-	char uri[64];
-	int rc;
+	struct bed *bed = &c->b.bed;
+	int rc = bench_open(&c->b, e);
 
-	memset(&so, 0, sizeof so);
-	so.transfer_bytes = b->q->page_bytes;
-	if (b->q->store && strncmp(b->q->store, "host:", 5)) /* what the URI says counts more */
-		tool_tuned_defaults("cache-bench", b->q->machine.name, NULL, &so.queue_count,
-		                    &so.queue_depth);
-	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)b->q->data_bytes);
-	rc = simt_open(&b->machine, &b->q->machine, e);
-	if (!rc)
-		rc = gn_store_open(&b->store, b->machine, b->q->store ? b->q->store : uri, &so, e);
 	if (rc)
 		return rc;
-	simt_describe(b->machine, &b->info);
-	view = gn_store_view_of(b->store);
-	*words = (view->capacity_bytes < b->q->data_bytes ? view->capacity_bytes : b->q->data_bytes) /
-	         b->q->page_bytes * b->q->page_bytes / 4;
-	b->args.store = view->kind == GN_STORE_MEMORY ? (uint32_t *)(void *)view->memory : NULL;
-	b->args.page_bytes = b->q->page_bytes;
-	b->args.plain_words = b->q->cache_bytes / b->q->page_bytes * b->q->page_bytes / 4;
-	b->grid.block_threads = b->q->block_threads;
-	b->grid.blocks = b->q->blocks ? b->q->blocks : 8 * b->info.resident_threads / b->grid.block_threads;
-	if (!b->grid.blocks)
-		b->grid.blocks = 1;
-	return 0;
+	bed->cache_options.policy = q->policy;
+	bed->store_options.transfer_bytes = q->all.page_bytes;
+	if (q->store && strncmp(q->store, "host:", 5)) /* what the URI says counts more */
+		tool_tuned_defaults("cache-bench", q->all.machine.name, NULL, &bed->store_options.queue_count,
+		                    &bed->store_options.queue_depth);
+	rc = bench_store(&c->b, q->store, q->all.data_bytes, e);
+	if (rc)
+		return rc;
+	view = gn_store_view_of(bed->store);
+	*words = view->capacity_bytes < q->all.data_bytes ? view->capacity_bytes : q->all.data_bytes;
+	*words = *words / q->all.page_bytes * q->all.page_bytes / 4;
+	c->args.store = view->kind == GN_STORE_MEMORY ? (uint32_t *)(void *)view->memory : NULL;
+	c->args.page_bytes = q->all.page_bytes;
+	c->args.plain_words = q->all.cache_bytes / q->all.page_bytes * q->all.page_bytes / 4;
+	c->b.grid.block_threads = q->block_threads;
+	c->b.grid.blocks = q->blocks ? q->blocks : 8 * bed->info.resident_threads / q->block_threads;
+	c->b.grid.blocks += !c->b.grid.blocks;
+	return c->args.plain_words > *words
+	           ? gn_error_set(e, -GN_EINVAL,
+	                          "--cache is larger than the data; the cold rows need more data")
+	           : 0;
 }
 
-static int allocate(struct bench *b, struct gn_error *e)
+static int allocate(struct cache_bench *c, struct gn_error *e)
 {
-	const uint64_t warps = (uint64_t)b->grid.blocks * b->grid.block_threads / b->info.warp_width;
+	const uint64_t warps =
+	    (uint64_t)c->b.grid.blocks * c->b.grid.block_threads / c->b.bed.info.warp_width;
 
-	b->args.plain = (uint32_t *)simt_alloc(b->machine, b->args.plain_words * 4, SIMT_DEVICE);
-	b->args.scratch = (char *)simt_alloc(b->machine, warps * b->q->page_bytes, SIMT_DEVICE);
-	b->args.wrong = (uint64_t *)simt_alloc(b->machine, sizeof *b->args.wrong, SIMT_PINNED);
-	return b->args.plain && b->args.scratch && b->args.wrong
+	c->args.plain = (uint32_t *)simt_alloc(c->b.bed.machine, c->args.plain_words * 4, SIMT_DEVICE);
+	c->args.scratch = (char *)simt_alloc(c->b.bed.machine, warps * c->args.page_bytes, SIMT_DEVICE);
+	c->args.wrong = c->b.wrong;
+	return c->args.plain && c->args.scratch
 	           ? 0
 	           : gn_error_set(e, -GN_ENOMEM,
 	                          "no memory on the machine beside the cache; take a smaller --cache");
 }
 
-static int run(struct bench *b, struct gn_error *e)
+static int run(struct cache_bench *c, struct gn_error *e)
 {
 	uint64_t words = 0;
-	int rc = open_bench(b, &words, e);
+	int rc = open_data(c, &words, e);
 
-	if (!rc && b->args.plain_words > words)
-		rc = gn_error_set(e, -GN_EINVAL,
-		                  "--cache is larger than the data; the cold rows need more data");
 	if (!rc)
-		rc = allocate(b, e);
+		rc = allocate(c, e);
 	if (!rc)
-		rc = fill(b, words, e);
+		rc = fill(c, words, e);
 	if (!rc)
-		rc = run_hot(b, e);
+		rc = run_rows(c, 0, c->q->all.cache_bytes, c->args.plain_words, e);
 	if (!rc)
-		rc = run_cold(b, words, e);
-	if (!rc)
-		b->wrong = *b->args.wrong;
-	if (!rc && b->wrong)
-		rc = gn_error_set(
-		    e, -GN_EBADMSG,
-		    "%llu reads brought words that were not written: this is a bug; please report it",
-		    (unsigned long long)b->wrong);
-	return rc;
-}
-
-static void close_bench(struct bench *b)
-{
-	if (!b->machine)
-		return;
-	simt_free(b->machine, b->args.plain);
-	simt_free(b->machine, b->args.scratch);
-	simt_free(b->machine, b->args.wrong);
-	if (b->store)
-		gn_store_close(b->store);
-	simt_close(b->machine);
-}
-
-/* ---- saying it ---- */
-
-static void print_rows(const struct bench *b)
-{
-	tool_print_machine(&b->info, gn_store_path(b->store));
-	printf("\n  %-14s %10s %14s   %s\n", "row", "seconds", "rate", "of its limit");
-	for (unsigned k = 0; k < ROWS; k++) {
-		const struct row *r = &rows[k];
-
-		if (r->seconds <= 0)
-			continue;
-		printf("  %-14s %10.6f %9.3f %s", r->name, r->seconds, rate(r),
-		       r->unit == ACCESSES ? "G/s " : "GB/s");
-		if (r->limit && share(r) > 0)
-			printf("   %5.1f %% of %s", 100 * share(r), r->limit);
-		putchar('\n');
+		rc = run_rows(c, 1, c->q->cold_bytes, words, e);
+	if (c->b.bed.machine) {
+		simt_free(c->b.bed.machine, c->args.plain);
+		simt_free(c->b.bed.machine, c->args.scratch);
 	}
+	return rc ? rc : bench_right(&c->b, "cache-bench", e);
 }
 
-static json_t *row_json(const struct row *r)
+static json_t *settings(const struct cache_bench *c)
 {
-	return json_pack("{s:s, s:f, s:f, s:s, s:f, s:s?, s:f, s:i}", "row", r->name, "seconds", r->seconds,
-	                 "amount", r->amount, "unit", r->unit == ACCESSES ? "accesses" : "bytes",
-	                 "giga_per_second", rate(r), "limit", r->limit, "of_limit", share(r), "blocks",
-	                 (int)r->blocks);
-}
+	const struct request *q = c->q;
 
-static json_t *report_json(const struct bench *b)
-{
-	json_t *list = json_array();
-
-	for (unsigned k = 0; k < ROWS; k++)
-		if (rows[k].seconds > 0)
-			json_array_append_new(list, row_json(&rows[k]));
-	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:i, s:s, s:i, s:i, s:b, s:o}", "schema",
-	                 "grapnel-cache-bench-1", "machine", tool_json_machine(&b->info), "path",
-	                 gn_store_path(b->store), "data_bytes", (json_int_t)b->q->data_bytes, "cache_bytes",
-	                 (json_int_t)b->q->cache_bytes, "cold_cache_bytes", (json_int_t)b->q->cold_bytes,
-	                 "page_bytes", (int)b->q->page_bytes, "table", tool_tables[b->q->table], "blocks",
-	                 (int)b->grid.blocks, "block_threads", (int)b->grid.block_threads, "verified",
-	                 b->wrong == 0, "rows", list);
+	return json_pack("{s:I, s:I, s:I, s:i, s:s, s:s, s:i, s:i}", "data_bytes",
+	                 (json_int_t)q->all.data_bytes, "cache_bytes", (json_int_t)q->all.cache_bytes,
+	                 "cold_cache_bytes", (json_int_t)q->cold_bytes, "page_bytes", (int)q->all.page_bytes,
+	                 "table", tool_tables[q->all.table], "policy", tool_policies[q->policy], "blocks",
+	                 (int)c->b.grid.blocks, "block_threads", (int)c->b.grid.block_threads);
 }
 
 int tool_cache_bench(int argc, char **argv)
 {
+	static struct cache_bench c; /* its rows are large for a stack */
 	struct request q;
-	struct bench b;
 	struct gn_error e;
 	int rc;
 
 	memset(&q, 0, sizeof q);
-	memset(&b, 0, sizeof b);
+	memset(&c, 0, sizeof c);
 	memset(&e, 0, sizeof e);
-	q.machine.name = "cpu";
-	q.data_bytes = 256u << 20;
-	q.repeat = 5;
+	bench_standard(&q.all, 256u << 20, 5);
 	q.block_threads = 256;
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
-	tool_tuned_defaults("cache-bench", q.machine.name, &q.page_bytes, NULL, NULL);
-	if (!q.page_bytes)
-		q.page_bytes = 4096;
-	if (!q.cache_bytes)
-		q.cache_bytes = q.data_bytes / 8;
+	bench_complete(&q.all, "cache-bench", 8);
 	if (!q.cold_bytes)
-		q.cold_bytes = q.data_bytes / 16;
-	b.q = &q;
-	rc = run(&b, &e);
-	if (!rc && q.json)
-		rc = tool_write_json(report_json(&b), q.json, &e);
-	if (!rc && !tool_to_stdout(q.json))
-		print_rows(&b);
-	close_bench(&b);
-	return rc ? tool_fail("cache-bench", &e) : TOOL_OK;
+		q.cold_bytes = q.all.data_bytes / 16;
+	c.q = &q;
+	c.b.q = &q.all;
+	c.b.command = "cache-bench";
+	rc = run(&c, &e);
+	return bench_end(&c.b, rc, settings(&c), &e);
 }
