@@ -14,25 +14,33 @@ order of addresses, and is the limit of what order can give. Every word gathered
 """
 import sys
 
-from support import report
+from support import report, rows
 
 TIMES = {4: 14, 64: 6, 512: 3, 1024: 1.6}
 
 
+def trials_of(result):
+    """draw, bytes of a row, and its rows by name."""
+    found = {}
+    for row in rows.rows(result):
+        found.setdefault(row["group"], {})[row["row"]] = row
+    return [(*group.rsplit("-", 1), ways) for group, ways in found.items() if group != "stream"]
+
+
 def claims_of_gpu(result):
-    stream = result["stream_giga_bytes_per_second"]
-    claims = []
-    for trial in result["trials"]:
-        what = f"rows of {trial['row_bytes']} bytes, {trial['draw']}"
-        if trial["draw"] == "uniform" and trial["row_bytes"] in TIMES:
-            claims.append((f"{what}, times as they come", trial["of_plain"], TIMES[trial["row_bytes"]], True))
-        elif trial["draw"] == "zipf" and trial["row_bytes"] >= 64:
-            claims.append((f"{what}, output over the link's stream", trial["giga_bytes_per_second"] / stream, 1, True))
+    stream, claims = rows.rates(result)["stream", "stream"], []
+    for draw, size, ways in trials_of(result):
+        what, bytes_of_row = f"rows of {size} bytes, {draw}", int(size)
+        if draw == "uniform" and bytes_of_row in TIMES:
+            claims.append((f"{what}, times as they come", ways["gather"]["of_limit"], TIMES[bytes_of_row], True))
+        elif draw == "zipf" and bytes_of_row >= 64:
+            claims.append((f"{what}, output over the link's stream", ways["gather"]["giga_per_second"] * bytes_of_row / stream, 1, True))
     return claims
 
 
 def claims_of_cpu(result):
-    return [(f"rows of {t['row_bytes']} bytes, {t['draw']}, times as they come", t["of_plain"], 1, True) for t in result["trials"]]
+    return [(f"rows of {size} bytes, {draw}, times as they come", ways["gather"]["of_limit"], 1, True)
+            for draw, size, ways in trials_of(result)]
 
 
 def main():
@@ -46,13 +54,9 @@ def main():
                "--data", args.data or ("16G" if gpu else "64M"), "--repeat", str(args.runs), "--json", "-"]
     command += [] if gpu else ["--rows", "4,64,512,1024,4096"]
     result = report.run_json(command)
-    print(f"{result['machine']['name']}, {result['path']}, stream {result['stream_giga_bytes_per_second']:.2f} GB/s")
-    for t in result["trials"]:
-        print(f"  {t['row_bytes']:5} bytes {t['draw']:8} {t['mega_rows_per_second']:9.1f} M rows/s "
-              f"{t['giga_bytes_per_second']:8.2f} GB/s  {t['of_plain']:5.1f} x as they come, each in order "
-              f"{1e-6 * t['reads'] / t['ordered_seconds']:.1f} M/s")
+    rows.show(result)
     claims = claims_of_gpu(result) if gpu else claims_of_cpu(result)
-    claims.append(("every word right", int(result["verified"] is True), 1, True))
+    claims.append(("every word right", int(result["context"]["bench"]["verified"] is True), 1, True))
     return report.save(args, f"gather-{'gpu' if gpu else 'cpu'}{'' if args.table == 'auto' else '-' + args.table}",
                        {"command": " ".join(["grapnel"] + command[1:]), "result": result}, claims)
 

@@ -16,6 +16,7 @@
 #include <grapnel/simt.h>
 
 #include "scope/grapnel/bed.h"
+#include "scope/sampling.h"
 #include "tool.h"
 
 #ifdef __cplusplus

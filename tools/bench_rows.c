@@ -147,7 +147,8 @@ static void print_row(const struct bench *b, const struct scope_result *r)
 	printf("  %-8s  %-22s %10.6f s +-%5.1f %%", roles[row->role], strchr(row->name, '/') + 1,
 	       bench_seconds(r), scope_noise_percent(&s));
 	if (row->unit != SCOPE_LATENCY)
-		printf(" %10.4g %-4s", s.median / 1e9, row->unit == SCOPE_BANDWIDTH ? "GB/s" : "G/s");
+		printf(" %10s %-4s", scope_format_value(row->unit, s.median).text,
+		       scope_format_unit(row->unit));
 	if (limit && !scope_result_statistics(limit, &of))
 		printf("  %7.3f of %s", s.median / of.median, strchr(row->limit, '/') + 1);
 	printf("%s%s\n", r->why[0] ? "; " : "", r->why);
