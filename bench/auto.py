@@ -20,7 +20,7 @@ import math
 import statistics
 import sys
 
-from support import report
+from support import report, rows
 
 
 def rest(run):
@@ -39,13 +39,13 @@ def medians(runs, seconds):
     return {mode: found for mode, found in ((m, statistics.median_low(s)) for m, s in of_mode.items()) if found < math.inf}
 
 
-def show(pattern, launches):
-    cells = []
-    for run in pattern["runs"]:
-        cut = ">" if run["launches"] < launches else " "
-        cells.append(f"{run['mode']} {cut}{1e3 * run['total_seconds']:.1f}")
-    print(f"  {pattern['pattern']:11} {pattern['auto_over_best']:5.2f} of {pattern['best']}   {'  '.join(cells)} ms"
-          f"   advice: {pattern['advice']}")
+def patterns_of(result):
+    """Each with its runs, one a mode, and what gn_auto advised."""
+    found = {}
+    for (pattern, mode), seconds in rows.seconds(result).items():
+        found.setdefault(pattern, []).append({"mode": mode, "launches": len(seconds), "seconds": seconds, "total_seconds": sum(seconds)})
+    said = result["context"]["bench"]["patterns"]
+    return [{"pattern": pattern, "runs": runs, "advice": said[pattern]["advice"]} for pattern, runs in found.items()]
 
 
 def claims_of(runs, gpu):
@@ -82,12 +82,10 @@ def main():
     command += ["--touches", args.touches or "1048576"] if args.touches or gpu else []
     command += ["--pattern", args.pattern] if args.pattern else []
     results = [report.run_json(command) for _ in range(args.runs or (3 if gpu else 1))]
-    result = results[0]
-    print(f"{result['machine']['name']}, {result['path']}, cache {result['cache_bytes'] >> 20} MiB, {launches} launches")
     claims = []
-    for runs in zip(*(r["patterns"] for r in results)):
-        for pattern in runs:
-            show(pattern, result["launches"])
+    for result in results:
+        rows.show(result)
+    for runs in zip(*(patterns_of(r) for r in results)):
         claims += claims_of(runs, gpu)
     return report.save(args, f"auto-{'gpu' if gpu else 'cpu'}",
                        {"command": " ".join(["grapnel"] + command[1:]), "results": results}, claims)

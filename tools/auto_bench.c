@@ -8,33 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "patterns/patterns.h"
-#include "tool.h"
 
-enum {
-	OPT_DATA = 256,
-	OPT_CACHE,
-	OPT_TOUCHES,
-	OPT_LAUNCHES,
-	OPT_PATTERN,
-	OPT_EXPLAIN,
-	OPT_MODES,
-	OPT_TUNED,
-	OPT_JSON
-};
+enum { OPT_DATA = 256, OPT_CACHE, OPT_TOUCHES, OPT_LAUNCHES, OPT_PATTERN, OPT_EXPLAIN, OPT_MODES, OPT_TUNED };
 
 enum { MODES = 7, GATHER = 5, AUTO = 6 };
 
 static const struct mode {
 	const char *name;
 	uint32_t mode;
-} modes[MODES] = {{"direct", GN_PATTERN_DIRECT}, {"512", 512},     {"4096", 4096},
-		  {"16384", 16384},              {"65536", 65536}, {"gather", GN_PATTERN_GATHER},
-		  {"auto", GN_PATTERN_AUTO}};
+} modes[MODES] = {{"direct", GN_PATTERN_DIRECT},
+                  {"512", 512},
+                  {"4096", 4096},
+                  {"16384", 16384},
+                  {"65536", 65536},
+                  {"gather", GN_PATTERN_GATHER},
+                  {"auto", GN_PATTERN_AUTO}};
 
 struct request {
 	struct gn_pattern_options bed;
-	const char *pattern, *json;
+	struct bench_request all; /* the machine and the files */
+	const char *pattern;
 	int explain, tuned;
 	const char *settings;
 	unsigned skip; /* fixed modes, as bits */
@@ -53,7 +48,6 @@ static const struct argp_option options[] = {
      "take the reach of address translation from what grapnel tune kept (default "
      "this machine's file)",
      0},
-    {"json", OPT_JSON, "FILE", 0, "write the runs as JSON; - for standard output, without the table", 0},
     {0},
 };
 
@@ -94,7 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct request *q = (struct request *)state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &q->bed.machine; return 0;
+	case ARGP_KEY_INIT: bench_inputs(state, &q->all); return 0;
 	case OPT_DATA: q->bed.data_bytes = tool_size(state, "--data", arg, 1); return 0;
 	case OPT_CACHE: q->bed.cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
 	case OPT_TOUCHES:
@@ -111,11 +105,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		q->tuned = 1;
 		q->settings = arg;
 		return 0;
-	case OPT_JSON: q->json = arg; return 0;
+	case ARGP_KEY_END: q->bed.machine = q->all.machine; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
+
+static const struct argp_child children[] = {
+    {&tool_machine_argp, 0, NULL, 0}, {&tool_files_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
 
 static const struct argp argp = {
     options,
@@ -125,7 +122,7 @@ static const struct argp argp = {
     "that the library "
     "chooses; where it advises to gather, its launches are made of batches.\vEvery word read is checked. "
     "Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called wrongly.",
-    tool_machine_child,
+    children,
     NULL,
     NULL,
 };
@@ -180,98 +177,80 @@ static int best_of(const struct runs *r, uint32_t launches, int count)
 	return best;
 }
 
-/* ---- saying it ---- */
+/* ---- rows ---- */
 
-static double over(const struct runs *r, int mode)
+/* "direct 3, 4096 9": what launches ran with, in their order. */
+static void put_choices(char *text, size_t room, const struct gn_pattern_result *r)
 {
-	return mode < 0 ? 0 : r->of[AUTO].total / r->of[mode].total;
-}
+	size_t n = 0;
 
-static const char *mode_name(int mode)
-{
-	return mode < 0 ? NULL : modes[mode].name;
-}
-
-static void print_runs(const struct gn_pattern *p, const struct runs *r, uint32_t launches, int explain)
-{
-	const int best = best_of(r, launches, AUTO);
-
-	printf("%-11s", p->name);
-	for (int k = 0; k < AUTO; k++)
-		printf(" %c%8.1f ",
-		       !r->of[k].launches             ? '-'
-		       : r->of[k].launches < launches ? '>'
-		                                      : ' ',
-		       1e3 * r->of[k].total);
-	printf(" %9.1f", 1e3 * r->of[AUTO].total);
-	if (best >= 0)
-		printf("  %5.2f of %s", over(r, best), modes[best].name);
-	printf("  (");
-	for (uint32_t k = 0; k < launches; k++)
-		printf("%s%s", k ? " " : "", r->of[AUTO].choice[k]);
-	printf(")%s\n", r->of[AUTO].advice == GN_ADVICE_GATHER ? "  advice: gather" : "");
-	if (explain)
-		printf("%s\n", r->of[AUTO].explain);
-	fflush(stdout);
-}
-
-static json_t *json_run(const struct gn_pattern_result *r, const char *name)
-{
-	json_t *seconds = json_array(), *choices = json_array();
-
-	for (uint32_t k = 0; k < r->launches; k++) {
-		json_array_append_new(seconds, json_real(r->seconds[k]));
-		if (r->choice[k][0])
-			json_array_append_new(choices, json_string(r->choice[k]));
+	for (uint32_t k = 0, end; k < r->launches && n < room; k = end) {
+		for (end = k + 1; end < r->launches && !strcmp(r->choice[end], r->choice[k]); end++)
+			continue;
+		n += (size_t)snprintf(text + n, room - n, "%s%s %u", k ? ", " : "", r->choice[k], end - k);
 	}
-	return json_pack("{s:s, s:i, s:f, s:o, s:o, s:I, s:I, s:s}", "mode", name, "launches",
-	                 (int)r->launches, "total_seconds", r->total, "seconds", seconds, "choices", choices,
+}
+
+/* What the launches of a row came to. */
+static void put_note(char *text, size_t room, const struct runs *r, unsigned mode, uint32_t launches)
+{
+	const struct gn_pattern_result *one = &r->of[mode];
+	const int best = best_of(r, launches, AUTO);
+	char choices[160];
+
+	if (mode != AUTO) {
+		snprintf(text, room, "%s%.1f ms in all",
+		         one->launches < launches ? "cut short, more than " : "", 1e3 * one->total);
+		return;
+	}
+	put_choices(choices, sizeof choices, one);
+	snprintf(text, room, "%.1f ms in all", 1e3 * one->total);
+	if (best >= 0)
+		snprintf(text + strlen(text), room - strlen(text), ", %.2f of %s",
+		         one->total / r->of[best].total, modes[best].name);
+	snprintf(text + strlen(text), room - strlen(text), " (%s)%s", choices,
+	         one->advice == GN_ADVICE_GATHER ? ", advice: gather" : "");
+}
+
+/* A launch is a run of its row; those that were chosen come last. */
+static int keep_rows(struct bench *b, const struct gn_pattern *p, const struct runs *r, uint32_t launches,
+                     struct gn_error *e)
+{
+	int rc = 0;
+
+	bench_begin(b, p->name, "auto", "%s", p->summary);
+	for (unsigned k = 0; k < MODES && !rc; k++) {
+		const struct bench_way way = {
+		    modes[k].name, k == AUTO ? SCOPE_OURS : SCOPE_BASELINE, SCOPE_LATENCY, 0, NULL, NULL, 0};
+		struct scope_result *row;
+
+		if (!r->of[k].launches)
+			continue;
+		rc = bench_keep(b, &way, r->of[k].seconds, r->of[k].launches, &row, e);
+		if (!rc)
+			put_note(row->why, sizeof row->why, r, k, launches);
+	}
+	return rc;
+}
+
+/* What gn_auto says of itself, beside its row. */
+static json_t *chosen(const struct gn_pattern_result *r)
+{
+	static const char *const advices[] = {"paged", "direct", "gather"};
+	json_t *choices = json_array();
+
+	for (uint32_t k = 0; k < r->launches; k++)
+		json_array_append_new(choices, json_string(r->choice[k]));
+	return json_pack("{s:s, s:o, s:I, s:I, s:s}", "advice", advices[r->advice], "choices", choices,
 	                 "switches", (json_int_t)r->switches, "looks", (json_int_t)r->looks, "explain",
 	                 r->explain);
 }
 
-/* The best of all fixed modes, and the best of those in which the pattern's own kernel runs. */
-static json_t *json_pattern(const struct gn_pattern *p, const struct runs *r, uint32_t launches)
+static int run(struct bench *b, struct gn_pattern_fixture *bed, const struct request *q, struct runs *r,
+               json_t *patterns, struct gn_error *e)
 {
-	static const char *const advices[] = {"paged", "direct", "gather"};
-	const int best = best_of(r, launches, AUTO), own = best_of(r, launches, GATHER);
-	json_t *list = json_array();
-
-	for (unsigned k = 0; k < MODES; k++)
-		if (r->of[k].launches)
-			json_array_append_new(list, json_run(&r->of[k], modes[k].name));
-	return json_pack("{s:s, s:s?, s:f, s:s?, s:f, s:s, s:o}", "pattern", p->name, "best", mode_name(best),
-	                 "auto_over_best", over(r, best), "best_own", mode_name(own), "auto_over_best_own",
-	                 over(r, own), "advice", advices[r->of[AUTO].advice], "runs", list);
-}
-
-static json_t *report_json(const struct gn_pattern_fixture *bed, json_t *patterns)
-{
-	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:i, s:b, s:O}", "schema", "grapnel-auto-bench-3",
-	                 "machine", tool_json_machine(&bed->info), "path", gn_store_path(bed->store),
-	                 "data_bytes", (json_int_t)bed->options.data_bytes, "cache_bytes",
-	                 (json_int_t)bed->options.cache_bytes, "launches", (int)bed->options.launches,
-	                 "verified", 1, "patterns", patterns);
-}
-
-static void print_head(const struct gn_pattern_fixture *bed)
-{
-	tool_print_machine(&bed->info, gn_store_path(bed->store));
-	printf("; %u launches; milliseconds in all\n", bed->options.launches);
-	printf("%-11s", "pattern");
-	for (unsigned k = 0; k < MODES; k++)
-		printf(" %9s%s", modes[k].name, k < AUTO ? " " : "");
-	printf("  auto of the best\n");
-}
-
-static int run(struct gn_pattern_fixture *bed, const struct request *q, struct runs *r, struct gn_error *e)
-{
-	const int quiet = tool_to_stdout(q->json);
-	json_t *list = json_array();
 	int rc = 0;
 
-	if (!quiet)
-		print_head(bed);
 	for (unsigned k = 0; k < GN_PATTERNS && !rc; k++) {
 		const struct gn_pattern *p = &gn_patterns[k];
 
@@ -279,14 +258,14 @@ static int run(struct gn_pattern_fixture *bed, const struct request *q, struct r
 			continue;
 		memset(r, 0, sizeof *r);
 		rc = run_pattern(bed, q, p, r, e);
-		if (!rc && !quiet)
-			print_runs(p, r, bed->options.launches, q->explain);
-		if (!rc && q->json)
-			json_array_append_new(list, json_pattern(p, r, bed->options.launches));
+		rc = rc ? rc : keep_rows(b, p, r, bed->options.launches, e);
+		json_object_set_new(patterns, p->name, chosen(&r->of[AUTO]));
+		if (rc)
+			break;
+		bench_print(b);
+		if (q->explain && !tool_files_to_stdout(&q->all.files))
+			printf("%s\n", r->of[AUTO].explain);
 	}
-	if (!rc && q->json)
-		rc = tool_write_json(report_json(bed, list), q->json, e);
-	json_decref(list);
 	return rc;
 }
 
@@ -302,27 +281,46 @@ static int take_settings(struct gn_pattern_fixture *bed, const struct request *q
 	return rc;
 }
 
+/* What the patterns' bed holds is the bench's from then on. */
+static int open_bed(struct bench *b, struct gn_pattern_fixture *bed, const struct request *q, struct gn_error *e)
+{
+	int rc = tool_files_check(&q->all.files, e);
+
+	if (rc)
+		return rc;
+	rc = gn_pattern_fixture_open(bed, &q->bed, e);
+	b->bed.machine = bed->machine;
+	b->bed.info = bed->info;
+	b->bed.store = bed->store;
+	b->wrong = bed->wrong;
+	return rc ? rc : take_settings(bed, q, e);
+}
+
 int tool_auto_bench(int argc, char **argv)
 {
-	struct runs *runs = (struct runs *)malloc(sizeof *runs);
+	static struct bench b; /* these are large for a stack */
+	static struct runs runs;
+	json_t *patterns = json_object();
 	struct gn_pattern_fixture bed;
 	struct request q;
 	struct gn_error e;
 	int rc;
 
+	memset(&b, 0, sizeof b);
 	memset(&q, 0, sizeof q);
 	memset(&e, 0, sizeof e);
-	q.bed.machine.name = "cpu";
+	bench_standard(&q.all, 0, 1);
 	q.bed.data_bytes = 64u << 20;
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
 	if (!q.bed.cache_bytes)
 		q.bed.cache_bytes = q.bed.data_bytes / 8;
-	rc = gn_pattern_fixture_open(&bed, &q.bed, &e);
-	rc = rc ? rc : take_settings(&bed, &q, &e);
-	if (!rc)
-		rc = runs ? run(&bed, &q, runs, &e)
-		          : gn_error_set(&e, -GN_ENOMEM, "no memory for the results");
-	gn_pattern_fixture_close(&bed);
-	free(runs);
-	return rc ? tool_fail("auto-bench", &e) : TOOL_OK;
+	b.q = &q.all;
+	b.command = "auto-bench";
+	rc = open_bed(&b, &bed, &q, &e);
+	rc = rc ? rc : run(&b, &bed, &q, &runs, patterns, &e);
+	return bench_end(&b, rc,
+	                 json_pack("{s:I, s:I, s:i, s:o}", "data_bytes", (json_int_t)q.bed.data_bytes,
+	                           "cache_bytes", (json_int_t)q.bed.cache_bytes, "launches",
+	                           (int)(q.bed.launches ? q.bed.launches : 12), "patterns", patterns),
+	                 &e);
 }

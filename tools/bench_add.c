@@ -23,14 +23,14 @@ int bench_add_check(struct bench *b, struct bench_add *a, struct gn_error *e)
 static int run_launch(struct bench *b, void *user, double *seconds, struct gn_error *e)
 {
 	struct bench_add *a = (struct bench_add *)user;
-	const double begin = tool_seconds();
+	const double begin = scope_clock();
 	int rc;
 
 	a->args.salt++;
 	rc = bench_launch(b, a->kernel, b->grid, &a->args, seconds, e);
 	if (!rc && b->bed.cache)
 		rc = gn_cache_flush(b->bed.cache, e);
-	*seconds = tool_seconds() - begin;
+	*seconds = scope_clock() - begin;
 	if (!rc)
 		rc = bench_add_check(b, a, e);
 	return !rc && b->bed.cache ? gn_cache_invalidate(b->bed.cache, e) : rc;

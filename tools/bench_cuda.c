@@ -188,14 +188,14 @@ static int run_managed(struct bench *b, void *user, double *seconds, struct gn_e
 {
 	struct managed *m = (struct managed *)user;
 	int rc = cool(m, e);
-	const double begin = tool_seconds();
+	const double begin = scope_clock();
 	double ignored;
 
 	if (!rc && m->fetch)
 		rc = gn_base_managed_fetch(m->memory, m->bytes, e);
 	if (!rc)
 		rc = bench_launch(b, m->kernel, b->grid, m->arguments, &ignored, e);
-	*seconds = tool_seconds() - begin;
+	*seconds = scope_clock() - begin;
 	return rc;
 }
 

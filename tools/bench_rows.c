@@ -26,8 +26,20 @@ void bench_begin(struct bench *b, const char *name, const char *limit, const cha
 
 static void describe(const struct bench *b, const struct bench_way *way, struct bench_row *to)
 {
-	const struct scope_row row = {to->name,         to->title, NULL, "none", to->limit, NULL, way->unit,
-	                              SCOPE_HOST_CLOCK, NULL,      NULL, NULL,   NULL,      NULL, way->role};
+	const struct scope_row row = {to->name,
+	                              to->title,
+	                              NULL,
+	                              "none",
+	                              way->unit == SCOPE_LATENCY ? NULL : to->limit,
+	                              NULL,
+	                              way->unit,
+	                              SCOPE_HOST_CLOCK,
+	                              NULL,
+	                              NULL,
+	                              NULL,
+	                              NULL,
+	                              NULL,
+	                              way->role};
 
 	to->row = row;
 	snprintf(to->name, sizeof to->name, "%s/%s", b->group, way->name);
@@ -127,7 +139,7 @@ double bench_seconds(const struct scope_result *r)
 /* The row that is this row's limit, if it does the same work. */
 static const struct scope_result *limit_of(const struct bench *b, const struct scope_row *row)
 {
-	for (uint32_t k = 0; k < b->rows; k++)
+	for (uint32_t k = 0; row->limit && k < b->rows; k++)
 		if (b->row[k].row.unit == row->unit && !strcmp(b->row[k].name, row->limit))
 			return &b->result[k];
 	return NULL;
@@ -180,11 +192,11 @@ static json_t *context(const struct bench *b, json_t *settings)
 
 	scope_machine_find_host(&m, SCOPE_NORMAL, ".");
 	all = scope_environment(&m);
-	json_object_update_new(
-	    settings, json_pack("{s:s, s:{s:s, s:i, s:i}, s:s, s:i, s:b}", "command", b->command, "machine",
-	                        "name", b->bed.info.name, "processors", (int)b->bed.info.processors,
-	                        "warp_width", (int)b->bed.info.warp_width, "path",
-	                        gn_store_path(b->bed.store), "repeat", (int)b->q->repeat, "verified", 1));
+	json_object_update_new(settings,
+	                       json_pack("{s:s, s:o, s:s, s:i, s:b}", "command", b->command, "machine",
+	                                 tool_json_machine(&b->bed.info), "path",
+	                                 gn_store_path(b->bed.store), "repeat", (int)b->q->repeat, "verified",
+	                                 1));
 	json_object_set_new(all, "executable", json_sprintf("grapnel %s", b->command));
 	json_object_set_new(all, "bench", settings);
 	return all;
@@ -206,6 +218,8 @@ int bench_end(struct bench *b, int rc, json_t *settings, struct gn_error *e)
 	if (!rc) {
 		bench_print(b);
 		status = write_all(b, settings);
+	} else {
+		json_decref(settings);
 	}
 	for (uint32_t k = 0; k < b->rows; k++)
 		scope_result_free(&b->result[k]);

@@ -2,7 +2,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "scope/sampling.h"
 #include "tool.h"
+
+double tool_seconds(void)
+{
+	return scope_clock();
+}
 
 enum { BAR_WIDTH = 40 };
 

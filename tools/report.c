@@ -13,11 +13,6 @@ bool tool_to_stdout(const char *json)
 	return json && !strcmp(json, "-");
 }
 
-void tool_print_machine(const struct simt_info *info, const char *path)
-{
-	printf("%s, %u processors, warps of %u; %s", info->name, info->processors, info->warp_width, path);
-}
-
 json_t *tool_json_machine(const struct simt_info *info)
 {
 	return json_pack("{s:s, s:i, s:i}", "name", info->name, "processors", (int)info->processors,

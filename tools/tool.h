@@ -108,22 +108,10 @@ void tool_graph_output(const struct argp_state *state, const char *path);
 /* tool_graph_report - one line on stdout about a graph that was written. */
 void tool_graph_report(const char *path, const struct gn_graph *g, double seconds);
 
-/* ---- measuring ---- */
-
-/* tool_launch - a kernel to its end, and how long that took. Returns 0 or a code with a message. */
-int tool_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
-                const void *args, double *seconds, struct gn_error *e);
-
-/* tool_median - of so many; sorts them. */
-double tool_median(double *seconds, unsigned count);
-
 /* ---- reports ---- */
 
 /* tool_to_stdout - is this file of --json standard output? Then no table is printed. NULL is no file. */
 bool tool_to_stdout(const char *json);
-
-/* tool_print_machine - "NAME, N processors, warps of W; PATH" on stdout, without an end of line. */
-void tool_print_machine(const struct simt_info *info, const char *path);
 
 /* tool_json_machine - name, processors and warp_width, as every report has them. */
 json_t *tool_json_machine(const struct simt_info *info);
