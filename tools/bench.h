@@ -37,7 +37,7 @@ struct bench_request {
 };
 
 /* A row of the report, its name "group/way", and what came of it. Its limit is a row of its group. */
-struct bench_row {
+struct bench_kept {
 	struct scope_row row;
 	char name[96], title[160], limit[96];
 };
@@ -54,7 +54,7 @@ struct bench {
 	/* the group that rows are added to: its name, title and the row that is 100 % */
 	char group[32], title[160], limit[96];
 	uint32_t rows, printed;
-	struct bench_row row[BENCH_ROWS];
+	struct bench_kept row[BENCH_ROWS];
 	struct scope_result result[BENCH_ROWS];
 };
 
@@ -164,16 +164,24 @@ void bench_moved(struct scope_result *r, double bytes);
 /* bench_seconds - of one run, the median. */
 double bench_seconds(const struct scope_result *r);
 
-/* The way that is one launch; user of bench_run_kernel. */
-struct bench_kernel {
-	const struct simt_kernel *kernel;
+/* The work of a group's rows, where a run is one launch. */
+struct bench_work {
 	const void *arguments;
-	struct gn_cache *cool; /* forgets its pages before each run, if not NULL */
 	uint32_t *seed;        /* one more each run, if not NULL */
-	struct simt_grid grid;
+	struct simt_grid grid; /* of no blocks: b->grid */
+	enum scope_unit unit;
+	double amount; /* bytes or accesses of a run */
 };
 
-int bench_run_kernel(struct bench *b, void *user, double *seconds, struct gn_error *e);
+/*
+ * bench_row - measure a kernel that does the work. b->bed.cache, if there is one, forgets its pages before
+ * each run. @result  as of bench_measure
+ */
+int bench_row(struct bench *b, const struct bench_work *work, const char *name, enum scope_role role,
+              const struct simt_kernel *kernel, struct scope_result **result, struct gn_error *e);
+
+/* bench_stream - the row "stream": all words of the data in order, by plain loads. */
+int bench_stream(struct bench *b, struct gn_error *e);
 
 /* ---- what only the CUDA runtime can (bench_cuda.c); calls of it stand inside #ifdef GN_CUDA ---- */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "baselines/pages.h"
-#include "baselines/read.h"
 #include "bench.h"
 
 enum {
@@ -15,30 +14,13 @@ enum {
 };
 
 static int kernel_row(struct bench *b, const char *name, enum scope_role role,
-                      const struct simt_kernel *kernel, struct gn_base_pages_args *args,
-                      struct gn_cache *cool, struct gn_error *e)
+                      const struct simt_kernel *kernel, struct gn_base_pages_args *args, struct gn_error *e)
 {
 	/* The scratch pages are one wave's. */
-	struct bench_kernel k = {kernel, args, cool, &args->order.seed,
-	                         args->scratch ? b->resident : b->grid};
-	const double bytes = (double)args->touches * args->page_bytes;
-	const struct bench_way way = {name, role, SCOPE_BANDWIDTH, bytes, bench_run_kernel, &k, 0};
+	const struct bench_work work = {args, &args->order.seed, args->scratch ? b->resident : b->grid,
+	                                SCOPE_BANDWIDTH, (double)args->touches * args->page_bytes};
 
-	return bench_measure(b, &way, NULL, e);
-}
-
-static int stream_row(struct bench *b, struct gn_error *e)
-{
-	struct gn_base_read_args args;
-	struct bench_kernel k = {&gn_base_read_wide_kernel, &args, NULL, NULL, {0, 0, 0}};
-	const struct bench_way way = {
-	    "stream", SCOPE_BOUND, SCOPE_BANDWIDTH, (double)b->bytes, bench_run_kernel, &k, 0};
-
-	memset(&args, 0, sizeof args);
-	args.memory = (const uint32_t *)(const void *)b->memory;
-	args.words = b->bytes / 4;
-	args.wrong = b->wrong;
-	return bench_measure(b, &way, NULL, e);
+	return bench_row(b, &work, name, role, kernel, NULL, e);
 }
 
 static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
@@ -51,7 +33,7 @@ static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_
 	args->scratch = (char *)simt_alloc(b->bed.machine, warps * args->page_bytes, SIMT_DEVICE);
 	if (!args->scratch)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a page a warp");
-	rc = kernel_row(b, "copy", SCOPE_BOUND, &gn_base_pages_copy_kernel, args, NULL, e);
+	rc = kernel_row(b, "copy", SCOPE_BOUND, &gn_base_pages_copy_kernel, args, e);
 	simt_free(b->bed.machine, args->scratch);
 	args->scratch = NULL;
 	return rc;
@@ -74,7 +56,7 @@ static int noted_row(struct bench *b, struct gn_base_pages_args *args, struct gn
 	rc = args->scratch && args->owner && args->table
 	         ? 0
 	         : gn_error_set(e, -GN_ENOMEM, "no memory for frames and a table");
-	rc = rc ? rc : kernel_row(b, "copy-noted", SCOPE_BOUND, &gn_base_pages_noted_kernel, args, NULL, e);
+	rc = rc ? rc : kernel_row(b, "copy-noted", SCOPE_BOUND, &gn_base_pages_noted_kernel, args, e);
 	simt_free(b->bed.machine, args->scratch);
 	simt_free(b->bed.machine, args->owner);
 	simt_free(b->bed.machine, args->table);
@@ -87,13 +69,11 @@ static int paged_rows(struct bench *b, struct gn_base_pages_args *args, struct g
 	int rc = bench_cache(b, &args->array, FRAMES_OF, args->page_bytes, 0, e);
 
 	if (!rc)
-		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_pages_cached_kernel, args,
-		                b->bed.cache, e);
+		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_pages_cached_kernel, args, e);
 	if (!rc)
 		args->batch = bench_batch(b, BATCH_BYTES / args->page_bytes);
 	if (!rc)
-		rc = kernel_row(b, "paged-batch", SCOPE_OURS, &gn_base_pages_batch_kernel, args, b->bed.cache,
-		                e);
+		rc = kernel_row(b, "paged-batch", SCOPE_OURS, &gn_base_pages_batch_kernel, args, e);
 	return bench_uncache(b, &args->array, rc, e);
 }
 
@@ -115,14 +95,14 @@ static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	         page_bytes < 1024 ? page_bytes : page_bytes / 1024);
 	bench_begin(b, name, "stream", "random pages of %s of %.3g GB in host memory, each once, cold cache",
 	            size, (double)b->bytes / 1e9);
-	rc = stream_row(b, e);
+	rc = bench_stream(b, e);
 	if (!rc)
 		rc = copy_row(b, &args, e);
 	if (!rc)
 		rc = noted_row(b, &args, e);
 	if (!rc)
 		rc = kernel_row(b, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
-		                &gn_base_pages_pointer_kernel, &args, NULL, e);
+		                &gn_base_pages_pointer_kernel, &args, e);
 #ifdef GN_CUDA
 	if (!rc)
 		rc = bench_cuda_pages(b, page_bytes, e);

@@ -8,40 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "baselines/read.h"
 #include "baselines/reuse.h"
 #include "bench.h"
 
 enum { PAGE_BYTES = 4096, TOUCHES_OF_A_PAGE = 4 };
-
-static int stream_row(struct bench *b, struct gn_error *e)
-{
-	struct gn_base_read_args args;
-	struct bench_kernel k = {&gn_base_read_wide_kernel, &args, NULL, NULL, {0, 0, 0}};
-	const struct bench_way way = {
-	    "stream", SCOPE_BOUND, SCOPE_BANDWIDTH, (double)b->bytes, bench_run_kernel, &k, 0};
-
-	memset(&args, 0, sizeof args);
-	args.memory = (const uint32_t *)(const void *)b->memory;
-	args.words = b->bytes / 4;
-	args.wrong = b->wrong;
-	return bench_measure(b, &way, NULL, e);
-}
-
-static int pointer_row(struct bench *b, struct gn_base_reuse_args *args, struct gn_error *e)
-{
-	struct bench_kernel k = {&gn_base_reuse_pointer_kernel, args, NULL, NULL, {0, 0, 0}};
-	const double bytes = (double)args->touches * PAGE_BYTES;
-	const struct bench_way way = {b->bed.info.is_cuda ? "zero-copy" : "plain",
-	                              SCOPE_BASELINE,
-	                              SCOPE_BANDWIDTH,
-	                              bytes,
-	                              bench_run_kernel,
-	                              &k,
-	                              0};
-
-	return bench_measure(b, &way, NULL, e);
-}
 
 /* The counters are of all runs since the cache was made, each of which began cold. */
 static void note_misses(struct bench *b, const struct gn_base_reuse_args *args, unsigned runs,
@@ -58,14 +28,12 @@ static int cached_row(struct bench *b, struct gn_base_reuse_args *args, unsigned
 {
 	static const char *const names[] = {"cache-1/1", "cache-1/2", "cache-1/4", "cache-1/8"};
 	const char *name = names[part == 1 ? 0 : part == 2 ? 1 : part == 4 ? 2 : 3];
-	struct bench_kernel k = {&gn_base_reuse_cached_kernel, args, NULL, NULL, {0, 0, 0}};
-	struct bench_way way = {name, SCOPE_OURS, SCOPE_BANDWIDTH, 0, bench_run_kernel, &k, 0};
+	const struct bench_work work = {args, NULL, {0, 0, 0}, SCOPE_BANDWIDTH, 0};
 	struct scope_result *row;
 	int rc = bench_cache(b, &args->array, part, PAGE_BYTES, 1, e);
 
-	k.cool = b->bed.cache;
 	if (!rc)
-		rc = bench_measure(b, &way, &row, e);
+		rc = bench_row(b, &work, name, SCOPE_OURS, &gn_base_reuse_cached_kernel, &row, e);
 	if (!rc)
 		note_misses(b, args, b->q->repeat + 1, row);
 	return bench_uncache(b, &args->array, rc, e);
@@ -73,13 +41,16 @@ static int cached_row(struct bench *b, struct gn_base_reuse_args *args, unsigned
 
 static int with_trace(struct bench *b, struct gn_base_reuse_args *args, struct gn_error *e)
 {
+	const struct bench_work work = {
+	    args, NULL, {0, 0, 0}, SCOPE_BANDWIDTH, (double)args->touches * PAGE_BYTES};
 	double seconds;
 	int rc = bench_launch(b, &gn_base_reuse_draw_kernel, b->grid, args, &seconds, e);
 
 	if (!rc)
-		rc = stream_row(b, e);
+		rc = bench_stream(b, e);
 	if (!rc)
-		rc = pointer_row(b, args, e);
+		rc = bench_row(b, &work, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
+		               &gn_base_reuse_pointer_kernel, NULL, e);
 	for (unsigned part = 1; part <= 8 && !rc; part *= 2)
 		rc = cached_row(b, args, part, e);
 	return rc;

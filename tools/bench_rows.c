@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "baselines/read.h"
 #include "bench.h"
 #include "scope/output/format.h"
 
@@ -24,7 +25,7 @@ void bench_begin(struct bench *b, const char *name, const char *limit, const cha
 
 /* ---- measuring ---- */
 
-static void describe(const struct bench *b, const struct bench_way *way, struct bench_row *to)
+static void describe(const struct bench *b, const struct bench_way *way, struct bench_kept *to)
 {
 	const struct scope_row row = {to->name,
 	                              to->title,
@@ -112,15 +113,42 @@ int bench_measure(struct bench *b, const struct bench_way *way, struct scope_res
 	return rc ? rc : bench_keep(b, way, seconds, runs, result, e);
 }
 
-int bench_run_kernel(struct bench *b, void *user, double *seconds, struct gn_error *e)
-{
-	const struct bench_kernel *k = (const struct bench_kernel *)user;
-	int rc = k->cool ? gn_cache_invalidate(k->cool, e) : 0;
+struct launch {
+	const struct bench_work *work;
+	const struct simt_kernel *kernel;
+};
 
-	if (k->seed)
-		++*k->seed;
+static int run_kernel(struct bench *b, void *user, double *seconds, struct gn_error *e)
+{
+	const struct launch *l = (const struct launch *)user;
+	int rc = b->bed.cache ? gn_cache_invalidate(b->bed.cache, e) : 0;
+
+	if (l->work->seed)
+		++*l->work->seed;
 	return rc ? rc
-	          : bench_launch(b, k->kernel, k->grid.blocks ? k->grid : b->grid, k->arguments, seconds, e);
+	          : bench_launch(b, l->kernel, l->work->grid.blocks ? l->work->grid : b->grid,
+	                         l->work->arguments, seconds, e);
+}
+
+int bench_row(struct bench *b, const struct bench_work *work, const char *name, enum scope_role role,
+              const struct simt_kernel *kernel, struct scope_result **result, struct gn_error *e)
+{
+	struct launch l = {work, kernel};
+	const struct bench_way way = {name, role, work->unit, work->amount, run_kernel, &l, 0};
+
+	return bench_measure(b, &way, result, e);
+}
+
+int bench_stream(struct bench *b, struct gn_error *e)
+{
+	struct gn_base_read_args args;
+	const struct bench_work work = {&args, NULL, {0, 0, 0}, SCOPE_BANDWIDTH, (double)b->bytes};
+
+	memset(&args, 0, sizeof args);
+	args.memory = (const uint32_t *)(const void *)b->memory;
+	args.words = b->bytes / 4;
+	args.wrong = b->wrong;
+	return bench_row(b, &work, "stream", SCOPE_BOUND, &gn_base_read_wide_kernel, NULL, e);
 }
 
 /* ---- asking ---- */
@@ -174,7 +202,7 @@ void bench_print(struct bench *b)
 		printf("%s, %u processors, warps of %u; %s\n", b->bed.info.name, b->bed.info.processors,
 		       b->bed.info.warp_width, gn_store_path(b->bed.store));
 	for (; b->printed < b->rows; b->printed++) {
-		const struct bench_row *row = &b->row[b->printed];
+		const struct bench_kept *row = &b->row[b->printed];
 		const size_t group = strcspn(row->name, "/") + 1;
 
 		if (!b->printed || strncmp(row->name, row[-1].name, group))

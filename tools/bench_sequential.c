@@ -7,75 +7,70 @@
 #include "baselines/read.h"
 #include "bench.h"
 
-static int kernel_row(struct bench *b, const char *name, enum scope_role role,
-                      const struct simt_kernel *kernel, const struct gn_base_read_args *args,
-                      struct gn_cache *cool, struct gn_error *e)
-{
-	struct bench_kernel k = {kernel, args, cool, NULL, {0, 0, 0}};
-	const struct bench_way way = {
-	    name, role, SCOPE_BANDWIDTH, 4.0 * (double)args->words, bench_run_kernel, &k, 0};
-
-	return bench_measure(b, &way, NULL, e);
-}
-
 /* The same kernel on a copy in the machine's own memory; on cpu that is where the data are anyway. */
-static int plain_rows(struct bench *b, const struct gn_base_read_args *args, struct gn_error *e)
+static int plain_row(struct bench *b, const struct gn_base_read_args *args, struct gn_error *e)
 {
 	struct gn_base_read_args plain = *args;
-	uint32_t *copy;
-	int rc;
+	const struct bench_work work = {&plain, NULL, {0, 0, 0}, SCOPE_BANDWIDTH, (double)b->bytes};
+	uint32_t *copy =
+	    b->bed.info.is_cuda ? (uint32_t *)simt_alloc(b->bed.machine, b->bytes, SIMT_DEVICE) : NULL;
+	int rc = 0;
 
-	if (!b->bed.info.is_cuda)
-		return kernel_row(b, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, args, NULL, e);
-	copy = (uint32_t *)simt_alloc(b->bed.machine, b->bytes, SIMT_DEVICE);
-	if (!copy)
+	if (b->bed.info.is_cuda && !copy)
 		return gn_error_set(e, -GN_ENOMEM,
 		                    "no room for a copy of the data on the device; take a smaller --data");
-	plain.memory = copy;
-	rc = bench_fill(b, copy, b->bytes, e);
+	if (copy) {
+		plain.memory = copy;
+		rc = bench_fill(b, copy, b->bytes, e);
+	}
 	if (!rc)
-		rc = kernel_row(b, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, &plain, NULL, e);
+		rc = bench_row(b, &work, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, NULL, e);
 	simt_free(b->bed.machine, copy);
-	if (!rc)
-		rc = kernel_row(b, "zero-copy", SCOPE_BOUND, &gn_base_read_wide_kernel, args, NULL, e);
-	if (!rc)
-		rc =
-		    kernel_row(b, "zero-copy-4B", SCOPE_BASELINE, &gn_base_read_narrow_kernel, args, NULL, e);
 	return rc;
 }
 
-static int paged_rows(struct bench *b, struct gn_base_read_args *args, struct gn_error *e)
-{
-	int rc = bench_cache(b, &args->array, 16, 4096, 0, e);
+struct way {
+	const char *name;
+	enum scope_role role;
+	const struct simt_kernel *kernel;
+};
 
-	if (!rc)
-		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_read_page_kernel, args, b->bed.cache,
-		                e);
-	if (!rc)
-		rc = kernel_row(b, "paged-range", SCOPE_OURS, &gn_base_read_range_kernel, args, b->bed.cache,
-		                e);
-	if (!rc)
-		rc = kernel_row(b, "paged-cursor", SCOPE_OURS, &gn_base_read_cursor_kernel, args,
-		                b->bed.cache, e);
-	if (!rc)
-		rc = kernel_row(b, "paged-scalar", SCOPE_OURS, &gn_base_read_scalar_kernel, args,
-		                b->bed.cache, e);
-	return bench_uncache(b, &args->array, rc, e);
+static int rows(struct bench *b, const struct bench_work *work, const struct way *way, unsigned count,
+                struct gn_error *e)
+{
+	int rc = 0;
+
+	for (unsigned k = 0; k < count && !rc; k++)
+		rc = bench_row(b, work, way[k].name, way[k].role, way[k].kernel, NULL, e);
+	return rc;
 }
 
-static int direct_row(struct bench *b, struct gn_base_read_args *args, struct gn_error *e)
+static int array_rows(struct bench *b, struct gn_base_read_args *args, const struct bench_work *work,
+                      struct gn_error *e)
 {
+	static const struct way direct = {"direct", SCOPE_OURS, &gn_base_read_scalar_kernel},
+	                        paged[] = {{"paged-pages", SCOPE_OURS, &gn_base_read_page_kernel},
+	                                   {"paged-range", SCOPE_OURS, &gn_base_read_range_kernel},
+	                                   {"paged-cursor", SCOPE_OURS, &gn_base_read_cursor_kernel},
+	                                   {"paged-scalar", SCOPE_OURS, &gn_base_read_scalar_kernel}};
 	int rc = bed_array(&b->bed, &args->array, 0, b->bytes / 4, e);
 
-	if (rc)
-		return rc;
-	rc = kernel_row(b, "direct", SCOPE_OURS, &gn_base_read_scalar_kernel, args, NULL, e);
-	return bed_array_end(&b->bed, &args->array, rc, e);
+	if (!rc)
+		rc = rows(b, work, &direct, 1, e);
+	rc = bench_uncache(b, &args->array, rc, e);
+	if (!rc)
+		rc = bench_cache(b, &args->array, 16, 4096, 0, e);
+	if (!rc)
+		rc = rows(b, work, paged, 4, e);
+	return bench_uncache(b, &args->array, rc, e);
 }
 
 int bench_sequential(struct bench *b, struct gn_error *e)
 {
+	static const struct way zero_copy[] = {{"zero-copy", SCOPE_BOUND, &gn_base_read_wide_kernel},
+	                                       {"zero-copy-4B", SCOPE_BASELINE, &gn_base_read_narrow_kernel}};
 	struct gn_base_read_args args;
+	const struct bench_work work = {&args, NULL, {0, 0, 0}, SCOPE_BANDWIDTH, (double)b->bytes};
 	int rc;
 
 	memset(&args, 0, sizeof args);
@@ -85,14 +80,14 @@ int bench_sequential(struct bench *b, struct gn_error *e)
 	args.page_words = 1024;
 	bench_begin(b, "sequential", b->bed.info.is_cuda ? "zero-copy" : "plain",
 	            "every word of %.3g GB in host memory, in order", (double)b->bytes / 1e9);
-	rc = plain_rows(b, &args, e);
+	rc = plain_row(b, &args, e);
+	if (!rc && b->bed.info.is_cuda)
+		rc = rows(b, &work, zero_copy, 2, e);
 #ifdef GN_CUDA
 	if (!rc)
 		rc = bench_cuda_copies(b, e);
 	if (!rc)
 		rc = bench_cuda_sequential(b, e);
 #endif
-	if (!rc)
-		rc = direct_row(b, &args, e);
-	return rc ? rc : paged_rows(b, &args, e);
+	return rc ? rc : array_rows(b, &args, &work, e);
 }
