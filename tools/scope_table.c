@@ -1,59 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scope.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "scope/output.h"
+#include "scope/output/format.h"
 
 /* ---- numbers ---- */
 
-static void print_scaled(char *text, size_t room, double value, const char *const *units, const double *scale,
-                         unsigned count)
+static struct scope_word with_unit(enum scope_unit unit, double value)
 {
-	unsigned k = 0;
+	struct scope_word w;
 
-	while (k + 1 < count && value < scale[k])
-		k++;
-	snprintf(text, room, "%.*f %s",
-	         value / scale[k] < 10    ? 2
-	         : value / scale[k] < 100 ? 1
-	                                  : 0,
-	         value / scale[k], units[k]);
-}
-
-static void print_value(char *text, size_t room, enum scope_unit unit, double value)
-{
-	static const char *const seconds[] = {"s", "ms", "us", "ns"}, *const rates[] = {"G/s", "M/s", "k/s",
-	                                                                                "/s"};
-	static const double second_scale[] = {1, 1e-3, 1e-6, 1e-9}, rate_scale[] = {1e9, 1e6, 1e3, 1},
-	                    one[] = {1e9};
-	static const char *const bandwidth[] = {"GB/s"};
-
-	switch (unit) {
-	case SCOPE_BANDWIDTH:
-		print_scaled(text, room, value, bandwidth, one, 1);
-		if (value < 1e8)
-			snprintf(text, room, "%.4f GB/s", value / 1e9);
-		break;
-	case SCOPE_LATENCY: print_scaled(text, room, value, seconds, second_scale, 4); break;
-	default: print_scaled(text, room, value, rates, rate_scale, 4); break;
-	}
-}
-
-static void print_size(char *text, size_t room, uint64_t bytes)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-	unsigned k = 0;
-
-	while (k < 3 && bytes >= 1024 && bytes % 1024 == 0) {
-		bytes /= 1024;
-		k++;
-	}
-	snprintf(text, room, "%" PRIu64 " %s", bytes, units[k]);
+	snprintf(w.text, sizeof w.text, "%.32s %s", scope_format_value(unit, value).text,
+	         scope_format_unit(unit));
+	return w;
 }
 
 /* "64 KiB, threads 2" */
@@ -63,14 +26,11 @@ static void print_args(char *text, size_t room, const struct scope_cell *c)
 
 	text[0] = '\0';
 	for (uint32_t k = 0; k < c->args && length < room; k++) {
-		char size[32];
+		const bool bytes = !strcmp(c->arg[k].name, "bytes");
 
-		print_size(size, sizeof size, c->arg[k].value);
-		if (!strcmp(c->arg[k].name, "bytes"))
-			length += (size_t)snprintf(text + length, room - length, "%s%s", k ? ", " : "", size);
-		else
-			length += (size_t)snprintf(text + length, room - length, "%s%s %" PRIu64,
-			                           k ? ", " : "", c->arg[k].name, c->arg[k].value);
+		length += (size_t)snprintf(text + length, room - length, "%s%s%s%s", k ? ", " : "",
+		                           bytes ? "" : c->arg[k].name, bytes ? "" : " ",
+		                           scope_format_arg(&c->arg[k]).text);
 	}
 }
 
@@ -79,16 +39,13 @@ static void print_args(char *text, size_t room, const struct scope_cell *c)
 static void print_measured(const struct scope_result *r)
 {
 	const struct scope_row *row = r->cell.row;
-	char median[32], low[32], high[32];
 	struct scope_statistics s, second;
 
 	if (scope_result_statistics(r, &s))
 		return;
-	print_value(median, sizeof median, row->unit, s.median);
-	print_value(low, sizeof low, row->unit, s.p5);
-	print_value(high, sizeof high, row->unit, s.p95);
-	printf("%13s +-%5.1f %%  p5 %12s  p95 %12s  n %4u in %u", median,
-	       100 * fmax(s.high - s.median, s.median - s.low) / s.median, low, high, r->samples, r->rounds);
+	printf("%13s +-%5.1f %%  p5 %12s  p95 %12s  n %4u in %u", with_unit(row->unit, s.median).text,
+	       100 * fmax(s.high - s.median, s.median - s.low) / s.median, with_unit(row->unit, s.p5).text,
+	       with_unit(row->unit, s.p95).text, r->samples, r->rounds);
 	if (r->second && !scope_statistics_of(r->second, r->samples, &second))
 		printf("  %s %.4g", row->second, second.median);
 	printf("%s%s\n", r->why[0] ? "  " : "", r->why);
@@ -121,13 +78,12 @@ static void print_result(struct scope_table *t, const struct scope_result *r)
 static void print_last(const struct scope_result *r)
 {
 	struct scope_statistics s;
-	char name[SCOPE_NAME], value[32];
+	char name[SCOPE_NAME];
 
 	if (!r || r->status != SCOPE_MEASURED || scope_result_statistics(r, &s))
 		return;
 	scope_cell_name(&r->cell, name, sizeof name);
-	print_value(value, sizeof value, r->cell.row->unit, s.median);
-	fprintf(stderr, ": %.60s %s", name, value);
+	fprintf(stderr, ": %.60s %s", name, with_unit(r->cell.row->unit, s.median).text);
 }
 
 static void print_progress(const struct scope_progress *p)

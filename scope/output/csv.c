@@ -111,19 +111,15 @@ static void put_cell(FILE *to, const struct scope_read_cell *c)
 	fputc('\n', to);
 }
 
-int scope_write_csv(const json_t *report, FILE *to, struct gn_error *e)
+static bool put_all(FILE *to, const struct scope_read *r)
 {
-	struct scope_read *r;
-	int rc = scope_read_make(report, &r, e);
-
-	if (rc)
-		return rc;
 	put_header(to);
 	for (uint32_t k = 0; k < r->cells; k++)
 		put_cell(to, &r->cell[k]);
-	scope_read_free(r);
-	return fflush(to) || ferror(to)
-	           ? gn_error_set(e, -GN_EIO,
-	                          "the CSV cannot be written; see where it goes and its free space")
-	           : 0;
+	return false;
+}
+
+int scope_write_csv(const json_t *report, FILE *to, struct gn_error *e)
+{
+	return scope_write_read(report, to, put_all, "the CSV", e);
 }

@@ -260,37 +260,27 @@ static double height_of(const struct scope_chart *c)
 	                                      : scope_plot_height());
 }
 
-static int draw_all(FILE *to, const struct scope_read *r, const struct scope_charts *all)
+static bool put_all(FILE *to, const struct scope_read *r)
 {
+	struct scope_charts *all;
 	double height = 0;
-	int rc = 0;
+	int rc = scope_charts_make(r, &all);
 
-	for (uint32_t k = 0; k < all->charts; k++)
+	for (uint32_t k = 0; !rc && k < all->charts; k++)
 		height += height_of(&all->chart[k]);
 	scope_svg_file_begin(to, height);
 	height = 0;
-	for (uint32_t k = 0; k < all->charts && !rc; k++) {
+	for (uint32_t k = 0; !rc && k < all->charts; k++) {
 		scope_svg_file_at(to, height);
 		rc = scope_draw_chart(to, r, &all->chart[k]);
 		height += height_of(&all->chart[k]);
 	}
 	scope_svg_file_end(to);
+	scope_charts_free(all);
 	return rc;
 }
 
 int scope_write_svg(const json_t *report, FILE *to, struct gn_error *e)
 {
-	struct scope_charts *all = NULL;
-	struct scope_read *r;
-	int rc = scope_read_make(report, &r, e);
-
-	if (rc)
-		return rc;
-	if (scope_charts_make(r, &all) || draw_all(to, r, all))
-		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for the drawings of a report");
-	scope_charts_free(all);
-	scope_read_free(r);
-	return rc || !(fflush(to) || ferror(to))
-	           ? rc
-	           : gn_error_set(e, -GN_EIO, "the drawing cannot be written; see its free space");
+	return scope_write_read(report, to, put_all, "the drawings", e);
 }

@@ -296,17 +296,23 @@ static void find_all(struct scope_finding *f)
 	scope_find_in_environment(f);
 }
 
+json_t *scope_findings_in(const struct scope_read *r)
+{
+	struct scope_finding f = {r, json_array()};
+
+	if (f.texts)
+		find_all(&f);
+	return f.texts;
+}
+
 json_t *scope_findings(const json_t *report)
 {
-	struct scope_finding f = {NULL, json_array()};
+	json_t *texts = NULL;
 	struct scope_read *r;
 
-	if (!f.texts || scope_read_make(report, &r, NULL)) {
-		json_decref(f.texts);
-		return NULL;
+	if (!scope_read_make(report, &r, NULL)) {
+		texts = scope_findings_in(r);
+		scope_read_free(r);
 	}
-	f.r = r;
-	find_all(&f);
-	scope_read_free(r);
-	return f.texts;
+	return texts;
 }

@@ -17,6 +17,9 @@ struct scope_finding {
 	json_t *texts;
 };
 
+/* scope_findings_in - as scope_findings, of a report that was read; NULL: no memory. */
+json_t *scope_findings_in(const struct scope_read *r);
+
 /* scope_find - one finding, less important than those before it. */
 void scope_find(struct scope_finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "scope/output/draw.h"
+#include "scope/output/findings.h"
 #include "scope/output/flat.h"
 #include "scope/output/format.h"
 #include "scope/output/svg.h"
@@ -163,16 +164,11 @@ static void put_environment(FILE *to, const json_t *flat)
 	fputs("</table></details>\n</body>\n</html>\n", to);
 }
 
-int scope_write_html(const json_t *report, FILE *to, struct gn_error *e)
+static bool put_all(FILE *to, const struct scope_read *r)
 {
-	json_t *findings = NULL, *flat = NULL;
-	struct scope_read *r;
-	int rc = scope_read_make(report, &r, e), bad = 1;
+	json_t *findings = scope_findings_in(r), *flat = scope_flat(r->context);
+	bool bad = true;
 
-	if (rc)
-		return rc;
-	findings = scope_findings(report);
-	flat = scope_flat(r->context);
 	if (findings && flat) {
 		put_head(to, r);
 		put_findings(to, findings);
@@ -183,11 +179,10 @@ int scope_write_html(const json_t *report, FILE *to, struct gn_error *e)
 	}
 	json_decref(flat);
 	json_decref(findings);
-	scope_read_free(r);
-	if (bad)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for the drawings of a report");
-	return fflush(to) || ferror(to)
-	           ? gn_error_set(e, -GN_EIO,
-	                          "the page cannot be written; see where it goes and its free space")
-	           : 0;
+	return bad;
+}
+
+int scope_write_html(const json_t *report, FILE *to, struct gn_error *e)
+{
+	return scope_write_read(report, to, put_all, "the page", e);
 }

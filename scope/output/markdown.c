@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scope/output/charts.h"
+#include "scope/output/findings.h"
 #include "scope/output/format.h"
 
 /* In a table a bar would end the field; a line's end, the row. */
@@ -180,23 +181,17 @@ static void put_rest(FILE *to, const struct scope_read *r)
 	}
 }
 
-int scope_write_markdown(const json_t *report, FILE *to, struct gn_error *e)
+static bool put_all(FILE *to, const struct scope_read *r)
 {
 	static void (*const put[])(FILE *, const struct scope_chart *) = {put_lines, put_lines, put_bars,
 	                                                                  put_pairs};
+	json_t *findings = scope_findings_in(r);
 	struct scope_charts *all = NULL;
-	struct scope_read *r;
-	json_t *findings;
-	int rc = scope_read_make(report, &r, e);
+	const bool bad = !findings || scope_charts_make(r, &all);
 
-	if (rc)
-		return rc;
-	findings = scope_findings(report);
-	if (!findings || scope_charts_make(r, &all))
-		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for the tables of a report");
 	put_head(to, r);
 	put_findings(to, findings);
-	for (uint32_t k = 0; !rc && k < all->charts; k++) {
+	for (uint32_t k = 0; !bad && k < all->charts; k++) {
 		fputs("\n## ", to);
 		put_text(to, all->chart[k].title);
 		fputs("\n\n", to);
@@ -205,8 +200,10 @@ int scope_write_markdown(const json_t *report, FILE *to, struct gn_error *e)
 	put_rest(to, r);
 	scope_charts_free(all);
 	json_decref(findings);
-	scope_read_free(r);
-	return rc || !(fflush(to) || ferror(to))
-	           ? rc
-	           : gn_error_set(e, -GN_EIO, "the tables cannot be written; see where they go");
+	return bad;
+}
+
+int scope_write_markdown(const json_t *report, FILE *to, struct gn_error *e)
+{
+	return scope_write_read(report, to, put_all, "the tables", e);
 }

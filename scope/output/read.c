@@ -367,6 +367,23 @@ void scope_read_free(struct scope_read *r)
 	free(r);
 }
 
+int scope_write_read(const json_t *report, FILE *to, bool (*put)(FILE *to, const struct scope_read *r),
+                     const char *what, struct gn_error *e)
+{
+	struct scope_read *r;
+	int rc = scope_read_make(report, &r, e);
+
+	if (rc)
+		return rc;
+	if (put(to, r))
+		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for %s of a report", what);
+	else if (fflush(to) || ferror(to))
+		rc = gn_error_set(e, -GN_EIO, "%s cannot be written; see where it goes and its free space",
+		                  what);
+	scope_read_free(r);
+	return rc;
+}
+
 /* ---- asking ---- */
 
 uint64_t scope_read_arg(const struct scope_read_cell *c, const char *name, uint64_t otherwise)

@@ -56,6 +56,13 @@ struct scope_read {
 int scope_read_make(const json_t *report, struct scope_read **out, struct gn_error *e);
 void scope_read_free(struct scope_read *r);
 
+/*
+ * scope_write_read - read a report and write it by `put`, which returns whether it ran out of memory.
+ * @what  is written, for a message
+ */
+int scope_write_read(const json_t *report, FILE *to, bool (*put)(FILE *to, const struct scope_read *r),
+                     const char *what, struct gn_error *e);
+
 /* An argument's value; `otherwise` where the cell has none of that name. */
 uint64_t scope_read_arg(const struct scope_read_cell *c, const char *name, uint64_t otherwise);
 
