@@ -85,10 +85,19 @@ static int compare_cells(json_t *list, const struct scope_read *before, const st
 /* What differs between any two runs, and says nothing. */
 static bool passes(const char *key)
 {
-	static const char *const names[] = {"date",          "free_bytes",          "mhz_per_cpu",
-	                                    "load_avg.",     "others_share",        "huge_page_bytes_free",
-	                                    "scope_version", "json_schema_version", "executable",
-	                                    "_tick_seconds", "gpu_links.",          NULL};
+	static const char *const names[] = {"date",
+	                                    "free_bytes",
+	                                    "mhz_per_cpu",
+	                                    "load_avg.",
+	                                    "others_share",
+	                                    "huge_page_bytes_free",
+	                                    "scope_version",
+	                                    "json_schema_version",
+	                                    "executable",
+	                                    "_tick_seconds",
+	                                    "gpu_links.",
+	                                    "bench.patterns.",
+	                                    NULL};
 
 	for (unsigned k = 0; names[k]; k++)
 		if (strstr(key, names[k]))
@@ -99,9 +108,14 @@ static bool passes(const char *key)
 /* Another machine: figures of it say nothing about a change. */
 static bool is_machine(const char *key)
 {
-	static const char *const keys[] = {
-	    "cpu.model", "num_cpus", "memory.total_bytes", "virtual_machine.guest", "virtual_machine.product",
-	    "run.ranks", NULL};
+	static const char *const keys[] = {"cpu.model",
+	                                   "num_cpus",
+	                                   "memory.total_bytes",
+	                                   "virtual_machine.guest",
+	                                   "virtual_machine.product",
+	                                   "run.ranks",
+	                                   "bench.machine.name",
+	                                   NULL};
 	const size_t n = strlen(key);
 
 	for (unsigned k = 0; keys[k]; k++)
