@@ -31,8 +31,7 @@ static int run_launch(struct bench *b, void *user, double *seconds, struct gn_er
 	if (!rc && b->bed.cache)
 		rc = gn_cache_flush(b->bed.cache, e);
 	*seconds = scope_clock() - begin;
-	if (!rc)
-		rc = bench_add_check(b, a, e);
+	rc = rc ? rc : bench_add_check(b, a, e);
 	return !rc && b->bed.cache ? gn_cache_invalidate(b->bed.cache, e) : rc;
 }
 
@@ -52,18 +51,14 @@ static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 	struct gn_cache_info facts;
 	int rc = bed_cache(&b->bed, bytes, b->q->page_bytes, 0, e);
 
-	if (!rc)
-		rc = gn_cache_describe(b->bed.cache, &facts);
+	rc = rc ? rc : gn_cache_describe(b->bed.cache, &facts);
 	/* kernels that hold a page write all of it, and nothing behind it */
 	a->args.page_words = rc ? 0 : facts.page_bytes / 4;
 	for (unsigned k = 0; k < 3 && !rc; k++)
 		rc = bed_array(&b->bed, arrays[k], k * b->bytes, b->bytes / 4, e);
-	if (!rc)
-		rc = bench_add_row(b, a, "paged-pages", SCOPE_OURS, &gn_base_add_page_kernel, e);
-	if (!rc)
-		rc = bench_add_row(b, a, "paged-range", SCOPE_OURS, &gn_base_add_range_kernel, e);
-	if (!rc)
-		rc = bench_add_row(b, a, "paged-scalar", SCOPE_OURS, &gn_base_add_scalar_kernel, e);
+	rc = rc ? rc : bench_add_row(b, a, "paged-pages", SCOPE_OURS, &gn_base_add_page_kernel, e);
+	rc = rc ? rc : bench_add_row(b, a, "paged-range", SCOPE_OURS, &gn_base_add_range_kernel, e);
+	rc = rc ? rc : bench_add_row(b, a, "paged-scalar", SCOPE_OURS, &gn_base_add_scalar_kernel, e);
 	for (unsigned k = 0; k < 3; k++)
 		rc = bed_array_end(&b->bed, arrays[k], rc, e);
 	bed_uncache(&b->bed);
@@ -89,10 +84,8 @@ int bench_add(struct bench *b, struct gn_error *e)
 		rc = bench_add_row(b, &a, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		                   &gn_base_add_pointer_kernel, e);
 #ifdef GN_CUDA
-	if (!rc)
-		rc = bench_cuda_copies(b, e);
-	if (!rc)
-		rc = bench_cuda_add(b, &a, e);
+	rc = rc ? rc : bench_cuda_copies(b, e);
+	rc = rc ? rc : bench_cuda_add(b, &a, e);
 #endif
 	return rc ? rc : paged_rows(b, &a, e);
 }

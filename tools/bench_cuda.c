@@ -37,8 +37,7 @@ int bench_cuda_copies(struct bench *b, struct gn_error *e)
 		return gn_error_set(e, -GN_ENOMEM, "no room on the device to measure copies");
 	/* What is copied back is what was copied in. */
 	rc = simt_move(b->bed.machine, device + bytes, b->memory + bytes, bytes);
-	if (!rc)
-		rc = gn_base_copies(b->memory, device, bytes, rates, e);
+	rc = rc ? rc : gn_base_copies(b->memory, device, bytes, rates, e);
 	simt_free(b->bed.machine, device);
 	rc = rc ? rc : copies_row(b, "memcpy-in", rates[0], (double)bytes, e);
 	rc = rc ? rc : copies_row(b, "memcpy-out", rates[1], (double)bytes, e);
@@ -131,8 +130,7 @@ static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struc
 	if (!t->tiling.buffer)
 		return gn_error_set(e, -GN_ENOMEM, "no room on the device for tiles");
 	rc = best_shape(b, t, e);
-	if (!rc)
-		rc = bench_measure(b, &way, &row, e);
+	rc = rc ? rc : bench_measure(b, &way, &row, e);
 	if (!rc)
 		snprintf(row->why, sizeof row->why, "tiles of %llu MiB, %u streams",
 		         (unsigned long long)(t->tiling.tile_bytes >> 20), t->tiling.streams);
@@ -193,8 +191,7 @@ static int run_managed(struct bench *b, void *user, double *seconds, struct gn_e
 
 	if (!rc && m->fetch)
 		rc = gn_base_managed_fetch(m->memory, m->bytes, e);
-	if (!rc)
-		rc = bench_launch(b, m->kernel, b->grid, m->arguments, &ignored, e);
+	rc = rc ? rc : bench_launch(b, m->kernel, b->grid, m->arguments, &ignored, e);
 	*seconds = scope_clock() - begin;
 	return rc;
 }
@@ -275,8 +272,7 @@ int bench_cuda_sequential(struct bench *b, struct gn_error *e)
 	if (rc)
 		return rc;
 	rc = open_managed(b, &m, b->bytes, e);
-	if (!rc)
-		rc = managed_sequential(b, &m, e);
+	rc = rc ? rc : managed_sequential(b, &m, e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }
@@ -298,8 +294,7 @@ int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	args.wrong = b->wrong;
 	m.kernel = &gn_base_pages_pointer_kernel;
 	m.arguments = &args;
-	if (!rc)
-		rc = managed_rows(b, &m, SCOPE_BANDWIDTH, (double)args.touches * page_bytes, e);
+	rc = rc ? rc : managed_rows(b, &m, SCOPE_BANDWIDTH, (double)args.touches * page_bytes, e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }
@@ -320,8 +315,7 @@ int bench_cuda_words(struct bench *b, uint64_t touches, struct gn_error *e)
 	args.wrong = b->wrong;
 	m.kernel = &gn_base_words_pointer_kernel;
 	m.arguments = &args;
-	if (!rc)
-		rc = managed_rows(b, &m, SCOPE_RATE, (double)args.touches, e);
+	rc = rc ? rc : managed_rows(b, &m, SCOPE_RATE, (double)args.touches, e);
 	gn_base_managed_free(m.memory);
 	return rc;
 }

@@ -14,13 +14,12 @@ enum { PART = 8, FEW_FRAMES = 512 };
 static int cached_rows(struct bench_natural *n, const struct gn_natural_pattern *p, uint64_t frames,
                        struct gn_error *e)
 {
-	int rc = bench_natural_plain(n, p->plain, GN_NATURAL_PLAIN, e);
+	int rc = bench_natural_limit(n, "plain", p->plain, GN_NATURAL_PLAIN, e);
 
 	if (rc)
 		return rc;
 	rc = bench_natural_cache(n, frames ? 0 : n->b->bytes / PART, frames, e);
-	if (!rc)
-		rc = bench_natural_row(n, "paged-cold", p->read, BENCH_COLD, e);
+	rc = rc ? rc : bench_natural_row(n, "paged-cold", p->read, BENCH_COLD, e);
 	if (!rc && !frames)
 		rc = bench_natural_row(n, "paged-again", p->read, BENCH_AGAIN, e);
 	return bench_uncache(n->b, &n->args.array, rc, e);
@@ -49,8 +48,7 @@ static int alone(struct bench *b, const char *name, unsigned which, unsigned lan
 	struct bench_natural n;
 	int rc = bench_natural_open(&n, b, &gn_natural_fill_kernel, e);
 
-	if (!rc)
-		rc = one_pattern(&n, name, &gn_natural_patterns[which], lanes, frames, e);
+	rc = rc ? rc : one_pattern(&n, name, &gn_natural_patterns[which], lanes, frames, e);
 	return bench_natural_close(&n, rc, e);
 }
 
@@ -98,17 +96,13 @@ static int sum_rows(struct bench_natural *n, struct gn_error *e)
 
 	n->unit = SCOPE_BANDWIDTH;
 	n->amount = (double)n->b->bytes;
-	if (!rc)
-		rc = bench_natural_plain(n, plain, 3, e);
+	rc = rc ? rc : bench_natural_limit(n, "plain", plain, 3, e);
 	if (rc)
 		return rc;
 	rc = bench_natural_cache(n, n->b->bytes / PART, 0, e);
-	if (!rc)
-		rc = bench_natural_row(n, "paged-read", p->read, BENCH_COLD, e);
-	if (!rc)
-		rc = bench_natural_row(n, "paged-view", &gn_natural_sum_view_kernel, BENCH_COLD, e);
-	if (!rc)
-		rc = bench_natural_row(n, "paged-cursor", &gn_natural_sum_cursor_kernel, BENCH_COLD, e);
+	rc = rc ? rc : bench_natural_row(n, "paged-read", p->read, BENCH_COLD, e);
+	rc = rc ? rc : bench_natural_row(n, "paged-view", &gn_natural_sum_view_kernel, BENCH_COLD, e);
+	rc = rc ? rc : bench_natural_row(n, "paged-cursor", &gn_natural_sum_cursor_kernel, BENCH_COLD, e);
 	return bench_uncache(n->b, &n->args.array, rc, e);
 }
 
@@ -121,10 +115,8 @@ int bench_sum(struct bench *b, struct gn_error *e)
 	            "sum of %.3g GB of floats in host memory, in order, cold cache of an eighth",
 	            (double)b->bytes / 1e9);
 #ifdef GN_CUDA
-	if (!rc)
-		rc = bench_cuda_copies(b, e);
+	rc = rc ? rc : bench_cuda_copies(b, e);
 #endif
-	if (!rc)
-		rc = sum_rows(&n, e);
+	rc = rc ? rc : sum_rows(&n, e);
 	return bench_natural_close(&n, rc, e);
 }

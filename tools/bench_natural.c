@@ -50,10 +50,8 @@ static int add_up(struct bench_natural *n, const struct simt_kernel *kernel, str
 
 	*sum = 0;
 	rc = simt_move(m, n->args.sum, sum, sizeof *sum);
-	if (!rc)
-		rc = bench_launch(n->b, kernel, grid, &n->args, seconds, e);
-	if (!rc)
-		rc = simt_move(m, sum, n->args.sum, sizeof *sum);
+	rc = rc ? rc : bench_launch(n->b, kernel, grid, &n->args, seconds, e);
+	rc = rc ? rc : simt_move(m, sum, n->args.sum, sizeof *sum);
 	return rc && !e->code ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(m)) : rc;
 }
 
@@ -77,8 +75,7 @@ static int run_checked(struct bench *b, void *user, double *seconds, struct gn_e
 	uint64_t sum;
 	int rc = prepare(r, e);
 
-	if (!rc)
-		rc = add_up(n, r->kernel, r->grid, &sum, seconds, e);
+	rc = rc ? rc : add_up(n, r->kernel, r->grid, &sum, seconds, e);
 	if (!rc && n->args.array.failure)
 		rc = gn_array_failure(&n->args.array, e);
 	if (!rc && n->check)
@@ -151,18 +148,11 @@ int bench_natural_limit(struct bench_natural *n, const char *name, const struct 
 	struct scope_result *row;
 	int rc = choose_plain(&best, kernels, count, e);
 
-	if (!rc)
-		rc = bench_measure(n->b, &way, &row, e);
+	rc = rc ? rc : bench_measure(n->b, &way, &row, e);
 	if (!rc)
 		snprintf(row->why, sizeof row->why, "%s, %u blocks of %u", best.kernel->name,
 		         best.grid.blocks, best.grid.block_threads);
 	return rc;
-}
-
-int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const *kernels, unsigned count,
-                        struct gn_error *e)
-{
-	return bench_natural_limit(n, "plain", kernels, count, e);
 }
 
 /* ---- ours ---- */

@@ -41,12 +41,9 @@ int bench_natural_pattern(struct bench_natural *n, const struct gn_natural_patte
  * bench_natural_limit - the row of the fastest of count kernels that do not use the library, each tried over
  * several grids.
  * @kernels  NULL: not one
- * bench_natural_plain - the one that is called "plain".
  */
 int bench_natural_limit(struct bench_natural *n, const char *name, const struct simt_kernel *const *kernels,
                         unsigned count, struct gn_error *e);
-int bench_natural_plain(struct bench_natural *n, const struct simt_kernel *const *kernels, unsigned count,
-                        struct gn_error *e);
 
 /*
  * bench_natural_cache - a cache of so many bytes (0: of so many frames) with the pages of --page, and

@@ -68,12 +68,10 @@ static int paged_rows(struct bench *b, struct gn_base_pages_args *args, struct g
 {
 	int rc = bench_cache(b, &args->array, FRAMES_OF, args->page_bytes, 0, e);
 
-	if (!rc)
-		rc = kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_pages_cached_kernel, args, e);
+	rc = rc ? rc : kernel_row(b, "paged-pages", SCOPE_OURS, &gn_base_pages_cached_kernel, args, e);
 	if (!rc)
 		args->batch = bench_batch(b, BATCH_BYTES / args->page_bytes);
-	if (!rc)
-		rc = kernel_row(b, "paged-batch", SCOPE_OURS, &gn_base_pages_batch_kernel, args, e);
+	rc = rc ? rc : kernel_row(b, "paged-batch", SCOPE_OURS, &gn_base_pages_batch_kernel, args, e);
 	return bench_uncache(b, &args->array, rc, e);
 }
 
@@ -96,16 +94,13 @@ static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	bench_begin(b, name, "stream", "random pages of %s of %.3g GB in host memory, each once, cold cache",
 	            size, (double)b->bytes / 1e9);
 	rc = bench_stream(b, e);
-	if (!rc)
-		rc = copy_row(b, &args, e);
-	if (!rc)
-		rc = noted_row(b, &args, e);
+	rc = rc ? rc : copy_row(b, &args, e);
+	rc = rc ? rc : noted_row(b, &args, e);
 	if (!rc)
 		rc = kernel_row(b, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		                &gn_base_pages_pointer_kernel, &args, e);
 #ifdef GN_CUDA
-	if (!rc)
-		rc = bench_cuda_pages(b, page_bytes, e);
+	rc = rc ? rc : bench_cuda_pages(b, page_bytes, e);
 #endif
 	return rc ? rc : paged_rows(b, &args, e);
 }

@@ -32,8 +32,7 @@ static int cached_row(struct bench *b, struct gn_base_reuse_args *args, unsigned
 	struct scope_result *row;
 	int rc = bench_cache(b, &args->array, part, PAGE_BYTES, 1, e);
 
-	if (!rc)
-		rc = bench_row(b, &work, name, SCOPE_OURS, &gn_base_reuse_cached_kernel, &row, e);
+	rc = rc ? rc : bench_row(b, &work, name, SCOPE_OURS, &gn_base_reuse_cached_kernel, &row, e);
 	if (!rc)
 		note_misses(b, args, b->q->repeat + 1, row);
 	return bench_uncache(b, &args->array, rc, e);
@@ -46,8 +45,7 @@ static int with_trace(struct bench *b, struct gn_base_reuse_args *args, struct g
 	double seconds;
 	int rc = bench_launch(b, &gn_base_reuse_draw_kernel, b->grid, args, &seconds, e);
 
-	if (!rc)
-		rc = bench_stream(b, e);
+	rc = rc ? rc : bench_stream(b, e);
 	if (!rc)
 		rc = bench_row(b, &work, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		               &gn_base_reuse_pointer_kernel, NULL, e);

@@ -9,8 +9,7 @@ static int cached_row(struct bench_natural *n, const char *name, unsigned part, 
 {
 	int rc = bench_natural_cache(n, n->args.words * 4 / part, 0, e);
 
-	if (!rc)
-		rc = bench_natural_row(n, name, &gn_natural_search_read_kernel, BENCH_COLD, e);
+	rc = rc ? rc : bench_natural_row(n, name, &gn_natural_search_read_kernel, BENCH_COLD, e);
 	return bench_uncache(n->b, &n->args.array, rc, e);
 }
 
@@ -31,8 +30,7 @@ static int lines_row(struct bench_natural *n, struct gn_error *e)
 	if (!n->args.line)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a bit a line");
 	rc = bench_launch(n->b, &gn_natural_search_mark_kernel, n->b->grid, &n->args, &seconds, e);
-	if (!rc)
-		rc = bench_natural_limit(n, "lines-once", lines, 1, e);
+	rc = rc ? rc : bench_natural_limit(n, "lines-once", lines, 1, e);
 	simt_free(m, n->args.line);
 	n->args.line = NULL;
 	return rc;
@@ -52,11 +50,9 @@ static int all_rows(struct bench_natural *n, struct gn_error *e)
 	bench_begin(n->b, "search", "plain",
 	            "%llu queries, binary search of %llu keys of 4 bytes in host memory, cold cache",
 	            (unsigned long long)n->args.touches, (unsigned long long)words);
-	rc = bench_natural_plain(n, plain, 2, e);
-	if (!rc)
-		rc = lines_row(n, e);
-	if (!rc)
-		rc = cached_row(n, "paged-1/8", 8, e);
+	rc = bench_natural_limit(n, "plain", plain, 2, e);
+	rc = rc ? rc : lines_row(n, e);
+	rc = rc ? rc : cached_row(n, "paged-1/8", 8, e);
 	return rc ? rc : cached_row(n, "paged-1/4", 4, e);
 }
 
@@ -67,7 +63,6 @@ int bench_search(struct bench *b, struct gn_error *e)
 	int rc = bench_natural_open(&n, b, &gn_natural_keys_kernel, e);
 
 	n.args.words = n.args.words < most ? n.args.words : most;
-	if (!rc)
-		rc = all_rows(&n, e);
+	rc = rc ? rc : all_rows(&n, e);
 	return bench_natural_close(&n, rc, e);
 }

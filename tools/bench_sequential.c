@@ -23,8 +23,7 @@ static int plain_row(struct bench *b, const struct gn_base_read_args *args, stru
 		plain.memory = copy;
 		rc = bench_fill(b, copy, b->bytes, e);
 	}
-	if (!rc)
-		rc = bench_row(b, &work, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, NULL, e);
+	rc = rc ? rc : bench_row(b, &work, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, NULL, e);
 	simt_free(b->bed.machine, copy);
 	return rc;
 }
@@ -55,13 +54,10 @@ static int array_rows(struct bench *b, struct gn_base_read_args *args, const str
 	                                   {"paged-scalar", SCOPE_OURS, &gn_base_read_scalar_kernel}};
 	int rc = bed_array(&b->bed, &args->array, 0, b->bytes / 4, e);
 
-	if (!rc)
-		rc = rows(b, work, &direct, 1, e);
+	rc = rc ? rc : rows(b, work, &direct, 1, e);
 	rc = bench_uncache(b, &args->array, rc, e);
-	if (!rc)
-		rc = bench_cache(b, &args->array, 16, 4096, 0, e);
-	if (!rc)
-		rc = rows(b, work, paged, 4, e);
+	rc = rc ? rc : bench_cache(b, &args->array, 16, 4096, 0, e);
+	rc = rc ? rc : rows(b, work, paged, 4, e);
 	return bench_uncache(b, &args->array, rc, e);
 }
 
@@ -84,10 +80,8 @@ int bench_sequential(struct bench *b, struct gn_error *e)
 	if (!rc && b->bed.info.is_cuda)
 		rc = rows(b, &work, zero_copy, 2, e);
 #ifdef GN_CUDA
-	if (!rc)
-		rc = bench_cuda_copies(b, e);
-	if (!rc)
-		rc = bench_cuda_sequential(b, e);
+	rc = rc ? rc : bench_cuda_copies(b, e);
+	rc = rc ? rc : bench_cuda_sequential(b, e);
 #endif
 	return rc ? rc : array_rows(b, &args, &work, e);
 }

@@ -18,11 +18,8 @@ int bench_stores(struct bench *b, struct gn_error *e)
 	n.unit = SCOPE_BANDWIDTH;
 	n.amount = (double)b->bytes;
 	n.check = &gn_natural_store_check_kernel;
-	if (!rc)
-		rc = bench_natural_plain(&n, plain, 2, e);
-	if (!rc)
-		rc = bed_array(&b->bed, &n.args.array, 0, b->bytes / 4, e);
-	if (!rc)
-		rc = bench_natural_row(&n, "direct-write", &gn_natural_store_write_kernel, BENCH_COLD, e);
+	rc = rc ? rc : bench_natural_limit(&n, "plain", plain, 2, e);
+	rc = rc ? rc : bed_array(&b->bed, &n.args.array, 0, b->bytes / 4, e);
+	rc = rc ? rc : bench_natural_row(&n, "direct-write", &gn_natural_store_write_kernel, BENCH_COLD, e);
 	return bench_natural_close(&n, bench_uncache(b, &n.args.array, rc, e), e);
 }

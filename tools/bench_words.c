@@ -13,15 +13,12 @@ static int array_rows(struct bench *b, struct gn_base_words_args *args, struct b
 {
 	int rc = bed_array(&b->bed, &args->array, 0, b->bytes / 4, e);
 
-	if (!rc)
-		rc = bench_row(b, work, "direct", SCOPE_OURS, &gn_base_words_array_kernel, NULL, e);
+	rc = rc ? rc : bench_row(b, work, "direct", SCOPE_OURS, &gn_base_words_array_kernel, NULL, e);
 	rc = bench_uncache(b, &args->array, rc, e);
 	args->touches = args->touches / 4 + 1;
 	work->amount = (double)args->touches;
-	if (!rc)
-		rc = bench_cache(b, &args->array, 16, 512, 0, e);
-	if (!rc)
-		rc = bench_row(b, work, "paged-512", SCOPE_OURS, &gn_base_words_array_kernel, NULL, e);
+	rc = rc ? rc : bench_cache(b, &args->array, 16, 512, 0, e);
+	rc = rc ? rc : bench_row(b, work, "paged-512", SCOPE_OURS, &gn_base_words_array_kernel, NULL, e);
 	return bench_uncache(b, &args->array, rc, e);
 }
 
@@ -43,8 +40,7 @@ int bench_words(struct bench *b, struct gn_error *e)
 	            (double)b->bytes / 1e9);
 	rc = bench_row(b, &work, plain, SCOPE_BOUND, &gn_base_words_pointer_kernel, NULL, e);
 #ifdef GN_CUDA
-	if (!rc)
-		rc = bench_cuda_words(b, args.touches, e);
+	rc = rc ? rc : bench_cuda_words(b, args.touches, e);
 #endif
 	return rc ? rc : array_rows(b, &args, &work, e);
 }

@@ -210,8 +210,7 @@ static int run_rows(struct cache_bench *c, int cold, uint64_t bytes, uint64_t wo
 	c->args.words = words;
 	c->args.pages = words * 4 / c->args.page_bytes;
 	c->args.touches = !cold ? words : c->q->touches ? c->q->touches : c->args.pages;
-	if (!rc)
-		rc = bed_array(&c->b.bed, &c->args.paged, 0, words, e);
+	rc = rc ? rc : bed_array(&c->b.bed, &c->args.paged, 0, words, e);
 	if (!rc && !cold)
 		rc = launch(c, &gn_cb_warm_kernel, &seconds, e);
 	for (unsigned k = 0; k < ROWS && !rc; k++)
@@ -297,14 +296,10 @@ static int run(struct cache_bench *c, struct gn_error *e)
 	uint64_t words = 0;
 	int rc = open_data(c, &words, e);
 
-	if (!rc)
-		rc = allocate(c, e);
-	if (!rc)
-		rc = fill(c, words, e);
-	if (!rc)
-		rc = run_rows(c, 0, c->q->all.cache_bytes, c->args.plain_words, e);
-	if (!rc)
-		rc = run_rows(c, 1, c->q->cold_bytes, words, e);
+	rc = rc ? rc : allocate(c, e);
+	rc = rc ? rc : fill(c, words, e);
+	rc = rc ? rc : run_rows(c, 0, c->q->all.cache_bytes, c->args.plain_words, e);
+	rc = rc ? rc : run_rows(c, 1, c->q->cold_bytes, words, e);
 	if (c->b.bed.machine) {
 		simt_free(c->b.bed.machine, c->args.plain);
 		simt_free(c->b.bed.machine, c->args.scratch);

@@ -261,8 +261,7 @@ static int change_word(struct cache_state *t, uint32_t by, struct gn_error *e)
 	int rc = gn_store_read_host(t->bed.store, 4 * last, &word, sizeof word, e);
 
 	word ^= by;
-	if (!rc)
-		rc = gn_store_write_host(t->bed.store, 4 * last, &word, sizeof word, e);
+	rc = rc ? rc : gn_store_write_host(t->bed.store, 4 * last, &word, sizeof word, e);
 	if (!rc && is_plain(t) && simt_move(t->bed.machine, &t->args.plain[last], &word, sizeof word))
 		rc = gn_error_set(e, -GN_EIO, "%s", simt_message(t->bed.machine));
 	if (rc || is_plain(t))
@@ -279,12 +278,10 @@ static int finds_a_wrong_word(struct cache_state *t, struct gn_error *e)
 	double seconds;
 	int rc = change_word(t, 1, e);
 
-	if (!rc)
-		rc = bed_launch(&t->bed, t->kernel, t->grid, &t->args, 1, &seconds, e);
+	rc = rc ? rc : bed_launch(&t->bed, t->kernel, t->grid, &t->args, 1, &seconds, e);
 	found = *t->args.wrong - before;
 	*t->args.wrong = before;
-	if (!rc)
-		rc = change_word(t, 1, e);
+	rc = rc ? rc : change_word(t, 1, e);
 	if (!rc && found != 1)
 		rc = gn_error_set(e, -GN_EIO, "%s: found %llu wrong words where there was one",
 		                  t->kernel->name, (unsigned long long)found);

@@ -99,8 +99,7 @@ int scope_gather_sample(void *state, uint64_t operations, struct scope_sample *s
 	memset(s, 0, sizeof *s);
 	t->args.seed++;
 	rc = launch(t, &gn_gb_draw_kernel, 1, &seconds, e);
-	if (!rc)
-		rc = set_or_check(t, &gn_gb_set_kernel, ~0u, e);
+	rc = rc ? rc : set_or_check(t, &gn_gb_set_kernel, ~0u, e);
 	s->operations = batches;
 	s->bytes = batches * t->args.batch.count * t->args.batch.elements * 4;
 	if (rc)
@@ -127,8 +126,7 @@ static int make_array(struct gather_state *t, uint64_t span, struct gn_error *e)
 {
 	int rc = bed_cache(&t->bed, span / 16, 4096, 0, e);
 
-	if (!rc)
-		rc = bed_array(&t->bed, &t->args.array, 0, t->args.words, e);
+	rc = rc ? rc : bed_array(&t->bed, &t->args.array, 0, t->args.words, e);
 	return rc ? rc : gn_gather_create(&t->gather, t->bed.machine, t->args.batch.count, e);
 }
 
@@ -165,17 +163,14 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 
 	(void)m;
 	t->plain = strstr(c->row->name, "plain") != NULL;
-	if (!rc)
-		rc = bed_store(&t->bed, e, "host:%llu", (unsigned long long)span);
-	if (!rc)
-		rc = make_batch(t, scope_cell_arg(c, "bytes", LEAST_ROW), span, e);
+	rc = rc ? rc : bed_store(&t->bed, e, "host:%llu", (unsigned long long)span);
+	rc = rc ? rc : make_batch(t, scope_cell_arg(c, "bytes", LEAST_ROW), span, e);
 	if (rc)
 		return rc;
 	t->args.store = (uint32_t *)(void *)gn_store_view_of(t->bed.store)->memory;
 	t->grid = bed_full_grid(&t->bed);
 	rc = launch(t, &gn_gb_fill_kernel, 1, &seconds, e);
-	if (!rc)
-		rc = make_array(t, span, e);
+	rc = rc ? rc : make_array(t, span, e);
 	return rc ? rc : bed_settle(&t->bed, scope_gather_sample, t, e);
 }
 

@@ -199,8 +199,7 @@ static int fill_logs(struct log_state *t, struct gn_error *e)
 		log[k].released = t->host[k].released = t->released + (uint64_t)k * LINE / 8;
 	}
 	rc = simt_move(t->bed.machine, t->args.log, log, blocks * sizeof *log);
-	if (!rc)
-		rc = simt_move(t->bed.machine, t->args.reader, t->host, blocks * sizeof *t->host);
+	rc = rc ? rc : simt_move(t->bed.machine, t->args.reader, t->host, blocks * sizeof *t->host);
 	free(log);
 	return rc ? gn_error_set(e, rc, "%s", simt_message(t->bed.machine)) : 0;
 }
@@ -232,8 +231,7 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	t->args.by_warps = strstr(c->row->name, "by-host") == NULL;
 	shape(t, m);
 	rc = allocate(t, e);
-	if (!rc)
-		rc = fill_logs(t, e);
+	rc = rc ? rc : fill_logs(t, e);
 	return rc ? rc : bed_settle(&t->bed, scope_log_sample, t, e);
 }
 

@@ -96,10 +96,8 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	(void)m;
 	t->bed.store_options.transfer_bytes = (uint32_t)bytes;
 	shape(t, c);
-	if (!rc)
-		rc = bed_store(&t->bed, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
-	if (!rc)
-		rc = make_data(t, e);
+	rc = rc ? rc : bed_store(&t->bed, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
+	rc = rc ? rc : make_data(t, e);
 	if (rc)
 		return rc;
 	t->args.queue = gn_store_view_of(t->bed.store)->queue;
