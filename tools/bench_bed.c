@@ -15,7 +15,8 @@ enum { OPT_DATA = 0x2000, OPT_CACHE, OPT_PAGE, OPT_TABLE, OPT_REPEAT };
 static const struct argp_option options[] = {
     {"data", OPT_DATA, "SIZE", 0,
      "how much there is in host memory, of each array (default 256M, of bench on a GPU 8G)", 0},
-    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default a part of the data)", 0},
+    {"cache", OPT_CACHE, "SIZE", 0,
+     "bytes of cache (default a part of the data: gather a tenth, cache-bench an eighth)", 0},
     {"page", OPT_PAGE, "SIZE", 0,
      "page size, a power of two from 512 to 2M (default as tuned, else 4K; of bench the library's)", 0},
     {"table", OPT_TABLE, "NAME", 0, "auto, direct or sets (default auto)", 0},

@@ -58,10 +58,10 @@ enum { OPT_FILE = 0x1000 }; /* and the form's number */
 static const struct argp_option file_options[] = {
     {"json", OPT_FILE, "FILE", 0,
      "write the report as JSON in Google Benchmark's schema; - for standard output, without the table", 0},
-    {"csv", OPT_FILE + 1, "FILE", 0, "the same as a table of one line a cell", 0},
-    {"markdown", OPT_FILE + 2, "FILE", 0, "the same as tables for people", 0},
-    {"html", OPT_FILE + 3, "FILE", 0, "the same as a page with its drawings, which says what looks wrong", 0},
-    {"svg", OPT_FILE + 4, "FILE", 0, "the drawings alone", 0},
+    {"csv", OPT_FILE + 1, "FILE", 0, "write it as CSV, one line a cell", 0},
+    {"markdown", OPT_FILE + 2, "FILE", 0, "write it as Markdown, tables for people", 0},
+    {"html", OPT_FILE + 3, "FILE", 0, "write it as a page with its drawings, which says what looks wrong", 0},
+    {"svg", OPT_FILE + 4, "FILE", 0, "write its drawings alone", 0},
     {0},
 };
 
