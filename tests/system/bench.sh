@@ -63,6 +63,17 @@ grep -q '"verified": true' add.json || complain 'C = A + B in pages of 512 bytes
 "$grapnel" bench few-frames --quick >few.txt
 grep -q 'paged-cold .* 512 pages' few.txt || complain 'few frames are not 512'
 
+# The other commands that measure have rows of the same form.
+for command in 'cache-bench --data 1M --repeat 2' 'gather --data 1M --rows 64 --repeat 2' \
+  'auto-bench --data 16M --launches 2 --pattern random --modes direct'; do
+  # shellcheck disable=SC2086
+  "$grapnel" $command --json other.json --svg other.svg --csv other.csv >other.txt || complain "$command fails"
+  grep -q '"verified": true' other.json || complain "$command: not verified"
+  "$grapnel" scope compare other.json other.json | grep -q '^0 slower, 0 faster,' || complain "$command: no report"
+  [ "$(grep -c '<rect .*<title>' other.svg)" -eq "$(grep -c '"status": "measured"' other.json)" ] || complain "$command: bars"
+  grep -q ' ours ' other.txt || complain "$command: no row of ours"
+done
+
 # What is wrong is refused by name.
 refuses() {
   want=$1
