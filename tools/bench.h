@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - what the workloads of `grapnel bench` share: the machine and its data, and rows that are
- * measured.
+ * bench.h - what `grapnel bench`, `cache-bench`, `gather` and `auto-bench` share: the machine and its data,
+ * and rows that are measured, printed and written as a report of scope.
  *
- * A workload is one file with one function of the type in struct bench_workload. It opens groups of rows; the
- * rows of a group do the same work in different ways, and one of them is the group's limit, beside which the
- * others are set.
+ * Rows stand in groups; those of a group do the same work in different ways, and one of them is the limit,
+ * beside which the others are set. A workload of `grapnel bench` is one file with one function of the type in
+ * struct bench_workload, which opens groups.
  */
 #ifndef GN_TOOLS_BENCH_H
 #define GN_TOOLS_BENCH_H
@@ -111,8 +111,8 @@ int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_
 
 /*
  * bench_cache - a cache over the store, b->bed.cache, and an array of u32 of the first b->bytes of it.
- * @part  the cache's share of the data, as in 16 for a sixteenth, unless the command line says how large it
- * is bench_uncache ends both; it returns rc, or what the array failed with.
+ * @part  the cache's share of the data, as in 16 for a sixteenth, where the command line does not say it
+ * bench_uncache ends both; it returns rc, or what the array failed with.
  */
 int bench_cache(struct bench *b, struct gn_array *array, unsigned part, uint32_t page_bytes, int counters,
                 struct gn_error *e);
@@ -134,9 +134,8 @@ void bench_begin(struct bench *b, const char *name, const char *limit, const cha
 struct bench_way {
 	const char *name;
 	enum scope_role role;
-	enum scope_unit
-	    unit;      /* SCOPE_BANDWIDTH, SCOPE_RATE, or SCOPE_LATENCY: the time of a run is all there is */
-	double amount; /* bytes or accesses of a run */
+	enum scope_unit unit; /* SCOPE_LATENCY: the time of a run is all there is */
+	double amount;        /* bytes or accesses of a run */
 	/* Do it once; *seconds is what counts of it. */
 	int (*run)(struct bench *b, void *user, double *seconds, struct gn_error *e);
 	void *user;
