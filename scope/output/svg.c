@@ -64,7 +64,8 @@ void scope_axis_hold(struct scope_axis *a, double value)
 	a->high = value > a->high ? value : a->high;
 }
 
-void scope_axis_fit(struct scope_axis *a)
+/* After all values are held: a logarithmic axis is kept only where it is needed and possible. */
+static void fit(struct scope_axis *a)
 {
 	if (a->low > a->high)
 		a->low = a->high = 1;
@@ -156,8 +157,8 @@ void scope_plot_begin(struct scope_plot *p, FILE *to, const char *title)
 {
 	p->to = to;
 	p->lines = p->marks = 0;
-	scope_axis_fit(&p->x);
-	scope_axis_fit(&p->y);
+	fit(&p->x);
+	fit(&p->y);
 	begin(to, title, WIDTH, HEIGHT);
 	put_axis(p, &p->x, 2);
 	put_axis(p, &p->y, 10);

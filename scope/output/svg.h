@@ -35,12 +35,6 @@ struct scope_plot_point {
 /* scope_axis_hold - widen an axis so that a value lies on it. */
 void scope_axis_hold(struct scope_axis *a, double value);
 
-/*
- * scope_axis_fit - after all values are held: a logarithmic axis is kept only where it is needed and
- * possible.
- */
-void scope_axis_fit(struct scope_axis *a);
-
 /* 0 at the low end, 1 at the high one; what lies beyond is at the end. */
 double scope_axis_share(const struct scope_axis *a, double value);
 
