@@ -18,7 +18,6 @@ enum {
 	PAPER_INSENSITIVE = 5,
 	PAPER_REMOTE = 11,
 	PAPER_WORKLOADS = 13,
-	PAPER_MOST_SERIES = 8,
 	PAPER_MOST_SETS = 3
 };
 
@@ -89,11 +88,6 @@ struct paper_series {
 	const char *name;
 	double value[PAPER_WORKLOADS];
 };
-
-/* paper_plot - a file of the folder: bars of each workload, beside each other. Returns 0 or a code with a
- * message. */
-int paper_plot(const struct paper *p, const char *file, const char *title, const struct paper_series *series,
-               uint32_t count, struct gn_error *e);
 
 /* ---- what figures are made of ---- */
 

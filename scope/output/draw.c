@@ -149,6 +149,7 @@ static int draw_lines(FILE *to, const struct scope_read *r, const struct scope_c
 	struct scope_plot p;
 	int rc = 0;
 
+	memset(&p, 0, sizeof p);
 	name_axes(c, &p, x, y, sizeof x);
 	hold_all(c, &p);
 	for (uint32_t k = 0; k < limits; k++)

@@ -21,7 +21,7 @@ const char scope_svg_style[] =
     "var(--faint) }\n"
     ".limit { stroke: var(--ink); stroke-dasharray: 6 4; fill: none } .border { stroke: var(--faint); "
     "stroke-dasharray: 2 3 }\n"
-    ".line { stroke-width: 2; fill: none } .noise { stroke-width: 4; stroke-opacity: .35 } .cell, .bar { "
+    ".line { stroke-width: 2; fill: none } .bars { stroke-width: 10 } .noise { stroke-width: 4; stroke-opacity: .35 } .cell, .bar { "
     "fill: var(--c0) } .faint { fill: var(--faint) }\n"
     ".c0 { stroke: var(--c0) } .c1 { stroke: var(--c1) } .c2 { stroke: var(--c2) } .c3 { stroke: var(--c3) } "
     ".c4 { stroke: var(--c4) } "
@@ -52,6 +52,40 @@ static void begin(FILE *to, const char *title, double width, double height)
 	scope_put_escaped(to, title);
 	fputs("</title>\n", to);
 	put_text(to, 8, 18, "head", title);
+}
+
+/* What the style sheet says first of a colour: the one in the light. */
+static const char *light(const char *name, size_t length)
+{
+	const char *at = strstr(scope_svg_style, "--");
+
+	while (at && (strncmp(at, name, length) || at[length] != ':'))
+		at = strstr(at + 1, "--");
+	return at ? at + length + 2 : "";
+}
+
+/* The rules with colours instead of their names, for what draws files and knows no variables. */
+static void put_plain_style(FILE *to)
+{
+	for (const char *at = strstr(scope_svg_style, "\ntext"); *at; at++) {
+		const size_t length = strncmp(at, "var(", 4) ? 0 : strcspn(at + 4, ")");
+		const char *colour = length ? light(at + 4, length) : at;
+
+		fprintf(to, "%.*s", length ? (int)strcspn(colour, "; ") : 1, colour);
+		at += length ? length + 4 : 0;
+	}
+}
+
+/* A rectangle that says its name. */
+static void put_box(FILE *to, double x, double y, double width, double height, const char *style,
+                    double opacity, const char *note)
+{
+	fprintf(to,
+	        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\" "
+	        "fill-opacity=\"%.2f\"><title>",
+	        x, y, width, height, style, opacity);
+	scope_put_escaped(to, note);
+	fputs("</title></rect>\n", to);
 }
 
 /* ---- axes ---- */
@@ -143,9 +177,17 @@ static void linear_ticks(const struct scope_plot *p, const struct scope_axis *a)
 		put_number_tick(p, a, k * step);
 }
 
+static void name_ticks(const struct scope_plot *p)
+{
+	for (int k = 0; k < p->x.high; k++)
+		put_text(p->to, x_of(p, k + 0.5), BOTTOM + 15, "tick mid", p->x.names[k]);
+}
+
 static void put_axis(const struct scope_plot *p, const struct scope_axis *a, double base)
 {
-	if (a->log)
+	if (a->names)
+		name_ticks(p);
+	else if (a->log)
 		log_ticks(p, a, base);
 	else
 		linear_ticks(p, a);
@@ -216,6 +258,24 @@ void scope_plot_line(struct scope_plot *p, const char *label, const struct scope
 	put_legend(p, style, label);
 }
 
+void scope_plot_bars(struct scope_plot *p, const char *label, const double *value, uint32_t series)
+{
+	const double group = 0.8 * (x_of(p, 1) - x_of(p, 0)), width = group / series;
+	const unsigned colour = p->lines % COLOURS;
+	char style[16], note[128];
+
+	snprintf(style, sizeof style, "f%u", colour);
+	for (int k = 0; k < p->x.high; k++) {
+		if (!isfinite(value[k]))
+			continue;
+		snprintf(note, sizeof note, "%s %s: %.4g", p->x.names[k], label, value[k]);
+		put_box(p->to, x_of(p, k + 0.5) - group / 2 + width * p->lines, y_of(p, value[k]),
+		        0.9 * width, BOTTOM - y_of(p, value[k]), style, 1, note);
+	}
+	snprintf(style, sizeof style, "bars c%u", colour);
+	put_legend(p, style, label);
+}
+
 void scope_plot_across(struct scope_plot *p, double y, const char *label)
 {
 	put_line(p->to, LEFT, y_of(p, y), RIGHT, y_of(p, y), "limit");
@@ -266,18 +326,6 @@ static double most_of(const struct scope_field *field, uint32_t count)
 	for (uint32_t k = 0; k < count; k++)
 		most = field[k].note && field[k].value > most ? field[k].value : most;
 	return most;
-}
-
-/* A rectangle that says its name. */
-static void put_box(FILE *to, double x, double y, double width, double height, const char *style,
-                    double opacity, const char *note)
-{
-	fprintf(to,
-	        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\" "
-	        "fill-opacity=\"%.2f\"><title>",
-	        x, y, width, height, style, opacity);
-	scope_put_escaped(to, note);
-	fputs("</title></rect>\n", to);
 }
 
 void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field,
@@ -334,9 +382,12 @@ void scope_svg_file_begin(FILE *to, double height)
 {
 	fprintf(to,
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d "
-	        "%.0f\">\n<style>\n%s</style>\n"
-	        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\" class=\"page\"/>\n<g>\n",
-	        WIDTH, height, WIDTH, height, scope_svg_style);
+	        "%.0f\">\n<style>",
+	        WIDTH, height, WIDTH, height);
+	put_plain_style(to);
+	fprintf(to,
+	        "%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\" class=\"page\"/>\n<g>\n",
+	        scope_svg_style);
 }
 
 void scope_svg_file_at(FILE *to, double y)

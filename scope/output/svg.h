@@ -19,6 +19,7 @@ struct scope_axis {
 	bool sizes;        /* ticks are bytes */
 	bool log;
 	double low, high;  /* of what is drawn; put right by scope_plot_begin */
+	const char *const *names; /* of scope_plot_bars, `high` of them from 0 on; NULL: numbers */
 };
 
 struct scope_plot {
@@ -42,6 +43,11 @@ double scope_axis_share(const struct scope_axis *a, double value);
 void scope_plot_begin(struct scope_plot *p, FILE *to, const char *title);
 void scope_plot_line(struct scope_plot *p, const char *label, const struct scope_plot_point *point,
                      uint32_t points);
+/*
+ * Upright bars over the names of the x axis, beside those of the other series, of which there are so many; a
+ * value that is no number is left out.
+ */
+void scope_plot_bars(struct scope_plot *p, const char *label, const double *value, uint32_t series);
 void scope_plot_across(struct scope_plot *p, double y, const char *label);  /* dashed: a limit */
 void scope_plot_upright(struct scope_plot *p, double x, const char *label); /* dotted: where something ends */
 /* bytes/seconds up to rate */
