@@ -4,7 +4,6 @@
  * 5.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "color/color.h"
 #include "net.h"
@@ -87,13 +86,13 @@ static const struct tool_net_command command = {
     prepare,
     node,
     print,
-    report};
+    report,
+    NULL,
+    NULL,
+    NULL,
+    true};
 
 int tool_color(int argc, char **argv)
 {
-	struct request q;
-
-	memset(&q, 0, sizeof q);
-	q.net.undirected = q.net.simple = true;
-	return tool_net_main(&command, &q.net, argc, argv);
+	return tool_net_main(&command, sizeof(struct request), argc, argv);
 }

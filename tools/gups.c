@@ -4,7 +4,6 @@
  * asks, few.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "gups/gups.h"
 #include "net.h"
@@ -88,8 +87,5 @@ static const struct tool_net_command command = {
 
 int tool_gups(int argc, char **argv)
 {
-	struct tool_net n;
-
-	memset(&n, 0, sizeof n);
-	return tool_net_main(&command, &n, argc, argv);
+	return tool_net_main(&command, sizeof(struct tool_net), argc, argv);
 }

@@ -136,8 +136,5 @@ static const struct tool_net_command command = {
 
 int tool_mer(int argc, char **argv)
 {
-	struct request q;
-
-	memset(&q, 0, sizeof q);
-	return tool_net_main(&command, &q.net, argc, argv);
+	return tool_net_main(&command, sizeof(struct request), argc, argv);
 }

@@ -17,7 +17,7 @@ static int read_graph(struct tool_net *n, struct gn_error *e)
 	int rc;
 
 	read.undirected = n->undirected;
-	read.simple = n->simple;
+	read.simple = n->command->simple;
 	read.progress = tool_bar_begin(&bar);
 	rc = gn_graph_read(&n->graph, n->path, &read, e);
 	tool_bar_end(&bar);
@@ -163,25 +163,35 @@ static int show(const struct tool_net *n, struct gn_error *e)
 	return rc;
 }
 
-int tool_net_main(const struct tool_net_command *c, struct tool_net *n, int argc, char **argv)
+static int run(struct tool_net *n, struct gn_error *e)
 {
-	struct gn_error e;
+	int rc = tool_net_has_graph(n->command) ? read_graph(n, e) : 0;
+
+	if (!rc)
+		rc = n->command->prepare(n, e);
+	if (!rc)
+		rc = run_nodes(n, e);
+	return !rc && n->nodes ? show(n, e) : rc;
+}
+
+int tool_net_main(const struct tool_net_command *c, size_t bytes, int argc, char **argv)
+{
+	struct tool_net *n = (struct tool_net *)calloc(1, bytes);
+	struct gn_error e = {-GN_ENOMEM, "no memory"};
 	int rc;
 
+	if (!n)
+		return tool_fail(c->name, &e);
 	n->command = c;
+	n->undirected = c->simple;
 	tool_net_options(n, argc, argv);
-	rc = tool_net_has_graph(c) ? read_graph(n, &e) : 0;
-	if (!rc)
-		rc = c->prepare(n, &e);
-	if (!rc)
-		rc = run_nodes(n, &e);
-	if (!rc && n->nodes)
-		rc = show(n, &e);
+	rc = run(n, &e);
 	if (c->fini)
 		c->fini(n);
 	free(n->got);
 	free(n->want);
 	gn_graph_fini(&n->graph);
+	free(n);
 	return rc ? tool_fail(c->name, &e) : TOOL_OK;
 }
 

@@ -49,7 +49,7 @@ struct tool_net {
 	const char *json, *path; /* path: of the graph or file */
 	bool verify;
 	/* of a command on a graph, which every process reads as a whole */
-	bool undirected, simple;
+	bool undirected;
 	struct gn_graph graph;
 	void *got,
 	    *want; /* 8 bytes a vertex, for what is found and for the reference; want: NULL unless verify */
@@ -90,10 +90,14 @@ struct tool_net_command {
 	int (*explain)(const struct tool_net *n, int rc,
 	               struct gn_error *e); /* another message for a failed run */
 	void (*fini)(struct tool_net *n);
+	bool simple; /* the graph is undirected, without loops and duplicate edges */
 };
 
-/* tool_net_main - a command from its options to its exit status. n is zero but for what the command sets. */
-int tool_net_main(const struct tool_net_command *c, struct tool_net *n, int argc, char **argv);
+/*
+ * tool_net_main - a command from its options to its exit status.
+ * @bytes  of what it keeps: a struct tool_net first, all zero
+ */
+int tool_net_main(const struct tool_net_command *c, size_t bytes, int argc, char **argv);
 
 /*
  * tool_net_options - the defaults of the command's options and the network's, then what the line says. A

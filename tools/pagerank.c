@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "net.h"
 #include "pagerank/pagerank.h"
@@ -96,8 +95,5 @@ static const struct tool_net_command command = {
 
 int tool_pagerank(int argc, char **argv)
 {
-	struct request q;
-
-	memset(&q, 0, sizeof q);
-	return tool_net_main(&command, &q.net, argc, argv);
+	return tool_net_main(&command, sizeof(struct request), argc, argv);
 }

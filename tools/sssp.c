@@ -4,7 +4,6 @@
  * table 5.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "net.h"
 #include "sssp/sssp.h"
@@ -92,8 +91,5 @@ static const struct tool_net_command command = {
 
 int tool_sssp(int argc, char **argv)
 {
-	struct request q;
-
-	memset(&q, 0, sizeof q);
-	return tool_net_main(&command, &q.net, argc, argv);
+	return tool_net_main(&command, sizeof(struct request), argc, argv);
 }
