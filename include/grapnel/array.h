@@ -67,10 +67,10 @@ int gn_array_create(struct gn_array *array, struct simt_machine *machine,
 void gn_array_destroy(struct gn_array *array, struct simt_machine *machine);
 
 /*
- * gn_array_failure - the first failure since the last call, if any, and forget it.
- * Any host thread at any time: after the launch's end it is complete, and while kernels run it can be polled,
- * since the record is in pinned memory. Waits for nothing.
- * Returns 0 (none yet) or its code with index, code and device status in the message.
+ * gn_array_failure - return the first failure since the last call, and clear it. Any host thread at any
+ * time. After a launch has ended, the record is complete. It is in pinned memory, so it can be polled while
+ * kernels run. Waits for nothing. Returns 0 (none yet) or its code with index, code and device status in the
+ * message.
  */
 int gn_array_failure(struct gn_array *array, struct gn_error *error);
 
@@ -137,12 +137,12 @@ SIMT_FN int gn_write_f64(const struct gn_array *a, uint64_t index, double value)
 /* ---- one element, changed as one step ---- */
 
 /*
- * gn_add_T, gn_min_T, gn_max_T, gn_cas_T - add to an element; make it as small, or as large, as a value; set
- * it to value if it is expected (it was set if expected is returned).
- * Each is indivisible for all threads that use the array in the same mode through the same cache; in direct
- * mode for the host as well. Memory order: relaxed. Waits while the page is fetched.
- * Returns the element before the change. Returns 0 where the element cannot be had, or has another size than
- * T; the array keeps that failure.
+ * gn_add_T, gn_min_T, gn_max_T, gn_cas_T - change an element: add to it; set it to the smaller, or to the
+ * larger, of itself and a value; set it to value if it equals expected (then expected is returned). Each is
+ * indivisible for all threads that use the array in the same mode through the same cache; in direct mode for
+ * the host as well. Memory order: relaxed. Waits while the page is fetched. Returns the element before the
+ * change. Returns 0 if the element cannot be read or written, or has another size than T; the array keeps
+ * that failure.
  */
 SIMT_FN uint32_t gn_add_u32(const struct gn_array *a, uint64_t index, uint32_t by);
 SIMT_FN uint64_t gn_add_u64(const struct gn_array *a, uint64_t index, uint64_t by);
@@ -158,10 +158,10 @@ SIMT_FN uint64_t gn_cas_u64(const struct gn_array *a, uint64_t index, uint64_t e
 /* ---- a cursor: a position that remembers its page ---- */
 
 /*
- * A read position of one thread. While the thread stays in the page that it read last, a read costs the data
- * and one look at the page's word. A cursor does not pin its page: another page may take the frame at any
- * time, and nothing has to be released. It remembers a page only if all sectors of the page are there; any
- * other page is looked up at each read. It lives in registers. Do not share one between threads.
+ * A read position of one thread. While the thread stays in the page that it read last, a read costs the load
+ * of the data and one load of the page's word. A cursor does not pin its page: another page may take the
+ * frame at any time, and nothing has to be released. It remembers a page only if all sectors of the page are
+ * there; any other page is looked up at each read. It lives in registers. Do not share one between threads.
  */
 struct gn_cursor {
 	const struct gn_array *array;
@@ -192,10 +192,10 @@ SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index);
 
 /*
  * gn_cursor_read_every_T - read count elements: index, index + stride, index + 2 * stride ... T is u32, u64,
- * f32 or f64. A thread that reads one element at a time waits for memory at each. This function begins all
- * loads, and waits once. It can do so if all elements lie in one page. A run does if its length divides a
- * page's and it begins at a multiple of its length. Other elements are read one by one, by one call for up to
- * sixteen. Make count a constant: then the values stay in registers.
+ * f32 or f64. A thread that reads one element at a time waits for memory at each element. This function
+ * starts all loads, and waits once. It can do so if all elements lie in one page. That holds for a run whose
+ * length divides the length of a page, and which begins at a multiple of its own length. Other elements are
+ * read one by one, by one call for up to sixteen. Make count a constant: then the values stay in registers.
  * @value  receives count elements; those that cannot be had are 0
  * Returns 0, or the first failure's code as gn_array_read.
  */
@@ -266,11 +266,12 @@ SIMT_FN void gn_array_release_each(const struct gn_array *a, const struct gn_pag
  *                     sum += ((const uint32_t *)page.data)[k];
  *     rc = gn_range_end(&r);
  *
- * rc is not 0 where the loop ended early: elements from r.next on were not handed out. -GN_ENOBUFS (no frame
- * was to be had) is told by rc only; the array keeps other failures. A warp with one run passes simt_active()
- * as the mask, and its lanes share each page: k from simt_lane() in steps of simt_warp_width().
+ * If the loop ended early, rc is not 0, and elements from r.next on were not handed out. -GN_ENOBUFS (no
+ * frame could be had) is only in rc; the array keeps other failures. A warp with one run passes
+ * simt_active() as the mask, and its lanes share each page: k from simt_lane() in steps of
+ * simt_warp_width().
  *
- * The lanes look up and pin one page each, all in one round trip, and fetch together what is missing. Then
+ * Each lane looks up and pins one page, all in one round trip. The lanes fetch missing pages together. Then
  * the loop hands out the pages one after the other. Pages that are overwritten are not fetched; each is
  * pinned when it is handed out.
  */
@@ -290,10 +291,10 @@ struct gn_range {
  * gn_range_begin - collective: begin a loop over the pages of elements begin to end - 1.
  * @mask    the lanes that call every function of this loop, at least one; all pass the same arguments
  * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: the caller writes all elements of every
- *          page that is handed out, so pages that lie wholly in the run are not fetched. A loop that is left
- *          early leaves the rest as it was
- * Does not wait. A run that reaches past the array ends at once with status.code -GN_ERANGE; one that is
- * written where the array is read-only, with -GN_EROFS.
+ *          page that is handed out, so pages that lie wholly in the run are not fetched. If the loop is left
+ *          early, the other elements are unchanged
+ * Does not wait. If the run reaches past the array, the loop ends at once with status.code -GN_ERANGE; if it
+ * writes to a read-only array, with -GN_EROFS.
  */
 SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, uint64_t begin, uint64_t end,
 				       uint32_t intent);
@@ -321,9 +322,10 @@ SIMT_FN int gn_range_end(struct gn_range *r);
  * gn_array_prefetch_each - collective: fetch the page of one element for every lane that names one.
  * @mask   the calling lanes; all of them move the bytes
  * @wants  1: this lane names an element
- * A hint: what cannot be had is left out, and no failure is kept. In direct mode it does nothing. It pays off
- * where one warp fetches for others, or fetches many pages at once that it would miss one after another.
- * Waits for the transfers that it begins, not for those of others. From the host: gn_cache_prefetch_range.
+ * A hint: pages that cannot be had are left out, and no failure is kept. In direct mode it does nothing. It
+ * is useful if one warp fetches for others, or fetches many pages at once that it would otherwise miss one
+ * after another. Waits for the transfers that it begins, not for those of others. From the host:
+ * gn_cache_prefetch_range.
  */
 SIMT_FN void gn_array_prefetch_each(const struct gn_array *a, uint32_t mask, int wants, uint64_t index);
 

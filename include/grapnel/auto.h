@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * auto.h - an array that finds out by itself how it is best read: DualOpt's decision engine, in software.
+ * auto.h - an array that chooses its mode by itself: DualOpt's decision engine, in software.
  *
  *     gn_auto_open(&choice, machine, store, &options, &error);
  *     for (each launch) {
@@ -18,7 +18,7 @@
  * timed. The second launch is sampled, too, and then fewer and fewer launches, as long as the choice stays.
  * docs/auto.md says more.
  *
- * The idea of sampling a launch to choose how the next is read is DualOpt's (section 4.3).
+ * The idea to sample a launch, and to choose the mode of the next one from it, is DualOpt's (section 4.3).
  */
 #ifndef GRAPNEL_ARRAY_AUTO_H
 #define GRAPNEL_ARRAY_AUTO_H
@@ -84,10 +84,10 @@ void gn_auto_close(struct gn_auto *choice);
 struct gn_array gn_auto_array(const struct gn_auto *choice);
 
 /*
- * gn_auto_adapt - look back at the launches since gn_auto_array, and set the mode for the next.
- * A change of mode flushes, so that nothing that was written is lost.
- * Host, no kernel running (after simt_wait). Returns 1 if mode or page size changed, 0 if not; -GN_EIO and
- * others of gn_cache_flush (mode and cache are kept), -GN_ENOMEM.
+ * gn_auto_adapt - analyse the launches since gn_auto_array, and set the mode for the next. A change of mode
+ * flushes, so that nothing that was written is lost. Host, no kernel running (after simt_wait). Returns 1 if
+ * mode or page size changed, 0 if not; -GN_EIO and others of gn_cache_flush (mode and cache are kept),
+ * -GN_ENOMEM.
  */
 int gn_auto_adapt(struct gn_auto *choice, struct gn_error *error);
 
@@ -104,7 +104,7 @@ enum gn_auto_advice gn_auto_advice(const struct gn_auto *choice);
 void gn_auto_describe(const struct gn_auto *choice, struct gn_auto_state *state);
 
 /*
- * gn_auto_explain - what was seen at the last look, what was chosen and why, in words and numbers.
+ * gn_auto_explain - describe the last sample, the choice and its reasons, in words and numbers.
  * @to, @bytes  receives text that ends in a NUL, cut where it does not fit
  * Host. Returns the length of the whole text, as snprintf.
  */

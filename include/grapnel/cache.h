@@ -9,11 +9,11 @@
  *      Or it checks the page's word after the read, and reads again if the frame was reused.
  *   3. A dirty frame's bytes reach the store before the frame is reused. If the write fails, the frame keeps
  *      them, and the failure is reported. After gn_cache_flush returned 0, every write before it that did not
- *      fail is in the store. gn_array_failure reports writes that failed, say on a read-only store.
- *   4. Threads make progress, however many pins are held. Where no frame can be had, an access to one element
- *      goes around the cache, and an acquire returns -GN_ENOBUFS.
- *   5. Metadata is at most 2 % of the cache plus options.budget_bytes, whatever the size of the data.
- *   6. A failed fetch gives the waiting threads an error; the next access tries again.
+ *      fail is in the store. gn_array_failure reports writes that failed, for example on a read-only store.
+ *   4. Threads make progress with any number of pins. If no frame can be had, an access to one element goes
+ *   around the cache, and an acquire returns -GN_ENOBUFS. 5. Metadata is at most 2 % of the cache plus
+ *   options.budget_bytes, whatever the size of the data. 6. A failed fetch gives the waiting threads an
+ *   error; the next access tries again.
  *
  *   detail/cache/word.h    the state of a page in one word
  *   detail/cache/view.h    what kernels see of a cache
@@ -77,8 +77,8 @@ int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struc
 		    unsigned count, const struct gn_cache_options *options, struct gn_error *error);
 
 /*
- * gn_cache_destroy - free the cache. Does NOT flush: dirty pages that were not flushed are lost; whoever
- * writes calls gn_cache_flush first and looks at what it returns.
+ * gn_cache_destroy - free the cache. Does NOT flush: dirty pages that were not flushed are lost. If kernels
+ * wrote, call gn_cache_flush before, and check its code.
  */
 void gn_cache_destroy(struct gn_cache *cache);
 
@@ -128,10 +128,9 @@ int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, 
 int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
 
 /*
- * gn_cache_write_failure - the first write-back that failed since the last call, whether for a flush or to
- * free a frame, and forget it. The page was kept.
- * Any host thread at any time, also while kernels run. Waits for nothing. Returns 0 (none) or its code, in
- * the message how many failed.
+ * gn_cache_write_failure - return the first write-back that failed since the last call, for a flush or to
+ * free a frame, and clear it. The cache has kept the page. Any host thread at any time, also while kernels
+ * run. Waits for nothing. Returns 0 (none) or its code; the message has the number of failed write-backs.
  */
 int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error);
 
@@ -144,8 +143,8 @@ int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_
 			 struct gn_error *error);
 
 /*
- * gn_cache_prefetch_range_on - behind what is on a stream, bring in the pages that hold these bytes of a
- * store, as far as there are frames that are free or clean.
+ * gn_cache_prefetch_range_on - after all work that is already on a stream, fetch the pages that hold these
+ * bytes of a store, as far as there are free or clean frames.
  * @stream  as in gn_cache_flush_on; may be in capture: the prefetch becomes a node of the graph
  * A hint: a page that cannot be had is left out, and no failure is kept. It launches one kernel and waits for
  * nothing; an empty range launches none. Kernels of any stream may use the cache meanwhile. A thread that
@@ -163,9 +162,9 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
 			    struct gn_error *error);
 
 /*
- * gn_cache_invalidate - forget all clean pages, so that the next access fetches them again.
- * Host, no kernel running that uses the cache; waits for the machine's own stream.
- * Returns 0, -GN_EBUSY (pages are dirty or pinned: flush, release; they were kept).
+ * gn_cache_invalidate - drop all clean pages, so that the next access fetches them again. Host, no kernel
+ * running that uses the cache; waits for the machine's own stream. Returns 0, -GN_EBUSY (pages are dirty or
+ * pinned: flush, release; they were kept).
  */
 int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error);
 
@@ -185,9 +184,8 @@ struct gn_cache_info {
 
 /*
  * gn_cache_describe - fill info.
- * Host; waits for the machine's own stream. While other streams' kernels run, the figures are of some moment
- * each.
- * Returns 0 or -GN_EIO.
+ * Host; waits for the machine's own stream. While kernels of other streams run, each value is that of some
+ * moment. Returns 0 or -GN_EIO.
  */
 int gn_cache_describe(struct gn_cache *cache, struct gn_cache_info *info);
 

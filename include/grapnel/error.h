@@ -3,8 +3,8 @@
  * error.h - the library's codes and its messages.
  *
  * A function returns 0 (or a count) on success and a negative code on failure: `return -GN_EIO;`.
- * The codes equal Linux errno values and are the same on host and device. The status a device
- * gave (an NVMe status field, say) is kept beside the code, never mixed into it.
+ * The codes equal Linux errno values and are the same on host and device. The status of a device (for
+ * example an NVMe status field) is kept beside the code, never mixed into it.
  *
  * Functions that open, create or parse also take a `struct gn_error *`, which may be NULL. On
  * failure it receives one line that says what was wrong, where, and what to do about it. The

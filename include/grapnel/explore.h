@@ -3,11 +3,11 @@
  * explore.h - prove a kernel: run it under every schedule within a bound.
  *
  * The kernel runs on the cpu machine's fibers, on the calling OS thread. In sources compiled with
- * SIMT_PREEMPT every atomic is a point where another thread may go on. A schedule is the list of choices at
- * these points; simt_explore runs the kernel once for every list with at most `preemptions` switches away
- * from a thread that could have gone on (context bounding: Musuvathi and Qadeer, PLDI 2007). A thread in
+ * SIMT_PREEMPT every atomic is a point where another thread may run. A schedule is the list of choices at
+ * these points. simt_explore runs the kernel once for every list with at most `preemptions` switches away
+ * from a thread that could have continued (context bounding: Musuvathi and Qadeer, PLDI 2007). A thread in
  * simt_relax is not chosen again before another thread has made a step (fairness: a loop that polls cannot
- * starve the one it polls).
+ * starve the thread that it waits for).
  */
 #ifndef GRAPNEL_SIMT_EXPLORE_H
 #define GRAPNEL_SIMT_EXPLORE_H

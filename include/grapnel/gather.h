@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather.h - many rows at once: a batch of row numbers in, packed rows out (gather), or in (scatter).
+ * gather.h - many rows at once: gather reads the rows of a batch of row numbers into packed memory, scatter
+ * writes them from it.
  *
- * On a GPU, rows in the order of the batch arrive at the rate at which the GPU translates addresses. Rows in
- * the order of their addresses arrive at the rate of the link. So a batch is sorted by address first, and a
- * row that it names several times is read once. If loads reach the store (host:), a row that is not in the
- * cache is read alone, without its page. On the cpu machine a sort costs more than it saves: there
- * gn_gather_rows and gn_gather_rows_on read the rows of such a store in the order of the batch, and prefetch
- * each. The other forms, and all scatters, sort on every machine. Four ways in:
+ * On a GPU, rows that are read in the order of the batch arrive at the rate of address translation. Rows
+ * that are read in the order of their addresses arrive at the rate of the link. So a batch is sorted by
+ * address first, and a row that it names several times is read once. If loads reach the store (host:), a row
+ * that is not in the cache is read alone, without its page. On the cpu machine a sort costs more than it
+ * saves: there gn_gather_rows and gn_gather_rows_on read the rows of such a store in the order of the batch,
+ * and prefetch each. The other forms, and all scatters, sort on every machine. There are four forms:
  *
  *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels, does not wait
  *   gn_gather_rows_on(g, stream, &array, &batch, &error)    the same on a stream, which may be in capture
@@ -21,8 +22,8 @@
  *             -GN_ERANGE and the element; a gather sets that row to zero, a scatter drops it. If a row
  *             cannot be read or written, the array keeps -GN_EIO or -GN_ETIMEDOUT; a gather sets the missing
  *             part to zero. The other rows are not affected. Call gn_array_failure after simt_wait.
- *   repeats   a gathered row may be wanted any number of times. Of scattered rows with one number the last of
- *             the batch counts; the others are not written.
+ *   repeats   a batch may name a row any number of times. A gather returns it each time. A scatter writes
+ *             the last of the rows with one number; it does not write the others.
  *   cache     a batch uses the pages that are in frames. For absent pages a gather reads the rows alone, and
  *             leaves the cache as it is, if loads reach the store (host:). From any other store it fetches
  *             the pages. A scatter pins pages for writing, and so fetches absent ones.
@@ -41,8 +42,8 @@
 #include <grapnel/detail/array/gather_rows.h>
 
 /*
- * Bytes of a block's shared memory that the device forms need, 16-byte aligned; all of it is free behind the
- * call.
+ * Bytes of a block's shared memory that the device forms need, 16-byte aligned. The memory is free again
+ * after the call.
  */
 enum { GN_GATHER_SHARED = sizeof(struct gn__gather_shared) };
 
@@ -138,11 +139,10 @@ SIMT_FN int gn__block_move(const struct gn_array *a, const struct gn_batch *batc
  * @a       array; @batch  the same values in every thread
  * @shared  GN_GATHER_SHARED bytes of the block's shared memory
  * Every thread of the block calls it, none from divergent code; the block has a whole warp at least. Sorts
- * 2048 rows at a time: a row that is wanted again later in a longer batch is read again. Waits where pages
- * are fetched. Behind it the block sees the rows.
- * Returns to every thread 0, also where rows failed (see the top of this file), or what is wrong with the
- * batch: -GN_EINVAL (elements 0 or more than 1 GiB; rows not aligned to an element), -GN_EFBIG (more than
- * 2^52 elements).
+ * 2048 rows at a time: a row that a longer batch names again later is read again. Waits while pages are
+ * fetched. After it the block sees the rows. Returns to every thread 0, also where rows failed (see the top
+ * of this file), or what is wrong with the batch: -GN_EINVAL (elements 0 or more than 1 GiB; rows not
+ * aligned to an element), -GN_EFBIG (more than 2^52 elements).
  */
 SIMT_FN int gn_gather_block(const struct gn_array *a, const struct gn_batch *batch, void *shared)
 {
@@ -279,11 +279,11 @@ struct gn_gather_view gn_gather_view_of(const struct gn_gather *gather);
  * gn_gather_rows - read the rows of a batch.
  * @array  of this machine; the handle is copied
  * @batch  copied; indices and rows are borrowed until the machine has done what was launched (simt_wait)
- * Launches kernels behind what the machine's own stream has to do and does NOT wait; no memory is allocated.
- * Batches of one workspace on one stream follow one another, so the next may be launched at once.
- * Host. Returns 0 (launched), -GN_EINVAL (elements, alignment of rows), -GN_EFBIG (more rows than the
- * workspace has memory for, or bits for rows and batch together: take smaller batches), or the code of
- * simt_launch.
+ * Launches kernels after all work that is already on the machine's own stream, and does NOT wait. It
+ * allocates no memory. Batches of one workspace on one stream follow one another, so the next may be
+ * launched at once. Host. Returns 0 (launched), -GN_EINVAL (elements, alignment of rows), -GN_EFBIG (more
+ * rows than the workspace has memory for, or bits for rows and batch together: take smaller batches), or the
+ * code of simt_launch.
  */
 int gn_gather_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
 		   struct gn_error *error);
@@ -293,18 +293,19 @@ int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, cons
 		    struct gn_error *error);
 
 /*
- * gn_gather_rows_on - gn_gather_rows on a stream, behind what that has to do.
+ * gn_gather_rows_on - gn_gather_rows on a stream, after all work that is already on it.
  * @stream  of the workspace's machine; a program's own cudaStream_t by simt_stream_adopt
  * @batch   copied; the kernels read its indices and read or write its rows later, so the memory of both must
  *          stay until these kernels have ended (simt_stream_wait)
  * A workspace serves one stream at a time, and this is not checked: two batches under way at once would sort
  * in the same memory. Give each stream a workspace, or order the streams by events.
  * The stream may be in capture: the batch becomes three kernel nodes or more, and nothing else. Each replay
- * moves the rows that the indices then name. How many rows, where indices and rows lie and the handle of the
- * array are those of the capture; workspace, array, cache and store live as long as the graph, and two
- * replays at once want two workspaces. Host, one thread a stream at a time; waits for nothing on cuda, on cpu
- * for the stream's launches before. Returns as gn_gather_rows, and -GN_EINVAL if the stream is another
- * machine's; or the code of simt_launch_on. Rows that cannot be read are kept in the array: gn_array_failure.
+ * moves the rows that the indices name at that time. The number of rows, the addresses of indices and rows
+ * and the handle of the array are those of the capture. Keep workspace, array, cache and store as long as
+ * the graph. Two replays at once need two workspaces. Host, one thread a stream at a time; waits for nothing
+ * on cuda, on cpu for the stream's launches before. Returns as gn_gather_rows, and -GN_EINVAL if the stream
+ * is another machine's; or the code of simt_launch_on. Rows that cannot be read are kept in the array:
+ * gn_array_failure.
  */
 int gn_gather_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
 		      const struct gn_batch *batch, struct gn_error *error);

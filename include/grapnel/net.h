@@ -3,8 +3,8 @@
  * net.h - small messages from GPU threads to any node.
  *
  * A program runs on several nodes, each with a machine and a heap of the same layout. Any thread of any
- * kernel changes or reads the heap of another node by a function call; the messages of all threads are put
- * together by destination and travel in packets of 64 KiB.
+ * kernel changes or reads the heap of another node by a function call. The messages of all threads are
+ * sorted by destination and travel in packets of 64 KiB.
  *
  * This file declares every function; the code of those that kernels call is in detail/net/.
  *
@@ -47,14 +47,14 @@ struct gn_net;
  *   NULL   mpi if it is linked in and a launcher has started this process (one of OMPI_COMM_WORLD_SIZE,
  *          PMI_SIZE, PMIX_RANK is in the environment), else local
  *
- * gn_net_run initialises MPI and ends it, unless the program has initialised it: then it must be
- * MPI_THREAD_FUNNELED or better, and gn_net_run is called by the thread that did it. MPI can be initialised
- * once a process; so a program that runs net several times over mpi initialises MPI itself. The thread that
- * called gn_net_run makes all calls of MPI; `node` makes some of its own only if MPI is MPI_THREAD_MULTIPLE.
- * Net has a communicator of its own.
+ * gn_net_run initialises MPI and ends it, unless the program has initialised it. Then MPI must be
+ * MPI_THREAD_FUNNELED or better, and the thread that initialised it calls gn_net_run. MPI can be initialised
+ * only once in a process, so a program that runs net several times over mpi initialises MPI itself. The
+ * thread that called gn_net_run makes all calls of MPI; `node` may call MPI only if it is
+ * MPI_THREAD_MULTIPLE. Net has a communicator of its own.
  *
- * When the nodes do not all come to the end, MPI is not ended, because it would wait for those that are
- * missing: the process should then exit, and the launcher ends the others.
+ * If not all nodes come to the end, MPI is not ended, because it would wait for the missing nodes. The
+ * process should then exit; the launcher ends the others.
  */
 
 /* Whether packets travel without the bytes that their messages share. */
@@ -65,8 +65,8 @@ enum gn_net_compress {
 };
 
 /*
- * How messages leave their node: as they should, and as in the models that Gravel is compared with (section
- * 3, figure 15). What programs see is the same.
+ * How messages leave their node. The first form is the normal one; the others are the models with which
+ * Gravel is compared (section 3, figure 15). The results of programs are the same.
  */
 enum gn_net_form {
 	GN_NET_COMBINED,        /* messages of all threads by destination, while threads run */
@@ -91,11 +91,11 @@ enum gn_net_route {
 /*
  * Zero is a good default for every member.
  *
- * On cuda node k runs on GPU k modulo their number, which several nodes may share; "cuda:1" is that GPU for
- * all. The heap is in the GPU's memory: the host reads and changes it by gn_net_put, gn_net_get and their
- * like only. A kernel of one block stays on the GPU for the whole run and changes the heap. Kernels that wait
- * for other nodes of the same GPU should leave it room; memory that is given back (simt_free) meanwhile is
- * free only behind the run.
+ * On cuda node k runs on GPU k modulo the number of GPUs; several nodes may share a GPU. With "cuda:1" all
+ * nodes run on that GPU. The heap is in the GPU's memory: the host reads and changes it by gn_net_put,
+ * gn_net_get and their like only. A kernel of one block stays on the GPU for the whole run and changes the
+ * heap. Kernels that wait for other nodes of the same GPU should leave room for it. Memory that is freed
+ * (simt_free) meanwhile is available only after the run.
  */
 struct gn_net_options {
 	struct simt_options machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
@@ -137,13 +137,13 @@ struct gn_net_statistics {
 
 /*
  * gn_net_run - run a program on all nodes.
- * @node  is called once for each node of this process, on a thread of its own; when it returns on all nodes,
- *        the run ends. If it returns a negative code on one, waits end on all others, with this code:
- *        gn_net_failure names the node
- * Host; returns when all nodes of this process have ended: what `node` returned (the first that is not 0;
- * error says what the network knows of it), or -GN_EINVAL (the configuration; not the thread that initialised
- * MPI), -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT
- * (other nodes did not begin, or did not end, in time), -GN_EIO (what MPI says), -GN_ENOTSUP (MPI was
+ * @node  is called once for each node of this process, on a thread of its own. The run ends when it has
+ *        returned on all nodes. If it returns a negative code on one node, waits on all other nodes end with
+ *        this code, and gn_net_failure names the node
+ * Host. Returns when all nodes of this process have ended. Returns the first code of `node` that is not 0
+ * (error has the network's message), or 0; or -GN_EINVAL (an option; not the thread that initialised MPI),
+ * -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT
+ * (other nodes did not begin, or did not end, in time), -GN_EIO (an error of MPI), -GN_ENOTSUP (MPI was
  * initialised for one thread, or used by an earlier run).
  */
 int gn_net_run(const struct gn_net_options *options, int (*node)(struct gn_net *net, void *argument),
@@ -162,8 +162,9 @@ const struct gn_net_view *gn_net_host(const struct gn_net *net);
 
 /*
  * gn_net_alloc - symmetric memory, zeroed, aligned to 64 bytes. Every node makes the same calls of alloc and
- * free, in the same order; then it lies at the same symmetric address everywhere. Who uses another node's
- * memory has met it since (gn_net_barrier). Host, one thread at a time. NULL: the heap has not so much room.
+ * free, in the same order. Then the memory has the same symmetric address on all nodes. Before a node uses
+ * it on another node, both pass a gn_net_barrier. Host, one thread at a time. Returns NULL if the heap has
+ * not enough room.
  */
 void *gn_net_alloc(struct gn_net *net, uint64_t bytes);
 
@@ -174,18 +175,19 @@ void *gn_net_alloc(struct gn_net *net, uint64_t bytes);
 void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t bytes);
 
 /*
- * gn_net_alloc_shared - as gn_net_alloc, memory that the machine and its host both reach: on cpu the heap, on
- * cuda memory of the host. Only messages change what lies there, also those of a kernel to its own node.
+ * gn_net_alloc_shared - as gn_net_alloc, for memory that the machine and its host both reach: on cpu the
+ * heap, on cuda memory of the host. Only messages change this memory, also those of a kernel to its own
+ * node.
  */
 void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes);
 
 /*
- * gn_net_bytes - what is allocated at memory, a multiple of 64 bytes; 0: nothing is. Host, one thread at a
- * time.
+ * gn_net_bytes - the bytes that are allocated at memory, a multiple of 64; 0 if none are. Host, one thread
+ * at a time.
  */
 uint64_t gn_net_bytes(const struct gn_net *net, const void *memory);
 
-/* gn_net_free - give it back, on every node. NULL is nothing. */
+/* gn_net_free - free symmetric memory, on every node. NULL does nothing. */
 void gn_net_free(struct gn_net *net, void *memory);
 
 /* An active message that has come. */
@@ -199,14 +201,13 @@ struct gn_net_incoming {
 typedef void gn_net_handler_fn(const struct gn_net_incoming *message, void *context);
 
 /*
- * gn_net_handler - what runs when gn_net_call names the number that this returns.
- * @name  every node registers the same names in the same order, before it is called; up to 55 bytes of them
- *        are compared, and node 0 fails when another node has a different one (-GN_EINVAL; gn_net_message
- *        names both)
- * Handlers run on the network thread, one after the other, and do not wait; of a GPU's memory they reach
- * nothing. Host.
- * Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered), or why the name
- * could not be sent: -GN_ETIMEDOUT.
+ * gn_net_handler - register a function that runs when gn_net_call names the number that this returns.
+ * @name  every node registers the same names in the same order, before the handler is called. Up to 55 bytes
+ *        of them are compared; node 0 fails if another node has a different name (-GN_EINVAL; gn_net_message
+ *        has both)
+ * Handlers run on the network thread, one after the other, and must not wait. They do not reach a GPU's
+ * memory. Host. Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered), or
+ * -GN_ETIMEDOUT (the name could not be sent).
  */
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context);
 
@@ -224,22 +225,22 @@ const char *gn_net_message(const struct gn_net *net);
 void gn_net_get_statistics(const struct gn_net *net, struct gn_net_statistics *statistics);
 
 /*
- * gn_net_waits - a row of the wait matrix: for how long this node has waited for each other.
- * @ns  [nodes] receives the time since the node last answered, 0 where nothing is owed
+ * gn_net_waits - a row of the wait matrix: for how long this node has waited for each other node.
+ * @ns  [nodes] receives the time since that node last answered; 0 if it owes no answer
  * Any thread.
  */
 void gn_net_waits(const struct gn_net *net, uint64_t *ns);
 
 /*
- * gn_net_waited - the same of the past: for how long each other has owed this node replies or answers.
- * @ns  [nodes] receives the time in all, but for what is owed now
+ * gn_net_waited - the same for the past: for how long each other node owed this node replies or answers.
+ * @ns  [nodes] receives the total time, without the answers that are owed now
  * Any thread.
  */
 void gn_net_waited(const struct gn_net *net, uint64_t *ns);
 
 /*
- * gn_net_settle - wait until no message is under way anywhere, those that handlers send because of others
- * among them. All nodes call it, one host thread each; afterwards they have met. Codes as gn_net_quiet.
+ * gn_net_settle - wait until no message is in flight on any node, also none that a handler sent because of
+ * another message. All nodes call it, one host thread each; it is a barrier too. Codes as gn_net_quiet.
  */
 int gn_net_settle(struct gn_net *net);
 
@@ -251,27 +252,27 @@ int gn_net_settle(struct gn_net *net);
 
 /*
  * Any thread of a kernel, from divergent code, and host threads with gn_net_host. `to` and `from` of the
- * other node are addresses in the caller's own symmetric memory: the operation is done at the same place of
- * node pe.
+ * other node are addresses in the caller's own symmetric memory; the operation is done at the same symmetric
+ * address of node pe.
  *
  * Order: operations of one thread to one node are done there in order, as that node's network sees them.
  * Operations of different threads, or to different nodes, are done in any order. An operation on the caller's
  * own node is done at once, by the thread itself, where it reaches the memory; calls are not. All are done
  * everywhere behind gn_net_quiet. Changes are indivisible, and relaxed.
  *
- * On the route GN_NET_DIRECT a thread does its operations itself in the heaps that it reaches. Different
- * elements may then change in another order, until gn_net_fence. They may also change before messages that
- * the thread has sent (to heaps that it does not reach, of other memory, calls), until gn_net_quiet.
+ * On the route GN_NET_DIRECT a thread does its operations itself in the heaps that it reaches. Then
+ * different elements may change in another order, until gn_net_fence. They may also change before the
+ * thread's earlier messages are done (calls, and operations on heaps or memory that it does not reach),
+ * until gn_net_quiet.
  *
- * Operations that bring nothing back return when the message is on its way; they wait only while the node's
- * log is full. The others wait for the other node, at most for the time-out; lanes that ask together wait
- * together.
+ * Operations without a result return when the message is in the log; they wait only while the node's log is
+ * full. Operations with a result wait for the other node, at most for the time-out; lanes that call together
+ * wait together.
  *
  * Return 0; -GN_EINVAL (no such node, an address that is not a multiple of the size); -GN_ERANGE (not in
- * symmetric memory); -GN_ETIMEDOUT (the log stayed full, or the node did not answer: what was asked of it may
- * have been done); -GN_EIO (messages were lost on the way); the code that the other node answered; the code
- * that the program of any node failed with, as no wait goes on then. The node keeps the first failure:
- * gn_net_failure.
+ * symmetric memory); -GN_ETIMEDOUT (the log stayed full, or the node did not answer: the operation may have
+ * been done); -GN_EIO (messages were lost); the code that the other node answered; or, if the program of any
+ * node failed, its code, because then all waits end. The node keeps the first failure: gn_net_failure.
  */
 
 /* gn_net_put_T - store a value. */
@@ -286,8 +287,8 @@ SIMT_FN int gn_net_put_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
 SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const void *from, uint64_t bytes);
 
 /*
- * gn_net_CHANGE_T - change an element: add a value; inc: add 1; min, max: make it as small, as large as a
- * value (unsigned); and, or, xor: change its bits.
+ * gn_net_CHANGE_T - change an element: add: add a value; inc: add 1; min, max: set it to the smaller or
+ * larger of itself and a value (unsigned); and, or, xor: combine its bits with those of a value.
  */
 SIMT_FN int gn_net_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value);
 SIMT_FN int gn_net_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
@@ -305,8 +306,8 @@ SIMT_FN int gn_net_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *t
 SIMT_FN int gn_net_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
 
 /*
- * gn_net_call - an active message: the handler runs on node pe, which may be the own one, with a copy of the
- * payload.
+ * gn_net_call - an active message: the handler runs on node pe, which may be the caller's own, with a copy
+ * of the payload.
  * @handler  the number that gn_net_handler returned
  * @bytes    of the payload, at most GN_NET_MOST_CALL_BYTES
  */
@@ -318,7 +319,7 @@ SIMT_FN int gn_net_get_u32(const struct gn_net_view *n, uint32_t pe, const uint3
 SIMT_FN int gn_net_get_u64(const struct gn_net_view *n, uint32_t pe, const uint64_t *from, uint64_t *value);
 
 /*
- * gn_net_get_nb - load bytes, and do not wait for them.
+ * gn_net_get_nb - load bytes without waiting for them.
  * @to  memory that the node's network reaches, or for a GPU's thread: that the thread reaches. Its bytes are
  *      undefined and borrowed until gn_net_quiet
  * gn_net_get - the same, and wait for them.
@@ -328,8 +329,8 @@ SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *
 SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes);
 
 /*
- * gn_net_fetch_CHANGE_T, gn_net_swap_T, gn_net_cas_T - as gn_net_CHANGE_T; *before receives what was there
- * before. swap stores a value. cas sets the element to value if it is expected; it was set if *before is
+ * gn_net_fetch_CHANGE_T, gn_net_swap_T, gn_net_cas_T - as gn_net_CHANGE_T; *before receives the old element.
+ * swap stores a value. cas stores value if the element equals expected; it has done so if *before is
  * expected.
  */
 SIMT_FN int gn_net_fetch_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t by,
@@ -366,22 +367,24 @@ SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
                            uint64_t value, uint64_t *before);
 
 /*
- * gn_net_quiet - wait until everything that this thread has sent, to any node, is done there, and everything
- * that it asked for by gn_net_get_nb is here. Messages that handlers sent because of it are not part of that
+ * gn_net_quiet - wait until all operations that this thread has sent, to any node, are done there, and all
+ * bytes of its gn_net_get_nb have arrived. This does not include messages that handlers sent because of them
  * (gn_net_settle).
  */
 SIMT_FN int gn_net_quiet(const struct gn_net_view *n);
 
 /*
- * gn_net_fence - what this thread sends to a node behind the fence is done there after what it sent to that
- * node before. Messages of one thread to one node keep their order anyway. The fence orders them against the
- * thread's own loads and stores; on the route GN_NET_DIRECT also what the thread does itself against messages
- * behind it. Against messages before it: gn_net_quiet.
+ * gn_net_fence - operations that this thread sends to a node after the fence are done there after those that
+ * it sent to that node before. Messages of one thread to one node keep their order in any case. The fence
+ * also orders them with the thread's own loads and stores; on the route GN_NET_DIRECT it orders the thread's
+ * direct operations before later messages. To order direct operations after earlier messages call
+ * gn_net_quiet.
  */
 SIMT_FN void gn_net_fence(const struct gn_net_view *n);
 
 /*
- * gn_net_wait_until_ge_u64 - wait until an element of the own memory, which others change, is value or more.
+ * gn_net_wait_until_ge_u64 - wait until an element of this node's memory, which other threads or nodes
+ * change, is value or more.
  * @element  memory that the caller loads: for a host thread not the heap of a GPU
  */
 SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t *element, uint64_t value);
@@ -390,13 +393,13 @@ SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t
 
 /*
  * One thread of every node of the team calls the same functions in the same order, a host thread or a thread
- * of a kernel. They wait for the others, each time for at most the time-out. Return as gn_net_put, and
- * -GN_EINVAL: no such team, or this node is not of it. gn_net_failure names the node that this one waited
- * for, which may itself have waited for another.
+ * of a kernel. They wait for the other nodes, each time for at most the time-out. Return as gn_net_put, and
+ * -GN_EINVAL: no such team, or this node is not of it. gn_net_failure names the node for which this one
+ * waited; that node may itself have waited for another.
  *
- * struct gn_net_team is some nodes: `nodes` of them, every stride-th from first on. Plain data, the same on
- * all of them. Teams that share a node and may be in functions at the same time have a struct gn_net_group
- * each, from gn_net_alloc_shared.
+ * A struct gn_net_team is a set of nodes: `nodes` of them, every stride-th from first on. It is plain data,
+ * the same on all of them. If teams share a node and may call these functions at the same time, each needs a
+ * struct gn_net_group of its own, from gn_net_alloc_shared.
  */
 
 /* gn_net_team_world - the team of all nodes. */
@@ -412,7 +415,8 @@ SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t rank);
 SIMT_FN int gn_net_team_rank(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *rank);
 
 /*
- * gn_net_team_sync - wait until all nodes of the team have come here. What was sent may still be under way.
+ * gn_net_team_sync - wait until all nodes of the team have come here. Earlier messages may still be in
+ * flight.
  */
 SIMT_FN int gn_net_team_sync(const struct gn_net_view *n, const struct gn_net_team *team);
 
@@ -421,10 +425,10 @@ SIMT_FN int gn_net_team_barrier(const struct gn_net_view *n, const struct gn_net
 SIMT_FN int gn_net_barrier(const struct gn_net_view *n);
 
 /*
- * gn_net_team_broadcast - bytes of one node to all others of the team.
+ * gn_net_team_broadcast - send bytes of one node to all others of the team.
  * @root  its rank in the team
  * @to    symmetric; receives the bytes on the others, and stays as it is at the root
- * @from  the root's, anywhere; not looked at on the others
+ * @from  the root's bytes, in any memory; ignored on the others
  * gn_net_broadcast - bytes of node root, in symmetric memory, to all nodes.
  */
 SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root,
@@ -432,9 +436,9 @@ SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_n
 SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *memory, uint64_t bytes);
 
 /*
- * gn_net_team_reduce - the elements of all nodes of a team become one, on all of them.
- * @elements  count elements of `bytes` (up to 512) each, anywhere: what this node has, then the result;
- *            undefined after a failure
+ * gn_net_team_reduce - combine the elements of all nodes of a team, and return the result on all of them.
+ * @elements  count elements of `bytes` (up to 512) each, in any memory: this node's elements before, the
+ *            result after; undefined after a failure
  * @combine   combines two nodes' elements; context is handed to it
  */
 SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct gn_net_team *team,
@@ -442,16 +446,18 @@ SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct 
                                       gn_net_combine_fn *combine, uint64_t context);
 
 /*
- * gn_net_team_reduce_u64, gn_net_reduce_u64 - the words of all nodes become one, on all nodes.
+ * gn_net_team_reduce_u64, gn_net_reduce_u64 - combine the words of all nodes, and return the result on all
+ * of them.
  * @change  GN_ADD, GN_ADD_FLOAT (the words are f64), GN_MIN, GN_MAX, GN_AND, GN_OR or GN_XOR
- * @words   count words, anywhere: what this node has, then the result; undefined after a failure
+ * @words   count words, in any memory: this node's words before, the result after; undefined after a failure
  */
 SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_net_team *team,
                                    uint32_t change, uint64_t *words, uint64_t count);
 SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint64_t *words, uint64_t count);
 
 /*
- * gn_net_team_all_gather, gn_net_all_gather - bytes of every node, one behind the other, on all nodes.
+ * gn_net_team_all_gather, gn_net_all_gather - collect bytes of every node, in the order of the nodes, on all
+ * nodes.
  * @to    symmetric, bytes * nodes of them
  * @from  this node's, anywhere
  */

@@ -6,22 +6,22 @@
  *
  *   begin   take a command slot from the free ring; it owns a buffer for the data         (may wait)
  *   post    ticket -> submission entry; copy the command; mark the entry
- *   ring    one winner moves the tail over all consecutive marks and rings the doorbell once for them
- *   reap    anyone who polls takes the next completion by compare-and-swap of the head and delivers it
- *           to the slot that its command id names, so nobody waits behind a slow neighbour
+ *   ring    one winning thread moves the tail over all consecutive marks and rings the doorbell once for
+ *   them reap    any thread that polls takes the next completion by compare-and-swap of the head and
+ *           delivers it to the slot that its command id names, so no thread waits behind a slow one
  *   wait    ring and reap until the own slot is delivered or the deadline passes
  *   end     give the slot back
  *
- * There are depth - 1 slots, so never more than depth - 1 commands are outstanding. From this follows,
- * without any per-entry turn: the entry of a new ticket is free (entries are fetched in order; were the
- * command of ticket - depth still unfetched, all depth commands from there on would be outstanding), and the
- * completion queue cannot overflow.
+ * There are depth - 1 slots, so never more than depth - 1 commands are outstanding. Two things follow,
+ * without a turn for each entry. The entry of a new ticket is free: entries are fetched in order, and if the
+ * command of ticket - depth were not yet fetched, all depth commands from there on would be outstanding. And
+ * the completion queue cannot overflow.
  *
- * A command id is the slot's index below a generation that changes with every use, so a completion that comes
- * twice, or for a command that was given up, is recognised and never completes another command. A command
- * whose deadline passes is abandoned: its slot and buffer stay out of use until the completion does come (the
- * controller may still move data), and as long as an abandoned write is outstanding nobody may write the same
- * blocks (gn_nvmeq_write_hazard), because the old data could still land on top of the new.
+ * A command id is the slot's index, with a generation above it that changes with every use. So a completion
+ * that comes twice, or for an abandoned command, is recognised and never completes another command. A
+ * command whose deadline passes is abandoned. Its slot and buffer stay out of use until the completion
+ * comes, because the controller may still move data. While an abandoned write is outstanding, no thread may
+ * write the same blocks (gn_nvmeq_write_hazard), because the old data could overwrite the new.
  *
  * Sources: BaM section 3.3; NVM Express Base Specification 2.0, section 3.3. Edges (docs/memory-model.md):
  *   R1 mark        -> A1 winner        the command lies in the queue before the tail passes it
@@ -111,8 +111,8 @@ SIMT_FN uint32_t gn__nvmeq_slot_state(uint64_t word)
 }
 
 /*
- * gn_nvmeq_renew - a fresh command id for a slot whose command has completed, to post another from its
- * buffer. The owner only, instead of gn_nvmeq_end and gn_nvmeq_begin. Returns the new command id.
+ * gn_nvmeq_renew - get a new command id for a slot whose command has completed, to post another command from
+ * its buffer. The owner only, instead of gn_nvmeq_end and gn_nvmeq_begin. Returns the new command id.
  */
 SIMT_FN uint32_t gn_nvmeq_renew(const struct gn_nvmeq *q, uint32_t cid)
 {
@@ -236,7 +236,7 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 
 /*
  * gn_nvmeq_ring - move the tail over all entries that are ready and ring the doorbell once for them.
- * Any thread; never waits: if another thread is at it, returns at once (gn_nvmeq_wait tries again).
+ * Any thread; never waits: if another thread is doing this, it returns at once (gn_nvmeq_wait tries again).
  */
 SIMT_FN void gn_nvmeq_ring(const struct gn_nvmeq *q)
 {
@@ -258,9 +258,9 @@ SIMT_FN void gn_nvmeq_ring(const struct gn_nvmeq *q)
 }
 
 /*
- * What a thread does for the queue while it waits for others: ring for entries that nobody has rung for, then
- * reap. Their owners may be gone: one that gives up while another thread holds the tail leaves its entry
- * behind.
+ * The work of a waiting thread for the queue: ring the doorbell for entries that no thread has rung for,
+ * then reap. The owners of such entries may have ended: an owner that abandons its command while another
+ * thread holds the tail leaves its entry behind.
  */
 SIMT_FN int gn__nvmeq_serve(const struct gn_nvmeq *q)
 {
@@ -279,10 +279,9 @@ SIMT_FN char *gn_nvmeq_buffer(const struct gn_nvmeq *q, uint32_t cid)
  * gn_nvmeq_begin - take a command slot.
  * @deadline  on simt_clock_ns
  * @cid       receives the command id
- * Any thread; waits while all slots are in use, ringing and reaping for others meanwhile. Lanes of one warp
- * that may need more slots than there are must not wait here, each holding its own: they try, use the slot up
- * and end it in one loop, as the stores do (gn__store_move_blocks).
- * Returns 0 or -GN_ETIMEDOUT.
+ * Any thread. Waits while all slots are in use, and rings and reaps for others meanwhile. If the lanes of
+ * one warp may need more slots than there are, they must not wait here while each holds a slot: they try,
+ * use the slot and end it in one loop, as the stores do (gn__store_move_blocks). Returns 0 or -GN_ETIMEDOUT.
  */
 SIMT_FN int gn_nvmeq_begin(const struct gn_nvmeq *q, uint64_t deadline, uint32_t *cid)
 {
@@ -306,8 +305,8 @@ SIMT_FN void gn_nvmeq_end(const struct gn_nvmeq *q, uint32_t cid)
 }
 
 /*
- * Does an abandoned write of this slot overlap these blocks? Should its completion come at this moment, the
- * members may be those of the slot's next command; then either answer is right, the write no longer lands.
+ * Does an abandoned write of this slot overlap these blocks? If its completion comes at this moment, the
+ * members may be those of the slot's next command. Then either answer is right, because the write is over.
  */
 SIMT_FN int gn__nvmeq_may_land(const struct gn_nvmeq_slot *slot, uint64_t lba, uint32_t blocks)
 {
@@ -321,9 +320,9 @@ SIMT_FN int gn__nvmeq_may_land(const struct gn_nvmeq_slot *slot, uint64_t lba, u
 }
 
 /*
- * gn_nvmeq_write_hazard - may an abandoned write of this queue still land on these blocks? Ask every queue of
- * the store before a write; looks at the slots only while there are abandoned writes, and then reaps first.
- * Any thread; does not wait. Returns 1 or 0.
+ * gn_nvmeq_write_hazard - may an abandoned write of this queue still change these blocks? Call it for every
+ * queue of the store before a write. It searches the slots only while there are abandoned writes, and then
+ * reaps first. Any thread; does not wait. Returns 1 or 0.
  */
 SIMT_FN int gn_nvmeq_write_hazard(const struct gn_nvmeq *q, uint64_t lba, uint32_t blocks)
 {
@@ -365,8 +364,8 @@ SIMT_FN void gn__nvmeq_fill(const struct gn_nvmeq *q, struct gn_nvme_command *to
  * gn_nvmeq_post - submit the command of a slot.
  * @opcode  GN_NVME_READ (fills the buffer), GN_NVME_WRITE (from the buffer) or GN_NVME_FLUSH (blocks 0)
  * @lba, @blocks  logical blocks; blocks * block_bytes <= buffer_bytes
- * The owner only; does not wait. Does NOT promise that the doorbell was rung: gn_nvmeq_wait sees to it.
- * Order: what the caller (or lanes it has synchronised with) wrote into the buffer is seen by the controller.
+ * The owner only; does not wait. Does NOT promise that the doorbell was rung; gn_nvmeq_wait rings it. Order:
+ * the controller sees what the caller, and lanes that have synchronised with it, wrote into the buffer.
  * Returns 0 or -GN_EINVAL (too many blocks, or none); on failure the slot is as after begin.
  */
 SIMT_FN int gn_nvmeq_post(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode, uint64_t lba,
@@ -412,13 +411,13 @@ SIMT_FN uint64_t gn__nvmeq_abandon(const struct gn_nvmeq *q, struct gn_nvmeq_slo
 }
 
 /*
- * gn_nvmeq_poll - has a posted command completed? Rings and reaps for everybody meanwhile, but does not wait.
+ * gn_nvmeq_poll - has a posted command completed? Rings and reaps for all threads, but does not wait.
  * @deadline  on simt_clock_ns
  * @status    receives the status field (GN_NVME_*); 0 if it timed out
- * The owner only. Order: behind a return of 0 the data of a read is in the buffer for this thread.
- * Returns -GN_EAGAIN (not yet), 0 (completed well), -GN_ENOSPC (completed with GN_NVME_CAPACITY_EXCEEDED),
- * -GN_EIO (with another status than 0), -GN_ETIMEDOUT (abandoned: do NOT call gn_nvmeq_end, the slot comes
- * back by itself when the completion does).
+ * The owner only. Order: after a return of 0 this thread sees the data of a read in the buffer. Returns
+ * -GN_EAGAIN (not yet), 0 (completed well), -GN_ENOSPC (completed with GN_NVME_CAPACITY_EXCEEDED),
+ * -GN_EIO (with another status than 0), -GN_ETIMEDOUT (abandoned: do NOT call gn_nvmeq_end; the queue pair
+ * takes the slot back when the completion comes).
  */
 SIMT_FN int gn_nvmeq_poll(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadline, uint32_t *status)
 {

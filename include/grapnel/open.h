@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open.h - the short way in: an array by one call, with the machine, the store and the cache that it needs.
+ * open.h - the short form: one call makes an array, with the machine, the store and the cache that it needs.
  *
  *     struct gn_data numbers;
  *     struct gn_options options = {0};
@@ -10,8 +10,8 @@
  *     gn_launch(&numbers, &sum_kernel, grid, &arguments, &error);
  *     gn_close(&numbers, &error);
  *
- * Each of the three says in error.text what went wrong, where, and what to do. What gn_open makes are
- * ordinary objects of the layers below, and may be used with their functions: numbers.machine (simt.h),
+ * If one of the three fails, error.text says what went wrong, where, and what to do. gn_open makes ordinary
+ * objects of the layers below, which may be used with their functions: numbers.machine (simt.h),
  * numbers.store (store.h), numbers.cache (cache.h), numbers.array (array.h).
  */
 #ifndef GRAPNEL_OPEN_H
@@ -42,14 +42,14 @@ struct gn_options {
 	 */
 	struct gn_cache_options cache;
 	struct gn_store_options store;
-	struct simt_options machine_options; /* its name is not looked at: machine says it */
-	/* data that is open: use its machine, but open a store and a cache anew; machine above is ignored */
+	struct simt_options machine_options; /* its name is ignored: machine above is the name */
+	/* open data: use its machine, but open a new store and cache; machine above is ignored */
 	struct gn_data *beside;
 };
 
 /*
- * An array, and what it stands on. The members may be used; gn_close gives them back. It must not be moved
- * while others use its machine.
+ * An array, with its machine, store and cache. The members may be used; gn_close closes them. Do not move
+ * the struct while other data use its machine.
  */
 struct gn_data {
 	struct gn_array array; /* for kernels: by value in their arguments */
@@ -87,8 +87,8 @@ int gn_launch(struct gn_data *data, const struct simt_kernel *kernel, struct sim
  * gn_flush - wait for the machine's own stream, and write what kernels changed to the store, as
  * gn_cache_flush; in direct mode gn_store_flush. Call it before gn_store_read_host, which does not see what
  * is still in the cache.
- * Returns 0: every write before it that did not fail is in the store. Else the code of the first failure;
- * what could not be written stays in the cache.
+ * Returns 0 (every write before it that did not fail is in the store), or the code of the first failure.
+ * Pages that could not be written stay in the cache.
  */
 int gn_flush(struct gn_data *data, struct gn_error *error);
 
@@ -96,18 +96,17 @@ int gn_flush(struct gn_data *data, struct gn_error *error);
  * gn_close - flush, and give everything back. Kernels on other streams must have ended.
  * Returns 0, also for data that is not open. Else nothing is closed, and it may be called again:
  *   -GN_EBUSY  others use the machine of this data: close them first
- *   the code of gn_flush: what could not be written stays in the cache. Remove the cause and call gn_close
- *              again, or give the changes up by gn_discard. If the system could not make a file durable,
- *              every later gn_close fails, too (gn_store_flush): only gn_discard closes then
+ *   the code of gn_flush: pages that could not be written stay in the cache. Remove the cause and call
+ *              gn_close again, or drop the changes by gn_discard. If the system could not make a file
+ *              durable, every later gn_close fails, too (gn_store_flush): only gn_discard closes then
  *   a failure of an access to data->array that no earlier call has reported: the next gn_close closes
  */
 int gn_close(struct gn_data *data, struct gn_error *error);
 
 /*
- * gn_discard - wait for the machine's own stream, and give everything back without a flush. Of changes that
- * were not flushed, those whose pages have left the cache are in the store, and the others are lost; in
- * direct mode all are there.
- * Returns 0, or -GN_EBUSY as gn_close.
+ * gn_discard - wait for the machine's own stream, and give everything back without a flush. Changes that
+ * were not flushed are in the store if their pages have left the cache; the others are lost. In direct mode
+ * all changes are in the store. Returns 0, or -GN_EBUSY as gn_close.
  */
 int gn_discard(struct gn_data *data, struct gn_error *error);
 

@@ -2,10 +2,10 @@
 /*
  * ring.h - a bounded ring for many producers and many consumers.
  *
- * A ring hands out slots; what lies in a slot is the user's (`record[gn_ring_slot(ring, ticket)]`), so a ring
- * can guard records of any size in any memory. Each slot has a turn, and a ticket fits a slot when the turn
- * says so (BaM section 3.3 has ticket, slot and turn; deciding by turn alone, so that a full or an empty ring
- * changes nothing, follows Vyukov's bounded MPMC queue):
+ * A ring hands out slots. The user has the records (`record[gn_ring_slot(ring, ticket)]`), so a ring can
+ * guard records of any size in any memory. Each slot has a turn, which says which ticket may use the slot.
+ * Ticket, slot and turn are those of BaM section 3.3. That the turn alone decides, so that a full or an
+ * empty ring changes nothing, follows Vyukov's bounded MPMC queue:
  *
  *     turn == ticket           free: the producer with this ticket may write      (set by R2)
  *     turn == ticket + 1       full: the consumer with this ticket may read       (set by R1)
@@ -27,7 +27,10 @@
 extern "C" {
 #endif
 
-/* Lies in memory that all its users reach; producers' and consumers' words are on lines of their own. */
+/*
+ * It must be in memory that all its users reach. The words of producers and consumers are on different
+ * lines.
+ */
 struct gn_ring {
 	uint32_t tail; /* next ticket of a producer */
 	uint32_t pad_tail[31];
@@ -40,7 +43,7 @@ struct gn_ring {
 
 /*
  * gn_ring_init - make an empty ring.
- * @ring   host-readable image; copy it to the device if that is where it lives
+ * @ring   host-readable image; copy it to the device if its users are there
  * @turn   depth turns, likewise; @turn_address is where the users will find them
  * @depth  slots, a power of two from 2 to 2^30
  * @start  first ticket: 0, or anything in tests of the wrap-around
@@ -126,7 +129,7 @@ SIMT_FN int gn_ring_take(struct gn_ring *ring, uint32_t *ticket)
 	}
 }
 
-/* gn_ring_release - the record of a taken ticket has been read; its slot may be written again. R2. */
+/* gn_ring_release - free the slot of a taken ticket: its record has been read, and may be overwritten. R2. */
 SIMT_FN void gn_ring_release(struct gn_ring *ring, uint32_t ticket)
 {
 	simt_store_release_dev_u32(&ring->turn[gn_ring_slot(ring, ticket)], ticket + ring->depth);

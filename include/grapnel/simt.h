@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simt.h - one source, several machines: all that device code may rely on, and the host's side of it.
+ * simt.h - one source for several machines: the functions of device code, and those of the host.
  *
  * Device code is written once, in the common subset of C11, C++17 and CUDA C, as plain functions marked
  * SIMT_FN. A kernel is such a function over one argument struct:
@@ -76,8 +76,8 @@ SIMT_FN uint32_t simt_warp_width(void);
 SIMT_FN uint32_t simt_lane(void);
 
 /*
- * simt_processor - which piece of hardware runs this thread: a multiprocessor, or an OS thread of the cpu
- * machine. Threads of one processor contend; use it to spread queues. 0 on host threads.
+ * simt_processor - the number of the hardware that runs this thread: a multiprocessor, or an OS thread of
+ * the cpu machine. Threads of one processor contend; use the number to spread queues. 0 on host threads.
  */
 SIMT_FN uint32_t simt_processor(void);
 
@@ -86,10 +86,10 @@ SIMT_FN uint32_t simt_processor(void);
 /*
  * A mask is a set of lanes: lane k is bit k. A collective takes the mask of the lanes that call it:
  *   before  every lane of mask calls the same collective with the same mask; the caller is in mask
- *   after   all of them return together. simt_warp_sync and simt_copy also order memory: what lanes of mask
- *           wrote before it, lanes of mask see behind it. The others promise nothing about memory
- * The usual way into divergent code is `mask = simt_active()`, followed by collectives over that mask. On cpu
- * a mask with a lane that has ended, or lanes that wait in different collectives, end the launch with
+ *   after   all of them return together. simt_warp_sync and simt_copy also order memory: after it the lanes
+ *           of mask see what they wrote before it. The other collectives promise nothing about memory
+ * In divergent code call `mask = simt_active()`, and then collectives over that mask. On cpu a mask with a
+ * lane that has ended, or lanes that wait in different collectives, end the launch with
  * -GN_EDEADLK. On cuda that is undefined.
  */
 
@@ -103,8 +103,8 @@ SIMT_FN uint32_t simt_first_lane(uint32_t mask);
 SIMT_FN uint32_t simt_rank(uint32_t mask);
 
 /*
- * simt_active - the lanes that are at this call together with this one; at least the caller. Which others is
- * a matter of performance: code must be right if only the caller is returned.
+ * simt_active - the lanes that make this call together with this one; at least the caller. Which other lanes
+ * are returned affects performance only: code must be right if only the caller is returned.
  */
 SIMT_INLINE_FN uint32_t simt_active(void);
 
@@ -121,7 +121,7 @@ SIMT_FN uint32_t simt_match_any_u64(uint32_t mask, uint64_t value);
 /* simt_or_u32 - collective: the values of all lanes of mask, or-ed. */
 SIMT_FN uint32_t simt_or_u32(uint32_t mask, uint32_t value);
 
-/* simt_warp_sync - collective: the lanes of mask meet. */
+/* simt_warp_sync - collective: wait until all lanes of mask have come here; orders memory among them. */
 SIMT_FN void simt_warp_sync(uint32_t mask);
 
 /*
@@ -129,9 +129,9 @@ SIMT_FN void simt_warp_sync(uint32_t mask);
  * @mask       the calling lanes; all pass the same to, from and bytes
  * @to, @from  16-byte aligned, not overlapping; device memory, or host memory that the device reaches
  * @bytes      a multiple of 16
- * Accesses of the lanes before it are ordered before the copy, and behind it every lane of mask sees the
- * copy; publish it to others with a release. The source is read past caches that could be stale (a controller
- * may have written it), so an acquire before the call suffices.
+ * Accesses of the lanes before it are ordered before the copy, and after it every lane of mask sees the
+ * copy; publish it to other threads with a release. The source is read past caches that could be stale (a
+ * controller may have written it), so an acquire before the call suffices.
  */
 SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 
@@ -140,9 +140,9 @@ SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes);
  * wants.
  * @mask   the calling lanes
  * @wants  lanes of mask, the same for all. Each passes a run of its own: to, from and bytes as for simt_copy.
- *         What the other lanes pass is not looked at. Runs do not overlap
- * Order as simt_copy. Four pieces of 16 bytes are in flight a lane, over the borders of runs: short runs cost
- * no round trip each.
+ *         The arguments of the other lanes are ignored. Runs do not overlap Order as simt_copy. Each lane
+ * has four pieces of 16 bytes in flight, across the borders of runs, so a short run does not cost a round
+ * trip of its own.
  */
 SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from,
                                      uint32_t bytes);
@@ -186,9 +186,9 @@ SIMT_FN void simt_fence_acq_rel_sys(void);
 /* ---- waiting, time, the block ---- */
 
 /*
- * simt_relax - this thread waits for another: let others run, then return.
- * It belongs into every loop that polls memory. On cpu it switches to another fiber, so that thousands of
- * waiting threads overlap on one OS thread; on a host thread it yields the processor. Orders nothing.
+ * simt_relax - this thread waits for another: let other threads run, then return. Call it in every loop that
+ * polls memory. On cpu it switches to another fiber, so that thousands of waiting threads overlap on one OS
+ * thread; on a host thread it yields the processor. Orders nothing.
  */
 SIMT_FN void simt_relax(void);
 
@@ -239,8 +239,8 @@ SIMT_FN void *simt_shared(void);
 /*
  * For host threads only. Memory and streams: any host thread at any time. Launches, moves and waits: one host
  * thread a stream at a time; simt_launch, simt_wait, simt_move and simt_message are those of the machine's
- * own stream. What a call waits for stands with it. None waits for the whole device, except that simt_free
- * and simt_close may (cuda's own freeing does).
+ * own stream. The comment of each call says what it waits for. No call waits for the whole device, except
+ * that simt_free and simt_close may, because CUDA's freeing does.
  */
 
 #ifdef __cplusplus
@@ -308,8 +308,8 @@ struct simt_grid {
 int simt_open(struct simt_machine **machine, const struct simt_options *options, struct gn_error *error);
 
 /*
- * simt_close - wait for what runs, then give everything back. Memory from simt_alloc must be freed before,
- * streams destroyed.
+ * simt_close - wait for running kernels, then free the machine. Before it, free all memory from simt_alloc
+ * and destroy all streams.
  */
 void simt_close(struct simt_machine *machine);
 
@@ -330,12 +330,11 @@ unsigned simt_devices(const char *kind);
 int simt_enable_peer(struct simt_machine *machine, struct simt_machine *other);
 
 /*
- * simt_export - let other processes have memory from simt_alloc(SIMT_EXPORTED), as long as it is not freed.
- * simt_import - an address for memory that another process exported, for a machine of the same kind. Both may
- * load and change it. Give it back by simt_unimport, with the same machine and description, before the
- * machine is closed: it stays what it is as long as anybody has it.
- * Return 0 or -GN_ENOTSUP: it is of another host or user or container, its process has ended, or this system
- * cannot.
+ * simt_export - describe memory from simt_alloc(SIMT_EXPORTED) for other processes; valid until it is freed.
+ * simt_import - map memory that another process exported, for a machine of the same kind. Both processes may
+ * load and change it. End it by simt_unimport, with the same machine and description, before the machine is
+ * closed. The memory exists as long as any process has it. Return 0 or -GN_ENOTSUP: the memory is of another
+ * host, user or container, its process has ended, or this system does not support it.
  */
 int simt_export(struct simt_machine *machine, void *memory, struct simt_exported *exported);
 int simt_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory);
@@ -343,12 +342,12 @@ void simt_unimport(struct simt_machine *machine, const struct simt_exported *exp
 
 /*
  * simt_alloc - memory for a machine, zeroed; aligned to 4096 bytes if shared, to 256 if the device's.
- * Returns NULL when there is not enough. Free with simt_free. Not while any stream is in capture: cuda
- * forbids it.
+ * Returns NULL if there is not enough. Free it by simt_free. Do not call it while any stream is in capture:
+ * CUDA forbids that.
  */
 void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where);
 
-/* simt_free - give back what simt_alloc gave; NULL is nothing. */
+/* simt_free - free memory from simt_alloc; NULL does nothing. */
 void simt_free(struct simt_machine *machine, void *memory);
 
 /*
@@ -360,8 +359,8 @@ int simt_move(struct simt_machine *machine, void *to, const void *from, size_t b
 
 /*
  * simt_register - let the device reach host memory that the caller owns.
- * @memory, @bytes  page-aligned; stays the caller's; registered in pieces of at most 64 GiB, because one
- *                  very large registration fails on some systems and poisons the context
+ * @memory, @bytes  page-aligned; stays the caller's; registered in pieces of at most 64 GiB, because on some
+ *                  systems one very large registration fails and makes the context unusable
  * @device    receives the address by which the device reaches it (the same address on cpu)
  * Returns 0, -GN_ENOMEM (cannot be pinned: says how much was asked), -GN_EINVAL. On failure nothing stays
  * registered.
@@ -394,16 +393,16 @@ int simt_wait(struct simt_machine *machine);
 const char *simt_message(const struct simt_machine *machine);
 
 /*
- * simt_prepare - load a kernel now. The first launch of a kernel otherwise loads it, for which cuda may wait
- * until the device is idle: prepare what is launched first beside running kernels, or into a capture.
+ * simt_prepare - load a kernel now. Otherwise its first launch loads it, and CUDA may wait for that until
+ * the device is idle. Prepare each kernel whose first launch is beside running kernels, or in a capture.
  * Returns 0, -GN_ENODEV (not compiled for this machine), -GN_EIO.
  */
 int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel);
 
 /*
- * Streams: launches of one run in order, launches of several at the same time. On cuda a stream is a
- * cudaStream_t; on cpu the OS threads divide themselves among the streams that have work, and a launch that
- * waits for another stream's may wait for ever.
+ * Streams: launches of one stream run in order, launches of several streams run at the same time. On cuda a
+ * stream is a cudaStream_t. On cpu the OS threads are divided among the streams that have work, and a launch
+ * that waits for another stream's launch may wait for ever.
  *
  * simt_stream_create - a new stream, ordered with no other (on cuda: not with the legacy default stream
  * either).
@@ -423,7 +422,8 @@ int simt_stream_adopt(struct simt_stream **stream, struct simt_machine *machine,
 		      struct gn_error *error);
 
 /*
- * simt_stream_destroy - wait for its launches and free it; an adopted one is only forgotten. NULL is nothing.
+ * simt_stream_destroy - wait for its launches and free it. An adopted stream is not waited for, and stays
+ * the caller's. NULL does nothing.
  */
 void simt_stream_destroy(struct simt_stream *stream);
 
@@ -436,13 +436,13 @@ int simt_launch_on(struct simt_stream *stream, const struct simt_kernel *kernel,
 
 /*
  * simt_stream_wait - wait for this stream's launches and for nothing else.
- * Codes as simt_wait; -GN_EINVAL while the stream is in capture, which stays whole.
+ * Codes as simt_wait; -GN_EINVAL while the stream is in capture; the capture stays valid.
  */
 int simt_stream_wait(struct simt_stream *stream);
 
 /*
- * simt_stream_move - simt_move behind this stream's launches; waits for this stream only.
- * Codes as simt_move; -GN_EINVAL while the stream is in capture.
+ * simt_stream_move - simt_move after this stream's launches; waits for this stream only. Codes as simt_move;
+ * -GN_EINVAL while the stream is in capture.
  */
 int simt_stream_move(struct simt_stream *stream, void *to, const void *from, size_t bytes);
 

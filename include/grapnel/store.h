@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - where bytes rest: opened by URI on the host, read and written by the threads of a kernel.
+ * store.h - a store holds bytes: the host opens it by URI, and the threads of a kernel read and write it.
  *
  *   host:SIZE   `host:8G`        zeroed host memory (huge pages where the system has them)
  *   host:PATH   `host:/d/x.bin`  a file mapped into host memory
  *   file:PATH   `file:/d/x.bin`  a file behind NVMe queue pairs that a software controller serves
  *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: to test and measure them
  *
- * Options follow a `?`, separated by `&`: `ro` (read-only); `create=SIZE` (file: and host:PATH, make the file
- * if it is not there, at that size; a file that is there stays as it is); for file: and memq: `queues=N`,
- * `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the largest transfer, up to 2M,
- * rounded up to a power of two of 4K or more; it must hold a page of the cache; 64K without the option); for
- * file: `direct=0|1` (O_DIRECT; without the
- * option it is used where the file system allows it) and `io=uring|threads` (without it io_uring where it is
- * permitted). A path that holds a `?` is written with `%3F`, a percent sign with `%25`. What is a size is not
- * a path: a file named 8G is `host:./8G`.
+ * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
+ * `create=SIZE` (make a file of that size if there is none; an existing file is not changed). For file: and
+ * memq: `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the largest
+ * transfer, up to 2M, rounded up to a power of two of 4K or more; it must hold a page of the cache; the
+ * default is 64K). For file: `direct=0|1` (O_DIRECT; by default it is used if the file system allows it) and
+ * `io=uring|threads` (by default io_uring if it is permitted). In a path write `%3F` for `?` and `%25` for a
+ * percent sign. Text that is a size is not a path: write `host:./8G` for a file named 8G.
  *
- * A GPU only reads a mapped file: there host:PATH wants `ro`.
+ * A GPU can only read a mapped file: on a GPU host:PATH needs `ro`.
  *
- * A file has one writer. A store that opens it without `ro` locks it (flock(2), which other programs may ask
- * for too); another, of this process or another one, is refused: -GN_EBUSY. Stores with `ro` are not kept out
- * and keep nobody out: of what is written meanwhile they read the old bytes or the new ones, and a cache in
- * front of them keeps the pages that it has.
+ * A file has one writer. A store that opens it without `ro` locks it (flock(2), which other programs may use
+ * too); a second such store, of this or another process, is refused: -GN_EBUSY. Stores with `ro` neither
+ * lock the file nor are refused. While the file is written they read old or new bytes, and a cache in front
+ * of them keeps the pages that it has.
  *
- * file: takes room on the medium for what is written (its files are sparse); host:PATH to write takes it for
- * the whole file when it is opened, as a write to a mapped page that finds no room would end the process:
- * -GN_ENOSPC.
+ * file: takes room on the medium when bytes are written (its files are sparse). host:PATH without `ro` takes
+ * room for the whole file when it is opened, because a write to a mapped page without room would end the
+ * process; if there is no room, opening returns -GN_ENOSPC.
  *
- * A file that another program makes shorter while it is open: behind file: the reads that miss bytes fail
- * with GN_NVME_UNRECOVERED_READ; behind host: the kernel ends the process (SIGBUS), as with any mapped file.
- * No write makes a file longer.
+ * If another program truncates an open file, reads of the missing bytes fail with GN_NVME_UNRECOVERED_READ
+ * for file:; for host: the kernel ends the process (SIGBUS), as with any mapped file. No write makes a file
+ * longer.
  *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
- * through queue pairs. Both sit behind the device functions below; adding a store: docs/adding-a-store.md.
+ * through queue pairs. The device functions below hide the difference. docs/adding-a-store.md says how to
+ * add a store.
  */
 #ifndef GRAPNEL_STORE_H
 #define GRAPNEL_STORE_H
@@ -79,8 +79,8 @@ extern "C" {
 struct gn_store;
 
 /*
- * A plan of faults for a software controller: each command draws a number and may suffer one of these, with
- * the given chances in parts per million. For tests; all zero is a controller that works.
+ * A plan of faults for a software controller, for tests. Each command draws a number and may get one of
+ * these faults, with the given chances in parts per million. With all members zero there are no faults.
  */
 struct gn_fault_plan {
 	uint64_t seed;
@@ -123,8 +123,8 @@ int gn_store_open(struct gn_store **store, struct simt_machine *machine, const c
 
 /*
  * gn_store_close - stop controllers, unregister, unmap, close; NULL is nothing. Kernels that use the store
- * must have ended. Waits for transfers that are being executed, also those whose thread gave up on them;
- * bytes that were put are in the store.
+ * must have ended. Waits for transfers that are being executed, also of abandoned commands. Bytes that were
+ * written are in the store.
  */
 void gn_store_close(struct gn_store *store);
 
@@ -132,15 +132,15 @@ void gn_store_close(struct gn_store *store);
 const struct gn_store_view *gn_store_view_of(const struct gn_store *store);
 
 /*
- * gn_store_path - in words which way the bytes go, such as "file, io_uring, O_DIRECT, 2 queues of 256".
- * Borrowed.
+ * gn_store_path - describe in words which way the bytes go, such as "file, io_uring, O_DIRECT, 2 queues of
+ * 256". Borrowed.
  */
 const char *gn_store_path(const struct gn_store *store);
 
 /*
- * gn_store_read_host, gn_store_write_host - the host's own access, for setting up and checking; any offset
- * and length inside the capacity. Not coherent with a cache that holds the bytes: flush it before.
- * Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC.
+ * gn_store_read_host, gn_store_write_host - the host's own access, for set-up and checks; any offset and
+ * length inside the capacity. Not coherent with a cache that holds the bytes: flush it before. Returns 0,
+ * -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC.
  */
 int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
                        struct gn_error *error);
@@ -148,9 +148,9 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
                    struct gn_error *error);
 
 /*
- * gn_store_flush - make everything that was put durable, as far as the store is (host memory is not). Host.
- * Returns 0, -GN_EIO, -GN_ENOSPC. A failure stays: every later call returns it, too, for the system tells
- * only once of bytes that it could not write.
+ * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Host.
+ * Returns 0, -GN_EIO, -GN_ENOSPC. Every later call returns a failure again, because the system reports bytes
+ * that it could not write only once.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
@@ -176,21 +176,21 @@ void gn_store_get_statistics(const struct gn_store *store, struct gn_store_stati
 /*
  * gn_store_read_warp - collective: a warp's lanes read bytes of a store, a run for every lane that wants one.
  * @mask    the calling lanes (simt.h); all of them move the bytes of each
- * @wants   1: this lane's run is read; 0: the lane only helps, and the rest of its arguments is not looked at
+ * @wants   1: this lane's run is read; 0: the lane only helps, and its other arguments are ignored
  * @offset  in the store, a multiple of block_bytes
  * @to      16-byte aligned, room for bytes rounded up to 16
  * @bytes   up to GN_STORE_MAX_TRANSFER; offset + bytes <= capacity_bytes
- * All runs are in flight together. Waits for the device, at most timeout_ns. Behind it the lanes of mask see
- * the bytes of all; others do behind a release of these lanes. Returns each lane's own status: 0, -GN_EIO
- * (see device), -GN_ETIMEDOUT; 0 to a lane that wants nothing.
+ * All runs are in flight together. Waits for the device, at most timeout_ns. After it the lanes of mask see
+ * the bytes of all; other threads see them after a release by these lanes. Returns each lane's own status:
+ * 0, -GN_EIO (see device), -GN_ETIMEDOUT; 0 to a lane with wants 0.
  */
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                               uint64_t offset, void *to, uint32_t bytes);
 
 /*
  * gn_store_write_warp - collective: a warp's lanes write bytes to a store, a run for every lane that wants
- * one. Arguments as for gn_store_read_warp. The last block of a store may reach past capacity_bytes: what
- * lies there is dropped. Behind a return of 0 the bytes are in the store (not necessarily on the medium:
+ * one. Arguments as for gn_store_read_warp. The last block of a store may reach past capacity_bytes; the
+ * bytes there are dropped. After a return of 0 the bytes are in the store (not necessarily on the medium:
  * gn_store_flush). Returns each lane's own status: 0, -GN_EIO, -GN_ENOSPC (the medium is full),
  * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
  */
@@ -198,7 +198,7 @@ SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s
                                             uint64_t offset, const void *from, uint32_t bytes);
 
 /*
- * gn_store_read_thread - one thread reads a few bytes, wherever they lie.
+ * gn_store_read_thread - one thread reads a few bytes at any offset.
  * @bytes  up to 16, inside one block and inside the capacity
  * Waits at most timeout_ns. Returns 0, -GN_EIO, -GN_ETIMEDOUT.
  */
@@ -206,9 +206,9 @@ SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *
                                              uint32_t bytes);
 
 /*
- * gn_store_write_thread - one thread writes a few bytes, wherever they lie; arguments as for
- * gn_store_read_thread. A block store reads the block, changes it and writes it back: the caller keeps others
- * away from the block. Returns as gn_store_write_warp.
+ * gn_store_write_thread - one thread writes a few bytes at any offset; arguments as for
+ * gn_store_read_thread. A block store reads the block, changes it and writes it back: the caller must keep
+ * other threads from the block. Returns as gn_store_write_warp.
  */
 SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
                                                      const void *from,

@@ -2,10 +2,11 @@
 /*
  * trace.h - the steps of a request, named where they happen.
  *
- * GN_TRACE(step) is nothing, unless a program is compiled with GN_TRACE_ENABLED for the cpu machine; then it
- * calls gn_trace_note, which that program defines, with the step's name. A test does so, with the library's
- * sources compiled the same way, to hold docs/life-of-a-request.md to what really happens. A step is noted
- * before the store that lets another thread go on, and after the load that lets this one.
+ * GN_TRACE(step) does nothing, unless a program is compiled with GN_TRACE_ENABLED for the cpu machine. Then
+ * it calls gn_trace_note, which that program defines, with the step's name. A test does so, with the
+ * library's sources compiled in the same way, and compares the steps with docs/life-of-a-request.md. A step
+ * is noted before the store that lets another thread continue, and after the load that lets this thread
+ * continue.
  */
 #ifndef GRAPNEL_TRACE_H
 #define GRAPNEL_TRACE_H

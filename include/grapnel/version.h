@@ -2,9 +2,9 @@
 /*
  * version.h - which Grapnel this is.
  *
- * The macros say which headers a program was compiled with, the functions which library it runs with. Before
- * version 1.0 a new minor version may change the interface, and the shared library's name with it
- * (libgrapnel.so.0.1); a new patch version does not.
+ * The macros have the version of the headers with which a program was compiled. The functions return the
+ * version of the library with which it runs. Before version 1.0 a new minor version may change the
+ * interface, and the shared library's name with it (libgrapnel.so.0.1); a new patch version does not.
  */
 #ifndef GRAPNEL_VERSION_H
 #define GRAPNEL_VERSION_H
