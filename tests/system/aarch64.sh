@@ -11,7 +11,7 @@ source=$1
 root=$2
 # shellcheck disable=SC1091 # it is looked at by itself
 . "$source/tests/system/root.sh"
-own_name_spaces 1500 "$0" "$@" # about 300 are needed
+own_name_spaces 2400 "$0" "$@" # about 300 are needed where nothing else runs
 make_root debian bookworm
 toolchain='--toolchain tests/system/aarch64.cmake'
 

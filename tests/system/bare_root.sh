@@ -8,7 +8,7 @@ source=$3
 root=$4
 # shellcheck disable=SC1091 # it is looked at by itself
 . "$source/tests/system/root.sh"
-own_name_spaces 1500 "$0" "$@" # about 300 are needed
+own_name_spaces 2400 "$0" "$@" # about 400 are needed where nothing else runs
 make_root "$1" "$2"
 
 # no_warning LOG - the compiler of this distribution has none.
