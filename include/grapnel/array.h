@@ -67,7 +67,7 @@ int gn_array_create(struct gn_array *array, struct simt_machine *machine,
 void gn_array_destroy(struct gn_array *array, struct simt_machine *machine);
 
 /*
- * gn_array_failure - return the first failure since the last call, and clear it. Any host thread at any
+ * gn_array_failure - the first failure since the last call. The call clears it. Any host thread at any
  * time. After a launch has ended, the record is complete. It is in pinned memory, so it can be polled while
  * kernels run. Waits for nothing. Returns 0 (none yet) or its code with index, code and device status in the
  * message.

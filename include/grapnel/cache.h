@@ -128,8 +128,8 @@ int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, 
 int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
 
 /*
- * gn_cache_write_failure - return the first write-back that failed since the last call, for a flush or to
- * free a frame, and clear it. The cache has kept the page. Any host thread at any time, also while kernels
+ * gn_cache_write_failure - the first write-back that failed since the last call, for a flush or to free a
+ * frame. The call clears it. The cache has kept the page. Any host thread at any time, also while kernels
  * run. Waits for nothing. Returns 0 (none) or its code; the message has the number of failed write-backs.
  */
 int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error);

@@ -466,19 +466,19 @@ static int flush_once(struct fixture *b)
 // A file that cannot be written, then can.
 static void hear_of_failed_flushes(struct fixture *b)
 {
-	struct gn_cache_options options = {};
-	struct gn_array_options options = {GN_PAGED, nullptr, nullptr, 0, 1 << 10, 8};
+	struct gn_cache_options cache = {};
+	struct gn_array_options array = {GN_PAGED, nullptr, nullptr, 0, 1 << 10, 8};
 	struct fixture f = *b;
 	struct gn_array raw;
 	char uri[128];
 
 	snprintf(uri, sizeof uri, "file:/tmp/grapnel-graph-%d?create=1M&direct=0", (int)getpid());
 	must(!gn_store_open(&f.store, f.machine, uri, nullptr, &f.error), "file", f.error.text);
-	options.bytes = 64 << 10;
-	must(!gn_cache_create(&f.cache, f.machine, &f.store, 1, &options, &f.error), "cache", f.error.text);
-	options.cache = f.cache;
-	options.store = f.store;
-	must(!gn_array_create(&raw, f.machine, &options, &f.error), "array", f.error.text);
+	cache.bytes = 64 << 10;
+	must(!gn_cache_create(&f.cache, f.machine, &f.store, 1, &cache, &f.error), "cache", f.error.text);
+	array.cache = f.cache;
+	array.store = f.store;
+	must(!gn_array_create(&raw, f.machine, &array, &f.error), "array", f.error.text);
 	for (uint64_t again = 1; again <= 3; again++) {
 		uint64_t first = 0;
 
