@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/claim.h - the request for a page: one thread finds it, or gets it a frame
+ * detail/cache/claim.h - the claim of a page: one thread finds the page, or gets a frame for it
  * (detail/cache/frame.h) and its bytes.
  *
- * The functions here are the decisions; they move no data. gn__claim_seek goes on until bytes must be moved
- * or the matter is settled, and says which; the caller moves them (with its whole warp) and comes back:
+ * The functions here decide; they move no data. gn__claim_seek goes on until bytes must be moved or the
+ * claim has ended, and returns which. The caller moves the bytes (with its whole warp) and calls again:
  *
  *     seek -> HIT                     the page is pinned, or (claim.snapshot) looked at again behind the read
  *          -> FETCH                   read the whole page into claim.frame, then gn__claim_publish
@@ -16,17 +16,17 @@
  *          -> NO_FRAME                every frame is pinned; gn__claim_drop when done
  *          -> ERROR                   claim.status says what
  *
- * The words that a claim looks at and swaps tell it what to do, relaxed. What they order, for FETCH, FILL,
- * WRITE_BACK and NO_FRAME, is ordered by a fence that the caller passes before he moves a byte: one for all
- * claims of a warp (docs/memory-model.md, "One fence for the claims of a warp").
+ * A claim loads and swaps words relaxed. For FETCH, FILL, WRITE_BACK and NO_FRAME the caller passes a fence
+ * before it moves a byte, which gives the order: one fence for all claims of a warp (docs/memory-model.md,
+ * "One fence for the claims of a warp").
  *
- * Nobody waits while others could need what he holds: a loader holds its page's BUSY and searches frames by
- * trying; the lock of a set is held for a look at its words, or, by a claim that got no frame, until
- * gn__claim_drop in the next round. And nobody waits in here: lanes of one warp that want different pages can
- * need each other's, and a lane that is done may have to stand still until the others of its warp leave the
- * same loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which they also
- * give up everything that others wait for. The lanes of a mask meet before any of them claims something, so
- * that none waits for a lane that is still to come.
+ * No thread waits while it holds what others may need. A loader holds its page's BUSY and tries frames. The
+ * lock of a set is held for a search of its words, or, by a claim that got no frame, until gn__claim_drop in
+ * the next round. And no function here waits: lanes of one warp that want different pages can need each
+ * other's pages, and a lane that is done may have to stand still until the others of its warp leave the same
+ * loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which they also give
+ * up everything that others wait for. The lanes of a mask synchronise before any of them claims something,
+ * so that none waits for a lane that has not come yet.
  */
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/fault.h - lanes read elements whose sectors are not at hand: the common case of a miss, in
+ * detail/cache/fault.h - lanes read elements whose sectors are missing: the common case of a miss, in
  * registers.
  *
- * Of a byte-addressable store, in a cache with a direct table. In one turn all lanes look; each page, or
- * sector, that they want has a leader, which pins the page or gives it a frame, and claims the sectors; then
- * the lanes move all claimed sectors together, and every lane takes its element from what is moved. Nobody
- * waits while he holds a pin, a page or a sector. Where sectors are lines and there are lanes enough to move
- * them, a page has a leader (gn__fault_lines); otherwise a sector has (gn__fault_in). What is not common goes
- * the way of detail/cache/access.h: a dirty page in the way, a wait that becomes long.
+ * It serves byte-addressable stores in a cache with a direct table. In one turn all lanes take a snapshot.
+ * Each page, or sector, that they want has a leader, which pins the page or gives it a frame, and claims the
+ * sectors. Then the lanes move all claimed sectors together, and every lane takes its element from the moved
+ * bytes. No thread waits while it holds a pin, a page or a sector. If sectors are lines and there are enough
+ * lanes to move them, each page has a leader (gn__fault_lines); otherwise each sector has one
+ * (gn__fault_in). detail/cache/access.h serves the other cases: a dirty page in the way, or a long wait.
  */
 #ifndef GRAPNEL_CACHE_FAULT_H
 #define GRAPNEL_CACHE_FAULT_H

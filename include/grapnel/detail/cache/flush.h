@@ -31,9 +31,9 @@ struct gn__flush {
 };
 
 /*
- * Get hold of the page of a frame, if it is dirty. Returns 1 with the word BUSY, 0 if there is nothing to
- * write, -GN_EAGAIN if somebody else is at it. What will be written is the page that the frame has at this
- * moment.
+ * Make the page of a frame BUSY, if it is dirty. Returns 1 (the word is BUSY), 0 if there is nothing to
+ * write, -GN_EAGAIN if another thread works on it. The page that the frame has at this moment will be
+ * written.
  */
 SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 {

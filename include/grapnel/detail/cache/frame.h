@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/frame.h - the search for a frame: it is taken from the page that is in it, if that may go, for
- * the page that is wanted.
+ * detail/cache/frame.h - the search for a frame for a wanted page. A frame is taken from the page that is in
+ * it, if that page may leave.
  *
- * In the direct table any frame will do, and the clock's hand (detail/cache/hand.h) says which one to look
- * at. In the set table it is a frame of the page's set; the caller has locked the set, so that no two
+ * In the direct table any frame will do, and the clock's hand (detail/cache/hand.h) gives the next one to
+ * try. In the set table it is a frame of the page's set; the caller has locked the set, so that no two
  * searches bring the same page.
  *
- * A look at a frame takes it or says why not, and never waits: who searches holds a page, or a set, that
- * others want. A page that is dirty is not written here, since a whole warp moves its bytes: it stays in its
+ * A try takes a frame or returns why not. It never waits, because the searching thread holds a page or a set
+ * that others want. A dirty page is not written here, because a whole warp moves its bytes: it stays in its
  * frame, BUSY, until the caller has written it.
  *
- * struct gn__claim, what a thread wants and has got so far, is the request's (detail/cache/claim.h). It
- * stands here because the search notes in it what was found, and the request calls the search.
+ * struct gn__claim holds what a thread wants and what it has got so far; it belongs to detail/cache/claim.h.
+ * It is declared here because the search stores its result in it, and the claim calls the search.
  */
 #ifndef GRAPNEL_CACHE_FRAME_H
 #define GRAPNEL_CACHE_FRAME_H

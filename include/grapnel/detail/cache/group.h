@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/group.h - lanes that came together and want the same page: one of them acts on the page's word
- * for all.
+ * detail/cache/group.h - groups: lanes of one call that want the same page. One of them acts on the page's
+ * word for all.
  *
- * Every exchange between lanes is between all that came together, with one mask, also where it is of interest
- * to one group only. Groups that exchanged something among themselves, each with a mask of its own, would go
- * on one after the other, and the next exchange between all could find them apart.
+ * All lanes of the call take part in every exchange, with one mask, even if only one group needs it. If
+ * groups exchanged values among themselves, each with a mask of its own, they would go on one after the
+ * other, and the lanes might not be together at the next exchange.
  */
 #ifndef GRAPNEL_CACHE_GROUP_H
 #define GRAPNEL_CACHE_GROUP_H
@@ -15,9 +15,9 @@
 #include <grapnel/detail/cache/sector.h>
 
 /*
- * Lanes write elements of one page. Side by side, as a warp that walks an array writes, they are known to
- * touch a run of sectors, and perhaps to overwrite it whole: then it need not be fetched. Else each lane says
- * for itself what it touches.
+ * Lanes write elements of one page. If they are side by side, as in a warp that writes an array in order,
+ * the group knows which run of sectors it writes, and whether it overwrites it whole: then the run need not
+ * be fetched. Otherwise each lane marks its own sectors.
  */
 struct gn__reach {
 	uint32_t touched; /* 0: each lane for itself */

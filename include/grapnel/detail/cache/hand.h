@@ -10,10 +10,10 @@
 #include <grapnel/detail/cache/view.h>
 
 /*
- * The next place of the hand, from the lot that the own processors have. Who takes the place behind the last
- * fetches the next lot; those who come before it is there go to the hand themselves. So does everybody while
- * there are frames that were never given out: as many pages as there are frames find room, and none is left
- * in another's lot.
+ * The next place of the hand, from the lot of this thread's processors. The thread that takes the place
+ * after the last one fetches the next lot; threads that come before the lot is there use the hand itself.
+ * While there are frames that were never given out, all threads use the hand itself: then as many pages as
+ * there are frames find room, and no free frame is left in the lot of others.
  */
 SIMT_FN uint32_t gn__next_place(const struct gn_cache_view *c)
 {

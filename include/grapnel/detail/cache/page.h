@@ -5,18 +5,20 @@
  * The word of a page (detail/cache/word.h) vouches for the bytes of the frame that it names. A thread uses a
  * page in one of three ways:
  *
- *   Without a pin, to read, as under a sequence lock: gn__page_snapshot takes the word, the thread loads from
- *   the frame, and gn__page_reload loads the word once more, behind these loads. If gn__word_validate says
- *   that the page was in that frame all the time, the loaded bytes are the page's; else they are dropped.
+ *   Without a pin, to read, as under a sequence lock: gn__page_snapshot loads the word, the thread loads
+ *   from the frame, and gn__page_reload loads the word once more, behind these loads. If gn__word_validate
+ *   returns 1, the page was in that frame all the time, and the loaded bytes are the page's; else they are
+ *   dropped.
  *
  *   With a pin, to read or write: gn__page_try_pin adds one to the pin count by a compare-and-swap. The page
- *   keeps its frame until gn__page_unpin. gn__page_pin_together and gn__page_pin_own look and pin at once.
+ *   keeps its frame until gn__page_unpin. gn__page_pin_together and gn__page_pin_own take a snapshot and pin
+ *   at once.
  *
- *   Where neither can be had at once, the page is faulted in: a missing sector of a byte-addressable store by
+ *   If neither is possible at once, the page is faulted in: a missing sector of a byte-addressable store by
  *   detail/cache/fault.h, everything else by detail/cache/access.h.
  *
- * Memory edges (docs/memory-model.md): the first look is A4 and pairs with R4 of whoever made the page
- * visible; the second look is A5 and pairs with R5 of whoever took the frame; a pin is an acquire of R4 and
+ * Memory edges (docs/memory-model.md): the snapshot is A4 and pairs with R4 of the thread that published the
+ * page; the reload is A5 and pairs with R5 of the thread that took the frame; a pin is an acquire of R4 and
  * of earlier unpins, and an unpin is the release that an evictor's compare-and-swap acquires.
  */
 #ifndef GRAPNEL_CACHE_PAGE_H
@@ -90,8 +92,8 @@ SIMT_FN struct gn_hold gn__page_snapshot_direct(const struct gn__pages *p, uint6
 
 /*
  * gn__page_snapshot - look a page up (A4). Any thread; waits for nothing.
- * Returns the page's word, what it said, and the bytes of its frame, which are the page's only if the word
- * has a flag of GN__WORD_HELD. In a set table that has no word for the page, word is NULL and seen is 0; the
+ * Returns the page's word, its value, and the bytes of its frame, which are the page's only if the word has
+ * a flag of GN__WORD_HELD. In a set table that has no word for the page, word is NULL and seen is 0; the
  * order is an acquire there.
  */
 SIMT_FN struct gn_hold gn__page_snapshot(const struct gn__pages *p, uint64_t page, enum gn__order order)

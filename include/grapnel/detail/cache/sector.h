@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/sector.h - which parts of a page a frame holds, and which of them the store has not.
+ * detail/cache/sector.h - which parts of a page a frame holds, and which of them are not yet in the store.
  *
  * A page has up to 32 sectors of equal size. A frame's sector word holds two masks, so each sector has two
  * bits:
@@ -15,11 +15,11 @@
  *                      it at once: the one that came late has set the bit of a sector that was valid by
  *                      then; it is what the store has.)
  *
- * An absent sector is claimed by a fetch-and-or that sets its dirty bit: whoever found both bits 0 owns it,
- * so each sector has one fetch at a time, and no fetch runs into bytes that a writer has put there. The owner
- * makes it valid behind the bytes (gn__sector_arrive), or absent again if they could not be had
- * (gn__sector_give_back). A valid sector stays valid as long as the page has the frame. When all sectors are
- * valid the page becomes VALID.
+ * A thread claims an absent sector by a fetch-and-or that sets its dirty bit. The thread that found both
+ * bits 0 owns the sector. So each sector has one fetch at a time, and no fetch overwrites the bytes of a
+ * writer. After the bytes the owner makes the sector valid (gn__sector_arrive); if they could not be had, it
+ * makes it absent again (gn__sector_give_back). A valid sector stays valid as long as the page has the
+ * frame. When all sectors are valid the page becomes VALID.
  *
  * Sectors behind the end of the store count as valid. A VALID page has all bits of `valid` set. A cache
  * without sector words behaves as if a page were one sector, and has no PARTIAL pages.

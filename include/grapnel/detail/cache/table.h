@@ -3,8 +3,9 @@
  * detail/cache/table.h - from a page to its word.
  *
  * The direct table has a word for every page. The set table has a word for every frame; page p may lie in the
- * frames of one set, and the word's tag says which page it is: with s sets, the tag is p / s and the set is
- * the rest of p, stirred by the tag so that arrays with equal strides spread. Both can be turned back into p.
+ * frames of one set, and the word's tag says which page it is: with s sets, the tag is p / s, and the set is
+ * the remainder, mixed with the tag so that arrays with equal strides use different sets. From tag and set p
+ * can be computed again.
  */
 #ifndef GRAPNEL_CACHE_TABLE_H
 #define GRAPNEL_CACHE_TABLE_H
@@ -13,9 +14,9 @@
 #include <grapnel/detail/simt/lookup.h>
 
 /*
- * A page that was looked up: its word, what that said, and the bytes of its frame. With a pin
- * (detail/cache/page.h) the page keeps that frame; where lanes pinned it together, word is the first lane's
- * only.
+ * A page that was looked up: its word, the value of the word, and the bytes of its frame. With a pin
+ * (detail/cache/page.h) the page keeps that frame. If lanes pinned it together, only the first lane has
+ * word.
  */
 struct gn_hold {
 	uint64_t *word; /* NULL: none stands for the page (set table), or nothing is held */
@@ -37,8 +38,8 @@ SIMT_FN struct gn_cache_local *gn__local(const struct gn_cache_view *c)
 }
 
 /*
- * So many misses of these processors do without something. Races lose a count or two, which does not matter.
- * Returns 1 or 0.
+ * Is this attempt left out for a miss of these processors? It counts the backoff down. Races lose a count or
+ * two, which does not matter. Returns 1 or 0.
  */
 SIMT_FN int gn__backs_off(uint32_t *backoff)
 {

@@ -46,8 +46,8 @@ struct gn_cache_statistics {
 };
 
 /*
- * The first write that failed since the host last took it; in pinned memory, so that it can while kernels
- * run.
+ * The first write that failed since the host last read it; in pinned memory, so that the host can read it
+ * while kernels run.
  */
 struct gn_cache_failure {
 	uint32_t state;  /* 0 none, 1 being written, 2 there */
@@ -60,8 +60,8 @@ struct gn_cache_failure {
 };
 
 /*
- * What a few processors share, a line each. Were it one word for all, every miss would wait for it, and three
- * times as long where its place in the device's memory is a busy one.
+ * Words that a few processors share, one line for each such group. If all processors shared one word, every
+ * miss would wait for it, and three times as long if its place in the device's memory is a busy one.
  */
 struct gn_cache_local {
 	/* direct table: a lot of the hand's places: first << 32 | GN__LOT_BEGUN + how many are taken */
