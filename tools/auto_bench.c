@@ -27,7 +27,7 @@ static const struct mode {
                   {"auto", GN_PATTERN_AUTO}};
 
 struct request {
-	struct gn_pattern_options bed;
+	struct gn_pattern_options fixture;
 	struct bench_request all; /* the machine and the files */
 	const char *pattern;
 	int explain, tuned;
@@ -89,13 +89,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT: bench_inputs(state, &q->all); return 0;
-	case OPT_DATA: q->bed.data_bytes = tool_size(state, "--data", arg, 1); return 0;
-	case OPT_CACHE: q->bed.cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
+	case OPT_DATA: q->fixture.data_bytes = tool_size(state, "--data", arg, 1); return 0;
+	case OPT_CACHE: q->fixture.cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
 	case OPT_TOUCHES:
-		q->bed.touches = tool_number(state, "--touches", arg, 1, UINT64_MAX >> 16);
+		q->fixture.touches = tool_number(state, "--touches", arg, 1, UINT64_MAX >> 16);
 		return 0;
 	case OPT_LAUNCHES:
-		q->bed.launches =
+		q->fixture.launches =
 		    (uint32_t)tool_number(state, "--launches", arg, 2, GN_PATTERN_MOST_LAUNCHES);
 		return 0;
 	case OPT_PATTERN: q->pattern = pattern_option(state, arg); return 0;
@@ -105,7 +105,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		q->tuned = 1;
 		q->settings = arg;
 		return 0;
-	case ARGP_KEY_END: q->bed.machine = q->all.machine; return 0;
+	case ARGP_KEY_END: q->fixture.machine = q->all.machine; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -152,14 +152,14 @@ static int suits(const struct gn_pattern *p, const struct request *q, unsigned k
 	return k == GATHER ? p->list != NULL : modes[k].mode >= p->least && modes[k].mode <= p->most;
 }
 
-static int run_pattern(struct gn_pattern_fixture *bed, const struct request *q, const struct gn_pattern *p,
+static int run_pattern(struct gn_pattern_fixture *fixture, const struct request *q, const struct gn_pattern *p,
                        struct runs *r, struct gn_error *e)
 {
-	int rc = gn_pattern_run(bed, p, modes[AUTO].mode, 0, &r->of[AUTO], e);
+	int rc = gn_pattern_run(fixture, p, modes[AUTO].mode, 0, &r->of[AUTO], e);
 
 	for (unsigned k = 0; k < AUTO && !rc; k++)
 		if (suits(p, q, k))
-			rc = gn_pattern_run(bed, p, modes[k].mode, limit_of(r), &r->of[k], e);
+			rc = gn_pattern_run(fixture, p, modes[k].mode, limit_of(r), &r->of[k], e);
 	return rc;
 }
 
@@ -246,7 +246,7 @@ static json_t *chosen(const struct gn_pattern_result *r)
 	                 r->explain);
 }
 
-static int run(struct bench *b, struct gn_pattern_fixture *bed, const struct request *q, struct runs *r,
+static int run(struct bench *b, struct gn_pattern_fixture *fixture, const struct request *q, struct runs *r,
                json_t *patterns, struct gn_error *e)
 {
 	int rc = 0;
@@ -257,8 +257,8 @@ static int run(struct bench *b, struct gn_pattern_fixture *bed, const struct req
 		if (q->pattern && strcmp(q->pattern, p->name))
 			continue;
 		memset(r, 0, sizeof *r);
-		rc = run_pattern(bed, q, p, r, e);
-		rc = rc ? rc : keep_rows(b, p, r, bed->options.launches, e);
+		rc = run_pattern(fixture, q, p, r, e);
+		rc = rc ? rc : keep_rows(b, p, r, fixture->options.launches, e);
 		json_object_set_new(patterns, p->name, chosen(&r->of[AUTO]));
 		if (rc)
 			break;
@@ -270,30 +270,30 @@ static int run(struct bench *b, struct gn_pattern_fixture *bed, const struct req
 }
 
 /* Where the settings leave it open the library's own guess stays. */
-static int take_settings(struct gn_pattern_fixture *bed, const struct request *q, struct gn_error *e)
+static int take_settings(struct gn_pattern_fixture *fixture, const struct request *q, struct gn_error *e)
 {
 	json_t *settings = NULL;
 	const int rc = q->tuned ? tool_tuned(q->settings, &settings, e) : 0;
 
 	if (settings)
-		bed->reach_bytes = (uint64_t)tool_tuned_number(settings, "reach_bytes", 0);
+		fixture->reach_bytes = (uint64_t)tool_tuned_number(settings, "reach_bytes", 0);
 	json_decref(settings);
 	return rc;
 }
 
-/* What the patterns' bed holds is the bench's from then on. */
-static int open_bed(struct bench *b, struct gn_pattern_fixture *bed, const struct request *q, struct gn_error *e)
+/* What the patterns' fixture holds is the bench's from then on. */
+static int open_fixture(struct bench *b, struct gn_pattern_fixture *fixture, const struct request *q, struct gn_error *e)
 {
 	int rc = tool_files_check(&q->all.files, e);
 
 	if (rc)
 		return rc;
-	rc = gn_pattern_fixture_open(bed, &q->bed, e);
-	b->bed.machine = bed->machine;
-	b->bed.info = bed->info;
-	b->bed.store = bed->store;
-	b->wrong = bed->wrong;
-	return rc ? rc : take_settings(bed, q, e);
+	rc = gn_pattern_fixture_open(fixture, &q->fixture, e);
+	b->fixture.machine = fixture->machine;
+	b->fixture.info = fixture->info;
+	b->fixture.store = fixture->store;
+	b->wrong = fixture->wrong;
+	return rc ? rc : take_settings(fixture, q, e);
 }
 
 int tool_auto_bench(int argc, char **argv)
@@ -301,7 +301,7 @@ int tool_auto_bench(int argc, char **argv)
 	static struct bench b; /* these are large for a stack */
 	static struct runs runs;
 	json_t *patterns = json_object();
-	struct gn_pattern_fixture bed;
+	struct gn_pattern_fixture fixture;
 	struct request q;
 	struct gn_error e;
 	int rc;
@@ -310,17 +310,17 @@ int tool_auto_bench(int argc, char **argv)
 	memset(&q, 0, sizeof q);
 	memset(&e, 0, sizeof e);
 	bench_standard(&q.all, 0, 1);
-	q.bed.data_bytes = 64u << 20;
+	q.fixture.data_bytes = 64u << 20;
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
-	if (!q.bed.cache_bytes)
-		q.bed.cache_bytes = q.bed.data_bytes / 8;
+	if (!q.fixture.cache_bytes)
+		q.fixture.cache_bytes = q.fixture.data_bytes / 8;
 	b.q = &q.all;
 	b.command = "auto-bench";
-	rc = open_bed(&b, &bed, &q, &e);
-	rc = rc ? rc : run(&b, &bed, &q, &runs, patterns, &e);
+	rc = open_fixture(&b, &fixture, &q, &e);
+	rc = rc ? rc : run(&b, &fixture, &q, &runs, patterns, &e);
 	return bench_end(&b, rc,
-	                 json_pack("{s:I, s:I, s:i, s:o}", "data_bytes", (json_int_t)q.bed.data_bytes,
-	                           "cache_bytes", (json_int_t)q.bed.cache_bytes, "launches",
-	                           (int)(q.bed.launches ? q.bed.launches : 12), "patterns", patterns),
+	                 json_pack("{s:I, s:I, s:i, s:o}", "data_bytes", (json_int_t)q.fixture.data_bytes,
+	                           "cache_bytes", (json_int_t)q.fixture.cache_bytes, "launches",
+	                           (int)(q.fixture.launches ? q.fixture.launches : 12), "patterns", patterns),
 	                 &e);
 }

@@ -94,7 +94,7 @@ static int open_arrays(struct bench *b, const struct choice *c, unsigned arrays,
 
 	b->bytes = c->request.data_bytes ? c->request.data_bytes
 	           : c->quick            ? 4ull << 20
-	           : b->bed.info.is_cuda ? 8ull << 30
+	           : b->fixture.info.is_cuda ? 8ull << 30
 	                                 : 256ull << 20;
 	b->bytes &= ~0xffffull;
 	rc = rc ? rc : bench_store(b, NULL, b->bytes * arrays, e);

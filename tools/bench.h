@@ -15,7 +15,7 @@
 #include <grapnel/array.h>
 #include <grapnel/simt.h>
 
-#include "scope/grapnel/bed.h"
+#include "scope/grapnel/fixture.h"
 #include "scope/sampling.h"
 #include "tool.h"
 
@@ -45,7 +45,7 @@ struct bench_kept {
 struct bench {
 	const char *command; /* such as "bench" */
 	const struct bench_request *q;
-	struct bed bed;            /* its store holds all arrays of the workload that has most of them */
+	struct fixture fixture;            /* its store holds all arrays of the workload that has most of them */
 	struct simt_grid grid;     /* for work without waits: more blocks than run at once */
 	struct simt_grid resident; /* one wave */
 	char *memory;              /* of the store; NULL: it has none */
@@ -78,7 +78,7 @@ int bench_search(struct bench *b, struct gn_error *e);
 int bench_stores(struct bench *b, struct gn_error *e);
 int bench_patterns(struct bench *b, struct gn_error *e);
 
-/* ---- the bed (bench_bed.c) ---- */
+/* ---- the fixture (bench_fixture.c) ---- */
 
 /*
  * --machine and the like, --json and the like, --data, --cache, --page, --table, --repeat: children of a
@@ -110,7 +110,7 @@ int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_
                  const void *arguments, double *seconds, struct gn_error *e);
 
 /*
- * bench_cache - a cache over the store, b->bed.cache, and an array of u32 of the first b->bytes of it.
+ * bench_cache - a cache over the store, b->fixture.cache, and an array of u32 of the first b->bytes of it.
  * @part  the cache's share of the data, as in 16 for a sixteenth, where the command line does not say it
  * bench_uncache ends both; it returns rc, or what the array failed with.
  */
@@ -173,7 +173,7 @@ struct bench_work {
 };
 
 /*
- * bench_row - measure a kernel that does the work. b->bed.cache, if there is one, forgets its pages before
+ * bench_row - measure a kernel that does the work. b->fixture.cache, if there is one, forgets its pages before
  * each run. @result  as of bench_measure
  */
 int bench_row(struct bench *b, const struct bench_work *work, const char *name, enum scope_role role,
@@ -196,7 +196,7 @@ int bench_cuda_words(struct bench *b, uint64_t touches, struct gn_error *e);
 void bench_print(struct bench *b);
 
 /*
- * bench_end - write the files that were asked for, and end the bed.
+ * bench_end - write the files that were asked for, and end the fixture.
  * @rc        what the measuring returned
  * @settings  of the command, beside machine, store and repeat; taken over
  * Returns an exit status.

@@ -28,11 +28,11 @@ static int run_launch(struct bench *b, void *user, double *seconds, struct gn_er
 
 	a->args.salt++;
 	rc = bench_launch(b, a->kernel, b->grid, &a->args, seconds, e);
-	if (!rc && b->bed.cache)
-		rc = gn_cache_flush(b->bed.cache, e);
+	if (!rc && b->fixture.cache)
+		rc = gn_cache_flush(b->fixture.cache, e);
 	*seconds = scope_clock() - begin;
 	rc = rc ? rc : bench_add_check(b, a, e);
-	return !rc && b->bed.cache ? gn_cache_invalidate(b->bed.cache, e) : rc;
+	return !rc && b->fixture.cache ? gn_cache_invalidate(b->fixture.cache, e) : rc;
 }
 
 int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum scope_role role,
@@ -49,19 +49,19 @@ static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 	struct gn_array *const arrays[] = {&a->args.a, &a->args.b, &a->args.c};
 	const uint64_t bytes = b->q->cache_bytes ? b->q->cache_bytes : b->bytes / 2;
 	struct gn_cache_info facts;
-	int rc = bed_cache(&b->bed, bytes, b->q->page_bytes, 0, e);
+	int rc = fixture_cache(&b->fixture, bytes, b->q->page_bytes, 0, e);
 
-	rc = rc ? rc : gn_cache_describe(b->bed.cache, &facts);
+	rc = rc ? rc : gn_cache_describe(b->fixture.cache, &facts);
 	/* kernels that hold a page write all of it, and nothing behind it */
 	a->args.page_words = rc ? 0 : facts.page_bytes / 4;
 	for (unsigned k = 0; k < 3 && !rc; k++)
-		rc = bed_array(&b->bed, arrays[k], k * b->bytes, b->bytes / 4, e);
+		rc = fixture_array(&b->fixture, arrays[k], k * b->bytes, b->bytes / 4, e);
 	rc = rc ? rc : bench_add_row(b, a, "paged-pages", SCOPE_OURS, &gn_base_add_page_kernel, e);
 	rc = rc ? rc : bench_add_row(b, a, "paged-range", SCOPE_OURS, &gn_base_add_range_kernel, e);
 	rc = rc ? rc : bench_add_row(b, a, "paged-scalar", SCOPE_OURS, &gn_base_add_scalar_kernel, e);
 	for (unsigned k = 0; k < 3; k++)
-		rc = bed_array_end(&b->bed, arrays[k], rc, e);
-	bed_uncache(&b->bed);
+		rc = fixture_array_end(&b->fixture, arrays[k], rc, e);
+	fixture_uncache(&b->fixture);
 	return rc;
 }
 
@@ -77,11 +77,11 @@ int bench_add(struct bench *b, struct gn_error *e)
 	a.args.out = (uint32_t *)(void *)(b->memory + 2 * b->bytes);
 	a.args.words = b->bytes / 4;
 	a.args.wrong = b->wrong;
-	bench_begin(b, "add", b->bed.info.is_cuda ? "tiles" : "plain",
+	bench_begin(b, "add", b->fixture.info.is_cuda ? "tiles" : "plain",
 	            "C = A + B, %.3g GB each in host memory", (double)b->bytes / 1e9);
 	rc = bench_launch(b, &gn_base_add_fill_kernel, b->grid, &a.args, &seconds, e);
 	if (!rc)
-		rc = bench_add_row(b, &a, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
+		rc = bench_add_row(b, &a, b->fixture.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		                   &gn_base_add_pointer_kernel, e);
 #ifdef GN_CUDA
 	rc = rc ? rc : bench_cuda_copies(b, e);

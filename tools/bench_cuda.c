@@ -30,15 +30,15 @@ int bench_cuda_copies(struct bench *b, struct gn_error *e)
 	char *device;
 	int rc;
 
-	if (!b->bed.info.is_cuda)
+	if (!b->fixture.info.is_cuda)
 		return 0;
-	device = (char *)simt_alloc(b->bed.machine, 2 * bytes, SIMT_DEVICE);
+	device = (char *)simt_alloc(b->fixture.machine, 2 * bytes, SIMT_DEVICE);
 	if (!device)
 		return gn_error_set(e, -GN_ENOMEM, "no room on the device to measure copies");
 	/* What is copied back is what was copied in. */
-	rc = simt_move(b->bed.machine, device + bytes, b->memory + bytes, bytes);
+	rc = simt_move(b->fixture.machine, device + bytes, b->memory + bytes, bytes);
 	rc = rc ? rc : gn_base_copies(b->memory, device, bytes, rates, e);
-	simt_free(b->bed.machine, device);
+	simt_free(b->fixture.machine, device);
 	rc = rc ? rc : copies_row(b, "memcpy-in", rates[0], (double)bytes, e);
 	rc = rc ? rc : copies_row(b, "memcpy-out", rates[1], (double)bytes, e);
 	return rc ? rc : copies_row(b, "memcpy-both", rates[2], 2.0 * (double)bytes, e);
@@ -126,7 +126,7 @@ static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struc
 	t->tiling.bytes = b->bytes;
 	t->tiling.grid = b->resident;
 	t->tiling.user = t;
-	t->tiling.buffer = (char *)simt_alloc(b->bed.machine, arrays * 3 * (64ull << 20), SIMT_DEVICE);
+	t->tiling.buffer = (char *)simt_alloc(b->fixture.machine, arrays * 3 * (64ull << 20), SIMT_DEVICE);
 	if (!t->tiling.buffer)
 		return gn_error_set(e, -GN_ENOMEM, "no room on the device for tiles");
 	rc = best_shape(b, t, e);
@@ -134,7 +134,7 @@ static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struc
 	if (!rc)
 		snprintf(row->why, sizeof row->why, "tiles of %llu MiB, %u streams",
 		         (unsigned long long)(t->tiling.tile_bytes >> 20), t->tiling.streams);
-	simt_free(b->bed.machine, t->tiling.buffer);
+	simt_free(b->fixture.machine, t->tiling.buffer);
 	return rc;
 }
 
@@ -142,7 +142,7 @@ int bench_cuda_add(struct bench *b, struct bench_add *a, struct gn_error *e)
 {
 	struct tile_run t;
 
-	if (!b->bed.info.is_cuda)
+	if (!b->fixture.info.is_cuda)
 		return 0;
 	memset(&t, 0, sizeof t);
 	t.tiling.in[0] = b->memory;
@@ -261,7 +261,7 @@ int bench_cuda_sequential(struct bench *b, struct gn_error *e)
 	struct managed m;
 	int rc;
 
-	if (!b->bed.info.is_cuda)
+	if (!b->fixture.info.is_cuda)
 		return 0;
 	memset(&t, 0, sizeof t);
 	t.tiling.in[0] = b->memory;
@@ -283,7 +283,7 @@ int bench_cuda_pages(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	struct managed m;
 	int rc;
 
-	if (!b->bed.info.is_cuda)
+	if (!b->fixture.info.is_cuda)
 		return 0;
 	memset(&args, 0, sizeof args);
 	rc = open_managed(b, &m, b->bytes, e);
@@ -305,7 +305,7 @@ int bench_cuda_words(struct bench *b, uint64_t touches, struct gn_error *e)
 	struct managed m;
 	int rc;
 
-	if (!b->bed.info.is_cuda)
+	if (!b->fixture.info.is_cuda)
 		return 0;
 	memset(&args, 0, sizeof args);
 	rc = open_managed(b, &m, b->bytes, e);

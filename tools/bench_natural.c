@@ -20,7 +20,7 @@ int bench_natural_open(struct bench_natural *n, struct bench *b, const struct si
 	n->b = b;
 	n->args.memory = b->memory;
 	n->args.words = b->bytes / 4;
-	n->args.sum = (uint64_t *)simt_alloc(b->bed.machine, sizeof *n->args.sum, SIMT_DEVICE);
+	n->args.sum = (uint64_t *)simt_alloc(b->fixture.machine, sizeof *n->args.sum, SIMT_DEVICE);
 	if (!n->args.sum)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a sum");
 	return bench_launch(b, fill, b->grid, &n->args, &seconds, e);
@@ -28,7 +28,7 @@ int bench_natural_open(struct bench_natural *n, struct bench *b, const struct si
 
 int bench_natural_close(struct bench_natural *n, int rc, struct gn_error *e)
 {
-	simt_free(n->b->bed.machine, n->args.sum);
+	simt_free(n->b->fixture.machine, n->args.sum);
 	return rc ? rc : bench_fill(n->b, n->b->memory, n->b->bytes, e);
 }
 
@@ -45,7 +45,7 @@ struct run {
 static int add_up(struct bench_natural *n, const struct simt_kernel *kernel, struct simt_grid grid,
                   uint64_t *sum, double *seconds, struct gn_error *e)
 {
-	struct simt_machine *m = n->b->bed.machine;
+	struct simt_machine *m = n->b->fixture.machine;
 	int rc;
 
 	*sum = 0;
@@ -60,7 +60,7 @@ static int prepare(struct run *r, struct gn_error *e)
 {
 	uint64_t sum;
 	double seconds;
-	int rc = r->n->b->bed.cache ? gn_cache_invalidate(r->n->b->bed.cache, e) : 0;
+	int rc = r->n->b->fixture.cache ? gn_cache_invalidate(r->n->b->fixture.cache, e) : 0;
 
 	r->n->args.salt++;
 	return !rc && r->state == BENCH_AGAIN ? add_up(r->n, r->kernel, r->grid, &sum, &seconds, e) : rc;
@@ -107,7 +107,7 @@ static struct simt_grid plain_grid(const struct bench *b, unsigned k)
 	static const unsigned quarters[] = {4, 2, 1, 8, 32};
 	struct simt_grid grid = b->resident;
 
-	grid.blocks = k < sizeof quarters / sizeof *quarters && (b->bed.info.is_cuda || !k)
+	grid.blocks = k < sizeof quarters / sizeof *quarters && (b->fixture.info.is_cuda || !k)
 	                  ? grid.blocks * quarters[k] / 4
 	                  : 0;
 	return grid;
@@ -160,25 +160,25 @@ int bench_natural_limit(struct bench_natural *n, const char *name, const struct 
 /* How large the pages of a cache are depends on what the library chooses. */
 static int make_cache_of(struct bench_natural *n, uint64_t frames, struct gn_error *e)
 {
-	struct bed *bed = &n->b->bed;
+	struct fixture *fixture = &n->b->fixture;
 	struct gn_cache_info facts;
-	int rc = bed_cache(bed, n->b->bytes / 8, n->b->q->page_bytes, 0, e);
+	int rc = fixture_cache(fixture, n->b->bytes / 8, n->b->q->page_bytes, 0, e);
 
-	if (!rc && (rc = gn_cache_describe(bed->cache, &facts)))
+	if (!rc && (rc = gn_cache_describe(fixture->cache, &facts)))
 		gn_error_set(e, rc, "the cache cannot be described");
 	if (rc)
 		return rc;
-	bed_uncache(bed);
-	return bed_cache(bed, frames * facts.page_bytes, n->b->q->page_bytes, 0, e);
+	fixture_uncache(fixture);
+	return fixture_cache(fixture, frames * facts.page_bytes, n->b->q->page_bytes, 0, e);
 }
 
 int bench_natural_cache(struct bench_natural *n, uint64_t bytes, uint64_t frames, struct gn_error *e)
 {
 	const struct bench_request *q = n->b->q;
-	int rc = bytes ? bed_cache(&n->b->bed, q->cache_bytes ? q->cache_bytes : bytes, q->page_bytes, 0, e)
+	int rc = bytes ? fixture_cache(&n->b->fixture, q->cache_bytes ? q->cache_bytes : bytes, q->page_bytes, 0, e)
 	               : make_cache_of(n, frames, e);
 
-	return rc ? rc : bed_array(&n->b->bed, &n->args.array, 0, n->args.words, e);
+	return rc ? rc : fixture_array(&n->b->fixture, &n->args.array, 0, n->args.words, e);
 }
 
 int bench_natural_row(struct bench_natural *n, const char *name, const struct simt_kernel *kernel,
@@ -190,7 +190,7 @@ int bench_natural_row(struct bench_natural *n, const char *name, const struct si
 	struct scope_result *row;
 	int rc = bench_measure(n->b, &way, &row, e);
 
-	if (!rc && n->b->bed.cache && !gn_cache_describe(n->b->bed.cache, &facts))
+	if (!rc && n->b->fixture.cache && !gn_cache_describe(n->b->fixture.cache, &facts))
 		snprintf(row->why, sizeof row->why, "%llu pages of %u bytes",
 		         (unsigned long long)facts.frames, facts.page_bytes);
 	return rc;

@@ -26,15 +26,15 @@ static int kernel_row(struct bench *b, const char *name, enum scope_role role,
 static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
 {
 	const uint64_t warps =
-	    (uint64_t)b->resident.blocks * b->resident.block_threads / b->bed.info.warp_width;
+	    (uint64_t)b->resident.blocks * b->resident.block_threads / b->fixture.info.warp_width;
 	int rc;
 
 	args->warp_frames = 1;
-	args->scratch = (char *)simt_alloc(b->bed.machine, warps * args->page_bytes, SIMT_DEVICE);
+	args->scratch = (char *)simt_alloc(b->fixture.machine, warps * args->page_bytes, SIMT_DEVICE);
 	if (!args->scratch)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a page a warp");
 	rc = kernel_row(b, "copy", SCOPE_BOUND, &gn_base_pages_copy_kernel, args, e);
-	simt_free(b->bed.machine, args->scratch);
+	simt_free(b->fixture.machine, args->scratch);
 	args->scratch = NULL;
 	return rc;
 }
@@ -43,23 +43,23 @@ static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_
 static int noted_row(struct bench *b, struct gn_base_pages_args *args, struct gn_error *e)
 {
 	const uint64_t warps =
-	    (uint64_t)b->resident.blocks * b->resident.block_threads / b->bed.info.warp_width;
+	    (uint64_t)b->resident.blocks * b->resident.block_threads / b->fixture.info.warp_width;
 	const uint64_t pages = b->bytes / args->page_bytes, share = pages / FRAMES_OF / warps;
 	int rc;
 
 	args->batch = BATCH_BYTES / args->page_bytes;
 	args->warp_frames = share > args->batch ? share : args->batch;
 	args->scratch =
-	    (char *)simt_alloc(b->bed.machine, warps * args->warp_frames * args->page_bytes, SIMT_DEVICE);
-	args->owner = (uint64_t *)simt_alloc(b->bed.machine, warps * args->warp_frames * 8, SIMT_DEVICE);
-	args->table = (uint64_t *)simt_alloc(b->bed.machine, pages * 8, SIMT_DEVICE);
+	    (char *)simt_alloc(b->fixture.machine, warps * args->warp_frames * args->page_bytes, SIMT_DEVICE);
+	args->owner = (uint64_t *)simt_alloc(b->fixture.machine, warps * args->warp_frames * 8, SIMT_DEVICE);
+	args->table = (uint64_t *)simt_alloc(b->fixture.machine, pages * 8, SIMT_DEVICE);
 	rc = args->scratch && args->owner && args->table
 	         ? 0
 	         : gn_error_set(e, -GN_ENOMEM, "no memory for frames and a table");
 	rc = rc ? rc : kernel_row(b, "copy-noted", SCOPE_BOUND, &gn_base_pages_noted_kernel, args, e);
-	simt_free(b->bed.machine, args->scratch);
-	simt_free(b->bed.machine, args->owner);
-	simt_free(b->bed.machine, args->table);
+	simt_free(b->fixture.machine, args->scratch);
+	simt_free(b->fixture.machine, args->owner);
+	simt_free(b->fixture.machine, args->table);
 	args->scratch = NULL;
 	return rc;
 }
@@ -97,7 +97,7 @@ static int one_size(struct bench *b, uint32_t page_bytes, struct gn_error *e)
 	rc = rc ? rc : copy_row(b, &args, e);
 	rc = rc ? rc : noted_row(b, &args, e);
 	if (!rc)
-		rc = kernel_row(b, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
+		rc = kernel_row(b, b->fixture.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		                &gn_base_pages_pointer_kernel, &args, e);
 #ifdef GN_CUDA
 	rc = rc ? rc : bench_cuda_pages(b, page_bytes, e);

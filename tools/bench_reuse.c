@@ -19,7 +19,7 @@ static void note_misses(struct bench *b, const struct gn_base_reuse_args *args, 
 {
 	const double touched = (double)args->touches * PAGE_BYTES;
 
-	bench_moved(r, (double)bed_fetched(&b->bed) / runs);
+	bench_moved(r, (double)fixture_fetched(&b->fixture) / runs);
 	snprintf(r->why, sizeof r->why, "%.1f %% of %.3g GB fetched: %.1f GB/s to the reader",
 	         100 * (double)r->bytes / touched, touched / 1e9, touched / bench_seconds(r) / 1e9);
 }
@@ -47,7 +47,7 @@ static int with_trace(struct bench *b, struct gn_base_reuse_args *args, struct g
 
 	rc = rc ? rc : bench_stream(b, e);
 	if (!rc)
-		rc = bench_row(b, &work, b->bed.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
+		rc = bench_row(b, &work, b->fixture.info.is_cuda ? "zero-copy" : "plain", SCOPE_BASELINE,
 		               &gn_base_reuse_pointer_kernel, NULL, e);
 	for (unsigned part = 1; part <= 8 && !rc; part *= 2)
 		rc = cached_row(b, args, part, e);
@@ -69,10 +69,10 @@ int bench_reuse(struct bench *b, struct gn_error *e)
 	bench_begin(b, "reuse", "stream",
 	            "pages of 4 KiB of %.3g GB in host memory by Zipf's law (0.99), as the cache shrinks",
 	            (double)b->bytes / 1e9);
-	args.trace = (uint32_t *)simt_alloc(b->bed.machine, args.touches * sizeof *args.trace, SIMT_DEVICE);
+	args.trace = (uint32_t *)simt_alloc(b->fixture.machine, args.touches * sizeof *args.trace, SIMT_DEVICE);
 	if (!args.trace)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for the trace; take a smaller --data");
 	rc = with_trace(b, &args, e);
-	simt_free(b->bed.machine, args.trace);
+	simt_free(b->fixture.machine, args.trace);
 	return rc;
 }

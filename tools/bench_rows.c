@@ -121,7 +121,7 @@ struct launch {
 static int run_kernel(struct bench *b, void *user, double *seconds, struct gn_error *e)
 {
 	const struct launch *l = (const struct launch *)user;
-	int rc = b->bed.cache ? gn_cache_invalidate(b->bed.cache, e) : 0;
+	int rc = b->fixture.cache ? gn_cache_invalidate(b->fixture.cache, e) : 0;
 
 	if (l->work->seed)
 		++*l->work->seed;
@@ -199,8 +199,8 @@ void bench_print(struct bench *b)
 	if (tool_files_to_stdout(&b->q->files))
 		return;
 	if (!b->printed)
-		printf("%s, %u processors, warps of %u; %s\n", b->bed.info.name, b->bed.info.processors,
-		       b->bed.info.warp_width, gn_store_path(b->bed.store));
+		printf("%s, %u processors, warps of %u; %s\n", b->fixture.info.name, b->fixture.info.processors,
+		       b->fixture.info.warp_width, gn_store_path(b->fixture.store));
 	for (; b->printed < b->rows; b->printed++) {
 		const struct bench_kept *row = &b->row[b->printed];
 		const size_t group = strcspn(row->name, "/") + 1;
@@ -222,8 +222,8 @@ static json_t *context(const struct bench *b, json_t *settings)
 	all = scope_environment(&m);
 	json_object_update_new(settings,
 	                       json_pack("{s:s, s:o, s:s, s:i, s:b}", "command", b->command, "machine",
-	                                 tool_json_machine(&b->bed.info), "path",
-	                                 gn_store_path(b->bed.store), "repeat", (int)b->q->repeat, "verified",
+	                                 tool_json_machine(&b->fixture.info), "path",
+	                                 gn_store_path(b->fixture.store), "repeat", (int)b->q->repeat, "verified",
 	                                 1));
 	json_object_set_new(all, "executable", json_sprintf("grapnel %s", b->command));
 	json_object_set_new(all, "bench", settings);

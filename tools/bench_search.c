@@ -22,7 +22,7 @@ static int cached_row(struct bench_natural *n, const char *name, unsigned part, 
 static int lines_row(struct bench_natural *n, struct gn_error *e)
 {
 	static const struct simt_kernel *const lines[] = {&gn_natural_search_lines_kernel};
-	struct simt_machine *m = n->b->bed.machine;
+	struct simt_machine *m = n->b->fixture.machine;
 	double seconds;
 	int rc;
 

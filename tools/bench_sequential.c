@@ -13,10 +13,10 @@ static int plain_row(struct bench *b, const struct gn_base_read_args *args, stru
 	struct gn_base_read_args plain = *args;
 	const struct bench_work work = {&plain, NULL, {0, 0, 0}, SCOPE_BANDWIDTH, (double)b->bytes};
 	uint32_t *copy =
-	    b->bed.info.is_cuda ? (uint32_t *)simt_alloc(b->bed.machine, b->bytes, SIMT_DEVICE) : NULL;
+	    b->fixture.info.is_cuda ? (uint32_t *)simt_alloc(b->fixture.machine, b->bytes, SIMT_DEVICE) : NULL;
 	int rc = 0;
 
-	if (b->bed.info.is_cuda && !copy)
+	if (b->fixture.info.is_cuda && !copy)
 		return gn_error_set(e, -GN_ENOMEM,
 		                    "no room for a copy of the data on the device; take a smaller --data");
 	if (copy) {
@@ -24,7 +24,7 @@ static int plain_row(struct bench *b, const struct gn_base_read_args *args, stru
 		rc = bench_fill(b, copy, b->bytes, e);
 	}
 	rc = rc ? rc : bench_row(b, &work, "plain", SCOPE_BOUND, &gn_base_read_wide_kernel, NULL, e);
-	simt_free(b->bed.machine, copy);
+	simt_free(b->fixture.machine, copy);
 	return rc;
 }
 
@@ -52,7 +52,7 @@ static int array_rows(struct bench *b, struct gn_base_read_args *args, const str
 	                                   {"paged-range", SCOPE_OURS, &gn_base_read_range_kernel},
 	                                   {"paged-cursor", SCOPE_OURS, &gn_base_read_cursor_kernel},
 	                                   {"paged-scalar", SCOPE_OURS, &gn_base_read_scalar_kernel}};
-	int rc = bed_array(&b->bed, &args->array, 0, b->bytes / 4, e);
+	int rc = fixture_array(&b->fixture, &args->array, 0, b->bytes / 4, e);
 
 	rc = rc ? rc : rows(b, work, &direct, 1, e);
 	rc = bench_uncache(b, &args->array, rc, e);
@@ -74,10 +74,10 @@ int bench_sequential(struct bench *b, struct gn_error *e)
 	args.words = b->bytes / 4;
 	args.wrong = b->wrong;
 	args.page_words = 1024;
-	bench_begin(b, "sequential", b->bed.info.is_cuda ? "zero-copy" : "plain",
+	bench_begin(b, "sequential", b->fixture.info.is_cuda ? "zero-copy" : "plain",
 	            "every word of %.3g GB in host memory, in order", (double)b->bytes / 1e9);
 	rc = plain_row(b, &args, e);
-	if (!rc && b->bed.info.is_cuda)
+	if (!rc && b->fixture.info.is_cuda)
 		rc = rows(b, &work, zero_copy, 2, e);
 #ifdef GN_CUDA
 	rc = rc ? rc : bench_cuda_copies(b, e);

@@ -19,7 +19,7 @@ int bench_stores(struct bench *b, struct gn_error *e)
 	n.amount = (double)b->bytes;
 	n.check = &gn_natural_store_check_kernel;
 	rc = rc ? rc : bench_natural_limit(&n, "plain", plain, 2, e);
-	rc = rc ? rc : bed_array(&b->bed, &n.args.array, 0, b->bytes / 4, e);
+	rc = rc ? rc : fixture_array(&b->fixture, &n.args.array, 0, b->bytes / 4, e);
 	rc = rc ? rc : bench_natural_row(&n, "direct-write", &gn_natural_store_write_kernel, BENCH_COLD, e);
 	return bench_natural_close(&n, bench_uncache(b, &n.args.array, rc, e), e);
 }

@@ -11,7 +11,7 @@
 static int array_rows(struct bench *b, struct gn_base_words_args *args, struct bench_work *work,
                       struct gn_error *e)
 {
-	int rc = bed_array(&b->bed, &args->array, 0, b->bytes / 4, e);
+	int rc = fixture_array(&b->fixture, &args->array, 0, b->bytes / 4, e);
 
 	rc = rc ? rc : bench_row(b, work, "direct", SCOPE_OURS, &gn_base_words_array_kernel, NULL, e);
 	rc = bench_uncache(b, &args->array, rc, e);
@@ -24,7 +24,7 @@ static int array_rows(struct bench *b, struct gn_base_words_args *args, struct b
 
 int bench_words(struct bench *b, struct gn_error *e)
 {
-	const char *plain = b->bed.info.is_cuda ? "zero-copy" : "plain";
+	const char *plain = b->fixture.info.is_cuda ? "zero-copy" : "plain";
 	const uint64_t most = 32ull << 20;
 	struct gn_base_words_args args;
 	struct bench_work work = {&args, &args.seed, {0, 0, 0}, SCOPE_RATE, 0};

@@ -143,13 +143,13 @@ static int times_of(struct cache_bench *c, const struct row *r, double *seconds,
 {
 	const unsigned runs = c->q->all.repeat;
 	int rc = launch(c, r->kernel, seconds, e); /* not counted: it warms what can be warmed */
-	const uint64_t before = bed_fetched(&c->b.bed);
+	const uint64_t before = fixture_fetched(&c->b.fixture);
 
 	for (unsigned k = 0; k < runs && !rc; k++) {
 		c->args.seed++;
 		rc = launch(c, r->kernel, &seconds[k], e);
 	}
-	*amount = amount_of(c, r, bed_fetched(&c->b.bed) - before, runs);
+	*amount = amount_of(c, r, fixture_fetched(&c->b.fixture) - before, runs);
 	return rc;
 }
 
@@ -158,7 +158,7 @@ static int measure(struct cache_bench *c, const struct row *r, struct gn_error *
 {
 	static const uint32_t parts[] = {1, 4, 8};
 	const unsigned runs = c->q->all.repeat,
-	               grids = c->b.bed.info.is_cuda && !c->q->blocks && !r->cold ? 3 : 1;
+	               grids = c->b.fixture.info.is_cuda && !c->q->blocks && !r->cold ? 3 : 1;
 	const uint32_t blocks = c->b.grid.blocks;
 	double seconds[BENCH_RUNS], best[BENCH_RUNS], shortest = 0;
 	struct bench_way way = {
@@ -205,12 +205,12 @@ static int can_run(const struct cache_bench *c, const struct row *r)
 static int run_rows(struct cache_bench *c, int cold, uint64_t bytes, uint64_t words, struct gn_error *e)
 {
 	double seconds;
-	int rc = bed_cache(&c->b.bed, bytes, c->args.page_bytes, cold, e);
+	int rc = fixture_cache(&c->b.fixture, bytes, c->args.page_bytes, cold, e);
 
 	c->args.words = words;
 	c->args.pages = words * 4 / c->args.page_bytes;
 	c->args.touches = !cold ? words : c->q->touches ? c->q->touches : c->args.pages;
-	rc = rc ? rc : bed_array(&c->b.bed, &c->args.paged, 0, words, e);
+	rc = rc ? rc : fixture_array(&c->b.fixture, &c->args.paged, 0, words, e);
 	if (!rc && !cold)
 		rc = launch(c, &gn_cb_warm_kernel, &seconds, e);
 	for (unsigned k = 0; k < ROWS && !rc; k++)
@@ -239,7 +239,7 @@ static int fill(struct cache_bench *c, uint64_t words, struct gn_error *e)
 
 		for (uint64_t k = 0; k < count; k++)
 			buffer[k] = gn_base_word(at + k);
-		rc = gn_store_write_host(c->b.bed.store, at * 4, buffer, count * 4, e);
+		rc = gn_store_write_host(c->b.fixture.store, at * 4, buffer, count * 4, e);
 	}
 	free(buffer);
 	return rc;
@@ -249,27 +249,27 @@ static int open_data(struct cache_bench *c, uint64_t *words, struct gn_error *e)
 {
 	const struct request *q = c->q;
 	const struct gn_store_view *view;
-	struct bed *bed = &c->b.bed;
+	struct fixture *fixture = &c->b.fixture;
 	int rc = bench_open(&c->b, e);
 
 	if (rc)
 		return rc;
-	bed->cache_options.policy = q->policy;
-	bed->store_options.transfer_bytes = q->all.page_bytes;
+	fixture->cache_options.policy = q->policy;
+	fixture->store_options.transfer_bytes = q->all.page_bytes;
 	if (q->store && strncmp(q->store, "host:", 5)) /* what the URI says counts more */
-		tool_tuned_defaults("cache-bench", q->all.machine.name, NULL, &bed->store_options.queue_count,
-		                    &bed->store_options.queue_depth);
+		tool_tuned_defaults("cache-bench", q->all.machine.name, NULL, &fixture->store_options.queue_count,
+		                    &fixture->store_options.queue_depth);
 	rc = bench_store(&c->b, q->store, q->all.data_bytes, e);
 	if (rc)
 		return rc;
-	view = gn_store_view_of(bed->store);
+	view = gn_store_view_of(fixture->store);
 	*words = view->capacity_bytes < q->all.data_bytes ? view->capacity_bytes : q->all.data_bytes;
 	*words = *words / q->all.page_bytes * q->all.page_bytes / 4;
 	c->args.store = view->kind == GN_STORE_MEMORY ? (uint32_t *)(void *)view->memory : NULL;
 	c->args.page_bytes = q->all.page_bytes;
 	c->args.plain_words = q->all.cache_bytes / q->all.page_bytes * q->all.page_bytes / 4;
 	c->b.grid.block_threads = q->block_threads;
-	c->b.grid.blocks = q->blocks ? q->blocks : 8 * bed->info.resident_threads / q->block_threads;
+	c->b.grid.blocks = q->blocks ? q->blocks : 8 * fixture->info.resident_threads / q->block_threads;
 	c->b.grid.blocks += !c->b.grid.blocks;
 	return c->args.plain_words > *words
 	           ? gn_error_set(e, -GN_EINVAL,
@@ -280,10 +280,10 @@ static int open_data(struct cache_bench *c, uint64_t *words, struct gn_error *e)
 static int allocate(struct cache_bench *c, struct gn_error *e)
 {
 	const uint64_t warps =
-	    (uint64_t)c->b.grid.blocks * c->b.grid.block_threads / c->b.bed.info.warp_width;
+	    (uint64_t)c->b.grid.blocks * c->b.grid.block_threads / c->b.fixture.info.warp_width;
 
-	c->args.plain = (uint32_t *)simt_alloc(c->b.bed.machine, c->args.plain_words * 4, SIMT_DEVICE);
-	c->args.scratch = (char *)simt_alloc(c->b.bed.machine, warps * c->args.page_bytes, SIMT_DEVICE);
+	c->args.plain = (uint32_t *)simt_alloc(c->b.fixture.machine, c->args.plain_words * 4, SIMT_DEVICE);
+	c->args.scratch = (char *)simt_alloc(c->b.fixture.machine, warps * c->args.page_bytes, SIMT_DEVICE);
 	c->args.wrong = c->b.wrong;
 	return c->args.plain && c->args.scratch
 	           ? 0
@@ -300,9 +300,9 @@ static int run(struct cache_bench *c, struct gn_error *e)
 	rc = rc ? rc : fill(c, words, e);
 	rc = rc ? rc : run_rows(c, 0, c->q->all.cache_bytes, c->args.plain_words, e);
 	rc = rc ? rc : run_rows(c, 1, c->q->cold_bytes, words, e);
-	if (c->b.bed.machine) {
-		simt_free(c->b.bed.machine, c->args.plain);
-		simt_free(c->b.bed.machine, c->args.scratch);
+	if (c->b.fixture.machine) {
+		simt_free(c->b.fixture.machine, c->args.plain);
+		simt_free(c->b.fixture.machine, c->args.scratch);
 	}
 	return rc ? rc : bench_right(&c->b, "cache-bench", e);
 }

@@ -109,7 +109,7 @@ struct gather_bench {
 static struct simt_grid grid_of(const struct gather_bench *g, const struct simt_kernel *kernel)
 {
 	struct simt_grid grid = g->grid;
-	const uint32_t elements = g->args.batch.elements, width = g->b.bed.info.warp_width;
+	const uint32_t elements = g->args.batch.elements, width = g->b.fixture.info.warp_width;
 	const uint64_t lanes = elements < width ? elements : width;
 
 	if (kernel == &gn_gb_ordered_kernel)
@@ -133,8 +133,8 @@ static int call(struct gather_bench *g,
 	const double begin = scope_clock();
 	int rc = rows(g->gather, &g->args.array, &g->args.batch, e);
 
-	if (!rc && (rc = simt_wait(g->b.bed.machine)))
-		gn_error_set(e, rc, "gather, scatter: %s", simt_message(g->b.bed.machine));
+	if (!rc && (rc = simt_wait(g->b.fixture.machine)))
+		gn_error_set(e, rc, "gather, scatter: %s", simt_message(g->b.fixture.machine));
 	*seconds = scope_clock() - begin;
 	return rc;
 }
@@ -159,7 +159,7 @@ static int row(struct gather_bench *g, const char *name, enum scope_role role,
                struct gn_error *e)
 {
 	/* plain loads are long on a GPU, and take the same time every time */
-	const unsigned runs = g->b.bed.info.is_cuda && kernel == &gn_gb_plain_kernel ? 1 : g->b.q->repeat;
+	const unsigned runs = g->b.fixture.info.is_cuda && kernel == &gn_gb_plain_kernel ? 1 : g->b.q->repeat;
 	const struct bench_way way = {
 	    name, role, SCOPE_RATE, (double)rows, kernel ? run_kernel : run_gather, &kernel, runs};
 
@@ -202,7 +202,7 @@ static int checked_row(struct gather_bench *g, const char *name, const struct si
 /* Of a batch each row that is read counts once: how many that are one run says. */
 static int ordered_row(struct gather_bench *g, struct gn_error *e)
 {
-	struct simt_machine *m = g->b.bed.machine;
+	struct simt_machine *m = g->b.fixture.machine;
 	struct scope_result *r;
 	uint64_t reads = 0;
 	double seconds;
@@ -234,7 +234,7 @@ static int there_and_back(struct gather_bench *g, struct gn_error *e)
 	rc = rc ? rc : check_rows(g, ~0u, "gn_scatter_rows and gn_gather_block", e);
 	rc = rc ? rc : with_mask(g, &gn_gb_set_kernel, 0, e);
 	rc = rc ? rc : call(g, gn_scatter_rows, &again, e);
-	rc = rc ? rc : gn_cache_flush(g->b.bed.cache, e);
+	rc = rc ? rc : gn_cache_flush(g->b.fixture.cache, e);
 	rc = rc ? rc : bench_keep(&g->b, &scattered, &scatter, 1, NULL, e);
 	return rc ? rc : bench_keep(&g->b, &by_blocks, &block, 1, NULL, e);
 }
@@ -269,8 +269,8 @@ static int measure(struct gather_bench *g, struct gn_error *e)
 	double seconds;
 	int rc = launch(g, &gn_gb_draw_kernel, &seconds, e);
 
-	rc = rc ? rc : bed_cache(&g->b.bed, g->q->all.cache_bytes, g->q->all.page_bytes, 0, e);
-	rc = rc ? rc : bed_array(&g->b.bed, &g->args.array, 0, g->args.words, e);
+	rc = rc ? rc : fixture_cache(&g->b.fixture, g->q->all.cache_bytes, g->q->all.page_bytes, 0, e);
+	rc = rc ? rc : fixture_array(&g->b.fixture, &g->args.array, 0, g->args.words, e);
 	if (!rc && g->args.draw == GN_GB_ZIPF)
 		rc = launch(g, &gn_gb_warm_kernel, &seconds, e);
 	rc = rc ? rc : row(g, "plain", SCOPE_BASELINE, &gn_gb_plain_kernel, g->args.batch.count, NULL, e);
@@ -317,23 +317,23 @@ static int trials(struct gather_bench *g, struct gn_error *e)
 
 static int open_data(struct gather_bench *g, struct gn_error *e)
 {
-	const struct simt_info *info = &g->b.bed.info;
+	const struct simt_info *info = &g->b.fixture.info;
 	int rc = bench_open(&g->b, e);
 
 	rc = rc ? rc : bench_store(&g->b, NULL, g->q->all.data_bytes, e);
 	if (rc)
 		return rc;
 	g->args.store = (uint32_t *)(void *)g->b.memory;
-	g->args.words = gn_store_view_of(g->b.bed.store)->capacity_bytes / 16 * 4;
+	g->args.words = gn_store_view_of(g->b.fixture.store)->capacity_bytes / 16 * 4;
 	g->grid.block_threads = 16 * info->warp_width;
 	g->grid.blocks = info->is_cuda ? info->resident_threads / g->grid.block_threads : info->processors;
 	g->grid.shared_bytes = GN_GATHER_SHARED;
-	return gn_gather_create(&g->gather, g->b.bed.machine, g->q->count, e);
+	return gn_gather_create(&g->gather, g->b.fixture.machine, g->q->count, e);
 }
 
 static int allocate(struct gather_bench *g, struct gn_error *e)
 {
-	struct simt_machine *m = g->b.bed.machine;
+	struct simt_machine *m = g->b.fixture.machine;
 	uint64_t bytes = 0;
 
 	for (unsigned k = 0; k < g->q->sizes; k++)
@@ -364,12 +364,12 @@ static int run(struct gather_bench *g, struct gn_error *e)
 	bench_begin(&g->b, "stream", "stream", "all data in order, by plain loads");
 	rc = rc ? rc : bench_measure(&g->b, &way, NULL, e);
 	rc = rc ? rc : trials(g, e);
-	if (!g->b.bed.machine)
+	if (!g->b.fixture.machine)
 		return rc;
 	gn_gather_destroy(g->gather);
-	simt_free(g->b.bed.machine, (void *)(uintptr_t)g->args.batch.index);
-	simt_free(g->b.bed.machine, g->args.batch.rows);
-	simt_free(g->b.bed.machine, g->args.reads);
+	simt_free(g->b.fixture.machine, (void *)(uintptr_t)g->args.batch.index);
+	simt_free(g->b.fixture.machine, g->args.batch.rows);
+	simt_free(g->b.fixture.machine, g->args.reads);
 	return rc;
 }
 

@@ -9,7 +9,7 @@
 
 /* ---- simulating ---- */
 
-struct bed {
+struct fixture {
 	struct sim_memory *memory;
 	struct sim_machine *machine;
 	void *state;
@@ -28,7 +28,7 @@ static json_t *links_of(struct sim_machine *machine)
 	return all;
 }
 
-static int run_all(struct bed *b, const struct sim_workload *workload, const struct tool_sim *s,
+static int run_all(struct fixture *b, const struct sim_workload *workload, const struct tool_sim *s,
                    struct tool_sim_result *r, struct gn_error *e)
 {
 	struct sim_launch launch;
@@ -58,7 +58,7 @@ int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workl
                       struct tool_sim_result *r, struct gn_error *e)
 {
 	const double begin = tool_seconds();
-	struct bed b;
+	struct fixture b;
 	int rc;
 
 	memset(&b, 0, sizeof b);

@@ -3,7 +3,7 @@
  * Rows of the cache: a page brought in, by size and by how many warps ask at once, and a hit by each way to
  * read. The kernels are those of `grapnel cache-bench`; they compare every word that they read.
  */
-#include "bed.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 enum { LEAST_PAGE = 512, MOST_PAGE = 2 << 20, FRAMES_PART = 8, UNDER_WAY_PART = 32, HIT_PAGE = 4096 };
 
 struct cache_state {
-	struct bed bed;
+	struct fixture fixture;
 	struct gn_cb_args args;
 	const struct simt_kernel *kernel;
 	struct simt_grid grid;
@@ -35,7 +35,7 @@ static struct cache_state *of(void *state)
 /* A few times more than caches on the way hold: of a GPU 60 MB, of a host's core a few. */
 static uint64_t data_bytes(const struct scope_row *row, const struct scope_machine *m)
 {
-	uint64_t bytes = bed_is_gpu(row) ? 512ull << 20 : 64ull << 20;
+	uint64_t bytes = fixture_is_gpu(row) ? 512ull << 20 : 64ull << 20;
 
 	while (bytes > m->free_bytes / 4 && bytes > UNDER_WAY_PART * (uint64_t)MOST_PAGE)
 		bytes /= 2;
@@ -51,12 +51,12 @@ static int add(struct scope_plan *p, uint64_t bytes, const char *name, uint64_t 
 
 int scope_page_in_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	const bool quick = m->effort == SCOPE_QUICK, gpu = bed_is_gpu(row);
+	const bool quick = m->effort == SCOPE_QUICK, gpu = fixture_is_gpu(row);
 	const uint64_t first = quick ? 4096 : LEAST_PAGE, last = quick ? 65536 : MOST_PAGE,
 	               most = gpu ? 4096 : 64;
 	int rc;
 
-	if (!bed_may(row, m, p, &rc))
+	if (!fixture_may(row, m, p, &rc))
 		return rc;
 	for (uint64_t page = first; page <= last && !rc; page *= quick ? 16 : 2)
 		for (uint64_t warps = quick ? most / 64 : 1; warps <= most && !rc; warps *= quick ? 64 : 8)
@@ -70,7 +70,7 @@ int scope_miss_plan(const struct scope_row *row, const struct scope_machine *m, 
 	const bool quick = m->effort == SCOPE_QUICK;
 	int rc;
 
-	if (!bed_may(row, m, p, &rc))
+	if (!fixture_may(row, m, p, &rc))
 		return rc;
 	for (uint64_t page = quick ? 4096 : LEAST_PAGE; page <= (quick ? 4096 : MOST_PAGE) && !rc; page *= 2)
 		rc = add(p, page, "warps", 1);
@@ -80,10 +80,10 @@ int scope_miss_plan(const struct scope_row *row, const struct scope_machine *m, 
 int scope_hit_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const uint64_t data = data_bytes(row, m),
-	               bytes = bed_is_gpu(row) ? data : data / (m->effort == SCOPE_QUICK ? 16 : 4);
+	               bytes = fixture_is_gpu(row) ? data : data / (m->effort == SCOPE_QUICK ? 16 : 4);
 	int rc;
 
-	if (!bed_may(row, m, p, &rc) || (m->effort == SCOPE_QUICK && strstr(row->name, "range")))
+	if (!fixture_may(row, m, p, &rc) || (m->effort == SCOPE_QUICK && strstr(row->name, "range")))
 		return rc;
 	rc = add(p, bytes, "page", HIT_PAGE);
 	return !rc && m->effort == SCOPE_FULL ? add(p, bytes, "page", 65536) : rc;
@@ -96,13 +96,13 @@ int scope_hit_plan(const struct scope_row *row, const struct scope_machine *m, s
 static int sample_touches(struct cache_state *t, uint64_t operations, struct scope_sample *s,
                           struct gn_error *e)
 {
-	const uint64_t before = bed_fetched(&t->bed);
+	const uint64_t before = fixture_fetched(&t->fixture);
 	int rc;
 
 	t->args.seed++;
-	t->args.touches = operations > t->bed.least ? operations : t->bed.least;
-	rc = bed_launch(&t->bed, t->kernel, t->grid, &t->args, 1, &s->seconds, e);
-	s->bytes = bed_fetched(&t->bed) - before;
+	t->args.touches = operations > t->fixture.least ? operations : t->fixture.least;
+	rc = fixture_launch(&t->fixture, t->kernel, t->grid, &t->args, 1, &s->seconds, e);
+	s->bytes = fixture_fetched(&t->fixture) - before;
 	s->operations = s->bytes / t->args.page_bytes;
 	return rc;
 }
@@ -112,12 +112,12 @@ static int sample_touches(struct cache_state *t, uint64_t operations, struct sco
 static int sample_passes(struct cache_state *t, uint64_t operations, struct scope_sample *s,
                          struct gn_error *e)
 {
-	const uint64_t passes = operations > t->bed.least ? operations : t->bed.least;
+	const uint64_t passes = operations > t->fixture.least ? operations : t->fixture.least;
 
 	t->args.seed++;
 	s->operations = t->unit == SCOPE_RATE ? passes * t->args.touches : passes;
 	s->bytes = t->unit == SCOPE_RATE ? 0 : passes * t->args.words * 4;
-	return bed_launch(&t->bed, t->kernel, t->grid, &t->args, passes, &s->seconds, e);
+	return fixture_launch(&t->fixture, t->kernel, t->grid, &t->args, passes, &s->seconds, e);
 }
 
 int scope_cache_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
@@ -175,31 +175,31 @@ static int launch_once(struct cache_state *t, const struct simt_kernel *kernel, 
 {
 	double seconds;
 
-	return bed_launch(&t->bed, kernel, bed_full_grid(&t->bed), &t->args, 1, &seconds, e);
+	return fixture_launch(&t->fixture, kernel, fixture_full_grid(&t->fixture), &t->args, 1, &seconds, e);
 }
 
 static int make_array(struct cache_state *t, uint64_t cache_bytes, struct gn_error *e)
 {
-	int rc = bed_cache(&t->bed, cache_bytes, t->args.page_bytes, t->counts, e);
+	int rc = fixture_cache(&t->fixture, cache_bytes, t->args.page_bytes, t->counts, e);
 
-	return rc ? rc : bed_array(&t->bed, &t->args.paged, 0, t->args.words, e);
+	return rc ? rc : fixture_array(&t->fixture, &t->args.paged, 0, t->args.words, e);
 }
 
 /* The words, where they rest and, for plain reads, beside it. */
 static int make_data(struct cache_state *t, uint64_t bytes, struct gn_error *e)
 {
-	int rc = bed_store(&t->bed, e, "host:%llu", (unsigned long long)bytes);
+	int rc = fixture_store(&t->fixture, e, "host:%llu", (unsigned long long)bytes);
 
 	if (rc)
 		return rc;
-	t->args.store = (uint32_t *)(void *)gn_store_view_of(t->bed.store)->memory;
+	t->args.store = (uint32_t *)(void *)gn_store_view_of(t->fixture.store)->memory;
 	t->args.words = bytes / 4;
 	t->args.pages = bytes / t->args.page_bytes;
 	t->args.touches = t->args.words;
-	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_PINNED);
+	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED);
 	if (is_plain(t)) {
 		t->args.plain_words = t->args.words;
-		t->args.plain = (uint32_t *)simt_alloc(t->bed.machine, bytes, SIMT_DEVICE);
+		t->args.plain = (uint32_t *)simt_alloc(t->fixture.machine, bytes, SIMT_DEVICE);
 	}
 	if (!t->args.wrong || (is_plain(t) && !t->args.plain))
 		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu bytes of words",
@@ -212,7 +212,7 @@ static int open_pages(struct cache_state *t, const struct scope_cell *c, uint64_
 	int rc;
 
 	t->args.page_bytes = (uint32_t)scope_cell_arg(c, "bytes", 4096);
-	t->grid = bed_grid(&t->bed, scope_cell_arg(c, "warps", 1));
+	t->grid = fixture_grid(&t->fixture, scope_cell_arg(c, "warps", 1));
 	rc = make_data(t, bytes, e);
 	return rc ? rc : make_array(t, bytes / FRAMES_PART, e);
 }
@@ -223,10 +223,10 @@ static int open_words(struct cache_state *t, const struct scope_cell *c, struct 
 	int rc;
 
 	t->args.page_bytes = (uint32_t)scope_cell_arg(c, "page", HIT_PAGE);
-	t->grid = bed_full_grid(&t->bed);
-	if (t->bed.info
+	t->grid = fixture_full_grid(&t->fixture);
+	if (t->fixture.info
 	        .is_cuda) { /* more than runs at once: the next block takes over where one has waited */
-		t->grid.blocks = t->bed.info.resident_threads / 32;
+		t->grid.blocks = t->fixture.info.resident_threads / 32;
 		t->grid.block_threads = 256;
 	}
 	rc = make_data(t, bytes, e);
@@ -240,7 +240,7 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
                     struct gn_error *e)
 {
 	struct cache_state *t = of(state);
-	int rc = bed_open_row(&t->bed, c, e);
+	int rc = fixture_open_row(&t->fixture, c, e);
 
 	if (rc)
 		return rc;
@@ -248,7 +248,7 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	t->unit = c->row->unit;
 	t->counts = t->kernel == &gn_cb_touch_kernel;
 	rc = t->counts ? open_pages(t, c, data_bytes(c->row, m), e) : open_words(t, c, e);
-	return rc ? rc : bed_settle(&t->bed, scope_cache_sample, t, e);
+	return rc ? rc : fixture_settle(&t->fixture, scope_cache_sample, t, e);
 }
 
 /* ---- checking ---- */
@@ -258,15 +258,15 @@ static int change_word(struct cache_state *t, uint32_t by, struct gn_error *e)
 {
 	const uint64_t last = t->args.words - 1;
 	uint32_t word;
-	int rc = gn_store_read_host(t->bed.store, 4 * last, &word, sizeof word, e);
+	int rc = gn_store_read_host(t->fixture.store, 4 * last, &word, sizeof word, e);
 
 	word ^= by;
-	rc = rc ? rc : gn_store_write_host(t->bed.store, 4 * last, &word, sizeof word, e);
-	if (!rc && is_plain(t) && simt_move(t->bed.machine, &t->args.plain[last], &word, sizeof word))
-		rc = gn_error_set(e, -GN_EIO, "%s", simt_message(t->bed.machine));
+	rc = rc ? rc : gn_store_write_host(t->fixture.store, 4 * last, &word, sizeof word, e);
+	if (!rc && is_plain(t) && simt_move(t->fixture.machine, &t->args.plain[last], &word, sizeof word))
+		rc = gn_error_set(e, -GN_EIO, "%s", simt_message(t->fixture.machine));
 	if (rc || is_plain(t))
 		return rc;
-	rc = gn_cache_invalidate(t->bed.cache, e);
+	rc = gn_cache_invalidate(t->fixture.cache, e);
 	return rc ? rc : launch_once(t, &gn_cb_warm_kernel, e);
 }
 
@@ -278,7 +278,7 @@ static int finds_a_wrong_word(struct cache_state *t, struct gn_error *e)
 	double seconds;
 	int rc = change_word(t, 1, e);
 
-	rc = rc ? rc : bed_launch(&t->bed, t->kernel, t->grid, &t->args, 1, &seconds, e);
+	rc = rc ? rc : fixture_launch(&t->fixture, t->kernel, t->grid, &t->args, 1, &seconds, e);
 	found = *t->args.wrong - before;
 	*t->args.wrong = before;
 	rc = rc ? rc : change_word(t, 1, e);
@@ -304,17 +304,17 @@ void scope_cache_close(void *state)
 {
 	struct cache_state *t = of(state);
 
-	if (t->bed.machine) {
-		gn_array_destroy(&t->args.paged, t->bed.machine);
-		simt_free(t->bed.machine, t->args.plain);
-		simt_free(t->bed.machine, t->args.wrong);
+	if (t->fixture.machine) {
+		gn_array_destroy(&t->args.paged, t->fixture.machine);
+		simt_free(t->fixture.machine, t->args.plain);
+		simt_free(t->fixture.machine, t->args.wrong);
 	}
-	bed_close(&t->bed);
+	fixture_close(&t->fixture);
 	free(t);
 }
 
 int scope_cache_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
                      struct gn_error *e)
 {
-	return bed_whole(c, m, state, sizeof(struct cache_state), open_all, scope_cache_close, e);
+	return fixture_whole(c, m, state, sizeof(struct cache_state), open_all, scope_cache_close, e);
 }

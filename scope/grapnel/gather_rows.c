@@ -3,7 +3,7 @@
  * Rows of gathers: a batch of random rows by number, sorted on the machine first (gn_gather_rows), and the
  * same rows as they come, by plain loads, which is its limit. The kernels are those of `grapnel gather`.
  */
-#include "bed.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 enum { LEAST_ROW = 4, MOST_ROWS_GPU = 2 << 20, MOST_ROWS_CPU = 64 << 10 };
 
 struct gather_state {
-	struct bed bed;
+	struct fixture fixture;
 	struct gn_gather *gather;
 	struct gn_gb_args args;
 	struct simt_grid grid;
@@ -35,7 +35,7 @@ static int plan_row(const struct scope_row *row, const struct scope_machine *m, 
 	int rc = 0;
 
 	for (unsigned k = quick ? 1 : 0; k < (quick ? 2u : 3u) && !rc; k++) {
-		const uint64_t want = bed_is_gpu(row) ? spans[k] : spans[k] / 32;
+		const uint64_t want = fixture_is_gpu(row) ? spans[k] : spans[k] / 32;
 		const struct scope_arg args[] = {{"bytes", bytes}, {"span", want}, {NULL, 0}};
 
 		rc = want <= m->free_bytes / 4
@@ -50,7 +50,7 @@ int scope_gather_plan(const struct scope_row *row, const struct scope_machine *m
 	static const uint64_t sizes[] = {4, 128, 16, 64, 256, 512, 1024, 4096};
 	int rc;
 
-	if (!bed_may(row, m, p, &rc))
+	if (!fixture_may(row, m, p, &rc))
 		return rc;
 	for (unsigned k = 0; k < (m->effort == SCOPE_QUICK ? 2u : 8u) && !rc; k++)
 		rc = plan_row(row, m, p, sizes[k]);
@@ -62,7 +62,7 @@ int scope_gather_plan(const struct scope_row *row, const struct scope_machine *m
 static int launch(struct gather_state *t, const struct simt_kernel *kernel, uint64_t times, double *seconds,
                   struct gn_error *e)
 {
-	return bed_launch(&t->bed, kernel, t->grid, &t->args, times, seconds, e);
+	return fixture_launch(&t->fixture, kernel, t->grid, &t->args, times, seconds, e);
 }
 
 /* The rows as they should be, with the words changed by mask; or the comparison with that. */
@@ -82,8 +82,8 @@ static int gather(struct gather_state *t, uint64_t times, double *seconds, struc
 
 	for (uint64_t k = 0; k < times && !rc; k++)
 		rc = gn_gather_rows(t->gather, &t->args.array, &t->args.batch, e);
-	if (!rc && (rc = simt_wait(t->bed.machine)))
-		gn_error_set(e, rc, "gather: %s", simt_message(t->bed.machine));
+	if (!rc && (rc = simt_wait(t->fixture.machine)))
+		gn_error_set(e, rc, "gather: %s", simt_message(t->fixture.machine));
 	*seconds = 1e-9 * (double)(simt_clock_ns() - began);
 	return rc;
 }
@@ -92,7 +92,7 @@ static int gather(struct gather_state *t, uint64_t times, double *seconds, struc
 int scope_gather_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct gather_state *t = (struct gather_state *)state;
-	const uint64_t batches = operations > t->bed.least ? operations : t->bed.least;
+	const uint64_t batches = operations > t->fixture.least ? operations : t->fixture.least;
 	double seconds;
 	int rc;
 
@@ -124,17 +124,17 @@ int scope_gather_verify(void *state, struct gn_error *e)
 
 static int make_array(struct gather_state *t, uint64_t span, struct gn_error *e)
 {
-	int rc = bed_cache(&t->bed, span / 16, 4096, 0, e);
+	int rc = fixture_cache(&t->fixture, span / 16, 4096, 0, e);
 
-	rc = rc ? rc : bed_array(&t->bed, &t->args.array, 0, t->args.words, e);
-	return rc ? rc : gn_gather_create(&t->gather, t->bed.machine, t->args.batch.count, e);
+	rc = rc ? rc : fixture_array(&t->fixture, &t->args.array, 0, t->args.words, e);
+	return rc ? rc : gn_gather_create(&t->gather, t->fixture.machine, t->args.batch.count, e);
 }
 
 /* A batch reads more than the caches on the way hold: of short rows, lines. */
 static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span, struct gn_error *e)
 {
-	const uint64_t rows = t->bed.info.is_cuda ? MOST_ROWS_GPU : MOST_ROWS_CPU,
-	               most = t->bed.info.is_cuda ? 128u << 20 : 4u << 20;
+	const uint64_t rows = t->fixture.info.is_cuda ? MOST_ROWS_GPU : MOST_ROWS_CPU,
+	               most = t->fixture.info.is_cuda ? 128u << 20 : 4u << 20;
 	const uint64_t bytes = rows * row_bytes < most ? rows * row_bytes : most;
 
 	t->args.words = span / 4;
@@ -143,10 +143,10 @@ static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span,
 	t->args.batch.elements = (uint32_t)(row_bytes / 4);
 	t->args.batch.count = bytes / row_bytes;
 	t->args.batch.index =
-	    (const uint64_t *)simt_alloc(t->bed.machine, t->args.batch.count * 8, SIMT_DEVICE);
-	t->args.batch.rows = simt_alloc(t->bed.machine, bytes, SIMT_DEVICE);
-	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_PINNED);
-	t->args.reads = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.reads, SIMT_DEVICE);
+	    (const uint64_t *)simt_alloc(t->fixture.machine, t->args.batch.count * 8, SIMT_DEVICE);
+	t->args.batch.rows = simt_alloc(t->fixture.machine, bytes, SIMT_DEVICE);
+	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED);
+	t->args.reads = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.reads, SIMT_DEVICE);
 	if (!t->args.batch.index || !t->args.batch.rows || !t->args.wrong || !t->args.reads)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a batch of %llu bytes",
 		                    (unsigned long long)bytes);
@@ -159,39 +159,39 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	struct gather_state *t = (struct gather_state *)state;
 	const uint64_t span = scope_cell_arg(c, "span", 0);
 	double seconds;
-	int rc = bed_open_row(&t->bed, c, e);
+	int rc = fixture_open_row(&t->fixture, c, e);
 
 	(void)m;
 	t->plain = strstr(c->row->name, "plain") != NULL;
-	rc = rc ? rc : bed_store(&t->bed, e, "host:%llu", (unsigned long long)span);
+	rc = rc ? rc : fixture_store(&t->fixture, e, "host:%llu", (unsigned long long)span);
 	rc = rc ? rc : make_batch(t, scope_cell_arg(c, "bytes", LEAST_ROW), span, e);
 	if (rc)
 		return rc;
-	t->args.store = (uint32_t *)(void *)gn_store_view_of(t->bed.store)->memory;
-	t->grid = bed_full_grid(&t->bed);
+	t->args.store = (uint32_t *)(void *)gn_store_view_of(t->fixture.store)->memory;
+	t->grid = fixture_full_grid(&t->fixture);
 	rc = launch(t, &gn_gb_fill_kernel, 1, &seconds, e);
 	rc = rc ? rc : make_array(t, span, e);
-	return rc ? rc : bed_settle(&t->bed, scope_gather_sample, t, e);
+	return rc ? rc : fixture_settle(&t->fixture, scope_gather_sample, t, e);
 }
 
 void scope_gather_close(void *state)
 {
 	struct gather_state *t = (struct gather_state *)state;
 
-	if (t->bed.machine) {
+	if (t->fixture.machine) {
 		gn_gather_destroy(t->gather);
-		gn_array_destroy(&t->args.array, t->bed.machine);
-		simt_free(t->bed.machine, (void *)(uintptr_t)t->args.batch.index);
-		simt_free(t->bed.machine, t->args.batch.rows);
-		simt_free(t->bed.machine, t->args.wrong);
-		simt_free(t->bed.machine, t->args.reads);
+		gn_array_destroy(&t->args.array, t->fixture.machine);
+		simt_free(t->fixture.machine, (void *)(uintptr_t)t->args.batch.index);
+		simt_free(t->fixture.machine, t->args.batch.rows);
+		simt_free(t->fixture.machine, t->args.wrong);
+		simt_free(t->fixture.machine, t->args.reads);
 	}
-	bed_close(&t->bed);
+	fixture_close(&t->fixture);
 	free(t);
 }
 
 int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
                       struct gn_error *e)
 {
-	return bed_whole(c, m, state, sizeof(struct gather_state), open_all, scope_gather_close, e);
+	return fixture_whole(c, m, state, sizeof(struct gather_state), open_all, scope_gather_close, e);
 }

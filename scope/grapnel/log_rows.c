@@ -3,7 +3,7 @@
  * Rows of the queue of messages (detail/net/log.h), by size: a log for each block, which the first warp of
  * the block reads, or threads of the host. What was read is summed, and the sum compared.
  */
-#include "bed.h"
+#include "fixture.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct reader {
 };
 
 struct log_state {
-	struct bed bed;
+	struct fixture fixture;
 	struct scope_log_args args;
 	struct simt_grid grid;
 	uint32_t producers; /* warps of a block */
@@ -38,7 +38,7 @@ int scope_log_plan(const struct scope_row *row, const struct scope_machine *m, s
 	const bool quick = m->effort == SCOPE_QUICK;
 	int rc;
 
-	if (!bed_may(row, m, p, &rc))
+	if (!fixture_may(row, m, p, &rc))
 		return rc;
 	for (uint64_t bytes = quick ? 32 : LEAST_MESSAGE; bytes <= (quick ? 32 : MOST_MESSAGE) && !rc;
 	     bytes *= 2) {
@@ -54,7 +54,7 @@ int scope_log_plan(const struct scope_row *row, const struct scope_machine *m, s
 /* Some groups of what has come in one log. Returns how many. */
 static uint64_t read_some(struct reader *t, struct gn__log_reader *log)
 {
-	const uint32_t lanes = t->of->bed.info.warp_width;
+	const uint32_t lanes = t->of->fixture.info.warp_width;
 	uint64_t groups = 0;
 
 	while (groups < 64 && gn__log_peek(log)) {
@@ -110,12 +110,12 @@ static void join_readers(struct log_state *t)
 
 static uint64_t expected(const struct log_state *t)
 {
-	const uint64_t warps = (uint64_t)t->grid.block_threads / t->bed.info.warp_width;
+	const uint64_t warps = (uint64_t)t->grid.block_threads / t->fixture.info.warp_width;
 	uint64_t sum = 0;
 
 	for (uint64_t warp = 0; warp < t->grid.blocks * warps; warp++)
 		for (uint64_t lane = 0;
-		     lane < t->bed.info.warp_width && !(t->args.by_warps && warp % warps == 0); lane++)
+		     lane < t->fixture.info.warp_width && !(t->args.by_warps && warp % warps == 0); lane++)
 			sum += t->args.each * scope_log_value(t->args.seed, warp, 0, lane) +
 			       32 * (t->args.each * (t->args.each - 1) / 2);
 	return sum;
@@ -130,7 +130,7 @@ static int run(struct log_state *t, double *seconds, struct gn_error *e)
 	if (rc)
 		return rc;
 	began = simt_clock_ns();
-	rc = bed_launch(&t->bed, &scope_log_run_kernel, t->grid, &t->args, 1, seconds, e);
+	rc = fixture_launch(&t->fixture, &scope_log_run_kernel, t->grid, &t->args, 1, seconds, e);
 	join_readers(t);
 	*seconds = 1e-9 * (double)(simt_clock_ns() - began);
 	return rc;
@@ -140,8 +140,8 @@ static int run(struct log_state *t, double *seconds, struct gn_error *e)
 int scope_log_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct log_state *t = (struct log_state *)state;
-	const uint64_t messages = operations > t->bed.least ? operations : t->bed.least;
-	const uint64_t once = (uint64_t)t->grid.blocks * t->producers * t->bed.info.warp_width;
+	const uint64_t messages = operations > t->fixture.least ? operations : t->fixture.least;
+	const uint64_t once = (uint64_t)t->grid.blocks * t->producers * t->fixture.info.warp_width;
 	int rc;
 
 	memset(s, 0, sizeof *s);
@@ -159,8 +159,8 @@ int scope_log_verify(void *state, struct gn_error *e)
 	struct log_state *t = (struct log_state *)state;
 	uint64_t sum = t->sum, read = 0;
 
-	if (simt_move(t->bed.machine, &read, t->args.sum, sizeof read))
-		return gn_error_set(e, -GN_EIO, "%s", simt_message(t->bed.machine));
+	if (simt_move(t->fixture.machine, &read, t->args.sum, sizeof read))
+		return gn_error_set(e, -GN_EIO, "%s", simt_message(t->fixture.machine));
 	return sum + read == t->expected
 	           ? 0
 	           : gn_error_set(e, -GN_EIO, "messages were lost or changed: their sum is wrong");
@@ -172,7 +172,7 @@ static int allocate(struct log_state *t, struct gn_error *e)
 {
 	const enum simt_memory where = t->args.by_warps ? SIMT_DEVICE : SIMT_PINNED;
 	const uint32_t blocks = t->grid.blocks;
-	struct simt_machine *m = t->bed.machine;
+	struct simt_machine *m = t->fixture.machine;
 
 	t->host = (struct gn__log_reader *)calloc(blocks, sizeof *t->host);
 	t->word = (uint64_t *)simt_alloc(m, (size_t)blocks * LOG_WORDS * 8, where);
@@ -198,20 +198,20 @@ static int fill_logs(struct log_state *t, struct gn_error *e)
 		gn__log_init(&log[k], &t->host[k], t->word + (uint64_t)k * LOG_WORDS, &unused, LOG_WORDS, 0);
 		log[k].released = t->host[k].released = t->released + (uint64_t)k * LINE / 8;
 	}
-	rc = simt_move(t->bed.machine, t->args.log, log, blocks * sizeof *log);
-	rc = rc ? rc : simt_move(t->bed.machine, t->args.reader, t->host, blocks * sizeof *t->host);
+	rc = simt_move(t->fixture.machine, t->args.log, log, blocks * sizeof *log);
+	rc = rc ? rc : simt_move(t->fixture.machine, t->args.reader, t->host, blocks * sizeof *t->host);
 	free(log);
-	return rc ? gn_error_set(e, rc, "%s", simt_message(t->bed.machine)) : 0;
+	return rc ? gn_error_set(e, rc, "%s", simt_message(t->fixture.machine)) : 0;
 }
 
 /* A GPU: a block of eight warps on each processor. The cpu machine: one of four threads. */
 static void shape(struct log_state *t, const struct scope_machine *m)
 {
-	const uint32_t warps = t->bed.info.is_cuda ? 8 : 4, blocks = t->bed.info.processors,
+	const uint32_t warps = t->fixture.info.is_cuda ? 8 : 4, blocks = t->fixture.info.processors,
 	               spare = m->cpus > 1 ? m->cpus - 1 : 1;
 
 	t->grid.blocks = blocks;
-	t->grid.block_threads = warps * t->bed.info.warp_width;
+	t->grid.block_threads = warps * t->fixture.info.warp_width;
 	t->producers = warps - t->args.by_warps;
 	if (t->args.by_warps)
 		return;
@@ -223,7 +223,7 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
                     struct gn_error *e)
 {
 	struct log_state *t = (struct log_state *)state;
-	int rc = bed_open_row(&t->bed, c, e);
+	int rc = fixture_open_row(&t->fixture, c, e);
 
 	if (rc)
 		return rc;
@@ -232,27 +232,27 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	shape(t, m);
 	rc = allocate(t, e);
 	rc = rc ? rc : fill_logs(t, e);
-	return rc ? rc : bed_settle(&t->bed, scope_log_sample, t, e);
+	return rc ? rc : fixture_settle(&t->fixture, scope_log_sample, t, e);
 }
 
 void scope_log_close(void *state)
 {
 	struct log_state *t = (struct log_state *)state;
 
-	if (t->bed.machine) {
-		simt_free(t->bed.machine, t->word);
-		simt_free(t->bed.machine, t->released);
-		simt_free(t->bed.machine, t->args.log);
-		simt_free(t->bed.machine, t->args.reader);
-		simt_free(t->bed.machine, t->args.sum);
+	if (t->fixture.machine) {
+		simt_free(t->fixture.machine, t->word);
+		simt_free(t->fixture.machine, t->released);
+		simt_free(t->fixture.machine, t->args.log);
+		simt_free(t->fixture.machine, t->args.reader);
+		simt_free(t->fixture.machine, t->args.sum);
 	}
 	free(t->host);
-	bed_close(&t->bed);
+	fixture_close(&t->fixture);
 	free(t);
 }
 
 int scope_log_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
                    struct gn_error *e)
 {
-	return bed_whole(c, m, state, sizeof(struct log_state), open_all, scope_log_close, e);
+	return fixture_whole(c, m, state, sizeof(struct log_state), open_all, scope_log_close, e);
 }

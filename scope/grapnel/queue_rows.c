@@ -3,7 +3,7 @@
  * Row of the queues: commands submitted and completed, behind them a copy in memory by threads of the host.
  * What it shows is what a command costs, not a disk.
  */
-#include "bed.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 enum { DATA = 16 << 20, DEPTH = 1024, QUEUES = 4 };
 
 struct queue_state {
-	struct bed bed;
+	struct fixture fixture;
 	struct scope_queue_args args;
 	struct simt_grid grid;
 	uint64_t threads;
@@ -23,11 +23,11 @@ struct queue_state {
 int scope_queue_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	static const uint64_t sizes[] = {4096, 512, 16384};
-	const bool quick = m->effort == SCOPE_QUICK, gpu = bed_is_gpu(row);
+	const bool quick = m->effort == SCOPE_QUICK, gpu = fixture_is_gpu(row);
 	const uint64_t most = gpu ? 512 : 64;
 	int rc;
 
-	if (!bed_may(row, m, p, &rc))
+	if (!fixture_may(row, m, p, &rc))
 		return rc;
 	for (unsigned k = 0; k < (quick ? 1u : 3u) && !rc; k++)
 		for (uint64_t threads = 1; threads <= most && !rc; threads *= quick ? most : 8) {
@@ -43,13 +43,13 @@ int scope_queue_plan(const struct scope_row *row, const struct scope_machine *m,
 int scope_queue_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct queue_state *t = (struct queue_state *)state;
-	const uint64_t commands = operations > t->bed.least ? operations : t->bed.least;
+	const uint64_t commands = operations > t->fixture.least ? operations : t->fixture.least;
 	int rc;
 
 	memset(s, 0, sizeof *s);
 	t->args.seed += DATA / t->args.bytes / 3;
 	t->args.each = (commands + t->threads - 1) / t->threads;
-	rc = bed_launch(&t->bed, &scope_queue_run_kernel, t->grid, &t->args, 1, &s->seconds, e);
+	rc = fixture_launch(&t->fixture, &scope_queue_run_kernel, t->grid, &t->args, 1, &s->seconds, e);
 	s->operations = t->args.each * t->threads;
 	s->second = s->seconds / (double)t->args.each;
 	return rc;
@@ -73,7 +73,7 @@ static int make_data(struct queue_state *t, struct gn_error *e)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for %d bytes", DATA);
 	for (uint64_t k = 0; k < DATA / 8; k++)
 		words[k] = scope_queue_word(k);
-	rc = gn_store_write_host(t->bed.store, 0, words, DATA, e);
+	rc = gn_store_write_host(t->fixture.store, 0, words, DATA, e);
 	free(words);
 	return rc;
 }
@@ -91,37 +91,37 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 {
 	struct queue_state *t = (struct queue_state *)state;
 	const uint64_t bytes = scope_cell_arg(c, "bytes", 4096);
-	int rc = bed_open_row(&t->bed, c, e);
+	int rc = fixture_open_row(&t->fixture, c, e);
 
 	(void)m;
-	t->bed.store_options.transfer_bytes = (uint32_t)bytes;
+	t->fixture.store_options.transfer_bytes = (uint32_t)bytes;
 	shape(t, c);
-	rc = rc ? rc : bed_store(&t->bed, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
+	rc = rc ? rc : fixture_store(&t->fixture, e, "memq:%d?queues=%d&depth=%d", DATA, QUEUES, DEPTH);
 	rc = rc ? rc : make_data(t, e);
 	if (rc)
 		return rc;
-	t->args.queue = gn_store_view_of(t->bed.store)->queue;
-	t->args.queues = gn_store_view_of(t->bed.store)->queue_count;
+	t->args.queue = gn_store_view_of(t->fixture.store)->queue;
+	t->args.queues = gn_store_view_of(t->fixture.store)->queue_count;
 	t->args.bytes = (uint32_t)bytes;
 	t->args.commands = DATA / bytes;
-	t->args.wrong = (uint64_t *)simt_alloc(t->bed.machine, sizeof *t->args.wrong, SIMT_PINNED);
+	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED);
 	if (!t->args.wrong)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
-	return bed_settle(&t->bed, scope_queue_sample, t, e);
+	return fixture_settle(&t->fixture, scope_queue_sample, t, e);
 }
 
 void scope_queue_close(void *state)
 {
 	struct queue_state *t = (struct queue_state *)state;
 
-	if (t->bed.machine)
-		simt_free(t->bed.machine, t->args.wrong);
-	bed_close(&t->bed);
+	if (t->fixture.machine)
+		simt_free(t->fixture.machine, t->args.wrong);
+	fixture_close(&t->fixture);
 	free(t);
 }
 
 int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
                      struct gn_error *e)
 {
-	return bed_whole(c, m, state, sizeof(struct queue_state), open_all, scope_queue_close, e);
+	return fixture_whole(c, m, state, sizeof(struct queue_state), open_all, scope_queue_close, e);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library's own primitives, each on the cpu machine and on the cuda machine. */
-#include "bed.h"
+#include "fixture.h"
 
 static const struct scope_row rows[] = {
     {"grapnel-cpu/page-in", "random pages that are not in the cache, brought in by so many warps at once",

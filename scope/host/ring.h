@@ -6,7 +6,7 @@
 #ifndef GN_SCOPE_HOST_RING_H
 #define GN_SCOPE_HOST_RING_H
 
-#include "scope/host/bed.h"
+#include "scope/host/fixture.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,7 +3,7 @@
 #ifndef GN_SCOPE_HOST_ROWS_H
 #define GN_SCOPE_HOST_ROWS_H
 
-#include "scope/host/bed.h"
+#include "scope/host/fixture.h"
 
 #ifdef __cplusplus
 extern "C" {

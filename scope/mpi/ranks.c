@@ -99,33 +99,33 @@ static int answer(int rc, const struct gn_error *said, struct gn_error *e)
 }
 
 /* One command but a part; what it says goes into the answer. */
-static int obey(const struct scope_rank_command *c, struct scope_rank_bed *b, struct gn_error *said)
+static int obey(const struct scope_rank_command *c, struct scope_rank_fixture *b, struct gn_error *said)
 {
 	switch ((enum scope_rank_word)c->word) {
-	case SCOPE_RANK_OPEN: return scope_bed_open(b, (enum scope_rank_part)c->part, c->bytes, said);
-	case SCOPE_RANK_CHECK: return scope_bed_check(b, c->operations, said);
-	case SCOPE_RANK_PART: scope_bed_spoil(b); return 0;
-	case SCOPE_RANK_CLOSE: scope_bed_close(b); return 0;
+	case SCOPE_RANK_OPEN: return scope_fixture_open(b, (enum scope_rank_part)c->part, c->bytes, said);
+	case SCOPE_RANK_CHECK: return scope_fixture_check(b, c->operations, said);
+	case SCOPE_RANK_PART: scope_fixture_spoil(b); return 0;
+	case SCOPE_RANK_CLOSE: scope_fixture_close(b); return 0;
 	default: return 0;
 	}
 }
 
 int scope_ranks_serve(struct gn_error *e)
 {
-	struct scope_rank_bed bed = {0};
+	struct scope_rank_fixture fixture = {0};
 	struct scope_rank_command c = {0};
 	int rc = 0;
 
 	while (!rc && c.word != SCOPE_RANK_END) {
 		struct gn_error said = {0};
 
-		rc = next(&c, bed.out != NULL, e);
+		rc = next(&c, fixture.out != NULL, e);
 		if (!rc)
-			rc = answer(obey(&c, &bed, &said), &said, e);
+			rc = answer(obey(&c, &fixture, &said), &said, e);
 		if (!rc && c.word == SCOPE_RANK_PART)
-			rc = scope_part_run(&bed, (enum scope_rank_part)c.part, c.operations, e);
+			rc = scope_part_run(&fixture, (enum scope_rank_part)c.part, c.operations, e);
 	}
-	scope_bed_close(&bed);
+	scope_fixture_close(&fixture);
 	MPI_Finalize();
 	return rc;
 }

@@ -36,7 +36,7 @@ struct scope_rank_report {
 };
 
 /* Both ends' memory: a buffer for every message of a window, out and in. */
-struct scope_rank_bed {
+struct scope_rank_fixture {
 	int peer;
 	bool sends, receives; /* here, in this part */
 	uint64_t bytes, window;
@@ -47,15 +47,15 @@ struct scope_rank_bed {
 int scope_rank_check(int code, const char *what, struct gn_error *e);
 
 /* The memory of a part, filled. 0, -GN_ENOMEM. */
-int scope_bed_open(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t bytes, struct gn_error *e);
-void scope_bed_close(struct scope_rank_bed *b);
-void scope_bed_spoil(struct scope_rank_bed *b);
+int scope_fixture_open(struct scope_rank_fixture *b, enum scope_rank_part part, uint64_t bytes, struct gn_error *e);
+void scope_fixture_close(struct scope_rank_fixture *b);
+void scope_fixture_spoil(struct scope_rank_fixture *b);
 
 /* Is what came in what the peer sends? At most the first so many buffers of the window. 0, -GN_EIO. */
-int scope_bed_check(const struct scope_rank_bed *b, uint64_t operations, struct gn_error *e);
+int scope_fixture_check(const struct scope_rank_fixture *b, uint64_t operations, struct gn_error *e);
 
 /* This rank's part of so many operations. */
-int scope_part_run(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t operations,
+int scope_part_run(struct scope_rank_fixture *b, enum scope_rank_part part, uint64_t operations,
                    struct gn_error *e);
 
 /* Rank 0: send a command to a peer and, but for a part, wait for its report. */

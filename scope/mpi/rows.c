@@ -14,7 +14,7 @@ struct mpi_row {
 
 struct mpi_cell {
 	const struct mpi_row *row;
-	struct scope_rank_bed bed;
+	struct scope_rank_fixture fixture;
 	uint64_t operations; /* of the last sample */
 };
 
@@ -36,10 +36,10 @@ static int mpi_plan(const struct scope_row *row, const struct scope_machine *m, 
 
 static int ask(const struct mpi_cell *x, enum scope_rank_word word, uint64_t operations, struct gn_error *e)
 {
-	const struct scope_rank_command c = {(uint64_t)word, (uint64_t)x->row->part, x->bed.bytes,
+	const struct scope_rank_command c = {(uint64_t)word, (uint64_t)x->row->part, x->fixture.bytes,
 	                                     operations};
 
-	return scope_rank_ask(x->bed.peer, &c, e);
+	return scope_rank_ask(x->fixture.peer, &c, e);
 }
 
 static int mpi_sample(void *state, uint64_t operations, struct scope_sample *out, struct gn_error *e)
@@ -48,23 +48,23 @@ static int mpi_sample(void *state, uint64_t operations, struct scope_sample *out
 	double began;
 	int rc;
 
-	scope_bed_spoil(&x->bed);
+	scope_fixture_spoil(&x->fixture);
 	x->operations = operations;
 	rc = ask(x, SCOPE_RANK_PART, operations, e);
 	if (rc)
 		return rc;
 	began = scope_clock();
-	rc = scope_part_run(&x->bed, x->row->part, operations, e);
+	rc = scope_part_run(&x->fixture, x->row->part, operations, e);
 	out->seconds = scope_clock() - began;
 	out->operations = x->row->part == SCOPE_TURNS ? 2 * operations : operations;
-	out->bytes = operations * x->bed.bytes * (x->row->part == SCOPE_ONE_WAY ? 1 : 2);
+	out->bytes = operations * x->fixture.bytes * (x->row->part == SCOPE_ONE_WAY ? 1 : 2);
 	return rc;
 }
 
 static int mpi_verify(void *state, struct gn_error *e)
 {
 	const struct mpi_cell *x = (const struct mpi_cell *)state;
-	const int rc = scope_bed_check(&x->bed, x->operations, e);
+	const int rc = scope_fixture_check(&x->fixture, x->operations, e);
 
 	return rc ? rc : ask(x, SCOPE_RANK_CHECK, x->operations, e);
 }
@@ -74,7 +74,7 @@ static void mpi_close(void *state)
 	struct mpi_cell *x = (struct mpi_cell *)state;
 
 	ask(x, SCOPE_RANK_CLOSE, 0, NULL);
-	scope_bed_close(&x->bed);
+	scope_fixture_close(&x->fixture);
 	free(x);
 }
 
@@ -88,12 +88,12 @@ static int mpi_open(const struct scope_cell *c, const struct scope_machine *m, v
 	if (!x)
 		return gn_error_set(e, -GN_ENOMEM, "no memory for a row");
 	x->row = (const struct mpi_row *)c->row;
-	x->bed.peer = (int)scope_cell_arg(c, "to", 1);
-	rc = scope_bed_open(&x->bed, x->row->part, scope_cell_arg(c, "bytes", 8), e);
+	x->fixture.peer = (int)scope_cell_arg(c, "to", 1);
+	rc = scope_fixture_open(&x->fixture, x->row->part, scope_cell_arg(c, "bytes", 8), e);
 	if (!rc)
 		rc = ask(x, SCOPE_RANK_OPEN, 0, e);
 	if (rc) {
-		scope_bed_close(&x->bed);
+		scope_fixture_close(&x->fixture);
 		free(x);
 	} else {
 		*state = x;

@@ -56,18 +56,18 @@ static int cache_round(struct stress *s)
 	int bad;
 
 	draw_shape(&random, &shape);
-	bad = bed_open(s, &b, &shape);
+	bad = fixture_open(s, &b, &shape);
 	if (!bad) {
 		grid = draw_grid(s, &b, &shape, &random);
 		threads = (uint64_t)grid.blocks * grid.block_threads;
 		b.view.doing = (uint32_t *)simt_alloc(s->machine, threads * 4, SIMT_PINNED);
 		stress_watch(s, b.view.doing, threads);
-		bad = stress_run(s, &crowd_kernel, grid, &b.view) || bed_check(s, &b);
+		bad = stress_run(s, &crowd_kernel, grid, &b.view) || fixture_check(s, &b);
 		stress_watch(s, NULL, 0);
 		s->operations += threads * b.view.steps;
 		simt_free(s->machine, b.view.doing);
 	}
-	bed_close(s, &b);
+	fixture_close(s, &b);
 	return bad;
 }
 

@@ -10,7 +10,7 @@
 
 SIMT_FN void mixed_readers_and_writers(const struct fixture_view *b)
 {
-	const uint64_t id = simt_global_thread(), page = bed_page_words(b);
+	const uint64_t id = simt_global_thread(), page = fixture_page_words(b);
 	uint64_t random = draw_mix(b->seed + id);
 
 	for (uint32_t step = 0; step < b->steps; step++) {
@@ -28,7 +28,7 @@ SIMT_KERNEL(mixed_readers_and_writers, struct fixture_view)
 
 SIMT_FN void first_writer_of_a_clean_page(const struct fixture_view *b)
 {
-	const uint64_t threads = simt_global_threads(), page = bed_page_words(b);
+	const uint64_t threads = simt_global_threads(), page = fixture_page_words(b);
 
 	for (uint64_t k = simt_global_thread() * page; k < b->words.count; k += threads * page) {
 		read_word(b, k);
@@ -48,7 +48,7 @@ SIMT_FN void ten_thousand_on_one_page(const struct fixture_view *b)
 	int rc = gn_array_acquire(&b->words, self, 0, 0, &page);
 
 	if (rc && rc != -GN_ENOBUFS)
-		bed_fault(b, FAILED_ACCESS);
+		fixture_fault(b, FAILED_ACCESS);
 	read_word(b, 2);
 	if (rc)
 		return;
@@ -62,12 +62,12 @@ SIMT_KERNEL(ten_thousand_on_one_page, struct fixture_view)
 
 SIMT_FN void more_misses_than_frames(const struct fixture_view *b)
 {
-	const uint64_t pages = b->words.count / bed_page_words(b), threads = simt_global_threads();
+	const uint64_t pages = b->words.count / fixture_page_words(b), threads = simt_global_threads();
 
 	for (uint32_t step = 0; step < b->steps; step++) {
 		uint64_t page = (simt_global_thread() + step * (threads + 1)) % pages;
 
-		read_word(b, page * bed_page_words(b) + 2 * (step % (bed_page_words(b) / 2)));
+		read_word(b, page * fixture_page_words(b) + 2 * (step % (fixture_page_words(b) / 2)));
 	}
 }
 SIMT_KERNEL(more_misses_than_frames, struct fixture_view)
@@ -103,12 +103,12 @@ static int run_scene(struct stress *s, const struct scene *scene, uint32_t ways,
 	struct fixture_shape shape = {4096, scene->pages, scene->frames, ways, GN_CLOCK, queues};
 	struct simt_grid grid = {scene->threads / 64, 64, 0};
 	struct fixture b;
-	int bad = bed_open(s, &b, &shape);
+	int bad = fixture_open(s, &b, &shape);
 
 	b.view.steps = scene->steps;
-	bad = bad || stress_run(s, scene->kernel, grid, &b.view) || bed_check(s, &b);
+	bad = bad || stress_run(s, scene->kernel, grid, &b.view) || fixture_check(s, &b);
 	s->operations += (uint64_t)scene->threads * scene->steps;
-	bed_close(s, &b);
+	fixture_close(s, &b);
 	return bad;
 }
 

@@ -7,8 +7,8 @@
  * words there are pages that belong to one thread each, which overwrites them as wholes. So threads do not
  * race with each other, and whatever else shows is the cache's fault.
  */
-#ifndef GN_TESTS_CACHE_BED_H
-#define GN_TESTS_CACHE_BED_H
+#ifndef GN_TESTS_CACHE_FIXTURE_H
+#define GN_TESTS_CACHE_FIXTURE_H
 
 #include "../model/draw.h"
 #include "stress.h"
@@ -51,45 +51,45 @@ struct fixture_shape {
 	int queues; /* behind queue pairs, else in host memory */
 };
 
-SIMT_FN void bed_fault(const struct fixture_view *b, enum fault_kind kind)
+SIMT_FN void fixture_fault(const struct fixture_view *b, enum fault_kind kind)
 {
 	simt_add_relaxed_dev_u32(&b->fault[kind], 1);
 }
 
 /* Word k after so many writes. */
-SIMT_FN uint64_t bed_word(uint64_t k, uint32_t writes)
+SIMT_FN uint64_t fixture_word(uint64_t k, uint32_t writes)
 {
 	return draw_mix(k * 2654435761u + writes + 1);
 }
 
-SIMT_FN int bed_is_count(uint64_t k)
+SIMT_FN int fixture_is_count(uint64_t k)
 {
 	return k % 64 == 0;
 }
 
 /* The page of an array of words that word k lies in has this many words. */
-SIMT_FN uint64_t bed_page_words(const struct fixture_view *b)
+SIMT_FN uint64_t fixture_page_words(const struct fixture_view *b)
 {
 	return (uint64_t)1 << (b->words.pages.page_log2 - 3);
 }
 
 /* ---- host ---- */
 
-static inline int bed_fill(struct fixture *b, uint64_t words)
+static inline int fixture_fill(struct fixture *b, uint64_t words)
 {
 	uint64_t *word = (uint64_t *)malloc(words * 8);
 	struct gn_error error;
 	int bad = !word;
 
 	for (uint64_t k = 0; word && k < words; k++)
-		word[k] = bed_word(k, 0);
+		word[k] = fixture_word(k, 0);
 	if (bad || gn_store_write_host(b->store, 0, word, words * 8, &error))
 		bad = stress_wrong("cannot fill the store");
 	free(word);
 	return bad;
 }
 
-static inline int bed_open_store(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
+static inline int fixture_open_store(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
 {
 	struct gn_store_options options;
 	struct gn_error error;
@@ -105,10 +105,10 @@ static inline int bed_open_store(struct stress *s, struct fixture *b, const stru
 		 (unsigned long long)(shape->pages + b->view.own_pages) * shape->page_bytes);
 	if (gn_store_open(&b->store, s->machine, uri, &options, &error))
 		return stress_wrong("%s", error.text);
-	return bed_fill(b, (uint64_t)(shape->pages + b->view.own_pages) * shape->page_bytes / 8);
+	return fixture_fill(b, (uint64_t)(shape->pages + b->view.own_pages) * shape->page_bytes / 8);
 }
 
-static inline int bed_open_array(struct stress *s, struct fixture *b, struct gn_array *array,
+static inline int fixture_open_array(struct stress *s, struct fixture *b, struct gn_array *array,
 				 uint64_t offset, uint64_t bytes, uint32_t element_bytes)
 {
 	struct gn_array_options options;
@@ -123,21 +123,21 @@ static inline int bed_open_array(struct stress *s, struct fixture *b, struct gn_
 	return gn_array_create(array, s->machine, &options, &error) ? stress_wrong("%s", error.text) : 0;
 }
 
-static inline size_t bed_counts(const struct fixture *b, uint64_t words)
+static inline size_t fixture_counts(const struct fixture *b, uint64_t words)
 {
 	return words + b->view.own_pages + FAULT_KINDS + 1;
 }
 
-static inline int bed_open_counts(struct stress *s, struct fixture *b, uint64_t words)
+static inline int fixture_open_counts(struct stress *s, struct fixture *b, uint64_t words)
 {
-	b->view.written = (uint32_t *)simt_alloc(s->machine, bed_counts(b, words) * 4, SIMT_DEVICE);
+	b->view.written = (uint32_t *)simt_alloc(s->machine, fixture_counts(b, words) * 4, SIMT_DEVICE);
 	b->view.overwritten = b->view.written + words;
 	b->view.fault = b->view.overwritten + b->view.own_pages;
 	b->view.refused = b->view.fault + FAULT_KINDS;
 	return b->view.written ? 0 : stress_wrong("no memory");
 }
 
-static inline int bed_open_cache(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
+static inline int fixture_open_cache(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
 {
 	const uint64_t bytes = (uint64_t)shape->pages * shape->page_bytes;
 	struct gn_cache_options options;
@@ -154,22 +154,22 @@ static inline int bed_open_cache(struct stress *s, struct fixture *b, const stru
 	if (gn_cache_create(&b->cache, s->machine, &b->store, 1, &options, &error))
 		return stress_wrong("%s", error.text);
 	for (uint32_t log2 = 0; log2 < 3; log2++)
-		if (bed_open_array(s, b, &b->view.part[log2], 0, bytes, 1u << log2))
+		if (fixture_open_array(s, b, &b->view.part[log2], 0, bytes, 1u << log2))
 			return 1;
-	return bed_open_array(s, b, &b->view.words, 0, bytes, 8) ||
-	       bed_open_array(s, b, &b->view.own, bytes, (uint64_t)b->view.own_pages * shape->page_bytes,
+	return fixture_open_array(s, b, &b->view.words, 0, bytes, 8) ||
+	       fixture_open_array(s, b, &b->view.own, bytes, (uint64_t)b->view.own_pages * shape->page_bytes,
 	                      8) ||
-	       bed_open_counts(s, b, bytes / 8);
+	       fixture_open_counts(s, b, bytes / 8);
 }
 
-static inline int bed_open(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
+static inline int fixture_open(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
 {
 	memset(b, 0, sizeof *b);
 	b->view.seed = s->seed;
-	return bed_open_store(s, b, shape) || bed_open_cache(s, b, shape);
+	return fixture_open_store(s, b, shape) || fixture_open_cache(s, b, shape);
 }
 
-static inline void bed_close(struct stress *s, struct fixture *b)
+static inline void fixture_close(struct stress *s, struct fixture *b)
 {
 	simt_free(s->machine, b->view.written);
 	if (b->view.words.failure)
@@ -184,7 +184,7 @@ static inline void bed_close(struct stress *s, struct fixture *b)
 	gn_store_close(b->store);
 }
 
-static inline int bed_check_faults(struct fixture *b, const uint32_t *fault)
+static inline int fixture_check_faults(struct fixture *b, const uint32_t *fault)
 {
 	struct gn_error error;
 
@@ -199,15 +199,15 @@ static inline int bed_check_faults(struct fixture *b, const uint32_t *fault)
 }
 
 /* What word k of the store must be; of the words, or of the pages behind them. */
-static inline uint64_t bed_expected(const struct fixture *b, const uint32_t *written, uint64_t words,
+static inline uint64_t fixture_expected(const struct fixture *b, const uint32_t *written, uint64_t words,
                                     uint64_t k)
 {
 	if (k >= words)
-		return bed_word(k, written[words + (k - words) / bed_page_words(&b->view)]);
-	return bed_is_count(k) ? bed_word(k, 0) + written[k] : bed_word(k, written[k]);
+		return fixture_word(k, written[words + (k - words) / fixture_page_words(&b->view)]);
+	return fixture_is_count(k) ? fixture_word(k, 0) + written[k] : fixture_word(k, written[k]);
 }
 
-static inline int bed_check_words(struct fixture *b, const uint32_t *written, uint64_t words)
+static inline int fixture_check_words(struct fixture *b, const uint32_t *written, uint64_t words)
 {
 	const uint64_t all = words + b->view.own.count;
 	uint64_t *word = (uint64_t *)malloc(all * 8);
@@ -217,7 +217,7 @@ static inline int bed_check_words(struct fixture *b, const uint32_t *written, ui
 	if (!word || gn_store_read_host(b->store, 0, word, all * 8, &error))
 		bad = stress_wrong("cannot read the store");
 	for (uint64_t k = 0; !bad && k < all; k++)
-		if (word[k] != bed_expected(b, written, words, k))
+		if (word[k] != fixture_expected(b, written, words, k))
 			bad =
 			    stress_wrong("word %llu of %llu has another value in the store than was written",
 			                 (unsigned long long)k, (unsigned long long)words);
@@ -229,21 +229,21 @@ static inline int bed_check_words(struct fixture *b, const uint32_t *written, ui
  * After a kernel: nothing went wrong, no page failed to be written, nothing stays pinned, and after a flush
  * the store has every write.
  */
-static inline int bed_check(struct stress *s, struct fixture *b)
+static inline int fixture_check(struct stress *s, struct fixture *b)
 {
 	const uint64_t words = b->view.words.count;
-	uint32_t *written = (uint32_t *)malloc(bed_counts(b, words) * 4);
+	uint32_t *written = (uint32_t *)malloc(fixture_counts(b, words) * 4);
 	struct gn_error error;
 	int bad = 0;
 
-	if (!written || simt_move(s->machine, written, b->view.written, bed_counts(b, words) * 4))
+	if (!written || simt_move(s->machine, written, b->view.written, fixture_counts(b, words) * 4))
 		bad = stress_wrong("cannot look at the result");
-	bad = bad || bed_check_faults(b, written + words + b->view.own_pages);
+	bad = bad || fixture_check_faults(b, written + words + b->view.own_pages);
 	if (!bad && gn_cache_flush(b->cache, &error))
 		bad = stress_wrong("%s", error.text);
 	if (!bad && gn_cache_write_failure(b->cache, &error))
 		bad = stress_wrong("%s", error.text);
-	bad = bad || bed_check_words(b, written, words);
+	bad = bad || fixture_check_words(b, written, words);
 	if (!bad && gn_cache_invalidate(b->cache, &error)) /* refused while pages are dirty or pinned */
 		bad = stress_wrong("%s", error.text);
 	free(written);

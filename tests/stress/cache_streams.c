@@ -77,7 +77,7 @@ static int look_into_store(struct user *u)
 			continue;
 		if (gn_store_read_host(u->fixture->store, k * 8, &word, 8, &error))
 			return user_wrong(u, "cannot read the store", error.text);
-		if (word != bed_word(k, u->written[k]))
+		if (word != fixture_word(k, u->written[k]))
 			return user_wrong(u, "flush", "a word written before it is not in the store");
 	}
 	return 0;
@@ -187,8 +187,8 @@ static int streams_round(struct stress *s)
 	int bad;
 
 	draw_shape(&random, &shape);
-	bad = bed_open(s, &b, &shape) || run_users(s, &b, &random) || bed_check(s, &b);
-	bed_close(s, &b);
+	bad = fixture_open(s, &b, &shape) || run_users(s, &b, &random) || fixture_check(s, &b);
+	fixture_close(s, &b);
 	return bad;
 }
 

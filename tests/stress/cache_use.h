@@ -11,7 +11,7 @@ SIMT_FN uint64_t draw_constant(const struct fixture_view *b, uint64_t *random)
 {
 	const uint64_t k = draw(random) % (b->words.count / 2) * 2;
 
-	return bed_is_count(k) ? k + 2 : k;
+	return fixture_is_count(k) ? k + 2 : k;
 }
 
 /* A word of this thread's own. */
@@ -25,9 +25,9 @@ SIMT_FN uint64_t draw_own(const struct fixture_view *b, uint64_t *random)
 
 SIMT_FN void check_word(const struct fixture_view *b, uint64_t k, uint64_t value)
 {
-	if (bed_is_count(k) ? value - bed_word(k, 0) > 0xffffffffu
-	                    : value != bed_word(k, k & 1 ? b->written[k] : 0))
-		bed_fault(b, k & 1 ? LOST_WRITE : FOREIGN_DATA);
+	if (fixture_is_count(k) ? value - fixture_word(k, 0) > 0xffffffffu
+	                    : value != fixture_word(k, k & 1 ? b->written[k] : 0))
+		fixture_fault(b, k & 1 ? LOST_WRITE : FOREIGN_DATA);
 }
 
 SIMT_FN void read_word(const struct fixture_view *b, uint64_t k)
@@ -35,15 +35,15 @@ SIMT_FN void read_word(const struct fixture_view *b, uint64_t k)
 	uint64_t value = 0;
 
 	if (gn_array_read(&b->words, k, &value))
-		bed_fault(b, FAILED_ACCESS);
+		fixture_fault(b, FAILED_ACCESS);
 	else
 		check_word(b, k, value);
 }
 
 SIMT_FN void write_word(const struct fixture_view *b, uint64_t k)
 {
-	if (gn_write_u64(&b->words, k, bed_word(k, b->written[k] + 1)))
-		bed_fault(b, FAILED_ACCESS);
+	if (gn_write_u64(&b->words, k, fixture_word(k, b->written[k] + 1)))
+		fixture_fault(b, FAILED_ACCESS);
 	else
 		b->written[k]++;
 }
@@ -70,7 +70,7 @@ SIMT_FN void read_parts(const struct fixture_view *b, uint64_t k, uint32_t log2)
 SIMT_FN void write_parts(const struct fixture_view *b, uint64_t k, uint32_t log2)
 {
 	const struct gn_array *part = &b->part[log2];
-	const uint64_t value = bed_word(k, b->written[k] + 1);
+	const uint64_t value = fixture_word(k, b->written[k] + 1);
 	const uint32_t parts = 8u >> log2;
 
 	for (uint32_t n = 0; n < parts; n++) {
@@ -80,7 +80,7 @@ SIMT_FN void write_parts(const struct fixture_view *b, uint64_t k, uint32_t log2
 		                   : gn_write_u32(part, i, (uint32_t)one);
 
 		if (rc)
-			bed_fault(b, FAILED_ACCESS);
+			fixture_fault(b, FAILED_ACCESS);
 	}
 	b->written[k]++;
 }
@@ -92,7 +92,7 @@ SIMT_FN void read_run(const struct fixture_view *b, struct gn_cursor *c, uint64_
 
 	for (; draw_chance(random, 70) && k + 6 < b->words.count; k += 8) {
 		if (gn_cursor_read_every_u64(c, k, 2, 4, some))
-			bed_fault(b, FAILED_ACCESS);
+			fixture_fault(b, FAILED_ACCESS);
 		for (uint32_t n = 0; n < 4; n++)
 			check_word(b, k + 2 * n, some[n]);
 	}
@@ -105,11 +105,11 @@ SIMT_FN void check_page(const struct fixture_view *b, const struct gn_page *page
 {
 	const uint64_t *data = (const uint64_t *)page->data;
 
-	if (k < page->first || k >= page->first + page->count || page->count != bed_page_words(b))
-		bed_fault(b, BAD_REFERENCE);
+	if (k < page->first || k >= page->first + page->count || page->count != fixture_page_words(b))
+		fixture_fault(b, BAD_REFERENCE);
 	for (uint64_t n = page->first & 1; n < page->count; n += 2 + page->count / 16 * 2)
-		if (!bed_is_count(page->first + n) && data[n] != bed_word(page->first + n, 0))
-			bed_fault(b, FOREIGN_DATA);
+		if (!fixture_is_count(page->first + n) && data[n] != fixture_word(page->first + n, 0))
+			fixture_fault(b, FOREIGN_DATA);
 }
 
 /* Readers that looked before the page came may still look here: an indivisible store keeps sanitizers
@@ -118,9 +118,9 @@ SIMT_FN void write_held(const struct fixture_view *b, const struct gn_page *page
 {
 	uint64_t *data = (uint64_t *)page->data + (k - page->first);
 
-	if (simt_load_relaxed_dev_u64(data) != bed_word(k, b->written[k]))
-		bed_fault(b, LOST_WRITE);
-	simt_store_relaxed_dev_u64(data, bed_word(k, ++b->written[k]));
+	if (simt_load_relaxed_dev_u64(data) != fixture_word(k, b->written[k]))
+		fixture_fault(b, LOST_WRITE);
+	simt_store_relaxed_dev_u64(data, fixture_word(k, ++b->written[k]));
 }
 
 /* Hold up to so many pages, the last for writing, and miss another meanwhile. No frame is no fault. */
@@ -139,7 +139,7 @@ SIMT_FN void hold_pages(const struct fixture_view *b, uint32_t many, uint64_t *r
 		if (rc == -GN_ENOBUFS)
 			simt_add_relaxed_dev_u32(b->refused, 1);
 		else if (rc)
-			bed_fault(b, FAILED_ACCESS);
+			fixture_fault(b, FAILED_ACCESS);
 		if (rc)
 			break;
 		check_page(b, &page[held], k[held]);
@@ -168,7 +168,7 @@ SIMT_FN void hold_as_warp(const struct fixture_view *b, uint32_t step)
 	if (rc == -GN_ENOBUFS)
 		return;
 	if (rc) {
-		bed_fault(b, FAILED_ACCESS);
+		fixture_fault(b, FAILED_ACCESS);
 		return;
 	}
 	check_page(b, &page, k);
@@ -180,18 +180,18 @@ SIMT_FN void hold_as_warp(const struct fixture_view *b, uint32_t step)
 /* Counts go up, and a thread sees its own step. */
 SIMT_FN void add_to_count(const struct fixture_view *b, uint64_t *random)
 {
-	const uint64_t k = draw(random) % (b->words.count / 64) * 64, base = bed_word(k, 0);
+	const uint64_t k = draw(random) % (b->words.count / 64) * 64, base = fixture_word(k, 0);
 	const uint64_t old = gn_add_u64(&b->words, k, 1);
 	uint64_t later;
 
 	simt_add_relaxed_dev_u32(&b->written[k], 1);
 	if (old - base > 0xffffffffu)
-		bed_fault(b, FOREIGN_DATA);
+		fixture_fault(b, FOREIGN_DATA);
 	if (draw_chance(random, 75))
 		return;
 	later = gn_max_u64(&b->words, k, 0);
 	if (later - base <= old - base)
-		bed_fault(b, LOST_WRITE);
+		fixture_fault(b, LOST_WRITE);
 	/* as if it had been added to: whoever swaps it counts on */
 	if (gn_cas_u64(&b->words, k, later, later + 1) == later)
 		simt_add_relaxed_dev_u32(&b->written[k], 1);
@@ -203,7 +203,7 @@ SIMT_FN void add_to_count(const struct fixture_view *b, uint64_t *random)
 SIMT_FN void overwrite_own(const struct fixture_view *b)
 {
 	const uint32_t self = 1u << simt_lane();
-	const uint64_t id = b->first_owner + simt_global_thread(), first = id * bed_page_words(b);
+	const uint64_t id = b->first_owner + simt_global_thread(), first = id * fixture_page_words(b);
 	struct gn_page page;
 	int rc;
 
@@ -212,24 +212,24 @@ SIMT_FN void overwrite_own(const struct fixture_view *b)
 	rc = gn_array_acquire(&b->own, self, first, GN_OVERWRITE, &page);
 	if (rc) {
 		if (rc != -GN_ENOBUFS)
-			bed_fault(b, FAILED_ACCESS);
+			fixture_fault(b, FAILED_ACCESS);
 		return;
 	}
 	b->overwritten[id]++;
 	for (uint64_t k = 0; k < page.count; k++) /* indivisible, as in write_held */
 		simt_store_relaxed_dev_u64((uint64_t *)page.data + k,
-		                           bed_word(b->words.count + first + k, b->overwritten[id]));
+		                           fixture_word(b->words.count + first + k, b->overwritten[id]));
 	gn_array_release(&b->own, self, &page);
 }
 
 /* One word of it, and the last. */
 SIMT_FN void read_own_page(const struct fixture_view *b, uint64_t *random)
 {
-	const uint64_t id = b->first_owner + simt_global_thread(), words = bed_page_words(b);
+	const uint64_t id = b->first_owner + simt_global_thread(), words = fixture_page_words(b);
 	const uint64_t k = id * words + draw(random) % words;
 
-	if (id < b->own_pages && gn_read_u64(&b->own, k) != bed_word(b->words.count + k, b->overwritten[id]))
-		bed_fault(b, LOST_WRITE);
+	if (id < b->own_pages && gn_read_u64(&b->own, k) != fixture_word(b->words.count + k, b->overwritten[id]))
+		fixture_fault(b, LOST_WRITE);
 }
 
 /* ---- hints, and flushes beside everything else ---- */
@@ -241,7 +241,7 @@ SIMT_FN void prefetch_some(const struct fixture_view *b, uint64_t *random)
 	if (k & 2)
 		gn_array_prefetch_each(&b->words, simt_active(), (int)(k >> 2 & 1), k);
 	else
-		gn_array_prefetch(&b->words, 1u << simt_lane(), k, 2 * bed_page_words(b));
+		gn_array_prefetch(&b->words, 1u << simt_lane(), k, 2 * fixture_page_words(b));
 }
 
 SIMT_FN void flush_some(const struct fixture_view *b, uint64_t *random)
@@ -249,7 +249,7 @@ SIMT_FN void flush_some(const struct fixture_view *b, uint64_t *random)
 	const uint32_t frame = draw_below(random, b->words.pages.cache->frames);
 
 	if (gn_cache_flush_frame(b->words.pages.cache, simt_active(), 1, frame).code)
-		bed_fault(b, FAILED_ACCESS);
+		fixture_fault(b, FAILED_ACCESS);
 }
 
 SIMT_FN void use_cache(const struct fixture_view *b)

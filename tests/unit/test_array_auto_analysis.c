@@ -159,7 +159,7 @@ static void the_modelled_cache_is_lru(void **state)
 enum { TOUCHES = 20000 };
 
 /* Of 4-byte words, on a machine of warps of 32 far from the memory; a cache of an eighth. */
-static struct gn_auto_setup bed_of(uint64_t lines)
+static struct gn_auto_setup fixture_of(uint64_t lines)
 {
 	struct gn_auto_setup b;
 
@@ -196,7 +196,7 @@ static struct gn_auto_analysis study_of(const struct gn_auto_setup *setup, uint6
 /* Half of the log is of regions that fell out; and half of what was noted found no room. */
 static void a_log_is_sifted_by_the_last_bound(void **state)
 {
-	const struct gn_auto_setup setup = bed_of(256 * 512);
+	const struct gn_auto_setup setup = fixture_of(256 * 512);
 	struct gn_auto_log log, before = log_of(NULL, 0);
 	struct gn_auto_analysis out;
 	uint64_t touch[256], kept = 0;
@@ -221,7 +221,7 @@ static void a_log_is_sifted_by_the_last_bound(void **state)
 /* The launch before counts where both looked. */
 static void two_looks_are_compared_where_both_looked(void **state)
 {
-	const struct gn_auto_setup setup = bed_of(256 * 512);
+	const struct gn_auto_setup setup = fixture_of(256 * 512);
 	struct gn_auto_log log, before;
 	struct gn_auto_analysis out;
 	uint64_t touch[256];
@@ -246,7 +246,7 @@ static void a_stream_is_cached_if_it_fits(void **state)
 
 	(void)state;
 	for (unsigned part = 2; part <= 16; part *= 8) {
-		struct gn_auto_setup setup = bed_of(TOUCHES * (part == 16 ? 16 : 1));
+		struct gn_auto_setup setup = fixture_of(TOUCHES * (part == 16 ? 16 : 1));
 		struct gn_auto_analysis s;
 
 		for (uint64_t k = 0; k < TOUCHES; k++)
@@ -267,7 +267,7 @@ static void a_stream_is_cached_if_it_fits(void **state)
 static void a_log_that_ran_full_finds_nothing_of_the_launch_before(void **state)
 {
 	static uint64_t touch[TOUCHES];
-	const struct gn_auto_setup setup = bed_of(TOUCHES * 16);
+	const struct gn_auto_setup setup = fixture_of(TOUCHES * 16);
 
 	(void)state;
 	for (uint64_t k = 0; k < TOUCHES; k++)
@@ -292,7 +292,7 @@ static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **sta
 {
 	static uint64_t touch[TOUCHES];
 	const uint64_t lines = 1024 * 512;
-	const struct gn_auto_setup setup = bed_of(lines);
+	const struct gn_auto_setup setup = fixture_of(lines);
 	uint64_t draw = 1;
 
 	(void)state;
@@ -319,7 +319,7 @@ static void lanes_that_walk_lines_are_seen(void **state)
 {
 	enum { WALKED = 256 * 32 };
 	static uint64_t touch[4][WALKED];
-	struct gn_auto_setup setup = bed_of(WALKED * 4);
+	struct gn_auto_setup setup = fixture_of(WALKED * 4);
 
 	(void)state;
 	for (uint64_t k = 0; k < WALKED; k++) {
@@ -354,7 +354,7 @@ static void lanes_that_walk_lines_are_seen(void **state)
 static void batches_are_advised_where_they_would_move_less(void **state)
 {
 	static uint64_t touch[TOUCHES];
-	struct gn_auto_setup setup = bed_of(1024 * 512);
+	struct gn_auto_setup setup = fixture_of(1024 * 512);
 	struct gn_auto_analysis s;
 	uint64_t draw = 1;
 

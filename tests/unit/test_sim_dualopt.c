@@ -6,10 +6,10 @@ static struct fixture fixture;
 
 static void open_preset(const char *preset, const char *assignment)
 {
-	bed_config(&fixture, preset, 4);
+	fixture_config(&fixture, preset, 4);
 	if (assignment)
 		assert_int_equal(sim_config_set(&fixture.config, assignment, NULL), 0);
-	bed_open(&fixture);
+	fixture_open(&fixture);
 }
 
 /* ---- the CoDec by itself: replies as GPU 0 has them from its L2, to GPU 1 ---- */
@@ -54,7 +54,7 @@ static void test_ten_a_packet(void **state)
 	assert_int_equal(s->codec_full_packets, 1);
 	assert_int_equal(s->net_flits_in, 4);
 	assert_int_equal(s->net_bytes, 64);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* Five wait for the time-out of 30 cycles, and go then. */
@@ -69,11 +69,11 @@ static void test_timeout(void **state)
 	assert_int_equal(run(), 30 + 143 + 3 + 1); /* 4 + 5 x 6 bytes: 3 flits */
 	assert_int_equal(s->codec_timeouts, 1);
 	assert_int_equal(s->codec_packets, 1);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 	open_preset("coalesce", "codec.timeout = 50");
 	add(1, 1, 1);
 	assert_int_equal(run(), 50 + 143 + 1 + 1);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 static void add_one(struct sim_domain *m, struct sim_event *e)
@@ -96,7 +96,7 @@ static void test_timeout_from(void **state)
 		sim_clock_at(&fixture.machine->gpu[0].domain.clock, &later, 20, add_one);
 		assert_int_equal(run(), (last ? 50 : 30) + 143 + 2 + 1); /* 16 bytes, with encoding 2 flits */
 		assert_int_equal(fixture.machine->stats.codec_packets, 1);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 
@@ -110,7 +110,7 @@ static void test_packets(void **state)
 	assert_int_equal(fixture.machine->stats.codec_packets, 3);
 	assert_int_equal(fixture.machine->stats.codec_full_packets, 2);
 	assert_int_equal(fixture.machine->stats.codec_words, 25);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 	open_preset("coalesce", NULL);
 	add(9, 1, 1);
 	add(9, 2, 1);
@@ -118,7 +118,7 @@ static void test_packets(void **state)
 	run();
 	assert_int_equal(fixture.machine->stats.codec_packets, 3);
 	assert_int_equal(fixture.machine->stats.codec_timeouts, 3);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* More than a buffer of 64 holds: the others wait behind it, and none is lost. */
@@ -131,7 +131,7 @@ static void test_full_buffer(void **state)
 	run();
 	assert_int_equal(fixture.machine->stats.codec_words, 1000);
 	assert_int_equal(fixture.machine->stats.codec_packets, 100);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /*
@@ -148,13 +148,13 @@ static void test_other_packets(void **state)
 	assert_int_equal(fixture.machine->stats.codec_packets, 1);
 	assert_int_equal(fixture.machine->stats.codec_words, 12);
 	assert_int_equal(fixture.machine->stats.net_bytes, 64);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 	open_preset("coalesce", "codec.buffer_of = words");
 	add(100, 2, 3);
 	assert_int_equal(fixture.machine->gpu[0].codec.buffer[2].held.count, 32);
 	run();
 	assert_int_equal(fixture.machine->stats.codec_words, 200);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* 4, 8 and 16 bytes: 10, 6 and 3 words a packet. A response of more words than that is a line. */
@@ -171,7 +171,7 @@ static void test_granularity(void **state)
 		run();
 		assert_int_equal(fixture.machine->stats.codec_full_packets, 2);
 		assert_int_equal(fixture.machine->stats.codec_timeouts, 0);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 	open_preset("coalesce", NULL);
 	add(1, 1, 0x7ff); /* 11 words */
@@ -179,7 +179,7 @@ static void test_granularity(void **state)
 	run();
 	assert_int_equal(fixture.machine->stats.codec_lines, 1);
 	assert_int_equal(fixture.machine->stats.codec_packets, 1);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* ---- flits of a remote read, request and reply (notes, table of 3.2) ---- */
@@ -191,9 +191,9 @@ static struct sim_stats gather(const char *preset, const char *assignment)
 	struct walk a;
 
 	open_preset(preset, assignment);
-	a = walk_of(bed_buffer(&fixture, 640 * 64, SIM_ON_ONE, 1), 1, 10, 64);
-	s = bed_walk(&fixture, &a);
-	bed_close(&fixture);
+	a = walk_of(fixture_buffer(&fixture, 640 * 64, SIM_ON_ONE, 1), 1, 10, 64);
+	s = fixture_walk(&fixture, &a);
+	fixture_close(&fixture);
 	s.net_flits_in -= 2 * s.page_walks;
 	return s;
 }
@@ -226,20 +226,20 @@ static void test_bypass(void **state)
 
 	(void)state;
 	open_preset("bypass", NULL);
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 1);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1);
 	a = walk_of(b, 1, 1, 8);
 	for (uint32_t k = 0; k < 2; k++) {
-		s = bed_walk(&fixture, &a);
+		s = fixture_walk(&fixture, &a);
 		assert_int_equal(s.l1v_bypassed, 8);
 		assert_int_equal(s.l1v_read_lookups, 0);
 		assert_int_equal(s.remote_reads, 8);
 	}
 	a = walk_of(b, 2, 1, 8); /* GPU 1: its own */
-	bed_walk(&fixture, &a);
-	s = bed_walk(&fixture, &a);
+	fixture_walk(&fixture, &a);
+	s = fixture_walk(&fixture, &a);
 	assert_int_equal(s.l1v_read_hits, 8);
 	assert_int_equal(s.l1v_bypassed, 0);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* ---- MSHR masks in L1: one line, three loads under way at once ---- */
@@ -262,11 +262,11 @@ static void check_masks(const char *preset, const char *assignment, uint64_t mer
 	struct sim_buffer b;
 
 	open_preset(preset, assignment);
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 1);
-	assert_int_equal(bed_try(&fixture, three_loads, &b, 1), 0);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1);
+	assert_int_equal(fixture_try(&fixture, three_loads, &b, 1), 0);
 	assert_int_equal(fixture.machine->stats.l1v_read_merges, merges);
 	assert_int_equal(fixture.machine->stats.remote_reads, requests);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 static void test_masks(void **state)
@@ -295,19 +295,19 @@ static void test_remote_cache(void **state)
 
 	(void)state;
 	open_preset("cache", "dispatch.gpus = greedy");
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 1);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1);
 	a = walk_of(b, 1, 1, 16);
 	for (uint32_t k = 0; k < 2; k++) {
-		s = bed_walk(&fixture, &a);
+		s = fixture_walk(&fixture, &a);
 		assert_int_equal(s.rc_lookups, s.l1v_remote_reads - s.l1v_remote_hits);
 		assert_int_equal(s.rc_write_backs, 0);
 	}
-	bed_close(&fixture);
+	fixture_close(&fixture);
 
 	open_preset("cache", "gpus = 2");
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 1);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1);
 	a = walk_of(b, 1, 1, 16);
-	assert_int_equal(bed_try(&fixture, walk_kernel, &a, 8), 0); /* four on GPU 0, on four compute units */
+	assert_int_equal(fixture_try(&fixture, walk_kernel, &a, 8), 0); /* four on GPU 0, on four compute units */
 	assert_int_equal(fixture.machine->stats.vector_reads, 64);
 	assert_int_equal(fixture.machine->stats.rc_lookups, 64);
 	assert_int_equal(fixture.machine->stats.remote_reads, 16);
@@ -315,9 +315,9 @@ static void test_remote_cache(void **state)
 	assert_int_equal(fixture.machine->stats.rc_hits + fixture.machine->stats.rc_merges, 48);
 	for (uint32_t k = 0; k < 4; k++)
 		sim_tags_clear(&fixture.machine->gpu[0].l1[k].tags);
-	assert_int_equal(bed_try(&fixture, walk_kernel, &a, 8), 0);
+	assert_int_equal(fixture_try(&fixture, walk_kernel, &a, 8), 0);
 	assert_int_equal(fixture.machine->stats.remote_reads, 32);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /*
@@ -346,9 +346,9 @@ static void test_remote_writes(void **state)
 
 	(void)state;
 	open_preset("cache", NULL);
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 1);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1);
 	s = &fixture.machine->stats;
-	assert_int_equal(bed_try(&fixture, whole_lines, &b, 1), 0);
+	assert_int_equal(fixture_try(&fixture, whole_lines, &b, 1), 0);
 	assert_int_equal(s->vector_writes, 12);
 	assert_int_equal(s->rc_write_fills, 4);
 	assert_int_equal(s->rc_hits, 8);
@@ -356,14 +356,14 @@ static void test_remote_writes(void **state)
 	assert_int_equal(s->remote_writes, 4);
 	a = walk_of(b, 1, 1, 8);
 	a.write = 1;
-	assert_int_equal(bed_walk(&fixture, &a).rc_write_arounds, 8);
-	bed_close(&fixture);
+	assert_int_equal(fixture_walk(&fixture, &a).rc_write_arounds, 8);
+	fixture_close(&fixture);
 	open_preset("cache", "rdma_cache.write_allocate = no");
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 1);
-	assert_int_equal(bed_try(&fixture, whole_lines, &b, 1), 0);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1);
+	assert_int_equal(fixture_try(&fixture, whole_lines, &b, 1), 0);
 	assert_int_equal(fixture.machine->stats.remote_writes, 12);
 	assert_int_equal(fixture.machine->stats.rc_write_backs, 0);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* ---- the decision engine ---- */
@@ -373,17 +373,17 @@ static struct sim_stats decided(uint32_t lanes, uint32_t turns, uint32_t home, u
 	struct sim_stats s;
 	struct walk a;
 
-	bed_config(&fixture, "dualopt", 2);
+	fixture_config(&fixture, "dualopt", 2);
 	fixture.config.decide_warmup = 10;
 	fixture.config.decide_window = 100;
-	bed_open(&fixture);
-	a = walk_of(bed_buffer(&fixture, 1 << 20, SIM_ON_ONE, home), 1, turns, lanes);
+	fixture_open(&fixture);
+	a = walk_of(fixture_buffer(&fixture, 1 << 20, SIM_ON_ONE, home), 1, turns, lanes);
 	a.words = words;
 	a.wait = 1;
-	s = bed_walk(&fixture, &a);
+	s = fixture_walk(&fixture, &a);
 	if (again)
-		s = bed_walk(&fixture, &a);
-	bed_close(&fixture);
+		s = fixture_walk(&fixture, &a);
+	fixture_close(&fixture);
 	return s;
 }
 
@@ -423,18 +423,18 @@ static void test_what_is_counted(void **state)
 		struct sim_stats first, second;
 		struct walk a;
 
-		bed_config(&fixture, "dualopt", 2);
+		fixture_config(&fixture, "dualopt", 2);
 		fixture.config.decide_warmup = 0;
 		assert_int_equal(sim_config_set(&fixture.config, keys[k], NULL), 0);
-		bed_open(&fixture);
-		a = walk_of(bed_buffer(&fixture, 1 << 20, SIM_ON_ONE, 1), 1, 1, 32);
-		first = bed_walk(&fixture, &a);
-		second = bed_walk(&fixture, &a);
+		fixture_open(&fixture);
+		a = walk_of(fixture_buffer(&fixture, 1 << 20, SIM_ON_ONE, 1), 1, 1, 32);
+		first = fixture_walk(&fixture, &a);
+		second = fixture_walk(&fixture, &a);
 		assert_int_equal(second.l1v_read_hits, 32);
 		assert_int_equal(first.decide_reads + second.decide_reads, reads[k]);
 		assert_int_equal(first.decide_lines + second.decide_lines, lines[k]);
 		assert_int_equal(first.decide_words + second.decide_words, lines[k]);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 
@@ -448,30 +448,30 @@ static void test_decides_again(void **state)
 	struct walk a;
 
 	(void)state;
-	bed_config(&fixture, "dualopt", 2);
+	fixture_config(&fixture, "dualopt", 2);
 	fixture.config.decide_warmup = 10;
 	fixture.config.decide_window = 60;
 	fixture.config.decide_interval = 50;
-	bed_open(&fixture);
-	a = walk_of(bed_buffer(&fixture, 1 << 20, SIM_ON_ONE, 1), 1, 10, 32);
+	fixture_open(&fixture);
+	a = walk_of(fixture_buffer(&fixture, 1 << 20, SIM_ON_ONE, 1), 1, 10, 32);
 	a.wait = 1;
-	s = bed_walk(&fixture, &a);
+	s = fixture_walk(&fixture, &a);
 	assert_int_equal(s.decided_coalesce, 2 * 2);
 	assert_in_range(s.decide_remote, 2 * 60, 2 * (60 + 31));
 	assert_in_range(s.l1v_bypassed, 2 * 50, 2 * (50 + 31));
 	a.words = 4; /* the program changes */
 	a.first = 1024;
-	s = bed_walk(&fixture, &a);
+	s = fixture_walk(&fixture, &a);
 	assert_int_equal(s.decided_coalesce, 0);
 	assert_int_equal(s.decided_cache, 2 * 2);
 	assert_int_equal(s.l1v_bypassed, 0);
 	assert_true(s.rc_lookups > 100); /* the cache stays in use while it looks */
 	a.words = 1;
 	a.first = 2048;
-	s = bed_walk(&fixture, &a);
+	s = fixture_walk(&fixture, &a);
 	assert_true(s.decided_coalesce > 0);
 	assert_true(s.l1v_bypassed > 0);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 int main(void)

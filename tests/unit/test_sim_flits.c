@@ -132,10 +132,10 @@ static void arrive(struct sim_domain *m, struct sim_event *e)
 
 static void run_model(void)
 {
-	bed_config(&fixture, "none", GPUS);
+	fixture_config(&fixture, "none", GPUS);
 	fixture.config.net_gap_cycles = 0;
 	fixture.config.net_encoding = 0;
-	bed_open(&fixture);
+	fixture_open(&fixture);
 	memset(message, 0, sizeof message);
 	for (uint32_t k = 0; k < MESSAGES; k++) {
 		message[k].from = (uint8_t)plan[k].from;
@@ -146,7 +146,7 @@ static void run_model(void)
 		sim_network_send(&fixture.machine->gpu[plan[k].from].domain, &message[k]);
 	}
 	assert_int_equal(sim_windows_run(fixture.machine, &fixture.error), 0);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 static double mean(const uint64_t *cycles)

@@ -11,8 +11,8 @@ static struct fixture fixture;
 
 static void open_plain(const char *preset, uint64_t gpus)
 {
-	bed_config(&fixture, preset, gpus);
-	bed_open(&fixture);
+	fixture_config(&fixture, preset, gpus);
+	fixture_open(&fixture);
 }
 
 /* ---- workloads ---- */
@@ -25,9 +25,9 @@ static struct sim_stats run_config(const char *name, const char *size, const str
 
 	memset(&fixture, 0, sizeof fixture);
 	fixture.config = *config;
-	bed_run(&fixture, name, size);
+	fixture_run(&fixture, name, size);
 	s = fixture.machine->stats;
-	bed_close(&fixture);
+	fixture_close(&fixture);
 	return s;
 }
 
@@ -185,10 +185,10 @@ static uint64_t pair_cycles(const char *preset, uint32_t reader, uint32_t home)
 	struct walk a;
 
 	open_plain(preset, 4);
-	a = walk_of(bed_buffer(&fixture, 64 << 10, SIM_ON_ONE, home), 1u << reader, 16, 64);
+	a = walk_of(fixture_buffer(&fixture, 64 << 10, SIM_ON_ONE, home), 1u << reader, 16, 64);
 	a.words = 4;
-	s = bed_walk(&fixture, &a);
-	bed_close(&fixture);
+	s = fixture_walk(&fixture, &a);
+	fixture_close(&fixture);
 	return s.kernel_cycles;
 }
 
@@ -219,15 +219,15 @@ static void test_local_scales(void **state)
 		struct walk a;
 
 		open_plain("none", gpus);
-		a = walk_of(bed_buffer(&fixture, gpus * 64 << 10, SIM_DISTRIBUTED, 0), ~0u, 16, 64);
+		a = walk_of(fixture_buffer(&fixture, gpus * 64 << 10, SIM_DISTRIBUTED, 0), ~0u, 16, 64);
 		a.part = 1024;
-		bed_walk(&fixture, &a);
-		s = bed_walk(&fixture, &a); /* pages are known */
+		fixture_walk(&fixture, &a);
+		s = fixture_walk(&fixture, &a); /* pages are known */
 		assert_int_equal(s.remote_transactions, 0);
 		assert_int_equal(s.vector_reads, gpus * 1024);
 		one = gpus == 1 ? s.kernel_cycles : one;
 		assert_int_equal(s.kernel_cycles, one);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 
@@ -242,21 +242,21 @@ static void test_link_bound(void **state)
 	uint64_t busiest = 0;
 
 	(void)state;
-	bed_config(&fixture, "none", 4);
+	fixture_config(&fixture, "none", 4);
 	fixture.config.net_gap_cycles = 0;
 	fixture.config.l1v.transactions = fixture.config.l1v.mshr = fixture.config.rob = 512;
 	fixture.config.l1v.bytes = 64 << 10; /* ways for as many */
-	bed_open(&fixture);
-	a = walk_of(bed_buffer(&fixture, 1 << 20, SIM_ON_ONE, 0), 14, 64, 64);
+	fixture_open(&fixture);
+	a = walk_of(fixture_buffer(&fixture, 1 << 20, SIM_ON_ONE, 0), 14, 64, 64);
 	a.part = 4096;
-	assert_int_equal(bed_try(&fixture, walk_kernel, &a, 4), 0);
+	assert_int_equal(fixture_try(&fixture, walk_kernel, &a, 4), 0);
 	for (uint32_t k = 0; !sim_machine_link(fixture.machine, k, &link); k++)
 		if (!strcmp(link.name, "gpu0-sw0"))
 			busiest = link.busy_cycles;
 	assert_true(busiest >= 3 * 4096 * 6);
 	assert_true(busiest <= fixture.machine->stats.kernel_cycles);
 	assert_true(fixture.machine->stats.kernel_cycles * 97 < busiest * 100);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* ---- what goes wrong ---- */
@@ -280,7 +280,7 @@ static void test_too_large(void **state)
 	launch.vgprs = 128; /* 16 wavefronts, of which two fit on each of four vector units */
 	assert_int_equal(sim_machine_launch(fixture.machine, &launch, &fixture.error), -GN_EINVAL);
 	assert_non_null(strstr(fixture.error.text, "cu.vgprs"));
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 static void test_gpus_differ(void **state)
@@ -293,7 +293,7 @@ static void test_gpus_differ(void **state)
 	assert_int_equal(sim_machine_create(&machine, &fixture.config, fixture.memory, 1, &fixture.error),
 	                 -GN_EINVAL);
 	assert_non_null(strstr(fixture.error.text, "made for 2"));
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* A kernel that reads behind its buffer ends the run, with the name of the kernel. */
@@ -303,10 +303,10 @@ static void test_kernel_fails(void **state)
 
 	(void)state;
 	open_plain("none", 2);
-	a = walk_of(bed_buffer(&fixture, 4096, SIM_ON_ONE, 0), 3, 10, 64);
-	assert_int_equal(bed_try(&fixture, walk_kernel, &a, 2), -GN_EINVAL);
+	a = walk_of(fixture_buffer(&fixture, 4096, SIM_ON_ONE, 0), 3, 10, 64);
+	assert_int_equal(fixture_try(&fixture, walk_kernel, &a, 2), -GN_EINVAL);
 	assert_non_null(strstr(fixture.error.text, "walk"));
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* L2 with no MSHR to give: nothing moves, and the message says where what waits. */
@@ -316,16 +316,16 @@ static void test_stuck(void **state)
 
 	(void)state;
 	open_plain("none", 2);
-	a = walk_of(bed_buffer(&fixture, 4096, SIM_ON_ONE, 1), 1, 1, 8);
+	a = walk_of(fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1), 1, 1, 8);
 	for (uint32_t k = 0; k < fixture.machine->gpu[1].l2.banks; k++)
 		fixture.machine->gpu[1].l2.bank[k].mshr.used = fixture.machine->gpu[1].l2.bank[k].mshr.size;
-	assert_int_equal(bed_try(&fixture, walk_kernel, &a, 2), -GN_EDEADLK);
+	assert_int_equal(fixture_try(&fixture, walk_kernel, &a, 2), -GN_EDEADLK);
 	assert_non_null(strstr(fixture.error.text, "nothing moves in cycle"));
 	assert_non_null(strstr(fixture.error.text, "1 of 2 work-groups"));
 	assert_non_null(
 	    strstr(fixture.error.text, "GPU 0: wavefronts 1, pipes 0, reorder buffers 8, TLBs 0, L1 8"));
 	assert_non_null(strstr(fixture.error.text, "GPU 1: wavefronts 0"));
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* A counter that was tampered with ends the run. */
@@ -335,11 +335,11 @@ static void test_law_broken(void **state)
 
 	(void)state;
 	open_plain("none", 2);
-	a = walk_of(bed_buffer(&fixture, 4096, SIM_ON_ONE, 1), 1, 1, 8);
+	a = walk_of(fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1), 1, 1, 8);
 	fixture.machine->core.stats.remote_served = 1;
-	assert_int_equal(bed_try(&fixture, walk_kernel, &a, 2), -GN_EBADMSG);
+	assert_int_equal(fixture_try(&fixture, walk_kernel, &a, 2), -GN_EBADMSG);
 	assert_non_null(strstr(fixture.error.text, "remote: requests = served"));
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 int main(void)

@@ -6,11 +6,11 @@ static struct fixture fixture;
 
 static void open_with(uint64_t policy, uint64_t flush, uint64_t moves)
 {
-	bed_config(&fixture, "none", 4);
+	fixture_config(&fixture, "none", 4);
 	fixture.config.migrate_policy = policy;
 	fixture.config.migrate_flush = flush;
 	fixture.config.migrate_moves = moves;
-	bed_open(&fixture);
+	fixture_open(&fixture);
 }
 
 static struct sim_stats read_by(struct sim_buffer b, uint32_t gpus, uint32_t turns)
@@ -18,7 +18,7 @@ static struct sim_stats read_by(struct sim_buffer b, uint32_t gpus, uint32_t tur
 	struct walk a = walk_of(b, gpus, turns, 1);
 
 	a.wait = 1;
-	return bed_walk(&fixture, &a);
+	return fixture_walk(&fixture, &a);
 }
 
 /* The first read of a page of the other GPU of the pair, step by step; then it is local. */
@@ -36,7 +36,7 @@ static void test_one(void **state)
 
 	(void)state;
 	open_with(SIM_MIGRATE_PAGE, 1, 16);
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 1);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1);
 	s = read_by(b, 1, 1);
 	assert_int_equal(s.migrate_pages, 1);
 	assert_int_equal(s.remote_transactions, 0);
@@ -49,7 +49,7 @@ static void test_one(void **state)
 	assert_int_equal(sim_memory_home(fixture.memory, b.address), 0);
 	s = read_by(b, 1, 8);
 	assert_int_equal(s.migrate_pages + s.page_walks + s.remote_transactions, 0);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* Two GPUs in turn: the page goes to and fro, unless the first keeps it. */
@@ -60,7 +60,7 @@ static void test_policies(void **state)
 	(void)state;
 	for (uint64_t policy = SIM_MIGRATE_NONE; policy <= SIM_MIGRATE_FIRST_TOUCH; policy++) {
 		open_with(policy, 0, 16);
-		b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 3);
+		b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 3);
 		for (uint32_t k = 0; k < 6; k++)
 			read_by(b, 1u << k % 2, 1);
 		assert_int_equal(fixture.machine->stats.migrate_pages, policy == SIM_MIGRATE_NONE   ? 0
@@ -68,7 +68,7 @@ static void test_policies(void **state)
 		                                                                                : 1);
 		assert_int_equal(fixture.machine->stats.remote_transactions == 0, policy == SIM_MIGRATE_PAGE);
 		assert_int_equal(fixture.machine->stats.migrate_stall_cycles, 0);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 
@@ -81,13 +81,13 @@ static void test_crowd(void **state)
 		struct walk a;
 
 		open_with(SIM_MIGRATE_PAGE, 1, moves);
-		a = walk_of(bed_buffer(&fixture, 64 << 10, SIM_INTERLEAVED, 0), 15, 16, 64);
-		s = bed_walk(&fixture, &a);
+		a = walk_of(fixture_buffer(&fixture, 64 << 10, SIM_INTERLEAVED, 0), 15, 16, 64);
+		s = fixture_walk(&fixture, &a);
 		assert_int_equal(s.vector_reads, 4 * 1024);
 		assert_true(s.migrate_pages >= 12);
 		assert_int_equal(fixture.machine->migrate.active, 0);
 		assert_null(fixture.machine->migrate.waiting.first);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 

@@ -14,10 +14,10 @@ static void open_with(const char *assignment)
 {
 	arrived_count = 0;
 	memset(message, 0, sizeof message);
-	bed_config(&fixture, "none", 4);
+	fixture_config(&fixture, "none", 4);
 	if (assignment)
 		assert_int_equal(sim_config_set(&fixture.config, assignment, NULL), 0);
-	bed_open(&fixture);
+	fixture_open(&fixture);
 }
 
 static void arrive(struct sim_domain *m, struct sim_event *e)
@@ -74,7 +74,7 @@ static void test_latency(void **state)
 	assert_int_equal(arrived[0], 1 + 140 + 2 + 1 + 1);
 	assert_int_equal(arrived[1] - arrived[0], 3 * (1 + 140 + 2) + 1 + 1);
 	assert_int_equal(arrived[2] - arrived[1], 2 * (1 + 140 + 2) + 1 + 1);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* 16-byte flits: as many as the notes' table has, without encoding and with 25 %. */
@@ -88,13 +88,13 @@ static void test_flits(void **state)
 	assert_int_equal(sim_network_flits(&fixture.machine->network, 12 + 64), 5);
 	assert_int_equal(sim_network_flits(&fixture.machine->network, 4 + 10 * 6), 4);
 	assert_int_equal(sim_network_flits(&fixture.machine->network, 4), 1);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 	open_with(NULL);
 	assert_int_equal(sim_network_flits(&fixture.machine->network, 12), 1);
 	assert_int_equal(sim_network_flits(&fixture.machine->network, 4 + 64), 6);
 	assert_int_equal(sim_network_flits(&fixture.machine->network, 12 + 64), 6);
 	assert_int_equal(sim_network_flits(&fixture.machine->network, 4 + 10 * 6), 5);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* A link carries one flit a cycle, not less: 1000 messages of 6 flits, and the gap between them. */
@@ -111,7 +111,7 @@ static void test_saturation(void **state)
 		run();
 		assert_int_equal(arrived[999], 999 * (6 + gap) + 143 + 6 + 1);
 		assert_int_equal(fixture.machine->network.up[0].busy, 6000 * SIM_PARTS);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 
@@ -132,7 +132,7 @@ static void test_trunk(void **state)
 	assert_in_range(last, 12000, 12000 * 101 / 100 + 435);
 	assert_in_range(other, last - 12, last);
 	assert_int_equal(fixture.machine->network.rise[0].flits, 12000);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* A link clock of two halves the time of what a link bounds, and latency does not rise. */
@@ -154,7 +154,7 @@ static void test_clock(void **state)
 		assert_true(end < before);
 		assert_in_range(end, 1600 * 7 / clock, 1600 * 7 / clock + 450);
 		before = end;
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 
@@ -169,7 +169,7 @@ static void test_credits(void **state)
 	assert_in_range(arrived[99] - arrived[0], 99 * 149, 99 * 150);
 	for (uint32_t k = 1; k < 100; k++)
 		assert_true(arrived[k] > arrived[k - 1]);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 static void send_reply(struct sim_domain *m, struct sim_event *e)
@@ -200,7 +200,7 @@ static void test_channels(void **state)
 		sim_clock_at(&fixture.machine->gpu[0].domain.clock, &later, 2000, send_reply);
 		run();
 		reply[channels - 1] = arrived[0] - 2000;
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 	assert_in_range(reply[1], 431, 431 + 40);
 	/*
@@ -231,7 +231,7 @@ static void test_storm(void **state)
 		}
 		run();
 		assert_int_equal(arrived_count, 4096);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 

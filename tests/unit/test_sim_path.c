@@ -12,10 +12,10 @@ enum { DOWN = 6 + 60 + 5 + 2 + 1, DRAM = 20 + (7 + 7 + 1) * 2, FILL = 12, L2_HIT
 
 static void open_with(const char *assignment, uint64_t gpus)
 {
-	bed_config(&fixture, "none", gpus);
+	fixture_config(&fixture, "none", gpus);
 	if (assignment)
 		assert_int_equal(sim_config_set(&fixture.config, assignment, NULL), 0);
-	bed_open(&fixture);
+	fixture_open(&fixture);
 }
 
 static struct sim_stats read_lines(struct sim_buffer b, uint32_t gpu, uint32_t first, uint32_t turns,
@@ -24,14 +24,14 @@ static struct sim_stats read_lines(struct sim_buffer b, uint32_t gpu, uint32_t f
 	struct walk a = walk_of(b, 1u << gpu, turns, lanes);
 
 	a.first = first;
-	return bed_walk(&fixture, &a);
+	return fixture_walk(&fixture, &a);
 }
 
 /* ---- one read of another GPU's memory ---- */
 
 static void check_remote(uint32_t home, uint64_t switches)
 {
-	struct sim_buffer b = bed_buffer(&fixture, 8192, SIM_ON_ONE, home);
+	struct sim_buffer b = fixture_buffer(&fixture, 8192, SIM_ON_ONE, home);
 	uint64_t one_way = switches * 143 + 1;
 	struct sim_stats s;
 
@@ -60,7 +60,7 @@ static void test_remote_near(void **state)
 	open_with(NULL, 4);
 	check_remote(1, 1);
 	assert_in_range(DOWN + DRAM + FILL + 2 * 144 + 8, 360, 440);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 static void test_remote_far(void **state)
@@ -69,7 +69,7 @@ static void test_remote_far(void **state)
 	open_with(NULL, 4);
 	check_remote(3, 3);
 	assert_in_range(DOWN + DRAM + FILL + 2 * 430 + 8, 900, 1100);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* ---- local ---- */
@@ -81,7 +81,7 @@ static void test_local(void **state)
 
 	(void)state;
 	open_with(NULL, 2);
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 0);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 0);
 	read_lines(b, 0, 0, 1, 1);
 	s = read_lines(b, 0, 1, 1, 1);
 	assert_int_equal(s.remote_transactions, 0);
@@ -96,7 +96,7 @@ static void test_local(void **state)
 	s = read_lines(b, 0, 1, 1, 1);
 	assert_int_equal(s.l2_hits, 1);
 	assert_int_equal(s.read_latency_cycles, DOWN + L2_HIT);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* The first access to a page: two TLBs, the IOMMU two switches away, a walk of 100 cycles, and back. */
@@ -106,10 +106,10 @@ static void test_cold_page(void **state)
 
 	(void)state;
 	open_with(NULL, 2);
-	s = read_lines(bed_buffer(&fixture, 4096, SIM_ON_ONE, 0), 0, 0, 1, 1);
+	s = read_lines(fixture_buffer(&fixture, 4096, SIM_ON_ONE, 0), 0, 0, 1, 1);
 	assert_int_equal(s.page_walks, 1);
 	assert_int_equal(s.read_latency_cycles, DOWN + DRAM + FILL + 3 + 100 + 2 * (2 * 143 + 2));
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* Lines of a page that comes: one walk for all. Two compute units ask their GPU's TLB once each. */
@@ -119,12 +119,12 @@ static void test_page_merges(void **state)
 
 	(void)state;
 	open_with(NULL, 1);
-	s = read_lines(bed_buffer(&fixture, 4096, SIM_ON_ONE, 0), 0, 0, 1, 10);
+	s = read_lines(fixture_buffer(&fixture, 4096, SIM_ON_ONE, 0), 0, 0, 1, 10);
 	assert_int_equal(s.tlb_lookups, 10);
 	assert_int_equal(s.tlb_misses, 1);
 	assert_int_equal(s.tlb_merges, 9);
 	assert_int_equal(s.page_walks, 1);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* ---- what bounds many ---- */
@@ -138,21 +138,21 @@ static void test_hits(void **state)
 
 	(void)state;
 	open_with(NULL, 1);
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 0);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 0);
 	a = walk_of(b, 1, 1, 64);
-	bed_walk(&fixture, &a);
-	s = bed_walk(&fixture, &a);
+	fixture_walk(&fixture, &a);
+	s = fixture_walk(&fixture, &a);
 	assert_int_equal(s.l1v_read_hits, 64);
 	/* the first 16 enter one a cycle; the others follow them at 62 cycles each */
 	assert_in_range(s.kernel_cycles, 71 + 15 + 4 * 62, 71 + 15 + 4 * 62 + 40);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 	open_with("l1v.transactions = 4096", 1); /* then one line a cycle is the bound */
-	b = bed_buffer(&fixture, 4096, SIM_ON_ONE, 0);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 0);
 	a = walk_of(b, 1, 1, 64);
-	bed_walk(&fixture, &a);
-	s = bed_walk(&fixture, &a);
+	fixture_walk(&fixture, &a);
+	s = fixture_walk(&fixture, &a);
 	assert_in_range(s.kernel_cycles, 71 + 63 + 62, 71 + 63 + 62 + 40);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* Column by column: every line is in one set, and 4 ways give 4 lines a time; without their conflict 16. */
@@ -172,15 +172,15 @@ static uint64_t stride_cycles(const char *preset)
 	struct sim_buffer b;
 	uint64_t cycles;
 
-	bed_config(&fixture, preset, 2);
-	bed_open(&fixture);
-	b = bed_buffer(&fixture, 64 * 4096, SIM_ON_ONE, 1);
-	assert_int_equal(bed_try(&fixture, stride, &b, 1), 0);
+	fixture_config(&fixture, preset, 2);
+	fixture_open(&fixture);
+	b = fixture_buffer(&fixture, 64 * 4096, SIM_ON_ONE, 1);
+	assert_int_equal(fixture_try(&fixture, stride, &b, 1), 0);
 	cycles = fixture.machine->stats.kernel_cycles;
 	/* pages are known, lines are not kept: 64 lines in 4 ways */
-	assert_int_equal(bed_try(&fixture, stride, &b, 1), 0);
+	assert_int_equal(fixture_try(&fixture, stride, &b, 1), 0);
 	cycles = fixture.machine->stats.kernel_cycles - cycles;
-	bed_close(&fixture);
+	fixture_close(&fixture);
 	return cycles;
 }
 
@@ -203,12 +203,12 @@ static void test_small(void **state)
 		struct walk a;
 
 		open_with(k ? less[k - 1] : NULL, 4);
-		a = walk_of(bed_buffer(&fixture, 64 << 10, SIM_INTERLEAVED, 0), 15, 4, 64);
+		a = walk_of(fixture_buffer(&fixture, 64 << 10, SIM_INTERLEAVED, 0), 15, 4, 64);
 		a.part = 256;
-		cycles[k] = bed_walk(&fixture, &a).kernel_cycles;
+		cycles[k] = fixture_walk(&fixture, &a).kernel_cycles;
 		if (cycles[k] < cycles[0])
 			fail_msg("%s is faster", less[k - 1]);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 	assert_true(cycles[1] > 2 * cycles[0]);
 }
@@ -223,17 +223,17 @@ static void test_writes(void **state)
 
 	(void)state;
 	open_with(NULL, 2);
-	b = bed_buffer(&fixture, 8192, SIM_ON_ONE, 1);
+	b = fixture_buffer(&fixture, 8192, SIM_ON_ONE, 1);
 	a = walk_of(b, 1, 1, 16);
 	a.write = 1;
-	s = bed_walk(&fixture, &a); /* some bytes of each line: its home reads them before */
+	s = fixture_walk(&fixture, &a); /* some bytes of each line: its home reads them before */
 	assert_int_equal(s.remote_writes, 16);
 	assert_int_equal(s.l2_misses, 16);
 	assert_int_equal(s.l2_write_backs, 0);
 	assert_int_equal(s.net_flits_in - 2 * s.page_walks, 16 * (6 + 1));
-	s = bed_walk(&fixture, &a);
+	s = fixture_walk(&fixture, &a);
 	assert_int_equal(s.l2_hits, 16);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* Dirty lines that make room in L2 go to DRAM. */
@@ -244,13 +244,13 @@ static void test_write_back(void **state)
 
 	(void)state;
 	open_with("l2.size = 32K", 1);
-	a = walk_of(bed_buffer(&fixture, 256 << 10, SIM_ON_ONE, 0), 1, 64, 64);
+	a = walk_of(fixture_buffer(&fixture, 256 << 10, SIM_ON_ONE, 0), 1, 64, 64);
 	a.write = 1;
-	s = bed_walk(&fixture, &a);
+	s = fixture_walk(&fixture, &a);
 	assert_int_equal(s.l2_misses, 4096);
 	assert_int_equal(s.l2_write_backs, 4096 - 512);
 	assert_int_equal(s.dram_writes, 4096 - 512);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 int main(void)

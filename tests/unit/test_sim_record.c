@@ -25,7 +25,7 @@ struct fixture {
 	struct gn_error e;
 };
 
-static void bed_open(struct fixture *b, uint64_t seed)
+static void fixture_open(struct fixture *b, uint64_t seed)
 {
 	memset(b, 0, sizeof *b);
 	b->file = tmpfile();
@@ -41,7 +41,7 @@ static void bed_open(struct fixture *b, uint64_t seed)
 	b->a.rounds = 6;
 }
 
-static void bed_launch(struct fixture *b, const struct simt_kernel *kernel, uint32_t blocks, uint32_t threads)
+static void fixture_launch(struct fixture *b, const struct simt_kernel *kernel, uint32_t blocks, uint32_t threads)
 {
 	const struct simt_grid grid = {blocks, threads, 0};
 
@@ -50,7 +50,7 @@ static void bed_launch(struct fixture *b, const struct simt_kernel *kernel, uint
 }
 
 /* The recording is over; the first launch of it. */
-static void bed_read(struct fixture *b)
+static void fixture_read(struct fixture *b)
 {
 	assert_int_equal(sim_record_end(b->machine, &b->e), 0);
 	if (sim_stream_open(&b->stream, fileno(b->file), "test", &b->e))
@@ -62,7 +62,7 @@ static void bed_read(struct fixture *b)
 	assert_non_null(b->group);
 }
 
-static void bed_close(struct fixture *b)
+static void fixture_close(struct fixture *b)
 {
 	if (b->group)
 		sim_group_end(b->group);
@@ -78,9 +78,9 @@ static void bed_close(struct fixture *b)
 /* A warp of one block runs a kernel; its stream is at hand. */
 static void run(struct fixture *b, const struct simt_kernel *kernel)
 {
-	bed_open(b, 1);
-	bed_launch(b, kernel, 1, 32);
-	bed_read(b);
+	fixture_open(b, 1);
+	fixture_launch(b, kernel, 1, 32);
+	fixture_read(b);
 	assert_string_equal(b->launch.name, kernel->name);
 	assert_int_equal(sim_group_waves(b->group), 1);
 }
@@ -153,7 +153,7 @@ static void test_rows(void **state)
 	expect(&b, SIM_OP_END, 0, 0, 0);
 	for (uint32_t l = 0; l < 32; l++)
 		assert_int_equal(b.a.out[l], l * l + 32 * l * (l - 1) / 2);
-	bed_close(&b);
+	fixture_close(&b);
 }
 
 static void test_odd(void **state)
@@ -168,7 +168,7 @@ static void test_odd(void **state)
 	}
 	expect(&b, SIM_OP_STORE, 2, 0, 32);
 	expect(&b, SIM_OP_END, 0, 0, 0);
-	bed_close(&b);
+	fixture_close(&b);
 }
 
 static void test_nested(void **state)
@@ -189,7 +189,7 @@ static void test_nested(void **state)
 		expect(&b, SIM_OP_STORE, 2, 32 * k, 32);
 	}
 	expect(&b, SIM_OP_END, 0, 0, 0);
-	bed_close(&b);
+	fixture_close(&b);
 }
 
 static void test_called(void **state)
@@ -209,7 +209,7 @@ static void test_called(void **state)
 	expect(&b, SIM_OP_END, 0, 0, 0);
 	for (uint32_t l = 0; l < 32; l++)
 		assert_int_equal(b.a.out[l], l < 16 ? 2 * l + 33 : 3 * 7 * (2 * l + 32));
-	bed_close(&b);
+	fixture_close(&b);
 }
 
 /* ---- what is no plain access ---- */
@@ -224,7 +224,7 @@ static void test_atomic(void **state)
 	expect(&b, SIM_OP_STORE, 2, 0, 1);
 	assert_int_equal(b.a.out[0], 32);
 	assert_in_range(b.a.out[32], 1, 32);
-	bed_close(&b);
+	fixture_close(&b);
 }
 
 /* Whoever swaps writes; who does not only reads. They are the same instruction, in two parts. */
@@ -246,7 +246,7 @@ static void test_swap(void **state)
 	}
 	assert_int_equal(loads, 2);
 	assert_int_equal(stores, 1);
-	bed_close(&b);
+	fixture_close(&b);
 }
 
 static void test_block(void **state)
@@ -254,9 +254,9 @@ static void test_block(void **state)
 	struct fixture b;
 
 	(void)state;
-	bed_open(&b, 1);
-	bed_launch(&b, &observed_block_kernel, 1, 64);
-	bed_read(&b);
+	fixture_open(&b, 1);
+	fixture_launch(&b, &observed_block_kernel, 1, 64);
+	fixture_read(&b);
 	assert_int_equal(sim_group_waves(b.group), 2);
 	expect_of(&b, 0, SIM_OP_STORE, 2, 0, 32);
 	expect_of(&b, 0, SIM_OP_BARRIER, 0, 0, 0);
@@ -265,7 +265,7 @@ static void test_block(void **state)
 	expect_of(&b, 1, SIM_OP_LOAD, 2, 0, 32);
 	expect_of(&b, 1, SIM_OP_STORE, 2, 32, 32);
 	expect_of(&b, 1, SIM_OP_END, 0, 0, 0);
-	bed_close(&b);
+	fixture_close(&b);
 }
 
 static void test_copy(void **state)
@@ -280,7 +280,7 @@ static void test_copy(void **state)
 	}
 	expect(&b, SIM_OP_END, 0, 0, 0);
 	assert_memory_equal(b.a.in, b.a.out, 1024);
-	bed_close(&b);
+	fixture_close(&b);
 }
 
 /* ---- many warps ---- */
@@ -290,11 +290,11 @@ static uint8_t *recorded(uint64_t seed, size_t *bytes)
 	uint8_t *all;
 	struct fixture b;
 
-	bed_open(&b, seed);
-	bed_launch(&b, &observed_rows_kernel, 100, 96);
-	bed_launch(&b, &observed_nested_kernel, 3, 40);
-	bed_launch(&b, &observed_ticket_kernel, 20, 32);
-	bed_read(&b);
+	fixture_open(&b, seed);
+	fixture_launch(&b, &observed_rows_kernel, 100, 96);
+	fixture_launch(&b, &observed_nested_kernel, 3, 40);
+	fixture_launch(&b, &observed_ticket_kernel, 20, 32);
+	fixture_read(&b);
 	assert_int_equal(sim_launch_groups(&b.launch), 100);
 	assert_int_equal(sim_group_waves(b.group), 3);
 	assert_int_equal(fseek(b.file, 0, SEEK_END), 0);
@@ -302,7 +302,7 @@ static uint8_t *recorded(uint64_t seed, size_t *bytes)
 	all = (uint8_t *)malloc(*bytes);
 	rewind(b.file);
 	assert_int_equal(fread(all, 1, *bytes, b.file), *bytes);
-	bed_close(&b);
+	fixture_close(&b);
 	return all;
 }
 
@@ -331,14 +331,14 @@ static void test_refused(void **state)
 	struct fixture b;
 
 	(void)state;
-	bed_open(&b, 1);
+	fixture_open(&b, 1);
 	assert_int_equal(simt_stream_create(&stream, b.machine, &b.e), -GN_ENOTSUP);
 	assert_int_equal(simt_launch(b.machine, &observed_rows_kernel, wide, &b.a), -GN_EFBIG);
 	assert_non_null(strstr(simt_message(b.machine), "512"));
 	/* what failed is missing: there is no stream */
 	assert_int_equal(sim_record_end(b.machine, &b.e), -GN_EFBIG);
 	assert_int_equal(sim_stream_open(&b.stream, fileno(b.file), "test", &b.e), -GN_EBADMSG);
-	bed_close(&b);
+	fixture_close(&b);
 }
 
 int main(void)

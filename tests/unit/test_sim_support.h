@@ -13,7 +13,7 @@ struct fixture {
 	struct sim_config config;
 	struct sim_memory *memory;
 	uint32_t threads; /* 0: one */
-	int independent;  /* what bed_try launches */
+	int independent;  /* what fixture_try launches */
 	struct sim_machine *machine;
 	struct gn_error error;
 };
@@ -33,7 +33,7 @@ struct walk {
 	int write, wait;   /* wait: behind each instruction, not only at the end */
 };
 
-static inline void bed_config(struct fixture *b, const char *preset, uint64_t gpus)
+static inline void fixture_config(struct fixture *b, const char *preset, uint64_t gpus)
 {
 	memset(b, 0, sizeof *b);
 	sim_config_init(&b->config);
@@ -45,7 +45,7 @@ static inline void bed_config(struct fixture *b, const char *preset, uint64_t gp
 	b->config.tlb2_sets = 64;
 }
 
-static inline void bed_open(struct fixture *b)
+static inline void fixture_open(struct fixture *b)
 {
 	assert_int_equal(sim_memory_create(&b->memory, (uint32_t)b->config.gpus), 0);
 	if (sim_machine_create(&b->machine, &b->config, b->memory, b->threads ? b->threads : 1, &b->error))
@@ -53,13 +53,13 @@ static inline void bed_open(struct fixture *b)
 	b->machine->windows.worth = 0; /* every window is run by all threads */
 }
 
-static inline void bed_close(struct fixture *b)
+static inline void fixture_close(struct fixture *b)
 {
 	sim_machine_destroy(b->machine);
 	sim_memory_destroy(b->memory);
 }
 
-static inline struct sim_buffer bed_buffer(struct fixture *b, uint64_t bytes, enum sim_placement placement,
+static inline struct sim_buffer fixture_buffer(struct fixture *b, uint64_t bytes, enum sim_placement placement,
                                            uint32_t gpu)
 {
 	struct sim_buffer buffer;
@@ -118,7 +118,7 @@ static inline struct walk walk_of(struct sim_buffer buffer, uint32_t gpus, uint3
 }
 
 /* Groups of one wavefront, `groups` in all. Returns what the launch returns. */
-static inline int bed_try(struct fixture *b, sim_kernel_fn *kernel, const void *arguments, uint32_t groups)
+static inline int fixture_try(struct fixture *b, sim_kernel_fn *kernel, const void *arguments, uint32_t groups)
 {
 	struct sim_launch launch;
 
@@ -135,7 +135,7 @@ static inline int bed_try(struct fixture *b, sim_kernel_fn *kernel, const void *
 }
 
 /* A workload to its end on a machine as b->config says, and its results against the host's reference. */
-static inline void bed_run(struct fixture *b, const char *name, const char *size)
+static inline void fixture_run(struct fixture *b, const char *name, const char *size)
 {
 	const struct sim_workload *workload = sim_workload_find(name);
 	const struct sim_request request = {size, NULL, 1, NULL};
@@ -143,7 +143,7 @@ static inline void bed_run(struct fixture *b, const char *name, const char *size
 	void *state = NULL;
 
 	memset(&launch, 0, sizeof launch);
-	bed_open(b);
+	fixture_open(b);
 	if (workload->create(&state, &request, b->memory, &b->error))
 		fail_msg("%s: %s", name, b->error.text);
 	while (workload->next(state, &launch))
@@ -155,11 +155,11 @@ static inline void bed_run(struct fixture *b, const char *name, const char *size
 }
 
 /* What one launch counts, a group on each GPU. */
-static inline struct sim_stats bed_walk(struct fixture *b, const struct walk *a)
+static inline struct sim_stats fixture_walk(struct fixture *b, const struct walk *a)
 {
 	struct sim_stats before = b->machine->stats, after;
 
-	if (bed_try(b, walk_kernel, a, (uint32_t)b->config.gpus))
+	if (fixture_try(b, walk_kernel, a, (uint32_t)b->config.gpus))
 		fail_msg("%s", b->error.text);
 	after = b->machine->stats;
 	for (size_t k = 0; k < sizeof after / sizeof(uint64_t); k++)

@@ -24,7 +24,7 @@ struct fixture {
 	struct sim_buffer in, out;
 };
 
-static void bed_init(struct fixture *b, uint64_t bytes)
+static void fixture_init(struct fixture *b, uint64_t bytes)
 {
 	assert_int_equal(sim_memory_create(&b->memory, 4), 0);
 	assert_int_equal(sim_waves_create(&b->waves), 0);
@@ -32,7 +32,7 @@ static void bed_init(struct fixture *b, uint64_t bytes)
 	assert_int_equal(sim_memory_alloc(b->memory, bytes, SIM_INTERLEAVED, 0, &b->out), 0);
 }
 
-static void bed_fini(struct fixture *b)
+static void fixture_fini(struct fixture *b)
 {
 	sim_waves_destroy(b->waves);
 	sim_memory_destroy(b->memory);
@@ -160,7 +160,7 @@ static void test_stream(void **state)
 	struct sim_op op;
 
 	(void)state;
-	bed_init(&b, 400);
+	fixture_init(&b, 400);
 	a.in = b.in;
 	a.out = b.out;
 	a.count = 100;
@@ -196,7 +196,7 @@ static void test_stream(void **state)
 	for (uint32_t k = 0; k < 100; k++)
 		assert_int_equal(((uint32_t *)b.out.host)[k], 5 * k + 1);
 	sim_group_end(g);
-	bed_fini(&b);
+	fixture_fini(&b);
 }
 
 /* ---- coalescing, against a reference that looks at bytes ---- */
@@ -258,7 +258,7 @@ static void test_coalescer(void **state)
 
 	(void)state;
 	memset(&t, 0, sizeof t);
-	bed_init(&b, 3 * SIM_PAGE_BYTES);
+	fixture_init(&b, 3 * SIM_PAGE_BYTES);
 	for (uint64_t k = 0; k < b.in.bytes; k++)
 		((unsigned char *)b.in.host)[k] = (unsigned char)(k * 7 + k / 256);
 	t.buffer = b.in;
@@ -284,7 +284,7 @@ static void test_coalescer(void **state)
 		compare(&t, &op);
 		sim_group_end(g); /* before its end: it is left in the middle */
 	}
-	bed_fini(&b);
+	fixture_fini(&b);
 }
 
 /* ---- many instructions, many wavefronts ---- */
@@ -314,7 +314,7 @@ static void test_interleaved(void **state)
 	struct sim_group *g;
 
 	(void)state;
-	bed_init(&b, 4096);
+	fixture_init(&b, 4096);
 	for (uint32_t k = 0; k < 1024; k++)
 		((uint32_t *)b.in.host)[k] = k;
 	l = launch_of(long_loop, &b.in, 1024, 1024);
@@ -339,7 +339,7 @@ static void test_interleaved(void **state)
 	for (uint32_t n = 0; n < 16; n++)
 		assert_int_equal(next(sim_group_wave(g, n)).kind, SIM_OP_END);
 	sim_group_end(g);
-	bed_fini(&b);
+	fixture_fini(&b);
 }
 
 /* Resident kilobytes of this process. */
@@ -387,7 +387,7 @@ static void test_memory(void **state)
 	(void)state;
 	if (is_watched())
 		skip();
-	bed_init(&b, 4096);
+	fixture_init(&b, 4096);
 	for (uint32_t k = 0; k < 1024; k++)
 		((uint32_t *)b.in.host)[k] = k;
 	l = launch_of(long_loop, &b.in, 1024, 1024);
@@ -399,7 +399,7 @@ static void test_memory(void **state)
 		sim_group_end(groups[k]);
 	begin_all(&b, &l, groups + GROUPS);
 	assert_true(resident() - once < 1024); /* the same ones */
-	bed_fini(&b);
+	fixture_fini(&b);
 }
 
 /* ---- barriers and local memory ---- */
@@ -431,7 +431,7 @@ static void test_barrier(void **state)
 	struct sim_launch l = {"turn", turn, NULL, {64, 16}, {32, 8}, 1024, 0, 0, 0};
 
 	(void)state;
-	bed_init(&b, 4096);
+	fixture_init(&b, 4096);
 	l.arguments = &b.out;
 	assert_int_equal(sim_launch_groups(&l), 4);
 	for (uint32_t number = 0; number < 4; number++) {
@@ -451,7 +451,7 @@ static void test_barrier(void **state)
 			assert_int_equal(((uint32_t *)b.out.host)[y * 64 + x],
 			                 10 + 255 - (y % 8 * 32 + x % 32) + 1000 * (x / 32) +
 			                     10000 * (y / 8));
-	bed_fini(&b);
+	fixture_fini(&b);
 }
 
 static void nothing(struct sim_wave *w, const void *arguments)
@@ -468,7 +468,7 @@ static void test_edges(void **state)
 	struct sim_group *g;
 
 	(void)state;
-	bed_init(&b, 64);
+	fixture_init(&b, 64);
 	assert_int_equal(sim_launch_groups(&l), 4);
 	g = sim_group_begin(b.waves, &l, 1, 0); /* 4 columns, 16 rows */
 	assert_int_equal(sim_group_waves(g), 4);
@@ -479,7 +479,7 @@ static void test_edges(void **state)
 	assert_int_equal(sim_wave_lanes(sim_group_wave(g, 0)), 0xffff);
 	assert_int_equal(next(sim_group_wave(g, 0)).kind, SIM_OP_END);
 	sim_group_end(g);
-	bed_fini(&b);
+	fixture_fini(&b);
 }
 
 /* ---- a kernel that goes astray ---- */
@@ -503,7 +503,7 @@ static void test_fault(void **state)
 	struct gn_error e;
 
 	(void)state;
-	bed_init(&b, 64); /* 16 elements */
+	fixture_init(&b, 64); /* 16 elements */
 	l = launch_of(astray, &b.in, 256, 128);
 	for (uint32_t k = 0; k < 3; k++) { /* what was left of one serves the next */
 		struct sim_group *g = sim_group_begin(b.waves, &l, 1, 0);
@@ -515,7 +515,7 @@ static void test_fault(void **state)
 		    "kernel test, work-group (1, 0), wavefront 1, lane 41: element 999 of a buffer of 16"));
 		sim_group_end(g);
 	}
-	bed_fini(&b);
+	fixture_fini(&b);
 }
 
 int main(void)

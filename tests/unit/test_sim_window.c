@@ -20,14 +20,14 @@ struct counted {
 static void run(struct counted *c, const char *name, const char *size, uint32_t threads)
 {
 	fixture.threads = threads;
-	bed_run(&fixture, name, size);
+	fixture_run(&fixture, name, size);
 	memset(c, 0, sizeof *c);
 	c->stats = *sim_machine_stats(fixture.machine);
 	for (uint32_t k = 0; k < MOST_LINKS && !sim_machine_link(fixture.machine, k, &c->link[k]); k++)
 		c->link[k].name = NULL;
 	c->end = fixture.machine->core.clock.now;
 	assert_int_equal(fixture.machine->windows.pool != NULL, fixture.machine->windows.threads > 1);
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 /* As fixture.config says, on one thread and on others. */
@@ -84,7 +84,7 @@ static void test_configurations(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-		bed_config(&fixture, "dualopt", 4);
+		fixture_config(&fixture, "dualopt", 4);
 		fixture.config.decide_warmup = 100;
 		fixture.config.decide_window = 200;
 		assert_int_equal(sim_config_set(&fixture.config, sets[k], &fixture.error), 0);
@@ -124,16 +124,16 @@ static void test_dependent(void **state)
 	for (uint32_t threads = 1; threads <= 4; threads++) {
 		struct race a;
 
-		bed_config(&fixture, "none", 4);
+		fixture_config(&fixture, "none", 4);
 		fixture.threads = threads;
-		bed_open(&fixture);
-		a.word = bed_buffer(&fixture, 4, SIM_ON_ONE, 2);
-		a.out = bed_buffer(&fixture, sizeof first, SIM_DISTRIBUTED, 0);
-		assert_int_equal(bed_try(&fixture, race_kernel, &a, 16), 0);
+		fixture_open(&fixture);
+		a.word = fixture_buffer(&fixture, 4, SIM_ON_ONE, 2);
+		a.out = fixture_buffer(&fixture, sizeof first, SIM_DISTRIBUTED, 0);
+		assert_int_equal(fixture_try(&fixture, race_kernel, &a, 16), 0);
 		if (threads == 1)
 			memcpy(first, a.out.host, sizeof first);
 		assert_memory_equal(a.out.host, first, sizeof first);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 
@@ -146,17 +146,17 @@ static void test_failure(void **state)
 	for (uint32_t threads = 1; threads <= 4; threads++) {
 		struct walk a;
 
-		bed_config(&fixture, "none", 4);
+		fixture_config(&fixture, "none", 4);
 		fixture.threads = threads;
 		fixture.independent = 1;
-		bed_open(&fixture);
-		a = walk_of(bed_buffer(&fixture, 4096, SIM_ON_ONE, 0), 0xe, 10, 64);
-		assert_int_equal(bed_try(&fixture, walk_kernel, &a, 4), -GN_EINVAL);
+		fixture_open(&fixture);
+		a = walk_of(fixture_buffer(&fixture, 4096, SIM_ON_ONE, 0), 0xe, 10, 64);
+		assert_int_equal(fixture_try(&fixture, walk_kernel, &a, 4), -GN_EINVAL);
 		assert_non_null(strstr(fixture.error.text, "work-group (1, 0)"));
 		if (threads == 1)
 			strcpy(text, fixture.error.text);
 		assert_string_equal(fixture.error.text, text);
-		bed_close(&fixture);
+		fixture_close(&fixture);
 	}
 }
 
@@ -165,12 +165,12 @@ static void test_no_threads(void **state)
 	struct sim_machine *machine;
 
 	(void)state;
-	bed_config(&fixture, "none", 2);
-	bed_open(&fixture);
+	fixture_config(&fixture, "none", 2);
+	fixture_open(&fixture);
 	assert_int_equal(sim_machine_create(&machine, &fixture.config, fixture.memory, 0, &fixture.error),
 	                 -GN_EINVAL);
 	assert_non_null(strstr(fixture.error.text, "0 threads"));
-	bed_close(&fixture);
+	fixture_close(&fixture);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scope/host/bed.h"
+#include "scope/host/fixture.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bed.h - what rows of host memory share: which threads and nodes they are swept over. */
-#ifndef GN_SCOPE_HOST_BED_H
-#define GN_SCOPE_HOST_BED_H
+/* fixture.h - what rows of host memory share: which threads and nodes they are swept over. */
+#ifndef GN_SCOPE_HOST_FIXTURE_H
+#define GN_SCOPE_HOST_FIXTURE_H
 
 #include "scope/host/memory.h"
 #include "scope/host/team.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bed.h"
+#include "fixture.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,21 +12,21 @@
  * woken. */
 static const double long_enough = 4e-3;
 
-bool bed_is_gpu(const struct scope_row *row)
+bool fixture_is_gpu(const struct scope_row *row)
 {
 	return !strncmp(row->name, "grapnel-gpu/", strlen("grapnel-gpu/"));
 }
 
-bool bed_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, int *rc)
+bool fixture_may(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p, int *rc)
 {
 	*rc = 0;
-	if (!bed_is_gpu(row) || m->gpus)
+	if (!fixture_is_gpu(row) || m->gpus)
 		return true;
 	*rc = scope_plan_skip(p, NULL, "%s", m->no_gpu ? m->no_gpu : "no GPU");
 	return false;
 }
 
-int bed_open(struct bed *b, const struct simt_options *config, struct gn_error *e)
+int fixture_open(struct fixture *b, const struct simt_options *config, struct gn_error *e)
 {
 	int rc;
 
@@ -37,26 +37,26 @@ int bed_open(struct bed *b, const struct simt_options *config, struct gn_error *
 	return rc;
 }
 
-int bed_open_row(struct bed *b, const struct scope_cell *c, struct gn_error *e)
+int fixture_open_row(struct fixture *b, const struct scope_cell *c, struct gn_error *e)
 {
 	struct simt_options config;
 	char name[32];
 
 	memset(&config, 0, sizeof config);
 	snprintf(name, sizeof name, "cuda:%u", (unsigned)scope_cell_arg(c, "gpu", 0));
-	config.name = bed_is_gpu(c->row) ? name : "cpu";
-	return bed_open(b, &config, e);
+	config.name = fixture_is_gpu(c->row) ? name : "cpu";
+	return fixture_open(b, &config, e);
 }
 
-void bed_close(struct bed *b)
+void fixture_close(struct fixture *b)
 {
-	bed_uncache(b);
+	fixture_uncache(b);
 	gn_store_close(b->store);
 	if (b->machine)
 		simt_close(b->machine);
 }
 
-int bed_store(struct bed *b, struct gn_error *e, const char *uri, ...)
+int fixture_store(struct fixture *b, struct gn_error *e, const char *uri, ...)
 {
 	char text[4096];
 	va_list args;
@@ -67,7 +67,7 @@ int bed_store(struct bed *b, struct gn_error *e, const char *uri, ...)
 	return gn_store_open(&b->store, b->machine, text, &b->store_options, e);
 }
 
-int bed_cache(struct bed *b, uint64_t bytes, uint32_t page_bytes, int counts, struct gn_error *e)
+int fixture_cache(struct fixture *b, uint64_t bytes, uint32_t page_bytes, int counts, struct gn_error *e)
 {
 	b->cache_options.bytes = bytes;
 	b->cache_options.page_bytes = page_bytes;
@@ -75,7 +75,7 @@ int bed_cache(struct bed *b, uint64_t bytes, uint32_t page_bytes, int counts, st
 	return gn_cache_create(&b->cache, b->machine, &b->store, 1, &b->cache_options, e);
 }
 
-int bed_array(struct bed *b, struct gn_array *array, uint64_t offset, uint64_t words, struct gn_error *e)
+int fixture_array(struct fixture *b, struct gn_array *array, uint64_t offset, uint64_t words, struct gn_error *e)
 {
 	const struct gn_array_options config = {
 	    b->cache ? GN_PAGED : GN_DIRECT, b->cache, b->store, offset, words, 4};
@@ -83,7 +83,7 @@ int bed_array(struct bed *b, struct gn_array *array, uint64_t offset, uint64_t w
 	return gn_array_create(array, b->machine, &config, e);
 }
 
-int bed_array_end(struct bed *b, struct gn_array *array, int rc, struct gn_error *e)
+int fixture_array_end(struct fixture *b, struct gn_array *array, int rc, struct gn_error *e)
 {
 	if (!rc && array->failure)
 		rc = gn_array_failure(array, e);
@@ -92,21 +92,21 @@ int bed_array_end(struct bed *b, struct gn_array *array, int rc, struct gn_error
 	return rc;
 }
 
-void bed_uncache(struct bed *b)
+void fixture_uncache(struct fixture *b)
 {
 	if (b->cache)
 		gn_cache_destroy(b->cache);
 	b->cache = NULL;
 }
 
-uint64_t bed_fetched(struct bed *b)
+uint64_t fixture_fetched(struct fixture *b)
 {
 	struct gn_cache_info facts;
 
 	return !b->cache || gn_cache_describe(b->cache, &facts) ? 0 : facts.statistics.fetched_bytes;
 }
 
-struct simt_grid bed_full_grid(const struct bed *b)
+struct simt_grid fixture_full_grid(const struct fixture *b)
 {
 	struct simt_grid grid = {b->info.processors, 16 * b->info.warp_width, 0};
 
@@ -115,7 +115,7 @@ struct simt_grid bed_full_grid(const struct bed *b)
 	return grid;
 }
 
-struct simt_grid bed_grid(const struct bed *b, uint64_t warps)
+struct simt_grid fixture_grid(const struct fixture *b, uint64_t warps)
 {
 	struct simt_grid grid = {1, 0, 0};
 
@@ -125,7 +125,7 @@ struct simt_grid bed_grid(const struct bed *b, uint64_t warps)
 	return grid;
 }
 
-int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
+int fixture_launch(struct fixture *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
                uint64_t times, double *seconds, struct gn_error *e)
 {
 	const double began = scope_clock();
@@ -139,7 +139,7 @@ int bed_launch(struct bed *b, const struct simt_kernel *kernel, struct simt_grid
 	return rc ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(b->machine)) : 0;
 }
 
-int bed_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
+int fixture_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
               int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m,
                          struct gn_error *e),
               void (*close)(void *state), struct gn_error *e)
@@ -154,7 +154,7 @@ int bed_whole(const struct scope_cell *c, const struct scope_machine *m, void **
 }
 
 /* The shortest of a few samples: what else the machine does makes others longer. */
-static int shortest(bed_once once, void *state, uint64_t operations, double *seconds, struct gn_error *e)
+static int shortest(fixture_once once, void *state, uint64_t operations, double *seconds, struct gn_error *e)
 {
 	struct scope_sample s;
 	int rc = 0;
@@ -167,7 +167,7 @@ static int shortest(bed_once once, void *state, uint64_t operations, double *sec
 	return rc;
 }
 
-int bed_settle(struct bed *b, bed_once once, void *state, struct gn_error *e)
+int fixture_settle(struct fixture *b, fixture_once once, void *state, struct gn_error *e)
 {
 	double seconds;
 	int rc;

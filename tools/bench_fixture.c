@@ -70,47 +70,47 @@ void bench_complete(struct bench_request *q, const char *command, unsigned cache
 		q->cache_bytes = q->data_bytes / cache_part;
 }
 
-/* ---- the bed ---- */
+/* ---- the fixture ---- */
 
 static void shape_grids(struct bench *b)
 {
 	b->resident.block_threads = 256;
-	b->resident.blocks = b->bed.info.resident_threads / 256 ? b->bed.info.resident_threads / 256 : 1;
+	b->resident.blocks = b->fixture.info.resident_threads / 256 ? b->fixture.info.resident_threads / 256 : 1;
 	b->resident.shared_bytes = 0;
 	b->grid = b->resident;
 	/* Many blocks end at different times, so that a new one always finds room; threads of a cpu are not
 	 * so cheap. */
-	b->grid.blocks *= b->bed.info.is_cuda ? 8 : 1;
+	b->grid.blocks *= b->fixture.info.is_cuda ? 8 : 1;
 }
 
 int bench_open(struct bench *b, struct gn_error *e)
 {
 	int rc = tool_files_check(&b->q->files, e);
 
-	rc = rc ? rc : bed_open(&b->bed, &b->q->machine, e);
+	rc = rc ? rc : fixture_open(&b->fixture, &b->q->machine, e);
 	if (rc)
 		return rc;
 	shape_grids(b);
-	b->bed.cache_options.table = b->q->table;
-	b->wrong = (uint64_t *)simt_alloc(b->bed.machine, sizeof *b->wrong, SIMT_PINNED);
+	b->fixture.cache_options.table = b->q->table;
+	b->wrong = (uint64_t *)simt_alloc(b->fixture.machine, sizeof *b->wrong, SIMT_PINNED);
 	return b->wrong ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
 }
 
 int bench_store(struct bench *b, const char *uri, uint64_t bytes, struct gn_error *e)
 {
-	const int rc = uri ? bed_store(&b->bed, e, "%s", uri)
-	                   : bed_store(&b->bed, e, "host:%llu", (unsigned long long)bytes);
+	const int rc = uri ? fixture_store(&b->fixture, e, "%s", uri)
+	                   : fixture_store(&b->fixture, e, "host:%llu", (unsigned long long)bytes);
 
 	if (!rc)
-		b->memory = gn_store_view_of(b->bed.store)->memory;
+		b->memory = gn_store_view_of(b->fixture.store)->memory;
 	return rc;
 }
 
 void bench_close(struct bench *b)
 {
-	if (b->bed.machine)
-		simt_free(b->bed.machine, b->wrong);
-	bed_close(&b->bed);
+	if (b->fixture.machine)
+		simt_free(b->fixture.machine, b->wrong);
+	fixture_close(&b->fixture);
 }
 
 int bench_fill(struct bench *b, void *to, uint64_t bytes, struct gn_error *e)
@@ -124,7 +124,7 @@ int bench_fill(struct bench *b, void *to, uint64_t bytes, struct gn_error *e)
 int bench_launch(struct bench *b, const struct simt_kernel *kernel, struct simt_grid grid,
                  const void *arguments, double *seconds, struct gn_error *e)
 {
-	return bed_launch(&b->bed, kernel, grid, arguments, 1, seconds, e);
+	return fixture_launch(&b->fixture, kernel, grid, arguments, 1, seconds, e);
 }
 
 int bench_cache(struct bench *b, struct gn_array *array, unsigned part, uint32_t page_bytes, int counters,
@@ -134,25 +134,25 @@ int bench_cache(struct bench *b, struct gn_array *array, unsigned part, uint32_t
 	int rc;
 
 	memset(array, 0, sizeof *array);
-	rc = bed_cache(&b->bed, bytes, page_bytes, counters, e);
-	return rc ? rc : bed_array(&b->bed, array, 0, b->bytes / 4, e);
+	rc = fixture_cache(&b->fixture, bytes, page_bytes, counters, e);
+	return rc ? rc : fixture_array(&b->fixture, array, 0, b->bytes / 4, e);
 }
 
 int bench_uncache(struct bench *b, struct gn_array *array, int rc, struct gn_error *e)
 {
-	rc = bed_array_end(&b->bed, array, rc, e);
-	bed_uncache(&b->bed);
+	rc = fixture_array_end(&b->fixture, array, rc, e);
+	fixture_uncache(&b->fixture);
 	return rc;
 }
 
 uint32_t bench_batch(const struct bench *b, uint32_t most)
 {
 	const uint64_t warps =
-	    (uint64_t)b->resident.blocks * b->resident.block_threads / b->bed.info.warp_width;
+	    (uint64_t)b->resident.blocks * b->resident.block_threads / b->fixture.info.warp_width;
 	struct gn_cache_info facts;
 	uint64_t batch;
 
-	if (gn_cache_describe(b->bed.cache, &facts))
+	if (gn_cache_describe(b->fixture.cache, &facts))
 		return 1;
 	batch = facts.frames / (4 * warps);
 	batch = batch < most ? batch : most;

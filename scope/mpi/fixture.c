@@ -39,7 +39,7 @@ static uint64_t window_of(enum scope_rank_part part, uint64_t bytes)
 	return part == SCOPE_TURNS ? 1 : fit > most ? most : fit < 2 ? 2 : fit;
 }
 
-int scope_bed_open(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t bytes, struct gn_error *e)
+int scope_fixture_open(struct scope_rank_fixture *b, enum scope_rank_part part, uint64_t bytes, struct gn_error *e)
 {
 	b->bytes = bytes;
 	b->window = window_of(part, bytes);
@@ -48,7 +48,7 @@ int scope_bed_open(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t
 	b->out = (char *)malloc(b->window * bytes);
 	b->in = (char *)malloc(b->window * bytes);
 	if (!b->out || !b->in) {
-		scope_bed_close(b);
+		scope_fixture_close(b);
 		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu messages of %llu bytes",
 		                    (unsigned long long)b->window, (unsigned long long)bytes);
 	}
@@ -57,14 +57,14 @@ int scope_bed_open(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t
 	return 0;
 }
 
-void scope_bed_close(struct scope_rank_bed *b)
+void scope_fixture_close(struct scope_rank_fixture *b)
 {
 	free(b->out);
 	free(b->in);
 	b->out = b->in = NULL;
 }
 
-void scope_bed_spoil(struct scope_rank_bed *b)
+void scope_fixture_spoil(struct scope_rank_fixture *b)
 {
 	const uint64_t step = b->bytes < PAGE ? b->bytes : (uint64_t)PAGE;
 
@@ -72,7 +72,7 @@ void scope_bed_spoil(struct scope_rank_bed *b)
 		b->in[at] = (char)~b->in[at];
 }
 
-int scope_bed_check(const struct scope_rank_bed *b, uint64_t operations, struct gn_error *e)
+int scope_fixture_check(const struct scope_rank_fixture *b, uint64_t operations, struct gn_error *e)
 {
 	const uint64_t used = operations < b->window ? operations : b->window;
 
@@ -84,7 +84,7 @@ int scope_bed_check(const struct scope_rank_bed *b, uint64_t operations, struct 
 /* ---- parts ---- */
 
 /* One message to and one from the other, again and again; rank 0 begins. */
-static int turns(struct scope_rank_bed *b, uint64_t operations)
+static int turns(struct scope_rank_fixture *b, uint64_t operations)
 {
 	const bool first = !own_rank();
 	int code = MPI_SUCCESS;
@@ -104,7 +104,7 @@ static int turns(struct scope_rank_bed *b, uint64_t operations)
 }
 
 /* Up to a window of messages under way, each direction. */
-static int window(struct scope_rank_bed *b, uint64_t count)
+static int window(struct scope_rank_fixture *b, uint64_t count)
 {
 	MPI_Request request[2 * SCOPE_MOST_WINDOW];
 	int code = MPI_SUCCESS, requests = 0;
@@ -119,7 +119,7 @@ static int window(struct scope_rank_bed *b, uint64_t count)
 }
 
 /* It is over when the other has said that all has come. */
-static int agree_on_end(const struct scope_rank_bed *b)
+static int agree_on_end(const struct scope_rank_fixture *b)
 {
 	char mine = 1, other;
 
@@ -127,7 +127,7 @@ static int agree_on_end(const struct scope_rank_bed *b)
 	                    SCOPE_TAG_END, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-int scope_part_run(struct scope_rank_bed *b, enum scope_rank_part part, uint64_t operations,
+int scope_part_run(struct scope_rank_fixture *b, enum scope_rank_part part, uint64_t operations,
                    struct gn_error *e)
 {
 	int code = MPI_SUCCESS;
