@@ -78,7 +78,8 @@ static void open_store(struct bench *b)
 	options.cache.bytes = at + neighbours + (1 << 20);
 	bench_must(gn_open(&b->data, uri, &options, &error), error.text);
 	bench_must(gn_store_write_host(b->data.store, 0, b->graph.offsets, offsets, &error), error.text);
-	bench_must(gn_store_write_host(b->data.store, at, b->graph.neighbours, neighbours, &error), error.text);
+	bench_must(gn_store_write_host(b->data.store, at, b->graph.neighbours, neighbours, &error),
+	           error.text);
 	a.cache = b->data.cache;
 	a.store = b->data.store;
 	b->paged.offsets = b->data.array;

@@ -32,7 +32,7 @@ static const char *const way_names[] = {"by-warps", "by-host", "stores"};
 struct queue_args {
 	struct gn__log *log;           /* [blocks] */
 	struct gn__log_reader *reader; /* [blocks] */
-	uint64_t *word;               /* [blocks][capacity] */
+	uint64_t *word;                /* [blocks][capacity] */
 	uint64_t capacity;
 	uint64_t each; /* groups that a warp appends */
 	uint64_t *sum;
@@ -53,7 +53,8 @@ SIMT_FN void append(const struct queue_args *a, uint64_t seed)
 
 	for (uint64_t k = 0; k < a->each; k++) {
 		const struct gn__net_words w = {
-		    gn__message_head(GN__MESSAGE_CHANGE | GN__MESSAGE_WIDE, 1, k & 0xfffff), seed + k, k, seed};
+		    gn__message_head(GN__MESSAGE_CHANGE | GN__MESSAGE_WIDE, 1, k & 0xfffff), seed + k, k,
+		    seed};
 
 		while (gn__net_append(log, 0xffffffffu, MESSAGE_WORDS, &w)) {
 			if (simt_ballot(0xffffffffu, simt_clock_ns() > deadline))

@@ -20,8 +20,7 @@
 #include "baselines/data.h"
 #include "simt/bulk.h"
 
-namespace
-{
+namespace {
 
 enum { RUNS = 3, LEAST_PAGE = 512, MOST_PAGE = 65536, MOST_PIECE = 8192, BATCH = 4096 };
 

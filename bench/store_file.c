@@ -43,7 +43,7 @@ SIMT_FN void read_pages(const struct reader *a)
 	while (simt_ballot(mask, simt_clock_ns() < until) == mask) {
 		uint64_t page = next_random(&state) % a->pages;
 		struct gn_store_status s = gn_store_read_warp(&a->store, mask, simt_rank(mask) == 0,
-		                                          page * a->page_bytes, buffer, a->page_bytes);
+		                                              page * a->page_bytes, buffer, a->page_bytes);
 
 		if (simt_ballot(mask, s.code != 0)) {
 			simt_add_relaxed_dev_u32(a->failed, 1);

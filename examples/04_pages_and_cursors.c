@@ -62,8 +62,8 @@ SIMT_FN void sum(const struct sum_args *a)
 	const uint64_t begin = COUNT * t / threads, end = COUNT * (t + 1) / threads;
 
 	simt_add_relaxed_dev_u64(&a->sum[a->how], a->how == PAGES    ? sum_pages(&a->numbers, begin, end)
-						  : a->how == CURSOR ? sum_each(&a->numbers, 1, begin, end)
-								     : sum_each(&a->numbers, 0, begin, end));
+	                                          : a->how == CURSOR ? sum_each(&a->numbers, 1, begin, end)
+	                                                             : sum_each(&a->numbers, 0, begin, end));
 }
 SIMT_KERNEL(sum, struct sum_args)
 

@@ -67,7 +67,7 @@ static int node_main(struct gn_net *net, void *unused)
 		rc = gn_net_reduce_u64(host, GN_ADD, &sum, 1);
 	if (rc)
 		fprintf(stderr, "07_messages: node %u: %s %s\n", gn_net_node(net), gn_error_name(rc),
-			simt_message(gn_net_machine(net)));
+		        simt_message(gn_net_machine(net)));
 	else if (!gn_net_node(net))
 		printf("%u nodes counted %u draws: %llu\n", gn_net_nodes(net), DRAWS * gn_net_nodes(net),
 		       (unsigned long long)sum);

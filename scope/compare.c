@@ -138,12 +138,10 @@ static int compare_environments(json_t *list, const struct scope_read *before, c
 	int bad = !a || !b;
 
 	if (!bad) {
-		json_object_foreach(a, key, v)
-			if (!passes(key) && !json_equal(v, json_object_get(b, key)))
-				bad |= add_difference(list, key, v, json_object_get(b, key));
-		json_object_foreach(b, key, v)
-			if (!passes(key) && !json_object_get(a, key))
-				bad |= add_difference(list, key, NULL, v);
+		json_object_foreach(a, key, v) if (!passes(key) && !json_equal(v, json_object_get(b, key)))
+		    bad |= add_difference(list, key, v, json_object_get(b, key));
+		json_object_foreach(b, key, v) if (!passes(key) && !json_object_get(a, key)) bad |=
+		    add_difference(list, key, NULL, v);
 	}
 	json_decref(a);
 	json_decref(b);

@@ -132,11 +132,11 @@ static json_t *cpu(void)
 	char model[128], path[128];
 	json_t *all = json_object();
 	static const char *const files[][2] = {{"governor", "cpu0/cpufreq/scaling_governor"},
-					       {"frequency_driver", "cpu0/cpufreq/scaling_driver"},
-					       {"turbo_off", "intel_pstate/no_turbo"},
-					       {"boost", "cpufreq/boost"},
-					       {"smt", "smt/control"},
-					       {"idle_driver", "cpuidle/current_driver"}};
+	                                       {"frequency_driver", "cpu0/cpufreq/scaling_driver"},
+	                                       {"turbo_off", "intel_pstate/no_turbo"},
+	                                       {"boost", "cpufreq/boost"},
+	                                       {"smt", "smt/control"},
+	                                       {"idle_driver", "cpuidle/current_driver"}};
 
 	cpuinfo("model name", model, sizeof model);
 	json_object_set_new(all, "model", json_string(model));
@@ -365,6 +365,6 @@ json_t *scope_environment(const struct scope_machine *m)
 	json_object_set_new(all, "gpus", gpus(m));
 	json_object_set_new(all, "no_gpu", m->no_gpu ? json_string(m->no_gpu) : json_null());
 	json_object_set_new(all, "gpu_environment",
-			    scope_environment_gpus ? or_null(scope_environment_gpus(m)) : json_null());
+	                    scope_environment_gpus ? or_null(scope_environment_gpus(m)) : json_null());
 	return all;
 }

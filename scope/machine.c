@@ -129,7 +129,7 @@ struct limits {
 };
 
 static const struct limits limits_of[] = {
-    {256ull << 20, 0.15, 0.01, 20, 60, 2, 8}, /* quick: its budget says how many rounds there are */
+    {256ull << 20, 0.15, 0.01, 20, 60, 2, 8},  /* quick: its budget says how many rounds there are */
     {1ull << 30, 0.4, 0.005, 60, 120, 3, 6},   /* normal */
     {4ull << 30, 1.0, 0.0025, 180, 250, 3, 8}, /* full */
 };

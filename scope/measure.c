@@ -16,8 +16,8 @@ struct measuring {
 	struct scope_result *result;
 	void *state;
 	uint64_t operations;
-	double began; /* to warm up */
-	long switches; /* of this process' threads against their will, during the last sample */
+	double began;    /* to warm up */
+	long switches;   /* of this process' threads against their will, during the last sample */
 	bool *disturbed; /* each sample that was kept: another program ran instead */
 	uint32_t room;
 	struct gn_error error;

@@ -48,15 +48,15 @@ struct scope_gpu {
 	uint64_t memory_bytes, free_bytes;
 	uint64_t l2_bytes;
 	uint32_t processors;
-	uint32_t compute;   /* compute capability, 90 for 9.0 */
+	uint32_t compute; /* compute capability, 90 for 9.0 */
 	/* 0: not known; of the link under load where that could be read */
 	uint32_t pcie_generation, pcie_width;
-	bool managed;       /* concurrent access to managed memory */
+	bool managed;               /* concurrent access to managed memory */
 	bool peer[SCOPE_MOST_GPUS]; /* can reach that device's memory */
 };
 
 struct scope_node {
-	uint32_t number;    /* the system's own */
+	uint32_t number; /* the system's own */
 	uint64_t free_bytes;
 	uint32_t cpus;
 };
@@ -67,27 +67,27 @@ enum scope_effort { SCOPE_QUICK, SCOPE_NORMAL, SCOPE_FULL };
  * What a run is made on, and how much of it may be used. Found once by scope_machine_find; rows read it.
  */
 struct scope_machine {
-	uint32_t cpus;              /* that this process may use */
-	uint64_t free_bytes;        /* of host memory */
-	uint64_t cache_bytes;       /* of the host's last level; 0: not known */
+	uint32_t cpus;        /* that this process may use */
+	uint64_t free_bytes;  /* of host memory */
+	uint64_t cache_bytes; /* of the host's last level; 0: not known */
 	uint32_t line_bytes;
-	uint64_t huge_page_bytes;   /* explicit huge pages that are free; 0: none */
+	uint64_t huge_page_bytes; /* explicit huge pages that are free; 0: none */
 	uint32_t nodes;
 	struct scope_node node[SCOPE_MOST_NODES];
 	uint32_t gpus;
 	struct scope_gpu gpu[SCOPE_MOST_GPUS];
-	const char *no_gpu;         /* why there is none, for the rows that need one */
-	uint32_t rank, ranks;       /* of MPI, 0 of 1 without it */
-	const char *directory;      /* where rows may make files, borrowed from the options */
-	double host_tick;           /* seconds: the least step of the host's clock */
-	double event_tick;          /* the same of a device's events; 0 without a GPU */
+	const char *no_gpu;    /* why there is none, for the rows that need one */
+	uint32_t rank, ranks;  /* of MPI, 0 of 1 without it */
+	const char *directory; /* where rows may make files, borrowed from the options */
+	double host_tick;      /* seconds: the least step of the host's clock */
+	double event_tick;     /* the same of a device's events; 0 without a GPU */
 	/* limits of this run */
 	enum scope_effort effort;
-	uint64_t most_bytes;        /* of one buffer */
-	double most_seconds;        /* of warming up and sampling in one round of a cell */
-	uint32_t most_samples;      /* of a round */
+	uint64_t most_bytes;                /* of one buffer */
+	double most_seconds;                /* of warming up and sampling in one round of a cell */
+	uint32_t most_samples;              /* of a round */
 	uint32_t least_rounds, most_rounds; /* of a cell, up to SCOPE_MOST_ROUNDS */
-	double spread;              /* stop when the 95 % interval of the median is within this share of it */
+	double spread; /* stop when the 95 % interval of the median is within this share of it */
 	/* seconds after which a round of a cell is given up, everything included */
 	double deadline;
 };
@@ -239,11 +239,11 @@ struct scope_result {
 	/* of one that was skipped or failed; of a measured one, what to know about it, or "" */
 	char why[SCOPE_WHY];
 	uint32_t samples;
-	double *value;           /* of each sample, in the row's unit; owned */
-	double *second;          /* of each sample, or NULL; owned */
-	double *seconds;         /* of each sample's operation, by its clock; owned */
-	uint64_t operations;     /* in a sample of the last round */
-	uint64_t bytes;          /* moved by such a sample */
+	double *value;       /* of each sample, in the row's unit; owned */
+	double *second;      /* of each sample, or NULL; owned */
+	double *seconds;     /* of each sample's operation, by its clock; owned */
+	uint64_t operations; /* in a sample of the last round */
+	uint64_t bytes;      /* moved by such a sample */
 	uint32_t rounds;
 	uint32_t end[SCOPE_MOST_ROUNDS]; /* samples up to the end of each round */
 };
@@ -251,8 +251,8 @@ struct scope_result {
 /* Of a result's values. Quantiles by linear interpolation between order statistics. */
 struct scope_statistics {
 	double least, p5, quarter, median, three_quarters, p95, most, mean;
-	double variation;        /* standard deviation / mean */
-	double low, high;        /* 95 % confidence interval of the median, from order statistics */
+	double variation; /* standard deviation / mean */
+	double low, high; /* 95 % confidence interval of the median, from order statistics */
 	uint32_t rounds;
 	double least_round, most_round; /* medians of rounds; of one round its own */
 };
@@ -329,10 +329,10 @@ int scope_result_statistics(const struct scope_result *r, struct scope_statistic
 
 /* How far a run is. */
 struct scope_progress {
-	uint32_t round;          /* from 1: this pass over the cells */
-	uint32_t cell, cells;    /* of this pass, from 0 */
-	double seconds_left;     /* estimated; negative: not known yet */
-	const struct scope_cell *next; /* about to be measured; NULL: none */
+	uint32_t round;                  /* from 1: this pass over the cells */
+	uint32_t cell, cells;            /* of this pass, from 0 */
+	double seconds_left;             /* estimated; negative: not known yet */
+	const struct scope_cell *next;   /* about to be measured; NULL: none */
 	const struct scope_result *last; /* what was measured before, as far as it is; NULL: nothing */
 	/* a cell that has all its rounds; NULL: none has just been finished */
 	const struct scope_result *result;

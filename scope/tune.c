@@ -59,8 +59,9 @@ const struct scope_read_cell *scope_tune_best(const struct scope_tuning *t, cons
 
 	for (uint32_t k = 0; k < t->r->cells; k++) {
 		const struct scope_read_cell *c = &t->r->cell[k];
-		const bool more = best && scope_more_is_better(c->row->unit) ? c->s.median > best->s.median :
-							   best && c->s.median < best->s.median;
+		const bool more = best && scope_more_is_better(c->row->unit)
+		                      ? c->s.median > best->s.median
+		                      : best && c->s.median < best->s.median;
 
 		if (scope_tune_is(t, c, row) && (!value || scope_read_arg(c, arg, 0) == value) &&
 		    (!best || more))

@@ -90,12 +90,12 @@ struct sim_access {
 	bool left : 1; /* its GPU, for another */
 
 	uint16_t bank_mshr;
-	struct sim_l1 *l1;        /* that it goes through; NULL: a line that a remote cache writes back */
-	struct sim_slot *slot;    /* the wavefront that waits */
-	struct sim_access *rest;  /* of a packet: the next response in it */
+	struct sim_l1 *l1;       /* that it goes through; NULL: a line that a remote cache writes back */
+	struct sim_slot *slot;   /* the wavefront that waits */
+	struct sim_access *rest; /* of a packet: the next response in it */
 	/* virtual; once translated physical: the GPU from SIM_HOME_BIT on, then frame and place */
 	uint64_t line;
-	uint64_t issued;          /* cycle, in the compute unit */
+	uint64_t issued;                       /* cycle, in the compute unit */
 	uint32_t asked, there, answered, back; /* leaving the GPU, at the home, leaving it, back */
 };
 

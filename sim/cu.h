@@ -53,13 +53,13 @@ struct sim_cu {
 	struct sim_slot *slot; /* of the vector units, one behind the other */
 	struct sim_resident *resident, *free_resident;
 	uint64_t *simd_free, salu_free, lds_free, vmem_free; /* cycles from which units are free */
-	uint64_t pipe_free;    /* cycle in which the next line enters the pipe */
-	uint32_t *simd_waves;  /* wavefronts on each vector unit */
+	uint64_t pipe_free;   /* cycle in which the next line enters the pipe */
+	uint32_t *simd_waves; /* wavefronts on each vector unit */
 	uint32_t waves, groups;
-	uint32_t in_flight;    /* lines */
+	uint32_t in_flight;      /* lines */
 	struct sim_access **rob; /* a ring */
 	uint32_t rob_first, rob_count;
-	struct sim_fifo pipe;  /* lines at its end, for which the reorder buffer had no room */
+	struct sim_fifo pipe; /* lines at its end, for which the reorder buffer had no room */
 	struct sim_slot *stuck, **stuck_end;
 };
 

@@ -35,7 +35,7 @@ struct sim_decision {
  * remote reads.
  */
 enum sim_verdict sim_decide_by(const struct sim_decision *d, uint64_t remote_percent, uint64_t block_percent,
-			       uint64_t hit_percent);
+                               uint64_t hit_percent);
 
 /*
  * sim_decide_begin - what is used before any decision: everything that is switched on, or nothing if one is

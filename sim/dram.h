@@ -13,14 +13,14 @@ extern "C" {
 #endif
 
 struct sim_dram_bank {
-	uint64_t ready;   /* cycle of the next activate, or of the next read of the open row */
-	uint64_t opened;  /* cycle of the last activate */
-	uint64_t row;     /* open; UINT64_MAX: none */
+	uint64_t ready;  /* cycle of the next activate, or of the next read of the open row */
+	uint64_t opened; /* cycle of the last activate */
+	uint64_t row;    /* open; UINT64_MAX: none */
 };
 
 struct sim_dram {
 	struct sim_dram_bank *bank;
-	uint64_t bus; /* cycle from which the data bus is free */
+	uint64_t bus;      /* cycle from which the data bus is free */
 	uint64_t activate; /* cycle of the next activate of any bank */
 	uint64_t busy;     /* cycles of the bus */
 };

@@ -48,9 +48,9 @@ static inline void sim_events_add(struct sim_events *l, struct sim_event *e)
 
 struct sim_clock {
 	uint64_t now;
-	uint64_t last;    /* cycle of the last event that has happened */
-	uint64_t count;   /* events that have happened */
-	uint64_t waiting; /* events that have not */
+	uint64_t last;                 /* cycle of the last event that has happened */
+	uint64_t count;                /* events that have happened */
+	uint64_t waiting;              /* events that have not */
 	uint64_t full[SIM_WHEEL / 64]; /* a bit a bucket: it holds events */
 	struct sim_events bucket[SIM_WHEEL];
 	struct sim_events later; /* a wheel or more away */

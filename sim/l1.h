@@ -28,7 +28,7 @@ struct sim_l1 {
 	struct sim_tags tags;
 	struct sim_mshr mshr;
 	struct sim_tlb tlb;
-	uint32_t active;         /* transactions */
+	uint32_t active;           /* transactions */
 	struct sim_fifo entry;     /* before it: too many transactions */
 	struct sim_fifo directory; /* behind one that cannot go on */
 };

@@ -62,7 +62,7 @@ static int init_bank(struct sim_domain *m, struct sim_gpu *g, uint32_t k)
 {
 	struct sim_stats *s = &m->stats;
 	struct sim_bank_counts counts = {&s->l2_lookups,     &s->l2_hits,        &s->l2_merges, &s->l2_misses,
-					 &s->l2_write_fills, &s->l2_write_backs, &s->l2_blocked};
+	                                 &s->l2_write_fills, &s->l2_write_backs, &s->l2_blocked};
 	struct sim_bank *b = &g->l2.bank[k];
 	int r = sim_bank_init(b, g, k, &m->config->l2);
 

@@ -26,10 +26,10 @@ struct sim_lane {
 
 struct sim_lanes {
 	struct sim_lane lane[SIM_STREAM_LANES];
-	struct sim_code code;  /* its instructions so far */
-	uint64_t blocks;       /* not yet in code */
-	uint32_t loads;        /* 1: one is under way that nobody has waited for */
-	uint32_t behind;       /* stores since the last load */
+	struct sim_code code; /* its instructions so far */
+	uint64_t blocks;      /* not yet in code */
+	uint32_t loads;       /* 1: one is under way that nobody has waited for */
+	uint32_t behind;      /* stores since the last load */
 };
 
 /* sim_lanes_begin - a warp of so many lanes (32 where there are more); zeroed before. */

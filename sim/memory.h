@@ -47,7 +47,7 @@ uint32_t sim_memory_gpus(const struct sim_memory *memory);
  * Returns 0, -GN_EINVAL (no bytes, no such GPU) or -GN_ENOMEM.
  */
 int sim_memory_alloc(struct sim_memory *memory, uint64_t bytes, enum sim_placement placement, uint32_t gpu,
-		     struct sim_buffer *buffer);
+                     struct sim_buffer *buffer);
 
 /* sim_memory_place - buffers to come lie so, whatever they are asked to, but for those of SIM_ON_ONE. */
 void sim_memory_place(struct sim_memory *memory, enum sim_placement placement);

@@ -40,7 +40,7 @@ struct sim_room {
 struct sim_rooms {
 	struct sim_event event; /* first: there is room, and somebody waits for that */
 	struct sim_link *link;
-	struct sim_room *room;  /* NULL: both ends are of the core, which needs none */
+	struct sim_room *room; /* NULL: both ends are of the core, which needs none */
 	uint32_t size, first, count;
 	bool wanted; /* somebody waits, and there is nothing in the ring */
 };
@@ -56,14 +56,14 @@ struct sim_link {
 	uint32_t credits[SIM_CHANNELS];
 	struct sim_fifo waiting[SIM_CHANNELS]; /* to go over it: the first of each input */
 	struct sim_rooms rooms[SIM_CHANNELS];
-	bool far;                              /* its near end is of a GPU, its far end of the core */
+	bool far; /* its near end is of a GPU, its far end of the core */
 	/* at its end: behind the first, which waits for its next link */
 	struct sim_fifo buffer[SIM_CHANNELS];
-	bool occupied[SIM_CHANNELS];           /* there is a first */
+	bool occupied[SIM_CHANNELS];             /* there is a first */
 	struct sim_link *crossing[SIM_CHANNELS]; /* the link that it is leaving by; NULL: it waits for one */
-	uint8_t turn;                          /* which channel goes first */
-	uint32_t gap;                          /* parts of a cycle before the next message */
-	bool sink;                             /* ends at a GPU or the IOMMU, which take everything */
+	uint8_t turn;                            /* which channel goes first */
+	uint32_t gap;                            /* parts of a cycle before the next message */
+	bool sink;                               /* ends at a GPU or the IOMMU, which take everything */
 	/* the switch at its end: leaf switches from 0, then the root */
 	int16_t end;
 	char name[16];

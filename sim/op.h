@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 enum {
-	SIM_LANES = 64,       /* of a wavefront */
+	SIM_LANES = 64, /* of a wavefront */
 	SIM_LINE_BYTES = 64,
 	SIM_PAGE_BYTES = 4096,
 	SIM_MOST_LINES = 128, /* of one instruction: 16 bytes a lane, each on two lines */

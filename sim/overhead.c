@@ -13,10 +13,10 @@ struct sim_overhead sim_overhead_of(const struct sim_config *c, uint64_t cycles)
 	const uint64_t cus = c->shader_engines * c->cus_per_engine;
 	struct sim_overhead o = {0, 0, 0};
 
-	add(&o, c->fine ? cus : 0, 964.99, 0.43);        /* BGU */
-	add(&o, c->bypass ? cus : 0, 202.94, 0.27);      /* SCBU */
-	add(&o, c->mshr_masks ? cus : 0, 697, 0.1);      /* MSHR */
-	add(&o, c->coalesce ? 1 : 0, 37234, 31.9);       /* CODEC */
+	add(&o, c->fine ? cus : 0, 964.99, 0.43);   /* BGU */
+	add(&o, c->bypass ? cus : 0, 202.94, 0.27); /* SCBU */
+	add(&o, c->mshr_masks ? cus : 0, 697, 0.1); /* MSHR */
+	add(&o, c->coalesce ? 1 : 0, 37234, 31.9);  /* CODEC */
 	o.energy_uj = o.power_mw * (double)c->gpus * (double)cycles * 1e-6;
 	return o;
 }

@@ -43,9 +43,9 @@ struct sim_domain {
 	uint64_t pool_used, accesses;
 
 	uint32_t groups_done;
-	uint64_t last_end;                  /* cycle in which the last work-group ended */
+	uint64_t last_end;                   /* cycle in which the last work-group ended */
 	uint64_t in_flight, in_flight_since; /* lines of all compute units, since that cycle */
-	struct gn_error why; /* of stop */
+	struct gn_error why;                 /* of stop */
 };
 
 struct sim_gpu {

@@ -51,7 +51,7 @@ struct sim_stats {
 	uint64_t net_messages, net_bytes, net_flits_in, net_flits_out, net_messages_out, net_hop_flits;
 
 	uint64_t decide_accesses, decide_remote, decide_reads, decide_words, decide_lines, decide_hits;
-	uint64_t migrate_pages, migrate_stall_cycles; /* stall: of GPUs */
+	uint64_t migrate_pages, migrate_stall_cycles;            /* stall: of GPUs */
 	uint64_t decided_local, decided_coalesce, decided_cache; /* GPUs */
 };
 

@@ -27,7 +27,7 @@ struct sim_stream {
 	size_t at; /* the next launch */
 	uint64_t pages;
 	struct part part;
-	uint64_t warps; /* of the largest launch */
+	uint64_t warps;  /* of the largest launch */
 	uint64_t *begin; /* of each warp's code among the codes of the launch at hand */
 	uint64_t address;
 };

@@ -30,8 +30,8 @@ extern "C" {
 #endif
 
 enum {
-	SIM_STREAM_LANES = 32,       /* of a warp at most */
-	SIM_STREAM_MOST_WARPS = 16,  /* of a block: wavefronts of a work-group */
+	SIM_STREAM_LANES = 32,      /* of a warp at most */
+	SIM_STREAM_MOST_WARPS = 16, /* of a block: wavefronts of a work-group */
 	SIM_STREAM_MOST_BLOCKS = 1 << 20,
 	SIM_STREAM_NAME = 48,
 	/* What a basic block counts as: a compare, the arithmetic of an address, a branch. A guess. */
@@ -65,10 +65,10 @@ struct sim_stream_writer {
 
 /* What stands before a launch's codes. */
 struct sim_stream_head {
-	uint64_t kind;                        /* 1; at the end 2 */
-	uint64_t pages;                       /* of memory in use; at the end: launches */
-	uint32_t blocks, warps;               /* warps of a block; at the end: CRC-32, 0 */
-	char name[SIM_STREAM_NAME];           /* of the kernel, with 0 behind it */
+	uint64_t kind;              /* 1; at the end 2 */
+	uint64_t pages;             /* of memory in use; at the end: launches */
+	uint32_t blocks, warps;     /* warps of a block; at the end: CRC-32, 0 */
+	char name[SIM_STREAM_NAME]; /* of the kernel, with 0 behind it */
 };
 
 /* Each returns 0, or -GN_EIO, -GN_ENOMEM with a message. */

@@ -94,8 +94,7 @@ static uint64_t page_of(uint64_t address)
 
 static void pass(struct sim_domain *m, struct sim_access *a)
 {
-	uint64_t frame = sim_memory_frame(m->memory, a->line),
-	         home = sim_memory_home(m->memory, a->line);
+	uint64_t frame = sim_memory_frame(m->memory, a->line), home = sim_memory_home(m->memory, a->line);
 	uint64_t stalled = m->gpu[a->gpu].stalled;
 
 	a->home = (uint8_t)home;

@@ -24,7 +24,7 @@ struct sim_pages {
 
 /* A page that a TLB has asked for. */
 struct sim_tlb_miss {
-	struct sim_event event; /* first */
+	struct sim_event event;    /* first */
 	struct sim_tlb_miss *next; /* that waits for the same walk, or for one to be free */
 	struct sim_tlb *tlb;
 	uint64_t page; /* 0: free */

@@ -43,10 +43,10 @@ typedef void sim_kernel_fn(struct sim_wave *w, const void *arguments);
 struct sim_launch {
 	const char *name;
 	sim_kernel_fn *kernel;
-	const void *arguments;   /* borrowed until the launch is over */
-	uint32_t items[2];       /* work-items in x and y; the last work-groups may be partly empty */
-	uint32_t group[2];       /* work-items of a work-group in x and y, at most 1024 together */
-	uint32_t lds_bytes;      /* of a work-group; 0 at first */
+	const void *arguments; /* borrowed until the launch is over */
+	uint32_t items[2];     /* work-items in x and y; the last work-groups may be partly empty */
+	uint32_t group[2];     /* work-items of a work-group in x and y, at most 1024 together */
+	uint32_t lds_bytes;    /* of a work-group; 0 at first */
 	/* registers of a wavefront (vgprs: of one lane); 0: they do not limit how many fit */
 	uint32_t vgprs, sgprs;
 	/*
@@ -59,15 +59,15 @@ struct sim_launch {
 
 /* ---- inside a kernel ---- */
 
-uint32_t sim_wave_gpu(const struct sim_wave *w);                           /* that runs it, from 0 */
+uint32_t sim_wave_gpu(const struct sim_wave *w); /* that runs it, from 0 */
 /* number of its work-group, 0: x, 1: y */
 uint32_t sim_wave_group(const struct sim_wave *w, uint32_t axis);
 uint32_t sim_wave_local(const struct sim_wave *w, uint32_t lane, uint32_t axis); /* place of a lane in it */
 /* global x of a lane; of y: see sim_wave_item_y */
 uint64_t sim_wave_item(const struct sim_wave *w, uint32_t lane);
 uint64_t sim_wave_item_y(const struct sim_wave *w, uint32_t lane);
-uint64_t sim_wave_lanes(const struct sim_wave *w);                         /* those inside the grid */
-void *sim_wave_lds(struct sim_wave *w);                                    /* the work-group's memory */
+uint64_t sim_wave_lanes(const struct sim_wave *w); /* those inside the grid */
+void *sim_wave_lds(struct sim_wave *w);            /* the work-group's memory */
 
 void sim_valu(struct sim_wave *w, uint32_t count);
 void sim_salu(struct sim_wave *w, uint32_t count);

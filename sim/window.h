@@ -28,7 +28,7 @@ struct sim_machine;
 
 struct sim_windows {
 	uint64_t length;
-	uint64_t end;          /* of the one that is now */
+	uint64_t end; /* of the one that is now */
 	uint32_t threads;
 	uint64_t happened;     /* events of GPUs, to the end of the last one */
 	uint64_t worth;        /* so many in one, and the next is worth a turn of the pool */

@@ -14,7 +14,7 @@ extern "C" {
 
 /* What the user asks for. */
 struct sim_request {
-	const char *size;  /* as --size says it; NULL: the workload's own */
+	const char *size; /* as --size says it; NULL: the workload's own */
 	/* a file, for those that read one: a graph, which else is generated; a recorded stream */
 	const char *input;
 	uint64_t seed;

@@ -20,7 +20,7 @@ static int check_options(const char *uri, const struct gn_options *o, struct gn_
 		    o->element_bytes);
 	if (o->offset % o->element_bytes)
 		return gn_error_set(e, -GN_EINVAL, "%s: offset %llu is no multiple of element_bytes, %u", uri,
-				    (unsigned long long)o->offset, o->element_bytes);
+		                    (unsigned long long)o->offset, o->element_bytes);
 	if (o->mode != GN_PAGED && o->mode != GN_DIRECT)
 		return gn_error_set(e, -GN_EINVAL, "%s: %d is no mode: take GN_PAGED or GN_DIRECT", uri,
 		                    (int)o->mode);

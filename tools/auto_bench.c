@@ -152,8 +152,8 @@ static int suits(const struct gn_pattern *p, const struct request *q, unsigned k
 	return k == GATHER ? p->list != NULL : modes[k].mode >= p->least && modes[k].mode <= p->most;
 }
 
-static int run_pattern(struct gn_pattern_fixture *fixture, const struct request *q, const struct gn_pattern *p,
-                       struct runs *r, struct gn_error *e)
+static int run_pattern(struct gn_pattern_fixture *fixture, const struct request *q,
+                       const struct gn_pattern *p, struct runs *r, struct gn_error *e)
 {
 	int rc = gn_pattern_run(fixture, p, modes[AUTO].mode, 0, &r->of[AUTO], e);
 
@@ -282,7 +282,8 @@ static int take_settings(struct gn_pattern_fixture *fixture, const struct reques
 }
 
 /* What the patterns' fixture holds is the bench's from then on. */
-static int open_fixture(struct bench *b, struct gn_pattern_fixture *fixture, const struct request *q, struct gn_error *e)
+static int open_fixture(struct bench *b, struct gn_pattern_fixture *fixture, const struct request *q,
+                        struct gn_error *e)
 {
 	int rc = tool_files_check(&q->all.files, e);
 

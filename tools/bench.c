@@ -92,10 +92,10 @@ static int open_arrays(struct bench *b, const struct choice *c, unsigned arrays,
 {
 	int rc = bench_open(b, e);
 
-	b->bytes = c->request.data_bytes ? c->request.data_bytes
-	           : c->quick            ? 4ull << 20
+	b->bytes = c->request.data_bytes     ? c->request.data_bytes
+	           : c->quick                ? 4ull << 20
 	           : b->fixture.info.is_cuda ? 8ull << 30
-	                                 : 256ull << 20;
+	                                     : 256ull << 20;
 	b->bytes &= ~0xffffull;
 	rc = rc ? rc : bench_store(b, NULL, b->bytes * arrays, e);
 	return rc ? rc : bench_fill(b, b->memory, b->bytes, e);

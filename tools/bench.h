@@ -45,7 +45,7 @@ struct bench_kept {
 struct bench {
 	const char *command; /* such as "bench" */
 	const struct bench_request *q;
-	struct fixture fixture;            /* its store holds all arrays of the workload that has most of them */
+	struct fixture fixture;    /* its store holds all arrays of the workload that has most of them */
 	struct simt_grid grid;     /* for work without waits: more blocks than run at once */
 	struct simt_grid resident; /* one wave */
 	char *memory;              /* of the store; NULL: it has none */
@@ -173,8 +173,8 @@ struct bench_work {
 };
 
 /*
- * bench_row - measure a kernel that does the work. b->fixture.cache, if there is one, forgets its pages before
- * each run. @result  as of bench_measure
+ * bench_row - measure a kernel that does the work. b->fixture.cache, if there is one, forgets its pages
+ * before each run. @result  as of bench_measure
  */
 int bench_row(struct bench *b, const struct bench_work *work, const char *name, enum scope_role role,
               const struct simt_kernel *kernel, struct scope_result **result, struct gn_error *e);

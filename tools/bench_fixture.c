@@ -75,7 +75,8 @@ void bench_complete(struct bench_request *q, const char *command, unsigned cache
 static void shape_grids(struct bench *b)
 {
 	b->resident.block_threads = 256;
-	b->resident.blocks = b->fixture.info.resident_threads / 256 ? b->fixture.info.resident_threads / 256 : 1;
+	b->resident.blocks =
+	    b->fixture.info.resident_threads / 256 ? b->fixture.info.resident_threads / 256 : 1;
 	b->resident.shared_bytes = 0;
 	b->grid = b->resident;
 	/* Many blocks end at different times, so that a new one always finds room; threads of a cpu are not

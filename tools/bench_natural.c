@@ -175,14 +175,15 @@ static int make_cache_of(struct bench_natural *n, uint64_t frames, struct gn_err
 int bench_natural_cache(struct bench_natural *n, uint64_t bytes, uint64_t frames, struct gn_error *e)
 {
 	const struct bench_request *q = n->b->q;
-	int rc = bytes ? fixture_cache(&n->b->fixture, q->cache_bytes ? q->cache_bytes : bytes, q->page_bytes, 0, e)
+	int rc = bytes ? fixture_cache(&n->b->fixture, q->cache_bytes ? q->cache_bytes : bytes, q->page_bytes,
+	                               0, e)
 	               : make_cache_of(n, frames, e);
 
 	return rc ? rc : fixture_array(&n->b->fixture, &n->args.array, 0, n->args.words, e);
 }
 
 int bench_natural_row(struct bench_natural *n, const char *name, const struct simt_kernel *kernel,
-		      enum bench_natural_cache_state state, struct gn_error *e)
+                      enum bench_natural_cache_state state, struct gn_error *e)
 {
 	struct run run = {n, kernel, n->b->resident, state};
 	const struct bench_way way = {name, SCOPE_OURS, n->unit, n->amount, run_checked, &run, 0};

@@ -17,8 +17,8 @@ struct bench_natural {
 	struct bench *b;
 	struct gn_natural_args args;
 	const struct simt_kernel *check; /* of what a run has written with salt; NULL: it only reads */
-	uint64_t want;          /* what the sum of a run or, if there is one, of its check must be */
-	enum scope_unit unit;   /* of the rows, and how many of it a run has */
+	uint64_t want;                   /* what the sum of a run or, if there is one, of its check must be */
+	enum scope_unit unit;            /* of the rows, and how many of it a run has */
 	double amount;
 };
 
@@ -59,7 +59,7 @@ enum bench_natural_cache_state {
 
 /* bench_natural_row - a row of ours: a kernel over the grid that simt_info advises. */
 int bench_natural_row(struct bench_natural *n, const char *name, const struct simt_kernel *kernel,
-		      enum bench_natural_cache_state state, struct gn_error *e);
+                      enum bench_natural_cache_state state, struct gn_error *e);
 
 #ifdef __cplusplus
 }

@@ -199,8 +199,9 @@ void bench_print(struct bench *b)
 	if (tool_files_to_stdout(&b->q->files))
 		return;
 	if (!b->printed)
-		printf("%s, %u processors, warps of %u; %s\n", b->fixture.info.name, b->fixture.info.processors,
-		       b->fixture.info.warp_width, gn_store_path(b->fixture.store));
+		printf("%s, %u processors, warps of %u; %s\n", b->fixture.info.name,
+		       b->fixture.info.processors, b->fixture.info.warp_width,
+		       gn_store_path(b->fixture.store));
 	for (; b->printed < b->rows; b->printed++) {
 		const struct bench_kept *row = &b->row[b->printed];
 		const size_t group = strcspn(row->name, "/") + 1;
@@ -220,11 +221,10 @@ static json_t *context(const struct bench *b, json_t *settings)
 
 	scope_machine_find_host(&m, SCOPE_NORMAL, ".");
 	all = scope_environment(&m);
-	json_object_update_new(settings,
-	                       json_pack("{s:s, s:o, s:s, s:i, s:b}", "command", b->command, "machine",
-	                                 tool_json_machine(&b->fixture.info), "path",
-	                                 gn_store_path(b->fixture.store), "repeat", (int)b->q->repeat, "verified",
-	                                 1));
+	json_object_update_new(settings, json_pack("{s:s, s:o, s:s, s:i, s:b}", "command", b->command,
+	                                           "machine", tool_json_machine(&b->fixture.info), "path",
+	                                           gn_store_path(b->fixture.store), "repeat",
+	                                           (int)b->q->repeat, "verified", 1));
 	json_object_set_new(all, "executable", json_sprintf("grapnel %s", b->command));
 	json_object_set_new(all, "bench", settings);
 	return all;

@@ -8,8 +8,20 @@
 
 #include "graph/reference.h"
 
-enum { OPT_STORE = 256, OPT_CACHE, OPT_PAGE, OPT_MODE, OPT_POLICY, OPT_DEADLINE,
-       OPT_OUT, OPT_JSON, OPT_SVG, OPT_VERIFY, OPT_TRUST, OPT_EXPLAIN };
+enum {
+	OPT_STORE = 256,
+	OPT_CACHE,
+	OPT_PAGE,
+	OPT_MODE,
+	OPT_POLICY,
+	OPT_DEADLINE,
+	OPT_OUT,
+	OPT_JSON,
+	OPT_SVG,
+	OPT_VERIFY,
+	OPT_TRUST,
+	OPT_EXPLAIN
+};
 
 static const struct argp_option options[] = {
     {"source", 's', "N", 0, "vertex to start from (needed)", 0},
@@ -90,9 +102,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "%s: one argument too many; one graph is searched", arg);
 		o->graph = arg;
 		return 0;
-	case ARGP_KEY_END:
-		check_together(o, state);
-		return 0;
+	case ARGP_KEY_END: check_together(o, state); return 0;
 	default:
 		if (key < OPT_STORE || key > OPT_DEADLINE)
 			return ARGP_ERR_UNKNOWN;
@@ -163,8 +173,8 @@ static void describe(struct run *r, struct bfs_report *report)
 	bfs_arrays_describe(&r->arrays, report);
 	gn_store_get_statistics(r->input.store, &report->store);
 	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", report->machine.name,
-		 report->machine.processors, report->machine.warp_width, bfs_mode_name(r->o->mode),
-		 gn_store_path(r->input.store));
+	         report->machine.processors, report->machine.warp_width, bfs_mode_name(r->o->mode),
+	         gn_store_path(r->input.store));
 	report->path = r->path;
 }
 

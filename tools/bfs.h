@@ -23,7 +23,7 @@ struct bfs_options {
 	uint64_t source;
 	bool undirected;
 	struct simt_options machine;
-	const char *store; /* "host", "file" or NULL: what suits the graph's format */
+	const char *store;    /* "host", "file" or NULL: what suits the graph's format */
 	uint64_t cache_bytes; /* 0: one eighth of the graph */
 	uint32_t page_bytes;
 	enum bfs_mode mode;
@@ -53,7 +53,7 @@ struct bfs_input {
  * Returns 0 or a code with a message; then nothing is left open.
  */
 int bfs_input_open(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
-		   const struct gn_progress *progress, struct gn_error *e);
+                   const struct gn_progress *progress, struct gn_error *e);
 void bfs_input_close(struct bfs_input *in);
 
 /* The graph in memory, read now if it is not there yet. */
@@ -69,7 +69,7 @@ struct bfs_report;
 
 /* bfs_arrays_open - Returns 0 or a code with a message; close in any case. */
 int bfs_arrays_open(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-		    const struct bfs_options *o, struct gn_error *e);
+                    const struct bfs_options *o, struct gn_error *e);
 void bfs_arrays_close(struct bfs_arrays *a, struct simt_machine *machine);
 
 /* The report's cache, choice and explanation. */
@@ -83,7 +83,7 @@ struct bfs_report {
 	const struct bfs_input *input;
 	struct simt_info machine;
 	struct gn_bfs_result result;
-	struct gn_cache_info cache; /* zero in direct mode */
+	struct gn_cache_info cache;  /* zero in direct mode */
 	struct gn_auto_state choice; /* mode auto: at the end */
 	/* mode auto: in words; empty if nothing was chosen, because there are no edges */
 	char explain[4096];

@@ -35,7 +35,7 @@ static uint64_t offsets_share(const struct bfs_input *in, const struct bfs_optio
 }
 
 static int open_cache(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-		      const struct bfs_options *o, struct gn_error *e)
+                      const struct bfs_options *o, struct gn_error *e)
 {
 	struct gn_cache_options c = {0};
 
@@ -51,7 +51,7 @@ static int open_cache(struct bfs_arrays *a, struct simt_machine *machine, const 
 }
 
 static int open_choice(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-		       const struct bfs_options *o, struct gn_error *e)
+                       const struct bfs_options *o, struct gn_error *e)
 {
 	const uint64_t all = cache_bytes(in, o), taken = offsets_share(in, o, all),
 	               least = 16ull * o->page_bytes;
@@ -66,7 +66,7 @@ static int open_choice(struct bfs_arrays *a, struct simt_machine *machine, const
 }
 
 static int open_neighbours(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-			   const struct bfs_options *o, struct gn_array_options config, struct gn_error *e)
+                           const struct bfs_options *o, struct gn_array_options config, struct gn_error *e)
 {
 	if (o->mode == BFS_AUTO && in->edges)
 		return open_choice(a, machine, in, o, e);
@@ -78,14 +78,14 @@ static int open_neighbours(struct bfs_arrays *a, struct simt_machine *machine, c
 }
 
 int bfs_arrays_open(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-		    const struct bfs_options *o, struct gn_error *e)
+                    const struct bfs_options *o, struct gn_error *e)
 {
 	struct gn_array_options config = {o->mode == BFS_DIRECT ? GN_DIRECT : GN_PAGED,
-	                                 NULL,
-	                                 in->store,
-	                                 in->offsets_at,
-	                                 in->vertices + 1,
-	                                 8};
+	                                  NULL,
+	                                  in->store,
+	                                  in->offsets_at,
+	                                  in->vertices + 1,
+	                                  8};
 	int rc = open_cache(a, machine, in, o, e);
 
 	config.cache = a->cache;

@@ -29,7 +29,7 @@ static char *uri_of(const char *scheme, const char *path, const char *options)
 }
 
 static int open_store(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
-		      const char *scheme, const char *path, const char *options, struct gn_error *e)
+                      const char *scheme, const char *path, const char *options, struct gn_error *e)
 {
 	char *uri = uri_of(scheme, path, options);
 	struct gn_store_options store = {0};
@@ -41,7 +41,7 @@ static int open_store(struct bfs_input *in, struct simt_machine *machine, const 
 	if (!strcmp(scheme, "file"))
 		tool_tuned_defaults("bfs", o->machine.name, NULL, &store.queue_count, &store.queue_depth);
 	rc = uri ? gn_store_open(&in->store, machine, uri, &store, e)
-		 : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
+	         : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
 	free(uri);
 	return rc;
 }
@@ -84,7 +84,7 @@ static int load_file(struct bfs_input *in, const struct gn_progress *progress, s
 }
 
 static int open_gng(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
-		    const struct gn_progress *progress, struct gn_error *e)
+                    const struct gn_progress *progress, struct gn_error *e)
 {
 	char size[32];
 	int rc = gn_graph_file_open(&in->file, o->graph, e);
@@ -134,7 +134,7 @@ static int store_graph(struct bfs_input *in, struct simt_machine *machine, const
 
 /* A block store needs a file: one that has no name any more as soon as it is open. */
 static int file_graph(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
-		      const struct gn_progress *progress, struct gn_error *e)
+                      const struct gn_progress *progress, struct gn_error *e)
 {
 	const char *folder = getenv("TMPDIR");
 	char path[4096];
@@ -160,7 +160,7 @@ static int file_graph(struct bfs_input *in, struct simt_machine *machine, const 
 }
 
 static int open_other(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
-		      const struct gn_progress *progress, struct gn_error *e)
+                      const struct gn_progress *progress, struct gn_error *e)
 {
 	struct gn_graph_read_options read = {0};
 	int rc;
@@ -179,7 +179,7 @@ static int open_other(struct bfs_input *in, struct simt_machine *machine, const 
 }
 
 int bfs_input_open(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
-		   const struct gn_progress *progress, struct gn_error *e)
+                   const struct gn_progress *progress, struct gn_error *e)
 {
 	enum gn_graph_format format;
 	int rc;
@@ -188,7 +188,7 @@ int bfs_input_open(struct bfs_input *in, struct simt_machine *machine, const str
 	rc = gn_graph_format_of(o->graph, &format, e);
 	if (!rc)
 		rc = format == GN_FORMAT_GNG ? open_gng(in, machine, o, progress, e)
-					     : open_other(in, machine, o, progress, e);
+		                             : open_other(in, machine, o, progress, e);
 	if (rc)
 		bfs_input_close(in);
 	return rc;

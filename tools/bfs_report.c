@@ -34,7 +34,7 @@ static void print_cache(const struct bfs_report *r, FILE *to)
 	    (double)f->frame_bytes / mib, (unsigned long long)f->frames, f->page_bytes,
 	    tool_policies[r->options->policy], tool_tables[f->table], (double)f->metadata_bytes / mib);
 	fprintf(to, "  pages fetched        %llu (%.1f MiB)\n", (unsigned long long)f->statistics.fetched,
-		(double)f->statistics.fetched_bytes / mib);
+	        (double)f->statistics.fetched_bytes / mib);
 	fprintf(to, "  hit rate             %.2f %%\n", 100 * hit_rate(&f->statistics));
 	fprintf(to, "  bytes moved/needed   %.2f\n",
 	        (double)f->statistics.fetched_bytes / (double)bfs_needed_bytes(r));
@@ -62,8 +62,8 @@ static void print_choice(const struct bfs_report *r, FILE *to)
 void bfs_print_table(const struct bfs_report *r, FILE *to)
 {
 	fprintf(to, "  graph                %s: %llu vertices, %llu edges, %.1f MiB\n", r->options->graph,
-		(unsigned long long)r->input->vertices, (unsigned long long)r->input->edges,
-		(double)r->input->bytes / (1 << 20));
+	        (unsigned long long)r->input->vertices, (unsigned long long)r->input->edges,
+	        (double)r->input->bytes / (1 << 20));
 	fprintf(to, "  time                 %.3f s\n", r->result.seconds);
 	fprintf(to, "  traversed            %llu edges, %.2f million a second\n",
 	        (unsigned long long)r->result.edges, teps(r) / 1e6);

@@ -257,8 +257,8 @@ static int open_data(struct cache_bench *c, uint64_t *words, struct gn_error *e)
 	fixture->cache_options.policy = q->policy;
 	fixture->store_options.transfer_bytes = q->all.page_bytes;
 	if (q->store && strncmp(q->store, "host:", 5)) /* what the URI says counts more */
-		tool_tuned_defaults("cache-bench", q->all.machine.name, NULL, &fixture->store_options.queue_count,
-		                    &fixture->store_options.queue_depth);
+		tool_tuned_defaults("cache-bench", q->all.machine.name, NULL,
+		                    &fixture->store_options.queue_count, &fixture->store_options.queue_depth);
 	rc = bench_store(&c->b, q->store, q->all.data_bytes, e);
 	if (rc)
 		return rc;

@@ -57,7 +57,7 @@ struct tool_net {
 	uint32_t nodes;
 	double seconds;
 	struct gn_net_statistics stats; /* of all nodes */
-	double wrong;              /* of all nodes */
+	double wrong;                   /* of all nodes */
 	/* nodes of the wait matrix; 0: none, or more than TOOL_NET_MATRIX */
 	uint32_t waits;
 	uint64_t waited_ns[TOOL_NET_MATRIX * TOOL_NET_MATRIX]; /* row: who waited, column: for whom */
@@ -67,7 +67,7 @@ struct tool_net {
 struct tool_net_part {
 	double seconds;
 	struct gn_net_statistics stats; /* of this node */
-	double wrong;              /* how much is not as the reference has it; 0 where nothing was compared */
+	double wrong; /* how much is not as the reference has it; 0 where nothing was compared */
 };
 
 struct tool_net_command {

@@ -25,8 +25,8 @@ void scope_print_list(const struct scope_plan *p, const struct scope_machine *m)
 
 /* A table that grows with the run, and on a terminal a line below it that says how far it is. */
 struct scope_table {
-	bool on;       /* the table, on standard output */
-	bool terminal; /* the line, on standard error */
+	bool on;                     /* the table, on standard output */
+	bool terminal;               /* the line, on standard error */
 	const struct scope_row *row; /* whose cells are being printed */
 };
 

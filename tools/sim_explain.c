@@ -38,8 +38,8 @@ struct reading {
 static int launch(struct reading *r, uint32_t word, uint32_t reader, struct sim_stats *taken,
                   struct gn_error *e)
 {
-	const struct sim_launch l = {"probe",        kernel, &r->probe, {2 * SIM_LANES * r->gpus, 1},
-	                             {SIM_LANES, 1}, 0,      0,         0,  1};
+	const struct sim_launch l = {
+	    "probe", kernel, &r->probe, {2 * SIM_LANES * r->gpus, 1}, {SIM_LANES, 1}, 0, 0, 0, 1};
 	const struct sim_stats before = *sim_machine_stats(r->machine);
 	const struct sim_stats *after = sim_machine_stats(r->machine);
 	int rc;

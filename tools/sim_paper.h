@@ -14,12 +14,7 @@ extern "C" {
 #endif
 
 /* In the paper's order: 5 cache-insensitive, 6 cache-friendly, 2 local. */
-enum {
-	PAPER_INSENSITIVE = 5,
-	PAPER_REMOTE = 11,
-	PAPER_WORKLOADS = 13,
-	PAPER_MOST_SETS = 3
-};
+enum { PAPER_INSENSITIVE = 5, PAPER_REMOTE = 11, PAPER_WORKLOADS = 13, PAPER_MOST_SETS = 3 };
 
 enum paper_variant {
 	PAPER_BASE,

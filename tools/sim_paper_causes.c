@@ -66,9 +66,8 @@ static int figure_4(struct paper *p, struct gn_error *e)
 		s[1].value[w] = paper_share(links, all);
 		s[2].value[w] = paper_share(all - links - before, all);
 	}
-	paper_claim_share(
-	    p, "4", "of a remote read's cycles, within links (what waits for L1 counts too)",
-	    0.8, paper_mean_remote(&s[1]));
+	paper_claim_share(p, "4", "of a remote read's cycles, within links (what waits for L1 counts too)",
+	                  0.8, paper_mean_remote(&s[1]));
 	return paper_figure(p, "4", "where the cycles of remote reads go", s, 3, e);
 }
 

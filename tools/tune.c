@@ -77,9 +77,8 @@ static void print_settings(const json_t *settings)
 	const char *name;
 	json_t *v;
 
-	json_object_foreach((json_t *)settings, name, v)
-		if (json_object_get(v, "why"))
-			print_setting(name, v);
+	json_object_foreach((json_t *)settings, name, v) if (json_object_get(v, "why"))
+	    print_setting(name, v);
 }
 
 static void print_copies(const json_t *copies)
@@ -87,16 +86,17 @@ static void print_copies(const json_t *copies)
 	const char *road;
 	json_t *ranges;
 
-	json_object_foreach((json_t *)copies, road, ranges)
-		for (size_t k = 0; k < json_array_size(ranges); k++) {
-			const json_t *range = json_array_get(ranges, k);
+	json_object_foreach((json_t *)copies, road, ranges) for (size_t k = 0; k < json_array_size(ranges);
+	                                                         k++)
+	{
+		const json_t *range = json_array_get(ranges, k);
 
-		        printf("copy %-16s from %lld to %lld bytes: %s\n                 %s\n", road,
-		               (long long)json_integer_value(json_object_get(range, "from_bytes")),
-		               (long long)json_integer_value(json_object_get(range, "to_bytes")),
-		               json_string_value(json_object_get(range, "method")),
-		               json_string_value(json_object_get(range, "why")));
-	        }
+		printf("copy %-16s from %lld to %lld bytes: %s\n                 %s\n", road,
+		       (long long)json_integer_value(json_object_get(range, "from_bytes")),
+		       (long long)json_integer_value(json_object_get(range, "to_bytes")),
+		       json_string_value(json_object_get(range, "method")),
+		       json_string_value(json_object_get(range, "why")));
+	}
 }
 
 /* ---- keeping ---- */

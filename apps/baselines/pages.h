@@ -8,11 +8,11 @@
 #include "baselines/data.h"
 
 struct gn_base_pages_args {
-	struct gn_array array;      /* u32, in a cache with pages of page_bytes */
-	const uint32_t *memory;     /* the words themselves, for the ways by pointer */
-	char *scratch;              /* warp_frames pages a warp, in the machine's own memory */
-	uint64_t *table;            /* a word for each page, for the kernel that notes where pages are */
-	uint64_t *owner;            /* a word for each page of scratch */
+	struct gn_array array;  /* u32, in a cache with pages of page_bytes */
+	const uint32_t *memory; /* the words themselves, for the ways by pointer */
+	char *scratch;          /* warp_frames pages a warp, in the machine's own memory */
+	uint64_t *table;        /* a word for each page, for the kernel that notes where pages are */
+	uint64_t *owner;        /* a word for each page of scratch */
 	uint64_t warp_frames;
 	struct gn_base_order order; /* of the pages */
 	uint64_t touches;           /* <= order.count */

@@ -4,8 +4,7 @@
 #include <cuda_runtime.h>
 #include <time.h>
 
-namespace
-{
+namespace {
 
 /* Arguments of a kernel of a tile: none is larger. */
 const size_t most_argument_bytes = 1024;

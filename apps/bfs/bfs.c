@@ -122,7 +122,7 @@ static int run_level(struct search *s, uint32_t level, struct gn_error *error)
 	s->args.dense = s->frontier_count > vertices / GN_BFS_DENSE;
 	s->shared.next_count = s->shared.range_count = 0;
 	rc = run(s, plain ? &gn_bfs_expand_plain_kernel : &gn_bfs_expand_kernel,
-		 s->args.dense ? vertices : s->frontier_count, error);
+	         s->args.dense ? vertices : s->frontier_count, error);
 	if (!rc && !s->shared.fault && s->shared.range_count)
 		rc = run(s, plain ? &gn_bfs_ranges_plain_kernel : &gn_bfs_ranges_kernel,
 		         s->shared.range_count, error);
@@ -164,7 +164,7 @@ static int trouble(struct search *s, struct gn_bfs_graph *graph, struct gn_error
 }
 
 static int search_levels(struct search *s, struct gn_bfs_graph *graph, struct gn_bfs_result *result,
-			 const struct gn_progress *progress, struct gn_error *error)
+                         const struct gn_progress *progress, struct gn_error *error)
 {
 	const double begin = seconds();
 	int rc = 0;
@@ -184,7 +184,7 @@ static int search_levels(struct search *s, struct gn_bfs_graph *graph, struct gn
 }
 
 int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t source, uint32_t *depth,
-	   struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error)
+           struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error)
 {
 	struct search s;
 	int rc;
@@ -207,7 +207,7 @@ int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t so
 	rc = allocate(&s);
 	if (rc)
 		gn_error_set(error, rc, "bfs: no memory on the machine for %llu vertices",
-			     (unsigned long long)graph->vertices);
+		             (unsigned long long)graph->vertices);
 	if (!rc)
 		rc = machine_failed(&s, start(&s, source, depth), error);
 	if (!rc)

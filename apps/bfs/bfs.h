@@ -26,10 +26,10 @@ struct gn_bfs_graph {
 };
 
 struct gn_bfs_result {
-	uint64_t reached;  /* vertices, the source included */
-	uint64_t edges;    /* scanned: the degrees of the reached vertices */
-	uint32_t levels;   /* of the search: the largest depth plus 1 */
-	double seconds;    /* from the first launch to the end of the last */
+	uint64_t reached; /* vertices, the source included */
+	uint64_t edges;   /* scanned: the degrees of the reached vertices */
+	uint32_t levels;  /* of the search: the largest depth plus 1 */
+	double seconds;   /* from the first launch to the end of the last */
 };
 
 /*
@@ -43,7 +43,7 @@ struct gn_bfs_result {
  * not to be used.
  */
 int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t source, uint32_t *depth,
-	   struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error);
+           struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error);
 
 #ifdef __cplusplus
 }

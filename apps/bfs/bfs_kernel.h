@@ -9,9 +9,9 @@
 #include <grapnel/simt.h>
 
 enum {
-	GN_BFS_CHUNK = 1024,    /* edges of a vertex that a warp scans in one go */
-	GN_BFS_DENSE = 32,      /* a frontier of more than one in so many vertices is dense */
-	GN_BFS_NONE = -1,       /* depth of a vertex not yet reached, as a u32 */
+	GN_BFS_CHUNK = 1024, /* edges of a vertex that a warp scans in one go */
+	GN_BFS_DENSE = 32,   /* a frontier of more than one in so many vertices is dense */
+	GN_BFS_NONE = -1,    /* depth of a vertex not yet reached, as a u32 */
 	GN_BFS_SOUND = 0,
 	GN_BFS_BAD_OFFSETS = 1, /* offsets of a vertex decrease or reach past the edges */
 	GN_BFS_BAD_NEIGHBOUR = 2
@@ -36,14 +36,14 @@ struct gn_bfs_shared {
 };
 
 struct gn_bfs_args {
-	struct gn_array offsets;    /* u64, vertices + 1 */
-	struct gn_array neighbours; /* u32, edges */
+	struct gn_array offsets;       /* u64, vertices + 1 */
+	struct gn_array neighbours;    /* u32, edges */
 	const uint64_t *plain_offsets; /* of the plain kernels */
 	const uint32_t *plain_neighbours;
 	uint64_t vertices, edges;
-	uint32_t *depth;          /* [vertices] */
-	const uint32_t *frontier; /* a list of vertices, unless dense */
-	uint32_t *next;           /* [vertices] */
+	uint32_t *depth;             /* [vertices] */
+	const uint32_t *frontier;    /* a list of vertices, unless dense */
+	uint32_t *next;              /* [vertices] */
 	struct gn_bfs_range *ranges; /* [range_capacity] */
 	uint64_t range_capacity;
 	uint64_t item_count; /* of the kernel at hand: frontier entries, all vertices (dense), or ranges */

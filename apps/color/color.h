@@ -21,8 +21,8 @@ extern "C" {
 
 struct color_result {
 	double seconds;
-	uint64_t rounds; /* how often the nodes met */
-	uint64_t colors; /* how many there are */
+	uint64_t rounds;                /* how often the nodes met */
+	uint64_t colors;                /* how many there are */
 	struct gn_net_statistics stats; /* of this node */
 };
 

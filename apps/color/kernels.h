@@ -8,11 +8,11 @@
 struct color_args {
 	struct gn_net_view net;
 	struct spread_graph graph;
-	uint32_t *color;      /* of this node's vertices, and 1; 0: none yet */
-	uint32_t *seen;       /* symmetric, one a edge: the neighbour's colour, and 1; 0: none yet */
+	uint32_t *color; /* of this node's vertices, and 1; 0: none yet */
+	uint32_t *seen;  /* symmetric, one a edge: the neighbour's colour, and 1; 0: none yet */
 	/* of each edge: where its other direction lies among the neighbour's node's edges */
 	const uint64_t *twin;
-	uint64_t *changes;    /* the kernel adds the vertices that it gave a colour */
+	uint64_t *changes; /* the kernel adds the vertices that it gave a colour */
 };
 
 SIMT_KERNEL_DECLARE(color_some);

@@ -27,31 +27,31 @@ struct gn_gb_zipf {
 };
 
 struct gn_gb_args {
-	struct gn_array array;       /* u32, through the cache */
+	struct gn_array array; /* u32, through the cache */
 	struct gn_batch batch;
 	struct gn_gather_view view;
 	struct gn_gb_zipf zipf;
-	uint32_t *store;             /* the data where they rest */
-	uint64_t words;              /* of the data */
-	uint64_t rows;               /* of the data */
-	uint64_t *wrong;             /* words that were not what they should be, or failures */
-	uint64_t *reads;             /* rows that gn_gb_ordered read; in the machine's memory */
+	uint32_t *store; /* the data where they rest */
+	uint64_t words;  /* of the data */
+	uint64_t rows;   /* of the data */
+	uint64_t *wrong; /* words that were not what they should be, or failures */
+	uint64_t *reads; /* rows that gn_gb_ordered read; in the machine's memory */
 	uint64_t seed;
-	uint64_t touches;            /* of gn_gb_warm */
-	uint32_t draw;               /* enum gn_gb_draw */
-	uint32_t mask;               /* what the words of the rows are xor-ed with */
+	uint64_t touches; /* of gn_gb_warm */
+	uint32_t draw;    /* enum gn_gb_draw */
+	uint32_t mask;    /* what the words of the rows are xor-ed with */
 };
 
-SIMT_KERNEL_DECLARE(gn_gb_fill);    /* write every word of the data */
-SIMT_KERNEL_DECLARE(gn_gb_draw);    /* draw the batch's row numbers */
-SIMT_KERNEL_DECLARE(gn_gb_stream);  /* read all data in order: what the link gives */
-SIMT_KERNEL_DECLARE(gn_gb_plain);   /* the rows as they come, from the store by plain loads */
+SIMT_KERNEL_DECLARE(gn_gb_fill);   /* write every word of the data */
+SIMT_KERNEL_DECLARE(gn_gb_draw);   /* draw the batch's row numbers */
+SIMT_KERNEL_DECLARE(gn_gb_stream); /* read all data in order: what the link gives */
+SIMT_KERNEL_DECLARE(gn_gb_plain);  /* the rows as they come, from the store by plain loads */
 /* each row of the last batch once, in order, from the store: what order gives */
 SIMT_KERNEL_DECLARE(gn_gb_ordered);
-SIMT_KERNEL_DECLARE(gn_gb_grid);    /* gn_gather_grid */
-SIMT_KERNEL_DECLARE(gn_gb_warm);    /* touch pages as the draw touches rows */
-SIMT_KERNEL_DECLARE(gn_gb_block);   /* gn_gather_block, each block a part of the batch */
-SIMT_KERNEL_DECLARE(gn_gb_set);     /* make the rows what the data are, xor-ed with the mask */
-SIMT_KERNEL_DECLARE(gn_gb_check);   /* compare every word of every row */
+SIMT_KERNEL_DECLARE(gn_gb_grid);  /* gn_gather_grid */
+SIMT_KERNEL_DECLARE(gn_gb_warm);  /* touch pages as the draw touches rows */
+SIMT_KERNEL_DECLARE(gn_gb_block); /* gn_gather_block, each block a part of the batch */
+SIMT_KERNEL_DECLARE(gn_gb_set);   /* make the rows what the data are, xor-ed with the mask */
+SIMT_KERNEL_DECLARE(gn_gb_check); /* compare every word of every row */
 
 #endif

@@ -37,7 +37,7 @@ static int count_all(struct gn_net *net, const struct gups *g, const struct gups
 }
 
 static int run(struct gn_net *net, const struct gups *g, struct gups_update_args *a, uint64_t *count,
-	       struct gups_result *result)
+               struct gups_result *result)
 {
 	const uint64_t all = g->updates * gn_net_nodes(net);
 	uint64_t counted = 0;

@@ -25,8 +25,8 @@ struct gups {
 };
 
 struct gups_result {
-	double seconds;  /* from the barrier before the updates to the one behind them */
-	uint64_t wrong;  /* words; or how far the sum is off */
+	double seconds;                 /* from the barrier before the updates to the one behind them */
+	uint64_t wrong;                 /* words; or how far the sum is off */
 	struct gn_net_statistics stats; /* of this node, of the updates only */
 };
 

@@ -9,14 +9,14 @@
 struct kmeans_args {
 	struct gn_net_view net;
 	struct kmeans k;
-	uint64_t first, count;   /* this node's points */
-	uint32_t *point;         /* [dimensions][count] */
-	uint32_t *joined;        /* [count]: its cluster, and 1; 0: none yet */
+	uint64_t first, count; /* this node's points */
+	uint32_t *point;       /* [dimensions][count] */
+	uint32_t *joined;      /* [count]: its cluster, and 1; 0: none yet */
 	/* [clusters][dimensions + 1][threads]: sums of a thread's points, and how many; 0 between */
 	uint64_t *part;
-	const uint32_t *centre;  /* symmetric, [clusters][dimensions] */
-	uint64_t *sum;           /* symmetric, [clusters][dimensions + 1]: those that this node keeps */
-	uint64_t *totals;        /* the kernel adds: points that changed their cluster; squared distances */
+	const uint32_t *centre; /* symmetric, [clusters][dimensions] */
+	uint64_t *sum;          /* symmetric, [clusters][dimensions + 1]: those that this node keeps */
+	uint64_t *totals;       /* the kernel adds: points that changed their cluster; squared distances */
 };
 
 SIMT_KERNEL_DECLARE(kmeans_draw);

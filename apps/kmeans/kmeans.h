@@ -37,8 +37,8 @@ struct kmeans_result {
 	uint32_t iterations; /* that were needed */
 	/* sum of the squared distances of all points from the centres they joined last */
 	uint64_t distance;
-	uint32_t *centres;   /* [clusters][dimensions], caller's */
-	uint64_t *sizes;     /* [clusters], points, caller's */
+	uint32_t *centres;              /* [clusters][dimensions], caller's */
+	uint64_t *sizes;                /* [clusters], points, caller's */
 	struct gn_net_statistics stats; /* of this node */
 };
 

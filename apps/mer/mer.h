@@ -39,10 +39,10 @@ struct mer_table {
 /* Of all nodes, but stats. */
 struct mer_result {
 	double seconds;
-	uint64_t kmers;    /* sent */
+	uint64_t kmers; /* sent */
 	uint64_t distinct;
-	uint64_t once;     /* of the distinct ones: read once only */
-	uint64_t unique;   /* of the distinct ones: one base only was ever before it and one behind it */
+	uint64_t once;   /* of the distinct ones: read once only */
+	uint64_t unique; /* of the distinct ones: one base only was ever before it and one behind it */
 	struct gn_net_statistics stats; /* of this node */
 };
 

@@ -39,7 +39,7 @@ static int append(struct parser *p, uint8_t base)
 
 		if (!more)
 			return gn_error_set(p->error, -GN_ENOMEM, "%s: no memory for %llu bases", p->path,
-					    (unsigned long long)capacity);
+			                    (unsigned long long)capacity);
 		r->base = more;
 		p->capacity = capacity;
 	}
@@ -187,8 +187,11 @@ int mer_reads_load(struct mer_reads *r, const char *path, struct gn_error *e)
 	errno = 0;
 	file = gzopen(path, "rb");
 	if (!file)
-		return gn_error_set(e, errno == ENOENT ? -GN_ENOENT : errno == EACCES ? -GN_EACCES : -GN_EIO,
-				    "%s: cannot be opened (%s); check the name", path, strerror(errno));
+		return gn_error_set(e,
+		                    errno == ENOENT   ? -GN_ENOENT
+		                    : errno == EACCES ? -GN_EACCES
+		                                      : -GN_EIO,
+		                    "%s: cannot be opened (%s); check the name", path, strerror(errno));
 	rc = parse_all(&p, file);
 	gzclose(file);
 	return rc;

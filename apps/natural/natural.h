@@ -33,9 +33,9 @@ struct gn_natural_args {
 /* One pattern of reads. */
 struct gn_natural_pattern {
 	const char *name, *summary;
-	uint32_t shift; /* elements of the array / 2^shift are the touches */
-	const struct simt_kernel *read;                    /* by gn_read_f32 */
-	const struct simt_kernel *known;                   /* reads nothing */
+	uint32_t shift;                  /* elements of the array / 2^shift are the touches */
+	const struct simt_kernel *read;  /* by gn_read_f32 */
+	const struct simt_kernel *known; /* reads nothing */
 	/* plain loads, several ways; NULL behind the last */
 	const struct simt_kernel *plain[GN_NATURAL_PLAIN];
 };
@@ -53,9 +53,9 @@ SIMT_KERNEL_DECLARE(gn_natural_sum_cursor); /* gn_cursor_read_f32 */
 SIMT_KERNEL_DECLARE(gn_natural_sum_view);   /* x[i] of gn::array<float> */
 
 /* Binary search of sorted keys: touches queries, each compared with its answer. sum counts the wrong ones. */
-SIMT_KERNEL_DECLARE(gn_natural_keys);         /* makes the keys */
+SIMT_KERNEL_DECLARE(gn_natural_keys); /* makes the keys */
 SIMT_KERNEL_DECLARE(gn_natural_search_plain);
-SIMT_KERNEL_DECLARE(gn_natural_search_four);  /* plain loads, four queries of a thread under way */
+SIMT_KERNEL_DECLARE(gn_natural_search_four); /* plain loads, four queries of a thread under way */
 SIMT_KERNEL_DECLARE(gn_natural_search_read);
 SIMT_KERNEL_DECLARE(gn_natural_search_mark);  /* reads nothing, and marks the lines that queries read */
 SIMT_KERNEL_DECLARE(gn_natural_search_lines); /* one plain load of each marked line, in scattered order */

@@ -216,34 +216,34 @@ SIMT_INLINE_FN double warp_tiles(const struct gn_natural_args *a, gn_natural_rea
 /* ---- kernels ---- */
 
 /* A loop in the three ways to read. A macro, since a kernel has the name of its function. */
-#define THREE_WAYS(name)                                                                                     \
-	SIMT_FN void gn_natural_##name##_plain(const struct gn_natural_args *a)                              \
-	{                                                                                                    \
-		gn_natural_add(a, name(a, gn_natural_plain));                                                \
-	}                                                                                                    \
-	SIMT_KERNEL_RESIDENT(gn_natural_##name##_plain, struct gn_natural_args, 2048)                        \
-	SIMT_FN void gn_natural_##name##_read(const struct gn_natural_args *a)                               \
-	{                                                                                                    \
-		gn_natural_add(a, name(a, gn_natural_read));                                                 \
-	}                                                                                                    \
-	SIMT_KERNEL(gn_natural_##name##_read, struct gn_natural_args)                                        \
-	SIMT_FN void gn_natural_##name##_known(const struct gn_natural_args *a)                              \
-	{                                                                                                    \
-		gn_natural_add(a, name(a, gn_natural_known));                                                \
-	}                                                                                                    \
+#define THREE_WAYS(name)                                                              \
+	SIMT_FN void gn_natural_##name##_plain(const struct gn_natural_args *a)       \
+	{                                                                             \
+		gn_natural_add(a, name(a, gn_natural_plain));                         \
+	}                                                                             \
+	SIMT_KERNEL_RESIDENT(gn_natural_##name##_plain, struct gn_natural_args, 2048) \
+	SIMT_FN void gn_natural_##name##_read(const struct gn_natural_args *a)        \
+	{                                                                             \
+		gn_natural_add(a, name(a, gn_natural_read));                          \
+	}                                                                             \
+	SIMT_KERNEL(gn_natural_##name##_read, struct gn_natural_args)                 \
+	SIMT_FN void gn_natural_##name##_known(const struct gn_natural_args *a)       \
+	{                                                                             \
+		gn_natural_add(a, name(a, gn_natural_known));                         \
+	}                                                                             \
 	SIMT_KERNEL(gn_natural_##name##_known, struct gn_natural_args)
 
 /* The same of a flat loop over the places of this name, and plain loads with four under way. */
-#define FLAT(name)                                                                                           \
-	SIMT_INLINE_FN double flat_##name(const struct gn_natural_args *a, gn_natural_reader at)             \
-	{                                                                                                    \
-		return gn_natural_flat(a, at, name);                                                         \
-	}                                                                                                    \
-	THREE_WAYS(flat_##name)                                                                              \
-	SIMT_FN void gn_natural_flat_##name##_four(const struct gn_natural_args *a)                          \
-	{                                                                                                    \
-		gn_natural_add(a, gn_natural_four(a, name));                                                 \
-	}                                                                                                    \
+#define FLAT(name)                                                                               \
+	SIMT_INLINE_FN double flat_##name(const struct gn_natural_args *a, gn_natural_reader at) \
+	{                                                                                        \
+		return gn_natural_flat(a, at, name);                                             \
+	}                                                                                        \
+	THREE_WAYS(flat_##name)                                                                  \
+	SIMT_FN void gn_natural_flat_##name##_four(const struct gn_natural_args *a)              \
+	{                                                                                        \
+		gn_natural_add(a, gn_natural_four(a, name));                                     \
+	}                                                                                        \
 	SIMT_KERNEL(gn_natural_flat_##name##_four, struct gn_natural_args)
 
 FLAT(in_order)
@@ -268,6 +268,7 @@ THREE_WAYS(runs_alone)
 THREE_WAYS(rows_alone)
 
 /* A line of the table. */
+/* clang-format off */
 #define PATTERN(text, summary, shift, name) \
 	{text, summary, shift, &gn_natural_##name##_read_kernel, \
 	 &gn_natural_##name##_known_kernel, {&gn_natural_##name##_plain_kernel}}
@@ -279,6 +280,7 @@ THREE_WAYS(rows_alone)
 			&gn_natural_flat_##name##_plain_kernel, &gn_natural_flat_##name##_four_kernel \
 		}                                                                                     \
 	}
+/* clang-format on */
 
 const struct gn_natural_pattern gn_natural_patterns[GN_NATURAL_PATTERNS] = {
     PATTERN_FLAT("in-order", "every element, threads side by side", 2, in_order),

@@ -24,37 +24,37 @@ struct net_model {
 	/* as struct gn_net_options */
 	uint32_t nodes, columns;
 	uint64_t log_bytes, packet_bytes, flush_ns;
-	uint32_t compressed;    /* 1: packets travel without what their messages share */
+	uint32_t compressed; /* 1: packets travel without what their messages share */
 
 	/* what is to be done */
-	uint64_t updates;     /* of a node */
-	uint64_t part_words;  /* of a node's part of the table, a power of two */
-	uint32_t xors;        /* 1: operands are random; 0: they are all 1 */
+	uint64_t updates;    /* of a node */
+	uint64_t part_words; /* of a node's part of the table, a power of two */
+	uint32_t xors;       /* 1: operands are random; 0: they are all 1 */
 
 	/* what it costs, in nanoseconds */
-	double update_ns;     /* a node makes an update so often, whether it goes away or not */
-	double sort_ns;       /* a message from the log, or from a packet that is passed on, to a packet */
-	double apply_ns;      /* a message from a packet to memory */
-	double packet_ns;     /* each end of a packet */
-	double byte_ns;       /* of a packet, checked and compressed at each end */
-	double look_ns;       /* an open packet looked at, whether it is old */
+	double update_ns; /* a node makes an update so often, whether it goes away or not */
+	double sort_ns;   /* a message from the log, or from a packet that is passed on, to a packet */
+	double apply_ns;  /* a message from a packet to memory */
+	double packet_ns; /* each end of a packet */
+	double byte_ns;   /* of a packet, checked and compressed at each end */
+	double look_ns;   /* an open packet looked at, whether it is old */
 
 	/* the machine */
-	uint32_t simulated;   /* nodes that are simulated; 0: all */
-	uint32_t cores;       /* for all simulated nodes together; 0: two for each */
-	double slice_ns;      /* a thread has a core for so long if others want it */
+	uint32_t simulated; /* nodes that are simulated; 0: all */
+	uint32_t cores;     /* for all simulated nodes together; 0: two for each */
+	double slice_ns;    /* a thread has a core for so long if others want it */
 	/* bytes in a nanosecond that a node sends, and receives; 0: packets are handed over */
 	double link_bytes_ns;
-	double latency_ns;    /* of the link */
+	double latency_ns; /* of the link */
 };
 
 struct net_model_result {
 	struct gn_net_statistics stats; /* of the simulated nodes together */
 	/* from the first update to the end of the last node's wait for all of them */
 	double seconds;
-	double sorted_seconds;     /* to when the last log was empty */
-	uint64_t made_bytes;       /* packets that one node made, at most */
-	double link_share;         /* of that time, that a node's link was busy; 0 without a link */
+	double sorted_seconds; /* to when the last log was empty */
+	uint64_t made_bytes;   /* packets that one node made, at most */
+	double link_share;     /* of that time, that a node's link was busy; 0 without a link */
 };
 
 /*

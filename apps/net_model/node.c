@@ -8,7 +8,7 @@
 
 /* One update, mark or answer to its way; 0: not now. */
 static int post(struct model *s, struct node *n, int reply, const struct gn_hop *hop, const struct load *one,
-		enum origin origin)
+                enum origin origin)
 {
 	struct way *w = &n->way[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
 

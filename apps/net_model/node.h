@@ -66,16 +66,16 @@ enum stage { SORTING, MARKING, ANSWERS, QUIET };
 struct node {
 	struct thread thread[THREADS];
 	struct gn_route route;
-	struct gn_hop *hop;            /* [nodes] */
+	struct gn_hop *hop; /* [nodes] */
 	struct way *way[GN_PACKET_CLASSES];
 	struct way *oldest, *newest;
 	struct pool pool[GN_PACKET_CLASSES];
 	struct fifo come[GN_PACKET_CLASSES];
 	struct load left[GN_PACKET_CLASSES]; /* of the packet that is being taken in */
-	struct departure *departure;   /* ring, as many as there are packets */
+	struct departure *departure;         /* ring, as many as there are packets */
 	uint32_t departed, departing, departures;
-	uint64_t made, logged;         /* updates; messages in the log */
-	double remote;                 /* share of an update that is not logged yet */
+	uint64_t made, logged; /* updates; messages in the log */
+	double remote;         /* share of an update that is not logged yet */
 	enum stage stage;
 	uint32_t next_mark, next_answer, next_passed;
 	double link_free, come_free, link_busy;
@@ -95,7 +95,7 @@ struct model {
 	double seconds;
 	double had; /* the most that a thread had when it got a core */
 	struct parcel *spare;
-	uint64_t answers;                   /* that all simulated nodes got */
+	uint64_t answers; /* that all simulated nodes got */
 	struct gn_net_statistics stats;
 	int rc;
 };

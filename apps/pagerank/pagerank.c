@@ -37,7 +37,7 @@ static int iterate(struct gn_net *net, struct pagerank_args *a, uint64_t totals[
 }
 
 static int run(struct gn_net *net, struct pagerank_args *a, uint32_t iterations, uint64_t *ranks,
-	       struct pagerank_result *result)
+               struct pagerank_result *result)
 {
 	uint64_t totals[2] = {0, 0};
 	int rc = take(net, a, totals);
@@ -57,7 +57,7 @@ static int run(struct gn_net *net, struct pagerank_args *a, uint32_t iterations,
 }
 
 int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iterations, uint64_t *ranks,
-		 struct pagerank_result *result)
+                 struct pagerank_result *result)
 {
 	struct pagerank_args a;
 	int rc;

@@ -24,9 +24,9 @@ extern "C" {
 static const uint64_t pagerank_one = 1ull << 60;
 
 struct pagerank_result {
-	double seconds;  /* of the iterations */
-	double moved;    /* sum of the changes of all ranks in the last one */
-	uint64_t sum;    /* of all ranks; pagerank_one */
+	double seconds;                 /* of the iterations */
+	double moved;                   /* sum of the changes of all ranks in the last one */
+	uint64_t sum;                   /* of all ranks; pagerank_one */
 	struct gn_net_statistics stats; /* of this node, of the iterations only */
 };
 
@@ -39,7 +39,7 @@ uint64_t pagerank_heap(uint64_t vertices, uint32_t nodes);
  * Returns 0, or what failed: -GN_ENOMEM, the machine's or the network's code.
  */
 int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iterations, uint64_t *ranks,
-		 struct pagerank_result *result);
+                 struct pagerank_result *result);
 
 /*
  * pagerank_reference - the same in one thread with long double, by pulling along the reversed edges.

@@ -32,7 +32,7 @@ void gn_pattern_batch_close(struct gn_pattern_batch *b)
 }
 
 static int launch(struct gn_pattern_batch *b, const struct simt_kernel *kernel, struct simt_grid grid,
-		  const struct gn_pattern_args *args, struct gn_error *error)
+                  const struct gn_pattern_args *args, struct gn_error *error)
 {
 	const int rc = simt_launch(b->machine, kernel, grid, args);
 
@@ -41,7 +41,7 @@ static int launch(struct gn_pattern_batch *b, const struct simt_kernel *kernel, 
 
 /* One batch: everything is launched, nothing is waited for. */
 static int launch_one(struct gn_pattern_batch *b, const struct gn_pattern *p, struct simt_grid grid,
-		      struct gn_pattern_args *args, struct gn_error *error)
+                      struct gn_pattern_args *args, struct gn_error *error)
 {
 	int rc = launch(b, p->list->fill, grid, args, error);
 

@@ -13,11 +13,11 @@
 
 enum {
 	GN_PATTERN_PAGE_WORDS = 1024,
-	GN_PATTERN_ROW_WORDS = 4096,   /* of the matrix */
-	GN_PATTERN_COLUMNS = 32,       /* that a launch reads */
-	GN_PATTERN_TILE = 32,          /* words a side */
-	GN_PATTERN_STEPS = 64,         /* of a chain */
-	GN_PATTERN_LAUNCHES = 64       /* at most, of updates that are verified */
+	GN_PATTERN_ROW_WORDS = 4096, /* of the matrix */
+	GN_PATTERN_COLUMNS = 32,     /* that a launch reads */
+	GN_PATTERN_TILE = 32,        /* words a side */
+	GN_PATTERN_STEPS = 64,       /* of a chain */
+	GN_PATTERN_LAUNCHES = 64     /* at most, of updates that are verified */
 };
 
 struct gn_pattern_args {

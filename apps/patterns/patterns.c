@@ -112,15 +112,15 @@ static int check_options(const struct gn_pattern_options *o, struct gn_error *er
 		                    (unsigned long long)o->data_bytes);
 	if (o->cache_bytes < 1u << 20)
 		return gn_error_set(error, -GN_EINVAL, "patterns: a cache of %llu bytes; take 1 MiB or more",
-				    (unsigned long long)o->cache_bytes);
+		                    (unsigned long long)o->cache_bytes);
 	if (o->launches < 2 || o->launches > GN_PATTERN_MOST_LAUNCHES)
 		return gn_error_set(error, -GN_EINVAL, "patterns: %u launches; take 2 to %d", o->launches,
-				    (int)GN_PATTERN_MOST_LAUNCHES);
+		                    (int)GN_PATTERN_MOST_LAUNCHES);
 	return 0;
 }
 
 int gn_pattern_fixture_open(struct gn_pattern_fixture *fixture, const struct gn_pattern_options *options,
-                        struct gn_error *error)
+                            struct gn_error *error)
 {
 	char uri[48];
 	int rc;
@@ -139,8 +139,8 @@ int gn_pattern_fixture_open(struct gn_pattern_fixture *fixture, const struct gn_
 		return rc;
 	simt_describe(fixture->machine, &fixture->info);
 	fixture->wrong = (uint64_t *)simt_alloc(fixture->machine, sizeof *fixture->wrong, SIMT_PINNED);
-	return fixture->wrong ? fill(fixture, error) : gn_error_set(error, -GN_ENOMEM,
-	                                                            "patterns: no pinned memory");
+	return fixture->wrong ? fill(fixture, error)
+	                      : gn_error_set(error, -GN_ENOMEM, "patterns: no pinned memory");
 }
 
 void gn_pattern_fixture_close(struct gn_pattern_fixture *fixture)
@@ -178,8 +178,7 @@ static int open_auto(struct gn_pattern_fixture *fixture, struct way *way, uint64
 }
 
 static int open_fixed(struct gn_pattern_fixture *fixture, struct way *way, uint32_t page_bytes,
-                      uint64_t words,
-		      struct gn_error *error)
+                      uint64_t words, struct gn_error *error)
 {
 	struct gn_array_options c = {page_bytes ? GN_PAGED : GN_DIRECT, NULL, fixture->store, 0, words, 4};
 	struct gn_cache_options o;
@@ -195,7 +194,7 @@ static int open_fixed(struct gn_pattern_fixture *fixture, struct way *way, uint3
 }
 
 static int open_way(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, uint32_t mode,
-		    const struct gn_pattern_args *args, struct way *way, struct gn_error *error)
+                    const struct gn_pattern_args *args, struct way *way, struct gn_error *error)
 {
 	int rc;
 
@@ -206,7 +205,7 @@ static int open_way(struct gn_pattern_fixture *fixture, const struct gn_pattern 
 		                    "pattern %s: what it reads is not known ahead, so it is no batch",
 		                    pattern->name);
 	rc = mode == GN_PATTERN_AUTO ? open_auto(fixture, way, args->words, error)
-				     : open_fixed(fixture, way, way->gathers ? 0 : mode, args->words, error);
+	                             : open_fixed(fixture, way, way->gathers ? 0 : mode, args->words, error);
 	if (!rc && pattern->list && (way->gathers || way->choice))
 		rc = gn_pattern_batch_open(&way->batch, fixture->machine, pattern->list, args, error);
 	return rc;
@@ -245,7 +244,7 @@ static void note_choice(const struct way *way, int as_batches, struct gn_pattern
 }
 
 static int run_launch(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, struct way *way,
-		      struct gn_pattern_args *args, struct gn_pattern_result *r, struct gn_error *error)
+                      struct gn_pattern_args *args, struct gn_pattern_result *r, struct gn_error *error)
 {
 	const int is_later = pattern->later && args->launch >= fixture->options.launches / 2;
 	const int as_batches = gathers(way, pattern);
@@ -256,7 +255,7 @@ static int run_launch(struct gn_pattern_fixture *fixture, const struct gn_patter
 		note_choice(way, as_batches, r);
 	args->array = way->choice ? gn_auto_array(way->choice) : way->array;
 	rc = as_batches ? gn_pattern_batch_launch(&way->batch, pattern, grid_of(fixture), args, error)
-			: launch(fixture, is_later ? pattern->later : pattern->kernel, args, error);
+	                : launch(fixture, is_later ? pattern->later : pattern->kernel, args, error);
 	if (!rc && way->choice)
 		rc = gn_auto_adapt(way->choice, error);
 	r->seconds[r->launches] = now() - begun;
@@ -281,7 +280,7 @@ static int run_launches(struct gn_pattern_fixture *fixture, const struct gn_patt
 
 /* What was written must be in the store: flush (it counts), verify, and put the words back. */
 static int settle_writes(struct gn_pattern_fixture *fixture, struct way *way, struct gn_pattern_args *args,
-			 struct gn_pattern_result *r, struct gn_error *error)
+                         struct gn_pattern_result *r, struct gn_error *error)
 {
 	const double begun = now();
 	int rc = way->choice  ? gn_auto_flush(way->choice, error)
@@ -296,8 +295,7 @@ static int settle_writes(struct gn_pattern_fixture *fixture, struct way *way, st
 }
 
 int gn_pattern_run(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, uint32_t mode,
-                   double limit,
-		   struct gn_pattern_result *result, struct gn_error *error)
+                   double limit, struct gn_pattern_result *result, struct gn_error *error)
 {
 	struct gn_pattern_args args = arguments(fixture, pattern);
 	struct way way;

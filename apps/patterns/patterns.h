@@ -39,10 +39,10 @@ extern const struct gn_pattern gn_patterns[GN_PATTERNS];
 /* Zero is a good default for every member but the machine's name and the two sizes. */
 struct gn_pattern_options {
 	struct simt_options machine;
-	uint64_t data_bytes;   /* a power of two, 16 MiB at least */
+	uint64_t data_bytes; /* a power of two, 16 MiB at least */
 	uint64_t cache_bytes;
-	uint64_t touches;      /* scattered accesses of a launch; 0: one for each 32 words */
-	uint32_t launches;     /* 2 to GN_PATTERN_MOST_LAUNCHES; 0 for 12 */
+	uint64_t touches;  /* scattered accesses of a launch; 0: one for each 32 words */
+	uint32_t launches; /* 2 to GN_PATTERN_MOST_LAUNCHES; 0 for 12 */
 };
 
 struct gn_pattern_fixture {
@@ -59,7 +59,7 @@ struct gn_pattern_fixture {
  * return.
  */
 int gn_pattern_fixture_open(struct gn_pattern_fixture *fixture, const struct gn_pattern_options *options,
-                        struct gn_error *error);
+                            struct gn_error *error);
 
 /* gn_pattern_fixture_close - also after an open that failed. */
 void gn_pattern_fixture_close(struct gn_pattern_fixture *fixture);
@@ -75,11 +75,11 @@ enum { GN_PATTERN_DIRECT, GN_PATTERN_AUTO, GN_PATTERN_GATHER };
 struct gn_pattern_result {
 	double seconds[GN_PATTERN_MOST_LAUNCHES]; /* of each launch; of gn_auto with what it did behind it */
 	double total;
-	uint32_t launches;                        /* done: fewer where the limit was passed */
+	uint32_t launches;                         /* done: fewer where the limit was passed */
 	char choice[GN_PATTERN_MOST_LAUNCHES][12]; /* gn_auto: what each launch ran with */
 	uint64_t switches, looks;
-	enum gn_auto_advice advice;               /* gn_auto: at the end */
-	char explain[4096];                       /* gn_auto: at the end */
+	enum gn_auto_advice advice; /* gn_auto: at the end */
+	char explain[4096];         /* gn_auto: at the end */
 };
 
 /*
@@ -90,8 +90,7 @@ struct gn_pattern_result {
  * return.
  */
 int gn_pattern_run(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, uint32_t mode,
-                   double limit,
-		   struct gn_pattern_result *result, struct gn_error *error);
+                   double limit, struct gn_pattern_result *result, struct gn_error *error);
 
 #ifdef __cplusplus
 }

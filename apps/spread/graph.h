@@ -68,8 +68,8 @@ SIMT_FN uint64_t spread_degree(const struct spread_graph *g, uint32_t vertex)
  * thread that cannot send stops sending (gn_net_failure has the code); the lanes stay together.
  */
 SIMT_FN uint64_t spread_push(const struct spread_graph *g, const void *args,
-			     int (*ready)(const void *args, uint32_t vertex, uint64_t *what),
-			     int (*send)(const void *args, uint64_t what, uint64_t edge))
+                             int (*ready)(const void *args, uint32_t vertex, uint64_t *what),
+                             int (*send)(const void *args, uint64_t what, uint64_t edge))
 {
 	const uint32_t warp = spread_warp(), lane = simt_lane();
 	uint64_t found = 0;

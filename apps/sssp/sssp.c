@@ -106,7 +106,7 @@ static int run(struct gn_net *net, struct sssp_args *a, uint32_t source, uint64_
 }
 
 int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, uint64_t *lengths,
-	     struct sssp_result *result)
+             struct sssp_result *result)
 {
 	struct sssp_args a;
 	int rc;

@@ -23,10 +23,10 @@ static const uint64_t sssp_none = ~0ull; /* the length of a way that does not ex
 
 struct sssp_result {
 	double seconds;
-	uint64_t rounds;  /* how often the nodes met */
+	uint64_t rounds; /* how often the nodes met */
 	/* of vertices that had come nearer, all nodes; once for each that is reached is the least */
 	uint64_t sends;
-	uint64_t reached; /* vertices */
+	uint64_t reached;               /* vertices */
 	struct gn_net_statistics stats; /* of this node */
 };
 
@@ -48,7 +48,7 @@ uint64_t sssp_heap(uint64_t vertices, uint32_t nodes);
  * Returns 0, or what failed: -GN_ENOMEM, the machine's or the network's code.
  */
 int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, uint64_t *lengths,
-	     struct sssp_result *result);
+             struct sssp_result *result);
 
 /* sssp_reference - the same by Dijkstra's algorithm, in one thread. Returns 0 or -GN_ENOMEM. */
 int sssp_reference(const struct gn_graph *graph, uint32_t source, uint64_t *lengths);

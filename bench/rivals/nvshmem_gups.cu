@@ -25,13 +25,13 @@
 static const uint64_t PERIOD = 1317624576693539401ull;
 enum { POLY = 7, BLOCKS = 1056, THREADS = 256 };
 
-#define MUST(call)                                                                                           \
-	do {                                                                                                 \
-		const cudaError_t rc = (call);                                                               \
-		if (rc) {                                                                                    \
-			fprintf(stderr, "nvshmem_gups: %s: %s\n", #call, cudaGetErrorString(rc));            \
-			exit(1);                                                                             \
-		}                                                                                            \
+#define MUST(call)                                                                                \
+	do {                                                                                      \
+		const cudaError_t rc = (call);                                                    \
+		if (rc) {                                                                         \
+			fprintf(stderr, "nvshmem_gups: %s: %s\n", #call, cudaGetErrorString(rc)); \
+			exit(1);                                                                  \
+		}                                                                                 \
 	} while (0)
 
 __device__ uint64_t random_next(uint64_t x)

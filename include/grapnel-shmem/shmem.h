@@ -66,6 +66,8 @@ typedef struct shmem__ctx *shmem_ctx_t;
 __extension__ typedef float _Complex shmem__complexf;
 __extension__ typedef double _Complex shmem__complexd;
 
+/* clang-format off: lists that macros make */
+
 /* ---- types ---- */
 
 #define SHMEM__BITS_OWN(X) X(unsigned int, uint) X(unsigned long, ulong) X(unsigned long long, ulonglong)
@@ -79,9 +81,10 @@ __extension__ typedef double _Complex shmem__complexd;
 #define SHMEM__SWAP_OWN(X) SHMEM__AMO_OWN(X) SHMEM__FLOATS(X)
 #define SHMEM__BITS_GENERIC(X) SHMEM__BITS_OWN(X) SHMEM__BITS_SIGNED(X)
 #define SHMEM__WAIT_OWN(X) X(short, short) X(unsigned short, ushort) SHMEM__AMO_OWN(X)
-#define SHMEM__RMA_OWN(X) \
-	SHMEM__WAIT_OWN(X) SHMEM__FLOATS(X) X(long double, longdouble) \
-	X(char, char) X(signed char, schar) X(unsigned char, uchar)
+#define SHMEM__RMA_OWN(X)  \
+	SHMEM__WAIT_OWN(X) \
+	SHMEM__FLOATS(X)   \
+	X(long double, longdouble) X(char, char) X(signed char, schar) X(unsigned char, uchar)
 #define SHMEM__RMA_ALIAS(X) \
 	SHMEM__AMO_ALIAS(X) X(int8_t, int8) X(int16_t, int16) X(uint8_t, uint8) X(uint16_t, uint16)
 #define SHMEM__SIZES(X) X(1, 8) X(2, 16) X(4, 32) X(8, 64) X(16, 128)
@@ -92,7 +95,7 @@ __extension__ typedef double _Complex shmem__complexd;
 #define SHMEM__NUMBERS(X) SHMEM__ORDERED(X) X(shmem__complexf, complexf) X(shmem__complexd, complexd)
 
 /* Most functions are there twice: the second takes a context before all else. */
-#define SHMEM__BOTH(R, NAME, ...) \
+#define SHMEM__BOTH(R, NAME, ...)    \
 	R shmem_##NAME(__VA_ARGS__); \
 	R shmem_ctx_##NAME(shmem_ctx_t ctx, __VA_ARGS__);
 
@@ -142,9 +145,9 @@ void shmem_ctx_destroy(shmem_ctx_t ctx);
 SHMEM__RMA_OWN(SHMEM__RMA)
 SHMEM__RMA_ALIAS(SHMEM__RMA)
 
-#define SHMEM__RMA_MOVE(N) \
-	SHMEM__BOTH(void, put##N, void *dest, const void *source, size_t nelems, int pe) \
-	SHMEM__BOTH(void, get##N, void *dest, const void *source, size_t nelems, int pe) \
+#define SHMEM__RMA_MOVE(N)                                                                     \
+	SHMEM__BOTH(void, put##N, void *dest, const void *source, size_t nelems, int pe)       \
+	SHMEM__BOTH(void, get##N, void *dest, const void *source, size_t nelems, int pe)       \
 	SHMEM__BOTH(void, put##N##_nbi, void *dest, const void *source, size_t nelems, int pe) \
 	SHMEM__BOTH(void, get##N##_nbi, void *dest, const void *source, size_t nelems, int pe)
 #define SHMEM__RMA_SIZE(BYTES, N)                                                                \
@@ -158,21 +161,21 @@ SHMEM__RMA_MOVE(mem)
 
 /* ---- 9.6 and 9.7 atomic changes ---- */
 
-#define SHMEM__AMO_SWAP(T, N) \
-	SHMEM__BOTH(T, N##_atomic_fetch, const T *source, int pe) \
+#define SHMEM__AMO_SWAP(T, N)                                       \
+	SHMEM__BOTH(T, N##_atomic_fetch, const T *source, int pe)   \
 	SHMEM__BOTH(void, N##_atomic_set, T *dest, T value, int pe) \
 	SHMEM__BOTH(T, N##_atomic_swap, T *dest, T value, int pe)
-#define SHMEM__AMO_ADD(T, N) \
+#define SHMEM__AMO_ADD(T, N)                                                      \
 	SHMEM__BOTH(T, N##_atomic_compare_swap, T *dest, T cond, T value, int pe) \
-	SHMEM__BOTH(T, N##_atomic_fetch_inc, T *dest, int pe) \
-	SHMEM__BOTH(void, N##_atomic_inc, T *dest, int pe) \
-	SHMEM__BOTH(T, N##_atomic_fetch_add, T *dest, T value, int pe) \
+	SHMEM__BOTH(T, N##_atomic_fetch_inc, T *dest, int pe)                     \
+	SHMEM__BOTH(void, N##_atomic_inc, T *dest, int pe)                        \
+	SHMEM__BOTH(T, N##_atomic_fetch_add, T *dest, T value, int pe)            \
 	SHMEM__BOTH(void, N##_atomic_add, T *dest, T value, int pe)
-#define SHMEM__AMO_BITS(T, N) \
+#define SHMEM__AMO_BITS(T, N)                                          \
 	SHMEM__BOTH(T, N##_atomic_fetch_and, T *dest, T value, int pe) \
-	SHMEM__BOTH(void, N##_atomic_and, T *dest, T value, int pe) \
-	SHMEM__BOTH(T, N##_atomic_fetch_or, T *dest, T value, int pe) \
-	SHMEM__BOTH(void, N##_atomic_or, T *dest, T value, int pe) \
+	SHMEM__BOTH(void, N##_atomic_and, T *dest, T value, int pe)    \
+	SHMEM__BOTH(T, N##_atomic_fetch_or, T *dest, T value, int pe)  \
+	SHMEM__BOTH(void, N##_atomic_or, T *dest, T value, int pe)     \
 	SHMEM__BOTH(T, N##_atomic_fetch_xor, T *dest, T value, int pe) \
 	SHMEM__BOTH(void, N##_atomic_xor, T *dest, T value, int pe)
 SHMEM__SWAP_OWN(SHMEM__AMO_SWAP)
@@ -216,7 +219,7 @@ SHMEM__NUMBERS(SHMEM__REDUCE_SUM)
 
 /* ---- 9.9 waiting for other PEs ---- */
 
-#define SHMEM__WAIT(T, N) \
+#define SHMEM__WAIT(T, N)                                       \
 	void shmem_##N##_wait_until(T *ivar, int cmp, T value); \
 	int shmem_##N##_test(T *ivar, int cmp, T value);
 SHMEM__WAIT_OWN(SHMEM__WAIT)
@@ -263,15 +266,15 @@ void *shmemalign(size_t alignment, size_t size);
 void *shrealloc(void *ptr, size_t size);
 void shfree(void *ptr);
 
-#define SHMEM__OLD_SWAP(T, N) \
-	T shmem_##N##_fetch(const T *source, int pe); \
+#define SHMEM__OLD_SWAP(T, N)                           \
+	T shmem_##N##_fetch(const T *source, int pe);   \
 	void shmem_##N##_set(T *dest, T value, int pe); \
 	T shmem_##N##_swap(T *dest, T value, int pe);
-#define SHMEM__OLD_ADD(T, N) \
+#define SHMEM__OLD_ADD(T, N)                                   \
 	T shmem_##N##_cswap(T *dest, T cond, T value, int pe); \
-	T shmem_##N##_finc(T *dest, int pe); \
-	void shmem_##N##_inc(T *dest, int pe); \
-	T shmem_##N##_fadd(T *dest, T value, int pe); \
+	T shmem_##N##_finc(T *dest, int pe);                   \
+	void shmem_##N##_inc(T *dest, int pe);                 \
+	T shmem_##N##_fadd(T *dest, T value, int pe);          \
 	void shmem_##N##_add(T *dest, T value, int pe);
 #define SHMEM__OLD_WAIT(T, N) void shmem_##N##_wait(T *ivar, T value);
 SHMEM__SIGNED(SHMEM__OLD_SWAP)
@@ -322,14 +325,30 @@ struct shmem__no_type {
 	int unused;
 };
 
-#define SHMEM__PUT(T, N) T: shmem_ctx_##N##_put,
-#define SHMEM__GET(T, N) T: shmem_ctx_##N##_get,
-#define SHMEM__PUT_NBI(T, N) T: shmem_ctx_##N##_put_nbi,
-#define SHMEM__GET_NBI(T, N) T: shmem_ctx_##N##_get_nbi,
-#define SHMEM__IPUT(T, N) T: shmem_ctx_##N##_iput,
-#define SHMEM__IGET(T, N) T: shmem_ctx_##N##_iget,
-#define SHMEM__P(T, N) T: shmem_ctx_##N##_p,
-#define SHMEM__G(T, N) T: shmem_ctx_##N##_g,
+#define SHMEM__PUT(T, N) \
+	T:               \
+	shmem_ctx_##N##_put,
+#define SHMEM__GET(T, N) \
+	T:               \
+	shmem_ctx_##N##_get,
+#define SHMEM__PUT_NBI(T, N) \
+	T:                   \
+	shmem_ctx_##N##_put_nbi,
+#define SHMEM__GET_NBI(T, N) \
+	T:                   \
+	shmem_ctx_##N##_get_nbi,
+#define SHMEM__IPUT(T, N) \
+	T:                \
+	shmem_ctx_##N##_iput,
+#define SHMEM__IGET(T, N) \
+	T:                \
+	shmem_ctx_##N##_iget,
+#define SHMEM__P(T, N) \
+	T:             \
+	shmem_ctx_##N##_p,
+#define SHMEM__G(T, N) \
+	T:             \
+	shmem_ctx_##N##_g,
 #define shmem_put(...) SHMEM__4(SHMEM__PUT, SHMEM__RMA_OWN, __VA_ARGS__)
 #define shmem_get(...) SHMEM__4(SHMEM__GET, SHMEM__RMA_OWN, __VA_ARGS__)
 #define shmem_put_nbi(...) SHMEM__4(SHMEM__PUT_NBI, SHMEM__RMA_OWN, __VA_ARGS__)
@@ -339,20 +358,48 @@ struct shmem__no_type {
 #define shmem_p(...) SHMEM__3(SHMEM__P, SHMEM__RMA_OWN, __VA_ARGS__)
 #define shmem_g(...) SHMEM__2(SHMEM__G, SHMEM__RMA_OWN, __VA_ARGS__)
 
-#define SHMEM__FETCH(T, N) T: shmem_ctx_##N##_atomic_fetch,
-#define SHMEM__SET(T, N) T: shmem_ctx_##N##_atomic_set,
-#define SHMEM__SWAP(T, N) T: shmem_ctx_##N##_atomic_swap,
-#define SHMEM__COMPARE_SWAP(T, N) T: shmem_ctx_##N##_atomic_compare_swap,
-#define SHMEM__FETCH_INC(T, N) T: shmem_ctx_##N##_atomic_fetch_inc,
-#define SHMEM__INC(T, N) T: shmem_ctx_##N##_atomic_inc,
-#define SHMEM__FETCH_ADD(T, N) T: shmem_ctx_##N##_atomic_fetch_add,
-#define SHMEM__ADD(T, N) T: shmem_ctx_##N##_atomic_add,
-#define SHMEM__FETCH_AND(T, N) T: shmem_ctx_##N##_atomic_fetch_and,
-#define SHMEM__AND(T, N) T: shmem_ctx_##N##_atomic_and,
-#define SHMEM__FETCH_OR(T, N) T: shmem_ctx_##N##_atomic_fetch_or,
-#define SHMEM__OR(T, N) T: shmem_ctx_##N##_atomic_or,
-#define SHMEM__FETCH_XOR(T, N) T: shmem_ctx_##N##_atomic_fetch_xor,
-#define SHMEM__XOR(T, N) T: shmem_ctx_##N##_atomic_xor,
+#define SHMEM__FETCH(T, N) \
+	T:                 \
+	shmem_ctx_##N##_atomic_fetch,
+#define SHMEM__SET(T, N) \
+	T:               \
+	shmem_ctx_##N##_atomic_set,
+#define SHMEM__SWAP(T, N) \
+	T:                \
+	shmem_ctx_##N##_atomic_swap,
+#define SHMEM__COMPARE_SWAP(T, N) \
+	T:                        \
+	shmem_ctx_##N##_atomic_compare_swap,
+#define SHMEM__FETCH_INC(T, N) \
+	T:                     \
+	shmem_ctx_##N##_atomic_fetch_inc,
+#define SHMEM__INC(T, N) \
+	T:               \
+	shmem_ctx_##N##_atomic_inc,
+#define SHMEM__FETCH_ADD(T, N) \
+	T:                     \
+	shmem_ctx_##N##_atomic_fetch_add,
+#define SHMEM__ADD(T, N) \
+	T:               \
+	shmem_ctx_##N##_atomic_add,
+#define SHMEM__FETCH_AND(T, N) \
+	T:                     \
+	shmem_ctx_##N##_atomic_fetch_and,
+#define SHMEM__AND(T, N) \
+	T:               \
+	shmem_ctx_##N##_atomic_and,
+#define SHMEM__FETCH_OR(T, N) \
+	T:                    \
+	shmem_ctx_##N##_atomic_fetch_or,
+#define SHMEM__OR(T, N) \
+	T:              \
+	shmem_ctx_##N##_atomic_or,
+#define SHMEM__FETCH_XOR(T, N) \
+	T:                     \
+	shmem_ctx_##N##_atomic_fetch_xor,
+#define SHMEM__XOR(T, N) \
+	T:               \
+	shmem_ctx_##N##_atomic_xor,
 #define shmem_atomic_fetch(...) SHMEM__2(SHMEM__FETCH, SHMEM__SWAP_OWN, __VA_ARGS__)
 #define shmem_atomic_set(...) SHMEM__3(SHMEM__SET, SHMEM__SWAP_OWN, __VA_ARGS__)
 #define shmem_atomic_swap(...) SHMEM__3(SHMEM__SWAP, SHMEM__SWAP_OWN, __VA_ARGS__)
@@ -368,8 +415,12 @@ struct shmem__no_type {
 #define shmem_atomic_fetch_xor(...) SHMEM__3(SHMEM__FETCH_XOR, SHMEM__BITS_GENERIC, __VA_ARGS__)
 #define shmem_atomic_xor(...) SHMEM__3(SHMEM__XOR, SHMEM__BITS_GENERIC, __VA_ARGS__)
 
-#define SHMEM__WAIT_UNTIL(T, N) T: shmem_##N##_wait_until,
-#define SHMEM__TEST(T, N) T: shmem_##N##_test,
+#define SHMEM__WAIT_UNTIL(T, N) \
+	T:                      \
+	shmem_##N##_wait_until,
+#define SHMEM__TEST(T, N) \
+	T:                \
+	shmem_##N##_test,
 #define SHMEM__CHOSEN(CASE, TYPES, a, ...) \
 	_Generic(*(a), TYPES(CASE) struct shmem__no_type : 0)(a, __VA_ARGS__)
 #define shmem_wait_until(...) SHMEM__CHOSEN(SHMEM__WAIT_UNTIL, SHMEM__WAIT_OWN, __VA_ARGS__)
@@ -384,6 +435,8 @@ struct shmem__no_type {
 #define shmem_inc(...) shmem_atomic_inc(__VA_ARGS__)
 #define shmem_fadd(...) shmem_atomic_fetch_add(__VA_ARGS__)
 #define shmem_add(...) shmem_atomic_add(__VA_ARGS__)
+
+/* clang-format on */
 
 #endif
 

@@ -166,8 +166,8 @@ SIMT_FN uint64_t gn_cas_u64(const struct gn_array *a, uint64_t index, uint64_t e
 struct gn_cursor {
 	const struct gn_array *array;
 	struct gn_hold snapshot; /* the page that was read last; its data begins at element first */
-	uint64_t first;         /* elements first to first + count - 1 lie in that page */
-	uint32_t count;         /* 0: no page yet */
+	uint64_t first;          /* elements first to first + count - 1 lie in that page */
+	uint32_t count;          /* 0: no page yet */
 	/* Reads that the cache's statistics do not have yet. It wraps: after 2^32 the count is wrong. */
 	uint32_t hits;
 };
@@ -212,9 +212,9 @@ SIMT_INLINE_FN int gn_cursor_read_every_f64(struct gn_cursor *c, uint64_t index,
 
 /* Elements that lie together in one page. A value; the lanes that acquired it release it once. */
 struct gn_page {
-	void *data;     /* element first; in a paged array 16-byte aligned if first starts a page */
-	uint64_t first; /* index of the first element */
-	uint64_t count; /* elements, all inside the array */
+	void *data;          /* element first; in a paged array 16-byte aligned if first starts a page */
+	uint64_t first;      /* index of the first element */
+	uint64_t count;      /* elements, all inside the array */
 	struct gn_hold hold; /* the library's own */
 };
 
@@ -234,7 +234,7 @@ struct gn_page {
  * -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. The array keeps failures other than -GN_ENOBUFS.
  */
 SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
-			     struct gn_page *page);
+                             struct gn_page *page);
 
 /* gn_array_release - collective over the mask of gn_array_acquire: unpin the page. */
 SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const struct gn_page *page);
@@ -246,7 +246,7 @@ SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const str
  * gn_array_acquire. The code is each lane's own: a lane whose code is 0 calls gn_array_release_each.
  */
 SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
-				  struct gn_page *page);
+                                  struct gn_page *page);
 
 /* gn_array_release_each - unpin the lane's page of gn_array_acquire_each. Any lane by itself. */
 SIMT_FN void gn_array_release_each(const struct gn_array *a, const struct gn_page *page);
@@ -279,11 +279,11 @@ struct gn_range {
 	const struct gn_array *array;
 	uint64_t next, end; /* elements not yet handed out */
 	uint32_t mask;
-	uint32_t batch;  /* pages to pin at once */
-	uint32_t held;   /* pages pinned now, one a lane */
-	uint32_t given;  /* how many of those were handed out */
-	uint32_t intent; /* enum gn_intent */
-	struct gn_hold hold; /* this lane's pinned page; word is NULL if it has none */
+	uint32_t batch;                /* pages to pin at once */
+	uint32_t held;                 /* pages pinned now, one a lane */
+	uint32_t given;                /* how many of those were handed out */
+	uint32_t intent;               /* enum gn_intent */
+	struct gn_hold hold;           /* this lane's pinned page; word is NULL if it has none */
 	struct gn_store_status status; /* why the loop ended early; code 0 if it did not */
 };
 
@@ -297,7 +297,7 @@ struct gn_range {
  * writes to a read-only array, with -GN_EROFS.
  */
 SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, uint64_t begin, uint64_t end,
-				       uint32_t intent);
+                                       uint32_t intent);
 
 /*
  * gn_range_next - collective over the mask of the loop: the elements of the next page.

@@ -46,7 +46,7 @@ struct gn_auto_options {
 	enum gn_cache_policy policy;
 	/* of the processors' own caches, through which direct loads go; 0 for a guess */
 	uint64_t near_bytes;
-	uint64_t reach_bytes;   /* memory that address translation covers at full speed; 0 for 1 GiB */
+	uint64_t reach_bytes; /* memory that address translation covers at full speed; 0 for 1 GiB */
 };
 
 /* What the accesses are best made with. */
@@ -60,7 +60,7 @@ enum gn_auto_advice {
 /* What is chosen now. */
 struct gn_auto_state {
 	enum gn_mode mode;
-	uint32_t page_bytes;        /* 0 in direct mode */
+	uint32_t page_bytes; /* 0 in direct mode */
 	enum gn_auto_advice advice;
 	uint64_t launches, samples, switches;
 };
@@ -75,7 +75,7 @@ struct gn_auto;
  * sixteen pages, touches too few).
  */
 int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct gn_store *store,
-		 const struct gn_auto_options *options, struct gn_error *error);
+                 const struct gn_auto_options *options, struct gn_error *error);
 
 /* gn_auto_close - give everything back; NULL is nothing. Does NOT flush. Host, no kernel running. */
 void gn_auto_close(struct gn_auto *choice);

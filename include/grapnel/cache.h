@@ -47,7 +47,7 @@ extern "C" {
 
 /* Zero is a good default for every member but bytes. */
 struct gn_cache_options {
-	uint64_t bytes;             /* of all frames together */
+	uint64_t bytes; /* of all frames together */
 	/*
 	 * A power of two, 512 to 2 MiB. 0 chooses: for files the largest power of two up to a 256th of
 	 * bytes, at least 4096, at most 65536 and the store's largest transfer; for host memory on a GPU's
@@ -56,10 +56,10 @@ struct gn_cache_options {
 	uint32_t page_bytes;
 	enum gn_cache_policy policy;
 	enum gn_cache_table table;
-	uint32_t ways;              /* set table: frames a set, 1 to 16; 0 for 8 to 15 as fits best */
+	uint32_t ways; /* set table: frames a set, 1 to 16; 0 for 8 to 15 as fits best */
 	/* for metadata beyond 2 % of bytes, 32 KiB at least; 0 for 1/64 of the device's memory */
 	uint64_t budget_bytes;
-	int statistics;             /* 1: collect them */
+	int statistics; /* 1: collect them */
 };
 
 struct gn_cache;
@@ -74,7 +74,7 @@ struct gn_cache;
  * can name: take larger pages or a larger cache).
  */
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,
-		    unsigned count, const struct gn_cache_options *options, struct gn_error *error);
+                    unsigned count, const struct gn_cache_options *options, struct gn_error *error);
 
 /*
  * gn_cache_destroy - free the cache. Does NOT flush: dirty pages that were not flushed are lost. If kernels
@@ -140,7 +140,7 @@ int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error);
  * Returns also -GN_EINVAL (not a store of this cache), -GN_ERANGE (past its end).
  */
 int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
-			 struct gn_error *error);
+                         struct gn_error *error);
 
 /*
  * gn_cache_prefetch_range_on - after all work that is already on a stream, fetch the pages that hold these
@@ -152,14 +152,14 @@ int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_
  * -GN_EINVAL (not a store of this cache), -GN_ERANGE (past its end), or the code of simt_launch_on.
  */
 int gn_cache_prefetch_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
-			       uint64_t offset, uint64_t bytes, struct gn_error *error);
+                               uint64_t offset, uint64_t bytes, struct gn_error *error);
 
 /*
  * gn_cache_prefetch_range - gn_cache_prefetch_range_on on the machine's own stream, and wait for the
  * transfers. Host. Returns as that, or the code of simt_wait.
  */
 int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
-			    struct gn_error *error);
+                            struct gn_error *error);
 
 /*
  * gn_cache_invalidate - drop all clean pages, so that the next access fetches them again. Host, no kernel
@@ -175,9 +175,9 @@ struct gn_cache_info {
 	uint64_t metadata_bytes; /* table, owners, locks, counters: everything beside the frames */
 	uint64_t budget_bytes;   /* the bound of invariant 5 */
 	uint32_t page_bytes;
-	uint32_t ways;           /* 0 with a direct table */
+	uint32_t ways; /* 0 with a direct table */
 	enum gn_cache_table table;
-	uint64_t dirty_pages;    /* at this moment */
+	uint64_t dirty_pages; /* at this moment */
 	uint64_t write_failures;
 	struct gn_cache_statistics statistics; /* zero unless options.statistics */
 };

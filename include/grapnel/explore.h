@@ -43,14 +43,14 @@ struct simt_explored {
  * end. Host thread that is not inside a kernel; one at a time a process.
  */
 int simt_explore(const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments,
-		 const struct simt_exploration *exploration, struct simt_explored *explored);
+                 const struct simt_exploration *exploration, struct simt_explored *explored);
 
 /*
  * simt_replay - run one schedule as printed by simt_explore.
  * Returns as simt_explore; -GN_EINVAL if schedule is not one.
  */
 int simt_replay(const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments,
-		const struct simt_exploration *exploration, const char *schedule);
+                const struct simt_exploration *exploration, const char *schedule);
 
 #ifdef __cplusplus
 }

@@ -286,11 +286,11 @@ struct gn_gather_view gn_gather_view_of(const struct gn_gather *gather);
  * code of simt_launch.
  */
 int gn_gather_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
-		   struct gn_error *error);
+                   struct gn_error *error);
 
 /* gn_scatter_rows - write the rows of a batch; as gn_gather_rows. Returns also -GN_EROFS. */
 int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
-		    struct gn_error *error);
+                    struct gn_error *error);
 
 /*
  * gn_gather_rows_on - gn_gather_rows on a stream, after all work that is already on it.
@@ -308,11 +308,11 @@ int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, cons
  * gn_array_failure.
  */
 int gn_gather_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
-		      const struct gn_batch *batch, struct gn_error *error);
+                      const struct gn_batch *batch, struct gn_error *error);
 
 /* gn_scatter_rows_on - gn_scatter_rows on a stream; as gn_gather_rows_on. Returns also -GN_EROFS. */
 int gn_scatter_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
-		       const struct gn_batch *batch, struct gn_error *error);
+                       const struct gn_batch *batch, struct gn_error *error);
 
 #ifdef __cplusplus
 }

@@ -46,11 +46,13 @@ namespace detail {
 
 // Unsigned storage for an element of Size bytes: what array.h moves, whatever T is.
 template <unsigned Size> struct storage;
+// clang-format off
 template <> struct storage<1> { uint8_t bits; };
 template <> struct storage<2> { uint16_t bits; };
 template <> struct storage<4> { uint32_t bits; };
 template <> struct storage<8> { uint64_t bits; };
 template <> struct storage<16> { uint64_t bits[2]; };
+// clang-format on
 
 // Status form. Returns 0 or a negative code; on failure *value is unchanged.
 template <typename T> SIMT_MEMBER_FN int read(const struct gn_array &a, uint64_t index, T *value)
@@ -87,9 +89,9 @@ template <typename T> SIMT_MEMBER_FN int write(const struct gn_array &a, uint64_
 
 // One element of an array that may be written. Lives as long as the array it came from.
 template <typename T> class element {
-public:
+      public:
 	SIMT_MEMBER_FN element(const struct gn_array &array, struct gn__recent &recent, uint64_t index)
-		: array_(&array), recent_(&recent), index_(index)
+	    : array_(&array), recent_(&recent), index_(index)
 	{
 	}
 
@@ -106,15 +108,27 @@ public:
 		return *this;
 	}
 	// x[i] = x[j] copies the value.
-	SIMT_MEMBER_FN element &operator=(const element &other) { return *this = T(other); }
+	SIMT_MEMBER_FN element &operator=(const element &other)
+	{
+		return *this = T(other);
+	}
 	element(const element &) = default;
 
 	// A read and a write, not an atomic update.
-	SIMT_MEMBER_FN element &operator+=(const T &by) { return *this = T(T(*this) + by); }
-	SIMT_MEMBER_FN element &operator-=(const T &by) { return *this = T(T(*this) - by); }
-	SIMT_MEMBER_FN element &operator*=(const T &by) { return *this = T(T(*this) * by); }
+	SIMT_MEMBER_FN element &operator+=(const T &by)
+	{
+		return *this = T(T(*this) + by);
+	}
+	SIMT_MEMBER_FN element &operator-=(const T &by)
+	{
+		return *this = T(T(*this) - by);
+	}
+	SIMT_MEMBER_FN element &operator*=(const T &by)
+	{
+		return *this = T(T(*this) * by);
+	}
 
-private:
+      private:
 	const struct gn_array *array_;
 	struct gn__recent *recent_;
 	uint64_t index_;
@@ -128,11 +142,20 @@ template <typename T> class array {
 
       public:
 	array() = default; // as plain data: nothing is set
-	SIMT_MEMBER_FN explicit array(const struct gn_array &raw) : raw_(raw) { gn__recent_forget(&recent_); }
+	SIMT_MEMBER_FN explicit array(const struct gn_array &raw) : raw_(raw)
+	{
+		gn__recent_forget(&recent_);
+	}
 
 	// Do the elements have the size of T? If not, every access is refused: the array keeps -GN_EINVAL.
-	SIMT_MEMBER_FN bool fits() const { return 1ull << raw_.element_log2 == sizeof(T); }
-	SIMT_MEMBER_FN uint64_t size() const { return gn_count(&raw_); }
+	SIMT_MEMBER_FN bool fits() const
+	{
+		return 1ull << raw_.element_log2 == sizeof(T);
+	}
+	SIMT_MEMBER_FN uint64_t size() const
+	{
+		return gn_count(&raw_);
+	}
 
 	SIMT_MEMBER_FN T operator[](uint64_t index) const
 	{
@@ -141,26 +164,38 @@ template <typename T> class array {
 		(void)detail::read(raw_, index, &value);
 		return value;
 	}
-	SIMT_MEMBER_FN element<T> operator[](uint64_t index) { return element<T>(raw_, recent_, index); }
+	SIMT_MEMBER_FN element<T> operator[](uint64_t index)
+	{
+		return element<T>(raw_, recent_, index);
+	}
 
 	// Status forms: 0 or a negative code, as gn_array_read and gn_array_write.
-	SIMT_MEMBER_FN int read(uint64_t index, T *value) const { return detail::read(raw_, index, value); }
+	SIMT_MEMBER_FN int read(uint64_t index, T *value) const
+	{
+		return detail::read(raw_, index, value);
+	}
 	SIMT_MEMBER_FN int read(uint64_t index, T *value)
 	{
 		return detail::read(raw_, &recent_, index, value);
 	}
-	SIMT_MEMBER_FN int write(uint64_t index, const T &value) { return detail::write(raw_, index, value); }
+	SIMT_MEMBER_FN int write(uint64_t index, const T &value)
+	{
+		return detail::write(raw_, index, value);
+	}
 
 	// For the C functions: cursors, page references, gn_array_failure. The second form lets the array be
 	// changed, so the page that was read last is forgotten: call it anew for each change.
-	SIMT_MEMBER_FN const struct gn_array *raw() const { return &raw_; }
+	SIMT_MEMBER_FN const struct gn_array *raw() const
+	{
+		return &raw_;
+	}
 	SIMT_MEMBER_FN struct gn_array *raw()
 	{
 		gn__recent_forget(&recent_);
 		return &raw_;
 	}
 
-private:
+      private:
 	struct gn_array raw_;
 	struct gn__recent recent_;
 };

@@ -69,7 +69,7 @@ enum gn_net_compress {
  * Gravel is compared (section 3, figure 15). The results of programs are the same.
  */
 enum gn_net_form {
-	GN_NET_COMBINED,        /* messages of all threads by destination, while threads run */
+	GN_NET_COMBINED, /* messages of all threads by destination, while threads run */
 	/* when a log is full or nothing more comes: all of them, and threads go on when they are done */
 	GN_NET_COPROCESSOR,
 	/* a packet for each destination of as many messages as a block has threads: 256 */
@@ -99,40 +99,40 @@ enum gn_net_route {
  */
 struct gn_net_options {
 	struct simt_options machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
-	const char *transport;      /* "local", "mpi"; NULL: see above */
-	uint32_t nodes;             /* of "local"; 0: 1. "mpi" has as many as its launcher started */
+	const char *transport;       /* "local", "mpi"; NULL: see above */
+	uint32_t nodes;              /* of "local"; 0: 1. "mpi" has as many as its launcher started */
 	/* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
 	uint32_t columns;
-	uint64_t heap_bytes;        /* of each node; 0: 64 MiB */
-	uint64_t shared_bytes;      /* cuda: of symmetric memory that the host reaches too; 0: 1 MiB */
+	uint64_t heap_bytes;   /* of each node; 0: 64 MiB */
+	uint64_t shared_bytes; /* cuda: of symmetric memory that the host reaches too; 0: 1 MiB */
 	/* static data that is symmetric too, where every node is a process; 8-byte aligned; cpu */
 	void *data;
-	uint64_t data_bytes;        /* of it, the same on all nodes */
+	uint64_t data_bytes; /* of it, the same on all nodes */
 	/* messages of a processor that wait for the network thread; 0: 1 MiB, cuda 256 KiB */
 	uint64_t log_bytes;
-	uint64_t packet_bytes;      /* a packet with so many is sent, up to 64 KiB; 0: 64 KiB */
-	uint64_t flush_ns;          /* a packet that grows slowly is sent when it is that old; 0: 125 us */
+	uint64_t packet_bytes; /* a packet with so many is sent, up to 64 KiB; 0: 64 KiB */
+	uint64_t flush_ns;     /* a packet that grows slowly is sent when it is that old; 0: 125 us */
 	enum gn_net_compress compress;
 	enum gn_net_form form;
 	enum gn_net_route route;
-	uint32_t by_kernel;         /* 1: a kernel changes the heap, as on cuda, on any machine: for tests */
-	uint64_t timeout_ns;        /* of every wait for another node; 0: 30 s */
+	uint32_t by_kernel;  /* 1: a kernel changes the heap, as on cuda, on any machine: for tests */
+	uint64_t timeout_ns; /* of every wait for another node; 0: 30 s */
 };
 
 /* What a node did and how well packets were filled. */
 struct gn_net_statistics {
 	/* messages taken from the logs; messages of other nodes that were applied */
 	uint64_t sent, applied;
-	uint64_t calls, called;               /* active messages sent, and run here; the own ones too */
-	uint64_t passed;                      /* messages sorted once more here */
-	uint64_t packets, packet_bytes;       /* sent */
-	uint64_t message_bytes;               /* of the messages in them */
+	uint64_t calls, called;         /* active messages sent, and run here; the own ones too */
+	uint64_t passed;                /* messages sorted once more here */
+	uint64_t packets, packet_bytes; /* sent */
+	uint64_t message_bytes;         /* of the messages in them */
 	/* why packets were sent: full; old; somebody waits for what is in them */
 	uint64_t full, aged, urgent;
-	uint64_t size[17];                    /* packets of 2^k to 2^(k+1) - 1 bytes */
-	uint64_t stalls;                      /* times that messages had to wait for a buffer */
-	uint64_t turns, idle_turns;           /* of the network thread; and those in which nothing moved */
-	uint64_t buffer_bytes;                /* of packets, at most */
+	uint64_t size[17];          /* packets of 2^k to 2^(k+1) - 1 bytes */
+	uint64_t stalls;            /* times that messages had to wait for a buffer */
+	uint64_t turns, idle_turns; /* of the network thread; and those in which nothing moved */
+	uint64_t buffer_bytes;      /* of packets, at most */
 };
 
 /*
@@ -334,29 +334,29 @@ SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *fro
  * expected.
  */
 SIMT_FN int gn_net_fetch_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t by,
-				     uint32_t *before);
+                                 uint32_t *before);
 SIMT_FN int gn_net_fetch_add_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t by,
-				     uint64_t *before);
+                                 uint64_t *before);
 SIMT_FN int gn_net_fetch_min_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
-				     uint32_t *before);
+                                 uint32_t *before);
 SIMT_FN int gn_net_fetch_min_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
-				     uint64_t *before);
+                                 uint64_t *before);
 SIMT_FN int gn_net_fetch_max_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
-				     uint32_t *before);
+                                 uint32_t *before);
 SIMT_FN int gn_net_fetch_max_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
-				     uint64_t *before);
+                                 uint64_t *before);
 SIMT_FN int gn_net_fetch_and_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
-				     uint32_t *before);
+                                 uint32_t *before);
 SIMT_FN int gn_net_fetch_and_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
-				     uint64_t *before);
+                                 uint64_t *before);
 SIMT_FN int gn_net_fetch_or_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
-				     uint32_t *before);
+                                uint32_t *before);
 SIMT_FN int gn_net_fetch_or_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
-				     uint64_t *before);
+                                uint64_t *before);
 SIMT_FN int gn_net_fetch_xor_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
-				     uint32_t *before);
+                                 uint32_t *before);
 SIMT_FN int gn_net_fetch_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
-				     uint64_t *before);
+                                 uint64_t *before);
 SIMT_FN int gn_net_swap_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t value,
                             uint32_t *before);
 SIMT_FN int gn_net_swap_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value,
@@ -462,7 +462,7 @@ SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint
  * @from  this node's, anywhere
  */
 SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_net_team *team, void *to,
-				   const void *from, uint64_t bytes);
+                                   const void *from, uint64_t bytes);
 SIMT_FN int gn_net_all_gather(const struct gn_net_view *n, void *to, const void *from, uint64_t bytes);
 
 #endif

@@ -16,9 +16,9 @@ struct gn_nvme_command {
 	uint32_t nsid; /* namespace, from 1 */
 	uint32_t cdw2, cdw3;
 	uint64_t metadata;
-	uint64_t prp1; /* bus address of the first memory page */
-	uint64_t prp2; /* of the second, or of a list of the second and the following ones */
-	uint64_t lba;  /* starting logical block: command dwords 10 and 11 */
+	uint64_t prp1;  /* bus address of the first memory page */
+	uint64_t prp2;  /* of the second, or of a list of the second and the following ones */
+	uint64_t lba;   /* starting logical block: command dwords 10 and 11 */
 	uint32_t cdw12; /* low 16 bits: number of logical blocks less one */
 	uint32_t cdw13, cdw14, cdw15;
 };

@@ -42,8 +42,8 @@
 
 /* A command slot. */
 struct gn_nvmeq_slot {
-	uint64_t word;   /* command id, state and status: GN__NVMEQ_* */
-	uint64_t lba;    /* of the command in flight; others look at these three when it is abandoned */
+	uint64_t word; /* command id, state and status: GN__NVMEQ_* */
+	uint64_t lba;  /* of the command in flight; others look at these three when it is abandoned */
 	uint32_t blocks;
 	uint32_t opcode;
 	uint32_t ticket;
@@ -79,16 +79,16 @@ struct gn_nvmeq {
 	uint32_t *sq_doorbell;
 	uint32_t *cq_doorbell;
 	struct gn_nvmeq_state *state;
-	uint32_t *mark;            /* [depth]: ticket + 1 once the entry is ready */
+	uint32_t *mark;             /* [depth]: ticket + 1 once the entry is ready */
 	struct gn_nvmeq_slot *slot; /* [depth] */
-	uint32_t *free_id;         /* [depth]: records of state->free_ring */
-	char *buffer;              /* [depth][buffer_bytes]: data of the commands */
-	const uint64_t *prp_list;  /* [depth][buffer_bytes / 4096]: bus addresses, first page included */
-	uint64_t prp_list_bus;     /* bus address of prp_list */
-	uint32_t buffer_bytes;     /* the largest transfer, a power of two from 4096 to 2 MiB */
-	uint32_t depth;            /* a power of two, 2 to 32768 */
+	uint32_t *free_id;          /* [depth]: records of state->free_ring */
+	char *buffer;               /* [depth][buffer_bytes]: data of the commands */
+	const uint64_t *prp_list;   /* [depth][buffer_bytes / 4096]: bus addresses, first page included */
+	uint64_t prp_list_bus;      /* bus address of prp_list */
+	uint32_t buffer_bytes;      /* the largest transfer, a power of two from 4096 to 2 MiB */
+	uint32_t depth;             /* a power of two, 2 to 32768 */
 	uint32_t depth_log2;
-	uint32_t block_bytes;      /* of the namespace */
+	uint32_t block_bytes; /* of the namespace */
 	uint32_t nsid;
 	uint32_t reserved;
 };
@@ -474,7 +474,7 @@ struct gn_nvmeq_options {
  * before).
  */
 int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_options *options,
-		    struct gn_error *error);
+                    struct gn_error *error);
 
 /* gn_nvmeq_destroy - free a queue pair; its controller must have stopped. */
 void gn_nvmeq_destroy(struct gn_nvmeq *q, struct simt_machine *machine);

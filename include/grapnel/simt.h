@@ -270,11 +270,11 @@ struct simt_options {
 
 /* What a machine is. */
 struct simt_info {
-	char name[64];           /* "cpu", or the device's own name */
+	char name[64]; /* "cpu", or the device's own name */
 	int is_cuda;
-	unsigned processors;     /* multiprocessors, or OS threads */
+	unsigned processors; /* multiprocessors, or OS threads */
 	unsigned warp_width;
-	uint64_t memory_bytes;   /* of the device; of the host for cpu */
+	uint64_t memory_bytes;     /* of the device; of the host for cpu */
 	unsigned resident_threads; /* how many threads it runs at once: a good grid for work that waits */
 };
 
@@ -366,7 +366,7 @@ int simt_move(struct simt_machine *machine, void *to, const void *from, size_t b
  * registered.
  */
 int simt_register(struct simt_machine *machine, void *memory, size_t bytes, void **device,
-		  struct gn_error *error);
+                  struct gn_error *error);
 
 /* simt_unregister - end simt_register; same memory and bytes. */
 void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
@@ -380,7 +380,7 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
  * -GN_ENOMEM, -GN_EIO (what the device said).
  */
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
-		const void *arguments);
+                const void *arguments);
 
 /*
  * simt_wait - wait for every launch of the machine's own stream.
@@ -419,7 +419,7 @@ int simt_stream_create(struct simt_stream **stream, struct simt_machine *machine
  * Waits for nothing. Returns 0, -GN_ENOTSUP (the machine is not cuda), -GN_ENOMEM.
  */
 int simt_stream_adopt(struct simt_stream **stream, struct simt_machine *machine, void *cuda_stream,
-		      struct gn_error *error);
+                      struct gn_error *error);
 
 /*
  * simt_stream_destroy - wait for its launches and free it. An adopted stream is not waited for, and stays
@@ -432,7 +432,7 @@ void *simt_stream_handle(const struct simt_stream *stream);
 
 /* simt_launch_on - simt_launch on this stream. Codes as simt_launch; the message: simt_stream_message. */
 int simt_launch_on(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
-		   const void *arguments);
+                   const void *arguments);
 
 /*
  * simt_stream_wait - wait for this stream's launches and for nothing else.

@@ -145,7 +145,7 @@ const char *gn_store_path(const struct gn_store *store);
 int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
                        struct gn_error *error);
 int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
-                   struct gn_error *error);
+                        struct gn_error *error);
 
 /*
  * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Host.
@@ -185,7 +185,7 @@ void gn_store_get_statistics(const struct gn_store *store, struct gn_store_stati
  * 0, -GN_EIO (see device), -GN_ETIMEDOUT; 0 to a lane with wants 0.
  */
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
-                                              uint64_t offset, void *to, uint32_t bytes);
+                                                  uint64_t offset, void *to, uint32_t bytes);
 
 /*
  * gn_store_write_warp - collective: a warp's lanes write bytes to a store, a run for every lane that wants
@@ -195,7 +195,7 @@ SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s,
  * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
  */
 SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
-                                            uint64_t offset, const void *from, uint32_t bytes);
+                                                   uint64_t offset, const void *from, uint32_t bytes);
 
 /*
  * gn_store_read_thread - one thread reads a few bytes at any offset.
@@ -203,7 +203,7 @@ SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s
  * Waits at most timeout_ns. Returns 0, -GN_EIO, -GN_ETIMEDOUT.
  */
 SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
-                                             uint32_t bytes);
+                                                    uint32_t bytes);
 
 /*
  * gn_store_write_thread - one thread writes a few bytes at any offset; arguments as for
@@ -211,8 +211,7 @@ SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *
  * other threads from the block. Returns as gn_store_write_warp.
  */
 SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
-                                                     const void *from,
-					     uint32_t bytes);
+                                                     const void *from, uint32_t bytes);
 
 #include <grapnel/detail/store/move.h>
 

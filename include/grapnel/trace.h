@@ -14,10 +14,12 @@
 #include <grapnel/detail/simt/base.h>
 
 #if defined(GN_TRACE_ENABLED) && !SIMT_ON_CUDA
+/* clang-format off */
 #ifdef __cplusplus
 extern "C"
 #endif
 void gn_trace_note(const char *step);
+/* clang-format on */
 #define GN_TRACE(step) gn_trace_note(#step)
 #else
 #define GN_TRACE(step) ((void)0)

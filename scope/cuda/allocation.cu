@@ -8,8 +8,7 @@
 #include "scope/cuda/rows.h"
 #include "scope/sampling.h"
 
-namespace
-{
+namespace {
 
 enum { PAGE = 4096, LARGE = 1 << 21, MOST_AT_ONCE = 64, QUICK = 16 << 20 };
 

@@ -11,8 +11,7 @@
 #include "scope/cuda/rows.h"
 #include "scope/sampling.h"
 
-namespace
-{
+namespace {
 
 enum { MOST_BYTES = 4064, MOST_COPIED = 1 << 16 };
 

@@ -2,8 +2,7 @@
 /* copy_rows.cu - explicit copies between the host and one GPU, and within it. */
 #include "scope/cuda/rows.h"
 
-namespace
-{
+namespace {
 
 enum { LEAST = 256, PAGES = 4096, LARGE = 1 << 16 };
 

@@ -8,8 +8,7 @@
 
 #include "scope/sampling.h"
 
-namespace
-{
+namespace {
 
 enum { WAIT, WORK, GO_HOME };
 

@@ -9,8 +9,7 @@
 
 #include "scope/cuda/link.h"
 
-namespace
-{
+namespace {
 
 char why[160];
 

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-namespace
-{
+namespace {
 
 /* The management library, loaded if it is there: not linked, for a program must start without a driver. */
 struct library {

@@ -18,8 +18,7 @@
 #include "scope/cuda/rows.h"
 #include "scope/pattern.h"
 
-namespace
-{
+namespace {
 
 enum {
 	PAGE = 4096,

@@ -3,8 +3,7 @@
 #include "scope/cuda/crew.h"
 #include "scope/cuda/rows.h"
 
-namespace
-{
+namespace {
 
 enum { PAGE = 4096 };
 

@@ -5,8 +5,7 @@
  */
 #include "scope/cuda/rows.h"
 
-namespace
-{
+namespace {
 
 enum { PAGES = 4096 };
 

@@ -12,8 +12,7 @@
 
 #include "scope/pattern.h"
 
-namespace
-{
+namespace {
 
 enum { KEPT = 16, PAGE = 4096, HUGE_PAGE = 1 << 21, BIND = 2 /* MPOL_BIND */ };
 const uint64_t MOST_KEPT = 320u << 20;

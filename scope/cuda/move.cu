@@ -8,8 +8,7 @@
 #include "scope/cuda/transfer.h"
 #include "scope/pattern.h"
 
-namespace
-{
+namespace {
 
 enum { BLOCKS = 256, THREADS = 256, COPY_THREADS = 512, AT_ONCE = 4 };
 

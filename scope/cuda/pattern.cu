@@ -14,8 +14,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace
-{
+namespace {
 
 enum { BLOCKS = 1024, THREADS = 256, LINE = 64, MOST_THREADS = 16 };
 

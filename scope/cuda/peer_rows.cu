@@ -4,8 +4,7 @@
  */
 #include "scope/cuda/rows.h"
 
-namespace
-{
+namespace {
 
 enum { LEAST = 256, PAGES = 4096 };
 

@@ -11,8 +11,7 @@
 /* Words of struct scope_lanes, each on a line of its own. */
 enum { WORD_GO = 0, WORD_LATE = 32, WORD_OVER = 64, WORD_STRIDE = 32 };
 
-namespace
-{
+namespace {
 
 /* Spins until the turn may go. Gives up, so that a mistake ends in a message and not in a GPU that hangs. */
 __global__ void gate(volatile uint32_t *word, uint32_t turn, uint64_t patience_ns)

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-namespace
-{
+namespace {
 
 enum {
 	WARM = 1 << 16,            /* bytes behind the slots, for the operation before the timed ones */

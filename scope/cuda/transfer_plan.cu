@@ -2,8 +2,7 @@
 /* transfer_plan.cu - which cells the rows of transfer.h have on a machine. Touches no device. */
 #include "scope/cuda/transfer.h"
 
-namespace
-{
+namespace {
 
 bool is_host(enum scope_kind kind)
 {

@@ -10,8 +10,7 @@
 
 #include "scope/device/device.h"
 
-namespace
-{
+namespace {
 
 enum { BLOCK = 512, BLOCKS_A_PROCESSOR = 2, LEAST_WAITS = 2048 };
 

@@ -12,8 +12,7 @@
 
 #include "scope/device/device.h"
 
-namespace
-{
+namespace {
 
 enum { LEAST_WARM = 4096, LEAST_COLD = 1024, MOST = 1 << 20 };
 

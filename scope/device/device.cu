@@ -4,8 +4,7 @@
 
 #include "scope/device/device.h"
 
-namespace
-{
+namespace {
 
 bool ends_with(const char *text, const char *end)
 {

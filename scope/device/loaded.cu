@@ -9,8 +9,7 @@
 
 #include "scope/device/device.h"
 
-namespace
-{
+namespace {
 
 enum { CHUNK = 4096, WARPS = 4, APPROACH = 512, LEAST_LOADS = 2048, MOST_LOADS = 1 << 18 };
 

@@ -13,8 +13,7 @@
 #include "simt/bulk.h"
 #include "scope/device/device.h"
 
-namespace
-{
+namespace {
 
 enum {
 	LEAST_PIECE = 128,

@@ -12,8 +12,7 @@
 #include "scope/device/device.h"
 #include "scope/sampling.h"
 
-namespace
-{
+namespace {
 
 enum { LEAST = 512, MOST = 1 << 18, LINE = 16 /* words */ };
 const uint64_t patience_ns = 5000000000ull;

@@ -11,8 +11,7 @@
 
 #include "scope/device/device.h"
 
-namespace
-{
+namespace {
 
 enum { AHEAD = 8, BLOCK = 512, BLOCKS_A_PROCESSOR = 2 };
 

@@ -14,8 +14,7 @@
 
 #include "scope/device/device.h"
 
-namespace
-{
+namespace {
 
 enum { LEAST = 2048, MOST = 1 << 20, WORDS = 64 };
 enum way { FENCE_GPU, FENCE_SYSTEM, POST, RELEASE, ENTRY, WAYS };

@@ -75,7 +75,8 @@ int fixture_cache(struct fixture *b, uint64_t bytes, uint32_t page_bytes, int co
 	return gn_cache_create(&b->cache, b->machine, &b->store, 1, &b->cache_options, e);
 }
 
-int fixture_array(struct fixture *b, struct gn_array *array, uint64_t offset, uint64_t words, struct gn_error *e)
+int fixture_array(struct fixture *b, struct gn_array *array, uint64_t offset, uint64_t words,
+                  struct gn_error *e)
 {
 	const struct gn_array_options config = {
 	    b->cache ? GN_PAGED : GN_DIRECT, b->cache, b->store, offset, words, 4};
@@ -125,8 +126,8 @@ struct simt_grid fixture_grid(const struct fixture *b, uint64_t warps)
 	return grid;
 }
 
-int fixture_launch(struct fixture *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
-               uint64_t times, double *seconds, struct gn_error *e)
+int fixture_launch(struct fixture *b, const struct simt_kernel *kernel, struct simt_grid grid,
+                   const void *args, uint64_t times, double *seconds, struct gn_error *e)
 {
 	const double began = scope_clock();
 	int rc = 0;
@@ -140,9 +141,9 @@ int fixture_launch(struct fixture *b, const struct simt_kernel *kernel, struct s
 }
 
 int fixture_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
-              int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m,
-                         struct gn_error *e),
-              void (*close)(void *state), struct gn_error *e)
+                  int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m,
+                             struct gn_error *e),
+                  void (*close)(void *state), struct gn_error *e)
 {
 	void *t = calloc(1, bytes);
 	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "no memory");

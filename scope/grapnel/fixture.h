@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fixture.h - what the library itself is measured on, by rows of scope and by the commands: a machine, a store, a
- * cache.
+ * fixture.h - what the library itself is measured on, by rows of scope and by the commands: a machine, a
+ * store, a cache.
  *
  * Each way has two rows, grapnel-cpu/WAY and grapnel-gpu/WAY, of the same functions: which machine it is the
  * row's name says. Time is that of the host around launch and wait; a sample has so many operations that the
@@ -46,13 +46,15 @@ void fixture_close(struct fixture *b);
 int fixture_open_row(struct fixture *b, const struct scope_cell *c, struct gn_error *e);
 
 /* fixture_store - open a store; @uri is printf's. */
-int fixture_store(struct fixture *b, struct gn_error *e, const char *uri, ...) __attribute__((format(printf, 3, 4)));
+int fixture_store(struct fixture *b, struct gn_error *e, const char *uri, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* fixture_cache - a cache of so many bytes before the store; counts what it fetches if `counts`. */
 int fixture_cache(struct fixture *b, uint64_t bytes, uint32_t page_bytes, int counts, struct gn_error *e);
 
 /* fixture_array - an array of u32 of the store from a byte on, through the cache if there is one. */
-int fixture_array(struct fixture *b, struct gn_array *array, uint64_t offset, uint64_t words, struct gn_error *e);
+int fixture_array(struct fixture *b, struct gn_array *array, uint64_t offset, uint64_t words,
+                  struct gn_error *e);
 
 /* fixture_array_end - end an array, also one that was never made. Returns rc, or what it failed with. */
 int fixture_array_end(struct fixture *b, struct gn_array *array, int rc, struct gn_error *e);
@@ -70,23 +72,23 @@ struct simt_grid fixture_full_grid(const struct fixture *b);
 struct simt_grid fixture_grid(const struct fixture *b, uint64_t warps);
 
 /* fixture_launch - a kernel `times` over, one behind the other, to their end. */
-int fixture_launch(struct fixture *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args,
-               uint64_t times, double *seconds, struct gn_error *e);
+int fixture_launch(struct fixture *b, const struct simt_kernel *kernel, struct simt_grid grid,
+                   const void *args, uint64_t times, double *seconds, struct gn_error *e);
 
 /*
  * fixture_whole - a row's state, so many bytes of zero, opened by `all`; nothing is left of it if that fails.
  * Returns what `all` does, or -GN_ENOMEM.
  */
 int fixture_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
-              int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m,
-                         struct gn_error *e),
-              void (*close)(void *state), struct gn_error *e);
+                  int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m,
+                             struct gn_error *e),
+                  void (*close)(void *state), struct gn_error *e);
 
 /* One sample of a row whose state this is. */
 typedef int (*fixture_once)(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 
-/* fixture_settle - from how many operations on a sample takes long enough: b->least, by doubling. Warms what can
- * be warmed. */
+/* fixture_settle - from how many operations on a sample takes long enough: b->least, by doubling. Warms what
+ * can be warmed. */
 int fixture_settle(struct fixture *b, fixture_once once, void *state, struct gn_error *e);
 
 /* ---- what rows are made of ---- */

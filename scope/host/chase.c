@@ -72,7 +72,7 @@ static int chase_open(const struct scope_cell *cell, const struct scope_machine 
 	rc = scope_team_open(&c->team, 1, &cpu, work, &c->ring, e);
 	if (!rc)
 		rc = scope_ring_open(&c->ring, scope_cell_arg(cell, "bytes", 0), row->pages,
-				     (uint32_t)scope_cell_arg(cell, "from", SCOPE_ANY_NODE), e);
+		                     (uint32_t)scope_cell_arg(cell, "from", SCOPE_ANY_NODE), e);
 	if (rc)
 		chase_close(c);
 	else

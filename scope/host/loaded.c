@@ -30,7 +30,7 @@ struct loaded {
 	struct scope_ring ring;
 	struct scope_memory memory; /* a part for each reader */
 	uint64_t part_bytes;
-	double pause; /* seconds between two pieces */
+	double pause;   /* seconds between two pieces */
 	double seconds; /* of the chase */
 	uint32_t members;
 	struct reader *reader;

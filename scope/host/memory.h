@@ -22,9 +22,9 @@ enum { SCOPE_ANY_NODE = 0xffffffff };
 
 /* Memory of the system. All zero bytes is one that release accepts. */
 struct scope_memory {
-	void *at;       /* on a page, a huge one where pages are huge */
+	void *at; /* on a page, a huge one where pages are huge */
 	uint64_t bytes;
-	void *mapping;  /* what there is of it in all */
+	void *mapping; /* what there is of it in all */
 	uint64_t mapped;
 };
 

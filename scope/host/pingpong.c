@@ -8,8 +8,8 @@
 
 struct pingpong {
 	struct scope_team *team;
-	uint64_t rounds; /* over all samples */
-	uint64_t other;  /* what the second thread saw last */
+	uint64_t rounds;   /* over all samples */
+	uint64_t other;    /* what the second thread saw last */
 	uint64_t line[32]; /* the word in its middle, 64 bytes to either side of it nobody's */
 };
 
@@ -82,7 +82,7 @@ static int pingpong_verify(void *state, struct gn_error *e)
 	if (x->line[WORD] == 2 * x->rounds && x->other == 2 * x->rounds + 1)
 		return 0;
 	return gn_error_set(e, -GN_EIO, "after %llu rounds the word is %llu", (unsigned long long)x->rounds,
-			    (unsigned long long)x->line[WORD]);
+	                    (unsigned long long)x->line[WORD]);
 }
 
 static void pingpong_close(void *state)

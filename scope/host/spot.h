@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 struct scope_spot {
-	int fd;        /* through the page cache, or around it */
+	int fd; /* through the page cache, or around it */
 	uint64_t bytes;
 	void *mapping; /* of all of it, or NULL */
 };

@@ -18,9 +18,9 @@ struct stream {
 	struct scope_memory from, to; /* `slots` buffers each */
 	uint64_t bytes, slots;
 	uint32_t members, line_bytes;
-	uint64_t first;     /* of the words that the last sample wrote */
+	uint64_t first;      /* of the words that the last sample wrote */
 	uint64_t operations; /* of the last sample */
-	uint64_t *sum;      /* that each member has read, a line each */
+	uint64_t *sum;       /* that each member has read, a line each */
 };
 
 /* ---- plans ---- */

@@ -39,7 +39,8 @@ static uint64_t window_of(enum scope_rank_part part, uint64_t bytes)
 	return part == SCOPE_TURNS ? 1 : fit > most ? most : fit < 2 ? 2 : fit;
 }
 
-int scope_fixture_open(struct scope_rank_fixture *b, enum scope_rank_part part, uint64_t bytes, struct gn_error *e)
+int scope_fixture_open(struct scope_rank_fixture *b, enum scope_rank_part part, uint64_t bytes,
+                       struct gn_error *e)
 {
 	b->bytes = bytes;
 	b->window = window_of(part, bytes);

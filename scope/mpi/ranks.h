@@ -47,7 +47,8 @@ struct scope_rank_fixture {
 int scope_rank_check(int code, const char *what, struct gn_error *e);
 
 /* The memory of a part, filled. 0, -GN_ENOMEM. */
-int scope_fixture_open(struct scope_rank_fixture *b, enum scope_rank_part part, uint64_t bytes, struct gn_error *e);
+int scope_fixture_open(struct scope_rank_fixture *b, enum scope_rank_part part, uint64_t bytes,
+                       struct gn_error *e);
 void scope_fixture_close(struct scope_rank_fixture *b);
 void scope_fixture_spoil(struct scope_rank_fixture *b);
 

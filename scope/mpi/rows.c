@@ -101,14 +101,14 @@ static int mpi_open(const struct scope_cell *c, const struct scope_machine *m, v
 	return rc;
 }
 
-static const struct mpi_row latency = {
-    {"mpi/latency", "half of a message's way there and back", NULL, "none", NULL, NULL,
-     SCOPE_LATENCY, SCOPE_HOST_CLOCK, mpi_plan, mpi_open, mpi_sample, mpi_verify, mpi_close},
-    SCOPE_TURNS};
-static const struct mpi_row one_way = {
-    {"mpi/one-way", "messages in windows, until the receiver has all", NULL, "h2h", "network", NULL,
-     SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, mpi_plan, mpi_open, mpi_sample, mpi_verify, mpi_close},
-    SCOPE_ONE_WAY};
+static const struct mpi_row latency = {{"mpi/latency", "half of a message's way there and back", NULL, "none",
+                                        NULL, NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, mpi_plan, mpi_open,
+                                        mpi_sample, mpi_verify, mpi_close},
+                                       SCOPE_TURNS};
+static const struct mpi_row one_way = {{"mpi/one-way", "messages in windows, until the receiver has all",
+                                        NULL, "h2h", "network", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK,
+                                        mpi_plan, mpi_open, mpi_sample, mpi_verify, mpi_close},
+                                       SCOPE_ONE_WAY};
 static const struct mpi_row both_ways = {
     {"mpi/both-ways", "the same in both directions at once, the sum of both", NULL, "both", "network", NULL,
      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, mpi_plan, mpi_open, mpi_sample, mpi_verify, mpi_close},

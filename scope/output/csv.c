@@ -98,8 +98,13 @@ static void put_statistics(FILE *to, const struct scope_read_cell *c)
 static void put_cell(FILE *to, const struct scope_read_cell *c)
 {
 	const struct scope_read_row *r = c->row;
-	const char *const words[] = {r->name, r->paper, r->direction, r->limit, scope_timer_words[r->timer],
-				     scope_status_words[c->status], c->why};
+	const char *const words[] = {r->name,
+	                             r->paper,
+	                             r->direction,
+	                             r->limit,
+	                             scope_timer_words[r->timer],
+	                             scope_status_words[c->status],
+	                             c->why};
 
 	put_text(to, c->name);
 	for (unsigned k = 0; k < sizeof words / sizeof *words; k++) {

@@ -103,8 +103,11 @@ static void hold(struct scope_plot *p, const struct envelope *v, uint32_t count)
 
 static void draw_roof(FILE *to, const struct scope_read *r, const struct scope_read_row *row)
 {
-	struct scope_plot p = {NULL, {"bytes of a transfer", true, true, INFINITY, -INFINITY},
-			       {"bandwidth (GB/s)", false, true, INFINITY, -INFINITY}, 0, 0};
+	struct scope_plot p = {NULL,
+	                       {"bytes of a transfer", true, true, INFINITY, -INFINITY},
+	                       {"bandwidth (GB/s)", false, true, INFINITY, -INFINITY},
+	                       0,
+	                       0};
 	struct envelope v[SCOPE_MOST_SERIES];
 	uint32_t count = directions_of(r, scope_link_of(row), v), most = 0;
 	const double seconds = least_seconds(r, scope_link_of(row));

@@ -121,7 +121,7 @@ static void find_slow_link(struct scope_finding *f)
 		uint32_t before = 0;
 
 		while (before < k && (strcmp(scope_link_of(&f->r->row[before]), scope_link_of(row)) ||
-				      strcmp(f->r->row[before].direction, row->direction)))
+		                      strcmp(f->r->row[before].direction, row->direction)))
 			before++;
 		if (before < k || !scope_limit_of(f->r, row, &limit) || !limit.physical || most <= 0 ||
 		    most > 0.75 * limit.rate)

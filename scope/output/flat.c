@@ -36,8 +36,8 @@ static int add_tree(json_t *to, const char *path, const json_t *v, int depth)
 	int bad = 0;
 
 	if (depth < DEEPEST && json_is_object(v) && json_object_size(v)) {
-		json_object_foreach((json_t *)v, name, member)
-			bad |= add_member(to, path, name, member, depth);
+		json_object_foreach((json_t *)v, name, member) bad |=
+		    add_member(to, path, name, member, depth);
 		return bad;
 	}
 	for (size_t k = 0; depth < DEEPEST && k < json_array_size(v); k++) {

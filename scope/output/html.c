@@ -154,7 +154,8 @@ static void put_environment(FILE *to, const json_t *flat)
 	fputs(
 	    "<h2>Environment</h2>\n<details><summary>everything a figure could depend on</summary><table>\n",
 	    to);
-	json_object_foreach((json_t *)flat, key, v) {
+	json_object_foreach((json_t *)flat, key, v)
+	{
 		fputs("<tr><td>", to);
 		scope_put_escaped(to, key);
 		fputs("</td><td>", to);

@@ -66,8 +66,9 @@ double scope_host_cache(const struct scope_read *r)
 bool scope_beyond_caches(const struct scope_read *r, const struct scope_read_cell *c)
 {
 	const char *link = scope_link_of(c->row);
-	const double cache = !strcmp(link, "host memory")     ? scope_host_cache(r) :
-			     !strcmp(link, "device memory") ? scope_read_number(r, "gpus.0.l2_bytes", 0) : 0;
+	const double cache = !strcmp(link, "host memory")     ? scope_host_cache(r)
+	                     : !strcmp(link, "device memory") ? scope_read_number(r, "gpus.0.l2_bytes", 0)
+	                                                      : 0;
 
 	return (double)scope_read_arg(c, "bytes", 0) >= 2 * cache;
 }

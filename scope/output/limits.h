@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 struct scope_limit {
-	double rate;     /* bytes a second, or in the unit of the row that is the limit */
-	bool physical;   /* from the link's own figures; otherwise measured */
-	char text[128];  /* "PCIe 5 x16" or "best over host memory" */
+	double rate;    /* bytes a second, or in the unit of the row that is the limit */
+	bool physical;  /* from the link's own figures; otherwise measured */
+	char text[128]; /* "PCIe 5 x16" or "best over host memory" */
 };
 
 /* scope_limit_of - false: there is none for that row, or nothing is known of it. */

@@ -106,7 +106,8 @@ static int read_args(struct place *p, struct scope_read_cell *c)
 
 	if (!json_is_object(args) || json_object_size(args) > SCOPE_MOST_ARGS)
 		return wrong(p, "arguments", "must be an object of a few whole numbers");
-	json_object_foreach((json_t *)args, name, v) {
+	json_object_foreach((json_t *)args, name, v)
+	{
 		if (!json_is_integer(v) || json_integer_value(v) < 0)
 			return wrong(p, "arguments", "must be whole numbers");
 		c->arg[c->args].name = name;
@@ -343,8 +344,8 @@ int scope_read_make(const json_t *report, struct scope_read **out, struct gn_err
 		r->cell = (struct scope_read_cell *)calloc(
 		    json_array_size(json_object_get(report, "cells")) + 1, sizeof *r->cell);
 	}
-	rc = r && places && r->row && r->cell ? fill(report, r, places, e) :
-						gn_error_set(e, -GN_ENOMEM, "out of memory for a report");
+	rc = r && places && r->row && r->cell ? fill(report, r, places, e)
+	                                      : gn_error_set(e, -GN_ENOMEM, "out of memory for a report");
 	json_decref(places);
 	if (rc)
 		scope_read_free(r);

@@ -37,12 +37,12 @@ struct scope_read_cell {
 	struct scope_arg arg[SCOPE_MOST_ARGS];
 	enum scope_status status;
 	uint32_t samples;
-	double *value;           /* in the row's unit */
-	double *second;          /* of each sample, or NULL */
-	double *seconds;         /* of each sample's operation, by its clock */
+	double *value;   /* in the row's unit */
+	double *second;  /* of each sample, or NULL */
+	double *seconds; /* of each sample's operation, by its clock */
 	uint64_t operations, bytes;
 	uint32_t rounds, end[SCOPE_MOST_ROUNDS]; /* samples up to the end of each round */
-	struct scope_statistics s; /* of value; 0 where there is none */
+	struct scope_statistics s;               /* of value; 0 where there is none */
 };
 
 struct scope_read {

@@ -15,10 +15,10 @@ extern "C" {
 #endif
 
 struct scope_axis {
-	const char *name;  /* with its unit */
-	bool sizes;        /* ticks are bytes */
+	const char *name; /* with its unit */
+	bool sizes;       /* ticks are bytes */
 	bool log;
-	double low, high;  /* of what is drawn; put right by scope_plot_begin */
+	double low, high;         /* of what is drawn; put right by scope_plot_begin */
 	const char *const *names; /* of scope_plot_bars, `high` of them from 0 on; NULL: numbers */
 };
 

@@ -198,7 +198,7 @@ static int next(void *state, struct sim_launch *launch)
 	struct mm *m = (struct mm *)state;
 	const uint32_t x = (m->columns + TILE - 1) / TILE * SIDE, y = (m->rows + TILE - 1) / TILE * SIDE;
 	const struct sim_launch l = {m->right ? "mm-right" : "mm", kernel, m, {x, y}, {SIDE, SIDE},
-	                             TILE * TILE * sizeof(float),  0,      0,  1};
+	                             TILE * TILE * sizeof(float),  0,      0, 1};
 
 	*launch = l;
 	return !m->launches++;

@@ -66,5 +66,13 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 }
 
 const struct sim_workload sim__stream = {
-    "stream", "what --record has written, from --input; its results were compared then", "none",
-    create,   sim_replay_next, sim_replay_check, sim_replay_destroy, 1, 1, 0};
+    "stream",
+    "what --record has written, from --input; its results were compared then",
+    "none",
+    create,
+    sim_replay_next,
+    sim_replay_check,
+    sim_replay_destroy,
+    1,
+    1,
+    0};

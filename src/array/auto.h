@@ -89,7 +89,7 @@ struct gn_auto_analysis {
  * Returns 0 or -GN_ENOMEM.
  */
 int gn__auto_analyse(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
-                   const struct gn_auto_log *before, struct gn_auto_analysis *out);
+                     const struct gn_auto_log *before, struct gn_auto_analysis *out);
 
 /* gn__auto_batches - why batches would be better than the best choice, in words; NULL: they would not. */
 const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_auto_analysis *analysis);

@@ -101,9 +101,9 @@ static struct gn_auto_model model_of(const struct gn_auto_setup *setup, const st
 	m.page_log2 = (uint32_t)__builtin_ctz(gn_auto_page_bytes[choice]);
 	m.sector_log2 = m.page_log2 - 5 > m.sector_log2 ? m.page_log2 - 5 : m.sector_log2;
 	m.sector_log2 = setup->block_log2 > m.sector_log2 ? setup->block_log2 : m.sector_log2;
-	m.covering = m.sector_log2 == GN__SAMPLE_LINE_LOG2 ?
-	        (1u << GN__SAMPLE_LINE_LOG2) / setup->element_bytes
-	                                                  : UINT32_MAX;
+	m.covering = m.sector_log2 == GN__SAMPLE_LINE_LOG2
+	                 ? (1u << GN__SAMPLE_LINE_LOG2) / setup->element_bytes
+	                 : UINT32_MAX;
 	m.capacity = capacity(setup, s, setup->cache_bytes, m.page_log2);
 	return m;
 }
@@ -112,8 +112,8 @@ static double lines_of(const struct gn_auto_setup *setup, const struct gn_auto_m
                        const struct gn_auto_moved *w, int choice)
 {
 	const double sectors = (double)(w->sectors + w->dirtied);
-	double lines = sectors * (double)(1u << (m->sector_log2 - GN__SAMPLE_LINE_LOG2)) +
-	        (double)w->bypassed;
+	double lines =
+	    sectors * (double)(1u << (m->sector_log2 - GN__SAMPLE_LINE_LOG2)) + (double)w->bypassed;
 
 	if (choice != GN_AUTO_DIRECT)
 		lines += FRAME_LINES * (double)w->frames;
@@ -127,8 +127,7 @@ static double lines_of(const struct gn_auto_setup *setup, const struct gn_auto_m
  * that one left: unless all of a launch's pages fit, nothing of its beginning.
  */
 static int replay(const struct gn_auto_analysis *s, const struct gn_auto_trace *t,
-                  const struct gn_auto_model *m,
-                  struct gn_auto_moved *out)
+                  const struct gn_auto_model *m, struct gn_auto_moved *out)
 {
 	const struct gn_auto_trace cold = {t->touch + t->from, 0, t->count - t->from};
 	int rc = 0;
@@ -209,11 +208,11 @@ const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_
 	    (double)(s->translated * LINES_A_TRANSLATION) > lines)
 		return "the accesses are scattered over more memory than address translation reaches";
 	return lanes_walk(setup, s) ? "lanes walk lines by themselves, and wait for one load after the other"
-	                          : NULL;
+	                            : NULL;
 }
 
 int gn__auto_analyse(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
-                   const struct gn_auto_log *before, struct gn_auto_analysis *out)
+                     const struct gn_auto_log *before, struct gn_auto_analysis *out)
 {
 	uint64_t *touch = (uint64_t *)malloc((log->count + before->count + 1) * sizeof *touch);
 	const uint64_t keep = before->count && before->keep < log->keep ? before->keep : log->keep;

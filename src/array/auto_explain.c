@@ -40,14 +40,14 @@ static double percent(uint64_t part, uint64_t all)
 static void append_seen(struct text *t, const struct gn_auto_analysis *s)
 {
 	append(t, "  seen: %llu touches of lines in %llu of %llu regions of 64 KiB%s\n",
-	    (unsigned long long)s->touches, (unsigned long long)s->regions_kept,
-	    (unsigned long long)s->regions,
-	    s->covered < 1 ? "; the log ran full: of the first part of the launch" : "");
+	       (unsigned long long)s->touches, (unsigned long long)s->regions_kept,
+	       (unsigned long long)s->regions,
+	       s->covered < 1 ? "; the log ran full: of the first part of the launch" : "");
 	append(t, "  a touch: %.1f elements; %.0f %% write, %.0f %% are rows of batches\n",
-	    (double)s->elements / (double)s->touches, percent(s->writes, s->touches),
-	    percent(s->batch, s->touches));
+	       (double)s->elements / (double)s->touches, percent(s->writes, s->touches),
+	       percent(s->batch, s->touches));
 	append(t, "  the model begins with %s\n",
-	    s->before ? "the launch that was looked at before" : "an empty cache");
+	       s->before ? "the launch that was looked at before" : "an empty cache");
 }
 
 static void append_choices(struct text *t, const struct gn_auto *x)
@@ -61,9 +61,9 @@ static void append_choices(struct text *t, const struct gn_auto *x)
 		if (s->lines[c] < 0)
 			continue;
 		append(t, "  %-16s %8.1f %% %8.1f %% %12llu %12.0f%s\n", name_of(c),
-		    percent(w->hits, s->touches), percent(w->fetches + w->bypassed, s->touches),
-		    c == GN_AUTO_DIRECT ? 0 : (unsigned long long)w->frames, s->lines[c],
-		    c == x->choice ? "  <" : "");
+		       percent(w->hits, s->touches), percent(w->fetches + w->bypassed, s->touches),
+		       c == GN_AUTO_DIRECT ? 0 : (unsigned long long)w->frames, s->lines[c],
+		       c == x->choice ? "  <" : "");
 	}
 }
 
@@ -87,10 +87,10 @@ static void append_why(struct text *t, const struct gn_auto *x)
 	else if (x->choice == GN_AUTO_DIRECT)
 		append(t,
 		       "Too little is used again for a cache: it moves %.0f lines, and %s would move %.0f.\n",
-		    s->lines[s->best], name_of(other), s->lines[other]);
+		       s->lines[s->best], name_of(other), s->lines[other]);
 	else
 		append(t, "It moves %.0f lines, and %s would move %.0f.\n", s->lines[s->best], name_of(other),
-		    s->lines[other]);
+		       s->lines[other]);
 	if (x->batches)
 		append(t, "  advice: gather in batches: %s.\n", x->batches);
 }
@@ -100,8 +100,8 @@ int gn_auto_explain(const struct gn_auto *x, char *to, size_t bytes)
 	struct text t = {to, bytes, 0};
 
 	append(&t, "auto: %llu launches, %llu looked at, %llu changes; now %s\n",
-	    (unsigned long long)x->launches, (unsigned long long)x->samples, (unsigned long long)x->switches,
-	    name_of(x->choice));
+	       (unsigned long long)x->launches, (unsigned long long)x->samples,
+	       (unsigned long long)x->switches, name_of(x->choice));
 	if (x->samples) {
 		append_seen(&t, &x->analysis);
 		append_choices(&t, x);

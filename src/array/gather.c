@@ -68,7 +68,7 @@ int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, ui
 	*gather = NULL;
 	if (!most || most > UINT32_MAX)
 		return gn_error_set(error, -GN_EINVAL, "gather: batches of up to %llu rows; give 1 to %u",
-				    (unsigned long long)most, UINT32_MAX);
+		                    (unsigned long long)most, UINT32_MAX);
 	g = (struct gn_gather *)calloc(1, sizeof *g);
 	if (!g)
 		return gn_error_set(error, -GN_ENOMEM, "gather: out of host memory");
@@ -120,7 +120,7 @@ static int check(const struct gn_gather *g, const struct gn_array *a, const stru
 		    batch->elements, batch->rows);
 	if (batch->count > g->view.most)
 		return gn_error_set(e, -GN_EFBIG, "gather: a batch of %llu rows, the workspace is for %llu",
-				    (unsigned long long)batch->count, (unsigned long long)g->view.most);
+		                    (unsigned long long)batch->count, (unsigned long long)g->view.most);
 	if (!gn__batch_fits(a, batch))
 		return gn_error_set(
 		    e, -GN_EFBIG, "gather: %llu rows of an array of %llu; take smaller batches",
@@ -141,7 +141,7 @@ static int launch(const struct course *c, const struct simt_kernel *kernel)
 	const struct simt_grid grid = moves ? c->gather->move : c->gather->sort;
 
 	return c->stream ? simt_launch_on(c->stream, kernel, grid, &c->args)
-			 : simt_launch(c->gather->machine, kernel, grid, &c->args);
+	                 : simt_launch(c->gather->machine, kernel, grid, &c->args);
 }
 
 static int launch_all(struct course *c)
@@ -200,25 +200,25 @@ static int move_on(struct gn_gather *g, struct simt_stream *stream, const struct
 }
 
 int gn_gather_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
-		   struct gn_error *error)
+                   struct gn_error *error)
 {
 	return move(gather, NULL, array, batch, 0, error);
 }
 
 int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
-		    struct gn_error *error)
+                    struct gn_error *error)
 {
 	return move(gather, NULL, array, batch, 1, error);
 }
 
 int gn_gather_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
-		      const struct gn_batch *batch, struct gn_error *error)
+                      const struct gn_batch *batch, struct gn_error *error)
 {
 	return move_on(gather, stream, array, batch, 0, error);
 }
 
 int gn_scatter_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
-		       const struct gn_batch *batch, struct gn_error *error)
+                       const struct gn_batch *batch, struct gn_error *error)
 {
 	return move_on(gather, stream, array, batch, 1, error);
 }

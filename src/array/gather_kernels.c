@@ -39,7 +39,7 @@ SIMT_FN void gn_gather_sort(const struct gn_gather_args *a)
 	const struct gn__part part = gn__part_of(a->batch.count);
 
 	gn__part_sort(s, &part, a->view.entry[a->pass % 2], shift_of(s, a->pass), a->view.counts,
-		      a->view.entry[(a->pass + 1) % 2]);
+	              a->view.entry[(a->pass + 1) % 2]);
 }
 SIMT_KERNEL_RESIDENT(gn_gather_sort, struct gn_gather_args, 2048)
 

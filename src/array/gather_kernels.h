@@ -12,14 +12,14 @@ struct gn_gather_args {
 	struct gn_array array;
 	struct gn_batch batch;
 	struct gn_gather_view view;
-	uint32_t pass;       /* digit; entries are in view.entry[pass % 2] */
+	uint32_t pass; /* digit; entries are in view.entry[pass % 2] */
 	uint32_t is_scatter;
 };
 
-SIMT_KERNEL_DECLARE(gn_gather_load);  /* make entries of the indices and count their first digit */
-SIMT_KERNEL_DECLARE(gn_gather_count); /* count a digit */
-SIMT_KERNEL_DECLARE(gn_gather_sort);  /* put the entries in the order of a digit */
-SIMT_KERNEL_DECLARE(gn_gather_move);  /* move the rows */
+SIMT_KERNEL_DECLARE(gn_gather_load);         /* make entries of the indices and count their first digit */
+SIMT_KERNEL_DECLARE(gn_gather_count);        /* count a digit */
+SIMT_KERNEL_DECLARE(gn_gather_sort);         /* put the entries in the order of a digit */
+SIMT_KERNEL_DECLARE(gn_gather_move);         /* move the rows */
 SIMT_KERNEL_DECLARE(gn_gather_as_they_come); /* cpu: gather without a sort */
 
 #endif

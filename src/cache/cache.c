@@ -307,9 +307,9 @@ static int allocate(struct gn_cache *cache, int statistics)
 	v->kept = (uint64_t *)metadata(cache, (v->frames + 63) / 64 * sizeof *v->kept);
 	v->stream = (uint64_t *)metadata(cache, GN_CACHE_STREAMS * sizeof *v->stream);
 	v->shared = (struct gn_cache_shared *)metadata(cache, sizeof *v->shared);
-	v->stripe =
-	    statistics ? (struct gn_cache_statistics *)metadata(cache,
-	                                                        GN_CACHE_STRIPES * sizeof *v->stripe) : NULL;
+	v->stripe = statistics
+	                ? (struct gn_cache_statistics *)metadata(cache, GN_CACHE_STRIPES * sizeof *v->stripe)
+	                : NULL;
 	cache->device = (struct gn_cache_view *)metadata(cache, sizeof *cache->device);
 	cache->result = (struct gn_cache_pass_result *)metadata(cache, sizeof *cache->result);
 	cache->record = (struct gn_cache_failure *)simt_alloc(
@@ -317,8 +317,7 @@ static int allocate(struct gn_cache *cache, int statistics)
 	v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
 	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->kept &&
 	               v->stream && v->shared && (!statistics || v->stripe) && cache->device &&
-		               cache->result &&
-	               cache->record && v->frame
+	               cache->result && cache->record && v->frame
 	           ? 0
 	           : -GN_ENOMEM;
 }
@@ -350,7 +349,7 @@ static int place_failures(struct gn_cache *cache)
 }
 
 static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
-		 const struct gn_cache_options *o, struct gn_error *error)
+                 const struct gn_cache_options *o, struct gn_error *error)
 {
 	int rc = check_stores(stores, count, error);
 	struct simt_info info;
@@ -397,7 +396,7 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 }
 
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,
-		    unsigned count, const struct gn_cache_options *options, struct gn_error *error)
+                    unsigned count, const struct gn_cache_options *options, struct gn_error *error)
 {
 	struct gn_cache *made = (struct gn_cache *)calloc(1, sizeof *made);
 	int rc;

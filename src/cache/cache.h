@@ -26,8 +26,8 @@ struct gn_cache {
 	struct gn_cache_view *device; /* the device's */
 	struct gn_store *store[GN_CACHE_STORES];
 	struct gn_cache_pass_result *result;
-	struct gn_cache_failure *record; /* [GN__RECORDS] */
-	pthread_mutex_t mutex;           /* guards the next two */
+	struct gn_cache_failure *record;           /* [GN__RECORDS] */
+	pthread_mutex_t mutex;                     /* guards the next two */
 	struct gn_cache_failure told[GN__RECORDS]; /* the last that the host took */
 	/* the streams whose records the last ones are; NULL: nobody's yet */
 	struct simt__life *flusher[GN_CACHE_FLUSH_STREAMS];

@@ -23,8 +23,8 @@ struct gn_cache_pass_args {
 	const struct gn_cache_view *cache;
 	struct gn_cache_pass_result *result;
 	struct gn_cache_failure *failure; /* a flush: what could not be written */
-	uint32_t pass; /* enum gn_cache_pass */
-	uint64_t first_page, pages; /* a flush or prefetch is about; pages UINT64_MAX: all */
+	uint32_t pass;                    /* enum gn_cache_pass */
+	uint64_t first_page, pages;       /* a flush or prefetch is about; pages UINT64_MAX: all */
 };
 
 SIMT_KERNEL_DECLARE(gn_cache_pass_all);

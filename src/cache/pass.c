@@ -18,8 +18,8 @@ static const struct pages all_pages = {0, UINT64_MAX};
 static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum gn_cache_pass pass,
                        struct pages pages, unsigned record)
 {
-	const struct gn_cache_pass_args args = {cache->device, cache->result, &cache->record[record],
-						(uint32_t)pass, pages.first,   pages.count};
+	const struct gn_cache_pass_args args = {cache->device,  cache->result, &cache->record[record],
+	                                        (uint32_t)pass, pages.first,   pages.count};
 	struct simt_grid grid = {1, 128, 0};
 	struct simt_info info;
 	uint64_t blocks;
@@ -28,7 +28,7 @@ static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum 
 	blocks = cache->image.frames / grid.block_threads + 1;
 	grid.blocks = (uint32_t)(blocks < 8 * info.processors ? blocks : 8 * info.processors);
 	return stream ? simt_launch_on(stream, &gn_cache_pass_all_kernel, grid, &args)
-		      : simt_launch(cache->machine, &gn_cache_pass_all_kernel, grid, &args);
+	              : simt_launch(cache->machine, &gn_cache_pass_all_kernel, grid, &args);
 }
 
 int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result)
@@ -134,8 +134,8 @@ static int pass_failed(const struct gn_cache *cache, const struct simt_stream *s
                        int rc, struct gn_error *error)
 {
 	return rc ? gn_error_set(error, rc, "cache: %s: %s", what,
-				 stream ? simt_stream_message(stream) : simt_message(cache->machine))
-		  : 0;
+	                         stream ? simt_stream_message(stream) : simt_message(cache->machine))
+	          : 0;
 }
 
 /* The host's forms are those on the machine's own stream, and this. */
@@ -259,7 +259,7 @@ int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
 }
 
 int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
-			 struct gn_error *error)
+                         struct gn_error *error)
 {
 	int rc = launch_flush_range(cache, NULL, store, offset, bytes, error);
 
@@ -271,7 +271,7 @@ int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_
 /* ---- prefetch ---- */
 
 static int launch_prefetch(struct gn_cache *cache, struct simt_stream *stream, const struct gn_store *store,
-			   uint64_t offset, uint64_t bytes, struct gn_error *error)
+                           uint64_t offset, uint64_t bytes, struct gn_error *error)
 {
 	struct pages pages;
 	const int rc = pages_of(cache, store, offset, bytes, &pages, error);
@@ -283,13 +283,13 @@ static int launch_prefetch(struct gn_cache *cache, struct simt_stream *stream, c
 }
 
 int gn_cache_prefetch_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
-			       uint64_t offset, uint64_t bytes, struct gn_error *error)
+                               uint64_t offset, uint64_t bytes, struct gn_error *error)
 {
 	return launch_prefetch(cache, stream, store, offset, bytes, error);
 }
 
 int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
-			    struct gn_error *error)
+                            struct gn_error *error)
 {
 	const int rc = launch_prefetch(cache, NULL, store, offset, bytes, error);
 

@@ -30,7 +30,7 @@ SIMT_INLINE_FN uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t
 
 	if (simt_likely(how == GN_ADD))
 		return bytes == 4 ? simt_add_acq_rel_dev_u32((uint32_t *)element, (uint32_t)a)
-				  : simt_add_acq_rel_dev_u64((uint64_t *)element, a);
+		                  : simt_add_acq_rel_dev_u64((uint64_t *)element, a);
 	if (how == GN_XOR && bytes == 8)
 		return simt_xor_acq_rel_dev_u64((uint64_t *)element, a);
 	if (how != GN_PUT || fetches)
@@ -155,8 +155,8 @@ static int apply_mark(struct gn_net *net, uint32_t origin, const uint64_t *word,
 	}
 	if (!gn__post_room(net, 1, origin, 2))
 		return 0;
-	answer[0] = gn__message_head(GN__MESSAGE_MARK | GN__MESSAGE_WIDE, 0,
-	                             word[1] & gn__message_most_place);
+	answer[0] =
+	    gn__message_head(GN__MESSAGE_MARK | GN__MESSAGE_WIDE, 0, word[1] & gn__message_most_place);
 	answer[1] = net->peer[origin].applied;
 	reply(net, origin, answer, 2);
 	return (int)words;
@@ -347,7 +347,7 @@ static int is_wanted(struct gn_net *net, const struct gn_intake *in, uint32_t cl
                      const struct gn_parcel *p)
 {
 	const struct gn_packet_wanted wanted = {net->transport->session, class_, p->peer, net->route.node,
-						in->sequence[p->peer]};
+	                                        in->sequence[p->peer]};
 	struct gn_error error;
 
 	if (!gn_packet_check(p->packet, p->bytes, &wanted, &error))

@@ -48,7 +48,7 @@ struct gn_device_job {
 };
 
 struct gn_device_args {
-	struct gn_net_view net; /* of the kernels */
+	struct gn_net_view net;    /* of the kernels */
 	struct gn_device_job *job; /* [GN_DEVICE_WARPS][GN_DEVICE_DEPTH] */
 	uint64_t *near;            /* [GN_DEVICE_WARPS][GN_PACKET_WORDS] in memory of the device */
 };

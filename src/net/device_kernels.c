@@ -29,7 +29,7 @@ SIMT_FN uint32_t alike(const struct work *w, uint32_t at)
 
 		fits = gn__message_words(other) == words && gn__message_kind(other) < GN__MESSAGE_BYTES &&
 		       gn__message_fetches(other) == gn__message_fetches(head) &&
-		               !gn__message_is_first(other);
+		       !gn__message_is_first(other);
 	}
 	others = w->mask & ~simt_ballot(w->mask, fits);
 	return others ? simt_first_lane(others) : simt_popcount(w->mask);
@@ -128,7 +128,7 @@ SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint6
 		if (gn__message_is_first(w.word[at]))
 			step_on(&w);
 		at += gn__message_kind(w.word[at]) == GN__MESSAGE_BYTES ? move_bytes(&w, at)
-		                                                      : change_some(&w, at);
+		                                                        : change_some(&w, at);
 	}
 	step_on(&w);
 }

@@ -162,7 +162,7 @@ static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 		struct gn_error error;
 
 		gn_error_set(&error, rc, "node %u cannot be reached by %s: %s", p->peer, net->transport->name,
-			     net->transport->error.text);
+		             net->transport->error.text);
 		gn__network_fail(net, p->peer, &error);
 		parcel_give(net, p);
 		return 0;

@@ -17,7 +17,7 @@ struct mailbox {
 struct gn_local_world {
 	uint32_t nodes;
 	uint32_t session;
-	uint32_t left; /* nodes that have sent all */
+	uint32_t left;                                /* nodes that have sent all */
 	struct mailbox (*mailbox)[GN_PACKET_CLASSES]; /* of each node */
 };
 

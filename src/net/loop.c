@@ -58,7 +58,7 @@ static int may_leave(struct gn_net *net, uint64_t *deadline)
 		return net->now > *deadline;
 	gn__flush(net, 1, 0);
 	return net->now > *deadline || (gn__is_drained(net) && !gn__collect(net) && !net->oldest &&
-					net->transport->ops->leave(net->transport));
+	                                net->transport->ops->leave(net->transport));
 }
 
 /* What the system calls sched_getattr and sched_setattr take; not every C library has it. */

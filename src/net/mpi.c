@@ -327,8 +327,8 @@ static const struct gn_transport_ops mpi_ops = {mpi_send,  mpi_sent,  mpi_receiv
 static int introduce(struct mpi *m, const struct gn_net_options *options, struct gn_error *error)
 {
 	const uint64_t drawn = simt_clock_ns() | 1;
-	struct introduction own = {drawn,           host_number(),      options->heap_bytes,
-	                           options->columns, options->data_bytes, options->route};
+	struct introduction own = {
+	    drawn, host_number(), options->heap_bytes, options->columns, options->data_bytes, options->route};
 	struct introduction *all;
 	int rank, size, rc;
 
@@ -338,7 +338,7 @@ static int introduce(struct mpi *m, const struct gn_net_options *options, struct
 	m->transport.nodes = (uint32_t)size;
 	all = (struct introduction *)calloc((size_t)size, sizeof *all);
 	rc = all ? mpi_gather(&m->transport, &own, all, sizeof own, error)
-		 : gn_error_set(error, -GN_ENOMEM, "no memory for what %d nodes say", size);
+	         : gn_error_set(error, -GN_ENOMEM, "no memory for what %d nodes say", size);
 	if (!rc)
 		rc = agree(&m->transport, all, error);
 	free(all);

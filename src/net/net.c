@@ -84,8 +84,10 @@ static int say_name(struct gn_net *net, uint32_t id, const char *name)
 	char said[GN_NET_NAME_BYTES] = "";
 
 	strncpy(said, name, sizeof said - 1);
-	return gn__net_push_bytes(&net->host, gn__message_head(GN__MESSAGE_CALL | GN__MESSAGE_WIDE, 0,
-				  gn__message_call_place(id, sizeof said)), 1, 0, said, sizeof said);
+	return gn__net_push_bytes(
+	    &net->host,
+	    gn__message_head(GN__MESSAGE_CALL | GN__MESSAGE_WIDE, 0, gn__message_call_place(id, sizeof said)),
+	    1, 0, said, sizeof said);
 }
 
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context)
@@ -268,7 +270,7 @@ static int logs_init(struct gn_net *net, const struct shared *s)
 		source->log = k < kernels ? &s->log[k] : &s->host_log[k - kernels];
 		source->tail = k < kernels && net->device ? NULL : &source->log->tail;
 		gn__log_init(k < kernels ? &image[k] : source->log, &source->reader, s->word + k * capacity,
-		            s->released + k * 16ull, capacity, 0);
+		             s->released + k * 16ull, capacity, 0);
 	}
 	rc = simt_move(net->machine, s->log, image, kernels * sizeof *image);
 	free(image);
@@ -424,7 +426,7 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 }
 
 int gn__node_create(struct gn_net **net, const struct gn_net_options *options, struct gn_transport *transport,
-		    struct gn_error *error)
+                    struct gn_error *error)
 {
 	struct gn_net *n = (struct gn_net *)calloc(1, sizeof *n);
 	int rc;

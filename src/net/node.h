@@ -59,7 +59,7 @@ struct gn_intake {
 struct gn_source {
 	struct gn__log *log;
 	struct gn__log_reader reader;
-	uint32_t lane; /* of the messages at reader.at */
+	uint32_t lane;   /* of the messages at reader.at */
 	uint64_t wanted; /* a quiet waits until reader.at is here */
 	/* of GN_NET_COPROCESSOR, where the tail is not seen: up to here messages were whole */
 	uint64_t whole;
@@ -76,10 +76,10 @@ struct gn_peer {
 	struct gn_link *link;   /* of requests to it */
 	/* who stands in the head of the own messages to it: itself, if they are passed on, or this node */
 	uint32_t named;
-	uint64_t group;         /* the last messages without an order among them of which it was sent one */
-	uint32_t asked;         /* replies and answers that should come; any thread reads it */
-	uint64_t since_ns;      /* it has not answered since then, if asked; any thread reads it */
-	uint64_t waited_ns;     /* while it was asked, up to since_ns; any thread reads it */
+	uint64_t group;     /* the last messages without an order among them of which it was sent one */
+	uint32_t asked;     /* replies and answers that should come; any thread reads it */
+	uint64_t since_ns;  /* it has not answered since then, if asked; any thread reads it */
+	uint64_t waited_ns; /* while it was asked, up to since_ns; any thread reads it */
 };
 
 /* Threads that wait until all is done, served together. */
@@ -120,26 +120,26 @@ struct gn_net {
 	 * device
 	 */
 	void *shared;
-	void *apart;  /* and what the host does not reach */
-	char *map;    /* heaps that the kernels reach, for view.mapped */
+	void *apart;                    /* and what the host does not reach */
+	char *map;                      /* heaps that the kernels reach, for view.mapped */
 	struct gn_peer_heap *peer_heap; /* [nodes] what other processes gave; NULL: nothing */
-	char name[24]; /* of the machine, if it was chosen here */
-	struct gn_device *device; /* changes the heap; NULL: the network thread does */
+	char name[24];                  /* of the machine, if it was chosen here */
+	struct gn_device *device;       /* changes the heap; NULL: the network thread does */
 	uint64_t group; /* counts messages that have an order: those of one group have none among them */
 	/* [sources] logs in the order in which they are drained; the first of them */
 	uint32_t *turn, first_turn;
 
 	struct gn_link *link[GN_PACKET_CLASSES];
-	uint32_t most_words; /* of a packet with more than one message */
+	uint32_t most_words;             /* of a packet with more than one message */
 	struct gn_link *oldest, *newest; /* open links */
 	struct gn_pool pool[GN_PACKET_CLASSES];
 	struct gn_packet *scratch; /* to compress packets in; NULL: they are not compressed */
-	struct gn_parcel *sent; /* packets that have not left yet */
+	struct gn_parcel *sent;    /* packets that have not left yet */
 	struct gn_intake intake[GN_PACKET_CLASSES];
 	struct gn_peer *peer; /* [nodes] */
 	struct gn_quiet quiet;
 	uint64_t now, moved_ns; /* of this round of the loop, and of the last in which a message moved */
-	uint32_t beyond; /* packets above the pool, while what handlers send is sorted; else 0 */
+	uint32_t beyond;        /* packets above the pool, while what handlers send is sorted; else 0 */
 	/* of GN_NET_COPROCESSOR: words of all logs, and since when there are no more */
 	uint64_t written, written_ns;
 
@@ -148,13 +148,13 @@ struct gn_net {
 	struct gn_said said[GN_NET_MOST_HANDLERS];
 	struct gn_net_statistics statistics;
 	struct gn_net_fault *fault; /* in shared; any thread */
-	struct gn_error failure;   /* of the network itself */
-	uint32_t failed;           /* any thread: 1: failure is whole */
-	uint32_t stop;             /* any thread: 1: leave when all others do */
-	int32_t outcome;           /* of the program, when stop */
-	uint32_t told;             /* the next node to be told that it failed */
-	uint32_t heard;            /* another node's program has failed */
-	struct gn_heap *heap;      /* the host's; of the data of both, where there is a device: data */
+	struct gn_error failure;    /* of the network itself */
+	uint32_t failed;            /* any thread: 1: failure is whole */
+	uint32_t stop;              /* any thread: 1: leave when all others do */
+	int32_t outcome;            /* of the program, when stop */
+	uint32_t told;              /* the next node to be told that it failed */
+	uint32_t heard;             /* another node's program has failed */
+	struct gn_heap *heap;       /* the host's; of the data of both, where there is a device: data */
 	struct gn_heap *data;
 };
 
@@ -172,7 +172,7 @@ static inline void gn__count(uint64_t *count, uint64_t more)
  * @transport  becomes the node's, also when this fails
  */
 int gn__node_create(struct gn_net **net, const struct gn_net_options *options, struct gn_transport *transport,
-		    struct gn_error *error);
+                    struct gn_error *error);
 void gn__node_destroy(struct gn_net *net);
 
 /*

@@ -53,7 +53,7 @@ const struct gn_packet *gn_packet_open(const struct gn_packet *p, struct gn_pack
 }
 
 int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_packet_wanted *wanted,
-		    struct gn_error *error)
+                    struct gn_error *error)
 {
 	const unsigned source = wanted->source;
 

@@ -39,9 +39,9 @@ static const uint32_t gn_packet_magic = 0x4b504e47; /* "GNPK" */
 struct gn_packet {
 	uint32_t magic;
 	uint16_t version;
-	uint16_t class_;   /* enum gn_packet_class */
-	uint32_t session;  /* the same on all nodes of a run */
-	uint16_t source;   /* who sent the packet, not who wrote its messages */
+	uint16_t class_;  /* enum gn_packet_class */
+	uint32_t session; /* the same on all nodes of a run */
+	uint16_t source;  /* who sent the packet, not who wrote its messages */
 	uint16_t target;
 	uint16_t words;    /* of messages */
 	uint16_t body;     /* bytes behind the head: 8 * words, or fewer: compressed (compress.h) */
@@ -87,7 +87,7 @@ const struct gn_packet *gn_packet_open(const struct gn_packet *p, struct gn_pack
  * order.
  */
 int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_packet_wanted *wanted,
-		    struct gn_error *error);
+                    struct gn_error *error);
 
 #ifdef __cplusplus
 }

@@ -39,7 +39,7 @@ int gn__resident_start(struct gn_resident *r, struct gn_net *net, const struct s
 		return 0;
 	simt__reside(r->machine, -1);
 	gn_error_set(&error, rc, "the kernel of node %u's network does not start: %s", net->route.node,
-		     simt_stream_message(r->stream));
+	             simt_stream_message(r->stream));
 	return gn__network_fail(net, net->route.node, &error);
 }
 

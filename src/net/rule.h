@@ -9,17 +9,17 @@
 #include <net/packet.h>
 
 enum {
-	GN_RULE_FLUSH_NS = 125000,  /* by default */
+	GN_RULE_FLUSH_NS = 125000, /* by default */
 	/* messages taken from one log before the others have a turn, and packets are looked at */
 	GN_RULE_SORTED = 2048,
-	GN_RULE_COALESCED = 256,    /* the same, in the form of that name */
-	GN_RULE_APPLIED = 8192,     /* messages applied before the logs have a turn */
-	GN_RULE_LOOKS = 4,          /* a node with nothing to do looks again so many times at once, */
-	GN_RULE_AWAKE_NS = 200000,  /* then lets others run, until so long after it had something to do, */
+	GN_RULE_COALESCED = 256,   /* the same, in the form of that name */
+	GN_RULE_APPLIED = 8192,    /* messages applied before the logs have a turn */
+	GN_RULE_LOOKS = 4,         /* a node with nothing to do looks again so many times at once, */
+	GN_RULE_AWAKE_NS = 200000, /* then lets others run, until so long after it had something to do, */
 	/* then sleeps a little; which takes 100000, so being awake has cost no more than twice that */
 	GN_RULE_SLEEP_NS = 50000,
-	GN_RULE_SLICE_NS = 100000,  /* that the network thread asks for: the shortest that there is */
-	GN_RULE_TWO_WAYS_FROM = 65  /* nodes, unless columns are said */
+	GN_RULE_SLICE_NS = 100000, /* that the network thread asks for: the shortest that there is */
+	GN_RULE_TWO_WAYS_FROM = 65 /* nodes, unless columns are said */
 };
 
 /*

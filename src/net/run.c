@@ -183,7 +183,7 @@ static int run_local(struct gn_net_options *options, const struct run *node, str
 		return rc;
 	run = (struct run *)calloc(options->nodes, sizeof *run);
 	rc = run ? gn_local_world_create(&world, options->nodes, error)
-		 : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", options->nodes);
+	         : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", options->nodes);
 	for (; !rc && made < options->nodes; made += !rc) {
 		struct gn_transport *transport;
 

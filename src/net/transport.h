@@ -24,8 +24,8 @@ struct gn_parcel {
 	/* where it goes; of a received one: the node it comes from, as the transport knows */
 	uint32_t peer;
 	uint32_t class_;
-	uint32_t away;          /* the transport's: 1 while it must not be touched */
-	void *carrier;          /* the transport's */
+	uint32_t away; /* the transport's: 1 while it must not be touched */
+	void *carrier; /* the transport's */
 };
 
 struct gn_transport;

@@ -133,7 +133,7 @@ static int refuse(const struct gn_nvmeq_options *options, int rc, struct gn_erro
 }
 
 int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_options *options,
-		    struct gn_error *error)
+                    struct gn_error *error)
 {
 	int rc = check_options(options, error);
 

@@ -18,8 +18,10 @@ static uint64_t bits(const void *value, size_t bytes)
 static void change(void *dest, enum gn_change how, const void *value, size_t bytes, int pe)
 {
 	gn_shmem_sends(dest, pe);
-	gn_shmem_check("atomic", gn__net_change(gn_shmem.view, (uint32_t)pe, dest, how, bits(value, bytes), 0,
-						(uint32_t)bytes), pe);
+	gn_shmem_check(
+	    "atomic",
+	    gn__net_change(gn_shmem.view, (uint32_t)pe, dest, how, bits(value, bytes), 0, (uint32_t)bytes),
+	    pe);
 }
 
 /* @value  also receives what was there before */
@@ -39,52 +41,52 @@ static void fetch(const void *dest, enum gn_change how, void *value, const void 
 
 /* ---- the names ---- */
 
+/* clang-format off: macros of whole functions */
 #define ARGUMENTS(...) __VA_ARGS__
 
 /* A function, that with a context, and which of its parameters they hand on. */
-#define DEFINE(R, NAME, PARAMETERS, BODY, ...) \
-	R shmem_##NAME(ARGUMENTS PARAMETERS) BODY \
-	R shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
-	{ \
-		(void)ctx; \
-		return shmem_##NAME(__VA_ARGS__); \
+#define DEFINE(R, NAME, PARAMETERS, BODY, ...)                                                              \
+	R shmem_##NAME(ARGUMENTS PARAMETERS) BODY R shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
+	{                                                                                                   \
+		(void)ctx;                                                                                  \
+		return shmem_##NAME(__VA_ARGS__);                                                           \
 	}
-#define DEFINE_VOID(NAME, PARAMETERS, BODY, ...) \
-	void shmem_##NAME(ARGUMENTS PARAMETERS) BODY \
-	void shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
-	{ \
-		(void)ctx; \
-		shmem_##NAME(__VA_ARGS__); \
+#define DEFINE_VOID(NAME, PARAMETERS, BODY, ...)                              \
+	void shmem_##NAME(ARGUMENTS PARAMETERS)                               \
+	    BODY void shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
+	{                                                                     \
+		(void)ctx;                                                    \
+		shmem_##NAME(__VA_ARGS__);                                    \
 	}
 
 /* Change by `value`, a parameter or what SET makes it; FETCH returns what was there before. */
-#define CHANGE(HOW, SET) \
-	{ \
-		SET; \
+#define CHANGE(HOW, SET)                                     \
+	{                                                    \
+		SET;                                         \
 		change(dest, HOW, &value, sizeof value, pe); \
 	}
-#define FETCH(HOW, SET, SECOND) \
-	{ \
-		SET; \
+#define FETCH(HOW, SET, SECOND)                                     \
+	{                                                           \
+		SET;                                                \
 		fetch(dest, HOW, &value, SECOND, sizeof value, pe); \
-		return value; \
+		return value;                                       \
 	}
 
-#define SWAP(T, N) \
+#define SWAP(T, N)                                                                                       \
 	DEFINE(T, N##_atomic_fetch, (const T *dest, int pe), FETCH(GN_GET, T value = 0, NULL), dest, pe) \
-	DEFINE_VOID(N##_atomic_set, (T * dest, T value, int pe), CHANGE(GN_PUT, ), dest, value, pe) \
+	DEFINE_VOID(N##_atomic_set, (T * dest, T value, int pe), CHANGE(GN_PUT, ), dest, value, pe)      \
 	DEFINE(T, N##_atomic_swap, (T * dest, T value, int pe), FETCH(GN_PUT, , NULL), dest, value, pe)
 
 /* A change by a value, without and with what was before. */
-#define BY(T, N, NAME, HOW) \
+#define BY(T, N, NAME, HOW)                                                                                  \
 	DEFINE(T, N##_atomic_fetch_##NAME, (T * dest, T value, int pe), FETCH(HOW, , NULL), dest, value, pe) \
 	DEFINE_VOID(N##_atomic_##NAME, (T * dest, T value, int pe), CHANGE(HOW, ), dest, value, pe)
 
-#define ADD(T, N) \
-	DEFINE(T, N##_atomic_compare_swap, (T * dest, T cond, T value, int pe), \
-	       FETCH(GN_CAS, const T to = value; value = cond, &to), dest, cond, value, pe) \
+#define ADD(T, N)                                                                                       \
+	DEFINE(T, N##_atomic_compare_swap, (T * dest, T cond, T value, int pe),                         \
+	       FETCH(GN_CAS, const T to = value; value = cond, &to), dest, cond, value, pe)             \
 	DEFINE(T, N##_atomic_fetch_inc, (T * dest, int pe), FETCH(GN_ADD, T value = 1, NULL), dest, pe) \
-	DEFINE_VOID(N##_atomic_inc, (T * dest, int pe), CHANGE(GN_ADD, const T value = 1), dest, pe) \
+	DEFINE_VOID(N##_atomic_inc, (T * dest, int pe), CHANGE(GN_ADD, const T value = 1), dest, pe)    \
 	BY(T, N, add, GN_ADD)
 
 #define BITS(T, N) BY(T, N, and, GN_AND) BY(T, N, or, GN_OR) BY(T, N, xor, GN_XOR)
@@ -98,10 +100,19 @@ SHMEM__BITS_ALIAS(BITS)
 
 /* ---- older names ---- */
 
-#define OLD_SWAP(T, N) \
-	T shmem_##N##_fetch(const T *source, int pe) { return shmem_##N##_atomic_fetch(source, pe); } \
-	void shmem_##N##_set(T *dest, T value, int pe) { shmem_##N##_atomic_set(dest, value, pe); } \
-	T shmem_##N##_swap(T *dest, T value, int pe) { return shmem_##N##_atomic_swap(dest, value, pe); }
+#define OLD_SWAP(T, N)                                           \
+	T shmem_##N##_fetch(const T *source, int pe)             \
+	{                                                        \
+		return shmem_##N##_atomic_fetch(source, pe);     \
+	}                                                        \
+	void shmem_##N##_set(T *dest, T value, int pe)           \
+	{                                                        \
+		shmem_##N##_atomic_set(dest, value, pe);         \
+	}                                                        \
+	T shmem_##N##_swap(T *dest, T value, int pe)             \
+	{                                                        \
+		return shmem_##N##_atomic_swap(dest, value, pe); \
+	}
 #define OLD_ADD(T, N)                                                          \
 	T shmem_##N##_cswap(T *dest, T cond, T value, int pe)                  \
 	{                                                                      \
@@ -128,7 +139,8 @@ SHMEM__SIGNED(OLD_SWAP)
 SHMEM__FLOATS(OLD_SWAP)
 SHMEM__SIGNED(OLD_ADD)
 
-long (shmem_swap)(long *dest, long value, int pe)
+long(shmem_swap)(long *dest, long value, int pe)
 {
 	return shmem_long_atomic_swap(dest, value, pe);
 }
+/* clang-format on */

@@ -62,8 +62,8 @@ static void collect(struct gn_net_team team, char *dest, const void *source, siz
 	for (uint32_t k = 0; k < rank; k++)
 		at += sizes[k];
 	for (uint32_t k = 0; bytes && !rc && k < team.nodes; k++)
-		rc = gn_net_put(n, gn_net_team_node(&team, (rank + k) % team.nodes), dest + at, source,
-		                bytes);
+		rc =
+		    gn_net_put(n, gn_net_team_node(&team, (rank + k) % team.nodes), dest + at, source, bytes);
 	if (!rc)
 		rc = gn_net_team_barrier(n, &team);
 	free(sizes);
@@ -72,7 +72,7 @@ static void collect(struct gn_net_team team, char *dest, const void *source, siz
 
 /* To each its block, which begins where the strides have it. */
 static void alltoalls(struct gn_net_team team, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst,
-		      size_t nelems, size_t bytes)
+                      size_t nelems, size_t bytes)
 {
 	const struct gn_net_view *n = gn_shmem.view;
 	uint32_t rank = 0;

@@ -44,7 +44,7 @@ void gn_shmem_fail(const char *function, int code, int pe)
 	const char *words = gn_net_message(gn_shmem.net);
 
 	fprintf(stderr, "PE %d: %s with PE %d: %s%s%s\n", shmem_my_pe(), function, pe, gn_error_name(code),
-		*words ? ": " : "", words);
+	        *words ? ": " : "", words);
 	shmem_global_exit(EXIT_FAILURE);
 	abort();
 }

@@ -20,7 +20,7 @@ struct gn_shmem {
 	 * of that
 	 */
 	char *meetings;
-	uint64_t done;   /* of the log: messages up to here are done */
+	uint64_t done; /* of the log: messages up to here are done */
 	/* 1: a message may yet be behind what this PE does itself in the same other's heap */
 	uint32_t behind;
 };

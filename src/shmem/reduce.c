@@ -3,7 +3,7 @@
 #include <shmem/team.h>
 
 static void reduce(struct gn_net_team team, void *dest, const void *source, int nreduce, size_t bytes,
-		   gn_net_combine_fn *combine)
+                   gn_net_combine_fn *combine)
 {
 	const uint64_t count = nreduce > 0 ? (uint64_t)nreduce : 0;
 

@@ -74,51 +74,52 @@ static void iget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, s
 
 /* ---- the names ---- */
 
+/* clang-format off: macros of whole functions */
 #define ARGUMENTS(...) __VA_ARGS__
 
 /* A function, and that with a context. */
-#define DEFINE(NAME, PARAMETERS, CALL) \
-	void shmem_##NAME(ARGUMENTS PARAMETERS) \
-	{ \
-		CALL; \
-	} \
+#define DEFINE(NAME, PARAMETERS, CALL)                               \
+	void shmem_##NAME(ARGUMENTS PARAMETERS)                      \
+	{                                                            \
+		CALL;                                                \
+	}                                                            \
 	void shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
-	{ \
-		(void)ctx; \
-		CALL; \
+	{                                                            \
+		(void)ctx;                                           \
+		CALL;                                                \
 	}
 #define MOVE(T) (T * dest, const T *source, size_t nelems, int pe)
 #define STRIDE(T) (T * dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)
 #define STRIDED(BYTES) ((char *)dest, (const char *)source, dst, sst, nelems, BYTES, pe)
 
-#define TYPE(T, N) \
-	DEFINE(N##_put, MOVE(T), put(dest, source, nelems * sizeof(T), pe)) \
-	DEFINE(N##_get, MOVE(T), get(dest, source, nelems * sizeof(T), pe)) \
-	DEFINE(N##_put_nbi, MOVE(T), put(dest, source, nelems * sizeof(T), pe)) \
-	DEFINE(N##_get_nbi, MOVE(T), get_nbi(dest, source, nelems * sizeof(T), pe)) \
-	DEFINE(N##_iput, STRIDE(T), iput STRIDED(sizeof(T))) \
-	DEFINE(N##_iget, STRIDE(T), iget STRIDED(sizeof(T))) \
+#define TYPE(T, N)                                                                      \
+	DEFINE(N##_put, MOVE(T), put(dest, source, nelems * sizeof(T), pe))             \
+	DEFINE(N##_get, MOVE(T), get(dest, source, nelems * sizeof(T), pe))             \
+	DEFINE(N##_put_nbi, MOVE(T), put(dest, source, nelems * sizeof(T), pe))         \
+	DEFINE(N##_get_nbi, MOVE(T), get_nbi(dest, source, nelems * sizeof(T), pe))     \
+	DEFINE(N##_iput, STRIDE(T), iput STRIDED(sizeof(T)))                            \
+	DEFINE(N##_iget, STRIDE(T), iget STRIDED(sizeof(T)))                            \
 	DEFINE(N##_p, (T * dest, T value, int pe), put(dest, &value, sizeof value, pe)) \
-	T shmem_##N##_g(const T *source, int pe) \
-	{ \
-		T value; \
-\
-		get(&value, source, sizeof value, pe); \
-		return value; \
-	} \
-	T shmem_ctx_##N##_g(shmem_ctx_t ctx, const T *source, int pe) \
-	{ \
-		(void)ctx; \
-		return shmem_##N##_g(source, pe); \
+	T shmem_##N##_g(const T *source, int pe)                                        \
+	{                                                                               \
+		T value;                                                                \
+                                                                                        \
+		get(&value, source, sizeof value, pe);                                  \
+		return value;                                                           \
+	}                                                                               \
+	T shmem_ctx_##N##_g(shmem_ctx_t ctx, const T *source, int pe)                   \
+	{                                                                               \
+		(void)ctx;                                                              \
+		return shmem_##N##_g(source, pe);                                       \
 	}
 
-#define BYTES_MOVE(BYTES, N) \
-	DEFINE(put##N, MOVE(void), put(dest, source, nelems * BYTES, pe)) \
-	DEFINE(get##N, MOVE(void), get(dest, source, nelems * BYTES, pe)) \
-	DEFINE(put##N##_nbi, MOVE(void), put(dest, source, nelems * BYTES, pe)) \
-	DEFINE(get##N##_nbi, MOVE(void), get_nbi(dest, source, nelems * BYTES, pe))
-#define SIZE(BYTES, N) \
-	BYTES_MOVE(BYTES, N) \
+#define BYTES_MOVE(BYTES, N)                                                   \
+	DEFINE(put##N, MOVE(void), put(dest, source, nelems *BYTES, pe))       \
+	DEFINE(get##N, MOVE(void), get(dest, source, nelems *BYTES, pe))       \
+	DEFINE(put##N##_nbi, MOVE(void), put(dest, source, nelems *BYTES, pe)) \
+	DEFINE(get##N##_nbi, MOVE(void), get_nbi(dest, source, nelems *BYTES, pe))
+#define SIZE(BYTES, N)                                     \
+	BYTES_MOVE(BYTES, N)                               \
 	DEFINE(iput##N, STRIDE(void), iput STRIDED(BYTES)) \
 	DEFINE(iget##N, STRIDE(void), iget STRIDED(BYTES))
 
@@ -126,3 +127,4 @@ SHMEM__RMA_OWN(TYPE)
 SHMEM__RMA_ALIAS(TYPE)
 SHMEM__SIZES(SIZE)
 BYTES_MOVE(1, mem)
+/* clang-format on */

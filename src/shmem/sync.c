@@ -61,42 +61,42 @@ static void wait_on(const char *function, uint32_t tries, uint64_t *deadline)
 		gn_shmem_fail(function, rc, shmem_my_pe());
 }
 
-#define COMPARE(T, N) \
-	static int compare_##N(T is, int cmp, T value) \
-	{ \
-		switch (cmp) { \
-		case SHMEM_CMP_EQ: return is == value; \
-		case SHMEM_CMP_NE: return is != value; \
-		case SHMEM_CMP_GT: return is > value; \
-		case SHMEM_CMP_GE: return is >= value; \
-		case SHMEM_CMP_LT: return is < value; \
-		case SHMEM_CMP_LE: return is <= value; \
+#define COMPARE(T, N)                                                                                \
+	static int compare_##N(T is, int cmp, T value)                                               \
+	{                                                                                            \
+		switch (cmp) {                                                                       \
+		case SHMEM_CMP_EQ: return is == value;                                               \
+		case SHMEM_CMP_NE: return is != value;                                               \
+		case SHMEM_CMP_GT: return is > value;                                                \
+		case SHMEM_CMP_GE: return is >= value;                                               \
+		case SHMEM_CMP_LT: return is < value;                                                \
+		case SHMEM_CMP_LE: return is <= value;                                               \
 		default: gn_shmem_fail("shmem_test: no such comparison", -GN_EINVAL, shmem_my_pe()); \
-		} \
+		}                                                                                    \
 	}
 
 /*
  * Who sees the value sees what was put before it. Others run until then: the network's thread is one of them.
  */
-#define TEST(T, N) \
-	COMPARE(T, N) \
-	int shmem_##N##_test(T *ivar, int cmp, T value) \
-	{ \
-		const int is = compare_##N(*(volatile T *)ivar, cmp, value); \
-\
-		if (is) \
-			simt_fence_acq_rel_sys(); \
-		else \
-			simt_relax(); \
-		return is; \
-	} \
-	void shmem_##N##_wait_until(T *ivar, int cmp, T value) \
-	{ \
-		uint64_t deadline = 0; \
-\
+#define TEST(T, N)                                                                               \
+	COMPARE(T, N)                                                                            \
+	int shmem_##N##_test(T *ivar, int cmp, T value)                                          \
+	{                                                                                        \
+		const int is = compare_##N(*(volatile T *)ivar, cmp, value);                     \
+                                                                                                 \
+		if (is)                                                                          \
+			simt_fence_acq_rel_sys();                                                \
+		else                                                                             \
+			simt_relax();                                                            \
+		return is;                                                                       \
+	}                                                                                        \
+	void shmem_##N##_wait_until(T *ivar, int cmp, T value)                                   \
+	{                                                                                        \
+		uint64_t deadline = 0;                                                           \
+                                                                                                 \
 		for (uint32_t tries = 0; !compare_##N(*(volatile T *)ivar, cmp, value); tries++) \
-			wait_on("shmem_wait_until", tries, &deadline); \
-		simt_fence_acq_rel_sys(); \
+			wait_on("shmem_wait_until", tries, &deadline);                           \
+		simt_fence_acq_rel_sys();                                                        \
 	}
 
 SHMEM__WAIT_OWN(TEST)
@@ -183,9 +183,9 @@ void shmem_clear_lock(long *lock)
 
 /* ---- older names ---- */
 
-#define OLD_WAIT(T, N) \
-	void shmem_##N##_wait(T *ivar, T value) \
-	{ \
+#define OLD_WAIT(T, N)                                             \
+	void shmem_##N##_wait(T *ivar, T value)                    \
+	{                                                          \
 		shmem_##N##_wait_until(ivar, SHMEM_CMP_NE, value); \
 	}
 SHMEM__WHOLE(OLD_WAIT)
@@ -195,7 +195,7 @@ void shmem_wait(long *ivar, long value)
 	shmem_long_wait(ivar, value);
 }
 
-void (shmem_wait_until)(long *ivar, int cmp, long value)
+void(shmem_wait_until)(long *ivar, int cmp, long value)
 {
 	shmem_long_wait_until(ivar, cmp, value);
 }

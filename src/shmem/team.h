@@ -11,7 +11,7 @@
 
 GN__STATIC_ASSERT(SHMEM_SYNC_SIZE * sizeof(long) == sizeof(struct gn_net_group), "pSync holds a group");
 GN__STATIC_ASSERT(SHMEM_BARRIER_SYNC_SIZE * sizeof(long) == offsetof(struct gn_net_group, down_word),
-		  "a short pSync holds its counts");
+                  "a short pSync holds its counts");
 
 static inline char *gn_shmem_meeting(char *sync)
 {

@@ -9,8 +9,7 @@
 
 #include <simt/machine.h>
 
-namespace
-{
+namespace {
 
 struct cuda_stream {
 	struct simt_stream base; /* first */
@@ -37,7 +36,7 @@ struct cuda_stream *of(struct simt_stream *s)
 
 /* The calling thread works on this device until the end of the scope. */
 class on_device {
-public:
+      public:
 	explicit on_device(int device)
 	{
 		if (cudaGetDevice(&before_) != cudaSuccess)
@@ -47,14 +46,16 @@ public:
 		else
 			cudaSetDevice(device);
 	}
-	explicit on_device(const struct simt_machine *m) : on_device(of(m)->device) {}
+	explicit on_device(const struct simt_machine *m) : on_device(of(m)->device)
+	{
+	}
 	~on_device()
 	{
 		if (before_ >= 0)
 			cudaSetDevice(before_);
 	}
 
-private:
+      private:
 	int before_;
 };
 
@@ -76,8 +77,7 @@ int translate(struct gn_error *failure, cudaError_t rc, const char *what)
 		    failure, -GN_ENODEV,
 		    "cuda: %s: the program was not compiled for this device; build it for its architecture",
 		    what);
-	default:
-		return gn_error_set(failure, -GN_EIO, "cuda: %s: %s", what, cudaGetErrorString(rc));
+	default: return gn_error_set(failure, -GN_EIO, "cuda: %s: %s", what, cudaGetErrorString(rc));
 	}
 }
 
@@ -380,7 +380,7 @@ int prepare(struct simt_machine *m, const struct simt_kernel *kernel)
 }
 
 int new_stream(struct simt_stream **stream, struct simt_machine *m, cudaStream_t handle, int adopted,
-	       struct gn_error *error)
+               struct gn_error *error)
 {
 	struct cuda_stream *made = (struct cuda_stream *)calloc(1, sizeof *made);
 
@@ -448,10 +448,11 @@ void close_machine(struct simt_machine *m)
 	free(c);
 }
 
-const struct simt_machine_ops ops = {
-	cuda_alloc, cuda_free, pin, unpin, prepare, info, close_machine,
-	stream_create, stream_adopt, stream_destroy, stream_handle, launch, stream_wait, stream_move,
-	reach, export_, import, unimport, reside};
+const struct simt_machine_ops ops = {cuda_alloc,   cuda_free,      pin,           unpin,
+                                     prepare,      info,           close_machine, stream_create,
+                                     stream_adopt, stream_destroy, stream_handle, launch,
+                                     stream_wait,  stream_move,    reach,         export_,
+                                     import,       unimport,       reside};
 
 int describe(struct cuda_machine *c)
 {

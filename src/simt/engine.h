@@ -31,8 +31,8 @@ struct simt__launch {
 	uint32_t next_block; /* atomic: the first one not taken */
 	/* blocks that a worker begins while its threads wait, before others had time to join */
 	uint32_t share;
-	int failed;          /* atomic: set once, last, by the thread that writes error */
-	int failing;         /* atomic: who writes error */
+	int failed;  /* atomic: set once, last, by the thread that writes error */
+	int failing; /* atomic: who writes error */
 	struct gn_error error;
 	char begun, ended; /* addresses for SIMT__ACQUIRE and SIMT__RELEASE */
 };

@@ -32,7 +32,7 @@ int simt_open(struct simt_machine **machine, const struct simt_options *options,
 		return open_cuda(machine, options, error);
 	return gn_error_set(error, -GN_ENODEV,
 	                    "no machine is called \"%s\": use \"cpu\", \"cuda\" or \"cuda:1\"",
-			            options->name);
+	                    options->name);
 }
 
 void simt_close(struct simt_machine *machine)

@@ -24,7 +24,7 @@ static const char file_name[] = "grapnel", link_begins[] = "/memfd:grapnel";
 struct mapping {
 	void *base;
 	size_t bytes;
-	int fd; /* -1: it is the process's own */
+	int fd;          /* -1: it is the process's own */
 	uint64_t number; /* of the file */
 };
 

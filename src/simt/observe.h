@@ -18,8 +18,8 @@ extern "C" {
 #endif
 
 enum simt__seen_kind {
-	SIMT__SEEN_BLOCK,  /* a basic block begins */
-	SIMT__SEEN_LOAD,   /* also an atomic that changed nothing */
+	SIMT__SEEN_BLOCK, /* a basic block begins */
+	SIMT__SEEN_LOAD,  /* also an atomic that changed nothing */
 	SIMT__SEEN_STORE,
 	SIMT__SEEN_UPDATE, /* an atomic that read and wrote */
 	SIMT__SEEN_BARRIER /* of the block: the lane is about to wait there */

@@ -62,7 +62,7 @@ static void release_group(struct simt__warp *warp)
 static const char *collective_name(uint32_t collective)
 {
 	static const char *const names[] = {"simt_ballot",    "simt_or",        "simt_shfl",
-					    "simt_match_any", "simt_warp_sync", "simt_copy"};
+	                                    "simt_match_any", "simt_warp_sync", "simt_copy"};
 
 	return names[collective];
 }

@@ -15,7 +15,7 @@ static const char *remedy(int error_number, const struct gn_store_settings *sett
 	case ENOENT:
 		return settings->create              ? "its folder is not there; make that first"
 		       : settings->options.read_only ? "check the path"
-						     : "check the path, or add create=SIZE to make the file";
+		                                     : "check the path, or add create=SIZE to make the file";
 	case ENOTDIR: return "a part of the path is not a directory";
 	case EACCES:
 	case EPERM:

@@ -120,13 +120,13 @@ static int refuse(const struct gn_uri *uri, const struct gn_uri_option *given, c
 	char forms[160];
 
 	if (option)
-		return gn_error_set(
-		    error, -GN_EINVAL, "%s:%s: option %s%s%s is not possible; it is written %s%s",
-		    uri->scheme, uri->path, given->name, given->value ? "=" : "",
-		    given->value ? given->value : "", option->form,
-		    option->bit == GN_OPTION_DEPTH      ? ", N a power of two from 2 to 32768"
-		    : option->bit == GN_OPTION_TRANSFER ? ", SIZE up to 2M"
-		                                        : "");
+		return gn_error_set(error, -GN_EINVAL,
+		                    "%s:%s: option %s%s%s is not possible; it is written %s%s", uri->scheme,
+		                    uri->path, given->name, given->value ? "=" : "",
+		                    given->value ? given->value : "", option->form,
+		                    option->bit == GN_OPTION_DEPTH      ? ", N a power of two from 2 to 32768"
+		                    : option->bit == GN_OPTION_TRANSFER ? ", SIZE up to 2M"
+		                                                        : "");
 	list_forms(forms, sizeof forms, known);
 	return gn_error_set(error, -GN_EINVAL, "%s:%s: there is no option \"%s\"; %s: knows %s", uri->scheme,
 	                    uri->path, given->name, uri->scheme, forms);

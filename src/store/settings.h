@@ -24,8 +24,8 @@ enum gn_store_option {
 	GN_OPTION_IO = 1 << 7,
 	GN_OPTION_TRANSFER = 1 << 8,
 	/* What every store behind queue pairs knows. */
-	GN_OPTIONS_QUEUES = GN_OPTION_QUEUES | GN_OPTION_DEPTH | GN_OPTION_TIMEOUT | GN_OPTION_THREADS |
-			    GN_OPTION_TRANSFER
+	GN_OPTIONS_QUEUES =
+	    GN_OPTION_QUEUES | GN_OPTION_DEPTH | GN_OPTION_TIMEOUT | GN_OPTION_THREADS | GN_OPTION_TRANSFER
 };
 
 /* How a file is read and written. */

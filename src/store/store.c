@@ -122,7 +122,7 @@ int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t
 }
 
 int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
-                   struct gn_error *error)
+                        struct gn_error *error)
 {
 	int rc = check_range(store, offset, bytes, error);
 

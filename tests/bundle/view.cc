@@ -17,9 +17,9 @@ static_assert(std::is_standard_layout<gn::array<pair>>::value, "plain data, fit 
 static_assert(sizeof(gn::array<double>) <= sizeof(struct gn_array) + 32,
               "little more than a handle in kernel arguments");
 static_assert(std::is_same<decltype(std::declval<const gn::array<int> &>()[0]), int>::value,
-	      "a const array gives values: nothing to write through");
+              "a const array gives values: nothing to write through");
 static_assert(std::is_same<decltype(std::declval<gn::array<int> &>()[0]), gn::element<int>>::value,
-	      "a non-const array gives elements");
+              "a non-const array gives elements");
 
 enum { COUNT = 20000 };
 
@@ -208,7 +208,7 @@ struct fixture {
 };
 
 static struct fixture open_fixture(struct simt_machine *machine, enum gn_mode mode, enum gn_cache_table table,
-                           int counters)
+                                   int counters)
 {
 	struct gn_cache_options options = {};
 	struct fixture b = {};
@@ -337,8 +337,8 @@ static void every_hit_is_counted(struct fixture *b)
 
 static void try_all(struct simt_machine *m, enum gn_mode mode, enum gn_cache_table table, int counters)
 {
-	struct fixture b = open_fixture(m, mode, table, counters), second = open_fixture(m, mode, table,
-	                                                                                 counters);
+	struct fixture b = open_fixture(m, mode, table, counters),
+	               second = open_fixture(m, mode, table, counters);
 	static const char zeros[PAGE] = {};
 
 	a_page_is_remembered(&b, &second);

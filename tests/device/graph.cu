@@ -331,7 +331,7 @@ static void replay_beside_a_standing_kernel(struct fixture *b)
 
 struct rows {
 	struct gn_gather *gather;
-	struct gn_batch batch; // index and rows in the device's memory
+	struct gn_batch batch;   // index and rows in the device's memory
 	uint64_t *index, *words; // the host's
 };
 

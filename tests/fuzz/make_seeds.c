@@ -113,13 +113,13 @@ static void put_packets(const char *directory)
 	struct {
 		unsigned char class_;
 		uint64_t word[15];
-	} __attribute__((packed)) packet = {2, {
-		gn__message_head((GN__MESSAGE_CHANGE + GN_ADD) | wide, 2, 16), 5,
-		gn__message_head(GN__MESSAGE_SIGNAL, 2, 16),
-		gn__message_head((GN__MESSAGE_CHANGE + GN_CAS) | fetch, 2, 16), 1, 2, 7,
-		gn__message_head(bytes, 2, 9), 100, 1, 2,
-		gn__message_head(bytes | fetch, 2, 9), 100, 7,
-		gn__message_head(GN__MESSAGE_CALL, 2, 0)}};
+	} __attribute__((packed))
+	packet = {2,
+	          {gn__message_head((GN__MESSAGE_CHANGE + GN_ADD) | wide, 2, 16), 5,
+	           gn__message_head(GN__MESSAGE_SIGNAL, 2, 16),
+	           gn__message_head((GN__MESSAGE_CHANGE + GN_CAS) | fetch, 2, 16), 1, 2, 7,
+	           gn__message_head(bytes, 2, 9), 100, 1, 2, gn__message_head(bytes | fetch, 2, 9), 100, 7,
+	           gn__message_head(GN__MESSAGE_CALL, 2, 0)}};
 
 	put(name(directory, "packet", 0), &packet, sizeof packet);
 	packet.class_ = 3;
@@ -166,10 +166,9 @@ static void put_compressed(const char *directory)
 		unsigned char head_from, head_count;
 		uint64_t operand;
 		unsigned char operand_from, operand_count, place[4];
-	} __attribute__((packed))
-	packet = {64 + 2, 8, 4, 2, 0, gn__message_head((GN__MESSAGE_CHANGE + GN_ADD) | GN__MESSAGE_WIDE, 2,
-	                                               0),
-	          0,      1, 5, 0, 0, {16, 18, 20, 24}};
+	} __attribute__((packed)) packet = {
+	    64 + 2, 8, 4, 2, 0, gn__message_head((GN__MESSAGE_CHANGE + GN_ADD) | GN__MESSAGE_WIDE, 2, 0),
+	    0,      1, 5, 0, 0, {16, 18, 20, 24}};
 
 	put(name(directory, "packet", 4), &packet, sizeof packet);
 }

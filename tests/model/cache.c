@@ -120,7 +120,7 @@ static void draw_wide(uint64_t *s, struct trial *t)
 
 		for (uint32_t k = 0; k < WIDE; k++) {
 			struct step step = {op, (uint8_t)((page + draw_below(s, 1 + apart)) % t->cache.pages),
-					    (uint8_t)draw_below(s, PAGE_WORDS), 0};
+			                    (uint8_t)draw_below(s, PAGE_WORDS), 0};
 
 			t->steps[k] = steps;
 			t->step[k][n] = step;
@@ -191,6 +191,7 @@ struct small {
 	enum way way;
 };
 
+/* clang-format off */
 static const struct small small[] = {
     {"direct, 1 frame: two readers of two pages", 3, 0, 1, 2, GN_CLOCK, 0, 0, {"r0r1", "r1r0", 0}, 1},
     {"direct, 1 frame: reader and writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"r0r0", "w1w0", 0}, 1},
@@ -385,6 +386,7 @@ static const struct small small[] = {
     {"sets, 1 way: blocks, a fill fails",
      3, 1, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
 };
+/* clang-format on */
 
 static void set_small(const struct small *s)
 {
@@ -573,8 +575,8 @@ static int check_words(const struct trial *t)
 static uint32_t page_in(const struct trial *t, uint32_t frame, uint64_t *word)
 {
 	const uint32_t page = t->cache.owner ? t->owner[frame]
-					     : (uint32_t)gn__page_of(&t->cache, frame / t->cache.ways,
-								     gn__word_payload(t->word[frame]));
+	                                     : (uint32_t)gn__page_of(&t->cache, frame / t->cache.ways,
+	                                                             gn__word_payload(t->word[frame]));
 
 	if (page >= t->cache.pages)
 		return UINT32_MAX;
@@ -615,8 +617,8 @@ static int check_frames(const struct trial *t)
 		    (t->owner[k] >= t->cache.pages || !(t->word[t->owner[k]] & GN__WORD_HELD)))
 			return model_wrong("frame %u is lost: its owner is %x", k, t->owner[k]);
 		for (uint32_t other = 0; !t->cache.owner && other < k; other++)
-			if (k / t->cache.ways == other / t->cache.ways &&
-			    t->word[k] & GN__WORD_HELD && t->word[other] & GN__WORD_HELD &&
+			if (k / t->cache.ways == other / t->cache.ways && t->word[k] & GN__WORD_HELD &&
+			    t->word[other] & GN__WORD_HELD &&
 			    gn__word_payload(t->word[k]) == gn__word_payload(t->word[other]))
 				return model_wrong("frames %u and %u hold one page", other, k);
 		if (check_sectors(t, k))

@@ -138,7 +138,7 @@ SIMT_FN struct gn_store_status put_run(struct trial *t, uint64_t offset, const v
 }
 
 SIMT_FN struct gn_store_status trial_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
-                                           uint64_t offset, void *to, uint32_t bytes)
+                                               uint64_t offset, void *to, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
 
@@ -151,7 +151,7 @@ SIMT_FN struct gn_store_status trial_read_warp(const struct gn_store_view *s, ui
 
 /* Memory does not fail. The runs lead into the trial's disk. */
 SIMT_FN struct simt__element trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
-                                         uint32_t bytes, struct simt__element ask)
+                                              uint32_t bytes, struct simt__element ask)
 {
 	struct trial *t = &the_trial;
 	const char *asked;
@@ -161,20 +161,20 @@ SIMT_FN struct simt__element trial_load_asked(uint32_t mask, uint32_t wants, voi
 		fetch_run(t, (uint64_t)(from - (const char *)t->disk), to, bytes, 0);
 	simt_warp_sync(mask);
 	asked = (const char *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)to,
-						       ask.lane < 32 ? ask.lane : simt_first_lane(mask));
+	                                               ask.lane < 32 ? ask.lane : simt_first_lane(mask));
 	if (ask.lane < 32)
 		simt__take(&ask, asked + ask.at);
 	return ask;
 }
 
 SIMT_FN struct simt__element trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
-                                         struct simt__element ask)
+                                              struct simt__element ask)
 {
 	return trial_load_asked(mask, wants, to, from, TRIAL_LINE, ask);
 }
 
 SIMT_FN struct gn_store_status trial_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
-                                         uint64_t offset, const void *from, uint32_t bytes)
+                                                uint64_t offset, const void *from, uint32_t bytes)
 {
 	struct gn_store_status status = {0, 0};
 
@@ -186,7 +186,7 @@ SIMT_FN struct gn_store_status trial_write_warp(const struct gn_store_view *s, u
 }
 
 SIMT_FN struct gn_store_status trial_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
-                                          uint32_t bytes)
+                                                 uint32_t bytes)
 {
 	struct trial *t = trial_of(s);
 	struct gn_store_status status = {0, 0};
@@ -200,8 +200,7 @@ SIMT_FN struct gn_store_status trial_read_thread(const struct gn_store_view *s, 
 
 /* A block is read, changed and written. */
 SIMT_FN struct gn_store_status trial_write_thread(const struct gn_store_view *s, uint64_t offset,
-                                                  const void *from,
-                                          uint32_t bytes)
+                                                  const void *from, uint32_t bytes)
 {
 	struct trial *t = trial_of(s);
 	uint32_t page = (uint32_t)(offset >> PAGE_LOG2);

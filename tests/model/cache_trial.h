@@ -46,27 +46,36 @@ enum { TRIAL_LINE = 8 };
 
 struct gn_store_view;
 SIMT_FN struct gn_store_status trial_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
-                                           uint64_t offset, void *to, uint32_t bytes);
+                                               uint64_t offset, void *to, uint32_t bytes);
 SIMT_FN struct gn_store_status trial_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
-                                         uint64_t offset, const void *from, uint32_t bytes);
+                                                uint64_t offset, const void *from, uint32_t bytes);
 SIMT_FN struct gn_store_status trial_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
-                                          uint32_t bytes);
+                                                 uint32_t bytes);
 SIMT_FN struct gn_store_status trial_write_thread(const struct gn_store_view *s, uint64_t offset,
-                                                  const void *from,
-                                          uint32_t bytes);
+                                                  const void *from, uint32_t bytes);
 SIMT_FN struct simt__element trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
-                                         uint32_t bytes, struct simt__element ask);
+                                              uint32_t bytes, struct simt__element ask);
 SIMT_FN struct simt__element trial_load_lines(uint32_t mask, uint32_t wants, void *to, const char *from,
-                                         struct simt__element ask);
+                                              struct simt__element ask);
 
 #include <grapnel/array.h>
 #include <grapnel/detail/array/recent.h>
 
 enum op {
-	OP_READ, OP_WRITE, OP_CURSOR, OP_HALVES,
+	OP_READ,
+	OP_WRITE,
+	OP_CURSOR,
+	OP_HALVES,
 	OP_LOW, /* write half of a word */
-	OP_ADD, OP_CAS, OP_PREFETCH,
-	OP_HOLD, OP_HOLD_WRITE, OP_HOLD_TWO, OP_FLUSH, OP_OVERWRITE, OPS,
+	OP_ADD,
+	OP_CAS,
+	OP_PREFETCH,
+	OP_HOLD,
+	OP_HOLD_WRITE,
+	OP_HOLD_TWO,
+	OP_FLUSH,
+	OP_OVERWRITE,
+	OPS,
 	OP_RECENT = OPS /* in scripts only */
 };
 
@@ -112,13 +121,13 @@ struct trial {
 	struct step step[MOST_THREADS][MOST_STEPS];
 	struct fault planned[CALLS];
 	uint64_t patience_ns;
-	int lingers;      /* transfers wait for others; else these may interrupt them */
+	int lingers;          /* transfers wait for others; else these may interrupt them */
 	uint32_t sector_log2; /* 0: none */
 	enum way way;
 	int reads_ahead;
-	uint32_t counts;            /* 1: word 0 of the shared pages is counted up by all */
-	uint8_t whole[MOST_PAGES];  /* whose page it is, or SHARED */
-	uint32_t lot; /* places of the hand that are taken at once */
+	uint32_t counts;           /* 1: word 0 of the shared pages is counted up by all */
+	uint8_t whole[MOST_PAGES]; /* whose page it is, or SHARED */
+	uint32_t lot;              /* places of the hand that are taken at once */
 	uint32_t low_water;
 	uint32_t version; /* of all words in the beginning */
 	uint64_t seed;

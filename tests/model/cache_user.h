@@ -84,7 +84,7 @@ SIMT_FN int read_by(struct user *u, uint32_t element, uint8_t op, uint64_t *valu
 	if (op != OP_CURSOR)
 		return gn_array_read(a, element, value);
 	return element & 1 ? gn__cursor_read_every(&u->cursor, element, 1, 1, value, sizeof *value)
-			   : gn__cursor_read(&u->cursor, element, value, sizeof *value);
+	                   : gn__cursor_read(&u->cursor, element, value, sizeof *value);
 }
 
 SIMT_FN void read_one(struct user *u, uint32_t element, uint8_t op)
@@ -163,7 +163,7 @@ SIMT_FN void write_one(struct user *u, uint32_t page, int low_only)
 	}
 	value = begin_write(t, element);
 	rc = low_only ? gn_write_u32(&t->halves, 2 * (uint64_t)element, (uint32_t)value)
-		      : gn_array_write(&t->array, element, &value);
+	              : gn_array_write(&t->array, element, &value);
 	if (rc)
 		check_failure(t, rc);
 	end_write(t, element, value, rc);

@@ -78,7 +78,7 @@ SIMT_FN void produce(struct trial *t, uint32_t producer)
 			    (const char *)bytes, 16);
 		else
 			rc = gn__net_push(&t->view, form, head_of(form, producer, k), word_of(producer, k, 1),
-					  word_of(producer, k, 2), word_of(producer, k, 3));
+			                  word_of(producer, k, 2), word_of(producer, k, 3));
 		if (rc)
 			blame(t, "a producer waits for ever");
 	}
@@ -143,7 +143,7 @@ SIMT_FN void log_trial(const struct arguments *a)
 SIMT_KERNEL(log_trial, struct arguments)
 
 static void set(uint32_t producers, uint32_t each, uint32_t capacity, uint32_t mixed, uint32_t bytes,
-		uint64_t start)
+                uint64_t start)
 {
 	the_trial.producers = producers;
 	the_trial.each = each;

@@ -84,7 +84,7 @@ int main(int count, char **argument)
 	options.timeout_ns = TIMEOUT_MS * 1000000ull;
 	rc = gn_net_run(&options, lose_one, &signal_number, &error);
 	fprintf(stderr, "node %u ends after %llu ms: %s: %s\n", own_node,
-		(unsigned long long)(simt_clock_ns() - begin) / 1000000, gn_error_name(rc), error.text);
+	        (unsigned long long)(simt_clock_ns() - begin) / 1000000, gn_error_name(rc), error.text);
 	if (rc == -GN_ETIMEDOUT && strstr(error.text, "node 1"))
 		note(argument[2]);
 	wait_for_others(argument[2]);

@@ -5,54 +5,54 @@
 enum { TIMES = 200 };
 
 /* All PEs change the word of PE 0; the sum of what comes back says that each saw another state. */
-#define COUNT(T, N) \
-	static void count_##N(int me, int pes) \
-	{ \
-		static T word, seen; \
-		T sum = 0; \
-\
-		for (int k = 0; k < TIMES; k++) { \
-			sum += shmem_##N##_atomic_fetch_inc(&word, 0); \
-			shmem_##N##_atomic_add(&word, 2, 0); \
-			shmem_##N##_atomic_inc(&word, 0); \
-			sum -= shmem_##N##_atomic_fetch_add(&word, (T)0 - (T)3, 0); \
-			shmem_##N##_atomic_add(&word, 1, 0); \
-		} \
-		shmem_##N##_atomic_add(&seen, sum, 0); \
-		shmem_barrier_all(); \
-		check(shmem_##N##_atomic_fetch(&word, 0) == (T)(TIMES * 2 * pes)); \
-		if (pes == 1) \
-			check(seen == (T)0 - (T)(4 * TIMES)); \
-		shmem_barrier_all(); \
-		shmem_##N##_atomic_set(&word, (T)me, me); \
-		check(shmem_##N##_atomic_compare_swap(&word, (T)0 - (T)1, 5, me) == (T)me); \
+#define COUNT(T, N)                                                                             \
+	static void count_##N(int me, int pes)                                                  \
+	{                                                                                       \
+		static T word, seen;                                                            \
+		T sum = 0;                                                                      \
+                                                                                                \
+		for (int k = 0; k < TIMES; k++) {                                               \
+			sum += shmem_##N##_atomic_fetch_inc(&word, 0);                          \
+			shmem_##N##_atomic_add(&word, 2, 0);                                    \
+			shmem_##N##_atomic_inc(&word, 0);                                       \
+			sum -= shmem_##N##_atomic_fetch_add(&word, (T)0 - (T)3, 0);             \
+			shmem_##N##_atomic_add(&word, 1, 0);                                    \
+		}                                                                               \
+		shmem_##N##_atomic_add(&seen, sum, 0);                                          \
+		shmem_barrier_all();                                                            \
+		check(shmem_##N##_atomic_fetch(&word, 0) == (T)(TIMES * 2 * pes));              \
+		if (pes == 1)                                                                   \
+			check(seen == (T)0 - (T)(4 * TIMES));                                   \
+		shmem_barrier_all();                                                            \
+		shmem_##N##_atomic_set(&word, (T)me, me);                                       \
+		check(shmem_##N##_atomic_compare_swap(&word, (T)0 - (T)1, 5, me) == (T)me);     \
 		check(shmem_##N##_atomic_compare_swap(&word, (T)me, (T)0 - (T)2, me) == (T)me); \
-		check(shmem_##N##_atomic_swap(&word, 9, me) == (T)0 - (T)2); \
-		check(word == 9); \
-		shmem_barrier_all(); \
+		check(shmem_##N##_atomic_swap(&word, 9, me) == (T)0 - (T)2);                    \
+		check(word == 9);                                                               \
+		shmem_barrier_all();                                                            \
 	}
 SHMEM__AMO_OWN(COUNT)
 SHMEM__AMO_ALIAS(COUNT)
 
 /* Each PE owns a bit. */
-#define BITS(T, N) \
-	static void bits_##N(int me, int pes) \
-	{ \
-		static T word; \
-		const T all = (T)(((T)1 << pes) - 1), own = (T)((T)1 << me); \
-\
-		check(!(shmem_##N##_atomic_fetch_or(&word, own, pes - 1) & own)); \
-		shmem_barrier_all(); \
-		check(shmem_##N##_atomic_fetch(&word, pes - 1) == all); \
-		shmem_barrier_all(); \
-		shmem_##N##_atomic_xor(&word, own, pes - 1); \
-		check(!(shmem_##N##_atomic_fetch_xor(&word, own, pes - 1) & own)); \
+#define BITS(T, N)                                                                  \
+	static void bits_##N(int me, int pes)                                       \
+	{                                                                           \
+		static T word;                                                      \
+		const T all = (T)(((T)1 << pes) - 1), own = (T)((T)1 << me);        \
+                                                                                    \
+		check(!(shmem_##N##_atomic_fetch_or(&word, own, pes - 1) & own));   \
+		shmem_barrier_all();                                                \
+		check(shmem_##N##_atomic_fetch(&word, pes - 1) == all);             \
+		shmem_barrier_all();                                                \
+		shmem_##N##_atomic_xor(&word, own, pes - 1);                        \
+		check(!(shmem_##N##_atomic_fetch_xor(&word, own, pes - 1) & own));  \
 		check(shmem_##N##_atomic_fetch_and(&word, (T)~own, pes - 1) & own); \
-		shmem_##N##_atomic_or(&word, own, pes - 1); \
-		shmem_##N##_atomic_and(&word, (T)~own, pes - 1); \
-		shmem_barrier_all(); \
-		check(shmem_##N##_atomic_fetch(&word, pes - 1) == 0); \
-		shmem_barrier_all(); \
+		shmem_##N##_atomic_or(&word, own, pes - 1);                         \
+		shmem_##N##_atomic_and(&word, (T)~own, pes - 1);                    \
+		shmem_barrier_all();                                                \
+		check(shmem_##N##_atomic_fetch(&word, pes - 1) == 0);               \
+		shmem_barrier_all();                                                \
 	}
 SHMEM__BITS_GENERIC(BITS)
 SHMEM__BITS_ALIAS(BITS)

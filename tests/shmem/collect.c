@@ -110,7 +110,7 @@ static void all_to_all(const struct set *s)
 #define BITS(T, N)                                                     \
 	REDUCE(T, N, and, 0x7f ^ (1 << (place + k) % 6), expected & e) \
 	REDUCE(T, N, or, 1 << (place + k) % 6, expected | e) REDUCE(T, N, xor, place * 5 + k, expected ^ e)
-#define ORDER(T, N) \
+#define ORDER(T, N)                                                         \
 	REDUCE(T, N, min, (place + k) % 5 - 2, e < expected ? e : expected) \
 	REDUCE(T, N, max, (place + k) % 5 - 2, e > expected ? e : expected)
 #define NUMBERS(T, N)                                       \
@@ -120,9 +120,16 @@ SHMEM__WHOLE(BITS)
 SHMEM__ORDERED(ORDER)
 SHMEM__NUMBERS(NUMBERS)
 
-#define RUN_BITS(T, N) and_##N(s); or_##N(s); xor_##N(s);
-#define RUN_ORDER(T, N) min_##N(s); max_##N(s);
-#define RUN_NUMBERS(T, N) sum_##N(s); prod_##N(s);
+#define RUN_BITS(T, N) \
+	and_##N(s);    \
+	or_##N(s);     \
+	xor_##N(s);
+#define RUN_ORDER(T, N) \
+	min_##N(s);     \
+	max_##N(s);
+#define RUN_NUMBERS(T, N) \
+	sum_##N(s);       \
+	prod_##N(s);
 
 static void reductions(const struct set *s)
 {

@@ -18,27 +18,27 @@ typedef long double ldouble;
 
 static shmem_ctx_t ctx;
 
-#define MOVE(T) \
-	static void move_##T(int me, int pes) \
-	{ \
-		static T word[4]; \
-		const T mine[2] = {(T)(me + 1), (T)(me + 2)}; \
-		const int to = (me + 1) % pes; \
-		T back[2]; \
-\
-		shmem_put(word, mine, 2, to); \
-		shmem_put_nbi(ctx, word + 2, mine, 1, to); \
-		shmem_p(ctx, word + 3, mine[1], to); \
-		shmem_get(ctx, back, word, 2, to); \
-		check(back[0] == mine[0] && back[1] == mine[1]); \
+#define MOVE(T)                                                                                   \
+	static void move_##T(int me, int pes)                                                     \
+	{                                                                                         \
+		static T word[4];                                                                 \
+		const T mine[2] = {(T)(me + 1), (T)(me + 2)};                                     \
+		const int to = (me + 1) % pes;                                                    \
+		T back[2];                                                                        \
+                                                                                                  \
+		shmem_put(word, mine, 2, to);                                                     \
+		shmem_put_nbi(ctx, word + 2, mine, 1, to);                                        \
+		shmem_p(ctx, word + 3, mine[1], to);                                              \
+		shmem_get(ctx, back, word, 2, to);                                                \
+		check(back[0] == mine[0] && back[1] == mine[1]);                                  \
 		check(shmem_g(word + 3, to) == mine[1] && shmem_g(ctx, &word[2], to) == mine[0]); \
-		shmem_iput(ctx, word, mine + 1, 2, -1, 2, to); \
-		shmem_iget(back, word, 1, 2, 2, to); \
-		check(back[0] == mine[1] && back[1] == mine[0]); \
-		shmem_get_nbi(back, word, 1, to); \
-		shmem_ctx_quiet(ctx); \
-		check(back[0] == mine[1]); \
-		shmem_barrier_all(); \
+		shmem_iput(ctx, word, mine + 1, 2, -1, 2, to);                                    \
+		shmem_iget(back, word, 1, 2, 2, to);                                              \
+		check(back[0] == mine[1] && back[1] == mine[0]);                                  \
+		shmem_get_nbi(back, word, 1, to);                                                 \
+		shmem_ctx_quiet(ctx);                                                             \
+		check(back[0] == mine[1]);                                                        \
+		shmem_barrier_all();                                                              \
 	}
 FOR_ALL(MOVE)
 

@@ -469,8 +469,8 @@ static int open_store(struct stress *s, struct fixture *b, uint64_t *random)
 		return stress_wrong("no memory");
 	}
 	fill(b, bytes);
-	bad = gn_store_write_host(b->store, 0, bytes, b->plan.bytes, &error) ? stress_wrong("%s",
-	                                                                                    error.text) : 0;
+	bad = gn_store_write_host(b->store, 0, bytes, b->plan.bytes, &error) ? stress_wrong("%s", error.text)
+	                                                                     : 0;
 	if (!bad && simt_move(s->machine, b->mirror, bytes, b->plan.bytes))
 		bad = stress_wrong("cannot fill the mirror");
 	free(bytes);
@@ -539,9 +539,8 @@ static int check_store(struct stress *s, struct fixture *b)
 
 	if (!store || !mirror || simt_move(s->machine, mirror, b->mirror, b->plan.bytes))
 		bad = stress_wrong("cannot look at the mirror");
-	if (!bad &&
-	    (gn_cache_flush(b->cache, &error) || gn_store_read_host(b->store, 0, store, b->plan.bytes,
-	                                                            &error)))
+	if (!bad && (gn_cache_flush(b->cache, &error) ||
+	             gn_store_read_host(b->store, 0, store, b->plan.bytes, &error)))
 		bad = stress_wrong("%s", error.text);
 	for (uint64_t k = 0; !bad && k < b->plan.bytes; k++)
 		if (store[k] != mirror[k])

@@ -23,11 +23,11 @@ enum fault_kind { FOREIGN_DATA, LOST_WRITE, FAILED_ACCESS, BAD_REFERENCE, FAULT_
 struct fixture_view {
 	struct gn_array words;
 	struct gn_array part[3]; /* the same words as elements of 1, 2 and 4 bytes */
-	struct gn_array own; /* the pages of one thread each, behind words */
-	uint32_t *written; /* [words]: how often an owned word was written, a count added to */
-	uint32_t *overwritten; /* [own_pages]: how often a page of one thread was */
-	uint32_t *fault;   /* [FAULT_KINDS] */
-	uint32_t *refused; /* acquires that found no frame */
+	struct gn_array own;     /* the pages of one thread each, behind words */
+	uint32_t *written;       /* [words]: how often an owned word was written, a count added to */
+	uint32_t *overwritten;   /* [own_pages]: how often a page of one thread was */
+	uint32_t *fault;         /* [FAULT_KINDS] */
+	uint32_t *refused;       /* acquires that found no frame */
 	uint64_t seed;
 	uint32_t steps;
 	uint32_t most_held; /* pages a thread holds at once */
@@ -102,14 +102,14 @@ static inline int fixture_open_store(struct stress *s, struct fixture *b, const 
 	options.timeout_ns = stress_patience_ns(s);
 	b->view.own_pages = shape->pages / 4 + 1;
 	snprintf(uri, sizeof uri, "%s:%llu", shape->queues ? "memq" : "host",
-		 (unsigned long long)(shape->pages + b->view.own_pages) * shape->page_bytes);
+	         (unsigned long long)(shape->pages + b->view.own_pages) * shape->page_bytes);
 	if (gn_store_open(&b->store, s->machine, uri, &options, &error))
 		return stress_wrong("%s", error.text);
 	return fixture_fill(b, (uint64_t)(shape->pages + b->view.own_pages) * shape->page_bytes / 8);
 }
 
 static inline int fixture_open_array(struct stress *s, struct fixture *b, struct gn_array *array,
-				 uint64_t offset, uint64_t bytes, uint32_t element_bytes)
+                                     uint64_t offset, uint64_t bytes, uint32_t element_bytes)
 {
 	struct gn_array_options options;
 	struct gn_error error;
@@ -158,7 +158,7 @@ static inline int fixture_open_cache(struct stress *s, struct fixture *b, const 
 			return 1;
 	return fixture_open_array(s, b, &b->view.words, 0, bytes, 8) ||
 	       fixture_open_array(s, b, &b->view.own, bytes, (uint64_t)b->view.own_pages * shape->page_bytes,
-	                      8) ||
+	                          8) ||
 	       fixture_open_counts(s, b, bytes / 8);
 }
 
@@ -200,7 +200,7 @@ static inline int fixture_check_faults(struct fixture *b, const uint32_t *fault)
 
 /* What word k of the store must be; of the words, or of the pages behind them. */
 static inline uint64_t fixture_expected(const struct fixture *b, const uint32_t *written, uint64_t words,
-                                    uint64_t k)
+                                        uint64_t k)
 {
 	if (k >= words)
 		return fixture_word(k, written[words + (k - words) / fixture_page_words(&b->view)]);

@@ -26,7 +26,7 @@ SIMT_FN uint64_t draw_own(const struct fixture_view *b, uint64_t *random)
 SIMT_FN void check_word(const struct fixture_view *b, uint64_t k, uint64_t value)
 {
 	if (fixture_is_count(k) ? value - fixture_word(k, 0) > 0xffffffffu
-	                    : value != fixture_word(k, k & 1 ? b->written[k] : 0))
+	                        : value != fixture_word(k, k & 1 ? b->written[k] : 0))
 		fixture_fault(b, k & 1 ? LOST_WRITE : FOREIGN_DATA);
 }
 
@@ -75,9 +75,9 @@ SIMT_FN void write_parts(const struct fixture_view *b, uint64_t k, uint32_t log2
 
 	for (uint32_t n = 0; n < parts; n++) {
 		uint64_t i = k * parts + n, one = value >> (n * (8u << log2));
-		int rc = log2 == 0 ? gn_write_u8(part, i, (uint8_t)one)
-		       : log2 == 1 ? gn_write_u16(part, i, (uint16_t)one)
-		                   : gn_write_u32(part, i, (uint32_t)one);
+		int rc = log2 == 0   ? gn_write_u8(part, i, (uint8_t)one)
+		         : log2 == 1 ? gn_write_u16(part, i, (uint16_t)one)
+		                     : gn_write_u32(part, i, (uint32_t)one);
 
 		if (rc)
 			fixture_fault(b, FAILED_ACCESS);
@@ -228,7 +228,8 @@ SIMT_FN void read_own_page(const struct fixture_view *b, uint64_t *random)
 	const uint64_t id = b->first_owner + simt_global_thread(), words = fixture_page_words(b);
 	const uint64_t k = id * words + draw(random) % words;
 
-	if (id < b->own_pages && gn_read_u64(&b->own, k) != fixture_word(b->words.count + k, b->overwritten[id]))
+	if (id < b->own_pages &&
+	    gn_read_u64(&b->own, k) != fixture_word(b->words.count + k, b->overwritten[id]))
 		fixture_fault(b, LOST_WRITE);
 }
 

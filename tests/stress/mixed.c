@@ -180,7 +180,7 @@ static int open_array(struct stress *s, struct fixture *b, struct gn_array *arra
 {
 	const uint64_t bytes = store == OWN ? b->words * 8 : least_bytes[store];
 	const struct gn_array_options options = {GN_PAGED, b->cache[store / 2], b->store[store],
-	                                       0,        bytes / size,        size};
+	                                         0,        bytes / size,        size};
 	struct gn_error e;
 
 	return gn_array_create(array, s->machine, &options, &e) ? failed(&e) : 0;

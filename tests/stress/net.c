@@ -24,11 +24,11 @@ struct net_args {
 	struct gn_net_view net;
 	uint64_t seed;
 	uint32_t each, stalls;
-	uint64_t *cell;     /* [CELLS] */
-	uint32_t *narrow;   /* [CELLS] */
-	uint64_t *ticket;   /* [nodes] */
-	uint64_t *marker;   /* [nodes * threads] the last that each thread put */
-	char *area;         /* [nodes * threads][AREA] */
+	uint64_t *cell;   /* [CELLS] */
+	uint32_t *narrow; /* [CELLS] */
+	uint64_t *ticket; /* [nodes] */
+	uint64_t *marker; /* [nodes * threads] the last that each thread put */
+	char *area;       /* [nodes * threads][AREA] */
 	struct totals *sent;
 };
 

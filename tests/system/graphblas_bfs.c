@@ -79,7 +79,7 @@ static void compare(GrB_Vector depth, uint64_t vertices, const char *path)
 		if (is == want)
 			continue;
 		fprintf(stderr, "graphblas_bfs: %s: vertex %llu has depth %u, should have %u\n", path,
-			(unsigned long long)v, is, want);
+		        (unsigned long long)v, is, want);
 		exit(1);
 	}
 	must(fread(got, 1, 1, f) == 0, path, "is too long");

@@ -55,7 +55,7 @@ static int check_word(struct gn_net *net, const uint64_t *from, uint64_t expecte
 
 struct change_args {
 	struct gn_net_view net;
-	uint64_t *wide;   /* one of each kind */
+	uint64_t *wide; /* one of each kind */
 	uint32_t *narrow;
 	uint64_t *own; /* [nodes][THREADS], put */
 };
@@ -140,8 +140,8 @@ struct fetch_args {
 	struct gn_net_view net;
 	uint64_t *counter; /* [0] u64, then a u32 behind it */
 	uint32_t *ticket;
-	uint64_t *seen;    /* [nodes * THREADS] how often a ticket of node 0 was drawn */
-	uint64_t *link;    /* compare-and-swap */
+	uint64_t *seen; /* [nodes * THREADS] how often a ticket of node 0 was drawn */
+	uint64_t *link; /* compare-and-swap */
 	uint64_t *wrong;
 };
 

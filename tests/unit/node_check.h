@@ -30,17 +30,17 @@ static inline int node_differs(const char *file, int line, const char *what, uin
 }
 
 /* In a function that returns int, a code. */
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) \
+#define CHECK(condition)                                                   \
+	do {                                                               \
+		if (!(condition))                                          \
 			return node_wrong(__FILE__, __LINE__, #condition); \
 	} while (0)
 
-#define CHECK_EQUAL(value, expected) \
-	do { \
+#define CHECK_EQUAL(value, expected)                                                    \
+	do {                                                                            \
 		const uint64_t is_ = (uint64_t)(value), should_ = (uint64_t)(expected); \
-		if (is_ != should_) \
-			return node_differs(__FILE__, __LINE__, #value, is_, should_); \
+		if (is_ != should_)                                                     \
+			return node_differs(__FILE__, __LINE__, #value, is_, should_);  \
 	} while (0)
 
 #endif

@@ -110,8 +110,9 @@ struct scope_result *sample_add(struct sample *s, const struct scope_row *row, c
 	r->bytes = row->unit == SCOPE_BANDWIDTH ? 16 * scope_cell_arg(&r->cell, "bytes", 4096) : 0;
 	for (uint32_t k = 0; k < samples; k++) {
 		r->value[k] = value * (1 + noise * (2 * sample_random(s) - 1));
-		r->seconds[k] = row->unit == SCOPE_BANDWIDTH ? (double)r->bytes / 16 / r->value[k] :
-				row->unit == SCOPE_RATE	     ? 1 / r->value[k] : r->value[k];
+		r->seconds[k] = row->unit == SCOPE_BANDWIDTH ? (double)r->bytes / 16 / r->value[k]
+		                : row->unit == SCOPE_RATE    ? 1 / r->value[k]
+		                                             : r->value[k];
 	}
 	return r;
 }

@@ -178,8 +178,7 @@ static void every_launch_reads_what_is_there(void **state)
  * counted.
  */
 static struct gn_cache_statistics count_launch(struct cache_test *t, struct gn_auto *choice,
-                                               uint32_t page_bytes,
-                                           struct use_args a)
+                                               uint32_t page_bytes, struct use_args a)
 {
 	struct gn_cache_options o;
 
@@ -305,9 +304,8 @@ static void a_long_loop_is_read_directly(void **state)
 	choice = open_choice(t, COUNT);
 	s = after(t, choice, args_of(COUNT, 1), 4);
 	assert_true(s.mode == GN_DIRECT && s.switches == 1 && s.samples == 3);
-	assert_true(choice->analysis.before > 0 &&
-	            choice->analysis.way[PAGES_4K].frames * 32 ==
-	                choice->analysis.way[GN_AUTO_DIRECT].fetches);
+	assert_true(choice->analysis.before > 0 && choice->analysis.way[PAGES_4K].frames * 32 ==
+	                                               choice->analysis.way[GN_AUTO_DIRECT].fetches);
 	gn_auto_close(choice);
 }
 

@@ -183,7 +183,7 @@ static struct gn_auto_log log_of(uint64_t *touch, uint64_t count)
 }
 
 static struct gn_auto_analysis study_of(const struct gn_auto_setup *setup, uint64_t *touch, uint64_t count,
-                                     uint64_t *before)
+                                        uint64_t *before)
 {
 	const struct gn_auto_log log = log_of(touch, count), last = log_of(before, before ? count : 0);
 	struct gn_auto_analysis out;

@@ -552,11 +552,15 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-	    CASE(elements_of_every_size_are_seen_once),   CASE(changes_are_seen_and_made),
+	    CASE(elements_of_every_size_are_seen_once),
+	    CASE(changes_are_seen_and_made),
 	    CASE(reads_and_writes_of_a_line_are_told_apart),
-	    CASE(what_is_read_by_reference_is_seen_once), CASE(a_loop_over_pages_is_seen_as_far_as_it_goes),
-	    CASE(rows_of_batches_are_seen_once),          CASE(a_gather_from_blocks_fetches_pages),
-	    CASE(a_hot_part_read_by_reference_is_cached), CASE(the_advice_to_gather_stays),
+	    CASE(what_is_read_by_reference_is_seen_once),
+	    CASE(a_loop_over_pages_is_seen_as_far_as_it_goes),
+	    CASE(rows_of_batches_are_seen_once),
+	    CASE(a_gather_from_blocks_fetches_pages),
+	    CASE(a_hot_part_read_by_reference_is_cached),
+	    CASE(the_advice_to_gather_stays),
 	};
 
 	return cmocka_run_group_tests_name("array: what every form of access leaves", tests, NULL, NULL);

@@ -10,14 +10,14 @@ enum way { HOST, BLOCK, GRID, WAYS };
 
 /* What a trial is made of. */
 struct shape {
-	const char *store;      /* URI before its size */
-	uint64_t bytes;         /* of the store */
+	const char *store;                 /* URI before its size */
+	uint64_t bytes;                    /* of the store */
 	uint32_t page_bytes, frames, ways; /* of the cache; ways 0: direct table; frames 0: a direct array */
 	uint32_t element_bytes;
-	uint32_t elements;      /* of a row */
-	uint64_t offset;        /* of the array, in elements */
-	uint64_t count;         /* rows of the batch */
-	uint64_t most;          /* numbers are drawn below this; 0: the rows that there are */
+	uint32_t elements; /* of a row */
+	uint64_t offset;   /* of the array, in elements */
+	uint64_t count;    /* rows of the batch */
+	uint64_t most;     /* numbers are drawn below this; 0: the rows that there are */
 };
 
 struct fixture {
@@ -26,7 +26,7 @@ struct fixture {
 	struct gn_array array;
 	uint64_t array_rows;
 	uint32_t row_bytes;
-	char *shadow;           /* what the array should hold */
+	char *shadow; /* what the array should hold */
 	struct gn_batch batch;
 	uint64_t seed;
 };
@@ -51,9 +51,9 @@ SIMT_FN int move_rows(const struct move_args *a)
 {
 	if (a->way == GRID)
 		return a->is_scatter ? gn_scatter_grid(&a->view, &a->array, &a->batch, simt_shared())
-				     : gn_gather_grid(&a->view, &a->array, &a->batch, simt_shared());
+		                     : gn_gather_grid(&a->view, &a->array, &a->batch, simt_shared());
 	return a->is_scatter ? gn_scatter_block(&a->array, &a->batch, simt_shared())
-			     : gn_gather_block(&a->array, &a->batch, simt_shared());
+	                     : gn_gather_block(&a->array, &a->batch, simt_shared());
 }
 
 SIMT_FN void move_all(const struct move_args *a)
@@ -157,7 +157,8 @@ static void open_array(struct fixture *b)
 	b->array_rows = b->array.count / s->elements;
 	b->shadow = (char *)calloc(1, s->bytes + 8);
 	assert_int_equal(gn_store_read_host(b->t->store, s->offset * s->element_bytes, b->shadow,
-				       b->array.count * s->element_bytes, &b->t->error), 0);
+	                                    b->array.count * s->element_bytes, &b->t->error),
+	                 0);
 }
 
 static void open_batch(struct fixture *b)
@@ -219,7 +220,7 @@ static void check_gathered(struct fixture *b)
 
 		if (memcmp((char *)b->batch.rows + k * b->row_bytes, want, b->row_bytes))
 			fail_msg("place %llu of %llu, row %llu: not its bytes", (unsigned long long)k,
-				 (unsigned long long)b->batch.count, (unsigned long long)row);
+			         (unsigned long long)b->batch.count, (unsigned long long)row);
 	}
 	free(zero);
 }
@@ -409,7 +410,7 @@ static void the_last_of_equals_is_written(void **state)
 static void rows_of_pages_that_are_there_in_parts(void **state)
 {
 	static const struct shape sectors[] = {{"host", 64 << 10, 4096, 8, 0, 8, 64, 0, 8, 0},
-					       {"memq", 64 << 10, 4096, 8, 4, 8, 64, 0, 8, 0}};
+	                                       {"memq", 64 << 10, 4096, 8, 4, 8, 64, 0, 8, 0}};
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int k = 0; k < 2; k++)
@@ -615,7 +616,7 @@ static void refuses_the_stream_of_another_machine(void **state)
 static void around_a_cache_that_is_pinned(void **state)
 {
 	static const struct shape few[] = {{"host", 64 << 10, 4096, 2, 0, 8, 4, 0, 100, 0},
-					   {"memq", 64 << 10, 4096, 2, 2, 8, 4, 0, 100, 0}};
+	                                   {"memq", 64 << 10, 4096, 2, 2, 8, 4, 0, 100, 0}};
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (int k = 0; k < 2; k++) {

@@ -16,7 +16,7 @@ struct range_args {
 	uint32_t *seen; /* [count] how often each element was handed out */
 	uint32_t *wrong;
 	int32_t *code;
-	uint32_t pages; /* leave after so many, if not 0 */
+	uint32_t pages;  /* leave after so many, if not 0 */
 	uint32_t pinned; /* elements whose pages are held meanwhile */
 };
 

@@ -70,7 +70,7 @@ SIMT_FN void access_sized(const struct size_args *s)
 	case OP_CURSOR_MOVED: value |= read_by_cursor(&c, index, s->size); break;
 	case OP_EVERY:
 		*s->code = s->size == 4 ? gn_cursor_read_every_u32(&c, index, 1, 2, (uint32_t *)values)
-					: gn_cursor_read_every_f64(&c, index, 1, 2, (double *)values);
+		                        : gn_cursor_read_every_f64(&c, index, 1, 2, (double *)values);
 		value = values[0] | values[1];
 		break;
 	case OP_WRITE: *s->code = write_sized(a, index, s->size); break;
@@ -107,7 +107,7 @@ static void refused(struct cache_test *t, struct gn_array *array, uint32_t op, u
 	assert_int_equal(value[0], 0);
 	assert_int_equal(gn_array_failure(array, &t->error), -GN_EINVAL);
 	snprintf(words, sizeof words, "element %llu was accessed by %u bytes, but elements have %u",
-		 (unsigned long long)index, size, 1u << array->element_log2);
+	         (unsigned long long)index, size, 1u << array->element_log2);
 	assert_says(&t->error, words);
 	assert_int_equal(gn_array_failure(array, &t->error), 0);
 }

@@ -204,7 +204,7 @@ SIMT_FN void prefetch_elements(const struct prefetch_args *a)
 SIMT_KERNEL(prefetch_elements, struct prefetch_args)
 
 static uint64_t fetched_by(struct cache_test *t, const struct gn_array *array, uint64_t first, uint64_t count,
-			   uint32_t each)
+                           uint32_t each)
 {
 	const uint64_t before = counts(t).fetched;
 	struct prefetch_args args = {*array, first, count, each};

@@ -368,12 +368,9 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
-	    CASE(every_change_in_a_frame),
-	    CASE(every_change_directly),
-	    CASE(every_change_around_the_cache),
-	    CASE(crowds_lose_no_count),
-	    CASE(what_cannot_be_changed_is_told),
-	    CASE(a_read_only_array_is_not_changed),
+	    CASE(every_change_in_a_frame),        CASE(every_change_directly),
+	    CASE(every_change_around_the_cache),  CASE(crowds_lose_no_count),
+	    CASE(what_cannot_be_changed_is_told), CASE(a_read_only_array_is_not_changed),
 	    CASE(a_failed_fetch_is_told),
 	};
 

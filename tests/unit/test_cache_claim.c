@@ -186,8 +186,7 @@ static void every_place_is_given_out_once(void **state)
 
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct simt_options options = {"cpu", seed % 4 ? 3u : 1u, 1,
-		                               seed % 4 ? SIMT_FAIR : SIMT_RANDOM,
-		                             seed};
+		                               seed % 4 ? SIMT_FAIR : SIMT_RANDOM, seed};
 		uint8_t given[PLACED + PLACERS * LATER + GN_CACHE_LOCALS * LOT] = {0};
 		struct gn_cache_shared shared;
 		struct place_args args;

@@ -13,8 +13,8 @@ enum { PAGE = 512, WORDS = PAGE / 8, PAGES = 16 };
 /* A file of pages, all in the cache; two OS threads, so that two kernels run at once. */
 static void open_file_words(struct cache_test *t, uint32_t ways)
 {
-	struct gn_cache_options o = {
-	    PAGES * PAGE, PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways ? ways : 1, 0, 1};
+	struct gn_cache_options o = {PAGES * PAGE,    PAGE, GN_FIFO, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
+	                             ways ? ways : 1, 0,    1};
 	char uri[256];
 
 	simt_free(t->machine, t->held);

@@ -19,7 +19,8 @@ static uint32_t full, refused;
 #ifdef __cplusplus
 extern "C"
 #endif
-ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+    ssize_t
+    pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
 {
 	if (simt_load_acquire_sys_u32(&full)) {
 		simt_add_relaxed_dev_u32(&refused, 1);
@@ -41,8 +42,8 @@ static uint32_t times_refused(void)
 
 static void open_disk(struct cache_test *t, uint32_t ways, uint32_t width)
 {
-	struct gn_cache_options o = {
-	    FRAMES * PAGE, PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT, ways ? ways : 1, 0, 1};
+	struct gn_cache_options o = {FRAMES * PAGE,   PAGE, GN_CLOCK, ways ? GN_TABLE_SETS : GN_TABLE_DIRECT,
+	                             ways ? ways : 1, 0,    1};
 	char uri[256];
 
 	widen(t, width);

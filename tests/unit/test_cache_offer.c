@@ -6,10 +6,11 @@ enum { PAGE = 512, PAGES = 64 };
 
 struct take_args {
 	const struct gn_cache_view *cache;
-	uint64_t first;  /* page of the offer */
+	uint64_t first; /* page of the offer */
 	uint64_t waits_for;
-	uint32_t left;   /* pages of the offer */
-	uint32_t stream; /* pages that were fetched ahead of the one behind the offer; 0: there is no stream */
+	uint32_t left; /* pages of the offer */
+	uint32_t
+	    stream; /* pages that were fetched ahead of the one behind the offer; 0: there is no stream */
 	uint32_t lanes;
 	/* what came of two takes */
 	uint32_t many[2];

@@ -241,7 +241,7 @@ static void an_empty_store_makes_an_empty_cache(void **state)
 /* ---- tables and what they cost ---- */
 
 static struct gn_cache_info info_with(struct cache_test *t, uint64_t capacity,
-                                        const struct gn_cache_options *o)
+                                      const struct gn_cache_options *o)
 {
 	struct gn_cache_info info;
 

@@ -348,11 +348,11 @@ static void lanes_may_use_different_caches(void **state)
 			assert_int_equal(seen[k], k % 2 ? 0 : word_of(k));
 			assert_int_equal(
 			    gn_store_read_host(k % 2 ? other_store : t->store, k * 8, &word, 8, &t->error),
-			            0);
+			    0);
 			assert_int_equal(word, k % 2 ? k << 32 | k : k);
 			assert_int_equal(
 			    gn_store_read_host(k % 2 ? t->store : other_store, k * 8, &word, 8, &t->error),
-			            0);
+			    0);
 			assert_int_equal(word, k % 2 ? word_of(k) : 0);
 		}
 		gn_array_destroy(&args.array[1], t->machine);

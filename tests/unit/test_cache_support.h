@@ -207,7 +207,7 @@ static inline void open_words(struct cache_test *t)
 
 /* A filled host: store of pages, behind a cache of frames (set table if ways is not 0), as 8-byte words. */
 static inline void open_words_at(struct cache_test *t, const char *scheme, uint64_t pages, uint64_t frames,
-				 uint32_t page_bytes, uint32_t ways, enum gn_cache_policy policy)
+                                 uint32_t page_bytes, uint32_t ways, enum gn_cache_policy policy)
 {
 	struct gn_cache_options options;
 	char uri[64];
@@ -244,7 +244,7 @@ static inline void widen(struct cache_test *t, unsigned warp_width)
 
 /* Run a kernel of one block. */
 static inline void run_block(struct cache_test *t, const struct simt_kernel *kernel, uint32_t threads,
-			     const void *args)
+                             const void *args)
 {
 	struct simt_grid grid = {1, threads, 0};
 

@@ -28,12 +28,11 @@ static const struct way ways[] = {{"packets", GN_NET_PACKETS, 0},
                                   {"by kernel", GN_NET_PACKETS, 1},
                                   {"direct, by kernel", GN_NET_DIRECT, 1}};
 
-static const struct shape shapes[] = {{1, 1, 1, GN_NET_COMBINED, 0},    {2, 1, 1, GN_NET_COMBINED, 0},
-				      {3, 1, 4, GN_NET_COMBINED, 0},    {5, 2, 32, GN_NET_COMBINED, 0},
-				      {7, 3, 32, GN_NET_COMBINED, 0},   {8, 3, 2, GN_NET_COMBINED, 0},
-				      {9, 3, 1, GN_NET_COMBINED, 0},    {3, 1, 4, GN_NET_COPROCESSOR, 0},
-				      {7, 3, 32, GN_NET_COPROCESSOR, 0}, {4, 2, 8, GN_NET_COALESCED, 0},
-				      {3, 2, 1, GN_NET_MESSAGE_PER_LANE, 0}};
+static const struct shape shapes[] = {
+    {1, 1, 1, GN_NET_COMBINED, 0},  {2, 1, 1, GN_NET_COMBINED, 0},        {3, 1, 4, GN_NET_COMBINED, 0},
+    {5, 2, 32, GN_NET_COMBINED, 0}, {7, 3, 32, GN_NET_COMBINED, 0},       {8, 3, 2, GN_NET_COMBINED, 0},
+    {9, 3, 1, GN_NET_COMBINED, 0},  {3, 1, 4, GN_NET_COPROCESSOR, 0},     {7, 3, 32, GN_NET_COPROCESSOR, 0},
+    {4, 2, 8, GN_NET_COALESCED, 0}, {3, 2, 1, GN_NET_MESSAGE_PER_LANE, 0}};
 
 /* The order of the direct route rests on fences, of which the thread sanitizer knows nothing. */
 #ifdef __SANITIZE_THREAD__

@@ -77,15 +77,19 @@ static void nothing_and_one_message_come_back(void **unused)
 /* A message of a random form. Returns its words. */
 static uint32_t put_random(uint32_t at)
 {
-	static const uint32_t forms[] = {
-	    (GN__MESSAGE_CHANGE + GN_ADD) | GN__MESSAGE_WIDE, GN__MESSAGE_CHANGE + GN_CAS,
-	    (GN__MESSAGE_CHANGE + GN_GET) | GN__MESSAGE_FETCH,
-	            (GN__MESSAGE_CHANGE + GN_CAS) | GN__MESSAGE_FETCH,
-	    GN__MESSAGE_MARK, GN__MESSAGE_SIGNAL, GN__MESSAGE_REPLY, GN__MESSAGE_BYTES, GN__MESSAGE_CALL};
+	static const uint32_t forms[] = {(GN__MESSAGE_CHANGE + GN_ADD) | GN__MESSAGE_WIDE,
+	                                 GN__MESSAGE_CHANGE + GN_CAS,
+	                                 (GN__MESSAGE_CHANGE + GN_GET) | GN__MESSAGE_FETCH,
+	                                 (GN__MESSAGE_CHANGE + GN_CAS) | GN__MESSAGE_FETCH,
+	                                 GN__MESSAGE_MARK,
+	                                 GN__MESSAGE_SIGNAL,
+	                                 GN__MESSAGE_REPLY,
+	                                 GN__MESSAGE_BYTES,
+	                                 GN__MESSAGE_CALL};
 	const uint32_t form = forms[draw() % (sizeof forms / sizeof *forms)];
 	const uint64_t place = form == GN__MESSAGE_BYTES  ? draw() % 300
 	                       : form == GN__MESSAGE_CALL ? gn__message_call_place(3, (uint32_t)(draw() % 65))
-	                                                 : draw() % (1ull << 37);
+	                                                  : draw() % (1ull << 37);
 	uint32_t words;
 
 	word[at] = gn__message_head(form, (uint32_t)(draw() % 9), place);

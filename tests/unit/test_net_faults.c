@@ -10,7 +10,7 @@
 
 #define gn_local_open honest_local_open
 int honest_local_open(struct gn_transport **transport, struct gn_local_world *world, uint32_t node,
-		      struct gn_error *error);
+                      struct gn_error *error);
 #include <net/local.c>
 #undef gn_local_open
 #include <grapnel/net.h>
@@ -115,7 +115,7 @@ static void add_and_wait(struct gn_net *net, uint64_t *cell, struct outcome *o)
 	for (uint32_t k = 0; k < ADDS; k++)
 		gn_net_inc_u64(&n, 1 + k % 2, &cell[k % 8]);
 	wait_for(&o->have_heard, 2); /* who answers, answers at once: who does not is the one that is named */
-	n.timeout_ns = 1000000000000;  /* it is the network that gives up, however late it comes to it */
+	n.timeout_ns = 1000000000000; /* it is the network that gives up, however late it comes to it */
 	o->quiet_rc = gn_net_quiet(&n);
 	o->took_ns = simt_clock_ns() - began;
 	gn_net_waits(net, o->waited_ns);

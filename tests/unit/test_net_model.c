@@ -30,8 +30,8 @@ struct shape {
 };
 
 static const struct shape shapes[] = {{2, 1, 0, 65536}, {4, 1, 0, 65536}, {4, 2, 0, 65536},
-				      {8, 1, 0, 65536}, {8, 3, 0, 65536}, {8, 2, 0, 4096},
-				      {2, 1, 1, 65536}, {4, 2, 1, 65536}, {8, 3, 1, 16384}};
+                                      {8, 1, 0, 65536}, {8, 3, 0, 65536}, {8, 2, 0, 4096},
+                                      {2, 1, 1, 65536}, {4, 2, 1, 65536}, {8, 3, 1, 16384}};
 
 enum { UPDATES = INSTRUMENTED ? 100000 : 400000, PART_WORDS = 1 << 17 };
 static const uint64_t patience_ns = 100000000000;
@@ -124,10 +124,10 @@ static void nodes_send_as_the_model_says(void **state)
 		assert_int_equal(net_model_run(&m, &r), 0);
 		assert_close(s, "messages", (double)r.stats.sent, (double)is.sent, 0.001);
 		assert_close(s, "messages of a packet", ratio(r.stats.sent, r.stats.packets),
-			     ratio(is.sent, is.packets), 0.06);
+		             ratio(is.sent, is.packets), 0.06);
 		/* compressed, it depends on whose messages meet in a packet, which is chance */
 		assert_close(s, "bytes of a message", ratio(r.stats.packet_bytes, r.stats.sent),
-			     ratio(is.packet_bytes, is.sent), s->compressed && s->columns > 1 ? 0.12 : 0.04);
+		             ratio(is.packet_bytes, is.sent), s->compressed && s->columns > 1 ? 0.12 : 0.04);
 		assert_close(s, "share of full packets", ratio(r.stats.full, r.stats.packets),
 		             ratio(is.full, is.packets), 0.08);
 		assert_close(s, "messages passed on", 1 + ratio(r.stats.passed, r.stats.sent),
@@ -157,9 +157,9 @@ static void a_few_nodes_stand_for_all(void **state)
 		m.simulated = 1;
 		assert_int_equal(net_model_run(&m, &one), 0);
 		assert_close(&s, "messages of a packet", ratio(one.stats.sent, one.stats.packets),
-			     ratio(all.stats.sent, all.stats.packets), 0.05);
+		             ratio(all.stats.sent, all.stats.packets), 0.05);
 		assert_close(&s, "bytes of a message", ratio(one.stats.packet_bytes, one.stats.sent),
-			     ratio(all.stats.packet_bytes, all.stats.sent), 0.05);
+		             ratio(all.stats.packet_bytes, all.stats.sent), 0.05);
 		assert_close(&s, "time", one.seconds, all.seconds, 0.1);
 	}
 }
@@ -228,8 +228,7 @@ static void fill(struct gn_net *net)
 		for (uint32_t to = 0; to < net->route.nodes; to++) {
 			word[0] =
 			    gn__message_head(reply ? GN__MESSAGE_REPLY | GN__MESSAGE_WIDE : GN__MESSAGE_BYTES,
-			                     to,
-			                    GN__MESSAGE_MOST_BYTES);
+			                     to, GN__MESSAGE_MOST_BYTES);
 			while (to != net->route.node &&
 			       !gn__post(net, (int)reply, to, net->route.node, word, GN__MESSAGE_MOST_WORDS))
 				;

@@ -21,7 +21,8 @@ static uint32_t full;
 #ifdef __cplusplus
 extern "C"
 #endif
-ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+    ssize_t
+    pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
 {
 	if (simt_load_acquire_sys_u32(&full)) {
 		errno = ENOSPC;
@@ -35,7 +36,8 @@ static uint32_t unsure;
 #ifdef __cplusplus
 extern "C"
 #endif
-int fdatasync(int fd)
+    int
+    fdatasync(int fd)
 {
 	if (simt_load_acquire_sys_u32(&unsure)) {
 		errno = EIO;

@@ -8,8 +8,10 @@
 #include "scope_sample.h"
 #include "unit.h"
 
-#define ROW(name, direction, limit, unit, timer) \
-	{name, "", NULL, direction, limit, NULL, unit, timer, NULL, NULL, NULL, NULL, NULL}
+#define ROW(name, direction, limit, unit, timer)                                                  \
+	{                                                                                         \
+		name, "", NULL, direction, limit, NULL, unit, timer, NULL, NULL, NULL, NULL, NULL \
+	}
 
 static const struct scope_row pinned =
     ROW("copy/pinned-to-device", "h2d", "pcie", SCOPE_BANDWIDTH, SCOPE_EVENTS);

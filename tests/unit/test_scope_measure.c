@@ -265,10 +265,10 @@ static void test_failures(void **state)
 		enum scope_status status;
 		const char *why;
 	} cases[] = {{NO_OPEN, SCOPE_FAILED, "out of memory on purpose"},
-		     {MISSING, SCOPE_SKIPPED, "there is none"},
-		     {NO_SAMPLE, SCOPE_FAILED, "the link went down"},
-		     {WRONG, SCOPE_FAILED, "3 words are wrong"},
-		     {EMPTY, SCOPE_FAILED, "a sample says that it did"}};
+	             {MISSING, SCOPE_SKIPPED, "there is none"},
+	             {NO_SAMPLE, SCOPE_FAILED, "the link went down"},
+	             {WRONG, SCOPE_FAILED, "3 words are wrong"},
+	             {EMPTY, SCOPE_FAILED, "a sample says that it did"}};
 
 	(void)state;
 	for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -278,7 +278,7 @@ static void test_masks(void **state)
 	check_masks("coalesce", NULL, 1, 2);
 	check_masks("fine", "dualopt.granularity = 8", 1, 2);
 	check_masks("fine", "dualopt.granularity = 16", 2, 1); /* word 2 comes along */
-	check_masks("fine", "dualopt.mshr_masks = no", 0, 3); /* nobody knows what an entry brings */
+	check_masks("fine", "dualopt.mshr_masks = no", 0, 3);  /* nobody knows what an entry brings */
 }
 
 /* ---- the cache of remote data ---- */
@@ -307,7 +307,8 @@ static void test_remote_cache(void **state)
 	open_preset("cache", "gpus = 2");
 	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1);
 	a = walk_of(b, 1, 1, 16);
-	assert_int_equal(fixture_try(&fixture, walk_kernel, &a, 8), 0); /* four on GPU 0, on four compute units */
+	assert_int_equal(fixture_try(&fixture, walk_kernel, &a, 8),
+	                 0); /* four on GPU 0, on four compute units */
 	assert_int_equal(fixture.machine->stats.vector_reads, 64);
 	assert_int_equal(fixture.machine->stats.rc_lookups, 64);
 	assert_int_equal(fixture.machine->stats.remote_reads, 16);

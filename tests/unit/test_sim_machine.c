@@ -46,8 +46,8 @@ struct small {
 };
 
 static const struct small small[] = {
-	{"atax", "64"}, {"bicg", "64"}, {"spmv", "256 .01"}, {"mm", "64"}, {"mt", "64"}, {"km", "256"},
-	{"fir", "1024"}, {"bs", "512"}, {"st", "64"}, {"aes", "4096"},
+    {"atax", "64"}, {"bicg", "64"},  {"spmv", "256 .01"}, {"mm", "64"}, {"mt", "64"},
+    {"km", "256"},  {"fir", "1024"}, {"bs", "512"},       {"st", "64"}, {"aes", "4096"},
 };
 
 /* Every workload under every preset: right results, the same instructions and accesses, and no law broken. */
@@ -106,10 +106,10 @@ static void check_cycles(const char *name, uint64_t got, uint64_t want)
 static void test_reference(void **state)
 {
 	static const struct reference all[] = {
-		{"fir", "65536", 9284, 401408, 52, 76544, 4352, 4096},
-		{"mm", "256", 277312, 569472, 49152, 0, 65600, 4096},
-		{"km", "4096 points 1 iteration", 203717, 243776, 36984, 122880, 49152, 8448},
-		{"mt", "512", 92192, 37376, 24576, 0, 16384, 16384},
+	    {"fir", "65536", 9284, 401408, 52, 76544, 4352, 4096},
+	    {"mm", "256", 277312, 569472, 49152, 0, 65600, 4096},
+	    {"km", "4096 points 1 iteration", 203717, 243776, 36984, 122880, 49152, 8448},
+	    {"mt", "512", 92192, 37376, 24576, 0, 16384, 16384},
 	};
 	struct sim_config c;
 	struct sim_stats s;

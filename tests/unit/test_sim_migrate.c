@@ -64,8 +64,8 @@ static void test_policies(void **state)
 		for (uint32_t k = 0; k < 6; k++)
 			read_by(b, 1u << k % 2, 1);
 		assert_int_equal(fixture.machine->stats.migrate_pages, policy == SIM_MIGRATE_NONE   ? 0
-		                                                   : policy == SIM_MIGRATE_PAGE ? 6
-		                                                                                : 1);
+		                                                       : policy == SIM_MIGRATE_PAGE ? 6
+		                                                                                    : 1);
 		assert_int_equal(fixture.machine->stats.remote_transactions == 0, policy == SIM_MIGRATE_PAGE);
 		assert_int_equal(fixture.machine->stats.migrate_stall_cycles, 0);
 		fixture_close(&fixture);
@@ -94,9 +94,9 @@ static void test_crowd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one),
-		cmocka_unit_test(test_policies),
-		cmocka_unit_test(test_crowd),
+	    cmocka_unit_test(test_one),
+	    cmocka_unit_test(test_policies),
+	    cmocka_unit_test(test_crowd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,8 @@ static void fixture_open(struct fixture *b, uint64_t seed)
 	b->a.rounds = 6;
 }
 
-static void fixture_launch(struct fixture *b, const struct simt_kernel *kernel, uint32_t blocks, uint32_t threads)
+static void fixture_launch(struct fixture *b, const struct simt_kernel *kernel, uint32_t blocks,
+                           uint32_t threads)
 {
 	const struct simt_grid grid = {blocks, threads, 0};
 

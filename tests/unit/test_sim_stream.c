@@ -215,18 +215,18 @@ static void test_unsound(void **state)
 	    {{0}, 1, 0},
 	    {{1, 5, 0}, 3, 0},
 	    {{3, 1, 0, 0, 64, 0}, 6, 0},
-	    {{3, 1, 0xfe, 3, 63, 1, 0}, 7, 0},              /* line 255 of 4 pages */
-	    {{3, 1, 0x80, 4, 63, 1, 0}, 7, -GN_EBADMSG},    /* line 256 */
-	    {{3, 1, 1, 0, 1, 0}, 6, -GN_EBADMSG},           /* line -1 */
-	    {{0}, 0, -GN_EBADMSG},                          /* no end */
+	    {{3, 1, 0xfe, 3, 63, 1, 0}, 7, 0},           /* line 255 of 4 pages */
+	    {{3, 1, 0x80, 4, 63, 1, 0}, 7, -GN_EBADMSG}, /* line 256 */
+	    {{3, 1, 1, 0, 1, 0}, 6, -GN_EBADMSG},        /* line -1 */
+	    {{0}, 0, -GN_EBADMSG},                       /* no end */
 	    {{1, 5}, 2, -GN_EBADMSG},
-	    {{0, 0}, 2, -GN_EBADMSG},                       /* something behind the end */
-	    {{6, 0}, 2, -GN_EBADMSG},                       /* no such operation */
-	    {{1, 0x80}, 2, -GN_EBADMSG},                    /* a number that goes on */
-	    {{3, 0, 0}, 3, -GN_EBADMSG},                    /* no lines */
-	    {{3, 65, 0}, 3, -GN_EBADMSG},                   /* too many */
-	    {{3, 1, 0, 0, 0, 0}, 6, -GN_EBADMSG},           /* no bytes of it */
-	    {{3, 1, 0, 1, 64, 0}, 6, -GN_EBADMSG},          /* behind its end */
+	    {{0, 0}, 2, -GN_EBADMSG},              /* something behind the end */
+	    {{6, 0}, 2, -GN_EBADMSG},              /* no such operation */
+	    {{1, 0x80}, 2, -GN_EBADMSG},           /* a number that goes on */
+	    {{3, 0, 0}, 3, -GN_EBADMSG},           /* no lines */
+	    {{3, 65, 0}, 3, -GN_EBADMSG},          /* too many */
+	    {{3, 1, 0, 0, 0, 0}, 6, -GN_EBADMSG},  /* no bytes of it */
+	    {{3, 1, 0, 1, 64, 0}, 6, -GN_EBADMSG}, /* behind its end */
 	    {{3, 1, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 13, -GN_EBADMSG},
 	    {{1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0}, 7, -GN_EBADMSG},
 	};

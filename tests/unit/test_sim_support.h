@@ -24,13 +24,13 @@ struct fixture {
  */
 struct walk {
 	struct sim_buffer buffer;
-	uint32_t gpus;     /* mask: who runs */
-	uint32_t turns;    /* instructions of each wavefront */
-	uint32_t lanes;    /* of each: neighbouring lines, one word each */
-	uint32_t first;    /* line */
-	uint32_t part;     /* lines between the parts of two work-groups */
-	uint32_t words;    /* that a lane touches: 1 or 4 */
-	int write, wait;   /* wait: behind each instruction, not only at the end */
+	uint32_t gpus;   /* mask: who runs */
+	uint32_t turns;  /* instructions of each wavefront */
+	uint32_t lanes;  /* of each: neighbouring lines, one word each */
+	uint32_t first;  /* line */
+	uint32_t part;   /* lines between the parts of two work-groups */
+	uint32_t words;  /* that a lane touches: 1 or 4 */
+	int write, wait; /* wait: behind each instruction, not only at the end */
 };
 
 static inline void fixture_config(struct fixture *b, const char *preset, uint64_t gpus)
@@ -59,8 +59,8 @@ static inline void fixture_close(struct fixture *b)
 	sim_memory_destroy(b->memory);
 }
 
-static inline struct sim_buffer fixture_buffer(struct fixture *b, uint64_t bytes, enum sim_placement placement,
-                                           uint32_t gpu)
+static inline struct sim_buffer fixture_buffer(struct fixture *b, uint64_t bytes,
+                                               enum sim_placement placement, uint32_t gpu)
 {
 	struct sim_buffer buffer;
 
@@ -118,7 +118,8 @@ static inline struct walk walk_of(struct sim_buffer buffer, uint32_t gpus, uint3
 }
 
 /* Groups of one wavefront, `groups` in all. Returns what the launch returns. */
-static inline int fixture_try(struct fixture *b, sim_kernel_fn *kernel, const void *arguments, uint32_t groups)
+static inline int fixture_try(struct fixture *b, sim_kernel_fn *kernel, const void *arguments,
+                              uint32_t groups)
 {
 	struct sim_launch launch;
 

@@ -98,7 +98,7 @@ static const struct size small[] = {
     {"sc", "50x30"},   {"sc", "64x64,1"},    {"sc", "17,5,7"},
     {"aes", "16"},     {"aes", "4112"},      {"fir", "1"},
     {"fir", "1000"},   {"fir", "5000,37"},   {"add", "1"},
-    {"add", "70000"},      {"phases", "1"},      {"phases", "3000,2"},
+    {"add", "70000"},  {"phases", "1"},      {"phases", "3000,2"},
 };
 
 static void test_sizes(void **state)

@@ -301,7 +301,7 @@ SIMT_FN void copy_runs(const struct copy_args *a, uint32_t mask, uint32_t round)
 	if (simt_lane() == simt_first_lane(mask))
 		memset(room, 0x5a, ROOM);
 	simt_copy_each(mask, wants, run_to(room, simt_lane(), round), a->from + simt_lane() * (RUN + GUARD),
-		       run_bytes(simt_lane(), round));
+	               run_bytes(simt_lane(), round));
 	for (uint32_t at = simt_lane(); at < ROOM; at += 31)
 		errors += !byte_is(room, at, wants, round, a->from);
 	simt_warp_sync(mask);
@@ -434,7 +434,7 @@ static void broken_contracts_are_told(void **state)
 	                                    "another mask", "do not exist",
 	                                    "in the mask",  "barrier",
 	                                    "block 1",      "source",
-					    "in simt_or ",  "in simt_copy "};
+	                                    "in simt_or ",  "in simt_copy "};
 
 	(void)state;
 	for (unsigned schedule = 0; schedule < 2; schedule++) {

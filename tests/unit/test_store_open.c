@@ -278,7 +278,8 @@ static int no_room; /* an errno value that fallocate fails with; 0: it does what
 #ifdef __cplusplus
 extern "C"
 #endif
-int fallocate(int fd, int mode, off_t offset, off_t bytes)
+    int
+    fallocate(int fd, int mode, off_t offset, off_t bytes)
 {
 	if (no_room) {
 		errno = no_room;

@@ -20,7 +20,7 @@ enum gn_change {
 	GN_AND,
 	GN_OR,
 	GN_XOR,
-	GN_GET        /* not at all */
+	GN_GET /* not at all */
 };
 
 SIMT_FN uint64_t gn__added_float(uint64_t bits, uint64_t by, uint32_t bytes)
@@ -100,7 +100,7 @@ SIMT_FN uint64_t gn__change_element(void *element, enum gn_change change, const 
                                     uint32_t bytes)
 {
 	return bytes == 4 ? gn__change_4((uint32_t *)element, change, operand)
-			  : gn__change_8((uint64_t *)element, change, operand);
+	                  : gn__change_8((uint64_t *)element, change, operand);
 }
 
 /* As gn__change_element, in memory that the host changes too. */
@@ -113,7 +113,7 @@ SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, co
 
 	if (change == GN_ADD)
 		return bytes == 4 ? simt_add_relaxed_sys_u32(narrow, (uint32_t)operand[0])
-				  : simt_add_relaxed_sys_u64(wide, operand[0]);
+		                  : simt_add_relaxed_sys_u64(wide, operand[0]);
 	if (change == GN_XOR && bytes == 8)
 		return simt_xor_relaxed_sys_u64(wide, operand[0]);
 	seen = bytes == 4 ? simt_load_acquire_sys_u32(narrow) : simt_load_acquire_sys_u64(wide);
@@ -121,7 +121,7 @@ SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, co
 		const uint64_t to = gn__changed(change, seen, operand, bytes);
 
 		was = bytes == 4 ? simt_cas_relaxed_sys_u32(narrow, (uint32_t)seen, (uint32_t)to)
-				 : simt_cas_relaxed_sys_u64(wide, seen, to);
+		                 : simt_cas_relaxed_sys_u64(wide, seen, to);
 		if (was == seen)
 			return was;
 		seen = was;
@@ -132,18 +132,18 @@ SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, co
  * A change whose bits before nobody asks for. Returns 1, or 0: there is no such instruction, the functions
  * above do it.
  */
-#define GN__REDUCE(name, T, type)                                                                       \
-	SIMT_FN int name(type *element, enum gn_change change, type operand)                            \
-	{                                                                                               \
-		switch (change) {                                                                       \
-		case GN_ADD: simt_reduce_add_relaxed_##T(element, operand); return 1;                  \
-		case GN_MIN: simt_reduce_min_relaxed_##T(element, operand); return 1;                  \
-		case GN_MAX: simt_reduce_max_relaxed_##T(element, operand); return 1;                  \
-		case GN_AND: simt_reduce_and_relaxed_##T(element, operand); return 1;                  \
-		case GN_OR: simt_reduce_or_relaxed_##T(element, operand); return 1;                    \
-		case GN_XOR: simt_reduce_xor_relaxed_##T(element, operand); return 1;                  \
-		default: return 0;                                                                      \
-		}                                                                                       \
+#define GN__REDUCE(name, T, type)                                                     \
+	SIMT_FN int name(type *element, enum gn_change change, type operand)          \
+	{                                                                             \
+		switch (change) {                                                     \
+		case GN_ADD: simt_reduce_add_relaxed_##T(element, operand); return 1; \
+		case GN_MIN: simt_reduce_min_relaxed_##T(element, operand); return 1; \
+		case GN_MAX: simt_reduce_max_relaxed_##T(element, operand); return 1; \
+		case GN_AND: simt_reduce_and_relaxed_##T(element, operand); return 1; \
+		case GN_OR: simt_reduce_or_relaxed_##T(element, operand); return 1;   \
+		case GN_XOR: simt_reduce_xor_relaxed_##T(element, operand); return 1; \
+		default: return 0;                                                    \
+		}                                                                     \
 	}
 
 GN__REDUCE(gn__reduce_4, dev_u32, uint32_t)

@@ -21,8 +21,8 @@ struct gn_port {
 	struct gn_request_list shelf;       /* held back by the fault plan */
 	uint64_t fetched, posted;
 	struct gn_store_statistics count; /* written relaxed by the thread */
-	struct gn_request *request;     /* [depth] */
-	struct iovec *segment;          /* [depth][gn_command_segments] */
+	struct gn_request *request;       /* [depth] */
+	struct iovec *segment;            /* [depth][gn_command_segments] */
 };
 
 /*

@@ -29,8 +29,8 @@ SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, u
                                      uint64_t first, uint64_t second, uint32_t size)
 {
 	const uint64_t address = a->base + (index << a->element_log2);
-	const struct gn__request request = {GN__CHANGES, change, gn__page_offset(&a->pages, address), size,
-					  {first, second}};
+	const struct gn__request request = {
+	    GN__CHANGES, change, gn__page_offset(&a->pages, address), size, {first, second}};
 	struct gn__access access = {{0, 0}, {0, 0}};
 
 	if (simt_unlikely(index >= a->count || 1u << a->element_log2 != size)) {

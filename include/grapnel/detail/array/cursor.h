@@ -239,9 +239,9 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
 	if (simt_likely(in_page)) {
 		SIMT_UNROLL
 		for (uint32_t k = 0; k < count; k++)
-			all |= gn__load_element(
-			    value + k * size, c->snapshot.data + (index + k * stride - c->first) * size,
-			            size);
+			all |=
+			    gn__load_element(value + k * size,
+			                     c->snapshot.data + (index + k * stride - c->first) * size, size);
 		if (simt_likely(gn__cursor_stays(c, all, count)))
 			return 0;
 	}

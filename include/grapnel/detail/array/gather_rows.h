@@ -86,7 +86,7 @@ SIMT_NOINLINE_FN void gn__row_note(const struct gn__job *j, uint64_t row)
 	const uint64_t elements = j->row_bytes >> j->array.element_log2;
 
 	gn__sample_run(&j->array, simt_lane() & (j->lanes - 1), j->lanes, row * elements, elements,
-		       GN__TOUCH_BATCH | (j->is_scatter ? GN__TOUCH_WRITE : 0));
+	               GN__TOUCH_BATCH | (j->is_scatter ? GN__TOUCH_WRITE : 0));
 }
 
 /* ---- gather ---- */
@@ -191,7 +191,7 @@ SIMT_FN uint32_t gn__wanting(int wants, const struct gn__chunk *p)
  * something.
  */
 SIMT_NOINLINE_FN void gn__chunk_slowly(const struct gn__job *j, const uint64_t *entry, uint32_t run,
-				       const struct gn__chunk *p, uint32_t done, int wants)
+                                       const struct gn__chunk *p, uint32_t done, int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
 	const uint32_t mask = gn__whole_warp(), lanes = gn__wanting(wants, p),
@@ -365,7 +365,7 @@ SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const
 
 /* Where pages come by sectors, what is written in part must be there, and the rest need not. */
 SIMT_FN struct gn__claim gn__writers_claim(const struct gn_cache_view *c, uint64_t page,
-                                          const struct gn__reach *reach)
+                                           const struct gn__reach *reach)
 {
 	const uint32_t needed = reach->covered || gn__by_sectors(c, page) ? reach->touched : 0xffffffffu;
 	struct gn__claim k = gn__claim_init(page, reach->covered ? GN__COVER : GN_WRITE, needed);

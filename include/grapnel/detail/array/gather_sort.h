@@ -28,7 +28,7 @@ struct gn_batch {
 	 */
 	void *rows;
 	uint64_t count;
-	uint32_t elements;     /* of a row; up to 1 GiB in all */
+	uint32_t elements; /* of a row; up to 1 GiB in all */
 	uint32_t reserved;
 };
 
@@ -39,9 +39,9 @@ struct gn__job {
 	struct gn_array array;
 	const uint64_t *index;
 	char *rows;
-	const char *memory;     /* of element 0 where loads reach the store, else NULL */
+	const char *memory; /* of element 0 where loads reach the store, else NULL */
 	uint64_t count;
-	uint64_t most;          /* rows of the array */
+	uint64_t most; /* rows of the array */
 	uint32_t row_bytes;
 	uint32_t position_bits; /* of an entry, below its row */
 	uint32_t passes;        /* digits that are sorted by */
@@ -102,8 +102,8 @@ SIMT_FN const char *gn__memory_of(const struct gn_array *a)
 		return a->memory;
 	segment = gn__segment_of(a->pages.cache, a->base >> a->pages.page_log2);
 	return segment->store.kind == GN_STORE_MEMORY
-		       ? segment->store.memory + (a->base - (segment->first_page << a->pages.page_log2))
-		       : 0;
+	           ? segment->store.memory + (a->base - (segment->first_page << a->pages.page_log2))
+	           : 0;
 }
 
 /* Bits of the rows' numbers. */
@@ -382,7 +382,7 @@ SIMT_FN void gn__part_load(const struct gn__gather_shared *s, const struct gn__p
 
 /* Count a part's digits, for all parts to see after the next meeting of the grid. */
 SIMT_FN void gn__part_count(struct gn__gather_shared *s, const struct gn__part *p, const uint64_t *entry,
-			    uint32_t shift, uint32_t *counts)
+                            uint32_t shift, uint32_t *counts)
 {
 	const uint32_t step = simt_block_threads();
 

@@ -92,7 +92,7 @@ SIMT_FN int gn__page_pin(const struct gn_array *a, uint32_t mask, uint64_t index
 }
 
 SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
-			     struct gn_page *page)
+                             struct gn_page *page)
 {
 	int rc = gn__page_refused(a, index, intent);
 
@@ -140,7 +140,7 @@ SIMT_FN int gn__page_pin_each(const struct gn_array *a, uint32_t mask, uint64_t 
 }
 
 SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
-				  struct gn_page *page)
+                                  struct gn_page *page)
 {
 	int rc = gn__page_refused(a, index, intent);
 

@@ -14,7 +14,7 @@ SIMT_FN void gn_array_prefetch_each(const struct gn_array *a, uint32_t mask, int
 
 	if (!a->memory)
 		SIMT_COLD(gn_cache_prefetch)
-		(a->pages.cache, mask, wants && index < a->count, gn__page_number(&a->pages, address));
+	(a->pages.cache, mask, wants && index < a->count, gn__page_number(&a->pages, address));
 }
 
 SIMT_FN void gn_array_prefetch(const struct gn_array *a, uint32_t mask, uint64_t first, uint64_t count)
@@ -26,7 +26,7 @@ SIMT_FN void gn_array_prefetch(const struct gn_array *a, uint32_t mask, uint64_t
 
 	for (uint64_t page = begin; !a->memory && page < end; page += simt_popcount(mask))
 		SIMT_COLD(gn_cache_prefetch)
-		(a->pages.cache, mask, page + simt_rank(mask) < end, page + simt_rank(mask));
+	(a->pages.cache, mask, page + simt_rank(mask) < end, page + simt_rank(mask));
 }
 
 #endif

@@ -27,7 +27,7 @@ SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask, uint32
 }
 
 SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, uint64_t begin, uint64_t end,
-				       uint32_t intent)
+                                       uint32_t intent)
 {
 	struct gn_range r;
 
@@ -216,8 +216,8 @@ SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page)
 	}
 	if (simt_unlikely(r->array->sample != 0))
 		SIMT_COLD(gn__sample_run)
-		(r->array, simt_rank(r->mask), simt_popcount(r->mask), page->first, page->count,
-		 r->intent != GN_READ ? GN__TOUCH_WRITE : 0);
+	(r->array, simt_rank(r->mask), simt_popcount(r->mask), page->first, page->count,
+	 r->intent != GN_READ ? GN__TOUCH_WRITE : 0);
 	return 1;
 }
 

@@ -61,8 +61,8 @@ SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to,
 	uint64_t value[2], now; /* may be another page's until the second look */
 
 	now = gn__page_reload(g.word,
-	                     gn__load_element(value, g.data + gn__page_offset(&a->pages, address), size),
-	                     a->pages.zero);
+	                      gn__load_element(value, g.data + gn__page_offset(&a->pages, address), size),
+	                      a->pages.zero);
 	if (simt_unlikely(!gn__word_validate_whole(g.seen, now)))
 		return 0;
 	memcpy(to, value, size);

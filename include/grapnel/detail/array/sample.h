@@ -42,7 +42,7 @@ struct gn__samples {
 	uint32_t room;   /* of touch */
 	uint32_t stage;  /* touches between two halvings */
 	uint32_t pad[22];
-	uint32_t next;   /* touches noted, also such as found no room */
+	uint32_t next; /* touches noted, also such as found no room */
 	uint32_t pad_next[31];
 };
 
@@ -102,7 +102,7 @@ SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint3
 
 		if (wanted && simt_lane() == simt_first_lane(same))
 			gn__sample_keep(s, line << GN__TOUCH_LINE_SHIFT | (write ? GN__TOUCH_WRITE : 0) |
-						   (simt_popcount(same) - 1));
+			                       (simt_popcount(same) - 1));
 	}
 	simt_warp_sync(here);
 }
@@ -114,7 +114,7 @@ SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint3
  * @rank, @lanes  which of how many they are; @kind  GN__TOUCH_WRITE, GN__TOUCH_BATCH. Divergent code.
  */
 SIMT_NOINLINE_FN void gn__sample_run(const struct gn_array *a, uint32_t rank, uint32_t lanes, uint64_t first,
-				     uint64_t count, uint64_t kind)
+                                     uint64_t count, uint64_t kind)
 {
 	struct gn__samples *s = a->sample;
 	const uint64_t line = 1u << GN__SAMPLE_LINE_LOG2, begin = s->base + (first << a->element_log2);
@@ -125,7 +125,7 @@ SIMT_NOINLINE_FN void gn__sample_run(const struct gn_array *a, uint32_t rank, ui
 
 		if (gn__sample_wants(s, at))
 			gn__sample_keep(s, at >> GN__SAMPLE_LINE_LOG2 << GN__TOUCH_LINE_SHIFT | kind |
-						   (((to - from) >> a->element_log2) - 1));
+			                       (((to - from) >> a->element_log2) - 1));
 	}
 }
 

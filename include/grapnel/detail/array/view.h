@@ -38,20 +38,20 @@ enum { GN__SIZES = 5 }; /* of elements: 1, 2, 4, 8, 16 bytes */
  * another size.
  */
 struct gn_array {
-	uint64_t count;        /* elements */
-	uint64_t base;         /* paged: address of element 0 in the cache's pages; direct: 0 */
+	uint64_t count;         /* elements */
+	uint64_t base;          /* paged: address of element 0 in the cache's pages; direct: 0 */
 	struct gn__pages pages; /* of the cache; all 0 in direct mode */
 	/*
 	 * as bound where reads that hit have nothing else to do: with a direct table, if nothing is counted
 	 * or noted; else 0
 	 */
 	uint64_t quick[GN__SIZES];
-	char *memory;          /* direct mode: element 0, else NULL */
+	char *memory;               /* direct mode: element 0, else NULL */
 	struct gn_failure *failure; /* shared with the host */
-	uint32_t element_log2; /* 0 to 4 */
+	uint32_t element_log2;      /* 0 to 4 */
 	uint32_t read_only;
 	struct gn__samples *sample; /* accesses are noted there (detail/array/sample.h), or NULL */
-	uint64_t bound[GN__SIZES]; /* below it an index may be accessed by this size */
+	uint64_t bound[GN__SIZES];  /* below it an index may be accessed by this size */
 };
 
 SIMT_FN uint64_t gn_count(const struct gn_array *a)

@@ -26,7 +26,7 @@ SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, con
 {
 	if (c->stripe)
 		gn__count_u64(k->step == GN__STEP_HIT && !k->missed ? &gn__stripe(c)->hits
-		                                                   : &gn__stripe(c)->misses,
+		                                                    : &gn__stripe(c)->misses,
 		              lanes);
 }
 
@@ -105,7 +105,7 @@ SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, 
  * read it behind this one. A function of its own, so that rounds do not save the registers that it needs.
  */
 SIMT_NOINLINE_FN void gn__claim_bypass_cache(const struct gn_cache_view *c, struct gn__claim *k,
-                                       struct gn__request *around)
+                                             struct gn__request *around)
 {
 	const struct gn__extent x = gn__extent_of(c, k->page);
 
@@ -257,14 +257,15 @@ SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t ma
 /*
  * The lanes that wait for pages of block stores that other threads fetch, if no lane has anything to do; else
  * 0. Collective.
- * @uses  the caller uses its page as soon as it is there, and lets it go: lanes that have theirs do that first
+ * @uses  the caller uses its page as soon as it is there, and lets it go: lanes that have theirs do that
+ * first
  */
 SIMT_FN uint32_t gn__claim_waiting(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k,
                                    int uses)
 {
 	const int busy = k->step == GN__STEP_HIT ? uses : gn__claim_goes_on(k) && k->step != GN__STEP_WAIT;
 	const int waits = k->step == GN__STEP_WAIT && k->waited && c->stream &&
-			  gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
+	                  gn__segment_of(c, k->page)->store.kind == GN_STORE_QUEUES;
 	const uint32_t waiting = simt_ballot(mask, waits);
 
 	return waiting && !simt_ballot(mask, busy) ? waiting : 0;
@@ -341,7 +342,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin(const struct gn_cache_view *c, ui
  * hold by gn__page_unpin.
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *c, uint32_t mask, int wants,
-						    uint64_t page, uint32_t intent)
+                                                    uint64_t page, uint32_t intent)
 {
 	return gn_cache_pin_lanes(c, mask, wants ? 1u << simt_lane() : 0, page, intent);
 }
@@ -409,7 +410,7 @@ SIMT_FN int gn__by_sectors(const struct gn_cache_view *c, uint64_t page)
  * that is fetched by sectors those belong together that want one sector. Collective.
  */
 SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
-				      const struct gn__request *e)
+                                      const struct gn__request *e)
 {
 	const int by_sectors = e->doing != GN__HELPS && gn__by_sectors(c, page);
 	const uint32_t sector = by_sectors ? e->at >> c->sector_log2 : 0;
@@ -439,7 +440,7 @@ SIMT_FN struct gn__claim gn__group_claim(const struct gn__group *g, uint64_t pag
 		return k;
 	}
 	k = gn__claim_init(page, g->reach.covered ? GN__COVER : GN_WRITE,
-			  g->reach.covered || g->by_sectors ? g->reach.touched : 0xffffffffu);
+	                   g->reach.covered || g->by_sectors ? g->reach.touched : 0xffffffffu);
 	k.dirties = g->reach.touched;
 	return k;
 }
@@ -450,7 +451,7 @@ SIMT_FN struct gn__claim gn__group_claim(const struct gn__group *g, uint64_t pag
  * the page went.
  */
 SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const struct gn__group *g,
-			  const struct gn__claim *k, int hit, struct gn__request *e)
+                          const struct gn__claim *k, int hit, struct gn__request *e)
 {
 	const uint32_t frame = simt_shfl_u32(mask, k->frame, g->leader);
 	const uint64_t word = simt_shfl_u64(mask, (uint64_t)(uintptr_t)k->word, g->leader);

@@ -25,14 +25,14 @@
 #include <grapnel/detail/cache/view.h>
 
 enum {
-	GN__AHEAD_LOG2 = 6,      /* bits of a stream's word that say how many pages */
+	GN__AHEAD_LOG2 = 6, /* bits of a stream's word that say how many pages */
 	GN__AHEAD_MOST = 63,
 	/* bytes that a warp moves ahead from memory, and takes of an offer at once */
 	GN__AHEAD_MOVED = 16384,
 	/* bytes that a thread without a warp offers: a processor's own cache holds them */
 	GN__AHEAD_OFFERED = 1 << 20,
 	GN__AHEAD_JUDGED = 64,   /* pages after which it is judged, by a few processors */
-	GN__AHEAD_BACKOFF = 1024    /* misses of theirs for which it then may back off */
+	GN__AHEAD_BACKOFF = 1024 /* misses of theirs for which it then may back off */
 };
 
 SIMT_FN uint64_t *gn__stream_of(const struct gn_cache_view *c, uint64_t page)
@@ -61,9 +61,8 @@ SIMT_FN void gn__ahead_judge(struct gn_cache_local *s, uint32_t fetched)
 /*
  * How many pages to fetch behind this missing one. The stream is moved on: it is expected behind what is
  * fetched.
- * @expects  the page at which a stream is expected: this page, then a new stream begins here if there is none;
- *           or another, then nothing is fetched if there is none
- * One thread.
+ * @expects  the page at which a stream is expected: this page, then a new stream begins here if there is
+ * none; or another, then nothing is fetched if there is none One thread.
  */
 SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t expects, uint64_t page,
                                   uint32_t most)

@@ -88,7 +88,7 @@ SIMT_FN void gn__claim_publish_sectors(const struct gn_cache_view *c, struct gn_
 /* ---- direct table ---- */
 
 SIMT_FN enum gn__step gn__claim_direct(const struct gn_cache_view *c, struct gn__claim *k,
-                                      const struct gn_hold *found)
+                                       const struct gn_hold *found)
 {
 	k->made = found->seen & GN__WORD_VERSION;
 	if (simt_cas_fenced_dev_u64(found->word, found->seen, GN__WORD_BUSY | k->made) != found->seen)
@@ -165,16 +165,15 @@ SIMT_FN enum gn__step gn__claim_way_written(const struct gn_cache_view *c, struc
 	}
 	found = gn__find_in_set(c, k->page, 0).word != 0;
 	gn__count_eviction(c);
-	simt_store_release_dev_u64(k->victim_word,
-	                           found ? seen & GN__WORD_VERSION
-	                                 : gn__retagged(c, k, k->victim_word, seen));
+	simt_store_release_dev_u64(k->victim_word, found ? seen & GN__WORD_VERSION
+	                                                 : gn__retagged(c, k, k->victim_word, seen));
 	gn__unlock_set(c, set, hand);
 	return found ? GN__STEP_AGAIN : gn__claim_fetch(c, k);
 }
 
 /* A page whose last fetch failed still has its way: try again in it. */
 SIMT_FN enum gn__step gn__claim_failed_way(const struct gn_cache_view *c, struct gn__claim *k,
-                                          const struct gn_hold *found)
+                                           const struct gn_hold *found)
 {
 	const uint64_t busy = gn__retagged(c, k, found->word, found->seen);
 
@@ -187,7 +186,7 @@ SIMT_FN enum gn__step gn__claim_failed_way(const struct gn_cache_view *c, struct
 /* ---- both ---- */
 
 SIMT_FN enum gn__step gn__claim_missing(const struct gn_cache_view *c, struct gn__claim *k,
-                                       const struct gn_hold *found)
+                                        const struct gn_hold *found)
 {
 	if (k->may_bypass && gn__backs_off(&gn__local(c)->bypass_backoff))
 		return gn__claim_bypass(c, k, 0);
@@ -299,7 +298,7 @@ SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn__clai
  * in a direct table that look was a leading one, and the address of what is read depends on it.
  */
 SIMT_FN enum gn__step gn__claim_snapshot(const struct gn_cache_view *c, struct gn__claim *k,
-                                       const struct gn_hold *found)
+                                         const struct gn_hold *found)
 {
 	if ((!c->owner || !(found->seen & GN__WORD_VALID)) &&
 	    simt_load_acquire_dev_u64(found->word) != found->seen)
@@ -313,7 +312,7 @@ SIMT_FN enum gn__step gn__claim_snapshot(const struct gn_cache_view *c, struct g
 }
 
 SIMT_FN enum gn__step gn__claim_present(const struct gn_cache_view *c, struct gn__claim *k,
-                                       const struct gn_hold *found)
+                                        const struct gn_hold *found)
 {
 	const uint64_t seen = found->seen;
 
@@ -381,7 +380,7 @@ SIMT_NOINLINE_FN enum gn__step gn__claim_seek(const struct gn_cache_view *c, str
  * Returns the next step. A victim that could not be written keeps its frame and stays dirty.
  */
 SIMT_NOINLINE_FN enum gn__step gn__claim_written(const struct gn_cache_view *c, struct gn__claim *k,
-                                               struct gn_store_status status)
+                                                 struct gn_store_status status)
 {
 	enum gn__step step = GN__STEP_AGAIN;
 
@@ -419,7 +418,7 @@ SIMT_FN void gn__claim_fail(const struct gn_cache_view *c, struct gn__claim *k, 
  * gn__table_find); else the frame is free again and the page says what failed.
  */
 SIMT_FN void gn__claim_publish(const struct gn_cache_view *c, struct gn__claim *k,
-                              struct gn_store_status status)
+                               struct gn_store_status status)
 {
 	GN_TRACE(publish);
 	if (status.code)
@@ -434,7 +433,7 @@ SIMT_FN void gn__claim_publish(const struct gn_cache_view *c, struct gn__claim *
  * Returns the next step: HIT, or WAIT for sectors that others bring.
  */
 SIMT_FN enum gn__step gn__claim_filled(const struct gn_cache_view *c, struct gn__claim *k,
-                                     struct gn_store_status status)
+                                       struct gn_store_status status)
 {
 	if (status.code)
 		gn__sector_give_back(c, k->frame, k->owned);

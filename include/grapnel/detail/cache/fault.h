@@ -32,8 +32,8 @@ struct gn__faulting {
 	uint64_t seen;    /* the page's word */
 	uint64_t sectors; /* the frame's sector word, where the page is PARTIAL */
 	uint32_t frame;
-	uint32_t owned;   /* sectors that the leader is to bring */
-	uint32_t what;    /* enum gn__fault */
+	uint32_t owned; /* sectors that the leader is to bring */
+	uint32_t what;  /* enum gn__fault */
 };
 
 /*
@@ -71,7 +71,7 @@ SIMT_FN uint64_t gn__load_sized(uint64_t value[2], const char *from, uint32_t si
  * whole: an optimistic read (docs/memory-model.md), with the sector word between the word and the element.
  */
 SIMT_FN struct gn__faulting gn__fault_snapshot(const struct gn__pages *p, uint64_t address, uint32_t size,
-                                           uint64_t value[2])
+                                               uint64_t value[2])
 {
 	const struct gn_hold h = gn__page_snapshot_direct(p, gn__page_number(p, address), GN__LEADING);
 	const uint32_t at = gn__page_offset(p, address);
@@ -222,7 +222,7 @@ SIMT_FN void gn__fault_bypass(const struct gn__pages *p, uint64_t address, uint3
  * Returns 1 with the value, or 0.
  */
 SIMT_INLINE_FN int gn__fault_move(const struct gn__pages *p, uint32_t mask, uint64_t address, uint32_t leader,
-				  struct gn__faulting *f, uint32_t same, struct simt__element *ask)
+                                  struct gn__faulting *f, uint32_t same, struct simt__element *ask)
 {
 	const uint64_t page = gn__page_number(p, address), inside = (1u << p->sector_log2) - 1;
 	const uint64_t start = address & ~inside;
@@ -340,7 +340,7 @@ SIMT_FN uint32_t gn__fault_widened(const struct gn__fault_group *c, uint64_t see
  * that can be done at once.
  */
 SIMT_FN struct gn__faulting gn__fault_lead(const struct gn__pages *p, uint64_t address, struct gn__faulting f,
-					   const struct gn__fault_group *c)
+                                           const struct gn__fault_group *c)
 {
 	const uint64_t page = gn__page_number(p, address);
 	const uint32_t absent = c->wanted & ~((uint32_t)f.sectors | (uint32_t)(f.sectors >> 32));
@@ -400,7 +400,7 @@ SIMT_INLINE_FN int gn__fault_move_lines(const struct gn__pages *p, uint32_t mask
 	ask->lane = !done && owned >> mine & 1 ? simt_first_lane(c->same) : SIMT_NO_LANE;
 	ask->at = (uint32_t)(address & inside);
 	*ask = gn__store_load_lines(mask, owners, p->frame + ((size_t)frame << p->page_log2) + at,
-				   p->backing + ((size_t)page << p->page_log2) + at, *ask);
+	                            p->backing + ((size_t)page << p->page_log2) + at, *ask);
 	given = simt_ballot(mask, ask->lane != SIMT_NO_LANE);
 	simt_warp_sync(mask); /* any lane has moved bytes for any other */
 	simt_fence_release_dev();

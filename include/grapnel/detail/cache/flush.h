@@ -63,7 +63,7 @@ SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 
 /* Write the pages that lanes have got hold of, and let them go. Collective. Returns each lane's status. */
 SIMT_FN struct gn_store_status gn__flush_write(const struct gn_cache_view *c, uint32_t mask, int begun,
-					       const struct gn__flush *f)
+                                               const struct gn__flush *f)
 {
 	struct gn__move m = gn__move_none(1);
 
@@ -90,7 +90,7 @@ SIMT_FN struct gn_store_status gn__flush_write(const struct gn_cache_view *c, ui
  * then the page is still dirty.
  */
 SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *c, uint32_t mask, int wants,
-						    uint32_t frame)
+                                                    uint32_t frame)
 {
 	const uint64_t deadline = simt_clock_ns() + c->wait_ns;
 	struct gn_store_status status = {0, 0}, written;
@@ -188,8 +188,7 @@ SIMT_FN int gn__clean_backs_off(const struct gn_cache_view *c, uint32_t mask)
 	int backs_off = 0;
 
 	if (simt_lane() == leader)
-		backs_off =
-		    simt_load_relaxed_dev_u64(&c->shared->full) ||
+		backs_off = simt_load_relaxed_dev_u64(&c->shared->full) ||
 		            gn__backs_off(&gn__local(c)->clean_backoff);
 	return simt_shfl_u32(mask, (uint32_t)backs_off, leader) != 0;
 }

@@ -51,9 +51,9 @@ struct gn__claim {
 	uint64_t *word;    /* of the page */
 	/* version and payload of the word to publish; for a held absent page its version */
 	uint64_t made;
-	uint64_t victim;   /* page to write back */
+	uint64_t victim; /* page to write back */
 	uint64_t *victim_word;
-	uint64_t snapshot;    /* of a HIT without a pin: the word; else 0 */
+	uint64_t snapshot; /* of a HIT without a pin: the word; else 0 */
 	uint32_t frame;
 	uint32_t tried;      /* frames looked at in this search */
 	uint32_t clean_only; /* a write-back failed: look for clean frames only */
@@ -63,13 +63,13 @@ struct gn__claim {
 	uint32_t intent;     /* enum gn_intent */
 	/* that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page */
 	uint32_t sectors;
-	uint32_t dirties;    /* sectors that will be written */
+	uint32_t dirties; /* sectors that will be written */
 	/* sectors in motion that are this claim's: to be fetched, or for GN__COVER to be written */
 	uint32_t owned;
-	uint32_t pinned;     /* the page is pinned for this claim */
-	uint32_t step;       /* enum gn__step, between rounds (access.h) */
-	uint32_t bypassed;   /* went around the cache */
-	uint32_t missed;     /* the page was not there, or not all of it */
+	uint32_t pinned;   /* the page is pinned for this claim */
+	uint32_t step;     /* enum gn__step, between rounds (access.h) */
+	uint32_t bypassed; /* went around the cache */
+	uint32_t missed;   /* the page was not there, or not all of it */
 	/* the pin is the caller's to keep: where the page can count no more of them, it is refused */
 	uint32_t holds;
 	uint32_t may_snapshot; /* who reads an element does without a pin, once */
@@ -355,7 +355,7 @@ SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn
 	if (best == GN__TAKEN || best == GN__TAKEN_DIRTY) {
 		/* the newest page is the last to go, and to be cleaned */
 		*hand = c->policy == GN_RANDOM ? *hand + 1 + ((*hand + 1) % c->ways == k->frame % c->ways)
-					       : (k->frame + 1) % c->ways;
+		                               : (k->frame + 1) % c->ways;
 		return best;
 	}
 	best = GN__PINNED;

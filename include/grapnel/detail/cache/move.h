@@ -73,7 +73,7 @@ SIMT_FN struct gn__run gn__move_next(const struct gn_cache_view *c, struct gn__m
 
 /* One run of each lane that has one, all of one store. Collective; s is the same for all. */
 SIMT_FN void gn__move_runs(const struct gn_store_view *s, uint32_t mask, int wants, struct gn__move *m,
-			   const struct gn__run *run)
+                           const struct gn__run *run)
 {
 	const uint64_t offset = m->extent.offset + run->at;
 	struct gn_store_status status =

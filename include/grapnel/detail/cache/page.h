@@ -44,7 +44,7 @@ struct gn__pages {
 	 */
 	char *backing;
 	const struct gn_cache_view *cache;
-	uint64_t zero;    /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
+	uint64_t zero; /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
 	uint32_t page_log2;
 	uint32_t sector_log2;
 	uint32_t counting; /* the cache counts */

@@ -34,8 +34,8 @@ struct gn_cache_segment {
 
 /* What was done; only counted when options.statistics is set. One stripe a group of processors. */
 struct gn_cache_statistics {
-	uint64_t hits;     /* accesses that found their page */
-	uint64_t misses;   /* accesses that did not */
+	uint64_t hits;   /* accesses that found their page */
+	uint64_t misses; /* accesses that did not */
 	/* reads from a store: of a page, or of the sectors that one thread claimed of it at once */
 	uint64_t fetched;
 	uint64_t written;  /* pages written to a store, or their dirty sectors */
@@ -50,8 +50,8 @@ struct gn_cache_statistics {
  * while kernels run.
  */
 struct gn_cache_failure {
-	uint32_t state;  /* 0 none, 1 being written, 2 there */
-	int32_t code;    /* negative */
+	uint32_t state; /* 0 none, 1 being written, 2 there */
+	int32_t code;   /* negative */
 	uint64_t page;
 	uint32_t device; /* what the device said: an NVMe status field, or 0 */
 	uint32_t count;  /* writes that failed, ever */
@@ -68,9 +68,9 @@ struct gn_cache_local {
 	uint64_t lot;
 	/* pages fetched ahead that nobody asked for, since the last time it was judged */
 	uint32_t ahead;
-	uint32_t used;          /* of those, how many a stream came to */
-	uint32_t ahead_backoff; /* misses until fetching ahead is tried again */
-	uint32_t clean_backoff; /* misses until the cleaner looks again */
+	uint32_t used;           /* of those, how many a stream came to */
+	uint32_t ahead_backoff;  /* misses until fetching ahead is tried again */
+	uint32_t clean_backoff;  /* misses until the cleaner looks again */
 	uint32_t bypass_backoff; /* reads that miss and do not look for a frame */
 	/* 1: a thread has waited for a page that another fetched, since it was last asked */
 	uint32_t awaited;
@@ -82,7 +82,7 @@ static const uint32_t GN__LOT_BEGUN = 0x80000000u;
 
 /* Words that the threads of a cache share, each on a line of its own. */
 struct gn_cache_shared {
-	uint32_t hand;       /* direct table: frames given out to be looked at for eviction, counted on */
+	uint32_t hand; /* direct table: frames given out to be looked at for eviction, counted on */
 	uint32_t pad_hand[31];
 	uint32_t clean_hand; /* frames looked at by the cleaner */
 	uint32_t pad_clean[31];
@@ -101,12 +101,12 @@ struct gn_cache_shared {
 
 /* A cache as kernels see it. Plain data in device memory; the same on every machine. */
 struct gn_cache_view {
-	uint64_t *word;    /* direct: [pages]; sets: [frames], a set's words side by side */
+	uint64_t *word; /* direct: [pages]; sets: [frames], a set's words side by side */
 	/* direct: [frames], the page in each frame, or that left it last, or GN__OWNER_*; else NULL */
 	uint32_t *owner;
-	uint32_t *lock;    /* sets: [sets], lock in bit 0, hand above; else NULL */
-	char *frame;       /* [frames][page size] */
-	uint64_t *sector;  /* [frames], see detail/cache/sector.h; NULL: pages are written as wholes */
+	uint32_t *lock;   /* sets: [sets], lock in bit 0, hand above; else NULL */
+	char *frame;      /* [frames][page size] */
+	uint64_t *sector; /* [frames], see detail/cache/sector.h; NULL: pages are written as wholes */
 	/*
 	 * [frames / 64], bits: the page could not be written, by the last who tried; NULL: that is not
 	 * counted
@@ -114,21 +114,21 @@ struct gn_cache_view {
 	uint64_t *kept;
 	/* [GN_CACHE_STREAMS], see detail/cache/ahead.h; NULL: nothing is fetched ahead unasked */
 	uint64_t *stream;
-	uint64_t pages;    /* of all segments */
+	uint64_t pages; /* of all segments */
 	uint32_t frames;
 	uint32_t page_log2;
 	uint32_t sets_log2;
 	uint32_t ways;
 	uint32_t ways_inverse; /* for gn__preferred_way */
-	uint32_t policy;   /* enum gn_cache_policy */
+	uint32_t policy;       /* enum gn_cache_policy */
 	uint32_t segments;
 	uint32_t sector_log2; /* page_log2 where there are no sectors */
 	uint32_t resident;    /* threads that the machine runs at once; 0: not known */
 	/* places of the hand that processors take at once; 0 or 1: each from the hand itself */
 	uint32_t lot;
-	uint32_t low_water;   /* how far ahead of the hand frames are kept clean; 0: no cleaner */
-	uint64_t zero;     /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
-	uint64_t wait_ns;  /* how long a thread waits for another's work on a page */
+	uint32_t low_water; /* how far ahead of the hand frames are kept clean; 0: no cleaner */
+	uint64_t zero;      /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
+	uint64_t wait_ns;   /* how long a thread waits for another's work on a page */
 	struct gn_cache_shared *shared;
 	struct gn_cache_statistics *stripe; /* [GN_CACHE_STRIPES], or NULL: not counted */
 	struct gn_cache_segment segment[GN_CACHE_STORES];

@@ -63,8 +63,8 @@ static const uint64_t GN__WORD_USED = 3ull << 62 | 3ull << 58;
 /* The page has a frame. */
 static const uint64_t GN__WORD_HELD = 1ull << 63 | 1ull << 58;
 static const uint64_t GN__WORD_SAME = 1ull << 63 |
-                                     ((1ull << GN__WORD_VERSION_BITS) - 1) << GN__WORD_VERSION_SHIFT |
-                                     ((1ull << GN__WORD_PAYLOAD_BITS) - 1);
+                                      ((1ull << GN__WORD_VERSION_BITS) - 1) << GN__WORD_VERSION_SHIFT |
+                                      ((1ull << GN__WORD_PAYLOAD_BITS) - 1);
 
 /*
  * Is a page that was in its frame, whole or in parts, still the same and there?

@@ -114,7 +114,7 @@ SIMT_FN int gn__net_request_with(const struct gn_net_view *n, const struct gn__n
 		rc = gn__net_push(n, 1, q->head | token, 0, 0, 0);
 	else
 		rc = gn__net_push(n, 2 + q->operands, q->head, q->operands ? q->operand[0] : token,
-				  q->operands > 1 ? q->operand[1] : token, token);
+		                  q->operands > 1 ? q->operand[1] : token, token);
 	if (rc) {
 		gn__net_slot_disarm(n, id);
 		return rc;

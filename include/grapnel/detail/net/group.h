@@ -296,7 +296,7 @@ SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint
 }
 
 SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_net_team *team, void *to,
-				   const void *from, uint64_t bytes)
+                                   const void *from, uint64_t bytes)
 {
 	int rc = gn_net_team_barrier(n, team); /* all want the bytes */
 	uint32_t rank = 0;

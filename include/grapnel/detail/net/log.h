@@ -51,8 +51,7 @@ struct gn__log_reader {
  * @start     the first ticket: 0, or anything in tests of the wrap-around
  */
 SIMT_FN void gn__log_init(struct gn__log *log, struct gn__log_reader *reader, uint64_t *word,
-                          uint64_t *released,
-			 uint64_t capacity, uint64_t start)
+                          uint64_t *released, uint64_t capacity, uint64_t start)
 {
 	memset(log, 0, sizeof *log);
 	log->tail = reader->at = *released = start;

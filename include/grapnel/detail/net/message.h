@@ -49,7 +49,7 @@ enum gn__message_kind {
 
 enum {
 	GN_NET_MOST_NODES = 1 << 16,
-	GN_NET_MOST_CALL_BYTES = 64,    /* bytes of an active message */
+	GN_NET_MOST_CALL_BYTES = 64,   /* bytes of an active message */
 	GN__MESSAGE_MOST_BYTES = 4096, /* of a BYTES message; longer transfers are several */
 	GN__MESSAGE_MOST_WORDS = 2 + GN__MESSAGE_MOST_BYTES / 8
 };
@@ -129,9 +129,9 @@ SIMT_FN uint32_t gn__message_words(uint64_t head)
 	const uint64_t place = gn__message_place(head);
 
 	if (simt_likely(kind >= GN__MESSAGE_CHANGE && kind < GN__MESSAGE_BYTES))
-		return kind == first_change + GN_GET && !fetches ? 0
-		                                                 : 1 + gn__change_operands(kind - 1) +
-								         fetches;
+		return kind == first_change + GN_GET && !fetches
+		           ? 0
+		           : 1 + gn__change_operands(kind - 1) + fetches;
 	switch (kind) {
 	case GN__MESSAGE_BYTES:
 		return place > GN__MESSAGE_MOST_BYTES ? 0 : fetches ? 3 : 2 + (uint32_t)(place + 7) / 8;
@@ -141,12 +141,9 @@ SIMT_FN uint32_t gn__message_words(uint64_t head)
 		return place > GN__MESSAGE_MOST_BYTES ? 0 : 2 + (uint32_t)(place + 7) / 8;
 	case GN__MESSAGE_CALL:
 		return place >> 16 > GN_NET_MOST_CALL_BYTES ? 0 : 1 + (uint32_t)((place >> 16) + 7) / 8;
-	case GN__MESSAGE_MARK:
-		return fetches ? 1 : 2;
-	case GN__MESSAGE_SIGNAL:
-		return fetches || gn__message_is_wide(head) ? 0 : 1;
-	default:
-		return 0;
+	case GN__MESSAGE_MARK: return fetches ? 1 : 2;
+	case GN__MESSAGE_SIGNAL: return fetches || gn__message_is_wide(head) ? 0 : 1;
+	default: return 0;
 	}
 }
 

@@ -36,7 +36,7 @@ SIMT_FN uint64_t gn__net_change_here(void *element, uint32_t change, uint64_t a,
 	const uint64_t operand[2] = {a, b};
 
 	if (!fetches && (bytes == 4 ? gn__reduce_4((uint32_t *)element, (enum gn_change)change, (uint32_t)a)
-				    : gn__reduce_8((uint64_t *)element, (enum gn_change)change, a)))
+	                            : gn__reduce_8((uint64_t *)element, (enum gn_change)change, a)))
 		return 0;
 	if (change != GN_PUT || fetches)
 		return gn__change_element(element, (enum gn_change)change, operand, bytes);
@@ -49,7 +49,7 @@ SIMT_FN uint64_t gn__net_change_here(void *element, uint32_t change, uint64_t a,
 
 /* The symmetric address of an element of another node. */
 SIMT_FN int gn__net_element(const struct gn_net_view *n, uint32_t pe, const void *element, uint32_t bytes,
-			    uint64_t *address)
+                            uint64_t *address)
 {
 	if (pe >= n->nodes || (uintptr_t)element % bytes)
 		return -GN_EINVAL;
@@ -66,7 +66,7 @@ SIMT_FN uint32_t gn__change_op(uint32_t change, uint32_t bytes)
  * does not.
  */
 SIMT_FN int gn__net_change_self(const struct gn_net_view *n, uint32_t pe, uint64_t address, void *element,
-				uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, uint64_t *before)
+                                uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, uint64_t *before)
 {
 	char *there = gn__net_mapped(n, pe, address);
 	uint64_t was;
@@ -93,8 +93,7 @@ SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, u
 		return 0;
 	if (simt_likely(!rc))
 		rc = gn__net_push(n, 1 + gn__change_operands(change), gn__message_head(op, pe, address / 4),
-		                  a,
-		                  b, 0);
+		                  a, b, 0);
 	return simt_likely(!rc) ? 0 : gn__net_fail(n, rc, pe, op);
 }
 

@@ -28,10 +28,10 @@ enum gn_net_slot_state {
  */
 struct gn_net_slot {
 	uint64_t value;
-	char *to;       /* bytes of a get; NULL: the value */
-	uint32_t bytes; /* expected there */
-	uint32_t state; /* enum gn_net_slot_state, uses of the slot above it */
-	int32_t code;   /* of the operation, when DONE */
+	char *to;          /* bytes of a get; NULL: the value */
+	uint32_t bytes;    /* expected there */
+	uint32_t state;    /* enum gn_net_slot_state, uses of the slot above it */
+	int32_t code;      /* of the operation, when DONE */
 	uint32_t unwaited; /* 1: a get that nobody but a quiet waits for; the reply frees the slot */
 };
 

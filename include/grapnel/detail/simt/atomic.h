@@ -45,14 +45,16 @@ void simt__fence_passed(void);
 	{                                                                                     \
 		asm volatile("st." ptx " [%0], %1;" : : "l"(p), reg((wide)value) : "memory"); \
 	}
-#define SIMT__CAS(name, type, reg, ptx, order, failed)                                         \
-	SIMT_FN type simt_cas_##name(type *p, type expected, type desired)                     \
-	{                                                                                      \
-		type old;                                                                      \
-                                                                                               \
-		asm volatile("atom." ptx " %0, [%1], %2, %3;"                                  \
-			     : "=" reg(old) : "l"(p), reg(expected), reg(desired) : "memory"); \
-		return old;                                                                    \
+#define SIMT__CAS(name, type, reg, ptx, order, failed)                     \
+	SIMT_FN type simt_cas_##name(type *p, type expected, type desired) \
+	{                                                                  \
+		type old;                                                  \
+                                                                           \
+		asm volatile("atom." ptx " %0, [%1], %2, %3;"              \
+		             : "=" reg(old)                                \
+		             : "l"(p), reg(expected), reg(desired)         \
+		             : "memory");                                  \
+		return old;                                                \
 	}
 #define SIMT__FETCH(name, type, reg, ptx, builtin, order)                                                  \
 	SIMT_FN type simt_##name(type *p, type value)                                                      \

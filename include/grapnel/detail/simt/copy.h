@@ -33,14 +33,17 @@ static __device__ __forceinline__ uint4 simt__load_16(const char *from)
 	uint4 v;
 
 	asm volatile("ld.relaxed.sys.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
-		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from), "l"(simt__go_first()));
+	             : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+	             : "l"(from), "l"(simt__go_first()));
 	return v;
 }
 
 static __device__ __forceinline__ void simt__store_16(char *to, uint4 v)
 {
 	asm volatile("st.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, %5;"
-		     : : "l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(simt__go_first()) : "memory");
+	             :
+	             : "l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(simt__go_first())
+	             : "memory");
 }
 #endif
 
@@ -143,17 +146,17 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 		const uint32_t lane = simt_first_lane(left);
 
 		simt_copy(mask, (void *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)to, lane),
-			  (const void *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)from, lane),
-			  simt_shfl_u32(mask, bytes, lane));
+		          (const void *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)from, lane),
+		          simt_shfl_u32(mask, bytes, lane));
 	}
 #endif
 }
 
 /* What a lane asks of bytes that are copied: an element of one of the runs. */
 struct simt__element {
-	uint32_t lane; /* whose run the element lies in; SIMT_NO_LANE: nothing is asked */
-	uint32_t at;   /* in the run, a multiple of size */
-	uint32_t size; /* 1, 2, 4, 8 or 16 */
+	uint32_t lane;    /* whose run the element lies in; SIMT_NO_LANE: nothing is asked */
+	uint32_t at;      /* in the run, a multiple of size */
+	uint32_t size;    /* 1, 2, 4, 8 or 16 */
 	uint64_t bits[2]; /* receives the element in the low bits */
 };
 
@@ -214,8 +217,8 @@ static __device__ __forceinline__ uint32_t simt__nth_bit(uint32_t mask, uint32_t
  * There are few lines: other warps fill the time.
  */
 static __device__ __forceinline__ struct simt__element simt__copy_lines(uint32_t mask, uint32_t wants,
-                                                                        void *to,
-                                                                   const void *from, struct simt__element ask)
+                                                                        void *to, const void *from,
+                                                                        struct simt__element ask)
 {
 	const uint32_t lanes = __popc(mask), pieces = 8 * __popc(wants), rank = simt_rank(mask);
 	/* the piece that the caller asks of */
@@ -253,14 +256,14 @@ static __device__ __forceinline__ struct simt__element simt__copy_lines(uint32_t
  * Returns the caller's ask with its bits. Order as simt_copy_each.
  */
 SIMT_INLINE_FN struct simt__element simt__copy_element(uint32_t mask, uint32_t wants, void *to,
-                                                       const void *from,
-                                               uint32_t bytes, struct simt__element ask)
+                                                       const void *from, uint32_t bytes,
+                                                       struct simt__element ask)
 {
 	const char *asked;
 
 	simt_copy_each(mask, wants, to, from, bytes);
 	asked = (const char *)(uintptr_t)simt_shfl_u64(mask, (uint64_t)(uintptr_t)to,
-						       ask.lane < 32 ? ask.lane : simt_first_lane(mask));
+	                                               ask.lane < 32 ? ask.lane : simt_first_lane(mask));
 	if (ask.lane < 32)
 		simt__take(&ask, asked + ask.at);
 	return ask;
@@ -268,7 +271,7 @@ SIMT_INLINE_FN struct simt__element simt__copy_element(uint32_t mask, uint32_t w
 
 /* simt__copy_lines_element - simt__copy_element where every run is one line (SIMT_LINE bytes). */
 SIMT_INLINE_FN struct simt__element simt__copy_lines_element(uint32_t mask, uint32_t wants, void *to,
-                                                     const void *from, struct simt__element ask)
+                                                             const void *from, struct simt__element ask)
 {
 #if SIMT_ON_CUDA
 	return simt__copy_lines(mask, wants, to, from, ask);

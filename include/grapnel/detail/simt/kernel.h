@@ -42,28 +42,28 @@ SIMT__EXTERN int simt__list(struct simt__listed *kernel);
 #else
 #define SIMT__RESIDENT(threads) ((threads) / 1024)
 #endif
-#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                    \
-	static __global__ void __launch_bounds__(1024, SIMT__RESIDENT(threads))                       \
-		function##__cuda(const __grid_constant__ argument_type arguments)                     \
-	{                                                                                             \
-		function(&arguments);                                                                 \
-	}                                                                                             \
-	static void function##__cpu(const void *arguments)                                            \
-	{                                                                                             \
-		function((const argument_type *)arguments);                                           \
-	}                                                                                             \
-	SIMT_KERNEL_DECLARE(function);                                                                \
+#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                           \
+	static __global__ void __launch_bounds__(1024, SIMT__RESIDENT(threads))                          \
+	    function##__cuda(const __grid_constant__ argument_type arguments)                            \
+	{                                                                                                \
+		function(&arguments);                                                                    \
+	}                                                                                                \
+	static void function##__cpu(const void *arguments)                                               \
+	{                                                                                                \
+		function((const argument_type *)arguments);                                              \
+	}                                                                                                \
+	SIMT_KERNEL_DECLARE(function);                                                                   \
 	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, \
-						      (const void *)function##__cuda};             \
-	static struct simt__listed function##__entry = {&function##_kernel, 0};                       \
+	                                              (const void *)function##__cuda};                   \
+	static struct simt__listed function##__entry = {&function##_kernel, 0};                          \
 	static const int function##__listed __attribute__((unused)) = simt__list(&function##__entry);
 #else
-#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                    \
-	static void function##__cpu(const void *arguments)                                            \
-	{                                                                                             \
-		function((const argument_type *)arguments);                                           \
-	}                                                                                             \
-	SIMT_KERNEL_DECLARE(function);                                                                \
+#define SIMT_KERNEL_RESIDENT(function, argument_type, threads) \
+	static void function##__cpu(const void *arguments)     \
+	{                                                      \
+		function((const argument_type *)arguments);    \
+	}                                                      \
+	SIMT_KERNEL_DECLARE(function);                         \
 	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, 0};
 #endif
 #define SIMT_KERNEL(function, argument_type) SIMT_KERNEL_RESIDENT(function, argument_type, 1024)

@@ -127,7 +127,9 @@ SIMT_FN void simt_store_release_once_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
 	asm volatile("st.release.gpu.global.L2::cache_hint.u64 [%0], %1, %2;"
-		     : : "l"(p), "l"(value), "l"(simt__go_first()) : "memory");
+	             :
+	             : "l"(p), "l"(value), "l"(simt__go_first())
+	             : "memory");
 #else
 	simt_store_release_dev_u64(p, value);
 #endif
@@ -137,7 +139,9 @@ SIMT_FN void simt_add_after_fence_once_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
 	asm volatile("red.relaxed.gpu.global.add.L2::cache_hint.u64 [%0], %1, %2;"
-		     : : "l"(p), "l"(value), "l"(simt__go_first()) : "memory");
+	             :
+	             : "l"(p), "l"(value), "l"(simt__go_first())
+	             : "memory");
 #else
 	simt_add_release_dev_u64(p, value);
 #endif
@@ -199,7 +203,9 @@ SIMT_FN uint8_t simt_load_once_dev_u8(const uint8_t *p)
 	uint32_t value;
 
 	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u8 %0, [%1], %2;"
-		     : "=r"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	             : "=r"(value)
+	             : "l"(p), "l"(simt__go_first())
+	             : "memory");
 	return (uint8_t)value;
 #else
 	return simt_load_acquire_dev_u8(p);
@@ -212,7 +218,9 @@ SIMT_FN uint16_t simt_load_once_dev_u16(const uint16_t *p)
 	uint16_t value;
 
 	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u16 %0, [%1], %2;"
-		     : "=h"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	             : "=h"(value)
+	             : "l"(p), "l"(simt__go_first())
+	             : "memory");
 	return value;
 #else
 	return simt_load_acquire_dev_u16(p);
@@ -225,7 +233,9 @@ SIMT_FN uint32_t simt_load_once_dev_u32(const uint32_t *p)
 	uint32_t value;
 
 	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u32 %0, [%1], %2;"
-		     : "=r"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	             : "=r"(value)
+	             : "l"(p), "l"(simt__go_first())
+	             : "memory");
 	return value;
 #else
 	return simt_load_acquire_dev_u32(p);
@@ -238,7 +248,9 @@ SIMT_FN uint64_t simt_load_once_dev_u64(const uint64_t *p)
 	uint64_t value;
 
 	asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
-		     : "=l"(value) : "l"(p), "l"(simt__go_first()) : "memory");
+	             : "=l"(value)
+	             : "l"(p), "l"(simt__go_first())
+	             : "memory");
 	return value;
 #else
 	return simt_load_acquire_dev_u64(p);

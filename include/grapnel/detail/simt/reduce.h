@@ -15,9 +15,9 @@
 
 /* One of them: by an instruction of PTX, on cpu by an expression of p and value. */
 #if SIMT_ON_CUDA
-#define SIMT__REDUCE(name, type, reg, ptx, cpu)                                                \
-	SIMT_FN void simt_reduce_##name(type *p, type value)                                   \
-	{                                                                                      \
+#define SIMT__REDUCE(name, type, reg, ptx, cpu)                                                  \
+	SIMT_FN void simt_reduce_##name(type *p, type value)                                     \
+	{                                                                                        \
 		asm volatile("red.relaxed." ptx " [%0], %1;" : : "l"(p), reg(value) : "memory"); \
 	}
 #else

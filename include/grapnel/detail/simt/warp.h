@@ -72,7 +72,7 @@ SIMT_FN uint32_t simt_ballot(uint32_t mask, int predicate)
 #if SIMT_ON_CUDA
 	return __ballot_sync(mask, predicate);
 #else
-	return simt__self->warp_width == 1 ? (uint32_t)!!predicate : simt__ballot(mask, predicate);
+	return simt__self->warp_width == 1 ? (uint32_t) !!predicate : simt__ballot(mask, predicate);
 #endif
 }
 

@@ -82,7 +82,7 @@ SIMT_FN void gn__store_move_ends(const struct gn_nvmeq *q, struct gn__store_move
 SIMT_FN void gn__store_move_posts(const struct gn_nvmeq *q, struct gn__store_move *m)
 {
 	m->status.code = gn_nvmeq_post(q, m->cid, m->opcode, m->offset / q->block_bytes,
-				       (m->bytes + q->block_bytes - 1) / q->block_bytes);
+	                               (m->bytes + q->block_bytes - 1) / q->block_bytes);
 	m->part = GN__STORE_POSTED;
 	if (m->status.code)
 		gn__store_move_ends(q, m);
@@ -153,7 +153,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_st
 }
 
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
-                                              uint64_t offset, void *to, uint32_t bytes)
+                                                  uint64_t offset, void *to, uint32_t bytes)
 {
 	struct gn_store_status ok = {0, 0};
 
@@ -170,22 +170,21 @@ SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s,
  * Otherwise as simt__copy_element.
  */
 SIMT_INLINE_FN struct simt__element gn__store_load_asked(uint32_t mask, uint32_t wants, void *to,
-                                                         const char *from,
-                                                    uint32_t bytes, struct simt__element ask)
+                                                         const char *from, uint32_t bytes,
+                                                         struct simt__element ask)
 {
 	return simt__copy_element(mask, wants, to, from, bytes, ask);
 }
 
 /* gn__store_load_asked where every run is one line (detail/simt/copy.h). */
 SIMT_INLINE_FN struct simt__element gn__store_load_lines(uint32_t mask, uint32_t wants, void *to,
-                                                         const char *from,
-						   struct simt__element ask)
+                                                         const char *from, struct simt__element ask)
 {
 	return simt__copy_lines_element(mask, wants, to, from, ask);
 }
 
 SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
-                                            uint64_t offset, const void *from, uint32_t bytes)
+                                                   uint64_t offset, const void *from, uint32_t bytes)
 {
 	struct gn_store_status refused = {0, 0}, status;
 
@@ -264,7 +263,7 @@ SIMT_FN void gn__store_give(char *to, const void *from, uint32_t bytes)
 }
 
 SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
-                                             uint32_t bytes)
+                                                    uint32_t bytes)
 {
 	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
 	struct gn_store_status status = {0, 0};
@@ -284,8 +283,7 @@ SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *
 
 /* Save if there is a slot for it now, else -GN_EAGAIN. */
 SIMT_FN struct gn_store_status gn__store_try_write(const struct gn_nvmeq *q, uint64_t offset,
-                                                   const void *from,
-                                                  uint32_t bytes, uint64_t deadline)
+                                                   const void *from, uint32_t bytes, uint64_t deadline)
 {
 	struct gn_store_status status = {0, 0};
 	uint32_t cid;
@@ -305,8 +303,7 @@ SIMT_FN struct gn_store_status gn__store_try_write(const struct gn_nvmeq *q, uin
 }
 
 SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
-                                                     const void *from,
-                                             uint32_t bytes)
+                                                     const void *from, uint32_t bytes)
 {
 	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
 	struct gn_store_status status = {0, 0};
