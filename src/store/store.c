@@ -62,6 +62,7 @@ static int open_parsed(struct gn_store **store, struct simt_machine *machine, co
 		return rc;
 	}
 	(*store)->name = name;
+	pthread_mutex_init(&(*store)->flushing, NULL);
 	/* Of a memory store too: a cache derives from it how long its threads wait for each other. */
 	(*store)->view.timeout_ns = settings.options.timeout_ns;
 	return 0;
@@ -89,6 +90,7 @@ void gn_store_close(struct gn_store *store)
 	if (!store)
 		return;
 	name = store->name;
+	pthread_mutex_destroy(&store->flushing);
 	store->ops->close(store);
 	free(name);
 }
@@ -134,20 +136,26 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
 	return store->ops->write(store, offset, from, bytes, error);
 }
 
+/*
+ * The system tells of bytes that it could not write once: when it is asked again it says that all is well. So
+ * one thread asks at a time, and its answer holds for those that ask later.
+ */
 int gn_store_flush(struct gn_store *store, struct gn_error *error)
 {
-	/*
-	 * The system tells of bytes that it could not write once: when it is asked again it says that all is
-	 * well.
-	 */
+	int rc;
+
+	pthread_mutex_lock(&store->flushing);
 	if (store->unsure)
-		return gn_error_set(error, store->unsure,
-		                    "%s: an earlier attempt to make it durable failed, and what was written "
-		                    "before may be missing: open it "
-		                    "anew, look, and write what is missing",
-		                    store->name);
-	store->unsure = store->ops->flush(store, error);
-	return store->unsure;
+		gn_error_set(
+		    error, store->unsure,
+		    "%s: an earlier attempt to make it durable failed, and what was written before may "
+		    "be missing: open it anew, look, and write what is missing",
+		    store->name);
+	else
+		store->unsure = store->ops->flush(store, error);
+	rc = store->unsure;
+	pthread_mutex_unlock(&store->flushing);
+	return rc;
 }
 
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)

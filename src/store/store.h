@@ -6,6 +6,8 @@
 #ifndef GN_STORE_STORE_H
 #define GN_STORE_STORE_H
 
+#include <pthread.h>
+
 #include <grapnel/store.h>
 #include <store/settings.h>
 
@@ -18,7 +20,9 @@ struct gn_store {
 	struct gn_store_view view;
 	char path[192]; /* gn_store_path */
 	char *name;     /* the URI as messages quote it; store.c's */
-	int unsure;     /* the code of a flush that failed, or 0; store.c's */
+	/* store.c's: the code of a flush that failed, or 0; one flush at a time, so that all hear of it */
+	pthread_mutex_t flushing;
+	int unsure;
 };
 
 /*

@@ -16,11 +16,12 @@ enum { PAGE = 512, WORDS = PAGE / 8, PAGES = 64, FRAMES = 16, MANY = 2000 };
 static uint32_t full, refused;
 
 /* In place of the C library's, which the threads of a file: store call. */
+/* clang-format off */
 #ifdef __cplusplus
 extern "C"
 #endif
-    ssize_t
-    pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+/* clang-format on */
 {
 	if (simt_load_acquire_sys_u32(&full)) {
 		simt_add_relaxed_dev_u32(&refused, 1);

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,12 @@
 static uint32_t full;
 
 /* In place of the C library's, which the threads of a file: store call. */
+/* clang-format off */
 #ifdef __cplusplus
 extern "C"
 #endif
-    ssize_t
-    pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+/* clang-format on */
 {
 	if (simt_load_acquire_sys_u32(&full)) {
 		errno = ENOSPC;
@@ -31,15 +33,23 @@ extern "C"
 	return syscall(SYS_pwritev, fd, pieces, (long)count, (long)offset, 0l);
 }
 
+/* 1: what is written cannot be made durable; 2: not once, which takes a while to find out */
 static uint32_t unsure;
 
+/* clang-format off */
 #ifdef __cplusplus
 extern "C"
 #endif
-    int
-    fdatasync(int fd)
+int fdatasync(int fd)
+/* clang-format on */
 {
-	if (simt_load_acquire_sys_u32(&unsure)) {
+	const uint32_t how = simt_load_acquire_sys_u32(&unsure);
+
+	if (how == 2) {
+		simt_store_release_sys_u32(&unsure, 0);
+		usleep(20000);
+	}
+	if (how) {
 		errno = EIO;
 		return -1;
 	}
@@ -352,6 +362,36 @@ static void durability_is_told_for_good(void **state)
 	assert_int_equal(gn_discard(&d, &e), 0);
 }
 
+static void *make_durable(void *store)
+{
+	struct gn_error e;
+
+	return (void *)(intptr_t)gn_store_flush((struct gn_store *)store, &e);
+}
+
+/* The system tells of it once. Threads that ask at the same time all hear of it. */
+static void all_threads_hear_that_it_is_not_durable(void **state)
+{
+	const char *file = (const char *)*state;
+	pthread_t thread[4];
+	struct gn_error e;
+	struct gn_data d;
+	char uri[256];
+
+	snprintf(uri, sizeof uri, "file:%s?create=64K&direct=0&io=threads", file);
+	write_file(&d, uri, 0, &e);
+	simt_store_release_sys_u32(&unsure, 2);
+	for (uint32_t k = 0; k < 4; k++)
+		assert_int_equal(pthread_create(&thread[k], NULL, make_durable, d.store), 0);
+	for (uint32_t k = 0; k < 4; k++) {
+		void *rc;
+
+		assert_int_equal(pthread_join(thread[k], &rc), 0);
+		assert_int_equal((intptr_t)rc, -GN_EIO);
+	}
+	assert_int_equal(gn_discard(&d, &e), 0);
+}
+
 static void large_pages(void **state)
 {
 	struct gn_options o = words();
@@ -436,6 +476,7 @@ int main(void)
 	    cmocka_unit_test(close_waits_and_tells),
 	    cmocka_unit_test(large_pages),
 	    cmocka_unit_test_setup_teardown(durability_is_told_for_good, make_name, drop_name),
+	    cmocka_unit_test_setup_teardown(all_threads_hear_that_it_is_not_durable, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(read_only, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(close_loses_nothing, make_name, drop_name),
 	};

@@ -275,11 +275,12 @@ static void other_processes_are_kept_out(void **state)
 static int no_room; /* an errno value that fallocate fails with; 0: it does what it should */
 
 /* In place of the C library's. */
+/* clang-format off */
 #ifdef __cplusplus
 extern "C"
 #endif
-    int
-    fallocate(int fd, int mode, off_t offset, off_t bytes)
+int fallocate(int fd, int mode, off_t offset, off_t bytes)
+/* clang-format on */
 {
 	if (no_room) {
 		errno = no_room;
