@@ -33,6 +33,10 @@ awk '
 rows=$(wc -l <rows.txt)
 [ "$(grep -c '"status": "measured"' all.json)" -eq "$rows" ] || complain 'a row was not measured'
 
+# Each took some time and moved something.
+awk '/^{"name".*"status": "measured"/ && !/"median": [0-9.e+-]*[1-9]/ { print; bad = 1 } END { exit bad }' all.json ||
+  complain 'a row came to nothing'
+
 # Twenty patterns of natural loops, each a group of plain loads, cold and again.
 [ "$(grep -c '^pattern-.* plain ' rows.txt)" -eq 20 ] || complain 'there are not twenty patterns'
 [ "$(grep -c ' paged-again ' rows.txt)" -eq 23 ] || complain 'not every pattern was read again'
