@@ -98,7 +98,7 @@ static void tell(int signal)
 
 void stress_watch(const struct stress *s, const uint32_t *doing, uint64_t threads)
 {
-	/* longer than any wait of the run, four times its patience, and shorter than ctest waits */
+	/* longer than any wait of the run, which is four transfers' time, and shorter than ctest waits */
 	const uint64_t seconds = stress_patience_ns(s) / 1000000000 * 4 + 60;
 
 	watched.doing = doing;

@@ -84,8 +84,8 @@ SIMT_FN int gn__read_quickly_any(const struct gn_array *a, uint64_t index, void 
 }
 
 /*
- * The element of a page that was glimpsed, if that is at hand and stays there. Returns 1, or 0 and the value
- * may be another page's.
+ * The element of a page whose snapshot was taken, if the page is in its frame and stays there. Returns 1, or
+ * 0 and the value may be another page's.
  */
 SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, uint64_t index,
                            uint64_t value[2], uint32_t size)

@@ -35,8 +35,8 @@ SIMT_FN void gn__recent_forget(struct gn__recent *r)
 }
 
 /*
- * The element, if its page is the one that was glimpsed and stays there, marked as used. Returns 1, or 0 and
- * nothing is remembered.
+ * The element, if its page is the one whose snapshot was taken and stays there, marked as used. Returns 1, or
+ * 0 and nothing is remembered.
  */
 SIMT_FN int gn__recent_take(const struct gn_array *a, struct gn__recent *r, struct gn_hold g,
                             uint64_t address, void *to, uint32_t size)

@@ -61,8 +61,10 @@ SIMT_FN void gn__ahead_judge(struct gn_cache_local *s, uint32_t fetched)
 /*
  * How many pages to fetch behind this missing one. The stream is moved on: it is expected behind what is
  * fetched.
- * @expects  the page at which a stream is expected: this page, then a new stream begins here if there is
- * none; or another, then nothing is fetched if there is none One thread.
+ * @expects  the page at which a stream is expected. If it is this page and there is no stream, one begins
+ *           here. If it is another and there is no stream, nothing is fetched.
+ *
+ * One thread.
  */
 SIMT_FN uint32_t gn__ahead_window(const struct gn_cache_view *c, uint64_t expects, uint64_t page,
                                   uint32_t most)
