@@ -208,7 +208,7 @@ static void paged(const char *path, enum work work, int scalar)
 	bench_must(gn_close(&data, &e), e.text);
 }
 
-/* The place of an option's value among words, of which the last is NULL. */
+/* Which of the words an option's value is, counted from 0. NULL ends the words. */
 static int word(const char *option, const char *const *words)
 {
 	const char *text = bench_text(option, "");

@@ -142,9 +142,11 @@ SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 }
 
 /*
- * Offer the pages behind an offer of which all are taken, since the caller waits for one of its last. Else
- * the pages behind its end would be read only when a thread has come there, and nothing would be on its way
- * while the last ones arrive. The stream that is expected there is taken by one thread. One thread.
+ * All pages of an offer are taken, and the caller waits for one of the last: offer the pages behind them.
+ * Without this, nothing would be in flight while the last pages arrive, until a thread misses behind the end.
+ * @end  the page behind the offer; of the threads that call, one gets the stream that is expected there
+ *
+ * One thread.
  */
 SIMT_FN void gn__offer_on(const struct gn_cache_view *c, uint64_t waits_for, uint64_t end)
 {
