@@ -124,16 +124,18 @@ SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 	const struct gn_cache_segment *segment = gn__segment_of(c, page);
 	const uint64_t behind = segment->first_page + segment->pages - page - 1;
 	const uint64_t last = simt_load_relaxed_dev_u64(&c->shared->offer);
-	const uint64_t end = (last >> GN__AHEAD_LOG2) + (last & ((1u << GN__AHEAD_LOG2) - 1));
+	const uint64_t left = last & ((1u << GN__AHEAD_LOG2) - 1), end = (last >> GN__AHEAD_LOG2) + left;
+	const int goes_on = gn__stream_expects(simt_load_relaxed_dev_u64(gn__stream_of(c, end)), end);
 	const uint32_t most = gn__offer_most(c);
 	uint64_t expects = page;
 	uint32_t window;
 
-	/* the last offer begins behind it, or reaches beyond it */
-	if (segment->store.kind != GN_STORE_QUEUES || !most || end - page - 1 < 2 * GN__AHEAD_MOST)
+	if (segment->store.kind != GN_STORE_QUEUES || !most)
 		return;
-	if (page - end < GN__AHEAD_MOST &&
-	    gn__stream_expects(simt_load_relaxed_dev_u64(gn__stream_of(c, end)), end))
+	/* the last offer begins behind this page, or reaches beyond it, and is not used up */
+	if (end - page - 1 < 2 * GN__AHEAD_MOST && (left || (goes_on && end - page <= behind)))
+		return;
+	if (page - end < GN__AHEAD_MOST && goes_on)
 		expects = end;
 	window = gn__ahead_window(c, expects, page, most);
 	window = window < behind ? window : (uint32_t)behind;
@@ -156,6 +158,9 @@ SIMT_FN void gn__offer_on(const struct gn_cache_view *c, uint64_t waits_for, uin
 	uint32_t window;
 
 	if (end - waits_for - 1 > most / 2 || !behind || behind > segment->pages)
+		return;
+	/* it counts misses, and a thread that waits comes here again and again */
+	if (simt_load_relaxed_dev_u32(&gn__local(c)->ahead_backoff))
 		return;
 	window = gn__ahead_window(c, end, end - 1, most);
 	window = window < behind ? window : (uint32_t)behind;
