@@ -76,6 +76,8 @@ struct gn_auto_analysis {
 	uint64_t regions, regions_kept;
 	double covered; /* of the launch and the one before; less than 1 where a log ran full */
 	struct gn_auto_moved way[GN_AUTO_CHOICES];
+	uint64_t
+	    hot; /* touches of lines that are touched more often than their elements could be once each */
 	double lines[GN_AUTO_CHOICES]; /* what each moves and costs, in lines; negative: cannot be */
 	double batches; /* what the best of them would move in batches, each in order of address */
 	uint64_t translated,

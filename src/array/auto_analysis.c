@@ -49,6 +49,31 @@ static void count(const struct gn_auto_trace *t, struct gn_auto_analysis *out)
 	}
 }
 
+static int compare_lines(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* @line  room for the launch's touches */
+static void count_hot(const struct gn_auto_setup *setup, const struct gn_auto_trace *t, uint64_t *line,
+                      struct gn_auto_analysis *out)
+{
+	const uint64_t twice = (2u << GN__SAMPLE_LINE_LOG2) / setup->element_bytes, n = t->count - t->from;
+	uint64_t first = 0;
+
+	for (uint64_t k = 0; k < n; k++)
+		line[k] = t->touch[t->from + k] >> GN__TOUCH_LINE_SHIFT;
+	qsort(line, n, sizeof *line, compare_lines);
+	for (uint64_t k = 1; k <= n; k++) {
+		if (k < n && line[k] == line[first])
+			continue;
+		out->hot += k - first > twice ? k - first : 0;
+		first = k;
+	}
+}
+
 /* How many regions the array has, and how many of them were looked at. Counted where that is quick. */
 static void count_regions(const struct gn_auto_setup *setup, uint64_t keep, struct gn_auto_analysis *out)
 {
@@ -189,11 +214,14 @@ static int judge_batches(const struct gn_auto_setup *setup, const struct gn_auto
 	return rc;
 }
 
-/* Lanes of a warp walk lines, each by itself: every element of a line is read by a load of its own. */
+/*
+ * Lanes of a warp walk lines, each by itself: every element of a line is read by a load of its own. Lines of
+ * a few pages that are wanted again and again are no such lines: near copies of them serve all loads.
+ */
 static int lanes_walk(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s)
 {
 	return setup->warp_width >= WARP && s->elements < 2 * s->touches && !s->writes &&
-	       8 * s->way[GN_AUTO_DIRECT].fetches < s->touches;
+	       8 * s->way[GN_AUTO_DIRECT].fetches < s->touches && 2 * s->hot < s->touches;
 }
 
 const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s)
@@ -214,7 +242,8 @@ const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_
 int gn__auto_analyse(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
                      const struct gn_auto_log *before, struct gn_auto_analysis *out)
 {
-	uint64_t *touch = (uint64_t *)malloc((log->count + before->count + 1) * sizeof *touch);
+	/* the touches of both launches, and room for the lines of this one */
+	uint64_t *touch = (uint64_t *)malloc((2 * log->count + before->count + 1) * sizeof *touch);
 	const uint64_t keep = before->count && before->keep < log->keep ? before->keep : log->keep;
 	struct gn_auto_trace trace = {touch, 0, 0};
 	int rc;
@@ -225,6 +254,7 @@ int gn__auto_analyse(const struct gn_auto_setup *setup, const struct gn_auto_log
 	trace.from = sift(before, keep, touch);
 	trace.count = trace.from + sift(log, keep, touch + trace.from);
 	count(&trace, out);
+	count_hot(setup, &trace, touch + trace.count, out);
 	count_regions(setup, keep, out);
 	out->covered = coverage(log, before, out->touches);
 	rc = judge_choices(setup, &trace, out);

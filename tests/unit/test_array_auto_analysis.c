@@ -313,12 +313,12 @@ static void scattered_words_are_read_directly_and_a_hot_set_is_cached(void **sta
 
 /*
  * Thirty-two lanes, each along a line of its own: of a line one word at a time. Not so: side by side,
- * scattered, by reference.
+ * scattered, for writing, and words of a few hot lines.
  */
 static void lanes_that_walk_lines_are_seen(void **state)
 {
 	enum { WALKED = 256 * 32 };
-	static uint64_t touch[4][WALKED];
+	static uint64_t touch[5][WALKED];
 	struct gn_auto_setup setup = fixture_of(WALKED * 4);
 
 	(void)state;
@@ -329,8 +329,9 @@ static void lanes_that_walk_lines_are_seen(void **state)
 		touch[1][k] = touch_of(k, 32, 0);
 		touch[2][k] = touch_of(k * 7919 % WALKED, 1, 0);
 		touch[3][k] = touch_of(4 * line, 1, GN__TOUCH_WRITE);
+		touch[4][k] = touch_of(k % 16 ? k * 7919 % 64 * 32 : k * 7919 % WALKED, 1, 0);
 	}
-	for (unsigned way = 0; way < 4; way++) {
+	for (unsigned way = 0; way < 5; way++) {
 		const struct gn_auto_analysis s = study_of(&setup, touch[way], WALKED, NULL);
 		const char *why = gn__auto_batches(&setup, &s);
 
