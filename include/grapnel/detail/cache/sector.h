@@ -57,11 +57,19 @@ SIMT_FN void gn__sector_reset(const struct gn_cache_view *c, uint32_t frame, uin
 		simt_store_relaxed_dev_u64(&c->sector[frame], (uint64_t)dirty << 32 | valid);
 }
 
-/* Valid sectors are about to be written. By whoever has the page pinned for writing, before the bytes. */
+/*
+ * Valid sectors are about to be written. The caller has pinned the page for writing, and calls before it
+ * writes the bytes. Nobody clears these bits while the page is pinned, so a thread without a warp, for which
+ * a load is cheaper than a locked instruction, looks first.
+ */
 SIMT_FN void gn__sector_dirty(const struct gn_cache_view *c, uint32_t frame, uint32_t dirty)
 {
-	if (c->sector)
-		simt_reduce_or_relaxed_dev_u64(&c->sector[frame], (uint64_t)dirty << 32);
+	const uint64_t bits = (uint64_t)dirty << 32;
+
+	if (!c->sector)
+		return;
+	if (simt_warp_width() > 1 || bits & ~simt_load_relaxed_dev_u64(&c->sector[frame]))
+		simt_reduce_or_relaxed_dev_u64(&c->sector[frame], bits);
 }
 
 /* What is to be written back of a DIRTY page. */
