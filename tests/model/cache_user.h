@@ -63,10 +63,13 @@ SIMT_FN void check_failure(struct trial *t, int rc)
 		blame(t, rc == -GN_ETIMEDOUT ? "a thread waits for ever" : "an access failed for no reason");
 }
 
-/* Why an access by value failed: the array keeps the first failure only, which may be that of a hold. */
+/*
+ * Why an access by value failed: the array keeps the first failure only, which may be that of a hold of
+ * another thread, for a write-back that failed.
+ */
 SIMT_FN int code_kept(const struct trial *t)
 {
-	return t->kept_out && t->cache.wait_ns != FOREVER_NS ? -GN_ETIMEDOUT : t->failure.code;
+	return t->failed[PUT] && t->cache.wait_ns != FOREVER_NS ? -GN_ETIMEDOUT : t->failure.code;
 }
 
 SIMT_FN uint32_t element_of(const struct trial *t, const struct step *s)

@@ -60,13 +60,15 @@ detail/cache/claim.h|/ gn__claim_written(const/,/^}/s/if (status.code)/if (0)/|a
 detail/cache/claim.h|s/(intent == GN_READ ? 0 : GN__WORD_DIRTY)/0/|a miss for writing does not make the page dirty
 detail/cache/frame.h|s/k->made = gn__word_next_version(seen)/k->made = (seen \& GN__WORD_VERSION)/|sets: versions do not count|sets, 1 way: a page leaves and comes back
 detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/made = gn__word_next_version(made)/made = made/|direct: versions do not count|direct, 1 frame: a page leaves and comes back
-detail/cache/claim.h|s/if (gn__find_in_set(c, k->page, 0).word) {/if (0) {/|sets: two loaders of one page
+detail/cache/claim.h|/gn__claim_in_set(const/,/^}/s/if (gn__set_lacks(.*/gn__set_lacks(c, k->page, \&found); found = 0; {/|sets: two loaders of one page
+detail/cache/claim.h|/ gn__set_lacks(const/,/^}/s/ && !simt_load.*/;/|sets: a page is fetched while it is changed in the store
+detail/cache/claim.h|/ gn__keep_absent(const/,/^}/s/return .*/return 1;/|sets: two threads change a page in the store
 detail/cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
 detail/cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame
 detail/cache/frame.h|s/if (simt_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
 detail/cache/frame.h|s/	k->searching = 1;/	;/|direct: a search that waited begins with the page, which it holds itself
 detail/cache/claim.h|s/step = k->searching ? GN__STEP_NO_FRAME : GN__STEP_HIT;/step = GN__STEP_HIT;/|a claim ahead that gives up keeps its page busy
-detail/cache/claim.h|s/found = gn__find_in_set.*/found = 0;/|sets: a page that came during a write-back comes again
+detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/lacks = gn__set_lacks.*/lacks = 1;/|sets: a page that came during a write-back comes again
 detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/~(GN__WORD_BUSY . GN__WORD_DIRTY)/~GN__WORD_DIRTY/|sets: a page that was written back stays busy
 detail/cache/claim.h|/ gn__claim_present(const/,/^}/s/if (k->ahead && (seen .*/if (0)/|a claim ahead pins a page that is there
 detail/cache/access.h|s/^	gn__move_all(c, mask, k->victim, &m);/	if (k->step == GN__STEP_FETCH) gn__claim_give(c, k, GN__WORD_VALID);&/|a page is published before it is fetched
@@ -74,7 +76,7 @@ detail/cache/access.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of
 detail/cache/access.h|s/gn__move_of(c, k->page, k->frame, k->owned, 0)/gn__move_of(c, k->page, k->frame, 0xffffffffu, 0)/|a fill fetches over sectors that were written
 detail/cache/sector.h|s/if ((before . owned) != 0xffffffffu)/if (0)/|one sector makes the page valid
 detail/cache/page.h|/gn__page_written(const/,/^}/s/gn__sector_arrive(.*/;/|overwritten sectors stay in motion
-detail/cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/hit = !more \&\& simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
+detail/cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/hit = !simt_ballot(mask, gn__claim_goes_on(\&k)) \&\& &/|who covers holds the page while others of its warp wait
 detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/{s/^	gn__claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn__claim_drop(c, k);/;}|an access around the cache does not keep the page absent
 detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/s/^	gn__claim_drop(c, k);$/	;/|a page that found no frame stays busy
 detail/cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->bypassed/0/|who finds no frame in a later round keeps the page

@@ -191,6 +191,18 @@ SIMT_FN int gn__claim_goes_on(const struct gn__claim *k)
 }
 
 /*
+ * A thread that waits for a page looks again after 0.16 microseconds, since a page takes one and more. The
+ * longer it has waited the longer it stays away, by about a 64th of that time. Else thousands of threads that
+ * wait for few frames fill the memory's queues, and those that move pages are held up in them.
+ */
+SIMT_FN void gn__claim_backoff(struct gn__claim *k)
+{
+	const uint32_t longer = k->waits / 64;
+
+	simt_backoff(k->waits++, 3 + (longer < 10 ? longer : 10));
+}
+
+/*
  * All lanes of mask move what some need; those that wait look again. Returns to all lanes 1 as long as some
  * need another round. In the end a lane's step is HIT (also if it wanted nothing), NO_FRAME (what there was
  * to do around the cache is done, with its status) or ERROR.
@@ -211,7 +223,7 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 		gn__claim_move(c, mask, k, (steps & 1u << GN__STEP_WRITE_BACK) != 0);
 		gn__claim_moved(c, mask, k, (steps & 1u << GN__STEP_WRITE_BACK) != 0);
 	} else if (k->step == GN__STEP_WAIT) {
-		simt_backoff(k->waits++, 3); /* 0.16 microseconds: a page takes one and more */
+		gn__claim_backoff(k);
 		k->step = gn__claim_seek(c, k);
 	}
 	/* what one lane acquired, or fetched, is behind it everybody's who shares its page */
@@ -502,25 +514,27 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 	 */
 	struct gn__request *around = leads && !(g.lanes & (g.lanes - 1)) ? e : 0;
 	struct gn_store_status status;
-	int served = helps, hit, more;
+	int served = helps, hit;
 	uint32_t waiting;
 
 	gn__claim_begin(c, mask, leads, &k);
-	do {
-		waiting = gn__claim_waiting(c, mask, &k, leads && !served);
-		if (waiting)
-			gn__claim_helps(c, mask, waiting, page);
-		more = gn__claim_round(c, mask, &k, around);
+	simt_warp_sync(mask); /* what a lane acquired is behind it for its group */
+	for (;;) {
+		/* first, because a page stays pinned meanwhile, and others of the warp may take long */
 		hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader) && !served;
-		if (!simt_ballot(mask, hit))
-			continue;
-		served |= gn__groups_do(c, mask, &g, &k, hit, e);
+		if (simt_ballot(mask, hit))
+			served |= gn__groups_do(c, mask, &g, &k, hit, e);
 		if (hit && !served && leads) {
 			k.snapshot = 0;
 			k.step = gn__claim_seek(c, &k);
 		}
-		more |= simt_ballot(mask, hit && !served) != 0;
-	} while (more);
+		if (!simt_ballot(mask, gn__claim_goes_on(&k) || (leads && !served && k.step == GN__STEP_HIT)))
+			break;
+		waiting = gn__claim_waiting(c, mask, &k, leads && !served);
+		if (waiting)
+			gn__claim_helps(c, mask, waiting, page);
+		gn__claim_round(c, mask, &k, around);
+	}
 	gn__claim_end(c, mask, &k);
 	if (!served && leads)
 		gn__count_access(c, simt_popcount(g.lanes), &k);

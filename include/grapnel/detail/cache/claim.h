@@ -21,12 +21,12 @@
  * "One fence for the claims of a warp").
  *
  * No thread waits while it holds what others may need. A loader holds its page's BUSY and tries frames. The
- * lock of a set is held for a search of its words, or, by a claim that got no frame, until gn__claim_drop in
- * the next round. And no function here waits: lanes of one warp that want different pages can need each
- * other's pages, and a lane that is done may have to stand still until the others of its warp leave the same
- * loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which they also give
- * up everything that others wait for. The lanes of a mask synchronise before any of them claims something,
- * so that none waits for a lane that has not come yet.
+ * lock of a set is held for a search of its words. A claim that got no frame keeps its page absent until
+ * gn__claim_drop in the next round. And no function here waits: lanes of one warp that want different pages
+ * can need each other's pages, and a lane that is done may have to stand still until the others of its warp
+ * leave the same loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which
+ * they also give up everything that others wait for. The lanes of a mask synchronise before any of them
+ * claims something, so that none waits for a lane that has not come yet.
  */
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H
@@ -75,6 +75,19 @@ SIMT_FN enum gn__step gn__claim_error(struct gn__claim *k, int code, uint32_t de
 	return GN__STEP_ERROR;
 }
 
+/* Not this time: wait, or give up what is held. Returns GN__STEP_WAIT or GN__STEP_ERROR. */
+SIMT_FN enum gn__step gn__claim_waits(const struct gn_cache_view *c, struct gn__claim *k)
+{
+	if (!gn__claim_is_late(c, k))
+		return GN__STEP_WAIT;
+	if (k->pinned) {
+		gn__sector_give_back(c, k->frame, k->owned);
+		gn__page_unpin(k->word);
+		k->pinned = k->owned = 0;
+	}
+	return gn__claim_error(k, -GN_ETIMEDOUT, 0);
+}
+
 /*
  * gn__claim_publish_sectors - after PUBLISH, behind a fence since then (R5): the page has its frame, and
  * everybody sees it; the sectors that the caller wants are in motion.
@@ -114,40 +127,66 @@ SIMT_FN void gn__unlock_set(const struct gn_cache_view *c, uint32_t set, uint32_
 	simt_store_release_dev_u32(&c->lock[set], hand << 1);
 }
 
-/* Unlock a set and leave its hand where it was. */
-SIMT_FN void gn__open_set(const struct gn_cache_view *c, uint32_t set)
+/*
+ * Of pages that are in no frame: 1 while a thread accesses this one in the store, and nobody may fetch it.
+ * Several pages share a word; then one waits for the other.
+ */
+SIMT_FN uint32_t *gn__kept_absent(const struct gn_cache_view *c, uint64_t page)
 {
-	gn__unlock_set(c, set, simt_load_relaxed_dev_u32(&c->lock[set]) >> 1);
+	return &c->shared->kept_absent[gn__stir((uint32_t)page) % GN_CACHE_ABSENT];
+}
+
+/*
+ * The page is in no frame and stays so, until gn__claim_drop, for a thread that accesses it in the store. Its
+ * set is locked, so that nobody fetches it at this moment. Returns 0 if another such access goes on.
+ */
+SIMT_FN int gn__keep_absent(const struct gn_cache_view *c, uint64_t page)
+{
+	return simt_cas_acquire_dev_u32(gn__kept_absent(c, page), 0, 1) == 0;
+}
+
+/* The set is locked: may the page get a way of it? Not if it has one, or is to stay absent. */
+SIMT_FN int gn__set_lacks(const struct gn_cache_view *c, uint64_t page, int *found)
+{
+	*found = gn__find_in_set(c, page, 0).word != 0;
+	return !*found && !simt_load_relaxed_dev_u32(gn__kept_absent(c, page));
 }
 
 SIMT_FN enum gn__step gn__claim_in_set(const struct gn_cache_view *c, struct gn__claim *k)
 {
-	uint32_t set = gn__set_of(c, k->page);
-	enum gn__taking taking;
+	const uint32_t set = gn__set_of(c, k->page);
+	/*
+	 * Look first: the lock is for claims that may find a way, and for those that want none. A read that
+	 * may go around the cache takes its chance at once.
+	 */
+	enum gn__taking taking = k->waits || !k->may_bypass ? gn__look_at_ways(c, set) : GN__TAKEN;
+	const int pinned = taking == GN__PINNED, patient = gn__claim_is_patient(k);
+	int found, kept = 0;
 	uint32_t hand;
 
-	if (!gn__lock_set(c, set, &hand))
-		return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN__STEP_WAIT;
-	if (gn__find_in_set(c, k->page, 0).word) { /* somebody was faster */
-		gn__unlock_set(c, set, hand);
-		return GN__STEP_AGAIN;
+	if (taking == GN__MOVING || (pinned && patient) || !gn__lock_set(c, set, &hand))
+		return gn__claim_waits(c, k);
+	if (gn__set_lacks(c, k->page, &found)) {
+		taking = pinned ? GN__PINNED : gn__search_ways(c, k, set, &hand);
+		kept = taking == GN__PINNED && !k->may_bypass && !patient && gn__keep_absent(c, k->page);
+	} else {
+		taking = GN__UNSETTLED;
 	}
-	taking = gn__search_ways(c, k, set, &hand);
-	if (taking == GN__PINNED && !k->may_bypass)
-		/* with the lock, so that the page stays absent; gn__claim_drop opens it */
-		return GN__STEP_NO_FRAME;
 	gn__unlock_set(c, set, hand);
+	if (found) /* somebody was faster */
+		return GN__STEP_AGAIN;
+	if (kept)
+		return GN__STEP_NO_FRAME;
 	if (taking == GN__TAKEN)
 		return gn__claim_fetch(c, k);
 	if (taking == GN__TAKEN_DIRTY)
 		return GN__STEP_WRITE_BACK;
-	if (k->may_bypass)
-		return gn__claim_bypass(c, k, taking == GN__PINNED);
-	return gn__claim_is_late(c, k) ? gn__claim_error(k, -GN_ETIMEDOUT, 0) : GN__STEP_WAIT;
+	return k->may_bypass ? gn__claim_bypass(c, k, taking == GN__PINNED) : gn__claim_waits(c, k);
 }
 
 /*
- * The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile.
+ * The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile
+ * or is to stay absent.
  * If the set is locked the victim stays, clean, and the claim looks again: to keep its way it would have to
  * wait for the lock, while others, who find every way held, take that lock in turns.
  */
@@ -156,19 +195,19 @@ SIMT_FN enum gn__step gn__claim_way_written(const struct gn_cache_view *c, struc
 	const uint32_t set = gn__set_of(c, k->page);
 	const uint64_t seen = simt_load_relaxed_dev_u64(k->victim_word);
 	uint32_t hand;
-	int found;
+	int found, lacks;
 
 	if (!gn__lock_set(c, set, &hand)) {
 		gn__sector_cleaned(c, k->frame);
 		simt_and_acq_rel_dev_u64(k->victim_word, ~(GN__WORD_BUSY | GN__WORD_DIRTY));
 		return GN__STEP_AGAIN;
 	}
-	found = gn__find_in_set(c, k->page, 0).word != 0;
+	lacks = gn__set_lacks(c, k->page, &found);
 	gn__count_eviction(c);
-	simt_store_release_dev_u64(k->victim_word, found ? seen & GN__WORD_VERSION
-	                                                 : gn__retagged(c, k, k->victim_word, seen));
+	simt_store_release_dev_u64(k->victim_word, lacks ? gn__retagged(c, k, k->victim_word, seen)
+	                                                 : seen & GN__WORD_VERSION);
 	gn__unlock_set(c, set, hand);
-	return found ? GN__STEP_AGAIN : gn__claim_fetch(c, k);
+	return lacks ? gn__claim_fetch(c, k) : GN__STEP_AGAIN;
 }
 
 /* A page whose last fetch failed still has its way: try again in it. */
@@ -200,19 +239,6 @@ SIMT_FN enum gn__step gn__claim_missing(const struct gn_cache_view *c, struct gn
 }
 
 /* ---- a page in parts ---- */
-
-/* Not this time: wait, or give up what is held. Returns GN__STEP_WAIT or GN__STEP_ERROR. */
-SIMT_FN enum gn__step gn__claim_waits(const struct gn_cache_view *c, struct gn__claim *k)
-{
-	if (!gn__claim_is_late(c, k))
-		return GN__STEP_WAIT;
-	if (k->pinned) {
-		gn__sector_give_back(c, k->frame, k->owned);
-		gn__page_unpin(k->word);
-		k->pinned = k->owned = 0;
-	}
-	return gn__claim_error(k, -GN_ETIMEDOUT, 0);
-}
 
 /* Nothing is left to bring for a claim that nobody waits for. */
 SIMT_FN enum gn__step gn__claim_leave(struct gn__claim *k)
@@ -454,7 +480,7 @@ SIMT_FN void gn__claim_drop(const struct gn_cache_view *c, struct gn__claim *k)
 	if (c->owner)
 		simt_store_release_dev_u64(k->word, k->made);
 	else
-		gn__open_set(c, gn__set_of(c, k->page));
+		simt_store_release_dev_u32(gn__kept_absent(c, k->page), 0);
 }
 
 #endif

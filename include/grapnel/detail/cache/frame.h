@@ -233,6 +233,18 @@ enum { GN__MANY_MOVING = 32 };
 enum { GN__FEW_FRAMES = 16, GN__BYPASS_BACKOFF = 32 };
 
 /*
+ * All frames are pinned. Most pins are those of an element that is being written, and shorter than the way
+ * around the cache; so a claim looks again so many times before it takes that way. Pages that a program holds
+ * stay pinned.
+ */
+enum { GN__PIN_WAITS = 16 };
+
+SIMT_FN int gn__claim_is_patient(const struct gn__claim *k)
+{
+	return !k->may_bypass && k->waits < GN__PIN_WAITS;
+}
+
+/*
  * No frame is easily had, and the claimed element can be loaded from the store: the page is let go, absent,
  * and the caller loads it (gn__access_alone). Where frames are pinned or changing hands, there are fewer than
  * threads that miss: then the next misses of these processors do not even look for one.
@@ -280,6 +292,7 @@ SIMT_FN enum gn__step gn__search_frames(const struct gn_cache_view *c, struct gn
 	}
 	unsettled |= moving == GN__MANY_MOVING;
 	/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
+	unsettled |= gn__claim_is_patient(k);
 	return unsettled && !gn__claim_is_late(c, k) ? GN__STEP_WAIT : GN__STEP_NO_FRAME;
 }
 
@@ -327,6 +340,25 @@ SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn__c
 	k->victim = page;
 	k->victim_word = word;
 	return GN__TAKEN_DIRTY;
+}
+
+/*
+ * A look at a set without its lock: GN__TAKEN if a search could find a way; GN__MOVING if it finds none until
+ * a page that is in motion has come; GN__PINNED if all pages are pinned.
+ */
+SIMT_FN enum gn__taking gn__look_at_ways(const struct gn_cache_view *c, uint32_t set)
+{
+	enum gn__taking best = GN__PINNED;
+
+	for (uint32_t way = 0; way < c->ways; way++) {
+		const uint64_t seen = simt_load_relaxed_dev_u64(&c->word[set * c->ways + way]);
+
+		if (!(seen & (GN__WORD_BUSY | GN__WORD_PINS)))
+			return GN__TAKEN;
+		if (seen & GN__WORD_BUSY)
+			best = GN__MOVING;
+	}
+	return best;
 }
 
 /* The way to look at first; for the random policy the hand counts draws. */

@@ -22,7 +22,8 @@ enum {
 	GN_CACHE_MOST_WAYS = 16,
 	GN_CACHE_STRIPES = 64,
 	GN_CACHE_STREAMS = 256,
-	GN_CACHE_LOCALS = 64
+	GN_CACHE_LOCALS = 64,
+	GN_CACHE_ABSENT = 64
 };
 
 /* Pages of one store in the cache's page numbering. */
@@ -96,6 +97,7 @@ struct gn_cache_shared {
 	 */
 	uint64_t offer;
 	uint32_t pad_offer[30];
+	uint32_t kept_absent[GN_CACHE_ABSENT]; /* sets: see gn__kept_absent */
 	struct gn_cache_local local[GN_CACHE_LOCALS];
 };
 
