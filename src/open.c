@@ -10,23 +10,22 @@ static int check_options(const char *uri, const struct gn_options *o, struct gn_
 	if (!uri)
 		return gn_error_set(
 		    e, -GN_EINVAL,
-		    "gn_open: no URI is given: say where the data is, as in host:8G or file:PATH");
+		    "gn_open: the URI is NULL; give the place of the data, for example host:8G or file:PATH");
 	if (!o)
-		return gn_error_set(e, -GN_EINVAL, "%s: no options are given: element_bytes is needed", uri);
-	if (!o->element_bytes || o->element_bytes > 16 || o->element_bytes & (o->element_bytes - 1))
 		return gn_error_set(
-		    e, -GN_EINVAL,
-		    "%s: element_bytes is %u: say how large an element is, 1, 2, 4, 8 or 16 bytes", uri,
-		    o->element_bytes);
+		    e, -GN_EINVAL, "%s: the options are NULL; give options with at least element_bytes", uri);
+	if (!o->element_bytes || o->element_bytes > 16 || o->element_bytes & (o->element_bytes - 1))
+		return gn_error_set(e, -GN_EINVAL, "%s: element_bytes is %u; give 1, 2, 4, 8 or 16", uri,
+		                    o->element_bytes);
 	if (o->offset % o->element_bytes)
-		return gn_error_set(e, -GN_EINVAL, "%s: offset %llu is no multiple of element_bytes, %u", uri,
-		                    (unsigned long long)o->offset, o->element_bytes);
+		return gn_error_set(e, -GN_EINVAL, "%s: offset %llu is not a multiple of element_bytes (%u)",
+		                    uri, (unsigned long long)o->offset, o->element_bytes);
 	if (o->mode != GN_PAGED && o->mode != GN_DIRECT)
-		return gn_error_set(e, -GN_EINVAL, "%s: %d is no mode: take GN_PAGED or GN_DIRECT", uri,
-		                    (int)o->mode);
+		return gn_error_set(e, -GN_EINVAL, "%s: mode %d does not exist; give GN_PAGED or GN_DIRECT",
+		                    uri, (int)o->mode);
 	if (o->beside && !o->beside->machine)
-		return gn_error_set(e, -GN_EINVAL, "%s: the data beside which it is to be opened is not open",
-		                    uri);
+		return gn_error_set(e, -GN_EINVAL,
+		                    "%s: options.beside is data that is not open; open it first", uri);
 	return 0;
 }
 
@@ -80,8 +79,8 @@ static int make_array(struct gn_data *d, const struct gn_options *o, const char 
 	options.count = o->count || o->offset > bytes ? o->count : (bytes - o->offset) / o->element_bytes;
 	if (!options.count)
 		return gn_error_set(e, -GN_EINVAL,
-		                    "%s: it holds %llu bytes, and no element of %u bytes at offset %llu: "
-		                    "take a smaller offset",
+		                    "%s: the store has %llu bytes and therefore no element of %u bytes at "
+		                    "offset %llu; give a smaller offset",
 		                    uri, (unsigned long long)bytes, o->element_bytes,
 		                    (unsigned long long)o->offset);
 	if (o->mode == GN_PAGED)
@@ -169,7 +168,9 @@ int gn_flush(struct gn_data *d, struct gn_error *e)
 static int in_use(const struct gn_data *d, struct gn_error *e)
 {
 	return d->others ? gn_error_set(e, -GN_EBUSY,
-	                                "%u others use the machine of this data: close them first", d->others)
+	                                "%u arrays that were opened with options.beside use the machine of "
+	                                "this data; close them first",
+	                                d->others)
 	                 : 0;
 }
 

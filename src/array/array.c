@@ -11,33 +11,35 @@ static int check_options(const struct gn_array_options *c, struct gn_error *erro
 
 	if (!c->store)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "array: no store is given; paged mode needs one too, beside its cache");
+		                    "array: the store is NULL; give a store, in paged mode too");
 	s = gn_store_view_of(c->store);
 	if (c->mode != GN_PAGED && c->mode != GN_DIRECT)
-		return gn_error_set(error, -GN_EINVAL, "array: %d is no mode: take GN_PAGED or GN_DIRECT",
+		return gn_error_set(error, -GN_EINVAL,
+		                    "array: mode %d does not exist; give GN_PAGED or GN_DIRECT",
 		                    (int)c->mode);
 	if (!size || size > 16 || size & (size - 1))
 		return gn_error_set(error, -GN_EINVAL,
-		                    "array: elements of %u bytes; 1, 2, 4, 8 and 16 are possible", size);
+		                    "array: elements of %u bytes are not possible; give 1, 2, 4, 8 or 16",
+		                    size);
 	if (c->offset % size)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "array: offset %llu is no multiple of its elements' %u bytes",
+		                    "array: offset %llu is not a multiple of the element size, %u bytes",
 		                    (unsigned long long)c->offset, size);
 	if (c->offset > s->capacity_bytes || c->count > (s->capacity_bytes - c->offset) / size)
-		return gn_error_set(
-		    error, -GN_ERANGE,
-		    "array: %llu elements of %u bytes from byte %llu reach past the store's %llu bytes",
-		    (unsigned long long)c->count, size, (unsigned long long)c->offset,
-		    (unsigned long long)s->capacity_bytes);
+		return gn_error_set(error, -GN_ERANGE,
+		                    "array: %llu elements of %u bytes from byte %llu reach past the end of "
+		                    "the store (%llu bytes)",
+		                    (unsigned long long)c->count, size, (unsigned long long)c->offset,
+		                    (unsigned long long)s->capacity_bytes);
 	if (c->mode == GN_DIRECT && s->kind != GN_STORE_MEMORY)
-		return gn_error_set(
-		    error, -GN_ENOTSUP,
-		    "array: direct mode needs a store the device can load from; %s is not: use paged mode",
-		    gn_store_path(c->store));
+		return gn_error_set(error, -GN_ENOTSUP,
+		                    "array: direct mode needs a store whose memory the device can load from; "
+		                    "this store is \"%s\", use paged mode",
+		                    gn_store_path(c->store));
 	if (c->mode == GN_PAGED && !c->cache)
 		return gn_error_set(
 		    error, -GN_EINVAL,
-		    "array: no cache is given; paged mode needs a cache that was made for the array's store");
+		    "array: the cache is NULL; paged mode needs a cache that was made for the array's store");
 	if (c->mode == GN_PAGED && gn__cache_segment(c->cache, c->store) < 0)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "array: the cache was made for other stores; paged mode needs a cache "
@@ -76,7 +78,8 @@ int gn_array_create(struct gn_array *array, struct simt_machine *machine,
 	s = gn_store_view_of(options->store);
 	array->failure = (struct gn_failure *)simt_alloc(machine, sizeof *array->failure, SIMT_PINNED);
 	if (!array->failure)
-		return gn_error_set(error, -GN_ENOMEM, "array: no pinned memory for its failure record");
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "array: cannot allocate pinned memory for the failure record");
 	array->count = options->count;
 	array->element_log2 = (uint32_t)__builtin_ctz(options->element_bytes);
 	array->read_only = s->read_only;
@@ -98,15 +101,15 @@ void gn_array_destroy(struct gn_array *array, struct simt_machine *machine)
 static const char *meaning(int code)
 {
 	switch (code) {
-	case -GN_ERANGE: return "is past the end; they are counted from 0";
-	case -GN_EROFS:
-		return "was to be written, but its store is open for reading only; open it without ?ro";
-	case -GN_ENOSPC: return "could not be written: the store is full; make room";
+	case -GN_ERANGE: return "is past the end; the first element is 0";
+	case -GN_EROFS: return "cannot be written: the store is opened read-only; open it without ?ro";
+	case -GN_ENOSPC: return "could not be written: the storage is full; free storage";
 	case -GN_ETIMEDOUT:
-		return "was not moved before the deadline; if the device is slow, open the store with a "
-		       "longer timeout=";
+		return "was not read or written before the deadline; if the device is slow, open the store "
+		       "with a longer timeout=";
 	case -GN_EIO:
-		return "could not be moved: the device failed, or the file has become shorter than it was";
+		return "could not be read or written: the device failed, or the file was shortened while it "
+		       "was open";
 	default: return "could not be accessed";
 	}
 }
@@ -125,12 +128,11 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error)
 	simt_store_release_sys_u32(&f->state, 0);
 	if (taken.code == -GN_EINVAL && taken.device)
 		return gn_error_set(error, taken.code,
-		                    "array: element %llu was accessed by %u bytes, but elements have %u: use "
-		                    "the functions of "
-		                    "their type",
+		                    "array: element %llu was accessed as %u bytes, but the elements have %u "
+		                    "bytes; use the functions of the element type",
 		                    (unsigned long long)taken.index, taken.device, 1u << array->element_log2);
 	if (taken.device)
-		snprintf(device, sizeof device, "; the device said: %s, 0x%x",
+		snprintf(device, sizeof device, "; device status: %s, 0x%x",
 		         gn_nvme_status_text(taken.device), taken.device);
 	return gn_error_set(error, taken.code, "array: element %llu of %llu %s (%s%s)",
 	                    (unsigned long long)taken.index, (unsigned long long)array->count,

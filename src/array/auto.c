@@ -110,7 +110,7 @@ static int fill_setup(struct gn_auto *x, struct gn_error *error)
 
 	if (!c->count || !c->cache_bytes || !c->element_bytes)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "auto: count, element_bytes and cache_bytes must be given");
+		                    "auto: count, element_bytes or cache_bytes is 0; give all three");
 	simt_describe(x->machine, &machine);
 	b->first_byte = c->offset;
 	b->bytes = c->count * c->element_bytes;
@@ -127,8 +127,8 @@ static int fill_setup(struct gn_auto *x, struct gn_error *error)
 		b->can |= (uint32_t)can_page(x, &machine, p) << p;
 	return b->can ? 0
 	              : gn_error_set(error, -GN_EINVAL,
-	                             "auto: a cache of %llu bytes is less than sixteen pages that %s can "
-	                             "move; make it larger",
+	                             "auto: a cache of %llu bytes has room for fewer than 16 pages of any "
+	                             "size that the store (%s) can transfer; give a larger cache_bytes",
 	                             (unsigned long long)c->cache_bytes, gn_store_path(x->store));
 }
 
@@ -241,7 +241,7 @@ int gn_auto_adapt(struct gn_auto *x, struct gn_error *error)
 	if (x->sampling)
 		rc = decide(x, &choice);
 	if (rc)
-		return gn_error_set(error, rc, "auto: what was seen cannot be made sense of: %s",
+		return gn_error_set(error, rc, "auto: the sampled accesses cannot be analysed: %s",
 		                    gn_error_name(rc));
 	if (choice != x->choice)
 		rc = gn__auto_switch(x, choice, error);

@@ -29,7 +29,7 @@ int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error)
 
 	if (x->options.touches && x->options.touches < STAGES * 8)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "auto: a sample of %u touches is too small; take %d or more",
+		                    "auto: a sample of %u touches is too small; give %d or more",
 		                    x->options.touches, STAGES * 8);
 	s->room = x->options.touches ? x->options.touches : (uint32_t)TOUCHES;
 	s->stage = s->room / STAGES + 1;
@@ -41,7 +41,7 @@ int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error)
 	x->before.touch = (uint64_t *)malloc(s->room * sizeof *x->before.touch);
 	return s->touch && x->sample && x->log.touch && x->before.touch
 	           ? 0
-	           : gn_error_set(error, -GN_ENOMEM, "auto: no memory for its sample");
+	           : gn_error_set(error, -GN_ENOMEM, "auto: cannot allocate memory for the sample");
 }
 
 int gn__auto_sample(struct gn_auto *x, struct gn_error *error)

@@ -67,7 +67,8 @@ int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, ui
 
 	*gather = NULL;
 	if (!most || most > UINT32_MAX)
-		return gn_error_set(error, -GN_EINVAL, "gather: batches of up to %llu rows; give 1 to %u",
+		return gn_error_set(error, -GN_EINVAL,
+		                    "gather: batches of up to %llu rows are not possible; give 1 to %u",
 		                    (unsigned long long)most, UINT32_MAX);
 	g = (struct gn_gather *)calloc(1, sizeof *g);
 	if (!g)
@@ -77,14 +78,16 @@ int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, ui
 	if (allocate(g, most)) {
 		gn_gather_destroy(g);
 		return gn_error_set(error, -GN_ENOMEM,
-		                    "gather: no %llu bytes on the machine for batches of %llu rows",
+		                    "gather: cannot allocate %llu bytes on the machine for batches of up to "
+		                    "%llu rows; give fewer rows",
 		                    (unsigned long long)most * 16, (unsigned long long)most);
 	}
 	rc = load_kernels(g);
 	if (rc) {
 		gn_gather_destroy(g);
-		return gn_error_set(
-		    error, rc, "gather: its kernels cannot be loaded; build the library for this device");
+		return gn_error_set(error, rc,
+		                    "gather: the kernels of gather cannot be loaded; build the library for "
+		                    "the architecture of this GPU");
 	}
 	*gather = g;
 	return 0;
@@ -113,17 +116,23 @@ static int check(const struct gn_gather *g, const struct gn_array *a, const stru
 	const int rc = gn__batch_check(a, batch, is_scatter);
 
 	if (rc == -GN_EROFS)
-		return gn_error_set(e, rc, "scatter: the array's store is read-only");
+		return gn_error_set(e, rc,
+		                    "scatter: the array's store is opened read-only; open it without ?ro");
 	if (rc)
-		return gn_error_set(
-		    e, rc, "gather: rows of %u elements at %p; give 1 element to 1 GiB, aligned to one",
-		    batch->elements, batch->rows);
+		return gn_error_set(e, rc,
+		                    "gather: rows of %u elements at address %p are not possible; give rows "
+		                    "of 1 element to 1 GiB, aligned to an element",
+		                    batch->elements, batch->rows);
 	if (batch->count > g->view.most)
-		return gn_error_set(e, -GN_EFBIG, "gather: a batch of %llu rows, the workspace is for %llu",
+		return gn_error_set(e, -GN_EFBIG,
+		                    "gather: a batch of %llu rows is larger than the workspace (%llu rows); "
+		                    "split the batch, or create a larger workspace",
 		                    (unsigned long long)batch->count, (unsigned long long)g->view.most);
 	if (!gn__batch_fits(a, batch))
 		return gn_error_set(
-		    e, -GN_EFBIG, "gather: %llu rows of an array of %llu; take smaller batches",
+		    e, -GN_EFBIG,
+		    "gather: a batch of %llu rows is too large for an array of %llu rows: the bits of both "
+		    "numbers together are more than 63; give smaller batches",
 		    (unsigned long long)batch->count, (unsigned long long)(a->count / batch->elements));
 	return 0;
 }
@@ -195,7 +204,8 @@ static int move_on(struct gn_gather *g, struct simt_stream *stream, const struct
 {
 	if (simt_stream_machine(stream) != g->machine)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "gather: the stream is of another machine than the workspace");
+		                    "gather: the stream belongs to another machine than the workspace; give "
+		                    "a stream of the same machine");
 	return move(g, stream, array, batch, is_scatter, error);
 }
 

@@ -70,8 +70,8 @@ static uint32_t default_page(const struct gn_cache *cache, const struct gn_cache
 static int check_stores(struct gn_store *const *stores, unsigned count, struct gn_error *error)
 {
 	if (!count || count > GN_CACHE_STORES)
-		return gn_error_set(error, -GN_EINVAL, "cache: %u stores; from 1 to %u are possible", count,
-		                    GN_CACHE_STORES);
+		return gn_error_set(error, -GN_EINVAL, "cache: %u stores are not possible; give 1 to %u",
+		                    count, GN_CACHE_STORES);
 	for (unsigned k = 0; k < count; k++)
 		if (!stores[k])
 			return gn_error_set(error, -GN_EINVAL, "cache: store %u of %u is NULL; open it first",
@@ -86,28 +86,31 @@ static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, 
 	if (page_bytes < 512 || page_bytes > 2u << 20 || page_bytes & (page_bytes - 1))
 		return gn_error_set(
 		    error, -GN_EINVAL,
-		    "cache: a page of %u bytes is not possible; take a power of two from 512 to 2097152",
+		    "cache: a page of %u bytes is not possible; give a power of two from 512 to 2097152",
 		    page_bytes);
 	if ((unsigned)o->policy > (unsigned)GN_RANDOM)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "cache: policy %d is none; take GN_CLOCK, GN_FIFO or GN_RANDOM",
+		                    "cache: policy %d does not exist; give GN_CLOCK, GN_FIFO or GN_RANDOM",
 		                    (int)o->policy);
 	if ((unsigned)o->table > (unsigned)GN_TABLE_SETS)
 		return gn_error_set(
 		    error, -GN_EINVAL,
-		    "cache: table %d is none; take GN_TABLE_AUTO, GN_TABLE_DIRECT or GN_TABLE_SETS",
+		    "cache: table %d does not exist; give GN_TABLE_AUTO, GN_TABLE_DIRECT or GN_TABLE_SETS",
 		    (int)o->table);
 	if (o->ways > GN_CACHE_MOST_WAYS)
-		return gn_error_set(error, -GN_EINVAL, "cache: %u frames a set; at most %u", o->ways,
+		return gn_error_set(error, -GN_EINVAL,
+		                    "cache: %u frames a set (ways) are too many; give at most %u", o->ways,
 		                    GN_CACHE_MOST_WAYS);
 	if (o->bytes < least)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "cache: %llu bytes are less than one set of %llu pages of %u bytes; give "
-		                    "it at least %llu bytes",
+		                    "at least %llu bytes",
 		                    (unsigned long long)o->bytes, (unsigned long long)(least / page_bytes),
 		                    page_bytes, (unsigned long long)least);
 	if (o->bytes / page_bytes >= 1ull << GN__WORD_PAYLOAD_BITS)
-		return gn_error_set(error, -GN_EFBIG, "cache: more than 2^28 pages; take larger pages");
+		return gn_error_set(
+		    error, -GN_EFBIG,
+		    "cache: the cache has 2^28 or more pages; give larger pages or a smaller cache");
 	return 0;
 }
 
@@ -121,17 +124,18 @@ static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, 
 		const struct gn_store_view *s = gn_store_view_of(stores[k]);
 
 		if (page_bytes % s->block_bytes)
+			return gn_error_set(error, -GN_EINVAL,
+			                    "cache: pages of %llu bytes are not a multiple of the store's "
+			                    "blocks of %u bytes (%s); give larger pages",
+			                    (unsigned long long)page_bytes, s->block_bytes,
+			                    gn_store_path(stores[k]));
+		if (s->kind == GN_STORE_QUEUES && s->transfer_bytes < page_bytes)
 			return gn_error_set(
 			    error, -GN_EINVAL,
-			    "cache: pages of %llu bytes are no multiple of the store's blocks of %u (%s)",
-			    (unsigned long long)page_bytes, s->block_bytes, gn_store_path(stores[k]));
-		if (s->kind == GN_STORE_QUEUES && s->transfer_bytes < page_bytes)
-			return gn_error_set(error, -GN_EINVAL,
-			                    "cache: pages of %llu bytes are larger than a transfer of the "
-			                    "store (%u bytes); open it "
-			                    "with transfer=%llu in its URI",
-			                    (unsigned long long)page_bytes, s->transfer_bytes,
-			                    (unsigned long long)page_bytes);
+			    "cache: pages of %llu bytes are larger than the store's largest transfer (%u "
+			    "bytes); open the store with transfer=%llu in its URI",
+			    (unsigned long long)page_bytes, s->transfer_bytes,
+			    (unsigned long long)page_bytes);
 		cache->store[k] = stores[k];
 		v->segment[k].first_page = v->pages;
 		v->segment[k].pages = (s->capacity_bytes + page_bytes - 1) / page_bytes;
@@ -214,17 +218,16 @@ static int choose_sets(struct gn_cache *cache, const struct gn_cache_options *o,
 
 	shape_sets(v, o->ways);
 	if (v->pages >> v->sets_log2 >= 1ull << GN__WORD_PAYLOAD_BITS)
-		return gn_error_set(
-		    error, -GN_EFBIG,
-		    "cache: %llu pages are too many for %u sets; take larger pages or a larger cache",
-		    (unsigned long long)v->pages, 1u << v->sets_log2);
+		return gn_error_set(error, -GN_EFBIG,
+		                    "cache: the stores have %llu pages, which are too many for %u sets; give "
+		                    "larger pages or a larger cache",
+		                    (unsigned long long)v->pages, 1u << v->sets_log2);
 	if (!within_budget(cache, o, sets_bytes(v)))
-		return gn_error_set(error, -GN_EINVAL,
-		                    "cache: a set table of %llu bytes is more than 2 %% of the cache and the "
-		                    "budget of %llu bytes; "
-		                    "raise budget_bytes, take larger pages or more ways",
-		                    (unsigned long long)sets_bytes(v),
-		                    (unsigned long long)cache->budget_bytes);
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "cache: a set table of %llu bytes does not fit into 2 %% of the cache plus budget_bytes "
+		    "(%llu bytes); raise budget_bytes, or give larger pages or more ways",
+		    (unsigned long long)sets_bytes(v), (unsigned long long)cache->budget_bytes);
 	return 0;
 }
 
@@ -233,17 +236,16 @@ static int choose_direct(struct gn_cache *cache, const struct gn_cache_options *
 	const struct gn_cache_view *v = &cache->image;
 
 	if (v->pages >= GN__OWNER_CLAIMED)
-		return gn_error_set(
-		    error, -GN_EFBIG,
-		    "cache: %llu pages are too many for a direct table; take larger pages or the set table",
-		    (unsigned long long)v->pages);
+		return gn_error_set(error, -GN_EFBIG,
+		                    "cache: the stores have %llu pages, which are too many for a direct "
+		                    "table; give larger pages or the set table",
+		                    (unsigned long long)v->pages);
 	if (!within_budget(cache, o, direct_bytes(v)))
-		return gn_error_set(error, -GN_EINVAL,
-		                    "cache: a direct table of %llu bytes is more than 2 %% of the cache and "
-		                    "the budget of %llu bytes; "
-		                    "raise budget_bytes, take larger pages or the set table",
-		                    (unsigned long long)direct_bytes(v),
-		                    (unsigned long long)cache->budget_bytes);
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "cache: a direct table of %llu bytes does not fit into 2 %% of the cache plus "
+		    "budget_bytes (%llu bytes); raise budget_bytes, or give larger pages or the set table",
+		    (unsigned long long)direct_bytes(v), (unsigned long long)cache->budget_bytes);
 	cache->is_direct = 1;
 	return 0;
 }
@@ -384,14 +386,15 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 	if (!rc)
 		rc = simt_move(cache->machine, cache->device, &cache->image, sizeof cache->image);
 	if (rc)
-		return gn_error_set(
-		    error, rc,
-		    "cache: no memory for %llu bytes of frames and %llu of tables; take a smaller cache",
-		    (unsigned long long)cache->image.frames << cache->image.page_log2,
-		    (unsigned long long)cache->metadata_bytes);
+		return gn_error_set(error, rc,
+		                    "cache: cannot allocate %llu bytes of frames and %llu bytes of tables; "
+		                    "give a smaller cache",
+		                    (unsigned long long)cache->image.frames << cache->image.page_log2,
+		                    (unsigned long long)cache->metadata_bytes);
 	rc = simt_prepare(cache->machine, &gn_cache_pass_all_kernel);
 	return rc ? gn_error_set(error, rc,
-	                         "cache: its kernels cannot be loaded; build the library for this device")
+	                         "cache: the kernels of the cache cannot be loaded; build the library for "
+	                         "the architecture of this GPU")
 	          : 0;
 }
 

@@ -90,16 +90,15 @@ static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_erro
 	if (!count)
 		return 0;
 	if (f.device)
-		snprintf(device, sizeof device, " (the device said: %s, 0x%x)", gn_nvme_status_text(f.device),
+		snprintf(device, sizeof device, " (device status: %s, 0x%x)", gn_nvme_status_text(f.device),
 		         f.device);
 	return gn_error_set(error, f.code,
-	                    "cache: %u pages could not be written and are kept; the first failure was %s at "
-	                    "page %llu%s; %s, then "
-	                    "flush again",
+	                    "cache: %u pages could not be written and stay in the cache; the first failure "
+	                    "was %s at page %llu%s; %s, then flush again",
 	                    count, gn_error_name(f.code), (unsigned long long)f.page, device,
-	                    f.code == -GN_ETIMEDOUT ? "see what holds the page or the store"
-	                    : f.code == -GN_ENOSPC  ? "make room where the store is"
-	                                            : "mend the store");
+	                    f.code == -GN_ETIMEDOUT ? "find what pins the page or delays the store"
+	                    : f.code == -GN_ENOSPC  ? "free storage"
+	                                            : "repair the store");
 }
 
 int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error)
@@ -118,12 +117,15 @@ static int pages_of(const struct gn_cache *cache, const struct gn_store *store, 
 	const uint32_t log2 = cache->image.page_log2;
 
 	if (k < 0)
-		return gn_error_set(error, -GN_EINVAL, "cache: a range of a store that is not this cache's");
+		return gn_error_set(error, -GN_EINVAL,
+		                    "cache: the range lies in a store that the cache was not made for; give "
+		                    "a store of this cache");
 	if (offset > s->store.capacity_bytes || bytes > s->store.capacity_bytes - offset)
-		return gn_error_set(error, -GN_ERANGE,
-		                    "cache: %llu bytes from byte %llu reach past the store's %llu",
-		                    (unsigned long long)bytes, (unsigned long long)offset,
-		                    (unsigned long long)s->store.capacity_bytes);
+		return gn_error_set(
+		    error, -GN_ERANGE,
+		    "cache: %llu bytes from byte %llu reach past the end of the store (%llu bytes)",
+		    (unsigned long long)bytes, (unsigned long long)offset,
+		    (unsigned long long)s->store.capacity_bytes);
 	pages->first = s->first_page + (offset >> log2);
 	pages->count = bytes ? ((offset + bytes - 1) >> log2) - (offset >> log2) + 1 : 0;
 	return 0;
@@ -202,10 +204,10 @@ static int launch_flush(struct gn_cache *cache, struct simt_stream *stream, stru
 	const unsigned record = record_of(cache, stream);
 
 	if (record == GN__RECORDS)
-		return gn_error_set(
-		    error, -GN_ENOBUFS,
-		    "cache: flushed on more than %d streams that are still there; use fewer, or destroy some",
-		    (int)GN_CACHE_FLUSH_STREAMS);
+		return gn_error_set(error, -GN_ENOBUFS,
+		                    "cache: more than %d existing streams have flushed this cache; use fewer "
+		                    "streams, or destroy some",
+		                    (int)GN_CACHE_FLUSH_STREAMS);
 	if (!pages.count)
 		return 0;
 	return pass_failed(cache, stream, "flush", launch_pass(cache, stream, GN_PASS_FLUSH, pages, record),
@@ -323,7 +325,8 @@ int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
 		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));
 	if (result.dirty || result.pinned)
 		return gn_error_set(error, -GN_EBUSY,
-		                    "cache: %llu pages are dirty and %llu pinned; flush and release before",
+		                    "cache: cannot invalidate the cache while pages are in use (%llu dirty, "
+		                    "%llu pinned); flush the cache and release the pages first",
 		                    (unsigned long long)result.dirty, (unsigned long long)result.pinned);
 	return 0;
 }

@@ -15,7 +15,8 @@ static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_
 
 	if (!gn__post(net, 1, to, net->route.node, word, words))
 		return;
-	gn_error_set(&error, -GN_ENOBUFS, "a reply to node %u was lost: this is a bug; please report it", to);
+	gn_error_set(&error, -GN_ENOBUFS,
+	             "a reply to node %u was lost; this is a bug of Grapnel, please report it", to);
 	gn__network_fail(net, to, &error);
 }
 
@@ -237,8 +238,8 @@ static void refuse(struct gn_net *net, uint32_t from, uint32_t at)
 	struct gn_error error;
 
 	gn_error_set(&error, -GN_EBADMSG,
-	             "word %u of a packet from node %u is no message; all nodes must run the same program "
-	             "and register the same handlers",
+	             "word %u of a packet from node %u does not begin a valid message; run the same program "
+	             "on all nodes and register the same handlers on each",
 	             at, from);
 	gn__network_fail(net, from, &error);
 }

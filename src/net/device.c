@@ -28,19 +28,20 @@ int gn__device_create(struct gn_net *net, struct gn_error *error)
 
 	net->device = (struct gn_device *)calloc(1, sizeof *net->device);
 	if (!net->device)
-		return gn_error_set(error, -GN_ENOMEM, "no memory for node %u", net->route.node);
+		return gn_error_set(error, -GN_ENOMEM, "node %u: out of host memory", net->route.node);
 	rc = gn__resident_open(&net->device->kernel, net, error);
 	if (rc)
 		return rc;
 	net->device->job =
 	    (struct gn_device_job *)simt_alloc(net->device->kernel.machine, bytes, SIMT_PINNED);
 	if (!net->device->job)
-		return gn_error_set(error, -GN_ENOMEM, "no %zu MiB of pinned memory for node %u", bytes >> 20,
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "cannot allocate %zu MiB of pinned host memory for node %u", bytes >> 20,
 		                    net->route.node);
 	net->device->near = (uint64_t *)simt_alloc(net->device->kernel.machine, near, SIMT_DEVICE);
 	if (!net->device->near)
-		return gn_error_set(error, -GN_ENOMEM, "no %zu KiB of device memory for node %u", near >> 10,
-		                    net->route.node);
+		return gn_error_set(error, -GN_ENOMEM, "cannot allocate %zu KiB of device memory for node %u",
+		                    near >> 10, net->route.node);
 	return 0;
 }
 

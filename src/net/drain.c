@@ -20,7 +20,9 @@ static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
 		return -GN_EAGAIN;
 	gn__count(&net->statistics.calls, !gn__message_is_wide(word[0]));
 	if (rc < 0) {
-		gn_error_set(&error, rc, "node %u calls handler %llu, which it has not registered",
+		gn_error_set(&error, rc,
+		             "node %u calls handler %llu of its own, but has not registered it; register "
+		             "every handler before the first call",
 		             net->route.node, (unsigned long long)gn__message_place(word[0]) & 0xffff);
 		gn__network_fail(net, net->route.node, &error);
 	}

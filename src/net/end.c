@@ -69,8 +69,8 @@ void gn__hear_name(struct gn_net *net, uint32_t origin, uint32_t id, const char 
 	if (!strcmp(s->name, name))
 		return;
 	gn_error_set(&error, -GN_EINVAL,
-	             "handler %u is \"%s\" on node %u, but \"%s\" on node %u; all nodes register the same "
-	             "names in the same order",
+	             "handler %u is \"%s\" on node %u, but \"%s\" on node %u; register the same names in the "
+	             "same order on all nodes",
 	             id, s->name, s->node, name, origin);
 	end_waits(net, origin, &error);
 }

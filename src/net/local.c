@@ -93,7 +93,8 @@ int gn_local_world_create(struct gn_local_world **world, uint32_t nodes, struct 
 		w->mailbox = (struct mailbox(*)[GN_PACKET_CLASSES])calloc(nodes, sizeof *w->mailbox);
 	if (!w || !w->mailbox) {
 		free(w);
-		return gn_error_set(error, -GN_ENOMEM, "no memory for the mailboxes of %u nodes", nodes);
+		return gn_error_set(error, -GN_ENOMEM, "out of host memory for the mailboxes of %u nodes",
+		                    nodes);
 	}
 	w->nodes = nodes;
 	w->session = (uint32_t)simt_clock_ns() | 1;
@@ -121,7 +122,7 @@ int gn_local_open(struct gn_transport **transport, struct gn_local_world *world,
 	struct local *l = (struct local *)calloc(1, sizeof *l);
 
 	if (!l)
-		return gn_error_set(error, -GN_ENOMEM, "no memory for node %u", node);
+		return gn_error_set(error, -GN_ENOMEM, "node %u: out of host memory", node);
 	l->transport.ops = &local_ops;
 	l->transport.name = "local";
 	l->transport.node = node;

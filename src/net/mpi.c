@@ -199,10 +199,10 @@ static int begin(int *ours, struct gn_error *error)
 	MPI_Initialized(&begun);
 	MPI_Finalized(&over);
 	if (over || was_ours)
-		return gn_error_set(
-		    error, -GN_ENOTSUP,
-		    "a process can initialise MPI once, and it has been used already; to call "
-		    "gn_net_run several times initialise MPI yourself, with MPI_THREAD_FUNNELED");
+		return gn_error_set(error, -GN_ENOTSUP,
+		                    "gn_net_run cannot initialise MPI a second time in one process; to call "
+		                    "gn_net_run several times, call MPI_Init_thread with MPI_THREAD_FUNNELED "
+		                    "before the first call and MPI_Finalize after the last");
 	*ours = was_ours = !begun;
 	if (*ours) {
 		rc =
@@ -215,11 +215,12 @@ static int begin(int *ours, struct gn_error *error)
 	}
 	if (level < MPI_THREAD_FUNNELED)
 		return gn_error_set(error, -GN_ENOTSUP,
-		                    "MPI was initialised for programs of one thread; initialise it by "
-		                    "MPI_Init_thread with MPI_THREAD_FUNNELED");
+		                    "MPI was initialised with MPI_THREAD_SINGLE; initialise it with "
+		                    "MPI_Init_thread and MPI_THREAD_FUNNELED");
 	if (!is_main)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "gn_net_run was not called by the thread that initialised MPI");
+		                    "gn_net_run was called by another thread than the one that initialised "
+		                    "MPI; call it from that thread");
 	return 0;
 }
 
@@ -233,7 +234,7 @@ static int together(MPI_Request *request, const char *what, uint64_t timeout_ns,
 		rc = check(error, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
 		if (!rc && !done && simt_clock_ns() > deadline)
 			rc = gn_error_set(error, -GN_ETIMEDOUT,
-			                  "other nodes did not come to gn_net_run within %llu ms",
+			                  "not all nodes called gn_net_run within %llu ms",
 			                  (unsigned long long)(timeout_ns / 1000000));
 		sched_yield();
 	}
@@ -280,20 +281,21 @@ static int agree(struct gn_transport *t, const struct introduction *of, struct g
 		if (of[k].heap_bytes != of[0].heap_bytes || of[k].columns != of[0].columns)
 			return gn_error_set(
 			    error, -GN_EINVAL,
-			    "node %u has a heap of %llu bytes and %llu columns, node 0 one of %llu and "
-			    "%llu; all nodes must be configured alike",
+			    "node %u has a heap of %llu bytes and %llu columns, but node 0 has a heap of "
+			    "%llu bytes and %llu columns; give all nodes the same options",
 			    k, (unsigned long long)of[k].heap_bytes, (unsigned long long)of[k].columns,
 			    (unsigned long long)of[0].heap_bytes, (unsigned long long)of[0].columns);
 		if (of[k].route != of[0].route)
 			return gn_error_set(
 			    error, -GN_EINVAL,
-			    "node %u takes another route than node 0; all nodes must be configured alike", k);
+			    "node %u has another value of route than node 0; give all nodes the same options",
+			    k);
 		if (of[k].data_bytes != of[0].data_bytes)
-			return gn_error_set(
-			    error, -GN_EINVAL,
-			    "node %u has %llu bytes of symmetric data, node 0 %llu; all nodes must run "
-			    "the same program",
-			    k, (unsigned long long)of[k].data_bytes, (unsigned long long)of[0].data_bytes);
+			return gn_error_set(error, -GN_EINVAL,
+			                    "node %u has %llu bytes of symmetric data, but node 0 has %llu "
+			                    "bytes; run the same program on all nodes",
+			                    k, (unsigned long long)of[k].data_bytes,
+			                    (unsigned long long)of[0].data_bytes);
 	}
 	return 0;
 }
@@ -307,7 +309,8 @@ static int mpi_gather(struct gn_transport *t, const void *own, void *all, uint32
 	int rc;
 
 	if (!said)
-		return gn_error_set(error, -GN_ENOMEM, "no memory for what %u nodes say", t->nodes);
+		return gn_error_set(error, -GN_ENOMEM, "out of host memory for the answers of %u nodes",
+		                    t->nodes);
 	memcpy(said, own, bytes);
 	rc = check(error,
 	           MPI_Iallgather(said, (int)bytes, MPI_BYTE, heard, (int)bytes, MPI_BYTE, m->comm, &request),
@@ -338,7 +341,7 @@ static int introduce(struct mpi *m, const struct gn_net_options *options, struct
 	m->transport.nodes = (uint32_t)size;
 	all = (struct introduction *)calloc((size_t)size, sizeof *all);
 	rc = all ? mpi_gather(&m->transport, &own, all, sizeof own, error)
-	         : gn_error_set(error, -GN_ENOMEM, "no memory for what %d nodes say", size);
+	         : gn_error_set(error, -GN_ENOMEM, "out of host memory for the options of %d nodes", size);
 	if (!rc)
 		rc = agree(&m->transport, all, error);
 	free(all);
@@ -353,7 +356,7 @@ static int arrivals_open(struct mpi *m, uint32_t class_, struct gn_error *error)
 		struct receive *r = &a->receive[k];
 
 		if (posix_memalign((void **)&r->parcel.packet, 4096, sizeof *r->parcel.packet))
-			return gn_error_set(error, -GN_ENOMEM, "no memory for packets that arrive");
+			return gn_error_set(error, -GN_ENOMEM, "out of host memory for incoming packets");
 		if (receive_post(m, a, r, class_))
 			return gn_error_set(error, m->transport.error.code, "%s", m->transport.error.text);
 	}
@@ -363,7 +366,8 @@ static int arrivals_open(struct mpi *m, uint32_t class_, struct gn_error *error)
 int gn_mpi_open(struct gn_transport **transport, const struct gn_net_options *options, struct gn_error *error)
 {
 	struct mpi *m = (struct mpi *)calloc(1, sizeof *m);
-	int rc = m ? begin(&m->ends_mpi, error) : gn_error_set(error, -GN_ENOMEM, "no memory for MPI");
+	int rc = m ? begin(&m->ends_mpi, error)
+	           : gn_error_set(error, -GN_ENOMEM, "out of host memory for the MPI transport");
 
 	if (rc) {
 		free(m);

@@ -218,7 +218,8 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 	                 : NULL;
 	if (!net->shared || (net->device && !net->apart))
 		return gn_error_set(error, -GN_ENOMEM,
-		                    "no %llu MiB of the host and %llu MiB of the device for node %u",
+		                    "cannot allocate %llu MiB of host memory and %llu MiB of device memory "
+		                    "for node %u; give a smaller heap",
 		                    (unsigned long long)(l.total[NEAR] >> 20),
 		                    (unsigned long long)(l.total[APART] >> 20), net->route.node);
 	l.base[NEAR] = (char *)net->shared;
@@ -333,7 +334,7 @@ static int node_memory(struct gn_net *net, struct gn_error *error)
 	}
 	if (!rc)
 		rc = gn__links_create(net);
-	return rc ? gn_error_set(error, rc, "no memory for node %u", net->route.node) : 0;
+	return rc ? gn_error_set(error, rc, "node %u: out of host memory", net->route.node) : 0;
 }
 
 void gn__node_destroy(struct gn_net *net)
@@ -384,7 +385,9 @@ static int heaps_create(struct gn_net *net, const struct shared *s, struct gn_er
 
 	if (!rc && s->data)
 		rc = gn__heap_create(&net->data, NULL, s->data, group, net->options.shared_bytes);
-	return rc ? gn_error_set(error, rc, "a heap of %llu bytes is too small",
+	return rc ? gn_error_set(error, rc,
+	                         "a heap of %llu bytes is too small, or host memory is exhausted; give a "
+	                         "larger heap_bytes",
 	                         (unsigned long long)net->options.heap_bytes)
 	          : 0;
 }
@@ -403,7 +406,9 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	net->sources = info.processors + 2;
 	apart = info.is_cuda || net->options.by_kernel;
 	if (apart && net->options.data)
-		return gn_error_set(error, -GN_EINVAL, "static data is symmetric on the machine cpu only");
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "symmetric static data needs the machine cpu; leave options.data NULL on other machines");
 	if (apart)
 		rc = gn__device_create(net, error);
 	net->slots = net->device ? 2 * GN_NET_SLOTS : GN_NET_SLOTS;
@@ -419,7 +424,7 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	if (!rc)
 		rc = logs_init(net, &s);
 	if (rc)
-		return gn_error_set(error, rc, "node %u cannot fill its memory: %s", net->route.node,
+		return gn_error_set(error, rc, "node %u cannot initialise its memory: %s", net->route.node,
 		                    simt_message(net->machine));
 	views_init(net, &s);
 	return heaps_create(net, &s, error);
@@ -433,7 +438,7 @@ int gn__node_create(struct gn_net **net, const struct gn_net_options *options, s
 
 	if (!n) {
 		transport->ops->close(transport);
-		return gn_error_set(error, -GN_ENOMEM, "no memory for a node");
+		return gn_error_set(error, -GN_ENOMEM, "out of host memory for a node");
 	}
 	n->transport = transport;
 	n->options = *options;
@@ -453,8 +458,9 @@ int gn__heaps_map(struct gn_net *net, char *const *heap, struct gn_error *error)
 	const int rc = simt_move(net->machine, net->map, heap, net->route.nodes * sizeof *heap);
 
 	if (rc)
-		return gn_error_set(error, rc, "node %u cannot reach the others: %s", net->route.node,
-		                    simt_message(net->machine));
+		return gn_error_set(error, rc,
+		                    "node %u cannot store the addresses of the other nodes' heaps: %s",
+		                    net->route.node, simt_message(net->machine));
 	net->view.mapped = (char *const *)(void *)net->map;
 	if (!net->device)
 		net->host.mapped = net->handler_view.mapped = net->view.mapped;

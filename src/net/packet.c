@@ -58,15 +58,15 @@ int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_p
 	const unsigned source = wanted->source;
 
 	if (bytes < GN_PACKET_HEAD || p->magic != gn_packet_magic || p->version != GN_PACKET_VERSION)
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "node %u sent %llu bytes that are not a packet of this version; run the "
+		                    "same program on all nodes",
+		                    source, (unsigned long long)bytes);
+	if (p->words > GN_PACKET_WORDS || !is_body(p->body, 8u * p->words) || gn_packet_bytes(p) != bytes)
 		return gn_error_set(
 		    error, -GN_EBADMSG,
-		    "node %u sent %llu bytes that are no packet of this version; all nodes must "
-		    "run the same program",
-		    source, (unsigned long long)bytes);
-	if (p->words > GN_PACKET_WORDS || !is_body(p->body, 8u * p->words) || gn_packet_bytes(p) != bytes)
-		return gn_error_set(error, -GN_EBADMSG,
-		                    "a packet from node %u says it has %u words, but has %llu bytes", source,
-		                    p->words, (unsigned long long)bytes);
+		    "a packet from node %u states a length of %u words, but %llu bytes arrived", source,
+		    p->words, (unsigned long long)bytes);
 	if (p->checksum != checksum_of(p))
 		return gn_error_set(error, -GN_EBADMSG,
 		                    "a packet from node %u is damaged: its checksum is wrong", source);
@@ -74,13 +74,13 @@ int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_p
 		return gn_error_set(error, -GN_EBADMSG, "a packet from node %u belongs to another run",
 		                    source);
 	if (p->class_ != wanted->class_ || p->source != wanted->source || p->target != wanted->target)
-		return gn_error_set(
-		    error, -GN_EBADMSG,
-		    "a packet of class %u from node %u to node %u came as one of class %u from "
-		    "node %u to node %u",
-		    p->class_, p->source, p->target, wanted->class_, source, wanted->target);
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "the header of a packet says class %u from node %u to node %u, but it "
+		                    "arrived as class %u from node %u to node %u",
+		                    p->class_, p->source, p->target, wanted->class_, source, wanted->target);
 	if (p->sequence != wanted->sequence)
-		return gn_error_set(error, -GN_EBADMSG, "packet %u from node %u came where packet %u should",
-		                    p->sequence, source, wanted->sequence);
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "packet %u from node %u arrived, but packet %u was expected", p->sequence,
+		                    source, wanted->sequence);
 	return 0;
 }

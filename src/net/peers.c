@@ -44,7 +44,7 @@ int gn__peers_map(struct gn_net *net, struct gn_error *error)
 
 	net->peer_heap = (struct gn_peer_heap *)calloc(nodes, sizeof *net->peer_heap);
 	if (!all || !heap || !net->peer_heap)
-		rc = gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", nodes);
+		rc = gn_error_set(error, -GN_ENOMEM, "out of host memory for %u nodes", nodes);
 	if (!rc)
 		rc = net->transport->ops->gather(net->transport, &own, all, sizeof own, error);
 	for (uint32_t k = 0; k < nodes && !rc; k++)

@@ -162,8 +162,8 @@ void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64
 		net->quiet.marks--;
 	if (applied == p->marked)
 		return;
-	gn_error_set(&error, -GN_EIO, "node %u has applied %llu messages of the %llu that were sent to it",
-	             from, (unsigned long long)applied, (unsigned long long)p->marked);
+	gn_error_set(&error, -GN_EIO, "node %u applied %llu messages, but %llu were sent to it", from,
+	             (unsigned long long)applied, (unsigned long long)p->marked);
 	net->quiet.code = gn__network_fail(net, from, &error);
 }
 
@@ -191,17 +191,16 @@ static void expire(struct gn_net *net)
 	for (uint32_t k = net->route.nodes; k-- > 0;)
 		late = net->peer[k].awaited ? k : late;
 	if (q->stage == ANSWERS)
-		gn_error_set(
-		    &error, -GN_ETIMEDOUT,
-		    "node %u did not answer node %u within %llu ms, nor did %u more: it has ended, or "
-		    "its network stands still",
-		    late, net->route.node, (unsigned long long)(net->options.timeout_ns / 1000000),
-		    q->marks - 1);
+		gn_error_set(&error, -GN_ETIMEDOUT,
+		             "node %u did not answer node %u within %llu ms, and %u other nodes did not "
+		             "either; it has ended, or its network thread does not run",
+		             late, net->route.node, (unsigned long long)(net->options.timeout_ns / 1000000),
+		             q->marks - 1);
 	else
-		gn_error_set(
-		    &error, -GN_ETIMEDOUT,
-		    "messages could not be sent within %llu ms; node %u has not taken in what it was sent",
-		    (unsigned long long)(net->options.timeout_ns / 1000000), late);
+		gn_error_set(&error, -GN_ETIMEDOUT,
+		             "messages could not be sent within %llu ms; node %u has not received the "
+		             "messages sent to it",
+		             (unsigned long long)(net->options.timeout_ns / 1000000), late);
 	q->code = gn__network_fail(net, late, &error);
 	q->marks = 0;
 	end(net);

@@ -38,7 +38,7 @@ int gn__resident_start(struct gn_resident *r, struct gn_net *net, const struct s
 	if (!rc)
 		return 0;
 	simt__reside(r->machine, -1);
-	gn_error_set(&error, rc, "the kernel of node %u's network does not start: %s", net->route.node,
+	gn_error_set(&error, rc, "the network kernel of node %u cannot start: %s", net->route.node,
 	             simt_stream_message(r->stream));
 	return gn__network_fail(net, net->route.node, &error);
 }
@@ -52,7 +52,7 @@ void gn__resident_wait(struct gn_resident *r, struct gn_net *net)
 	r->started = 0;
 	if (!rc)
 		return;
-	gn_error_set(&error, rc, "the kernel of node %u's network failed: %s", net->route.node,
+	gn_error_set(&error, rc, "the network kernel of node %u failed: %s", net->route.node,
 	             simt_stream_message(r->stream));
 	gn__network_fail(net, net->route.node, &error);
 }

@@ -70,13 +70,16 @@ static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t sam
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (!nodes || nodes > GN_NET_MOST_NODES)
-		return gn_error_set(error, -GN_EINVAL, "%u nodes: from 1 to %d can be", nodes,
+		return gn_error_set(error, -GN_EINVAL, "%u nodes are not possible; give 1 to %d", nodes,
 		                    GN_NET_MOST_NODES);
 	if ((uintptr_t)c->data % 8)
-		return gn_error_set(error, -GN_EINVAL, "symmetric data at %p: it begins at a multiple of 8",
-		                    c->data);
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "symmetric data at address %p is not aligned; begin it at a multiple of 8 bytes",
+		    c->data);
 	if (c->columns > nodes)
-		return gn_error_set(error, -GN_EINVAL, "%u columns of %u nodes: not more columns than nodes",
+		return gn_error_set(error, -GN_EINVAL,
+		                    "%u columns are more than the %u nodes; give at most one column a node",
 		                    c->columns, nodes);
 	if (!c->columns)
 		c->columns = gn_rule_columns(nodes);
@@ -84,7 +87,8 @@ static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t sam
 		c->machine.threads = cores > (long)same_host ? (unsigned)(cores / (long)same_host) : 1;
 	if ((c->heap_bytes + c->shared_bytes + c->data_bytes) / 4 > gn__message_most_place)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "a heap of %llu bytes: at most 512 GiB can be addressed",
+		                    "a heap of %llu bytes is too large; heap, shared data and symmetric data "
+		                    "together can have at most 512 GiB",
 		                    (unsigned long long)c->heap_bytes);
 	return 0;
 }
@@ -98,21 +102,22 @@ static int outcome(const struct run *r, struct gn_error *error)
 	if (!r->rc && !r->network_rc)
 		return 0;
 	if (!r->rc && !*message)
-		return gn_error_set(error, r->network_rc, "other nodes did not end within %llu ms of node %u",
-		                    (unsigned long long)(r->net->options.timeout_ns / 1000000),
-		                    r->net->route.node);
+		return gn_error_set(
+		    error, r->network_rc, "not all other nodes ended within %llu ms after node %u",
+		    (unsigned long long)(r->net->options.timeout_ns / 1000000), r->net->route.node);
 	if (*message)
 		return gn_error_set(error, r->rc ? r->rc : r->net->failure.code, "%s", message);
 	if (gn_net_failure(r->net, &fault))
-		return gn_error_set(error, r->rc, "node %u failed with node %u: %s", r->net->route.node,
-		                    fault.peer, gn_error_name(fault.code));
-	return gn_error_set(error, r->rc, "node %u returned %d", r->net->route.node, r->rc);
+		return gn_error_set(error, r->rc, "node %u failed in an operation on node %u: %s",
+		                    r->net->route.node, fault.peer, gn_error_name(fault.code));
+	return gn_error_set(error, r->rc, "the program of node %u returned %d", r->net->route.node, r->rc);
 }
 
 static int no_thread(struct run *r, struct gn_error *error)
 {
 	simt_store_release_dev_u32(&r->net->stop, 1);
-	return gn_error_set(error, -GN_ENOMEM, "no thread for node %u", r->net->route.node);
+	return gn_error_set(error, -GN_ENOMEM, "the system has no thread left for node %u",
+	                    r->net->route.node);
 }
 
 /* ---- nodes that are threads of this process ---- */
@@ -152,7 +157,7 @@ static int run_all(struct run *run, uint32_t nodes, struct gn_error *error)
 static int map_all(struct run *run, uint32_t nodes, struct gn_error *error)
 {
 	char **heap = (char **)calloc(nodes, sizeof *heap);
-	int rc = heap ? 0 : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", nodes);
+	int rc = heap ? 0 : gn_error_set(error, -GN_ENOMEM, "out of host memory for %u nodes", nodes);
 
 	for (uint32_t k = 0; k < nodes && !rc; k++) {
 		for (uint32_t other = 0; other < nodes; other++) {
@@ -176,14 +181,15 @@ static int run_local(struct gn_net_options *options, const struct run *node, str
 	options->nodes = options->nodes ? options->nodes : 1;
 	if (options->data && options->nodes > 1)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "symmetric data of %u nodes: the threads of one process have it but once",
+		                    "%u nodes of one process cannot have symmetric data: a process has its "
+		                    "static data once; give 1 node or use the transport mpi",
 		                    options->nodes);
 	rc = settle_options(options, options->nodes, options->nodes, error);
 	if (rc)
 		return rc;
 	run = (struct run *)calloc(options->nodes, sizeof *run);
 	rc = run ? gn_local_world_create(&world, options->nodes, error)
-	         : gn_error_set(error, -GN_ENOMEM, "no memory for %u nodes", options->nodes);
+	         : gn_error_set(error, -GN_ENOMEM, "out of host memory for %u nodes", options->nodes);
 	for (; !rc && made < options->nodes; made += !rc) {
 		struct gn_transport *transport;
 

@@ -11,16 +11,18 @@ static int check_options(const struct gn_nvmeq_options *c, struct gn_error *erro
 	/* A power of two also keeps every slot's PRP list inside one memory page, as NVMe wants it. */
 	if (c->buffer_bytes < GN_NVME_PAGE || c->buffer_bytes & (c->buffer_bytes - 1) ||
 	    c->buffer_bytes > 2u << 20)
-		return gn_error_set(
-		    error, -GN_EINVAL,
-		    "queue pair: a largest transfer of %u bytes is not a power of two from 4096 to 2 MiB",
-		    c->buffer_bytes);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "queue pair: a largest transfer of %u bytes is not a power of two from "
+		                    "4096 to 2097152 bytes",
+		                    c->buffer_bytes);
 	if (c->block_bytes < 512 || c->block_bytes & (c->block_bytes - 1) || c->block_bytes > c->buffer_bytes)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "queue pair: logical blocks of %u bytes are not possible",
-		                    c->block_bytes);
+		                    "queue pair: logical blocks of %u bytes are not possible; give a power "
+		                    "of two from 512 to %u",
+		                    c->block_bytes, c->buffer_bytes);
 	if (c->start % (2 * c->depth))
-		return gn_error_set(error, -GN_EINVAL, "queue pair: first ticket %u is not a multiple of %u",
+		return gn_error_set(error, -GN_EINVAL,
+		                    "queue pair: first ticket %u is not a multiple of twice the depth, %u",
 		                    c->start, 2 * c->depth);
 	return 0;
 }
@@ -124,12 +126,13 @@ static void fill_prp_lists(struct gn_nvmeq *q)
 static int refuse(const struct gn_nvmeq_options *options, int rc, struct gn_error *error)
 {
 	if (rc == -GN_ENOMEM)
-		return gn_error_set(
-		    error, rc,
-		    "queue pair: no memory for %u commands of %u bytes; ask for a smaller depth or page",
-		    options->depth, options->buffer_bytes);
+		return gn_error_set(error, rc,
+		                    "queue pair: out of memory for %u commands of %u bytes; give a smaller "
+		                    "depth or smaller transfers",
+		                    options->depth, options->buffer_bytes);
 	return gn_error_set(
-	    error, rc, "queue pair: its first state could not be copied to the machine, which has failed");
+	    error, rc,
+	    "queue pair: the initial state could not be copied to the machine: the machine has failed");
 }
 
 int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_options *options,

@@ -116,17 +116,16 @@ static uint64_t parse_size(const char *text)
 
 static uint64_t heap_bytes(void)
 {
-	const char *text = getenv("SHMEM_SYMMETRIC_SIZE");
+	const char *name = getenv("SHMEM_SYMMETRIC_SIZE") ? "SHMEM_SYMMETRIC_SIZE" : "SMA_SYMMETRIC_SIZE";
+	const char *text = getenv(name);
 	uint64_t bytes;
 
-	if (!text)
-		text = getenv("SMA_SYMMETRIC_SIZE");
 	if (!text)
 		return default_heap_bytes;
 	bytes = parse_size(text);
 	if (bytes)
 		return bytes + (1 << 20); /* net's own part is not the program's */
-	fprintf(stderr, "SHMEM_SYMMETRIC_SIZE is \"%s\": write a number of bytes, or one with k, m, g or t\n",
+	fprintf(stderr, "%s=%s is not a size; give a number of bytes, or a number with k, m, g or t\n", name,
 	        text);
 	exit(EXIT_FAILURE);
 }
@@ -140,7 +139,7 @@ static enum gn_net_route route(void)
 		return GN_NET_DIRECT;
 	if (!strcmp(text, "packets"))
 		return GN_NET_PACKETS;
-	fprintf(stderr, "GRAPNEL_SHMEM_ROUTE is \"%s\": write direct or packets\n", text);
+	fprintf(stderr, "GRAPNEL_SHMEM_ROUTE=%s is not a route; give direct or packets\n", text);
 	exit(EXIT_FAILURE);
 }
 
@@ -178,7 +177,7 @@ static void begin(void)
 	sem_init(&life.ready, 0, 0);
 	sem_init(&life.over, 0, 0);
 	if (pthread_create(&life.thread, NULL, run, NULL)) {
-		fprintf(stderr, "shmem_init: no thread for the network\n");
+		fprintf(stderr, "shmem_init: the system has no thread left for the network\n");
 		exit(EXIT_FAILURE);
 	}
 	while (sem_wait(&life.ready))

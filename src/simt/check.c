@@ -70,7 +70,7 @@ static void count_step(struct simt__worker *w)
 	check->steps++;
 	check->clock_ns += SIMT__STEP_NS;
 	if (check->most_steps && check->steps > check->most_steps)
-		simt__launch_fail(w->launch, "kernel %s: has not ended after %llu steps",
+		simt__launch_fail(w->launch, "kernel %s has not ended after %llu steps",
 		                  w->launch->kernel->name, (unsigned long long)check->most_steps);
 }
 

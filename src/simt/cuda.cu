@@ -73,10 +73,10 @@ int translate(struct gn_error *failure, cudaError_t rc, const char *what)
 		return gn_error_set(failure, -GN_ENOMEM, "cuda: %s: out of memory; ask for less", what);
 	case cudaErrorNoKernelImageForDevice:
 	case cudaErrorInvalidDeviceFunction:
-		return gn_error_set(
-		    failure, -GN_ENODEV,
-		    "cuda: %s: the program was not compiled for this device; build it for its architecture",
-		    what);
+		return gn_error_set(failure, -GN_ENODEV,
+		                    "cuda: %s: the program was not compiled for this GPU; build it for the "
+		                    "architecture of this GPU",
+		                    what);
 	default: return gn_error_set(failure, -GN_EIO, "cuda: %s: %s", what, cudaGetErrorString(rc));
 	}
 }
@@ -327,8 +327,8 @@ int refuse_capture(struct simt_stream *s, const char *what)
 
 	if (!rc && status != cudaStreamCaptureStatusNone)
 		rc = gn_error_set(&s->failure, -GN_EINVAL,
-		                  "cuda: %s: the stream is in capture, nothing of it runs yet; wait for the "
-		                  "launch of the graph",
+		                  "cuda: %s: the stream is in capture, so its kernels do not run yet; launch "
+		                  "the graph, and wait for that launch",
 		                  what);
 	return rc;
 }
@@ -362,8 +362,10 @@ int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_
 	on_device here(s->machine);
 
 	if (!kernel->cuda)
-		return gn_error_set(&s->failure, -GN_ENODEV, "cuda: kernel %s was not compiled by nvcc",
-		                    kernel->name);
+		return gn_error_set(
+		    &s->failure, -GN_ENODEV,
+		    "cuda: kernel %s was not compiled by nvcc; compile its source file as CUDA",
+		    kernel->name);
 	return translate(&s->failure,
 	                 cudaLaunchKernel(kernel->cuda, dim3(grid.blocks), dim3(grid.block_threads),
 	                                  parameters, grid.shared_bytes, of(s)->handle),
@@ -537,15 +539,17 @@ extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_
 	cudaError_t rc;
 
 	if (device < 0)
-		return gn_error_set(error, -GN_EINVAL, "machine %s: not cuda or cuda:INDEX", options->name);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "machine %s: the name is not cuda or cuda:INDEX; give for example cuda:1",
+		                    options->name);
 	rc = cudaGetDeviceCount(&count);
 	cudaGetLastError();
 	if (rc != cudaSuccess || device >= count)
-		return gn_error_set(
-		    error, -GN_ENODEV,
-		    "machine %s: no such GPU (%d found%s%s); use --machine cpu, or see grapnel doctor",
-		    options->name, count, rc != cudaSuccess ? ": " : "",
-		    rc != cudaSuccess ? cudaGetErrorString(rc) : "");
+		return gn_error_set(error, -GN_ENODEV,
+		                    "machine %s: there is no GPU of this number (%d found%s%s); use the "
+		                    "machine cpu, or run grapnel doctor",
+		                    options->name, count, rc != cudaSuccess ? ": " : "",
+		                    rc != cudaSuccess ? cudaGetErrorString(rc) : "");
 	c = (struct cuda_machine *)calloc(1, sizeof *c);
 	if (!c)
 		return gn_error_set(error, -GN_ENOMEM, "machine %s: out of memory", options->name);
@@ -557,7 +561,8 @@ extern "C" int simt__cuda_open(struct simt_machine **machine, const struct simt_
 		cudaGetLastError();
 		free(c);
 		return gn_error_set(error, -GN_ENODEV,
-		                    "machine %s: the GPU cannot be used; see grapnel doctor", options->name);
+		                    "machine %s: the GPU cannot be used; grapnel doctor says why",
+		                    options->name);
 	}
 	*machine = &c->base;
 	return 0;

@@ -135,7 +135,9 @@ static unsigned branch(struct explorer *e, uint64_t options, unsigned usual)
 			n->chosen = n->usual;
 		if (!(options >> n->chosen & 1)) {
 			e->diverged = 1;
-			simt__launch_fail(&e->launch, "kernel %s: does not follow the schedule",
+			simt__launch_fail(&e->launch,
+			                  "kernel %s does not follow the given schedule: at one step, the "
+			                  "thread that the schedule names cannot run",
 			                  e->launch.kernel->name);
 			return usual;
 		}

@@ -25,13 +25,13 @@ int simt_open(struct simt_machine **machine, const struct simt_options *options,
 	*machine = NULL;
 	if (!options->name)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "a machine needs a name: \"cpu\", \"cuda\" or \"cuda:1\"");
+		                    "the machine has no name; give \"cpu\", \"cuda\" or \"cuda:1\"");
 	if (!strcmp(options->name, "cpu"))
 		return simt__cpu_open(machine, options, error);
 	if (!strcmp(options->name, "cuda") || !strncmp(options->name, "cuda:", 5))
 		return open_cuda(machine, options, error);
 	return gn_error_set(error, -GN_ENODEV,
-	                    "no machine is called \"%s\": use \"cpu\", \"cuda\" or \"cuda:1\"",
+	                    "machine \"%s\" does not exist; use \"cpu\", \"cuda\" or \"cuda:1\"",
 	                    options->name);
 }
 
@@ -137,8 +137,9 @@ int simt_register(struct simt_machine *machine, void *memory, size_t bytes, void
 	*device = NULL;
 	if ((uintptr_t)memory % 4096 || bytes % 4096 || !bytes)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "cannot register %zu bytes at %p: both must be multiples of 4096", bytes,
-		                    memory);
+		                    "cannot register %zu bytes at address %p; size and address must be "
+		                    "multiples of 4096, and the size not 0",
+		                    bytes, memory);
 	return machine->ops->pin(machine, memory, bytes, device, error);
 }
 
@@ -248,8 +249,8 @@ int simt_launch_on(struct simt_stream *stream, const struct simt_kernel *kernel,
 	    grid.shared_bytes > 48 * 1024)
 		return gn_error_set(
 		    &stream->failure, -GN_EINVAL,
-		    "kernel %s: a grid of %u blocks of %u threads with %u bytes shared is out of bounds "
-		    "(1 to 2147483647 blocks, 1 to 1024 threads, at most 49152 bytes)",
+		    "kernel %s: a grid of %u blocks of %u threads with %u bytes of shared memory is not "
+		    "possible; give 1 to 2147483647 blocks, 1 to 1024 threads and at most 49152 bytes",
 		    kernel->name, grid.blocks, grid.block_threads, grid.shared_bytes);
 	return stream->machine->ops->launch(stream, kernel, grid, arguments);
 }

@@ -249,7 +249,7 @@ static int cpu_stream_adopt(struct simt_stream **stream, struct simt_machine *ma
 	(void)machine;
 	(void)foreign;
 	return gn_error_set(error, -GN_ENOTSUP,
-	                    "the cpu machine has no streams but its own; take simt_stream_create");
+	                    "the machine cpu cannot adopt a stream; create one with simt_stream_create");
 }
 
 static void cpu_stream_destroy(struct simt_stream *stream)
@@ -347,12 +347,14 @@ static int check_options(const struct simt_options *options, struct gn_error *er
 	unsigned width = options->warp_width;
 
 	if (width > 32 || width & (width - 1))
-		return gn_error_set(error, -GN_EINVAL, "warp width %u: must be 1, 2, 4, 8, 16 or 32", width);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "warp width %u is not possible; give 1, 2, 4, 8, 16 or 32", width);
 	if (options->threads > WORKERS_MOST)
-		return gn_error_set(error, -GN_EINVAL, "%u OS threads: at most %d", options->threads,
-		                    WORKERS_MOST);
+		return gn_error_set(error, -GN_EINVAL, "%u OS threads are too many; give at most %d",
+		                    options->threads, WORKERS_MOST);
 	if (options->schedule != SIMT_FAIR && options->schedule != SIMT_RANDOM)
-		return gn_error_set(error, -GN_EINVAL, "schedule %d: must be SIMT_FAIR or SIMT_RANDOM",
+		return gn_error_set(error, -GN_EINVAL,
+		                    "schedule %d does not exist; give SIMT_FAIR or SIMT_RANDOM",
 		                    (int)options->schedule);
 	return 0;
 }
@@ -381,7 +383,7 @@ static int start_workers(struct cpu_machine *m, struct gn_error *error)
 			stop_workers(m, k);
 			return gn_error_set(
 			    error, -GN_ENOMEM,
-			    "the system gave %u of %u OS threads: ask for fewer with options.threads", k,
+			    "the system started only %u of %u OS threads; give fewer in options.threads", k,
 			    m->workers);
 		}
 	}

@@ -86,7 +86,7 @@ static int is_in_guard(const struct simt__fiber *f, const void *address)
 static void on_fault(int number, siginfo_t *fault, void *context)
 {
 	static const char text[] =
-	    "grapnel: a thread of a kernel has used up its stack (64 KiB on the machine cpu). Put large "
+	    "grapnel: a thread of a kernel has overflowed its stack (64 KiB on the machine cpu). Put large "
 	    "arrays into simt_shared() or into memory from simt_alloc, or avoid deep calls.\n";
 
 	ssize_t ignored = 0;

@@ -279,11 +279,11 @@ static void fail_source(struct simt__fiber *f, uint32_t mask, uint32_t source, v
 {
 	char text[256];
 
-	simt__launch_fail(f->worker->launch,
-	                  "kernel %s, block %u, thread %u: simt_shfl (at %s) wants lane %u, which is not in "
-	                  "mask 0x%x: no such source",
-	                  f->worker->launch->kernel->name, f->block->index, f->lane.thread,
-	                  describe_site(site, text, sizeof text), source, mask);
+	simt__launch_fail(
+	    f->worker->launch,
+	    "kernel %s, block %u, thread %u: simt_shfl (at %s) reads lane %u, which is not in mask 0x%x",
+	    f->worker->launch->kernel->name, f->block->index, f->lane.thread,
+	    describe_site(site, text, sizeof text), source, mask);
 	simt__hold(f->worker, f);
 }
 

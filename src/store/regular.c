@@ -13,7 +13,7 @@ static const char *remedy(int error_number, const struct gn_store_settings *sett
 {
 	switch (error_number) {
 	case ENOENT:
-		return settings->create              ? "its folder is not there; make that first"
+		return settings->create              ? "the folder does not exist; make the folder first"
 		       : settings->options.read_only ? "check the path"
 		                                     : "check the path, or add create=SIZE to make the file";
 	case ENOTDIR: return "a part of the path is not a directory";
@@ -22,10 +22,10 @@ static const char *remedy(int error_number, const struct gn_store_settings *sett
 		return settings->options.read_only ? "make the file readable for this user"
 		       : settings->create
 		           ? "make the file, or its folder if there is none yet, writable for this user"
-		           : "make the file writable for this user, or add ?ro to only read";
-	case EROFS: return "the file system is read-only; add ?ro to only read";
+		           : "make the file writable for this user, or add ?ro for reading only";
+	case EROFS: return "the file system is read-only; add ?ro for reading only";
 	case ENXIO: return "only regular files can be a store";
-	case EISDIR: return "name a file in it";
+	case EISDIR: return "name a file in the directory";
 	case EMFILE:
 	case ENFILE: return "too many files are open; raise ulimit -n";
 	default: return "check the path";
@@ -34,13 +34,14 @@ static const char *remedy(int error_number, const struct gn_store_settings *sett
 
 static int refuse_kind(const struct gn_uri *uri, const struct stat *st, struct gn_error *error)
 {
-	const char *kind = S_ISDIR(st->st_mode) ? "a directory; name a file in it"
-	                   : S_ISFIFO(st->st_mode)
-	                       ? "a FIFO; only regular files can be a store, copy it into one"
-	                   : S_ISBLK(st->st_mode) ? "a block device; only regular files can be a store"
-	                                          : "not a regular file; only regular files can be a store";
+	const char *kind =
+	    S_ISDIR(st->st_mode) ? "a directory; name a file in it"
+	    : S_ISFIFO(st->st_mode)
+	        ? "a FIFO; only regular files can be a store, copy its data into a regular file"
+	    : S_ISBLK(st->st_mode) ? "a block device; only regular files can be a store"
+	                           : "not a regular file; only regular files can be a store";
 
-	return gn_error_set(error, -GN_ENOTSUP, "%s:%s: is %s", uri->scheme, uri->path, kind);
+	return gn_error_set(error, -GN_ENOTSUP, "%s:%s: the path is %s", uri->scheme, uri->path, kind);
 }
 
 static int failed(const struct gn_uri *uri, const struct gn_store_settings *settings, int error_number,
@@ -49,7 +50,7 @@ static int failed(const struct gn_uri *uri, const struct gn_store_settings *sett
 	int code =
 	    error_number == EISDIR || error_number == ENXIO ? -GN_ENOTSUP : gn_store_code(error_number);
 
-	return gn_error_set(error, code, "%s:%s: cannot be opened: %s; %s", uri->scheme, uri->path,
+	return gn_error_set(error, code, "%s:%s: the file cannot be opened: %s; %s", uri->scheme, uri->path,
 	                    strerror(error_number), remedy(error_number, settings));
 }
 
@@ -96,11 +97,10 @@ static int lock(int fd, const struct gn_uri *uri, struct gn_error *error)
 {
 	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
 		return 0; /* a file system without locks guards nobody */
-	return gn_error_set(
-	    error, -GN_EBUSY,
-	    "%s:%s: is open for writing by another store, of this program or another; close that one, or "
-	    "add ?ro to only read",
-	    uri->scheme, uri->path);
+	return gn_error_set(error, -GN_EBUSY,
+	                    "%s:%s: the file is open for writing in another store, of this program or of "
+	                    "another program; close that store, or add ?ro for reading only",
+	                    uri->scheme, uri->path);
 }
 
 /*
@@ -118,11 +118,10 @@ static int reserve_bytes(int fd, const struct gn_uri *uri, uint64_t bytes, struc
 	} while (rc && errno == EINTR);
 	if (!rc || errno == EOPNOTSUPP || errno == ENOSYS)
 		return 0;
-	return gn_error_set(
-	    error, gn_store_code(errno),
-	    "%s:%s: there is no place for its %llu bytes: %s; make room, or open it as file:, which takes "
-	    "only what is written",
-	    uri->scheme, uri->path, (unsigned long long)bytes, strerror(errno));
+	return gn_error_set(error, gn_store_code(errno),
+	                    "%s:%s: storage cannot be reserved for all %llu bytes of the file: %s; free "
+	                    "storage, or open it as file:PATH, which needs storage for written bytes only",
+	                    uri->scheme, uri->path, (unsigned long long)bytes, strerror(errno));
 }
 
 /* Returns 0 or a negative code; the descriptor stays the caller's. */
@@ -177,12 +176,13 @@ int gn_regular_read(int fd, const char *name, uint64_t offset, void *to, size_t 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return gn_error_set(error, -GN_EIO, "%s: reading %zu bytes at %llu: %s", name, bytes,
-			                    (unsigned long long)offset, strerror(errno));
+			return gn_error_set(error, -GN_EIO, "%s: %zu bytes at byte %llu cannot be read: %s",
+			                    name, bytes, (unsigned long long)offset, strerror(errno));
 		if (!n)
-			return gn_error_set(error, -GN_EIO,
-			                    "%s: ends at %llu; the file was shortened while it was open",
-			                    name, (unsigned long long)offset);
+			return gn_error_set(
+			    error, -GN_EIO,
+			    "%s: the file ends at byte %llu; it was shortened while it was open", name,
+			    (unsigned long long)offset);
 		at += n;
 		offset += (uint64_t)n;
 		bytes -= (size_t)n;
@@ -202,7 +202,7 @@ int gn_regular_write(int fd, const char *name, uint64_t offset, const void *from
 			continue;
 		if (n <= 0)
 			return gn_error_set(error, gn_store_code(n ? errno : ENOSPC),
-			                    "%s: writing %zu bytes at %llu: %s", name, bytes,
+			                    "%s: %zu bytes at byte %llu cannot be written: %s", name, bytes,
 			                    (unsigned long long)offset, strerror(n ? errno : ENOSPC));
 		at += n;
 		offset += (uint64_t)n;
@@ -215,5 +215,6 @@ int gn_regular_sync(int fd, const char *name, struct gn_error *error)
 {
 	if (!fdatasync(fd))
 		return 0;
-	return gn_error_set(error, gn_store_code(errno), "%s: making it durable: %s", name, strerror(errno));
+	return gn_error_set(error, gn_store_code(errno), "%s: the written data cannot be made durable: %s",
+	                    name, strerror(errno));
 }

@@ -11,18 +11,19 @@ struct option {
 	unsigned bit;
 	const char *name;
 	const char *form; /* as messages show it */
+	const char *values;
 };
 
 static const struct option table[] = {
-    {GN_OPTION_RO, "ro", "ro"},
-    {GN_OPTION_CREATE, "create", "create=SIZE"},
-    {GN_OPTION_QUEUES, "queues", "queues=N"},
-    {GN_OPTION_DEPTH, "depth", "depth=N"},
-    {GN_OPTION_DIRECT, "direct", "direct=0|1"},
-    {GN_OPTION_TIMEOUT, "timeout", "timeout=MS"},
-    {GN_OPTION_THREADS, "threads", "threads=N"},
-    {GN_OPTION_TRANSFER, "transfer", "transfer=SIZE"},
-    {GN_OPTION_IO, "io", "io=uring|threads"},
+    {GN_OPTION_RO, "ro", "ro", "without a value"},
+    {GN_OPTION_CREATE, "create", "create=SIZE", "SIZE for example 64M"},
+    {GN_OPTION_QUEUES, "queues", "queues=N", "N from 1 to 1024"},
+    {GN_OPTION_DEPTH, "depth", "depth=N", "N a power of two from 2 to 32768"},
+    {GN_OPTION_DIRECT, "direct", "direct=0|1", "0 or 1"},
+    {GN_OPTION_TIMEOUT, "timeout", "timeout=MS", "MS milliseconds from 1 to 1000000000"},
+    {GN_OPTION_THREADS, "threads", "threads=N", "N from 1 to 64"},
+    {GN_OPTION_TRANSFER, "transfer", "transfer=SIZE", "SIZE from 1 to 2M"},
+    {GN_OPTION_IO, "io", "io=uring|threads", "uring or threads"},
 };
 enum { TABLE = sizeof table / sizeof table[0] };
 
@@ -120,15 +121,12 @@ static int refuse(const struct gn_uri *uri, const struct gn_uri_option *given, c
 	char forms[160];
 
 	if (option)
-		return gn_error_set(error, -GN_EINVAL,
-		                    "%s:%s: option %s%s%s is not possible; it is written %s%s", uri->scheme,
-		                    uri->path, given->name, given->value ? "=" : "",
-		                    given->value ? given->value : "", option->form,
-		                    option->bit == GN_OPTION_DEPTH      ? ", N a power of two from 2 to 32768"
-		                    : option->bit == GN_OPTION_TRANSFER ? ", SIZE up to 2M"
-		                                                        : "");
+		return gn_error_set(error, -GN_EINVAL, "%s:%s: option %s%s%s is not valid; write %s, %s",
+		                    uri->scheme, uri->path, given->name, given->value ? "=" : "",
+		                    given->value ? given->value : "", option->form, option->values);
 	list_forms(forms, sizeof forms, known);
-	return gn_error_set(error, -GN_EINVAL, "%s:%s: there is no option \"%s\"; %s: knows %s", uri->scheme,
+	return gn_error_set(error, -GN_EINVAL,
+	                    "%s:%s: option \"%s\" does not exist; the options of %s: are %s", uri->scheme,
 	                    uri->path, given->name, uri->scheme, forms);
 }
 

@@ -26,8 +26,8 @@ static int unknown_scheme(const char *name, struct gn_error *error)
 	for (unsigned k = 0; k < SCHEMES && used < sizeof list; k++)
 		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s:", k ? ", " : "",
 		                         schemes[k]->scheme);
-	return gn_error_set(error, -GN_ENOTSUP, "store %s: is not one that was built in; there are %s", name,
-	                    list);
+	return gn_error_set(error, -GN_ENOTSUP, "store %s: this kind of store does not exist; use one of %s",
+	                    name, list);
 }
 
 static char *quote_name(const struct gn_uri *uri)
@@ -111,7 +111,8 @@ static int check_range(const struct gn_store *store, uint64_t offset, size_t byt
 
 	if (offset <= capacity && bytes <= capacity - offset)
 		return 0;
-	return gn_error_set(error, -GN_ERANGE, "%s: %zu bytes at %llu reach past its end at %llu",
+	return gn_error_set(error, -GN_ERANGE,
+	                    "%s: %zu bytes at byte %llu reach past the end of the store at byte %llu",
 	                    store->name, bytes, (unsigned long long)offset, (unsigned long long)capacity);
 }
 
@@ -131,7 +132,8 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
 	if (rc)
 		return rc;
 	if (store->view.read_only)
-		return gn_error_set(error, -GN_EROFS, "%s: opened read-only; open it without ro to write",
+		return gn_error_set(error, -GN_EROFS,
+		                    "%s: the store is opened read-only; open it without ?ro to write",
 		                    store->name);
 	return store->ops->write(store, offset, from, bytes, error);
 }
@@ -148,8 +150,8 @@ int gn_store_flush(struct gn_store *store, struct gn_error *error)
 	if (store->unsure)
 		gn_error_set(
 		    error, store->unsure,
-		    "%s: an earlier attempt to make it durable failed, and what was written before may "
-		    "be missing: open it anew, look, and write what is missing",
+		    "%s: an earlier attempt to make the data durable failed, and bytes written before it may "
+		    "be lost; open the store again, check the data, and write the lost bytes again",
 		    store->name);
 	else
 		store->unsure = store->ops->flush(store, error);

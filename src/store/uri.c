@@ -80,11 +80,14 @@ int gn_uri_parse(struct gn_uri *uri, const char *text, struct gn_error *error)
 
 	memset(uri, 0, sizeof *uri);
 	if (length >= sizeof uri->text)
-		return gn_error_set(error, -GN_EINVAL, "store \"%.60s...\": longer than %d characters", text,
-		                    GN_URI_MAX - 1);
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "store \"%.60s...\": the URI is longer than %d characters; give a shorter path", text,
+		    GN_URI_MAX - 1);
 	if (!scheme)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "store \"%s\": not a URI; write file:PATH, host:PATH or host:SIZE", text);
+		                    "store \"%s\": this is not a URI; give file:PATH, host:PATH or host:SIZE",
+		                    text);
 	memcpy(uri->text, text, length + 1);
 	uri->text[scheme] = '\0';
 	uri->scheme = uri->text;
@@ -95,12 +98,16 @@ int gn_uri_parse(struct gn_uri *uri, const char *text, struct gn_error *error)
 	uri->path = path;
 	if (decode(path))
 		return gn_error_set(error, -GN_EINVAL,
-		                    "store \"%s\": a %% in a path is written %%25, a ? is written %%3F",
+		                    "store \"%s\": %% in the path is not followed by two hexadecimal digits; "
+		                    "write %%25 for %% and %%3F for ?",
 		                    text);
 	if (!*path)
-		return gn_error_set(error, -GN_EINVAL, "store \"%s\": nothing behind %s:", text, uri->scheme);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "store \"%s\": the path after %s: is empty; give a path or a size", text,
+		                    uri->scheme);
 	if (take_options(uri, query))
-		return gn_error_set(error, -GN_EINVAL, "store \"%s\": more than %d options", text,
+		return gn_error_set(error, -GN_EINVAL,
+		                    "store \"%s\": the URI has more than %d options; give fewer", text,
 		                    GN_URI_MAX_OPTIONS);
 	return 0;
 }

@@ -346,10 +346,10 @@ static void refuses_what_is_no_array(void **state)
 	open_words_of(t, 16, 4, PAGE, 0, GN_CLOCK);
 	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
 		assert_int_equal(try_array(t, GN_PAGED, 0, 1, sizes[k]), -GN_EINVAL);
-		assert_says(&t->error, "1, 2, 4, 8 and 16 are possible");
+		assert_says(&t->error, "give 1, 2, 4, 8 or 16");
 	}
 	assert_int_equal(try_array(t, GN_PAGED, 4, 1, 8), -GN_EINVAL);
-	assert_says(&t->error, "offset 4 is no multiple");
+	assert_says(&t->error, "offset 4 is not a multiple");
 	assert_int_equal(try_array(t, GN_PAGED, 0, bytes / 8, 8), 0);
 	assert_int_equal(try_array(t, GN_PAGED, 0, bytes / 8 + 1, 8), -GN_ERANGE);
 	assert_int_equal(try_array(t, GN_PAGED, 8, bytes / 8, 8), -GN_ERANGE);
@@ -367,18 +367,18 @@ static void refuses_a_store_or_cache_that_is_not_given(void **state)
 
 	open_words_of(t, 16, 4, PAGE, 0, GN_CLOCK);
 	assert_int_equal(gn_array_create(&array, t->machine, &options, &t->error), -GN_EINVAL);
-	assert_says(&t->error, "no store is given");
+	assert_says(&t->error, "the store is NULL");
 	options.cache = t->cache;
 	assert_int_equal(gn_array_create(&array, t->machine, &options, &t->error), -GN_EINVAL);
-	assert_says(&t->error, "no store is given");
+	assert_says(&t->error, "the store is NULL");
 	options.mode = GN_DIRECT;
 	assert_int_equal(gn_array_create(&array, t->machine, &options, &t->error), -GN_EINVAL);
-	assert_says(&t->error, "no store is given");
+	assert_says(&t->error, "the store is NULL");
 	options.mode = GN_PAGED;
 	options.store = t->store;
 	options.cache = NULL;
 	assert_int_equal(gn_array_create(&array, t->machine, &options, &t->error), -GN_EINVAL);
-	assert_says(&t->error, "no cache is given");
+	assert_says(&t->error, "the cache is NULL");
 }
 
 static void refuses_stores_that_do_not_fit_the_mode(void **state)

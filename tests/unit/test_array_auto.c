@@ -527,7 +527,7 @@ static void what_cannot_be_is_refused(void **state)
 	c.count = COUNT;
 	c.cache_bytes = 4096;
 	assert_int_equal(gn_auto_open(&choice, t->machine, t->store, &c, &t->error), -GN_EINVAL);
-	assert_says(&t->error, "less than sixteen pages");
+	assert_says(&t->error, "fewer than 16 pages");
 	c.cache_bytes = CACHE;
 	c.touches = 5;
 	assert_int_equal(gn_auto_open(&choice, t->machine, t->store, &c, &t->error), -GN_EINVAL);

@@ -106,7 +106,7 @@ static void refused(struct cache_test *t, struct gn_array *array, uint32_t op, u
 	assert_int_equal(code, -GN_EINVAL);
 	assert_int_equal(value[0], 0);
 	assert_int_equal(gn_array_failure(array, &t->error), -GN_EINVAL);
-	snprintf(words, sizeof words, "element %llu was accessed by %u bytes, but elements have %u",
+	snprintf(words, sizeof words, "element %llu was accessed as %u bytes, but the elements have %u bytes",
 	         (unsigned long long)index, size, 1u << array->element_log2);
 	assert_says(&t->error, words);
 	assert_int_equal(gn_array_failure(array, &t->error), 0);

@@ -79,7 +79,7 @@ static void what_cannot_be_written_is_kept(struct cache_test *t, uint32_t ways)
 	for (uint64_t page = 0; page < 4; page++)
 		assert_int_equal(get(t, page * WORDS + page), 100 + page);
 	assert_int_equal(gn_cache_flush(t->cache, &t->error), -GN_EIO);
-	assert_says(&t->error, "4 pages could not be written and are kept");
+	assert_says(&t->error, "4 pages could not be written and stay in the cache");
 	assert_says(&t->error, "GN_EIO");
 	f = info_of(t);
 	assert_int_equal(f.dirty_pages, 4);

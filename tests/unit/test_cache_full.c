@@ -134,10 +134,10 @@ static void a_loop_says_that_the_disk_is_full(struct cache_test *t, uint32_t way
 	for (int again = 0; again < 3; again++) { /* counted once, however often it is tried */
 		char words[64];
 
-		snprintf(words, sizeof words, "%u pages could not be written and are kept", kept);
+		snprintf(words, sizeof words, "%u pages could not be written and stay in the cache", kept);
 		assert_int_equal(gn_cache_flush(t->cache, &t->error), -GN_ENOSPC);
 		assert_says(&t->error, words);
-		assert_says(&t->error, "make room");
+		assert_says(&t->error, "free storage");
 	}
 	assert_int_equal(gn_cache_write_failure(t->cache, &t->error), -GN_ENOSPC);
 	assert_true(strtoul(t->error.text + strlen("cache: "), NULL, 10) <= kept);

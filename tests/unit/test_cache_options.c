@@ -132,7 +132,7 @@ static void refuses_too_many_ways(void **state)
 
 	o.ways = 17;
 	assert_int_equal(try_cache(t, fake_store(1 << 20, 16, 0), &o), -GN_EINVAL);
-	assert_says(&t->error, "17 frames a set; at most 16");
+	assert_says(&t->error, "17 frames a set (ways) are too many; give at most 16");
 }
 
 static void refuses_policies_and_tables_that_are_none(void **state)
@@ -182,7 +182,7 @@ static void refuses_no_store_and_too_many(void **state)
 		stores[k] = fake_store(1 << 20, 16, 0);
 	assert_int_equal(gn_cache_create(&cache, t->machine, stores, 0, &o, &t->error), -GN_EINVAL);
 	assert_int_equal(gn_cache_create(&cache, t->machine, stores, 9, &o, &t->error), -GN_EINVAL);
-	assert_says(&t->error, "from 1 to 8");
+	assert_says(&t->error, "give 1 to 8");
 	o = options_of(64 << 10, 4096);
 	assert_int_equal(try_cache(t, NULL, &o), -GN_EINVAL);
 	assert_says(&t->error, "store 0 of 1 is NULL");
@@ -211,7 +211,7 @@ static void refuses_tables_larger_than_the_budget(void **state)
 	o.budget_bytes = 1; /* counts as 32 KiB */
 	o.table = GN_TABLE_DIRECT;
 	assert_int_equal(try_cache(t, fake_store((uint64_t)1 << 30, 16, 0), &o), -GN_EINVAL);
-	assert_says(&t->error, "the budget of 32768 bytes");
+	assert_says(&t->error, "budget_bytes (32768 bytes)");
 	o.table = GN_TABLE_SETS;
 	o.ways = 1;
 	assert_int_equal(try_cache(t, fake_store((uint64_t)1 << 30, 16, 0), &o), -GN_EINVAL);
@@ -227,7 +227,7 @@ static void refuses_more_than_there_is_memory(void **state)
 
 	o.table = GN_TABLE_SETS;
 	assert_int_equal(try_cache(t, fake_store(1 << 20, 16, 0), &o), -GN_ENOMEM);
-	assert_says(&t->error, "take a smaller cache");
+	assert_says(&t->error, "give a smaller cache");
 }
 
 static void an_empty_store_makes_an_empty_cache(void **state)

@@ -227,7 +227,7 @@ static void what_is_invalidated_is_fetched_again(void **state)
 		assert_int_equal(get(t, 5), 4711);
 		set(t, 6, 42);
 		assert_int_equal(gn_cache_invalidate(t->cache, &t->error), -GN_EBUSY);
-		assert_says(&t->error, "1 pages are dirty");
+		assert_says(&t->error, "1 dirty");
 		assert_int_equal(get(t, 6), 42);
 		flush(t);
 		assert_int_equal(hold(t, 0, 6, 0), 0);

@@ -124,8 +124,8 @@ static void foreign_packets_are_refused_with_a_reason(void **state)
 {
 	(void)state;
 	fill(4);
-	refused_with("says it has", 32 + 24);
-	refused_with("no packet", 31);
+	refused_with("states a length of", 32 + 24);
+	refused_with("not a packet", 31);
 	packet.magic++;
 	refused_with("same program", 64);
 	fill(4);
@@ -151,7 +151,7 @@ static void foreign_packets_are_refused_with_a_reason(void **state)
 	fill(4);
 	packet.sequence = 8;
 	gn_packet_seal(&packet, NULL);
-	refused_with("packet 9 should", 64);
+	refused_with("packet 9 was expected", 64);
 }
 
 int main(void)

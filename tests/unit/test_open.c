@@ -199,7 +199,7 @@ static void refusals(void **state)
 	refuses("host:1M", &o, -GN_EINVAL, "offset 4");
 	o = words();
 	o.mode = (enum gn_mode)7;
-	refuses("host:1M", &o, -GN_EINVAL, "7 is no mode");
+	refuses("host:1M", &o, -GN_EINVAL, "mode 7 does not exist");
 	o = words();
 	o.offset = 1 << 20;
 	refuses("host:1M", &o, -GN_EINVAL, "1048576");
@@ -249,14 +249,14 @@ static void devices_that_fail(void **state)
 	o.store.faults = &plan;
 	assert_int_equal(gn_open(&d, "memq:64K", &o, &e), 0);
 	assert_int_equal(fill_array(&d, 1, resident, NULL, &e), -GN_EIO);
-	assert_non_null(strstr(e.text, "the device said: unrecovered read error, 0x281"));
+	assert_non_null(strstr(e.text, "device status: unrecovered read error, 0x281"));
 	assert_int_equal(gn_discard(&d, &e), 0);
 	plan.fail_status = GN_NVME_WRITE_FAULT;
 	plan.writes_only = 1;
 	assert_int_equal(gn_open(&d, "memq:64K", &o, &e), 0);
 	assert_int_equal(fill_array(&d, 1, resident, NULL, &e), 0);
 	assert_int_equal(gn_close(&d, &e), -GN_EIO);
-	assert_non_null(strstr(e.text, "the device said: write fault, 0x280"));
+	assert_non_null(strstr(e.text, "device status: write fault, 0x280"));
 	assert_int_equal(gn_discard(&d, &e), 0);
 }
 

@@ -430,11 +430,9 @@ SIMT_KERNEL(violate, struct violation)
 
 static void broken_contracts_are_told(void **state)
 {
-	static const char *const words[] = {"ended",        "another collective",
-	                                    "another mask", "do not exist",
-	                                    "in the mask",  "barrier",
-	                                    "block 1",      "source",
-	                                    "in simt_or ",  "in simt_copy "};
+	static const char *const words[] = {
+	    "ended",   "another collective", "another mask", "do not exist", "in the mask", "barrier",
+	    "block 1", "reads lane 9",       "in simt_or ",  "in simt_copy "};
 
 	(void)state;
 	for (unsigned schedule = 0; schedule < 2; schedule++) {

@@ -18,7 +18,7 @@ static void says_what_is_missing(void **state)
 		assert_int_equal(try_file(t, with_path[k], "", NULL), -GN_ENOENT);
 		assert_says(t, t->file, "create=SIZE");
 		assert_int_equal(try_file(t, with_path[k], "/x?create=8K", NULL), -GN_ENOENT);
-		assert_says(t, t->file, "make that first");
+		assert_says(t, t->file, "make the folder first");
 		assert_int_equal(try_file(t, with_path[k], "?ro", NULL), -GN_ENOENT);
 		assert_null(strstr(t->error.text, "create=SIZE"));
 	}
@@ -116,10 +116,10 @@ static void refuses_options_of_others(void **state)
 
 	assert_int_equal(gn_store_open(&t->store, t->machine, "host:4M?queues=2", NULL, &t->error),
 	                 -GN_EINVAL);
-	assert_says(t, "queues", "host: knows ro, create=SIZE");
+	assert_says(t, "queues", "options of host: are ro, create=SIZE");
 	assert_int_equal(gn_store_open(&t->store, t->machine, "memq:4M?direct=1", NULL, &t->error),
 	                 -GN_EINVAL);
-	assert_says(t, "direct", "memq: knows");
+	assert_says(t, "direct", "the options of memq: are");
 }
 
 static void refuses_transfers_that_are_too_large(void **state)
@@ -153,7 +153,7 @@ static void refuses_more_memory_than_there_is(void **state)
 	struct store_test *t = (struct store_test *)*state;
 
 	assert_int_equal(gn_store_open(&t->store, t->machine, "host:4000T", NULL, &t->error), -GN_ENOMEM);
-	assert_says(t, "host:", "ask for less");
+	assert_says(t, "host memory", "give a smaller size");
 }
 
 static void creates_a_sparse_file_once(void **state)

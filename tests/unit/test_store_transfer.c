@@ -317,7 +317,7 @@ static void read_only_refuses_writes(void **state)
 		assert_int_equal(o.failed, 2);
 		assert_int_equal(o.code, -GN_EROFS);
 		assert_int_equal(gn_store_write_host(t->store, 0, &byte, 1, &t->error), -GN_EROFS);
-		assert_says(t, t->file, "without ro");
+		assert_says(t, t->file, "without ?ro");
 		must(t, 32, 4096, READ_PAGES, 1);
 		close_store(t);
 	}

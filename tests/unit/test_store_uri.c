@@ -127,9 +127,10 @@ static void names_the_options_there_are(void **state)
 
 	(void)state;
 	assert_int_equal(settings_of(&s, "file:/d/x?quick=1", NULL), -GN_EINVAL);
-	assert_string_equal(error.text,
-	                    "file:/d/x: there is no option \"quick\"; file: knows ro, create=SIZE, queues=N, "
-	                    "depth=N, direct=0|1, timeout=MS, threads=N, transfer=SIZE, io=uring|threads");
+	assert_string_equal(
+	    error.text,
+	    "file:/d/x: option \"quick\" does not exist; the options of file: are ro, create=SIZE, queues=N, "
+	    "depth=N, direct=0|1, timeout=MS, threads=N, transfer=SIZE, io=uring|threads");
 }
 
 static void refuses_values(void **state)

@@ -161,7 +161,7 @@ static int make_ports(struct gn_controller *c, const struct gn_nvmeq *queue,
 			if (gn_port_init(&s->port[place], first + place, place, &queue[first + place], &c->ns,
 			                 faults ? &c->faults : NULL))
 				return gn_error_set(error, -GN_ENOMEM,
-				                    "controller: no memory for the commands of %u queues",
+				                    "controller: out of memory for the commands of %u queues",
 				                    c->ports);
 	}
 	return 0;
@@ -187,7 +187,9 @@ static int start_threads(struct gn_controller *c, struct gn_error *error)
 		struct server *s = &c->server[c->running];
 
 		if (pthread_create(&s->thread, NULL, serve, s))
-			return gn_error_set(error, -GN_ENOMEM, "controller: the system gave %u of %u threads",
+			return gn_error_set(error, -GN_ENOMEM,
+			                    "controller: the system started only %u of %u threads; give "
+			                    "fewer with threads=N in the URI",
 			                    c->running, c->servers);
 	}
 	return 0;

@@ -35,7 +35,8 @@ static int choose_transfer(const struct gn_store_options *o, uint32_t block_byte
                            struct gn_error *error)
 {
 	if (o->transfer_bytes > GN_STORE_MAX_TRANSFER)
-		return gn_error_set(error, -GN_EINVAL, "store: transfers of %u bytes; the most are %d",
+		return gn_error_set(error, -GN_EINVAL,
+		                    "store: transfers of %u bytes are too large; give at most %d bytes",
 		                    o->transfer_bytes, GN_STORE_MAX_TRANSFER);
 	for (*bytes = GN_NVME_PAGE; *bytes < o->transfer_bytes || *bytes < block_bytes;)
 		*bytes *= 2;
@@ -62,7 +63,7 @@ static int make_queues(struct gn_pairs *p, const struct gn_nvmeq_options *option
 	p->queue = (struct gn_nvmeq *)calloc(count, sizeof *p->queue);
 	p->device = (struct gn_nvmeq *)simt_alloc(p->machine, count * sizeof *p->queue, SIMT_DEVICE);
 	if (!p->queue || !p->device)
-		return gn_error_set(error, -GN_ENOMEM, "store: no memory for %u queue pairs", count);
+		return gn_error_set(error, -GN_ENOMEM, "store: out of memory for %u queue pairs", count);
 	for (; p->count < count; p->count++) {
 		int rc = gn_nvmeq_create(&p->queue[p->count], p->machine, options, error);
 
@@ -86,8 +87,8 @@ int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine,
 	memset(pairs, 0, sizeof *pairs);
 	pairs->machine = machine;
 	if (count > GN_PAIRS_MOST)
-		return gn_error_set(error, -GN_EINVAL, "store: %u queue pairs; the most are %d", count,
-		                    GN_PAIRS_MOST);
+		return gn_error_set(error, -GN_EINVAL, "store: %u queue pairs are too many; give at most %d",
+		                    count, GN_PAIRS_MOST);
 	rc = configure(&options, &settings->options, count, block_bytes, error);
 	if (rc)
 		return rc;

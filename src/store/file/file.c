@@ -44,11 +44,13 @@ static int open_engine(struct gn_medium *medium, struct gn_engine **engine, cons
 	if (f->io == GN_IO_URING)
 		return gn_error_set(
 		    error, rc,
-		    "file: this system does not permit io_uring (%s); leave io=uring out to do without",
+		    "file: io=uring is not possible: this system refuses io_uring (%s); leave io=uring out",
 		    gn_error_name(rc));
 	f->runs = GN_IO_THREADS;
 	rc = gn_threads_open(engine, &f->target, THREADS);
-	return rc ? gn_error_set(error, rc, "file: the system gave no threads to read with") : 0;
+	return rc ? gn_error_set(error, rc,
+	                         "file: the system cannot start the threads that read and write the file")
+	          : 0;
 }
 
 static void describe(struct file_store *f)

@@ -104,7 +104,7 @@ int gn_file_target_init(struct gn_file_target *t, int fd, const char *path, uint
 		           ? 0
 		           : gn_error_set(
 		                 error, -GN_ENOTSUP,
-		                 "file:%s: its file system does not offer O_DIRECT; leave direct=1 out",
+		                 "file:%s: the file system does not support O_DIRECT; leave direct=1 out",
 		                 path);
 	}
 	t->direct_end = bytes - bytes % cache_unit(fd);

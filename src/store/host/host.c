@@ -117,7 +117,7 @@ static int refuse_device_writes(const struct host_store *h, const struct gn_uri 
 		return 0;
 	return gn_error_set(
 	    error, -GN_ENOTSUP,
-	    "host:%s: a GPU cannot write to a mapped file; add ?ro to only read, or open it as file:",
+	    "host:%s: a GPU cannot write to a mapped file; add ?ro for reading only, or open it as file:PATH",
 	    uri->path);
 }
 
@@ -137,7 +137,8 @@ static int open_path(struct host_store *h, const struct gn_uri *uri, const struc
 	if (rc && read_only)
 		rc = open_copy(h, fd, bytes, uri, error);
 	else if (rc)
-		gn_error_set(error, rc, "host:%s: %.300s; open it as file:", uri->path, why.text);
+		gn_error_set(error, rc, "host:%s: %.300s; to avoid the mapping, open it as file:PATH",
+		             uri->path, why.text);
 	if (rc || read_only)
 		gn_regular_close(fd);
 	else
@@ -200,8 +201,8 @@ static int host_flush(struct gn_store *store, struct gn_error *error)
 	if (!h->mapped || store->view.read_only || !store->view.capacity_bytes ||
 	    !msync(h->region.memory, h->region.bytes, MS_SYNC))
 		return 0;
-	return gn_error_set(error, gn_store_code(errno), "%s: making it durable: %s", store->name,
-	                    strerror(errno));
+	return gn_error_set(error, gn_store_code(errno), "%s: the written data cannot be made durable: %s",
+	                    store->name, strerror(errno));
 }
 
 const struct gn_store_ops gn_store_host = {

@@ -155,8 +155,8 @@ int gn_region_allocate(struct gn_region *region, uint64_t bytes, struct gn_error
 	}
 	if (rc)
 		gn_error_set(error, rc,
-		             "host:%llu: so many bytes of memory are not to be had, %llu are; ask for less, "
-		             "or keep the data in a file and open that",
+		             "store: %llu bytes of host memory cannot be allocated (%llu bytes are "
+		             "available); give a smaller size, or keep the data in a file and open the file",
 		             (unsigned long long)bytes, (unsigned long long)available);
 	return rc;
 }
@@ -171,8 +171,7 @@ int gn_region_map(struct gn_region *region, int fd, uint64_t bytes, int write, s
 	                    bytes ? fd : -1, 0);
 	if (region->base == MAP_FAILED) {
 		region->base = NULL;
-		return gn_error_set(error, -GN_ENOMEM,
-		                    "host: %llu bytes of a file cannot be mapped: %s; open it as file:",
+		return gn_error_set(error, -GN_ENOMEM, "%llu bytes of the file cannot be mapped: %s",
 		                    (unsigned long long)bytes, strerror(errno));
 	}
 	region->memory = (char *)region->base;

@@ -108,7 +108,9 @@ static int memq_open(struct gn_store **store, struct simt_machine *machine, cons
 	int rc;
 
 	if (gn_size_parse(uri->path, &bytes))
-		return gn_error_set(error, -GN_EINVAL, "memq:%s: not a size; write memq:64M", uri->path);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "memq:%s: \"%s\" is not a size; give for example memq:64M", uri->path,
+		                    uri->path);
 	m = (struct memq_store *)calloc(1, sizeof *m);
 	if (!m)
 		return gn_error_set(error, -GN_ENOMEM, "memq:%s: out of memory", uri->path);
