@@ -36,17 +36,17 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"data", OPT_DATA, "SIZE", 0, "how much there is, a power of two (default 64M)", 0},
+    {"data", OPT_DATA, "SIZE", 0, "bytes of the data, a power of two (default 64M)", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default one eighth of the data)", 0},
-    {"touches", OPT_TOUCHES, "N", 0, "scattered accesses of a launch (default one for each 32 words)", 0},
+    {"touches", OPT_TOUCHES, "N", 0, "scattered accesses of a launch (default one for every 32 words)", 0},
     {"launches", OPT_LAUNCHES, "N", 0, "launches of a run, 2 to 64 (default 12)", 0},
-    {"pattern", OPT_PATTERN, "NAME", 0, "only this pattern; list for their names", 0},
-    {"explain", OPT_EXPLAIN, NULL, 0, "say what was seen, what was chosen and why", 0},
+    {"pattern", OPT_PATTERN, "NAME", 0, "run this pattern only; list prints the names", 0},
+    {"explain", OPT_EXPLAIN, NULL, 0, "print what was sampled, what was chosen, and why", 0},
     {"modes", OPT_MODES, "LIST", 0,
-     "fixed modes to run beside it, such as direct,4096,gather; none for none (default all)", 0},
+     "fixed modes to run beside the chosen mode, for example direct,4096,gather; or none (default all)", 0},
     {"tuned", OPT_TUNED, "FILE", OPTION_ARG_OPTIONAL,
-     "take the reach of address translation from what grapnel tune kept (default "
-     "this machine's file)",
+     "take the reach of address translation from the settings that grapnel tune wrote (default: the file of "
+     "this machine)",
      0},
     {0},
 };
@@ -57,8 +57,7 @@ static const char *pattern_option(const struct argp_state *state, const char *na
 		if (!strcmp(gn_patterns[k].name, name))
 			return name;
 	if (strcmp(name, "list"))
-		argp_error(state, "--pattern %s: there is none of that name; --pattern list names them",
-		           name);
+		argp_error(state, "--pattern %s: unknown pattern; --pattern list prints the names", name);
 	for (unsigned k = 0; k < GN_PATTERNS; k++)
 		printf("%-12s %s\n", gn_patterns[k].name, gn_patterns[k].summary);
 	exit(TOOL_OK);
@@ -76,7 +75,7 @@ static unsigned modes_option(const struct argp_state *state, char *list)
 		while (k < AUTO && strcmp(modes[k].name, word))
 			k++;
 		if (k == AUTO && strcmp(word, "none"))
-			argp_error(state, "--modes %s: use direct, 512, 4096, 16384, 65536, gather or none",
+			argp_error(state, "--modes %s: give direct, 512, 4096, 16384, 65536, gather or none",
 			           word);
 		skip &= ~(1u << k);
 	}
@@ -106,7 +105,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		q->settings = arg;
 		return 0;
 	case ARGP_KEY_END: q->fixture.machine = q->all.machine; return 0;
-	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: unexpected argument; this command takes options only", arg);
+		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -118,10 +119,10 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Run twelve access patterns in every fixed mode, as batches of rows where they can be, and in the mode "
-    "that the library "
-    "chooses; where it advises to gather, its launches are made of batches.\vEvery word read is checked. "
-    "Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called wrongly.",
+    "Run twelve access patterns in every fixed mode, as batches of rows where possible, and in the mode that "
+    "the library chooses. Where the library advises batches, its launches gather in batches.\vEvery word "
+    "read is checked. Exit status: 0 success, 1 a run failed or a word was wrong, 2 the command line is "
+    "wrong.",
     children,
     NULL,
     NULL,

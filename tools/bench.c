@@ -38,8 +38,8 @@ struct choice {
 };
 
 static const struct argp_option options[] = {
-    {"quick", OPT_QUICK, NULL, 0, "4 MiB of data, one run: to see that it works", 0},
-    {"list", OPT_LIST, NULL, 0, "name the workloads and end", 0},
+    {"quick", OPT_QUICK, NULL, 0, "4 MiB of data and one run: a test, not a measurement", 0},
+    {"list", OPT_LIST, NULL, 0, "list the workloads and end", 0},
     {0},
 };
 
@@ -50,15 +50,15 @@ static void choose(const struct argp_state *state, struct choice *c, const char 
 			c->chosen |= 1u << k;
 			return;
 		}
-	argp_error(state, "%s: no such workload; --list names them", name);
+	argp_error(state, "%s: unknown workload; --list lists the workloads", name);
 }
 
 static void check(const struct argp_state *state, const struct bench_request *q)
 {
 	if (q->data_bytes && q->data_bytes < 1 << 20)
-		argp_error(state, "--data: each array has 1M or more");
+		argp_error(state, "--data: an array must have at least 1M; give 1M or more");
 	if (q->cache_bytes && q->cache_bytes < 64 << 10)
-		argp_error(state, "--cache: give 64K or more");
+		argp_error(state, "--cache: the cache must have at least 64K; give 64K or more");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -79,10 +79,9 @@ static const struct argp argp = {
     options,
     parse,
     "[WORKLOAD...]",
-    "Run workloads on data in host memory, beside what is done without Grapnel and the machine's "
-    "limits.\vWithout a "
-    "workload all are run. Exit status: 0 it went well, 1 a run failed or a word was wrong, 2 it was called "
-    "wrongly.",
+    "Run workloads on data in host memory, with Grapnel and without it, beside the machine's "
+    "limits.\vWithout WORKLOAD all workloads run. Exit status: 0 success, 1 a run failed or read a wrong "
+    "word, 2 the command line is wrong.",
     bench_children,
     NULL,
     NULL,

@@ -34,7 +34,7 @@ int bench_cuda_copies(struct bench *b, struct gn_error *e)
 		return 0;
 	device = (char *)simt_alloc(b->fixture.machine, 2 * bytes, SIMT_DEVICE);
 	if (!device)
-		return gn_error_set(e, -GN_ENOMEM, "no room on the device to measure copies");
+		return gn_error_set(e, -GN_ENOMEM, "not enough GPU memory to measure copies");
 	/* What is copied back is what was copied in. */
 	rc = simt_move(b->fixture.machine, device + bytes, b->memory + bytes, bytes);
 	rc = rc ? rc : gn_base_copies(b->memory, device, bytes, rates, e);
@@ -128,7 +128,7 @@ static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struc
 	t->tiling.user = t;
 	t->tiling.buffer = (char *)simt_alloc(b->fixture.machine, arrays * 3 * (64ull << 20), SIMT_DEVICE);
 	if (!t->tiling.buffer)
-		return gn_error_set(e, -GN_ENOMEM, "no room on the device for tiles");
+		return gn_error_set(e, -GN_ENOMEM, "not enough GPU memory for tiles");
 	rc = best_shape(b, t, e);
 	rc = rc ? rc : bench_measure(b, &way, &row, e);
 	if (!rc)

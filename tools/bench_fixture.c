@@ -14,13 +14,16 @@ enum { OPT_DATA = 0x2000, OPT_CACHE, OPT_PAGE, OPT_TABLE, OPT_REPEAT };
 
 static const struct argp_option options[] = {
     {"data", OPT_DATA, "SIZE", 0,
-     "how much there is in host memory, of each array (default 256M, of bench on a GPU 8G)", 0},
+     "bytes of each array in host memory (default 256M; 'grapnel bench' on a GPU 8G)", 0},
     {"cache", OPT_CACHE, "SIZE", 0,
-     "bytes of cache (default a part of the data: gather a tenth, cache-bench an eighth)", 0},
+     "bytes of cache (default a part of the data: gather one tenth, cache-bench one eighth)", 0},
     {"page", OPT_PAGE, "SIZE", 0,
-     "page size, a power of two from 512 to 2M (default as tuned, else 4K; of bench the library's)", 0},
-    {"table", OPT_TABLE, "NAME", 0, "auto, direct or sets (default auto)", 0},
-    {"repeat", OPT_REPEAT, "N", 0, "runs of each row; the median counts (default 3, of cache-bench 5)", 0},
+     "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K; 'grapnel bench': the "
+     "library's default)",
+     0},
+    {"table", OPT_TABLE, "NAME", 0, "table of the cache: auto, direct or sets (default auto)", 0},
+    {"repeat", OPT_REPEAT, "N", 0,
+     "runs of each row, 1 to 99; the report shows the median (default 3, cache-bench 5)", 0},
     {0},
 };
 
@@ -94,7 +97,7 @@ int bench_open(struct bench *b, struct gn_error *e)
 	shape_grids(b);
 	b->fixture.cache_options.table = b->q->table;
 	b->wrong = (uint64_t *)simt_alloc(b->fixture.machine, sizeof *b->wrong, SIMT_PINNED);
-	return b->wrong ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
+	return b->wrong ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for a counter");
 }
 
 int bench_store(struct bench *b, const char *uri, uint64_t bytes, struct gn_error *e)

@@ -22,7 +22,7 @@ int bench_natural_open(struct bench_natural *n, struct bench *b, const struct si
 	n->args.words = b->bytes / 4;
 	n->args.sum = (uint64_t *)simt_alloc(b->fixture.machine, sizeof *n->args.sum, SIMT_DEVICE);
 	if (!n->args.sum)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a sum");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a sum");
 	return bench_launch(b, fill, b->grid, &n->args, &seconds, e);
 }
 
@@ -82,7 +82,7 @@ static int run_checked(struct bench *b, void *user, double *seconds, struct gn_e
 		rc = add_up(n, n->check, b->grid, &sum, &ignored, e);
 	if (!rc && sum != n->want)
 		rc = gn_error_set(e, -GN_EBADMSG,
-		                  "%s: the sum is %llu, not %llu: this is a bug; please report it",
+		                  "%s: the sum is %llu, but must be %llu; this is a bug, please report it",
 		                  r->kernel->name, (unsigned long long)sum, (unsigned long long)n->want);
 	return rc;
 }

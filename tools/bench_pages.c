@@ -32,7 +32,7 @@ static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_
 	args->warp_frames = 1;
 	args->scratch = (char *)simt_alloc(b->fixture.machine, warps * args->page_bytes, SIMT_DEVICE);
 	if (!args->scratch)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a page a warp");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for one page of each warp");
 	rc = kernel_row(b, "copy", SCOPE_BOUND, &gn_base_pages_copy_kernel, args, e);
 	simt_free(b->fixture.machine, args->scratch);
 	args->scratch = NULL;
@@ -55,7 +55,7 @@ static int noted_row(struct bench *b, struct gn_base_pages_args *args, struct gn
 	args->table = (uint64_t *)simt_alloc(b->fixture.machine, pages * 8, SIMT_DEVICE);
 	rc = args->scratch && args->owner && args->table
 	         ? 0
-	         : gn_error_set(e, -GN_ENOMEM, "no memory for frames and a table");
+	         : gn_error_set(e, -GN_ENOMEM, "out of memory for the frames and the table");
 	rc = rc ? rc : kernel_row(b, "copy-noted", SCOPE_BOUND, &gn_base_pages_noted_kernel, args, e);
 	simt_free(b->fixture.machine, args->scratch);
 	simt_free(b->fixture.machine, args->owner);

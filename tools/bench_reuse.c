@@ -72,7 +72,7 @@ int bench_reuse(struct bench *b, struct gn_error *e)
 	args.trace =
 	    (uint32_t *)simt_alloc(b->fixture.machine, args.touches * sizeof *args.trace, SIMT_DEVICE);
 	if (!args.trace)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the trace; take a smaller --data");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the trace; give a smaller --data");
 	rc = with_trace(b, &args, e);
 	simt_free(b->fixture.machine, args.trace);
 	return rc;

@@ -80,7 +80,7 @@ int bench_keep(struct bench *b, const struct bench_way *way, const double *secon
 	r->seconds = (double *)malloc(runs * sizeof *r->seconds);
 	if (b->rows == BENCH_ROWS - 1 || !r->value || !r->seconds) {
 		scope_result_free(r);
-		return gn_error_set(e, -GN_ENOMEM, "no memory for more rows");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for more rows");
 	}
 	describe(b, way, &b->row[b->rows]);
 	r->cell.row = &b->row[b->rows++].row;
@@ -94,10 +94,8 @@ int bench_right(struct bench *b, const char *what, struct gn_error *e)
 {
 	if (!*b->wrong)
 		return 0;
-	return gn_error_set(
-	    e, -GN_EBADMSG,
-	    "%s, %s: %llu words were not what they should be: this is a bug; please report it", b->group,
-	    what, (unsigned long long)*b->wrong);
+	return gn_error_set(e, -GN_EBADMSG, "%s, %s: %llu words are wrong; this is a bug, please report it",
+	                    b->group, what, (unsigned long long)*b->wrong);
 }
 
 int bench_measure(struct bench *b, const struct bench_way *way, struct scope_result **result,

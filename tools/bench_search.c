@@ -28,7 +28,7 @@ static int lines_row(struct bench_natural *n, struct gn_error *e)
 
 	n->args.line = (uint32_t *)simt_alloc(m, (n->args.words / GN_NATURAL_ROW / 32 + 1) * 4, SIMT_DEVICE);
 	if (!n->args.line)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a bit a line");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for one bit of each line");
 	rc = bench_launch(n->b, &gn_natural_search_mark_kernel, n->b->grid, &n->args, &seconds, e);
 	rc = rc ? rc : bench_natural_limit(n, "lines-once", lines, 1, e);
 	simt_free(m, n->args.line);

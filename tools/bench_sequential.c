@@ -18,8 +18,9 @@ static int plain_row(struct bench *b, const struct gn_base_read_args *args, stru
 	int rc = 0;
 
 	if (b->fixture.info.is_cuda && !copy)
-		return gn_error_set(e, -GN_ENOMEM,
-		                    "no room for a copy of the data on the device; take a smaller --data");
+		return gn_error_set(
+		    e, -GN_ENOMEM,
+		    "not enough memory on the machine for a copy of the data; give a smaller --data");
 	if (copy) {
 		plain.memory = copy;
 		rc = bench_fill(b, copy, b->bytes, e);

@@ -24,23 +24,31 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"source", 's', "N", 0, "vertex to start from (needed)", 0},
-    {"undirected", 'u', NULL, 0, "add the other direction of every edge", 0},
-    {"store", OPT_STORE, "KIND", 0, "where the graph rests: host or file (default file for .gng, else host)",
-     0},
-    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, such as 64M (default one eighth of the graph)", 0},
-    {"page", OPT_PAGE, "SIZE", 0, "page size, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
+    {"source", 's', "N", 0, "vertex where the search starts (must be given)", 0},
+    {"undirected", 'u', NULL, 0, "add the opposite direction of every edge", 0},
+    {"store", OPT_STORE, "KIND", 0,
+     "where the graph is stored: host (memory) or file (default file for .gng, else host)", 0},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the graph)", 0},
+    {"page", OPT_PAGE, "SIZE", 0,
+     "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
     {"mode", OPT_MODE, "MODE", 0,
-     "paged; direct: loads on the store's memory; auto: the edges as they are best read (default paged)", 0},
-    {"policy", OPT_POLICY, "NAME", 0, "which page leaves: clock, fifo or random (default clock)", 0},
-    {"deadline", OPT_DEADLINE, "MS", 0, "give a transfer up after so many milliseconds (default 10000)", 0},
+     "paged: through a cache; direct: loads from the store's memory; auto: the library chooses how the edges "
+     "are read (default paged)",
+     0},
+    {"policy", OPT_POLICY, "NAME", 0,
+     "how the cache chooses the page to evict: clock, fifo or random (default clock)", 0},
+    {"deadline", OPT_DEADLINE, "MS", 0,
+     "milliseconds after which a transfer fails, 1 to 3600000 (default 10000)", 0},
     {"out", OPT_OUT, "FILE", 0,
-     "write the depths: a little-endian u32 a vertex, 0xffffffff where unreachable", 0},
-    {"json", OPT_JSON, "FILE", 0, "write the report as JSON; - for standard output, without the table", 0},
-    {"svg", OPT_SVG, "FILE", 0, "with --mode paged: draw how many bytes were needed and moved", 0},
-    {"explain", OPT_EXPLAIN, NULL, 0, "with --mode auto: what was seen, what was chosen and why", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "check every depth against a search in memory", 0},
-    {"trust", OPT_TRUST, NULL, 0, "do not read a .gng file through to check it before the search", 0},
+     "write the depths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable", 0},
+    {"json", OPT_JSON, "FILE", 0,
+     "write the report to FILE as JSON; - is standard output, and then no table is printed", 0},
+    {"svg", OPT_SVG, "FILE", 0,
+     "with --mode paged: draw to FILE how many bytes were needed and how many were moved", 0},
+    {"explain", OPT_EXPLAIN, NULL, 0, "with --mode auto: print what was sampled, what was chosen, and why",
+     0},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every depth with a search in memory", 0},
+    {"trust", OPT_TRUST, NULL, 0, "do not read and check the whole .gng file before the search", 0},
     {0},
 };
 
@@ -65,18 +73,23 @@ static void store_option(struct bfs_options *o, const struct argp_state *state, 
 static void check_together(struct bfs_options *o, const struct argp_state *state)
 {
 	if (!o->graph)
-		argp_error(state, "a graph is needed; see --help");
+		argp_error(state, "no graph given; give GRAPH, see --help");
 	if (o->source == UINT64_MAX)
-		argp_error(state, "--source N is needed: the vertex to start from");
+		argp_error(state, "no --source given; give --source N, the vertex where the search starts");
 	if (o->mode == BFS_DIRECT && o->store && !strcmp(o->store, "file"))
-		argp_error(state,
-		           "--mode direct needs --store host: a file cannot be loaded from byte by byte");
+		argp_error(
+		    state,
+		    "--mode direct needs --store host: threads cannot load from a file without a cache");
 	if (o->mode == BFS_AUTO && o->page_bytes)
-		argp_error(state, "--page is for --mode paged: auto chooses the size of pages itself");
+		argp_error(state,
+		           "--page is for --mode paged: --mode auto chooses the page size; leave --page out");
 	if (o->explain && o->mode != BFS_AUTO)
-		argp_error(state, "--explain is for --mode auto: in the other modes nothing is chosen");
+		argp_error(
+		    state,
+		    "--explain is for --mode auto: the other modes choose nothing; leave --explain out");
 	if (o->svg && o->mode != BFS_PAGED)
-		argp_error(state, "--svg is for --mode paged: it draws what went through the cache");
+		argp_error(state,
+		           "--svg is for --mode paged: it draws the traffic of the cache; leave --svg out");
 	if (o->mode == BFS_PAGED)
 		tool_tuned_defaults("bfs", o->machine.name, &o->page_bytes, NULL, NULL);
 	if (!o->page_bytes)
@@ -99,7 +112,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_EXPLAIN: o->explain = true; return 0;
 	case ARGP_KEY_ARG:
 		if (o->graph)
-			argp_error(state, "%s: one argument too many; one graph is searched", arg);
+			argp_error(state, "%s: too many arguments; give one graph", arg);
 		o->graph = arg;
 		return 0;
 	case ARGP_KEY_END: check_together(o, state); return 0;
@@ -116,10 +129,8 @@ static const struct argp argp = {
     parse,
     "GRAPH",
     "Breadth-first search of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) from one vertex. The "
-    "graph rests "
-    "in a store; the threads of the machine bring in its pages by themselves.\vExit status: 0 it went well, "
-    "1 the run "
-    "failed, 2 it was called wrongly.",
+    "graph is in a store. The threads of the machine fetch its pages themselves.\vExit status: 0 success, 1 "
+    "the run failed, 2 the command line is wrong.",
     tool_machine_child,
     NULL,
     NULL,
@@ -142,7 +153,7 @@ static int search(struct run *r, struct bfs_report *report, struct gn_error *e)
 
 	r->depth = (uint32_t *)malloc(bytes);
 	if (!r->depth)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu depths",
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %llu depths",
 		                    (unsigned long long)r->input.vertices);
 	return gn_bfs(r->machine, &r->arrays.graph, r->o->source, r->depth, &report->result, &r->progress, e);
 }
@@ -156,7 +167,7 @@ static int verify(struct run *r, struct bfs_report *report, struct gn_error *e)
 		return rc;
 	r->want = (uint32_t *)malloc(r->input.vertices * sizeof *r->want);
 	if (!r->want)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu depths",
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %llu depths",
 		                    (unsigned long long)r->input.vertices);
 	rc = gn_bfs_reference(&r->input.graph, r->o->source, r->want, e);
 	if (!rc)
@@ -185,9 +196,10 @@ static int run_all(struct run *r, struct bfs_report *report, struct gn_error *e)
 	if (!rc)
 		rc = bfs_input_open(&r->input, r->machine, r->o, &r->progress, e);
 	if (!rc && r->o->source >= r->input.vertices)
-		rc = gn_error_set(e, -GN_ERANGE, "--source %llu: %s has %llu vertices, counted from 0",
-		                  (unsigned long long)r->o->source, r->o->graph,
-		                  (unsigned long long)r->input.vertices);
+		rc = gn_error_set(
+		    e, -GN_ERANGE,
+		    "--source %llu: %s has %llu vertices, numbered from 0; give a smaller number",
+		    (unsigned long long)r->o->source, r->o->graph, (unsigned long long)r->input.vertices);
 	if (!rc)
 		rc = bfs_arrays_open(&r->arrays, r->machine, &r->input, r->o, e);
 	if (!rc)

@@ -71,7 +71,8 @@ static int load_file(struct bfs_input *in, const struct gn_progress *progress, s
 		if (got <= 0) {
 			rc = gn_error_set(e, -GN_EIO, "%s: %s at byte %llu; make the file again",
 			                  in->file.name,
-			                  got ? strerror(errno) : "ends early: it shrank while it was read",
+			                  got ? strerror(errno)
+			                      : "the file ends early (it was shortened while it was read)",
 			                  (unsigned long long)at);
 			break;
 		}
@@ -144,8 +145,9 @@ static int file_graph(struct bfs_input *in, struct simt_machine *machine, const 
 	snprintf(path, sizeof path, "%s/grapnel-XXXXXX.gng", folder && *folder ? folder : "/tmp");
 	fd = mkstemps(path, 4);
 	if (fd < 0)
-		return gn_error_set(e, -GN_EACCES, "%s: %s; set TMPDIR to a folder with room for the graph",
-		                    path, strerror(errno));
+		return gn_error_set(e, -GN_EACCES,
+		                    "%s: %s; set TMPDIR to a folder with enough space for the graph", path,
+		                    strerror(errno));
 	close(fd);
 	rc = gn_graph_file_write(&in->graph, path, progress, e);
 	if (!rc)

@@ -183,9 +183,9 @@ int bfs_write_svg(const struct bfs_report *r, const char *path, struct gn_error 
 	int rc;
 
 	if (!to)
-		return gn_error_set(e, -GN_ENOMEM, "%s: no memory", path);
+		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
 	draw(to, r);
-	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: no memory", path)
+	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path)
 	                : tool_write_file(path, text, bytes, e);
 	free(text);
 	return rc;

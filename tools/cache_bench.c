@@ -26,16 +26,17 @@ struct request {
 
 static const struct argp_option options[] = {
     {"store", OPT_STORE, "URI", 0,
-     "where the data rest, such as file:PATH (default host memory of --data bytes)", 0},
+     "store that has the data, for example file:PATH (default host memory of --data bytes)", 0},
     {"cold-cache", OPT_COLD, "SIZE", 0,
-     "bytes of cache for the cold rows (default one sixteenth of the data; --cache is of the hot rows, an "
-     "eighth)",
+     "bytes of cache for the cold rows (default one sixteenth of the data); the option --cache is for the "
+     "hot rows",
      0},
-    {"policy", OPT_POLICY, "NAME", 0, "clock, fifo or random (default clock)", 0},
-    {"touches", OPT_TOUCHES, "N", 0, "random pages to touch (default as many as the data have)", 0},
-    {"blocks", OPT_BLOCKS, "N", 0, "blocks of the grid (default eight times what the machine runs at once)",
-     0},
-    {"block-threads", OPT_BLOCK_THREADS, "N", 0, "threads of a block (default 256)", 0},
+    {"policy", OPT_POLICY, "NAME", 0,
+     "how the cache chooses the page to evict: clock, fifo or random (default clock)", 0},
+    {"touches", OPT_TOUCHES, "N", 0, "random pages to access (default as many as the data has pages)", 0},
+    {"blocks", OPT_BLOCKS, "N", 0,
+     "blocks of the grid, 1 to 1048576 (default eight times as many as the machine runs at once)", 0},
+    {"block-threads", OPT_BLOCK_THREADS, "N", 0, "threads of a block, 1 to 1024 (default 256)", 0},
     {0},
 };
 
@@ -55,7 +56,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_BLOCK_THREADS:
 		q->block_threads = (unsigned)tool_number(state, "--block-threads", arg, 1, 1024);
 		return 0;
-	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: unexpected argument; this command takes options only", arg);
+		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -64,8 +67,8 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Measure hits and misses of the cache beside the machine's limits.\vEvery word read is checked. Exit "
-    "status: 0 it went well, 1 the run failed or a word was wrong, 2 it was called wrongly.",
+    "Measure the speed of cache hits and misses, beside the machine's limits.\vEvery word read is checked. "
+    "Exit status: 0 success, 1 the run failed or a word was wrong, 2 the command line is wrong.",
     bench_children,
     NULL,
     NULL,
@@ -233,7 +236,7 @@ static int fill(struct cache_bench *c, uint64_t words, struct gn_error *e)
 		return rc;
 	buffer = (uint32_t *)malloc(piece * 4);
 	if (!buffer)
-		return gn_error_set(e, -GN_ENOMEM, "no memory to fill the store");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory to fill the store");
 	for (uint64_t at = 0; at < words && !rc; at += piece) {
 		uint64_t count = words - at < piece ? words - at : piece;
 
@@ -273,7 +276,10 @@ static int open_data(struct cache_bench *c, uint64_t *words, struct gn_error *e)
 	c->b.grid.blocks += !c->b.grid.blocks;
 	return c->args.plain_words > *words
 	           ? gn_error_set(e, -GN_EINVAL,
-	                          "--cache is larger than the data; the cold rows need more data")
+	                          "--cache (%llu bytes) is larger than the data (%llu bytes); give a smaller "
+	                          "--cache or more data",
+	                          (unsigned long long)(c->args.plain_words * 4),
+	                          (unsigned long long)(*words * 4))
 	           : 0;
 }
 
@@ -288,7 +294,8 @@ static int allocate(struct cache_bench *c, struct gn_error *e)
 	return c->args.plain && c->args.scratch
 	           ? 0
 	           : gn_error_set(e, -GN_ENOMEM,
-	                          "no memory on the machine beside the cache; take a smaller --cache");
+	                          "not enough memory on the machine for the cache and the plain array beside "
+	                          "it; give a smaller --cache");
 }
 
 static int run(struct cache_bench *c, struct gn_error *e)

@@ -27,11 +27,11 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 		return 0;
 	q->greedy = color_greedy(&n->graph, COLOR_BY_NUMBER, want);
 	if (q->greedy < 0 || color_greedy(&n->graph, COLOR_BY_RANK, want) < 0)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the reference");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the reference");
 	if (color_conflicts(&n->graph, want))
 		return gn_error_set(
 		    e, -GN_EBADMSG,
-		    "the reference gives neighbours one colour: this is a bug; please report it");
+		    "the reference gives two neighbours the same colour; this is a bug, please report it");
 	return 0;
 }
 
@@ -75,13 +75,13 @@ static json_t *report(const struct tool_net *n)
 
 static const struct tool_net_command command = {
     "color",
-    "Colours for the vertices of an undirected graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) "
-    "that is spread over nodes, so that neighbours differ; every colour travels along each edge as a "
-    "small message. Loops and duplicate edges are left out.",
+    "Colour the vertices of an undirected graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) that is "
+    "spread over nodes, so that neighbours have different colours. Every colour travels along each edge as a "
+    "small message. Self loops and duplicate edges are left out.",
     options,
     "GRAPH",
-    "see that no edge has two ends of one colour, compare every colour with those given one "
-    "by one, and say how many the plain greedy order needs",
+    "check that no edge joins two vertices of the same colour, compare every colour with a sequential run, "
+    "and print how many colours the plain greedy order needs",
     "colours are wrong",
     prepare,
     node,

@@ -13,10 +13,10 @@ struct request {
 
 static const struct argp_option options[] = {
     {"undirected", 'u', NULL, 0,
-     "add the other direction of every edge, unless the file says that it has both; without it edges are "
-     "directed",
+     "add the opposite direction of every edge, unless the file says that it has both; without this option "
+     "edges are directed",
      0},
-    {"simple", 's', NULL, 0, "drop self loops and duplicate edges, which are kept otherwise", 0},
+    {"simple", 's', NULL, 0, "drop self loops and duplicate edges; without this option they are kept", 0},
     {0},
 };
 
@@ -33,11 +33,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (state->arg_num == 1)
 			c->out = arg;
 		else
-			argp_error(state, "%s: one argument too many; one file is read and one written", arg);
+			argp_error(state, "%s: too many arguments; give one file to read and one to write",
+			           arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (state->arg_num != 2)
-			argp_error(state, "a file to read and a file to write are needed; see --help");
+			argp_error(state, "give a file to read and a file to write; see --help");
 		tool_graph_output(state, c->out);
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
@@ -48,11 +49,10 @@ static const struct argp argp = {
     options,
     parse,
     "IN OUT.gng",
-    "Read a graph and write it as a Grapnel graph file. The end of IN's name tells its format: .mtx (Matrix "
-    "Market), .el and .wel (text edge lists), these also as .gz, .sg and .wsg (GAP serialized), .gng "
-    "(Grapnel's own).\vVertices count from 0 (in .mtx from 1). OUT appears when it is complete; after a "
-    "failure "
-    "what was there before is still there.",
+    "Read the graph IN and write it as the Grapnel graph file OUT.gng. The end of IN's name is its format: "
+    ".mtx (Matrix Market), .el and .wel (text edge lists), these also as .gz, .sg and .wsg (GAP serialized), "
+    ".gng (Grapnel's own).\vVertices are numbered from 0 (in .mtx from 1). OUT.gng is written under another "
+    "name and renamed when it is complete; after a failure an older OUT.gng is unchanged.",
 };
 
 static int convert(const struct request *c, struct gn_graph *graph, struct gn_error *e)

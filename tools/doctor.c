@@ -22,7 +22,8 @@ struct verdict {
 enum { VERDICTS = 4 };
 
 static const struct argp_option options[] = {
-    {"path", 'p', "PATH", 0, "a directory or file whose file system to try O_DIRECT on (default: here)", 0},
+    {"path", 'p', "PATH", 0,
+     "directory or file on whose file system O_DIRECT is tried (default: the current directory)", 0},
     {"json", 'j', NULL, 0, "print one JSON object", 0},
     {0},
 };
@@ -34,7 +35,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'p': r->path = arg; return 0;
 	case 'j': r->json = true; return 0;
-	case ARGP_KEY_ARG: argp_error(state, "%s: doctor takes no argument; see --help", arg); return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: unexpected argument; doctor takes options only, see --help", arg);
+		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -43,8 +46,7 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Say what this machine has, and what that means for each machine (--machine) and store (--store) of "
-    "Grapnel.",
+    "Say what this machine has, and which machines (--machine) and stores (--store) of Grapnel work on it.",
 };
 
 static void probe(struct doctor *d, const char *path)

@@ -30,12 +30,13 @@ enum { OPT_ROWS = 256, OPT_COUNT, OPT_OUT, OPT_DRAW, OPT_THETA };
 
 static const struct argp_option options[] = {
     {"rows", OPT_ROWS, "SIZES", 0,
-     "bytes of a row, a multiple of 4; several with commas (default 4,64,512,1024)", 0},
-    {"count", OPT_COUNT, "N", 0, "rows of a batch (default one for every 256 bytes of the data)", 0},
+     "bytes of a row, a multiple of 4 up to 1M; several sizes with commas (default 4,64,512,1024)", 0},
+    {"count", OPT_COUNT, "N", 0, "rows of a batch (default one for every 256 bytes of data)", 0},
     {"out", OPT_OUT, "SIZE", 0,
-     "most bytes of a batch's rows; fewer rows if need be (default half of the data)", 0},
-    {"draw", OPT_DRAW, "NAME", 0, "uniform, zipf or both (default both)", 0},
-    {"theta", OPT_THETA, "X", 0, "exponent of zipf, below 1 (default 0.99)", 0},
+     "most bytes of the rows of a batch; a batch has fewer rows if they need more (default half of the data)",
+     0},
+    {"draw", OPT_DRAW, "NAME", 0, "distribution of the row numbers: uniform, zipf or both (default both)", 0},
+    {"theta", OPT_THETA, "X", 0, "exponent of the zipf distribution, between 0 and 1 (default 0.99)", 0},
     {0},
 };
 
@@ -48,7 +49,8 @@ static void sizes_option(const struct argp_state *state, struct request *q, cons
 		const uint64_t bytes = tool_size(state, "--rows", word, 1);
 
 		if (q->sizes == SIZES || bytes % 4 || bytes > 1 << 20)
-			argp_error(state, "--rows %s: up to %d multiples of 4, each 1M at most", text, SIZES);
+			argp_error(state, "--rows %s: give up to %d multiples of 4, each at most 1M", text,
+			           SIZES);
 		q->row_bytes[q->sizes++] = (uint32_t)bytes;
 	}
 	free(copy);
@@ -60,7 +62,7 @@ static double theta_option(const struct argp_state *state, const char *text)
 	const double theta = strtod(text, &end);
 
 	if (*end || !(theta > 0 && theta < 1))
-		argp_error(state, "--theta %s: not a number between 0 and 1", text);
+		argp_error(state, "--theta %s: give a number between 0 and 1", text);
 	return theta;
 }
 
@@ -76,7 +78,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_OUT: q->out_bytes = tool_size(state, "--out", arg, 1); return 0;
 	case OPT_DRAW: q->draws = tool_word(state, "--draw", arg, draws); return 0;
 	case OPT_THETA: q->theta = theta_option(state, arg); return 0;
-	case ARGP_KEY_ARG: argp_error(state, "%s: no argument is wanted, only options", arg); return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: unexpected argument; this command takes options only", arg);
+		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -85,8 +89,9 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Measure batches of rows beside reading them as they come.\vEvery word gathered is checked. Exit status: "
-    "0 it went well, 1 the run failed or a word was wrong, 2 it was called wrongly.",
+    "Measure gathers and scatters of rows in batches, beside reading the rows one by one.\vEvery word "
+    "gathered is checked. Exit status: 0 success, 1 the run failed or a word was wrong, 2 the command line "
+    "is wrong.",
     bench_children,
     NULL,
     NULL,
@@ -347,7 +352,8 @@ static int allocate(struct gather_bench *g, struct gn_error *e)
 	g->args.wrong = g->b.wrong;
 	return g->args.batch.index && g->args.batch.rows && g->args.reads
 	           ? 0
-	           : gn_error_set(e, -GN_ENOMEM, "no memory for the batch; take a smaller --count or --out");
+	           : gn_error_set(e, -GN_ENOMEM,
+	                          "out of memory for the batch; give a smaller --count or --out");
 }
 
 static int run(struct gather_bench *g, struct gn_error *e)

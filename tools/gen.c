@@ -14,25 +14,26 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"scale", 'n', "N", 0, "2^N vertices, N from 0 to 31 (must be given)", 0},
+    {"scale", 'n', "N", 0, "make 2^N vertices, N from 0 to 31 (must be given)", 0},
     {"degree", 'd', "D", 0, "draw D * 2^N edges (default 16)", 0},
-    {"seed", 's', "S", 0, "another seed, another graph (default 1)", 0},
+    {"seed", 's', "S", 0, "seed of the random numbers; each seed gives another graph (default 1)", 0},
     {"undirected", 'u', NULL, 0,
      "store every edge in both directions, as the GAP benchmark does for its kron and urand graphs; without "
-     "it each drawn edge is stored once, at its source",
+     "this option each drawn edge is stored once, at its source",
      0},
-    {"keep", 'k', NULL, 0, "keep self loops and duplicate edges, which are dropped otherwise as GAP does", 0},
+    {"keep", 'k', NULL, 0,
+     "keep self loops and duplicate edges; without this option they are dropped, as GAP does", 0},
     {0},
 };
 
 static error_t finish(struct argp_state *state, struct request *g)
 {
 	if (state->arg_num != 2)
-		argp_error(state, "a generator (kron or urand) and a file to write are needed; see --help");
+		argp_error(state, "give a generator (kron or urand) and a file to write; see --help");
 	if (strcmp(g->kind, "kron") && strcmp(g->kind, "urand"))
-		argp_error(state, "%s: no such generator; take kron or urand", g->kind);
+		argp_error(state, "%s: unknown generator; give kron or urand", g->kind);
 	if (!g->scaled)
-		argp_error(state, "the size of the graph is not given; add --scale N");
+		argp_error(state, "the size of the graph is not given; give --scale N, N from 0 to 31");
 	g->options.kind = GN_GENERATOR_KRON;
 	if (!strcmp(g->kind, "urand"))
 		g->options.kind = GN_GENERATOR_URAND;
@@ -59,7 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (state->arg_num == 1)
 			g->out = arg;
 		else
-			argp_error(state, "%s: one argument too many; one file is written", arg);
+			argp_error(state, "%s: too many arguments; give one file to write", arg);
 		return 0;
 	case ARGP_KEY_END: return finish(state, g);
 	default: return ARGP_ERR_UNKNOWN;
@@ -70,12 +71,10 @@ static const struct argp argp = {
     options,
     parse,
     "kron|urand --scale N OUT.gng",
-    "Generate a graph by the parameters of the GAP benchmark suite and write it as a Grapnel graph file: "
-    "kron "
-    "is a Kronecker (R-MAT) graph with A 0.57, B 0.19, C 0.19 and permuted vertices, urand joins uniformly "
-    "random "
-    "pairs.\vThe same options give the same file on every machine, whatever the number of threads "
-    "(OMP_NUM_THREADS).",
+    "Generate a graph with the parameters of the GAP benchmark suite and write it as a Grapnel graph file. "
+    "kron is a Kronecker (R-MAT) graph with A 0.57, B 0.19, C 0.19 and permuted vertices. urand joins "
+    "uniformly random pairs of vertices.\vThe same options give the same file on every machine and with any "
+    "number of threads (OMP_NUM_THREADS).",
 };
 
 static int generate(const struct request *g, struct gn_graph *graph, struct gn_error *e)

@@ -13,40 +13,40 @@
 #endif
 
 static const struct tool tools[] = {
-    {"doctor", "say what this machine has and what that means", tool_doctor},
+    {"doctor", "say what this machine has, and what Grapnel can use of it", tool_doctor},
     {"gen", "generate a synthetic graph", tool_gen},
-    {"bfs", "breadth-first search of a graph that need not fit the cache", tool_bfs},
-    {"bench", "run workloads beside what is done without Grapnel, and the machine's limits", tool_bench},
+    {"bfs", "breadth-first search of a graph that may be larger than the cache", tool_bfs},
+    {"bench", "run workloads with Grapnel and without it, beside the machine's limits", tool_bench},
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
-    {"gather", "measure batches of rows beside reading them as they come", tool_gather},
-    {"auto-bench", "run twelve access patterns in every mode and in the one the library chooses",
+    {"gather", "measure batches of rows beside reading the rows one by one", tool_gather},
+    {"auto-bench", "run twelve access patterns in every mode and in the mode that the library chooses",
      tool_auto_bench},
-    {"gups", "random updates of a table that lies on many nodes", tool_gups},
-    {"pagerank", "ranks of a graph that is spread over many nodes", tool_pagerank},
-    {"sssp", "shortest ways in a graph that is spread over many nodes", tool_sssp},
-    {"color", "colours of a graph that is spread over many nodes", tool_color},
-    {"kmeans", "clusters of points that lie on many nodes", tool_kmeans},
-    {"mer", "count the k-mers of DNA in a table that lies on many nodes", tool_mer},
-    {"net-model", "what small messages would come to, on more nodes than there are", tool_net_model},
+    {"gups", "random updates of a table that is spread over many nodes", tool_gups},
+    {"pagerank", "PageRank of a graph that is spread over many nodes", tool_pagerank},
+    {"sssp", "shortest paths in a graph that is spread over many nodes", tool_sssp},
+    {"color", "colour the vertices of a graph that is spread over many nodes", tool_color},
+    {"kmeans", "cluster points that are spread over many nodes", tool_kmeans},
+    {"mer", "count the k-mers of DNA in a table that is spread over many nodes", tool_mer},
+    {"net-model", "simulate the rate of small messages between up to 65536 nodes", tool_net_model},
     {"scope", "measure every way to move data on this machine", tool_scope},
-    {"sim", "simulate workloads on several GPUs, with what DualOpt adds to them", tool_sim},
-    {"tune", "settings for this machine from what grapnel scope measured", tool_tune},
-    {"convert", "make a Grapnel graph file of a graph in another format", tool_convert},
+    {"sim", "simulate workloads on several GPUs, without or with the DualOpt hardware", tool_sim},
+    {"tune", "derive settings for this machine from a report of grapnel scope", tool_tune},
+    {"convert", "convert a graph of another format to a Grapnel graph file", tool_convert},
 };
 
 enum { TOOLS = sizeof tools / sizeof tools[0] };
 
 static void help(FILE *to)
 {
-	fputs("Usage: grapnel SUBCOMMAND [OPTION...]\n"
-	      "GPU threads reach data outside GPU memory by themselves.\n\n",
+	fputs("Usage: grapnel SUBCOMMAND [OPTION...]\nGPU threads reach data outside GPU memory, without "
+	      "help of a CPU thread.\n\n",
 	      to);
 	for (unsigned k = 0; k < TOOLS; k++)
 		fprintf(to, "  %-12s %s\n", tools[k].name, tools[k].summary);
-	fputs("\n  grapnel SUBCOMMAND --help says more about one\n"
-	      "  grapnel --version       prints the version\n\n"
-	      "Exit status: 0 it went well, 1 the run failed, 2 it was called wrongly.\n",
-	      to);
+	fputs(
+	    "\n  grapnel SUBCOMMAND --help prints the options of a subcommand\n  grapnel --version         "
+	    "prints the version\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.\n",
+	    to);
 }
 
 static const struct tool *find(const char *name)
@@ -63,7 +63,9 @@ static int flushed(const char *name, int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	fprintf(stderr, "grapnel %s: writing to standard output failed; see where it goes\n", name);
+	fprintf(stderr,
+	        "grapnel %s: writing to standard output failed; check the disk, file or pipe behind it\n",
+	        name);
 	return status ? status : TOOL_FAILED;
 }
 
@@ -83,7 +85,7 @@ int main(int argc, char **argv)
 	const struct tool *t;
 
 	if (argc < 2) {
-		fputs("grapnel: no subcommand; 'grapnel --help' lists them\n", stderr);
+		fputs("grapnel: no subcommand given; 'grapnel --help' lists the subcommands\n", stderr);
 		return TOOL_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
@@ -97,6 +99,6 @@ int main(int argc, char **argv)
 	t = find(argv[1]);
 	if (t)
 		return run(t, argc - 1, argv + 1);
-	fprintf(stderr, "grapnel: %s: no such subcommand; 'grapnel --help' lists them\n", argv[1]);
+	fprintf(stderr, "grapnel: %s: unknown subcommand; 'grapnel --help' lists the subcommands\n", argv[1]);
 	return TOOL_USAGE;
 }

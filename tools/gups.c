@@ -14,17 +14,20 @@ static const char *const op_names[] = {"inc", "xor", NULL};
 
 static const char *table_wrong(uint64_t bytes, const uint64_t *all)
 {
-	return bytes < 8 || tool_net_not_a_power(bytes / 8, all) ? "not a power of two from 8 bytes on"
+	return bytes < 8 || tool_net_not_a_power(bytes / 8, all) ? "give a power of two, at least 8 bytes"
 	                                                         : NULL;
 }
 
 static const struct tool_net_option options[] = {
-    {"table", 0, "SIZE", "bytes of the table of a node, a power of two (default 16M)", 16u << 20, 1, 0,
-     table_wrong},
-    {"updates", 0, "N", "of a node (default four for each word of its table)", 0, 1, 1ull << 48},
-    {"op", 0, "NAME", "xor (HPCC RandomAccess) or inc (Gravel) (default xor)", 1, 0, 0, NULL, op_names},
-    {"hold", 0, "N", "at most so many updates of a node under way; HPCC allows 1024 (default: any number)", 0,
-     1, 1ull << 48},
+    {"table", 0, "SIZE", "bytes of each node's part of the table, a power of two (default 16M)", 16u << 20, 1,
+     0, table_wrong},
+    {"updates", 0, "N", "updates by each node (default four for each word of 8 bytes of its table)", 0, 1,
+     1ull << 48},
+    {"op", 0, "NAME",
+     "operation of an update: xor as in HPCC RandomAccess, or inc as in Gravel (default xor)", 1, 0, 0, NULL,
+     op_names},
+    {"hold", 0, "N", "most updates of a node that may be outstanding; HPCC allows 1024 (default: any number)",
+     0, 1, 1ull << 48},
     {0},
 };
 
@@ -79,7 +82,7 @@ static json_t *report(const struct tool_net *n)
 }
 
 static const struct tool_net_command command = {
-    "gups",  "Random updates of a table that is spread over nodes, each a small message.",
+    "gups",  "Random updates of a table that is spread over nodes. Every update is a small message.",
     options, NULL,
     NULL,    "words are wrong",
     prepare, node,

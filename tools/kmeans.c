@@ -25,13 +25,14 @@ static const char *clusters_wrong(uint64_t clusters, const uint64_t *all)
 }
 
 static const struct tool_net_option options[] = {
-    {"points", 0, "N", "of all nodes, drawn around as many places as there are clusters (default 1000000)",
+    {"points", 0, "N",
+     "points of all nodes together, drawn around as many centres as there are clusters (default 1000000)",
      1000000, 1, kmeans_most_points},
-    {"dimensions", 0, "N", "of a point, 1 to 16 (default 2)", 2, 1, KMEANS_MOST_DIMENSIONS},
-    {"clusters", 0, "N", "1 to 1024 (default 8)", 8, 1, KMEANS_MOST_CLUSTERS, clusters_wrong},
-    {"iterations", 0, "N", "at most; it ends when no point changes its cluster (default 100)", 100, 1,
-     1000000},
-    {"seed", 0, "N", "draw other points (default 1)", 1, 0, UINT64_MAX},
+    {"dimensions", 0, "N", "coordinates of a point, 1 to 16 (default 2)", 2, 1, KMEANS_MOST_DIMENSIONS},
+    {"clusters", 0, "N", "clusters, 1 to 1024 (default 8)", 8, 1, KMEANS_MOST_CLUSTERS, clusters_wrong},
+    {"iterations", 0, "N",
+     "most iterations; the run ends earlier if no point changes its cluster (default 100)", 100, 1, 1000000},
+    {"seed", 0, "N", "seed of the random points (default 1)", 1, 0, UINT64_MAX},
     {0},
 };
 
@@ -60,7 +61,7 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 	q->k.seed = n->value[SEED];
 	n->config.heap_bytes = kmeans_heap(&q->k);
 	if (n->verify && (result_alloc(&q->k, &q->want) || kmeans_reference(&q->k, &q->want)))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the reference's %llu points",
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the %llu points of the reference",
 		                    (unsigned long long)q->k.points);
 	return 0;
 }
@@ -143,10 +144,10 @@ static void fini(struct tool_net *n)
 
 static const struct tool_net_command command = {
     "kmeans",
-    "Clusters (Lloyd's k-means) of points that are spread over nodes; sums of points are small messages.",
+    "Cluster points that are spread over nodes (Lloyd's k-means). Sums of points are small messages.",
     options,
     NULL,
-    "compare everything with what one thread finds",
+    "compare clusters and centres with the results of one thread",
     "nodes have other clusters than the reference",
     prepare,
     node,

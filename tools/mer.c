@@ -23,13 +23,14 @@ struct request {
 static const char *kmer_wrong(uint64_t k, const uint64_t *all)
 {
 	(void)all;
-	return k % 2 ? NULL : "not odd; of an even number of bases both strands may read the same";
+	return k % 2 ? NULL
+	             : "give an odd number: with an even number of bases both strands may read the same";
 }
 
 static const struct tool_net_option options[] = {
     {"kmer", 'k', "K", "bases of a k-mer, odd, 3 to 31 (default 21)", 21, 3, MER_MOST_K, kmer_wrong},
     {"table", 0, "N",
-     "entries, of 48 bytes, of a node's table, a power of two (default: by the bases, at most "
+     "entries of 48 bytes in each node's table, a power of two (default: by the number of bases, at most "
      "4194304)",
      0, 8, 1ull << 40, tool_net_not_a_power},
     {0},
@@ -49,8 +50,9 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 			q->capacity *= 2;
 	n->config.heap_bytes = n->config.shared_bytes = mer_heap(q->capacity);
 	if (n->verify && mer_reference_build(&q->want, &q->reads, (uint32_t)n->value[KMER]))
-		return gn_error_set(e, -GN_ENOMEM, "%s: no memory for the reference's count of %llu bases",
-		                    n->path, (unsigned long long)q->reads.count);
+		return gn_error_set(e, -GN_ENOMEM,
+		                    "%s: out of memory for the reference's count of %llu bases", n->path,
+		                    (unsigned long long)q->reads.count);
 	return 0;
 }
 
@@ -120,11 +122,11 @@ static void fini(struct tool_net *n)
 
 static const struct tool_net_command command = {
     "mer",
-    "Phase 1 of Meraculous: all k-mers of a FASTA or FASTQ file, also as .gz, with the bases beside "
-    "them, in a hash table that is spread over nodes; every k-mer is an active message.",
+    "Phase 1 of Meraculous: count all k-mers of a FASTA or FASTQ file, also as .gz, with the bases beside "
+    "them, in a hash table that is spread over nodes. Every k-mer is an active message.",
     options,
     "FILE",
-    "compare every entry with what one thread counts by sorting",
+    "compare every entry with the counts of one thread, which sorts the k-mers",
     "entries are wrong",
     prepare,
     node,

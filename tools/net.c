@@ -24,12 +24,13 @@ static int read_graph(struct tool_net *n, struct gn_error *e)
 	if (rc)
 		return rc;
 	if (!n->graph.vertices)
-		return gn_error_set(e, -GN_EINVAL, "%s: has no vertex; give a graph with one at least",
+		return gn_error_set(e, -GN_EINVAL,
+		                    "%s: the graph has no vertex; give a graph with at least one vertex",
 		                    n->path);
 	n->got = malloc(8 * n->graph.vertices);
 	n->want = n->verify ? malloc(8 * n->graph.vertices) : NULL;
 	if (!n->got || (n->verify && !n->want))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for what is found of %llu vertices",
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the results of %llu vertices",
 		                    (unsigned long long)n->graph.vertices);
 	return 0;
 }
@@ -158,7 +159,7 @@ static int show(const struct tool_net *n, struct gn_error *e)
 		tool_net_print(&n->stats);
 	}
 	if (!rc && !is_right(n))
-		return gn_error_set(e, -GN_EBADMSG, "%.15g %s: this is a bug; please report it", n->wrong,
+		return gn_error_set(e, -GN_EBADMSG, "%.15g %s; this is a bug, please report it", n->wrong,
 		                    n->command->wrong);
 	return rc;
 }

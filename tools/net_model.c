@@ -40,31 +40,36 @@ struct request {
 
 static const struct argp_option options[] = {
     {0, 0, NULL, 0, "The nodes:", 1},
-    {"nodes", OPT_NODES, "N", 0, "from 2 to 65536 (default 1024)", 0},
-    {"columns", OPT_COLUMNS, "N", 0, "of their grid (default: as nodes choose)", 0},
-    {"simulated", OPT_SIMULATED, "N", 0, "so many stand for all (default 1; 0: all)", 0},
-    {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K (default 64K)", 0},
+    {"nodes", OPT_NODES, "N", 0, "number of nodes, 2 to 65536 (default 1024)", 0},
+    {"columns", OPT_COLUMNS, "N", 0, "columns of the grid of nodes (default: as the library chooses)", 0},
+    {"simulated", OPT_SIMULATED, "N", 0,
+     "nodes that are simulated and stand for all (default 1; 0: all nodes)", 0},
+    {"packet", OPT_PACKET, "SIZE", 0, "bytes of the largest packet, at most 64K (default 64K)", 0},
     {"flush", OPT_FLUSH, "US", 0,
-     "microseconds after which a packet that is not full may be sent (default 125)", 0},
-    {"compress", OPT_COMPRESS, NULL, 0, "packets travel without what their messages share", 0},
+     "microseconds after which a packet may be sent though it is not full, 1 to 1000000 (default 125)", 0},
+    {"compress", OPT_COMPRESS, NULL, 0, "leave out of a packet the bytes that its messages share", 0},
     {0, 0, NULL, 0, "Their work:", 2},
-    {"table", OPT_TABLE, "SIZE", 0, "bytes of the table of a node, a power of two (default 16M)", 0},
-    {"updates", OPT_UPDATES, "N", 0, "of a node (default 4M)", 0},
-    {"op", OPT_OP, "NAME", 0, "inc or xor (default inc)", 0},
-    {0, 0, NULL, 0, "What it costs in nanoseconds:", 3},
-    {"update-ns", OPT_UPDATE_NS, "NS", 0, "between two updates of a node (default 22)", 0},
-    {"sort-ns", OPT_SORT_NS, "NS", 0, "a message into a packet (default 13)", 0},
-    {"apply-ns", OPT_APPLY_NS, "NS", 0, "a message into memory (default 12)", 0},
-    {"packet-ns", OPT_PACKET_NS, "NS", 0, "each end of a packet (default 1000)", 0},
-    {"byte-ns", OPT_BYTE_NS, "NS", 0, "a byte of a packet at each end (default 0.05)", 0},
+    {"table", OPT_TABLE, "SIZE", 0, "bytes of each node's part of the table, a power of two (default 16M)",
+     0},
+    {"updates", OPT_UPDATES, "N", 0, "updates by each node (default 4M)", 0},
+    {"op", OPT_OP, "NAME", 0, "operation of an update: inc or xor (default inc)", 0},
+    {0, 0, NULL, 0, "Costs in nanoseconds:", 3},
+    {"update-ns", OPT_UPDATE_NS, "NS", 0, "time between two updates of a node (default 22)", 0},
+    {"sort-ns", OPT_SORT_NS, "NS", 0, "to put a message into a packet (default 13)", 0},
+    {"apply-ns", OPT_APPLY_NS, "NS", 0, "to apply a message to memory (default 12)", 0},
+    {"packet-ns", OPT_PACKET_NS, "NS", 0, "for a packet at each end (default 1000)", 0},
+    {"byte-ns", OPT_BYTE_NS, "NS", 0, "for a byte of a packet at each end (default 0.05)", 0},
     {0, 0, NULL, 0, "The machine:", 4},
-    {"cores", OPT_CORES, "N", 0, "for all simulated nodes together (default: two for each)", 0},
+    {"cores", OPT_CORES, "N", 0, "cores for all simulated nodes together (default: two for each node)", 0},
     {"slice", OPT_SLICE, "US", 0,
-     "microseconds that a thread has a core for if others want it (default 3000)", 0},
+     "microseconds that a thread may keep a core while others wait for it (default 3000)", 0},
     {"link", OPT_LINK, "GBPS", 0,
-     "gigabytes a second that a node sends, and receives (default: packets are handed over)", 0},
-    {"latency", OPT_LATENCY, "NS", 0, "of the link (default 0)", 0},
-    {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
+     "gigabytes a second that a node sends, and that it receives (default: no limit, packets are handed "
+     "over)",
+     0},
+    {"latency", OPT_LATENCY, "NS", 0, "nanoseconds of latency of the link (default 0)", 0},
+    {"json", OPT_JSON, "FILE", 0,
+     "write the result to FILE as JSON; - is standard output, and then no text is printed", 0},
     {0},
 };
 
@@ -75,7 +80,7 @@ static double real(struct argp_state *state, const char *option, const char *tex
 	const double value = strtod(text, &end);
 
 	if (end == text || *end || !(value >= 0 && value <= 1e12))
-		argp_error(state, "%s %s: a number from 0 to 1e12 is expected", option, text);
+		argp_error(state, "%s %s: give a number from 0 to 1e12", option, text);
 	return value;
 }
 
@@ -87,7 +92,7 @@ static error_t parse_cost(int key, char *text, struct argp_state *state)
 	case OPT_UPDATE_NS:
 		m->update_ns = real(state, "--update-ns", text);
 		if (!(m->update_ns > 0))
-			argp_error(state, "--update-ns %s: more than 0 is expected", text);
+			argp_error(state, "--update-ns %s: give a number above 0", text);
 		break;
 	case OPT_SORT_NS: m->sort_ns = real(state, "--sort-ns", text); break;
 	case OPT_APPLY_NS: m->apply_ns = real(state, "--apply-ns", text); break;
@@ -121,12 +126,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_TABLE:
 		m->part_words = tool_size(state, "--table", text, 8) / 8;
 		if (m->part_words & (m->part_words - 1))
-			argp_error(state, "--table %s: not a power of two", text);
+			argp_error(state, "--table %s: give a power of two", text);
 		break;
 	case OPT_UPDATES: m->updates = tool_number(state, "--updates", text, 1, 1ull << 40); break;
 	case OPT_OP: m->xors = tool_word(state, "--op", text, op_names); break;
 	case OPT_JSON: q->json = text; break;
-	case ARGP_KEY_ARG: argp_error(state, "%s: nothing is expected behind the options", text); break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: unexpected argument; this command takes options only", text);
+		break;
 	default: return parse_cost(key, text, state);
 	}
 	return 0;
@@ -136,8 +143,8 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "A discrete-event model of nodes that update random words of each other's memory by small "
-    "messages: how full packets become, the memory they take, the rate.",
+    "A discrete-event model of nodes that update random words of each other's memory by small messages. It "
+    "says how full the packets are, how much memory they need, and the rate of updates.",
     NULL,
     NULL,
     NULL};
@@ -187,8 +194,9 @@ int tool_net_model(int argc, char **argv)
 	if (rc)
 		gn_error_set(&e, rc, "%u nodes in %u columns, %u of them simulated: %s", q.model.nodes,
 		             q.model.columns, q.model.simulated,
-		             rc == -GN_EINVAL ? "no more columns, and no more simulated, than nodes can be"
-		                              : "no memory for them");
+		             rc == -GN_EINVAL
+		                 ? "give at most as many columns and as many simulated nodes as nodes"
+		                 : "out of memory");
 	if (!rc && q.json)
 		rc = tool_write_json(report(&q), q.json, &e);
 	if (!rc && !tool_to_stdout(q.json))

@@ -24,28 +24,33 @@ enum { DEFAULT_NODES = 2 };
 const char *const tool_net_forms[] = {"combined", "coprocessor", "coalesced", "message-per-lane", NULL};
 
 static const struct argp_option net_options[] = {
-    {"nodes", OPT_NODES, "N", 0, "nodes of this process (default 2)", 0},
+    {"nodes", OPT_NODES, "N", 0,
+     "nodes with the transport local, 1 to 4096 (default 2); with mpi each process is one node", 0},
     {"columns", OPT_COLUMNS, "N", 0,
-     "of the grid in which nodes stand: 1 sends directly, more in two ways (default: "
-     "chosen)",
+     "columns of the grid of nodes, 1 to 4096: with 1 every message goes directly, with more it may pass one "
+     "node in between (default: 1 up to 64 nodes, more from 65 on)",
      0},
     {"transport", OPT_TRANSPORT, "NAME", 0,
-     "what carries packets: local or mpi (default: mpi if a launcher started this, else local)", 0},
-    {"packet", OPT_PACKET, "SIZE", 0, "largest packet, at most 64K (default 64K)", 0},
-    {"flush", OPT_FLUSH, "US", 0, "microseconds after which a packet that is not full is sent (default 125)",
+     "transport of packets: local (nodes are threads of this process) or mpi (default: mpi if an MPI "
+     "launcher started this process, else local)",
      0},
+    {"packet", OPT_PACKET, "SIZE", 0, "bytes of the largest packet, at most 64K (default 64K)", 0},
+    {"flush", OPT_FLUSH, "US", 0,
+     "microseconds after which a packet is sent though it is not full, 1 to 1000000 (default 125)", 0},
     {"form", OPT_FORM, "NAME", 0,
-     "how messages leave: combined; or, to compare, coprocessor, coalesced, "
-     "message-per-lane (default combined)",
+     "how messages are sent: combined, or for comparison coprocessor, coalesced or message-per-lane (default "
+     "combined)",
      0},
-    {"log", OPT_LOG, "SIZE", 0, "messages of a processor that wait for the network (default 1M)", 0},
+    {"log", OPT_LOG, "SIZE", 0,
+     "bytes of messages that one processor may have waiting for the network (default 1M, on cuda 256K)", 0},
     {"route", OPT_ROUTE, "NAME", 0,
-     "packets; direct: threads change the memory of nodes that their machine reaches "
-     "(default packets)",
+     "packets: all messages travel in packets; direct: threads change the memory of another node themselves "
+     "where their machine reaches it (default packets)",
      0},
-    {"timeout", OPT_TIMEOUT, "S", 0, "seconds after which a wait for another node is given up (default 30)",
-     0},
-    {"json", OPT_JSON, "FILE", 0, "write the result as JSON; - for standard output, without the text", 0},
+    {"timeout", OPT_TIMEOUT, "S", 0,
+     "seconds after which a wait for another node fails, 1 to 86400 (default 30)", 0},
+    {"json", OPT_JSON, "FILE", 0,
+     "write the result to FILE as JSON; - is standard output, and then no text is printed", 0},
     {0},
 };
 
@@ -120,16 +125,15 @@ static void check_options(const struct tool_net *n, const struct argp_state *sta
 			argp_error(state, "--%s %llu: %s", o->name, (unsigned long long)n->value[k], why);
 	}
 	if (c->argument && !n->path)
-		argp_error(state, "a %s is needed; see --help", c->argument);
+		argp_error(state, "no %s given; see --help", c->argument);
 }
 
 static void read_argument(struct tool_net *n, char *text, const struct argp_state *state)
 {
 	if (!n->command->argument)
-		argp_error(state, "%s: nothing is expected behind the options", text);
+		argp_error(state, "%s: unexpected argument; this command takes options only", text);
 	if (n->path)
-		argp_error(state, "%s: one argument too many; one %s is expected", text,
-		           n->command->argument);
+		argp_error(state, "%s: too many arguments; give one %s", text, n->command->argument);
 	n->path = text;
 }
 
@@ -183,7 +187,7 @@ void tool_net_options(struct tool_net *n, int argc, char **argv)
 	if (tool_net_has_graph(c)) {
 		options[k].name = "undirected";
 		options[k].key = 'u';
-		options[k].doc = "add the other direction of every edge";
+		options[k].doc = "add the opposite direction of every edge";
 	}
 	argp_parse(&argp, argc, argv, 0, NULL, n);
 }
@@ -191,5 +195,5 @@ void tool_net_options(struct tool_net *n, int argc, char **argv)
 const char *tool_net_not_a_power(uint64_t value, const uint64_t *all)
 {
 	(void)all;
-	return value & (value - 1) ? "not a power of two" : NULL;
+	return value & (value - 1) ? "give a power of two" : NULL;
 }

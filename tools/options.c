@@ -27,7 +27,7 @@ uint64_t tool_number(const struct argp_state *state, const char *option, const c
 	value = strtoull(text, &end, 10);
 	/* strtoull takes "-1" for a very large number */
 	if (!isdigit((unsigned char)text[0]) || *end || errno || value < least || value > most)
-		argp_error(state, "%s %s: not a whole number from %llu to %llu; give one", option, text,
+		argp_error(state, "%s %s: give a whole number from %llu to %llu", option, text,
 		           (unsigned long long)least, (unsigned long long)most);
 	return value;
 }
@@ -37,7 +37,7 @@ uint64_t tool_size(const struct argp_state *state, const char *option, const cha
 	uint64_t bytes = 0;
 
 	if (gn_size_parse(text, &bytes) || bytes < least)
-		argp_error(state, "%s %s: not a size of %llu bytes or more; give one such as 4096, 64K or 8G",
+		argp_error(state, "%s %s: give a size of %llu bytes or more, for example 4096, 64K or 8G",
 		           option, text, (unsigned long long)least);
 	return bytes;
 }
@@ -47,7 +47,7 @@ uint32_t tool_page(const struct argp_state *state, const char *option, const cha
 	const uint64_t bytes = tool_size(state, option, text, 1);
 
 	if (bytes < 512 || bytes > 2u << 20 || bytes & (bytes - 1))
-		argp_error(state, "%s %s: not a power of two from 512 to 2M", option, text);
+		argp_error(state, "%s %s: give a power of two from 512 to 2M", option, text);
 	return (uint32_t)bytes;
 }
 
@@ -73,7 +73,7 @@ unsigned tool_word(const struct argp_state *state, const char *option, const cha
 		if (!strcmp(words[k], text))
 			return k;
 	list_words(words, list, sizeof list);
-	argp_error(state, "%s %s: use %s", option, text, list);
+	argp_error(state, "%s %s: give %s", option, text, list);
 	return 0;
 }
 
@@ -85,9 +85,11 @@ const char *const tool_policies[] = {"clock", "fifo", "random", NULL};
 enum { OPT_MACHINE = 256, OPT_WARP, OPT_THREADS };
 
 static const struct argp_option machine_options[] = {
-    {"machine", OPT_MACHINE, "NAME", 0, "cpu, cuda or cuda:INDEX (default cpu)", 0},
-    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on cpu: 1, 2, 4, 8, 16 or 32 (default 1)", 0},
-    {"threads", OPT_THREADS, "N", 0, "OS threads on cpu (default one a core)", 0},
+    {"machine", OPT_MACHINE, "NAME", 0,
+     "machine that runs the kernels: cpu, cuda or cuda:INDEX (default cpu)", 0},
+    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on the machine cpu: 1, 2, 4, 8, 16 or 32 (default 1)",
+     0},
+    {"threads", OPT_THREADS, "N", 0, "OS threads of the machine cpu, 1 to 1024 (default one a core)", 0},
     {0},
 };
 
@@ -100,7 +102,7 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
 	case OPT_WARP:
 		c->warp_width = (unsigned)tool_number(state, "--warp-width", arg, 1, 32);
 		if (c->warp_width & (c->warp_width - 1))
-			argp_error(state, "--warp-width %s: use 1, 2, 4, 8, 16 or 32", arg);
+			argp_error(state, "--warp-width %s: give 1, 2, 4, 8, 16 or 32", arg);
 		return 0;
 	case OPT_THREADS: c->threads = (unsigned)tool_number(state, "--threads", arg, 1, 1024); return 0;
 	default: return ARGP_ERR_UNKNOWN;
@@ -121,7 +123,7 @@ void tool_graph_output(const struct argp_state *state, const char *path)
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return;
 	if (gn_graph_format_of(path, &format, NULL) || format != GN_FORMAT_GNG)
-		argp_error(state, "%s: Grapnel writes .gng files only; give a name that ends so", path);
+		argp_error(state, "%s: Grapnel writes .gng files only; give a name that ends in .gng", path);
 }
 
 void tool_graph_report(const char *path, const struct gn_graph *g, double seconds)

@@ -16,7 +16,7 @@ struct request {
 };
 
 static const struct tool_net_option options[] = {
-    {"iterations", 0, "N", "so many (default 20)", 20, 1, 1000000},
+    {"iterations", 0, "N", "number of iterations (default 20)", 20, 1, 1000000},
     {0},
 };
 
@@ -24,7 +24,7 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 {
 	n->config.heap_bytes = pagerank_heap(n->graph.vertices, tool_net_least_nodes(n));
 	if (n->verify && pagerank_reference(&n->graph, (uint32_t)n->value[ITERATIONS], (double *)n->want))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the reference");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the reference");
 	return 0;
 }
 
@@ -81,12 +81,12 @@ static json_t *report(const struct tool_net *n)
 
 static const struct tool_net_command command = {
     "pagerank",
-    "PageRank, damping 0.85, of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) that is "
-    "spread over nodes; every share of a rank is a small message.",
+    "PageRank with damping 0.85 of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) that is spread "
+    "over nodes. Every contribution to a rank is a small message.",
     options,
     "GRAPH",
-    "compare with ranks that one thread finds, within the bound for rounding",
-    "is how far the ranks are from what they should be",
+    "compare the ranks with those of one thread, within the bound for rounding",
+    "is the error of the ranks, more than rounding allows",
     prepare,
     node,
     print,

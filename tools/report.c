@@ -40,9 +40,9 @@ int tool_write_json(json_t *root, const char *path, struct gn_error *e)
 
 	json_decref(root);
 	if (!text)
-		return gn_error_set(
-		    e, -GN_ENOMEM,
-		    "the report cannot be made as JSON: out of memory, or a name in it is not UTF-8");
+		return gn_error_set(e, -GN_ENOMEM,
+		                    "the report cannot be written as JSON: out of memory, or a name in the "
+		                    "report is not UTF-8");
 	if (tool_to_stdout(path))
 		puts(text);
 	else
@@ -57,11 +57,14 @@ enum { OPT_FILE = 0x1000 }; /* and the form's number */
 
 static const struct argp_option file_options[] = {
     {"json", OPT_FILE, "FILE", 0,
-     "write the report as JSON in Google Benchmark's schema; - for standard output, without the table", 0},
-    {"csv", OPT_FILE + 1, "FILE", 0, "write it as CSV, one line a cell", 0},
-    {"markdown", OPT_FILE + 2, "FILE", 0, "write it as Markdown, tables for people", 0},
-    {"html", OPT_FILE + 3, "FILE", 0, "write it as a page with its drawings, which says what looks wrong", 0},
-    {"svg", OPT_FILE + 4, "FILE", 0, "write its drawings alone", 0},
+     "write the report to FILE as JSON in Google Benchmark's schema; - is standard output, and then no table "
+     "is printed",
+     0},
+    {"csv", OPT_FILE + 1, "FILE", 0, "write the report to FILE as CSV, one line a cell", 0},
+    {"markdown", OPT_FILE + 2, "FILE", 0, "write the report to FILE as Markdown tables", 0},
+    {"html", OPT_FILE + 3, "FILE", 0,
+     "write the report to FILE as a web page with drawings and a list of suspicious results", 0},
+    {"svg", OPT_FILE + 4, "FILE", 0, "write only the drawings of the report to FILE", 0},
     {0},
 };
 
@@ -108,12 +111,12 @@ static int write_form(unsigned form, const char *path, const json_t *report, str
 	int rc;
 
 	if (!to)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %s", path);
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %s", path);
 	rc = writers[form](report, to, e);
 	if (to == stdout)
 		return rc;
 	if (fclose(to) && !rc)
-		rc = gn_error_set(e, -GN_ENOMEM, "no memory for %s", path);
+		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for %s", path);
 	if (!rc)
 		rc = tool_write_file(path, text, bytes, e);
 	free(text);
@@ -131,7 +134,7 @@ int tool_files_write(const struct tool_files *f, const char *subcommand, const s
 		if (!f->path[k])
 			continue;
 		if (!json)
-			gn_error_set(&e, -GN_ENOMEM, "no memory for the report");
+			gn_error_set(&e, -GN_ENOMEM, "out of memory for the report");
 		if (!json || write_form(k, f->path[k], json, &e))
 			status = tool_fail(subcommand, &e);
 	}

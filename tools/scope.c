@@ -25,22 +25,27 @@ void scope_ranks_end(void) __attribute__((weak));
 enum { OPT_LIST = 256, OPT_FILTER, OPT_QUICK, OPT_FULL, OPT_DIRECTORY, OPT_TIME, OPT_DEADLINE };
 
 static const struct argp_option options[] = {
-    {"list", OPT_LIST, NULL, 0, "say which rows there are, and what those lack that cannot be run here", 0},
+    {"list", OPT_LIST, NULL, 0, "list the rows; for a row that cannot run here, say what is missing", 0},
     {"filter", OPT_FILTER, "REGEX", 0,
-     "only cells whose name, such as memory/copy/bytes:4096/threads:1, has a match", 0},
-    {"quick", OPT_QUICK, NULL, 0, "every fourth size and less time for each; under two minutes in all", 0},
-    {"full", OPT_FULL, NULL, 0, "up to 4 GiB, more variants, more time for each", 0},
-    {"dir", OPT_DIRECTORY, "FOLDER", 0, "where files are made that are to be read (default: here)", 0},
+     "measure only cells whose name matches REGEX; a name is for example memory/copy/bytes:4096/threads:1",
+     0},
+    {"quick", OPT_QUICK, NULL, 0, "every fourth size and less time for each cell; under two minutes in all",
+     0},
+    {"full", OPT_FULL, NULL, 0, "sizes up to 4 GiB, more variants, more time for each cell", 0},
+    {"dir", OPT_DIRECTORY, "FOLDER", 0,
+     "folder for the files that are written and read (default: the current folder)", 0},
     {"time", OPT_TIME, "S", 0,
-     "seconds for all: fewer rounds and less time for each cell, and what is left at the end is skipped", 0},
-    {"deadline", OPT_DEADLINE, "S", 0, "seconds after which a cell is given up (default: 20, 60 or 180)", 0},
+     "seconds for the whole run, from 1: cells get fewer rounds and less time, and cells that are left at "
+     "the end are skipped",
+     0},
+    {"deadline", OPT_DEADLINE, "S", 0,
+     "seconds after which a cell fails, 1 to 86400 (default 60, quick 20, full 180)", 0},
     {0},
 };
 
 static const char doc[] =
-    "Measure every way to move data on this machine. Nothing is changed on it; what was moved is "
-    "checked.\v"
-    "'grapnel scope compare A.json B.json' says what changed from one report to another.";
+    "Measure every way to move data on this machine. No setting of the machine is changed. All moved data is "
+    "checked.\v'grapnel scope compare A.json B.json' says what changed from one report to another.";
 
 /*
  * Under --quick; the rest of two minutes is for looking at the machine, the cell that is under way, and the
@@ -53,7 +58,8 @@ static void check(const struct argp_state *state, const struct scope_request *r)
 	struct stat st;
 
 	if (stat(r->directory, &st) || !S_ISDIR(st.st_mode))
-		argp_error(state, "--dir %s: no such folder; give one in which files can be made",
+		argp_error(state,
+		           "--dir %s: the folder does not exist; give a folder in which files can be made",
 		           r->directory);
 }
 
@@ -74,8 +80,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_TIME: r->budget = (double)tool_number(state, "--time", text, 1, 1000000); break;
 	case OPT_DEADLINE: r->deadline = (double)tool_number(state, "--deadline", text, 1, 86400); break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "%s: no argument is taken; 'grapnel scope --filter %s' picks rows", text,
-		           text);
+		argp_error(state, "%s: unexpected argument; to choose rows use 'grapnel scope --filter %s'",
+		           text, text);
 		break;
 	case ARGP_KEY_END: check(state, r); break;
 	default: return ARGP_ERR_UNKNOWN;
@@ -148,8 +154,7 @@ static int plan_and_measure(const struct scope_request *r, const struct scope_ma
 	}
 	if (!scope_plan_count(p)) {
 		fprintf(stderr,
-		        "grapnel scope: --filter %s: matches no cell; 'grapnel scope --list' says which rows "
-		        "there are\n",
+		        "grapnel scope: --filter %s matches no cell; 'grapnel scope --list' lists the rows\n",
 		        r->filter);
 		status = TOOL_USAGE;
 	} else if (r->list) {

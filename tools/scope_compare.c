@@ -23,11 +23,11 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"threshold", OPT_THRESHOLD, "PERCENT", 0, "changes of less do not count (default 3)", 0},
-    {"all", OPT_ALL, NULL, 0, "print what stayed the same too", 0},
-    {"anyway", OPT_ANYWAY, NULL, 0, "compare reports of different machines", 0},
-    {"json", OPT_JSON, "FILE", 0, "write the comparison as JSON; - for standard output, without the table",
-     0},
+    {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smallest change in percent that counts (default 3)", 0},
+    {"all", OPT_ALL, NULL, 0, "print the cells without a change too", 0},
+    {"anyway", OPT_ANYWAY, NULL, 0, "compare the reports though they are of different machines", 0},
+    {"json", OPT_JSON, "FILE", 0,
+     "write the comparison to FILE as JSON; - is standard output, and then no table is printed", 0},
     {0},
 };
 
@@ -37,7 +37,7 @@ static double percent_option(const struct argp_state *state, const char *text)
 	const double percent = strtod(text, &end);
 
 	if (end == text || *end || !(percent >= 0 && percent <= 1000))
-		argp_error(state, "--threshold %s: not a number from 0 to 1000", text);
+		argp_error(state, "--threshold %s: give a number of percent from 0 to 1000", text);
 	return percent / 100;
 }
 
@@ -52,13 +52,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_JSON: q->json = arg; return 0;
 	case ARGP_KEY_ARG:
 		if (q->paths == 2)
-			argp_error(state, "%s: two reports are compared, not more", arg);
+			argp_error(state, "%s: too many arguments; give two reports", arg);
 		q->path[q->paths++] = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (q->paths < 2)
-			argp_error(state,
-			           "two reports are wanted: grapnel scope compare BEFORE.json AFTER.json");
+			argp_error(state, "two reports are needed; give them as in grapnel scope compare "
+			                  "BEFORE.json AFTER.json");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -68,13 +68,11 @@ static const struct argp argp = {
     options,
     parse,
     "BEFORE.json AFTER.json",
-    "Compare two reports of grapnel scope. A figure counts as changed if the 95 % interval of each median "
-    "leaves out the other "
-    "median, the ranks of the samples differ (Mann-Whitney U, p < 0.05), and the change is beyond the "
-    "threshold.\v"
-    "Exit status: 0 nothing is slower, 1 something is slower beyond the noise, 2 there is no answer: it was "
-    "called wrongly, a "
-    "file is no report, or the reports are of different machines.",
+    "Compare two reports of grapnel scope. A figure has changed if three conditions hold: the 95 % interval "
+    "of each median excludes the other median, the ranks of the samples differ (Mann-Whitney U, p < 0.05), "
+    "and the change is larger than the threshold.\vExit status: 0 nothing is slower, 1 something is slower, "
+    "2 no comparison: the command line is wrong, a file is not a report, or the reports are of different "
+    "machines.",
     NULL,
     NULL,
     NULL,
@@ -176,9 +174,8 @@ static int compare(const struct request *q, json_t **result, struct gn_error *e)
 	key = rc ? NULL : other_machine(json_object_get(*result, "environment"));
 	if (key && !q->anyway)
 		rc = gn_error_set(e, -GN_EINVAL,
-		                  "%s and %s are of different machines (%s): the figures of one say nothing "
-		                  "about a change of the "
-		                  "other; compare runs of one machine, or give --anyway",
+		                  "%s and %s are reports of different machines (%s); compare reports of one "
+		                  "machine, or give --anyway",
 		                  q->path[0], q->path[1], key);
 	return rc;
 }

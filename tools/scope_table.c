@@ -165,7 +165,8 @@ uint32_t scope_table_end(const struct scope_table *t, const struct scope_report 
 		printf("%u measured, %u skipped, %u failed, in %.0f s\n", count[SCOPE_MEASURED],
 		       count[SCOPE_SKIPPED], count[SCOPE_FAILED], seconds);
 	if (count[SCOPE_FAILED])
-		fprintf(stderr, "grapnel scope: %u cells failed; they are marked, and are not to be used\n",
+		fprintf(stderr,
+		        "grapnel scope: %u cells failed; the report marks them, do not use their figures\n",
 		        count[SCOPE_FAILED]);
 	return count[SCOPE_FAILED];
 }

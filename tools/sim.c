@@ -8,21 +8,21 @@
 static const struct tool tools[] = {
     {"run", "simulate a workload, and compare its results with a reference", tool_sim_run},
     {"sweep", "simulate workloads with every combination of values", tool_sim_sweep},
-    {"paper", "run the experiments of the DualOpt paper, and write a report", tool_sim_paper},
-    {"explain", "say where the cycles of a remote read go", tool_sim_explain},
-    {"list", "say what workloads there are, or what can be configured", tool_sim_list},
+    {"paper", "run the experiments of the DualOpt paper and write a report", tool_sim_paper},
+    {"explain", "say in which parts a remote read spends its cycles", tool_sim_explain},
+    {"list", "list the workloads, or the keys of the configuration", tool_sim_list},
 };
 
 enum { TOOLS = sizeof tools / sizeof *tools };
 
 static void help(FILE *to)
 {
-	fputs("Usage: grapnel sim SUBCOMMAND [OPTION...]\n\nA system of GPUs that is modelled cycle by "
+	fputs("Usage: grapnel sim SUBCOMMAND [OPTION...]\n\nSimulate a system of several GPUs cycle by "
 	      "cycle.\n\n",
 	      to);
 	for (unsigned k = 0; k < TOOLS; k++)
 		fprintf(to, "  %-8s %s\n", tools[k].name, tools[k].summary);
-	fputs("\n'grapnel sim SUBCOMMAND --help' explains each.\n", to);
+	fputs("\n'grapnel sim SUBCOMMAND --help' prints the options of a subcommand.\n", to);
 }
 
 int tool_sim(int argc, char **argv)
@@ -30,7 +30,8 @@ int tool_sim(int argc, char **argv)
 	static char name[64];
 
 	if (argc < 2) {
-		fputs("grapnel sim: no subcommand; 'grapnel sim --help' lists them\n", stderr);
+		fputs("grapnel sim: no subcommand given; 'grapnel sim --help' lists the subcommands\n",
+		      stderr);
 		return TOOL_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
@@ -43,7 +44,8 @@ int tool_sim(int argc, char **argv)
 			argv[1] = name;
 			return tools[k].run(argc - 1, argv + 1);
 		}
-	fprintf(stderr, "grapnel sim: %s: no such subcommand; 'grapnel sim --help' lists them\n", argv[1]);
+	fprintf(stderr, "grapnel sim: %s: unknown subcommand; 'grapnel sim --help' lists the subcommands\n",
+	        argv[1]);
 	return TOOL_USAGE;
 }
 
@@ -55,9 +57,8 @@ struct list {
 };
 
 static const struct argp_option options[] = {
-    {"keys", 'k', NULL, 0,
-     "what can be configured instead, with the value that a key has when nobody sets it", 0},
-    {"json", 'j', "FILE", 0, "write it as JSON (- for standard output)", 0},
+    {"keys", 'k', NULL, 0, "list the keys of the configuration and their default values instead", 0},
+    {"json", 'j', "FILE", 0, "write the list to FILE as JSON; - is standard output", 0},
     {0},
 };
 
@@ -68,13 +69,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case 'k': l->keys = true; break;
 	case 'j': l->json = text; break;
-	case ARGP_KEY_ARG: argp_error(state, "%s: nothing is expected behind the options", text); break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: unexpected argument; this command takes options only", text);
+		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
-static const struct argp argp = {options, parse, NULL, "What can be simulated.", NULL, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, "List the workloads that can be simulated.",
+                                 NULL,    NULL,  NULL};
 
 static json_t *workloads_json(void)
 {

@@ -68,7 +68,7 @@ static int read_from(const struct sim_config *config, uint32_t home, struct sim_
 	r.gpus = (uint32_t)config->gpus;
 	if (sim_memory_create(&r.memory, r.gpus) ||
 	    sim_memory_alloc(r.memory, SIM_PAGE_BYTES, SIM_ON_ONE, home, &r.probe.page))
-		rc = gn_error_set(e, -GN_ENOMEM, "no memory for the machine");
+		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for the machine");
 	else
 		rc = sim_machine_create(&r.machine, config, r.memory, 1, e);
 	rc = rc ? rc : launch(&r, 0, UINT32_MAX, &warm, e);
@@ -163,7 +163,7 @@ static int explain_workload(const struct tool_sim *s, const struct sim_workload 
 	json_decref(r.links);
 	if (!r.stats.remote_vector_reads)
 		return gn_error_set(e, -GN_ENOTSUP,
-		                    "%s: no vector read leaves its GPU; try another workload or size",
+		                    "%s: no vector read goes to another GPU; give another workload or size",
 		                    workload->name);
 	snprintf(name, sizeof name, "%s: %llu reads, on average", workload->name,
 	         (unsigned long long)r.stats.remote_vector_reads);
@@ -181,7 +181,7 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"json", 'j', "FILE", 0, "write it as JSON (- for standard output)", 0},
+    {"json", 'j', "FILE", 0, "write the result to FILE as JSON; - is standard output", 0},
     {0},
 };
 
@@ -194,7 +194,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'j': q->json = text; break;
 	case ARGP_KEY_ARG:
 		if (q->workload)
-			argp_error(state, "%s: one workload at a time", text);
+			argp_error(state, "%s: too many arguments; give one workload", text);
 		q->workload = tool_sim_workload(state, text);
 		break;
 	default: return ARGP_ERR_UNKNOWN;
@@ -207,7 +207,8 @@ static const struct argp argp = {
     options,
     parse,
     "[WORKLOAD]",
-    "Where the cycles of a remote read go: of one that is alone in the machine, or of those of a workload.",
+    "Say in which parts of the machine a remote read spends its cycles. Without WORKLOAD the read is alone "
+    "in the machine; with WORKLOAD the reads are those of the workload.",
     children,
     NULL,
     NULL};

@@ -113,7 +113,7 @@ static int hash_file(const char *path, uint64_t *h, struct gn_error *e)
 	for (*h = hash_of_nothing; (count = fread(bytes, 1, sizeof bytes, f));)
 		*h = hash_on(*h, bytes, count);
 	if (ferror(f))
-		rc = gn_error_set(e, -GN_EIO, "%s: cannot be read", path);
+		rc = gn_error_set(e, -GN_EIO, "%s: the file cannot be read", path);
 	fclose(f);
 	return rc;
 }
@@ -146,13 +146,13 @@ static int make_key(struct sim_job *j, const struct sim_config *config, struct g
 	int rc;
 
 	if (!to)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for so many runs");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the runs; give fewer");
 	fprintf(to, GRAPNEL_VERSION " %s size=%s seed=%" PRIu64, j->workload->name, q->size ? q->size : "",
 	        q->seed);
 	rc = put_input(j, to, e);
 	for (uint32_t k = 0; (key = sim_key_at(k)); k++)
 		fprintf(to, " %s=%s", key->name, sim_key_text(config, key, value, sizeof value));
-	return fclose(to) ? gn_error_set(e, -GN_ENOMEM, "no memory for so many runs") : rc;
+	return fclose(to) ? gn_error_set(e, -GN_ENOMEM, "out of memory for the runs; give fewer") : rc;
 }
 
 /* Names only need to differ; the file holds the whole key. */
@@ -172,8 +172,8 @@ static int prepare(struct sim_jobs *jobs, uint32_t k, const char *folder, struct
 		return rc;
 	if ((size_t)snprintf(j->path, sizeof j->path, "%s/%s-%016" PRIx64 ".json", folder, j->workload->name,
 	                     hash(j->key)) >= sizeof j->path)
-		return gn_error_set(e, -GN_EINVAL, "%s: a name that is too long; give another folder",
-		                    folder);
+		return gn_error_set(e, -GN_EINVAL,
+		                    "%s: the name of the folder is too long; give a shorter one", folder);
 	j->first = true;
 	for (uint32_t n = 0; n < k && j->first; n++)
 		j->first = strcmp(jobs->job[n].path, j->path) != 0;
@@ -251,7 +251,10 @@ static int run_missing(struct sim_jobs *jobs, uint32_t missing, uint32_t paralle
 			progress.step(progress.user, "simulations", done, missing);
 	}
 	tool_bar_end(&bar);
-	return rc ? gn_error_set(e, rc, "no process can be started; run it again, with a smaller --jobs") : 0;
+	return rc ? gn_error_set(e, rc,
+	                         "the system cannot start another process; run the command again with a "
+	                         "smaller --jobs")
+	          : 0;
 }
 
 int sim_jobs_run(struct sim_jobs *jobs, const char *folder, uint32_t parallel, struct gn_error *e)
@@ -275,7 +278,9 @@ int sim_jobs_run(struct sim_jobs *jobs, const char *folder, uint32_t parallel, s
 		failed += !jobs->job[k].result;
 	}
 	if (!rc && failed)
-		rc = gn_error_set(e, -GN_EIO, "%u of %u simulations failed, see above; what is done is in %s",
+		rc = gn_error_set(e, -GN_EIO,
+		                  "%u of %u simulations failed, see the messages above; the results of the "
+		                  "others are in %s",
 		                  failed, jobs->count, folder);
 	return rc;
 }

@@ -8,19 +8,24 @@ enum { OPT_CONFIG = 512, OPT_GPUS, OPT_OPT, OPT_SET, OPT_SIZE, OPT_INPUT, OPT_SE
 
 static const struct argp_option options[] = {
     {"config", OPT_CONFIG, "FILE", 0,
-     "a file of key = value, over MGPUSim's R9 Nano, or the name of one that comes with the program: "
-     "dualopt.conf; again: one over the other",
+     "configuration file with lines key = value, or dualopt.conf, which is built in; it overrides the "
+     "built-in values (R9 Nano of MGPUSim); may be given several times, a later file overrides an earlier "
+     "one",
      0},
-    {"gpus", OPT_GPUS, "N", 0, "1 to 16 (default 4, or what the files say)", 0},
-    {"opt", OPT_OPT, "NAME", 0, "none, bypass, fine, coalesce, cache or dualopt, over the files", 0},
-    {"set", OPT_SET, "KEY=VALUE", 0, "over all that; again: several ('grapnel sim list --keys' lists them)",
+    {"gpus", OPT_GPUS, "N", 0, "number of GPUs, 1 to 16 (default 4, or the value of the files)", 0},
+    {"opt", OPT_OPT, "NAME", 0,
+     "optimisations: none, bypass, fine, coalesce, cache or dualopt; overrides the files", 0},
+    {"set", OPT_SET, "KEY=VALUE", 0,
+     "set a key of the configuration; overrides all other options; may be given several times ('grapnel sim "
+     "list --keys' lists the keys)",
      0},
-    {"size", OPT_SIZE, "S", 0, "of the workload; 'grapnel sim list' says what it means", 0},
+    {"size", OPT_SIZE, "S", 0,
+     "size of the workload; 'grapnel sim list' says what it means for each workload", 0},
     {"input", OPT_INPUT, "FILE", 0,
-     "a graph for bfs and grapnel-bfs, of any format that Grapnel reads; for stream, what --record has "
-     "written",
+     "input file: for bfs and grapnel-bfs a graph in any format that Grapnel reads, for stream a file "
+     "written with --record",
      0},
-    {"seed", OPT_SEED, "N", 0, "draw other data (default 1)", 0},
+    {"seed", OPT_SEED, "N", 0, "seed of the random data (default 1)", 0},
     {0},
 };
 
@@ -28,7 +33,8 @@ static void add(const struct argp_state *state, const char **list, uint32_t *cou
                 const char *text)
 {
 	if (*count == most)
-		argp_error(state, "%s: more than %u of a kind; use a configuration file", text, most);
+		argp_error(state, "%s: the option is given more than %u times; use a configuration file",
+		           text, most);
 	list[(*count)++] = text;
 }
 
@@ -88,6 +94,6 @@ const struct sim_workload *tool_sim_workload(const struct argp_state *state, con
 	const struct sim_workload *w = sim_workload_find(name);
 
 	if (!w)
-		argp_error(state, "%s: no such workload; 'grapnel sim list' lists them", name);
+		argp_error(state, "%s: unknown workload; 'grapnel sim list' lists the workloads", name);
 	return w;
 }

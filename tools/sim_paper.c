@@ -72,16 +72,16 @@ enum { OPT_QUICK = 256, OPT_JOBS, OPT_SIZES };
 
 static const struct argp_option options[] = {
     {"out", 'o', "FOLDER", 0,
-     "where the report, its drawings and all results go; what is there is not simulated again (default "
-     "sim-paper)",
+     "folder of the report, its drawings and all results; a simulation whose result is there is not run "
+     "again (default sim-paper)",
      0},
     {"quick", OPT_QUICK, NULL, 0,
-     "small sizes, a decision after 2000 remote accesses, no other answers to what the paper leaves open: "
-     "under five "
-     "minutes on two cores",
+     "small sizes, a decision after 2000 remote accesses, no variants of what the paper leaves open: under "
+     "five minutes on two cores",
      0},
-    {"sizes", OPT_SIZES, "WORKLOAD=S", 0, "another size of a workload; again: of several", 0},
-    {"jobs", OPT_JOBS, "N", 0, "simulations at a time (default one a core)", 0},
+    {"sizes", OPT_SIZES, "WORKLOAD=S", 0, "another size of a workload; may be given for several workloads",
+     0},
+    {"jobs", OPT_JOBS, "N", 0, "simulations at a time, 1 to 1024 (default one a core)", 0},
     {0},
 };
 
@@ -95,7 +95,7 @@ static void add_size(const struct argp_state *state, struct request *q, const ch
 			q->size[w] = text + length + 1;
 			return;
 		}
-	argp_error(state, "--sizes %s: give one of the paper's workloads and a size: mt=1024", text);
+	argp_error(state, "--sizes %s: give a workload of the paper and a size, for example mt=1024", text);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -108,15 +108,17 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_QUICK: q->quick = true; break;
 	case OPT_SIZES: add_size(state, q, text); break;
 	case OPT_JOBS: q->jobs = (uint32_t)tool_number(state, "--jobs", text, 1, 1024); break;
-	case ARGP_KEY_ARG: argp_error(state, "%s: nothing is expected behind the options", text); break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: unexpected argument; this command takes options only", text);
+		break;
 	case ARGP_KEY_END:
 		if (q->sim.opt || q->sim.request.size || q->sim.request.input || q->sim.gpus)
-			argp_error(state, "--opt, --size, --input and --gpus are the experiments' own; "
-			                  "--config, --set, --seed and --sizes are yours");
+			argp_error(state, "--opt, --size, --input and --gpus cannot be given, because the "
+			                  "experiments set them; --config, --set, --seed and --sizes can");
 		if (q->sim.sets > TOOL_SIM_SETS - 8)
-			argp_error(state, "too many --set; use a configuration file");
+			argp_error(state, "too many --set; put the keys into a configuration file");
 		if (q->sim.configs == TOOL_SIM_FILES)
-			argp_error(state, "too many --config; put them together");
+			argp_error(state, "too many --config; put the files together into one");
 		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -128,8 +130,8 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Run every experiment of the DualOpt paper's sections 3 and 6, and write a report that sets each of its "
-    "statements beside what came out here.",
+    "Run every experiment of sections 3 and 6 of the DualOpt paper, and write a report that compares each "
+    "statement of the paper with the result of the simulation.",
     children,
     NULL,
     NULL};
@@ -177,7 +179,7 @@ static int add_all(struct paper *p, const struct request *q, struct gn_error *e)
 			rc = paper_add(p, &base, w, variants[v].opt, variants[v].set);
 	if (!rc && !p->quick)
 		rc = paper_add_answers(p, &base);
-	return rc ? gn_error_set(e, rc, "no memory for the experiments") : 0;
+	return rc ? gn_error_set(e, rc, "out of memory for the experiments") : 0;
 }
 
 static uint32_t simulations(const struct sim_jobs *jobs)
@@ -200,7 +202,7 @@ static int write_report(struct paper *p, struct gn_error *e)
 	p->claims = open_memstream(&claims, &claim_bytes);
 	p->report = open_memstream(&body, &body_bytes);
 	if (!to || !p->claims || !p->report)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the report");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the report");
 	rc = paper_write(p, e);
 	fclose(p->claims);
 	fclose(p->report);

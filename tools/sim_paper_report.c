@@ -126,10 +126,10 @@ static int write_drawing(const struct paper *p, const char *file, const char *ti
 	int rc;
 
 	if (!to)
-		return gn_error_set(e, -GN_ENOMEM, "%s: no memory", file);
+		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory", file);
 	draw(to, title, s, count);
 	snprintf(path, sizeof path, "%s/%s", p->folder, file);
-	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: no memory", file)
+	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: out of memory", file)
 	                : tool_write_file(path, text, bytes, e);
 	free(text);
 	return rc;

@@ -64,17 +64,19 @@ int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workl
 	memset(&b, 0, sizeof b);
 	memset(r, 0, sizeof *r);
 	if (s->request.input && !workload->reads_input)
-		return gn_error_set(e, -GN_EINVAL, "--input %s: %s reads no file; leave it out",
+		return gn_error_set(e, -GN_EINVAL,
+		                    "--input %s: the workload %s reads no file; leave --input out",
 		                    s->request.input, workload->name);
 	if (s->request.record && !workload->records)
-		return gn_error_set(e, -GN_EINVAL,
-		                    "--record %s: %s makes its accesses as it runs; leave it out",
-		                    s->request.record, workload->name);
+		return gn_error_set(
+		    e, -GN_EINVAL,
+		    "--record %s: the accesses of the workload %s cannot be recorded; leave --record out",
+		    s->request.record, workload->name);
 	rc = tool_sim_configure(s, &r->config, e);
 	if (rc)
 		return rc;
 	if (sim_memory_create(&b.memory, (uint32_t)r->config.gpus))
-		rc = gn_error_set(e, -GN_ENOMEM, "no memory for the machine");
+		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for the machine");
 	if (!rc)
 		rc = run_all(&b, workload, s, r, e);
 	workload->destroy(b.state);
@@ -167,15 +169,14 @@ struct request {
 enum { OPT_RECORD = 600, OPT_THREADS };
 
 static const struct argp_option options[] = {
-    {"record", OPT_RECORD, "FILE", 0, "keep what grapnel-bfs accesses; the workload 'stream' runs it again",
-     0},
+    {"record", OPT_RECORD, "FILE", 0,
+     "write the accesses of grapnel-bfs to FILE; the workload 'stream' runs them again", 0},
     {"threads", OPT_THREADS, "N", 0,
-     "run the GPUs on so many threads (default 1; more than there are cores make it slower); counts are the "
-     "same with any "
-     "number. Greedy dispatch over GPUs, pages that move, and kernels whose work-groups depend on each other "
-     "use one",
+     "threads that simulate the GPUs, 1 to 16 (default 1); more threads than cores are slower. The counts "
+     "are the same with any number. Greedy dispatch over GPUs, pages that move, and kernels whose "
+     "work-groups depend on each other run on one thread",
      0},
-    {"json", 'j', "FILE", 0, "write all counters as JSON (- for standard output)", 0},
+    {"json", 'j', "FILE", 0, "write all counters to FILE as JSON; - is standard output", 0},
     {0},
 };
 
@@ -192,12 +193,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_RECORD: q->sim.request.record = text; break;
 	case ARGP_KEY_ARG:
 		if (q->workload)
-			argp_error(state, "%s: one workload at a time; 'grapnel sim sweep' runs several",
-			           text);
+			argp_error(
+			    state,
+			    "%s: too many arguments; give one workload, 'grapnel sim sweep' runs several",
+			    text);
 		q->workload = tool_sim_workload(state, text);
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "a workload is needed; 'grapnel sim list' lists them");
+		argp_error(state, "no workload given; 'grapnel sim list' lists the workloads");
 		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}

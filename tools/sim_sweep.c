@@ -28,12 +28,14 @@ struct request {
 enum { OPT_VARY = 256, OPT_JOBS };
 
 static const struct argp_option options[] = {
-    {"vary", OPT_VARY, "NAME=V,V...", 0, "values of a key, or of opt, size or seed; again: every combination",
+    {"vary", OPT_VARY, "NAME=V,V...", 0,
+     "values of a key of the configuration, or of opt, size or seed; if given several times, every "
+     "combination is run",
      0},
     {"out", 'o', "FOLDER", 0,
-     "where results are kept; what is there is not simulated again (default sim-sweep)", 0},
-    {"jobs", OPT_JOBS, "N", 0, "simulations at a time (default one a core)", 0},
-    {"json", 'j', "FILE", 0, "write all results as JSON (- for standard output)", 0},
+     "folder of the results; a simulation whose result is there is not run again (default sim-sweep)", 0},
+    {"jobs", OPT_JOBS, "N", 0, "simulations at a time, 1 to 1024 (default one a core)", 0},
+    {"json", 'j', "FILE", 0, "write all results to FILE as JSON; - is standard output", 0},
     {0},
 };
 
@@ -43,16 +45,16 @@ static void add_varied(const struct argp_state *state, struct request *q, const 
 	char *rest;
 
 	if (q->varieds == MOST_VARIED)
-		argp_error(state, "--vary %s: at most %d", text, MOST_VARIED);
+		argp_error(state, "--vary %s: too many --vary; give at most %d", text, MOST_VARIED);
 	v->text = strdup(text);
 	if (!v->text || !strchr(v->text, '='))
-		argp_error(state, "--vary %s: give a name and its values: net.clock=1,2,4", text);
+		argp_error(state, "--vary %s: give a name and values, for example net.clock=1,2,4", text);
 	rest = v->text;
 	v->name = strsep(&rest, "=");
 	while (rest && v->count < MOST_VALUES)
 		v->value[v->count++] = strsep(&rest, ",");
 	if (rest)
-		argp_error(state, "--vary %s: at most %d values", text, MOST_VALUES);
+		argp_error(state, "--vary %s: too many values; give at most %d", text, MOST_VALUES);
 	q->varieds++;
 }
 
@@ -65,7 +67,7 @@ static void add_workload(const struct argp_state *state, struct request *q, cons
 		return;
 	}
 	if (q->workloads == MOST_WORKLOADS)
-		argp_error(state, "%s: at most %d workloads", name, MOST_WORKLOADS);
+		argp_error(state, "%s: too many workloads; give at most %d", name, MOST_WORKLOADS);
 	q->workload[q->workloads++] = tool_sim_workload(state, name);
 }
 
@@ -81,7 +83,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'j': q->json = text; break;
 	case ARGP_KEY_ARG: add_workload(state, q, text); break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "workloads are needed, or all; 'grapnel sim list' lists them");
+		argp_error(
+		    state,
+		    "no workload given; give workloads or all, 'grapnel sim list' lists the workloads");
 		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -89,14 +93,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {{&tool_sim_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    options,
-    parse,
-    "WORKLOAD...",
-    "Simulate workloads with every combination of values. Interrupted, it goes on where it was.",
-    children,
-    NULL,
-    NULL};
+static const struct argp argp = {options,
+                                 parse,
+                                 "WORKLOAD...",
+                                 "Simulate workloads with every combination of values. After an interruption "
+                                 "the same command continues with the simulations that are missing.",
+                                 children,
+                                 NULL,
+                                 NULL};
 
 static uint32_t combinations(const struct request *q)
 {
@@ -127,8 +131,9 @@ static int add_all(const struct request *q, struct sim_jobs *jobs, struct gn_err
 			if (rc)
 				return gn_error_set(e, rc,
 				                    rc == -GN_EINVAL
-				                        ? "--vary: a seed that is no number, or too many keys"
-				                        : "no memory for so many runs");
+				                        ? "--vary: a seed is not a number, or there are too "
+				                          "many keys; give numbers, or fewer keys"
+				                        : "out of memory for the runs; give fewer values");
 		}
 	return 0;
 }
@@ -163,9 +168,9 @@ static int write_csv(const struct request *q, const struct sim_jobs *jobs, struc
 
 	snprintf(path, sizeof path, "%s/sweep.csv", q->folder);
 	if (!to)
-		return gn_error_set(e, -GN_ENOMEM, "%s: no memory", path);
+		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
 	write_rows(q, jobs, to, false);
-	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: no memory", path)
+	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path)
 	                : tool_write_file(path, text, bytes, e);
 	free(text);
 	return rc;

@@ -16,8 +16,9 @@ struct request {
 };
 
 static const struct tool_net_option options[] = {
-    {"source", 's', "N", "vertex to start from (default 0)", 0, 0, UINT32_MAX},
-    {"most", 0, "N", "a graph without weights gets lengths from 1 to N (default 255, as in GAP)", 255, 1,
+    {"source", 's', "N", "vertex where the paths start (default 0)", 0, 0, UINT32_MAX},
+    {"most", 0, "N",
+     "random weights of the edges from 1 to N, if the graph has no weights (default 255, as in GAP)", 255, 1,
      INT32_MAX},
     {0},
 };
@@ -27,15 +28,16 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 	int rc;
 
 	if (n->value[SOURCE] >= n->graph.vertices)
-		return gn_error_set(e, -GN_ERANGE, "--source %llu: %s has %llu vertices, counted from 0",
-		                    (unsigned long long)n->value[SOURCE], n->path,
-		                    (unsigned long long)n->graph.vertices);
+		return gn_error_set(
+		    e, -GN_ERANGE,
+		    "--source %llu: %s has %llu vertices, numbered from 0; give a smaller number",
+		    (unsigned long long)n->value[SOURCE], n->path, (unsigned long long)n->graph.vertices);
 	rc = sssp_weights(&n->graph, (uint32_t)n->value[MOST], e);
 	if (rc)
 		return rc;
 	n->config.heap_bytes = sssp_heap(n->graph.vertices, tool_net_least_nodes(n));
 	if (n->verify && sssp_reference(&n->graph, (uint32_t)n->value[SOURCE], (uint64_t *)n->want))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the reference");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the reference");
 	return 0;
 }
 
@@ -82,7 +84,7 @@ static const struct tool_net_command command = {
     ".sg, .wsg) that is spread over nodes; every edge that may shorten one is a small message.",
     options,
     "GRAPH",
-    "compare every length with that of Dijkstra's algorithm",
+    "compare every length with the result of Dijkstra's algorithm",
     "lengths are wrong",
     prepare,
     node,

@@ -16,8 +16,8 @@ struct request {
 
 static const struct argp_option options[] = {
     {"output", OPT_OUTPUT, "FILE", 0,
-     "where to keep the settings; - for standard output, without the reckoning (default: a file of the "
-     "machine's name in $XDG_CONFIG_HOME/grapnel or ~/.config/grapnel)",
+     "write the settings to FILE; - is standard output, and then no explanations are printed (default: a "
+     "file of the machine's name in $XDG_CONFIG_HOME/grapnel or ~/.config/grapnel)",
      0},
     {0},
 };
@@ -30,13 +30,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_OUTPUT: q->output = arg; return 0;
 	case ARGP_KEY_ARG:
 		if (q->report)
-			argp_error(state, "%s: one report is read, not more", arg);
+			argp_error(state, "%s: too many arguments; give one report", arg);
 		q->report = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!q->report)
-			argp_error(state, "a report is wanted: grapnel tune REPORT.json, which grapnel scope "
-			                  "--json writes");
+			argp_error(state, "no report given; give one that 'grapnel scope --json REPORT.json' "
+			                  "wrote: grapnel tune REPORT.json");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -47,11 +47,9 @@ static const struct argp argp = {
     parse,
     "REPORT.json",
     "Find page size, requests in flight, queues, ways of copying and the decision engine's thresholds for "
-    "the machine that a "
-    "report is of, say how they follow from its figures, and keep them.\v"
-    "What a report does not hold stays open and is named. Exit status: 0 it went well, 1 the report cannot "
-    "be read or the "
-    "settings not be written, 2 it was called wrongly.",
+    "the machine of a report, print how they follow from the figures of the report, and write them to a "
+    "file.\vA setting for which the report has no figures is not set; it is named. Exit status: 0 success, 1 "
+    "the report cannot be read or the settings cannot be written, 2 the command line is wrong.",
     NULL,
     NULL,
     NULL,

@@ -37,11 +37,14 @@ int tool_tuned_path(char *path, size_t room, const char *host, struct gn_error *
 	else
 		return gn_error_set(
 		    e, -GN_ENOENT,
-		    "neither XDG_CONFIG_HOME nor HOME names a folder for settings; name a file");
+		    "neither XDG_CONFIG_HOME nor HOME is an absolute path, so the folder of the settings is "
+		    "unknown; set one of them, or give the file on the command line");
 	return strlen(path) + 1 < room
 	           ? 0
-	           : gn_error_set(e, -GN_EINVAL, "%.80s...: the folder's name is too long; name a file",
-	                          path);
+	           : gn_error_set(
+	                 e, -GN_EINVAL,
+	                 "%.80s...: the path of the settings is too long; give the file on the command line",
+	                 path);
 }
 
 int tool_make_folders(const char *path, struct gn_error *e)
@@ -71,14 +74,15 @@ int tool_tuned(const char *path, json_t **settings, struct gn_error *e)
 	if (!*settings)
 		return gn_error_set(
 		    e, -GN_ENOENT,
-		    "%s: no settings to be read (%.200s); make them with grapnel tune REPORT.json", path,
-		    wrong.text);
+		    "%s: the settings cannot be read (%.200s); make them with 'grapnel tune REPORT.json'",
+		    path, wrong.text);
 	if (json_integer_value(json_object_get(*settings, "tune_version")) == 1)
 		return 0;
 	json_decref(*settings);
 	*settings = NULL;
 	return gn_error_set(e, -GN_EINVAL,
-	                    "%s: not settings of this version; make them again with grapnel tune REPORT.json",
+	                    "%s: the file does not hold settings of this version; make them again with "
+	                    "'grapnel tune REPORT.json'",
 	                    path);
 }
 
@@ -106,7 +110,7 @@ static json_t *own_settings(const char *subcommand, const char *machine, char *p
 	if (tool_tuned_path(path, room, NULL, &e) || access(path, F_OK))
 		return NULL;
 	if (tool_tuned(path, &settings, &e)) {
-		fprintf(stderr, "grapnel %s: ignored: %s\n", subcommand, e.text);
+		fprintf(stderr, "grapnel %s: the tuned settings are ignored: %s\n", subcommand, e.text);
 		return NULL;
 	}
 	host = json_string_value(json_object_get(settings, "host_name"));
@@ -114,8 +118,10 @@ static json_t *own_settings(const char *subcommand, const char *machine, char *p
 	if (!gethostname(own, sizeof own - 1) && host && !strcmp(host, own) && of && !strcmp(of, machine))
 		return settings;
 	if (!host || strcmp(host, own))
-		fprintf(stderr, "grapnel %s: ignored: %s: settings of another machine, %.64s\n", subcommand,
-		        path, host ? host : "without a name");
+		fprintf(
+		    stderr,
+		    "grapnel %s: the tuned settings are ignored: %s: they belong to another machine, %.64s\n",
+		    subcommand, path, host ? host : "without a name");
 	json_decref(settings);
 	return NULL;
 }

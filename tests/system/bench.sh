@@ -89,7 +89,7 @@ refuses() {
     complain "bench $*: exit status $status (wanted $want), said \"$(cat err)\""
   fi
 }
-refuses 2 'no such workload' dance
+refuses 2 'unknown workload' dance
 refuses 2 'data' --data 12Q
 refuses 2 'repeat' --repeat 0
 refuses 2 'page' --page 300

@@ -33,12 +33,12 @@ bytes() { # FILE OFFSET OCTAL...: overwrite
 
 # ---- usage: exit status 2 ----
 refuses 2 'no subcommand'
-refuses 2 'no such subcommand' dance
-refuses 2 'needed' bfs
+refuses 2 'unknown subcommand' dance
+refuses 2 'no graph given' bfs
 refuses 2 'source' bfs good.gng
 refuses 2 'source' bfs good.gng --source x
 refuses 2 'page' bfs good.gng --source 0 --page 1000
-refuses 2 'mode best: use paged, direct or auto' bfs good.gng --source 0 --mode best
+refuses 2 'mode best: give paged, direct or auto' bfs good.gng --source 0 --mode best
 refuses 2 'page is for --mode paged' bfs good.gng --source 0 --mode auto --page 4K
 refuses 2 'explain is for --mode auto' bfs good.gng --source 0 --explain
 refuses 2 'direct needs --store host' bfs good.gng --source 0 --mode direct --store file

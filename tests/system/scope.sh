@@ -54,10 +54,10 @@ grep -q '<svg' a.html || fail 'a.html has no drawing'
 grep -q 'the time for all was over' short || fail '--time 1 was enough for --full'
 
 # ---- what cannot be done ----
-refuses 2 'nosuchrow: matches no cell' --filter nosuchrow
+refuses 2 'nosuchrow matches no cell' --filter nosuchrow
 refuses 2 'regular expression' --filter 'a('
-refuses 2 'no such folder' --dir nowhere
-refuses 2 'no argument is taken' memory
+refuses 2 'the folder does not exist' --dir nowhere
+refuses 2 'unexpected argument' memory
 refuses 2 'time 0' --time 0
 refuses 1 'nowhere' --json nowhere/a.json
 sed 's/"scope_version": [0-9]*/"scope_version": 999/' a.json >other.json

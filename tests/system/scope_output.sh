@@ -60,8 +60,8 @@ echo '{"context": {}, "benchmarks": []}' >foreign.json
 says 2 'no report of grapnel scope' scope compare foreign.json a.json
 head -c 4000 a.json >cut.json
 says 2 'cut.json:[0-9]+: no JSON' scope compare a.json cut.json
-says 2 'two reports are wanted' scope compare a.json
-says 2 'not a number from 0' scope compare --threshold x a.json a.json
+says 2 'two reports are needed' scope compare a.json
+says 2 'give a number of percent from 0' scope compare --threshold x a.json a.json
 
 # Settings are kept for the machine of the report, and read back.
 export XDG_CONFIG_HOME="$PWD/config"
@@ -70,7 +70,7 @@ says 0 "Little's law" tune a.json
 grep -q '"page_bytes"' config/grapnel/tune-sample.json || complain 'the settings hold no page size'
 [ "$("$grapnel" tune a.json -o -)" = "$(cat config/grapnel/tune-sample.json)" ] || complain 'the settings on standard output are others'
 says 0 'auto' auto-bench --tuned=config/grapnel/tune-sample.json --data 16M --launches 2 --pattern sequential --modes none
-says 1 'not settings of this version' auto-bench --tuned=a.json --data 16M --launches 2 --pattern sequential --modes none
+says 1 'does not hold settings of this version' auto-bench --tuned=a.json --data 16M --launches 2 --pattern sequential --modes none
 
 # Commands take them where the user gives none, and say so; a file that is broken, or of another host, is named and left alone.
 own=config/grapnel/tune-$(uname -n | tr -c 'a-zA-Z0-9_.\n-' _).json
@@ -97,11 +97,11 @@ silent 'the settings are for the other machine' gather --data 1M --repeat 1
 settings "$(uname -n)" cpu 5000
 silent 'that is no size of a page' gather --data 1M --repeat 1
 settings elsewhere cpu 16384
-says 0 'ignored: .*settings of another machine, elsewhere' gather --data 1M --repeat 1
+says 0 'ignored: .*they belong to another machine, elsewhere' gather --data 1M --repeat 1
 echo '{' >"$own"
-says 0 'ignored: .*no settings to be read' gather --data 1M --repeat 1
+says 0 'ignored: .*the settings cannot be read' gather --data 1M --repeat 1
 rm "$own"
 silent 'there is no file' gather --data 1M --repeat 1
 says 1 'version 9' tune new.json
-says 2 'a report is wanted' tune
+says 2 'no report given' tune
 exit "$bad"

@@ -198,9 +198,9 @@ refuses() {
   fi
 }
 refuses 2 'no subcommand'
-refuses 2 'no such subcommand' dance
-refuses 2 'a workload is needed' run
-refuses 2 'no such workload' run dance
+refuses 2 'unknown subcommand' dance
+refuses 2 'no workload given' run
+refuses 2 'unknown workload' run dance
 refuses 2 'one workload' run mt mm
 refuses 2 'opt best: no such preset' run mt --opt best
 refuses 2 'no such key; is net.clock meant' run mt --set net.clok=2
@@ -210,8 +210,8 @@ refuses 2 "threads 0: .*from 1 to 16" run mt --threads 0
 refuses 2 'threads' run mt --threads 17
 refuses 1 'none.conf: cannot be opened; .* dualopt.conf' run mt --config none.conf
 refuses 1 'a multiple of 4' run mt --size 10
-refuses 1 'mt reads no file' run mt --input path.el.gz
-refuses 1 'mt makes its accesses' run mt --record mt.stream
+refuses 1 'the workload mt reads no file' run mt --input path.el.gz
+refuses 1 'the accesses of the workload mt cannot be recorded' run mt --record mt.stream
 refuses 1 'input FILE is needed' run stream
 refuses 1 'nowhere.stream' run stream --input nowhere.stream
 refuses 1 'not a recorded stream' run stream --input path.el.gz
@@ -219,11 +219,11 @@ refuses 1 'not a recorded stream' run stream --input path.el.gz
 refuses 1 'nowhere.el' run bfs --input nowhere.el
 printf 'gpus = 4\nspeed = 9\n' >bad.conf
 refuses 1 'bad.conf:2' run mt --config bad.conf
-refuses 2 'a name and its values' sweep mt --vary opt
+refuses 2 'a name and values' sweep mt --vary opt
 refuses 1 '1 of 2 simulations failed' sweep mt --vary size=10,16 --out part
 refuses 1 'no such key' sweep mt --vary net.clok=1,2 --out part
-refuses 1 'no vector read leaves' explain fir --gpus 1
-refuses 2 'workloads and a size' paper --sizes dance=1
-refuses 2 'own; --config' paper --opt none
+refuses 1 'no vector read goes to another GPU' explain fir --gpus 1
+refuses 2 'a workload of the paper and a size' paper --sizes dance=1
+refuses 2 'the experiments set them; --config' paper --opt none
 refuses 1 'nowhere.el: No such file' sweep bfs --input nowhere.el --out part
-refuses 1 'seed that is no number' sweep mt --vary seed=1,x --out part
+refuses 1 'a seed is not a number' sweep mt --vary seed=1,x --out part
