@@ -66,10 +66,11 @@ static int compare_cells(json_t *list, const struct scope_read *before, const st
 		if (a->status != SCOPE_MEASURED)
 			continue;
 		if (b && b->row->unit != a->row->unit)
-			return gn_error_set(
-			    e, -GN_EINVAL,
-			    "%s: its unit changed from %s to %s; the reports are of different rows", a->name,
-			    scope_unit_words[a->row->unit], scope_unit_words[b->row->unit]);
+			return gn_error_set(e, -GN_EINVAL,
+			                    "%s: the unit is %s in one report and %s in the other; compare "
+			                    "reports of the same row",
+			                    a->name, scope_unit_words[a->row->unit],
+			                    scope_unit_words[b->row->unit]);
 		p = b ? scope_utest(a->value, a->samples, b->value, b->samples) : 1;
 		bad = p < 0 || json_array_append_new(
 		                   list, cell_json(a, b, b ? verdict(a, b, p, threshold) : "only-before", p));

@@ -105,13 +105,14 @@ bool scope_measure_within(const struct scope_cell *c, const struct scope_machine
 
 	failed(r, c);
 	if (!j || pthread_create(&thread, NULL, run, j)) {
-		snprintf(r->why, sizeof r->why, "no memory or no thread for the measurement");
+		snprintf(r->why, sizeof r->why, "out of memory or threads for the measurement");
 		if (j)
 			job_free(j);
 		return true;
 	}
 	if (!await(j)) {
-		snprintf(r->why, sizeof r->why, "not over after %g s; it was given up", m->deadline);
+		snprintf(r->why, sizeof r->why, "the cell was stopped because it had not ended after %g s",
+		         m->deadline);
 		pthread_detach(thread);
 		return false;
 	}

@@ -62,7 +62,7 @@ static int take(struct measuring *x, struct scope_sample *s)
 	x->switches = switches() - before;
 	if (s->seconds <= 0 || !s->operations || (x->row->unit == SCOPE_BANDWIDTH && !s->bytes))
 		return gn_error_set(
-		    &x->error, -GN_EIO, "a sample says that it did %llu operations and %llu bytes in %g s",
+		    &x->error, -GN_EIO, "a sample is not plausible: %llu operations and %llu bytes in %g s",
 		    (unsigned long long)s->operations, (unsigned long long)s->bytes, s->seconds);
 	return 0;
 }
@@ -99,7 +99,7 @@ static int reserve(struct measuring *x)
 		x->disturbed = disturbed;
 	if (!disturbed || grow(&r->value, room) || grow(&r->seconds, room) ||
 	    (x->row->second && grow(&r->second, room)))
-		return gn_error_set(&x->error, -GN_ENOMEM, "no memory for %u samples", room);
+		return gn_error_set(&x->error, -GN_ENOMEM, "out of memory for %u samples", room);
 	x->room = room;
 	return 0;
 }

@@ -193,14 +193,15 @@ static int compile(struct scope_plan *p, const char *filter, struct gn_error *e)
 	if (!rc)
 		return 0;
 	regerror(rc, &p->filter, words, sizeof words);
-	return gn_error_set(e, -GN_EINVAL, "%s: not a POSIX extended regular expression: %s", filter, words);
+	return gn_error_set(e, -GN_EINVAL, "%s: this is not a POSIX extended regular expression: %s", filter,
+	                    words);
 }
 
 int scope_plan_make(const struct scope_machine *m, const char *filter, struct scope_plan **out,
                     struct gn_error *e)
 {
 	struct scope_plan *p = (struct scope_plan *)calloc(1, sizeof *p);
-	int rc = p ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory for a plan");
+	int rc = p ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for a plan");
 
 	*out = NULL;
 	if (rc)

@@ -144,7 +144,7 @@ static const char *left_out(const struct running *x, const struct scope_cell *c)
 	if (x->stopped)
 		return "the run was interrupted";
 	if (x->hung == c->row)
-		return "a cell of this row did not end";
+		return "another cell of this row did not end";
 	return x->budget > 0 && spent(x) > x->budget ? "the time for all was over" : NULL;
 }
 

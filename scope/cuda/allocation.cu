@@ -141,7 +141,7 @@ int open_allocation(const struct scope_cell *c, const struct scope_machine *m, v
 	(void)m;
 	*state = NULL;
 	if (!a)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a cell");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a cell");
 	a->row = (const struct scope_allocation_row *)c->row;
 	a->gpu = (uint32_t)scope_cell_arg(c, "gpu", 0);
 	a->bytes = scope_cell_arg(c, "bytes", 0);

@@ -173,8 +173,7 @@ int verify(void *state, struct gn_error *e)
 	                           e)))
 		return rc;
 	if (ran != x->expected)
-		return gn_error_set(e, -GN_EIO, "%llu kernels ran of %llu that were launched", ran,
-		                    x->expected);
+		return gn_error_set(e, -GN_EIO, "only %llu of %llu launched kernels ran", ran, x->expected);
 	return 0;
 }
 
@@ -245,7 +244,7 @@ int open_call(const struct scope_cell *c, const struct scope_machine *m, void **
 	(void)m;
 	*state = NULL;
 	if (!x)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a cell");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a cell");
 	x->row = (const struct scope_call_row *)c->row;
 	x->size = scope_cell_arg(c, "bytes", scope_cell_arg(c, "nodes", 1));
 	const int rc = open_all(x, (uint32_t)scope_cell_arg(c, "gpu", 0), e);

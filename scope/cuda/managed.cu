@@ -272,7 +272,7 @@ int restore(const struct managed *x, const struct part *p, uint64_t k, uint64_t 
 		rc = rc ? rc : scope_cuda_check(cudaDeviceSynchronize(), "touched pages", e);
 	}
 	if (!rc && *x->wrong)
-		rc = gn_error_set(e, -GN_EIO, "wrong data: %llu of %llu pages were not touched", *x->wrong,
+		rc = gn_error_set(e, -GN_EIO, "wrong data: %llu of %llu pages were not accessed", *x->wrong,
 		                  (unsigned long long)pages_of(x));
 	return rc;
 }
@@ -381,7 +381,7 @@ int scope_managed_open(const struct scope_cell *c, const struct scope_machine *m
 	(void)m;
 	*state = NULL;
 	if (!x)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a cell");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a cell");
 	x->row = (const struct scope_managed_row *)c->row;
 	x->threads = (uint32_t)scope_cell_arg(c, "threads", 1);
 	x->bytes = scope_cell_arg(c, "bytes", 0);

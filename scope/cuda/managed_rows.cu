@@ -54,7 +54,7 @@ int managed_plan(const struct scope_row *row, const struct scope_machine *m, str
 	if (!managed_everywhere(m))
 		return scope_plan_skip(p, NULL, "a GPU here has no concurrent access to managed memory");
 	if (two && m->gpus < 2)
-		return scope_plan_skip(p, NULL, "needs 2 GPUs, this machine has 1");
+		return scope_plan_skip(p, NULL, "needs 2 GPUs; this machine has 1");
 	for (uint32_t a = 0; a < gpus && !rc; a++) {
 		struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{two ? "from" : "gpu", a}};
 

@@ -84,7 +84,7 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	if (!m->gpus)
 		return scope_plan_skip(p, NULL, "%s", m->no_gpu);
 	if (m->gpus < 2)
-		return scope_plan_skip(p, NULL, "needs 2 GPUs, this machine has 1");
+		return scope_plan_skip(p, NULL, "needs 2 GPUs; this machine has 1");
 	if (peers && !all_peers(m))
 		return scope_plan_skip(p, NULL, "not every GPU can reach every other's memory");
 	return scope_plan_sizes(p, r->least, scope_most_bytes(m, host, gpu, r->most), args);

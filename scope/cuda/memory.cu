@@ -41,8 +41,8 @@ int bind(char *at, uint64_t bytes, int32_t node, struct gn_error *e)
 	if (node == SCOPE_ANYWHERE)
 		return 0;
 	if ((size_t)node >= sizeof mask * 8)
-		return gn_error_set(e, -GN_EINVAL, "node %d: numbers go up to %zu", node,
-		                    sizeof mask * 8 - 1);
+		return gn_error_set(e, -GN_EINVAL, "node %d: the number is too large; the largest is %zu",
+		                    node, sizeof mask * 8 - 1);
 	mask[node / 64] = 1ul << node % 64;
 	/*
 	 * Not allowed in some containers; then the first touch decides, by threads that are there. It is
@@ -50,7 +50,7 @@ int bind(char *at, uint64_t bytes, int32_t node, struct gn_error *e)
 	 */
 	if (!syscall(SYS_mbind, at, bytes, BIND, mask, sizeof mask * 8, 0) || errno == EPERM)
 		return 0;
-	return gn_error_set(e, -GN_EIO, "binding memory to node %d: %s", node, strerror(errno));
+	return gn_error_set(e, -GN_EIO, "memory cannot be bound to node %d: %s", node, strerror(errno));
 }
 
 /* Where do its pages lie? A few of them, over the whole. */
@@ -66,11 +66,12 @@ int placed(char *at, uint64_t bytes, int32_t node, struct gn_error *e)
 	for (uint64_t k = 0; k < count; k++)
 		page[k] = at + k * (pages / count) * PAGE;
 	if (syscall(SYS_move_pages, 0, count, page, NULL, where, 0))
-		return gn_error_set(e, -GN_EIO, "asking where memory lies: %s", strerror(errno));
+		return gn_error_set(e, -GN_EIO, "the system does not say on which node memory is: %s",
+		                    strerror(errno));
 	for (uint64_t k = 0; k < count; k++)
 		if (where[k] != node)
-			return gn_error_set(e, -GN_EIO, "memory that was bound to node %d lies on %d", node,
-			                    where[k]);
+			return gn_error_set(e, -GN_EIO, "memory that was bound to node %d is on node %d",
+			                    node, where[k]);
 	return 0;
 }
 
@@ -116,9 +117,9 @@ int map(enum scope_kind kind, uint64_t bytes, char **at, struct gn_error *e)
 	                       PROT_READ | PROT_WRITE, flags, -1, 0);
 
 	if (p == MAP_FAILED)
-		return gn_error_set(e, errno == ENOMEM ? -GN_ENOMEM : -GN_EIO, "mapping %llu bytes%s: %s",
-		                    (unsigned long long)bytes, kind == SCOPE_HUGE ? " of huge pages" : "",
-		                    strerror(errno));
+		return gn_error_set(e, errno == ENOMEM ? -GN_ENOMEM : -GN_EIO,
+		                    "%llu bytes%s cannot be mapped: %s", (unsigned long long)bytes,
+		                    kind == SCOPE_HUGE ? " of huge pages" : "", strerror(errno));
 	if (kind == SCOPE_LARGE)
 		p = align(p, bytes);
 	if (kind == SCOPE_SMALL)
@@ -373,8 +374,8 @@ int scope_node_enter(struct scope_node_visit *v, int32_t node, struct gn_error *
 	if (!CPU_COUNT(&set))
 		return 0;
 	if (sched_getaffinity(0, sizeof v->before, &v->before) || sched_setaffinity(0, sizeof set, &set))
-		return gn_error_set(e, -GN_EIO, "moving to the processors of node %d: %s", node,
-		                    strerror(errno));
+		return gn_error_set(e, -GN_EIO, "the thread cannot be moved to the processors of node %d: %s",
+		                    node, strerror(errno));
 	v->moved = true;
 	return 0;
 }

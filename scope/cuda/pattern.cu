@@ -137,7 +137,7 @@ int in_parts(char *memory, uint64_t bytes, uint64_t seed, enum work work, struct
 		if (p[k].started)
 			pthread_join(p[k].thread, NULL);
 		if (p[k].rc && !rc)
-			rc = gn_error_set(e, p[k].rc, "wrong data, counted from byte %llu: %s",
+			rc = gn_error_set(e, p[k].rc, "wrong data (byte numbers relative to byte %llu): %s",
 			                  (unsigned long long)(k * each), p[k].e.text);
 	}
 	return rc;
@@ -181,7 +181,7 @@ int scope_gpu_check(uint32_t gpu, const void *from, uint64_t bytes, uint64_t see
 	if (!f.wrong)
 		return 0;
 	return gn_error_set(e, -GN_EIO,
-	                    "wrong data as GPU %u sees it: %llu of %llu words, the first near byte %llu", gpu,
+	                    "wrong data read by GPU %u: %llu of %llu words, the first near byte %llu", gpu,
 	                    f.wrong, (unsigned long long)(bytes / 8), f.first);
 }
 
@@ -244,8 +244,9 @@ int scope_flush_host(const void *memory, uint64_t bytes, struct gn_error *e)
 #else
 	(void)memory;
 	(void)bytes;
-	return gn_error_set(e, -GN_ENOTSUP,
-	                    "this processor's caches cannot be flushed by a program; use rows that do not");
+	return gn_error_set(
+	    e, -GN_ENOTSUP,
+	    "a program cannot flush the caches of this processor; use rows that do not flush them");
 #endif
 }
 
@@ -254,7 +255,7 @@ int scope_flush_host_works(struct gn_error *e)
 	const uint64_t bytes = 1 << 20;
 	double warm = 1, cold = 1;
 	char *memory = (char *)malloc(bytes + LINE);
-	int rc = memory ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory to try the flush with");
+	int rc = memory ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory to test the flush");
 
 	/*
 	 * Written by the byte: pages that were never written are all one page, which stays in the nearest
@@ -275,7 +276,8 @@ int scope_flush_host_works(struct gn_error *e)
 	free(memory);
 	if (!rc && cold < 1.5 * warm)
 		rc = gn_error_set(
-		    e, -GN_EIO, "flushing the host's caches had no effect: %.1f us with it, %.1f us without",
+		    e, -GN_EIO,
+		    "flushing the host's caches had no effect: %.1f us with the flush, %.1f us without",
 		    cold * 1e6, warm * 1e6);
 	return rc;
 }

@@ -88,7 +88,7 @@ int wait_all(const struct scope_lanes *l, struct gn_error *e)
 			look = now + 0.01;
 			if (now - begin > SCOPE_DEADLINE)
 				return gn_error_set(e, -GN_ETIMEDOUT,
-				                    "GPU %u has not done in %d s what it was given",
+				                    "GPU %u has not finished its work within %d s",
 				                    l->lane[k].gpu, SCOPE_DEADLINE);
 			const cudaError_t state = cudaStreamQuery(l->lane[k].stream);
 
@@ -139,7 +139,8 @@ int scope_cuda_use(uint32_t gpu, struct gn_error *e)
 	int rc;
 
 	if (gpu >= SCOPE_MOST_GPUS)
-		return gn_error_set(e, -GN_ENODEV, "GPU %u: numbers go up to %d", gpu, SCOPE_MOST_GPUS - 1);
+		return gn_error_set(e, -GN_ENODEV, "GPU %u: the number is too large; the largest is %d", gpu,
+		                    SCOPE_MOST_GPUS - 1);
 	if ((rc = scope_cuda_check(cudaSetDevice((int)gpu), "GPU", e)))
 		return rc;
 	if (!(scope_clock() - last_busy[gpu] < 1) && (rc = warm(gpu, e)))
@@ -175,7 +176,7 @@ int scope_lanes_add(struct scope_lanes *l, uint32_t gpu, struct gn_error *e)
 	int rc;
 
 	if (l->count == SCOPE_MOST_LANES)
-		return gn_error_set(e, -GN_EINVAL, "more than %d lanes", SCOPE_MOST_LANES);
+		return gn_error_set(e, -GN_EINVAL, "more than %d lanes are not possible", SCOPE_MOST_LANES);
 	if ((rc = scope_cuda_use(gpu, e)) || (rc = scope_cuda_load((const void *)gate, e)) ||
 	    (rc = scope_cuda_load((const void *)over, e)) ||
 	    (rc = scope_cuda_check(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking), "stream",
@@ -254,8 +255,9 @@ int scope_lanes_run(struct scope_lanes *l, double *wall, struct gn_error *e)
 		if ((rc = scope_cuda_check(cudaStreamSynchronize(l->lane[k].stream), "timed work", e)))
 			return rc;
 	if (l->word[WORD_LATE] == l->turn)
-		return gn_error_set(e, -GN_ETIMEDOUT,
-		                    "the gate gave up after 3 s: more was enqueued than a stream takes");
+		return gn_error_set(
+		    e, -GN_ETIMEDOUT,
+		    "the gate timed out after 3 s: more work was enqueued than a stream can hold");
 	return 0;
 }
 

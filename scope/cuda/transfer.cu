@@ -303,7 +303,7 @@ int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, ui
 		void *larger = realloc(t->flow, room * sizeof *t->flow);
 
 		if (!larger)
-			return gn_error_set(e, -GN_ENOMEM, "no memory for %u flows", room);
+			return gn_error_set(e, -GN_ENOMEM, "out of memory for %u flows", room);
 		t->flow = (struct scope_flow *)larger;
 		t->room = room;
 	}
@@ -327,7 +327,7 @@ int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *
 
 	*state = t;
 	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a cell");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a cell");
 	t->row = (const struct scope_transfer_row *)c->row;
 	t->machine = m;
 	t->bytes = scope_cell_arg(c, "bytes", 0);
@@ -395,9 +395,9 @@ static int verify_sum(const struct scope_transfer *t, const struct scope_flow *f
 	rc = rc ? rc
 	        : scope_cuda_check(cudaMemcpy(sum, f->sum.at, sizeof sum, cudaMemcpyDeviceToHost), "sum", e);
 	if (!rc && sum[0] != sum[1])
-		rc = gn_error_set(e, -GN_EIO,
-		                  "wrong data: what GPU %u read adds up to %llx, the pattern to %llx", f->by,
-		                  sum[0], sum[1]);
+		rc = gn_error_set(
+		    e, -GN_EIO, "wrong data: the sum of the words that GPU %u read is %llx, but must be %llx",
+		    f->by, sum[0], sum[1]);
 	return rc;
 }
 

@@ -62,7 +62,7 @@ int plan_sizes(struct planning *x)
 	int rc;
 
 	if (least > most)
-		return scope_plan_skip(x->plan, x->args, "too little memory is free");
+		return scope_plan_skip(x->plan, x->args, "not enough free memory");
 	if (widths)
 		set(x, count, "width", 16);
 	rc = scope_plan_sizes(x->plan, least, most, x->args);
@@ -115,7 +115,7 @@ const char *missing(const struct scope_transfer_row *r, const struct scope_machi
 		why = scope_kind_missing(m, r->way[k].from);
 		why = why ? why : scope_kind_missing(m, r->way[k].to);
 	}
-	return why || !needs_two(r) || m->gpus > 1 ? why : "needs 2 GPUs, this machine has 1";
+	return why || !needs_two(r) || m->gpus > 1 ? why : "needs 2 GPUs; this machine has 1";
 }
 
 } // namespace

@@ -177,8 +177,8 @@ int verify(void *state, struct gn_error *e)
 	    (rc = scope_cuda_check(cudaMemcpy(&sum, t->sum, sizeof sum, cudaMemcpyDeviceToHost), "a sum", e)))
 		return rc;
 	return sum == t->done ? 0
-	                      : gn_error_set(e, -GN_EIO, "the words add up to %llu, and %llu were added", sum,
-	                                     (unsigned long long)t->done);
+	                      : gn_error_set(e, -GN_EIO, "the sum of the words is %llu, but must be %llu",
+	                                     sum, (unsigned long long)t->done);
 }
 
 void close(void *state)

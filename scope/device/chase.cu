@@ -157,7 +157,7 @@ int verify(void *state, struct gn_error *e)
 
 	return t->bench.word[0] == node(t, t->at)
 	           ? 0
-	           : gn_error_set(e, -GN_EIO, "the walk ended at another node than it should");
+	           : gn_error_set(e, -GN_EIO, "wrong data: the pointer chase ended at a wrong node");
 }
 
 void close(void *state)

@@ -103,7 +103,7 @@ bool scope_device_may(const struct scope_row *row, const struct scope_machine *m
 	*rc = 0;
 	if (m->gpus >= wanted)
 		return true;
-	*rc = m->gpus ? scope_plan_skip(p, NULL, "there is one GPU; two are needed")
+	*rc = m->gpus ? scope_plan_skip(p, NULL, "needs 2 GPUs; this machine has 1")
 	              : scope_plan_skip(p, NULL, "%s", m->no_gpu ? m->no_gpu : "no GPU");
 	return false;
 }
@@ -141,7 +141,7 @@ static int add_span(const struct scope_row *row, const struct scope_machine *m, 
 	for (uint32_t k = 1; rest && rest->name && k < SCOPE_MOST_ARGS; k++)
 		args[k] = *rest++;
 	if (bytes > most_span(m))
-		return scope_plan_skip(p, args, "larger than a quarter of the memory that is free");
+		return scope_plan_skip(p, args, "larger than a quarter of the free memory");
 	return scope_device_add(row, m, p, args);
 }
 

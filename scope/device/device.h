@@ -92,7 +92,7 @@ static int scope_device_open(const struct scope_cell *c, const struct scope_mach
                              void (*close)(void *), struct gn_error *e)
 {
 	state_of *t = (state_of *)calloc(1, sizeof *t);
-	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "no memory");
+	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "out of memory");
 
 	if (rc)
 		close(t);

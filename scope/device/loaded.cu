@@ -155,7 +155,7 @@ int open_all(struct loaded *t, const struct scope_cell *c, const struct scope_ma
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->job.board, sizeof *t->job.board), "words", e)))
 		return rc;
 	if (t->warps > 32ull * t->bench.processors - WARPS)
-		return gn_error_set(e, -GN_EINVAL, "this GPU does not run %llu warps at once",
+		return gn_error_set(e, -GN_EINVAL, "this GPU cannot run %llu warps at once",
 		                    (unsigned long long)t->warps);
 	return fill(t, bytes, e);
 }
@@ -204,7 +204,7 @@ int verify(void *state, struct gn_error *e)
 	const struct loaded *t = of(state);
 
 	if (t->bench.word[0] != node(t, t->at))
-		return gn_error_set(e, -GN_EIO, "the walk ended at another node than it should");
+		return gn_error_set(e, -GN_EIO, "wrong data: the pointer chase ended at a wrong node");
 	return !t->wrong ? 0 : gn_error_set(e, -GN_EIO, "the streams read %llu wrong words", t->wrong);
 }
 

@@ -162,7 +162,7 @@ int verify(void *state, struct gn_error *e)
 	int rc = scope_cuda_check(cudaMemcpy(&there, t->theirs, sizeof there, cudaMemcpyDefault), "words", e);
 
 	if (!rc && (t->bench.word[0] != t->said || there != t->said))
-		rc = gn_error_set(e, -GN_EIO, "the last number was not heard");
+		rc = gn_error_set(e, -GN_EIO, "the last number did not arrive");
 	return rc;
 }
 

@@ -238,9 +238,10 @@ int verify(void *state, struct gn_error *e)
 		return rc;
 	if (t->writes)
 		return !wanted ? 0 : gn_error_set(e, -GN_EIO, "%llu words were not written", wanted);
-	return found == wanted ? 0
-	                       : gn_error_set(e, -GN_EIO, "the sum of what was read is wrong: %llx, not %llx",
-	                                      found, wanted);
+	return found == wanted
+	           ? 0
+	           : gn_error_set(e, -GN_EIO, "the sum of the words read is %llx, but must be %llx", found,
+	                          wanted);
 }
 
 void close(void *state)

@@ -121,9 +121,9 @@ int verify(void *state, struct gn_error *e)
 
 	for (unsigned k = 32; k < 40 && !rc && t->way == ENTRY; k++)
 		if (word[k] != t->told)
-			rc = gn_error_set(e, -GN_EIO, "word %u of the entry is not there", k - 32);
+			rc = gn_error_set(e, -GN_EIO, "word %u of the entry did not arrive", k - 32);
 	if (!rc && word[0] != t->told)
-		rc = gn_error_set(e, -GN_EIO, "the last store is not there");
+		rc = gn_error_set(e, -GN_EIO, "the last store did not arrive");
 	return rc;
 }
 

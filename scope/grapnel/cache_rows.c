@@ -136,7 +136,7 @@ int scope_cache_sample(void *state, uint64_t operations, struct scope_sample *s,
 	}
 	return rc              ? rc
 	       : s->operations ? 0
-	                       : gn_error_set(e, -GN_EIO, "%s: nothing was moved", t->kernel->name);
+	                       : gn_error_set(e, -GN_EIO, "%s: no byte was moved", t->kernel->name);
 }
 
 /* ---- opening ---- */
@@ -202,7 +202,7 @@ static int make_data(struct cache_state *t, uint64_t bytes, struct gn_error *e)
 		t->args.plain = (uint32_t *)simt_alloc(t->fixture.machine, bytes, SIMT_DEVICE);
 	}
 	if (!t->args.wrong || (is_plain(t) && !t->args.plain))
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu bytes of words",
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %llu bytes of words",
 		                    (unsigned long long)bytes);
 	return launch_once(t, &gn_cb_fill_kernel, e);
 }
@@ -283,7 +283,8 @@ static int finds_a_wrong_word(struct cache_state *t, struct gn_error *e)
 	*t->args.wrong = before;
 	rc = rc ? rc : change_word(t, 1, e);
 	if (!rc && found != 1)
-		rc = gn_error_set(e, -GN_EIO, "%s: found %llu wrong words where there was one",
+		rc = gn_error_set(e, -GN_EIO,
+		                  "%s: the check found %llu wrong words, but exactly 1 word is wrong",
 		                  t->kernel->name, (unsigned long long)found);
 	return rc;
 }
@@ -294,8 +295,8 @@ int scope_cache_verify(void *state, struct gn_error *e)
 	int rc = is_plain(t) ? 0 : gn_array_failure(&t->args.paged, e);
 
 	if (!rc && *t->args.wrong)
-		rc = gn_error_set(e, -GN_EIO, "%s: %llu words were not what was written", t->kernel->name,
-		                  (unsigned long long)*t->args.wrong);
+		rc = gn_error_set(e, -GN_EIO, "%s: %llu words differ from the words that were written",
+		                  t->kernel->name, (unsigned long long)*t->args.wrong);
 	/* Of pages the cache has counted what came; random words need not include the one. */
 	return rc || t->counts || t->unit == SCOPE_RATE ? rc : finds_a_wrong_word(t, e);
 }

@@ -146,7 +146,7 @@ int fixture_whole(const struct scope_cell *c, const struct scope_machine *m, voi
                   void (*close)(void *state), struct gn_error *e)
 {
 	void *t = calloc(1, bytes);
-	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "no memory");
+	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "out of memory");
 
 	if (rc && t)
 		close(t);

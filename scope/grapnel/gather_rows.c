@@ -40,7 +40,7 @@ static int plan_row(const struct scope_row *row, const struct scope_machine *m, 
 
 		rc = want <= m->free_bytes / 4
 		         ? scope_plan_add(p, args)
-		         : scope_plan_skip(p, args, "larger than a quarter of the memory that is free");
+		         : scope_plan_skip(p, args, "larger than a quarter of the free memory");
 	}
 	return rc;
 }
@@ -115,7 +115,7 @@ int scope_gather_verify(void *state, struct gn_error *e)
 	int rc = set_or_check(t, &gn_gb_check_kernel, 0, e);
 
 	if (!rc && *t->args.wrong)
-		return gn_error_set(e, -GN_EIO, "gather: %llu words were not those of their rows",
+		return gn_error_set(e, -GN_EIO, "gather: %llu words differ from the words of their rows",
 		                    (unsigned long long)*t->args.wrong);
 	return rc ? rc : gn_array_failure(&t->args.array, e);
 }
@@ -148,7 +148,7 @@ static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span,
 	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED);
 	t->args.reads = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.reads, SIMT_DEVICE);
 	if (!t->args.batch.index || !t->args.batch.rows || !t->args.wrong || !t->args.reads)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a batch of %llu bytes",
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a batch of %llu bytes",
 		                    (unsigned long long)bytes);
 	return 0;
 }

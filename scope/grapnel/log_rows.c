@@ -93,7 +93,8 @@ static int start_readers(struct log_state *t, struct gn_error *e)
 			continue;
 		while (k) /* they have nothing to read, and give up */
 			pthread_join(t->reader[--k].thread, NULL);
-		return gn_error_set(e, -GN_ENOMEM, "no thread can be started to read the messages");
+		return gn_error_set(e, -GN_ENOMEM,
+		                    "the system cannot start the thread that reads the messages");
 	}
 	return 0;
 }
@@ -163,7 +164,8 @@ int scope_log_verify(void *state, struct gn_error *e)
 		return gn_error_set(e, -GN_EIO, "%s", simt_message(t->fixture.machine));
 	return sum + read == t->expected
 	           ? 0
-	           : gn_error_set(e, -GN_EIO, "messages were lost or changed: their sum is wrong");
+	           : gn_error_set(e, -GN_EIO,
+	                          "the sum of the messages is wrong: messages were lost or changed");
 }
 
 /* ---- opening ---- */
@@ -182,7 +184,7 @@ static int allocate(struct log_state *t, struct gn_error *e)
 	t->args.sum = (uint64_t *)simt_alloc(m, sizeof *t->args.sum, SIMT_DEVICE);
 	return t->host && t->word && t->released && t->args.log && t->args.reader && t->args.sum
 	           ? 0
-	           : gn_error_set(e, -GN_ENOMEM, "no memory for %u logs", blocks);
+	           : gn_error_set(e, -GN_ENOMEM, "out of memory for %u logs", blocks);
 }
 
 static int fill_logs(struct log_state *t, struct gn_error *e)
@@ -193,7 +195,7 @@ static int fill_logs(struct log_state *t, struct gn_error *e)
 	int rc;
 
 	if (!log)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %u logs", blocks);
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %u logs", blocks);
 	for (uint32_t k = 0; k < blocks; k++) {
 		gn__log_init(&log[k], &t->host[k], t->word + (uint64_t)k * LOG_WORDS, &unused, LOG_WORDS, 0);
 		log[k].released = t->host[k].released = t->released + (uint64_t)k * LINE / 8;

@@ -59,9 +59,10 @@ int scope_queue_verify(void *state, struct gn_error *e)
 {
 	struct queue_state *t = (struct queue_state *)state;
 
-	return !*t->args.wrong ? 0
-	                       : gn_error_set(e, -GN_EIO, "queue: %llu commands failed or brought wrong data",
-	                                      (unsigned long long)*t->args.wrong);
+	return !*t->args.wrong
+	           ? 0
+	           : gn_error_set(e, -GN_EIO, "queue: %llu commands failed or returned wrong data",
+	                          (unsigned long long)*t->args.wrong);
 }
 
 static int make_data(struct queue_state *t, struct gn_error *e)
@@ -70,7 +71,7 @@ static int make_data(struct queue_state *t, struct gn_error *e)
 	int rc;
 
 	if (!words)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %d bytes", DATA);
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %d bytes", DATA);
 	for (uint64_t k = 0; k < DATA / 8; k++)
 		words[k] = scope_queue_word(k);
 	rc = gn_store_write_host(t->fixture.store, 0, words, DATA, e);
@@ -106,7 +107,7 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	t->args.commands = DATA / bytes;
 	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED);
 	if (!t->args.wrong)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a counter");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a counter");
 	return fixture_settle(&t->fixture, scope_queue_sample, t, e);
 }
 

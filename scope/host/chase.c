@@ -64,10 +64,11 @@ static int chase_open(const struct scope_cell *cell, const struct scope_machine 
 
 	(void)m;
 	if (!c)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 	if (!scope_cpus((uint32_t)scope_cell_arg(cell, "to", SCOPE_ANY_NODE), &cpu, 1)) {
 		free(c);
-		return gn_error_set(e, -GN_ENOTSUP, "the node has no processor for this process");
+		return gn_error_set(e, -GN_ENOTSUP,
+		                    "the NUMA node has no processor that this process may use");
 	}
 	rc = scope_team_open(&c->team, 1, &cpu, work, &c->ring, e);
 	if (!rc)

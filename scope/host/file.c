@@ -62,8 +62,8 @@ static char *slot(const struct file *f, uint64_t k)
 static int say(struct gn_error *e, int64_t result, uint64_t bytes)
 {
 	if (result < 0)
-		return gn_error_set(e, -GN_EIO, "reading the file: %s", strerror((int)-result));
-	return gn_error_set(e, -GN_EIO, "reading the file gave %lld of %llu bytes", (long long)result,
+		return gn_error_set(e, -GN_EIO, "the file cannot be read: %s", strerror((int)-result));
+	return gn_error_set(e, -GN_EIO, "a read of the file returned %lld of %llu bytes", (long long)result,
 	                    (unsigned long long)bytes);
 }
 
@@ -163,13 +163,13 @@ static int file_verify(void *state, struct gn_error *e)
 	const struct file *f = (const struct file *)state;
 
 	if (!f->operations)
-		return gn_error_set(e, -GN_EIO, "nothing was read");
+		return gn_error_set(e, -GN_EIO, "no byte was read");
 	for (uint64_t k = 0; k < f->operations; k++) {
 		const uint64_t *word = (const uint64_t *)slot(f, k), first = place(f, f->turn, k) / 8;
 
 		for (uint64_t w = 0; w < f->bytes / 8; w++)
 			if (word[w] != scope_pattern(SCOPE_SPOT_SEED, first + w))
-				return gn_error_set(e, -GN_EIO, "byte %llu of the file was read wrongly",
+				return gn_error_set(e, -GN_EIO, "wrong data read at byte %llu of the file",
 				                    (unsigned long long)(8 * (first + w)));
 	}
 	return 0;
@@ -206,7 +206,7 @@ static int file_open(const struct scope_cell *c, const struct scope_machine *m, 
 	int rc;
 
 	if (!f)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 	f->row = (const struct scope_file_row *)c->row;
 	f->spot.fd = -1;
 	f->bytes = scope_cell_arg(c, "bytes", 0);

@@ -23,7 +23,7 @@ int scope_lines_flush(const void *memory, uint64_t bytes, uint32_t line_bytes, s
 	(void)memory;
 	(void)bytes;
 	(void)line_bytes;
-	return gn_error_set(e, -GN_ENOTSUP, "flushing cache lines is only known on x86-64");
+	return gn_error_set(e, -GN_ENOTSUP, "flushing cache lines is supported on x86-64 only");
 }
 #endif
 
@@ -65,10 +65,10 @@ int scope_lines_check(uint32_t line_bytes, struct gn_error *e)
 	if (!rc)
 		rc = round_again(&ring, line_bytes, true, &flushed, e);
 	if (!rc && flushed < 1.5 * cached)
-		rc = gn_error_set(
-		    e, -GN_EIO,
-		    "flushing lines does not work: a load of 256 KiB takes %.3g ns after it, %.3g ns without",
-		    1e9 * flushed / (double)ring.lines, 1e9 * cached / (double)ring.lines);
+		rc = gn_error_set(e, -GN_EIO,
+		                  "flushing cache lines has no effect: a load from a ring of 256 KiB takes "
+		                  "%.3g ns after the flush, %.3g ns without it",
+		                  1e9 * flushed / (double)ring.lines, 1e9 * cached / (double)ring.lines);
 	scope_ring_close(&ring);
 	return rc;
 }

@@ -46,7 +46,7 @@ static int loaded_plan(const struct scope_row *row, const struct scope_machine *
 
 	(void)row;
 	if (m->cpus < 2)
-		return scope_plan_skip(p, NULL, "needs two processors; this process may use one");
+		return scope_plan_skip(p, NULL, "needs two processors; this process may use only one");
 	while (bytes < 4 * m->cache_bytes && 2 * bytes <= m->most_bytes)
 		bytes *= 2;
 	for (uint64_t k = 0; k < sizeof pauses / sizeof *pauses && !rc; k += step) {
@@ -132,8 +132,8 @@ static int loaded_verify(void *state, struct gn_error *e)
 
 	for (uint32_t k = 1; k < l->members; k++)
 		if (l->reader[k].sum != expected(l, k))
-			return gn_error_set(e, -GN_EIO,
-			                    "what reader %u read does not sum up to what is there", k);
+			return gn_error_set(
+			    e, -GN_EIO, "wrong data: the sum of the words that reader %u read is wrong", k);
 	return scope_ring_check(&l->ring, e);
 }
 
@@ -156,7 +156,8 @@ static int fill(struct loaded *l, uint64_t bytes, struct gn_error *e)
 	l->part_bytes = bytes / (l->members - 1) / PIECE * PIECE;
 	l->reader = (struct reader *)calloc(l->members, sizeof *l->reader);
 	if (!l->reader || scope_cpus(SCOPE_ANY_NODE, cpu, SCOPE_MOST_CPUS) < l->members)
-		return gn_error_set(e, -GN_ENOMEM, "no memory, or no processors, for %u threads", l->members);
+		return gn_error_set(e, -GN_ENOMEM, "not enough memory or processors for %u threads",
+		                    l->members);
 	rc = scope_team_open(&l->team, l->members, cpu, work, l, e);
 	if (!rc)
 		rc = scope_ring_open(&l->ring, bytes, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
@@ -175,7 +176,7 @@ static int loaded_open(const struct scope_cell *c, const struct scope_machine *m
 
 	(void)m;
 	if (!l)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 	l->members = 1 + (uint32_t)scope_cell_arg(c, "threads", 1);
 	l->pause = 1e-9 * (double)scope_cell_arg(c, "pause_ns", 0);
 	rc = fill(l, scope_cell_arg(c, "bytes", 0), e);

@@ -26,7 +26,7 @@ static int bind(struct scope_memory *memory, uint32_t node, struct gn_error *e)
 	if (node == SCOPE_ANY_NODE)
 		return 0;
 	if (node >= 16 * bits)
-		return gn_error_set(e, -GN_ENOTSUP, "node %u: too large a number", node);
+		return gn_error_set(e, -GN_ENOTSUP, "node %u: the number is too large", node);
 	mask[node / bits] = 1ul << node % bits;
 	if (syscall(SYS_mbind, memory->mapping, memory->mapped, BIND, mask, 16 * bits + 1, 0))
 		return gn_error_set(e, -GN_ENOTSUP, "memory cannot be bound to node %u: %s", node,
@@ -46,12 +46,12 @@ static int check_node(const struct scope_memory *memory, uint32_t node, struct g
 	for (uint64_t k = 0; k < PAGES; k++)
 		page[k] = (char *)memory->at + memory->bytes / PAGES * k / 4096 * 4096;
 	if (syscall(SYS_move_pages, 0, (unsigned long)PAGES, page, NULL, where, 0))
-		return gn_error_set(e, -GN_ENOTSUP, "the system does not say on which node memory lies: %s",
+		return gn_error_set(e, -GN_ENOTSUP, "the system does not say on which node memory is: %s",
 		                    strerror(errno));
 	for (unsigned k = 0; k < PAGES; k++)
 		if (where[k] != (int)node)
-			return gn_error_set(e, -GN_ENOTSUP, "memory bound to node %u lies on node %d", node,
-			                    where[k]);
+			return gn_error_set(e, -GN_ENOTSUP, "memory that was bound to node %u is on node %d",
+			                    node, where[k]);
 	return 0;
 }
 

@@ -35,7 +35,7 @@ static int pingpong_plan(const struct scope_row *row, const struct scope_machine
 
 	(void)row;
 	if (cpus < 2)
-		return scope_plan_skip(p, NULL, "needs two processors; this process may use one");
+		return scope_plan_skip(p, NULL, "needs two processors; this process may use only one");
 	if (cpus * (cpus - 1) / 2 <= most) {
 		for (uint32_t k = 0; k < cpus; k++)
 			for (uint32_t to = k + 1; to < cpus && !rc; to++)
@@ -81,8 +81,8 @@ static int pingpong_verify(void *state, struct gn_error *e)
 
 	if (x->line[WORD] == 2 * x->rounds && x->other == 2 * x->rounds + 1)
 		return 0;
-	return gn_error_set(e, -GN_EIO, "after %llu rounds the word is %llu", (unsigned long long)x->rounds,
-	                    (unsigned long long)x->line[WORD]);
+	return gn_error_set(e, -GN_EIO, "wrong data: after %llu rounds the word is %llu",
+	                    (unsigned long long)x->rounds, (unsigned long long)x->line[WORD]);
 }
 
 static void pingpong_close(void *state)
@@ -99,7 +99,7 @@ static int pingpong_open(const struct scope_cell *c, const struct scope_machine 
 	const uint32_t cpu[] = {(uint32_t)scope_cell_arg(c, "from", 0), (uint32_t)scope_cell_arg(c, "to", 1)};
 	struct pingpong *x = (struct pingpong *)calloc(1, sizeof *x);
 	const int rc = x ? scope_team_open(&x->team, 2, cpu, work, x, e)
-	                 : gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+	                 : gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 
 	(void)m;
 	if (rc)

@@ -51,7 +51,7 @@ int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages
 	order = shuffled(r->lines);
 	if (!order) {
 		scope_ring_close(r);
-		return gn_error_set(e, -GN_ENOMEM, "no memory to shuffle %llu lines",
+		return gn_error_set(e, -GN_ENOMEM, "out of memory to shuffle %llu lines",
 		                    (unsigned long long)r->lines);
 	}
 	tie(r, order);
@@ -76,7 +76,7 @@ int scope_ring_check(const struct scope_ring *r, struct gn_error *e)
 
 	if (rank == expected)
 		return 0;
-	return gn_error_set(e, -GN_EIO, "%llu steps led to the ring's line %llu, not %llu",
-	                    (unsigned long long)r->steps, (unsigned long long)rank,
-	                    (unsigned long long)expected);
+	return gn_error_set(
+	    e, -GN_EIO, "wrong data: %llu steps ended at line %llu of the ring, but must end at line %llu",
+	    (unsigned long long)r->steps, (unsigned long long)rank, (unsigned long long)expected);
 }

@@ -40,7 +40,8 @@ static int make(const char *directory, char *path, size_t room, struct gn_error 
 	snprintf(path, room, "%s/grapnel-scope-XXXXXX", directory);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return gn_error_set(e, code(errno), "no file can be made in %s: %s; give another directory",
+		return gn_error_set(e, code(errno),
+		                    "no file can be made in %s: %s; give another folder with --dir",
 		                    directory, strerror(errno));
 	return fd;
 }
@@ -51,7 +52,7 @@ static int write_piece(int fd, uint64_t at, const char *piece, struct gn_error *
 		const ssize_t wrote = pwrite(fd, piece + done, PIECE - done, (off_t)(at + done));
 
 		if (wrote <= 0)
-			return gn_error_set(e, code(errno), "writing the file that is to be read: %s",
+			return gn_error_set(e, code(errno), "the test file cannot be written: %s",
 			                    strerror(errno));
 		done += (uint64_t)wrote;
 	}
@@ -62,7 +63,7 @@ static int write_piece(int fd, uint64_t at, const char *piece, struct gn_error *
 static int fill(int fd, uint64_t bytes, struct gn_error *e)
 {
 	uint64_t *piece = (uint64_t *)malloc(PIECE);
-	int rc = piece ? 0 : gn_error_set(e, -GN_ENOMEM, "no memory for a file's piece");
+	int rc = piece ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for a piece of the test file");
 
 	for (uint64_t at = 0; at < bytes && !rc; at += PIECE) {
 		for (uint64_t k = 0; k < PIECE / 8; k++)
@@ -71,7 +72,7 @@ static int fill(int fd, uint64_t bytes, struct gn_error *e)
 	}
 	free(piece);
 	if (!rc && fsync(fd))
-		rc = gn_error_set(e, code(errno), "writing the file that is to be read: %s", strerror(errno));
+		rc = gn_error_set(e, code(errno), "the test file cannot be written: %s", strerror(errno));
 	return rc;
 }
 
@@ -81,7 +82,8 @@ static int reopen(struct scope_spot *s, const char *path, struct gn_error *e)
 
 	if (fd < 0)
 		return gn_error_set(e, errno == EINVAL ? -GN_ENOTSUP : code(errno),
-		                    "no O_DIRECT in this directory: %s", strerror(errno));
+		                    "the file system of this directory does not support O_DIRECT: %s",
+		                    strerror(errno));
 	posix_fadvise(s->fd, 0, 0, POSIX_FADV_DONTNEED);
 	close(s->fd);
 	s->fd = fd;

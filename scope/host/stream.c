@@ -132,8 +132,8 @@ static int verify_sum(const struct stream *s, struct gn_error *e)
 	}
 	if (sum == expected)
 		return 0;
-	return gn_error_set(e, -GN_EIO, "the words read sum up to %llx, not %llx", (unsigned long long)sum,
-	                    (unsigned long long)expected);
+	return gn_error_set(e, -GN_EIO, "wrong data: the sum of the words read is %llx, but must be %llx",
+	                    (unsigned long long)sum, (unsigned long long)expected);
 }
 
 static int verify_written(const struct stream *s, struct gn_error *e)
@@ -142,7 +142,8 @@ static int verify_written(const struct stream *s, struct gn_error *e)
 
 	for (uint64_t k = 0; k < s->bytes / 8; k++)
 		if (word[k] != s->first + k)
-			return gn_error_set(e, -GN_EIO, "what was written differs at byte %llu",
+			return gn_error_set(e, -GN_EIO,
+			                    "wrong data: the first wrong word written is at byte %llu",
 			                    (unsigned long long)(8 * k));
 	return 0;
 }
@@ -152,7 +153,7 @@ static int stream_verify(void *state, struct gn_error *e)
 	const struct stream *s = (const struct stream *)state;
 
 	if (!s->operations)
-		return gn_error_set(e, -GN_EIO, "no operation was made");
+		return gn_error_set(e, -GN_EIO, "no operation was done");
 	switch (s->row->kind) {
 	case SCOPE_COPY: return verify_copy(s, e);
 	case SCOPE_READ: return verify_sum(s, e);
@@ -195,7 +196,7 @@ static int stream_fill(struct stream *s, const struct scope_cell *c, struct gn_e
 	int rc = 0;
 
 	if (!scope_cpus(s->row->kind == SCOPE_WRITE ? from : to, cpu, SCOPE_MOST_CPUS))
-		return gn_error_set(e, -GN_ENOTSUP, "node %u has no processor for this process", to);
+		return gn_error_set(e, -GN_ENOTSUP, "node %u has no processor that this process may use", to);
 	rc = scope_team_open(&s->team, s->members, cpu, work, s, e);
 	if (!rc && s->row->kind != SCOPE_WRITE)
 		rc = take(s, &s->from, SEED, from, e);
@@ -213,14 +214,14 @@ static int stream_open(const struct scope_cell *c, const struct scope_machine *m
 	int rc;
 
 	if (!s)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 	s->row = (const struct scope_stream_row *)c->row;
 	s->bytes = scope_cell_arg(c, "bytes", 0);
 	s->members = scope_members(c, s->bytes);
 	s->line_bytes = m->line_bytes;
 	s->slots = s->row->flushed && s->bytes < FLUSHED_BYTES ? FLUSHED_BYTES / s->bytes : 1;
 	s->sum = (uint64_t *)calloc(s->members, SCOPE_LINE);
-	rc = s->sum ? stream_fill(s, c, e) : gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+	rc = s->sum ? stream_fill(s, c, e) : gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 	if (rc)
 		stream_close(s);
 	else

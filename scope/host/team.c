@@ -127,7 +127,8 @@ static int start(struct scope_team *t, uint32_t number, uint32_t cpu, struct gn_
 	else {
 		rc = pthread_create(&m->thread, NULL, member_run, m);
 		if (rc)
-			return gn_error_set(e, -GN_ENOMEM, "no thread: %s", strerror(rc));
+			return gn_error_set(e, -GN_ENOMEM, "the system cannot start a thread: %s",
+			                    strerror(rc));
 		t->members++;
 		rc = bind(m->thread, cpu);
 	}
@@ -147,7 +148,7 @@ int scope_team_open(struct scope_team **team, uint32_t members, const uint32_t *
 		t->member = (struct member *)calloc(members, sizeof *t->member);
 	if (!t || !t->member) {
 		free(t);
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %u threads", members);
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %u threads", members);
 	}
 	t->work = work;
 	t->user = user;

@@ -50,7 +50,7 @@ int scope_fixture_open(struct scope_rank_fixture *b, enum scope_rank_part part, 
 	b->in = (char *)malloc(b->window * bytes);
 	if (!b->out || !b->in) {
 		scope_fixture_close(b);
-		return gn_error_set(e, -GN_ENOMEM, "no memory for %llu messages of %llu bytes",
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %llu messages of %llu bytes",
 		                    (unsigned long long)b->window, (unsigned long long)bytes);
 	}
 	scope_fill(b->out, b->window * bytes, (uint64_t)own_rank() + 100);

@@ -86,7 +86,7 @@ static int mpi_open(const struct scope_cell *c, const struct scope_machine *m, v
 
 	(void)m;
 	if (!x)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for a row");
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 	x->row = (const struct mpi_row *)c->row;
 	x->fixture.peer = (int)scope_cell_arg(c, "to", 1);
 	rc = scope_fixture_open(&x->fixture, x->row->part, scope_cell_arg(c, "bytes", 8), e);

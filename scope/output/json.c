@@ -103,8 +103,7 @@ static json_t *cell_json(const struct scope_result *r, const char *name)
 	json_t *c = json_pack(
 	    "{s:s, s:s, s:o, s:s, s:o}", "name", name, "row", r->cell.row->name, "arguments",
 	    arguments_json(&r->cell), "status", scope_status_words[sound ? r->status : SCOPE_FAILED], "why",
-	    text(sound ? r->why
-	               : "a sample came to no time or to nothing: what was to be timed did not run"));
+	    text(sound ? r->why : "a sample has no time or no operations: the timed code did not run"));
 
 	if (!measured || !sound)
 		return c;
@@ -287,8 +286,7 @@ int scope_write_json(const json_t *report, FILE *to, struct gn_error *e)
 	                put_list(report, "benchmarks", samples, to) || fputs("\n}\n", to) == EOF ||
 	                fflush(to);
 
-	return bad ? gn_error_set(
-	                 e, -GN_EIO,
-	                 "the report cannot be written as JSON; see where it goes and its free space")
+	return bad ? gn_error_set(e, -GN_EIO,
+	                          "the report cannot be written as JSON; check the folder and its free space")
 	           : 0;
 }

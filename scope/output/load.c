@@ -13,10 +13,14 @@ int scope_report_load(const char *path, json_t **report, struct gn_error *e)
 
 	*report = NULL;
 	if (!from)
-		return gn_error_set(e, -GN_ENOENT, "%s: cannot be read: %s; give the JSON of grapnel scope",
+		return gn_error_set(e, -GN_ENOENT,
+		                    "%s: cannot be read: %s; give a report that grapnel scope --json wrote",
 		                    path, strerror(errno));
 	*report = json_loadf(from, JSON_REJECT_DUPLICATES, &wrong);
 	if (!in)
 		fclose(from);
-	return *report ? 0 : gn_error_set(e, -GN_EINVAL, "%s:%d: no JSON: %s", path, wrong.line, wrong.text);
+	return *report ? 0
+	               : gn_error_set(e, -GN_EINVAL,
+	                              "%s:%d: not JSON: %s; give a report that grapnel scope --json wrote",
+	                              path, wrong.line, wrong.text);
 }

@@ -26,8 +26,8 @@ struct place {
 static int wrong(const struct place *p, const char *member, const char *what)
 {
 	return gn_error_set(p->e, -GN_EINVAL,
-	                    "%s[%zu].%s: %s; this is no report of grapnel scope, or a damaged one", p->list,
-	                    p->k, member, what);
+	                    "%s[%zu].%s: %s; this is not a report of grapnel scope, or the report is damaged",
+	                    p->list, p->k, member, what);
 }
 
 /* A text; `otherwise` NULL: it must be there. */
@@ -51,7 +51,7 @@ static int word_of(const struct place *p, const char *member, const char *const 
 	for (*to = 0; !rc && words[*to]; ++*to)
 		if (!strcmp(words[*to], text))
 			return 0;
-	return rc ? rc : wrong(p, member, "is not one of the words of this version");
+	return rc ? rc : wrong(p, member, "is not a word that this version knows");
 }
 
 static int whole_of(const struct place *p, const char *member, uint64_t *to)
@@ -71,7 +71,7 @@ static int value_of(const struct place *p, const char *member, double scale, dou
 	*to = json_is_number(v) ? json_number_value(v) * scale : 0;
 	return *to > least_value && *to < most_value
 	           ? 0
-	           : wrong(p, member, "must be a number above zero, of what can be measured");
+	           : wrong(p, member, "must be a number above 1e-30 and below 1e30");
 }
 
 /* ---- rows and cells ---- */
@@ -105,7 +105,7 @@ static int read_args(struct place *p, struct scope_read_cell *c)
 	json_t *v;
 
 	if (!json_is_object(args) || json_object_size(args) > SCOPE_MOST_ARGS)
-		return wrong(p, "arguments", "must be an object of a few whole numbers");
+		return wrong(p, "arguments", "must be an object with only a few members");
 	json_object_foreach((json_t *)args, name, v)
 	{
 		if (!json_is_integer(v) || json_integer_value(v) < 0)
@@ -124,7 +124,7 @@ static int find_row(const struct place *p, const struct scope_read *r, const cha
 			*to = &r->row[k];
 			return 0;
 		}
-	return wrong(p, "row", "is not among the rows");
+	return wrong(p, "row", "must be the name of one of the rows");
 }
 
 /* How many samples each round has; without the member it was one round. */
@@ -145,13 +145,13 @@ static int read_rounds(const struct place *p, uint64_t samples, struct scope_rea
 		if (!json_is_integer(v) || json_integer_value(v) < 1 ||
 		    json_integer_value(v) > (json_int_t)(samples - sum))
 			return wrong(p, "rounds",
-			             "must be whole numbers above zero that come to the samples");
+			             "must be whole numbers above zero whose sum is the number of samples");
 		sum += (uint64_t)json_integer_value(v);
 		c->end[c->rounds++] = (uint32_t)sum;
 	}
-	return sum == samples
-	           ? 0
-	           : wrong(p, "rounds", "must be whole numbers above zero that come to the samples");
+	return sum == samples ? 0
+	                      : wrong(p, "rounds",
+	                              "must be whole numbers above zero whose sum is the number of samples");
 }
 
 static int read_cell(struct place *p, const struct scope_read *r, struct scope_read_cell *c)
@@ -173,7 +173,7 @@ static int read_cell(struct place *p, const struct scope_read *r, struct scope_r
 	rc = rc ? rc : whole_of(p, "operations", &c->operations);
 	rc = rc ? rc : whole_of(p, "bytes", &c->bytes);
 	if (!rc && (!samples || samples > UINT32_MAX))
-		return wrong(p, "samples", "must be one or more of what was measured");
+		return wrong(p, "samples", "must be 1 or more for a measured cell");
 	return rc ? rc : read_rounds(p, samples, c);
 }
 
@@ -250,7 +250,7 @@ static int read_samples(const json_t *list, struct scope_read *r, json_t *places
 		rc = text_of(&p, "name", NULL, &name);
 		at = rc ? NULL : json_object_get(places, name);
 		if (!rc && !at)
-			rc = wrong(&p, "name", "is not that of a cell that was measured");
+			rc = wrong(&p, "name", "must be the name of a measured cell");
 		rc = rc ? rc : read_sample(&p, &r->cell[json_integer_value(at)]);
 	}
 	return rc;
@@ -264,16 +264,14 @@ static int check_version(const json_t *report, struct gn_error *e)
 	             *version = json_object_get(context, "scope_version");
 
 	if (!json_is_integer(version))
-		return gn_error_set(
-		    e, -GN_EINVAL,
-		    "context.scope_version is missing: this is no report of grapnel scope; give a file "
-		    "that grapnel scope --json wrote");
+		return gn_error_set(e, -GN_EINVAL,
+		                    "context.scope_version is missing: this is not a report of grapnel "
+		                    "scope; give a file that grapnel scope --json wrote");
 	if (json_integer_value(version) != SCOPE_VERSION)
-		return gn_error_set(
-		    e, -GN_EINVAL,
-		    "a report of version %lld, and this reads version %d; measure again, or take the "
-		    "grapnel that wrote it",
-		    (long long)json_integer_value(version), SCOPE_VERSION);
+		return gn_error_set(e, -GN_EINVAL,
+		                    "the report has version %lld, but this program reads version %d; measure "
+		                    "again, or use the grapnel that wrote the report",
+		                    (long long)json_integer_value(version), SCOPE_VERSION);
 	if (!json_is_array(json_object_get(report, "rows")) ||
 	    !json_is_array(json_object_get(report, "cells")) ||
 	    !json_is_array(json_object_get(report, "benchmarks")))
@@ -293,7 +291,8 @@ static int check_counts(const json_t *cells, struct scope_read *r, struct gn_err
 		if (c->status != SCOPE_MEASURED)
 			continue;
 		if ((json_int_t)c->samples != json_integer_value(json_object_get(p.entry, "samples")))
-			return wrong(&p, "samples", "is not the number of its samples among the benchmarks");
+			return wrong(&p, "samples",
+			             "must be the number of samples of this cell in benchmarks");
 		if (scope_statistics_of_rounds(c->value, c->end, c->rounds, &c->s))
 			return gn_error_set(e, -GN_ENOMEM, "out of memory for the samples of a report");
 	}
@@ -317,7 +316,7 @@ static int fill(const json_t *report, struct scope_read *r, json_t *places, stru
 		if (rc || r->cell[r->cells].status != SCOPE_MEASURED)
 			continue;
 		if (json_object_get(places, r->cell[r->cells].name))
-			rc = wrong(&p, "name", "was measured twice");
+			rc = wrong(&p, "name", "occurs twice");
 		else if (json_object_set_new(places, r->cell[r->cells].name,
 		                             json_integer((json_int_t)r->cells)))
 			rc = gn_error_set(e, -GN_ENOMEM, "out of memory for a report");
@@ -379,7 +378,7 @@ int scope_write_read(const json_t *report, FILE *to, bool (*put)(FILE *to, const
 	if (put(to, r))
 		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for %s of a report", what);
 	else if (fflush(to) || ferror(to))
-		rc = gn_error_set(e, -GN_EIO, "%s cannot be written; see where it goes and its free space",
+		rc = gn_error_set(e, -GN_EIO, "%s cannot be written; check the folder and its free space",
 		                  what);
 	scope_read_free(r);
 	return rc;

@@ -57,9 +57,9 @@ sed 's/"scope_version": 1/"scope_version": 9/' a.json >new.json
 says 2 'version 9' scope compare a.json new.json
 says 2 'none.json: cannot be read' scope compare a.json none.json
 echo '{"context": {}, "benchmarks": []}' >foreign.json
-says 2 'no report of grapnel scope' scope compare foreign.json a.json
+says 2 'not a report of grapnel scope' scope compare foreign.json a.json
 head -c 4000 a.json >cut.json
-says 2 'cut.json:[0-9]+: no JSON' scope compare a.json cut.json
+says 2 'cut.json:[0-9]+: not JSON' scope compare a.json cut.json
 says 2 'two reports are needed' scope compare a.json
 says 2 'give a number of percent from 0' scope compare --threshold x a.json a.json
 

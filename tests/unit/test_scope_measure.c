@@ -268,7 +268,7 @@ static void test_failures(void **state)
 	             {MISSING, SCOPE_SKIPPED, "there is none"},
 	             {NO_SAMPLE, SCOPE_FAILED, "the link went down"},
 	             {WRONG, SCOPE_FAILED, "3 words are wrong"},
-	             {EMPTY, SCOPE_FAILED, "a sample says that it did"}};
+	             {EMPTY, SCOPE_FAILED, "a sample is not plausible"}};
 
 	(void)state;
 	for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -403,7 +403,8 @@ static void test_hang(void **state)
 	rows[3] = row_of(MISSING);
 	run(&m, 0, NULL, NULL, &report);
 	assert_int_equal(report.result[2].status, SCOPE_FAILED);
-	assert_non_null(strstr(report.result[2].why, "not over after 3 s"));
+	assert_non_null(
+	    strstr(report.result[2].why, "the cell was stopped because it had not ended after 3 s"));
 	assert_int_equal(report.result[3].status, SCOPE_SKIPPED);
 	assert_non_null(strstr(report.result[3].why, "did not end"));
 	assert_int_equal(report.result[4].status, SCOPE_MEASURED);

@@ -374,7 +374,7 @@ static void test_refused(void **state)
 	json_decref(report);
 	report = scope_report_json(&s.report);
 	s.report.results = all;
-	expect_refused("context", NULL, "no report of grapnel scope");
+	expect_refused("context", NULL, "not a report of grapnel scope");
 	expect_refused("context.scope_version", NULL, "scope_version");
 	expect_refused("context.scope_version", json_integer(2), "version 2");
 	expect_refused("benchmarks", json_object(), "arrays");

@@ -128,7 +128,7 @@ static void test_filter(void **state)
 	scope_plan_free(p);
 	memset(&m, 0, sizeof m);
 	assert_int_equal(scope_plan_make(&m, "bytes:(", &p, &e), -GN_EINVAL);
-	assert_non_null(strstr(e.text, "bytes:(: not a POSIX extended regular expression"));
+	assert_non_null(strstr(e.text, "bytes:(: this is not a POSIX extended regular expression"));
 	assert_null(p);
 }
 
