@@ -48,8 +48,8 @@ static int set(struct sim_config *c, const struct sim_key *key, const char *text
 
 	if (key->words ? !parse_word(key->words, text, &value) : !parse_number(key, text, &value)) {
 		if (key->words)
-			return gn_error_set(error, -GN_EINVAL, "%s = %s: must be one of: %s", key->name, text,
-			                    key->words);
+			return gn_error_set(error, -GN_EINVAL, "%s = %s: the value must be one of: %s",
+			                    key->name, text, key->words);
 		return gn_error_set(error, -GN_EINVAL,
 		                    "%s = %s: must be from %" PRIu64 " to %" PRIu64 " (%s)", key->name, text,
 		                    key->least, key->most, key->what);
@@ -110,13 +110,13 @@ int sim_config_set(struct sim_config *c, const char *assignment, struct gn_error
 
 	if ((size_t)snprintf(text, sizeof text, "%s", assignment) >= sizeof text ||
 	    !(equals = strchr(text, '=')))
-		return gn_error_set(error, -GN_EINVAL, "\"%.80s\": is not of the form key = value",
-		                    assignment);
+		return gn_error_set(error, -GN_EINVAL, "\"%.80s\": write it as key = value", assignment);
 	*equals = 0;
 	name = trim(text);
 	key = find(name);
 	if (!key)
-		return gn_error_set(error, -GN_ENOENT, "%s: no such key; is %s meant?", name, nearest(name));
+		return gn_error_set(error, -GN_ENOENT, "%s: unknown key; did you mean %s?", name,
+		                    nearest(name));
 	return set(c, key, trim(equals + 1), error);
 }
 
@@ -146,7 +146,7 @@ static int not_there(const char *path, struct gn_error *error)
 	for (uint32_t k = 0; (s = sim_shipped_at(k)) && used < sizeof names; k++)
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "", s->name);
 	return gn_error_set(error, -GN_ENOENT,
-	                    "%s: cannot be opened; those that come with the program are %s", path, names);
+	                    "%s: the file cannot be opened; the built-in configurations are %s", path, names);
 }
 
 int sim_config_read(struct sim_config *c, const char *path, struct gn_error *error)
@@ -166,7 +166,7 @@ int sim_config_read(struct sim_config *c, const char *path, struct gn_error *err
 			gn_error_set(error, r, "%s:%u: %s", path, number, why.text);
 	}
 	if (!r && ferror(f))
-		r = gn_error_set(error, -GN_EIO, "%s: cannot be read", path);
+		r = gn_error_set(error, -GN_EIO, "%s: the file cannot be read", path);
 	fclose(f);
 	return r;
 }
@@ -199,7 +199,7 @@ int sim_config_optimize(struct sim_config *c, const char *preset, struct gn_erro
 		return 0;
 	}
 	return gn_error_set(error, -GN_ENOENT,
-	                    "%s: no such preset; there are none, bypass, fine, coalesce, cache, dualopt",
+	                    "%s: unknown preset; give none, bypass, fine, coalesce, cache or dualopt",
 	                    preset);
 }
 
@@ -285,13 +285,13 @@ static int check_dualopt(const struct sim_config *c, struct gn_error *error)
 	if (c->fine && !c->bypass)
 		return gn_error_set(
 		    error, -GN_EINVAL,
-		    "dualopt.fine = yes: needs dualopt.bypass = yes, as L1 holds whole lines");
+		    "dualopt.fine = yes: needs dualopt.bypass = yes, because L1 holds whole lines");
 	if (c->coalesce && !c->fine)
 		return gn_error_set(error, -GN_EINVAL, "dualopt.coalesce = yes: needs dualopt.fine = yes");
 	if (c->bypass && c->remote_cache && !c->decide)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "dualopt.bypass and dualopt.cache = yes: only one is used at a time; "
-		                    "dualopt.decide = yes chooses");
+		                    "dualopt.bypass = yes and dualopt.cache = yes: only one of them can be "
+		                    "used at a time; set dualopt.decide = yes, which chooses one");
 	if (c->net_header_bytes + c->granularity + c->codec_id > c->codec_packet)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "codec.packet_bytes = %" PRIu64

@@ -141,7 +141,7 @@ static void place(struct sim_domain *m, struct sim_event *e)
 	if (group)
 		begin(m, g, cu, group);
 	else
-		m->stop = gn_error_set(&m->why, -GN_ENOMEM, "no memory for work-group %u of %s", number,
+		m->stop = gn_error_set(&m->why, -GN_ENOMEM, "out of memory for work-group %u of %s", number,
 		                       m->machine->launch->name);
 }
 

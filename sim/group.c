@@ -301,8 +301,8 @@ static int failed(const struct sim_wave *w, struct gn_error *error)
 	const struct sim_group *g = w->group;
 
 	return gn_error_set(error, -GN_EINVAL,
-	                    "kernel %s, work-group (%u, %u), wavefront %u, lane %u: element %u of a buffer "
-	                    "of %llu; correct the kernel",
+	                    "kernel %s, work-group (%u, %u), wavefront %u, lane %u: element %u is outside a "
+	                    "buffer of %llu elements; correct the kernel",
 	                    g->launch->name, g->at[0], g->at[1], w->number, w->fault.lane, w->fault.index,
 	                    (unsigned long long)w->fault.elements);
 }

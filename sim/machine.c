@@ -150,17 +150,17 @@ int sim_machine_create(struct sim_machine **machine, const struct sim_config *co
 		return gn_error_set(error, -GN_EINVAL, "gpus = %" PRIu64 ": the memory was made for %u",
 		                    config->gpus, sim_memory_gpus(memory));
 	if (!threads)
-		return gn_error_set(error, -GN_EINVAL, "0 threads: at least one runs the machine");
+		return gn_error_set(error, -GN_EINVAL, "0 threads cannot run the machine; give at least 1");
 	m = (struct sim_machine *)calloc(1, sizeof *m);
 	if (!m)
-		return gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
+		return gn_error_set(error, -GN_ENOMEM, "out of memory for a machine");
 	m->config = *config;
 	m->memory = memory;
 	r = init(m, threads);
 	if (r) {
 		sim_machine_destroy(m);
-		return gn_error_set(error, r, "no memory, or no threads, for a machine of %" PRIu64 " GPUs",
-		                    config->gpus);
+		return gn_error_set(
+		    error, r, "not enough memory or threads for a machine of %" PRIu64 " GPUs", config->gpus);
 	}
 	*machine = m;
 	return 0;
@@ -304,7 +304,8 @@ int sim_machine_launch(struct sim_machine *m, const struct sim_launch *launch, s
 	if (r)
 		return r;
 	if (sim_migrate_begin(m))
-		return gn_error_set(error, -GN_ENOMEM, "%s: no memory to watch its pages", launch->name);
+		return gn_error_set(error, -GN_ENOMEM, "%s: out of memory to watch the pages of the kernel",
+		                    launch->name);
 	begin_launch(m, launch);
 	r = run_launch(m, &why);
 	if (r)

@@ -104,8 +104,9 @@ static int rec_pin(struct simt_machine *machine, void *memory, size_t bytes, voi
                    struct gn_error *error)
 {
 	*device = memory;
-	return add_area(recorder_of(machine), memory, bytes) ? gn_error_set(error, -GN_ENOMEM, "no memory")
-	                                                     : 0;
+	return add_area(recorder_of(machine), memory, bytes)
+	           ? gn_error_set(error, -GN_ENOMEM, "out of memory")
+	           : 0;
 }
 
 static void rec_unpin(struct simt_machine *machine, void *memory, size_t bytes)
@@ -146,13 +147,14 @@ static int begin(struct recorder *r, struct simt_grid grid)
 {
 	r->warps = (grid.block_threads + SIM_STREAM_LANES - 1) / SIM_STREAM_LANES;
 	if (r->warps > SIM_STREAM_MOST_WARPS || grid.blocks > SIM_STREAM_MOST_BLOCKS)
-		return gn_error_set(
-		    &r->failure, -GN_EFBIG,
-		    "a grid of %u blocks of %u threads: the sim machine runs at most %d of %d", grid.blocks,
-		    grid.block_threads, SIM_STREAM_MOST_BLOCKS, SIM_STREAM_MOST_WARPS * SIM_STREAM_LANES);
+		return gn_error_set(&r->failure, -GN_EFBIG,
+		                    "a grid of %u blocks of %u threads is too large; the machine sim runs at "
+		                    "most %d blocks of %d threads",
+		                    grid.blocks, grid.block_threads, SIM_STREAM_MOST_BLOCKS,
+		                    SIM_STREAM_MOST_WARPS * SIM_STREAM_LANES);
 	r->warp = (struct sim_lanes *)calloc((size_t)grid.blocks * r->warps, sizeof *r->warp);
 	if (!r->warp)
-		return gn_error_set(&r->failure, -GN_ENOMEM, "no memory for %u blocks", grid.blocks);
+		return gn_error_set(&r->failure, -GN_ENOMEM, "out of memory for %u blocks", grid.blocks);
 	for (uint64_t k = 0; k < (uint64_t)grid.blocks * r->warps; k++) {
 		sim_lanes_begin(&r->warp[k],
 		                grid.block_threads - (uint32_t)(k % r->warps) * SIM_STREAM_LANES);
@@ -170,7 +172,7 @@ static int write_launch(struct recorder *r, struct simt_grid grid)
 	int rc = 0;
 
 	if (!codes)
-		return gn_error_set(&r->failure, -GN_ENOMEM, "no memory for %u blocks", grid.blocks);
+		return gn_error_set(&r->failure, -GN_ENOMEM, "out of memory for %u blocks", grid.blocks);
 	for (uint64_t k = 0; k < count; k++) {
 		codes[k] = r->warp[k].code;
 		seen |= codes[k].used > 1 || codes[k].failed;
@@ -271,7 +273,7 @@ static int no_stream(struct simt_stream **stream, struct simt_machine *machine, 
 {
 	(void)stream;
 	(void)machine;
-	return gn_error_set(error, -GN_ENOTSUP, "the sim machine has no streams but its own");
+	return gn_error_set(error, -GN_ENOTSUP, "the machine sim has no streams besides its own");
 }
 
 static int no_adoption(struct simt_stream **stream, struct simt_machine *machine, void *foreign,
@@ -334,7 +336,7 @@ int sim_record_open(struct simt_machine **machine, FILE *to, uint64_t seed, stru
 {
 	struct recorder *r = (struct recorder *)calloc(1, sizeof *r);
 	struct simt__check *turns = simt__random_new(seed);
-	int rc = r && turns ? 0 : gn_error_set(error, -GN_ENOMEM, "no memory for a machine");
+	int rc = r && turns ? 0 : gn_error_set(error, -GN_ENOMEM, "out of memory for a machine");
 
 	if (!rc)
 		rc = sim_stream_begin(&r->writer, to, error);

@@ -180,8 +180,8 @@ static uint64_t warps_of(const struct sim_stream *s)
 
 static int damaged(const char *name, size_t at, struct gn_error *error)
 {
-	return gn_error_set(error, -GN_EBADMSG, "%s: damaged, or cut off, at byte %zu; record it again", name,
-	                    at);
+	return gn_error_set(error, -GN_EBADMSG,
+	                    "%s: the file is damaged, or cut off, at byte %zu; record it again", name, at);
 }
 
 static int look_through(struct sim_stream *s, const char *name, struct gn_error *error)
@@ -189,10 +189,10 @@ static int look_through(struct sim_stream *s, const char *name, struct gn_error 
 	uint64_t launches = 0;
 
 	if (s->size < MAGIC || memcmp(s->bytes, "grapnel stream 1", MAGIC))
-		return gn_error_set(
-		    error, -GN_EBADMSG,
-		    "%s: not a recorded stream; 'grapnel sim run grapnel-bfs --record FILE' writes one",
-		    name);
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "%s: this is not a recorded stream; 'grapnel sim run grapnel-bfs "
+		                    "--record FILE' writes one",
+		                    name);
 	s->at = MAGIC;
 	for (;; launches++) {
 		const size_t begin = s->at;
@@ -212,7 +212,7 @@ static int look_through(struct sim_stream *s, const char *name, struct gn_error 
 	}
 	s->at = MAGIC;
 	s->begin = (uint64_t *)malloc((s->warps + 1) * sizeof *s->begin);
-	return s->begin ? 0 : gn_error_set(error, -GN_ENOMEM, "%s: no memory", name);
+	return s->begin ? 0 : gn_error_set(error, -GN_ENOMEM, "%s: out of memory", name);
 }
 
 int sim_stream_open(struct sim_stream **stream, int fd, const char *name, struct gn_error *error)
@@ -223,15 +223,17 @@ int sim_stream_open(struct sim_stream **stream, int fd, const char *name, struct
 	int rc;
 
 	if (!s)
-		return gn_error_set(error, -GN_ENOMEM, "%s: no memory", name);
+		return gn_error_set(error, -GN_ENOMEM, "%s: out of memory", name);
 	if (fstat(fd, &facts) || !facts.st_size) {
 		free(s);
-		return gn_error_set(error, -GN_EBADMSG, "%s: empty, or not a file", name);
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "%s: the file is empty, or is not a regular file; give a recorded stream",
+		                    name);
 	}
 	bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED) {
 		free(s);
-		return gn_error_set(error, -GN_EIO, "%s: cannot be read: %s", name, strerror(errno));
+		return gn_error_set(error, -GN_EIO, "%s: the file cannot be read: %s", name, strerror(errno));
 	}
 	s->bytes = (const uint8_t *)bytes;
 	s->size = (size_t)facts.st_size;

@@ -125,7 +125,8 @@ int sim_stream_put_launch(struct sim_stream_writer *w, const struct sim_stream_h
 		const uint64_t used = codes[k].used;
 
 		if (codes[k].failed)
-			return gn_error_set(error, -GN_ENOMEM, "no memory for the stream of %s", head->name);
+			return gn_error_set(error, -GN_ENOMEM, "out of memory for the stream of %s",
+			                    head->name);
 		rc = put_words(w, &used, sizeof used, error);
 		all += used;
 	}

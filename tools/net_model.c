@@ -192,7 +192,7 @@ int tool_net_model(int argc, char **argv)
 	q.model.columns = q.columns ? q.columns : net_model_of(q.model.nodes, 0).columns;
 	rc = net_model_run(&q.model, &q.result);
 	if (rc)
-		gn_error_set(&e, rc, "%u nodes in %u columns, %u of them simulated: %s", q.model.nodes,
+		gn_error_set(&e, rc, "%u nodes, %u columns, %u simulated nodes: %s", q.model.nodes,
 		             q.model.columns, q.model.simulated,
 		             rc == -GN_EINVAL
 		                 ? "give at most as many columns and as many simulated nodes as nodes"

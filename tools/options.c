@@ -37,8 +37,8 @@ uint64_t tool_size(const struct argp_state *state, const char *option, const cha
 	uint64_t bytes = 0;
 
 	if (gn_size_parse(text, &bytes) || bytes < least)
-		argp_error(state, "%s %s: give a size of %llu bytes or more, for example 4096, 64K or 8G",
-		           option, text, (unsigned long long)least);
+		argp_error(state, "%s %s: give a size of at least %llu byte%s, for example 4096, 64K or 8G",
+		           option, text, (unsigned long long)least, least == 1 ? "" : "s");
 	return bytes;
 }
 

@@ -203,7 +203,7 @@ int gn_base_tile(const struct gn_base_tiling *t, double *seconds, struct gn_erro
 
 	if (!t->kernel->cuda || t->kernel->argument_bytes > most_argument_bytes ||
 	    t->streams > GN_BASE_STREAMS)
-		return gn_error_set(error, -GN_EINVAL, "tiles: kernel %s cannot be run in them",
+		return gn_error_set(error, -GN_EINVAL, "tiles: kernel %s cannot run in tiles",
 		                    t->kernel->name);
 	give_buffers(t, slots);
 	for (; made < t->streams && rc == cudaSuccess; made++)
@@ -230,7 +230,7 @@ int gn_base_managed_alloc(void **memory, uint64_t bytes, struct gn_error *error)
 	if (rc == cudaSuccess && bytes > free_bytes / 2)
 		return gn_error_set(
 		    error, -GN_ENOMEM,
-		    "managed memory: %llu bytes are more than half of what the device has free",
+		    "managed memory: %llu bytes are more than half of the free memory of the GPU",
 		    (unsigned long long)bytes);
 	return failed(error, rc != cudaSuccess ? rc : cudaMallocManaged(memory, bytes), "managed memory");
 }

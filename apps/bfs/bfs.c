@@ -153,13 +153,13 @@ static int trouble(struct search *s, struct gn_bfs_graph *graph, struct gn_error
 	if (s->shared.fault == GN_BFS_BAD_OFFSETS)
 		return gn_error_set(error, -GN_EBADMSG,
 		                    "bfs: the offsets of vertex %u decrease or reach past the edges; the "
-		                    "graph is damaged, make it again",
+		                    "graph is damaged, convert or generate it again",
 		                    s->shared.fault_vertex);
 	if (s->shared.fault == GN_BFS_BAD_NEIGHBOUR)
-		return gn_error_set(
-		    error, -GN_EBADMSG,
-		    "bfs: a neighbour %u is not below the %llu vertices; the graph is damaged, make it again",
-		    s->shared.fault_vertex, (unsigned long long)graph->vertices);
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "bfs: neighbour %u is not below the number of vertices, %llu; the graph "
+		                    "is damaged, convert or generate it again",
+		                    s->shared.fault_vertex, (unsigned long long)graph->vertices);
 	return 0;
 }
 
@@ -193,7 +193,7 @@ int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t so
 	memset(result, 0, sizeof *result);
 	if (source >= graph->vertices)
 		return gn_error_set(error, -GN_ERANGE,
-		                    "bfs: source %llu is not a vertex; they go from 0 to %lld",
+		                    "bfs: source %llu is not a vertex; vertices are 0 to %lld",
 		                    (unsigned long long)source, (long long)graph->vertices - 1);
 	s.machine = machine;
 	s.graph = graph;
@@ -206,7 +206,7 @@ int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t so
 	s.args.edges = graph->edges;
 	rc = allocate(&s);
 	if (rc)
-		gn_error_set(error, rc, "bfs: no memory on the machine for %llu vertices",
+		gn_error_set(error, rc, "bfs: out of memory on the machine for %llu vertices",
 		             (unsigned long long)graph->vertices);
 	if (!rc)
 		rc = machine_failed(&s, start(&s, source, depth), error);

@@ -166,7 +166,7 @@ static int allocate_edges(struct gn_graph *g, uint64_t edges, uint32_t weight, s
 		g->weights = (uint32_t *)malloc(edges * sizeof *g->weights);
 	if (g->neighbours && (!weight || g->weights))
 		return 0;
-	return gn_error_set(e, -GN_ENOMEM, "no memory for %llu edges; free some, or raise ulimit -v",
+	return gn_error_set(e, -GN_ENOMEM, "out of memory for %llu edges; free memory, or raise ulimit -v",
 	                    (unsigned long long)edges);
 }
 
@@ -176,7 +176,7 @@ static int check_size(const struct gn_build *b, struct gn_error *e)
 	uint64_t each = (b->mirror == GN_MIRROR_NONE ? 1 : 2) * (b->weight ? 8 : 4);
 
 	if (b->source.edges > GN_GRAPH_MAX_EDGES / 2)
-		return gn_error_set(e, -GN_EFBIG, "%llu edges are too many; the most is 2^55",
+		return gn_error_set(e, -GN_EFBIG, "%llu edges are too many; at most 2^55 are possible",
 		                    (unsigned long long)b->source.edges);
 	return gn_graph_memory_fits((b->vertices + 1) * 8 + b->source.edges * each, b->memory_limit,
 	                            "the graph", e);

@@ -25,7 +25,7 @@ int gn__edges_grow(struct gn_edges *l, struct gn_error *e)
 	}
 	if (!grown)
 		return gn_error_set(e, -GN_ENOMEM,
-		                    "no memory for a list of %llu edges; free some, or raise ulimit -v",
+		                    "out of memory for a list of %llu edges; free memory, or raise ulimit -v",
 		                    (unsigned long long)capacity);
 	l->capacity = capacity;
 	return 0;

@@ -35,35 +35,33 @@ uint32_t gn__header_crc(const unsigned char *page)
 static int check_frame(const unsigned char *page, const char *name, struct gn_error *e)
 {
 	if (memcmp(page, GN_HEADER_MAGIC_TEXT, 8))
-		return gn_error_set(e, -GN_EBADMSG,
-		                    "%s: byte 0: not a Grapnel graph file; make one with 'grapnel convert'",
-		                    name);
-	if (gn__get_u32(page, GN_HEADER_BYTE_ORDER) != GN_HEADER_BYTE_ORDER_MARK)
-		return gn_error_set(
-		    e, -GN_ENOTSUP,
-		    "%s: byte %d: written in another byte order; convert the graph on this machine", name,
-		    (int)GN_HEADER_BYTE_ORDER);
-	if (gn__get_u32(page, GN_HEADER_VERSION) != GN_GRAPH_FILE_VERSION)
-		return gn_error_set(
-		    e, -GN_ENOTSUP,
-		    "%s: byte %d: format version %u, this program reads version %d; update it or convert "
-		    "the graph again",
-		    name, (int)GN_HEADER_VERSION, gn__get_u32(page, GN_HEADER_VERSION),
-		    (int)GN_GRAPH_FILE_VERSION);
-	if (gn__get_u32(page, GN_HEADER_CRC) != gn__header_crc(page))
 		return gn_error_set(
 		    e, -GN_EBADMSG,
-		    "%s: byte %d: the header's checksum is wrong, the file is damaged; copy or convert "
-		    "it again",
-		    name, (int)GN_HEADER_CRC);
+		    "%s: byte 0: this is not a Grapnel graph file; make one with 'grapnel convert'", name);
+	if (gn__get_u32(page, GN_HEADER_BYTE_ORDER) != GN_HEADER_BYTE_ORDER_MARK)
+		return gn_error_set(e, -GN_ENOTSUP,
+		                    "%s: byte %d: the file was written in another byte order; convert the "
+		                    "graph on this machine",
+		                    name, (int)GN_HEADER_BYTE_ORDER);
+	if (gn__get_u32(page, GN_HEADER_VERSION) != GN_GRAPH_FILE_VERSION)
+		return gn_error_set(e, -GN_ENOTSUP,
+		                    "%s: byte %d: the format has version %u, but this program reads version "
+		                    "%d; update this program or convert the graph again",
+		                    name, (int)GN_HEADER_VERSION, gn__get_u32(page, GN_HEADER_VERSION),
+		                    (int)GN_GRAPH_FILE_VERSION);
+	if (gn__get_u32(page, GN_HEADER_CRC) != gn__header_crc(page))
+		return gn_error_set(e, -GN_EBADMSG,
+		                    "%s: byte %d: the checksum of the header is wrong, the file is damaged; "
+		                    "copy or convert it again",
+		                    name, (int)GN_HEADER_CRC);
 	return 0;
 }
 
 static int bad_field(const char *name, unsigned at, const char *what, uint64_t value, struct gn_error *e)
 {
 	return gn_error_set(e, -GN_EBADMSG,
-	                    "%s: byte %u: %s of %llu cannot be; copy or convert the file again", name, at,
-	                    what, (unsigned long long)value);
+	                    "%s: byte %u: %s of %llu is not possible; copy or convert the file again", name,
+	                    at, what, (unsigned long long)value);
 }
 
 static int get_counts(struct gn_graph_file *f, const unsigned char *page, const char *name,
@@ -136,10 +134,10 @@ static int read_header(struct gn_graph_file *f, int fd, const char *name, uint64
 	int err;
 
 	if (bytes < sizeof page)
-		return gn_error_set(
-		    e, -GN_EBADMSG,
-		    "%s: ends at byte %llu inside its header of 4096 bytes; copy or convert it again", name,
-		    (unsigned long long)bytes);
+		return gn_error_set(e, -GN_EBADMSG,
+		                    "%s: the file ends at byte %llu, inside its header of 4096 bytes; copy "
+		                    "or convert it again",
+		                    name, (unsigned long long)bytes);
 	err = gn__input_read(fd, name, 0, page, sizeof page, e);
 	if (!err)
 		err = check_frame(page, name, e);
@@ -150,11 +148,11 @@ static int read_header(struct gn_graph_file *f, int fd, const char *name, uint64
 	if (!err)
 		err = get_sections(f, page, name, e);
 	if (!err && bytes != f->bytes)
-		err = gn_error_set(
-		    e, -GN_EBADMSG,
-		    "%s: has %llu bytes where its header says %llu: it is %s; copy or convert it again", name,
-		    (unsigned long long)bytes, (unsigned long long)f->bytes,
-		    bytes < f->bytes ? "truncated" : "oversized");
+		err = gn_error_set(e, -GN_EBADMSG,
+		                   "%s: the file has %llu bytes, but its header says %llu: it is %s; copy or "
+		                   "convert it again",
+		                   name, (unsigned long long)bytes, (unsigned long long)f->bytes,
+		                   bytes < f->bytes ? "truncated" : "oversized");
 	return err;
 }
 
@@ -168,7 +166,7 @@ static int open_owned(struct gn_graph_file *f, int fd, const char *name, uint64_
 	f->fd = fd;
 	f->name = strdup(name);
 	if (!err && !f->name)
-		err = gn_error_set(e, -GN_ENOMEM, "%s: no memory to open it", name);
+		err = gn_error_set(e, -GN_ENOMEM, "%s: out of memory to open the file", name);
 	if (err)
 		gn_graph_file_close(f);
 	return err;
@@ -200,7 +198,7 @@ int gn_graph_file_open_fd(struct gn_graph_file *f, int fd, const char *name, str
 	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (own < 0)
 		return gn_error_set(e, gn__code_of_errno(errno),
-		                    "%s: no file descriptor left (%s); raise ulimit -n", name,
+		                    "%s: no file descriptor is left (%s); raise ulimit -n", name,
 		                    strerror(errno));
 	return open_owned(f, own, name, bytes, e);
 }

@@ -32,11 +32,10 @@ static int check_padding(struct checking *c, const struct gn_graph_section *s)
 
 	for (uint64_t i = 0; i < n && !err; i++) {
 		if (padding[i])
-			err = gn_error_set(
-			    c->e, -GN_EBADMSG,
-			    "%s: byte %llu: padding is not zero, the file is damaged; copy or convert it "
-			    "again",
-			    c->f->name, (unsigned long long)(s->at + s->bytes + i));
+			err = gn_error_set(c->e, -GN_EBADMSG,
+			                   "%s: byte %llu: the padding is not zero, the file is damaged; "
+			                   "copy or convert it again",
+			                   c->f->name, (unsigned long long)(s->at + s->bytes + i));
 	}
 	return err;
 }
@@ -151,7 +150,7 @@ int gn_graph_file_check(const struct gn_graph_file *f, const struct gn_progress 
 	if (c.part && c.offsets)
 		err = check_all(&c);
 	else
-		err = gn_error_set(e, -GN_ENOMEM, "%s: no memory to check it (8 MiB)", f->name);
+		err = gn_error_set(e, -GN_ENOMEM, "%s: out of memory to check the file (8 MiB)", f->name);
 	free(c.part);
 	free(c.offsets);
 	return err;

@@ -108,11 +108,11 @@ int gn_graph_generate(struct gn_graph *g, const struct gn_generate_options *opti
 	struct gn_build b = {0};
 
 	if (options->scale > GN_GENERATOR_MAX_SCALE)
-		return gn_error_set(e, -GN_EINVAL, "scale %u is too large; the most is %d", options->scale,
+		return gn_error_set(e, -GN_EINVAL, "scale %u is too large; give at most %d", options->scale,
 		                    (int)GN_GENERATOR_MAX_SCALE);
 	if (options->degree > (GN_GRAPH_MAX_EDGES >> (options->scale + 1)))
 		return gn_error_set(e, -GN_EFBIG,
-		                    "degree %llu at scale %u is too large; the most is 2^55 edges",
+		                    "degree %llu at scale %u is too large; at most 2^55 edges are possible",
 		                    (unsigned long long)options->degree, options->scale);
 	b.source.self = options;
 	b.source.edges = options->degree << options->scale;

@@ -19,22 +19,20 @@ int gn_graph_memory_fits(uint64_t bytes, uint64_t limit, const char *what, struc
 
 	if (bytes <= most)
 		return 0;
-	return gn_error_set(
-	    e, -GN_ENOMEM,
-	    "%s needs %.1f GiB of memory, %.1f GiB may be used; take a smaller graph or a machine "
-	    "with more memory",
-	    what, (double)bytes / 0x1p30, (double)most / 0x1p30);
+	return gn_error_set(e, -GN_ENOMEM,
+	                    "%s needs %.1f GiB of memory, but only %.1f GiB may be used; use a smaller graph "
+	                    "or a machine with more memory",
+	                    what, (double)bytes / 0x1p30, (double)most / 0x1p30);
 }
 
 static int graph_bytes(uint64_t vertices, uint64_t edges, uint32_t weight, uint64_t *bytes,
                        struct gn_error *e)
 {
 	if (vertices > GN_GRAPH_MAX_VERTICES || edges > GN_GRAPH_MAX_EDGES)
-		return gn_error_set(
-		    e, -GN_EFBIG,
-		    "a graph of %llu vertices and %llu edges is too large; the most is 2^32 - 1 "
-		    "vertices and 2^56 edges",
-		    (unsigned long long)vertices, (unsigned long long)edges);
+		return gn_error_set(e, -GN_EFBIG,
+		                    "a graph of %llu vertices and %llu edges is too large; at most 2^32 - 1 "
+		                    "vertices and 2^56 edges are possible",
+		                    (unsigned long long)vertices, (unsigned long long)edges);
 	*bytes = (vertices + 1) * 8 + edges * (weight ? 8 : 4);
 	return 0;
 }
@@ -63,7 +61,7 @@ int gn_graph_init(struct gn_graph *g, uint64_t vertices, uint64_t edges, uint32_
 		return 0;
 	gn_graph_fini(g);
 	return gn_error_set(e, -GN_ENOMEM,
-	                    "no memory for a graph of %llu bytes; free some, or raise ulimit -v",
+	                    "out of memory for a graph of %llu bytes; free memory, or raise ulimit -v",
 	                    (unsigned long long)bytes);
 }
 

@@ -39,7 +39,7 @@ static const char *open_remedy(int error)
 	case EPERM: return "ask its owner for read permission";
 	case EMFILE:
 	case ENFILE: return "raise the limit of open files (ulimit -n)";
-	default: return "check that the file system is sound";
+	default: return "check the file system";
 	}
 }
 
@@ -61,12 +61,13 @@ int gn__input_size(int fd, const char *name, uint64_t *bytes, struct gn_error *e
 
 	if (fstat(fd, &st))
 		return gn_error_set(e, gn__code_of_errno(errno),
-		                    "%s: cannot be examined (%s); check the file system", name,
+		                    "%s: the file cannot be examined (%s); check the file system", name,
 		                    strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return gn_error_set(e, -GN_EINVAL,
-		                    "%s: is %s; a graph is read from a regular file, copy it into one", name,
-		                    kind_of(st.st_mode));
+		return gn_error_set(
+		    e, -GN_EINVAL,
+		    "%s: the path is %s; a graph is read from a regular file, copy its data into one", name,
+		    kind_of(st.st_mode));
 	*bytes = (uint64_t)st.st_size;
 	return 0;
 }
@@ -78,8 +79,8 @@ int gn__input_open(const char *path, int *fd, uint64_t *bytes, struct gn_error *
 	/* without O_NONBLOCK, opening a FIFO would wait for a writer that may never come */
 	*fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (*fd < 0)
-		return gn_error_set(e, gn__code_of_errno(errno), "%s: cannot be opened (%s); %s", path,
-		                    strerror(errno), open_remedy(errno));
+		return gn_error_set(e, gn__code_of_errno(errno), "%s: the file cannot be opened (%s); %s",
+		                    path, strerror(errno), open_remedy(errno));
 	err = gn__input_size(*fd, path, bytes, e);
 	if (err) {
 		close(*fd);
@@ -104,8 +105,8 @@ int gn__input_read(int fd, const char *name, uint64_t at, void *into, uint64_t b
 		if (n == 0)
 			return gn_error_set(
 			    e, -GN_EBADMSG,
-			    "%s: ends at byte %llu, before its former end: it shrank while it was "
-			    "read; try again when nobody writes it",
+			    "%s: the file ends at byte %llu, before its former end: it was shortened while "
+			    "it was read; try again when no program writes it",
 			    name, (unsigned long long)at);
 		to += n;
 		at += (uint64_t)n;

@@ -16,7 +16,7 @@ static int output_failed(const struct gn_output *o, const char *doing, int error
 	const char *remedy = "check the directory and its permissions";
 
 	if (error == ENOSPC || error == EDQUOT)
-		remedy = "free some space or write elsewhere; nothing was overwritten";
+		remedy = "free some space or write to another place; nothing was overwritten";
 	else if (error == EIO)
 		remedy = "check the disk; nothing was overwritten";
 	return gn_error_set(e, gn__code_of_errno(error), "%s: %s failed (%s); %s", o->path, doing,
@@ -97,12 +97,13 @@ int gn__output_begin(struct gn_output *o, const char *path, uint64_t bytes, stru
 	o->path = resolve(path);
 	if (!o->path)
 		return gn_error_set(e, gn__code_of_errno(errno),
-		                    "%s: the link leads nowhere (%s); name a file", path, strerror(errno));
+		                    "%s: the target of the link cannot be found (%s); name a file", path,
+		                    strerror(errno));
 	if (!stat(o->path, &st) && !S_ISREG(st.st_mode)) {
 		if (S_ISCHR(st.st_mode))
 			err = open_device(o, e);
 		else
-			err = gn_error_set(e, -GN_EINVAL, "%s: is %s; name a file to write", path,
+			err = gn_error_set(e, -GN_EINVAL, "%s: the path is %s; name a file to write", path,
 			                   S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
 	} else {
 		err = open_temp(o, e);
@@ -164,7 +165,7 @@ int gn__output_end(struct gn_output *o, struct gn_error *e)
 
 	if (!o->in_place) {
 		if (fsync(o->fd))
-			err = output_failed(o, "bringing it to the disk", errno, e);
+			err = output_failed(o, "writing it to the disk", errno, e);
 		else if (give_temp_name(o) || rename(o->temp, o->path))
 			err = output_failed(o, "giving the file its name", errno, e);
 		if (err) {

@@ -37,8 +37,8 @@ int gn_graph_format_of(const char *path, enum gn_graph_format *format, struct gn
 	}
 	return gn_error_set(
 	    e, -GN_ENOTSUP,
-	    "%s: the name does not tell the format; rename it to end in .gng, .mtx, .el, .wel, .sg or .wsg "
-	    "(.mtx.gz, .el.gz and .wel.gz are read too)",
+	    "%s: the end of the name is not that of a graph format; rename the file to end in .gng, .mtx, "
+	    ".el, .wel, .sg or .wsg (.mtx.gz, .el.gz and .wel.gz are read too)",
 	    path);
 }
 

@@ -85,9 +85,8 @@ static int read_lines(struct list_reader *r, struct gn_error *e)
 		return more;
 	if (r->stated && r->count != r->edges.count)
 		return gn_error_set(e, -GN_EBADMSG,
-		                    "%s: line 1 states %llu edges, there are %llu; the file is cut or the "
-		                    "line is wrong, copy "
-		                    "or correct it",
+		                    "%s: line 1 states %llu edges, but the file has %llu; the file is cut or "
+		                    "the line is wrong, copy or correct it",
 		                    r->text.name, (unsigned long long)r->count,
 		                    (unsigned long long)r->edges.count);
 	return 0;
@@ -117,7 +116,7 @@ int gn__read_el(struct gn_graph *g, int fd, const char *name, bool weighted,
 	int err;
 
 	if (!r)
-		return gn_error_set(e, -GN_ENOMEM, "%s: no memory to read it", name);
+		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory to read the file", name);
 	r->edges.weighted = weighted;
 	r->edges.memory_limit = o->memory_limit;
 	err = gn__text_open(&r->text, fd, name, &o->progress, e);

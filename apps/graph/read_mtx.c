@@ -24,11 +24,10 @@ struct matrix_reader {
 
 static int unsupported(const struct matrix_reader *r, const char *what, struct gn_error *e)
 {
-	return gn_error_set(
-	    e, -GN_ENOTSUP,
-	    "%s: line 1: %s is not a graph Grapnel reads; make it a coordinate matrix of pattern, integer "
-	    "or real, general, symmetric or skew-symmetric",
-	    r->text.name, what);
+	return gn_error_set(e, -GN_ENOTSUP,
+	                    "%s: line 1: Grapnel does not read %s; use a coordinate matrix of pattern, "
+	                    "integer or real, general, symmetric or skew-symmetric",
+	                    r->text.name, what);
 }
 
 static int set_kind(struct matrix_reader *r, const char *format, const char *field, const char *symmetry,
@@ -63,9 +62,10 @@ static int next_line(struct matrix_reader *r, const char *want, char **line, str
 	int more = gn__text_line(&r->text, line, e);
 
 	if (more == 0)
-		return gn_error_set(e, -GN_EBADMSG,
-		                    "%s: ends after line %llu, before %s; the file is cut, copy it again",
-		                    r->text.name, (unsigned long long)r->text.line, want);
+		return gn_error_set(
+		    e, -GN_EBADMSG,
+		    "%s: the file ends after line %llu, before %s; the file is cut, copy it again",
+		    r->text.name, (unsigned long long)r->text.line, want);
 	return more < 0 ? more : 0;
 }
 
@@ -166,11 +166,11 @@ static int read_entries(struct matrix_reader *r, struct gn_error *e)
 	if (more < 0)
 		return more;
 	if (!sized || r->edges.count != r->entries)
-		return gn_error_set(
-		    e, -GN_EBADMSG,
-		    "%s: ends after line %llu with %llu of %llu entries; the file is cut, copy it again",
-		    r->text.name, (unsigned long long)r->text.line, (unsigned long long)r->edges.count,
-		    (unsigned long long)r->entries);
+		return gn_error_set(e, -GN_EBADMSG,
+		                    "%s: the file ends after line %llu with %llu of %llu entries; the file "
+		                    "is cut, copy it again",
+		                    r->text.name, (unsigned long long)r->text.line,
+		                    (unsigned long long)r->edges.count, (unsigned long long)r->entries);
 	return 0;
 }
 
@@ -199,7 +199,7 @@ int gn__read_mtx(struct gn_graph *g, int fd, const char *name, const struct gn_g
 	int err;
 
 	if (!r)
-		return gn_error_set(e, -GN_ENOMEM, "%s: no memory to read it", name);
+		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory to read the file", name);
 	r->edges.memory_limit = o->memory_limit;
 	err = gn__text_open(&r->text, fd, name, &o->progress, e);
 	if (!err)

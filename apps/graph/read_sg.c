@@ -27,7 +27,8 @@ static int bad_header(const struct serialized *s, unsigned at, const char *what,
                       struct gn_error *e)
 {
 	return gn_error_set(e, -GN_EBADMSG,
-	                    "%s: byte %u: %s of %llu cannot be; it is no GAP serialized graph, or damaged",
+	                    "%s: byte %u: %s of %llu is not possible; the file is not a GAP serialized "
+	                    "graph, or it is damaged",
 	                    s->name, at, what, (unsigned long long)value);
 }
 
@@ -38,11 +39,11 @@ static int check_size(const struct serialized *s, uint64_t bytes, struct gn_erro
 
 	if (bytes == whole)
 		return 0;
-	return gn_error_set(
-	    e, -GN_EBADMSG,
-	    "%s: has %llu bytes where its header asks for %llu; it is cut, damaged, or a %s file: copy or "
-	    "rename it",
-	    s->name, (unsigned long long)bytes, (unsigned long long)whole, s->weighted ? ".sg" : ".wsg");
+	return gn_error_set(e, -GN_EBADMSG,
+	                    "%s: the file has %llu bytes, but its header asks for %llu; it is cut, damaged, "
+	                    "or a %s file: copy or rename it",
+	                    s->name, (unsigned long long)bytes, (unsigned long long)whole,
+	                    s->weighted ? ".sg" : ".wsg");
 }
 
 static int read_header(struct serialized *s, uint64_t bytes, struct gn_error *e)
@@ -51,9 +52,10 @@ static int read_header(struct serialized *s, uint64_t bytes, struct gn_error *e)
 	int err;
 
 	if (bytes < sizeof header)
-		return gn_error_set(e, -GN_EBADMSG,
-		                    "%s: ends at byte %llu inside its header of 17 bytes; copy it again",
-		                    s->name, (unsigned long long)bytes);
+		return gn_error_set(
+		    e, -GN_EBADMSG,
+		    "%s: the file ends at byte %llu, inside its header of 17 bytes; copy it again", s->name,
+		    (unsigned long long)bytes);
 	err = gn__input_read(s->fd, s->name, 0, header, sizeof header, e);
 	if (err)
 		return err;
@@ -84,9 +86,8 @@ static int read_offsets(const struct serialized *s, struct gn_graph *g, struct g
 			right = false;
 		if (!right)
 			err = gn_error_set(e, -GN_EBADMSG,
-			                   "%s: byte %llu: offset %llu is %llu; offsets go from 0 up to %llu "
-			                   "edges and never "
-			                   "down: the file is damaged, copy it again",
+			                   "%s: byte %llu: offset %llu is %llu; offsets must not decrease, "
+			                   "from 0 to %llu edges: the file is damaged, copy it again",
 			                   s->name, (unsigned long long)(SG_HEADER + v * 8),
 			                   (unsigned long long)v, (unsigned long long)offset,
 			                   (unsigned long long)s->edges);
@@ -99,11 +100,11 @@ static int add_neighbour(const struct serialized *s, struct gn_graph *g, uint64_
                          struct gn_error *e)
 {
 	if (*at >= s->vertices)
-		return gn_error_set(
-		    e, -GN_EBADMSG,
-		    "%s: neighbour %llu is %lu, the graph has %llu vertices: the file is damaged, copy it "
-		    "again",
-		    s->name, (unsigned long long)i, (unsigned long)*at, (unsigned long long)s->vertices);
+		return gn_error_set(e, -GN_EBADMSG,
+		                    "%s: neighbour %llu is %lu, but the graph has %llu vertices: the file is "
+		                    "damaged, copy it again",
+		                    s->name, (unsigned long long)i, (unsigned long)*at,
+		                    (unsigned long long)s->vertices);
 	g->neighbours[i] = at[0];
 	if (s->weighted)
 		g->weights[i] = at[1];
@@ -119,7 +120,7 @@ static int read_neighbours(const struct serialized *s, struct gn_graph *g, struc
 	int err = 0;
 
 	if (!part)
-		return gn_error_set(e, -GN_ENOMEM, "%s: no memory to read it", s->name);
+		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory to read the file", s->name);
 	for (uint64_t first = 0; first < s->edges && !err; first += PART / 2) {
 		uint64_t n = gn__min_u64(s->edges - first, PART / 2);
 

@@ -29,13 +29,14 @@ int gn_bfs_reference(const struct gn_graph *g, uint64_t source, uint32_t *depth,
 	uint32_t *queue;
 
 	if (source >= g->vertices)
-		return gn_error_set(e, -GN_ERANGE,
-		                    "source %llu is not a vertex; the graph has %llu, counted from 0",
-		                    (unsigned long long)source, (unsigned long long)g->vertices);
+		return gn_error_set(
+		    e, -GN_ERANGE,
+		    "source %llu is not a vertex; the graph has %llu vertices, numbered from 0",
+		    (unsigned long long)source, (unsigned long long)g->vertices);
 	queue = (uint32_t *)malloc(g->vertices * sizeof *queue);
 	if (!queue)
 		return gn_error_set(e, -GN_ENOMEM,
-		                    "no memory for the queue of the reference search (%llu bytes)",
+		                    "out of memory for the queue of the reference search (%llu bytes)",
 		                    (unsigned long long)(g->vertices * sizeof *queue));
 	for (uint64_t v = 0; v < g->vertices; v++)
 		depth[v] = GN_DEPTH_NONE;
@@ -58,10 +59,9 @@ int gn_depths_verify(const uint32_t *got, const uint32_t *want, uint64_t vertice
 	if (!differ)
 		return 0;
 	/* as signed numbers, so that an unreachable vertex reads -1 */
-	return gn_error_set(
-	    e, -GN_EBADMSG,
-	    "vertex %llu has depth %d, the reference says %d (-1 is unreachable); %llu of %llu vertices "
-	    "differ: the search is wrong, please report it",
-	    (unsigned long long)first, (int)got[first], (int)want[first], (unsigned long long)differ,
-	    (unsigned long long)vertices);
+	return gn_error_set(e, -GN_EBADMSG,
+	                    "vertex %llu has depth %d, but the reference says %d (-1 is unreachable); %llu "
+	                    "of %llu vertices differ: the search is wrong, please report it",
+	                    (unsigned long long)first, (int)got[first], (int)want[first],
+	                    (unsigned long long)differ, (unsigned long long)vertices);
 }

@@ -60,7 +60,7 @@ int gn__offsets_check(const uint64_t *part, uint64_t first, uint64_t n, uint64_t
 		return bad_offset(f, 0, part[0], "is not 0", e);
 	for (uint64_t i = 0; i < n; i++) {
 		if (part[i] < previous)
-			return bad_offset(f, first + i, part[i], "is less than the one before it", e);
+			return bad_offset(f, first + i, part[i], "is less than the offset before it", e);
 		if (part[i] > f->edges)
 			return bad_offset(f, first + i, part[i], "is past the last edge", e);
 		previous = part[i];
@@ -76,21 +76,20 @@ int gn__neighbours_check(const uint32_t *part, uint64_t first, uint64_t n, const
 	for (uint64_t i = 0; i < n; i++) {
 		if (part[i] < f->vertices)
 			continue;
-		return gn_error_set(
-		    e, -GN_EBADMSG,
-		    "%s: byte %llu: neighbour %llu is %lu, the graph has %llu vertices; the file is "
-		    "damaged, convert the graph again",
-		    f->name, (unsigned long long)(f->neighbours.at + (first + i) * 4),
-		    (unsigned long long)(first + i), (unsigned long)part[i], (unsigned long long)f->vertices);
+		return gn_error_set(e, -GN_EBADMSG,
+		                    "%s: byte %llu: neighbour %llu is %lu, but the graph has %llu vertices; "
+		                    "the file is damaged, convert the graph again",
+		                    f->name, (unsigned long long)(f->neighbours.at + (first + i) * 4),
+		                    (unsigned long long)(first + i), (unsigned long)part[i],
+		                    (unsigned long long)f->vertices);
 	}
 	return 0;
 }
 
 int gn__unsorted(const struct gn_graph_file *f, uint64_t i, struct gn_error *e)
 {
-	return gn_error_set(
-	    e, -GN_EBADMSG,
-	    "%s: byte %llu: neighbour %llu is less than the one before it, in a file that says it is "
-	    "sorted; convert the graph again",
-	    f->name, (unsigned long long)(f->neighbours.at + i * 4), (unsigned long long)i);
+	return gn_error_set(e, -GN_EBADMSG,
+	                    "%s: byte %llu: neighbour %llu is less than the neighbour before it, but the "
+	                    "file says that neighbours are sorted; convert the graph again",
+	                    f->name, (unsigned long long)(f->neighbours.at + i * 4), (unsigned long long)i);
 }

@@ -30,8 +30,9 @@ int gn__text_open(struct gn_text *t, int fd, const char *name, const struct gn_p
 		gzbuffer(t->gz, 1 << 18);
 		return 0;
 	}
-	err = gn_error_set(e, gn__code_of_errno(errno), "%s: cannot be read as text (%s); raise ulimit -n",
-	                   name, strerror(errno));
+	err =
+	    gn_error_set(e, gn__code_of_errno(errno),
+	                 "%s: the file cannot be read as text (%s); raise ulimit -n", name, strerror(errno));
 	if (own >= 0)
 		close(own);
 	return err;
@@ -71,11 +72,11 @@ static int at_end(struct gn_text *t, struct gn_error *e)
 	if (code != Z_OK && code != Z_STREAM_END)
 		return stream_failed(t, e);
 	if (gzdirect(t->gz) && t->read_bytes < t->file_bytes)
-		return gn_error_set(
-		    e, -GN_EBADMSG,
-		    "%s: ends at byte %llu, it had %llu: it shrank while it was read; try again when nobody "
-		    "writes it",
-		    t->name, (unsigned long long)t->read_bytes, (unsigned long long)t->file_bytes);
+		return gn_error_set(e, -GN_EBADMSG,
+		                    "%s: the file ends at byte %llu, but it had %llu bytes: it was shortened "
+		                    "while it was read; try again when no program writes it",
+		                    t->name, (unsigned long long)t->read_bytes,
+		                    (unsigned long long)t->file_bytes);
 	return 0;
 }
 

@@ -38,7 +38,7 @@ static int append(struct parser *p, uint8_t base)
 		uint8_t *more = (uint8_t *)realloc(r->base, capacity);
 
 		if (!more)
-			return gn_error_set(p->error, -GN_ENOMEM, "%s: no memory for %llu bases", p->path,
+			return gn_error_set(p->error, -GN_ENOMEM, "%s: out of memory for %llu bases", p->path,
 			                    (unsigned long long)capacity);
 		r->base = more;
 		p->capacity = capacity;
@@ -148,11 +148,12 @@ static int stream_failed(struct parser *p, gzFile file)
 
 	gzerror(file, &code);
 	if (code == Z_ERRNO)
-		return gn_error_set(p->error, -GN_EIO, "%s: cannot be read (%s); give a file", p->path,
+		return gn_error_set(p->error, -GN_EIO,
+		                    "%s: the file cannot be read (%s); give a regular file", p->path,
 		                    strerror(errno));
 	if (code != Z_OK && code != Z_STREAM_END)
 		return gn_error_set(p->error, -GN_EBADMSG,
-		                    "%s: the gzip stream ends or breaks behind line %llu; the file is cut or "
+		                    "%s: the gzip stream ends or breaks after line %llu; the file is cut or "
 		                    "damaged, copy it again",
 		                    p->path, (unsigned long long)p->line);
 	return 0;
@@ -162,7 +163,8 @@ static int parse_all(struct parser *p, gzFile file)
 {
 	enum { PIECE = 1 << 18 };
 	char *text = (char *)malloc(PIECE);
-	int n, rc = text ? 0 : gn_error_set(p->error, -GN_ENOMEM, "%s: no memory to read it", p->path);
+	int n,
+	    rc = text ? 0 : gn_error_set(p->error, -GN_ENOMEM, "%s: out of memory to read the file", p->path);
 
 	while (!rc && (n = gzread(file, text, PIECE)) > 0)
 		rc = parse(p, text, n);
@@ -191,7 +193,8 @@ int mer_reads_load(struct mer_reads *r, const char *path, struct gn_error *e)
 		                    errno == ENOENT   ? -GN_ENOENT
 		                    : errno == EACCES ? -GN_EACCES
 		                                      : -GN_EIO,
-		                    "%s: cannot be opened (%s); check the name", path, strerror(errno));
+		                    "%s: the file cannot be opened (%s); check the name", path,
+		                    strerror(errno));
 	rc = parse_all(&p, file);
 	gzclose(file);
 	return rc;

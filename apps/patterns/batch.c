@@ -19,7 +19,7 @@ int gn_pattern_batch_open(struct gn_pattern_batch *b, struct simt_machine *machi
 	rows->rows = simt_alloc(machine, rows->count * rows->elements * 4, SIMT_DEVICE);
 	if (!rows->index || !rows->rows)
 		return gn_error_set(error, -GN_ENOMEM,
-		                    "patterns: no memory for batches of %llu rows of %u bytes",
+		                    "patterns: out of memory for batches of %llu rows of %u bytes",
 		                    (unsigned long long)rows->count, 4 * rows->elements);
 	return gn_gather_create(&b->gather, machine, rows->count, error);
 }

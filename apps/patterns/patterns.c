@@ -107,15 +107,17 @@ static int fill(struct gn_pattern_fixture *fixture, struct gn_error *error)
 static int check_options(const struct gn_pattern_options *o, struct gn_error *error)
 {
 	if (o->data_bytes < 16u << 20 || o->data_bytes & (o->data_bytes - 1))
-		return gn_error_set(error, -GN_EINVAL,
-		                    "patterns: data of %llu bytes; take a power of two from 16 MiB",
-		                    (unsigned long long)o->data_bytes);
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "patterns: data of %llu bytes is not possible; give a power of two, at least 16 MiB",
+		    (unsigned long long)o->data_bytes);
 	if (o->cache_bytes < 1u << 20)
-		return gn_error_set(error, -GN_EINVAL, "patterns: a cache of %llu bytes; take 1 MiB or more",
+		return gn_error_set(error, -GN_EINVAL,
+		                    "patterns: a cache of %llu bytes is too small; give 1 MiB or more",
 		                    (unsigned long long)o->cache_bytes);
 	if (o->launches < 2 || o->launches > GN_PATTERN_MOST_LAUNCHES)
-		return gn_error_set(error, -GN_EINVAL, "patterns: %u launches; take 2 to %d", o->launches,
-		                    (int)GN_PATTERN_MOST_LAUNCHES);
+		return gn_error_set(error, -GN_EINVAL, "patterns: %u launches are not possible; give 2 to %d",
+		                    o->launches, (int)GN_PATTERN_MOST_LAUNCHES);
 	return 0;
 }
 
@@ -140,7 +142,7 @@ int gn_pattern_fixture_open(struct gn_pattern_fixture *fixture, const struct gn_
 	simt_describe(fixture->machine, &fixture->info);
 	fixture->wrong = (uint64_t *)simt_alloc(fixture->machine, sizeof *fixture->wrong, SIMT_PINNED);
 	return fixture->wrong ? fill(fixture, error)
-	                      : gn_error_set(error, -GN_ENOMEM, "patterns: no pinned memory");
+	                      : gn_error_set(error, -GN_ENOMEM, "patterns: cannot allocate pinned memory");
 }
 
 void gn_pattern_fixture_close(struct gn_pattern_fixture *fixture)
@@ -201,9 +203,10 @@ static int open_way(struct gn_pattern_fixture *fixture, const struct gn_pattern 
 	way->gathers = mode == GN_PATTERN_GATHER;
 	way->batch.machine = fixture->machine;
 	if (way->gathers && !pattern->list)
-		return gn_error_set(error, -GN_EINVAL,
-		                    "pattern %s: what it reads is not known ahead, so it is no batch",
-		                    pattern->name);
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "pattern %s: its accesses are not known in advance, so it cannot run in batches",
+		    pattern->name);
 	rc = mode == GN_PATTERN_AUTO ? open_auto(fixture, way, args->words, error)
 	                             : open_fixed(fixture, way, way->gathers ? 0 : mode, args->words, error);
 	if (!rc && pattern->list && (way->gathers || way->choice))
@@ -316,8 +319,8 @@ int gn_pattern_run(struct gn_pattern_fixture *fixture, const struct gn_pattern *
 	close_way(fixture, &way);
 	if (!rc && *fixture->wrong)
 		rc = gn_error_set(error, -GN_EBADMSG,
-		                  "pattern %s: %llu words were not what was written: this is a bug; please "
-		                  "report it",
+		                  "pattern %s: %llu words differ from the words that were written; this is a "
+		                  "bug, please report it",
 		                  pattern->name, (unsigned long long)*fixture->wrong);
 	return rc;
 }

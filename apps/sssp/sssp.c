@@ -20,7 +20,7 @@ static int draw_weights(struct gn_graph *g, uint32_t most, struct gn_error *e)
 {
 	g->weights = (uint32_t *)malloc((g->edges + 1) * sizeof *g->weights);
 	if (!g->weights)
-		return gn_error_set(e, -GN_ENOMEM, "no memory for the lengths of %llu edges",
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the lengths of %llu edges",
 		                    (unsigned long long)g->edges);
 	g->weight = GN_WEIGHT_I32;
 	for (uint64_t v = 0; v < g->vertices; v++)
@@ -34,12 +34,14 @@ int sssp_weights(struct gn_graph *graph, uint32_t most, struct gn_error *e)
 	if (graph->weight == GN_WEIGHT_NONE)
 		return draw_weights(graph, most, e);
 	if (graph->weight != GN_WEIGHT_I32)
-		return gn_error_set(e, -GN_ENOTSUP,
-		                    "the weights are real numbers; give a graph with whole ones, or none");
+		return gn_error_set(
+		    e, -GN_ENOTSUP,
+		    "the weights are real numbers; give a graph with whole weights or without weights");
 	for (uint64_t k = 0; k < graph->edges; k++)
 		if ((int32_t)graph->weights[k] < 0)
 			return gn_error_set(e, -GN_EINVAL,
-			                    "the weight of edge %llu is %d; ways have no length less than 0",
+			                    "the weight of edge %llu is %d, less than 0; give a graph with "
+			                    "weights of 0 or more",
 			                    (unsigned long long)k, (int)graph->weights[k]);
 	return 0;
 }

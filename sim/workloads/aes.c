@@ -256,11 +256,13 @@ static int check(void *state, struct gn_error *error)
 	uint8_t want[BLOCK];
 
 	if (memcmp(out, example, BLOCK))
-		return gn_error_set(error, -GN_EBADMSG, "aes: the first block is not FIPS-197's example C.3");
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "aes: the first block differs from example C.3 of FIPS-197");
 	for (uint32_t b = 0; b < a->blocks; b++) {
 		reference(a, a->plain + (size_t)b * BLOCK, want);
 		if (memcmp(out + (size_t)b * BLOCK, want, BLOCK))
-			return gn_error_set(error, -GN_EBADMSG, "aes: block %u is not the reference's", b);
+			return gn_error_set(error, -GN_EBADMSG, "aes: block %u differs from the reference",
+			                    b);
 	}
 	return 0;
 }

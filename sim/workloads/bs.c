@@ -57,8 +57,10 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	if (sim_sizes_read(request->size, "bs", size, 1, error))
 		return -GN_EINVAL;
 	if ((uint32_t)size[0].value & ((uint32_t)size[0].value - 1))
-		return gn_error_set(error, -GN_EINVAL,
-		                    "--size %s: bs sorts a power of two of values; give one", request->size);
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "--size %s: the number of values of bs must be a power of two; give a power of two",
+		    request->size);
 	b = (struct bs *)sim_state(sizeof *b, "bs", error);
 	*state = b;
 	if (!b)
@@ -67,7 +69,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	b->stages = (uint32_t)__builtin_ctz(b->count);
 	b->want = (uint32_t *)sim_state(sizeof *b->want * b->count, "bs", error);
 	if (!b->want || sim_memory_alloc(memory, 4ull * b->count, SIM_DISTRIBUTED, 0, &b->array))
-		return gn_error_set(error, -GN_ENOMEM, "bs: no memory; ask for a smaller size");
+		return gn_error_set(error, -GN_ENOMEM, "bs: out of memory; give a smaller --size");
 	for (uint32_t k = 0; k < b->count; k++)
 		b->want[k] = (uint32_t)sim_random(&random);
 	memcpy(b->array.host, b->want, 4ull * b->count);

@@ -9,7 +9,8 @@
 static int too_large(struct gn_error *error, const char *workload, uint64_t vertices, uint64_t edges)
 {
 	return gn_error_set(error, -GN_EFBIG,
-	                    "%s: %llu vertices, %llu edges: too many; give a graph of at most 2^26 and 2^30",
+	                    "%s: %llu vertices and %llu edges are too many; give a graph of at most 2^26 "
+	                    "vertices and 2^30 edges",
 	                    workload, (unsigned long long)vertices, (unsigned long long)edges);
 }
 

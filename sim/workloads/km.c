@@ -133,8 +133,8 @@ static int check_point(const struct km *k, uint32_t p, struct gn_error *error)
 	return mine <= least * 1.0001f
 	           ? 0
 	           : gn_error_set(error, -GN_EBADMSG,
-	                          "km: point %u is %.9g from its cluster %u, and %.9g from another", p,
-	                          (double)mine, got, (double)least);
+	                          "km: point %u is %.9g from its cluster %u, but %.9g from another cluster",
+	                          p, (double)mine, got, (double)least);
 }
 
 static int check_iteration(const struct km *k, struct gn_error *error)

@@ -124,7 +124,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	    sim_csr_random(&p->matrix, p->rows, (uint64_t)(size[0].value * size[0].value * size[1].value), 1,
 	                   &random) ||
 	    buffers(p, memory, error))
-		return gn_error_set(error, -GN_ENOMEM, "pr: no memory; ask for a smaller size");
+		return gn_error_set(error, -GN_ENOMEM, "pr: out of memory; give a smaller --size");
 	sim_csr_copy(&p->matrix, &p->offset, &p->column, &p->value);
 	for (uint32_t k = 0; k < p->rows; k++)
 		((float *)p->rank[0].host)[k] = p->want[0][k] = 1 / (float)p->rows;

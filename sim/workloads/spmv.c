@@ -96,7 +96,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	if (sim_csr_random(&s->matrix, s->rows, (uint64_t)(size[0].value * size[0].value * size[1].value), 0,
 	                   &random) ||
 	    buffers(s, memory, error))
-		return gn_error_set(error, -GN_ENOMEM, "spmv: no memory; ask for a smaller size");
+		return gn_error_set(error, -GN_ENOMEM, "spmv: out of memory; give a smaller --size");
 	sim_csr_copy(&s->matrix, &s->offset, &s->column, &s->value);
 	sim_random_fill(&random, (float *)s->vector.host, s->rows);
 	return 0;

@@ -126,7 +126,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	for (uint32_t k = 0; k < 2; k++) {
 		s->want[k] = (float *)sim_state(4 * values, "st", error);
 		if (!s->want[k] || sim_memory_alloc(memory, 4 * values, SIM_INTERLEAVED, 0, &s->array[k]))
-			return gn_error_set(error, -GN_ENOMEM, "st: no memory; ask for a smaller size");
+			return gn_error_set(error, -GN_ENOMEM, "st: out of memory; give a smaller --size");
 	}
 	sim_random_fill(&random, s->want[0], values);
 	for (uint32_t k = 0; k < 2; k++)

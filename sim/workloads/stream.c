@@ -34,7 +34,7 @@ int sim_replay_check(void *replay, struct gn_error *error)
 {
 	return sim_stream_ended(((const struct sim_replay *)replay)->stream)
 	           ? 0
-	           : gn_error_set(error, -GN_EBADMSG, "stream: it was not run to its end");
+	           : gn_error_set(error, -GN_EBADMSG, "stream: the recorded stream was not run to its end");
 }
 
 void sim_replay_destroy(void *replay)
@@ -52,7 +52,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 
 	if (!request->input)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "stream: --input FILE is needed: what --record has written");
+		                    "stream: --input FILE is needed; give a file that --record has written");
 	r = (struct sim_replay *)sim_state(sizeof *r, "stream", error);
 	*state = r;
 	if (!r)

@@ -12,9 +12,9 @@ static int refuse(const char *text, const char *workload, const struct sim_size 
 {
 	if (s->multiple > 1)
 		return gn_error_set(error, -GN_EINVAL,
-		                    "--size %s: %s wants %s from %.15g to %.15g, a multiple of %u", text,
+		                    "--size %s: %s needs %s from %.15g to %.15g, a multiple of %u", text,
 		                    workload, s->name, s->least, s->most, s->multiple);
-	return gn_error_set(error, -GN_EINVAL, "--size %s: %s wants %s from %.15g to %.15g%s", text, workload,
+	return gn_error_set(error, -GN_EINVAL, "--size %s: %s needs %s from %.15g to %.15g%s", text, workload,
 	                    s->name, s->least, s->most, s->multiple ? ", a whole number" : "");
 }
 
@@ -51,8 +51,8 @@ int sim_sizes_read(const char *text, const char *workload, struct sim_size *size
 			return refuse(text, workload, &sizes[k], error);
 		at = skip(end);
 	}
-	return *at ? gn_error_set(error, -GN_EINVAL, "--size %s: %s has no size for what begins at '%s'",
-	                          text, workload, at)
+	return *at ? gn_error_set(error, -GN_EINVAL, "--size %s: %s takes fewer values; leave out '%s'", text,
+	                          workload, at)
 	           : 0;
 }
 
@@ -93,7 +93,7 @@ int sim_same_f32(const char *what, const float *got, const float *want, uint64_t
 
 		if (!(fabsf(got[k] - want[k]) <= 1e-4f * size)) /* also where one is no number */
 			return gn_error_set(error, -GN_EBADMSG,
-			                    "%s: element %llu is %.9g, the reference has %.9g", what,
+			                    "%s: element %llu is %.9g, but the reference has %.9g", what,
 			                    (unsigned long long)k, (double)got[k], (double)want[k]);
 	}
 	return 0;
@@ -105,7 +105,7 @@ int sim_same_u32(const char *what, const uint32_t *got, const uint32_t *want, ui
 	for (uint64_t k = 0; k < count; k++)
 		if (got[k] != want[k])
 			return gn_error_set(error, -GN_EBADMSG,
-			                    "%s: element %llu is %u, the reference has %u", what,
+			                    "%s: element %llu is %u, but the reference has %u", what,
 			                    (unsigned long long)k, got[k], want[k]);
 	return 0;
 }
@@ -115,7 +115,7 @@ void *sim_state(size_t bytes, const char *workload, struct gn_error *error)
 	void *state = calloc(1, bytes);
 
 	if (!state)
-		gn_error_set(error, -GN_ENOMEM, "%s: no memory", workload);
+		gn_error_set(error, -GN_ENOMEM, "%s: out of memory", workload);
 	return state;
 }
 
@@ -128,7 +128,7 @@ int sim_buffers(struct sim_memory *memory, const char *workload, const struct si
 
 		if (rc)
 			return gn_error_set(
-			    error, rc, "%s: no memory for a buffer of %llu bytes; ask for a smaller size",
+			    error, rc, "%s: out of memory for a buffer of %llu bytes; give a smaller --size",
 			    workload, (unsigned long long)wanted[k].bytes);
 	}
 	return 0;

@@ -202,26 +202,26 @@ refuses 2 'unknown subcommand' dance
 refuses 2 'no workload given' run
 refuses 2 'unknown workload' run dance
 refuses 2 'one workload' run mt mm
-refuses 2 'opt best: no such preset' run mt --opt best
-refuses 2 'no such key; is net.clock meant' run mt --set net.clok=2
+refuses 2 'opt best: unknown preset' run mt --opt best
+refuses 2 'unknown key; did you mean net.clock' run mt --set net.clok=2
 refuses 2 'net.clock.*must be' run mt --set net.clock=fast
 refuses 2 'gpus' run mt --gpus 17
 refuses 2 "threads 0: .*from 1 to 16" run mt --threads 0
 refuses 2 'threads' run mt --threads 17
-refuses 1 'none.conf: cannot be opened; .* dualopt.conf' run mt --config none.conf
+refuses 1 'none.conf: the file cannot be opened; .* dualopt.conf' run mt --config none.conf
 refuses 1 'a multiple of 4' run mt --size 10
 refuses 1 'the workload mt reads no file' run mt --input path.el.gz
 refuses 1 'the accesses of the workload mt cannot be recorded' run mt --record mt.stream
 refuses 1 'input FILE is needed' run stream
 refuses 1 'nowhere.stream' run stream --input nowhere.stream
 refuses 1 'not a recorded stream' run stream --input path.el.gz
-[ ! -e cut.stream ] || refuses 1 'cut.stream: damaged, or cut off' run stream --input cut.stream
+[ ! -e cut.stream ] || refuses 1 'cut.stream: the file is damaged, or cut off' run stream --input cut.stream
 refuses 1 'nowhere.el' run bfs --input nowhere.el
 printf 'gpus = 4\nspeed = 9\n' >bad.conf
 refuses 1 'bad.conf:2' run mt --config bad.conf
 refuses 2 'a name and values' sweep mt --vary opt
 refuses 1 '1 of 2 simulations failed' sweep mt --vary size=10,16 --out part
-refuses 1 'no such key' sweep mt --vary net.clok=1,2 --out part
+refuses 1 'unknown key' sweep mt --vary net.clok=1,2 --out part
 refuses 1 'no vector read goes to another GPU' explain fir --gpus 1
 refuses 2 'a workload of the paper and a size' paper --sizes dance=1
 refuses 2 'the experiments set them; --config' paper --opt none

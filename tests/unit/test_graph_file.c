@@ -256,7 +256,7 @@ static void wrong_size(void **state)
 	specimen_make(&s, false);
 	whole = s.n;
 	s.n = 0;
-	assert_refused(&s, -GN_EBADMSG, "ends at byte 0", "copy or convert it again");
+	assert_refused(&s, -GN_EBADMSG, "ends at byte 0,", "copy or convert it again");
 	s.n = 4095;
 	assert_refused(&s, -GN_EBADMSG, "ends at byte 4095", "copy or convert it again");
 	s.n = whole - 1;
@@ -280,7 +280,7 @@ static void bad_header(void **state)
 		const char *remedy;
 	} cases[] = {
 	    {0, 4, 0x12345678, -GN_EBADMSG, "byte 0", "grapnel convert"},
-	    {8, 4, 2, -GN_ENOTSUP, "version 2", "update it or convert"},
+	    {8, 4, 2, -GN_ENOTSUP, "version 2", "update this program or convert"},
 	    {12, 4, 0x04030201, -GN_ENOTSUP, "byte order", "convert the graph on this machine"},
 	    {16, 4, 512, -GN_EBADMSG, "byte 16", "again"},
 	    {20, 4, 0x80, -GN_EBADMSG, "byte 20", "again"},
@@ -324,7 +324,7 @@ static void damaged_checksums(void **state)
 	(void)state;
 	specimen_make(&s, true);
 	s.bytes[2000] ^= 1;
-	assert_refused(&s, -GN_EBADMSG, "the header's checksum", "copy or convert it again");
+	assert_refused(&s, -GN_EBADMSG, "the checksum of the header", "copy or convert it again");
 	s.bytes[2000] ^= 1;
 	s.bytes[12288 + 5] ^= 1;
 	assert_damaged(&s, "the checksum of the weights");
@@ -342,7 +342,7 @@ static void bad_content(void **state)
 	specimen_make(&s, false);
 	store64(s.bytes + 4096 + 16, 1); /* 0 2 1 4 */
 	reseal(&s);
-	assert_damaged(&s, "byte 4112: offset 2 is 1, which is less than the one before it");
+	assert_damaged(&s, "byte 4112: offset 2 is 1, which is less than the offset before it");
 	store64(s.bytes + 4096 + 16, 5);
 	reseal(&s);
 	assert_damaged(&s, "past the last edge");
@@ -357,7 +357,7 @@ static void bad_content(void **state)
 	store64(s.bytes + 4096, 0);
 	store32(s.bytes + 8192 + 8, 3);
 	reseal(&s);
-	assert_damaged(&s, "byte 8200: neighbour 2 is 3, the graph has 3 vertices");
+	assert_damaged(&s, "byte 8200: neighbour 2 is 3, but the graph has 3 vertices");
 	store32(s.bytes + 8192 + 8, 2);
 	store32(s.bytes + 8192, 2);
 	store32(s.bytes + 8192 + 4, 1);
@@ -376,7 +376,7 @@ static void dirty_padding(void **state)
 	specimen_make(&s, false);
 	s.bytes[8192 + 16] = 1;
 	assert_int_equal(open_bytes(&s, &f, &e), 0);
-	assert_error(gn_graph_file_check(&f, NULL, &e), -GN_EBADMSG, &e, "byte 8208: padding", "again");
+	assert_error(gn_graph_file_check(&f, NULL, &e), -GN_EBADMSG, &e, "byte 8208: the padding", "again");
 	gn_graph_file_close(&f);
 	specimen_remove(&s);
 }
@@ -393,8 +393,8 @@ static void shrinks_while_read(void **state)
 	assert_int_equal(gn_graph_file_open(&f, s.path, &e), 0);
 	assert_int_equal(truncate(s.path, 8192 + 4), 0);
 	assert_error(gn_graph_file_check(&f, NULL, &e), -GN_EBADMSG, &e, s.path,
-	             "it shrank while it was read; try again");
-	assert_error(gn_graph_file_load(&f, &g, 0, NULL, &e), -GN_EBADMSG, &e, s.path, "it shrank");
+	             "it was shortened while it was read; try again");
+	assert_error(gn_graph_file_load(&f, &g, 0, NULL, &e), -GN_EBADMSG, &e, s.path, "it was shortened");
 	gn_graph_file_close(&f);
 	specimen_remove(&s);
 }
@@ -423,7 +423,7 @@ static void not_a_file(void **state)
 	fifo = path_in(s.directory, "fifo.gng");
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	alarm(20); /* a test that hangs is a failure */
-	assert_error(gn_graph_file_open(&f, fifo, &e), -GN_EINVAL, &e, "a FIFO", "copy it into one");
+	assert_error(gn_graph_file_open(&f, fifo, &e), -GN_EINVAL, &e, "a FIFO", "copy its data into one");
 	assert_error(gn_graph_file_write(&g, fifo, NULL, &e), -GN_EINVAL, &e, fifo, "name a file");
 	alarm(0);
 	assert_error(gn_graph_file_open(&f, s.directory, &e), -GN_EINVAL, &e, "a directory", "regular file");

@@ -198,14 +198,14 @@ static void too_large(void **state)
 	memset(&o, 0, sizeof o);
 	o.scale = 32;
 	o.degree = 1;
-	assert_error(gn_graph_generate(&g, &o, &e), -GN_EINVAL, &e, "scale 32", "the most is 31");
+	assert_error(gn_graph_generate(&g, &o, &e), -GN_EINVAL, &e, "scale 32", "give at most 31");
 	o.scale = 31;
 	o.degree = UINT64_C(1) << 40;
-	assert_error(gn_graph_generate(&g, &o, &e), -GN_EFBIG, &e, "degree 1099511627776", "the most is");
+	assert_error(gn_graph_generate(&g, &o, &e), -GN_EFBIG, &e, "degree 1099511627776", "at most");
 	o.scale = 20;
 	o.degree = 16;
 	o.memory_limit = 1 << 20;
-	assert_error(gn_graph_generate(&g, &o, &e), -GN_ENOMEM, &e, "GiB", "take a smaller graph");
+	assert_error(gn_graph_generate(&g, &o, &e), -GN_ENOMEM, &e, "GiB", "use a smaller graph");
 }
 
 static int by_key(const void *a, const void *b)

@@ -127,7 +127,7 @@ static void el_bad(void **state)
 	    {"0 18446744073709551616\n", "line 1", "correct or remove", 0},
 	    {"0 1\n\x01\xff\n", "line 2: \"??\"", "correct or remove", 0},
 	    {"# 3,1,d\n0 3\n", "line 2", "below the number that the first line states", 0},
-	    {"# 3,2,d\n0 1\n", "states 2 edges, there are 1", "copy or correct it", 0},
+	    {"# 3,2,d\n0 1\n", "states 2 edges, but the file has 1", "copy or correct it", 0},
 	    {"# 5000000000,0,d\n", "line 1", "up to 4294967295", 0},
 	};
 
@@ -222,9 +222,9 @@ static void mtx_bad(void **state)
 	    {"", "before its first line", "copy it again", 0},
 	    {"1 1 1\n", "line 1", "%%MatrixMarket matrix", 0},
 	    {"%%MatrixMarket matrix coordinate pattern\n", "line 1", "FORMAT FIELD SYMMETRY", 0},
-	    {"%%MatrixMarket matrix array real general\n", "not 'coordinate'", "make it", -GN_ENOTSUP},
-	    {"%%MatrixMarket matrix coordinate complex general\n", "kind of number", "make it", -GN_ENOTSUP},
-	    {"%%MatrixMarket matrix coordinate real hermitian\n", "symmetry", "make it", -GN_ENOTSUP},
+	    {"%%MatrixMarket matrix array real general\n", "not 'coordinate'", "use a", -GN_ENOTSUP},
+	    {"%%MatrixMarket matrix coordinate complex general\n", "kind of number", "use a", -GN_ENOTSUP},
+	    {"%%MatrixMarket matrix coordinate real hermitian\n", "symmetry", "use a", -GN_ENOTSUP},
 	    {BANNER, "0 of 0 entries", "copy it again", 0},
 	    {BANNER "2 3 1\n", "line 2", "square", 0},
 	    {BANNER "2 2\n", "line 2", "ROWS COLUMNS ENTRIES", 0},
@@ -363,7 +363,7 @@ static void names(void **state)
 	}
 	for (unsigned k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
 		assert_error(gn_graph_format_of(wrong[k], &format, &e), -GN_ENOTSUP, &e, wrong[k],
-		             "rename it to end in");
+		             "rename the file to end in");
 }
 
 /* A gzipped list of many lines, and the same cut or damaged. */
@@ -417,7 +417,7 @@ static void text_shrinks_while_read(void **state)
 		fprintf(f, "%u %u\n", 1, 2);
 	fclose(f);
 	assert_error(gn_graph_read(&g, path, &o, &e), -GN_EBADMSG, &e, path,
-	             "it shrank while it was read; try again");
+	             "it was shortened while it was read; try again");
 	unlink(path);
 	rmdir(directory);
 	free(path);

@@ -114,7 +114,7 @@ static void verify_names_the_first(void **state)
 	got[3] = 7;
 	got[4] = 8;
 	assert_error(gn_depths_verify(got, want, 5, &e), -GN_EBADMSG, &e,
-	             "vertex 3 has depth 7, the reference says -1", "2 of 5");
+	             "vertex 3 has depth 7, but the reference says -1", "2 of 5");
 }
 
 int main(void)

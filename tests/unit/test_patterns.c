@@ -75,7 +75,7 @@ static void what_is_not_known_ahead_is_no_batch(void **state)
 	(void)state;
 	assert_int_equal(gn_pattern_run(&fixture, pattern("chase"), GN_PATTERN_GATHER, 0, &result, &error),
 	                 -GN_EINVAL);
-	assert_non_null(strstr(error.text, "not known ahead"));
+	assert_non_null(strstr(error.text, "not known in advance"));
 }
 
 /*

@@ -510,9 +510,8 @@ static void test_fault(void **state)
 
 		assert_int_equal(next(sim_group_wave(g, 1)).kind, SIM_OP_VALU);
 		assert_int_equal(sim_wave_next(sim_group_wave(g, 1), &op, &e), -GN_EINVAL);
-		assert_non_null(strstr(
-		    e.text,
-		    "kernel test, work-group (1, 0), wavefront 1, lane 41: element 999 of a buffer of 16"));
+		assert_non_null(strstr(e.text, "kernel test, work-group (1, 0), wavefront 1, lane 41: "
+		                               "element 999 is outside a buffer of 16"));
 		sim_group_end(g);
 	}
 	fixture_fini(&b);

@@ -230,15 +230,15 @@ static void refuse(const char *name, const char *size, const char *input, int co
 static void test_refused(void **state)
 {
 	(void)state;
-	refuse("fir", "64K", NULL, -GN_EINVAL, "--size 64K: fir wants values from 1");
+	refuse("fir", "64K", NULL, -GN_EINVAL, "--size 64K: fir needs values from 1");
 	refuse("fir", "", NULL, 0, "");
 	refuse("fir", "0", NULL, -GN_EINVAL, "whole number");
 	refuse("fir", "1.5", NULL, -GN_EINVAL, "whole number");
-	refuse("fir", "-1", NULL, -GN_EINVAL, "fir wants");
-	refuse("fir", "many", NULL, -GN_EINVAL, "fir wants");
-	refuse("fir", "100,2,3", NULL, -GN_EINVAL, "no size for what begins at '3'");
+	refuse("fir", "-1", NULL, -GN_EINVAL, "fir needs");
+	refuse("fir", "many", NULL, -GN_EINVAL, "fir needs");
+	refuse("fir", "100,2,3", NULL, -GN_EINVAL, "takes fewer values; leave out '3'");
 	refuse("mt", "6", NULL, -GN_EINVAL, "a multiple of 4");
-	refuse("mm", "8x6", NULL, -GN_EINVAL, "mm wants columns of A");
+	refuse("mm", "8x6", NULL, -GN_EINVAL, "mm needs columns of A");
 	refuse("bs", "24", NULL, -GN_EINVAL, "power of two");
 	refuse("spmv", "100,.9", NULL, -GN_EINVAL, "density");
 	refuse("aes", "100", NULL, -GN_EINVAL, "a multiple of 16");
