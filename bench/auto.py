@@ -67,11 +67,11 @@ def claims_of(runs, gpu):
 def main():
     p = report.parser(__doc__)
     p.add_argument("--machine", default="cpu")
-    p.add_argument("--data", help="how much data, a power of two (default 64M, on a GPU 2G)")
+    p.add_argument("--data", help="bytes of data, a power of two (default 64M, on a GPU 2G)")
     p.add_argument("--cache", help="bytes of cache (default one eighth of the data)")
     p.add_argument("--touches", help="scattered accesses of a launch (default one for each 32 words, on a GPU 1048576)")
     p.add_argument("--launches", help="launches of a run (default 12, on a GPU 32)")
-    p.add_argument("--pattern", help="only this one")
+    p.add_argument("--pattern", help="run this pattern only")
     p.set_defaults(runs=None)
     args = p.parse_args()
     gpu = args.machine.startswith("cuda")

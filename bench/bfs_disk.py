@@ -20,7 +20,7 @@ def main():
     p = report.parser(__doc__)
     p.add_argument("--scale", default="22")
     p.add_argument("--page", type=int, default=4096)
-    p.add_argument("--cache-share", type=int, default=8, help="the cache holds one part in so many of the graph")
+    p.add_argument("--cache-share", type=int, default=8, help="the cache has the size of the graph divided by this number (default 8)")
     p.add_argument("--source", default="1")
     args = p.parse_args()
     if not shutil.which("fio"):

@@ -26,7 +26,7 @@ def main():
     p.add_argument("--scale", default="25")
     p.add_argument("--degree", default="16")
     p.add_argument("--source", default="1")
-    p.add_argument("--graph", help="where the graph is kept (default in the build folder)")
+    p.add_argument("--graph", help="file of the graph (default in the build folder)")
     args = p.parse_args()
     tool = report.program(args, "tools", "grapnel")
     graph = args.graph or os.path.join(args.build, f"bench-kron{args.scale}-{args.degree}.gng")

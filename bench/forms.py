@@ -73,7 +73,7 @@ def main():
     p = report.parser(__doc__)
     p.add_argument("--processes", type=int, default=4)
     p.add_argument("--launcher", default="mpirun")
-    p.add_argument("--svg", help="draw figure 15 here; needs gnuplot")
+    p.add_argument("--svg", help="write the drawing of figure 15 to this file; needs gnuplot")
     p.set_defaults(runs=3)
     args = p.parse_args()
     launch = report.launcher(args) + [report.program(args, "tools", "grapnel")]

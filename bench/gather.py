@@ -47,7 +47,7 @@ def main():
     p = report.parser(__doc__)
     p.add_argument("--machine", default="cpu")
     p.add_argument("--table", default="auto")
-    p.add_argument("--data", help="how much data (default 64M, on a GPU 16G)")
+    p.add_argument("--data", help="bytes of data (default 64M, on a GPU 16G)")
     args = p.parse_args()
     gpu = args.machine.startswith("cuda")
     command = [report.program(args, "tools", "grapnel"), "gather", "--machine", args.machine, "--table", args.table,

@@ -72,7 +72,7 @@ def main():
     p = report.parser(__doc__)
     p.add_argument("--processes", type=int, default=4)
     p.add_argument("--launcher", default="mpirun")
-    p.add_argument("--conveyors", help="a program made of bench/rivals/convey_gups.c")
+    p.add_argument("--conveyors", help="program that was built from bench/rivals/convey_gups.c")
     args = p.parse_args()
     launch = report.launcher(args)
     rows, claims = [], []

@@ -15,7 +15,7 @@ from support import report
 def main():
     p = report.parser(__doc__)
     p.add_argument("--machine", default="cpu")
-    p.add_argument("--megabytes", help="of messages in a run (default 16, on a GPU 2000)")
+    p.add_argument("--megabytes", help="megabytes of messages in a run (default 16, on a GPU 2000)")
     args = p.parse_args()
     gpu = args.machine.startswith("cuda")
     command = [report.program(args, "bench", "bench_net_log"), f"machine={args.machine}",

@@ -132,8 +132,8 @@ def draw(path, rows):
 
 def main():
     p = report.parser(__doc__)
-    p.add_argument("--real", type=int, help="run a group of so many nodes as well")
-    p.add_argument("--svg", help="draw the predictions here; needs gnuplot")
+    p.add_argument("--real", type=int, help="run a group of this many nodes as well")
+    p.add_argument("--svg", help="write the drawing of the predictions to this file; needs gnuplot")
     args = p.parse_args()
     costs = report.run_json([report.program(args, "bench", "bench_net_sort")])["rows"]
     compared, predicted = compare(args), predict(args, costs)

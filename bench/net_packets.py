@@ -29,8 +29,8 @@ def rate(args, nodes, updates, *options):
 
 def main():
     p = report.parser(__doc__)
-    p.add_argument("--nodes", default="2,4", help="how many, a list, from 2 on (default 2,4)")
-    p.add_argument("--updates", type=int, default=1 << 24, help="of a node (default 2^24)")
+    p.add_argument("--nodes", default="2,4", help="numbers of nodes, separated by commas, each at least 2 (default 2,4)")
+    p.add_argument("--updates", type=int, default=1 << 24, help="updates by each node (default 2^24)")
     p.add_argument("--machine", default="cuda")
     p.set_defaults(runs=3)
     args = p.parse_args()

@@ -45,13 +45,13 @@ def draw(path, run):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    p.add_argument("report", help="what --json of gups, pagerank, sssp, color, kmeans, mer or net-model wrote")
-    p.add_argument("drawing", help="an SVG")
+    p.add_argument("report", help="report that --json of gups, pagerank, sssp, color, kmeans, mer or net-model wrote")
+    p.add_argument("drawing", help="SVG file to write")
     args = p.parse_args()
     with open(args.report) as source:
         run = json.load(source)
     if "net" not in run:
-        sys.exit(f"{args.report}: it says nothing of a network")
+        sys.exit(f"{args.report}: the report has no data of a network; give one that --json of gups or another command on nodes wrote")
     draw(args.drawing, run)
     return 0
 

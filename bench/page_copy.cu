@@ -358,7 +358,9 @@ int main(int argc, char **argv)
 	    properties.sharedMemPerBlockOptin < 200 * 1024)
 		return 77;
 	if (!data || data & (data - 1) || !moved || moved & (moved - 1) || moved > data)
-		return fprintf(stderr, "page_copy: give powers of two, the data first\n"), 2;
+		return fprintf(stderr, "page_copy: give MiB of data and MiB moved in one run: powers of two, "
+		                       "the second not above the first\n"),
+		       2;
 	check(cudaHostAlloc((void **)&j.host, data, cudaHostAllocMapped | cudaHostAllocPortable),
 	      "pinned memory");
 	check(cudaMalloc((void **)&j.device, moved), "device memory");

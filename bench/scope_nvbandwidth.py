@@ -61,7 +61,7 @@ def ours(args):
 
 def main():
     p = report.parser(__doc__)
-    p.add_argument("--nvbandwidth", required=True, help="the program")
+    p.add_argument("--nvbandwidth", required=True, help="path of the nvbandwidth program")
     p.set_defaults(runs=3)
     args = p.parse_args()
     runs = [(theirs(args), ours(args)) for _ in range(args.runs)]

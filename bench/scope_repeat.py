@@ -111,8 +111,8 @@ def tell(rows):
 
 def main():
     p = report.parser(__doc__)
-    p.add_argument("--filter", help="only cells whose name matches")
-    p.add_argument("--keep", help="a folder for the whole reports")
+    p.add_argument("--filter", help="measure only cells whose name matches this regular expression")
+    p.add_argument("--keep", help="folder for the whole reports")
     p.set_defaults(runs=3)
     args = p.parse_args()
     runs, references = [], [reference()]

@@ -23,7 +23,7 @@ def main():
     p.add_argument("--page", type=disk.units, default="4096")
     p.add_argument("--depth", type=int, default=32)
     p.add_argument("--seconds", type=int, default=2)
-    p.add_argument("--options", default="", help="more of the store's options, such as &queues=1")
+    p.add_argument("--options", default="", help="more options of the store, for example &queues=1")
     args = p.parse_args()
     if not shutil.which("fio"):
         print("store_file: skipped: fio is missing", file=sys.stderr)

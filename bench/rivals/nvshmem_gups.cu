@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	int tell[2], bad = 0, status, pe = 0;
 
 	if (pes < 1 || pes > 16 || pipe(tell)) {
-		fprintf(stderr, "nvshmem_gups PES WORDS UPDATES xor|inc [plain]\n");
+		fprintf(stderr, "Usage: nvshmem_gups PES WORDS UPDATES xor|inc [plain]\n");
 		return 2;
 	}
 	for (int k = 1; k < pes && !pe; k++)

@@ -16,7 +16,7 @@ def make_file(path, size):
     """Blocks that were never written are not read from the disk: write all of them. A file of another size is left alone."""
     if os.path.exists(path):
         if os.path.getsize(path) != size:
-            sys.exit(f"{path} has {os.path.getsize(path)} bytes, not {size}: say its size, or name another file")
+            sys.exit(f"{path} has {os.path.getsize(path)} bytes, not {size}; give its size, or another file")
         return
     with open(path, "wb") as out:
         for at in range(0, size, 1 << 20):

@@ -42,7 +42,7 @@ void bench_begin(int argc, char **argv, const char *names)
 	arguments = argv + (argc > 0);
 	for (int k = 1; k < argc; k++)
 		if (!is_known(argv[k], names)) {
-			fprintf(stderr, "%s: %s: expected NAME=VALUE with names of: %s\n", program, argv[k],
+			fprintf(stderr, "%s: %s: give NAME=VALUE with a name of: %s\n", program, argv[k],
 			        names);
 			exit(USAGE);
 		}
@@ -68,7 +68,7 @@ uint64_t bench_number(const char *name, uint64_t otherwise)
 		return otherwise;
 	value = strtoull(text, &end, 10);
 	if (end == text || *end) {
-		fprintf(stderr, "%s: %s=%s: a whole number is expected\n", program, name, text);
+		fprintf(stderr, "%s: %s=%s: give a whole number\n", program, name, text);
 		exit(USAGE);
 	}
 	return value;

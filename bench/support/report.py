@@ -17,10 +17,10 @@ SKIP = 77
 
 def parser(doc):
     p = argparse.ArgumentParser(description=doc.split("\n")[0])
-    p.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="folder of a build")
-    p.add_argument("--json", help="where to keep the result (default out/bench/NAME.json)")
-    p.add_argument("--runs", type=int, default=5, help="the median of so many runs counts")
-    p.add_argument("--commit", help="what was built, where this is not a git checkout")
+    p.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="folder of the build (default build/release)")
+    p.add_argument("--json", help="file for the result (default out/bench/NAME.json)")
+    p.add_argument("--runs", type=int, default=5, help="number of runs; the result is their median (default 5)")
+    p.add_argument("--commit", help="commit that was built, if this is not a git checkout")
     return p
 
 
@@ -42,7 +42,7 @@ def program(args, *path):
     """A program of the build, or an exit that says it is missing."""
     found = os.path.join(args.build, *path)
     if not os.path.exists(found):
-        print(f"{found} is missing: build it first (./run build)", file=sys.stderr)
+        print(f"{found} does not exist; build it first with ./run build", file=sys.stderr)
         sys.exit(SKIP)
     return found
 
@@ -50,7 +50,7 @@ def program(args, *path):
 def launcher(args):
     """How a program is begun in args.processes processes of MPI, or an exit that says that there is none."""
     if not shutil.which(args.launcher):
-        print(f"{args.launcher} is missing: install an MPI", file=sys.stderr)
+        print(f"{args.launcher} does not exist; install an MPI implementation", file=sys.stderr)
         sys.exit(SKIP)
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
                       OMPI_MCA_hwloc_base_binding_policy="none")

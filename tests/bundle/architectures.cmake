@@ -28,6 +28,6 @@ function(refuses code words)
   endif()
 endfunction()
 
-refuses("gn_architectures(\"sm_70 sm_75\" got)" "no GPU from sm_80 up")
+refuses("gn_architectures(\"sm_70 sm_75\" got)" "no architecture from sm_80 up")
 refuses("gn_refuse_old_architectures(90 75-real)" "75-real")
 gn_refuse_old_architectures(80 90-real 100-virtual native)
