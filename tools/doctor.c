@@ -72,11 +72,12 @@ static void judge_host(struct verdict *v, const struct doctor *d)
 
 	v->about = "store host:";
 	v->usable = true;
-	snprintf(v->why, sizeof v->why, "up to %.1f GiB; %s", (double)m->available / 0x1p30,
-	         reserved ? "reserved huge pages are there"
-	         : strcmp(m->transparent, "never")
-	             ? "transparent huge pages"
-	             : "small pages only, for speed enable transparent huge pages or reserve some");
+	snprintf(
+	    v->why, sizeof v->why, "up to %.1f GiB; %s", (double)m->available / 0x1p30,
+	    reserved ? "reserved huge pages are available"
+	    : strcmp(m->transparent, "never")
+	        ? "transparent huge pages"
+	        : "small pages only; for more speed enable transparent huge pages or reserve huge pages");
 }
 
 static void judge_file(struct verdict *v, const struct doctor *d)
@@ -84,7 +85,7 @@ static void judge_file(struct verdict *v, const struct doctor *d)
 	v->about = "store file:";
 	v->usable = true;
 	if (!d->uring.works)
-		snprintf(v->why, sizeof v->why, "slower, by threads that wait, since io_uring is %s",
+		snprintf(v->why, sizeof v->why, "slower, with threads that block, because io_uring is %s",
 		         d->uring.why);
 	else if (d->direct.works)
 		snprintf(v->why, sizeof v->why, "io_uring with O_DIRECT");
@@ -199,9 +200,9 @@ static int print_json(const struct doctor *d, const struct verdict *v)
 	int failed;
 
 	if (!root) {
-		fputs(
-		    "grapnel doctor: the report cannot be made JSON (is PATH not UTF-8?); leave out --json\n",
-		    stderr);
+		fputs("grapnel doctor: the report cannot be written as JSON, because --path may not be "
+		      "UTF-8; leave --json out\n",
+		      stderr);
 		return TOOL_FAILED;
 	}
 	failed = json_dumpf(root, stdout, JSON_INDENT(2));

@@ -52,7 +52,7 @@ void doctor_probe_cuda(struct doctor *d)
 		         "the CUDA runtime %d.%d finds no device (%s; driver %d.%d); %s", runtime / 1000,
 		         runtime % 1000 / 10, error ? cudaGetErrorString(error) : "none visible",
 		         driver / 1000, driver % 1000 / 10,
-		         d->gpu_count ? "install or load a driver as new as the runtime"
+		         d->gpu_count ? "install or load a driver that is at least as new as the runtime"
 		                      : "use --machine cpu");
 		return;
 	}

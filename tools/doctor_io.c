@@ -44,16 +44,17 @@ static void why_no_uring(struct doctor_try *t, int error)
 	if (state > 0)
 		say(t, false, "switched off by sysctl kernel.io_uring_disabled=%d; set it to 0", state);
 	else if (error == EPERM || error == EACCES)
-		say(t, false, "forbidden (%s), as container runtimes do; allow it in the seccomp profile",
+		say(t, false,
+		    "forbidden (%s), as by most container runtimes; allow io_uring in the seccomp profile",
 		    strerror(error));
 	else if (error == ENOSYS)
 		say(t, false,
 		    "not in this kernel or hidden by a container; needs Linux 5.1, built with "
 		    "CONFIG_IO_URING");
 	else if (error == ENOMEM)
-		say(t, false, "without lockable memory for a ring; raise ulimit -l");
+		say(t, false, "out of lockable memory for a ring; raise ulimit -l");
 	else
-		say(t, false, "not setting up a ring (%s); check the kernel log", strerror(error));
+		say(t, false, "unable to set up a ring (%s); check the kernel log", strerror(error));
 }
 
 static int one_nop(struct io_uring *ring)
@@ -105,10 +106,14 @@ static void why_no_direct(struct doctor_try *t, const char *path, int error)
 		say(t, false, "the file system of %.80s has no O_DIRECT; keep graphs on ext4, xfs or btrfs",
 		    path);
 	else if (error == EOPNOTSUPP || error == EISDIR)
-		say(t, false, "%.80s takes no unnamed file to try on; give --path a file", path);
+		say(t, false,
+		    "no temporary file can be made on the file system of %.80s; give a file with --path",
+		    path);
 	else
-		say(t, false, "%.80s cannot be tried (%s); give --path a place that can be written", path,
-		    strerror(error));
+		say(t, false,
+		    "O_DIRECT cannot be tried on %.80s (%s); give a folder or file that can be written with "
+		    "--path",
+		    path, strerror(error));
 }
 
 static ssize_t transfer(int fd, bool writable)

@@ -81,7 +81,7 @@ static void append_why(struct text *t, const struct gn_auto *x)
 		append(t,
 		       "The store's memory is this machine's own, and a cache of it would only be a copy.\n");
 	else if (other < 0)
-		append(t, "Nothing else can be had.\n");
+		append(t, "No other choice is possible.\n");
 	else if (x->choice != s->best)
 		append(t, "To change to %s would save less than a tenth.\n", name_of(s->best));
 	else if (x->choice == GN_AUTO_DIRECT)
