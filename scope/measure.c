@@ -56,7 +56,7 @@ static int take(struct measuring *x, struct scope_sample *s)
 	int rc;
 
 	memset(s, 0, sizeof *s);
-	rc = x->row->sample(x->state, x->operations, s, &x->error);
+	rc = x->row->functions->sample(x->state, x->operations, s, &x->error);
 	if (rc)
 		return rc;
 	x->switches = switches() - before;
@@ -308,7 +308,7 @@ static int measure_open(struct measuring *x)
 		rc = warm_up(x);
 	if (!rc)
 		rc = sample(x);
-	if (!rc && (rc = x->row->verify(x->state, &x->error)))
+	if (!rc && (rc = x->row->functions->verify(x->state, &x->error)))
 		return rc;
 	if (!rc) {
 		leave_out(x);
@@ -336,18 +336,22 @@ static void fail(struct measuring *x, int rc, bool opened)
 void scope_measure(const struct scope_cell *c, const struct scope_machine *m, uint32_t samples,
                    struct scope_result *r)
 {
+	const struct scope_functions *f = c->row->functions;
 	struct measuring x = {c->row, m, samples, r};
-	bool opened;
+	bool opened = false;
 	int rc;
 
 	memset(r, 0, sizeof *r);
 	r->cell = *c;
-	rc = c->row->open(c, m, &x.state, &x.error);
-	opened = !rc;
-	if (opened) {
-		rc = measure_open(&x);
-		c->row->close(x.state);
+	x.state = calloc(1, f->state_bytes);
+	rc = x.state ? f->open(c, m, x.state, &x.error)
+	             : gn_error_set(&x.error, -GN_ENOMEM, "out of memory for a cell");
+	if (x.state) {
+		opened = !rc;
+		rc = rc ? rc : measure_open(&x);
+		f->close(x.state);
 	}
+	free(x.state);
 	free(x.disturbed);
 	if (rc)
 		fail(&x, rc, opened);

@@ -12,11 +12,11 @@
 extern "C" {
 #endif
 /* A program has the lists that it was linked with. */
-extern const struct scope_row *const scope_host_rows[] __attribute__((weak));
-extern const struct scope_row *const scope_mpi_rows[] __attribute__((weak));
-extern const struct scope_row *const scope_cuda_rows[] __attribute__((weak));
-extern const struct scope_row *const scope_device_rows[] __attribute__((weak));
-extern const struct scope_row *const scope_grapnel_rows[] __attribute__((weak));
+extern const struct scope_row_table *const scope_host_rows[] __attribute__((weak));
+extern const struct scope_row_table *const scope_mpi_rows[] __attribute__((weak));
+extern const struct scope_row_table *const scope_cuda_rows[] __attribute__((weak));
+extern const struct scope_row_table *const scope_device_rows[] __attribute__((weak));
+extern const struct scope_row_table *const scope_grapnel_rows[] __attribute__((weak));
 #ifdef __cplusplus
 }
 #endif
@@ -162,25 +162,31 @@ int scope_plan_sizes(struct scope_plan *p, uint64_t least, uint64_t most, const 
 
 /* ---- the plan ---- */
 
-static int plan_rows(struct scope_plan *p, const struct scope_row *const *rows)
+const struct scope_row *scope_row_at(const struct scope_row_table *t, uint32_t k)
+{
+	return (const struct scope_row *)(const void *)((const char *)t->rows + k * t->row_bytes);
+}
+
+static int plan_table(struct scope_plan *p, const struct scope_row_table *t)
 {
 	int rc = 0;
 
-	for (; rows && *rows && !rc; rows++) {
-		p->row = *rows;
-		rc = p->row->plan(p->row, p->machine, p);
+	for (uint32_t k = 0; k < t->count && !rc; k++) {
+		p->row = scope_row_at(t, k);
+		rc = p->row->functions->plan(p->row, p->machine, p);
 	}
 	return rc;
 }
 
 static int plan_all(struct scope_plan *p)
 {
-	const struct scope_row *const *const lists[] = {scope_host_rows, scope_mpi_rows, scope_cuda_rows,
-	                                                scope_device_rows, scope_grapnel_rows};
+	const struct scope_row_table *const *const lists[] = {
+	    scope_host_rows, scope_mpi_rows, scope_cuda_rows, scope_device_rows, scope_grapnel_rows};
 	int rc = 0;
 
-	for (unsigned k = 0; !rc && k < sizeof lists / sizeof *lists; k++)
-		rc = plan_rows(p, lists[k]);
+	for (unsigned k = 0; k < sizeof lists / sizeof *lists; k++)
+		for (const struct scope_row_table *const *t = lists[k]; t && *t && !rc; t++)
+			rc = plan_table(p, *t);
 	return rc;
 }
 

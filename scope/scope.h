@@ -171,33 +171,21 @@ struct scope_sample {
 };
 
 /*
- * A way to move data. All functions return 0 or a negative code with a message in e; no row aborts, prints or
- * changes settings of the system.
+ * What rows do, one for all that do it in the same way. All functions return 0 or a negative code with a
+ * message in e; no row aborts, prints or changes settings of the system.
  */
-struct scope_row {
-	const char *name;      /* family/what, such as "copy/pinned-to-device": words with hyphens */
-	const char *summary;   /* one line: what is timed */
-	const char *paper;     /* the rows of Comm|Scope's Table 1 that it is, such as "10"; NULL: none */
-	const char *direction; /* "h2d", "d2h", "both", "d2d", "h2h", "d2d-both", "none" */
-	/*
-	 * The link that bounds it, such as "pcie", "nvlink", "memory", or the name of the row that is 100 %;
-	 * NULL: none is known.
-	 */
-	const char *limit;
-	/* name and unit of scope_sample.second, such as "load_bytes_per_second"; NULL: none */
-	const char *second;
-	enum scope_unit unit;
-	enum scope_timer timer;
+struct scope_functions {
+	/* of what a cell that is open keeps: zero when open is called, freed behind close */
+	size_t state_bytes;
 
 	/* plan - add this row's cells, or skip it with what is missing. Touches no device. */
 	int (*plan)(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
 
 	/*
-	 * open - memory of the cell, filled with a pattern that differs with position. @state is the row's
-	 * own. After a failure nothing is held; -GN_ENOTSUP: not to be had on this machine, the cell counts
-	 * as skipped.
+	 * open - memory of the cell, filled with a pattern that differs with position. -GN_ENOTSUP: not to be
+	 * had on this machine, the cell counts as skipped.
 	 */
-	int (*open)(const struct scope_cell *c, const struct scope_machine *m, void **state,
+	int (*open)(const struct scope_cell *c, const struct scope_machine *m, void *state,
 	            struct gn_error *e);
 
 	/*
@@ -212,22 +200,49 @@ struct scope_row {
 	 */
 	int (*verify)(void *state, struct gn_error *e);
 
-	/* close - everything that open took; also after a failed sample. */
+	/* close - everything that open took; also after an open that failed, wherever it was. */
 	void (*close)(void *state);
+};
 
+/* A way to move data. */
+struct scope_row {
+	const char *name;      /* family/what, such as "copy/pinned-to-device": words with hyphens */
+	const char *summary;   /* one line: what is timed */
+	const char *paper;     /* the rows of Comm|Scope's Table 1 that it is, such as "10"; NULL: none */
+	const char *direction; /* "h2d", "d2h", "both", "d2d", "h2h", "d2d-both", "none" */
+	/*
+	 * The link that bounds it, such as "pcie", "nvlink", "memory", or the name of the row that is 100 %;
+	 * NULL: none is known.
+	 */
+	const char *limit;
+	/* name and unit of scope_sample.second, such as "load_bytes_per_second"; NULL: none */
+	const char *second;
+	enum scope_unit unit;
+	enum scope_timer timer;
+	const struct scope_functions *functions; /* NULL: measured by somebody else */
 	enum scope_role role;
 };
 
+/* Rows of one kind: elements of so many bytes, each of which begins with a struct scope_row. */
+struct scope_row_table {
+	const void *rows;
+	size_t row_bytes;
+	uint32_t count;
+};
+
+/* scope_row_at - the k-th. */
+const struct scope_row *scope_row_at(const struct scope_row_table *t, uint32_t k);
+
 /*
- * The rows, each list ended by NULL: scope/host, messages between processes, scope/cuda (what the host
+ * The rows, tables of them ended by NULL: scope/host, messages between processes, scope/cuda (what the host
  * starts), scope/device (what a GPU's threads start), scope/grapnel. Those of MPI and of GPUs are there in
  * builds with them only.
  */
-extern const struct scope_row *const scope_host_rows[];
-extern const struct scope_row *const scope_mpi_rows[];
-extern const struct scope_row *const scope_cuda_rows[];
-extern const struct scope_row *const scope_device_rows[];
-extern const struct scope_row *const scope_grapnel_rows[];
+extern const struct scope_row_table *const scope_host_rows[];
+extern const struct scope_row_table *const scope_mpi_rows[];
+extern const struct scope_row_table *const scope_cuda_rows[];
+extern const struct scope_row_table *const scope_device_rows[];
+extern const struct scope_row_table *const scope_grapnel_rows[];
 
 /* ---- a run ---- */
 

@@ -27,20 +27,9 @@ void bench_begin(struct bench *b, const char *name, const char *limit, const cha
 
 static void describe(const struct bench *b, const struct bench_way *way, struct bench_kept *to)
 {
-	const struct scope_row row = {to->name,
-	                              to->title,
-	                              NULL,
-	                              "none",
-	                              way->unit == SCOPE_LATENCY ? NULL : to->limit,
-	                              NULL,
-	                              way->unit,
-	                              SCOPE_HOST_CLOCK,
-	                              NULL,
-	                              NULL,
-	                              NULL,
-	                              NULL,
-	                              NULL,
-	                              way->role};
+	const struct scope_row row = {
+	    to->name,  to->title,        NULL, "none",   way->unit == SCOPE_LATENCY ? NULL : to->limit, NULL,
+	    way->unit, SCOPE_HOST_CLOCK, NULL, way->role};
 
 	to->row = row;
 	snprintf(to->name, sizeof to->name, "%s/%s", b->group, way->name);

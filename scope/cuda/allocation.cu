@@ -3,8 +3,6 @@
  * allocation.cu - what getting memory costs, and giving it back (the second variable), by size and by page
  * size.
  */
-#include <stdlib.h>
-
 #include "scope/cuda/rows.h"
 #include "scope/sampling.h"
 
@@ -12,8 +10,23 @@ namespace {
 
 enum { PAGE = 4096, LARGE = 1 << 21, MOST_AT_ONCE = 64, QUICK = 16 << 20 };
 
+enum owner {
+	BY_MALLOC,         /* cudaMalloc */
+	BY_POOL,           /* cudaMallocAsync from a pool that keeps what comes back */
+	BY_RETURNING_POOL, /* the same of one that gives it back when the stream is synchronised */
+	BY_HOST_ALLOC,     /* cudaHostAlloc */
+	BY_MANAGED,        /* cudaMallocManaged */
+	BY_REGISTER,       /* cudaHostRegister of memory that is there */
+};
+
+struct allocation_row {
+	struct scope_row row; /* first */
+	enum owner owner;
+	enum scope_kind pages; /* of registered memory */
+};
+
 struct allocation {
-	const struct scope_allocation_row *row;
+	const struct allocation_row *row;
 	uint32_t gpu;
 	uint64_t bytes;
 	cudaStream_t stream;
@@ -23,17 +36,16 @@ struct allocation {
 
 bool pooled(const struct allocation *a)
 {
-	return a->row->owner == SCOPE_BY_POOL || a->row->owner == SCOPE_BY_RETURNING_POOL;
+	return a->row->owner == BY_POOL || a->row->owner == BY_RETURNING_POOL;
 }
 
 cudaError_t get(const struct allocation *a, void **at)
 {
 	switch (a->row->owner) {
-	case SCOPE_BY_MALLOC: return cudaMalloc(at, a->bytes);
-	case SCOPE_BY_HOST_ALLOC:
-		return cudaHostAlloc(at, a->bytes, cudaHostAllocPortable | cudaHostAllocMapped);
-	case SCOPE_BY_MANAGED: return cudaMallocManaged(at, a->bytes);
-	case SCOPE_BY_REGISTER:
+	case BY_MALLOC: return cudaMalloc(at, a->bytes);
+	case BY_HOST_ALLOC: return cudaHostAlloc(at, a->bytes, cudaHostAllocPortable | cudaHostAllocMapped);
+	case BY_MANAGED: return cudaMallocManaged(at, a->bytes);
+	case BY_REGISTER:
 		*at = a->mapped;
 		return cudaHostRegister(a->mapped, a->bytes,
 		                        cudaHostRegisterPortable | cudaHostRegisterMapped);
@@ -44,10 +56,10 @@ cudaError_t get(const struct allocation *a, void **at)
 cudaError_t put(const struct allocation *a, void *at)
 {
 	switch (a->row->owner) {
-	case SCOPE_BY_HOST_ALLOC: return cudaFreeHost(at);
-	case SCOPE_BY_REGISTER: return cudaHostUnregister(at);
-	case SCOPE_BY_MALLOC:
-	case SCOPE_BY_MANAGED: return cudaFree(at);
+	case BY_HOST_ALLOC: return cudaFreeHost(at);
+	case BY_REGISTER: return cudaHostUnregister(at);
+	case BY_MALLOC:
+	case BY_MANAGED: return cudaFree(at);
 	default: return cudaFreeAsync(at, a->stream);
 	}
 }
@@ -86,7 +98,7 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 int verify(void *state, struct gn_error *e)
 {
 	const struct allocation *a = (const struct allocation *)state;
-	const bool host = a->row->owner == SCOPE_BY_HOST_ALLOC || a->row->owner == SCOPE_BY_REGISTER;
+	const bool host = a->row->owner == BY_HOST_ALLOC || a->row->owner == BY_REGISTER;
 	void *at = NULL;
 	int rc = scope_cuda_check(cudaSetDevice((int)a->gpu), "GPU", e);
 
@@ -113,13 +125,12 @@ void close_allocation(void *state)
 		(void)cudaMemPoolDestroy(a->pool);
 	scope_unmap(a->mapped, a->bytes);
 	(void)cudaGetLastError();
-	free(a);
 }
 
 int open_pool(struct allocation *a, struct gn_error *e)
 {
 	struct cudaMemPoolProps p = {};
-	uint64_t keep = a->row->owner == SCOPE_BY_POOL ? UINT64_MAX : 0;
+	uint64_t keep = a->row->owner == BY_POOL ? UINT64_MAX : 0;
 	int rc;
 
 	p.allocType = cudaMemAllocationTypePinned;
@@ -132,34 +143,27 @@ int open_pool(struct allocation *a, struct gn_error *e)
 	                             "pool", e);
 }
 
-int open_allocation(const struct scope_cell *c, const struct scope_machine *m, void **state,
+int open_allocation(const struct scope_cell *c, const struct scope_machine *m, void *state,
                     struct gn_error *e)
 {
-	struct allocation *a = (struct allocation *)calloc(1, sizeof *a);
+	struct allocation *a = (struct allocation *)state;
 	int rc;
 
 	(void)m;
-	*state = NULL;
-	if (!a)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for a cell");
-	a->row = (const struct scope_allocation_row *)c->row;
+	a->row = (const struct allocation_row *)c->row;
 	a->gpu = (uint32_t)scope_cell_arg(c, "gpu", 0);
 	a->bytes = scope_cell_arg(c, "bytes", 0);
 	rc = scope_cuda_use(a->gpu, e);
 	rc = rc || !pooled(a) ? rc : open_pool(a, e);
-	if (!rc && a->row->owner == SCOPE_BY_REGISTER)
+	if (!rc && a->row->owner == BY_REGISTER)
 		rc = scope_map(a->row->pages, SCOPE_ANYWHERE, a->bytes, &a->mapped, e);
-	if (rc)
-		close_allocation(a);
-	else
-		*state = a;
 	return rc;
 }
 
 int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	const struct scope_allocation_row *r = (const struct scope_allocation_row *)row;
-	const bool large = r->owner == SCOPE_BY_REGISTER && r->pages != SCOPE_SMALL;
+	const struct allocation_row *r = (const struct allocation_row *)row;
+	const bool large = r->owner == BY_REGISTER && r->pages != SCOPE_SMALL;
 	const struct scope_arg args[] = {{"gpu", 0}, {NULL, 0}};
 	uint64_t most = scope_most_bytes(m, 1, 1, m->effort == SCOPE_QUICK ? (uint64_t)QUICK : 4ull << 30);
 
@@ -167,7 +171,7 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 
 	if (!m->gpus)
 		return scope_plan_skip(p, NULL, "%s", m->no_gpu);
-	if (r->owner == SCOPE_BY_MANAGED && !m->gpu[0].managed)
+	if (r->owner == BY_MANAGED && !m->gpu[0].managed)
 		return scope_plan_skip(p, NULL, "GPU 0 has no concurrent access to managed memory");
 	if ((missing = scope_kind_missing(m, r->pages)))
 		return scope_plan_skip(p, NULL, "%s", missing);
@@ -176,32 +180,36 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	return scope_plan_sizes(p, large ? (uint64_t)LARGE : (uint64_t)PAGE, most, args);
 }
 
-constexpr struct scope_allocation_row make(const char *name, const char *summary, enum scope_owner owner,
-                                           enum scope_kind pages = SCOPE_PAGEABLE)
+const struct scope_functions functions = {sizeof(struct allocation), plan, open_allocation, sample, verify,
+                                          close_allocation};
+
+constexpr struct allocation_row make(const char *name, const char *summary, enum owner owner,
+                                     enum scope_kind pages = SCOPE_PAGEABLE)
 {
-	return scope_allocation_row{{name, summary, NULL, "none", NULL, "give_back_seconds", SCOPE_LATENCY,
-	                             SCOPE_HOST_CLOCK, plan, open_allocation, sample, verify,
-	                             close_allocation},
-	                            owner,
-	                            pages};
+	return allocation_row{{name, summary, NULL, "none", NULL, "give_back_seconds", SCOPE_LATENCY,
+	                       SCOPE_HOST_CLOCK, &functions},
+	                      owner,
+	                      pages};
 }
+
+const struct allocation_row rows[] = {
+    make("allocate/device", "cudaMalloc; second: cudaFree", BY_MALLOC),
+    make("allocate/stream-ordered",
+         "the call of cudaMallocAsync, from a pool that keeps; second: of cudaFreeAsync", BY_POOL),
+    make("allocate/stream-ordered-returned",
+         "the same from a pool that gives memory back at a synchronisation", BY_RETURNING_POOL),
+    make("allocate/pinned", "cudaHostAlloc; second: cudaFreeHost", BY_HOST_ALLOC),
+    make("allocate/managed", "cudaMallocManaged, untouched; second: cudaFree", BY_MANAGED),
+    make("register/small-pages", "cudaHostRegister of touched 4 KiB pages; second: cudaHostUnregister",
+         BY_REGISTER, SCOPE_SMALL),
+    make("register/large-pages",
+         "cudaHostRegister of touched transparent huge pages; second: cudaHostUnregister", BY_REGISTER,
+         SCOPE_LARGE),
+    make("register/huge-pages",
+         "cudaHostRegister of touched explicit 2 MiB pages; second: cudaHostUnregister", BY_REGISTER,
+         SCOPE_HUGE),
+};
 
 } // namespace
 
-const struct scope_allocation_row scope_allocations[SCOPE_ALLOCATION_ROWS] = {
-    make("allocate/device", "cudaMalloc; second: cudaFree", SCOPE_BY_MALLOC),
-    make("allocate/stream-ordered",
-         "the call of cudaMallocAsync, from a pool that keeps; second: of cudaFreeAsync", SCOPE_BY_POOL),
-    make("allocate/stream-ordered-returned",
-         "the same from a pool that gives memory back at a synchronisation", SCOPE_BY_RETURNING_POOL),
-    make("allocate/pinned", "cudaHostAlloc; second: cudaFreeHost", SCOPE_BY_HOST_ALLOC),
-    make("allocate/managed", "cudaMallocManaged, untouched; second: cudaFree", SCOPE_BY_MANAGED),
-    make("register/small-pages", "cudaHostRegister of touched 4 KiB pages; second: cudaHostUnregister",
-         SCOPE_BY_REGISTER, SCOPE_SMALL),
-    make("register/large-pages",
-         "cudaHostRegister of touched transparent huge pages; second: cudaHostUnregister", SCOPE_BY_REGISTER,
-         SCOPE_LARGE),
-    make("register/huge-pages",
-         "cudaHostRegister of touched explicit 2 MiB pages; second: cudaHostUnregister", SCOPE_BY_REGISTER,
-         SCOPE_HUGE),
-};
+const struct scope_row_table scope_allocations = {rows, sizeof *rows, sizeof rows / sizeof *rows};

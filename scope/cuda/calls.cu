@@ -5,7 +5,6 @@
  */
 #include <grapnel/simt.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "scope/cuda/rows.h"
@@ -15,8 +14,25 @@ namespace {
 
 enum { MOST_BYTES = 4064, MOST_COPIED = 1 << 16 };
 
+enum what {
+	LAUNCH,
+	COPY,
+	EVENT,
+	SYNCHRONISE,
+	LAUNCH_WAIT,
+	GRAPH,
+	INSTANTIATE,
+	KERNELS,    /* on the device: kernels behind each other */
+	GRAPH_NODES /* on the device: a graph of kernels behind each other */
+};
+
+struct call_row {
+	struct scope_row row; /* first */
+	enum what call;
+};
+
 struct call {
-	const struct scope_call_row *row;
+	const struct call_row *row;
 	struct scope_lanes lanes;
 	uint64_t size;             /* bytes of arguments or of a copy, nodes of a graph */
 	unsigned long long *count; /* on the device: kernels that ran */
@@ -87,15 +103,15 @@ cudaError_t launch_and_wait(struct call *x)
 cudaError_t call_once(struct call *x)
 {
 	switch (x->row->call) {
-	case SCOPE_CALL_COPY:
+	case COPY:
 		return cudaMemcpyAsync(x->device.at, x->host.at, x->size, cudaMemcpyHostToDevice,
 		                       stream_of(x));
-	case SCOPE_CALL_EVENT: return cudaEventRecord(x->lanes.lane[0].begin, stream_of(x));
-	case SCOPE_CALL_SYNCHRONISE: return cudaStreamSynchronize(stream_of(x));
-	case SCOPE_CALL_LAUNCH_WAIT: return launch_and_wait(x);
-	case SCOPE_CALL_INSTANTIATE: return instantiate(x);
-	case SCOPE_CALL_GRAPH:
-	case SCOPE_CALL_GRAPH_NODES: return run_graph(x);
+	case EVENT: return cudaEventRecord(x->lanes.lane[0].begin, stream_of(x));
+	case SYNCHRONISE: return cudaStreamSynchronize(stream_of(x));
+	case LAUNCH_WAIT: return launch_and_wait(x);
+	case INSTANTIATE: return instantiate(x);
+	case GRAPH:
+	case GRAPH_NODES: return run_graph(x);
 	default: return launch(x);
 	}
 }
@@ -117,9 +133,9 @@ bool on_device(const struct call *x)
 /* A graph's kernels take room in the stream's queue as others do. */
 uint64_t most_calls(const struct call *x)
 {
-	if (x->row->call == SCOPE_CALL_GRAPH_NODES || x->row->call == SCOPE_CALL_GRAPH)
+	if (x->row->call == GRAPH_NODES || x->row->call == GRAPH)
 		return SCOPE_MOST_HELD / 4 > x->size ? SCOPE_MOST_HELD / 4 / x->size : 1;
-	return x->row->call == SCOPE_CALL_INSTANTIATE ? 16 : (uint64_t)SCOPE_MOST_HELD;
+	return x->row->call == INSTANTIATE ? 16 : (uint64_t)SCOPE_MOST_HELD;
 }
 
 int sample_device(struct call *x, uint64_t operations, double *seconds, struct gn_error *e)
@@ -150,7 +166,7 @@ int sample_host(struct call *x, uint64_t operations, double *seconds, struct gn_
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct call *x = (struct call *)state;
-	const bool nodes = x->row->call == SCOPE_CALL_GRAPH_NODES;
+	const bool nodes = x->row->call == GRAPH_NODES;
 	int rc = scope_cuda_check(cudaSetDevice((int)x->lanes.lane[0].gpu), "GPU", e);
 
 	operations = operations < most_calls(x) ? operations : most_calls(x);
@@ -167,7 +183,7 @@ int verify(void *state, struct gn_error *e)
 	unsigned long long ran = 0;
 	int rc;
 
-	if (x->row->call == SCOPE_CALL_COPY)
+	if (x->row->call == COPY)
 		return scope_memory_check(&x->device, 0, x->size, 0, e);
 	if ((rc = scope_cuda_check(cudaMemcpy(&ran, x->count, sizeof ran, cudaMemcpyDeviceToHost), "counter",
 	                           e)))
@@ -206,8 +222,8 @@ int open_copy(struct call *x, uint32_t gpu, struct gn_error *e)
 
 int open_all(struct call *x, uint32_t gpu, struct gn_error *e)
 {
-	const bool graph = x->row->call == SCOPE_CALL_GRAPH || x->row->call == SCOPE_CALL_GRAPH_NODES ||
-	                   x->row->call == SCOPE_CALL_INSTANTIATE;
+	const bool graph =
+	    x->row->call == GRAPH || x->row->call == GRAPH_NODES || x->row->call == INSTANTIATE;
 	int rc = scope_lanes_open(&x->lanes, e);
 
 	rc = rc ? rc : scope_lanes_add(&x->lanes, gpu, e);
@@ -216,7 +232,7 @@ int open_all(struct call *x, uint32_t gpu, struct gn_error *e)
 	rc = rc ? rc : scope_cuda_load((const void *)kernel<8>, e);
 	rc = rc ? rc : scope_cuda_load((const void *)kernel<512>, e);
 	rc = rc ? rc : scope_cuda_load((const void *)kernel<MOST_BYTES>, e);
-	rc = rc || x->row->call != SCOPE_CALL_COPY ? rc : open_copy(x, gpu, e);
+	rc = rc || x->row->call != COPY ? rc : open_copy(x, gpu, e);
 	return rc || !graph ? rc : capture(x, e);
 }
 
@@ -234,26 +250,16 @@ void close_call(void *state)
 	scope_memory_close(&x->host);
 	scope_memory_close(&x->device);
 	(void)cudaGetLastError();
-	free(x);
 }
 
-int open_call(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
+int open_call(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
-	struct call *x = (struct call *)calloc(1, sizeof *x);
+	struct call *x = (struct call *)state;
 
 	(void)m;
-	*state = NULL;
-	if (!x)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for a cell");
-	x->row = (const struct scope_call_row *)c->row;
+	x->row = (const struct call_row *)c->row;
 	x->size = scope_cell_arg(c, "bytes", scope_cell_arg(c, "nodes", 1));
-	const int rc = open_all(x, (uint32_t)scope_cell_arg(c, "gpu", 0), e);
-
-	if (rc)
-		close_call(x);
-	else
-		*state = x;
-	return rc;
+	return open_all(x, (uint32_t)scope_cell_arg(c, "gpu", 0), e);
 }
 
 /* ---- planning ---- */
@@ -278,40 +284,38 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 
 	if (!m->gpus)
 		return scope_plan_skip(p, NULL, "%s", m->no_gpu);
-	switch (((const struct scope_call_row *)row)->call) {
-	case SCOPE_CALL_LAUNCH: return plan_values(p, "bytes", argument_bytes);
-	case SCOPE_CALL_COPY: return plan_values(p, "bytes", copied);
-	case SCOPE_CALL_GRAPH:
-	case SCOPE_CALL_INSTANTIATE:
-	case SCOPE_CALL_GRAPH_NODES: return plan_values(p, "nodes", nodes);
+	switch (((const struct call_row *)row)->call) {
+	case LAUNCH: return plan_values(p, "bytes", argument_bytes);
+	case COPY: return plan_values(p, "bytes", copied);
+	case GRAPH:
+	case INSTANTIATE:
+	case GRAPH_NODES: return plan_values(p, "nodes", nodes);
 	default: return scope_plan_add(p, args);
 	}
 }
 
-constexpr struct scope_call_row make(const char *name, const char *summary, enum scope_call call,
-                                     enum scope_timer timer = SCOPE_HOST_CLOCK)
+const struct scope_functions functions = {sizeof(struct call), plan, open_call, sample, verify, close_call};
+
+constexpr struct call_row make(const char *name, const char *summary, enum what call,
+                               enum scope_timer timer = SCOPE_HOST_CLOCK)
 {
-	return scope_call_row{{name, summary, NULL, "none", NULL, NULL, SCOPE_LATENCY, timer, plan, open_call,
-	                       sample, verify, close_call},
-	                      call};
+	return call_row{{name, summary, NULL, "none", NULL, NULL, SCOPE_LATENCY, timer, &functions}, call};
 }
+
+const struct call_row rows[] = {
+    make("call/launch", "the call that launches a kernel, by bytes of arguments behind a pointer", LAUNCH),
+    make("call/copy", "the call of cudaMemcpyAsync from pinned memory", COPY),
+    make("call/event-record", "the call of cudaEventRecord", EVENT),
+    make("call/synchronise", "cudaStreamSynchronize of a stream that has nothing to do", SYNCHRONISE),
+    make("call/launch-and-wait", "a kernel's launch and the synchronisation behind it", LAUNCH_WAIT),
+    make("call/graph-launch", "the call that launches a graph of kernels", GRAPH),
+    make("call/graph-instantiate",
+         "cudaGraphInstantiate of a graph of kernels, and destroying the one before", INSTANTIATE),
+    make("call/kernel-to-kernel", "on the GPU: small kernels behind each other", KERNELS, SCOPE_EVENTS),
+    make("call/graph-node-to-node", "on the GPU: small kernels behind each other in a graph", GRAPH_NODES,
+         SCOPE_EVENTS),
+};
 
 } // namespace
 
-const struct scope_call_row scope_calls[SCOPE_CALL_ROWS] = {
-    make("call/launch", "the call that launches a kernel, by bytes of arguments behind a pointer",
-         SCOPE_CALL_LAUNCH),
-    make("call/copy", "the call of cudaMemcpyAsync from pinned memory", SCOPE_CALL_COPY),
-    make("call/event-record", "the call of cudaEventRecord", SCOPE_CALL_EVENT),
-    make("call/synchronise", "cudaStreamSynchronize of a stream that has nothing to do",
-         SCOPE_CALL_SYNCHRONISE),
-    make("call/launch-and-wait", "a kernel's launch and the synchronisation behind it",
-         SCOPE_CALL_LAUNCH_WAIT),
-    make("call/graph-launch", "the call that launches a graph of kernels", SCOPE_CALL_GRAPH),
-    make("call/graph-instantiate",
-         "cudaGraphInstantiate of a graph of kernels, and destroying the one before", SCOPE_CALL_INSTANTIATE),
-    make("call/kernel-to-kernel", "on the GPU: small kernels behind each other", SCOPE_CALL_KERNELS,
-         SCOPE_EVENTS),
-    make("call/graph-node-to-node", "on the GPU: small kernels behind each other in a graph",
-         SCOPE_CALL_GRAPH_NODES, SCOPE_EVENTS),
-};
+const struct scope_row_table scope_calls = {rows, sizeof *rows, sizeof rows / sizeof *rows};

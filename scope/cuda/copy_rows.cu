@@ -49,9 +49,7 @@ constexpr struct scope_transfer_row both(const char *name, const char *summary, 
 	                           "to_device_bytes_per_second");
 }
 
-} // namespace
-
-const struct scope_transfer_row scope_copies[SCOPE_COPY_ROWS] = {
+const struct scope_transfer_row rows[] = {
     in("copy/pinned-to-device", "cudaMemcpyAsync from pinned memory", "10", SCOPE_PINNED, 0, LEAST),
     out("copy/device-to-pinned", "cudaMemcpyAsync to pinned memory", "11", SCOPE_PINNED, 0, LEAST),
     both("copy/pinned-both", "cudaMemcpyAsync in both directions at once, pinned: the sum", "12",
@@ -106,3 +104,7 @@ const struct scope_transfer_row scope_copies[SCOPE_COPY_ROWS] = {
     scope_transfer_make("kernel/device-local", "a copying kernel within a GPU's memory: bytes copied", NULL,
                         "d2d", "memory", SCOPE_COLD, LEAST, by_kernel(SCOPE_DEVICE, SCOPE_DEVICE)),
 };
+
+} // namespace
+
+const struct scope_row_table scope_copies = {rows, sizeof *rows, sizeof rows / sizeof *rows};

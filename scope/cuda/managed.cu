@@ -10,7 +10,6 @@
  */
 #include <grapnel/simt.h>
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -316,11 +315,9 @@ int open_parts(struct managed *x, const struct scope_cell *c, struct gn_error *e
 	return rc;
 }
 
-} // namespace
-
 /* ---- a row's functions ---- */
 
-int scope_managed_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+int sample_managed(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct managed *x = (struct managed *)state;
 	int rc;
@@ -334,7 +331,7 @@ int scope_managed_sample(void *state, uint64_t operations, struct scope_sample *
 	return rc;
 }
 
-int scope_managed_verify(void *state, struct gn_error *e)
+int verify_managed(void *state, struct gn_error *e)
 {
 	const struct managed *x = (const struct managed *)state;
 	int rc = 0;
@@ -359,7 +356,7 @@ int scope_managed_verify(void *state, struct gn_error *e)
 	return rc;
 }
 
-void scope_managed_close(void *state)
+void close_managed(void *state)
 {
 	struct managed *x = (struct managed *)state;
 
@@ -370,28 +367,22 @@ void scope_managed_close(void *state)
 	if (x->wrong)
 		(void)cudaFreeHost(x->wrong);
 	(void)cudaGetLastError();
-	free(x);
 }
 
-int scope_managed_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                       struct gn_error *e)
+int open_managed(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
-	struct managed *x = (struct managed *)calloc(1, sizeof *x);
+	struct managed *x = (struct managed *)state;
 
 	(void)m;
-	*state = NULL;
-	if (!x)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for a cell");
 	x->row = (const struct scope_managed_row *)c->row;
 	x->threads = (uint32_t)scope_cell_arg(c, "threads", 1);
 	x->bytes = scope_cell_arg(c, "bytes", 0);
 	x->stride = (x->bytes + BLOCK - 1) / BLOCK * BLOCK;
 	x->slots = x->stride < ROUND ? ROUND / x->stride : 1;
-	const int rc = open_parts(x, c, e);
-
-	if (rc)
-		scope_managed_close(x);
-	else
-		*state = x;
-	return rc;
+	return open_parts(x, c, e);
 }
+
+} // namespace
+
+const struct scope_functions scope_managed = {sizeof(struct managed), scope_managed_plan, open_managed,
+                                              sample_managed,         verify_managed,     close_managed};

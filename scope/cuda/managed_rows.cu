@@ -41,32 +41,6 @@ bool managed_everywhere(const struct scope_machine *m)
 	return true;
 }
 
-int managed_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
-{
-	const struct scope_managed_row *r = (const struct scope_managed_row *)row;
-	const bool two = r->from == SCOPE_AT_GPU && r->to == SCOPE_AT_GPU;
-	const uint32_t most = m->effort == SCOPE_FULL ? (uint32_t)SCOPE_MOST_GPUS : two ? 2u : 1u;
-	const uint32_t gpus = m->gpus < most ? m->gpus : most;
-	int rc = 0;
-
-	if (!m->gpus)
-		return scope_plan_skip(p, NULL, "%s", m->no_gpu);
-	if (!managed_everywhere(m))
-		return scope_plan_skip(p, NULL, "a GPU here has no concurrent access to managed memory");
-	if (two && m->gpus < 2)
-		return scope_plan_skip(p, NULL, "needs 2 GPUs; this machine has 1");
-	for (uint32_t a = 0; a < gpus && !rc; a++) {
-		struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{two ? "from" : "gpu", a}};
-
-		for (uint32_t b = 0; two && b < gpus && !rc; b++) {
-			args[1] = scope_arg{"to", b};
-			rc = a == b || (r->both && a > b) ? 0 : plan_threads(r, m, p, args, 2);
-		}
-		rc = rc || two ? rc : plan_threads(r, m, p, args, 1);
-	}
-	return rc;
-}
-
 constexpr struct scope_managed_row make(const char *name, const char *summary, const char *paper,
                                         const char *direction, enum scope_how how, enum scope_where from,
                                         enum scope_where to, bool both)
@@ -75,9 +49,7 @@ constexpr struct scope_managed_row make(const char *name, const char *summary, c
 	const bool wall = how == SCOPE_DEMAND ? to == SCOPE_AT_HOST || both : both && gpus;
 
 	return scope_managed_row{{name, summary, paper, direction, gpus ? "nvlink" : "pcie", NULL,
-	                          SCOPE_BANDWIDTH, wall ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, managed_plan,
-	                          scope_managed_open, scope_managed_sample, scope_managed_verify,
-	                          scope_managed_close},
+	                          SCOPE_BANDWIDTH, wall ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, &scope_managed},
 	                         how,
 	                         from,
 	                         to,
@@ -86,9 +58,7 @@ constexpr struct scope_managed_row make(const char *name, const char *summary, c
 
 const enum scope_where host = SCOPE_AT_HOST, gpu = SCOPE_AT_GPU;
 
-} // namespace
-
-const struct scope_managed_row scope_manageds[SCOPE_MANAGED_ROWS] = {
+const struct scope_managed_row rows[] = {
     make("managed/demand-host-to-device", "a kernel touches pages that are at the host", "21", "h2d",
          SCOPE_DEMAND, host, gpu, false),
     make("managed/demand-device-to-host", "threads of the host touch pages that are at the GPU", "22", "d2h",
@@ -117,3 +87,33 @@ const struct scope_managed_row scope_manageds[SCOPE_MANAGED_ROWS] = {
          "one cudaMemDiscardAndPrefetchBatchAsync: memory moves, contents need not", NULL, "h2d",
          SCOPE_DISCARD_BATCH, host, gpu, false),
 };
+
+} // namespace
+
+int scope_managed_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	const struct scope_managed_row *r = (const struct scope_managed_row *)row;
+	const bool two = r->from == SCOPE_AT_GPU && r->to == SCOPE_AT_GPU;
+	const uint32_t most = m->effort == SCOPE_FULL ? (uint32_t)SCOPE_MOST_GPUS : two ? 2u : 1u;
+	const uint32_t gpus = m->gpus < most ? m->gpus : most;
+	int rc = 0;
+
+	if (!m->gpus)
+		return scope_plan_skip(p, NULL, "%s", m->no_gpu);
+	if (!managed_everywhere(m))
+		return scope_plan_skip(p, NULL, "a GPU here has no concurrent access to managed memory");
+	if (two && m->gpus < 2)
+		return scope_plan_skip(p, NULL, "needs 2 GPUs; this machine has 1");
+	for (uint32_t a = 0; a < gpus && !rc; a++) {
+		struct scope_arg args[SCOPE_MOST_ARGS + 1] = {{two ? "from" : "gpu", a}};
+
+		for (uint32_t b = 0; two && b < gpus && !rc; b++) {
+			args[1] = scope_arg{"to", b};
+			rc = a == b || (r->both && a > b) ? 0 : plan_threads(r, m, p, args, 2);
+		}
+		rc = rc || two ? rc : plan_threads(r, m, p, args, 1);
+	}
+	return rc;
+}
+
+const struct scope_row_table scope_manageds = {rows, sizeof *rows, sizeof rows / sizeof *rows};

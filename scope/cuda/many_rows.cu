@@ -90,25 +90,26 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	return scope_plan_sizes(p, r->least, scope_most_bytes(m, host, gpu, r->most), args);
 }
 
+const struct scope_functions functions = {sizeof(struct scope_transfer), plan,
+                                          scope_transfer_open,           scope_transfer_sample,
+                                          scope_transfer_verify,         scope_transfer_close};
+
 constexpr struct scope_transfer_row row(const char *name, const char *summary, const char *direction,
                                         const char *limit, uint32_t flags,
                                         int (*build)(struct scope_transfer *, const struct scope_cell *,
                                                      struct gn_error *))
 {
-	return scope_transfer_row{{name, summary, NULL, direction, limit, NULL, SCOPE_BANDWIDTH,
-	                           SCOPE_HOST_CLOCK, plan, scope_transfer_open, scope_transfer_sample,
-	                           scope_transfer_verify, scope_transfer_close},
-	                          {},
-	                          0,
-	                          flags | SCOPE_WALL,
-	                          PAGES,
-	                          4ull << 30,
-	                          build};
+	return scope_transfer_row{
+	    {name, summary, NULL, direction, limit, NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+	    {},
+	    0,
+	    flags | SCOPE_WALL,
+	    PAGES,
+	    4ull << 30,
+	    build};
 }
 
-} // namespace
-
-const struct scope_transfer_row scope_many[SCOPE_MANY_ROWS] = {
+const struct scope_transfer_row rows[] = {
     row("many/one-to-all", "the first GPU copies to every other at once", "d2d", "nvlink",
         SCOPE_PEERS | SCOPE_COLD, one_to_all),
     row("many/all-to-one", "every other GPU copies to the first at once", "d2d", "nvlink",
@@ -118,3 +119,7 @@ const struct scope_transfer_row scope_many[SCOPE_MANY_ROWS] = {
     row("many/host-to-all", "from pinned memory to every GPU at once", "h2d", "pcie", 0, host_to_all),
     row("many/all-to-host", "from every GPU to pinned memory at once", "d2h", "pcie", 0, all_to_host),
 };
+
+} // namespace
+
+const struct scope_row_table scope_many = {rows, sizeof *rows, sizeof rows / sizeof *rows};

@@ -38,9 +38,7 @@ constexpr struct scope_transfer_row both(const char *name, const char *summary, 
 	                           flags | SCOPE_COLD | SCOPE_WALL, PAGES, a, b, "there_bytes_per_second");
 }
 
-} // namespace
-
-const struct scope_transfer_row scope_peers[SCOPE_PEER_ROWS] = {
+const struct scope_transfer_row rows[] = {
     scope_transfer_make("zero-copy/host-read",
                         "a kernel reads pinned memory, consecutive threads consecutive words", "13", "h2d",
                         "pcie", SCOPE_COLD | SCOPE_WIDTHS, PAGES, host_read),
@@ -83,3 +81,7 @@ const struct scope_transfer_row scope_peers[SCOPE_PEER_ROWS] = {
     one("kernel/peer-write", "a copying kernel of the source", NULL, SCOPE_PEERS, LEAST,
         there(SCOPE_COPY_KERNEL, SCOPE_A)),
 };
+
+} // namespace
+
+const struct scope_row_table scope_peers = {rows, sizeof *rows, sizeof rows / sizeof *rows};

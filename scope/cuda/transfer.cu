@@ -320,14 +320,11 @@ int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, ui
 	return rc;
 }
 
-int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *m, void *state,
                         struct gn_error *e)
 {
-	struct scope_transfer *t = (struct scope_transfer *)calloc(1, sizeof *t);
+	struct scope_transfer *t = (struct scope_transfer *)state;
 
-	*state = t;
-	if (!t)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for a cell");
 	t->row = (const struct scope_transfer_row *)c->row;
 	t->machine = m;
 	t->bytes = scope_cell_arg(c, "bytes", 0);
@@ -337,13 +334,7 @@ int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *
 	t->node = t->row->flags & SCOPE_NODES && m->nodes > 1 ? (int32_t)scope_cell_arg(c, "node", 0)
 	                                                      : SCOPE_ANYWHERE;
 	t->slots = slots_of(t);
-	const int rc = open_all(t, c, e);
-
-	if (rc) {
-		scope_transfer_close(t);
-		*state = NULL;
-	}
-	return rc;
+	return open_all(t, c, e);
 }
 
 int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
@@ -416,8 +407,6 @@ void scope_transfer_close(void *state)
 {
 	struct scope_transfer *t = (struct scope_transfer *)state;
 
-	if (!t)
-		return;
 	scope_lanes_close(&t->lanes);
 	for (uint32_t k = 0; k < t->flows; k++) {
 		struct scope_flow *f = &t->flow[k];
@@ -433,5 +422,8 @@ void scope_transfer_close(void *state)
 			scope_flush_close(&t->flush[g]);
 	scope_node_leave(&t->visit);
 	free(t->flow);
-	free(t);
 }
+
+const struct scope_functions scope_transfers = {sizeof(struct scope_transfer), scope_transfer_plan,
+                                                scope_transfer_open,           scope_transfer_sample,
+                                                scope_transfer_verify,         scope_transfer_close};

@@ -80,9 +80,12 @@ struct scope_transfer_row {
 	int (*build)(struct scope_transfer *t, const struct scope_cell *c, struct gn_error *e);
 };
 
-/* For the table of functions of a row. scope_transfer_plan: of those with way[]. */
+/* scope_transfers: of rows with way[]; rows that plan otherwise put a table of the same functions together.
+ */
+extern const struct scope_functions scope_transfers;
+
 int scope_transfer_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+int scope_transfer_open(const struct scope_cell *c, const struct scope_machine *m, void *state,
                         struct gn_error *e);
 int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 int scope_transfer_verify(void *state, struct gn_error *e);
@@ -96,9 +99,7 @@ constexpr struct scope_transfer_row scope_transfer_make(const char *name, const 
                                                         const char *second = NULL)
 {
 	return scope_transfer_row{{name, summary, paper, direction, limit, second, SCOPE_BANDWIDTH,
-	                           flags & SCOPE_WALL ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, scope_transfer_plan,
-	                           scope_transfer_open, scope_transfer_sample, scope_transfer_verify,
-	                           scope_transfer_close},
+	                           flags & SCOPE_WALL ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, &scope_transfers},
 	                          {a, b},
 	                          b.times ? 2u : 1u,
 	                          flags,

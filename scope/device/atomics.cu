@@ -21,11 +21,6 @@ struct counters {
 	unsigned long long *sum; /* in the GPU's memory */
 };
 
-struct counters *of(void *state)
-{
-	return (struct counters *)state;
-}
-
 template <bool local>
 __global__ void __launch_bounds__(BLOCK)
     add(unsigned long long *at, uint64_t words, uint64_t seed, uint64_t each)
@@ -101,9 +96,9 @@ int load_kernels(struct gn_error *e)
 	return rc;
 }
 
-int open_all(struct counters *t, const struct scope_cell *c, const struct scope_machine *m,
-             struct gn_error *e)
+int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
+	struct counters *t = (struct counters *)state;
 	int rc;
 
 	t->bytes = scope_cell_arg(c, "span", 8);
@@ -157,14 +152,14 @@ int sample_rate(struct counters *t, uint64_t operations, struct scope_sample *s,
 
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
-	struct counters *t = of(state);
+	struct counters *t = (struct counters *)state;
 
 	return t->waits ? sample_waits(t, operations, s, e) : sample_rate(t, operations, s, e);
 }
 
 int verify(void *state, struct gn_error *e)
 {
-	struct counters *t = of(state);
+	struct counters *t = (struct counters *)state;
 	cudaStream_t stream = scope_bench_stream(&t->bench);
 	unsigned long long sum = 0;
 	int rc;
@@ -181,38 +176,35 @@ int verify(void *state, struct gn_error *e)
 	                                     sum, (unsigned long long)t->done);
 }
 
-void close(void *state)
+void close_cell(void *state)
 {
-	struct counters *t = of(state);
+	struct counters *t = (struct counters *)state;
 
-	if (!t)
-		return;
 	scope_bench_close(&t->bench);
 	if (t->sum)
 		(void)cudaFree(t->sum);
-	free(t);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	return scope_device_open(c, m, state, open_all, close, e);
-}
+const struct scope_functions functions = {
+    sizeof(struct counters), plan, open_cell, sample, verify, close_cell};
+
+const struct scope_row rows[] = {
+    {"atomic/rate-device", "additions to random words of 8 bytes of the GPU's memory, by the whole GPU", NULL,
+     "none", "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, &functions},
+    {"atomic/rate-host", "additions to random words of 8 bytes of pinned host memory, by a whole GPU", NULL,
+     "d2h", "pcie", NULL, SCOPE_RATE, SCOPE_EVENTS, &functions},
+    {"atomic/rate-peer", "additions to random words of 8 bytes of another GPU's memory, by a whole GPU", NULL,
+     "d2d", "nvlink", NULL, SCOPE_RATE, SCOPE_EVENTS, &functions},
+    {"atomic/latency-device", "one thread adds to a word of the GPU's memory and waits for what was there",
+     NULL, "none", "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"atomic/latency-host",
+     "one GPU thread adds to a word of pinned host memory and waits for what was there", NULL, "both", "pcie",
+     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"atomic/latency-peer",
+     "one GPU thread adds to a word of another GPU's memory and waits for what was there", NULL, "d2d-both",
+     "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+};
 
 } // namespace
 
-const struct scope_row scope_gpu_atomic_rows[6] = {
-    {"atomic/rate-device", "additions to random words of 8 bytes of the GPU's memory, by the whole GPU", NULL,
-     "none", "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"atomic/rate-host", "additions to random words of 8 bytes of pinned host memory, by a whole GPU", NULL,
-     "d2h", "pcie", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"atomic/rate-peer", "additions to random words of 8 bytes of another GPU's memory, by a whole GPU", NULL,
-     "d2d", "nvlink", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"atomic/latency-device", "one thread adds to a word of the GPU's memory and waits for what was there",
-     NULL, "none", "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"atomic/latency-host",
-     "one GPU thread adds to a word of pinned host memory and waits for what was there", NULL, "both", "pcie",
-     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"atomic/latency-peer",
-     "one GPU thread adds to a word of another GPU's memory and waits for what was there", NULL, "d2d-both",
-     "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-};
+const struct scope_row_table scope_gpu_atomic_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

@@ -25,11 +25,6 @@ struct chase {
 	bool local;
 };
 
-struct chase *of(void *state)
-{
-	return (struct chase *)state;
-}
-
 template <bool local> __device__ __forceinline__ uint64_t follow(uint64_t from)
 {
 	const uint64_t *at = (const uint64_t *)from;
@@ -86,8 +81,9 @@ int fill(struct chase *t, struct gn_error *e)
 	return scope_cuda_load((const void *)walk<false>, e);
 }
 
-int open_all(struct chase *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
+	struct chase *t = (struct chase *)state;
 	const uint64_t bytes = scope_cell_arg(c, "span", 0);
 	int rc;
 
@@ -131,7 +127,7 @@ uint64_t loads_of(const struct chase *t, uint64_t operations)
 
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
-	struct chase *t = of(state);
+	struct chase *t = (struct chase *)state;
 	cudaStream_t stream = scope_bench_stream(&t->bench);
 	uint64_t *out = t->bench.word;
 	int rc = prepare(t, e);
@@ -153,36 +149,32 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 /* The walk ended where so many steps lead. */
 int verify(void *state, struct gn_error *e)
 {
-	const struct chase *t = of(state);
+	const struct chase *t = (const struct chase *)state;
 
 	return t->bench.word[0] == node(t, t->at)
 	           ? 0
 	           : gn_error_set(e, -GN_EIO, "wrong data: the pointer chase ended at a wrong node");
 }
 
-void close(void *state)
+void close_cell(void *state)
 {
-	struct chase *t = of(state);
+	struct chase *t = (struct chase *)state;
 
-	if (!t)
-		return;
 	scope_flush_close(&t->flush);
 	scope_bench_close(&t->bench);
-	free(t);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	return scope_device_open(c, m, state, open_all, close, e);
-}
+const struct scope_functions functions = {sizeof(struct chase), plan, open_cell, sample, verify, close_cell};
+
+const struct scope_row rows[] = {
+    {"latency/device", "dependent loads of one thread, shuffled over a span of the GPU's memory", NULL,
+     "none", "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"latency/host", "dependent loads of one GPU thread, shuffled over a span of pinned host memory", NULL,
+     "h2d", "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"latency/peer", "dependent loads of one GPU thread, shuffled over a span of another GPU's memory", NULL,
+     "d2d", "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+};
 
 } // namespace
 
-const struct scope_row scope_gpu_chase_rows[3] = {
-    {"latency/device", "dependent loads of one thread, shuffled over a span of the GPU's memory", NULL,
-     "none", "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"latency/host", "dependent loads of one GPU thread, shuffled over a span of pinned host memory", NULL,
-     "h2d", "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"latency/peer", "dependent loads of one GPU thread, shuffled over a span of another GPU's memory", NULL,
-     "d2d", "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-};
+const struct scope_row_table scope_gpu_chase_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

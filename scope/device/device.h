@@ -9,7 +9,6 @@
 #ifndef GN_SCOPE_DEVICE_H
 #define GN_SCOPE_DEVICE_H
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "scope/cuda/memory.h"
@@ -84,22 +83,6 @@ enum { SCOPE_NODE_LOG2 = 7, SCOPE_NODE = 1 << SCOPE_NODE_LOG2 };
 /* scope_bench_link - write 1 << bits nodes from `at` on; each has the address of the next. Waits. */
 int scope_bench_link(struct scope_bench *b, char *at, uint32_t bits, struct gn_error *e);
 
-/* scope_device_open - a row's state of zero bytes, opened by `all`; nothing is left of it if that fails. */
-template <typename state_of>
-static int scope_device_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                             int (*all)(state_of *, const struct scope_cell *, const struct scope_machine *,
-                                        struct gn_error *),
-                             void (*close)(void *), struct gn_error *e)
-{
-	state_of *t = (state_of *)calloc(1, sizeof *t);
-	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "out of memory");
-
-	if (rc)
-		close(t);
-	*state = rc ? NULL : t;
-	return rc;
-}
-
 /* ---- for kernels ---- */
 
 /* The k-th of 1 << bits places in a shuffled order: each once. Odd factors and folds are one to one. */
@@ -138,13 +121,13 @@ static inline uint32_t scope_bits(uint64_t power)
 	return 63 - (uint32_t)__builtin_clzll(power);
 }
 
-/* The rows of each file, which the list in rows.cu points to. */
-extern const struct scope_row scope_gpu_chase_rows[3];
-extern const struct scope_row scope_gpu_loaded_rows[3];
-extern const struct scope_row scope_gpu_random_rows[6];
-extern const struct scope_row scope_gpu_atomic_rows[6];
-extern const struct scope_row scope_gpu_signal_rows[9];
-extern const struct scope_row scope_gpu_pingpong_rows[3];
-extern const struct scope_row scope_gpu_pieces_rows[5];
+/* The rows of each file. */
+extern const struct scope_row_table scope_gpu_chase_rows;
+extern const struct scope_row_table scope_gpu_loaded_rows;
+extern const struct scope_row_table scope_gpu_random_rows;
+extern const struct scope_row_table scope_gpu_atomic_rows;
+extern const struct scope_row_table scope_gpu_signal_rows;
+extern const struct scope_row_table scope_gpu_pingpong_rows;
+extern const struct scope_row_table scope_gpu_pieces_rows;
 
 #endif

@@ -37,11 +37,6 @@ struct loaded {
 	unsigned long long wrong;
 };
 
-struct loaded *of(void *state)
-{
-	return (struct loaded *)state;
-}
-
 __device__ __forceinline__ uint64_t follow(uint64_t from, uint64_t loads)
 {
 #pragma unroll 8
@@ -145,8 +140,9 @@ int fill(struct loaded *t, uint64_t bytes, struct gn_error *e)
 	return scope_gpu_fill(t->bench.gpu, t->job.stream, bytes / 2, scope_device_seed, e);
 }
 
-int open_all(struct loaded *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
+	struct loaded *t = (struct loaded *)state;
 	const uint64_t bytes = scope_cell_arg(c, "span", 0);
 	int rc;
 
@@ -181,7 +177,7 @@ int read_board(struct loaded *t, struct scope_sample *s, struct gn_error *e)
 
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
-	struct loaded *t = of(state);
+	struct loaded *t = (struct loaded *)state;
 	cudaStream_t stream = scope_bench_stream(&t->bench);
 	const uint64_t least = operations > LEAST_LOADS ? operations : (uint64_t)LEAST_LOADS;
 	int rc;
@@ -201,40 +197,33 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 
 int verify(void *state, struct gn_error *e)
 {
-	const struct loaded *t = of(state);
+	const struct loaded *t = (const struct loaded *)state;
 
 	if (t->bench.word[0] != node(t, t->at))
 		return gn_error_set(e, -GN_EIO, "wrong data: the pointer chase ended at a wrong node");
 	return !t->wrong ? 0 : gn_error_set(e, -GN_EIO, "the streams read %llu wrong words", t->wrong);
 }
 
-void close(void *state)
+void close_cell(void *state)
 {
-	struct loaded *t = of(state);
+	struct loaded *t = (struct loaded *)state;
 
-	if (!t)
-		return;
 	scope_bench_close(&t->bench);
 	if (t->job.board)
 		(void)cudaFree(t->job.board);
-	free(t);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	return scope_device_open(c, m, state, open_all, close, e);
-}
+const struct scope_functions functions = {sizeof(struct loaded), plan, open_cell, sample, verify, close_cell};
+
+const struct scope_row rows[] = {
+    {"loaded-latency/device", "a dependent load of the GPU's memory while so many warps stream it", NULL,
+     "none", "memory", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"loaded-latency/host", "a dependent load of pinned host memory while so many warps stream it", NULL,
+     "h2d", "pcie", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"loaded-latency/peer", "a dependent load of another GPU's memory while so many warps stream it", NULL,
+     "d2d", "nvlink", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+};
 
 } // namespace
 
-const struct scope_row scope_gpu_loaded_rows[3] = {
-    {"loaded-latency/device", "a dependent load of the GPU's memory while so many warps stream it", NULL,
-     "none", "memory", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify,
-     close},
-    {"loaded-latency/host", "a dependent load of pinned host memory while so many warps stream it", NULL,
-     "h2d", "pcie", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify,
-     close},
-    {"loaded-latency/peer", "a dependent load of another GPU's memory while so many warps stream it", NULL,
-     "d2d", "nvlink", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify,
-     close},
-};
+const struct scope_row_table scope_gpu_loaded_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

@@ -44,11 +44,6 @@ struct pieces {
 	unsigned long long *wrong; /* in the GPU's memory */
 };
 
-struct pieces *of(void *state)
-{
-	return (struct pieces *)state;
-}
-
 __device__ __forceinline__ uint64_t place_of(const job &j, uint64_t k)
 {
 	return scope_shuffle((j.first + k) & ((1ull << j.bits) - 1), j.bits);
@@ -186,8 +181,9 @@ int open_frames(struct pieces *t, uint64_t span, struct gn_error *e)
 	return scope_gpu_fill(t->bench.gpu, t->bench.memory.at, span, scope_device_seed, e);
 }
 
-int open_all(struct pieces *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
+	struct pieces *t = (struct pieces *)state;
 	const uint64_t span = scope_cell_arg(c, "span", 0);
 	int rc;
 
@@ -214,7 +210,7 @@ void launch(struct pieces *t)
 /* An operation is a piece. A launch moves no more than there are frames: no two of its pieces meet. */
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
-	struct pieces *t = of(state);
+	struct pieces *t = (struct pieces *)state;
 	const uint64_t least = t->job.frames / 8, wanted = operations > least ? operations : least;
 	const uint64_t launches = (wanted + t->job.frames - 1) / t->job.frames;
 	const uint32_t times = launches < MOST_LAUNCHES ? (uint32_t)launches : (uint32_t)MOST_LAUNCHES;
@@ -237,7 +233,7 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 /* All pieces of the last launch. */
 int verify(void *state, struct gn_error *e)
 {
-	struct pieces *t = of(state);
+	struct pieces *t = (struct pieces *)state;
 	cudaStream_t stream = scope_bench_stream(&t->bench);
 	unsigned long long wrong = 0;
 	int rc;
@@ -252,35 +248,31 @@ int verify(void *state, struct gn_error *e)
 	return !wrong ? 0 : gn_error_set(e, -GN_EIO, "%llu words of the pieces are wrong", wrong);
 }
 
-void close(void *state)
+void close_cell(void *state)
 {
-	struct pieces *t = of(state);
+	struct pieces *t = (struct pieces *)state;
 
-	if (!t)
-		return;
 	scope_bench_close(&t->bench);
 	scope_memory_close(&t->frames);
 	if (t->wrong)
 		(void)cudaFree(t->wrong);
-	free(t);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	return scope_device_open(c, m, state, open_all, close, e);
-}
+const struct scope_functions functions = {sizeof(struct pieces), plan, open_cell, sample, verify, close_cell};
+
+const struct scope_row rows[] = {
+    {"pieces/warp-host", "pieces from random places of pinned host memory, copied by a warp each", NULL,
+     "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, &functions},
+    {"pieces/bulk-host", "pieces from random places of pinned host memory, by cp.async.bulk", NULL, "h2d",
+     "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, &functions},
+    {"pieces/warp-peer", "pieces from random places of another GPU's memory, copied by a warp each", NULL,
+     "d2d", "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, &functions},
+    {"pieces/bulk-peer", "pieces from random places of another GPU's memory, by cp.async.bulk", NULL, "d2d",
+     "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, &functions},
+    {"pieces/warp-device", "pieces from random places of the GPU's memory, copied by a warp each", NULL,
+     "none", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, &functions},
+};
 
 } // namespace
 
-const struct scope_row scope_gpu_pieces_rows[5] = {
-    {"pieces/warp-host", "pieces from random places of pinned host memory, copied by a warp each", NULL,
-     "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"pieces/bulk-host", "pieces from random places of pinned host memory, by cp.async.bulk", NULL, "h2d",
-     "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"pieces/warp-peer", "pieces from random places of another GPU's memory, copied by a warp each", NULL,
-     "d2d", "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"pieces/bulk-peer", "pieces from random places of another GPU's memory, by cp.async.bulk", NULL, "d2d",
-     "nvlink", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"pieces/warp-device", "pieces from random places of the GPU's memory, copied by a warp each", NULL,
-     "none", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS, plan, open, sample, verify, close},
-};
+const struct scope_row_table scope_gpu_pieces_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

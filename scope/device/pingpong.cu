@@ -24,11 +24,6 @@ struct game {
 	uint64_t said;
 };
 
-struct game *of(void *state)
-{
-	return (struct game *)state;
-}
-
 /* Says first, first + 1 ... and hears each; or hears and says. out: the last that it heard, nanoseconds. */
 __global__ void play(uint64_t *theirs, const uint64_t *ours, uint64_t first, uint64_t count, bool serves,
                      uint64_t *out)
@@ -88,8 +83,9 @@ int open_words(struct game *t, struct gn_error *e)
 	return scope_cuda_check(cudaDeviceSynchronize(), "words", e);
 }
 
-int open_all(struct game *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
+	struct game *t = (struct game *)state;
 	int rc;
 
 	t->place = scope_place_of(c->row);
@@ -128,7 +124,7 @@ int launch_other(struct game *t, uint64_t first, uint64_t count, struct gn_error
 
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
-	struct game *t = of(state);
+	struct game *t = (struct game *)state;
 	const uint64_t least = operations > LEAST ? operations : (uint64_t)LEAST,
 	               count = least < MOST ? least : (uint64_t)MOST;
 	const uint64_t first = t->said + 1;
@@ -157,7 +153,7 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 /* Both sides heard the last number. */
 int verify(void *state, struct gn_error *e)
 {
-	struct game *t = of(state);
+	struct game *t = (struct game *)state;
 	uint64_t there = 0;
 	int rc = scope_cuda_check(cudaMemcpy(&there, t->theirs, sizeof there, cudaMemcpyDefault), "words", e);
 
@@ -166,12 +162,10 @@ int verify(void *state, struct gn_error *e)
 	return rc;
 }
 
-void close(void *state)
+void close_cell(void *state)
 {
-	struct game *t = of(state);
+	struct game *t = (struct game *)state;
 
-	if (!t)
-		return;
 	if (t->place != SCOPE_AT_HOST) {
 		if (t->theirs)
 			(void)cudaFree(t->theirs);
@@ -181,21 +175,19 @@ void close(void *state)
 			(void)cudaDeviceDisablePeerAccess((int)t->bench.gpu);
 	}
 	scope_bench_close(&t->bench);
-	free(t);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	return scope_device_open(c, m, state, open_all, close, e);
-}
+const struct scope_functions functions = {sizeof(struct game), plan, open_cell, sample, verify, close_cell};
+
+const struct scope_row rows[] = {
+    {"ping-pong/host", "a GPU's thread and a thread of the host, there and back, through pinned host memory",
+     NULL, "both", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"ping-pong/device", "two threads of one GPU, there and back, through its memory", NULL, "none", NULL,
+     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"ping-pong/peer", "threads of two GPUs, there and back, each polling its own memory", NULL, "d2d-both",
+     NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+};
 
 } // namespace
 
-const struct scope_row scope_gpu_pingpong_rows[3] = {
-    {"ping-pong/host", "a GPU's thread and a thread of the host, there and back, through pinned host memory",
-     NULL, "both", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"ping-pong/device", "two threads of one GPU, there and back, through its memory", NULL, "none", NULL,
-     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"ping-pong/peer", "threads of two GPUs, there and back, each polling its own memory", NULL, "d2d-both",
-     NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-};
+const struct scope_row_table scope_gpu_pingpong_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

@@ -23,11 +23,6 @@ struct places {
 	unsigned long long *sum; /* in the GPU's memory */
 };
 
-struct places *of(void *state)
-{
-	return (struct places *)state;
-}
-
 /* A thread's own sequence of places: the high bits of a linear generator of 64. */
 struct sequence {
 	uint64_t x;
@@ -164,8 +159,9 @@ int load_kernels(struct gn_error *e)
 	return rc;
 }
 
-int open_all(struct places *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
+	struct places *t = (struct places *)state;
 	const uint64_t bytes = scope_cell_arg(c, "span", 0);
 	int rc;
 
@@ -194,7 +190,7 @@ void launch(const struct places *t)
 /* Other places in each sample. */
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
-	struct places *t = of(state);
+	struct places *t = (struct places *)state;
 	const uint64_t threads = (uint64_t)blocks_of(t) * BLOCK, each = (operations + threads - 1) / threads;
 	int rc;
 
@@ -221,7 +217,7 @@ int take_sum(struct places *t, unsigned long long *sum, struct gn_error *e)
 
 int verify(void *state, struct gn_error *e)
 {
-	struct places *t = of(state);
+	struct places *t = (struct places *)state;
 	cudaStream_t stream = scope_bench_stream(&t->bench);
 	unsigned long long found = 0, wanted = 0;
 	int rc;
@@ -244,41 +240,37 @@ int verify(void *state, struct gn_error *e)
 	                          wanted);
 }
 
-void close(void *state)
+void close_cell(void *state)
 {
-	struct places *t = of(state);
+	struct places *t = (struct places *)state;
 
-	if (!t)
-		return;
 	scope_bench_close(&t->bench);
 	if (t->sum)
 		(void)cudaFree(t->sum);
-	free(t);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	return scope_device_open(c, m, state, open_all, close, e);
-}
+const struct scope_functions functions = {sizeof(struct places), plan, open_cell, sample, verify, close_cell};
+
+const struct scope_row rows[] = {
+    {"random/read-device",
+     "reads of 4 bytes at random places of a span of the GPU's memory, by the whole GPU", NULL, "none",
+     "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, &functions},
+    {"random/read-host", "reads of 4 bytes at random places of a span of pinned host memory, by a whole GPU",
+     NULL, "h2d", "pcie", NULL, SCOPE_RATE, SCOPE_EVENTS, &functions},
+    {"random/read-peer",
+     "reads of 4 bytes at random places of a span of another GPU's memory, by a whole GPU", NULL, "d2d",
+     "nvlink", NULL, SCOPE_RATE, SCOPE_EVENTS, &functions},
+    {"random/write-device",
+     "writes of 4 bytes to random places of a span of the GPU's memory, by the whole GPU", NULL, "none",
+     "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, &functions},
+    {"random/write-host",
+     "writes of 4 bytes to random places of a span of pinned host memory, by a whole GPU", NULL, "d2h",
+     "pcie", NULL, SCOPE_RATE, SCOPE_EVENTS, &functions},
+    {"random/write-peer",
+     "writes of 4 bytes to random places of a span of another GPU's memory, by a whole GPU", NULL, "d2d",
+     "nvlink", NULL, SCOPE_RATE, SCOPE_EVENTS, &functions},
+};
 
 } // namespace
 
-const struct scope_row scope_gpu_random_rows[6] = {
-    {"random/read-device",
-     "reads of 4 bytes at random places of a span of the GPU's memory, by the whole GPU", NULL, "none",
-     "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/read-host", "reads of 4 bytes at random places of a span of pinned host memory, by a whole GPU",
-     NULL, "h2d", "pcie", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/read-peer",
-     "reads of 4 bytes at random places of a span of another GPU's memory, by a whole GPU", NULL, "d2d",
-     "nvlink", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/write-device",
-     "writes of 4 bytes to random places of a span of the GPU's memory, by the whole GPU", NULL, "none",
-     "memory", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/write-host",
-     "writes of 4 bytes to random places of a span of pinned host memory, by a whole GPU", NULL, "d2h",
-     "pcie", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-    {"random/write-peer",
-     "writes of 4 bytes to random places of a span of another GPU's memory, by a whole GPU", NULL, "d2d",
-     "nvlink", NULL, SCOPE_RATE, SCOPE_EVENTS, plan, open, sample, verify, close},
-};
+const struct scope_row_table scope_gpu_random_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

@@ -28,11 +28,6 @@ struct teller {
 	uint64_t told;
 };
 
-struct teller *of(void *state)
-{
-	return (struct teller *)state;
-}
-
 template <enum way w> __device__ __forceinline__ void tell(uint64_t *at, uint64_t value)
 {
 	if (w == RELEASE) {
@@ -84,8 +79,9 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	return scope_device_may(row, m, p, &rc) ? scope_device_add(row, m, p, none) : rc;
 }
 
-int open_all(struct teller *t, const struct scope_cell *c, const struct scope_machine *m, struct gn_error *e)
+int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
+	struct teller *t = (struct teller *)state;
 	int rc;
 
 	for (unsigned k = 0; k < WAYS; k++)
@@ -97,7 +93,7 @@ int open_all(struct teller *t, const struct scope_cell *c, const struct scope_ma
 
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
-	struct teller *t = of(state);
+	struct teller *t = (struct teller *)state;
 	const uint64_t least = operations > LEAST ? operations : (uint64_t)LEAST,
 	               count = least < MOST ? least : (uint64_t)MOST;
 	int rc;
@@ -114,7 +110,7 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 /* The last that was told is there; of an entry, every word of it. */
 int verify(void *state, struct gn_error *e)
 {
-	struct teller *t = of(state);
+	struct teller *t = (struct teller *)state;
 	uint64_t word[WORDS];
 	int rc = scope_cuda_check(cudaMemcpy(word, t->bench.memory.at, sizeof word, cudaMemcpyDefault),
 	                          "words", e);
@@ -127,40 +123,36 @@ int verify(void *state, struct gn_error *e)
 	return rc;
 }
 
-void close(void *state)
+void close_cell(void *state)
 {
-	struct teller *t = of(state);
+	struct teller *t = (struct teller *)state;
 
-	if (!t)
-		return;
 	scope_bench_close(&t->bench);
-	free(t);
 }
 
-int open(const struct scope_cell *c, const struct scope_machine *m, void **state, struct gn_error *e)
-{
-	return scope_device_open(c, m, state, open_all, close, e);
-}
+const struct scope_functions functions = {sizeof(struct teller), plan, open_cell, sample, verify, close_cell};
+
+const struct scope_row rows[] = {
+    {"fence/gpu-device", "a store to the GPU's memory and __threadfence, by one thread", NULL, "none", NULL,
+     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"fence/system-device", "a store to the GPU's memory and __threadfence_system, by one thread", NULL,
+     "none", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"fence/system-host", "a store to pinned host memory and __threadfence_system, by one thread", NULL,
+     "d2h", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"fence/system-peer", "a store to another GPU's memory and __threadfence_system, by one thread", NULL,
+     "d2d", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"doorbell/post-host", "stores of one thread to a word of pinned host memory, not waited for", NULL,
+     "d2h", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"doorbell/post-peer", "stores of one thread to a word of another GPU's memory, not waited for", NULL,
+     "d2d", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"doorbell/release-host", "releases of one thread to a word of pinned host memory", NULL, "d2h", NULL,
+     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"doorbell/release-peer", "releases of one thread to a word of another GPU's memory", NULL, "d2d", NULL,
+     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"doorbell/entry-host", "a command of 64 bytes to pinned host memory and a release for it, by one thread",
+     NULL, "d2h", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+};
 
 } // namespace
 
-const struct scope_row scope_gpu_signal_rows[9] = {
-    {"fence/gpu-device", "a store to the GPU's memory and __threadfence, by one thread", NULL, "none", NULL,
-     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"fence/system-device", "a store to the GPU's memory and __threadfence_system, by one thread", NULL,
-     "none", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"fence/system-host", "a store to pinned host memory and __threadfence_system, by one thread", NULL,
-     "d2h", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"fence/system-peer", "a store to another GPU's memory and __threadfence_system, by one thread", NULL,
-     "d2d", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/post-host", "stores of one thread to a word of pinned host memory, not waited for", NULL,
-     "d2h", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/post-peer", "stores of one thread to a word of another GPU's memory, not waited for", NULL,
-     "d2d", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/release-host", "releases of one thread to a word of pinned host memory", NULL, "d2h", NULL,
-     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/release-peer", "releases of one thread to a word of another GPU's memory", NULL, "d2d", NULL,
-     NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-    {"doorbell/entry-host", "a command of 64 bytes to pinned host memory and a release for it, by one thread",
-     NULL, "d2h", NULL, NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, plan, open, sample, verify, close},
-};
+const struct scope_row_table scope_gpu_signal_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

@@ -5,7 +5,6 @@
  */
 #include "fixture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <grapnel/array.h>
@@ -49,7 +48,7 @@ static int add(struct scope_plan *p, uint64_t bytes, const char *name, uint64_t 
 	return scope_plan_add(p, args);
 }
 
-int scope_page_in_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+static int plan_page_in(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const bool quick = m->effort == SCOPE_QUICK, gpu = fixture_is_gpu(row);
 	const uint64_t first = quick ? 4096 : LEAST_PAGE, last = quick ? 65536 : MOST_PAGE,
@@ -65,7 +64,7 @@ int scope_page_in_plan(const struct scope_row *row, const struct scope_machine *
 	return rc;
 }
 
-int scope_miss_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+static int plan_miss(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const bool quick = m->effort == SCOPE_QUICK;
 	int rc;
@@ -77,7 +76,7 @@ int scope_miss_plan(const struct scope_row *row, const struct scope_machine *m, 
 	return rc;
 }
 
-int scope_hit_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+static int plan_hit(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const uint64_t data = data_bytes(row, m),
 	               bytes = fixture_is_gpu(row) ? data : data / (m->effort == SCOPE_QUICK ? 16 : 4);
@@ -120,12 +119,11 @@ static int sample_passes(struct cache_state *t, uint64_t operations, struct scop
 	return fixture_launch(&t->fixture, t->kernel, t->grid, &t->args, passes, &s->seconds, e);
 }
 
-int scope_cache_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+static int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct cache_state *t = of(state);
 	int rc;
 
-	memset(s, 0, sizeof *s);
 	if (t->counts) {
 		rc = sample_touches(t, operations, s, e);
 	} else {
@@ -236,7 +234,7 @@ static int open_words(struct cache_state *t, const struct scope_cell *c, struct 
 	return rc ? rc : launch_once(t, &gn_cb_warm_kernel, e);
 }
 
-static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m,
+static int open_row(const struct scope_cell *c, const struct scope_machine *m, void *state,
                     struct gn_error *e)
 {
 	struct cache_state *t = of(state);
@@ -248,7 +246,7 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	t->unit = c->row->unit;
 	t->counts = t->kernel == &gn_cb_touch_kernel;
 	rc = t->counts ? open_pages(t, c, data_bytes(c->row, m), e) : open_words(t, c, e);
-	return rc ? rc : fixture_settle(&t->fixture, scope_cache_sample, t, e);
+	return rc ? rc : fixture_settle(&t->fixture, sample, t, e);
 }
 
 /* ---- checking ---- */
@@ -289,7 +287,7 @@ static int finds_a_wrong_word(struct cache_state *t, struct gn_error *e)
 	return rc;
 }
 
-int scope_cache_verify(void *state, struct gn_error *e)
+static int verify(void *state, struct gn_error *e)
 {
 	struct cache_state *t = of(state);
 	int rc = is_plain(t) ? 0 : gn_array_failure(&t->args.paged, e);
@@ -301,7 +299,7 @@ int scope_cache_verify(void *state, struct gn_error *e)
 	return rc || t->counts || t->unit == SCOPE_RATE ? rc : finds_a_wrong_word(t, e);
 }
 
-void scope_cache_close(void *state)
+static void close_row(void *state)
 {
 	struct cache_state *t = of(state);
 
@@ -311,11 +309,11 @@ void scope_cache_close(void *state)
 		simt_free(t->fixture.machine, t->args.wrong);
 	}
 	fixture_close(&t->fixture);
-	free(t);
 }
 
-int scope_cache_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                     struct gn_error *e)
-{
-	return fixture_whole(c, m, state, sizeof(struct cache_state), open_all, scope_cache_close, e);
-}
+const struct scope_functions scope_page_in = {
+    sizeof(struct cache_state), plan_page_in, open_row, sample, verify, close_row};
+const struct scope_functions scope_miss = {
+    sizeof(struct cache_state), plan_miss, open_row, sample, verify, close_row};
+const struct scope_functions scope_hit = {
+    sizeof(struct cache_state), plan_hit, open_row, sample, verify, close_row};

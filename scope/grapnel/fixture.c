@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "scope/sampling.h"
@@ -140,24 +139,10 @@ int fixture_launch(struct fixture *b, const struct simt_kernel *kernel, struct s
 	return rc ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(b->machine)) : 0;
 }
 
-int fixture_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
-                  int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m,
-                             struct gn_error *e),
-                  void (*close)(void *state), struct gn_error *e)
-{
-	void *t = calloc(1, bytes);
-	const int rc = t ? all(t, c, m, e) : gn_error_set(e, -GN_ENOMEM, "out of memory");
-
-	if (rc && t)
-		close(t);
-	*state = rc ? NULL : t;
-	return rc;
-}
-
 /* The shortest of a few samples: what else the machine does makes others longer. */
 static int shortest(fixture_once once, void *state, uint64_t operations, double *seconds, struct gn_error *e)
 {
-	struct scope_sample s;
+	struct scope_sample s = {0, 0, 0, 0};
 	int rc = 0;
 
 	*seconds = 1e9;

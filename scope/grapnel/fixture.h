@@ -75,15 +75,6 @@ struct simt_grid fixture_grid(const struct fixture *b, uint64_t warps);
 int fixture_launch(struct fixture *b, const struct simt_kernel *kernel, struct simt_grid grid,
                    const void *args, uint64_t times, double *seconds, struct gn_error *e);
 
-/*
- * fixture_whole - a row's state, so many bytes of zero, opened by `all`; nothing is left of it if that fails.
- * Returns what `all` does, or -GN_ENOMEM.
- */
-int fixture_whole(const struct scope_cell *c, const struct scope_machine *m, void **state, size_t bytes,
-                  int (*all)(void *state, const struct scope_cell *c, const struct scope_machine *m,
-                             struct gn_error *e),
-                  void (*close)(void *state), struct gn_error *e);
-
 /* One sample of a row whose state this is. */
 typedef int (*fixture_once)(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
 
@@ -93,35 +84,10 @@ int fixture_settle(struct fixture *b, fixture_once once, void *state, struct gn_
 
 /* ---- what rows are made of ---- */
 
-int scope_page_in_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_miss_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_hit_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_cache_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                     struct gn_error *e);
-int scope_cache_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
-int scope_cache_verify(void *state, struct gn_error *e);
-void scope_cache_close(void *state);
-
-int scope_gather_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                      struct gn_error *e);
-int scope_gather_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
-int scope_gather_verify(void *state, struct gn_error *e);
-void scope_gather_close(void *state);
-
-int scope_queue_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                     struct gn_error *e);
-int scope_queue_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
-int scope_queue_verify(void *state, struct gn_error *e);
-void scope_queue_close(void *state);
-
-int scope_log_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
-int scope_log_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                   struct gn_error *e);
-int scope_log_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e);
-int scope_log_verify(void *state, struct gn_error *e);
-void scope_log_close(void *state);
+extern const struct scope_functions scope_page_in, scope_miss, scope_hit; /* cache_rows.c */
+extern const struct scope_functions scope_gather;                         /* gather_rows.c */
+extern const struct scope_functions scope_queue;                          /* queue_rows.c */
+extern const struct scope_functions scope_log;                            /* log_rows.c */
 
 #ifdef __cplusplus
 }

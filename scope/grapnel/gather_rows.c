@@ -5,7 +5,6 @@
  */
 #include "fixture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <grapnel/array.h>
@@ -45,7 +44,7 @@ static int plan_row(const struct scope_row *row, const struct scope_machine *m, 
 	return rc;
 }
 
-int scope_gather_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+static int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	static const uint64_t sizes[] = {4, 128, 16, 64, 256, 512, 1024, 4096};
 	int rc;
@@ -89,14 +88,13 @@ static int gather(struct gather_state *t, uint64_t times, double *seconds, struc
 }
 
 /* Other rows in each sample; an operation is a batch. */
-int scope_gather_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+static int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct gather_state *t = (struct gather_state *)state;
 	const uint64_t batches = operations > t->fixture.least ? operations : t->fixture.least;
 	double seconds;
 	int rc;
 
-	memset(s, 0, sizeof *s);
 	t->args.seed++;
 	rc = launch(t, &gn_gb_draw_kernel, 1, &seconds, e);
 	rc = rc ? rc : set_or_check(t, &gn_gb_set_kernel, ~0u, e);
@@ -109,7 +107,7 @@ int scope_gather_sample(void *state, uint64_t operations, struct scope_sample *s
 }
 
 /* Every word of the last batch; before it each was another. */
-int scope_gather_verify(void *state, struct gn_error *e)
+static int verify(void *state, struct gn_error *e)
 {
 	struct gather_state *t = (struct gather_state *)state;
 	int rc = set_or_check(t, &gn_gb_check_kernel, 0, e);
@@ -153,7 +151,7 @@ static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span,
 	return 0;
 }
 
-static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m,
+static int open_row(const struct scope_cell *c, const struct scope_machine *m, void *state,
                     struct gn_error *e)
 {
 	struct gather_state *t = (struct gather_state *)state;
@@ -171,10 +169,10 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	t->grid = fixture_full_grid(&t->fixture);
 	rc = launch(t, &gn_gb_fill_kernel, 1, &seconds, e);
 	rc = rc ? rc : make_array(t, span, e);
-	return rc ? rc : fixture_settle(&t->fixture, scope_gather_sample, t, e);
+	return rc ? rc : fixture_settle(&t->fixture, sample, t, e);
 }
 
-void scope_gather_close(void *state)
+static void close_row(void *state)
 {
 	struct gather_state *t = (struct gather_state *)state;
 
@@ -187,11 +185,7 @@ void scope_gather_close(void *state)
 		simt_free(t->fixture.machine, t->args.reads);
 	}
 	fixture_close(&t->fixture);
-	free(t);
 }
 
-int scope_gather_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                      struct gn_error *e)
-{
-	return fixture_whole(c, m, state, sizeof(struct gather_state), open_all, scope_gather_close, e);
-}
+const struct scope_functions scope_gather = {
+    sizeof(struct gather_state), plan, open_row, sample, verify, close_row};

@@ -33,7 +33,7 @@ struct log_state {
 	struct reader reader[MOST_READERS];
 };
 
-int scope_log_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+static int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const bool quick = m->effort == SCOPE_QUICK;
 	int rc;
@@ -138,14 +138,13 @@ static int run(struct log_state *t, double *seconds, struct gn_error *e)
 }
 
 /* An operation is a message. */
-int scope_log_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+static int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct log_state *t = (struct log_state *)state;
 	const uint64_t messages = operations > t->fixture.least ? operations : t->fixture.least;
 	const uint64_t once = (uint64_t)t->grid.blocks * t->producers * t->fixture.info.warp_width;
 	int rc;
 
-	memset(s, 0, sizeof *s);
 	t->args.seed++;
 	t->args.each = (messages + once - 1) / once;
 	t->expected += expected(t);
@@ -155,7 +154,7 @@ int scope_log_sample(void *state, uint64_t operations, struct scope_sample *s, s
 	return rc;
 }
 
-int scope_log_verify(void *state, struct gn_error *e)
+static int verify(void *state, struct gn_error *e)
 {
 	struct log_state *t = (struct log_state *)state;
 	uint64_t sum = t->sum, read = 0;
@@ -221,7 +220,7 @@ static void shape(struct log_state *t, const struct scope_machine *m)
 	t->readers = t->readers < blocks ? t->readers : blocks;
 }
 
-static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m,
+static int open_row(const struct scope_cell *c, const struct scope_machine *m, void *state,
                     struct gn_error *e)
 {
 	struct log_state *t = (struct log_state *)state;
@@ -234,10 +233,10 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	shape(t, m);
 	rc = allocate(t, e);
 	rc = rc ? rc : fill_logs(t, e);
-	return rc ? rc : fixture_settle(&t->fixture, scope_log_sample, t, e);
+	return rc ? rc : fixture_settle(&t->fixture, sample, t, e);
 }
 
-void scope_log_close(void *state)
+static void close_row(void *state)
 {
 	struct log_state *t = (struct log_state *)state;
 
@@ -250,11 +249,7 @@ void scope_log_close(void *state)
 	}
 	free(t->host);
 	fixture_close(&t->fixture);
-	free(t);
 }
 
-int scope_log_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                   struct gn_error *e)
-{
-	return fixture_whole(c, m, state, sizeof(struct log_state), open_all, scope_log_close, e);
-}
+const struct scope_functions scope_log = {
+    sizeof(struct log_state), plan, open_row, sample, verify, close_row};

@@ -20,7 +20,7 @@ struct queue_state {
 	uint64_t threads;
 };
 
-int scope_queue_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+static int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	static const uint64_t sizes[] = {4096, 512, 16384};
 	const bool quick = m->effort == SCOPE_QUICK, gpu = fixture_is_gpu(row);
@@ -40,13 +40,12 @@ int scope_queue_plan(const struct scope_row *row, const struct scope_machine *m,
 }
 
 /* An operation is a command; the second figure is how long a thread waits for one. */
-int scope_queue_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
+static int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
 	struct queue_state *t = (struct queue_state *)state;
 	const uint64_t commands = operations > t->fixture.least ? operations : t->fixture.least;
 	int rc;
 
-	memset(s, 0, sizeof *s);
 	t->args.seed += DATA / t->args.bytes / 3;
 	t->args.each = (commands + t->threads - 1) / t->threads;
 	rc = fixture_launch(&t->fixture, &scope_queue_run_kernel, t->grid, &t->args, 1, &s->seconds, e);
@@ -55,7 +54,7 @@ int scope_queue_sample(void *state, uint64_t operations, struct scope_sample *s,
 	return rc;
 }
 
-int scope_queue_verify(void *state, struct gn_error *e)
+static int verify(void *state, struct gn_error *e)
 {
 	struct queue_state *t = (struct queue_state *)state;
 
@@ -87,7 +86,7 @@ static void shape(struct queue_state *t, const struct scope_cell *c)
 	t->grid.block_threads = (uint32_t)(t->threads / t->grid.blocks);
 }
 
-static int open_all(void *state, const struct scope_cell *c, const struct scope_machine *m,
+static int open_row(const struct scope_cell *c, const struct scope_machine *m, void *state,
                     struct gn_error *e)
 {
 	struct queue_state *t = (struct queue_state *)state;
@@ -108,21 +107,17 @@ static int open_all(void *state, const struct scope_cell *c, const struct scope_
 	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED);
 	if (!t->args.wrong)
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for a counter");
-	return fixture_settle(&t->fixture, scope_queue_sample, t, e);
+	return fixture_settle(&t->fixture, sample, t, e);
 }
 
-void scope_queue_close(void *state)
+static void close_row(void *state)
 {
 	struct queue_state *t = (struct queue_state *)state;
 
 	if (t->fixture.machine)
 		simt_free(t->fixture.machine, t->args.wrong);
 	fixture_close(&t->fixture);
-	free(t);
 }
 
-int scope_queue_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
-                     struct gn_error *e)
-{
-	return fixture_whole(c, m, state, sizeof(struct queue_state), open_all, scope_queue_close, e);
-}
+const struct scope_functions scope_queue = {
+    sizeof(struct queue_state), plan, open_row, sample, verify, close_row};

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chase.c - latency of host memory: each load's address is what the load before it brought. */
-#include <stdlib.h>
-
 #include "scope/host/ring.h"
 #include "scope/host/rows.h"
+
+struct chase_row {
+	struct scope_row row; /* first */
+	enum scope_pages pages;
+	bool nodes; /* swept over pairs of nodes */
+};
 
 struct chase {
 	struct scope_team *team; /* one thread, which stays on its processor */
@@ -12,7 +16,7 @@ struct chase {
 
 static int chase_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	const struct scope_chase_row *r = (const struct scope_chase_row *)row;
+	const struct chase_row *r = (const struct chase_row *)row;
 	char text[128];
 	const char *missing = scope_pages_missing(m, r->pages, text, sizeof text);
 
@@ -50,52 +54,47 @@ static void chase_close(void *state)
 
 	scope_team_close(c->team);
 	scope_ring_close(&c->ring);
-	free(c);
 }
 
 /* Memory of node "from", a processor of node "to". */
-static int chase_open(const struct scope_cell *cell, const struct scope_machine *m, void **state,
+static int chase_open(const struct scope_cell *cell, const struct scope_machine *m, void *state,
                       struct gn_error *e)
 {
-	const struct scope_chase_row *row = (const struct scope_chase_row *)cell->row;
-	struct chase *c = (struct chase *)calloc(1, sizeof *c);
+	const struct chase_row *row = (const struct chase_row *)cell->row;
+	struct chase *c = (struct chase *)state;
 	uint32_t cpu;
 	int rc;
 
 	(void)m;
-	if (!c)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
-	if (!scope_cpus((uint32_t)scope_cell_arg(cell, "to", SCOPE_ANY_NODE), &cpu, 1)) {
-		free(c);
+	if (!scope_cpus((uint32_t)scope_cell_arg(cell, "to", SCOPE_ANY_NODE), &cpu, 1))
 		return gn_error_set(e, -GN_ENOTSUP,
 		                    "the NUMA node has no processor that this process may use");
-	}
 	rc = scope_team_open(&c->team, 1, &cpu, work, &c->ring, e);
-	if (!rc)
-		rc = scope_ring_open(&c->ring, scope_cell_arg(cell, "bytes", 0), row->pages,
-		                     (uint32_t)scope_cell_arg(cell, "from", SCOPE_ANY_NODE), e);
-	if (rc)
-		chase_close(c);
-	else
-		*state = c;
-	return rc;
+	return rc ? rc
+	          : scope_ring_open(&c->ring, scope_cell_arg(cell, "bytes", 0), row->pages,
+	                            (uint32_t)scope_cell_arg(cell, "from", SCOPE_ANY_NODE), e);
 }
 
-const struct scope_chase_row scope_chase_rows[SCOPE_CHASE_ROWS] = {
+static const struct scope_functions functions = {sizeof(struct chase), chase_plan,   chase_open,
+                                                 chase_sample,         chase_verify, chase_close};
+
+static const struct chase_row rows[] = {
     {{"memory/latency", "a load that depends on the one before, lines in shuffled order", NULL, "none", NULL,
-      NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+      NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, &functions},
      SCOPE_PAGES_SMALL,
      false},
     {{"memory/latency-transparent-huge", "the same in transparent huge pages", NULL, "none", NULL, NULL,
-      SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+      SCOPE_LATENCY, SCOPE_HOST_CLOCK, &functions},
      SCOPE_PAGES_TRANSPARENT,
      false},
     {{"memory/latency-huge", "the same in reserved huge pages", NULL, "none", NULL, NULL, SCOPE_LATENCY,
-      SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+      SCOPE_HOST_CLOCK, &functions},
      SCOPE_PAGES_HUGE,
      false},
     {{"memory/latency-nodes", "the same on a NUMA node, by a thread of another", NULL, "none", NULL, NULL,
-      SCOPE_LATENCY, SCOPE_HOST_CLOCK, chase_plan, chase_open, chase_sample, chase_verify, chase_close},
+      SCOPE_LATENCY, SCOPE_HOST_CLOCK, &functions},
      SCOPE_PAGES_SMALL,
      true},
 };
+
+const struct scope_row_table scope_chase_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

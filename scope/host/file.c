@@ -16,8 +16,17 @@
 /* Each read of a sample has memory of its own, so that all of them can be looked at afterwards. */
 enum { READ_BYTES = 16 << 20, MOST_DEPTH = 128 };
 
+enum file_way { PREAD, MMAP, URING };
+
+struct file_row {
+	struct scope_row row; /* first */
+	enum file_way way;
+	bool direct; /* O_DIRECT */
+	bool cold;   /* no page of it is in the page cache when a sample begins */
+};
+
 struct file {
-	const struct scope_file_row *row;
+	const struct file_row *row;
 	struct scope_spot spot;
 	struct scope_memory to;
 	struct io_uring ring;
@@ -32,11 +41,11 @@ struct file {
 
 static int file_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	const struct scope_file_row *r = (const struct scope_file_row *)row;
+	const struct file_row *r = (const struct file_row *)row;
 	const uint64_t step = m->effort == SCOPE_QUICK ? 32 : m->effort == SCOPE_NORMAL ? 8 : 2;
 	int rc = 0;
 
-	if (r->way != SCOPE_URING)
+	if (r->way != URING)
 		return scope_plan_sizes(p, 4096, 1 << 20, NULL);
 	for (uint64_t depth = 1; depth <= MOST_DEPTH && !rc; depth *= step) {
 		const struct scope_arg rest[] = {{"depth", depth}, {NULL, 0}};
@@ -129,8 +138,8 @@ static int by_uring(struct file *f, uint64_t operations, struct gn_error *e)
 static int read_all(struct file *f, uint64_t operations, struct gn_error *e)
 {
 	switch (f->row->way) {
-	case SCOPE_PREAD: return by_pread(f, operations, e);
-	case SCOPE_MMAP: return by_mapping(f, operations);
+	case PREAD: return by_pread(f, operations, e);
+	case MMAP: return by_mapping(f, operations);
 	default: return by_uring(f, operations, e);
 	}
 }
@@ -185,29 +194,26 @@ static void file_close(void *state)
 		io_uring_queue_exit(&f->ring); /* waits for what is on its way */
 	scope_spot_close(&f->spot);
 	scope_memory_release(&f->to);
-	free(f);
 }
 
 static int open_ring(struct file *f, struct gn_error *e)
 {
-	const int rc = f->row->way == SCOPE_URING ? io_uring_queue_init(MOST_DEPTH, &f->ring, 0) : 0;
+	const int rc = f->row->way == URING ? io_uring_queue_init(MOST_DEPTH, &f->ring, 0) : 0;
 
 	if (rc < 0)
 		return gn_error_set(e, rc == -ENOMEM ? -GN_ENOMEM : -GN_ENOTSUP,
 		                    "io_uring cannot be used here: %s", strerror(-rc));
-	f->ringed = f->row->way == SCOPE_URING;
+	f->ringed = f->row->way == URING;
 	return 0;
 }
 
-static int file_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+static int file_open(const struct scope_cell *c, const struct scope_machine *m, void *state,
                      struct gn_error *e)
 {
-	struct file *f = (struct file *)calloc(1, sizeof *f);
+	struct file *f = (struct file *)state;
 	int rc;
 
-	if (!f)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
-	f->row = (const struct scope_file_row *)c->row;
+	f->row = (const struct file_row *)c->row;
 	f->spot.fd = -1;
 	f->bytes = scope_cell_arg(c, "bytes", 0);
 	f->depth = (uint32_t)scope_cell_arg(c, "depth", 1);
@@ -216,45 +222,46 @@ static int file_open(const struct scope_cell *c, const struct scope_machine *m, 
 	if (!rc)
 		rc = scope_memory_take(&f->to, READ_BYTES, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
 	if (!rc)
-		rc = scope_spot_open(&f->spot, m, f->row->direct, f->row->way == SCOPE_MMAP, e);
+		rc = scope_spot_open(&f->spot, m, f->row->direct, f->row->way == MMAP, e);
 	if (!rc && f->row->cold)
 		rc = scope_spot_cool(&f->spot, e); /* where that cannot be, there is no such cell */
-	if (rc)
-		file_close(f);
-	else
-		*state = f;
 	return rc;
 }
 
-const struct scope_file_row scope_file_rows[SCOPE_FILE_ROWS] = {
+static const struct scope_functions functions = {sizeof(struct file), file_plan,   file_open,
+                                                 file_sample,         file_verify, file_close};
+
+static const struct file_row rows[] = {
     {{"file/pread", "pread at random places, from the page cache", NULL, "none", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_PREAD,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     PREAD,
      false,
      false},
     {{"file/pread-direct", "pread at random places, O_DIRECT", NULL, "none", "disk", NULL, SCOPE_BANDWIDTH,
-      SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_PREAD,
+      SCOPE_HOST_CLOCK, &functions},
+     PREAD,
      true,
      false},
     {{"file/mmap", "memcpy from a mapping at random places, from the page cache", NULL, "none", "memory",
-      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_MMAP,
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     MMAP,
      false,
      false},
     {{"file/mmap-cold", "memcpy from a mapping at random places, no page in memory", NULL, "none", "disk",
-      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_MMAP,
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     MMAP,
      false,
      true},
     {{"file/uring", "io_uring at random places, from the page cache, so many at once", NULL, "none", "memory",
-      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_URING,
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     URING,
      false,
      false},
     {{"file/uring-direct", "io_uring at random places, O_DIRECT, so many at once", NULL, "none", "disk", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, file_plan, file_open, file_sample, file_verify, file_close},
-     SCOPE_URING,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     URING,
      true,
      false},
 };
+
+const struct scope_row_table scope_file_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

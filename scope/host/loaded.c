@@ -145,7 +145,6 @@ static void loaded_close(void *state)
 	scope_ring_close(&l->ring);
 	scope_memory_release(&l->memory);
 	free(l->reader);
-	free(l);
 }
 
 static int fill(struct loaded *l, uint64_t bytes, struct gn_error *e)
@@ -168,36 +167,28 @@ static int fill(struct loaded *l, uint64_t bytes, struct gn_error *e)
 	return rc;
 }
 
-static int loaded_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+static int loaded_open(const struct scope_cell *c, const struct scope_machine *m, void *state,
                        struct gn_error *e)
 {
-	struct loaded *l = (struct loaded *)calloc(1, sizeof *l);
-	int rc;
+	struct loaded *l = (struct loaded *)state;
 
 	(void)m;
-	if (!l)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 	l->members = 1 + (uint32_t)scope_cell_arg(c, "threads", 1);
 	l->pause = 1e-9 * (double)scope_cell_arg(c, "pause_ns", 0);
-	rc = fill(l, scope_cell_arg(c, "bytes", 0), e);
-	if (rc)
-		loaded_close(l);
-	else
-		*state = l;
-	return rc;
+	return fill(l, scope_cell_arg(c, "bytes", 0), e);
 }
 
-const struct scope_row scope_loaded_row = {
-    "memory/latency-loaded",
-    "the same while other threads read, with pauses between their 16 KiB",
-    NULL,
-    "none",
-    "memory",
-    "load_bytes_per_second",
-    SCOPE_LATENCY,
-    SCOPE_HOST_CLOCK,
-    loaded_plan,
-    loaded_open,
-    loaded_sample,
-    loaded_verify,
-    loaded_close};
+static const struct scope_functions functions = {sizeof(struct loaded), loaded_plan,   loaded_open,
+                                                 loaded_sample,         loaded_verify, loaded_close};
+
+static const struct scope_row row = {"memory/latency-loaded",
+                                     "the same while other threads read, with pauses between their 16 KiB",
+                                     NULL,
+                                     "none",
+                                     "memory",
+                                     "load_bytes_per_second",
+                                     SCOPE_LATENCY,
+                                     SCOPE_HOST_CLOCK,
+                                     &functions};
+
+const struct scope_row_table scope_loaded_rows = {&row, sizeof row, 1};

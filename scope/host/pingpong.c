@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pingpong.c - a cache line that two processors write in turn: what handing a word over costs. */
-#include <stdlib.h>
-
 #include <grapnel/simt.h>
 
 #include "scope/host/rows.h"
@@ -87,39 +85,30 @@ static int pingpong_verify(void *state, struct gn_error *e)
 
 static void pingpong_close(void *state)
 {
-	struct pingpong *x = (struct pingpong *)state;
-
-	scope_team_close(x->team);
-	free(x);
+	scope_team_close(((struct pingpong *)state)->team);
 }
 
-static int pingpong_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+static int pingpong_open(const struct scope_cell *c, const struct scope_machine *m, void *state,
                          struct gn_error *e)
 {
 	const uint32_t cpu[] = {(uint32_t)scope_cell_arg(c, "from", 0), (uint32_t)scope_cell_arg(c, "to", 1)};
-	struct pingpong *x = (struct pingpong *)calloc(1, sizeof *x);
-	const int rc = x ? scope_team_open(&x->team, 2, cpu, work, x, e)
-	                 : gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
+	struct pingpong *x = (struct pingpong *)state;
 
 	(void)m;
-	if (rc)
-		free(x);
-	else
-		*state = x;
-	return rc;
+	return scope_team_open(&x->team, 2, cpu, work, x, e);
 }
 
-const struct scope_row scope_pingpong_row = {
-    "cores/ping-pong",
-    "two threads write one line in turn; a round trip, two hand-overs",
-    NULL,
-    "none",
-    NULL,
-    NULL,
-    SCOPE_LATENCY,
-    SCOPE_HOST_CLOCK,
-    pingpong_plan,
-    pingpong_open,
-    pingpong_sample,
-    pingpong_verify,
-    pingpong_close};
+static const struct scope_functions functions = {sizeof(struct pingpong), pingpong_plan,   pingpong_open,
+                                                 pingpong_sample,         pingpong_verify, pingpong_close};
+
+static const struct scope_row row = {"cores/ping-pong",
+                                     "two threads write one line in turn; a round trip, two hand-overs",
+                                     NULL,
+                                     "none",
+                                     NULL,
+                                     NULL,
+                                     SCOPE_LATENCY,
+                                     SCOPE_HOST_CLOCK,
+                                     &functions};
+
+const struct scope_row_table scope_pingpong_rows = {&row, sizeof row, 1};

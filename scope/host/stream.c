@@ -12,8 +12,18 @@ enum { SEED = 1, POISON = 2, PAGE = 4096 };
 /* Memory of flushed rows: each operation of a sample has other lines. */
 enum { FLUSHED_BYTES = 32 << 20 };
 
+enum kind { COPY, READ, WRITE };
+
+struct stream_row {
+	struct scope_row row; /* first */
+	enum kind kind;
+	enum scope_pages pages;
+	bool nodes;   /* swept over pairs of nodes */
+	bool flushed; /* no cache of the host holds a line when a sample begins */
+};
+
 struct stream {
-	const struct scope_stream_row *row;
+	const struct stream_row *row;
 	struct scope_team *team;
 	struct scope_memory from, to; /* `slots` buffers each */
 	uint64_t bytes, slots;
@@ -27,7 +37,7 @@ struct stream {
 
 static int stream_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
-	const struct scope_stream_row *r = (const struct scope_stream_row *)row;
+	const struct stream_row *r = (const struct stream_row *)row;
 	char text[128];
 	const char *missing = scope_pages_missing(m, r->pages, text, sizeof text);
 
@@ -56,10 +66,10 @@ static void work(void *user, uint32_t member, uint64_t operations)
 
 	for (uint64_t k = 0; k < operations; k++) {
 		switch (s->row->kind) {
-		case SCOPE_COPY:
+		case COPY:
 			memcpy(slot(&s->to, s, k) + part.at, slot(&s->from, s, k) + part.at, part.bytes);
 			break;
-		case SCOPE_READ: sum += scope_words_sum(slot(&s->from, s, k) + part.at, part.bytes); break;
+		case READ: sum += scope_words_sum(slot(&s->from, s, k) + part.at, part.bytes); break;
 		default:
 			scope_words_write(slot(&s->to, s, k) + part.at, part.bytes, s->first + part.at / 8);
 			break;
@@ -81,9 +91,9 @@ static int flush(const struct stream *s, uint64_t operations, struct gn_error *e
 {
 	int rc = 0;
 
-	if (s->row->kind != SCOPE_WRITE)
+	if (s->row->kind != WRITE)
 		rc = scope_lines_flush(s->from.at, operations * s->bytes, s->line_bytes, e);
-	if (!rc && s->row->kind != SCOPE_READ)
+	if (!rc && s->row->kind != READ)
 		rc = scope_lines_flush(s->to.at, operations * s->bytes, s->line_bytes, e);
 	return rc;
 }
@@ -95,7 +105,7 @@ static int stream_sample(void *state, uint64_t operations, struct scope_sample *
 
 	if (s->row->flushed && operations > s->slots)
 		operations = s->slots;
-	if (s->row->kind == SCOPE_COPY)
+	if (s->row->kind == COPY)
 		spoil(s, operations);
 	s->first += 0x9e3779b97f4a7c15ull;
 	s->operations = operations;
@@ -155,8 +165,8 @@ static int stream_verify(void *state, struct gn_error *e)
 	if (!s->operations)
 		return gn_error_set(e, -GN_EIO, "no operation was done");
 	switch (s->row->kind) {
-	case SCOPE_COPY: return verify_copy(s, e);
-	case SCOPE_READ: return verify_sum(s, e);
+	case COPY: return verify_copy(s, e);
+	case READ: return verify_sum(s, e);
 	default: return verify_written(s, e);
 	}
 }
@@ -171,7 +181,6 @@ static void stream_close(void *state)
 	scope_memory_release(&s->from);
 	scope_memory_release(&s->to);
 	free(s->sum);
-	free(s);
 }
 
 static int take(struct stream *s, struct scope_memory *memory, uint64_t seed, uint32_t node,
@@ -195,110 +204,98 @@ static int stream_fill(struct stream *s, const struct scope_cell *c, struct gn_e
 	uint32_t cpu[SCOPE_MOST_CPUS];
 	int rc = 0;
 
-	if (!scope_cpus(s->row->kind == SCOPE_WRITE ? from : to, cpu, SCOPE_MOST_CPUS))
+	if (!scope_cpus(s->row->kind == WRITE ? from : to, cpu, SCOPE_MOST_CPUS))
 		return gn_error_set(e, -GN_ENOTSUP, "node %u has no processor that this process may use", to);
 	rc = scope_team_open(&s->team, s->members, cpu, work, s, e);
-	if (!rc && s->row->kind != SCOPE_WRITE)
+	if (!rc && s->row->kind != WRITE)
 		rc = take(s, &s->from, SEED, from, e);
-	if (!rc && s->row->kind != SCOPE_READ)
+	if (!rc && s->row->kind != READ)
 		rc = take(s, &s->to, POISON, to, e);
 	if (!rc && s->row->flushed)
 		rc = scope_lines_check(s->line_bytes, e);
 	return rc;
 }
 
-static int stream_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+static int stream_open(const struct scope_cell *c, const struct scope_machine *m, void *state,
                        struct gn_error *e)
 {
-	struct stream *s = (struct stream *)calloc(1, sizeof *s);
-	int rc;
+	struct stream *s = (struct stream *)state;
 
-	if (!s)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
-	s->row = (const struct scope_stream_row *)c->row;
+	s->row = (const struct stream_row *)c->row;
 	s->bytes = scope_cell_arg(c, "bytes", 0);
 	s->members = scope_members(c, s->bytes);
 	s->line_bytes = m->line_bytes;
 	s->slots = s->row->flushed && s->bytes < FLUSHED_BYTES ? FLUSHED_BYTES / s->bytes : 1;
 	s->sum = (uint64_t *)calloc(s->members, SCOPE_LINE);
-	rc = s->sum ? stream_fill(s, c, e) : gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
-	if (rc)
-		stream_close(s);
-	else
-		*state = s;
-	return rc;
+	return s->sum ? stream_fill(s, c, e) : gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 }
 
 /* ---- the rows ---- */
 
-const struct scope_stream_row scope_stream_rows[SCOPE_STREAM_ROWS] = {
+static const struct scope_functions functions = {sizeof(struct stream), stream_plan,   stream_open,
+                                                 stream_sample,         stream_verify, stream_close};
+
+static const struct stream_row rows[] = {
     {{"memory/copy", "memcpy, the same buffers again; threads share it evenly", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify,
-      stream_close},
-     SCOPE_COPY,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     COPY,
      SCOPE_PAGES_SMALL,
      false,
      false},
     {{"memory/read", "sums of words, the same buffer again; threads share it evenly", NULL, "h2h", "memory",
-      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify,
-      stream_close},
-     SCOPE_READ,
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     READ,
      SCOPE_PAGES_SMALL,
      false,
      false},
     {{"memory/write", "words that count up, the same buffer again; threads share it evenly", NULL, "h2h",
-      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
-      stream_verify, stream_close},
-     SCOPE_WRITE,
+      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     WRITE,
      SCOPE_PAGES_SMALL,
      false,
      false},
     {{"memory/copy-transparent-huge", "memcpy between transparent huge pages", NULL, "h2h", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify,
-      stream_close},
-     SCOPE_COPY,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     COPY,
      SCOPE_PAGES_TRANSPARENT,
      false,
      false},
     {{"memory/copy-huge", "memcpy between reserved huge pages", NULL, "h2h", "memory", NULL, SCOPE_BANDWIDTH,
-      SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify, stream_close},
-     SCOPE_COPY,
+      SCOPE_HOST_CLOCK, &functions},
+     COPY,
      SCOPE_PAGES_HUGE,
      false,
      false},
     {{"memory/copy-flushed", "memcpy of lines that no cache holds, flushed one by one before", NULL, "h2h",
-      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
-      stream_verify, stream_close},
-     SCOPE_COPY,
+      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     COPY,
      SCOPE_PAGES_SMALL,
      false,
      true},
     {{"memory/read-flushed", "sums of words in lines that no cache holds, flushed one by one before", NULL,
-      "h2h", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
-      stream_verify, stream_close},
-     SCOPE_READ,
+      "h2h", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     READ,
      SCOPE_PAGES_SMALL,
      false,
      true},
     {{"memory/copy-nodes", "memcpy from a NUMA node to another, by a thread of the latter", NULL, "h2h",
-      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
-      stream_verify, stream_close},
-     SCOPE_COPY,
+      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     COPY,
      SCOPE_PAGES_SMALL,
      true,
      false},
     {{"memory/read-nodes", "sums of words on a NUMA node, by a thread of another", NULL, "h2h", "memory",
-      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample, stream_verify,
-      stream_close},
-     SCOPE_READ,
+      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     READ,
      SCOPE_PAGES_SMALL,
      true,
      false},
     {{"memory/write-nodes", "words that count up on a NUMA node, by a thread of another", NULL, "h2h",
-      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, stream_plan, stream_open, stream_sample,
-      stream_verify, stream_close},
-     SCOPE_WRITE,
+      "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     WRITE,
      SCOPE_PAGES_SMALL,
      true,
      false},
 };
+
+const struct scope_row_table scope_stream_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

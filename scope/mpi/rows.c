@@ -2,9 +2,6 @@
 /* mpi/rows.c - messages from rank 0 to each of the others. */
 #include "scope/mpi/ranks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "scope/sampling.h"
 
 struct mpi_row {
@@ -73,45 +70,40 @@ static void mpi_close(void *state)
 {
 	struct mpi_cell *x = (struct mpi_cell *)state;
 
+	if (!x->fixture.out)
+		return;
 	ask(x, SCOPE_RANK_CLOSE, 0, NULL);
 	scope_fixture_close(&x->fixture);
-	free(x);
 }
 
-static int mpi_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+static int mpi_open(const struct scope_cell *c, const struct scope_machine *m, void *state,
                     struct gn_error *e)
 {
-	struct mpi_cell *x = (struct mpi_cell *)calloc(1, sizeof *x);
+	struct mpi_cell *x = (struct mpi_cell *)state;
 	int rc;
 
 	(void)m;
-	if (!x)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for a row");
 	x->row = (const struct mpi_row *)c->row;
 	x->fixture.peer = (int)scope_cell_arg(c, "to", 1);
 	rc = scope_fixture_open(&x->fixture, x->row->part, scope_cell_arg(c, "bytes", 8), e);
-	if (!rc)
-		rc = ask(x, SCOPE_RANK_OPEN, 0, e);
-	if (rc) {
-		scope_fixture_close(&x->fixture);
-		free(x);
-	} else {
-		*state = x;
-	}
-	return rc;
+	return rc ? rc : ask(x, SCOPE_RANK_OPEN, 0, e);
 }
 
-static const struct mpi_row latency = {{"mpi/latency", "half of a message's way there and back", NULL, "none",
-                                        NULL, NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, mpi_plan, mpi_open,
-                                        mpi_sample, mpi_verify, mpi_close},
-                                       SCOPE_TURNS};
-static const struct mpi_row one_way = {{"mpi/one-way", "messages in windows, until the receiver has all",
-                                        NULL, "h2h", "network", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK,
-                                        mpi_plan, mpi_open, mpi_sample, mpi_verify, mpi_close},
-                                       SCOPE_ONE_WAY};
-static const struct mpi_row both_ways = {
-    {"mpi/both-ways", "the same in both directions at once, the sum of both", NULL, "both", "network", NULL,
-     SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, mpi_plan, mpi_open, mpi_sample, mpi_verify, mpi_close},
-    SCOPE_BOTH_WAYS};
+static const struct scope_functions functions = {
+    sizeof(struct mpi_cell), mpi_plan, mpi_open, mpi_sample, mpi_verify, mpi_close};
 
-const struct scope_row *const scope_mpi_rows[] = {&latency.row, &one_way.row, &both_ways.row, NULL};
+static const struct mpi_row rows[] = {
+    {{"mpi/latency", "half of a message's way there and back", NULL, "none", NULL, NULL, SCOPE_LATENCY,
+      SCOPE_HOST_CLOCK, &functions},
+     SCOPE_TURNS},
+    {{"mpi/one-way", "messages in windows, until the receiver has all", NULL, "h2h", "network", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     SCOPE_ONE_WAY},
+    {{"mpi/both-ways", "the same in both directions at once, the sum of both", NULL, "both", "network", NULL,
+      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
+     SCOPE_BOTH_WAYS},
+};
+
+static const struct scope_row_table table = {rows, sizeof *rows, sizeof rows / sizeof *rows};
+
+const struct scope_row_table *const scope_mpi_rows[] = {&table, NULL};

@@ -96,10 +96,9 @@ static void test_by_trying(void **state)
 
 /* ---- reports ---- */
 
-static const struct scope_row rate = {"copy/x",     "",   NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH,
-                                      SCOPE_EVENTS, NULL, NULL, NULL,  NULL,   NULL};
-static const struct scope_row time_of = {"latency/x",  "",   NULL, "none", NULL, NULL, SCOPE_LATENCY,
-                                         SCOPE_EVENTS, NULL, NULL, NULL,   NULL, NULL};
+static const struct scope_row rate = {"copy/x", "", NULL, "h2d", "pcie", NULL, SCOPE_BANDWIDTH, SCOPE_EVENTS};
+static const struct scope_row time_of = {"latency/x", "",   NULL,          "none",
+                                         NULL,        NULL, SCOPE_LATENCY, SCOPE_EVENTS};
 
 /* A report of one cell. */
 static json_t *one(const struct scope_row *row, double value, double noise, uint32_t samples, uint64_t seed)

@@ -8,9 +8,9 @@
 #include "scope_sample.h"
 #include "unit.h"
 
-#define ROW(name, direction, limit, unit, timer)                                                  \
-	{                                                                                         \
-		name, "", NULL, direction, limit, NULL, unit, timer, NULL, NULL, NULL, NULL, NULL \
+#define ROW(name, direction, limit, unit, timer)                          \
+	{                                                                 \
+		name, "", NULL, direction, limit, NULL, unit, timer, NULL \
 	}
 
 static const struct scope_row pinned =

@@ -12,9 +12,9 @@ static struct scope_machine m;
 
 static const struct scope_row *row_named(const char *name)
 {
-	for (const struct scope_row *const *row = scope_grapnel_rows; *row; row++)
-		if (!strcmp((*row)->name, name))
-			return *row;
+	for (uint32_t k = 0; k < scope_grapnel_rows[0]->count; k++)
+		if (!strcmp(scope_row_at(scope_grapnel_rows[0], k)->name, name))
+			return scope_row_at(scope_grapnel_rows[0], k);
 	return NULL;
 }
 
@@ -65,16 +65,17 @@ static struct cache_state *opened(const char *name, uint64_t bytes)
 {
 	struct scope_sample s;
 	struct scope_cell c;
-	void *state;
+	static struct cache_state state; /* one at a time */
 
+	memset(&state, 0, sizeof state);
 	memset(&c, 0, sizeof c);
 	c.row = row_named(name);
 	c.args = 1;
 	c.arg[0].name = "bytes";
 	c.arg[0].value = bytes;
-	assert_int_equal(c.row->open(&c, &m, &state, NULL), 0);
-	assert_int_equal(c.row->sample(state, 1, &s, NULL), 0);
-	return of(state);
+	assert_int_equal(open_row(&c, &m, &state, NULL), 0);
+	assert_int_equal(sample(&state, 1, &s, NULL), 0);
+	return &state;
 }
 
 /* A kernel that looks at nothing finds nothing wrong, and that is seen. */
@@ -87,10 +88,10 @@ static void test_blind_kernel(void **state)
 		struct cache_state *t = opened(names[k], 1 << 20);
 		struct gn_error e;
 
-		assert_int_equal(scope_cache_verify(t, &e), 0);
+		assert_int_equal(verify(t, &e), 0);
 		t->kernel = &gn_cb_warm_kernel;
-		assert_int_equal(scope_cache_verify(t, &e), -GN_EIO);
-		scope_cache_close(t);
+		assert_int_equal(verify(t, &e), -GN_EIO);
+		close_row(t);
 	}
 }
 
@@ -102,12 +103,12 @@ static void test_wrong_data(void **state)
 	struct gn_error e;
 
 	(void)state;
-	assert_int_equal(scope_cache_verify(t, &e), 0);
+	assert_int_equal(verify(t, &e), 0);
 	for (uint64_t k = 0; k < t->args.words; k++)
 		t->args.store[k] ^= 1;
-	assert_int_equal(scope_cache_sample(t, 100, &s, &e), 0);
-	assert_int_equal(scope_cache_verify(t, &e), -GN_EIO);
-	scope_cache_close(t);
+	assert_int_equal(sample(t, 100, &s, &e), 0);
+	assert_int_equal(verify(t, &e), -GN_EIO);
+	close_row(t);
 }
 
 /* What is counted is what was fetched: pages that are there already are not. */
@@ -119,11 +120,11 @@ static void test_counts_what_came(void **state)
 
 	(void)state;
 	t->args.pages = 16;
-	assert_int_equal(scope_cache_sample(t, 1000, &s, &e), 0);
+	assert_int_equal(sample(t, 1000, &s, &e), 0);
 	assert_in_range(s.operations, 1, 16);
 	assert_int_equal(s.bytes, 4096 * s.operations);
-	assert_int_equal(scope_cache_sample(t, 1000, &s, &e), -GN_EIO); /* nothing was moved */
-	scope_cache_close(t);
+	assert_int_equal(sample(t, 1000, &s, &e), -GN_EIO); /* nothing was moved */
+	close_row(t);
 }
 
 int main(void)

@@ -134,20 +134,21 @@ static void test_wrong_data(void **state)
 	(void)state;
 	for (uint32_t k = 0; k < 3; k++) { /* copy, read, write */
 		struct scope_sample s = {0, 0, 0, 0};
-		struct stream *opened;
+		struct stream opened;
 		struct scope_cell c;
 
-		small_cell(&scope_stream_rows[k].row, &c);
-		assert_int_equal(c.row->open(&c, &m, (void **)&opened, NULL), 0);
-		assert_int_equal(c.row->verify(opened, NULL), -GN_EIO);
-		assert_int_equal(c.row->sample(opened, 3, &s, NULL), 0);
+		memset(&opened, 0, sizeof opened);
+		small_cell(scope_row_at(&scope_stream_rows, k), &c);
+		assert_int_equal(stream_open(&c, &m, &opened, NULL), 0);
+		assert_int_equal(stream_verify(&opened, NULL), -GN_EIO);
+		assert_int_equal(stream_sample(&opened, 3, &s, NULL), 0);
 		assert_int_equal(s.bytes, 3 * 65536);
-		assert_int_equal(c.row->verify(opened, NULL), 0);
-		opened->sum[0] += k == 1;
+		assert_int_equal(stream_verify(&opened, NULL), 0);
+		opened.sum[0] += k == 1;
 		if (k != 1)
-			((char *)opened->to.at)[65535] ^= 1;
-		assert_int_equal(c.row->verify(opened, NULL), -GN_EIO);
-		c.row->close(opened);
+			((char *)opened.to.at)[65535] ^= 1;
+		assert_int_equal(stream_verify(&opened, NULL), -GN_EIO);
+		stream_close(&opened);
 	}
 }
 

@@ -33,6 +33,10 @@ struct test_row {
 	enum behaviour behaviour;
 };
 
+struct test_cell {
+	const struct test_row *row; /* NULL: not open */
+};
+
 /* Shared with threads that were left alone. */
 static struct {
 	uint32_t open, samples, opened;
@@ -75,7 +79,7 @@ static int plan(const struct scope_row *row, const struct scope_machine *m, stru
 	return rc ? rc : scope_plan_add(p, second);
 }
 
-static int row_open(const struct scope_cell *c, const struct scope_machine *m, void **state,
+static int row_open(const struct scope_cell *c, const struct scope_machine *m, void *state,
                     struct gn_error *e)
 {
 	const struct test_row *r = (const struct test_row *)c->row;
@@ -89,7 +93,7 @@ static int row_open(const struct scope_cell *c, const struct scope_machine *m, v
 		return gn_error_set(e, -GN_ENOTSUP, "there is none left");
 	simt_add_acq_rel_dev_u32(&seen.opened, 1);
 	simt_add_acq_rel_dev_u32(&seen.open, 1);
-	*state = (void *)(uintptr_t)r;
+	((struct test_cell *)state)->row = r;
 	return 0;
 }
 
@@ -102,7 +106,7 @@ static void hang(void)
 /* An operation takes a microsecond, on a clock that is the test's. */
 static int row_sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
 {
-	const struct test_row *r = (const struct test_row *)state;
+	const struct test_row *r = ((const struct test_cell *)state)->row;
 	const uint32_t samples = simt_add_acq_rel_dev_u32(&seen.samples, 1) + 1;
 
 	if (r->behaviour == NO_SAMPLE && samples > 20)
@@ -130,7 +134,7 @@ static int row_sample(void *state, uint64_t operations, struct scope_sample *s, 
 
 static int row_verify(void *state, struct gn_error *e)
 {
-	const struct test_row *r = (const struct test_row *)state;
+	const struct test_row *r = ((const struct test_cell *)state)->row;
 
 	return r->behaviour == WRONG || (r->behaviour == WRONG_LATER && opened() > 2)
 	           ? gn_error_set(e, -GN_EIO, "3 words are wrong")
@@ -139,13 +143,14 @@ static int row_verify(void *state, struct gn_error *e)
 
 static void row_close(void *state)
 {
-	(void)state;
-	simt_add_acq_rel_dev_u32(&seen.open, ~0u); /* one less */
+	if (((const struct test_cell *)state)->row)
+		simt_add_acq_rel_dev_u32(&seen.open, ~0u); /* one less */
 }
 
-static const struct test_row good = {{"test/good", "", NULL, "none", NULL, "load", SCOPE_BANDWIDTH,
-                                      SCOPE_HOST_CLOCK, plan, row_open, row_sample, row_verify, row_close},
-                                     GOOD};
+static const struct scope_functions functions = {
+    sizeof(struct test_cell), plan, row_open, row_sample, row_verify, row_close};
+static const struct test_row good = {
+    {"test/good", "", NULL, "none", NULL, "load", SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions}, GOOD};
 
 static struct test_row row_of(enum behaviour behaviour)
 {
@@ -285,8 +290,8 @@ static void test_failures(void **state)
 /* ---- a run ---- */
 
 static struct test_row rows[4];
-const struct scope_row *const scope_host_rows[] = {&rows[0].row, &rows[1].row, &rows[2].row, &rows[3].row,
-                                                   NULL};
+static const struct scope_row_table table = {rows, sizeof *rows, 4};
+const struct scope_row_table *const scope_host_rows[] = {&table, NULL};
 
 static void run(const struct scope_machine *m, double budget,
                 bool (*step)(void *, const struct scope_progress *), void *user, struct scope_report *report)

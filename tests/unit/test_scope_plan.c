@@ -31,15 +31,15 @@ static int plan_one(const struct scope_row *row, const struct scope_machine *m, 
 	return rc ? rc : scope_plan_skip(p, args, "needs %d of them", 4);
 }
 
-static const struct scope_row sizes = {
-    "test/sizes",     "",         NULL, "none", NULL, NULL, SCOPE_BANDWIDTH,
-    SCOPE_HOST_CLOCK, plan_sizes, NULL, NULL,   NULL, NULL};
-static const struct scope_row one = {"test/one",       "",       NULL, "none", NULL, NULL, SCOPE_LATENCY,
-                                     SCOPE_HOST_CLOCK, plan_one, NULL, NULL,   NULL, NULL};
-static const struct scope_row memory = {
-    "test/memory",    "",         NULL, "none", "memory", NULL, SCOPE_BANDWIDTH,
-    SCOPE_HOST_CLOCK, plan_large, NULL, NULL,   NULL,     NULL};
-const struct scope_row *const scope_host_rows[] = {&sizes, &one, &memory, NULL};
+static const struct scope_functions many = {0, plan_sizes, NULL, NULL, NULL, NULL},
+                                    one = {0, plan_one, NULL, NULL, NULL, NULL},
+                                    large = {0, plan_large, NULL, NULL, NULL, NULL};
+static const struct scope_row rows[] = {
+    {"test/sizes", "", NULL, "none", NULL, NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &many},
+    {"test/one", "", NULL, "none", NULL, NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, &one},
+    {"test/memory", "", NULL, "none", "memory", NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &large}};
+static const struct scope_row_table table = {rows, sizeof *rows, 3};
+const struct scope_row_table *const scope_host_rows[] = {&table, NULL};
 
 static struct scope_plan *plan(enum scope_effort effort, uint64_t most_bytes, const char *filter)
 {
