@@ -31,7 +31,7 @@ struct allocation {
 	uint64_t bytes;
 	cudaStream_t stream;
 	cudaMemPool_t pool;
-	char *mapped; /* host memory to register */
+	struct scope_mapping mapped; /* host memory to register */
 };
 
 bool pooled(const struct allocation *a)
@@ -46,8 +46,8 @@ cudaError_t get(const struct allocation *a, void **at)
 	case BY_HOST_ALLOC: return cudaHostAlloc(at, a->bytes, cudaHostAllocPortable | cudaHostAllocMapped);
 	case BY_MANAGED: return cudaMallocManaged(at, a->bytes);
 	case BY_REGISTER:
-		*at = a->mapped;
-		return cudaHostRegister(a->mapped, a->bytes,
+		*at = a->mapped.at;
+		return cudaHostRegister(a->mapped.at, a->bytes,
 		                        cudaHostRegisterPortable | cudaHostRegisterMapped);
 	default: return cudaMallocFromPoolAsync(at, a->bytes, a->pool, a->stream);
 	}
@@ -123,7 +123,7 @@ void close_allocation(void *state)
 		(void)cudaStreamDestroy(a->stream);
 	if (a->pool)
 		(void)cudaMemPoolDestroy(a->pool);
-	scope_unmap(a->mapped, a->bytes);
+	scope_mapping_release(&a->mapped);
 	(void)cudaGetLastError();
 }
 
@@ -156,7 +156,7 @@ int open_allocation(const struct scope_cell *c, const struct scope_machine *m, v
 	rc = scope_cuda_use(a->gpu, e);
 	rc = rc || !pooled(a) ? rc : open_pool(a, e);
 	if (!rc && a->row->owner == BY_REGISTER)
-		rc = scope_map(a->row->pages, SCOPE_ANYWHERE, a->bytes, &a->mapped, e);
+		rc = scope_map(&a->mapped, a->row->pages, SCOPE_ANYWHERE, a->bytes, e);
 	return rc;
 }
 

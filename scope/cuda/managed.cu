@@ -15,6 +15,7 @@
 
 #include "scope/cuda/crew.h"
 #include "scope/cuda/rows.h"
+#include "scope/host/parts.h"
 #include "scope/pattern.h"
 
 namespace {

@@ -11,6 +11,8 @@
 #include <sched.h>
 
 #include "scope/cuda/support.h"
+#include "scope/host/memory.h"
+#include "scope/host/parts.h"
 
 enum scope_kind {
 	SCOPE_PAGEABLE, /* mmap, as the system places it */
@@ -22,14 +24,16 @@ enum scope_kind {
 	SCOPE_DEVICE,   /* cudaMalloc */
 };
 
+/* As a node of the host: SCOPE_ANY_NODE. */
 enum { SCOPE_ANYWHERE = -1 };
 
 struct scope_memory {
 	enum scope_kind kind;
-	uint32_t gpu;   /* of device memory; the one that fills it, of other */
-	int32_t node;   /* of the host, or SCOPE_ANYWHERE */
-	char *at;       /* on a page's begin; the same address for host and devices */
-	uint64_t bytes; /* at least those asked for */
+	uint32_t gpu;                 /* of device memory; the one that fills it, of other */
+	int32_t node;                 /* of the host, or SCOPE_ANYWHERE */
+	char *at;                     /* on a page's begin; the same address for host and devices */
+	uint64_t bytes;               /* at least those asked for */
+	struct scope_mapping mapping; /* of registered and pageable memory, and of a node's */
 };
 
 /*
@@ -67,12 +71,9 @@ static inline bool scope_memory_host(const struct scope_memory *x)
  */
 const char *scope_kind_missing(const struct scope_machine *m, enum scope_kind kind);
 
-/*
- * scope_map / scope_unmap - host memory of a kind (not SCOPE_PINNED, SCOPE_COMBINED or SCOPE_DEVICE), bound
- * and touched, not yet registered.
- */
-int scope_map(enum scope_kind kind, int32_t node, uint64_t bytes, char **at, struct gn_error *e);
-void scope_unmap(char *at, uint64_t bytes);
+/* scope_map - host memory of a kind that is not pinned, write-combined or a device's; not yet registered. */
+int scope_map(struct scope_mapping *to, enum scope_kind kind, int32_t node, uint64_t bytes,
+              struct gn_error *e);
 
 /*
  * scope_node_enter - this thread on the processors of a node of the system; leave restores what was.

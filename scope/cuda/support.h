@@ -113,11 +113,6 @@ int scope_gpu_poison(uint32_t gpu, void *to, uint64_t bytes, uint64_t seed, stru
 /* scope_gpu_check - -GN_EIO: how many words are wrong, and which is the first. */
 int scope_gpu_check(uint32_t gpu, const void *from, uint64_t bytes, uint64_t seed, struct gn_error *e);
 
-/* The same by as many threads of the host as there are processors, up to 16. */
-void scope_host_fill(void *to, uint64_t bytes, uint64_t seed);
-void scope_host_poison(void *to, uint64_t bytes);
-int scope_host_check(const void *from, uint64_t bytes, uint64_t seed, struct gn_error *e);
-
 /* ---- caches ---- */
 
 /* Memory that is read to push everything else out of a GPU's L2. All zero bytes is one that close accepts. */
@@ -132,14 +127,5 @@ void scope_flush_close(struct scope_flush *f);
 
 /* scope_flush_run - afterwards L2 holds clean lines of this memory only. Over when it returns. */
 int scope_flush_run(const struct scope_flush *f, struct gn_error *e);
-
-/*
- * scope_flush_host - no cache of the host has any of these bytes: every line is written back and dropped.
- * -GN_ENOTSUP where the processor has no such instruction for programs.
- */
-int scope_flush_host(const void *memory, uint64_t bytes, struct gn_error *e);
-
-/* scope_flush_host_works - did it? Times reading 1 MiB again, with and without a flush. 0 or -GN_EIO. */
-int scope_flush_host_works(struct gn_error *e);
 
 #endif

@@ -143,13 +143,13 @@ int poison_range(const struct scope_transfer *t, const struct scope_flow *f, uin
 int flush_range(const struct scope_transfer *t, const struct scope_flow *f, uint64_t at, uint64_t bytes,
                 struct gn_error *e)
 {
+	const uint32_t line = t->machine->line_bytes;
 	int rc = 0;
 
-	(void)t;
 	if (!writes_only(f) && scope_memory_host(&f->from))
-		rc = scope_flush_host(f->from.at + at, bytes, e);
+		rc = scope_lines_flush(f->from.at + at, bytes, line, e);
 	if (!rc && !reads_only(f) && scope_memory_host(&f->to))
-		rc = scope_flush_host(f->to.at + at, bytes, e);
+		rc = scope_lines_flush(f->to.at + at, bytes, line, e);
 	return rc;
 }
 
@@ -261,7 +261,7 @@ int open_all(struct scope_transfer *t, const struct scope_cell *c, struct gn_err
 	for (uint32_t k = 0; k < t->flows && !rc; k++)
 		rc = open_flow(t, &t->flow[k], k, e);
 	if (!rc && t->row->flags & SCOPE_FLUSHED)
-		rc = scope_flush_host_works(e);
+		rc = scope_lines_check(t->machine->line_bytes, e);
 	/* Once without a gate: what CUDA loads or maps at the first use is there. */
 	rc = rc ? rc : operate_all(t, 1, e);
 	for (uint32_t k = 0; k < t->flows && !rc; k++)

@@ -17,8 +17,7 @@ struct chase {
 static int chase_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const struct chase_row *r = (const struct chase_row *)row;
-	char text[128];
-	const char *missing = scope_pages_missing(m, r->pages, text, sizeof text);
+	const char *missing = scope_pages_missing(m, r->pages);
 
 	if (missing)
 		return scope_plan_skip(p, NULL, "%s", missing);

@@ -28,7 +28,7 @@ struct file_row {
 struct file {
 	const struct file_row *row;
 	struct scope_spot spot;
-	struct scope_memory to;
+	struct scope_mapping to;
 	struct io_uring ring;
 	bool ringed;
 	uint64_t bytes, slots; /* of a read; of the memory */
@@ -193,7 +193,7 @@ static void file_close(void *state)
 	if (f->ringed)
 		io_uring_queue_exit(&f->ring); /* waits for what is on its way */
 	scope_spot_close(&f->spot);
-	scope_memory_release(&f->to);
+	scope_mapping_release(&f->to);
 }
 
 static int open_ring(struct file *f, struct gn_error *e)
@@ -220,7 +220,7 @@ static int file_open(const struct scope_cell *c, const struct scope_machine *m, 
 	f->slots = READ_BYTES / f->bytes;
 	rc = open_ring(f, e);
 	if (!rc)
-		rc = scope_memory_take(&f->to, READ_BYTES, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
+		rc = scope_mapping_take(&f->to, READ_BYTES, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
 	if (!rc)
 		rc = scope_spot_open(&f->spot, m, f->row->direct, f->row->way == MMAP, e);
 	if (!rc && f->row->cold)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scope/host/fixture.h"
 
-#include <stdio.h>
-
-#include "scope/system.h"
-
 int scope_plan_threads(struct scope_plan *p, const struct scope_machine *m, uint64_t least, uint64_t most)
 {
 	int rc = 0;
@@ -37,22 +33,6 @@ int scope_plan_nodes(struct scope_plan *p, const struct scope_machine *m, uint64
 			rc = scope_plan_sizes(p, least, most, rest);
 		}
 	return rc;
-}
-
-const char *scope_pages_missing(const struct scope_machine *m, enum scope_pages pages, char *text,
-                                uint32_t room)
-{
-	char setting[64];
-
-	scope_system_selected(setting, sizeof setting, "/sys/kernel/mm/transparent_hugepage/enabled");
-	text[0] = '\0';
-	if (pages == SCOPE_PAGES_HUGE && !m->huge_page_bytes)
-		snprintf(text, room,
-		         "no huge pages are free; the administrator reserves them with vm.nr_hugepages");
-	if (pages == SCOPE_PAGES_TRANSPARENT && (!setting[0] || setting[0] == 'n'))
-		snprintf(text, room, "transparent huge pages are %s",
-		         setting[0] ? "switched off" : "not in this kernel");
-	return text[0] ? text : NULL;
 }
 
 struct scope_part scope_part_of(uint64_t bytes, uint32_t members, uint32_t member)

@@ -23,10 +23,6 @@ int scope_plan_threads(struct scope_plan *p, const struct scope_machine *m, uint
 /* scope_plan_nodes - sizes for every pair of nodes, "from" and "to"; skipped where there is one. */
 int scope_plan_nodes(struct scope_plan *p, const struct scope_machine *m, uint64_t least, uint64_t most);
 
-/* scope_pages_missing - why there are no such pages here, or NULL. */
-const char *scope_pages_missing(const struct scope_machine *m, enum scope_pages pages, char *text,
-                                uint32_t room);
-
 /* The part of a buffer that is a member's, in whole lines. */
 struct scope_part {
 	uint64_t at, bytes;

@@ -28,7 +28,7 @@ struct reader {
 struct loaded {
 	struct scope_team *team;
 	struct scope_ring ring;
-	struct scope_memory memory; /* a part for each reader */
+	struct scope_mapping memory; /* a part for each reader */
 	uint64_t part_bytes;
 	double pause;   /* seconds between two pieces */
 	double seconds; /* of the chase */
@@ -143,7 +143,7 @@ static void loaded_close(void *state)
 
 	scope_team_close(l->team);
 	scope_ring_close(&l->ring);
-	scope_memory_release(&l->memory);
+	scope_mapping_release(&l->memory);
 	free(l->reader);
 }
 
@@ -161,7 +161,7 @@ static int fill(struct loaded *l, uint64_t bytes, struct gn_error *e)
 	if (!rc)
 		rc = scope_ring_open(&l->ring, bytes, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
 	if (!rc)
-		rc = scope_memory_take(&l->memory, bytes, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
+		rc = scope_mapping_take(&l->memory, bytes, SCOPE_PAGES_SMALL, SCOPE_ANY_NODE, e);
 	if (!rc)
 		scope_fill(l->memory.at, bytes, SEED);
 	return rc;

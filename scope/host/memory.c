@@ -9,6 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "scope/host/parts.h"
+#include "scope/system.h"
+
 enum { HUGE_PAGE = 2 << 20, BIND = 2 /* MPOL_BIND */ };
 
 static uint64_t up(uint64_t bytes, uint64_t to)
@@ -18,7 +21,7 @@ static uint64_t up(uint64_t bytes, uint64_t to)
 
 /* ---- where it lies ---- */
 
-static int bind(struct scope_memory *memory, uint32_t node, struct gn_error *e)
+static int bind(struct scope_mapping *memory, uint32_t node, struct gn_error *e)
 {
 	unsigned long mask[16] = {0};
 	const unsigned bits = 8 * sizeof *mask;
@@ -28,14 +31,18 @@ static int bind(struct scope_memory *memory, uint32_t node, struct gn_error *e)
 	if (node >= 16 * bits)
 		return gn_error_set(e, -GN_ENOTSUP, "node %u: the number is too large", node);
 	mask[node / bits] = 1ul << node % bits;
-	if (syscall(SYS_mbind, memory->mapping, memory->mapped, BIND, mask, 16 * bits + 1, 0))
-		return gn_error_set(e, -GN_ENOTSUP, "memory cannot be bound to node %u: %s", node,
-		                    strerror(errno));
-	return 0;
+	/*
+	 * Not allowed in some containers; then the first touch decides, by threads that are there. It is
+	 * looked at anyway.
+	 */
+	if (!syscall(SYS_mbind, memory->mapping, memory->mapped, BIND, mask, 16 * bits + 1, 0) ||
+	    errno == EPERM)
+		return 0;
+	return gn_error_set(e, -GN_ENOTSUP, "memory cannot be bound to node %u: %s", node, strerror(errno));
 }
 
 /* Of some pages all over it. */
-static int check_node(const struct scope_memory *memory, uint32_t node, struct gn_error *e)
+static int check_node(const struct scope_mapping *memory, uint32_t node, struct gn_error *e)
 {
 	enum { PAGES = 64 };
 	void *page[PAGES];
@@ -57,13 +64,27 @@ static int check_node(const struct scope_memory *memory, uint32_t node, struct g
 
 /* ---- which pages it has ---- */
 
-static int map(struct scope_memory *memory, enum scope_pages pages, struct gn_error *e)
+const char *scope_pages_missing(const struct scope_machine *m, enum scope_pages pages)
+{
+	char setting[64];
+
+	if (pages == SCOPE_PAGES_HUGE && !m->huge_page_bytes)
+		return "no huge pages are free; the administrator reserves them with vm.nr_hugepages";
+	if (pages != SCOPE_PAGES_TRANSPARENT)
+		return NULL;
+	scope_system_selected(setting, sizeof setting, "/sys/kernel/mm/transparent_hugepage/enabled");
+	return !setting[0]         ? "transparent huge pages are not in this kernel"
+	       : setting[0] == 'n' ? "transparent huge pages are switched off"
+	                           : NULL;
+}
+
+static int map(struct scope_mapping *memory, enum scope_pages pages, struct gn_error *e)
 {
 	const bool huge = pages == SCOPE_PAGES_HUGE;
 	const uint64_t mapped =
 	    up(memory->bytes, huge ? HUGE_PAGE : 4096) + (pages == SCOPE_PAGES_TRANSPARENT ? HUGE_PAGE : 0);
 	void *at = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
-	                MAP_PRIVATE | MAP_ANONYMOUS | (huge ? MAP_HUGETLB : 0), -1, 0);
+	                MAP_PRIVATE | MAP_ANONYMOUS | (huge ? MAP_HUGETLB | 21 << MAP_HUGE_SHIFT : 0), -1, 0);
 
 	if (at == MAP_FAILED)
 		return gn_error_set(e, huge ? -GN_ENOTSUP : -GN_ENOMEM, "%" PRIu64 " bytes of %smemory: %s",
@@ -72,7 +93,7 @@ static int map(struct scope_memory *memory, enum scope_pages pages, struct gn_er
 	memory->mapped = mapped;
 	memory->at =
 	    (void *)(uintptr_t)up((uintptr_t)at, pages == SCOPE_PAGES_TRANSPARENT ? HUGE_PAGE : 4096);
-	if (!huge)
+	if (pages == SCOPE_PAGES_SMALL || pages == SCOPE_PAGES_TRANSPARENT)
 		madvise(at, mapped, pages == SCOPE_PAGES_TRANSPARENT ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	return 0;
 }
@@ -96,7 +117,7 @@ static uint64_t transparent_bytes(const void *at)
 	return kilobytes << 10;
 }
 
-static int check_pages(const struct scope_memory *memory, enum scope_pages pages, struct gn_error *e)
+static int check_pages(const struct scope_mapping *memory, enum scope_pages pages, struct gn_error *e)
 {
 	const uint64_t wanted = memory->bytes / HUGE_PAGE * HUGE_PAGE;
 
@@ -107,8 +128,8 @@ static int check_pages(const struct scope_memory *memory, enum scope_pages pages
 	                    transparent_bytes(memory->at), wanted);
 }
 
-int scope_memory_take(struct scope_memory *memory, uint64_t bytes, enum scope_pages pages, uint32_t node,
-                      struct gn_error *e)
+int scope_mapping_take(struct scope_mapping *memory, uint64_t bytes, enum scope_pages pages, uint32_t node,
+                       struct gn_error *e)
 {
 	int rc;
 
@@ -118,17 +139,17 @@ int scope_memory_take(struct scope_memory *memory, uint64_t bytes, enum scope_pa
 	if (!rc)
 		rc = bind(memory, node, e);
 	if (!rc) {
-		memset(memory->at, 0, bytes);
+		scope_host_poison(memory->at, bytes);
 		rc = check_node(memory, node, e);
 	}
 	if (!rc)
 		rc = check_pages(memory, pages, e);
 	if (rc)
-		scope_memory_release(memory);
+		scope_mapping_release(memory);
 	return rc;
 }
 
-void scope_memory_release(struct scope_memory *memory)
+void scope_mapping_release(struct scope_mapping *memory)
 {
 	if (memory->mapping)
 		munmap(memory->mapping, memory->mapped);

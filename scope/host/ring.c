@@ -44,7 +44,7 @@ int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages
 	int rc;
 
 	memset(r, 0, sizeof *r);
-	rc = scope_memory_take(&r->memory, bytes, pages, node, e);
+	rc = scope_mapping_take(&r->memory, bytes, pages, node, e);
 	if (rc)
 		return rc;
 	r->lines = bytes / sizeof(struct line);
@@ -61,7 +61,7 @@ int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages
 
 void scope_ring_close(struct scope_ring *r)
 {
-	scope_memory_release(&r->memory);
+	scope_mapping_release(&r->memory);
 }
 
 void scope_ring_chase(struct scope_ring *r, uint64_t steps)

@@ -13,14 +13,14 @@ extern "C" {
 #endif
 
 struct scope_ring {
-	struct scope_memory memory;
+	struct scope_mapping memory;
 	uint64_t lines;
 	void *at;       /* where the next chase begins */
 	uint64_t steps; /* how far all of them have gone */
 };
 
 /*
- * scope_ring_open - a ring over so many bytes. 0, -GN_ENOMEM, -GN_ENOTSUP as scope_memory_take. All zero
+ * scope_ring_open - a ring over so many bytes. 0, -GN_ENOMEM, -GN_ENOTSUP as scope_mapping_take. All zero
  * bytes can be closed.
  */
 int scope_ring_open(struct scope_ring *r, uint64_t bytes, enum scope_pages pages, uint32_t node,

@@ -25,7 +25,7 @@ struct stream_row {
 struct stream {
 	const struct stream_row *row;
 	struct scope_team *team;
-	struct scope_memory from, to; /* `slots` buffers each */
+	struct scope_mapping from, to; /* `slots` buffers each */
 	uint64_t bytes, slots;
 	uint32_t members, line_bytes;
 	uint64_t first;      /* of the words that the last sample wrote */
@@ -38,8 +38,7 @@ struct stream {
 static int stream_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const struct stream_row *r = (const struct stream_row *)row;
-	char text[128];
-	const char *missing = scope_pages_missing(m, r->pages, text, sizeof text);
+	const char *missing = scope_pages_missing(m, r->pages);
 
 	if (missing)
 		return scope_plan_skip(p, NULL, "%s", missing);
@@ -53,7 +52,7 @@ static int stream_plan(const struct scope_row *row, const struct scope_machine *
 
 /* ---- the work ---- */
 
-static char *slot(const struct scope_memory *m, const struct stream *s, uint64_t operation)
+static char *slot(const struct scope_mapping *m, const struct stream *s, uint64_t operation)
 {
 	return (char *)m->at + operation % s->slots * s->bytes;
 }
@@ -178,15 +177,15 @@ static void stream_close(void *state)
 	struct stream *s = (struct stream *)state;
 
 	scope_team_close(s->team);
-	scope_memory_release(&s->from);
-	scope_memory_release(&s->to);
+	scope_mapping_release(&s->from);
+	scope_mapping_release(&s->to);
 	free(s->sum);
 }
 
-static int take(struct stream *s, struct scope_memory *memory, uint64_t seed, uint32_t node,
+static int take(struct stream *s, struct scope_mapping *memory, uint64_t seed, uint32_t node,
                 struct gn_error *e)
 {
-	const int rc = scope_memory_take(memory, s->slots * s->bytes, s->row->pages, node, e);
+	const int rc = scope_mapping_take(memory, s->slots * s->bytes, s->row->pages, node, e);
 
 	if (!rc)
 		scope_fill(memory->at, memory->bytes, seed);
