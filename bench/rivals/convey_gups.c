@@ -15,43 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
+
 extern int xmpi_init(int argc, char **argv); /* conveyors' own MPI_Init */
-
-#define POLY 7u
-#define PERIOD 1317624576693539401ull
-
-static uint64_t random_next(uint64_t x)
-{
-	return x << 1 ^ ((int64_t)x < 0 ? POLY : 0);
-}
-
-static uint64_t random_at(uint64_t place)
-{
-	uint64_t square[64], x = 1;
-	int bit = 62;
-
-	place %= PERIOD;
-	if (!place)
-		return 1;
-	for (int k = 0; k < 64; k++) {
-		square[k] = x;
-		x = random_next(random_next(x));
-	}
-	while (!(place >> bit & 1))
-		bit--;
-	x = 2;
-	while (bit > 0) {
-		uint64_t sum = 0;
-
-		for (int k = 0; k < 64; k++)
-			if (x >> k & 1)
-				sum ^= square[k];
-		x = sum;
-		if (place >> --bit & 1)
-			x = random_next(x);
-	}
-	return x;
-}
 
 struct job {
 	uint64_t *table, words, updates, first;
