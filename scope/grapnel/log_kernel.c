@@ -6,9 +6,8 @@ SIMT_FN uint32_t whole_warp(void)
 	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
 }
 
-/* The messages of all lanes, as gn__net_append does it for up to four words. Returns 0 or -GN_EAGAIN to all
- * lanes. */
-SIMT_FN int append_group(const struct scope_log_args *a, struct gn__log *log, uint64_t head, uint64_t value)
+/* The messages of all lanes, as gn__net_append does it for up to four words: more of them. */
+SIMT_FN int append_long(const struct scope_log_args *a, struct gn__log *log, uint64_t head, uint64_t value)
 {
 	const uint32_t mask = whole_warp(), lanes = simt_warp_width();
 	uint64_t ticket = 0;
@@ -31,6 +30,15 @@ SIMT_FN int append_group(const struct scope_log_args *a, struct gn__log *log, ui
 	return 0;
 }
 
+/* The messages of all lanes. Returns 0 or -GN_EAGAIN to all of them. */
+SIMT_FN int append_group(const struct scope_log_args *a, struct gn__log *log, uint64_t head, uint64_t value)
+{
+	const struct gn__net_words w = {head, value, value + 1, value + 2};
+
+	return a->words <= SCOPE_LOG_SHORT ? gn__net_append(log, whole_warp(), a->words, &w)
+	                                   : append_long(a, log, head, value);
+}
+
 SIMT_FN void append(const struct scope_log_args *a, uint64_t warp)
 {
 	const uint64_t deadline = simt_clock_ns() + scope_log_patience_ns;
@@ -50,19 +58,25 @@ SIMT_FN void append(const struct scope_log_args *a, uint64_t warp)
 }
 
 /* Each lane its column, of which the first word comes last: it says that the others are there. */
-SIMT_FN uint64_t read_group(const struct scope_log_args *a, struct gn__log_reader *r)
+SIMT_FN uint64_t read_words(struct gn__log_reader *r, uint32_t words)
 {
 	const uint32_t lanes = simt_warp_width();
 	uint64_t sum = 0;
 
-	for (uint32_t w = 0; w < a->words; w++) {
+	for (uint32_t w = 0; w < words; w++) {
 		uint64_t *word = &r->word[(r->at + w * lanes + simt_lane()) & (r->capacity - 1)];
 
 		sum += w == SCOPE_LOG_SUMMED ? *word : 0;
 		*word = 0;
 	}
-	r->at += a->words * lanes;
+	r->at += words * lanes;
 	return sum;
+}
+
+/* For messages of the usual length the loop is unrolled: its loads need not wait for each other. */
+SIMT_FN uint64_t read_group(const struct scope_log_args *a, struct gn__log_reader *r)
+{
+	return a->words == SCOPE_LOG_SHORT ? read_words(r, SCOPE_LOG_SHORT) : read_words(r, a->words);
 }
 
 SIMT_FN void read_log(const struct scope_log_args *a)

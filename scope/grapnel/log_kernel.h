@@ -11,8 +11,11 @@
 #include <grapnel/net.h>
 #include <grapnel/simt.h>
 
-/* What a word of a message is, and how many groups a reader lets pass before it gives their room back. */
-enum { SCOPE_LOG_SUMMED = 1, SCOPE_LOG_RELEASE = 8 };
+/*
+ * Which word of a message is summed; how many words the library appends at once, a number that the kernel
+ * knows when it is compiled; and how many groups a reader lets pass before it gives their room back.
+ */
+enum { SCOPE_LOG_SUMMED = 1, SCOPE_LOG_SHORT = 4, SCOPE_LOG_RELEASE = 8 };
 
 static const uint64_t scope_log_patience_ns = 5000000000ull;
 
