@@ -8,9 +8,7 @@ depth 32 on the same file (io_uring, O_DIRECT), in turn with it in the same run.
     bench/bfs_disk.py [--scale 22] [--page 4096] [--cache-share 8] [--build DIR] [--json OUT]
 """
 import os
-import shutil
 import statistics
-import subprocess
 import sys
 
 from support import disk, report
@@ -23,13 +21,9 @@ def main():
     p.add_argument("--cache-share", type=int, default=8, help="the cache has the size of the graph divided by this number (default 8)")
     p.add_argument("--source", default="1")
     args = p.parse_args()
-    if not shutil.which("fio"):
-        print("bfs_disk: skipped: fio is missing", file=sys.stderr)
-        return report.SKIP
+    disk.need_fio("bfs_disk")
     tool = report.program(args, "tools", "grapnel")
-    graph = os.path.join(args.build, f"bench-kron{args.scale}.gng")
-    if not os.path.exists(graph):
-        subprocess.run([tool, "gen", "kron", "--scale", args.scale, "--degree", "16", "--undirected", graph], check=True)
+    graph = report.kron(args, args.scale)
     cache = os.path.getsize(graph) // args.cache_share
     command = [tool, "bfs", graph, "--source", args.source, "--store", "file", "--page", str(args.page), "--cache", str(cache),
                "--trust", "--json", "-"]

@@ -7,7 +7,6 @@ zero-copy stream.
 """
 import os
 import statistics
-import subprocess
 import sys
 
 from support import report
@@ -29,10 +28,7 @@ def main():
     p.add_argument("--graph", help="file of the graph (default in the build folder)")
     args = p.parse_args()
     tool = report.program(args, "tools", "grapnel")
-    graph = args.graph or os.path.join(args.build, f"bench-kron{args.scale}-{args.degree}.gng")
-    if not os.path.exists(graph):
-        subprocess.run([tool, "gen", "kron", "--scale", args.scale, "--degree", args.degree, "--undirected", graph],
-                       check=True)
+    graph = report.kron(args, args.scale, args.degree, args.graph)
     quarter = ["--cache", str(os.path.getsize(graph) // 4)]
     verified = report.run_json([tool, "bfs", graph, "--source", args.source, "--machine", args.machine, "--store", "host",
                                 "--verify", "--json", "-"] + quarter)

@@ -13,7 +13,6 @@ a host change each other's tables by themselves. Every table is verified.
 The limit beside them: the same updates on one node, where no message is sent.
 """
 import statistics
-import subprocess
 import sys
 
 from support import report
@@ -24,26 +23,14 @@ FORMS = {"combined": ["--form", "combined"], "message-per-lane": ["--form", "mes
          "direct": ["--route", "direct"]}
 
 
-def run(launch, command):
-    done = subprocess.run(launch + command, stdout=subprocess.PIPE, text=True, timeout=600)
-    if done.returncode:
-        sys.exit(f"{' '.join(launch + command)}: exit status {done.returncode}")
-    return report.json.loads(done.stdout[done.stdout.index("{"):])
-
-
 def ours(args, launch, op, form):
-    result = run(launch, [report.program(args, "tools", "grapnel"), "gups", "--nodes", "1", "--op", op, *FORMS[form],
-                          "--table", str(TABLE), "--updates", str(UPDATES[form]), "--threads", "1", "--json", "-"])
-    if not result["verified"]:
-        sys.exit(f"{op}, {form}: {result['wrong']} words are wrong")
-    return result
+    return report.gups(args, ["--nodes", "1", "--op", op, *FORMS[form], "--table", str(TABLE), "--updates", str(UPDATES[form]),
+                              "--threads", "1"], f"{op}, {form}", launch)
 
 
 def theirs(args, launch, op):
-    result = run(launch, [args.conveyors, str(TABLE // 8), str(UPDATES["combined"]), op])
-    if result["wrong"]:
-        sys.exit(f"{op}, conveyors: {result['wrong']} words are wrong")
-    return result
+    return report.updates([*launch, args.conveyors, str(TABLE // 8), str(UPDATES["combined"]), op], f"{op}, conveyors",
+                          timeout=600)
 
 
 def rates(results):

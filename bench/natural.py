@@ -15,7 +15,6 @@ With --before, the JSON of an earlier run, patterns that are read again are set 
 import json
 import os
 import statistics
-import subprocess
 import sys
 
 from support import report, rows
@@ -69,16 +68,9 @@ def claims_of_reuse(r, before):
 
 # ---- bfs ----
 
-def graph_of(args, tool):
-    graph = args.graph or os.path.join(args.build, f"bench-kron{args.scale}-16.gng")
-    if not os.path.exists(graph):
-        subprocess.run([tool, "gen", "kron", "--scale", args.scale, "--degree", "16", "--undirected", graph], check=True)
-    return graph
-
-
 def searches(args, tool):
     """One search a process, each with a cold cache; the ways take turns."""
-    graph = graph_of(args, tool)
+    graph = report.kron(args, args.scale, path=args.graph)
     quarter = ["--cache", str(os.path.getsize(graph) // 4)]
     ways = {"direct": ["--mode", "direct"], "paged": quarter + (["--page", args.page] if args.page else []),
             "auto": ["--mode", "auto"] + quarter}

@@ -32,12 +32,9 @@ def shape(result):
 
 
 def real(args, nodes, columns, flush):
-    runs = [report.run_json([report.program(args, "tools", "grapnel"), "gups", "--transport", "local", "--nodes", str(nodes),
-                             "--columns", str(columns), "--flush", str(flush), "--threads", "1", *WORK, "--json", "-"])
-            for _ in range(args.runs)]
-    if not all(r["verified"] for r in runs):
-        sys.exit(f"{nodes} nodes in {columns} columns: words are wrong")
-    shapes = [shape(r) for r in runs]
+    options = ["--transport", "local", "--nodes", str(nodes), "--columns", str(columns), "--flush", str(flush), "--threads", "1",
+               *WORK]
+    shapes = [shape(report.gups(args, options, f"{nodes} nodes in {columns} columns")) for _ in range(args.runs)]
     return {key: statistics.median(s[key] for s in shapes) for key in shapes[0]}
 
 

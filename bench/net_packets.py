@@ -17,14 +17,9 @@ from support import report
 
 
 def rate(args, nodes, updates, *options):
-    rates = []
-    for _ in range(args.runs):
-        result = report.run_json([report.program(args, "tools", "grapnel"), "gups", "--machine", args.machine, "--nodes",
-                                  str(nodes), "--op", "inc", "--updates", str(updates), "--json", "-", *options])
-        if not result["verified"]:
-            sys.exit(f"{nodes} nodes, {' '.join(options)}: {result['wrong']} words are wrong")
-        rates.append(result["gups"])
-    return statistics.median(rates)
+    command = ["--machine", args.machine, "--nodes", str(nodes), "--op", "inc", "--updates", str(updates), *options]
+    what = f"{nodes} nodes, {' '.join(options)}"
+    return statistics.median(report.gups(args, command, what)["gups"] for _ in range(args.runs))
 
 
 def main():

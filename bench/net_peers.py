@@ -14,29 +14,20 @@ The limit beside them: the same updates on one node, where all atomics are local
 """
 import os
 import statistics
-import subprocess
 import sys
 
 from support import report
 
 
 def ours(args, op, *how, launch=()):
-    result = report.run_json([*launch, report.program(args, "tools", "grapnel"), "gups", "--machine", args.machine, "--op", op,
-                              "--route", "direct", "--table", str(args.table), "--updates", str(args.updates), "--json", "-", *how])
-    if not result["verified"]:
-        sys.exit(f"{op}, {' '.join([*launch, *how])}: {result['wrong']} words are wrong")
-    return result["gups"]
+    return report.gups(args, ["--machine", args.machine, "--op", op, "--route", "direct", "--table", str(args.table), "--updates",
+                              str(args.updates), *how], f"{op}, {' '.join([*launch, *how])}", launch)["gups"]
 
 
 def theirs(args, op, *how):
-    done = subprocess.run([args.nvshmem, str(args.gpus), str(args.table // 8), str(args.updates), op, *how],
-                          stdout=subprocess.PIPE, text=True, timeout=120, env={**os.environ, "NVSHMEM_DISABLE_NVLS": "1"})
-    if done.returncode or "{" not in done.stdout:
-        sys.exit(f"{args.nvshmem}: exit status {done.returncode}")
-    result = report.json.loads(done.stdout[done.stdout.index("{"):])
-    if result["wrong"]:
-        sys.exit(f"{op}, {args.nvshmem} {' '.join(how)}: {result['wrong']} words are wrong")
-    return result["gups"]
+    return report.updates([args.nvshmem, str(args.gpus), str(args.table // 8), str(args.updates), op, *how],
+                          f"{op}, {args.nvshmem} {' '.join(how)}", timeout=120,
+                          env={**os.environ, "NVSHMEM_DISABLE_NVLS": "1"})["gups"]
 
 
 def measure(args, op):

@@ -9,7 +9,6 @@ Claim: at least 80 % of fio's random reads at queue depth 32 (io_uring, O_DIRECT
 FILE is made if it is not there (in the build folder by default; written, not sparse) and kept for the next time.
 """
 import os
-import shutil
 import statistics
 import sys
 
@@ -25,9 +24,7 @@ def main():
     p.add_argument("--seconds", type=int, default=2)
     p.add_argument("--options", default="", help="more options of the store, for example &queues=1")
     args = p.parse_args()
-    if not shutil.which("fio"):
-        print("store_file: skipped: fio is missing", file=sys.stderr)
-        return report.SKIP
+    disk.need_fio("store_file")
     program = report.program(args, "bench", "bench_store_file")
     path = args.file or os.path.join(args.build, "bench_store_file.data")
     disk.make_file(path, args.size)

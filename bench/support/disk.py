@@ -2,8 +2,11 @@
 """Files to read from, and what fio reads of them."""
 import json
 import os
+import shutil
 import subprocess
 import sys
+
+from . import report
 
 
 def units(text):
@@ -23,6 +26,12 @@ def make_file(path, size):
             out.write(os.urandom(min(1 << 20, size - at)))
         out.flush()
         os.fsync(out.fileno())
+
+
+def need_fio(script):
+    if not shutil.which("fio"):
+        print(f"{script}: skipped: fio is missing", file=sys.stderr)
+        sys.exit(report.SKIP)
 
 
 def fio(path, rw, block, depth, *options):

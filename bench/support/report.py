@@ -57,14 +57,36 @@ def launcher(args):
     return [args.launcher, "-np", str(args.processes)]
 
 
-def run_json(command):
-    """The JSON object that a command prints; its failure is ours."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+def run_json(command, **how):
+    """The JSON object that a command prints; its failure is ours. How: as for subprocess.run."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **how)
     if done.returncode == SKIP:
         sys.exit(SKIP)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}")
     return json.loads(done.stdout[done.stdout.index("{"):])
+
+
+def updates(command, what, **how):
+    """What a program of random updates prints, of a run that left no word wrong."""
+    result = run_json(command, **how)
+    if result["wrong"]:
+        sys.exit(f"{what}: {result['wrong']} words are wrong")
+    return result
+
+
+def gups(args, options, what, launch=()):
+    """What `grapnel gups` prints, begun by a launcher of processes or not."""
+    return updates([*launch, program(args, "tools", "grapnel"), "gups", *options, "--json", "-"], what, timeout=600)
+
+
+def kron(args, scale, degree="16", path=None):
+    """A graph of that scale: a file of that path, or in the folder of the build, made if it is not there."""
+    graph = path or os.path.join(args.build, f"bench-kron{scale}-{degree}.gng")
+    if not os.path.exists(graph):
+        subprocess.run([program(args, "tools", "grapnel"), "gen", "kron", "--scale", scale, "--degree", degree, "--undirected",
+                        graph], check=True)
+    return graph
 
 
 def check(claims):
