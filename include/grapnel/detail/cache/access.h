@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/access.h - the operations arrays are built on: pin pages, unpin them, go around the cache.
+ * detail/cache/access.h - the operations that arrays use: pin pages, unpin them, go around the cache.
  *
- * Collective over a mask of lanes. Each lane may want a page of its own: it decides for itself (claim.h), and
- * all lanes together move the bytes, so that as many pages are in flight as lanes want.
+ * Collective over a mask of lanes. Each lane may want another page. The lane decides alone what to do for its
+ * page (claim.h), and all lanes move the bytes together, so the pages of all lanes are in flight at once.
  */
 #ifndef GRAPNEL_CACHE_ACCESS_H
 #define GRAPNEL_CACHE_ACCESS_H
@@ -21,7 +21,7 @@
 
 /* ---- claims of many lanes ---- */
 
-/* So many accesses by one claim. */
+/* Count one access for each of these lanes, by the result of their claim. */
 SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, const struct gn__claim *k)
 {
 	if (c->stripe)
@@ -31,30 +31,31 @@ SIMT_FN void gn__count_access(const struct gn_cache_view *c, uint32_t lanes, con
 }
 
 /*
- * What a scalar access does to its element. Who helps wants none: he is there to move the bytes that others
- * want.
+ * What a lane does in a scalar access. A lane that helps accesses no element: it only moves bytes for the
+ * other lanes.
  */
 enum gn__doing { GN__READS, GN__WRITES, GN__CHANGES, GN__HELPS };
 
 struct gn__request {
 	uint32_t doing;  /* enum gn__doing */
 	uint32_t change; /* enum gn_change */
-	uint32_t at;     /* in the page */
-	uint32_t size;   /* 1 to 16; for changes 4 or 8 */
-	/* what is written, the operands of a change; becomes what was read, what was before */
+	uint32_t at;     /* offset in the page, in bytes */
+	uint32_t size;   /* in bytes: 1 to 16; for changes 4 or 8 */
+	/* in: the element to write, or the operands of a change; out: the element read or before the change
+	 */
 	uint64_t bits[2];
 };
 
 /*
- * The page is pinned, or looked at again afterwards; its bytes are here. Returns what was read, all bits
- * together.
+ * Access the element in its frame. The page is pinned, or the caller validates its snapshot afterwards.
+ * Returns all bits that were read, combined by |.
  */
 SIMT_FN uint64_t gn__request_inside(struct gn__request *e, char *page)
 {
 	uint64_t read = 0;
 
 	if (e->doing == GN__READS)
-		/* it may be changed at this moment */
+		/* another thread may change it at the same time */
 		read = gn__load_element(e->bits, page + e->at, e->size);
 	else if (e->doing == GN__WRITES)
 		gn__store_element(page + e->at, e->bits, e->size);
@@ -64,7 +65,7 @@ SIMT_FN uint64_t gn__request_inside(struct gn__request *e, char *page)
 	return read;
 }
 
-/* The page is held absent: in the store itself. */
+/* Access the element in the store. The page is held absent, or the request is a read. */
 SIMT_FN struct gn_store_status gn__request_bypass(struct gn__request *e, const struct gn__extent *x)
 {
 	struct gn_store_status status = {0, 0};
@@ -83,8 +84,8 @@ SIMT_FN struct gn_store_status gn__request_bypass(struct gn__request *e, const s
 }
 
 /*
- * Why a page that is to be held got no frame: those of pages that cannot be written are kept, or all are
- * pinned.
+ * The status of a claim that got no frame. If the caller wanted to hold the page, a failed write-back or a
+ * full store is the reason; else all frames are pinned.
  */
 SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, const struct gn__claim *k)
 {
@@ -100,9 +101,11 @@ SIMT_FN struct gn_store_status gn__claim_refusal(const struct gn_cache_view *c, 
 }
 
 /*
- * No frame can be had: go around while the page is held absent, if there is something to do, then let it go.
- * The fence makes the claim an acquire: the store has what was in frames before (R6), also for lanes that
- * read it behind this one. A function of its own, so that rounds do not save the registers that it needs.
+ * The claim got no frame, and its page is held absent. Make the request in the store, then drop the claim.
+ * The fence makes the claim an acquire: after it, this lane and lanes that synchronise with it read from the
+ * store the bytes that were written back (R6). A function of its own, so that gn__claim_round does not save
+ * the registers that it needs.
+ * @around  the request, or NULL: there is none
  */
 SIMT_NOINLINE_FN void gn__claim_bypass_cache(const struct gn_cache_view *c, struct gn__claim *k,
                                              struct gn__request *around)
@@ -120,12 +123,13 @@ SIMT_NOINLINE_FN void gn__claim_bypass_cache(const struct gn_cache_view *c, stru
 }
 
 /*
- * Move the bytes that some lanes need: first victims are written back, in later rounds pages and sectors are
- * fetched and published. Collective; writes is the same for all.
+ * Move the bytes that some lanes need. Collective.
+ * @writes  the same for all lanes. 1: write victims back; 0: fetch and publish pages and sectors
  *
- * Any lane moves bytes for any other, so they meet before the fence: it is behind the swaps of all. It orders
- * these before new bytes of the frames (R5), and makes them acquires of what was released into the words: by
- * the unpins of those who used the frames, and by those who left a page to the store (R6).
+ * Any lane moves bytes for any other, so the lanes synchronise before the fence. The fence comes after the
+ * swaps of all lanes. It orders the swaps before the new bytes of the frames (R5). It also makes the swaps
+ * acquires of what was released into the words: by the unpins of the frames' users, and by R6 of the pages
+ * that left.
  */
 SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct gn__claim *k, int writes)
 {
@@ -148,7 +152,7 @@ SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct
 		k->status = m.status;
 }
 
-/* The bytes of a lane's step were moved, or not: what next? Collective. */
+/* After gn__claim_move: set the next step of each lane from the status of its transfer. Collective. */
 SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, uint32_t mask, struct gn__claim *k, int writes)
 {
 	struct gn_store_status status = k->status;
@@ -163,7 +167,7 @@ SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, uint32_t mask, struc
 	}
 	if (writes || !simt_ballot(mask, k->step == GN__STEP_FILL))
 		return;
-	simt_warp_sync(mask); /* any lane has moved bytes for any other */
+	simt_warp_sync(mask); /* any lane may have moved bytes for any other */
 	simt_fence_acq_rel_dev();
 	if (k->step == GN__STEP_FILL)
 		k->step = gn__claim_filled(c, k, status);
@@ -171,19 +175,19 @@ SIMT_FN void gn__claim_moved(const struct gn_cache_view *c, uint32_t mask, struc
 
 /*
  * Claims of many lanes: gn__claim_begin, then gn__claim_round until it returns 0, then gn__claim_end. Between
- * rounds a lane whose step is HIT may use its page and unpin it: who is done need not hold what others could
- * need. Rounds are the one place in which lanes wait for pages, and everything that others wait for is given
- * up in them.
+ * rounds a lane whose step is HIT may use its page and unpin it, so that it does not hold a frame that other
+ * lanes need. Lanes wait for pages only in rounds. Everything that other threads wait for is given up in
+ * rounds, too.
  */
 SIMT_FN void gn__claim_begin(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn__claim *k)
 {
-	simt_warp_sync(mask); /* a lane that is still to come may wait for what a claim holds */
+	simt_warp_sync(mask); /* a lane that has not arrived yet may wait for what a claim holds */
 	k->step = wants ? gn__claim_seek(c, k) : GN__STEP_HIT;
 	if (c->stream)
 		gn__read_ahead(c, mask, wants, k);
 }
 
-/* Is there something left to do for this claim? */
+/* Does this claim need another round? */
 SIMT_FN int gn__claim_goes_on(const struct gn__claim *k)
 {
 	return k->step == GN__STEP_NO_FRAME ? !k->bypassed
@@ -203,9 +207,9 @@ SIMT_FN void gn__claim_backoff(struct gn__claim *k)
 }
 
 /*
- * All lanes of mask move what some need; those that wait look again. Returns to all lanes 1 as long as some
- * need another round. In the end a lane's step is HIT (also if it wanted nothing), NO_FRAME (what there was
- * to do around the cache is done, with its status) or ERROR.
+ * One round: all lanes of mask move the bytes that some lanes need, or the lanes that wait look again.
+ * Returns 1 to all lanes if some lane needs another round. At the end a lane's step is HIT (also if it wanted
+ * nothing), NO_FRAME (the request `around` has been made in the store; k->status is its result) or ERROR.
  */
 SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mask, struct gn__claim *k,
                                      struct gn__request *around)
@@ -226,7 +230,7 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 		gn__claim_backoff(k);
 		k->step = gn__claim_seek(c, k);
 	}
-	/* what one lane acquired, or fetched, is behind it everybody's who shares its page */
+	/* lanes that share a page may use what one of them has acquired or fetched */
 	simt_warp_sync(mask);
 	return steps & (moves | 1u << GN__STEP_WAIT) && simt_ballot(mask, gn__claim_goes_on(k));
 }
@@ -239,9 +243,11 @@ SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const s
 }
 
 /*
- * While lanes wait for pages that other threads fetch, and nothing else is to be done for the warp, it
- * fetches some of those that are offered behind them (detail/cache/ahead.h): then it looks again. Between
- * rounds. A function of its own, so that the loops around it do not save the registers that it needs.
+ * Lanes wait for pages that other threads fetch, and the warp has nothing else to do: it fetches offered
+ * pages that lie behind these pages (detail/cache/ahead.h). Called between rounds. A function of its own, so
+ * that the loops around it do not save the registers that it needs.
+ * @waiting    from gn__claim_waiting, not 0
+ * @waits_for  the page that the caller waits for
  */
 SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t mask, uint32_t waiting,
                                       uint64_t waits_for)
@@ -267,10 +273,9 @@ SIMT_NOINLINE_FN void gn__claim_helps(const struct gn_cache_view *c, uint32_t ma
 }
 
 /*
- * The lanes that wait for pages of block stores that other threads fetch, if no lane has anything to do; else
- * 0. Collective.
- * @uses  the caller uses its page as soon as it is there, and lets it go: lanes that have theirs do that
- * first
+ * The lanes that wait for pages of block stores that other threads fetch; 0 if some lane has something to do.
+ * Collective.
+ * @uses  1: the caller uses its page and unpins it as soon as it is there, before the warp does anything else
  */
 SIMT_FN uint32_t gn__claim_waiting(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k,
                                    int uses)
@@ -285,23 +290,23 @@ SIMT_FN uint32_t gn__claim_waiting(const struct gn_cache_view *c, uint32_t mask,
 
 /* ---- pin and unpin ---- */
 
-/* What pinning gave a lane. */
+/* The result of a pin for one lane. */
 struct gn_pinned {
-	struct gn_hold hold; /* hold.word is the first lane's of a group only */
+	struct gn_hold hold; /* hold.word is set in the first lane of a group only */
 	struct gn_store_status status;
 };
 
 /*
  * gn_cache_pin_lanes - collective: pin a page for every group of lanes; all pages are in flight together.
  * @mask     the calling lanes; all of them move the bytes of each page
- * @lanes    those that want the same page as the caller, holding it; 0: the caller wants nothing, only helps.
- *           One pin is taken for them together; ended by gn_cache_unpin over the same lanes.
+ * @lanes    the lanes that want the same page, the caller among them; 0: the caller wants no page and only
+ *           helps. One pin is taken for these lanes together; gn_cache_unpin over the same lanes ends it.
  * @page     < c->pages
  * @intent   GN_READ, GN_WRITE or GN_OVERWRITE
- * Waits for transfers, at most c->wait_ns. Order: behind it the lanes see what was released into the page.
- * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame the page could take is pinned, or
- * the page itself is, 16383 times), -GN_ENOSPC (the store of the pages in them is full, or the page is to be
- * written and its store is full), -GN_EIO (status.device says what the device said), -GN_ETIMEDOUT, -GN_EROFS
+ * Waits for transfers, at most c->wait_ns. Order: afterwards the lanes see what was released into the page.
+ * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame that the page could take is pinned,
+ * or the page has 16383 pins), -GN_ENOSPC (frames hold dirty pages of a full store, or the page is to be
+ * written and its store is full), -GN_EIO (status.device is the device's status), -GN_ETIMEDOUT, -GN_EROFS
  * (write to a read-only store).
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view *c, uint32_t mask,
@@ -337,11 +342,12 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_lanes(const struct gn_cache_view 
 }
 
 /*
- * gn_cache_pin - gn_cache_pin_lanes where all lanes of mask want one page.
+ * gn_cache_pin - gn_cache_pin_lanes for one page that all lanes of mask want.
  * @intent  GN_READ; GN_WRITE: the page becomes dirty; GN_OVERWRITE: the caller writes every byte of the page
- *          before anybody reads one, so it is not fetched; until then its bytes are undefined for everybody
- * The hold that it returns ends with gn_cache_unpin over the same mask. By value: a hold whose address is
- * passed on would lie in memory, on the callers' common path too.
+ *          before any thread reads one, so the page is not fetched; until then its bytes are undefined for
+ *          all threads
+ * gn_cache_unpin over the same mask ends the hold. The hold is returned by value: if its address were passed,
+ * it would lie in memory, on the callers' common path too.
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
                                                uint32_t intent)
@@ -350,8 +356,9 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin(const struct gn_cache_view *c, ui
 }
 
 /*
- * gn_cache_pin_each - gn_cache_pin_lanes where every lane that wants one has a page of its own. Each ends its
- * hold by gn__page_unpin.
+ * gn_cache_pin_each - gn_cache_pin_lanes with a page and a pin for each lane. A lane ends its hold by
+ * gn__page_unpin.
+ * @wants  1: this lane wants a page
  */
 SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *c, uint32_t mask, int wants,
                                                     uint64_t page, uint32_t intent)
@@ -359,9 +366,7 @@ SIMT_NOINLINE_FN struct gn_pinned gn_cache_pin_each(const struct gn_cache_view *
 	return gn_cache_pin_lanes(c, mask, wants ? 1u << simt_lane() : 0, page, intent);
 }
 
-/*
- * gn__page_hold - gn_cache_pin by an array's handle: without a call where the page is at hand.
- */
+/* gn__page_hold - gn_cache_pin by an array's handle: without a call if the page is VALID. */
 SIMT_FN struct gn_store_status gn__page_hold(const struct gn__pages *p, uint32_t mask, uint64_t page,
                                              uint32_t intent, struct gn_hold *hold)
 {
@@ -375,7 +380,7 @@ SIMT_FN struct gn_store_status gn__page_hold(const struct gn__pages *p, uint32_t
 	return pinned.status;
 }
 
-/* gn_cache_unpin - collective over the mask of gn_cache_pin: let the page go. Order: a release. */
+/* gn_cache_unpin - collective over the mask of gn_cache_pin: end the hold. Order: a release. */
 SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 {
 	simt_warp_sync(mask);
@@ -384,10 +389,10 @@ SIMT_FN void gn_cache_unpin(uint32_t mask, const struct gn_hold *hold)
 }
 
 /*
- * gn_cache_prefetch - collective: bring a page into a frame for every lane that wants one; all are in flight
- * together. Pages that are there, or that others are at, are left alone, and so are pages for which a dirty
- * or pinned frame would have to go: it never waits for others, only for the transfers that it has begun. A
- * failed one is told to whoever reads the page.
+ * gn_cache_prefetch - collective: bring a page into a frame for every lane that wants one; all pages are in
+ * flight together. It does nothing for a page that is in its frame, that another thread works on, or for
+ * which there is no clean frame without pins. It never waits for other threads, only for the transfers that
+ * it begins. If a fetch fails, threads that wait for the page get its error; a later reader fetches again.
  */
 SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t mask, int wants,
                                         uint64_t page)
@@ -403,23 +408,24 @@ SIMT_NOINLINE_FN void gn_cache_prefetch(const struct gn_cache_view *c, uint32_t 
 /* ---- one element ---- */
 
 /*
- * What came of a scalar access. A value, so that the caller's variables have no address and stay in
- * registers.
+ * The result of a scalar access. It is returned by value, so that the caller's variables have no address and
+ * stay in registers.
  */
 struct gn__access {
-	uint64_t bits[2]; /* read, or before a change */
+	uint64_t bits[2]; /* the element read, or before a change */
 	struct gn_store_status status;
 };
 
-/* Is a page fetched by sectors? Else as a whole. */
+/* Is a page fetched by sectors (1) or as a whole (0)? */
 SIMT_FN int gn__by_sectors(const struct gn_cache_view *c, uint64_t page)
 {
 	return c->sector && gn__segment_of(c, page)->store.kind == GN_STORE_MEMORY;
 }
 
 /*
- * Lanes that read may have come together with lanes that write, and with elements of other sizes. Of a page
- * that is fetched by sectors those belong together that want one sector. Collective.
+ * The caller's group. Lanes that read may have come together with lanes that write and with lanes whose
+ * elements have other sizes: these are in different groups. If the page is fetched by sectors, the lanes of a
+ * group also want one sector. Collective.
  */
 SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t mask, uint64_t page,
                                       const struct gn__request *e)
@@ -429,7 +435,7 @@ SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t ma
 	const uint32_t lanes = simt_match_any_u64(mask, (page << 5 | sector) << 8 | e->doing << 5 | e->size);
 	struct gn__group g = {mask, lanes, simt_first_lane(lanes), (uint32_t)by_sectors, {0, 0}};
 
-	/* else what they write is of no interest to anybody */
+	/* if all lanes read, no reach is needed */
 	if (simt_ballot(mask, e->doing != GN__READS)) {
 		g.reach = gn__group_reach(c, mask, lanes, e->at, e->size);
 		if (e->doing != GN__WRITES)
@@ -440,6 +446,7 @@ SIMT_FN struct gn__group gn__group_of(const struct gn_cache_view *c, uint32_t ma
 	return g;
 }
 
+/* The claim of a group's leader. */
 SIMT_FN struct gn__claim gn__group_claim(const struct gn__group *g, uint64_t page,
                                          const struct gn__request *e)
 {
@@ -458,9 +465,10 @@ SIMT_FN struct gn__claim gn__group_claim(const struct gn__group *g, uint64_t pag
 }
 
 /*
- * Groups whose page is there do what they came for and let it go. Collective; hit says whether the caller's
- * group is one of them. Returns to all lanes of a group whether it is done: it is not if it had no pin, and
- * the page went.
+ * The groups whose page is there access their elements and unpin it. Collective.
+ * @hit  1: the page of the caller's group is there
+ * Returns 1 to all lanes of a group that is done. A group is not done if it had no pin and the page left its
+ * frame.
  */
 SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const struct gn__group *g,
                           const struct gn__claim *k, int hit, struct gn__request *e)
@@ -494,13 +502,9 @@ SIMT_FN int gn__groups_do(const struct gn_cache_view *c, uint32_t mask, const st
 }
 
 /*
- * Lanes do something to an element each; those of one page by one pin. Each group is done with its page
- * before the next round, whatever the others wait for. Returns -GN_ENOBUFS to those whose page found no
- * frame, 0 to those who help.
- *
- * All lanes of mask take part in every exchange between lanes, with the one mask: groups that exchanged
- * something among themselves, each with a mask of its own, would go on one after the other, and the next
- * exchange between all could find them apart.
+ * Each lane accesses one element; a group uses one pin. Each group unpins its page before the next round, so
+ * that it holds nothing while other groups wait. All exchanges are among all lanes of mask (see
+ * detail/cache/group.h). Returns -GN_ENOBUFS to lanes whose page found no frame, 0 to lanes that help.
  */
 SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c, uint32_t mask,
                                                    uint64_t page, struct gn__request *e)
@@ -509,8 +513,9 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 	const int helps = e->doing == GN__HELPS, leads = simt_lane() == g.leader && !helps;
 	struct gn__claim k = gn__group_claim(&g, page, e);
 	/*
-	 * A lane alone goes around at once; a group would do only its first lane's request. Who helps has
-	 * none, though its claim may be for a page fetched ahead that finds no frame.
+	 * A lane that is alone in its group goes around the cache at once. A larger group does not, because
+	 * only the request of its first lane would be made. A lane that helps has no request, but its claim
+	 * may be for a page fetched ahead that finds no frame.
 	 */
 	struct gn__request *around = leads && !(g.lanes & (g.lanes - 1)) ? e : 0;
 	struct gn_store_status status;
@@ -540,14 +545,14 @@ SIMT_FN struct gn_store_status gn__access_together(const struct gn_cache_view *c
 		gn__count_access(c, simt_popcount(g.lanes), &k);
 	status = gn__store_share(mask, g.leader, k.status);
 	if (helps)
-		status.code = 0; /* what came of the page fetched ahead is its readers' business */
+		status.code = 0; /* the failure of a page fetched ahead is left to its readers */
 	return status;
 }
 
 /*
- * One lane of a group for which there was no frame. A read goes to the store: the page was absent after this
- * access began, so the store has every write before it. Else: in a frame after all, or in the store while the
- * page is held absent.
+ * The access of one lane of a group that found no frame. A read goes to the store: the page was absent after
+ * this access began, so the store has every write before it. A write or change is made in a frame if there is
+ * one now, else in the store while the page is held absent.
  */
 SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, uint64_t page,
                                                 struct gn__request *e)
@@ -574,13 +579,14 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
 }
 
 /*
- * gn_cache_access - read, write or change an element of a page as one step, wherever it is: in its frame,
- * which the page is brought into, or in the store where no frame can be had.
- * @page    < c->pages, of a store that may be written if the request writes
- * @request  what to do; for GN_CAS bits are the expected and the new ones. For GN__HELPS nothing
+ * gn_cache_access - read, write or change an element of a page as one step. The page is brought into a frame;
+ * if there is no frame for it, the element is accessed in the store.
+ * @page     < c->pages; the store must not be read-only if the request writes
+ * @request  what to do. For GN_CAS bits[0] is the expected value and bits[1] the new one
  * Any thread, from divergent code; lanes that call it together act together. Waits for transfers, at most
- * c->wait_ns. Changes are indivisible for all who change the element through this cache. Returns a status of
- * 0, -GN_EIO, -GN_ETIMEDOUT; for GN__HELPS 0.
+ * c->wait_ns. A change is indivisible with respect to other changes of the element through this cache.
+ * Returns a status of 0, -GN_EIO, -GN_ETIMEDOUT; for a write or change also -GN_ENOSPC (the store is full) or
+ * -GN_EBUSY (an earlier write to these blocks may still land); for GN__HELPS always 0.
  */
 SIMT_NOINLINE_FN struct gn__access gn_cache_access(const struct gn_cache_view *c, uint64_t page,
                                                    struct gn__request request)

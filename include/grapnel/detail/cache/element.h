@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/element.h - moving one element. The size is a constant at every call, so the switches
- * disappear.
+ * detail/cache/element.h - loads and stores of one element. The size is a constant at every call, so the
+ * compiler removes the switches.
  */
 #ifndef GRAPNEL_CACHE_ELEMENT_H
 #define GRAPNEL_CACHE_ELEMENT_H
@@ -17,8 +17,8 @@ SIMT_FN uint32_t gn__size_log2(uint32_t size)
 }
 
 /*
- * Users' types are theirs: what goes in and out of their variables goes by memcpy, through a variable of its
- * own in each case, which stays in a register.
+ * The user's variable may have any type, so its bytes are copied by memcpy. Each case copies through a
+ * variable of its own, which stays in a register.
  */
 
 SIMT_FN uint64_t gn__load_8(const void *from)
@@ -27,8 +27,8 @@ SIMT_FN uint64_t gn__load_8(const void *from)
 }
 
 /*
- * Returns all bits that were loaded, put together: the second look at the page's word goes behind them
- * (gn__page_reload).
+ * Load an element from a frame. Returns all bits that were loaded, combined by |: gn__page_reload orders the
+ * second load of the page's word behind them.
  */
 SIMT_FN uint64_t gn__load_element(void *to, const void *from, uint32_t size)
 {
@@ -64,7 +64,7 @@ SIMT_FN uint64_t gn__load_element(void *to, const void *from, uint32_t size)
 	}
 }
 
-/* Plain accesses to memory that is aligned to the element: a pinned page, or the store's own memory. */
+/* Load an element by plain accesses. @from  a pinned page or the store's memory, aligned to the element */
 SIMT_FN void gn__take_element(void *to, const void *from, uint32_t size)
 {
 	switch (size) {
@@ -76,7 +76,7 @@ SIMT_FN void gn__take_element(void *to, const void *from, uint32_t size)
 	}
 }
 
-/* @bits  of the element, the first in the lowest: a store of the element's size, from registers */
+/* Store an element from registers by one plain store of its size. @bits  of the element, the lowest first */
 SIMT_FN void gn__put_element(void *to, const uint64_t bits[2], uint32_t size)
 {
 	const uint8_t one = (uint8_t)bits[0];
@@ -93,8 +93,8 @@ SIMT_FN void gn__put_element(void *to, const uint64_t bits[2], uint32_t size)
 }
 
 /*
- * An element into a frame: indivisibly, since a reader that looked before the page came may still look here
- * (its second look tells it).
+ * Store an element to a frame by atomic stores of at most 8 bytes: a reader with a snapshot of the frame's
+ * earlier page may load from here at this time. (Its second load of the word shows that the page has left.)
  */
 SIMT_FN void gn__store_8(void *to, const void *from)
 {

@@ -17,40 +17,43 @@
 #include <grapnel/detail/cache/element.h>
 #include <grapnel/detail/cache/page.h>
 
-/* What a turn came to. */
+/* The result of a turn. */
 enum gn__fault {
-	GN__FAULT_AGAIN,  /* others are at it, or were faster: look again */
-	GN__FAULT_THERE,  /* the sector was in the frame after all, and was read */
-	GN__FAULT_OWNS,   /* the page is pinned, and those sectors claimed that nobody else brings */
-	GN__FAULT_NEW,    /* the same, and the page has a new frame that nobody sees yet */
-	GN__FAULT_BYPASS, /* no frame is easily had: load the element from the store */
-	GN__FAULT_SLOW    /* by detail/cache/access.h */
+	GN__FAULT_AGAIN,  /* another thread works on the page or sector, or was faster: take another turn */
+	GN__FAULT_THERE,  /* the sector was valid, and the element was read from the frame */
+	GN__FAULT_OWNS,   /* the page is pinned; the leader owns the sectors `owned` */
+	GN__FAULT_NEW,    /* as OWNS, and the page has a new frame that is not published yet */
+	GN__FAULT_BYPASS, /* no frame was found soon: load the element from the store */
+	GN__FAULT_SLOW    /* read by detail/cache/access.h */
 };
 
-/* A lane's look at its sector, and for a leader what came of it. */
+/* A lane's snapshot of its sector, and for a leader the result of its claim. */
 struct gn__faulting {
 	uint64_t seen;    /* the page's word */
-	uint64_t sectors; /* the frame's sector word, where the page is PARTIAL */
+	uint64_t sectors; /* the frame's sector word if the page is PARTIAL */
 	uint32_t frame;
-	uint32_t owned; /* sectors that the leader is to bring */
+	uint32_t owned; /* sectors that the leader has to bring */
 	uint32_t what;  /* enum gn__fault */
 };
 
 /*
- * So many turns are taken by gn__fault_lines, and so many by gn__fault_in, before a miss goes the slow way,
- * which has a deadline.
+ * The number of turns of gn__fault_lines, and of calls of gn__fault_in for one element. A miss that takes
+ * more is served by detail/cache/access.h, which has a deadline.
  */
 enum { GN__FAULT_TURNS = 200 };
 
 /*
- * So many lanes at least move lines together; fewer wait less with more loads in flight a lane. A model may
- * need fewer.
+ * The fewest lanes for which gn__fault_lines is used. Fewer lanes wait less if each has more loads in flight
+ * (gn__fault_in). A test model may define a smaller number.
  */
 #ifndef GN__FAULT_LANES
 #define GN__FAULT_LANES 4
 #endif
 
-/* An element of a frame or a store; the size is not a constant here. Returns all its bits together. */
+/*
+ * Load an element of a frame or a store; the size is not a constant here. Returns all its bits, combined by
+ * |.
+ */
 SIMT_FN uint64_t gn__load_sized(uint64_t value[2], const char *from, uint32_t size)
 {
 	value[1] = 0;
@@ -67,8 +70,9 @@ SIMT_FN uint64_t gn__load_sized(uint64_t value[2], const char *from, uint32_t si
 }
 
 /*
- * Look at a sector, and read the element if it is in the frame and stays there, whether or not the page is
- * whole: an optimistic read (docs/memory-model.md), with the sector word between the word and the element.
+ * Take a snapshot of the page, and read the element if its sector is valid and the page stays in its frame.
+ * The page may be VALID or PARTIAL. This is an optimistic read (docs/memory-model.md), with the sector word
+ * loaded between the word and the element.
  */
 SIMT_FN struct gn__faulting gn__fault_snapshot(const struct gn__pages *p, uint64_t address, uint32_t size,
                                                uint64_t value[2])
@@ -93,7 +97,7 @@ SIMT_FN struct gn__faulting gn__fault_snapshot(const struct gn__pages *p, uint64
 	return f;
 }
 
-/* The page is absent: hold it, and look for a clean frame, into which the sectors shall come. */
+/* The page is absent: make it BUSY, and search a clean frame for it, into which the sectors are moved. */
 SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint64_t *word,
                                              struct gn__faulting f, uint32_t sectors)
 {
@@ -125,7 +129,7 @@ SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint
 	f.what = GN__FAULT_BYPASS;
 	if (2 * scarce <= GN__FEW_FRAMES)
 		return f;
-	if (c->low_water) /* they may be dirty */
+	if (c->low_water) /* the scarce frames may be dirty, and the slow way writes them back */
 		f.what = GN__FAULT_SLOW;
 	else
 		simt_store_relaxed_dev_u32(&gn__local(c)->bypass_backoff, GN__BYPASS_BACKOFF);
@@ -133,8 +137,8 @@ SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint
 }
 
 /*
- * Claim sectors of a pinned page. Returns the run of them from `sector` on that is the caller's: 0 if others
- * were faster.
+ * Claim sectors of a pinned page. Returns the run of them from `sector` on that the caller now owns; 0 if
+ * another thread was faster.
  */
 SIMT_FN uint32_t gn__fault_claim(uint64_t *sectors, uint32_t wanted, uint32_t sector)
 {
@@ -147,7 +151,7 @@ SIMT_FN uint32_t gn__fault_claim(uint64_t *sectors, uint32_t wanted, uint32_t se
 	return run;
 }
 
-/* One thread, a leader: get hold of the sector that it looked at, if that can be done at once. */
+/* The leader: claim the sector of its snapshot, if that can be done at once. One thread. */
 SIMT_FN struct gn__faulting gn__fault_begin(const struct gn__pages *p, uint64_t address,
                                             struct gn__faulting f)
 {
@@ -159,7 +163,7 @@ SIMT_FN struct gn__faulting gn__fault_begin(const struct gn__pages *p, uint64_t 
 	f.what = f.seen & GN__WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
 	if (f.seen & GN__WORD_VALID || !gn__page_can_pin(f.seen))
 		return f;
-	/* it is there, or comes: look again */
+	/* the sector is valid or in motion: take another turn */
 	if (((uint32_t)f.sectors | (uint32_t)(f.sectors >> 32)) & sector)
 		return f;
 	if (!gn__page_try_pin(&p->word[page], f.seen, GN__WORD_REF, GN__LEADING))
@@ -170,7 +174,8 @@ SIMT_FN struct gn__faulting gn__fault_begin(const struct gn__pages *p, uint64_t 
 }
 
 /*
- * Show the page of a new frame to everybody (R4); behind a fence since the frame was taken (R5). One thread.
+ * Publish the page with its new frame (R4). The caller has passed a fence since the frame was taken (R5). One
+ * thread.
  */
 SIMT_FN void gn__fault_publish(const struct gn__pages *p, uint64_t page, const struct gn__faulting *f)
 {
@@ -183,9 +188,9 @@ SIMT_FN void gn__fault_publish(const struct gn__pages *p, uint64_t page, const s
 }
 
 /*
- * The owned sectors are in the frame, or (owned is 0) others were faster: let the page go. Behind a fence
- * since the bytes.
- * @given  lanes that got their element by it
+ * Make the owned sectors valid and unpin the page. owned is 0 if another thread was faster. The caller has
+ * passed a fence since the bytes were stored.
+ * @given  lanes that got their element from the owned sectors
  */
 SIMT_FN void gn__fault_end(const struct gn__pages *p, uint64_t page, const struct gn__faulting *f,
                            uint32_t given)
@@ -202,12 +207,12 @@ SIMT_FN void gn__fault_end(const struct gn__pages *p, uint64_t page, const struc
 }
 
 /*
- * The element of a page that was just seen absent and got no frame, from the store's memory: it has every
- * write from before this access began.
+ * Load the element from the store's memory. The snapshot found the page absent, so the store has every write
+ * from before this access began.
  */
 SIMT_FN void gn__fault_bypass(const struct gn__pages *p, uint64_t address, uint32_t size, uint64_t value[2])
 {
-	simt_fence_acq_rel_dev(); /* makes the look that found the page absent an acquire (R6) */
+	simt_fence_acq_rel_dev(); /* makes the load that found the page absent an acquire (R6) */
 	gn__load_sized(value, p->backing + address, size);
 	if (simt_unlikely(p->counting)) {
 		gn__count_u64(&gn__stripe(p->cache)->misses, 1);
@@ -216,10 +221,11 @@ SIMT_FN void gn__fault_bypass(const struct gn__pages *p, uint64_t address, uint3
 }
 
 /*
- * The sectors that leaders hold are moved, and lanes are given their elements. Collective.
+ * Move the sectors that leaders own, and give lanes their elements. Collective.
  * @leader  the lane that acts for the caller's sector
  * @same    the lanes that want that sector
- * Returns 1 with the value, or 0.
+ * @ask     receives the caller's element
+ * Returns 1 if the caller got its element, else 0.
  */
 SIMT_INLINE_FN int gn__fault_move(const struct gn__pages *p, uint32_t mask, uint64_t address, uint32_t leader,
                                   struct gn__faulting *f, uint32_t same, struct simt__element *ask)
@@ -240,7 +246,7 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn__pages *p, uint32_t mask, uint
 	to = p->frame + ((size_t)f->frame << p->page_log2) + (start & ((1ull << p->page_log2) - 1));
 	*ask = gn__store_load_asked(mask, owners, to, p->backing + start,
 	                            simt_popcount(f->owned) << p->sector_log2, *ask);
-	simt_warp_sync(mask); /* any lane has moved bytes for any other */
+	simt_warp_sync(mask); /* any lane may have moved bytes for any other */
 	simt_fence_release_dev();
 	if (leads)
 		gn__fault_end(p, page, f, same);
@@ -248,11 +254,11 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn__pages *p, uint32_t mask, uint
 }
 
 /*
- * gn__fault_in - one turn for an element whose sector was not at hand a moment ago.
- * @address  of the element, in bytes of the cache's pages
- * Any thread; lanes that are together act together.
- * Waits for its own transfers only. Returns the element with a status of 0, or -GN_EAGAIN (it is not settled:
- * take another turn), -GN_EBUSY (take the slow way).
+ * gn__fault_in - one turn for an element whose sector was just found missing.
+ * @address  of the element, in bytes from the cache's page 0
+ * Any thread; lanes that call it together act together. Waits for its own transfers only.
+ * Returns the element with a status of 0, or -GN_EAGAIN (take another turn), -GN_EBUSY (read by
+ * detail/cache/access.h).
  */
 SIMT_FN struct gn__access gn__fault_in(const struct gn__pages *p, uint64_t address, uint32_t size)
 {
@@ -264,7 +270,7 @@ SIMT_FN struct gn__access gn__fault_in(const struct gn__pages *p, uint64_t addre
 	if (f.what == GN__FAULT_THERE) {
 		gn__count_hits(p, 1);
 	} else {
-		/* those of one cache */
+		/* the lanes that use the same cache */
 		mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)p->sector);
 		same = simt_match_any_u64(mask, address >> p->sector_log2);
 		leader = simt_first_lane(same);
@@ -284,19 +290,19 @@ SIMT_FN struct gn__access gn__fault_in(const struct gn__pages *p, uint64_t addre
 	return access;
 }
 
-/* ---- a warp, or much of it, whose sectors are lines ---- */
+/* ---- many lanes of a warp together; a sector is one line ---- */
 
-/* Lanes that want something of one page. */
+/* The lanes that want sectors of one page. */
 struct gn__fault_group {
-	uint32_t lanes;  /* the first of them acts for the page; those that are done are alone */
+	uint32_t lanes;  /* the first of them acts for the page; a lane that is done is a group of its own */
 	uint32_t wanted; /* sectors */
 	uint32_t same;   /* lanes that want the caller's sector; the first of them moves it */
-	uint32_t idle;   /* of lanes, those that move none: room for sectors that nobody wants yet */
+	uint32_t idle;   /* lanes of the group that move no wanted sector: they can move further sectors */
 };
 
 /*
- * Collective. The loop takes a turn for each sector of pages that several lanes want: one or two where lanes
- * are side by side, none where each is alone on its page.
+ * The caller's group. Collective. The loop takes one turn for each wanted sector of a page that several lanes
+ * want: one or two turns if the lanes read adjacent elements, none if each lane is alone on its page.
  */
 SIMT_FN struct gn__fault_group gn__fault_group_of(const struct gn__pages *p, uint32_t mask, uint64_t address,
                                                   int done)
@@ -329,15 +335,15 @@ SIMT_FN uint32_t gn__lowest(uint32_t set, uint32_t many)
 	return set & ~left;
 }
 
-/* Wanted sectors and those that are fetched with them: as many as there are lanes to move them. */
+/* The wanted sectors, and further ones to fetch with them: at most one for each idle lane. */
 SIMT_FN uint32_t gn__fault_widened(const struct gn__fault_group *c, uint64_t seen, uint32_t wanted)
 {
 	return wanted | gn__lowest(gn__claim_widened(seen, wanted) & ~wanted, simt_popcount(c->idle));
 }
 
 /*
- * One thread, the first of a group: get hold of the page, and of the sectors that are wanted and absent, if
- * that can be done at once.
+ * The first lane of a group: pin the page or give it a frame, and claim the wanted sectors that are absent,
+ * if that can be done at once. One thread.
  */
 SIMT_FN struct gn__faulting gn__fault_lead(const struct gn__pages *p, uint64_t address, struct gn__faulting f,
                                            const struct gn__fault_group *c)
@@ -363,7 +369,7 @@ SIMT_FN struct gn__faulting gn__fault_lead(const struct gn__pages *p, uint64_t a
 	return f;
 }
 
-/* The sector that a lane moves, as a bit: its own, or one of those that nobody wants yet; 0: none. */
+/* The sector that a lane moves, as a bit: its own, or for an idle lane a further one; 0: none. */
 SIMT_FN uint32_t gn__fault_share(const struct gn__fault_group *c, uint32_t mine, uint32_t owned, int done)
 {
 	const uint32_t rank = simt_popcount(c->idle & ((1u << simt_lane()) - 1)), more = owned & ~c->wanted;
@@ -376,8 +382,9 @@ SIMT_FN uint32_t gn__fault_share(const struct gn__fault_group *c, uint32_t mine,
 }
 
 /*
- * The sectors that leaders hold are moved, a line a lane, and lanes are given their elements. Collective.
- * Returns 1 with the value, or 0.
+ * Move the sectors that leaders own, one line by each lane, and give lanes their elements. Collective.
+ * @ask  receives the caller's element
+ * Returns 1 if the caller got its element, else 0.
  */
 SIMT_INLINE_FN int gn__fault_move_lines(const struct gn__pages *p, uint32_t mask, uint64_t address,
                                         const struct gn__fault_group *c, struct gn__faulting *f, int done,
@@ -402,7 +409,7 @@ SIMT_INLINE_FN int gn__fault_move_lines(const struct gn__pages *p, uint32_t mask
 	*ask = gn__store_load_lines(mask, owners, p->frame + ((size_t)frame << p->page_log2) + at,
 	                            p->backing + ((size_t)page << p->page_log2) + at, *ask);
 	given = simt_ballot(mask, ask->lane != SIMT_NO_LANE);
-	simt_warp_sync(mask); /* any lane has moved bytes for any other */
+	simt_warp_sync(mask); /* any lane may have moved bytes for any other */
 	simt_fence_release_dev();
 	if (f->what == GN__FAULT_OWNS || f->what == GN__FAULT_NEW)
 		gn__fault_end(p, page, f, given & c->lanes);
@@ -410,13 +417,13 @@ SIMT_INLINE_FN int gn__fault_move_lines(const struct gn__pages *p, uint32_t mask
 }
 
 /*
- * gn__fault_lines - gn__fault_in by lanes that stay together, GN__FAULT_LANES or more, whose sectors are
- * lines: turns until every lane has its element. In line and without a call: the registers that a function
- * saves for its caller are written through to the device's memory, which costs more than the miss. Lanes that
- * are done stay and help.
+ * gn__fault_lines - gn__fault_in for GN__FAULT_LANES or more lanes that stay together, in a cache whose
+ * sectors are lines. It takes turns until every lane has its element; lanes that are done stay and help to
+ * move. In line and without a call: the registers that a function saves for its caller are written through to
+ * the device's memory, which costs more than the miss.
  * @mask  the calling lanes, all of one cache
- * Returns the caller's element with a status of 0; or, to all that are left together, -GN_EAGAIN (go on by
- * gn__fault_in) or -GN_EBUSY (take the slow way).
+ * Returns the caller's element with a status of 0. To all lanes that have no element yet it returns
+ * -GN_EAGAIN (continue with gn__fault_in) or -GN_EBUSY (read by detail/cache/access.h).
  */
 SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn__pages *p, uint32_t mask, uint64_t address,
                                                  uint32_t size)
@@ -463,7 +470,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn__pages *p, uint
 	return access;
 }
 
-/* gn__fault_lines by a call, for kernels that are held to few registers (detail/array/read.h). */
+/* gn__fault_lines as a call, for kernels that may use few registers (detail/array/read.h). */
 SIMT_NOINLINE_FN struct gn__access gn__fault_lines_called(const struct gn__pages *p, uint32_t mask,
                                                           uint64_t address, uint32_t size)
 {

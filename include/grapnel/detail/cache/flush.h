@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/flush.h - dirty pages are written to their stores while they stay in their frames.
+ * detail/cache/flush.h - writes dirty pages to their stores; the pages stay in their frames.
  */
 #ifndef GRAPNEL_CACHE_FLUSH_H
 #define GRAPNEL_CACHE_FLUSH_H
@@ -9,7 +9,7 @@
 #include <grapnel/detail/cache/move.h>
 #include <grapnel/detail/cache/view.h>
 
-/* The word that decides about a frame, and its page; NULL if no page is in it. */
+/* The word of the page in a frame, and that page's number in *page; NULL if no page is in the frame. */
 SIMT_FN uint64_t *gn__word_of_frame(const struct gn_cache_view *c, uint32_t frame, uint64_t *page)
 {
 	uint64_t *word = &c->word[frame];
@@ -22,18 +22,17 @@ SIMT_FN uint64_t *gn__word_of_frame(const struct gn_cache_view *c, uint32_t fram
 	return word;
 }
 
-/* A page that a lane has got hold of, to write it. */
+/* A page that a lane has made BUSY in order to write it. */
 struct gn__flush {
 	uint64_t *word; /* BUSY */
 	uint64_t page;
 	uint32_t frame;
-	uint32_t pinned; /* somebody may be writing: it stays dirty */
+	uint32_t pinned; /* 1: another thread may be writing to the page, so it stays dirty */
 };
 
 /*
- * Make the page of a frame BUSY, if it is dirty. Returns 1 (the word is BUSY), 0 if there is nothing to
- * write, -GN_EAGAIN if another thread works on it. The page that the frame has at this moment will be
- * written.
+ * Make the page of a frame BUSY if it is dirty. Returns 1 (the word is BUSY), 0 (nothing to write) or
+ * -GN_EAGAIN (another thread works on the page).
  */
 SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 {
@@ -44,7 +43,8 @@ SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 		return 0;
 	seen = simt_load_acquire_dev_u64(f->word);
 	/*
-	 * Busy but not dirty: another flush or a cleaner writes it, and this flush answers for its bytes too.
+	 * BUSY but not DIRTY: another flush or the cleaner may be writing the page. This flush must not end
+	 * before those bytes are in the store.
 	 */
 	if ((c->owner && gn__word_payload(seen) != f->frame) || !(seen & GN__WORD_HELD) ||
 	    !(seen & (GN__WORD_DIRTY | GN__WORD_BUSY)))
@@ -56,12 +56,12 @@ SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 	if (simt_cas_acq_rel_dev_u64(f->word, seen,
 	                             (f->pinned ? seen : seen & ~GN__WORD_DIRTY) | GN__WORD_BUSY) != seen)
 		return -GN_EAGAIN;
-	/* Only now the frame stays with its page: it may have come since the first look. */
+	/* Only now the frame stays with its page: it may be another page than in the first look. */
 	f->word = gn__word_of_frame(c, f->frame, &f->page);
 	return 1;
 }
 
-/* Write the pages that lanes have got hold of, and let them go. Collective. Returns each lane's status. */
+/* Write the pages that lanes have made BUSY, and clear BUSY. Collective. Returns each lane's status. */
 SIMT_FN struct gn_store_status gn__flush_write(const struct gn_cache_view *c, uint32_t mask, int begun,
                                                const struct gn__flush *f)
 {
@@ -81,13 +81,14 @@ SIMT_FN struct gn_store_status gn__flush_write(const struct gn_cache_view *c, ui
 }
 
 /*
- * gn_cache_flush_frame - collective: write the pages of many frames to their stores, where they are dirty.
+ * gn_cache_flush_frame - collective: write the dirty pages of many frames to their stores.
  * @mask   the calling lanes
  * @wants  1: this lane names a frame
- * Other accesses may go on, also such as give a frame to another page: what is written is the page that it
- * has when the flush gets hold of it. Waits for others' work on the page, at most c->wait_ns.
- * Returns each lane's own status: 0 (written, or nothing to write), -GN_ETIMEDOUT, or why the write failed;
- * then the page is still dirty.
+ * Other accesses may run at the same time, also those that give the frame to another page: the flush writes
+ * the page that the frame has when the flush makes it BUSY. Waits for other threads' work on the page, at
+ * most c->wait_ns.
+ * Returns each lane's own status: 0 (written, or nothing to write), -GN_ETIMEDOUT, or why the write failed.
+ * After a failed write the page is still dirty.
  */
 SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *c, uint32_t mask, int wants,
                                                     uint32_t frame)
@@ -121,10 +122,11 @@ SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *
 /* ---- the cleaner ---- */
 
 /*
- * The next frames that the cleaner looks at, one for each lane of mask, or -GN_EAGAIN: enough are clean.
- * Direct table: ahead of the hand that looks for frames, over all of them. Sets: the way that will be looked
- * at next, in the set that the lane's own claim went to. Lanes for which there is nothing get the number of
- * frames: in a cache of few, what lies further ahead is not soon wanted.
+ * The next frames for the cleaner, one for each lane of mask. In a direct table these are the frames ahead of
+ * the hand that no cleaner has looked at yet. In a set table it is the way that will be tried next in the set
+ * of the lane's own claim. A lane for which there is no frame gets c->frames: a cache with few frames has
+ * fewer than a warp ahead of the hand that are soon wanted.
+ * Returns 0, or -GN_EAGAIN: the cleaner is far enough ahead.
  */
 SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k,
                            uint32_t *frame)
@@ -144,7 +146,7 @@ SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const s
 		hand = simt_load_relaxed_dev_u32(&s->hand);
 		at = simt_load_relaxed_dev_u32(&s->clean_hand);
 		due = (int32_t)(at - hand) < (int32_t)c->low_water;
-		/* Left behind, it begins anew where the hand is. */
+		/* A cleaner that the hand has passed starts again at the hand. */
 		if (due && simt_cas_relaxed_dev_u32(&s->clean_hand, at,
 		                                    ((int32_t)(at - hand) < 0 ? hand : at) + many) != at)
 			due = 0;
@@ -157,7 +159,7 @@ SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const s
 	return 0;
 }
 
-/* Is the page of this frame one that will be evicted soon, and dirty? A look: gn__flush_try makes sure. */
+/* Is the page of this frame dirty, and may it be evicted soon? A hint; gn__flush_try decides. */
 SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
 {
 	const uint64_t keeps = GN__WORD_BUSY | GN__WORD_PINS | (c->policy == GN_CLOCK ? GN__WORD_REF : 0);
@@ -173,15 +175,16 @@ SIMT_FN int gn__clean_wants(const struct gn_cache_view *c, uint32_t frame)
 }
 
 /*
- * Misses for which the cleaner backs_off when it found nothing to do, unless one meets a dirty victim: few
- * where it is soon overtaken.
+ * The number of misses for which the cleaner backs off after it found nothing to do. A miss that meets a
+ * dirty victim ends the backoff. The number is small in a small cache, where the hand soon passes the
+ * cleaner.
  */
 SIMT_FN uint32_t gn__clean_backoff(const struct gn_cache_view *c)
 {
 	return c->low_water / 8 < 64 ? c->low_water / 8 : 64;
 }
 
-/* Does the cleaner back off at this miss? It does while a store has no room. Collective. */
+/* Does the cleaner back off at this miss? It always does while a store is full. Collective. */
 SIMT_FN int gn__clean_backs_off(const struct gn_cache_view *c, uint32_t mask)
 {
 	const uint32_t leader = simt_first_lane(mask);
@@ -194,8 +197,9 @@ SIMT_FN int gn__clean_backs_off(const struct gn_cache_view *c, uint32_t mask)
 }
 
 /*
- * Keep frames clean ahead of the hand, so that misses need not write before they read: whoever has missed
- * writes back a few, now that nobody waits for him. Collective; waits for the transfers only.
+ * The cleaner: keep frames clean ahead of the hand, so that a miss need not write before it reads. Lanes that
+ * have missed call it after their accesses, when no other thread waits for them. Collective; waits only for
+ * the transfers that it begins.
  */
 SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k)
 {

@@ -3,15 +3,15 @@
  * detail/cache/frame.h - the search for a frame for a wanted page. A frame is taken from the page that is in
  * it, if that page may leave.
  *
- * In the direct table any frame will do, and the clock's hand (detail/cache/hand.h) gives the next one to
- * try. In the set table it is a frame of the page's set; the caller has locked the set, so that no two
- * searches bring the same page.
+ * In the direct table any frame will do, and the clock's hand (detail/cache/hand.h) gives the next frame to
+ * try. In the set table the frame must be one of the page's set. The caller has locked the set, so that no
+ * two searches bring the same page.
  *
- * A try takes a frame or returns why not. It never waits, because the searching thread holds a page or a set
- * that others want. A dirty page is not written here, because a whole warp moves its bytes: it stays in its
- * frame, BUSY, until the caller has written it.
+ * Each function takes a frame or returns why not. None waits, because the searching thread holds a page or a
+ * set that other threads want. A dirty page is not written here, because a whole warp moves its bytes: the
+ * page stays in its frame, BUSY, until the caller has written it.
  *
- * struct gn__claim holds what a thread wants and what it has got so far; it belongs to detail/cache/claim.h.
+ * struct gn__claim belongs to detail/cache/claim.h. It holds what a thread wants and what it has got so far.
  * It is declared here because the search stores its result in it, and the claim calls the search.
  */
 #ifndef GRAPNEL_CACHE_FRAME_H
@@ -33,49 +33,49 @@ enum gn__step {
 	GN__STEP_WAIT,
 	GN__STEP_NO_FRAME,
 	GN__STEP_ERROR,
-	GN__STEP_AGAIN /* inside only: lost a race, look again */
+	GN__STEP_AGAIN /* internal, not returned to callers: the claim lost a race and looks again */
 };
 
-/* What the claimer is going to do with the page. */
+/* What the claiming thread is going to do with the page. */
 enum gn_intent {
-	GN_READ,      /* or, for a claim ahead of its reader, nothing yet */
+	GN_READ,      /* read it, or only bring it in ahead of its reader */
 	GN_WRITE,     /* change parts of it */
-	GN_OVERWRITE, /* write every byte of it before anybody reads one: it need not be fetched */
-	GN__COVER     /* overwrite whole sectors, at once: they need not be fetched */
+	GN_OVERWRITE, /* write every byte of it before any thread reads one: it is not fetched */
+	GN__COVER     /* overwrite whole sectors at once: they are not fetched */
 };
 
 struct gn__claim {
-	uint64_t page;     /* wanted */
-	uint64_t grant;    /* what a hit or a publish adds to the word: a pin, REF, and DIRTY for a writer */
+	uint64_t page;     /* the wanted page */
+	uint64_t grant;    /* what a hit or a publish adds to the word: a pin, REF, and for a writer DIRTY */
 	uint64_t deadline; /* 0 until the first wait */
 	uint64_t *word;    /* of the page */
-	/* version and payload of the word to publish; for a held absent page its version */
+	/* version and payload of the word to publish; if the page is held absent, its version */
 	uint64_t made;
 	uint64_t victim; /* page to write back */
 	uint64_t *victim_word;
-	uint64_t snapshot; /* of a HIT without a pin: the word; else 0 */
+	uint64_t snapshot; /* after a HIT without a pin the page's word; else 0 */
 	uint32_t frame;
 	uint32_t tried;      /* frames looked at in this search */
-	uint32_t clean_only; /* a write-back failed: look for clean frames only */
-	uint32_t waited;     /* this thread has seen the page BUSY */
-	uint32_t searching;  /* holds its page BUSY while it waits for a frame (direct table) */
-	uint32_t waits;      /* rounds that it has waited */
+	uint32_t clean_only; /* 1: a write-back failed or must not happen: take clean frames only */
+	uint32_t waited;     /* 1: this thread has seen the page BUSY */
+	uint32_t searching;  /* 1: the claim holds its page BUSY while it waits for a frame (direct table) */
+	uint32_t waits;      /* rounds that the claim has waited */
 	uint32_t intent;     /* enum gn_intent */
-	/* that must be there, or for GN__COVER are overwritten; all 32 bits for the whole page */
+	/* sectors that must be valid, or for GN__COVER are overwritten; all 32 bits for the whole page */
 	uint32_t sectors;
 	uint32_t dirties; /* sectors that will be written */
-	/* sectors in motion that are this claim's: to be fetched, or for GN__COVER to be written */
+	/* sectors in motion that this claim owns: to be fetched, or for GN__COVER to be written */
 	uint32_t owned;
-	uint32_t pinned;   /* the page is pinned for this claim */
+	uint32_t pinned;   /* 1: the page is pinned for this claim */
 	uint32_t step;     /* enum gn__step, between rounds (access.h) */
-	uint32_t bypassed; /* went around the cache */
-	uint32_t missed;   /* the page was not there, or not all of it */
-	/* the pin is the caller's to keep: where the page can count no more of them, it is refused */
+	uint32_t bypassed; /* 1: the claim went around the cache */
+	uint32_t missed;   /* 1: the page was absent, or a wanted sector was */
+	/* 1: the caller keeps the pin; if the page's pin count is at its limit, the claim fails */
 	uint32_t holds;
-	uint32_t may_snapshot; /* who reads an element does without a pin, once */
-	/* an element is read that the store's memory can be asked for: no long search for a frame */
+	uint32_t may_snapshot; /* 1: the caller reads an element; the next hit may be without a pin */
+	/* 1: the element can be read from the store's memory, so the search for a frame is short */
 	uint32_t may_bypass;
-	/* nobody waits for this page: never wait or write back for it, and leave no pin */
+	/* 1: no thread waits for this page: never wait or write back for it, and leave no pin */
 	uint32_t ahead;
 	struct gn_store_status status;
 	struct gn_store_status unwritten; /* why the victim could not be written back */
@@ -92,8 +92,8 @@ SIMT_FN int gn__claim_is_late(const struct gn_cache_view *c, struct gn__claim *k
 }
 
 /*
- * The frame is the page's: everybody may see it, in the state of these flags (edge R4). Called behind a fence
- * since the frame was taken: who had it before is done with its sector word.
+ * Give the frame to the page and publish the page's word with these flags (edge R4). The caller has passed a
+ * fence since it took the frame: so the page that had the frame before no longer uses its sector word.
  */
 SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn__claim *k, uint64_t flags)
 {
@@ -112,8 +112,8 @@ SIMT_FN void gn__claim_give(const struct gn_cache_view *c, struct gn__claim *k, 
 }
 
 /*
- * Does a missing page come as a whole, its word BUSY until it is there? Else it is shown at once, and fetched
- * by sectors.
+ * Is a missing page fetched as a whole, with its word BUSY until it is in the frame? Else it is published at
+ * once and fetched by sectors.
  */
 SIMT_FN int gn__claim_is_whole(const struct gn_cache_view *c, const struct gn__claim *k)
 {
@@ -122,9 +122,9 @@ SIMT_FN int gn__claim_is_whole(const struct gn_cache_view *c, const struct gn__c
 }
 
 /*
- * The frame is ours. Readers that looked before its page went must notice, so the change of the word is
- * ordered before the new bytes by a fence (edge R5, pairs with A5: the reader's acquire of the data): that of
- * gn__claim_move, or the one here if nothing is fetched.
+ * The claim has taken a frame. A reader that took its snapshot before the old page left must see that the
+ * page's word has changed. So a fence orders the change of the word before the new bytes (edge R5, pairs with
+ * A5, the reader's acquire of the data): the fence of gn__claim_move, or the one here if nothing is fetched.
  */
 SIMT_FN enum gn__step gn__claim_fetch(const struct gn_cache_view *c, struct gn__claim *k)
 {
@@ -145,16 +145,20 @@ SIMT_FN void gn__count_eviction(const struct gn_cache_view *c)
 }
 
 /*
- * What came of a look at a frame: ours; pinned; not this time, but perhaps the next; others are just at work
- * on it.
+ * The result of a try to take a frame.
+ *   TAKEN        the caller owns the frame
+ *   TAKEN_DIRTY  the caller owns the frame when it has written the dirty page back
+ *   PINNED       the page is pinned, or dirty and must not be written
+ *   UNSETTLED    a lost race, or a cleared REF: a second try may succeed
+ *   MOVING       another thread works on the frame or its page
  */
 enum gn__taking { GN__TAKEN, GN__TAKEN_DIRTY, GN__PINNED, GN__UNSETTLED, GN__MOVING };
 
 /* ---- direct table: any frame will do ---- */
 
 /*
- * A page that was written back leaves its frame, which is ours. Whoever finds the page absent reads it from
- * the store, so what was written there comes before (edge R6, pairs with A4).
+ * A page that was written back leaves the frame that the caller owns. A thread that finds the page absent
+ * reads it from the store, so the written bytes are ordered before the absent word (edge R6, pairs with A4).
  */
 SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
 {
@@ -163,10 +167,11 @@ SIMT_FN void gn__detach(const struct gn_cache_view *c, uint64_t *word)
 }
 
 /*
- * Take a frame from the page that is in it, if that page may go. One that is clean goes at once: the swap
- * goes on with the release of whoever made it clean (R6). The frame's owner stays until the next page is
- * there: who meets it sees by the page's word that it has left.
- * @clean_only  1: a dirty page may not go
+ * Take a frame from the page that is in it, if that page may leave. A clean page leaves at once: the swap
+ * continues the release sequence of the thread that fetched or cleaned the page (R6). The frame's owner stays
+ * until the next page is published. A thread that reads the old owner sees from the page's word that the page
+ * has left.
+ * @clean_only  1: a dirty page may not leave
  */
 SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t frame, uint32_t page,
                                       uint32_t clean_only)
@@ -181,7 +186,7 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t fr
 	if (seen & GN__WORD_PINS || (seen & GN__WORD_DIRTY && (clean_only || gn__is_full(c, page))))
 		return GN__PINNED;
 	if (used)
-		then = seen & ~GN__WORD_REF; /* one swap for both, since lanes side by side do both */
+		then = seen & ~GN__WORD_REF; /* one swap for both cases: the lanes of a warp may have both */
 	if (simt_cas_fenced_dev_u64(word, seen, then) != seen || used)
 		return GN__UNSETTLED;
 	if (seen & GN__WORD_DIRTY)
@@ -190,7 +195,10 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t fr
 	return GN__TAKEN;
 }
 
-/* @page  of a frame that is taken dirty: the page to write back */
+/*
+ * Try to take a frame: a free one, or one whose page may leave.
+ * @page  receives the frame's owner: after GN__TAKEN_DIRTY the page to write back
+ */
 SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t frame, uint32_t clean_only,
                                        uint32_t *page)
 {
@@ -207,9 +215,9 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t f
 }
 
 /*
- * The frame to look at next: where the hand is, for two rounds, since the first may only clear REF. Others
- * move the hand too, so the third round goes from frame to frame: then none was overlooked. For the random
- * policy every round does, from a place that is drawn.
+ * The next frame to try. For two rounds it is where the hand is, because the first round may only clear REF.
+ * Other threads also move the hand, so the third round goes from frame to frame and misses none. Under the
+ * random policy the first frame is drawn, and every round goes from frame to frame.
  */
 SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn__claim *k)
 {
@@ -221,14 +229,14 @@ SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn__
 }
 
 /*
- * So many frames that others are at work on, in one search: more threads miss than there are frames, so let
- * those finish.
+ * A search stops after this number of frames in motion: more threads miss than there are frames, and the
+ * threads that have frames must finish first.
  */
 enum { GN__MANY_MOVING = 32 };
 
 /*
- * An element that the store can be asked for does not wait for more frames than this, and then so many misses
- * ask for none.
+ * For an element that can be read from the store a search tries GN__FEW_FRAMES frames. If that fails because
+ * frames are scarce, the next GN__BYPASS_BACKOFF misses search for no frame.
  */
 enum { GN__FEW_FRAMES = 16, GN__BYPASS_BACKOFF = 32 };
 
@@ -245,9 +253,10 @@ SIMT_FN int gn__claim_is_patient(const struct gn__claim *k)
 }
 
 /*
- * No frame is easily had, and the claimed element can be loaded from the store: the page is let go, absent,
- * and the caller loads it (gn__access_alone). Where frames are pinned or changing hands, there are fewer than
- * threads that miss: then the next misses of these processors do not even look for one.
+ * No frame was found soon, and the claimed element can be loaded from the store. The page stays absent, and
+ * the caller loads the element (gn__access_alone).
+ * @scarce  1: most frames tried are pinned or in motion, so more threads miss than there are frames. Then the
+ *          next misses of these processors do not search for a frame.
  */
 SIMT_FN enum gn__step gn__claim_bypass(const struct gn_cache_view *c, struct gn__claim *k, int scarce)
 {
@@ -259,8 +268,8 @@ SIMT_FN enum gn__step gn__claim_bypass(const struct gn_cache_view *c, struct gn_
 }
 
 /*
- * Look for a frame for a page that is held BUSY: at every one, or for a claim that may go around the cache at
- * a few.
+ * Search a frame for a page that the claim holds BUSY. All frames are tried, or only a few if the claim may
+ * go around the cache.
  */
 SIMT_FN enum gn__step gn__search_frames(const struct gn_cache_view *c, struct gn__claim *k)
 {
@@ -291,14 +300,17 @@ SIMT_FN enum gn__step gn__search_frames(const struct gn_cache_view *c, struct gn
 		return gn__claim_bypass(c, k, 2 * (moving + pinned) > most);
 	}
 	unsettled |= moving == GN__MANY_MOVING;
-	/* Frames in motion settle within their deadlines; pinned ones need not, ever. */
+	/*
+	 * Wait for frames in motion: they settle within their deadlines. Wait for pinned frames a few times: a
+	 * program may hold its pages as long as it likes.
+	 */
 	unsettled |= gn__claim_is_patient(k);
 	return unsettled && !gn__claim_is_late(c, k) ? GN__STEP_WAIT : GN__STEP_NO_FRAME;
 }
 
 /* ---- set table: a frame of the page's set ---- */
 
-/* The word of a way that now stands for the wanted page, held BUSY. */
+/* The new word of a way that becomes the wanted page's, held BUSY. */
 SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn__claim *k, uint64_t *word,
                               uint64_t seen)
 {
@@ -307,7 +319,7 @@ SIMT_FN uint64_t gn__retagged(const struct gn_cache_view *c, struct gn__claim *k
 	return GN__WORD_BUSY | k->made;
 }
 
-/* Take a way from the page that is in it, if there is none or it may go. The set is locked. */
+/* Take a way if no page is in it, or its page may leave. The set is locked. */
 SIMT_FN enum gn__taking gn__take_way(const struct gn_cache_view *c, struct gn__claim *k, uint32_t set,
                                      uint32_t frame)
 {
@@ -361,13 +373,13 @@ SIMT_FN enum gn__taking gn__look_at_ways(const struct gn_cache_view *c, uint32_t
 	return best;
 }
 
-/* The way to look at first; for the random policy the hand counts draws. */
+/* The way to try first. Under the random policy the hand counts draws. */
 SIMT_FN uint32_t gn__first_way(const struct gn_cache_view *c, uint32_t *hand)
 {
 	return (c->policy == GN_RANDOM ? gn__stir(++*hand) : *hand) % c->ways;
 }
 
-/* Take the way where the page will be looked for first, if no page is in it. */
+/* Take the page's preferred way if no page is in it. */
 SIMT_FN enum gn__taking gn__take_preferred(const struct gn_cache_view *c, struct gn__claim *k, uint32_t set)
 {
 	const uint32_t frame = set * c->ways + gn__preferred_way(c, gn__tag_of(c, k->page));
@@ -377,7 +389,7 @@ SIMT_FN enum gn__taking gn__take_preferred(const struct gn_cache_view *c, struct
 	           : gn__take_way(c, k, set, frame);
 }
 
-/* The preferred way if it is free, then round the ways of a locked set, twice. */
+/* Try the preferred way if it is free, then all ways of the locked set, twice. */
 SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn__claim *k, uint32_t set,
                                         uint32_t *hand)
 {
@@ -385,7 +397,7 @@ SIMT_FN enum gn__taking gn__search_ways(const struct gn_cache_view *c, struct gn
 	uint32_t way;
 
 	if (best == GN__TAKEN || best == GN__TAKEN_DIRTY) {
-		/* the newest page is the last to go, and to be cleaned */
+		/* move the hand behind this way: its page is the last to be evicted or cleaned */
 		*hand = c->policy == GN_RANDOM ? *hand + 1 + ((*hand + 1) % c->ways == k->frame % c->ways)
 		                               : (k->frame + 1) % c->ways;
 		return best;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/group.h - groups: lanes of one call that want the same page. One of them acts on the page's
- * word for all.
+ * detail/cache/group.h - groups: lanes of one call that want the same page. One lane acts on the page's word
+ * for its group.
  *
- * All lanes of the call take part in every exchange, with one mask, even if only one group needs it. If
- * groups exchanged values among themselves, each with a mask of its own, they would go on one after the
- * other, and the lanes might not be together at the next exchange.
+ * All lanes of the call take part in every exchange, with one mask, even if only one group needs it. If each
+ * group exchanged values with a mask of its own, the groups would run one after the other, and the lanes
+ * might not be together at the next exchange.
  */
 #ifndef GRAPNEL_CACHE_GROUP_H
 #define GRAPNEL_CACHE_GROUP_H
@@ -15,28 +15,29 @@
 #include <grapnel/detail/cache/sector.h>
 
 /*
- * Lanes write elements of one page. If they are side by side, as in a warp that writes an array in order,
- * the group knows which run of sectors it writes, and whether it overwrites it whole: then the run need not
- * be fetched. Otherwise each lane marks its own sectors.
+ * The sectors that the lanes of a group write. If the elements of the lanes are adjacent, as in a warp that
+ * writes an array in order, the group writes one run of sectors. If it also overwrites all of the run, the
+ * run is not fetched. If the elements are not adjacent, each lane marks its own sectors.
  */
 struct gn__reach {
-	uint32_t touched; /* 0: each lane for itself */
-	uint32_t covered; /* touched, or 0 */
+	uint32_t touched; /* the run; 0: each lane marks its own sectors */
+	uint32_t covered; /* touched if all of it is overwritten, else 0 */
 };
 
-/* Lanes that want something of one page, among those that came together. */
+/* The caller's group. */
 struct gn__group {
-	uint32_t mask;          /* all that came together */
-	uint32_t lanes;         /* those of the caller's page */
-	uint32_t leader;        /* the first of these */
-	uint32_t by_sectors;    /* the page is fetched by sectors, and the lanes want one of them */
-	struct gn__reach reach; /* of those that write; the sector of those that read */
+	uint32_t mask;   /* all lanes of the call */
+	uint32_t lanes;  /* the lanes of the group */
+	uint32_t leader; /* the first lane of the group */
+	uint32_t
+	    by_sectors; /* 1: the page is fetched by sectors, and all lanes of the group want one sector */
+	struct gn__reach reach; /* the sectors that the group writes; if it reads by sectors, its sector */
 };
 
 /*
- * Collective over mask; lanes are those of the caller's page, `at` is where in it the caller writes size
- * bytes. All lanes of mask take part in every exchange, also such as is of interest to one group only: see
- * gn__access_together.
+ * The reach of the caller's group. Collective over mask, with the one mask (see the top of this file).
+ * @lanes  the lanes of the group
+ * @at     where in the page the caller writes size bytes
  */
 SIMT_FN struct gn__reach gn__group_reach(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes,
                                          uint32_t at, uint32_t size)
@@ -53,7 +54,10 @@ SIMT_FN struct gn__reach gn__group_reach(const struct gn_cache_view *c, uint32_t
 	return r;
 }
 
-/* A lane of a group that writes here and there: its page is pinned, its bytes are about to change. */
+/*
+ * Mark the caller's sectors dirty if the elements of its group are not adjacent. The page is pinned, and the
+ * bytes are not yet stored.
+ */
 SIMT_FN void gn__group_touch(const struct gn_cache_view *c, const struct gn__reach *r, uint32_t frame,
                              uint32_t at, uint32_t size)
 {
@@ -62,9 +66,9 @@ SIMT_FN void gn__group_touch(const struct gn_cache_view *c, const struct gn__rea
 }
 
 /*
- * Those of mask whose elements have the caller's size and lie in the caller's page of one cache. Collective.
- * With a direct table the address of the page's word says which page of which cache, and its lowest bits are
- * free for the size.
+ * The lanes of mask whose elements have the caller's size and lie in the caller's page of the same cache.
+ * Collective. In a direct table the address of the page's word identifies page and cache. Its lowest 3 bits
+ * are 0 and take the size.
  */
 SIMT_FN uint32_t gn__group_lanes(const struct gn__pages *p, uint32_t mask, uint64_t page, uint32_t size)
 {
@@ -78,7 +82,10 @@ SIMT_FN uint32_t gn__group_lanes(const struct gn__pages *p, uint32_t mask, uint6
 	return lanes;
 }
 
-/* The lanes that are together and write or change size bytes at `at` of a page each. Collective over them. */
+/*
+ * The caller's group among the active lanes, each of which writes or changes size bytes at `at` of a page.
+ * Collective over them.
+ */
 SIMT_FN struct gn__group gn__group_writers(const struct gn__pages *p, uint64_t page, uint32_t at,
                                            uint32_t size)
 {
@@ -90,18 +97,18 @@ SIMT_FN struct gn__group gn__group_writers(const struct gn__pages *p, uint64_t p
 }
 
 /*
- * A group's page for writing: pinned, with what the group needs of it. The first lane knows the word and the
- * sectors, all know where the bytes are.
+ * A group's page, pinned for writing. Only the leader has hold.word and owned; all lanes have hold.data and
+ * frame.
  */
 struct gn__written_page {
-	struct gn_hold hold; /* data is NULL: it is not at hand */
+	struct gn_hold hold; /* data is NULL: the page could not be pinned at once */
 	uint32_t frame;
-	uint32_t owned; /* sectors that the group brings */
+	uint32_t owned; /* absent sectors that the group overwrites whole and makes valid */
 };
 
 /*
- * One lane, for its group: pin the page if it has a frame, with the sectors that the group needs. @covers
- * see gn__group_pin
+ * The leader of a group: pin the page and prepare the group's sectors, if both can be done at once.
+ * @covers  see gn__group_pin
  */
 SIMT_FN struct gn__written_page gn__group_try(const struct gn__pages *p, const struct gn__group *g,
                                               uint64_t page, int covers)
@@ -125,10 +132,9 @@ SIMT_FN struct gn__written_page gn__group_try(const struct gn__pages *p, const s
 }
 
 /*
- * gn__group_pin - pin the page of each group for writing, if it is at hand. Collective; ended by
+ * gn__group_pin - pin the page of each group for writing, if that can be done at once. Collective; ended by
  * gn__group_unpin.
- * @covers  1: the group overwrites the sectors of reach.covered whole, at once, so that they need not be
- * there
+ * @covers  1: the group overwrites all of reach.touched at once, so these sectors may be absent
  */
 SIMT_FN struct gn__written_page gn__group_pin(const struct gn__pages *p, const struct gn__group *g,
                                               uint64_t page, int covers)
@@ -143,7 +149,7 @@ SIMT_FN struct gn__written_page gn__group_pin(const struct gn__pages *p, const s
 	return w;
 }
 
-/* gn__group_unpin - the bytes are written: let the pages go. Collective; lanes without a page take part. */
+/* gn__group_unpin - the bytes are written: unpin the pages. Collective; lanes without a page take part. */
 SIMT_FN void gn__group_unpin(const struct gn__pages *p, const struct gn__group *g,
                              const struct gn__written_page *w)
 {

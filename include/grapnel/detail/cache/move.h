@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/move.h - pages between frames and stores, sectors of many pages together.
+ * detail/cache/move.h - moves pages between frames and stores: the lanes of a warp move the sectors of many
+ * pages together.
  */
 #ifndef GRAPNEL_CACHE_MOVE_H
 #define GRAPNEL_CACHE_MOVE_H
@@ -9,11 +10,11 @@
 #include <grapnel/detail/cache/table.h>
 #include <grapnel/detail/cache/view.h>
 
-/* Where a page lies in its store, and how much of it there is. */
+/* Where a page lies in its store, in bytes. */
 struct gn__extent {
 	const struct gn_store_view *store;
 	uint64_t offset;
-	uint32_t bytes;
+	uint32_t bytes; /* the page size, or less for the last page of a store */
 };
 
 SIMT_FN struct gn__extent gn__extent_of(const struct gn_cache_view *c, uint64_t page)
@@ -42,7 +43,7 @@ SIMT_FN uint32_t gn__page_sectors(const struct gn_cache_view *c, uint64_t page)
 	return gn__sectors_of(c, &e);
 }
 
-/* What one lane has to move: the sectors of `left`, of a page in a frame. */
+/* What one lane has to move: the sectors `left` of a page in a frame. */
 struct gn__move {
 	struct gn__extent extent;
 	char *frame;
@@ -52,11 +53,12 @@ struct gn__move {
 	uint64_t moved; /* bytes */
 };
 
-/* The next run of sectors side by side, as bytes of the page; takes it from left. */
+/* A run of adjacent sectors, in bytes from the start of the page. */
 struct gn__run {
 	uint32_t at, bytes;
 };
 
+/* Take the first run of adjacent sectors from left. */
 SIMT_FN struct gn__run gn__move_next(const struct gn_cache_view *c, struct gn__move *m)
 {
 	const uint32_t first = simt_first_lane(m->left);
@@ -71,7 +73,7 @@ SIMT_FN struct gn__run gn__move_next(const struct gn_cache_view *c, struct gn__m
 	return run;
 }
 
-/* One run of each lane that has one, all of one store. Collective; s is the same for all. */
+/* Move one run of each lane that has one in store s. Collective; s is the same for all lanes. */
 SIMT_FN void gn__move_runs(const struct gn_store_view *s, uint32_t mask, int wants, struct gn__move *m,
                            const struct gn__run *run)
 {
@@ -87,7 +89,7 @@ SIMT_FN void gn__move_runs(const struct gn_store_view *s, uint32_t mask, int wan
 	m->left = status.code ? 0 : m->left;
 }
 
-/* A lane that has nothing to move, only helps. */
+/* The move of a lane that has no bytes of its own to move. */
 SIMT_FN struct gn__move gn__move_none(int to_store)
 {
 	struct gn__move m;
@@ -97,7 +99,7 @@ SIMT_FN struct gn__move gn__move_none(int to_store)
 	return m;
 }
 
-/* Sectors of a page in a frame; those past the end of the store are left out. */
+/* The move of these sectors of a page; sectors past the end of the store are left out. */
 SIMT_FN struct gn__move gn__move_of(const struct gn_cache_view *c, uint64_t page, uint32_t frame,
                                     uint32_t sectors, int to_store)
 {
@@ -114,13 +116,16 @@ SIMT_FN uint32_t gn__move_frame(const struct gn_cache_view *c, const struct gn__
 	return (uint32_t)((size_t)(m->frame - c->frame) >> c->page_log2);
 }
 
-/* The bit of its segment in gn_cache_shared.full. */
+/* The bit of the page's segment in gn_cache_shared.full. */
 SIMT_FN uint64_t gn__full_bit(const struct gn_cache_view *c, uint64_t page)
 {
 	return 1ull << (gn__segment_of(c, page) - c->segment);
 }
 
-/* A page could not be written. It is counted once, however often that is tried. */
+/*
+ * A page could not be written. `kept` counts the page once, however often its write fails; the other counters
+ * count each failure.
+ */
 SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page, const struct gn__move *m)
 {
 	const uint32_t frame = gn__move_frame(c, m);
@@ -137,7 +142,7 @@ SIMT_FN void gn__note_write_failure(const struct gn_cache_view *c, uint64_t page
 	gn__cache_fail(s->write_failure, page, m->status);
 }
 
-/* A page was written, in a cache where some could not be: perhaps it was one of them. */
+/* A page was written, in a cache in which writes have failed: undo the notes of an earlier failure of it. */
 SIMT_NOINLINE_FN void gn__note_written(const struct gn_cache_view *c, uint64_t page, uint32_t frame)
 {
 	const uint64_t bit = 1ull << frame % 64;
@@ -160,8 +165,8 @@ SIMT_FN void gn__count_moved(const struct gn_cache_view *c, const struct gn__mov
 }
 
 /*
- * Move what every lane of mask has left. Collective; to_store is the same for all. Pages may be of different
- * stores; what can be in flight together is. A write of `page` that fails is noted.
+ * Move what every lane of mask has left. Collective; to_store is the same for all lanes. Pages may be of
+ * different stores. The pages of one store are in flight together. A failed write of `page` is noted.
  */
 SIMT_FN void gn__move_all(const struct gn_cache_view *c, uint32_t mask, uint64_t page, struct gn__move *m)
 {

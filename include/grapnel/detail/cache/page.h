@@ -2,20 +2,20 @@
 /*
  * detail/cache/page.h - the page protocol: a sequence lock with a pin count.
  *
- * The word of a page (detail/cache/word.h) vouches for the bytes of the frame that it names. A thread uses a
- * page in one of three ways:
+ * The word of a page (detail/cache/word.h) says which frame holds the page. A thread uses a page in one of
+ * three ways:
  *
  *   Without a pin, to read, as under a sequence lock: gn__page_snapshot loads the word, the thread loads
- *   from the frame, and gn__page_reload loads the word once more, behind these loads. If gn__word_validate
- *   returns 1, the page was in that frame all the time, and the loaded bytes are the page's; else they are
- *   dropped.
+ *   from the frame, and gn__page_reload loads the word again, behind these loads. If gn__word_validate
+ *   returns 1, the page was in that frame all the time and the loaded bytes are the page's. Otherwise the
+ *   thread drops the bytes.
  *
  *   With a pin, to read or write: gn__page_try_pin adds one to the pin count by a compare-and-swap. The page
  *   keeps its frame until gn__page_unpin. gn__page_pin_together and gn__page_pin_own take a snapshot and pin
  *   at once.
  *
- *   If neither is possible at once, the page is faulted in: a missing sector of a byte-addressable store by
- *   detail/cache/fault.h, everything else by detail/cache/access.h.
+ *   If neither is possible at once, the thread brings the page in: detail/cache/fault.h serves a missing
+ *   sector of a byte-addressable store, detail/cache/access.h everything else.
  *
  * Memory edges (docs/memory-model.md): the snapshot is A4 and pairs with R4 of the thread that published the
  * page; the reload is A5 and pairs with R5 of the thread that took the frame; a pin is an acquire of R4 and
@@ -31,26 +31,26 @@
 #include <grapnel/trace.h>
 
 /*
- * The pages of a cache, as an array's handle has them: what a hit and a missing sector need of struct
- * gn_cache_view. The handle lies in a GPU's constant memory, which the view does not.
+ * The fields of struct gn_cache_view that a hit and a missing sector need, as a part of an array's handle. A
+ * GPU has the handle in constant memory; the view lies in device memory.
  */
 struct gn__pages {
 	uint64_t *word;   /* [pages], direct table; NULL: the table is of sets */
 	char *frame;      /* [frames][page size] */
-	uint64_t *sector; /* [frames], of a cache whose pages come by sectors; where backing is not NULL */
+	uint64_t *sector; /* [frames], sector words; set if backing is not NULL */
 	/*
-	 * detail/cache/fault.h serves misses: byte 0 of the cache's pages would lie here in the store; or
-	 * NULL
+	 * The memory of the store, as the address that byte 0 of the cache's pages would have there. NULL:
+	 * detail/cache/fault.h does not serve the array's misses.
 	 */
 	char *backing;
 	const struct gn_cache_view *cache;
-	uint64_t zero; /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
+	uint64_t zero; /* 0, which the compiler must not know: see simt_load_behind_dev_u64 */
 	uint32_t page_log2;
 	uint32_t sector_log2;
-	uint32_t counting; /* the cache counts */
+	uint32_t counting; /* 1: the cache has statistics */
 };
 
-/* The page of a byte of the cache's pages, and where in the page the byte is. */
+/* The page of a byte, and the byte's offset in it. @address  in bytes from the cache's page 0 */
 SIMT_FN uint64_t gn__page_number(const struct gn__pages *p, uint64_t address)
 {
 	return address >> p->page_log2;
@@ -63,18 +63,18 @@ SIMT_FN uint32_t gn__page_offset(const struct gn__pages *p, uint64_t address)
 
 /* ---- look up ---- */
 
-/* What a look at a word orders. A constant at every call. */
+/* The order of a load of a word. A constant at every call. */
 enum gn__order {
 	/*
-	 * it may be an old word of a direct table: for a thread that looks again. Many threads read one page
-	 * and look at one word; from the device's cache each of them would take its turn
+	 * In a direct table the loaded word may be old: for a thread that loads the word again. Many threads
+	 * that read one page load one word, and the device's cache would serve them one after the other.
 	 */
 	GN__OLD,
-	GN__LEADING, /* an acquire for what depends on the word (detail/simt/lookup.h) */
-	GN__ACQUIRE  /* which makes a GPU's processor forget what it has at hand */
+	GN__LEADING, /* an acquire for accesses that depend on the word (detail/simt/lookup.h) */
+	GN__ACQUIRE  /* an acquire; on a GPU it empties the processor's own cache */
 };
 
-/* gn__page_snapshot where the table is a direct one. */
+/* gn__page_snapshot in a direct table. */
 SIMT_FN struct gn_hold gn__page_snapshot_direct(const struct gn__pages *p, uint64_t page,
                                                 enum gn__order order)
 {
@@ -92,9 +92,9 @@ SIMT_FN struct gn_hold gn__page_snapshot_direct(const struct gn__pages *p, uint6
 
 /*
  * gn__page_snapshot - look a page up (A4). Any thread; waits for nothing.
- * Returns the page's word, its value, and the bytes of its frame, which are the page's only if the word has
- * a flag of GN__WORD_HELD. In a set table that has no word for the page, word is NULL and seen is 0; the
- * order is an acquire there.
+ * Returns the page's word, its value, and the bytes of its frame. The bytes are the page's only if the word
+ * has a flag of GN__WORD_HELD. In a set table the order is always an acquire; if the page has no word there,
+ * word is NULL and seen is 0.
  */
 SIMT_FN struct gn_hold gn__page_snapshot(const struct gn__pages *p, uint64_t page, enum gn__order order)
 {
@@ -110,15 +110,16 @@ SIMT_FN uint32_t gn__page_frame(const struct gn__pages *p, const struct gn_hold 
 /* ---- read without a pin ---- */
 
 /*
- * gn__page_reload - the word once more (A5), behind what was read.
- * @value  all bits that were loaded from the frame, put together by |
+ * gn__page_reload - load the word again (A5), behind the loads from the frame.
+ * @value  all bits that were loaded from the frame, combined by |
+ * @zero   gn__pages.zero
  */
 SIMT_FN uint64_t gn__page_reload(const uint64_t *word, uint64_t value, uint64_t zero)
 {
 	return simt_load_behind_dev_u64(word, value, zero);
 }
 
-/* The clock's hand cleared REF: set it again. @now  the word */
+/* Set REF if the clock's hand has cleared it. @now  the value of the word */
 SIMT_FN void gn__page_touch(const struct gn_hold *h, uint64_t now)
 {
 	if (simt_unlikely(!(now & GN__WORD_REF)))
@@ -133,9 +134,7 @@ SIMT_FN void gn__count_hits(const struct gn__pages *p, uint64_t hits)
 
 /* ---- pin and unpin ---- */
 
-/*
- * May a pin be added to a word? The page has its frame, nobody works on it, and the count does not run into
- * the version.
+/* May a pin be added to a word? The page must have a frame and not be BUSY, and the pin count must have room.
  */
 SIMT_FN int gn__page_can_pin(uint64_t seen)
 {
@@ -143,11 +142,10 @@ SIMT_FN int gn__page_can_pin(uint64_t seen)
 }
 
 /*
- * gn__page_try_pin - pin a page that was looked up, unless its word has changed or says no. One thread; waits
- * for nothing.
- * @mark   flags to set with the pin: GN__WORD_REF; GN__WORD_DIRTY by a thread that will write, which also
- * says which sectors
- *         (gn__sector_dirty) before it writes them
+ * gn__page_try_pin - pin a page that was looked up, unless its word has changed or does not allow a pin. One
+ * thread; waits for nothing.
+ * @mark   flags to set with the pin: GN__WORD_REF; for a write also GN__WORD_DIRTY. A writer then marks the
+ *         sectors (gn__sector_dirty) before it stores to them
  * @order  GN__LEADING or GN__ACQUIRE
  * Returns 1 or 0.
  */
@@ -162,14 +160,14 @@ SIMT_FN int gn__page_try_pin(uint64_t *word, uint64_t seen, uint64_t mark, enum 
 	return simt_cas_acquire_dev_u64(word, seen, pinned) == seen;
 }
 
-/* gn__page_unpin - one pin less. Order: a release. */
+/* gn__page_unpin - give a pin back. Order: a release. */
 SIMT_FN void gn__page_unpin(uint64_t *word)
 {
 	GN_TRACE(unpin);
 	simt_add_release_dev_u64(word, 0 - GN__WORD_PIN);
 }
 
-/* gn__page_unpin behind a fence since the page was used. */
+/* gn__page_unpin by a thread that has passed a fence since it used the page. */
 SIMT_FN void gn__page_unpin_after_fence(uint64_t *word)
 {
 	GN_TRACE(unpin);
@@ -177,8 +175,9 @@ SIMT_FN void gn__page_unpin_after_fence(uint64_t *word)
 }
 
 /*
- * What was written of a pinned page is written: the sectors that were overwritten whole are there, and the
- * page may go. One thread, for lanes that it has met since the bytes. Order: a release.
+ * End a write to a pinned page: make the covered sectors valid, and give the pin back. One thread, for lanes
+ * that have synchronised with it since they stored the bytes. Order: a release.
+ * @covered  owned sectors that were overwritten whole
  */
 SIMT_FN void gn__page_written(const struct gn_cache_view *c, uint64_t *word, uint32_t frame, uint32_t covered)
 {
@@ -190,8 +189,7 @@ SIMT_FN void gn__page_written(const struct gn_cache_view *c, uint64_t *word, uin
 }
 
 /*
- * Pin a whole page that is in its frame for reading, for this lane alone. Returns 1; or 0, and word and data
- * mean nothing.
+ * Pin a VALID page for reading, for this lane alone. Returns 1; or 0, and then *word and *data are undefined.
  */
 SIMT_FN int gn__page_pin_own(const struct gn__pages *p, uint64_t page, uint64_t **word, char **data)
 {
@@ -208,9 +206,9 @@ SIMT_FN int gn__page_pin_own(const struct gn__pages *p, uint64_t page, uint64_t 
 }
 
 /*
- * Pin a whole page that is in its frame: the first lane looks and takes the pin for all of mask. Returns 1 or
- * 0, to all. This is the common case of gn_cache_pin, without a call and without the words of the cache
- * behind it.
+ * Pin a VALID page: the first lane takes one pin for all lanes of mask. Returns 1 or 0, to all. This is the
+ * common case of gn_cache_pin without a call. In a direct table a read needs no load from struct
+ * gn_cache_view.
  */
 SIMT_FN int gn__page_pin_together(const struct gn__pages *p, uint32_t mask, uint64_t page, int write,
                                   struct gn_hold *hold)

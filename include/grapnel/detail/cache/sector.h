@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/sector.h - which parts of a page a frame holds, and which of them are not yet in the store.
+ * detail/cache/sector.h - which sectors of a page a frame holds, and which of them are not yet in the store.
  *
  * A page has up to 32 sectors of equal size. A frame's sector word holds two masks, so each sector has two
  * bits:
  *
  *   63 .. 32  31 .. 0
  *   dirty     valid
- *     0         0      absent: only the store has it
- *     1         0      in motion: one thread fetches it, or overwrites it whole; that thread has the page
- *                      pinned
- *     0         1      valid: the frame has what the store has
- *     1         1      valid, and it may differ from the store: only these are written back. (Or two wanted
- *                      it at once: the one that came late has set the bit of a sector that was valid by
- *                      then; it is what the store has.)
+ *     0         0      absent: only the store has its bytes
+ *     1         0      in motion: one thread, which has pinned the page, fetches it or overwrites all of it
+ *     0         1      valid: the frame has the same bytes as the store
+ *     1         1      valid and dirty: the frame may differ from the store. Only these sectors are written
+ *                      back. (A thread that claims a sector just after it became valid also sets its dirty
+ *                      bit; then the bytes are those of the store.)
  *
  * A thread claims an absent sector by a fetch-and-or that sets its dirty bit. The thread that found both
  * bits 0 owns the sector. So each sector has one fetch at a time, and no fetch overwrites the bytes of a
- * writer. After the bytes the owner makes the sector valid (gn__sector_arrive); if they could not be had, it
- * makes it absent again (gn__sector_give_back). A valid sector stays valid as long as the page has the
- * frame. When all sectors are valid the page becomes VALID.
+ * writer. When the bytes are in the frame, the owner makes the sector valid (gn__sector_arrive). If the fetch
+ * fails, the owner makes the sector absent again (gn__sector_give_back). A valid sector stays valid as long
+ * as the page has the frame. When all sectors are valid the page becomes VALID.
  *
  * Sectors behind the end of the store count as valid. A VALID page has all bits of `valid` set. A cache
  * without sector words behaves as if a page were one sector, and has no PARTIAL pages.
@@ -30,7 +29,7 @@
 #include <grapnel/detail/cache/view.h>
 #include <grapnel/simt.h>
 
-/* The sectors that bytes begin to end - 1 of a page touch; begin < end. */
+/* The sectors of bytes begin to end - 1 of a page; begin < end. */
 SIMT_FN uint32_t gn__sectors(const struct gn_cache_view *c, uint32_t begin, uint32_t end)
 {
 	const uint32_t first = begin >> c->sector_log2, last = (end - 1) >> c->sector_log2;
@@ -50,7 +49,7 @@ SIMT_FN uint32_t gn__sector_moving(uint64_t sectors)
 	return (uint32_t)(sectors >> 32) & ~(uint32_t)sectors;
 }
 
-/* Begin a frame's life. Before the page's word says that the frame is its. */
+/* Set the sector word of a frame for a new page, before the page's word names the frame. */
 SIMT_FN void gn__sector_reset(const struct gn_cache_view *c, uint32_t frame, uint32_t valid, uint32_t dirty)
 {
 	if (c->sector)
@@ -58,9 +57,9 @@ SIMT_FN void gn__sector_reset(const struct gn_cache_view *c, uint32_t frame, uin
 }
 
 /*
- * Valid sectors are about to be written. The caller has pinned the page for writing, and calls before it
- * writes the bytes. Nobody clears these bits while the page is pinned, so a thread without a warp, for which
- * a load is cheaper than a locked instruction, looks first.
+ * Mark valid sectors dirty. The caller has pinned the page for writing and has not yet stored the bytes. No
+ * thread clears these bits while the page is pinned. So a thread without a warp, for which a load costs less
+ * than a locked instruction, looks first.
  */
 SIMT_FN void gn__sector_dirty(const struct gn_cache_view *c, uint32_t frame, uint32_t dirty)
 {
@@ -72,7 +71,7 @@ SIMT_FN void gn__sector_dirty(const struct gn_cache_view *c, uint32_t frame, uin
 		simt_reduce_or_relaxed_dev_u64(&c->sector[frame], bits);
 }
 
-/* What is to be written back of a DIRTY page. */
+/* The sectors of a DIRTY page that must be written back. */
 SIMT_FN uint32_t gn__sector_dirty_of(const struct gn_cache_view *c, uint32_t frame)
 {
 	uint64_t seen;
@@ -84,8 +83,9 @@ SIMT_FN uint32_t gn__sector_dirty_of(const struct gn_cache_view *c, uint32_t fra
 }
 
 /*
- * Claim absent sectors of a pinned page. Edge: acquires what made sectors valid (gn__sector_arrive).
- * Returns those of `wanted` that are the caller's now; the others are valid, or in motion by another thread.
+ * Claim absent sectors of a pinned page. Edge: an acquire of gn__sector_arrive.
+ * Returns the sectors of `wanted` that the caller now owns; the others are valid or in motion by another
+ * thread.
  */
 SIMT_FN uint32_t gn__sector_claim(const struct gn_cache_view *c, uint32_t frame, uint32_t wanted)
 {
@@ -94,10 +94,7 @@ SIMT_FN uint32_t gn__sector_claim(const struct gn_cache_view *c, uint32_t frame,
 	return wanted & ~((uint32_t)before | (uint32_t)(before >> 32));
 }
 
-/*
- * The bytes of owned sectors could not be had: they are absent as before. One thread, which has the page
- * pinned.
- */
+/* Make owned sectors absent again after their fetch failed. One thread, which has pinned the page. */
 SIMT_FN void gn__sector_give_back(const struct gn_cache_view *c, uint32_t frame, uint32_t owned)
 {
 	if (owned)
@@ -105,9 +102,10 @@ SIMT_FN void gn__sector_give_back(const struct gn_cache_view *c, uint32_t frame,
 }
 
 /*
- * The bytes of owned sectors are in the frame. One thread, which has the page pinned, behind a fence since
- * the bytes (a fence of its own, or of a lane that it has met since).
- * @sector  the frames' sector words; @dirty  1: they differ from the store
+ * Make owned sectors valid: their bytes are in the frame. One thread, which has pinned the page. A fence has
+ * been passed since the bytes, by this thread or by a lane that has synchronised with it since.
+ * @sector  the frames' sector words
+ * @dirty   1: the owned sectors differ from the store
  */
 SIMT_FN void gn__sector_arrive(uint64_t *sector, uint64_t *word, uint32_t frame, uint32_t owned, int dirty)
 {
@@ -117,14 +115,14 @@ SIMT_FN void gn__sector_arrive(uint64_t *sector, uint64_t *word, uint32_t frame,
 	if ((before | owned) != 0xffffffffu)
 		return;
 	/*
-	 * The last sector: whoever sees VALID sees the bytes of all who brought one. They are in the device's
-	 * cache: theirs passed a fence before the bits that were just read.
+	 * The last sector: a thread that sees VALID must see the bytes of all sectors. They are in the
+	 * device's cache: each thread that brought one passed a fence before it set the bits just read.
 	 */
 	simt_fence_release_dev();
 	simt_reduce_or_after_fence_dev_u64(word, GN__WORD_VALID);
 }
 
-/* The writer of a flushed page: nothing is dirty any more. BUSY, no pins. */
+/* Mark all sectors clean: the caller has written the page. The page is BUSY and has no pins. */
 SIMT_FN void gn__sector_cleaned(const struct gn_cache_view *c, uint32_t frame)
 {
 	if (c->sector)
@@ -132,9 +130,11 @@ SIMT_FN void gn__sector_cleaned(const struct gn_cache_view *c, uint32_t frame)
 }
 
 /*
- * Claim what a pinned page needs of sectors that are about to be written, without waiting.
- * @covered  1: they are overwritten whole, so that those which are absent need not be fetched
- * Returns 1, with the sectors that are the caller's to bring in *owned; or 0: some have to come first.
+ * Prepare the `touched` sectors of a pinned page for a write, without waiting: mark the valid ones dirty and
+ * claim the absent ones.
+ * @covered  1: all bytes of the sectors are overwritten, so the absent ones are not fetched
+ * Returns 1, with the sectors that the caller must make valid in *owned; or 0: some must be fetched first, or
+ * another thread brings them.
  */
 SIMT_FN int gn__sector_try_write(const struct gn_cache_view *c, uint32_t frame, uint32_t touched, int covered,
                                  uint32_t *owned)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/table.h - from a page to its word.
+ * detail/cache/table.h - finds the word of a page.
  *
- * The direct table has a word for every page. The set table has a word for every frame; page p may lie in the
- * frames of one set, and the word's tag says which page it is: with s sets, the tag is p / s, and the set is
- * the remainder, mixed with the tag so that arrays with equal strides use different sets. From tag and set p
- * can be computed again.
+ * The direct table has one word for each page. The set table has one word for each frame. Page p may lie in
+ * the frames of one set, and the word's tag says which page it is. With s sets the tag is p / s. The set is
+ * the remainder, mixed with the tag so that arrays with equal strides use different sets. p can be computed
+ * from tag and set.
  */
 #ifndef GRAPNEL_CACHE_TABLE_H
 #define GRAPNEL_CACHE_TABLE_H
@@ -14,18 +14,18 @@
 #include <grapnel/detail/simt/lookup.h>
 
 /*
- * A page that was looked up: its word, the value of the word, and the bytes of its frame. With a pin
- * (detail/cache/page.h) the page keeps that frame. If lanes pinned it together, only the first lane has
- * word.
+ * A page that was looked up: its word, the value of the word, and the bytes of its frame. A pin
+ * (detail/cache/page.h) keeps the page in that frame. If lanes pinned the page together, word is set only in
+ * the first lane.
  */
 struct gn_hold {
-	uint64_t *word; /* NULL: none stands for the page (set table), or nothing is held */
-	/* page size bytes; of a page that is pinned readable, and writable if it was pinned for writing */
+	uint64_t *word; /* NULL: the page has no word (set table), or nothing is held */
+	/* [page size]; readable if the page is pinned, writable if it is pinned for writing */
 	char *data;
 	uint64_t seen;
 };
 
-/* ---- counters: one stripe a processor, so that they do not meet ---- */
+/* ---- counters: processors use different stripes, so that they rarely add to the same line ---- */
 
 SIMT_FN struct gn_cache_statistics *gn__stripe(const struct gn_cache_view *c)
 {
@@ -38,8 +38,8 @@ SIMT_FN struct gn_cache_local *gn__local(const struct gn_cache_view *c)
 }
 
 /*
- * Is this attempt left out for a miss of these processors? It counts the backoff down. Races lose a count or
- * two, which does not matter. Returns 1 or 0.
+ * Count a backoff down by one miss. Returns 1 if this miss leaves the costly attempt out, else 0. Threads
+ * that race may lose a count, which does no harm.
  */
 SIMT_FN int gn__backs_off(uint32_t *backoff)
 {
@@ -75,22 +75,23 @@ SIMT_FN uint32_t gn__tag_of(const struct gn_cache_view *c, uint64_t page)
 	return (uint32_t)(page >> c->sets_log2);
 }
 
-/* The page that a set's word with this tag stands for. */
+/* The page of a word with this tag in this set. */
 SIMT_FN uint64_t gn__page_of(const struct gn_cache_view *c, uint32_t set, uint32_t tag)
 {
 	return (uint64_t)tag << c->sets_log2 | ((set ^ gn__stir(tag)) & ((1u << c->sets_log2) - 1));
 }
 
-/* gn_cache_view.ways_inverse for so many ways: 2^32 / ways, rounded up and cut to 32 bits. */
+/* gn_cache_view.ways_inverse for this number of ways: 2^32 / ways, rounded up and cut to 32 bits. */
 SIMT_FN uint32_t gn__ways_inverse(uint32_t ways)
 {
 	return ways ? (uint32_t)(((1ull << 32) + ways - 1) / ways) : 0;
 }
 
 /*
- * The way of its set where a page is looked for first, and put if it is free: tag % ways. As many pages in a
- * row as the cache has frames then lie each in its own. By the fraction of tag / ways, which is exact for
- * tags below 2^28 and up to 16 ways (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
+ * The preferred way of a page in its set: tag % ways. A search looks there first, and a page is put there if
+ * the way is free. So consecutive pages from page 0 on, as many as the cache has frames, each get a frame of
+ * their own. The remainder is computed from the fraction of tag / ways, which is exact for tags below 2^28
+ * and up to 16 ways (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
  */
 SIMT_FN uint32_t gn__preferred_way(const struct gn_cache_view *c, uint32_t tag)
 {
@@ -108,7 +109,7 @@ SIMT_FN char *gn__frame(const struct gn_cache_view *c, uint32_t frame)
 	return c->frame + ((size_t)frame << c->page_log2);
 }
 
-/* The word of one way, if it stands for the page. */
+/* The word of one way, if it has the page's tag. */
 SIMT_FN struct gn_hold gn__find_in_way(const struct gn_cache_view *c, uint32_t frame, uint32_t tag,
                                        int acquire)
 {
@@ -122,7 +123,7 @@ SIMT_FN struct gn_hold gn__find_in_way(const struct gn_cache_view *c, uint32_t f
 	return h;
 }
 
-/* Look at the other ways of a set. */
+/* Look at all ways of a set. */
 SIMT_NOINLINE_FN struct gn_hold gn__find_elsewhere(const struct gn_cache_view *c, uint32_t set, uint32_t tag)
 {
 	const uint32_t first = set * c->ways;
@@ -134,7 +135,10 @@ SIMT_NOINLINE_FN struct gn_hold gn__find_elsewhere(const struct gn_cache_view *c
 	return h;
 }
 
-/* With acquire the word is edge A4; a claim that goes on by a compare-and-swap need not. */
+/*
+ * @acquire  1: the load of the word is edge A4; 0: relaxed, for a claim, which continues with a
+ *           compare-and-swap
+ */
 SIMT_FN struct gn_hold gn__find_in_set(const struct gn_cache_view *c, uint64_t page, int acquire)
 {
 	const uint32_t set = gn__set_of(c, page), tag = gn__tag_of(c, page);
@@ -146,11 +150,11 @@ SIMT_FN struct gn_hold gn__find_in_set(const struct gn_cache_view *c, uint64_t p
 }
 
 /*
- * gn__table_find - look a page up for a claim, which goes on by a compare-and-swap. Relaxed in a set table,
- * leading in a direct one: a thread that reads the frame of a whole page of a direct table on the strength of
- * this look needs no other.
- * Returns word NULL when none stands for the page (set table); seen has no flag of GN__WORD_USED when the
- * page is absent.
+ * gn__table_find - look a page up for a claim, which continues with a compare-and-swap. The load is relaxed
+ * in a set table and leading in a direct table: there a thread may read the frame of a VALID page after this
+ * load alone.
+ * Returns word NULL if the page has no word (set table). If the page is absent, seen has no flag of
+ * GN__WORD_USED.
  */
 SIMT_FN struct gn_hold gn__table_find(const struct gn_cache_view *c, uint64_t page)
 {
@@ -164,13 +168,13 @@ SIMT_FN struct gn_hold gn__table_find(const struct gn_cache_view *c, uint64_t pa
 	return h;
 }
 
-/* The frame of a page that was found in one. */
+/* The frame of a page that was found to have one. */
 SIMT_FN uint32_t gn__frame_of(const struct gn_cache_view *c, const struct gn_hold *h)
 {
 	return c->owner ? gn__word_payload(h->seen) : (uint32_t)(h->word - c->word);
 }
 
-/* The segment that a page belongs to. There are few, and only a miss asks. */
+/* The segment of a page. A linear search: there are few segments, and only a miss calls this. */
 SIMT_FN const struct gn_cache_segment *gn__segment_of(const struct gn_cache_view *c, uint64_t page)
 {
 	uint32_t k = 0;
@@ -181,9 +185,9 @@ SIMT_FN const struct gn_cache_segment *gn__segment_of(const struct gn_cache_view
 }
 
 /*
- * Has the store of a page no room? Its dirty pages stay in their frames then, and nobody tries to write them
- * but a flush, which finds out whether room was made; pages that are not there are not written to, as they
- * would only become more.
+ * Is the store of a page full? Then its dirty pages stay in their frames. Only a flush tries to write them,
+ * because it must find out whether there is room again. A write to an absent page fails, because it would add
+ * a dirty page.
  */
 SIMT_FN int gn__is_full(const struct gn_cache_view *c, uint64_t page)
 {
