@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * change.h - one element of 4 or 8 bytes, changed as one step: what the atomics of arrays and of net do.
+ * detail/change.h - atomic changes of one element of 4 or 8 bytes, for the atomics of arrays and of net.
  */
 #ifndef GRAPNEL_CHANGE_H
 #define GRAPNEL_CHANGE_H
@@ -15,12 +15,12 @@ enum gn_change {
 	GN_ADD_FLOAT, /* f32 or f64, by size */
 	GN_MIN,       /* unsigned */
 	GN_MAX,       /* unsigned */
-	GN_CAS,       /* to operand[1], if it is operand[0] */
+	GN_CAS,       /* to operand[1] if the element is operand[0] */
 	GN_PUT,       /* to operand[0] */
 	GN_AND,
 	GN_OR,
 	GN_XOR,
-	GN_GET /* not at all */
+	GN_GET /* no change */
 };
 
 SIMT_FN uint64_t gn__added_float(uint64_t bits, uint64_t by, uint32_t bytes)
@@ -94,7 +94,8 @@ SIMT_FN uint64_t gn__change_8(uint64_t *element, enum gn_change change, const ui
 }
 
 /*
- * Change an element of 4 or 8 bytes that lies in memory of the device, as one step. Returns the bits before.
+ * Change an element of 4 or 8 bytes in memory of the device, atomically on the device. Returns the bits
+ * before.
  */
 SIMT_FN uint64_t gn__change_element(void *element, enum gn_change change, const uint64_t *operand,
                                     uint32_t bytes)
@@ -103,7 +104,7 @@ SIMT_FN uint64_t gn__change_element(void *element, enum gn_change change, const 
 	                  : gn__change_8((uint64_t *)element, change, operand);
 }
 
-/* As gn__change_element, in memory that the host changes too. */
+/* As gn__change_element, in memory that the host changes, too. */
 SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, const uint64_t *operand,
                                         uint32_t bytes)
 {
@@ -129,8 +130,8 @@ SIMT_FN uint64_t gn__change_element_sys(void *element, enum gn_change change, co
 }
 
 /*
- * A change whose bits before nobody asks for. Returns 1, or 0: there is no such instruction, the functions
- * above do it.
+ * A change that does not return the bits before. Returns 1, or 0 if there is no instruction for it: then
+ * gn__change_element must be used.
  */
 #define GN__REDUCE(name, T, type)                                                     \
 	SIMT_FN int name(type *element, enum gn_change change, type operand)          \

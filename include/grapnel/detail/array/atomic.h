@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/atomic.h - elements changed as one step: add, min, max, compare-and-swap.
+ * detail/array/atomic.h - atomic changes of one element: add, min, max, compare-and-swap.
  */
 #include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_ATOMIC_H

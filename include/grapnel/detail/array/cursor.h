@@ -23,7 +23,7 @@ SIMT_FN void gn_cursor_end(struct gn_cursor *c)
 	c->hits = 0;
 }
 
-/* The elements of the page that the cursor has moved to. */
+/* Move the cursor to the page of an element; if the page is not VALID, the cursor has no elements. */
 SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 {
 	const struct gn_array *a = c->array;
@@ -45,8 +45,9 @@ SIMT_FN void gn__cursor_take(struct gn_cursor *c, uint64_t index)
 }
 
 /*
- * The page at hand is still there, behind a read of so many elements, of which value is all bits together.
- * Returns 1 or 0.
+ * Is the cursor's page still in its frame, behind a read of elements? Then count the hits. Returns 1 or 0.
+ * @value     all bits that were read, combined by |
+ * @elements  number of elements read
  */
 SIMT_FN int gn__cursor_stays(struct gn_cursor *c, uint64_t value, uint32_t elements)
 {
@@ -61,10 +62,10 @@ SIMT_FN int gn__cursor_stays(struct gn_cursor *c, uint64_t value, uint32_t eleme
 	return 1;
 }
 
-/* The element of the page at hand, if the page stays there. Returns 1 or 0. */
+/* Read an element of the cursor's page, if the page stays in its frame. Returns 1 or 0. */
 SIMT_FN int gn__cursor_hit(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
 {
-	uint64_t value[2]; /* may be another page's until the second look */
+	uint64_t value[2]; /* may be another page's until the word is validated */
 
 	if (!gn__cursor_stays(c, gn__load_element(value, c->snapshot.data + (index - c->first) * size, size),
 	                      1))
@@ -73,7 +74,7 @@ SIMT_FN int gn__cursor_hit(struct gn_cursor *c, uint64_t index, void *to, uint32
 	return 1;
 }
 
-/* The element is not in the page at hand, or the page has gone: move there, or fetch. */
+/* Read an element that is not in the cursor's page, or whose page has left: move the cursor, or fetch. */
 SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint32_t size)
 {
 	const struct gn_array *a = c->array;
@@ -81,7 +82,7 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 
 	if (index >= a->bound[gn__size_log2(size)])
 		return gn__refused(a, index, size);
-	if (simt_unlikely(a->sample != 0)) /* each element is noted, so no page is kept at hand */
+	if (simt_unlikely(a->sample != 0)) /* each element is noted, so the cursor remembers no page */
 		return gn__read(a, index, to, size);
 	if (a->memory) {
 		gn__take_element(to, a->memory + index * size, size);
@@ -97,8 +98,8 @@ SIMT_FN int gn__cursor_move(struct gn_cursor *c, uint64_t index, void *to, uint3
 }
 
 /*
- * Does the element lie in the page at hand, and has it this size? The second is the same for every turn of a
- * loop.
+ * Does the element lie in the cursor's page, and does it have this size? The compiler can move the second
+ * comparison out of a loop.
  */
 SIMT_FN int gn__cursor_has(const struct gn_cursor *c, uint64_t index, uint32_t size)
 {
@@ -180,7 +181,7 @@ SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index)
 	return value;
 }
 
-/* Do they all lie in the page at hand? A stride within it cannot pass the end of the numbers. */
+/* Do all `count` elements lie in the cursor's page? With stride < c->count the product does not overflow. */
 SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
                              uint32_t size)
 {
@@ -188,7 +189,7 @@ SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t
 	       index + (count - 1) * stride - c->first < c->count;
 }
 
-/* What gn_cursor_read_every does where it cannot do all at once: so many elements by one call. */
+/* gn_cursor_read_every reads this many elements by one call if it cannot read all at once. */
 enum { GN__CURSOR_STEP = 16 };
 
 struct gn__cursor_step {
@@ -198,7 +199,8 @@ struct gn__cursor_step {
 };
 
 /*
- * By value: a cursor whose address is passed on lies in memory, on the common path too.
+ * Read elements one by one. The cursor is passed by value: if its address were passed, it would lie in
+ * memory, on the common path too.
  * @count  at most GN__CURSOR_STEP
  */
 SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_some(struct gn_cursor c, uint64_t index, uint64_t stride,
@@ -221,8 +223,8 @@ SIMT_NOINLINE_FN struct gn__cursor_step gn__cursor_some(struct gn_cursor c, uint
 }
 
 /*
- * Several elements of 4 or 8 bytes, all their loads under way together and one look for all, if they lie in
- * one page. Inlined: where the caller's count is a constant, the values stay in registers.
+ * Read several elements of 4 or 8 bytes. If they lie in one page, all loads are in flight together, and the
+ * word is validated once. Inlined: if the caller's count is a constant, the values stay in registers.
  */
 SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, uint64_t stride, uint32_t count,
                                          void *to, uint32_t size)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/gather_rows.h - moving the rows of sorted entries: a group of lanes a row, in the order of
- * addresses.
+ * detail/array/gather_rows.h - moves the rows of sorted entries in the order of their addresses. A group of
+ * lanes moves a row.
  *
- * A row to be gathered is loaded once for all entries that name it (up to GN__RUN of them; then another group
- * loads it again). Where its page is in a frame it is loaded from there and the page is looked at again
- * behind the loads; where it is not, and loads reach the store, it is loaded from the store: the page was not
- * in a frame after the batch began, so the store has every write before the batch. Everything else takes a
- * pin.
+ * A row to gather is loaded once for all entries that name it, up to GN__RUN; another group loads it for
+ * further entries. If its page is in a frame, the row is loaded from there, and the page's word is validated
+ * behind the loads. If the page is not in a frame and loads reach the store, the row is loaded from the
+ * store: the page was absent after the batch began, so the store has every write from before the batch. In
+ * all other cases the page is pinned.
  */
 #ifndef GRAPNEL_ARRAY_GATHER_ROWS_H
 #define GRAPNEL_ARRAY_GATHER_ROWS_H
@@ -16,12 +16,12 @@
 #include <grapnel/detail/array/sample.h>
 
 enum { GN__RUN = 64, GN__AT_ONCE = 4, GN__TURNS = 4 };
-/* on cpu: how many rows ahead one is asked for, and so much of it */
+/* on cpu: how many rows ahead a row is prefetched, and how many bytes of it */
 enum { GN__SOON = 16, GN__SOON_BYTES = 512 };
 
 /* ---- units ---- */
 
-/* As a scalar read loads it: it may change meanwhile. */
+/* Load a unit by an atomic load, because another thread may change it at the same time. */
 SIMT_INLINE_FN uint64_t gn__unit_load(const char *from, uint32_t unit)
 {
 	switch (unit) {
@@ -42,13 +42,13 @@ SIMT_INLINE_FN void gn__unit_put(char *to, uint64_t value, uint32_t unit)
 	}
 }
 
-/* ---- chunks: what a row has of one page ---- */
+/* ---- chunks: the part of a row that lies in one page ---- */
 
 struct gn__chunk {
 	uint64_t page;
 	uint64_t from;  /* bytes from element 0 */
-	uint32_t at;    /* in the page */
-	uint32_t bytes; /* in the chunk */
+	uint32_t at;    /* offset in the page, in bytes */
+	uint32_t bytes; /* of the chunk */
 };
 
 /* The chunk that begins `done` bytes into a row. */
@@ -69,7 +69,7 @@ SIMT_FN struct gn__chunk gn__chunk_of(const struct gn__job *j, uint64_t row, uin
 
 /* ---- groups of lanes ---- */
 
-/* The lane's place in its group, in bytes of a chunk, and how far all lanes of the group go at once. */
+/* Where in a chunk the lane's first unit is, and the bytes that all lanes of its group move at once. */
 SIMT_FN uint32_t gn__lane_at(const struct gn__job *j)
 {
 	return (simt_lane() & (j->lanes - 1)) * j->unit;
@@ -80,7 +80,7 @@ SIMT_FN uint32_t gn__lane_step(const struct gn__job *j)
 	return j->lanes * j->unit;
 }
 
-/* Note a row that is moved, once for all entries that name it. */
+/* Note in the sample a row that is moved, once for all entries that name it. */
 SIMT_NOINLINE_FN void gn__row_note(const struct gn__job *j, uint64_t row)
 {
 	const uint64_t elements = j->row_bytes >> j->array.element_log2;
@@ -91,7 +91,9 @@ SIMT_NOINLINE_FN void gn__row_note(const struct gn__job *j, uint64_t row)
 
 /* ---- gather ---- */
 
-/* How many entries from k on want the row of entry k and get it by its group: 0 if k is another group's. */
+/*
+ * The number of entries from k on that the group of entry k serves with its row; 0: another group serves k.
+ */
 SIMT_FN uint32_t gn__run_at(const struct gn__job *j, const uint64_t *entry, uint64_t count, uint64_t k)
 {
 	const uint32_t bits = j->position_bits;
@@ -105,13 +107,13 @@ SIMT_FN uint32_t gn__run_at(const struct gn__job *j, const uint64_t *entry, uint
 	return run;
 }
 
-/* The lane's units of a chunk, to every row of the run. Unit is a constant at every call. */
+/* Copy the lane's units of a chunk to every row of the run. unit is a constant at every call. */
 SIMT_INLINE_FN void gn__units_out(const struct gn__job *j, const uint64_t *entry, uint32_t run,
                                   const char *from, uint32_t done, uint32_t bytes, uint32_t unit)
 {
 	const uint32_t step = gn__lane_step(j);
 
-	if (!SIMT_ON_CUDA && run == 1) { /* a cpu has the next loads under way by itself */
+	if (!SIMT_ON_CUDA && run == 1) { /* a cpu overlaps the loads by itself */
 		char *to = j->rows + gn__entry_position(j, *entry) * j->row_bytes + done;
 
 		for (uint32_t at = gn__lane_at(j); at < bytes; at += step)
@@ -145,8 +147,8 @@ SIMT_INLINE_FN void gn__chunk_out(const struct gn__job *j, const uint64_t *entry
 }
 
 /*
- * Lanes whose page is pinned are done with it: one of each group unpins. Collective over mask, all that came
- * together; see gn__access_together.
+ * Lanes with a pinned page no longer use it: one lane of each group unpins. Collective over mask, all lanes
+ * that came together (see detail/cache/group.h).
  */
 SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint32_t lanes, int hit,
                              const struct gn__claim *k)
@@ -158,7 +160,10 @@ SIMT_FN void gn__groups_done(const struct gn_cache_view *c, uint32_t mask, uint3
 	gn__page_written(c, k->word, k->frame, k->owned);
 }
 
-/* No frame could be had, or the page cannot be read: unit by unit wherever they are, or zero. */
+/*
+ * The page of a chunk could not be pinned. If there was no frame (-GN_ENOBUFS), read unit by unit through
+ * gn_cache_access. A unit that cannot be read becomes zero, and the array keeps the failure.
+ */
 SIMT_NOINLINE_FN void gn__chunk_bypass(const struct gn__job *j, const uint64_t *entry, uint32_t run,
                                        const struct gn__chunk *p, uint32_t done,
                                        struct gn_store_status status)
@@ -179,16 +184,16 @@ SIMT_NOINLINE_FN void gn__chunk_bypass(const struct gn__job *j, const uint64_t *
 	}
 }
 
-/* The lanes that want the caller's page; of a lane that wants none, itself. Collective over the warp. */
+/* The lanes that want the caller's page; a lane that wants none is alone. Collective over the warp. */
 SIMT_FN uint32_t gn__wanting(int wants, const struct gn__chunk *p)
 {
 	return simt_match_any_u64(gn__whole_warp(), wants ? p->page : UINT64_MAX - simt_lane());
 }
 
 /*
- * By pins: one for lanes that want the same page, and all pages are in flight together. Each group is done
- * with its page before the next round, whatever the others wait for. Collective over the warp, whoever wants
- * something.
+ * Read chunks through pins: one pin for the lanes that want the same page, and all pages are in flight
+ * together. Each group unpins its page before the next round, so that it holds nothing while other groups
+ * wait. Collective over the whole warp, also for lanes that want no page.
  */
 SIMT_NOINLINE_FN void gn__chunk_slowly(const struct gn__job *j, const uint64_t *entry, uint32_t run,
                                        const struct gn__chunk *p, uint32_t done, int wants)
@@ -224,7 +229,10 @@ SIMT_FN void gn__count_bypass(const struct gn_array *a)
 		gn__count_u64(&gn__stripe(a->pages.cache)->bypassed, 1);
 }
 
-/* Has a frame nothing of a chunk, so that the store has it as it is? Acquires what the frame has. */
+/*
+ * Are all sectors of a chunk absent from the frame, so that the store has the newest bytes? An acquire of the
+ * sector word.
+ */
 SIMT_FN int gn__chunk_is_absent(const struct gn_array *a, const struct gn_hold *g, const struct gn__chunk *p)
 {
 	const uint64_t seen =
@@ -232,11 +240,11 @@ SIMT_FN int gn__chunk_is_absent(const struct gn_array *a, const struct gn_hold *
 
 	return !(((uint32_t)seen | (uint32_t)(seen >> 32)) &
 	         gn__sectors(a->pages.cache, p->at, p->at + p->bytes)) &&
-	       /* else they were another page's sectors */
+	       /* if the word has changed, the sector word may be another page's */
 	       gn__word_validate(g->seen, simt_load_acquire_dev_u64(g->word));
 }
 
-/* From where its page is now. Returns 0 if that takes a pin, or the page went meanwhile. */
+/* Read a chunk without a pin. Returns 1, or 0: it takes a pin, or the page left its frame meanwhile. */
 SIMT_INLINE_FN int gn__chunk_at_once(const struct gn__job *j, const uint64_t *entry, uint32_t run,
                                      const struct gn__chunk *p, uint32_t done)
 {
@@ -251,7 +259,7 @@ SIMT_INLINE_FN int gn__chunk_at_once(const struct gn__job *j, const uint64_t *en
 	if (g.seen & GN__WORD_VALID) {
 		gn__page_touch(&g, g.seen);
 		gn__chunk_out(j, entry, run, g.data + p->at, done, p->bytes);
-		simt_fence_acq_rel_dev(); /* the loads stay before the second look (A5) */
+		simt_fence_acq_rel_dev(); /* the loads stay before the second load of the word (A5) */
 		if (!gn__word_validate(g.seen, simt_load_relaxed_dev_u64(g.word)))
 			return 0;
 		if (gn__lane_at(j) == 0)
@@ -260,7 +268,7 @@ SIMT_INLINE_FN int gn__chunk_at_once(const struct gn__job *j, const uint64_t *en
 	}
 	if (!j->memory || (g.seen & GN__WORD_PARTIAL && !gn__chunk_is_absent(a, &g, p)))
 		return 0;
-	/* A set without the page was looked through without an acquire (pairs with R6). */
+	/* A search that finds no word in the set is no acquire; the fence makes it one (pairs with R6). */
 	if (!a->pages.word)
 		simt_fence_acq_rel_dev();
 	gn__chunk_out(j, entry, run, j->memory + p->from, done, p->bytes);
@@ -269,7 +277,7 @@ SIMT_INLINE_FN int gn__chunk_at_once(const struct gn__job *j, const uint64_t *en
 	return 1;
 }
 
-/* A run of entries that want one row, or none. Collective over the warp, whatever its lanes have. */
+/* Move one row to the `run` entries that want it; run may be 0. Collective over the whole warp. */
 SIMT_FN void gn__gather_row(const struct gn__job *j, const uint64_t *entry, uint32_t run)
 {
 	const uint64_t row = run ? gn__entry_row(j, *entry) : 0;
@@ -299,14 +307,19 @@ SIMT_FN int gn__is_last(const struct gn__job *j, const uint64_t *entry, uint64_t
 	       (k + 1 == count || entry[k + 1] >> j->position_bits != here >> j->position_bits);
 }
 
-/* Into the array's memory, or a frame, where a scalar read may look at any time. */
+/*
+ * Store a chunk to the array's memory or a frame, atomically, because a scalar read may load it at any time.
+ */
 SIMT_FN void gn__chunk_in(const struct gn__job *j, char *to, const char *from, uint32_t bytes)
 {
 	for (uint32_t at = gn__lane_at(j); at < bytes; at += gn__lane_step(j))
 		gn__store_element(to + at, from + at, j->unit);
 }
 
-/* No frame could be had: unit by unit, wherever they are; or the page cannot be written. */
+/*
+ * The page of a chunk could not be pinned. If there was no frame (-GN_ENOBUFS), write unit by unit through
+ * gn_cache_access. The array keeps a failure.
+ */
 SIMT_NOINLINE_FN void gn__chunk_in_bypass(const struct gn__job *j, const struct gn__chunk *p,
                                           const char *from, struct gn_store_status status)
 {
@@ -322,7 +335,7 @@ SIMT_NOINLINE_FN void gn__chunk_in_bypass(const struct gn__job *j, const struct 
 	}
 }
 
-/* The lanes of the caller's group. */
+/* The lanes that move the caller's row. */
 SIMT_FN uint32_t gn__group_mask(const struct gn__job *j)
 {
 	const uint32_t all = j->lanes == 32 ? 0xffffffffu : (1u << j->lanes) - 1;
@@ -330,13 +343,13 @@ SIMT_FN uint32_t gn__group_mask(const struct gn__job *j)
 	return all << (simt_lane() & ~(j->lanes - 1));
 }
 
-/* Lanes that write chunks of one page, and what they reach of it. */
+/* The lanes that write chunks of one page, and the sectors that they write. */
 struct gn__row_writers {
 	uint32_t lanes;
 	struct gn__reach reach;
 };
 
-/* Whole sectors are covered only if each group is here with all its lanes. Collective over the warp. */
+/* Sectors are covered only if all lanes of each row's group are here. Collective over the warp. */
 SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const struct gn__chunk *p,
                                                   int wants)
 {
@@ -344,7 +357,7 @@ SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const
 	const uint32_t inside = (1u << c->sector_log2) - 1, mask = gn__whole_warp();
 	const uint32_t mine = wants ? gn__sectors(c, p->at, p->at + p->bytes) : 0;
 	struct gn__row_writers w;
-	uint32_t missing; /* sectors are written in part, or a group is not whole */
+	uint32_t missing; /* not 0: sectors are written in part, or lanes of a group are missing */
 
 	w.lanes = gn__wanting(wants, p);
 	w.reach.touched = w.reach.covered = 0;
@@ -363,7 +376,7 @@ SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const
 	return w;
 }
 
-/* Where pages come by sectors, what is written in part must be there, and the rest need not. */
+/* If the page is fetched by sectors, only sectors that are written in part must be fetched first. */
 SIMT_FN struct gn__claim gn__writers_claim(const struct gn_cache_view *c, uint64_t page,
                                            const struct gn__reach *reach)
 {
@@ -374,7 +387,7 @@ SIMT_FN struct gn__claim gn__writers_claim(const struct gn_cache_view *c, uint64
 	return k;
 }
 
-/* As gn__chunk_slowly: each group is done with its page before the next round. */
+/* Write chunks through pins, as gn__chunk_slowly reads them. */
 SIMT_NOINLINE_FN void gn__chunk_write(const struct gn__job *j, const struct gn__chunk *p, const char *from,
                                       int wants)
 {
@@ -404,7 +417,7 @@ SIMT_NOINLINE_FN void gn__chunk_write(const struct gn__job *j, const struct gn__
 		gn__chunk_in_bypass(j, p, from, status);
 }
 
-/* The row of an entry, or none. Collective over the warp, whatever its lanes have. */
+/* Write the row of an entry if is_mine is 1. Collective over the whole warp. */
 SIMT_FN void gn__scatter_row(const struct gn__job *j, const uint64_t *entry, int is_mine)
 {
 	const char *from = is_mine ? j->rows + gn__entry_position(j, *entry) * j->row_bytes : j->rows;
@@ -427,7 +440,9 @@ SIMT_FN void gn__scatter_row(const struct gn__job *j, const uint64_t *entry, int
 
 /* ---- both ---- */
 
-/* Move the row of entry k, if there is one and it is this group's to move. Collective over the warp. */
+/*
+ * Move the row of entry k if there is such an entry and this group has to move it. Collective over the warp.
+ */
 SIMT_FN void gn__move_row(const struct gn__job *j, const uint64_t *entry, uint64_t k)
 {
 	if (!j->is_scatter)
@@ -437,10 +452,11 @@ SIMT_FN void gn__move_row(const struct gn__job *j, const uint64_t *entry, uint64
 }
 
 /*
- * Move the rows of a job's sorted entries. Whole warps; each takes what comes next, a few rows for each of
- * its groups, so that all of them stay near each other however fast some are: what is read at a time is
- * within the device's reach of translations. @next  0 when the first warp comes; a block on its own has it in
- * its shared memory. Waits where pages are fetched.
+ * Move the rows of a job's sorted entries. Called by whole warps. Each warp takes the next entries from a
+ * common counter, GN__TURNS rows for each of its groups. So all warps stay near each other, also if some are
+ * faster, and the addresses that are read at one time fit the device's address translation caches. Waits for
+ * pages that are fetched.
+ * @next  the counter, 0 when the first warp comes; in shared memory if a block works alone
  */
 SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint64_t *next)
 {
@@ -457,7 +473,7 @@ SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint6
 	}
 }
 
-/* A row that lies in one page, if that takes no pin. Returns 1 or 0. */
+/* Gather a row that lies in one page, if that takes no pin. Returns 1 or 0. */
 SIMT_INLINE_FN int gn__gather_at_once(const struct gn__job *j, uint64_t entry)
 {
 	const struct gn__chunk p = gn__chunk_of(j, gn__entry_row(j, entry), 0);
@@ -471,8 +487,8 @@ SIMT_NOINLINE_FN void gn__gather_left(const struct gn__job *j, uint64_t entry, i
 }
 
 /*
- * Bring a row near, from where it probably is. Of a long one the beginning: a cpu then sees by itself where
- * it goes on.
+ * Prefetch a row from where it probably is. Of a long row only the beginning is prefetched: the cpu's own
+ * prefetcher continues.
  */
 SIMT_FN void gn__gather_soon(const struct gn__job *j, uint64_t row)
 {
@@ -494,13 +510,13 @@ SIMT_FN void gn__gather_soon(const struct gn__job *j, uint64_t row)
 }
 
 /*
- * Read the rows of a job in the order of the batch, without a sort and without a note of what is read: what a
- * cpu does best, which has its own caches in front of memory and looks an address up at no great cost. Whole
- * warps; each has a part of the batch. Waits where pages are fetched.
+ * Gather the rows of a job in the order of the batch, without a sort; the array has no sample. This is
+ * fastest on a cpu, which has caches of its own in front of memory and translates an address at little cost.
+ * Called by whole warps; each has a part of the batch. Waits for pages that are fetched.
  */
 SIMT_FN void gn__move_as_they_come(const struct gn__job *shared)
 {
-	/* by its own copy a compiler knows that no row changes it */
+	/* a copy: the compiler then knows that no store to a row changes it */
 	const struct gn__job job = *shared, *j = &job;
 	const uint32_t width = simt_warp_width(), groups = width / j->lanes, group = simt_lane() / j->lanes;
 	const uint64_t warps = simt_global_threads() / width, warp = simt_global_thread() / width;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/gather_sort.h - the rows of a batch in the order of their addresses.
+ * detail/array/gather_sort.h - sorts the rows of a batch by their addresses.
  *
- * A batch's place k with row r becomes one word, an entry: r above, k below. Entries are sorted by r, eight
- * bits at a time from the lowest, each time keeping the order of equals (a radix sort). So entries of one row
- * end up side by side, in the order of the batch.
+ * Place k of a batch with row number r becomes one word, an entry: r in the high bits, k in the low bits.
+ * Entries are sorted by r with a stable radix sort, eight bits at a time from the lowest. So entries of one
+ * row end up adjacent, in the order of the batch.
  *
- * Blocks work on tiles of entries in their shared memory: the first warps of the block (teams) count the
- * digits of a part each, the counts become places, and the teams put their entries there. Over a grid each
- * block has a part of all entries; what a part counted tells every other one where its own entries begin.
+ * A block sorts a tile of entries in its shared memory. The first warps of the block are teams. Each team
+ * counts the digits of its part of the tile, the counts become places, and the team puts its entries there.
+ * Over a grid each block has a part of all entries. From the counts of all parts a block computes where its
+ * own entries begin.
  */
 #ifndef GRAPNEL_ARRAY_GATHER_SORT_H
 #define GRAPNEL_ARRAY_GATHER_SORT_H
@@ -17,52 +18,52 @@
 #include <grapnel/simt.h>
 
 /*
- * Rows of an array by number: row r is `elements` elements from r * elements on. Plain data, in the caller's
- * memory.
+ * Rows of an array by number. Row r is `elements` elements from element r * elements on. Plain data, in the
+ * caller's memory.
  */
 struct gn_batch {
 	const uint64_t *index; /* [count] numbers of rows; memory that the machine reaches */
 	/*
-	 * [count] rows one behind the other; memory that the machine reaches, aligned to an element (16-byte
-	 * elements: to 8); to 8 bytes it is moved fastest
+	 * [count] packed rows; memory that the machine reaches, aligned to an element (16-byte elements: to 8
+	 * bytes). Rows aligned to 8 bytes are moved fastest.
 	 */
 	void *rows;
 	uint64_t count;
-	uint32_t elements; /* of a row; up to 1 GiB in all */
+	uint32_t elements; /* of a row; a row has up to 1 GiB */
 	uint32_t reserved;
 };
 
 enum { GN__TILE = 4096, GN__TEAMS = 16, GN__DIGITS = 256, GN__PARTS = 1024, GN__NEAR = 1024 };
 
-/* What all threads of a block know of a batch. In the block's shared memory. */
+/* A batch as all threads of a block see it. In the block's shared memory. */
 struct gn__job {
 	struct gn_array array;
 	const uint64_t *index;
 	char *rows;
-	const char *memory; /* of element 0 where loads reach the store, else NULL */
+	const char *memory; /* element 0 in the store's memory; NULL: loads do not reach the store */
 	uint64_t count;
 	uint64_t most; /* rows of the array */
 	uint32_t row_bytes;
 	uint32_t position_bits; /* of an entry, below its row */
-	uint32_t passes;        /* digits that are sorted by */
-	uint32_t shift;         /* of the lowest of them */
+	uint32_t passes;        /* number of digits to sort by */
+	uint32_t shift;         /* of the lowest digit, in bits */
 	uint32_t unit;          /* bytes that a lane moves at once: 1, 2, 4 or 8 */
-	uint32_t lanes;         /* that move a row together: a power of two */
+	uint32_t lanes;         /* lanes that move a row together: a power of two */
 	uint32_t is_scatter;
 };
 
 struct gn__gather_shared {
 	struct gn__job job;
 	uint64_t entry[GN__TILE];
-	uint16_t count[GN__TEAMS][GN__DIGITS]; /* of a digit in a team's part; then where the team puts it */
-	uint32_t start[GN__DIGITS];            /* of a digit in the tile */
-	uint32_t base[GN__DIGITS];             /* of a digit in the result; or what a part has counted */
+	uint16_t count[GN__TEAMS][GN__DIGITS]; /* entries with a digit in a team's part; then their place */
+	uint32_t start[GN__DIGITS];            /* place of a digit's first entry in the tile */
+	uint32_t base[GN__DIGITS];             /* the same in the result; or the counts of a part */
 	uint32_t sum[GN__TEAMS];
-	/* of a block on its own: the first entry that nobody moves yet */
+	/* if the block works alone: the first entry that no warp has taken */
 	uint64_t next;
 };
 
-/* An index past the end: nothing is moved. Sorts behind everything else. */
+/* The entry of an index past the end: no row is moved for it. It sorts behind all others. */
 static const uint64_t GN__NO_ENTRY = ~0ull;
 
 /* ---- the job ---- */
@@ -76,7 +77,7 @@ SIMT_FN uint32_t gn__bits(uint64_t largest)
 	return bits;
 }
 
-/* The largest power of two up to 8 that divides everything a row's address is made of. */
+/* The largest power of two up to 8 to which all rows are aligned, in the array and in the batch. */
 SIMT_FN uint32_t gn__unit_of(const struct gn_array *a, const struct gn_batch *batch, uint32_t row_bytes)
 {
 	const uint64_t all = (uintptr_t)batch->rows | (uintptr_t)a->memory | a->base | row_bytes | 8;
@@ -93,7 +94,7 @@ SIMT_FN uint32_t gn__lanes_of(uint32_t units)
 	return lanes;
 }
 
-/* Where the store's memory has element 0 of an array, or NULL: no loads from there. */
+/* Element 0 of an array in the store's memory; NULL: loads do not reach the store. */
 SIMT_FN const char *gn__memory_of(const struct gn_array *a)
 {
 	const struct gn_cache_segment *segment;
@@ -106,20 +107,21 @@ SIMT_FN const char *gn__memory_of(const struct gn_array *a)
 	           : 0;
 }
 
-/* Bits of the rows' numbers. */
+/* The number of bits of a row's number. */
 SIMT_FN uint32_t gn__row_bits(const struct gn_array *a, const struct gn_batch *batch, int is_scatter)
 {
 	const uint64_t most = a->count / batch->elements;
 
 	/*
-	 * The last of equal rows is written: what has no row must not stand among them, so it gets a number.
+	 * A scatter writes the last of equal entries. GN__NO_ENTRY must not sort among the entries of a row,
+	 * so there must be one number more.
 	 */
 	return most ? gn__bits(is_scatter ? most : most - 1) : 0;
 }
 
 /*
- * Digits to sort by. Of small rows the order within GN__NEAR bytes is given up where that saves a digit: a
- * warp loads them together whatever their order, and loads what repeats once.
+ * The number of digits to sort by. Small rows to gather are not sorted within GN__NEAR bytes if that saves a
+ * digit: a warp loads such rows together in any order, and repeated ones once.
  */
 SIMT_FN uint32_t gn__passes(const struct gn_array *a, const struct gn_batch *batch, int is_scatter)
 {
@@ -130,7 +132,7 @@ SIMT_FN uint32_t gn__passes(const struct gn_array *a, const struct gn_batch *bat
 	return bits > given_up ? (bits - given_up + 7) / 8 : 0;
 }
 
-/* Bits below those digits. */
+/* The number of a row's low bits that are not sorted by. */
 SIMT_FN uint32_t gn__low_bits(const struct gn_array *a, const struct gn_batch *batch, int is_scatter)
 {
 	const uint32_t bits = gn__row_bits(a, batch, is_scatter), passes = gn__passes(a, batch, is_scatter);
@@ -156,7 +158,7 @@ SIMT_FN void gn__job_fill(struct gn__job *j, const struct gn_array *a, const str
 	j->is_scatter = (uint32_t)is_scatter;
 }
 
-/* All threads of the block, on a batch that is not empty. */
+/* Called by all threads of the block. The batch is not empty. */
 SIMT_FN void gn__job_begin(struct gn__gather_shared *s, const struct gn_array *a,
                            const struct gn_batch *batch, int is_scatter)
 {
@@ -173,13 +175,13 @@ SIMT_FN uint64_t gn__entry_row(const struct gn__job *j, uint64_t entry)
 	return entry >> j->position_bits;
 }
 
-/* The place in the batch. */
+/* The entry's place in the batch. */
 SIMT_FN uint64_t gn__entry_position(const struct gn__job *j, uint64_t entry)
 {
 	return entry & ((1ull << j->position_bits) - 1);
 }
 
-/* No such row: the array keeps the failure, a gathered row is zero. */
+/* The array has no such row: the array keeps the failure, and a gathered row becomes zero. */
 SIMT_NOINLINE_FN void gn__entry_refused(const struct gn__job *j, uint64_t index, uint64_t position)
 {
 	const uint64_t elements = j->row_bytes >> j->array.element_log2;
@@ -189,7 +191,7 @@ SIMT_NOINLINE_FN void gn__entry_refused(const struct gn__job *j, uint64_t index,
 	gn__out_of_range(&j->array, index > ~0ull / elements ? ~0ull : index * elements);
 }
 
-/* @refuses  1: by the one thread that answers for this place */
+/* @refuses  1: if the index is past the end, report it; exactly one thread passes 1 for a place */
 SIMT_FN uint64_t gn__entry_of(const struct gn__job *j, uint64_t position, int refuses)
 {
 	const uint64_t index = j->index[position];
@@ -201,14 +203,14 @@ SIMT_FN uint64_t gn__entry_of(const struct gn__job *j, uint64_t position, int re
 	return GN__NO_ENTRY;
 }
 
-/* ---- a tile: its entries by one digit ---- */
+/* ---- sort a tile by one digit ---- */
 
 SIMT_FN uint32_t gn__whole_warp(void)
 {
 	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
 }
 
-/* The warps that count and place: whole ones, and no more than there is room for. */
+/* The number of teams: whole warps, GN__TEAMS at most. */
 SIMT_FN uint32_t gn__teams(void)
 {
 	const uint32_t warps = simt_block_threads() / simt_warp_width();
@@ -221,7 +223,10 @@ SIMT_FN uint32_t gn__digit(uint64_t entry, uint32_t shift)
 	return (uint32_t)(entry >> shift) & (GN__DIGITS - 1);
 }
 
-/* One entry a lane: count it, or put it behind those of its digit that came before. Collective over mask. */
+/*
+ * Count one entry of each lane, and if `to` is not NULL, put it behind earlier entries with the same digit.
+ * Collective over mask.
+ */
 SIMT_FN void gn__tile_step(struct gn__gather_shared *s, uint16_t *count, uint32_t mask, uint64_t entry,
                            uint32_t shift, uint64_t *to)
 {
@@ -237,7 +242,7 @@ SIMT_FN void gn__tile_step(struct gn__gather_shared *s, uint16_t *count, uint32_
 	simt_warp_sync(mask);
 }
 
-/* Each team goes through its part of a tile. */
+/* Each team makes gn__tile_step for all entries of its part of a tile. */
 SIMT_FN void gn__tile_walk(struct gn__gather_shared *s, const uint64_t *entry, uint32_t entries,
                            uint32_t shift, uint64_t *to)
 {
@@ -256,13 +261,13 @@ SIMT_FN void gn__tile_walk(struct gn__gather_shared *s, const uint64_t *entry, u
 		const uint64_t here = next;
 
 		if (i + width < end)
-			next = entry[i + width]; /* on its way while this one is counted */
+			next = entry[i + width]; /* in flight while this entry is counted */
 		if (i < end)
 			gn__tile_step(s, s->count[team], mask, here, shift, to);
 	}
 }
 
-/* Count the digits of a tile: s->count for each team. Begins and ends with the block together. */
+/* Count the digits of a tile into s->count, for each team. Begins and ends with a barrier of the block. */
 SIMT_FN void gn__tile_count(struct gn__gather_shared *s, const uint64_t *entry, uint32_t entries,
                             uint32_t shift)
 {
@@ -275,8 +280,8 @@ SIMT_FN void gn__tile_count(struct gn__gather_shared *s, const uint64_t *entry, 
 }
 
 /*
- * Each of GN__DIGITS numbers becomes the sum of those before it. The block together; sixteen threads have
- * work.
+ * An exclusive prefix sum: each of GN__DIGITS numbers becomes the sum of those before it. Called by the whole
+ * block; GN__TEAMS threads work.
  */
 SIMT_FN void gn__scan(struct gn__gather_shared *s, uint32_t *number)
 {
@@ -305,7 +310,10 @@ SIMT_FN void gn__scan(struct gn__gather_shared *s, uint32_t *number)
 	simt_block_sync();
 }
 
-/* Of the teams' counts make where each team's entries of a digit begin among the digit's, and s->start. */
+/*
+ * Turn the teams' counts into places: s->count becomes where a team's entries begin among all entries with
+ * their digit, and s->start where a digit's entries begin in the tile.
+ */
 SIMT_FN void gn__tile_places(struct gn__gather_shared *s)
 {
 	for (uint32_t digit = simt_thread(); digit < GN__DIGITS; digit += simt_block_threads()) {
@@ -323,7 +331,7 @@ SIMT_FN void gn__tile_places(struct gn__gather_shared *s)
 	gn__scan(s, s->start);
 }
 
-/* Sort a tile by one digit, into shared memory that is not its own. The block together. */
+/* Sort a tile by one digit into `to`, which does not overlap the tile. Called by the whole block. */
 SIMT_FN void gn__tile_sort(struct gn__gather_shared *s, const uint64_t *entry, uint32_t entries,
                            uint32_t shift, uint64_t *to)
 {
@@ -333,15 +341,15 @@ SIMT_FN void gn__tile_sort(struct gn__gather_shared *s, const uint64_t *entry, u
 	simt_block_sync();
 }
 
-/* ---- a grid: each block a part ---- */
+/* ---- sort over a grid: each block has a part ---- */
 
-/* Memory of a sort over a grid. Plain data, made by gn_gather_create. */
+/* The memory of a sort over a grid. Plain data, made by gn_gather_create. */
 struct gn_gather_view {
 	uint64_t *entry[2]; /* [most] */
 	uint32_t *counts;   /* [GN__PARTS][GN__DIGITS] of each part */
-	uint32_t *barrier;  /* [2] how many blocks have come; how often all have */
-	uint64_t *next;     /* the first entry that nobody moves yet */
-	uint64_t most;      /* rows of a batch */
+	uint32_t *barrier;  /* [2] blocks that have come in this round; rounds that are complete */
+	uint64_t *next;     /* the first entry that no warp has taken */
+	uint64_t most;      /* largest count of a batch */
 };
 
 /* A block's part of the entries. */
@@ -369,7 +377,7 @@ SIMT_FN uint32_t gn__tile_at(const struct gn__part *p, uint64_t at)
 	return p->end - at < GN__TILE ? (uint32_t)(p->end - at) : (uint32_t)GN__TILE;
 }
 
-/* Of the batch's indices make entries; nobody moves one yet. */
+/* Make the entries of a part from the batch's indices, and set *next to 0. */
 SIMT_FN void gn__part_load(const struct gn__gather_shared *s, const struct gn__part *p, uint64_t *entry,
                            uint64_t *next)
 {
@@ -380,7 +388,7 @@ SIMT_FN void gn__part_load(const struct gn__gather_shared *s, const struct gn__p
 	simt_block_sync();
 }
 
-/* Count a part's digits, for all parts to see after the next meeting of the grid. */
+/* Count a part's digits. All parts see the counts after the next gn__grid_sync. */
 SIMT_FN void gn__part_count(struct gn__gather_shared *s, const struct gn__part *p, const uint64_t *entry,
                             uint32_t shift, uint32_t *counts)
 {
@@ -398,7 +406,7 @@ SIMT_FN void gn__part_count(struct gn__gather_shared *s, const struct gn__part *
 		counts[p->index * GN__DIGITS + digit] = s->base[digit];
 }
 
-/* Where a part's entries of each digit begin: s->base. */
+/* Compute s->base: where a part's entries with each digit begin in the result. */
 SIMT_FN void gn__part_base(struct gn__gather_shared *s, const struct gn__part *p, const uint32_t *counts)
 {
 	for (uint32_t digit = simt_thread(); digit < GN__DIGITS; digit += simt_block_threads()) {
@@ -420,7 +428,7 @@ SIMT_FN void gn__part_base(struct gn__gather_shared *s, const struct gn__part *p
 	simt_block_sync();
 }
 
-/* A sorted tile out of shared memory to where its digits go. */
+/* Copy a sorted tile from shared memory to its places in the result, and move s->base behind them. */
 SIMT_FN void gn__tile_out(struct gn__gather_shared *s, uint32_t entries, uint32_t shift, uint64_t *to)
 {
 	for (uint32_t i = simt_thread(); i < entries; i += simt_block_threads()) {
@@ -434,7 +442,7 @@ SIMT_FN void gn__tile_out(struct gn__gather_shared *s, uint32_t entries, uint32_
 		s->base[digit] += (digit + 1 < GN__DIGITS ? s->start[digit + 1] : entries) - s->start[digit];
 }
 
-/* Put a part's entries in the order of one digit, among those of all parts. */
+/* Sort a part's entries by one digit into the result of all parts. */
 SIMT_FN void gn__part_sort(struct gn__gather_shared *s, const struct gn__part *p, const uint64_t *entry,
                            uint32_t shift, const uint32_t *counts, uint64_t *to)
 {

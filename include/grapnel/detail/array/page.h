@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/page.h - elements by reference: a page pinned once, then plain loads and stores of any width.
+ * detail/array/page.h - elements by reference: a page is pinned once and then accessed by plain loads and
+ * stores of any width.
  */
 #include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_PAGE_H
@@ -26,7 +27,7 @@ SIMT_FN void gn__page_extent(const struct gn_array *a, uint64_t index, struct gn
 	gn__run_of(a, a->base, a->pages.page_log2, index, page);
 }
 
-/* What an acquire refuses before it looks at pages. Returns 0 or a code, which the array keeps. */
+/* Check an acquire before it looks at pages. Returns 0 or an error code, which the array keeps. */
 SIMT_FN int gn__page_refused(const struct gn_array *a, uint64_t index, uint32_t intent)
 {
 	const struct gn_store_status read_only = {-GN_EROFS, 0};
@@ -37,8 +38,8 @@ SIMT_FN int gn__page_refused(const struct gn_array *a, uint64_t index, uint32_t 
 }
 
 /*
- * Direct mode: the run is the whole array; a block of it while it is looked at, which shows how far it is
- * used.
+ * Direct mode: the run is the whole array. If the array has a sample, the run is only a block, so that the
+ * sample shows which parts are used.
  */
 SIMT_FN void gn__page_memory(const struct gn_array *a, uint64_t index, struct gn_page *page)
 {
@@ -49,9 +50,7 @@ SIMT_FN void gn__page_memory(const struct gn_array *a, uint64_t index, struct gn
 	page->data = a->memory + (page->first << a->element_log2);
 }
 
-/*
- * Note the run that an acquire gives. Each lane that calls it is one of mask, which have this one together.
- */
+/* Note in the sample the run that the lanes of mask have acquired together. Called by each of them. */
 SIMT_NOINLINE_FN void gn__page_note(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent)
 {
 	struct gn_page page;
@@ -64,7 +63,7 @@ SIMT_NOINLINE_FN void gn__page_note(const struct gn_array *a, uint32_t mask, uin
 	               intent != GN_READ ? GN__TOUCH_WRITE : 0);
 }
 
-/* The page is pinned, or could not be. */
+/* Complete an acquire: set page->data, or keep the failure of the pin in the array. Returns the code. */
 SIMT_FN int gn__page_done(const struct gn_array *a, uint64_t index, struct gn_store_status status,
                           struct gn_page *page)
 {
@@ -76,7 +75,7 @@ SIMT_FN int gn__page_done(const struct gn_array *a, uint64_t index, struct gn_st
 	return status.code;
 }
 
-/* The paged half of gn_array_acquire. */
+/* gn_array_acquire in paged mode. */
 SIMT_FN int gn__page_pin(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
                          struct gn_page *page)
 {
@@ -114,7 +113,10 @@ SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const str
 		gn_cache_unpin(mask, &page->hold);
 }
 
-/* The paged half of gn_array_acquire_each; lanes that are refused take part. Returns each lane's code. */
+/*
+ * gn_array_acquire_each in paged mode. Lanes that are refused take part. Returns each lane's code.
+ * @refused  the lane's code from gn__page_refused
+ */
 SIMT_FN int gn__page_pin_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
                               int refused, struct gn_page *page)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/prefetch.h - bring in what will be read soon: a range, or a list.
+ * detail/array/prefetch.h - brings in pages that will be read soon: of a range, or one for each lane.
  */
 #include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_ARRAY_PREFETCH_H

@@ -9,9 +9,10 @@
 #include <grapnel/detail/array/page.h>
 
 /*
- * So many pages at once that all warps that run at a time take at most a quarter of the frames. Pages that
- * are overwritten come one by one: such a page is valid and dirty as soon as it is pinned, which only the
- * caller's writes make true, and a loop that is left early does not write the pages that it was not handed.
+ * The number of pages that a loop pins at once: all warps that run at one time pin at most a quarter of the
+ * frames. Pages to overwrite are pinned one by one. Such a page is VALID and DIRTY as soon as it is pinned,
+ * and its bytes are undefined until the caller writes them; a loop that ends early would never write the
+ * further pages of a batch.
  */
 SIMT_FN uint32_t gn__range_batch(const struct gn_array *a, uint32_t mask, uint32_t intent)
 {
@@ -47,7 +48,7 @@ SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, 
 	return r;
 }
 
-/* Lanes of mask before the first that is not in some. */
+/* The number of lanes of mask before the first that is not in some. */
 SIMT_FN uint32_t gn__lanes_before_gap(uint32_t mask, uint32_t some)
 {
 	const uint32_t gap = mask & ~some;
@@ -65,7 +66,7 @@ SIMT_FN uint32_t gn__nth_lane(uint32_t mask, uint32_t k)
 	return simt_first_lane(mask);
 }
 
-/* The pages of the batch are no longer used. */
+/* Unpin the pages of the batch. Collective. */
 SIMT_FN void gn__range_release(struct gn_range *r)
 {
 	simt_warp_sync(r->mask);
@@ -77,7 +78,8 @@ SIMT_FN void gn__range_release(struct gn_range *r)
 }
 
 /*
- * Does a page lie wholly in what is left of the run? Else it must be fetched though the run is overwritten.
+ * The intent for a page: a page that lies only partly in the rest of the run must be fetched, also if the run
+ * is overwritten.
  */
 SIMT_FN uint32_t gn__range_intent(const struct gn_range *r, uint64_t page)
 {
@@ -89,7 +91,7 @@ SIMT_FN uint32_t gn__range_intent(const struct gn_range *r, uint64_t page)
 	return r->intent == GN_OVERWRITE && !inside ? (uint32_t)GN_WRITE : r->intent;
 }
 
-/* The page of the next batch that is this lane's. Returns 1, or 0: it has none. */
+/* This lane's page of the next batch. Returns 1, or 0: the lane has no page. */
 SIMT_FN int gn__range_mine(const struct gn_range *r, uint64_t *page)
 {
 	const struct gn_array *a = r->array;
@@ -100,7 +102,9 @@ SIMT_FN int gn__range_mine(const struct gn_range *r, uint64_t *page)
 	return rank < r->batch && *page <= last;
 }
 
-/* Pin this lane's page of the next batch, if it has one. Returns 1 if it is not at hand. */
+/*
+ * Pin this lane's page of the next batch if that can be done at once. Returns 1 if the page must be fetched.
+ */
 SIMT_FN int gn__range_misses(struct gn_range *r)
 {
 	uint64_t page;
@@ -110,7 +114,10 @@ SIMT_FN int gn__range_misses(struct gn_range *r)
 	        !gn__page_pin_own(&r->array->pages, page, &r->hold.word, &r->hold.data));
 }
 
-/* Bring what lanes miss. Returns how many pages the batch has; 0 with the status of the first. */
+/*
+ * Pin the pages that lanes miss. Collective. Returns the number of pages of the batch, up to the first that
+ * failed; r->status is the status of the first page.
+ */
 SIMT_FN uint32_t gn__range_fetch(struct gn_range *r, int missing)
 {
 	const struct gn_array *a = r->array;
@@ -138,8 +145,8 @@ SIMT_FN uint32_t gn__range_fetch(struct gn_range *r, int missing)
 }
 
 /*
- * Not all of the next batch is at hand. Where none could be had, page by page: frames may be short. By value,
- * so that the loop's own stays in registers.
+ * Pin the next batch, of which lanes miss pages. If no page could be pinned, frames may be short, so the loop
+ * continues with one page at a time. r is passed by value, so that the caller's stays in registers.
  */
 SIMT_NOINLINE_FN struct gn_range gn__range_bring(struct gn_range r, int missing)
 {
@@ -152,7 +159,10 @@ SIMT_NOINLINE_FN struct gn_range gn__range_bring(struct gn_range r, int missing)
 	return r;
 }
 
-/* The next batch. In line: what a call saves and loads is a tenth of what a batch of small pages reads. */
+/*
+ * Pin the next batch. In line: the registers that a call saves and loads are a tenth of the bytes of a batch
+ * of small pages.
+ */
 SIMT_FN void gn__range_refill(struct gn_range *r)
 {
 	const struct gn_array *a = r->array;
@@ -162,7 +172,7 @@ SIMT_FN void gn__range_refill(struct gn_range *r)
 	missing = gn__range_misses(r);
 	if (simt_unlikely(simt_ballot(r->mask, missing))) {
 		*r = SIMT_COLD(gn__range_bring)(*r, missing);
-		r->array = a; /* which the compiler still knows: its members need no loads */
+		r->array = a; /* the compiler still knows a: its members need no loads */
 		return;
 	}
 	r->held = simt_popcount(simt_ballot(r->mask, r->hold.word != 0));
@@ -188,7 +198,7 @@ SIMT_FN void gn__range_give(struct gn_range *r, struct gn_page *page)
 	r->given++;
 }
 
-/* Direct mode: the rest of the run at once, or a block of it while the array is looked at. */
+/* Direct mode: hand out the rest of the run at once, or a block of it if the array has a sample. */
 SIMT_FN void gn__range_memory(struct gn_range *r, struct gn_page *page)
 {
 	const uint64_t left = r->end - r->next;

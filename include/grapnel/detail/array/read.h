@@ -13,8 +13,9 @@
 #include <grapnel/trace.h>
 
 /*
- * The page is not at hand: bring it in, together with what the other lanes want.
- * @doing  GN__READS; GN__HELPS: only what they want
+ * Read an element whose page is not at hand: bring the page in, together with those that the other lanes
+ * want.
+ * @doing  GN__READS; GN__HELPS: the caller reads nothing and only helps the other lanes
  */
 SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uint64_t index, uint32_t size,
                                                    uint32_t doing)
@@ -29,8 +30,8 @@ SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uin
 }
 
 /*
- * The page is not at hand, and its sectors come one by one: turns of detail/cache/fault.h, together with
- * whoever is here. What does not settle by them goes the slow way.
+ * Read an element whose page is not at hand and is fetched by sectors: by turns of gn__fault_in, together
+ * with the active lanes. If that does not succeed, gn__read_slowly reads it.
  */
 SIMT_NOINLINE_FN struct gn__access gn__read_fault(const struct gn_array *a, uint64_t index, uint32_t size)
 {
@@ -49,16 +50,17 @@ SIMT_NOINLINE_FN struct gn__access gn__read_fault(const struct gn_array *a, uint
 }
 
 /*
- * The element, if its page is at hand, stays there and is marked as used, where nothing else is to be done
- * (quick): each instruction here is one in fifty of a read. Of a page that is not there frame 0 is read,
- * which the word of a direct table then names; one question at the end serves for that, too. Returns 1 or 0.
+ * Read an element from its frame if the page is VALID, stays there and has REF set. For a direct table, and
+ * only if the hit is neither counted nor noted (gn_array.quick): one instruction here is a fiftieth of a
+ * read. For an absent page this reads from frame 0, which its word names; the validation at the end refuses
+ * that, too. Returns 1 or 0.
  */
 SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to, uint32_t size)
 {
 	const uint64_t address = a->base + index * size;
 	const struct gn_hold g =
 	    gn__page_snapshot_direct(&a->pages, gn__page_number(&a->pages, address), GN__OLD);
-	uint64_t value[2], now; /* may be another page's until the second look */
+	uint64_t value[2], now; /* value may be another page's until the word is validated */
 
 	now = gn__page_reload(g.word,
 	                      gn__load_element(value, g.data + gn__page_offset(&a->pages, address), size),
@@ -71,7 +73,7 @@ SIMT_FN int gn__read_quickly(const struct gn_array *a, uint64_t index, void *to,
 	return 1;
 }
 
-/* The same, of a size that is not a constant. */
+/* gn__read_quickly for a size that is not a constant. */
 SIMT_FN int gn__read_quickly_any(const struct gn_array *a, uint64_t index, void *to)
 {
 	switch (a->element_log2) {
@@ -84,8 +86,8 @@ SIMT_FN int gn__read_quickly_any(const struct gn_array *a, uint64_t index, void 
 }
 
 /*
- * The element of a page whose snapshot was taken, if the page is in its frame and stays there. Returns 1, or
- * 0 and the value may be another page's.
+ * Read an element of a page whose snapshot is g, if the page is VALID and stays in its frame. Returns 1; or
+ * 0, and then value is undefined.
  */
 SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, uint64_t index,
                            uint64_t value[2], uint32_t size)
@@ -104,9 +106,7 @@ SIMT_FN int gn__read_value(const struct gn_array *a, const struct gn_hold *g, ui
 	return 1;
 }
 
-/*
- * Read an element whose page is in a frame, without a pin. Returns 1; or 0, and then the bits mean nothing.
- */
+/* Read an element without a pin, if its page is VALID. Returns 1; or 0, and then bits is undefined. */
 SIMT_FN int gn__read_hit(const struct gn_array *a, uint64_t index, uint64_t bits[2], uint32_t size)
 {
 	const struct gn_hold g =
@@ -136,14 +136,14 @@ SIMT_FN int gn__read_give(struct gn__access read, void *to, uint32_t size)
 }
 
 /*
- * The element of a missing sector, by GN__FAULT_LANES or more together. Returns -GN_EAGAIN or -GN_EBUSY where
- * it takes another way.
+ * Read an element of a missing sector by GN__FAULT_LANES or more lanes together. Returns -GN_EAGAIN or
+ * -GN_EBUSY if the element must be read by gn__read_by_call.
  *
- * In line, where the kernel has registers for it. A source that defines GN_READ_MISSES_CALL before its first
- * #include of Grapnel gets a call instead: for kernels that SIMT_KERNEL_RESIDENT holds to 32 registers and
- * whose reads mostly hit. In line a miss takes such a loop's registers, a hit's too: 0.86 instead of 1.26
- * TB/s on an H200. By a call a miss costs 2 to 4 % more, and a hit in a page that is there in parts half as
- * much again (docs/performance.md).
+ * A miss is served in line. A source that defines GN_READ_MISSES_CALL before its first #include of Grapnel
+ * gets a call instead. That is for kernels that SIMT_KERNEL_RESIDENT limits to 32 registers and whose reads
+ * mostly hit: there the code of a miss in line takes registers from the hits, which then reach 0.86 instead
+ * of 1.26 TB/s on an H200. With the call a miss costs 2 to 4 % more, and a hit in a PARTIAL page 50 % more
+ * (docs/performance.md).
  */
 SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint64_t index, uint32_t size)
 {
@@ -152,7 +152,7 @@ SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint
 
 	if (!a->pages.backing || 1u << a->pages.sector_log2 != SIMT_LINE)
 		return none;
-	/* those of one cache */
+	/* the lanes that use the same cache */
 	mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)a->pages.sector);
 	if (simt_popcount(mask) < GN__FAULT_LANES)
 		return none;
@@ -163,7 +163,7 @@ SIMT_INLINE_FN struct gn__access gn__read_in_line(const struct gn_array *a, uint
 #endif
 }
 
-/* Read by a call what gn__read_in_line could not read. @code  what that returned */
+/* Read by a call an element that gn__read_in_line could not read. @code  what gn__read_in_line returned */
 SIMT_FN struct gn__access gn__read_by_call(const struct gn_array *a, uint64_t index, uint32_t size, int code)
 {
 	if (!a->pages.backing || code == -GN_EBUSY)
@@ -171,7 +171,7 @@ SIMT_FN struct gn__access gn__read_by_call(const struct gn_array *a, uint64_t in
 	return SIMT_COLD(gn__read_fault)(a, index, size);
 }
 
-/* The element of a page that is not at hand. */
+/* Read an element whose page is not at hand. */
 SIMT_INLINE_FN struct gn__access gn__read_missing(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const struct gn__access access = gn__read_in_line(a, index, size);
@@ -179,7 +179,7 @@ SIMT_INLINE_FN struct gn__access gn__read_missing(const struct gn_array *a, uint
 	return access.status.code ? gn__read_by_call(a, index, size, access.status.code) : access;
 }
 
-/* A read of a launch that is looked at: it is noted if its region is, and done as any other. */
+/* A read of an array with a sample: note it if its region is in the sample, and read as always. */
 SIMT_NOINLINE_FN struct gn__access gn__read_noted(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	struct gn__access read = {{0, 0}, {0, 0}};
@@ -193,9 +193,10 @@ SIMT_NOINLINE_FN struct gn__access gn__read_noted(const struct gn_array *a, uint
 }
 
 /*
- * The same where nothing is noted and the element is at hand, as for most; else -GN_EAGAIN. It calls nothing,
- * and so saves hardly a register to memory, where a function for all would save those of a miss for each
- * read. Lanes of one page are of one region, and stay together.
+ * gn__read_noted for most reads: the region is not in the sample, and the element is at hand. Else
+ * -GN_EAGAIN. This function makes no call, so it saves hardly a register to memory; one function for all
+ * reads would save the registers of a miss for each read. The lanes of one page are in one region, so they
+ * stay together.
  */
 SIMT_NOINLINE_FN struct gn__access gn__read_unnoted(const struct gn_array *a, uint64_t index, uint32_t size)
 {
@@ -211,8 +212,8 @@ SIMT_NOINLINE_FN struct gn__access gn__read_unnoted(const struct gn_array *a, ui
 }
 
 /*
- * A read that is not quick. On cpu a function of its own: a compiler that sees it in line there puts the
- * quick read behind a call, too, which costs more than the read.
+ * A read that gn__read_quickly does not serve. On cpu it is not inlined: otherwise the compiler makes the
+ * quick read a call, too, which costs more than the read.
  */
 SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__read_otherwise(const struct gn_array *a, uint64_t index,
                                                              uint32_t size)
@@ -242,16 +243,16 @@ SIMT_INLINE_FN int gn__read(const struct gn_array *a, uint64_t index, void *to, 
 	return gn__read_give(gn__read_otherwise(a, index, size), to, size);
 }
 
-/* A read that is not quick, of a size that is not a constant. */
+/* gn__read_otherwise for a size that is not a constant. */
 SIMT_NOINLINE_FN struct gn__access gn__read_any(const struct gn_array *a, uint64_t index)
 {
 	return gn__read_otherwise(a, index, 1u << a->element_log2);
 }
 
 /*
- * Not inlined: the compiler would see sizes that the array at hand does not have, and warn of them in user
- * code. What is not quick is a call: it takes all registers that a kernel may have, and the kernel would keep
- * its variables in memory for each read.
+ * Not inlined: in user code the compiler would warn about sizes that the user's array does not have.
+ * gn__read_any is a call, because it takes all registers that a kernel may have: in line, the kernel would
+ * keep its variables in memory for each read.
  */
 SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, void *to)
 {

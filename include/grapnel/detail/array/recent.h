@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/recent.h - reading one element by a thread that remembers the page it read last: what [] of
- * gn::array does.
+ * detail/array/recent.h - reads one element by a thread that remembers the page it read last: operator [] of
+ * gn::array.
  *
- * It is a cursor without the array: what a gn::array holds beside its struct gn_array. Within a page it saves
- * the look-up. Where each read is in another page it costs one comparison more than gn_read_T, while struct
- * gn_cursor works out which elements each page has that it comes to.
+ * struct gn__recent is a cursor without the array; a gn::array holds one beside its struct gn_array. A read
+ * in the remembered page needs no look-up. If each read is in another page, a read costs one comparison more
+ * than gn_read_T; struct gn_cursor would also compute which elements each page has.
  */
 #ifndef GRAPNEL_ARRAY_RECENT_H
 #define GRAPNEL_ARRAY_RECENT_H
@@ -15,17 +15,17 @@
 static const uint64_t GN__NO_PAGE = ~0ull;
 
 /*
- * The page that was read last. A hint: a read loads the page's word again behind the element, as every
- * optimistic read does, and takes the element only if the word is what it was. So this may be old, and may be
- * copied together with its array, to other threads too; beside another array it must be forgotten first
- * (gn__recent_forget). Where hits are counted or noted nothing is remembered: so nothing is left to be
- * counted at the end.
+ * The page that was read last. It is a hint: a read loads the page's word again behind the element, as every
+ * optimistic read does, and uses the element only if the word still agrees. So the hint may be old, and may
+ * be copied together with its array, also to other threads. With another array it must be forgotten first
+ * (gn__recent_forget). If hits are counted or noted, nothing is remembered, so no hits remain to be counted
+ * at the end.
  */
 struct gn__recent {
 	uint64_t page; /* GN__NO_PAGE: none */
-	uint64_t seen; /* its word then */
+	uint64_t seen; /* the value of the page's word at the snapshot */
 	char *data;
-	uint64_t *word; /* sets: where it is */
+	uint64_t *word; /* set table: the page's word */
 };
 
 SIMT_FN void gn__recent_forget(struct gn__recent *r)
@@ -35,14 +35,14 @@ SIMT_FN void gn__recent_forget(struct gn__recent *r)
 }
 
 /*
- * The element, if its page is the one whose snapshot was taken and stays there, marked as used. Returns 1, or
- * 0 and nothing is remembered.
+ * Read an element of a page whose snapshot is g, if the page is VALID, stays in its frame and has REF set.
+ * Returns 1; or 0, and then no page is remembered.
  */
 SIMT_FN int gn__recent_take(const struct gn_array *a, struct gn__recent *r, struct gn_hold g,
                             uint64_t address, void *to, uint32_t size)
 {
 	const uint32_t at = gn__page_offset(&a->pages, address);
-	uint64_t value[2]; /* may be another page's until the second look */
+	uint64_t value[2]; /* may be another page's until the word is validated */
 	const uint64_t now =
 	    gn__page_reload(g.word, gn__load_element(value, g.data + at, size), a->pages.zero);
 
@@ -74,7 +74,7 @@ SIMT_FN int gn__recent_quickly(const struct gn_array *a, struct gn__recent *r, u
 	return gn__recent_take(a, r, g, address, to, size);
 }
 
-/* With a set table: only where the page is the one that was read last. Returns 1 or 0. */
+/* With a set table: read the element if its page is the remembered one. Returns 1 or 0. */
 SIMT_FN int gn__recent_stays(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to,
                              uint32_t size)
 {
@@ -84,7 +84,7 @@ SIMT_FN int gn__recent_stays(const struct gn_array *a, struct gn__recent *r, uin
 	return gn__page_number(&a->pages, address) == r->page && gn__recent_take(a, r, g, address, to, size);
 }
 
-/* The same for every table: gn__read_hit. Returns 1 or 0. */
+/* gn__read_hit, for both tables; it remembers the page. Returns 1 or 0. */
 SIMT_FN int gn__recent_hit(const struct gn_array *a, struct gn__recent *r, uint64_t index, void *to,
                            uint32_t size)
 {
@@ -106,8 +106,8 @@ SIMT_FN int gn__recent_hit(const struct gn_array *a, struct gn__recent *r, uint6
 }
 
 /*
- * @code  what gn__read_in_line came to, which is not tried again; 0: it was not tried, since something else
- *        is to be done
+ * Read an element by a call.
+ * @code  what gn__read_in_line returned, which is then not tried again; 0: it was not tried
  */
 SIMT_NOINLINE_FN struct gn__access gn__recent_by_call(const struct gn_array *a, uint64_t index, uint32_t size,
                                                       int code)
@@ -118,9 +118,9 @@ SIMT_NOINLINE_FN struct gn__access gn__recent_by_call(const struct gn_array *a, 
 }
 
 /*
- * What takes calls. On cuda they get a copy of the array: were its own address passed on, the array of a
- * thread and what it remembers would lie in memory instead of registers, for every read. By its address, as a
- * copy by value spills 64 bytes.
+ * gn__recent_by_call. On cuda the call gets the address of a copy of the array. If the address of the array
+ * itself were passed, the array and the remembered page would lie in memory instead of registers, for every
+ * read. If the copy were passed by value, 64 bytes would be spilled.
  */
 SIMT_FN struct gn__access gn__recent_called(const struct gn_array *a, uint64_t index, uint32_t size, int code)
 {
@@ -132,7 +132,10 @@ SIMT_FN struct gn__access gn__recent_called(const struct gn_array *a, uint64_t i
 	return SIMT_COLD(gn__recent_by_call)(&copy, index, size, code);
 }
 
-/* A read that is not quick. What lanes miss together is fetched in line, as by gn__read. */
+/*
+ * A read that gn__recent_read does not serve at once. Misses of several lanes are served in line, as in
+ * gn__read.
+ */
 SIMT_NOINLINE_ON_CPU_FN struct gn__access gn__recent_otherwise(const struct gn_array *a, struct gn__recent *r,
                                                                uint64_t index, uint32_t size)
 {

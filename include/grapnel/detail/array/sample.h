@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/array/sample.h - how a launch is looked at: a sample of its accesses, kept by the threads that make
- * them.
+ * detail/array/sample.h - a sample of a launch's accesses, noted by the threads that make them.
  *
- * An array whose `sample` is not NULL notes its accesses, and makes them as it always does. The sample is one
- * in space, not in time: a few regions of the data, chosen by a hash, of which every access by any warp is
- * kept in the order in which they came. So what a cache of any size and any page size would have had to fetch
- * is what it is for all of the data, only smaller (SHARDS, Waldspurger and others, FAST 2015). What is kept
- * is a touch: what the lanes of a warp that were together wanted of one line of 128 bytes. As the log fills,
- * the hash's bound is halved and the host drops the touches of regions that fell out, so that a log of fixed
- * size sees a long launch to its end.
+ * If the `sample` of an array is not NULL, accesses are noted and then made as always. The sample is taken in
+ * space, not in time: a hash chooses a few regions of the data, and every access by any warp to these regions
+ * is noted, in order. So the misses of a cache of any size and page size can be computed from the sample, as
+ * a fraction of those for all data (SHARDS, Waldspurger and others, FAST 2015). A note is a touch: what the
+ * active lanes of a warp wanted of one line of 128 bytes. When the log has filled by a stage, the bound of
+ * the hash is halved, and the host drops the touches of regions that are no longer in the sample. So a log of
+ * fixed size lasts to the end of a long launch.
  *
- * What is reached by reference or in a batch is noted as the run of elements that was asked for, line by
- * line.
+ * An access by reference or in a batch is noted as the run of elements that was asked for, line by line.
  */
 #ifndef GRAPNEL_ARRAY_SAMPLE_H
 #define GRAPNEL_ARRAY_SAMPLE_H
@@ -22,31 +20,31 @@
 enum {
 	GN__SAMPLE_REGION_LOG2 = 16, /* 64 KiB: the largest page that is judged */
 	GN__SAMPLE_LINE_LOG2 = 7,
-	GN__SAMPLE_BLOCK_LOG2 = 12 /* a direct array that is looked at gives runs of so many bytes */
+	GN__SAMPLE_BLOCK_LOG2 = 12 /* a direct array with a sample gives runs of 4 KiB */
 };
 
-/* One touch, in one word: line of the store | kind | its elements - 1, 7 bits. */
+/* A touch is one word: number of the line in the store | kind | number of elements - 1, 7 bits. */
 enum { GN__TOUCH_LINE_SHIFT = 16, GN__TOUCH_ELEMENTS = 127 };
 static const uint64_t GN__TOUCH_WRITE = 1ull << 7;
 static const uint64_t GN__TOUCH_BATCH = 1ull << 8; /* of a row of a batch */
 
 /*
- * What a launch leaves for the host. In device memory, made by gn_auto. What every access reads is on one
- * line, and hardly changes.
+ * The sample of a launch. In device memory, made by gn_auto, read by the host after the launch. The members
+ * that every access reads are on one line, which rarely changes.
  */
 struct gn__samples {
 	uint64_t base;   /* byte of element 0 in the store */
 	uint64_t *touch; /* [room] */
-	uint64_t keep;   /* a region whose hash is below is looked at; halved as the log fills */
-	uint64_t least;  /* keep does not go below */
+	uint64_t keep;   /* a region is in the sample if its hash is below; halved as the log fills */
+	uint64_t least;  /* lower bound of keep */
 	uint32_t room;   /* of touch */
 	uint32_t stage;  /* touches between two halvings */
 	uint32_t pad[22];
-	uint32_t next; /* touches noted, also such as found no room */
+	uint32_t next; /* touches noted, and touches for which there was no room */
 	uint32_t pad_next[31];
 };
 
-/* gn__sample_hash - of a region's number; the host asks too. Any thread. */
+/* gn__sample_hash - the hash of a region's number. Any thread; the host uses it, too. */
 SIMT_FN uint32_t gn__sample_hash(uint64_t region)
 {
 	uint64_t x = (region + 1) * 0x9e3779b97f4a7c15ull;
@@ -55,7 +53,7 @@ SIMT_FN uint32_t gn__sample_hash(uint64_t region)
 	return (uint32_t)(x >> 32);
 }
 
-/* Keep a touch; as the log is a stage fuller, look at half as many regions. */
+/* Append a touch to the log. The last touch of a stage halves the number of regions in the sample. */
 SIMT_FN void gn__sample_keep(struct gn__samples *s, uint64_t touch)
 {
 	const uint32_t ticket = simt_add_relaxed_dev_u32(&s->next, 1);
@@ -68,7 +66,8 @@ SIMT_FN void gn__sample_keep(struct gn__samples *s, uint64_t touch)
 }
 
 /*
- * Is the region of this byte looked at? Few are: most need not ask the device's cache how many it is by now.
+ * Is the region of this byte in the sample? The first load of keep may come from the processor's own cache
+ * and be too large, so it is loaded again. Most regions are refused by the first load.
  */
 SIMT_FN int gn__sample_wants(struct gn__samples *s, uint64_t address)
 {
@@ -77,15 +76,15 @@ SIMT_FN int gn__sample_wants(struct gn__samples *s, uint64_t address)
 	return hash < simt_load_old_u64(&s->keep) && hash < simt_load_relaxed_dev_u64(&s->keep);
 }
 
-/* Does a launch that is looked at note accesses of this element? */
+/* Are accesses to this element noted? The array has a sample. */
 SIMT_FN int gn__sample_notes(const struct gn_array *a, uint64_t index)
 {
 	return gn__sample_wants(a->sample, a->sample->base + (index << a->element_log2));
 }
 
 /*
- * Note an access: the lanes that are together in a line leave one touch. Together with whoever is here, and
- * they leave together: what follows is done by whole warps. All exchanges are between all of these lanes.
+ * Note an access: the active lanes that want elements of one line make one touch. All exchanges are among all
+ * active lanes. They leave together, because the access that follows is made by whole warps.
  */
 SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint32_t write)
 {
@@ -96,7 +95,7 @@ SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint3
 	const uint32_t those = simt_ballot(here, wanted);
 
 	if (those) {
-		/* those of one array */
+		/* the lanes that use the same array */
 		const uint32_t together = simt_match_any_u64(here, (uint64_t)(uintptr_t)s);
 		const uint32_t same = simt_match_any_u64(here, line << 1 | (write != 0)) & together & those;
 
@@ -110,8 +109,11 @@ SIMT_NOINLINE_FN void gn__sample(const struct gn_array *a, uint64_t index, uint3
 /* ---- runs: page references, loops over pages, rows of batches ---- */
 
 /*
- * Note a run of elements that is reached as one: its lines, shared out among the lanes that call this for it.
- * @rank, @lanes  which of how many they are; @kind  GN__TOUCH_WRITE, GN__TOUCH_BATCH. Divergent code.
+ * Note a run of elements, one touch for each line. The lanes that have the run together share the lines. May
+ * be called from divergent code.
+ * @rank   the caller's number among these lanes, from 0
+ * @lanes  the number of these lanes
+ * @kind   GN__TOUCH_WRITE, GN__TOUCH_BATCH, both or 0
  */
 SIMT_NOINLINE_FN void gn__sample_run(const struct gn_array *a, uint32_t rank, uint32_t lanes, uint64_t first,
                                      uint64_t count, uint64_t kind)

@@ -19,10 +19,7 @@ struct gn_failure {
 	uint32_t state; /* 0 none, 1 being written, 2 there */
 	int32_t code;   /* negative */
 	uint64_t index; /* of the element */
-	/*
-	 * what the device said: an NVMe status field; of an access of another size than the elements' its
-	 * bytes; or 0
-	 */
+	/* NVMe status field of a device; for an access of the wrong size, that size in bytes; else 0 */
 	uint32_t device;
 	uint32_t reserved;
 };
@@ -30,28 +27,25 @@ struct gn_failure {
 enum { GN__SIZES = 5 }; /* of elements: 1, 2, 4, 8, 16 bytes */
 
 /*
- * An array as kernels see it. Plain data: pass it by value inside the kernel's arguments. Hot members of the
- * cache are repeated here so that a hit loads nothing but the page's word and the data.
+ * An array as kernels see it. Plain data: pass it by value inside the kernel's arguments. It repeats some
+ * members of the cache, so that a hit loads nothing but the page's word and the data.
  *
- * Each size of access has bounds of its own, at the logarithm of the size: those of the elements' size are
- * count, all others 0. So the comparison that keeps an index inside the array also refuses accesses of
+ * There is a bound for each size of access, indexed by the size's logarithm. The bound for the elements' size
+ * is count, all others are 0. So one comparison keeps an index inside the array and refuses accesses of
  * another size.
  */
 struct gn_array {
 	uint64_t count;         /* elements */
 	uint64_t base;          /* paged: address of element 0 in the cache's pages; direct: 0 */
 	struct gn__pages pages; /* of the cache; all 0 in direct mode */
-	/*
-	 * as bound where reads that hit have nothing else to do: with a direct table, if nothing is counted
-	 * or noted; else 0
-	 */
+	/* equal to bound if the table is direct and hits are neither counted nor noted; else 0 */
 	uint64_t quick[GN__SIZES];
 	char *memory;               /* direct mode: element 0, else NULL */
 	struct gn_failure *failure; /* shared with the host */
 	uint32_t element_log2;      /* 0 to 4 */
 	uint32_t read_only;
-	struct gn__samples *sample; /* accesses are noted there (detail/array/sample.h), or NULL */
-	uint64_t bound[GN__SIZES];  /* below it an index may be accessed by this size */
+	struct gn__samples *sample; /* where accesses are noted (detail/array/sample.h), or NULL */
+	uint64_t bound[GN__SIZES];  /* an access of this size needs an index below it */
 };
 
 SIMT_FN uint64_t gn_count(const struct gn_array *a)
@@ -60,8 +54,8 @@ SIMT_FN uint64_t gn_count(const struct gn_array *a)
 }
 
 /*
- * Fill the bounds of an array whose count and element_log2 are there.
- * @quick  1: there is nothing else to do on a hit
+ * Fill the bounds of an array whose count and element_log2 are set.
+ * @quick  1: the table is direct and hits are neither counted nor noted
  */
 SIMT_FN void gn__array_bounds(struct gn_array *a, int quick)
 {
@@ -94,8 +88,8 @@ SIMT_FN int gn__out_of_range(const struct gn_array *a, uint64_t index)
 }
 
 /*
- * An access by so many bytes that is not below their bound: past the end, or else of another size than the
- * elements'.
+ * Refuse an access of size bytes whose index is past the end (-GN_ERANGE) or whose size is wrong
+ * (-GN_EINVAL).
  */
 SIMT_FN int gn__refused(const struct gn_array *a, uint64_t index, uint32_t size)
 {

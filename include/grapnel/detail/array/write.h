@@ -9,7 +9,7 @@
 #include <grapnel/detail/array/sample.h>
 #include <grapnel/detail/cache/element.h>
 
-/* The page is not at hand: bring it in, together with what the other lanes write. */
+/* Write an element whose page is not at hand: bring it in, together with the pages that other lanes want. */
 SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address,
                                                          uint64_t low, uint64_t high, uint32_t size)
 {
@@ -37,7 +37,7 @@ SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_
 	return w.hold.data ? ok : gn__write_slowly(a, address, bits[0], bits[1], size);
 }
 
-/* A write that is not to the store's memory, or not only that: refused, noted, or to a page. */
+/* A write that gn__write does not serve in line: it is refused, noted, or goes to a page. */
 SIMT_NOINLINE_FN int gn__write_otherwise(const struct gn_array *a, uint64_t index, uint64_t low,
                                          uint64_t high, uint32_t size)
 {
@@ -58,9 +58,9 @@ SIMT_NOINLINE_FN int gn__write_otherwise(const struct gn_array *a, uint64_t inde
 }
 
 /*
- * @low, @high  the element's bits. By value: an element whose address is passed on would lie in memory. In
- *              direct mode without
- * a call, which saves registers to memory for each store of four bytes. @size  a constant
+ * Write an element. In direct mode it makes no call, because a call saves registers to memory for each store.
+ * @low, @high  the element's bits, by value: if the element's address were passed, it would lie in memory
+ * @size        a constant
  */
 SIMT_INLINE_FN int gn__write(const struct gn_array *a, uint64_t index, uint64_t low, uint64_t high,
                              uint32_t size)
@@ -77,7 +77,7 @@ SIMT_NOINLINE_FN int gn_array_write(const struct gn_array *a, uint64_t index, co
 {
 	uint64_t bits[2] = {0, 0};
 
-	/* by memcpy: the caller's variable need not be aligned as the elements are */
+	/* by memcpy: the caller's variable need not be aligned */
 	switch (a->element_log2) {
 	case 0: memcpy(bits, from, 1); return gn__write(a, index, bits[0], 0, 1);
 	case 1: memcpy(bits, from, 2); return gn__write(a, index, bits[0], 0, 2);

@@ -41,7 +41,8 @@ struct gn__request {
 	uint32_t change; /* enum gn_change */
 	uint32_t at;     /* offset in the page, in bytes */
 	uint32_t size;   /* in bytes: 1 to 16; for changes 4 or 8 */
-	/* in: the element to write, or the operands of a change; out: the element read or before the change
+	/*
+	 * in: the element to write, or the operands of a change; out: the element read or before the change
 	 */
 	uint64_t bits[2];
 };

@@ -134,7 +134,9 @@ SIMT_FN void gn__count_hits(const struct gn__pages *p, uint64_t hits)
 
 /* ---- pin and unpin ---- */
 
-/* May a pin be added to a word? The page must have a frame and not be BUSY, and the pin count must have room.
+/*
+ * May a pin be added to a word? The page must have a frame and not be BUSY, and the pin count must have
+ * room.
  */
 SIMT_FN int gn__page_can_pin(uint64_t seen)
 {
