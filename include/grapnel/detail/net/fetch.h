@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/net/fetch.h - operations on another node's memory that bring something back, and waiting for all.
- * A fetch sees what the thread sent to that node before. On cpu other threads run while it waits.
+ * detail/net/fetch.h - operations on another node's memory that return something, and waits for all
+ * operations. A fetch sees what the thread sent to that node before. On cpu other threads run while it waits.
  */
 #ifndef GRAPNEL_NET_FETCH_H
 #define GRAPNEL_NET_FETCH_H
@@ -10,7 +10,7 @@
 
 /* ---- slots ---- */
 
-/* A free slot. Returns 0, or -GN_EAGAIN: there is none now. */
+/* Take a free slot. Returns 0, or -GN_EAGAIN: no slot is free now. */
 SIMT_FN int gn__net_slot_take(const struct gn_net_view *n, uint32_t *id)
 {
 	uint32_t ticket;
@@ -23,7 +23,7 @@ SIMT_FN int gn__net_slot_take(const struct gn_net_view *n, uint32_t *id)
 	return 0;
 }
 
-/* The ring holds as many as there are: it is never full. */
+/* Give a slot back. The ring has room for all slots, so it is never full for long. */
 SIMT_FN void gn__net_slot_give(const struct gn_net_view *n, uint32_t id)
 {
 	uint32_t ticket;
@@ -48,7 +48,7 @@ SIMT_FN uint64_t gn__net_slot_arm(struct gn_net_slot *s, uint32_t id, char *to, 
 	return (uint64_t)uses << 16 | id;
 }
 
-/* Nothing was sent: take it back. */
+/* Free an armed slot: nothing was sent for it, or its reply has come. */
 SIMT_FN void gn__net_slot_disarm(const struct gn_net_view *n, uint32_t id)
 {
 	struct gn_net_slot *s = &n->slot[id];
@@ -58,8 +58,10 @@ SIMT_FN void gn__net_slot_disarm(const struct gn_net_view *n, uint32_t id)
 }
 
 /*
- * Wait for the reply for so long at most, and free the slot.
- * @to  where bytes go that came to the stage; NULL: none did
+ * Wait for the reply, at most patience_ns, and free the slot.
+ * @to  receives the bytes that arrived in the stage; NULL: the stage is not used
+ * Returns the code of the operation, -GN_ETIMEDOUT, or the code of gn__net_ended. In the last two cases the
+ * reply frees the slot.
  */
 SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t patience_ns, char *to,
                               uint64_t *value)
@@ -90,18 +92,18 @@ SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t
 
 /* ---- fetching ---- */
 
-/* A message that is answered. Its token comes behind the operands. */
+/* A message that gets a reply. Its token comes behind the operands. */
 struct gn__net_request {
-	uint64_t head; /* of a quiet without its token, which is its place */
+	uint64_t head; /* the place of a MARK is 0; the token is added to it */
 	uint64_t operand[2];
 	uint32_t operands;
-	uint32_t unwaited; /* 1: nobody waits for the answer but a quiet */
-	char *to;          /* where bytes come; NULL: a value */
+	uint32_t unwaited; /* 1: only a quiet waits for the reply */
+	char *to;          /* receives the bytes of the reply; NULL: the reply is a value */
 	uint32_t bytes;
 	uint64_t patience_ns;
 };
 
-/* With a slot. Returns 0 or what gn__net_push and gn__net_slot_wait return. */
+/* Send a request with slot id, and wait for its reply. Returns as gn__net_push and gn__net_slot_wait. */
 SIMT_FN int gn__net_request_with(const struct gn_net_view *n, const struct gn__net_request *q, uint32_t id,
                                  uint64_t *value)
 {
@@ -123,8 +125,8 @@ SIMT_FN int gn__net_request_with(const struct gn_net_view *n, const struct gn__n
 }
 
 /*
- * Ask, and wait for the answer. Slots are few: a lane that has one goes on to the end while others of its
- * warp still wait for one, so it must not meet them in between.
+ * Take a slot, send a request and wait for its reply. Slots are few: a lane that has one must run to the end
+ * while other lanes of its warp still wait for one, so no collective function may come in between.
  */
 SIMT_FN int gn__net_ask(const struct gn_net_view *n, const struct gn__net_request *q, uint64_t *value)
 {
@@ -293,8 +295,8 @@ SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
 /* ---- bytes ---- */
 
 /*
- * Bytes in several messages, the reply of each waited for by nobody but a quiet, unless they come to the
- * stage.
+ * Get bytes by several messages. Only a quiet waits for their replies; if the bytes arrive in the stage, the
+ * thread waits for each reply.
  */
 SIMT_FN int gn__net_get_parts(const struct gn_net_view *n, uint32_t pe, uint64_t address, char *to,
                               uint64_t bytes)
@@ -340,7 +342,7 @@ SIMT_FN int gn_net_quiet(const struct gn_net_view *n)
 
 	memset(&q, 0, sizeof q);
 	q.head = gn__message_head(op, n->node, 0);
-	q.patience_ns = 3 * n->timeout_ns; /* the network gives up before, and knows of whom */
+	q.patience_ns = 3 * n->timeout_ns; /* the network thread gives up earlier and names the node */
 	if (n->mapped)
 		simt_fence_acq_rel_sys();
 	rc = gn__net_ask(n, &q, &unused);
@@ -364,7 +366,7 @@ SIMT_FN void gn_net_fence(const struct gn_net_view *n)
 	simt_fence_acq_rel_sys();
 }
 
-/* Wait for what node pe is to do. */
+/* Wait until an element of the own memory, which node pe changes, is at least value. */
 SIMT_FN int gn__net_await(const struct gn_net_view *n, uint32_t pe, const uint64_t *element, uint64_t value)
 {
 	const uint64_t deadline = simt_clock_ns() + n->timeout_ns;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/net/group.h - nodes together: barrier, broadcast, reductions, all-gather, of all nodes or of a team.
+ * detail/net/group.h - functions that the nodes of a team, or all nodes, call together: barrier, broadcast,
+ * reductions, all-gather.
  *
- * Nodes form a binomial tree: what a node knows goes up, what the root knows comes down. Nobody enters the
- * next function before the root has heard of him in this one, so one place a child is enough, and who leaves
- * has read all that came.
+ * The nodes form a binomial tree. Each node sends its elements up, and the root sends the result down. No
+ * node enters the next function before the root has heard from it in this one. So one place for each child is
+ * enough, and a node that leaves a function has read all that was sent to it.
  */
 #ifndef GRAPNEL_NET_GROUP_H
 #define GRAPNEL_NET_GROUP_H
@@ -14,21 +15,21 @@
 enum { GN_NET_REDUCE_WORDS = 64, GN__NET_CHILDREN = 16 };
 
 /*
- * Where the nodes of a team meet: symmetric memory that the threads of both views reach
- * (gn_net_alloc_shared), 0 at first, and its counts are 0 again whenever nobody is in a function. Functions
- * that neither reduce nor gather use the counts only.
+ * The counts and words of a team's functions, in symmetric memory that the threads of both views reach
+ * (gn_net_alloc_shared). All are 0 at first, and the counts are 0 whenever no node is in a function.
+ * Functions that do not reduce use only the counts.
  */
 struct gn_net_group {
-	uint64_t up[GN__NET_CHILDREN]; /* 1: what this child knows has come */
+	uint64_t up[GN__NET_CHILDREN]; /* 1: this child's elements have arrived */
 	uint64_t down;
 	uint64_t down_word[GN_NET_REDUCE_WORDS];
 	uint64_t up_word[GN__NET_CHILDREN][GN_NET_REDUCE_WORDS];
 };
 
 /*
- * Some nodes: `nodes` of them, every stride-th from first on. Plain data, the same on all of them. Teams that
- * share a node and may be in functions at the same time have groups of their own; a group begins as 0, as
- * gn_net_alloc has it.
+ * A team of `nodes` nodes: every stride-th node from first on. Plain data, the same on all of them. Teams
+ * that share a node and may be in functions at the same time need different groups. A group must be 0 at
+ * first; gn_net_alloc returns zeroed memory.
  */
 struct gn_net_team {
 	uint32_t first, stride, nodes;
@@ -64,12 +65,12 @@ SIMT_FN int gn_net_team_rank(const struct gn_net_view *n, const struct gn_net_te
 }
 
 /*
- * What a reduction does with the elements of two nodes: into becomes both. `with` is 8-byte aligned. Device
- * code where the reduction is.
+ * Combine the elements of two nodes in a reduction: into becomes the combination of into and with. `with` is
+ * 8-byte aligned. Device code if the reduction runs on the device.
  */
 typedef void gn_net_combine_fn(void *into, const void *with, uint32_t count, uint64_t context);
 
-/* Seen from one node in one function: its tree, and where it is in it. */
+/* The tree of one function, and the place of this node in it. */
 struct gn__tree {
 	const struct gn_net_team *team;
 	uint32_t root, rank; /* rank is counted from the root */
@@ -96,7 +97,7 @@ SIMT_FN uint32_t gn__tree_node(const struct gn__tree *tree, uint32_t rank)
 	return gn_net_team_node(tree->team, (rank + tree->root) % tree->team->nodes);
 }
 
-/* Wait until node pe has counted, and take that back. */
+/* Wait until node pe has added 1 to the count, and subtract it again. */
 SIMT_FN int gn__net_counted(const struct gn_net_view *n, uint32_t pe, uint64_t *count)
 {
 	const int rc = gn__net_await(n, pe, count, 1);
@@ -106,7 +107,11 @@ SIMT_FN int gn__net_counted(const struct gn_net_view *n, uint32_t pe, uint64_t *
 	return rc;
 }
 
-/* Up: hear from all children, then tell the parent. elements become those of this node and all below it. */
+/*
+ * Up: wait for all children and combine their elements with this node's, then send the result to the parent.
+ * @elements  of this node; become the combination of this node and all nodes below it
+ * @count     0: nothing is combined or sent but the count
+ */
 SIMT_INLINE_FN int gn__tree_up(const struct gn_net_view *n, const struct gn__tree *tree, void *elements,
                                uint32_t count, uint32_t bytes, gn_net_combine_fn *combine, uint64_t context)
 {
@@ -133,7 +138,10 @@ SIMT_INLINE_FN int gn__tree_up(const struct gn_net_view *n, const struct gn__tre
 	return 0;
 }
 
-/* Bytes of `from` to a symmetric place of another node; from a GPU's heap a host thread gets them first. */
+/*
+ * Put bytes of `from` to symmetric memory of another node. If this thread does not reach `from` (a host
+ * thread, and the GPU's heap), it gets the bytes from its own node first.
+ */
 SIMT_FN int gn__tree_pass(const struct gn_net_view *n, uint32_t pe, char *to, const char *from,
                           uint64_t bytes)
 {
@@ -153,14 +161,15 @@ SIMT_FN int gn__tree_pass(const struct gn_net_view *n, uint32_t pe, char *to, co
 	return rc;
 }
 
-/* Nothing to tell but that it has come. */
+/* Tell the parent only that this node and all nodes below it have come. */
 SIMT_FN int gn__tree_come(const struct gn_net_view *n, const struct gn__tree *tree)
 {
 	return gn__tree_up(n, tree, tree->team->group->down_word, 0, 8, (gn_net_combine_fn *)0, 0);
 }
 
 /*
- * On the direct route: is the count changed by this thread itself, but what it is to come behind by messages?
+ * May a change of the count overtake the bytes before it? Yes if this thread changes the count directly, but
+ * sends the bytes to `to` by messages.
  */
 SIMT_FN int gn__tree_overtakes(const struct gn_net_view *n, uint32_t pe, const uint64_t *count,
                                const void *to)
@@ -172,8 +181,9 @@ SIMT_FN int gn__tree_overtakes(const struct gn_net_view *n, uint32_t pe, const u
 }
 
 /*
- * Down: hear from the parent, then tell all children: bytes of `from` at the root, into the same symmetric
- * place.
+ * Down: wait for the parent, then pass the bytes to all children.
+ * @to    symmetric memory that receives the bytes on all nodes but the root
+ * @from  the bytes, used at the root
  */
 SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tree, void *to,
                           const void *from, uint64_t bytes)
@@ -239,7 +249,7 @@ SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_n
 		rc = gn_net_address(n, to, bytes, &address);
 	if (rc)
 		return gn__net_fail(n, rc, gn__tree_node(&tree, 0), GN__MESSAGE_BYTES);
-	rc = gn__tree_come(n, &tree); /* all have come, and want the bytes */
+	rc = gn__tree_come(n, &tree); /* all nodes have come, so their memory may be overwritten */
 	return rc ? rc : gn__tree_down(n, &tree, to, from, bytes);
 }
 
@@ -298,7 +308,7 @@ SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint
 SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_net_team *team, void *to,
                                    const void *from, uint64_t bytes)
 {
-	int rc = gn_net_team_barrier(n, team); /* all want the bytes */
+	int rc = gn_net_team_barrier(n, team); /* all nodes have come, so their memory may be overwritten */
 	uint32_t rank = 0;
 
 	if (!rc)

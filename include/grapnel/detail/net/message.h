@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/net/message.h - the messages of net: a head, which says all that the way of a message depends on,
- * and words behind it.
+ * detail/net/message.h - the messages of net: a head, from which a message can be routed, and words behind
+ * it.
  *
  *     bit 63      58 57     53 52           37 36                        0
  *        [   op    ][ lanes  ][     peer     ][          place            ]
  *
- *   op     what is to be done: a kind, and whether it is 8 bytes WIDE (else 4) and FETCHes
- *   lanes  in a log: messages that lie beside each other, less one; in a packet for a kernel: 1 if the
- *          message comes behind what is before it, 0 if it has no order with the message before; elsewhere 0
- *   peer   the node it goes to; on its last way the node it comes from
- *   place  by kind, see below
+ *   op     the operation: a kind, and the flags WIDE (8 bytes, else 4) and FETCH (the sender gets a reply)
+ *   lanes  in a log: number of messages of one reservation, less one. In a packet for a kernel: 1 if the
+ *          message must be applied after all messages before it, 0 if it is unordered with the message before
+ *          it. Elsewhere 0
+ *   peer   the destination node; when the destination applies the message, the node that sent it
+ *   place  depends on the kind, see below
  *
  *     kind             place             words behind the head
- *     change           address / 4       operands (1; of CAS 2: expected, new; of GET 0), token if it fetches
- *     BYTES            how many          address, then the bytes; or, if it fetches, the token
+ *     change           address / 4       operands (1; CAS 2: expected, new; GET 0), then the token if FETCH
+ *     BYTES            number of bytes   address, then the bytes; or, if FETCH, address and token
  *     REPLY            token             the value
- *     REPLY | WIDE     how many bytes    token, then the bytes
+ *     REPLY | WIDE     number of bytes   token, then the bytes
  *     CALL             handler, bytes    the bytes
- *     CALL | WIDE      handler, bytes    its name on the node it comes from
- *     CALL | FETCH     0, 8              the program there has failed: its code, and because of which node
- *     SIGNAL           address / 4       (8 bytes there become 1 more)
- *     MARK             0                 the mark: how many messages were sent before it
- *     MARK | WIDE      of the mark       the answer: how many have been applied
- *     MARK | FETCH     token             (to the own node only: answer when all before it is done)
+ *     CALL | WIDE      handler, bytes    the handler's name on the sending node
+ *     CALL | FETCH     0, 8              the program there has failed: its code, and the node at fault
+ *     SIGNAL           address / 4       none (the 8 bytes at the address are increased by 1)
+ *     MARK             0                 the mark: number of messages sent before it
+ *     MARK | WIDE      of the mark       the answer: number of messages applied
+ *     MARK | FETCH     token             none (to the own node only: reply when all before are done)
  *
- * An address is an offset into the symmetric memory: the heap, behind it the program's static data. A token
- * names the place where the sender waits for the reply. A message of fixed form has at most 4 words, 32 bytes
- * as in Gravel (section 4.2); adding 1 to a counter takes 16.
+ * An address is an offset into the symmetric memory: the heap, then the program's static data. A token names
+ * the slot in which the sender waits for the reply. A message of fixed form has at most 4 words, 32 bytes, as
+ * in Gravel (section 4.2); adding 1 to a counter takes 16 bytes.
  */
 #ifndef GRAPNEL_NET_MESSAGE_H
 #define GRAPNEL_NET_MESSAGE_H
@@ -36,8 +37,8 @@
 #include <grapnel/simt.h>
 
 enum gn__message_kind {
-	GN__MESSAGE_NONE,   /* no message: an empty place in a log */
-	GN__MESSAGE_CHANGE, /* and nine more: enum gn_change */
+	GN__MESSAGE_NONE,   /* no message: an empty word in a log */
+	GN__MESSAGE_CHANGE, /* the first of ten kinds, one for each of enum gn_change */
 	GN__MESSAGE_BYTES = GN__MESSAGE_CHANGE + (int)GN_GET + 1,
 	GN__MESSAGE_REPLY,
 	GN__MESSAGE_CALL,
@@ -50,13 +51,16 @@ enum gn__message_kind {
 enum {
 	GN_NET_MOST_NODES = 1 << 16,
 	GN_NET_MOST_CALL_BYTES = 64,   /* bytes of an active message */
-	GN__MESSAGE_MOST_BYTES = 4096, /* of a BYTES message; longer transfers are several */
+	GN__MESSAGE_MOST_BYTES = 4096, /* of a BYTES message; a longer transfer is several messages */
 	GN__MESSAGE_MOST_WORDS = 2 + GN__MESSAGE_MOST_BYTES / 8
 };
 
 static const uint64_t gn__message_most_place = (1ull << 37) - 1;
 
-/* In a packet: the first of messages that have no order among them; they come behind what is before. */
+/*
+ * In a packet for a kernel: this message is the first of several that are unordered among each other. All of
+ * them must be applied after the messages before it.
+ */
 static const uint64_t gn__message_first = 1ull << 53;
 
 SIMT_FN int gn__message_is_first(uint64_t head)
@@ -104,7 +108,7 @@ SIMT_FN uint64_t gn__message_place(uint64_t head)
 	return head & ((1ull << 37) - 1);
 }
 
-/* The same message for, or from, another peer; beside no other. */
+/* The same message with another peer, and with lanes 0. */
 SIMT_FN uint64_t gn__message_readdress(uint64_t head, uint32_t peer)
 {
 	return (head & ~(0x1fffffull << 37)) | (uint64_t)peer << 37;
@@ -115,13 +119,13 @@ SIMT_FN uint64_t gn__message_call_place(uint32_t handler, uint32_t bytes)
 	return (uint64_t)bytes << 16 | handler;
 }
 
-/* Operands of a change. */
+/* The number of operands of a change. */
 SIMT_FN uint32_t gn__change_operands(uint32_t change)
 {
 	return change == GN_GET ? 0 : change == GN_CAS ? 2 : 1;
 }
 
-/* gn__message_words - words of a message, its head among them. 0: there is no such message. */
+/* gn__message_words - the number of words of a message with its head; 0: there is no such message. */
 SIMT_FN uint32_t gn__message_words(uint64_t head)
 {
 	const uint32_t kind = gn__message_kind(head), first_change = GN__MESSAGE_CHANGE;

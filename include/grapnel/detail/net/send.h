@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/net/send.h - operations on another node's memory that bring nothing back: put, change, call.
+ * detail/net/send.h - operations on another node's memory that return nothing: put, change, call.
  */
 #ifndef GRAPNEL_NET_SEND_H
 #define GRAPNEL_NET_SEND_H
@@ -8,8 +8,8 @@
 #include <grapnel/detail/net/view.h>
 
 /*
- * As one step, in memory that other machines change too. Returns the bits before; a put without asking for
- * them has none.
+ * Change an element atomically, in memory that other machines change, too. Returns the bits before if fetches
+ * is 1, else an undefined value.
  */
 SIMT_FN uint64_t gn__net_change_there(void *element, uint32_t change, uint64_t a, uint64_t b, uint32_t bytes,
                                       int fetches)
@@ -29,7 +29,7 @@ SIMT_FN uint64_t gn__net_change_there(void *element, uint32_t change, uint64_t a
 	return 0;
 }
 
-/* The same in memory that only the machine of the thread changes. */
+/* gn__net_change_there in memory that only the machine of the thread changes. */
 SIMT_FN uint64_t gn__net_change_here(void *element, uint32_t change, uint64_t a, uint64_t b, uint32_t bytes,
                                      int fetches)
 {
@@ -47,7 +47,7 @@ SIMT_FN uint64_t gn__net_change_here(void *element, uint32_t change, uint64_t a,
 	return 0;
 }
 
-/* The symmetric address of an element of another node. */
+/* The symmetric address of an element of node pe. Returns 0, -GN_EINVAL or -GN_ERANGE. */
 SIMT_FN int gn__net_element(const struct gn_net_view *n, uint32_t pe, const void *element, uint32_t bytes,
                             uint64_t *address)
 {
@@ -62,8 +62,9 @@ SIMT_FN uint32_t gn__change_op(uint32_t change, uint32_t bytes)
 }
 
 /*
- * By this thread, if it reaches the element; before: the bits before, if they are wanted. Returns 1, or 0: it
- * does not.
+ * Change an element of node pe without a message, if this thread reaches it.
+ * @before  receives the bits before; NULL: they are not wanted
+ * Returns 1, or 0: the thread does not reach the element.
  */
 SIMT_FN int gn__net_change_self(const struct gn_net_view *n, uint32_t pe, uint64_t address, void *element,
                                 uint32_t change, uint64_t a, uint64_t b, uint32_t bytes, uint64_t *before)
@@ -98,9 +99,9 @@ SIMT_FN int gn__net_change(const struct gn_net_view *n, uint32_t pe, void *to, u
 }
 
 /*
- * Add 1 to a count that somebody on the other node waits for: packets with it, and so all that this thread
- * sent before it, are not kept until they are full or old. From a GPU the count is in memory that both views
- * reach (gn_net_alloc_shared).
+ * Add 1 to a count for which a thread on node pe waits. A packet with this message is sent at once, not when
+ * it is full or old; so are the messages that this thread sent to pe before. On a GPU the count must be in
+ * memory that both views reach (gn_net_alloc_shared).
  */
 SIMT_FN int gn__net_signal(const struct gn_net_view *n, uint32_t pe, uint64_t *count)
 {
@@ -108,7 +109,7 @@ SIMT_FN int gn__net_signal(const struct gn_net_view *n, uint32_t pe, uint64_t *c
 	int rc = gn__net_element(n, pe, count, 8, &address);
 
 	if (n->mapped)
-		simt_fence_acq_rel_sys(); /* what this thread did by itself is before it */
+		simt_fence_acq_rel_sys(); /* this thread's direct accesses are ordered before the count */
 	if (!rc && gn__net_change_self(n, pe, address, count, GN_ADD, 1, 0, 8, 0))
 		return 0;
 	if (!rc)
@@ -196,13 +197,13 @@ SIMT_FN int gn_net_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
 	return gn__net_change(n, pe, to, GN_XOR, value, 0, 8);
 }
 
-/* How much of a transfer the next message takes. */
+/* The number of bytes of a transfer that the next message takes. */
 SIMT_FN uint32_t gn__net_part(uint64_t left)
 {
 	return left < GN__MESSAGE_MOST_BYTES ? (uint32_t)left : (uint32_t)GN__MESSAGE_MOST_BYTES;
 }
 
-/* Memory of node pe that this thread loads and stores itself; NULL: there is none. */
+/* The memory of node pe at an address, if this thread loads and stores it without messages; else NULL. */
 SIMT_FN char *gn__net_reached(const struct gn_net_view *n, uint32_t pe, uint64_t address, void *own)
 {
 	if (pe == n->node && gn__net_is_near(n, address))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/net/view.h - what a thread sees of net: plain data, passed to kernels by value.
+ * detail/net/view.h - net as a thread sees it: plain data, passed to kernels by value.
  *
  * A node has two views, one for the kernels of its machine and one for its host threads; the functions of
- * detail/net/send.h and detail/net/fetch.h take either. Symmetric memory has two parts, the heap and the data
- * behind it. Where the machine is a GPU the heap is in its memory, which the host does not reach, and the
- * data in the host's: what a thread does not change itself is changed by a message to the own node.
+ * detail/net/send.h and detail/net/fetch.h take either. Symmetric memory has two parts: the heap and, at the
+ * addresses behind it, the data. If the machine is a GPU, the heap is in the GPU's memory, which the host
+ * does not reach, and the data is in the host's memory. A thread changes a part of its own node that it does
+ * not reach by a message to its own node.
  */
 #ifndef GRAPNEL_NET_VIEW_H
 #define GRAPNEL_NET_VIEW_H
@@ -17,22 +18,23 @@ enum gn_net_slot_state {
 	GN_NET_SLOT_FREE,
 	GN_NET_SLOT_WAITING,
 	GN_NET_SLOT_DONE,
-	GN_NET_SLOT_LOST /* nobody waits any more: whoever brings the reply frees it */
+	GN_NET_SLOT_LOST /* the waiting thread has given up: the reply frees the slot */
 };
 
 /*
- * Where a reply is waited for. A token names a slot and how often it has been used, so a reply that comes too
- * late, or twice, finds nobody.
+ * A slot, in which a thread waits for a reply. A token names a slot and the number of its uses, so a reply
+ * that comes late or twice does not match.
  *
- * Edges:  R3 (the reply: compare-and-swap WAITING -> DONE, release) pairs with A3 (gn__net_wait: acquire).
+ * Edges:  R3 (the reply: compare-and-swap WAITING -> DONE, release) pairs with A3 (gn__net_slot_wait:
+ *         acquire).
  */
 struct gn_net_slot {
 	uint64_t value;
-	char *to;          /* bytes of a get; NULL: the value */
-	uint32_t bytes;    /* expected there */
-	uint32_t state;    /* enum gn_net_slot_state, uses of the slot above it */
+	char *to;          /* receives the bytes of a get; NULL: the reply is a value */
+	uint32_t bytes;    /* expected number of bytes at to */
+	uint32_t state;    /* bits 1..0: enum gn_net_slot_state; above: uses of the slot */
 	int32_t code;      /* of the operation, when DONE */
-	uint32_t unwaited; /* 1: a get that nobody but a quiet waits for; the reply frees the slot */
+	uint32_t unwaited; /* 1: a get for which only a quiet waits; the reply frees the slot */
 };
 
 /*
@@ -42,11 +44,11 @@ struct gn_net_slot {
  *         (gn__net_ended: acquire).
  */
 struct gn_net_fault {
-	uint32_t state; /* 0: none, 1: being written, 2: whole */
+	uint32_t state; /* 0: none, 1: being written, 2: complete */
 	int32_t code;
 	uint32_t peer;
-	uint32_t op; /* gn__message_op of what failed */
-	/* not 0: a node's program has failed with this code: nothing is waited for any more */
+	uint32_t op; /* gn__message_op of the failed message */
+	/* not 0: a node's program has failed with this code, so all waits end */
 	uint32_t ended;
 };
 
@@ -56,24 +58,24 @@ enum gn__net_part_of { GN__NET_HEAP = 1, GN__NET_DATA = 2 };
 struct gn_net_group;
 
 struct gn_net_view {
-	struct gn__log *log; /* of each processor */
+	struct gn__log *log; /* [logs], one for each processor */
 	uint32_t logs;
 	uint32_t node, nodes;
 	char *heap;
 	uint64_t heap_bytes;
-	char *data; /* the program's static data, or what host and machine both reach; NULL: there is none */
+	char *data; /* the program's static data, or memory that host and machine both reach; NULL: none */
 	uint64_t data_bytes;
-	/* parts of the own symmetric memory that its threads change by messages: enum gn__net_part_of */
+	/* enum gn__net_part_of: parts of the own symmetric memory that this view's threads do not reach */
 	uint32_t far;
-	/* [nodes] heaps that they change themselves, NULL the others; NULL: all of them */
+	/* [nodes] the heap of a node if this view's threads load and store it, else NULL; NULL: none is */
 	char *const *mapped;
 	struct gn_net_group *group;
 	struct gn_net_slot *slot;
 	struct gn_ring *free_slot;
 	uint32_t *free_id;
 	/*
-	 * [slots][GN__MESSAGE_MOST_BYTES] where bytes arrive for threads whose memory the network does not
-	 * reach; NULL
+	 * [slots][GN__MESSAGE_MOST_BYTES] where the bytes of a get arrive if the network does not reach the
+	 * thread's memory; else NULL
 	 */
 	char *stage;
 	struct gn_net_fault *fault;
@@ -83,8 +85,8 @@ struct gn_net_view {
 /* ---- symmetric addresses ---- */
 
 /*
- * gn_net_address - the symmetric address of so many bytes of the own memory. Returns 0 or -GN_ERANGE: not
- * symmetric.
+ * gn_net_address - the symmetric address of `bytes` bytes of the own memory. Returns 0, or -GN_ERANGE: the
+ * memory is not symmetric.
  */
 SIMT_FN int gn_net_address(const struct gn_net_view *n, const void *memory, uint64_t bytes, uint64_t *address)
 {
@@ -101,7 +103,7 @@ SIMT_FN int gn_net_address(const struct gn_net_view *n, const void *memory, uint
 	return 0;
 }
 
-/* gn_net_memory - the own memory behind a symmetric address; NULL: there are not so many bytes. */
+/* gn_net_memory - the own memory at a symmetric address; NULL: it has fewer than `bytes` bytes there. */
 SIMT_FN char *gn_net_memory(const struct gn_net_view *n, uint64_t address, uint64_t bytes)
 {
 	const uint64_t beyond = address - n->heap_bytes;
@@ -139,15 +141,16 @@ SIMT_FN int gn__net_fail(const struct gn_net_view *n, int code, uint32_t peer, u
 	return code;
 }
 
-/* Has the program failed on another node? Its code, 0: no. A6. */
+/* The code with which the program has failed on a node; 0: it has not. A6. */
 SIMT_FN int gn__net_ended(const struct gn_net_view *n)
 {
 	return (int)simt_load_acquire_sys_u32(&n->fault->ended);
 }
 
 /*
- * The same, looked at first and then now and then, for who waits for something else and has looked so often
- * in vain: the word is the host's, and a GPU has thousands of threads that wait.
+ * gn__net_ended in one of 64 tries, the first among them; else 0. For a thread that waits for something else:
+ * the word is in the host's memory, and thousands of threads of a GPU may wait.
+ * @tries  the number of tries before this one
  */
 SIMT_FN int gn__net_ended_by(const struct gn_net_view *n, uint32_t tries)
 {
@@ -165,9 +168,10 @@ SIMT_FN struct gn__log *gn__net_log(const struct gn_net_view *n)
 }
 
 /*
- * A wait goes on: -GN_EAGAIN, or why it does not. Whether the run has ended stands in the host's memory,
- * which a GPU reaches over PCIe, and many threads wait for one thing: it is looked at now and then, and not
- * by who waits for a moment.
+ * Pause in a wait. Returns -GN_EAGAIN (go on waiting), -GN_ETIMEDOUT, or the code of gn__net_ended. Deadline
+ * and end are tested only in every 1024th try: a GPU reads gn__net_ended over PCIe, many threads may wait for
+ * one thing, and most waits are short.
+ * @deadline  0 before the first call
  */
 SIMT_FN int gn__net_backoff(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
 {
@@ -181,7 +185,7 @@ SIMT_FN int gn__net_backoff(const struct gn_net_view *n, uint32_t tries, uint64_
 		if (gn__net_ended(n))
 			return gn__net_ended(n);
 	}
-	simt_backoff(tries, 6); /* 1.3 microseconds: what the host does takes as long to be seen */
+	simt_backoff(tries, 6); /* at most 1.3 us: a store by the host takes as long to become visible */
 	return -GN_EAGAIN;
 }
 
@@ -189,7 +193,7 @@ struct gn__net_words {
 	uint64_t head, a, b, c;
 };
 
-/* The words of one of several messages behind its head. */
+/* Write the words behind the head of one of `lanes` messages that lie together. */
 SIMT_FN void gn__net_put(const struct gn__log *log, uint64_t ticket, uint32_t lanes, uint32_t words,
                          const struct gn__net_words *w)
 {
@@ -201,7 +205,7 @@ SIMT_FN void gn__net_put(const struct gn__log *log, uint64_t ticket, uint32_t la
 		gn__log_put(log, ticket + 3 * lanes, w->c);
 }
 
-/* Append the message of a lane that is here by itself, if there is room. Returns 0 or -GN_EAGAIN. */
+/* Append the message of a lane that is alone, if there is room. Returns 0 or -GN_EAGAIN. */
 SIMT_FN int gn__net_append_one(struct gn__log *log, uint32_t words, const struct gn__net_words *w)
 {
 	uint64_t ticket;
@@ -215,8 +219,8 @@ SIMT_FN int gn__net_append_one(struct gn__log *log, uint32_t words, const struct
 }
 
 /*
- * Append the messages of all lanes of mask, if there is room. A warp's lanes that wait for room must not hold
- * up others that have got it, so this is done, or not, at once. Returns 0 or -GN_EAGAIN.
+ * Append the messages of all lanes of mask, if there is room. It does not wait for room, because lanes that
+ * wait must not hold up other lanes of the warp that have got room. Returns 0 or -GN_EAGAIN.
  */
 SIMT_FN int gn__net_append(struct gn__log *log, uint32_t mask, uint32_t words, const struct gn__net_words *w)
 {
@@ -228,7 +232,7 @@ SIMT_FN int gn__net_append(struct gn__log *log, uint32_t mask, uint32_t words, c
 		return gn__net_append_one(log, words, w);
 	if (simt_lane() == leader)
 		rc = gn__log_reserve(log, lanes * words, &ticket);
-	simt_warp_sync(mask); /* what was emptied before the first lane got room is empty for all (A2) */
+	simt_warp_sync(mask); /* all lanes see the words empty that the first lane has reserved (A2) */
 	rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader);
 	if (rc)
 		return rc;
@@ -242,7 +246,7 @@ SIMT_FN int gn__net_append(struct gn__log *log, uint32_t mask, uint32_t words, c
 	return 0;
 }
 
-/* Wait for room in a log. Returns 0 (there may be room now) or what gn__net_backoff gives up with. */
+/* Wait for room in a log. Returns 0 (there may be room now) or the code with which gn__net_backoff ends. */
 SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn__log *log, uint32_t words)
 {
 	uint64_t deadline = 0;
@@ -255,9 +259,9 @@ SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn__log *log,
 }
 
 /*
- * Append a message of up to 4 words; lanes that come together with as many words do it together. The own
- * messages of a thread are appended in order. Returns 0, or -GN_ETIMEDOUT (the log stayed full) or what
- * another node's program has failed with; then nothing was appended.
+ * Append a message of up to 4 words. Active lanes whose messages have the same number of words append them
+ * together. The messages of one thread are appended in order. Returns 0, -GN_ETIMEDOUT (the log stayed full)
+ * or the code with which a node's program has failed. If it fails, nothing was appended.
  */
 SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t head, uint64_t a, uint64_t b,
                          uint64_t c)
@@ -285,7 +289,7 @@ struct gn__net_bytes {
 	const char *from;
 };
 
-/* Append it, if there is room: at once, as gn__net_append. Returns 0 or -GN_EAGAIN. */
+/* Append a message with bytes, if there is room, as gn__net_append. Returns 0 or -GN_EAGAIN. */
 SIMT_FN int gn__net_append_bytes(struct gn__log *log, const struct gn__net_bytes *m)
 {
 	uint64_t ticket, word;
@@ -304,7 +308,7 @@ SIMT_FN int gn__net_append_bytes(struct gn__log *log, const struct gn__net_bytes
 	return 0;
 }
 
-/* Append a message with bytes. Each lane for itself. */
+/* Append a message with bytes; each lane appends its own. Returns as gn__net_push. */
 SIMT_FN int gn__net_push_bytes(const struct gn_net_view *n, uint64_t head, uint32_t fixed, uint64_t a,
                                const char *from, uint32_t bytes)
 {

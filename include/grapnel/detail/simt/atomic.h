@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/atomic.h - memory accesses whose names carry order and scope (simt.h tells them). There are
- * those that somebody calls; a line adds another. Read-modify-write functions return the value before;
- * detail/simt/reduce.h has those that do not.
+ * detail/simt/atomic.h - memory accesses whose names carry order and scope (simt.h explains both). Only the
+ * functions that are used exist; one line below adds another. Read-modify-write functions return the value
+ * before; detail/simt/reduce.h has those that return nothing.
  *
- * Only global memory may be meant on cuda by dev and sys: an access that may lead anywhere asks each time
- * where, and always waits for an answer.
+ * On cuda a pointer of scope dev or sys must point to global memory. A generic access would test the kind of
+ * memory each time, and would always wait for an answer.
  */
 #ifndef GRAPNEL_SIMT_ATOMIC_H
 #define GRAPNEL_SIMT_ATOMIC_H
@@ -17,8 +17,9 @@ extern "C" {
 #endif
 
 /*
- * The thread sanitizer does not understand fences. Programs compiled for it say which word a relaxed access
- * has read whose acquire is a fence, and when this thread passes one.
+ * The thread sanitizer does not understand fences. Programs compiled for it report each word that a relaxed
+ * access has read and a later fence acquires (simt__read_before_fence), and each fence that this thread
+ * passes (simt__fence_passed).
  */
 void simt__read_before_fence(const void *word);
 void simt__fence_passed(void);
@@ -28,8 +29,8 @@ void simt__fence_passed(void);
 #endif
 
 /*
- * Each is an instruction of PTX, and on cpu a builtin. The functions' whole names are made of what the lines
- * below say. reg: how PTX's registers of the type are called; wide: the type that such a register has
+ * Each function is a PTX instruction, and on cpu a compiler builtin. The lines below give the end of its
+ * name. reg: the constraint letter of a PTX register of the type; wide: the C type of this register
  */
 #if SIMT_ON_CUDA
 #define SIMT__LOAD(name, type, wide, reg, ptx, order)                                      \
@@ -91,7 +92,7 @@ void simt__fence_passed(void);
 		return builtin(p, value, order);          \
 	}
 
-/* There is no such builtin. */
+/* GCC has no builtin for an atomic minimum. */
 SIMT_FN uint32_t simt__fetch_min_u32(uint32_t *p, uint32_t value, int order)
 {
 	uint32_t old = __atomic_load_n(p, __ATOMIC_RELAXED);
@@ -172,7 +173,7 @@ SIMT__FETCH(xor_acq_rel_dev_u64, uint64_t, "l", "acq_rel.gpu.global.xor.b64", __
 SIMT__FETCH(min_relaxed_dev_u32, uint32_t, "r", "relaxed.gpu.global.min.u32", simt__fetch_min_u32,
             __ATOMIC_RELAXED)
 
-/* Adds without returning what was there: the caller need not wait for the answer. */
+/* An addition that returns nothing, so the caller need not wait for the value before. */
 SIMT_FN void simt_add_release_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA

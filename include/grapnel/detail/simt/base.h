@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/base.h - the marks of device code and a thread's place.
+ * detail/simt/base.h - the macros that mark device code, and the indices of a thread.
  */
 #ifndef GRAPNEL_SIMT_BASE_H
 #define GRAPNEL_SIMT_BASE_H
@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 /*
- * SIMT_FN marks a function that kernels may call; SIMT_NOINLINE_FN and SIMT_INLINE_FN also fix whether it is
- * inlined, optimised or not; SIMT_NOINLINE_ON_CPU_FN leaves it to the compiler on cuda; SIMT_MEMBER_FN and
- * SIMT_INLINE_MEMBER_FN mark a C++ member or template. SIMT_ON_CUDA is 1 while nvcc compiles for the device.
- * Inside a SIMT_FN no static tables, no recursion, no goto over an initialised declaration.
+ * SIMT_FN marks a function that kernels may call. SIMT_NOINLINE_FN and SIMT_INLINE_FN also fix whether it is
+ * inlined, at any level of optimisation. SIMT_NOINLINE_ON_CPU_FN is not inlined on cpu; on cuda the compiler
+ * decides. SIMT_MEMBER_FN and SIMT_INLINE_MEMBER_FN mark a C++ member or template. SIMT_ON_CUDA is 1 while
+ * nvcc compiles for the device. A SIMT_FN must not have static tables, recursion, or a goto over an
+ * initialised declaration.
  */
 #if defined(__CUDACC__)
 #define SIMT_FN static __host__ __device__ inline __attribute__((unused))
@@ -40,8 +41,8 @@
 #define simt_unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * SIMT_UNROLL - in front of a loop whose count is a constant: all its turns one behind the other, so that an
- * array stays in registers.
+ * SIMT_UNROLL - in front of a loop with a constant count: on cuda the compiler unrolls it, so that an array
+ * stays in registers.
  */
 #if SIMT_ON_CUDA
 #define SIMT_UNROLL _Pragma("unroll")
@@ -51,9 +52,9 @@
 
 /*
  * SIMT_COLD(function)(arguments) - call a SIMT_NOINLINE_FN that is rarely needed, at no cost for the path
- * that does not call it. On cuda the compiler otherwise knows which registers the function takes and keeps
- * what the caller has across the call in local memory, on the common path too; behind a pointer it must keep
- * to the calling convention, and the callee saves what it uses.
+ * that does not call it. On cuda, in a direct call, the compiler knows which registers the function uses and
+ * keeps the caller's values in local memory, on the common path too. A call through a pointer must follow the
+ * calling convention: there the callee saves the registers that it uses.
  */
 #if SIMT_ON_CUDA
 template <typename function> static __device__ __forceinline__ function simt__cold(function f)
@@ -72,8 +73,8 @@ extern "C" {
 
 /*
  * A thread of the cpu machine, as device code sees it. A host thread that runs no kernel is thread 0 of a
- * grid of one, in a warp one lane wide and without shared memory: it may call device code whose data it
- * reaches.
+ * grid of one thread, in a warp of one lane, without shared memory. It may call device code whose data it
+ * can access.
  */
 struct simt__lane {
 	uint32_t thread, block, block_threads, blocks;
@@ -87,8 +88,8 @@ extern __thread struct simt__lane *simt__self __attribute__((tls_model("initial-
 #endif
 
 /*
- * simt__point - a place where a checking schedule may switch threads; called before every atomic in
- * sources compiled with SIMT_PREEMPT. Returns at once on other schedules and on host threads.
+ * simt__point - a place where a checking schedule may switch threads. Sources compiled with SIMT_PREEMPT call
+ * it before every atomic. It returns at once under other schedules and in host threads.
  */
 void simt__point(void);
 

@@ -24,8 +24,8 @@ void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 
 #if SIMT_ON_CUDA
 /*
- * 16 bytes from where others write and to where they are kept, past caches that could be stale. Both lines
- * leave the device's cache first: what it keeps instead is the table by which the device translates addresses
+ * Load and store 16 bytes. The load bypasses caches that may be stale, because others write the source. Both
+ * lines leave the device's cache first, so that it keeps the table by which the device translates addresses
  * of host memory.
  */
 static __device__ __forceinline__ uint4 simt__load_16(const char *from)
@@ -56,7 +56,7 @@ SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
 	size_t at = 16 * (size_t)simt_rank(mask);
 
 	__syncwarp(mask);
-	/* Eight loads in flight a lane: a 4 KiB page is one round trip for a full warp. */
+	/* Eight loads in flight for each lane: a full warp loads a 4 KiB page in one round trip. */
 	for (; at + 7 * step < bytes; at += 8 * step) {
 		uint4 v[8];
 
@@ -79,13 +79,13 @@ SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes)
 }
 
 #if SIMT_ON_CUDA
-/* A walk over the runs of the lanes of `left`, 16 bytes a lane at a time. The same in all lanes. */
+/* A walk over the runs of the lanes of `left`, 16 bytes for each lane at a time. The same in all lanes. */
 struct simt__walk {
 	uint32_t left;
-	uint32_t at; /* in the run of the first lane of left */
+	uint32_t at; /* offset in the run of the first lane of left, in bytes */
 };
 
-/* The caller's next 16 bytes of a walk, by the addresses that the lanes pass; 0 if it has none there. */
+/* The caller's next 16 bytes of a walk, by the addresses that the lanes pass; NULL if it has none. */
 static __device__ __forceinline__ char *simt__walk_on(uint32_t mask, struct simt__walk *w,
                                                       const void *address, uint32_t bytes)
 {
@@ -115,8 +115,8 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 		uint4 v[4];
 
 		/*
-		 * Walked twice: to keep the addresses as well would take more registers than short kernels
-		 * have.
+		 * The runs are walked twice, because keeping the target addresses would take more registers
+		 * than short kernels have.
 		 */
 #pragma unroll
 		for (int k = 0; k < 4; k++) {
@@ -152,18 +152,18 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 #endif
 }
 
-/* What a lane asks of bytes that are copied: an element of one of the runs. */
+/* The element that a lane asks for: it lies in one of the runs that are copied. */
 struct simt__element {
-	uint32_t lane;    /* whose run the element lies in; SIMT_NO_LANE: nothing is asked */
-	uint32_t at;      /* in the run, a multiple of size */
-	uint32_t size;    /* 1, 2, 4, 8 or 16 */
+	uint32_t lane;    /* the lane whose run the element lies in; SIMT_NO_LANE: the lane asks for none */
+	uint32_t at;      /* offset in the run in bytes, a multiple of size */
+	uint32_t size;    /* 1, 2, 4, 8 or 16 bytes */
 	uint64_t bits[2]; /* receives the element in the low bits */
 };
 
 enum { SIMT_LINE = 128 };
 static const uint32_t SIMT_NO_LANE = 32;
 
-/* An element's bytes, loaded as one. */
+/* Load an element, each 8 bytes of it atomically. */
 SIMT_FN void simt__take(struct simt__element *ask, const char *from)
 {
 	ask->bits[1] = 0;
@@ -180,8 +180,8 @@ SIMT_FN void simt__take(struct simt__element *ask, const char *from)
 
 #if SIMT_ON_CUDA
 /*
- * Of the 16 bytes that lane `holder` loaded, the element at byte `at`. Collective; found says whether it is
- * the caller's.
+ * Take the element at byte `at` of the 16 bytes that lane `holder` loaded. Collective; the caller takes it
+ * only if found is 1.
  */
 static __device__ __forceinline__ void simt__take_loaded(uint32_t mask, struct simt__element *ask, uint4 v,
                                                          uint32_t holder, uint32_t at, int found)
@@ -192,10 +192,10 @@ static __device__ __forceinline__ void simt__take_loaded(uint32_t mask, struct s
 	if (!found)
 		return;
 	ask->bits[0] = ((uint64_t)(at & 8 ? w : y) << 32 | (at & 8 ? z : x)) >> (at & 7) * 8;
-	ask->bits[1] = (uint64_t)w << 32 | z; /* means something where size is 16 */
+	ask->bits[1] = (uint64_t)w << 32 | z; /* used if size is 16 */
 }
 
-/* The set bit number n of mask, from 0. */
+/* The position of set bit number n of mask, counted from 0. */
 static __device__ __forceinline__ uint32_t simt__nth_bit(uint32_t mask, uint32_t n)
 {
 	uint32_t at = 0;
@@ -213,15 +213,15 @@ static __device__ __forceinline__ uint32_t simt__nth_bit(uint32_t mask, uint32_t
 }
 
 /*
- * Runs of one line each: eight lanes a line, where there are as many. What lanes ask is taken from registers.
- * There are few lines: other warps fill the time.
+ * Copy runs of one line each: eight lanes move a line. The elements that lanes ask for are taken from
+ * registers. The loop is not unrolled: there are few lines, and other warps run while this one waits.
  */
 static __device__ __forceinline__ struct simt__element simt__copy_lines(uint32_t mask, uint32_t wants,
                                                                         void *to, const void *from,
                                                                         struct simt__element ask)
 {
 	const uint32_t lanes = __popc(mask), pieces = 8 * __popc(wants), rank = simt_rank(mask);
-	/* the piece that the caller asks of */
+	/* the piece of 16 bytes that has the caller's element */
 	const uint32_t asked =
 	    ask.lane < 32 ? 8 * __popc(wants & ((1u << ask.lane) - 1)) + (ask.at >> 4) : ~0u;
 
@@ -249,11 +249,11 @@ static __device__ __forceinline__ struct simt__element simt__copy_lines(uint32_t
 #endif
 
 /*
- * simt__copy_element - collective: simt_copy_each, and every lane that asks is given an element of what is
- * copied.
+ * simt__copy_element - collective: simt_copy_each, which also gives an element of the copied bytes to each
+ * lane that asks for one.
  * @mask, @wants, @to, @from, @bytes  as for simt_copy_each
  * @ask    each lane's own; ask.lane is in wants, or SIMT_NO_LANE
- * Returns the caller's ask with its bits. Order as simt_copy_each.
+ * Returns the caller's ask with its bits. Order as in simt_copy_each.
  */
 SIMT_INLINE_FN struct simt__element simt__copy_element(uint32_t mask, uint32_t wants, void *to,
                                                        const void *from, uint32_t bytes,
@@ -269,7 +269,7 @@ SIMT_INLINE_FN struct simt__element simt__copy_element(uint32_t mask, uint32_t w
 	return ask;
 }
 
-/* simt__copy_lines_element - simt__copy_element where every run is one line (SIMT_LINE bytes). */
+/* simt__copy_lines_element - simt__copy_element for runs of one line each (SIMT_LINE bytes). */
 SIMT_INLINE_FN struct simt__element simt__copy_lines_element(uint32_t mask, uint32_t wants, void *to,
                                                              const void *from, struct simt__element ask)
 {

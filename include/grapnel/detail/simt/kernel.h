@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/kernel.h - what SIMT_KERNEL makes of a function: an entry for the cpu machine and, by nvcc, one
- * for cuda.
+ * detail/simt/kernel.h - SIMT_KERNEL makes entry points of a function: one for the cpu machine and, if nvcc
+ * compiles it, one for cuda.
  */
 #ifndef GRAPNEL_SIMT_KERNEL_H
 #define GRAPNEL_SIMT_KERNEL_H
@@ -24,8 +24,8 @@ struct simt_kernel {
 #define SIMT_KERNEL_DECLARE(function) SIMT__EXTERN const struct simt_kernel function##_kernel
 
 /*
- * The program's kernels for cuda, listed before main: one is loaded when it is first launched, which waits
- * for kernels that stay.
+ * The list of the program's cuda kernels, filled before main. All are loaded before a kernel that stays
+ * resident is launched: CUDA would load a kernel at its first launch, which waits for kernels that stay.
  */
 struct simt__listed {
 	const struct simt_kernel *kernel;
@@ -34,8 +34,9 @@ struct simt__listed {
 SIMT__EXTERN int simt__list(struct simt__listed *kernel);
 #if defined(__CUDACC__)
 /*
- * Blocks of 1024 threads that a multiprocessor is to hold: one, where it cannot hold the threads asked for.
- * Source: CUDA programming guide, technical specifications per compute capability: 2048 or 1536.
+ * Blocks of 1024 threads that a multiprocessor must hold: one, if it cannot hold the requested number of
+ * threads. Source: CUDA programming guide, technical specifications per compute capability: a multiprocessor
+ * holds 2048 or 1536 threads.
  */
 #if SIMT_ON_CUDA && ((__CUDA_ARCH__ >= 860 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100)
 #define SIMT__RESIDENT(threads) 1

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/lookup.h - accesses that look something up in a table that others change, and what they find:
- * cheaper than acquires.
+ * detail/simt/lookup.h - accesses to a table that other threads change, and to the data it leads to. They
+ * cost less than acquires.
  *
- * The same promises as in detail/simt/atomic.h, and one more order:
+ * The contracts are those of detail/simt/atomic.h, with these further orders:
  *
- *   fenced   relaxed, by a thread that passes a fence before it relies on what it found: an acquire from
- *            there on, and one fence for many
- *   leading  an acquire for accesses whose address or whose execution depends on what was found: relaxed on
- *            cuda, where a processor begins such an access when it has what it depends on, and all are served
- *            by the cache that the whole device shares. PTX promises that order to nobody
- *            (docs/memory-model.md)
- *   after_fence  relaxed, by a thread that has passed a fence since the last access that it publishes: a
- *            release, and one fence for many
+ *   fenced       relaxed; the thread passes a fence before it relies on the value. From the fence on it is an
+ *                acquire, and one fence serves many accesses
+ *   leading      an acquire for accesses whose address or execution depends on the value. On cuda it is
+ *                relaxed: a GPU begins such an access only when it has the value, and the cache that the
+ *                whole device shares serves both. PTX does not promise this order (docs/memory-model.md)
+ *   after_fence  relaxed; the thread has passed a fence since the last access that it publishes. So it is a
+ *                release, and one fence serves many accesses
  */
 #ifndef GRAPNEL_SIMT_LOOKUP_H
 #define GRAPNEL_SIMT_LOOKUP_H
@@ -23,9 +22,9 @@
 
 #if SIMT_ON_CUDA
 /*
- * For the L2 cache: let this line go before others. A constant, not an access: on sm_90 the one that the
- * compiler makes of the instruction below. As the result of an instruction it would be kept in a pair of
- * registers, and moved to another pair for each load.
+ * The L2 cache policy "evict this line first". On sm_90 it is the constant that the compiler makes of the
+ * instruction below. The result of the instruction itself would be kept in a pair of registers and copied to
+ * another pair for each load.
  */
 SIMT_FN uint64_t simt__go_first(void)
 {
@@ -41,8 +40,8 @@ SIMT_FN uint64_t simt__go_first(void)
 #endif
 
 /*
- * simt_global - the same pointer, with the promise that it leads to global memory: plain accesses by it need
- * not ask whether to shared or local.
+ * simt_global - the same pointer, with the promise that it points to global memory: plain accesses need not
+ * test whether the address is shared or local memory.
  */
 SIMT_FN const void *simt_global(const void *p)
 {
@@ -53,7 +52,8 @@ SIMT_FN const void *simt_global(const void *p)
 }
 
 /*
- * Two neighbouring words by one instruction of a GPU, 16-byte aligned; each is whole, but not both together.
+ * Load two adjacent words by one instruction of a GPU. p is 16-byte aligned. Each word is loaded atomically,
+ * but not both together.
  */
 SIMT_FN void simt_load_two_relaxed_sys_u64(const uint64_t *p, uint64_t *first, uint64_t *second)
 {
@@ -90,7 +90,9 @@ SIMT_FN uint64_t simt_cas_fenced_dev_u64(uint64_t *p, uint64_t expected, uint64_
 	return old;
 }
 
-/* On cpu these are the release itself: the thread sanitizer does not understand fences. */
+/*
+ * On cpu the after_fence functions are releases themselves: the thread sanitizer does not understand fences.
+ */
 SIMT_FN uint64_t simt_xor_after_fence_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
@@ -119,9 +121,9 @@ SIMT_FN uint64_t simt_load_leading_dev_u64(const uint64_t *p)
 }
 
 /*
- * simt_store_release_once_dev_u64, simt_add_after_fence_once_dev_u64 - of a word that is likely not soon
- * needed again, as those of a large table are that is looked up at random: its line leaves the device's cache
- * first. What it would push out there is the table by which the device translates addresses of host memory.
+ * simt_store_release_once_dev_u64, simt_add_after_fence_once_dev_u64 - for a word that is probably not needed
+ * again soon, as in a large table with random look-ups. Its line leaves the device's cache first. Otherwise
+ * it would evict the table by which the device translates addresses of host memory.
  */
 SIMT_FN void simt_store_release_once_dev_u64(uint64_t *p, uint64_t value)
 {
@@ -165,7 +167,7 @@ SIMT_FN uint64_t simt_or_leading_dev_u64(uint64_t *p, uint64_t value)
 #endif
 }
 
-/* Every access before the fence is ordered before every store behind it; of the device. */
+/* A fence of device scope: every access before it is ordered before every store behind it. */
 SIMT_FN void simt_fence_release_dev(void)
 {
 #if SIMT_ON_CUDA && __CUDA_ARCH__ >= 900
@@ -177,8 +179,9 @@ SIMT_FN void simt_fence_release_dev(void)
 
 /*
  * simt_load_old_u64 - a word of a table as it was at some time since the kernel began: it may come from the
- * processor's own cache, which nobody else's store changes. For who looks again, by simt_load_behind_dev_u64:
- * many threads look at one word, and the device's cache serves one of them at a time.
+ * processor's own cache, which stores of other processors do not change. For a thread that loads the word
+ * again by simt_load_behind_dev_u64. If many threads load one word, the device's cache would serve them one
+ * after the other.
  */
 SIMT_FN uint64_t simt_load_old_u64(const uint64_t *p)
 {
@@ -193,9 +196,9 @@ SIMT_FN uint64_t simt_load_old_u64(const uint64_t *p)
 }
 
 /*
- * simt_load_once_dev_T - data that is likely not soon read again: what it brings into the device's cache
- * leaves that first, so that data read at random do not push out the tables that lead to them. Behind it in
- * order: what the value is passed to by simt_load_behind_dev_u64. Leading, too. (On cpu an acquire load.)
+ * simt_load_once_dev_T - a load of data that is probably not read again soon. Its line leaves the device's
+ * cache first, so that data read at random do not evict the tables that lead to them. The order is leading
+ * (on cpu an acquire load). simt_load_behind_dev_u64 with the loaded value is ordered behind this load.
  */
 SIMT_FN uint8_t simt_load_once_dev_u8(const uint8_t *p)
 {
@@ -258,13 +261,14 @@ SIMT_FN uint64_t simt_load_once_dev_u64(const uint64_t *p)
 }
 
 /*
- * simt_load_behind_dev_u64 - a word of a table, relaxed, after data that simt_load_once_dev_T has loaded.
- * @value  what was loaded; of several loads all of it, put together by |
- * @zero   0, from memory: the compiler must not know that it is
- * On cuda the address depends on the value: a processor begins no load whose address it has not got, and all
- * of these are served by the one cache that the whole device shares. So this one is served later, at the cost
- * of one instruction; a fence would wait for whatever else is under way. PTX promises such an order to nobody
- * (docs/memory-model.md). On cpu the loads of the data are acquires.
+ * simt_load_behind_dev_u64 - a relaxed load of a word of a table, ordered behind loads of data by
+ * simt_load_once_dev_T.
+ * @value  the loaded data; of several loads all values, combined by |
+ * @zero   0, loaded from memory: the compiler must not know that it is 0
+ * On cuda the address depends on the value. A GPU begins a load only when it has the address, and the cache
+ * that the whole device shares serves all these loads. So this load is served after those of the data, at the
+ * cost of one instruction; a fence would wait for all other accesses in flight. PTX does not promise this
+ * order (docs/memory-model.md). On cpu the loads of the data are acquires.
  */
 SIMT_FN uint64_t simt_load_behind_dev_u64(const uint64_t *p, uint64_t value, uint64_t zero)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/reduce.h - read-modify-write that returns nothing: nobody waits for what was there, and no link
- * carries it back.
+ * detail/simt/reduce.h - read-modify-write functions that return nothing: the thread does not wait for the
+ * value before, and no link carries it back.
  *
  *     void simt_reduce_OP_relaxed_SCOPE_T(T *p, T value)
  *
@@ -13,7 +13,7 @@
 
 #include <grapnel/detail/simt/base.h>
 
-/* One of them: by an instruction of PTX, on cpu by an expression of p and value. */
+/* Define one function: by a PTX instruction, on cpu by an expression of p and value. */
 #if SIMT_ON_CUDA
 #define SIMT__REDUCE(name, type, reg, ptx, cpu)                                                  \
 	SIMT_FN void simt_reduce_##name(type *p, type value)                                     \

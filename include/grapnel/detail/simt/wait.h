@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/wait.h - waiting, and not having to; time, and the block together.
+ * detail/simt/wait.h - pauses, prefetches, the clock, the block's barrier and its shared memory.
  */
 #ifndef GRAPNEL_SIMT_WAIT_H
 #define GRAPNEL_SIMT_WAIT_H
@@ -41,9 +41,9 @@ SIMT_FN void simt_backoff(uint32_t rounds, uint32_t doublings)
 }
 
 /*
- * simt_prefetch - this thread will soon change what lies there: a processor brings it near meanwhile; a GPU
- * does nothing, its other threads fill the time. Any address may be given. Orders nothing.
- * simt_prefetch_read - the same for what it will read.
+ * simt_prefetch - prefetch a line that this thread will soon change. A GPU does nothing: its other threads
+ * run while this one waits. Any address may be given. Orders nothing. simt_prefetch_read - the same for a
+ * line that this thread will read.
  */
 SIMT_FN void simt_prefetch(const void *memory)
 {
@@ -54,7 +54,7 @@ SIMT_FN void simt_prefetch(const void *memory)
 	__asm__ volatile(
 	    ""
 	    :
-	    : "r"(memory)); /* else GCC takes functions that do no more for pure, and leaves them out */
+	    : "r"(memory)); /* otherwise GCC takes functions that only prefetch for pure and removes them */
 #endif
 }
 

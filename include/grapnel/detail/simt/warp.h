@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/simt/warp.h - the lanes of a warp together.
+ * detail/simt/warp.h - collective functions of the lanes of a warp.
  */
 #ifndef GRAPNEL_SIMT_WARP_H
 #define GRAPNEL_SIMT_WARP_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The cpu machine's bodies; only called where the warp is wider than 1. */
+/* The cpu machine's implementations; only called if the warp has more than one lane. */
 uint32_t simt__active(void);
 uint32_t simt__ballot(uint32_t mask, int predicate);
 uint32_t simt__or(uint32_t mask, uint32_t value);
@@ -28,7 +28,7 @@ SIMT_FN uint32_t simt_popcount(uint32_t mask)
 #if SIMT_ON_CUDA
 	return (uint32_t)__popc(mask);
 #else
-	/* a call, where the processor is old */
+	/* the builtin is a function call unless the build targets processors that have the instruction */
 	return mask & (mask - 1) ? (uint32_t)__builtin_popcount(mask) : mask != 0;
 #endif
 }
@@ -48,15 +48,15 @@ SIMT_FN uint32_t simt_rank(uint32_t mask)
 }
 
 /*
- * On cpu it gathers the lanes that reach this call before they wait elsewhere.
- * Always inlined: there it tells calls apart by their return address.
+ * On cpu it returns the lanes that reach this call before they wait elsewhere. It is always inlined, because
+ * simt__active tells calls apart by their return address.
  *
- * On cuda the caller's own bit is added, which is set already. ptxas (13.0) takes a vote's result for the
- * same in all lanes. Then it checks the mask of one lane before a collective, for all lanes that are at it.
- * But lanes that came here apart, with masks of their own, can be together later: a convergence barrier may
- * let some lanes go on while others of their mask still run a loop. Such a lane would pass the collective
- * without the others of its mask, which wait for it for ever. A value that depends on the lane is checked for
- * each.
+ * On cuda the caller's own bit is added, although it is already set. ptxas (13.0) assumes that the result of
+ * a vote is the same in all lanes. It then checks the mask of only one lane before a collective, for all
+ * lanes that are there. But lanes that made this call apart, with different masks, can be together later: a
+ * convergence barrier may release some lanes while others of their mask still run a loop. A released lane
+ * would pass the collective without the others of its mask, and they would wait for it for ever. A value that
+ * depends on the lane is checked for each lane.
  */
 SIMT_INLINE_FN uint32_t simt_active(void)
 {
@@ -113,8 +113,8 @@ SIMT_FN uint32_t simt_or_u32(uint32_t mask, uint32_t value)
 }
 
 /*
- * simt_match_small - collective: as simt_match_any_u64, for values below 2^bits. On cuda that takes a ballot
- * a bit, where a match takes a step for every value that differs.
+ * simt_match_small - collective: as simt_match_any_u64, for values below 2^bits. On cuda it takes one ballot
+ * for each bit; a match instruction takes one step for each different value.
  */
 SIMT_FN uint32_t simt_match_small(uint32_t mask, uint32_t value, uint32_t bits)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/store/move.h - bytes between a store and memory, by the threads of a kernel.
+ * detail/store/move.h - the threads of a kernel move bytes between a store and memory.
  */
 #include <grapnel/store.h> /* declares what is defined here; before the guard, as it includes this file */
 #ifndef GRAPNEL_STORE_MOVE_H
@@ -22,7 +22,7 @@ SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, uint64_t lba, 
 	return 0;
 }
 
-/* Post one transfer of a slot and wait for it; on -GN_ETIMEDOUT the slot is no longer the caller's. */
+/* Post one transfer and wait for it. After -GN_ETIMEDOUT the slot cid is no longer the caller's. */
 SIMT_FN struct gn_store_status gn__store_transfer(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode,
                                                   uint64_t offset, uint32_t bytes, uint64_t deadline)
 {
@@ -35,7 +35,7 @@ SIMT_FN struct gn_store_status gn__store_transfer(const struct gn_nvmeq *q, uint
 	return status;
 }
 
-/* What the leader learned, to every lane of mask. */
+/* The leader's status, to every lane of mask. */
 SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, struct gn_store_status status)
 {
 	status.code = (int32_t)simt_shfl_u32(mask, (uint32_t)status.code, leader);
@@ -44,9 +44,9 @@ SIMT_FN struct gn_store_status gn__store_share(uint32_t mask, uint32_t leader, s
 }
 
 /*
- * No slot was free: look after the queue for everybody, then let others run. Whoever gets a slot also uses it
- * up and gives it back inside the loop in which it waited (see gn__store_move_blocks). Returns 0 (try again)
- * or -GN_ETIMEDOUT.
+ * No slot was free: serve the queue once, and pause if there was nothing to serve. A thread that gets a slot
+ * uses it and gives it back inside the loop in which it waited (see gn__store_move_blocks). Returns 0 (try
+ * again) or -GN_ETIMEDOUT.
  */
 SIMT_FN int gn__store_backoff(const struct gn_nvmeq *q, uint64_t deadline)
 {
@@ -57,7 +57,7 @@ SIMT_FN int gn__store_backoff(const struct gn_nvmeq *q, uint64_t deadline)
 	return late ? -GN_ETIMEDOUT : 0;
 }
 
-/* What a lane's part of a transfer of many is up to. */
+/* The state of one lane's part in a transfer of many lanes. */
 enum gn__store_part { GN__STORE_NONE, GN__STORE_WANTS, GN__STORE_FILLS, GN__STORE_POSTED, GN__STORE_LANDED };
 
 /* One lane's transfer behind queue pairs. */
@@ -71,7 +71,10 @@ struct gn__store_move {
 	struct gn_store_status status;
 };
 
-/* The transfer is over, the slot with it; one that timed out keeps the slot until its completion comes. */
+/*
+ * End a transfer and give its slot back. A transfer that timed out keeps the slot until its completion
+ * comes.
+ */
 SIMT_FN void gn__store_move_ends(const struct gn_nvmeq *q, struct gn__store_move *m)
 {
 	if (m->status.code != -GN_ETIMEDOUT)
@@ -88,7 +91,7 @@ SIMT_FN void gn__store_move_posts(const struct gn_nvmeq *q, struct gn__store_mov
 		gn__store_move_ends(q, m);
 }
 
-/* One lane's next step: take a slot, post, look for the completion. */
+/* One lane's next step: take a slot, post, or poll for the completion. */
 SIMT_FN void gn__store_move_on(const struct gn_nvmeq *q, struct gn__store_move *m)
 {
 	int code;
@@ -115,10 +118,10 @@ SIMT_FN void gn__store_move_on(const struct gn_nvmeq *q, struct gn__store_move *
 }
 
 /*
- * The transfers of many lanes, behind queue pairs. Lanes of one warp can need each other's slots, and a lane
- * that has one may have to stand still until the others leave the loop in which they wait for theirs: so
- * slots are taken, used up and given back in this one loop. The lanes of a warp are on one processor, hence
- * on one queue.
+ * The transfers of many lanes through a queue pair. Slots are taken, used and given back in one loop. The
+ * lanes of a warp can need each other's slots, and after a loop of its own a lane with a slot might have to
+ * stand still until other lanes, which still wait for slots, leave that loop. The lanes of a warp run on one
+ * processor, so they use one queue pair.
  */
 SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_store_view *s, uint32_t mask,
                                                               int wants, uint32_t opcode, uint64_t offset,
@@ -164,10 +167,9 @@ SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s,
 }
 
 /*
- * Collective: read runs of byte-addressable stores, one for each lane of wants, and give every lane that
- * asks an element of what is read. Memory does not fail.
+ * simt__copy_element from byte-addressable stores: read one run for each lane of wants, and give an element
+ * of these bytes to each lane that asks for one. It cannot fail.
  * @from  each lane's own: view.memory + offset, 16-byte aligned
- * Otherwise as simt__copy_element.
  */
 SIMT_INLINE_FN struct simt__element gn__store_load_asked(uint32_t mask, uint32_t wants, void *to,
                                                          const char *from, uint32_t bytes,
@@ -176,7 +178,7 @@ SIMT_INLINE_FN struct simt__element gn__store_load_asked(uint32_t mask, uint32_t
 	return simt__copy_element(mask, wants, to, from, bytes, ask);
 }
 
-/* gn__store_load_asked where every run is one line (detail/simt/copy.h). */
+/* gn__store_load_asked for runs of one line each (detail/simt/copy.h). */
 SIMT_INLINE_FN struct simt__element gn__store_load_lines(uint32_t mask, uint32_t wants, void *to,
                                                          const char *from, struct simt__element ask)
 {
@@ -204,7 +206,7 @@ SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s
 	return refused;
 }
 
-/* Load if there is a slot for it now, else -GN_EAGAIN. */
+/* Read bytes if a slot is free now, else return -GN_EAGAIN. */
 SIMT_FN struct gn_store_status gn__store_try_read(const struct gn_nvmeq *q, uint64_t offset, void *to,
                                                   uint32_t bytes, uint64_t deadline)
 {
@@ -223,8 +225,8 @@ SIMT_FN struct gn_store_status gn__store_try_read(const struct gn_nvmeq *q, uint
 }
 
 /*
- * A few bytes of byte-addressable memory: whole words each as one, so that a reader beside a writer sees no
- * half.
+ * Load a few bytes of byte-addressable memory. Aligned words of 4 or 8 bytes are loaded atomically, so that a
+ * reader never sees half of another thread's write.
  */
 SIMT_FN void gn__store_take(void *to, const char *from, uint32_t bytes)
 {
@@ -281,7 +283,7 @@ SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *
 	return status;
 }
 
-/* Save if there is a slot for it now, else -GN_EAGAIN. */
+/* Write bytes if a slot is free now, else return -GN_EAGAIN. The block is read, changed and written. */
 SIMT_FN struct gn_store_status gn__store_try_write(const struct gn_nvmeq *q, uint64_t offset,
                                                    const void *from, uint32_t bytes, uint64_t deadline)
 {
