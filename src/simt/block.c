@@ -78,7 +78,7 @@ int simt__block_begin(struct simt__worker *w)
 	uint32_t index = __atomic_fetch_add(&launch->next_block, 1, __ATOMIC_RELAXED);
 	struct simt__block *b;
 
-	/* Passes the end at most once a worker; simt_launch keeps the end far from the wrap. */
+	/* Each worker passes the end at most once; simt_launch keeps the end far from the wrap-around. */
 	if (index >= launch->grid.blocks) {
 		w->exhausted = 1;
 		return 0;
@@ -121,7 +121,7 @@ void simt__thread_begin(struct simt__worker *w, struct simt__fiber *f)
 	SIMT__ACQUIRE(b);
 }
 
-/* The barrier opens when everybody who has not ended is there. */
+/* The barrier opens when all threads that have not ended are there. */
 static void barrier_settle(struct simt__worker *w, struct simt__block *b)
 {
 	struct simt__fiber *f = b->waiting;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bulk.h - cp.async.bulk: one thread orders a piece into shared memory, is told by a barrier when it is
- * there, and orders it out again. Pieces are multiples of 16 bytes, from 16-byte aligned addresses. Needs
- * compute capability 9.0; for less these functions compile too, and stop the kernel that calls them.
+ * bulk.h - cp.async.bulk: one thread starts the copy of a piece into shared memory, waits on a barrier until
+ * it is there, and starts the copy to its target. Pieces are multiples of 16 bytes at 16-byte aligned
+ * addresses. These functions need compute capability 9.0; compiled for less they trap.
  *
  * Sources: PTX ISA, cp.async.bulk and mbarrier.
  */
@@ -11,26 +11,26 @@
 
 #include <stdint.h>
 
-/* The host starts no kernel that calls these where compute capability is less. */
+/* The host launches no kernel that calls these functions on a GPU of lower compute capability. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define BULK_ASM(...) asm volatile(__VA_ARGS__)
 #else
 #define BULK_ASM(...) __trap()
 #endif
 
-/* Addresses of shared memory, as __cvta_generic_to_shared gives them. */
+/* Addresses of shared memory are those of __cvta_generic_to_shared. */
 static __device__ __forceinline__ void bulk_barrier_init(uint32_t barrier)
 {
 	BULK_ASM("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
 
-/* bulk_barriers_ready - once, behind bulk_barrier_init: orders that follow see the barriers. */
+/* bulk_barriers_ready - call once after all bulk_barrier_init: later copies see the barriers. */
 static __device__ __forceinline__ void bulk_barriers_ready(void)
 {
 	BULK_ASM("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* bulk_load - order a piece; its barrier turns when all bytes are there. */
+/* bulk_load - start to load a piece; the barrier's phase completes when all bytes are there. */
 static __device__ __forceinline__ void bulk_load(uint32_t to, const char *from, uint32_t bytes,
                                                  uint32_t barrier)
 {
@@ -43,7 +43,7 @@ static __device__ __forceinline__ void bulk_load(uint32_t to, const char *from, 
 	    : "memory");
 }
 
-/* bulk_store - order a piece out, as a group of its own. */
+/* bulk_store - start to store a piece, as a group of its own. */
 static __device__ __forceinline__ void bulk_store(char *to, uint32_t from, uint32_t bytes)
 {
 	BULK_ASM(
@@ -54,21 +54,21 @@ static __device__ __forceinline__ void bulk_store(char *to, uint32_t from, uint3
 }
 
 /*
- * bulk_stores_read - until all stores but the last have read their pieces, whose room may then be filled
- * again.
+ * bulk_stores_read - wait until all stores but the last have read their pieces; the room of these pieces may
+ * then be filled again.
  */
 static __device__ __forceinline__ void bulk_stores_read(void)
 {
 	BULK_ASM("cp.async.bulk.wait_group.read 1;" ::: "memory");
 }
 
-/* bulk_stores_done - until all stores are over. */
+/* bulk_stores_done - wait until all stores are complete. */
 static __device__ __forceinline__ void bulk_stores_done(void)
 {
 	BULK_ASM("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-/* bulk_wait - until the barrier's phase of this parity is over. */
+/* bulk_wait - wait until the barrier's phase of this parity is complete. */
 static __device__ __forceinline__ void bulk_wait(uint32_t barrier, uint32_t phase)
 {
 	uint32_t done = 0;

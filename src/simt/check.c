@@ -31,7 +31,7 @@ void simt__check_end(struct simt__worker *w, struct simt__fiber *f)
 	w->check->ops->disable(w->check, f);
 }
 
-/* The next to run after self stopped; NULL is the OS thread. */
+/* The fiber to run after self has stopped; NULL is the OS thread. */
 static struct simt__fiber *decide(struct simt__worker *w, struct simt__fiber *self, enum simt__stop why)
 {
 	struct simt__check *check = w->check;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cuda machine: one device. Nothing here waits for more than one stream, but for what cuda itself does in
- * cudaFree; and nothing changes which device the calling thread has chosen.
+ * The cuda machine: one device. No function waits for more than one stream, except where cudaFree does. No
+ * function changes the calling thread's current device.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,10 +59,13 @@ class on_device {
 	int before_;
 };
 
-/* One registration of 512 GiB and more has been seen to fail and to leave an error behind. */
+/*
+ * A registration of 512 GiB or more has been seen to fail and to leave an error behind, so pieces are
+ * smaller.
+ */
 const size_t largest_piece = (size_t)64 << 30;
 
-/* Every error of the runtime becomes one of ours here; the runtime's own is cleared where it can be. */
+/* Turn an error of the cuda runtime into a Grapnel error, and clear the runtime's error if possible. */
 int translate(struct gn_error *failure, cudaError_t rc, const char *what)
 {
 	if (rc == cudaSuccess)
@@ -83,7 +86,7 @@ int translate(struct gn_error *failure, cudaError_t rc, const char *what)
 
 /* ---- memory ---- */
 
-/* The runtime's own pinned allocations are not aligned to a memory page; what controllers reach must be. */
+/* Pinned memory that controllers reach must be page-aligned; the runtime's own pinned memory is not. */
 void *alloc_shared(size_t bytes)
 {
 	const size_t whole = (bytes + 4095) & ~(size_t)4095;
@@ -101,7 +104,7 @@ void *alloc_shared(size_t bytes)
 	return memory;
 }
 
-/* On a stream for the purpose: any host thread may allocate, and only the zeros are waited for. */
+/* Zero memory on a stream of its own: any host thread may allocate, and it waits only for the zeros. */
 cudaError_t zero(void *memory, size_t bytes)
 {
 	cudaStream_t stream;
@@ -132,7 +135,10 @@ void *alloc_device(size_t bytes)
 
 void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 {
-	/* who imports memory of another size has it in small pages, of which translation reaches few */
+	/*
+	 * imported memory of another size is mapped in small pages, and address translation covers few of
+	 * them
+	 */
 	const size_t page = 2u << 20;
 	on_device here(m);
 
@@ -142,8 +148,8 @@ void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 }
 
 /*
- * Kernels that stay. cudaFree and unpinning wait for everything on the device, these kernels too, so what is
- * given back meanwhile is kept until the last has ended.
+ * Kernels that stay resident. cudaFree and unpinning wait for all kernels on the device, also for these. So
+ * memory that is given back meanwhile is kept until the last of these kernels has ended.
  */
 struct kept {
 	struct kept *next;
@@ -189,7 +195,7 @@ void cuda_free(struct simt_machine *m, void *memory)
 		give_back(of(m)->device, memory);
 }
 
-/* Every kernel is loaded on the machine's device: behind one that stays it would not be. */
+/* Load every kernel on the machine's device now: while a kernel stays, loading would wait for its end. */
 void load_all(struct simt_machine *m)
 {
 	struct cudaFuncAttributes attributes;
@@ -197,7 +203,7 @@ void load_all(struct simt_machine *m)
 
 	for (const struct simt__listed *k = simt__all_listed; k; k = k->next)
 		if (cudaFuncGetAttributes(&attributes, k->kernel->cuda) != cudaSuccess)
-			cudaGetLastError(); /* not for this device: its launch will say so */
+			cudaGetLastError(); /* not compiled for this device: its launch reports that */
 }
 
 void reside(struct simt_machine *m, int more)
@@ -216,7 +222,7 @@ void reside(struct simt_machine *m, int more)
 	}
 }
 
-/* Both directions are asked for apart. */
+/* Enable access in one direction; the other direction is enabled by another call. */
 int reach(struct simt_machine *m, struct simt_machine *other)
 {
 	const int to = of(other)->device;
@@ -277,7 +283,7 @@ void unpin(struct simt_machine *m, void *memory, size_t bytes)
 		translate(NULL, cudaHostUnregister((char *)memory + at), "unpinning");
 }
 
-/* Memory that is mapped read-only can only be registered as such. */
+/* Memory that is mapped read-only can only be registered read-only. */
 cudaError_t register_piece(void *memory, size_t bytes)
 {
 	const unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
@@ -317,8 +323,8 @@ int pin(struct simt_machine *m, void *memory, size_t bytes, void **device, struc
 /* ---- streams ---- */
 
 /*
- * Waiting for a stream in capture is an error of the program, and would end the capture: so it is refused
- * before.
+ * Refuse to wait for a stream in capture: the wait would be an error of the program and would invalidate the
+ * capture.
  */
 int refuse_capture(struct simt_stream *s, const char *what)
 {
@@ -354,7 +360,7 @@ int stream_move(struct simt_stream *s, void *to, const void *from, size_t bytes)
 	return stream_wait(s) ? -GN_EIO : 0;
 }
 
-/* One call of the runtime and nothing else, so that it may be captured. */
+/* A single call of the runtime, so that the launch can be captured. */
 int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_grid grid,
            const void *arguments)
 {
@@ -467,15 +473,16 @@ int describe(struct cuda_machine *c)
 	c->info.processors = (unsigned)properties.multiProcessorCount;
 	c->info.warp_width = 32;
 	c->info.memory_bytes = properties.totalGlobalMem;
-	/* SIMT_KERNEL compiles for 64 registers a thread: 1024 threads a multiprocessor. */
+	/* SIMT_KERNEL compiles for 64 registers per thread: 1024 threads on each multiprocessor. */
 	c->info.resident_threads = 1024u * c->info.processors;
 	return 0;
 }
 
 /*
  * Slow paths are called through pointers, so the compiler cannot tell the driver how much stack a kernel
- * needs: the library's own take up to 1.5 KiB (the frames that ptxas reports from gn__cursor_some down to
- * simt_copy_each), and the caller's frames come on top. The runtime's 1 KiB would be overrun without a word.
+ * needs. The library's functions take up to 1.5 KiB (the frames that ptxas reports from gn__cursor_some down
+ * to simt_copy_each), and the caller's frames come on top. The runtime's default of 1 KiB would overflow
+ * without an error.
  */
 int make_room_for_calls(void)
 {
@@ -509,10 +516,10 @@ int device_of(const char *name)
 } // namespace
 
 /*
- * Before cuda is first used, for kernels that stay. Kernels are loaded with the program: to load one when it
- * is first launched cuda may wait until the device is idle (in a program that has used cuda before, load_all
- * sees to those that are Grapnel's or declared by SIMT_KERNEL). And streams get queues of their own, 32
- * instead of 8: what is behind such a kernel in its queue does not begin.
+ * Prepare for kernels that stay; called before cuda is first used. Kernels are loaded when the program
+ * starts: to load a kernel at its first launch, cuda may wait until the device is idle. (In a program that
+ * has used cuda before, load_all loads the kernels that SIMT_KERNEL declares.) Streams get 32 queues instead
+ * of 8, because work behind a kernel that stays in the same queue does not begin.
  */
 extern "C" void simt__cuda_expect_residents(void)
 {

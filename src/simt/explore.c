@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explore.c - every schedule within a bound, by running the kernel again from the start for each: depth first
- * over the choices. A node is a choice among several threads; a run follows the nodes on the path, then the
- * default (go on with the same thread, else the next one round), which leaves new nodes behind.
+ * explore.c - runs every schedule within a bound. For each schedule the kernel runs again from the start; the
+ * choices are searched depth first. A node is a choice among several threads. A run follows the nodes of the
+ * path. Behind them it makes the default choice (continue the same thread, else the next thread in turn) and
+ * adds new nodes to the path.
  */
 #include <grapnel/explore.h>
 
@@ -14,7 +15,7 @@
 
 struct node {
 	uint64_t untried;
-	uint8_t chosen, usual; /* what this run takes, and the default */
+	uint8_t chosen, usual; /* the thread that this run chooses, and the default */
 };
 
 struct explorer {
@@ -22,18 +23,18 @@ struct explorer {
 	const struct simt_exploration *task;
 	struct simt__worker worker;
 	struct simt__launch launch;
-	unsigned last; /* thread that ran last */
+	unsigned last; /* the thread that ran last */
 	unsigned preemptions;
 	struct simt__fiber *fiber[SIMT__FAIR_THREADS];
 	struct simt__fairness fair;
 
-	/* The path: nodes below `fixed` are followed, those above were made in this run. */
+	/* The path: this run follows the nodes below `fixed` and makes the others. */
 	struct node *node;
 	size_t at, fixed, room;
 	int diverged; /* a fixed choice could not be made: the kernel is not repeatable, or the schedule is
 	                 not its own */
 
-	/* When nothing but time can help, time goes faster: see tick. */
+	/* The clock runs faster while all threads only wait: see tick. */
 	uint64_t waited; /* threads that relaxed since the last sign of progress */
 	uint32_t points[SIMT__FAIR_THREADS], usual_points[SIMT__FAIR_THREADS];
 	unsigned idle_rounds;
@@ -65,9 +66,9 @@ static void disable(struct simt__check *check, struct simt__fiber *f)
 }
 
 /*
- * A thread that passes as many points between two waits as the time before probably polls. When all have done
- * nothing else for many rounds, the clock begins to run, twice as fast every few rounds, so that deadlines
- * expire in a run of reasonable length.
+ * A thread that passes the same number of points between two waits as before is probably polling. When all
+ * threads have only polled for many rounds, the clock runs faster, twice as fast every few rounds, so that
+ * deadlines expire in a run of reasonable length.
  */
 static void tick(struct explorer *e, unsigned thread, enum simt__stop why)
 {
@@ -93,7 +94,7 @@ static void tick(struct explorer *e, unsigned thread, enum simt__stop why)
 	}
 }
 
-/* The first of options behind thread, going round. */
+/* The next thread of options after thread, cyclically. */
 static unsigned next_round(uint64_t options, unsigned thread)
 {
 	uint64_t behind = thread == 63 ? 0 : options & ~(((uint64_t)2 << thread) - 1);
@@ -123,7 +124,7 @@ static struct node *node_new(struct explorer *e, uint64_t untried, unsigned usua
 	return n;
 }
 
-/* Make a choice at a node: the fixed one, or usual. */
+/* Make the choice at a node: the fixed one if the path has one, else usual. */
 static unsigned branch(struct explorer *e, uint64_t options, unsigned usual)
 {
 	struct node *n;
@@ -198,7 +199,7 @@ static int run_once(struct explorer *e, const struct simt_kernel *kernel, struct
 	return e->task->check ? e->task->check(e->task->user) : 0;
 }
 
-/* Turn to the next path, depth first. Returns 0 if there is none. */
+/* Advance to the next path, depth first. Returns 0 if there is none. */
 static int next_path(struct explorer *e)
 {
 	size_t depth = e->at;

@@ -4,8 +4,9 @@
  * endless runs.
  *
  * Musuvathi and Qadeer, "Fair Stateless Model Checking", PLDI 2008, algorithm 1: a thread that relaxes gives
- * way to those that were kept from running, or were blocked by it, since it last relaxed. Besides, the thread
- * that relaxed last is not chosen before somebody else made a step: it would see what it saw.
+ * way to the threads that were enabled but did not run, or that it blocked, since it last relaxed. In
+ * addition, the thread that relaxed last is not chosen before another thread has made a step, because nothing
+ * can have changed for it.
  */
 #ifndef SIMT_FAIRNESS_H
 #define SIMT_FAIRNESS_H
@@ -20,8 +21,11 @@ struct simt__fairness {
 	uint64_t enabled;
 	uint64_t before;                       /* enabled before the step that runs */
 	uint64_t relaxed;                      /* the thread that relaxed in the last step */
-	uint64_t give_way[SIMT__FAIR_THREADS]; /* to whom a thread gives way */
-	/* Since a thread last relaxed: who could run all the time, whom it blocked, who ran. */
+	uint64_t give_way[SIMT__FAIR_THREADS]; /* the threads to which a thread gives way */
+	/*
+	 * Since a thread last relaxed: threads enabled all the time, threads that it blocked, threads that
+	 * ran.
+	 */
 	uint64_t could[SIMT__FAIR_THREADS], blocked[SIMT__FAIR_THREADS], ran[SIMT__FAIR_THREADS];
 };
 
@@ -31,7 +35,7 @@ static inline void simt__fairness_init(struct simt__fairness *f)
 	memset(f->ran, 0xff, sizeof f->ran);
 }
 
-/* Thread made a step, which ended in simt_relax or not. */
+/* The thread has made a step. @relaxed  1: the step ended in simt_relax */
 static inline void simt__fairness_step(struct simt__fairness *f, unsigned thread, int relaxed)
 {
 	uint64_t bit = (uint64_t)1 << thread;
@@ -50,7 +54,7 @@ static inline void simt__fairness_step(struct simt__fairness *f, unsigned thread
 	}
 }
 
-/* Who may be chosen; empty only if nobody is enabled. */
+/* The threads that may be chosen; empty only if no thread is enabled. */
 static inline uint64_t simt__fairness_options(struct simt__fairness *f)
 {
 	uint64_t options = 0;

@@ -17,7 +17,7 @@ extern "C" {
 
 /* Boost.Context's C interface: boost/context/detail/fcontext.hpp. */
 struct transfer {
-	void *context; /* of whoever jumped here */
+	void *context; /* of the context that jumped here */
 	void *data;
 };
 struct transfer jump_fcontext(void *to, void *data);
@@ -41,10 +41,9 @@ enum { TSAN_NO_SYNC = 1 };
 #endif
 
 /*
- * jump_fcontext ends with a jump, not with a return. Were it called, the processor's stack of return
- * addresses would keep one too many at each switch, and every return behind it would be mispredicted (5 ns
- * each). On x86-64 it is therefore entered by a jump too. On aarch64 it ends with a return, to the place that
- * called it.
+ * jump_fcontext ends with a jump, not with a return. If it were called, the processor's stack of return
+ * addresses would keep one address too many at each switch, and every later return would be mispredicted (5
+ * ns each). So on x86-64 it is entered by a jump, too. On aarch64 it ends with a return, so it is called.
  */
 static inline struct transfer jump(void *to, void *data)
 {
@@ -78,14 +77,14 @@ static void leave(struct simt__context *from, struct simt__context *to)
 	from->to = to;
 }
 
-/* The other side of leave: self runs again (or first), came from `from`. */
+/* The counterpart of leave: self runs again (or for the first time), switched to from came.from. */
 static void arrive(struct simt__context *self, struct transfer came)
 {
 	struct simt__context *from = (struct simt__context *)came.data;
 
 	from->resume = came.context;
 #if SIMT_ASAN
-	/* This is also how the stack of an OS thread becomes known. */
+	/* The sanitizer also fills in the stack of an OS thread here. */
 	__sanitizer_finish_switch_fiber(self->asan, &from->low, &from->bytes);
 #else
 	(void)self;
@@ -125,7 +124,7 @@ void simt__context_init(struct simt__context *self, void *low, size_t bytes,
 void simt__context_fini(struct simt__context *self, struct simt__context *caller, void *end)
 {
 #if SIMT_ASAN
-	/* It was left in the middle, with red zones on its stack. */
+	/* The context was abandoned in the middle of functions, with red zones on its stack. */
 	__asan_unpoison_memory_region(self->low, self->bytes);
 #endif
 #if SIMT_TSAN

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fiber.h - one flow of control with a stack of its own. The switch itself is Boost.Context's assembly; what
- * the sanitizers and valgrind must be told stands beside it in fiber.c and nowhere else.
+ * fiber.h - contexts: a flow of control with a stack of its own. The switch is Boost.Context's assembly. Only
+ * fiber.c tells the sanitizers and valgrind about switches.
  */
 #ifndef SIMT_FIBER_H
 #define SIMT_FIBER_H
@@ -30,34 +30,37 @@ extern "C" {
 #endif
 
 struct simt__context {
-	void *resume;                             /* where it goes on */
-	void (*body)(struct simt__context *self); /* where it begins; never returns */
-	const void *low;                          /* its stack */
+	void *resume;                             /* where the context continues */
+	void (*body)(struct simt__context *self); /* where the context begins; never returns */
+	const void *low;                          /* lowest byte of its stack */
 	size_t bytes;
-	struct simt__context *to; /* the last one it switched to */
-	void *tsan, *asan;        /* the sanitizers' own handles */
-	unsigned valgrind;        /* and valgrind's */
+	struct simt__context *to; /* the context that it switched to last */
+	void *tsan, *asan;        /* handles of the sanitizers */
+	unsigned valgrind;        /* handle of valgrind */
 };
 
-/* simt__context_adopt - self is the calling OS thread. */
+/* simt__context_adopt - make self the context of the calling OS thread. */
 void simt__context_adopt(struct simt__context *self);
 
-/* simt__context_init - self will begin in body, on the stack [low, low + bytes). */
+/* simt__context_init - prepare self to begin in body, on the stack [low, low + bytes). */
 void simt__context_init(struct simt__context *self, void *low, size_t bytes,
                         void (*body)(struct simt__context *self));
 
 /*
- * simt__context_fini - self does not run again: give back what the sanitizers hold. What it did is ordered
+ * simt__context_fini - self does not run again: free the sanitizers' handles. All that self did is ordered
  * before a SIMT__ACQUIRE of end. The caller runs on `caller`.
  */
 void simt__context_fini(struct simt__context *self, struct simt__context *caller, void *end);
 
-/* simt__context_switch - leave from, which is running, for to; returns when somebody switches back. */
+/*
+ * simt__context_switch - switch from the running context `from` to `to`; returns after a switch back to
+ * from.
+ */
 void simt__context_switch(struct simt__context *from, struct simt__context *to);
 
 /*
- * Order between fibers, for the thread sanitizer. A switch orders nothing (fibers of one OS thread are
- * concurrent threads of a kernel), so the contract's edges are drawn by hand.
+ * Order between fibers, for the thread sanitizer. A switch orders nothing, because fibers of one OS thread
+ * are concurrent threads of a kernel. So the edges that the contract promises are declared here.
  */
 #if SIMT_TSAN
 void __tsan_acquire(void *address);

@@ -107,7 +107,7 @@ void simt__expect_residents(void)
 
 struct simt__listed *simt__all_listed;
 
-/* While the program's variables are made, so by one thread. */
+/* Called by one thread, while the program's static variables are initialised. */
 int simt__list(struct simt__listed *kernel)
 {
 	kernel->next = simt__all_listed;
@@ -195,7 +195,7 @@ void simt__life_drop(struct simt__life *life)
 		free(life);
 }
 
-/* What a stream has whatever its machine; rc is what making it returned. */
+/* Complete a new stream of any machine. @rc  the result of creating it */
 static int give_life(struct simt_stream **stream, int rc, struct gn_error *error)
 {
 	struct simt__life *life = rc ? NULL : (struct simt__life *)calloc(1, sizeof *life);

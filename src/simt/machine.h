@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine.h - what a machine is behind simt/machine.h: a table of functions. The public functions check
- * their arguments and call the table; a machine embeds struct simt_machine as its first member, its streams
- * struct simt_stream.
+ * machine.h - a machine as the functions of grapnel/simt.h see it: a table of functions. The public functions
+ * check their arguments and call the table. A machine embeds struct simt_machine as its first member, and its
+ * streams embed struct simt_stream.
  */
 #ifndef SIMT_MACHINE_H
 #define SIMT_MACHINE_H
@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /*
- * All members are set. The grid that launch gets is within bounds; arguments are copied before it returns.
- * What fails on a stream is said in stream->failure.
+ * All members are set. The grid that launch gets is within bounds; launch copies the arguments before it
+ * returns. A failure on a stream is stored in stream->failure.
  */
 struct simt_machine_ops {
 	void *(*alloc)(struct simt_machine *machine, size_t bytes, enum simt_memory where);
@@ -39,7 +39,7 @@ struct simt_machine_ops {
 	int (*move)(struct simt_stream *stream, void *to, const void *from, size_t bytes);
 
 	int (*enable_peer)(struct simt_machine *machine, struct simt_machine *other);
-	/* host is set, and is this one */
+	/* exported->host is set and names this host */
 	int (*export_)(struct simt_machine *machine, void *memory, struct simt_exported *exported);
 	int (*import)(struct simt_machine *machine, const struct simt_exported *exported, void **memory);
 	void (*unimport)(struct simt_machine *machine, const struct simt_exported *exported, void *memory);
@@ -47,8 +47,8 @@ struct simt_machine_ops {
 };
 
 /*
- * Whether a stream is still there, for who keeps something of it: outlives the stream, whose address may be
- * another's then.
+ * Tells holders whether a stream still exists. It outlives the stream, whose address another stream may have
+ * by then.
  */
 struct simt__life {
 	uint32_t holders;
@@ -58,7 +58,7 @@ struct simt__life {
 struct simt_stream {
 	struct simt_machine *machine;
 	struct simt__life *life; /* NULL: the machine's own */
-	struct gn_error failure; /* the last one: code and words */
+	struct gn_error failure; /* the last failure: code and message */
 };
 
 struct simt_machine {
@@ -66,22 +66,22 @@ struct simt_machine {
 	struct simt_stream *own; /* the stream of simt_launch, simt_wait and simt_move */
 };
 
-/* One a kind of machine; options is valid for that kind as far as both kinds share it. */
+/* Open a machine of a kind. The caller has checked the options that both kinds have. */
 int simt__cpu_open(struct simt_machine **machine, const struct simt_options *options, struct gn_error *error);
 int simt__cuda_open(struct simt_machine **machine, const struct simt_options *options,
                     struct gn_error *error);
 
-/* GPUs of this process. */
+/* The number of GPUs that this process sees. */
 unsigned simt__cuda_devices(void);
 
 /*
- * simt__expect_residents - kernels will stay: before the process uses cuda, and before it has threads
- * (setenv).
+ * simt__expect_residents - kernels will be launched that stay resident. To be called before the process uses
+ * cuda and before it has threads (because of setenv).
  */
 void simt__expect_residents(void);
 void simt__cuda_expect_residents(void);
 
-/* Kernels of the program that cuda can launch. */
+/* The program's kernels that cuda can launch. */
 extern struct simt__listed *simt__all_listed;
 
 /*
@@ -90,15 +90,16 @@ extern struct simt__listed *simt__all_listed;
  */
 struct simt__life *simt__life_hold(const struct simt_stream *stream);
 
-/* simt__life_ended - has the stream been destroyed, its launches before it? Any host thread. */
+/* simt__life_ended - has the stream been destroyed? Its launches have ended before that. Any host thread. */
 int simt__life_ended(const struct simt__life *life);
 
-/* simt__life_drop - NULL is nothing. */
+/* simt__life_drop - give back a life; NULL is allowed. */
 void simt__life_drop(struct simt__life *life);
 
 /*
- * simt__reside - 1: a kernel is launched that stays until it is told to end; -1: it has ended. Meanwhile
- * simt_free keeps memory where giving it back would wait for that kernel.
+ * simt__reside - count kernels that stay.
+ * @more  1: a kernel is launched that stays until it is told to end; -1: it has ended
+ * Meanwhile simt_free keeps memory if giving it back would wait for that kernel.
  */
 void simt__reside(struct simt_machine *machine, int more);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine_cpu.c - the cpu machine: OS threads that stay, and streams with one launch each at a time.
+ * machine_cpu.c - the cpu machine: OS threads that stay, and streams that run one launch at a time each.
  *
- * A launch whose stream has nothing before it is open: workers join it and run its blocks until none is left.
- * A worker that is free joins the open launch that fewest have joined, the oldest of those; so one launch
- * gets every worker, and several share them.
+ * A launch is open when all earlier launches of its stream have ended. Workers join an open launch and run
+ * its blocks until none is left. A free worker joins the open launch with the fewest workers, the oldest of
+ * these. So a single launch gets every worker, and several launches share them.
  */
 #include <simt/check.h>
 #include <simt/engine.h>
@@ -19,8 +19,10 @@
 #include <unistd.h>
 
 enum {
-	/* Threads that wait at once on one OS thread, unless there are so many OS threads that their stacks
-	 * would need more mappings (two a stack) than Linux gives a process by default (65530). */
+	/*
+	 * The most threads that wait at one time on one OS thread, and on all. Two mappings for each stack
+	 * must fit in what Linux gives a process by default (65530).
+	 */
 	LIVE_A_WORKER = 1024,
 	LIVE_IN_ALL = 24576,
 	WORKERS_MOST = 1024,
@@ -34,14 +36,14 @@ struct cpu_worker {
 
 struct cpu_stream {
 	struct simt_stream base; /* first */
-	void *arguments;         /* of the host thread that uses the stream */
+	void *arguments;         /* used only by the host thread that uses the stream */
 	size_t argument_bytes;
 	struct simt__launch launch;
 
 	/* Under the machine's mutex. */
-	struct cpu_stream *next; /* in the machine's open ones */
+	struct cpu_stream *next; /* in the machine's list of open launches */
 	unsigned members;        /* workers that run the launch */
-	int busy;                /* the launch has not ended */
+	int busy;                /* 1: the launch has not ended */
 	int failure;             /* of launches since the last wait */
 };
 
@@ -50,11 +52,11 @@ struct cpu_machine {
 	struct cpu_stream own;
 	unsigned workers, warp_width, live;
 	struct cpu_worker *worker;
-	struct simt__check *random; /* NULL on the fair schedule */
+	struct simt__check *random; /* NULL: the fair schedule */
 
-	pthread_mutex_t mutex; /* guards what follows, and streams */
+	pthread_mutex_t mutex; /* guards the members below, and streams */
 	pthread_cond_t work, done;
-	struct cpu_stream *open; /* whose launches may have blocks left, the oldest first */
+	struct cpu_stream *open; /* streams whose launches may have blocks left, the oldest first */
 	int closing;
 };
 
@@ -92,7 +94,7 @@ static void open_launch(struct cpu_machine *m, struct cpu_stream *s)
 	pthread_cond_broadcast(&m->work);
 }
 
-/* A worker found no block left: nobody else need join. */
+/* A worker found no block left: no other worker need join. */
 static void close_launch(struct cpu_machine *m, struct cpu_stream *s)
 {
 	struct cpu_stream **at = &m->open;
@@ -135,7 +137,7 @@ static void *worker_body(void *user)
 	struct cpu_machine *m = self->machine;
 	struct cpu_stream *s;
 
-	/* Naps of a few microseconds are to take a few microseconds. */
+	/* Short sleeps must not be prolonged by the default timer slack of 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 	simt__worker_init(&self->worker, (uint32_t)(self - m->worker), m->warp_width, m->live);
 	self->worker.check = m->random;
@@ -390,7 +392,7 @@ static int start_workers(struct cpu_machine *m, struct gn_error *error)
 	return 0;
 }
 
-/* All memory is the process's. */
+/* All machines use the memory of one process, so nothing is to be done. */
 static int cpu_enable_peer(struct simt_machine *machine, struct simt_machine *other)
 {
 	(void)machine;

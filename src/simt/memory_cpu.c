@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_cpu.c - memory of the cpu machine: mappings of its own, with huge pages where that pays.
+ * memory_cpu.c - memory of the cpu machine: mappings of its own, with huge pages if the memory is large
+ * enough.
  *
- * What other processes may have is a file in memory (memfd), which they open by /proc/PID/fd/FD: the system
- * lets whoever may look into the process. It cannot be made shorter, so nobody loses what he has mapped. Its
- * description says a number that stands in the file too: PID and FD may by now be another's.
+ * Exported memory is a file in memory (memfd). Another process opens it by /proc/PID/fd/FD, if the system
+ * allows it to inspect this process. The file is sealed against shrinking, so no process loses memory that it
+ * has mapped. PID and FD may be reused, so the file holds a random number that its description repeats.
  */
 #include <simt/engine.h>
 #include <simt/machine_cpu.h>
@@ -20,23 +21,23 @@ enum { PAGE = 4096, HUGE = 2 << 20 };
 
 static const char file_name[] = "grapnel", link_begins[] = "/memfd:grapnel";
 
-/* Lies in the page before the memory. */
+/* The description of an allocation, in the page before its memory. */
 struct mapping {
 	void *base;
 	size_t bytes;
-	int fd;          /* -1: it is the process's own */
+	int fd;          /* -1: private memory of the process */
 	uint64_t number; /* of the file */
 };
 
-/* What struct simt_exported says of a file. */
+/* The description of a file in struct simt_exported. */
 struct file {
-	uint64_t number, bytes, offset; /* of the memory in it */
+	uint64_t number, bytes, offset; /* offset: of the memory in the file */
 	int32_t pid, fd;
 };
 GN__STATIC_ASSERT(sizeof(struct file) <= sizeof(((struct simt_exported *)0)->handle),
                   "a file fits its description");
 
-/* Returns the file, or -1. */
+/* Make a file in memory. Returns its descriptor, or -1. */
 static int file_make(size_t bytes)
 {
 	const int fd = memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -68,7 +69,7 @@ void *simt__cpu_alloc(struct simt_machine *machine, size_t bytes, enum simt_memo
 	(void)machine;
 	if (total < bytes)
 		return NULL;
-	/* a system that makes none has memory all the same */
+	/* if the system makes no file, the memory is private */
 	fd = where == SIMT_EXPORTED ? file_make(total) : -1;
 	base = (char *)map(total, fd);
 	if (!base) {
@@ -116,7 +117,10 @@ int simt__cpu_export(struct simt_machine *machine, void *memory, struct simt_exp
 	return 0;
 }
 
-/* The other process's file, or -1. Nothing is opened that has another name: to open may do something. */
+/*
+ * Open the other process's file. Returns its descriptor, or -1. A file with another name is not opened,
+ * because opening may have side effects.
+ */
 static int file_open(const struct file *file)
 {
 	char path[64], name[sizeof link_begins - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * observe.c - the functions that the compiler calls: those of its thread sanitizer's and its coverage's
- * interface.
+ * observe.c - the functions that the compiler calls: the interfaces of its thread sanitizer and of its
+ * coverage.
  */
 #include <string.h>
 
@@ -100,7 +100,7 @@ void __tsan_write_range(void *p, size_t bytes)
 	SEE(STORE, p, bytes);
 }
 
-/* ---- what clang calls from its version 15 on in place of the C library ---- */
+/* ---- functions that clang 15 and later calls in place of the C library's ---- */
 
 void *__tsan_memset(void *to, int byte, size_t bytes);
 void *__tsan_memset(void *to, int byte, size_t bytes)
@@ -125,7 +125,7 @@ void *__tsan_memmove(void *to, const void *from, size_t bytes)
 	return memmove(to, from, bytes);
 }
 
-/* ---- atomic: all of them in one order with all others, whatever was asked for ---- */
+/* ---- atomic: all are sequentially consistent, whatever order was asked for ---- */
 
 #define CHANGE(bits, type, name)                                                    \
 	type __tsan_atomic##bits##_##name(volatile type *p, type value, int order); \
@@ -154,7 +154,7 @@ void *__tsan_memmove(void *to, const void *from, size_t bytes)
 		return done;                                                                                \
 	}
 
-/* The same as clang has it. */
+/* Compare and swap in clang's form. */
 #define SWAP_FOUND(bits, type)                                                                               \
 	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,         \
 	                                                int order, int failed);                              \
@@ -208,7 +208,9 @@ void __tsan_atomic_thread_fence(int order)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* ---- what is no access to the compiler; observed sources have it under these names (gn_observed) ---- */
+/*
+ * ---- functions that make no access visible to the compiler; gn_observed renames their calls to these ----
+ */
 
 void simt__observed_block_sync(void);
 void simt__observed_block_sync(void)
@@ -225,7 +227,7 @@ void simt__observed_copy(void *to, const void *from, size_t bytes)
 	simt__copy(to, from, bytes);
 }
 
-/* A lane moves every so many-th piece of 16 bytes, as on cuda. */
+/* As on cuda, the lanes move pieces of 16 bytes in turn. */
 void simt__observed_warp_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 void simt__observed_warp_copy(uint32_t mask, void *to, const void *from, size_t bytes)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * observe.h - what the lanes of a kernel do, as they do it.
+ * observe.h - reports the accesses of a kernel's lanes as they make them.
  *
- * The compiler tells it. It puts a call before each load and store and in place of each atomic where it is
- * asked to look for races (-fsanitize=thread), and at the head of each basic block where it is asked for
- * coverage (-fsanitize-coverage=trace-pc). Sources compiled so (gn_observed in cmake/kernels.cmake) and
- * linked with observe.c, which has these functions, are observed, unchanged. Not in builds for the thread
- * sanitizer itself, which has them too.
+ * The compiler inserts the calls: with -fsanitize=thread a call before each load and store and in place of
+ * each atomic, and with -fsanitize-coverage=trace-pc a call at the head of each basic block. Sources are
+ * observed without change if they are compiled so (gn_observed in cmake/kernels.cmake) and linked with
+ * observe.c, which defines the called functions. It cannot be used in builds for the thread sanitizer itself,
+ * which also defines them.
  */
 #ifndef SIMT_OBSERVE_H
 #define SIMT_OBSERVE_H
@@ -26,15 +26,15 @@ enum simt__seen_kind {
 };
 
 /*
- * One thing that a lane does. Lanes of a warp that do the same thing are at the same site, equally deep in
- * their stacks; of several, a warp with one instruction counter does the deepest first, then the one with the
- * lowest site (as warp.c lets lanes go on).
+ * One event of a lane. Lanes of a warp that make the same event have the same site and stack depth. A warp
+ * with one instruction counter makes the deepest of several events first, then the one with the lowest site
+ * (the order in which warp.c resumes lanes).
  */
 struct simt__seen {
-	uint64_t site;    /* in the code */
-	uint64_t address; /* of loads, stores, updates */
+	uint64_t site;    /* address in the code */
+	uint64_t address; /* of a load, store or update */
 	uint32_t depth;
-	uint16_t bytes; /* of them, 1 to 16 */
+	uint16_t bytes; /* of a load, store or update: 1 to 16 */
 	uint8_t kind;
 };
 
@@ -43,7 +43,7 @@ struct simt__observer {
 	            const struct simt__seen *seen);
 };
 
-/* Who observes the lanes that this OS thread runs; NULL: nobody. */
+/* The observer of the lanes that this OS thread runs; NULL: none. */
 extern __thread struct simt__observer *simt__observer;
 
 #ifdef __cplusplus

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schedule_random.c - at every choice a candidate drawn by a seeded generator. Threads that relax stand apart
- * and get one turn in four: among a thousand that wait, the one they wait for would else hardly run.
+ * schedule_random.c - at every choice a seeded generator draws a candidate. Threads that relax are kept apart
+ * and get one turn in four. Otherwise, if a thousand threads wait for one, that one would rarely run.
  */
 #include <simt/check.h>
 
 #include <sched.h>
 #include <stdlib.h>
 
-/* All relax so many times in a row before the processor is given up. */
+/* The processor is yielded when all threads have relaxed this number of times in a row. */
 enum { PATIENCE = 32 };
 
 struct random_schedule {
@@ -108,8 +108,8 @@ static struct simt__fiber *choose(struct simt__check *check, struct simt__fiber 
 	if (self && why == SIMT__RELAXED) {
 		make_relaxed(r, self);
 		/*
-		 * Whoever they all wait for may be a host thread. On a busy machine each yield costs many
-		 * others' turns.
+		 * The threads may all wait for a host thread. On a busy machine a yield may last for many
+		 * turns of other processes, so it is rare.
 		 */
 		if (++r->relaxes > PATIENCE * r->count) {
 			sched_yield();

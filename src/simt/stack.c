@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 /*
- * A stack is a guard and STACK_BYTES above it; the fiber itself lies at the top, so that a switch touches one
- * page. The guard is larger than the stack: a frame of up to twice the stack does not reach the stack below.
- * The stride is odd in pages and the top is moved by some lines from one stack to the next: else the hot
- * lines of a thousand stacks would fall into the same few sets of the caches.
+ * A stack is a guard and STACK_BYTES above it. struct simt__fiber lies at the top, so that a switch touches
+ * one page. The guard is larger than the stack: a frame of up to twice the stack does not reach the stack
+ * below. The stride is an odd number of pages, and the top differs by some lines from one stack to the next.
+ * Otherwise the hot lines of a thousand stacks would fall into the same few sets of the caches.
  */
 enum {
 	PAGE = 4096,
@@ -74,7 +74,7 @@ struct simt__fiber *simt__stack_fiber(struct simt__stacks **stacks, void **low, 
 
 /* ---- a stack that is too small ---- */
 
-/* The address lies in the guard of the stack at whose top the fiber is: the stack itself can be touched. */
+/* Does the address lie in the guard of the fiber's stack? The fiber is at the top of its stack. */
 static int is_in_guard(const struct simt__fiber *f, const void *address)
 {
 	const uintptr_t below = (uintptr_t)f - (uintptr_t)address;
@@ -82,7 +82,9 @@ static int is_in_guard(const struct simt__fiber *f, const void *address)
 	return below > STACK_BYTES - 2 * PAGE && below <= STRIDE;
 }
 
-/* Say what is wrong, and let the access fail once more: then the program ends as it would have. */
+/*
+ * Print the cause and let the access fail again with the default action, so that the program ends as usual.
+ */
 static void on_fault(int number, siginfo_t *fault, void *context)
 {
 	static const char text[] =
@@ -96,11 +98,11 @@ static void on_fault(int number, siginfo_t *fault, void *context)
 		ignored = write(STDERR_FILENO, text, sizeof text - 1);
 	(void)ignored;
 	signal(number, SIG_DFL);
-	if (fault->si_code <= 0) /* it was sent: nothing is executed again */
+	if (fault->si_code <= 0) /* a process sent the signal, so no instruction is repeated */
 		raise(number);
 }
 
-/* Only where the program, or a sanitizer, has no handler of its own. */
+/* Install the handler, unless the program or a sanitizer has one. */
 static void handle_faults(void)
 {
 	struct sigaction action;
@@ -139,7 +141,7 @@ void simt__stack_unwatch(void *memory)
 
 	if (!memory)
 		return;
-	/* The program may have set another one meanwhile. */
+	/* The program may have set another alternate stack meanwhile. */
 	if (sigaltstack(NULL, &none) || none.ss_sp != memory) {
 		free(memory);
 		return;

@@ -49,7 +49,7 @@ void simt__read_before_fence(const void *word)
 		SIMT__ACQUIRE((void *)(uintptr_t)word);
 		return;
 	}
-	/* One that has waited behind three others is taken on trust. */
+	/* Only four words are remembered: the oldest counts as acquired already now. */
 	if (f->read[3])
 		SIMT__ACQUIRE((void *)(uintptr_t)f->read[3]);
 	f->read[3] = f->read[2];
@@ -70,8 +70,8 @@ void simt__fence_passed(void)
 }
 
 /*
- * Readers that validate afterwards may race with this copy by design. The thread sanitizer must not see it:
- * this file is not instrumented, and memcpy, which would be, is not called.
+ * Readers that validate afterwards may race with this copy by design. The thread sanitizer must not see the
+ * copy: this file is not instrumented, and memcpy, which is, is not called.
  */
 static void copy_words(void *to, const void *from, size_t bytes)
 {

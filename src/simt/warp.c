@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warp.c - the lanes of a warp meet. The lane that arrives last works out what everybody gets and goes on;
- * the others are woken. A lane that waits here is held: it is in no queue.
+ * warp.c - the collective functions of a warp. The lane that arrives last computes the results of all lanes,
+ * wakes the others and continues. A lane that waits here is held: it is in no queue.
  */
 #include <simt/engine.h>
 
@@ -30,9 +30,9 @@ static void wake_lanes(struct simt__warp *warp, uint32_t lanes)
 }
 
 /*
- * Of the calls of simt_active that lanes wait in, let one go on: the deepest in the stack, then the one with
- * the lowest address. So lanes inside a branch go on before those that already wait behind it, and meet them
- * there.
+ * Lanes wait in calls of simt_active: release those of one call, the deepest in the stack, then the one with
+ * the lowest address. So lanes inside a branch continue before lanes that already wait behind it, and join
+ * them there.
  */
 static void release_group(struct simt__warp *warp)
 {
@@ -55,7 +55,7 @@ static void release_group(struct simt__warp *warp)
 	warp->stopped &= ~group;
 	for (uint32_t left = group; left; left &= left - 1)
 		warp->lanes[__builtin_ctz(left)]->result = group;
-	/* Whoever brought this about is running; it may be in the group itself. */
+	/* The calling lane is running, so it is not woken; it may be in the group. */
 	wake_lanes(warp, group & ~bit_of(simt__fiber_self()));
 }
 
@@ -67,7 +67,7 @@ static const char *collective_name(uint32_t collective)
 	return names[collective];
 }
 
-/* "binary+0x123": what addr2line wants. */
+/* "binary+0x123", the form that addr2line takes. */
 static const char *describe_site(void *site, char *text, size_t bytes)
 {
 	Dl_info info;
@@ -94,7 +94,7 @@ static void fail_meeting(const struct simt__warp *warp, const struct simt__block
 	                  describe_site(warp->site[f->lane.lane], site, sizeof site), lanes, why);
 }
 
-/* Every live lane is held by a meeting or the barrier, which none of them can complete. */
+/* Fail: every live lane is held by a meeting or the barrier, and none of these can complete. */
 static void fail_stuck(const struct simt__warp *warp, const struct simt__block *block)
 {
 	const struct simt__meeting *m = &warp->open[0];
@@ -152,7 +152,7 @@ __attribute__((noinline)) uint32_t simt__active(void)
 	return (uint32_t)f->result;
 }
 
-/* The open meeting of this collective and mask, made if there is none. */
+/* The open meeting of this collective and mask; a new one if there is none. */
 static struct simt__meeting *meeting_of(struct simt__warp *warp, uint32_t mask, uint32_t collective)
 {
 	struct simt__meeting *m = warp->open;
@@ -179,8 +179,8 @@ static void check_mask(struct simt__fiber *f, const struct simt__meeting *m)
 }
 
 /*
- * Join the others of mask. Returns 1 for the lane that arrived last: it finishes the meeting by setting
- * everybody's result and calling part(); 0 for the others, behind that.
+ * Join the other lanes of mask. Returns 1 to the lane that arrives last: it must set the results of all lanes
+ * and call part(). Returns 0 to the other lanes after that.
  */
 static int meet(struct simt__fiber *f, uint32_t mask, uint32_t collective, void *site)
 {
@@ -203,7 +203,7 @@ static int meet(struct simt__fiber *f, uint32_t mask, uint32_t collective, void 
 	return 0;
 }
 
-/* The last lane sends the others on. */
+/* Called by the last lane: wake the others. */
 static void part(struct simt__fiber *f, uint32_t mask)
 {
 	uint32_t others = mask & ~bit_of(f);
@@ -229,7 +229,7 @@ __attribute__((noinline)) void simt__warp_sync(uint32_t mask)
 	SIMT__ACQUIRE(f->warp);
 }
 
-/* Whoever arrives last copies for all. */
+/* The lane that arrives last copies all bytes. */
 __attribute__((noinline)) void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes)
 {
 	struct simt__fiber *f = simt__fiber_self();
@@ -307,7 +307,7 @@ __attribute__((noinline)) uint64_t simt__shfl(uint32_t mask, uint64_t value, uin
 	return f->result;
 }
 
-/* Lanes with equal values share a slot of a small open hash table. */
+/* Find lanes with equal values: they share a slot of a small open hash table. */
 static void match(struct simt__warp *warp, uint32_t mask)
 {
 	uint32_t group[64] = {0};

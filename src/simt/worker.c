@@ -8,9 +8,9 @@
 struct simt__lane simt__host_lane = {0, 0, 1, 1, 0, 1, 0, NULL};
 __thread struct simt__lane *simt__self = &simt__host_lane;
 
-/* A fiber that runs thread after thread lets those that wait have a turn after so many. */
+/* A fiber that runs thread after thread gives the ring a turn after this number of threads. */
 enum { THREADS_A_TURN = 32 };
-/* Warps that go from meeting to meeting likewise, after so many lanes. */
+/* Warps that go from meeting to meeting give the ring a turn after this number of resumed lanes. */
 enum { LANES_A_TURN = 32 };
 
 void simt__go(struct simt__worker *w, struct simt__fiber *self, struct simt__fiber *to)
@@ -19,7 +19,7 @@ void simt__go(struct simt__worker *w, struct simt__fiber *self, struct simt__fib
 	simt__context_switch(self ? &self->context : &w->main, to ? &to->context : &w->main);
 }
 
-/* The ring: circular; the cursor relaxed last, so the one behind it waits longest. */
+/* The ring is circular. The cursor is the fiber that relaxed last, so the next fiber has waited longest. */
 static void ring_join(struct simt__worker *w, struct simt__fiber *f)
 {
 	if (w->cursor) {
@@ -50,7 +50,7 @@ static struct simt__fiber *ring_turn(struct simt__worker *w)
 	struct simt__fiber *next = w->cursor->next;
 
 	w->cursor = next;
-	/* By the time the one behind is resumed, its fiber and the top of its stack are near. */
+	/* Prefetch the fiber behind the next one, and the top of its stack, before it is resumed. */
 	__builtin_prefetch(next->next->next);
 	__builtin_prefetch(next->next->context.resume);
 	return next;
@@ -88,9 +88,9 @@ void simt__wake(struct simt__worker *w, struct simt__fiber *f)
 }
 
 /*
- * Threads that wait at once let a worker begin the next block at once: it would have all blocks of a small
- * grid before another worker is awake, and the others would have nothing to do. So it leaves them theirs for
- * a while. Not for long: they may be busy with another launch.
+ * Does the worker leave the remaining blocks to other workers for now? If its threads wait at once, it begins
+ * the next block at once, and would take all blocks of a small grid before another worker is awake. So for a
+ * while it takes only its share; only for a while, because the other workers may be busy with another launch.
  */
 static int leaves_to_others(struct simt__worker *w)
 {
@@ -111,7 +111,7 @@ int simt__feed(struct simt__worker *w)
 	return !w->exhausted && w->live < w->most_live && !leaves_to_others(w) && simt__block_begin(w);
 }
 
-/* Who runs next when the running fiber cannot; NULL is the OS thread: nothing is left, or it failed. */
+/* The fiber to run when the running one stops; NULL (the OS thread): none is left, or the launch failed. */
 static struct simt__fiber *pick(struct simt__worker *w)
 {
 	struct simt__fiber *f;
@@ -144,10 +144,10 @@ void simt__hold(struct simt__worker *w, struct simt__fiber *self)
 }
 
 /*
- * A whole round in which every fiber only relaxed: whoever they wait for may need this core. Yield now and
- * then; where yielding does not help, because the system sees nobody it would rather run, sleep. A thread
- * that relaxes may have got on since it last did, which cannot be seen from here: so sleep an eighth of the
- * time at most.
+ * In a whole round of the ring every fiber only relaxed: the thread for which they wait may need this core.
+ * So yield from time to time. If the system runs no other thread on a yield, sleep. A thread that relaxes may
+ * have made progress since it relaxed before, which cannot be seen here, so sleep at most an eighth of the
+ * time.
  */
 static void quiet_round(struct simt__worker *w)
 {
@@ -182,7 +182,7 @@ void simt__fair_relax(struct simt__worker *w, struct simt__fiber *f)
 		simt__go(w, f, next);
 }
 
-/* A fiber between two threads lets those that wait have a turn. */
+/* Between two threads a fiber gives waiting fibers a turn. */
 static void take_turns(struct simt__worker *w, struct simt__fiber *f)
 {
 	struct simt__fiber *next;
@@ -195,7 +195,7 @@ static void take_turns(struct simt__worker *w, struct simt__fiber *f)
 		simt__go(w, f, next);
 }
 
-/* On a checking schedule who runs next is a choice behind every thread. */
+/* Run one thread on a checking schedule; after every thread the schedule chooses the next. */
 static void run_checked(struct simt__worker *w, struct simt__fiber *f)
 {
 	simt__check_begin(w, f);
@@ -204,7 +204,7 @@ static void run_checked(struct simt__worker *w, struct simt__fiber *f)
 	simt__thread_end(w, f);
 }
 
-/* Threads, one after another, as long as there are any; then idle until taken again. */
+/* Run threads one after another, until no thread can be begun. */
 static void run_threads(struct simt__worker *w, struct simt__fiber *f)
 {
 	while (!simt__launch_failed(w->launch) && simt__feed(w)) {
@@ -289,7 +289,7 @@ void simt__worker_fini(struct simt__worker *w)
 	simt__blocks_free(w);
 }
 
-/* Threads are left in the middle: their fibers begin anew. */
+/* Abandon all threads: their fibers begin again from fiber_body. */
 static void abandon(struct simt__worker *w)
 {
 	w->ready = w->ready_last = w->cursor = w->idle = NULL;
