@@ -54,7 +54,7 @@ static int failed(const struct gn_uri *uri, const struct gn_store_settings *sett
 	                    strerror(error_number), remedy(error_number, settings));
 }
 
-/* A new sparse file. Returns a descriptor or a negative errno value. */
+/* Create a sparse file. Returns a descriptor or a negative errno value. */
 static int create_sparse(const char *path, uint64_t bytes)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -70,7 +70,7 @@ static int create_sparse(const char *path, uint64_t bytes)
 	return -saved;
 }
 
-/* Returns a descriptor or a negative errno value. @created  becomes 1 if the file was not there */
+/* Open or create the file. Returns a descriptor or a negative errno value. @created  1: the file is new */
 static int open_any(const char *path, const struct gn_store_settings *settings, int *created)
 {
 	int flags = settings->options.read_only ? O_RDONLY : O_RDWR;
@@ -90,13 +90,14 @@ static int open_any(const char *path, const struct gn_store_settings *settings, 
 }
 
 /*
- * Two writers would each write back pages of their own, and the last one undo what the other has changed. The
- * lock is of this opening of the file, so that it also keeps out other stores of this process.
+ * Lock the file against other writers. Two writers would each write back pages of their own, and the last
+ * would undo changes of the other. The lock belongs to this open file description, so it also excludes other
+ * stores of this process.
  */
 static int lock(int fd, const struct gn_uri *uri, struct gn_error *error)
 {
 	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
-		return 0; /* a file system without locks guards nobody */
+		return 0; /* the file system has no locks */
 	return gn_error_set(error, -GN_EBUSY,
 	                    "%s:%s: the file is open for writing in another store, of this program or of "
 	                    "another program; close that store, or add ?ro for reading only",
@@ -104,8 +105,7 @@ static int lock(int fd, const struct gn_uri *uri, struct gn_error *error)
 }
 
 /*
- * Give all bytes their place: a page of a mapped file that finds none when it is written ends the process
- * (SIGBUS).
+ * Reserve space for all bytes. Without space, a write to a page of a mapped file ends the process (SIGBUS).
  */
 static int reserve_bytes(int fd, const struct gn_uri *uri, uint64_t bytes, struct gn_error *error)
 {
@@ -124,7 +124,7 @@ static int reserve_bytes(int fd, const struct gn_uri *uri, uint64_t bytes, struc
 	                    uri->scheme, uri->path, (unsigned long long)bytes, strerror(errno));
 }
 
-/* Returns 0 or a negative code; the descriptor stays the caller's. */
+/* Check, lock and size an open file. Returns 0 or a negative code; the descriptor stays the caller's. */
 static int take(int fd, const struct gn_uri *uri, const struct gn_store_settings *settings, int reserve,
                 uint64_t *bytes, struct gn_error *error)
 {
@@ -154,7 +154,7 @@ int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *se
 	rc = take(*fd, uri, settings, reserve, bytes, error);
 	if (!rc)
 		return 0;
-	if (created && rc != -GN_EBUSY) /* else it is in use already */
+	if (created && rc != -GN_EBUSY) /* -GN_EBUSY: another store uses it already */
 		unlink(uri->path);
 	gn_regular_close(*fd);
 	return rc;

@@ -8,25 +8,26 @@
 #include <store/settings.h>
 
 /*
- * gn_regular_open - open the file of a URI, or create it where the settings say so.
- * @reserve      1: all its bytes get their place on the medium, as far as the file system can promise that
- * @fd, @bytes   receive the descriptor (owned) and the size now
- * A file that is opened for writing is locked until the descriptor is closed, where the file system has
- * locks. Never blocks, on a FIFO neither. Returns 0 or a negative code: -GN_EBUSY (another store writes it),
- * -GN_ENOSPC (no place for all its bytes); the message names the path and what to do. A file that was created
- * is gone again if this fails.
+ * gn_regular_open - open the file of a URI, or create it if the settings say so.
+ * @reserve      1: reserve space on the medium for all bytes, if the file system supports that
+ * @fd, @bytes   receive the descriptor, which the caller owns, and the current size
+ * A file that is opened for writing is locked until the descriptor is closed, if the file system has locks.
+ * Never blocks, also not on a FIFO. Returns 0 or a negative code, among them -GN_EBUSY (another store writes
+ * the file) and -GN_ENOSPC (no space for all bytes). The message names the path and what to do. If this
+ * fails, a file that it created is removed.
  */
 int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int reserve, int *fd,
                     uint64_t *bytes, struct gn_error *error);
 
 /*
- * gn_regular_close - close it; the lock ends now, also where a child process or a ring that the system takes
- * down later still has the file.
+ * gn_regular_close - close the file. The lock ends now, also if a child process, or a ring that the system
+ * removes later, still has the file open.
  */
 void gn_regular_close(int fd);
 
 /*
- * gn_regular_read, gn_regular_write - all bytes at an offset, however many system calls that takes.
+ * gn_regular_read, gn_regular_write - read or write all bytes at an offset, by several system calls if
+ * needed.
  * @name  for messages
  * Returns 0, -GN_EIO (the file ends early, or the system failed), -GN_ENOSPC.
  */
@@ -35,7 +36,7 @@ int gn_regular_read(int fd, const char *name, uint64_t offset, void *to, size_t 
 int gn_regular_write(int fd, const char *name, uint64_t offset, const void *from, size_t bytes,
                      struct gn_error *error);
 
-/* gn_regular_sync - the file's data are on the medium. Returns 0, -GN_EIO, -GN_ENOSPC. */
+/* gn_regular_sync - wait until the file's data are on the medium. Returns 0, -GN_EIO, -GN_ENOSPC. */
 int gn_regular_sync(int fd, const char *name, struct gn_error *error);
 
 #endif

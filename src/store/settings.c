@@ -10,7 +10,7 @@ enum { DEFAULT_TRANSFER = 64 << 10 };
 struct option {
 	unsigned bit;
 	const char *name;
-	const char *form; /* as messages show it */
+	const char *form; /* the option as messages show it */
 	const char *values;
 };
 
@@ -55,7 +55,7 @@ static void list_forms(char *text, size_t size, unsigned known)
 	}
 }
 
-/* A whole number from low to high. */
+/* Parse a whole number from low to high. */
 static int parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *value)
 {
 	char *end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.h - how a store is to be opened: the caller's options with the URI's on top, all values checked.
+ * settings.h - the settings of a store: the caller's options, overridden by the URI's, with all values
+ * checked.
  */
 #ifndef GN_STORE_SETTINGS_H
 #define GN_STORE_SETTINGS_H
@@ -12,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Options of a URI; a scheme names the ones it knows by a mask of these. */
+/* Options of a URI; a scheme names the options that it knows by a mask of these. */
 enum gn_store_option {
 	GN_OPTION_RO = 1 << 0,
 	GN_OPTION_CREATE = 1 << 1,
@@ -23,7 +24,7 @@ enum gn_store_option {
 	GN_OPTION_THREADS = 1 << 6,
 	GN_OPTION_IO = 1 << 7,
 	GN_OPTION_TRANSFER = 1 << 8,
-	/* What every store behind queue pairs knows. */
+	/* Options of every store behind queue pairs. */
 	GN_OPTIONS_QUEUES =
 	    GN_OPTION_QUEUES | GN_OPTION_DEPTH | GN_OPTION_TIMEOUT | GN_OPTION_THREADS | GN_OPTION_TRANSFER
 };
@@ -36,8 +37,8 @@ struct gn_store_settings {
 	    options;           /* zeros replaced by the defaults, except queue_count and queue_depth */
 	uint64_t create_bytes; /* valid if create */
 	int create;
-	int direct;       /* 0, 1, or -1: where it is possible */
-	unsigned threads; /* of the controller; 0: it decides */
+	int direct;       /* O_DIRECT: 0, 1, or -1: if possible */
+	unsigned threads; /* of the controller; 0: the controller decides */
 	enum gn_store_io io;
 };
 
@@ -45,8 +46,8 @@ struct gn_store_settings {
  * gn_store_settings_make - join options and a URI's options.
  * @options  NULL for the defaults; faults stays borrowed
  * @known    mask of enum gn_store_option that the scheme knows
- * Returns 0, -GN_EINVAL (an option that the scheme does not know, or a value that is none: the message lists
- * what there is).
+ * Returns 0, -GN_EINVAL (an option that the scheme does not know, or an invalid value; the message lists what
+ * is possible).
  */
 int gn_store_settings_make(struct gn_store_settings *settings, const struct gn_store_options *options,
                            const struct gn_uri *uri, unsigned known, struct gn_error *error);

@@ -63,7 +63,7 @@ static int open_parsed(struct gn_store **store, struct simt_machine *machine, co
 	}
 	(*store)->name = name;
 	pthread_mutex_init(&(*store)->flushing, NULL);
-	/* Of a memory store too: a cache derives from it how long its threads wait for each other. */
+	/* Also for a memory store: a cache derives from it how long its threads wait for each other. */
 	(*store)->view.timeout_ns = settings.options.timeout_ns;
 	return 0;
 }
@@ -139,8 +139,8 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
 }
 
 /*
- * The system tells of bytes that it could not write once: when it is asked again it says that all is well. So
- * one thread asks at a time, and its answer holds for those that ask later.
+ * The system reports bytes that it could not write only once; a second sync returns success. So only one
+ * thread syncs at a time, and a failure is kept for all later calls.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error)
 {

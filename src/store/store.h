@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h (private) - what every store has, and the table of functions that makes one. A new store is one
- * struct gn_store_ops and a line in store.c.
+ * store.h (private) - the members that every store has, and the table of functions that implements a scheme.
+ * A new store is one struct gn_store_ops and a line in store.c.
  */
 #ifndef GN_STORE_STORE_H
 #define GN_STORE_STORE_H
@@ -19,20 +19,20 @@ struct gn_store {
 	struct simt_machine *machine;
 	struct gn_store_view view;
 	char path[192]; /* gn_store_path */
-	char *name;     /* the URI as messages quote it; store.c's */
-	/* store.c's: the code of a flush that failed, or 0; one flush at a time, so that all hear of it */
+	char *name;     /* the URI as messages quote it; used by store.c only */
+	/* Used by store.c only: one flush at a time; unsure is the code of a failed flush, or 0. */
 	pthread_mutex_t flushing;
 	int unsure;
 };
 
 /*
- * A scheme. Functions are called on the host, one at a time; ranges were checked and read-only refused
- * before. On failure they return a negative code and set the message.
+ * A scheme. The functions are called on the host, one at a time. The caller has checked ranges and refused
+ * writes to a read-only store. On failure a function returns a negative code and sets the message.
  */
 struct gn_store_ops {
 	const char *scheme;
 	unsigned options; /* mask of enum gn_store_option */
-	/* Returns a store with ops, view and path set in *store, or a code and nothing. */
+	/* Sets *store to a store with ops, view and path set and returns 0; or returns a negative code. */
 	int (*open)(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
 	            const struct gn_store_settings *settings, struct gn_error *error);
 	void (*close)(struct gn_store *store);

@@ -12,7 +12,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Replace %XX by its character. Returns 0, or -GN_EINVAL at a percent sign that is none (or hides a NUL). */
+/* Replace %XX by its character. Returns 0, or -GN_EINVAL: %XX is not hexadecimal, or is a NUL. */
 static int decode(char *text)
 {
 	char *to = text;
@@ -35,7 +35,7 @@ static int decode(char *text)
 	return 0;
 }
 
-/* Take one option off the text. Returns what follows it, NULL behind the last one. */
+/* Split one option from the text. Returns the text behind it, NULL after the last option. */
 static char *take_option(char *text, struct gn_uri_option *option)
 {
 	char *end = strchr(text, '&');
@@ -61,7 +61,7 @@ static int take_options(struct gn_uri *uri, char *text)
 	return 0;
 }
 
-/* A scheme: a letter, then letters, digits and a few signs (RFC 3986, section 3.1). */
+/* The length of the scheme: a letter, then letters, digits and a few signs (RFC 3986, section 3.1). */
 static size_t scheme_length(const char *text)
 {
 	size_t length = 0;

@@ -16,10 +16,10 @@ enum { GN_URI_MAX = 4096, GN_URI_MAX_OPTIONS = 16 };
 /* One option; both point into the URI's own text. */
 struct gn_uri_option {
 	const char *name;
-	const char *value; /* NULL where there is no `=` */
+	const char *value; /* NULL: the option has no `=` */
 };
 
-/* A URI taken apart; holds a copy, so the text it came from may go. */
+/* A parsed URI. It holds a copy of the text. */
 struct gn_uri {
 	char text[GN_URI_MAX];
 	const char *scheme;
@@ -29,9 +29,10 @@ struct gn_uri {
 };
 
 /*
- * gn_uri_parse - take a URI apart.
- * Host. Does NOT know which schemes and options there are. Returns 0, -GN_EINVAL (no scheme, an empty path, a
- * percent sign without two hexadecimal digits, too long, too many options); the message quotes the URI.
+ * gn_uri_parse - split a URI into its parts.
+ * Host. It does NOT check whether the scheme and the options exist. Returns 0 or -GN_EINVAL (no scheme, an
+ * empty path, a percent sign without two hexadecimal digits, too long, too many options); the message quotes
+ * the URI.
  */
 int gn_uri_parse(struct gn_uri *uri, const char *text, struct gn_error *error);
 

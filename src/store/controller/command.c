@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A run of bus addresses that the controller may touch. */
+/* A range of bus addresses that the controller may access. */
 struct window {
 	uint64_t base, bytes;
 };
@@ -22,7 +22,7 @@ static struct window lists_of(const struct gn_nvmeq *q)
 	return w;
 }
 
-/* Of what is left, the part that lies in one page. */
+/* The part of the bytes left that lies in one page. */
 static uint32_t page_part(uint32_t left)
 {
 	return left < GN_NVME_PAGE ? left : (uint32_t)GN_NVME_PAGE;
@@ -38,7 +38,7 @@ uint32_t gn_command_segments(const struct gn_nvmeq *q)
 	return q->buffer_bytes / GN_NVME_PAGE + 1;
 }
 
-/* Add a piece of memory; one that follows the last directly makes that one longer. */
+/* Add a piece of memory to the segments; a piece directly behind the last segment extends it. */
 static uint32_t add_segment(const struct gn_nvmeq *q, struct gn_request *r, uint64_t address, uint32_t bytes)
 {
 	struct iovec *last = r->segments ? &r->segment[r->segments - 1] : NULL;
@@ -63,8 +63,8 @@ static uint32_t add_page(const struct gn_nvmeq *q, struct gn_request *r, uint64_
 }
 
 /*
- * A PRP list (Base Specification 2.0, 4.1.1): addresses of pages up to the end of the memory page that holds
- * the list; if more are needed the last one of it is the address of the next list.
+ * Add the pages of a PRP list (Base Specification 2.0, 4.1.1). A list holds addresses of pages up to the end
+ * of its own memory page. If more pages follow, its last entry is the address of the next list.
  */
 static uint32_t walk_list(const struct gn_nvmeq *q, struct gn_request *r, uint64_t list, uint32_t left)
 {
@@ -80,7 +80,7 @@ static uint32_t walk_list(const struct gn_nvmeq *q, struct gn_request *r, uint64
 			return GN_NVME_DATA_TRANSFER_ERROR;
 		memcpy(&entry, (const void *)(uintptr_t)list, sizeof entry);
 		if (list % GN_NVME_PAGE == GN_NVME_PAGE - 8 && left > GN_NVME_PAGE) {
-			/* Lists that point at each other's last entry would lead round for ever. */
+			/* Lists that point to each other's last entry would be an endless loop. */
 			if (++hops > gn_command_segments(q))
 				return GN_NVME_INVALID_FIELD;
 			list = entry;
@@ -95,7 +95,7 @@ static uint32_t walk_list(const struct gn_nvmeq *q, struct gn_request *r, uint64
 	return GN_NVME_OK;
 }
 
-/* The memory of a command: the first page may begin anywhere in it, the others are whole. */
+/* Add the memory of a command: the first page may begin at any offset, the others are whole. */
 static uint32_t walk_pages(const struct gn_nvmeq *q, struct gn_request *r, const struct gn_nvme_command *c,
                            uint32_t bytes)
 {
@@ -119,8 +119,8 @@ static void zero_segments(const struct gn_request *r)
 }
 
 /*
- * The last block may reach past the end of the medium: there a read finds zeros and a write nothing to
- * change.
+ * The last block may reach past the end of the medium. Past the end a read gives zeros, and a write is
+ * dropped.
  */
 static void clip(const struct gn_namespace *ns, struct gn_request *r)
 {
@@ -139,7 +139,9 @@ static uint32_t decode_transfer(const struct gn_nvmeq *q, const struct gn_namesp
 	uint64_t blocks = ns->bytes / q->block_bytes + !!(ns->bytes % q->block_bytes);
 	uint32_t count = (c->cdw12 & 0xffff) + 1, status;
 
-	/* Force unit access, protection information, directives: not offered. Bit 31 only limits retries. */
+	/*
+	 * Not supported: force unit access, protection information, directives. Bit 31 only limits retries.
+	 */
 	if (c->cdw12 & 0x7fff0000 || (uint64_t)count * q->block_bytes > q->buffer_bytes)
 		return GN_NVME_INVALID_FIELD;
 	if (c->lba >= blocks || count > blocks - c->lba)

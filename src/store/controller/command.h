@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - from a command as it stood in the queue to a request that can be executed.
+ * command.h - turns a command from a submission queue into a request that can be executed.
  */
 #ifndef GN_CONTROLLER_COMMAND_H
 #define GN_CONTROLLER_COMMAND_H
@@ -8,7 +8,7 @@
 #include <grapnel/nvmeq.h>
 #include <store/controller/request.h>
 
-/* Base Specification 2.0, figure 92: a status that only controllers name. */
+/* Base Specification 2.0, figure 92: a status that only controllers use. */
 enum { GN_NVME_INVALID_NAMESPACE = 0x00b };
 
 /* The namespace behind a queue pair. */
@@ -17,16 +17,15 @@ struct gn_namespace {
 	int read_only;
 };
 
-/* gn_command_segments - how many segments a request of this queue pair needs at most. */
+/* gn_command_segments - the most segments that a request of this queue pair needs. */
 uint32_t gn_command_segments(const struct gn_nvmeq *q);
 
 /*
  * gn_command_decode - check a command and fill the request that executes it.
- * @r  segment points to gn_command_segments entries; the rest is set here
- * Believes nothing: opcode, namespace, block range, transfer size and every address are checked; memory
- * outside the queue pair's own buffers and PRP lists is not touched (an IOMMU would see to that for
- * hardware). Zeroes the part of a read that lies past the end of the medium. Returns GN_NVME_OK or the status
- * the command completes with.
+ * @r  segment points to gn_command_segments entries; all other members are set here
+ * It checks opcode, namespace, block range, transfer size and every address. Memory outside the queue pair's
+ * own buffers and PRP lists is not accessed (for hardware an IOMMU would ensure that). It zeroes the part of
+ * a read past the end of the medium. Returns GN_NVME_OK or the status with which the command must complete.
  */
 uint32_t gn_command_decode(const struct gn_nvmeq *q, const struct gn_namespace *ns,
                            const struct gn_nvme_command *c, struct gn_request *r);

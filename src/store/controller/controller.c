@@ -13,18 +13,18 @@
 
 enum {
 	SPINS = 200,        /* rounds without work before the thread yields, and as many before it naps */
-	CORES_A_THREAD = 4, /* the threads that ask need cores too */
+	CORES_A_THREAD = 4, /* the threads that post commands need cores, too */
 	THREADS_MOST = 16,
 };
 /*
- * A nap is a share of the time since there was something to do: what comes next is late by no more than that
- * share, and a controller that nobody uses costs next to nothing (a wake-up is some ten microseconds of a
- * virtual machine's processor).
+ * A nap lasts 1 / NAP_SHARE of the time since the last work, from NAP_LEAST_NS to NAP_MOST_NS. So the next
+ * command is late by about that share at most, and an idle controller costs almost nothing (a wake-up takes
+ * some 10 us of a virtual machine's processor).
  */
 #define NAP_SHARE 8
 #define NAP_LEAST_NS 50000u
 #define NAP_MOST_NS 1000000u
-#define WAIT_NS 100000u /* for the engine, while it has something to do */
+#define WAIT_NS 100000u /* how long a turn of the engine may wait while it has requests */
 
 struct server {
 	pthread_t thread;
@@ -34,7 +34,7 @@ struct server {
 	uint32_t ports;
 	uint32_t in_flight;      /* requests that the engine has */
 	uint32_t quiet;          /* rounds without work */
-	uint64_t quiet_since_ns; /* valid once it naps */
+	uint64_t quiet_since_ns; /* valid once the thread naps */
 };
 
 struct gn_controller {
@@ -58,7 +58,7 @@ static void nap(uint64_t quiet_ns)
 	nanosleep(&pause, NULL);
 }
 
-/* Returns how many requests came back. */
+/* Complete the requests that the engine has finished. Returns their number. */
 static uint32_t take_finished(struct server *s)
 {
 	struct gn_request *r;
@@ -81,7 +81,7 @@ static void back_off(struct server *s)
 	s->quiet_since_ns = simt_clock_ns();
 }
 
-/* Once round: everything new to the engine, everything finished to the queues. */
+/* One round: start all new commands in the engine, and post all completions. */
 static void serve_once(struct server *s)
 {
 	uint32_t fetched = 0, finished = 0;
@@ -104,7 +104,7 @@ static void *serve(void *user)
 {
 	struct server *s = (struct server *)user;
 
-	/* Waits of some ten microseconds are to last no longer. */
+	/* Waits of some 10 us must not be prolonged by the default timer slack of 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 	while (!simt_load_acquire_sys_u32(&s->controller->stop))
 		serve_once(s);
@@ -115,7 +115,7 @@ static void *serve(void *user)
 	return NULL;
 }
 
-/* Those that this process may run on. */
+/* The number of cores that this process may run on. */
 static unsigned count_cores(void)
 {
 	cpu_set_t set;
@@ -135,7 +135,7 @@ static unsigned choose_threads(unsigned threads, uint32_t queues)
 	return threads > queues ? queues : threads;
 }
 
-/* Ports in even shares, neighbours together. */
+/* Give each thread an equal share of the ports, neighbours together. */
 static void share_out(struct gn_controller *c)
 {
 	for (unsigned k = 0; k < c->servers; k++) {
@@ -167,7 +167,7 @@ static int make_ports(struct gn_controller *c, const struct gn_nvmeq *queue,
 	return 0;
 }
 
-/* Every engine is there before the first thread runs: what fails, fails here. */
+/* Open all engines before the first thread runs, so that every failure to open is reported here. */
 static int open_engines(struct gn_controller *c, const struct gn_nvmeq *queue, struct gn_medium *medium,
                         struct gn_error *error)
 {
@@ -195,7 +195,7 @@ static int start_threads(struct gn_controller *c, struct gn_error *error)
 	return 0;
 }
 
-/* Signals are for the program's own threads: the controller's are born with all of them blocked. */
+/* Start the threads with all signals blocked: signals are for the program's own threads. */
 static int start_serving(struct gn_controller *c, const struct gn_nvmeq *queue, struct gn_medium *medium,
                          struct gn_error *error)
 {

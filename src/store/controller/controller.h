@@ -2,9 +2,9 @@
 /*
  * controller.h - an NVMe controller in software: host threads that serve queue pairs.
  *
- * A thread goes round its queue pairs: fetch every command that the doorbells show, hand all of them to the
- * engine at once, post the completions of what has finished. With nothing to do it gives the processor away,
- * first by yielding, then in naps: the threads that wait for it may need the same core.
+ * In each round a thread serves all its queue pairs: it fetches every command up to the doorbells, starts all
+ * of them in the engine at once, and posts the completions of finished requests. Without work it gives up the
+ * processor, first by yielding, then by naps: the threads that wait for it may need the same core.
  */
 #ifndef GN_CONTROLLER_CONTROLLER_H
 #define GN_CONTROLLER_CONTROLLER_H
@@ -18,8 +18,8 @@ struct gn_controller;
  * gn_controller_start - serve queue pairs.
  * @queue   [count], borrowed until stop; host-readable
  * @medium  borrowed until stop
- * @faults  borrowed until return; NULL for a controller that works
- * @threads  0 to let it decide, else how many; never more than queues
+ * @faults  borrowed until return; NULL: no faults
+ * @threads  number of threads; 0: the controller decides. Never more than queues
  * Returns 0, -GN_ENOMEM, or what the medium's open returned.
  */
 int gn_controller_start(struct gn_controller **controller, const struct gn_nvmeq *queue, uint32_t count,
@@ -27,15 +27,15 @@ int gn_controller_start(struct gn_controller **controller, const struct gn_nvmeq
                         struct gn_error *error);
 
 /*
- * gn_controller_stop - wait for what is being executed, then end the threads. Commands that were not fetched
- * are not executed, completions that were held back do not come.
+ * gn_controller_stop - wait for the requests in the engines, then end the threads. Commands that were not
+ * fetched are not executed, and completions that were held back are not posted.
  */
 void gn_controller_stop(struct gn_controller *controller);
 
-/* gn_controller_threads - how many threads serve. */
+/* gn_controller_threads - the number of threads that serve. */
 unsigned gn_controller_threads(const struct gn_controller *controller);
 
-/* gn_controller_get_statistics - add what was completed so far. Any thread. */
+/* gn_controller_get_statistics - add the statistics of all commands completed so far. Any thread. */
 void gn_controller_get_statistics(const struct gn_controller *controller,
                                   struct gn_store_statistics *statistics);
 

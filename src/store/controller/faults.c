@@ -2,7 +2,7 @@
 #include <store/controller/faults.h>
 
 enum { REORDER_POSTS = 4 };
-/* Where no others come, a completion held back for them comes all the same. */
+/* A completion held back behind others is posted after this time, if no others come. */
 #define REORDER_NS 2000000u
 
 /* The finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */

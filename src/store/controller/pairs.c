@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { QUEUES_MOST_BY_DEFAULT = 128, DEPTH = 256, DEPTH_LEAST = 8 };
-#define BUFFERS_BY_DEFAULT ((uint64_t)128 << 20) /* of all queues */
+#define BUFFERS_BY_DEFAULT ((uint64_t)128 << 20) /* bytes, of all queues together */
 
 static uint32_t choose_depth(const struct gn_store_options *o, uint32_t transfer_bytes, uint32_t count)
 {
@@ -30,7 +30,7 @@ static uint32_t choose_count(const struct gn_store_options *o, struct simt_machi
 	                                                : 1;
 }
 
-/* A power of two: then no PRP list crosses a page. */
+/* Choose the bytes of a transfer: a power of two, so that no PRP list crosses a page. */
 static int choose_transfer(const struct gn_store_options *o, uint32_t block_bytes, uint32_t *bytes,
                            struct gn_error *error)
 {

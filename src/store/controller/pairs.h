@@ -10,12 +10,12 @@
 
 enum { GN_PAIRS_MOST = 1024 };
 
-/* Lies in its store. */
+/* A member of a store's struct. */
 struct gn_pairs {
 	struct simt_machine *machine;
 	uint32_t count, depth;
 	struct gn_nvmeq *queue;  /* [count], for the host */
-	struct gn_nvmeq *device; /* the same in device memory */
+	struct gn_nvmeq *device; /* [count], the same in device memory */
 	struct gn_controller *controller;
 };
 
@@ -29,10 +29,10 @@ int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine,
                   const struct gn_store_settings *settings, struct gn_medium *medium, uint32_t block_bytes,
                   struct gn_error *error);
 
-/* gn_pairs_close - stop the controller, free the queues. Also what gn_pairs_open failed on. */
+/* gn_pairs_close - stop the controller, free the queues. Also to be called if gn_pairs_open failed. */
 void gn_pairs_close(struct gn_pairs *pairs);
 
-/* gn_pairs_view - what kernels need of a store behind queue pairs. */
+/* gn_pairs_view - fill the view that kernels get of a store behind queue pairs. */
 void gn_pairs_view(const struct gn_pairs *pairs, const struct gn_store_settings *settings,
                    const struct gn_medium *medium, struct gn_store_view *view);
 

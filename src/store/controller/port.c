@@ -34,7 +34,7 @@ void gn_port_fini(struct gn_port *port)
 	free(port->segment);
 }
 
-/* Only this thread writes it. */
+/* Add to a counter that only this thread writes. */
 static void add(uint64_t *counter, uint64_t value)
 {
 	simt_store_relaxed_dev_u64(counter, *counter + value);
@@ -64,7 +64,7 @@ static int post(struct gn_port *port, const struct gn_request *r)
 	return rc;
 }
 
-/* Post a completion; one that finds no room is kept, behind those that are kept already. */
+/* Post a completion. If there is no room, keep it behind the completions that are already kept. */
 static void complete(struct gn_port *port, struct gn_request *r)
 {
 	if (port->unposted.first || post(port, r)) {
@@ -101,7 +101,7 @@ void gn_port_settle(struct gn_port *port)
 		complete(port, r);
 }
 
-/* Returns 1 if the request is to be executed. */
+/* Apply the fault plan to a new request. Returns 1 if the request must be executed. */
 static int suffer(struct gn_port *port, struct gn_request *r)
 {
 	enum gn_fault fault = gn_fault_draw(port->faults, port->index, port->fetched, r->opcode);
@@ -114,7 +114,7 @@ static int suffer(struct gn_port *port, struct gn_request *r)
 	return fault != GN_FAULT_FAIL;
 }
 
-/* Returns 1 if the engine has it, 0 if it is finished already. */
+/* Start a command. Returns 1 if the engine has its request, 0 if it is already finished. */
 static int start(struct gn_port *port, struct gn_engine *engine, const struct gn_nvme_command *command,
                  struct gn_request *r)
 {
@@ -132,7 +132,7 @@ uint32_t gn_port_fetch(struct gn_port *port, struct gn_engine *engine, uint32_t 
 	struct gn_nvme_command command;
 	uint32_t fetched = 0;
 
-	/* At most one round: a doorbell that shows nonsense must not keep the thread here. */
+	/* At most one round of the queue: a wrong doorbell must not keep the thread here. */
 	for (; fetched < port->queue.queue->depth && port->idle.first; fetched++) {
 		if (gn_nvme_port_fetch(&port->queue, &command))
 			break;

@@ -9,24 +9,24 @@
 #include <sys/uio.h>
 
 /*
- * Owned by one controller thread; lent to its engine from start until it comes back on the engine's finished
- * list. segment[first .. segments) is the memory still to move, in the order of the bytes.
+ * Owned by one controller thread; its engine has it from start until it is on the engine's finished list.
+ * segment[first .. segments) is the memory still to move, in the order of the bytes.
  */
 struct gn_request {
-	struct gn_request *next; /* of whichever list it is on */
-	uint64_t offset;         /* in the medium, of what is still to move */
-	uint32_t bytes;          /* still to move; nothing past the end of the medium */
-	uint32_t moved_bytes;    /* what the command moves in all, for the statistics */
+	struct gn_request *next; /* in the list that it is on */
+	uint64_t offset;         /* in the medium, of the bytes still to move */
+	uint32_t bytes;          /* still to move; none past the end of the medium */
+	uint32_t moved_bytes;    /* all bytes that the command moves, for the statistics */
 	uint32_t status;         /* GN_NVME_*, valid once finished */
-	uint32_t port;           /* index among those of its thread */
+	uint32_t port;           /* index among the ports of its thread */
 	uint16_t cid;
 	uint8_t opcode; /* GN_NVME_READ, GN_NVME_WRITE or GN_NVME_FLUSH */
 	uint8_t fault;  /* enum gn_fault */
-	uint8_t tries;  /* times the engine started it again */
+	uint8_t tries;  /* how often the engine has started it again */
 	uint32_t segments, first;
 	struct iovec *segment;
-	uint64_t due_ns;    /* faults: not posted before */
-	uint64_t due_posts; /* faults: nor before the port has posted so many */
+	uint64_t due_ns;    /* on the shelf: the completion is posted at this time, or */
+	uint64_t due_posts; /* when the port has posted this number of completions, if that is earlier */
 };
 
 /* A list of requests, first in, first out. */
@@ -53,7 +53,7 @@ static inline struct gn_request *gn_request_pop(struct gn_request_list *list)
 	return r;
 }
 
-/* Hand over the first bytes of the segments: what was moved is no longer to move. */
+/* Remove the first bytes, which were moved, from the segments. */
 static inline void gn_request_advance(struct gn_request *r, uint32_t bytes)
 {
 	r->offset += bytes;
@@ -70,7 +70,7 @@ static inline void gn_request_advance(struct gn_request *r, uint32_t bytes)
 	}
 }
 
-/* Shorten what is to move; the segments behind it are dropped. */
+/* Shorten the request to this number of bytes; segments behind them are dropped. */
 static inline void gn_request_trim(struct gn_request *r, uint32_t bytes)
 {
 	uint32_t left = bytes, k = r->first;

@@ -15,8 +15,8 @@ struct file_store {
 	struct gn_medium medium;
 	struct gn_file_target target;
 	struct gn_pairs pairs;
-	enum gn_store_io io;   /* what was asked for */
-	enum gn_store_io runs; /* what runs */
+	enum gn_store_io io;   /* the engine that the settings ask for */
+	enum gn_store_io runs; /* the engine that runs */
 };
 
 static struct file_store *file_of(struct gn_store *store)

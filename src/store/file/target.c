@@ -14,7 +14,7 @@
 enum { ALIGN_MOST = 4096, CACHE_UNIT_MOST = 1 << 20, TRIES_MOST = 64 };
 
 #ifdef STATX_DIOALIGN
-/* Linux 6.1 and later say it. Returns 0 if the file system does. */
+/* Ask the system for the alignment (Linux 6.1 and later). Returns 0 if the file system reports it. */
 static int ask_alignment(struct gn_file_target *t)
 {
 	struct statx st;
@@ -34,7 +34,7 @@ static int ask_alignment(struct gn_file_target *t)
 }
 #endif
 
-/* Else try what works. */
+/* If the system does not report the alignment, try transfers. */
 static int try_alignment(struct gn_file_target *t)
 {
 	void *buffer = NULL;
@@ -50,13 +50,13 @@ static int try_alignment(struct gn_file_target *t)
 	return 0;
 }
 
-/* Is the alignment one that blocks of at most a page can have? */
+/* Can blocks of at most a page have this alignment? */
 static int usable(uint32_t align)
 {
 	return align && align <= ALIGN_MOST && !(align & (align - 1));
 }
 
-/* Opened again by its descriptor: the path may name another file by now. */
+/* Open the file again by its descriptor, because the path may name another file by now. */
 static int open_direct(struct gn_file_target *t, int read_only)
 {
 	char self[40];
@@ -75,7 +75,8 @@ static int open_direct(struct gn_file_target *t, int read_only)
 }
 
 /*
- * What the page cache reads, writes and drops at once: a page, or the file system's block if that is larger.
+ * The bytes that the page cache reads, writes and drops at once: a page, or a block of the file system if
+ * that is larger.
  */
 static uint64_t cache_unit(int fd)
 {
@@ -158,7 +159,8 @@ int gn_file_target_moved(const struct gn_file_target *t, struct gn_request *r, i
 	    (result > 0 || result == -EINTR || result == -EAGAIN || (result == -EINVAL && direct)))
 		return 0;
 	/*
-	 * A read of nothing: the file ends here now. It was longer when it was opened; zeros would be a lie.
+	 * A read of 0 bytes: the file has become shorter since it was opened. That is an error; zeros would
+	 * be wrong data.
 	 */
 	r->status = status_of(r, result < 0 ? (int)-result : r->opcode == GN_NVME_READ ? EIO : ENOSPC);
 	return 1;

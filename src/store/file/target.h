@@ -8,18 +8,19 @@
 #include <grapnel/error.h>
 #include <store/controller/request.h>
 
-/* Which descriptor. */
+/* Indices of struct gn_file_target.fd. */
 enum { GN_FILE_BUFFERED, GN_FILE_DIRECT, GN_FILE_DESCRIPTORS };
 
 /*
- * One file, opened twice: through the page cache and, where the file system can, around it. The file's end,
- * up to a whole unit of the page cache, is always reached through the page cache: a direct transfer cannot
- * have the length that is left there, and blocks of one such unit must not be reached both ways.
+ * One file, opened twice: through the page cache and, if the file system supports it, around the page cache
+ * (O_DIRECT). The rest of the file behind the last whole unit of the page cache is always accessed through
+ * the page cache: a direct transfer cannot have the length of that rest, and blocks of one unit must not be
+ * accessed both ways.
  */
 struct gn_file_target {
 	int fd[GN_FILE_DESCRIPTORS]; /* direct: -1 if there is none */
-	uint64_t bytes;              /* when it was opened; it never grows by us */
-	uint64_t direct_end;         /* transfers that end behind this go through the page cache */
+	uint64_t bytes;              /* size when it was opened; the store never makes the file larger */
+	uint64_t direct_end;         /* a transfer that ends behind this goes through the page cache */
 	uint32_t offset_align;       /* of direct transfers, a power of two */
 	uint32_t memory_align;
 };
@@ -27,18 +28,20 @@ struct gn_file_target {
 /*
  * gn_file_target_init - find out how a file can be reached.
  * @fd      open; stays the caller's
- * @direct  0: do not try; 1: fail without O_DIRECT; -1: where it is possible
+ * @direct  0: do not use O_DIRECT; 1: fail without it; -1: use it if possible
  * Returns 0 or -GN_ENOTSUP.
  */
 int gn_file_target_init(struct gn_file_target *t, int fd, const char *path, uint64_t bytes, int read_only,
                         int direct, struct gn_error *error);
 void gn_file_target_fini(struct gn_file_target *t);
 
-/* gn_file_target_choose - GN_FILE_DIRECT or GN_FILE_BUFFERED for what a request has still to move. */
+/*
+ * gn_file_target_choose - GN_FILE_DIRECT or GN_FILE_BUFFERED for the bytes that a request still has to move.
+ */
 int gn_file_target_choose(const struct gn_file_target *t, const struct gn_request *r);
 
 /*
- * gn_file_target_moved - what the system answered.
+ * gn_file_target_moved - take the result of a system call for a request.
  * @result  bytes moved, or a negative errno value
  * Returns 1 if the request is finished (with its status), 0 if the rest of it must be started again.
  */

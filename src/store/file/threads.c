@@ -12,7 +12,7 @@
 struct threads {
 	struct gn_engine base; /* first */
 	const struct gn_file_target *target;
-	pthread_mutex_t mutex; /* guards what follows, except the threads' ids */
+	pthread_mutex_t mutex; /* guards the members below, except the threads' ids */
 	pthread_cond_t work, done;
 	struct gn_request_list todo, finished;
 	int closing;

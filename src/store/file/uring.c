@@ -10,7 +10,7 @@
 #include <grapnel/nvme.h>
 
 enum { ENTRIES = 256, BATCH = 64, BUFFERS_MOST = 1024 };
-#define BUFFER_MOST ((size_t)1 << 30) /* what the kernel registers in one piece */
+#define BUFFER_MOST ((size_t)1 << 30) /* the most bytes that the kernel registers in one piece */
 
 struct uring {
 	struct gn_engine base; /* first */
@@ -19,9 +19,9 @@ struct uring {
 	struct gn_request_list todo;
 	uint32_t queued;    /* prepared, not submitted */
 	uint32_t in_flight; /* submitted */
-	int disabled;       /* the ring waits for its owner */
+	int disabled;       /* 1: the ring is not enabled yet, because its owner thread has not come */
 	int fixed_files;
-	uint32_t buffers; /* registered, 0 if the system does not let us */
+	uint32_t buffers; /* number of registered buffers; 0 if the system does not permit it */
 	struct iovec buffer[];
 };
 
@@ -30,7 +30,10 @@ static struct uring *uring_of(struct gn_engine *engine)
 	return (struct uring *)engine;
 }
 
-/* The registered buffer that holds a request's only segment, or -1: that of its queue, if any. */
+/*
+ * The index of the registered buffer that holds a request's only segment: the buffer of its queue. -1: there
+ * is none, or the request has several segments.
+ */
 static int find_buffer(const struct uring *u, const struct gn_request *r)
 {
 	const struct iovec *s = &r->segment[r->first], *b;
@@ -75,7 +78,9 @@ static void prepare(struct uring *u, struct io_uring_sqe *sqe, struct gn_request
 static void own(struct uring *u)
 {
 	if (u->disabled) {
-		/* io_uring_enable_rings by hand: the library of Debian 12 does not export it. */
+		/*
+		 * The call of io_uring_enable_rings: the library of Debian 12 does not export the function.
+		 */
 		io_uring_register((unsigned)u->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
 		u->disabled = 0;
 	}
@@ -113,7 +118,7 @@ static void reap(struct uring *u)
 	}
 }
 
-/* Entries for as much of what is to do as there is room. */
+/* Make submission entries for waiting requests while there is room. */
 static void fill(struct uring *u)
 {
 	struct io_uring_sqe *sqe;
@@ -159,7 +164,7 @@ static void uring_close(struct gn_engine *engine)
 
 static const struct gn_engine_ops uring_ops = {uring_start, uring_turn, uring_close};
 
-/* Newest first: what an old kernel does not know, it refuses. */
+/* Try the newest flags first: an old kernel refuses flags that it does not know. */
 static int open_ring(struct uring *u, uint32_t in_flight)
 {
 	static const unsigned flags[] = {
@@ -181,7 +186,7 @@ static int open_ring(struct uring *u, uint32_t in_flight)
 		if (rc != -EINVAL)
 			break;
 	}
-	/* Linux 5.11: a wait with a time limit that needs no entry of its own. */
+	/* From Linux 5.11 on a wait with a time limit needs no submission entry of its own. */
 	if (!rc && !(u->ring.features & IORING_FEAT_EXT_ARG)) {
 		io_uring_queue_exit(&u->ring);
 		rc = -ENOSYS;
@@ -189,7 +194,7 @@ static int open_ring(struct uring *u, uint32_t in_flight)
 	return rc;
 }
 
-/* Both spare the kernel work with every transfer; neither is needed. */
+/* Register files and buffers. Both save work in the kernel for every transfer; neither is required. */
 static void register_all(struct uring *u, const struct gn_nvmeq *queue, uint32_t count)
 {
 	u->fixed_files = !io_uring_register_files(&u->ring, u->target->fd, GN_FILE_DESCRIPTORS);

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PIECE_BYTES ((uint64_t)64 << 30) /* simt_register */
+#define PIECE_BYTES ((uint64_t)64 << 30) /* for simt_register */
 
 struct host_store {
 	struct gn_store base; /* first */
 	struct gn_region region;
-	int mapped; /* the region is the file's: flush has something to do */
-	int locked; /* the descriptor that keeps other writers out, or -1 */
+	int mapped; /* 1: the region is a mapping of the file, so a flush must write */
+	int locked; /* the descriptor that holds the lock against other writers, or -1 */
 };
 
 static struct host_store *host_of(struct gn_store *store)
@@ -69,7 +69,7 @@ static int open_memory(struct host_store *h, uint64_t bytes, const struct gn_sto
 	return 0;
 }
 
-/* Not every system can pin a file's pages for a device; a copy of a file that is only read does as well. */
+/* Copy a read-only file into memory: not every system can pin a file's pages for a device. */
 static int open_copy(struct host_store *h, int fd, uint64_t bytes, const struct gn_uri *uri,
                      struct gn_error *error)
 {
@@ -105,8 +105,9 @@ static int open_mapped(struct host_store *h, int fd, uint64_t bytes, int read_on
 }
 
 /*
- * Linux gives a device no lasting right to write to a file's mapped pages (the file system would not learn
- * what changed), and a registration that quietly allows reads only would fail in the middle of a kernel.
+ * Refuse device writes to a mapped file. Linux gives a device no lasting right to write to a file's mapped
+ * pages, because the file system would not see the changes. A registration that silently allows only reads
+ * would fail in the middle of a kernel.
  */
 static int refuse_device_writes(const struct host_store *h, const struct gn_uri *uri, struct gn_error *error)
 {

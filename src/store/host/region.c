@@ -16,7 +16,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-/* What the system could give now, or all there is if it does not say. */
+/* The bytes of memory that the system can give now; all of its memory if it does not report that. */
 static uint64_t available_bytes(void)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
@@ -108,7 +108,7 @@ static unsigned count_touchers(size_t bytes)
 	return cores > 0 && count > (size_t)cores ? (unsigned)cores : (unsigned)count;
 }
 
-/* Back the region by pages now, in parallel: zeroing is what takes the time. */
+/* Populate the region with pages now, in parallel, because zeroing takes most of the time. */
 static int populate(const struct gn_region *r)
 {
 	struct toucher touchers[TOUCHERS_MOST];

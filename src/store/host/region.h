@@ -12,22 +12,22 @@
 struct gn_region {
 	char *memory; /* page-aligned */
 	size_t bytes; /* a multiple of 4096 (or of the huge page) */
-	void *base;   /* what munmap gets */
+	void *base;   /* for munmap */
 	size_t base_bytes;
 	const char *pages; /* "huge pages", "transparent huge pages" or "4 KiB pages" */
 };
 
 /*
- * gn_region_allocate - zeroed memory, all of it backed by pages when it returns.
+ * gn_region_allocate - allocate zeroed memory, all of it backed by pages when this returns.
  * @bytes  rounded up
- * Huge pages where the system has enough of them, else transparent ones where it gives them. Large regions
- * are populated by several threads. Returns 0 or -GN_ENOMEM (says how much there is).
+ * Uses huge pages if the system has enough of them, else transparent huge pages if it gives them. Several
+ * threads populate a large region. Returns 0 or -GN_ENOMEM (the message says how much memory there is).
  */
 int gn_region_allocate(struct gn_region *region, uint64_t bytes, struct gn_error *error);
 
 /*
  * gn_region_map - map a file.
- * @write  map it shared and writable; else readable
+ * @write  1: map it shared and writable; 0: readable
  * An empty file becomes one page of zeros. Returns 0 or -GN_ENOMEM.
  */
 int gn_region_map(struct gn_region *region, int fd, uint64_t bytes, int write, struct gn_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memq.c - memq: stores: memory behind queue pairs. What it measures is the queues, what it tests the
+ * memq.c - memq: stores: memory behind queue pairs. They serve to measure the queues and to test the
  * protocol.
  */
 #include <store/controller/pairs.h>
