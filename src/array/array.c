@@ -58,7 +58,7 @@ static void fill_paged(struct gn_array *a, const struct gn_array_options *c)
 	a->pages.cache = c->cache->device;
 	a->pages.page_log2 = v->page_log2;
 	a->pages.counting = v->stripe != NULL;
-	/* a sector must not reach past what of a store's memory can be read */
+	/* a sector must not reach past the readable end of a store's memory */
 	if (v->owner && v->sector && v->sector_log2 <= 12 && segment->store.kind == GN_STORE_MEMORY) {
 		a->pages.sector = v->sector;
 		a->pages.sector_log2 = v->sector_log2;
@@ -97,7 +97,7 @@ void gn_array_destroy(struct gn_array *array, struct simt_machine *machine)
 	memset(array, 0, sizeof *array);
 }
 
-/* What a failure of an access means, and what to do. */
+/* The meaning of a failed access, and what to do. */
 static const char *meaning(int code)
 {
 	switch (code) {
@@ -120,7 +120,8 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error)
 	char device[80] = "";
 
 	/*
-	 * 3: taken by one of several host threads; to kernels all but 0 is a failure that is there already.
+	 * 3: one of several host threads takes the failure. For kernels every value but 0 means that a
+	 * failure is already there.
 	 */
 	if (simt_load_acquire_sys_u32(&f->state) != 2 || simt_cas_acq_rel_dev_u32(&f->state, 2, 3) != 2)
 		return 0;

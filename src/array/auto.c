@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The object: opened, asked for its array, looked back at, switched, closed. */
+/* auto.c - gn_auto: open, give the array of a launch, decide after a launch, switch, close. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +8,14 @@
 enum {
 	PAGES_4K = 3,
 	LEAST_FRAMES = 16,
-	FEWEST_TOUCHES = 64, /* below nothing is decided */
-	LONGEST_STEP = 64    /* launches between two looks */
+	FEWEST_TOUCHES = 64, /* with fewer touches nothing is decided */
+	LONGEST_STEP = 64    /* the most launches between two samples */
 };
 
 static const double WORTH_A_CHANGE =
-    0.9; /* of what the choice in force moves: later changes throw a filled cache away */
+    0.9; /* a change must move less than this part of the current choice: it drops a filled cache */
 
-/* ---- a choice in force ---- */
+/* ---- the current choice ---- */
 
 static int create_array(struct gn_auto *x, struct gn_error *error)
 {
@@ -48,8 +48,10 @@ static void give_back(struct gn_auto *x)
 	x->cache = NULL;
 }
 
-/* Make a choice's cache and array, in the place of those there are: two caches may not fit. The array keeps
- * its failure. */
+/*
+ * Replace cache and array by those of a choice; the old ones go first, because two caches may not fit. The
+ * array keeps its failure.
+ */
 static int take(struct gn_auto *x, int choice, struct gn_error *error)
 {
 	struct gn_failure failure = {0, 0, 0, 0, 0};
@@ -84,9 +86,8 @@ int gn__auto_switch(struct gn_auto *x, int choice, struct gn_error *error)
 /* ---- opening ---- */
 
 /*
- * Can there be a cache of such pages? Where loads reach the store, small pages cost nothing more when they
- * miss, and none larger than 4 KiB is wanted; but the table of all pages must lie within the cache's default
- * budget.
+ * Is a cache with pages of this size possible? If loads reach the store, small pages cost no more on a miss,
+ * so no page larger than 4 KiB is wanted; but the direct table must fit in the cache's default budget.
  */
 static int can_page(const struct gn_auto *x, const struct simt_info *machine, unsigned p)
 {
@@ -132,7 +133,7 @@ static int fill_setup(struct gn_auto *x, struct gn_error *error)
 	                             (unsigned long long)c->cache_bytes, gn_store_path(x->store));
 }
 
-/* Nothing is known yet: the smallest pages where loads reach the store, else those nearest to 4 KiB. */
+/* The first choice: the smallest pages if loads reach the store, else the size nearest to 4 KiB. */
 static int first_choice(const struct gn_auto_setup *b)
 {
 	int choice = b->has_memory ? 0 : PAGES_4K;
@@ -199,8 +200,9 @@ struct gn_array gn_auto_array(const struct gn_auto *x)
 }
 
 /*
- * After a launch that was looked at. *choice: for the next. Looks are ever fewer as long as nothing changes.
- * Returns 0, -GN_ENOMEM or what the machine fails with.
+ * Decide after a launch with a sample. Samples become rarer as long as the choice does not change.
+ * @choice  in: the current choice; out: the choice for the next launch
+ * Returns 0, -GN_ENOMEM or a code of the machine.
  */
 static int decide(struct gn_auto *x, int *choice)
 {
@@ -214,13 +216,13 @@ static int decide(struct gn_auto *x, int *choice)
 	if (rc)
 		return rc;
 	x->next_sample = x->launches + 1;
-	if (seen.touches < FEWEST_TOUCHES) /* too little to tell */
+	if (seen.touches < FEWEST_TOUCHES) /* too few to decide */
 		return 0;
 	x->analysis = seen;
 	x->log.covered = seen.covered;
 	x->before = x->log;
 	x->log = last;
-	/* one look cannot tell; nor can batches tell how their rows would come by themselves */
+	/* needs two samples; and from batches one cannot tell how single accesses to their rows would be */
 	if (seen.before && 2 * seen.batch < seen.touches)
 		x->batches = gn__auto_batches(&x->setup, &seen);
 	if (!x->samples++ || seen.lines[seen.best] < WORTH_A_CHANGE * seen.lines[x->choice])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making sense of the log that detail/array/sample.h leaves: what each choice would move, and which moves
- * least.
+ * auto_analysis.c - analyses the log of detail/array/sample.h: what each choice would move, and which choice
+ * moves least.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,24 +9,24 @@
 #include <array/auto.h>
 
 /*
- * What a choice costs beside the lines of 128 bytes that it moves, in such lines, both estimates
- * (docs/auto.md): a page that is given a frame; a command of a store of blocks, which serves pages up to 4
- * KiB alike.
+ * Costs besides the lines of 128 bytes that a choice moves, in such lines. Both are estimates (docs/auto.md):
+ * of a page that is given a frame; of a command of a block store, which costs the same for all pages up to 4
+ * KiB.
  */
 static const double FRAME_LINES = 0.3;
 static const double COMMAND_LINES = 32;
 
 static const double LARGER_PAGE = 0.99;
 
-/* Batches must move so many times less to be advised: sorting them is work, too. */
+/* Batches must move less by this factor to be advised, because sorting is work, too. */
 static const double BATCHES_LESS = 1.5;
 enum {
 	TRANSLATED_LESS = 2,
-	LINES_A_TRANSLATION = 8, /* where more are moved for each that is lost, the link is waited for */
-	WARP = 8                 /* lanes from which side by side is another thing than one by one */
+	LINES_A_TRANSLATION = 8, /* with more lines for each missed translation, the link is the limit */
+	WARP = 8                 /* warps of fewer lanes do not differ between adjacent and single lanes */
 };
 
-/* The touches of regions that were looked at to the end, in their order. Returns their number. */
+/* Copy the touches of regions that were in the sample to the end, in order. Returns their number. */
 static uint64_t sift(const struct gn_auto_log *log, uint64_t keep, uint64_t *to)
 {
 	const uint32_t shift = GN__TOUCH_LINE_SHIFT + GN__SAMPLE_REGION_LOG2 - GN__SAMPLE_LINE_LOG2;
@@ -56,7 +56,10 @@ static int compare_lines(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* @line  room for the launch's touches */
+/*
+ * Count the touches of lines that are touched more than twice as often as they have elements.
+ * @line  room for the touches of the launch
+ */
 static void count_hot(const struct gn_auto_setup *setup, const struct gn_auto_trace *t, uint64_t *line,
                       struct gn_auto_analysis *out)
 {
@@ -74,7 +77,7 @@ static void count_hot(const struct gn_auto_setup *setup, const struct gn_auto_tr
 	}
 }
 
-/* How many regions the array has, and how many of them were looked at. Counted where that is quick. */
+/* Count the array's regions, and those in the sample; of a large array the second number is estimated. */
 static void count_regions(const struct gn_auto_setup *setup, uint64_t keep, struct gn_auto_analysis *out)
 {
 	const uint64_t first = setup->first_byte >> GN__SAMPLE_REGION_LOG2;
@@ -88,7 +91,7 @@ static void count_regions(const struct gn_auto_setup *setup, uint64_t keep, stru
 			out->regions_kept += gn__sample_hash(r) < keep;
 }
 
-/* How much of the launch the log saw: what found no room is of the regions that were kept in the end. */
+/* The part of the launch that the log holds. Touches without room are of regions in the sample to the end. */
 static double coverage(const struct gn_auto_log *log, const struct gn_auto_log *before, uint64_t touches)
 {
 	const double all = (double)touches + (double)(log->noted - log->count);
@@ -97,7 +100,10 @@ static double coverage(const struct gn_auto_log *log, const struct gn_auto_log *
 	return before->count && before->covered < covered ? before->covered : covered;
 }
 
-/* A cache that holds the whole array holds the whole sample; one that is smaller holds its share. */
+/*
+ * The model's pages: a cache that holds the whole array holds the whole sample; a smaller one holds its
+ * share.
+ */
 static uint64_t capacity(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s, uint64_t bytes,
                          uint32_t page_log2)
 {
@@ -148,8 +154,8 @@ static double lines_of(const struct gn_auto_setup *setup, const struct gn_auto_m
 }
 
 /*
- * Where a log ran full it holds the beginning of a launch, and what the next launch finds is what the end of
- * that one left: unless all of a launch's pages fit, nothing of its beginning.
+ * Replay a trace. A log that ran full holds only the beginning of a launch. The next launch finds what the
+ * end of that launch left in the cache: nothing of its beginning, unless all pages of the launch fit.
  */
 static int replay(const struct gn_auto_analysis *s, const struct gn_auto_trace *t,
                   const struct gn_auto_model *m, struct gn_auto_moved *out)
@@ -166,8 +172,8 @@ static int replay(const struct gn_auto_analysis *s, const struct gn_auto_trace *
 }
 
 /*
- * A larger page must move less by a hundredth. Direct comes last, and wins where it moves no more: it has no
- * cache to fill, to flush or to thrash.
+ * Judge all choices. A larger page must move less by a hundredth. Direct mode comes last and wins if it moves
+ * no more: it has no cache to fill, to flush or to thrash.
  */
 static int judge_choices(const struct gn_auto_setup *setup, const struct gn_auto_trace *t,
                          struct gn_auto_analysis *out)
@@ -190,7 +196,7 @@ static int judge_choices(const struct gn_auto_setup *setup, const struct gn_auto
 	return rc;
 }
 
-/* In order of address what is used often is moved once: as by a cache that never evicts. */
+/* Judge batches: in order of address, repeated data are moved once, as by a cache that never evicts. */
 static int judge_batches(const struct gn_auto_setup *setup, const struct gn_auto_trace *t,
                          struct gn_auto_analysis *out)
 {
@@ -215,8 +221,8 @@ static int judge_batches(const struct gn_auto_setup *setup, const struct gn_auto
 }
 
 /*
- * Lanes of a warp walk lines, each by itself: every element of a line is read by a load of its own. Lines of
- * a few pages that are wanted again and again are no such lines: near copies of them serve all loads.
+ * Does each lane of a warp walk lines of its own, so that every element of a line takes a load of its own?
+ * Lines of a few pages that are read again and again are not walked: the machine's own caches serve the loads.
  */
 static int lanes_walk(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s)
 {

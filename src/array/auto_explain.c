@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was seen, what was chosen and why, in words and numbers. */
+/* auto_explain.c - explains in text the analysis, the choice and the reason for it. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -67,7 +67,7 @@ static void append_choices(struct text *t, const struct gn_auto *x)
 	}
 }
 
-/* The choice in force beside the other that moves least. */
+/* Compare the current choice with the best other one. */
 static void append_why(struct text *t, const struct gn_auto *x)
 {
 	const struct gn_auto_analysis *s = &x->analysis;

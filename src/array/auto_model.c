@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The touches of a sample through an LRU cache whose pages come by sectors. */
+/* auto_model.c - runs the touches of a sample through an LRU cache whose pages are fetched by sectors. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,18 +11,18 @@ enum { NONE = -1 };
 struct slot {
 	uint64_t page;
 	uint64_t used;         /* number of the touch that used it last */
-	int next;              /* of the same bucket */
-	uint32_t valid, dirty; /* sectors; those that the page does not have are valid */
+	int next;              /* in the same bucket */
+	uint32_t valid, dirty; /* sectors; those past the end of the page count as valid */
 };
 
-/* The page used longest ago is that of the first touch that was its page's last. */
+/* The least recently used page is the page of the oldest touch that is its page's last touch. */
 struct lru {
 	struct slot *slot;
 	int *bucket;
-	int *of_touch; /* the slot that each touch used; NONE */
+	int *of_touch; /* the slot that each touch used, or NONE */
 	uint32_t bucket_mask;
 	uint64_t capacity, used;
-	uint64_t now, oldest; /* touches: the one at hand; those before oldest were not their pages' last */
+	uint64_t now, oldest; /* touches: the current one; no touch before oldest is its page's last */
 };
 
 static int *bucket_of(const struct lru *c, uint64_t page)
@@ -64,7 +64,7 @@ static int find(const struct lru *c, uint64_t page)
 	return k;
 }
 
-/* The slot of the page that was used longest ago, which leaves. */
+/* Evict the least recently used page. Returns its slot. */
 static int evict(struct lru *c)
 {
 	int k, *at;
@@ -78,7 +78,7 @@ static int evict(struct lru *c)
 	return k;
 }
 
-/* A slot for a page that is not there, with none of its sectors. */
+/* Take a slot for an absent page, with all its sectors absent. */
 static int take(struct lru *c, uint64_t page, uint32_t sectors)
 {
 	const int k = c->used < c->capacity ? (int)c->used++ : evict(c);
@@ -92,7 +92,7 @@ static int take(struct lru *c, uint64_t page, uint32_t sectors)
 	return k;
 }
 
-/* As by the cache, more than one sector is read where the page is read in order. */
+/* Fetch a sector; as in the cache, more than one if the page is read in order. */
 static void fetch(struct slot *s, uint32_t sector, int write, struct gn_auto_moved *out)
 {
 	const uint32_t brought = write ? sector : gn__claim_widened(s->valid, sector);

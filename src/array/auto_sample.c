@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sample that a launch leaves: made, armed before the launch, fetched after it. */
+/* auto_sample.c - the sample of a launch: allocated, armed before the launch, fetched after it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ void gn__auto_forget_sample(struct gn_auto *x)
 	free(x->before.touch);
 }
 
-/* Where the hash of a region must lie at the end: so that a few regions of the array are looked at. */
+/* The least value of keep: a few regions of the array stay in the sample. */
 static uint64_t least_keep(const struct gn_auto *x)
 {
 	const uint64_t regions = (x->setup.bytes >> GN__SAMPLE_REGION_LOG2) + 1, all = 1ull << 32;

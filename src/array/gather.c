@@ -7,13 +7,14 @@
 struct gn_gather {
 	struct simt_machine *machine;
 	struct gn_gather_view view;
-	struct simt_grid sort; /* each block a part of the entries */
+	struct simt_grid sort; /* each block has a part of the entries */
 	struct simt_grid move;
-	int sorts; /* every batch; else only where that saves fetches, or the last of equal rows counts */
+	int sorts; /* 1: every batch; 0: only if that saves fetches, or the last of equal rows counts */
 };
 
 /*
- * Blocks have the warps that can sort a tile. On a GPU as many as run at once; on cpu one for each OS thread.
+ * A block has the warps that sort a tile. The grid has the blocks that a GPU runs at once; on cpu one for
+ * each OS thread.
  */
 static void choose_grids(struct gn_gather *g)
 {
@@ -26,7 +27,7 @@ static void choose_grids(struct gn_gather *g)
 	g->move.blocks = fit ? fit : 1;
 	g->move.shared_bytes = sizeof(struct gn__job);
 	g->sorts = info.is_cuda;
-	/* The kernels of the sort take half of the registers. */
+	/* The kernels of the sort use half as many registers, so twice as many blocks run at once. */
 	g->sort.blocks = info.is_cuda ? 2 * g->move.blocks : g->move.blocks;
 	if (g->sort.blocks > GN__PARTS)
 		g->sort.blocks = GN__PARTS;
@@ -47,7 +48,10 @@ static int allocate(struct gn_gather *g, uint64_t most)
 	return v->entry[0] && v->entry[1] && v->counts && v->next && v->barrier ? 0 : -GN_ENOMEM;
 }
 
-/* Else the first batch would load them, for which cuda may wait for the device, or refuse in a capture. */
+/*
+ * Load the kernels now. Otherwise the first batch would load them, and for that cuda may wait for the device,
+ * or refuse it in a capture.
+ */
 static int load_kernels(struct gn_gather *g)
 {
 	const struct simt_kernel *const kernels[] = {&gn_gather_load_kernel, &gn_gather_count_kernel,
@@ -137,7 +141,7 @@ static int check(const struct gn_gather *g, const struct gn_array *a, const stru
 	return 0;
 }
 
-/* A batch on its way to a stream; NULL: the machine's own. */
+/* A batch that is launched on a stream (NULL: the machine's own). */
 struct course {
 	struct gn_gather *gather;
 	struct simt_stream *stream;
@@ -169,8 +173,9 @@ static int launch_all(struct course *c)
 }
 
 /*
- * Of a store that loads reach. Of others pages are fetched, and those of the sorted rows once each. A launch
- * whose accesses are noted is sorted, too: a row that is wanted twice is noted once.
+ * Is a batch gathered without a sort? Only if loads reach the store: for other stores pages are fetched, and
+ * with sorted rows each page is fetched once. A batch of an array with a sample is sorted, too, so that a row
+ * that is wanted twice is noted once.
  */
 static int takes_as_they_come(const struct gn_gather *g, const struct gn_array *array, int is_scatter)
 {

@@ -43,7 +43,7 @@ SIMT_FN void gn_gather_sort(const struct gn_gather_args *a)
 }
 SIMT_KERNEL_RESIDENT(gn_gather_sort, struct gn_gather_args, 2048)
 
-/* Only the job lies in shared memory here. */
+/* This kernel has only the job in shared memory. */
 SIMT_FN void gn_gather_move(const struct gn_gather_args *a)
 {
 	const struct gn__gather_shared *s = begin(a);
@@ -52,7 +52,7 @@ SIMT_FN void gn_gather_move(const struct gn_gather_args *a)
 }
 SIMT_KERNEL(gn_gather_move, struct gn_gather_args)
 
-/* On cpu: all of a gather. A GPU never runs it, and has nothing of it. */
+/* On cpu: a whole gather. A GPU never runs it, so it is empty there. */
 SIMT_FN void gn_gather_as_they_come(const struct gn_gather_args *a)
 {
 	if (!SIMT_ON_CUDA)

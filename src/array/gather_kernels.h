@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather_kernels.h - the steps of gn_gather_rows and gn_scatter_rows, each a kernel: where one ends the grid
- * has met.
+ * gather_kernels.h - the steps of gn_gather_rows and gn_scatter_rows. Each step is a kernel, so the end of a
+ * step is a barrier of the grid.
  */
 #ifndef GN_ARRAY_GATHER_KERNELS_H
 #define GN_ARRAY_GATHER_KERNELS_H
@@ -12,13 +12,13 @@ struct gn_gather_args {
 	struct gn_array array;
 	struct gn_batch batch;
 	struct gn_gather_view view;
-	uint32_t pass; /* digit; entries are in view.entry[pass % 2] */
+	uint32_t pass; /* number of the digit; entries are in view.entry[pass % 2] */
 	uint32_t is_scatter;
 };
 
 SIMT_KERNEL_DECLARE(gn_gather_load);         /* make entries of the indices and count their first digit */
 SIMT_KERNEL_DECLARE(gn_gather_count);        /* count a digit */
-SIMT_KERNEL_DECLARE(gn_gather_sort);         /* put the entries in the order of a digit */
+SIMT_KERNEL_DECLARE(gn_gather_sort);         /* sort the entries by a digit */
 SIMT_KERNEL_DECLARE(gn_gather_move);         /* move the rows */
 SIMT_KERNEL_DECLARE(gn_gather_as_they_come); /* cpu: gather without a sort */
 

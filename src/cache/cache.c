@@ -6,22 +6,22 @@
 enum { GN__SMALLEST_SET = 4, GN__SMALLEST_BUDGET = 32 << 10 };
 
 /*
- * Of a cache of block stores: frames that it has at least before its pages are larger than the least, and
- * their size then.
+ * The default page of a cache of block stores, in bytes: from GN__LEAST_PAGE to GN__BLOCK_PAGE. It is larger
+ * than the least only if the cache then has GN__FRAMES_FOR_BLOCKS frames or more.
  */
 enum { GN__LEAST_PAGE = 4096, GN__BLOCK_PAGE = 64 << 10, GN__FRAMES_FOR_BLOCKS = 256 };
 
 /*
- * Of a cache of memory that a GPU loads from: its pages come by sectors, and small ones hold more of what is
- * scattered.
+ * The smallest default page of a cache of memory that a GPU loads from. Its pages are fetched by sectors, and
+ * with small pages the cache holds more of scattered data.
  */
 enum { GN__SECTOR_PAGE = 512 };
 
-/* ---- what the cache will be ---- */
+/* ---- choose pages and tables ---- */
 
 /*
- * The page of block stores if none is asked for. A command costs a block store more than the bytes of some
- * 4096-byte pages: there pages are larger, where that leaves enough frames and a transfer carries one.
+ * The default page of block stores. A command costs a block store more than the bytes of some 4096-byte
+ * pages. So pages are larger, if the cache then has enough frames and one transfer carries a page.
  */
 static uint32_t block_page(const struct gn_cache_options *o, struct gn_store *const *stores, unsigned count)
 {
@@ -39,7 +39,7 @@ static uint32_t block_page(const struct gn_cache_options *o, struct gn_store *co
 	return most > GN__LEAST_PAGE ? (uint32_t)most : (uint32_t)GN__LEAST_PAGE;
 }
 
-/* The smallest page whose direct table the budget has room for, beside the tables of frames. */
+/* The smallest page for which the direct table and the tables of frames fit in the budget. */
 static uint32_t sector_page(const struct gn_cache_options *o, uint64_t store_bytes, uint64_t budget_bytes)
 {
 	uint32_t page = GN__SECTOR_PAGE;
@@ -141,7 +141,7 @@ static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, 
 		v->segment[k].pages = (s->capacity_bytes + page_bytes - 1) / page_bytes;
 		v->segment[k].store = *s;
 		v->pages += v->segment[k].pages;
-		/* Fetch and write-back of another's page may come before the own. */
+		/* Another page's fetch and write-back may come before those of the own page. */
 		if (v->wait_ns < 4 * s->timeout_ns)
 			v->wait_ns = 4 * s->timeout_ns;
 	}
@@ -149,7 +149,7 @@ static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, 
 	return 0;
 }
 
-/* Frames a set: given, or so that a power of two of sets wastes the fewest frames. */
+/* Frames in a set: as given, or so that a power of two of sets wastes the fewest frames. */
 static void shape_sets(struct gn_cache_view *v, uint32_t ways)
 {
 	const uint32_t least = ways ? ways : v->frames < 16 ? v->frames : 8;
@@ -161,7 +161,7 @@ static void shape_sets(struct gn_cache_view *v, uint32_t ways)
 	v->frames = v->ways << v->sets_log2;
 }
 
-/* What allocate takes beside words, owners, locks and frames. */
+/* The bytes that allocate takes besides words, owners, locks, sector words and frames. */
 static uint64_t fixed_bytes(const struct gn_cache *cache, int statistics)
 {
 	return sizeof *cache->image.shared + (cache->image.frames + 63) / 64 * sizeof *cache->image.kept +
@@ -176,8 +176,8 @@ static uint64_t direct_bytes(const struct gn_cache_view *v)
 }
 
 /*
- * Sectors of at least 128 bytes, what a link and a GPU move at once, and a block of every store; 32 a page at
- * most. None for pages that come as wholes and are never written.
+ * Choose the sector: at least 128 bytes, which a link and a GPU move at once, at least a block of every
+ * store, and at most 32 sectors in a page. Pages that are fetched whole and never written have no sectors.
  */
 static void shape_sectors(struct gn_cache_view *v)
 {
@@ -204,7 +204,7 @@ static uint64_t sets_bytes(const struct gn_cache_view *v)
 	return (uint64_t)v->frames * sizeof *v->word + (sizeof *v->lock << v->sets_log2);
 }
 
-/* Invariant 5 for tables of so many bytes. */
+/* Invariant 5: do tables of table_bytes and all fixed tables fit in the budget and 2 % of the frames? */
 static int within_budget(const struct gn_cache *cache, const struct gn_cache_options *o, uint64_t table_bytes)
 {
 	uint64_t frame_bytes = (uint64_t)cache->image.frames << cache->image.page_log2;
@@ -250,7 +250,7 @@ static int choose_direct(struct gn_cache *cache, const struct gn_cache_options *
 	return 0;
 }
 
-/* The table, and sector words if the budget has room for them too. */
+/* Choose the table, and sector words if they also fit in the budget. */
 static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o, struct gn_error *error)
 {
 	struct gn_cache_view *v = &cache->image;
@@ -267,7 +267,7 @@ static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o
 	return rc;
 }
 
-/* Lots of the hand's places: all together at most a 32nd of the frames. */
+/* Choose the size of a lot of the hand's places: all lots together are at most a 32nd of the frames. */
 static void shape_lots(struct gn_cache_view *v)
 {
 	const uint32_t places = v->frames / 32 / GN_CACHE_LOCALS;
@@ -275,7 +275,7 @@ static void shape_lots(struct gn_cache_view *v)
 	v->lot = places < 32 ? places : 32;
 }
 
-/* How far ahead of the hand the cleaner goes: enough for what a fast link evicts in a millisecond. */
+/* Choose how far ahead of the hand the cleaner works: the pages that a fast link evicts in a millisecond. */
 static void shape_cleaner(struct gn_cache_view *v)
 {
 	int writable = 0;
@@ -288,7 +288,7 @@ static void shape_cleaner(struct gn_cache_view *v)
 	                                                     : 8192;
 }
 
-/* ---- making it ---- */
+/* ---- create and destroy ---- */
 
 static void *metadata(struct gn_cache *cache, uint64_t bytes)
 {
@@ -342,7 +342,7 @@ static int fill_owners(struct gn_cache *cache)
 	return rc;
 }
 
-/* Kernels find the record of failed write-backs through the words they share. */
+/* Store the address of the record of failed write-backs where kernels find it. */
 static int place_failures(struct gn_cache *cache)
 {
 	struct gn_cache_failure *record = &cache->record[GN__RECORD_WRITES];
@@ -439,7 +439,7 @@ void gn_cache_destroy(struct gn_cache *cache)
 	free(cache);
 }
 
-/* ---- looking at it ---- */
+/* ---- describe ---- */
 
 static void add_stripe(struct gn_cache_statistics *sum, const struct gn_cache_statistics *s)
 {

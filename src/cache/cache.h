@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 /*
- * Failures that the host looks at while kernels run, in pinned memory: of write-backs whoever wrote, of
+ * Records of failures, in pinned memory, which the host reads while kernels run: of all write-backs, of
  * gn_cache_flush, and of gn_cache_flush_on for each stream.
  */
 enum {
@@ -27,18 +27,18 @@ struct gn_cache {
 	struct gn_store *store[GN_CACHE_STORES];
 	struct gn_cache_pass_result *result;
 	struct gn_cache_failure *record;           /* [GN__RECORDS] */
-	pthread_mutex_t mutex;                     /* guards the next two */
-	struct gn_cache_failure told[GN__RECORDS]; /* the last that the host took */
-	/* the streams whose records the last ones are; NULL: nobody's yet */
+	pthread_mutex_t mutex;                     /* guards told and flusher */
+	struct gn_cache_failure told[GN__RECORDS]; /* the failures that the host has taken last */
+	/* the streams to which the records from GN__RECORD_STREAMS on belong; NULL: unused */
 	struct simt__life *flusher[GN_CACHE_FLUSH_STREAMS];
-	int is_direct; /* which table */
+	int is_direct; /* 1: direct table, 0: set table */
 	uint64_t budget_bytes;
 	uint64_t metadata_bytes;
 };
 
 /*
- * A pass over all pages on the machine's own stream, to its end. Returns 0 or the code of the launch, the
- * wait or a move.
+ * Run a pass over all pages on the machine's own stream, and wait for its end. Returns 0 or the code of the
+ * launch, the wait or a move.
  */
 int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result);
 

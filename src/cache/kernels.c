@@ -29,7 +29,7 @@ SIMT_FN void forget_frame(const struct gn_cache_view *c, uint32_t frame)
 		simt_store_release_dev_u32(&c->owner[frame], GN__OWNER_FREE);
 }
 
-/* Is the page of this frame one that the pass is about? */
+/* Is the page of this frame in the range of the pass? */
 SIMT_FN int in_range(const struct gn_cache_pass_args *a, uint32_t frame)
 {
 	uint64_t page;
@@ -38,7 +38,7 @@ SIMT_FN int in_range(const struct gn_cache_pass_args *a, uint32_t frame)
 	       (gn__word_of_frame(a->cache, frame, &page) && page - a->first_page < a->pages);
 }
 
-/* A lane a frame: what a warp finds dirty it writes together. */
+/* Each lane has one frame; the lanes of a warp write their dirty pages together. */
 SIMT_FN void flush_frames(const struct gn_cache_pass_args *a, uint32_t all, uint64_t first)
 {
 	const uint64_t frame = first + simt_lane();
@@ -48,7 +48,8 @@ SIMT_FN void flush_frames(const struct gn_cache_pass_args *a, uint32_t all, uint
 
 	if (!status.code)
 		return;
-	gn__word_of_frame(a->cache, (uint32_t)frame, &page); /* what could not be written keeps its frame */
+	gn__word_of_frame(a->cache, (uint32_t)frame,
+	                  &page); /* a page that could not be written keeps its frame */
 	gn__cache_fail(a->failure, page, status);
 }
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pass.c - what goes over all frames for the host: flush, prefetch, invalidate, count; and the failures it
- * hears of.
+ * pass.c - passes over all frames for the host: flush, prefetch, invalidate, count; and the failures that
+ * they report.
  */
 #include <cache/cache.h>
 
 #include <stdio.h>
 
-/* Pages that a pass is about. */
+/* The range of pages of a pass. */
 struct pages {
 	uint64_t first, count;
 };
 
 static const struct pages all_pages = {0, UINT64_MAX};
 
-/* Launch a pass on a stream, the machine's own if it is NULL, and return. */
+/* Launch a pass on a stream (NULL: the machine's own) without waiting for it. */
 static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum gn_cache_pass pass,
                        struct pages pages, unsigned record)
 {
@@ -46,11 +46,11 @@ int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_ca
 	return rc;
 }
 
-/* ---- failures, looked at while kernels run ---- */
+/* ---- failures, read while kernels run ---- */
 
 /*
- * Take what a record holds beyond what was told. Returns how many failures, 0 if none. One that came while
- * another was being taken is only counted: then the last one told stands for it.
+ * Take the failures of a record that are newer than told. Returns their number. A failure that came while
+ * another was being taken is only counted; the last one in told stands for it.
  */
 static uint32_t take_failures(struct gn_cache_failure *f, struct gn_cache_failure *told)
 {
@@ -58,7 +58,7 @@ static uint32_t take_failures(struct gn_cache_failure *f, struct gn_cache_failur
 
 	if (!more)
 		return 0;
-	while (simt_load_acquire_sys_u32(&f->state) == 1) /* by a running thread, for a moment */
+	while (simt_load_acquire_sys_u32(&f->state) == 1) /* a running thread writes it now, which is short */
 		simt_relax();
 	if (simt_load_acquire_sys_u32(&f->state) == 2) {
 		told->code = f->code;
@@ -71,8 +71,8 @@ static uint32_t take_failures(struct gn_cache_failure *f, struct gn_cache_failur
 }
 
 /*
- * The failures of a record in words, and forget them. Returns 0 if there were none, else the code of the
- * first.
+ * Report the failures of a record as an error, and forget them. Returns 0 if there were none, else the code
+ * of the first.
  */
 static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_error *error)
 {
@@ -83,7 +83,7 @@ static int tell_failures(struct gn_cache *cache, unsigned record, struct gn_erro
 	pthread_mutex_lock(&cache->mutex);
 	count = take_failures(&cache->record[record], &cache->told[record]);
 	kept = simt_load_relaxed_sys_u32(&cache->record[GN__RECORD_WRITES].kept);
-	if (kept && kept < count) /* of some it was tried again and again */
+	if (kept && kept < count) /* some pages were tried several times */
 		count = kept;
 	f = cache->told[record];
 	pthread_mutex_unlock(&cache->mutex);
@@ -108,7 +108,7 @@ int gn_cache_write_failure(struct gn_cache *cache, struct gn_error *error)
 
 /* ---- ranges ---- */
 
-/* The pages that hold bytes of a store. Returns 0, or says what is wrong with them. */
+/* The pages that hold a range of a store's bytes. Returns 0, or a code with the message set. */
 static int pages_of(const struct gn_cache *cache, const struct gn_store *store, uint64_t offset,
                     uint64_t bytes, struct pages *pages, struct gn_error *error)
 {
@@ -131,7 +131,7 @@ static int pages_of(const struct gn_cache *cache, const struct gn_store *store, 
 	return 0;
 }
 
-/* What the launch or the wait of a pass failed with, in words. */
+/* Report that the launch of a pass, or the wait for it, has failed with rc. */
 static int pass_failed(const struct gn_cache *cache, const struct simt_stream *stream, const char *what,
                        int rc, struct gn_error *error)
 {
@@ -140,7 +140,7 @@ static int pass_failed(const struct gn_cache *cache, const struct simt_stream *s
 	          : 0;
 }
 
-/* The host's forms are those on the machine's own stream, and this. */
+/* The host's functions launch a pass on the machine's own stream and then call this. */
 static int wait_for(struct gn_cache *cache, const char *what, struct gn_error *error)
 {
 	return pass_failed(cache, NULL, what, simt_wait(cache->machine), error);
@@ -159,8 +159,8 @@ static int flush_stores(struct gn_cache *cache, struct gn_error *error)
 }
 
 /*
- * The place of a stream among those that flush; else one that no stream has, or had; GN_CACHE_FLUSH_STREAMS
- * if there is none.
+ * The place of a stream in cache->flusher; if it has none, an unused place, or one whose stream has been
+ * destroyed; GN_CACHE_FLUSH_STREAMS if there is none.
  */
 static unsigned place_of(const struct gn_cache *cache, const struct simt__life *life)
 {
@@ -189,7 +189,7 @@ static unsigned record_of(struct gn_cache *cache, struct simt_stream *stream)
 	if (k < GN_CACHE_FLUSH_STREAMS && cache->flusher[k] != life) {
 		simt__life_drop(cache->flusher[k]);
 		cache->flusher[k] = simt__life_hold(stream);
-		/* what came of another stream's flushes, if nobody asked, is not this one's */
+		/* drop failures of the place's earlier stream that nobody has asked for */
 		take_failures(&cache->record[GN__RECORD_STREAMS + k], &cache->told[GN__RECORD_STREAMS + k]);
 	}
 	pthread_mutex_unlock(&cache->mutex);
@@ -197,7 +197,7 @@ static unsigned record_of(struct gn_cache *cache, struct simt_stream *stream)
 	return GN__RECORD_STREAMS + k;
 }
 
-/* Launch the writing of the dirty ones of these pages. */
+/* Launch a flush of these pages. */
 static int launch_flush(struct gn_cache *cache, struct simt_stream *stream, struct pages pages,
                         struct gn_error *error)
 {
@@ -243,7 +243,7 @@ int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, st
 	return rc ? rc : flush_stores(cache, error);
 }
 
-/* Behind a flush on the machine's own stream: its end, and what came of it. */
+/* Wait for a flush on the machine's own stream, and return its result. */
 static int flushed(struct gn_cache *cache, struct gn_error *error)
 {
 	const int rc = wait_for(cache, "flush", error);
@@ -300,7 +300,7 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
 
 /* ---- invalidate ---- */
 
-/* All frames are free again, and are given out once each before any is taken from a page. */
+/* Reset the hand: all frames are free, and each is given out once before any is taken from a page. */
 static int begin_anew(struct gn_cache *cache)
 {
 	struct gn_cache_shared *shared = cache->image.shared;
@@ -308,7 +308,7 @@ static int begin_anew(struct gn_cache *cache)
 	const uint32_t first = 0;
 	int rc = simt_move(cache->machine, &shared->hand, &first, sizeof first);
 
-	/* The cleaner works ahead of the hand: from where it was it would wait until the hand came there. */
+	/* The cleaner works ahead of the hand: from its old place it would wait until the hand got there. */
 	if (!rc)
 		rc = simt_move(cache->machine, &shared->clean_hand, &first, sizeof first);
 	return rc ? rc : simt_move(cache->machine, shared->local, none, sizeof none);
