@@ -69,8 +69,8 @@ struct gn_auto_log {
 
 /* The analysis of a launch. Only touches of regions that were in the sample to the end count. */
 struct gn_auto_analysis {
-	uint64_t touches, before; /* of this launch, and of the sample before, which stands for the launch
-	                             before; 0: none */
+	uint64_t touches,
+	    before; /* of this launch; of the sample before, which stands for the launch before; 0: none */
 	uint64_t elements, writes,
 	    batch; /* elements of the touches; touches that write; touches of rows of batches */
 	uint64_t regions, regions_kept;

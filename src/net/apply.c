@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apply.c - from packets to memory, waiting threads and handlers. */
+/* apply.c - applies the messages of packets: to memory, to waiting threads and by handlers. */
 #include <net/node.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-/* So many words ahead of the message that is applied, memory is fetched into the processor's cache. */
+/* Memory is prefetched for the message this number of words ahead of the one that is applied. */
 enum { AHEAD = 48 };
 
-/* A reply of so many words to the origin of a message. Room was asked for. */
+/* Post a reply to the origin of a message. The caller has tested that there is room. */
 static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_t words)
 {
 	struct gn_error error;
@@ -21,8 +21,8 @@ static void reply(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_
 }
 
 /*
- * Whoever sees the change sees what this thread has put before it. Inlined: who wants no answer pays for
- * none.
+ * Change an element. A thread that sees the change also sees all that this thread has put before it. Inlined,
+ * so that a change without an answer does not pay for one.
  */
 SIMT_INLINE_FN uint64_t change(void *element, uint32_t how, uint64_t a, uint64_t b, uint32_t bytes,
                                int fetches)
@@ -61,7 +61,7 @@ static int apply_change(struct gn_net *net, uint32_t origin, const uint64_t *wor
 	}
 	if (!gn__post_room(net, 1, origin, 2))
 		return 0;
-	/* a head, whatever came */
+	/* the mask makes a valid head of any received word */
 	answer[0] = gn__message_head(GN__MESSAGE_REPLY, 0, word[words - 1] & gn__message_most_place);
 	answer[1] = change(element, how, a, b, bytes, 1);
 	reply(net, origin, answer, 2);
@@ -102,9 +102,10 @@ static int apply_bytes(struct gn_net *net, uint32_t origin, const uint64_t *word
 }
 
 /*
- * A handler has room for what it may send, or is not called yet (0). What was sorted is room at once. Calls
- * that handlers make to their own node are what fills that log: they would wait for themselves; each leaves
- * the room that it took.
+ * Returns 1 if there is room in the handlers' log for messages of a handler, else 0: it must not be called
+ * yet. Sorted messages are released first. While the handlers' log is sorted (beyond) there is always room:
+ * calls that handlers make to their own node fill that log and would wait for themselves, but each frees the
+ * room it took.
  */
 static int make_room_for_handler(const struct gn_net *net)
 {
@@ -115,7 +116,7 @@ static int make_room_for_handler(const struct gn_net *net)
 	return net->beyond || used <= s->log->capacity / 2;
 }
 
-/* Messages of the network beside calls. */
+/* Apply messages of the network itself that have the kind of a call. */
 static int apply_said(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t words)
 {
 	const uint64_t place = gn__message_place(word[0]);
@@ -149,7 +150,7 @@ static int apply_mark(struct gn_net *net, uint32_t origin, const uint64_t *word,
 	uint64_t answer[2];
 
 	if (gn__message_fetches(word[0]))
-		return -GN_EBADMSG; /* those never leave their node */
+		return -GN_EBADMSG; /* such a message never leaves its node */
 	if (gn__message_is_wide(word[0])) {
 		gn__quiet_answered(net, origin, gn__message_place(word[0]), word[1]);
 		return (int)words;
@@ -193,7 +194,7 @@ int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_
 
 /* ---- packets ---- */
 
-/* Counted by who wrote it; replies and marks are not. */
+/* Count a message for the node that wrote it; replies and marks are not counted. */
 static void count_applied(struct gn_net *net, uint32_t origin, uint64_t head)
 {
 	const uint32_t kind = gn__message_kind(head);
@@ -204,7 +205,7 @@ static void count_applied(struct gn_net *net, uint32_t origin, uint64_t head)
 	}
 }
 
-/* One message of a packet: its words, 0: not now, or -GN_EBADMSG. */
+/* Apply or pass on one message of a packet. Returns its number of words, 0: not now, or -GN_EBADMSG. */
 static int take_in(struct gn_net *net, const struct gn_packet *packet, uint32_t class_, uint32_t at)
 {
 	const uint64_t *word = packet->word + at;
@@ -212,7 +213,7 @@ static int take_in(struct gn_net *net, const struct gn_packet *packet, uint32_t 
 	uint32_t origin = peer;
 	int words;
 
-	if (class_ & 1) { /* to be sorted once more, unless it is for this node */
+	if (class_ & 1) { /* the message must be sorted again, unless it is for this node */
 		origin = packet->source;
 		if (peer != net->route.node) {
 			words = (int)gn__message_words(word[0]);
@@ -253,9 +254,8 @@ static void close_packet(struct gn_net *net, struct gn_intake *in)
 }
 
 /*
- * Changes of heap words of 8 bytes that bring nothing back, which most messages are, as far as they come one
- * behind the other. Returns how many. What is taken for a message further on may be none; then its memory is
- * fetched in vain.
+ * Apply consecutive changes of 8-byte words of the heap that return nothing; most messages are of this kind.
+ * Returns their number. The word taken for a later message's head may be none; then its prefetch is useless.
  */
 static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, uint32_t *at)
 {
@@ -283,7 +283,10 @@ static uint32_t apply_wide(struct gn_net *net, const struct gn_packet *packet, u
 	return done;
 }
 
-/* The packet at hand of a class, from where it was left. Returns the messages; *stuck: it is not finished. */
+/*
+ * Apply the current packet of a class, from where it was left. Returns the number of messages.
+ * @stuck  receives 1 if the packet is not finished
+ */
 static uint32_t apply_packet(struct gn_net *net, uint32_t class_, int *stuck)
 {
 	struct gn_intake *in = &net->intake[class_];
@@ -326,8 +329,8 @@ static uint32_t apply_packet(struct gn_net *net, uint32_t class_, int *stuck)
 }
 
 /*
- * A packet that is as it should be: where its messages lie. NULL: they are none, or there is no memory for
- * them.
+ * Returns an accepted packet with its messages decompressed. NULL: they are damaged, or there is no memory
+ * for them.
  */
 static const struct gn_packet *open_packet(struct gn_net *net, struct gn_intake *in, struct gn_parcel *p)
 {
@@ -343,7 +346,7 @@ static const struct gn_packet *open_packet(struct gn_net *net, struct gn_intake 
 	return packet;
 }
 
-/* Is it the packet that should come now, from whom the transport has it? */
+/* Is this the next packet expected from the node from which the transport received it? */
 static int is_wanted(struct gn_net *net, const struct gn_intake *in, uint32_t class_,
                      const struct gn_parcel *p)
 {
@@ -357,7 +360,7 @@ static int is_wanted(struct gn_net *net, const struct gn_intake *in, uint32_t cl
 	return 0;
 }
 
-/* The next packet of a class, if it is as it should be. Returns 0: there is none. */
+/* Take the next packet of a class, if it is valid. Returns 0 if there is none. */
 static int next_packet(struct gn_net *net, uint32_t class_)
 {
 	struct gn_intake *in = &net->intake[class_];

@@ -5,7 +5,7 @@
 #include <grapnel/detail/net/message.h>
 #include <string.h>
 
-/* Longer messages, and runs of fewer, are not worth their columns. */
+/* Messages of more columns, and runs of fewer messages, are not worth compressing. */
 enum { MOST_COLUMNS = 10, LEAST_RUN = 4 };
 
 enum { RUN_BYTES = 4, COLUMN_BYTES = 10 };
@@ -17,7 +17,7 @@ struct column {
 
 struct run {
 	uint32_t messages, columns;
-	uint32_t stride; /* bytes of a message */
+	uint32_t stride; /* bytes that each message takes in the compressed form */
 	struct column column[MOST_COLUMNS];
 };
 
@@ -95,13 +95,14 @@ static int put_compressed(struct output *o, const struct run *r, const uint64_t 
 		for (uint32_t k = 0; k < r->columns; k++) {
 			const uint64_t differs = *word++ >> 8 * r->column[k].from;
 
-			memcpy(o->at, &differs, 8); /* more than it needs; the next writes over it */
+			memcpy(o->at, &differs,
+			       8); /* more bytes than needed; the next copy overwrites the rest */
 			o->at += r->column[k].count;
 		}
 	return 1;
 }
 
-/* Messages from `word` on that have as many words as the first. */
+/* The messages from `word` on that have the same number of words as the first. */
 static struct run run_of(const uint64_t *word, uint32_t words)
 {
 	struct run r = {0, gn__message_words(word[0]), 0, {{0, 0, 0}}};
@@ -119,7 +120,7 @@ static struct run run_of(const uint64_t *word, uint32_t words)
 uint32_t gn_compress(const uint64_t *word, uint32_t words, void *to, uint32_t most)
 {
 	struct output o = {(unsigned char *)to, (unsigned char *)to + most};
-	uint32_t plain = 0, at = 0; /* words from `plain` to `at` are to be written as they are */
+	uint32_t plain = 0, at = 0; /* words from `plain` to `at` must be written uncompressed */
 
 	while (at < words) {
 		struct run r = run_of(word + at, words - at);
@@ -136,7 +137,7 @@ uint32_t gn_compress(const uint64_t *word, uint32_t words, void *to, uint32_t mo
 	return put_plain(&o, word + plain, words - plain) ? (uint32_t)(o.at - (unsigned char *)to) : 0;
 }
 
-/* ---- and back ---- */
+/* ---- decompress ---- */
 
 struct input {
 	const unsigned char *at, *end;
@@ -147,7 +148,7 @@ static int has(const struct input *i, uint64_t bytes)
 	return bytes <= (uint64_t)(i->end - i->at);
 }
 
-/* Returns 1, or 0: it is none. */
+/* Read the head and the columns of a run. Returns 1, or 0: it is invalid. */
 static int get_run(struct input *i, struct run *r)
 {
 	uint16_t count;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compress.h - messages without the bytes that they share with their neighbours.
+ * compress.h - leaves out bytes that neighbouring messages share.
  *
- * Messages of as many words, one behind the other, form a run; word r of each is a column. Of a column only
- * the bytes from the first to the last that differ anywhere in the run travel, the others once (conveyors
- * strip constant bytes of a buffer likewise). Additions to counters of one node differ in the low bytes of
- * the place only: 3 bytes instead of 16.
+ * Adjacent messages with the same number of words form a run; word r of each is a column. Of a column only
+ * the bytes from the first to the last that differ anywhere in the run are sent for each message; the other
+ * bytes are sent once. (Conveyors also strip constant bytes of a buffer.) Additions to counters of one node
+ * differ only in the low bytes of the place: 3 bytes instead of 16.
  *
- *     run       u16 messages, u8 words of each (0: a run of so many plain words), u8 0; its columns;
- *               its bytes
+ *     run       u16 messages, u8 words of each (0: the run is plain words, and u16 is their number), u8 0;
+ *               its columns; its bytes
  *     column    u64 the bytes that all share (0 where they differ), u8 first byte that differs,
- *               u8 how many differ
+ *               u8 number of bytes that differ
  *     bytes     of message after message, column after column
  */
 #ifndef GN_NET_COMPRESS_H
@@ -22,21 +22,21 @@
 extern "C" {
 #endif
 
-/* Behind what is compressed so many bytes are written and read in vain. */
+/* The functions write and read up to this number of bytes behind the compressed bytes, and ignore them. */
 enum { GN_COMPRESS_SLACK = 8 };
 
 /*
  * gn_compress - compress messages.
- * @word, @words  whole messages
- * @to            most + GN_COMPRESS_SLACK bytes
- * Returns the bytes it took, 0: more than most.
+ * @word, @words  complete messages
+ * @to            [most + GN_COMPRESS_SLACK] bytes
+ * Returns the number of compressed bytes; 0: it would be more than most.
  */
 uint32_t gn_compress(const uint64_t *word, uint32_t words, void *to, uint32_t most);
 
 /*
- * gn_decompress - get them back.
- * @from  bytes, and GN_COMPRESS_SLACK more that can be read
- * Returns 0, or -GN_EBADMSG: they are not so many words compressed.
+ * gn_decompress - decompress messages.
+ * @from  [bytes], and GN_COMPRESS_SLACK further bytes that can be read
+ * Returns 0, or -GN_EBADMSG: the bytes are not exactly `words` compressed words.
  */
 int gn_decompress(const void *from, uint32_t bytes, uint64_t *word, uint32_t words);
 

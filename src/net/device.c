@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last ring looks at tails; the others do messages. */
+/* The last ring reads tails; the other rings apply messages. */
 enum { TAILS_RING = GN_DEVICE_WARPS - 1 };
 
 static uint32_t ring_of(uint32_t source)
@@ -71,7 +71,7 @@ int gn__device_start(struct gn_net *net)
 	return gn__resident_start(&d->kernel, net, &gn_device_work_kernel, grid, &a);
 }
 
-/* Hand a job to its warp. R4. */
+/* Submit a job to its warp. R4. */
 static void submit(struct gn_device *d, uint32_t ring, uint32_t kind, uint32_t words)
 {
 	struct gn_device_ring *r = &d->ring[ring];
@@ -97,8 +97,9 @@ static int oldest_is_done(const struct gn_device *d, uint32_t ring)
 }
 
 /*
- * What is still under way belongs to a run that failed: nobody wants its replies. A job waits for nothing, so
- * one that is not done by the deadline is of a kernel that has failed, as the wait for its stream will say.
+ * Wait for the jobs of a ring at the end. They belong to a run that failed, so their replies are dropped. A
+ * job never waits. So if one is not done by the deadline, its kernel has failed, and the wait for its stream
+ * reports that.
  */
 static void end_ring(struct gn_device *d, uint32_t ring, uint64_t deadline)
 {
@@ -127,7 +128,7 @@ void gn__device_stop(struct gn_net *net)
 
 /* ---- messages ---- */
 
-/* Is it one for the heap, and whole? */
+/* Is this message for the heap, and complete? */
 static int is_for_heap(const struct gn_net *net, const uint64_t *word, uint32_t left)
 {
 	const uint64_t head = word[0], heap = net->options.heap_bytes;
@@ -188,7 +189,7 @@ int gn__device_is_done(const struct gn_net *net, uint32_t source)
 
 /* ---- results ---- */
 
-/* The reply to a message that fetched. Returns 0 or -GN_EAGAIN: there is no room now. */
+/* Post the reply to a message that fetched. Returns 0 or -GN_EAGAIN: there is no room now. */
 static int answer(struct gn_net *net, const uint64_t *word, const uint64_t *result)
 {
 	const uint32_t words = gn__message_words(word[0]);
@@ -207,7 +208,7 @@ static int answer(struct gn_net *net, const uint64_t *word, const uint64_t *resu
 	                2 + gn_device_result_words(word[0]));
 }
 
-/* Replies of a job that is done, from where it was left. Returns 0 or -GN_EAGAIN. */
+/* Post the replies of a job that is done, from where it was left. Returns 0 or -GN_EAGAIN. */
 static int post_replies(struct gn_net *net, struct gn_device_ring *r, const struct gn_device_job *job)
 {
 	while (r->at < job->words) {

@@ -7,15 +7,15 @@
 /* A warp at its job. */
 struct work {
 	const struct gn_net_view *net;
-	const uint64_t *word; /* of the job, in memory of the device */
+	const uint64_t *word; /* messages of the job, in memory of the device */
 	uint32_t words;
-	uint64_t *result; /* the next */
-	uint32_t mask;    /* the lanes, all */
+	uint64_t *result; /* the next result */
+	uint32_t mask;    /* all lanes of the warp */
 };
 
 /*
- * Lanes look at the messages from `at` on as if all had the form of the first. Returns how many have, and may
- * be done beside it; what a lane takes for a head further on may be none.
+ * The number of messages from `at` on that have the form of the first and may be applied in parallel with it.
+ * Each lane tests one word as the head of its message; further on the word may be no head.
  */
 SIMT_FN uint32_t alike(const struct work *w, uint32_t at)
 {
@@ -44,12 +44,12 @@ SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
 	const uint64_t a = operands > 0 ? word[1] : 0, b = operands > 1 ? word[2] : 0;
 	char *element = n->heap + gn__message_place(word[0]) * 4;
 
-	if (n->mapped) /* others change it themselves */
+	if (n->mapped) /* other nodes change this heap directly */
 		return gn__net_change_there(element, how, a, b, bytes, fetches);
 	return gn__net_change_here(element, how, a, b, bytes, fetches);
 }
 
-/* Returns the words of the messages done. */
+/* Apply changes in parallel. Returns the number of words of the applied messages. */
 SIMT_FN uint32_t change_some(struct work *w, uint32_t at)
 {
 	const uint64_t head = w->word[at];
@@ -74,7 +74,7 @@ SIMT_FN void copy_bytes(char *to, const char *from, uint32_t bytes)
 		to[k] = from[k];
 }
 
-/* Both ends in whole words, where they lie so. */
+/* Copy bytes, by whole words if both addresses are aligned. */
 SIMT_FN void copy(char *to, const char *from, uint32_t bytes)
 {
 	uint64_t *target = (uint64_t *)(void *)to;
@@ -104,8 +104,9 @@ SIMT_FN uint32_t move_bytes(struct work *w, uint32_t at)
 /* ---- jobs ---- */
 
 /*
- * What follows is behind what was done: who sees a change of it, by whichever lane, sees all before. The
- * lanes meet first, so that the fence of each passes on what the others did.
+ * Order the next step behind this one: a thread that sees a change of the next step, by any lane, also sees
+ * all changes of this step. The lanes synchronise first, so that each lane's fence also releases the changes
+ * of the others.
  */
 SIMT_FN void step_on(const struct work *w)
 {
@@ -117,7 +118,9 @@ SIMT_FN void step_on(const struct work *w)
 }
 
 /*
- * @near  where the job's messages are copied to first: word by word from the host, each would be a round trip
+ * Apply the messages of a job.
+ * @near  receives a copy of the messages first: reading them from host memory word by word would cost a round
+ *        trip for each
  */
 SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint64_t *near, uint32_t mask)
 {
@@ -139,7 +142,7 @@ SIMT_FN void look_at_tails(const struct gn_net_view *n, struct gn_device_job *jo
 		job->result[k] = simt_load_acquire_dev_u64(&n->log[k].tail);
 }
 
-/* The next job of this warp, waited for. Returns its kind. */
+/* Wait for the next job of this warp. Returns its kind. */
 SIMT_FN uint32_t next_job(struct gn_device_job *job, uint32_t ticket, uint32_t mask)
 {
 	uint32_t kind = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drain.c - from the logs of a node's threads to packets. */
+/* drain.c - sorts the messages in the logs of a node's threads into packets. */
 #include <net/node.h>
 
-/* What handlers send may take so many packets more than there are for others: handlers cannot wait. */
+/* Handlers cannot wait, so their messages may take this number of packets above the pool's limit. */
 enum { BEYOND = 1024 };
 
-/* A message to the own node: a wait for all others, or a call. Returns 0 or -GN_EAGAIN. */
+/* Sort a message to the own node: a quiet, or a call. Returns 0 or -GN_EAGAIN. */
 static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
 {
 	struct gn_error error;
@@ -29,7 +29,7 @@ static int sort_own(struct gn_net *net, const uint64_t *word, uint32_t words)
 	return 0;
 }
 
-/* One message of a log. Returns 0 or -GN_EAGAIN. */
+/* Sort one message of a log. Returns 0 or -GN_EAGAIN. */
 static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 {
 	const uint32_t to = gn__message_peer(word[0]), self = net->route.node;
@@ -51,7 +51,8 @@ static int sort_one(struct gn_net *net, const uint64_t *word, uint32_t words)
 }
 
 /*
- * The oldest messages that lie together, from s->lane on. Returns how many were sorted; *stuck: one was not.
+ * Sort the messages of the oldest reservation, from s->lane on. Returns the number of messages sorted.
+ * @stuck  receives 1 if a message could not be sorted
  */
 static __attribute__((noinline)) uint32_t sort_lanes(struct gn_net *net, struct gn_source *s, uint64_t head,
                                                      int *stuck)
@@ -74,9 +75,8 @@ static __attribute__((noinline)) uint32_t sort_lanes(struct gn_net *net, struct 
 }
 
 /*
- * Messages of one lane whose words are neighbours, as far as they come one behind the other: sorted from
- * where they lie.
- * Returns how many.
+ * Sort consecutive messages of one lane each directly from the log, because their words are adjacent. Returns
+ * the number of messages sorted.
  */
 static uint32_t sort_neighbours(struct gn_net *net, struct gn__log_reader *r, uint32_t most, int *stuck)
 {
@@ -91,7 +91,7 @@ static uint32_t sort_neighbours(struct gn_net *net, struct gn__log_reader *r, ui
 		words = gn__message_words(head);
 		if (simt_unlikely(at + words > r->capacity))
 			break;
-		net->group++; /* each is behind the one before */
+		net->group++; /* each message is ordered after the one before */
 		if (simt_unlikely(sort_one(net, r->word + at, words))) {
 			*stuck = 1;
 			break;
@@ -123,7 +123,10 @@ static uint32_t drain_one(struct gn_net *net, struct gn_source *s, uint32_t most
 	return sorted;
 }
 
-/* Is there something in a log? Where the host does not see the tail of a kernel's, the kernel has ended. */
+/*
+ * Does a log hold messages? Without a tail that the host can read, this is called after the kernel has
+ * ended.
+ */
 static int holds(const struct gn_source *s)
 {
 	return s->tail ? s->reader.at != simt_load_relaxed_dev_u64(s->tail) : gn__log_peek(&s->reader) != 0;
@@ -137,7 +140,7 @@ int gn__is_drained(const struct gn_net *net)
 	return gn__quiet_is_idle(net);
 }
 
-/* How far a log is written; where the host does not see its tail, as far as its messages are whole. */
+/* How far a log is written; if the host cannot read its tail, how far its messages are complete. */
 static uint64_t written(struct gn_source *s)
 {
 	struct gn__log_reader ahead = s->reader;
@@ -181,9 +184,9 @@ void gn__exchange_end(struct gn_net *net)
 }
 
 /*
- * Round by round: of each log the oldest messages that lie together. A thread has one log, so those of a
- * round have no order among them, and a kernel that applies passes a fence for a round, not for each of them.
- * The logs that held something go on.
+ * Drain the logs in rounds: a round takes the oldest reservation of each log. A thread has one log, so the
+ * messages of a round are unordered, and a kernel that applies them passes one fence for a round. Logs that
+ * held messages take part in the next round.
  */
 static uint32_t drain_rounds(struct gn_net *net, int release)
 {
@@ -206,7 +209,7 @@ static uint32_t drain_rounds(struct gn_net *net, int release)
 			sorted += sort_lanes(net, s, head, &stuck);
 			if (release)
 				gn__log_release(&s->reader);
-			net->first_turn = net->turn[k]; /* of who comes first when there is room again */
+			net->first_turn = net->turn[k]; /* this log is first when there is room again */
 			net->turn[still++] = net->turn[k];
 		}
 		holding = still;
@@ -215,7 +218,7 @@ static uint32_t drain_rounds(struct gn_net *net, int release)
 	return sorted;
 }
 
-/* What threads wrote, but not handlers. */
+/* Drain the logs of threads, but not the handlers' log. */
 static uint32_t drain_threads(struct gn_net *net)
 {
 	const int coprocessor = net->options.form == GN_NET_COPROCESSOR,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* end.c - what nodes tell each other of their programs: which handlers they have, and that one has failed. */
+/* end.c - messages of nodes about their programs: the names of their handlers, and that one has failed. */
 #include <net/node.h>
 
 #include <string.h>
 
-/* Why: the node that did not answer, if that is known to be another; else this one. */
+/* The node that is the cause of the failure: another node that did not answer, else this node. */
 static uint32_t because_of(const struct gn_net *net)
 {
 	struct gn_net_fault fault;

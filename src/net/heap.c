@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.c - symmetric memory: the same calls on every node give the same places. First fit in a list of pieces
- * in the order of addresses, kept beside the memory, which may be a device's.
+ * heap.c - allocates symmetric memory: the same calls on every node give the same places. First fit in a list
+ * of pieces in the order of addresses. The list is not in the memory itself, which may be a device's.
  */
 #include <net/node.h>
 
@@ -9,8 +9,7 @@
 #include <string.h>
 
 /*
- * Large heaps begin at a multiple of MOST_ALIGNMENT, so that places in them can be aligned alike on all
- * nodes.
+ * Large heaps begin at a multiple of MOST_ALIGNMENT, so that a place has the same alignment on all nodes.
  */
 enum { ALIGNMENT = 64, PAGE = 4096, MOST_ALIGNMENT = 16 << 20 };
 
@@ -62,7 +61,7 @@ void gn__heap_destroy(struct gn_heap *heap)
 	free(heap);
 }
 
-/* Cut a free piece to size; what is over is a free piece behind it. Returns 0 or -GN_ENOMEM. */
+/* Cut a free piece to size; the rest becomes a free piece behind it. Returns 0 or -GN_ENOMEM. */
 static int cut(struct piece *p, uint64_t bytes)
 {
 	struct piece *rest;
@@ -80,7 +79,7 @@ static int cut(struct piece *p, uint64_t bytes)
 	return 0;
 }
 
-/* Zeros, by whoever reaches the memory. Returns 0 or what failed. */
+/* Zero memory, by the host or by the heap's machine. Returns 0 or the code of the failure. */
 static int clear(const struct gn_heap *heap, char *memory, uint64_t bytes)
 {
 	const struct gn_device_zero_args a = {(uint64_t *)(void *)memory, bytes / 8};
@@ -112,8 +111,8 @@ static int fits(const struct piece *p, uint64_t alignment, uint64_t bytes)
 }
 
 /*
- * The piece is cut where the alignment wants it; what is before stays free. Returns the piece behind, NULL:
- * no memory.
+ * Cut a piece at its first multiple of the alignment; the part before stays free. Returns the part behind, or
+ * NULL: no memory.
  */
 static struct piece *cut_before(struct piece *p, uint64_t alignment)
 {
@@ -159,7 +158,7 @@ void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes)
 	return take(net->data ? net->data : net->heap, ALIGNMENT, bytes);
 }
 
-/* The piece that memory begins; *before: the one in front of it. NULL: none is. */
+/* The piece that begins at memory, and the piece before it in *before. Returns NULL if there is none. */
 static struct piece *find(const struct gn_heap *heap, const void *memory, struct piece **before)
 {
 	struct piece *p = heap->first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link.c - messages put together by destination, and when a packet is sent. */
+/* link.c - collects messages in packets by destination, and decides when a packet is sent. */
 #include <net/node.h>
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void parcel_give(struct gn_net *net, struct gn_parcel *p)
 {
 	struct gn_pool *pool = &net->pool[p->class_];
 
-	if (pool->made > pool->most) { /* one of those that handlers needed */
+	if (pool->made > pool->most) { /* a packet made beyond the limit for handlers */
 		free(p->packet);
 		free(p);
 		pool->made--;
@@ -96,7 +96,7 @@ static void link_open(struct gn_net *net, struct gn_link *l, struct gn_parcel *p
 	net->newest = l;
 }
 
-/* A link that is sent is rarely far from the oldest. */
+/* Remove a link from the list of open links. A linear search: the link is rarely far from the oldest. */
 static void link_unlist(struct gn_net *net, struct gn_link *l)
 {
 	struct gn_link *before = NULL, *at = net->oldest;
@@ -133,7 +133,7 @@ static void count_packet(struct gn_net *net, const struct gn_packet *packet, uin
 	gn__count(reason, 1);
 }
 
-/* Of the packet being filled. */
+/* The number of words of the packet that is being filled. */
 static uint32_t link_words(const struct gn_link *l)
 {
 	return (uint32_t)(l->at - l->open->packet->word);
@@ -191,13 +191,13 @@ static struct gn_link *link_of(struct gn_net *net, int reply, const struct gn_ho
 	return &net->link[(reply ? GN_REPLIES : GN_REQUESTS) + hop->passed][hop->link];
 }
 
-/* A message larger than a packet should be goes alone. */
+/* Has the open packet room? A message larger than most_words is sent alone. */
 static int has_room(const struct gn_link *l, uint32_t words)
 {
 	return l->at && (l->end - l->at >= (int64_t)words || !link_words(l));
 }
 
-/* Room for so many words in the open packet of a link. Returns 0 or -GN_EAGAIN. */
+/* Make room for `words` words in the open packet of a link. Returns 0 or -GN_EAGAIN. */
 static int link_room(struct gn_net *net, struct gn_link *l, uint32_t words)
 {
 	struct gn_parcel *p;
@@ -244,9 +244,9 @@ int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const 
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all links ---- */
 
-/* The way to every other node, and to this one where not all of its memory is at hand. */
+/* Set the way to every other node, and to this node if not all of its memory is reached directly. */
 static void ways(struct gn_net *net)
 {
 	for (uint32_t to = 0; to < net->route.nodes; to++) {

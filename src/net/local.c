@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local.c - nodes as threads of one process: a packet is handed over where it lies. */
+/*
+ * local.c - the transport of nodes that are threads of one process: a packet is handed over without a copy.
+ */
 #include <net/transport.h>
 
 #include <grapnel/ring.h>
 #include <stdlib.h>
 
-/* Packets that wait at a node, of one class. More than that and senders wait. */
+/* The most packets of one class that wait at a node; if there are more, senders wait. */
 enum { MAILBOX_DEPTH = 64 };
 
 struct mailbox {
@@ -17,7 +19,7 @@ struct mailbox {
 struct gn_local_world {
 	uint32_t nodes;
 	uint32_t session;
-	uint32_t left;                                /* nodes that have sent all */
+	uint32_t left;                                /* nodes that will send no more packets */
 	struct mailbox (*mailbox)[GN_PACKET_CLASSES]; /* of each node */
 };
 
@@ -35,7 +37,7 @@ static int local_send(struct gn_transport *t, struct gn_parcel *parcel)
 	if (gn_ring_reserve(&box->ring, &ticket))
 		return -GN_EAGAIN;
 	parcel->bytes = gn_packet_bytes(parcel->packet);
-	parcel->peer = t->node; /* for who receives it */
+	parcel->peer = t->node; /* for the receiver */
 	simt_store_relaxed_dev_u32(&parcel->away, 1);
 	box->parcel[gn_ring_slot(&box->ring, ticket)] = parcel;
 	gn_ring_commit(&box->ring, ticket);

@@ -29,7 +29,7 @@ static void rest(const struct gn_net *net, uint32_t idle)
 		nanosleep(&little, NULL);
 }
 
-/* One look at everything. Returns how many messages moved. */
+/* One round of all work. Returns the number of messages that moved. */
 static uint32_t turn(struct gn_net *net, uint32_t idle)
 {
 	uint32_t moved;
@@ -47,7 +47,7 @@ static uint32_t turn(struct gn_net *net, uint32_t idle)
 	return moved;
 }
 
-/* Everything that this node has sent has gone, and all nodes are at this point. */
+/* Has all that this node has sent left, and are all nodes at this point? */
 static int may_leave(struct gn_net *net, uint64_t *deadline)
 {
 	if (!simt_load_acquire_dev_u32(&net->stop))
@@ -61,7 +61,7 @@ static int may_leave(struct gn_net *net, uint64_t *deadline)
 	                                net->transport->ops->leave(net->transport));
 }
 
-/* What the system calls sched_getattr and sched_setattr take; not every C library has it. */
+/* The argument of the system calls sched_getattr and sched_setattr; not every C library declares it. */
 struct scheduling {
 	uint32_t bytes, policy;
 	uint64_t flags;
@@ -71,9 +71,9 @@ struct scheduling {
 };
 
 /*
- * How long this thread may compute before others have a turn. Linux from 6.12 on lets a thread that wakes
- * interrupt one whose slice is longer; elsewhere nothing changes. Returns what it was, or 0 where it stays as
- * it is.
+ * Set the scheduler slice of this thread: how long it may run before other threads have a turn. From
+ * Linux 6.12 on a thread that wakes interrupts a thread with a longer slice; other systems change nothing.
+ * Returns the slice before, or 0 if it was not changed.
  */
 static uint64_t set_slice(uint64_t ns)
 {
@@ -96,7 +96,7 @@ int gn__network(struct gn_net *net)
 	net->now = simt_clock_ns();
 	if (net->device)
 		gn__device_start(net);
-	/* threads that wait for messages may be more than there are processors */
+	/* there may be more threads that wait for messages than processors */
 	slice_ns = set_slice(GN_RULE_SLICE_NS);
 	while (!may_leave(net, &deadline)) {
 		idle = turn(net, idle) ? 0 : idle + 1;

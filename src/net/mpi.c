@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi.c - nodes are the processes of an MPI program. A library of its own, grapnel-mpi.
+ * mpi.c - the transport of nodes that are processes of an MPI program. It is a library of its own,
+ * grapnel-mpi.
  *
- * Two-sided only: a packet is one message, its class the tag. A few receives of each class stand open, and
- * are looked at in the order in which they were posted: that is the order in which each sender sent (MPI 3.1
- * section 3.5). The thread that called gn_net_run makes all calls, so MPI_THREAD_FUNNELED is enough.
+ * It uses two-sided messages only: a packet is one message, and its class is the tag. A few receives of each
+ * class are open. They are tested in the order in which they were posted, which is the order in which each
+ * sender sent (MPI 3.1 section 3.5). The thread that called gn_net_run makes all calls, so
+ * MPI_THREAD_FUNNELED is enough.
  */
 #include <net/transport.h>
 
@@ -13,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OMPI_SKIP_MPICXX 1 /* the C interface also where this is compiled as C++ */
+#define OMPI_SKIP_MPICXX 1 /* use the C interface also if this is compiled as C++ */
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
-/* Receives that stand open, of each class. */
+/* The number of open receives of each class. */
 enum { OPEN = 8 };
 
 struct receive {
@@ -26,8 +28,8 @@ struct receive {
 };
 
 /*
- * The open receives of a class in the order of posting, from `oldest` on; the packets of the others are being
- * applied.
+ * The receives of a class. Those from `oldest` on are open, in the order of posting; the packets of the
+ * others are being applied.
  */
 struct arrivals {
 	struct receive receive[OPEN];
@@ -44,14 +46,14 @@ struct mpi {
 	struct arrivals arrivals[GN_PACKET_CLASSES];
 };
 
-/* What nodes tell each other before anything else. */
+/* What nodes tell each other first. */
 struct introduction {
 	uint64_t session, host, heap_bytes, columns, data_bytes, route;
 };
 
 /* ---- failures ---- */
 
-/* Returns 0, or -GN_EIO with MPI's words. */
+/* Check a return code of MPI. Returns 0, or -GN_EIO with MPI's message. */
 static int check(struct gn_error *error, int code, const char *what)
 {
 	char words[MPI_MAX_ERROR_STRING] = "";
@@ -63,7 +65,7 @@ static int check(struct gn_error *error, int code, const char *what)
 	return gn_error_set(error, -GN_EIO, "%s: %s", what, words);
 }
 
-/* The same of a transport that is open, which keeps the first. */
+/* check for an open transport, which keeps the first failure. */
 static int check_open(struct mpi *m, int code, const char *what)
 {
 	return check(m->transport.error.code ? NULL : &m->transport.error, code, what);
@@ -97,7 +99,7 @@ static int mpi_sent(struct gn_transport *t, struct gn_parcel *parcel)
 	memcpy(&request, &parcel->carrier, sizeof request);
 	rc = check_open((struct mpi *)t, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test of a send");
 	memcpy(&parcel->carrier, &request, sizeof request);
-	return rc || done; /* one that failed is over too */
+	return rc || done; /* a request that failed is also over */
 }
 
 static int receive_post(struct mpi *m, struct arrivals *a, struct receive *r, uint32_t class_)
@@ -175,8 +177,8 @@ static void mpi_close(struct gn_transport *t)
 	struct mpi *m = (struct mpi *)t;
 
 	/*
-	 * Somebody is missing: MPI would wait for him, and may yet write where it was to receive. All stays
-	 * as it is.
+	 * A node is missing: MPI would wait for it, and may still write to the buffers of open receives. So
+	 * nothing is freed.
 	 */
 	if (t->keeps)
 		return;
@@ -188,9 +190,9 @@ static void mpi_close(struct gn_transport *t)
 	free(m);
 }
 
-/* ---- the begin ---- */
+/* ---- the beginning ---- */
 
-/* Whose MPI it is: *ours if it is initialised here. */
+/* Initialise MPI, unless the program has. @ours  receives 1 if MPI is initialised here */
 static int begin(int *ours, struct gn_error *error)
 {
 	static int was_ours;
@@ -224,7 +226,7 @@ static int begin(int *ours, struct gn_error *error)
 	return 0;
 }
 
-/* Wait for a step that all nodes take. */
+/* Wait for a collective request of all nodes. */
 static int together(MPI_Request *request, const char *what, uint64_t timeout_ns, struct gn_error *error)
 {
 	const uint64_t deadline = simt_clock_ns() + timeout_ns;
@@ -241,7 +243,7 @@ static int together(MPI_Request *request, const char *what, uint64_t timeout_ns,
 	return rc;
 }
 
-/* A communicator of our own, which returns errors also where the program's do not. */
+/* Make a communicator of the transport's own, which returns errors also if the program's do not. */
 static int duplicate(struct mpi *m, struct gn_error *error)
 {
 	MPI_Errhandler before;
@@ -272,7 +274,7 @@ static uint64_t host_number(void)
 	return number;
 }
 
-/* What all have said, seen from node `self`. All nodes come to the same end. */
+/* Check the introductions of all nodes. All nodes come to the same result. */
 static int agree(struct gn_transport *t, const struct introduction *of, struct gn_error *error)
 {
 	t->session = (uint32_t)of[0].session;
@@ -318,7 +320,7 @@ static int mpi_gather(struct gn_transport *t, const void *own, void *all, uint32
 	if (!rc)
 		rc = together(&request, "MPI_Iallgather", m->timeout_ns, error);
 	if (rc)
-		return rc; /* it may yet be read and written */
+		return rc; /* MPI may still read and write the memory */
 	memcpy(all, heard, (uint64_t)t->nodes * bytes);
 	free(said);
 	return 0;
@@ -384,7 +386,7 @@ int gn_mpi_open(struct gn_transport **transport, const struct gn_net_options *op
 	for (uint32_t k = 0; !rc && k < GN_PACKET_CLASSES; k++)
 		rc = arrivals_open(m, k, error);
 	*transport = &m->transport;
-	return rc; /* failed: MPI may still use what is here */
+	return rc; /* after a failure MPI may still use memory of m */
 }
 
 void gn_mpi_abort(int status)

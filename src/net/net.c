@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net.c - a node is put together. */
+/* net.c - makes a node from its parts. */
 #include <net/node.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what nodes say of themselves ---- */
+/* ---- queries ---- */
 
 uint32_t gn_net_node(const struct gn_net *net)
 {
@@ -38,7 +38,7 @@ int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault)
 	memset(fault, 0, sizeof *fault);
 	if (simt_load_acquire_sys_u32(&net->fault->state) != 2)
 		return 0;
-	/* code, peer and op stay as they are; the rest is still changed, so the whole is not copied */
+	/* code, peer and op no longer change; other members still do, so the struct is not copied whole */
 	fault->state = 2;
 	fault->code = net->fault->code;
 	fault->peer = net->fault->peer;
@@ -78,7 +78,7 @@ void gn_net_waited(const struct gn_net *net, uint64_t *ns)
 		ns[k] = simt_load_relaxed_dev_u64(&net->peer[k].waited_ns);
 }
 
-/* To node 0, which compares. */
+/* Send a handler's name to node 0, which compares the names of all nodes. */
 static int say_name(struct gn_net *net, uint32_t id, const char *name)
 {
 	char said[GN_NET_NAME_BYTES] = "";
@@ -113,9 +113,9 @@ int gn_net_settle(struct gn_net *net)
 	int rc;
 
 	/*
-	 * Twice the same, and as many run as sent: none was under way in between (Mattern's four counters). A
-	 * barrier has every log sorted and so counted. What handlers sent beside calls is done behind the
-	 * last one.
+	 * If two counts are the same, and as many calls have run as were sent, no call was in flight in
+	 * between (Mattern's four counters). A barrier makes every node sort its logs, so all calls are
+	 * counted. Other messages of handlers are done after the last barrier.
 	 */
 	for (;;) {
 		rc = gn_net_barrier(&net->host);
@@ -134,8 +134,8 @@ int gn_net_settle(struct gn_net *net)
 /* ---- a node ---- */
 
 /*
- * Where things lie: near, where the host and the machine reach them, or apart, in memory of the machine's
- * own.
+ * Where the parts of a node lie: near, in memory that host and machine reach, or apart, in memory that only
+ * the machine reaches.
  */
 struct shared {
 	char *heap, *data, *stage, *mapped;
@@ -143,7 +143,7 @@ struct shared {
 	struct gn__log *log;      /* of the kernels, apart */
 	struct gn__log *host_log; /* of the host and of handlers */
 	struct gn_net_slot *slot;
-	struct gn_ring *ring[2]; /* free slots; [1] the host's, where there is a device */
+	struct gn_ring *ring[2]; /* free slots; with a device [1] is the host's */
 	uint32_t *turn[2], *id[2];
 };
 
@@ -161,11 +161,13 @@ static uint64_t log_capacity(const struct gn_net_options *options)
 	return capacity;
 }
 
-/* A place in one of two pieces of memory. The first time they are only measured: base is NULL. */
+/*
+ * Allocates places in two pieces of memory. In a first pass base is NULL, and the pieces are only measured.
+ */
 struct layout {
 	char *base[2];
 	uint64_t total[2];
-	uint32_t apart; /* which piece is apart: NEAR without a device */
+	uint32_t apart; /* the piece for parts that lie apart; without a device NEAR */
 };
 
 static void *place(struct layout *l, uint32_t piece, uint64_t bytes)
@@ -224,14 +226,14 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 		                    (unsigned long long)(l.total[APART] >> 20), net->route.node);
 	l.base[NEAR] = (char *)net->shared;
 	l.base[APART] = (char *)net->apart;
-	/* the heap lies there first */
+	/* the heap is the first in its piece */
 	l.base[l.apart] += (alignment - (uintptr_t)l.base[l.apart] % alignment) % alignment;
 	l.total[NEAR] = l.total[APART] = 0;
 	lay_out(net, s, &l);
 	return 0;
 }
 
-/* An image of what may lie apart is made, then moved there. */
+/* Make an image of parts that may lie apart, then move it there. */
 static int slots_init(struct gn_net *net, const struct shared *s, uint32_t k)
 {
 	uint32_t *turn = (uint32_t *)calloc(2 * GN_NET_SLOTS, sizeof *turn), *id = turn + GN_NET_SLOTS,
@@ -279,8 +281,8 @@ static int logs_init(struct gn_net *net, const struct shared *s)
 }
 
 /*
- * What the machine's threads, host threads and handlers see differs in the log, in what they reach, and in
- * how long they wait.
+ * Make the views of the machine's threads, of host threads and of handlers. They differ in their logs, in the
+ * memory that they reach, and in how long they wait.
  */
 static void views_init(struct gn_net *net, const struct shared *s)
 {
@@ -363,7 +365,7 @@ void gn__node_destroy(struct gn_net *net)
 	free(net);
 }
 
-/* Nodes of a host that are to run on "cuda" share its GPUs. */
+/* Nodes of one host whose machine is "cuda" share the host's GPUs. */
 static void choose_machine(struct gn_net *net)
 {
 	uint32_t devices;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.h - a node of net from inside. All of it is the network thread's, but for what says otherwise.
+ * node.h - the internals of a node of net. Only the network thread uses them, unless a comment says
+ * otherwise.
  *
  *     logs --drain.c--> links (link.c) --> transport --> apply.c --> memory, slots, handlers
  *                         ^                                |
@@ -22,73 +23,73 @@ extern "C" {
 enum { GN_NET_MOST_HANDLERS = 64, GN_NET_SLOTS = 4096, GN_NET_NAME_BYTES = 56 };
 
 /*
- * Why a packet leaves before it is full. Replies and what asks for them are many, and go when the node has
- * nothing else to do; of marks, answers to them and signals there is one, and a whole program stands still
- * until it has come.
+ * Why a packet is sent before it is full. Replies and requests for them are many, and are sent when the node
+ * has no other work (SOON). Marks, answers to marks and signals are sent at once (NOW), because a whole
+ * program may stand still until one has come.
  */
 enum { GN_LINK_SOON = 1, GN_LINK_NOW = 2 };
 
-/* A way out. */
+/* A way from this node, with the packet that is being filled for it. */
 struct gn_link {
-	/* of the packet being filled: its next word, and where it is full; NULL: there is none */
+	/* next word of the packet being filled, and its end; NULL: no packet is being filled */
 	uint64_t *at, *end;
-	struct gn_parcel *open; /* being filled, or waiting to be sent */
+	struct gn_parcel *open; /* the packet that is being filled, or waits to be sent */
 	struct gn_link *newer;  /* in the list of open links, oldest first */
 	uint32_t class_, peer;
 	uint32_t sequence; /* of the next packet */
-	uint32_t urgent;   /* somebody waits for what is in it: GN_LINK_SOON and GN_LINK_NOW */
-	uint32_t sealed;   /* open is whole: only the transport had no room */
+	uint32_t urgent;   /* GN_LINK_SOON and GN_LINK_NOW: a thread waits for a message of the packet */
+	uint32_t sealed;   /* 1: the packet is complete, but the transport had no room */
 };
 
-/* Packets of one class; made when first needed, up to most of them. */
+/* The packets of one class. They are made when first needed, at most `most`. */
 struct gn_pool {
 	struct gn_parcel *free;
 	uint32_t made, most;
 };
 
-/* Packets of a class that come in. */
+/* The received packets of a class. */
 struct gn_intake {
-	struct gn_parcel *parcel;       /* being applied, unless its messages lie in plain */
-	const struct gn_packet *packet; /* being applied; NULL: none */
-	struct gn_packet *plain;        /* for packets that come compressed; made with the first */
-	uint32_t at;                    /* its next word */
-	uint32_t *sequence;             /* [nodes] of the next packet */
+	struct gn_parcel *parcel;       /* the packet being applied, unless it lies in plain */
+	const struct gn_packet *packet; /* the packet being applied; NULL: none */
+	struct gn_packet *plain;        /* receives decompressed packets; made with the first of them */
+	uint32_t at;                    /* the next word of packet */
+	uint32_t *sequence;             /* [nodes] of the next packet from each node */
 };
 
 /* A log, and how far its oldest messages have been sorted. */
 struct gn_source {
 	struct gn__log *log;
 	struct gn__log_reader reader;
-	uint32_t lane;   /* of the messages at reader.at */
-	uint64_t wanted; /* a quiet waits until reader.at is here */
-	/* of GN_NET_COPROCESSOR, where the tail is not seen: up to here messages were whole */
+	uint32_t lane;   /* next lane of the messages at reader.at */
+	uint64_t wanted; /* a quiet waits until reader.at has reached this word */
+	/* form GN_NET_COPROCESSOR, if the tail cannot be read: messages were complete up to this word */
 	uint64_t whole;
-	/* how far it is written; NULL: in memory that only the kernel of net/device.h reaches */
+	/* words reserved in the log; NULL: it is in memory that only the kernel of device.h reaches */
 	const uint64_t *tail;
 };
 
-/* What a node knows of another. Messages are counted, replies and marks not. */
+/* Another node as this node sees it. Messages are counted, but not replies and marks. */
 struct gn_peer {
-	uint64_t sent, applied; /* to it, from it */
-	uint64_t marked;        /* sent when its way was last marked */
+	uint64_t sent, applied; /* messages to the peer; messages from it */
+	uint64_t marked;        /* value of sent when the way to the peer was last marked */
 	uint32_t awaited;       /* 1: that mark has no answer yet */
-	struct gn_hop hop;      /* the way to it */
-	struct gn_link *link;   /* of requests to it */
-	/* who stands in the head of the own messages to it: itself, if they are passed on, or this node */
+	struct gn_hop hop;      /* the way to the peer */
+	struct gn_link *link;   /* of requests to the peer */
+	/* the node in the head of own messages to the peer: the peer, if they are passed on, or this node */
 	uint32_t named;
-	uint64_t group;     /* the last messages without an order among them of which it was sent one */
-	uint32_t asked;     /* replies and answers that should come; any thread reads it */
-	uint64_t since_ns;  /* it has not answered since then, if asked; any thread reads it */
-	uint64_t waited_ns; /* while it was asked, up to since_ns; any thread reads it */
+	uint64_t group;     /* the last group of unordered messages of which the peer was sent one */
+	uint32_t asked;     /* replies and answers that the peer owes; any thread reads it */
+	uint64_t since_ns;  /* if asked is not 0: time of its last answer; any thread reads it */
+	uint64_t waited_ns; /* total time with asked not 0, up to since_ns; any thread reads it */
 };
 
-/* Threads that wait until all is done, served together. */
+/* Threads that wait for a quiet; those of a round are served together. */
 struct gn_quiet {
-	uint64_t *token; /* [GN_NET_SLOTS] those of this round, then those that wait for the next */
+	uint64_t *token; /* [GN_NET_SLOTS] tokens of this round, then those that wait for the next */
 	uint32_t waiting, served;
 	uint32_t stage; /* of the round */
 	uint32_t next;  /* the next node to mark */
-	uint32_t marks; /* not answered */
+	uint32_t marks; /* marks without an answer */
 	int32_t code;
 	uint64_t deadline;
 };
@@ -99,7 +100,7 @@ struct gn_handler {
 	void *context;
 };
 
-/* A handler's name as a node said it first; node 0 keeps them. */
+/* A handler's name, and the node that sent it first; kept by node 0. */
 struct gn_said {
 	char name[GN_NET_NAME_BYTES];
 	uint32_t node;
@@ -112,53 +113,52 @@ struct gn_net {
 	struct gn_net_options options;
 
 	struct gn_net_view view, host, handler_view;
-	struct gn_source *source; /* of kernels, one a processor; then the host's; then the handlers' */
+	struct gn_source *source; /* logs: of each processor, of the host, of the handlers */
 	uint32_t sources;
 	uint32_t slots; /* of both views */
 	/*
-	 * what the machine allocated, and the host reaches: logs, slots, and the heap unless there is a
-	 * device
+	 * allocated by the machine and reached by the host: logs, slots, and without a device also the heap
 	 */
 	void *shared;
-	void *apart;                    /* and what the host does not reach */
+	void *apart;                    /* allocated by the machine and not reached by the host */
 	char *map;                      /* heaps that the kernels reach, for view.mapped */
-	struct gn_peer_heap *peer_heap; /* [nodes] what other processes gave; NULL: nothing */
+	struct gn_peer_heap *peer_heap; /* [nodes] heaps imported from other processes; NULL: none */
 	char name[24];                  /* of the machine, if it was chosen here */
-	struct gn_device *device;       /* changes the heap; NULL: the network thread does */
-	uint64_t group; /* counts messages that have an order: those of one group have none among them */
-	/* [sources] logs in the order in which they are drained; the first of them */
+	struct gn_device *device;       /* its kernel changes the heap; NULL: the network thread does */
+	uint64_t group;                 /* number of the current group; messages of one group are unordered */
+	/* [sources] logs in the order in which they are drained; index of the first of them */
 	uint32_t *turn, first_turn;
 
 	struct gn_link *link[GN_PACKET_CLASSES];
 	uint32_t most_words;             /* of a packet with more than one message */
 	struct gn_link *oldest, *newest; /* open links */
 	struct gn_pool pool[GN_PACKET_CLASSES];
-	struct gn_packet *scratch; /* to compress packets in; NULL: they are not compressed */
+	struct gn_packet *scratch; /* where packets are compressed; NULL: they are not compressed */
 	struct gn_parcel *sent;    /* packets that have not left yet */
 	struct gn_intake intake[GN_PACKET_CLASSES];
 	struct gn_peer *peer; /* [nodes] */
 	struct gn_quiet quiet;
 	uint64_t now, moved_ns; /* of this round of the loop, and of the last in which a message moved */
-	uint32_t beyond;        /* packets above the pool, while what handlers send is sorted; else 0 */
-	/* of GN_NET_COPROCESSOR: words of all logs, and since when there are no more */
+	uint32_t beyond;        /* packets above the pool's limit, while handlers' messages are sorted */
+	/* form GN_NET_COPROCESSOR: words written to all logs, and when their number last changed */
 	uint64_t written, written_ns;
 
 	struct gn_handler handler[GN_NET_MOST_HANDLERS];
-	uint32_t handlers; /* any thread: release by who registers */
+	uint32_t handlers; /* any thread reads it; the registering thread stores it with release */
 	struct gn_said said[GN_NET_MOST_HANDLERS];
 	struct gn_net_statistics statistics;
 	struct gn_net_fault *fault; /* in shared; any thread */
 	struct gn_error failure;    /* of the network itself */
-	uint32_t failed;            /* any thread: 1: failure is whole */
-	uint32_t stop;              /* any thread: 1: leave when all others do */
-	int32_t outcome;            /* of the program, when stop */
-	uint32_t told;              /* the next node to be told that it failed */
-	uint32_t heard;             /* another node's program has failed */
-	struct gn_heap *heap;       /* the host's; of the data of both, where there is a device: data */
+	uint32_t failed;            /* any thread; 1: failure is complete */
+	uint32_t stop;              /* any thread; 1: leave when all other nodes do */
+	int32_t outcome;            /* of the program; valid when stop is 1 */
+	uint32_t told;              /* the next node to tell that the program has failed */
+	uint32_t heard;             /* 1: another node's program has failed */
+	struct gn_heap *heap;       /* allocates the heap; with a device data allocates the data */
 	struct gn_heap *data;
 };
 
-/* A count of the network thread, which others may read meanwhile. */
+/* Add to a count of the network thread, which other threads may read at the same time. */
 static inline void gn__count(uint64_t *count, uint64_t more)
 {
 	simt_store_relaxed_dev_u64(count, *count + more);
@@ -167,18 +167,18 @@ static inline void gn__count(uint64_t *count, uint64_t more)
 /* ---- net.c ---- */
 
 /*
- * gn__node_create - put a node together, and a machine for it.
- * @options     without defaults: every member says something
- * @transport  becomes the node's, also when this fails
+ * gn__node_create - make a node and its machine.
+ * @options    every member is set; zeros are not replaced by defaults
+ * @transport  becomes the node's, also if this fails
  */
 int gn__node_create(struct gn_net **net, const struct gn_net_options *options, struct gn_transport *transport,
                     struct gn_error *error);
 void gn__node_destroy(struct gn_net *net);
 
 /*
- * gn__heaps_map - on the direct route: what the kernels of a node, and its host where it reaches the own
- * heap, change by themselves.
- * @heap  [nodes] NULL: they do not
+ * gn__heaps_map - on the direct route: set the heaps that the kernels of a node change directly, and also its
+ * host if the host reaches the own heap.
+ * @heap  [nodes] a heap, or NULL: this heap is not changed directly
  * Returns 0 or -GN_EIO.
  */
 int gn__heaps_map(struct gn_net *net, char *const *heap, struct gn_error *error);
@@ -186,8 +186,8 @@ int gn__heaps_map(struct gn_net *net, char *const *heap, struct gn_error *error)
 /* ---- peers.c ---- */
 
 /*
- * gn__peers_map - gn__heaps_map of nodes that are processes, as far as they are of this host and their
- * machines can. All nodes call it, and wait for each other. Returns 0, -GN_ENOMEM, -GN_EIO, -GN_ETIMEDOUT.
+ * gn__peers_map - gn__heaps_map for nodes that are processes: for nodes on this host whose machines can
+ * export memory. All nodes call it, and wait for each other. Returns 0, -GN_ENOMEM, -GN_EIO, -GN_ETIMEDOUT.
  */
 int gn__peers_map(struct gn_net *net, struct gn_error *error);
 void gn__peers_unmap(struct gn_net *net);
@@ -198,29 +198,32 @@ int gn__links_create(struct gn_net *net);
 void gn__links_destroy(struct gn_net *net);
 
 /*
- * gn__post - put a message into the packet that goes to `to`, another node.
- * @reply   1: it is a reply
- * @origin  who wrote it
- * @word    its words, the head first
- * Returns 0, or -GN_EAGAIN: there is no room now, nothing was changed.
+ * gn__post - put a message into the packet for `to`, another node.
+ * @reply   1: the message is a reply
+ * @origin  the node that wrote the message
+ * @word    [words], the head first
+ * Returns 0, or -GN_EAGAIN: there is no room now, and nothing was changed.
  */
 int gn__post(struct gn_net *net, int reply, uint32_t to, uint32_t origin, const uint64_t *word,
              uint32_t words);
 
-/* For a kernel that applies: is it the first for this peer of those that have no order among them? */
+/*
+ * gn__message_first if a message is the first one of its group of unordered messages for this peer, else 0.
+ * Only used if kernels apply messages (device.h).
+ */
 static inline uint64_t gn__first(struct gn_net *net, struct gn_peer *to, uint32_t origin, uint64_t head)
 {
 	if (simt_likely(!net->device))
 		return 0;
 	if (origin != net->route.node)
-		return head & gn__message_first; /* whoever wrote it knew */
+		return head & gn__message_first; /* the node that wrote the message has set it */
 	if (to->group == net->group)
 		return 0;
 	to->group = net->group;
 	return gn__message_first;
 }
 
-/* gn__post of an own request, where the packet is open and has room; else 0 and nothing was done. */
+/* gn__post of an own request, if the packet is open and has room. Returns 1, or 0: nothing was done. */
 static inline int gn__post_quickly(struct gn_net *net, uint32_t to, const uint64_t *word, uint32_t words)
 {
 	struct gn_peer *peer = &net->peer[to];
@@ -236,51 +239,56 @@ static inline int gn__post_quickly(struct gn_net *net, uint32_t to, const uint64
 	return 1;
 }
 
-/* gn__post_room - will gn__post have room for so many words now? */
+/* gn__post_room - has gn__post room for a message of this number of words now? */
 int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words);
 
 /*
- * gn__flush - send open packets: all, or those that are old, or that somebody waits for: now, or soon and the
- * node is idle.
+ * gn__flush - send open packets: those that are old, those marked GN_LINK_NOW, and if the node is idle those
+ * marked GN_LINK_SOON.
+ * @all  1: send all open packets
  */
 void gn__flush(struct gn_net *net, int all, int idle);
 
-/* gn__collect - take back packets that have left. Returns how many are still on their way. */
+/* gn__collect - take back packets that have left. Returns the number of packets that have not. */
 uint32_t gn__collect(struct gn_net *net);
 
 /* ---- drain.c ---- */
 
-/* gn__drain - sort what is in the logs. Returns the number of messages. */
+/* gn__drain - sort the messages of the logs into packets. Returns the number of messages. */
 uint32_t gn__drain(struct gn_net *net);
 
-/* gn__is_drained - is nothing in the logs, and no round of quiet under way? */
+/* gn__is_drained - are the logs empty, and is there no round of quiet? */
 int gn__is_drained(const struct gn_net *net);
 
-/* Of GN_NET_COPROCESSOR: should what the logs keep be sent now? It is done; threads may go on. */
+/*
+ * Form GN_NET_COPROCESSOR. gn__exchange_is_due: must the messages in the logs be sent now? gn__exchange_end:
+ * they are sent, so threads may continue.
+ */
 int gn__exchange_is_due(struct gn_net *net);
 void gn__exchange_end(struct gn_net *net);
 
 /* ---- apply.c ---- */
 
-/* gn__receive - take in packets. Returns the number of messages. */
+/* gn__receive - receive packets and apply their messages. Returns the number of messages. */
 uint32_t gn__receive(struct gn_net *net);
 
 /*
- * gn__apply - do what a message says.
- * Returns its words, 0: not now, or -GN_EBADMSG: it is none.
+ * gn__apply - apply a message.
+ * Returns its number of words, 0: not now, or -GN_EBADMSG: it is no valid message.
  */
 int gn__apply(struct gn_net *net, uint32_t origin, const uint64_t *word, uint32_t left);
 
 /* ---- end.c ---- */
 
 /*
- * gn__tell_end - tell all others that the program has failed here. Returns 1: all are told, or there is
- * nothing to tell.
+ * gn__tell_end - tell all other nodes that the program has failed here. Returns 1 when all are told or there
+ * is nothing to tell, else 0.
  */
 int gn__tell_end(struct gn_net *net);
 
 /*
- * gn__hear_end, gn__hear_name - the messages of another node that say so, and what a handler is called there.
+ * gn__hear_end, gn__hear_name - apply another node's message that its program has failed, or its name of a
+ * handler.
  */
 void gn__hear_end(struct gn_net *net, uint32_t origin, uint64_t said);
 void gn__hear_name(struct gn_net *net, uint32_t origin, uint32_t id, const char *name, uint32_t bytes);
@@ -289,39 +297,42 @@ void gn__hear_name(struct gn_net *net, uint32_t origin, uint32_t id, const char 
 
 void gn__quiet_ask(struct gn_net *net, uint64_t token);
 int gn__quiet_is_idle(const struct gn_net *net); /* is there no round? */
-int gn__quiet_sorts(const struct gn_net *net);   /* does one wait for the logs to be sorted? */
+int gn__quiet_sorts(const struct gn_net *net);   /* does a round wait until the logs are sorted? */
 void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64_t applied);
 void gn__quiet_go_on(struct gn_net *net);
 
-/* gn__asked, gn__answered - a peer owes one answer more; has given one. */
+/* gn__asked, gn__answered - a peer owes one more answer; a peer has given an answer. */
 void gn__asked(struct gn_net *net, uint32_t peer);
 void gn__answered(struct gn_net *net, uint32_t peer);
 
-/* gn__slot_reply - the reply for a token has come: the value, or bytes. */
+/* gn__slot_reply - deliver the reply for a token: a value, or bytes. */
 void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes,
                     uint32_t count);
 
 /* ---- loop.c ---- */
 
 /*
- * gn__network - the network thread of a node, until the node and all others have ended. Returns 0 or
+ * gn__network - run the network thread of a node until this node and all others have ended. Returns 0 or
  * -GN_ETIMEDOUT.
  */
 int gn__network(struct gn_net *net);
 
-/* The network itself failed: say so, once. */
+/* Record a failure of the network itself; only the first is kept. */
 int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error);
 
 /* ---- heap.c ---- */
 
 struct gn_heap;
 
-/* @machine  that zeroes the memory; NULL: the host does. @bytes  of the begin, used already */
+/*
+ * @machine  the machine that zeroes the memory; NULL: the host does
+ * @used     bytes at the beginning that are already in use
+ */
 int gn__heap_create(struct gn_heap **heap, struct simt_machine *machine, char *memory, uint64_t used,
                     uint64_t bytes);
 void gn__heap_destroy(struct gn_heap *heap);
 
-/* gn__heap_alignment - where the memory of a heap of so many bytes must begin: at a multiple of this. */
+/* gn__heap_alignment - the alignment that the memory of a heap of this size must have. */
 uint64_t gn__heap_alignment(uint64_t bytes);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { LEAST_COMPRESSED = 64 }; /* bytes of messages */
+enum { LEAST_COMPRESSED = 64 }; /* fewer bytes of messages are not compressed */
 
 static uint64_t checksum_of(const struct gn_packet *p)
 {
@@ -14,15 +14,15 @@ static uint64_t checksum_of(const struct gn_packet *p)
 	return XXH3_64bits_withSeed(p->word, p->body, head);
 }
 
-/* What saves less is not worth the work. */
+/* The most bytes that compressed messages may take to be worth the work. */
 static uint32_t worth(uint32_t bytes)
 {
 	return bytes - bytes / 8 - GN_COMPRESS_SLACK;
 }
 
 /*
- * Only what is smaller by that may be compressed: behind it there are the bytes that gn_decompress reads in
- * vain.
+ * Is this a valid length of the body? Compressed messages are shorter by so much that the packet has the
+ * bytes that gn_decompress reads behind them.
  */
 static int is_body(uint32_t body, uint32_t bytes)
 {

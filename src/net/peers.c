@@ -6,10 +6,10 @@
 
 struct gn_peer_heap {
 	struct simt_exported exported;
-	void *memory; /* NULL: it could not be imported */
+	void *memory; /* NULL: the heap could not be imported */
 };
 
-/* What a node says of its heap: where it lies in memory that it exports. */
+/* A node's description of its heap: where the heap lies in memory that the node exports. */
 struct description {
 	struct simt_exported exported;
 	uint64_t offset, exports;
@@ -26,7 +26,7 @@ static struct description describe(const struct gn_net *net)
 	return own;
 }
 
-/* Another node's heap, by an address of this process; NULL: it is out of reach. */
+/* The address of another node's heap in this process; NULL: this process cannot reach it. */
 static char *heap_of(struct gn_net *net, const struct description *description, struct gn_peer_heap *peer)
 {
 	peer->exported = description->exported;

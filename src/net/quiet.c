@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quiet.c - waiting until all that was sent is done, and replies to those who wait.
+ * quiet.c - quiet: waits until all that was sent is done; and replies to threads that wait.
  *
- * Messages keep their order from log to packet to memory. So a node that has sorted its logs and then marks
- * its way to another knows, when the answer comes, that everything before the mark has been applied there,
- * and that the replies to it have come: they are before the answer. The answer says how many messages that
- * were, which must be as many as were sent. Threads that ask during a round are served by the next.
+ * Messages keep their order from log to packet to memory. A node sorts its logs and then sends a mark on its
+ * way to another node. When the answer to the mark comes, all messages before the mark have been applied
+ * there, and their replies, which precede the answer, have come. The answer holds the number of messages
+ * applied, which must equal the number sent. Threads that ask during a round are served by the next round.
  */
 #include <net/node.h>
 
@@ -14,8 +14,8 @@
 enum { IDLE, LOOKING, SORTING, MARKING, ANSWERS };
 
 /*
- * The slots of a GPU's threads only they take and give: one that was given up is lost for the run, which has
- * failed.
+ * Free a lost slot. Only a GPU's threads take and give the slots of the GPU's view: such a slot stays lost
+ * for the rest of the run, which has failed.
  */
 static void slot_free(struct gn_net *net, uint32_t id)
 {
@@ -23,7 +23,7 @@ static void slot_free(struct gn_net *net, uint32_t id)
 		gn__net_slot_disarm(&net->host, id);
 }
 
-/* Somebody waits for it, or did until a moment ago. */
+/* Fill a slot for which a thread waits, or waited until just now. */
 static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int code, uint64_t value,
                       const void *bytes, uint32_t count)
 {
@@ -52,7 +52,7 @@ void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value
 		slot_fill(net, id, waiting, code, value, bytes, count);
 	else if (state == ((waiting & ~3u) | GN_NET_SLOT_LOST))
 		slot_free(net, id);
-	/* else nobody waits for it: it came too late, or twice */
+	/* otherwise the reply is late or came twice, and no thread waits for it */
 }
 
 void gn__asked(struct gn_net *net, uint32_t peer)
@@ -92,7 +92,7 @@ void gn__quiet_ask(struct gn_net *net, uint64_t token)
 	q->token[q->waiting++] = token;
 }
 
-/* How far the logs are written now. @tail  of those that the host cannot look at itself */
+/* Record how far the logs are written now. @tail  tails of logs that the host cannot read itself */
 static void look(struct gn_net *net, const uint64_t *tail)
 {
 	for (uint32_t k = 0; k < net->sources; k++) {
@@ -103,7 +103,7 @@ static void look(struct gn_net *net, const uint64_t *tail)
 	net->quiet.stage = SORTING;
 }
 
-/* Serve those who wait: first everything that is in the logs now must be sorted. */
+/* Begin a round for the threads that wait: first, all messages that are in the logs now must be sorted. */
 static void begin(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
@@ -115,7 +115,7 @@ static void begin(struct gn_net *net)
 		look(net, NULL);
 		return;
 	}
-	gn__device_tails(net); /* of a round that was given up */
+	gn__device_tails(net); /* drop an answer for an abandoned round */
 	q->stage = gn__device_ask_tails(net) ? IDLE : LOOKING;
 }
 
@@ -127,7 +127,7 @@ static int all_sorted(const struct gn_net *net)
 	return 1;
 }
 
-/* Mark the way to every node to which something was sent since it was last marked. */
+/* Send a mark to every node to which messages were sent since its last mark. */
 static void mark(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
@@ -156,7 +156,7 @@ void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64
 
 	gn__answered(net, from);
 	if (!p->awaited || mark != (p->marked & gn__message_most_place))
-		return; /* of a round that was given up */
+		return; /* the answer is for an abandoned round */
 	p->awaited = 0;
 	if (net->quiet.marks)
 		net->quiet.marks--;
@@ -167,7 +167,7 @@ void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64
 	net->quiet.code = gn__network_fail(net, from, &error);
 }
 
-/* The round is over: tell those it was for; the others move up. */
+/* End the round: reply to its threads; the others wait for the next round. */
 static void end(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
@@ -181,7 +181,7 @@ static void end(struct gn_net *net)
 	gn__exchange_end(net);
 }
 
-/* Too late: name who did not answer. It is marked again by the next round. */
+/* The round's deadline has passed: report the node that did not answer. The next round marks it again. */
 static void expire(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.c - a program is run on all nodes of this process. */
+/* run.c - runs a program on all nodes of this process. */
 #include <net/node.h>
 
 #include <simt/machine.h>
@@ -14,7 +14,7 @@ enum { DEFAULT_TIMEOUT_S = 30 };
 static const uint64_t default_heap_bytes = 64ull << 20, default_log_bytes = 1ull << 20,
                       default_shared_bytes = 1ull << 20;
 
-/* Only there in programs that are linked with grapnel-mpi. */
+/* Defined only in programs that are linked with grapnel-mpi. */
 extern int gn_mpi_open(struct gn_transport **transport, const struct gn_net_options *options,
                        struct gn_error *error) __attribute__((weak));
 
@@ -45,7 +45,7 @@ static void *run_node(void *argument)
 	return NULL;
 }
 
-/* ---- before and behind a run ---- */
+/* ---- before and after a run ---- */
 
 static void set_defaults(struct gn_net_options *c)
 {
@@ -63,7 +63,10 @@ static void set_defaults(struct gn_net_options *c)
 	c->timeout_ns = c->timeout_ns ? c->timeout_ns : DEFAULT_TIMEOUT_S * 1000000000ull;
 }
 
-/* What depends on how many nodes there are, and how many of them are on this host; and what cannot be. */
+/*
+ * Set the options that depend on the number of nodes, and of nodes on this host; refuse options that are not
+ * possible.
+ */
 static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t same_host,
                           struct gn_error *error)
 {
@@ -93,7 +96,7 @@ static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t sam
 	return 0;
 }
 
-/* What a node came to, and in which words. */
+/* The result of a node's run, with its message. */
 static int outcome(const struct run *r, struct gn_error *error)
 {
 	const char *message = gn_net_message(r->net);
@@ -153,7 +156,7 @@ static int run_all(struct run *run, uint32_t nodes, struct gn_error *error)
 	return rc;
 }
 
-/* Nodes of this process whose machines reach each other know each other's heaps. */
+/* Map the heaps of nodes of this process whose machines reach each other. */
 static int map_all(struct run *run, uint32_t nodes, struct gn_error *error)
 {
 	char **heap = (char **)calloc(nodes, sizeof *heap);
@@ -202,7 +205,7 @@ static int run_local(struct gn_net_options *options, const struct run *node, str
 		rc = map_all(run, made, error);
 	if (!rc)
 		rc = run_all(run, made, error);
-	/* a packet lies in the memory of who sent it: all end first */
+	/* a packet lies in its sender's memory, so all nodes have ended before the first is destroyed */
 	while (made)
 		gn__node_destroy(run[--made].net);
 	gn_local_world_destroy(world);
@@ -212,7 +215,7 @@ static int run_local(struct gn_net_options *options, const struct run *node, str
 
 /* ---- a node that is this process ---- */
 
-/* This thread becomes the network's: it is the one that may call MPI. */
+/* Run this process's node. The calling thread becomes the network thread, because only it may call MPI. */
 static int run_one(struct run *r, struct gn_error *error)
 {
 	int rc = 0;
@@ -249,9 +252,9 @@ static int run_mpi(struct gn_net_options *options, const struct run *node, struc
 	return rc;
 }
 
-/* ---- which ---- */
+/* ---- choose ---- */
 
-/* Open MPI; MPICH and its kin; Slurm. */
+/* Are there variables of Open MPI, of MPICH and its derivatives, or of Slurm? */
 static int launched_by_mpi(void)
 {
 	return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");

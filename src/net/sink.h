@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sink.h - a transport that sends nothing and hears nothing: for measuring and testing one node of many by
- * itself.
+ * sink.h - a transport that sends and receives nothing, to measure and test one node of many alone.
  */
 #ifndef GN_NET_SINK_H
 #define GN_NET_SINK_H
@@ -34,8 +33,8 @@ static inline void gn__sink_close(struct gn_transport *t)
 }
 
 /*
- * gn__sink_create - the end of one node.
- * @stays  1: packets never leave their memory; 0: at once. NULL: no memory.
+ * gn__sink_create - make the transport of one node. Returns NULL if there is no memory.
+ * @stays  1: packets never leave their memory; 0: they leave it at once
  */
 static inline struct gn_transport *gn__sink_create(uint32_t node, uint32_t nodes, int stays)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport.h - what carries packets: a table of functions, used by the network thread of one node only.
+ * transport.h - a transport carries packets: a table of functions, used only by the network thread of a node.
  *
  * Packets of one class from one node to another arrive in the order in which they were sent, whole, once, or
  * not at all.
@@ -15,25 +15,25 @@
 extern "C" {
 #endif
 
-/* A packet, and what the node that holds it knows of it. */
+/* A packet with the state that the node keeps for it. */
 struct gn_parcel {
 	struct gn_packet *packet;
-	struct gn_parcel *next; /* in the list of whoever holds it */
+	struct gn_parcel *next; /* in the list that it is on */
 	uint64_t opened_ns;     /* when its first message came */
-	uint64_t bytes;         /* arrived; of a received one */
-	/* where it goes; of a received one: the node it comes from, as the transport knows */
+	uint64_t bytes;         /* of a received packet: number of bytes that arrived */
+	/* the destination; of a received packet the sender, as the transport knows it */
 	uint32_t peer;
 	uint32_t class_;
-	uint32_t away; /* the transport's: 1 while it must not be touched */
-	void *carrier; /* the transport's */
+	uint32_t away; /* used by the transport: 1 while the packet must not be changed */
+	void *carrier; /* used by the transport */
 };
 
 struct gn_transport;
 
 struct gn_transport_ops {
 	/*
-	 * Begin to send a sealed packet to parcel->peer. Returns 0, -GN_EAGAIN (not now: nothing was
-	 * changed), -GN_EIO (it cannot be sent; error says why).
+	 * Begin to send a sealed packet to parcel->peer. Returns 0, -GN_EAGAIN (not now; nothing was
+	 * changed), -GN_EIO (it cannot be sent; error holds the cause).
 	 */
 	int (*send)(struct gn_transport *t, struct gn_parcel *parcel);
 	/* Has a packet that was sent left its memory? Returns 1 or 0. */
@@ -42,15 +42,14 @@ struct gn_transport_ops {
 	struct gn_parcel *(*receive)(struct gn_transport *t, uint32_t class_);
 	void (*release)(struct gn_transport *t, struct gn_parcel *parcel);
 	/*
-	 * This node has sent all it will ever send. Asked again and again; returns 1 when that is true of all
-	 * nodes.
+	 * This node will send no more packets. Called repeatedly; returns 1 when this is true for all nodes.
 	 */
 	int (*leave)(struct gn_transport *t);
 	void (*close)(struct gn_transport *t);
 	/*
-	 * Before any packet, and while nothing else uses the transport: what every node says, so many bytes
-	 * each, to all, in the order of nodes. Waits for all of them. Returns 0, -GN_ENOMEM, -GN_EIO,
-	 * -GN_ETIMEDOUT. NULL: nodes share a process.
+	 * All-gather of `bytes` bytes of each node, in the order of nodes. Called before any packet, while
+	 * nothing else uses the transport. Waits for all nodes. Returns 0, -GN_ENOMEM, -GN_EIO,
+	 * -GN_ETIMEDOUT. NULL: the nodes share a process.
 	 */
 	int (*gather)(struct gn_transport *t, const void *own, void *all, uint32_t bytes,
 	              struct gn_error *error);
@@ -60,17 +59,18 @@ struct gn_transport {
 	const struct gn_transport_ops *ops;
 	const char *name;
 	uint32_t node, nodes;
-	uint32_t same_host; /* nodes on this host, this one among them */
+	uint32_t same_host; /* number of nodes on this host, with this one */
 	uint32_t session;
-	uint32_t copies; /* 1: packets are copied on their way, so that short ones are sooner there */
-	/* 1: if it were closed now, packets that have not left may still be read: their memory must stay */
+	uint32_t copies; /* 1: packets are copied on their way, so short packets arrive sooner */
+	/* 1: packets that have not left may be read even after close, so their memory must stay */
 	uint32_t keeps;
 	struct gn_error error; /* the first failure of the carrier itself */
 };
 
 /*
- * In-process: nodes are threads of one program, packets are handed over without a copy.
- * gn_local_world_create - a world of so many nodes; gn_local_open gives each its end. -GN_ENOMEM.
+ * In-process: nodes are threads of one program, and packets are handed over without a copy.
+ * gn_local_world_create - make a world of `nodes` nodes; gn_local_open gives each its transport. Returns 0 or
+ * -GN_ENOMEM.
  */
 struct gn_local_world;
 int gn_local_world_create(struct gn_local_world **world, uint32_t nodes, struct gn_error *error);
@@ -79,17 +79,18 @@ int gn_local_open(struct gn_transport **transport, struct gn_local_world *world,
                   struct gn_error *error);
 
 /*
- * gn_mpi_open - this process's end of all that the MPI launcher started. All nodes call it; waits for them.
+ * gn_mpi_open - the transport of this process among all that the MPI launcher started. All nodes call it, and
+ * it waits for all of them.
  * @options  timeout_ns of the wait; heap_bytes, columns and route, which must be the same on all nodes
- * Returns 0, -GN_ENOMEM, -GN_EIO, -GN_EINVAL, -GN_ENOTSUP, -GN_ETIMEDOUT as gn_net_run says. Only there in
+ * Returns 0, -GN_ENOMEM, -GN_EIO, -GN_EINVAL, -GN_ENOTSUP, -GN_ETIMEDOUT as gn_net_run. It exists only in
  * programs that are linked with grapnel-mpi.
  */
 int gn_mpi_open(struct gn_transport **transport, const struct gn_net_options *options,
                 struct gn_error *error);
 
 /*
- * gn_mpi_abort - end all processes of the program with this status, now. Network thread, a handler. Does not
- * return.
+ * gn_mpi_abort - end all processes of the program with this status, now. Called by the network thread or a
+ * handler. Does not return.
  */
 void gn_mpi_abort(int status);
 
