@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device_kernels.c - what is done to a heap that the host does not reach. */
+/* device_kernels.c - the kernel that applies messages to a heap that the host does not reach. */
 #include <net/device.h>
 
-/* ---- changes: as many at once as have no order among them ---- */
+/* ---- changes: unordered messages are applied in parallel ---- */
 
 /* A warp at its job. */
 struct work {
