@@ -91,7 +91,7 @@ int gn_size_parse(const char *text, uint64_t *bytes)
 		return -GN_EINVAL;
 	if (whole > UINT64_MAX >> shift)
 		return -GN_ERANGE;
-	/* Many nines add up to 1 in binary, which is not part of what was written. */
+	/* Many nines round up to 1 in binary; the fraction must stay below 1. */
 	if (fraction >= 1)
 		fraction = nextafter(1, 0);
 	*bytes = ((uint64_t)whole << shift) + (uint64_t)ldexp(fraction, (int)shift);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open.c - the short way in (open.h): machine, store, cache and array one after the other. */
+/* open.c - gn_open: opens machine, store, cache and array one after the other. */
 #include <grapnel/open.h>
 
 #include <string.h>
 
-/* What can be said without opening anything: a file that is not there is not made for a mistake. */
+/* Check the options before anything is opened, so that a mistake does not create a file. */
 static int check_options(const char *uri, const struct gn_options *o, struct gn_error *e)
 {
 	if (!uri)
@@ -94,7 +94,7 @@ static int make_array(struct gn_data *d, const struct gn_options *o, const char 
 static void give_back(struct gn_data *d)
 {
 	if (d->machine)
-		simt_wait(d->machine); /* kernels use all of it */
+		simt_wait(d->machine); /* kernels may use all parts */
 	if (d->array.failure)
 		gn_array_destroy(&d->array, d->machine);
 	if (d->cache)

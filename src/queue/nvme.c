@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvme.c - status fields in words: those of the NVM Express base specification, section 4.2.3, that
- * controllers here give.
+ * nvme.c - texts of status fields: those of the NVM Express base specification, section 4.2.3, that Grapnel's
+ * controllers return.
  */
 #include <grapnel/nvme.h>
 

@@ -8,7 +8,7 @@ static int check_options(const struct gn_nvmeq_options *c, struct gn_error *erro
 	if (c->depth < 2 || c->depth > 32768 || c->depth & (c->depth - 1))
 		return gn_error_set(error, -GN_EINVAL,
 		                    "queue pair: depth %u is not a power of two from 2 to 32768", c->depth);
-	/* A power of two also keeps every slot's PRP list inside one memory page, as NVMe wants it. */
+	/* A power of two also keeps every slot's PRP list inside one memory page, as NVMe requires. */
 	if (c->buffer_bytes < GN_NVME_PAGE || c->buffer_bytes & (c->buffer_bytes - 1) ||
 	    c->buffer_bytes > 2u << 20)
 		return gn_error_set(error, -GN_EINVAL,
@@ -51,8 +51,8 @@ static int allocate(struct gn_nvmeq *q, struct simt_machine *m)
 }
 
 /*
- * The ring of free slots holds one slot less than there are entries: NVMe's queues count as full with one
- * entry unused, and the argument at the top of nvmeq.h rests on it.
+ * The ring of free slots holds one slot less than there are entries: an NVMe queue is full with one entry
+ * unused, and the argument at the top of nvmeq.h relies on that.
  */
 static int fill_free_ring(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start)
 {
@@ -83,7 +83,7 @@ static int fill_free_ring(struct gn_nvmeq *q, struct simt_machine *m, uint32_t s
 	return rc;
 }
 
-/* A mark says ready when it equals ticket + 1: start from what the round before would have left. */
+/* A mark equal to ticket + 1 means ready. The marks start with the values of the round before. */
 static int fill_marks(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start)
 {
 	uint32_t *marks = (uint32_t *)malloc(q->depth * sizeof *marks);
@@ -98,7 +98,7 @@ static int fill_marks(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start
 	return rc;
 }
 
-/* Command ids name their slot in the low bits; the generation above them starts anywhere. */
+/* The low bits of a command id are its slot; the generation above them may start with any value. */
 static int fill_slots(struct gn_nvmeq *q, struct simt_machine *m)
 {
 	struct gn_nvmeq_slot *slots = (struct gn_nvmeq_slot *)calloc(q->depth, sizeof *slots);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port.h - the controller's end of a queue pair: what NVMe hardware does with entries and doorbells.
+ * port.h - the controller's end of a queue pair: handles entries and doorbells as NVMe hardware does.
  *
  * One thread serves a port. It runs on the host, or as a thread of a checking schedule.
  */
@@ -23,7 +23,7 @@ SIMT_FN void gn_nvme_port_init(struct gn_nvme_port *port, const struct gn_nvmeq 
 	port->phase = 1;
 }
 
-/* Fetch the next command. Returns 0, or -GN_EAGAIN when the doorbell shows no more. */
+/* Fetch the next command. Returns 0, or -GN_EAGAIN: the queue has no command before the doorbell. */
 SIMT_FN int gn_nvme_port_fetch(struct gn_nvme_port *port, struct gn_nvme_command *command)
 {
 	const struct gn_nvmeq *q = port->queue;

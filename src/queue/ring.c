@@ -3,7 +3,7 @@
 
 int gn_ring_init(struct gn_ring *ring, uint32_t *turn, uint32_t *turn_address, uint32_t depth, uint32_t start)
 {
-	/* one slot: "full" (ticket + 1) would read as "free again" (ticket + depth) */
+	/* with a depth of 1 the turns "full" (ticket + 1) and "free again" (ticket + depth) would be equal */
 	if (depth < 2 || depth & (depth - 1) || depth > 1u << 30)
 		return -GN_EINVAL;
 	memset(ring, 0, sizeof *ring);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* amo.c - elements of 4 and 8 bytes changed as one step, of every type, through two functions. */
+/* amo.c - atomic changes of elements of 4 and 8 bytes, for every type, by two common functions. */
 #include <shmem/pe.h>
 
 static uint64_t bits(const void *value, size_t bytes)
@@ -24,7 +24,7 @@ static void change(void *dest, enum gn_change how, const void *value, size_t byt
 	    pe);
 }
 
-/* @value  also receives what was there before */
+/* @value  in: the operand; out: the element before the change */
 static void fetch(const void *dest, enum gn_change how, void *value, const void *second, size_t bytes, int pe)
 {
 	uint64_t before = 0;
@@ -44,7 +44,7 @@ static void fetch(const void *dest, enum gn_change how, void *value, const void 
 /* clang-format off: macros of whole functions */
 #define ARGUMENTS(...) __VA_ARGS__
 
-/* A function, that with a context, and which of its parameters they hand on. */
+/* Define a function and its form with a context; the last arguments are the parameters to pass on. */
 #define DEFINE(R, NAME, PARAMETERS, BODY, ...)                                                              \
 	R shmem_##NAME(ARGUMENTS PARAMETERS) BODY R shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
 	{                                                                                                   \
@@ -59,7 +59,7 @@ static void fetch(const void *dest, enum gn_change how, void *value, const void 
 		shmem_##NAME(__VA_ARGS__);                                    \
 	}
 
-/* Change by `value`, a parameter or what SET makes it; FETCH returns what was there before. */
+/* Change by `value`, a parameter or set by SET. FETCH returns the element before the change. */
 #define CHANGE(HOW, SET)                                     \
 	{                                                    \
 		SET;                                         \
@@ -77,7 +77,7 @@ static void fetch(const void *dest, enum gn_change how, void *value, const void 
 	DEFINE_VOID(N##_atomic_set, (T * dest, T value, int pe), CHANGE(GN_PUT, ), dest, value, pe)      \
 	DEFINE(T, N##_atomic_swap, (T * dest, T value, int pe), FETCH(GN_PUT, , NULL), dest, value, pe)
 
-/* A change by a value, without and with what was before. */
+/* A change by a value, without and with the element before it as result. */
 #define BY(T, N, NAME, HOW)                                                                                  \
 	DEFINE(T, N##_atomic_fetch_##NAME, (T * dest, T value, int pe), FETCH(HOW, , NULL), dest, value, pe) \
 	DEFINE_VOID(N##_atomic_##NAME, (T * dest, T value, int pe), CHANGE(HOW, ), dest, value, pe)

@@ -46,7 +46,7 @@ static void fcollect(struct gn_net_team team, void *dest, const void *source, si
 	check("shmem_fcollect", gn_net_team_all_gather(gn_shmem.view, &team, dest, source, bytes));
 }
 
-/* Each has its own number of bytes: where a PE's begin is what those before it have. */
+/* Each PE has its own number of bytes: a PE's bytes begin behind the bytes of all PEs before it. */
 static void collect(struct gn_net_team team, char *dest, const void *source, size_t bytes)
 {
 	const struct gn_net_view *n = gn_shmem.view;
@@ -57,7 +57,7 @@ static void collect(struct gn_net_team team, char *dest, const void *source, siz
 
 	check("shmem_collect", rc);
 	sizes[rank] = bytes;
-	/* all have come, and want the bytes */
+	/* all PEs have come, so their memory may be overwritten */
 	rc = gn_net_team_reduce_u64(n, &team, GN_ADD, sizes, team.nodes);
 	for (uint32_t k = 0; k < rank; k++)
 		at += sizes[k];
@@ -70,7 +70,7 @@ static void collect(struct gn_net_team team, char *dest, const void *source, siz
 	check("shmem_collect", rc);
 }
 
-/* To each its block, which begins where the strides have it. */
+/* Put to each PE its block, at the place that the strides give. */
 static void alltoalls(struct gn_net_team team, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst,
                       size_t nelems, size_t bytes)
 {
@@ -79,7 +79,8 @@ static void alltoalls(struct gn_net_team team, char *dest, const char *source, p
 	int rc = gn_net_team_rank(n, &team, &rank);
 
 	if (!rc)
-		rc = gn_net_team_barrier(n, &team); /* all want the bytes */
+		rc =
+		    gn_net_team_barrier(n, &team); /* all PEs have come, so their memory may be overwritten */
 	for (uint32_t k = 0; !rc && k < team.nodes; k++) {
 		const uint32_t to = (rank + k) % team.nodes;
 
@@ -91,7 +92,7 @@ static void alltoalls(struct gn_net_team team, char *dest, const char *source, p
 	check("shmem_alltoalls", rc ? rc : gn_net_team_barrier(n, &team));
 }
 
-/* Blocks without gaps are one element each. */
+/* alltoalls with blocks without gaps, as one element each. */
 static void alltoall(struct gn_net_team team, char *dest, const char *source, size_t bytes)
 {
 	alltoalls(team, dest, source, 1, 1, bytes ? 1 : 0, bytes);

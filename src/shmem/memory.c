@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - the symmetric heap: every PE makes the same calls, and all meet behind those that give memory.
+ * memory.c - the symmetric heap: every PE makes the same calls, and a call that allocates ends with a
+ * barrier.
  */
 #include <shmem/pe.h>
 
@@ -22,14 +23,15 @@ void *shmem_malloc(size_t size)
 
 void *shmem_calloc(size_t count, size_t size)
 {
-	return size && count > SIZE_MAX / size ? NULL : shmem_malloc(count * size); /* it is 0 anyway */
+	return size && count > SIZE_MAX / size ? NULL
+	                                       : shmem_malloc(count * size); /* the memory is always zeroed */
 }
 
 void shmem_free(void *ptr)
 {
 	if (!ptr)
 		return;
-	shmem_barrier_all(); /* nobody uses it any more */
+	shmem_barrier_all(); /* no PE uses the memory any more */
 	gn_net_free(gn_shmem.net, ptr);
 }
 
@@ -46,7 +48,7 @@ void *shmem_realloc(void *ptr, size_t size)
 		shmem_barrier_all();
 		return ptr;
 	}
-	shmem_barrier_all(); /* what others send to the old place has come */
+	shmem_barrier_all(); /* all that other PEs sent to the old place has come */
 	memory = gn_net_alloc(gn_shmem.net, size);
 	if (memory) {
 		memcpy(memory, ptr, size < before ? size : before);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pe.c - begin and end.
+ * pe.c - initialisation and end of a PE.
  *
- * shmem_init starts a thread that calls gn_net_run; so it is the thread that initialises MPI, makes its calls
- * while net runs, and ends it. The node's own thread only waits for shmem_finalize.
+ * shmem_init starts a thread that calls gn_net_run. So this thread initialises MPI, makes MPI's calls while
+ * net runs, and ends MPI. The node's program thread only waits for shmem_finalize.
  */
 #include <shmem/pe.h>
 
@@ -17,13 +17,14 @@
 #include <unistd.h>
 
 /*
- * A program may compute for long before it comes where others wait. The network's thread has time to end it.
+ * PATIENCE_S: how long a PE waits for others, because a program may compute for long before it gets to where
+ * others wait. ABORT_S: how long a PE waits until the network thread has ended the program.
  */
 enum { PATIENCE_S = 24 * 3600, ABORT_S = 10, MOST_MEETINGS = 64 << 20 };
 
 static const uint64_t default_heap_bytes = 256ull << 20;
 
-/* Of the linker: the program's static data, with and without initial values. */
+/* Defined by the linker: the bounds of the program's static data, with and without initial values. */
 extern char __data_start[], _end[];
 
 struct gn_shmem gn_shmem;
@@ -31,7 +32,7 @@ struct gn_shmem gn_shmem;
 static struct {
 	pthread_t thread;
 	sem_t ready, over;
-	int exit_handler; /* its number */
+	int exit_handler; /* number of the handler that ends all PEs */
 	int began, ended;
 	int rc;
 	struct gn_error error;
@@ -49,7 +50,7 @@ void gn_shmem_fail(const char *function, int code, int pe)
 	abort();
 }
 
-/* ---- the end of all PEs at once: by the network's thread, which may call MPI ---- */
+/* ---- end all PEs at once: done by the network thread, because it may call MPI ---- */
 
 static void end_all(const struct gn_net_incoming *message, void *unused)
 {
@@ -57,7 +58,7 @@ static void end_all(const struct gn_net_incoming *message, void *unused)
 
 	(void)unused;
 	memcpy(&status, message->payload, sizeof status);
-	life.ended = 1; /* nothing is left to do at exit */
+	life.ended = 1; /* at_exit has nothing left to do */
 	gn_mpi_abort(status);
 }
 
@@ -70,9 +71,9 @@ void shmem_global_exit(int status)
 	_exit(status); /* the launcher ends the others */
 }
 
-/* ---- a life ---- */
+/* ---- run ---- */
 
-/* Of the heap, for pSync arrays in so much static data. */
+/* Bytes of the heap in place of pSync arrays in this amount of static data. */
 static uint64_t meetings_bytes(uint64_t data_bytes)
 {
 	return data_bytes <= MOST_MEETINGS ? data_bytes : 0;
@@ -89,7 +90,8 @@ static int node_main(struct gn_net *net, void *unused)
 	bytes = meetings_bytes(gn_shmem.view->data_bytes);
 	if (bytes)
 		gn_shmem.meetings = (char *)gn_net_alloc(net, bytes);
-	rc = life.exit_handler < 0 ? life.exit_handler : gn_net_barrier(gn_net_host(net)); /* all have it */
+	rc = life.exit_handler < 0 ? life.exit_handler
+	                           : gn_net_barrier(gn_net_host(net)); /* all PEs have the handler */
 	if (rc)
 		return rc;
 	gn_shmem.net = net;
@@ -99,7 +101,7 @@ static int node_main(struct gn_net *net, void *unused)
 	return 0;
 }
 
-/* A size as OpenSHMEM has them: a number, perhaps with a point, and k, m, g or t. 0: it is none. */
+/* Parse a size in OpenSHMEM's form: a number, with or without a point, and k, m, g or t. 0: invalid. */
 static uint64_t parse_size(const char *text)
 {
 	static const char unit[] = "kmgt";
@@ -124,13 +126,13 @@ static uint64_t heap_bytes(void)
 		return default_heap_bytes;
 	bytes = parse_size(text);
 	if (bytes)
-		return bytes + (1 << 20); /* net's own part is not the program's */
+		return bytes + (1 << 20); /* net's own part, which the program does not get */
 	fprintf(stderr, "%s=%s is not a size; give a number of bytes, or a number with k, m, g or t\n", name,
 	        text);
 	exit(EXIT_FAILURE);
 }
 
-/* Between PEs of one host: who wants to see how messages do says packets. */
+/* The route between PEs of one host; users choose packets to measure messages. */
 static enum gn_net_route route(void)
 {
 	const char *text = getenv("GRAPNEL_SHMEM_ROUTE");
@@ -157,11 +159,14 @@ static void *run(void *unused)
 	options.heap_bytes = heap_bytes() + meetings_bytes(options.data_bytes);
 	options.timeout_ns = PATIENCE_S * 1000000000ull;
 	life.rc = gn_net_run(&options, node_main, NULL, &life.error);
-	sem_post(&life.ready); /* who still waits learns that it failed */
+	sem_post(&life.ready); /* a thread that still waits in shmem_init sees the failure */
 	return NULL;
 }
 
-/* A program that ends well need not say so; one that does not must not wait for the others. */
+/*
+ * A program that exits with success need not call shmem_finalize; one that fails must not wait for other
+ * PEs.
+ */
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
@@ -221,7 +226,7 @@ void shmem_finalize(void)
 	gn_shmem.net = NULL;
 }
 
-/* ---- what a PE may ask ---- */
+/* ---- queries ---- */
 
 void shmem_query_thread(int *provided)
 {

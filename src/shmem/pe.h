@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pe.h - shmem.h from inside: this process as a node of net.
+ * pe.h - the internals of shmem.h: this process as a node of net.
  *
  * One thread runs net and, with MPI, makes all of its calls (pe.c); the program's threads use the host's
  * view.
@@ -16,33 +16,33 @@ struct gn_shmem {
 	const struct gn_net_view *view;
 	int threads; /* the level that the program asked for */
 	/*
-	 * of the heap: for pSync arrays that are static data, at the same distance; NULL: there is too much
-	 * of that
+	 * memory of the heap in place of pSync arrays that are static data, at the same offset as in the
+	 * static data; NULL: there is too much static data
 	 */
 	char *meetings;
-	uint64_t done; /* of the log: messages up to here are done */
-	/* 1: a message may yet be behind what this PE does itself in the same other's heap */
+	uint64_t done; /* words of the log up to which messages are done */
+	/* 1: a direct access of this PE to another PE's heap might overtake an earlier message to that PE */
 	uint32_t behind;
 };
 
 extern struct gn_shmem gn_shmem;
 
-/* gn_shmem_fail - this cannot go on: say why, and end the process; the launcher ends the others. */
+/* gn_shmem_fail - print why the program cannot continue, and end all PEs. */
 _Noreturn void gn_shmem_fail(const char *function, int code, int pe);
 
-/* Most functions have no way to say that they failed. */
+/* End the program if code is not 0: most functions of OpenSHMEM cannot return an error. */
 static inline void gn_shmem_check(const char *function, int code, int pe)
 {
 	if (simt_unlikely(code))
 		gn_shmem_fail(function, code, pe);
 }
 
-/* gn_shmem_quiet - shmem_quiet, for a function of that name. */
+/* gn_shmem_quiet - shmem_quiet on behalf of the named function. */
 void gn_shmem_quiet(const char *function);
 
 /*
- * Something is sent to `dest` of PE pe. PEs of one host change each other's heaps themselves, but static data
- * by messages: who then puts into the heap behind a fence must not overtake them.
+ * Note that something is sent to `dest` of PE pe. PEs of one host change each other's heaps directly, but
+ * static data by messages. A later put into the heap behind a fence must not overtake such a message.
  */
 static inline void gn_shmem_sends(const void *dest, int pe)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduce.c - reductions: for each type and operation, how two PEs' elements become one. */
+/* reduce.c - reductions: for each type and operation, how the elements of two PEs are combined. */
 #include <shmem/team.h>
 
 static void reduce(struct gn_net_team team, void *dest, const void *source, int nreduce, size_t bytes,

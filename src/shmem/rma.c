@@ -77,7 +77,7 @@ static void iget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, s
 /* clang-format off: macros of whole functions */
 #define ARGUMENTS(...) __VA_ARGS__
 
-/* A function, and that with a context. */
+/* Define a function and its form with a context. */
 #define DEFINE(NAME, PARAMETERS, CALL)                               \
 	void shmem_##NAME(ARGUMENTS PARAMETERS)                      \
 	{                                                            \

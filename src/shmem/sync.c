@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sync.c - order, waiting for what other PEs put, and locks. */
+/* sync.c - order, waits for puts of other PEs, and locks. */
 #include <shmem/pe.h>
 
 /* ---- order ---- */
 
 /*
- * Where several threads send at once a count read behind a quiet may be of messages that it did not wait for.
+ * May messages have been sent since the last quiet? If several threads send at once, the tail read after a
+ * quiet may count messages for which the quiet did not wait.
  */
 static int may_have_sent(void)
 {
@@ -52,7 +53,7 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
 
 /* ---- waiting ---- */
 
-/* Let others run. Who waits in vain, or for a PE that has failed, ends with all others. */
+/* Pause in a wait. After its deadline, or if a PE has failed, the program ends on all PEs. */
 static void wait_on(const char *function, uint32_t tries, uint64_t *deadline)
 {
 	const int rc = gn__net_backoff(gn_shmem.view, tries, deadline);
@@ -76,7 +77,8 @@ static void wait_on(const char *function, uint32_t tries, uint64_t *deadline)
 	}
 
 /*
- * Who sees the value sees what was put before it. Others run until then: the network's thread is one of them.
+ * A PE that sees the value also sees all that was put before it. Other threads run meanwhile, among them the
+ * network thread.
  */
 #define TEST(T, N)                                                                               \
 	COMPARE(T, N)                                                                            \
@@ -105,8 +107,9 @@ SHMEM__AMO_ALIAS(TEST)
 /* ---- locks ---- */
 
 /*
- * The lock is one word, of one PE, which depends on where it lies: the next ticket below, the one that is
- * served above. The last to leave makes it 0, so that tickets do not run out.
+ * A lock is one word on one PE, which is chosen by the lock's address. The low half is the next ticket, the
+ * high half the ticket that is served. The last PE that leaves sets the word to 0, so that tickets do not run
+ * out.
  */
 static const uint64_t one_served = 1ull << 32;
 
@@ -136,7 +139,7 @@ static uint64_t look(long *lock, uint32_t pe)
 	return word;
 }
 
-/* Returns whether the word was as expected, and so is replaced. */
+/* Replace the lock's word if it is as expected. Returns 1 if it was. */
 static int replace(long *lock, uint32_t pe, uint64_t expected, uint64_t by)
 {
 	uint64_t before;
@@ -173,7 +176,7 @@ void shmem_clear_lock(long *lock)
 	const uint32_t pe = home(lock);
 	uint64_t word;
 
-	shmem_quiet(); /* what was done under the lock is done */
+	shmem_quiet(); /* all operations under the lock are done */
 	word = look(lock, pe);
 	if (next_ticket(word) == served(word) + 1 && replace(lock, pe, word, 0))
 		return;
@@ -200,7 +203,7 @@ void(shmem_wait_until)(long *ivar, int cmp, long value)
 	shmem_long_wait_until(ivar, cmp, value);
 }
 
-/* Caches are coherent. */
+/* Caches are coherent, so these functions do nothing. */
 
 void shmem_clear_cache_inv(void)
 {

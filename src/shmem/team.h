@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * team.h - an active set is a team of net, and its pSync array the memory where the team meets; for one that
- * is static data, which PEs of a host do not change by themselves, memory of the heap instead. Both are 0
- * before and after.
+ * team.h - an active set is a team of net, and its pSync array holds the team's group. If the array is static
+ * data, which PEs of a host do not change directly, memory of the heap holds the group instead. Both are 0
+ * before and after a function.
  */
 #ifndef GN_SHMEM_TEAM_H
 #define GN_SHMEM_TEAM_H
