@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rma.c - put and get, of every type and size, through two functions each. */
+/* rma.c - put and get, for every type and size, by two common functions each. */
 #include <shmem/pe.h>
 
-/* A word by itself is stored as one: somebody may wait for it. */
+/* A single word is stored atomically, because another PE may wait for it. */
 static void put(void *dest, const void *source, size_t bytes, int pe)
 {
 	const struct gn_net_view *n = gn_shmem.view;
