@@ -2,7 +2,7 @@
 /*
  * detail/array/atomic.h - atomic changes of one element: add, min, max, compare-and-swap.
  */
-#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
+#include <grapnel/array.h> /* declares these functions; before the guard, because it includes this file */
 #ifndef GRAPNEL_ARRAY_ATOMIC_H
 #define GRAPNEL_ARRAY_ATOMIC_H
 

@@ -3,7 +3,7 @@
  * detail/array/page.h - elements by reference: a page is pinned once and then accessed by plain loads and
  * stores of any width.
  */
-#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
+#include <grapnel/array.h> /* declares these functions; before the guard, because it includes this file */
 #ifndef GRAPNEL_ARRAY_PAGE_H
 #define GRAPNEL_ARRAY_PAGE_H
 

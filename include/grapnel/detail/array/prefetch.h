@@ -2,7 +2,7 @@
 /*
  * detail/array/prefetch.h - brings in pages that will be read soon: of a range, or one for each lane.
  */
-#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
+#include <grapnel/array.h> /* declares these functions; before the guard, because it includes this file */
 #ifndef GRAPNEL_ARRAY_PREFETCH_H
 #define GRAPNEL_ARRAY_PREFETCH_H
 

@@ -2,7 +2,7 @@
 /*
  * detail/array/range.h - a loop over the pages of a run of elements.
  */
-#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
+#include <grapnel/array.h> /* declares these functions; before the guard, because it includes this file */
 #ifndef GRAPNEL_ARRAY_RANGE_H
 #define GRAPNEL_ARRAY_RANGE_H
 

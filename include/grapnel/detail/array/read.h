@@ -2,7 +2,7 @@
 /*
  * detail/array/read.h - reading one element.
  */
-#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
+#include <grapnel/array.h> /* declares these functions; before the guard, because it includes this file */
 #ifndef GRAPNEL_ARRAY_READ_H
 #define GRAPNEL_ARRAY_READ_H
 
@@ -13,7 +13,7 @@
 #include <grapnel/trace.h>
 
 /*
- * Read an element whose page is not at hand: bring the page in, together with those that the other lanes
+ * Read an element that cannot be read at once: bring its page in, together with those that the other lanes
  * want.
  * @doing  GN__READS; GN__HELPS: the caller reads nothing and only helps the other lanes
  */
@@ -30,8 +30,8 @@ SIMT_NOINLINE_FN struct gn__access gn__read_slowly(const struct gn_array *a, uin
 }
 
 /*
- * Read an element whose page is not at hand and is fetched by sectors: by turns of gn__fault_in, together
- * with the active lanes. If that does not succeed, gn__read_slowly reads it.
+ * Read an element that cannot be read at once and whose page is fetched by sectors: by turns of gn__fault_in,
+ * together with the active lanes. If that does not succeed, gn__read_slowly reads it.
  */
 SIMT_NOINLINE_FN struct gn__access gn__read_fault(const struct gn_array *a, uint64_t index, uint32_t size)
 {
@@ -171,7 +171,7 @@ SIMT_FN struct gn__access gn__read_by_call(const struct gn_array *a, uint64_t in
 	return SIMT_COLD(gn__read_fault)(a, index, size);
 }
 
-/* Read an element whose page is not at hand. */
+/* Read an element that a read without a pin could not read. */
 SIMT_INLINE_FN struct gn__access gn__read_missing(const struct gn_array *a, uint64_t index, uint32_t size)
 {
 	const struct gn__access access = gn__read_in_line(a, index, size);
@@ -193,10 +193,10 @@ SIMT_NOINLINE_FN struct gn__access gn__read_noted(const struct gn_array *a, uint
 }
 
 /*
- * gn__read_noted for most reads: the region is not in the sample, and the element is at hand. Else
- * -GN_EAGAIN. This function makes no call, so it saves hardly a register to memory; one function for all
- * reads would save the registers of a miss for each read. The lanes of one page are in one region, so they
- * stay together.
+ * gn__read_noted for most reads: the region is not in the sample, and the element is read at
+ * once. Else it returns -GN_EAGAIN. This function makes no call, so it saves hardly a register to memory; one
+ * function for all reads would save the registers of a miss for each read. The lanes of one page are in one
+ * region, so they stay together.
  */
 SIMT_NOINLINE_FN struct gn__access gn__read_unnoted(const struct gn_array *a, uint64_t index, uint32_t size)
 {

@@ -2,14 +2,14 @@
 /*
  * detail/array/write.h - writing one element.
  */
-#include <grapnel/array.h> /* declares what is defined here; before the guard, as it includes this file */
+#include <grapnel/array.h> /* declares these functions; before the guard, because it includes this file */
 #ifndef GRAPNEL_ARRAY_WRITE_H
 #define GRAPNEL_ARRAY_WRITE_H
 
 #include <grapnel/detail/array/sample.h>
 #include <grapnel/detail/cache/element.h>
 
-/* Write an element whose page is not at hand: bring it in, together with the pages that other lanes want. */
+/* Write an element that cannot be written at once: bring its page in, with those that other lanes want. */
 SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address,
                                                          uint64_t low, uint64_t high, uint32_t size)
 {

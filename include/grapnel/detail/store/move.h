@@ -2,7 +2,7 @@
 /*
  * detail/store/move.h - the threads of a kernel move bytes between a store and memory.
  */
-#include <grapnel/store.h> /* declares what is defined here; before the guard, as it includes this file */
+#include <grapnel/store.h> /* declares these functions; before the guard, because it includes this file */
 #ifndef GRAPNEL_STORE_MOVE_H
 #define GRAPNEL_STORE_MOVE_H
 
