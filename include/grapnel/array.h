@@ -113,7 +113,8 @@ SIMT_FN double gn_read_f64(const struct gn_array *a, uint64_t index);
  * @index  of the element
  * @from   element_bytes of the array; need not be aligned
  * Waits while the page is fetched. Returns as gn_array_read, and -GN_EROFS (the store is read-only),
- * -GN_ENOSPC (the store is full). The first failure is also kept in the array. After a failure the element is
+ * -GN_ENOSPC (the store is full), -GN_EBUSY (an earlier write to these blocks timed out and may still land;
+ * retry later). The first failure is also kept in the array. After a failure the element is
  * unchanged.
  */
 SIMT_NOINLINE_FN int gn_array_write(const struct gn_array *a, uint64_t index, const void *from);

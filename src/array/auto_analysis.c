@@ -222,7 +222,8 @@ static int judge_batches(const struct gn_auto_setup *setup, const struct gn_auto
 
 /*
  * Does each lane of a warp walk lines of its own, so that every element of a line takes a load of its own?
- * Lines of a few pages that are read again and again are not walked: the machine's own caches serve the loads.
+ * Lines of a few pages that are read again and again are not walked: the machine's own caches serve the
+ * loads.
  */
 static int lanes_walk(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s)
 {

@@ -5,13 +5,14 @@
  *
  * A sequence is known by the page it is expected to miss next, kept in a small table by a hash of that page,
  * with the number of pages to fetch ahead: one after the second miss of a sequence, twice as many after every
- * further one. A miss that nobody expected fetches nothing ahead, so random accesses cost one look and one
- * store a miss. Sequences that break off leave pages that nobody came to: where these are more than three
- * quarters, fetching ahead backs off for a while.
+ * further one. A miss that no sequence expected fetches nothing ahead, so random accesses cost one load and
+ * one store for each miss. A sequence that breaks off leaves pages that no thread reads: if these are more
+ * than three quarters, fetching ahead backs off for a while.
  *
- * A controller has as many pages on their way as it is asked for. From memory the warp itself moves them, one
- * after the other, and meanwhile all wait for the page that is wanted now, those too who want the next ones
- * and could have moved them. So what is fetched ahead there takes no longer than the miss itself.
+ * A store of queues moves as many pages at once as it has commands for. From memory the warp itself moves the
+ * pages, one after the other, and until they are there its lanes wait; so do threads that want one of these
+ * pages and could have moved it themselves. So from memory no more is fetched ahead than takes as long as the
+ * miss itself.
  *
  * In a loop over a grid all threads come to the same page, one after the other. One warp moves 1 GB/s, so
  * there the one that misses offers the pages behind it, and those that come to wait for a page fetch them.
@@ -45,7 +46,7 @@ SIMT_FN int gn__stream_expects(uint64_t seen, uint64_t page)
 	return seen && seen >> GN__AHEAD_LOG2 == page;
 }
 
-/* Judge from time to time whether what was fetched ahead was wanted. */
+/* Judge from time to time whether the pages that were fetched ahead were read. */
 SIMT_FN void gn__ahead_judge(struct gn_cache_local *s, uint32_t fetched)
 {
 	uint32_t all = simt_add_relaxed_dev_u32(&s->ahead, fetched) + fetched;
@@ -196,7 +197,7 @@ SIMT_FN uint32_t gn__offer_take(const struct gn_cache_view *c, uint32_t lanes, u
 }
 
 /*
- * Does somebody wait for pages that others fetch? Says so once for each time that it was noted. One thread.
+ * Has a thread waited for a page that another fetched, since the last call? One thread.
  */
 SIMT_FN int gn__ahead_awaited(const struct gn_cache_view *c)
 {
@@ -209,8 +210,9 @@ SIMT_FN int gn__ahead_awaited(const struct gn_cache_view *c)
 }
 
 /*
- * The pages behind the first missing one are offered, where somebody may take them; else the lanes that want
- * nothing, and were refused nothing, claim them. Collective.
+ * Fetch pages behind the first missing one. If other threads wait for pages and may take some, the pages are
+ * offered; else lanes of this warp claim them: lanes that want no page and whose claim was not refused.
+ * Collective.
  */
 SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn__claim *k)
 {

@@ -128,8 +128,8 @@ SIMT_FN void gn__unlock_set(const struct gn_cache_view *c, uint32_t set, uint32_
 }
 
 /*
- * Of pages that are in no frame: 1 while a thread accesses this one in the store, and nobody may fetch it.
- * Several pages share a word; then one waits for the other.
+ * The word of a page that is in no frame: 1 while a thread accesses the page in the store. Then no thread may
+ * fetch the page. Several pages share a word; an access to one of them waits for that to another.
  */
 SIMT_FN uint32_t *gn__kept_absent(const struct gn_cache_view *c, uint64_t page)
 {
@@ -137,8 +137,8 @@ SIMT_FN uint32_t *gn__kept_absent(const struct gn_cache_view *c, uint64_t page)
 }
 
 /*
- * The page is in no frame and stays so, until gn__claim_drop, for a thread that accesses it in the store. Its
- * set is locked, so that nobody fetches it at this moment. Returns 0 if another such access goes on.
+ * Keep a page out of the frames until gn__claim_drop, for a thread that accesses it in the store. The page is
+ * absent and its set is locked. Returns 1; or 0 if another thread's access to the store goes on.
  */
 SIMT_FN int gn__keep_absent(const struct gn_cache_view *c, uint64_t page)
 {
@@ -173,7 +173,7 @@ SIMT_FN enum gn__step gn__claim_in_set(const struct gn_cache_view *c, struct gn_
 		taking = GN__UNSETTLED;
 	}
 	gn__unlock_set(c, set, hand);
-	if (found) /* somebody was faster */
+	if (found) /* another thread was faster */
 		return GN__STEP_AGAIN;
 	if (kept)
 		return GN__STEP_NO_FRAME;
@@ -187,8 +187,8 @@ SIMT_FN enum gn__step gn__claim_in_set(const struct gn_cache_view *c, struct gn_
 /*
  * The victim of a set is written: give its way to the wanted page, unless that came by another way meanwhile
  * or is to stay absent.
- * If the set is locked the victim stays, clean, and the claim looks again: to keep its way it would have to
- * wait for the lock, while others, who find every way held, take that lock in turns.
+ * If another thread has the lock, the victim stays, clean, and the claim looks again: to keep the way it
+ * would have to wait for the lock, which other threads take in turns.
  */
 SIMT_FN enum gn__step gn__claim_way_written(const struct gn_cache_view *c, struct gn__claim *k)
 {
@@ -240,7 +240,7 @@ SIMT_FN enum gn__step gn__claim_missing(const struct gn_cache_view *c, struct gn
 
 /* ---- a page in parts ---- */
 
-/* Nothing is left to bring for a claim that nobody waits for. */
+/* A claim ahead has nothing left to fetch: it lets the page go. */
 SIMT_FN enum gn__step gn__claim_leave(struct gn__claim *k)
 {
 	gn__page_unpin(k->word);
@@ -267,8 +267,8 @@ SIMT_FN uint32_t gn__claim_widened(uint64_t seen, uint32_t wanted)
 
 /*
  * The page is pinned, and PARTIAL when it was: are the wanted sectors there? Those that are absent become the
- * claim's. Fetched at once, by whoever claims them; so who waits for sectors holds none that others wait for,
- * but for GN__COVER, whose sectors are claimed from the lowest on.
+ * claim's. A claim fetches its sectors at once; so a claim that waits for sectors holds none that others
+ * need, but for GN__COVER, whose sectors are claimed from the lowest on.
  */
 SIMT_FN enum gn__step gn__claim_sectors(const struct gn_cache_view *c, struct gn__claim *k)
 {
@@ -319,8 +319,9 @@ SIMT_FN int gn__claim_comes(const struct gn_cache_view *c, const struct gn__clai
 }
 
 /*
- * The page is there for who reads an element: those who have waited for a page together would pin it one
- * after the other. If it goes meanwhile it is pinned the next time. What is read comes after the word (A4):
+ * The page has come, for a claim that reads an element: it takes a snapshot instead of a pin, because threads
+ * that have waited for a page together would pin it one after the other. If the page leaves meanwhile, the
+ * claim pins it the next time. What is read comes after the word (A4):
  * in a direct table that look was a leading one, and the address of what is read depends on it.
  */
 SIMT_FN enum gn__step gn__claim_snapshot(const struct gn_cache_view *c, struct gn__claim *k,
@@ -348,12 +349,12 @@ SIMT_FN enum gn__step gn__claim_present(const struct gn_cache_view *c, struct gn
 		return gn__claim_snapshot(c, k, found);
 	if (!gn__page_can_pin(seen) || gn__claim_comes(c, k, found)) {
 		k->waited |= (seen & GN__WORD_BUSY) != 0;
-		/* holds may stay for ever, so nobody waits for one of them to add another */
+		/* a program may hold its pins for ever, so no thread waits until one more can be counted */
 		if (k->holds && !(seen & GN__WORD_BUSY) && (seen & GN__WORD_PINS) == GN__WORD_PINS)
 			return gn__claim_error(k, -GN_ENOBUFS, 0);
 		/*
-		 * an access never gets -GN_ENOBUFS: the page is here, and whoever went around the cache would
-		 * miss its writes
+		 * an access never gets -GN_ENOBUFS: the page is in a frame, and an access around the cache
+		 * would miss writes to the frame
 		 */
 		return gn__claim_waits(c, k);
 	}
@@ -395,7 +396,7 @@ SIMT_NOINLINE_FN enum gn__step gn__claim_seek(const struct gn_cache_view *c, str
 		       : k->searching ? gn__search_frames(c, k)
 		                      : gn__claim_lookup(c, k);
 	} while (step == GN__STEP_AGAIN);
-	/* What nobody waits for does not wait either; a page that is held without a frame must be let go. */
+	/* A claim ahead never waits; a page that it holds BUSY without a frame must be let go. */
 	if (k->ahead && step == GN__STEP_WAIT)
 		step = k->searching ? GN__STEP_NO_FRAME : GN__STEP_HIT;
 	return step;

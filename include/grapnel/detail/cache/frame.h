@@ -301,8 +301,8 @@ SIMT_FN enum gn__step gn__search_frames(const struct gn_cache_view *c, struct gn
 	}
 	unsettled |= moving == GN__MANY_MOVING;
 	/*
-	 * Wait for frames in motion: they settle within their deadlines. Wait for pinned frames a few times: a
-	 * program may hold its pages as long as it likes.
+	 * Wait for frames in motion: they settle within their deadlines. Wait for pinned frames a few times:
+	 * a program may hold its pages as long as it likes.
 	 */
 	unsettled |= gn__claim_is_patient(k);
 	return unsettled && !gn__claim_is_late(c, k) ? GN__STEP_WAIT : GN__STEP_NO_FRAME;

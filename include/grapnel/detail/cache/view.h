@@ -67,7 +67,7 @@ struct gn_cache_failure {
 struct gn_cache_local {
 	/* direct table: a lot of the hand's places: first << 32 | GN__LOT_BEGUN + how many are taken */
 	uint64_t lot;
-	/* pages fetched ahead that nobody asked for, since the last time it was judged */
+	/* pages fetched ahead since gn__ahead_judge last judged */
 	uint32_t ahead;
 	uint32_t used;           /* of those, how many a stream came to */
 	uint32_t ahead_backoff;  /* misses until fetching ahead is tried again */
@@ -110,7 +110,7 @@ struct gn_cache_view {
 	char *frame;      /* [frames][page size] */
 	uint64_t *sector; /* [frames], see detail/cache/sector.h; NULL: pages are written as wholes */
 	/*
-	 * [frames / 64], bits: the page could not be written, by the last who tried; NULL: that is not
+	 * [frames / 64], bits: the last write-back of the page in this frame failed; NULL: they are not
 	 * counted
 	 */
 	uint64_t *kept;
