@@ -365,7 +365,8 @@ SIMT_FN enum gn__taking gn__look_at_ways(const struct gn_cache_view *c, uint32_t
 	for (uint32_t way = 0; way < c->ways; way++) {
 		const uint64_t seen = simt_load_relaxed_dev_u64(&c->word[set * c->ways + way]);
 
-		if (!(seen & (GN__WORD_BUSY | GN__WORD_PINS)))
+		/* a failed word holds its code where others count pins */
+		if (!(seen & (GN__WORD_BUSY | GN__WORD_PINS)) || seen & GN__WORD_FAILED)
 			return GN__TAKEN;
 		if (seen & GN__WORD_BUSY)
 			best = GN__MOVING;
