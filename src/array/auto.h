@@ -76,7 +76,7 @@ struct gn_auto_analysis {
 	uint64_t regions, regions_kept;
 	double covered; /* part of both launches that the logs hold; less than 1 if a log ran full */
 	struct gn_auto_moved way[GN_AUTO_CHOICES];
-	uint64_t hot; /* touches of lines that are read more than twice as often as they have elements */
+	uint64_t lasting; /* touches of lines that are wanted during more than half of the launch */
 	double lines[GN_AUTO_CHOICES]; /* cost of each choice, in lines; negative: not possible */
 	double batches; /* cost of the best choice if rows were moved in batches, in order of address */
 	uint64_t translated,

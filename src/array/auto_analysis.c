@@ -49,32 +49,46 @@ static void count(const struct gn_auto_trace *t, struct gn_auto_analysis *out)
 	}
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+/* A touch: its line, and its place in the log. */
+struct placed {
+	uint64_t line, place;
+};
 
-	return x < y ? -1 : x > y;
+static int compare_placed(const void *a, const void *b)
+{
+	const struct placed *x = (const struct placed *)a, *y = (const struct placed *)b;
+
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
 }
 
 /*
- * Count the touches of lines that are touched more than twice as often as they have elements.
- * @line  room for the touches of the launch
+ * Count the touches of lines that are wanted during more than half of the launch. A line that a lane walks is
+ * wanted for a short time.
  */
-static void count_hot(const struct gn_auto_setup *setup, const struct gn_auto_trace *t, uint64_t *line,
-                      struct gn_auto_analysis *out)
+static int count_lasting(const struct gn_auto_trace *t, struct gn_auto_analysis *out)
 {
-	const uint64_t twice = (2u << GN__SAMPLE_LINE_LOG2) / setup->element_bytes, n = t->count - t->from;
+	const uint64_t n = t->count - t->from;
+	struct placed *placed = (struct placed *)malloc((n + 1) * sizeof *placed);
 	uint64_t first = 0;
 
-	for (uint64_t k = 0; k < n; k++)
-		line[k] = t->touch[t->from + k] >> GN__TOUCH_LINE_SHIFT;
-	qsort(line, n, sizeof *line, compare_lines);
+	if (!placed)
+		return -GN_ENOMEM;
+	for (uint64_t k = 0; k < n; k++) {
+		placed[k].line = t->touch[t->from + k] >> GN__TOUCH_LINE_SHIFT;
+		placed[k].place = k;
+	}
+	qsort(placed, n, sizeof *placed, compare_placed);
 	for (uint64_t k = 1; k <= n; k++) {
-		if (k < n && line[k] == line[first])
+		if (k < n && placed[k].line == placed[first].line)
 			continue;
-		out->hot += k - first > twice ? k - first : 0;
+		if (placed[k - 1].place - placed[first].place > n / 2)
+			out->lasting += k - first;
 		first = k;
 	}
+	free(placed);
+	return 0;
 }
 
 /* Count the array's regions, and those in the sample; of a large array the second number is estimated. */
@@ -222,13 +236,12 @@ static int judge_batches(const struct gn_auto_setup *setup, const struct gn_auto
 
 /*
  * Does each lane of a warp walk lines of its own, so that every element of a line takes a load of its own?
- * Lines of a few pages that are read again and again are not walked: the machine's own caches serve the
- * loads.
+ * Lines that are wanted again and again are not walked: the caches of the machine serve those loads.
  */
 static int lanes_walk(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s)
 {
 	return setup->warp_width >= WARP && s->elements < 2 * s->touches && !s->writes &&
-	       8 * s->way[GN_AUTO_DIRECT].fetches < s->touches && 2 * s->hot < s->touches;
+	       8 * s->way[GN_AUTO_DIRECT].fetches < s->touches && 2 * s->lasting < s->touches;
 }
 
 const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_auto_analysis *s)
@@ -249,8 +262,7 @@ const char *gn__auto_batches(const struct gn_auto_setup *setup, const struct gn_
 int gn__auto_analyse(const struct gn_auto_setup *setup, const struct gn_auto_log *log,
                      const struct gn_auto_log *before, struct gn_auto_analysis *out)
 {
-	/* the touches of both launches, and room for the lines of this one */
-	uint64_t *touch = (uint64_t *)malloc((2 * log->count + before->count + 1) * sizeof *touch);
+	uint64_t *touch = (uint64_t *)malloc((log->count + before->count + 1) * sizeof *touch);
 	const uint64_t keep = before->count && before->keep < log->keep ? before->keep : log->keep;
 	struct gn_auto_trace trace = {touch, 0, 0};
 	int rc;
@@ -261,10 +273,11 @@ int gn__auto_analyse(const struct gn_auto_setup *setup, const struct gn_auto_log
 	trace.from = sift(before, keep, touch);
 	trace.count = trace.from + sift(log, keep, touch + trace.from);
 	count(&trace, out);
-	count_hot(setup, &trace, touch + trace.count, out);
 	count_regions(setup, keep, out);
 	out->covered = coverage(log, before, out->touches);
-	rc = judge_choices(setup, &trace, out);
+	rc = count_lasting(&trace, out);
+	if (!rc)
+		rc = judge_choices(setup, &trace, out);
 	if (!rc)
 		rc = judge_batches(setup, &trace, out);
 	free(touch);
