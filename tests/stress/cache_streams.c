@@ -111,13 +111,19 @@ static void *use_stream(void *argument)
 	return NULL;
 }
 
+/* Every thread of every stream owns a word; on a GPU a grid has no fewer threads than a block, 128. */
+enum { LEAST_BYTES = 2 * 8 * 128 * MOST_STREAMS };
+
 static void draw_shape(uint64_t *random, struct fixture_shape *shape)
 {
 	static const uint32_t ways[] = {0, 0, 2, 4};
+	uint32_t least;
 
 	shape->page_bytes = 512u << draw_below(random, 6);
 	shape->frames = 8 << draw_below(random, 4);
 	shape->pages = shape->frames * (1 + draw_below(random, 4)) + draw_below(random, 5);
+	least = LEAST_BYTES / shape->page_bytes;
+	shape->pages = shape->pages > least ? shape->pages : least;
 	shape->ways = ways[draw_below(random, 4)];
 	shape->policy = (enum gn_cache_policy)draw_below(random, 3);
 	shape->queues = draw_chance(random, 30);
