@@ -31,6 +31,9 @@ enum {
 	FOREVER_NS = 400000000, /* 400 000 steps: nobody healthy waits so long */
 };
 
+/* One wait for pinned frames: with 16, the few steps of a schedule would hardly lead around the cache. */
+#define GN__PIN_WAITS 1u
+
 /* The cache's calls of a store go to the trial's: the functions of cache_store.h. */
 #define gn_store_read_warp trial_read_warp
 #define gn_store_write_warp trial_write_warp

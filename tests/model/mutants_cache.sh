@@ -76,7 +76,7 @@ detail/cache/access.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of
 detail/cache/access.h|s/gn__move_of(c, k->page, k->frame, k->owned, 0)/gn__move_of(c, k->page, k->frame, 0xffffffffu, 0)/|a fill fetches over sectors that were written
 detail/cache/sector.h|s/if ((before . owned) != 0xffffffffu)/if (0)/|one sector makes the page valid
 detail/cache/page.h|/gn__page_written(const/,/^}/s/gn__sector_arrive(.*/;/|overwritten sectors stay in motion
-detail/cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/hit = !simt_ballot(mask, gn__claim_goes_on(\&k)) \&\& &/|who covers holds the page while others of its warp wait
+detail/cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/hit = !simt_ballot(mask, gn__claim_goes_on(\&k)) \&\& simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
 detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/{s/^	gn__claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn__claim_drop(c, k);/;}|an access around the cache does not keep the page absent
 detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/s/^	gn__claim_drop(c, k);$/	;/|a page that found no frame stays busy
 detail/cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->bypassed/0/|who finds no frame in a later round keeps the page

@@ -245,7 +245,9 @@ enum { GN__FEW_FRAMES = 16, GN__BYPASS_BACKOFF = 32 };
  * around the cache; so a claim looks again so many times before it takes that way. Pages that a program holds
  * stay pinned.
  */
-enum { GN__PIN_WAITS = 16 };
+#ifndef GN__PIN_WAITS /* a model of few steps has less patience */
+#define GN__PIN_WAITS 16u
+#endif
 
 SIMT_FN int gn__claim_is_patient(const struct gn__claim *k)
 {
