@@ -610,6 +610,10 @@ static int check_sectors(const struct trial *t, uint32_t frame)
 
 static int check_frames(const struct trial *t)
 {
+	for (uint32_t k = 0; k < GN_CACHE_ABSENT; k++)
+		if (t->shared.kept_absent[k])
+			return model_wrong("page %u is kept absent in the end",
+			                   (uint32_t)t->shared.kept_absent[k] - 1);
 	for (uint32_t k = 0; k < t->cache.frames; k++) {
 		if (t->lock[k] & 1)
 			return model_wrong("a set is locked in the end");

@@ -61,7 +61,7 @@ detail/cache/claim.h|s/(intent == GN_READ ? 0 : GN__WORD_DIRTY)/0/|a miss for wr
 detail/cache/frame.h|s/k->made = gn__word_next_version(seen)/k->made = (seen \& GN__WORD_VERSION)/|sets: versions do not count|sets, 1 way: a page leaves and comes back
 detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/made = gn__word_next_version(made)/made = made/|direct: versions do not count|direct, 1 frame: a page leaves and comes back
 detail/cache/claim.h|/gn__claim_in_set(const/,/^}/s/if (gn__set_lacks(c, k->page, &found)) {/if (gn__set_lacks(c, k->page, \&found), !(found = 0)) {/|sets: two loaders of one page
-detail/cache/claim.h|/ gn__set_lacks(const/,/^}/s/ && !simt_load.*/;/|sets: a page is fetched while it is changed in the store
+detail/cache/claim.h|/ gn__set_lacks(const/,/^}/s/ && simt_load.*/;/|sets: a page is fetched while it is changed in the store
 detail/cache/claim.h|/ gn__keep_absent(const/,/^}/s/return .*/return 1;/|sets: two threads change a page in the store
 detail/cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
 detail/cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame

@@ -202,7 +202,8 @@ SIMT_FN int gn__claim_goes_on(const struct gn__claim *k)
  */
 SIMT_FN void gn__claim_backoff(struct gn__claim *k)
 {
-	const uint32_t longer = k->waits / 64;
+	/* a claim that holds a page, or sectors, is needed by others */
+	const uint32_t longer = k->pinned || k->searching ? 0 : k->waits / 64;
 
 	simt_backoff(k->waits++, 3 + (longer < 10 ? longer : 10));
 }

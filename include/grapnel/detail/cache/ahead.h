@@ -124,15 +124,17 @@ SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 {
 	const struct gn_cache_segment *segment = gn__segment_of(c, page);
 	const uint64_t behind = segment->first_page + segment->pages - page - 1;
-	const uint64_t last = simt_load_relaxed_dev_u64(&c->shared->offer);
-	const uint64_t left = last & ((1u << GN__AHEAD_LOG2) - 1), end = (last >> GN__AHEAD_LOG2) + left;
-	const int goes_on = gn__stream_expects(simt_load_relaxed_dev_u64(gn__stream_of(c, end)), end);
 	const uint32_t most = gn__offer_most(c);
-	uint64_t expects = page;
+	uint64_t expects = page, last, left, end;
 	uint32_t window;
+	int goes_on;
 
 	if (segment->store.kind != GN_STORE_QUEUES || !most)
 		return;
+	last = simt_load_relaxed_dev_u64(&c->shared->offer);
+	left = last & ((1u << GN__AHEAD_LOG2) - 1);
+	end = (last >> GN__AHEAD_LOG2) + left;
+	goes_on = gn__stream_expects(simt_load_relaxed_dev_u64(gn__stream_of(c, end)), end);
 	/* the last offer begins behind this page, or reaches beyond it, and is not used up */
 	if (end - page - 1 < 2 * GN__AHEAD_MOST && (left || (goes_on && end - page <= behind)))
 		return;

@@ -20,13 +20,14 @@
  * before it moves a byte, which gives the order: one fence for all claims of a warp (docs/memory-model.md,
  * "One fence for the claims of a warp").
  *
- * No thread waits while it holds what others may need. A loader holds its page's BUSY and tries frames. The
- * lock of a set is held for a search of its words. A claim that got no frame keeps its page absent until
- * gn__claim_drop in the next round. And no function here waits: lanes of one warp that want different pages
- * can need each other's pages, and a lane that is done may have to stand still until the others of its warp
- * leave the same loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which
- * they also give up everything that others wait for. The lanes of a mask synchronise before any of them
- * claims something, so that none waits for a lane that has not come yet.
+ * No thread waits while it holds what others may need, but for a loader in the direct table: it holds its
+ * page's BUSY while it looks for a frame, which others bring, or let go, without that page. The lock of a set
+ * is held for a search of its words. A claim that got no frame keeps its page absent until gn__claim_drop in
+ * the next round. And no function here waits: lanes of one warp that want different pages can need each
+ * other's pages, and a lane that is done may have to stand still until the others of its warp leave the same
+ * loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which they also give up
+ * everything that others wait for. The lanes of a mask synchronise before any of them claims something, so
+ * that none waits for a lane that has not come yet.
  */
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H
@@ -128,10 +129,11 @@ SIMT_FN void gn__unlock_set(const struct gn_cache_view *c, uint32_t set, uint32_
 }
 
 /*
- * The word of a page that is in no frame: 1 while a thread accesses the page in the store. Then no thread may
- * fetch the page. Several pages share a word; an access to one of them waits for that to another.
+ * The word that says of one page at a time that a thread accesses it in the store: the page + 1, else 0. That
+ * page is in no frame, and no thread may fetch it. Several pages share a word: then one access waits for the
+ * other.
  */
-SIMT_FN uint32_t *gn__kept_absent(const struct gn_cache_view *c, uint64_t page)
+SIMT_FN uint64_t *gn__kept_absent(const struct gn_cache_view *c, uint64_t page)
 {
 	return &c->shared->kept_absent[gn__stir((uint32_t)page) % GN_CACHE_ABSENT];
 }
@@ -142,14 +144,14 @@ SIMT_FN uint32_t *gn__kept_absent(const struct gn_cache_view *c, uint64_t page)
  */
 SIMT_FN int gn__keep_absent(const struct gn_cache_view *c, uint64_t page)
 {
-	return simt_cas_acquire_dev_u32(gn__kept_absent(c, page), 0, 1) == 0;
+	return simt_cas_acquire_dev_u64(gn__kept_absent(c, page), 0, page + 1) == 0;
 }
 
-/* The set is locked: may the page get a way of it? Not if it has one, or is to stay absent. */
+/* The set is locked: may the page get a way of it? Not if it has one, or is kept absent. */
 SIMT_FN int gn__set_lacks(const struct gn_cache_view *c, uint64_t page, int *found)
 {
 	*found = gn__find_in_set(c, page, 0).word != 0;
-	return !*found && !simt_load_relaxed_dev_u32(gn__kept_absent(c, page));
+	return !*found && simt_load_relaxed_dev_u64(gn__kept_absent(c, page)) != page + 1;
 }
 
 SIMT_FN enum gn__step gn__claim_in_set(const struct gn_cache_view *c, struct gn__claim *k)
@@ -164,11 +166,14 @@ SIMT_FN enum gn__step gn__claim_in_set(const struct gn_cache_view *c, struct gn_
 	int found, kept = 0;
 	uint32_t hand;
 
+	if (k->may_bypass && taking == GN__MOVING)
+		return gn__claim_bypass(c, k, 0);
 	if (taking == GN__MOVING || (pinned && patient) || !gn__lock_set(c, set, &hand))
 		return gn__claim_waits(c, k);
 	if (gn__set_lacks(c, k->page, &found)) {
 		taking = pinned ? GN__PINNED : gn__search_ways(c, k, set, &hand);
-		kept = taking == GN__PINNED && !k->may_bypass && !patient && gn__keep_absent(c, k->page);
+		kept = taking == GN__PINNED && !k->may_bypass && !patient &&
+		       (k->holds || gn__keep_absent(c, k->page)); /* a hold accesses no store */
 	} else {
 		taking = GN__UNSETTLED;
 	}
@@ -480,8 +485,8 @@ SIMT_FN void gn__claim_drop(const struct gn_cache_view *c, struct gn__claim *k)
 {
 	if (c->owner)
 		simt_store_release_dev_u64(k->word, k->made);
-	else
-		simt_store_release_dev_u32(gn__kept_absent(c, k->page), 0);
+	else if (!k->holds)
+		simt_store_release_dev_u64(gn__kept_absent(c, k->page), 0);
 }
 
 #endif

@@ -241,10 +241,13 @@ enum { GN__MANY_MOVING = 32 };
 enum { GN__FEW_FRAMES = 16, GN__BYPASS_BACKOFF = 32 };
 
 /*
- * All frames are pinned. Most pins are those of an element that is being written, and shorter than the way
- * around the cache; so a claim looks again so many times before it takes that way. Pages that a program holds
- * stay pinned.
+ * All frames are pinned. Most pins last as long as an element is written, which is shorter than the way
+ * around the cache. So a claim looks again GN__PIN_WAITS times before it goes around. Pages that a program
+ * holds stay pinned. In a direct table of more than GN__PINNED_FRAMES short pins do not hold all frames, and
+ * a search takes long: there a claim goes around at once.
  */
+enum { GN__PINNED_FRAMES = 1024 };
+
 #ifndef GN__PIN_WAITS /* a model of few steps has less patience */
 #define GN__PIN_WAITS 16u
 #endif
@@ -306,7 +309,7 @@ SIMT_FN enum gn__step gn__search_frames(const struct gn_cache_view *c, struct gn
 	 * Wait for frames in motion: they settle within their deadlines. Wait for pinned frames a few times:
 	 * a program may hold its pages as long as it likes.
 	 */
-	unsettled |= gn__claim_is_patient(k);
+	unsettled |= c->frames <= GN__PINNED_FRAMES && gn__claim_is_patient(k);
 	return unsettled && !gn__claim_is_late(c, k) ? GN__STEP_WAIT : GN__STEP_NO_FRAME;
 }
 

@@ -81,7 +81,7 @@ struct gn_cache_local {
 /* Added to what is taken of a lot; below, there has been none yet. */
 static const uint32_t GN__LOT_BEGUN = 0x80000000u;
 
-/* Words that the threads of a cache share, each on a line of its own. */
+/* Words that the threads of a cache share, each on a line of its own but for kept_absent. */
 struct gn_cache_shared {
 	uint32_t hand; /* direct table: frames given out to be looked at for eviction, counted on */
 	uint32_t pad_hand[31];
@@ -97,7 +97,7 @@ struct gn_cache_shared {
 	 */
 	uint64_t offer;
 	uint32_t pad_offer[30];
-	uint32_t kept_absent[GN_CACHE_ABSENT]; /* sets: see gn__kept_absent */
+	uint64_t kept_absent[GN_CACHE_ABSENT]; /* sets: see gn__kept_absent */
 	struct gn_cache_local local[GN_CACHE_LOCALS];
 };
 
