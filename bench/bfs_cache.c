@@ -26,7 +26,7 @@ static struct gn_error error;
 struct bench {
 	struct gn_data data; /* offsets; neighbours lie behind them in the same store */
 	struct gn_graph graph;
-	struct gn_bfs_graph paged, plain;
+	struct gn_graph_arrays paged, plain;
 	uint32_t *depth, *want;
 	uint64_t source, edges;
 };
@@ -92,7 +92,7 @@ static void open_store(struct bench *b)
 	b->plain.plain_neighbours = (const uint32_t *)(const void *)(view->memory + at);
 }
 
-static double search(struct bench *b, struct gn_bfs_graph *graph)
+static double search(struct bench *b, struct gn_graph_arrays *graph)
 {
 	struct gn_bfs_result result;
 

@@ -8,7 +8,7 @@
 
 struct search {
 	struct simt_machine *machine;
-	const struct gn_bfs_graph *graph;
+	const struct gn_graph_arrays *graph;
 	struct gn_bfs_args args;
 	struct gn_bfs_shared shared; /* the host's copy between kernels */
 	uint32_t *lists[2];          /* the frontier and the next one */
@@ -130,7 +130,7 @@ static int run_level(struct search *s, uint32_t level, struct gn_error *error)
 	return rc;
 }
 
-static int array_failed(struct gn_bfs_graph *graph, struct gn_error *error)
+static int array_failed(struct gn_graph_arrays *graph, struct gn_error *error)
 {
 	int rc;
 
@@ -144,7 +144,7 @@ static int array_failed(struct gn_bfs_graph *graph, struct gn_error *error)
 }
 
 /* What went wrong in a level that ran, if anything: an array, or the graph itself. */
-static int trouble(struct search *s, struct gn_bfs_graph *graph, struct gn_error *error)
+static int trouble(struct search *s, struct gn_graph_arrays *graph, struct gn_error *error)
 {
 	const int rc = array_failed(graph, error);
 
@@ -163,7 +163,7 @@ static int trouble(struct search *s, struct gn_bfs_graph *graph, struct gn_error
 	return 0;
 }
 
-static int search_levels(struct search *s, struct gn_bfs_graph *graph, struct gn_bfs_result *result,
+static int search_levels(struct search *s, struct gn_graph_arrays *graph, struct gn_bfs_result *result,
                          const struct gn_progress *progress, struct gn_error *error)
 {
 	const double begin = seconds();
@@ -183,7 +183,7 @@ static int search_levels(struct search *s, struct gn_bfs_graph *graph, struct gn
 	return rc;
 }
 
-int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t source, uint32_t *depth,
+int gn_bfs(struct simt_machine *machine, struct gn_graph_arrays *graph, uint64_t source, uint32_t *depth,
            struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error)
 {
 	struct search s;

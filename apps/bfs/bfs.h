@@ -5,25 +5,12 @@
 #ifndef GN_BFS_BFS_H
 #define GN_BFS_BFS_H
 
-#include <grapnel/array.h>
-#include <grapnel/auto.h>
-
+#include "graph/arrays.h"
 #include "graph/progress.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The graph, as compressed sparse rows: through arrays, or on pointers that the machine reaches. */
-struct gn_bfs_graph {
-	uint64_t vertices, edges;
-	struct gn_array offsets;    /* u64, vertices + 1 */
-	struct gn_array neighbours; /* u32, edges */
-	/* not NULL: chooses how neighbours are read, launch by launch, instead of the array before */
-	struct gn_auto *choice;
-	const uint64_t *plain_offsets; /* not NULL: use these and the next instead of the arrays */
-	const uint32_t *plain_neighbours;
-};
 
 struct gn_bfs_result {
 	uint64_t reached; /* vertices, the source included */
@@ -42,7 +29,7 @@ struct gn_bfs_result {
  * -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, failed with. Then depth is
  * not to be used.
  */
-int gn_bfs(struct simt_machine *machine, struct gn_bfs_graph *graph, uint64_t source, uint32_t *depth,
+int gn_bfs(struct simt_machine *machine, struct gn_graph_arrays *graph, uint64_t source, uint32_t *depth,
            struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error);
 
 #ifdef __cplusplus

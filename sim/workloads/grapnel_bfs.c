@@ -23,7 +23,7 @@ struct search {
 	struct gn_graph graph;
 	struct simt_machine *machine;
 	struct gn_store *store;
-	struct gn_bfs_graph arrays;
+	struct gn_graph_arrays arrays;
 	FILE *file;
 	uint32_t *depth, *want;
 };

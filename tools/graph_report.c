@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `grapnel bfs` says about a run: a table, a JSON object, a drawing, a file of depths. */
+/* What every job over a graph says about its run: in a table, in a JSON object, in a drawing. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bfs.h"
+#include "graph_job.h"
 #include "scope/output/svg.h"
-
-uint64_t bfs_needed_bytes(const struct bfs_report *r)
-{
-	return r->result.edges * sizeof(uint32_t) + (r->result.reached + 1) * sizeof(uint64_t);
-}
 
 static double hit_rate(const struct gn_cache_statistics *c)
 {
 	return c->hits + c->misses ? (double)c->hits / (double)(c->hits + c->misses) : 0;
 }
 
-static double teps(const struct bfs_report *r)
+double graph_report_teps(const struct graph_report *r)
 {
-	return r->result.seconds > 0 ? (double)r->result.edges / r->result.seconds : 0;
+	return r->seconds > 0 ? (double)r->edges / r->seconds : 0;
 }
 
-static void print_cache(const struct bfs_report *r, FILE *to)
+static void print_cache(const struct graph_report *r, FILE *to)
 {
 	const struct gn_cache_info *f = &r->cache;
 	const double mib = 1 << 20;
@@ -37,7 +32,7 @@ static void print_cache(const struct bfs_report *r, FILE *to)
 	        (double)f->statistics.fetched_bytes / mib);
 	fprintf(to, "  hit rate             %.2f %%\n", 100 * hit_rate(&f->statistics));
 	fprintf(to, "  bytes moved/needed   %.2f\n",
-	        (double)f->statistics.fetched_bytes / (double)bfs_needed_bytes(r));
+	        (double)f->statistics.fetched_bytes / (double)r->needed_bytes);
 }
 
 static const char *advice_name(enum gn_auto_advice advice)
@@ -45,7 +40,7 @@ static const char *advice_name(enum gn_auto_advice advice)
 	return advice == GN_ADVICE_PAGED ? "paged" : advice == GN_ADVICE_DIRECT ? "direct" : "gather";
 }
 
-static void print_choice(const struct bfs_report *r, FILE *to)
+static void print_choice(const struct graph_report *r, FILE *to)
 {
 	const struct gn_auto_state *s = &r->choice;
 
@@ -59,28 +54,28 @@ static void print_choice(const struct bfs_report *r, FILE *to)
 		fputs(r->explain, to);
 }
 
-void bfs_print_table(const struct bfs_report *r, FILE *to)
+void graph_report_begin(const struct graph_report *r, FILE *to)
 {
 	fprintf(to, "  graph                %s: %llu vertices, %llu edges, %.1f MiB\n", r->options->graph,
 	        (unsigned long long)r->input->vertices, (unsigned long long)r->input->edges,
 	        (double)r->input->bytes / (1 << 20));
-	fprintf(to, "  time                 %.3f s\n", r->result.seconds);
+	fprintf(to, "  time                 %.3f s\n", r->seconds);
 	fprintf(to, "  traversed            %llu edges, %.2f million a second\n",
-	        (unsigned long long)r->result.edges, teps(r) / 1e6);
-	fprintf(to, "  reached              %llu vertices in %u levels from %llu\n",
-	        (unsigned long long)r->result.reached, r->result.levels,
-	        (unsigned long long)r->options->source);
-	if (r->options->mode == BFS_PAGED)
+	        (unsigned long long)r->edges, graph_report_teps(r) / 1e6);
+}
+
+void graph_report_end(const struct graph_report *r, const char *verified, FILE *to)
+{
+	if (r->options->mode == GRAPH_PAGED)
 		print_cache(r, to);
 	if (r->explain[0])
 		print_choice(r, to);
 	fprintf(to, "  path                 %s\n", r->path);
 	if (r->verified >= 0)
-		fprintf(to, "  verified             %s\n",
-		        r->verified ? "every depth equals the reference search" : "NO");
+		fprintf(to, "  verified             %s\n", r->verified ? verified : "NO");
 }
 
-static json_t *counters_json(const struct bfs_report *r)
+static json_t *counters_json(const struct graph_report *r)
 {
 	const struct gn_cache_statistics *c = &r->cache.statistics;
 
@@ -92,7 +87,7 @@ static json_t *counters_json(const struct bfs_report *r)
 	                 (json_int_t)(c->evicted * r->cache.page_bytes), "bypassed", (json_int_t)c->bypassed);
 }
 
-static json_t *cache_json(const struct bfs_report *r)
+static json_t *cache_json(const struct graph_report *r)
 {
 	const struct gn_cache_info *f = &r->cache;
 
@@ -102,7 +97,7 @@ static json_t *cache_json(const struct bfs_report *r)
 	                 (json_int_t)f->metadata_bytes);
 }
 
-static json_t *choice_json(const struct bfs_report *r)
+static json_t *choice_json(const struct graph_report *r)
 {
 	const struct gn_auto_state *s = &r->choice;
 
@@ -112,44 +107,62 @@ static json_t *choice_json(const struct bfs_report *r)
 	                 (json_int_t)s->switches, "advice", advice_name(s->advice), "explain", r->explain);
 }
 
-static json_t *report_json(const struct bfs_report *r)
+json_t *graph_report_graph(const struct graph_report *r)
 {
-	const int paged = r->options->mode == BFS_PAGED;
-	json_t *verified = r->verified < 0 ? json_null() : json_boolean(r->verified);
-
-	return json_pack(
-	    "{s:s, s:o, s:{s:s, s:I, s:I, s:I}, s:I, s:I, s:i, s:f, s:I, s:f, s:s, s:o, s:o, s:o, "
-	    "s:{s:I, s:I}, s:I, s:s, s:o}",
-	    "schema", "grapnel-bfs-1", "machine", tool_json_machine(&r->machine), "graph", "path",
-	    r->options->graph, "vertices", (json_int_t)r->input->vertices, "edges",
-	    (json_int_t)r->input->edges, "bytes", (json_int_t)r->input->bytes, "source",
-	    (json_int_t)r->options->source, "reached", (json_int_t)r->result.reached, "levels",
-	    (int)r->result.levels, "seconds", r->result.seconds, "edges_traversed",
-	    (json_int_t)r->result.edges, "teps", teps(r), "mode", bfs_mode_name(r->options->mode), "cache",
-	    paged ? cache_json(r) : json_null(), "counters", paged ? counters_json(r) : json_null(), "auto",
-	    r->explain[0] ? choice_json(r) : json_null(), "store", "reads", (json_int_t)r->store.reads,
-	    "read_bytes", (json_int_t)r->store.read_bytes, "needed_bytes", (json_int_t)bfs_needed_bytes(r),
-	    "path", r->path, "verified", verified);
+	return json_pack("{s:s, s:I, s:I, s:I}", "path", r->options->graph, "vertices",
+	                 (json_int_t)r->input->vertices, "edges", (json_int_t)r->input->edges, "bytes",
+	                 (json_int_t)r->input->bytes);
 }
 
-int bfs_write_json(const struct bfs_report *r, const char *path, struct gn_error *e)
+static json_t *rest_json(const struct graph_report *r)
 {
-	return tool_write_json(report_json(r), path, e);
+	const int paged = r->options->mode == GRAPH_PAGED;
+	json_t *verified = r->verified < 0 ? json_null() : json_boolean(r->verified);
+
+	return json_pack("{s:s, s:o, s:o, s:o, s:{s:I, s:I}, s:I, s:s, s:o}", "mode",
+	                 graph_mode_name(r->options->mode), "cache", paged ? cache_json(r) : json_null(),
+	                 "counters", paged ? counters_json(r) : json_null(), "auto",
+	                 r->explain[0] ? choice_json(r) : json_null(), "store", "reads",
+	                 (json_int_t)r->store.reads, "read_bytes", (json_int_t)r->store.read_bytes,
+	                 "needed_bytes", (json_int_t)r->needed_bytes, "path", r->path, "verified", verified);
+}
+
+json_t *graph_report_join(json_t *root, const struct graph_report *r)
+{
+	json_t *rest = rest_json(r);
+	const int joined = root && rest && !json_object_update(root, rest);
+
+	json_decref(rest);
+	if (joined)
+		return root;
+	json_decref(root);
+	return NULL;
 }
 
 /* ---- drawing ---- */
 
-static void draw(FILE *to, const struct bfs_report *r)
+/* The words of a drawing that the job chooses. */
+struct words {
+	const char *job, *verified, *needed;
+};
+
+static void write_title(char *title, size_t bytes, const struct graph_report *r, const struct words *w)
 {
-	const struct gn_cache_info *f = &r->cache;
+	snprintf(title, bytes, "%s: %llu edges, %.1f million a second, hit rate %.2f %%, %s", w->job,
+	         (unsigned long long)r->edges, graph_report_teps(r) / 1e6,
+	         100 * hit_rate(&r->cache.statistics), r->verified > 0 ? w->verified : "not verified");
+}
+
+static void draw(FILE *to, const struct graph_report *r, const struct words *w)
+{
 	const struct {
 		const char *label, *note;
 		uint64_t bytes;
 	} part[] = {
 	    {"graph", "both arrays of the graph, in the store", r->input->bytes},
-	    {"cache", "room for pages", f->frame_bytes},
-	    {"needed", "adjacency lists and offsets of the vertices that were reached", bfs_needed_bytes(r)},
-	    {"fetched", "pages from the store", f->statistics.fetched_bytes},
+	    {"cache", "room for pages", r->cache.frame_bytes},
+	    {"needed", w->needed, r->needed_bytes},
+	    {"fetched", "pages from the store", r->cache.statistics.fetched_bytes},
 	};
 	enum { PARTS = sizeof part / sizeof *part };
 	struct scope_bar bar[PARTS];
@@ -166,17 +179,17 @@ static void draw(FILE *to, const struct bfs_report *r)
 		bar[k].style = scope_bar_styles[SCOPE_OURS];
 		bar[k].share = (double)part[k].bytes / (double)most;
 	}
-	snprintf(title, sizeof title,
-	         "Breadth-first search: %llu edges, %.1f million a second, hit rate %.2f %%, %s",
-	         (unsigned long long)r->result.edges, teps(r) / 1e6, 100 * hit_rate(&f->statistics),
-	         r->verified > 0 ? "every depth verified" : "not verified");
+	write_title(title, sizeof title, r, w);
 	scope_svg_file_begin(to, scope_svg_bars_height(PARTS));
 	scope_svg_bars(to, title, bar, PARTS);
 	scope_svg_file_end(to);
 }
 
-int bfs_write_svg(const struct bfs_report *r, const char *path, struct gn_error *e)
+int graph_report_svg(const struct graph_report *r, const char *job, const char *verified, const char *needed,
+                     struct gn_error *e)
 {
+	const struct words words = {job, verified, needed};
+	const char *path = r->options->svg;
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *to = open_memstream(&text, &bytes);
@@ -184,14 +197,9 @@ int bfs_write_svg(const struct bfs_report *r, const char *path, struct gn_error 
 
 	if (!to)
 		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
-	draw(to, r);
+	draw(to, r, &words);
 	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path)
 	                : tool_write_file(path, text, bytes, e);
 	free(text);
 	return rc;
-}
-
-int bfs_write_depths(const char *path, const uint32_t *depth, uint64_t vertices, struct gn_error *e)
-{
-	return tool_write_file(path, depth, vertices * sizeof *depth, e);
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bfs.h"
 #include "graph/read.h"
+#include "graph_job.h"
 
 /* A path inside a URI: what would end it is escaped. */
 static char *uri_of(const char *scheme, const char *path, const char *options)
@@ -28,7 +28,7 @@ static char *uri_of(const char *scheme, const char *path, const char *options)
 	return uri;
 }
 
-static int open_store(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+static int open_store(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                       const char *scheme, const char *path, const char *options, struct gn_error *e)
 {
 	char *uri = uri_of(scheme, path, options);
@@ -37,9 +37,10 @@ static int open_store(struct bfs_input *in, struct simt_machine *machine, const 
 
 	store.timeout_ns = o->deadline_ms * 1000000;
 	/* the largest page that may be chosen */
-	store.transfer_bytes = o->mode == BFS_AUTO ? 65536 : o->page_bytes;
+	store.transfer_bytes = o->mode == GRAPH_AUTO ? 65536 : o->page_bytes;
 	if (!strcmp(scheme, "file"))
-		tool_tuned_defaults("bfs", o->machine.name, NULL, &store.queue_count, &store.queue_depth);
+		tool_tuned_defaults(o->subcommand, o->machine.name, NULL, &store.queue_count,
+		                    &store.queue_depth);
 	rc = uri ? gn_store_open(&in->store, machine, uri, &store, e)
 	         : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
 	free(uri);
@@ -48,17 +49,18 @@ static int open_store(struct bfs_input *in, struct simt_machine *machine, const 
 
 /* ---- a .gng file ---- */
 
-static void use_sections(struct bfs_input *in, const struct gn_graph_file *f)
+static void use_sections(struct graph_input *in, const struct gn_graph_file *f)
 {
 	in->vertices = f->vertices;
 	in->edges = f->edges;
 	in->offsets_at = f->offsets.at;
 	in->neighbours_at = f->neighbours.at;
 	in->bytes = f->offsets.bytes + f->neighbours.bytes;
+	in->both_directions = f->flags & GN_GRAPH_UNDIRECTED;
 }
 
 /* Copy the file into host memory, a piece at a time. */
-static int load_file(struct bfs_input *in, const struct gn_progress *progress, struct gn_error *e)
+static int load_file(struct graph_input *in, const struct gn_progress *progress, struct gn_error *e)
 {
 	const uint64_t piece = 4u << 20;
 	char *buffer = (char *)malloc(piece);
@@ -84,7 +86,7 @@ static int load_file(struct bfs_input *in, const struct gn_progress *progress, s
 	return rc;
 }
 
-static int open_gng(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+static int open_gng(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                     const struct gn_progress *progress, struct gn_error *e)
 {
 	char size[32];
@@ -112,7 +114,7 @@ static int open_gng(struct bfs_input *in, struct simt_machine *machine, const st
 
 /* ---- every other format: read into memory, then into a store ---- */
 
-static int store_graph(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+static int store_graph(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                        struct gn_error *e)
 {
 	const uint64_t offsets = (in->vertices + 1) * sizeof(uint64_t),
@@ -134,7 +136,7 @@ static int store_graph(struct bfs_input *in, struct simt_machine *machine, const
 }
 
 /* A block store needs a file: one that has no name any more as soon as it is open. */
-static int file_graph(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+static int file_graph(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                       const struct gn_progress *progress, struct gn_error *e)
 {
 	const char *folder = getenv("TMPDIR");
@@ -161,7 +163,7 @@ static int file_graph(struct bfs_input *in, struct simt_machine *machine, const 
 	return rc;
 }
 
-static int open_other(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
+static int open_other(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                       const struct gn_progress *progress, struct gn_error *e)
 {
 	struct gn_graph_read_options read = {0};
@@ -175,13 +177,14 @@ static int open_other(struct bfs_input *in, struct simt_machine *machine, const 
 	in->has_graph = true;
 	in->vertices = in->graph.vertices;
 	in->edges = in->graph.edges;
+	in->both_directions = in->graph.flags & GN_GRAPH_UNDIRECTED;
 	if (o->store && !strcmp(o->store, "file"))
 		return file_graph(in, machine, o, progress, e);
 	return store_graph(in, machine, o, e);
 }
 
-int bfs_input_open(struct bfs_input *in, struct simt_machine *machine, const struct bfs_options *o,
-                   const struct gn_progress *progress, struct gn_error *e)
+int graph_input_open(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
+                     const struct gn_progress *progress, struct gn_error *e)
 {
 	enum gn_graph_format format;
 	int rc;
@@ -192,11 +195,11 @@ int bfs_input_open(struct bfs_input *in, struct simt_machine *machine, const str
 		rc = format == GN_FORMAT_GNG ? open_gng(in, machine, o, progress, e)
 		                             : open_other(in, machine, o, progress, e);
 	if (rc)
-		bfs_input_close(in);
+		graph_input_close(in);
 	return rc;
 }
 
-void bfs_input_close(struct bfs_input *in)
+void graph_input_close(struct graph_input *in)
 {
 	if (in->store)
 		gn_store_close(in->store);
@@ -207,7 +210,7 @@ void bfs_input_close(struct bfs_input *in)
 	memset(in, 0, sizeof *in);
 }
 
-int bfs_input_graph(struct bfs_input *in, const struct gn_progress *progress, struct gn_error *e)
+int graph_input_load(struct graph_input *in, const struct gn_progress *progress, struct gn_error *e)
 {
 	int rc;
 

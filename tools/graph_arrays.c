@@ -5,15 +5,10 @@
  */
 #include <string.h>
 
-#include "bfs.h"
-
-const char *bfs_mode_name(enum bfs_mode mode)
-{
-	return mode == BFS_PAGED ? "paged" : mode == BFS_DIRECT ? "direct" : "auto";
-}
+#include "graph_job.h"
 
 /* What --cache says, or one eighth of the graph. */
-static uint64_t cache_bytes(const struct bfs_input *in, const struct bfs_options *o)
+static uint64_t cache_bytes(const struct graph_input *in, const struct graph_options *o)
 {
 	const uint64_t least = 16ull * o->page_bytes;
 
@@ -26,7 +21,7 @@ static uint64_t cache_bytes(const struct bfs_input *in, const struct bfs_options
  * In mode auto the neighbours have a cache of their own: each gets its share, and the offsets a few pages at
  * least.
  */
-static uint64_t offsets_share(const struct bfs_input *in, const struct bfs_options *o, uint64_t bytes)
+static uint64_t offsets_share(const struct graph_input *in, const struct graph_options *o, uint64_t bytes)
 {
 	const uint64_t least = 16ull * o->page_bytes;
 	const uint64_t share = (uint64_t)((double)bytes * 8 * (double)(in->vertices + 1) / (double)in->bytes);
@@ -34,24 +29,24 @@ static uint64_t offsets_share(const struct bfs_input *in, const struct bfs_optio
 	return share < least ? least : share;
 }
 
-static int open_cache(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-                      const struct bfs_options *o, struct gn_error *e)
+static int open_cache(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
+                      const struct graph_options *o, struct gn_error *e)
 {
 	struct gn_cache_options c = {0};
 
-	if (o->mode == BFS_DIRECT)
+	if (o->mode == GRAPH_DIRECT)
 		return 0;
 	c.page_bytes = o->page_bytes;
 	c.bytes = cache_bytes(in, o);
-	if (o->mode == BFS_AUTO)
+	if (o->mode == GRAPH_AUTO)
 		c.bytes = offsets_share(in, o, c.bytes);
 	c.policy = o->policy;
 	c.statistics = 1;
 	return gn_cache_create(&a->cache, machine, &in->store, 1, &c, e);
 }
 
-static int open_choice(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-                       const struct bfs_options *o, struct gn_error *e)
+static int open_choice(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
+                       const struct graph_options *o, struct gn_error *e)
 {
 	const uint64_t all = cache_bytes(in, o), taken = offsets_share(in, o, all),
 	               least = 16ull * o->page_bytes;
@@ -65,10 +60,10 @@ static int open_choice(struct bfs_arrays *a, struct simt_machine *machine, const
 	return gn_auto_open(&a->graph.choice, machine, in->store, &c, e);
 }
 
-static int open_neighbours(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-                           const struct bfs_options *o, struct gn_array_options config, struct gn_error *e)
+static int open_neighbours(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
+                           const struct graph_options *o, struct gn_array_options config, struct gn_error *e)
 {
-	if (o->mode == BFS_AUTO && in->edges)
+	if (o->mode == GRAPH_AUTO && in->edges)
 		return open_choice(a, machine, in, o, e);
 	/* Without edges there is no section to lay an array over. */
 	config.offset = in->edges ? in->neighbours_at : 0;
@@ -77,10 +72,10 @@ static int open_neighbours(struct bfs_arrays *a, struct simt_machine *machine, c
 	return gn_array_create(&a->graph.neighbours, machine, &config, e);
 }
 
-int bfs_arrays_open(struct bfs_arrays *a, struct simt_machine *machine, const struct bfs_input *in,
-                    const struct bfs_options *o, struct gn_error *e)
+int graph_arrays_open(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
+                      const struct graph_options *o, struct gn_error *e)
 {
-	struct gn_array_options config = {o->mode == BFS_DIRECT ? GN_DIRECT : GN_PAGED,
+	struct gn_array_options config = {o->mode == GRAPH_DIRECT ? GN_DIRECT : GN_PAGED,
 	                                  NULL,
 	                                  in->store,
 	                                  in->offsets_at,
@@ -98,7 +93,7 @@ int bfs_arrays_open(struct bfs_arrays *a, struct simt_machine *machine, const st
 	return rc;
 }
 
-void bfs_arrays_close(struct bfs_arrays *a, struct simt_machine *machine)
+void graph_arrays_close(struct graph_arrays *a, struct simt_machine *machine)
 {
 	if (machine) {
 		gn_auto_close(a->graph.choice);
@@ -109,7 +104,7 @@ void bfs_arrays_close(struct bfs_arrays *a, struct simt_machine *machine)
 		gn_cache_destroy(a->cache);
 }
 
-void bfs_arrays_describe(const struct bfs_arrays *a, struct bfs_report *r)
+void graph_arrays_describe(const struct graph_arrays *a, struct graph_report *r)
 {
 	if (a->cache)
 		gn_cache_describe(a->cache, &r->cache);

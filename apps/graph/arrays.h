@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arrays.h - a graph as kernels read it: compressed sparse rows that may be larger than a machine's memory.
+ */
+#ifndef GN_GRAPH_ARRAYS_H
+#define GN_GRAPH_ARRAYS_H
+
+#include <grapnel/array.h>
+#include <grapnel/auto.h>
+
+/* Through arrays, or on pointers that the machine reaches. */
+struct gn_graph_arrays {
+	uint64_t vertices, edges;
+	struct gn_array offsets;    /* u64, vertices + 1 */
+	struct gn_array neighbours; /* u32, edges */
+	/* not NULL: chooses how neighbours are read, launch by launch, instead of the array before */
+	struct gn_auto *choice;
+	const uint64_t *plain_offsets; /* not NULL: use these and the next instead of the arrays */
+	const uint32_t *plain_neighbours;
+};
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of a job over a graph, and what the job holds while it runs. */
+#include "graph_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPT_STORE = 256,
+	OPT_CACHE,
+	OPT_PAGE,
+	OPT_MODE,
+	OPT_POLICY,
+	OPT_DEADLINE,
+	OPT_JSON,
+	OPT_SVG,
+	OPT_TRUST,
+	OPT_EXPLAIN
+};
+
+static const struct argp_option options[] = {
+    {"undirected", 'u', NULL, 0, "add the opposite direction of every edge", 0},
+    {"store", OPT_STORE, "KIND", 0,
+     "where the graph is stored: host (memory) or file (default file for .gng, else host)", 0},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the graph)", 0},
+    {"page", OPT_PAGE, "SIZE", 0,
+     "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
+    {"mode", OPT_MODE, "MODE", 0,
+     "paged: through a cache; direct: loads from the store's memory; auto: the library chooses how the edges "
+     "are read (default paged)",
+     0},
+    {"policy", OPT_POLICY, "NAME", 0,
+     "how the cache chooses the page to evict: clock, fifo or random (default clock)", 0},
+    {"deadline", OPT_DEADLINE, "MS", 0,
+     "milliseconds after which a transfer fails, 1 to 3600000 (default 10000)", 0},
+    {"json", OPT_JSON, "FILE", 0,
+     "write the report to FILE as JSON; - is standard output, and then no table is printed", 0},
+    {"svg", OPT_SVG, "FILE", 0,
+     "with --mode paged: draw to FILE how many bytes were needed and how many were moved", 0},
+    {"explain", OPT_EXPLAIN, NULL, 0, "with --mode auto: print what was sampled, what was chosen, and why",
+     0},
+    {"trust", OPT_TRUST, NULL, 0, "do not read and check the whole .gng file before the run", 0},
+    {0},
+};
+
+void graph_options_init(struct graph_options *o, const char *subcommand)
+{
+	o->subcommand = subcommand;
+	o->machine.name = "cpu";
+}
+
+const char *graph_mode_name(enum graph_mode mode)
+{
+	return mode == GRAPH_PAGED ? "paged" : mode == GRAPH_DIRECT ? "direct" : "auto";
+}
+
+static void store_option(struct graph_options *o, const struct argp_state *state, int key, const char *arg)
+{
+	static const char *const modes[] = {"paged", "direct", "auto", NULL};
+	static const char *const stores[] = {"host", "file", NULL};
+
+	switch (key) {
+	case OPT_STORE: o->store = stores[tool_word(state, "--store", arg, stores)]; break;
+	case OPT_CACHE: o->cache_bytes = tool_size(state, "--cache", arg, 1); break;
+	case OPT_PAGE: o->page_bytes = tool_page(state, "--page", arg); break;
+	case OPT_MODE: o->mode = (enum graph_mode)tool_word(state, "--mode", arg, modes); break;
+	case OPT_POLICY:
+		o->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies);
+		break;
+	default: o->deadline_ms = tool_number(state, "--deadline", arg, 1, 3600000); break;
+	}
+}
+
+/* Options that need each other, or rule each other out. */
+static void check_together(struct graph_options *o, const struct argp_state *state)
+{
+	if (!o->graph)
+		argp_error(state, "no graph given; give GRAPH, see --help");
+	if (o->mode == GRAPH_DIRECT && o->store && !strcmp(o->store, "file"))
+		argp_error(
+		    state,
+		    "--mode direct needs --store host: threads cannot load from a file without a cache");
+	if (o->mode == GRAPH_AUTO && o->page_bytes)
+		argp_error(state,
+		           "--page is for --mode paged: --mode auto chooses the page size; leave --page out");
+	if (o->explain && o->mode != GRAPH_AUTO)
+		argp_error(
+		    state,
+		    "--explain is for --mode auto: the other modes choose nothing; leave --explain out");
+	if (o->svg && o->mode != GRAPH_PAGED)
+		argp_error(state,
+		           "--svg is for --mode paged: it draws the traffic of the cache; leave --svg out");
+}
+
+static void set_defaults(struct graph_options *o)
+{
+	if (o->mode == GRAPH_PAGED)
+		tool_tuned_defaults(o->subcommand, o->machine.name, &o->page_bytes, NULL, NULL);
+	if (!o->page_bytes)
+		o->page_bytes = 4096;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct graph_options *o = (struct graph_options *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
+	case 'u': o->undirected = true; return 0;
+	case OPT_JSON: o->json = arg; return 0;
+	case OPT_SVG: o->svg = arg; return 0;
+	case OPT_TRUST: o->trust = true; return 0;
+	case OPT_EXPLAIN: o->explain = true; return 0;
+	case ARGP_KEY_ARG:
+		if (o->graph)
+			argp_error(state, "%s: too many arguments; give one graph", arg);
+		o->graph = arg;
+		return 0;
+	case ARGP_KEY_END: check_together(o, state); return 0;
+	case ARGP_KEY_SUCCESS: set_defaults(o); return 0;
+	default:
+		if (key < OPT_STORE || key > OPT_DEADLINE)
+			return ARGP_ERR_UNKNOWN;
+		store_option(o, state, key, arg);
+		return 0;
+	}
+}
+
+static const struct argp argp = {options, parse, NULL, NULL, tool_machine_child, NULL, NULL};
+
+const struct argp_child graph_options_child[] = {{&argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+
+/* ---- the job ---- */
+
+static int make_room(struct graph_job *j, struct gn_error *e)
+{
+	const uint64_t vertices = j->input.vertices;
+
+	j->result = (uint32_t *)malloc((vertices ? vertices : 1) * sizeof *j->result);
+	return j->result ? 0
+	                 : gn_error_set(e, -GN_ENOMEM, "out of memory for the results of %llu vertices",
+	                                (unsigned long long)vertices);
+}
+
+int graph_job_open(struct graph_job *j, struct gn_error *e)
+{
+	int rc = simt_open(&j->machine, &j->options->machine, e);
+
+	if (!rc)
+		rc = graph_input_open(&j->input, j->machine, j->options, &j->progress, e);
+	if (!rc)
+		rc = graph_arrays_open(&j->arrays, j->machine, &j->input, j->options, e);
+	return rc ? rc : make_room(j, e);
+}
+
+void graph_job_close(struct graph_job *j)
+{
+	graph_arrays_close(&j->arrays, j->machine);
+	graph_input_close(&j->input);
+	simt_close(j->machine);
+	free(j->result);
+}
+
+void graph_job_describe(const struct graph_job *j, struct graph_report *r)
+{
+	r->options = j->options;
+	r->input = &j->input;
+	simt_describe(j->machine, &r->machine);
+	graph_arrays_describe(&j->arrays, r);
+	gn_store_get_statistics(j->input.store, &r->store);
+	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", r->machine.name,
+	         r->machine.processors, r->machine.warp_width, graph_mode_name(j->options->mode),
+	         gn_store_path(j->input.store));
+}

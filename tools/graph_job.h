@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_job.h - what the subcommands share that run one job over a graph behind a store: `grapnel bfs` and
+ * `grapnel cc`. Options, the graph's input and arrays, the parts of a report.
+ */
+#ifndef GN_TOOL_GRAPH_JOB_H
+#define GN_TOOL_GRAPH_JOB_H
+
+#include <stdbool.h>
+
+#include <grapnel/cache.h>
+#include <grapnel/store.h>
+
+#include "graph/arrays.h"
+#include "graph/file.h"
+#include "tool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- options ---- */
+
+/* In the order of the words of --mode. */
+enum graph_mode { GRAPH_PAGED, GRAPH_DIRECT, GRAPH_AUTO };
+
+struct graph_options {
+	const char *subcommand; /* its name */
+	const char *graph;
+	bool undirected;
+	struct simt_options machine;
+	const char *store;    /* "host", "file" or NULL: what suits the graph's format */
+	uint64_t cache_bytes; /* 0: one eighth of the graph */
+	uint32_t page_bytes;
+	enum graph_mode mode;
+	enum gn_cache_policy policy;
+	uint64_t deadline_ms;
+	const char *json;
+	const char *svg;
+	bool trust;
+	bool explain;
+	/* The subcommand's own parser sets these two: their help says what is written and compared. */
+	const char *out;
+	bool verify;
+};
+
+/*
+ * GRAPH, the options of a machine and those above: the child of a subcommand's argp, with a
+ * struct graph_options as input.
+ */
+extern const struct argp_child graph_options_child[];
+
+/* graph_options_init - what holds unless the command line says otherwise; o is all 0. */
+void graph_options_init(struct graph_options *o, const char *subcommand);
+
+const char *graph_mode_name(enum graph_mode mode);
+
+/* ---- the graph ---- */
+
+/* A graph behind a store, ready to be read by kernels. */
+struct graph_input {
+	struct gn_graph_file file; /* of a .gng file */
+	struct gn_graph graph;     /* in memory: other formats, or for verifying */
+	bool has_file, has_graph;
+	bool both_directions; /* every edge is stored in both directions, as the graph's flags say */
+	uint64_t vertices, edges;
+	uint64_t offsets_at, neighbours_at; /* in the store */
+	uint64_t bytes;                     /* of both arrays */
+	struct gn_store *store;
+};
+
+/*
+ * graph_input_open - read what must be read, prove it sound unless o->trust, and open the store.
+ * Returns 0 or a code with a message; then nothing is left open.
+ */
+int graph_input_open(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
+                     const struct gn_progress *progress, struct gn_error *e);
+void graph_input_close(struct graph_input *in);
+
+/* The graph in memory, read now if it is not there yet. */
+int graph_input_load(struct graph_input *in, const struct gn_progress *progress, struct gn_error *e);
+
+/* The arrays over a graph's store, as the mode has them. */
+struct graph_arrays {
+	struct gn_cache *cache; /* paged: of both; auto: of the offsets; else NULL */
+	struct gn_graph_arrays graph;
+};
+
+struct graph_report;
+
+/* graph_arrays_open - Returns 0 or a code with a message; close in any case. */
+int graph_arrays_open(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
+                      const struct graph_options *o, struct gn_error *e);
+void graph_arrays_close(struct graph_arrays *a, struct simt_machine *machine);
+
+/* The report's cache, choice and explanation. */
+void graph_arrays_describe(const struct graph_arrays *a, struct graph_report *r);
+
+/* ---- the job ---- */
+
+/* A job in progress: what is there must be given back. */
+struct graph_job {
+	const struct graph_options *options;
+	struct simt_machine *machine;
+	struct graph_input input;
+	struct graph_arrays arrays;
+	struct gn_progress progress;
+	uint32_t *result; /* of every vertex */
+};
+
+/* graph_job_open - the machine, the graph, its arrays, room for the result. Close in any case. */
+int graph_job_open(struct graph_job *j, struct gn_error *e);
+void graph_job_close(struct graph_job *j);
+
+/* Fill the report's parts that do not depend on the job. */
+void graph_job_describe(const struct graph_job *j, struct graph_report *r);
+
+/* ---- the report ---- */
+
+/* What there is to say about a run, whatever the job was. The job itself sets the second part. */
+struct graph_report {
+	const struct graph_options *options;
+	const struct graph_input *input;
+	struct simt_info machine;
+	struct gn_cache_info cache;  /* zero in direct mode */
+	struct gn_auto_state choice; /* mode auto: at the end */
+	/* mode auto: in words; empty if nothing was chosen, because there are no edges */
+	char explain[4096];
+	struct gn_store_statistics store;
+	char path[512]; /* which way the bytes went */
+
+	double seconds;
+	uint64_t edges;        /* read */
+	uint64_t needed_bytes; /* that any such job must read */
+	int verified;          /* 1, 0, or -1: was not asked */
+};
+
+/* Edges a second. */
+double graph_report_teps(const struct graph_report *r);
+
+/* The table's first lines, what the job says comes behind them, and its last lines. */
+void graph_report_begin(const struct graph_report *r, FILE *to);
+void graph_report_end(const struct graph_report *r, const char *verified, FILE *to);
+
+/* The JSON object's member "graph". */
+json_t *graph_report_graph(const struct graph_report *r);
+
+/*
+ * graph_report_join - add to the job's own members those from "mode" on, which every job has.
+ * @root  taken over; NULL, as json_pack gives it where there is no memory, stays NULL
+ */
+json_t *graph_report_join(json_t *root, const struct graph_report *r);
+
+/*
+ * graph_report_svg - draw the traffic to a file.
+ * @job       names the job in the title, "Breadth-first search", say
+ * @verified  the title's words for a result that was verified
+ * @needed    says what the needed bytes are
+ */
+int graph_report_svg(const struct graph_report *r, const char *job, const char *verified, const char *needed,
+                     struct gn_error *e);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
