@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scan.h"
+
+#include <string.h>
+
+int gn_scanner_machine(const struct gn_scanner *s, int rc, struct gn_error *error)
+{
+	return rc ? gn_error_set(error, rc, "%s: %s", s->job, simt_message(s->machine)) : 0;
+}
+
+int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
+                    struct gn_graph_arrays *graph, const char *job, struct gn_error *error)
+{
+	memset(s, 0, sizeof *s);
+	memset(scan, 0, sizeof *scan);
+	s->machine = machine;
+	s->graph = graph;
+	s->job = job;
+	simt_describe(machine, &s->info);
+	scan->graph = *graph;
+	scan->chunk_capacity = graph->edges / GN_SCAN_CHUNK + 1;
+	scan->chunks = (struct gn_scan_chunk *)simt_alloc(
+	    machine, scan->chunk_capacity * sizeof *scan->chunks, SIMT_DEVICE);
+	scan->shared = (struct gn_scan_shared *)simt_alloc(machine, sizeof *scan->shared, SIMT_DEVICE);
+	if (scan->chunks && scan->shared)
+		return 0;
+	return gn_error_set(error, -GN_ENOMEM, "%s: out of memory on the machine for %llu edges", job,
+	                    (unsigned long long)graph->edges);
+}
+
+void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan)
+{
+	if (!s->machine)
+		return;
+	simt_free(s->machine, scan->chunks);
+	simt_free(s->machine, scan->shared);
+}
+
+/* Enough warps to keep the machine busy. */
+static struct simt_grid grid_for(const struct gn_scanner *s, uint64_t items)
+{
+	const uint32_t threads = 128;
+	struct simt_grid grid = {s->info.resident_threads / threads, threads, 0};
+
+	if (items * s->info.warp_width < s->info.resident_threads)
+		grid.blocks = (uint32_t)(items * s->info.warp_width / threads) + 1;
+	return grid;
+}
+
+/* Items that a warp takes at once: many, as long as there is enough for all. */
+static uint32_t batch_for(const struct gn_scanner *s, uint64_t items)
+{
+	const uint64_t width = s->info.warp_width, warps = s->info.resident_threads / width;
+	const uint64_t share = items / (warps * 8);
+	/* a warp reads as many lists side by side as it has lanes */
+	const uint64_t batch = share > width ? share - share % width : share;
+
+	return batch < 1 ? 1 : batch > 256 ? 256 : (uint32_t)batch;
+}
+
+int gn_scanner_run(struct gn_scanner *s, struct gn_scan *scan, const struct simt_kernel *kernel,
+                   uint64_t items, struct gn_error *error)
+{
+	int rc;
+
+	scan->item_count = items;
+	scan->batch = batch_for(s, items);
+	s->shared.taken = 0;
+	rc = gn_scanner_machine(s, simt_move(s->machine, scan->shared, &s->shared, sizeof s->shared), error);
+	if (rc)
+		return rc;
+	rc = simt_launch(s->machine, kernel, grid_for(s, items), scan);
+	if (!rc)
+		rc = simt_wait(s->machine);
+	if (!rc)
+		rc = simt_move(s->machine, &s->shared, scan->shared, sizeof s->shared);
+	return gn_scanner_machine(s, rc, error);
+}
+
+/* The mode of the neighbours is asked for before the launch, and they look back behind it. */
+static int run_reading(struct gn_scanner *s, struct gn_scan *scan, const struct simt_kernel *kernel,
+                       uint64_t items, struct gn_error *error)
+{
+	struct gn_auto *choice = s->graph->choice;
+	int rc;
+
+	if (choice)
+		scan->graph.neighbours = gn_auto_array(choice);
+	rc = gn_scanner_run(s, scan, kernel, items, error);
+	if (!rc && choice)
+		rc = gn_auto_adapt(choice, error);
+	return rc < 0 ? rc : 0;
+}
+
+static int array_failed(struct gn_graph_arrays *graph, struct gn_error *error)
+{
+	int rc;
+
+	if (graph->plain_offsets)
+		return 0;
+	rc = gn_array_failure(&graph->offsets, error);
+	if (rc)
+		return rc;
+	return graph->choice ? gn_auto_failure(graph->choice, error)
+	                     : gn_array_failure(&graph->neighbours, error);
+}
+
+/* What went wrong in a launch that ran, if anything: an array, or the graph itself. */
+static int trouble(const struct gn_scanner *s, struct gn_error *error)
+{
+	const int rc = array_failed(s->graph, error);
+
+	if (rc)
+		return rc;
+	if (s->shared.fault == GN_SCAN_BAD_OFFSETS)
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "%s: the offsets of vertex %u decrease or reach past the edges; the "
+		                    "graph is damaged, convert or generate it again",
+		                    s->job, s->shared.fault_vertex);
+	if (s->shared.fault == GN_SCAN_BAD_NEIGHBOUR)
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "%s: neighbour %u is not below the number of vertices, %llu; the graph "
+		                    "is damaged, convert or generate it again",
+		                    s->job, s->shared.fault_vertex, (unsigned long long)s->graph->vertices);
+	return 0;
+}
+
+int gn_scanner_lists(struct gn_scanner *s, struct gn_scan *scan, const struct simt_kernel *lists,
+                     const struct simt_kernel *chunks, uint64_t items, struct gn_error *error)
+{
+	int rc;
+
+	s->shared.chunk_count = 0;
+	rc = run_reading(s, scan, lists, items, error);
+	if (!rc && !s->shared.fault && s->shared.chunk_count)
+		rc = run_reading(s, scan, chunks, s->shared.chunk_count, error);
+	return rc ? rc : trouble(s, error);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan.h - kernels that go over adjacency lists: what they are given, and how the host launches them.
+ *
+ * A launch has items, such as the vertices whose lists are to be read. Warps take them in batches until none
+ * is left. Of a long list a warp reads one chunk; the rest is put aside for a second launch, whose items are
+ * the chunks that were put aside. scan_device.h has the kernels' side.
+ */
+#ifndef GN_GRAPH_SCAN_H
+#define GN_GRAPH_SCAN_H
+
+#include <grapnel/simt.h>
+
+#include "arrays.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+	GN_SCAN_CHUNK = 1024, /* edges of a vertex that a warp reads in one go */
+	GN_SCAN_SOUND = 0,
+	GN_SCAN_BAD_OFFSETS = 1, /* offsets of a vertex decrease or reach past the edges */
+	GN_SCAN_BAD_NEIGHBOUR = 2
+};
+
+/* Edges of a vertex that were put aside. */
+struct gn_scan_chunk {
+	uint64_t begin;
+	uint32_t edges; /* at most GN_SCAN_CHUNK */
+	uint32_t vertex;
+};
+
+/* Words that all warps share; each counter on a line of its own. */
+struct gn_scan_shared {
+	uint64_t taken; /* items that warps have taken */
+	uint64_t pad_taken[15];
+	uint64_t found; /* what the job counts: set to 0 by the job's host */
+	uint64_t pad_found[15];
+	uint64_t chunk_count; /* put aside */
+	uint64_t pad_chunk[15];
+	uint64_t edges; /* of the lists that were read, ever */
+	uint32_t fault; /* GN_SCAN_*: the first thing wrong with the graph */
+	uint32_t fault_vertex;
+};
+
+/* The first member of the arguments of such a kernel. */
+struct gn_scan {
+	struct gn_graph_arrays graph;
+	struct gn_scan_chunk *chunks; /* [chunk_capacity] */
+	uint64_t chunk_capacity;
+	uint64_t item_count; /* of the launch at hand */
+	struct gn_scan_shared *shared;
+	uint32_t batch; /* items that a warp takes at once */
+};
+
+/* The host's side of a job. */
+struct gn_scanner {
+	struct simt_machine *machine;
+	struct gn_graph_arrays *graph;
+	const char *job; /* its name, for messages */
+	struct simt_info info;
+	struct gn_scan_shared shared; /* the host's copy between launches */
+};
+
+/*
+ * gn_scanner_init - fill a job's host side and the first member of its kernels' arguments.
+ * @graph  borrowed until gn_scanner_fini, as is job
+ * Memory on the machine: 1/64 byte an edge. Returns 0 or -GN_ENOMEM with a message.
+ */
+int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
+                    struct gn_graph_arrays *graph, const char *job, struct gn_error *error);
+
+/* gn_scanner_fini - free what init allocated, also after it failed; what is zeroed is fine. */
+void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan);
+
+/*
+ * gn_scanner_run - one launch over items that reads no list, to its end.
+ * @scan  the first member of the kernel's arguments
+ * Returns 0 or what the machine failed with.
+ */
+int gn_scanner_run(struct gn_scanner *s, struct gn_scan *scan, const struct simt_kernel *kernel,
+                   uint64_t items, struct gn_error *error);
+
+/*
+ * gn_scanner_lists - a launch over lists, and then one over the chunks that were put aside, if any. Where the
+ * library chooses how the neighbours are read, it is asked before each, and looks back behind it.
+ * @lists, @chunks  the kernels of the two launches
+ * Returns 0; what the machine or gn_auto_adapt failed with; what an array could not read; -GN_EBADMSG for a
+ * graph that is damaged: which vertex.
+ */
+int gn_scanner_lists(struct gn_scanner *s, struct gn_scan *scan, const struct simt_kernel *lists,
+                     const struct simt_kernel *chunks, uint64_t items, struct gn_error *error);
+
+/* gn_scanner_machine - rc as it is; if it is not 0, with the machine's message. */
+int gn_scanner_machine(const struct gn_scanner *s, int rc, struct gn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

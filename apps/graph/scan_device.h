@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan_device.h - how kernels read adjacency lists: a warp takes as many vertices as it has lanes.
+ *
+ * Each lane reads the offsets of one vertex. Then all lanes read the edges of all these vertices side by
+ * side, because most adjacency lists are shorter than a warp (Merrill, Garland and Grimshaw, "Scalable GPU
+ * graph traversal", 2012, section 5.1, gather by prefix sums). Of a long list a warp reads a chunk, and puts
+ * the rest aside for all warps, so that one hub does not hold up a launch.
+ */
+#ifndef GN_GRAPH_SCAN_DEVICE_H
+#define GN_GRAPH_SCAN_DEVICE_H
+
+#include "scan.h"
+
+/* Edges begin to end - 1: a list, or a part of it. */
+struct gn_scan_edges {
+	uint64_t begin, end;
+};
+
+/* Where a lane reads the graph, through arrays or on plain pointers, and what it has seen. */
+struct gn_scan_reader {
+	const struct gn_scan *scan;
+	struct gn_cursor neighbours; /* adjacency lists lie side by side; offsets are read at random */
+	uint64_t edges;              /* of the lists that this lane took */
+	int plain;
+};
+
+SIMT_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, const int plain)
+{
+	struct gn_scan_reader r;
+
+	r.scan = scan;
+	r.neighbours = gn_cursor_init(&scan->graph.neighbours);
+	r.edges = 0;
+	r.plain = plain;
+	return r;
+}
+
+SIMT_FN void gn_scan_reader_end(struct gn_scan_reader *r)
+{
+	if (!r->plain)
+		gn_cursor_end(&r->neighbours);
+	if (r->edges)
+		simt_reduce_add_relaxed_dev_u64(&r->scan->shared->edges, r->edges);
+}
+
+SIMT_FN uint64_t gn_scan_offset(const struct gn_scan_reader *r, uint64_t vertex)
+{
+	return r->plain ? r->scan->graph.plain_offsets[vertex] : gn_read_u64(&r->scan->graph.offsets, vertex);
+}
+
+SIMT_FN uint32_t gn_scan_neighbour(struct gn_scan_reader *r, uint64_t edge)
+{
+	return r->plain ? r->scan->graph.plain_neighbours[edge] : gn_cursor_read_u32(&r->neighbours, edge);
+}
+
+SIMT_FN void gn_scan_report(const struct gn_scan *scan, uint32_t fault, uint32_t vertex)
+{
+	if (!simt_cas_relaxed_dev_u32(&scan->shared->fault, GN_SCAN_SOUND, fault))
+		scan->shared->fault_vertex = vertex;
+}
+
+/* Is this neighbour a vertex? If not the host hears of it. */
+SIMT_FN int gn_scan_is_vertex(const struct gn_scan *scan, uint32_t vertex)
+{
+	if (vertex < scan->graph.vertices)
+		return 1;
+	gn_scan_report(scan, GN_SCAN_BAD_NEIGHBOUR, vertex);
+	return 0;
+}
+
+SIMT_FN uint32_t gn_scan_whole_warp(void)
+{
+	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
+}
+
+/* The warp's next items: first to first + batch - 1. */
+SIMT_FN uint64_t gn_scan_take(const struct gn_scan *scan, uint32_t warp)
+{
+	uint64_t first = 0;
+
+	if (simt_lane() == 0)
+		first = simt_add_relaxed_dev_u64(&scan->shared->taken, scan->batch);
+	return simt_shfl_u64(warp, first, 0);
+}
+
+/* The end of the items that gn_scan_take gave. */
+SIMT_FN uint64_t gn_scan_taken_end(const struct gn_scan *scan, uint64_t first)
+{
+	return first + scan->batch < scan->item_count ? first + scan->batch : scan->item_count;
+}
+
+/* One lane: a vertex's list; an empty one if it could not be read, which the array knows, or is damaged. */
+SIMT_FN struct gn_scan_edges gn_scan_list(const struct gn_scan_reader *r, uint32_t vertex)
+{
+	struct gn_scan_edges list = {gn_scan_offset(r, vertex), gn_scan_offset(r, (uint64_t)vertex + 1)};
+
+	if (list.begin > list.end || list.end > r->scan->graph.edges) {
+		gn_scan_report(r->scan, GN_SCAN_BAD_OFFSETS, vertex);
+		list.end = list.begin;
+	}
+	return list;
+}
+
+/* Put edges aside, in chunks. Sound offsets never need more than there is. */
+SIMT_FN void gn_scan_put_aside(const struct gn_scan *scan, uint32_t vertex, uint64_t begin, uint64_t end)
+{
+	const uint64_t chunks = (end - begin + GN_SCAN_CHUNK - 1) / GN_SCAN_CHUNK;
+	uint64_t at = simt_add_relaxed_dev_u64(&scan->shared->chunk_count, chunks);
+
+	if (at + chunks > scan->chunk_capacity) {
+		gn_scan_report(scan, GN_SCAN_BAD_OFFSETS, vertex);
+		return;
+	}
+	for (; begin < end; begin += GN_SCAN_CHUNK, at++) {
+		const uint64_t left = end - begin;
+
+		scan->chunks[at].begin = begin;
+		scan->chunks[at].edges = left < GN_SCAN_CHUNK ? (uint32_t)left : GN_SCAN_CHUNK;
+		scan->chunks[at].vertex = vertex;
+	}
+}
+
+/* One lane: what the warp is to read of a list now; the rest is put aside. */
+SIMT_FN struct gn_scan_edges gn_scan_first_chunk(struct gn_scan_reader *r, uint32_t vertex,
+                                                 struct gn_scan_edges list)
+{
+	r->edges += list.end - list.begin;
+	if (list.end - list.begin > GN_SCAN_CHUNK) {
+		gn_scan_put_aside(r->scan, vertex, list.begin + GN_SCAN_CHUNK, list.end);
+		list.end = list.begin + GN_SCAN_CHUNK;
+	}
+	return list;
+}
+
+/* The sum of the values of the caller's lane and of those before it. */
+SIMT_FN uint32_t gn_scan_sum_up_to_lane(uint32_t warp, uint32_t value)
+{
+	const uint32_t lane = simt_lane();
+
+	for (uint32_t step = 1; step < simt_warp_width(); step *= 2) {
+		const uint32_t before = simt_shfl_u32(warp, value, lane >= step ? lane - step : lane);
+
+		value += lane >= step ? before : 0;
+	}
+	return value;
+}
+
+/* The lane that has item k: lane l has those from up_to of the lane before it to its own up_to - 1. */
+SIMT_FN uint32_t gn_scan_owner_of(uint32_t warp, uint32_t up_to, uint32_t k)
+{
+	uint32_t lane = 0;
+
+	for (uint32_t step = simt_warp_width() / 2; step; step /= 2)
+		lane += simt_shfl_u32(warp, up_to, lane + step - 1) <= k ? step : 0;
+	return lane;
+}
+
+#endif
