@@ -16,6 +16,7 @@ static const struct tool tools[] = {
     {"doctor", "say what this machine has, and what Grapnel can use of it", tool_doctor},
     {"gen", "generate a synthetic graph", tool_gen},
     {"bfs", "breadth-first search of a graph that may be larger than the cache", tool_bfs},
+    {"cc", "connected components of a graph that may be larger than the cache", tool_cc},
     {"bench", "run workloads with Grapnel and without it, beside the machine's limits", tool_bench},
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
     {"gather", "measure batches of rows beside reading the rows one by one", tool_gather},

@@ -14,3 +14,7 @@ foreach(part reference generate file read)
   endif()
 endforeach()
 target_link_libraries(test_graph_generate PRIVATE OpenMP::OpenMP_C)
+
+# Jobs over a graph that is far away.
+gn_unit(cc)
+target_link_libraries(test_cc PRIVATE gn_cc)

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connected components. The labels are a forest: label[v] is the vertex above v. A root is put below a
+ * smaller root by compare-and-swap, so that no cycle comes about and no hook is lost. Lists are read as
+ * graph/scan_device.h says. An edge works in either direction, so one stored direction is enough.
+ */
+#include "kernels.h"
+
+#include "graph/scan_device.h"
+
+/* A lane's view of the job. */
+struct worker {
+	const struct gn_cc_args *a;
+	struct gn_scan_reader graph;
+	uint64_t hooks;
+	int hook; /* 1: Shiloach and Vishkin's step, 0: Afforest's */
+};
+
+SIMT_FN struct worker worker_init(const struct gn_cc_args *a, const int hook)
+{
+	struct worker w;
+
+	w.a = a;
+	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.hooks = 0;
+	w.hook = hook;
+	return w;
+}
+
+SIMT_FN void worker_end(struct worker *w)
+{
+	gn_scan_reader_end(&w->graph);
+	if (w->hooks)
+		simt_reduce_add_relaxed_dev_u64(&w->a->scan.shared->found, w->hooks);
+}
+
+SIMT_FN uint32_t label_of(const struct gn_cc_args *a, uint32_t vertex)
+{
+	return simt_load_relaxed_dev_u32(&a->label[vertex]);
+}
+
+/* Put the root `high` below `low`, which is smaller. Is it done? Not if another thread hooked it before. */
+SIMT_FN int hook_root(const struct gn_cc_args *a, uint32_t high, uint32_t low)
+{
+	return label_of(a, high) == high && simt_cas_relaxed_dev_u32(&a->label[high], high, low) == high;
+}
+
+/* Where trees are not deeper than one, the labels are roots. If not both are, a later pass does it. */
+SIMT_FN int hook_once(const struct gn_cc_args *a, uint32_t u, uint32_t v)
+{
+	const uint32_t x = label_of(a, u), y = label_of(a, v);
+
+	return x != y && hook_root(a, x > y ? x : y, x > y ? y : x);
+}
+
+/*
+ * Climb from both ends until they meet or a root was hooked (Sutton, Ben-Nun and Barak, "Optimizing parallel
+ * graph connectivity computation via subgraph sampling", 2018).
+ */
+SIMT_FN int link_trees(const struct gn_cc_args *a, uint32_t u, uint32_t v)
+{
+	uint32_t x = label_of(a, u), y = label_of(a, v);
+
+	while (x != y) {
+		const uint32_t high = x > y ? x : y, low = x > y ? y : x;
+
+		if (hook_root(a, high, low))
+			return 1;
+		x = label_of(a, label_of(a, high));
+		y = label_of(a, low);
+	}
+	return 0;
+}
+
+/* One lane: the edge of a vertex. */
+SIMT_FN void visit(struct worker *w, uint32_t vertex, uint64_t edge)
+{
+	const uint32_t neighbour = gn_scan_neighbour(&w->graph, edge);
+
+	if (!gn_scan_is_vertex(&w->a->scan, neighbour))
+		return;
+	w->hooks +=
+	    (uint64_t)(w->hook ? hook_once(w->a, vertex, neighbour) : link_trees(w->a, vertex, neighbour));
+}
+
+/* All lanes of the warp visit edges begin to end - 1 of one vertex. */
+SIMT_FN void visit_list(struct worker *w, uint32_t vertex, uint64_t begin, uint64_t end)
+{
+	for (uint64_t edge = begin + simt_lane(); edge < end; edge += simt_warp_width())
+		visit(w, vertex, edge);
+}
+
+/* Lane l has edges of vertex first + l, or none; all lanes of the warp visit all of them. */
+SIMT_FN void visit_together(struct worker *w, uint32_t warp, uint32_t first, struct gn_scan_edges edges)
+{
+	const uint32_t width = simt_warp_width(),
+	               up_to = gn_scan_sum_up_to_lane(warp, (uint32_t)(edges.end - edges.begin));
+	const uint32_t all = simt_shfl_u32(warp, up_to, width - 1);
+
+	for (uint32_t begin = 0; begin < all; begin += width) {
+		const uint32_t k = begin + simt_lane(), owner = gn_scan_owner_of(warp, up_to, k);
+		const uint64_t behind = simt_shfl_u64(warp, edges.end, owner);
+		const uint32_t left = simt_shfl_u32(warp, up_to, owner) - k;
+
+		if (k < all)
+			visit(w, first + owner, behind - left);
+	}
+}
+
+/* The same where at most one lane has any. */
+SIMT_FN void visit_alone(struct worker *w, uint32_t warp, uint32_t first, struct gn_scan_edges edges,
+                         uint32_t owner)
+{
+	visit_list(w, first + owner, simt_shfl_u64(warp, edges.begin, owner),
+	           simt_shfl_u64(warp, edges.end, owner));
+}
+
+/* One lane: the edges of its vertex that this launch is to read; what is too long is put aside. */
+SIMT_FN struct gn_scan_edges edges_of(struct worker *w, uint32_t vertex)
+{
+	const struct gn_cc_args *a = w->a;
+	struct gn_scan_edges list = {0, 0};
+
+	if (a->skip != (uint32_t)GN_CC_NONE && label_of(a, vertex) == a->skip)
+		return list;
+	list = gn_scan_list(&w->graph, vertex);
+	if (list.end - list.begin > a->end)
+		list.end = list.begin + a->end;
+	list.begin = list.end - list.begin > a->begin ? list.begin + a->begin : list.end;
+	return gn_scan_first_chunk(&w->graph, vertex, list);
+}
+
+/* Vertices begin to end - 1: each lane has one. */
+SIMT_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uint64_t end)
+{
+	for (uint64_t first = begin; first < end; first += simt_warp_width()) {
+		struct gn_scan_edges edges = {0, 0};
+		uint32_t owners;
+
+		if (first + simt_lane() < end)
+			edges = edges_of(w, (uint32_t)first + simt_lane());
+		owners = simt_ballot(warp, edges.begin < edges.end);
+		if (owners & (owners - 1))
+			visit_together(w, warp, (uint32_t)first, edges);
+		else if (owners)
+			visit_alone(w, warp, (uint32_t)first, edges, simt_first_lane(owners));
+	}
+}
+
+SIMT_FN void visit_all(const struct gn_cc_args *a, const int hook)
+{
+	const uint32_t warp = gn_scan_whole_warp();
+	const struct gn_scan *s = &a->scan;
+	struct worker w = worker_init(a, hook);
+
+	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
+		visit_vertices(&w, warp, at, gn_scan_taken_end(s, at));
+	worker_end(&w);
+}
+
+SIMT_FN void visit_chunks(const struct gn_cc_args *a, const int hook)
+{
+	const uint32_t warp = gn_scan_whole_warp();
+	const struct gn_scan *s = &a->scan;
+	struct worker w = worker_init(a, hook);
+
+	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
+		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++)
+			visit_list(&w, s->chunks[k].vertex, s->chunks[k].begin,
+			           s->chunks[k].begin + s->chunks[k].edges);
+	worker_end(&w);
+}
+
+SIMT_FN void gn_cc_hook(const struct gn_cc_args *a)
+{
+	visit_all(a, 1);
+}
+SIMT_KERNEL(gn_cc_hook, struct gn_cc_args)
+
+SIMT_FN void gn_cc_hook_chunks(const struct gn_cc_args *a)
+{
+	visit_chunks(a, 1);
+}
+SIMT_KERNEL(gn_cc_hook_chunks, struct gn_cc_args)
+
+SIMT_FN void gn_cc_link(const struct gn_cc_args *a)
+{
+	visit_all(a, 0);
+}
+SIMT_KERNEL(gn_cc_link, struct gn_cc_args)
+
+SIMT_FN void gn_cc_link_chunks(const struct gn_cc_args *a)
+{
+	visit_chunks(a, 0);
+}
+SIMT_KERNEL(gn_cc_link_chunks, struct gn_cc_args)
+
+/* Each vertex is changed by one thread; others may read its old label, which leads to the same root. */
+SIMT_FN void gn_cc_compress(const struct gn_cc_args *a)
+{
+	for (uint64_t v = simt_global_thread(); v < a->scan.graph.vertices; v += simt_global_threads()) {
+		uint32_t root = label_of(a, (uint32_t)v);
+
+		while (label_of(a, root) != root)
+			root = label_of(a, root);
+		simt_store_relaxed_dev_u32(&a->label[v], root);
+	}
+}
+SIMT_KERNEL(gn_cc_compress, struct gn_cc_args)
+
+/* Fibonacci hashing: products with 2^64 divided by the golden ratio are spread evenly over the 64-bit
+ * numbers. */
+SIMT_FN void gn_cc_sample(const struct gn_cc_args *a)
+{
+	for (uint64_t k = simt_global_thread(); k < GN_CC_SAMPLES; k += simt_global_threads()) {
+		const uint64_t spread = (k + 1) * 0x9e3779b97f4a7c15u >> 32;
+
+		a->sample[k] = label_of(a, (uint32_t)(spread * a->scan.graph.vertices >> 32));
+	}
+}
+SIMT_KERNEL(gn_cc_sample, struct gn_cc_args)

@@ -1,0 +1,100 @@
+#!/bin/sh
+# grapnel cc equals its --verify, and components that follow from a graph's shape, whatever the algorithm, the width of a warp, the
+# store and the room in the cache. What it refuses it names, and then nothing is written. Usage: cc.sh GRAPNEL SCRATCH-FOLDER
+set -eu
+grapnel=$1
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2"
+
+awk 'BEGIN { for (v = 0; v < 1000; v++) print v, v + 1 }' >path.el
+awk 'BEGIN { for (v = 1; v <= 5000; v++) print 0, v }' >star.el
+awk 'BEGIN { print "# 3000,1500,d"; for (v = 0; v < 1500; v++) print v, (v * 7 + 1) % 1500 }' >isolated.el
+awk 'BEGIN { for (v = 0; v < 1000; v++) print v, (v + 2) % 1000 }' >two.el
+awk 'BEGIN { for (v = 0; v < 300; v++) print v, v }' >loops.el
+echo '# 1,0,d' >single.el
+echo '# 4000,0,d' >edgeless.el
+for name in path star isolated two loops single edgeless; do
+  "$grapnel" convert "$name.el" "$name.gng" >/dev/null
+done
+"$grapnel" convert star.el spokes.gng --undirected >/dev/null
+"$grapnel" gen kron --scale 8 --undirected kron.gng >/dev/null
+"$grapnel" gen urand --scale 9 --degree 2 urand.gng >/dev/null
+
+runs=0
+# components GRAPH OPTION... - one run, checked, for each algorithm.
+components() {
+  input=$1
+  shift
+  for algorithm in sv afforest; do
+    if ! "$grapnel" cc "$input" --algorithm "$algorithm" --out "$algorithm.bin" --verify "$@" >said 2>&1; then
+      echo "cc $input --algorithm $algorithm $*:"
+      cat said
+      exit 1
+    fi
+    runs=$((runs + 1))
+  done
+  cmp sv.bin afforest.bin
+}
+
+for graph in path star spokes isolated two loops single edgeless kron urand; do
+  for width in 1 32; do
+    components "$graph.gng" --store file --warp-width "$width" --page 512 --cache 2K
+  done
+  components "$graph.gng" --store host --warp-width 8 --cache 64K --policy fifo --threads 4
+  components "$graph.gng" --store host --mode direct
+  components "$graph.gng" --store host --mode auto --warp-width 32
+done
+components two.el --undirected --store file
+echo "$runs runs agree"
+[ "$runs" -ge 100 ]
+
+# What is written: the least vertex of each component, four bytes, the least first.
+components two.gng
+[ "$(od -A n -v -t u1 -w4 afforest.bin | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
+  ' 500 0 0 0 0; 500 1 0 0 0;' ] || { echo '--out does not hold the components'; exit 1; }
+"$grapnel" cc isolated.gng --json - --verify >report.json
+for member in '"schema": "grapnel-cc-1"' '"machine"' '"graph"' '"algorithm": "afforest"' '"both_directions": false' \
+  '"components": 15[0-9][0-9]' '"largest"' '"iterations": 2' '"seconds"' '"edges_traversed": 1500' '"mode": "paged"' '"cache"' \
+  '"fetched_bytes"' '"needed_bytes"' '"verified": true'; do
+  grep -q "$member" report.json || { echo "--json lacks $member"; cat report.json; exit 1; }
+done
+"$grapnel" cc spokes.gng --json - | grep -q '"both_directions": true'
+"$grapnel" cc kron.gng --svg cc.svg --verify >said
+[ "$(tail -n 1 cc.svg)" = '</svg>' ] && grep -q 'Connected components: .*every component verified' cc.svg
+grep -q '^  verified  .*reference' said
+"$grapnel" cc kron.gng --mode auto --store host --explain | grep -q '^auto: '
+
+# ---- what is refused ----
+echo keep >kept.bin
+# refuses STATUS WORDS OPTION... - it ends with this status, says the words, and leaves --out as it was.
+refuses() {
+  want=$1
+  words=$2
+  shift 2
+  status=0
+  "$grapnel" cc "$@" --out kept.bin >out 2>err || status=$?
+  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ "$(cat kept.bin)" != keep ] || [ -s out ]; then
+    echo "grapnel cc $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
+    exit 1
+  fi
+}
+refuses 2 'no graph given'
+refuses 2 'algorithm best: give afforest or sv' kron.gng --algorithm best
+refuses 2 'too many arguments' kron.gng two.gng
+refuses 2 'mode best' kron.gng --mode best
+refuses 2 'direct needs --store host' kron.gng --store file --mode direct
+refuses 2 'svg is for --mode paged' kron.gng --mode direct --svg out.svg
+refuses 2 'source' kron.gng --source 0
+refuses 1 'cc: .*missing.gng' missing.gng
+refuses 1 'nosuch' kron.gng --machine nosuch
+size=$(wc -c <kron.gng)
+for store in file host; do
+  head -c $((size - 1)) kron.gng >short.gng
+  refuses 1 'short.gng.*truncated' short.gng --store "$store"
+  head -c $((size / 2)) kron.gng >half.gng
+  refuses 1 'half.gng.*truncated' half.gng --store "$store" --trust
+done
+printf '0 1\nhello\n' >words.el
+refuses 1 'words.el.*line 2' words.el
+[ ! -e out.svg ]
