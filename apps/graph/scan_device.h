@@ -116,7 +116,7 @@ SIMT_FN void gn_scan_put_aside(const struct gn_scan *scan, uint32_t vertex, uint
 		const uint64_t left = end - begin;
 
 		scan->chunks[at].begin = begin;
-		scan->chunks[at].edges = left < GN_SCAN_CHUNK ? (uint32_t)left : GN_SCAN_CHUNK;
+		scan->chunks[at].edges = left < GN_SCAN_CHUNK ? (uint32_t)left : (uint32_t)GN_SCAN_CHUNK;
 		scan->chunks[at].vertex = vertex;
 	}
 }
