@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cc.h"
 
+#include "graph/reference.h"
+
 /* The root of v's set. Every vertex on the way is put below the one above the next (path halving). */
 static uint32_t find(uint32_t *parent, uint32_t v)
 {
@@ -35,14 +37,9 @@ void gn_cc_reference(const struct gn_graph *g, uint32_t *label)
 
 int gn_cc_verify(const uint32_t *got, const uint32_t *want, uint64_t vertices, struct gn_error *error)
 {
-	uint64_t first = vertices, differ = 0;
+	uint64_t first;
+	const uint64_t differ = gn_values_differ(got, want, vertices, &first);
 
-	for (uint64_t v = vertices; v-- > 0;) {
-		if (got[v] != want[v]) {
-			first = v;
-			differ++;
-		}
-	}
 	if (!differ)
 		return 0;
 	return gn_error_set(

@@ -45,17 +45,25 @@ int gn_bfs_reference(const struct gn_graph *g, uint64_t source, uint32_t *depth,
 	return 0;
 }
 
-int gn_depths_verify(const uint32_t *got, const uint32_t *want, uint64_t vertices, struct gn_error *e)
+uint64_t gn_values_differ(const uint32_t *got, const uint32_t *want, uint64_t vertices, uint64_t *first)
 {
-	uint64_t first = vertices;
 	uint64_t differ = 0;
 
+	*first = vertices;
 	for (uint64_t v = vertices; v-- > 0;) {
 		if (got[v] != want[v]) {
-			first = v;
+			*first = v;
 			differ++;
 		}
 	}
+	return differ;
+}
+
+int gn_depths_verify(const uint32_t *got, const uint32_t *want, uint64_t vertices, struct gn_error *e)
+{
+	uint64_t first;
+	const uint64_t differ = gn_values_differ(got, want, vertices, &first);
+
 	if (!differ)
 		return 0;
 	/* as signed numbers, so that an unreachable vertex reads -1 */

@@ -26,6 +26,13 @@ extern "C" {
 int gn_bfs_reference(const struct gn_graph *g, uint64_t source, uint32_t *depth, struct gn_error *e);
 
 /*
+ * gn_values_differ - how many of the values of a job differ from those of its reference.
+ * @got, @want  vertices values each
+ * @first       receives the first vertex whose values differ, or vertices
+ */
+uint64_t gn_values_differ(const uint32_t *got, const uint32_t *want, uint64_t vertices, uint64_t *first);
+
+/*
  * gn_depths_verify - compare depths with those of the reference.
  * @got, @want  vertices depths each
  * Returns 0 when all are equal, else -GN_EBADMSG; the message names the first vertex that differs,
