@@ -24,7 +24,7 @@ struct gn_bfs_args {
 
 /* Scan the frontier; put the rest of long adjacency lists aside. */
 SIMT_KERNEL_DECLARE(gn_bfs_expand);
-/* Scan what was put aside. */
+/* Scan the chunks of long lists, which gn_bfs_expand has put aside. */
 SIMT_KERNEL_DECLARE(gn_bfs_chunks);
 /* The same two on plain pointers: what the arrays are measured against. */
 SIMT_KERNEL_DECLARE(gn_bfs_expand_plain);

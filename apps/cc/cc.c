@@ -149,7 +149,7 @@ static int run(struct job *j, const struct gn_cc_options *options, struct gn_err
 	return rc;
 }
 
-/* ---- what came out ---- */
+/* ---- results ---- */
 
 static int count_components(const uint32_t *label, uint64_t vertices, struct gn_cc_result *result,
                             struct gn_error *error)

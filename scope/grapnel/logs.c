@@ -7,7 +7,7 @@ enum { LINE = 128 };
 
 /* ---- the host's side ---- */
 
-/* Some groups of what has come in one log. Returns how many. */
+/* Read some groups of messages that have arrived in one log. Returns how many groups. */
 static uint64_t read_some(struct scope_log_reader *t, struct gn__log_reader *log)
 {
 	const uint32_t lanes = t->of->fixture->info.warp_width;

@@ -145,8 +145,8 @@ SIMT_FN uint32_t gn__range_fetch(struct gn_range *r, int missing)
 }
 
 /*
- * Pin the next batch, of which lanes miss pages. If no page could be pinned, frames may be short, so the loop
- * continues with one page at a time. r is passed by value, so that the caller's stays in registers.
+ * Pin the next batch where some pages are not in frames. If no page could be pinned, frames may be short, so
+ * the loop continues with one page at a time. r is passed by value, so that the caller's stays in registers.
  */
 SIMT_NOINLINE_FN struct gn_range gn__range_bring(struct gn_range r, int missing)
 {

@@ -129,7 +129,7 @@ SIMT_NOINLINE_FN void gn__claim_bypass_cache(const struct gn_cache_view *c, stru
  *
  * Any lane moves bytes for any other, so the lanes synchronise before the fence. The fence comes after the
  * swaps of all lanes. It orders the swaps before the new bytes of the frames (R5). It also makes the swaps
- * acquires of what was released into the words: by the unpins of the frames' users, and by R6 of the pages
+ * acquires of earlier releases into the words: of the unpins by the frames' users, and of R6 for the pages
  * that left.
  */
 SIMT_FN void gn__claim_move(const struct gn_cache_view *c, uint32_t mask, struct gn__claim *k, int writes)
@@ -193,19 +193,6 @@ SIMT_FN int gn__claim_goes_on(const struct gn__claim *k)
 {
 	return k->step == GN__STEP_NO_FRAME ? !k->bypassed
 	                                    : k->step != GN__STEP_HIT && k->step != GN__STEP_ERROR;
-}
-
-/*
- * A thread that waits for a page looks again after 0.16 microseconds, since a page takes one and more. The
- * longer it has waited the longer it stays away, by about a 64th of that time. Else thousands of threads that
- * wait for few frames fill the memory's queues, and those that move pages are held up in them.
- */
-SIMT_FN void gn__claim_backoff(struct gn__claim *k)
-{
-	/* a claim that holds a page, or sectors, is needed by others */
-	const uint32_t longer = k->pinned || k->searching ? 0 : k->waits / 64;
-
-	simt_backoff(k->waits++, 3 + (longer < 10 ? longer : 10));
 }
 
 /*
@@ -305,7 +292,7 @@ struct gn_pinned {
  *           helps. One pin is taken for these lanes together; gn_cache_unpin over the same lanes ends it.
  * @page     < c->pages
  * @intent   GN_READ, GN_WRITE or GN_OVERWRITE
- * Waits for transfers, at most c->wait_ns. Order: afterwards the lanes see what was released into the page.
+ * Waits for transfers, at most c->wait_ns. Order: an acquire of all earlier unpins of the page.
  * Returns to all lanes of a group a status of 0, -GN_ENOBUFS (every frame that the page could take is pinned,
  * or the page has 16383 pins), -GN_ENOSPC (frames hold dirty pages of a full store, or the page is to be
  * written and its store is full), -GN_EIO (status.device is the device's status), -GN_ETIMEDOUT, -GN_EROFS

@@ -20,14 +20,14 @@
  * before it moves a byte, which gives the order: one fence for all claims of a warp (docs/memory-model.md,
  * "One fence for the claims of a warp").
  *
- * No thread waits while it holds what others may need, but for a loader in the direct table: it holds its
- * page's BUSY while it looks for a frame, which others bring, or let go, without that page. The lock of a set
- * is held for a search of its words. A claim that got no frame keeps its page absent until gn__claim_drop in
- * the next round. And no function here waits: lanes of one warp that want different pages can need each
- * other's pages, and a lane that is done may have to stand still until the others of its warp leave the same
- * loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which they also give up
- * everything that others wait for. The lanes of a mask synchronise before any of them claims something, so
- * that none waits for a lane that has not come yet.
+ * No thread waits while it holds what others may need, but for a loader in the direct table: it keeps
+ * its page BUSY while it waits for a frame. Threads that have frames let them go without needing that page.
+ * The lock of a set is held for a search of its words. A claim that got no frame keeps its page absent until
+ * gn__claim_drop in the next round. And no function here waits: lanes of one warp that want different pages
+ * can need each other's pages, and a lane that is done may have to stand still until the others of its warp
+ * leave the same loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which
+ * they also give up everything that others wait for. The lanes of a mask synchronise before any of them
+ * claims something, so that none waits for a lane that has not come yet.
  */
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H
@@ -478,6 +478,19 @@ SIMT_FN enum gn__step gn__claim_filled(const struct gn_cache_view *c, struct gn_
 		return status.code ? GN__STEP_ERROR : GN__STEP_HIT;
 	}
 	return gn__claim_seek(c, k);
+}
+
+/*
+ * gn__claim_backoff - after WAIT: pause before the next seek. The first pauses are 0.16 microseconds, since a
+ * page takes one and more. A pause grows to about a 64th of the time that the claim has waited: thousands of
+ * threads that poll for few frames slow down the memory accesses of the threads that move pages.
+ */
+SIMT_FN void gn__claim_backoff(struct gn__claim *k)
+{
+	/* other threads wait for a claim that holds a page or sectors */
+	const uint32_t longer = k->pinned || k->searching ? 0 : k->waits / 64;
+
+	simt_backoff(k->waits++, 3 + (longer < 10 ? longer : 10));
 }
 
 /* gn__claim_drop - give up after NO_FRAME; the page is absent and free to be claimed again. */

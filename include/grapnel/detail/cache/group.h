@@ -83,7 +83,7 @@ SIMT_FN uint32_t gn__group_lanes(const struct gn__pages *p, uint32_t mask, uint6
 }
 
 /*
- * The caller's group among the active lanes, each of which writes or changes size bytes at `at` of a page.
+ * The caller's group among the active lanes. Each lane writes or changes `size` bytes at `at` of a page.
  * Collective over them.
  */
 SIMT_FN struct gn__group gn__group_writers(const struct gn__pages *p, uint64_t page, uint32_t at,
