@@ -72,7 +72,7 @@ struct cache_test {
 	char file[160]; /* in the folder; made by tests */
 };
 
-static inline uint64_t word_of(uint64_t k)
+SIMT_FN uint64_t word_of(uint64_t k)
 {
 	return (k + 1) * 0x9e3779b97f4a7c15u;
 }
