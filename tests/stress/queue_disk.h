@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <queue/port.h>
 
-enum { DISK_BLOCK = 512, DISK_MOST_HELD = 4096, DISK_MOST_QUEUES = 4 };
+enum { DISK_BLOCK = 512, DISK_MOST_HELD = 4096, DISK_MOST_QUEUES = 4, DISK_WITHHELD_NS = 8000000 };
 
 /* Chances in percent. */
 struct disk_faults {
 	uint32_t reorder; /* of those it has, the next is any */
 	uint32_t duplicate;
-	uint32_t withhold;  /* completes only much later, when users have given up */
+	uint32_t withhold;  /* complete only after up to DISK_WITHHELD_NS, when hasty users have given up */
 	uint32_t fail_each; /* commands whose first block is a multiple of this fail; 0: none */
 };
 
 struct disk_held {
 	struct gn_nvme_command command;
-	uint32_t rounds;   /* how many turns it is still withheld */
+	uint64_t until_ns; /* withheld until then; 0: not withheld */
 	uint32_t executed; /* only a completion is missing: the first one, or a second */
 	uint32_t second;
 	uint32_t status;
@@ -40,7 +40,8 @@ struct disk {
 	uint64_t blocks;
 	struct disk_faults faults;
 	uint64_t random, served, repeated;
-	uint32_t hurry; /* 1: withhold nothing any more */
+	uint64_t now_ns; /* at the beginning of the turn */
+	uint32_t hurry;  /* 1: withhold nothing any more */
 	uint32_t stop;
 	uint32_t bad_address; /* commands past the end */
 	pthread_t thread;
@@ -87,7 +88,13 @@ static inline int disk_fetch(struct disk *d, struct disk_port *p)
 	if (p->count == DISK_MOST_HELD || gn_nvme_port_fetch(&p->port, &h->command))
 		return 0;
 	h->executed = h->second = 0;
-	h->rounds = draw_chance(&d->random, d->faults.withhold) ? 1 + draw_below(&d->random, 100000) : 0;
+	/*
+	 * A time, not a number of turns: beside other programs each turn without work costs a slice of
+	 * theirs.
+	 */
+	h->until_ns = draw_chance(&d->random, d->faults.withhold)
+	                  ? d->now_ns + draw_below(&d->random, DISK_WITHHELD_NS)
+	                  : 0;
 	p->count++;
 	return 1;
 }
@@ -125,9 +132,7 @@ static inline int disk_turn(struct disk *d, struct disk_port *p, int hurry)
 	for (uint32_t k = 0; k < p->count; k++) {
 		uint32_t at = (first + k) % p->count;
 
-		if (p->held[at].rounds && !hurry)
-			p->held[at].rounds--;
-		else
+		if (hurry || p->held[at].until_ns <= d->now_ns)
 			return disk_complete(d, p, at) | moved;
 	}
 	return moved;
@@ -141,6 +146,7 @@ static inline void *disk_serve(void *user)
 		int hurry = (int)simt_load_acquire_dev_u32(&d->hurry);
 		int moved = 0;
 
+		d->now_ns = simt_clock_ns();
 		for (uint32_t k = 0; k < d->ports; k++)
 			moved |= disk_turn(d, &d->port[k], hurry);
 		if (!moved)
