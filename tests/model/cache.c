@@ -300,6 +300,8 @@ static const struct small small[] = {
     {"sets, 1 way: two count one element", 3, 1, 1, 2, GN_FIFO, 0, 0, {"a0r1", "a0a0", 0}, 1, 0, 0, 0, 1},
     {"sets, 1 way: two count around the cache",
      1, 1, 1, 2, GN_FIFO, 0, 0, {"h11", "a0", "a0"}, 1, 0, 0, 0, 1},
+    {"sets, 1 way: two count around the cache beside a write-back",
+     2, 1, 1, 2, GN_FIFO, 0, 0, {"k11", "a0", "a0"}, 1, 0, 0, 0, 1},
     {"direct, 1 frame: a warp of two counts", 3, 0, 1, 2, GN_FIFO, 0, 0, {"a0a1", "a0a1", 0}, 2, 0, 3, 0, 1},
     {"direct, 1 frame: prefetch beside a reader", 3, 0, 1, 2, GN_FIFO, 0, 0, {"p0r1", "r0p1", 0}, 1},
     {"direct, 1 frame: prefetch beside a writer", 3, 0, 1, 2, GN_FIFO, 0, 0, {"p1r0", "w0w1", 0}, 1, 0, 3},

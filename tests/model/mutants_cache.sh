@@ -69,6 +69,7 @@ detail/cache/frame.h|s/if (simt_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_F
 detail/cache/frame.h|s/	k->searching = 1;/	;/|direct: a search that waited begins with the page, which it holds itself
 detail/cache/claim.h|s/step = k->searching ? GN__STEP_NO_FRAME : GN__STEP_HIT;/step = GN__STEP_HIT;/|a claim ahead that gives up keeps its page busy
 detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/lacks = gn__set_lacks.*/lacks = 1;/|sets: a page that came during a write-back comes again
+detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/lacks = gn__set_lacks.*/&\n\tlacks = !found;/|sets: a page comes while it is changed in the store|sets, 1 way: two count around the cache beside a write-back
 detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/~(GN__WORD_BUSY . GN__WORD_DIRTY)/~GN__WORD_DIRTY/|sets: a page that was written back stays busy
 detail/cache/claim.h|/ gn__claim_present(const/,/^}/s/if (k->ahead && (seen .*/if (0)/|a claim ahead pins a page that is there
 detail/cache/access.h|s/^	gn__move_all(c, mask, k->victim, &m);/	if (k->step == GN__STEP_FETCH) gn__claim_give(c, k, GN__WORD_VALID);&/|a page is published before it is fetched
