@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The offsets and neighbours of a graph as arrays: through a cache, directly, or as gn_auto chooses for the
- * neighbours.
+ * The offsets, neighbours and weights of a graph as arrays: through a cache, directly, or as gn_auto chooses
+ * for the neighbours.
  */
 #include <string.h>
 
@@ -18,13 +18,14 @@ static uint64_t cache_bytes(const struct graph_input *in, const struct graph_opt
 }
 
 /*
- * In mode auto the neighbours have a cache of their own: each gets its share, and the offsets a few pages at
- * least.
+ * In mode auto the neighbours have a cache of their own: each gets its share, and the other arrays a few
+ * pages at least.
  */
-static uint64_t offsets_share(const struct graph_input *in, const struct graph_options *o, uint64_t bytes)
+static uint64_t others_share(const struct graph_input *in, const struct graph_options *o, uint64_t bytes)
 {
 	const uint64_t least = 16ull * o->page_bytes;
-	const uint64_t share = (uint64_t)((double)bytes * 8 * (double)(in->vertices + 1) / (double)in->bytes);
+	const double others = (double)in->bytes - 4 * (double)in->edges;
+	const uint64_t share = (uint64_t)((double)bytes * others / (double)in->bytes);
 
 	return share < least ? least : share;
 }
@@ -39,7 +40,7 @@ static int open_cache(struct graph_arrays *a, struct simt_machine *machine, cons
 	c.page_bytes = o->page_bytes;
 	c.bytes = cache_bytes(in, o);
 	if (o->mode == GRAPH_AUTO)
-		c.bytes = offsets_share(in, o, c.bytes);
+		c.bytes = others_share(in, o, c.bytes);
 	c.policy = o->policy;
 	c.statistics = 1;
 	return gn_cache_create(&a->cache, machine, &in->store, 1, &c, e);
@@ -48,7 +49,7 @@ static int open_cache(struct graph_arrays *a, struct simt_machine *machine, cons
 static int open_choice(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
                        const struct graph_options *o, struct gn_error *e)
 {
-	const uint64_t all = cache_bytes(in, o), taken = offsets_share(in, o, all),
+	const uint64_t all = cache_bytes(in, o), taken = others_share(in, o, all),
 	               least = 16ull * o->page_bytes;
 	struct gn_auto_options c = {0};
 
@@ -72,6 +73,18 @@ static int open_neighbours(struct graph_arrays *a, struct simt_machine *machine,
 	return gn_array_create(&a->graph.neighbours, machine, &config, e);
 }
 
+static int open_weights(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
+                        struct gn_array_options config, struct gn_error *e)
+{
+	if (!in->weight)
+		return 0;
+	a->graph.weight = in->weight;
+	config.offset = in->edges ? in->weights_at : 0;
+	config.count = in->edges;
+	config.element_bytes = 4;
+	return gn_array_create(&a->graph.weights, machine, &config, e);
+}
+
 int graph_arrays_open(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
                       const struct graph_options *o, struct gn_error *e)
 {
@@ -88,6 +101,8 @@ int graph_arrays_open(struct graph_arrays *a, struct simt_machine *machine, cons
 		rc = gn_array_create(&a->graph.offsets, machine, &config, e);
 	if (!rc)
 		rc = open_neighbours(a, machine, in, o, config, e);
+	if (!rc)
+		rc = open_weights(a, machine, in, config, e);
 	a->graph.vertices = in->vertices;
 	a->graph.edges = in->edges;
 	return rc;
@@ -99,6 +114,7 @@ void graph_arrays_close(struct graph_arrays *a, struct simt_machine *machine)
 		gn_auto_close(a->graph.choice);
 		gn_array_destroy(&a->graph.offsets, machine);
 		gn_array_destroy(&a->graph.neighbours, machine);
+		gn_array_destroy(&a->graph.weights, machine);
 	}
 	if (a->cache)
 		gn_cache_destroy(a->cache);

@@ -49,13 +49,15 @@ static int open_store(struct graph_input *in, struct simt_machine *machine, cons
 
 /* ---- a .gng file ---- */
 
-static void use_sections(struct graph_input *in, const struct gn_graph_file *f)
+static void use_sections(struct graph_input *in, const struct graph_options *o, const struct gn_graph_file *f)
 {
 	in->vertices = f->vertices;
 	in->edges = f->edges;
 	in->offsets_at = f->offsets.at;
 	in->neighbours_at = f->neighbours.at;
-	in->bytes = f->offsets.bytes + f->neighbours.bytes;
+	in->weights_at = f->weights.at;
+	in->weight = o->weights ? f->weight : GN_WEIGHT_NONE;
+	in->bytes = f->offsets.bytes + f->neighbours.bytes + (in->weight ? f->weights.bytes : 0);
 	in->both_directions = f->flags & GN_GRAPH_UNDIRECTED;
 }
 
@@ -95,7 +97,7 @@ static int open_gng(struct graph_input *in, struct simt_machine *machine, const 
 	if (rc)
 		return rc;
 	in->has_file = true;
-	use_sections(in, &in->file);
+	use_sections(in, o, &in->file);
 	if (o->undirected && !(in->file.flags & GN_GRAPH_UNDIRECTED))
 		return gn_error_set(e, -GN_EINVAL,
 		                    "%s: the file holds directed edges; make an undirected one with grapnel "
@@ -114,24 +116,34 @@ static int open_gng(struct graph_input *in, struct simt_machine *machine, const 
 
 /* ---- every other format: read into memory, then into a store ---- */
 
+static uint64_t page_up(uint64_t bytes)
+{
+	return (bytes + GN_GRAPH_FILE_PAGE - 1) / GN_GRAPH_FILE_PAGE * GN_GRAPH_FILE_PAGE;
+}
+
+/* Offsets, neighbours and weights, each from the next page on. */
 static int store_graph(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                        struct gn_error *e)
 {
 	const uint64_t offsets = (in->vertices + 1) * sizeof(uint64_t),
 	               neighbours = in->edges * sizeof(uint32_t);
+	const uint32_t *weights = o->weights ? in->graph.weights : NULL;
 	char size[32];
 	int rc;
 
-	in->offsets_at = 0;
-	in->neighbours_at = (offsets + GN_GRAPH_FILE_PAGE - 1) / GN_GRAPH_FILE_PAGE * GN_GRAPH_FILE_PAGE;
-	in->bytes = offsets + neighbours;
+	in->weight = weights ? in->graph.weight : GN_WEIGHT_NONE;
+	in->neighbours_at = page_up(offsets);
+	in->weights_at = in->neighbours_at + page_up(neighbours);
+	in->bytes = offsets + (weights ? 2 : 1) * neighbours;
 	snprintf(size, sizeof size, "%llu",
-	         (unsigned long long)(in->neighbours_at + neighbours + GN_GRAPH_FILE_PAGE));
+	         (unsigned long long)(in->weights_at + (weights ? neighbours : 0) + GN_GRAPH_FILE_PAGE));
 	rc = open_store(in, machine, o, "host", size, "", e);
 	if (!rc)
 		rc = gn_store_write_host(in->store, in->offsets_at, in->graph.offsets, offsets, e);
 	if (!rc && neighbours)
 		rc = gn_store_write_host(in->store, in->neighbours_at, in->graph.neighbours, neighbours, e);
+	if (!rc && weights)
+		rc = gn_store_write_host(in->store, in->weights_at, weights, neighbours, e);
 	return rc;
 }
 
@@ -155,7 +167,7 @@ static int file_graph(struct graph_input *in, struct simt_machine *machine, cons
 	if (!rc)
 		rc = gn_graph_file_open(&made, path, e);
 	if (!rc) {
-		use_sections(in, &made);
+		use_sections(in, o, &made);
 		gn_graph_file_close(&made);
 		rc = open_store(in, machine, o, "file", path, "ro", e);
 	}

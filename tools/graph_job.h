@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_job.h - what the subcommands share that run one job over a graph behind a store: `grapnel bfs` and
- * `grapnel cc`. Options, the graph's input and arrays, the parts of a report.
+ * graph_job.h - what the subcommands share that run one job over a graph behind a store, as `grapnel bfs` and
+ * `grapnel cc` do. Options, the graph's input and arrays, the parts of a report.
  */
 #ifndef GN_TOOL_GRAPH_JOB_H
 #define GN_TOOL_GRAPH_JOB_H
@@ -42,6 +42,7 @@ struct graph_options {
 	/* The subcommand's own parser sets these two: their help says what is written and compared. */
 	const char *out;
 	bool verify;
+	bool weights; /* set by a subcommand that reads the weights of edges */
 };
 
 /*
@@ -64,8 +65,9 @@ struct graph_input {
 	bool has_file, has_graph;
 	bool both_directions; /* every edge is stored in both directions, as the graph's flags say */
 	uint64_t vertices, edges;
-	uint64_t offsets_at, neighbours_at; /* in the store */
-	uint64_t bytes;                     /* of both arrays */
+	uint32_t weight; /* GN_WEIGHT_*; NONE also where the weights are not read */
+	uint64_t offsets_at, neighbours_at, weights_at; /* in the store */
+	uint64_t bytes;                                 /* of the arrays that are read */
 	struct gn_store *store;
 };
 
@@ -82,7 +84,7 @@ int graph_input_load(struct graph_input *in, const struct gn_progress *progress,
 
 /* The arrays over a graph's store, as the mode has them. */
 struct graph_arrays {
-	struct gn_cache *cache; /* paged: of both; auto: of the offsets; else NULL */
+	struct gn_cache *cache; /* paged: of all arrays; auto: of all but the neighbours; else NULL */
 	struct gn_graph_arrays graph;
 };
 

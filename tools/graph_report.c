@@ -159,7 +159,7 @@ static void draw(FILE *to, const struct graph_report *r, const struct words *w)
 		const char *label, *note;
 		uint64_t bytes;
 	} part[] = {
-	    {"graph", "both arrays of the graph, in the store", r->input->bytes},
+	    {"graph", "the arrays of the graph, in the store", r->input->bytes},
 	    {"cache", "room for pages", r->cache.frame_bytes},
 	    {"needed", w->needed, r->needed_bytes},
 	    {"fetched", "pages from the store", r->cache.statistics.fetched_bytes},

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels.h"
 
@@ -14,14 +13,6 @@ struct job {
 	const struct gn_progress *progress;
 	uint64_t hooks; /* of all passes: so many vertices are no roots any more */
 };
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void free_job(struct job *j)
 {
@@ -140,11 +131,11 @@ static int run_afforest(struct job *j, int both_directions, struct gn_error *err
 
 static int run(struct job *j, const struct gn_cc_options *options, struct gn_error *error)
 {
-	const double begin = seconds();
+	const double begin = gn_scanner_clock();
 	int rc = options->algorithm == GN_CC_SV ? run_sv(j, error)
 	                                        : run_afforest(j, options->both_directions, error);
 
-	j->result->seconds = seconds() - begin;
+	j->result->seconds = gn_scanner_clock() - begin;
 	j->result->edges = j->scanner.shared.edges;
 	return rc;
 }

@@ -2,6 +2,15 @@
 #include "scan.h"
 
 #include <string.h>
+#include <time.h>
+
+double gn_scanner_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 int gn_scanner_machine(const struct gn_scanner *s, int rc, struct gn_error *error)
 {
@@ -101,6 +110,9 @@ static int array_failed(struct gn_graph_arrays *graph, struct gn_error *error)
 	rc = gn_array_failure(&graph->offsets, error);
 	if (rc)
 		return rc;
+	rc = graph->weight ? gn_array_failure(&graph->weights, error) : 0;
+	if (rc)
+		return rc;
 	return graph->choice ? gn_auto_failure(graph->choice, error)
 	                     : gn_array_failure(&graph->neighbours, error);
 }
@@ -122,6 +134,12 @@ static int trouble(const struct gn_scanner *s, struct gn_error *error)
 		                    "%s: neighbour %u is not below the number of vertices, %llu; the graph "
 		                    "is damaged, convert or generate it again",
 		                    s->job, s->shared.fault_vertex, (unsigned long long)s->graph->vertices);
+	if (s->shared.fault == GN_SCAN_BAD_WEIGHT)
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "%s: an edge of vertex %u has a weight that is less than 0, infinite or not "
+		    "a number; give a graph whose weights are numbers of 0 or more",
+		    s->job, s->shared.fault_vertex);
 	return 0;
 }
 

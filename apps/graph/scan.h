@@ -21,7 +21,8 @@ enum {
 	GN_SCAN_CHUNK = 1024, /* edges of a vertex that a warp reads in one go */
 	GN_SCAN_SOUND = 0,
 	GN_SCAN_BAD_OFFSETS = 1, /* offsets of a vertex decrease or reach past the edges */
-	GN_SCAN_BAD_NEIGHBOUR = 2
+	GN_SCAN_BAD_NEIGHBOUR = 2,
+	GN_SCAN_BAD_WEIGHT = 3 /* an edge of a vertex has a weight that is less than 0 or no number */
 };
 
 /* Edges of a vertex that were put aside. */
@@ -91,6 +92,9 @@ int gn_scanner_run(struct gn_scanner *s, struct gn_scan *scan, const struct simt
  */
 int gn_scanner_lists(struct gn_scanner *s, struct gn_scan *scan, const struct simt_kernel *lists,
                      const struct simt_kernel *chunks, uint64_t items, struct gn_error *error);
+
+/* gn_scanner_clock - seconds of a clock that only goes forward. */
+double gn_scanner_clock(void);
 
 /* gn_scanner_machine - rc as it is; if it is not 0, with the machine's message. */
 int gn_scanner_machine(const struct gn_scanner *s, int rc, struct gn_error *error);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan_visit.h - go over the edges of a launch's items, or of the chunks that were put aside, with functions
+ * of the job's own. They are constants at each call and become part of the kernel.
+ */
+#ifndef GN_GRAPH_SCAN_VISIT_H
+#define GN_GRAPH_SCAN_VISIT_H
+
+#include "scan_device.h"
+
+/* A list, or a part of it, that all lanes of a warp read together: the same for all. */
+struct gn_scan_part {
+	struct gn_scan_edges edges;
+	uint32_t vertex; /* it begins there */
+	uint32_t value;  /* what the job says of the vertex */
+};
+
+/* A lane's edge of a round. Lanes whose edges begin at the same vertex are side by side. */
+struct gn_scan_edge {
+	uint64_t edge;
+	uint32_t vertex, value; /* as above */
+	int is;                 /* 0: this lane has none */
+};
+
+/*
+ * What a job does. Each is called with the job's own view of the kernel.
+ *   list   one lane: the edges of an item that are to be read now, their vertex and its value; none: an
+ *          empty list
+ *   value  one lane: the value of a vertex whose chunk is read
+ *   part   all lanes of the warp: edges of one vertex
+ *   round  all lanes of the warp: an edge each, or none
+ */
+typedef struct gn_scan_part gn_scan_list_of(void *job, uint64_t item);
+typedef uint32_t gn_scan_value_of(void *job, uint32_t vertex);
+typedef void gn_scan_do_part(void *job, uint32_t warp, struct gn_scan_part part);
+typedef void gn_scan_do_round(void *job, uint32_t warp, struct gn_scan_edge mine);
+
+/* All lanes of the warp: the edges of one vertex, in rounds. */
+SIMT_INLINE_FN void gn_scan_rounds(void *job, uint32_t warp, struct gn_scan_part part,
+                                   gn_scan_do_round *round)
+{
+	for (uint64_t first = part.edges.begin; first < part.edges.end; first += simt_warp_width()) {
+		const uint64_t edge = first + simt_lane();
+		const struct gn_scan_edge mine = {edge, part.vertex, part.value, edge < part.edges.end};
+
+		round(job, warp, mine);
+	}
+}
+
+/* Each lane has a part of its own, or an empty one; the edges of all are read side by side. */
+SIMT_INLINE_FN void gn_scan_visit_together(void *job, uint32_t warp, struct gn_scan_part part,
+                                           gn_scan_do_round *round)
+{
+	const uint32_t width = simt_warp_width(),
+	               up_to = gn_scan_sum_up_to_lane(warp, (uint32_t)(part.edges.end - part.edges.begin));
+	const uint32_t all = simt_shfl_u32(warp, up_to, width - 1);
+
+	for (uint32_t first = 0; first < all; first += width) {
+		const uint32_t k = first + simt_lane(), owner = gn_scan_owner_of(warp, up_to, k);
+		const uint64_t behind = simt_shfl_u64(warp, part.edges.end, owner);
+		const uint32_t left = simt_shfl_u32(warp, up_to, owner) - k;
+		const struct gn_scan_edge mine = {behind - left, simt_shfl_u32(warp, part.vertex, owner),
+		                                  simt_shfl_u32(warp, part.value, owner), k < all};
+
+		round(job, warp, mine);
+	}
+}
+
+/* The part of one lane, for all lanes. */
+SIMT_FN struct gn_scan_part gn_scan_part_of(uint32_t warp, struct gn_scan_part part, uint32_t owner)
+{
+	part.edges.begin = simt_shfl_u64(warp, part.edges.begin, owner);
+	part.edges.end = simt_shfl_u64(warp, part.edges.end, owner);
+	part.vertex = simt_shfl_u32(warp, part.vertex, owner);
+	part.value = simt_shfl_u32(warp, part.value, owner);
+	return part;
+}
+
+/* Items begin to end - 1: each lane has one. */
+SIMT_INLINE_FN void gn_scan_visit_items(void *job, uint32_t warp, uint64_t begin, uint64_t end,
+                                        gn_scan_list_of *list, gn_scan_do_part *part, gn_scan_do_round *round)
+{
+	for (uint64_t first = begin; first < end; first += simt_warp_width()) {
+		struct gn_scan_part mine = {{0, 0}, 0, 0};
+		uint32_t owners;
+
+		if (first + simt_lane() < end)
+			mine = list(job, first + simt_lane());
+		owners = simt_ballot(warp, mine.edges.begin < mine.edges.end);
+		if (owners & (owners - 1))
+			gn_scan_visit_together(job, warp, mine, round);
+		else if (owners)
+			part(job, warp, gn_scan_part_of(warp, mine, simt_first_lane(owners)));
+	}
+}
+
+/* gn_scan_visit_lists - all threads of a launch over lists. */
+SIMT_INLINE_FN void gn_scan_visit_lists(const struct gn_scan *s, void *job, gn_scan_list_of *list,
+                                        gn_scan_do_part *part, gn_scan_do_round *round)
+{
+	const uint32_t warp = gn_scan_whole_warp();
+
+	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
+		gn_scan_visit_items(job, warp, at, gn_scan_taken_end(s, at), list, part, round);
+}
+
+/* gn_scan_visit_chunks - all threads of a launch over chunks. */
+SIMT_INLINE_FN void gn_scan_visit_chunks(const struct gn_scan *s, void *job, gn_scan_value_of *value,
+                                         gn_scan_do_part *part)
+{
+	const uint32_t warp = gn_scan_whole_warp();
+
+	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
+		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++) {
+			const struct gn_scan_chunk *c = &s->chunks[k];
+			const struct gn_scan_part all = {
+			    {c->begin, c->begin + c->edges}, c->vertex, value(job, c->vertex)};
+
+			part(job, warp, all);
+		}
+}
+
+#endif
