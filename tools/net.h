@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net.h - the subcommands that run on many nodes. A command says what it is and what a node does
- * (struct tool_net_command); tool_net_main reads its options, its graph, runs the nodes, gathers what the
- * network did, and prints or writes the result.
+ * net.h - the subcommands that run on many nodes, and the forms of subcommands that do. A command says what
+ * it is and what a node does (struct tool_net_command); tool_net_main reads its options, its graph, runs the
+ * nodes, gathers what the network did, and prints or writes the result.
  *
  * Nodes are threads of this process, or the processes that a launcher started; then node 0 speaks.
  */
@@ -98,6 +98,16 @@ struct tool_net_command {
  * @bytes  of what it keeps: a struct tool_net first, all zero
  */
 int tool_net_main(const struct tool_net_command *c, size_t bytes, int argc, char **argv);
+
+/*
+ * tool_net_asked - is a workload that has both forms to run over nodes? It is if the line has --nodes, or if
+ * an MPI launcher started this process. Else it runs over a graph behind a store.
+ */
+bool tool_net_asked(int argc, char **argv);
+
+/* The forms of subcommands that run over nodes. */
+int tool_pagerank_net(int argc, char **argv);
+int tool_sssp_net(int argc, char **argv);
 
 /*
  * tool_net_options - the defaults of the command's options and the network's, then what the line says. A

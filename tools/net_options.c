@@ -2,6 +2,7 @@
 #include "net.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -190,6 +191,23 @@ void tool_net_options(struct tool_net *n, int argc, char **argv)
 		options[k].doc = "add the opposite direction of every edge";
 	}
 	argp_parse(&argp, argc, argv, 0, NULL, n);
+}
+
+/* --nodes, or what argp takes for it: its beginning, down to --n. */
+static bool says_nodes(const char *word)
+{
+	const size_t length = strcspn(word, "=");
+
+	return length > 2 && !strncmp(word, "--nodes", length);
+}
+
+/* The variables by which gn_net_run finds a launcher (net.h). */
+bool tool_net_asked(int argc, char **argv)
+{
+	for (int k = 1; k < argc && strcmp(argv[k], "--"); k++)
+		if (says_nodes(argv[k]))
+			return true;
+	return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }
 
 const char *tool_net_not_a_power(uint64_t value, const uint64_t *all)

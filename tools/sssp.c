@@ -1,97 +1,208 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * grapnel sssp: shortest ways in a graph that is spread over nodes; SSSP in Gravel's figures 12 and 15 and
- * table 5.
- */
-#include <stdio.h>
-
-#include "net.h"
+/* grapnel sssp: shortest paths in a graph that need not fit the cache; with --nodes sssp_net.c. */
 #include "sssp/sssp.h"
 
-enum { SOURCE, MOST };
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-struct request {
-	struct tool_net net;
-	struct sssp_result result; /* node 0's */
-};
+#include "graph_job.h"
+#include "net.h"
+#include "sssp/reference.h"
+#include "sssp/weights.h"
 
-static const struct tool_net_option options[] = {
-    {"source", 's', "N", "vertex where the paths start (default 0)", 0, 0, UINT32_MAX},
-    {"most", 0, "N",
-     "random weights of the edges from 1 to N, if the graph has no weights (default 255, as in GAP)", 255, 1,
-     INT32_MAX},
+enum { OPT_DELTA = 0x200, OPT_MOST, OPT_OUT, OPT_VERIFY, OPT_NODES };
+
+static const struct argp_option options[] = {
+    {"source", 's', "N", 0, "vertex where the paths start (default 0)", 0},
+    {"delta", OPT_DELTA, "WIDTH", 0,
+     "treat vertices in the order of their lengths, so much at a time (default by the mean weight and "
+     "degree)",
+     0},
+    {"most", OPT_MOST, "N", 0,
+     "random weights of the edges from 1 to N, if the graph has no weights (default 255, as in GAP)", 0},
+    {"out", OPT_OUT, "FILE", 0,
+     "write the lengths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable; if the weights "
+     "are "
+     "real numbers one f32, infinity if unreachable",
+     0},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every length with the result of Dijkstra's algorithm", 0},
+    {"nodes", OPT_NODES, "N", 0,
+     "spread the graph over N nodes that send messages: grapnel sssp --nodes 2 --help has the options of "
+     "this "
+     "form",
+     0},
     {0},
 };
 
-static int prepare(struct tool_net *n, struct gn_error *e)
-{
-	int rc;
+struct sssp_options {
+	struct graph_options graph;
+	struct gn_sssp_options how;
+};
 
-	if (n->value[SOURCE] >= n->graph.vertices)
-		return gn_error_set(
-		    e, -GN_ERANGE,
-		    "--source %llu: %s has %llu vertices, numbered from 0; give a smaller number",
-		    (unsigned long long)n->value[SOURCE], n->path, (unsigned long long)n->graph.vertices);
-	rc = sssp_weights(&n->graph, (uint32_t)n->value[MOST], e);
-	if (rc)
-		return rc;
-	n->config.heap_bytes = sssp_heap(n->graph.vertices, tool_net_least_nodes(n));
-	if (n->verify && sssp_reference(&n->graph, (uint32_t)n->value[SOURCE], (uint64_t *)n->want))
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for the reference");
-	return 0;
+static double number(const struct argp_state *state, const char *text)
+{
+	char *end;
+	const double value = strtod(text, &end);
+
+	if (end == text || *end || !(value > 0) || isinf(value))
+		argp_error(state, "--delta %s: give a number above 0", text);
+	return value;
 }
 
-static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
+/* --nodes does not come here: tool_sssp has seen it. */
+static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	const uint64_t *got = (const uint64_t *)n->got, *want = (const uint64_t *)n->want;
-	struct sssp_result result;
-	uint32_t end, v = tool_net_vertices(net, n, &end);
-	const int rc = sssp_run(net, &n->graph, (uint32_t)n->value[SOURCE], (uint64_t *)n->got, &result);
+	struct sssp_options *o = (struct sssp_options *)state->input;
 
-	if (rc)
-		return rc;
-	part->seconds = result.seconds;
-	part->stats = result.stats;
-	for (; want && v < end; v++)
-		part->wrong += got[v] != want[v];
-	if (!gn_net_node(net))
-		((struct request *)n)->result = result;
-	return 0;
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->graph; return 0;
+	case 's': o->how.source = tool_number(state, "--source", arg, 0, UINT32_MAX); return 0;
+	case OPT_DELTA: o->how.delta = number(state, arg); return 0;
+	case OPT_MOST: o->how.most = (uint32_t)tool_number(state, "--most", arg, 1, INT32_MAX); return 0;
+	case OPT_OUT: o->graph.out = arg; return 0;
+	case OPT_VERIFY: o->graph.verify = true; return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
 }
 
-static void print(const struct tool_net *n)
-{
-	const struct sssp_result *r = &((const struct request *)n)->result;
-
-	printf("%.3f s, %llu of %llu vertices reached, each sent %.2f times, %llu rounds%s\n", n->seconds,
-	       (unsigned long long)r->reached, (unsigned long long)n->graph.vertices,
-	       (double)r->sends / (double)r->reached, (unsigned long long)r->rounds,
-	       n->verify ? ", verified" : "");
-}
-
-static json_t *report(const struct tool_net *n)
-{
-	const struct sssp_result *r = &((const struct request *)n)->result;
-
-	return json_pack("{s:I, s:I, s:I, s:I}", "source", (json_int_t)n->value[SOURCE], "rounds",
-	                 (json_int_t)r->rounds, "sends", (json_int_t)r->sends, "reached",
-	                 (json_int_t)r->reached);
-}
-
-static const struct tool_net_command command = {
-    "sssp",
-    "The lengths of the shortest ways from one vertex of a graph (.gng, .mtx, .el, .wel, also as .gz, "
-    ".sg, .wsg) that is spread over nodes; every edge that may shorten one is a small message.",
+static const struct argp argp = {
     options,
+    parse,
     "GRAPH",
-    "compare every length with the result of Dijkstra's algorithm",
-    "lengths are wrong",
-    prepare,
-    node,
-    print,
-    report};
+    "The lengths of the shortest paths from one vertex of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, "
+    ".wsg), by delta-stepping. The graph and its weights are in a store. The threads of the machine fetch "
+    "its "
+    "pages themselves.\vWeights are whole or real numbers of 0 or more. A graph without weights gets whole "
+    "numbers that look random, by the ends of an edge, the same in both directions.\n\nExit status: 0 "
+    "success, "
+    "1 the run failed, 2 the command line is wrong.",
+    graph_options_child,
+    NULL,
+    NULL,
+};
+
+/* ---- the run ---- */
+
+static int verify(struct graph_job *j, const struct gn_sssp_options *how, struct gn_error *e)
+{
+	const uint64_t vertices = j->input.vertices;
+	const struct gn_graph *g = &j->input.graph;
+	int rc = graph_input_load(&j->input, &j->progress, e);
+	uint64_t *want;
+
+	if (!rc)
+		rc = sssp_draw_weights(&j->input.graph, how->most, e);
+	if (rc)
+		return rc;
+	want = (uint64_t *)malloc(vertices * sizeof *want);
+	if (!want || sssp_reference(g, (uint32_t)how->source, want))
+		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for the reference");
+	else
+		rc = gn_sssp_verify(j->result, want, vertices, g->weight, e);
+	free(want);
+	return rc;
+}
+
+/* Bytes that must be read at least: the lists, weights and offsets of the vertices that are reached. */
+static uint64_t needed_bytes(const struct graph_job *j, const struct gn_sssp_result *result)
+{
+	return result->edges_needed * (j->input.weight ? 8 : 4) + (result->reached + 1) * sizeof(uint64_t);
+}
+
+static int run(struct graph_job *j, const struct gn_sssp_options *how, struct gn_sssp_result *result,
+               struct graph_report *report, struct gn_error *e)
+{
+	int rc = graph_job_open(j, e);
+
+	if (!rc)
+		rc = gn_sssp(j->machine, &j->arrays.graph, how, j->result, result, &j->progress, e);
+	if (rc)
+		return rc;
+	graph_job_describe(j, report);
+	report->seconds = result->seconds;
+	report->edges = result->edges;
+	report->needed_bytes = needed_bytes(j, result);
+	if (!j->options->verify)
+		return 0;
+	rc = verify(j, how, e);
+	report->verified = !rc;
+	return rc;
+}
+
+/* ---- what is said ---- */
+
+static const char *weights_name(const struct graph_report *r)
+{
+	return !r->input->weight ? "drawn" : r->input->weight == GN_WEIGHT_F32 ? "f32" : "i32";
+}
+
+static json_t *report_json(const struct graph_report *r, const struct gn_sssp_result *result,
+                           const struct gn_sssp_options *how)
+{
+	json_t *root = json_pack(
+	    "{s:s, s:o, s:o, s:I, s:s, s:f, s:I, s:I, s:I, s:f, s:f, s:I, s:f}", "schema",
+	    "grapnel-sssp-store-1", "machine", tool_json_machine(&r->machine), "graph", graph_report_graph(r),
+	    "source", (json_int_t)how->source, "weights", weights_name(r), "delta", result->delta, "reached",
+	    (json_int_t)result->reached, "buckets", (json_int_t)result->buckets, "launches",
+	    (json_int_t)result->launches, "farthest", result->farthest, "seconds", r->seconds,
+	    "edges_traversed", (json_int_t)r->edges, "teps", graph_report_teps(r));
+
+	return graph_report_join(root, r);
+}
+
+static void print_table(const struct graph_report *r, const struct gn_sssp_result *result)
+{
+	graph_report_begin(r, stdout);
+	printf("  reached              %llu of %llu vertices, the farthest at %.9g\n",
+	       (unsigned long long)result->reached, (unsigned long long)r->input->vertices, result->farthest);
+	printf("  delta                %.9g (weights: %s), %u buckets, %llu launches\n", result->delta,
+	       weights_name(r), result->buckets, (unsigned long long)result->launches);
+	graph_report_end(r, "every length equals the reference's", stdout);
+}
+
+/* Results are written only for a run that went well. */
+static int finish(const struct graph_job *j, const struct graph_report *r,
+                  const struct gn_sssp_result *result, const struct gn_sssp_options *how, struct gn_error *e)
+{
+	const struct graph_options *o = j->options;
+	int rc = 0;
+
+	if (o->out)
+		rc = tool_write_file(o->out, j->result, j->input.vertices * sizeof *j->result, e);
+	if (!rc && o->json)
+		rc = tool_write_json(report_json(r, result, how), o->json, e);
+	if (!rc && o->svg)
+		rc = graph_report_svg(r, "Shortest paths", "every length verified",
+		                      "lists and weights of the reached vertices, once", e);
+	if (!rc && !tool_to_stdout(o->json))
+		print_table(r, result);
+	return rc;
+}
 
 int tool_sssp(int argc, char **argv)
 {
-	return tool_net_main(&command, sizeof(struct request), argc, argv);
+	struct sssp_options o = {0};
+	struct gn_sssp_result result;
+	struct graph_report report = {0};
+	struct gn_error e = {0};
+	struct graph_job job = {0};
+	struct tool_bar bar;
+	int rc;
+
+	if (tool_net_asked(argc, argv))
+		return tool_sssp_net(argc, argv);
+	graph_options_init(&o.graph, "sssp");
+	o.graph.weights = true;
+	o.how.most = 255;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	report.verified = -1;
+	job.options = &o.graph;
+	job.progress = tool_bar_begin(&bar);
+	rc = run(&job, &o.how, &result, &report, &e);
+	tool_bar_end(&bar);
+	if (!rc)
+		rc = finish(&job, &report, &result, &o.how, &e);
+	graph_job_close(&job);
+	return rc ? tool_fail("sssp", &e) : TOOL_OK;
 }

@@ -1,48 +1,198 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PageRank. Shares are whole numbers (ranks.h), so they may be added in any order: by a warp in its registers
+ * (pull), or by atomic additions (push).
+ */
 #include "pagerank/kernels.h"
 
-/* 17/20 of a rank, in equal shares; 0 of a vertex without edges. */
-SIMT_FN uint64_t share_of(const struct pagerank_args *a, uint32_t vertex)
-{
-	const uint64_t rank = a->rank[vertex], degree = spread_degree(&a->graph, vertex);
+#include "graph/scan_visit.h"
+#include "pagerank/ranks.h"
 
-	return degree ? (rank / 20 * 17 + rank % 20 * 17 / 20) / degree : 0;
+/* A lane's view of a launch. */
+struct worker {
+	const struct gn_pagerank_args *a;
+	struct gn_scan_reader graph;
+};
+
+SIMT_FN struct worker worker_init(const struct gn_pagerank_args *a)
+{
+	struct worker w;
+
+	w.a = a;
+	w.graph = gn_scan_reader_init(&a->scan, 0);
+	return w;
 }
 
-SIMT_FN int has_share(const void *args, uint32_t vertex, uint64_t *share)
+SIMT_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
-	*share = share_of((const struct pagerank_args *)args, vertex);
-	return *share != 0;
+	struct worker *w = (struct worker *)job;
+	const uint32_t vertex = (uint32_t)item;
+	const struct gn_scan_part part = {
+	    gn_scan_first_chunk(&w->graph, vertex, gn_scan_list(&w->graph, vertex)), vertex, 0};
+
+	return part;
 }
 
-SIMT_FN int send_share(const void *args, uint64_t share, uint64_t edge)
+SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
 {
-	const struct pagerank_args *a = (const struct pagerank_args *)args;
-	const uint32_t to = a->graph.neighbours[edge];
-	const struct spread_blocks *b = &a->graph.blocks;
-
-	return gn_net_add_u64(&a->net, spread_owner(b, to), &a->come[spread_place(b, to)], share);
+	(void)job;
+	(void)vertex;
+	return 0;
 }
 
-SIMT_FN void pagerank_send(const struct pagerank_args *a)
+/* ---- pull ---- */
+
+/* What comes along an edge to the vertex that has it in its list. */
+SIMT_FN uint64_t share_from(struct worker *w, uint64_t edge)
 {
-	spread_push(&a->graph, a, has_share, send_share);
+	const uint32_t from = gn_scan_neighbour(&w->graph, edge);
+
+	return gn_scan_is_vertex(&w->a->scan, from) ? w->a->share[from] : 0;
 }
-SIMT_KERNEL(pagerank_send, struct pagerank_args)
 
-SIMT_FN void pagerank_take(const struct pagerank_args *a)
+/* The sum of all lanes' values, in lane 0. */
+SIMT_FN uint64_t sum_of_warp(uint32_t warp, uint64_t value)
 {
-	uint64_t moved = 0, sends = 0;
+	const uint32_t lane = simt_lane();
 
-	for (uint64_t v = simt_global_thread(); v < a->graph.count; v += simt_global_threads()) {
-		const uint64_t rank = a->come[v] + a->base + (a->graph.first + v < a->extra);
+	for (uint32_t step = simt_warp_width() / 2; step; step /= 2)
+		value += simt_shfl_u64(warp, value, lane + step < simt_warp_width() ? lane + step : lane);
+	return value;
+}
 
-		moved += rank > a->rank[v] ? rank - a->rank[v] : a->rank[v] - rank;
-		a->rank[v] = rank;
-		a->come[v] = 0;
-		sends += share_of(a, (uint32_t)v) * spread_degree(&a->graph, (uint32_t)v);
+/* The sum of the values of this lane and of those behind it whose key is the same; equal keys are together.
+ */
+SIMT_FN uint64_t sum_of_equals(uint32_t warp, uint32_t key, uint64_t value)
+{
+	const uint32_t lane = simt_lane(), width = simt_warp_width();
+
+	for (uint32_t step = 1; step < width; step *= 2) {
+		const uint32_t from = lane + step < width ? lane + step : lane;
+		const uint64_t behind = simt_shfl_u64(warp, value, from);
+		const uint32_t its_key = simt_shfl_u32(warp, key, from);
+
+		value += from != lane && its_key == key ? behind : 0;
 	}
-	simt_reduce_add_relaxed_dev_u64(&a->totals[0], moved);
-	simt_reduce_add_relaxed_dev_u64(&a->totals[1], sends);
+	return value;
 }
-SIMT_KERNEL(pagerank_take, struct pagerank_args)
+
+/* The first of the lanes with a vertex adds what has come for it. */
+SIMT_FN void pull_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+{
+	struct worker *w = (struct worker *)job;
+	const uint32_t key = mine.is ? mine.vertex : 0xffffffffu;
+	const uint64_t sum = sum_of_equals(warp, key, mine.is ? share_from(w, mine.edge) : 0);
+	const uint32_t before = simt_shfl_u32(warp, key, simt_lane() ? simt_lane() - 1 : 0);
+
+	if (mine.is && (simt_lane() == 0 || before != key) && sum)
+		simt_reduce_add_relaxed_dev_u64(&w->a->come[key], sum);
+}
+
+SIMT_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part)
+{
+	struct worker *w = (struct worker *)job;
+	uint64_t sum = 0;
+
+	for (uint64_t edge = part.edges.begin + simt_lane(); edge < part.edges.end; edge += simt_warp_width())
+		sum += share_from(w, edge);
+	sum = sum_of_warp(warp, sum);
+	if (simt_lane() == 0 && sum)
+		simt_reduce_add_relaxed_dev_u64(&w->a->come[part.vertex], sum);
+}
+
+SIMT_FN void gn_pagerank_pull(const struct gn_pagerank_args *a)
+{
+	struct worker w = worker_init(a);
+
+	gn_scan_visit_lists(&a->scan, &w, list_of, pull_part, pull_round);
+	gn_scan_reader_end(&w.graph);
+}
+SIMT_KERNEL(gn_pagerank_pull, struct gn_pagerank_args)
+
+SIMT_FN void gn_pagerank_pull_chunks(const struct gn_pagerank_args *a)
+{
+	struct worker w = worker_init(a);
+
+	gn_scan_visit_chunks(&a->scan, &w, no_value, pull_part);
+	gn_scan_reader_end(&w.graph);
+}
+SIMT_KERNEL(gn_pagerank_pull_chunks, struct gn_pagerank_args)
+
+/* ---- push ---- */
+
+SIMT_FN void push_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+{
+	struct worker *w = (struct worker *)job;
+	uint32_t to;
+
+	(void)warp;
+	if (!mine.is)
+		return;
+	to = gn_scan_neighbour(&w->graph, mine.edge);
+	if (gn_scan_is_vertex(&w->a->scan, to))
+		simt_reduce_add_relaxed_dev_u64(&w->a->come[to], w->a->share[mine.vertex]);
+}
+
+SIMT_FN void push_part(void *job, uint32_t warp, struct gn_scan_part part)
+{
+	gn_scan_rounds(job, warp, part, push_round);
+}
+
+SIMT_FN void gn_pagerank_push(const struct gn_pagerank_args *a)
+{
+	struct worker w = worker_init(a);
+
+	gn_scan_visit_lists(&a->scan, &w, list_of, push_part, push_round);
+	gn_scan_reader_end(&w.graph);
+}
+SIMT_KERNEL(gn_pagerank_push, struct gn_pagerank_args)
+
+SIMT_FN void gn_pagerank_push_chunks(const struct gn_pagerank_args *a)
+{
+	struct worker w = worker_init(a);
+
+	gn_scan_visit_chunks(&a->scan, &w, no_value, push_part);
+	gn_scan_reader_end(&w.graph);
+}
+SIMT_KERNEL(gn_pagerank_push_chunks, struct gn_pagerank_args)
+
+/* ---- over all vertices ---- */
+
+SIMT_FN void gn_pagerank_degrees(const struct gn_pagerank_args *a)
+{
+	const struct gn_scan_reader graph = gn_scan_reader_init(&a->scan, 0);
+	uint64_t widest = 0;
+
+	for (uint64_t v = simt_global_thread(); v < a->scan.graph.vertices; v += simt_global_threads()) {
+		const struct gn_scan_edges list = gn_scan_list(&graph, (uint32_t)v);
+		const uint64_t degree = list.end - list.begin;
+
+		a->degree[v] = (uint32_t)degree;
+		widest = degree > widest ? degree : widest;
+	}
+	simt_reduce_max_relaxed_dev_u64(&a->counts->widest, widest);
+}
+SIMT_KERNEL(gn_pagerank_degrees, struct gn_pagerank_args)
+
+SIMT_FN void gn_pagerank_take(const struct gn_pagerank_args *a)
+{
+	uint64_t moved = 0, given = 0;
+
+	for (uint64_t v = simt_global_thread(); v < a->scan.graph.vertices; v += simt_global_threads()) {
+		const uint64_t rank = a->come[v] + a->base + (v < a->extra), old = a->rank[v];
+		const uint64_t share = pagerank_share(rank, a->degree[v]);
+
+		moved += rank > old ? rank - old : old - rank;
+		a->rank[v] = rank;
+		a->share[v] = share;
+		a->come[v] = 0;
+		given += share * a->degree[v];
+	}
+	moved = sum_of_warp(gn_scan_whole_warp(), moved);
+	given = sum_of_warp(gn_scan_whole_warp(), given);
+	if (simt_lane() == 0) {
+		simt_reduce_add_relaxed_dev_u64(&a->counts->moved, moved);
+		simt_reduce_add_relaxed_dev_u64(&a->counts->given, given);
+	}
+}
+SIMT_KERNEL(gn_pagerank_take, struct gn_pagerank_args)

@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels.h - the two halves of an iteration: shares are sent, then ranks are made of what has come. */
+/*
+ * kernels.h - what the host hands to the kernels of PageRank: shares go along the edges, then ranks are made
+ * of what has come.
+ */
 #ifndef GN_PAGERANK_KERNELS_H
 #define GN_PAGERANK_KERNELS_H
 
-#include "spread/graph.h"
+#include "graph/scan.h"
 
-struct pagerank_args {
-	struct gn_net_view net;
-	struct spread_graph graph;
-	uint64_t *rank;   /* of this node's vertices */
-	uint64_t *come;   /* symmetric: sums of shares; 0 when an iteration begins */
-	uint64_t *totals; /* pagerank_take adds: how much ranks have moved; what they will send */
-	uint64_t base;    /* for every vertex */
-	uint32_t extra;   /* vertices from 0 on that get 1 more */
+/* What the kernels add up; the host sets it to 0. */
+struct gn_pagerank_counts {
+	uint64_t moved;  /* how much ranks have changed */
+	uint64_t given;  /* what they will give along their edges */
+	uint64_t widest; /* the largest degree */
 };
 
-SIMT_KERNEL_DECLARE(pagerank_send);
-SIMT_KERNEL_DECLARE(pagerank_take);
+struct gn_pagerank_args {
+	struct gn_scan scan; /* items: all vertices, or chunks */
+	uint64_t *rank;      /* [vertices], as the three below */
+	uint64_t *share;     /* what a vertex gives along each of its edges */
+	uint64_t *come;      /* sums of shares; 0 when an iteration begins */
+	uint32_t *degree;
+	struct gn_pagerank_counts *counts;
+	uint64_t base;  /* for every vertex */
+	uint64_t extra; /* vertices from 0 on that get 1 more */
+};
+
+/* The degrees of all vertices. */
+SIMT_KERNEL_DECLARE(gn_pagerank_degrees);
+/* Each vertex adds up the shares of its neighbours. Lists, and the chunks of long lists. */
+SIMT_KERNEL_DECLARE(gn_pagerank_pull);
+SIMT_KERNEL_DECLARE(gn_pagerank_pull_chunks);
+/* Each vertex adds its share to its neighbours. Lists, and chunks. */
+SIMT_KERNEL_DECLARE(gn_pagerank_push);
+SIMT_KERNEL_DECLARE(gn_pagerank_push_chunks);
+/* What has come becomes the rank; from that the share. */
+SIMT_KERNEL_DECLARE(gn_pagerank_take);
 
 #endif

@@ -1,81 +1,212 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pagerank/pagerank.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "pagerank/kernels.h"
-#include "spread/run.h"
 
-uint64_t pagerank_heap(uint64_t vertices, uint32_t nodes)
+struct job {
+	struct gn_scanner scanner;
+	struct gn_pagerank_args args;
+	struct gn_pagerank_counts counts; /* the host's copy */
+	const struct gn_pagerank_options *options;
+	struct gn_pagerank_result *result;
+};
+
+static void *words(const struct job *j)
 {
-	return 2 * 8 * (vertices / nodes + 1) + (1u << 20);
+	return simt_alloc(j->scanner.machine, j->scanner.graph->vertices * sizeof(uint64_t), SIMT_DEVICE);
 }
 
-/*
- * A vertex's new rank is what it has received, and an equal share of what no vertex sent. If nothing was sent
- * yet, these are the initial ranks.
- * @totals  [1] holds the sum that all vertices sent. Receives, over all nodes, [0] the sum of changes of
- *          ranks and [1] the sum that they will send
- */
-static int take(struct gn_net *net, struct pagerank_args *a, uint64_t totals[2])
+static int allocate(struct job *j, struct gn_error *error)
 {
-	const uint64_t rest = pagerank_one - totals[1];
+	struct gn_pagerank_args *a = &j->args;
+	struct simt_machine *machine = j->scanner.machine;
+	const uint64_t vertices = j->scanner.graph->vertices;
+
+	a->rank = (uint64_t *)words(j);
+	a->share = (uint64_t *)words(j);
+	a->come = (uint64_t *)words(j);
+	a->degree = (uint32_t *)simt_alloc(machine, vertices * sizeof *a->degree, SIMT_DEVICE);
+	a->counts = (struct gn_pagerank_counts *)simt_alloc(machine, sizeof *a->counts, SIMT_DEVICE);
+	if (a->rank && a->share && a->come && a->degree && a->counts)
+		return 0;
+	return gn_error_set(error, -GN_ENOMEM, "pagerank: out of memory on the machine for %llu vertices",
+	                    (unsigned long long)vertices);
+}
+
+static void free_job(struct job *j)
+{
+	struct simt_machine *machine = j->scanner.machine;
+
+	simt_free(machine, j->args.rank);
+	simt_free(machine, j->args.share);
+	simt_free(machine, j->args.come);
+	simt_free(machine, j->args.degree);
+	simt_free(machine, j->args.counts);
+	gn_scanner_fini(&j->scanner, &j->args.scan);
+}
+
+/* A launch over all vertices, and what it counted. */
+static int run_counting(struct job *j, const struct simt_kernel *kernel, struct gn_error *error)
+{
+	struct simt_machine *machine = j->scanner.machine;
 	int rc;
 
-	a->base = rest / a->graph.blocks.all;
-	a->extra = (uint32_t)(rest % a->graph.blocks.all);
-	rc = spread_launch_counting(net, &pagerank_take_kernel, 0, a, a->totals, 2, totals);
-	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_ADD, totals, 2);
+	memset(&j->counts, 0, sizeof j->counts);
+	rc = simt_move(machine, j->args.counts, &j->counts, sizeof j->counts);
+	if (rc)
+		return gn_scanner_machine(&j->scanner, rc, error);
+	rc = gn_scanner_run(&j->scanner, &j->args.scan, kernel, j->scanner.graph->vertices, error);
+	if (rc)
+		return rc;
+	rc = simt_move(machine, &j->counts, j->args.counts, sizeof j->counts);
+	return gn_scanner_machine(&j->scanner, rc, error);
 }
 
-/* All have taken before anyone sends (the reduction), all has come before anyone takes (the barrier). */
-static int iterate(struct gn_net *net, struct pagerank_args *a, uint64_t totals[2])
+/* A vertex's new rank is what has come, and an equal share of what no vertex gave. */
+static int take(struct job *j, struct gn_error *error)
 {
-	int rc = spread_launch(net, &pagerank_send_kernel, 0, a);
+	const uint64_t rest = pagerank_one - j->counts.given, vertices = j->scanner.graph->vertices;
 
-	if (!rc)
-		rc = gn_net_barrier(gn_net_host(net));
-	return rc ? rc : take(net, a, totals);
+	j->args.base = rest / vertices;
+	j->args.extra = rest % vertices;
+	return run_counting(j, &gn_pagerank_take_kernel, error);
 }
 
-static int run(struct gn_net *net, struct pagerank_args *a, uint32_t iterations, uint64_t *ranks,
-               struct pagerank_result *result)
+/* Nobody has given anything yet: all vertices get the same. */
+static int start(struct job *j, struct gn_error *error)
 {
-	uint64_t totals[2] = {0, 0};
-	int rc = take(net, a, totals);
+	const int rc = run_counting(j, &gn_pagerank_degrees_kernel, error);
 
-	spread_count_begin(net, &result->stats);
-	result->seconds = -spread_clock();
-	for (uint32_t k = 0; k < iterations && !rc; k++)
-		rc = iterate(net, a, totals);
-	result->seconds += spread_clock();
-	spread_count_end(net, &result->stats);
-	if (!rc)
-		rc = simt_move(gn_net_machine(net), ranks + a->graph.first, a->rank, 8ull * a->graph.count);
-	for (uint32_t v = 0; v < a->graph.count; v++)
-		result->sum += ranks[a->graph.first + v];
-	result->moved = (double)totals[0] / (double)pagerank_one;
-	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_ADD, &result->sum, 1);
+	if (rc)
+		return rc;
+	if (j->counts.widest >= UINT32_MAX)
+		return gn_error_set(error, -GN_EFBIG,
+		                    "pagerank: a vertex has %llu edges; at most 2^32 - 2 are possible",
+		                    (unsigned long long)j->counts.widest);
+	return take(j, error);
 }
 
-int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iterations, uint64_t *ranks,
-                 struct pagerank_result *result)
+static int iterate(struct job *j, struct gn_error *error)
 {
-	struct pagerank_args a;
-	int rc;
+	const int pull = j->options->algorithm == GN_PAGERANK_PULL;
+	int rc = gn_scanner_lists(&j->scanner, &j->args.scan,
+	                          pull ? &gn_pagerank_pull_kernel : &gn_pagerank_push_kernel,
+	                          pull ? &gn_pagerank_pull_chunks_kernel : &gn_pagerank_push_chunks_kernel,
+	                          j->scanner.graph->vertices, error);
 
-	memset(&a, 0, sizeof a);
-	memset(result, 0, sizeof *result);
-	a.net = gn_net_device(net);
-	rc = spread_graph_load(&a.graph, net, graph);
-	a.rank = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.come = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.totals = (uint64_t *)simt_alloc(gn_net_machine(net), 16, SIMT_DEVICE);
-	if (!rc && !(a.rank && a.come && a.totals))
-		rc = -GN_ENOMEM;
 	if (!rc)
-		rc = run(net, &a, iterations, ranks, result);
-	simt_free(gn_net_machine(net), a.totals);
-	gn_net_free(net, a.come);
-	gn_net_free(net, a.rank);
-	spread_graph_free(&a.graph, net);
+		rc = take(j, error);
+	j->result->iterations++;
+	j->result->moved = (double)j->counts.moved / (double)pagerank_one;
+	j->result->converged = j->result->moved < j->options->tolerance;
 	return rc;
+}
+
+static int run(struct job *j, const struct gn_progress *progress, struct gn_error *error)
+{
+	const double begin = gn_scanner_clock();
+	int rc = start(j, error);
+
+	while (!rc && !j->result->converged && j->result->iterations < j->options->iterations) {
+		gn_progress_step(progress, "iterating", j->result->iterations, j->options->iterations);
+		rc = iterate(j, error);
+	}
+	j->result->seconds = gn_scanner_clock() - begin;
+	j->result->edges = j->scanner.shared.edges;
+	return rc;
+}
+
+/* If as much comes as is given the sum is 1. */
+static int finish(struct job *j, uint64_t *rank, struct gn_error *error)
+{
+	const uint64_t vertices = j->scanner.graph->vertices;
+	const int rc = simt_move(j->scanner.machine, rank, j->args.rank, vertices * sizeof *rank);
+	uint64_t sum = 0;
+
+	for (uint64_t v = 0; v < vertices; v++)
+		sum += rank[v];
+	if (rc || sum == pagerank_one)
+		return gn_scanner_machine(&j->scanner, rc, error);
+	return gn_error_set(
+	    error, -GN_EBADMSG,
+	    "pagerank: the ranks add up to %.15g instead of 1; if the graph's file says that it is "
+	    "undirected, check that every edge is there in both directions, else please report it",
+	    (double)sum / (double)pagerank_one);
+}
+
+int gn_pagerank(struct simt_machine *machine, struct gn_graph_arrays *graph,
+                const struct gn_pagerank_options *options, uint64_t *rank, struct gn_pagerank_result *result,
+                const struct gn_progress *progress, struct gn_error *error)
+{
+	struct job j;
+	int rc;
+
+	memset(&j, 0, sizeof j);
+	memset(result, 0, sizeof *result);
+	if (!graph->vertices)
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "pagerank: the graph has no vertex; give a graph with at least one vertex");
+	j.options = options;
+	j.result = result;
+	rc = gn_scanner_init(&j.scanner, &j.args.scan, machine, graph, "pagerank", error);
+	if (!rc)
+		rc = allocate(&j, error);
+	if (!rc)
+		rc = run(&j, progress, error);
+	if (!rc)
+		rc = finish(&j, rank, error);
+	free_job(&j);
+	return rc;
+}
+
+/* ---- against the reference ---- */
+
+/* @want, @got  room for a number of each vertex */
+static int compare(const struct gn_graph *graph, const struct gn_pagerank_result *result,
+                   const uint64_t *rank, double *want, double *got, struct gn_pagerank_check *check)
+{
+	int rc = pagerank_reference(graph, result->iterations, want);
+
+	check->bound = pagerank_bound(graph);
+	check->distance = 0;
+	for (uint64_t v = 0; v < graph->vertices && !rc; v++) {
+		got[v] = (double)rank[v] / (double)pagerank_one;
+		check->distance += fabs(got[v] - want[v]);
+	}
+	return rc ? rc : pagerank_error(graph, got, &check->error);
+}
+
+int gn_pagerank_verify(const struct gn_graph *graph, const struct gn_pagerank_options *options,
+                       const struct gn_pagerank_result *result, const uint64_t *rank,
+                       struct gn_pagerank_check *check, struct gn_error *error)
+{
+	double *want = (double *)malloc(graph->vertices * sizeof *want),
+	       *got = (double *)malloc(graph->vertices * sizeof *got);
+	const int rc = want && got ? compare(graph, result, rank, want, got, check) : -GN_ENOMEM;
+
+	free(want);
+	free(got);
+	if (rc)
+		return gn_error_set(error, rc, "pagerank: out of memory for the reference of %llu vertices",
+		                    (unsigned long long)graph->vertices);
+	if (check->distance > check->bound)
+		return gn_error_set(
+		    error, -GN_EBADMSG,
+		    "pagerank: the ranks are %.3g from the reference, but rounding explains %.3g at "
+		    "most; if the graph's file says that it is undirected, check that every edge is "
+		    "there in both directions, else please report it",
+		    check->distance, check->bound);
+	/* rounding may be most of a small tolerance */
+	if (result->converged && !(check->error < options->tolerance + check->bound))
+		return gn_error_set(
+		    error, -GN_EBADMSG,
+		    "pagerank: one more iteration moves the ranks by %.3g, which is not below the "
+		    "tolerance, %.3g; please report it",
+		    check->error, options->tolerance);
+	return 0;
 }

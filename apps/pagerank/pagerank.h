@@ -1,63 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pagerank.h - ranks of the vertices of a graph that is spread over nodes.
- *
- * Every vertex sends 17/20 of its rank (the damping of 0.85) in equal shares along its edges, an addition
- * each; what is not sent, by vertices without edges too, is given to all vertices alike.
- *
- * Ranks are whole numbers of 2^-60. Additions of whole numbers may come in any order: the result is the same
- * bit by bit, whatever the number of nodes and threads, which sums of f64 are not. They also are what atomics
- * do everywhere at once, and no share can be lost unseen: what shares leave over is given out with the rest,
- * so the sum of all ranks is exactly 1 after every iteration.
+ * pagerank.h - ranks (ranks.h) of the vertices of a graph that may be larger than the memory of the machine.
  */
 #ifndef GN_PAGERANK_PAGERANK_H
 #define GN_PAGERANK_PAGERANK_H
 
-#include <grapnel/net.h>
-
-#include "graph/graph.h"
+#include "graph/arrays.h"
+#include "graph/progress.h"
+#include "pagerank/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-static const uint64_t pagerank_one = 1ull << 60;
-
-struct pagerank_result {
-	double seconds;                 /* of the iterations */
-	double moved;                   /* sum of the changes of all ranks in the last one */
-	uint64_t sum;                   /* of all ranks; pagerank_one */
-	struct gn_net_statistics stats; /* of this node, of the iterations only */
+enum gn_pagerank_algorithm {
+	/* a vertex adds up the shares of its neighbours: right only if every edge is there in both directions
+	 */
+	GN_PAGERANK_PULL,
+	GN_PAGERANK_PUSH /* a vertex adds its share to each of its neighbours, by an atomic addition */
 };
 
-/* pagerank_heap - bytes of a node's heap that pagerank_run wants. */
-uint64_t pagerank_heap(uint64_t vertices, uint32_t nodes);
+struct gn_pagerank_options {
+	enum gn_pagerank_algorithm algorithm;
+	uint32_t iterations; /* at most */
+	double tolerance;    /* stop when an iteration moves all ranks together by less than this */
+};
+
+struct gn_pagerank_result {
+	uint32_t iterations;
+	int converged;  /* 1: the last iteration moved less than the tolerance */
+	double moved;   /* by the last iteration: the sum of all differences */
+	uint64_t edges; /* read, in all iterations */
+	double seconds; /* from the first launch to the end of the last */
+};
 
 /*
- * pagerank_run - all nodes call it with the same graph, of 1 vertex at least.
- * @ranks  of all vertices; receives those of this node's, at their places
- * Returns 0, or what failed: -GN_ENOMEM, the machine's or the network's code.
+ * gn_pagerank - ranks after some iterations. Each uses the ranks that the one before left behind.
+ * @graph     its arrays, of 1 vertex at least; plain pointers are not used
+ * @rank      host memory, receives the rank of each of graph->vertices, in units of 2^-60; their sum is
+ *            pagerank_one. They do not depend on the algorithm or the order of the work.
+ * @progress  told the iterations; may be NULL
+ * Memory on the machine: 28 bytes a vertex and 1/64 byte an edge. Host. Returns 0; -GN_EINVAL (no vertex);
+ * -GN_EBADMSG (offsets that decrease, a neighbour out of range; a sum other than 1, because edges of a graph
+ * that is pulled are there in one direction only); -GN_EFBIG (a vertex has 2^32 - 1 edges or more);
+ * -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, failed with. Then rank is not
+ * to be used. Source: Beamer, Asanovic and Patterson, "The GAP benchmark suite", 2015: damping 0.85, the
+ * tolerance, the limit of iterations, and pulling.
  */
-int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iterations, uint64_t *ranks,
-                 struct pagerank_result *result);
+int gn_pagerank(struct simt_machine *machine, struct gn_graph_arrays *graph,
+                const struct gn_pagerank_options *options, uint64_t *rank, struct gn_pagerank_result *result,
+                const struct gn_progress *progress, struct gn_error *error);
+
+/* What a verification found. */
+struct gn_pagerank_check {
+	double distance; /* from the reference after as many iterations, all differences added up */
+	double bound;    /* how far rounding can be from it */
+	double error;    /* how far one more iteration, in double precision, moves the ranks: GAP's rule */
+};
 
 /*
- * pagerank_reference - the same in one thread with long double, by pulling along the reversed edges.
- * @ranks  receives those of all vertices; their sum is 1
- * Returns 0 or -GN_ENOMEM.
+ * gn_pagerank_verify - hold ranks against the reference, and if they converged, against GAP's rule: the error
+ * is less than the tolerance. Returns 0, -GN_EBADMSG with what is too far, or -GN_ENOMEM.
  */
-int pagerank_reference(const struct gn_graph *graph, uint32_t iterations, double *ranks);
-
-/*
- * pagerank_bound - how far whole-number ranks may be from those of the reference, all differences added up.
- *
- * In an iteration less than 1 of a vertex's rank is lost when 17/20 are taken of it and less than 1 an edge
- * when that is shared, and both come back at other vertices; giving out the rest moves less than 1 a vertex:
- * under 2 * edges + 3 * vertices units of 2^-60. What the reference rounds, 2^-64 of a rank for each of its
- * edges, is less than one more of each. A distance from the iteration before shrinks to 17/20 in this one, so
- * it never exceeds 20/3 of that. At the end the reference rounds to f64: 2^-53 of a sum of 1.
- */
-double pagerank_bound(const struct gn_graph *graph);
+int gn_pagerank_verify(const struct gn_graph *graph, const struct gn_pagerank_options *options,
+                       const struct gn_pagerank_result *result, const uint64_t *rank,
+                       struct gn_pagerank_check *check, struct gn_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
+#include "sssp/reference.h"
 
-#include "sssp/sssp.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* A binary heap of vertices by length; a vertex may be in it more than once, the nearest counts. */
 struct entry {
@@ -40,6 +41,26 @@ static struct entry take(struct heap *h)
 	return top;
 }
 
+/* Bits of numbers that are not negative ascend as the numbers do. */
+static uint64_t sum_f32(uint64_t length, uint32_t weight)
+{
+	const uint32_t bits = (uint32_t)length;
+	float a, b;
+
+	memcpy(&a, &bits, sizeof a);
+	memcpy(&b, &weight, sizeof b);
+	a += b;
+	memcpy(&weight, &a, sizeof weight);
+	return weight;
+}
+
+static uint64_t longer(const struct gn_graph *graph, uint64_t length, uint64_t edge)
+{
+	const uint32_t weight = graph->weights[edge];
+
+	return graph->weight == GN_WEIGHT_F32 ? sum_f32(length, weight) : length + weight;
+}
+
 int sssp_reference(const struct gn_graph *graph, uint32_t source, uint64_t *lengths)
 {
 	struct heap h = {(struct entry *)malloc((graph->edges + 1) * sizeof *h.entry), 0};
@@ -57,7 +78,7 @@ int sssp_reference(const struct gn_graph *graph, uint32_t source, uint64_t *leng
 			continue;
 		for (uint64_t k = graph->offsets[from.vertex]; k < graph->offsets[from.vertex + 1ull]; k++) {
 			const uint32_t to = graph->neighbours[k];
-			const uint64_t length = from.length + graph->weights[k];
+			const uint64_t length = longer(graph, from.length, k);
 
 			if (length >= lengths[to])
 				continue;

@@ -1,132 +1,344 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sssp/sssp.h"
 
-#include <stdlib.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
 
-#include "spread/mix.h"
-#include "spread/run.h"
 #include "sssp/kernels.h"
 
-/* ---- lengths of edges ---- */
+struct job {
+	struct gn_scanner scanner;
+	struct gn_sssp_args args;
+	struct gn_sssp_counts counts; /* the host's copy between the steps */
+	uint32_t *lists[2];           /* the near pile and the next one */
+	struct gn_sssp_result *result;
+	const struct gn_progress *progress;
+	int is_f32;
+};
 
-static uint32_t drawn(uint32_t from, uint32_t to, uint32_t most)
+static float float_of(uint32_t bits)
 {
-	const uint64_t low = from < to ? from : to, high = from < to ? to : from;
+	float value;
 
-	return (uint32_t)(spread_mix(high << 32 | low) % most) + 1;
+	memcpy(&value, &bits, sizeof value);
+	return value;
 }
 
-static int draw_weights(struct gn_graph *g, uint32_t most, struct gn_error *e)
+static uint32_t bits_of(float value)
 {
-	g->weights = (uint32_t *)malloc((g->edges + 1) * sizeof *g->weights);
-	if (!g->weights)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for the lengths of %llu edges",
-		                    (unsigned long long)g->edges);
-	g->weight = GN_WEIGHT_I32;
-	for (uint64_t v = 0; v < g->vertices; v++)
-		for (uint64_t k = g->offsets[v]; k < g->offsets[v + 1]; k++)
-			g->weights[k] = drawn((uint32_t)v, g->neighbours[k], most);
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+static double number_of(int is_f32, uint32_t length)
+{
+	return is_f32 ? (double)float_of(length) : (double)length;
+}
+
+/* ---- memory ---- */
+
+static void *device(const struct job *j, uint64_t count)
+{
+	return simt_alloc(j->scanner.machine, count * sizeof(uint32_t), SIMT_DEVICE);
+}
+
+static int allocate(struct job *j, struct gn_error *error)
+{
+	struct gn_sssp_args *a = &j->args;
+	const uint64_t vertices = j->scanner.graph->vertices;
+
+	a->capacity = vertices / GN_SSSP_DENSE + 1;
+	a->length = (uint32_t *)device(j, vertices);
+	a->read = (uint32_t *)device(j, vertices);
+	a->mark = (uint32_t *)device(j, vertices);
+	a->sample = (uint32_t *)device(j, GN_SSSP_SAMPLES);
+	a->counts = (struct gn_sssp_counts *)simt_alloc(j->scanner.machine, sizeof *a->counts, SIMT_DEVICE);
+	j->lists[0] = (uint32_t *)device(j, a->capacity);
+	j->lists[1] = (uint32_t *)device(j, a->capacity);
+	if (a->length && a->read && a->mark && a->sample && a->counts && j->lists[0] && j->lists[1])
+		return 0;
+	return gn_error_set(error, -GN_ENOMEM, "sssp: out of memory on the machine for %llu vertices",
+	                    (unsigned long long)vertices);
+}
+
+static void free_job(struct job *j)
+{
+	struct simt_machine *machine = j->scanner.machine;
+
+	simt_free(machine, j->args.length);
+	simt_free(machine, j->args.read);
+	simt_free(machine, j->args.mark);
+	simt_free(machine, j->args.sample);
+	simt_free(machine, j->args.counts);
+	simt_free(machine, j->lists[0]);
+	simt_free(machine, j->lists[1]);
+	gn_scanner_fini(&j->scanner, &j->args.scan);
+}
+
+/* Nothing is reached but the source, which is the first near pile. length serves as a host buffer. */
+static int start(struct job *j, uint64_t source, uint32_t *length, struct gn_error *error)
+{
+	const uint64_t vertices = j->scanner.graph->vertices, bytes = vertices * sizeof *length;
+	struct simt_machine *machine = j->scanner.machine;
+	const uint32_t vertex = (uint32_t)source;
+	int rc;
+
+	for (uint64_t v = 0; v < vertices; v++)
+		length[v] = j->args.none;
+	rc = simt_move(machine, j->args.read, length, bytes);
+	length[source] = 0;
+	if (!rc)
+		rc = simt_move(machine, j->args.length, length, bytes);
+	if (!rc)
+		rc = simt_move(machine, j->lists[0], &vertex, sizeof vertex);
+	j->scanner.shared.found = 1;
+	return gn_scanner_machine(&j->scanner, rc, error);
+}
+
+/* ---- the width of a step ---- */
+
+/* The mean of the weights that were drawn, or of a sample. What is no weight counts as 0 here. */
+static int mean_weight(struct job *j, double *mean, struct gn_error *error)
+{
+	const uint32_t too_much = j->is_f32 ? GN_SSSP_NONE_F32 : 0x80000000u;
+	uint32_t sample[GN_SSSP_SAMPLES];
+	int rc;
+
+	*mean = (j->args.most + 1.0) / 2;
+	if (!j->scanner.graph->weight || !j->scanner.graph->edges)
+		return 0;
+	rc = gn_scanner_run(&j->scanner, &j->args.scan, &gn_sssp_sample_kernel, GN_SSSP_SAMPLES, error);
+	if (rc)
+		return rc;
+	rc = simt_move(j->scanner.machine, sample, j->args.sample, sizeof sample);
+	*mean = 0;
+	for (uint32_t k = 0; k < GN_SSSP_SAMPLES && !rc; k++)
+		*mean += sample[k] < too_much ? number_of(j->is_f32, sample[k]) / GN_SSSP_SAMPLES : 0;
+	return gn_scanner_machine(&j->scanner, rc, error);
+}
+
+/*
+ * Davidson and others: the width of a warp times the mean weight over the mean number of edges of a vertex.
+ * 32 whatever the width is, so that runs can be compared.
+ */
+static int choose_delta(struct job *j, struct gn_error *error)
+{
+	const struct gn_graph_arrays *g = j->scanner.graph;
+	double mean, delta;
+	const int rc = mean_weight(j, &mean, error);
+
+	if (rc)
+		return rc;
+	delta = g->edges ? 32 * mean * (double)g->vertices / (double)g->edges : 0;
+	if (!j->is_f32)
+		delta = fmax(1, floor(delta));
+	j->result->delta = delta > 0 ? fmin(delta, FLT_MAX) : 1;
 	return 0;
 }
 
-int sssp_weights(struct gn_graph *graph, uint32_t most, struct gn_error *e)
+static int set_delta(struct job *j, double delta, struct gn_error *error)
 {
-	if (graph->weight == GN_WEIGHT_NONE)
-		return draw_weights(graph, most, e);
-	if (graph->weight != GN_WEIGHT_I32)
-		return gn_error_set(
-		    e, -GN_ENOTSUP,
-		    "the weights are real numbers; give a graph with whole weights or without weights");
-	for (uint64_t k = 0; k < graph->edges; k++)
-		if ((int32_t)graph->weights[k] < 0)
-			return gn_error_set(e, -GN_EINVAL,
-			                    "the weight of edge %llu is %d, less than 0; give a graph with "
-			                    "weights of 0 or more",
-			                    (unsigned long long)k, (int)graph->weights[k]);
+	if (delta == 0)
+		return choose_delta(j, error);
+	if (!(delta > 0 && delta <= (double)FLT_MAX))
+		return gn_error_set(error, -GN_EINVAL, "sssp: delta %g: give a number above 0", delta);
+	if (!j->is_f32 && delta < 1)
+		return gn_error_set(error, -GN_EINVAL,
+		                    "sssp: delta %g: the weights are whole numbers; give 1 or more", delta);
+	j->result->delta = delta;
 	return 0;
 }
 
-/* ---- the run ---- */
-
-uint64_t sssp_heap(uint64_t vertices, uint32_t nodes)
+/* A border that is above least. */
+static uint32_t border_above(const struct job *j, uint32_t least)
 {
-	return 2 * 8 * (vertices / nodes + 1) + (1u << 20);
+	const uint32_t none = j->args.none;
+	double border = (double)least + j->result->delta;
+	uint32_t bits;
+
+	if (!j->is_f32)
+		return border < none ? (uint32_t)border : none;
+	border = (double)float_of(least) + j->result->delta;
+	bits = border < (double)FLT_MAX ? bits_of((float)border) : none;
+	return bits > least ? bits : least + 1;
 }
 
-static int begin(struct gn_net *net, struct sssp_args *a, uint32_t source)
-{
-	struct simt_machine *m = gn_net_machine(net);
-	const uint32_t count = a->graph.blocks.each;
-	uint64_t *length = (uint64_t *)malloc(8ull * count);
-	int rc = -GN_ENOMEM;
+/* ---- rounds ---- */
 
-	for (uint32_t v = 0; v < count && length; v++)
-		length[v] = sssp_none;
-	if (length)
-		rc = simt_move(m, a->sent, length, 8ull * count);
-	if (!rc && spread_owner(&a->graph.blocks, source) == a->net.node)
-		length[source - a->graph.first] = 0;
+/* Read the lists of the near pile, which has scanner.shared.found vertices. */
+static int relax(struct job *j, struct gn_error *error)
+{
+	const uint64_t vertices = j->scanner.graph->vertices, near = j->scanner.shared.found;
+	struct gn_sssp_args *a = &j->args;
+
+	a->dense = near > a->capacity;
+	a->list = j->lists[a->round & 1];
+	a->round++;
+	a->next = j->lists[a->round & 1];
+	j->scanner.shared.found = 0;
+	j->result->launches++;
+	return gn_scanner_lists(&j->scanner, &a->scan, &gn_sssp_relax_kernel, &gn_sssp_relax_chunks_kernel,
+	                        a->dense ? vertices : near, error);
+}
+
+static int move_counts(struct job *j, int to_device, struct gn_error *error)
+{
+	struct gn_sssp_counts *there = j->args.counts;
+	const size_t bytes = sizeof *there;
+	const int rc = to_device ? simt_move(j->scanner.machine, there, &j->counts, bytes)
+	                         : simt_move(j->scanner.machine, &j->counts, there, bytes);
+
+	return gn_scanner_machine(&j->scanner, rc, error);
+}
+
+/* A step is over: nothing is near. What is near behind the next border becomes the near pile. */
+static int split(struct job *j, struct gn_error *error)
+{
+	struct gn_sssp_args *a = &j->args;
+	int rc;
+
+	a->border = border_above(j, j->counts.least);
+	j->counts.least = a->none;
+	rc = move_counts(j, 1, error);
+	if (rc)
+		return rc;
+	a->next = j->lists[a->round & 1];
+	j->scanner.shared.found = 0;
+	return gn_scanner_run(&j->scanner, &a->scan, &gn_sssp_split_kernel, j->scanner.graph->vertices,
+	                      error);
+}
+
+static int step(struct job *j, struct gn_error *error)
+{
+	int rc = 0;
+
+	j->result->buckets += j->scanner.shared.found != 0;
+	while (!rc && j->scanner.shared.found)
+		rc = relax(j, error);
 	if (!rc)
-		rc = simt_move(m, a->length, length, 8ull * count);
-	free(length);
+		rc = move_counts(j, 0, error);
+	gn_progress_step(j->progress, "searching", j->counts.reached, j->scanner.graph->vertices);
 	return rc;
 }
 
-/* What this node has found, then all nodes together. */
-static int collect(struct gn_net *net, const struct sssp_args *a, uint64_t *lengths,
-                   struct sssp_result *result)
+static int run(struct job *j, struct gn_error *error)
 {
-	uint64_t sums[2] = {result->sends, 0};
+	const double begin = gn_scanner_clock();
 	int rc;
 
-	rc = simt_move(gn_net_machine(net), lengths + a->graph.first, a->length, 8ull * a->graph.count);
-	for (uint32_t v = a->graph.first; v < a->graph.first + a->graph.count; v++)
-		sums[1] += lengths[v] != sssp_none;
+	j->counts.least = j->args.none;
+	j->args.border = border_above(j, 0);
+	rc = move_counts(j, 1, error);
 	if (!rc)
-		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, sums, 2);
-	result->sends = sums[0];
-	result->reached = sums[1];
+		rc = step(j, error);
+	while (!rc && j->counts.least < j->args.none) {
+		rc = split(j, error);
+		if (!rc)
+			rc = step(j, error);
+	}
+	j->result->seconds = gn_scanner_clock() - begin;
+	j->result->edges = j->scanner.shared.edges;
+	j->result->reached = j->counts.reached;
+	j->result->edges_needed = j->counts.edges;
 	return rc;
 }
 
-static int run(struct gn_net *net, struct sssp_args *a, uint32_t source, uint64_t *lengths,
-               struct sssp_result *result)
-{
-	int rc;
+/* ---- results ---- */
 
-	rc = begin(net, a, source);
-	if (!rc)
-		rc = gn_net_barrier(gn_net_host(net));
-	spread_count_begin(net, &result->stats);
-	result->seconds = -spread_clock();
-	if (!rc)
-		rc = spread_until_still(net, &sssp_relax_kernel, a, a->changes, &result->sends,
-		                        &result->rounds);
-	result->seconds += spread_clock();
-	spread_count_end(net, &result->stats);
-	return rc ? rc : collect(net, a, lengths, result);
+static int finish(struct job *j, uint32_t *length, struct gn_error *error)
+{
+	const uint64_t vertices = j->scanner.graph->vertices;
+	uint32_t farthest = 0;
+	const int rc = simt_move(j->scanner.machine, length, j->args.length, vertices * sizeof *length);
+
+	if (rc)
+		return gn_scanner_machine(&j->scanner, rc, error);
+	for (uint64_t v = 0; v < vertices; v++) {
+		if (length[v] == j->args.limit)
+			return gn_error_set(
+			    error, -GN_EFBIG,
+			    "sssp: the shortest way to vertex %llu has the length %.9g or more, "
+			    "which a result of 32 bits cannot hold; give smaller weights",
+			    (unsigned long long)v, number_of(j->is_f32, length[v]));
+		if (length[v] != j->args.none && length[v] > farthest)
+			farthest = length[v];
+	}
+	j->result->farthest = number_of(j->is_f32, farthest);
+	return 0;
 }
 
-int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, uint64_t *lengths,
-             struct sssp_result *result)
+static void set_up(struct job *j, const struct gn_sssp_options *options)
 {
-	struct sssp_args a;
+	j->args.none = j->is_f32 ? GN_SSSP_NONE_F32 : GN_SSSP_NONE;
+	j->args.limit = j->args.none - 1;
+	j->args.most = options->most ? options->most : 1;
+}
+
+int gn_sssp(struct simt_machine *machine, struct gn_graph_arrays *graph,
+            const struct gn_sssp_options *options, uint32_t *length, struct gn_sssp_result *result,
+            const struct gn_progress *progress, struct gn_error *error)
+{
+	struct job j;
 	int rc;
 
-	memset(&a, 0, sizeof a);
+	memset(&j, 0, sizeof j);
 	memset(result, 0, sizeof *result);
-	a.net = gn_net_device(net);
-	rc = spread_graph_load(&a.graph, net, graph);
-	a.length = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.sent = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.changes = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE);
-	if (!rc && !(a.length && a.sent && a.changes))
-		rc = -GN_ENOMEM;
+	if (options->source >= graph->vertices)
+		return gn_error_set(
+		    error, -GN_ERANGE,
+		    "sssp: source %llu is not a vertex; the graph has %llu vertices, numbered "
+		    "from 0",
+		    (unsigned long long)options->source, (unsigned long long)graph->vertices);
+	j.result = result;
+	j.progress = progress;
+	j.is_f32 = graph->weight == GN_WEIGHT_F32;
+	set_up(&j, options);
+	rc = gn_scanner_init(&j.scanner, &j.args.scan, machine, graph, "sssp", error);
 	if (!rc)
-		rc = run(net, &a, source, lengths, result);
-	simt_free(gn_net_machine(net), a.changes);
-	gn_net_free(net, a.sent);
-	gn_net_free(net, a.length);
-	spread_graph_free(&a.graph, net);
+		rc = allocate(&j, error);
+	if (!rc)
+		rc = set_delta(&j, options->delta, error);
+	if (!rc)
+		rc = start(&j, options->source, length, error);
+	if (!rc)
+		rc = run(&j, error);
+	if (!rc)
+		rc = finish(&j, length, error);
+	free_job(&j);
 	return rc;
+}
+
+/* ---- against the reference ---- */
+
+static uint32_t narrow(uint64_t length, uint32_t weight)
+{
+	const uint32_t none = weight == GN_WEIGHT_F32 ? GN_SSSP_NONE_F32 : GN_SSSP_NONE;
+
+	return length < none ? (uint32_t)length : none;
+}
+
+int gn_sssp_verify(const uint32_t *got, const uint64_t *want, uint64_t vertices, uint32_t weight,
+                   struct gn_error *error)
+{
+	const int is_f32 = weight == GN_WEIGHT_F32;
+	uint64_t first = vertices, differ = 0;
+
+	for (uint64_t v = vertices; v--;) {
+		if (got[v] == narrow(want[v], weight))
+			continue;
+		first = v;
+		differ++;
+	}
+	if (!differ)
+		return 0;
+	return gn_error_set(
+	    error, -GN_EBADMSG,
+	    "the way to vertex %llu has length %.9g, but the reference says %.9g; %llu of %llu "
+	    "vertices differ: the lengths are wrong; please report it",
+	    (unsigned long long)first, number_of(is_f32, got[first]),
+	    number_of(is_f32, narrow(want[first], weight)), (unsigned long long)differ,
+	    (unsigned long long)vertices);
 }

@@ -1,57 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sssp.h - the length of the shortest way from one vertex to every other, in a graph that is spread over
- * nodes.
- *
- * The algorithm is Bellman and Ford's, without an order of the updates (chaotic relaxation). A vertex whose
- * length has become shorter sends the length plus that of the edge along each of its edges. A target keeps
- * the least that it receives. This goes on until no length becomes shorter. Lengths are whole numbers, so the
- * result does not depend on the order.
+ * sssp.h - lengths of the shortest ways from one vertex on any machine, in a graph that may be larger than
+ * its memory.
  */
 #ifndef GN_SSSP_SSSP_H
 #define GN_SSSP_SSSP_H
 
-#include <grapnel/net.h>
-
+#include "graph/arrays.h"
 #include "graph/graph.h"
+#include "graph/progress.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-static const uint64_t sssp_none = ~0ull; /* the length of a way that does not exist */
+/* The length of a way that does not exist: of whole numbers, and as an f32 (infinity). */
+#define GN_SSSP_NONE UINT32_C(0xffffffff)
+#define GN_SSSP_NONE_F32 UINT32_C(0x7f800000)
 
-struct sssp_result {
-	double seconds;
-	uint64_t rounds; /* how often the nodes met */
-	/* of vertices that had come nearer, all nodes; once for each that is reached is the least */
-	uint64_t sends;
-	uint64_t reached;               /* vertices */
-	struct gn_net_statistics stats; /* of this node */
+struct gn_sssp_options {
+	uint64_t source;
+	/* Vertices are treated in the order of their lengths, so much at a time; 0: what suits the graph. */
+	double delta;
+	uint32_t
+	    most; /* a graph without weights gets whole numbers from 1 to most, as weights.h draws them */
+};
+
+struct gn_sssp_result {
+	uint64_t reached;      /* vertices */
+	uint64_t edges;        /* whose other end was looked at, those that were looked at again too */
+	uint64_t edges_needed; /* that begin at a vertex that is reached */
+	uint64_t launches;     /* over lists: rounds in which lengths became shorter */
+	uint32_t buckets;      /* steps of delta in which there was a vertex */
+	double delta;          /* as chosen */
+	double farthest;       /* the largest length */
+	double seconds;        /* from the first launch to the end of the last */
 };
 
 /*
- * sssp_weights - see that every edge has a length.
- * @most  a graph without weights gets whole numbers from 1 to most, by the edge's ends, the same in both
- *        directions
- * Returns 0, -GN_EINVAL (a weight is less than 0), -GN_ENOTSUP (weights are real numbers), -GN_ENOMEM.
+ * gn_sssp - lengths of the shortest ways from one vertex to all others.
+ * @graph     its arrays; plain pointers are not used
+ * @length    host memory, receives for each of graph->vertices the length: a u32, or where the weights are
+ *            f32 the bits of an f32; GN_SSSP_NONE or GN_SSSP_NONE_F32 for a vertex that cannot be reached
+ * @progress  told how many vertices have been reached, of all; may be NULL
+ *
+ * The lengths do not depend on the order of the work: sums of whole numbers are exact, and of real numbers
+ * each length is the least, over all ways, of the sum in single precision from the source on.
+ *
+ * Memory on the machine: 12 bytes a vertex and 1/64 byte an edge. Host. Returns 0; -GN_ERANGE (source is not
+ * a vertex); -GN_EINVAL (delta is not above 0, or below 1 though weights are whole; an edge that was reached
+ * has a weight that is less than 0, infinite or not a number); -GN_EFBIG (a length is too large: 0xfffffffe
+ * and more, or the largest f32: which vertex); -GN_EBADMSG (offsets that decrease, a neighbour out of range);
+ * -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, failed with. Then length is
+ * not to be used.
+ *
+ * Sources: Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003; the form for
+ * GPUs with a near and a far pile: Davidson, Baxter, Garland and Owens, "Work-efficient parallel GPU methods
+ * for single-source shortest paths", 2014.
  */
-int sssp_weights(struct gn_graph *graph, uint32_t most, struct gn_error *e);
-
-/* sssp_heap - bytes of a node's heap that sssp_run wants. */
-uint64_t sssp_heap(uint64_t vertices, uint32_t nodes);
+int gn_sssp(struct simt_machine *machine, struct gn_graph_arrays *graph,
+            const struct gn_sssp_options *options, uint32_t *length, struct gn_sssp_result *result,
+            const struct gn_progress *progress, struct gn_error *error);
 
 /*
- * sssp_run - all nodes call it with the same graph, which has weights.
- * @source   a vertex
- * @lengths  of all vertices; receives those of this node's, at their places
- * Returns 0, or what failed: -GN_ENOMEM, the machine's or the network's code.
+ * gn_sssp_verify - compare lengths with those of the reference (reference.h).
+ * @weight  GN_WEIGHT_* of the graph
+ * Returns 0 when all are equal, bit by bit, else -GN_EBADMSG; the message names the first vertex that
+ * differs, both lengths, and how many differ.
  */
-int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, uint64_t *lengths,
-             struct sssp_result *result);
-
-/* sssp_reference - the same by Dijkstra's algorithm, in one thread. Returns 0 or -GN_ENOMEM. */
-int sssp_reference(const struct gn_graph *graph, uint32_t source, uint64_t *lengths);
+int gn_sssp_verify(const uint32_t *got, const uint64_t *want, uint64_t vertices, uint32_t weight,
+                   struct gn_error *error);
 
 #ifdef __cplusplus
 }

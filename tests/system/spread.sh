@@ -66,7 +66,7 @@ for op in xor inc; do
   run gups --table 4K --op "$op" --hold 1024
 done
 for way in form=coprocessor form=coalesced form=message-per-lane route=direct; do
-  run pagerank urand.gng --verify --iterations 2 "--$way"
+  run pagerank urand.gng --nodes 2 --verify --iterations 2 "--$way"
   run sssp grid.wel --verify "--$way" --nodes 3
   run color kron.gng --verify "--$way" --nodes 4 --columns 2
   run kmeans --points 2000 --verify "--$way"
@@ -106,22 +106,25 @@ refuses() {
   fi
 }
 for tool in pagerank sssp color; do
-  refuses 2 'graph' "$tool"
-  refuses 2 'one graph' "$tool" path.el star.el
-  refuses 1 'missing.el' "$tool" missing.el
+  refuses 2 'graph' "$tool" --nodes 2
+  refuses 2 'one graph' "$tool" path.el star.el --nodes 2
+  refuses 1 'missing.el' "$tool" missing.el --nodes 2
   refuses 2 'nodes' "$tool" path.el --nodes 0
-  refuses 2 'warp' "$tool" path.el --warp-width 3
-  refuses 1 'pigeon' "$tool" path.el --transport pigeon
+  refuses 2 'nodes' "$tool" path.el --nodes=
+  refuses 2 'warp' "$tool" path.el --nodes 2 --warp-width 3
+  refuses 1 'pigeon' "$tool" path.el --nodes 2 --transport pigeon
   refuses 1 'columns' "$tool" path.el --nodes 2 --columns 3
-  refuses 1 'nowhere' "$tool" path.el --json nowhere/out.json
+  refuses 1 'nowhere' "$tool" path.el --nodes 2 --json nowhere/out.json
 done
 echo '# 0,0,d' >nothing.el
-refuses 1 'vert' pagerank nothing.el
-refuses 1 'vertices' sssp path.el --source 401
+refuses 1 'vert' pagerank nothing.el --nodes 2
+refuses 1 'vertices' sssp path.el --source 401 --nodes 2
 printf '0 1 -3\n' >less.wel
-refuses 1 'less than 0' sssp less.wel
+refuses 1 'less than 0' sssp less.wel --nodes 2
+printf '%s\n' '%%MatrixMarket matrix coordinate real general' '2 2 1' '1 2 0.5' >real.mtx
+refuses 1 'real numbers' sssp real.mtx --nodes 2
 printf '0 1 0.5\n' >real.wel
-refuses 1 'real|whole' sssp real.wel
+refuses 1 'line 1.*32-bit integer' sssp real.wel --nodes 2
 refuses 2 'clusters' kmeans --points 3 --clusters 4
 refuses 2 'dimensions' kmeans --dimensions 17
 refuses 2 'kmer' mer reads.fa -k 20

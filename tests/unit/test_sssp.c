@@ -1,135 +1,383 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shortest ways over nodes are those of Dijkstra's algorithm. */
-#include "test_spread_support.h"
+/*
+ * Shortest paths in graphs whose lengths are known, and in random ones against Dijkstra and brute force, with
+ * whole, real and drawn weights, for several widths of warps and steps.
+ */
+#include "far_graph.h"
 
+#include <math.h>
+
+#include "sssp/reference.h"
 #include "sssp/sssp.h"
+#include "sssp/weights.h"
 
-struct trial {
-	const struct gn_graph *graph;
-	uint32_t source;
-	uint64_t *lengths;
-	const uint64_t *want;
-};
+enum { MOST = 255 };
 
-static uint64_t reached_of(const struct trial *t)
+static uint32_t f32(float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+static float number(uint32_t bits)
+{
+	float value;
+
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+/* ---- what is expected ---- */
+
+static uint32_t none_of(const struct gn_graph *g)
+{
+	return g->weight == GN_WEIGHT_F32 ? GN_SSSP_NONE_F32 : GN_SSSP_NONE;
+}
+
+static uint32_t longer(const struct gn_graph *g, uint32_t length, uint64_t edge)
+{
+	const uint64_t sum = (uint64_t)length + g->weights[edge];
+
+	if (g->weight == GN_WEIGHT_F32)
+		return f32(number(length) + number(g->weights[edge]));
+	return sum < GN_SSSP_NONE ? (uint32_t)sum : GN_SSSP_NONE;
+}
+
+/* Bellman and Ford: all edges until nothing changes. */
+static void by_force(const struct gn_graph *g, uint32_t source, uint32_t *length)
+{
+	int changed = 1;
+
+	for (uint64_t v = 0; v < g->vertices; v++)
+		length[v] = none_of(g);
+	length[source] = 0;
+	while (changed) {
+		changed = 0;
+		for (uint32_t v = 0; v < g->vertices; v++)
+			for (uint64_t k = g->offsets[v]; length[v] != none_of(g) && k < g->offsets[v + 1];
+			     k++)
+				if (longer(g, length[v], k) < length[g->neighbours[k]]) {
+					length[g->neighbours[k]] = longer(g, length[v], k);
+					changed = 1;
+				}
+	}
+}
+
+static uint64_t count_reached(const struct gn_graph *g, const uint32_t *want)
 {
 	uint64_t reached = 0;
 
-	for (uint64_t v = 0; v < t->graph->vertices; v++)
-		reached += t->want[v] != sssp_none;
+	for (uint64_t v = 0; v < g->vertices; v++)
+		reached += want[v] != none_of(g);
 	return reached;
 }
 
-static int node_main(struct gn_net *net, void *argument)
+static uint64_t edges_of_reached(const struct gn_graph *g, const uint32_t *want)
 {
-	const struct trial *t = (const struct trial *)argument;
-	struct sssp_result result;
+	uint64_t edges = 0;
 
-	CHECK_EQUAL(sssp_run(net, t->graph, t->source, t->lengths, &result), 0);
-	CHECK_EQUAL(result.reached, reached_of(t));
-	CHECK(result.sends >= result.reached);
-	return 0;
+	for (uint64_t v = 0; v < g->vertices; v++)
+		edges += want[v] != none_of(g) ? g->offsets[v + 1] - g->offsets[v] : 0;
+	return edges;
 }
 
-/* Returns the vertices that can be reached. */
-static uint64_t run_all(const struct gn_graph *g, uint32_t source)
+static void expect_run(const struct gn_graph *g, const struct far_way *way, const struct gn_sssp_options *o,
+                       const uint32_t *want)
 {
-	const uint64_t bytes = g->vertices * sizeof(uint64_t);
-	uint64_t *want = (uint64_t *)malloc(bytes), *lengths = (uint64_t *)malloc(bytes);
-	struct trial t = {g, source, lengths, want};
-	uint64_t reached;
+	const uint64_t bytes = g->vertices * sizeof *want;
+	uint32_t *length = (uint32_t *)malloc(bytes);
+	struct gn_sssp_result result;
+	struct far_graph f;
 
-	assert_int_equal(sssp_reference(g, source, want), 0);
-	reached = reached_of(&t);
-	for (unsigned k = 0; k < SHAPES; k++) {
-		memset(lengths, 0, bytes);
-		run_on(&shapes[k], sssp_heap(g->vertices, shapes[k].nodes), node_main, &t);
-		assert_memory_equal(lengths, want, bytes);
-	}
-	free(lengths);
+	open_far(&f, g, way);
+	memset(length, 0x55, bytes);
+	far_must(gn_sssp(f.machine, &f.arrays, o, length, &result, NULL, &far_error));
+	assert_memory_equal(length, want, bytes);
+	assert_int_equal(result.reached, count_reached(g, want));
+	assert_int_equal(result.edges_needed, edges_of_reached(g, want));
+	assert_true(result.edges >= result.edges_needed);
+	assert_true(result.delta > 0);
+	close_far(&f);
+	free(length);
+}
+
+/* A stored graph in every way, in narrow and wide steps. */
+static void check_graph(const struct gn_graph *g, uint32_t source, const uint32_t *want)
+{
+	const double deltas[] = {0, 1, 40, 1e30};
+
+	for (unsigned k = 0; k < FAR_WAYS; k++)
+		for (unsigned d = 0; d < sizeof deltas / sizeof *deltas; d++) {
+			const struct gn_sssp_options o = {source, deltas[d], MOST};
+
+			expect_run(g, &far_ways[k], &o, want);
+		}
+}
+
+/* The graph of the list. Where it has no weights, want is of those that are drawn. */
+static void check(uint32_t source)
+{
+	uint32_t *want = (uint32_t *)malloc(list.vertices * sizeof *want);
+	uint64_t *reference = (uint64_t *)malloc(list.vertices * sizeof *reference);
+	struct gn_graph stored, g;
+
+	build_rows(&stored);
+	build_rows(&g);
+	assert_int_equal(sssp_draw_weights(&g, MOST, &far_error), 0);
+	by_force(&g, source, want);
+	assert_int_equal(sssp_reference(&g, source, reference), 0);
+	far_must(gn_sssp_verify(want, reference, g.vertices, g.weight, &far_error));
+	check_graph(&stored, source, want);
+	gn_graph_fini(&stored);
+	gn_graph_fini(&g);
+	free(reference);
 	free(want);
-	return reached;
 }
 
-static uint32_t busiest(const struct gn_graph *g)
-{
-	uint32_t best = 0;
+/* ---- graphs ---- */
 
-	for (uint32_t v = 1; v < g->vertices; v++)
-		if (g->offsets[v + 1] - g->offsets[v] > g->offsets[best + 1] - g->offsets[best])
-			best = v;
-	return best;
+static const uint32_t kinds[] = {GN_WEIGHT_NONE, GN_WEIGHT_I32, GN_WEIGHT_F32};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* The bits of a weight of the list's kind: as a real number a tenth, which has no exact f32. */
+static uint32_t weight(uint32_t value)
+{
+	return list.weight == GN_WEIGHT_F32 ? f32(0.1f * (float)value) : value;
 }
 
-static void lengths_are_dijkstras(void **state)
+static void a_path(void **state)
 {
+	(void)state;
+	for (unsigned k = 0; k < KINDS; k++) {
+		begin_list(200, kinds[k]);
+		for (uint32_t v = 0; v + 1 < 200; v++)
+			add_both(v, v + 1, weight(v % 9));
+		check(0);
+		check(77);
+	}
+}
+
+/* The hub's list is put aside in chunks, and the hub comes nearer more than once. */
+static void a_star(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < KINDS; k++) {
+		begin_list(3003, kinds[k]);
+		for (uint32_t v = 0; v < 3000; v++)
+			add_edge(3000, v, weight(v % 100));
+		add_edge(3001, 3000, weight(90));
+		add_edge(3001, 3002, weight(2));
+		add_edge(3002, 3000, weight(3));
+		check(3001);
+	}
+}
+
+static void a_grid(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < KINDS; k++) {
+		begin_list(400, kinds[k]);
+		for (uint32_t v = 0; v < 400; v++) {
+			if (v % 20 < 19)
+				add_both(v, v + 1, weight(1 + v * 7 % 13));
+			if (v < 380)
+				add_both(v, v + 20, weight(v * 5 % 11));
+		}
+		check(210);
+	}
+}
+
+static void a_complete_bipartite_graph(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < KINDS; k++) {
+		begin_list(60, kinds[k]);
+		for (uint32_t u = 0; u < 20; u++)
+			for (uint32_t v = 20; v < 60; v++)
+				add_both(u, v, weight(u * v % 200));
+		check(3);
+	}
+}
+
+static void two_components_and_a_vertex_without_edges(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < KINDS; k++) {
+		begin_list(101, kinds[k]);
+		for (uint32_t v = 0; v + 2 < 100; v++)
+			add_both(v, v + 2, weight(3));
+		check(4);
+		check(100);
+	}
+	begin_list(1, GN_WEIGHT_F32);
+	check(0);
+}
+
+/* Loops, edges that are there twice, weights of zero. */
+static void random_graphs(void **state)
+{
+	(void)state;
+	for (uint32_t round = 0; round < 12; round++) {
+		begin_list(20 + 60 * round, kinds[round % KINDS]);
+		for (uint32_t k = 0; k < list.vertices * (2 + round % 3); k++) {
+			const uint64_t x = draw_number();
+
+			add_edge((uint32_t)(x % list.vertices), (uint32_t)((x >> 20) % list.vertices),
+			         weight((uint32_t)(x >> 40) % (round & 1 ? 1000 : 8)));
+		}
+		check((uint32_t)(draw_number() % list.vertices));
+	}
+}
+
+/* By hand: every weight that is drawn is 1, so a length is a number of edges. */
+static void drawn_weights_of_one_count_edges(void **state)
+{
+	const struct gn_sssp_options o = {0, 0, 1};
+	uint32_t want[50];
 	struct gn_graph g;
-	struct gn_error e;
 
 	(void)state;
-	draw(&g, false); /* directed: not all can be reached */
-	assert_int_equal(sssp_weights(&g, 255, &e), 0);
-	assert_in_range(run_all(&g, busiest(&g)), 100, 500);
+	begin_list(50, GN_WEIGHT_NONE);
+	for (uint32_t v = 0; v + 1 < 50; v++)
+		add_both(v, v + 1, 0);
+	for (uint32_t v = 0; v < 50; v++)
+		want[v] = v;
+	build_rows(&g);
+	expect_run(&g, &far_ways[1], &o, want);
 	gn_graph_fini(&g);
 }
 
-/* Every vertex has so many edges that the lanes of a warp share them. */
-static void lengths_in_a_clique_are_dijkstras(void **state)
-{
-	struct gn_graph g;
-	struct gn_error e;
+/* ---- what is wrong is said ---- */
 
-	(void)state;
-	clique(&g, 80);
-	assert_int_equal(sssp_weights(&g, 1000, &e), 0);
-	assert_int_equal(run_all(&g, 7), 80);
+static void expect_refused(const struct gn_sssp_options *o, int code, const char *words)
+{
+	uint32_t length[8];
+	struct gn_graph g;
+
+	build_rows(&g);
+	for (unsigned k = 0; k < FAR_WAYS; k++) {
+		struct gn_sssp_result result;
+		struct far_graph f;
+
+		open_far(&f, &g, &far_ways[k]);
+		assert_int_equal(gn_sssp(f.machine, &f.arrays, o, length, &result, NULL, &far_error), code);
+		expect_words(words);
+		close_far(&f);
+	}
 	gn_graph_fini(&g);
 }
 
-/* By hand: on a path with edges of 1 the length is the distance; more rounds than nodes are needed. */
-static void a_path_is_as_long_as_it_is(void **state)
-{
-	enum { VERTICES = 40 };
-	uint64_t lengths[VERTICES];
-	struct gn_graph g;
-	struct gn_error e;
+static const struct gn_sssp_options from_0 = {0, 0, MOST};
 
-	(void)state;
-	path(&g, VERTICES);
-	assert_int_equal(sssp_weights(&g, 1, &e), 0);
-	assert_int_equal(sssp_reference(&g, VERTICES - 1, lengths), 0);
-	for (uint32_t v = 0; v < VERTICES; v++)
-		assert_int_equal(lengths[v], VERTICES - 1 - v);
-	run_all(&g, VERTICES - 1);
-	gn_graph_fini(&g);
+static void expect_weight_refused(uint32_t kind, uint32_t bits)
+{
+	begin_list(4, kind);
+	add_edge(0, 1, 0);
+	add_edge(1, 2, bits);
+	expect_refused(&from_0, -GN_EINVAL, "vertex 1 has a weight");
 }
 
-static void weights_are_the_same_both_ways_or_refused(void **state)
+static void weights_that_are_no_lengths_are_refused(void **state)
 {
-	struct gn_graph g;
-	struct gn_error e;
+	(void)state;
+	expect_weight_refused(GN_WEIGHT_I32, (uint32_t)-1);
+	expect_weight_refused(GN_WEIGHT_I32, 0x80000000u);
+	expect_weight_refused(GN_WEIGHT_F32, f32(-0.5f));
+	expect_weight_refused(GN_WEIGHT_F32, f32(NAN));
+	expect_weight_refused(GN_WEIGHT_F32, f32(INFINITY));
+	/* minus zero is a zero */
+	begin_list(3, GN_WEIGHT_F32);
+	add_edge(0, 1, f32(-0.0f));
+	add_edge(1, 2, f32(1));
+	check(0);
+}
+
+/* Two edges of 2^31 - 1 are just below the limit, one more of 1 reaches nothing, of 0 neither. */
+static void lengths_that_overflow_are_refused(void **state)
+{
+	(void)state;
+	for (uint32_t last = 0; last < 2; last++) {
+		begin_list(5, GN_WEIGHT_I32);
+		add_edge(0, 1, 0x7fffffff);
+		add_edge(1, 2, 0x7fffffff);
+		add_edge(2, 3, last);
+		expect_refused(&from_0, -GN_EFBIG, "to vertex 2 has the length 4.29496729e+09 or more");
+	}
+	begin_list(4, GN_WEIGHT_F32);
+	add_edge(0, 1, f32(3e38f));
+	add_edge(1, 2, f32(3e38f));
+	expect_refused(&from_0, -GN_EFBIG, "to vertex 2");
+}
+
+/* A way that is too long does no harm if another is not. */
+static void a_way_that_overflows_may_be_passed_by(void **state)
+{
+	(void)state;
+	begin_list(5, GN_WEIGHT_I32);
+	add_edge(0, 1, 0x7fffffff);
+	add_edge(1, 2, 0x7fffffff);
+	add_edge(0, 3, 1);
+	add_edge(3, 2, 0x7ffffffe);
+	add_edge(2, 4, 0x7ffffffe);
+	check(0);
+	begin_list(4, GN_WEIGHT_F32);
+	add_edge(0, 1, f32(3e38f));
+	add_edge(1, 2, f32(3e38f));
+	add_edge(0, 3, f32(1e38f));
+	add_edge(3, 2, f32(2e38f));
+	check(0);
+}
+
+static void a_source_or_width_that_cannot_be_is_refused(void **state)
+{
+	const struct gn_sssp_options far_away = {4, 0, MOST}, half = {0, 0.5, MOST}, less = {0, -1, MOST};
 
 	(void)state;
-	path(&g, 3);
-	assert_int_equal(sssp_weights(&g, 1000, &e), 0);
-	assert_int_equal(g.weights[0], g.weights[1]);
-	assert_int_equal(g.weights[2], g.weights[3]);
-	assert_true(g.weights[0] != g.weights[2] && g.weights[0] >= 1 && g.weights[0] <= 1000);
-	g.weights[2] = (uint32_t)-4;
-	assert_int_equal(sssp_weights(&g, 1, &e), -GN_EINVAL);
-	assert_non_null(strstr(e.text, "-4"));
-	g.weight = GN_WEIGHT_F32;
-	assert_int_equal(sssp_weights(&g, 1, &e), -GN_ENOTSUP);
-	gn_graph_fini(&g);
+	begin_list(4, GN_WEIGHT_I32);
+	add_edge(0, 1, 1);
+	expect_refused(&far_away, -GN_ERANGE, "4 vertices");
+	expect_refused(&half, -GN_EINVAL, "give 1 or more");
+	expect_refused(&less, -GN_EINVAL, "above 0");
+}
+
+static void a_neighbour_that_is_no_vertex_is_refused(void **state)
+{
+	(void)state;
+	begin_list(4, GN_WEIGHT_I32);
+	add_edge(0, 4, 1);
+	expect_refused(&from_0, -GN_EBADMSG, "neighbour 4");
+}
+
+static void verify_names_the_first(void **state)
+{
+	const uint64_t want[3] = {0, 5, sssp_none};
+	const uint32_t right[3] = {0, 5, GN_SSSP_NONE}, got[3] = {0, 6, 7};
+
+	(void)state;
+	assert_int_equal(gn_sssp_verify(right, want, 3, GN_WEIGHT_I32, &far_error), 0);
+	assert_int_equal(gn_sssp_verify(got, want, 3, GN_WEIGHT_I32, &far_error), -GN_EBADMSG);
+	expect_words("vertex 1 has length 6, but the reference says 5; 2 of 3");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(lengths_are_dijkstras),
-	    cmocka_unit_test(lengths_in_a_clique_are_dijkstras),
-	    cmocka_unit_test(a_path_is_as_long_as_it_is),
-	    cmocka_unit_test(weights_are_the_same_both_ways_or_refused),
+	    cmocka_unit_test(a_path),
+	    cmocka_unit_test(a_star),
+	    cmocka_unit_test(a_grid),
+	    cmocka_unit_test(a_complete_bipartite_graph),
+	    cmocka_unit_test(two_components_and_a_vertex_without_edges),
+	    cmocka_unit_test(random_graphs),
+	    cmocka_unit_test(drawn_weights_of_one_count_edges),
+	    cmocka_unit_test(weights_that_are_no_lengths_are_refused),
+	    cmocka_unit_test(lengths_that_overflow_are_refused),
+	    cmocka_unit_test(a_way_that_overflows_may_be_passed_by),
+	    cmocka_unit_test(a_source_or_width_that_cannot_be_is_refused),
+	    cmocka_unit_test(a_neighbour_that_is_no_vertex_is_refused),
+	    cmocka_unit_test(verify_names_the_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * far_graph.h - small graphs for unit tests of jobs over a graph that is far away: lists of edges, the rows
+ * that are made of them, and these behind a cache of a few small pages, or read directly.
+ */
+#ifndef GN_TEST_FAR_GRAPH_H
+#define GN_TEST_FAR_GRAPH_H
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grapnel/cache.h>
+#include <grapnel/store.h>
+
+#include "graph/arrays.h"
+#include "graph/graph.h"
+
+enum { FAR_MOST_EDGES = 20000 };
+
+/* Edges in the order in which they were added, with the bits of their weights. */
+static struct {
+	uint32_t vertices, count, weight; /* weight: GN_WEIGHT_* */
+	uint32_t from[FAR_MOST_EDGES], to[FAR_MOST_EDGES], bits[FAR_MOST_EDGES];
+} list;
+
+static inline void begin_list(uint32_t vertices, uint32_t weight)
+{
+	list.vertices = vertices;
+	list.weight = weight;
+	list.count = 0;
+}
+
+static inline void add_edge(uint32_t from, uint32_t to, uint32_t bits)
+{
+	assert_true(list.count < FAR_MOST_EDGES);
+	list.from[list.count] = from;
+	list.to[list.count] = to;
+	list.bits[list.count++] = bits;
+}
+
+static inline void add_both(uint32_t from, uint32_t to, uint32_t bits)
+{
+	add_edge(from, to, bits);
+	add_edge(to, from, bits);
+}
+
+/* Compressed sparse rows of the list, by counting. */
+static inline void build_rows(struct gn_graph *g)
+{
+	assert_int_equal(gn_graph_init(g, list.vertices, list.count, list.weight, 0, NULL), 0);
+	for (uint32_t k = 0; k < list.count; k++)
+		g->offsets[list.from[k] + 1]++;
+	for (uint32_t v = 0; v < list.vertices; v++)
+		g->offsets[v + 1] += g->offsets[v];
+	for (uint32_t k = list.count; k--;) {
+		const uint64_t at = --g->offsets[list.from[k] + 1];
+
+		g->neighbours[at] = list.to[k];
+		if (g->weights)
+			g->weights[at] = list.bits[k];
+	}
+	for (uint32_t v = 0; v < list.vertices; v++)
+		g->offsets[v] = g->offsets[v + 1];
+	g->offsets[list.vertices] = list.count;
+}
+
+/* Numbers that look random (Marsaglia's xorshift). */
+static inline uint64_t draw_number(void)
+{
+	static uint64_t x = 88172645463325252u;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x;
+}
+
+/* ---- behind a store ---- */
+
+/* How a graph is read. */
+struct far_way {
+	unsigned width;      /* of a warp */
+	uint32_t page_bytes; /* 0: directly, without a cache */
+};
+
+static const struct far_way far_ways[] = {{1, 512}, {32, 512}, {32, 4096}, {8, 1024}, {1, 0}, {32, 0}};
+
+enum { FAR_WAYS = sizeof far_ways / sizeof *far_ways };
+
+struct far_graph {
+	struct simt_machine *machine;
+	struct gn_store *store;
+	struct gn_cache *cache; /* NULL: read directly */
+	struct gn_graph_arrays arrays;
+};
+
+static struct gn_error far_error;
+
+static inline void far_must(int rc)
+{
+	if (rc)
+		fail_msg("%s: %s", gn_error_name(rc), far_error.text);
+}
+
+/* Without an element there is nothing to write, and no place to lay an array over. */
+static inline void far_array(struct far_graph *f, struct gn_array *array, uint64_t at, const void *from,
+                             uint64_t count, uint32_t element_bytes)
+{
+	struct gn_array_options a = {
+	    f->cache ? GN_PAGED : GN_DIRECT, f->cache, f->store, count ? at : 0, count, element_bytes};
+
+	if (count)
+		far_must(gn_store_write_host(f->store, at, from, count * element_bytes, &far_error));
+	far_must(gn_array_create(array, f->machine, &a, &far_error));
+}
+
+static inline void far_store(struct far_graph *f, uint64_t bytes, uint32_t page_bytes)
+{
+	struct gn_cache_options c;
+	char uri[64];
+
+	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)bytes);
+	far_must(gn_store_open(&f->store, f->machine, uri, NULL, &far_error));
+	memset(&c, 0, sizeof c);
+	c.page_bytes = page_bytes;
+	c.bytes = 16 * page_bytes;
+	if (page_bytes)
+		far_must(gn_cache_create(&f->cache, f->machine, &f->store, 1, &c, &far_error));
+}
+
+static inline void open_far(struct far_graph *f, const struct gn_graph *g, const struct far_way *way)
+{
+	const uint64_t page = 4096, first = ((g->vertices + 1) * 8 / page + 1) * page,
+	               second = first + (g->edges * 4 / page + 1) * page;
+	struct simt_options machine;
+
+	memset(f, 0, sizeof *f);
+	memset(&machine, 0, sizeof machine);
+	machine.name = "cpu";
+	machine.threads = 2;
+	machine.warp_width = way->width;
+	far_must(simt_open(&f->machine, &machine, &far_error));
+	far_store(f, second + (g->edges * 4 / page + 1) * page, way->page_bytes);
+	far_array(f, &f->arrays.offsets, 0, g->offsets, g->vertices + 1, 8);
+	far_array(f, &f->arrays.neighbours, first, g->neighbours, g->edges, 4);
+	if (g->weight)
+		far_array(f, &f->arrays.weights, second, g->weights, g->edges, 4);
+	f->arrays.weight = g->weight;
+	f->arrays.vertices = g->vertices;
+	f->arrays.edges = g->edges;
+}
+
+static inline void close_far(struct far_graph *f)
+{
+	gn_array_destroy(&f->arrays.weights, f->machine);
+	gn_array_destroy(&f->arrays.neighbours, f->machine);
+	gn_array_destroy(&f->arrays.offsets, f->machine);
+	if (f->cache)
+		gn_cache_destroy(f->cache);
+	gn_store_close(f->store);
+	simt_close(f->machine);
+}
+
+static inline void expect_words(const char *words)
+{
+	if (!strstr(far_error.text, words))
+		fail_msg("\"%s\" does not say \"%s\"", far_error.text, words);
+}
+
+#endif
