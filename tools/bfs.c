@@ -46,7 +46,8 @@ static const struct argp argp = {
     options,
     parse,
     "GRAPH",
-    "Breadth-first search of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg) from one vertex. The "
+    "Breadth-first search of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, .bwcsr) "
+    "from one vertex. The "
     "graph is in a store. The threads of the machine fetch its pages themselves.\vExit status: 0 success, 1 "
     "the run failed, 2 the command line is wrong.",
     graph_options_child,

@@ -47,7 +47,8 @@ static const struct argp argp = {
     options,
     parse,
     "GRAPH",
-    "Connected components of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg). The graph is in a "
+    "Connected components of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, .bwcsr). "
+    "The graph is in a "
     "store. "
     "The threads of the machine fetch its pages themselves.\vAn edge joins its ends whichever its direction "
     "is: of a directed graph these are the weakly connected components. Where a graph does not say that it "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "graph/file.h"
 #include "graph/read.h"
+#include "graph/write.h"
 #include "tool.h"
 
 struct request {
@@ -48,25 +48,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     options,
     parse,
-    "IN OUT.gng",
-    "Read the graph IN and write it as the Grapnel graph file OUT.gng. The end of IN's name is its format: "
-    ".mtx (Matrix Market), .el and .wel (text edge lists), these also as .gz, .sg and .wsg (GAP serialized), "
-    ".gng (Grapnel's own).\vVertices are numbered from 0 (in .mtx from 1). OUT.gng is written under another "
-    "name and renamed when it is complete; after a failure an older OUT.gng is unchanged.",
+    "IN OUT",
+    "Read the graph IN and write it as OUT. The ends of their names are their formats. Read and written are "
+    ".gng (Grapnel's own), .bel (EMOGI's: OUT.bel stands for the files OUT.bel.col, OUT.bel.dst and, with "
+    "weights, OUT.bel.val), .bcsr and .bwcsr (Subway's). Read alone are .mtx (Matrix Market), .el and .wel "
+    "(text edge lists), these also as .gz, .sg and .wsg (GAP serialized).\vVertices are numbered from 0 (in "
+    ".mtx from 1). OUT is written under another name and renamed when it is complete; after a failure an "
+    "older OUT is unchanged. Files of a .bel graph that are there already are not replaced. Only a .gng file "
+    "says whether its edges are there in both directions; a .bcsr file has no weights.",
 };
 
 static int convert(const struct request *c, struct gn_graph *graph, struct gn_error *e)
 {
 	struct gn_graph_read_options o = c->options;
 	struct tool_bar bar;
-	int err = gn_graph_file_writable(c->out, e);
+	int err = gn_graph_writable(c->out, e);
 
 	if (err)
 		return err;
 	o.progress = tool_bar_begin(&bar);
 	err = gn_graph_read(graph, c->in, &o, e);
 	if (!err)
-		err = gn_graph_file_write(graph, c->out, &o.progress, e);
+		err = gn_graph_write(graph, c->out, &o.progress, e);
 	tool_bar_end(&bar);
 	return err;
 }
@@ -76,6 +79,7 @@ int tool_convert(int argc, char **argv)
 	struct request c = {{false, false, 0, {NULL, NULL}}, NULL, NULL};
 	struct gn_graph graph = {0};
 	struct gn_error e = {0};
+	enum gn_graph_format format;
 	double start = tool_seconds();
 
 	argp_parse(&argp, argc, argv, 0, NULL, &c);
@@ -84,6 +88,8 @@ int tool_convert(int argc, char **argv)
 		return tool_fail("convert", &e);
 	}
 	tool_graph_report(c.out, &graph, tool_seconds() - start);
+	if (graph.weight && !gn_graph_format_of(c.out, &format, NULL) && format == GN_FORMAT_BCSR)
+		puts("a .bcsr file holds no weights: they were left out");
 	gn_graph_fini(&graph);
 	return TOOL_OK;
 }

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/file.h"
 #include "graph/generate.h"
+#include "graph/write.h"
 #include "tool.h"
 
 struct request {
@@ -70,8 +70,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     options,
     parse,
-    "kron|urand --scale N OUT.gng",
-    "Generate a graph with the parameters of the GAP benchmark suite and write it as a Grapnel graph file. "
+    "kron|urand --scale N OUT",
+    "Generate a graph with the parameters of the GAP benchmark suite and write it, as a Grapnel graph file "
+    "(.gng) or "
+    "as grapnel convert does (.bel, .bcsr). "
     "kron is a Kronecker (R-MAT) graph with A 0.57, B 0.19, C 0.19 and permuted vertices. urand joins "
     "uniformly random pairs of vertices.\vThe same options give the same file on every machine and with any "
     "number of threads (OMP_NUM_THREADS).",
@@ -81,14 +83,14 @@ static int generate(const struct request *g, struct gn_graph *graph, struct gn_e
 {
 	struct gn_generate_options o = g->options;
 	struct tool_bar bar;
-	int err = gn_graph_file_writable(g->out, e);
+	int err = gn_graph_writable(g->out, e);
 
 	if (err)
 		return err;
 	o.progress = tool_bar_begin(&bar);
 	err = gn_graph_generate(graph, &o, e);
 	if (!err)
-		err = gn_graph_file_write(graph, g->out, &o.progress, e);
+		err = gn_graph_write(graph, g->out, &o.progress, e);
 	tool_bar_end(&bar);
 	return err;
 }

@@ -122,8 +122,13 @@ void tool_graph_output(const struct argp_state *state, const char *path)
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return;
-	if (gn_graph_format_of(path, &format, NULL) || format != GN_FORMAT_GNG)
-		argp_error(state, "%s: Grapnel writes .gng files only; give a name that ends in .gng", path);
+	if (gn_graph_format_of(path, &format, NULL) ||
+	    (format != GN_FORMAT_GNG && format != GN_FORMAT_BEL && format != GN_FORMAT_BCSR &&
+	     format != GN_FORMAT_BWCSR))
+		argp_error(state,
+		           "%s: graphs of this format are not written; give a name that ends in .gng, .bel, "
+		           ".bcsr or .bwcsr",
+		           path);
 }
 
 void tool_graph_report(const char *path, const struct gn_graph *g, double seconds)

@@ -88,7 +88,8 @@ static const struct argp argp = {
     options,
     parse,
     "GRAPH",
-    "PageRank with damping 0.85 of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg). The graph is in "
+    "PageRank with damping 0.85 of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, "
+    ".bwcsr). The graph is in "
     "a "
     "store. The threads of the machine fetch its pages themselves.\vThe ranks add up to 1. What vertices "
     "without "

@@ -71,7 +71,8 @@ static const struct argp argp = {
     parse,
     "GRAPH",
     "The lengths of the shortest paths from one vertex of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, "
-    ".wsg), by delta-stepping. The graph and its weights are in a store. The threads of the machine fetch "
+    ".wsg, .bel, .bcsr, .bwcsr), by delta-stepping. The graph and its weights are in a store. The threads of "
+    "the machine fetch "
     "its "
     "pages themselves.\vWeights are whole or real numbers of 0 or more. A graph without weights gets whole "
     "numbers that look random, by the ends of an edge, the same in both directions.\n\nExit status: 0 "

@@ -81,7 +81,8 @@ static json_t *report(const struct tool_net *n)
 static const struct tool_net_command command = {
     "sssp",
     "The lengths of the shortest ways from one vertex of a graph (.gng, .mtx, .el, .wel, also as .gz, "
-    ".sg, .wsg) that is spread over nodes; every edge that may shorten one is a small message.",
+    ".sg, .wsg, .bel, .bcsr, .bwcsr) that is spread over nodes; every edge that may shorten one is a small "
+    "message.",
     options,
     "GRAPH",
     "compare every length with the result of Dijkstra's algorithm",

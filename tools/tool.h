@@ -102,7 +102,7 @@ extern const struct argp tool_machine_argp; /* where it is one of several */
 
 /*
  * tool_graph_output - insist that a graph can be written to path: a usage error unless the name
- * ends in .gng or is a device. Whether the directory takes a file is gn_graph_file_writable's.
+ * is of a format that is written, or a device. Whether the directory takes a file is gn_graph_writable's.
  */
 void tool_graph_output(const struct argp_state *state, const char *path);
 

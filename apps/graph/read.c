@@ -14,9 +14,10 @@ static const struct {
 	const char *suffix;
 	enum gn_graph_format format;
 } formats[] = {
-    {".gng", GN_FORMAT_GNG},    {".mtx", GN_FORMAT_MTX},  {".mtx.gz", GN_FORMAT_MTX},
-    {".el", GN_FORMAT_EL},      {".el.gz", GN_FORMAT_EL}, {".wel", GN_FORMAT_WEL},
-    {".wel.gz", GN_FORMAT_WEL}, {".sg", GN_FORMAT_SG},    {".wsg", GN_FORMAT_WSG},
+    {".gng", GN_FORMAT_GNG},    {".mtx", GN_FORMAT_MTX},   {".mtx.gz", GN_FORMAT_MTX},
+    {".el", GN_FORMAT_EL},      {".el.gz", GN_FORMAT_EL},  {".wel", GN_FORMAT_WEL},
+    {".wel.gz", GN_FORMAT_WEL}, {".sg", GN_FORMAT_SG},     {".wsg", GN_FORMAT_WSG},
+    {".bel", GN_FORMAT_BEL},    {".bcsr", GN_FORMAT_BCSR}, {".bwcsr", GN_FORMAT_BWCSR},
 };
 
 static bool has_suffix(const char *path, const char *suffix)
@@ -38,7 +39,8 @@ int gn_graph_format_of(const char *path, enum gn_graph_format *format, struct gn
 	return gn_error_set(
 	    e, -GN_ENOTSUP,
 	    "%s: the end of the name is not that of a graph format; rename the file to end in .gng, .mtx, "
-	    ".el, .wel, .sg or .wsg (.mtx.gz, .el.gz and .wel.gz are read too)",
+	    ".el, .wel, .sg, .wsg, .bcsr or .bwcsr (.mtx.gz, .el.gz and .wel.gz are read too), or give "
+	    "NAME.bel for NAME.bel.col and NAME.bel.dst",
 	    path);
 }
 
@@ -82,10 +84,11 @@ static int read_gng(struct gn_graph *g, int fd, const char *name, const struct g
 	return err ? err : gn__read_rebuild(g, o, e);
 }
 
+static const struct gn_graph_read_options defaults = {false, false, 0, {NULL, NULL}};
+
 int gn_graph_read_fd(struct gn_graph *g, int fd, const char *name, enum gn_graph_format format,
                      const struct gn_graph_read_options *options, struct gn_error *e)
 {
-	static const struct gn_graph_read_options defaults = {false, false, 0, {NULL, NULL}};
 	const struct gn_graph_read_options *o = options ? options : &defaults;
 
 	memset(g, 0, sizeof *g);
@@ -96,8 +99,11 @@ int gn_graph_read_fd(struct gn_graph *g, int fd, const char *name, enum gn_graph
 	case GN_FORMAT_WEL: return gn__read_el(g, fd, name, true, o, e);
 	case GN_FORMAT_SG: return gn__read_sg(g, fd, name, false, o, e);
 	case GN_FORMAT_WSG: return gn__read_sg(g, fd, name, true, o, e);
+	case GN_FORMAT_BCSR: return gn__read_bcsr(g, fd, name, false, o, e);
+	case GN_FORMAT_BWCSR: return gn__read_bcsr(g, fd, name, true, o, e);
+	case GN_FORMAT_BEL: break; /* more than one file */
 	}
-	return gn_error_set(e, -GN_EINVAL, "%s: %d is not a graph format", name, (int)format);
+	return gn_error_set(e, -GN_EINVAL, "%s: %d is not the format of one file", name, (int)format);
 }
 
 int gn_graph_read(struct gn_graph *g, const char *path, const struct gn_graph_read_options *options,
@@ -109,6 +115,8 @@ int gn_graph_read(struct gn_graph *g, const char *path, const struct gn_graph_re
 	int err;
 
 	memset(g, 0, sizeof *g);
+	if (!gn_graph_format_of(path, &format, NULL) && format == GN_FORMAT_BEL)
+		return gn__read_bel(g, path, options ? options : &defaults, e);
 	/* a directory is better called that than a name without a format */
 	err = gn__input_open(path, &fd, &bytes, e);
 	if (err)

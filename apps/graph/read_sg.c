@@ -5,7 +5,6 @@
  * of i32 neighbour and weight in a .wsg. A directed graph has offsets and neighbours of the reverse
  * edges behind them, which are not needed here.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats.h"
@@ -20,7 +19,6 @@ struct serialized {
 	bool directed;
 	uint64_t vertices;
 	uint64_t edges;
-	const struct gn_graph_read_options *options;
 };
 
 static int bad_header(const struct serialized *s, unsigned at, const char *what, uint64_t value,
@@ -71,90 +69,22 @@ static int read_header(struct serialized *s, uint64_t bytes, struct gn_error *e)
 	return check_size(s, bytes, e);
 }
 
-static int read_offsets(const struct serialized *s, struct gn_graph *g, struct gn_error *e)
-{
-	uint64_t previous = 0;
-	int err = gn__input_read(s->fd, s->name, SG_HEADER, g->offsets, (s->vertices + 1) * 8, e);
-
-	for (uint64_t v = 0; v <= s->vertices && !err; v++) {
-		uint64_t offset = g->offsets[v];
-		bool right = offset >= previous && offset <= s->edges;
-
-		if (v == 0)
-			right = offset == 0;
-		if (v == s->vertices && offset != s->edges)
-			right = false;
-		if (!right)
-			err = gn_error_set(e, -GN_EBADMSG,
-			                   "%s: byte %llu: offset %llu is %llu; offsets must not decrease, "
-			                   "from 0 to %llu edges: the file is damaged, copy it again",
-			                   s->name, (unsigned long long)(SG_HEADER + v * 8),
-			                   (unsigned long long)v, (unsigned long long)offset,
-			                   (unsigned long long)s->edges);
-		previous = offset;
-	}
-	return err;
-}
-
-static int add_neighbour(const struct serialized *s, struct gn_graph *g, uint64_t i, const uint32_t *at,
-                         struct gn_error *e)
-{
-	if (*at >= s->vertices)
-		return gn_error_set(e, -GN_EBADMSG,
-		                    "%s: neighbour %llu is %lu, but the graph has %llu vertices: the file is "
-		                    "damaged, copy it again",
-		                    s->name, (unsigned long long)i, (unsigned long)*at,
-		                    (unsigned long long)s->vertices);
-	g->neighbours[i] = at[0];
-	if (s->weighted)
-		g->weights[i] = at[1];
-	return 0;
-}
-
-static int read_neighbours(const struct serialized *s, struct gn_graph *g, struct gn_error *e)
-{
-	enum { PART = 1 << 20 };
-	const unsigned width = s->weighted ? 2 : 1;
-	const uint64_t start = SG_HEADER + (s->vertices + 1) * 8;
-	uint32_t *part = (uint32_t *)malloc(PART * 4);
-	int err = 0;
-
-	if (!part)
-		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory to read the file", s->name);
-	for (uint64_t first = 0; first < s->edges && !err; first += PART / 2) {
-		uint64_t n = gn__min_u64(s->edges - first, PART / 2);
-
-		gn_progress_step(&s->options->progress, "reading", first, s->edges);
-		err = gn__input_read(s->fd, s->name, start + first * width * 4, part, n * width * 4, e);
-		for (uint64_t i = 0; i < n && !err; i++)
-			err = add_neighbour(s, g, first + i, part + i * width, e);
-	}
-	free(part);
-	return err;
-}
-
 int gn__read_sg(struct gn_graph *g, int fd, const char *name, bool weighted,
                 const struct gn_graph_read_options *o, struct gn_error *e)
 {
-	struct serialized s = {fd, name, weighted, false, 0, 0, o};
+	struct serialized s = {fd, name, weighted, false, 0, 0};
+	struct gn_foreign_rows rows = {
+	    {fd, name, SG_HEADER}, {fd, name, 0}, {0}, 0, 0, 8, 4, true, weighted, false};
 	uint64_t bytes;
 	int err;
 
 	err = gn__input_size(fd, name, &bytes, e);
 	if (!err)
 		err = read_header(&s, bytes, e);
-	if (!err)
-		err = gn_graph_init(g, s.vertices, s.edges, weighted ? GN_WEIGHT_I32 : GN_WEIGHT_NONE,
-		                    o->memory_limit, e);
 	if (err)
 		return err;
-	g->flags = s.directed ? 0 : GN_GRAPH_UNDIRECTED;
-	err = read_offsets(&s, g, e);
-	if (!err)
-		err = read_neighbours(&s, g, e);
-	if (err)
-		gn_graph_fini(g);
-	else
-		err = gn__read_rebuild(g, o, e);
-	return err;
+	rows.vertices = s.vertices;
+	rows.edges = s.edges;
+	rows.neighbours.at = SG_HEADER + (s.vertices + 1) * 8;
+	return gn__read_rows(g, &rows, s.directed ? 0 : GN_GRAPH_UNDIRECTED, o, e);
 }

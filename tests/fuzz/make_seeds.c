@@ -73,6 +73,17 @@ static const unsigned char wsg[17 + 24 + 16] = {
     0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, [25] = 1, [33] = 2, [41] = 1, [45] = 5, [53] = 5,
 };
 
+/* 0 -> 1 and 2, 2 -> 0 */
+static const uint32_t bcsr[8] = {3, 3, 0, 2, 2, 1, 2, 0};
+static const uint32_t bwcsr[11] = {3, 3, 0, 2, 2, 1, 7, 2, 9, 0, 5};
+
+/* The same; how long the first two of the three files are is said before (fuzz_graph.c). */
+static const struct {
+	unsigned char bytes[2];
+	uint64_t col[6], dst[5];
+	uint32_t val[7];
+} __attribute__((packed)) bel = {{48, 40}, {4, 0, 0, 2, 2, 3}, {3, 0, 1, 2, 0}, {3, 0, 0, 0, 7, 9, 5}};
+
 static char *name(const char *directory, const char *target, unsigned number)
 {
 	static char path[4096];
@@ -217,6 +228,10 @@ int main(int argc, char **argv)
 		put(name(directory, seeds[k].target, k), seeds[k].text, strlen(seeds[k].text));
 	put(name(directory, "sg", 0), sg, sizeof sg);
 	put(name(directory, "wsg", 0), wsg, sizeof wsg);
+	put(name(directory, "bcsr", 0), bcsr, sizeof bcsr);
+	put(name(directory, "bwcsr", 0), bwcsr, sizeof bwcsr);
+	put(name(directory, "bel", 0), &bel, sizeof bel);
+	put(name(directory, "bel", 1), &bel, 2 + sizeof bel.col + sizeof bel.dst);
 	put_gng(name(directory, "gng", 0), GN_WEIGHT_NONE);
 	put_gng(name(directory, "gng", 1), GN_WEIGHT_I32);
 	put_packets(directory);

@@ -98,6 +98,24 @@ refuses 1 'source|vertex|vertices' bfs good.gng --source 256 --out depths.bin
 [ "$(cat depths.bin)" = keep ] || { echo 'a run that failed wrote over --out'; bad=1; }
 [ ! -e /dev/full ] || refuses 1 'full|space' convert good.gng /dev/full
 refuses 1 'nowhere' gen kron --scale 4 nowhere/out.gng
+refuses 2 'not written' convert good.gng out.mtx
+refuses 1 'no weights' convert good.gng out.bwcsr
+[ ! -e out.bwcsr ] || { echo 'convert left a file that it could not write'; bad=1; }
+
+# ---- other formats hold the same graph ----
+printf '0 1 5\n2 1 7\n1 3 9\n' >weights.wel
+"$grapnel" convert weights.wel weights.gng >/dev/null
+for format in bel bwcsr; do
+  "$grapnel" convert weights.wel "other.$format" >/dev/null && "$grapnel" convert "other.$format" back.gng >/dev/null
+  cmp weights.gng back.gng || bad=1
+done
+refuses 1 'other.bel.col.*already' convert weights.wel other.bel
+"$grapnel" convert weights.wel other.bcsr | grep -q 'left out' || { echo 'no word of the weights'; bad=1; }
+"$grapnel" convert good.gng other.bcsr >/dev/null && "$grapnel" convert other.bcsr back.gng >/dev/null
+cmp good.gng back.gng || bad=1
+"$grapnel" bfs other.bel --source 0 --verify >/dev/null || bad=1
+rm other.bel.dst
+refuses 1 'other.bel.dst' bfs other.bel --source 0
 
 # ---- and what it does when all is well ----
 "$grapnel" --help | grep -q 'doctor' || { echo 'no help'; bad=1; }

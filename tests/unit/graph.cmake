@@ -3,7 +3,7 @@ if(NOT TARGET PkgConfig::CMOCKA)
   pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()
 
-foreach(part reference generate file read)
+foreach(part reference generate file read formats)
   add_executable(test_graph_${part} ${CMAKE_CURRENT_LIST_DIR}/test_graph_${part}.c)
   target_link_libraries(test_graph_${part} PRIVATE gn_graph PkgConfig::CMOCKA ZLIB::ZLIB m)
   add_test(NAME unit_graph_${part} COMMAND test_graph_${part})
