@@ -39,6 +39,7 @@ static int open_cache(struct graph_arrays *a, struct simt_machine *machine, cons
 		return 0;
 	c.page_bytes = o->page_bytes;
 	c.bytes = cache_bytes(in, o);
+	a->pages = c.bytes / c.page_bytes;
 	if (o->mode == GRAPH_AUTO)
 		c.bytes = others_share(in, o, c.bytes);
 	c.policy = o->policy;
@@ -54,6 +55,7 @@ static int open_choice(struct graph_arrays *a, struct simt_machine *machine, con
 	struct gn_auto_options c = {0};
 
 	c.cache_bytes = all > taken + least ? all - taken : least;
+	a->pages = c.cache_bytes / o->page_bytes;
 	c.offset = in->neighbours_at;
 	c.count = in->edges;
 	c.element_bytes = 4;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/order.h"
 #include "graph/read.h"
 #include "graph_job.h"
 
@@ -88,9 +89,14 @@ static int load_file(struct graph_input *in, const struct gn_progress *progress,
 	return rc;
 }
 
+/* The graph in memory, ordered, into a store. */
+static int open_ordered(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
+                        const struct gn_progress *progress, struct gn_error *e);
+
 static int open_gng(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                     const struct gn_progress *progress, struct gn_error *e)
 {
+	bool wanted;
 	char size[32];
 	int rc = gn_graph_file_open(&in->file, o->graph, e);
 
@@ -103,10 +109,15 @@ static int open_gng(struct graph_input *in, struct simt_machine *machine, const 
 		                    "%s: the file holds directed edges; make an undirected one with grapnel "
 		                    "convert --undirected",
 		                    o->graph);
-	if (!o->trust)
+	rc = graph_order_check(o, in->file.flags, e);
+	if (!rc && !o->trust)
 		rc = gn_graph_file_check(&in->file, progress, e);
+	if (!rc)
+		rc = graph_order_wanted(in, o, &wanted, e);
 	if (rc)
 		return rc;
+	if (wanted)
+		return open_ordered(in, machine, o, progress, e);
 	if (!o->store || !strcmp(o->store, "file"))
 		return open_store(in, machine, o, "file", o->graph, "ro", e);
 	snprintf(size, sizeof size, "%llu", (unsigned long long)in->file.bytes);
@@ -123,15 +134,16 @@ static uint64_t page_up(uint64_t bytes)
 
 /* Offsets, neighbours and weights, each from the next page on. */
 static int store_graph(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
-                       struct gn_error *e)
+                       const struct gn_graph *graph, struct gn_error *e)
 {
 	const uint64_t offsets = (in->vertices + 1) * sizeof(uint64_t),
 	               neighbours = in->edges * sizeof(uint32_t);
-	const uint32_t *weights = o->weights ? in->graph.weights : NULL;
+	const uint32_t *weights = o->weights ? graph->weights : NULL;
 	char size[32];
 	int rc;
 
-	in->weight = weights ? in->graph.weight : GN_WEIGHT_NONE;
+	in->weight = weights ? graph->weight : GN_WEIGHT_NONE;
+	in->offsets_at = 0;
 	in->neighbours_at = page_up(offsets);
 	in->weights_at = in->neighbours_at + page_up(neighbours);
 	in->bytes = offsets + (weights ? 2 : 1) * neighbours;
@@ -139,9 +151,9 @@ static int store_graph(struct graph_input *in, struct simt_machine *machine, con
 	         (unsigned long long)(in->weights_at + (weights ? neighbours : 0) + GN_GRAPH_FILE_PAGE));
 	rc = open_store(in, machine, o, "host", size, "", e);
 	if (!rc)
-		rc = gn_store_write_host(in->store, in->offsets_at, in->graph.offsets, offsets, e);
+		rc = gn_store_write_host(in->store, in->offsets_at, graph->offsets, offsets, e);
 	if (!rc && neighbours)
-		rc = gn_store_write_host(in->store, in->neighbours_at, in->graph.neighbours, neighbours, e);
+		rc = gn_store_write_host(in->store, in->neighbours_at, graph->neighbours, neighbours, e);
 	if (!rc && weights)
 		rc = gn_store_write_host(in->store, in->weights_at, weights, neighbours, e);
 	return rc;
@@ -149,7 +161,7 @@ static int store_graph(struct graph_input *in, struct simt_machine *machine, con
 
 /* A block store needs a file: one that has no name any more as soon as it is open. */
 static int file_graph(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
-                      const struct gn_progress *progress, struct gn_error *e)
+                      const struct gn_graph *graph, const struct gn_progress *progress, struct gn_error *e)
 {
 	const char *folder = getenv("TMPDIR");
 	char path[4096];
@@ -163,7 +175,7 @@ static int file_graph(struct graph_input *in, struct simt_machine *machine, cons
 		                    "%s: %s; set TMPDIR to a folder with enough space for the graph", path,
 		                    strerror(errno));
 	close(fd);
-	rc = gn_graph_file_write(&in->graph, path, progress, e);
+	rc = gn_graph_file_write(graph, path, progress, e);
 	if (!rc)
 		rc = gn_graph_file_open(&made, path, e);
 	if (!rc) {
@@ -175,10 +187,40 @@ static int file_graph(struct graph_input *in, struct simt_machine *machine, cons
 	return rc;
 }
 
+static int open_memory(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
+                       const struct gn_graph *graph, const struct gn_progress *progress, struct gn_error *e)
+{
+	in->vertices = graph->vertices;
+	in->edges = graph->edges;
+	if (o->store ? !strcmp(o->store, "file") : in->has_file)
+		return file_graph(in, machine, o, graph, progress, e);
+	return store_graph(in, machine, o, graph, e);
+}
+
+static int open_ordered(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
+                        const struct gn_progress *progress, struct gn_error *e)
+{
+	struct gn_graph ordered;
+	double begin;
+	int rc = graph_input_load(in, progress, e);
+
+	begin = tool_seconds();
+	if (!rc)
+		rc = gn_graph_order(&ordered, &in->graph, progress, e);
+	if (rc)
+		return rc;
+	in->ordered = true;
+	in->order_seconds = tool_seconds() - begin;
+	rc = open_memory(in, machine, o, &ordered, progress, e);
+	gn_graph_fini(&ordered);
+	return rc;
+}
+
 static int open_other(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                       const struct gn_progress *progress, struct gn_error *e)
 {
 	struct gn_graph_read_options read = {0};
+	bool wanted;
 	int rc;
 
 	read.undirected = o->undirected;
@@ -187,12 +229,16 @@ static int open_other(struct graph_input *in, struct simt_machine *machine, cons
 	if (rc)
 		return rc;
 	in->has_graph = true;
-	in->vertices = in->graph.vertices;
-	in->edges = in->graph.edges;
 	in->both_directions = in->graph.flags & GN_GRAPH_UNDIRECTED;
-	if (o->store && !strcmp(o->store, "file"))
-		return file_graph(in, machine, o, progress, e);
-	return store_graph(in, machine, o, e);
+	in->edges = in->graph.edges;
+	in->vertices = in->graph.vertices;
+	rc = graph_order_check(o, in->graph.flags, e);
+	if (!rc)
+		rc = graph_order_wanted(in, o, &wanted, e);
+	if (rc)
+		return rc;
+	return wanted ? open_ordered(in, machine, o, progress, e)
+	              : open_memory(in, machine, o, &in->graph, progress, e);
 }
 
 int graph_input_open(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,

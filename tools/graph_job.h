@@ -24,6 +24,9 @@ extern "C" {
 /* In the order of the words of --mode. */
 enum graph_mode { GRAPH_PAGED, GRAPH_DIRECT, GRAPH_AUTO };
 
+/* Whether vertices are numbered by their degrees first, and each edge is kept once. */
+enum graph_order { GRAPH_ORDER_NEVER, GRAPH_ORDER_AUTO, GRAPH_ORDER_ALWAYS };
+
 struct graph_options {
 	const char *subcommand; /* its name */
 	const char *graph;
@@ -43,6 +46,9 @@ struct graph_options {
 	const char *out;
 	bool verify;
 	bool weights; /* set by a subcommand that reads the weights of edges */
+	/* And these two: directed graphs are refused; what the job asks for, after that. */
+	bool undirected_only;
+	enum graph_order order;
 };
 
 /*
@@ -68,6 +74,8 @@ struct graph_input {
 	uint32_t weight; /* GN_WEIGHT_*; NONE also where the weights are not read */
 	uint64_t offsets_at, neighbours_at, weights_at; /* in the store */
 	uint64_t bytes;                                 /* of the arrays that are read */
+	bool ordered;         /* in the store are other numbers of the vertices than in file and graph */
+	double order_seconds; /* what that took */
 	struct gn_store *store;
 };
 
@@ -79,12 +87,20 @@ int graph_input_open(struct graph_input *in, struct simt_machine *machine, const
                      const struct gn_progress *progress, struct gn_error *e);
 void graph_input_close(struct graph_input *in);
 
+/* graph_order_check - refuse a directed graph for a job that is for undirected ones. @flags  of the graph */
+int graph_order_check(const struct graph_options *o, uint32_t flags, struct gn_error *e);
+
+/* graph_order_wanted - whether the graph is to be ordered before it is stored. */
+int graph_order_wanted(const struct graph_input *in, const struct graph_options *o, bool *wanted,
+                       struct gn_error *e);
+
 /* The graph in memory, read now if it is not there yet. */
 int graph_input_load(struct graph_input *in, const struct gn_progress *progress, struct gn_error *e);
 
 /* The arrays over a graph's store, as the mode has them. */
 struct graph_arrays {
 	struct gn_cache *cache; /* paged: of all arrays; auto: of all but the neighbours; else NULL */
+	uint64_t pages;         /* that the cache of the neighbours holds, of --page bytes; direct: 0 */
 	struct gn_graph_arrays graph;
 };
 

@@ -41,6 +41,7 @@ int tool_convert(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_bfs(int argc, char **argv);
 int tool_cc(int argc, char **argv);
+int tool_tc(int argc, char **argv);
 int tool_cache_bench(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_gather(int argc, char **argv);

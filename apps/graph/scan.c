@@ -17,8 +17,9 @@ int gn_scanner_machine(const struct gn_scanner *s, int rc, struct gn_error *erro
 	return rc ? gn_error_set(error, rc, "%s: %s", s->job, simt_message(s->machine)) : 0;
 }
 
-int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
-                    struct gn_graph_arrays *graph, const char *job, struct gn_error *error)
+int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
+                           struct gn_graph_arrays *graph, const char *job, uint32_t chunk_edges,
+                           struct gn_error *error)
 {
 	memset(s, 0, sizeof *s);
 	memset(scan, 0, sizeof *scan);
@@ -27,7 +28,8 @@ int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_mach
 	s->job = job;
 	simt_describe(machine, &s->info);
 	scan->graph = *graph;
-	scan->chunk_capacity = graph->edges / GN_SCAN_CHUNK + 1;
+	scan->chunk_edges = chunk_edges;
+	scan->chunk_capacity = graph->edges / chunk_edges + 1;
 	scan->chunks = (struct gn_scan_chunk *)simt_alloc(
 	    machine, scan->chunk_capacity * sizeof *scan->chunks, SIMT_DEVICE);
 	scan->shared = (struct gn_scan_shared *)simt_alloc(machine, sizeof *scan->shared, SIMT_DEVICE);
@@ -35,6 +37,12 @@ int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_mach
 		return 0;
 	return gn_error_set(error, -GN_ENOMEM, "%s: out of memory on the machine for %llu edges", job,
 	                    (unsigned long long)graph->edges);
+}
+
+int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
+                    struct gn_graph_arrays *graph, const char *job, struct gn_error *error)
+{
+	return gn_scanner_init_chunks(s, scan, machine, graph, job, GN_SCAN_CHUNK, error);
 }
 
 void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan)
@@ -48,10 +56,10 @@ void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan)
 /* Enough warps to keep the machine busy. */
 static struct simt_grid grid_for(const struct gn_scanner *s, uint64_t items)
 {
-	const uint32_t threads = 128;
-	struct simt_grid grid = {s->info.resident_threads / threads, threads, 0};
+	const uint32_t resident = s->info.resident_threads, threads = resident < 128 ? resident : 128;
+	struct simt_grid grid = {resident / threads, threads, 0};
 
-	if (items * s->info.warp_width < s->info.resident_threads)
+	if (items * s->info.warp_width < resident)
 		grid.blocks = (uint32_t)(items * s->info.warp_width / threads) + 1;
 	return grid;
 }
@@ -128,6 +136,10 @@ static int trouble(const struct gn_scanner *s, struct gn_error *error)
 		return gn_error_set(error, -GN_EBADMSG,
 		                    "%s: the offsets of vertex %u decrease or reach past the edges; the "
 		                    "graph is damaged, convert or generate it again",
+		                    s->job, s->shared.fault_vertex);
+	if (s->shared.fault == GN_SCAN_UNSORTED)
+		return gn_error_set(error, -GN_EBADMSG,
+		                    "%s: the neighbours of vertex %u do not ascend; convert the graph again",
 		                    s->job, s->shared.fault_vertex);
 	if (s->shared.fault == GN_SCAN_BAD_NEIGHBOUR)
 		return gn_error_set(error, -GN_EBADMSG,

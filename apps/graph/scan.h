@@ -18,17 +18,18 @@ extern "C" {
 #endif
 
 enum {
-	GN_SCAN_CHUNK = 1024, /* edges of a vertex that a warp reads in one go */
+	GN_SCAN_CHUNK = 1024, /* edges of a vertex that a warp reads in one go, unless the job says less */
 	GN_SCAN_SOUND = 0,
 	GN_SCAN_BAD_OFFSETS = 1, /* offsets of a vertex decrease or reach past the edges */
 	GN_SCAN_BAD_NEIGHBOUR = 2,
-	GN_SCAN_BAD_WEIGHT = 3 /* an edge of a vertex has a weight that is less than 0 or no number */
+	GN_SCAN_BAD_WEIGHT = 3, /* an edge of a vertex has a weight that is less than 0 or no number */
+	GN_SCAN_UNSORTED = 4    /* neighbours of a vertex do not ascend */
 };
 
 /* Edges of a vertex that were put aside. */
 struct gn_scan_chunk {
 	uint64_t begin;
-	uint32_t edges; /* at most GN_SCAN_CHUNK */
+	uint32_t edges; /* at most chunk_edges of the scan */
 	uint32_t vertex;
 };
 
@@ -52,7 +53,8 @@ struct gn_scan {
 	uint64_t chunk_capacity;
 	uint64_t item_count; /* of the launch at hand */
 	struct gn_scan_shared *shared;
-	uint32_t batch; /* items that a warp takes at once */
+	uint32_t batch;       /* items that a warp takes at once */
+	uint32_t chunk_edges; /* what of a longer list is put aside, in chunks of so many */
 };
 
 /* The host's side of a job. */
@@ -71,6 +73,11 @@ struct gn_scanner {
  */
 int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                     struct gn_graph_arrays *graph, const char *job, struct gn_error *error);
+
+/* gn_scanner_init_chunks - the same with chunks of fewer edges: 16 bytes for each so many edges. */
+int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
+                           struct gn_graph_arrays *graph, const char *job, uint32_t chunk_edges,
+                           struct gn_error *error);
 
 /* gn_scanner_fini - free what init allocated, also after it failed; what is zeroed is fine. */
 void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan);

@@ -105,18 +105,19 @@ SIMT_FN struct gn_scan_edges gn_scan_list(const struct gn_scan_reader *r, uint32
 /* Put edges aside, in chunks. Sound offsets never need more than there is. */
 SIMT_FN void gn_scan_put_aside(const struct gn_scan *scan, uint32_t vertex, uint64_t begin, uint64_t end)
 {
-	const uint64_t chunks = (end - begin + GN_SCAN_CHUNK - 1) / GN_SCAN_CHUNK;
+	const uint32_t most = scan->chunk_edges;
+	const uint64_t chunks = (end - begin + most - 1) / most;
 	uint64_t at = simt_add_relaxed_dev_u64(&scan->shared->chunk_count, chunks);
 
 	if (at + chunks > scan->chunk_capacity) {
 		gn_scan_report(scan, GN_SCAN_BAD_OFFSETS, vertex);
 		return;
 	}
-	for (; begin < end; begin += GN_SCAN_CHUNK, at++) {
+	for (; begin < end; begin += most, at++) {
 		const uint64_t left = end - begin;
 
 		scan->chunks[at].begin = begin;
-		scan->chunks[at].edges = left < GN_SCAN_CHUNK ? (uint32_t)left : (uint32_t)GN_SCAN_CHUNK;
+		scan->chunks[at].edges = left < most ? (uint32_t)left : most;
 		scan->chunks[at].vertex = vertex;
 	}
 }
@@ -126,9 +127,9 @@ SIMT_FN struct gn_scan_edges gn_scan_first_chunk(struct gn_scan_reader *r, uint3
                                                  struct gn_scan_edges list)
 {
 	r->edges += list.end - list.begin;
-	if (list.end - list.begin > GN_SCAN_CHUNK) {
-		gn_scan_put_aside(r->scan, vertex, list.begin + GN_SCAN_CHUNK, list.end);
-		list.end = list.begin + GN_SCAN_CHUNK;
+	if (list.end - list.begin > r->scan->chunk_edges) {
+		gn_scan_put_aside(r->scan, vertex, list.begin + r->scan->chunk_edges, list.end);
+		list.end = list.begin + r->scan->chunk_edges;
 	}
 	return list;
 }

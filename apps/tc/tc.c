@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tc.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "kernels.h"
+
+struct job {
+	struct gn_scanner scanner;
+	struct gn_tc_args args;
+	struct gn_tc_result *result;
+};
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Warps that take each other's pages away would fetch a page for nearly every element. */
+static void limit_warps(struct gn_scanner *s, uint64_t pages)
+{
+	const uint64_t warps = pages < 2 * GN_TC_PAGES ? 1 : pages / GN_TC_PAGES;
+
+	if (pages && warps * s->info.warp_width < s->info.resident_threads)
+		s->info.resident_threads = (unsigned)(warps * s->info.warp_width);
+}
+
+static int allocate(struct job *j, struct gn_error *error)
+{
+	j->args.looked_up =
+	    (uint64_t *)simt_alloc(j->scanner.machine, sizeof *j->args.looked_up, SIMT_DEVICE);
+	return j->args.looked_up ? 0 : gn_error_set(error, -GN_ENOMEM, "tc: out of memory on the machine");
+}
+
+static int run(struct job *j, struct gn_error *error)
+{
+	const double begin = seconds();
+	int rc = gn_scanner_lists(&j->scanner, &j->args.scan, &gn_tc_count_kernel, &gn_tc_count_chunks_kernel,
+	                          j->scanner.graph->vertices, error);
+
+	j->result->seconds = seconds() - begin;
+	j->result->triangles = j->scanner.shared.found;
+	j->result->edges = j->scanner.shared.edges;
+	if (rc)
+		return rc;
+	rc = simt_move(j->scanner.machine, &j->result->looked_up, j->args.looked_up,
+	               sizeof j->result->looked_up);
+	return gn_scanner_machine(&j->scanner, rc, error);
+}
+
+int gn_tc(struct simt_machine *machine, struct gn_graph_arrays *graph, uint64_t pages,
+          struct gn_tc_result *result, const struct gn_progress *progress, struct gn_error *error)
+{
+	struct job j;
+	int rc;
+
+	memset(&j, 0, sizeof j);
+	memset(result, 0, sizeof *result);
+	if (!graph->vertices)
+		return 0;
+	j.result = result;
+	gn_progress_step(progress, "counting", 0, 0);
+	rc = gn_scanner_init_chunks(&j.scanner, &j.args.scan, machine, graph, "tc", GN_TC_CHUNK, error);
+	limit_warps(&j.scanner, pages);
+	if (!rc)
+		rc = allocate(&j, error);
+	if (!rc)
+		rc = run(&j, error);
+	simt_free(machine, j.args.looked_up);
+	gn_scanner_fini(&j.scanner, &j.args.scan);
+	return rc;
+}
