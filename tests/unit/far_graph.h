@@ -131,7 +131,8 @@ static inline void far_store(struct far_graph *f, uint64_t bytes, uint32_t page_
 		far_must(gn_cache_create(&f->cache, f->machine, &f->store, 1, &c, &far_error));
 }
 
-static inline void open_far(struct far_graph *f, const struct gn_graph *g, const struct far_way *way)
+static inline void open_far(struct far_graph *f, const struct gn_graph *g, unsigned width,
+                            uint32_t page_bytes)
 {
 	const uint64_t page = 4096, first = ((g->vertices + 1) * 8 / page + 1) * page,
 	               second = first + (g->edges * 4 / page + 1) * page;
@@ -141,9 +142,9 @@ static inline void open_far(struct far_graph *f, const struct gn_graph *g, const
 	memset(&machine, 0, sizeof machine);
 	machine.name = "cpu";
 	machine.threads = 2;
-	machine.warp_width = way->width;
+	machine.warp_width = width;
 	far_must(simt_open(&f->machine, &machine, &far_error));
-	far_store(f, second + (g->edges * 4 / page + 1) * page, way->page_bytes);
+	far_store(f, second + (g->edges * 4 / page + 1) * page, page_bytes);
 	far_array(f, &f->arrays.offsets, 0, g->offsets, g->vertices + 1, 8);
 	far_array(f, &f->arrays.neighbours, first, g->neighbours, g->edges, 4);
 	if (g->weight)

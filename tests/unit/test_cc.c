@@ -3,126 +3,9 @@
  * Connected components of graphs whose components are known, and of random ones, by both algorithms, for
  * narrow and wide warps, through a cache of a few small pages.
  */
-#include "unit.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <grapnel/cache.h>
-#include <grapnel/store.h>
+#include "far_graph.h"
 
 #include "cc/cc.h"
-
-enum { PAGE = 512, CACHE = 16 * PAGE, MOST_EDGES = 20000 };
-
-/* Edges in the order in which they were added. */
-struct edges {
-	uint32_t vertices, count;
-	uint32_t from[MOST_EDGES], to[MOST_EDGES];
-};
-
-static struct edges list;
-
-static void begin(uint32_t vertices)
-{
-	list.vertices = vertices;
-	list.count = 0;
-}
-
-static void add(uint32_t from, uint32_t to)
-{
-	assert_true(list.count < MOST_EDGES);
-	list.from[list.count] = from;
-	list.to[list.count++] = to;
-}
-
-static void add_both(uint32_t from, uint32_t to)
-{
-	add(from, to);
-	add(to, from);
-}
-
-/* Compressed sparse rows, by counting. */
-static void build(struct gn_graph *g)
-{
-	assert_int_equal(gn_graph_init(g, list.vertices, list.count, GN_WEIGHT_NONE, 0, NULL), 0);
-	for (uint32_t k = 0; k < list.count; k++)
-		g->offsets[list.from[k] + 1]++;
-	for (uint32_t v = 0; v < list.vertices; v++)
-		g->offsets[v + 1] += g->offsets[v];
-	for (uint32_t k = list.count; k--;)
-		g->neighbours[--g->offsets[list.from[k] + 1]] = list.to[k];
-	for (uint32_t v = 0; v < list.vertices; v++)
-		g->offsets[v] = g->offsets[v + 1];
-	g->offsets[list.vertices] = list.count;
-}
-
-/* ---- the graph behind a cache ---- */
-
-struct far {
-	struct simt_machine *machine;
-	struct gn_store *store;
-	struct gn_cache *cache;
-	struct gn_graph_arrays arrays;
-};
-
-static struct gn_error error;
-
-static void must(int rc)
-{
-	if (rc)
-		fail_msg("%s: %s", gn_error_name(rc), error.text);
-}
-
-static void open_store(struct far *f, const struct gn_graph *g, uint64_t neighbours_at)
-{
-	struct gn_cache_options c;
-	char uri[64];
-
-	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)(neighbours_at + g->edges * 4 + PAGE));
-	must(gn_store_open(&f->store, f->machine, uri, NULL, &error));
-	must(gn_store_write_host(f->store, 0, g->offsets, (g->vertices + 1) * 8, &error));
-	if (g->edges)
-		must(gn_store_write_host(f->store, neighbours_at, g->neighbours, g->edges * 4, &error));
-	memset(&c, 0, sizeof c);
-	c.page_bytes = PAGE;
-	c.bytes = CACHE;
-	must(gn_cache_create(&f->cache, f->machine, &f->store, 1, &c, &error));
-}
-
-static void open_far(struct far *f, const struct gn_graph *g, unsigned width)
-{
-	const uint64_t neighbours_at = ((g->vertices + 1) * 8 + PAGE - 1) / PAGE * PAGE;
-	struct gn_array_options a = {GN_PAGED, NULL, NULL, 0, g->vertices + 1, 8};
-	struct simt_options machine;
-
-	memset(f, 0, sizeof *f);
-	memset(&machine, 0, sizeof machine);
-	machine.name = "cpu";
-	machine.threads = 2;
-	machine.warp_width = width;
-	must(simt_open(&f->machine, &machine, &error));
-	open_store(f, g, neighbours_at);
-	a.cache = f->cache;
-	a.store = f->store;
-	must(gn_array_create(&f->arrays.offsets, f->machine, &a, &error));
-	a.offset = g->edges ? neighbours_at : 0;
-	a.count = g->edges;
-	a.element_bytes = 4;
-	must(gn_array_create(&f->arrays.neighbours, f->machine, &a, &error));
-	f->arrays.vertices = g->vertices;
-	f->arrays.edges = g->edges;
-}
-
-static void close_far(struct far *f)
-{
-	gn_array_destroy(&f->arrays.neighbours, f->machine);
-	gn_array_destroy(&f->arrays.offsets, f->machine);
-	gn_cache_destroy(f->cache);
-	gn_store_close(f->store);
-	simt_close(f->machine);
-}
 
 /* ---- what is expected ---- */
 
@@ -168,11 +51,11 @@ static void check_as(const struct gn_graph *g, const uint32_t *want, int both_di
 	for (unsigned k = 0; k < 4; k++) {
 		const struct gn_cc_options o = {k & 1 ? GN_CC_SV : GN_CC_AFFOREST, both_directions};
 		struct gn_cc_result result;
-		struct far f;
+		struct far_graph f;
 
-		open_far(&f, g, k & 2 ? 32 : 1);
+		open_far(&f, g, k & 2 ? 32 : 1, 512);
 		memset(label, 0xff, g->vertices * sizeof *label);
-		must(gn_cc(f.machine, &f.arrays, &o, label, &result, NULL, &error));
+		far_must(gn_cc(f.machine, &f.arrays, &o, label, &result, NULL, &far_error));
 		assert_memory_equal(label, want, g->vertices * sizeof *label);
 		expect_result(&result, want);
 		if (o.algorithm == GN_CC_AFFOREST && !both_directions)
@@ -188,7 +71,7 @@ static void check(int both_directions)
 	uint32_t *reference = (uint32_t *)malloc(list.vertices * sizeof *want);
 	struct gn_graph g;
 
-	build(&g);
+	build_rows(&g);
 	by_force(want);
 	gn_cc_reference(&g, reference);
 	assert_memory_equal(reference, want, g.vertices * sizeof *want);
@@ -205,9 +88,9 @@ static void check(int both_directions)
 static void a_path_is_one_component(void **state)
 {
 	(void)state;
-	begin(300);
+	begin_list(300, GN_WEIGHT_NONE);
 	for (uint32_t v = 0; v + 1 < 300; v++)
-		add_both(v, v + 1);
+		add_both(v, v + 1, 0);
 	check(1);
 }
 
@@ -215,9 +98,9 @@ static void a_path_is_one_component(void **state)
 static void a_scattered_path_is_one_component(void **state)
 {
 	(void)state;
-	begin(301);
+	begin_list(301, GN_WEIGHT_NONE);
 	for (uint32_t v = 0; v + 1 < 301; v++)
-		add_both(v * 7 % 301, (v + 1) * 7 % 301);
+		add_both(v * 7 % 301, (v + 1) * 7 % 301, 0);
 	check(1);
 }
 
@@ -225,19 +108,19 @@ static void a_scattered_path_is_one_component(void **state)
 static void a_star_is_one_component(void **state)
 {
 	(void)state;
-	begin(5001);
+	begin_list(5001, GN_WEIGHT_NONE);
 	for (uint32_t v = 0; v < 5000; v++)
-		add_both(5000, v);
+		add_both(5000, v, 0);
 	check(1);
 }
 
 static void a_complete_bipartite_graph_is_one_component(void **state)
 {
 	(void)state;
-	begin(60);
+	begin_list(60, GN_WEIGHT_NONE);
 	for (uint32_t u = 0; u < 20; u++)
 		for (uint32_t v = 20; v < 60; v++)
-			add_both(u, v);
+			add_both(u, v, 0);
 	check(1);
 }
 
@@ -245,31 +128,31 @@ static void a_complete_bipartite_graph_is_one_component(void **state)
 static void two_components_and_isolated_vertices(void **state)
 {
 	(void)state;
-	begin(500);
+	begin_list(500, GN_WEIGHT_NONE);
 	for (uint32_t v = 0; v + 2 < 400; v++)
-		add_both(v, v + 2);
+		add_both(v, v + 2, 0);
 	check(1);
 }
 
 static void without_edges_each_vertex_is_one(void **state)
 {
 	(void)state;
-	begin(100);
+	begin_list(100, GN_WEIGHT_NONE);
 	check(1);
-	begin(1);
+	begin_list(1, GN_WEIGHT_NONE);
 	check(1);
 }
 
 static void self_loops_join_nothing(void **state)
 {
 	(void)state;
-	begin(70);
+	begin_list(70, GN_WEIGHT_NONE);
 	for (uint32_t v = 0; v < 70; v++)
-		add(v, v);
-	add_both(3, 69);
+		add_edge(v, v, 0);
+	add_both(3, 69, 0);
 	check(1);
-	begin(1);
-	add(0, 0);
+	begin_list(1, GN_WEIGHT_NONE);
+	add_edge(0, 0, 0);
 	check(1);
 }
 
@@ -280,14 +163,14 @@ static void self_loops_join_nothing(void **state)
 static void directed_edges_join_too(void **state)
 {
 	(void)state;
-	begin(400);
+	begin_list(400, GN_WEIGHT_NONE);
 	for (uint32_t v = 1; v < 300; v++)
-		add(v, v - 1);
+		add_edge(v, v - 1, 0);
 	for (uint32_t k = 0; k < 3; k++)
-		add(150, 149 - k);
+		add_edge(150, 149 - k, 0);
 	for (uint32_t v = 300; v < 399; v++)
-		add(v, v + 1);
-	add(150, 399);
+		add_edge(v, v + 1, 0);
+	add_edge(150, 399, 0);
 	check(0);
 }
 
@@ -297,12 +180,12 @@ static void random_graphs_equal_brute_force(void **state)
 
 	(void)state;
 	for (uint32_t round = 0; round < 20; round++) {
-		begin(20 + 17 * round);
+		begin_list(20 + 17 * round, GN_WEIGHT_NONE);
 		for (uint32_t k = 0; k < list.vertices * (1 + round % 3) / 2; k++) {
 			x ^= x << 13;
 			x ^= x >> 7;
 			x ^= x << 17;
-			add_both((uint32_t)(x % list.vertices), (uint32_t)((x >> 32) % list.vertices));
+			add_both((uint32_t)(x % list.vertices), (uint32_t)((x >> 32) % list.vertices), 0);
 		}
 		check(1);
 	}
@@ -316,12 +199,12 @@ static void expect_refused(const struct gn_graph *g, const char *words)
 		const struct gn_cc_options o = {k ? GN_CC_SV : GN_CC_AFFOREST, 0};
 		struct gn_cc_result result;
 		uint32_t label[8];
-		struct far f;
+		struct far_graph f;
 
-		open_far(&f, g, 1);
-		assert_int_equal(gn_cc(f.machine, &f.arrays, &o, label, &result, NULL, &error), -GN_EBADMSG);
-		if (!strstr(error.text, words))
-			fail_msg("\"%s\" does not say \"%s\"", error.text, words);
+		open_far(&f, g, 1, 512);
+		assert_int_equal(gn_cc(f.machine, &f.arrays, &o, label, &result, NULL, &far_error),
+		                 -GN_EBADMSG);
+		expect_words(words);
 		close_far(&f);
 	}
 }
@@ -331,10 +214,10 @@ static void a_damaged_graph_is_refused(void **state)
 	struct gn_graph g;
 
 	(void)state;
-	begin(4);
-	add_both(0, 1);
-	add_both(2, 3);
-	build(&g);
+	begin_list(4, GN_WEIGHT_NONE);
+	add_both(0, 1, 0);
+	add_both(2, 3, 0);
+	build_rows(&g);
 	g.neighbours[2] = 4;
 	expect_refused(&g, "neighbour 4");
 	g.neighbours[2] = 3;
@@ -348,9 +231,10 @@ static void verify_names_the_first(void **state)
 	const uint32_t want[4] = {0, 0, 2, 2}, got[4] = {0, 1, 2, 3};
 
 	(void)state;
-	assert_int_equal(gn_cc_verify(want, want, 4, &error), 0);
-	assert_int_equal(gn_cc_verify(got, want, 4, &error), -GN_EBADMSG);
-	assert_non_null(strstr(error.text, "vertex 1 is in component 1, but the reference says 0; 2 of 4"));
+	assert_int_equal(gn_cc_verify(want, want, 4, &far_error), 0);
+	assert_int_equal(gn_cc_verify(got, want, 4, &far_error), -GN_EBADMSG);
+	assert_non_null(
+	    strstr(far_error.text, "vertex 1 is in component 1, but the reference says 0; 2 of 4"));
 }
 
 int main(void)

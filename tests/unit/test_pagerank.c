@@ -34,7 +34,7 @@ static void check_graph(const struct gn_graph *g, int both_directions, double to
 			struct gn_pagerank_result result;
 			struct far_graph f;
 
-			open_far(&f, g, &far_ways[k]);
+			open_far(&f, g, far_ways[k].width, far_ways[k].page_bytes);
 			memset(to, 0x55, bytes);
 			far_must(gn_pagerank(f.machine, &f.arrays, &o, to, &result, NULL, &far_error));
 			assert_int_equal(result.edges, g->edges * result.iterations);
@@ -148,7 +148,7 @@ static void two_vertices_by_hand(void **state)
 	begin_list(2, GN_WEIGHT_NONE);
 	add_edge(0, 1, 0);
 	build_rows(&g);
-	open_far(&f, &g, &far_ways[0]);
+	open_far(&f, &g, far_ways[0].width, far_ways[0].page_bytes);
 	far_must(gn_pagerank(f.machine, &f.arrays, &o, rank, &result, NULL, &far_error));
 	assert_true(fabs((double)rank[0] / (double)pagerank_one - 0.2875) < 1e-15);
 	assert_true(fabs((double)rank[1] / (double)pagerank_one - 0.7125) < 1e-15);
@@ -168,7 +168,7 @@ static void expect_refused(const struct gn_graph *g, enum gn_pagerank_algorithm 
 		struct far_graph f;
 		uint64_t rank[8];
 
-		open_far(&f, g, &far_ways[k]);
+		open_far(&f, g, far_ways[k].width, far_ways[k].page_bytes);
 		assert_int_equal(gn_pagerank(f.machine, &f.arrays, &o, rank, &result, NULL, &far_error),
 		                 code);
 		expect_words(words);

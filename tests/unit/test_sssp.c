@@ -91,7 +91,7 @@ static void expect_run(const struct gn_graph *g, const struct far_way *way, cons
 	struct gn_sssp_result result;
 	struct far_graph f;
 
-	open_far(&f, g, way);
+	open_far(&f, g, way->width, way->page_bytes);
 	memset(length, 0x55, bytes);
 	far_must(gn_sssp(f.machine, &f.arrays, o, length, &result, NULL, &far_error));
 	assert_memory_equal(length, want, bytes);
@@ -262,7 +262,7 @@ static void expect_refused(const struct gn_sssp_options *o, int code, const char
 		struct gn_sssp_result result;
 		struct far_graph f;
 
-		open_far(&f, &g, &far_ways[k]);
+		open_far(&f, &g, far_ways[k].width, far_ways[k].page_bytes);
 		assert_int_equal(gn_sssp(f.machine, &f.arrays, o, length, &result, NULL, &far_error), code);
 		expect_words(words);
 		close_far(&f);
