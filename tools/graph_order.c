@@ -39,7 +39,8 @@ static int read_offsets(const struct graph_input *in, uint64_t vertex, uint64_t 
 
 static int pays(const struct graph_input *in, bool *yes, struct gn_error *e)
 {
-	const uint32_t count = in->vertices < GN_ORDER_SAMPLES ? (uint32_t)in->vertices : GN_ORDER_SAMPLES;
+	const uint32_t count =
+	    in->vertices < GN_ORDER_SAMPLES ? (uint32_t)in->vertices : (uint32_t)GN_ORDER_SAMPLES;
 	uint64_t degree[GN_ORDER_SAMPLES], offset[2];
 	int rc = 0;
 

@@ -18,7 +18,7 @@ struct worker {
 	uint64_t triangles, looked_up;
 };
 
-/* Of one edge: elements of the shorter list that are less than `below` are looked for in the longer one. */
+/* Of one edge: what is looked for in which list. Only elements less than `below` can be in both lists. */
 struct task {
 	struct gn_scan_edges shorter, longer;
 	uint32_t below;
