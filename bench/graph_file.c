@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A job over a graph in a .gng file, with nothing of it in memory: through the file store and a cache, or the
+ * same kernels on the mapped file, which the system reads on faults. MADV_RANDOM keeps the system from
+ * reading around a fault, as a program that knows its accesses would.
+ *
+ *     bench_graph_file file=FILE work=bfs|cc|sssp|pagerank way=cache|mmap [source=1] [share=8] [page=4096]
+ *
+ * share: the cache has the size of the graph divided by it. Prints one JSON object. crc is of the result,
+ * which does not depend on the way; graph_file.py compares it, and verifies the jobs.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include <grapnel/cache.h>
+
+#include "bfs/bfs.h"
+#include "cc/cc.h"
+#include "graph/file.h"
+#include "pagerank/pagerank.h"
+#include "sssp/sssp.h"
+#include "support/engine.h"
+
+enum work { BFS, CC, SSSP, PAGERANK };
+enum way { CACHE, MMAP };
+
+struct bench {
+	struct simt_machine *machine;
+	struct gn_graph_file file;
+	struct gn_store *store;
+	struct gn_cache *cache; /* NULL: the file is mapped */
+	struct gn_graph_arrays graph;
+	uint64_t *result; /* room for 8 bytes a vertex */
+	double seconds;
+	uint64_t edges;
+};
+
+static struct gn_error error;
+
+/* Nothing of the file stays in memory. */
+static void drop(const struct gn_graph_file *f)
+{
+	bench_must(fdatasync(f->fd) || posix_fadvise(f->fd, 0, 0, POSIX_FADV_DONTNEED), f->name);
+}
+
+static void open_array(struct bench *b, struct gn_array *a, struct gn_graph_section section, uint32_t size)
+{
+	struct gn_array_options o = {
+	    b->cache ? GN_PAGED : GN_DIRECT, b->cache, b->store, section.at, section.bytes / size, size};
+
+	bench_must(gn_array_create(a, b->machine, &o, &error), error.text);
+}
+
+static void open_store(struct bench *b, const char *path, enum way way)
+{
+	struct gn_cache_options c = {0};
+	char uri[4200];
+
+	snprintf(uri, sizeof uri, "%s:%s?ro", way == MMAP ? "host" : "file", path);
+	bench_must(gn_store_open(&b->store, b->machine, uri, NULL, &error), error.text);
+	if (way == MMAP) {
+		const struct gn_store_view *view = gn_store_view_of(b->store);
+
+		bench_must(madvise(view->memory, b->file.bytes, MADV_RANDOM), "madvise");
+		return;
+	}
+	c.page_bytes = (uint32_t)bench_number("page", 4096);
+	c.bytes = b->file.bytes / bench_number("share", 8);
+	bench_must(gn_cache_create(&b->cache, b->machine, &b->store, 1, &c, &error), error.text);
+}
+
+static void open_graph(struct bench *b, const char *path, enum way way)
+{
+	bench_must(gn_graph_file_open(&b->file, path, &error), error.text);
+	open_store(b, path, way);
+	b->graph.vertices = b->file.vertices;
+	b->graph.edges = b->file.edges;
+	open_array(b, &b->graph.offsets, b->file.offsets, 8);
+	open_array(b, &b->graph.neighbours, b->file.neighbours, 4);
+	b->result = (uint64_t *)calloc(b->graph.vertices, sizeof *b->result);
+	bench_must(!b->result, "no memory for the result");
+}
+
+static void close_graph(struct bench *b)
+{
+	gn_array_destroy(&b->graph.offsets, b->machine);
+	gn_array_destroy(&b->graph.neighbours, b->machine);
+	if (b->cache)
+		gn_cache_destroy(b->cache);
+	gn_store_close(b->store);
+	gn_graph_file_close(&b->file);
+	free(b->result);
+}
+
+/* ---- the jobs ---- */
+
+static void bfs(struct bench *b)
+{
+	struct gn_bfs_result r;
+
+	bench_must(
+	    gn_bfs(b->machine, &b->graph, bench_number("source", 1), (uint32_t *)b->result, &r, NULL, &error),
+	    error.text);
+	b->seconds = r.seconds;
+	b->edges = r.edges;
+}
+
+static void cc(struct bench *b)
+{
+	const struct gn_cc_options o = {GN_CC_AFFOREST, (b->file.flags & GN_GRAPH_UNDIRECTED) != 0};
+	struct gn_cc_result r;
+
+	bench_must(gn_cc(b->machine, &b->graph, &o, (uint32_t *)b->result, &r, NULL, &error), error.text);
+	b->seconds = r.seconds;
+	b->edges = r.edges;
+}
+
+static void sssp(struct bench *b)
+{
+	const struct gn_sssp_options o = {bench_number("source", 1), 0, 255};
+	struct gn_sssp_result r;
+
+	bench_must(gn_sssp(b->machine, &b->graph, &o, (uint32_t *)b->result, &r, NULL, &error), error.text);
+	b->seconds = r.seconds;
+	b->edges = r.edges;
+}
+
+static void pagerank(struct bench *b)
+{
+	const struct gn_pagerank_options o = {
+	    b->file.flags & GN_GRAPH_UNDIRECTED ? GN_PAGERANK_PULL : GN_PAGERANK_PUSH, 20, 1e-4};
+	struct gn_pagerank_result r;
+
+	bench_must(gn_pagerank(b->machine, &b->graph, &o, b->result, &r, NULL, &error), error.text);
+	b->seconds = r.seconds;
+	b->edges = r.edges;
+}
+
+/* Which of the words an option's value is, counted from 0. NULL ends the words. */
+static int word(const char *option, const char *const *words)
+{
+	const char *text = bench_text(option, "");
+
+	for (int k = 0; words[k]; k++)
+		if (!strcmp(text, words[k]))
+			return k;
+	bench_must(1, option);
+	return 0;
+}
+
+static void print(const struct bench *b)
+{
+	struct gn_store_statistics s;
+	struct rusage usage;
+
+	gn_store_get_statistics(b->store, &s);
+	getrusage(RUSAGE_SELF, &usage);
+	bench_print(json_pack(
+	    "{s:f, s:I, s:I, s:I, s:I, s:I, s:s}", "seconds", b->seconds, "edges", (json_int_t)b->edges,
+	    "graph_bytes", (json_int_t)(b->file.offsets.bytes + b->file.neighbours.bytes), "read_bytes",
+	    (json_int_t)(b->cache ? s.read_bytes : (uint64_t)usage.ru_majflt * 4096), "major_faults",
+	    (json_int_t)usage.ru_majflt, "crc",
+	    (json_int_t)crc32_z(0, (const unsigned char *)b->result, b->graph.vertices * sizeof *b->result),
+	    "path", gn_store_path(b->store)));
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const works[] = {"bfs", "cc", "sssp", "pagerank", NULL};
+	static const char *const ways[] = {"cache", "mmap", NULL};
+	static void (*const jobs[])(struct bench *) = {bfs, cc, sssp, pagerank};
+	struct bench b = {0};
+	int work;
+
+	bench_begin(argc, argv, "file work way source share page");
+	work = word("work", works);
+	b.machine = bench_machine("cpu", 0, 0);
+	open_graph(&b, bench_text("file", ""), (enum way)word("way", ways));
+	drop(&b.file);
+	jobs[work](&b);
+	print(&b);
+	close_graph(&b);
+	simt_close(b.machine);
+	return 0;
+}
