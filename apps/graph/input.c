@@ -64,10 +64,9 @@ int gn__input_size(int fd, const char *name, uint64_t *bytes, struct gn_error *e
 		                    "%s: the file cannot be examined (%s); check the file system", name,
 		                    strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return gn_error_set(
-		    e, -GN_EINVAL,
-		    "%s: the path is %s; a graph is read from a regular file, copy its data into one", name,
-		    kind_of(st.st_mode));
+		return gn_error_set(e, -GN_EINVAL,
+		                    "%s: the path is %s; only regular files are read, copy its data into one",
+		                    name, kind_of(st.st_mode));
 	*bytes = (uint64_t)st.st_size;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io.h - files as the readers and writers of graphs want them: regular, whole, or not at all.
- * Private to this folder.
+ * io.h - files as readers and writers of data want them: regular, whole, or not at all. Private to apps/ and
+ * tools/.
  */
 #ifndef GN_GRAPH_IO_H
 #define GN_GRAPH_IO_H
@@ -53,6 +53,13 @@ int gn__output_begin(struct gn_output *o, const char *path, uint64_t bytes, stru
 
 /* Append. On failure the caller drops o. */
 int gn__output_write(struct gn_output *o, const void *data, uint64_t bytes, struct gn_error *e);
+
+/*
+ * gn__output_write_at - write at an offset, in any order; a file that is not a device. written stays as it
+ * is. On failure the caller drops o.
+ */
+int gn__output_write_at(struct gn_output *o, uint64_t at, const void *data, uint64_t bytes,
+                        struct gn_error *e);
 
 /* Bring the bytes to the disk, then give the file its name. Frees o whatever happens. */
 int gn__output_end(struct gn_output *o, struct gn_error *e);

@@ -133,6 +133,25 @@ int gn__output_write(struct gn_output *o, const void *data, uint64_t bytes, stru
 	return 0;
 }
 
+int gn__output_write_at(struct gn_output *o, uint64_t at, const void *data, uint64_t bytes,
+                        struct gn_error *e)
+{
+	const char *from = (const char *)data;
+
+	while (bytes) {
+		ssize_t n = pwrite(o->fd, from, bytes < 1u << 30 ? bytes : 1u << 30, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return output_failed(o, "writing", n < 0 ? errno : ENOSPC, e);
+		from += n;
+		at += (uint64_t)n;
+		bytes -= (uint64_t)n;
+	}
+	return 0;
+}
+
 static int give_temp_name(struct gn_output *o)
 {
 	char self[64];
