@@ -7,23 +7,13 @@
 
 #include "graph_job.h"
 
-/* What --cache says, or one eighth of the graph. */
-static uint64_t cache_bytes(const struct graph_input *in, const struct graph_options *o)
-{
-	const uint64_t least = 16ull * o->page_bytes;
-
-	if (o->cache_bytes)
-		return o->cache_bytes;
-	return in->bytes / 8 < least ? least : in->bytes / 8;
-}
-
 /*
  * In mode auto the neighbours have a cache of their own: each gets its share, and the other arrays a few
  * pages at least.
  */
 static uint64_t others_share(const struct graph_input *in, const struct graph_options *o, uint64_t bytes)
 {
-	const uint64_t least = 16ull * o->page_bytes;
+	const uint64_t least = 16ull * o->far.page_bytes;
 	const double others = (double)in->bytes - 4 * (double)in->edges;
 	const uint64_t share = (uint64_t)((double)bytes * others / (double)in->bytes);
 
@@ -37,12 +27,12 @@ static int open_cache(struct graph_arrays *a, struct simt_machine *machine, cons
 
 	if (o->mode == GRAPH_DIRECT)
 		return 0;
-	c.page_bytes = o->page_bytes;
-	c.bytes = cache_bytes(in, o);
+	c.page_bytes = o->far.page_bytes;
+	c.bytes = tool_far_cache_bytes(&o->far, in->bytes);
 	a->pages = c.bytes / c.page_bytes;
 	if (o->mode == GRAPH_AUTO)
 		c.bytes = others_share(in, o, c.bytes);
-	c.policy = o->policy;
+	c.policy = o->far.policy;
 	c.statistics = 1;
 	return gn_cache_create(&a->cache, machine, &in->store, 1, &c, e);
 }
@@ -50,16 +40,16 @@ static int open_cache(struct graph_arrays *a, struct simt_machine *machine, cons
 static int open_choice(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
                        const struct graph_options *o, struct gn_error *e)
 {
-	const uint64_t all = cache_bytes(in, o), taken = others_share(in, o, all),
-	               least = 16ull * o->page_bytes;
+	const uint64_t all = tool_far_cache_bytes(&o->far, in->bytes), taken = others_share(in, o, all),
+	               least = 16ull * o->far.page_bytes;
 	struct gn_auto_options c = {0};
 
 	c.cache_bytes = all > taken + least ? all - taken : least;
-	a->pages = c.cache_bytes / o->page_bytes;
+	a->pages = c.cache_bytes / o->far.page_bytes;
 	c.offset = in->neighbours_at;
 	c.count = in->edges;
 	c.element_bytes = 4;
-	c.policy = o->policy;
+	c.policy = o->far.policy;
 	return gn_auto_open(&a->graph.choice, machine, in->store, &c, e);
 }
 

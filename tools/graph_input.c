@@ -11,41 +11,14 @@
 #include "graph/read.h"
 #include "graph_job.h"
 
-/* A path inside a URI: what would end it is escaped. */
-static char *uri_of(const char *scheme, const char *path, const char *options)
-{
-	char *uri = (char *)malloc(strlen(scheme) + 3 * strlen(path) + strlen(options) + 3), *to = uri;
-
-	if (!uri)
-		return NULL;
-	to += sprintf(to, "%s:", scheme);
-	for (; *path; path++) {
-		if (*path == '%' || *path == '?')
-			to += sprintf(to, "%%%02X", (unsigned)*path);
-		else
-			*to++ = *path;
-	}
-	sprintf(to, "?%s", options);
-	return uri;
-}
-
 static int open_store(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                       const char *scheme, const char *path, const char *options, struct gn_error *e)
 {
-	char *uri = uri_of(scheme, path, options);
-	struct gn_store_options store = {0};
-	int rc;
-
-	store.timeout_ns = o->deadline_ms * 1000000;
 	/* the largest page that may be chosen */
-	store.transfer_bytes = o->mode == GRAPH_AUTO ? 65536 : o->page_bytes;
-	if (!strcmp(scheme, "file"))
-		tool_tuned_defaults(o->subcommand, o->machine.name, NULL, &store.queue_count,
-		                    &store.queue_depth);
-	rc = uri ? gn_store_open(&in->store, machine, uri, &store, e)
-	         : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
-	free(uri);
-	return rc;
+	const uint32_t transfer = o->mode == GRAPH_AUTO ? 65536 : o->far.page_bytes;
+
+	return tool_far_open(&in->store, machine, &o->far, o->subcommand, o->machine.name, scheme, path,
+	                     options, transfer, e);
 }
 
 /* ---- a .gng file ---- */
@@ -118,7 +91,7 @@ static int open_gng(struct graph_input *in, struct simt_machine *machine, const 
 		return rc;
 	if (wanted)
 		return open_ordered(in, machine, o, progress, e);
-	if (!o->store || !strcmp(o->store, "file"))
+	if (!o->far.store || !strcmp(o->far.store, "file"))
 		return open_store(in, machine, o, "file", o->graph, "ro", e);
 	snprintf(size, sizeof size, "%llu", (unsigned long long)in->file.bytes);
 	rc = open_store(in, machine, o, "host", size, "", e);
@@ -192,7 +165,7 @@ static int open_memory(struct graph_input *in, struct simt_machine *machine, con
 {
 	in->vertices = graph->vertices;
 	in->edges = graph->edges;
-	if (o->store ? !strcmp(o->store, "file") : in->has_file)
+	if (o->far.store ? !strcmp(o->far.store, "file") : in->has_file)
 		return file_graph(in, machine, o, graph, progress, e);
 	return store_graph(in, machine, o, graph, e);
 }

@@ -6,34 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	OPT_STORE = 256,
-	OPT_CACHE,
-	OPT_PAGE,
-	OPT_MODE,
-	OPT_POLICY,
-	OPT_DEADLINE,
-	OPT_JSON,
-	OPT_SVG,
-	OPT_TRUST,
-	OPT_EXPLAIN
-};
+enum { OPT_MODE = 256, OPT_JSON, OPT_SVG, OPT_TRUST, OPT_EXPLAIN };
 
 static const struct argp_option options[] = {
     {"undirected", 'u', NULL, 0, "add the opposite direction of every edge", 0},
-    {"store", OPT_STORE, "KIND", 0,
-     "where the graph is stored: host (memory) or file (default file for .gng, else host)", 0},
-    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the graph)", 0},
-    {"page", OPT_PAGE, "SIZE", 0,
-     "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
     {"mode", OPT_MODE, "MODE", 0,
      "paged: through a cache; direct: loads from the store's memory; auto: the library chooses how the edges "
      "are read (default paged)",
      0},
-    {"policy", OPT_POLICY, "NAME", 0,
-     "how the cache chooses the page to evict: clock, fifo or random (default clock)", 0},
-    {"deadline", OPT_DEADLINE, "MS", 0,
-     "milliseconds after which a transfer fails, 1 to 3600000 (default 10000)", 0},
     {"json", OPT_JSON, "FILE", 0,
      "write the report to FILE as JSON; - is standard output, and then no table is printed", 0},
     {"svg", OPT_SVG, "FILE", 0,
@@ -55,33 +35,16 @@ const char *graph_mode_name(enum graph_mode mode)
 	return mode == GRAPH_PAGED ? "paged" : mode == GRAPH_DIRECT ? "direct" : "auto";
 }
 
-static void store_option(struct graph_options *o, const struct argp_state *state, int key, const char *arg)
-{
-	static const char *const modes[] = {"paged", "direct", "auto", NULL};
-	static const char *const stores[] = {"host", "file", NULL};
-
-	switch (key) {
-	case OPT_STORE: o->store = stores[tool_word(state, "--store", arg, stores)]; break;
-	case OPT_CACHE: o->cache_bytes = tool_size(state, "--cache", arg, 1); break;
-	case OPT_PAGE: o->page_bytes = tool_page(state, "--page", arg); break;
-	case OPT_MODE: o->mode = (enum graph_mode)tool_word(state, "--mode", arg, modes); break;
-	case OPT_POLICY:
-		o->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies);
-		break;
-	default: o->deadline_ms = tool_number(state, "--deadline", arg, 1, 3600000); break;
-	}
-}
-
 /* Options that need each other, or rule each other out. */
 static void check_together(struct graph_options *o, const struct argp_state *state)
 {
 	if (!o->graph)
 		argp_error(state, "no graph given; give GRAPH, see --help");
-	if (o->mode == GRAPH_DIRECT && o->store && !strcmp(o->store, "file"))
+	if (o->mode == GRAPH_DIRECT && o->far.store && !strcmp(o->far.store, "file"))
 		argp_error(
 		    state,
 		    "--mode direct needs --store host: threads cannot load from a file without a cache");
-	if (o->mode == GRAPH_AUTO && o->page_bytes)
+	if (o->mode == GRAPH_AUTO && o->far.page_bytes)
 		argp_error(state,
 		           "--page is for --mode paged: --mode auto chooses the page size; leave --page out");
 	if (o->explain && o->mode != GRAPH_AUTO)
@@ -96,17 +59,22 @@ static void check_together(struct graph_options *o, const struct argp_state *sta
 static void set_defaults(struct graph_options *o)
 {
 	if (o->mode == GRAPH_PAGED)
-		tool_tuned_defaults(o->subcommand, o->machine.name, &o->page_bytes, NULL, NULL);
-	if (!o->page_bytes)
-		o->page_bytes = 4096;
+		tool_tuned_defaults(o->subcommand, o->machine.name, &o->far.page_bytes, NULL, NULL);
+	if (!o->far.page_bytes)
+		o->far.page_bytes = 4096;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
+	static const char *const modes[] = {"paged", "direct", "auto", NULL};
 	struct graph_options *o = (struct graph_options *)state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->machine;
+		state->child_inputs[1] = &o->far;
+		return 0;
+	case OPT_MODE: o->mode = (enum graph_mode)tool_word(state, "--mode", arg, modes); return 0;
 	case 'u': o->undirected = true; return 0;
 	case OPT_JSON: o->json = arg; return 0;
 	case OPT_SVG: o->svg = arg; return 0;
@@ -119,15 +87,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END: check_together(o, state); return 0;
 	case ARGP_KEY_SUCCESS: set_defaults(o); return 0;
-	default:
-		if (key < OPT_STORE || key > OPT_DEADLINE)
-			return ARGP_ERR_UNKNOWN;
-		store_option(o, state, key, arg);
-		return 0;
+	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp argp = {options, parse, NULL, NULL, tool_machine_child, NULL, NULL};
+static const struct argp_child children[] = {
+    {&tool_machine_argp, 0, NULL, 0}, {&tool_far_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+
+static const struct argp argp = {options, parse, NULL, NULL, children, NULL, NULL};
 
 const struct argp_child graph_options_child[] = {{&argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
 

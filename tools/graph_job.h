@@ -11,6 +11,7 @@
 #include <grapnel/cache.h>
 #include <grapnel/store.h>
 
+#include "far.h"
 #include "graph/arrays.h"
 #include "graph/file.h"
 #include "tool.h"
@@ -32,12 +33,8 @@ struct graph_options {
 	const char *graph;
 	bool undirected;
 	struct simt_options machine;
-	const char *store;    /* "host", "file" or NULL: what suits the graph's format */
-	uint64_t cache_bytes; /* 0: one eighth of the graph */
-	uint32_t page_bytes;
+	struct tool_far far;
 	enum graph_mode mode;
-	enum gn_cache_policy policy;
-	uint64_t deadline_ms;
 	const char *json;
 	const char *svg;
 	bool trust;

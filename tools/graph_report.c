@@ -27,7 +27,7 @@ static void print_cache(const struct graph_report *r, FILE *to)
 	    to,
 	    "  cache                %.1f MiB in %llu pages of %u bytes, %s, %s table (%.2f MiB of tables)\n",
 	    (double)f->frame_bytes / mib, (unsigned long long)f->frames, f->page_bytes,
-	    tool_policies[r->options->policy], tool_tables[f->table], (double)f->metadata_bytes / mib);
+	    tool_policies[r->options->far.policy], tool_tables[f->table], (double)f->metadata_bytes / mib);
 	fprintf(to, "  pages fetched        %llu (%.1f MiB)\n", (unsigned long long)f->statistics.fetched,
 	        (double)f->statistics.fetched_bytes / mib);
 	fprintf(to, "  hit rate             %.2f %%\n", 100 * hit_rate(&f->statistics));
@@ -93,8 +93,8 @@ static json_t *cache_json(const struct graph_report *r)
 
 	return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I}", "bytes", (json_int_t)f->frame_bytes, "page_bytes",
 	                 (json_int_t)f->page_bytes, "frames", (json_int_t)f->frames, "table",
-	                 tool_tables[f->table], "policy", tool_policies[r->options->policy], "metadata_bytes",
-	                 (json_int_t)f->metadata_bytes);
+	                 tool_tables[f->table], "policy", tool_policies[r->options->far.policy],
+	                 "metadata_bytes", (json_int_t)f->metadata_bytes);
 }
 
 static json_t *choice_json(const struct graph_report *r)

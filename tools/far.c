@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "far.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_STORE = 0x300, OPT_CACHE, OPT_PAGE, OPT_POLICY, OPT_DEADLINE };
+
+static const struct argp_option options[] = {
+    {"store", OPT_STORE, "KIND", 0,
+     "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host)",
+     0},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)", 0},
+    {"page", OPT_PAGE, "SIZE", 0,
+     "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
+    {"policy", OPT_POLICY, "NAME", 0,
+     "how the cache chooses the page to evict: clock, fifo or random (default clock)", 0},
+    {"deadline", OPT_DEADLINE, "MS", 0,
+     "milliseconds after which a transfer fails, 1 to 3600000 (default 10000)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const stores[] = {"host", "file", NULL};
+	struct tool_far *o = (struct tool_far *)state->input;
+
+	switch (key) {
+	case OPT_STORE: o->store = stores[tool_word(state, "--store", arg, stores)]; return 0;
+	case OPT_CACHE: o->cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
+	case OPT_PAGE: o->page_bytes = tool_page(state, "--page", arg); return 0;
+	case OPT_POLICY:
+		o->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies);
+		return 0;
+	case OPT_DEADLINE: o->deadline_ms = tool_number(state, "--deadline", arg, 1, 3600000); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp tool_far_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
+
+uint64_t tool_far_cache_bytes(const struct tool_far *far, uint64_t data_bytes)
+{
+	const uint64_t least = 16ull * far->page_bytes;
+
+	if (far->cache_bytes)
+		return far->cache_bytes;
+	return data_bytes / 8 < least ? least : data_bytes / 8;
+}
+
+/* A path inside a URI: what would end it is escaped. */
+static char *uri_of(const char *scheme, const char *path, const char *query)
+{
+	char *uri = (char *)malloc(strlen(scheme) + 3 * strlen(path) + strlen(query) + 3), *to = uri;
+
+	if (!uri)
+		return NULL;
+	to += sprintf(to, "%s:", scheme);
+	for (; *path; path++) {
+		if (*path == '%' || *path == '?')
+			to += sprintf(to, "%%%02X", (unsigned)*path);
+		else
+			*to++ = *path;
+	}
+	sprintf(to, "?%s", query);
+	return uri;
+}
+
+int tool_far_open(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
+                  const char *subcommand, const char *machine_name, const char *scheme, const char *path,
+                  const char *query, uint32_t transfer_bytes, struct gn_error *e)
+{
+	char *uri = uri_of(scheme, path, query);
+	struct gn_store_options how = {0};
+	int rc;
+
+	how.timeout_ns = far->deadline_ms * 1000000;
+	how.transfer_bytes = transfer_bytes;
+	if (!strcmp(scheme, "file"))
+		tool_tuned_defaults(subcommand, machine_name, NULL, &how.queue_count, &how.queue_depth);
+	rc = uri ? gn_store_open(store, machine, uri, &how, e)
+	         : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
+	free(uri);
+	return rc;
+}
