@@ -3,12 +3,17 @@
 
 #include "graph/read.h"
 #include "graph/write.h"
+#include "table_tool.h"
 #include "tool.h"
+
+enum { OPT_TYPES = 256, OPT_SKIP };
 
 struct request {
 	struct gn_graph_read_options options;
+	struct gn_import_options table;
 	const char *in;
 	const char *out;
+	bool is_table; /* out is a .gnt file */
 };
 
 static const struct argp_option options[] = {
@@ -17,8 +22,32 @@ static const struct argp_option options[] = {
      "edges are directed",
      0},
     {"simple", 's', NULL, 0, "drop self loops and duplicate edges; without this option they are kept", 0},
+    {"types", OPT_TYPES, "LIST", 0,
+     "of a table: NAME=TYPE,... for columns whose type is not to be found out; i32, i64, u32, f32, f64, "
+     "string or decimal(N), an exact number with N digits behind the point",
+     0},
+    {"skip-bad-rows", OPT_SKIP, NULL, 0,
+     "of a table: leave out rows that have too many or too few fields, or one that its column's type cannot "
+     "hold; without this option they are a failure. In both cases they are counted and their lines are named",
+     0},
     {0},
 };
+
+/* The end of a name tells a table from a graph. */
+static void check_kind(struct request *c, const struct argp_state *state)
+{
+	c->is_table = tool_is_table(c->out);
+	if (!c->is_table && tool_is_csv(c->in))
+		argp_error(state, "%s: a table becomes a .gnt file; give a name that ends in .gnt", c->out);
+	if (!c->is_table)
+		tool_graph_output(state, c->out);
+	else if (!tool_is_csv(c->in))
+		argp_error(state, "%s: a .gnt file is made of a .csv or a .csv.gz file; give one", c->in);
+	if (!c->is_table && (c->table.types || c->table.skip_bad))
+		argp_error(state, "--types and --skip-bad-rows are for tables; leave them out");
+	if (c->is_table && (c->options.undirected || c->options.simple))
+		argp_error(state, "--undirected and --simple are for graphs; leave them out");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -27,6 +56,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'u': c->options.undirected = true; return 0;
 	case 's': c->options.simple = true; return 0;
+	case OPT_TYPES: c->table.types = arg; return 0;
+	case OPT_SKIP: c->table.skip_bad = 1; return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num == 0)
 			c->in = arg;
@@ -39,7 +70,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (state->arg_num != 2)
 			argp_error(state, "give a file to read and a file to write; see --help");
-		tool_graph_output(state, c->out);
+		check_kind(c, state);
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -48,11 +79,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     options,
     parse,
-    "IN OUT",
-    "Read the graph IN and write it as OUT. The ends of their names are their formats. Read and written are "
+    "IN OUT\nIN.csv OUT.gnt",
+    "Read the graph IN and write it as OUT, or read the table IN.csv and write it as the column file "
+    "OUT.gnt. "
+    "The ends of their names are their formats. Read and written are "
     ".gng (Grapnel's own), .bel (EMOGI's: OUT.bel stands for the files OUT.bel.col, OUT.bel.dst and, with "
     "weights, OUT.bel.val), .bcsr and .bwcsr (Subway's). Read alone are .mtx (Matrix Market), .el and .wel "
-    "(text edge lists), these also as .gz, .sg and .wsg (GAP serialized).\vVertices are numbered from 0 (in "
+    "(text edge lists), these also as .gz, .sg and .wsg (GAP serialized). A table is .csv or .csv.gz: the "
+    "first row names the columns, an empty field is a missing value.\vVertices are numbered from 0 (in "
     ".mtx from 1). OUT is written under another name and renamed when it is complete; after a failure an "
     "older OUT is unchanged. Files of a .bel graph that are there already are not replaced. Only a .gng file "
     "says whether its edges are there in both directions; a .bcsr file has no weights.",
@@ -76,13 +110,15 @@ static int convert(const struct request *c, struct gn_graph *graph, struct gn_er
 
 int tool_convert(int argc, char **argv)
 {
-	struct request c = {{false, false, 0, {NULL, NULL}}, NULL, NULL};
+	struct request c = {{false, false, 0, {NULL, NULL}}};
 	struct gn_graph graph = {0};
 	struct gn_error e = {0};
 	enum gn_graph_format format;
 	double start = tool_seconds();
 
 	argp_parse(&argp, argc, argv, 0, NULL, &c);
+	if (c.is_table)
+		return tool_convert_table(c.in, c.out, &c.table);
 	if (convert(&c, &graph, &e)) {
 		gn_graph_fini(&graph);
 		return tool_fail("convert", &e);

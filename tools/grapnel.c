@@ -14,7 +14,7 @@
 
 static const struct tool tools[] = {
     {"doctor", "say what this machine has, and what Grapnel can use of it", tool_doctor},
-    {"gen", "generate a synthetic graph", tool_gen},
+    {"gen", "generate a synthetic graph or table", tool_gen},
     {"bfs", "breadth-first search of a graph that may be larger than the cache", tool_bfs},
     {"cc", "connected components of a graph that may be larger than the cache", tool_cc},
     {"pagerank", "PageRank of a graph that may be larger than the cache, or is spread over nodes",
@@ -22,6 +22,7 @@ static const struct tool tools[] = {
     {"sssp", "shortest paths in a graph that may be larger than the cache, or is spread over nodes",
      tool_sssp},
     {"tc", "count the triangles of a graph that may be larger than the cache", tool_tc},
+    {"query", "sums and averages over the rows of a table that may be larger than the cache", tool_query},
     {"bench", "run workloads with Grapnel and without it, beside the machine's limits", tool_bench},
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
     {"gather", "measure batches of rows beside reading the rows one by one", tool_gather},
@@ -35,7 +36,7 @@ static const struct tool tools[] = {
     {"scope", "measure every way to move data on this machine", tool_scope},
     {"sim", "simulate workloads on several GPUs, without or with the DualOpt hardware", tool_sim},
     {"tune", "derive settings for this machine from a report of grapnel scope", tool_tune},
-    {"convert", "convert a graph of another format to a Grapnel graph file", tool_convert},
+    {"convert", "convert a graph or a table of another format to a Grapnel file", tool_convert},
 };
 
 enum { TOOLS = sizeof tools / sizeof tools[0] };

@@ -35,7 +35,12 @@ int tool_write_file(const char *path, const void *data, uint64_t bytes, struct g
 
 int tool_write_json(json_t *root, const char *path, struct gn_error *e)
 {
-	char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL;
+	return tool_write_json_digits(root, path, 9, e);
+}
+
+int tool_write_json_digits(json_t *root, const char *path, unsigned digits, struct gn_error *e)
+{
+	char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(digits)) : NULL;
 	int rc = 0;
 
 	json_decref(root);

@@ -42,6 +42,7 @@ int tool_doctor(int argc, char **argv);
 int tool_bfs(int argc, char **argv);
 int tool_cc(int argc, char **argv);
 int tool_tc(int argc, char **argv);
+int tool_query(int argc, char **argv);
 int tool_cache_bench(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_gather(int argc, char **argv);
@@ -123,6 +124,9 @@ json_t *tool_json_machine(const struct simt_info *info);
  * @root  taken over; NULL, as json_pack gives it where there is no memory, is a failure like others
  */
 int tool_write_json(json_t *root, const char *path, struct gn_error *e);
+
+/* tool_write_json_digits - the same with so many digits of each double, at most 17, which give it back. */
+int tool_write_json_digits(json_t *root, const char *path, unsigned digits, struct gn_error *e);
 
 /* tool_write_file - a whole file, or what was there before. */
 int tool_write_file(const char *path, const void *data, uint64_t bytes, struct gn_error *e);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import.h - from comma-separated values to a column file. The input is read twice: once to find types, the
+ * number of rows and the rows that are bad, once to write.
+ */
+#ifndef GN_COLUMNS_IMPORT_H
+#define GN_COLUMNS_IMPORT_H
+
+#include "file.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GN_IMPORT_KEPT = 20, GN_IMPORT_TEXT = 200 };
+
+struct gn_import_options {
+	const char *types; /* "NAME=TYPE,..." for some columns or all; NULL: all are found out */
+	int skip_bad;      /* 1: leave bad rows out, and count them; 0: they are a failure */
+	struct gn_progress progress;
+};
+
+/* A row that is none. */
+struct gn_bad_row {
+	uint64_t line; /* where it begins, from 1 */
+	char why[GN_IMPORT_TEXT];
+};
+
+struct gn_import_report {
+	uint64_t rows; /* written */
+	uint64_t bad;  /* rows that were not */
+	struct gn_bad_row kept[GN_IMPORT_KEPT];
+	uint32_t kept_count; /* the first of them */
+	uint32_t column_count;
+	struct gn_column *columns; /* name, type and scale of each; owned, gn_import_report_free */
+};
+
+/*
+ * gn_table_import - read a .csv file, also as .csv.gz, and write it as a .gnt file.
+ * @report  filled as far as it is known, also after a failure; free it by gn_import_report_free
+ * The first row names the columns. A field without any text is a missing value; in quotes it is the empty
+ * string, where the column holds strings. Types that are not given are the first that holds all good rows:
+ * i32, decimal (with as many digits behind the point as there are, 18 digits in all), f64, string. Returns 0;
+ * -GN_EBADMSG (a file that is damaged; bad rows, unless they are to be left out: report has them); -GN_EINVAL
+ * (types: which part); a code of gn_table_writer_begin or gn_table_writer_end. After a failure no file is
+ * written and what had its name is as it was.
+ */
+int gn_table_import(const char *from, const char *to, const struct gn_import_options *options,
+                    struct gn_import_report *report, struct gn_error *e);
+
+void gn_import_report_free(struct gn_import_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

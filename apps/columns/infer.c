@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "infer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "values.h"
+
+void gn__seen_add(struct gn_seen *seen, const char *text, size_t length)
+{
+	struct gn_number n;
+
+	seen->any = 1;
+	if (seen->text)
+		return;
+	if (!gn_number_read(text, length, &n)) {
+		seen->text = 1;
+		return;
+	}
+	seen->exponent |= n.has_exponent;
+	seen->point |= n.has_point;
+	seen->beyond_i32 |= !n.fits || n.value <= GN_MISSING_I32 || n.value > INT32_MAX;
+	seen->whole = n.whole > seen->whole ? n.whole : seen->whole;
+	seen->fraction = n.fraction > seen->fraction ? n.fraction : seen->fraction;
+}
+
+void gn__seen_type(const struct gn_seen *seen, struct gn_column *c)
+{
+	const int few = seen->whole + seen->fraction <= GN_COLUMN_MOST_SCALE;
+
+	c->scale = 0;
+	if (!seen->any || seen->text) {
+		c->type = GN_COLUMN_STRING;
+	} else if (seen->exponent || (seen->point && !few)) {
+		c->type = GN_COLUMN_F64;
+	} else if (!few) { /* as a number it would lose digits */
+		c->type = GN_COLUMN_STRING;
+	} else if (seen->point || seen->beyond_i32) {
+		c->type = GN_COLUMN_DECIMAL;
+		c->scale = seen->fraction;
+	} else {
+		c->type = GN_COLUMN_I32;
+	}
+}
+
+/* ---- types by name ---- */
+
+static int bad_type(const char *part, size_t length, struct gn_error *e)
+{
+	return gn_error_set(
+	    e, -GN_EINVAL,
+	    "types: %.*s: give NAME=TYPE with i32, i64, u32, f32, f64, string or decimal(N), N "
+	    "from 0 to %d",
+	    (int)(length < 200 ? length : 200), part, (int)GN_COLUMN_MOST_SCALE);
+}
+
+static int is(const char *text, size_t length, const char *word)
+{
+	return length == strlen(word) && !memcmp(text, word, length);
+}
+
+/* Returns 1 or 0. */
+static int parse_type(const char *text, size_t length, struct gn_column *c)
+{
+	c->scale = 0;
+	for (c->type = GN_COLUMN_I32; c->type < GN_COLUMN_TYPES; c->type++)
+		if (c->type != GN_COLUMN_DECIMAL && is(text, length, gn_column_type_name(c->type)))
+			return 1;
+	c->type = GN_COLUMN_DECIMAL;
+	if (is(text, length, "i64"))
+		return 1;
+	if (length < 10 || length > 11 || memcmp(text, "decimal(", 8) || text[length - 1] != ')')
+		return 0;
+	for (size_t k = 8; k < length - 1; k++) {
+		if (text[k] < '0' || text[k] > '9')
+			return 0;
+		c->scale = c->scale * 10 + (uint32_t)(text[k] - '0');
+	}
+	return c->scale <= GN_COLUMN_MOST_SCALE;
+}
+
+static void list_names(const struct gn_table_file *f, char *to, size_t room)
+{
+	size_t used = 0;
+
+	to[0] = '\0';
+	for (uint32_t k = 0; k < f->column_count; k++) {
+		const size_t length = strlen(f->columns[k].name);
+
+		if (used + length + 3 > room)
+			return;
+		memcpy(to + used, k ? ", " : "", k ? 2 : 0);
+		used += k ? 2 : 0;
+		memcpy(to + used, f->columns[k].name, length + 1);
+		used += length;
+	}
+}
+
+/* One NAME=TYPE. A name may hold any character: the last = counts. */
+static int parse_part(const char *part, size_t length, struct gn_table_file *f, unsigned char *given,
+                      struct gn_error *e)
+{
+	const char *equals = length ? (const char *)memrchr(part, '=', length) : NULL;
+	char names[300];
+	int k;
+
+	if (!equals)
+		return bad_type(part, length, e);
+	k = gn_table_find(f, part, (size_t)(equals - part));
+	if (k < 0) {
+		list_names(f, names, sizeof names);
+		return gn_error_set(e, -GN_EINVAL, "types: %.*s: no column has this name; there are %s",
+		                    (int)(equals - part < 100 ? equals - part : 100), part, names);
+	}
+	if (!parse_type(equals + 1, (size_t)(part + length - equals - 1), &f->columns[k]))
+		return bad_type(part, length, e);
+	given[k] = 1;
+	return 0;
+}
+
+int gn__types_parse(const char *text, struct gn_table_file *columns, unsigned char *given, struct gn_error *e)
+{
+	int err = 0;
+
+	while (text && *text && !err) {
+		const char *comma = strchr(text, ',');
+		const size_t length = comma ? (size_t)(comma - text) : strlen(text);
+
+		err = parse_part(text, length, columns, given, e);
+		text += length + (comma != NULL);
+	}
+	return err;
+}

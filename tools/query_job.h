@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query_job.h - what `grapnel query` holds while it runs, and what it says of it. */
+#ifndef GN_TOOL_QUERY_JOB_H
+#define GN_TOOL_QUERY_JOB_H
+
+#include "far.h"
+#include "query/query.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { QUERY_AGGREGATES = 5, QUERY_TEXTS = 64 };
+
+struct query_options {
+	const char *table;
+	struct simt_options machine;
+	struct tool_far far;
+	enum gn_mode mode;
+	const char *where;
+	const char *group_by;
+	const char *json;
+	bool trust;
+	bool verify;
+	/* as they were given */
+	struct {
+		enum gn_aggregate what;
+		char *text; /* owned */
+	} ask[QUERY_TEXTS];
+	unsigned asks;
+};
+
+struct query_job {
+	const struct query_options *options;
+	struct gn_progress progress;
+	struct gn_table_file table;
+	struct gn_query query;
+	struct simt_machine *machine;
+	struct gn_store *store;
+	struct gn_cache *cache; /* paged */
+	struct gn_array arrays[GN_QUERY_COLUMNS];
+	unsigned array_count;
+	struct gn_query_result result;
+	/* for the report */
+	struct simt_info info;
+	struct gn_cache_info cache_info;
+	struct gn_store_statistics moved;
+	int verified; /* 1, or -1: was not asked */
+};
+
+/* query_aggregate_name - "sum" and so on. */
+const char *query_aggregate_name(enum gn_aggregate what);
+
+/* query_report_json, query_report_print - all there is to say; NULL where there is no memory. */
+json_t *query_report_json(const struct query_job *j, struct gn_error *e);
+int query_report_print(const struct query_job *j, struct gn_error *e);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What grapnel query says: in a table, in a JSON object. */
+#include "query_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "columns/values.h"
+
+/* ---- values ---- */
+
+static const struct gn_query_slot *slot_of(const struct query_job *j, unsigned ask, uint32_t *place)
+{
+	const struct gn_query *q = &j->query;
+
+	for (*place = 0; strcmp(q->slot[*place]->expression.text, j->options->ask[ask].text) != 0;)
+		++*place;
+	return q->slot[*place];
+}
+
+static json_t *exact_json(__int128 value, uint32_t scale)
+{
+	char text[GN_EXACT_TEXT];
+
+	gn_exact_text(text, (int64_t)(value >> 64), (uint64_t)value, scale);
+	return json_string(text);
+}
+
+/* The quotient of a sum and a count, rounded once more than it need be. */
+static double average(const struct gn_query_total *t, const struct gn_node *root)
+{
+	if (root->type == GN_TYPE_REAL)
+		return t->real / (double)t->count;
+	return (double)((long double)t->exact / (long double)gn_power_of_ten(root->scale) /
+	                (long double)t->count);
+}
+
+/* Exact values are strings, doubles are numbers, what no value was there for is null. */
+static json_t *result_json(enum gn_aggregate what, const struct gn_query_total *t, const struct gn_node *root)
+{
+	const int real = root->type == GN_TYPE_REAL;
+
+	if (what == GN_WANT_COUNT)
+		return json_integer((json_int_t)t->count);
+	if (!t->count)
+		return json_null();
+	switch (what) {
+	case GN_WANT_SUM: return real ? json_real(t->real) : exact_json(t->exact, root->scale);
+	case GN_WANT_MIN: return real ? json_real(t->least.real) : exact_json(t->least.exact, root->scale);
+	case GN_WANT_MAX: return real ? json_real(t->most.real) : exact_json(t->most.exact, root->scale);
+	default: return json_real(average(t, root));
+	}
+}
+
+/* Every result that was asked for, by the text of its call: {"sum(total)": "12.50"}. */
+static json_t *results_json(const struct query_job *j, const struct gn_query_total *totals)
+{
+	json_t *root = json_object();
+
+	for (unsigned k = 0; root && k < j->options->asks; k++) {
+		const char *text = j->options->ask[k].text;
+		const enum gn_aggregate what = j->options->ask[k].what;
+		const size_t room = strlen(text) + 16;
+		char *key = (char *)malloc(room);
+		uint32_t place;
+		const struct gn_expression *x = &slot_of(j, k, &place)->expression;
+
+		if (!key || snprintf(key, room, "%s(%s)", query_aggregate_name(what), text) < 0 ||
+		    json_object_set_new(root, key, result_json(what, &totals[place], &x->node[x->root]))) {
+			json_decref(root);
+			root = NULL;
+		}
+		free(key);
+	}
+	return root;
+}
+
+/* Over all groups. */
+static json_t *all_json(const struct query_job *j)
+{
+	const struct gn_query *q = &j->query;
+	struct gn_query_total all[GN_QUERY_SLOTS];
+
+	memset(all, 0, sizeof all);
+	for (uint64_t g = 0; g < q->groups; g++)
+		for (uint32_t k = 0; k < q->slots; k++) {
+			const struct gn_expression *x = &q->slot[k]->expression;
+
+			gn_query_total_add(&all[k], &j->result.totals[g * q->slots + k],
+			                   x->node[x->root].type == GN_TYPE_REAL);
+		}
+	return results_json(j, all);
+}
+
+/* ---- groups ---- */
+
+static json_t *group_name(const struct query_job *j, const struct gn_dictionary *d, uint64_t g)
+{
+	const struct gn_query *q = &j->query;
+	const struct gn_column *c = &j->table.columns[q->group];
+	json_t *name;
+
+	if (g == q->groups - 1)
+		return json_null();
+	if (c->type != GN_COLUMN_STRING && c->scale)
+		return exact_json(q->group_base + (int64_t)g, c->scale);
+	if (c->type != GN_COLUMN_STRING)
+		return json_integer((json_int_t)(q->group_base + (int64_t)g));
+	g += (uint64_t)q->group_base;
+	name = json_stringn(d->bytes + d->offsets[g], d->offsets[g + 1] - d->offsets[g]);
+	/* what is not UTF-8 cannot be a string of JSON */
+	return name ? name : json_sprintf("word %llu, which is not UTF-8", (unsigned long long)g);
+}
+
+static json_t *groups_json(const struct query_job *j, const struct gn_dictionary *d)
+{
+	json_t *list = json_array();
+
+	for (uint64_t g = 0; list && g < j->query.groups; g++) {
+		json_t *group;
+
+		if (!j->result.group_rows[g])
+			continue;
+		group = json_pack("{s:o, s:I, s:o}", "value", group_name(j, d, g), "rows_matched",
+		                  (json_int_t)j->result.group_rows[g], "results",
+		                  results_json(j, &j->result.totals[g * j->query.slots]));
+		if (json_array_append_new(list, group)) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static int load_dictionary(const struct query_job *j, struct gn_dictionary *d, struct gn_error *e)
+{
+	const struct gn_column *c = &j->table.columns[j->query.group];
+
+	memset(d, 0, sizeof *d);
+	return j->query.has_group && c->type == GN_COLUMN_STRING ? gn_table_dictionary(&j->table, c, d, e)
+	                                                         : 0;
+}
+
+/* ---- the run ---- */
+
+static const char *mode_name(const struct query_job *j)
+{
+	return j->options->mode == GN_DIRECT ? "direct" : "paged";
+}
+
+static json_t *cache_json(const struct query_job *j)
+{
+	const struct gn_cache_info *c = &j->cache_info;
+
+	if (!j->cache)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I, s:I}", "bytes", (json_int_t)c->frame_bytes,
+	                 "page_bytes", (json_int_t)c->page_bytes, "frames", (json_int_t)c->frames, "table",
+	                 tool_tables[c->table], "policy", tool_policies[j->options->far.policy], "hits",
+	                 (json_int_t)c->statistics.hits, "misses", (json_int_t)c->statistics.misses);
+}
+
+/* The bytes that came from the store. Nobody counts those of direct loads. */
+static json_t *moved_json(const struct query_job *j)
+{
+	return j->cache ? json_integer((json_int_t)j->cache_info.statistics.fetched_bytes) : json_null();
+}
+
+static json_t *rest_json(const struct query_job *j)
+{
+	const struct gn_query *q = &j->query;
+	json_t *verified = j->verified < 0 ? json_null() : json_boolean(j->verified);
+
+	return json_pack(
+	    "{s:f, s:s, s:o, s:o, s:I, s:i, s:{s:I, s:I}, s:{s:I, s:I}, s:I, s:{s:I, s:I}, s:s, s:o}",
+	    "seconds", j->result.seconds, "mode", mode_name(j), "cache", cache_json(j), "moved_bytes",
+	    moved_json(j), "needed_bytes", (json_int_t)j->result.needed_bytes, "sector_bytes",
+	    (int)GN_QUERY_SECTOR, "zones", "all", (json_int_t)gn_table_zone_count(&j->table), "skipped",
+	    (json_int_t)(gn_table_zone_count(&j->table) - q->zone_count), "pages", "all",
+	    (json_int_t)q->pages, "skipped", (json_int_t)q->pages_skipped, "zone_map_bytes",
+	    (json_int_t)q->map_bytes, "store", "reads", (json_int_t)j->moved.reads, "read_bytes",
+	    (json_int_t)j->moved.read_bytes, "path", gn_store_path(j->store), "verified", verified);
+}
+
+static json_t *table_json(const struct query_job *j)
+{
+	return json_pack("{s:s, s:I, s:I, s:I}", "path", j->options->table, "rows", (json_int_t)j->table.rows,
+	                 "columns", (json_int_t)j->table.column_count, "bytes", (json_int_t)j->table.bytes);
+}
+
+static json_t *join(json_t *root, json_t *rest)
+{
+	if (root && rest && !json_object_update(root, rest)) {
+		json_decref(rest);
+		return root;
+	}
+	json_decref(root);
+	json_decref(rest);
+	return NULL;
+}
+
+json_t *query_report_json(const struct query_job *j, struct gn_error *e)
+{
+	struct gn_dictionary d;
+	json_t *root;
+
+	if (load_dictionary(j, &d, e))
+		return NULL;
+	root =
+	    json_pack("{s:s, s:o, s:o, s:s?, s:s?, s:I, s:o, s:o}", "schema", "grapnel-query-1", "machine",
+	              tool_json_machine(&j->info), "table", table_json(j), "where", j->options->where,
+	              "group_by", j->options->group_by, "rows_matched", (json_int_t)j->result.rows, "results",
+	              all_json(j), "groups", j->query.has_group ? groups_json(j, &d) : json_null());
+	root = join(root, rest_json(j));
+	free(d.memory);
+	if (!root)
+		gn_error_set(e, -GN_ENOMEM, "out of memory for the report");
+	return root;
+}
+
+/* ---- the table ---- */
+
+static void print_results(const json_t *results, const char *margin)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)results, key, value)
+	{
+		char *text = json_is_string(value)
+		                 ? strdup(json_string_value(value))
+		                 : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+
+		printf("%s%-24s %s\n", margin, key, text ? text : "?");
+		free(text);
+	}
+}
+
+static void print_groups(const json_t *groups)
+{
+	size_t k;
+	json_t *group;
+
+	json_array_foreach((json_t *)(uintptr_t)groups, k, group)
+	{
+		char *name = json_dumps(json_object_get(group, "value"), JSON_ENCODE_ANY);
+
+		printf("  %s: %lld rows\n", name ? name : "?",
+		       (long long)json_integer_value(json_object_get(group, "rows_matched")));
+		print_results(json_object_get(group, "results"), "    ");
+		free(name);
+	}
+}
+
+static void print_traffic(const struct query_job *j)
+{
+	const struct gn_query *q = &j->query;
+	const double mib = 1 << 20;
+
+	printf("  zones skipped        %llu of %llu by their maps; %llu of %llu pages of the condition's "
+	       "columns\n",
+	       (unsigned long long)(gn_table_zone_count(&j->table) - q->zone_count),
+	       (unsigned long long)gn_table_zone_count(&j->table), (unsigned long long)q->pages_skipped,
+	       (unsigned long long)q->pages);
+	printf("  needed               %.2f MiB in sectors of %d bytes\n",
+	       (double)j->result.needed_bytes / mib, (int)GN_QUERY_SECTOR);
+	if (j->cache)
+		printf("  moved                %.2f MiB in pages of %u bytes, through %.1f MiB of cache\n",
+		       (double)j->cache_info.statistics.fetched_bytes / mib, j->cache_info.page_bytes,
+		       (double)j->cache_info.frame_bytes / mib);
+	printf("  path                 %s (%u processors, warps of %u), %s, %s\n", j->info.name,
+	       j->info.processors, j->info.warp_width, mode_name(j), gn_store_path(j->store));
+	if (j->verified >= 0)
+		printf("  verified             every result is that of the rows one by one on the host\n");
+}
+
+int query_report_print(const struct query_job *j, struct gn_error *e)
+{
+	json_t *root = query_report_json(j, e);
+
+	if (!root)
+		return -GN_ENOMEM;
+	printf("  table                %s: %llu rows, %u columns\n", j->options->table,
+	       (unsigned long long)j->table.rows, j->table.column_count);
+	printf("  rows matched         %llu\n  time                 %.3f s\n",
+	       (unsigned long long)j->result.rows, j->result.seconds);
+	print_results(json_object_get(root, "results"), "  ");
+	print_groups(json_object_get(root, "groups"));
+	print_traffic(j);
+	json_decref(root);
+	return 0;
+}
