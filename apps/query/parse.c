@@ -248,6 +248,12 @@ static uint16_t parse_column(struct parser *p)
 	return k;
 }
 
+/* A column of such a name is given in double quotes. */
+static int is_reserved(const struct parser *p)
+{
+	return is(p, "and") || is(p, "or") || is(p, "not") || is(p, "is") || is(p, "null");
+}
+
 static uint16_t parse_primary(struct parser *p)
 {
 	uint16_t k;
@@ -264,7 +270,7 @@ static uint16_t parse_primary(struct parser *p)
 		return parse_number(p);
 	if (*p->at == '\'')
 		return parse_text(p);
-	if (*p->at == '"' || isalpha((unsigned char)*p->at) || *p->at == '_')
+	if (*p->at == '"' || (end_of_word(p->at) != p->at && !is_reserved(p)))
 		return parse_column(p);
 	fail(p, *p->at ? "a column, a number or a parenthesis is wanted here"
 	               : "the expression ends where a column, a number or a parenthesis is wanted");

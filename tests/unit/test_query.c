@@ -280,6 +280,8 @@ static void mistakes_are_named_with_their_place(void **state)
 	expect_refused(&f, "m > > 1", "position 5");
 	expect_refused(&f, "(m > 1", "closing parenthesis");
 	expect_refused(&f, "m > 1)", "position 6");
+	expect_refused(&f, "m >= and", "position 6");
+	expect_refused(&f, "m = 1 or not", "position 13");
 	expect_refused(&f, "m 1", "operator");
 	expect_refused(&f, "nosuch > 1", "there are m, i, w");
 	expect_refused(&f, "\"no such\" > 1", "no such is no column");

@@ -1,0 +1,103 @@
+#!/bin/sh
+# grapnel query gives what sqlite gives, on the tables of two papers and on others, whatever the store, the mode, the width of a warp
+# and the room in the cache. What convert, gen and query refuse they name, and then nothing is written. Usage: query.sh GRAPNEL
+# SCRATCH-FOLDER JUDGE
+set -eu
+grapnel=$1
+judge=$3
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2"
+
+"$grapnel" gen taxis --rows 100000 --seed 3 taxis.gnt >said
+grep -q 'taxis.gnt: 100000 rows' said
+"$grapnel" gen taxis --rows 100000 --seed 3 again.gnt >/dev/null
+cmp taxis.gnt again.gnt
+
+# ---- every way to run a query ----
+runs=0
+for options in '--store file' '--store file --page 512 --cache 16K' '--store file --warp-width 32 --policy fifo' '--store host' \
+  '--store host --warp-width 32 --page 8K' '--mode direct' '--mode direct --warp-width 8 --threads 4'; do
+  # shellcheck disable=SC2086
+  "$grapnel" query taxis.gnt --where 'distance >= 30' --sum total,tolls --avg 'total / distance' --group-by vendor --verify $options \
+    --json report.json >said
+  grep -q '^  verified ' said
+  grep -E '"(sum|count|rows_matched)' report.json >results
+  [ -e first ] || cp results first
+  cmp first results
+  runs=$((runs + 1))
+done
+[ "$runs" -eq 7 ]
+for member in '"schema": "grapnel-query-1"' '"machine"' '"table"' '"rows_matched": 30,' '"results"' '"sum(total)": "' '"groups"' \
+  '"moved_bytes"' '"needed_bytes"' '"zones"' '"pages"' '"skipped"' '"seconds"' '"verified": true'; do
+  grep -qF "$member" report.json || { echo "--json lacks $member"; cat report.json; exit 1; }
+done
+"$grapnel" query taxis.gnt --where 'pickup < 1230769000' --count vendor --json - --trust >report.json
+grep -A 3 '"zones"' report.json | grep -q '"skipped": 18[0-9]' || { cat report.json; exit 1; }
+
+# Only needed pages move: one row of a column far behind costs a page of it, not the column.
+"$grapnel" query taxis.gnt --where 'pickup = 1230768000' --sum total --page 4K --json - |
+  awk '/"moved_bytes"/ { exit $2 + 0 <= 8192 && $2 + 0 > 0 ? 0 : 1 }'
+
+# ---- what is refused ----
+echo keep >kept.gnt
+echo keep >kept.json
+# refuses STATUS WORDS COMMAND... - it ends with this status, says the words, and leaves both files as they were.
+refuses() {
+  want=$1
+  words=$2
+  shift 2
+  status=0
+  "$grapnel" "$@" >out 2>err || status=$?
+  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ "$(cat kept.gnt)" != keep ] || [ "$(cat kept.json)" != keep ] ||
+    [ -s out ]; then
+    echo "grapnel $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
+    exit 1
+  fi
+}
+ask="query taxis.gnt --json kept.json"
+# shellcheck disable=SC2086
+{
+  refuses 2 'no table given' query
+  refuses 2 'too many arguments' $ask again.gnt
+  refuses 2 'direct needs --store host' $ask --store file --mode direct
+  refuses 2 'mode best' $ask --mode best
+  refuses 1 'nosuch' $ask --machine nosuch
+  refuses 1 'sum: position 1 .*nosuch is no column; there are pickup, vendor' $ask --sum nosuch
+  refuses 1 'where: position 13 ' $ask --where 'distance >= and'
+  refuses 1 'where: .*no condition' $ask --where distance
+  refuses 1 'vendor.*is no number' $ask --sum vendor
+  refuses 1 'group-by: column pickup|group-by: column latitude' $ask --group-by latitude
+  refuses 1 'group-by: .*is no column' $ask --group-by nosuch
+  refuses 1 'row [0-9]+: a value is too large' $ask --sum 'total * 9223372036854775807'
+  refuses 1 'missing.gnt' query missing.gnt
+}
+size=$(wc -c <taxis.gnt)
+head -c $((size / 2)) taxis.gnt >half.gnt
+refuses 1 'half.gnt.*truncated' query half.gnt --trust
+for at in 100 4200 20000 200000; do
+  cp taxis.gnt broken.gnt
+  printf '\377\376\375' | dd of=broken.gnt bs=1 seek="$at" conv=notrunc 2>/dev/null
+  refuses 1 'broken.gnt: byte' query broken.gnt
+done
+
+printf 'a,b\n1,2\n3\n4,5\n' >bad.csv
+refuses 1 'bad.csv: line 3: .*1 rows of 3 are bad' convert bad.csv kept.gnt
+refuses 1 'there are a, b' convert bad.csv kept.gnt --types z=i32
+printf 'a,b\n"1,2\n3,4\n' >open.csv
+refuses 1 'open.csv: line 2: a quote of this row is never closed' convert open.csv kept.gnt --skip-bad-rows
+refuses 2 'ends in .gnt' convert bad.csv out.gng
+refuses 2 'made of a .csv' convert kron.el kept.gnt
+refuses 2 'for graphs' convert bad.csv kept.gnt --undirected
+refuses 2 'for tables' convert a.el out.gng --types a=i32
+refuses 2 'rows N' gen taxis kept.gnt
+refuses 2 'ends in .gnt' gen taxis --rows 5 out.gng
+refuses 2 'for graphs' gen taxis --rows 5 --scale 4 kept.gnt
+refuses 2 'rows is for taxis' gen kron --scale 4 --rows 5 out.gng
+"$grapnel" convert bad.csv bad.gnt --skip-bad-rows >said 2>err
+grep -q '2 rows, 1 bad rows left out' said && grep -q 'line 3' err
+[ ! -e out.gng ]
+[ -z "$(find . -name '*.tmp')" ]
+
+# The judge makes a table of its own, too, and asks grapnel and sqlite the same.
+python3 "$judge" "$grapnel" taxis.gnt
