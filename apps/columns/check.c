@@ -69,7 +69,7 @@ static int same(const struct gn_zone *a, const struct gn_zone *b, uint32_t type)
 static int check_zones(const struct checking *c, uint64_t first, uint64_t rows)
 {
 	for (uint64_t at = 0; at < rows; at += GN_COLUMN_ZONE_ROWS) {
-		const uint64_t n = rows - at < GN_COLUMN_ZONE_ROWS ? rows - at : GN_COLUMN_ZONE_ROWS;
+		const uint64_t n = gn__min_u64(rows - at, GN_COLUMN_ZONE_ROWS);
 		struct gn_zone zone;
 		int err = make_zone(c, first + at, at, n, &zone);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From texts to programs, groups and zones. */
+#include "graph/graph.h"
 #include "query.h"
 
 #include <stdlib.h>
@@ -170,9 +171,8 @@ static void choose_zones(struct gn_query *q, struct gn_zone *const *maps, const 
 
 		for (uint32_t k = 0; k < q->table->column_count; k++)
 			at[k] = maps[k] ? &maps[k][z] : NULL;
-		if (!q->where || gn_expression_may(q->where, q->table, at,
-		                                   left < GN_COLUMN_ZONE_ROWS ? left : GN_COLUMN_ZONE_ROWS)
-		                     .yes)
+		if (!q->where ||
+		    gn_expression_may(q->where, q->table, at, gn__min_u64(left, GN_COLUMN_ZONE_ROWS)).yes)
 			q->zones[q->zone_count++] = z;
 	}
 }

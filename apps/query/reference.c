@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "columns/values.h"
+#include "graph/graph.h"
 #include "graph/io.h"
 #include "query.h"
 
@@ -262,7 +263,7 @@ static int read_all(struct reading *r, const struct gn_progress *progress)
 	int rc = 0;
 
 	for (r->first = 0; !rc && r->first < all; r->first += PART_ROWS) {
-		const uint64_t n = all - r->first < PART_ROWS ? all - r->first : PART_ROWS;
+		const uint64_t n = gn__min_u64(all - r->first, PART_ROWS);
 
 		gn_progress_step(progress, "verifying", r->first, all);
 		rc = read_part(r, n);

@@ -11,6 +11,7 @@
 #include <grapnel/detail/net/message.h>
 #include <sim/stream.h>
 
+#include "columns/write.h"
 #include "graph/file.h"
 
 struct seed {
@@ -57,6 +58,12 @@ static const struct seed seeds[] = {
                       "\"bytes_per_second\": 1")},
     {"report", REPORT("operations_per_second", "grapnel-gpu/hit-random", "none", "memory", "null", "",
                       "\"items_per_second\": 1e9")},
+    {"csv", "a,b\n1,2.50\n,\"x\"\n"},
+    {"csv", "a,\"b \"\"c\"\"\"\r\n1.5,\"two\nlines\"\r\n3\n"},
+    {"csv", "x,y\n1e3,-0.05\n3000000000,7\n"},
+    {"query", "m >= 2.5 and not (w = 'x' or i is null)"},
+    {"query", "(m - 1) * i / 3e0 + -d"},
+    {"query", "'x' <> w or d is not null"},
     {"size", "4096"},
     {"size", "1.5TiB"},
     {"size", "64KB"},
@@ -112,6 +119,27 @@ static void put_gng(const char *path, uint32_t weight)
 	struct gn_error e = {0};
 
 	if (gn_graph_file_write(&g, path, NULL, &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(1);
+	}
+}
+
+/* A number that is missing in the second row, and two words. */
+static void put_gnt(const char *path)
+{
+	static const struct gn_column columns[] = {{"n", GN_COLUMN_I32}, {"w", GN_COLUMN_STRING}};
+	struct gn_table_writer *w;
+	struct gn_error e = {0};
+	int rc = gn_table_writer_begin(&w, path, columns, 2, 2, &e);
+
+	for (int k = 0; k < 2 && !rc; k++) {
+		struct gn_cell cell[2] = {{k, {k}}, {0, {0}}};
+
+		rc = gn_table_word(w, 1, k ? "two" : "one", 3, &cell[1].value, &e);
+		if (!rc)
+			rc = gn_table_writer_row(w, cell, &e);
+	}
+	if (rc || gn_table_writer_end(w, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
 	}
@@ -234,6 +262,7 @@ int main(int argc, char **argv)
 	put(name(directory, "bel", 1), &bel, 2 + sizeof bel.col + sizeof bel.dst);
 	put_gng(name(directory, "gng", 0), GN_WEIGHT_NONE);
 	put_gng(name(directory, "gng", 1), GN_WEIGHT_I32);
+	put_gnt(name(directory, "gnt", 0));
 	put_packets(directory);
 	put_compressed(directory);
 	put_end(directory);
