@@ -215,7 +215,8 @@ json_t *query_report_json(const struct query_job *j, struct gn_error *e)
 	root = join(root, rest_json(j));
 	free(d.memory);
 	if (!root)
-		gn_error_set(e, -GN_ENOMEM, "out of memory for the report");
+		gn_error_set(e, -GN_ENOMEM,
+		             "the report cannot be made: out of memory, or a name in it is not UTF-8");
 	return root;
 }
 

@@ -113,6 +113,12 @@ static int find_range(struct gn_query *q, const struct gn_column *c, int64_t *le
 		any = 1;
 	}
 	free(zones);
+	/* a file that is trusted may be damaged */
+	if (c->type == GN_COLUMN_STRING && any && *most >= (int64_t)c->words)
+		return gn_error_set(e, -GN_EBADMSG,
+		                    "group-by: the zone maps of column %s have strings that are not in its "
+		                    "dictionary; the file is damaged, convert the table again",
+		                    c->name);
 	return 0;
 }
 

@@ -94,6 +94,14 @@ refuses 2 'rows N' gen taxis kept.gnt
 refuses 2 'ends in .gnt' gen taxis --rows 5 out.gng
 refuses 2 'for graphs' gen taxis --rows 5 --scale 4 kept.gnt
 refuses 2 'rows is for taxis' gen kron --scale 4 --rows 5 out.gng
+printf 'a,b\n1,2.50\n,"x, y"\n' >small.csv
+"$grapnel" convert small.csv small.gnt >said
+grep -q 'a  *i32' said && grep -q 'b  *string' said
+gzip -c small.csv >packed.csv.gz
+"$grapnel" convert packed.csv.gz packed.gnt >/dev/null
+cmp small.gnt packed.gnt
+head -c 30 packed.csv.gz >cut.csv.gz
+refuses 1 'cut.csv.gz: reading fails behind line [0-9]+' convert cut.csv.gz kept.gnt
 "$grapnel" convert bad.csv bad.gnt --skip-bad-rows >said 2>err
 grep -q '2 rows, 1 bad rows left out' said && grep -q 'line 3' err
 [ ! -e out.gng ]
