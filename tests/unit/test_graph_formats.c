@@ -182,11 +182,12 @@ static void write_each(void **state)
 static void there_and_back(void **state)
 {
 	static const char *const name[] = {"g.bel", "g.bcsr", "g.bwcsr"};
-	struct gn_generate_options o = {0};
+	struct gn_generate_options o;
 	struct gn_error e = {0};
 	struct gn_graph g[2], back;
 
 	(void)state;
+	memset(&o, 0, sizeof o);
 	o.scale = 16;
 	o.degree = 24;
 	assert_int_equal(gn_graph_generate(&g[0], &o, &e), 0);
