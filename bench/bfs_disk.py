@@ -25,8 +25,8 @@ def main():
     tool = report.program(args, "tools", "grapnel")
     graph = report.kron(args, args.scale)
     cache = os.path.getsize(graph) // args.cache_share
-    command = [tool, "bfs", graph, "--source", args.source, "--store", "file", "--page", str(args.page), "--cache", str(cache),
-               "--trust", "--json", "-"]
+    command = [tool, "bfs", graph, "--source", args.source, "--algorithm", "top-down", "--store", "file",
+               "--page", str(args.page), "--cache", str(cache), "--trust", "--json", "-"]
     limit, ours, runs = [], [], []
     for turn in range(args.runs):
         limit.append(disk.fio(graph, "randread", args.page, 32, "--time_based", "--runtime=2")["bw_bytes"])

@@ -13,7 +13,7 @@ from support import report
 
 
 def search(tool, graph, args, options, runs):
-    command = [tool, "bfs", graph, "--source", args.source, "--machine", args.machine, "--json", "-"] + options
+    command = [tool, "bfs", graph, "--source", args.source, "--algorithm", "top-down", "--machine", args.machine, "--json", "-"] + options
     results = [report.run_json(command + ["--trust"]) for _ in range(runs)]
     median = statistics.median(r["seconds"] for r in results)
     return next(r for r in results if r["seconds"] == median)
@@ -30,7 +30,7 @@ def main():
     tool = report.program(args, "tools", "grapnel")
     graph = report.kron(args, args.scale, args.degree, args.graph)
     quarter = ["--cache", str(os.path.getsize(graph) // 4)]
-    verified = report.run_json([tool, "bfs", graph, "--source", args.source, "--machine", args.machine, "--store", "host",
+    verified = report.run_json([tool, "bfs", graph, "--source", args.source, "--algorithm", "top-down", "--machine", args.machine, "--store", "host",
                                 "--verify", "--json", "-"] + quarter)
     results = {"paged": search(tool, graph, args, ["--store", "host"] + quarter, args.runs),
                "direct": search(tool, graph, args, ["--store", "host", "--mode", "direct"], args.runs),

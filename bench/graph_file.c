@@ -103,11 +103,12 @@ static void close_graph(struct bench *b)
 
 static void bfs(struct bench *b)
 {
+	struct gn_bfs_options o = {0};
 	struct gn_bfs_result r;
 
-	bench_must(
-	    gn_bfs(b->machine, &b->graph, bench_number("source", 1), (uint32_t *)b->result, &r, NULL, &error),
-	    error.text);
+	o.source = bench_number("source", 1);
+	o.algorithm = b->file.flags & GN_GRAPH_UNDIRECTED ? GN_BFS_DIRECTION : GN_BFS_TOP_DOWN;
+	bench_must(gn_bfs(b->machine, &b->graph, &o, (uint32_t *)b->result, &r, NULL, &error), error.text);
 	b->seconds = r.seconds;
 	b->edges = r.edges;
 }

@@ -74,7 +74,8 @@ def searches(args, tool):
     quarter = ["--cache", str(os.path.getsize(graph) // 4)]
     ways = {"direct": ["--mode", "direct"], "paged": quarter + (["--page", args.page] if args.page else []),
             "auto": ["--mode", "auto"] + quarter}
-    command = [tool, "bfs", graph, "--source", "1", "--machine", args.machine, "--store", "host", "--trust", "--json", "-"]
+    command = [tool, "bfs", graph, "--source", "1", "--algorithm", "top-down", "--machine", args.machine, "--store", "host", "--trust",
+               "--json", "-"]
     found = {way: [] for way in ways}
     for run in range(args.runs):
         for way, options in ways.items():

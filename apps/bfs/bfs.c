@@ -6,12 +6,23 @@
 
 #include "bfs_kernel.h"
 
+/*
+ * A step goes bottom-up when the frontier has more edges than one in GN_BFS_ALPHA of those not yet left
+ * behind, and top-down again when the frontier shrinks to one in GN_BFS_BETA of the vertices: the thresholds
+ * of the GAP benchmark.
+ */
+enum { GN_BFS_ALPHA = 15, GN_BFS_BETA = 18 };
+
 struct search {
 	struct simt_machine *machine;
+	const struct gn_bfs_options *options;
 	struct gn_scanner scanner;
 	struct gn_bfs_args args;
 	uint32_t *lists[2]; /* the frontier and the next one */
 	uint64_t frontier_count;
+	uint64_t unexplored; /* edges of vertices that were in no frontier of a step top-down */
+	int bottom_up;       /* was the last step */
+	int listed;          /* the frontier is in its list */
 };
 
 static double seconds(void)
@@ -27,7 +38,28 @@ static void free_search(struct search *s)
 	simt_free(s->machine, s->args.depth);
 	simt_free(s->machine, s->lists[0]);
 	simt_free(s->machine, s->lists[1]);
+	simt_free(s->machine, s->args.frontier_bits);
+	simt_free(s->machine, s->args.next_bits);
 	gn_scanner_fini(&s->scanner, &s->args.scan);
+}
+
+/* Of a bitmap. */
+static uint64_t words_of(const struct search *s, uint64_t vertices)
+{
+	const uint64_t width = s->scanner.info.warp_width;
+
+	return (vertices + width - 1) / width;
+}
+
+static int allocate_bits(struct search *s, uint64_t vertices)
+{
+	const uint64_t bytes = words_of(s, vertices) * sizeof(uint32_t);
+
+	if (s->options->algorithm != GN_BFS_DIRECTION)
+		return 1;
+	s->args.frontier_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
+	s->args.next_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
+	return s->args.frontier_bits && s->args.next_bits;
 }
 
 static int allocate(struct search *s, uint64_t vertices, struct gn_error *error)
@@ -37,15 +69,16 @@ static int allocate(struct search *s, uint64_t vertices, struct gn_error *error)
 	s->args.depth = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
 	s->lists[0] = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
 	s->lists[1] = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
-	if (s->args.depth && s->lists[0] && s->lists[1])
+	if (s->args.depth && s->lists[0] && s->lists[1] && allocate_bits(s, vertices))
 		return 0;
 	return gn_error_set(error, -GN_ENOMEM, "bfs: out of memory on the machine for %llu vertices",
 	                    (unsigned long long)vertices);
 }
 
 /* Nothing is reached but the source, which is the first frontier. depth serves as a host buffer. */
-static int start(struct search *s, uint64_t source, uint32_t *depth, struct gn_error *error)
+static int start(struct search *s, uint32_t *depth, struct gn_error *error)
 {
+	const uint64_t source = s->options->source;
 	const uint64_t bytes = s->scanner.graph->vertices * sizeof *depth;
 	const uint32_t vertex = (uint32_t)source;
 	int rc;
@@ -56,26 +89,105 @@ static int start(struct search *s, uint64_t source, uint32_t *depth, struct gn_e
 	if (!rc)
 		rc = simt_move(s->machine, s->lists[0], &vertex, sizeof vertex);
 	s->frontier_count = 1;
+	s->unexplored = s->scanner.graph->edges;
+	s->listed = 1;
 	return gn_scanner_machine(&s->scanner, rc, error);
 }
 
-static int run_level(struct search *s, uint32_t level, struct gn_error *error)
+/* ---- one step ---- */
+
+static const struct simt_kernel *lists_kernel(const struct search *s)
 {
-	const struct gn_graph_arrays *graph = s->scanner.graph;
-	const int plain = graph->plain_offsets != NULL;
+	if (s->options->algorithm == GN_BFS_DIRECTION)
+		return &gn_bfs_expand_counted_kernel;
+	return s->scanner.graph->plain_offsets ? &gn_bfs_expand_plain_kernel : &gn_bfs_expand_kernel;
+}
+
+static const struct simt_kernel *chunks_kernel(const struct search *s)
+{
+	if (s->options->algorithm == GN_BFS_DIRECTION)
+		return &gn_bfs_chunks_counted_kernel;
+	return s->scanner.graph->plain_offsets ? &gn_bfs_chunks_plain_kernel : &gn_bfs_chunks_kernel;
+}
+
+/* A frontier that was found bottom-up is in no list, and is found by its depths. */
+static int step_down(struct search *s, struct gn_error *error)
+{
+	const uint64_t vertices = s->scanner.graph->vertices;
+	const uint32_t level = s->args.level;
+
+	s->args.frontier = s->lists[level & 1];
+	s->args.next = s->lists[~level & 1];
+	s->args.dense = !s->listed || s->frontier_count > vertices / GN_BFS_DENSE;
+	s->listed = 1;
+	return gn_scanner_lists(&s->scanner, &s->args.scan, lists_kernel(s), chunks_kernel(s),
+	                        s->args.dense ? vertices : s->frontier_count, error);
+}
+
+/* The bits that the step before found are this step's frontier; behind a step top-down there are none yet. */
+static int step_up(struct search *s, struct gn_error *error)
+{
+	const uint64_t words = words_of(s, s->scanner.graph->vertices);
+	uint32_t *bits = s->args.frontier_bits;
+	int rc = 0;
+
+	if (s->listed) {
+		rc = gn_scanner_run(&s->scanner, &s->args.scan, &gn_bfs_mark_kernel, words, error);
+	} else {
+		s->args.frontier_bits = s->args.next_bits;
+		s->args.next_bits = bits;
+	}
+	s->listed = 0;
+	return rc ? rc
+	          : gn_scanner_lists(&s->scanner, &s->args.scan, &gn_bfs_parents_kernel,
+	                             &gn_bfs_parents_chunks_kernel, words, error);
+}
+
+static int report(const struct search *s, uint64_t frontier, uint64_t edges, double began,
+                  struct gn_error *error)
+{
+	struct gn_bfs_step step;
+
+	if (!s->options->step)
+		return 0;
+	step.level = s->args.level;
+	step.bottom_up = s->bottom_up;
+	step.frontier = frontier;
+	step.edges = s->scanner.shared.edges - edges;
+	step.seconds = seconds() - began;
+	return s->options->step(s->options->context, &step, error);
+}
+
+static int run_step(struct search *s, uint32_t level, struct gn_error *error)
+{
+	const uint64_t frontier = s->frontier_count, edges = s->scanner.shared.edges;
+	const double began = seconds();
 	int rc;
 
 	s->args.level = level;
-	s->args.frontier = s->lists[level & 1];
-	s->args.next = s->lists[~level & 1];
-	s->args.dense = s->frontier_count > graph->vertices / GN_BFS_DENSE;
 	s->scanner.shared.found = 0;
-	rc = gn_scanner_lists(&s->scanner, &s->args.scan,
-	                      plain ? &gn_bfs_expand_plain_kernel : &gn_bfs_expand_kernel,
-	                      plain ? &gn_bfs_chunks_plain_kernel : &gn_bfs_chunks_kernel,
-	                      s->args.dense ? graph->vertices : s->frontier_count, error);
+	s->scanner.shared.ahead = 0;
+	rc = s->bottom_up ? step_up(s, error) : step_down(s, error);
 	s->frontier_count = s->scanner.shared.found;
-	return rc;
+	return rc ? rc : report(s, frontier, edges, began, error);
+}
+
+/* ---- all steps ---- */
+
+/* The direction of the step after one that had a frontier of so many vertices (section 4 of the paper). */
+static void choose_direction(struct search *s, uint64_t frontier_before)
+{
+	const uint64_t ahead = s->scanner.shared.ahead;
+
+	if (s->options->algorithm != GN_BFS_DIRECTION)
+		return;
+	if (s->bottom_up) {
+		s->bottom_up = s->frontier_count >= frontier_before ||
+		               s->frontier_count > s->scanner.graph->vertices / GN_BFS_BETA;
+		return;
+	}
+	s->bottom_up = ahead > s->unexplored / GN_BFS_ALPHA;
+	s->unexplored -= ahead < s->unexplored ? ahead : s->unexplored;
 }
 
 static int search_levels(struct search *s, struct gn_bfs_result *result, const struct gn_progress *progress,
@@ -86,8 +198,11 @@ static int search_levels(struct search *s, struct gn_bfs_result *result, const s
 
 	result->reached = 1;
 	for (uint32_t level = 0; s->frontier_count && !rc; level++) {
+		const uint64_t frontier = s->frontier_count;
+
 		gn_progress_step(progress, "searching", result->reached, s->scanner.graph->vertices);
-		rc = run_level(s, level, error);
+		rc = run_step(s, level, error);
+		choose_direction(s, frontier);
 		result->reached += s->frontier_count;
 		result->levels = level + 1;
 	}
@@ -96,24 +211,39 @@ static int search_levels(struct search *s, struct gn_bfs_result *result, const s
 	return rc;
 }
 
-int gn_bfs(struct simt_machine *machine, struct gn_graph_arrays *graph, uint64_t source, uint32_t *depth,
-           struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error)
+static int check(const struct gn_graph_arrays *graph, const struct gn_bfs_options *options,
+                 struct gn_error *error)
+{
+	if (options->source >= graph->vertices)
+		return gn_error_set(error, -GN_ERANGE,
+		                    "bfs: source %llu is not a vertex; vertices are 0 to %lld",
+		                    (unsigned long long)options->source, (long long)graph->vertices - 1);
+	if (options->algorithm == GN_BFS_DIRECTION && graph->plain_offsets)
+		return gn_error_set(error, -GN_EINVAL,
+		                    "bfs: a direction-optimising search reads arrays, not plain pointers; "
+		                    "search top-down");
+	return 0;
+}
+
+int gn_bfs(struct simt_machine *machine, struct gn_graph_arrays *graph, const struct gn_bfs_options *options,
+           uint32_t *depth, struct gn_bfs_result *result, const struct gn_progress *progress,
+           struct gn_error *error)
 {
 	struct search s;
 	int rc;
 
 	memset(&s, 0, sizeof s);
 	memset(result, 0, sizeof *result);
-	if (source >= graph->vertices)
-		return gn_error_set(error, -GN_ERANGE,
-		                    "bfs: source %llu is not a vertex; vertices are 0 to %lld",
-		                    (unsigned long long)source, (long long)graph->vertices - 1);
+	rc = check(graph, options, error);
+	if (rc)
+		return rc;
 	s.machine = machine;
-	rc = allocate(&s, graph->vertices, error);
+	s.options = options;
+	rc = gn_scanner_init(&s.scanner, &s.args.scan, machine, graph, "bfs", error);
 	if (!rc)
-		rc = gn_scanner_init(&s.scanner, &s.args.scan, machine, graph, "bfs", error);
+		rc = allocate(&s, graph->vertices, error);
 	if (!rc)
-		rc = start(&s, source, depth, error);
+		rc = start(&s, depth, error);
 	if (!rc)
 		rc = search_levels(&s, result, progress, error);
 	if (!rc)

@@ -12,25 +12,54 @@
 extern "C" {
 #endif
 
+enum gn_bfs_algorithm {
+	GN_BFS_TOP_DOWN, /* every step reads the lists of the frontier */
+	/*
+	 * Steps in which the frontier has many edges look from the other side, and stop at the first parent
+	 * of a vertex. Every edge must be there in both directions.
+	 */
+	GN_BFS_DIRECTION
+};
+
+/* A step of the search, when it has ended. */
+struct gn_bfs_step {
+	uint32_t level;
+	int bottom_up;
+	uint64_t frontier; /* vertices of this level */
+	uint64_t edges;    /* read in this step */
+	double seconds;
+};
+
+struct gn_bfs_options {
+	uint64_t source; /* below graph->vertices */
+	enum gn_bfs_algorithm algorithm;
+	/* Told each step; may be NULL. Returns 0, or a code with a message that ends the search. */
+	int (*step)(void *context, const struct gn_bfs_step *step, struct gn_error *error);
+	void *context; /* of step */
+};
+
 struct gn_bfs_result {
 	uint64_t reached; /* vertices, the source included */
-	uint64_t edges;   /* scanned: the degrees of the reached vertices */
+	uint64_t edges;   /* read; top-down: the degrees of the reached vertices */
 	uint32_t levels;  /* of the search: the largest depth plus 1 */
 	double seconds;   /* from the first launch to the end of the last */
 };
 
 /*
  * gn_bfs - depths from a source.
- * @source    below graph->vertices
+ * @graph     its arrays; plain pointers are used by GN_BFS_TOP_DOWN only
  * @depth     host memory, receives graph->vertices depths, 0xffffffff where unreachable
  * @progress  told the vertices reached of all; may be NULL
- * Memory on the machine: 12 bytes a vertex and 1/64 byte an edge. Host.
- * Returns 0; -GN_ERANGE (source); -GN_EBADMSG (offsets that decrease, a neighbour out of range: which);
- * -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, failed with. Then depth is
- * not to be used.
+ * Memory on the machine: 12 bytes a vertex and 1/64 byte an edge; GN_BFS_DIRECTION: two bitmaps of 4 bytes
+ * for each warp of vertices more. Host. Returns 0; -GN_ERANGE (source); -GN_EINVAL (GN_BFS_DIRECTION on plain
+ * pointers); -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM; what an array
+ * could not read; what the machine, gn_auto_adapt or options->step failed with. Then depth is not to be used.
+ * Source of GN_BFS_DIRECTION: Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search",
+ * 2012, with the thresholds of the GAP benchmark.
  */
-int gn_bfs(struct simt_machine *machine, struct gn_graph_arrays *graph, uint64_t source, uint32_t *depth,
-           struct gn_bfs_result *result, const struct gn_progress *progress, struct gn_error *error);
+int gn_bfs(struct simt_machine *machine, struct gn_graph_arrays *graph, const struct gn_bfs_options *options,
+           uint32_t *depth, struct gn_bfs_result *result, const struct gn_progress *progress,
+           struct gn_error *error);
 
 #ifdef __cplusplus
 }

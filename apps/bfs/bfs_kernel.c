@@ -17,15 +17,26 @@
 struct reader {
 	const struct gn_bfs_args *a;
 	struct gn_scan_reader graph;
+	uint64_t ahead; /* edges of the vertices found, if they are counted */
+	int count;
 };
 
-SIMT_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain)
+SIMT_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain, const int count)
 {
 	struct reader r;
 
 	r.a = a;
 	r.graph = gn_scan_reader_init(&a->scan, plain);
+	r.ahead = 0;
+	r.count = count;
 	return r;
+}
+
+SIMT_FN void reader_end(struct reader *r)
+{
+	gn_scan_reader_end(&r->graph);
+	if (r->count && r->ahead)
+		simt_reduce_add_relaxed_dev_u64(&r->a->scan.shared->ahead, r->ahead);
 }
 
 /* Is this the first time the neighbour is seen? */
@@ -37,27 +48,15 @@ SIMT_FN int discover(const struct gn_bfs_args *a, uint32_t vertex)
 	       simt_cas_relaxed_dev_u32(&a->depth[vertex], none, a->level + 1) == none;
 }
 
-/* The lanes that found a vertex reserve places together. */
-SIMT_FN void append(const struct gn_bfs_args *a, uint32_t warp, int found, uint32_t vertex)
-{
-	const uint32_t finders = simt_ballot(warp, found);
-	uint64_t first = 0;
-
-	if (!finders)
-		return;
-	if (simt_lane() == simt_first_lane(finders))
-		first = simt_add_relaxed_dev_u64(&a->scan.shared->found, simt_popcount(finders));
-	first = simt_shfl_u64(warp, first, simt_first_lane(finders));
-	if (found)
-		a->next[first + simt_rank(finders)] = vertex;
-}
-
 /* All lanes of the warp, those without an edge too. */
 SIMT_FN void visit(struct reader *r, uint32_t warp, int has_edge, uint64_t edge)
 {
 	const uint32_t vertex = has_edge ? gn_scan_neighbour(&r->graph, edge) : 0;
+	const int found = has_edge && discover(r->a, vertex);
 
-	append(r->a, warp, has_edge && discover(r->a, vertex), vertex);
+	if (r->count && found)
+		r->ahead += gn_scan_degree(&r->graph, vertex);
+	gn_scan_append(&r->a->scan, warp, found, r->a->next, vertex);
 }
 
 /* All lanes of the warp scan edges begin to end - 1. */
@@ -116,49 +115,61 @@ SIMT_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint6
 	}
 }
 
-SIMT_FN void expand(const struct gn_bfs_args *a, const int plain)
+SIMT_FN void expand(const struct gn_bfs_args *a, const int plain, const int count)
 {
 	const uint32_t warp = gn_scan_whole_warp();
 	const struct gn_scan *s = &a->scan;
-	struct reader r = reader_init(a, plain);
+	struct reader r = reader_init(a, plain, count);
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		expand_items(&r, warp, at, gn_scan_taken_end(s, at));
-	gn_scan_reader_end(&r.graph);
+	reader_end(&r);
 }
 
-SIMT_FN void scan_chunks(const struct gn_bfs_args *a, const int plain)
+SIMT_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, const int count)
 {
 	const uint32_t warp = gn_scan_whole_warp();
 	const struct gn_scan *s = &a->scan;
-	struct reader r = reader_init(a, plain);
+	struct reader r = reader_init(a, plain, count);
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++)
 			scan(&r, warp, s->chunks[k].begin, s->chunks[k].begin + s->chunks[k].edges);
-	gn_scan_reader_end(&r.graph);
+	reader_end(&r);
 }
 
 SIMT_FN void gn_bfs_expand(const struct gn_bfs_args *a)
 {
-	expand(a, 0);
+	expand(a, 0, 0);
 }
 SIMT_KERNEL(gn_bfs_expand, struct gn_bfs_args)
 
 SIMT_FN void gn_bfs_chunks(const struct gn_bfs_args *a)
 {
-	scan_chunks(a, 0);
+	scan_chunks(a, 0, 0);
 }
 SIMT_KERNEL(gn_bfs_chunks, struct gn_bfs_args)
 
 SIMT_FN void gn_bfs_expand_plain(const struct gn_bfs_args *a)
 {
-	expand(a, 1);
+	expand(a, 1, 0);
 }
 SIMT_KERNEL(gn_bfs_expand_plain, struct gn_bfs_args)
 
 SIMT_FN void gn_bfs_chunks_plain(const struct gn_bfs_args *a)
 {
-	scan_chunks(a, 1);
+	scan_chunks(a, 1, 0);
 }
 SIMT_KERNEL(gn_bfs_chunks_plain, struct gn_bfs_args)
+
+SIMT_FN void gn_bfs_expand_counted(const struct gn_bfs_args *a)
+{
+	expand(a, 0, 1);
+}
+SIMT_KERNEL(gn_bfs_expand_counted, struct gn_bfs_args)
+
+SIMT_FN void gn_bfs_chunks_counted(const struct gn_bfs_args *a)
+{
+	scan_chunks(a, 0, 1);
+}
+SIMT_KERNEL(gn_bfs_chunks_counted, struct gn_bfs_args)

@@ -9,6 +9,7 @@
 
 enum {
 	GN_BFS_DENSE = 32, /* a frontier of more than one in so many vertices is dense */
+	GN_BFS_ALONE = 8,  /* edges of a list that a lane reads by itself, looking for a parent */
 	GN_BFS_NONE = -1   /* depth of a vertex not yet reached, as a u32 */
 };
 
@@ -20,6 +21,12 @@ struct gn_bfs_args {
 	uint32_t *next;           /* [vertices] */
 	uint32_t level;
 	uint32_t dense; /* 1: the frontier is every vertex whose depth is level */
+	/*
+	 * Of the steps bottom-up: a word for as many vertices as a warp has lanes, so that the warp that has
+	 * these vertices writes it alone.
+	 */
+	uint32_t *frontier_bits;
+	uint32_t *next_bits; /* every word is written in a step */
 };
 
 /* Scan the frontier; put the rest of long adjacency lists aside. */
@@ -29,5 +36,13 @@ SIMT_KERNEL_DECLARE(gn_bfs_chunks);
 /* The same two on plain pointers: what the arrays are measured against. */
 SIMT_KERNEL_DECLARE(gn_bfs_expand_plain);
 SIMT_KERNEL_DECLARE(gn_bfs_chunks_plain);
+/* The first two, and the edges of the vertices that were found are added to scan.shared->ahead. */
+SIMT_KERNEL_DECLARE(gn_bfs_expand_counted);
+SIMT_KERNEL_DECLARE(gn_bfs_chunks_counted);
+/* Set frontier_bits to the vertices whose depth is level. Items: words. */
+SIMT_KERNEL_DECLARE(gn_bfs_mark);
+/* Look for a neighbour in the frontier of each vertex without a depth. Items: words, then chunks. */
+SIMT_KERNEL_DECLARE(gn_bfs_parents);
+SIMT_KERNEL_DECLARE(gn_bfs_parents_chunks);
 
 #endif

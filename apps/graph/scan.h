@@ -41,7 +41,10 @@ struct gn_scan_shared {
 	uint64_t pad_found[15];
 	uint64_t chunk_count; /* put aside */
 	uint64_t pad_chunk[15];
-	uint64_t edges; /* of the lists that were read, ever */
+	uint64_t ahead; /* what the job adds up beside found, such as edges of the vertices found: set to 0 by
+	                   it */
+	uint64_t pad_ahead[15];
+	uint64_t edges; /* that were read, ever */
 	uint32_t fault; /* GN_SCAN_*: the first thing wrong with the graph */
 	uint32_t fault_vertex;
 };

@@ -102,6 +102,14 @@ SIMT_FN struct gn_scan_edges gn_scan_list(const struct gn_scan_reader *r, uint32
 	return list;
 }
 
+/* One lane: the length of a vertex's list. */
+SIMT_FN uint64_t gn_scan_degree(const struct gn_scan_reader *r, uint32_t vertex)
+{
+	const struct gn_scan_edges list = gn_scan_list(r, vertex);
+
+	return list.end - list.begin;
+}
+
 /* Put edges aside, in chunks. Sound offsets never need more than there is. */
 SIMT_FN void gn_scan_put_aside(const struct gn_scan *scan, uint32_t vertex, uint64_t begin, uint64_t end)
 {
@@ -132,6 +140,22 @@ SIMT_FN struct gn_scan_edges gn_scan_first_chunk(struct gn_scan_reader *r, uint3
 		list.end = list.begin + r->scan->chunk_edges;
 	}
 	return list;
+}
+
+/* All lanes of the warp: those that found a vertex reserve places in the list together; found counts all. */
+SIMT_FN void gn_scan_append(const struct gn_scan *scan, uint32_t warp, int found, uint32_t *list,
+                            uint32_t vertex)
+{
+	const uint32_t finders = simt_ballot(warp, found);
+	uint64_t first = 0;
+
+	if (!finders)
+		return;
+	if (simt_lane() == simt_first_lane(finders))
+		first = simt_add_relaxed_dev_u64(&scan->shared->found, simt_popcount(finders));
+	first = simt_shfl_u64(warp, first, simt_first_lane(finders));
+	if (found)
+		list[first + simt_rank(finders)] = vertex;
 }
 
 /* The sum of the values of the caller's lane and of those before it. */

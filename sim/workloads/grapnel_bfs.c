@@ -74,7 +74,7 @@ static int open_arrays(struct search *s, struct gn_error *error)
 
 static int run_search(struct search *s, struct gn_error *error)
 {
-	const uint64_t source = sim_graph_largest(&s->graph);
+	const struct gn_bfs_options options = {sim_graph_largest(&s->graph), GN_BFS_TOP_DOWN, NULL, NULL};
 	struct gn_bfs_result result;
 	int rc;
 
@@ -82,9 +82,9 @@ static int run_search(struct search *s, struct gn_error *error)
 	s->want = (uint32_t *)sim_state(s->graph.vertices * 4, NAME, error);
 	if (!s->depth || !s->want)
 		return -GN_ENOMEM;
-	rc = gn_bfs(s->machine, &s->arrays, source, s->depth, &result, NULL, error);
+	rc = gn_bfs(s->machine, &s->arrays, &options, s->depth, &result, NULL, error);
 	if (!rc)
-		rc = gn_bfs_reference(&s->graph, source, s->want, error);
+		rc = gn_bfs_reference(&s->graph, options.source, s->want, error);
 	return rc ? rc : gn_depths_verify(s->depth, s->want, s->graph.vertices, error);
 }
 

@@ -68,6 +68,18 @@ done
 search disconnected 2999 --store file --cache 64K
 search kron 4095 --store file --cache 64K
 
+# Either algorithm, where every edge is there in both directions.
+for graph in spokes kron; do
+  for algorithm in top-down direction-optimising; do
+    for width in 1 32; do
+      search "$graph" 1 --store file --algorithm "$algorithm" --warp-width "$width" --page 512 --cache 32K
+    done
+    search "$graph" 1 --store host --mode direct --algorithm "$algorithm"
+    search "$graph" 1 --store host --mode auto --algorithm "$algorithm" --warp-width 32
+  done
+done
+search grid 0 --algorithm top-down
+
 # What was chosen is said, on paper and as JSON; without edges there is nothing to choose.
 "$grapnel" bfs kron.gng --source 0 --store host --mode auto --explain --json auto.json >said
 for words in '^  edges  .*launches looked at' '^auto: [0-9]+ launches' '^  chosen: '; do
@@ -78,5 +90,22 @@ for words in '"mode": "auto"' '"explain": "auto: '; do
 done
 "$grapnel" bfs edgeless.gng --source 0 --mode auto --json - | grep -q '"auto": null'
 "$grapnel" bfs kron.gng --source 0 --json - | grep -q '"auto": null'
+
+# The default follows the graph; steps are said on request; bottom-up reads fewer edges.
+"$grapnel" bfs kron.gng --source 1 --algorithm top-down --json down.json --steps >said
+grep -q '^  algorithm  .*top-down: [0-9]* top-down$' said
+"$grapnel" bfs kron.gng --source 1 --json best.json --steps >said
+grep -q '^  algorithm  .*direction-optimising: .* bottom-up' said
+grep -qE '^ +2  bottom-up +[0-9]+ +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+$' said || { cat said; exit 1; }
+for words in '"algorithm": "direction-optimising"' '"both_directions": true' '"direction": "bottom-up"' '"fetched_pages": [0-9]'; do
+  grep -q "$words" best.json || { cat best.json; exit 1; }
+done
+# number FILE MEMBER - its first value.
+number() {
+  sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1" | head -n 1
+}
+[ $((4 * $(number best.json edges_traversed))) -lt "$(number down.json edges_traversed)" ]
+"$grapnel" bfs grid.gng --source 0 --json - | grep -q '"algorithm": "top-down"'
+"$grapnel" bfs grid.gng --source 0 --json - | grep -q '"steps": null'
 echo "$runs searches agree"
 [ "$runs" -ge 340 ]

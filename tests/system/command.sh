@@ -42,6 +42,9 @@ refuses 2 'mode best: give paged, direct or auto' bfs good.gng --source 0 --mode
 refuses 2 'page is for --mode paged' bfs good.gng --source 0 --mode auto --page 4K
 refuses 2 'explain is for --mode auto' bfs good.gng --source 0 --explain
 refuses 2 'direct needs --store host' bfs good.gng --source 0 --mode direct --store file
+refuses 2 'algorithm best: give top-down or direction-optimising' bfs good.gng --source 0 --algorithm best
+refuses 1 'direction-optimising: good.gng does not say .*convert --undirected' bfs good.gng --source 0 \
+  --algorithm direction-optimising
 refuses 2 'page' bfs good.gng --source 0 --page 4M
 refuses 2 'page' bfs good.gng --source 0 --page 256
 refuses 2 'cache' bfs good.gng --source 0 --cache 12Q

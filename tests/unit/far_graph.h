@@ -125,6 +125,7 @@ static inline void far_store(struct far_graph *f, uint64_t bytes, uint32_t page_
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)bytes);
 	far_must(gn_store_open(&f->store, f->machine, uri, NULL, &far_error));
 	memset(&c, 0, sizeof c);
+	c.statistics = 1;
 	c.page_bytes = page_bytes;
 	c.bytes = 16 * page_bytes;
 	if (page_bytes)

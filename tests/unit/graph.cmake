@@ -18,6 +18,8 @@ target_link_libraries(test_graph_generate PRIVATE OpenMP::OpenMP_C)
 # Jobs over a graph that is far away.
 gn_unit(cc)
 target_link_libraries(test_cc PRIVATE gn_cc)
+gn_unit(bfs)
+target_link_libraries(test_bfs PRIVATE gn_bfs)
 gn_unit(sssp)
 target_link_libraries(test_sssp PRIVATE gn_sssp)
 gn_unit(pagerank)

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The steps of a direction-optimising search that go bottom-up (Beamer, Asanovic and Patterson,
+ * "Direction-Optimizing Breadth-First Search", 2012): each vertex without a depth looks through its list for
+ * a neighbour in the frontier, and stops at the first. So a step reads few edges where the frontier is large.
+ *
+ * A warp takes the vertices of a word of the bitmap, one a lane, and writes the word of the next frontier
+ * without an atomic. A lane reads the first edges of its vertex by itself, since most vertices find
+ * a parent there. Then all lanes read what is left of one list after the other, so that a warp does not wait
+ * for the lane with the longest list. Where a whole chunk had no parent, the rest is put aside for all warps.
+ */
+#include "bfs_kernel.h"
+
+#include "graph/scan_device.h"
+
+/* A lane's view of the step. */
+struct seeker {
+	const struct gn_bfs_args *a;
+	struct gn_scan_reader graph;
+	uint64_t found;
+};
+
+SIMT_FN struct seeker seeker_init(const struct gn_bfs_args *a)
+{
+	struct seeker s;
+
+	s.a = a;
+	s.graph = gn_scan_reader_init(&a->scan, 0);
+	s.found = 0;
+	return s;
+}
+
+SIMT_FN void seeker_end(struct seeker *s)
+{
+	gn_scan_reader_end(&s->graph);
+	if (s->found)
+		simt_reduce_add_relaxed_dev_u64(&s->a->scan.shared->found, s->found);
+}
+
+SIMT_FN uint32_t depth_of(const struct gn_bfs_args *a, uint64_t vertex)
+{
+	return simt_load_relaxed_dev_u32(&a->depth[vertex]);
+}
+
+/* One lane: does this edge lead to the frontier? */
+SIMT_FN int leads_to_frontier(struct seeker *s, uint64_t edge)
+{
+	const uint32_t neighbour = gn_scan_neighbour(&s->graph, edge);
+
+	s->graph.edges++;
+	return gn_scan_is_vertex(&s->a->scan, neighbour) &&
+	       s->a->frontier_bits[neighbour / simt_warp_width()] >> neighbour % simt_warp_width() & 1;
+}
+
+/* One lane: a parent among the list's first edges; begin goes behind those that were read. */
+SIMT_FN int seek_alone(struct seeker *s, struct gn_scan_edges *list)
+{
+	const uint64_t left = list->end - list->begin;
+	const uint64_t end = list->begin + (left < GN_BFS_ALONE ? left : GN_BFS_ALONE);
+
+	while (list->begin < end)
+		if (leads_to_frontier(s, list->begin++))
+			return 1;
+	return 0;
+}
+
+/* All lanes of the warp look for a parent among edges begin to end - 1, and stop at the first. */
+SIMT_FN int seek_together(struct seeker *s, uint32_t warp, uint64_t begin, uint64_t end)
+{
+	for (; begin < end; begin += simt_warp_width()) {
+		const uint64_t edge = begin + simt_lane();
+
+		if (simt_ballot(warp, edge < end && leads_to_frontier(s, edge)))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * All lanes of the warp: a parent in what is left of one lane's list. All pass the same edges. What is behind
+ * a chunk without one is put aside.
+ */
+SIMT_FN int seek_rest(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
+{
+	const int is_long = list.end - list.begin > GN_SCAN_CHUNK;
+	const uint64_t end = is_long ? list.begin + GN_SCAN_CHUNK : list.end;
+
+	if (seek_together(s, warp, list.begin, end))
+		return 1;
+	if (is_long && simt_lane() == 0)
+		gn_scan_put_aside(&s->a->scan, vertex, end, list.end);
+	return 0;
+}
+
+/* Each lane has what is left of its vertex's list, or nothing: did it find a parent? */
+SIMT_FN int seek_rests(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
+{
+	int found = 0;
+
+	for (uint32_t left = simt_ballot(warp, list.begin < list.end); left; left &= left - 1) {
+		const uint32_t owner = simt_first_lane(left);
+		const struct gn_scan_edges theirs = {simt_shfl_u64(warp, list.begin, owner),
+		                                     simt_shfl_u64(warp, list.end, owner)};
+		const int has_parent = seek_rest(s, warp, simt_shfl_u32(warp, vertex, owner), theirs);
+
+		found |= has_parent && simt_lane() == owner;
+	}
+	return found;
+}
+
+/* All lanes of the warp, each for one vertex, those past the last vertex too: was a parent found? */
+SIMT_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
+{
+	struct gn_scan_edges list = {0, 0};
+	int found = 0;
+
+	if (vertex < s->a->scan.graph.vertices && depth_of(s->a, vertex) == (uint32_t)GN_BFS_NONE) {
+		list = gn_scan_list(&s->graph, (uint32_t)vertex);
+		found = seek_alone(s, &list);
+	}
+	if (found)
+		list.begin = list.end;
+	found |= seek_rests(s, warp, (uint32_t)vertex, list);
+	if (found)
+		simt_store_relaxed_dev_u32(&s->a->depth[vertex], s->a->level + 1);
+	return found;
+}
+
+/* Chunks of several warps may be of one vertex, and several vertices of one word. */
+SIMT_FN void adopt(struct seeker *s, uint32_t vertex)
+{
+	const uint32_t none = (uint32_t)GN_BFS_NONE;
+
+	if (simt_cas_relaxed_dev_u32(&s->a->depth[vertex], none, s->a->level + 1) != none)
+		return;
+	simt_reduce_or_relaxed_dev_u32(&s->a->next_bits[vertex / simt_warp_width()],
+	                               1u << vertex % simt_warp_width());
+	s->found++;
+}
+
+/* All lanes of the warp: another chunk of the vertex may have had a parent by now. */
+SIMT_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_scan_chunk *chunk)
+{
+	const int open = simt_lane() == 0 && depth_of(s->a, chunk->vertex) == (uint32_t)GN_BFS_NONE;
+
+	if (simt_ballot(warp, open) && seek_together(s, warp, chunk->begin, chunk->begin + chunk->edges) &&
+	    simt_lane() == 0)
+		adopt(s, chunk->vertex);
+}
+
+SIMT_FN void gn_bfs_parents(const struct gn_bfs_args *a)
+{
+	const uint32_t warp = gn_scan_whole_warp();
+	struct seeker s = seeker_init(a);
+
+	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
+	     at = gn_scan_take(&a->scan, warp))
+		for (uint64_t word = at; word < gn_scan_taken_end(&a->scan, at); word++) {
+			const uint64_t vertex = word * simt_warp_width() + simt_lane();
+			const uint32_t bits = simt_ballot(warp, seek(&s, warp, vertex));
+
+			if (simt_lane() == 0) {
+				a->next_bits[word] = bits;
+				s.found += simt_popcount(bits);
+			}
+		}
+	seeker_end(&s);
+}
+SIMT_KERNEL(gn_bfs_parents, struct gn_bfs_args)
+
+SIMT_FN void gn_bfs_parents_chunks(const struct gn_bfs_args *a)
+{
+	const uint32_t warp = gn_scan_whole_warp();
+	struct seeker s = seeker_init(a);
+
+	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
+	     at = gn_scan_take(&a->scan, warp))
+		for (uint64_t k = at; k < gn_scan_taken_end(&a->scan, at); k++)
+			seek_chunk(&s, warp, &a->scan.chunks[k]);
+	seeker_end(&s);
+}
+SIMT_KERNEL(gn_bfs_parents_chunks, struct gn_bfs_args)
+
+SIMT_FN void gn_bfs_mark(const struct gn_bfs_args *a)
+{
+	const uint32_t warp = gn_scan_whole_warp();
+
+	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
+	     at = gn_scan_take(&a->scan, warp))
+		for (uint64_t word = at; word < gn_scan_taken_end(&a->scan, at); word++) {
+			const uint64_t vertex = word * simt_warp_width() + simt_lane();
+			const uint32_t bits = simt_ballot(warp, vertex < a->scan.graph.vertices &&
+			                                            depth_of(a, vertex) == a->level);
+
+			if (simt_lane() == 0)
+				a->frontier_bits[word] = bits;
+		}
+}
+SIMT_KERNEL(gn_bfs_mark, struct gn_bfs_args)

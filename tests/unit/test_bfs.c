@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Breadth-first search of graphs with known depths, and of random ones, top-down and direction-optimising,
+ * for narrow and wide warps, through caches of a few pages and without one; and that steps bottom-up read
+ * less.
+ */
+#include "far_graph.h"
+
+#include "bfs/bfs.h"
+#include "graph/generate.h"
+#include "graph/reference.h"
+
+/* What the steps of a search did, added up. */
+struct seen {
+	uint32_t steps, bottom_up;
+	uint64_t edges, frontiers;
+};
+
+static int see(void *context, const struct gn_bfs_step *step, struct gn_error *e)
+{
+	struct seen *seen = (struct seen *)context;
+
+	(void)e;
+	assert_int_equal(step->level, seen->steps);
+	assert_true(step->frontier > 0 && step->seconds >= 0);
+	seen->steps++;
+	seen->bottom_up += (uint32_t)step->bottom_up;
+	seen->edges += step->edges;
+	seen->frontiers += step->frontier;
+	return 0;
+}
+
+static void search(struct far_graph *f, uint64_t source, enum gn_bfs_algorithm algorithm, uint32_t *depth,
+                   struct gn_bfs_result *result, struct seen *seen)
+{
+	struct gn_bfs_options o;
+
+	memset(&o, 0, sizeof o);
+	memset(seen, 0, sizeof *seen);
+	o.source = source;
+	o.algorithm = algorithm;
+	o.step = see;
+	o.context = seen;
+	far_must(gn_bfs(f->machine, &f->arrays, &o, depth, result, NULL, &far_error));
+	assert_int_equal(seen->steps, result->levels);
+	assert_int_equal(seen->edges, result->edges);
+	assert_int_equal(seen->frontiers, result->reached);
+}
+
+static const struct far_way ways[] = {{1, 512}, {32, 512}, {8, 4096}, {1, 0}, {32, 0}};
+
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* Both algorithms, however the graph is reached. Returns the steps bottom-up of all. */
+static uint32_t check_graph(const struct gn_graph *g, uint64_t source)
+{
+	uint32_t *want = (uint32_t *)malloc(g->vertices * sizeof *want);
+	uint32_t *depth = (uint32_t *)malloc(g->vertices * sizeof *depth);
+	uint32_t bottom_up = 0;
+
+	far_must(gn_bfs_reference(g, source, want, &far_error));
+	for (unsigned k = 0; k < 2 * WAYS; k++) {
+		const enum gn_bfs_algorithm algorithm = k & 1 ? GN_BFS_DIRECTION : GN_BFS_TOP_DOWN;
+		struct gn_bfs_result result;
+		struct seen seen;
+		struct far_graph f;
+
+		open_far(&f, g, ways[k / 2].width, ways[k / 2].page_bytes);
+		search(&f, source, algorithm, depth, &result, &seen);
+		far_must(gn_depths_verify(depth, want, g->vertices, &far_error));
+		if (algorithm == GN_BFS_TOP_DOWN)
+			assert_int_equal(seen.bottom_up, 0);
+		bottom_up += seen.bottom_up;
+		close_far(&f);
+	}
+	free(want);
+	free(depth);
+	return bottom_up;
+}
+
+static uint32_t check(uint64_t source)
+{
+	struct gn_graph g;
+	uint32_t bottom_up;
+
+	build_rows(&g);
+	bottom_up = check_graph(&g, source);
+	gn_graph_fini(&g);
+	return bottom_up;
+}
+
+/* ---- graphs ---- */
+
+static void a_path(void **state)
+{
+	(void)state;
+	begin_list(100, GN_WEIGHT_NONE);
+	for (uint32_t v = 0; v + 1 < 100; v++)
+		add_both(v, v + 1, 0);
+	check(0);
+	check(50);
+}
+
+/* From a leaf: the hub finds its parent, then all leaves find the hub. */
+static void a_star(void **state)
+{
+	(void)state;
+	begin_list(5001, GN_WEIGHT_NONE);
+	for (uint32_t v = 0; v < 5000; v++)
+		add_both(5000, v, 0);
+	assert_true(check(0) > 0);
+	assert_true(check(5000) > 0);
+	assert_true(check(4999) > 0);
+}
+
+/*
+ * Two hubs, whose only neighbour in the frontier is at the end of their lists, so that a chunk that was put
+ * aside finds it. The next step goes bottom-up too, and needs their bits.
+ */
+static void parents_at_the_end_of_long_lists(void **state)
+{
+	const uint32_t hub[2] = {4502, 4503}, centre = 4500, source = 4501;
+
+	(void)state;
+	begin_list(4504, GN_WEIGHT_NONE);
+	for (uint32_t v = 0; v < 2500; v++) {
+		add_both(hub[0], v, 0);
+		add_both(hub[1], v, 0);
+	}
+	for (uint32_t v = 2500; v < 4500; v++)
+		add_both(centre, v, 0);
+	add_both(centre, source, 0);
+	add_both(centre, hub[0], 0);
+	add_both(centre, hub[1], 0);
+	assert_true(check(source) > 0);
+}
+
+static void two_components_and_isolated_vertices(void **state)
+{
+	(void)state;
+	begin_list(517, GN_WEIGHT_NONE);
+	for (uint32_t v = 0; v + 2 < 400; v++)
+		add_both(v, v + 2, 0);
+	check(0);
+	check(7);
+	check(516);
+	begin_list(1, GN_WEIGHT_NONE);
+	check(0);
+}
+
+static void loops_and_edges_that_come_twice(void **state)
+{
+	(void)state;
+	begin_list(70, GN_WEIGHT_NONE);
+	for (uint32_t v = 0; v < 70; v++)
+		add_edge(v, v, 0);
+	for (uint32_t v = 0; v < 69; v++)
+		for (uint32_t k = 0; k < 3; k++)
+			add_both(v, v + 1, 0);
+	check(0);
+	check(33);
+}
+
+static void random_graphs(void **state)
+{
+	uint64_t x;
+	uint32_t bottom_up = 0;
+
+	(void)state;
+	for (uint32_t round = 0; round < 12; round++) {
+		begin_list(20 + 37 * round, GN_WEIGHT_NONE);
+		for (uint32_t k = 0; k < list.vertices * (1 + round % 6); k++) {
+			x = draw_number();
+			add_both((uint32_t)(x % list.vertices), (uint32_t)((x >> 32) % list.vertices), 0);
+		}
+		bottom_up += check(x % list.vertices);
+	}
+	assert_true(bottom_up > 0);
+}
+
+/* ---- what direction-optimising is for ---- */
+
+static uint64_t moved(const struct far_graph *f)
+{
+	struct gn_cache_info info;
+
+	assert_int_equal(gn_cache_describe(f->cache, &info), 0);
+	return info.statistics.fetched_bytes;
+}
+
+/* The first vertex that has edges. */
+static uint32_t with_edges(const struct gn_graph *g)
+{
+	uint32_t v = 0;
+
+	while (g->offsets[v] == g->offsets[v + 1])
+		v++;
+	return v;
+}
+
+/* On a Kronecker graph it reads a quarter of the edges, and moves fewer bytes, with any warps. */
+static void it_reads_and_moves_less_of_a_kronecker_graph(void **state)
+{
+	struct gn_generate_options o;
+	struct gn_graph g;
+	uint32_t *depth;
+
+	(void)state;
+	memset(&o, 0, sizeof o);
+	o.kind = GN_GENERATOR_KRON;
+	o.scale = 12;
+	o.degree = 16;
+	o.seed = 1;
+	o.undirected = true;
+	far_must(gn_graph_generate(&g, &o, &far_error));
+	depth = (uint32_t *)malloc(g.vertices * sizeof *depth);
+	for (unsigned width = 1; width <= 32; width *= 32) {
+		struct gn_bfs_result result[2];
+		uint64_t bytes[2];
+
+		for (unsigned k = 0; k < 2; k++) {
+			struct seen seen;
+			struct far_graph f;
+
+			open_far(&f, &g, width, 512);
+			search(&f, with_edges(&g), k ? GN_BFS_DIRECTION : GN_BFS_TOP_DOWN, depth, &result[k],
+			       &seen);
+			assert_true(k ? seen.bottom_up > 0 : !seen.bottom_up);
+			bytes[k] = moved(&f);
+			close_far(&f);
+		}
+		assert_int_equal(result[0].reached, result[1].reached);
+		assert_true(result[1].edges < result[0].edges / 4);
+		assert_true(bytes[1] < bytes[0]);
+	}
+	free(depth);
+	gn_graph_fini(&g);
+}
+
+/* ---- what is wrong is said ---- */
+
+static void expect_refused(struct far_graph *f, struct gn_bfs_options o, int code, const char *words)
+{
+	struct gn_bfs_result result;
+	uint32_t depth[8];
+
+	assert_int_equal(gn_bfs(f->machine, &f->arrays, &o, depth, &result, NULL, &far_error), code);
+	expect_words(words);
+}
+
+/* The graph is damaged where a step bottom-up looks first. */
+static void what_is_wrong_is_said(void **state)
+{
+	struct gn_bfs_options o;
+	struct gn_graph g;
+	struct far_graph f;
+
+	(void)state;
+	memset(&o, 0, sizeof o);
+	o.algorithm = GN_BFS_DIRECTION;
+	begin_list(8, GN_WEIGHT_NONE);
+	add_both(0, 1, 0);
+	for (uint32_t v = 2; v < 8; v++)
+		add_both(1, v, 0);
+	build_rows(&g);
+	g.neighbours[g.offsets[5]] = 8;
+	open_far(&f, &g, 32, 512);
+	expect_refused(&f, o, -GN_EBADMSG, "neighbour 8");
+	o.source = 8;
+	expect_refused(&f, o, -GN_ERANGE, "source 8");
+	o.source = 0;
+	f.arrays.plain_offsets = g.offsets;
+	f.arrays.plain_neighbours = g.neighbours;
+	expect_refused(&f, o, -GN_EINVAL, "top-down");
+	close_far(&f);
+	gn_graph_fini(&g);
+}
+
+static int stop(void *context, const struct gn_bfs_step *step, struct gn_error *e)
+{
+	(void)context;
+	(void)step;
+	return gn_error_set(e, -GN_ENOMEM, "enough");
+}
+
+static void a_report_may_end_the_search(void **state)
+{
+	struct gn_bfs_options o;
+	struct gn_graph g;
+	struct far_graph f;
+
+	(void)state;
+	memset(&o, 0, sizeof o);
+	o.step = stop;
+	begin_list(3, GN_WEIGHT_NONE);
+	add_both(0, 1, 0);
+	build_rows(&g);
+	open_far(&f, &g, 1, 512);
+	expect_refused(&f, o, -GN_ENOMEM, "enough");
+	close_far(&f);
+	gn_graph_fini(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_path),
+	    cmocka_unit_test(a_star),
+	    cmocka_unit_test(parents_at_the_end_of_long_lists),
+	    cmocka_unit_test(two_components_and_isolated_vertices),
+	    cmocka_unit_test(loops_and_edges_that_come_twice),
+	    cmocka_unit_test(random_graphs),
+	    cmocka_unit_test(it_reads_and_moves_less_of_a_kronecker_graph),
+	    cmocka_unit_test(what_is_wrong_is_said),
+	    cmocka_unit_test(a_report_may_end_the_search),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
